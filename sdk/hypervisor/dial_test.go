@@ -1,0 +1,67 @@
+package hypervisor_test
+
+import (
+	"net"
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+func TestCheckAddress(t *testing.T) {
+	t.Parallel()
+	const never, local, always = 0, 1, 2
+	for address, when := range map[string]int{
+		"127.0.0.1": local, "127.255.255.254": local, "::1": local, "::ffff:127.0.0.1": local, "::127.0.0.1": local, "64:ff9b::127.0.0.1": local,
+		"2002:7f00:1::1": local, "2002:a9fe:a9fe::": local, "2002::1": never, "2002:0a00:1::1": always, "::ffff:0:127.0.0.1": local, "64:ff9b:1::127.0.0.1": local,
+		"64:ff9b:1:abcd::169.254.169.254": local, "64:ff9b:1::10.0.0.1": always,
+		"169.254.169.254": local, "169.254.0.1": local, "fe80::1": local, "fe80::1%eth0": local, "::ffff:169.254.169.254": local,
+		"0.0.0.0": never, "0.1.2.3": never, "::": never, "::ffff:0.0.0.0": never, "224.0.0.1": never, "239.255.255.255": never, "ff02::1": never, "255.255.255.255": never,
+		"::ffff:224.0.0.1": never, "64:ff9b::0.0.0.0": never,
+		"10.0.0.1": always, "172.16.0.1": always, "192.168.1.1": always, "100.64.0.1": always, "8.8.8.8": always, "fd00::1": always, "2001:db8::1": always, "64:ff9b::8.8.8.8": always,
+	} {
+		for _, allow := range []bool{false, true} {
+			err := hypervisor.CheckAddress(netip.MustParseAddr(address), allow)
+			want := when == always || when == local && allow
+			if (err == nil) != want {
+				t.Errorf("%s, local allowed %v: error is %v", address, allow, err)
+			}
+			if err != nil && hypervisor.KindOf(err) != hypervisor.Forbidden {
+				t.Errorf("%s: error is %v, want forbidden", address, err)
+			}
+		}
+	}
+	if err := hypervisor.CheckAddress(netip.Addr{}, true); hypervisor.KindOf(err) != hypervisor.Forbidden {
+		t.Errorf("no address: error is %v, want forbidden", err)
+	}
+}
+
+// The rule is about what a name points to.
+func TestDialControl(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal("listening:", err)
+	}
+	defer func() { _ = listener.Close() }()
+	_, port, _ := net.SplitHostPort(listener.Addr().String())
+	dial := func(allow bool) error {
+		target := hypervisor.Target{Address: "localhost:" + port, AllowLocal: allow}
+		dialer := net.Dialer{Control: hypervisor.DialControl(target), Timeout: 10 * time.Second}
+		conn, err := dialer.DialContext(t.Context(), "tcp", target.Address)
+		if err == nil {
+			_ = conn.Close()
+		}
+		return err
+	}
+	if err := dial(true); err != nil {
+		t.Error("with local addresses allowed:", err)
+	}
+	if err := dial(false); hypervisor.KindOf(err) != hypervisor.Forbidden {
+		t.Errorf("error is %v, want forbidden", err)
+	}
+	if err := hypervisor.DialControl(hypervisor.Target{})("unix", "/tmp/socket", nil); hypervisor.KindOf(err) != hypervisor.Forbidden {
+		t.Errorf("a unix socket: error is %v, want forbidden", err)
+	}
+}

@@ -1,0 +1,95 @@
+// Package hypervisor is what the author of a hypervisor driver sees of Hostler.
+//
+// A Driver runs in a process of its own. The service opens a Host for each call: an endpoint, how its certificate is
+// checked, and the one credential that the call's capability needs. A driver keeps nothing that matters between calls;
+// the service may kill it at any time and start it again. What every driver must do is in Driver and Host. All else is
+// an optional interface of one to five methods, found by type assertion on the host type (RoleScripter on the driver),
+// and the service asks Info before it calls one.
+//
+// Errors: every method returns an *Error for whatever the service should tell its users; any other error is Internal.
+package hypervisor
+
+import (
+	"context"
+	"time"
+)
+
+// Driver makes hosts. Its methods may be called at the same time from several goroutines.
+type Driver interface {
+	// Info describes the driver. It must not use the network.
+	Info(ctx context.Context) (Info, error)
+	// Open gives a host for the target. It must be cheap and must not use the network: the first call does. The caller
+	// closes the host. Connections may be kept and shared between hosts of the same target.
+	Open(ctx context.Context, target Target) (Host, error)
+}
+
+// Host is one hypervisor endpoint seen through one credential. Its methods may be called at the same time.
+type Host interface {
+	// Version asks the endpoint for its release. It is the cheapest call that proves address, certificate and token.
+	Version(ctx context.Context) (Version, error)
+	// Permissions compares what the credential may do with what its capability needs.
+	Permissions(ctx context.Context) (Permissions, error)
+	// Inventory reports all nodes, guests and storages of the endpoint's cluster in pages of at most a few hundred rows,
+	// each handed to page; an error from page ends the call and is returned. The number of requests to the hypervisor
+	// must not grow with the number of guests.
+	Inventory(ctx context.Context, query InventoryQuery, page func(Page) error) error
+	// Guest reads one guest's present state past any cache of the hypervisor. An unknown guest is NotFound.
+	Guest(ctx context.Context, ref GuestRef) (Guest, error)
+	// Tasks lists the hypervisor's tasks, newest first, running ones included, with those that others started.
+	Tasks(ctx context.Context, query TaskQuery) ([]Task, error)
+	// TaskLog reads lines of one task's log. An unknown task is NotFound.
+	TaskLog(ctx context.Context, taskID string, query LogQuery) (Log, error)
+	// WaitTask follows a task to its end: each new log line, counted from line `from` (0-based), is handed to line in
+	// order, then the result is returned. A task that ended badly is a result, not an error. It may be called again for
+	// the same task, after its end too. An error from line ends the call and is returned.
+	WaitTask(ctx context.Context, taskID string, from int, line func(LogLine) error) (TaskResult, error)
+	// Close releases what the host holds. It is called once, after the last call has returned.
+	Close() error
+}
+
+// Info is what a driver says of itself.
+type Info struct {
+	// Name is the driver's short name, such as "pve"; Version its own release.
+	Name    string
+	Version string
+	// Product is the hypervisor's name for people, such as "Proxmox VE".
+	Product string
+	// Abilities are the optional interfaces that the driver satisfies, filled in by Serve. A driver leaves it nil.
+	Abilities []Ability
+}
+
+// Ability names an optional interface.
+type Ability string
+
+// The abilities, one for each optional interface of this package.
+const (
+	AbilityLifecycle  Ability = "lifecycle"
+	AbilityTaskStop   Ability = "task_stop"
+	AbilityNodeRead   Ability = "node_read"
+	AbilityRoleScript Ability = "role_script"
+)
+
+// Version is the answer of Host.Version.
+type Version struct {
+	// Version is the full version, such as "9.2.11"; Release its first two parts.
+	Version string
+	Release string
+	// Fingerprint is the SHA-256 of the certificate that the endpoint showed, upper-case hexadecimal with colons.
+	Fingerprint string
+	// NotAfter is when that certificate ends.
+	NotAfter time.Time
+	// Node is the name of the node that answered, when the hypervisor tells it.
+	Node string
+}
+
+// Permissions is the answer of Host.Permissions. Privileges are the hypervisor's own identifiers, sorted.
+type Permissions struct {
+	// Missing are privileges that the capability needs and the credential lacks: a feature will fail.
+	Missing []string
+	// Extra are privileges that the credential has and the capability does not need.
+	Extra []string
+	// Recommended are privileges that this release of the hypervisor wants in addition and the credential lacks.
+	Recommended []string
+	// Paths are the paths at which the needed privileges hold: "/" or pools.
+	Paths []string
+}

@@ -1,0 +1,143 @@
+package drivertest
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// stranger is the fingerprint of a certificate that nobody has.
+var stranger = strings.TrimSuffix(strings.Repeat("AB:", 32), ":")
+
+func (s *suite) access(t *testing.T) {
+	s.run(t, "version", func(t *testing.T, ctx context.Context) {
+		target := s.Target(t, hypervisor.Monitoring)
+		version, err := s.open(t, target).Version(ctx)
+		must(t, "asking for the version", err)
+		if !strings.HasPrefix(version.Version, version.Release) || version.Release == "" {
+			t.Errorf("release %q does not begin version %q", version.Release, version.Version)
+		}
+		if !hypervisor.EqualFingerprint(version.Fingerprint, target.Fingerprint) {
+			t.Errorf("fingerprint is %q, the target's %q", version.Fingerprint, target.Fingerprint)
+		}
+		if version.NotAfter.IsZero() {
+			t.Error("the certificate's end is missing")
+		}
+	})
+	s.run(t, "wrong fingerprint", func(t *testing.T, ctx context.Context) {
+		target := s.Target(t, hypervisor.Monitoring)
+		right := target.Fingerprint
+		target.Fingerprint = stranger
+		host := s.open(t, target)
+		for range 2 { // the second time over a connection that might have been kept
+			_, err := host.Version(ctx)
+			e := wantKind(t, err, hypervisor.Untrusted)
+			if !hypervisor.EqualFingerprint(e.Fingerprint, right) {
+				t.Errorf("the error says %q was seen, want %q", e.Fingerprint, right)
+			}
+		}
+	})
+	s.run(t, "untrusted without a fingerprint", func(t *testing.T, ctx context.Context) {
+		target := s.Target(t, hypervisor.Monitoring)
+		right := target.Fingerprint
+		target.Fingerprint, target.VerifyTLS = "", true
+		_, err := s.open(t, target).Version(ctx)
+		if e := wantKind(t, err, hypervisor.Untrusted); !hypervisor.EqualFingerprint(e.Fingerprint, right) {
+			t.Errorf("the error says %q was seen, want %q", e.Fingerprint, right)
+		}
+	})
+	s.run(t, "learning the fingerprint", func(t *testing.T, ctx context.Context) {
+		target := s.Target(t, hypervisor.Monitoring)
+		right := target.Fingerprint
+		target.Fingerprint, target.VerifyTLS = "", false
+		version, err := s.open(t, target).Version(ctx)
+		must(t, "asking for the version", err)
+		if !hypervisor.EqualFingerprint(version.Fingerprint, right) {
+			t.Errorf("fingerprint is %q, want %q", version.Fingerprint, right)
+		}
+	})
+	s.run(t, "wrong token", func(t *testing.T, ctx context.Context) {
+		target := s.Target(t, hypervisor.Monitoring)
+		target.Credential.Secret = "00000000-dead-beef-0000-000000000000"
+		_, err := s.open(t, target).Version(ctx)
+		e := wantKind(t, err, hypervisor.TokenRejected)
+		if strings.Contains(e.Error(), "dead-beef") {
+			t.Error("the error tells the secret")
+		}
+	})
+	s.run(t, "nobody listens", func(t *testing.T, ctx context.Context) {
+		target := s.Target(t, hypervisor.Monitoring)
+		target.Address, target.AllowLocal = closedPort(t), true
+		_, err := s.open(t, target).Version(ctx)
+		wantKind(t, err, hypervisor.Unreachable)
+	})
+	s.run(t, "the caller's deadline", func(t *testing.T, ctx context.Context) {
+		target := s.Target(t, hypervisor.Monitoring)
+		target.Address, target.AllowLocal = silentPort(t), true
+		short, cancel := context.WithTimeout(ctx, 200*time.Millisecond)
+		defer cancel()
+		_, err := s.open(t, target).Version(short)
+		switch kind := hypervisor.KindOf(err); {
+		case err == nil:
+			t.Fatal("an endpoint that says nothing gave a version")
+		case kind != hypervisor.Timeout && kind != hypervisor.Unreachable:
+			t.Errorf("error is %v, want a timeout or unreachable", err)
+		}
+	})
+	s.run(t, "local address", func(t *testing.T, ctx context.Context) {
+		for _, address := range []string{"127.0.0.1:8006", "[::1]:8006", "[::ffff:127.0.0.1]:8006", "169.254.169.254:80", "0.0.0.0:8006", "[fe80::1]:8006"} {
+			target := s.Target(t, hypervisor.Monitoring)
+			target.Address, target.AllowLocal = address, false
+			_, err := s.open(t, target).Version(ctx)
+			if hypervisor.KindOf(err) != hypervisor.Forbidden {
+				t.Errorf("%s: error is %v, want forbidden", address, err)
+			}
+		}
+	})
+	s.run(t, "address that is none", func(t *testing.T, ctx context.Context) {
+		for _, address := range []string{"", "no-port", "host:port:port", "bad\x00name:1", "[::1", "host:99999999"} {
+			target := s.Target(t, hypervisor.Monitoring)
+			target.Address = address
+			host, err := s.driver.Open(ctx, target)
+			if err == nil {
+				_, err = host.Version(ctx)
+				_ = host.Close()
+			}
+			if err == nil {
+				t.Errorf("%q gave a version", address)
+			} else if kind := hypervisor.KindOf(err); kind == hypervisor.Internal {
+				t.Errorf("%q: error is %v, want one that is not internal", address, err)
+			}
+		}
+	})
+	s.run(t, "canceled before", func(t *testing.T, ctx context.Context) {
+		host := s.host(t, hypervisor.Monitoring)
+		ended, cancel := context.WithCancel(ctx)
+		cancel()
+		_, err := host.Version(ended)
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("error is %v, want context.Canceled in it", err)
+		}
+	})
+}
+
+// closedPort is an address that refuses connections.
+func closedPort(t *testing.T) string {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, "listening", err)
+	defer func() { _ = listener.Close() }()
+	return listener.Addr().String()
+}
+
+// silentPort is an address that takes connections and never says a word.
+func silentPort(t *testing.T) string {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, "listening", err)
+	t.Cleanup(func() { _ = listener.Close() })
+	return listener.Addr().String()
+}

@@ -1,0 +1,66 @@
+package drivertest
+
+import (
+	"context"
+	"sync"
+	"testing"
+
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+func (s *suite) concurrency(t *testing.T) {
+	s.run(t, "one host, many calls", func(t *testing.T, ctx context.Context) {
+		host := s.host(t, hypervisor.Monitoring)
+		var calls sync.WaitGroup
+		for i := range 12 {
+			calls.Go(func() {
+				var err error
+				switch i % 3 {
+				case 0:
+					_, err = host.Version(ctx)
+				case 1:
+					err = host.Inventory(ctx, hypervisor.InventoryQuery{}, func(hypervisor.Page) error { return nil })
+				default:
+					_, err = host.Tasks(ctx, hypervisor.TaskQuery{Limit: 10})
+				}
+				if err != nil {
+					t.Error("call at the same time as others:", err)
+				}
+			})
+		}
+		calls.Wait()
+	})
+	s.run(t, "a bad token does not spoil a good one", func(t *testing.T, ctx context.Context) {
+		good := s.Target(t, hypervisor.Monitoring)
+		bad := good
+		bad.Credential.Secret = "00000000-dead-beef-0000-000000000000"
+		goodHost, badHost := s.open(t, good), s.open(t, bad)
+		var calls sync.WaitGroup
+		for range 4 {
+			calls.Go(func() {
+				if _, err := goodHost.Version(ctx); err != nil {
+					t.Error("the good token:", err)
+				}
+			})
+			calls.Go(func() {
+				if _, err := badHost.Version(ctx); hypervisor.KindOf(err) != hypervisor.TokenRejected {
+					t.Errorf("the bad token: error is %v, want token rejected", err)
+				}
+			})
+		}
+		calls.Wait()
+	})
+	s.run(t, "hosts come and go", func(t *testing.T, ctx context.Context) {
+		kept := s.host(t, hypervisor.Monitoring)
+		for range 5 {
+			host, err := s.driver.Open(ctx, s.Target(t, hypervisor.Monitoring))
+			must(t, "opening", err)
+			_, err = host.Version(ctx)
+			must(t, "asking for the version", err)
+			must(t, "closing", host.Close())
+		}
+		if _, err := kept.Version(ctx); err != nil {
+			t.Error("a host suffers from the closing of others:", err)
+		}
+	})
+}

@@ -1,0 +1,176 @@
+// Package drivertest is the conformance suite of the hypervisor kind. A driver's test calls Run with a Config; every case
+// runs twice, once with the driver itself and once over real gRPC through the same server that plugin.Serve uses. Cases of
+// abilities that the driver does not claim, and cases for which the Config has no hook, are skipped with the reason.
+//
+// The hooks stand for what the suite cannot do through the interface: have a second token, make a guest, keep a task
+// running. Each hook makes something that no other case uses, because cases run at the same time.
+package drivertest
+
+import (
+	"context"
+	"net"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+)
+
+// Config is a driver and the world that it is tried in.
+type Config struct {
+	// Driver and HostType are as in hypervisor.Service. Required.
+	Driver   hypervisor.Driver
+	HostType hypervisor.Host
+	// Target gives a working, pinned target with the capability's proper token. Required.
+	Target func(t testing.TB, capability hypervisor.Capability) hypervisor.Target
+	// Patience is how long anything that must come may take; zero is 15 s.
+	Patience time.Duration
+
+	// NewGuest makes a guest in one of the states running and stopped.
+	NewGuest func(t testing.TB, kind hypervisor.GuestKind, status string) hypervisor.GuestRef
+	// Guests lists all guests that an inventory must report at the moment, or more when guests are made meanwhile: the
+	// suite checks that what was there before and after the inventory is in it. It should be more than one page.
+	Guests func(t testing.TB) []hypervisor.GuestRef
+	// Lacking gives a target whose token lacks privileges that its capability needs, and which. Of Lifecycle that is one
+	// that acting on a guest needs, of Monitoring one that reading a node needs.
+	Lacking func(t testing.TB, capability hypervisor.Capability) (target hypervisor.Target, missing []string)
+	// Exceeding gives a target whose token has privileges that its capability does not need, and which.
+	Exceeding func(t testing.TB, capability hypervisor.Capability) (target hypervisor.Target, extra []string)
+	// RunningTask starts a task that runs until it is stopped and has at least one line of log.
+	RunningTask func(t testing.TB) (taskID string)
+	// EndedTask gives a task that ended well with at least five lines of log.
+	EndedTask func(t testing.TB) (taskID string)
+	// FailedTask gives a task that ended badly.
+	FailedTask func(t testing.TB) (taskID string)
+	// LockedGuest makes a guest that refuses actions because something locks it.
+	LockedGuest func(t testing.TB) hypervisor.GuestRef
+}
+
+// Run runs the suite.
+func Run(t *testing.T, cfg Config) {
+	if cfg.Driver == nil || cfg.HostType == nil || cfg.Target == nil {
+		t.Fatal("drivertest: Driver, HostType and Target are required")
+	}
+	if cfg.Patience == 0 {
+		cfg.Patience = 15 * time.Second
+	}
+	service := hypervisor.Service{Driver: cfg.Driver, HostType: cfg.HostType}
+	for name, driver := range map[string]hypervisor.Driver{
+		"direct": cfg.Driver,
+		"grpc":   Remote(t, service),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := &suite{Config: cfg, driver: driver, claimed: service.Abilities()}
+			s.group(t, "info", s.info)
+			s.group(t, "access", s.access)
+			s.group(t, "permissions", s.permissions)
+			s.group(t, "inventory", s.inventory)
+			s.group(t, "guest", s.guest)
+			s.group(t, "tasks", s.tasks)
+			s.group(t, "log", s.log)
+			s.group(t, "wait", s.wait)
+			s.group(t, "lifecycle", s.lifecycle)
+			s.group(t, "task_stop", s.taskStop)
+			s.group(t, "node_read", s.nodeRead)
+			s.group(t, "role_script", s.roleScript)
+			s.group(t, "concurrency", s.concurrency)
+		})
+	}
+}
+
+// Remote serves a driver over gRPC on loopback for the length of the test and gives its client.
+func Remote(t testing.TB, service hypervisor.Service) *hypervisor.Client {
+	t.Helper()
+	server := plugin.NewServer(hclog.NewNullLogger())
+	if err := plugin.Register(server, service); err != nil {
+		t.Fatal("registering the driver:", err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal("listening:", err)
+	}
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(listener) }()
+	conn, err := grpc.NewClient("passthrough:///"+listener.Addr().String(),
+		append(plugin.DialOptions(), grpc.WithTransportCredentials(insecure.NewCredentials()))...)
+	if err != nil {
+		t.Fatal("dialling:", err)
+	}
+	t.Cleanup(func() {
+		_ = conn.Close()
+		server.Stop()
+		<-served
+	})
+	client := hypervisor.NewClient(conn)
+	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
+	defer cancel()
+	if _, err := client.Info(ctx); err != nil {
+		t.Fatal("asking the plugin for its info:", err)
+	}
+	return client
+}
+
+// suite is one run of all cases with one form of the driver.
+type suite struct {
+	Config
+	driver  hypervisor.Driver
+	claimed []hypervisor.Ability
+}
+
+func (s *suite) group(t *testing.T, name string, cases func(*testing.T)) {
+	t.Run(name, func(t *testing.T) {
+		t.Parallel()
+		cases(t)
+	})
+}
+
+// run is one case.
+func (s *suite) run(t *testing.T, name string, body func(t *testing.T, ctx context.Context)) {
+	t.Run(name, func(t *testing.T) {
+		t.Parallel()
+		ctx, cancel := context.WithTimeout(t.Context(), s.Patience)
+		defer cancel()
+		body(t, ctx)
+	})
+}
+
+// need skips a group whose ability the driver does not claim.
+func (s *suite) need(t *testing.T, ability hypervisor.Ability) {
+	if !slices.Contains(s.claimed, ability) {
+		t.Skipf("the driver does not claim %s", ability)
+	}
+}
+
+// hook skips a case for which the Config has no hook.
+func hook(t *testing.T, name string, there bool) {
+	t.Helper()
+	if !there {
+		t.Skipf("no hook %s", name)
+	}
+}
+
+// open opens a host and closes it with the test.
+func (s *suite) open(t *testing.T, target hypervisor.Target) hypervisor.Host {
+	t.Helper()
+	host, err := s.driver.Open(t.Context(), target)
+	if err != nil {
+		t.Fatal("opening the host:", err)
+	}
+	t.Cleanup(func() {
+		if err := host.Close(); err != nil {
+			t.Error("closing the host:", err)
+		}
+	})
+	return host
+}
+
+// host opens the working target of a capability.
+func (s *suite) host(t *testing.T, capability hypervisor.Capability) hypervisor.Host {
+	t.Helper()
+	return s.open(t, s.Target(t, capability))
+}

@@ -1,0 +1,60 @@
+package drivertest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+func (s *suite) guest(t *testing.T) {
+	for _, kind := range []hypervisor.GuestKind{hypervisor.VM, hypervisor.Container} {
+		for _, status := range []string{hypervisor.GuestRunning, hypervisor.GuestStopped} {
+			s.run(t, string(kind)+" "+status, func(t *testing.T, ctx context.Context) {
+				hook(t, "NewGuest", s.NewGuest != nil)
+				ref := s.NewGuest(t, kind, status)
+				got, err := s.host(t, hypervisor.Monitoring).Guest(ctx, ref)
+				must(t, "reading the guest", err)
+				if got.GuestRef != ref || got.Status != status || got.Name == "" {
+					t.Errorf("guest is %+v %s %q, want %+v %s", got.GuestRef, got.Status, got.Name, ref, status)
+				}
+				if age := time.Since(got.At).Abs(); got.At.IsZero() || age > 24*time.Hour {
+					t.Errorf("the hypervisor's clock is missing or %v off", age)
+				}
+				if got.Memory != nil && got.MemoryTotal != nil && *got.Memory > *got.MemoryTotal {
+					t.Errorf("memory %d is above %d", *got.Memory, *got.MemoryTotal)
+				}
+			})
+		}
+	}
+	s.run(t, "unknown", func(t *testing.T, ctx context.Context) {
+		hook(t, "NewGuest", s.NewGuest != nil)
+		host := s.host(t, hypervisor.Monitoring)
+		ref := s.NewGuest(t, hypervisor.VM, hypervisor.GuestStopped)
+		for name, change := range map[string]func(*hypervisor.GuestRef){
+			"other id":   func(r *hypervisor.GuestRef) { r.ID = 999_999_999 },
+			"other kind": func(r *hypervisor.GuestRef) { r.Kind = hypervisor.Container },
+		} {
+			other := ref
+			change(&other)
+			if _, err := host.Guest(ctx, other); hypervisor.KindOf(err) != hypervisor.NotFound {
+				t.Errorf("%s: error is %v, want not found", name, err)
+			}
+		}
+	})
+	s.run(t, "bad node", func(t *testing.T, ctx context.Context) {
+		hook(t, "NewGuest", s.NewGuest != nil)
+		host := s.host(t, hypervisor.Monitoring)
+		ref := s.NewGuest(t, hypervisor.VM, hypervisor.GuestStopped)
+		for _, node := range []string{"", "no-such-node", "../..", "node\x00", "a/b"} {
+			ref.Node = node
+			_, err := host.Guest(ctx, ref)
+			switch hypervisor.KindOf(err) {
+			case hypervisor.NotFound, hypervisor.Invalid:
+			default:
+				t.Errorf("node %q: error is %v, want not found or invalid", node, err)
+			}
+		}
+	})
+}

@@ -1,0 +1,39 @@
+package drivertest
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+func (s *suite) info(t *testing.T) {
+	s.run(t, "says what it is", func(t *testing.T, ctx context.Context) {
+		info, err := s.driver.Info(ctx)
+		must(t, "asking for the info", err)
+		if info.Name == "" || info.Version == "" || info.Product == "" {
+			t.Errorf("info %+v has an empty name, version or product", info)
+		}
+	})
+	s.run(t, "needs no network to open", func(t *testing.T, ctx context.Context) {
+		host, err := s.driver.Open(ctx, hypervisor.Target{Address: "nowhere.invalid:8006"})
+		must(t, "opening a host that does not exist", err)
+		must(t, "closing it", host.Close())
+	})
+	s.run(t, "abilities are the optional interfaces", func(t *testing.T, _ context.Context) {
+		host := s.host(t, hypervisor.Monitoring)
+		_, lifecycle := hypervisor.AsLifecycler(host)
+		_, stop := hypervisor.AsTaskStopper(host)
+		_, node := hypervisor.AsNodeReader(host)
+		_, script := hypervisor.AsRoleScripter(s.driver)
+		for ability, got := range map[hypervisor.Ability]bool{
+			hypervisor.AbilityLifecycle: lifecycle, hypervisor.AbilityTaskStop: stop, hypervisor.AbilityNodeRead: node,
+			hypervisor.AbilityRoleScript: script,
+		} {
+			if want := slices.Contains(s.claimed, ability); got != want {
+				t.Errorf("%s: found %v, claimed %v", ability, got, want)
+			}
+		}
+	})
+}

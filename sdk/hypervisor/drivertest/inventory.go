@@ -1,0 +1,160 @@
+package drivertest
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// mostRows is the contract's "a few hundred rows" of a page.
+const mostRows = 1000
+
+// gather reads a whole inventory.
+func gather(t *testing.T, ctx context.Context, host hypervisor.Host, query hypervisor.InventoryQuery) hypervisor.Page {
+	t.Helper()
+	var all hypervisor.Page
+	first := true
+	err := host.Inventory(ctx, query, func(page hypervisor.Page) error {
+		if page.Cluster != nil {
+			if !first {
+				t.Error("the cluster comes in a page that is not the first")
+			}
+			all.Cluster = page.Cluster
+		}
+		first = false
+		for what, n := range map[string]int{"nodes": len(page.Nodes), "guests": len(page.Guests), "storages": len(page.Storages)} {
+			if n > mostRows {
+				t.Errorf("a page has %d %s", n, what)
+			}
+		}
+		all.Nodes = append(all.Nodes, page.Nodes...)
+		all.Guests = append(all.Guests, page.Guests...)
+		all.Storages = append(all.Storages, page.Storages...)
+		all.Samples = append(all.Samples, page.Samples...)
+		return nil
+	})
+	must(t, "reading the inventory", err)
+	return all
+}
+
+func (s *suite) inventory(t *testing.T) {
+	s.run(t, "complete and consistent", func(t *testing.T, ctx context.Context) {
+		host := s.host(t, hypervisor.Monitoring)
+		var before, after []hypervisor.GuestRef
+		if s.Guests != nil {
+			before = s.Guests(t)
+		}
+		all := gather(t, ctx, host, hypervisor.InventoryQuery{})
+		if s.Guests != nil {
+			after = s.Guests(t)
+		}
+		checkInventory(t, all)
+		got := make([]hypervisor.GuestRef, 0, len(all.Guests))
+		for _, g := range all.Guests {
+			got = append(got, g.GuestRef)
+		}
+		for _, ref := range before {
+			if _, stayed := subset([]hypervisor.GuestRef{ref}, after); stayed {
+				if _, ok := subset([]hypervisor.GuestRef{ref}, got); !ok {
+					t.Errorf("guest %+v is not in the inventory", ref)
+				}
+			}
+		}
+	})
+	s.run(t, "detail", func(t *testing.T, ctx context.Context) {
+		since := time.Now().Add(-time.Minute)
+		all := gather(t, ctx, s.host(t, hypervisor.Monitoring), hypervisor.InventoryQuery{Detail: true, Since: since})
+		checkInventory(t, all)
+		for _, sample := range all.Samples {
+			if sample.At.IsZero() || sample.Metric == "" || sample.Guest == nil && sample.Node == "" {
+				t.Fatalf("sample %+v lacks time, metric or subject", sample)
+			}
+		}
+	})
+	s.run(t, "an error from page ends it", func(t *testing.T, ctx context.Context) {
+		host := s.host(t, hypervisor.Monitoring)
+		enough := errors.New("enough")
+		pages := 0
+		err := host.Inventory(ctx, hypervisor.InventoryQuery{}, func(hypervisor.Page) error {
+			pages++
+			return enough
+		})
+		if !errors.Is(err, enough) || pages != 1 {
+			t.Errorf("error is %v after %d pages, want the page's own after 1", err, pages)
+		}
+		if _, err := host.Version(ctx); err != nil {
+			t.Error("the host does not work afterwards:", err)
+		}
+	})
+	s.run(t, "cancel ends it", func(t *testing.T, ctx context.Context) {
+		host := s.host(t, hypervisor.Monitoring)
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		err := host.Inventory(ctx, hypervisor.InventoryQuery{}, func(hypervisor.Page) error {
+			cancel()
+			return ctx.Err()
+		})
+		wantCanceled(t, err)
+	})
+	s.run(t, "wrong token", func(t *testing.T, ctx context.Context) {
+		target := s.Target(t, hypervisor.Monitoring)
+		target.Credential.Secret = "00000000-dead-beef-0000-000000000000"
+		err := s.open(t, target).Inventory(ctx, hypervisor.InventoryQuery{}, func(hypervisor.Page) error { return nil })
+		wantKind(t, err, hypervisor.TokenRejected)
+	})
+	s.run(t, "a token that does not see all is partial", func(t *testing.T, ctx context.Context) {
+		hook(t, "Lacking", s.Lacking != nil)
+		target, _ := s.Lacking(t, hypervisor.Monitoring)
+		partial := false
+		err := s.open(t, target).Inventory(ctx, hypervisor.InventoryQuery{}, func(page hypervisor.Page) error {
+			if page.Cluster != nil {
+				partial = page.Cluster.Partial
+			}
+			return nil
+		})
+		if err != nil && hypervisor.KindOf(err) != hypervisor.Denied {
+			t.Fatalf("error is %v, want none or denied", err)
+		}
+		if err == nil && !partial {
+			t.Error("the inventory of a token that lacks privileges claims to be whole")
+		}
+	})
+}
+
+func checkInventory(t *testing.T, all hypervisor.Page) {
+	t.Helper()
+	if all.Cluster == nil {
+		t.Fatal("the inventory has no cluster")
+	}
+	nodes := map[string]bool{}
+	for _, n := range all.Nodes {
+		if n.Name == "" || nodes[n.Name] {
+			t.Errorf("node %q is nameless or comes twice", n.Name)
+		}
+		nodes[n.Name] = true
+	}
+	if !nodes[all.Cluster.Entry] {
+		t.Errorf("entry node %q is not among the nodes", all.Cluster.Entry)
+	}
+	guests := map[int64]bool{}
+	for _, g := range all.Guests {
+		if guests[g.ID] {
+			t.Errorf("guest %d comes twice", g.ID)
+		}
+		guests[g.ID] = true
+		if g.Kind != hypervisor.VM && g.Kind != hypervisor.Container || !nodes[g.Node] || g.Status == "" {
+			t.Errorf("guest %+v has a bad kind, node or status", g.GuestRef)
+		}
+		if !g.At.IsZero() {
+			t.Errorf("guest %d has a clock in an inventory", g.ID)
+		}
+	}
+	for _, st := range all.Storages {
+		if st.Name == "" || !nodes[st.Node] {
+			t.Errorf("storage %q has no name or a bad node %q", st.Name, st.Node)
+		}
+	}
+}

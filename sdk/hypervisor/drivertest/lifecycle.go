@@ -1,0 +1,115 @@
+package drivertest
+
+import (
+	"context"
+	"testing"
+
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// act does an action and waits for its task, which must end well.
+func (s *suite) act(t *testing.T, ctx context.Context, ref hypervisor.GuestRef, action hypervisor.Action) (taskID string, lines []hypervisor.LogLine) {
+	t.Helper()
+	host := s.host(t, hypervisor.Lifecycle)
+	taskID, err := s.lifecycler(t, host).Act(ctx, ref, action)
+	must(t, string(action), err)
+	if taskID == "" {
+		return "", nil
+	}
+	lines, result := wait(t, ctx, host, taskID, 0)
+	if !result.OK() {
+		t.Fatalf("%s ended as %+v", action, result)
+	}
+	return taskID, lines
+}
+
+func (s *suite) lifecycler(t *testing.T, host hypervisor.Host) hypervisor.Lifecycler {
+	t.Helper()
+	lifecycler, ok := hypervisor.AsLifecycler(host)
+	if !ok {
+		t.Fatal("the host is no lifecycler though the driver claims it")
+	}
+	return lifecycler
+}
+
+func (s *suite) lifecycle(t *testing.T) {
+	s.need(t, hypervisor.AbilityLifecycle)
+	after := map[hypervisor.Action]string{
+		hypervisor.Start: hypervisor.GuestRunning, hypervisor.Stop: hypervisor.GuestStopped,
+		hypervisor.Shutdown: hypervisor.GuestStopped, hypervisor.Restart: hypervisor.GuestRunning,
+		hypervisor.Pause: hypervisor.GuestPaused, hypervisor.Resume: hypervisor.GuestRunning, hypervisor.Reset: hypervisor.GuestRunning,
+	}
+	for _, kind := range []hypervisor.GuestKind{hypervisor.VM, hypervisor.Container} {
+		for _, action := range hypervisor.Actions(kind) {
+			s.run(t, string(kind)+" "+string(action), func(t *testing.T, ctx context.Context) {
+				hook(t, "NewGuest", s.NewGuest != nil)
+				status := hypervisor.GuestRunning
+				if action == hypervisor.Start {
+					status = hypervisor.GuestStopped
+				}
+				ref := s.NewGuest(t, kind, status)
+				if action == hypervisor.Resume {
+					s.act(t, ctx, ref, hypervisor.Pause)
+				}
+				s.act(t, ctx, ref, action)
+				got, err := s.host(t, hypervisor.Monitoring).Guest(ctx, ref)
+				must(t, "reading the guest", err)
+				if got.Status != after[action] {
+					t.Errorf("the guest is %s after %s, want %s", got.Status, action, after[action])
+				}
+			})
+		}
+	}
+	s.run(t, "unknown guest", func(t *testing.T, ctx context.Context) {
+		hook(t, "NewGuest", s.NewGuest != nil)
+		ref := s.NewGuest(t, hypervisor.VM, hypervisor.GuestStopped)
+		ref.ID = 999_999_999
+		host := s.host(t, hypervisor.Lifecycle)
+		id, err := s.lifecycler(t, host).Act(ctx, ref, hypervisor.Start)
+		if err == nil { // some hypervisors find out in the task
+			if _, result := wait(t, ctx, host, id, 0); result.OK() {
+				t.Error("an action on a guest that does not exist ended well")
+			}
+			return
+		}
+		wantKind(t, err, hypervisor.NotFound)
+	})
+	s.run(t, "actions that the kind does not know", func(t *testing.T, ctx context.Context) {
+		hook(t, "NewGuest", s.NewGuest != nil)
+		lifecycler := s.lifecycler(t, s.host(t, hypervisor.Lifecycle))
+		ref := s.NewGuest(t, hypervisor.Container, hypervisor.GuestRunning)
+		for _, action := range []hypervisor.Action{hypervisor.Pause, hypervisor.Reset, "explode", "../config", ""} {
+			_, err := lifecycler.Act(ctx, ref, action)
+			switch hypervisor.KindOf(err) {
+			case hypervisor.Invalid, hypervisor.Unsupported:
+			default:
+				t.Errorf("%q: error is %v, want invalid or unsupported", action, err)
+			}
+		}
+	})
+	s.run(t, "a token without the right", func(t *testing.T, ctx context.Context) {
+		hook(t, "NewGuest and Lacking", s.NewGuest != nil && s.Lacking != nil)
+		target, missing := s.Lacking(t, hypervisor.Lifecycle)
+		ref := s.NewGuest(t, hypervisor.VM, hypervisor.GuestStopped)
+		_, err := s.lifecycler(t, s.open(t, target)).Act(ctx, ref, hypervisor.Start)
+		if len(missing) > 0 {
+			if e := wantKind(t, err, hypervisor.Denied); len(e.Missing) == 0 {
+				t.Error("the error does not say which privilege is missing")
+			}
+		}
+	})
+	s.run(t, "locked guest", func(t *testing.T, ctx context.Context) {
+		hook(t, "LockedGuest", s.LockedGuest != nil)
+		ref := s.LockedGuest(t)
+		host := s.host(t, hypervisor.Lifecycle)
+		id, err := s.lifecycler(t, host).Act(ctx, ref, hypervisor.Start)
+		if err == nil { // some hypervisors find out in the task
+			_, result := wait(t, ctx, host, id, 0)
+			if result.OK() {
+				t.Error("an action on a locked guest ended well")
+			}
+			return
+		}
+		wantKind(t, err, hypervisor.Busy)
+	})
+}

@@ -1,0 +1,54 @@
+package drivertest
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+func (s *suite) permissions(t *testing.T) {
+	for _, capability := range hypervisor.Capabilities() {
+		s.run(t, string(capability)+" proper", func(t *testing.T, ctx context.Context) {
+			got, err := s.host(t, capability).Permissions(ctx)
+			must(t, "asking for permissions", err)
+			if len(got.Missing) > 0 || len(got.Extra) > 0 {
+				t.Errorf("the proper token misses %v and has %v too much", got.Missing, got.Extra)
+			}
+			if len(got.Paths) == 0 {
+				t.Error("no path is given")
+			}
+		})
+		s.run(t, string(capability)+" lacking", func(t *testing.T, ctx context.Context) {
+			hook(t, "Lacking", s.Lacking != nil)
+			target, missing := s.Lacking(t, capability)
+			got, err := s.open(t, target).Permissions(ctx)
+			must(t, "asking for permissions", err)
+			if p, ok := subset(missing, got.Missing); !ok {
+				t.Errorf("missing %v does not name %s", got.Missing, p)
+			}
+			if !slices.IsSorted(got.Missing) {
+				t.Errorf("missing %v is not sorted", got.Missing)
+			}
+		})
+		s.run(t, string(capability)+" exceeding", func(t *testing.T, ctx context.Context) {
+			hook(t, "Exceeding", s.Exceeding != nil)
+			target, extra := s.Exceeding(t, capability)
+			got, err := s.open(t, target).Permissions(ctx)
+			must(t, "asking for permissions", err)
+			if p, ok := subset(extra, got.Extra); !ok {
+				t.Errorf("extra %v does not name %s", got.Extra, p)
+			}
+			if len(got.Missing) > 0 {
+				t.Errorf("the token misses %v", got.Missing)
+			}
+		})
+	}
+	s.run(t, "wrong token", func(t *testing.T, ctx context.Context) {
+		target := s.Target(t, hypervisor.Monitoring)
+		target.Credential.Secret = "00000000-dead-beef-0000-000000000000"
+		_, err := s.open(t, target).Permissions(ctx)
+		wantKind(t, err, hypervisor.TokenRejected)
+	})
+}

@@ -1,0 +1,58 @@
+package drivertest
+
+import (
+	"context"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+func (s *suite) roleScript(t *testing.T) {
+	s.need(t, hypervisor.AbilityRoleScript)
+	scripter, ok := hypervisor.AsRoleScripter(s.driver)
+	if !ok {
+		t.Fatal("the driver is no role scripter though it claims it")
+	}
+	s.run(t, "is a shell script", func(t *testing.T, ctx context.Context) {
+		for _, path := range []string{"/", "/pool/customers"} {
+			for _, shell := range []bool{false, true} {
+				query := hypervisor.RoleScriptQuery{Capabilities: hypervisor.Capabilities(), Path: path, NodeShell: shell}
+				script, err := scripter.RoleScript(ctx, query)
+				must(t, "writing the script", err)
+				if !strings.HasPrefix(script, "#!/bin/sh\n") {
+					t.Errorf("the script begins with %q", strings.SplitN(script, "\n", 2)[0])
+				}
+				parse := exec.CommandContext(ctx, "sh", "-n")
+				parse.Stdin = strings.NewReader(script)
+				if out, err := parse.CombinedOutput(); err != nil {
+					t.Errorf("sh does not take the script: %v: %s", err, out)
+				}
+			}
+		}
+	})
+	s.run(t, "hostile paths", func(t *testing.T, ctx context.Context) {
+		for _, path := range []string{"", "pool", "/pool/a'; reboot; '", "/pool/$(reboot)", "/pool/a b", "/../etc", "/pool/\x00", "/pool/a\nb"} {
+			_, err := scripter.RoleScript(ctx, hypervisor.RoleScriptQuery{Capabilities: []hypervisor.Capability{hypervisor.Monitoring}, Path: path})
+			if hypervisor.KindOf(err) != hypervisor.Invalid {
+				t.Errorf("path %q: error is %v, want invalid", path, err)
+			}
+		}
+	})
+	s.run(t, "unknown capability", func(t *testing.T, ctx context.Context) {
+		_, err := scripter.RoleScript(ctx, hypervisor.RoleScriptQuery{Capabilities: []hypervisor.Capability{"monitoring", "flying"}, Path: "/"})
+		wantKind(t, err, hypervisor.Invalid)
+		_, err = scripter.RoleRemoval(ctx, "flying")
+		wantKind(t, err, hypervisor.Invalid)
+	})
+	s.run(t, "removal", func(t *testing.T, ctx context.Context) {
+		for _, capability := range hypervisor.Capabilities() {
+			commands, err := scripter.RoleRemoval(ctx, capability)
+			must(t, "asking for the removal", err)
+			if len(commands) == 0 || !strings.Contains(strings.Join(commands, "\n"), string(capability)) {
+				t.Errorf("removal of %s is %q", capability, commands)
+			}
+		}
+	})
+}

@@ -1,0 +1,42 @@
+package drivertest
+
+import (
+	"context"
+	"testing"
+
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+func (s *suite) taskStop(t *testing.T) {
+	s.need(t, hypervisor.AbilityTaskStop)
+	stopper := func(t *testing.T) (hypervisor.Host, hypervisor.TaskStopper) {
+		host := s.host(t, hypervisor.Lifecycle)
+		stopper, ok := hypervisor.AsTaskStopper(host)
+		if !ok {
+			t.Fatal("the host is no task stopper though the driver claims it")
+		}
+		return host, stopper
+	}
+	s.run(t, "a running task ends", func(t *testing.T, ctx context.Context) {
+		hook(t, "RunningTask", s.RunningTask != nil)
+		_, stop := stopper(t)
+		id := s.RunningTask(t)
+		must(t, "stopping the task", stop.StopTask(ctx, id))
+		_, result := wait(t, ctx, s.host(t, hypervisor.Monitoring), id, 0)
+		if result.OK() {
+			t.Errorf("the stopped task ended as %+v", result)
+		}
+		must(t, "stopping it again", stop.StopTask(ctx, id))
+	})
+	s.run(t, "an ended task is no error", func(t *testing.T, ctx context.Context) {
+		hook(t, "EndedTask", s.EndedTask != nil)
+		_, stop := stopper(t)
+		must(t, "stopping an ended task", stop.StopTask(ctx, s.EndedTask(t)))
+	})
+	s.run(t, "unknown task", func(t *testing.T, ctx context.Context) {
+		_, stop := stopper(t)
+		for _, id := range badTasks {
+			wantNoTask(t, id, stop.StopTask(ctx, id))
+		}
+	})
+}

@@ -1,0 +1,70 @@
+package hypervisor
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"crypto/x509"
+	"encoding/hex"
+	"strings"
+)
+
+// Fingerprint is the SHA-256 over the DER form of a certificate as upper-case hexadecimal with colons.
+func Fingerprint(cert *x509.Certificate) string {
+	sum := sha256.Sum256(cert.Raw)
+	return formatFingerprint(sum[:])
+}
+
+// ParseFingerprint brings what people paste into the one form that Fingerprint gives: either case, with or without
+// colons, surrounding space, a "SHA256:" or "sha256 Fingerprint=" in front. Anything else is Invalid.
+func ParseFingerprint(s string) (string, error) {
+	s = strings.TrimSpace(s)
+	for _, prefix := range []string{"sha256 fingerprint=", "sha256:", "sha256="} {
+		if len(s) > len(prefix) && strings.EqualFold(s[:len(prefix)], prefix) {
+			s = strings.TrimSpace(s[len(prefix):])
+			break
+		}
+	}
+	digits := s
+	if strings.Contains(s, ":") {
+		pairs := strings.Split(s, ":")
+		for _, pair := range pairs {
+			if len(pair) != 2 {
+				return "", badFingerprint()
+			}
+		}
+		digits = strings.Join(pairs, "")
+	}
+	sum, err := hex.DecodeString(digits)
+	if err != nil || len(sum) != sha256.Size {
+		return "", badFingerprint()
+	}
+	return formatFingerprint(sum), nil
+}
+
+// EqualFingerprint compares two fingerprints in any form that ParseFingerprint takes, in constant time. One that
+// cannot be read equals nothing.
+func EqualFingerprint(a, b string) bool {
+	a, errA := ParseFingerprint(a)
+	b, errB := ParseFingerprint(b)
+	return errA == nil && errB == nil && subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1
+}
+
+func badFingerprint() error {
+	e := Errorf(Invalid, "a fingerprint is 32 bytes in hexadecimal, such as AB:CD:…")
+	e.Field = "fingerprint"
+	return e
+}
+
+func formatFingerprint(sum []byte) string {
+	const digits = "0123456789ABCDEF"
+	var b strings.Builder
+	b.Grow(len(sum)*3 - 1)
+	for i, c := range sum {
+		if i > 0 {
+			b.WriteByte(':')
+		}
+		b.WriteByte(digits[c>>4])
+		b.WriteByte(digits[c&15])
+	}
+	return b.String()
+}

@@ -1,0 +1,132 @@
+package hypervisor
+
+import "time"
+
+// InventoryQuery says how much an inventory should bring.
+type InventoryQuery struct {
+	// Detail asks for what costs the hypervisor an additional request: figures that its cheap list does not carry and
+	// the gaps since Since. The service asks for it every few minutes.
+	Detail bool
+	// Since is the time of the last detailed inventory, zero for none; a driver may bring samples from then on.
+	Since time.Time
+}
+
+// Page is a part of an inventory. Every field may be empty; Cluster is set in the first page only.
+type Page struct {
+	Cluster  *Cluster
+	Nodes    []Node
+	Guests   []Guest
+	Storages []Storage
+	Samples  []Sample
+}
+
+// Cluster is what the endpoint says of the group of nodes that it belongs to.
+type Cluster struct {
+	// Name identifies the cluster; for a machine alone it is empty.
+	Name    string
+	Quorate bool
+	// Entry is the name of the node that answered.
+	Entry string
+	// Partial is true when the credential does not see everything, so that what is absent may still exist.
+	Partial bool
+}
+
+// Node states.
+const (
+	NodeOnline  = "online"
+	NodeOffline = "offline"
+	NodeUnknown = "unknown"
+)
+
+// Node is one machine of the cluster. A figure that the hypervisor did not give is nil.
+type Node struct {
+	Name   string
+	Status string
+	// Address is the node's own address in the cluster, when known.
+	Address     string
+	Fingerprint string
+	CPU         *float64 // used part of all cores, 0 to 1
+	CPUs        *float64
+	Memory      *int64 // bytes used
+	MemoryTotal *int64
+	Disk        *int64 // bytes used of the root file system
+	DiskTotal   *int64
+	Uptime      *int64 // seconds
+	Level       string // subscription level
+}
+
+// GuestKind is VM or container.
+type GuestKind string
+
+// The guest kinds.
+const (
+	VM        GuestKind = "vm"
+	Container GuestKind = "container"
+)
+
+// Guest states. Paused is a VM that stands still in memory, Suspended one that was written to disk.
+const (
+	GuestRunning   = "running"
+	GuestStopped   = "stopped"
+	GuestPaused    = "paused"
+	GuestSuspended = "suspended"
+	GuestUnknown   = "unknown"
+)
+
+// GuestRef names a guest.
+type GuestRef struct {
+	Kind GuestKind
+	// Node is where the guest was last seen. A driver answers NotFound when it is no longer there.
+	Node string
+	ID   int64
+}
+
+// Guest is one VM or container. A figure that the hypervisor did not give is nil.
+type Guest struct {
+	GuestRef
+	Name        string
+	Status      string
+	Template    bool
+	Lock        string // what locks it at the hypervisor; empty when nothing does
+	Pool        string
+	Tags        []string
+	CPU         *float64 // used part of its cores, 0 to 1
+	CPUs        *float64
+	Memory      *int64 // bytes
+	MemoryTotal *int64
+	Disk        *int64 // bytes
+	DiskTotal   *int64
+	NetIn       *int64 // bytes since start
+	NetOut      *int64
+	DiskRead    *int64
+	DiskWrite   *int64
+	Uptime      *int64 // seconds
+	// At is the hypervisor's own clock when it answered; zero in an inventory. Only Host.Guest fills it in.
+	At time.Time
+}
+
+// Storage is one storage as one node sees it.
+type Storage struct {
+	Name   string
+	Node   string
+	Type   string
+	Shared bool
+	// Status is "available" or "unknown".
+	Status  string
+	Content []string
+	Used    *int64
+	Total   *int64
+}
+
+// Sample is one figure of the past, to fill gaps in what polling saw.
+type Sample struct {
+	// Node is set for a node's sample, Guest for a guest's, and Node with Storage for a storage's.
+	Node    string
+	Guest   *GuestRef
+	Storage string
+	At      time.Time
+	// Metric is one of cpu, memory, memory_total, disk, disk_total, net_in, net_out, disk_read, disk_write, load.
+	Metric string
+	// Value is a gauge's value or a counter's reading.
+	Value float64
+}

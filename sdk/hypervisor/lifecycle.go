@@ -1,0 +1,34 @@
+package hypervisor
+
+import "context"
+
+// Action is a change of a guest's power state.
+type Action string
+
+// The actions. Pause, Resume and Reset are for VMs only.
+const (
+	Start    Action = "start"
+	Stop     Action = "stop"     // at once, like pulling the plug
+	Shutdown Action = "shutdown" // ask the guest and wait
+	Restart  Action = "restart"  // shut down and start again
+	Pause    Action = "pause"
+	Resume   Action = "resume"
+	Reset    Action = "reset"
+)
+
+// Actions lists those that a guest kind knows.
+func Actions(kind GuestKind) []Action {
+	if kind == Container {
+		return []Action{Start, Stop, Shutdown, Restart}
+	}
+	return []Action{Start, Stop, Shutdown, Restart, Pause, Resume, Reset}
+}
+
+// Lifecycler is satisfied by hosts that can change a guest's power state. Needs the Lifecycle capability.
+type Lifecycler interface {
+	// Act sends the action once and never repeats it by itself, whatever happens to the connection: an error of kind
+	// Unreachable or Timeout means that it may or may not have been taken. It returns the id of the task that the
+	// hypervisor started, or an empty one when the action was done at once. A guest that is in the wanted state already
+	// may be Conflict.
+	Act(ctx context.Context, ref GuestRef, action Action) (taskID string, err error)
+}

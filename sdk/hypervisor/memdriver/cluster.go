@@ -1,0 +1,171 @@
+package memdriver
+
+import (
+	"crypto/sha256"
+	"crypto/x509"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// Spec is the size of a new cluster.
+type Spec struct {
+	// Nodes is at least one.
+	Nodes int
+	// VMs and Containers are spread over the nodes; their ids count from 100. Every third one is stopped.
+	VMs        int
+	Containers int
+	// TaskTime is how long an action takes; zero is 10 ms.
+	TaskTime time.Duration
+}
+
+// Cluster is one hypervisor endpoint and all behind it.
+type Cluster struct {
+	address     string
+	fingerprint string
+	taskTime    time.Duration
+	anyToken    bool
+
+	mu       sync.Mutex
+	nodes    []string
+	guests   map[int64]*hypervisor.Guest
+	nextID   int64
+	tokens   map[string]token
+	tasks    []*task // oldest first
+	sequence int
+	knobs    map[string]Knob
+}
+
+func newCluster(address string, spec Spec) *Cluster {
+	c := &Cluster{
+		address: address, taskTime: spec.TaskTime,
+		guests: map[int64]*hypervisor.Guest{}, nextID: 100, tokens: map[string]token{}, knobs: map[string]Knob{},
+	}
+	if c.taskTime == 0 {
+		c.taskTime = 10 * time.Millisecond
+	}
+	sum := sha256.Sum256([]byte(address))
+	c.fingerprint = hypervisor.Fingerprint(&x509.Certificate{Raw: sum[:]})
+	for i := range max(spec.Nodes, 1) {
+		c.nodes = append(c.nodes, fmt.Sprintf("node%d", i+1))
+	}
+	for i := range spec.VMs + spec.Containers {
+		kind, status := hypervisor.VM, hypervisor.GuestRunning
+		if i >= spec.VMs {
+			kind = hypervisor.Container
+		}
+		if i%3 == 0 {
+			status = hypervisor.GuestStopped
+		}
+		c.newGuest(kind, status)
+	}
+	for _, capability := range hypervisor.Capabilities() {
+		c.tokens[tokenID(capability, "")] = token{secret: hypervisor.Secret("secret-of-" + capability), privileges: needs[capability]}
+	}
+	return c
+}
+
+// Fingerprint is what the endpoint shows.
+func (c *Cluster) Fingerprint() string { return c.fingerprint }
+
+// Target is a pinned target with the capability's proper token.
+func (c *Cluster) Target(capability hypervisor.Capability) hypervisor.Target {
+	return c.target(capability, "")
+}
+
+func (c *Cluster) target(capability hypervisor.Capability, suffix string) hypervisor.Target {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	id := tokenID(capability, suffix)
+	return hypervisor.Target{
+		Address: c.address, Fingerprint: c.fingerprint, AllowLocal: true,
+		Credential: hypervisor.Credential{Capability: capability, TokenID: id, Secret: c.tokens[id].secret},
+	}
+}
+
+// SetKnob turns a method's knob, "any" for all methods. The zero Knob turns it back.
+func (c *Cluster) SetKnob(method string, knob Knob) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.knobs[method] = knob
+}
+
+func (c *Cluster) knob(method string) Knob {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if k, ok := c.knobs[method]; ok {
+		return k
+	}
+	return c.knobs["any"]
+}
+
+// NewGuest makes a guest in one of the guest states.
+func (c *Cluster) NewGuest(kind hypervisor.GuestKind, status string) hypervisor.GuestRef {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.newGuest(kind, status).GuestRef
+}
+
+// Change edits a guest, for example its name, node or lock. It reports whether there was one.
+func (c *Cluster) Change(id int64, edit func(*hypervisor.Guest)) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	g, ok := c.guests[id]
+	if ok {
+		edit(g)
+	}
+	return ok
+}
+
+// Remove takes a guest away.
+func (c *Cluster) Remove(id int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.guests, id)
+}
+
+// Guests lists all guests by id.
+func (c *Cluster) Guests() []hypervisor.GuestRef {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var refs []hypervisor.GuestRef
+	for _, id := range slices.Sorted(maps.Keys(c.guests)) {
+		refs = append(refs, c.guests[id].GuestRef)
+	}
+	return refs
+}
+
+// newGuest needs the lock.
+func (c *Cluster) newGuest(kind hypervisor.GuestKind, status string) *hypervisor.Guest {
+	id := c.nextID
+	c.nextID++
+	g := &hypervisor.Guest{
+		GuestRef:    hypervisor.GuestRef{Kind: kind, Node: c.nodes[int(id)%len(c.nodes)], ID: id},
+		Name:        fmt.Sprintf("%s-%d", kind, id),
+		Tags:        []string{"mem"},
+		CPUs:        ptr(2.0),
+		MemoryTotal: ptr(int64(2 << 30)),
+		DiskTotal:   ptr(int64(32 << 30)),
+	}
+	setStatus(g, status)
+	c.guests[id] = g
+	return g
+}
+
+// setStatus also sets the figures that only a running guest has.
+func setStatus(g *hypervisor.Guest, status string) {
+	g.Status = status
+	g.CPU, g.Memory, g.Uptime = nil, nil, nil
+	g.NetIn, g.NetOut, g.DiskRead, g.DiskWrite = nil, nil, nil, nil
+	if status == hypervisor.GuestRunning || status == hypervisor.GuestPaused {
+		g.CPU, g.Memory, g.Uptime = ptr(0.25), ptr(int64(1<<30)), ptr(int64(1))
+		g.NetIn, g.NetOut = ptr(int64(1000)), ptr(int64(2000))
+		g.DiskRead, g.DiskWrite = ptr(int64(3000)), ptr(int64(4000))
+	}
+}
+
+func ptr[T any](v T) *T { return &v }

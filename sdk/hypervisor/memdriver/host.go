@@ -1,0 +1,168 @@
+package memdriver
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// pageRows is how many guests a page of an inventory holds.
+const pageRows = 200
+
+// Host is one cluster seen through one token.
+type Host struct {
+	driver *Driver
+	target hypervisor.Target
+}
+
+var (
+	_ hypervisor.Host        = (*Host)(nil)
+	_ hypervisor.Lifecycler  = (*Host)(nil)
+	_ hypervisor.TaskStopper = (*Host)(nil)
+	_ hypervisor.NodeReader  = (*Host)(nil)
+)
+
+// begin is the start of every call: the network, the knob, the certificate, the token.
+func (h *Host) begin(ctx context.Context, method string) (*Cluster, []string, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	c, err := h.driver.cluster(h.target)
+	if err != nil {
+		return nil, nil, err
+	}
+	if knob := c.knob(method); !knob.Late {
+		if err := knob.turn(ctx, h.target); err != nil {
+			return nil, nil, err
+		}
+	}
+	privileges, err := c.admit(h.target)
+	return c, privileges, err
+}
+
+// Version implements hypervisor.Host.
+func (h *Host) Version(ctx context.Context) (hypervisor.Version, error) {
+	c, _, err := h.begin(ctx, "version")
+	if err != nil {
+		return hypervisor.Version{}, err
+	}
+	return hypervisor.Version{
+		Version: "1.2.3", Release: "1.2", Fingerprint: c.fingerprint,
+		NotAfter: time.Date(2040, 1, 1, 0, 0, 0, 0, time.UTC), Node: c.nodes[0],
+	}, nil
+}
+
+// Permissions implements hypervisor.Host.
+func (h *Host) Permissions(ctx context.Context) (hypervisor.Permissions, error) {
+	_, has, err := h.begin(ctx, "permissions")
+	if err != nil {
+		return hypervisor.Permissions{}, err
+	}
+	p := hypervisor.Permissions{Paths: []string{"/"}}
+	wanted := needs[h.target.Credential.Capability]
+	for _, privilege := range wanted {
+		if !slices.Contains(has, privilege) {
+			p.Missing = append(p.Missing, privilege)
+		}
+	}
+	for _, privilege := range has {
+		if !slices.Contains(wanted, privilege) {
+			p.Extra = append(p.Extra, privilege)
+		}
+	}
+	return p, nil
+}
+
+// Inventory implements hypervisor.Host.
+func (h *Host) Inventory(ctx context.Context, query hypervisor.InventoryQuery, page func(hypervisor.Page) error) error {
+	c, privileges, err := h.begin(ctx, "inventory")
+	if err != nil {
+		return err
+	}
+	all := slices.Contains(privileges, GuestAudit)
+	first, guests := c.snapshot(!all)
+	if query.Detail {
+		for _, g := range guests {
+			if g.Status == hypervisor.GuestRunning {
+				first.Samples = append(first.Samples, hypervisor.Sample{Guest: &g.GuestRef, At: time.Now(), Metric: "cpu", Value: *g.CPU})
+			}
+		}
+	}
+	if err := page(first); err != nil {
+		return err
+	}
+	if knob := c.knob("inventory"); knob.Late {
+		if err := knob.turn(ctx, h.target); err != nil {
+			return err
+		}
+	}
+	for rows := range slices.Chunk(guests, pageRows) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := page(hypervisor.Page{Guests: rows}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// snapshot copies the cluster's present state: the first page, and the guests by id.
+func (c *Cluster) snapshot(partial bool) (hypervisor.Page, []hypervisor.Guest) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	first := hypervisor.Page{Cluster: &hypervisor.Cluster{Name: "mem", Quorate: true, Entry: c.nodes[0], Partial: partial}}
+	for _, name := range c.nodes {
+		first.Nodes = append(first.Nodes, hypervisor.Node{
+			Name: name, Status: hypervisor.NodeOnline, CPU: ptr(0.5), CPUs: ptr(8.0),
+			Memory: ptr(int64(8 << 30)), MemoryTotal: ptr(int64(16 << 30)), Uptime: ptr(int64(3600)),
+		})
+		first.Storages = append(first.Storages, hypervisor.Storage{
+			Name: "local", Node: name, Type: "dir", Status: "available", Content: []string{"images", "iso"},
+			Used: ptr(int64(1 << 30)), Total: ptr(int64(100 << 30)),
+		})
+	}
+	if partial {
+		return first, nil
+	}
+	guests := make([]hypervisor.Guest, 0, len(c.guests))
+	for _, id := range slices.Sorted(maps.Keys(c.guests)) {
+		guests = append(guests, *c.guests[id])
+	}
+	return first, guests
+}
+
+// Guest implements hypervisor.Host.
+func (h *Host) Guest(ctx context.Context, ref hypervisor.GuestRef) (hypervisor.Guest, error) {
+	c, privileges, err := h.begin(ctx, "guest")
+	if err != nil {
+		return hypervisor.Guest{}, err
+	}
+	if err := require(privileges, GuestAudit, guestPath(ref.ID)); err != nil {
+		return hypervisor.Guest{}, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	found, err := c.find(ref)
+	if err != nil {
+		return hypervisor.Guest{}, err
+	}
+	guest := *found
+	guest.At = time.Now().UTC()
+	return guest, nil
+}
+
+// find needs the lock.
+func (c *Cluster) find(ref hypervisor.GuestRef) (*hypervisor.Guest, error) {
+	g, ok := c.guests[ref.ID]
+	if !ok || g.GuestRef != ref {
+		return nil, hypervisor.Errorf(hypervisor.NotFound, "no %s %d on node %q", ref.Kind, ref.ID, ref.Node)
+	}
+	return g, nil
+}
+
+// Close implements hypervisor.Host.
+func (h *Host) Close() error { return nil }

@@ -1,0 +1,104 @@
+// Package memdriver is a hypervisor in memory behind the Go interface: clusters with nodes, guests, tasks and logs, tokens
+// with privileges, and knobs that make any method fail, block, be slow, panic or end the process. It satisfies every
+// optional interface. Tests of the service use it where no wire protocol is under test.
+//
+// In one process a test makes the clusters itself:
+//
+//	driver := memdriver.New()
+//	cluster := driver.Add("pool.mem:8006", memdriver.Spec{Nodes: 2, VMs: 10})
+//	cluster.SetKnob("version", memdriver.Knob{Block: true})
+//
+// As a plugin process (hostler-plugin-mem) it has nobody to make clusters, so that the address says what is wanted:
+// each address that ends in ".mem" is a cluster, made at its first use, and the labels in front of it are its size and its
+// knobs. See Driver.Open.
+package memdriver
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"strings"
+	"sync"
+
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// Release is the driver's own release.
+const Release = "1.0.0"
+
+// Driver holds the clusters by address.
+type Driver struct {
+	mu       sync.Mutex
+	clusters map[string]*Cluster
+	byName   bool
+}
+
+var (
+	_ hypervisor.Driver       = (*Driver)(nil)
+	_ hypervisor.RoleScripter = (*Driver)(nil)
+)
+
+// New makes a driver without clusters. An address that was not added is Unreachable.
+func New() *Driver { return &Driver{clusters: map[string]*Cluster{}} }
+
+// NewByName makes a driver that also makes clusters by their address, as the plugin process does.
+func NewByName() *Driver {
+	d := New()
+	d.byName = true
+	return d
+}
+
+// Add makes a cluster at an address, "host:port", and replaces what was there.
+func (d *Driver) Add(address string, spec Spec) *Cluster {
+	c := newCluster(address, spec)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.clusters[address] = c
+	return c
+}
+
+// Info implements hypervisor.Driver.
+func (d *Driver) Info(context.Context) (hypervisor.Info, error) {
+	return hypervisor.Info{Name: "mem", Version: Release, Product: "Memory"}, nil
+}
+
+// Open implements hypervisor.Driver. A driver made by NewByName reads an address such as
+// "2-nodes.300-vms.20-apps.block-version.mem:8006": labels with a number give the size, and labels of a knob and a method
+// turn that knob. The knobs are fail, block, slow, panic, leakpanic, exit, leak, lateexit and lateblock, the methods those
+// of Methods and "any".
+// Such a cluster takes any token but the secret "wrong".
+func (d *Driver) Open(_ context.Context, target hypervisor.Target) (hypervisor.Host, error) {
+	return &Host{driver: d, target: target}, nil
+}
+
+// cluster finds what the target names, and stands for the network: the address is judged as a dialler would.
+func (d *Driver) cluster(target hypervisor.Target) (*Cluster, error) {
+	name, _, err := net.SplitHostPort(target.Address)
+	if err != nil {
+		return nil, hypervisor.Errorf(hypervisor.Invalid, "reading the address: %w", err)
+	}
+	if addr, err := netip.ParseAddr(name); err == nil {
+		if err := hypervisor.CheckAddress(addr, target.AllowLocal); err != nil {
+			return nil, err
+		}
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if c, ok := d.clusters[target.Address]; ok {
+		return c, nil
+	}
+	if d.byName && strings.HasSuffix(name, ".mem") {
+		spec, knobs, err := parseName(strings.TrimSuffix(name, ".mem"))
+		if err != nil {
+			return nil, err
+		}
+		c := newCluster(target.Address, spec)
+		c.anyToken = true
+		for method, knob := range knobs {
+			c.knobs[method] = knob
+		}
+		d.clusters[target.Address] = c
+		return c, nil
+	}
+	return nil, hypervisor.Errorf(hypervisor.Unreachable, "nothing answers at %s", target.Address)
+}

@@ -1,0 +1,55 @@
+package memdriver_test
+
+import (
+	"fmt"
+	"sync/atomic"
+	"testing"
+
+	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/hypervisor/drivertest"
+	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
+)
+
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	driver := memdriver.New()
+	cluster := driver.Add("pool.mem:8006", memdriver.Spec{Nodes: 3, VMs: 450, Containers: 50})
+	var names atomic.Int64
+	needs := map[hypervisor.Capability]string{
+		hypervisor.Monitoring: memdriver.GuestAudit, hypervisor.Lifecycle: memdriver.GuestPower, hypervisor.Console: memdriver.GuestConsole,
+		hypervisor.Backup: memdriver.GuestBackup, hypervisor.NodePower: memdriver.NodePower,
+	}
+	all := map[hypervisor.Capability][]string{
+		hypervisor.Monitoring: {memdriver.GuestAudit, memdriver.NodeAudit}, hypervisor.Lifecycle: {memdriver.GuestAudit, memdriver.GuestPower},
+		hypervisor.Console: {memdriver.GuestConsole}, hypervisor.Backup: {memdriver.GuestBackup}, hypervisor.NodePower: {memdriver.NodePower},
+	}
+	ended := func(status string) func(testing.TB) string {
+		return func(testing.TB) string {
+			id := cluster.NewTask("copy", 7)
+			cluster.EndTask(id, status, "ended as "+status)
+			return id
+		}
+	}
+	drivertest.Run(t, drivertest.Config{
+		Driver: driver, HostType: (*memdriver.Host)(nil),
+		Target: func(_ testing.TB, c hypervisor.Capability) hypervisor.Target { return cluster.Target(c) },
+		NewGuest: func(_ testing.TB, kind hypervisor.GuestKind, status string) hypervisor.GuestRef {
+			return cluster.NewGuest(kind, status)
+		},
+		Guests: func(testing.TB) []hypervisor.GuestRef { return cluster.Guests() },
+		Lacking: func(_ testing.TB, c hypervisor.Capability) (hypervisor.Target, []string) {
+			return cluster.NewToken(c, fmt.Sprint("lacking", names.Add(1))), []string{needs[c]}
+		},
+		Exceeding: func(_ testing.TB, c hypervisor.Capability) (hypervisor.Target, []string) {
+			return cluster.NewToken(c, fmt.Sprint("exceeding", names.Add(1)), append([]string{"Sys.Everything"}, all[c]...)...), []string{"Sys.Everything"}
+		},
+		RunningTask: func(testing.TB) string { return cluster.NewTask("copy", 2) },
+		EndedTask:   ended(hypervisor.TaskOK),
+		FailedTask:  ended(hypervisor.TaskFailed),
+		LockedGuest: func(testing.TB) hypervisor.GuestRef {
+			ref := cluster.NewGuest(hypervisor.VM, hypervisor.GuestStopped)
+			cluster.Change(ref.ID, func(g *hypervisor.Guest) { g.Lock = "backup" })
+			return ref
+		},
+	})
+}

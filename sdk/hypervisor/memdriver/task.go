@@ -1,0 +1,223 @@
+package memdriver
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// task is one task; the cluster's lock guards it.
+type task struct {
+	hypervisor.Task
+	kind    hypervisor.GuestKind
+	message string
+	lines   []string
+	// changed is closed and replaced at each change.
+	changed chan struct{}
+}
+
+// newTask needs the lock.
+func (c *Cluster) newTask(node, kind string, guest hypervisor.GuestRef, user hypervisor.Credential) *task {
+	c.sequence++
+	t := &task{
+		Task: hypervisor.Task{
+			ID:   fmt.Sprintf("MEM:%s:%08X:%s:%d:%s", node, c.sequence, kind, guest.ID, user.TokenID),
+			Node: node, Type: kind, GuestID: guest.ID, Status: hypervisor.TaskRunning, Started: time.Now().UTC(),
+		},
+		kind:    guest.Kind,
+		changed: make(chan struct{}),
+	}
+	t.User, _, _ = strings.Cut(user.TokenID, "!")
+	t.TokenID = user.TokenID
+	c.tasks = append(c.tasks, t)
+	return t
+}
+
+// add and end need the lock.
+func (t *task) add(line string) {
+	t.lines = append(t.lines, line)
+	t.tell()
+}
+
+func (t *task) end(status, message string) {
+	if t.Status != hypervisor.TaskRunning {
+		return
+	}
+	t.Status, t.message, t.Ended = status, message, time.Now().UTC()
+	if status == hypervisor.TaskFailed {
+		t.Error = message
+	}
+	t.tell()
+}
+
+func (t *task) tell() {
+	close(t.changed)
+	t.changed = make(chan struct{})
+}
+
+// NewTask makes a task that runs until EndTask or StopTask, with lines of log, and returns its id.
+func (c *Cluster) NewTask(kind string, lines int) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t := c.newTask(c.nodes[0], kind, hypervisor.GuestRef{}, hypervisor.Credential{TokenID: "root@mem"})
+	for i := range lines {
+		t.add(fmt.Sprintf("line %d of %s", i+1, kind))
+	}
+	return t.ID
+}
+
+// AddLine appends a line to a task's log.
+func (c *Cluster) AddLine(taskID, line string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if t, err := c.task(taskID); err == nil {
+		t.add(line)
+	}
+}
+
+// EndTask ends a running task in one of the task states.
+func (c *Cluster) EndTask(taskID, status, message string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if t, err := c.task(taskID); err == nil {
+		t.end(status, message)
+	}
+}
+
+// task needs the lock.
+func (c *Cluster) task(id string) (*task, error) {
+	for _, t := range c.tasks {
+		if t.ID == id {
+			return t, nil
+		}
+	}
+	return nil, hypervisor.Errorf(hypervisor.NotFound, "no task %q", id)
+}
+
+// Tasks implements hypervisor.Host.
+func (h *Host) Tasks(ctx context.Context, query hypervisor.TaskQuery) ([]hypervisor.Task, error) {
+	c, _, err := h.begin(ctx, "tasks")
+	if err != nil {
+		return nil, err
+	}
+	if query.Limit < 1 || query.Limit > 500 {
+		err := hypervisor.Errorf(hypervisor.Invalid, "limit must be from 1 to 500")
+		err.Field = "limit"
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var found []hypervisor.Task
+	for _, t := range slices.Backward(c.tasks) {
+		if len(found) == query.Limit {
+			break
+		}
+		if t.matches(query) {
+			found = append(found, t.Task)
+		}
+	}
+	return found, nil
+}
+
+func (t *task) matches(query hypervisor.TaskQuery) bool {
+	switch {
+	case query.Node != "" && t.Node != query.Node,
+		query.Guest != nil && (t.GuestID != query.Guest.ID || t.kind != query.Guest.Kind),
+		t.Started.Before(query.Since),
+		query.Errors && t.Status != hypervisor.TaskFailed:
+		return false
+	}
+	return true
+}
+
+// TaskLog implements hypervisor.Host.
+func (h *Host) TaskLog(ctx context.Context, taskID string, query hypervisor.LogQuery) (hypervisor.Log, error) {
+	c, _, err := h.begin(ctx, "tasklog")
+	if err != nil {
+		return hypervisor.Log{}, err
+	}
+	if query.Start < 0 || query.Limit < 0 {
+		err := hypervisor.Errorf(hypervisor.Invalid, "start and limit must not be negative")
+		err.Field = "start"
+		return hypervisor.Log{}, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t, err := c.task(taskID)
+	if err != nil {
+		return hypervisor.Log{}, err
+	}
+	log := hypervisor.Log{Total: len(t.lines)}
+	for i := query.Start; i < len(t.lines) && (query.Limit == 0 || i-query.Start < query.Limit); i++ {
+		log.Lines = append(log.Lines, hypervisor.LogLine{N: i + 1, Text: t.lines[i]})
+	}
+	return log, nil
+}
+
+// WaitTask implements hypervisor.Host.
+func (h *Host) WaitTask(ctx context.Context, taskID string, from int, line func(hypervisor.LogLine) error) (hypervisor.TaskResult, error) {
+	c, _, err := h.begin(ctx, "waittask")
+	if err != nil {
+		return hypervisor.TaskResult{}, err
+	}
+	late := c.knob("waittask")
+	for next := max(from, 0); ; {
+		lines, status, message, changed, err := c.follow(taskID, next)
+		if err != nil {
+			return hypervisor.TaskResult{}, err
+		}
+		for _, text := range lines {
+			next++
+			if err := line(hypervisor.LogLine{N: next, Text: text}); err != nil {
+				return hypervisor.TaskResult{}, err
+			}
+			if late.Late {
+				if err := late.turn(ctx, h.target); err != nil {
+					return hypervisor.TaskResult{}, err
+				}
+			}
+		}
+		if status != hypervisor.TaskRunning {
+			return hypervisor.TaskResult{Status: status, Message: message}, nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return hypervisor.TaskResult{}, ctx.Err()
+		}
+	}
+}
+
+// follow gives the lines from `from` on, the state, and what is closed at the next change.
+func (c *Cluster) follow(taskID string, from int) (lines []string, status, message string, changed <-chan struct{}, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t, err := c.task(taskID)
+	if err != nil {
+		return nil, "", "", nil, err
+	}
+	if from < len(t.lines) {
+		lines = slices.Clone(t.lines[from:])
+	}
+	return lines, t.Status, t.message, t.changed, nil
+}
+
+// StopTask implements hypervisor.TaskStopper.
+func (h *Host) StopTask(ctx context.Context, taskID string) error {
+	c, _, err := h.begin(ctx, "stoptask")
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t, err := c.task(taskID)
+	if err != nil {
+		return err
+	}
+	t.end(hypervisor.TaskFailed, "stopped on request")
+	return nil
+}

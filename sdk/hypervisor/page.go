@@ -1,0 +1,122 @@
+package hypervisor
+
+import (
+	"iter"
+
+	hypervisorv1 "github.com/hostler/hostler/sdk/proto/hostler/hypervisor/v1"
+)
+
+// What one message of an inventory carries at most, so that neither side holds more than this of a driver that hands
+// out larger pages.
+const (
+	pageRows    = 512
+	pageSamples = 8192
+)
+
+// parts cuts a page into messages of bearable size. A small page is itself.
+func parts(page Page) iter.Seq[Page] {
+	return func(yield func(Page) bool) {
+		for {
+			part := Page{Cluster: page.Cluster}
+			part.Nodes, page.Nodes = cut(page.Nodes, pageRows)
+			part.Guests, page.Guests = cut(page.Guests, pageRows)
+			part.Storages, page.Storages = cut(page.Storages, pageRows)
+			part.Samples, page.Samples = cut(page.Samples, pageSamples)
+			page.Cluster = nil
+			more := len(page.Nodes)+len(page.Guests)+len(page.Storages)+len(page.Samples) > 0
+			if !yield(part) || !more {
+				return
+			}
+		}
+	}
+}
+
+func cut[T any](rows []T, n int) (head, rest []T) {
+	n = min(n, len(rows))
+	return rows[:n:n], rows[n:]
+}
+
+// pageToProto and pageFromProto share the pointers of the figures between both forms: nobody writes to them.
+func pageToProto(page Page) *hypervisorv1.InventoryResponse {
+	out := &hypervisorv1.InventoryResponse{Samples: samplesToProto(page.Samples)}
+	if c := page.Cluster; c != nil {
+		out.Cluster = &hypervisorv1.Cluster{Name: text(c.Name), Quorate: c.Quorate, Entry: text(c.Entry), Partial: c.Partial}
+	}
+	if len(page.Nodes) > 0 {
+		out.Nodes = make([]*hypervisorv1.Node, len(page.Nodes))
+		for i := range page.Nodes {
+			out.Nodes[i] = nodeToProto(&page.Nodes[i])
+		}
+	}
+	if len(page.Guests) > 0 {
+		rows := make([]hypervisorv1.Guest, len(page.Guests))
+		out.Guests = make([]*hypervisorv1.Guest, len(page.Guests))
+		for i := range page.Guests {
+			fillGuest(&rows[i], &page.Guests[i])
+			out.Guests[i] = &rows[i]
+		}
+	}
+	if len(page.Storages) > 0 {
+		out.Storages = make([]*hypervisorv1.Storage, len(page.Storages))
+		for i := range page.Storages {
+			out.Storages[i] = storageToProto(&page.Storages[i])
+		}
+	}
+	return out
+}
+
+func pageFromProto(in *hypervisorv1.InventoryResponse) Page {
+	page := Page{Samples: samplesFromProto(in.GetSamples())}
+	if c := in.GetCluster(); c != nil {
+		page.Cluster = &Cluster{Name: c.GetName(), Quorate: c.GetQuorate(), Entry: c.GetEntry(), Partial: c.GetPartial()}
+	}
+	if rows := in.GetNodes(); len(rows) > 0 {
+		page.Nodes = make([]Node, len(rows))
+		for i, n := range rows {
+			page.Nodes[i] = nodeFromProto(n)
+		}
+	}
+	if rows := in.GetGuests(); len(rows) > 0 {
+		page.Guests = make([]Guest, len(rows))
+		for i, g := range rows {
+			page.Guests[i] = guestFromProto(g)
+		}
+	}
+	if rows := in.GetStorages(); len(rows) > 0 {
+		page.Storages = make([]Storage, len(rows))
+		for i, s := range rows {
+			page.Storages[i] = storageFromProto(s)
+		}
+	}
+	return page
+}
+
+func nodeToProto(n *Node) *hypervisorv1.Node {
+	return &hypervisorv1.Node{
+		Name: text(n.Name), Status: text(n.Status), Address: text(n.Address), Fingerprint: text(n.Fingerprint),
+		Cpu: n.CPU, Cpus: n.CPUs, Memory: n.Memory, MemoryTotal: n.MemoryTotal, Disk: n.Disk, DiskTotal: n.DiskTotal,
+		Uptime: n.Uptime, Level: text(n.Level),
+	}
+}
+
+func nodeFromProto(n *hypervisorv1.Node) Node {
+	return Node{
+		Name: n.GetName(), Status: n.GetStatus(), Address: n.GetAddress(), Fingerprint: n.GetFingerprint(),
+		CPU: n.Cpu, CPUs: n.Cpus, Memory: n.Memory, MemoryTotal: n.MemoryTotal, Disk: n.Disk, DiskTotal: n.DiskTotal,
+		Uptime: n.Uptime, Level: n.GetLevel(),
+	}
+}
+
+func storageToProto(s *Storage) *hypervisorv1.Storage {
+	return &hypervisorv1.Storage{
+		Name: text(s.Name), Node: text(s.Node), Type: text(s.Type), Shared: s.Shared, Status: text(s.Status),
+		Content: texts(s.Content), Used: s.Used, Total: s.Total,
+	}
+}
+
+func storageFromProto(s *hypervisorv1.Storage) Storage {
+	return Storage{
+		Name: s.GetName(), Node: s.GetNode(), Type: s.GetType(), Shared: s.GetShared(), Status: s.GetStatus(),
+		Content: s.GetContent(), Used: s.Used, Total: s.Total,
+	}
+}

@@ -1,0 +1,89 @@
+package hypervisor
+
+import (
+	"context"
+	"time"
+)
+
+// TaskQuery narrows Host.Tasks.
+type TaskQuery struct {
+	// Limit is the most tasks to return, 1 to 500.
+	Limit int
+	// Node narrows to one node; empty means all.
+	Node string
+	// Guest narrows to one guest, on whichever node its tasks ran.
+	Guest *GuestRef
+	// Since leaves out tasks that started before it, by the hypervisor's clock.
+	Since time.Time
+	// Errors leaves only tasks that failed.
+	Errors bool
+}
+
+// Task states.
+const (
+	TaskRunning = "running"
+	TaskOK      = "ok"
+	TaskWarning = "warning" // ended well, with warnings
+	TaskFailed  = "failed"
+	TaskUnknown = "unknown" // it ended and the hypervisor does not know how
+)
+
+// Task is one task of the hypervisor.
+type Task struct {
+	// ID is the hypervisor's own identifier, such as a UPID.
+	ID   string
+	Node string
+	// Type is the hypervisor's word for what the task does, such as "qmstart".
+	Type string
+	// Action is our word for it where there is one; empty for all other tasks.
+	Action Action
+	// GuestID is zero for a task that is about no guest.
+	GuestID int64
+	// User and TokenID are who started it.
+	User    string
+	TokenID string
+	Status  string
+	// Error is the hypervisor's text for a task that failed.
+	Error   string
+	Started time.Time
+	// Ended is zero while the task runs.
+	Ended time.Time
+}
+
+// TaskResult is how a task ended.
+type TaskResult struct {
+	// Status is any of the task states but running.
+	Status string
+	// Message is the hypervisor's own word for the end.
+	Message string
+}
+
+// OK reports whether the task did what it was asked.
+func (r TaskResult) OK() bool { return r.Status == TaskOK || r.Status == TaskWarning }
+
+// LogQuery is a window of a task's log.
+type LogQuery struct {
+	// Start is the first line, 0-based; Limit the most lines, 0 for all.
+	Start int
+	Limit int
+}
+
+// Log is a window of a task's log.
+type Log struct {
+	Lines []LogLine
+	// Total is the number of lines there are.
+	Total int
+}
+
+// LogLine is one line; N counts from 1.
+type LogLine struct {
+	N    int
+	Text string
+}
+
+// TaskStopper is satisfied by hosts that can stop a running task.
+type TaskStopper interface {
+	// StopTask asks the hypervisor to stop a task. A task that has ended is no error; an unknown one is NotFound. It
+	// returns when the hypervisor has taken the request: WaitTask tells the end.
+	StopTask(ctx context.Context, taskID string) error
+}

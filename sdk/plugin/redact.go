@@ -1,0 +1,45 @@
+package plugin
+
+import (
+	"strings"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/descriptorpb"
+)
+
+// redact cuts secrets out of s.
+func redact(s string, secrets []string) string {
+	for _, secret := range secrets {
+		s = strings.ReplaceAll(s, secret, "[secret]")
+	}
+	return s
+}
+
+// secretsOf collects the text fields of a request that its protobuf file marks with debug_redact. It is called for
+// failed calls only: a driver that puts its credential into an error or a panic must not put it into a log.
+func secretsOf(req any) []string {
+	m, ok := req.(proto.Message)
+	if !ok {
+		return nil
+	}
+	var secrets []string
+	collect(m.ProtoReflect(), &secrets)
+	return secrets
+}
+
+func collect(m protoreflect.Message, secrets *[]string) {
+	m.Range(func(field protoreflect.FieldDescriptor, value protoreflect.Value) bool {
+		switch {
+		case field.IsList() || field.IsMap():
+		case field.Kind() == protoreflect.MessageKind:
+			collect(value.Message(), secrets)
+		case field.Kind() == protoreflect.StringKind:
+			options, ok := field.Options().(*descriptorpb.FieldOptions)
+			if ok && options.GetDebugRedact() && value.String() != "" {
+				*secrets = append(*secrets, value.String())
+			}
+		}
+		return true
+	})
+}

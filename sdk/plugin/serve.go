@@ -1,0 +1,80 @@
+package plugin
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/hashicorp/go-hclog"
+	goplugin "github.com/hashicorp/go-plugin"
+	pluginv1 "github.com/hostler/hostler/sdk/proto/hostler/plugin/v1"
+	"google.golang.org/grpc"
+)
+
+// ServeConfig is what a plugin serves.
+type ServeConfig struct {
+	// Services are the kinds that the process serves, at least one, no kind twice.
+	Services []Service
+	// Logger writes to the service's log; nil takes NewLogger.
+	Logger hclog.Logger
+}
+
+// NewLogger gives a logger whose lines the service reads from the plugin's standard error and writes into its own log
+// under the plugin's name.
+func NewLogger() hclog.Logger {
+	level := hclog.LevelFromString(os.Getenv(LevelEnv))
+	if level == hclog.NoLevel {
+		level = hclog.Info
+	}
+	return hclog.New(&hclog.LoggerOptions{Level: level, Output: os.Stderr, JSONFormat: true})
+}
+
+// Serve serves until the service asks the process to stop or is gone, and then ends the process. It is the last call of
+// a plugin's main function. What keeps it from starting is told on standard error, with exit code 1.
+func Serve(cfg ServeConfig) {
+	if cfg.Logger == nil {
+		cfg.Logger = NewLogger()
+	}
+	if _, err := describe(context.Background(), cfg.Services); err != nil {
+		fmt.Fprintln(os.Stderr, "plugin:", err)
+		os.Exit(1)
+	}
+	watchHost(cfg.Logger)
+	// A service manager signals the whole group at once, but the service still needs its plugins while it stops.
+	signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	goplugin.Serve(&goplugin.ServeConfig{
+		HandshakeConfig: Handshake(),
+		VersionedPlugins: map[int]goplugin.PluginSet{
+			ProtocolVersion: {setName: &set{services: cfg.Services}},
+		},
+		// Without this go-plugin would log its own start at info level.
+		Logger:     cfg.Logger.Named("go-plugin"),
+		GRPCServer: func(opts []grpc.ServerOption) *grpc.Server { return NewServer(cfg.Logger, opts...) },
+	})
+	os.Exit(0)
+}
+
+// describe asks each service what it is.
+func describe(ctx context.Context, services []Service) (*pluginv1.DescribeResponse, error) {
+	if len(services) == 0 {
+		return nil, fmt.Errorf("nothing to serve")
+	}
+	described := &pluginv1.DescribeResponse{}
+	kinds := map[string]bool{}
+	for _, s := range services {
+		d, err := s.Describe(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("describing a service: %w", err)
+		}
+		if d.Kind == "" || d.Name == "" || kinds[d.Kind] {
+			return nil, fmt.Errorf("kind %q, name %q: each kind needs a name and may come once", d.Kind, d.Name)
+		}
+		kinds[d.Kind] = true
+		described.Services = append(described.Services, &pluginv1.Service{
+			Kind: d.Kind, Name: d.Name, Version: d.Version, Abilities: d.Abilities,
+		})
+	}
+	return described, nil
+}
