@@ -1,0 +1,126 @@
+// Command pvesim runs the Proxmox VE simulator by hand. When it is ready it prints one line of JSON with addresses,
+// fingerprints and tokens, then serves until it gets SIGTERM or SIGINT, or until standard input ends with --stdin-eof. Package
+// pvesim describes what it simulates and its control interface.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/hostler/hostler/plugins/pve/pvesim"
+)
+
+// config is the command line.
+type config struct {
+	listen   string
+	control  string
+	stdinEOF bool
+	opts     pvesim.Options
+}
+
+func parseConfig(args []string, stderr io.Writer) (config, error) {
+	var cfg config
+	var authDelay, lag, task time.Duration
+	fs := flag.NewFlagSet("pvesim", flag.ContinueOnError)
+	fs.SetOutput(stderr)
+	fs.StringVar(&cfg.listen, "listen", "127.0.0.1:0", "address of the entry node; the other nodes get free ports on the same host")
+	fs.StringVar(&cfg.control, "control-listen", "127.0.0.1:0", "loopback address of the control interface")
+	fs.BoolVar(&cfg.stdinEOF, "stdin-eof", false, "stop when standard input ends")
+	fs.StringVar(&cfg.opts.Scenario, "scenario", pvesim.ScenarioCluster, "one, cluster or fleet")
+	fs.IntVar(&cfg.opts.Nodes, "nodes", 0, "number of nodes (default 1, 3 or 6 by scenario)")
+	fs.IntVar(&cfg.opts.Guests, "guests", 0, "number of guests (default 12 per host, negative for none)")
+	fs.DurationVar(&cfg.opts.Latency, "latency", 0, "delay of every answer")
+	fs.Uint64Var(&cfg.opts.Seed, "seed", 0, "seed of names, figures and secrets")
+	fs.DurationVar(&authDelay, "auth-delay", 3*time.Second, "delay of failed authentication")
+	fs.DurationVar(&lag, "resources-lag", 10*time.Second, "age that /cluster/resources may have")
+	fs.DurationVar(&task, "task-duration", 500*time.Millisecond, "run time of an ordinary task")
+	fs.StringVar(&cfg.opts.Version, "pve-version", "", "release to report and to behave like, for example 8.4.1 (default 9.2.11)")
+	if err := fs.Parse(args); err != nil {
+		return cfg, err
+	}
+	if fs.NArg() > 0 {
+		return cfg, fmt.Errorf("unexpected argument %q", fs.Arg(0))
+	}
+	host, _, err := net.SplitHostPort(cfg.control)
+	if ip := net.ParseIP(host); err != nil || host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return cfg, fmt.Errorf("control address %q is not on loopback", cfg.control)
+	}
+	none := func(d time.Duration) time.Duration { // zero means "at once" here and "default" in the options
+		if d <= 0 {
+			return -1
+		}
+		return d
+	}
+	cfg.opts.AuthDelay, cfg.opts.ResourcesLag, cfg.opts.TaskDuration = none(authDelay), none(lag), none(task)
+	return cfg, nil
+}
+
+// ready is the line that says where everything is.
+type ready struct {
+	pvesim.Description
+	Control string               `json:"control"`
+	Hosts   []pvesim.Description `json:"hosts,omitempty"` // of a fleet; the first is also described above
+}
+
+func main() {
+	if err := run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr); err != nil {
+		if !errors.Is(err, flag.ErrHelp) {
+			fmt.Fprintln(os.Stderr, "pvesim:", err)
+		}
+		os.Exit(2)
+	}
+}
+
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
+	cfg, err := parseConfig(args, stderr)
+	if err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
+	defer stop()
+	if cfg.stdinEOF {
+		go func() {
+			_, _ = io.Copy(io.Discard, stdin)
+			stop()
+		}()
+	}
+	fleet, err := pvesim.NewFleet(cfg.opts)
+	if err != nil {
+		return err
+	}
+	if err := fleet.Start(cfg.listen); err != nil {
+		return err
+	}
+	ln, err := net.Listen("tcp", cfg.control)
+	if err != nil {
+		return errors.Join(fmt.Errorf("opening control listener: %w", err), fleet.Close())
+	}
+	control := &http.Server{Handler: fleet.ControlHandler(), ReadHeaderTimeout: 10 * time.Second}
+	failed := make(chan error, 1)
+	go func() { failed <- control.Serve(ln) }()
+
+	line := ready{Description: fleet.Hosts[0].Describe(), Control: "http://" + ln.Addr().String()}
+	if cfg.opts.Scenario == pvesim.ScenarioFleet {
+		for _, c := range fleet.Hosts {
+			line.Hosts = append(line.Hosts, c.Describe())
+		}
+	}
+	err = json.NewEncoder(stdout).Encode(line)
+	if err == nil {
+		select {
+		case <-ctx.Done():
+		case err = <-failed:
+		}
+	}
+	return errors.Join(err, control.Close(), fleet.Close())
+}

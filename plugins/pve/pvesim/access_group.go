@@ -1,0 +1,102 @@
+package pvesim
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+func groupEndpoints() []*endpoint {
+	may := needs("/access/groups", "Group.Allocate")
+	return []*endpoint{
+		{method: "GET", path: "/access/groups", run: listGroups},
+		{
+			method: "POST", path: "/access/groups", daemon: true, check: may, run: createGroup,
+			params: []param{text("groupid").required().matching(groupIDPattern), text("comment")},
+		},
+		{method: "GET", path: "/access/groups/{groupid}", check: needs("/access/groups", "Sys.Audit", "Group.Allocate"), run: readGroup},
+		{method: "PUT", path: "/access/groups/{groupid}", daemon: true, check: may, params: []param{text("comment")}, run: updateGroup},
+		{method: "DELETE", path: "/access/groups/{groupid}", daemon: true, check: may, run: deleteGroup},
+	}
+}
+
+func (c *Cluster) members(group string) []string {
+	list := []string{}
+	for _, id := range slices.Sorted(maps.Keys(c.users)) {
+		if c.users[id].groups[group] {
+			list = append(list, id)
+		}
+	}
+	return list
+}
+
+func listGroups(r *request) (result, *apiError) {
+	rows := []map[string]any{}
+	for _, id := range slices.Sorted(maps.Keys(r.c.groups)) {
+		if !r.c.allowed(r.who, "/access/groups/"+id, "User.Modify", "Sys.Audit", "Group.Allocate") {
+			continue
+		}
+		row := map[string]any{"groupid": id, "users": strings.Join(r.c.members(id), ",")}
+		if comment := r.c.groups[id]; comment != "" {
+			row["comment"] = comment
+		}
+		rows = append(rows, row)
+	}
+	return ok(rows)
+}
+
+func createGroup(r *request) (result, *apiError) {
+	id := r.values.text("groupid")
+	if _, exists := r.c.groups[id]; exists {
+		return fail(failure("create group failed: group '%s' already exists", id))
+	}
+	r.c.groups[id] = r.values.text("comment")
+	r.c.accessChanged()
+	return ok(nil)
+}
+
+func (r *request) groupOfPath() (string, *apiError) {
+	id := r.values.text("groupid")
+	if _, exists := r.c.groups[id]; !exists {
+		return "", failure("group '%s' does not exist", id)
+	}
+	return id, nil
+}
+
+func readGroup(r *request) (result, *apiError) {
+	id, err := r.groupOfPath()
+	if err != nil {
+		return fail(err)
+	}
+	row := map[string]any{"members": r.c.members(id)}
+	if comment := r.c.groups[id]; comment != "" {
+		row["comment"] = comment
+	}
+	return ok(row)
+}
+
+func updateGroup(r *request) (result, *apiError) {
+	id, err := r.groupOfPath()
+	if err != nil {
+		return fail(err)
+	}
+	if r.values.has("comment") {
+		r.c.groups[id] = r.values.text("comment")
+	}
+	return ok(nil)
+}
+
+// deleteGroup works on groups with members too.
+func deleteGroup(r *request) (result, *apiError) {
+	id, err := r.groupOfPath()
+	if err != nil {
+		return fail(err)
+	}
+	delete(r.c.groups, id)
+	for _, u := range r.c.users {
+		delete(u.groups, id)
+	}
+	r.c.acl.drop("group", id)
+	r.c.accessChanged()
+	return ok(nil)
+}

@@ -1,0 +1,110 @@
+package pvesim
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+func roleEndpoints() []*endpoint {
+	may := needs("/access", "Sys.Modify")
+	privs := text("privs")
+	return []*endpoint{
+		{method: "GET", path: "/access/roles", run: listRoles},
+		{method: "POST", path: "/access/roles", daemon: true, check: may, params: []param{text("roleid").required(), privs}, run: createRole},
+		{method: "GET", path: "/access/roles/{roleid}", run: readRole},
+		{method: "PUT", path: "/access/roles/{roleid}", daemon: true, check: may, params: []param{privs, boolean("append").with("privs")}, run: updateRole},
+		{method: "DELETE", path: "/access/roles/{roleid}", daemon: true, check: may, run: deleteRole},
+	}
+}
+
+func listRoles(r *request) (result, *apiError) {
+	rows := []map[string]any{}
+	for _, id := range slices.Sorted(maps.Keys(r.c.roles)) {
+		role := r.c.roles[id]
+		rows = append(rows, map[string]any{"roleid": id, "privs": strings.Join(role.names(), ","), "special": oneOrZero(role.special)})
+	}
+	return ok(rows)
+}
+
+// unknownPrivilege refuses privileges that the release does not have.
+func (r *request) unknownPrivilege() *apiError {
+	for _, p := range r.values.listOf("privs") {
+		if !slices.Contains(r.c.release.privileges(), p) {
+			return badParameter("privs", "invalid format - invalid privilege '"+p+"'\n")
+		}
+	}
+	return nil
+}
+
+func createRole(r *request) (result, *apiError) {
+	if err := r.unknownPrivilege(); err != nil {
+		return fail(err)
+	}
+	id := r.values.text("roleid")
+	if strings.HasPrefix(strings.ToLower(id), "pve") {
+		return fail(badParameter("roleid", "cannot use role ID starting with the (case-insensitive) 'PVE' namespace"))
+	}
+	if r.c.roles[id] != nil {
+		return fail(failure("create role failed: role '%s' already exists", id))
+	}
+	r.c.setRole(id, r.values.listOf("privs"))
+	return ok(nil)
+}
+
+func (r *request) roleOfPath() (*role, *apiError) {
+	id := r.values.text("roleid")
+	role := r.c.roles[id]
+	if role == nil {
+		return nil, failure("role '%s' does not exist", id)
+	}
+	return role, nil
+}
+
+func readRole(r *request) (result, *apiError) {
+	role, err := r.roleOfPath()
+	if err != nil {
+		return fail(err)
+	}
+	out := map[string]int{}
+	for p := range role.privs {
+		out[p] = 1
+	}
+	return ok(out)
+}
+
+func updateRole(r *request) (result, *apiError) {
+	if err := r.unknownPrivilege(); err != nil {
+		return fail(err)
+	}
+	role, err := r.roleOfPath()
+	if err != nil {
+		return fail(err)
+	}
+	if role.special {
+		return fail(failure("auto-generated role '%s' cannot be modified", r.values.text("roleid")))
+	}
+	if !r.values.boolean("append", false) {
+		role.privs = map[string]bool{}
+	}
+	for _, p := range r.values.listOf("privs") {
+		role.privs[p] = true
+	}
+	r.c.accessChanged()
+	return ok(nil)
+}
+
+func deleteRole(r *request) (result, *apiError) {
+	role, err := r.roleOfPath()
+	if err != nil {
+		return fail(err)
+	}
+	id := r.values.text("roleid")
+	if role.special {
+		return fail(failure("auto-generated role '%s' cannot be deleted", id))
+	}
+	delete(r.c.roles, id)
+	r.c.acl.dropRole(id)
+	r.c.accessChanged()
+	return ok(nil)
+}

@@ -1,0 +1,220 @@
+package pvesim
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// realms are the authentication realms of a fresh installation.
+var realms = map[string]string{"pam": "Linux PAM standard authentication", "pve": "Proxmox VE authentication server"}
+
+var userAttributes = []string{"comment", "email", "firstname", "lastname", "keys"}
+
+func userEndpoints() []*endpoint {
+	fields := []param{
+		text("comment").length(0, 2048), text("email").formatted(emailFormat).length(0, 254), boolean("enable"), integer("expire").atLeast(0),
+		text("firstname").length(0, 1024), text("lastname").length(0, 1024), text("groups").formatted(groupListFormat), text("keys"),
+	}
+	create := append(slices.Clone(fields), text("userid").required().length(0, 64), text("password").length(8, 64))
+	update := append(slices.Clone(fields), boolean("append").with("groups"))
+	return []*endpoint{
+		{method: "GET", path: "/access/domains", open: true, run: listRealms},
+		{method: "GET", path: "/access/users", daemon: true, params: []param{boolean("enabled"), boolean("full")}, run: listUsers},
+		{method: "POST", path: "/access/users", daemon: true, params: create, check: mayCreateUser, run: createUser},
+		{method: "GET", path: "/access/users/{userid}", check: onUser("User.Modify", "Sys.Audit"), run: readUser},
+		{method: "PUT", path: "/access/users/{userid}", daemon: true, params: update, check: onUser("User.Modify"), run: updateUser},
+		{method: "DELETE", path: "/access/users/{userid}", daemon: true, check: mayDeleteUser, run: deleteUser},
+	}
+}
+
+func listRealms(*request) (result, *apiError) {
+	rows := []map[string]any{}
+	for _, realm := range []string{"pve", "pam"} {
+		rows = append(rows, map[string]any{"realm": realm, "type": realm, "comment": realms[realm]})
+	}
+	return ok(rows)
+}
+
+// onUser checks a privilege on /access/groups or on a group of the user in the path.
+func onUser(anyOf ...string) func(*request) *apiError {
+	return func(r *request) *apiError {
+		if u := r.c.users[r.values.text("userid")]; u != nil {
+			for g := range u.groups {
+				if r.c.allowed(r.who, "/access/groups/"+g, anyOf...) {
+					return nil
+				}
+			}
+		}
+		return r.c.check(r.who, "/access/groups", anyOf...)
+	}
+}
+
+// onUserOrSelf also lets users at what is their own. A user that does not exist is a bare 403, for root as well.
+func onUserOrSelf(anyOf ...string) func(*request) *apiError {
+	return func(r *request) *apiError {
+		id := r.values.text("userid")
+		switch {
+		case r.c.users[id] == nil:
+			return forbidden("")
+		case r.who.id() == id, onUser(anyOf...)(r) == nil:
+			return nil
+		}
+		return forbidden("")
+	}
+}
+
+func mayCreateUser(r *request) *apiError {
+	id := r.values.text("userid")
+	if !userIDPattern.MatchString(id) {
+		return failure("value '%s' does not look like a valid user name", id)
+	}
+	if err := r.c.check(r.who, "/access/realm/"+realmOf(id), "Realm.AllocateUser"); err != nil {
+		return err
+	}
+	groups := r.values.listOf("groups")
+	if len(groups) == 0 {
+		return r.c.check(r.who, "/access/groups", "User.Modify")
+	}
+	for _, g := range groups {
+		if err := r.c.check(r.who, "/access/groups/"+g, "User.Modify"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func mayDeleteUser(r *request) *apiError {
+	id := r.values.text("userid")
+	if err := r.c.check(r.who, "/access/realm/"+realmOf(id), "Realm.AllocateUser"); err != nil {
+		return err
+	}
+	return onUser("User.Modify")(r)
+}
+
+func (r *request) userOfPath() (*user, *apiError) {
+	id := r.values.text("userid")
+	u := r.c.users[id]
+	if u == nil {
+		return nil, failure("no such user ('%s')", id)
+	}
+	return u, nil
+}
+
+func (u *user) row() map[string]any {
+	row := map[string]any{"enable": oneOrZero(u.enable), "expire": u.expire}
+	for k, v := range u.attrs {
+		if v != "" && k != "keys" {
+			row[k] = v
+		}
+	}
+	return row
+}
+
+// listUsers shows all users to those who may audit them, and everybody himself. A token shows nothing of its own.
+func listUsers(r *request) (result, *apiError) {
+	rows := []map[string]any{}
+	for _, id := range slices.Sorted(maps.Keys(r.c.users)) {
+		u := r.c.users[id]
+		sees := id == r.who.id() || r.c.allowed(r.who, "/access/groups", "User.Modify", "Sys.Audit")
+		for g := range u.groups {
+			sees = sees || r.c.allowed(r.who, "/access/groups/"+g, "User.Modify", "Sys.Audit")
+		}
+		if !sees || r.values.has("enabled") && u.enable != r.values.boolean("enabled", true) {
+			continue
+		}
+		row := u.row()
+		row["userid"], row["realm-type"] = id, realmOf(id)
+		if r.values.boolean("full", false) {
+			row["groups"] = strings.Join(sortedGroups(u), ",")
+			row["tokens"] = u.tokenRows()
+		}
+		rows = append(rows, row)
+	}
+	return ok(rows)
+}
+
+func createUser(r *request) (result, *apiError) {
+	id := r.values.text("userid")
+	if _, known := realms[realmOf(id)]; !known {
+		return fail(failure("create user failed: auth domain '%s' does not exist", realmOf(id)))
+	}
+	if r.c.users[id] != nil {
+		return fail(failure("create user failed: user '%s' already exists", id))
+	}
+	u := newUser()
+	u.password = r.values.text("password")
+	if err := r.applyUser(u, "create user failed: "); err != nil {
+		return fail(err)
+	}
+	r.c.users[id] = u
+	r.c.accessChanged()
+	return ok(nil)
+}
+
+// applyUser takes over what the request sets.
+func (r *request) applyUser(u *user, prefix string) *apiError {
+	groups := r.values.listOf("groups")
+	for _, g := range groups {
+		if _, known := r.c.groups[g]; !known {
+			return failure("%sgroup '%s' does not exist", prefix, g)
+		}
+	}
+	for _, k := range userAttributes {
+		if r.values.has(k) {
+			u.attrs[k] = r.values.text(k)
+		}
+	}
+	u.enable = r.values.boolean("enable", u.enable)
+	u.expire = r.values.integer("expire", u.expire)
+	if r.values.has("groups") {
+		if !r.values.boolean("append", false) {
+			u.groups = map[string]bool{}
+		}
+		for _, g := range groups {
+			u.groups[g] = true
+		}
+	}
+	return nil
+}
+
+func readUser(r *request) (result, *apiError) {
+	u, err := r.userOfPath()
+	if err != nil {
+		return fail(err)
+	}
+	row := u.row()
+	row["groups"] = append([]string{}, sortedGroups(u)...)
+	tokens := map[string]any{}
+	for id, t := range u.tokens {
+		tokens[id] = t.row()
+	}
+	if len(tokens) > 0 {
+		row["tokens"] = tokens
+	}
+	return ok(row)
+}
+
+func updateUser(r *request) (result, *apiError) {
+	u, err := r.userOfPath()
+	if err != nil {
+		return fail(err)
+	}
+	if err := r.applyUser(u, "update user failed: "); err != nil {
+		return fail(err)
+	}
+	r.c.accessChanged()
+	return ok(nil)
+}
+
+// deleteUser takes the user's tokens along. That root@pam can be deleted is no mistake of this simulator.
+func deleteUser(r *request) (result, *apiError) {
+	if _, err := r.userOfPath(); err != nil {
+		return fail(err)
+	}
+	r.c.deleteUser(r.values.text("userid"))
+	return ok(nil)
+}

@@ -1,0 +1,55 @@
+package pvesim
+
+import "strconv"
+
+func clusterEndpoints() []*endpoint {
+	return []*endpoint{
+		{method: "GET", path: "/cluster/status", daemon: true, check: needs("/", "Sys.Audit"), run: readClusterStatus},
+		{method: "GET", path: "/cluster/nextid", params: []param{integer("vmid").formatted(vmidFormat)}, run: nextID},
+		{
+			method: "GET", path: "/cluster/resources", params: []param{text("type").in("vm", "storage", "node", "sdn")}, run: listResources,
+		},
+	}
+}
+
+// readClusterStatus has a row for the cluster only when there is one; a standalone host's node id is 0.
+func readClusterStatus(r *request) (result, *apiError) {
+	rows := []map[string]any{}
+	if r.c.opts.Scenario == ScenarioCluster {
+		rows = append(rows, map[string]any{
+			"type": "cluster", "id": "cluster", "name": r.c.opts.ClusterName, "version": len(r.c.nodes), "nodes": len(r.c.nodes),
+			"quorate": oneOrZero(r.c.quorate()),
+		})
+	}
+	for _, n := range r.c.nodes {
+		rows = append(rows, map[string]any{
+			"type": "node", "id": "node/" + n.name, "name": n.name, "ip": n.ip, "level": "", "nodeid": n.id,
+			"local": oneOrZero(n == r.entry), "online": oneOrZero(n.online.Load()),
+		})
+	}
+	return ok(rows)
+}
+
+// nextID names a free guest id, as text. It reserves nothing.
+func nextID(r *request) (result, *apiError) {
+	if r.values.has("vmid") {
+		vmid := r.values.integer("vmid", 0)
+		if r.c.guests[int(vmid)] != nil {
+			return fail(badParameter("vmid", "VM "+strconv.FormatInt(vmid, 10)+" already exists"))
+		}
+		return ok(strconv.FormatInt(vmid, 10))
+	}
+	id := 100
+	for r.c.guests[id] != nil {
+		id++
+	}
+	return ok(strconv.Itoa(id))
+}
+
+// oneOrZero is a truth value as the API writes it.
+func oneOrZero(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

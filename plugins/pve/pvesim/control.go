@@ -1,0 +1,164 @@
+package pvesim
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// ControlHandler serves the control interface that the package comment describes.
+func (c *Cluster) ControlHandler() http.Handler {
+	return controlMux(func(*http.Request) (*Cluster, error) { return c, nil })
+}
+
+func controlMux(pick func(*http.Request) (*Cluster, error)) http.Handler {
+	mux := http.NewServeMux()
+	handle := func(pattern string, f func(c *Cluster, r *http.Request) (any, error)) {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			c, err := pick(r)
+			var out any
+			if err == nil {
+				out, err = f(c, r)
+			}
+			w.Header().Set("Content-Type", "application/json")
+			if err != nil {
+				w.WriteHeader(http.StatusBadRequest)
+				out = map[string]string{"error": err.Error()}
+			}
+			if out == nil {
+				out = map[string]bool{"ok": true}
+			}
+			_ = json.NewEncoder(w).Encode(out) // the client may be gone
+		})
+	}
+	handle("GET /stats", func(c *Cluster, _ *http.Request) (any, error) { return c.Stats(), nil })
+	handle("POST /stats/reset", func(c *Cluster, _ *http.Request) (any, error) { c.ResetStats(); return nil, nil })
+	handle("GET /fault", func(c *Cluster, _ *http.Request) (any, error) { return c.Faults(), nil })
+	handle("POST /fault", controlAddFault)
+	handle("DELETE /fault", controlClearFault)
+	handle("POST /clock", controlClock)
+	handle("POST /guest", controlGuest)
+	handle("POST /node", controlNode)
+	handle("POST /token", controlToken)
+	handle("POST /certificate", controlCertificate)
+	handle("POST /option", controlOption)
+	return mux
+}
+
+// decodeControl reads a JSON body; an unknown member is an error, so that a misspelt fault does not pass for none.
+func decodeControl(r *http.Request, into any) error {
+	dec := json.NewDecoder(io.LimitReader(r.Body, 1<<20))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(into); err != nil {
+		return fmt.Errorf("reading control request: %w", err)
+	}
+	return nil
+}
+
+func controlAddFault(c *Cluster, r *http.Request) (any, error) {
+	var f Fault
+	if err := decodeControl(r, &f); err != nil {
+		return nil, err
+	}
+	id, err := c.AddFault(f)
+	return map[string]int{"id": id}, err
+}
+
+func controlClearFault(c *Cluster, r *http.Request) (any, error) {
+	q := r.URL.Query().Get("id")
+	if q == "" {
+		c.ClearFaults()
+		return nil, nil
+	}
+	id, err := strconv.Atoi(q)
+	if err != nil {
+		return nil, fmt.Errorf("fault id %q is no number", q)
+	}
+	c.ClearFaults(id)
+	return nil, nil
+}
+
+func controlClock(c *Cluster, r *http.Request) (any, error) {
+	var in struct {
+		Advance float64 `json:"advance_s"`
+	}
+	if err := decodeControl(r, &in); err != nil {
+		return nil, err
+	}
+	if in.Advance < 0 || in.Advance > 1e9 {
+		return nil, errors.New("advance_s is not in 0 to 1e9")
+	}
+	c.Advance(time.Duration(in.Advance * float64(time.Second)))
+	return map[string]string{"now": c.Now().UTC().Format(time.RFC3339Nano)}, nil
+}
+
+func controlNode(c *Cluster, r *http.Request) (any, error) {
+	var in struct {
+		Name   string `json:"name"`
+		Online *bool  `json:"online"`
+	}
+	if err := decodeControl(r, &in); err != nil {
+		return nil, err
+	}
+	if in.Online == nil {
+		return nil, errors.New("online is missing")
+	}
+	return nil, c.SetNodeOnline(in.Name, *in.Online)
+}
+
+func controlToken(c *Cluster, r *http.Request) (any, error) {
+	var in struct {
+		ID     string `json:"id"`
+		Op     string `json:"op"`
+		Revoke bool   `json:"revoke"`
+		Expire bool   `json:"expire"`
+	}
+	if err := decodeControl(r, &in); err != nil {
+		return nil, err
+	}
+	switch {
+	case in.Op == "revoke" || in.Revoke:
+		return nil, c.RevokeToken(in.ID)
+	case in.Op == "expire" || in.Expire:
+		return nil, c.ExpireToken(in.ID)
+	}
+	return nil, errors.New("op is neither revoke nor expire")
+}
+
+func controlCertificate(c *Cluster, r *http.Request) (any, error) {
+	var in struct {
+		Node string `json:"node"`
+	}
+	if r.ContentLength != 0 {
+		if err := decodeControl(r, &in); err != nil {
+			return nil, err
+		}
+	}
+	fp, err := c.RenewCertificate(in.Node)
+	return map[string]string{"fingerprint": fp}, err
+}
+
+func controlOption(c *Cluster, r *http.Request) (any, error) {
+	var in struct {
+		ResourcesLag *int `json:"resources_lag_ms"`
+		Latency      *int `json:"latency_ms"`
+		Task         *int `json:"task_ms"`
+		AuthDelay    *int `json:"auth_delay_ms"`
+	}
+	if err := decodeControl(r, &in); err != nil {
+		return nil, err
+	}
+	for _, o := range []struct {
+		ms  *int
+		set func(time.Duration)
+	}{{in.ResourcesLag, c.SetResourcesLag}, {in.Latency, c.SetLatency}, {in.Task, c.SetTaskDuration}, {in.AuthDelay, c.SetAuthDelay}} {
+		if o.ms != nil {
+			o.set(time.Duration(*o.ms) * time.Millisecond)
+		}
+	}
+	return nil, nil
+}

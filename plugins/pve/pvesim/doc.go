@@ -1,0 +1,54 @@
+// Package pvesim simulates the HTTP API of Proxmox VE 9.2: one standalone host, a cluster of nodes, or a fleet
+// of several of them, all in memory.
+//
+// It is meant to be as strict as the real server. A request that a real host refuses is refused here with the same
+// status, the same reason phrase and the same body; a list that a real host shortens for want of privileges is
+// shortened here. Where the real server surprises its clients (error texts in the reason phrase, a connection that
+// closes after every error, a list that lags ten seconds behind, a start that answers 200 and fails in its task), so
+// does this one.
+//
+// # Actors
+//
+// A [Cluster] holds the whole state: nodes, guests, storages, pools, users, tokens, roles, access control entries
+// and tasks. Every node is an [http.Handler] ([Cluster.Node]) that answers under /api2/json and passes requests for
+// another node on, as pveproxy does. [Cluster.Start] gives each node a TLS listener with a certificate of its own; the
+// first node's listener is the entry address. A [Fleet] is a list of clusters.
+//
+// Time comes from the cluster's clock: real time plus what [Cluster.Advance] added. Tasks and the broadcast behind
+// /cluster/resources follow that clock and are brought up to date whenever the state is looked at, so a test can
+// let an hour pass in no time.
+//
+// # Control interface
+//
+// [Cluster.ControlHandler] and [Fleet.ControlHandler] serve plain HTTP with JSON bodies, for loopback only. A fleet takes the query
+// parameter host (an index, default 0) on each call.
+//
+//	GET    /stats          {requests: {"GET /nodes/{node}/status": 3, …}, total, bytes_in, bytes_out, connections_open, connections_total}
+//	POST   /stats/reset    sets the counters to zero (open connections stay counted)
+//	GET    /fault          the faults that are set
+//	POST   /fault          {match: {method, path, node}, kind, status, reason, delay_ms, times, after}; answers {id}
+//	DELETE /fault          removes all faults (?id=N: one)
+//	POST   /clock          {advance_s}
+//	POST   /guest          {op, vmid, type, node, name, status, lock, …}; see below
+//	POST   /node           {name, online}
+//	POST   /token          {id, op: "revoke" or "expire"}, or {id, revoke: true}, {id, expire: true}
+//	POST   /certificate    {node}: gives the node (default: the first) a new certificate; answers {fingerprint}
+//	POST   /option         {resources_lag_ms, latency_ms, task_ms, auth_delay_ms}: those that are given change
+//
+// In a fault's match an empty member matches everything. path is a path template as the statistics show it
+// ("/nodes/{node}/qemu/{vmid}/status/start") or a prefix of the request's own path ("/nodes/pve2/"). kind is one of
+//
+//	status    answer with status and reason instead of the real answer
+//	delay     wait delay_ms, then go on
+//	cut       close the connection without an answer
+//	hang      never answer; ends when the client gives up or the simulator stops
+//	truncate  carry the request out, send half of the answer and break off
+//	refuse    reset connections to the node when they are opened (method and path do not count)
+//
+// times limits how often the fault strikes (0: until removed). after moves it behind the effect: the request is carried out, and only its
+// answer is lost, replaced or late. "cut" with after set on a start is "the task was created but nobody knows".
+//
+// The op of /guest is one of create, delete, rename, migrate, status, lock and set; they act at once and behind the API's
+// back, without task, lock or permission. set changes what is given: name, tags, memory_mb, cores, pool,
+// ignore_shutdown, bridge_missing, warnings, task_lines.
+package pvesim

@@ -1,0 +1,111 @@
+package pvesim
+
+import "fmt"
+
+// Capabilities are the keys of [Cluster.Tokens], in the product's order.
+var Capabilities = []string{"monitoring", "lifecycle", "console", "backup", "node_power"}
+
+// ServiceUser owns the tokens of [Cluster.Tokens].
+const ServiceUser = "service@pve"
+
+// capabilityRoles are the roles that the product's token script makes, one per capability.
+var capabilityRoles = map[string]struct {
+	role  string
+	privs []string
+}{
+	"monitoring": {"ServiceAudit", []string{"VM.Audit", "Datastore.Audit", "Sys.Audit", "Pool.Audit", "SDN.Audit"}},
+	"lifecycle": {"ServiceLifecycle", []string{
+		"VM.PowerMgmt", "VM.Config.Disk", "VM.Config.CPU", "VM.Config.Memory", "VM.Config.Network", "VM.Config.Options",
+		"VM.Allocate", "VM.Clone", "VM.Snapshot", "VM.Snapshot.Rollback", "VM.Migrate", "Sys.Modify", "Datastore.Allocate",
+		"Datastore.AllocateSpace",
+	}},
+	"console":    {"ServiceConsole", []string{"VM.Console"}},
+	"backup":     {"ServiceBackup", []string{"VM.Backup", "Datastore.AllocateSpace", "Datastore.Audit"}},
+	"node_power": {"ServiceNodePower", []string{"Sys.PowerMgmt"}},
+}
+
+var guestNames = []string{
+	"web", "mail", "db", "cache", "git", "wiki", "proxy", "dns", "backup", "media", "monitor", "build", "files", "chat", "vpn", "queue",
+}
+
+// build makes the scenario: nodes, storages, accounts, then guests.
+func (c *Cluster) build() error {
+	for i := range c.opts.Nodes {
+		if _, err := c.addNode(i); err != nil {
+			return err
+		}
+	}
+	c.addStorage(StorageSpec{ID: "local", Content: "backup,iso,vztmpl", Size: 90 * gibibyte})
+	c.addStorage(StorageSpec{ID: "local-lvm", Plugin: "lvmthin", Content: "images,rootdir", Size: 800 * gibibyte})
+	if len(c.nodes) > 1 {
+		c.addStorage(StorageSpec{ID: "nas", Plugin: "nfs", Shared: true, Size: 8192 * gibibyte})
+	}
+	c.addUser(rootUser, c.newUUID())
+	c.adminToken = c.addToken(rootUser+"!admin", false)
+	c.ticketKey = []byte(c.newUUID())
+	if c.opts.Bare {
+		return nil
+	}
+	c.buildService()
+	return c.buildGuests()
+}
+
+// buildService makes the service user, its roles and privilege-separated tokens, each granted on "/".
+func (c *Cluster) buildService() {
+	c.addUser(ServiceUser, "")
+	for _, key := range Capabilities {
+		r := capabilityRoles[key]
+		c.setRole(r.role, r.privs)
+		c.grant("/", ServiceUser, r.role, true)
+		t := c.addToken(ServiceUser+"!"+key, true)
+		c.grant("/", t.ID, r.role, true)
+		c.serviceTokens[key] = t
+	}
+}
+
+// buildGuests spreads the guests over the nodes: three of five are virtual machines, one in fifty a template, two thirds run.
+func (c *Cluster) buildGuests() error {
+	c.pools["production"] = "what must not stop"
+	for i := range c.opts.Guests {
+		s := GuestSpec{
+			VMID:   c.opts.FirstVMID + i,
+			Node:   c.nodes[i%len(c.nodes)].name,
+			Name:   fmt.Sprintf("%s-%d", guestNames[c.rand.IntN(len(guestNames))], c.opts.FirstVMID+i),
+			Cores:  1 << c.rand.IntN(4),
+			Memory: 512 * mebibyte << c.rand.IntN(5),
+			Disk:   gibibyte * int64(4+c.rand.IntN(60)),
+			Status: StatusRunning,
+		}
+		if i%5 == 2 || i%5 == 4 {
+			s.Type = LXC
+			s.Swap = 512 * mebibyte
+		} else {
+			s.Agent = c.rand.IntN(2) == 0
+		}
+		if c.rand.IntN(3) == 0 {
+			s.Status = StatusStopped
+		}
+		switch i { // the first few are the same in every scenario
+		case 0, 2:
+			s.Status = StatusRunning
+		case 1, 4:
+			s.Status = StatusStopped
+		}
+		if i%50 == 49 {
+			s.Template, s.Status = true, StatusStopped
+		}
+		switch c.rand.IntN(6) {
+		case 0:
+			s.Tags = "prod;web"
+		case 1:
+			s.Tags = "test"
+		}
+		if c.rand.IntN(4) == 0 {
+			s.Pool = "production"
+		}
+		if _, err := c.addGuest(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}

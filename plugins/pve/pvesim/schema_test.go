@@ -1,0 +1,77 @@
+package pvesim_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hostler/hostler/plugins/pve/pvesim"
+	"github.com/hostler/hostler/plugins/pve/pvetest"
+)
+
+// TestEveryEndpointIsDocumented holds the table of endpoints against the schema: path, method, and that each documented
+// parameter is known and no other.
+func TestEveryEndpointIsDocumented(t *testing.T) {
+	t.Parallel()
+	schema := pvetest.LoadSchema(t)
+	for _, served := range pvesim.Served() {
+		m, _ := schema.Find(served.Method, served.Path)
+		if served.Path == "/" {
+			continue // the root listing is not in the schema
+		}
+		name := served.Method + " " + served.Path
+		if m == nil || m.Path != served.Path {
+			t.Errorf("%s is not in the schema", name)
+			continue
+		}
+		for _, p := range served.Parameters {
+			if m.Parameters[p] == nil {
+				t.Errorf("%s: parameter %s is not in the schema", name, p)
+			}
+		}
+		for p := range m.Parameters {
+			if !slices.Contains(served.Parameters, p) {
+				t.Errorf("%s: parameter %s is missing", name, p)
+			}
+		}
+		if served.Daemon != bool(m.Protected) {
+			t.Errorf("%s: daemon is %v, the schema says %v", name, served.Daemon, m.Protected)
+		}
+		if served.OnNode != (m.ProxyTo == "node") {
+			t.Errorf("%s: on node is %v, the schema says %q", name, served.OnNode, m.ProxyTo)
+		}
+	}
+}
+
+// TestAnswersFitTheSchema asks everything that can be read, on a cluster and on a standalone host.
+func TestAnswersFitTheSchema(t *testing.T) {
+	t.Parallel()
+	schema := pvetest.LoadSchema(t)
+	for _, nodes := range []int{1, 3} {
+		c := newScenario(t, nodes)
+		noError(t, c.SetGuestStatus(101, pvesim.StatusPaused))
+		root := as(t, c, c.AdminToken())
+		upid := root.post("/nodes/pve1/qemu/100/status/stop", "")
+		fill := strings.NewReplacer("{node}", "pve1", "{upid}", upid, "{userid}", "service@pve", "{tokenid}", "monitoring", "{roleid}", "ServiceAudit",
+			"{groupid}", "ops")
+		root.decode("POST", "/access/groups", "groupid=ops", nil)
+		for _, served := range pvesim.Served() {
+			path := served.Path
+			if served.Method != "GET" || path == "/" {
+				continue
+			}
+			path = fill.Replace(path)
+			if path = strings.ReplaceAll(path, "/qemu/{vmid}", "/qemu/100"); strings.Contains(path, "{vmid}") {
+				path = strings.ReplaceAll(path, "{vmid}", lxcOn(t, c, "pve1"))
+			}
+			ans := root.raw("GET", path, "")
+			if ans.status != 200 {
+				t.Errorf("GET %s: %d %s", path, ans.status, ans.reason)
+				continue
+			}
+			for _, fault := range schema.CheckAnswer("GET", path, ans.body) {
+				t.Error(fault)
+			}
+		}
+	}
+}

@@ -1,0 +1,60 @@
+package pvesim
+
+import "time"
+
+// SetLatency changes what is added to every answer, on top of [Options.Latency].
+func (c *Cluster) SetLatency(d time.Duration) { c.server.latency.Store(int64(max(d, 0))) }
+
+// SetAuthDelay changes how late a 401 comes.
+func (c *Cluster) SetAuthDelay(d time.Duration) {
+	s := &c.server.settings
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.authDelay, s.authDelaySet = max(d, 0), true
+}
+
+// SetResourcesLag changes how old the figures in /cluster/resources may be; zero means always fresh.
+func (c *Cluster) SetResourcesLag(d time.Duration) {
+	s := &c.server.settings
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.resourcesLag, s.resourcesLagSet = max(d, 0), true
+}
+
+// SetTaskDuration changes how long tasks run that start from now on; zero means that they are over at once.
+func (c *Cluster) SetTaskDuration(d time.Duration) {
+	s := &c.server.settings
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.taskDuration, s.taskTimeSet = max(d, 0), true
+}
+
+func (c *Cluster) authDelay() time.Duration {
+	s := &c.server.settings
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.authDelaySet {
+		return s.authDelay
+	}
+	return c.opts.AuthDelay
+}
+
+func (c *Cluster) resourcesLag() time.Duration {
+	s := &c.server.settings
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.resourcesLagSet {
+		return s.resourcesLag
+	}
+	return c.opts.ResourcesLag
+}
+
+func (c *Cluster) taskDuration() time.Duration {
+	s := &c.server.settings
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.taskTimeSet {
+		return s.taskDuration
+	}
+	return c.opts.TaskDuration
+}

@@ -1,0 +1,62 @@
+package pvesim
+
+import (
+	"hash/fnv"
+	"slices"
+)
+
+// storage is one configured storage. A shared one is listed once per node all the same.
+type storage struct {
+	id      string
+	plugin  string // dir, lvmthin, nfs, …
+	content string // comma list
+	shared  bool
+	nodes   []string // empty: on every node
+	size    int64
+	used    int64
+	pool    string
+}
+
+// StorageSpec describes a storage for [Cluster.AddStorage].
+type StorageSpec struct {
+	ID      string
+	Plugin  string // default dir
+	Content string // default all that a directory can hold
+	Shared  bool
+	Nodes   []string // default: every node
+	Size    int64    // bytes, default 400 GiB
+	Used    int64
+}
+
+// AddStorage adds or replaces a storage.
+func (c *Cluster) AddStorage(s StorageSpec) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.addStorage(s)
+}
+
+func (c *Cluster) addStorage(s StorageSpec) {
+	if s.Plugin == "" {
+		s.Plugin = "dir"
+	}
+	if s.Content == "" {
+		s.Content = "backup,images,iso,rootdir,snippets,vztmpl"
+	}
+	if s.Size == 0 {
+		s.Size = 400 * gibibyte
+	}
+	c.storages = slices.DeleteFunc(c.storages, func(o *storage) bool { return o.id == s.ID })
+	c.storages = append(c.storages, &storage{
+		id: s.ID, plugin: s.Plugin, content: s.Content, shared: s.Shared, nodes: s.Nodes, size: s.Size, used: min(s.Used, s.Size),
+	})
+	c.generation++
+}
+
+func (s *storage) on(node string) bool { return len(s.nodes) == 0 || slices.Contains(s.nodes, node) }
+
+// seed makes the storage's figures differ from its neighbours'.
+func (s *storage) seed() uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(s.id))
+	return h.Sum64()
+}

@@ -1,0 +1,129 @@
+package pvesim
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// ticketLifetime is how long a ticket is good.
+const ticketLifetime = 2 * time.Hour
+
+func ticketEndpoints() []*endpoint {
+	return []*endpoint{
+		{
+			method: "POST", path: "/access/ticket", daemon: true, open: true, noToken: true,
+			params: []param{
+				text("username").required().length(0, 64), text("password").required(), text("realm").length(0, 32), text("path").length(0, 64),
+				text("privs").length(0, 64), text("otp"), text("tfa-challenge"), boolean("new-format"),
+			},
+			run: createTicket,
+		},
+		{
+			method: "PUT", path: "/access/password", daemon: true, noToken: true,
+			params: []param{
+				text("userid").required().matching(userIDPattern), text("password").required().length(8, 64),
+				text("confirmation-password").length(5, 64),
+			},
+			run: changePassword,
+		},
+	}
+}
+
+func createTicket(r *request) (result, *apiError) {
+	name := r.values.text("username")
+	if realm := r.values.text("realm"); realm != "" {
+		name += "@" + realm
+	}
+	refused := &apiError{status: 401, text: "authentication failure", delay: true}
+	u := r.c.users[name]
+	if u == nil || !u.active(r.now) || !secretMatches(u.password, r.values.text("password")) {
+		return fail(refused)
+	}
+	return ok(map[string]any{
+		"username":            name,
+		"ticket":              r.c.signTicket("PVE", name, r.now),
+		"CSRFPreventionToken": r.c.csrfToken(name, r.now),
+		"cap":                 r.c.capabilities(identity{user: name}),
+	})
+}
+
+func changePassword(r *request) (result, *apiError) {
+	id := r.values.text("userid")
+	u := r.c.users[id]
+	if u == nil {
+		return fail(failure("no such user ('%s')", id))
+	}
+	if r.who.user != rootUser && r.who.user != id {
+		return fail(forbidden(""))
+	}
+	u.password = r.values.text("password")
+	return ok(nil)
+}
+
+// capabilities groups a user's privileges as the web interface wants them.
+func (c *Cluster) capabilities(who identity) map[string]any {
+	out := map[string]any{}
+	for _, part := range []struct{ key, path, prefix string }{
+		{"vms", "/vms", "VM."}, {"storage", "/storage", "Datastore."}, {"access", "/access", ""}, {"nodes", "/nodes", "Sys."},
+		{"dc", "/", "Sys."}, {"sdn", "/sdn", "SDN."}, {"mapping", "/mapping", "Mapping."},
+	} {
+		m := map[string]any{}
+		for priv := range c.permissions(who, part.path) {
+			if strings.HasPrefix(priv, part.prefix) && (part.key != "access" || !strings.HasPrefix(priv, "VM.")) {
+				m[priv] = 1
+			}
+		}
+		out[part.key] = m
+	}
+	return out
+}
+
+func (c *Cluster) mac(parts ...string) string {
+	h := hmac.New(sha256.New, c.ticketKey)
+	_, _ = h.Write([]byte(strings.Join(parts, "\x00")))
+	return base64.StdEncoding.EncodeToString(h.Sum(nil))
+}
+
+func (c *Cluster) signTicket(kind, name string, now time.Time) string {
+	plain := fmt.Sprintf("%s:%s:%08X", kind, name, now.Unix())
+	return plain + "::" + c.mac("ticket", plain)
+}
+
+func (c *Cluster) csrfToken(name string, now time.Time) string {
+	stamp := fmt.Sprintf("%08X", now.Unix())
+	return stamp + ":" + strings.TrimRight(c.mac("csrf", name, stamp), "=")
+}
+
+// authenticateTicket checks a ticket and, for methods that write, its CSRF prevention token.
+func (c *Cluster) authenticateTicket(value string, r *http.Request) (identity, *apiError) {
+	if plain, err := url.PathUnescape(value); err == nil {
+		value = plain
+	}
+	signed, sig, found := strings.Cut(value, "::")
+	parts := strings.Split(signed, ":")
+	if !found || len(parts) != 3 || parts[0] != "PVE" || !hmac.Equal([]byte(sig), []byte(c.mac("ticket", signed))) {
+		return identity{}, unauthorized(textAuthFailed)
+	}
+	now := c.clock.now()
+	stamp, err := strconv.ParseInt(parts[2], 16, 64)
+	u := c.users[parts[1]]
+	if err != nil || now.Unix()-stamp > int64(ticketLifetime/time.Second) || u == nil || !u.active(now) {
+		return identity{}, unauthorized(textAuthFailed)
+	}
+	if r.Method != http.MethodGet {
+		csrf := r.Header.Get("CSRFPreventionToken")
+		at, _, _ := strings.Cut(csrf, ":")
+		n, err := strconv.ParseInt(at, 16, 64)
+		if err != nil || !hmac.Equal([]byte(csrf), []byte(c.csrfToken(parts[1], time.Unix(n, 0)))) {
+			return identity{}, unauthorized("Permission denied - invalid csrf token")
+		}
+	}
+	return identity{user: parts[1]}, nil
+}

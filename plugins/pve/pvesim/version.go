@@ -1,0 +1,16 @@
+package pvesim
+
+import "fmt"
+
+func versionEndpoints() []*endpoint {
+	return []*endpoint{
+		{method: "GET", path: "/version", run: readVersion},
+		{method: "GET", path: "/nodes/{node}/version", onNode: true, run: readVersion},
+	}
+}
+
+// readVersion reports pve-manager's version: that of the node, not of the cluster.
+func readVersion(r *request) (result, *apiError) {
+	rel := fmt.Sprintf("%d.%d", r.c.release.major, r.c.release.minor)
+	return ok(map[string]any{"version": r.c.opts.Version, "release": rel, "repoid": "5b0f2c1d9a3e4f67"})
+}

@@ -1,0 +1,30 @@
+// Package pvetest gives tests of the Proxmox VE driver and simulator access to the reference data about the real API: the
+// schema, recorded exchanges and answers of older releases. The data is not part of the repository; tests that want it skip without it.
+package pvetest
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+)
+
+// Reference returns the folder with the reference data about Proxmox VE: $HOSTLER_REFERENCE_DIR/pve, or ../shared/pve beside the
+// repository. It skips the test when there is none.
+func Reference(t testing.TB) string {
+	t.Helper()
+	dir := os.Getenv("HOSTLER_REFERENCE_DIR")
+	if dir == "" {
+		_, file, _, ok := runtime.Caller(0)
+		if !ok {
+			t.Skip("reference data: this binary does not know where its source is; set HOSTLER_REFERENCE_DIR")
+		}
+		root := filepath.Join(filepath.Dir(file), "..", "..", "..")
+		dir = filepath.Join(root, "..", "shared")
+	}
+	dir = filepath.Join(dir, "pve")
+	if _, err := os.Stat(filepath.Join(dir, "api-schema.json")); err != nil {
+		t.Skipf("reference data about Proxmox VE is not at %s; set HOSTLER_REFERENCE_DIR to its folder to run this test", dir)
+	}
+	return dir
+}
