@@ -1,0 +1,21 @@
+// Command hostler-plugin-pve is the Proxmox VE driver as a plugin. The service starts it.
+package main
+
+import (
+	"runtime/debug"
+
+	"github.com/hostler/hostler/plugins/pve"
+	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+func main() {
+	// An inventory leaves garbage in proportion to the number of guests; a small heap is collected early at little cost.
+	debug.SetGCPercent(50)
+	debug.SetMemoryLimit(48 << 20)
+	logger := plugin.NewLogger()
+	plugin.Serve(plugin.ServeConfig{
+		Logger:   logger,
+		Services: []plugin.Service{hypervisor.Service{Driver: pve.New(logger), HostType: (*pve.Host)(nil)}},
+	})
+}

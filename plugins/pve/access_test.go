@@ -1,0 +1,93 @@
+package pve_test
+
+import (
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/hostler/hostler/plugins/pve"
+	"github.com/hostler/hostler/plugins/pve/pvesim"
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+func TestPermissions(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, pvesim.Options{Guests: 3})
+	w.AddPool("a", "")
+	w.AddPool("b", "")
+	monitoring, lifecycle := pve.Privileges(hypervisor.Monitoring), pve.Privileges(hypervisor.Lifecycle)
+	without := func(list []string, gone string) []string {
+		return slices.DeleteFunc(slices.Clone(list), func(p string) bool { return p == gone })
+	}
+	sorted := func(list []string) []string { slices.Sort(list); return list }
+	for name, c := range map[string]struct {
+		capability hypervisor.Capability
+		token      pvesim.Token
+		want       hypervisor.Permissions
+	}{
+		"proper": {hypervisor.Monitoring, w.token("/", true, monitoring...), hypervisor.Permissions{
+			Paths: []string{"/"}, Recommended: []string{"VM.GuestAgent.Audit"},
+		}},
+		"nothing missing, nothing to recommend": {hypervisor.Lifecycle, w.token("/", true, append(lifecycle, "SDN.Use", "VM.Config.HWType", "VM.Config.CDROM", "Datastore.AllocateTemplate")...), hypervisor.Permissions{
+			Paths: []string{"/"},
+		}},
+		"nothing at all": {hypervisor.NodePower, w.token("/", true), hypervisor.Permissions{Missing: []string{"Sys.PowerMgmt"}}},
+		"one missing, one too much": {hypervisor.Monitoring, w.token("/", true, append(without(monitoring, "SDN.Audit"), "Sys.Modify", "VM.GuestAgent.Audit")...), hypervisor.Permissions{
+			Missing: []string{"SDN.Audit"}, Extra: []string{"Sys.Modify"},
+		}},
+		"does not go on below": {hypervisor.Monitoring, w.token("/", false, monitoring...), hypervisor.Permissions{
+			Missing: sorted(slices.Clone(monitoring)), Recommended: []string{"VM.GuestAgent.Audit"},
+		}},
+		"a pool": {hypervisor.Backup, w.token("/pool/a", true, pve.Privileges(hypervisor.Backup)...), hypervisor.Permissions{Paths: []string{"/pool/a"}}},
+		"a pool, not going on": {hypervisor.Backup, w.token("/pool/a", false, pve.Privileges(hypervisor.Backup)...), hypervisor.Permissions{
+			Paths: []string{"/pool/a"},
+		}},
+		"one guest only": {hypervisor.Console, w.token("/vms/100", true, "VM.Console"), hypervisor.Permissions{Missing: []string{"VM.Console"}}},
+		"all guests":     {hypervisor.Console, w.token("/vms", true, "VM.Console"), hypervisor.Permissions{Paths: []string{"/"}}},
+		"node shell":     {hypervisor.Console, w.token("/", true, "VM.Console", "Sys.Console"), hypervisor.Permissions{Paths: []string{"/"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := w.open(t, w.target(c.capability, c.token)).Permissions(t.Context())
+			must(t, "asking for permissions", err)
+			if !reflect.DeepEqual(got, c.want) {
+				t.Errorf("got  %+v\nwant %+v", got, c.want)
+			}
+		})
+	}
+	_, err := w.open(t, w.target("nonsense", w.AdminToken())).Permissions(t.Context())
+	wantKind(t, err, hypervisor.Invalid)
+}
+
+// TestPermissionsOnOldReleases: what a release does not know is not missing there.
+func TestPermissionsOnOldReleases(t *testing.T) {
+	t.Parallel()
+	for version, c := range map[string]struct{ missing, recommended []string }{
+		"6.4-13": {[]string{"Datastore.Audit"}, nil},
+		"7.4-16": {[]string{"Datastore.Audit", "Pool.Audit"}, nil},
+		"9.2.11": {[]string{"Datastore.Audit", "Pool.Audit"}, []string{"VM.GuestAgent.Audit"}},
+	} {
+		t.Run(version, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, pvesim.Options{Version: version})
+			token := w.token("/", true, "VM.Audit", "Sys.Audit", "SDN.Audit")
+			got, err := w.open(t, w.target(hypervisor.Monitoring, token)).Permissions(t.Context())
+			if err != nil || !slices.Equal(got.Missing, c.missing) || !slices.Equal(got.Recommended, c.recommended) {
+				t.Errorf("got %+v, %v", got, err)
+			}
+		})
+	}
+}
+
+func TestVersions(t *testing.T) {
+	t.Parallel()
+	for version, release := range map[string]string{"9.2.11": "9.2", "8.4.1": "8.4", "7.4-16": "7.4", "6.2-4": "6.2"} {
+		t.Run(version, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, pvesim.Options{Version: version})
+			v, err := w.host(t, hypervisor.Monitoring).Version(t.Context())
+			if err != nil || v.Version != version || v.Release != release || v.Fingerprint != w.Fingerprint("") || v.NotAfter.IsZero() {
+				t.Errorf("got %+v, %v", v, err)
+			}
+		})
+	}
+}

@@ -1,0 +1,77 @@
+package pve
+
+import (
+	"slices"
+
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// role is what the token of one capability is given on the hypervisor.
+type role struct {
+	name       string
+	privileges []string
+	// optional are privileges that the role may have and need not.
+	optional []string
+	// recommended are privileges that today's releases want in addition.
+	recommended []string
+}
+
+// nodeShell is what opening a node's shell needs in addition.
+const nodeShell = "Sys.Console"
+
+var roles = map[hypervisor.Capability]role{
+	hypervisor.Monitoring: {
+		name:        "ServiceAudit",
+		privileges:  []string{"VM.Audit", "Datastore.Audit", "Sys.Audit", "Pool.Audit", "SDN.Audit"},
+		recommended: []string{"VM.GuestAgent.Audit"},
+	},
+	hypervisor.Lifecycle: {
+		name: "ServiceLifecycle",
+		privileges: []string{
+			"VM.PowerMgmt", "VM.Config.Disk", "VM.Config.CPU", "VM.Config.Memory", "VM.Config.Network", "VM.Config.Options",
+			"VM.Allocate", "VM.Clone", "VM.Snapshot", "VM.Snapshot.Rollback", "VM.Migrate", "Sys.Modify",
+			"Datastore.Allocate", "Datastore.AllocateSpace",
+		},
+		recommended: []string{"SDN.Use", "VM.Config.HWType", "VM.Config.CDROM", "Datastore.AllocateTemplate"},
+	},
+	hypervisor.Console: {
+		name:       "ServiceConsole",
+		privileges: []string{"VM.Console"},
+		optional:   []string{nodeShell},
+	},
+	hypervisor.Backup: {
+		name:       "ServiceBackup",
+		privileges: []string{"VM.Backup", "Datastore.AllocateSpace", "Datastore.Audit"},
+	},
+	hypervisor.NodePower: {
+		name:       "ServiceNodePower",
+		privileges: []string{"Sys.PowerMgmt"},
+	},
+}
+
+// since tells which release brought a privilege; those not named are in every release with API tokens. An older release
+// refuses a role that names one, so it is not missing there.
+var since = map[string]release{
+	"Pool.Audit":          {7, 0},
+	"SDN.Use":             {8, 0},
+	"VM.GuestAgent.Audit": {9, 0},
+}
+
+// known leaves out what a release does not have.
+func known(privileges []string, r release) []string {
+	return slices.DeleteFunc(slices.Clone(privileges), func(p string) bool { return r.before(since[p]) })
+}
+
+// roleOf is the role of a capability.
+func roleOf(c hypervisor.Capability) (role, error) {
+	r, ok := roles[c]
+	if !ok {
+		e := hypervisor.Errorf(hypervisor.Invalid, "there is no capability %q", c)
+		e.Field = "capability"
+		return role{}, e
+	}
+	return r, nil
+}
+
+// Privileges are what the role of a capability holds, and nil for a capability that there is not.
+func Privileges(c hypervisor.Capability) []string { return slices.Clone(roles[c].privileges) }

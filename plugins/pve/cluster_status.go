@@ -1,0 +1,79 @@
+package pve
+
+import (
+	"context"
+
+	"github.com/hostler/hostler/plugins/pve/pveapi"
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// membership is what /cluster/status tells.
+type membership struct {
+	cluster hypervisor.Cluster
+	// nodes are the members by name. Without the right to see them there are none, and the list tells the names.
+	nodes map[string]*hypervisor.Node
+	order []*hypervisor.Node
+}
+
+func (m *membership) node(name string) *hypervisor.Node {
+	n, ok := m.nodes[name]
+	if !ok {
+		n = &hypervisor.Node{Name: name}
+		m.nodes[name] = n
+		m.order = append(m.order, n)
+	}
+	return n
+}
+
+// away reports whether a node is known not to answer.
+func (m *membership) away(name string) bool {
+	n, ok := m.nodes[name]
+	return ok && n.Status == hypervisor.NodeOffline
+}
+
+// membership asks who is in the cluster. That needs Sys.Audit on /, which a token of a pool does not have: then the
+// answer is partial, and the inventory goes on.
+func (h *Host) membership(ctx context.Context) (*membership, error) {
+	m := &membership{nodes: map[string]*hypervisor.Node{}}
+	m.cluster.Quorate = true // a machine alone has no quorum to lose
+	var rows []struct {
+		Type    pveapi.Text `json:"type"`
+		Name    pveapi.Text `json:"name"`
+		IP      pveapi.Text `json:"ip"`
+		Level   pveapi.Text `json:"level"`
+		Online  pveapi.Flag `json:"online"`
+		Local   pveapi.Flag `json:"local"`
+		Quorate pveapi.Flag `json:"quorate"`
+	}
+	_, err := h.api.Get(ctx, "/cluster/status", nil, &rows)
+	switch hypervisor.KindOf(err) {
+	case hypervisor.Denied, hypervisor.Unsupported, hypervisor.Refused, hypervisor.Busy:
+		if err != nil {
+			h.log.Debug("cluster status not readable", "error", err)
+			m.cluster.Partial = true
+			return m, nil
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, row := range rows {
+		switch row.Type {
+		case "cluster":
+			m.cluster.Name, m.cluster.Quorate = string(row.Name), bool(row.Quorate)
+		case "node":
+			if row.Name == "" {
+				continue
+			}
+			n := m.node(string(row.Name))
+			n.Address, n.Level, n.Status = string(row.IP), string(row.Level), hypervisor.NodeOffline
+			if row.Online {
+				n.Status = hypervisor.NodeOnline
+			}
+			if row.Local {
+				m.cluster.Entry = n.Name
+			}
+		}
+	}
+	return m, nil
+}

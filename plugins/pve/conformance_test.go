@@ -1,0 +1,57 @@
+package pve_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/hostler/hostler/plugins/pve"
+	"github.com/hostler/hostler/plugins/pve/pvesim"
+	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/hypervisor/drivertest"
+)
+
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, pvesim.Options{Scenario: pvesim.ScenarioCluster, Nodes: 3, Guests: 600, TaskDuration: 30 * time.Millisecond})
+	privileges := pve.Privileges
+	drivertest.Run(t, drivertest.Config{
+		Driver:   w.driver,
+		HostType: (*pve.Host)(nil),
+		Patience: 30 * time.Second,
+		Target: func(_ testing.TB, c hypervisor.Capability) hypervisor.Target {
+			return w.target(c, w.Tokens()[string(c)])
+		},
+		NewGuest: func(t testing.TB, kind hypervisor.GuestKind, status string) hypervisor.GuestRef {
+			spec := pvesim.GuestSpec{Status: status}
+			if kind == hypervisor.Container {
+				spec.Type = pvesim.LXC
+			}
+			return w.guest(t, spec)
+		},
+		Guests: func(t testing.TB) []hypervisor.GuestRef {
+			var refs []hypervisor.GuestRef
+			for _, id := range w.Cluster.Guests() {
+				refs = append(refs, w.ref(t, id))
+			}
+			return refs
+		},
+		Lacking: func(_ testing.TB, c hypervisor.Capability) (hypervisor.Target, []string) {
+			has := privileges(c)
+			gone := has[0]
+			if slices.Contains(has, "Sys.Audit") {
+				gone = "Sys.Audit"
+			}
+			return w.target(c, w.token("/", true, slices.DeleteFunc(has, func(p string) bool { return p == gone })...)), []string{gone}
+		},
+		Exceeding: func(_ testing.TB, c hypervisor.Capability) (hypervisor.Target, []string) {
+			return w.target(c, w.token("/", true, append(privileges(c), "Permissions.Modify")...)), []string{"Permissions.Modify"}
+		},
+		RunningTask: func(t testing.TB) string { return w.task(t, "vzdump", time.Hour, "OK", "first line", "second line") },
+		EndedTask: func(t testing.TB) string {
+			return w.task(t, "qmstart", 0, "OK", "one", "two", "three", "four", "five")
+		},
+		FailedTask:  func(t testing.TB) string { return w.task(t, "qmstart", 0, "start failed: no space") },
+		LockedGuest: func(t testing.TB) hypervisor.GuestRef { return w.guest(t, pvesim.GuestSpec{Lock: "backup"}) },
+	})
+}

@@ -1,0 +1,9 @@
+// Package pve is Hostler's driver for Proxmox VE, from release 6.2, the first with API tokens, to 9.
+//
+// A Driver opens a Host for each call; a Host sends its requests with the one token that it was given, through package
+// pveapi. Nothing is remembered between calls but connections.
+//
+// The inventory takes two requests whatever the number of guests: /cluster/resources, which the cluster has at hand, and
+// /cluster/status. Its rows are up to ten seconds old; Guest reads one guest past that cache. All changes are tasks of
+// the hypervisor, named by a UPID; WaitTask follows one by its log.
+package pve

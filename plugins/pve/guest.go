@@ -1,0 +1,43 @@
+package pve
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/hostler/hostler/plugins/pve/pveapi"
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// Guest asks the guest's node, past the list that the cluster keeps.
+func (h *Host) Guest(ctx context.Context, ref hypervisor.GuestRef) (hypervisor.Guest, error) {
+	path, err := guestPath(ref, "status", "current")
+	if err != nil {
+		return hypervisor.Guest{}, err
+	}
+	var data json.RawMessage
+	meta, err := h.api.Get(ctx, path, nil, &data)
+	if err != nil {
+		return hypervisor.Guest{}, h.explain(ctx, ref.Node, err)
+	}
+	guest, err := currentGuest(data, ref)
+	if err != nil {
+		return hypervisor.Guest{}, err
+	}
+	guest.At = meta.Date
+	return guest, nil
+}
+
+// currentGuest reads a guest's status/current.
+func currentGuest(data json.RawMessage, ref hypervisor.GuestRef) (hypervisor.Guest, error) {
+	row := &resourceRow{}
+	if err := pveapi.Object(data, row); err != nil {
+		return hypervisor.Guest{}, hypervisor.Errorf(hypervisor.Protocol, "the guest's status is not an object: %w", err)
+	}
+	if row.status.Null() {
+		return hypervisor.Guest{}, hypervisor.Errorf(hypervisor.Protocol, "the guest's status names no state")
+	}
+	row.vmid = figure{n: ref.ID, set: true} // older releases leave it out for VMs
+	var guest hypervisor.Guest
+	newShaper().guest(&guest, row, ref.Kind, ref.Node, false)
+	return guest, nil
+}

@@ -1,0 +1,143 @@
+package pve_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/hostler/hostler/plugins/pve"
+	"github.com/hostler/hostler/plugins/pve/pveapi"
+	"github.com/hostler/hostler/plugins/pve/pvesim"
+	"github.com/hostler/hostler/plugins/pve/pvesim/pvesimtest"
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// quick is a pace for tests: the time-outs are long enough for a busy machine and short enough to wait for.
+var quick = pve.Pace{
+	Timeouts:  pveapi.Timeouts{Dial: 5 * time.Second, Header: 2 * time.Second, Stall: 2 * time.Second},
+	PollFirst: 5 * time.Millisecond, PollMost: 20 * time.Millisecond, Silence: 30 * time.Second,
+}
+
+// world is a simulated installation and a driver.
+type world struct {
+	*pvesim.Cluster
+	driver *pve.Driver
+	next   atomic.Int64
+}
+
+func newWorld(t testing.TB, opts pvesim.Options) *world {
+	t.Helper()
+	w := &world{Cluster: pvesimtest.Start(t, opts), driver: pve.NewPaced(nil, quick)}
+	t.Cleanup(w.driver.Close)
+	return w
+}
+
+// target is the entry node's with the token.
+func (w *world) target(capability hypervisor.Capability, token pvesim.Token) hypervisor.Target {
+	return hypervisor.Target{
+		Address: strings.TrimPrefix(w.URL(""), "https://"), Fingerprint: w.Fingerprint(""), AllowLocal: true,
+		Credential: hypervisor.Credential{Capability: capability, TokenID: token.ID, Secret: hypervisor.Secret(token.Secret)},
+	}
+}
+
+func (w *world) open(t testing.TB, target hypervisor.Target) *pve.Host {
+	t.Helper()
+	host, err := w.driver.Open(t.Context(), target)
+	if err != nil {
+		t.Fatal("opening the host:", err)
+	}
+	return host.(*pve.Host)
+}
+
+// host is opened with the proper token of a capability.
+func (w *world) host(t testing.TB, capability hypervisor.Capability) *pve.Host {
+	t.Helper()
+	return w.open(t, w.target(capability, w.Tokens()[string(capability)]))
+}
+
+// token makes a token that has exactly the privileges at the path.
+func (w *world) token(path string, propagate bool, privileges ...string) pvesim.Token {
+	n := w.next.Add(1)
+	role, user := fmt.Sprintf("TestRole%d", n), fmt.Sprintf("tester%d@pve", n)
+	w.SetRole(role, privileges...)
+	token := w.AddToken(user+"!test", true)
+	w.Grant(path, user, role, propagate)
+	w.Grant(path, token.ID, role, propagate)
+	return token
+}
+
+// guest makes a guest and names it.
+func (w *world) guest(t testing.TB, spec pvesim.GuestSpec) hypervisor.GuestRef {
+	t.Helper()
+	id, err := w.AddGuest(spec)
+	if err != nil {
+		t.Fatal("making a guest:", err)
+	}
+	return w.ref(t, id)
+}
+
+func (w *world) ref(t testing.TB, id int) hypervisor.GuestRef {
+	t.Helper()
+	spec, ok := w.Guest(id)
+	if !ok {
+		t.Fatal("no guest", id)
+	}
+	kind := hypervisor.VM
+	if spec.Type == pvesim.LXC {
+		kind = hypervisor.Container
+	}
+	return hypervisor.GuestRef{Kind: kind, Node: spec.Node, ID: int64(id)}
+}
+
+func (w *world) fault(t testing.TB, f pvesim.Fault) {
+	t.Helper()
+	if _, err := w.AddFault(f); err != nil {
+		t.Fatal("setting a fault:", err)
+	}
+}
+
+// task puts a task into the list.
+func (w *world) task(t testing.TB, kind string, d time.Duration, exit string, lines ...string) string {
+	t.Helper()
+	id, err := w.StartTask(w.NodeNames()[0], pvesim.ServiceUser+"!lifecycle", kind, "100", d, exit, lines...)
+	if err != nil {
+		t.Fatal("starting a task:", err)
+	}
+	return id
+}
+
+func wantKind(t testing.TB, err error, kind hypervisor.Kind) *hypervisor.Error {
+	t.Helper()
+	var e *hypervisor.Error
+	if !errors.As(err, &e) || e.Kind != kind {
+		t.Fatalf("got error %v, want kind %s", err, kind)
+	}
+	return e
+}
+
+func must(t testing.TB, what string, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+}
+
+// gather reads a whole inventory.
+func gather(t testing.TB, host *pve.Host, query hypervisor.InventoryQuery) hypervisor.Page {
+	t.Helper()
+	var all hypervisor.Page
+	must(t, "reading the inventory", host.Inventory(t.Context(), query, func(p hypervisor.Page) error {
+		if p.Cluster != nil {
+			all.Cluster = p.Cluster
+		}
+		all.Nodes, all.Guests = append(all.Nodes, p.Nodes...), append(all.Guests, p.Guests...)
+		all.Storages, all.Samples = append(all.Storages, p.Storages...), append(all.Samples, p.Samples...)
+		return nil
+	}))
+	slices.SortFunc(all.Guests, func(a, b hypervisor.Guest) int { return int(a.ID - b.ID) })
+	return all
+}

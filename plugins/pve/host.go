@@ -1,0 +1,65 @@
+package pve
+
+import (
+	"context"
+	"strings"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/hostler/hostler/plugins/pve/pveapi"
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// Host is one Proxmox VE endpoint seen through one token.
+type Host struct {
+	api        *pveapi.Client
+	capability hypervisor.Capability
+	pace       Pace
+	log        hclog.Logger
+}
+
+var (
+	_ hypervisor.Host        = (*Host)(nil)
+	_ hypervisor.Lifecycler  = (*Host)(nil)
+	_ hypervisor.TaskStopper = (*Host)(nil)
+	_ hypervisor.NodeReader  = (*Host)(nil)
+)
+
+// Version asks the called node for the version of its pve-manager.
+func (h *Host) Version(ctx context.Context) (hypervisor.Version, error) {
+	var answer struct {
+		Version pveapi.Text `json:"version"`
+		Release pveapi.Text `json:"release"`
+	}
+	meta, err := h.api.Get(ctx, "/version", nil, &answer)
+	if err != nil {
+		return hypervisor.Version{}, err
+	}
+	if answer.Version == "" {
+		return hypervisor.Version{}, hypervisor.Errorf(hypervisor.Protocol, "the answer names no version")
+	}
+	version, release := versionOf(string(answer.Version), string(answer.Release))
+	return hypervisor.Version{
+		Version: version, Release: release,
+		Fingerprint: meta.Fingerprint, NotAfter: meta.NotAfter,
+	}, nil
+}
+
+// Close has nothing to do: connections are shared and close by themselves.
+func (h *Host) Close() error { return nil }
+
+// versionOf brings the forms of all releases into one. Up to 5 the release was the part behind the dash ("5.4" and
+// "13"), 6 and 7 wrote "6.2-4".
+func versionOf(version, release string) (string, string) {
+	if release != "" && !strings.Contains(release, ".") && !strings.Contains(version, "-") {
+		return version + "-" + release, firstTwo(version)
+	}
+	return version, firstTwo(version)
+}
+
+// firstTwo are the first two parts of a version.
+func firstTwo(version string) string {
+	version, _, _ = strings.Cut(version, "-")
+	parts := strings.SplitN(version, ".", 3)
+	return strings.Join(parts[:min(2, len(parts))], ".")
+}

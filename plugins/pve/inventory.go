@@ -1,0 +1,157 @@
+package pve
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// pageRows is how many rows a page carries: enough to make calls cheap, few enough to keep memory small.
+const pageRows = 256
+
+// Inventory sends two requests, and one more for detail where the release has it. Guests and storages are handed on while
+// the list is being read; nodes come last, since their figures stand behind the guests.
+func (h *Host) Inventory(ctx context.Context, query hypervisor.InventoryQuery, page func(hypervisor.Page) error) error {
+	m, err := h.membership(ctx)
+	if err != nil {
+		return err
+	}
+	b := &pager{to: page, shaper: newShaper(), members: m}
+	if query.Detail {
+		b.nodesOfGuests = map[guestKey]*hypervisor.GuestRef{}
+	}
+	if err := h.resources(ctx, b); err != nil {
+		return err
+	}
+	if !query.Detail {
+		return nil
+	}
+	return h.samples(ctx, query.Since, b)
+}
+
+// resources reads the list of everything.
+func (h *Host) resources(ctx context.Context, b *pager) error {
+	answer, err := h.api.Stream(ctx, "/cluster/resources", nil)
+	if err != nil {
+		return err
+	}
+	defer answer.Close()
+	if date := answer.Meta().Date; !date.IsZero() {
+		b.skew = time.Until(date)
+	}
+	row := &resourceRow{}
+	if err := answer.Rows(row, func() error { return b.add(row) }); err != nil {
+		return err
+	}
+	return b.finish()
+}
+
+// pager collects rows into pages. A page is handed out when it is full and when the list has ended.
+type pager struct {
+	to      func(hypervisor.Page) error
+	shaper  *shaper
+	members *membership
+	page    hypervisor.Page
+	begun   bool
+	guests  int
+	bound   int           // storages seen, for the size of the metrics
+	skew    time.Duration // of the hypervisor's clock before ours
+	// nodesOfGuests is kept for samples only.
+	nodesOfGuests map[guestKey]*hypervisor.GuestRef
+}
+
+func (b *pager) add(r *resourceRow) error {
+	switch string(r.typ.Bytes()) {
+	case "qemu":
+		b.guest(r, hypervisor.VM)
+	case "lxc", "openvz":
+		b.guest(r, hypervisor.Container)
+	case "storage":
+		node := b.nodeOf(r)
+		if st := b.shaper.storage(r, node, b.members.away(node)); st.Name != "" && node != "" {
+			b.page.Storages = append(b.page.Storages, st)
+			b.bound++
+		}
+	case "node":
+		b.node(r)
+	}
+	if len(b.page.Guests)+len(b.page.Storages) >= pageRows {
+		return b.flush()
+	}
+	return nil
+}
+
+func (b *pager) guest(r *resourceRow, kind hypervisor.GuestKind) {
+	node := b.shaper.in.text(r.node)
+	if node == "" {
+		return
+	}
+	if b.page.Guests == nil {
+		b.page.Guests = make([]hypervisor.Guest, 0, pageRows)
+	}
+	n := len(b.page.Guests)
+	b.page.Guests = b.page.Guests[:n+1]
+	if !b.shaper.guest(&b.page.Guests[n], r, kind, node, b.members.away(node)) {
+		b.page.Guests = b.page.Guests[:n]
+		return
+	}
+	b.guests++
+	if b.nodesOfGuests != nil {
+		ref := b.page.Guests[n].GuestRef
+		b.nodesOfGuests[guestKey{kind, ref.ID}] = &ref
+	}
+}
+
+// nodeOf is the node of a storage row: its id is storage/node/name.
+func (b *pager) nodeOf(r *resourceRow) string {
+	if !r.node.Null() {
+		return b.shaper.in.text(r.node)
+	}
+	parts := strings.Split(r.id.Text(), "/")
+	if len(parts) == 3 {
+		return parts[1]
+	}
+	return ""
+}
+
+func (b *pager) node(r *resourceRow) {
+	name := r.nodeName(b.shaper.in)
+	if name == "" {
+		return
+	}
+	n := b.members.node(name)
+	b.shaper.node(n, r)
+	// An online node without figures is what a token without Sys.Audit is shown.
+	if n.Status == hypervisor.NodeOnline && n.CPUs == nil && n.MemoryTotal == nil {
+		b.members.cluster.Partial = true
+	}
+}
+
+func (b *pager) flush() error {
+	if !b.begun {
+		b.begun = true
+		cluster := b.members.cluster
+		if cluster.Entry == "" && len(b.members.order) == 1 {
+			cluster.Entry = b.members.order[0].Name // nobody else can have answered
+		}
+		b.page.Cluster = &cluster
+	}
+	page := b.page
+	b.page = hypervisor.Page{}
+	return b.to(page)
+}
+
+// finish hands out what is left, and the nodes.
+func (b *pager) finish() error {
+	for _, n := range b.members.order {
+		if n.Status == "" {
+			n.Status = hypervisor.NodeUnknown
+		}
+		b.page.Nodes = append(b.page.Nodes, *n)
+	}
+	return b.flush()
+}
+
+func lastPart(id string) string { return id[strings.LastIndexByte(id, '/')+1:] }

@@ -1,0 +1,53 @@
+package pve
+
+import (
+	"context"
+	"errors"
+	"regexp"
+	"slices"
+
+	"github.com/hostler/hostler/plugins/pve/pveapi"
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// nodeName is what the hypervisor takes as a node's name: a host name without dots, so of at most 63 characters.
+var nodeName = regexp.MustCompile(`^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$`)
+
+// nodePath is a path on a node.
+func nodePath(node string, rest ...string) (string, error) {
+	if !nodeName.MatchString(node) {
+		e := hypervisor.Errorf(hypervisor.Invalid, "%.80q is not a node's name", node)
+		e.Field = "node"
+		return "", e
+	}
+	return pveapi.Path(append([]string{"nodes", node}, rest...)...)
+}
+
+// nodeRow is a row of /nodes, which everyone may read.
+type nodeRow struct {
+	Node   pveapi.Text `json:"node"`
+	Status pveapi.Text `json:"status"`
+}
+
+func (h *Host) nodes(ctx context.Context) ([]nodeRow, error) {
+	var rows []nodeRow
+	_, err := h.api.Get(ctx, "/nodes", nil, &rows)
+	return rows, err
+}
+
+// explain looks whether a call failed because there is no such node: the hypervisor looks its name up elsewhere and then
+// says that a certificate is wrong.
+func (h *Host) explain(ctx context.Context, node string, err error) error {
+	if !errors.Is(err, pveapi.ErrNodeName) {
+		return err
+	}
+	rows, listErr := h.nodes(ctx)
+	if listErr != nil || slices.ContainsFunc(rows, func(r nodeRow) bool { return string(r.Node) == node }) {
+		return err
+	}
+	return noNode(node)
+}
+
+func noNode(node string) error {
+	return hypervisor.Errorf(hypervisor.NotFound, "there is no node %s", node)
+}

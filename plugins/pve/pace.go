@@ -1,0 +1,38 @@
+package pve
+
+import (
+	"time"
+
+	"github.com/hostler/hostler/plugins/pve/pveapi"
+)
+
+// Pace is how long the driver waits for what.
+type Pace struct {
+	// Timeouts are those of one request.
+	Timeouts pveapi.Timeouts
+	// PollFirst and PollMost bound the wait between two looks at a running task.
+	PollFirst time.Duration
+	PollMost  time.Duration
+	// Silence is how long a task is followed without any answer before the host counts as unreachable. It must outlast
+	// the restart of pveproxy after an update and the reload of a network.
+	Silence time.Duration
+}
+
+func (p Pace) orDefault() Pace {
+	if p.PollFirst == 0 {
+		p.PollFirst = 150 * time.Millisecond
+	}
+	if p.PollMost == 0 {
+		p.PollMost = 2 * time.Second
+	}
+	if p.Silence == 0 {
+		p.Silence = 2 * time.Minute
+	}
+	return p
+}
+
+// slower is the next wait after d for a task that was followed for so long: at most a twentieth of that, but not less than
+// PollMost allows and not more than five times that.
+func (p Pace) slower(d, followed time.Duration) time.Duration {
+	return min(d*3/2, max(p.PollMost, min(followed/20, 5*p.PollMost)))
+}

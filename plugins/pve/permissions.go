@@ -1,0 +1,126 @@
+package pve
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/hostler/hostler/plugins/pve/pveapi"
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// grants are the effective rights of a token as /access/permissions gives them: path, privilege, and whether the right
+// goes on to the paths below.
+type grants map[string]map[string]pveapi.Flag
+
+// Permissions compares the rights of the token with those of its capability's role. Rights on single guests, nodes or
+// storages do not count as held: the capability would work for some and fail for others.
+func (h *Host) Permissions(ctx context.Context) (hypervisor.Permissions, error) {
+	r, err := roleOf(h.capability)
+	if err != nil {
+		return hypervisor.Permissions{}, err
+	}
+	version, err := h.Version(ctx)
+	if err != nil {
+		return hypervisor.Permissions{}, err
+	}
+	var have grants
+	if _, err := h.api.Get(ctx, "/access/permissions", nil, &have); err != nil {
+		return hypervisor.Permissions{}, err
+	}
+	return compare(have, r, parseRelease(version.Release)), nil
+}
+
+// compare judges at "/" first, then at each pool, and reports the place where least is missing.
+func compare(have grants, r role, at release) hypervisor.Permissions {
+	needed, recommended := known(r.privileges, at), known(r.recommended, at)
+	result := hypervisor.Permissions{Extra: have.beyond(slices.Concat(r.privileges, r.optional, r.recommended))}
+
+	places := append([]string{"/"}, have.pools()...)
+	best := -1
+	for i, place := range places {
+		missing := have.lacking(needed, place)
+		if len(missing) == 0 {
+			result.Paths = append(result.Paths, place)
+		}
+		if best < 0 || len(missing) < len(result.Missing) {
+			best, result.Missing = i, missing
+		}
+		if place == "/" && len(missing) == 0 {
+			break // pools below add nothing
+		}
+	}
+	result.Recommended = have.lacking(recommended, places[best])
+	return result
+}
+
+// trees are the paths below which privileges of a family are checked.
+var trees = map[string][]string{
+	"VM":        {"/vms"},
+	"Datastore": {"/storage"},
+	"Sys":       {"/nodes"},
+	"Pool":      {"/pool"},
+	"SDN":       {"/sdn"},
+}
+
+// holds reports whether a privilege counts as held at a place. At "/" the right must go on to everything below; an entry
+// on "/" that does not is worth nothing for guests. Rights that were given separately on the tree of the privilege's
+// family, such as /vms, are as good. On a pool the right counts either way, since it reaches the pool's members.
+func (g grants) holds(privilege, place string) bool {
+	if g["/"][privilege] {
+		return true
+	}
+	family, _, _ := strings.Cut(privilege, ".")
+	if family != "Sys" { // checked on "/" itself as well
+		for _, tree := range trees[family] {
+			if g[tree][privilege] {
+				return true
+			}
+		}
+	}
+	if place == "/" {
+		// Without propagation "/" and /nodes must both have it.
+		_, onRoot := g["/"][privilege]
+		return family == "Sys" && onRoot && bool(g["/nodes"][privilege])
+	}
+	_, inPool := g[place][privilege]
+	return inPool
+}
+
+// lacking are those of the privileges that do not hold at the place, sorted; nil when all do.
+func (g grants) lacking(privileges []string, place string) []string {
+	var missing []string
+	for _, p := range privileges {
+		if !g.holds(p, place) {
+			missing = append(missing, p)
+		}
+	}
+	slices.Sort(missing)
+	return missing
+}
+
+// beyond are all privileges held anywhere that are not among the allowed, sorted.
+func (g grants) beyond(allowed []string) []string {
+	var extra []string
+	for _, privileges := range g {
+		for p := range privileges {
+			if !slices.Contains(allowed, p) {
+				extra = append(extra, p)
+			}
+		}
+	}
+	slices.Sort(extra)
+	return slices.Compact(extra)
+}
+
+// pools are the pool paths at which the token has any right, sorted.
+func (g grants) pools() []string {
+	var pools []string
+	for path := range g {
+		if strings.HasPrefix(path, "/pool/") {
+			pools = append(pools, path)
+		}
+	}
+	slices.Sort(pools)
+	return pools
+}

@@ -1,0 +1,134 @@
+package pveapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+const (
+	maxStream = 64 << 20 // bytes of an answer with many rows: about 150,000 guests
+	maxSmall  = 8 << 20  // bytes of any other answer
+	maxError  = 64 << 10 // bytes of a refusal
+)
+
+// Answer is a good answer whose body has not been read.
+type Answer struct {
+	client *Client
+	resp   *http.Response
+	body   *limited
+	stop   context.CancelCauseFunc
+}
+
+// Close ends the answer. What has not been read of it is given up together with its connection.
+func (a *Answer) Close() {
+	_ = a.resp.Body.Close()
+	a.body.end()
+	a.stop(nil)
+}
+
+// Rows reads the rows of the answer.
+func (a *Answer) Rows(d RowDecoder, each func() error) error {
+	rows := NewRows(a.body)
+	for {
+		more, err := rows.Next(d)
+		if err != nil {
+			return a.readError(err)
+		}
+		if !more {
+			// What stands behind the JSON text is nothing, but reading it gives the connection back.
+			_, _ = io.CopyN(io.Discard, a.body, 1<<10)
+			return nil
+		}
+		if err := each(); err != nil {
+			return err
+		}
+	}
+}
+
+// Meta tells what came with the answer; Total is not known before the rows were read.
+func (a *Answer) Meta() Meta {
+	var meta Meta
+	if date, err := http.ParseTime(a.resp.Header.Get("Date")); err == nil {
+		meta.Date = date
+	}
+	if a.resp.TLS != nil && len(a.resp.TLS.PeerCertificates) > 0 {
+		leaf := a.resp.TLS.PeerCertificates[0]
+		meta.Fingerprint, meta.NotAfter = hypervisor.Fingerprint(leaf), leaf.NotAfter
+	}
+	return meta
+}
+
+// all reads a small answer.
+func (a *Answer) all() ([]byte, error) {
+	a.body.left = maxSmall
+	raw, err := io.ReadAll(a.body)
+	if err != nil {
+		return nil, a.readError(err)
+	}
+	return raw, nil
+}
+
+// readError says why an answer could not be read to its end.
+func (a *Answer) readError(err error) error {
+	switch {
+	case errors.Is(err, errSyntax), errors.Is(err, errDeep), errors.Is(err, errTooLarge), errors.Is(err, errShort):
+		return a.protocol(err)
+	default:
+		return a.client.netError(a.resp.Request.Context(), err)
+	}
+}
+
+// protocol says that the answer is not one of the hypervisor's.
+func (a *Answer) protocol(err error) error {
+	// Some servers still answer something when the caller gives up and the connection is being closed.
+	if ctx := a.resp.Request.Context(); ctx.Err() != nil {
+		return a.client.netError(ctx, ctx.Err())
+	}
+	what := a.resp.Header.Get("Content-Type")
+	if what == "" {
+		what = "no content type"
+	}
+	return hypervisor.Errorf(hypervisor.Protocol, "the answer is not one of Proxmox VE (%s): %w", a.client.scrub(what), err)
+}
+
+var errTooLarge = fmt.Errorf("the answer is larger than %d MiB", maxStream>>20)
+
+// limited reads a body up to a limit and stops the request when nothing comes for too long.
+type limited struct {
+	ctx   context.Context
+	body  io.Reader
+	left  int64
+	stall time.Duration
+	timer *time.Timer
+}
+
+func newLimited(ctx context.Context, body io.Reader, stop context.CancelCauseFunc, stall time.Duration) *limited {
+	timer := time.AfterFunc(stall, func() { stop(errStalled) })
+	return &limited{ctx: ctx, body: body, left: maxStream, stall: stall, timer: timer}
+}
+
+func (l *limited) Read(p []byte) (int, error) {
+	if l.left <= 0 {
+		// One byte more tells an answer of exactly the limit from one that goes on.
+		if n, _ := io.ReadFull(l.body, make([]byte, 1)); n > 0 {
+			return 0, errTooLarge
+		}
+		return 0, io.EOF
+	}
+	if int64(len(p)) > l.left {
+		p = p[:l.left]
+	}
+	l.timer.Reset(l.stall)
+	n, err := l.body.Read(p)
+	l.timer.Stop()
+	l.left -= int64(n)
+	return n, err
+}
+
+func (l *limited) end() { l.timer.Stop() }

@@ -1,0 +1,179 @@
+package pveapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/go-retryablehttp"
+
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// Client sends the requests of one target with its one token. Its methods may be called at the same time. It needs no
+// closing: connections belong to the Pool.
+type Client struct {
+	base   string
+	token  string // value of the Authorization header
+	secret string
+	ways   *transports
+	waits  Timeouts
+}
+
+// Format keeps the token out of whatever prints a client.
+func (c *Client) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "pveapi.Client("+c.base+")") }
+
+// NewClient makes a client for the target without using the network.
+func (p *Pool) NewClient(target hypervisor.Target) (*Client, error) {
+	credential := target.Credential
+	if strings.ContainsAny(credential.TokenID+string(credential.Secret), "\r\n\x00") {
+		return nil, hypervisor.Errorf(hypervisor.Invalid, "the token holds a control character")
+	}
+	ways, err := p.get(target)
+	if err != nil {
+		return nil, err
+	}
+	c := &Client{base: "https://" + target.Address + "/api2/json", secret: string(credential.Secret), ways: ways, waits: p.timeouts}
+	if credential.TokenID != "" {
+		c.token = "PVEAPIToken=" + credential.TokenID + "=" + string(credential.Secret)
+	}
+	return c, nil
+}
+
+// Get reads a small answer. It is tried again when that can help.
+func (c *Client) Get(ctx context.Context, path string, query url.Values, into any) (*Meta, error) {
+	a, err := c.send(ctx, http.MethodGet, path, query, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer a.Close()
+	return a.decode(into)
+}
+
+// Stream opens an answer with many rows. It is tried again as long as no answer has come. The caller closes it.
+func (c *Client) Stream(ctx context.Context, path string, query url.Values) (*Answer, error) {
+	return c.send(ctx, http.MethodGet, path, query, nil)
+}
+
+// Post sends a form once and reads the small answer.
+func (c *Client) Post(ctx context.Context, path string, form url.Values, into any) (*Meta, error) {
+	if form == nil {
+		form = url.Values{}
+	}
+	a, err := c.send(ctx, http.MethodPost, path, nil, form)
+	if err != nil {
+		return nil, err
+	}
+	defer a.Close()
+	return a.decode(into)
+}
+
+// Delete sends a DELETE once. All parameters go in the query: a body would be refused.
+func (c *Client) Delete(ctx context.Context, path string, query url.Values, into any) (*Meta, error) {
+	a, err := c.send(ctx, http.MethodDelete, path, query, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer a.Close()
+	return a.decode(into)
+}
+
+// send makes the request and turns every answer but a good one into an error.
+func (c *Client) send(ctx context.Context, method, path string, query, form url.Values) (*Answer, error) {
+	target := c.base + path
+	if len(query) > 0 {
+		target += "?" + query.Encode() // percent-encodes `;`, at which the hypervisor would split
+	}
+	// Stopping the request ends a body that has stalled.
+	ctx, stop := context.WithCancelCause(ctx)
+	var body any
+	if len(form) > 0 {
+		// Of known length: a chunked body would be refused. An empty one that is not nil would be chunked.
+		body = []byte(form.Encode())
+	}
+	req, err := retryablehttp.NewRequestWithContext(ctx, method, target, body)
+	if err != nil {
+		stop(nil)
+		return nil, hypervisor.Errorf(hypervisor.Invalid, "%s is not an address", c.base)
+	}
+	if form != nil {
+		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	req.Header.Set("Accept", "application/json")
+	req.Header.Set("User-Agent", "hostler")
+	if c.token != "" {
+		req.Header.Set("Authorization", c.token)
+	}
+	resp, err := c.retrying(method).Do(req)
+	if err != nil {
+		defer stop(nil)
+		return nil, c.netError(ctx, err)
+	}
+	a := &Answer{client: c, resp: resp, body: newLimited(ctx, resp.Body, stop, c.waits.Stall), stop: stop}
+	if resp.StatusCode != http.StatusOK {
+		defer a.Close()
+		return nil, a.refusal(path)
+	}
+	return a, nil
+}
+
+// retrying makes the sender of one request; the connections are shared.
+func (c *Client) retrying(method string) *retryablehttp.Client {
+	way, check := c.ways.write, retryNever
+	if method == http.MethodGet {
+		way, check = c.ways.read, retryRead(time.Now())
+	}
+	return &retryablehttp.Client{
+		HTTPClient: &http.Client{
+			Transport:     way,
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+		RetryMax: retries, RetryWaitMin: retryMin, RetryWaitMax: retryMax,
+		CheckRetry: check,
+		Backoff:    retryablehttp.DefaultBackoff,
+		// The last answer or error is handed on as it is.
+		ErrorHandler: retryablehttp.PassthroughErrorHandler,
+	}
+}
+
+// Meta is what stands around the data of an answer.
+type Meta struct {
+	// Date is the hypervisor's clock when it answered; zero when it did not tell.
+	Date time.Time
+	// Total is the number of rows that a list has in all, where the hypervisor tells it.
+	Total int
+	// Fingerprint and NotAfter are of the certificate that was shown.
+	Fingerprint string
+	NotAfter    time.Time
+}
+
+// decode reads a small answer whole.
+func (a *Answer) decode(into any) (*Meta, error) {
+	raw, err := a.all()
+	if err != nil {
+		return nil, err
+	}
+	var envelope struct {
+		Data  json.RawMessage `json:"data"`
+		Total Int             `json:"total"`
+	}
+	if err := json.Unmarshal(raw, &envelope); err != nil {
+		return nil, a.protocol(err)
+	}
+	if into != nil && len(envelope.Data) > 0 {
+		if err := json.Unmarshal(envelope.Data, into); err != nil {
+			return nil, a.protocol(err)
+		}
+	}
+	meta := a.Meta()
+	meta.Total = int(min(max(envelope.Total.N, 0), 1<<31-1))
+	return &meta, nil
+}
+
+var errStalled = errors.New("the answer stopped in the middle")

@@ -1,0 +1,21 @@
+package pveapi
+
+import (
+	"net/url"
+	"strings"
+
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// Path joins segments to an API path, each escaped. A segment that would climb or vanish is Invalid.
+func Path(segments ...string) (string, error) {
+	var path strings.Builder
+	for _, s := range segments {
+		if s == "" || s == "." || s == ".." || strings.ContainsRune(s, 0) {
+			return "", hypervisor.Errorf(hypervisor.Invalid, "%q cannot stand in a path", s)
+		}
+		path.WriteByte('/')
+		path.WriteString(url.PathEscape(s))
+	}
+	return path.String(), nil
+}

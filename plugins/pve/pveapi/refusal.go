@@ -1,0 +1,183 @@
+package pveapi
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// maxMessage is the length of a text of the hypervisor that is handed on, in bytes.
+const maxMessage = 2 << 10
+
+// minSecret is the length from which on a secret is cut out of texts. Real ones are UUIDs; a short one would make every
+// text unreadable and could be guessed from what is left.
+const minSecret = 8
+
+// refusal turns an answer other than 200 into an error.
+func (a *Answer) refusal(path string) error {
+	a.body.left = maxError
+	raw, _ := io.ReadAll(a.body) // the status line says most; a body that breaks off takes nothing away
+	status := a.resp.StatusCode
+	var body struct {
+		Errors  map[string]Text `json:"errors"`
+		Message Text            `json:"message"`
+	}
+	isJSON := json.Unmarshal(raw, &body) == nil
+	text := a.client.scrub(firstText(string(body.Message), a.reason()))
+	text = strings.TrimSuffix(text, ".")
+
+	switch {
+	case status == http.StatusUnauthorized:
+		// The text tells different things in different releases: nothing may depend on it.
+		return hypervisor.Errorf(hypervisor.TokenRejected, "the token was refused: %s", text)
+	case status == http.StatusForbidden:
+		return denied(text)
+	case status == http.StatusBadRequest:
+		return a.client.invalid(text, body.Errors)
+	case status == http.StatusNotImplemented:
+		return hypervisor.Errorf(hypervisor.Unsupported, "%s (%s)", text, path)
+	case status >= 595 && status <= 599:
+		return innerProxy(status, text)
+	case status >= 300 && status < 400:
+		return hypervisor.Errorf(hypervisor.Protocol, "the hypervisor answered with a redirect (%d), which is not followed", status)
+	case status == http.StatusBadGateway, status == http.StatusServiceUnavailable, status == http.StatusGatewayTimeout:
+		return hypervisor.Errorf(hypervisor.Unreachable, "the host cannot serve at present: %d %s", status, text)
+	case len(raw) > 0 && !isJSON && looksLikeHTML(raw):
+		return hypervisor.Errorf(hypervisor.Protocol, "the answer is a web page (%d %s): something else than Proxmox VE answers there", status, text)
+	}
+	// A good status other than 200, or 404 and 409, which the hypervisor itself never sends, come from something between.
+	if status < 500 {
+		return hypervisor.Errorf(hypervisor.Protocol, "something else than Proxmox VE seems to answer at this address: %d %s", status, text)
+	}
+	if detail := a.client.details(body.Errors); detail != "" {
+		text += ": " + detail
+	}
+	return hypervisor.Errorf(kindOfText(text), "%s", text)
+}
+
+// reason is the reason phrase of the status line as it was sent.
+func (a *Answer) reason() string {
+	return strings.TrimSpace(strings.TrimPrefix(a.resp.Status, strconv.Itoa(a.resp.StatusCode)))
+}
+
+func firstText(texts ...string) string {
+	for _, t := range texts {
+		if t = strings.TrimSpace(t); t != "" {
+			return t
+		}
+	}
+	return "no reason given"
+}
+
+func looksLikeHTML(raw []byte) bool {
+	return strings.HasPrefix(strings.TrimSpace(string(raw[:min(len(raw), 256)])), "<")
+}
+
+var permission = regexp.MustCompile(`Permission check failed \((/[^,]*), *([A-Za-z|. ]+)\)`)
+
+// denied reads path and privileges out of a 403. Some carry only prose, such as what only root@pam may do.
+func denied(text string) error {
+	e := hypervisor.Errorf(hypervisor.Denied, "the host does not allow it: %s", text)
+	if m := permission.FindStringSubmatch(text); m != nil {
+		e.Path, e.Missing = m[1], []string{m[2]}
+	}
+	return e
+}
+
+// invalid names the parameter of a 400; the first in the alphabet when there are several, since their order is random.
+func (c *Client) invalid(text string, faults map[string]Text) error {
+	e := hypervisor.Errorf(hypervisor.Invalid, "%s", text)
+	if len(faults) > 0 {
+		e.Message = text + ": " + c.details(faults)
+		e.Field = clean(firstKey(faults))
+	}
+	return e
+}
+
+func firstKey(faults map[string]Text) string {
+	names := keys(faults)
+	return names[0]
+}
+
+func keys(faults map[string]Text) []string {
+	names := make([]string, 0, len(faults))
+	for name := range faults {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func (c *Client) details(faults map[string]Text) string {
+	parts := make([]string, 0, len(faults))
+	for _, name := range keys(faults) {
+		parts = append(parts, name+": "+strings.TrimSpace(string(faults[name])))
+	}
+	return c.scrub(strings.Join(parts, "; "))
+}
+
+// ErrNodeName is in the error of a call whose node the cluster does not know: such names are looked up in DNS, and what
+// answers there has a certificate of its own.
+var ErrNodeName = errors.New("perhaps there is no node of exactly that name")
+
+// ErrNodeAway is in the error of a call whose node the entry node could not reach for another reason.
+var ErrNodeAway = errors.New("the node could not be reached through its cluster")
+
+// innerProxy explains the statuses that the entry node makes up when it cannot reach the node that a call is for.
+func innerProxy(status int, text string) error {
+	switch {
+	case strings.Contains(text, "certificate verify failed"):
+		return hypervisor.Errorf(hypervisor.Unreachable, "%v: %d %s (%w)", ErrNodeAway, status, text, ErrNodeName)
+	case strings.Contains(text, "timed out"), strings.Contains(text, "timeout"):
+		return hypervisor.Errorf(hypervisor.Timeout, "%w: %d %s", ErrNodeAway, status, text)
+	}
+	return hypervisor.Errorf(hypervisor.Unreachable, "%w: %d %s", ErrNodeAway, status, text)
+}
+
+// kindOfText sorts the texts of a 500 by a part that has not changed between releases.
+func kindOfText(text string) hypervisor.Kind {
+	t := strings.ToLower(text)
+	has := func(parts ...string) bool {
+		return slices.ContainsFunc(parts, func(p string) bool { return strings.Contains(t, p) })
+	}
+	switch {
+	case has("is locked"), has("lock") && has("got timeout", "timed out", "timeout"), has("got no worker upid"):
+		return hypervisor.Busy
+	case has("already exists", "already running", "not running", "is running", "already in use", "detected modified configuration", "checksum mismatch"):
+		return hypervisor.Conflict
+	case has("does not exist", "no such ", "unable to find configuration file", "hostname lookup"):
+		return hypervisor.NotFound
+	case has("permission check failed", "permission denied"):
+		return hypervisor.Denied
+	}
+	return hypervisor.Refused
+}
+
+// scrub makes a text of the hypervisor fit to be handed on: no token secret, should the other side echo it, no control
+// characters, valid UTF-8, and not too long.
+func (c *Client) scrub(text string) string {
+	if len(c.secret) >= minSecret {
+		text = strings.ReplaceAll(text, c.secret, "[secret]")
+	}
+	text = strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\t' {
+			return ' '
+		}
+		if unicode.IsControl(r) {
+			return -1
+		}
+		return r
+	}, clean(strings.TrimSpace(text)))
+	if len(text) > maxMessage {
+		text = strings.ToValidUTF8(text[:maxMessage], "") + "…"
+	}
+	return text
+}

@@ -1,0 +1,58 @@
+package pveapi
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+const (
+	retries      = 2
+	retryMin     = 200 * time.Millisecond
+	retryMax     = time.Second
+	retryHorizon = 3 * time.Second // what took longer than this to fail is not tried again
+)
+
+// retryRead decides whether a GET that began at start is worth another try: short refusals while pveproxy restarts, a
+// connection that was closed under us, and a node that the entry node could not reach at once.
+func retryRead(start time.Time) func(context.Context, *http.Response, error) (bool, error) {
+	return func(ctx context.Context, resp *http.Response, err error) (bool, error) {
+		if ctx.Err() != nil || time.Since(start) > retryHorizon {
+			return false, nil
+		}
+		if err != nil {
+			return broken(err), nil
+		}
+		switch resp.StatusCode {
+		case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout, 595, 597, 599:
+			return true, nil
+		case 596:
+			// A wrong certificate behind the entry node stays wrong.
+			return !strings.Contains(resp.Status, "certificate verify failed"), nil
+		}
+		return false, nil
+	}
+}
+
+// broken reports whether err is a connection that could not be made or broke, as opposed to one that must not be made,
+// must not be trusted, or has been waited for long enough.
+func broken(err error) bool {
+	var known *hypervisor.Error
+	if errors.As(err, &known) || strange(err) {
+		return false
+	}
+	var slow net.Error
+	if errors.As(err, &slow) && slow.Timeout() {
+		return false
+	}
+	var name *net.DNSError
+	return !errors.As(err, &name) || name.IsTemporary
+}
+
+// retryNever is for everything that may change something.
+func retryNever(context.Context, *http.Response, error) (bool, error) { return false, nil }

@@ -1,0 +1,247 @@
+package pveapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+	"unsafe"
+)
+
+type form uint8
+
+const (
+	formNull form = iota
+	formFalse
+	formTrue
+	formNumber
+	formText
+	formCompound
+)
+
+// Scalar is one value of an answer as it stood there. It points into the reader's buffer and is good until the next row
+// is read. The same field is a number in one release and a string in another, so each accessor takes every form that
+// makes sense for it.
+type Scalar struct {
+	form    form
+	escaped bool
+	raw     []byte
+}
+
+// TextScalar is a scalar of a text without escapes, for parts of other texts.
+func TextScalar(raw []byte) Scalar { return Scalar{form: formText, raw: raw} }
+
+// Null reports whether there is no value.
+func (s Scalar) Null() bool { return s.form == formNull }
+
+// Bytes is the text of a string or number without escapes resolved; nil for anything else. It is for comparing.
+func (s Scalar) Bytes() []byte {
+	if s.form == formText || s.form == formNumber {
+		return s.raw
+	}
+	return nil
+}
+
+// Text is the value as text: strings as they are, numbers as they were written, booleans as 1 and 0, anything else
+// empty. It is valid UTF-8 and holds no NUL, which neither protobuf nor PostgreSQL would take.
+func (s Scalar) Text() string {
+	switch s.form {
+	case formTrue:
+		return "1"
+	case formFalse:
+		return "0"
+	case formNumber:
+		return string(s.raw)
+	case formText:
+		if s.escaped {
+			return clean(unescape(s.raw))
+		}
+		return clean(string(s.raw))
+	}
+	return ""
+}
+
+// Int is the value as a whole number. Fractions are cut off. ok is false when there is no number or it is too large.
+func (s Scalar) Int() (n int64, ok bool) {
+	switch s.form {
+	case formTrue:
+		return 1, true
+	case formFalse:
+		return 0, true
+	case formNumber, formText:
+		if n, ok := digits(s.raw); ok {
+			return n, true
+		}
+		f, ok := s.Float()
+		if !ok || f < math.MinInt64 || f >= math.MaxInt64 {
+			return 0, false
+		}
+		return int64(f), true
+	}
+	return 0, false
+}
+
+// Float is the value as a number. ok is false when there is none, or it is not finite.
+func (s Scalar) Float() (f float64, ok bool) {
+	switch s.form {
+	case formTrue:
+		return 1, true
+	case formFalse:
+		return 0, true
+	case formNumber, formText:
+		raw := s.raw
+		if s.form == formText {
+			raw = bytes.TrimSpace(raw)
+		}
+		if len(raw) == 0 || len(raw) > 64 || raw[0] != '-' && raw[0] != '+' && raw[0] != '.' && (raw[0] < '0' || raw[0] > '9') {
+			return 0, false
+		}
+		// The string shares the buffer's memory and is not kept.
+		f, err := strconv.ParseFloat(unsafe.String(&raw[0], len(raw)), 64)
+		if err != nil || math.IsInf(f, 0) || math.IsNaN(f) {
+			return 0, false
+		}
+		return f, true
+	}
+	return 0, false
+}
+
+// Bool takes what the hypervisor writes and reads as true: 1, true, on, yes, as a string or not. Anything else is false.
+func (s Scalar) Bool() bool {
+	switch s.form {
+	case formTrue:
+		return true
+	case formNumber:
+		f, ok := s.Float()
+		return ok && f != 0
+	case formText:
+		switch string(s.raw) {
+		case "1", "true", "on", "yes":
+			return true
+		}
+	}
+	return false
+}
+
+// digits reads a plain decimal number of up to 18 digits, the common case.
+func digits(raw []byte) (int64, bool) {
+	negative := len(raw) > 0 && raw[0] == '-'
+	if negative {
+		raw = raw[1:]
+	}
+	if len(raw) == 0 || len(raw) > 18 {
+		return 0, false
+	}
+	var n int64
+	for _, c := range raw {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		n = n*10 + int64(c-'0')
+	}
+	if negative {
+		n = -n
+	}
+	return n, true
+}
+
+// unescape resolves the escapes of what stands between quotes; the lexer has checked it.
+func unescape(raw []byte) string {
+	quoted := make([]byte, 0, len(raw)+2)
+	quoted = append(quoted, '"')
+	quoted = append(quoted, raw...)
+	quoted = append(quoted, '"')
+	var text string
+	if err := json.Unmarshal(quoted, &text); err != nil {
+		return ""
+	}
+	return text
+}
+
+func clean(text string) string {
+	if !utf8.ValidString(text) {
+		text = string([]rune(text))
+	}
+	if strings.IndexByte(text, 0) >= 0 {
+		text = strings.ReplaceAll(text, "\x00", "")
+	}
+	return text
+}
+
+// scalarOf reads one complete JSON value.
+func scalarOf(data []byte) (Scalar, error) {
+	// A number may only end where something follows it.
+	l := lexer{b: append(bytes.Clone(data), '\n')}
+	return l.value()
+}
+
+// Text is a string member of a small answer, in whatever form it comes.
+type Text string
+
+// UnmarshalJSON takes any scalar.
+func (t *Text) UnmarshalJSON(data []byte) error {
+	s, err := scalarOf(data)
+	*t = Text(s.Text())
+	return err
+}
+
+// Int is a whole number that may be missing.
+type Int struct {
+	N   int64
+	Set bool
+}
+
+// UnmarshalJSON takes any scalar; what is no number leaves the value unset.
+func (n *Int) UnmarshalJSON(data []byte) error {
+	s, err := scalarOf(data)
+	n.N, n.Set = s.Int()
+	return err
+}
+
+// Ptr is nil for a number that is missing.
+func (n Int) Ptr() *int64 {
+	if !n.Set {
+		return nil
+	}
+	return &n.N
+}
+
+// Float is a number that may be missing.
+type Float struct {
+	F   float64
+	Set bool
+}
+
+// UnmarshalJSON takes any scalar; what is no number leaves the value unset.
+func (f *Float) UnmarshalJSON(data []byte) error {
+	s, err := scalarOf(data)
+	f.F, f.Set = s.Float()
+	return err
+}
+
+// Ptr is nil for a number that is missing.
+func (f Float) Ptr() *float64 {
+	if !f.Set {
+		return nil
+	}
+	return &f.F
+}
+
+// Flag is a boolean; a missing one is false.
+type Flag bool
+
+// UnmarshalJSON takes any scalar.
+func (f *Flag) UnmarshalJSON(data []byte) error {
+	s, err := scalarOf(data)
+	*f = Flag(s.Bool())
+	return err
+}
+
+var (
+	_ json.Unmarshaler = (*Text)(nil)
+	_ json.Unmarshaler = (*Int)(nil)
+	_ json.Unmarshaler = (*Float)(nil)
+	_ json.Unmarshaler = (*Flag)(nil)
+)

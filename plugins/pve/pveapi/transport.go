@@ -1,0 +1,159 @@
+package pveapi
+
+import (
+	"container/list"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+const (
+	// maxConns is how many connections there may be to one host for reading, and as many for writing. pveproxy has three
+	// workers; more connections would only wait there.
+	maxConns = 4
+	// idleTime is longer than a poll cycle, so that polling keeps its connection where the server does.
+	idleTime = 75 * time.Second
+	// maxTargets is how many targets have connections at a time; the one unused for longest goes first.
+	maxTargets = 256
+)
+
+// Timeouts are the waits of one request. A failed log-in is answered 3 s late on purpose, and pveproxy waits up to 30 s
+// for another node: every wait for an answer must be longer.
+type Timeouts struct {
+	Dial   time.Duration // TCP and, again, TLS
+	Header time.Duration // from the request to the first line of the answer
+	Stall  time.Duration // between two pieces of an answer's body
+}
+
+// DefaultTimeouts fit real hosts.
+func DefaultTimeouts() Timeouts {
+	return Timeouts{Dial: 10 * time.Second, Header: 45 * time.Second, Stall: 30 * time.Second}
+}
+
+// policy is what connections are shared by. There is no credential in it.
+type policy struct {
+	address     string
+	fingerprint string
+	verify      bool
+	local       bool
+}
+
+func policyOf(target hypervisor.Target) policy {
+	return policy{
+		address: target.Address, fingerprint: target.Fingerprint,
+		verify: target.VerifyTLS, local: target.AllowLocal,
+	}
+}
+
+// transports are the two ways to one target. Reading shares connections; a write has one of its own, so that it never
+// goes out on a connection that the server is just closing.
+type transports struct {
+	read  *http.Transport
+	write *http.Transport
+}
+
+func (t *transports) closeIdle() {
+	t.read.CloseIdleConnections()
+	t.write.CloseIdleConnections()
+}
+
+// Pool keeps the connections of all targets of a process. Its methods may be called at the same time.
+type Pool struct {
+	timeouts Timeouts
+
+	mu     sync.Mutex
+	byKey  map[policy]*list.Element
+	recent *list.List // of *pooled, the last used first
+}
+
+type pooled struct {
+	key policy
+	t   *transports
+}
+
+// NewPool makes an empty pool; zero time-outs mean the default ones.
+func NewPool(timeouts Timeouts) *Pool {
+	defaults := DefaultTimeouts()
+	if timeouts.Dial == 0 {
+		timeouts.Dial = defaults.Dial
+	}
+	if timeouts.Header == 0 {
+		timeouts.Header = defaults.Header
+	}
+	if timeouts.Stall == 0 {
+		timeouts.Stall = defaults.Stall
+	}
+	return &Pool{timeouts: timeouts, byKey: map[policy]*list.Element{}, recent: list.New()}
+}
+
+// Close ends the connections that nobody uses.
+func (p *Pool) Close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for e := p.recent.Front(); e != nil; e = e.Next() {
+		e.Value.(*pooled).t.closeIdle()
+	}
+	p.recent.Init()
+	clear(p.byKey)
+}
+
+// Len is the number of targets with connections.
+func (p *Pool) Len() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.recent.Len()
+}
+
+func (p *Pool) get(target hypervisor.Target) (*transports, error) {
+	key := policyOf(target)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if e, ok := p.byKey[key]; ok {
+		p.recent.MoveToFront(e)
+		return e.Value.(*pooled).t, nil
+	}
+	read, err := newTransport(target, p.timeouts)
+	if err != nil {
+		return nil, err
+	}
+	write := read.Clone()
+	write.DisableKeepAlives = true
+	t := &transports{read: read, write: write}
+	p.byKey[key] = p.recent.PushFront(&pooled{key: key, t: t})
+	if p.recent.Len() > maxTargets {
+		oldest := p.recent.Back()
+		gone := p.recent.Remove(oldest).(*pooled)
+		delete(p.byKey, gone.key)
+		gone.t.closeIdle()
+	}
+	return t, nil
+}
+
+func newTransport(target hypervisor.Target, timeouts Timeouts) (*http.Transport, error) {
+	config, err := hypervisor.TLSConfig(target, nil)
+	if err != nil {
+		return nil, err
+	}
+	config.NextProtos = []string{"http/1.1"}
+	dialer := &net.Dialer{Timeout: timeouts.Dial, KeepAlive: 30 * time.Second, Control: hypervisor.DialControl(target)}
+	var protocols http.Protocols
+	protocols.SetHTTP1(true)
+	return &http.Transport{
+		Proxy:                  nil, // the environment has no say in where tokens go
+		DialContext:            dialer.DialContext,
+		TLSClientConfig:        config,
+		TLSHandshakeTimeout:    timeouts.Dial,
+		ResponseHeaderTimeout:  timeouts.Header,
+		MaxConnsPerHost:        maxConns,
+		MaxIdleConnsPerHost:    2,
+		IdleConnTimeout:        idleTime,
+		DisableCompression:     true, // packing costs the hypervisor more than the network saves
+		MaxResponseHeaderBytes: 64 << 10,
+		ReadBufferSize:         16 << 10,
+		WriteBufferSize:        4 << 10,
+		Protocols:              &protocols, // pveproxy speaks nothing newer
+	}, nil
+}

@@ -1,0 +1,24 @@
+package pve
+
+import (
+	"strconv"
+	"strings"
+)
+
+// release is a major and minor version of Proxmox VE.
+type release struct{ major, minor int }
+
+// parseRelease reads "9.2"; what cannot be read is taken for the newest.
+func parseRelease(text string) release {
+	major, minor, _ := strings.Cut(text, ".")
+	a, err := strconv.Atoi(major)
+	if err != nil {
+		return release{1 << 16, 0}
+	}
+	b, _ := strconv.Atoi(minor)
+	return release{a, b}
+}
+
+func (r release) before(o release) bool {
+	return r.major < o.major || r.major == o.major && r.minor < o.minor
+}

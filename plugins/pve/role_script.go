@@ -1,0 +1,100 @@
+package pve
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"text/template"
+
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// serviceUser is the hypervisor's user that all tokens belong to. It has no password: nobody can log in as it.
+const serviceUser = "service@pve"
+
+//go:embed role_script.sh.tmpl
+var roleScriptText string
+
+var roleScript = template.Must(template.New("role script").Funcs(template.FuncMap{"quote": quote}).Parse(roleScriptText))
+
+// grant is one line of the script.
+type grant struct {
+	Capability string
+	Role       string
+	Privileges string
+}
+
+// RoleScript writes a script for pveum. With no argument it makes what is missing and keeps tokens that exist; with
+// --renew it replaces those, with --renew=NAME one of them.
+func (d *Driver) RoleScript(_ context.Context, query hypervisor.RoleScriptQuery) (string, error) {
+	if err := checkPath(query.Path); err != nil {
+		return "", err
+	}
+	grants, err := grantsOf(query)
+	if err != nil {
+		return "", err
+	}
+	var script strings.Builder
+	err = roleScript.Execute(&script, struct {
+		User, Path string
+		Grants     []grant
+	}{serviceUser, query.Path, grants})
+	if err != nil {
+		return "", fmt.Errorf("writing the role script: %w", err)
+	}
+	return strings.TrimRight(script.String(), "\n") + "\n", nil
+}
+
+func grantsOf(query hypervisor.RoleScriptQuery) ([]grant, error) {
+	for _, c := range query.Capabilities {
+		if _, err := roleOf(c); err != nil {
+			return nil, err
+		}
+	}
+	var grants []grant
+	for _, c := range hypervisor.Capabilities() {
+		if c != hypervisor.Monitoring && !slices.Contains(query.Capabilities, c) {
+			continue
+		}
+		r := roles[c]
+		privileges := slices.Clone(r.privileges)
+		if c == hypervisor.Console && query.NodeShell {
+			privileges = append(privileges, nodeShell)
+		}
+		grants = append(grants, grant{Capability: string(c), Role: r.name, Privileges: strings.Join(privileges, ",")})
+	}
+	return grants, nil
+}
+
+// RoleRemoval gives the commands that take a capability away again. With the token go its access rules; those of the
+// user name the role, and a rule of a role that is gone counts for nothing.
+func (d *Driver) RoleRemoval(_ context.Context, capability hypervisor.Capability) ([]string, error) {
+	r, err := roleOf(capability)
+	if err != nil {
+		return nil, err
+	}
+	return []string{
+		"pveum user token remove " + quote(serviceUser) + " " + quote(string(capability)),
+		"pveum role delete " + quote(r.name),
+	}, nil
+}
+
+// poolPath is a pool's path: up to three levels of names, since 8.1.
+var poolPath = regexp.MustCompile(`^/pool/[A-Za-z0-9._-]+(?:/[A-Za-z0-9._-]+){0,2}$`)
+
+// checkPath takes "/" and pools only: these are the places at which all of a role makes sense.
+func checkPath(path string) error {
+	climbs := slices.ContainsFunc(strings.Split(path, "/"), func(part string) bool { return part == "." || part == ".." })
+	if path == "/" || poolPath.MatchString(path) && !climbs && len(path) <= 256 {
+		return nil
+	}
+	e := hypervisor.Errorf(hypervisor.Invalid, `the path must be "/" or a pool such as "/pool/customers"`)
+	e.Field = "path"
+	return e
+}
+
+// quote makes one word of a text for the shell.
+func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }

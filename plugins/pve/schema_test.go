@@ -1,0 +1,115 @@
+package pve_test
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hostler/hostler/plugins/pve/pvesim"
+	"github.com/hostler/hostler/plugins/pve/pvetest"
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// checker holds every request that passes, and every good answer, against the schema.
+type checker struct {
+	t      *testing.T
+	schema *pvetest.Schema
+	next   http.Handler
+	mu     sync.Mutex
+	seen   map[string]bool
+}
+
+func (c *checker) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	raw, _ := io.ReadAll(r.Body)
+	r.Body = io.NopCloser(bytes.NewReader(raw))
+	form, err := url.ParseQuery(string(raw))
+	if err != nil {
+		c.t.Errorf("%s %s: body %q: %v", r.Method, r.URL.Path, raw, err)
+	}
+	params := map[string]string{}
+	for _, values := range []url.Values{r.URL.Query(), form} {
+		for name := range values {
+			params[name] = values.Get(name)
+		}
+	}
+	path := strings.TrimPrefix(r.URL.Path, "/api2/json")
+	answer := &capture{header: http.Header{}}
+	c.next.ServeHTTP(answer, r)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	faults := c.schema.CheckRequest(r.Method, path, params)
+	if answer.status == 0 || answer.status == 200 {
+		faults = append(faults, c.schema.CheckAnswer(r.Method, path, answer.body)...)
+	}
+	for _, fault := range faults {
+		c.t.Error(fault)
+	}
+	if m, _ := c.schema.Find(r.Method, path); m != nil {
+		c.seen[r.Method+" "+m.Path] = true
+	}
+	for name, values := range answer.header {
+		w.Header()[name] = values
+	}
+	w.WriteHeader(max(answer.status, 200))
+	_, _ = w.Write(answer.body)
+}
+
+// TestEveryRequestIsInTheSchema goes through all that the driver can ask for.
+func TestEveryRequestIsInTheSchema(t *testing.T) {
+	t.Parallel()
+	schema := pvetest.LoadSchema(t)
+	w := newWorld(t, pvesim.Options{Scenario: pvesim.ScenarioCluster, Nodes: 2, Guests: 10})
+	c := &checker{t: t, schema: schema, next: w.Node(w.NodeNames()[0]), seen: map[string]bool{}}
+	server := serveTLS(t, c)
+	target := w.target(hypervisor.Lifecycle, w.AdminToken())
+	target.Address, target.Fingerprint = server.Listener.Addr().String(), hypervisor.Fingerprint(server.Certificate())
+	host, ctx := w.open(t, target), t.Context()
+
+	_, err := host.Version(ctx)
+	must(t, "version", err)
+	_, err = host.Permissions(ctx)
+	must(t, "permissions", err)
+	gather(t, host, hypervisor.InventoryQuery{Detail: true})
+	gather(t, host, hypervisor.InventoryQuery{Detail: true, Since: time.Now().Add(-time.Hour)})
+	for _, node := range w.NodeNames() {
+		_, err = host.NodeStatus(ctx, node)
+		must(t, "node status", err)
+	}
+	for _, kind := range []string{pvesim.QEMU, pvesim.LXC} {
+		ref := w.guest(t, pvesim.GuestSpec{Type: kind, Node: "pve1"})
+		_, err = host.Guest(ctx, ref)
+		must(t, "guest", err)
+		for _, action := range hypervisor.Actions(ref.Kind) {
+			id, err := host.Act(ctx, ref, action)
+			if err != nil {
+				continue // the state does not allow each at this moment; the request has been seen
+			}
+			_, _, err = follow(t, host, id, 0)
+			must(t, "waiting", err)
+			_, err = host.TaskLog(ctx, id, hypervisor.LogQuery{Start: 1, Limit: 2})
+			must(t, "log", err)
+			must(t, "stopping", host.StopTask(ctx, id))
+		}
+		for _, query := range []hypervisor.TaskQuery{
+			{Limit: 10}, {Limit: 500}, {Limit: 50, Node: "pve1", Errors: true}, {Limit: 50, Guest: &ref, Since: time.Now().Add(-time.Hour)},
+		} {
+			_, err = host.Tasks(ctx, query)
+			must(t, "tasks", err)
+		}
+	}
+	for _, want := range []string{
+		"GET /version", "GET /access/permissions", "GET /cluster/resources", "GET /cluster/status", "GET /cluster/metrics/export", "GET /cluster/tasks",
+		"GET /nodes", "GET /nodes/{node}/status", "GET /nodes/{node}/tasks", "GET /nodes/{node}/tasks/{upid}/status", "GET /nodes/{node}/tasks/{upid}/log", "DELETE /nodes/{node}/tasks/{upid}",
+		"GET /nodes/{node}/qemu/{vmid}/status/current", "GET /nodes/{node}/lxc/{vmid}/status/current", "POST /nodes/{node}/qemu/{vmid}/status/reset",
+		"POST /nodes/{node}/qemu/{vmid}/status/suspend", "POST /nodes/{node}/qemu/{vmid}/status/resume", "POST /nodes/{node}/lxc/{vmid}/status/reboot",
+	} {
+		if !c.seen[want] {
+			t.Errorf("%s was not asked for", want)
+		}
+	}
+}

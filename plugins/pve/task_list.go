@@ -1,0 +1,207 @@
+package pve
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hostler/hostler/plugins/pve/pveapi"
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+const (
+	// clusterTasks is how many of the newest tasks the cluster's own list is sure to have: it keeps about 25 of each node.
+	clusterTasks = 20
+	// atOnce is how many nodes are asked for their tasks at the same time.
+	atOnce = 4
+)
+
+// taskRow is a row of either task list. In the list of the cluster a running task has neither status nor end; in that of
+// a node its status is RUNNING. Of an ended task the status is the text of its end.
+type taskRow struct {
+	UPID    pveapi.Text `json:"upid"`
+	Status  pveapi.Text `json:"status"`
+	User    pveapi.Text `json:"user"`
+	TokenID pveapi.Text `json:"tokenid"`
+	Start   pveapi.Int  `json:"starttime"`
+	End     pveapi.Int  `json:"endtime"`
+}
+
+// Tasks lists tasks. The newest few without a filter come from the cluster's own list in one request; for all else each
+// node is asked, since that list is short and knows no filters. The token sees its own tasks, and with Sys.Audit all.
+func (h *Host) Tasks(ctx context.Context, query hypervisor.TaskQuery) ([]hypervisor.Task, error) {
+	limit := query.Limit
+	if limit < 1 || limit > 500 {
+		limit = min(max(limit, 1), 500)
+	}
+	var tasks []hypervisor.Task
+	var err error
+	switch {
+	case query.Node != "":
+		tasks, err = h.nodeTasks(ctx, query.Node, query, limit)
+	case query.Guest == nil && !query.Errors && limit <= clusterTasks:
+		tasks, err = h.clusterTasks(ctx)
+	default:
+		tasks, err = h.allTasks(ctx, query, limit)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return selectTasks(tasks, query, limit), nil
+}
+
+func (h *Host) clusterTasks(ctx context.Context) ([]hypervisor.Task, error) {
+	var rows []taskRow
+	if _, err := h.api.Get(ctx, "/cluster/tasks", nil, &rows); err != nil {
+		return nil, err
+	}
+	return tasksOf(rows), nil
+}
+
+func (h *Host) nodeTasks(ctx context.Context, node string, query hypervisor.TaskQuery, limit int) ([]hypervisor.Task, error) {
+	path, err := nodePath(node, "tasks")
+	if err != nil {
+		return nil, err
+	}
+	params := url.Values{"source": {"all"}, "limit": {strconv.Itoa(limit)}}
+	if query.Guest != nil {
+		params.Set("vmid", strconv.FormatInt(query.Guest.ID, 10))
+	}
+	if query.Errors {
+		params.Set("errors", "1")
+	}
+	if query.Since.Unix() > 0 {
+		params.Set("since", strconv.FormatInt(query.Since.Unix(), 10))
+	}
+	var rows []taskRow
+	if _, err := h.api.Get(ctx, path, params, &rows); err != nil {
+		return nil, h.explain(ctx, node, err)
+	}
+	return tasksOf(rows), nil
+}
+
+// allTasks asks all nodes that are online. One that does not answer is left out, but not when a guest's tasks are wanted:
+// who looks for the trace of an action must not be told that there is none.
+func (h *Host) allTasks(ctx context.Context, query hypervisor.TaskQuery, limit int) ([]hypervisor.Task, error) {
+	nodes, err := h.nodes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var (
+		mu    sync.Mutex
+		tasks []hypervisor.Task
+		fails []error
+		wait  sync.WaitGroup
+		slots = make(chan struct{}, atOnce)
+		asked int
+	)
+	for _, n := range nodes {
+		if n.Status == hypervisor.NodeOffline {
+			if query.Guest != nil && query.Guest.Node == string(n.Node) {
+				return nil, hypervisor.Errorf(hypervisor.Unreachable, "node %s is offline, its tasks cannot be read", n.Node)
+			}
+			continue
+		}
+		asked++
+		wait.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			found, err := h.nodeTasks(ctx, string(n.Node), query, limit)
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				fails = append(fails, err)
+				return
+			}
+			tasks = append(tasks, found...)
+		})
+	}
+	wait.Wait()
+	if len(fails) > 0 && (query.Guest != nil || len(fails) == asked) {
+		return nil, fails[0]
+	}
+	if len(fails) > 0 {
+		h.log.Debug("tasks of some nodes not readable", "nodes", len(fails), "error", errors.Join(fails...))
+	}
+	return tasks, nil
+}
+
+func tasksOf(rows []taskRow) []hypervisor.Task {
+	tasks := make([]hypervisor.Task, 0, len(rows))
+	for _, row := range rows {
+		if t, ok := taskOf(row); ok {
+			tasks = append(tasks, t)
+		}
+	}
+	return tasks
+}
+
+func taskOf(row taskRow) (hypervisor.Task, bool) {
+	u, err := parseUPID(string(row.UPID))
+	if err != nil {
+		return hypervisor.Task{}, false
+	}
+	t := hypervisor.Task{
+		ID: u.text, Node: u.node, Type: u.kind, Action: actionOf[u.kind], GuestID: u.guestID(),
+		User: u.user, TokenID: u.tokenID, Started: u.started, Status: hypervisor.TaskRunning,
+	}
+	// The whole auth id stands in either of two forms; the UPID has it in any case.
+	if user, token := splitToken(string(row.User)); user != "" {
+		t.User = user
+		if token != "" {
+			t.TokenID = token
+		}
+	}
+	if row.TokenID != "" {
+		t.TokenID = string(row.TokenID)
+	}
+	if row.Start.Set && row.Start.N > 0 {
+		t.Started = time.Unix(row.Start.N, 0).UTC()
+	}
+	if row.End.Set && row.End.N > 0 {
+		t.Ended = time.Unix(row.End.N, 0).UTC()
+		result := taskResult(string(row.Status))
+		t.Status = result.Status
+		if result.Status == hypervisor.TaskFailed || result.Status == hypervisor.TaskUnknown {
+			t.Error = result.Message
+		}
+	}
+	return t, true
+}
+
+// taskResult reads the text of a task's end.
+func taskResult(exit string) hypervisor.TaskResult {
+	exit = strings.TrimSpace(exit)
+	switch {
+	case exit == "OK":
+		return hypervisor.TaskResult{Status: hypervisor.TaskOK, Message: exit}
+	case strings.HasPrefix(exit, "WARNINGS:"):
+		return hypervisor.TaskResult{Status: hypervisor.TaskWarning, Message: exit}
+	case exit == "", exit == "unexpected status":
+		// Killed, or its node went down: nobody wrote an end.
+		return hypervisor.TaskResult{Status: hypervisor.TaskUnknown, Message: exit}
+	}
+	return hypervisor.TaskResult{Status: hypervisor.TaskFailed, Message: exit}
+}
+
+// selectTasks applies what the hypervisor's filters did not, and orders newest first.
+func selectTasks(tasks []hypervisor.Task, query hypervisor.TaskQuery, limit int) []hypervisor.Task {
+	tasks = slices.DeleteFunc(tasks, func(t hypervisor.Task) bool {
+		return query.Guest != nil && t.GuestID != query.Guest.ID ||
+			query.Node != "" && t.Node != query.Node ||
+			query.Errors && t.Status != hypervisor.TaskFailed && t.Status != hypervisor.TaskUnknown ||
+			!query.Since.IsZero() && t.Started.Before(query.Since.Truncate(time.Second))
+	})
+	slices.SortStableFunc(tasks, func(a, b hypervisor.Task) int {
+		return cmp.Or(b.Started.Compare(a.Started), cmp.Compare(b.ID, a.ID))
+	})
+	// A task that ends while the lists are read can stand in both of its node's.
+	tasks = slices.CompactFunc(tasks, func(a, b hypervisor.Task) bool { return a.ID == b.ID })
+	return tasks[:min(limit, len(tasks))]
+}

@@ -1,0 +1,92 @@
+package pve
+
+import (
+	"context"
+	"net/url"
+	"strconv"
+
+	"github.com/hostler/hostler/plugins/pve/pveapi"
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// What the hypervisor writes in place of a log that is empty, and of one that is not there.
+const (
+	emptyLog   = "no content"
+	missingLog = "unable to open file - No such file or directory"
+)
+
+type logRow struct {
+	N    pveapi.Int  `json:"n"`
+	Text pveapi.Text `json:"t"`
+}
+
+// TaskLog reads lines from the node that ran the task.
+func (h *Host) TaskLog(ctx context.Context, taskID string, query hypervisor.LogQuery) (hypervisor.Log, error) {
+	u, err := parseUPID(taskID)
+	if err != nil {
+		return hypervisor.Log{}, err
+	}
+	log, missing, err := h.readLog(ctx, u, query)
+	if err != nil {
+		return hypervisor.Log{}, err
+	}
+	if missing {
+		// The log of an unknown task is a good answer with one odd line; its status tells the truth.
+		if _, _, err := h.taskStatus(ctx, u); err != nil {
+			return hypervisor.Log{}, err
+		}
+	}
+	return log, nil
+}
+
+// readLog reads a window. missing means that there is no log file.
+func (h *Host) readLog(ctx context.Context, u upid, query hypervisor.LogQuery) (log hypervisor.Log, missing bool, err error) {
+	path, err := u.path("log")
+	if err != nil {
+		return log, false, err
+	}
+	params := url.Values{
+		"start": {strconv.Itoa(max(0, query.Start))},
+		"limit": {strconv.Itoa(max(0, query.Limit))}, // 0 is all; the default would be 50
+	}
+	var rows []logRow
+	meta, err := h.api.Get(ctx, path, params, &rows)
+	if err != nil {
+		return log, false, h.explain(ctx, u.node, u.unknown(err))
+	}
+	log.Total = meta.Total
+	if len(rows) == 1 && meta.Total <= 1 && rows[0].N.N == 1 {
+		switch rows[0].Text {
+		case emptyLog:
+			return hypervisor.Log{}, false, nil
+		case missingLog:
+			return hypervisor.Log{}, true, nil
+		}
+	}
+	log.Lines = make([]hypervisor.LogLine, 0, len(rows))
+	for i, row := range rows {
+		n := int(row.N.N)
+		if !row.N.Set {
+			n = query.Start + i + 1
+		}
+		log.Lines = append(log.Lines, hypervisor.LogLine{N: n, Text: string(row.Text)})
+	}
+	log.Total = max(log.Total, query.Start+len(log.Lines))
+	if len(rows) == 0 {
+		log.Total = meta.Total
+	}
+	return log, false, nil
+}
+
+// path is a path below the task, on its own node.
+func (u upid) path(rest ...string) (string, error) {
+	return nodePath(u.node, append([]string{"tasks", u.text}, rest...)...)
+}
+
+// unknown turns the hypervisor's way to say that there is no such task, a refused parameter, into NotFound.
+func (u upid) unknown(err error) error {
+	if e, ok := asError(err); ok && e.Kind == hypervisor.Invalid && e.Field == "upid" {
+		return hypervisor.Errorf(hypervisor.NotFound, "there is no task %s", u.text)
+	}
+	return err
+}

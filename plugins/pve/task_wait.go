@@ -1,0 +1,177 @@
+package pve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/hostler/hostler/plugins/pve/pveapi"
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+const (
+	// logWindow is how many lines of a running task's log are read at once.
+	logWindow = 1000
+	// endings is how many looks an ended task without a result is given: its status file is written a moment later.
+	endings = 5
+	// statusEvery is how many looks go by between two questions for the status of a task whose log tells no end: a worker
+	// that was killed writes none.
+	statusEvery = 4
+)
+
+// WaitTask looks at the task's log and then at its status, ever more slowly while nothing happens. Lost connections are
+// normal on the way (pveproxy restarts after an update, a network reload cuts its own task off) and end the wait only
+// when the silence has lasted.
+func (h *Host) WaitTask(ctx context.Context, taskID string, from int, line func(hypervisor.LogLine) error) (hypervisor.TaskResult, error) {
+	u, err := parseUPID(taskID)
+	if err != nil {
+		return hypervisor.TaskResult{}, err
+	}
+	w := &waiter{host: h, task: u, next: max(0, from), line: line, heard: time.Now()}
+	wait, unclear, began := h.pace.PollFirst, 0, time.Now()
+	for {
+		before := w.next
+		running, result, err := w.look(ctx)
+		switch {
+		case errors.Is(err, errUnheard):
+			h.log.Debug("waiting for a task: no answer", "task", u.text, "error", err)
+		case err != nil:
+			return hypervisor.TaskResult{}, err
+		case !running && result.Message == "" && unclear < endings:
+			unclear++
+		case !running:
+			return result, nil
+		case w.next > before:
+			wait = h.pace.PollFirst
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return hypervisor.TaskResult{}, fmt.Errorf("waiting for task %s: %w", u.text, ctx.Err())
+		case <-timer.C:
+		}
+		wait = h.pace.slower(wait, time.Since(began))
+	}
+}
+
+// errUnheard marks a failure that waiting may mend.
+var errUnheard = errors.New("no answer")
+
+// waiter follows one task.
+type waiter struct {
+	host  *Host
+	task  upid
+	next  int // first line not handed on, 0-based
+	line  func(hypervisor.LogLine) error
+	heard time.Time
+	looks int
+	// ended is true once the log's last line, "TASK OK" and the like, was seen.
+	ended bool
+}
+
+// look reads what is new in the log, then, where the log cannot tell, the status, and of an ended task the rest of the
+// log. Each request costs the host a connection, so a task that runs for long is asked for no more than its log.
+func (w *waiter) look(ctx context.Context) (running bool, result hypervisor.TaskResult, err error) {
+	if err := w.log(ctx); err != nil {
+		return false, result, w.patience(ctx, err)
+	}
+	w.looks++
+	if !w.ended && w.looks%statusEvery != 1 {
+		return true, result, nil
+	}
+	running, exit, err := w.host.taskStatus(ctx, w.task)
+	if err != nil {
+		return false, result, w.patience(ctx, err)
+	}
+	w.heard = time.Now()
+	if running {
+		return true, result, nil
+	}
+	if err := w.log(ctx); err != nil {
+		return false, result, w.patience(ctx, err)
+	}
+	return false, taskResult(exit), nil
+}
+
+// log hands on the lines from next on.
+func (w *waiter) log(ctx context.Context) error {
+	for {
+		log, missing, err := w.host.readLog(ctx, w.task, hypervisor.LogQuery{Start: w.next, Limit: logWindow})
+		if err != nil {
+			return err
+		}
+		w.heard = time.Now()
+		if missing {
+			return nil // the status tells whether there is such a task
+		}
+		for _, l := range log.Lines {
+			if err := w.line(l); err != nil {
+				return &ownError{err}
+			}
+			w.next++
+			w.ended = strings.HasPrefix(l.Text, "TASK ")
+		}
+		if len(log.Lines) < logWindow {
+			return nil
+		}
+	}
+}
+
+// ownError is an error of the caller's function, which ends the wait as it is.
+type ownError struct{ err error }
+
+func (e *ownError) Error() string { return e.err.Error() }
+func (e *ownError) Unwrap() error { return e.err }
+
+// patience turns a failure that may pass into errUnheard, until nothing has been heard for too long.
+func (w *waiter) patience(ctx context.Context, err error) error {
+	var own *ownError
+	if errors.As(err, &own) {
+		return own.err
+	}
+	if ctx.Err() != nil {
+		return fmt.Errorf("waiting for task %s: %w", w.task.text, ctx.Err())
+	}
+	switch hypervisor.KindOf(err) {
+	case hypervisor.Unreachable, hypervisor.Timeout, hypervisor.Busy:
+		if time.Since(w.heard) < w.host.pace.Silence {
+			return fmt.Errorf("%w: %w", errUnheard, err)
+		}
+		if e, ok := asError(err); ok {
+			return hypervisor.Errorf(hypervisor.Unreachable, "nothing was heard of task %s for %s: %s",
+				w.task.text, w.host.pace.Silence, e.Message)
+		}
+	}
+	return err
+}
+
+// taskStatus asks the task's node whether it runs, and for the text of its end.
+func (h *Host) taskStatus(ctx context.Context, u upid) (running bool, exit string, err error) {
+	path, err := u.path("status")
+	if err != nil {
+		return false, "", err
+	}
+	var answer struct {
+		Status pveapi.Text `json:"status"`
+		Exit   pveapi.Text `json:"exitstatus"`
+	}
+	if _, err := h.api.Get(ctx, path, nil, &answer); err != nil {
+		return false, "", h.explain(ctx, u.node, u.unknown(err))
+	}
+	switch answer.Status {
+	case "running":
+		return true, "", nil
+	case "stopped":
+		return false, string(answer.Exit), nil
+	}
+	return false, "", hypervisor.Errorf(hypervisor.Protocol, "a task's status is neither running nor stopped but %q", answer.Status)
+}
+
+func asError(err error) (*hypervisor.Error, bool) {
+	var e *hypervisor.Error
+	ok := errors.As(err, &e)
+	return e, ok
+}

@@ -1,0 +1,76 @@
+package pve
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// upid is the name of a task, taken apart:
+// UPID:node:pid:pstart:starttime:type:id:user:
+// The node in it owns the task's log, whichever node is asked.
+type upid struct {
+	text    string
+	node    string
+	started time.Time
+	kind    string // the hypervisor's type, such as "qmstart"
+	id      string // what the task is about, such as a guest's id; may be empty
+	user    string // with realm
+	tokenID string // the token's own name; empty when the user did it
+}
+
+// The process start time has nine digits on machines that run for long. Neither id nor user holds a colon.
+var upidForm = regexp.MustCompile(`^UPID:([A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?):([0-9A-Fa-f]{8,9}):([0-9A-Fa-f]{8,16}):([0-9A-Fa-f]{8,9}):([^:\s]+):([^:\s]*):([^:\s]+):$`)
+
+// parseUPID reads a task's name. Anything else names no task.
+func parseUPID(text string) (upid, error) {
+	m := upidForm.FindStringSubmatch(text)
+	if m == nil || len(text) > 512 {
+		return upid{}, hypervisor.Errorf(hypervisor.NotFound, "%.80q is not the name of a task", text)
+	}
+	started, err := strconv.ParseInt(m[4], 16, 64)
+	if err != nil {
+		return upid{}, hypervisor.Errorf(hypervisor.NotFound, "%.80q is not the name of a task", text)
+	}
+	u := upid{text: text, node: m[1], started: time.Unix(started, 0).UTC(), kind: m[5], id: m[6]}
+	u.user, u.tokenID = splitToken(m[7])
+	return u, nil
+}
+
+// splitToken takes "user@realm!token" apart.
+func splitToken(authID string) (user, tokenID string) {
+	user, tokenID, _ = strings.Cut(authID, "!")
+	return user, tokenID
+}
+
+// guestID is the guest that the task is about, or 0.
+func (u upid) guestID() int64 {
+	for _, family := range guestTasks {
+		if strings.HasPrefix(u.kind, family) {
+			id, err := strconv.ParseInt(u.id, 10, 64)
+			if err != nil || id < 100 || id > 999999999 {
+				return 0
+			}
+			return id
+		}
+	}
+	return 0
+}
+
+// guestTasks are the beginnings of the types whose id is a guest's.
+var guestTasks = []string{"qm", "vz", "ha", "vnc", "spice", "move_volume", "resize", "unlink", "push_file", "pull_file"}
+
+// actionOf is our word for a type of task. A pause was a qmsuspend before it had a type of its own; the ha types are
+// those of guests that the cluster's manager watches.
+var actionOf = map[string]hypervisor.Action{
+	"qmstart": hypervisor.Start, "vzstart": hypervisor.Start, "hastart": hypervisor.Start,
+	"qmstop": hypervisor.Stop, "vzstop": hypervisor.Stop, "hastop": hypervisor.Stop,
+	"qmshutdown": hypervisor.Shutdown, "vzshutdown": hypervisor.Shutdown, "hashutdown": hypervisor.Shutdown,
+	"qmreboot": hypervisor.Restart, "vzreboot": hypervisor.Restart,
+	"qmpause": hypervisor.Pause, "qmsuspend": hypervisor.Pause,
+	"qmresume": hypervisor.Resume,
+	"qmreset":  hypervisor.Reset,
+}
