@@ -1,0 +1,128 @@
+// Package db opens the database and runs transactions on it.
+//
+// There is one database, PostgreSQL, and one pool of pgx connections. gorm works on that same pool through
+// database/sql, so that one transaction can hold rows written by gorm, a job enqueued by River and a COPY: see Tx.
+package db
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/stdlib"
+	"gorm.io/driver/postgres"
+	"gorm.io/gorm"
+
+	"github.com/hostler/hostler/core/problem"
+)
+
+// DB is the database. It is safe for use by many goroutines. Close it when all users have stopped.
+type DB struct {
+	// Pool is for COPY, LISTEN, advisory locks and everything else that wants pgx itself.
+	Pool *pgxpool.Pool
+	// SQL is the same pool for libraries that want database/sql.
+	SQL  *sql.DB
+	gorm *gorm.DB
+}
+
+// Config says how to open the database.
+type Config struct {
+	// URL is a PostgreSQL connection string.
+	URL string
+	// MaxConns bounds the pool; zero means 16.
+	MaxConns int32
+	Logger   hclog.Logger
+}
+
+// Open connects and checks that the database answers. It does not migrate.
+func Open(ctx context.Context, cfg Config) (*DB, error) {
+	poolConfig, err := pgxpool.ParseConfig(cfg.URL)
+	if err != nil {
+		// The library's message may repeat the string with its password.
+		return nil, errors.New("reading the database URL: it is not a PostgreSQL connection string")
+	}
+	poolConfig.MaxConns = cfg.MaxConns
+	if poolConfig.MaxConns == 0 {
+		poolConfig.MaxConns = 16
+	}
+	poolConfig.MaxConnIdleTime = 5 * time.Minute
+	poolConfig.ConnConfig.RuntimeParams["timezone"] = "UTC"
+	if poolConfig.ConnConfig.RuntimeParams["application_name"] == "" {
+		poolConfig.ConnConfig.RuntimeParams["application_name"] = "hostlerd"
+	}
+	if poolConfig.ConnConfig.ConnectTimeout == 0 {
+		poolConfig.ConnConfig.ConnectTimeout = 5 * time.Second
+	}
+	poolConfig.ConnConfig.DialFunc = dialer(poolConfig.ConnConfig.ConnectTimeout)
+	pool, err := pgxpool.NewWithConfig(ctx, poolConfig)
+	if err != nil {
+		return nil, fmt.Errorf("opening the database: %w", err)
+	}
+	if err := pool.Ping(ctx); err != nil {
+		pool.Close()
+		return nil, fmt.Errorf("connecting to the database: %w", err)
+	}
+	sqlDB := stdlib.OpenDBFromPool(pool)
+	// The pool keeps idle connections; database/sql must not keep them a second time.
+	sqlDB.SetMaxIdleConns(0)
+	g, err := gorm.Open(postgres.New(postgres.Config{Conn: sqlDB}), &gorm.Config{
+		Logger:                 &gormLogger{log: cfg.Logger},
+		SkipDefaultTransaction: true,
+		DisableAutomaticPing:   true,
+		TranslateError:         false,
+		NowFunc:                func() time.Time { return time.Now().UTC() },
+	})
+	if err != nil {
+		pool.Close()
+		return nil, fmt.Errorf("opening gorm: %w", err)
+	}
+	return &DB{Pool: pool, SQL: sqlDB, gorm: g}, nil
+}
+
+// Close waits for connections in use and closes all.
+func (d *DB) Close() {
+	_ = d.SQL.Close()
+	d.Pool.Close()
+}
+
+// With is gorm for reading, or for a single statement that needs no transaction.
+func (d *DB) With(ctx context.Context) *gorm.DB { return d.gorm.WithContext(ctx) }
+
+// Problem turns an error of the database being away into the problem that callers are told; other errors stay.
+func Problem(err error) error {
+	if err == nil || !Away(err) {
+		return err
+	}
+	return problem.New(problem.CodeDatabaseUnavailable, "the database does not answer; try again in a moment").Because(err)
+}
+
+// Away reports whether err means that the database cannot be reached now, rather than that a statement was wrong.
+func Away(err error) bool {
+	var connect *pgconn.ConnectError
+	if errors.As(err, &connect) {
+		return true
+	}
+	var refused *pgconn.PgError
+	if errors.As(err, &refused) {
+		// 57P01 to 57P03: shutting down, crashed, starting up. 08xxx: connection exceptions. 53300: too many connections.
+		return refused.Code == "57P01" || refused.Code == "57P02" || refused.Code == "57P03" ||
+			refused.Code == "53300" || len(refused.Code) == 5 && refused.Code[:2] == "08"
+	}
+	var network *net.OpError
+	if errors.As(err, &network) {
+		return true
+	}
+	return pgconn.SafeToRetry(err) || errors.Is(err, sql.ErrConnDone)
+}
+
+// Duplicate reports whether err is a violation of the named unique constraint or index; an empty name means any.
+func Duplicate(err error, constraint string) bool {
+	var refused *pgconn.PgError
+	return errors.As(err, &refused) && refused.Code == "23505" && (constraint == "" || refused.ConstraintName == constraint)
+}

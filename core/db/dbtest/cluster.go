@@ -1,0 +1,173 @@
+package dbtest
+
+// The server of the tests is one throw-away cluster per test process, started on first use. It is without durability and so fast. A watchdog
+// process holds the reading end of a pipe from the test process: when that process ends in any way, kill -9 included, the
+// kernel closes the pipe, and the watchdog stops PostgreSQL and removes its folder. No TestMain is needed.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/hostler/hostler/core/db/private"
+)
+
+// ServerVariable names a PostgreSQL that exists already, as a URL of a role that may create databases; it is used as it is.
+const ServerVariable = "HOSTLER_TEST_DATABASE_URL"
+
+// Server is the connection string of a superuser on the test process's PostgreSQL, which it starts when called first. It
+// allows 200 connections. Nobody stops it: it vanishes with the process.
+func Server() (string, error) {
+	if given := os.Getenv(ServerVariable); given != "" {
+		return given, nil
+	}
+	return server()
+}
+
+var server = sync.OnceValues(func() (string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	account, err := private.FindAccount("")
+	if err != nil {
+		return "", fmt.Errorf("finding a system user for the test database: %w", err)
+	}
+	installed, err := private.FindBinaries(ctx, "")
+	if err != nil {
+		return "", fmt.Errorf("finding PostgreSQL for the test database: %w", err)
+	}
+	lifeline = throwaway{binaries: installed[0], account: account}
+	connection, err := lifeline.start(ctx)
+	if err != nil {
+		return "", fmt.Errorf("starting the test database: %w", err)
+	}
+	return connection, nil
+})
+
+// watchdog runs as PostgreSQL's user. $1 is the folder, $2 the program; the rest are its arguments. The first line on
+// standard input says that the data directory is there; the end of input says that the test process is gone.
+const watchdog = `trap '' HUP INT TERM
+dir=$1; shift
+if read -r line; then
+	"$@" </dev/null >"$dir/log" 2>&1 &
+	while read -r line; do :; done
+	kill -QUIT $!
+	wait $!
+fi
+cd / && rm -rf "$dir"
+`
+
+type throwaway struct {
+	binaries private.Binaries
+	account  private.Account
+	dir      string
+	pipe     *os.File
+}
+
+// lifeline holds the pipe to the watchdog for the life of the process; a collected file would be a closed one.
+var lifeline throwaway
+
+func (t *throwaway) start(ctx context.Context) (string, error) {
+	if err := t.watch(); err != nil {
+		return "", err
+	}
+	if err := t.fill(ctx); err != nil {
+		return "", errors.Join(err, t.pipe.Close())
+	}
+	if _, err := t.pipe.WriteString("start\n"); err != nil {
+		return "", errors.Join(fmt.Errorf("telling the watchdog to start: %w", err), t.pipe.Close())
+	}
+	if err := t.ready(ctx); err != nil {
+		return "", errors.Join(err, t.pipe.Close())
+	}
+	query := url.Values{"host": {filepath.Join(t.dir, "run")}, "port": {"5432"}, "sslmode": {"disable"}}
+	return "postgres://" + private.Superuser + "@/postgres?" + query.Encode(), nil
+}
+
+// watch makes the folder and starts the watchdog in it: first below TMPDIR, and below /tmp when PostgreSQL's user cannot
+// enter that or a socket's path would grow too long.
+func (t *throwaway) watch() error {
+	var failures []error
+	for _, base := range []string{os.TempDir(), "/tmp"} {
+		if len(base) > 60 {
+			continue
+		}
+		err := t.watchIn(base)
+		if err == nil {
+			return nil
+		}
+		failures = append(failures, err)
+	}
+	return fmt.Errorf("starting the watchdog: %w", errors.Join(failures...))
+}
+
+func (t *throwaway) watchIn(base string) (err error) {
+	if t.dir, err = os.MkdirTemp(base, "hostler-test-"); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			os.RemoveAll(t.dir)
+		}
+	}()
+	if err := os.Mkdir(filepath.Join(t.dir, "run"), 0o700); err != nil {
+		return err
+	}
+	for _, name := range []string{"run", ""} {
+		if err := os.Chown(filepath.Join(t.dir, name), t.account.UID, t.account.GID); err != nil {
+			return err
+		}
+	}
+	read, writing, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer read.Close()
+	args := []string{"-c", watchdog, "watchdog", t.dir, t.binaries.Path("postgres"), "-D", filepath.Join(t.dir, "data")}
+	cmd := exec.Command("/bin/sh", append(args, settings...)...)
+	cmd.Dir = t.dir // also proves that PostgreSQL's user can get there
+	cmd.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C.UTF-8", "TZ=UTC"}
+	cmd.Stdin = read
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Credential: t.account.Credential()}
+	if err := cmd.Start(); err != nil {
+		return errors.Join(err, writing.Close())
+	}
+	t.pipe = writing
+	go func() { _ = cmd.Wait() }() // reaps it should it end before us
+	return nil
+}
+
+// settings trade durability for speed. The socket folder is named as seen from the data directory.
+var settings = []string{
+	"-c", "listen_addresses=", "-c", "unix_socket_directories=../run", "-c", "unix_socket_permissions=0700", "-c", "port=5432",
+	"-c", "fsync=off", "-c", "full_page_writes=off", "-c", "synchronous_commit=off", "-c", "wal_level=minimal", "-c", "max_wal_senders=0",
+	"-c", "max_connections=200", "-c", "shared_buffers=128MB", "-c", "max_wal_size=1GB", "-c", "jit=off", "-c", "timezone=UTC",
+}
+
+// ready waits until PostgreSQL says in its file that it takes connections.
+func (t *throwaway) ready(ctx context.Context) error {
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		text, err := os.ReadFile(filepath.Join(t.dir, "data", "postmaster.pid"))
+		if err == nil && strings.Contains(string(text), "\nready ") {
+			return nil
+		}
+		said, _ := os.ReadFile(filepath.Join(t.dir, "log")) // not there before the first message
+		if strings.Contains(string(said), "FATAL:") {
+			return fmt.Errorf("PostgreSQL did not start: %s", said)
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("waiting for PostgreSQL: %w: %s", ctx.Err(), said)
+		case <-tick.C:
+		}
+	}
+}

@@ -1,0 +1,160 @@
+// Package dbtest gives every test a fresh, migrated database of its own on a real PostgreSQL.
+package dbtest
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"sync"
+	"testing"
+	"time"
+
+	"crypto/rand"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/migrations"
+)
+
+// New gives a migrated, empty database that is dropped after the test. Tests may run in parallel.
+func New(t testing.TB) *db.DB {
+	t.Helper()
+	return Open(t, URL(t))
+}
+
+// Open opens a database and closes it after the test: a second instance on the database of URL.
+func Open(t testing.TB, databaseURL string) *db.DB {
+	t.Helper()
+	d, err := db.Open(t.Context(), db.Config{URL: databaseURL, Logger: hclog.NewNullLogger()})
+	if err != nil {
+		t.Fatalf("opening the test database: %v", err)
+	}
+	t.Cleanup(d.Close)
+	return d
+}
+
+// URL makes a migrated, empty database and returns its address. It is dropped after the test.
+func URL(t testing.TB) string {
+	t.Helper()
+	name, err := template()
+	if err != nil {
+		t.Fatalf("making the template database: %v", err)
+	}
+	return create(t, "TEMPLATE "+name)
+}
+
+// EmptyURL is like URL, without any table.
+func EmptyURL(t testing.TB) string {
+	t.Helper()
+	return create(t, "")
+}
+
+func create(t testing.TB, clause string) string {
+	t.Helper()
+	server, err := Server()
+	if err != nil {
+		t.Fatalf("starting PostgreSQL: %v", err)
+	}
+	name := "test_" + randomName()
+	if err := onServer(t.Context(), server, fmt.Sprintf("CREATE DATABASE %s %s", name, clause)); err != nil {
+		t.Fatalf("making the test database: %v", err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		defer cancel()
+		if err := onServer(ctx, server, "DROP DATABASE "+name+" WITH (FORCE)"); err != nil {
+			t.Logf("dropping the test database: %v", err)
+		}
+	})
+	return withDatabase(server, name)
+}
+
+// template is the name of a migrated database that others are cloned from, made once per set of migrations.
+var template = sync.OnceValues(func() (string, error) {
+	server, err := Server()
+	if err != nil {
+		return "", err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	sum, err := digest()
+	if err != nil {
+		return "", err
+	}
+	name := "template_" + sum
+	conn, err := pgx.Connect(ctx, server)
+	if err != nil {
+		return "", fmt.Errorf("connecting: %w", err)
+	}
+	defer func() { _ = conn.Close(ctx) }()
+	// Other test processes may share the server.
+	if _, err := conn.Exec(ctx, "SELECT pg_advisory_lock($1)", db.LockMigrate); err != nil {
+		return "", fmt.Errorf("waiting for the template: %w", err)
+	}
+	var there bool
+	if err := conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)", name).Scan(&there); err != nil {
+		return "", fmt.Errorf("looking for the template: %w", err)
+	}
+	if there {
+		return name, nil
+	}
+	draft := name + "_" + randomName()
+	if _, err := conn.Exec(ctx, "CREATE DATABASE "+draft); err != nil {
+		return "", fmt.Errorf("creating the template: %w", err)
+	}
+	d, err := db.Open(ctx, db.Config{URL: withDatabase(server, draft), Logger: hclog.NewNullLogger()})
+	if err != nil {
+		return "", err
+	}
+	err = d.Migrate(ctx)
+	d.Close()
+	if err != nil {
+		return "", err
+	}
+	if _, err := conn.Exec(ctx, fmt.Sprintf("ALTER DATABASE %s RENAME TO %s", draft, name)); err != nil {
+		return "", fmt.Errorf("naming the template: %w", err)
+	}
+	return name, nil
+})
+
+func digest() (string, error) {
+	h := sha256.New()
+	files, err := fs.Glob(migrations.FS, "*.sql")
+	if err != nil {
+		return "", err
+	}
+	for _, f := range files {
+		text, err := migrations.FS.ReadFile(f)
+		if err != nil {
+			return "", err
+		}
+		h.Write(text)
+	}
+	return hex.EncodeToString(h.Sum(nil))[:16], nil
+}
+
+func onServer(ctx context.Context, server, statement string) error {
+	conn, err := pgx.Connect(ctx, server)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	_, err = conn.Exec(ctx, statement)
+	return err
+}
+
+func withDatabase(server, name string) string {
+	u, err := url.Parse(server)
+	if err != nil {
+		return server
+	}
+	u.Path = "/" + name
+	return u.String()
+}
+
+func randomName() string { return hex.EncodeToString([]byte(rand.Text()))[:20] }

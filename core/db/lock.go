@@ -1,0 +1,62 @@
+package db
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// Classes of advisory locks: the first half of a two-part key, so that no two subjects meet.
+const (
+	LockMigrate int64 = 0x686f73746c6572 // one-part key: "hostler"
+
+	LockPoll    int32 = 1 // by cluster or host
+	LockJob     int32 = 2 // by job: held while a worker runs it
+	LockJobSlot int32 = 3 // by slot: the bound on jobs over all instances
+	LockKeys    int32 = 4 // rotation of the secrets' key
+)
+
+// Lock is an advisory lock held by a connection of its own; PostgreSQL frees it when this process dies.
+type Lock struct {
+	conn  *pgxpool.Conn
+	class int32
+	id    int32
+}
+
+// TryLock takes the lock, or returns nil without waiting when another session holds it. Ids beyond 32 bits share locks,
+// which costs waiting and never correctness.
+func (d *DB) TryLock(ctx context.Context, class int32, id int64) (*Lock, error) {
+	conn, err := d.Pool.Acquire(ctx)
+	if err != nil {
+		return nil, Problem(fmt.Errorf("taking a connection: %w", err))
+	}
+	l := &Lock{conn: conn, class: class, id: int32(id)}
+	var got bool
+	if err := conn.QueryRow(ctx, "SELECT pg_try_advisory_lock($1, $2)", l.class, l.id).Scan(&got); err != nil {
+		conn.Release()
+		return nil, Problem(fmt.Errorf("taking an advisory lock: %w", err))
+	}
+	if !got {
+		conn.Release()
+		return nil, nil
+	}
+	return l, nil
+}
+
+// Held asks the server whether the lock is still ours: it is lost when the connection breaks.
+func (l *Lock) Held(ctx context.Context) bool {
+	return l.conn.Conn().Ping(ctx) == nil
+}
+
+// Unlock frees the lock and gives the connection back. It must be called once.
+func (l *Lock) Unlock() {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	if _, err := l.conn.Exec(ctx, "SELECT pg_advisory_unlock($1, $2)", l.class, l.id); err != nil {
+		// A connection that may still hold the lock must not go back to the pool.
+		_ = l.conn.Conn().Close(ctx)
+	}
+	l.conn.Release()
+}

@@ -1,0 +1,69 @@
+package private
+
+import (
+	"fmt"
+	"os"
+	"os/user"
+	"strconv"
+	"syscall"
+)
+
+// Account is the pair of system users: the service's own, and the one that PostgreSQL runs as.
+type Account struct {
+	// Service is the name of the user that this process runs as; peer authentication lets it in.
+	Service string
+	// User, UID and GID are PostgreSQL's.
+	User     string
+	UID, GID int
+	// drop is set when the two differ.
+	drop bool
+}
+
+// FindAccount decides which system user PostgreSQL runs as; see Config.User for name.
+func FindAccount(name string) (Account, error) {
+	uid := os.Geteuid()
+	self, err := user.LookupId(strconv.Itoa(uid))
+	if err != nil {
+		return Account{}, fmt.Errorf("%w: user id %d has no entry in /etc/passwd, which PostgreSQL needs: add one or start as another user (%v)", ErrAccess, uid, err)
+	}
+	if uid != 0 {
+		if name != "" && name != self.Username {
+			return Account{}, fmt.Errorf("%w: only root can run PostgreSQL as %q; this service runs as %q", ErrAccess, name, self.Username)
+		}
+		return Account{Service: self.Username, User: self.Username, UID: uid, GID: os.Getegid()}, nil
+	}
+	if name == "" {
+		name = "postgres"
+	}
+	other, err := user.Lookup(name)
+	if err != nil {
+		return Account{}, fmt.Errorf("%w: there is no system user %q to run PostgreSQL as: apt-get install postgresql, or name another user (%v)", ErrAccess, name, err)
+	}
+	a := Account{Service: self.Username, User: other.Username, drop: true}
+	if a.UID, err = strconv.Atoi(other.Uid); err != nil {
+		return Account{}, fmt.Errorf("reading the id of user %q: %w", name, err)
+	}
+	if a.GID, err = strconv.Atoi(other.Gid); err != nil {
+		return Account{}, fmt.Errorf("reading the group of user %q: %w", name, err)
+	}
+	if a.UID == 0 {
+		return Account{}, fmt.Errorf("%w: PostgreSQL refuses to run as root: name another user", ErrAccess)
+	}
+	return a, nil
+}
+
+// Credential makes a child process run as PostgreSQL's user; nil when that is who we are.
+func (a Account) Credential() *syscall.Credential {
+	if !a.drop {
+		return nil
+	}
+	return &syscall.Credential{Uid: uint32(a.UID), Gid: uint32(a.GID)}
+}
+
+// own gives an open file to PostgreSQL's user.
+func (a Account) own(f *os.File) error {
+	if !a.drop {
+		return nil
+	}
+	return f.Chown(a.UID, a.GID)
+}

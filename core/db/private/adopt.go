@@ -1,0 +1,182 @@
+package private
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"syscall"
+	"time"
+)
+
+// adopt takes over the postmaster that a killed service left behind; nil when none runs, and then nothing stands in the
+// way of a new one. It signals nothing but orphaned children of a dead postmaster of this very data directory.
+func (c *Cluster) adopt(ctx context.Context) (*postmaster, error) {
+	file, err := readPidFile(c.data)
+	if err != nil {
+		return nil, err
+	}
+	info, err := statOf(c.data)
+	if err != nil {
+		return nil, explain("looking at the data directory", "", err)
+	}
+	if file != nil && file.pid > 1 && file.pid != os.Getpid() {
+		p, err := openProcess(file.pid)
+		if err != nil {
+			return nil, err
+		}
+		if p != nil {
+			pm, err := c.claim(ctx, p, file, info)
+			if pm == nil {
+				p.close()
+			}
+			if pm != nil || err != nil {
+				return pm, err
+			}
+		}
+	}
+	if err := c.bury(ctx, info); err != nil {
+		return nil, err
+	}
+	return nil, c.sweep()
+}
+
+// claim decides whether the living process that postmaster.pid names is our postmaster; nil when it is a stranger that got
+// the number of a dead one. The handle was opened before the questions, so the answers are about this process.
+func (c *Cluster) claim(ctx context.Context, p *process, file *pidFile, info os.FileInfo) (*postmaster, error) {
+	if ownerOf(p.pid) != c.account.UID {
+		return nil, nil
+	}
+	relation := relate(p.pid, info, c.marker.clusterName())
+	if relation == stranger {
+		return nil, nil
+	}
+	var lost error
+	err := until(ctx, func() (bool, error) {
+		if p.poll(0) {
+			return true, nil
+		}
+		if file, lost = readPidFile(c.data); lost != nil || file == nil || file.pid != p.pid {
+			return false, lost // it is ending
+		}
+		return file.status != "" && file.status != "stopping", nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("waiting for the PostgreSQL that runs already (process %d): %w", p.pid, err)
+	}
+	if p.poll(0) {
+		return nil, nil
+	}
+	if file.sockets != "../run" || file.listen != "" {
+		return nil, fmt.Errorf("%w: process %d, a PostgreSQL that this service did not start, runs on %s; it was left alone. Stop it first", ErrForeign, p.pid, c.folder.path(dataName))
+	}
+	if pid, err := c.listener(); err != nil || pid != p.pid {
+		return nil, fmt.Errorf("%w: process %d is in %s but process %d answers at the socket (%v); both were left alone. Stop process %d first",
+			ErrForeign, p.pid, pidName, pid, err, p.pid)
+	}
+	pm := &postmaster{process: p, gone: make(chan struct{}), state: "ended", adopted: true}
+	go func() {
+		for !p.poll(500) {
+		}
+		close(pm.gone)
+	}()
+	c.logger.Info("taking over the PostgreSQL that an earlier service left running", "pid", p.pid)
+	if err := c.log.open(); err != nil {
+		return nil, err
+	}
+	if err := c.configure(); err != nil {
+		return nil, err
+	}
+	if err := p.signal(syscall.SIGHUP); err != nil { // read the files again
+		return nil, fmt.Errorf("reloading PostgreSQL: %w", err)
+	}
+	if err := c.ready(ctx, pm); err != nil {
+		select {
+		case <-pm.gone: // it died under our hands: a new one is started
+			return nil, nil
+		default:
+		}
+		return nil, err
+	}
+	return pm, nil
+}
+
+// bury waits for the children of a dead postmaster, which hold its shared memory: a new one cannot start before. Those that
+// do not notice the death by themselves within two seconds are told to quit.
+func (c *Cluster) bury(ctx context.Context, info os.FileInfo) error {
+	began, told := time.Now(), false
+	err := until(ctx, func() (bool, error) {
+		pids, err := members(c.account, info, c.marker.clusterName())
+		if err != nil || len(pids) == 0 {
+			return true, err
+		}
+		if time.Since(began) > 30*time.Second {
+			return false, fmt.Errorf("%w: processes %v of a dead PostgreSQL still use %s: stop them", ErrForeign, pids, c.folder.path(dataName))
+		}
+		if !told && time.Since(began) > 2*time.Second {
+			told = true
+			c.logger.Warn("telling processes of a dead PostgreSQL to quit", "pids", pids)
+			return false, c.quit(pids, info)
+		}
+		return false, nil
+	})
+	if err != nil {
+		return fmt.Errorf("waiting for the processes of a dead PostgreSQL: %w", err)
+	}
+	return nil
+}
+
+// quit sends SIGQUIT to processes, each proven again through a handle that cannot slip to another process.
+func (c *Cluster) quit(pids []int, info os.FileInfo) error {
+	for _, pid := range pids {
+		p, err := openProcess(pid)
+		if err != nil {
+			return err
+		}
+		if p == nil {
+			continue
+		}
+		if ownerOf(pid) == c.account.UID && relate(pid, info, c.marker.clusterName()) == member {
+			err = p.signal(syscall.SIGQUIT)
+		}
+		p.close()
+		if err != nil {
+			return fmt.Errorf("telling process %d to quit: %w", pid, err)
+		}
+	}
+	return nil
+}
+
+// sweep removes the pid file and the socket that a dead postmaster left. PostgreSQL mostly does so itself, but not when the
+// number now belongs to another process of the same user. A process that we may not look into keeps the files safe.
+func (c *Cluster) sweep() error {
+	run, err := os.OpenRoot(c.folder.path(runName))
+	if err != nil {
+		return explain("opening the socket folder", "", err)
+	}
+	defer run.Close()
+	file, err := readPidFile(c.data)
+	if err != nil {
+		return err
+	}
+	if file != nil && file.pid > 1 && ownerOf(file.pid) == c.account.UID {
+		info, err := statOf(c.data)
+		if err != nil {
+			return explain("looking at the data directory", "", err)
+		}
+		if relate(file.pid, info, c.marker.clusterName()) != stranger {
+			return fmt.Errorf("%w: process %d may be a PostgreSQL on %s and could not be looked into; nothing was changed. Stop it, or remove %s when you know that it is another program",
+				ErrForeign, file.pid, c.folder.path(dataName), c.folder.path(dataName+"/"+pidName))
+		}
+	}
+	for _, left := range []struct {
+		root *os.Root
+		name string
+	}{{c.data, pidName}, {run, socketName}, {run, socketName + ".lock"}} {
+		if err := left.root.Remove(left.name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return explain("removing the leftover "+left.name, "", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,142 @@
+package private
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// OldestMajor is the oldest major version of PostgreSQL that is used.
+const OldestMajor = 14
+
+// Binaries is one installed PostgreSQL.
+type Binaries struct {
+	Dir string
+	// Major is the major version, Version the text that the program prints.
+	Major   int
+	Version string
+}
+
+// Path is the path of one program, such as "initdb".
+func (b Binaries) Path(program string) string { return filepath.Join(b.Dir, program) }
+
+// places are where distributions put server programs: Debian and Ubuntu, RHEL, Alpine, Arch and the source's own default.
+var places = []string{
+	"/usr/lib/postgresql/*/bin",
+	"/usr/pgsql-*/bin",
+	"/usr/libexec/postgresql*",
+	"/usr/local/pgsql/bin",
+	"/usr/local/bin",
+	"/usr/bin",
+}
+
+// FindBinaries lists the PostgreSQL installations of the machine, newest first: only dir when it is given, else the
+// places of the known distributions, PATH, and what pg_config names. ErrNoBinaries when there is none.
+func FindBinaries(ctx context.Context, dir string) ([]Binaries, error) {
+	candidates := []string{dir}
+	if dir == "" {
+		candidates = nil
+		for _, pattern := range places {
+			found, _ := filepath.Glob(pattern) // the patterns are constants; Glob fails on malformed ones only
+			candidates = append(candidates, found...)
+		}
+		if path, err := exec.LookPath("postgres"); err == nil {
+			candidates = append(candidates, filepath.Dir(path))
+		}
+		if out, err := probe(ctx, "pg_config", "--bindir"); err == nil {
+			candidates = append(candidates, out)
+		}
+	}
+	var all []Binaries
+	var reasons []string
+	seen := map[string]bool{}
+	for _, candidate := range candidates {
+		real, err := filepath.EvalSymlinks(candidate)
+		if err != nil {
+			if dir != "" {
+				reasons = append(reasons, err.Error())
+			}
+			continue
+		}
+		if seen[real] {
+			continue
+		}
+		seen[real] = true
+		b, err := inspect(ctx, real)
+		switch {
+		case err == nil:
+			all = append(all, b)
+		case dir != "" || !os.IsNotExist(err):
+			reasons = append(reasons, err.Error())
+		}
+	}
+	if len(all) == 0 {
+		detail := ""
+		if len(reasons) > 0 {
+			detail = " (" + strings.Join(reasons, "; ") + ")"
+		}
+		return nil, fmt.Errorf("%w: version %d or newer is needed: apt-get install postgresql%s", ErrNoBinaries, OldestMajor, detail)
+	}
+	slices.SortStableFunc(all, func(a, b Binaries) int { return b.Major - a.Major })
+	return all, nil
+}
+
+// pick chooses the installation for a cluster of the given major version; 0 takes the newest.
+func pick(all []Binaries, major int) (Binaries, error) {
+	if major == 0 {
+		return all[0], nil
+	}
+	var have []string
+	for _, b := range all {
+		if b.Major == major {
+			return b, nil
+		}
+		have = append(have, strconv.Itoa(b.Major))
+	}
+	return Binaries{}, fmt.Errorf("%w: the data is of version %d and only %s is installed: apt-get install postgresql-%d",
+		ErrNoBinaries, major, strings.Join(have, ", "), major)
+}
+
+var versionLine = regexp.MustCompile(`^postgres \(PostgreSQL\) ((\d+)\S*)`)
+
+func inspect(ctx context.Context, dir string) (Binaries, error) {
+	for _, program := range []string{"postgres", "initdb"} {
+		if _, err := os.Stat(filepath.Join(dir, program)); err != nil {
+			return Binaries{}, err
+		}
+	}
+	out, err := probe(ctx, filepath.Join(dir, "postgres"), "--version")
+	if err != nil {
+		return Binaries{}, fmt.Errorf("asking %s for its version: %w", filepath.Join(dir, "postgres"), err)
+	}
+	m := versionLine.FindStringSubmatch(out)
+	if m == nil {
+		return Binaries{}, fmt.Errorf("%s gave no version", filepath.Join(dir, "postgres"))
+	}
+	major, err := strconv.Atoi(m[2])
+	if err != nil {
+		return Binaries{}, fmt.Errorf("reading the version of %s: %w", dir, err)
+	}
+	if major < OldestMajor {
+		return Binaries{}, fmt.Errorf("%s is version %d, older than %d", dir, major, OldestMajor)
+	}
+	return Binaries{Dir: dir, Major: major, Version: m[1]}, nil
+}
+
+// probe runs a short question to a program and gives the trimmed answer.
+func probe(ctx context.Context, program string, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Env = environment()
+	cmd.WaitDelay = time.Second
+	out, err := cmd.Output()
+	return strings.TrimSpace(string(out)), err
+}

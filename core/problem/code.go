@@ -1,0 +1,107 @@
+package problem
+
+import "net/http"
+
+// Code is the machine identifier of a problem: the top-level member "error" of the answer.
+type Code string
+
+// The codes. Names that the specification gives are kept letter for letter.
+const (
+	CodeUnauthenticated     Code = "unauthenticated"
+	CodeInvalidCredentials  Code = "invalid_credentials"
+	CodeForbidden           Code = "forbidden"
+	CodeCrossOrigin         Code = "cross_origin"
+	CodeEntitlementRequired Code = "entitlement_required"
+	CodeInvalid             Code = "invalid"
+	CodeNotFound            Code = "not_found"
+	CodeMethodNotAllowed    Code = "method_not_allowed"
+	CodeTooLarge            Code = "too_large"
+	CodeUnsupportedMedia    Code = "unsupported_media_type"
+	CodeRateLimited         Code = "rate_limited"
+	CodeConflict            Code = "conflict"
+	CodeConfirmRequired     Code = "confirm_required"
+	CodeSelfTarget          Code = "self_target"
+	CodeHostHasApps         Code = "host_has_apps"
+	CodeCapabilityMissing   Code = "capability_missing"
+	CodeCapabilityRequired  Code = "capability_required"
+	CodeAlreadySetUp        Code = "already_set_up"
+	CodeGuestBusy           Code = "guest_busy"
+	CodeInvalidState        Code = "invalid_state"
+	CodeJobFinished         Code = "job_finished"
+	CodeAlreadyAdopted      Code = "already_adopted"
+	CodeTokenRejected       Code = "token_rejected"
+	CodeHypervisorError     Code = "hypervisor_error"
+	CodePluginUnavailable   Code = "plugin_unavailable"
+	CodeUnsupported         Code = "unsupported"
+	CodeTimeout             Code = "timeout"
+	CodeRequestTimeout      Code = "request_timeout"
+	CodeCanceled            Code = "canceled"
+	CodeStopping            Code = "stopping"
+	CodeDatabaseUnavailable Code = "database_unavailable"
+	CodeInternal            Code = "internal"
+)
+
+// statusClientClosed is nginx's status for a caller who left before the answer; it is seen in logs and the trail only.
+const statusClientClosed = 499
+
+// kind is what the table says of a code.
+type kind struct {
+	status int
+	title  string
+}
+
+// table is the list of all codes: the single place for their status and title, and what OpenAPI prints.
+var table = map[Code]kind{
+	CodeUnauthenticated:     {http.StatusUnauthorized, "Log in first"},
+	CodeInvalidCredentials:  {http.StatusUnauthorized, "Wrong credentials"},
+	CodeForbidden:           {http.StatusForbidden, "Your role does not allow this"},
+	CodeCrossOrigin:         {http.StatusForbidden, "Request from another site refused"},
+	CodeEntitlementRequired: {http.StatusForbidden, "This feature is switched off"},
+	CodeInvalid:             {http.StatusUnprocessableEntity, "The request is not valid"},
+	CodeNotFound:            {http.StatusNotFound, "Not found"},
+	CodeMethodNotAllowed:    {http.StatusMethodNotAllowed, "Method not allowed"},
+	CodeTooLarge:            {http.StatusRequestEntityTooLarge, "The request is too large"},
+	CodeUnsupportedMedia:    {http.StatusUnsupportedMediaType, "Send application/json"},
+	CodeRateLimited:         {http.StatusTooManyRequests, "Too many tries"},
+	CodeConflict:            {http.StatusConflict, "Conflict"},
+	CodeConfirmRequired:     {http.StatusConflict, "Typed confirmation needed"},
+	CodeSelfTarget:          {http.StatusConflict, "The service itself runs there"},
+	CodeHostHasApps:         {http.StatusConflict, "The host still has apps"},
+	CodeCapabilityMissing:   {http.StatusConflict, "No token for this capability"},
+	CodeCapabilityRequired:  {http.StatusConflict, "This capability cannot be removed"},
+	CodeAlreadySetUp:        {http.StatusConflict, "Set up already"},
+	CodeGuestBusy:           {http.StatusConflict, "Another job works on this guest"},
+	CodeInvalidState:        {http.StatusConflict, "Not possible in the present state"},
+	CodeJobFinished:         {http.StatusConflict, "The job has ended"},
+	CodeAlreadyAdopted:      {http.StatusConflict, "Adopted already"},
+	CodeTokenRejected:       {http.StatusBadGateway, "The hypervisor rejected the token"},
+	CodeHypervisorError:     {http.StatusBadGateway, "The hypervisor failed"},
+	CodePluginUnavailable:   {http.StatusServiceUnavailable, "The hypervisor's plugin is not running"},
+	CodeUnsupported:         {http.StatusNotImplemented, "Not supported"},
+	CodeTimeout:             {http.StatusGatewayTimeout, "Not done in time"},
+	CodeRequestTimeout:      {http.StatusRequestTimeout, "The request took too long to arrive"},
+	CodeCanceled:            {statusClientClosed, "The caller went away"},
+	CodeStopping:            {http.StatusServiceUnavailable, "The service is stopping"},
+	CodeDatabaseUnavailable: {http.StatusServiceUnavailable, "The database does not answer"},
+	CodeInternal:            {http.StatusInternalServerError, "Internal error"},
+}
+
+// Status is the code's HTTP status; an unknown code is 500.
+func (c Code) Status() int {
+	if k, ok := table[c]; ok {
+		return k.status
+	}
+	return http.StatusInternalServerError
+}
+
+// Title is the code's short sentence for people; it does not depend on the occurrence (RFC 9457 section 3.1.4).
+func (c Code) Title() string { return table[c].title }
+
+// Codes lists every code there is.
+func Codes() []Code {
+	all := make([]Code, 0, len(table))
+	for c := range table {
+		all = append(all, c)
+	}
+	return all
+}
