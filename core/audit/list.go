@@ -1,0 +1,95 @@
+package audit
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"gorm.io/gorm"
+
+	"github.com/hostler/hostler/core/db"
+)
+
+// Filter says which rows a list has. Zero fields do not narrow it, but for the team scope: AllTeams false and no Teams
+// is an empty list.
+type Filter struct {
+	// Action is a whole action, or the beginning of one followed by "*": "vm.*". A star anywhere else is itself.
+	Action string
+	// Search is text that the action, the target's name or id, or the actor's e-mail address holds, in any case.
+	Search    string
+	ActorType string
+	// Actor is a user's id.
+	Actor *int64
+	// From is the earliest time and To the first time after the last row.
+	From, To time.Time
+	// AllTeams shows every row; otherwise only those of Teams are shown, and none of the instance itself.
+	AllTeams bool
+	Teams    []int64
+	// Offset and Limit are the page; Limit 0 means 50.
+	Offset, Limit int
+}
+
+// List is the page of rows that match, the newest first, and the number of all that match.
+func List(ctx context.Context, d *db.DB, f Filter) (rows []Row, total int, err error) {
+	if f.impossible() {
+		return []Row{}, 0, nil
+	}
+	var count int64
+	if err := f.narrow(d.With(ctx).Model(&Row{})).Count(&count).Error; err != nil {
+		return nil, 0, db.Problem(fmt.Errorf("counting audit rows: %w", err))
+	}
+	if f.Limit == 0 {
+		f.Limit = 50
+	}
+	rows = []Row{}
+	err = f.narrow(d.With(ctx)).Order("at DESC, id DESC").Offset(f.Offset).Limit(f.Limit).Find(&rows).Error
+	if err != nil {
+		return nil, 0, db.Problem(fmt.Errorf("listing audit rows: %w", err))
+	}
+	return rows, int(count), nil
+}
+
+// impossible reports a filter that no row can match: its text is of a kind that no row holds, or no team is visible.
+func (f Filter) impossible() bool {
+	for _, text := range []string{f.Action, f.Search, f.ActorType} {
+		if strings.ContainsRune(text, 0) || strings.ToValidUTF8(text, "") != text {
+			return true
+		}
+	}
+	return !f.AllTeams && len(f.Teams) == 0
+}
+
+func (f Filter) narrow(q *gorm.DB) *gorm.DB {
+	if prefix, open := strings.CutSuffix(f.Action, "*"); open {
+		q = q.Where("starts_with(action, ?)", prefix)
+	} else if f.Action != "" {
+		q = q.Where("action = ?", f.Action)
+	}
+	if f.Search != "" {
+		like := "%" + escapeLike(f.Search) + "%"
+		q = q.Where(`(action ILIKE @like OR target_name ILIKE @like OR actor_email ILIKE @like OR target_id ILIKE @like)`,
+			map[string]any{"like": like})
+	}
+	if f.ActorType != "" {
+		q = q.Where("actor_type = ?", f.ActorType)
+	}
+	if f.Actor != nil {
+		q = q.Where("actor_id = ?", *f.Actor)
+	}
+	if !f.From.IsZero() {
+		q = q.Where("at >= ?", f.From)
+	}
+	if !f.To.IsZero() {
+		q = q.Where("at < ?", f.To)
+	}
+	if !f.AllTeams {
+		q = q.Where("team_id IN ?", f.Teams)
+	}
+	return q
+}
+
+// escapeLike makes text match itself in LIKE, whose own escape character is the backslash.
+func escapeLike(s string) string {
+	return strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(s)
+}

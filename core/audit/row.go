@@ -1,0 +1,109 @@
+package audit
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/hostler/hostler/core/db"
+)
+
+// Row is an entry as it is kept.
+type Row struct {
+	ID         int64     `gorm:"primaryKey"`
+	At         time.Time `gorm:"default:now()"`
+	ActorType  string
+	ActorID    *int64
+	ActorEmail string
+	Action     string
+	TargetKind string
+	TargetID   string
+	TargetName string
+	TeamID     *int64
+	HostID     *int64
+	JobID      *int64
+	Result     string
+	Error      string
+	Address    string
+	RequestID  string
+	Details    json.RawMessage `gorm:"type:jsonb"`
+}
+
+// TableName is for gorm.
+func (Row) TableName() string { return "audit" }
+
+// Write adds the row of the context's attempt, with result ok, to the transaction that makes the change. Without an
+// attempt (a test, a start-up step) it writes nothing. A second call in one attempt writes a second row: one operation
+// may change several things.
+func Write(ctx context.Context, tx *db.Tx) error {
+	a := FromContext(ctx)
+	if a == nil {
+		return nil
+	}
+	entry := a.Entry()
+	entry.Result = ResultOK
+	if err := insert(tx, entry); err != nil {
+		return err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.written = true
+	return nil
+}
+
+// WriteEntry adds a complete entry to a transaction: for what the system does by itself, outside any request.
+func WriteEntry(tx *db.Tx, entry Entry) error { return insert(tx, entry) }
+
+func insert(tx *db.Tx, entry Entry) error {
+	row, err := rowOf(entry)
+	if err != nil {
+		return err
+	}
+	if err := tx.Create(row).Error; err != nil {
+		return fmt.Errorf("writing the audit row: %w", err)
+	}
+	return nil
+}
+
+func rowOf(entry Entry) (*Row, error) {
+	details, err := json.Marshal(Redact(entry.Details))
+	if err != nil {
+		return nil, fmt.Errorf("encoding audit details: %w", err)
+	}
+	if len(entry.Details) == 0 {
+		details = []byte("{}")
+	}
+	return &Row{
+		ActorType: entry.ActorType, ActorID: entry.ActorID, ActorEmail: clean(entry.ActorEmail), Action: clean(entry.Action),
+		TargetKind: entry.TargetKind, TargetID: clean(entry.TargetID), TargetName: clean(entry.TargetName),
+		TeamID: entry.TeamID, HostID: entry.HostID, JobID: entry.JobID, Result: entry.Result, Error: clean(entry.Error),
+		Address: clean(entry.Address), RequestID: clean(entry.RequestID), Details: details,
+	}, nil
+}
+
+// maxText is how many characters of a single text a row keeps.
+const maxText = 512
+
+// clean makes text that PostgreSQL takes and that is no longer than a row of a trail should hold.
+func clean(s string) string { return cleanTo(s, maxText) }
+
+func cleanTo(s string, most int) string {
+	s = strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", ""), "\uFFFD")
+	if len(s) <= most {
+		return s
+	}
+	if runes := []rune(s); len(runes) > most {
+		s = string(runes[:most])
+	}
+	return s
+}
+
+// Recorder writes rows in transactions of their own: refused and failed attempts, which change nothing else.
+type Recorder struct{ DB *db.DB }
+
+// Record writes one entry.
+func (r Recorder) Record(ctx context.Context, entry Entry) error {
+	return r.DB.Tx(ctx, func(tx *db.Tx) error { return insert(tx, entry) })
+}

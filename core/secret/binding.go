@@ -1,0 +1,43 @@
+package secret
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Binding is the place that a sealed value belongs to. It is not stored with the value and must be given again to open it.
+type Binding struct {
+	Table, Column string
+	// Row names the row by a key that never changes; see Row for keys of several columns.
+	Row string
+}
+
+// Row joins the columns of a row's key so that no two keys look alike.
+func Row(key ...any) string {
+	escape := strings.NewReplacer("%", "%25", "/", "%2F")
+	parts := make([]string, len(key))
+	for i, k := range key {
+		parts[i] = escape.Replace(fmt.Sprint(k))
+	}
+	return strings.Join(parts, "/")
+}
+
+func (b Binding) check() error {
+	if b.Table == "" || b.Column == "" || b.Row == "" {
+		return errors.New("a secret needs table, column and row to be bound to")
+	}
+	return nil
+}
+
+// associated is the data that the cipher authenticates beside the value: the header of the sealed value and the place,
+// each with its length before it.
+func (b Binding) associated(header []byte) []byte {
+	data := []byte("hostler sealed value")
+	for _, part := range []string{string(header), b.Table, b.Column, b.Row} {
+		data = binary.BigEndian.AppendUint32(data, uint32(len(part)))
+		data = append(data, part...)
+	}
+	return data
+}

@@ -1,0 +1,193 @@
+package secret
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"sync"
+)
+
+// What can be wrong with the keys and the values. The texts of the errors that wrap these name the remedy.
+var (
+	// ErrKeyMissing: the database holds sealed values and the key file is not there.
+	ErrKeyMissing = errors.New("the key file is missing")
+	// ErrKeyWrong: the key file is not the one that sealed a value.
+	ErrKeyWrong = errors.New("the key file does not have the key")
+	// ErrKeyAccess: others may read or replace the key file.
+	ErrKeyAccess = errors.New("the key file is not safe")
+	// ErrNotOpened: the value is damaged, or was sealed for another place.
+	ErrNotOpened = errors.New("the sealed value cannot be opened")
+)
+
+// A sealed value is: this version, the master key's id in four bytes, and tink's envelope (length of the sealed data key,
+// the sealed data key, the value under it).
+const (
+	sealedVersion = 1
+	headerSize    = 5
+	// Largest is the longest text in bytes that is sealed.
+	Largest = 1 << 20
+)
+
+// Box seals and opens values. It is safe for use by several goroutines, and notices by itself when the key file changes.
+type Box struct {
+	path string
+
+	mu    sync.Mutex
+	ring  *ring
+	stamp stamp
+}
+
+// Load reads the key file at path. used asks the database which keys its sealed values need; see Used. With no key file and
+// no sealed value a new key file is made; a missing key beside a filled database is ErrKeyMissing, and a file without one of
+// the keys is ErrKeyWrong: the service must not start then, for what it seals next would make the damage worse.
+func Load(ctx context.Context, path string, used func(context.Context) ([]KeyID, error)) (*Box, error) {
+	needed, err := used(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("asking the database for the keys in use: %w", err)
+	}
+	b := &Box{path: path}
+	b.ring, b.stamp, err = readFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if len(needed) > 0 {
+			return nil, fmt.Errorf("%w: %s is not there, and the database holds secrets sealed with key %s: restore the file from a backup", ErrKeyMissing, path, list(needed))
+		}
+		b.ring, b.stamp, err = create(path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var lacking []KeyID
+	for _, id := range needed {
+		if !b.ring.has(id) {
+			lacking = append(lacking, id)
+		}
+	}
+	if len(lacking) > 0 {
+		return nil, fmt.Errorf("%w: the database holds secrets sealed with key %s, and %s has only %s: restore the right file from a backup", ErrKeyWrong, list(lacking), path, list(b.ring.ids()))
+	}
+	return b, nil
+}
+
+// create makes the key file and reads it again; when another process made it meanwhile, that one's is used.
+func create(path string) (*ring, stamp, error) {
+	r, err := newRing()
+	if err != nil {
+		return nil, stamp{}, err
+	}
+	if err := createFile(path, r); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, stamp{}, err
+	}
+	return readFile(path)
+}
+
+func list(ids []KeyID) string {
+	texts := make([]string, len(ids))
+	for i, id := range ids {
+		texts[i] = id.String()
+	}
+	return strings.Join(texts, ", ")
+}
+
+// Primary is the key that seals now.
+func (b *Box) Primary() KeyID {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.ring.primary
+}
+
+// Seal encrypts s for one place. It looks at the key file each time, so that nothing is sealed with a key that a rotation
+// has replaced, and fails when the file is gone: the value could not be opened after a restart.
+func (b *Box) Seal(s String, place Binding) ([]byte, error) {
+	if err := place.check(); err != nil {
+		return nil, err
+	}
+	text := s.Reveal()
+	if len(text) > Largest {
+		return nil, fmt.Errorf("the secret is longer than %d bytes", Largest)
+	}
+	r, err := b.current()
+	if err != nil {
+		return nil, fmt.Errorf("sealing a value: %w", err)
+	}
+	return r.sealValue(text, place)
+}
+
+// Open decrypts a sealed value of that place. ErrKeyWrong: sealed with a key that the file does not have. ErrNotOpened:
+// damaged, cut, or sealed for another place.
+func (b *Box) Open(sealed []byte, place Binding) (String, error) {
+	if err := place.check(); err != nil {
+		return String{}, err
+	}
+	id, err := KeyOf(sealed)
+	if err != nil {
+		return String{}, err
+	}
+	b.mu.Lock()
+	r := b.ring
+	b.mu.Unlock()
+	if !r.has(id) { // a rotation by another process
+		if r, err = b.current(); err != nil {
+			return String{}, fmt.Errorf("opening a value of key %s: %w", id, err)
+		}
+		if !r.has(id) {
+			return String{}, fmt.Errorf("%w: the value of %s.%s is sealed with key %s, and %s has only %s", ErrKeyWrong, place.Table, place.Column, id, b.path, list(r.ids()))
+		}
+	}
+	return r.openValue(sealed, place)
+}
+
+// KeyOf is the key that a value is sealed with, as it says itself.
+func KeyOf(sealed []byte) (KeyID, error) {
+	if len(sealed) <= headerSize || sealed[0] != sealedVersion {
+		return 0, fmt.Errorf("%w: it is no sealed value of a known version", ErrNotOpened)
+	}
+	return KeyID(binary.BigEndian.Uint32(sealed[1:headerSize])), nil
+}
+
+// header is the readable start of every value sealed with the key.
+func header(id KeyID) []byte {
+	return binary.BigEndian.AppendUint32([]byte{sealedVersion}, uint32(id))
+}
+
+func (r *ring) sealValue(text string, place Binding) ([]byte, error) {
+	head := header(r.primary)
+	body, err := r.seal.Encrypt([]byte(text), place.associated(head))
+	if err != nil {
+		return nil, fmt.Errorf("sealing a value: %w", err)
+	}
+	return append(head, body...), nil
+}
+
+func (r *ring) openValue(sealed []byte, place Binding) (String, error) {
+	text, err := r.seal.Decrypt(sealed[headerSize:], place.associated(sealed[:headerSize]))
+	if err != nil {
+		return String{}, fmt.Errorf("%w: it is damaged, or does not belong to %s.%s of row %s", ErrNotOpened, place.Table, place.Column, place.Row)
+	}
+	return New(string(text)), nil
+}
+
+// current is the ring of the key file as it is now; the file is read again only when it was changed.
+func (b *Box) current() (*ring, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	info, err := os.Lstat(b.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w: %s is no longer there: restore it from a backup", ErrKeyMissing, b.path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("looking at the key file: %w", err)
+	}
+	if stampOf(info) == b.stamp {
+		return b.ring, nil
+	}
+	r, s, err := readFile(b.path)
+	if err != nil {
+		return nil, err
+	}
+	b.ring, b.stamp = r, s
+	return r, nil
+}

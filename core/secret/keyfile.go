@@ -1,0 +1,171 @@
+package secret
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// largestFile bounds what is read as a key file, in bytes.
+const largestFile = 1 << 20
+
+// stamp tells one state of a file from another without reading it.
+type stamp struct {
+	device, inode uint64
+	size          int64
+	changed       syscall.Timespec
+}
+
+func stampOf(info fs.FileInfo) stamp {
+	s := info.Sys().(*syscall.Stat_t)
+	return stamp{device: s.Dev, inode: s.Ino, size: s.Size, changed: s.Ctim}
+}
+
+// readFile reads the key file and refuses one that others may read or replace. A missing file is fs.ErrNotExist.
+func readFile(path string) (*ring, stamp, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		if errors.Is(err, syscall.ELOOP) {
+			return nil, stamp{}, fmt.Errorf("%w: %s is a symbolic link: name the file itself", ErrKeyAccess, path)
+		}
+		if errors.Is(err, fs.ErrPermission) {
+			return nil, stamp{}, fmt.Errorf("%w: the service may not read %s: chown it to the service's user", ErrKeyAccess, path)
+		}
+		return nil, stamp{}, fmt.Errorf("opening the key file: %w", err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, stamp{}, fmt.Errorf("looking at the key file: %w", err)
+	}
+	if err := checkFile(path, info); err != nil {
+		return nil, stamp{}, err
+	}
+	text, err := io.ReadAll(io.LimitReader(f, largestFile))
+	if err != nil {
+		return nil, stamp{}, fmt.Errorf("reading the key file: %w", err)
+	}
+	r, err := decode(text)
+	if err != nil {
+		return nil, stamp{}, fmt.Errorf("reading the key file %s: %w; restore it from a backup", path, err)
+	}
+	return r, stampOf(info), nil
+}
+
+// checkFile holds the rules of ssh for private keys: ours or root's, nobody else may read or write, and nobody else may
+// put another file in its place.
+func checkFile(path string, info fs.FileInfo) error {
+	if !info.Mode().IsRegular() {
+		return fmt.Errorf("%w: %s is no regular file", ErrKeyAccess, path)
+	}
+	if uid := int(info.Sys().(*syscall.Stat_t).Uid); uid != os.Geteuid() && uid != 0 {
+		return fmt.Errorf("%w: %s belongs to user id %d: chown it to the service's user", ErrKeyAccess, path, uid)
+	}
+	if mode := info.Mode().Perm(); mode&0o077 != 0 {
+		return fmt.Errorf("%w: %s has mode %#o and others may use it: chmod 600, and rotate the key if others may have read it", ErrKeyAccess, path, mode)
+	}
+	folder, err := os.Stat(filepath.Dir(path))
+	if err != nil {
+		return fmt.Errorf("looking at the folder of the key file: %w", err)
+	}
+	if uid := int(folder.Sys().(*syscall.Stat_t).Uid); uid != os.Geteuid() && uid != 0 {
+		return fmt.Errorf("%w: the folder of %s belongs to user id %d: chown it to the service's user", ErrKeyAccess, path, uid)
+	}
+	if mode := folder.Mode(); mode.Perm()&0o022 != 0 && mode&fs.ModeSticky == 0 {
+		return fmt.Errorf("%w: others may replace %s, for its folder has mode %#o: chmod go-w", ErrKeyAccess, path, mode.Perm())
+	}
+	return nil
+}
+
+// createFile writes a key file where there is none. The file appears whole or not at all; when another process made one
+// meanwhile, that stays and the error is fs.ErrExist.
+func createFile(path string, r *ring) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return fmt.Errorf("making the folder of the key file: %w", err)
+	}
+	draft, err := writeDraft(path, r)
+	if err != nil {
+		return err
+	}
+	err = os.Link(draft, path) // unlike a rename it fails when the name is taken
+	if err := errors.Join(err, os.Remove(draft)); err != nil {
+		return fmt.Errorf("making the key file: %w", err)
+	}
+	return syncFolder(path)
+}
+
+// replaceFile puts another content in the place of the key file: a crash leaves the old or the new one. Owner and group
+// stay, for the command may run as root and the service not.
+func replaceFile(path string, r *ring) error {
+	old, err := os.Lstat(path)
+	if err != nil {
+		return fmt.Errorf("looking at the key file: %w", err)
+	}
+	draft, err := writeDraft(path, r)
+	if err != nil {
+		return err
+	}
+	s := old.Sys().(*syscall.Stat_t)
+	err = os.Lchown(draft, int(s.Uid), int(s.Gid))
+	if err == nil {
+		err = os.Rename(draft, path)
+	}
+	if err != nil {
+		return fmt.Errorf("replacing the key file: %w", errors.Join(err, os.Remove(draft)))
+	}
+	return syncFolder(path)
+}
+
+// changeFile applies a change to what the key file holds now, one process at a time: a rotation that lost its hold on the
+// database must not write over what the next one wrote.
+func changeFile(path string, change func(*ring) (*ring, error)) error {
+	lock, err := os.Open(filepath.Dir(path)) // the folder: the file itself is replaced, and a lock file would need an owner
+	if err != nil {
+		return fmt.Errorf("locking the key file: %w", err)
+	}
+	defer lock.Close()
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		return fmt.Errorf("locking the key file: %w", err)
+	}
+	r, _, err := readFile(path)
+	if err != nil {
+		return err
+	}
+	if r, err = change(r); err != nil {
+		return err
+	}
+	return replaceFile(path, r)
+}
+
+// writeDraft writes the ring beside path, down to the disk.
+func writeDraft(path string, r *ring) (string, error) {
+	text, err := r.encode()
+	if err != nil {
+		return "", err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*") // mode 0600, exclusive
+	if err != nil {
+		return "", fmt.Errorf("writing the key file: %w", err)
+	}
+	_, err = f.Write(text)
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return "", fmt.Errorf("writing the key file: %w", errors.Join(err, os.Remove(f.Name())))
+	}
+	return f.Name(), nil
+}
+
+func syncFolder(path string) error {
+	d, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return fmt.Errorf("syncing the folder of the key file: %w", err)
+	}
+	defer d.Close()
+	if err := d.Sync(); err != nil {
+		return fmt.Errorf("syncing the folder of the key file: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,251 @@
+package secret
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/db"
+)
+
+// ErrRotating: another rotation runs on this database.
+var ErrRotating = errors.New("another key rotation is running")
+
+// Rotation says what to rotate. DB and Tables are required.
+type Rotation struct {
+	DB *db.DB
+	// Tables are all columns with sealed values. A column that is left out keeps its old key and loses it at the next
+	// rotation but one, so the list must be whole.
+	Tables []Table
+	Logger hclog.Logger
+	// Batch is how many rows one transaction rewrites; zero means 200.
+	Batch int
+
+	// grace is how long a retired key is kept; see keyNote.Retired.
+	grace time.Duration
+	// reached is told of every step, for tests that fail there.
+	reached func(step string) error
+}
+
+// Report is what a rotation did.
+type Report struct {
+	// Primary is the key that seals from now on.
+	Primary KeyID
+	// Resumed is set when an earlier rotation that was cut short was finished, and no further key was made.
+	Resumed bool
+	// Rewritten counts the values that were sealed anew.
+	Rewritten int
+	// Dropped are old keys that were removed from the key file: retired by an earlier rotation, used by nothing.
+	Dropped []KeyID
+}
+
+// keepRetired is longer than any transaction of the service may last.
+const keepRetired = time.Hour
+
+// Rotate makes a new master key and seals every value anew under it, while services use the database: they read the key
+// file again by themselves. Killed at any point it leaves every value readable, and running it again finishes. The old key is
+// retired and stays in the file until a rotation at least an hour later finds it unused.
+func (b *Box) Rotate(ctx context.Context, rot Rotation) (Report, error) {
+	rot.complete()
+	lock, err := rot.DB.TryLock(ctx, db.LockKeys, 0)
+	if err != nil {
+		return Report{}, fmt.Errorf("locking the rotation: %w", err)
+	}
+	if lock == nil {
+		return Report{}, ErrRotating
+	}
+	defer lock.Unlock()
+	report, err := b.rotate(ctx, rot)
+	if err != nil {
+		return report, fmt.Errorf("rotating the key (run it again to finish): %w", err)
+	}
+	return report, nil
+}
+
+func (rot *Rotation) complete() {
+	if rot.Logger == nil {
+		rot.Logger = hclog.NewNullLogger()
+	}
+	if rot.Batch <= 0 {
+		rot.Batch = 200
+	}
+	if rot.grace == 0 {
+		rot.grace = keepRetired
+	}
+	if rot.reached == nil {
+		rot.reached = func(string) error { return nil }
+	}
+}
+
+func (b *Box) rotate(ctx context.Context, rot Rotation) (report Report, err error) {
+	if err := b.covers(ctx, rot); err != nil {
+		return report, err
+	}
+	if err := rot.reached("begin"); err != nil {
+		return report, err
+	}
+	err = changeFile(b.path, func(r *ring) (*ring, error) {
+		if report.Resumed = r.unfinished(); report.Resumed {
+			return r, nil
+		}
+		return r.grow()
+	})
+	if err != nil {
+		return report, err
+	}
+	r, err := b.current()
+	if err != nil {
+		return report, err
+	}
+	report.Primary = r.primary
+	rot.Logger.Info("sealing all values anew", "key", r.primary, "resumed", report.Resumed)
+	if err := rot.reached("key"); err != nil {
+		return report, err
+	}
+	for _, t := range rot.Tables {
+		n, err := b.rewrite(ctx, rot, t)
+		report.Rewritten += n
+		if err != nil {
+			return report, fmt.Errorf("sealing %s.%s anew: %w", t.Name, t.Column, err)
+		}
+	}
+	if err := rot.reached("rewritten"); err != nil {
+		return report, err
+	}
+	if err := changeFile(b.path, func(r *ring) (*ring, error) { return r.retire() }); err != nil {
+		return report, err
+	}
+	if err := rot.reached("retired"); err != nil {
+		return report, err
+	}
+	report.Dropped, err = b.drop(ctx, rot)
+	return report, err
+}
+
+// covers refuses to rotate when a value could not be opened anyway.
+func (b *Box) covers(ctx context.Context, rot Rotation) error {
+	r, err := b.current()
+	if err != nil {
+		return err
+	}
+	used, err := Used(ctx, rot.DB.Pool, rot.Tables)
+	if err != nil {
+		return err
+	}
+	for _, id := range used {
+		if !r.has(id) {
+			return fmt.Errorf("%w: the database holds secrets sealed with key %s", ErrKeyWrong, id)
+		}
+	}
+	return nil
+}
+
+// rewrite seals the values of one table anew, batch by batch, until none is left under another key.
+func (b *Box) rewrite(ctx context.Context, rot Rotation, t Table) (int, error) {
+	total := 0
+	// Rows that somebody holds are passed over first and then waited for one by one: who holds one row waits for nobody.
+	for _, pass := range []struct {
+		limit int
+		lock  string
+	}{{rot.Batch, "FOR UPDATE SKIP LOCKED"}, {1, "FOR UPDATE"}} {
+		for {
+			n, err := b.batch(ctx, rot, t, pass.limit, pass.lock)
+			total += n
+			if err != nil {
+				return total, err
+			}
+			if n == 0 {
+				break
+			}
+			if err := rot.reached("batch"); err != nil {
+				return total, err
+			}
+		}
+	}
+	return total, nil
+}
+
+type sealedRow struct {
+	place  Binding
+	at     string // ctid: it holds as long as the row is locked
+	sealed []byte
+}
+
+// batch rewrites up to limit rows in one transaction and says how many.
+func (b *Box) batch(ctx context.Context, rot Rotation, t Table, limit int, lock string) (int, error) {
+	r, err := b.current()
+	if err != nil {
+		return 0, err
+	}
+	count := 0
+	err = pgx.BeginFunc(ctx, rot.DB.Pool, func(tx pgx.Tx) error {
+		rows, err := locked(ctx, tx, t, r.primary, limit, lock)
+		if err != nil {
+			return err
+		}
+		var updates pgx.Batch
+		for _, row := range rows {
+			id, err := KeyOf(row.sealed)
+			if err == nil && !r.has(id) {
+				err = fmt.Errorf("%w: a value needs key %s", ErrKeyWrong, id)
+			}
+			if err != nil {
+				return err
+			}
+			text, err := r.openValue(row.sealed, row.place)
+			if err != nil {
+				return err
+			}
+			anew, err := r.sealValue(text.Reveal(), row.place)
+			if err != nil {
+				return err
+			}
+			updates.Queue(fmt.Sprintf("UPDATE %s SET %s = $1 WHERE ctid = $2::text::tid", identifier(t.Name), identifier(t.Column)), anew, row.at)
+		}
+		count = len(rows)
+		return tx.SendBatch(ctx, &updates).Close()
+	})
+	if err != nil {
+		return 0, err
+	}
+	return count, nil
+}
+
+// locked reads and locks rows whose values are under another key than primary.
+func locked(ctx context.Context, tx pgx.Tx, t Table, primary KeyID, limit int, lock string) ([]sealedRow, error) {
+	rows, err := tx.Query(ctx, fmt.Sprintf("SELECT ctid::text, %[1]s, ARRAY[%[2]s] FROM %[3]s WHERE %[1]s IS NOT NULL AND substring(%[1]s FROM 1 FOR %[4]d) <> $1 LIMIT %[5]d %[6]s",
+		identifier(t.Column), t.columns(), identifier(t.Name), headerSize, limit, lock), header(primary))
+	if err != nil {
+		return nil, fmt.Errorf("reading sealed values: %w", err)
+	}
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (sealedRow, error) {
+		var s sealedRow
+		var key []string
+		err := row.Scan(&s.at, &s.sealed, &key)
+		s.place = t.place(key)
+		return s, err
+	})
+}
+
+// drop removes the keys from the file that an earlier rotation retired and that nothing uses.
+func (b *Box) drop(ctx context.Context, rot Rotation) ([]KeyID, error) {
+	used, err := Used(ctx, rot.DB.Pool, rot.Tables)
+	if err != nil {
+		return nil, err
+	}
+	var dropped []KeyID
+	err = changeFile(b.path, func(r *ring) (*ring, error) {
+		dropped = slices.DeleteFunc(r.retiredBefore(time.Now().Add(-rot.grace)), func(id KeyID) bool { return slices.Contains(used, id) })
+		return r.drop(dropped)
+	})
+	if err != nil {
+		return nil, err
+	}
+	_, err = b.current()
+	return dropped, err
+}

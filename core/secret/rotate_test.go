@@ -1,0 +1,285 @@
+package secret_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/db/dbtest"
+	"github.com/hostler/hostler/core/secret"
+)
+
+var tables = []secret.Table{
+	{Name: "vault", Key: []string{"host", "kind"}, Column: "value"},
+	{Name: "seeds", Key: []string{"id"}, Column: "seed"},
+}
+
+// vault is a database with two tables of sealed values, and the key file.
+type vault struct {
+	db   *db.DB
+	path string
+	rows int
+}
+
+func newVault(t *testing.T, rows int) *vault {
+	t.Helper()
+	v := &vault{db: dbtest.Open(t, dbtest.EmptyURL(t)), path: keyPath(t)}
+	v.exec(t, `CREATE TABLE vault (host bigint, kind text, value bytea NOT NULL, PRIMARY KEY (host, kind))`)
+	v.exec(t, `CREATE TABLE seeds (id bigint PRIMARY KEY, seed bytea)`)
+	v.exec(t, `INSERT INTO seeds VALUES (1000000, NULL)`)
+	b := v.load(t)
+	for range rows {
+		v.add(t, b)
+	}
+	return v
+}
+
+func (v *vault) exec(t *testing.T, sql string, args ...any) {
+	t.Helper()
+	if _, err := v.db.Pool.Exec(context.Background(), sql, args...); err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+}
+
+func (v *vault) used(ctx context.Context) ([]secret.KeyID, error) {
+	return secret.Used(ctx, v.db.Pool, tables)
+}
+
+// load is what a starting service does.
+func (v *vault) load(t *testing.T) *secret.Box {
+	t.Helper()
+	b, err := secret.Load(context.Background(), v.path, v.used)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func (v *vault) add(t *testing.T, b *secret.Box) {
+	t.Helper()
+	i := v.rows
+	v.rows++
+	v.exec(t, "INSERT INTO vault VALUES ($1, 'a/b', $2)", i, seal(t, b, fmt.Sprint("value ", i), secret.Binding{Table: "vault", Column: "value", Row: secret.Row(i, "a/b")}))
+	v.exec(t, "INSERT INTO seeds VALUES ($1, $2)", i, seal(t, b, fmt.Sprint("seed ", i), secret.Binding{Table: "seeds", Column: "seed", Row: secret.Row(i)}))
+}
+
+// check opens every value.
+func (v *vault) check(t *testing.T, b *secret.Box) {
+	t.Helper()
+	for i := range v.rows {
+		var value, seed []byte
+		if err := v.db.Pool.QueryRow(t.Context(), "SELECT value, seed FROM vault JOIN seeds ON id = host WHERE host = $1", i).Scan(&value, &seed); err != nil {
+			t.Fatal(err)
+		}
+		text, err := b.Open(value, secret.Binding{Table: "vault", Column: "value", Row: secret.Row(i, "a/b")})
+		if err != nil || text.Reveal() != fmt.Sprint("value ", i) {
+			t.Errorf("value %d: %v", i, err)
+		}
+		text, err = b.Open(seed, secret.Binding{Table: "seeds", Column: "seed", Row: secret.Row(i)})
+		if err != nil || text.Reveal() != fmt.Sprint("seed ", i) {
+			t.Errorf("seed %d: %v", i, err)
+		}
+	}
+}
+
+func (v *vault) rotation() secret.Rotation {
+	return secret.Rotation{DB: v.db, Tables: tables, Batch: 4}
+}
+
+func TestRotate(t *testing.T) {
+	t.Parallel()
+	v := newVault(t, 10)
+	service := v.load(t) // runs all the time
+	old := service.Primary()
+	report, err := v.load(t).Rotate(t.Context(), v.rotation())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if report.Resumed || report.Rewritten != 20 || report.Primary == old || len(report.Dropped) != 0 {
+		t.Errorf("%+v", report)
+	}
+	used, err := v.used(t.Context())
+	if err != nil || len(used) != 1 || used[0] != report.Primary {
+		t.Errorf("keys in use: %v, %v", used, err)
+	}
+	v.check(t, service)
+	v.add(t, service)
+	if service.Primary() != report.Primary {
+		t.Error("the running service seals with the old key")
+	}
+	v.check(t, v.load(t))
+
+	info, err := os.Stat(v.path)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+	second, err := service.Rotate(t.Context(), v.rotation())
+	if err != nil || second.Rewritten != 22 || len(second.Dropped) != 0 {
+		t.Errorf("second: %+v, %v", second, err)
+	}
+	third, err := service.Rotate(t.Context(), v.rotation().Keeping(-time.Minute))
+	if err != nil || len(third.Dropped) != 3 {
+		t.Errorf("third: %+v, %v", third, err)
+	}
+	v.check(t, v.load(t))
+	v.check(t, service)
+}
+
+func TestRotateKilled(t *testing.T) {
+	t.Parallel()
+	killed := errors.New("killed")
+	for _, step := range []string{"begin", "key", "batch 1", "batch 3", "batch 5", "rewritten", "retired"} {
+		t.Run(step, func(t *testing.T) {
+			t.Parallel()
+			v := newVault(t, 10)
+			service := v.load(t)
+			batches, reached := 0, false
+			_, err := v.load(t).Rotate(t.Context(), v.rotation().Reaching(func(at string) error {
+				if at == "batch" {
+					batches++
+					at = fmt.Sprint("batch ", batches)
+				}
+				if at == step {
+					reached = true
+					return killed
+				}
+				return nil
+			}))
+			if !reached || !errors.Is(err, killed) {
+				t.Fatalf("reached %v, %v", reached, err)
+			}
+			v.check(t, service)
+			v.check(t, v.load(t))
+			v.add(t, service)
+			report, err := v.load(t).Rotate(t.Context(), v.rotation())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := step != "begin" && step != "retired"; report.Resumed != want {
+				t.Errorf("resumed: %v", report.Resumed)
+			}
+			used, err := v.used(t.Context())
+			if err != nil || len(used) != 1 || used[0] != report.Primary {
+				t.Errorf("keys in use: %v, %v", used, err)
+			}
+			v.check(t, service)
+			v.check(t, v.load(t))
+		})
+	}
+}
+
+func TestRotateTwiceAtOnce(t *testing.T) {
+	t.Parallel()
+	v := newVault(t, 3)
+	inside, proceed := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	done := make(chan error, 1)
+	go func() {
+		b, err := secret.Load(context.Background(), v.path, v.used)
+		if err == nil {
+			_, err = b.Rotate(context.Background(), v.rotation().Reaching(func(string) error {
+				once.Do(func() { close(inside); <-proceed })
+				return nil
+			}))
+		}
+		done <- err
+	}()
+	<-inside
+	if _, err := v.load(t).Rotate(t.Context(), v.rotation()); !errors.Is(err, secret.ErrRotating) {
+		t.Errorf("the second: %v", err)
+	}
+	close(proceed)
+	if err := <-done; err != nil {
+		t.Errorf("the first: %v", err)
+	}
+	v.check(t, v.load(t))
+}
+
+// TestRotateUnderWrites rotates again and again while services read and replace values.
+func TestRotateUnderWrites(t *testing.T) {
+	t.Parallel()
+	v := newVault(t, 8)
+	var writes atomic.Int64
+	stop := make(chan struct{})
+	var writers sync.WaitGroup
+	for w := range 3 {
+		service := v.load(t)
+		writers.Go(func() {
+			for i := w; ; i++ {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				row := i % v.rows
+				at := secret.Binding{Table: "vault", Column: "value", Row: secret.Row(row, "a/b")}
+				sealed, err := service.Seal(secret.New(fmt.Sprint("value ", row)), at)
+				if err == nil {
+					_, err = v.db.Pool.Exec(context.Background(), "UPDATE vault SET value = $1 WHERE host = $2", sealed, row)
+				}
+				var read []byte
+				if err == nil {
+					err = v.db.Pool.QueryRow(context.Background(), "SELECT value FROM vault WHERE host = $1", row).Scan(&read)
+				}
+				if err == nil {
+					_, err = service.Open(read, at)
+				}
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				writes.Add(1)
+			}
+		})
+	}
+	b := v.load(t)
+	for range 5 {
+		before := writes.Load()
+		if _, err := b.Rotate(t.Context(), v.rotation()); err != nil {
+			t.Error(err)
+		}
+		for writes.Load() < before+10 && !t.Failed() {
+			time.Sleep(time.Millisecond)
+		}
+	}
+	close(stop)
+	writers.Wait()
+	v.check(t, v.load(t))
+}
+
+func TestRotateRefuses(t *testing.T) {
+	t.Parallel()
+	t.Run("swapped rows", func(t *testing.T) {
+		t.Parallel()
+		v := newVault(t, 2)
+		v.exec(t, "UPDATE vault a SET value = b.value FROM vault b WHERE a.host <> b.host")
+		if _, err := v.load(t).Rotate(t.Context(), v.rotation()); !errors.Is(err, secret.ErrNotOpened) {
+			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("a key that is gone", func(t *testing.T) {
+		t.Parallel()
+		v := newVault(t, 2)
+		b := v.load(t)
+		other := load(t, keyPath(t))
+		v.exec(t, "UPDATE seeds SET seed = $1 WHERE id = 1", seal(t, other, "x", place))
+		if _, err := b.Rotate(t.Context(), v.rotation()); !errors.Is(err, secret.ErrKeyWrong) {
+			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("no sealed value", func(t *testing.T) {
+		t.Parallel()
+		v := newVault(t, 1)
+		b := v.load(t)
+		v.exec(t, "UPDATE seeds SET seed = 'plain text' WHERE id = 0")
+		if _, err := b.Rotate(t.Context(), v.rotation()); !errors.Is(err, secret.ErrNotOpened) {
+			t.Errorf("got %v", err)
+		}
+	})
+}

@@ -1,0 +1,36 @@
+package setting_test
+
+import (
+	"testing"
+
+	"github.com/hostler/hostler/core/db/dbtest"
+	"github.com/hostler/hostler/core/setting"
+)
+
+func TestEntitlements(t *testing.T) {
+	t.Parallel()
+	d := dbtest.New(t)
+	check := func(name string, want bool) {
+		t.Helper()
+		if on, err := setting.Entitled(t.Context(), d, name); err != nil || on != want {
+			t.Errorf("%s is %v, %v", name, on, err)
+		}
+	}
+	for _, name := range setting.Entitlements {
+		check(name, true)
+	}
+	check("store.unheard_of", false)
+	check("", false)
+	if err := change(t, d, "entitlements.disabled", `["audit.log","store.unheard_of"]`); err != nil {
+		t.Fatal(err)
+	}
+	check("audit.log", false)
+	check("store.catalog", true)
+	// A row that cannot be read switches nothing on.
+	if _, err := d.Pool.Exec(t.Context(), `UPDATE settings SET value = '7'`); err != nil {
+		t.Fatal(err)
+	}
+	if on, err := setting.Entitled(t.Context(), d, "store.catalog"); on || err == nil {
+		t.Errorf("%v, %v", on, err)
+	}
+}

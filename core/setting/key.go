@@ -1,0 +1,70 @@
+package setting
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+)
+
+// The settings. Times are in the unit that the name ends in.
+var (
+	CatalogStaleAfter = whole("catalog_stale_after_s", 172800, 60, 31_536_000,
+		"Seconds after which the catalog counts as stale, 60 to 31536000")
+	PollInterval = whole("poll.interval_s", 30, 5, 3600,
+		"Seconds from one poll of a host to the next, 5 to 3600")
+	MetricsRetentionRaw = whole("metrics.retention_raw_days", 2, 1, 90,
+		"Days that metric samples are kept as polled, 1 to 90")
+	MetricsRetention5m = whole("metrics.retention_5m_days", 30, 1, 730,
+		"Days that averages over five minutes are kept, 1 to 730")
+	MetricsRetention1h = whole("metrics.retention_1h_days", 730, 7, 3650,
+		"Days that averages over one hour are kept, 7 to 3650")
+	AuditRetention = whole("audit.retention_days", 0, 0, 36500,
+		"Days that the audit trail is kept, up to 36500; 0 keeps it for ever")
+	JobsKeep = whole("jobs.keep_days", 90, 1, 36500,
+		"Days that ended jobs and their transcripts are kept, 1 to 36500")
+	OnboardingComplete = Key[bool]{"onboarding.complete", "Whether the guided first steps are done",
+		func() bool { return false }, func(bool) error { return nil }}
+	SelfHost = Key[*int64]{"self.host_id", "The host that the service itself runs on; null when it is none of them",
+		func() *int64 { return nil }, checkSelfHost}
+	EntitlementsDisabled = Key[[]string]{"entitlements.disabled", "Features that are switched off, by name; at most 100",
+		func() []string { return []string{} }, checkEntitlements}
+)
+
+// all is every setting in the order in which they are listed.
+var all = []untyped{
+	CatalogStaleAfter, PollInterval, MetricsRetentionRaw, MetricsRetention5m, MetricsRetention1h, AuditRetention, JobsKeep,
+	SelfHost, EntitlementsDisabled, OnboardingComplete,
+}
+
+func whole(name string, fallback, least, most int, doc string) Key[int] {
+	return Key[int]{name, doc, func() int { return fallback }, func(n int) error {
+		if n < least || n > most {
+			return fmt.Errorf("must be from %d to %d", least, most)
+		}
+		return nil
+	}}
+}
+
+func checkSelfHost(id *int64) error {
+	if id != nil && *id < 1 {
+		return errors.New("must be the id of a host or null")
+	}
+	return nil
+}
+
+var entitlement = regexp.MustCompile(`^[a-z][a-z0-9_.]{0,63}$`)
+
+func checkEntitlements(names []string) error {
+	if names == nil {
+		return errors.New("must be a list of names")
+	}
+	if len(names) > 100 {
+		return errors.New("must have at most 100 names")
+	}
+	for _, name := range names {
+		if !entitlement.MatchString(name) {
+			return errors.New("must be names of small letters, digits, dots and underscores")
+		}
+	}
+	return nil
+}
