@@ -1,0 +1,140 @@
+package identity
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/crypto/argon2"
+
+	"github.com/hostler/hostler/core/problem"
+)
+
+// Argon2 is the cost of one Argon2id hash (RFC 9106).
+type Argon2 struct {
+	// Memory in KiB.
+	Memory uint32
+	// Time is the number of passes.
+	Time uint32
+	// Threads is the number of lanes.
+	Threads uint8
+}
+
+// DefaultArgon2 has the memory and the passes of RFC 9106's second recommended option, in one lane: the machine has
+// other work. It takes about 150 ms on a small server.
+var DefaultArgon2 = Argon2{Memory: 64 * 1024, Time: 3, Threads: 1}
+
+// Bounds of the parameters of a stored hash: a row that was tampered with must not take the service down.
+var maxArgon2 = Argon2{Memory: 1024 * 1024, Time: 64, Threads: 16}
+
+const (
+	saltBytes = 16
+	hashBytes = 32
+	// largeMemory in KiB is worth a collection of garbage after each hash.
+	largeMemory = 16 * 1024
+)
+
+var errHashFormat = errors.New("the stored password hash is not an Argon2id hash that this release reads")
+
+// hasher hashes passwords, a bounded number at a time.
+type hasher struct {
+	cost  Argon2
+	wait  time.Duration
+	slots chan struct{}
+	runs  atomic.Int64
+	// decoy is a hash of no password, of the same cost as a real one.
+	decoy string
+}
+
+func newHasher(c Config) *hasher {
+	h := &hasher{cost: c.Argon2, wait: c.HashWait, slots: make(chan struct{}, c.Hashes)}
+	h.decoy = encode(h.cost, randomBytes(saltBytes), randomBytes(hashBytes))
+	return h
+}
+
+// hash is a new hash of the password as a PHC string: $argon2id$v=19$m=65536,t=3,p=1$salt$hash.
+func (h *hasher) hash(ctx context.Context, password string) (string, error) {
+	salt := randomBytes(saltBytes)
+	sum, err := h.run(ctx, h.cost, password, salt, hashBytes)
+	if err != nil {
+		return "", err
+	}
+	return encode(h.cost, salt, sum), nil
+}
+
+// verify reports whether the password is the one that was hashed, and whether the hash has another cost than new ones
+// get. With an empty hash it does the same work for nothing.
+func (h *hasher) verify(ctx context.Context, hash, password string) (ok, outdated bool, err error) {
+	known := hash != ""
+	if !known {
+		hash = h.decoy
+	}
+	cost, salt, want, err := decode(hash)
+	if err != nil {
+		return false, false, err
+	}
+	got, err := h.run(ctx, cost, password, salt, uint32(len(want)))
+	if err != nil {
+		return false, false, err
+	}
+	return subtle.ConstantTimeCompare(got, want) == 1 && known, cost != h.cost, nil
+}
+
+// run waits for a slot and hashes in it.
+func (h *hasher) run(ctx context.Context, cost Argon2, password string, salt []byte, length uint32) ([]byte, error) {
+	late := time.NewTimer(h.wait)
+	defer late.Stop()
+	select {
+	case h.slots <- struct{}{}:
+	case <-ctx.Done():
+		return nil, fmt.Errorf("waiting to check a password: %w", ctx.Err())
+	case <-late.C:
+		busy := problem.New(problem.CodeRateLimited, "too many people log in at the same time; try again in a moment")
+		busy.RetryAfter = 5
+		return nil, busy
+	}
+	defer func() { <-h.slots }()
+	h.runs.Add(1)
+	sum := argon2.IDKey([]byte(password), salt, cost.Time, cost.Memory, cost.Threads, length)
+	if cost.Memory >= largeMemory {
+		// The hash's memory is garbage now. Left alone it would stay with the process for minutes, and in a flood as much
+		// again would be allocated before it is collected: so it goes before the slot does.
+		debug.FreeOSMemory()
+	}
+	return sum, nil
+}
+
+func encode(c Argon2, salt, sum []byte) string {
+	b64 := base64.RawStdEncoding.EncodeToString
+	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, c.Memory, c.Time, c.Threads, b64(salt), b64(sum))
+}
+
+func decode(hash string) (c Argon2, salt, sum []byte, err error) {
+	parts := strings.Split(hash, "$")
+	if len(parts) != 6 || parts[0] != "" || parts[1] != "argon2id" || parts[2] != fmt.Sprintf("v=%d", argon2.Version) {
+		return c, nil, nil, errHashFormat
+	}
+	if n, err := fmt.Sscanf(parts[3], "m=%d,t=%d,p=%d", &c.Memory, &c.Time, &c.Threads); err != nil || n != 3 {
+		return c, nil, nil, errHashFormat
+	}
+	salt, saltErr := base64.RawStdEncoding.DecodeString(parts[4])
+	sum, sumErr := base64.RawStdEncoding.DecodeString(parts[5])
+	if saltErr != nil || sumErr != nil || len(salt) < 8 || len(sum) < 16 || len(sum) > 64 || c.Time == 0 || c.Threads == 0 ||
+		c.Memory > maxArgon2.Memory || c.Time > maxArgon2.Time || c.Threads > maxArgon2.Threads {
+		return c, nil, nil, errHashFormat
+	}
+	return c, salt, sum, nil
+}
+
+func randomBytes(n int) []byte {
+	b := make([]byte, n)
+	_, _ = rand.Read(b) // never fails: crypto/rand ends the process first
+	return b
+}

@@ -1,0 +1,146 @@
+package identity
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/problem"
+)
+
+// Client is where a request comes from, as kept with a session.
+type Client struct {
+	// Address is the IP address of the peer.
+	Address   string
+	UserAgent string
+}
+
+// LoggedIn is a log-in that succeeded.
+type LoggedIn struct {
+	User *User
+	// Token is the session's secret for the cookie. It is nowhere else.
+	Token string
+}
+
+// LogIn proves a password and opens a session, always a new one. It is a problem of code invalid_credentials when the
+// address is unknown, the password wrong or the account inactive, after the same work in each case, and of code
+// rate_limited after too many wrong tries for the account or from the address.
+//
+// A log-in has two steps, so that a second factor fits between them: checkPassword, then open.
+func (s *Store) LogIn(ctx context.Context, email, password string, from Client) (*LoggedIn, error) {
+	proven, err := s.checkPassword(ctx, email, password, from)
+	if err != nil {
+		return nil, err
+	}
+	in, err := s.open(ctx, proven, from)
+	if err != nil {
+		return nil, err
+	}
+	s.pruneQuietly(ctx)
+	return in, nil
+}
+
+// proven is an account whose password was given rightly.
+type proven struct {
+	account account
+	// rehashed is the password's hash at the present cost; "" when the stored one has it.
+	rehashed string
+	address  bucket
+	tries    bucket
+}
+
+func (s *Store) checkPassword(ctx context.Context, email, password string, from Client) (*proven, error) {
+	key, countAs := keyOf(email)
+	address, tries := s.addressBucket(from.Address), s.accountBucket(countAs)
+	if err := s.charge(ctx, address, tries); err != nil {
+		return nil, err
+	}
+	found, err := s.accountByKey(ctx, key)
+	if err != nil {
+		s.giveBackLater(ctx, address, tries)
+		return nil, err
+	}
+	hash := ""
+	if found != nil {
+		hash = found.PasswordHash
+	}
+	if len(password) > MaxPasswordBytes {
+		password = password[:MaxPasswordBytes] // nobody has such a one; the work stays the same
+		hash = ""
+	}
+	password = preparePassword(password)
+	ok, outdated, err := s.hasher.verify(ctx, hash, password)
+	if err != nil {
+		s.giveBackLater(ctx, address, tries)
+		return nil, err
+	}
+	if !ok || !found.IsActive {
+		if found != nil {
+			describeTarget(ctx, found.ID)
+		}
+		return nil, invalidCredentials()
+	}
+	p := &proven{account: *found, address: address, tries: tries}
+	if outdated {
+		if p.rehashed, err = s.hasher.hash(ctx, password); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+// keyOf is the key of the account that was named, and the text by which its tries are counted. What is no address is
+// the key of no account, and is refused like an address without one.
+func keyOf(typed string) (key, countAs string) {
+	if email, err := ParseEmail(typed); err == nil {
+		return email.Key, email.Key
+	}
+	if len(typed) > 4*maxEmail {
+		typed = typed[:4*maxEmail]
+	}
+	return "", "malformed " + fold(typed)
+}
+
+// open makes the session, unless the account was deactivated or its password changed since it was checked.
+func (s *Store) open(ctx context.Context, p *proven, from Client) (*LoggedIn, error) {
+	in := &LoggedIn{User: &p.account.User, Token: newToken()}
+	err := s.db.Tx(ctx, func(tx *db.Tx) error {
+		if err := giveBack(ctx, tx, p.address); err != nil {
+			return err
+		}
+		if err := forgive(ctx, tx, p.tries); err != nil {
+			return err
+		}
+		updated := tx.Exec(`UPDATE users SET last_login_at = now(), password_hash = COALESCE(NULLIF(?, ''), password_hash)
+			WHERE id = ? AND is_active AND password_hash = ?`, p.rehashed, p.account.ID, p.account.PasswordHash)
+		if updated.Error != nil {
+			return fmt.Errorf("noting the log-in: %w", updated.Error)
+		}
+		if updated.RowsAffected == 0 {
+			return invalidCredentials()
+		}
+		if err := s.insertSession(ctx, tx, p.account.ID, in.Token, from); err != nil {
+			return err
+		}
+		describeActor(ctx, in.User)
+		return audit.Write(ctx, tx)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return in, nil
+}
+
+// invalidCredentials is one problem for all reasons: nobody learns which addresses have an account.
+func invalidCredentials() error {
+	return problem.New(problem.CodeInvalidCredentials, "the e-mail address or the password is wrong")
+}
+
+// describeTarget names the account of a failed log-in by its id: what was typed may be a password in the wrong field.
+func describeTarget(ctx context.Context, userID int64) {
+	audit.Describe(ctx, func(e *audit.Entry) {
+		e.TargetKind, e.TargetID = "user", strconv.FormatInt(userID, 10)
+	})
+}

@@ -1,0 +1,37 @@
+package identity
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/db"
+)
+
+// CreateOwner makes an owner of the whole instance, from the machine that the service runs on. It works at any time: the
+// first one ends the setup, later ones are further owners. An address that is taken is a problem of code conflict.
+func (s *Store) CreateOwner(ctx context.Context, email, password string, displayName *string) (*User, error) {
+	ready, err := s.prepare(ctx, NewUser{Email: email, Password: password, DisplayName: displayName, Roles: ownerRoles})
+	if err != nil {
+		return nil, err
+	}
+	var user *User
+	err = s.db.Tx(ctx, func(tx *db.Tx) error {
+		if user, err = s.createUser(tx, ready); err != nil {
+			return err
+		}
+		if err := endSetup(tx); err != nil {
+			return err
+		}
+		return audit.WriteEntry(tx, audit.Entry{
+			ActorType: audit.ActorSystem, Action: "owner.create", Result: audit.ResultOK,
+			TargetKind: "user", TargetID: strconv.FormatInt(user.ID, 10), TargetName: user.Email,
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return user, nil
+}
+
+var ownerRoles = map[int64]Role{DefaultTeam: Owner}

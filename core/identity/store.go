@@ -1,0 +1,73 @@
+package identity
+
+import (
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/hostler/hostler/core/db"
+)
+
+// Config sets the limits of log-in and sessions. The zero value of each field means its default.
+type Config struct {
+	// Argon2 is the cost of new password hashes; DefaultArgon2 by default. Tests take less.
+	Argon2 Argon2
+	// Hashes is how many passwords are hashed at the same time, and so bounds the memory that a flood of log-ins
+	// takes; 2 by default. Others wait up to HashWait, by default 10 s, and are then told to try again.
+	Hashes   int
+	HashWait time.Duration
+	// AccountTries and AddressTries are how many wrong passwords one account, and one address, may be given within
+	// TriesWindow; 10, 30 and 15 minutes by default.
+	AccountTries int
+	AddressTries int
+	TriesWindow  time.Duration
+	// SessionIdle ends a session that was not used for so long, SessionLife every session; 12 h and 7 d by default.
+	SessionIdle time.Duration
+	SessionLife time.Duration
+	Logger      hclog.Logger
+}
+
+func (c Config) withDefaults() Config {
+	orDuration := func(d *time.Duration, fallback time.Duration) {
+		if *d <= 0 {
+			*d = fallback
+		}
+	}
+	orInt := func(n *int, fallback int) {
+		if *n <= 0 {
+			*n = fallback
+		}
+	}
+	if c.Argon2 == (Argon2{}) {
+		c.Argon2 = DefaultArgon2
+	}
+	orInt(&c.Hashes, 2)
+	orDuration(&c.HashWait, 10*time.Second)
+	orInt(&c.AccountTries, 10)
+	orInt(&c.AddressTries, 30)
+	orDuration(&c.TriesWindow, 15*time.Minute)
+	orDuration(&c.SessionIdle, 12*time.Hour)
+	orDuration(&c.SessionLife, 7*24*time.Hour)
+	if c.Logger == nil {
+		c.Logger = hclog.NewNullLogger()
+	}
+	return c
+}
+
+// Store keeps users and their sessions. It is safe for use by many goroutines, and by many instances on one database.
+type Store struct {
+	db     *db.DB
+	config Config
+	hasher *hasher
+	log    hclog.Logger
+}
+
+// New makes a store on a migrated database.
+func New(d *db.DB, config Config) *Store {
+	config = config.withDefaults()
+	return &Store{db: d, config: config, hasher: newHasher(config), log: config.Logger.Named("identity")}
+}
+
+// Hashes is how many passwords this store has hashed since it was made: proof that an unknown account costs the same
+// work as a known one.
+func (s *Store) Hashes() int64 { return s.hasher.runs.Load() }

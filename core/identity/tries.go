@@ -1,0 +1,120 @@
+package identity
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/netip"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/problem"
+)
+
+// bucket is one counter of wrong tries: of an account, or of an address.
+type bucket struct {
+	name  string
+	limit int
+}
+
+// accountBucket counts by the folded e-mail, known or not. Only its hash is stored: people type passwords there.
+func (s *Store) accountBucket(key string) bucket {
+	sum := sha256.Sum256([]byte(key))
+	return bucket{"account:" + hex.EncodeToString(sum[:]), s.config.AccountTries}
+}
+
+// addressBucket counts by IPv4 address, or by the /64 that one IPv6 customer has to rotate in.
+func (s *Store) addressBucket(address string) bucket {
+	name := address
+	if ip, err := netip.ParseAddr(address); err == nil {
+		ip = ip.Unmap().WithZone("")
+		name = ip.String()
+		if ip.Is6() {
+			prefix, _ := ip.Prefix(64) // 64 is in range for every IPv6 address
+			name = prefix.String()
+		}
+	}
+	if len(name) > 64 {
+		sum := sha256.Sum256([]byte(name))
+		name = hex.EncodeToString(sum[:])
+	}
+	return bucket{"address:" + name, s.config.AddressTries}
+}
+
+// passwordBucket counts wrong present passwords of a logged-in user, apart from log-ins: a stranger who uses those up must
+// not keep the owner of the account from changing the password.
+func (s *Store) passwordBucket(userID int64) bucket {
+	return bucket{fmt.Sprintf("password:%d", userID), s.config.AccountTries}
+}
+
+// charge counts a try in all buckets before it is made, or in none when one of them is full: then it is a problem of
+// code rate_limited with the time to wait. Counting first is what keeps parallel guesses within the limit. Callers name
+// the buckets in one order, addresses before accounts, so that two of them cannot wait for each other.
+func (s *Store) charge(ctx context.Context, buckets ...bucket) error {
+	return s.db.Tx(ctx, func(tx *db.Tx) error {
+		for _, b := range buckets {
+			if err := s.chargeOne(ctx, tx, b); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (s *Store) chargeOne(ctx context.Context, tx *db.Tx, b bucket) error {
+	var failures int
+	err := tx.Pgx.QueryRow(ctx, `
+		INSERT INTO login_failures AS f (bucket, failures, window_ends) VALUES ($1, 1, now() + $2)
+		ON CONFLICT (bucket) DO UPDATE SET
+			failures    = CASE WHEN f.window_ends <= now() THEN 1 ELSE f.failures + 1 END,
+			window_ends = CASE WHEN f.window_ends <= now() THEN excluded.window_ends ELSE f.window_ends END
+		WHERE f.window_ends <= now() OR f.failures < $3
+		RETURNING failures`, b.name, s.config.TriesWindow, b.limit).Scan(&failures)
+	if err == nil {
+		return nil
+	}
+	if !errors.Is(err, pgx.ErrNoRows) {
+		return fmt.Errorf("counting a log-in try: %w", err)
+	}
+	var wait float64
+	err = tx.Pgx.QueryRow(ctx, `
+		SELECT extract(epoch FROM window_ends - now())::float8 FROM login_failures WHERE bucket = $1`, b.name).Scan(&wait)
+	if err != nil {
+		return fmt.Errorf("reading when the next try is allowed: %w", err)
+	}
+	limited := problem.New(problem.CodeRateLimited, "too many wrong tries; wait before the next one")
+	limited.RetryAfter = max(1, int(wait)+1)
+	return limited
+}
+
+// giveBack takes one try back: nothing was guessed.
+func giveBack(ctx context.Context, tx *db.Tx, buckets ...bucket) error {
+	for _, b := range buckets {
+		_, err := tx.Pgx.Exec(ctx, "UPDATE login_failures SET failures = failures - 1 WHERE bucket = $1 AND failures > 0", b.name)
+		if err != nil {
+			return fmt.Errorf("giving a log-in try back: %w", err)
+		}
+	}
+	return nil
+}
+
+// forgive forgets the wrong tries of an account whose password was given rightly.
+func forgive(ctx context.Context, tx *db.Tx, b bucket) error {
+	if _, err := tx.Pgx.Exec(ctx, "DELETE FROM login_failures WHERE bucket = $1", b.name); err != nil {
+		return fmt.Errorf("forgetting wrong tries: %w", err)
+	}
+	return nil
+}
+
+// giveBackLater is giveBack after a check of a password that could not be made at all.
+func (s *Store) giveBackLater(ctx context.Context, buckets ...bucket) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	if err := s.db.Tx(ctx, func(tx *db.Tx) error { return giveBack(ctx, tx, buckets...) }); err != nil {
+		s.log.Warn("a log-in try that was not made stays counted", "error", err)
+	}
+}

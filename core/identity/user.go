@@ -1,0 +1,202 @@
+package identity
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"gorm.io/gorm"
+
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/problem"
+)
+
+// User is an account. The hash of its password is in no type that leaves this package.
+type User struct {
+	ID          int64 `gorm:"primaryKey"`
+	Email       string
+	DisplayName *string
+	IsActive    bool
+	CreatedAt   time.Time
+	UpdatedAt   time.Time
+	LastLoginAt *time.Time
+}
+
+// account is a user's row with what only this package may see.
+type account struct {
+	User         `gorm:"embedded"`
+	EmailKey     string
+	PasswordHash string
+}
+
+// TableName is for gorm.
+func (account) TableName() string { return "users" }
+
+// NewUser is what an account is made of.
+type NewUser struct {
+	Email       string
+	Password    string
+	DisplayName *string
+	// Roles maps team id to role; an account without any may log in and see nothing.
+	Roles map[int64]Role
+}
+
+// maxDisplayName in characters.
+const maxDisplayName = 200
+
+// createUser adds an account to the transaction; prepare must run before the transaction begins, because hashing takes
+// long. A second account of the same address, in whatever spelling, is a problem of code conflict.
+func (s *Store) createUser(tx *db.Tx, in prepared) (*User, error) {
+	row := account{
+		User:     User{Email: in.email.Address, DisplayName: in.displayName, IsActive: true},
+		EmailKey: in.email.Key, PasswordHash: in.hash,
+	}
+	if err := tx.Create(&row).Error; err != nil {
+		if db.Duplicate(err, "users_email_key_key") {
+			return nil, problem.New(problem.CodeConflict, "there is a user with this e-mail address already")
+		}
+		return nil, fmt.Errorf("creating the user: %w", err)
+	}
+	for _, team := range slices.Sorted(maps.Keys(in.roles)) {
+		err := tx.Exec("INSERT INTO team_members (team_id, user_id, role) VALUES (?, ?, ?)", team, row.ID, in.roles[team].String()).Error
+		if err != nil {
+			return nil, fmt.Errorf("giving the user a role: %w", err)
+		}
+	}
+	return &row.User, nil
+}
+
+// prepared is a NewUser that was found valid and whose password is hashed.
+type prepared struct {
+	email       Email
+	displayName *string
+	hash        string
+	roles       map[int64]Role
+}
+
+// prepare checks a new user and hashes the password; all faults are in one problem.
+func (s *Store) prepare(ctx context.Context, in NewUser) (prepared, error) {
+	var faults []problem.Fault
+	collect := func(err error) {
+		if err != nil {
+			faults = append(faults, problem.From(err).Faults...)
+		}
+	}
+	email, err := ParseEmail(in.Email)
+	if err != nil {
+		collect(problem.InvalidField(err.Error(), "value_error", "body", "email"))
+	}
+	collect(CheckPassword(in.Password, email, "body", "password"))
+	name, err := checkDisplayName(in.DisplayName)
+	collect(err)
+	if len(faults) > 0 {
+		return prepared{}, problem.Invalid(faults...)
+	}
+	hash, err := s.hasher.hash(ctx, preparePassword(in.Password))
+	if err != nil {
+		return prepared{}, err
+	}
+	return prepared{email: email, displayName: name, hash: hash, roles: in.Roles}, nil
+}
+
+// checkDisplayName trims the name; an empty one is none.
+func checkDisplayName(name *string) (*string, error) {
+	if name == nil {
+		return nil, nil
+	}
+	trimmed := strings.TrimSpace(*name)
+	switch {
+	case trimmed == "":
+		return nil, nil
+	case utf8.RuneCountInString(trimmed) > maxDisplayName:
+		return nil, problem.InvalidField("must have at most 200 characters", "too_long", "body", "display_name")
+	case !utf8.ValidString(trimmed) || strings.ContainsFunc(trimmed, unicode.IsControl):
+		return nil, problem.InvalidField("must be text without control characters", "value_error", "body", "display_name")
+	}
+	return &trimmed, nil
+}
+
+// CreateUser makes an account in a transaction of its own. A faulty field is a problem of code invalid, a second account
+// of the same address, in whatever spelling, one of code conflict.
+func (s *Store) CreateUser(ctx context.Context, in NewUser) (*User, error) {
+	ready, err := s.prepare(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	var user *User
+	err = s.db.Tx(ctx, func(tx *db.Tx) error {
+		user, err = s.createUser(tx, ready)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return user, nil
+}
+
+// User is the account of the id; a problem of code not_found when there is none.
+func (s *Store) User(ctx context.Context, id int64) (*User, error) {
+	var row account
+	err := s.db.With(ctx).Take(&row, "id = ?", id).Error
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		return nil, problem.New(problem.CodeNotFound, "there is no such user")
+	}
+	if err != nil {
+		return nil, db.Problem(fmt.Errorf("reading the user: %w", err))
+	}
+	return &row.User, nil
+}
+
+// accountByKey is the account of a folded address, or nil.
+func (s *Store) accountByKey(ctx context.Context, key string) (*account, error) {
+	return s.account(ctx, "email_key = ?", key)
+}
+
+func (s *Store) account(ctx context.Context, where string, value any) (*account, error) {
+	var row account
+	err := s.db.With(ctx).Take(&row, where, value).Error
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, db.Problem(fmt.Errorf("reading the account: %w", err))
+	}
+	return &row, nil
+}
+
+// Member is a user's role in one team.
+type Member struct {
+	TeamID int64
+	Team   string
+	Role   Role
+}
+
+// Roles lists the user's roles by team id, the default team first.
+func (s *Store) Roles(ctx context.Context, userID int64) ([]Member, error) {
+	rows, err := s.db.Pool.Query(ctx, `
+		SELECT t.id, t.name, m.role FROM team_members m JOIN teams t ON t.id = m.team_id
+		WHERE m.user_id = $1 ORDER BY t.id`, userID)
+	if err != nil {
+		return nil, db.Problem(fmt.Errorf("reading the user's roles: %w", err))
+	}
+	defer rows.Close()
+	members := []Member{}
+	for rows.Next() {
+		var m Member
+		var role string
+		if err := rows.Scan(&m.TeamID, &m.Team, &role); err != nil {
+			return nil, fmt.Errorf("reading a role: %w", err)
+		}
+		if m.Role, err = ParseRole(role); err != nil {
+			return nil, err
+		}
+		members = append(members, m)
+	}
+	return members, db.Problem(rows.Err())
+}
