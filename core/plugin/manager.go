@@ -1,0 +1,170 @@
+package plugin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/hostler/hostler/sdk/hypervisor"
+	sdk "github.com/hostler/hostler/sdk/plugin"
+)
+
+// Manager keeps the pinned plugins running. Its methods may be called at the same time.
+type Manager struct {
+	cfg    Config
+	logger hclog.Logger
+	warned sync.Map // paths
+
+	// ctx is the life of all supervisors; Stop ends it.
+	ctx    context.Context
+	cancel context.CancelFunc
+
+	reloading sync.Mutex // held by Reload
+
+	mu          sync.Mutex
+	pins        []Pin
+	supervisors map[string]*supervisor // by file
+	hypervisors map[string]*hypervisor.Client
+}
+
+// New makes a manager; nothing runs before Start.
+func New(cfg Config) (*Manager, error) {
+	if cfg.Dir == "" || cfg.Pins == nil {
+		return nil, errors.New("a plugin manager needs a folder and a store of pins")
+	}
+	cfg = cfg.withDefaults()
+	m := &Manager{
+		cfg: cfg, logger: cfg.Logger,
+		supervisors: map[string]*supervisor{}, hypervisors: map[string]*hypervisor.Client{},
+	}
+	m.ctx, m.cancel = context.WithCancel(context.Background())
+	return m, nil
+}
+
+// Start starts all enabled plugins and returns when each has come up or failed for the first time, within StartTimeout. A
+// plugin that fails is no error of Start: Status tells, and its supervisor goes on trying.
+func (m *Manager) Start(ctx context.Context) error {
+	sweepRunDirs(m.cfg.RunDir)
+	return m.Reload(ctx)
+}
+
+// Reload reads the pins again: it starts what is new, stops what is no longer pinned or enabled, and restarts what was
+// pinned anew. It returns when each of these has come up or failed for the first time.
+func (m *Manager) Reload(ctx context.Context) error {
+	m.reloading.Lock()
+	defer m.reloading.Unlock()
+	pins, err := m.cfg.Pins.List(ctx)
+	if err != nil {
+		return fmt.Errorf("reading the pins: %w", err)
+	}
+	enabled := map[string][]Pin{}
+	for _, pin := range pins {
+		if pin.Enabled {
+			enabled[pin.File] = append(enabled[pin.File], pin)
+		}
+	}
+	if m.ctx.Err() != nil {
+		return errors.New("the plugin manager was stopped")
+	}
+	m.mu.Lock()
+	m.pins = pins
+	var leaving []*supervisor
+	for file, s := range m.supervisors {
+		if !slices.EqualFunc(s.pins, enabled[file], samePin) {
+			leaving = append(leaving, s)
+		}
+	}
+	m.mu.Unlock()
+	stopAll(leaving)
+
+	m.mu.Lock()
+	for _, s := range leaving {
+		delete(m.supervisors, s.file)
+	}
+	var coming []*supervisor
+	for file, pins := range enabled {
+		if m.supervisors[file] == nil {
+			s := newSupervisor(m, file, pins)
+			m.supervisors[file] = s
+			coming = append(coming, s)
+		}
+	}
+	m.mu.Unlock()
+	for _, s := range coming {
+		go s.run()
+	}
+	for _, s := range coming {
+		select {
+		case <-s.tried:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// samePin leaves out what does not matter to a running process.
+func samePin(a, b Pin) bool {
+	return a.Kind == b.Kind && a.Name == b.Name && a.Version == b.Version && a.SHA256 == b.SHA256
+}
+
+// Stop ends all plugin processes and returns when they are gone. Afterwards every call fails with ErrGone. A Reload that
+// waits for a slow start is cut short.
+func (m *Manager) Stop() {
+	m.cancel()
+	m.reloading.Lock()
+	defer m.reloading.Unlock()
+	m.mu.Lock()
+	all := slices.Collect(maps.Values(m.supervisors))
+	m.mu.Unlock()
+	stopAll(all)
+}
+
+func stopAll(supervisors []*supervisor) {
+	for _, s := range supervisors {
+		s.cancel()
+	}
+	for _, s := range supervisors {
+		<-s.done
+	}
+}
+
+// Hypervisor gives the driver of a name. It may be kept for ever: it outlives restarts, and works as soon as a plugin of
+// that name runs. While none does, its calls fail within CallPatience with sdk/plugin.ErrGone.
+func (m *Manager) Hypervisor(name string) hypervisor.Driver { return m.hypervisor(name) }
+
+func (m *Manager) hypervisor(name string) *hypervisor.Client {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	client, ok := m.hypervisors[name]
+	if !ok {
+		client = hypervisor.NewClient(&conn{manager: m, kind: sdk.KindHypervisor, name: name})
+		m.hypervisors[name] = client
+	}
+	return client
+}
+
+// find gives the supervisor of a plugin; nil when none is enabled.
+func (m *Manager) find(kind, name string) *supervisor {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, s := range m.supervisors {
+		for _, pin := range s.pins {
+			if pin.Kind == kind && pin.Name == name {
+				return s
+			}
+		}
+	}
+	return nil
+}
+
+func (m *Manager) warnWritable(path, who string) {
+	if _, before := m.warned.LoadOrStore(path, true); !before {
+		m.logger.Warn("whoever may write here can replace a plugin between its check and its start", "path", path, "writable_by", who)
+	}
+}

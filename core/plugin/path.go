@@ -1,0 +1,114 @@
+package plugin
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	sdk "github.com/hostler/hostler/sdk/plugin"
+)
+
+// Discover lists the file names in the plugin folder that look like plugins, pinned or not.
+func (m *Manager) Discover() ([]string, error) {
+	entries, err := os.ReadDir(m.cfg.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("reading the plugin folder: %w", err)
+	}
+	var files []string
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), sdk.FilePrefix) && !e.IsDir() {
+			files = append(files, e.Name())
+		}
+	}
+	return files, nil
+}
+
+// resolve gives the real path of a file in the plugin folder and holds all rules about it:
+//
+//   - the name is a bare one with the prefix, so that no "..", slash or hidden file gets in;
+//   - symbolic links are followed and must end inside the folder;
+//   - it is a regular file that may be executed;
+//   - neither it nor any folder above it may be written to by others, nor by the service's own user.
+func (m *Manager) resolve(file string) (string, error) {
+	if file != filepath.Base(file) || strings.ContainsAny(file, "/\\\x00") || !strings.HasPrefix(file, sdk.FilePrefix) {
+		return "", fmt.Errorf("%w: %q must be a file name that begins with %s", ErrPath, file, sdk.FilePrefix)
+	}
+	dir, err := filepath.Abs(m.cfg.Dir)
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
+	if err != nil {
+		return "", fmt.Errorf("%w: finding the plugin folder: %w", ErrPath, err)
+	}
+	path, err := filepath.EvalSymlinks(filepath.Join(dir, file))
+	if err != nil {
+		return "", fmt.Errorf("%w: finding %s: %w", ErrPath, file, err)
+	}
+	if !strings.HasPrefix(path, dir+string(filepath.Separator)) {
+		return "", fmt.Errorf("%w: %s is a link that leads out of the plugin folder", ErrPath, file)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", fmt.Errorf("%w: looking at %s: %w", ErrPath, file, err)
+	}
+	if !info.Mode().IsRegular() || info.Mode().Perm()&0o111 == 0 {
+		return "", fmt.Errorf("%w: %s is no program", ErrPath, file)
+	}
+	for at := path; ; at = filepath.Dir(at) {
+		if err := m.guarded(at, len(at) >= len(dir)); err != nil {
+			return "", err
+		}
+		if at == filepath.Dir(at) {
+			return path, nil
+		}
+	}
+}
+
+// guarded checks that nobody who should not can replace what is at path. inside is true for the plugin folder and what is
+// in it, and false for the folders above it.
+func (m *Manager) guarded(path string, inside bool) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return fmt.Errorf("%w: looking at %s: %w", ErrPath, path, err)
+	}
+	owner := uint32(0)
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		owner = st.Uid
+	}
+	who := writers(info.Mode(), int(owner), os.Geteuid())
+	switch {
+	case who == "":
+		return nil
+	case m.cfg.AllowWritableDir && (who != writableByOthers || !inside):
+		m.warnWritable(path, who)
+		return nil
+	default:
+		return fmt.Errorf("%w: %s may be written to by %s", ErrPath, path, who)
+	}
+}
+
+// Who may write to a path besides root and a separate owner.
+const (
+	writableByOthers = "others"
+	writableByUs     = "the service's own user or its group"
+	writableByOwner  = "its owner, who is not root"
+)
+
+// writers tells who may write to something with this mode and owner, as seen by a service that runs as user. A folder with
+// the sticky bit lets nobody replace what is another's, whoever may write to it. Root may write everywhere; when the service
+// runs as root there is nothing to keep from it, but a file that a lesser user owns would give that user the service.
+func writers(mode fs.FileMode, owner, user int) string {
+	sticky := mode.IsDir() && mode&fs.ModeSticky != 0
+	switch {
+	case mode.Perm()&0o002 != 0 && !sticky:
+		return writableByOthers
+	case user == 0 && owner != 0:
+		return writableByOwner
+	case mode.Perm()&0o020 != 0 && !sticky, user != 0 && owner == user:
+		return writableByUs
+	}
+	return ""
+}

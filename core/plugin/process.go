@@ -1,0 +1,183 @@
+package plugin
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	goplugin "github.com/hashicorp/go-plugin"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
+
+	sdk "github.com/hostler/hostler/sdk/plugin"
+)
+
+// process is one started plugin process.
+type process struct {
+	conn     *sdk.Connection
+	services []sdk.Description
+	pid      int
+	started  time.Time
+
+	cmd    *exec.Cmd
+	client *goplugin.Client
+	kill   context.CancelFunc
+	// hold is the writing end of the pipe that the plugin watches: it closes with us.
+	hold   *os.File
+	runDir string
+	ended  sync.Once
+	// over is closed by end.
+	over chan struct{}
+}
+
+// readersLeave is how long a dead process's output is waited for.
+const readersLeave = 5 * time.Second
+
+// launch starts a program with the digest sum, shakes hands and asks what it serves. Ending ctx breaks the launch off;
+// afterwards the process lives until end.
+func (m *Manager) launch(ctx context.Context, path, sum string, logger hclog.Logger) (*process, error) {
+	logger = plainLog{logger}
+	want, err := hex.DecodeString(sum)
+	if err != nil || len(want) != sha256.Size {
+		return nil, fmt.Errorf("%w: %q is no SHA-256", ErrDigest, sum)
+	}
+	runDir, err := newRunDir(m.cfg.RunDir)
+	if err != nil {
+		return nil, err
+	}
+	watch, hold, err := os.Pipe()
+	if err != nil {
+		_ = os.RemoveAll(runDir)
+		return nil, fmt.Errorf("making the pipe that the plugin watches: %w", err)
+	}
+	defer func() { _ = watch.Close() }()
+
+	life, kill := context.WithCancel(context.WithoutCancel(ctx))
+	defer context.AfterFunc(ctx, kill)()
+	cmd := exec.CommandContext(life, path)
+	cmd.Dir = "/"
+	cmd.Env = append(slices.Clone(m.cfg.Env),
+		sdk.WatchEnv+"=3", sdk.LevelEnv+"="+logger.GetLevel().String(), goplugin.EnvUnixSocketDir+"="+runDir)
+	cmd.ExtraFiles = []*os.File{watch} // descriptor 3
+	cmd.SysProcAttr = processAttributes()
+	cmd.Cancel = func() error { return killGroup(cmd.Process.Pid) }
+	cmd.WaitDelay = m.cfg.StopTimeout
+
+	p := &process{
+		cmd: cmd, kill: kill, hold: hold, runDir: runDir, started: time.Now(), over: make(chan struct{}),
+		client: goplugin.NewClient(&goplugin.ClientConfig{
+			HandshakeConfig:  sdk.Handshake(),
+			VersionedPlugins: sdk.VersionedSet(),
+			Cmd:              cmd,
+			AllowedProtocols: []goplugin.Protocol{goplugin.ProtocolGRPC},
+			AutoMTLS:         true,
+			SkipHostEnv:      true,
+			SecureConfig:     &goplugin.SecureConfig{Checksum: want, Hash: sha256.New()},
+			StartTimeout:     m.cfg.StartTimeout,
+			Logger:           logger,
+			SyncStdout:       lines(logger.Named("stdout")),
+			SyncStderr:       lines(logger.Named("stderr")),
+			GRPCDialOptions: append(sdk.DialOptions(), grpc.WithConnectParams(grpc.ConnectParams{
+				Backoff: backoff.DefaultConfig, MinConnectTimeout: m.cfg.StartTimeout,
+			})),
+		}),
+	}
+	if err := p.start(ctx, m.cfg.StartTimeout); err != nil {
+		p.end(0)
+		if errors.Is(err, goplugin.ErrChecksumsDoNotMatch) {
+			return nil, fmt.Errorf("%w: %w", ErrDigest, err)
+		}
+		return nil, fmt.Errorf("starting the plugin: %w", shorten(err))
+	}
+	p.pid = cmd.Process.Pid
+	return p, nil
+}
+
+// start runs the program from an operating-system thread that stays for as long as the process lives: the kernel's
+// "signal on parent's death" comes with the death of the thread that forked, not of the whole parent.
+func (p *process) start(ctx context.Context, patience time.Duration) error {
+	connected := make(chan error, 1)
+	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread() // so that the thread goes back into use and does not end
+		rpc, err := p.client.Client()
+		if err == nil {
+			p.conn, err = sdk.Connect(rpc)
+		}
+		connected <- err
+		if err == nil {
+			<-p.over
+		}
+	}()
+	if err := <-connected; err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	var err error
+	if p.services, err = p.conn.Describe(ctx); err != nil {
+		return fmt.Errorf("asking what it serves: %w", err)
+	}
+	return nil
+}
+
+// end ends the process: politely for as long as patience, then for good. It returns when the process is gone and may be
+// called more than once.
+func (p *process) end(patience time.Duration) {
+	p.ended.Do(func() {
+		if patience == 0 {
+			p.kill()
+		}
+		gone := make(chan struct{})
+		go func() {
+			defer close(gone)
+			p.client.Kill()
+		}()
+		if patience > 0 {
+			wait(gone, patience)
+			p.kill()
+		}
+		// A grandchild in a session of its own may keep the output open for ever; then go-plugin's readers are left behind.
+		wait(gone, readersLeave)
+		if p.cmd.Process != nil {
+			_ = killGroup(p.cmd.Process.Pid) // what the process itself left behind
+		}
+		_ = p.hold.Close()
+		_ = os.RemoveAll(p.runDir)
+		close(p.over)
+	})
+	<-p.over
+}
+
+func wait(done <-chan struct{}, patience time.Duration) {
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case <-done:
+	case <-timer.C:
+	}
+}
+
+// maxStartError limits what is kept of a failed start: go-plugin quotes what the program printed.
+const maxStartError = 300
+
+func shorten(err error) error {
+	first, _, _ := strings.Cut(err.Error(), "\n")
+	if len(first) > maxStartError {
+		first = first[:maxStartError] + "…"
+	}
+	if first == err.Error() {
+		return err
+	}
+	return errors.New(strings.ToValidUTF8(first, "\uFFFD"))
+}

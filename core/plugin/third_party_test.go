@@ -1,0 +1,153 @@
+package plugin_test
+
+import (
+	"encoding/json"
+	"errors"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/hostler/hostler/core/plugin"
+	"github.com/hostler/hostler/sdk/hypervisor"
+	sdk "github.com/hostler/hostler/sdk/plugin"
+)
+
+// toyFile is the program of the example of a third party's plugin.
+const toyFile = "hostler-plugin-toy"
+
+// example builds a program of the example's own module, as its author would, into a folder.
+func example(t *testing.T, dir, program string) string {
+	t.Helper()
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", dir+"/", program)
+	build.Dir = filepath.Join("..", "..", "examples", toyFile)
+	build.Env = append(build.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("building %s: %v\n%s", program, err, out)
+	}
+	return dir
+}
+
+// toyHypervisor starts the example's hypervisor, whose tasks do not end, and gives the targets of its tokens.
+func toyHypervisor(t *testing.T) map[hypervisor.Capability]hypervisor.Target {
+	t.Helper()
+	program := filepath.Join(example(t, t.TempDir(), "./cmd/toyhv"), "toyhv")
+	cmd := exec.Command(program, "--stdin-eof", "--task-time", "1h")
+	stdin, err := cmd.StdinPipe() // its end, when the test's process ends, ends the hypervisor
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal("starting the toy hypervisor:", err)
+	}
+	t.Cleanup(func() {
+		_ = stdin.Close()
+		_ = cmd.Wait()
+	})
+	var ready struct {
+		Address     string
+		Fingerprint string
+		Tokens      map[hypervisor.Capability]struct{ ID, Secret string }
+	}
+	if err := json.NewDecoder(stdout).Decode(&ready); err != nil {
+		t.Fatal("reading where the toy hypervisor is:", err)
+	}
+	targets := map[hypervisor.Capability]hypervisor.Target{}
+	for capability, token := range ready.Tokens {
+		targets[capability] = hypervisor.Target{
+			Address: ready.Address, Fingerprint: ready.Fingerprint, AllowLocal: true,
+			Credential: hypervisor.Credential{Capability: capability, TokenID: token.ID, Secret: hypervisor.Secret(token.Secret)},
+		}
+	}
+	return targets
+}
+
+// A plugin of somebody else, built from its own module, is pinned, started, called and started again like ours.
+func TestThirdParty(t *testing.T) {
+	t.Parallel()
+	b := &bench{dir: t.TempDir(), pins: &pins{}, log: &logBuffer{}}
+	example(t, b.dir, ".")
+	b.manage(t, nil)
+	pins, err := b.Pin(t.Context(), toyFile, "test")
+	if err != nil || len(pins) != 1 || pins[0].Kind != "hypervisor" || pins[0].Name != "toy" {
+		t.Fatalf("pins are %+v, error %v", pins, err)
+	}
+	if err := b.Start(t.Context()); err != nil {
+		t.Fatal("starting:", err)
+	}
+	before := b.status(t)
+	if before.State != plugin.Running || before.Version != pins[0].Version || !slices.Equal(before.Abilities, []string{"lifecycle"}) {
+		t.Fatalf("status is %+v", before)
+	}
+	driver := b.Hypervisor("toy")
+	info, err := driver.Info(t.Context())
+	if err != nil || info.Name != "toy" || info.Product == "" {
+		t.Fatalf("info is %+v, error %v", info, err)
+	}
+	targets := toyHypervisor(t)
+	open := func(capability hypervisor.Capability) hypervisor.Host {
+		host, err := driver.Open(t.Context(), targets[capability])
+		if err != nil {
+			t.Fatal("opening:", err)
+		}
+		return host
+	}
+	host := open(hypervisor.Monitoring)
+	stopped := stoppedGuest(t, host)
+	if _, ok := hypervisor.AsTaskStopper(host); ok {
+		t.Error("the host is a task stopper, which the example leaves out")
+	}
+
+	power, ok := hypervisor.AsLifecycler(open(hypervisor.Lifecycle))
+	if !ok {
+		t.Fatal("the host is no lifecycler")
+	}
+	task, err := power.Act(t.Context(), stopped, hypervisor.Start)
+	if err != nil {
+		t.Fatal("starting a guest:", err)
+	}
+	_, err = host.WaitTask(t.Context(), task, 0, func(hypervisor.LogLine) error {
+		return syscall.Kill(before.PID, syscall.SIGKILL) // in the middle of the call
+	})
+	if !errors.Is(err, sdk.ErrGone) {
+		t.Errorf("the call fails with %v, want ErrGone", err)
+	}
+	// The next call works: the process starts again, and nothing was lost with the old one.
+	tasks, err := host.Tasks(t.Context(), hypervisor.TaskQuery{Limit: 10, Guest: &stopped})
+	if err != nil || len(tasks) != 1 || tasks[0].ID != task || tasks[0].Status != hypervisor.TaskRunning {
+		t.Errorf("tasks are %+v, error %v, want the one that runs", tasks, err)
+	}
+	if after := b.status(t); after.Restarts != 1 || after.State != plugin.Running || after.PID == before.PID {
+		t.Errorf("status is %+v, want one restart", after)
+	}
+	for _, target := range targets {
+		if strings.Contains(b.log.String(), string(target.Credential.Secret)) {
+			t.Error("the log tells a secret")
+		}
+	}
+}
+
+// stoppedGuest reads the inventory, which has ten guests, and gives one that is stopped.
+func stoppedGuest(t *testing.T, host hypervisor.Host) (stopped hypervisor.GuestRef) {
+	t.Helper()
+	n := 0
+	err := host.Inventory(t.Context(), hypervisor.InventoryQuery{}, func(p hypervisor.Page) error {
+		for _, g := range p.Guests {
+			n++
+			if g.Status == hypervisor.GuestStopped {
+				stopped = g.GuestRef
+			}
+		}
+		return nil
+	})
+	if err != nil || n != 10 || stopped.ID == 0 {
+		t.Fatalf("%d guests, a stopped one is %+v, error %v", n, stopped, err)
+	}
+	return stopped
+}
