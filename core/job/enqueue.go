@@ -1,0 +1,131 @@
+package job
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+
+	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/problem"
+)
+
+// Priorities of River: what was begun goes on before something new begins.
+const (
+	priorityResumed = 1
+	priorityNew     = 2
+)
+
+// ticket is what River carries.
+type ticket struct {
+	JobID int64 `json:"job_id"`
+}
+
+// Kind is River's name for all our jobs; ours is in the jobs table.
+func (ticket) Kind() string { return "job" }
+
+// Enqueue writes a job into the caller's transaction; it begins once that has committed. The requester is the context's
+// caller, and the job's id goes into the context's audit attempt; the row of the trail is the caller's to write. When
+// another unfinished job holds spec.Exclusive the answer is problem guest_busy with the member job, and nothing was
+// written.
+func (q *Queue) Enqueue(ctx context.Context, tx *db.Tx, spec Spec) (*Job, error) {
+	if q.workers[spec.Kind] == nil {
+		return nil, fmt.Errorf("no worker is registered for jobs of kind %q", spec.Kind)
+	}
+	params := json.RawMessage("{}")
+	if spec.Params != nil {
+		var err error
+		if params, err = json.Marshal(spec.Params); err != nil {
+			return nil, fmt.Errorf("encoding the job's parameters: %w", err)
+		}
+	}
+	j, err := insert(ctx, tx.Pgx, spec, params)
+	if err != nil {
+		return nil, err
+	}
+	if err := q.hand(ctx, tx.Pgx, j, priorityNew); err != nil {
+		return nil, err
+	}
+	if err := appendStatus(ctx, tx.Pgx, j.ID, Queued); err != nil {
+		return nil, err
+	}
+	audit.Describe(ctx, func(e *audit.Entry) { e.JobID = &j.ID })
+	return j, nil
+}
+
+// insert writes our row. A unique violation would abort the caller's transaction, so a conflict writes nothing, and
+// the loop meets the case that the other job ended meanwhile.
+func insert(ctx context.Context, tx pgx.Tx, spec Spec, params json.RawMessage) (*Job, error) {
+	var userID *int64
+	var email string
+	if caller := identity.FromContext(ctx); caller != nil {
+		userID, email = &caller.UserID, caller.Email
+	}
+	for range 3 {
+		j, err := one(tx.Query(ctx, `
+			INSERT INTO jobs (kind, team_id, host_id, target_kind, target_id, target_name, exclusive, params, requested_by, requested_by_email)
+			VALUES ($1, NULLIF($2, 0::bigint), NULLIF($3, 0::bigint), $4, $5, $6, NULLIF($7, ''), $8, $9, $10)
+			ON CONFLICT (exclusive) WHERE status IN ('queued', 'running') DO NOTHING
+			RETURNING `+columns,
+			spec.Kind, spec.TeamID, spec.HostID, spec.Target.Kind, spec.Target.ID, clean(spec.Target.Name, 256),
+			spec.Exclusive, params, userID, email))
+		if err != nil {
+			return nil, fmt.Errorf("writing the job: %w", err)
+		}
+		if j != nil {
+			return j, nil
+		}
+		var other int64
+		var kind string
+		err = tx.QueryRow(ctx, "SELECT id, kind FROM jobs WHERE exclusive = $1 AND status IN ('queued', 'running')",
+			spec.Exclusive).Scan(&other, &kind)
+		if err == nil {
+			return nil, problem.New(problem.CodeGuestBusy, "job %d (%s) is not finished yet; wait for it or cancel it", other, kind).
+				With("job", other)
+		}
+		if !errors.Is(err, pgx.ErrNoRows) {
+			return nil, fmt.Errorf("looking for the other job: %w", err)
+		}
+	}
+	return nil, problem.New(problem.CodeGuestBusy, "other jobs on the same thing come and go; try again")
+}
+
+// hand gives the job to River under a new row and makes that row the only one that counts.
+func (q *Queue) hand(ctx context.Context, tx pgx.Tx, j *Job, priority int) error {
+	inserted, err := q.river.InsertTx(ctx, tx, ticket{JobID: j.ID}, &river.InsertOpts{
+		Queue: riverQueue, MaxAttempts: 1, Priority: priority,
+	})
+	if err != nil {
+		return fmt.Errorf("handing the job to the queue: %w", err)
+	}
+	if _, err := tx.Exec(ctx, "UPDATE jobs SET river_id = $2 WHERE id = $1", j.ID, inserted.Job.ID); err != nil {
+		return fmt.Errorf("noting the queue's row: %w", err)
+	}
+	j.riverID = &inserted.Job.ID
+	return nil
+}
+
+// clean makes text that PostgreSQL takes, on one line and no longer than limit bytes.
+func clean(s string, limit int) string {
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case r == '\t':
+			return r
+		case r == '\n' || r == '\r':
+			return ' '
+		case r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0:
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\uFFFD"))
+	if len(s) <= limit {
+		return s
+	}
+	return strings.ToValidUTF8(s[:limit-len("…")], "") + "…"
+}

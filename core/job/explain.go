@@ -1,0 +1,46 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+// Explain says in one sentence for users what an error of a hypervisor call means; the cause of an error that is neither
+// the hypervisor's nor a problem is not told.
+func Explain(err error) string {
+	var p *problem.Error
+	if errors.As(err, &p) && p.Code != problem.CodeInternal {
+		return detail(p)
+	}
+	if errors.Is(err, plugin.ErrGone) {
+		return "the hypervisor's plugin is not running"
+	}
+	var h *hypervisor.Error
+	if !errors.As(err, &h) {
+		if errors.Is(err, context.DeadlineExceeded) {
+			return "no answer in time"
+		}
+		return "the call failed inside the service"
+	}
+	message := strings.TrimSpace(h.Message)
+	switch h.Kind {
+	case hypervisor.Denied:
+		if len(h.Missing) > 0 {
+			message = "the token lacks " + strings.Join(h.Missing, ", ")
+			if h.Path != "" {
+				message += " on " + h.Path
+			}
+		}
+	case hypervisor.Internal:
+		return "the hypervisor's plugin failed"
+	}
+	if message == "" {
+		message = strings.ReplaceAll(string(h.Kind), "_", " ")
+	}
+	return clean(message, 500)
+}

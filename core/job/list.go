@@ -1,0 +1,60 @@
+package job
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/identity"
+)
+
+// Filter narrows List. Zero values narrow nothing.
+type Filter struct {
+	Status Status
+	Kind   string
+	// TargetKind goes with TargetID.
+	TargetKind string
+	TargetID   int64
+	HostID     int64
+	// Page counts from 1; PerPage is at most 500 and 50 when it is zero.
+	Page    int
+	PerPage int
+}
+
+// List gives one page of the jobs that may be seen, newest first, and how many there are on all pages.
+func (q *Queue) List(ctx context.Context, filter Filter, visible identity.Visible) (jobs []*Job, total int64, err error) {
+	if filter.PerPage <= 0 {
+		filter.PerPage = 50
+	}
+	perPage := int64(min(filter.PerPage, 500))
+	page := int64(min(max(filter.Page, 1), 1<<40))
+	const where = ` FROM jobs WHERE ($1 OR team_id = ANY($2)) AND ($3 = '' OR status = $3) AND ($4 = '' OR kind = $4)
+		AND ($5 = '' OR target_kind = $5 AND target_id = $6) AND ($7::bigint = 0 OR host_id = $7)`
+	args := []any{visible.All, visible.Teams, string(filter.Status), filter.Kind, filter.TargetKind, filter.TargetID, filter.HostID}
+	batch := &pgx.Batch{}
+	batch.Queue("SELECT count(*)"+where, args...).QueryRow(func(row pgx.Row) error { return row.Scan(&total) })
+	batch.Queue("SELECT "+columns+where+" ORDER BY created_at DESC, id DESC LIMIT $8 OFFSET $9",
+		append(args, perPage, (page-1)*perPage)...).Query(func(rows pgx.Rows) error {
+		jobs, err = pgx.CollectRows(rows, scan)
+		return err
+	})
+	if err := q.db.Pool.SendBatch(ctx, batch).Close(); err != nil {
+		return nil, 0, db.Problem(fmt.Errorf("listing jobs: %w", err))
+	}
+	return jobs, total, nil
+}
+
+// Get gives one job; one that the caller may not see is problem not_found like one that is not there.
+func (q *Queue) Get(ctx context.Context, id int64, visible identity.Visible) (*Job, error) {
+	j, err := one(q.db.Pool.Query(ctx, "SELECT "+columns+" FROM jobs WHERE id = $1 AND ($2 OR team_id = ANY($3))",
+		id, visible.All, visible.Teams))
+	if err != nil {
+		return nil, db.Problem(fmt.Errorf("reading the job: %w", err))
+	}
+	if j == nil {
+		return nil, notFound(id)
+	}
+	return j, nil
+}

@@ -1,0 +1,240 @@
+package job
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/db"
+)
+
+// locks holds all advisory locks of this instance on one connection of its own, outside the pool: a busy pool cannot
+// keep a lock waiting, and however many jobs run, one connection is enough. When it breaks, PostgreSQL frees all its
+// locks, and all runs that were begun under it end.
+type locks struct {
+	db  *db.DB
+	log hclog.Logger
+
+	mu      sync.Mutex
+	now     *session
+	changed chan struct{} // closed and replaced when now changes
+	closed  bool
+}
+
+// session is one life of the connection.
+type session struct {
+	mu   sync.Mutex // one statement at a time
+	conn *pgx.Conn
+	// held says what this session holds: PostgreSQL would give a session the same lock twice.
+	held map[lockKey]bool
+	// lost is closed when the connection broke.
+	lost     chan struct{}
+	lostOnce sync.Once
+}
+
+type lockKey struct {
+	class int32
+	id    int32
+}
+
+// statementLimit bounds one statement on a session. It is no caller's context: pgx closes a connection whose statement
+// is cut off, and all runs of the instance with it.
+const statementLimit = 5 * time.Second
+
+func newLocks(d *db.DB, log hclog.Logger) *locks {
+	return &locks{db: d, log: log.Named("locks"), changed: make(chan struct{})}
+}
+
+// keep connects, watches the connection and connects again until ctx ends; then it closes it.
+func (l *locks) keep(ctx context.Context) {
+	defer l.close()
+	wait := 100 * time.Millisecond
+	for ctx.Err() == nil {
+		s, err := l.connect(ctx)
+		if err != nil {
+			l.log.Warn("cannot connect for locks", "error", err)
+			pause(ctx, wait)
+			wait = min(2*wait, 2*time.Second)
+			continue
+		}
+		wait = 100 * time.Millisecond
+		if !l.set(s) {
+			s.close()
+			return
+		}
+		s.watch(ctx)
+		l.set(nil)
+		s.close()
+		if ctx.Err() == nil {
+			l.log.Warn("the connection that held the locks is gone; jobs that ran under it will be resumed")
+		}
+	}
+}
+
+func (l *locks) connect(ctx context.Context) (*session, error) {
+	cfg := l.db.Pool.Config().ConnConfig.Copy()
+	cfg.RuntimeParams["application_name"] += " job locks"
+	conn, err := pgx.ConnectConfig(ctx, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("connecting: %w", err)
+	}
+	// A process that froze, or whose machine lost power, must not hold its locks for ever. The pings of watch keep a
+	// living one below the limit. A server that does not know a setting refuses the statement and nothing else.
+	for _, setting := range []string{"idle_session_timeout = '20s'", "tcp_keepalives_idle = 5", "tcp_keepalives_interval = 3", "tcp_keepalives_count = 3"} {
+		if _, err := conn.Exec(ctx, "SET "+setting); err != nil {
+			l.log.Debug("the server does not take a setting", "setting", setting, "error", err)
+		}
+	}
+	return &session{conn: conn, held: map[lockKey]bool{}, lost: make(chan struct{})}, nil
+}
+
+func (l *locks) set(s *session) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed && s != nil {
+		return false
+	}
+	l.now = s
+	close(l.changed)
+	l.changed = make(chan struct{})
+	return true
+}
+
+// close gives all locks up and lets no new connection be made.
+func (l *locks) close() {
+	l.mu.Lock()
+	s := l.now
+	l.closed, l.now = true, nil
+	l.mu.Unlock()
+	if s != nil {
+		s.close()
+	}
+}
+
+// current waits for a living session.
+func (l *locks) current(ctx context.Context, stop <-chan struct{}) (*session, bool) {
+	for {
+		l.mu.Lock()
+		s, changed, closed := l.now, l.changed, l.closed
+		l.mu.Unlock()
+		if closed {
+			return nil, false
+		}
+		if s != nil && !s.gone() {
+			return s, true
+		}
+		select {
+		case <-changed:
+		case <-time.After(50 * time.Millisecond):
+		case <-stop:
+			return nil, false
+		case <-ctx.Done():
+			return nil, false
+		}
+	}
+}
+
+// watch asks the server every second whether it is still there.
+func (s *session) watch(ctx context.Context) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.lost:
+			return
+		case <-tick.C:
+			if !s.alive() {
+				return
+			}
+		}
+	}
+}
+
+// alive asks the server; a session that does not answer is lost.
+func (s *session) alive() bool {
+	_, err := s.query("SELECT true")
+	return err == nil
+}
+
+func (s *session) gone() bool {
+	select {
+	case <-s.lost:
+		return true
+	default:
+		return false
+	}
+}
+
+// try takes a lock, or returns false when another session, or this one, holds it.
+func (s *session) try(class int32, id int64) (bool, error) {
+	key := lockKey{class, int32(id)}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.held[key] {
+		return false, nil
+	}
+	got, err := s.queryLocked("SELECT pg_try_advisory_lock($1, $2)", key.class, key.id)
+	if err == nil && got {
+		s.held[key] = true
+	}
+	return got, err
+}
+
+// free gives a lock back; one that is lost already is no matter.
+func (s *session) free(class int32, id int64) {
+	key := lockKey{class, int32(id)}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.held[key] {
+		return
+	}
+	delete(s.held, key)
+	_, _ = s.queryLocked("SELECT pg_advisory_unlock($1, $2)", key.class, key.id)
+}
+
+func (s *session) query(sql string, args ...any) (bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.queryLocked(sql, args...)
+}
+
+func (s *session) queryLocked(sql string, args ...any) (bool, error) {
+	if s.gone() {
+		return false, ErrLost
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), statementLimit)
+	defer cancel()
+	var got bool
+	if err := s.conn.QueryRow(ctx, sql, args...).Scan(&got); err != nil {
+		s.lose()
+		return false, fmt.Errorf("%w: asking the lock connection: %w", ErrLost, err)
+	}
+	return got, nil
+}
+
+func (s *session) lose() { s.lostOnce.Do(func() { close(s.lost) }) }
+
+func (s *session) close() {
+	s.lose()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	_ = s.conn.Close(ctx)
+}
+
+// pause waits, or less when the context ends.
+func pause(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}

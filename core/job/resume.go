@@ -1,0 +1,107 @@
+package job
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/db"
+)
+
+// resumeLoop looks for abandoned jobs, at the start and then now and then.
+func (q *Queue) resumeLoop(ctx context.Context) {
+	for ctx.Err() == nil {
+		if err := q.resume(ctx); err != nil && ctx.Err() == nil {
+			q.log.Warn("looking for abandoned jobs failed", "error", err)
+		}
+		select {
+		case <-time.After(q.cfg.ResumeEvery):
+		case <-q.stopping:
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// resume gives a new row of River to every unfinished job that nobody runs and that River will not bring by itself. A
+// row that River has just handed out gets a moment to take the job's lock.
+func (q *Queue) resume(ctx context.Context) error {
+	s, ok := q.locks.current(ctx, q.stopping)
+	if !ok {
+		return nil
+	}
+	rows, err := q.db.Pool.Query(ctx, `
+		SELECT j.id FROM jobs j LEFT JOIN river_job r ON r.id = j.river_id
+		WHERE j.status IN ('queued', 'running') AND (
+			r.id IS NULL OR r.state IN ('cancelled', 'completed', 'discarded')
+			OR r.state = 'running' AND r.attempted_at < now() - interval '2 seconds')
+		ORDER BY j.id LIMIT 500`)
+	if err != nil {
+		return fmt.Errorf("listing unfinished jobs: %w", err)
+	}
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		return fmt.Errorf("listing unfinished jobs: %w", err)
+	}
+	for _, id := range ids {
+		if q.running(id) {
+			continue
+		}
+		free, err := s.try(db.LockJob, id)
+		if err != nil {
+			return err
+		}
+		if !free {
+			continue
+		}
+		err = q.revive(ctx, id)
+		s.free(db.LockJob, id)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// revive hands one job to River again, under the job's lock.
+func (q *Queue) revive(ctx context.Context, id int64) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	tx, err := q.db.Pool.Begin(ctx)
+	if err != nil {
+		return fmt.Errorf("beginning a transaction: %w", err)
+	}
+	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
+	j, err := one(tx.Query(ctx, "SELECT "+columns+` FROM jobs WHERE id = $1 AND status IN ('queued', 'running')
+		AND NOT EXISTS (SELECT FROM river_job r WHERE r.id = jobs.river_id AND r.state IN ('available', 'pending', 'scheduled', 'retryable'))
+		FOR UPDATE`, id))
+	if err != nil || j == nil {
+		return err
+	}
+	void := j.riverID
+	priority := priorityNew
+	if j.Status == Running {
+		priority = priorityResumed
+	}
+	if err := q.hand(ctx, tx, j, priority); err != nil {
+		return err
+	}
+	// River takes the earliest first: the job keeps its turn.
+	if _, err := tx.Exec(ctx, "UPDATE river_job SET scheduled_at = $2 WHERE id = $1", *j.riverID, j.CreatedAt); err != nil {
+		return fmt.Errorf("keeping the job's turn: %w", err)
+	}
+	if void != nil {
+		// Nobody works on the old row any more; River would keep it as running for an hour.
+		if _, err := tx.Exec(ctx, "UPDATE river_job SET state = 'discarded', finalized_at = now() WHERE id = $1 AND state = 'running'", *void); err != nil {
+			return fmt.Errorf("closing the queue's old row: %w", err)
+		}
+	}
+	if err := tx.Commit(ctx); err != nil {
+		return fmt.Errorf("committing: %w", err)
+	}
+	q.log.Info("an abandoned job was taken up", "job", id, "kind", j.Kind, "status", j.Status, "runs", j.Runs)
+	return nil
+}

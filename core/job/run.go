@@ -1,0 +1,221 @@
+package job
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/hostler/hostler/core/problem"
+)
+
+// Run is one run of one job, as its worker sees it. Its methods may be called from several goroutines.
+type Run struct {
+	queue   *Queue
+	job     *Job
+	riverID int64
+	session *session
+	log     hclog.Logger
+
+	// hard ends when the run has lost its job. live ends before, when the service stops; the worker's own context ends
+	// before that, when the job shall be canceled.
+	hard, live         context.Context
+	loseHard, stopLive context.CancelCauseFunc
+	cancelWork         context.CancelCauseFunc
+	canceled           chan struct{}
+
+	transcript *transcript
+	progress   progress
+}
+
+// progress is what jobs.progress holds.
+type progress struct {
+	Work  json.RawMessage        `json:"work,omitempty"`
+	Steps map[string]*checkpoint `json:"steps,omitempty"`
+}
+
+// Job is the job as it was when the run began.
+func (r *Run) Job() Job { return *r.job }
+
+// Params decodes the job's parameters.
+func (r *Run) Params(into any) error {
+	if err := json.Unmarshal(r.job.params, into); err != nil {
+		return fmt.Errorf("decoding the job's parameters: %w", err)
+	}
+	return nil
+}
+
+// Log adds a line of the hypervisor's task log to the transcript. It never holds a secret.
+func (r *Run) Log(line string) { r.transcript.add(EventLog, line) }
+
+// Note adds a line of ours to the transcript, built as by fmt.Sprintf. It never holds a secret.
+func (r *Run) Note(format string, args ...any) {
+	r.transcript.add(EventNote, fmt.Sprintf(format, args...))
+}
+
+// Progress decodes the checkpoint that SaveProgress stored last, in this run or an earlier one; without one, into stays.
+func (r *Run) Progress(into any) error {
+	if r.progress.Work == nil {
+		return nil
+	}
+	if err := json.Unmarshal(r.progress.Work, into); err != nil {
+		return fmt.Errorf("decoding the job's checkpoint: %w", err)
+	}
+	return nil
+}
+
+// SaveProgress stores a checkpoint, and what the transcript has so far, before it returns. An error means that the run
+// must end.
+func (r *Run) SaveProgress(ctx context.Context, v any) error {
+	work, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("encoding the job's checkpoint: %w", err)
+	}
+	r.progress.Work = work
+	return r.save(ctx, nil)
+}
+
+// SetTask notes the hypervisor's task that the job started, for users to see. Run.Do does it by itself.
+func (r *Run) SetTask(ctx context.Context, id string) error { return r.save(ctx, &id) }
+
+// Stopping is closed when the service stops.
+func (r *Run) Stopping() <-chan struct{} { return r.live.Done() }
+
+// Canceled is closed when somebody asked to cancel the job.
+func (r *Run) Canceled() <-chan struct{} { return r.canceled }
+
+// save stores the progress, and the id of a new task, if this run still has the job.
+func (r *Run) save(ctx context.Context, taskID *string) error {
+	if err := r.transcript.flush(ctx); err != nil {
+		return err
+	}
+	encoded, err := json.Marshal(r.progress)
+	if err != nil {
+		return fmt.Errorf("encoding the job's progress: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	tag, err := r.queue.db.Pool.Exec(ctx, `
+		UPDATE jobs SET progress = $3, task_id = coalesce($4, task_id),
+			task_lines = CASE WHEN $4::text IS NULL OR $4 = task_id THEN task_lines ELSE 0 END
+		WHERE id = $1 AND river_id = $2 AND status = 'running'`,
+		r.job.ID, r.riverID, encoded, taskID)
+	if err != nil {
+		return r.lose(fmt.Errorf("storing the job's progress: %w", err))
+	}
+	if tag.RowsAffected() == 0 {
+		return r.lose(errors.New("storing the job's progress: another run has the job"))
+	}
+	if taskID != nil && *taskID != r.job.TaskID {
+		r.job.TaskID = *taskID
+		r.transcript.restart()
+	}
+	return nil
+}
+
+// lose ends the run: what it does from now on would not be kept.
+func (r *Run) lose(cause error) error {
+	err := fmt.Errorf("%w: %w", ErrLost, cause)
+	r.loseHard(err)
+	return err
+}
+
+// holds asks the database whether the run still has its job, and whether somebody asked to cancel it; it is asked before
+// everything that cannot be undone.
+func (r *Run) holds() error {
+	if r.hard.Err() != nil {
+		return context.Cause(r.hard)
+	}
+	ctx, cancel := context.WithTimeout(r.hard, statementLimit)
+	defer cancel()
+	var canceled bool
+	err := r.queue.db.Pool.QueryRow(ctx, "SELECT cancel_requested_at IS NOT NULL FROM jobs WHERE id = $1 AND river_id = $2 AND status = 'running'",
+		r.job.ID, r.riverID).Scan(&canceled)
+	if err != nil {
+		return r.lose(fmt.Errorf("asking for the job: %w", err))
+	}
+	if canceled {
+		r.queue.mu.Lock()
+		r.requestCancel()
+		r.queue.mu.Unlock()
+	}
+	if !r.session.alive() {
+		return r.lose(errors.New("the connection with its lock is gone"))
+	}
+	return nil
+}
+
+// interrupted is why the run should not go on now, or nil. That its job shall be canceled is no reason.
+func (r *Run) interrupted() error {
+	if r.live.Err() != nil {
+		return context.Cause(r.live)
+	}
+	return nil
+}
+
+func (r *Run) isCanceled() bool {
+	select {
+	case <-r.canceled:
+		return true
+	default:
+		return false
+	}
+}
+
+// requestCancel tells the worker; calls after the first do nothing. The queue's lock is held.
+func (r *Run) requestCancel() {
+	if r.isCanceled() {
+		return
+	}
+	close(r.canceled)
+	if r.cancelWork != nil {
+		r.cancelWork(ErrCanceled)
+	}
+}
+
+// end stores how the job ended.
+func (r *Run) end(status Status, text string) error {
+	ctx, cancel := context.WithTimeout(r.hard, 10*time.Second)
+	defer cancel()
+	if text != "" {
+		r.Note("%s", text)
+	}
+	if err := r.transcript.flush(ctx); err != nil {
+		return err
+	}
+	shown := ""
+	if status == Failed || status == Unknown {
+		shown = clean(text, 2000)
+	}
+	tx, err := r.queue.db.Pool.Begin(ctx)
+	if err != nil {
+		return fmt.Errorf("beginning a transaction: %w", err)
+	}
+	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
+	tag, err := tx.Exec(ctx, `UPDATE jobs SET status = $3, error = $4, finished_at = now()
+		WHERE id = $1 AND river_id = $2 AND status = 'running'`, r.job.ID, r.riverID, status, shown)
+	if err != nil {
+		return fmt.Errorf("storing the job's end: %w", err)
+	}
+	if tag.RowsAffected() == 0 {
+		return errors.New("storing the job's end: another run has the job")
+	}
+	if err := appendStatus(ctx, tx, r.job.ID, status); err != nil {
+		return err
+	}
+	if err := tx.Commit(ctx); err != nil {
+		return fmt.Errorf("storing the job's end: %w", err)
+	}
+	return nil
+}
+
+// detail is the text of an error that a user may read.
+func detail(p *problem.Error) string {
+	if p.Detail == "" {
+		return p.Code.Title()
+	}
+	return p.Detail
+}

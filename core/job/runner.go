@@ -1,0 +1,235 @@
+package job
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/riverqueue/river"
+
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+// maxRuns bounds how often one job is begun: a job whose work kills the process must not do so at every start.
+const maxRuns = 50
+
+// shuttle is the one worker that River knows.
+type shuttle struct {
+	river.WorkerDefaults[ticket]
+	queue *Queue
+}
+
+var _ river.Worker[ticket] = (*shuttle)(nil)
+
+// Work runs one job. River's row only brought the id, so River is told nothing of how it went.
+func (s *shuttle) Work(ctx context.Context, brought *river.Job[ticket]) error {
+	s.queue.work(ctx, brought.Args.JobID, brought.ID)
+	return nil
+}
+
+func (q *Queue) work(ctx context.Context, jobID, riverID int64) {
+	seat := q.take(ctx, jobID, riverID)
+	if seat == nil {
+		return
+	}
+	defer seat.free()
+	run, err := q.begin(ctx, seat, jobID, riverID)
+	if err != nil {
+		q.log.Warn("a job could not begin; it will be tried again", "job", jobID, "error", err)
+		return
+	}
+	if run == nil {
+		return
+	}
+	stop := run.supervise()
+	defer stop()
+	q.hook(run.hard, "begun", jobID)
+	err = run.perform()
+	status, text, ended := run.judge(err)
+	q.hook(run.hard, "before-end", jobID)
+	if !ended {
+		if err := run.transcript.flush(run.hard); err != nil {
+			run.log.Debug("the last lines of an interrupted run were not kept", "error", err)
+		}
+		run.log.Info("the job was interrupted and will be resumed", "cause", err)
+		return
+	}
+	if err := run.end(status, text); err != nil {
+		run.log.Warn("the job's end could not be stored; it will be resumed", "status", status, "error", err)
+		return
+	}
+	run.log.Info("job ended", "status", status)
+}
+
+// begin turns a job that has a seat into a run, or gives nil when the queue's row is void.
+func (q *Queue) begin(ctx context.Context, seat *seat, jobID, riverID int64) (*Run, error) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	tx, err := q.db.Pool.Begin(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("beginning a transaction: %w", err)
+	}
+	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
+	var before Status
+	var events int
+	rows, err := tx.Query(ctx, `SELECT status, event_count FROM jobs WHERE id = $1 AND river_id = $2
+		AND status IN ('queued', 'running') FOR UPDATE`, jobID, riverID)
+	if err != nil {
+		return nil, fmt.Errorf("reading the job: %w", err)
+	}
+	if !rows.Next() {
+		rows.Close()
+		return nil, rows.Err()
+	}
+	err = rows.Scan(&before, &events)
+	rows.Close()
+	if err = errors.Join(err, rows.Err()); err != nil {
+		return nil, fmt.Errorf("reading the job: %w", err)
+	}
+	j, err := one(tx.Query(ctx, `UPDATE jobs SET status = 'running', started_at = coalesce(started_at, now()), runs = runs + 1
+		WHERE id = $1 RETURNING `+columns, jobID))
+	if err != nil {
+		return nil, fmt.Errorf("starting the job: %w", err)
+	}
+	if before == Queued {
+		err = appendStatus(ctx, tx, jobID, Running)
+	} else {
+		err = appendEvent(ctx, tx, jobID, EventNote, fmt.Sprintf("the job was interrupted and goes on (run %d)", j.Runs))
+	}
+	// The next in line may find another slot free.
+	if err = errors.Join(err, notify(ctx, tx, channelSlots, jobID)); err != nil {
+		return nil, err
+	}
+	run := &Run{
+		queue: q, job: j, riverID: riverID, session: seat.session, canceled: make(chan struct{}),
+		log: q.log.With("job", jobID, "kind", j.Kind),
+	}
+	if err := json.Unmarshal(j.progress, &run.progress); err != nil {
+		return nil, fmt.Errorf("decoding the job's progress: %w", err)
+	}
+	if run.progress.Steps == nil {
+		run.progress.Steps = map[string]*checkpoint{}
+	}
+	if err := tx.Commit(ctx); err != nil {
+		return nil, fmt.Errorf("starting the job: %w", err)
+	}
+	run.transcript = newTranscript(run, events, q.cfg.MaxLines)
+	run.hard, run.loseHard = context.WithCancelCause(context.Background())
+	run.live, run.stopLive = context.WithCancelCause(run.hard)
+	if j.CancelRequestedAt != nil {
+		close(run.canceled)
+	}
+	return run, nil
+}
+
+// supervise watches what may end the run before its worker does, and writes its transcript, until the returned function
+// is called.
+func (r *Run) supervise() (stop func()) {
+	q := r.queue
+	q.mu.Lock()
+	q.runs[r.job.ID] = r
+	q.mu.Unlock()
+	done := make(chan struct{})
+	go r.transcript.loop(r.hard)
+	go func() {
+		stopping := q.stopping
+		for {
+			select {
+			case <-done:
+				return
+			case <-r.session.lost:
+				_ = r.lose(errors.New("the connection with its lock broke"))
+				return
+			case <-stopping:
+				r.stopLive(ErrStopping)
+				stopping = nil
+			}
+		}
+	}()
+	return func() {
+		close(done)
+		q.mu.Lock()
+		delete(q.runs, r.job.ID)
+		q.mu.Unlock()
+		r.loseHard(errors.New("the run is over"))
+	}
+}
+
+// perform calls the worker; a panic becomes an error.
+func (r *Run) perform() (err error) {
+	work, cancel := context.WithCancelCause(r.live)
+	defer cancel(nil)
+	r.queue.mu.Lock()
+	r.cancelWork = cancel
+	if r.isCanceled() {
+		cancel(ErrCanceled)
+	}
+	r.queue.mu.Unlock()
+	worker := r.queue.workers[r.job.Kind]
+	switch {
+	case worker == nil:
+		return Fail("this release of the service does not know jobs of kind %q", r.job.Kind)
+	case r.job.Runs > maxRuns:
+		return Undetermined("the job was interrupted %d times and is given up", maxRuns)
+	}
+	defer func() {
+		if crash := recover(); crash != nil {
+			// The value of a panic may hold anything; only the log gets it.
+			r.log.Error("a worker crashed", "panic", crash, "stack", string(debug.Stack()))
+			err = Fail("the service made an error while working on the job; its log has the details%s", r.open())
+		}
+	}()
+	err = worker.Run(work, r)
+	if _, verdict := Verdict(err); err != nil && !verdict && work.Err() != nil {
+		return &cutOff{cause: context.Cause(work), err: err}
+	}
+	return err
+}
+
+// cutOff is the error of a worker whose context had ended.
+type cutOff struct{ cause, err error }
+
+func (c *cutOff) Error() string { return fmt.Sprintf("%v (%v)", c.cause, c.err) }
+
+func (c *cutOff) Unwrap() []error { return []error{c.cause, c.err} }
+
+// databaseAway reports whether err is the database's and not a hypervisor's that looks alike.
+func databaseAway(err error) bool {
+	var h *hypervisor.Error
+	return !errors.As(err, &h) && db.Away(err)
+}
+
+// judge turns what the worker returned into the job's end; ended is false when the job is to be resumed.
+func (r *Run) judge(err error) (status Status, text string, ended bool) {
+	var o *outcome
+	var cut *cutOff
+	var p *problem.Error
+	var h *hypervisor.Error
+	switch {
+	case err == nil:
+		return Succeeded, "", true
+	case errors.As(err, &o):
+		return o.status, o.text, true
+	case errors.Is(err, ErrLost), errors.Is(err, ErrStopping), databaseAway(err):
+		return "", "", false
+	case errors.As(err, &cut):
+		if open := r.open(); open != "" {
+			return Unknown, "the job was canceled" + open, true
+		}
+		return Canceled, "canceled", true
+	case errors.As(err, &p):
+		if p.Code != problem.CodeInternal {
+			return Failed, detail(p), true
+		}
+	case errors.As(err, &h) && h.Kind != hypervisor.Internal, errors.Is(err, plugin.ErrGone):
+		return Failed, Explain(err), true
+	}
+	r.log.Error("a job failed", "error", err)
+	return Failed, "something went wrong inside the service; its log has the reason", true
+}

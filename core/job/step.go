@@ -1,0 +1,231 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+// Step is a request to a hypervisor that starts a task, together with what is needed to find that task again when the
+// answer was lost. Its functions are called with contexts that outlive a cancel of the job.
+type Step struct {
+	// Name is unique within the job and the same in every run of it.
+	Name string
+	// Open opens the host with the credential that starts the task. The same one follows and stops the task and looks
+	// for it: others may not see it. It is called again for every try and its host is closed after it.
+	Open func(ctx context.Context) (hypervisor.Host, error)
+	// Before is called before each request. It checks that the request is still right, and gives the hypervisor's own
+	// clock; done is true when what the step wants is there already.
+	Before func(ctx context.Context) (clock time.Time, done bool, err error)
+	// Send makes the request, once, and gives the task's id; an empty one when the request was carried out at once.
+	Send func(ctx context.Context, host hypervisor.Host) (taskID string, err error)
+	// Query narrows the task list to where the step's task would be; Since is filled in.
+	Query hypervisor.TaskQuery
+	// Ours tells the step's task from others in that list.
+	Ours func(task hypervisor.Task) bool
+	// Absent may be nil. It is asked before the step's task is taken to be absent from the list, and fails when the list
+	// cannot tell: the job then ends as unknown with the error's text instead of sending again.
+	Absent func(ctx context.Context) error
+}
+
+// checkpoint is what is stored of a step.
+type checkpoint struct {
+	State string `json:"state"`
+	// Mark is the hypervisor's clock before the request.
+	Mark time.Time `json:"mark"`
+	// Sends counts the requests, those included of which it is not known whether they left.
+	Sends int    `json:"sends"`
+	Task  string `json:"task,omitempty"`
+	// Status and Message are the task's result.
+	Status  string `json:"status,omitempty"`
+	Message string `json:"message,omitempty"`
+}
+
+// States of a step.
+const (
+	stepSending   = "sending"   // the request may have been made; its task is not known
+	stepRefused   = "refused"   // the hypervisor did not take the request
+	stepFollowing = "following" // the task is known
+	stepDone      = "done"
+)
+
+const (
+	// skew is how far the clocks of a cluster's nodes, and the seconds to which they are cut, may lie apart.
+	skew = 2 * time.Minute
+	// maxSends bounds the requests of one step: one, and one more when the first is known to have gone nowhere.
+	maxSends = 2
+)
+
+// Do sends a step's request once and follows its task to the end, its log going into the transcript.
+//
+// The rule is that a request is never made again while the first may have been taken. Before the request Do stores that
+// it will be made; after it, the task's id. A run that finds the first and not the second looks for the task in the
+// hypervisor's list for a settling time, and only when the list was read and the task is not there, it sends again. A
+// task that is known is only followed. A hypervisor that is lost for a while is tried again.
+//
+// A task that ended well gives its result and no error; one that ended badly also a verdict of Fail, and one whose end
+// nobody knows one of Undetermined. A refused request gives the hypervisor's error; the step may then be done again. When
+// the job is canceled, the task is stopped, and its end, if it is a bad one, becomes a verdict of Stopped. Any other
+// error means that the run must end.
+func (r *Run) Do(ctx context.Context, step Step) (hypervisor.TaskResult, error) {
+	cp := r.progress.Steps[step.Name]
+	if cp == nil {
+		cp = &checkpoint{}
+		r.progress.Steps[step.Name] = cp
+	}
+	for {
+		// The worker's context may have ended only because the job shall be canceled.
+		if err := r.interrupted(); err != nil {
+			return hypervisor.TaskResult{}, err
+		}
+		if ctx.Err() != nil && !r.isCanceled() {
+			return hypervisor.TaskResult{}, context.Cause(ctx)
+		}
+		var err error
+		switch cp.State {
+		case stepDone:
+			return r.result(cp)
+		case stepFollowing:
+			err = r.follow(step, cp)
+		case stepSending:
+			err = r.find(step, cp)
+		default:
+			err = r.send(step, cp)
+		}
+		if err != nil {
+			return hypervisor.TaskResult{}, err
+		}
+	}
+}
+
+// Begun reports whether the request of a step was made, or may have been: what has to be checked before it is late then.
+func (r *Run) Begun(name string) bool {
+	cp := r.progress.Steps[name]
+	return cp != nil && cp.State != "" && cp.State != stepRefused
+}
+
+// open names a task that may still run, for the end of a sentence.
+func (r *Run) open() string {
+	for _, cp := range r.progress.Steps {
+		switch cp.State {
+		case stepFollowing:
+			return fmt.Sprintf("; its task %s may still be running", cp.Task)
+		case stepSending:
+			return "; a task that it may have started was not found"
+		}
+	}
+	return ""
+}
+
+// result is the end of a finished step.
+func (r *Run) result(cp *checkpoint) (hypervisor.TaskResult, error) {
+	result := hypervisor.TaskResult{Status: cp.Status, Message: cp.Message}
+	switch {
+	case result.OK():
+		if r.isCanceled() && cp.Task != "" {
+			r.Note("the task had ended well before it could be stopped")
+		}
+		if result.Status == hypervisor.TaskWarning {
+			r.Note("the task ended with warnings: %s", result.Message)
+		}
+		return result, nil
+	case r.isCanceled():
+		return result, Stopped("the task was stopped: %s", cp.Message)
+	case result.Status == hypervisor.TaskFailed:
+		return result, Fail("%s", cp.Message)
+	default:
+		return result, Undetermined("the hypervisor does not know how its task ended: %s", cp.Message)
+	}
+}
+
+// send makes the request, between two checkpoints.
+func (r *Run) send(step Step, cp *checkpoint) error {
+	if r.isCanceled() {
+		return Stopped("canceled before anything was sent to the hypervisor")
+	}
+	clock, done, err := step.Before(r.live)
+	for try := 1; errors.Is(err, plugin.ErrGone) && try < 5; try++ {
+		// A plugin that died is soon there again, and a question may be asked twice.
+		pause(r.live, time.Second)
+		clock, done, err = step.Before(r.live)
+	}
+	if err != nil {
+		return r.orInterrupted(err)
+	}
+	if done {
+		*cp = checkpoint{State: stepDone, Status: hypervisor.TaskOK}
+		return nil
+	}
+	host, err := step.Open(r.live)
+	if err != nil {
+		return r.orInterrupted(err)
+	}
+	defer func() { _ = host.Close() }()
+	*cp = checkpoint{State: stepSending, Mark: clock, Sends: cp.Sends + 1}
+	if err := r.save(r.hard, nil); err != nil {
+		return err
+	}
+	r.queue.hook(r.hard, "before-send", r.job.ID)
+	if err := r.holds(); err != nil {
+		return err
+	}
+	if r.isCanceled() {
+		cp.State = stepRefused
+		if err := r.save(r.hard, nil); err != nil {
+			return err
+		}
+		return Stopped("canceled before anything was sent to the hypervisor")
+	}
+	// Neither a stop of the service nor a cancel of the job cuts the request off: its answer is worth the wait.
+	sending, cancel := context.WithTimeout(r.hard, r.queue.cfg.SendLimit)
+	taskID, err := step.Send(sending, host)
+	cancel()
+	r.queue.hook(r.hard, "after-send", r.job.ID)
+	switch {
+	case r.hard.Err() != nil:
+		return context.Cause(r.hard)
+	case err != nil && refused(err):
+		cp.State = stepRefused
+		return errors.Join(r.save(r.hard, nil), err)
+	case err != nil:
+		r.Note("the answer to the request was lost (%s); looking for its task", Explain(err))
+		return nil
+	case taskID == "":
+		cp.State, cp.Status = stepDone, hypervisor.TaskOK
+		return r.save(r.hard, nil)
+	}
+	return r.adopt(cp, taskID)
+}
+
+// adopt stores the id of the step's task.
+func (r *Run) adopt(cp *checkpoint, taskID string) error {
+	cp.State, cp.Task = stepFollowing, taskID
+	return r.save(r.hard, &taskID)
+}
+
+// refused reports whether an error of a request means that it was surely not taken.
+func refused(err error) bool {
+	var h *hypervisor.Error
+	if !errors.As(err, &h) {
+		return false
+	}
+	switch h.Kind {
+	case hypervisor.NotFound, hypervisor.Denied, hypervisor.TokenRejected, hypervisor.Unsupported, hypervisor.Untrusted,
+		hypervisor.Forbidden, hypervisor.Conflict, hypervisor.Invalid, hypervisor.Busy, hypervisor.Refused:
+		return true
+	}
+	return false
+}
+
+// orInterrupted is the reason why the run must end, when there is one, and else err: a call that was cut off because the
+// run ends fails for no reason of its own.
+func (r *Run) orInterrupted(err error) error {
+	if cause := r.interrupted(); cause != nil {
+		return cause
+	}
+	return err
+}

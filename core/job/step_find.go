@@ -1,0 +1,149 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// find looks for the task of a request whose answer is not known. It returns nil when the step has another state.
+func (r *Run) find(step Step, cp *checkpoint) error {
+	if r.isCanceled() {
+		r.Note("looking whether the hypervisor took the request")
+	}
+	settled := time.Now().Add(r.queue.cfg.Settle)
+	lost := r.newPatience()
+	for {
+		final := time.Now().After(settled)
+		task, err := r.lookUp(step, cp)
+		switch {
+		case r.interrupted() != nil:
+			return r.interrupted()
+		case err != nil:
+			if !lost.again(err) {
+				return Undetermined("a request was sent, its answer was lost, and the hypervisor's task list cannot be read: %s", Explain(err))
+			}
+			lost.wait(r.live, nil)
+			continue
+		case task != "":
+			lost.over()
+			r.Note("found the task that the request had started")
+			return r.adopt(cp, task)
+		case !final:
+			lost.over()
+			pause(r.live, min(time.Second, r.queue.cfg.Settle/4))
+			continue
+		}
+		lost.over()
+		if step.Absent != nil {
+			err := step.Absent(r.live)
+			if databaseAway(err) {
+				return err
+			}
+			if err != nil {
+				return r.orInterrupted(Undetermined("a request was sent and its answer was lost: %w", err))
+			}
+		}
+		if r.isCanceled() {
+			return Stopped("canceled; the request had not reached the hypervisor")
+		}
+		if cp.Sends >= maxSends {
+			return Undetermined("a request was sent twice, its answer was lost both times, and the hypervisor's task list does not show a task of it")
+		}
+		r.Note("the request had not reached the hypervisor; it is sent again")
+		return r.send(step, cp)
+	}
+}
+
+// lookUp is the id of the step's task in the hypervisor's list, empty when it is not there.
+func (r *Run) lookUp(step Step, cp *checkpoint) (string, error) {
+	ctx, cancel := context.WithTimeout(r.live, time.Minute)
+	defer cancel()
+	host, err := step.Open(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = host.Close() }()
+	query := step.Query
+	query.Limit, query.Since = 500, cp.Mark.Add(-skew)
+	tasks, err := host.Tasks(ctx, query)
+	if err != nil {
+		return "", err
+	}
+	var candidates []hypervisor.Task
+	for _, task := range tasks {
+		if !task.Started.Before(query.Since) && step.Ours(task) {
+			candidates = append(candidates, task)
+		}
+	}
+	slices.SortFunc(candidates, func(a, b hypervisor.Task) int { return a.Started.Compare(b.Started) })
+	for _, task := range candidates {
+		// An earlier job may have started the same kind of task a moment ago.
+		var taken bool
+		err := r.queue.db.Pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM jobs WHERE task_id = $1 AND id <> $2)", task.ID, r.job.ID).Scan(&taken)
+		if err != nil {
+			return "", r.lose(fmt.Errorf("looking for the task's job: %w", err))
+		}
+		if !taken {
+			return task.ID, nil
+		}
+	}
+	return "", nil
+}
+
+// patience bounds how long a hypervisor that does not answer is tried again.
+type patience struct {
+	run   *Run
+	since time.Time
+	delay time.Duration
+}
+
+// refusedLimit is for an answer that is a refusal: a token that is just being changed.
+const refusedLimit = time.Minute
+
+func (r *Run) newPatience() *patience { return &patience{run: r} }
+
+// again reports whether to try again after err, and notes the first failure of a series.
+func (p *patience) again(err error) bool {
+	limit := p.run.queue.cfg.LostLimit
+	if refused(err) || refusedByUs(err) {
+		limit = min(limit, refusedLimit)
+	}
+	if p.since.IsZero() {
+		p.since, p.delay = time.Now(), 500*time.Millisecond
+		p.run.Note("the hypervisor cannot be asked (%s); trying again", Explain(err))
+	}
+	return time.Since(p.since) < limit
+}
+
+// refusedByUs reports whether the service itself cannot make the call: the host was removed, or its token.
+func refusedByUs(err error) bool {
+	var known *problem.Error
+	return errors.As(err, &known) && known.Status() < http.StatusInternalServerError
+}
+
+// wait waits a little longer each time; less when there is something to hurry for.
+func (p *patience) wait(ctx context.Context, hurry <-chan struct{}) {
+	timer := time.NewTimer(p.delay)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-hurry:
+	case <-ctx.Done():
+	}
+	p.delay = min(2*p.delay, 15*time.Second)
+}
+
+// over ends a series of failures.
+func (p *patience) over() {
+	if !p.since.IsZero() {
+		p.since = time.Time{}
+		p.run.Note("the hypervisor answers again")
+	}
+}

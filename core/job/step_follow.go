@@ -1,0 +1,114 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// follow waits for the end of a known task and takes over its log, from the line on that the transcript lacks.
+func (r *Run) follow(step Step, cp *checkpoint) error {
+	lost := r.newPatience()
+	stop := stopper{run: r, taskID: cp.Task}
+	for {
+		result, err := r.waitTask(step, cp.Task, lost, &stop)
+		switch {
+		case r.interrupted() != nil:
+			return r.interrupted()
+		case err == nil:
+			cp.State, cp.Status, cp.Message = stepDone, result.Status, result.Message
+			return r.save(r.hard, nil)
+		case errors.Is(err, ErrCanceled):
+			// The wait was cut off to stop the task.
+			continue
+		case hypervisor.KindOf(err) == hypervisor.NotFound:
+			return Undetermined("the hypervisor no longer knows the task %s: %s", cp.Task, Explain(err))
+		case !lost.again(err):
+			return Undetermined("the hypervisor could not be asked how the task %s ended: %s", cp.Task, Explain(err))
+		}
+		// A task that shall be stopped is worth an earlier try, once.
+		var hurry <-chan struct{}
+		if !r.isCanceled() {
+			hurry = r.canceled
+		}
+		lost.wait(r.live, hurry)
+	}
+}
+
+// waitTask waits once, on a host of its own; when the job shall be canceled it stops the task first.
+func (r *Run) waitTask(step Step, taskID string, lost *patience, stop *stopper) (hypervisor.TaskResult, error) {
+	ctx, cancel := context.WithCancelCause(r.live)
+	defer cancel(nil)
+	host, err := step.Open(ctx)
+	if err != nil {
+		return hypervisor.TaskResult{}, err
+	}
+	defer func() { _ = host.Close() }()
+	if r.isCanceled() {
+		if err := stop.stop(ctx, host); err != nil {
+			return hypervisor.TaskResult{}, err
+		}
+	} else {
+		waited := make(chan struct{})
+		defer close(waited)
+		go func() {
+			select {
+			case <-r.canceled:
+				cancel(ErrCanceled)
+			case <-waited:
+			}
+		}()
+	}
+	r.queue.hook(r.hard, "waiting", r.job.ID)
+	from := r.transcript.logged()
+	result, err := host.WaitTask(ctx, taskID, from, func(line hypervisor.LogLine) error {
+		lost.over()
+		// A driver may begin with lines that are known.
+		if line.N > r.transcript.logged() {
+			r.Log(line.Text)
+		}
+		return ctx.Err()
+	})
+	if err != nil && errors.Is(context.Cause(ctx), ErrCanceled) {
+		return result, ErrCanceled
+	}
+	if err == nil {
+		lost.over()
+	}
+	return result, err
+}
+
+// stopper asks the hypervisor to stop a task, until it has taken the request.
+type stopper struct {
+	run    *Run
+	taskID string
+	asked  bool
+}
+
+func (s *stopper) stop(ctx context.Context, host hypervisor.Host) error {
+	if s.asked {
+		return nil
+	}
+	able, ok := hypervisor.AsTaskStopper(host)
+	if !ok {
+		s.asked = true
+		s.run.Note("this hypervisor's driver cannot stop a task; the job follows it to its end")
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	err := able.StopTask(ctx, s.taskID)
+	switch {
+	case err == nil:
+		s.asked = true
+		s.run.Note("asked the hypervisor to stop the task")
+	case refused(err):
+		s.asked = true
+		s.run.Note("the hypervisor does not stop the task: %s", Explain(err))
+	default:
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,209 @@
+package job_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
+)
+
+// twisted is a host whose answer to Act can be lost, before or after the hypervisor took the request.
+type twisted struct {
+	*memdriver.Host
+	act func(real func() (string, error)) (string, error)
+}
+
+func (h *twisted) Act(_ context.Context, ref hypervisor.GuestRef, action hypervisor.Action) (string, error) {
+	// A request that is on its way does not end with its sender.
+	return h.act(func() (string, error) { return h.Host.Act(context.Background(), ref, action) })
+}
+
+// twist starts an instance with the kind "twisted", whose host makes its requests through act.
+func (w *world) twist(t *testing.T, act func(real func() (string, error)) (string, error)) *instance {
+	return w.start(t, map[string]job.Worker{"twisted": job.WorkerFunc(func(ctx context.Context, run *job.Run) error {
+		var o order
+		if err := run.Params(&o); err != nil {
+			return err
+		}
+		_, err := run.Do(ctx, stepOn(o, func(context.Context) (hypervisor.Host, error) {
+			return &twisted{w.open().(*memdriver.Host), act}, nil
+		}))
+		return err
+	})})
+}
+
+func (w *world) twistedSpec(ref hypervisor.GuestRef) job.Spec {
+	s := w.spec(ref, hypervisor.Stop)
+	s.Kind = "twisted"
+	return s
+}
+
+var errCut = hypervisor.Errorf(hypervisor.Unreachable, "the connection broke")
+
+// The answer to the request is lost; what follows depends on what the hypervisor's task list shows.
+func TestAnswerLost(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		// act is the n-th request, from 1.
+		act    func(w *world, n int32, real func() (string, error)) (string, error)
+		status job.Status
+		tasks  int
+		sends  int32
+		note   string
+	}{
+		"taken": {func(_ *world, _ int32, real func() (string, error)) (string, error) {
+			_, _ = real()
+			return "", errCut
+		}, job.Succeeded, 1, 1, "found the task"},
+		"taken late": {func(_ *world, _ int32, real func() (string, error)) (string, error) {
+			time.AfterFunc(100*time.Millisecond, func() { _, _ = real() })
+			return "", hypervisor.Errorf(hypervisor.Timeout, "no answer")
+		}, job.Succeeded, 1, 1, "found the task"},
+		"not taken": {func(_ *world, n int32, real func() (string, error)) (string, error) {
+			if n == 1 {
+				return "", errCut
+			}
+			return real()
+		}, job.Succeeded, 1, 2, "it is sent again"},
+		"never taken": {func(*world, int32, func() (string, error)) (string, error) {
+			return "", errCut
+		}, job.Unknown, 0, 2, "sent twice"},
+		"an error of no kind": {func(_ *world, _ int32, real func() (string, error)) (string, error) {
+			_, _ = real()
+			return "", fmt.Errorf("the plugin fell over")
+		}, job.Succeeded, 1, 1, "found the task"},
+		"refused": {func(*world, int32, func() (string, error)) (string, error) {
+			return "", hypervisor.Errorf(hypervisor.Conflict, "guest is locked")
+		}, job.Failed, 0, 1, "guest is locked"},
+		"list unreadable": {func(w *world, _ int32, real func() (string, error)) (string, error) {
+			_, _ = real()
+			w.cluster.SetKnob("tasks", memdriver.Knob{Err: errCut})
+			return "", errCut
+		}, job.Unknown, 1, 1, "task list cannot be read"},
+		"list away for a while": {func(w *world, _ int32, real func() (string, error)) (string, error) {
+			_, _ = real()
+			w.cluster.SetKnob("tasks", memdriver.Knob{Err: errCut})
+			time.AfterFunc(700*time.Millisecond, func() { w.cluster.SetKnob("tasks", memdriver.Knob{}) })
+			return "", errCut
+		}, job.Succeeded, 1, 1, "answers again"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, memdriver.Spec{})
+			w.lost = 3 * time.Second
+			ref := w.cluster.NewGuest(hypervisor.VM, hypervisor.GuestRunning)
+			var sends atomic.Int32
+			i := w.twist(t, func(real func() (string, error)) (string, error) { return c.act(w, sends.Add(1), real) })
+			id := i.enqueue(t, w.twistedSpec(ref))
+			i.ended(t, id, c.status)
+			w.cluster.SetKnob("tasks", memdriver.Knob{})
+			if got := len(w.tasks(t, ref)); got != c.tasks {
+				t.Errorf("the hypervisor has %d tasks, want %d", got, c.tasks)
+			}
+			if sends.Load() != c.sends {
+				t.Errorf("%d requests were made, want %d", sends.Load(), c.sends)
+			}
+			if got := i.transcript(t, id); !strings.Contains(got, c.note) {
+				t.Errorf("no %q in\n%s", c.note, got)
+			}
+		})
+	}
+}
+
+// Tasks that look alike are not taken for the step's own: another action's, an older job's.
+func TestForeignTasksAreNotAdopted(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, memdriver.Spec{})
+	ref := w.cluster.NewGuest(hypervisor.VM, hypervisor.GuestRunning)
+	var sends atomic.Int32
+	i := w.twist(t, func(real func() (string, error)) (string, error) {
+		if sends.Add(1) == 1 {
+			return "", errCut
+		}
+		return real()
+	})
+	first := i.ended(t, i.enqueue(t, w.spec(ref, hypervisor.Stop)), job.Succeeded)
+	i.ended(t, i.enqueue(t, w.spec(ref, hypervisor.Start)), job.Succeeded)
+	second := i.ended(t, i.enqueue(t, w.twistedSpec(ref)), job.Succeeded)
+	if second.TaskID == first.TaskID || second.TaskID == "" {
+		t.Errorf("the second stop has the task %q, the first %q", second.TaskID, first.TaskID)
+	}
+	if got := len(w.tasks(t, ref)); got != 3 {
+		t.Errorf("the hypervisor has %d tasks, want 3", got)
+	}
+}
+
+// The hypervisor is lost in the middle of the task and comes back: no line is lost and none is there twice.
+func TestHostLostWhileWaiting(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, memdriver.Spec{})
+	ref := w.endless()
+	i, g := w.add(t, nil), newGate(t)
+	i.Hook(g.at("waiting"))
+	i.run(t)
+	id := i.enqueue(t, w.spec(ref, hypervisor.Stop))
+	<-g.reached
+	task := w.once(t, ref)
+	w.cluster.SetKnob("waittask", memdriver.Knob{Err: errCut, Late: true})
+	g.release()
+	until(t, "the loss was noted", func() bool { return strings.Contains(i.transcript(t, id), "cannot be asked") })
+	for n := range 20 {
+		w.cluster.AddLine(task, fmt.Sprintf("line %d.", n))
+	}
+	w.cluster.SetKnob("waittask", memdriver.Knob{})
+	w.cluster.EndTask(task, hypervisor.TaskWarning, "WARNINGS: 1")
+	i.ended(t, id, job.Succeeded)
+	got := i.transcript(t, id)
+	for n := range 20 {
+		if strings.Count(got, fmt.Sprintf("line %d.", n)) != 1 {
+			t.Errorf("line %d is not there once", n)
+		}
+	}
+	if !strings.Contains(got, "answers again") || !strings.Contains(got, "ended with warnings") || strings.Count(got, "begins") != 1 {
+		t.Errorf("transcript\n%s", got)
+	}
+}
+
+func TestTaskEnds(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		status, message string
+		want            job.Status
+		text            string
+	}{
+		"failed":  {hypervisor.TaskFailed, "got timeout", job.Failed, "got timeout"},
+		"unknown": {hypervisor.TaskUnknown, "unexpected status", job.Unknown, "the hypervisor does not know how its task ended: unexpected status"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, memdriver.Spec{})
+			ref := w.endless()
+			i := w.start(t, nil)
+			id := i.enqueue(t, w.spec(ref, hypervisor.Stop))
+			until(t, "the task is there", func() bool { return len(w.tasks(t, ref)) == 1 })
+			w.cluster.EndTask(w.once(t, ref), c.status, c.message)
+			if j := i.ended(t, id, c.want); j.Error != c.text {
+				t.Errorf("error %q", j.Error)
+			}
+		})
+	}
+}
+
+func TestHostLostForGood(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, memdriver.Spec{})
+	w.lost = time.Second
+	ref := w.endless()
+	i := w.start(t, nil)
+	w.cluster.SetKnob("waittask", memdriver.Knob{Err: errCut})
+	j := i.ended(t, i.enqueue(t, w.spec(ref, hypervisor.Stop)), job.Unknown)
+	if !strings.Contains(j.Error, "could not be asked how the task") {
+		t.Errorf("error %q", j.Error)
+	}
+}

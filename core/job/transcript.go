@@ -1,0 +1,133 @@
+package job
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// Bounds of the transcript.
+const (
+	flushEvery = 250 * time.Millisecond
+	flushLines = 200
+	// lineLimit is in bytes; what is longer is cut.
+	lineLimit = 4096
+)
+
+// transcript collects a run's lines and writes them in batches.
+type transcript struct {
+	run *Run
+
+	writing sync.Mutex // one batch at a time, so that lines keep their order
+
+	mu sync.Mutex
+	at []time.Time
+	// kinds and texts are beside at.
+	kinds, texts []string
+	// taskLines counts the lines of the present task's log that were added, in earlier runs too.
+	taskLines int
+	// room is how many more lines of logs the transcript takes.
+	room int
+}
+
+func newTranscript(run *Run, events, room int) *transcript {
+	return &transcript{run: run, taskLines: run.job.taskLines, room: max(room-events, 0)}
+}
+
+// add takes a line. When a batch is full it writes it, so that a fast log waits for the database.
+func (t *transcript) add(kind, text string) {
+	t.mu.Lock()
+	switch {
+	case kind != EventLog:
+		t.append(kind, text)
+	case t.room > 1:
+		t.append(kind, text)
+		t.room--
+		t.taskLines++
+	case t.room == 1:
+		t.append(EventNote, "the transcript is full; further lines of the task's log are left out")
+		t.room--
+		t.taskLines++
+	default:
+		t.taskLines++
+	}
+	full := len(t.texts) >= flushLines
+	t.mu.Unlock()
+	if full {
+		// The error has ended the run.
+		_ = t.flush(t.run.hard)
+	}
+}
+
+func (t *transcript) append(kind, text string) {
+	t.at = append(t.at, time.Now().UTC())
+	t.kinds = append(t.kinds, kind)
+	t.texts = append(t.texts, clean(text, lineLimit))
+}
+
+// restart begins to count the log of another task.
+func (t *transcript) restart() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.taskLines = 0
+}
+
+// logged is how many lines of the present task's log the transcript has.
+func (t *transcript) logged() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.taskLines
+}
+
+// loop writes now and then until ctx ends.
+func (t *transcript) loop(ctx context.Context) {
+	tick := time.NewTicker(flushEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			_ = t.flush(ctx)
+		}
+	}
+}
+
+// flush writes what was added. An error has ended the run; what was not written is read again from the task's log by
+// the next one.
+func (t *transcript) flush(ctx context.Context) error {
+	t.writing.Lock()
+	defer t.writing.Unlock()
+	t.mu.Lock()
+	at, kinds, texts, taskLines := t.at, t.kinds, t.texts, t.taskLines
+	t.at, t.kinds, t.texts = nil, nil, nil
+	t.mu.Unlock()
+	if len(texts) == 0 {
+		return nil
+	}
+	// The worker's own context may end in the middle; the lines shall be kept all the same.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer cancel()
+	var written int
+	err := t.run.queue.db.Pool.QueryRow(ctx, `
+		WITH counted AS (
+			UPDATE jobs SET event_count = event_count + cardinality($5::text[]), task_lines = $6
+			WHERE id = $1 AND river_id = $2 AND status = 'running'
+			RETURNING event_count - cardinality($5::text[]) AS before
+		), added AS (
+			INSERT INTO job_events (job_id, seq, at, kind, text)
+			SELECT $1, before + line.n, line.at, line.kind, line.text
+			FROM counted, unnest($3::timestamptz[], $4::text[], $5::text[]) WITH ORDINALITY AS line (at, kind, text, n)
+			RETURNING 1
+		), told AS (SELECT pg_notify('job_events', $1::bigint::text) FROM counted)
+		SELECT (SELECT count(*) FROM added) FROM (SELECT count(*) FROM told) AS once`,
+		t.run.job.ID, t.run.riverID, at, kinds, texts, taskLines).Scan(&written)
+	if err != nil {
+		return t.run.lose(fmt.Errorf("writing the transcript: %w", err))
+	}
+	if written != len(texts) {
+		return t.run.lose(fmt.Errorf("writing the transcript: another run has the job"))
+	}
+	return nil
+}

@@ -1,0 +1,44 @@
+package job
+
+import "time"
+
+// View is a job as the API shows it; the JSON names are those of the API.
+type View struct {
+	ID     int64  `json:"id" example:"57"`
+	Kind   string `json:"kind" example:"vm.start"`
+	Status Status `json:"status" enum:"queued,running,succeeded,failed,canceled,unknown" doc:"unknown: whether it had its effect could not be found out"`
+	Target Target `json:"target"`
+	HostID *int64 `json:"host_id" example:"1" doc:"The host it works on"`
+	// RequestedBy is null for what the service does by itself.
+	RequestedBy     *Requester `json:"requested_by" doc:"Who asked for it; null for what the service does by itself"`
+	TaskID          string     `json:"task_id" doc:"The hypervisor's task that it started last; empty when there is none" example:"UPID:pve1:00001A2B:0C3D4E5F:6720F00D:qmstart:101:service@pve!lifecycle:"`
+	Error           string     `json:"error" doc:"Why it failed or is unknown"`
+	CancelRequested bool       `json:"cancel_requested"`
+	Runs            int        `json:"runs" example:"1" doc:"How often it was begun: more than once when the service was interrupted"`
+	CreatedAt       time.Time  `json:"created_at"`
+	StartedAt       *time.Time `json:"started_at"`
+	FinishedAt      *time.Time `json:"finished_at"`
+	DurationS       *float64   `json:"duration_s" example:"3.2" doc:"Seconds from its start to its end"`
+}
+
+// Requester is who asked for a job.
+type Requester struct {
+	ID    *int64 `json:"id" doc:"Null when the user is gone"`
+	Email string `json:"email" example:"ann@example.org"`
+}
+
+// View is the job for the API.
+func (j *Job) View() View {
+	v := View{
+		ID: j.ID, Kind: j.Kind, Status: j.Status, Target: j.Target, HostID: j.HostID, TaskID: j.TaskID, Error: j.Error,
+		CancelRequested: j.CancelRequestedAt != nil, Runs: j.Runs, CreatedAt: j.CreatedAt, StartedAt: j.StartedAt, FinishedAt: j.FinishedAt,
+	}
+	if j.RequestedBy != nil || j.RequestedByEmail != "" {
+		v.RequestedBy = &Requester{ID: j.RequestedBy, Email: j.RequestedByEmail}
+	}
+	if j.StartedAt != nil && j.FinishedAt != nil {
+		seconds := float64(j.FinishedAt.Sub(*j.StartedAt).Milliseconds()) / 1000
+		v.DurationS = &seconds
+	}
+	return v
+}
