@@ -1,0 +1,52 @@
+// Package app knows apps: containers that were adopted, or installed from the catalog. A container that is neither is no
+// app; Discovered lists those. An app's row outlives the cache row of its container, so that what people said of it is
+// not lost when the container is away for a while.
+package app
+
+import (
+	"time"
+
+	"github.com/hostler/hostler/core/guest"
+)
+
+// App is one app. What the hypervisor says of its container is null while the container is not there.
+type App struct {
+	ID               int64      `json:"id" example:"3"`
+	Name             string     `json:"name" example:"wiki"`
+	Slug             *string    `json:"slug" doc:"Entry of the catalog that it was installed from"`
+	VMID             int64      `json:"vmid" example:"105" doc:"The container's id at the hypervisor"`
+	Status           string     `json:"status" enum:"running,stopped,paused,suspended,unknown,pending" doc:"unknown while no host of its cluster answers or its container is not there; pending while a job works on it"`
+	JobID            *int64     `json:"job_id" doc:"The unfinished job that works on it"`
+	Present          bool       `json:"present" doc:"Whether the hypervisor has its container"`
+	HostID           *int64     `json:"host_id" example:"1"`
+	Host             *string    `json:"host" example:"lab"`
+	Cluster          *string    `json:"cluster" example:"prod"`
+	Node             *string    `json:"node" example:"pve1"`
+	GuestName        *string    `json:"guest_name" doc:"The container's own name"`
+	Lock             string     `json:"lock"`
+	Tags             []string   `json:"tags"`
+	CPU              *float64   `json:"cpu"`
+	CPUs             *float64   `json:"cpus"`
+	MemoryBytes      *int64     `json:"memory_bytes"`
+	MemoryTotalBytes *int64     `json:"memory_total_bytes"`
+	DiskBytes        *int64     `json:"disk_bytes"`
+	DiskTotalBytes   *int64     `json:"disk_total_bytes"`
+	NetInBytes       *int64     `json:"net_in_bytes"`
+	NetOutBytes      *int64     `json:"net_out_bytes"`
+	UptimeS          *int64     `json:"uptime_s"`
+	WebPort          *int       `json:"web_port" example:"8080"`
+	WebPath          *string    `json:"web_path" example:"/admin"`
+	WebProtocol      *string    `json:"web_protocol" enum:"http,https"`
+	IsSelf           bool       `json:"is_self" doc:"The service itself runs in it"`
+	SeenAt           *time.Time `json:"seen_at"`
+	AdoptedAt        time.Time  `json:"adopted_at"`
+
+	clusterID *int64
+	guestID   *int64
+}
+
+// Store reads and adopts apps and asks for changes of their power state.
+type Store struct {
+	Guests *guest.Store
+	Actor  *guest.Actor
+}

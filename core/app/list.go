@@ -1,0 +1,115 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/guest"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/problem"
+)
+
+// selectApps joins an app with its container's cache row, its host and the job that works on it.
+const selectApps = `SELECT a.id, a.name, a.slug, a.vmid,
+	CASE WHEN j.id IS NOT NULL THEN 'pending' ELSE coalesce(g.status, 'unknown') END, j.id, g.id IS NOT NULL,
+	h.id, h.name, c.name, g.node, g.name, coalesce(g.lock, ''), coalesce(g.tags, '{}'), g.cpu, g.cpus, g.memory,
+	g.memory_total, g.disk, g.disk_total, g.net_in, g.net_out, g.uptime, a.web_port, a.web_path, a.web_protocol, CASE WHEN g.id IS NOT NULL THEN COALESCE(c.seen_at, g.changed_at) END,
+	a.adopted_at, a.cluster_id, g.id
+	FROM apps a
+	LEFT JOIN guests g ON g.cluster_id = a.cluster_id AND g.vmid = a.vmid AND g.kind = 'container'
+	LEFT JOIN hosts h ON h.id = coalesce(g.host_id, a.host_id)
+	LEFT JOIN clusters c ON c.id = a.cluster_id
+	LEFT JOIN jobs j ON j.exclusive = 'guest:' || g.id AND j.status IN ('queued', 'running')
+	WHERE `
+
+func (a *App) fields() []any {
+	return []any{&a.ID, &a.Name, &a.Slug, &a.VMID, &a.Status, &a.JobID, &a.Present, &a.HostID, &a.Host, &a.Cluster, &a.Node,
+		&a.GuestName, &a.Lock, &a.Tags, &a.CPU, &a.CPUs, &a.MemoryBytes, &a.MemoryTotalBytes, &a.DiskBytes, &a.DiskTotalBytes,
+		&a.NetInBytes, &a.NetOutBytes, &a.UptimeS, &a.WebPort, &a.WebPath, &a.WebProtocol, &a.SeenAt, &a.AdoptedAt,
+		&a.clusterID, &a.guestID}
+}
+
+// Filter narrows List. Zero values narrow nothing.
+type Filter struct {
+	HostID int64
+	Status string
+	// Query is looked for in the app's, the container's and the catalog entry's name, in any case.
+	Query string
+}
+
+// List gives the apps that may be seen, by name. An app that has lost its host is the instance's.
+func (s *Store) List(ctx context.Context, f Filter, visible identity.Visible) ([]App, error) {
+	all, err := s.read(ctx, `($1 OR h.team_id = ANY($2)) AND ($3::bigint = 0 OR h.id = $3) ORDER BY lower(a.name), a.id`, visible.All, visible.Teams, f.HostID)
+	if err != nil {
+		return nil, err
+	}
+	// The status is worked out from three tables, and the names are searched as Go folds them; apps are few.
+	query := strings.ToLower(f.Query)
+	return slices.DeleteFunc(all, func(a App) bool {
+		return f.Status != "" && a.Status != f.Status || query != "" && !a.matches(query)
+	}), nil
+}
+
+func (a *App) matches(query string) bool {
+	for _, text := range []*string{&a.Name, a.GuestName, a.Slug} {
+		if text != nil && strings.Contains(strings.ToLower(*text), query) {
+			return true
+		}
+	}
+	return false
+}
+
+// Get gives one app, or problem not_found. Whether it may be seen is the caller's to check.
+func (s *Store) Get(ctx context.Context, id int64) (*App, error) {
+	all, err := s.read(ctx, "a.id = $1", id)
+	if err != nil {
+		return nil, err
+	}
+	if len(all) == 0 {
+		return nil, problem.New(problem.CodeNotFound, "there is no such app")
+	}
+	return &all[0], nil
+}
+
+func (s *Store) read(ctx context.Context, where string, args ...any) ([]App, error) {
+	rows, err := s.Guests.DB.Pool.Query(ctx, selectApps+where, args...)
+	if err != nil {
+		return nil, db.Problem(fmt.Errorf("reading apps: %w", err))
+	}
+	defer rows.Close()
+	all := []App{}
+	for rows.Next() {
+		var a App
+		if err := rows.Scan(a.fields()...); err != nil {
+			return nil, fmt.Errorf("reading an app: %w", err)
+		}
+		all = append(all, a)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, db.Problem(fmt.Errorf("reading apps: %w", err))
+	}
+	return all, s.markSelf(ctx, all)
+}
+
+func (s *Store) markSelf(ctx context.Context, all []App) error {
+	if len(all) == 0 {
+		return nil
+	}
+	self, err := s.Guests.Self.Guests(ctx)
+	if err != nil || len(self) == 0 {
+		return err
+	}
+	for i := range all {
+		all[i].IsSelf = all[i].guestID != nil && slices.Contains(self, *all[i].guestID)
+	}
+	return nil
+}
+
+// Discovered lists the containers that may be seen and are no apps yet. A container of a cluster that several hosts
+// front is listed once, with the host registered at its node.
+func (s *Store) Discovered(ctx context.Context, visible identity.Visible) ([]guest.Guest, error) {
+	return s.Guests.List(ctx, guest.Filter{Kind: guest.Container, Unadopted: true}, visible)
+}

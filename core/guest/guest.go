@@ -1,0 +1,53 @@
+// Package guest is the cache of what the hypervisors run: VMs and containers, as the last poll saw them, and what people
+// do to their power state.
+//
+// A row lives as long as the hypervisors report the guest; core/poll writes it. core/vm and core/app are the two views
+// that people know: every VM, and those containers that were adopted or installed as apps.
+package guest
+
+import "time"
+
+// Kinds of guests, as in the hypervisor kind of plugins.
+const (
+	VM        = "vm"
+	Container = "container"
+)
+
+// StatusPending is the status of a guest on which an unfinished job works, whatever the hypervisor says.
+const StatusPending = "pending"
+
+// Guest is one VM or container. Figures that the hypervisor did not give, or that are not known because its host does
+// not answer, are null. The JSON names are those of the API.
+type Guest struct {
+	ID               int64     `json:"id" example:"12" doc:"Id in this service"`
+	Kind             string    `json:"kind" enum:"vm,container"`
+	Name             string    `json:"name" example:"web-1"`
+	VMID             int64     `json:"vmid" example:"101" doc:"Id at the hypervisor"`
+	Status           string    `json:"status" enum:"running,stopped,paused,suspended,unknown,pending" doc:"unknown while no host of its cluster answers; pending while a job works on it"`
+	JobID            *int64    `json:"job_id" doc:"The unfinished job that works on it"`
+	HostID           int64     `json:"host_id" example:"1"`
+	Host             string    `json:"host" example:"lab" doc:"Name of the host"`
+	Cluster          string    `json:"cluster" example:"prod" doc:"Name of the cluster; empty for a machine alone"`
+	Node             string    `json:"node" example:"pve1"`
+	Template         bool      `json:"template"`
+	Lock             string    `json:"lock" doc:"What locks it at the hypervisor; empty when nothing does" example:"backup"`
+	Pool             string    `json:"pool"`
+	Tags             []string  `json:"tags"`
+	CPU              *float64  `json:"cpu" doc:"Used part of its cores, 0 to 1" example:"0.25"`
+	CPUs             *float64  `json:"cpus" example:"2"`
+	MemoryBytes      *int64    `json:"memory_bytes"`
+	MemoryTotalBytes *int64    `json:"memory_total_bytes"`
+	DiskBytes        *int64    `json:"disk_bytes"`
+	DiskTotalBytes   *int64    `json:"disk_total_bytes"`
+	NetInBytes       *int64    `json:"net_in_bytes" doc:"Since its start"`
+	NetOutBytes      *int64    `json:"net_out_bytes" doc:"Since its start"`
+	DiskReadBytes    *int64    `json:"disk_read_bytes" doc:"Since its start"`
+	DiskWriteBytes   *int64    `json:"disk_write_bytes" doc:"Since its start"`
+	UptimeS          *int64    `json:"uptime_s"`
+	IsSelf           bool      `json:"is_self" doc:"The service itself runs in it"`
+	SeenAt           time.Time `json:"seen_at" doc:"When its cluster last answered with it"`
+	clusterID        int64
+}
+
+// ClusterID is the cluster that the guest belongs to.
+func (g *Guest) ClusterID() int64 { return g.clusterID }

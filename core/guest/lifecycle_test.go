@@ -1,0 +1,383 @@
+package guest_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/db/dbtest"
+	"github.com/hostler/hostler/core/guest"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
+)
+
+// lifecycleBench is one host with guests, in the database and in memory.
+type lifecycleBench struct {
+	db      *db.DB
+	driver  *memdriver.Driver
+	cluster *memdriver.Cluster
+	queue   *job.Queue
+	worker  *guest.Lifecycle
+	hostID  int64
+	// missing are capabilities without a token; opened counts the hosts that were opened by capability.
+	missing map[hypervisor.Capability]bool
+	mu      sync.Mutex
+	opened  map[hypervisor.Capability]int
+	// wrap changes a host that is opened with the lifecycle token.
+	wrap func(hypervisor.Host) hypervisor.Host
+}
+
+func (b *lifecycleBench) Open(ctx context.Context, hostID int64, capability hypervisor.Capability) (hypervisor.Host, error) {
+	if hostID != b.hostID {
+		return nil, fmt.Errorf("no host %d", hostID)
+	}
+	if b.missing[capability] {
+		return nil, problem.New(problem.CodeCapabilityMissing, "the host has no token for %s", capability)
+	}
+	b.mu.Lock()
+	b.opened[capability]++
+	b.mu.Unlock()
+	host, err := b.driver.Open(ctx, b.cluster.Target(capability))
+	if err == nil && b.wrap != nil && capability == hypervisor.Lifecycle {
+		host = b.wrap(host)
+	}
+	return host, err
+}
+
+const poolAddress = "pool.mem:8006"
+
+func newLifecycleBench(t *testing.T) *lifecycleBench {
+	t.Helper()
+	b := &lifecycleBench{
+		db: dbtest.New(t), driver: memdriver.New(), missing: map[hypervisor.Capability]bool{}, opened: map[hypervisor.Capability]int{},
+	}
+	b.cluster = b.driver.Add(poolAddress, memdriver.Spec{Nodes: 2})
+	err := b.db.Pool.QueryRow(t.Context(), `
+		WITH c AS (INSERT INTO clusters (team_id, name) VALUES (1, 'mem') RETURNING id)
+		INSERT INTO hosts (cluster_id, driver, name, address) SELECT id, 'mem', 'pool', 'pool.mem:8006' FROM c RETURNING id`).Scan(&b.hostID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = b.db.Pool.Exec(t.Context(), "INSERT INTO host_credentials (host_id, capability, token_id, secret) VALUES ($1, 'lifecycle', $2, '')",
+		b.hostID, b.cluster.Target(hypervisor.Lifecycle).Credential.TokenID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.queue, err = job.New(job.Config{DB: b.db, Logger: hclog.NewNullLogger(), ResumeEvery: 300 * time.Millisecond, Settle: 300 * time.Millisecond, LostLimit: 2 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.worker = &guest.Lifecycle{DB: b.db, Hosts: b}
+	b.worker.Register(b.queue)
+	return b
+}
+
+func (b *lifecycleBench) start(t *testing.T) {
+	t.Helper()
+	if err := b.queue.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = b.queue.Stop(context.Background()) })
+}
+
+// guest makes one in the hypervisor and its row.
+func (b *lifecycleBench) guest(t *testing.T, kind hypervisor.GuestKind, status string) (hypervisor.GuestRef, guest.LifecycleParams) {
+	t.Helper()
+	ref := b.cluster.NewGuest(kind, status)
+	p := guest.LifecycleParams{Kind: kind, VMID: ref.ID, Name: fmt.Sprintf("%s-%d", kind, ref.ID)}
+	err := b.db.Pool.QueryRow(t.Context(), `INSERT INTO guests (cluster_id, host_id, kind, vmid, node, name, status)
+		SELECT cluster_id, id, $2, $3, $4, $5, $6 FROM hosts WHERE id = $1 RETURNING id`,
+		b.hostID, kind, ref.ID, ref.Node, p.Name, status).Scan(&p.GuestID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ref, p
+}
+
+func (b *lifecycleBench) enqueue(t *testing.T, p guest.LifecycleParams, action hypervisor.Action) int64 {
+	t.Helper()
+	p.Action = action
+	kind := "vm"
+	if p.Kind == hypervisor.Container {
+		kind = "app"
+	}
+	var id int64
+	err := b.db.Tx(t.Context(), func(tx *db.Tx) error {
+		j, err := b.queue.Enqueue(t.Context(), tx, guest.LifecycleSpec(job.Target{Kind: kind, ID: p.GuestID, Name: p.Name}, 1, b.hostID, p))
+		if err == nil {
+			id = j.ID
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+// ended waits for a job and gives it with its transcript.
+func (b *lifecycleBench) ended(t *testing.T, id int64, want job.Status) (*job.Job, string) {
+	t.Helper()
+	deadline := time.Now().Add(time.Minute)
+	for {
+		j, err := b.queue.Get(t.Context(), id, identity.Visible{All: true, Teams: []int64{}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !j.Status.Finished() && time.Now().Before(deadline) {
+			time.Sleep(10 * time.Millisecond)
+			continue
+		}
+		events, err := b.queue.Events(t.Context(), id, 0, job.MaxEvents)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var lines []string
+		for _, e := range events {
+			lines = append(lines, e.Kind+": "+e.Text)
+		}
+		transcript := strings.Join(lines, "\n")
+		if j.Status != want {
+			t.Fatalf("job ended as %s (%s), want %s\n%s", j.Status, j.Error, want, transcript)
+		}
+		return j, transcript
+	}
+}
+
+func (b *lifecycleBench) tasks(t *testing.T, ref hypervisor.GuestRef) int {
+	t.Helper()
+	host, _ := b.driver.Open(t.Context(), b.cluster.Target(hypervisor.Monitoring))
+	tasks, err := host.Tasks(t.Context(), hypervisor.TaskQuery{Limit: 500, Guest: &ref})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(tasks)
+}
+
+func TestEveryAction(t *testing.T) {
+	t.Parallel()
+	b := newLifecycleBench(t)
+	b.start(t)
+	for _, c := range []struct {
+		kind         hypervisor.GuestKind
+		action       hypervisor.Action
+		before, then string
+	}{
+		{hypervisor.VM, hypervisor.Start, hypervisor.GuestStopped, hypervisor.GuestRunning},
+		{hypervisor.VM, hypervisor.Stop, hypervisor.GuestRunning, hypervisor.GuestStopped},
+		{hypervisor.VM, hypervisor.Shutdown, hypervisor.GuestRunning, hypervisor.GuestStopped},
+		{hypervisor.VM, hypervisor.Restart, hypervisor.GuestRunning, hypervisor.GuestRunning},
+		{hypervisor.VM, hypervisor.Pause, hypervisor.GuestRunning, hypervisor.GuestPaused},
+		{hypervisor.VM, hypervisor.Resume, hypervisor.GuestPaused, hypervisor.GuestRunning},
+		{hypervisor.VM, hypervisor.Reset, hypervisor.GuestRunning, hypervisor.GuestRunning},
+		{hypervisor.Container, hypervisor.Start, hypervisor.GuestStopped, hypervisor.GuestRunning},
+		{hypervisor.Container, hypervisor.Stop, hypervisor.GuestRunning, hypervisor.GuestStopped},
+		{hypervisor.Container, hypervisor.Shutdown, hypervisor.GuestRunning, hypervisor.GuestStopped},
+		{hypervisor.Container, hypervisor.Restart, hypervisor.GuestRunning, hypervisor.GuestRunning},
+	} {
+		ref, p := b.guest(t, c.kind, c.before)
+		j, transcript := b.ended(t, b.enqueue(t, p, c.action), job.Succeeded)
+		if b.tasks(t, ref) != 1 || j.TaskID == "" {
+			t.Errorf("%s %s: %d tasks, %q", c.kind, c.action, b.tasks(t, ref), j.TaskID)
+		}
+		if !strings.Contains(transcript, "log: guest is "+c.then) {
+			t.Errorf("%s %s: transcript\n%s", c.kind, c.action, transcript)
+		}
+		var shown string
+		if err := b.db.Pool.QueryRow(t.Context(), "SELECT status FROM guests WHERE id = $1", p.GuestID).Scan(&shown); err != nil || shown != c.then {
+			t.Errorf("%s %s: the row says %q, %v, want %q", c.kind, c.action, shown, err, c.then)
+		}
+	}
+}
+
+func TestNothingToDo(t *testing.T) {
+	t.Parallel()
+	b := newLifecycleBench(t)
+	b.start(t)
+	for action, status := range map[hypervisor.Action]string{
+		hypervisor.Start: hypervisor.GuestRunning, hypervisor.Stop: hypervisor.GuestStopped,
+		hypervisor.Shutdown: hypervisor.GuestStopped, hypervisor.Pause: hypervisor.GuestPaused,
+		hypervisor.Resume: hypervisor.GuestRunning,
+	} {
+		ref, p := b.guest(t, hypervisor.VM, status)
+		j, transcript := b.ended(t, b.enqueue(t, p, action), job.Succeeded)
+		if b.tasks(t, ref) != 0 || j.TaskID != "" || !strings.Contains(transcript, "nothing to do: the guest is "+status) {
+			t.Errorf("%s: %d tasks, transcript\n%s", action, b.tasks(t, ref), transcript)
+		}
+	}
+}
+
+// A guest that moved since the last poll is found where it is.
+func TestGuestMoved(t *testing.T) {
+	t.Parallel()
+	b := newLifecycleBench(t)
+	b.start(t)
+	ref, p := b.guest(t, hypervisor.VM, hypervisor.GuestRunning)
+	moved := ref
+	moved.Node = map[string]string{"node1": "node2", "node2": "node1"}[ref.Node]
+	b.cluster.Change(ref.ID, func(g *hypervisor.Guest) { g.Node = moved.Node })
+	_, transcript := b.ended(t, b.enqueue(t, p, hypervisor.Stop), job.Succeeded)
+	if b.tasks(t, moved) != 1 || !strings.Contains(transcript, "is not on node "+ref.Node+" but on "+moved.Node) {
+		t.Errorf("%d tasks, transcript\n%s", b.tasks(t, moved), transcript)
+	}
+}
+
+// Whatever is no longer as it was when the job was asked for stops it before anything is sent.
+func TestCheckedAgainAtTheStart(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		change func(b *lifecycleBench, ref hypervisor.GuestRef, p guest.LifecycleParams)
+		action hypervisor.Action
+		text   string
+	}{
+		"another name": {func(b *lifecycleBench, ref hypervisor.GuestRef, _ guest.LifecycleParams) {
+			b.cluster.Change(ref.ID, func(g *hypervisor.Guest) { g.Name = "database" })
+		}, hypervisor.Stop, `is now called "database"`},
+		"row gone": {func(b *lifecycleBench, _ hypervisor.GuestRef, p guest.LifecycleParams) {
+			_, _ = b.db.Pool.Exec(context.Background(), "DELETE FROM guests WHERE id = $1", p.GuestID)
+		}, hypervisor.Stop, "is no longer there"},
+		"guest gone": {func(b *lifecycleBench, ref hypervisor.GuestRef, _ guest.LifecycleParams) {
+			b.cluster.Remove(ref.ID)
+		}, hypervisor.Stop, "the hypervisor has no vm"},
+		"self": {func(b *lifecycleBench, _ hypervisor.GuestRef, p guest.LifecycleParams) {
+			b.worker.Self = func(_ context.Context, id int64) (bool, error) { return id == p.GuestID, nil }
+		}, hypervisor.Stop, "the service itself runs in this guest"},
+		"no token": {func(b *lifecycleBench, _ hypervisor.GuestRef, _ guest.LifecycleParams) {
+			b.missing[hypervisor.Lifecycle] = true
+		}, hypervisor.Stop, "no token for lifecycle"},
+		"host away": {func(b *lifecycleBench, _ hypervisor.GuestRef, _ guest.LifecycleParams) {
+			b.cluster.SetKnob("guest", memdriver.Knob{Err: hypervisor.Errorf(hypervisor.Unreachable, "no route to the host")})
+		}, hypervisor.Stop, "no route to the host"},
+		"locked": {func(b *lifecycleBench, ref hypervisor.GuestRef, _ guest.LifecycleParams) {
+			b.cluster.Change(ref.ID, func(g *hypervisor.Guest) { g.Lock = "backup" })
+		}, hypervisor.Stop, "is locked (backup)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newLifecycleBench(t)
+			ref, p := b.guest(t, hypervisor.VM, hypervisor.GuestRunning)
+			id := b.enqueue(t, p, c.action)
+			c.change(b, ref, p)
+			b.start(t)
+			j, _ := b.ended(t, id, job.Failed)
+			if !strings.Contains(j.Error, c.text) {
+				t.Errorf("error %q, want %q in it", j.Error, c.text)
+			}
+			if n := b.tasks(t, ref); n != 0 {
+				t.Errorf("%d tasks were started", n)
+			}
+		})
+	}
+}
+
+func TestConfirmedSelf(t *testing.T) {
+	t.Parallel()
+	b := newLifecycleBench(t)
+	b.worker.Self = func(context.Context, int64) (bool, error) { return true, nil }
+	b.start(t)
+	_, p := b.guest(t, hypervisor.VM, hypervisor.GuestRunning)
+	p.ConfirmedSelf = true
+	b.ended(t, b.enqueue(t, p, hypervisor.Stop), job.Succeeded)
+	_, p = b.guest(t, hypervisor.VM, hypervisor.GuestStopped)
+	b.ended(t, b.enqueue(t, p, hypervisor.Start), job.Succeeded)
+}
+
+// deaf takes an action, carries it out when it is told to, and loses the answer.
+type deaf struct {
+	hypervisor.Host
+	after func(ctx context.Context, act func() (string, error)) error
+}
+
+func (h *deaf) Act(ctx context.Context, ref hypervisor.GuestRef, action hypervisor.Action) (string, error) {
+	return "", h.after(ctx, func() (string, error) { return h.Host.(hypervisor.Lifecycler).Act(ctx, ref, action) })
+}
+
+// A task of somebody else is not taken for ours, and a token that was changed meanwhile makes the list worth nothing.
+func TestLostAnswer(t *testing.T) {
+	t.Parallel()
+	cut := hypervisor.Errorf(hypervisor.Unreachable, "cut")
+	t.Run("ours is found beside a stranger's", func(t *testing.T) {
+		t.Parallel()
+		b := newLifecycleBench(t)
+		ref, p := b.guest(t, hypervisor.VM, hypervisor.GuestRunning)
+		stranger, _ := b.driver.Open(t.Context(), b.cluster.NewToken(hypervisor.Lifecycle, "stranger", memdriver.GuestPower, memdriver.GuestAudit))
+		b.wrap = func(h hypervisor.Host) hypervisor.Host {
+			return &deaf{h, func(ctx context.Context, act func() (string, error)) error {
+				_, _ = stranger.(hypervisor.Lifecycler).Act(ctx, ref, hypervisor.Restart)
+				_, _ = act()
+				return cut
+			}}
+		}
+		b.start(t)
+		j, transcript := b.ended(t, b.enqueue(t, p, hypervisor.Restart), job.Succeeded)
+		if strings.Contains(j.TaskID, "stranger") || b.tasks(t, ref) != 2 {
+			t.Errorf("the job has the task %q\n%s", j.TaskID, transcript)
+		}
+	})
+	t.Run("token changed", func(t *testing.T) {
+		t.Parallel()
+		b := newLifecycleBench(t)
+		ref, p := b.guest(t, hypervisor.VM, hypervisor.GuestRunning)
+		b.wrap = func(h hypervisor.Host) hypervisor.Host {
+			return &deaf{h, func(ctx context.Context, _ func() (string, error)) error {
+				_, err := b.db.Pool.Exec(ctx, "UPDATE host_credentials SET token_id = 'service@mem!new'")
+				if err != nil {
+					t.Error(err)
+				}
+				return cut
+			}}
+		}
+		b.start(t)
+		j, _ := b.ended(t, b.enqueue(t, p, hypervisor.Restart), job.Unknown)
+		if !strings.Contains(j.Error, "token was changed") || b.tasks(t, ref) != 0 {
+			t.Errorf("error %q, %d tasks", j.Error, b.tasks(t, ref))
+		}
+	})
+}
+
+// The task fails because the guest came into the wanted state by itself.
+func TestFailureThatIsNone(t *testing.T) {
+	t.Parallel()
+	b := newLifecycleBench(t)
+	b.start(t)
+	ref, p := b.guest(t, hypervisor.VM, hypervisor.GuestRunning)
+	p.Name = "stuck"
+	b.cluster.Change(ref.ID, func(g *hypervisor.Guest) { g.Name = "stuck" })
+	for _, wanted := range []job.Status{job.Failed, job.Succeeded} {
+		id := b.enqueue(t, p, hypervisor.Shutdown)
+		task := ""
+		for deadline := time.Now().Add(time.Minute); task == "" && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+			j, err := b.queue.Get(t.Context(), id, identity.Visible{All: true, Teams: []int64{}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			task = j.TaskID
+		}
+		if wanted == job.Succeeded {
+			b.cluster.Change(ref.ID, func(g *hypervisor.Guest) { g.Status = hypervisor.GuestStopped })
+		}
+		b.cluster.EndTask(task, hypervisor.TaskFailed, "got timeout")
+		b.ended(t, id, wanted)
+	}
+}
+
+func TestOneCapabilityPerCall(t *testing.T) {
+	t.Parallel()
+	b := newLifecycleBench(t)
+	b.start(t)
+	_, p := b.guest(t, hypervisor.VM, hypervisor.GuestRunning)
+	b.ended(t, b.enqueue(t, p, hypervisor.Start), job.Succeeded)
+	_ = b.queue.Stop(t.Context())
+	if b.opened[hypervisor.Lifecycle] != 0 || b.opened[hypervisor.Monitoring] == 0 {
+		t.Errorf("reading a state opened %v", b.opened)
+	}
+}

@@ -1,0 +1,161 @@
+package guest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/problem"
+)
+
+// columns of a Guest in the order of scan. pending decides the status: see join.
+const columns = `g.id, g.kind, g.name, g.vmid, CASE WHEN j.id IS NULL THEN g.status ELSE 'pending' END, j.id,
+	g.host_id, h.name, c.name, g.cluster_id, g.node, g.template, g.lock, g.pool, g.tags, g.cpu, g.cpus,
+	g.memory, g.memory_total, g.disk, g.disk_total, g.net_in, g.net_out, g.disk_read, g.disk_write, g.uptime, COALESCE(c.seen_at, g.changed_at)`
+
+// join is the tables of columns. The unfinished jobs are few and come from their partial index once.
+const join = `guests g
+	JOIN hosts h ON h.id = g.host_id
+	JOIN clusters c ON c.id = g.cluster_id
+	LEFT JOIN jobs j ON j.exclusive = 'guest:' || g.id AND j.status IN ('queued', 'running')`
+
+func (g *Guest) fields() []any {
+	return []any{&g.ID, &g.Kind, &g.Name, &g.VMID, &g.Status, &g.JobID, &g.HostID, &g.Host, &g.Cluster, &g.clusterID,
+		&g.Node, &g.Template, &g.Lock, &g.Pool, &g.Tags, &g.CPU, &g.CPUs, &g.MemoryBytes, &g.MemoryTotalBytes, &g.DiskBytes,
+		&g.DiskTotalBytes, &g.NetInBytes, &g.NetOutBytes, &g.DiskReadBytes, &g.DiskWriteBytes, &g.UptimeS, &g.SeenAt}
+}
+
+// Filter narrows List. Zero values narrow nothing.
+type Filter struct {
+	Kind   string
+	HostID int64
+	Status string
+	// Query is looked for in name, node, tags and the hypervisor's id, in any case.
+	Query string
+	// Unadopted leaves only containers that are no apps and no templates.
+	Unadopted bool
+}
+
+// Store reads guests.
+type Store struct {
+	DB   *db.DB
+	Self *Self
+}
+
+// List gives the guests that may be seen, by cluster and the hypervisor's id, in one query.
+func (s *Store) List(ctx context.Context, f Filter, visible identity.Visible) ([]Guest, error) {
+	var where conditions
+	where.visible(visible)
+	where.add(f.Kind != "", "g.kind = ?", f.Kind)
+	where.add(f.HostID != 0, "g.host_id = ?", f.HostID)
+	where.add(f.Status == StatusPending, "j.id IS NOT NULL")
+	where.add(f.Status != "" && f.Status != StatusPending, "j.id IS NULL AND g.status = ?", f.Status)
+	if f.Query != "" {
+		pattern := "%" + likeEscape.Replace(f.Query) + "%"
+		where.add(true, "(g.name ILIKE ? OR g.node ILIKE ? OR g.vmid::text LIKE ? OR array_to_string(g.tags, ' ') ILIKE ?)", pattern, pattern, pattern, pattern)
+	}
+	where.add(f.Unadopted, `g.kind = 'container' AND NOT g.template
+		AND NOT EXISTS (SELECT FROM apps a WHERE a.cluster_id = g.cluster_id AND a.vmid = g.vmid)`)
+	rows, err := s.DB.Pool.Query(ctx, "SELECT "+columns+" FROM "+join+where.clause()+" ORDER BY g.cluster_id, g.vmid, g.kind", where.args...)
+	if err != nil {
+		return nil, db.Problem(fmt.Errorf("listing guests: %w", err))
+	}
+	all, err := collect(rows)
+	if err != nil {
+		return nil, db.Problem(fmt.Errorf("listing guests: %w", err))
+	}
+	return all, s.markSelf(ctx, all)
+}
+
+// collect scans rows into one growing slice. The scan targets are made once: ten thousand rows share them.
+func collect(rows pgx.Rows) ([]Guest, error) {
+	defer rows.Close()
+	all := []Guest{}
+	var g Guest
+	fields := g.fields()
+	for rows.Next() {
+		g = Guest{}
+		if err := rows.Scan(fields...); err != nil {
+			return nil, err
+		}
+		all = append(all, g)
+	}
+	return all, rows.Err()
+}
+
+func (s *Store) markSelf(ctx context.Context, all []Guest) error {
+	if len(all) == 0 {
+		return nil
+	}
+	self, err := s.Self.Guests(ctx)
+	if err != nil || len(self) == 0 {
+		return err
+	}
+	for i := range all {
+		all[i].IsSelf = slices.Contains(self, all[i].ID)
+	}
+	return nil
+}
+
+// Get gives one guest of a kind. Whether it may be seen is the caller's to check. An unknown one is problem not_found.
+func (s *Store) Get(ctx context.Context, kind string, id int64) (*Guest, error) {
+	return s.one(ctx, "g.kind = $1 AND g.id = $2", kind, id)
+}
+
+func (s *Store) one(ctx context.Context, where string, args ...any) (*Guest, error) {
+	rows, err := s.DB.Pool.Query(ctx, "SELECT "+columns+" FROM "+join+" WHERE "+where, args...)
+	if err != nil {
+		return nil, db.Problem(fmt.Errorf("reading a guest: %w", err))
+	}
+	all, err := collect(rows)
+	if err != nil {
+		return nil, db.Problem(fmt.Errorf("reading a guest: %w", err))
+	}
+	if len(all) == 0 {
+		return nil, problem.New(problem.CodeNotFound, "there is no such guest")
+	}
+	return &all[0], s.markSelf(ctx, all)
+}
+
+// likeEscape keeps a search text from meaning anything to LIKE.
+var likeEscape = strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`)
+
+// conditions is a WHERE clause in the making; each ? becomes the next parameter.
+type conditions struct {
+	parts []string
+	args  []any
+}
+
+func (c *conditions) add(wanted bool, condition string, args ...any) {
+	if !wanted {
+		return
+	}
+	var b strings.Builder
+	for _, r := range condition {
+		if r != '?' {
+			b.WriteRune(r)
+			continue
+		}
+		c.args = append(c.args, args[0])
+		args = args[1:]
+		b.WriteString("$" + strconv.Itoa(len(c.args)))
+	}
+	c.parts = append(c.parts, b.String())
+}
+
+func (c *conditions) visible(v identity.Visible) {
+	c.add(!v.All, "h.team_id = ANY(?)", v.Teams)
+}
+
+func (c *conditions) clause() string {
+	if len(c.parts) == 0 {
+		return ""
+	}
+	return " WHERE " + strings.Join(c.parts, " AND ")
+}

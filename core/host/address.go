@@ -1,0 +1,123 @@
+package host
+
+import (
+	"errors"
+	"net"
+	"net/netip"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/sdk/hypervisor"
+	"golang.org/x/net/idna"
+)
+
+// defaultPort is the one that Proxmox VE's API listens on.
+const defaultPort = "8006"
+
+var errAddress = errors.New("must be a name or an IP address (IPv6 in brackets), with :port or without, or an https:// URL of these")
+
+// hostName is a DNS name of letters, digits, hyphens and dots (RFC 1123 section 2.1); underscores are met in the wild.
+var hostName = regexp.MustCompile(`^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*$`)
+
+// ParseAddress brings an address into the form in which hosts are stored: host:port in lower case, IPv6 in brackets and
+// in its shortest form, an international name in its ASCII form. Loopback, link-local, multicast and unspecified
+// addresses are refused, the first two unless allowLocal; a name is judged when it is dialled.
+func ParseAddress(address string, allowLocal bool) (string, error) {
+	text, err := withoutScheme(strings.TrimSpace(address))
+	if err != nil {
+		return "", err
+	}
+	name, port, err := split(text)
+	if err != nil {
+		return "", err
+	}
+	if ip, err := netip.ParseAddr(name); err == nil {
+		if ip.Zone() != "" {
+			return "", errors.New("an IPv6 address must have no zone")
+		}
+		ip = ip.Unmap()
+		if err := hypervisor.CheckAddress(ip, allowLocal); err != nil {
+			return "", errors.New("loopback, link-local, multicast and unspecified addresses are not allowed for a host")
+		}
+		return net.JoinHostPort(ip.String(), port), nil
+	}
+	ascii := strings.TrimSuffix(strings.ToLower(name), ".")
+	err = nil
+	if strings.IndexFunc(ascii, func(r rune) bool { return r > 127 }) >= 0 {
+		ascii, err = idna.Lookup.ToASCII(ascii)
+	}
+	if err != nil || len(ascii) > 253 || !hostName.MatchString(ascii) || numeric(ascii) {
+		return "", errAddress
+	}
+	// "localhost" is loopback whatever a resolver says (RFC 6761 section 6.3).
+	if !allowLocal && (ascii == "localhost" || strings.HasSuffix(ascii, ".localhost")) {
+		return "", errors.New("loopback, link-local, multicast and unspecified addresses are not allowed for a host")
+	}
+	return net.JoinHostPort(ascii, port), nil
+}
+
+// withoutScheme takes an https:// URL apart; what has no scheme is left as it is.
+func withoutScheme(text string) (string, error) {
+	if len(text) > 300 || strings.ContainsAny(text, "\x00 \t\r\n\\") {
+		return "", errAddress
+	}
+	if !strings.Contains(text, "://") {
+		if strings.ContainsAny(text, "/?#@%") {
+			return "", errAddress
+		}
+		return text, nil
+	}
+	u, err := url.Parse(text)
+	if err != nil || !strings.EqualFold(u.Scheme, "https") || u.Host == "" || u.Opaque != "" {
+		return "", errAddress
+	}
+	if u.User != nil || u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || strings.ContainsAny(text, "#%") {
+		return "", errors.New("must have no user, path, query or fragment")
+	}
+	return u.Host, nil
+}
+
+// split finds name and port. An IPv6 address without brackets is taken when it stands alone.
+func split(text string) (name, port string, err error) {
+	if ip, err := netip.ParseAddr(text); err == nil {
+		return ip.String(), defaultPort, nil
+	}
+	if strings.HasPrefix(text, "[") && strings.HasSuffix(text, "]") {
+		name, port = text[1:len(text)-1], defaultPort
+	} else if strings.Contains(text, ":") {
+		if name, port, err = net.SplitHostPort(text); err != nil {
+			return "", "", errAddress
+		}
+	} else {
+		name, port = text, defaultPort
+	}
+	if strings.HasPrefix(text, "[") {
+		if ip, err := netip.ParseAddr(name); err != nil || !ip.Is6() {
+			return "", "", errAddress
+		}
+	}
+	n, err := strconv.ParseUint(port, 10, 16)
+	if err != nil || n == 0 || strings.HasPrefix(port, "+") {
+		return "", "", errors.New("the port must be from 1 to 65535")
+	}
+	return name, strconv.FormatUint(n, 10), nil
+}
+
+// numeric names a form of IPv4 that resolvers take and netip does not, such as 127.1 or 0x7f000001.
+func numeric(name string) bool {
+	last := name[strings.LastIndexByte(name, '.')+1:]
+	_, err := strconv.ParseUint(strings.TrimPrefix(last, "0x"), 16, 64)
+	return err == nil && (last[0] >= '0' && last[0] <= '9')
+}
+
+// address is ParseAddress with the 422 of the field.
+func (s *Store) address(text string) (string, error) {
+	parsed, err := ParseAddress(text, s.allowLocal)
+	if err != nil {
+		return "", problem.InvalidField(err.Error(), "address", "body", "address")
+	}
+	return parsed, nil
+}

@@ -1,0 +1,151 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/core/secret"
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// Enrolment is a host to enrol, or to probe.
+type Enrolment struct {
+	Address     string
+	Name        string
+	TokenID     string
+	Secret      secret.String
+	Fingerprint string
+	VerifyTLS   bool
+	SSHConsent  bool
+	SSHEnroll   bool
+}
+
+// parse checks what can be checked without the network.
+func (s *Store) parse(in Enrolment) (endpoint, hypervisor.Credential, error) {
+	e := endpoint{driver: s.driver, verifyTLS: in.VerifyTLS}
+	var errs []error
+	var err error
+	if e.address, err = s.address(in.Address); err != nil {
+		errs = append(errs, err)
+	}
+	if e.fingerprint, err = fingerprint(in.Fingerprint); err != nil {
+		errs = append(errs, err)
+	}
+	credential, err := credentialOf(hypervisor.Monitoring, in.TokenID, in.Secret)
+	return e, credential, faults(append(errs, err)...)
+}
+
+// faults makes one 422 of several.
+func faults(errs ...error) error {
+	var all []problem.Fault
+	for _, err := range errs {
+		var p *problem.Error
+		if errors.As(err, &p) && p.Code == problem.CodeInvalid {
+			all = append(all, p.Faults...)
+		} else if err != nil {
+			return err
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return problem.Invalid(all...)
+}
+
+func credentialOf(capability hypervisor.Capability, tokenID string, token secret.String) (hypervisor.Credential, error) {
+	var errs []error
+	tokenID = strings.TrimSpace(tokenID)
+	switch {
+	case strings.Contains(tokenID, "="):
+		// Hypervisors print "id=secret" in one piece; pasted whole, the secret would be kept in the open.
+		errs = append(errs, problem.InvalidField("must be the token's id alone, without = and the secret", "value_error", "body", "token_id"))
+	case !plain(tokenID, 255):
+		errs = append(errs, problem.InvalidField("must be a token's id of printable ASCII, such as service@pve!monitoring", "value_error", "body", "token_id"))
+	}
+	if !plain(token.Reveal(), 1024) {
+		errs = append(errs, problem.InvalidField("must be a token's secret of printable ASCII", "value_error", "body", "token_secret"))
+	}
+	return hypervisor.Credential{Capability: capability, TokenID: tokenID, Secret: hypervisor.Secret(token.Reveal())}, faults(errs...)
+}
+
+// plain holds for what can stand in a header: printable ASCII without spaces.
+func plain(s string, most int) bool {
+	return s != "" && len(s) <= most && !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })
+}
+
+// Create verifies a host with its monitoring token and stores it, with the certificate that is to be pinned. Missing
+// privileges are told and do not refuse it. A name or address that another host has is conflict; an endpoint that fails
+// is hypervisor_error, a token that it does not take token_rejected, and then nothing is stored.
+func (s *Store) Create(ctx context.Context, in Enrolment) (Host, Verification, error) {
+	e, credential, err := s.parse(in)
+	called, nameErr := name(in.Name)
+	if err := faults(err, nameErr); err != nil {
+		return Host{}, Verification{}, err
+	}
+	audit.Describe(ctx, func(entry *audit.Entry) {
+		entry.TargetKind, entry.TargetName = "host", called
+		entry.Details = map[string]any{"address": e.address, "token_id": credential.TokenID}
+	})
+	if err := s.free(ctx, called, e.address, 0); err != nil {
+		return Host{}, Verification{}, err
+	}
+	v, err := s.verify(ctx, e.driver, s.targetOf(e, credential))
+	if err != nil {
+		return Host{}, Verification{}, rejected(err)
+	}
+	var id int64
+	err = s.db.Tx(ctx, func(tx *db.Tx) error {
+		err := tx.Pgx.QueryRow(ctx, `INSERT INTO hosts (driver, name, address, tls_fingerprint, verify_tls, ssh_consent, ssh_enroll, version, entry_node)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, COALESCE($9, '')) RETURNING id`,
+			e.driver, called, e.address, e.pin(v.Fingerprint), e.verifyTLS, in.SSHConsent, in.SSHEnroll, v.Version, v.Node).Scan(&id)
+		if err != nil {
+			return taken(err)
+		}
+		if err := s.storeCredential(ctx, tx, id, credential, v); err != nil {
+			return err
+		}
+		audit.Describe(ctx, func(entry *audit.Entry) { entry.TargetID, entry.HostID = fmt.Sprint(id), &id })
+		return audit.Write(ctx, tx)
+	})
+	if err != nil {
+		return Host{}, Verification{}, err
+	}
+	h, err := s.Get(ctx, id)
+	return h, v, err
+}
+
+// free refuses a name or an address that another host has, before the network is asked.
+func (s *Store) free(ctx context.Context, name, address string, but int64) error {
+	var nameTaken, addressTaken bool
+	err := s.db.Pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM hosts WHERE name = $1 AND id <> $3), EXISTS (SELECT FROM hosts WHERE address = $2 AND id <> $3)`,
+		name, address, but).Scan(&nameTaken, &addressTaken)
+	switch {
+	case err != nil:
+		return db.Problem(fmt.Errorf("comparing with other hosts: %w", err))
+	case nameTaken:
+		return conflict("name")
+	case addressTaken:
+		return conflict("address")
+	}
+	return nil
+}
+
+// taken turns the database's word for the same into the same.
+func taken(err error) error {
+	switch {
+	case db.Duplicate(err, "hosts_name_key"):
+		return conflict("name")
+	case db.Duplicate(err, "hosts_address_key"):
+		return conflict("address")
+	}
+	return fmt.Errorf("storing the host: %w", err)
+}
+
+func conflict(field string) error {
+	return problem.New(problem.CodeConflict, "another host has this %s", field).With("field", field)
+}

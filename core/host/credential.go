@@ -1,0 +1,182 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/plugin"
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/core/secret"
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// storeCredential writes or replaces the host's token of one capability. The secret is sealed for its row, so the row is
+// made first.
+func (s *Store) storeCredential(ctx context.Context, tx *db.Tx, hostID int64, c hypervisor.Credential, v Verification) error {
+	var id int64
+	err := tx.Pgx.QueryRow(ctx, `INSERT INTO host_credentials (host_id, capability, token_id, secret, missing, extra, recommended, verified_at)
+		VALUES ($1, $2, $3, '', $4, $5, $6, now())
+		ON CONFLICT (host_id, capability) DO UPDATE SET token_id = excluded.token_id, missing = excluded.missing, extra = excluded.extra,
+			recommended = excluded.recommended, verified_at = now(), updated_at = now() RETURNING id`,
+		hostID, string(c.Capability), c.TokenID, v.Missing, v.Extra, v.Recommended).Scan(&id)
+	if err != nil {
+		return fmt.Errorf("storing the token: %w", err)
+	}
+	sealed, err := s.keys.Seal(secret.New(string(c.Secret)), place(id))
+	if err != nil {
+		return fmt.Errorf("sealing the token: %w", err)
+	}
+	if _, err := tx.Pgx.Exec(ctx, "UPDATE host_credentials SET secret = $2 WHERE id = $1", id, sealed); err != nil {
+		return fmt.Errorf("storing the token: %w", err)
+	}
+	return nil
+}
+
+// Rotation replaces a token, or adds the first one of a capability.
+type Rotation struct {
+	// Capability is monitoring when empty.
+	Capability string
+	TokenID    string
+	Secret     secret.String
+	SSH        bool
+}
+
+// Rotate verifies a new token against the host and stores it in place of the capability's old one, or as its first. A
+// rejected token is token_rejected, and the old one stays.
+func (s *Store) Rotate(ctx context.Context, id int64, in Rotation) (Verification, error) {
+	if in.Capability == "" {
+		in.Capability = string(hypervisor.Monitoring)
+	}
+	key, err := capability(in.Capability, "body", "capability")
+	if err := faults(err, rotationFault(in)); err != nil {
+		return Verification{}, err
+	}
+	if in.SSH {
+		return Verification{}, problem.New(problem.CodeUnsupported, "SSH keys cannot be rotated yet: this release enrols none")
+	}
+	credential, err := credentialOf(key, in.TokenID, in.Secret)
+	if err != nil {
+		return Verification{}, err
+	}
+	audit.Describe(ctx, func(entry *audit.Entry) {
+		entry.Details = map[string]any{"capability": in.Capability, "token_id": credential.TokenID}
+	})
+	e, err := s.endpoint(ctx, id)
+	if err != nil {
+		return Verification{}, err
+	}
+	v, err := s.verify(ctx, e.driver, s.targetOf(e, credential))
+	if err != nil {
+		return Verification{}, rejected(err)
+	}
+	return v, s.db.Tx(ctx, func(tx *db.Tx) error {
+		if err := lock(ctx, tx, id); err != nil {
+			return err
+		}
+		if err := s.storeCredential(ctx, tx, id, credential, v); err != nil {
+			return err
+		}
+		if key == hypervisor.Monitoring {
+			if err := pollNow(ctx, tx, id); err != nil {
+				return err
+			}
+		}
+		return audit.Write(ctx, tx)
+	})
+}
+
+func rotationFault(in Rotation) error {
+	switch {
+	case in.TokenID == "" && in.Secret.Empty() && !in.SSH:
+		return problem.InvalidField("nothing to rotate: give token_id and token_secret", "nothing_to_change", "body")
+	case in.TokenID == "" && !in.Secret.Empty():
+		return problem.InvalidField("is needed with token_secret", "missing", "body", "token_id")
+	case in.TokenID != "" && in.Secret.Empty():
+		return problem.InvalidField("is needed with token_id", "missing", "body", "token_secret")
+	}
+	return nil
+}
+
+// endpoint is where a stored host is.
+func (s *Store) endpoint(ctx context.Context, id int64) (endpoint, error) {
+	var e endpoint
+	err := s.db.Pool.QueryRow(ctx, "SELECT driver, address, COALESCE(tls_fingerprint, ''), verify_tls FROM hosts WHERE id = $1", id).
+		Scan(&e.driver, &e.address, &e.fingerprint, &e.verifyTLS)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return e, noSuchHost()
+	}
+	if err != nil {
+		return e, db.Problem(fmt.Errorf("reading the host: %w", err))
+	}
+	return e, nil
+}
+
+// lock holds the host's row until the transaction ends.
+func lock(ctx context.Context, tx *db.Tx, id int64) error {
+	var found int
+	err := tx.Pgx.QueryRow(ctx, "SELECT 1 FROM hosts WHERE id = $1 FOR UPDATE", id).Scan(&found)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return noSuchHost()
+	}
+	if err != nil {
+		return fmt.Errorf("locking the host: %w", err)
+	}
+	return nil
+}
+
+// pollNow ends the pauses after failures.
+func pollNow(ctx context.Context, tx *db.Tx, id int64) error {
+	_, err := tx.Pgx.Exec(ctx, `WITH h AS (UPDATE hosts SET next_poll_at = now(), updated_at = now() WHERE id = $1 RETURNING cluster_id)
+		UPDATE clusters SET next_poll_at = now() WHERE id = (SELECT cluster_id FROM h)`, id)
+	if err != nil {
+		return fmt.Errorf("asking for a poll: %w", err)
+	}
+	return nil
+}
+
+// Removal is the answer of RemoveCredential.
+type Removal struct {
+	Removed bool `json:"removed" example:"true"`
+	// Commands remove the role and the token on the hypervisor.
+	Commands []string `json:"commands" doc:"What an administrator runs on the hypervisor to remove the role and the token there"`
+}
+
+// RemoveCredential deletes the stored token of a capability. The monitoring token stays: capability_required.
+func (s *Store) RemoveCredential(ctx context.Context, id int64, kind string) (Removal, error) {
+	if kind == "ssh_key" {
+		return Removal{}, problem.New(problem.CodeNotFound, "the host has no SSH key")
+	}
+	key, err := capability(kind, "path", "kind")
+	if err != nil {
+		return Removal{}, err
+	}
+	if key == hypervisor.Monitoring {
+		return Removal{}, problem.New(problem.CodeCapabilityRequired, "every host needs its monitoring token; replace it, or remove the host").With("capability", kind)
+	}
+	e, err := s.endpoint(ctx, id)
+	if err != nil {
+		return Removal{}, err
+	}
+	r := Removal{Removed: true, Commands: []string{}}
+	if scripter, ok := hypervisor.AsRoleScripter(s.drivers.Hypervisor(e.driver)); ok {
+		if r.Commands, err = scripter.RoleRemoval(ctx, key); err != nil {
+			return Removal{}, plugin.Problem(fmt.Errorf("asking for the commands: %w", err))
+		}
+	}
+	audit.Describe(ctx, func(entry *audit.Entry) { entry.Details = map[string]any{"capability": kind} })
+	return r, s.db.Tx(ctx, func(tx *db.Tx) error {
+		tag, err := tx.Pgx.Exec(ctx, "DELETE FROM host_credentials WHERE host_id = $1 AND capability = $2", id, kind)
+		if err != nil {
+			return fmt.Errorf("deleting the token: %w", err)
+		}
+		if tag.RowsAffected() == 0 {
+			return problem.New(problem.CodeNotFound, "the host has no token for %s", kind)
+		}
+		return audit.Write(ctx, tx)
+	})
+}

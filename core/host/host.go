@@ -1,0 +1,141 @@
+// Package host knows the hypervisor endpoints: where each is, how its certificate is checked, and the tokens to use it
+// with, one for each capability.
+//
+// A host is verified before it is stored, and again before an address, a certificate or a token is replaced. Secrets are
+// sealed at rest and opened for one call only. Open is the only way to a hypervisor: it loads the one token that the
+// capability names, and refuses a capability without a token before anything is sent.
+package host
+
+import (
+	"context"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/secret"
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// Drivers gives the drivers of the installed plugins.
+type Drivers interface {
+	// Hypervisor is the driver of that name; its calls fail while its plugin is away.
+	Hypervisor(name string) hypervisor.Driver
+}
+
+// Keys seals and opens secrets; *secret.Box does.
+type Keys interface {
+	Seal(s secret.String, place secret.Binding) ([]byte, error)
+	Open(sealed []byte, place secret.Binding) (secret.String, error)
+}
+
+var _ Keys = (*secret.Box)(nil)
+
+// Config is what a Store is made of.
+type Config struct {
+	DB      *db.DB
+	Drivers Drivers
+	Keys    Keys
+	// Driver is the name of the driver that new hosts are opened with; empty means "pve".
+	Driver string
+	// Own knows the guest that the service runs in; nil knows none.
+	Own OwnGuest
+	// AllowLocal permits loopback and link-local addresses.
+	AllowLocal bool
+	// Timeout bounds each check of an endpoint; zero means 20 s. Hypervisors answer a wrong token seconds late.
+	Timeout time.Duration
+	Logger  hclog.Logger
+}
+
+// Store holds the hosts. Its methods may be called at the same time.
+type Store struct {
+	db         *db.DB
+	drivers    Drivers
+	keys       Keys
+	driver     string
+	own        OwnGuest
+	allowLocal bool
+	timeout    time.Duration
+	log        hclog.Logger
+}
+
+// New makes a Store.
+func New(config Config) *Store {
+	s := &Store{
+		db: config.DB, drivers: config.Drivers, keys: config.Keys, driver: config.Driver, own: config.Own,
+		allowLocal: config.AllowLocal, timeout: config.Timeout, log: config.Logger,
+	}
+	if s.driver == "" {
+		s.driver = "pve"
+	}
+	if s.timeout == 0 {
+		s.timeout = 20 * time.Second
+	}
+	if s.log == nil {
+		s.log = hclog.NewNullLogger()
+	}
+	return s
+}
+
+// Sealed is the column of the tokens' secrets, for rotating the key.
+var Sealed = secret.Table{Name: "host_credentials", Column: "secret", Key: []string{"id"}}
+
+// place is what a credential's secret is bound to.
+func place(credentialID int64) secret.Binding {
+	return secret.Binding{Table: "host_credentials", Column: "secret", Row: secret.Row(credentialID)}
+}
+
+// Host is a host as users see it.
+type Host struct {
+	ID          int64        `json:"id" example:"1"`
+	Name        string       `json:"name" example:"rack1"`
+	Address     string       `json:"address" example:"192.0.2.10:8006" doc:"Name or address and port, IPv6 in brackets"`
+	TeamID      int64        `json:"team_id" example:"1"`
+	Driver      string       `json:"driver" example:"pve"`
+	Status      string       `json:"status" enum:"pending,online,unreachable" example:"online" doc:"pending until the first poll"`
+	Reason      *string      `json:"reason" doc:"Why the last poll failed: unreachable, tls_fingerprint, auth, permission, protocol, refused, timeout or plugin; null after a good one"`
+	Error       *string      `json:"error" doc:"The same as a sentence"`
+	Version     *string      `json:"version" example:"9.2.11" doc:"Release of the hypervisor"`
+	Cluster     *Cluster     `json:"cluster" doc:"Null until the first poll"`
+	EntryNode   *string      `json:"entry_node" example:"pve1" doc:"The node that answers at the address"`
+	Fingerprint *string      `json:"tls_fingerprint" example:"3F:9A:0C:51:7B:E2:44:D8:96:1E:A7:30:CB:5D:82:F6:19:60:BE:4C:D3:07:8A:F1:2E:95:6B:C8:54:A0:ED:73" doc:"The pinned certificate: SHA-256 in hexadecimal with colons; null when none is pinned"`
+	VerifyTLS   bool         `json:"verify_tls" example:"true" doc:"Without a pinned certificate: check it against the system's authorities and the name"`
+	NodeShell   bool         `json:"node_shell_enabled" example:"false"`
+	SSHHostKey  *string      `json:"ssh_host_key_fingerprint"`
+	Tokens      []Credential `json:"capabilities" doc:"The capabilities that have a token"`
+	Counts      Counts       `json:"counts" doc:"What stands at this host; of a cluster with several hosts each thing counts once"`
+	PolledAt    *time.Time   `json:"polled_at" example:"2026-01-31T12:00:00Z" doc:"The last poll through this host, good or not"`
+	OKAt        *time.Time   `json:"ok_at" example:"2026-01-31T12:00:00Z" doc:"The last good answer"`
+	IsSelf      bool         `json:"is_self" example:"false" doc:"The service itself runs on this host"`
+	CreatedAt   time.Time    `json:"created_at" example:"2026-01-31T12:00:00Z"`
+}
+
+// Cluster is the group of nodes that a host belongs to.
+type Cluster struct {
+	ID int64 `json:"id" example:"1"`
+	// Name is empty for a machine alone.
+	Name string `json:"name" example:"prod" doc:"Empty for a machine alone"`
+}
+
+// Credential is what is told of a stored token.
+type Credential struct {
+	Key         string     `json:"key" example:"monitoring" doc:"The capability"`
+	TokenID     string     `json:"token_id" example:"service@pve!monitoring"`
+	VerifiedAt  *time.Time `json:"verified_at" example:"2026-01-31T12:00:00Z"`
+	Missing     []string   `json:"missing" doc:"Privileges that the capability needs and the token lacks"`
+	Extra       []string   `json:"extra" doc:"Privileges that the token has beyond need"`
+	Recommended []string   `json:"recommended" doc:"Privileges that this release of the hypervisor wants in addition"`
+}
+
+// Counts are numbers of things at a host.
+type Counts struct {
+	Nodes      int `json:"nodes" example:"3"`
+	VMs        int `json:"vms" example:"40"`
+	Containers int `json:"containers" example:"12"`
+	Apps       int `json:"apps" example:"5"`
+}
+
+// timed bounds a check of an endpoint.
+func (s *Store) timed(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, s.timeout)
+}

@@ -1,0 +1,95 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/hostler/hostler/core/plugin"
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// NodeStatus is one node's present state. Figures that the hypervisor did not give are null.
+type NodeStatus struct {
+	Node             string     `json:"node" example:"pve1"`
+	IsSelf           bool       `json:"is_self" example:"false" doc:"The service itself runs on this node: its guest stands there or, where no guest is known to be its own, the node answers at the address of the host that the setting self.host_id names"`
+	At               *time.Time `json:"at" example:"2026-01-31T12:00:00Z" doc:"The hypervisor's clock when it answered"`
+	UptimeS          *int64     `json:"uptime_s" example:"259200"`
+	LoadAverage      []float64  `json:"load_average" maxItems:"3" example:"[0.52,0.61,0.7]" doc:"Over 1, 5 and 15 minutes; empty when the hypervisor does not tell"`
+	CPU              *float64   `json:"cpu" example:"0.25" doc:"Used part of all cores, 0 to 1"`
+	CPUs             *int64     `json:"cpus" example:"32" doc:"Logical processors"`
+	Cores            *int64     `json:"cores" example:"16" doc:"Physical cores of all sockets"`
+	Sockets          *int64     `json:"sockets" example:"1"`
+	CPUModel         *string    `json:"cpu_model" example:"AMD EPYC 7302P 16-Core Processor"`
+	MemoryBytes      *int64     `json:"memory_bytes" example:"34359738368" doc:"Used"`
+	MemoryTotalBytes *int64     `json:"memory_total_bytes" example:"68719476736"`
+	SwapBytes        *int64     `json:"swap_bytes" example:"0" doc:"Used"`
+	SwapTotalBytes   *int64     `json:"swap_total_bytes" example:"8589934592" doc:"0 without swap"`
+	DiskBytes        *int64     `json:"disk_bytes" example:"10737418240" doc:"Used, of the root file system"`
+	DiskTotalBytes   *int64     `json:"disk_total_bytes" example:"107374182400"`
+	KSMSharedBytes   *int64     `json:"ksm_shared_bytes" example:"0" doc:"Memory that guests share because its pages are the same"`
+	Kernel           *string    `json:"kernel" example:"6.17.13-2-pve" doc:"Release of the running kernel"`
+	Version          *string    `json:"version" example:"9.2.11" doc:"Release of the hypervisor on this node"`
+	BootMode         *string    `json:"boot_mode" enum:"efi,bios" example:"efi"`
+	SecureBoot       *bool      `json:"secure_boot" example:"false" doc:"Null where the hypervisor does not tell"`
+}
+
+// NodeStatus asks the hypervisor for one node's present state; nothing of it is kept. A node that is not there is the
+// problem not_found, and a driver that cannot read nodes unsupported.
+func (s *Store) NodeStatus(ctx context.Context, id int64, node string) (NodeStatus, error) {
+	ctx, cancel := s.timed(ctx)
+	defer cancel()
+	at, err := s.Open(ctx, id, hypervisor.Monitoring)
+	if err != nil {
+		return NodeStatus{}, plugin.Problem(err)
+	}
+	defer func() { _ = at.Close() }()
+	reader, ok := hypervisor.AsNodeReader(at)
+	if !ok {
+		return NodeStatus{}, problem.New(problem.CodeUnsupported, "the host's driver cannot read nodes")
+	}
+	found, err := reader.NodeStatus(ctx, node)
+	if err != nil {
+		var e *hypervisor.Error
+		if errors.As(err, &e) && e.Kind == hypervisor.Invalid && e.Field == "node" {
+			return NodeStatus{}, problem.New(problem.CodeNotFound, "there is no such node").Because(err)
+		}
+		return NodeStatus{}, plugin.Problem(fmt.Errorf("reading a node's status: %w", err))
+	}
+	status := nodeStatusOf(&found)
+	status.Node = node
+	status.IsSelf, err = s.selfOn(ctx, id, node)
+	return status, err
+}
+
+// nodeStatusOf makes what a plugin says fit for JSON.
+func nodeStatusOf(s *hypervisor.NodeStatus) NodeStatus {
+	out := NodeStatus{
+		UptimeS: s.Uptime, LoadAverage: []float64{}, CPU: finite(s.CPU), CPUs: s.CPUs, Cores: s.Cores, Sockets: s.Sockets,
+		CPUModel: orNil(clean(s.CPUModel)), MemoryBytes: s.Memory, MemoryTotalBytes: s.MemoryTotal, SwapBytes: s.Swap, SwapTotalBytes: s.SwapTotal,
+		DiskBytes: s.Disk, DiskTotalBytes: s.DiskTotal, KSMSharedBytes: s.KSMShared,
+		Kernel: orNil(clean(s.Kernel)), Version: orNil(clean(s.Version)), SecureBoot: s.SecureBoot,
+	}
+	if !s.At.IsZero() {
+		at := s.At.UTC()
+		out.At = &at
+	}
+	if len(s.Load) == 3 && finite(&s.Load[0]) != nil && finite(&s.Load[1]) != nil && finite(&s.Load[2]) != nil {
+		out.LoadAverage = s.Load
+	}
+	if s.BootMode == hypervisor.BootEFI || s.BootMode == hypervisor.BootBIOS {
+		out.BootMode = &s.BootMode
+	}
+	return out
+}
+
+// finite is nil for what JSON has no number for.
+func finite(f *float64) *float64 {
+	if f == nil || math.IsNaN(*f) || math.IsInf(*f, 0) {
+		return nil
+	}
+	return f
+}

@@ -1,0 +1,75 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// Open gives the host with the capability's token, ready for calls; the caller closes it. It does not use the network.
+// A capability without a token is the problem capability_missing.
+func (s *Store) Open(ctx context.Context, id int64, capability hypervisor.Capability) (hypervisor.Host, error) {
+	driver, target, err := s.target(ctx, id, capability)
+	if err != nil {
+		return nil, err
+	}
+	return s.open(ctx, driver, target)
+}
+
+func (s *Store) open(ctx context.Context, driver string, target hypervisor.Target) (hypervisor.Host, error) {
+	host, err := s.drivers.Hypervisor(driver).Open(ctx, target)
+	if err != nil {
+		return nil, fmt.Errorf("opening the host: %w", err)
+	}
+	return host, nil
+}
+
+// target is the stored endpoint with one opened token.
+func (s *Store) target(ctx context.Context, id int64, capability hypervisor.Capability) (driver string, t hypervisor.Target, err error) {
+	var fingerprint, tokenID *string
+	var credential *int64
+	var sealed []byte
+	err = s.db.Pool.QueryRow(ctx, `SELECT h.driver, h.address, h.tls_fingerprint, h.verify_tls, k.id, k.token_id, k.secret
+		FROM hosts h LEFT JOIN host_credentials k ON k.host_id = h.id AND k.capability = $2 WHERE h.id = $1`, id, string(capability)).
+		Scan(&driver, &t.Address, &fingerprint, &t.VerifyTLS, &credential, &tokenID, &sealed)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return "", t, noSuchHost()
+	}
+	if err != nil {
+		return "", t, db.Problem(fmt.Errorf("reading the host: %w", err))
+	}
+	if credential == nil {
+		return "", t, Missing(capability)
+	}
+	plain, err := s.keys.Open(sealed, place(*credential))
+	if err != nil {
+		return "", t, fmt.Errorf("opening the %s token of host %d: %w", capability, id, err)
+	}
+	if fingerprint != nil {
+		t.Fingerprint = *fingerprint
+	}
+	t.AllowLocal = s.allowLocal
+	t.Credential = hypervisor.Credential{Capability: capability, TokenID: *tokenID, Secret: hypervisor.Secret(plain.Reveal())}
+	return driver, t, nil
+}
+
+// Missing is the problem of an operation whose capability has no token.
+func Missing(capability hypervisor.Capability) error {
+	return problem.New(problem.CodeCapabilityMissing, "the host has no token for %s; add one first", capability).With("capability", string(capability))
+}
+
+// Has reports whether the host has a token for the capability.
+func (s *Store) Has(ctx context.Context, id int64, capability hypervisor.Capability) (bool, error) {
+	var has bool
+	err := s.db.Pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM host_credentials WHERE host_id = $1 AND capability = $2)", id, string(capability)).Scan(&has)
+	if err != nil {
+		return false, db.Problem(fmt.Errorf("looking for a token: %w", err))
+	}
+	return has, nil
+}

@@ -1,0 +1,221 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// Change is what to change of a host; nil keeps. A pointer to an empty text clears a fingerprint.
+type Change struct {
+	Name        *string
+	Address     *string
+	Fingerprint *string
+	SSHHostKey  *string
+	NodeShell   *bool
+	TeamID      *int64
+}
+
+// Patch changes a host. Another address or certificate is checked with the monitoring token first, and nothing is changed
+// when that fails. A host that moves to another team leaves what others of its cluster can see to these. One that somebody
+// else changed meanwhile is conflict.
+func (s *Store) Patch(ctx context.Context, id int64, in Change) (Host, error) {
+	if in == (Change{}) {
+		return Host{}, problem.InvalidField("nothing to change", "nothing_to_change", "body")
+	}
+	now, err := s.Get(ctx, id)
+	if err != nil {
+		return Host{}, err
+	}
+	next := now
+	if err := s.apply(ctx, &next, in); err != nil {
+		return Host{}, err
+	}
+	if err := s.free(ctx, next.Name, next.Address, id); err != nil {
+		return Host{}, err
+	}
+	if err := mayMove(ctx, now, next); err != nil {
+		return Host{}, err
+	}
+	var v *Verification
+	if in.Fingerprint != nil || next.Address != now.Address {
+		if v, err = s.reverify(ctx, id, &next); err != nil {
+			return Host{}, err
+		}
+	}
+	audit.Describe(ctx, func(entry *audit.Entry) { entry.Details = map[string]any{"changed": changed(in)} })
+	err = s.db.Tx(ctx, func(tx *db.Tx) error { return s.writePatch(ctx, tx, now, next, v) })
+	if err != nil {
+		return Host{}, err
+	}
+	return s.Get(ctx, id)
+}
+
+// apply brings the change into next, checked as far as that goes without the network.
+func (s *Store) apply(ctx context.Context, next *Host, in Change) error {
+	var errs []error
+	keep := func(err error) { errs = append(errs, err) }
+	if in.Name != nil {
+		text, err := name(*in.Name)
+		next.Name = text
+		keep(err)
+	}
+	if in.Address != nil {
+		text, err := s.address(*in.Address)
+		next.Address = text
+		keep(err)
+	}
+	if in.Fingerprint != nil {
+		text, err := fingerprint(*in.Fingerprint)
+		next.Fingerprint = orNil(text)
+		keep(err)
+	}
+	if in.SSHHostKey != nil {
+		text := strings.TrimSpace(*in.SSHHostKey)
+		if text != "" && (!plain(text, 200) || !strings.HasPrefix(text, "SHA256:")) {
+			keep(problem.InvalidField("must be a fingerprint such as SHA256:…", "fingerprint", "body", "ssh_host_key_fingerprint"))
+		}
+		next.SSHHostKey = orNil(text)
+	}
+	if in.NodeShell != nil {
+		next.NodeShell = *in.NodeShell
+	}
+	if in.TeamID != nil && *in.TeamID != next.TeamID {
+		next.TeamID = *in.TeamID
+		keep(s.mayGive(ctx, *in.TeamID))
+	}
+	return faults(errs...)
+}
+
+// mayMove guards the stored tokens, which nobody may read: another address gets them only when it shows the certificate
+// that the host had, or when an owner says so.
+func mayMove(ctx context.Context, now, next Host) error {
+	caller := identity.FromContext(ctx)
+	same := now.Fingerprint != nil && next.Fingerprint != nil && *now.Fingerprint == *next.Fingerprint
+	if next.Address == now.Address || same || caller == nil || caller.On(now.TeamID) >= identity.Owner {
+		return nil
+	}
+	return problem.New(problem.CodeForbidden,
+		"another address with another certificate, or with none pinned, needs the role owner: the stored tokens are sent there").With("role", "owner")
+}
+
+// mayGive lets admins of a team receive hosts for it. A team that the caller is not in looks like none.
+func (s *Store) mayGive(ctx context.Context, team int64) error {
+	var there bool
+	if err := s.db.Pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM teams WHERE id = $1)", team).Scan(&there); err != nil {
+		return db.Problem(fmt.Errorf("looking for the team: %w", err))
+	}
+	caller := identity.FromContext(ctx)
+	if !there || caller != nil && caller.On(team) == identity.NoRole {
+		return problem.InvalidField("there is no such team", "value_error", "body", "team_id")
+	}
+	if caller != nil && caller.On(team) < identity.Admin {
+		return problem.New(problem.CodeForbidden, "this needs the role admin in the new team too").With("role", "admin")
+	}
+	return nil
+}
+
+// reverify checks the endpoint that the host is to have. A certificate that nothing else decides on is pinned anew.
+func (s *Store) reverify(ctx context.Context, id int64, next *Host) (*Verification, error) {
+	driver, target, err := s.target(ctx, id, hypervisor.Monitoring)
+	if err != nil {
+		return nil, err
+	}
+	target.Address, target.Fingerprint = next.Address, ""
+	if next.Fingerprint != nil {
+		target.Fingerprint = *next.Fingerprint
+	}
+	v, err := s.verify(ctx, driver, target)
+	if err != nil {
+		return nil, rejected(err)
+	}
+	if next.Fingerprint == nil && !next.VerifyTLS {
+		next.Fingerprint = orNil(v.Fingerprint)
+	}
+	return &v, nil
+}
+
+func (s *Store) writePatch(ctx context.Context, tx *db.Tx, now, next Host, v *Verification) error {
+	if err := lock(ctx, tx, now.ID); err != nil {
+		return err
+	}
+	// What was checked, the caller's rights and the endpoint, was checked on the host as it was read.
+	tag, err := tx.Pgx.Exec(ctx, `UPDATE hosts SET name = $2, address = $3, tls_fingerprint = $4, ssh_host_key_fingerprint = $5, node_shell_enabled = $6, team_id = $7,
+		updated_at = now() WHERE id = $1 AND name = $8 AND address = $9 AND tls_fingerprint IS NOT DISTINCT FROM $10
+			AND ssh_host_key_fingerprint IS NOT DISTINCT FROM $11 AND node_shell_enabled = $12 AND team_id = $13`,
+		now.ID, next.Name, next.Address, next.Fingerprint, next.SSHHostKey, next.NodeShell, next.TeamID,
+		now.Name, now.Address, now.Fingerprint, now.SSHHostKey, now.NodeShell, now.TeamID)
+	if err != nil {
+		return taken(err)
+	}
+	if tag.RowsAffected() == 0 {
+		return problem.New(problem.CodeConflict, "the host was changed at the same time; look at it and try again")
+	}
+	if next.TeamID != now.TeamID {
+		if err := changeTeam(ctx, tx, now.ID, next.TeamID); err != nil {
+			return err
+		}
+	}
+	if v != nil {
+		if _, err := tx.Pgx.Exec(ctx, "UPDATE hosts SET version = $2, entry_node = COALESCE($3, entry_node) WHERE id = $1", now.ID, v.Version, v.Node); err != nil {
+			return fmt.Errorf("storing the host's version: %w", err)
+		}
+	}
+	if err := pollNow(ctx, tx, now.ID); err != nil {
+		return err
+	}
+	return audit.Write(ctx, tx)
+}
+
+// changeTeam moves the host's cluster along when the host is alone in it. Otherwise the host leaves the cluster, since a
+// cluster belongs to one team, and its next poll makes one for it in the new team.
+func changeTeam(ctx context.Context, tx *db.Tx, id, team int64) error {
+	var cluster *int64
+	var others bool
+	err := tx.Pgx.QueryRow(ctx, "SELECT cluster_id, EXISTS (SELECT FROM hosts o WHERE o.cluster_id = h.cluster_id AND o.id <> h.id) FROM hosts h WHERE id = $1", id).Scan(&cluster, &others)
+	if err != nil {
+		return fmt.Errorf("reading the host's cluster: %w", err)
+	}
+	if cluster == nil {
+		return nil
+	}
+	if !others {
+		if _, err := tx.Pgx.Exec(ctx, "UPDATE clusters SET team_id = $2 WHERE id = $1", *cluster, team); err != nil {
+			return fmt.Errorf("moving the cluster: %w", err)
+		}
+		return nil
+	}
+	if err := HandOver(ctx, tx.Pgx, id, *cluster); err != nil {
+		return err
+	}
+	if _, err := tx.Pgx.Exec(ctx, "UPDATE hosts SET cluster_id = NULL, status = 'pending' WHERE id = $1", id); err != nil {
+		return fmt.Errorf("leaving the cluster: %w", err)
+	}
+	return nil
+}
+
+func changed(in Change) []any {
+	var names []any
+	for name, given := range map[string]bool{
+		"name": in.Name != nil, "address": in.Address != nil, "tls_fingerprint": in.Fingerprint != nil,
+		"ssh_host_key_fingerprint": in.SSHHostKey != nil, "node_shell_enabled": in.NodeShell != nil, "team_id": in.TeamID != nil,
+	} {
+		if given {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func orNil(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}

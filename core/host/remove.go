@@ -1,0 +1,106 @@
+package host
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/core/setting"
+)
+
+// App is an app that keeps a host from being removed.
+type App struct {
+	ID   int64  `json:"id"`
+	Name string `json:"name"`
+}
+
+// Remove forgets a host: its tokens, its apps and what was cached of its guests, which other hosts of its cluster take
+// over. confirm must be the host's name. Apps refuse it (host_has_apps) unless forgetApps, and so do jobs that are not
+// finished (conflict). Nothing changes on the hypervisor.
+func (s *Store) Remove(ctx context.Context, id int64, confirm string, forgetApps bool) error {
+	h, err := s.Get(ctx, id)
+	if err != nil {
+		return err
+	}
+	if confirm != h.Name {
+		return problem.Confirm(problem.CodeConfirmRequired, h.Name, "type the host's name to remove it")
+	}
+	return s.db.Tx(ctx, func(tx *db.Tx) error {
+		if err := lock(ctx, tx, id); err != nil {
+			return err
+		}
+		if err := idle(ctx, tx, id); err != nil {
+			return err
+		}
+		if err := dropApps(ctx, tx, id, forgetApps); err != nil {
+			return err
+		}
+		if err := s.drop(ctx, tx, id); err != nil {
+			return err
+		}
+		return audit.Write(ctx, tx)
+	})
+}
+
+// idle refuses a host that unfinished jobs work on.
+func idle(ctx context.Context, tx *db.Tx, id int64) error {
+	rows, err := tx.Pgx.Query(ctx, "SELECT id FROM jobs WHERE host_id = $1 AND status IN ('queued', 'running') ORDER BY id LIMIT 50", id)
+	if err != nil {
+		return fmt.Errorf("looking for jobs: %w", err)
+	}
+	jobs, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		return fmt.Errorf("looking for jobs: %w", err)
+	}
+	if len(jobs) > 0 {
+		return problem.New(problem.CodeConflict, "jobs on this host are not finished yet; wait for them or cancel them").With("jobs", jobs)
+	}
+	return nil
+}
+
+func dropApps(ctx context.Context, tx *db.Tx, id int64, forget bool) error {
+	rows, err := tx.Pgx.Query(ctx, "SELECT id, name FROM apps WHERE host_id = $1 ORDER BY name, id", id)
+	if err != nil {
+		return fmt.Errorf("looking for apps: %w", err)
+	}
+	apps, err := pgx.CollectRows(rows, pgx.RowToStructByPos[App])
+	if err != nil {
+		return fmt.Errorf("looking for apps: %w", err)
+	}
+	if len(apps) > 0 && !forget {
+		return problem.New(problem.CodeHostHasApps, "the host still has apps; forget_apps forgets them, and their containers stay as they are").With("apps", apps)
+	}
+	if _, err := tx.Pgx.Exec(ctx, "DELETE FROM apps WHERE host_id = $1", id); err != nil {
+		return fmt.Errorf("forgetting apps: %w", err)
+	}
+	audit.Describe(ctx, func(entry *audit.Entry) { entry.Details = map[string]any{"forgotten_apps": len(apps)} })
+	return nil
+}
+
+func (s *Store) drop(ctx context.Context, tx *db.Tx, id int64) error {
+	var cluster *int64
+	var others bool
+	err := tx.Pgx.QueryRow(ctx, "SELECT cluster_id, EXISTS (SELECT FROM hosts o WHERE o.cluster_id = h.cluster_id AND o.id <> h.id) FROM hosts h WHERE id = $1", id).Scan(&cluster, &others)
+	if err != nil {
+		return fmt.Errorf("reading the host's cluster: %w", err)
+	}
+	if others {
+		if err := HandOver(ctx, tx.Pgx, id, *cluster); err != nil {
+			return err
+		}
+	}
+	// Tokens go with the host; so does the cluster's cache with the cluster.
+	if _, err := tx.Pgx.Exec(ctx, "DELETE FROM hosts WHERE id = $1", id); err != nil {
+		return fmt.Errorf("removing the host: %w", err)
+	}
+	if cluster != nil && !others {
+		if _, err := tx.Pgx.Exec(ctx, "DELETE FROM clusters WHERE id = $1", *cluster); err != nil {
+			return fmt.Errorf("removing the cluster: %w", err)
+		}
+	}
+	return setting.ClearIf(tx, setting.SelfHost, &id)
+}

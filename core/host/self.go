@@ -1,0 +1,70 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/setting"
+)
+
+// OwnGuest knows the guest that the service itself runs in; *guest.Self does.
+type OwnGuest interface {
+	// Nodes names the nodes on which that guest stands, of the cluster of the host that the setting self.host_id names:
+	// usually one. There is none when the guest is not known.
+	Nodes(ctx context.Context) ([]string, error)
+}
+
+// selfOn reports whether the service runs on a node of the host's cluster: where its own guest stands or, when it knows
+// none, on the entry node of the host that the setting self.host_id names. The service may then run on the node itself.
+func (s *Store) selfOn(ctx context.Context, id int64, node string) (bool, error) {
+	self, err := setting.Get(ctx, s.db, setting.SelfHost)
+	if err != nil || self == nil {
+		return false, err
+	}
+	var entry string
+	err = s.db.Pool.QueryRow(ctx, `SELECT self.entry_node FROM hosts self JOIN hosts h ON h.id = $1 AND (h.id = self.id OR h.cluster_id = self.cluster_id)
+		WHERE self.id = $2`, id, *self).Scan(&entry)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return false, nil // another cluster, or the host that was named is gone
+	}
+	if err != nil {
+		return false, db.Problem(fmt.Errorf("looking for the service's own host: %w", err))
+	}
+	if s.own != nil {
+		nodes, err := s.own.Nodes(ctx)
+		if err != nil {
+			return false, err
+		}
+		if len(nodes) > 0 {
+			return slices.Contains(nodes, node), nil
+		}
+	}
+	return entry != "" && entry == node, nil
+}
+
+// SetSelf records which host the service itself runs on; nil records that it is none of them.
+func (s *Store) SetSelf(ctx context.Context, id *int64) error {
+	var by *int64
+	if caller := identity.FromContext(ctx); caller != nil && caller.UserID != 0 {
+		by = &caller.UserID
+	}
+	return s.db.Tx(ctx, func(tx *db.Tx) error {
+		if id != nil {
+			if err := lock(ctx, tx, *id); err != nil {
+				return err
+			}
+			audit.Describe(ctx, func(entry *audit.Entry) { entry.TargetKind, entry.TargetID, entry.HostID = "host", fmt.Sprint(*id), id })
+		}
+		if err := setting.Set(tx, setting.SelfHost, id, by); err != nil {
+			return err
+		}
+		return audit.Write(ctx, tx)
+	})
+}

@@ -1,0 +1,91 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/hostler/hostler/core/plugin"
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// Task is one task of the hypervisor, whoever started it.
+type Task struct {
+	ID      string     `json:"upid" doc:"The hypervisor's own identifier"`
+	Node    string     `json:"node" example:"pve1"`
+	Type    string     `json:"type" example:"qmstart"`
+	GuestID *int64     `json:"vmid" example:"100" doc:"Null for a task that is about no guest"`
+	User    string     `json:"user" example:"service@pve"`
+	TokenID *string    `json:"token_id" example:"lifecycle"`
+	Status  string     `json:"status" enum:"running,ok,warning,failed,unknown" example:"ok"`
+	Error   *string    `json:"error" doc:"The hypervisor's text for a task that failed"`
+	Started time.Time  `json:"started_at" example:"2026-01-31T12:00:00Z"`
+	Ended   *time.Time `json:"ended_at" example:"2026-01-31T12:00:02Z" doc:"Null while it runs"`
+}
+
+// Tasks asks the hypervisor for its newest tasks, at most limit.
+func (s *Store) Tasks(ctx context.Context, id int64, limit int) ([]Task, error) {
+	ctx, cancel := s.timed(ctx)
+	defer cancel()
+	at, err := s.Open(ctx, id, hypervisor.Monitoring)
+	if err != nil {
+		return nil, plugin.Problem(err)
+	}
+	defer func() { _ = at.Close() }()
+	found, err := at.Tasks(ctx, hypervisor.TaskQuery{Limit: limit})
+	if err != nil {
+		return nil, plugin.Problem(fmt.Errorf("listing the host's tasks: %w", err))
+	}
+	tasks := make([]Task, 0, len(found))
+	for _, t := range found[:min(len(found), limit)] {
+		tasks = append(tasks, taskOf(t))
+	}
+	return tasks, nil
+}
+
+func taskOf(t hypervisor.Task) Task {
+	out := Task{
+		ID: clean(t.ID), Node: clean(t.Node), Type: clean(t.Type), User: clean(t.User), TokenID: orNil(clean(t.TokenID)),
+		Status: t.Status, Error: orNil(clean(t.Error)), Started: t.Started.UTC(),
+	}
+	if t.GuestID != 0 {
+		out.GuestID = &t.GuestID
+	}
+	if !t.Ended.IsZero() {
+		ended := t.Ended.UTC()
+		out.Ended = &ended
+	}
+	return out
+}
+
+// LogLine is a line of a task's log.
+type LogLine struct {
+	N    int    `json:"n" example:"1" doc:"Counts from 1"`
+	Text string `json:"t" example:"TASK OK"`
+}
+
+// Log is a window of a task's log.
+type Log struct {
+	Lines []LogLine `json:"lines"`
+	Total int       `json:"total" example:"12" doc:"Number of lines there are"`
+}
+
+// TaskLog asks the hypervisor for lines of one task's log, from line start (0-based), at most limit.
+func (s *Store) TaskLog(ctx context.Context, id int64, task string, start, limit int) (Log, error) {
+	ctx, cancel := s.timed(ctx)
+	defer cancel()
+	at, err := s.Open(ctx, id, hypervisor.Monitoring)
+	if err != nil {
+		return Log{}, plugin.Problem(err)
+	}
+	defer func() { _ = at.Close() }()
+	found, err := at.TaskLog(ctx, task, hypervisor.LogQuery{Start: start, Limit: limit})
+	if err != nil {
+		return Log{}, plugin.Problem(fmt.Errorf("reading a task's log: %w", err))
+	}
+	log := Log{Lines: make([]LogLine, 0, len(found.Lines)), Total: found.Total}
+	for _, line := range found.Lines {
+		log.Lines = append(log.Lines, LogLine{line.N, clean(line.Text)})
+	}
+	return log, nil
+}

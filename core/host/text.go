@@ -1,0 +1,34 @@
+package host
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/hostler/hostler/core/problem"
+)
+
+// clean makes what a plugin says text that PostgreSQL and JSON take, of bearable length.
+func clean(s string) string {
+	s = strings.ToValidUTF8(strings.ReplaceAll(s[:min(len(s), 1024)], "\x00", ""), "\uFFFD")
+	return s
+}
+
+// cleanAll cleans a list and is never nil.
+func cleanAll(list []string) []string {
+	out := make([]string, 0, min(len(list), 256))
+	for _, s := range list[:min(len(list), 256)] {
+		out = append(out, clean(s))
+	}
+	return out
+}
+
+// name reads a host's name: 1 to 100 characters, none of them invisible, no space at the ends.
+func name(text string) (string, error) {
+	trimmed := strings.TrimSpace(text)
+	if n := utf8.RuneCountInString(trimmed); n == 0 || n > 100 || !utf8.ValidString(trimmed) ||
+		strings.ContainsFunc(trimmed, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return "", problem.InvalidField("must be 1 to 100 printable characters", "value_error", "body", "name")
+	}
+	return trimmed, nil
+}

@@ -1,0 +1,129 @@
+package poll_test
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/hostler/hostler/core/db/dbtest"
+	"github.com/hostler/hostler/core/poll"
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// load answers with many guests in the pages that a driver sends.
+type load struct {
+	hypervisor.Host
+	pages []hypervisor.Page
+}
+
+func (l *load) Open(context.Context, int64, hypervisor.Capability) (hypervisor.Host, error) {
+	return l, nil
+}
+func (l *load) Close() error { return nil }
+func (l *load) Inventory(_ context.Context, _ hypervisor.InventoryQuery, page func(hypervisor.Page) error) error {
+	for _, p := range l.pages {
+		if err := page(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func newLoad(nodes, guests int) *load {
+	l := &load{}
+	first := hypervisor.Page{Cluster: &hypervisor.Cluster{Name: "big", Quorate: true, Entry: "node0"}}
+	for i := range nodes {
+		n := node(fmt.Sprintf("node%d", i))
+		first.Nodes = append(first.Nodes, n)
+	}
+	l.pages = append(l.pages, first)
+	var page hypervisor.Page
+	for i := range guests {
+		g := vm(int64(100+i), fmt.Sprintf("node%d", i%nodes), fmt.Sprintf("guest-%05d", i))
+		g.NetOut, g.DiskRead, g.DiskWrite, g.Disk, g.DiskTotal = ptr(int64(i)), ptr(int64(i)), ptr(int64(i)), ptr(int64(0)), ptr(int64(32<<30))
+		page.Guests = append(page.Guests, g)
+		if len(page.Guests) == 256 {
+			l.pages, page = append(l.pages, page), hypervisor.Page{}
+		}
+	}
+	l.pages = append(l.pages, page)
+	return l
+}
+
+// tick lets every running guest's figures move, as they do between any two polls.
+func (l *load) tick() {
+	for _, p := range l.pages {
+		for i := range p.Guests {
+			g := &p.Guests[i]
+			*g.CPU = 1 - *g.CPU
+			for _, v := range []*int64{g.Memory, g.NetIn, g.NetOut, g.DiskRead, g.DiskWrite, g.Uptime} {
+				*v += 1000
+			}
+		}
+	}
+}
+
+// cpu is what this process has used, PostgreSQL not counted.
+func cpu() time.Duration {
+	var u syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// BenchmarkPoll is one poll of 10,000 guests from the driver's pages to the commit, samples included.
+func BenchmarkPoll(b *testing.B) {
+	for _, c := range []struct {
+		name    string
+		changes bool
+	}{{"unchanged", false}, {"all figures changed", true}} {
+		b.Run(c.name, func(b *testing.B) {
+			d := dbtest.New(b)
+			if _, err := d.Pool.Exec(b.Context(), "INSERT INTO hosts (driver, name, address) VALUES ('fake', 'a', 'a:1')"); err != nil {
+				b.Fatal(err)
+			}
+			l := newLoad(10, 10_000)
+			p := poll.New(poll.Config{DB: d, Hosts: l})
+			b.Cleanup(p.Close)
+			if err := p.Sync(b.Context(), 1); err != nil {
+				b.Fatal(err)
+			}
+			runtime.GC()
+			before := cpu()
+			b.ReportAllocs()
+			for b.Loop() {
+				if c.changes {
+					l.tick()
+				}
+				if err := p.Sync(b.Context(), 1); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64((cpu()-before).Microseconds())/1000/float64(b.N), "cpu-ms/op")
+		})
+	}
+}
+
+// Ten thousand guests are written by as many statements as ten.
+func TestManyGuests(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	id := f.host(nil)
+	l := newLoad(10, 10_000)
+	f.answer(id, l.Inventory)
+	p := f.poller(f.db)
+	f.sync(p, id)
+	l.tick()
+	f.sync(p, id)
+	if n := f.value("SELECT count(*) || ' ' || count(DISTINCT vmid) || ' ' || min(memory) FROM guests"); n != "10000 10000 101000" {
+		t.Errorf("guests, ids and least memory: %s", n)
+	}
+	if n := f.value("SELECT count(*) FROM metric_samples WHERE target_kind = 'guest'"); n != "20000" {
+		t.Errorf("%s samples of guests, want 20000", n)
+	}
+	if n := f.value("SELECT count(*) FROM metric_samples WHERE target_kind = 'host' AND net_in IS NOT NULL AND cpu IS NOT NULL"); n != "2" {
+		t.Errorf("%s samples of the host, want 2", n)
+	}
+}

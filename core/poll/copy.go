@@ -1,0 +1,117 @@
+package poll
+
+import (
+	"bytes"
+	"encoding/binary"
+	"io"
+	"math"
+	"time"
+)
+
+// copyRows builds rows in the binary format of PostgreSQL's COPY (its manual, "COPY", section "Binary Format") straight
+// into one buffer. A poll of ten thousand guests thereby costs the service neither a value on the heap for each figure
+// nor a look-up of how to encode it, which is most of what the general encoder would do.
+type copyRows struct {
+	buf []byte
+	n   int
+}
+
+var (
+	copyHeader  = append([]byte("PGCOPY\n\xff\r\n\x00"), make([]byte, 8)...)
+	copyTrailer = []byte{0xff, 0xff}
+	// postgresEpoch is what PostgreSQL counts microseconds from.
+	postgresEpoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+)
+
+const textOID = 25
+
+// reader is the whole COPY stream.
+func (r *copyRows) reader() io.Reader {
+	return io.MultiReader(bytes.NewReader(copyHeader), bytes.NewReader(r.buf), bytes.NewReader(copyTrailer))
+}
+
+// reset empties the buffer and keeps its memory, unless that has become large.
+func (r *copyRows) reset() {
+	if cap(r.buf) > 4<<20 {
+		r.buf = nil
+	}
+	r.buf, r.n = r.buf[:0], 0
+}
+
+// row begins a row of that many fields.
+func (r *copyRows) row(fields int16) {
+	r.buf = binary.BigEndian.AppendUint16(r.buf, uint16(fields))
+	r.n++
+}
+
+func (r *copyRows) size(n int) { r.buf = binary.BigEndian.AppendUint32(r.buf, uint32(int32(n))) }
+
+func (r *copyRows) null() { r.size(-1) }
+
+func (r *copyRows) text(s string) {
+	r.size(len(s))
+	r.buf = append(r.buf, s...)
+}
+
+func (r *copyRows) texts(list []string) {
+	at := len(r.buf)
+	r.size(0)
+	if len(list) == 0 {
+		r.size(0) // dimensions
+		r.size(0) // no nulls
+		r.size(textOID)
+	} else {
+		r.size(1)
+		r.size(0)
+		r.size(textOID)
+		r.size(len(list))
+		r.size(1) // the first index
+		for _, s := range list {
+			r.text(s)
+		}
+	}
+	binary.BigEndian.PutUint32(r.buf[at:], uint32(len(r.buf)-at-4))
+}
+
+func (r *copyRows) bool(v bool) {
+	r.size(1)
+	if v {
+		r.buf = append(r.buf, 1)
+	} else {
+		r.buf = append(r.buf, 0)
+	}
+}
+
+func (r *copyRows) int(v int64) {
+	r.size(8)
+	r.buf = binary.BigEndian.AppendUint64(r.buf, uint64(v))
+}
+
+func (r *copyRows) time(t time.Time) { r.int(t.Sub(postgresEpoch).Microseconds()) }
+
+func (r *copyRows) float(v float64) {
+	r.size(8)
+	r.buf = binary.BigEndian.AppendUint64(r.buf, math.Float64bits(v))
+}
+
+// count writes a number of bytes, seconds or the like: below zero it is nothing that could be true.
+func (r *copyRows) count(v *int64) {
+	if v == nil || *v < 0 {
+		r.null()
+		return
+	}
+	r.int(*v)
+}
+
+// gauge writes a part or a number of cores.
+func (r *copyRows) gauge(v *float64) {
+	if v == nil || !sane(*v) {
+		r.null()
+		return
+	}
+	r.float(*v)
+}
+
+// sane reports whether a figure can be true. A part of all cores may pass 1 by the way that it is measured; a million
+// is no machine's.
+func sane(v float64) bool { return v >= 0 && v <= 1e6 }

@@ -1,0 +1,33 @@
+package poll
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// Counters are what the loop of this instance has done since it was started.
+type Counters struct {
+	// Polls counts inventories asked for, those that failed included.
+	Polls    int64
+	Failures int64
+	// Seconds is the time that they took in all, mostly waiting.
+	Seconds float64
+}
+
+type counters struct{ polls, failures, nanoseconds atomic.Int64 }
+
+func (c *counters) done(took time.Duration, ok bool) {
+	c.polls.Add(1)
+	c.nanoseconds.Add(int64(took))
+	if !ok {
+		c.failures.Add(1)
+	}
+}
+
+// Counters reads them.
+func (p *Poller) Counters() Counters {
+	return Counters{
+		Polls: p.count.polls.Load(), Failures: p.count.failures.Load(),
+		Seconds: time.Duration(p.count.nanoseconds.Load()).Seconds(),
+	}
+}

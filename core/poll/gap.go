@@ -1,0 +1,123 @@
+package poll
+
+import (
+	"math"
+	"time"
+
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// maxSamples bounds the rows that one poll may add for the past.
+const maxSamples = 250_000
+
+// gap decides which samples of the past are kept. Polls have seen guests at each interval, so theirs are wanted only for
+// the time without a good poll. Those of nodes and storages bring figures that polls do not have, and are few: all
+// since the last detailed poll are kept.
+type gap struct {
+	from, to time.Time
+	oldest   time.Time
+	interval time.Duration
+}
+
+func newGap(since, now time.Time, interval time.Duration) gap {
+	return gap{from: since.Add(interval / 2), to: now.Add(-interval / 2), oldest: now.Add(-24 * time.Hour), interval: interval}
+}
+
+func (g gap) wants(s *hypervisor.Sample) bool {
+	if s.At.Before(g.oldest) || s.At.After(g.to.Add(g.interval)) {
+		return false
+	}
+	return s.Guest == nil || s.At.After(g.from) && s.At.Before(g.to)
+}
+
+const sampleColumns = "at, kind, node, vmid, storage, cpu, memory, memory_total, disk, disk_total, net_in, net_out, disk_read, disk_write"
+
+// past is one row in the making: the figures of one thing at one time.
+type past struct {
+	at      time.Time
+	figures [9]float64
+	set     [9]bool
+}
+
+var figureOf = map[string]int{
+	"cpu": 0, "memory": 1, "memory_total": 2, "disk": 3, "disk_total": 4,
+	"net_in": 5, "net_out": 6, "disk_read": 7, "disk_write": 8,
+}
+
+// sample takes the samples of a page, in which those of one thing stand together.
+func (v *inventory) sample(samples []hypervisor.Sample) {
+	for len(samples) > 0 {
+		n := 1
+		for n < len(samples) && sameThing(&samples[0], &samples[n]) {
+			n++
+		}
+		v.series(samples[:n])
+		samples = samples[n:]
+	}
+}
+
+func sameThing(a, b *hypervisor.Sample) bool {
+	if a.Node != b.Node || a.Storage != b.Storage || (a.Guest == nil) != (b.Guest == nil) {
+		return false
+	}
+	return a.Guest == b.Guest || *a.Guest == *b.Guest
+}
+
+// series turns the single figures of one thing into rows, one for each time, at most one for each half interval.
+func (v *inventory) series(samples []hypervisor.Sample) {
+	var rows []past
+	index := map[time.Time]int{}
+	for i := range samples {
+		s := &samples[i]
+		figure, known := figureOf[s.Metric]
+		if !known || !v.gap.wants(s) || math.IsNaN(s.Value) || s.Value < 0 || s.Value > math.MaxInt64/2 {
+			continue
+		}
+		at := s.At.Truncate(max(v.gap.interval/2, time.Second))
+		row, ok := index[at]
+		if !ok {
+			row = len(rows)
+			index[at] = row
+			rows = append(rows, past{at: at})
+		}
+		rows[row].figures[figure], rows[row].set[figure] = s.Value, true
+	}
+	for i := range rows {
+		v.past(&samples[0], &rows[i])
+	}
+}
+
+func (v *inventory) past(of *hypervisor.Sample, row *past) {
+	if v.samples.n >= maxSamples {
+		v.dropped++
+		return
+	}
+	r := &v.samples
+	r.row(14)
+	r.time(row.at)
+	switch {
+	case of.Guest != nil:
+		r.text(string(of.Guest.Kind))
+		r.text("")
+		r.int(of.Guest.ID)
+	case of.Storage != "":
+		r.text("storage")
+		r.text(clean(of.Node, maxName))
+		r.int(0)
+	default:
+		r.text("node")
+		r.text(clean(of.Node, maxName))
+		r.int(0)
+	}
+	r.text(clean(of.Storage, maxName))
+	for i, value := range row.figures {
+		switch {
+		case !row.set[i] || i == 0 && !sane(value):
+			r.null()
+		case i == 0:
+			r.float(value)
+		default:
+			r.int(int64(value))
+		}
+	}
+}

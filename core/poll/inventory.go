@@ -1,0 +1,161 @@
+package poll
+
+import (
+	"time"
+
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// inventory takes the pages of one poll as they come and keeps of each row only what the database will be sent.
+type inventory struct {
+	cluster  hypervisor.Cluster
+	told     bool // the cluster was in a page
+	nodes    []hypervisor.Node
+	guests   copyRows
+	storages copyRows
+	samples  copyRows
+
+	seenNodes    map[string]bool
+	seenGuests   map[guestKey]struct{}
+	seenStorages map[storageKey]struct{}
+	gap          gap
+	// dropped counts samples that were beyond what one poll may bring.
+	dropped int
+}
+
+type guestKey struct {
+	vmid      int64
+	container bool
+}
+
+type storageKey struct{ node, name string }
+
+func newInventory() *inventory {
+	return &inventory{
+		seenNodes: map[string]bool{}, seenGuests: map[guestKey]struct{}{}, seenStorages: map[storageKey]struct{}{},
+	}
+}
+
+// begin empties the inventory for another poll. since is when the cluster was last polled well, zero for never; the
+// samples of guests are wanted only for the time between then and now that polling did not see.
+func (v *inventory) begin(since, now time.Time, interval time.Duration) {
+	v.cluster, v.told, v.nodes, v.dropped = hypervisor.Cluster{}, false, v.nodes[:0], 0
+	v.guests.reset()
+	v.storages.reset()
+	v.samples.reset()
+	clear(v.seenNodes)
+	clear(v.seenGuests)
+	clear(v.seenStorages)
+	v.gap = newGap(since, now, interval)
+}
+
+// page takes one page of the driver's.
+func (v *inventory) page(page hypervisor.Page) error {
+	if page.Cluster != nil {
+		v.cluster, v.told = *page.Cluster, true
+		v.cluster.Name = clean(v.cluster.Name, maxName)
+		v.cluster.Entry = clean(v.cluster.Entry, maxName)
+	}
+	for i := range page.Nodes {
+		v.node(&page.Nodes[i])
+	}
+	for i := range page.Guests {
+		v.guest(&page.Guests[i])
+	}
+	for i := range page.Storages {
+		v.storage(&page.Storages[i])
+	}
+	v.sample(page.Samples)
+	if len(v.seenGuests) > maxGuests || len(v.seenStorages) > maxStorages || len(v.nodes) > maxNodes {
+		return hypervisor.Errorf(hypervisor.Protocol, "the inventory has more than %d guests, %d storages or %d nodes", maxGuests, maxStorages, maxNodes)
+	}
+	return nil
+}
+
+// check refuses an inventory that cannot be one: with no node in it, everything known would be taken for gone.
+func (v *inventory) check() error {
+	if !v.told || len(v.nodes) == 0 {
+		return hypervisor.Errorf(hypervisor.Protocol, "the inventory tells no cluster or no node")
+	}
+	return nil
+}
+
+func (v *inventory) node(n *hypervisor.Node) {
+	name := clean(n.Name, maxName)
+	if name == "" || v.seenNodes[name] {
+		return
+	}
+	v.seenNodes[name] = true
+	kept := *n
+	kept.Name, kept.Status = name, nodeStatus(n.Status)
+	kept.Address, kept.Level = clean(n.Address, maxName), clean(n.Level, maxWord)
+	if kept.Fingerprint = ""; n.Fingerprint != "" {
+		if parsed, err := hypervisor.ParseFingerprint(n.Fingerprint); err == nil {
+			kept.Fingerprint = parsed
+		}
+	}
+	v.nodes = append(v.nodes, kept)
+}
+
+// guestColumns are the columns of the staging table in the order in which guest writes them.
+const guestColumns = "kind, vmid, node, name, status, template, lock, pool, tags, cpu, cpus, memory, memory_total, disk, disk_total, net_in, net_out, disk_read, disk_write, uptime"
+
+func (v *inventory) guest(g *hypervisor.Guest) {
+	key := guestKey{g.ID, g.Kind == hypervisor.Container}
+	if g.ID <= 0 || g.Node == "" || !key.container && g.Kind != hypervisor.VM {
+		return
+	}
+	// A guest on its way between nodes may be listed twice; the first counts.
+	if _, twice := v.seenGuests[key]; twice {
+		return
+	}
+	v.seenGuests[key] = struct{}{}
+	status := guestStatus(g.Status)
+	if status == hypervisor.GuestUnknown {
+		// Figures of a state that is not known are of another time.
+		g = &hypervisor.Guest{GuestRef: g.GuestRef, Name: g.Name, Template: g.Template, Lock: g.Lock, Pool: g.Pool, Tags: g.Tags}
+	}
+	r := &v.guests
+	r.row(20)
+	r.text(string(g.Kind))
+	r.int(g.ID)
+	r.text(clean(g.Node, maxName))
+	r.text(clean(g.Name, maxName)) // empty for a guest that is new to the hypervisor, or on a node that is away
+	r.text(status)
+	r.bool(g.Template)
+	r.text(clean(g.Lock, maxWord))
+	r.text(clean(g.Pool, maxName))
+	r.texts(cleanAll(g.Tags, maxTags, maxWord))
+	r.gauge(g.CPU)
+	r.gauge(g.CPUs)
+	for _, figure := range [...]*int64{g.Memory, g.MemoryTotal, g.Disk, g.DiskTotal, g.NetIn, g.NetOut, g.DiskRead, g.DiskWrite, g.Uptime} {
+		r.count(figure)
+	}
+}
+
+const storageColumns = "node, name, type, shared, status, content, used, total"
+
+func (v *inventory) storage(s *hypervisor.Storage) {
+	key := storageKey{clean(s.Node, maxName), clean(s.Name, maxName)}
+	if key.node == "" || key.name == "" {
+		return
+	}
+	if _, twice := v.seenStorages[key]; twice {
+		return
+	}
+	v.seenStorages[key] = struct{}{}
+	status := "unknown"
+	if s.Status == "available" {
+		status = s.Status
+	}
+	r := &v.storages
+	r.row(8)
+	r.text(key.node)
+	r.text(key.name)
+	r.text(clean(s.Type, maxWord))
+	r.bool(s.Shared)
+	r.text(status)
+	r.texts(cleanAll(s.Content, maxTags, maxWord))
+	r.count(s.Used)
+	r.count(s.Total)
+}

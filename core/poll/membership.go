@@ -1,0 +1,216 @@
+package poll
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// Hosts of one team are members of one cluster when their endpoints report the same cluster name, not an empty one, and
+// node lists that agree: at least one node of the same name and address, and none whose certificate contradicts. A
+// machine alone is a cluster of its own. Two clusters that happen to share a name thus stay two, and what joins or
+// leaves a cluster at the hypervisor does so here with its next poll.
+
+// errGone means that the host was removed while it was polled.
+var errGone = errors.New("the host is gone")
+
+// place is where a host belongs.
+type place struct {
+	team    int64
+	cluster *int64
+	name    string // the cluster's, as last reported
+	others  bool   // the cluster has other hosts
+}
+
+func readPlace(ctx context.Context, tx pgx.Tx, id int64) (place, error) {
+	var at place
+	err := tx.QueryRow(ctx, `SELECT h.team_id, h.cluster_id, COALESCE(c.name, ''), EXISTS (SELECT FROM hosts o WHERE o.cluster_id = h.cluster_id AND o.id <> h.id)
+		FROM hosts h LEFT JOIN clusters c ON c.id = h.cluster_id WHERE h.id = $1 FOR NO KEY UPDATE OF h`, id).Scan(&at.team, &at.cluster, &at.name, &at.others)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return at, errGone
+	}
+	if err != nil {
+		return at, fmt.Errorf("reading where the host belongs: %w", err)
+	}
+	return at, nil
+}
+
+// join finds the cluster that the host now belongs to, moves it there when that is another one than before, and locks
+// that cluster's row until the transaction ends.
+func join(ctx context.Context, tx pgx.Tx, id int64, v *inventory) (int64, error) {
+	at, err := readPlace(ctx, tx, id)
+	if err != nil {
+		return 0, err
+	}
+	stays, err := staysPut(ctx, tx, id, at, v)
+	if err != nil {
+		return 0, err
+	}
+	cluster := int64(0)
+	if stays {
+		cluster = *at.cluster
+	} else if cluster, err = rejoin(ctx, tx, id, v); err != nil {
+		return 0, err
+	}
+	if _, err := tx.Exec(ctx, "SELECT FROM clusters WHERE id = $1 FOR NO KEY UPDATE", cluster); err != nil {
+		return 0, fmt.Errorf("locking the cluster: %w", err)
+	}
+	return cluster, nil
+}
+
+// staysPut is the answer of nearly every poll, found without a lock that other clusters would wait for.
+func staysPut(ctx context.Context, tx pgx.Tx, id int64, at place, v *inventory) (bool, error) {
+	switch {
+	case at.cluster == nil:
+		return false, nil
+	case at.others:
+		if at.name != v.cluster.Name {
+			return false, nil
+		}
+		return agrees(ctx, tx, id, *at.cluster, v)
+	case v.cluster.Name == "":
+		return true, nil
+	}
+	// Alone in its cluster: it may be one that another host reported before.
+	match, err := find(ctx, tx, id, at, v)
+	return match == 0, err
+}
+
+// rejoin decides again with the lock that all such decisions take, and moves the host.
+func rejoin(ctx context.Context, tx pgx.Tx, id int64, v *inventory) (int64, error) {
+	if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1, 0)", db.LockPoll); err != nil {
+		return 0, fmt.Errorf("waiting for other hosts to join: %w", err)
+	}
+	at, err := readPlace(ctx, tx, id)
+	if err != nil {
+		return 0, err
+	}
+	if at.cluster != nil {
+		if stays, err := staysPut(ctx, tx, id, at, v); err != nil || stays {
+			return *at.cluster, err
+		}
+	}
+	match, err := find(ctx, tx, id, at, v)
+	if err != nil {
+		return 0, err
+	}
+	if match == 0 {
+		if err := tx.QueryRow(ctx, "INSERT INTO clusters (team_id, name) VALUES ($1, $2) RETURNING id", at.team, v.cluster.Name).Scan(&match); err != nil {
+			return 0, fmt.Errorf("adding the cluster: %w", err)
+		}
+	}
+	return match, move(ctx, tx, id, at, match)
+}
+
+// find is the cluster of the host's team, other than its own, that the report belongs to; 0 for none.
+func find(ctx context.Context, tx pgx.Tx, id int64, at place, v *inventory) (int64, error) {
+	if v.cluster.Name == "" {
+		return 0, nil
+	}
+	rows, err := tx.Query(ctx, `SELECT c.id FROM clusters c WHERE c.team_id = $1 AND c.name = $2 AND c.id IS DISTINCT FROM $3
+		AND EXISTS (SELECT FROM hosts h WHERE h.cluster_id = c.id) ORDER BY c.id`, at.team, v.cluster.Name, at.cluster)
+	if err != nil {
+		return 0, fmt.Errorf("looking for the cluster: %w", err)
+	}
+	candidates, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		return 0, fmt.Errorf("looking for the cluster: %w", err)
+	}
+	for _, c := range candidates {
+		if same, err := agrees(ctx, tx, id, c, v); err != nil || same {
+			return c, err
+		}
+	}
+	return 0, nil
+}
+
+// agrees holds the reported nodes against those known of the cluster. A cluster without nodes yet agrees with all.
+func agrees(ctx context.Context, tx pgx.Tx, id, cluster int64, v *inventory) (bool, error) {
+	rows, err := tx.Query(ctx, "SELECT name, address, fingerprint FROM nodes WHERE cluster_id = $1", cluster)
+	if err != nil {
+		return false, fmt.Errorf("reading the cluster's nodes: %w", err)
+	}
+	known, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (n hypervisor.Node, err error) {
+		return n, row.Scan(&n.Name, &n.Address, &n.Fingerprint)
+	})
+	if err != nil {
+		return false, fmt.Errorf("reading the cluster's nodes: %w", err)
+	}
+	if !nodesAgree(known, v.nodes) {
+		return false, nil
+	}
+	// Two hosts at the same node that are pinned to different certificates are two machines of one name.
+	var contradiction bool
+	err = tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM hosts o JOIN hosts h ON h.id = $1 WHERE o.cluster_id = $2 AND o.id <> h.id
+		AND o.entry_node = $3 AND o.tls_fingerprint <> h.tls_fingerprint)`, id, cluster, v.cluster.Entry).Scan(&contradiction)
+	if err != nil {
+		return false, fmt.Errorf("comparing certificates: %w", err)
+	}
+	return !contradiction || v.cluster.Entry == "", nil
+}
+
+func nodesAgree(known, reported []hypervisor.Node) bool {
+	byName := make(map[string]hypervisor.Node, len(known))
+	for _, n := range known {
+		byName[n.Name] = n
+	}
+	common := len(known) == 0
+	for _, n := range reported {
+		k, ok := byName[n.Name]
+		if !ok {
+			continue
+		}
+		if k.Fingerprint != "" && n.Fingerprint != "" && k.Fingerprint != n.Fingerprint {
+			return false
+		}
+		// A name alone proves nothing: every other machine is called pve.
+		common = common || n.Address != "" && k.Address == n.Address || n.Fingerprint != "" && k.Fingerprint == n.Fingerprint
+	}
+	return common
+}
+
+const (
+	moveAllGuests = `UPDATE guests x SET cluster_id = $2, host_id = $3 WHERE x.cluster_id = $1
+	AND NOT EXISTS (SELECT FROM guests y WHERE y.cluster_id = $2 AND y.vmid = x.vmid AND y.kind = x.kind)`
+	moveAllApps = `UPDATE apps x SET cluster_id = $2, host_id = $3 WHERE x.cluster_id = $1
+	AND NOT EXISTS (SELECT FROM apps y WHERE y.cluster_id = $2 AND y.vmid = x.vmid)`
+	moveOwnGuests = moveAllGuests + ` AND x.host_id = $3 AND x.node = (SELECT entry_node FROM hosts WHERE id = $3)`
+	moveOwnApps   = moveAllApps + ` AND EXISTS (SELECT FROM guests g WHERE g.cluster_id = $2 AND g.host_id = $3 AND g.kind = 'container' AND g.vmid = x.vmid)`
+)
+
+// move puts the host into another cluster. The last host of a cluster takes everything along, guests under the ids that
+// they have; one of several takes what stands at its own node and leaves the rest to the others.
+func move(ctx context.Context, tx pgx.Tx, id int64, from place, to int64) error {
+	if _, err := tx.Exec(ctx, "UPDATE hosts SET cluster_id = $2 WHERE id = $1", id, to); err != nil {
+		return fmt.Errorf("moving the host: %w", err)
+	}
+	if from.cluster == nil {
+		return nil
+	}
+	moveGuests, moveApps := moveAllGuests, moveAllApps
+	if from.others {
+		moveGuests, moveApps = moveOwnGuests, moveOwnApps
+	}
+	if _, err := tx.Exec(ctx, moveGuests, *from.cluster, to, id); err != nil {
+		return fmt.Errorf("moving the host's guests: %w", err)
+	}
+	if _, err := tx.Exec(ctx, moveApps, *from.cluster, to, id); err != nil {
+		return fmt.Errorf("moving the host's apps: %w", err)
+	}
+	if from.others {
+		return host.HandOver(ctx, tx, id, *from.cluster)
+	}
+	if _, err := tx.Exec(ctx, "DELETE FROM apps WHERE cluster_id = $1", *from.cluster); err != nil {
+		return fmt.Errorf("dropping apps known twice: %w", err)
+	}
+	if _, err := tx.Exec(ctx, "DELETE FROM clusters WHERE id = $1", *from.cluster); err != nil {
+		return fmt.Errorf("dropping the empty cluster: %w", err)
+	}
+	return nil
+}

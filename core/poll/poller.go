@@ -1,0 +1,174 @@
+package poll
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+const (
+	// DefaultInterval is the time between two polls of a cluster.
+	DefaultInterval = 30 * time.Second
+	defaultTimeout  = 25 * time.Second
+	defaultTick     = time.Second
+	// detailEvery is the time between two inventories with what costs the hypervisor another request.
+	detailEvery = 5 * time.Minute
+	// maxBackOff bounds the pause before a failed host is tried again.
+	maxBackOff = 5 * time.Minute
+	// maxCycles bounds the cycles under way; they mostly wait. maxWrites bounds those that write at the same time.
+	maxCycles = 256
+	maxWrites = 2
+	// writeTimeout bounds a write, its wait for others included.
+	writeTimeout = time.Minute
+)
+
+// Hosts opens hosts.
+type Hosts interface {
+	// Open gives the host with the credential of one capability; the caller closes it.
+	Open(ctx context.Context, hostID int64, capability hypervisor.Capability) (hypervisor.Host, error)
+}
+
+// Config is what a Poller is made of.
+type Config struct {
+	DB    *db.DB
+	Hosts Hosts
+	// Interval is asked before each cycle; nil or an answer of zero or less means DefaultInterval.
+	Interval func(context.Context) time.Duration
+	// Timeout is how long one host may take in all; zero means 25 s.
+	Timeout time.Duration
+	// Tick is how often the loop looks for what is due; zero means 1 s.
+	Tick   time.Duration
+	Logger hclog.Logger
+}
+
+// Poller polls. Its methods may be called at the same time.
+type Poller struct {
+	db       *db.DB
+	hosts    Hosts
+	interval func(context.Context) time.Duration
+	timeout  time.Duration
+	tick     time.Duration
+	log      hclog.Logger
+
+	locks  *locks
+	wake   chan struct{}
+	writes chan struct{}
+	spare  sync.Pool
+	count  counters
+
+	mu     sync.Mutex
+	day    time.Time
+	active map[unit]bool
+}
+
+// New makes a Poller; Run starts its loop. Close frees what it holds when neither Run nor Sync is under way any more.
+func New(config Config) *Poller {
+	p := &Poller{
+		db: config.DB, hosts: config.Hosts, interval: config.Interval, timeout: config.Timeout, tick: config.Tick, log: config.Logger,
+		locks: newLocks(config.DB), wake: make(chan struct{}, 1), writes: make(chan struct{}, maxWrites), active: map[unit]bool{},
+	}
+	p.spare.New = func() any { return newInventory() }
+	if p.timeout == 0 {
+		p.timeout = defaultTimeout
+	}
+	if p.tick == 0 {
+		p.tick = defaultTick
+	}
+	if p.log == nil {
+		p.log = hclog.NewNullLogger()
+	}
+	return p
+}
+
+// Close gives back the connection that holds the locks.
+func (p *Poller) Close() { p.locks.close() }
+
+// Wake makes the loop look for due cycles now: a host was added.
+func (p *Poller) Wake() {
+	select {
+	case p.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Run polls what is due until the context ends, and returns when the last cycle has stopped.
+func (p *Poller) Run(ctx context.Context) {
+	var cycles sync.WaitGroup
+	defer cycles.Wait()
+	slots := make(chan struct{}, maxCycles)
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+		case <-p.wake:
+		}
+		due, err := p.due(ctx)
+		if err != nil && ctx.Err() == nil {
+			p.log.Warn("looking for what to poll failed", "error", err)
+		}
+		for _, u := range due {
+			p.start(ctx, u, slots, &cycles)
+		}
+		timer.Reset(p.tick)
+	}
+}
+
+// start runs a unit's cycle unless it is under way or there is no slot; the next tick finds it again.
+func (p *Poller) start(ctx context.Context, u unit, slots chan struct{}, cycles *sync.WaitGroup) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.active[u] {
+		return
+	}
+	select {
+	case slots <- struct{}{}:
+	default:
+		return
+	}
+	p.active[u] = true
+	cycles.Go(func() {
+		defer func() {
+			p.mu.Lock()
+			delete(p.active, u)
+			p.mu.Unlock()
+			<-slots
+		}()
+		if err := p.cycle(ctx, u); err != nil && ctx.Err() == nil {
+			p.log.Warn("a poll could not be recorded", "cluster", u.cluster, "host", u.host, "error", err)
+			// Without this a database that refuses a cycle would be asked again at every tick.
+			pause(ctx, p.tick*5)
+		}
+	})
+}
+
+func (p *Poller) every(ctx context.Context) time.Duration {
+	if p.interval != nil {
+		if d := p.interval(ctx); d > 0 {
+			return d
+		}
+	}
+	return DefaultInterval
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}
+
+// spread is a factor near 1, so that hosts added together are not polled together for ever.
+func spread() float64 { return 0.95 + rand.Float64()/10 }
+
+func jitter(d time.Duration) time.Duration { return time.Duration(float64(d) * spread()) }

@@ -1,0 +1,55 @@
+package poll
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+)
+
+const sampleTarget = `INSERT INTO metric_samples (at, target_kind, target_id, cpu, memory, memory_total, disk, disk_total, net_in, net_out, disk_read, disk_write) `
+
+// The samples of a poll come from the rows that it has just written, so that they cross the wire once.
+var sampleStatements = []struct{ what, statement string }{
+	{"guests", sampleTarget + `
+SELECT now(), 'guest', g.id, p.cpu, p.memory, p.memory_total, p.disk, p.disk_total, p.net_in, p.net_out, p.disk_read, p.disk_write
+FROM poll_guests p JOIN guests g ON g.cluster_id = $1 AND g.vmid = p.vmid AND g.kind = p.kind WHERE p.status = 'running'`},
+	{"nodes", sampleTarget + `
+SELECT now(), 'node', n.id, n.cpu, n.memory, n.memory_total, n.disk, n.disk_total, NULL, NULL, NULL, NULL
+FROM nodes n WHERE n.cluster_id = $1 AND n.seen_at = now() AND n.status = 'online'`},
+	{"storages", sampleTarget + `
+SELECT now(), 'storage', s.id, NULL, NULL, NULL, s.used, s.total, NULL, NULL, NULL, NULL
+FROM storages s WHERE s.cluster_id = $1 AND s.seen_at = now() AND s.status = 'available' AND s.total IS NOT NULL`},
+	// A host is the sum of the nodes that stand at it; traffic is that of their guests. The counters of guests begin
+	// anew when these do, so a reader takes a fall for zero.
+	{"hosts", sampleTarget + `
+SELECT now(), 'host', n.host_id, n.cpu, n.memory, n.memory_total, n.disk, n.disk_total, g.net_in, g.net_out, g.disk_read, g.disk_write
+FROM (SELECT host_id, sum(cpu * cpus) / NULLIF(sum(cpus) FILTER (WHERE cpu IS NOT NULL), 0) AS cpu, LEAST(sum(memory), 9e18)::bigint AS memory, LEAST(sum(memory_total), 9e18)::bigint AS memory_total,
+		LEAST(sum(disk), 9e18)::bigint AS disk, LEAST(sum(disk_total), 9e18)::bigint AS disk_total
+	FROM nodes WHERE cluster_id = $1 AND seen_at = now() AND status = 'online' GROUP BY host_id) n
+LEFT JOIN (SELECT host_id, LEAST(sum(net_in), 9e18)::bigint AS net_in, LEAST(sum(net_out), 9e18)::bigint AS net_out,
+		LEAST(sum(disk_read), 9e18)::bigint AS disk_read, LEAST(sum(disk_write), 9e18)::bigint AS disk_write
+	FROM guests WHERE cluster_id = $1 AND status = 'running' GROUP BY host_id) g ON g.host_id = n.host_id`},
+	{"the past", sampleTarget + `
+SELECT s.at, CASE WHEN s.kind IN ('vm', 'container') THEN 'guest' ELSE s.kind END, COALESCE(g.id, n.id, st.id),
+	s.cpu, s.memory, s.memory_total, s.disk, s.disk_total, s.net_in, s.net_out, s.disk_read, s.disk_write
+FROM poll_samples s
+LEFT JOIN guests g ON s.kind IN ('vm', 'container') AND g.cluster_id = $1 AND g.vmid = s.vmid AND g.kind = s.kind
+LEFT JOIN nodes n ON s.kind = 'node' AND n.cluster_id = $1 AND n.name = s.node
+LEFT JOIN storages st ON s.kind = 'storage' AND st.cluster_id = $1 AND st.node = s.node AND st.name = s.storage
+WHERE COALESCE(g.id, n.id, st.id) IS NOT NULL`},
+}
+
+// addSamples writes the samples of a poll: one for each running guest, online node and storage, one for each host, and
+// those of the past that the driver brought.
+func addSamples(ctx context.Context, tx pgx.Tx, cluster int64, v *inventory) error {
+	for _, s := range sampleStatements {
+		if s.what == "the past" && v.samples.n == 0 {
+			continue
+		}
+		if _, err := tx.Exec(ctx, s.statement, cluster); err != nil {
+			return fmt.Errorf("adding the samples of %s: %w", s.what, err)
+		}
+	}
+	return nil
+}

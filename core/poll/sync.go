@@ -1,0 +1,83 @@
+package poll
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/plugin"
+	"github.com/hostler/hostler/core/problem"
+)
+
+// Sync polls one host now, through that very host, and returns when what it found is written. It waits for a poll of
+// the same cluster that is under way. A host's failure is the problem hypervisor_error, token_rejected or timeout, and
+// is recorded as the loop would; success ends the pauses after failures.
+func (p *Poller) Sync(ctx context.Context, hostID int64) error {
+	_, u, err := p.memberOf(ctx, hostID)
+	if err != nil {
+		return err
+	}
+	if err := p.locks.wait(ctx, u.key()); err != nil {
+		if errors.Is(err, context.DeadlineExceeded) {
+			return problem.New(problem.CodeTimeout, "another poll of the same cluster took too long").Because(err)
+		}
+		return err
+	}
+	defer p.locks.free(u.key())
+	m, _, err := p.memberOf(ctx, hostID)
+	if err != nil {
+		return err
+	}
+	cluster, hostErr, err := p.ask(ctx, m)
+	switch {
+	case errors.Is(err, errGone):
+		return problem.New(problem.CodeNotFound, "there is no such host")
+	case hostErr != nil:
+		return errors.Join(plugin.Problem(hostErr), p.afterFailure(ctx, u))
+	case err != nil:
+		return err
+	case u.cluster != 0 && cluster != u.cluster:
+		// The cluster that it left is due now.
+		return p.dueNow(ctx, u.cluster)
+	}
+	return nil
+}
+
+// afterFailure lets the cluster's other hosts take over, or marks the cluster when there are none.
+func (p *Poller) afterFailure(ctx context.Context, u unit) error {
+	if u.cluster == 0 || ctx.Err() != nil {
+		return nil
+	}
+	defer p.Wake()
+	others, err := p.members(ctx, "WHERE c.id = $1 AND h.failures = 0", u.cluster)
+	if err != nil {
+		return err
+	}
+	if len(others) > 0 {
+		return p.dueNow(ctx, u.cluster)
+	}
+	return p.unanswered(ctx, u.cluster)
+}
+
+func (p *Poller) dueNow(ctx context.Context, cluster int64) error {
+	if _, err := p.db.Pool.Exec(ctx, "UPDATE clusters SET next_poll_at = now() WHERE id = $1", cluster); err != nil {
+		return db.Problem(fmt.Errorf("asking for the cluster's poll: %w", err))
+	}
+	return nil
+}
+
+func (p *Poller) memberOf(ctx context.Context, hostID int64) (member, unit, error) {
+	found, err := p.members(ctx, "WHERE h.id = $1", hostID)
+	if err != nil {
+		return member{}, unit{}, err
+	}
+	if len(found) == 0 {
+		return member{}, unit{}, problem.New(problem.CodeNotFound, "there is no such host")
+	}
+	u := unit{host: hostID}
+	if found[0].cluster != nil {
+		u = unit{cluster: *found[0].cluster}
+	}
+	return found[0], u, nil
+}

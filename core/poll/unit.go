@@ -1,0 +1,100 @@
+package poll
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/db"
+)
+
+// unit is what one cycle is about: a cluster, a host that belongs to none yet, or (probe) a failed host of a cluster
+// that others answer for.
+type unit struct {
+	cluster int64
+	host    int64
+	probe   bool
+}
+
+// key is the unit's advisory lock.
+func (u unit) key() int64 {
+	if u.cluster != 0 {
+		return u.cluster
+	}
+	return -u.host
+}
+
+// due lists the units whose time has come.
+func (p *Poller) due(ctx context.Context) ([]unit, error) {
+	rows, err := p.db.Pool.Query(ctx, `
+SELECT c.id, 0::bigint, false FROM clusters c WHERE c.next_poll_at <= now() AND EXISTS (SELECT FROM hosts h WHERE h.cluster_id = c.id)
+UNION ALL
+SELECT 0, h.id, false FROM hosts h WHERE h.cluster_id IS NULL AND h.next_poll_at <= now()
+UNION ALL
+SELECT 0, h.id, true FROM hosts h WHERE h.failures > 0 AND h.next_poll_at <= now()
+	AND EXISTS (SELECT FROM hosts o WHERE o.cluster_id = h.cluster_id AND o.failures = 0)`)
+	if err != nil {
+		return nil, db.Problem(fmt.Errorf("asking what is due: %w", err))
+	}
+	units, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (u unit, err error) {
+		return u, row.Scan(&u.cluster, &u.host, &u.probe)
+	})
+	if err != nil {
+		return nil, db.Problem(fmt.Errorf("asking what is due: %w", err))
+	}
+	return units, nil
+}
+
+// member is a host as a cycle sees it.
+type member struct {
+	id       int64
+	cluster  *int64
+	failures int
+	// due says that a failed host may be tried again.
+	due bool
+	// since is when the host's cluster was last polled well, detail when with detail.
+	since, detail *time.Time
+	// guests is how many are known of the host's cluster.
+	guests int
+}
+
+const selectMember = `SELECT h.id, h.cluster_id, h.failures, h.next_poll_at <= now(), c.seen_at, c.detail_at,
+	(SELECT count(*) FROM guests g WHERE g.cluster_id = h.cluster_id) FROM hosts h LEFT JOIN clusters c ON c.id = h.cluster_id `
+
+func (p *Poller) members(ctx context.Context, where string, arg int64) ([]member, error) {
+	rows, err := p.db.Pool.Query(ctx, selectMember+where, arg)
+	if err != nil {
+		return nil, db.Problem(fmt.Errorf("reading what to poll: %w", err))
+	}
+	members, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (m member, err error) {
+		return m, row.Scan(&m.id, &m.cluster, &m.failures, &m.due, &m.since, &m.detail, &m.guests)
+	})
+	if err != nil {
+		return nil, db.Problem(fmt.Errorf("reading what to poll: %w", err))
+	}
+	return members, nil
+}
+
+// candidates are the members that a cycle may ask, in order: the healthy one asked longest ago first, failed ones whose
+// pause is over last. It is empty when the unit is no longer due: another instance was faster.
+func (p *Poller) candidates(ctx context.Context, u unit) ([]member, error) {
+	id, where := u.host, "WHERE h.id = $1 AND h.cluster_id IS NULL AND h.next_poll_at <= now()"
+	if u.cluster != 0 {
+		id, where = u.cluster, "WHERE c.id = $1 AND c.next_poll_at <= now() ORDER BY h.failures > 0, h.polled_at NULLS FIRST, h.id"
+	} else if u.probe {
+		where = "WHERE h.id = $1 AND h.failures > 0 AND h.next_poll_at <= now()"
+	}
+	all, err := p.members(ctx, where, id)
+	if err != nil {
+		return nil, err
+	}
+	able := all[:0]
+	for _, m := range all {
+		if m.failures == 0 || m.due {
+			able = append(able, m)
+		}
+	}
+	return able, nil
+}
