@@ -1,0 +1,84 @@
+// Package api is the HTTP API of the service: Handler lists every resource on one screen. A resource is a folder beside
+// this file whose Register declares its operations; what a declaration means is in package op.
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/hostler/hostler/core/api/apps"
+	"github.com/hostler/hostler/core/api/audit"
+	"github.com/hostler/hostler/core/api/auth"
+	"github.com/hostler/hostler/core/api/hosts"
+	"github.com/hostler/hostler/core/api/jobs"
+	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/api/plugins"
+	"github.com/hostler/hostler/core/api/route"
+	"github.com/hostler/hostler/core/api/setup"
+	"github.com/hostler/hostler/core/api/vms"
+)
+
+// Deps is what the resources work with. cmd/hostlerd fills it.
+type Deps struct {
+	Authenticator op.Authenticator
+	Resolver      op.Resolver
+	Recorder      op.Recorder
+	// Entitlements reports whether a feature flag is on; nil means that all are.
+	Entitlements func(ctx context.Context, name string) bool
+	Logger       hclog.Logger
+	// Version of the service as the OpenAPI document gives it.
+	Version string
+	// StrictAudit is op.Config.StrictAudit, for tests.
+	StrictAudit bool
+	// Observe is told of every answer of an operation, for metrics; nil for none.
+	Observe func(operation, method string, status int, took time.Duration)
+
+	// What each resource works with.
+	Setup   setup.Deps
+	Auth    auth.Deps
+	Hosts   hosts.Deps
+	VMs     vms.Deps
+	Apps    apps.Deps
+	Jobs    jobs.Deps
+	Audit   audit.Deps
+	Plugins plugins.Deps
+
+	// Health, Ready and Metrics serve /healthz, /readyz and /metrics; nil ones are not there.
+	Health, Ready, Metrics http.Handler
+	// UI serves every other path outside /api; nil means 404.
+	UI http.Handler
+}
+
+// New declares every operation.
+func New(d Deps) *op.API {
+	router := route.New()
+	a := op.New(op.Config{
+		Router: router, Authenticator: d.Authenticator, Resolver: d.Resolver, Recorder: d.Recorder,
+		Entitlements: d.Entitlements, Logger: d.Logger, Version: d.Version, Fallback: d.UI, StrictAudit: d.StrictAudit,
+		Observe: d.Observe,
+	})
+	setup.Register(a, d.Setup)
+	auth.Register(a, d.Auth)
+	hosts.Register(a, d.Hosts)
+	vms.Register(a, d.VMs)
+	apps.Register(a, d.Apps)
+	jobs.Register(a, d.Jobs)
+	audit.Register(a, d.Audit)
+	plugins.Register(a, d.Plugins)
+
+	serveDocs(router, a)
+	for path, handler := range map[string]http.Handler{"/healthz": d.Health, "/readyz": d.Ready, "/metrics": d.Metrics} {
+		if handler != nil {
+			router.Handle(http.MethodGet, path, func(w http.ResponseWriter, r *http.Request, _ route.Params) {
+				handler.ServeHTTP(w, r)
+			})
+		}
+	}
+	return a
+}
+
+// Handler is the whole API as one handler.
+func Handler(d Deps) http.Handler { return New(d) }

@@ -1,0 +1,150 @@
+package api_test
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hostler/hostler/core/api"
+	"github.com/hostler/hostler/core/api/apitest"
+	"github.com/hostler/hostler/core/api/op"
+)
+
+// byPath orders operations as a person looks for them.
+func byPath(a, b *op.Operation) int {
+	return cmp.Or(strings.Compare(a.Path, b.Path), strings.Compare(a.Method, b.Method))
+}
+
+// declared is the API with nothing behind it: enough for all that its declarations decide.
+func declared() *op.API {
+	return api.New(api.Deps{Authenticator: apitest.Callers{}, Resolver: apitest.Nothing{}, Recorder: &apitest.Trail{}, Version: "test"})
+}
+
+var parameter = regexp.MustCompile(`\{[^}]+\}`)
+
+// specified is the set of all operations of the specification, their parameters without names.
+func specified(t *testing.T) map[string]bool {
+	t.Helper()
+	list, err := os.ReadFile(filepath.Join("testdata", "operations.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := map[string]bool{}
+	for line := range strings.Lines(string(list)) {
+		if fields := strings.Fields(line); len(fields) == 2 && fields[0] != "#" {
+			rows[fields[0]+" "+parameter.ReplaceAllString(fields[1], "{}")] = true
+		}
+	}
+	return rows
+}
+
+func TestOperationsAreSpecified(t *testing.T) {
+	t.Parallel()
+	rows := specified(t)
+	all := len(rows)
+	for _, o := range declared().Operations() {
+		row := o.Method + " " + parameter.ReplaceAllString(o.Path, "{}")
+		if !rows[row] {
+			t.Errorf("%s (%s) is not in testdata/operations.txt", row, o.Spec.ID)
+		}
+		delete(rows, row)
+	}
+	t.Logf("%d of %d operations are not built yet", len(rows), all)
+}
+
+func TestDeclarations(t *testing.T) {
+	t.Parallel()
+	for _, o := range declared().Operations() {
+		if err := o.Check(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestNobodyGetsInWhoMayNot(t *testing.T) {
+	t.Parallel()
+	(&apitest.API{Handler: declared(), LogIn: apitest.FakeLogIn}).Matrix(t)
+}
+
+func TestDocsPage(t *testing.T) {
+	t.Parallel()
+	h := declared()
+	a := &apitest.API{Handler: h, LogIn: apitest.FakeLogIn}
+	a.Run(t, apitest.Scenario{Name: "page", Method: "GET", URL: "/api/docs", Status: 200,
+		Contains: []string{"<h2>Errors</h2>", "confirm_required"},
+		Lacks:    []string{"ZgotmplZ", "src=", "@import", "url(", "href=\"http", "href=\"//"},
+		After: func(t *testing.T, answer *apitest.Answer) {
+			policy := answer.Header.Get("Content-Security-Policy")
+			for _, tag := range []string{"style", "script"} {
+				inline := regexp.MustCompile(`(?s)<` + tag + `>(.*)</` + tag + `>`).FindSubmatch(answer.Body)
+				if inline == nil {
+					t.Fatalf("no <%s>", tag)
+				}
+				sum := sha256.Sum256(inline[1])
+				if want := tag + "-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"; !strings.Contains(policy, want) {
+					t.Errorf("the policy %q does not allow the page's own %s", policy, tag)
+				}
+			}
+			if !strings.HasPrefix(policy, "default-src 'none'; ") || strings.Contains(policy, "unsafe") {
+				t.Errorf("policy %q", policy)
+			}
+			for _, o := range h.Operations() {
+				if !strings.Contains(string(answer.Body), `id="`+o.Spec.ID+`"`) {
+					t.Errorf("the page lacks %s", o.Spec.ID)
+				}
+			}
+		}})
+}
+
+func TestHandlersOutsideTheAPI(t *testing.T) {
+	t.Parallel()
+	say := func(text string) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(text)) })
+	}
+	a := &apitest.API{LogIn: apitest.FakeLogIn, Handler: api.Handler(api.Deps{
+		Authenticator: apitest.Callers{}, Resolver: apitest.Nothing{}, Recorder: &apitest.Trail{},
+		Health: say("alive"), Ready: say("ready"), Metrics: say("metrics"), UI: say("page"),
+	})}
+	a.Run(t,
+		apitest.Scenario{Name: "health", Method: "GET", URL: "/healthz", Status: 200, Contains: []string{"alive"}},
+		apitest.Scenario{Name: "ready", Method: "GET", URL: "/readyz", Status: 200, Contains: []string{"ready"}},
+		apitest.Scenario{Name: "metrics", Method: "GET", URL: "/metrics", Status: 200, Contains: []string{"metrics"}},
+		apitest.Scenario{Name: "user interface", Method: "GET", URL: "/hosts/7", Status: 200, Contains: []string{"page"}},
+		apitest.Scenario{Name: "the API's own paths are not the user interface's", Method: "GET", URL: "/api/v1/nothing", As: apitest.Viewer, Status: 404, Error: "not_found"},
+		apitest.Scenario{Name: "nor for nobody", Method: "GET", URL: "/api/v1/nothing", Status: 401, Error: "unauthenticated"},
+	)
+}
+
+// TestErrorTable holds the document's table against the scheme of its identifiers.
+func TestErrorTable(t *testing.T) {
+	t.Parallel()
+	var doc struct {
+		Errors []struct {
+			Error  string
+			Status int
+			Title  string
+		} `json:"x-errors"`
+	}
+	if err := json.Unmarshal(declared().Document(), &doc); err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, row := range doc.Errors {
+		names = append(names, row.Error)
+		if !regexp.MustCompile(`^[a-z]+(_[a-z]+)*$`).MatchString(row.Error) || row.Title == "" || row.Status < 400 || row.Status > 599 {
+			t.Errorf("%+v", row)
+		}
+	}
+	slices.Sort(names)
+	if len(names) < 20 || len(slices.Compact(names)) != len(doc.Errors) {
+		t.Errorf("%d rows", len(doc.Errors))
+	}
+}

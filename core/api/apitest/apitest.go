@@ -1,0 +1,251 @@
+// Package apitest tests the HTTP API from outside: single scenarios, and two sweeps over every operation of the OpenAPI
+// document, Matrix (who may) and Garbage (what is sent). All of them work on a handler in the process and on a real
+// server alike: an API says where it is and how a request is made to come from someone.
+package apitest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hostler/hostler/core/identity"
+)
+
+var update = flag.Bool("update", false, "write the golden files instead of comparing with them")
+
+// Caller is who makes a request: a user with one role in one team.
+type Caller struct {
+	Role identity.Role
+	// Team is the default team when zero.
+	Team int64
+}
+
+// Callers with a role in the default team. NoRole is logged in and may nothing.
+var (
+	NoRole   = &Caller{Role: identity.NoRole}
+	Viewer   = &Caller{Role: identity.Viewer}
+	Operator = &Caller{Role: identity.Operator}
+	Admin    = &Caller{Role: identity.Admin}
+	Owner    = &Caller{Role: identity.Owner}
+)
+
+// In is a caller with a role in another team.
+func In(team int64, role identity.Role) *Caller { return &Caller{Role: role, Team: team} }
+
+func (c *Caller) String() string {
+	if c == nil {
+		return "anonymous"
+	}
+	if c.Team != 0 {
+		return fmt.Sprintf("%s@%d", c.Role, c.Team)
+	}
+	return c.Role.String()
+}
+
+// API is what is tested.
+type API struct {
+	// Handler is called in the process. When it is nil, requests go to URL through Client (http.DefaultClient when nil).
+	Handler http.Handler
+	URL     string
+	Client  *http.Client
+	// LogIn makes r come from the caller: it sets a cookie or an Authorization header. Never called for anonymous requests.
+	LogIn func(r *http.Request, c *Caller)
+}
+
+// Answer is a response with its whole body.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   []byte
+}
+
+// Problem is the member "error" of a problem document; "" when the answer is none.
+func (a *Answer) Problem() string {
+	var p struct{ Error string }
+	if a.Header.Get("Content-Type") != "application/problem+json" || json.Unmarshal(a.Body, &p) != nil {
+		return ""
+	}
+	return p.Error
+}
+
+// patience is how long one request may take; what takes longer hangs.
+const patience = 20 * time.Second
+
+// Do sends a request as the caller, nil being nobody. Of an event stream that does not end it returns the head only.
+func (a *API) Do(ctx context.Context, r *http.Request, as *Caller) (*Answer, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	r = r.WithContext(ctx)
+	if as != nil {
+		a.LogIn(r, as)
+	}
+	if a.Handler != nil {
+		return a.call(ctx, cancel, r)
+	}
+	client := a.Client
+	if client == nil {
+		client = http.DefaultClient
+	}
+	response, err := client.Do(r)
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: %w", r.Method, r.URL.Path, err)
+	}
+	defer response.Body.Close()
+	answer := &Answer{Status: response.StatusCode, Header: response.Header}
+	if response.Header.Get("Content-Type") == "text/event-stream" {
+		return answer, nil
+	}
+	if answer.Body, err = io.ReadAll(response.Body); err != nil {
+		return nil, fmt.Errorf("%s %s: reading the answer: %w", r.Method, r.URL.Path, err)
+	}
+	return answer, nil
+}
+
+// call runs the handler in the process. The head of an event stream ends the request.
+func (a *API) call(ctx context.Context, cancel func(), r *http.Request) (*Answer, error) {
+	if r.RemoteAddr == "" {
+		r.RemoteAddr = "192.0.2.1:1234"
+	}
+	w := &recorder{ResponseRecorder: httptest.NewRecorder(), streaming: cancel}
+	done := make(chan any, 1)
+	go func() {
+		defer func() { done <- recover() }()
+		a.Handler.ServeHTTP(w, r)
+	}()
+	select {
+	case cause := <-done:
+		if cause != nil {
+			return nil, fmt.Errorf("%s %s: the handler panicked: %v", r.Method, r.URL.Path, cause)
+		}
+		return &Answer{Status: w.Code, Header: w.Result().Header, Body: w.Body.Bytes()}, nil
+	case <-time.After(patience + 5*time.Second):
+		return nil, fmt.Errorf("%s %s: no answer, and the handler ignores its context: %w", r.Method, r.URL.Path, ctx.Err())
+	}
+}
+
+// recorder ends the request when an event stream begins.
+type recorder struct {
+	*httptest.ResponseRecorder
+	streaming func()
+}
+
+func (w *recorder) WriteHeader(status int) {
+	w.ResponseRecorder.WriteHeader(status)
+	if w.Header().Get("Content-Type") == "text/event-stream" {
+		w.streaming()
+	}
+}
+
+// Scenario is one request and what is expected of its answer.
+type Scenario struct {
+	Name, Method, URL string
+	Headers           map[string]string
+	// Body is sent as application/json unless Headers say otherwise.
+	Body string
+	// As is who asks; nil is nobody.
+	As     *Caller
+	Status int
+	// Error is the expected identifier of a problem; "" when none is expected.
+	Error string
+	// Contains and Lacks are pieces of the answer's body.
+	Contains, Lacks []string
+	// Golden is a file that holds the expected body; "" for none.
+	Golden string
+	// After looks at the answer and at what has changed.
+	After func(t *testing.T, answer *Answer)
+}
+
+// Run runs the scenarios one after another as subtests, so that a later one finds what an earlier one has changed.
+func (a *API) Run(t *testing.T, scenarios ...Scenario) {
+	t.Helper()
+	for _, s := range scenarios {
+		t.Run(s.Name, func(t *testing.T) { a.run(t, s) })
+	}
+}
+
+func (a *API) run(t *testing.T, s Scenario) {
+	answer, err := a.Do(t.Context(), a.request(s.Method, s.URL, s.Body, s.Headers), s.As)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if answer.Status != s.Status || answer.Problem() != s.Error {
+		t.Errorf("%s %s as %s: %d %q, want %d %q\n%s", s.Method, s.URL, s.As, answer.Status, answer.Problem(), s.Status, s.Error, answer.Body)
+	}
+	for _, piece := range s.Contains {
+		if !bytes.Contains(answer.Body, []byte(piece)) {
+			t.Errorf("the answer lacks %q:\n%s", piece, answer.Body)
+		}
+	}
+	for _, piece := range s.Lacks {
+		if bytes.Contains(answer.Body, []byte(piece)) {
+			t.Errorf("the answer contains %q:\n%s", piece, answer.Body)
+		}
+	}
+	if s.Golden != "" {
+		Golden(t, s.Golden, answer.Body)
+	}
+	if s.After != nil {
+		s.After(t, answer)
+	}
+}
+
+func (a *API) request(method, target, body string, headers map[string]string) *http.Request {
+	r, err := http.NewRequest(method, a.URL+target, strings.NewReader(body))
+	if err != nil {
+		panic(fmt.Sprintf("apitest: %s %s: %v", method, target, err))
+	}
+	if body == "" {
+		r.Body, r.ContentLength = http.NoBody, 0
+	} else {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	for name, value := range headers {
+		r.Header.Set(name, value)
+	}
+	return r
+}
+
+// Golden holds got against the file; go test -update writes it instead.
+func Golden(t testing.TB, file string, got []byte) {
+	t.Helper()
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatalf("%v; go test -update writes it", err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s is no longer what comes out; look at the difference and run go test -update\n%s", file, difference(want, got))
+	}
+}
+
+// difference is the first place where two texts differ, with a few lines around it.
+func difference(want, got []byte) string {
+	const around = 4
+	a, b := strings.Split(string(want), "\n"), strings.Split(string(got), "\n")
+	at := 0
+	for at < len(a) && at < len(b) && a[at] == b[at] {
+		at++
+	}
+	cut := func(lines []string) string {
+		return strings.Join(lines[max(0, min(at-around, len(lines))):min(len(lines), at+around)], "\n")
+	}
+	return fmt.Sprintf("line %d\n--- file\n%s\n+++ now\n%s", at+1, cut(a), cut(b))
+}

@@ -1,0 +1,74 @@
+package apitest
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/problem"
+)
+
+// Callers authenticates whomever FakeLogIn names, for tests of resources that are not about identity.
+type Callers struct{}
+
+var _ op.Authenticator = Callers{}
+
+const fakeHeader = "Fake-Caller"
+
+// FakeLogIn is the API.LogIn that goes with Callers.
+func FakeLogIn(r *http.Request, c *Caller) { r.Header.Set(fakeHeader, c.String()) }
+
+// Authenticate implements op.Authenticator.
+func (Callers) Authenticate(_ context.Context, r *http.Request) (*identity.Caller, error) {
+	name, at, elsewhere := strings.Cut(r.Header.Get(fakeHeader), "@")
+	if name == "" {
+		return nil, problem.New(problem.CodeUnauthenticated, "log in, or send an API key")
+	}
+	team := identity.DefaultTeam
+	if elsewhere {
+		team, _ = strconv.ParseInt(at, 10, 64)
+	}
+	teams := map[int64]identity.Role{}
+	if role, err := identity.ParseRole(name); err == nil {
+		teams[team] = role
+	}
+	return &identity.Caller{UserID: 1, Email: name + "@example.org", SessionID: 1, Teams: teams}, nil
+}
+
+// Trail is a Recorder that keeps the entries in memory.
+type Trail struct {
+	mu      sync.Mutex
+	entries []audit.Entry
+}
+
+var _ op.Recorder = (*Trail)(nil)
+
+// Record implements op.Recorder.
+func (t *Trail) Record(_ context.Context, e audit.Entry) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.entries = append(t.entries, e)
+	return nil
+}
+
+// Entries is a copy of what was recorded.
+func (t *Trail) Entries() []audit.Entry {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return append([]audit.Entry{}, t.entries...)
+}
+
+// Nothing resolves no thing at all.
+type Nothing struct{}
+
+var _ op.Resolver = Nothing{}
+
+// Resolve implements op.Resolver.
+func (Nothing) Resolve(_ context.Context, on op.On, _ int64) (op.Resource, error) {
+	return op.Resource{}, op.NoSuch(on.String())
+}

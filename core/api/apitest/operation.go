@@ -1,0 +1,129 @@
+package apitest
+
+import (
+	"cmp"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hostler/hostler/core/identity"
+)
+
+// operation is one operation as the OpenAPI document describes it.
+type operation struct {
+	ID          string      `json:"operationId"`
+	RoleName    string      `json:"x-role"`
+	Security    []any       `json:"security"`
+	Parameters  []parameter `json:"parameters"`
+	RequestBody *struct {
+		Required bool
+		Content  map[string]struct{ Schema *schema }
+	} `json:"requestBody"`
+
+	method, path string
+}
+
+type parameter struct {
+	Name, In string
+	Required bool
+	Schema   *schema
+}
+
+// schema is as much of a JSON schema as the documents use.
+type schema struct {
+	Ref        string             `json:"$ref"`
+	Type       any                `json:"type"`
+	Format     string             `json:"format"`
+	Enum       []any              `json:"enum"`
+	Minimum    *float64           `json:"minimum"`
+	Maximum    *float64           `json:"maximum"`
+	MinLength  *int               `json:"minLength"`
+	MaxLength  *int               `json:"maxLength"`
+	Examples   []any              `json:"examples"`
+	Required   []string           `json:"required"`
+	Properties map[string]*schema `json:"properties"`
+	Items      *schema            `json:"items"`
+}
+
+// kind is the schema's type, "" for any.
+func (s *schema) kind() string {
+	switch t := s.Type.(type) {
+	case string:
+		return t
+	case []any:
+		for _, one := range t {
+			if name, ok := one.(string); ok && name != "null" {
+				return name
+			}
+		}
+	}
+	return ""
+}
+
+func (o *operation) public() bool { return o.Security != nil && len(o.Security) == 0 }
+
+// role is the least role.
+func (o *operation) role(t testing.TB) identity.Role {
+	if o.RoleName == "" || o.RoleName == identity.NoRole.String() {
+		return identity.NoRole
+	}
+	role, err := identity.ParseRole(o.RoleName)
+	if err != nil {
+		t.Fatalf("%s: %v", o.ID, err)
+	}
+	return role
+}
+
+// body is the schema of the JSON body; nil when there is none.
+func (o *operation) body() *schema {
+	if o.RequestBody == nil {
+		return nil
+	}
+	return o.RequestBody.Content["application/json"].Schema
+}
+
+// document is an OpenAPI document taken apart.
+type document struct {
+	operations []*operation
+	schemas    map[string]*schema
+}
+
+// resolve follows a reference.
+func (d *document) resolve(s *schema) *schema {
+	for s != nil && s.Ref != "" {
+		s = d.schemas[s.Ref[strings.LastIndex(s.Ref, "/")+1:]]
+	}
+	return s
+}
+
+// document asks the API for its own description.
+func (a *API) document(t testing.TB) *document {
+	t.Helper()
+	answer, err := a.Do(t.Context(), a.request(http.MethodGet, "/api/openapi.json", "", nil), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var raw struct {
+		Paths      map[string]map[string]*operation
+		Components struct{ Schemas map[string]*schema }
+	}
+	if err := json.Unmarshal(answer.Body, &raw); err != nil {
+		t.Fatalf("the OpenAPI document (%d): %v", answer.Status, err)
+	}
+	d := &document{schemas: raw.Components.Schemas}
+	for path, methods := range raw.Paths {
+		for method, o := range methods {
+			o.method, o.path = strings.ToUpper(method), path
+			d.operations = append(d.operations, o)
+		}
+	}
+	slices.SortFunc(d.operations, func(a, b *operation) int {
+		return cmp.Or(strings.Compare(a.path, b.path), strings.Compare(a.method, b.method))
+	})
+	if len(d.operations) == 0 {
+		t.Fatal("the OpenAPI document has no operations")
+	}
+	return d
+}

@@ -1,0 +1,115 @@
+// Package apps is the HTTP resource of apps.
+package apps
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/app"
+	"github.com/hostler/hostler/core/guest"
+	"github.com/hostler/hostler/core/identity"
+)
+
+// Deps is what the resource works with.
+type Deps struct{ Apps *app.Store }
+
+type handlers struct{ apps *app.Store }
+
+const tag = "Apps"
+
+// Register declares the operations.
+func Register(a *op.API, deps Deps) {
+	h := handlers{deps.Apps}
+	op.Get(a, "/api/v1/apps", h.list, op.Spec{
+		ID: "list_apps", Summary: "List apps", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
+		Description: "An app is exactly one LXC container that was adopted or installed. Containers that are no apps are under /apps/discovered.",
+	})
+	op.Get(a, "/api/v1/apps/discovered", h.discovered, op.Spec{
+		ID: "list_discovered_apps", Summary: "List containers that are no apps yet", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
+		Description: "Each container once, with the host registered at its node. Templates are left out.",
+	})
+	op.Post(a, "/api/v1/apps/adopt", h.adopt, op.Spec{
+		ID: "adopt_apps", Summary: "Make apps of containers", Tag: tag, Role: identity.Admin, On: op.Anywhere, Audit: op.Audit{Action: "app.adopt"},
+		Description: "All or none: a container that is an app already is 409 `already_adopted`, and the member `item` is its place in the list.",
+	})
+	op.Get(a, "/api/v1/apps/:app_id", h.get, op.Spec{
+		ID: "get_app", Summary: "Get an app", Tag: tag, Role: identity.Viewer, On: op.App,
+		Description: "The app and its container as the last poll found it. While its host cannot be reached its status is `unknown`.",
+	})
+	op.Post(a, "/api/v1/apps/:app_id/:action", h.act, op.Spec{
+		ID: "act_on_app", Summary: "Start, stop, shut down or restart an app", Tag: tag, Role: identity.Operator, On: op.App,
+		Status: http.StatusAccepted, Audit: op.Audit{Action: "app.{action}"},
+		Description: "Answers with the job that does it. What refuses it is as for a VM.",
+	})
+}
+
+type listInput struct {
+	Host   int64  `query:"host" minimum:"1" doc:"Only apps of this host"`
+	Q      string `query:"q" maxLength:"200" doc:"Only apps whose name, container's name or catalog entry contains this"`
+	Status string `query:"status" enum:"running,stopped,paused,suspended,unknown,pending" doc:"Only apps in this state"`
+}
+
+func (h handlers) list(ctx context.Context, in *listInput) (*op.List[app.App], error) {
+	all, err := h.apps.List(ctx, app.Filter{HostID: in.Host, Status: in.Status, Query: in.Q}, identity.FromContext(ctx).Visible())
+	return &op.List[app.App]{Total: len(all), Body: all}, err
+}
+
+func (h handlers) discovered(ctx context.Context, _ *struct{}) (*op.List[guest.Guest], error) {
+	all, err := h.apps.Discovered(ctx, identity.FromContext(ctx).Visible())
+	return &op.List[guest.Guest]{Total: len(all), Body: all}, err
+}
+
+type oneInput struct {
+	ID int64 `path:"app_id" minimum:"1"`
+}
+
+func (h handlers) get(ctx context.Context, in *oneInput) (*op.Body[*app.App], error) {
+	a, err := h.apps.Get(ctx, in.ID)
+	return &op.Body[*app.App]{Body: a}, err
+}
+
+type adoptInput struct {
+	Body struct {
+		Items []AdoptItem `json:"items" minItems:"1" maxItems:"500"`
+	}
+}
+
+// AdoptItem is one container to adopt.
+type AdoptItem struct {
+	HostID      int64   `json:"host_id" minimum:"1" example:"1" doc:"Any enrolled member of the container's cluster"`
+	VMID        int64   `json:"vmid" minimum:"1" maximum:"999999999" example:"105" doc:"The container's id at the hypervisor"`
+	Name        *string `json:"name,omitempty" minLength:"1" maxLength:"100" example:"wiki" doc:"The app's name; the container's by default"`
+	WebPort     *int    `json:"web_port,omitempty" minimum:"1" maximum:"65535" example:"8080"`
+	WebPath     *string `json:"web_path,omitempty" maxLength:"500" pattern:"^/" example:"/admin"`
+	WebProtocol *string `json:"web_protocol,omitempty" enum:"http,https"`
+}
+
+func (h handlers) adopt(ctx context.Context, in *adoptInput) (*op.List[app.App], error) {
+	items := make([]app.Adoption, len(in.Body.Items))
+	for i, item := range in.Body.Items {
+		items[i] = app.Adoption(item)
+	}
+	made, err := h.apps.Adopt(ctx, items, func(team int64) error { return op.RequireOn(ctx, team, identity.Admin) })
+	return &op.List[app.App]{Total: len(made), Body: made}, err
+}
+
+type actInput struct {
+	ID     int64  `path:"app_id" minimum:"1"`
+	Action string `path:"action" enum:"start,stop,shutdown,restart"`
+	Body   *struct {
+		Confirm *string `json:"confirm,omitempty" maxLength:"200" doc:"The app's name, where a confirmation is asked for"`
+	}
+}
+
+func (h handlers) act(ctx context.Context, in *actInput) (*op.Body[guest.Started], error) {
+	var confirm *string
+	if in.Body != nil {
+		confirm = in.Body.Confirm
+	}
+	made, a, err := h.apps.Act(ctx, in.ID, op.Found(ctx).TeamID, in.Action, confirm)
+	if err != nil {
+		return nil, err
+	}
+	return &op.Body[guest.Started]{Body: guest.Started{Job: made.View(), IsSelf: a.IsSelf}}, nil
+}

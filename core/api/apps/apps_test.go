@@ -1,0 +1,162 @@
+package apps_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/hostler/hostler/core/api/apitest"
+	"github.com/hostler/hostler/core/api/apps"
+	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/app"
+	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/db/dbtest"
+	"github.com/hostler/hostler/core/guest"
+	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/core/scope"
+)
+
+type resolver struct{ db *db.DB }
+
+func (r resolver) Resolve(ctx context.Context, on op.On, id int64) (op.Resource, error) {
+	thing, err := scope.Resolve(ctx, r.db, on.String(), id)
+	return op.Resource(thing), err
+}
+
+// bench is the resource on a real database. Jobs are enqueued and never begin.
+type bench struct {
+	*apitest.API
+	t    *testing.T
+	db   *db.DB
+	self *guest.Self
+}
+
+// newBench has a cluster of the hosts 1 (at node n1) and 2 (at n2) with four containers, and a container of team 2.
+func newBench(t *testing.T) *bench {
+	t.Helper()
+	b := &bench{t: t, db: dbtest.New(t)}
+	b.self = &guest.Self{DB: b.db}
+	queue, err := job.New(job.Config{DB: b.db})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hosts := host.New(host.Config{DB: b.db})
+	(&guest.Lifecycle{DB: b.db, Hosts: hosts}).Register(queue)
+	store := &app.Store{Guests: &guest.Store{DB: b.db, Self: b.self}, Actor: &guest.Actor{DB: b.db, Queue: queue, Hosts: hosts}}
+	h := apitest.Resource(op.Config{Authenticator: apitest.Callers{}, Resolver: resolver{b.db}, Recorder: audit.Recorder{DB: b.db}}, func(a *op.API) { apps.Register(a, apps.Deps{Apps: store}) })
+	b.API = &apitest.API{Handler: h, LogIn: apitest.FakeLogIn}
+	b.exec(`INSERT INTO users (email, email_key, password_hash) VALUES ('a@example.org', 'a', '');
+		INSERT INTO teams (id, name, slug) VALUES (2, 'Two', 'two');
+		INSERT INTO clusters (team_id, name, seen_at) VALUES (1, 'prod', now()), (2, '', now());
+		INSERT INTO hosts (driver, name, address, cluster_id, team_id) VALUES ('fake', 'rack1', 'a:1', 1, 1), ('fake', 'rack2', 'b:1', 1, 1), ('fake', 'far', 'c:1', 2, 2);
+		INSERT INTO host_credentials (host_id, capability, token_id, secret) SELECT id, 'lifecycle', 'x', '\x00' FROM hosts WHERE id < 3;
+		INSERT INTO guests (cluster_id, host_id, kind, vmid, node, name, status, template, memory) VALUES
+			(1, 1, 'container', 101, 'n1', 'wiki', 'running', false, 1000), (1, 2, 'container', 102, 'n2', 'mail', 'stopped', false, 2000),
+			(1, 1, 'container', 103, 'n1', 'base', 'stopped', true, NULL), (1, 1, 'vm', 104, 'n1', 'machine', 'running', false, NULL),
+			(2, 3, 'container', 101, 'm1', 'theirs', 'running', false, NULL)`)
+	return b
+}
+
+func (b *bench) exec(sql string) {
+	b.t.Helper()
+	if _, err := b.db.Pool.Exec(b.t.Context(), sql); err != nil {
+		b.t.Fatalf("%s: %v", sql, err)
+	}
+}
+
+func (b *bench) value(sql string) (v string) {
+	b.t.Helper()
+	if err := b.db.Pool.QueryRow(b.t.Context(), "SELECT ("+sql+")::text").Scan(&v); err != nil {
+		b.t.Fatalf("%s: %v", sql, err)
+	}
+	return v
+}
+
+func (b *bench) adopt(name, body string, as *apitest.Caller, status int, code string, contains ...string) apitest.Scenario {
+	return apitest.Scenario{Name: name, Method: "POST", URL: "/api/v1/apps/adopt", Body: body, As: as, Status: status, Error: code, Contains: contains}
+}
+
+func (b *bench) get(name, url string, as *apitest.Caller, status int, code string, contains, lacks []string) apitest.Scenario {
+	return apitest.Scenario{Name: name, Method: "GET", URL: "/api/v1/apps" + url, As: as, Status: status, Error: code, Contains: contains, Lacks: lacks}
+}
+
+func TestDiscoverAndAdopt(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.Run(t,
+		b.get("no apps yet", "", apitest.Viewer, 200, "", []string{"[]"}, nil),
+		b.get("containers are discovered at the host of their node", "/discovered", apitest.Viewer, 200, "",
+			[]string{`"name":"wiki"`, `"name":"mail"`, `"host":"rack2"`, `"name":"theirs"`}, []string{`"name":"base"`, `"name":"machine"`}),
+		b.get("by another team", "/discovered", apitest.In(2, identity.Viewer), 200, "", []string{`"name":"theirs"`}, []string{`"name":"wiki"`}),
+
+		b.adopt("an operator", `{"items":[{"host_id":1,"vmid":101}]}`, apitest.Operator, 403, "forbidden"),
+		b.adopt("nothing", `{"items":[]}`, apitest.Admin, 422, "invalid"),
+		b.adopt("a VM", `{"items":[{"host_id":1,"vmid":104}]}`, apitest.Admin, 404, "not_found"),
+		b.adopt("a template", `{"items":[{"host_id":1,"vmid":103}]}`, apitest.Admin, 409, "invalid_state"),
+		b.adopt("another team's", `{"items":[{"host_id":1,"vmid":101}]}`, apitest.In(2, identity.Admin), 404, "not_found"),
+		b.adopt("one that is not there takes the others back", `{"items":[{"host_id":1,"vmid":101},{"host_id":1,"vmid":999}]}`, apitest.Admin, 404, "not_found", `"item":1`),
+		b.adopt("one twice takes all back", `{"items":[{"host_id":1,"vmid":101},{"host_id":2,"vmid":101}]}`, apitest.Admin, 409, "already_adopted"),
+		b.get("nothing was adopted by these", "", apitest.Viewer, 200, "", []string{"[]"}, nil),
+
+		b.adopt("two, through whichever member", `{"items":[{"host_id":1,"vmid":101,"name":"The wiki","web_port":8080},{"host_id":1,"vmid":102}]}`, apitest.Admin, 200, "", `"name":"The wiki"`, `"web_port":8080`, `"name":"mail"`),
+		b.adopt("again", `{"items":[{"host_id":2,"vmid":102}]}`, apitest.Admin, 409, "already_adopted"),
+		b.get("they are discovered no more", "/discovered", apitest.Viewer, 200, "", []string{`"name":"theirs"`}, []string{`"name":"wiki"`, `"name":"mail"`}),
+		b.get("by a piece of the container's name", "?q=WIK", apitest.Viewer, 200, "", []string{`"name":"The wiki"`}, []string{`"name":"mail"`}),
+		b.get("by host", "?host=2", apitest.Viewer, 200, "", []string{`"name":"mail"`}, []string{`"The wiki"`}),
+		b.get("by state", "?status=stopped", apitest.Viewer, 200, "", []string{`"name":"mail"`}, []string{`"The wiki"`}),
+	)
+	if got := b.value("SELECT count(*) || ' ' || max(details::text) FROM audit WHERE action = 'app.adopt' AND result = 'ok'"); got != `1 {"apps": ["The wiki", "mail"]}` {
+		t.Errorf("the trail: %s", got)
+	}
+}
+
+func TestAppAndItsContainer(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.exec("INSERT INTO apps (host_id, cluster_id, vmid, name) VALUES (1, 1, 101, 'The wiki'), (1, 1, 777, 'Lost'), (NULL, NULL, 5, 'Homeless')")
+	act := func(name, path, body string, status int, code string, contains ...string) apitest.Scenario {
+		return apitest.Scenario{Name: name, Method: "POST", URL: "/api/v1/apps/" + path, Body: body, As: apitest.Operator, Status: status, Error: code, Contains: contains}
+	}
+	only := func(actions ...string) (all []apitest.Scenario) {
+		for _, a := range actions {
+			all = append(all, act(a+" is no action of an app", "1/"+a, "", 422, "invalid"))
+		}
+		return all
+	}
+	b.Run(t, only("pause", "resume", "reset", "explode")...)
+	b.Run(t,
+		b.get("with its container's figures", "/1", apitest.Viewer, 200, "", []string{`"status":"running"`, `"memory_bytes":1000`, `"vmid":101`, `"node":"n1"`}, nil),
+		b.get("whose container is gone", "/2", apitest.Viewer, 200, "", []string{`"status":"unknown"`, `"memory_bytes":null`, `"node":null`}, nil),
+		b.get("whose host is gone", "/3", apitest.Viewer, 200, "", []string{`"host_id":null`}, nil),
+		b.get("whose host is gone, to a stranger", "/3", apitest.In(2, identity.Owner), 404, "not_found", nil, nil),
+		act("no container to start", "2/start", "", 409, "invalid_state"),
+		act("no host to start it on", "3/start", "", 409, "invalid_state"),
+		act("restart", "1/restart", "", 202, "", `"kind":"app.restart"`, `"id":1`, `"name":"The wiki"`),
+		act("while that is not done", "1/stop", "", 409, "guest_busy"),
+		b.get("it is pending", "?status=pending", apitest.Viewer, 200, "", []string{`"The wiki"`}, nil),
+	)
+}
+
+func TestOwnContainer(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.exec("INSERT INTO apps (host_id, cluster_id, vmid, name) VALUES (1, 1, 101, 'The wiki'), (2, 1, 102, 'mail'); INSERT INTO settings (key, value) VALUES ('self.host_id', '2')")
+	// The id that the container runs under tells, not the name; any member of the cluster may be the one that was named.
+	b.self.ContainerID, b.self.Hostname = 101, "mail"
+	b.Run(t,
+		b.get("is marked", "/1", apitest.Viewer, 200, "", []string{`"is_self":true`}, nil),
+		b.get("the other is not", "/2", apitest.Viewer, 200, "", []string{`"is_self":false`}, nil),
+		apitest.Scenario{Name: "stop", Method: "POST", URL: "/api/v1/apps/1/stop", As: apitest.Operator, Status: 409, Error: "self_target", Contains: []string{`"confirm_phrase":"The wiki"`}},
+		apitest.Scenario{Name: "stop with its name", Method: "POST", URL: "/api/v1/apps/1/stop", Body: `{"confirm":"The wiki"}`, As: apitest.Operator, Status: 202},
+	)
+}
+
+func TestEveryOperationAgainstEveryCallerAndGarbage(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.exec("INSERT INTO apps (host_id, cluster_id, vmid, name) VALUES (1, 1, 101, 'The wiki')")
+	b.Matrix(t)
+	b.Garbage(t, apitest.GarbageConfig{Seed: 6, Values: map[string]string{"app_id": "1"}})
+}

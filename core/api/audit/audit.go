@@ -1,0 +1,113 @@
+// Package audit is the HTTP side of the trail: reading it.
+package audit
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/identity"
+)
+
+// Deps is what the operations work with.
+type Deps struct{ DB *db.DB }
+
+type handlers struct{ db *db.DB }
+
+// Register declares the operations.
+func Register(a *op.API, deps Deps) {
+	h := handlers{deps.DB}
+	op.Get(a, "/api/v1/audit", h.list, op.Spec{
+		ID: "list_audit", Summary: "List the audit trail", Tag: "Audit", Role: identity.Admin, On: op.Anywhere,
+		Description: "Every change and every refused attempt, the newest first. An admin of the team `default` sees all of them, an admin of " +
+			"other teams those on the hosts and guests of these teams. Filters narrow the list together. The lower bound of time is `from_` with " +
+			"its underscore; a key `from` is ignored.",
+	})
+}
+
+// Filter narrows the list.
+type Filter struct {
+	Action    string    `query:"action" maxLength:"100" example:"vm.*" doc:"A whole action, or its beginning and a star"`
+	Search    string    `query:"search" maxLength:"200" example:"db01" doc:"Text in the action, the target's name or id, or the actor's e-mail address; case does not matter"`
+	ActorType string    `query:"actor_type" enum:"user,api_key,system,anonymous" doc:"What kind of actor it was"`
+	Actor     int64     `query:"actor" minimum:"1" example:"1" doc:"A user's id"`
+	From      time.Time `query:"from_" example:"2026-01-01T00:00:00Z" doc:"Earliest time"`
+	To        time.Time `query:"to" example:"2026-02-01T00:00:00Z" doc:"Time before which the rows lie"`
+}
+
+type listInput struct {
+	op.Page
+	Filter
+}
+
+// Row is one entry of the trail.
+type Row struct {
+	ID         int64           `json:"id" example:"4711"`
+	At         time.Time       `json:"at" example:"2026-01-31T12:00:00Z"`
+	ActorType  string          `json:"actor_type" enum:"user,api_key,system,anonymous" example:"user"`
+	ActorID    *int64          `json:"actor_id" example:"1" doc:"The user's id; null for the system and for strangers"`
+	ActorEmail *string         `json:"actor_email" example:"anna@example.com" doc:"As it was then"`
+	Action     string          `json:"action" example:"vm.stop"`
+	Target     *Target         `json:"target" doc:"What it was done to; null when it is the instance itself"`
+	Result     string          `json:"result" enum:"ok,refused,failed" example:"ok" doc:"refused: by the service; failed: by the hypervisor or a fault"`
+	Error      *string         `json:"error" example:"forbidden" doc:"The problem's identifier when the result is not ok"`
+	Address    *string         `json:"address" example:"192.0.2.7" doc:"Where the request came from"`
+	RequestID  *string         `json:"request_id" example:"JUW4ZQ6GJ2RBSXZ7K5DD3T2N5E"`
+	JobID      *int64          `json:"job_id" example:"99"`
+	HostID     *int64          `json:"host_id" example:"1"`
+	Details    json.RawMessage `json:"details" doc:"Further facts; secrets are blotted out"`
+}
+
+// Target is what an entry of the trail is about.
+type Target struct {
+	Kind string  `json:"kind" example:"vm"`
+	ID   *string `json:"id" example:"11"`
+	Name *string `json:"name" example:"db01"`
+}
+
+func (h handlers) list(ctx context.Context, in *listInput) (*op.List[Row], error) {
+	f := in.of(identity.FromContext(ctx).VisibleAs(identity.Admin))
+	f.Offset, f.Limit = in.Offset(), in.Limit()
+	found, total, err := audit.List(ctx, h.db, f)
+	if err != nil {
+		return nil, err
+	}
+	list := &op.List[Row]{Total: total, Body: make([]Row, len(found))}
+	for i := range found {
+		list.Body[i] = rowOf(&found[i])
+	}
+	return list, nil
+}
+
+func (in *Filter) of(visible identity.Visible) audit.Filter {
+	f := audit.Filter{
+		Action: in.Action, Search: in.Search, ActorType: in.ActorType, From: in.From, To: in.To,
+		AllTeams: visible.All, Teams: visible.Teams,
+	}
+	if in.Actor != 0 {
+		f.Actor = &in.Actor
+	}
+	return f
+}
+
+func rowOf(r *audit.Row) Row {
+	row := Row{
+		ID: r.ID, At: r.At.UTC(), ActorType: r.ActorType, ActorID: r.ActorID, ActorEmail: orNull(r.ActorEmail), Action: r.Action,
+		Result: r.Result, Error: orNull(r.Error), Address: orNull(r.Address), RequestID: orNull(r.RequestID),
+		JobID: r.JobID, HostID: r.HostID, Details: r.Details,
+	}
+	if r.TargetKind != "" || r.TargetName != "" {
+		row.Target = &Target{Kind: r.TargetKind, ID: orNull(r.TargetID), Name: orNull(r.TargetName)}
+	}
+	return row
+}
+
+func orNull(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}

@@ -1,0 +1,229 @@
+package audit_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hostler/hostler/core/api/apitest"
+	resource "github.com/hostler/hostler/core/api/audit"
+	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/db/dbtest"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/identity/identitytest"
+)
+
+// newService is the real handler on a database whose trail has only the rows given.
+func newService(t *testing.T, entries ...audit.Entry) (s *apitest.API, users *identity.Store) {
+	t.Helper()
+	d := dbtest.New(t)
+	users = identitytest.New(d)
+	handler := apitest.Resource(op.Config{Authenticator: users, Recorder: audit.Recorder{DB: d}}, func(a *op.API) {
+		resource.Register(a, resource.Deps{DB: d})
+	})
+	var mu sync.Mutex
+	cookies := map[string]*http.Cookie{}
+	logIn := func(r *http.Request, c *apitest.Caller) {
+		mu.Lock()
+		defer mu.Unlock()
+		if cookies[c.String()] == nil {
+			team := max(c.Team, identity.DefaultTeam)
+			if c.Team > identity.DefaultTeam {
+				makeTeam(t, d, c.Team)
+			}
+			cookies[c.String()] = identitytest.User(t, users, identitytest.In{team: c.Role}).Cookie
+		}
+		r.AddCookie(cookies[c.String()])
+	}
+	for i, e := range entries {
+		if err := d.Tx(t.Context(), func(tx *db.Tx) error { return audit.WriteEntry(tx, e) }); err != nil {
+			t.Fatal(err)
+		}
+		at := time.Date(2026, 1, 1+i, 12, 0, 0, 0, time.UTC)
+		if _, err := d.Pool.Exec(t.Context(), "UPDATE audit SET at = $1 WHERE id = (SELECT max(id) FROM audit)", at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return &apitest.API{Handler: handler, URL: "http://hostler.example", LogIn: logIn}, users
+}
+
+func makeTeam(t *testing.T, d *db.DB, id int64) {
+	t.Helper()
+	if _, err := d.Pool.Exec(t.Context(), "INSERT INTO teams (id, name, slug) VALUES ($1, $2, $2) ON CONFLICT DO NOTHING", id, fmt.Sprint("team", id)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func ptr[T any](v T) *T { return &v }
+
+func sample() []audit.Entry {
+	return []audit.Entry{
+		{ActorType: audit.ActorUser, ActorID: ptr(int64(41)), ActorEmail: "anna@example.com", Action: "vm.stop", TargetKind: "vm", TargetID: "11", TargetName: "db01",
+			TeamID: ptr(int64(7)), HostID: ptr(int64(3)), JobID: ptr(int64(99)), Result: audit.ResultOK, Address: "192.0.2.7", RequestID: "rid",
+			Details: map[string]any{"force": true, "token_secret": "canary-secret"}},
+		{ActorType: audit.ActorUser, ActorID: ptr(int64(42)), ActorEmail: "bert@example.com", Action: "vm.start", TargetKind: "vm", TargetID: "12", TargetName: "web_1",
+			TeamID: ptr(int64(8)), Result: audit.ResultRefused, Error: "forbidden"},
+		{ActorType: audit.ActorSystem, Action: "owner.create", TargetKind: "user", TargetID: "1", TargetName: "100%", Result: audit.ResultOK},
+		{ActorType: audit.ActorAnonymous, Action: "auth.login", Result: audit.ResultRefused, Error: "invalid_credentials"},
+	}
+}
+
+func TestARowAsItIsAnswered(t *testing.T) {
+	t.Parallel()
+	s, _ := newService(t, sample()[0], sample()[3])
+	s.Run(t, apitest.Scenario{Name: "list", Method: "GET", URL: "/api/v1/audit", As: apitest.In(7, identity.Admin), Status: 200, Lacks: []string{"canary"},
+		Contains: []string{`[{"id":1,"at":"2026-01-01T12:00:00Z","actor_type":"user","actor_id":41,"actor_email":"anna@example.com","action":"vm.stop",` +
+			`"target":{"kind":"vm","id":"11","name":"db01"},"result":"ok","error":null,"address":"192.0.2.7","request_id":"rid","job_id":99,"host_id":3,` +
+			`"details":{"force":true,"token_secret":"[redacted]"}}]`}},
+		apitest.Scenario{Name: "of a stranger", Method: "GET", URL: "/api/v1/audit?actor_type=anonymous", As: apitest.Admin, Status: 200, Contains: []string{
+			`"actor_type":"anonymous","actor_id":null,"actor_email":null,"action":"auth.login","target":null,"result":"refused","error":"invalid_credentials"`}})
+}
+
+func TestFilters(t *testing.T) {
+	t.Parallel()
+	s, _ := newService(t, sample()...)
+	for query, want := range map[string]string{
+		"action=vm.*":      "web_1 db01",
+		"action=vm.stop":   "db01",
+		"action=vm":        "",
+		"action=%25":       "",
+		"search=DB0":       "db01",
+		"search=%25":       "100%",
+		"search=_":         "web_1",
+		"search=%5C":       "",
+		"search=example":   "web_1 db01",
+		"search=12":        "web_1",
+		"search='%3B--":    "",
+		"actor=41":         "db01",
+		"actor_type=user":  "web_1 db01",
+		"actor_type=":      "- 100% web_1 db01",
+		"actor=43":         "",
+		"nothing=1&from=x": "- 100% web_1 db01",
+		"from=2026-01-04T00:00:00Z&actor_type=user":              "web_1 db01", // the key is from_
+		"from_=2026-01-03T00:00:00Z":                             "- 100%",
+		"from_=2026-01-02T12:00:00Z&to=2026-01-03T12:00:00Z":     "web_1",
+		"from_=2026-01-02T13:00:00%2B01:00&to=2026-01-03T00:00Z": "422",
+		"from_=2026-01-02T13:00:00%2B01:00&actor_type=user":      "web_1",
+		"page=2&per_page=3":                                      "db01",
+		"page=9":                                                 "",
+		"per_page=501":                                           "422",
+		"per_page=0":                                             "422",
+		"page=-1":                                                "422",
+		"page=x":                                                 "422",
+		"actor=x":                                                "422",
+		"actor=0":                                                "422",
+		"actor=99999999999999999999":                             "422",
+		"actor_type=owner":                                       "422",
+		"from_=yesterday":                                        "422",
+		"to=2026-13-01":                                          "422",
+		"search=a%00b":                                           "422",
+		"search=%ff":                                             "422",
+		"action=" + strings.Repeat("a", 101):                     "422",
+		"search=" + strings.Repeat("a", 201):                     "422",
+	} {
+		r, err := http.NewRequest("GET", s.URL+"/api/v1/audit?"+query, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// Making users leaves rows of its own; these are from before.
+		q := r.URL.Query()
+		if q.Get("to") == "" && !strings.Contains(query, "%00") && !strings.Contains(query, "%ff") {
+			r.URL.RawQuery += "&to=" + url.QueryEscape("2026-02-01T00:00:00Z")
+		}
+		answer, err := s.Do(t.Context(), r, apitest.Admin)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want == "422" {
+			if answer.Status != 422 {
+				t.Errorf("%s: %d %s", query, answer.Status, answer.Body)
+			}
+			continue
+		}
+		if got := targets(t, answer); got != want {
+			t.Errorf("%s: got %q, want %q", query, got, want)
+		}
+		if total := answer.Header.Get("X-Total-Count"); !strings.Contains(query, "page") && total != fmt.Sprint(len(strings.Fields(want))) || strings.Contains(query, "page") && total != "4" {
+			t.Errorf("%s: %s in total", query, total)
+		}
+	}
+}
+
+// targets are the names of the rows' targets, "-" for none.
+func targets(t *testing.T, answer *apitest.Answer) string {
+	t.Helper()
+	var rows []struct {
+		Target *struct{ Name string }
+	}
+	if err := json.Unmarshal(answer.Body, &rows); err != nil || answer.Status != 200 {
+		t.Fatalf("%d %s %v", answer.Status, answer.Body, err)
+	}
+	names := []string{}
+	for _, row := range rows {
+		if row.Target == nil {
+			names = append(names, "-")
+		} else {
+			names = append(names, row.Target.Name)
+		}
+	}
+	return strings.Join(names, " ")
+}
+
+func TestWhoSeesWhichRows(t *testing.T) {
+	t.Parallel()
+	s, users := newService(t, sample()...)
+	s.Run(t,
+		apitest.Scenario{Name: "make team 7", Method: "GET", URL: "/api/v1/audit", As: apitest.In(7, identity.Owner), Status: 200},
+		apitest.Scenario{Name: "make team 8", Method: "GET", URL: "/api/v1/audit", As: apitest.In(8, identity.Owner), Status: 200},
+	)
+	for name, test := range map[string]struct {
+		roles identitytest.In
+		want  string
+	}{
+		"viewer":                         {identitytest.In{1: identity.Viewer}, "403"},
+		"operator":                       {identitytest.In{1: identity.Operator}, "403"},
+		"no role":                        {identitytest.In{}, "403"},
+		"admin":                          {identitytest.In{1: identity.Admin}, "- 100% web_1 db01"},
+		"owner":                          {identitytest.In{1: identity.Owner}, "- 100% web_1 db01"},
+		"admin of 7":                     {identitytest.In{7: identity.Admin}, "db01"},
+		"admin of both":                  {identitytest.In{7: identity.Admin, 8: identity.Owner}, "web_1 db01"},
+		"operator of 7":                  {identitytest.In{7: identity.Operator}, "403"},
+		"admin of 7, viewer of 8":        {identitytest.In{7: identity.Admin, 8: identity.Viewer}, "db01"},
+		"admin of 7, operator of all":    {identitytest.In{7: identity.Admin, 1: identity.Operator}, "db01"},
+		"viewer of 7, admin of all else": {identitytest.In{7: identity.Viewer, 1: identity.Admin}, "- 100% web_1 db01"},
+	} {
+		user := identitytest.User(t, users, test.roles)
+		r, err := http.NewRequest("GET", s.URL+"/api/v1/audit?to=2026-02-01T00:00:00Z", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.AddCookie(user.Cookie)
+		answer, err := s.Do(t.Context(), r, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if answer.Status == 403 {
+			if test.want != "403" || answer.Problem() != "forbidden" {
+				t.Errorf("%s: %s", name, answer.Body)
+			}
+			continue
+		}
+		if got := targets(t, answer); got != test.want {
+			t.Errorf("%s: got %q, want %q", name, got, test.want)
+		}
+	}
+}
+
+func TestEveryOperationAgainstEveryCallerAndGarbage(t *testing.T) {
+	t.Parallel()
+	s, _ := newService(t, sample()...)
+	s.Matrix(t)
+	s.Garbage(t, apitest.GarbageConfig{Seed: 3})
+}

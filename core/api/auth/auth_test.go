@@ -1,0 +1,112 @@
+package auth_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/hostler/hostler/core/api/apitest"
+	"github.com/hostler/hostler/core/api/auth"
+	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/db/dbtest"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/identity/identitytest"
+)
+
+// service is the real handler on a real database.
+type service struct {
+	*apitest.API
+	db    *db.DB
+	users *identity.Store
+	log   *strings.Builder
+
+	mu       sync.Mutex
+	accounts map[string]*identitytest.Account
+}
+
+func newService(t *testing.T) *service {
+	t.Helper()
+	d := dbtest.New(t)
+	s := &service{db: d, log: &strings.Builder{}, accounts: map[string]*identitytest.Account{}}
+	logger := hclog.New(&hclog.LoggerOptions{Output: s.log, Level: hclog.Trace})
+	s.users = identity.New(d, identity.Config{Argon2: identitytest.Cheap, Logger: logger})
+	handler := apitest.Resource(op.Config{Authenticator: s.users, Recorder: audit.Recorder{DB: d}, Logger: logger}, func(a *op.API) {
+		auth.Register(a, auth.Deps{Users: s.users})
+	})
+	s.API = &apitest.API{Handler: handler, URL: "http://hostler.example", LogIn: func(r *http.Request, c *apitest.Caller) { r.AddCookie(s.account(t, c).Cookie) }}
+	return s
+}
+
+// account is the user who stands for a caller, made when first asked for.
+func (s *service) account(t *testing.T, c *apitest.Caller) *identitytest.Account {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.accounts[c.String()] == nil {
+		team := c.Team
+		if team == 0 {
+			team = identity.DefaultTeam
+		}
+		s.accounts[c.String()] = identitytest.User(t, s.users, identitytest.In{team: c.Role})
+	}
+	return s.accounts[c.String()]
+}
+
+// send is one request with cookies and without the runner's expectations.
+func (s *service) send(t *testing.T, method, target, body string, cookies ...*http.Cookie) *apitest.Answer {
+	t.Helper()
+	r, err := http.NewRequest(method, s.URL+target, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	for _, c := range cookies {
+		r.AddCookie(c)
+	}
+	answer, err := s.Do(t.Context(), r, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer
+}
+
+func credentials(email, password string) string {
+	body, _ := json.Marshal(map[string]string{"email": email, "password": password})
+	return string(body)
+}
+
+// given is the only cookie that an answer sets.
+func given(t *testing.T, answer *apitest.Answer) *http.Cookie {
+	t.Helper()
+	cookies := (&http.Response{Header: answer.Header}).Cookies()
+	if len(cookies) != 1 {
+		t.Fatalf("%d %s sets %d cookies", answer.Status, answer.Body, len(cookies))
+	}
+	return cookies[0]
+}
+
+func (s *service) trail(t *testing.T) []audit.Row {
+	t.Helper()
+	rows, _, err := audit.List(t.Context(), s.db, audit.Filter{AllTeams: true, Limit: 500})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+func TestEveryOperationAgainstEveryCaller(t *testing.T) {
+	t.Parallel()
+	newService(t).Matrix(t)
+}
+
+func TestGarbage(t *testing.T) {
+	t.Parallel()
+	newService(t).Garbage(t, apitest.GarbageConfig{Seed: 1, Skip: []string{"log_out"}})
+}

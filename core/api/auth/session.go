@@ -1,0 +1,56 @@
+package auth
+
+import (
+	"context"
+	"time"
+
+	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/identity"
+)
+
+// Session is a log-in on one device.
+type Session struct {
+	ID         int64     `json:"id" example:"12"`
+	Current    bool      `json:"current" doc:"Whether this request came with it"`
+	Address    string    `json:"address" example:"192.0.2.7" doc:"Where the log-in came from"`
+	UserAgent  string    `json:"user_agent" example:"Mozilla/5.0 (X11; Linux x86_64) Firefox/150.0"`
+	CreatedAt  time.Time `json:"created_at"`
+	LastSeenAt time.Time `json:"last_seen_at" doc:"Last use, exact to a minute"`
+	ExpiresAt  time.Time `json:"expires_at" doc:"Its end at the latest; it ends earlier when it is not used for 12 hours"`
+}
+
+func sessionOf(s *identity.Session, caller *identity.Caller) Session {
+	return Session{
+		ID: s.ID, Current: s.ID == caller.SessionID, Address: s.Address, UserAgent: s.UserAgent,
+		CreatedAt: s.CreatedAt.UTC(), LastSeenAt: s.LastSeenAt.UTC(), ExpiresAt: s.ExpiresAt.UTC(),
+	}
+}
+
+func (h handlers) sessions(ctx context.Context, _ *struct{}) (*op.List[Session], error) {
+	caller := identity.FromContext(ctx)
+	found, err := h.users.Sessions(ctx, caller.UserID)
+	if err != nil {
+		return nil, err
+	}
+	list := &op.List[Session]{Total: len(found)}
+	for i := range found {
+		list.Body = append(list.Body, sessionOf(&found[i], caller))
+	}
+	return list, nil
+}
+
+type revokeInput struct {
+	Client
+	SessionID int64 `path:"session_id" doc:"The session's id"`
+}
+
+func (h handlers) revoke(ctx context.Context, in *revokeInput) (*cookieOutput, error) {
+	caller := identity.FromContext(ctx)
+	if err := h.users.RevokeSession(ctx, caller.UserID, in.SessionID); err != nil {
+		return nil, err
+	}
+	if in.SessionID == caller.SessionID {
+		return cookie(identity.NoCookie(in.secure)), nil
+	}
+	return &cookieOutput{}, nil
+}

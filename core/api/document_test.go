@@ -1,0 +1,291 @@
+package api_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"net/mail"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"text/tabwriter"
+	"time"
+	"unicode/utf8"
+
+	"github.com/hostler/hostler/core/api/apitest"
+	"github.com/hostler/hostler/core/identity"
+)
+
+// The golden files say in full what the API is; a change of either is a change that somebody notices.
+//go:generate go test . -count=1 -run TestGolden -update
+
+func TestGoldenOpenAPI(t *testing.T) {
+	t.Parallel()
+	first := declared().Document()
+	if again := declared().Document(); !bytes.Equal(first, again) {
+		t.Fatal("the document is another each time it is made")
+	}
+	a := &apitest.API{Handler: declared(), LogIn: apitest.FakeLogIn}
+	a.Run(t, apitest.Scenario{Name: "document", Method: "GET", URL: "/api/openapi.json", Status: 200, Golden: filepath.Join("testdata", "openapi.json")})
+}
+
+// TestGoldenRoles keeps one line for each operation: who may do it, where, and what the trail calls it.
+func TestGoldenRoles(t *testing.T) {
+	t.Parallel()
+	all := declared().Operations()
+	var text bytes.Buffer
+	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "METHOD\tPATH\tOPERATION\tROLE\tON\tKEY SCOPE\tAUDIT")
+	var doc struct {
+		Paths map[string]map[string]struct {
+			Scope string `json:"x-scope"`
+		}
+	}
+	if err := json.Unmarshal(declared().Document(), &doc); err != nil {
+		t.Fatal(err)
+	}
+	slices.SortStableFunc(all, byPath)
+	for _, o := range all {
+		role, on, action := o.Spec.Role.String(), o.Spec.On.String(), o.Spec.Audit.Action
+		switch {
+		case o.Spec.Public:
+			role, on = "anyone", "-"
+		case o.Spec.Role == identity.NoRole:
+			role, on = "logged in", "own account"
+		}
+		if action == "" {
+			action = "-"
+		}
+		scope := doc.Paths[o.Path][strings.ToLower(o.Method)].Scope
+		if scope == "" {
+			scope = "-"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", o.Method, o.Path, o.Spec.ID, role, on, scope, action)
+	}
+	_ = w.Flush() // into memory
+	apitest.Golden(t, filepath.Join("testdata", "roles.txt"), text.Bytes())
+}
+
+func TestEveryOperationIsDescribed(t *testing.T) {
+	t.Parallel()
+	ids, word := map[string]bool{}, regexp.MustCompile(`^[a-z]+(_[a-z]+)*$`)
+	for _, o := range declared().Operations() {
+		s := o.Spec
+		if ids[s.ID] || !word.MatchString(s.ID) {
+			t.Errorf("%s is used twice or is no identifier", s.ID)
+		}
+		ids[s.ID] = true
+		if s.Summary == "" || strings.HasSuffix(s.Summary, ".") || utf8.RuneCountInString(s.Summary) > 80 {
+			t.Errorf("the summary of %s is missing, long or a sentence: %q", s.ID, s.Summary)
+		}
+		if !strings.HasSuffix(s.Description, ".") {
+			t.Errorf("%s has no description of whole sentences: %q", s.ID, s.Description)
+		}
+		if s.Audit.Action != "" && !regexp.MustCompile(`^[a-z]+\.([a-z_]+|\{[a-z_]+\})$`).MatchString(s.Audit.Action) {
+			t.Errorf("the audit action of %s: %q", s.ID, s.Audit.Action)
+		}
+	}
+}
+
+// TestExamplesFitTheirSchemas validates every example of the document.
+func TestExamplesFitTheirSchemas(t *testing.T) {
+	t.Parallel()
+	var doc map[string]any
+	if err := json.Unmarshal(declared().Document(), &doc); err != nil {
+		t.Fatal(err)
+	}
+	v := &validator{schemas: at(doc, "components", "schemas").(map[string]any)}
+	v.walk("", doc)
+	for _, complaint := range v.complaints {
+		t.Error(complaint)
+	}
+	if v.seen < 100 {
+		t.Errorf("only %d examples were found", v.seen)
+	}
+}
+
+// TestValidatorComplains proves that a bad example is seen.
+func TestValidatorComplains(t *testing.T) {
+	t.Parallel()
+	v := &validator{schemas: map[string]any{"Name": map[string]any{"type": "string", "maxLength": 3.0}}}
+	for _, bad := range []string{
+		`{"schema":{"$ref":"#/components/schemas/Name"},"example":"long"}`,
+		`{"schema":{"type":"object","required":["a"],"properties":{}},"example":{}}`,
+		`{"schema":{"type":"object","additionalProperties":false,"properties":{}},"example":{"b":1}}`,
+		`{"schema":{"type":"array","items":{"type":"integer","minimum":1}},"example":[0]}`,
+		`{"type":"integer","enum":[1,2],"examples":[3]}`,
+		`{"type":"string","format":"date-time","examples":["yesterday"]}`,
+	} {
+		var doc any
+		if err := json.Unmarshal([]byte(bad), &doc); err != nil {
+			t.Fatal(err)
+		}
+		v.complaints = nil
+		if v.walk("", doc); len(v.complaints) == 0 {
+			t.Errorf("nothing is wrong with %s", bad)
+		}
+	}
+}
+
+// validator holds examples against schemas, with the keywords that the document uses.
+type validator struct {
+	schemas    map[string]any
+	complaints []string
+	seen       int
+}
+
+// at follows keys into an object.
+func at(v any, keys ...string) any {
+	for _, key := range keys {
+		v = v.(map[string]any)[key]
+	}
+	return v
+}
+
+// walk looks for media types with an example and for schemas with examples or a default.
+func (v *validator) walk(where string, node any) {
+	switch n := node.(type) {
+	case map[string]any:
+		schema, isMedia := n["schema"].(map[string]any)
+		if example, ok := n["example"]; ok && isMedia {
+			v.example(where, schema, example)
+		}
+		if _, isSchema := n["type"]; isSchema {
+			if examples, ok := n["examples"].([]any); ok {
+				for _, example := range examples {
+					v.example(where, n, example)
+				}
+			}
+			if def, ok := n["default"]; ok {
+				v.example(where, n, def)
+			}
+		}
+		for key, child := range n {
+			v.walk(where+"/"+key, child)
+		}
+	case []any:
+		for i, child := range n {
+			v.walk(fmt.Sprintf("%s/%d", where, i), child)
+		}
+	}
+}
+
+func (v *validator) example(where string, schema map[string]any, value any) {
+	v.seen++
+	v.hold(where, schema, value)
+}
+
+func (v *validator) complain(where, format string, args ...any) {
+	v.complaints = append(v.complaints, where+": "+fmt.Sprintf(format, args...))
+}
+
+func (v *validator) hold(where string, schema map[string]any, value any) {
+	if ref, ok := schema["$ref"].(string); ok {
+		resolved, there := v.schemas[ref[strings.LastIndexByte(ref, '/')+1:]].(map[string]any)
+		if !there {
+			v.complain(where, "%s leads nowhere", ref)
+			return
+		}
+		schema = resolved
+	}
+	if enum, ok := schema["enum"].([]any); ok && !slices.Contains(enum, value) {
+		v.complain(where, "%v is none of %v", value, enum)
+	}
+	if types := kinds(schema); len(types) > 0 && !slices.Contains(types, kindOf(value)) && !(kindOf(value) == "integer" && slices.Contains(types, "number")) {
+		v.complain(where, "%v is not %v", value, types)
+		return
+	}
+	limit := func(keyword string, size float64, sign float64) {
+		if bound, ok := schema[keyword].(float64); ok && sign*(size-bound) > 0 {
+			v.complain(where, "%v breaks %s %v", value, keyword, bound)
+		}
+	}
+	switch value := value.(type) {
+	case map[string]any:
+		v.object(where, schema, value)
+	case []any:
+		limit("maxItems", float64(len(value)), 1)
+		limit("minItems", float64(len(value)), -1)
+		if items, ok := schema["items"].(map[string]any); ok {
+			for i, item := range value {
+				v.hold(fmt.Sprintf("%s[%d]", where, i), items, item)
+			}
+		}
+	case float64:
+		limit("maximum", value, 1)
+		limit("minimum", value, -1)
+	case string:
+		limit("maxLength", float64(utf8.RuneCountInString(value)), 1)
+		limit("minLength", float64(utf8.RuneCountInString(value)), -1)
+		v.text(where, schema, value)
+	}
+}
+
+func (v *validator) object(where string, schema map[string]any, value map[string]any) {
+	properties, _ := schema["properties"].(map[string]any)
+	if required, ok := schema["required"].([]any); ok {
+		for _, name := range required {
+			if _, there := value[name.(string)]; !there {
+				v.complain(where, "%v is missing", name)
+			}
+		}
+	}
+	for name, member := range value {
+		if property, known := properties[name].(map[string]any); known {
+			v.hold(where+"."+name, property, member)
+		} else if schema["additionalProperties"] == false {
+			v.complain(where, "%s is not a property", name)
+		}
+	}
+}
+
+func (v *validator) text(where string, schema map[string]any, value string) {
+	if pattern, ok := schema["pattern"].(string); ok && !regexp.MustCompile(pattern).MatchString(value) {
+		v.complain(where, "%q does not match %s", value, pattern)
+	}
+	var err error
+	switch schema["format"] {
+	case "date-time":
+		_, err = time.Parse(time.RFC3339Nano, value)
+	case "email":
+		_, err = mail.ParseAddress(value)
+	}
+	if err != nil {
+		v.complain(where, "%q is no %s", value, schema["format"])
+	}
+}
+
+// kinds are the types that a schema admits.
+func kinds(schema map[string]any) (all []string) {
+	switch t := schema["type"].(type) {
+	case string:
+		return []string{t}
+	case []any:
+		for _, one := range t {
+			all = append(all, fmt.Sprint(one))
+		}
+	}
+	return all
+}
+
+func kindOf(value any) string {
+	switch value := value.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return "boolean"
+	case string:
+		return "string"
+	case []any:
+		return "array"
+	case float64:
+		if value == math.Trunc(value) {
+			return "integer"
+		}
+		return "number"
+	}
+	return "object"
+}

@@ -1,0 +1,4 @@
+package api
+
+// RenderDocs renders the page of any document.
+var RenderDocs = renderDocs

@@ -1,0 +1,82 @@
+package hosts
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/identity"
+)
+
+// registerCalls declares what asks the hypervisor while the caller waits.
+func registerCalls(a *op.API, h handlers) {
+	op.Post(a, "/api/v1/hosts/:host_id/sync", h.sync, op.Spec{
+		ID: "sync_host", Summary: "Poll a host now", Tag: tag, Calls: true, Role: identity.Operator, On: op.Host, Status: http.StatusOK, Audit: op.Audit{Action: "host.sync"},
+		Description: "Answers when what was found is written. Failures are 502 `hypervisor_error` and 504 `timeout`.",
+	})
+	op.Post(a, "/api/v1/hosts/:host_id/test", h.test, op.Spec{
+		ID: "test_host", Summary: "Check a host and all its tokens again", Tag: tag, Calls: true, Role: identity.Admin, On: op.Host, Status: http.StatusOK,
+		Audit:       op.Audit{Action: "host.test"},
+		Description: "A host that fails is an answer and no error. A changed certificate is shown in `seen_fingerprint`; accept it with PATCH `tls_fingerprint`.",
+	})
+	op.Get(a, "/api/v1/hosts/:host_id/nodes/:node/status", h.nodeStatus, op.Spec{
+		ID: "get_node_status", Summary: "Read the present state of a node", Tag: tag, Role: identity.Viewer, On: op.Host,
+		Description: "Asked of the node itself, through the host; nothing of it is kept, and figures that the hypervisor does not give are null. `is_self` says " +
+			"whether the service runs on the node. The name is the exact one: a node that is not there is 404. A node that is off is 502 `hypervisor_error` " +
+			"with the reason `unreachable`, and one that does not answer in time 504 `timeout`.",
+	})
+	op.Get(a, "/api/v1/hosts/:host_id/tasks", h.tasks, op.Spec{
+		ID: "list_host_tasks", Summary: "List the hypervisor's tasks", Tag: tag, Calls: true, Role: identity.Viewer, On: op.Host,
+		Description: "Asked of the hypervisor, newest first, with those that others started.",
+	})
+	op.Get(a, "/api/v1/hosts/:host_id/tasks/:upid/log", h.taskLog, op.Spec{
+		ID: "get_host_task_log", Summary: "Read the log of a hypervisor's task", Tag: tag, Calls: true, Role: identity.Viewer, On: op.Host,
+		Description: "Asked of the hypervisor: up to `limit` lines from line `start` on. A task that is not there is 404.",
+	})
+}
+
+func (h handlers) sync(ctx context.Context, in *One) (*op.Body[host.Host], error) {
+	if err := h.poller.Sync(ctx, in.ID); err != nil {
+		return nil, err
+	}
+	found, err := h.hosts.Synced(ctx, in.ID)
+	return &op.Body[host.Host]{Body: found}, err
+}
+
+func (h handlers) test(ctx context.Context, in *One) (*op.Body[host.Check], error) {
+	check, err := h.hosts.Test(ctx, in.ID)
+	return &op.Body[host.Check]{Body: check}, err
+}
+
+type nodeInput struct {
+	One
+	Node string `path:"node" minLength:"1" maxLength:"253" example:"pve1" doc:"Name of a node of the host's cluster"`
+}
+
+func (h handlers) nodeStatus(ctx context.Context, in *nodeInput) (*op.Body[host.NodeStatus], error) {
+	status, err := h.hosts.NodeStatus(ctx, in.ID, in.Node)
+	return &op.Body[host.NodeStatus]{Body: status}, err
+}
+
+type tasksInput struct {
+	One
+	Limit int `query:"limit" default:"50" minimum:"1" maximum:"500"`
+}
+
+func (h handlers) tasks(ctx context.Context, in *tasksInput) (*op.List[host.Task], error) {
+	all, err := h.hosts.Tasks(ctx, in.ID, in.Limit)
+	return &op.List[host.Task]{Total: len(all), Body: all}, err
+}
+
+type logInput struct {
+	One
+	UPID  string `path:"upid" minLength:"1" maxLength:"300"`
+	Start int    `query:"start" default:"0" minimum:"0" maximum:"100000000" doc:"First line, from 0"`
+	Limit int    `query:"limit" default:"500" minimum:"1" maximum:"5000"`
+}
+
+func (h handlers) taskLog(ctx context.Context, in *logInput) (*op.Body[host.Log], error) {
+	log, err := h.hosts.TaskLog(ctx, in.ID, in.UPID, in.Start, in.Limit)
+	return &op.Body[host.Log]{Body: log}, err
+}

@@ -1,0 +1,144 @@
+// Package hosts is the HTTP resource of hypervisor hosts: enrolling and removing them, their tokens, their checks and
+// their tasks.
+package hosts
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/identity"
+)
+
+// Poller reads hosts' inventories.
+type Poller interface {
+	// Sync polls one host now and returns when what it found is written.
+	Sync(ctx context.Context, hostID int64) error
+	// Wake makes the loop look for new hosts now.
+	Wake()
+}
+
+// Deps is what the resource works with.
+type Deps struct {
+	Hosts  *host.Store
+	Poller Poller
+}
+
+type handlers struct {
+	hosts  *host.Store
+	poller Poller
+}
+
+const tag = "Hosts"
+
+// Register declares the operations.
+func Register(a *op.API, deps Deps) {
+	h := handlers{deps.Hosts, deps.Poller}
+	op.Get(a, "/api/v1/hosts", h.list, op.Spec{
+		ID: "list_hosts", Summary: "List hosts", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
+		Description: "The hosts of the caller's teams, by name. A host is one hypervisor API endpoint; several hosts may front one cluster.",
+	})
+	op.Post(a, "/api/v1/hosts", h.create, op.Spec{
+		ID: "create_host", Summary: "Enrol a host", Tag: tag, Calls: true, Role: identity.Admin, Status: http.StatusCreated, Audit: op.Audit{Action: "host.create"},
+		Description: "Verifies the endpoint with its monitoring token before anything is stored. A given `tls_fingerprint` is enforced from the first " +
+			"connection on; without one, `verify_tls` true checks the certificate against the system's authorities and the name, and false pins the " +
+			"certificate seen now. Missing privileges are told in `verification` and do not refuse the host. Failures are 502 `hypervisor_error` with " +
+			"`reason`, or `token_rejected`. The host belongs to the team `default` until it is moved. The first poll begins at once.",
+	})
+	op.Get(a, "/api/v1/hosts/capabilities", h.capabilities, op.Spec{
+		ID: "list_capabilities", Summary: "List what tokens are for", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
+		Description: "What Hostler can do on a host, one token for each: `monitoring` is required, the others are added when they are needed.",
+	})
+	op.Post(a, "/api/v1/hosts/probe", h.probe, op.Spec{
+		ID: "probe_host", Summary: "Check an endpoint without enrolling it", Tag: tag, Calls: true, Role: identity.Admin, ReadOnly: true,
+		Description: "Connects, checks the certificate and the token and tells what was found, as enrolling would; nothing is stored. Failures are those of enrolling.",
+	})
+	op.Post(a, "/api/v1/hosts/token-script", h.tokenScript, op.Spec{
+		ID: "write_token_script", Summary: "Write the script that makes the tokens", Tag: tag, Role: identity.Admin, ReadOnly: true,
+		Description: "A shell script for an administrator of the hypervisor: it makes one user, and a role and a token for each capability, and prints " +
+			"the tokens. It is safe to run twice.",
+	})
+	op.Put(a, "/api/v1/hosts/self", h.setSelf, op.Spec{
+		ID: "set_self_host", Summary: "Say which host the service itself runs on", Tag: tag, Role: identity.Admin, Audit: op.Audit{Action: "host.set_self"},
+		Description: "Null, like an absent key, says that it is none of them.",
+	})
+	op.Get(a, "/api/v1/hosts/:host_id", h.get, op.Spec{
+		ID: "get_host", Summary: "Get a host", Tag: tag, Role: identity.Viewer, On: op.Host,
+		Description: "The host as its last poll found it, with its tokens by capability; never their secrets.",
+	})
+	op.Patch(a, "/api/v1/hosts/:host_id", h.patch, op.Spec{
+		ID: "patch_host", Summary: "Change a host", Tag: tag, Calls: true, Role: identity.Admin, On: op.Host, Audit: op.Audit{Action: "host.update"},
+		Description: "Another address or certificate is verified first, and nothing changes when that fails. `tls_fingerprint` null unpins the certificate, " +
+			"or pins the one seen now where `verify_tls` is off. Another address needs the role owner unless it shows the certificate that is " +
+			"pinned: the stored tokens are sent there. Moving a host to another team needs the role admin there too.",
+	})
+	op.Delete(a, "/api/v1/hosts/:host_id", h.remove, op.Spec{
+		ID: "remove_host", Summary: "Forget a host", Tag: tag, Role: identity.Owner, On: op.Host, Status: http.StatusOK, Audit: op.Audit{Action: "host.remove"},
+		Description: "Drops its tokens, apps and cached guests; nothing changes on the hypervisor. `confirm` must be its name (409 `confirm_required`). Apps " +
+			"refuse it (409 `host_has_apps`) unless `forget_apps`, and unfinished jobs do (409 `conflict`).",
+	})
+	registerTokens(a, h)
+	registerCalls(a, h)
+}
+
+func (h handlers) list(ctx context.Context, _ *struct{}) (*op.List[host.Host], error) {
+	all, err := h.hosts.List(ctx, identity.FromContext(ctx).Visible())
+	return &op.List[host.Host]{Total: len(all), Body: all}, err
+}
+
+// One names a host in the path.
+type One struct {
+	ID int64 `path:"host_id" minimum:"1"`
+}
+
+func (h handlers) get(ctx context.Context, in *One) (*op.Body[host.Host], error) {
+	found, err := h.hosts.Get(ctx, in.ID)
+	return &op.Body[host.Host]{Body: found}, err
+}
+
+func (h handlers) capabilities(context.Context, *struct{}) (*op.List[host.Capability], error) {
+	all := host.Capabilities()
+	return &op.List[host.Capability]{Total: len(all), Body: all}, nil
+}
+
+type removeInput struct {
+	One
+	Body *struct {
+		Confirm    *string `json:"confirm,omitempty" maxLength:"200" doc:"The host's name"`
+		ForgetApps bool    `json:"forget_apps,omitempty" doc:"Forget its apps too; their containers stay as they are"`
+	}
+}
+
+// Removed is the answer of a removal.
+type Removed struct {
+	Removed bool `json:"removed" example:"true"`
+}
+
+func (h handlers) remove(ctx context.Context, in *removeInput) (*op.Body[Removed], error) {
+	confirm, forget := "", false
+	if in.Body != nil {
+		forget = in.Body.ForgetApps
+		if in.Body.Confirm != nil {
+			confirm = *in.Body.Confirm
+		}
+	}
+	err := h.hosts.Remove(ctx, in.ID, confirm, forget)
+	return &op.Body[Removed]{Body: Removed{Removed: true}}, err
+}
+
+type selfInput struct {
+	Body struct {
+		HostID *int64 `json:"host_id,omitempty" minimum:"1" example:"1"`
+	}
+}
+
+// Self is the host that the service runs on.
+type Self struct {
+	HostID *int64 `json:"host_id" example:"1" doc:"Null for none of them"`
+}
+
+func (h handlers) setSelf(ctx context.Context, in *selfInput) (*op.Body[Self], error) {
+	err := h.hosts.SetSelf(ctx, in.Body.HostID)
+	return &op.Body[Self]{Body: Self{HostID: in.Body.HostID}}, err
+}

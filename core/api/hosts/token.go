@@ -1,0 +1,89 @@
+package hosts
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/secret"
+)
+
+func registerTokens(a *op.API, h handlers) {
+	op.Post(a, "/api/v1/hosts/:host_id/credentials", h.rotate, op.Spec{
+		ID: "rotate_host_credentials", Summary: "Replace or add a token", Tag: tag, Calls: true, Role: identity.Owner, On: op.Host, Status: http.StatusOK,
+		Audit: op.Audit{Action: "host.rotate_credentials"},
+		Description: "The new token is verified against the host before it replaces the old one: a rejected one is 502 `token_rejected`, and the old one " +
+			"stays. This is also how the first token of a further capability is added. `rotate_ssh` is 501 in this release.",
+	})
+	op.Delete(a, "/api/v1/hosts/:host_id/credentials/:kind", h.removeToken, op.Spec{
+		ID: "delete_host_credential", Summary: "Delete a token", Tag: tag, Role: identity.Owner, On: op.Host, Status: http.StatusOK,
+		Audit:       op.Audit{Action: "host.delete_credential", Target: "kind"},
+		Description: "Answers with the commands that remove the role and the token on the hypervisor. `monitoring` is 409 `capability_required`.",
+	})
+}
+
+type rotateInput struct {
+	One
+	Body struct {
+		Capability  *string `json:"capability,omitempty" maxLength:"40" example:"lifecycle" doc:"monitoring, lifecycle, console, backup or node_power; monitoring by default"`
+		TokenID     *string `json:"token_id,omitempty" maxLength:"255" example:"service@pve!lifecycle"`
+		TokenSecret *string `json:"token_secret,omitempty" maxLength:"1024"`
+		RotateSSH   bool    `json:"rotate_ssh,omitempty"`
+	}
+}
+
+// Rotated is the answer of a rotation.
+type Rotated struct {
+	Capability   string            `json:"capability" example:"lifecycle"`
+	TokenID      string            `json:"token_id" example:"service@pve!lifecycle"`
+	Verification host.Verification `json:"verification"`
+}
+
+func (h handlers) rotate(ctx context.Context, in *rotateInput) (*op.Body[Rotated], error) {
+	wish := host.Rotation{Capability: text(in.Body.Capability), TokenID: text(in.Body.TokenID), Secret: secret.New(text(in.Body.TokenSecret)), SSH: in.Body.RotateSSH}
+	if wish.Capability == "" {
+		wish.Capability = host.Capabilities()[0].Key
+	}
+	v, err := h.hosts.Rotate(ctx, in.ID, wish)
+	return &op.Body[Rotated]{Body: Rotated{wish.Capability, wish.TokenID, v}}, err
+}
+
+func text(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+type removeTokenInput struct {
+	One
+	Kind string `path:"kind" enum:"monitoring,lifecycle,console,backup,node_power,ssh_key" example:"lifecycle"`
+}
+
+func (h handlers) removeToken(ctx context.Context, in *removeTokenInput) (*op.Body[host.Removal], error) {
+	removal, err := h.hosts.RemoveCredential(ctx, in.ID, in.Kind)
+	return &op.Body[host.Removal]{Body: removal}, err
+}
+
+type scriptInput struct {
+	Body struct {
+		Capabilities []string `json:"capabilities,omitempty" maxItems:"10" example:"[\"lifecycle\"]" doc:"Besides monitoring, which is always made"`
+		NodePower    bool     `json:"node_power,omitempty" doc:"The same as naming node_power"`
+		NodeShell    bool     `json:"node_shell,omitempty" doc:"Let the console's token open node shells"`
+		Path         string   `json:"path,omitempty" maxLength:"300" default:"/" example:"/pool/customers" doc:"Where the rights hold: / or a pool"`
+	}
+}
+
+// Script is a shell script.
+type Script struct {
+	Script string `json:"script"`
+}
+
+func (h handlers) tokenScript(ctx context.Context, in *scriptInput) (*op.Body[Script], error) {
+	script, err := h.hosts.TokenScript(ctx, host.ScriptQuery{
+		Capabilities: in.Body.Capabilities, NodePower: in.Body.NodePower, NodeShell: in.Body.NodeShell, Path: in.Body.Path,
+	})
+	return &op.Body[Script]{Body: Script{script}}, err
+}

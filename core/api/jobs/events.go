@@ -1,0 +1,124 @@
+package jobs
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/core/problem"
+)
+
+// event is one line of a transcript as it is answered.
+type event struct {
+	Seq  int       `json:"seq" example:"3" doc:"Number within the job, from 1"`
+	At   time.Time `json:"at"`
+	Kind string    `json:"kind" enum:"log,note,status" doc:"log: a line of the hypervisor's task log; note: a line of the service; status: the job's new status"`
+	Text string    `json:"text" example:"TASK OK"`
+}
+
+func view(e job.Event) event { return event{e.Seq, e.At, e.Kind, e.Text} }
+
+type eventsInput struct {
+	ID    int64 `path:"job_id" minimum:"1"`
+	After int   `query:"after" default:"0" minimum:"0" maximum:"2147483647" doc:"Only events with a higher number"`
+	Limit int   `query:"limit" default:"200" minimum:"1" maximum:"1000" doc:"Most events to answer"`
+}
+
+func (h handlers) events(ctx context.Context, in *eventsInput) (*op.Body[[]event], error) {
+	found, err := h.queue.Events(ctx, in.ID, in.After, in.Limit)
+	if err != nil {
+		return nil, err
+	}
+	events := make([]event, 0, len(found))
+	for _, e := range found {
+		events = append(events, view(e))
+	}
+	return &op.Body[[]event]{Body: events}, nil
+}
+
+type streamInput struct {
+	ID    int64  `path:"job_id" minimum:"1"`
+	After int    `query:"after" default:"0" minimum:"0" maximum:"2147483647" doc:"Only events with a higher number; Last-Event-ID goes before it"`
+	Last  string `header:"Last-Event-ID" maxLength:"10" pattern:"^[0-9]*$" doc:"The number of the last event that was seen"`
+}
+
+// Bounds of a stream.
+const (
+	// streamTime bounds it, so that connections do not gather behind a proxy that keeps dead ones.
+	streamTime = 30 * time.Minute
+	// lookAnyway is how often to look without having been woken, and after an error of the database.
+	lookAnyway = 5 * time.Second
+)
+
+// stream sends what there is and what comes, woken by the hub and reading from the table, so that a slow reader holds
+// nobody up and an event is neither lost nor sent twice.
+func (h handlers) stream(ctx context.Context, in *streamInput, out *op.EventStream) error {
+	after := in.After
+	if in.Last != "" {
+		n, err := strconv.ParseInt(in.Last, 10, 32)
+		if err != nil {
+			return problem.InvalidField("must be the number of an event", "too_large", "header", "Last-Event-ID")
+		}
+		after = int(n)
+	}
+	ctx, cancel := context.WithTimeout(ctx, streamTime)
+	defer cancel()
+	// The subscription comes before the first look.
+	woken := h.queue.Hub().Subscribe(in.ID)
+	defer woken.Close()
+	caller := identity.FromContext(ctx).Visible()
+	if _, err := h.queue.Get(ctx, in.ID, caller); err != nil {
+		return err
+	}
+	if err := out.Open(); err != nil {
+		return err
+	}
+	for {
+		ended, err := h.catchUp(ctx, in.ID, caller, &after, out)
+		if ended || err != nil {
+			return err
+		}
+		select {
+		case <-woken.C:
+		case <-time.After(lookAnyway):
+		case <-h.queue.Stopping():
+			return nil
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// catchUp sends the events after a number, and the end when the job has ended. The job is read before its events: what
+// is written after its end does not exist. An error of the database is no end of the stream.
+func (h handlers) catchUp(ctx context.Context, id int64, caller identity.Visible, after *int, out *op.EventStream) (ended bool, err error) {
+	j, err := h.queue.Get(ctx, id, caller)
+	if err != nil {
+		if problem.CodeOf(err) == problem.CodeNotFound {
+			return true, nil
+		}
+		return false, nil
+	}
+	for {
+		events, err := h.queue.Events(ctx, id, *after, job.MaxEvents)
+		if err != nil {
+			return false, nil
+		}
+		for _, e := range events {
+			if err := out.Send(strconv.Itoa(e.Seq), e.Kind, view(e)); err != nil {
+				return false, err
+			}
+			*after = e.Seq
+		}
+		if len(events) < job.MaxEvents {
+			break
+		}
+	}
+	if !j.Status.Finished() {
+		return false, nil
+	}
+	return true, out.Send(strconv.Itoa(*after), "end", j.View())
+}

@@ -1,0 +1,100 @@
+// Package jobs is the HTTP resource of jobs: what runs, what ran, and its transcript.
+package jobs
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/job"
+)
+
+// Deps is what the resource works with.
+type Deps struct{ Queue *job.Queue }
+
+type handlers struct{ queue *job.Queue }
+
+const tag = "Jobs"
+
+// Register declares the operations.
+func Register(a *op.API, deps Deps) {
+	h := handlers{deps.Queue}
+	op.Get(a, "/api/v1/jobs", h.list, op.Spec{
+		ID: "list_jobs", Summary: "List jobs", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
+		Description: "The jobs on hosts that the caller may see, the newest first. Filters narrow the list together.",
+	})
+	op.Get(a, "/api/v1/jobs/:job_id", h.get, op.Spec{
+		ID: "get_job", Summary: "Get a job", Tag: tag, Role: identity.Viewer, On: op.Job,
+		Description: "The job as it is now; its transcript is at `events`.",
+	})
+	op.Get(a, "/api/v1/jobs/:job_id/events", h.events, op.Spec{
+		ID: "list_job_events", Summary: "Read a job's transcript", Tag: tag, Role: identity.Viewer, On: op.Job,
+		Description: "The lines of the hypervisor's task log, the service's own notes and the changes of the job's status, in order. " +
+			"Events are numbered from 1 without a gap: read on with `after` set to the last number seen.",
+	})
+	op.Stream(a, "/api/v1/jobs/:job_id/events/stream", h.stream, op.Spec{
+		ID: "stream_job_events", Summary: "Follow a job's transcript", Tag: tag, Role: identity.Viewer, On: op.Job,
+		Description: "Server-Sent Events: first what there is, then each event as it comes. An event's id is its number, its name its kind " +
+			"(`log`, `note`, `status`), its data the event as in the list. When the job has ended, an event `end` carries the job and the " +
+			"stream ends. A reader that comes back with `Last-Event-ID` misses nothing and gets nothing twice. A stream lasts half an hour at " +
+			"most; without `end` the job goes on, and the reader comes back.",
+	})
+	op.Post(a, "/api/v1/jobs/:job_id/cancel", h.cancel, op.Spec{
+		ID: "cancel_job", Summary: "Cancel a job", Tag: tag, Role: identity.Operator, On: op.Job, Status: http.StatusAccepted,
+		Audit: op.Audit{Action: "job.cancel"},
+		Description: "A queued job is canceled at once. A running one stops the hypervisor's task too and ends as `canceled` when that has " +
+			"ended, or as `succeeded` when the task was done before it could be stopped. A job that has ended is 409 `job_finished`.",
+	})
+}
+
+type listInput struct {
+	op.Page
+	Status string `query:"status" enum:"queued,running,succeeded,failed,canceled,unknown" doc:"Only jobs in this state"`
+	Kind   string `query:"kind" maxLength:"64" example:"vm.start" doc:"Only jobs of this kind"`
+	Target string `query:"target" maxLength:"64" pattern:"^[a-z_]{1,32}:[0-9]{1,18}$" patternDescription:"a kind and an id such as vm:3" example:"vm:3" doc:"Only jobs on this thing"`
+	Host   int64  `query:"host" minimum:"1" doc:"Only jobs that use this host"`
+}
+
+func (h handlers) list(ctx context.Context, in *listInput) (*op.List[job.View], error) {
+	filter := job.Filter{Status: job.Status(in.Status), Kind: in.Kind, HostID: in.Host, Page: in.Page.Page, PerPage: in.PerPage}
+	if kind, id, ok := strings.Cut(in.Target, ":"); ok {
+		filter.TargetKind = kind
+		filter.TargetID, _ = strconv.ParseInt(id, 10, 64) // the pattern lets nothing else through
+	}
+	found, total, err := h.queue.List(ctx, filter, identity.FromContext(ctx).Visible())
+	if err != nil {
+		return nil, err
+	}
+	views := make([]job.View, 0, len(found))
+	for _, j := range found {
+		views = append(views, j.View())
+	}
+	return &op.List[job.View]{Total: int(total), Body: views}, nil
+}
+
+type oneInput struct {
+	ID int64 `path:"job_id" minimum:"1"`
+}
+
+func (h handlers) get(ctx context.Context, in *oneInput) (*op.Body[job.View], error) {
+	j, err := h.queue.Get(ctx, in.ID, identity.FromContext(ctx).Visible())
+	if err != nil {
+		return nil, err
+	}
+	return &op.Body[job.View]{Body: j.View()}, nil
+}
+
+type canceled struct {
+	Job job.View `json:"job"`
+}
+
+func (h handlers) cancel(ctx context.Context, in *oneInput) (*op.Body[canceled], error) {
+	j, err := h.queue.RequestCancel(ctx, in.ID, identity.FromContext(ctx).Visible())
+	if err != nil {
+		return nil, err
+	}
+	return &op.Body[canceled]{Body: canceled{j.View()}}, nil
+}

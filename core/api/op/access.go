@@ -1,0 +1,172 @@
+package op
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/hostler/hostler/core/api/route"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/problem"
+)
+
+// Authenticator finds out who makes a request.
+type Authenticator interface {
+	// Authenticate is the caller by session cookie or API key. Without a valid one it is a problem of code
+	// unauthenticated; the caller is never nil without an error.
+	Authenticate(ctx context.Context, r *http.Request) (*identity.Caller, error)
+}
+
+// Resource is a thing that an operation acts on.
+type Resource struct {
+	// Kind is "host", "vm", "app" or "job".
+	Kind string
+	ID   int64
+	Name string
+	// TeamID is the team of the host that the thing belongs to.
+	TeamID int64
+	// HostID is 0 when no host is concerned.
+	HostID int64
+}
+
+// Resolver finds the thing that a path names, whoever asks.
+type Resolver interface {
+	// Resolve is a problem of code not_found when there is no such thing. It is asked for Host, VM, App and Job only.
+	Resolve(ctx context.Context, on On, id int64) (Resource, error)
+}
+
+// Found is the thing that the operation is On; zero for operations on none and outside requests.
+func Found(ctx context.Context) Resource {
+	if q := requestOf(ctx); q != nil {
+		return q.found
+	}
+	return Resource{}
+}
+
+// NoSuch is the 404 for a kind of thing, worded alike whether the thing is missing or not the caller's to see.
+func NoSuch(kind string) error { return problem.New(problem.CodeNotFound, "there is no such %s", kind) }
+
+// RequireOn checks the caller's role on a team whose host the handler learned from the body: not_found when the caller
+// may not see the team's things, forbidden when the role there is too low.
+func RequireOn(ctx context.Context, teamID int64, role identity.Role) error {
+	caller := identity.FromContext(ctx)
+	if caller == nil || caller.On(teamID) == identity.NoRole {
+		return NoSuch("host")
+	}
+	if caller.On(teamID) < role {
+		return tooLow(role)
+	}
+	return nil
+}
+
+func tooLow(role identity.Role) *problem.Error {
+	return problem.New(problem.CodeForbidden, "this needs the role %s", role).With("role", role.String())
+}
+
+// authenticate is Authenticate that never yields a nil caller.
+func (a *API) authenticate(ctx context.Context, r *http.Request) (*identity.Caller, error) {
+	caller, err := a.config.Authenticator.Authenticate(ctx, r)
+	if err == nil && caller == nil {
+		err = problem.New(problem.CodeUnauthenticated, "log in, or send an API key")
+	}
+	return caller, err
+}
+
+// admit decides on everything that comes before the input: who calls, from where, with which role, on what. It returns
+// the context with the caller in it.
+func (a *API) admit(ctx context.Context, q *request, r *http.Request, params route.Params) (context.Context, error) {
+	spec := &q.operation.Spec
+	var caller *identity.Caller
+	if !spec.Public {
+		var err error
+		if caller, err = a.authenticate(ctx, r); err != nil {
+			return ctx, err
+		}
+		ctx = identity.WithCaller(ctx, caller)
+	}
+	ctx = q.begin(ctx, r, caller, params)
+	// A public operation is checked without a cookie too: logging someone in across sites is an attack as well.
+	if spec.Public || r.Header.Get("Cookie") != "" {
+		if err := a.origins.Check(r); err != nil {
+			return ctx, problem.New(problem.CodeCrossOrigin, "a page of another site may not do this").Because(err)
+		}
+	}
+	if caller != nil {
+		if err := a.authorize(ctx, q, caller, params); err != nil {
+			return ctx, err
+		}
+	}
+	return ctx, a.entitled(ctx, spec)
+}
+
+// entitled refuses an operation whose feature is switched off.
+func (a *API) entitled(ctx context.Context, spec *Spec) error {
+	if spec.Entitlement != "" && a.config.Entitlements != nil && !a.config.Entitlements(ctx, spec.Entitlement) {
+		return problem.New(problem.CodeEntitlementRequired, "the feature %s is switched off", spec.Entitlement).With("feature", spec.Entitlement)
+	}
+	return nil
+}
+
+// authorize holds the caller's roles and key scopes against the operation. A thing that is missing or foreign is noted
+// in q.missing, to be told once the input is known to be valid.
+func (a *API) authorize(ctx context.Context, q *request, caller *identity.Caller, params route.Params) error {
+	spec := &q.operation.Spec
+	held := caller.Highest()
+	if spec.On == Instance {
+		held = caller.Instance()
+	}
+	if held < spec.Role {
+		return tooLow(spec.Role)
+	}
+	if !q.operation.inScope(caller.Scopes) {
+		return problem.New(problem.CodeForbidden, "the API key needs the scope %s", q.operation.scope()).With("scope", q.operation.scope())
+	}
+	if spec.On < Host {
+		return nil
+	}
+	id, err := strconv.ParseInt(params.Get(spec.On.param()), 10, 64)
+	if err != nil || id < 1 {
+		return nil // the input check names the fault
+	}
+	q.missing = problem.From(NoSuch(spec.On.String()))
+	found, err := a.config.Resolver.Resolve(ctx, spec.On, id)
+	if problem.CodeOf(err) == problem.CodeNotFound && err != nil {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	q.describe(ctx, found)
+	role := caller.On(found.TeamID)
+	if role == identity.NoRole {
+		return nil
+	}
+	if role < spec.Role {
+		return tooLow(spec.Role)
+	}
+	q.missing, q.found = nil, found
+	return nil
+}
+
+// scope is the API key scope that the operation needs.
+func (o *Operation) scope() string {
+	if o.Method == http.MethodGet || o.Spec.ReadOnly {
+		return "read"
+	}
+	return o.resource() + ":write"
+}
+
+func (o *Operation) resource() string {
+	if o.Spec.Scope != "" {
+		return o.Spec.Scope
+	}
+	first, _, _ := strings.Cut(strings.TrimPrefix(o.Path, "/api/v1/"), "/")
+	return first
+}
+
+// inScope reports whether scopes admit the operation; nil admits all, and write includes reading the same resource.
+func (o *Operation) inScope(scopes []string) bool {
+	return scopes == nil || slices.Contains(scopes, o.scope()) || slices.Contains(scopes, o.resource()+":write")
+}

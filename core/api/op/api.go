@@ -1,0 +1,232 @@
+package op
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"io"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/hostler/hostler/core/api/route"
+	"github.com/hostler/hostler/core/problem"
+)
+
+const (
+	defaultTimeout = 60 * time.Second
+	defaultMaxBody = 1 << 20
+	// writeGrace is how long a reader may take to fetch an answer beyond the handler's time.
+	writeGrace = 2 * time.Minute
+)
+
+// Config is what an API is made of.
+type Config struct {
+	Router        *route.Router
+	Authenticator Authenticator
+	Resolver      Resolver
+	Recorder      Recorder
+	// Entitlements reports whether a feature flag is on; nil means that all are.
+	Entitlements func(ctx context.Context, name string) bool
+	Logger       hclog.Logger
+	// Version of the service, for the OpenAPI document.
+	Version string
+	// Fallback serves every path outside /api that has no operation, such as the user interface; nil means 404.
+	Fallback http.Handler
+	// BodyTime is how long a client may take to send its body; 30 s when zero.
+	BodyTime time.Duration
+	// Observe is told of every answer of an operation, for metrics; nil for none. Of a stream it is told at its end.
+	Observe func(operation, method string, status int, took time.Duration)
+	// KeepAlive is the time between comments on an idle event stream; 15 s when zero.
+	KeepAlive time.Duration
+	// Readmit is the time between two looks at whether the reader of an open event stream may still read it; 5 s when zero.
+	Readmit time.Duration
+	// StrictAudit panics when an operation that declares an audit action succeeds without having written its row
+	// inside the transaction of its change. For tests.
+	StrictAudit bool
+}
+
+// API holds the declared operations and serves them. Its methods are safe for concurrent use once all is registered.
+type API struct {
+	config     Config
+	huma       huma.API
+	operations []*Operation
+	origins    *http.CrossOriginProtection
+	log        hclog.Logger
+	strangers  *strangers
+}
+
+// Operation is one registered operation.
+type Operation struct {
+	Method string
+	// Path as in OpenAPI: /api/v1/vms/{vm_id}.
+	Path string
+	// Pattern as registered with the router: /api/v1/vms/:vm_id.
+	Pattern string
+	Spec    Spec
+	// Stream operations answer with Server-Sent Events.
+	Stream bool
+
+	bodyDeclared, bodyRequired bool
+	// params are the query and header parameters that the operation reads.
+	params []*huma.Param
+	// enums are the declared values of path parameters that have such.
+	enums map[string][]any
+}
+
+// New makes an API without operations.
+func New(config Config) *API {
+	a := &API{config: config, origins: http.NewCrossOriginProtection(), log: config.Logger}
+	if a.config.KeepAlive <= 0 {
+		a.config.KeepAlive = defaultKeepAlive
+	}
+	if a.config.Readmit <= 0 {
+		a.config.Readmit = defaultReadmit
+	}
+	if a.config.BodyTime <= 0 {
+		a.config.BodyTime = defaultBodyTime
+	}
+	if a.log == nil {
+		a.log = hclog.NewNullLogger()
+	}
+	a.strangers = newStrangers(a)
+	format := huma.Format{Marshal: marshal, Unmarshal: unmarshal}
+	a.huma = huma.NewAPI(huma.Config{
+		OpenAPI:       newDocument(config.Version),
+		Formats:       map[string]huma.Format{"application/json": format, "json": format}, // json: what follows a + in a type
+		DefaultFormat: "application/json",
+	}, adapter{a})
+	config.Router.NotFound = http.HandlerFunc(a.notFound)
+	config.Router.MethodNotAllowed = http.HandlerFunc(a.methodNotAllowed)
+	return a
+}
+
+// Operations lists what is registered, in the order of registration.
+func (a *API) Operations() []*Operation { return slices.Clone(a.operations) }
+
+// request is what op knows of the request at hand; it travels in the context.
+type request struct {
+	api       *API
+	id        string
+	operation *Operation
+	found     Resource
+	// missing is the 404 that is told only after the input was found valid.
+	missing *problem.Error
+	// faults are those of the raw body, found before it is bound.
+	faults  []problem.Fault
+	attempt *attempt
+	failed  bool
+	w       *writer
+	// raw and params are what the caller is found by again while a stream is open.
+	raw    *http.Request
+	params route.Params
+}
+
+type requestKey struct{}
+
+func requestOf(ctx context.Context) *request {
+	q, _ := ctx.Value(requestKey{}).(*request)
+	return q
+}
+
+var safeID = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
+
+// ServeHTTP gives the request its id and the answer its security headers, runs the operation, and turns a panic into a
+// problem. Handlers that take the connection over must set its write deadline anew.
+func (a *API) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
+	begun := time.Now()
+	id := r.Header.Get("X-Request-ID")
+	if !safeID.MatchString(id) {
+		id = rand.Text()
+	}
+	w := &writer{ResponseWriter: rw}
+	q := &request{api: a, id: id, w: w}
+	setHeaders(w.Header(), id)
+	control := http.NewResponseController(rw) // only the real server's writers have deadlines
+	_ = control.SetWriteDeadline(begun.Add(defaultTimeout + writeGrace))
+	if r.ContentLength != 0 { // holds for the server's own draining of a body that nobody reads, too
+		_ = control.SetReadDeadline(begun.Add(a.config.BodyTime))
+	}
+	r = r.WithContext(context.WithValue(r.Context(), requestKey{}, q))
+	defer a.observe(q, begun)
+	defer a.recover(w, r)
+	a.config.Router.ServeHTTP(w, r)
+}
+
+func setHeaders(h http.Header, id string) {
+	h.Set("X-Request-ID", id)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Frame-Options", "DENY")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Cache-Control", "no-store")
+	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'")
+}
+
+// notFound answers for paths that have no operation. Below /api an anonymous caller is told to log in first: what
+// exists is not theirs to learn.
+func (a *API) notFound(w http.ResponseWriter, r *http.Request) {
+	if a.config.Fallback != nil && !strings.HasPrefix(r.URL.Path, "/api/") && r.URL.Path != "/api" {
+		a.config.Fallback.ServeHTTP(w, r)
+		return
+	}
+	a.refuseKnown(r, problem.New(problem.CodeNotFound, "there is nothing at this path"))
+}
+
+func (a *API) methodNotAllowed(w http.ResponseWriter, r *http.Request) {
+	a.refuseKnown(r, problem.New(problem.CodeMethodNotAllowed, "this path has the methods %s", w.Header().Get("Allow")))
+}
+
+// refuseKnown writes the problem to a known caller and a 401 to an unknown one.
+func (a *API) refuseKnown(r *http.Request, p *problem.Error) {
+	if _, err := a.authenticate(r.Context(), r); err != nil {
+		requestOf(r.Context()).w.Header().Del("Allow")
+		p = a.problem(r.Context(), err)
+	}
+	a.fail(r.Context(), p)
+}
+
+// observe reports the answer, in the log without anything that the caller sent.
+func (a *API) observe(q *request, begun time.Time) {
+	if q.operation == nil {
+		return
+	}
+	status, took := q.w.status, time.Since(begun)
+	if status == 0 {
+		status = http.StatusOK
+	}
+	a.log.Trace("request served", "request_id", q.id, "operation", q.operation.Spec.ID, "status", status, "took", took)
+	if a.config.Observe != nil {
+		a.config.Observe(q.operation.Spec.ID, q.operation.Method, status, took)
+	}
+}
+
+// recover turns a panic of a handler into a 500, or cuts the connection when the answer has already begun.
+func (a *API) recover(w *writer, r *http.Request) {
+	cause := recover()
+	if cause == nil {
+		return
+	}
+	if cause == http.ErrAbortHandler {
+		panic(cause)
+	}
+	a.panicked(w, r, cause)
+}
+
+// marshal writes JSON without HTML escapes, wholly or not at all.
+func marshal(w io.Writer, v any) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(v); err != nil {
+		if body, ok := w.(*writer); ok {
+			body.discard = true // huma writes a note into the answer; the recovered panic writes a problem instead
+		}
+		return err
+	}
+	return nil
+}

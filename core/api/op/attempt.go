@@ -1,0 +1,144 @@
+package op
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hostler/hostler/core/api/route"
+	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/problem"
+)
+
+// Recorder writes a row of the trail in a transaction of its own.
+type Recorder interface {
+	Record(ctx context.Context, entry audit.Entry) error
+}
+
+// attempt is the audit attempt of a request and whether op itself has recorded it.
+type attempt struct {
+	*audit.Attempt
+	recorded bool
+}
+
+// recordTime is how long a row may take to be written after the request's own time is up.
+const recordTime = 5 * time.Second
+
+// begin opens the audit attempt of an operation that declares an action.
+func (q *request) begin(ctx context.Context, r *http.Request, caller *identity.Caller, params route.Params) context.Context {
+	spec := &q.operation.Spec
+	if spec.Audit.Action == "" {
+		return ctx
+	}
+	entry := audit.Entry{
+		ActorType: audit.ActorAnonymous,
+		Action:    q.operation.action(params),
+		Address:   remoteAddress(r),
+		RequestID: q.id,
+	}
+	if caller != nil {
+		entry.ActorType, entry.ActorID, entry.ActorEmail = audit.ActorUser, &caller.UserID, caller.Email
+		if caller.KeyID != 0 {
+			entry.ActorType = audit.ActorAPIKey
+			entry.Details = map[string]any{"key_id": caller.KeyID}
+		}
+	}
+	if spec.On >= Host {
+		entry.TargetKind, entry.TargetID = spec.On.String(), short(params.Get(spec.On.param()))
+	}
+	if name := spec.Audit.Target; name != "" {
+		value := short(params.Get(name))
+		kind, isID := strings.CutSuffix(name, "_id")
+		switch {
+		case entry.TargetKind != "":
+			if entry.Details == nil {
+				entry.Details = map[string]any{}
+			}
+			entry.Details[name] = value
+		case isID:
+			entry.TargetKind, entry.TargetID = kind, value
+		default:
+			entry.TargetName = value
+		}
+	}
+	ctx, opened := audit.Begin(ctx, entry)
+	q.attempt = &attempt{Attempt: opened}
+	return ctx
+}
+
+// describe names the thing that was found, in a refused attempt on a foreign one too: its team may read the row.
+func (q *request) describe(ctx context.Context, found Resource) {
+	if q.attempt == nil {
+		return
+	}
+	audit.Describe(ctx, func(e *audit.Entry) {
+		e.TargetName = found.Name
+		if found.TeamID != 0 {
+			e.TeamID = &found.TeamID
+		}
+		if found.HostID != 0 {
+			e.HostID = &found.HostID
+		}
+	})
+}
+
+// record writes the attempt's row unless the handler's transaction did. A nil p means success.
+func (a *API) record(ctx context.Context, q *request, p *problem.Error) error {
+	if q.attempt == nil || q.attempt.recorded || (p == nil && q.attempt.Written()) {
+		return nil
+	}
+	q.attempt.recorded = true
+	entry := q.attempt.Entry()
+	entry.Result = audit.ResultOK
+	if p != nil {
+		entry.Result, entry.Error = audit.ResultRefused, string(p.Code)
+		if p.Status() >= http.StatusInternalServerError {
+			entry.Result = audit.ResultFailed
+		}
+		if entry.ActorType == audit.ActorAnonymous && !a.strangers.admit(entry) {
+			return nil
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime)
+	defer cancel()
+	return a.config.Recorder.Record(ctx, entry)
+}
+
+var (
+	placeholder = regexp.MustCompile(`\{[a-z_]+\}`)
+	plainWord   = regexp.MustCompile(`^[a-z][a-z_-]{0,31}$`)
+)
+
+// action fills the path parameters into the declared action. A value that is no plain word, or none of the declared
+// ones, becomes "invalid": a caller must not write what they like into the trail's action.
+func (o *Operation) action(params route.Params) string {
+	return placeholder.ReplaceAllStringFunc(o.Spec.Audit.Action, func(p string) string {
+		name := p[1 : len(p)-1]
+		value := params.Get(name)
+		if allowed := o.enums[name]; !plainWord.MatchString(value) || (allowed != nil && !slices.Contains(allowed, any(value))) {
+			return "invalid"
+		}
+		return value
+	})
+}
+
+func short(value string) string {
+	const most = 200
+	if len(value) > most {
+		return strings.ToValidUTF8(value[:most], "")
+	}
+	return value
+}
+
+// remoteAddress is the IP address of the peer; forwarding headers are not believed, anyone can send them.
+func remoteAddress(r *http.Request) string {
+	if host, _, err := net.SplitHostPort(r.RemoteAddr); err == nil {
+		return host
+	}
+	return r.RemoteAddr
+}

@@ -1,0 +1,117 @@
+package op
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"mime"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/hostler/hostler/core/problem"
+)
+
+const defaultBodyTime = 30 * time.Second
+
+// readBody reads the body of an operation that declares one and notes in q.faults what is wrong with it as JSON. It is
+// empty when there is none, when it is not JSON at all, or when an optional one is null.
+func readBody(q *request, r *http.Request) ([]byte, error) {
+	limit := q.operation.Spec.MaxBody
+	if limit <= 0 {
+		limit = defaultMaxBody
+	}
+	if r.ContentLength > limit {
+		return nil, tooLarge(limit)
+	}
+	if !q.operation.bodyDeclared || r.Body == nil || r.Body == http.NoBody {
+		return nil, nil
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(q.w, r.Body, limit))
+	if err == nil {
+		// Left in place the deadline would end the server's watch for a vanished client and cancel the handler.
+		_ = http.NewResponseController(q.w).SetReadDeadline(time.Time{})
+	} else {
+		var large *http.MaxBytesError
+		var network net.Error
+		switch {
+		case errors.As(err, &large):
+			return nil, tooLarge(limit)
+		case errors.As(err, &network) && network.Timeout():
+			return nil, problem.New(problem.CodeRequestTimeout, "the body did not arrive within %s", q.api.config.BodyTime)
+		}
+		return nil, problem.New(problem.CodeCanceled, "the body ended too early").Because(fmt.Errorf("reading the body: %w", err))
+	}
+	if len(bytes.TrimSpace(body)) == 0 {
+		return nil, nil
+	}
+	if err := isJSON(r.Header); err != nil {
+		return nil, err
+	}
+	if !q.operation.bodyRequired && string(bytes.TrimSpace(body)) == "null" {
+		return nil, nil
+	}
+	faults, whole := inspect(body)
+	q.faults = append(q.faults, faults...)
+	if !whole {
+		return nil, nil
+	}
+	return body, nil
+}
+
+func tooLarge(limit int64) *problem.Error {
+	return problem.New(problem.CodeTooLarge, "a body may have at most %d bytes here", limit)
+}
+
+// isJSON refuses every other type of body. A page of another site can send text/plain, a form or nothing without the
+// browser asking first, so none of these may pass for JSON.
+func isJSON(h http.Header) error {
+	media, params, err := mime.ParseMediaType(h.Get("Content-Type"))
+	charset := params["charset"]
+	if err != nil || media != "application/json" || (charset != "" && !strings.EqualFold(charset, "utf-8")) {
+		return problem.New(problem.CodeUnsupportedMedia, "send the body as application/json in UTF-8")
+	}
+	if encoding := h.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
+		return problem.New(problem.CodeUnsupportedMedia, "send the body without Content-Encoding")
+	}
+	return nil
+}
+
+// unfitParams finds query and header parameters that hold NUL or are not UTF-8, which the database could not compare,
+// and numbers that are none.
+func (o *Operation) unfitParams(query url.Values, header http.Header) []problem.Fault {
+	var faults []problem.Fault
+	for _, param := range o.params {
+		value := query.Get(param.Name)
+		if param.In == "header" {
+			value = header.Get(param.Name)
+		}
+		fault, bad := unfit(value, param.In, param.Name)
+		if number, err := strconv.ParseFloat(value, 64); param.Schema.Type == huma.TypeNumber && err == nil && (math.IsNaN(number) || math.IsInf(number, 0)) {
+			fault, bad = problem.Fault{Loc: []any{param.In, param.Name}, Msg: "expected a finite number", Type: "finite_number"}, true
+		}
+		if bad {
+			faults = append(faults, fault)
+		}
+	}
+	return faults
+}
+
+// unfit is the fault of a text that PostgreSQL cannot store.
+func unfit(value string, loc ...any) (problem.Fault, bool) {
+	switch {
+	case !utf8.ValidString(value):
+		return problem.Fault{Loc: loc, Msg: "not valid UTF-8", Type: "string_unicode"}, true
+	case strings.Contains(value, "\x00"):
+		return problem.Fault{Loc: loc, Msg: "must not contain the character NUL", Type: "string_nul"}, true
+	}
+	return problem.Fault{}, false
+}

@@ -1,0 +1,33 @@
+package op
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/hostler/hostler/core/identity"
+)
+
+// Check reports what is wrong with the declaration beyond what registration refuses. A test runs it over the whole API.
+func (o *Operation) Check() error {
+	spec := &o.Spec
+	writes := o.Method != http.MethodGet && !spec.ReadOnly && !spec.Public
+	switch {
+	case writes && spec.Audit.Action == "":
+		return fmt.Errorf("%s changes something and declares no audit action", spec.ID)
+	case o.Method == http.MethodGet && spec.Audit.Action != "":
+		return fmt.Errorf("%s only reads and declares an audit action", spec.ID)
+	case spec.ReadOnly && o.Method == http.MethodGet:
+		return fmt.Errorf("%s is a GET and declares ReadOnly", spec.ID)
+	case spec.Public && (spec.Role != identity.NoRole || spec.On != Instance || spec.Scope != ""):
+		return fmt.Errorf("%s is public and declares a role, a place or a scope", spec.ID)
+	case !spec.Public && spec.Role == identity.NoRole && !strings.HasPrefix(o.Path, "/api/v1/auth/"):
+		return fmt.Errorf("%s declares no role; only operations on one's own account may", spec.ID)
+	}
+	for _, thing := range []On{Host, VM, App, Job} {
+		if strings.Contains(o.Path, "{"+thing.param()+"}") && spec.On != thing {
+			return fmt.Errorf("%s has {%s} in its path but is not on it", spec.ID, thing.param())
+		}
+	}
+	return nil
+}

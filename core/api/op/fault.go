@@ -1,0 +1,268 @@
+package op
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/hostler/hostler/core/problem"
+)
+
+// huma's hooks for errors and two of its defaults are package variables. This process has no other user of huma.
+func init() {
+	huma.ValidateStrictCasing = true // as encoding/json's own folding would let "Confirm" pass for "confirm"
+	huma.DefaultArrayNullable = false
+	huma.NewError = func(status int, _ string, _ ...error) huma.StatusError {
+		return &refusal{status: status}
+	}
+	huma.NewErrorWithContext = func(e huma.Context, status int, msg string, errs ...error) huma.StatusError {
+		q := requestOf(e.Context())
+		return q.api.refusal(e.Context(), q.invalid(status, msg, errs))
+	}
+}
+
+// refusal is a problem on its way through huma.
+type refusal struct {
+	status int
+	body   json.RawMessage
+}
+
+var _ huma.StatusError = (*refusal)(nil)
+
+func (r *refusal) Error() string                { return http.StatusText(r.status) }
+func (r *refusal) GetStatus() int               { return r.status }
+func (r *refusal) ContentType(string) string    { return "application/problem+json" }
+func (r *refusal) MarshalJSON() ([]byte, error) { return r.body, nil }
+
+// refusal answers with the problem of err; huma's own attempt to write is dropped.
+func (a *API) refusal(ctx context.Context, err error) huma.StatusError {
+	p := a.problem(ctx, err)
+	a.fail(ctx, p)
+	requestOf(ctx).w.discard = true
+	return &refusal{status: p.Status(), body: json.RawMessage(`null`)}
+}
+
+// invalid is the 422 of everything that huma found wrong and of what was wrong with the raw input.
+func (q *request) invalid(status int, msg string, errs []error) error {
+	if status >= http.StatusInternalServerError {
+		return problem.From(errors.Join(append([]error{errors.New(msg)}, errs...)...))
+	}
+	faults := slices.Clone(q.faults)
+	if status == http.StatusBadRequest && len(errs) == 0 || bodyMissing(msg) {
+		if !slices.ContainsFunc(faults, inBody) {
+			faults = append(faults, problem.Fault{Loc: []any{"body"}, Msg: "required", Type: "missing"})
+		}
+	}
+	raw := len(q.faults) > 0
+	for _, err := range errs {
+		fault := translate(err)
+		// The second decoding stumbles over what inspect has already named.
+		if _, ok := errors.AsType[*huma.ErrorDetail](err); ok && raw && fault.Type == "value_error" && len(fault.Loc) == 1 {
+			continue
+		}
+		faults = append(faults, fault)
+	}
+	return problem.Invalid(tidy(faults)...)
+}
+
+func bodyMissing(msg string) bool { return msg == "request body is required" }
+
+func inBody(f problem.Fault) bool { return f.Loc[0] == "body" }
+
+// tidy drops repetitions, limits the number and puts unknown keys last, sorted: huma walks a map to find them.
+func tidy(faults []problem.Fault) []problem.Fault {
+	type identity struct{ loc, kind string }
+	seen := map[identity]bool{}
+	locate := func(f problem.Fault) string {
+		b, _ := json.Marshal(f.Loc) // strings and integers only
+		return string(b)
+	}
+	var known, unknown []problem.Fault
+	for _, f := range faults {
+		id := identity{locate(f), f.Type}
+		switch {
+		case seen[id]:
+		case f.Type == "extra_forbidden":
+			unknown = append(unknown, f)
+		default:
+			known = append(known, f)
+		}
+		seen[id] = true
+	}
+	slices.SortFunc(unknown, func(a, b problem.Fault) int { return strings.Compare(locate(a), locate(b)) })
+	all := append(known, unknown...)
+	return all[:min(len(all), maxFaults)]
+}
+
+// translate turns an error of huma's into a fault. The rejected value, which huma adds to the error and to some
+// messages, stays behind.
+func translate(err error) problem.Fault {
+	detail, ok := errors.AsType[*huma.ErrorDetail](err)
+	if !ok {
+		return problem.Fault{Loc: []any{"body"}, Msg: "not valid", Type: "value_error"}
+	}
+	loc := split(detail.Location)
+	if kind, field, ok := strings.Cut(strings.TrimPrefix(detail.Message, decodeMark), decodeMark); ok {
+		for part := range strings.SplitSeq(field, ".") {
+			if part != "" {
+				loc = append(loc, part)
+			}
+		}
+		return problem.Fault{Loc: loc, Msg: kindMessages[kind], Type: kind}
+	}
+	if name, ok := strings.CutPrefix(detail.Message, "expected required property "); ok {
+		name = strings.TrimSuffix(name, " to be present")
+		return problem.Fault{Loc: append(loc, name), Msg: "required", Type: "missing"}
+	}
+	for _, k := range kinds {
+		if strings.HasPrefix(detail.Message, k.prefix) {
+			msg := detail.Message
+			if k.msg != "" {
+				msg = k.msg
+			} else if strings.HasPrefix(k.prefix, "expected number") {
+				msg = spellOut(msg)
+			}
+			return problem.Fault{Loc: loc, Msg: msg, Type: k.kind}
+		}
+	}
+	return problem.Fault{Loc: loc, Msg: "not valid", Type: "value_error"}
+}
+
+// spellOut writes a limit as people do: 1000000 and not 1e+06.
+func spellOut(msg string) string {
+	i := strings.LastIndexByte(msg, ' ') + 1
+	if n, err := strconv.ParseFloat(msg[i:], 64); err == nil && strings.ContainsRune(msg[i:], 'e') {
+		return msg[:i] + strconv.FormatFloat(n, 'f', -1, 64)
+	}
+	return msg
+}
+
+// kinds maps the beginnings of huma's messages to the stable types; msg replaces a message that could hold the value.
+var kinds = []struct{ prefix, kind, msg string }{
+	{"unexpected property", "extra_forbidden", "unknown key"},
+	{"required ", "missing", "required"},
+	{"expected boolean", "bool_type", ""},
+	{"invalid boolean", "bool_parsing", "expected true or false"},
+	{"expected integer", "int_type", ""},
+	{"invalid integer", "int_parsing", "expected an integer"},
+	{"expected number >=", "greater_than_equal", ""},
+	{"expected number <=", "less_than_equal", ""},
+	{"expected number >", "greater_than", ""},
+	{"expected number <", "less_than", ""},
+	{"expected number to be a multiple", "multiple_of", ""},
+	{"expected number", "float_type", ""},
+	{"invalid float", "float_parsing", "expected a number"},
+	{"expected length >=", "too_short", ""},
+	{"expected length <=", "too_long", ""},
+	{"expected array length >=", "too_short", ""},
+	{"expected array length <=", "too_long", ""},
+	{"expected object with at least", "too_short", ""},
+	{"expected object with at most", "too_long", ""},
+	{"expected array", "list_type", ""},
+	{"expected object", "dict_type", ""},
+	{"expected value to be one of", "enum", ""},
+	{"expected string to match pattern", "string_pattern_mismatch", ""},
+	{"expected string to be RFC 3339", "datetime_parsing", ""},
+	{"expected string to be RFC 5322 email", "email", "expected an e-mail address"},
+	{"expected string to be RFC 3986", "url_parsing", "expected a URL"},
+	{"expected string to be RFC 4122", "uuid_parsing", "expected a UUID"},
+	{"expected string to be regex", "regex", "expected a regular expression"},
+	{"expected string to be", "string_pattern_mismatch", ""},
+	{"expected string", "string_type", ""},
+	{"expected duration", "duration_parsing", "expected a duration"},
+	{"invalid date/time", "datetime_parsing", "expected a time as in RFC 3339"},
+	{"expected property", "missing", ""},
+}
+
+// split takes a location such as body.items[0].name apart.
+func split(location string) []any {
+	var loc []any
+	for part := range strings.SplitSeq(location, ".") {
+		name, rest, indexed := strings.Cut(part, "[")
+		if name != "" || !indexed {
+			loc = append(loc, shortKey(plainKey.Replace(name)))
+		}
+		for indexed {
+			var number string
+			number, rest, _ = strings.Cut(rest, "]")
+			if i, err := strconv.Atoi(number); err == nil {
+				loc = append(loc, i)
+			}
+			_, rest, indexed = strings.Cut(rest, "[")
+		}
+	}
+	return loc
+}
+
+// In the value that huma validates, dots and brackets of keys are replaced by characters that are in no declared key:
+// huma joins its locations with dots and cuts them off again at dots.
+var (
+	markedKey = strings.NewReplacer(".", "\uE000", "[", "\uE001")
+	plainKey  = strings.NewReplacer("\uE000", ".", "\uE001", "[")
+)
+
+func markKeys(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for key, value := range v {
+			value = markKeys(value)
+			if strings.ContainsAny(key, ".[") {
+				delete(v, key)
+				key = markedKey.Replace(key)
+			}
+			v[key] = value
+		}
+	case []any:
+		for i := range v {
+			v[i] = markKeys(v[i])
+		}
+	}
+	return v
+}
+
+// decodeMark begins and divides the message of a decoding error: huma keeps only the text of such an error.
+const decodeMark = "\x1e"
+
+var kindMessages = map[string]string{
+	"int_type": "expected integer", "float_type": "expected number", "string_type": "expected string",
+	"bool_type": "expected boolean", "list_type": "expected array", "dict_type": "expected object", "value_error": "not valid",
+}
+
+// unmarshal is json.Unmarshal whose errors do not hold the value.
+func unmarshal(data []byte, v any) error {
+	err := json.Unmarshal(data, v)
+	if err == nil {
+		if parsed, ok := v.(*any); ok && bytes.ContainsAny(data, ".[") {
+			*parsed = markKeys(*parsed)
+		}
+		return nil
+	}
+	kind, field := "value_error", ""
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		field = wrong.Field
+		switch wrong.Type.Kind() {
+		case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
+			reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+			kind = "int_type"
+		case reflect.Float32, reflect.Float64:
+			kind = "float_type"
+		case reflect.String:
+			kind = "string_type"
+		case reflect.Bool:
+			kind = "bool_type"
+		case reflect.Slice, reflect.Array:
+			kind = "list_type"
+		case reflect.Struct, reflect.Map:
+			kind = "dict_type"
+		}
+	}
+	return errors.New(decodeMark + kind + decodeMark + field)
+}

@@ -1,0 +1,142 @@
+// Package op turns one declaration into one operation of the HTTP API. From
+//
+//	op.Post(a, "/api/v1/vms/:vm_id/snapshots", h.create, op.Spec{
+//		ID: "create_vm_snapshot", Summary: "Take a snapshot of a VM", Tag: "VMs",
+//		Role: identity.Operator, On: op.VM, Status: http.StatusAccepted, Audit: op.Audit{Action: "vm.snapshot_create"},
+//	})
+//
+// come the route, the caller, the role, the key scope, the entitlement, the input with all its faults in one 422, the
+// audit row, the problem documents and the OpenAPI page. A handler is func(ctx, *I) (*O, error): I has fields tagged
+// path, query or header and a Body, O has a Body and header fields. Binding, validation and schemas are huma's; what a
+// caller may do, and in which order a request is refused, is decided here:
+//
+//	401 → role or key scope 403 → entitlement 403 → input 422 → existence 404 → state 409
+//
+// A thing outside the caller's teams is answered exactly like one that does not exist.
+package op
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/hostler/hostler/core/identity"
+)
+
+// On says what an operation acts on, and so where its role must be held.
+type On int
+
+const (
+	// Instance: the role must be held in the default team.
+	Instance On = iota
+	// Anywhere: the highest role in any team suffices; the handler filters by Caller.Visible.
+	Anywhere
+	// Host, VM, App and Job: the role must be held on the thing named by the path parameter host_id, vm_id, app_id, job_id.
+	Host
+	VM
+	App
+	Job
+)
+
+var onNames = [...]string{Instance: "instance", Anywhere: "anywhere", Host: "host", VM: "vm", App: "app", Job: "job"}
+
+func (o On) String() string { return onNames[o] }
+
+// param is the path parameter that names the thing; "" when the operation is on none.
+func (o On) param() string {
+	if o < Host {
+		return ""
+	}
+	return onNames[o] + "_id"
+}
+
+// Audit says how an operation enters the trail.
+type Audit struct {
+	// Action such as "vm.start"; a path parameter in braces is replaced by its value: "vm.{action}".
+	Action string
+	// Target is the path parameter that names the target, where the thing that the operation is On does not, or not
+	// alone; "" for none.
+	Target string
+}
+
+// Spec is what is declared of an operation besides its path and its types.
+type Spec struct {
+	// ID is unique and stable: clients are generated from it.
+	ID, Summary, Description, Tag string
+	// Public operations need no caller: log-in and setup.
+	Public bool
+	// Role is the least role. NoRole admits everyone who is logged in; only operations on one's own account have that.
+	Role identity.Role
+	On   On
+	// Status of success; 200, or 204 when the output has no body.
+	Status int
+	Audit  Audit
+	// Entitlement is the feature flag that must be on; "" for none.
+	Entitlement string
+	// Scope is the resource of an API key's scope; by default the first segment after /api/v1. GET needs "read" or
+	// "<scope>:write", every other method "<scope>:write".
+	Scope string
+	// ReadOnly marks a method other than GET that changes nothing (probe, token script); its key scope is "read".
+	ReadOnly bool
+	// Calls marks an operation that calls the hypervisor before it answers: 502, 503 and 504 are among its answers.
+	Calls bool
+	// MaxBody in bytes; 1 MiB when zero.
+	MaxBody int64
+	// Timeout is how long the handler may take; 60 s when zero. Streams have none.
+	Timeout time.Duration
+}
+
+// Body is the usual output: a JSON body.
+type Body[T any] struct{ Body T }
+
+// List is the output of a list; a nil slice is written as [].
+type List[T any] struct {
+	Total int `header:"X-Total-Count" doc:"Number of all entries, those on other pages included"`
+	Body  []T
+}
+
+func (l *List[T]) fill() {
+	if l.Body == nil {
+		l.Body = []T{}
+	}
+}
+
+// Empty is the output of an operation that answers 204.
+type Empty struct{}
+
+// Page is embedded into the input of lists that can grow without bound.
+type Page struct {
+	Page    int `query:"page" default:"1" minimum:"1" maximum:"1000000" doc:"Page, from 1"`
+	PerPage int `query:"per_page" default:"50" minimum:"1" maximum:"500" doc:"Entries on a page"`
+}
+
+// Offset is the number of entries before the page; at most 500 million.
+func (p Page) Offset() int { return (p.Page - 1) * p.PerPage }
+
+// Limit is the number of entries on the page.
+func (p Page) Limit() int { return p.PerPage }
+
+// Get declares an operation that reads.
+func Get[I, O any](a *API, path string, handler func(context.Context, *I) (*O, error), spec Spec) {
+	register(a, http.MethodGet, path, handler, spec)
+}
+
+// Post declares an operation that creates or acts.
+func Post[I, O any](a *API, path string, handler func(context.Context, *I) (*O, error), spec Spec) {
+	register(a, http.MethodPost, path, handler, spec)
+}
+
+// Put declares an operation that replaces.
+func Put[I, O any](a *API, path string, handler func(context.Context, *I) (*O, error), spec Spec) {
+	register(a, http.MethodPut, path, handler, spec)
+}
+
+// Patch declares an operation that changes some fields; its body's fields are Optional.
+func Patch[I, O any](a *API, path string, handler func(context.Context, *I) (*O, error), spec Spec) {
+	register(a, http.MethodPatch, path, handler, spec)
+}
+
+// Delete declares an operation that removes.
+func Delete[I, O any](a *API, path string, handler func(context.Context, *I) (*O, error), spec Spec) {
+	register(a, http.MethodDelete, path, handler, spec)
+}

@@ -1,0 +1,232 @@
+package op
+
+import (
+	"fmt"
+	"net/http"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/hostler/hostler/core/problem"
+)
+
+const schemaPrefix = "#/components/schemas/"
+
+// newDocument is the OpenAPI document before any operation is in it.
+func newDocument(version string) *huma.OpenAPI {
+	registry := huma.NewMapRegistry(schemaPrefix, newNamer())
+	registry.RegisterTypeAlias(reflect.TypeFor[refusal](), reflect.TypeFor[problemDocument]()) // huma documents what NewError yields
+	problemRef := registry.Schema(reflect.TypeFor[problemDocument](), true, "")
+	invalidRef := registry.Schema(reflect.TypeFor[validationDocument](), true, "")
+	answer := func(description string, schema *huma.Schema, example *problem.Error) *huma.Response {
+		media := &huma.MediaType{Schema: schema}
+		if example != nil {
+			media.Example = rawJSON(document(example, "FQ3B7RZ2V5XK4J6N"))
+		}
+		return &huma.Response{Description: description, Content: map[string]*huma.MediaType{"application/problem+json": media}}
+	}
+	return &huma.OpenAPI{
+		OpenAPI: "3.1.0",
+		Info: &huma.Info{
+			Title: "Hostler", Version: version, Description: introduction(),
+			License: &huma.License{Name: "Apache 2.0", Identifier: "Apache-2.0"},
+		},
+		Components: &huma.Components{
+			Schemas: registry,
+			Responses: map[string]*huma.Response{
+				"Unauthenticated": answer("Nobody is logged in", problemRef, problem.New(problem.CodeUnauthenticated, "log in, or send an API key")),
+				"Forbidden":       answer("The role, the key's scope or a switched-off feature forbids it", problemRef, tooLow(4)),
+				"NotFound":        answer("There is no such thing, or it is not yours to see", problemRef, problem.From(NoSuch("host"))),
+				"Conflict": answer("Not possible now, or to be confirmed: send confirm with the value of confirm_phrase", problemRef,
+					problem.Confirm(problem.CodeConfirmRequired, "pve1", "type the name of what is at risk")),
+				"TooLarge":         answer("The body is too large", problemRef, nil),
+				"UnsupportedMedia": answer("The body is not application/json", problemRef, nil),
+				"Invalid": answer("All faults of the input", invalidRef,
+					problem.Invalid(problem.Fault{Loc: []any{"body", "name"}, Msg: "required", Type: "missing"})),
+				"HypervisorFailed": answer("The hypervisor failed or refused; reason is unreachable, tls_fingerprint, auth, permission, protocol or refused", problemRef,
+					problem.New(problem.CodeHypervisorError, "the host closed the connection without an answer").With("reason", "unreachable")),
+				"Unavailable": answer("The hypervisor's plugin or the database is away at present", problemRef, nil),
+				"Timeout": answer("The hypervisor did not answer in time", problemRef,
+					problem.New(problem.CodeTimeout, "the hypervisor did not answer in time")),
+				"Problem": answer("Any other problem; see the table of identifiers", problemRef, nil),
+			},
+			SecuritySchemes: map[string]*huma.SecurityScheme{
+				"session": {Type: "apiKey", In: "cookie", Name: "service_session", Description: "The cookie that log-in sets; over TLS its name begins with __Host-."},
+				"api_key": {Type: "http", Scheme: "bearer", BearerFormat: "svc_…", Description: "An API key."},
+			},
+		},
+		Extensions: map[string]any{"x-errors": errorTable()},
+	}
+}
+
+// problemDocument is the schema of every error body but the 422's.
+type problemDocument struct {
+	Type      string   `json:"type" doc:"Always about:blank: error tells problems apart" example:"about:blank"`
+	Title     string   `json:"title" doc:"What kind of problem it is, for people"`
+	Status    int      `json:"status" doc:"The HTTP status"`
+	Detail    string   `json:"detail" doc:"What happened here, for people"`
+	Error     string   `json:"error" doc:"What kind of problem it is, for machines"`
+	RequestID string   `json:"request_id" doc:"The answer's X-Request-ID; log and audit trail have it too"`
+	_         struct{} `additionalProperties:"true"`
+}
+
+// validationDocument is the schema of the 422's body.
+type validationDocument struct {
+	Type      string          `json:"type" example:"about:blank"`
+	Title     string          `json:"title"`
+	Status    int             `json:"status" example:"422"`
+	Detail    []faultDocument `json:"detail" doc:"Every fault of the request"`
+	Error     string          `json:"error" example:"invalid"`
+	RequestID string          `json:"request_id"`
+}
+
+type faultDocument struct {
+	Loc  []any  `json:"loc" doc:"body, query, path or header, then the keys and indexes that lead to the fault"`
+	Msg  string `json:"msg" doc:"What is wrong, for people; never the rejected value"`
+	Type string `json:"type" doc:"What is wrong, for machines" example:"missing"`
+}
+
+var documentNames = map[reflect.Type]string{
+	reflect.TypeFor[problemDocument]():    "Problem",
+	reflect.TypeFor[validationDocument](): "HTTPValidationError",
+	reflect.TypeFor[faultDocument]():      "ValidationError",
+}
+
+// newNamer names schemas after their types. A second type of the same name gets a number; the order of registration is
+// that of the source, so the numbers are stable.
+func newNamer() func(reflect.Type, string) string {
+	names := map[reflect.Type]string{}
+	taken := map[string]bool{}
+	return func(t reflect.Type, hint string) string {
+		for t.Kind() == reflect.Pointer {
+			t = t.Elem()
+		}
+		if name, ok := documentNames[t]; ok {
+			return name
+		}
+		if t.Kind() != reflect.Struct {
+			return huma.DefaultSchemaNamer(t, hint)
+		}
+		if name, ok := names[t]; ok {
+			return name
+		}
+		base := huma.DefaultSchemaNamer(t, hint)
+		name := base
+		for n := 2; taken[name]; n++ {
+			name = base + strconv.Itoa(n)
+		}
+		names[t], taken[name] = name, true
+		return name
+	}
+}
+
+// nameBodies gives a nameless body the name of its operation instead of its input's, which other packages use as well.
+func (a *API) nameBodies(id string, input, output reflect.Type) {
+	for t, suffix := range map[reflect.Type]string{input: "Request", output: "Response"} {
+		body, ok := t.FieldByName("Body")
+		for ok && body.Type.Kind() == reflect.Pointer {
+			body.Type = body.Type.Elem()
+		}
+		if ok && body.Type.Kind() == reflect.Struct && body.Type.Name() == "" {
+			a.huma.OpenAPI().Components.Schemas.Schema(body.Type, true, pascal(id)+suffix)
+		}
+	}
+}
+
+func pascal(id string) string {
+	var b strings.Builder
+	for word := range strings.FieldsFuncSeq(id, func(r rune) bool { return r == '_' || r == '-' }) {
+		b.WriteString(strings.ToUpper(word[:1]) + word[1:])
+	}
+	return b.String()
+}
+
+// document completes an operation's page: who may, where, what is recorded, and what can go wrong.
+func (a *API) document(o *Operation, declared *huma.Operation) {
+	doc := a.huma.OpenAPI()
+	if !slices.ContainsFunc(doc.Tags, func(t *huma.Tag) bool { return t.Name == o.Spec.Tag }) {
+		doc.Tags = append(doc.Tags, &huma.Tag{Name: o.Spec.Tag})
+	}
+	declared.Extensions = map[string]any{"x-on": o.Spec.On.String()}
+	declared.Security = []map[string][]string{{"session": {}}, {"api_key": {}}}
+	if o.Spec.Public {
+		declared.Security = []map[string][]string{}
+		delete(declared.Extensions, "x-on")
+	} else {
+		declared.Extensions["x-role"] = o.Spec.Role.String()
+		declared.Extensions["x-scope"] = o.scope()
+	}
+	if o.Spec.Audit.Action != "" {
+		declared.Extensions["x-audit"] = o.Spec.Audit.Action
+	}
+	if o.Spec.Entitlement != "" {
+		declared.Extensions["x-entitlement"] = o.Spec.Entitlement
+	}
+	refs := map[int]string{}
+	if !o.Spec.Public {
+		refs[http.StatusUnauthorized], refs[http.StatusForbidden] = "Unauthenticated", "Forbidden"
+	}
+	if strings.Contains(o.Path, "{") {
+		refs[http.StatusNotFound] = "NotFound"
+	}
+	if o.Method != http.MethodGet {
+		refs[http.StatusConflict] = "Conflict"
+	}
+	if o.bodyDeclared {
+		refs[http.StatusRequestEntityTooLarge], refs[http.StatusUnsupportedMediaType] = "TooLarge", "UnsupportedMedia"
+	}
+	if o.bodyDeclared || len(declared.Parameters) > 0 {
+		refs[http.StatusUnprocessableEntity] = "Invalid"
+	}
+	if o.Spec.Calls {
+		refs[http.StatusBadGateway], refs[http.StatusServiceUnavailable], refs[http.StatusGatewayTimeout] = "HypervisorFailed", "Unavailable", "Timeout"
+	}
+	for status, name := range refs {
+		declared.Responses[strconv.Itoa(status)] = &huma.Response{Ref: "#/components/responses/" + name}
+	}
+	declared.Responses["default"] = &huma.Response{Ref: "#/components/responses/Problem"}
+	if declared.RequestBody != nil {
+		a.exemplify(declared.RequestBody.Content)
+	}
+	for _, response := range declared.Responses {
+		a.exemplify(response.Content)
+	}
+}
+
+// errorTable lists every problem code by status and name.
+func errorTable() []map[string]any {
+	codes := problem.Codes()
+	slices.SortFunc(codes, func(a, b problem.Code) int {
+		if a.Status() != b.Status() {
+			return a.Status() - b.Status()
+		}
+		return strings.Compare(string(a), string(b))
+	})
+	table := make([]map[string]any, len(codes))
+	for i, code := range codes {
+		table[i] = map[string]any{"error": string(code), "status": code.Status(), "title": code.Title()}
+	}
+	return table
+}
+
+func introduction() string {
+	var b strings.Builder
+	b.WriteString(`Hostler manages virtual machines and app containers on hypervisor hosts.
+
+Log in with POST /api/v1/auth/login and keep the cookie, or send an API key as "Authorization: Bearer svc_…".
+Every operation names the role that it needs and where the role must be held: on the instance (the team "default"), anywhere, or on the thing in the path.
+A thing outside your teams is answered like one that does not exist.
+A request is refused in this order: 401, 403 for role or scope, 403 for a switched-off feature, 422 with all faults, 404, 409.
+Errors are application/problem+json with the identifier in the member "error". Times are UTC in RFC 3339. Unknown body keys are refused, unknown query keys ignored.
+
+| error | status | meaning |
+|---|---|---|
+`)
+	for _, row := range errorTable() {
+		fmt.Fprintf(&b, "| %s | %d | %s |\n", row["error"], row["status"], row["title"])
+	}
+	return b.String()
+}

@@ -1,0 +1,160 @@
+package op
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"reflect"
+	"regexp"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/hostler/hostler/core/problem"
+)
+
+// wildcard matches the placeholders of a router pattern.
+var wildcard = regexp.MustCompile(`[:*]([a-z0-9_]+)`)
+
+// register declares an operation to huma, which declares it to the router through the adapter.
+func register[I, O any](a *API, method, pattern string, handler func(context.Context, *I) (*O, error), spec Spec) {
+	operation := a.declare(method, pattern, spec, reflect.TypeFor[I]())
+	a.nameBodies(spec.ID, reflect.TypeFor[I](), reflect.TypeFor[O]())
+	huma.Register(a.huma, operation.describe(), func(ctx context.Context, in *I) (*O, error) {
+		out, err := run(ctx, a, in, handler)
+		if err != nil {
+			return nil, a.refusal(ctx, err)
+		}
+		if list, ok := any(out).(interface{ fill() }); ok && out != nil {
+			list.fill()
+		}
+		return out, nil
+	})
+	a.finish(operation)
+}
+
+// run is the handler between the last checks and the audit row.
+func run[I, O any](ctx context.Context, a *API, in *I, handler func(context.Context, *I) (*O, error)) (*O, error) {
+	q := requestOf(ctx)
+	if q.operation.Method == http.MethodPatch && changesNothing(reflect.ValueOf(in).Elem().FieldByName("Body")) {
+		q.faults = append(q.faults, problem.Fault{Loc: []any{"body"}, Msg: "nothing to change", Type: "nothing_to_change"})
+	}
+	if err := q.ready(); err != nil {
+		return nil, err
+	}
+	out, err := handler(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.succeed(ctx, q); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// ready is the last check before the handler: faults of the raw input, then existence.
+func (q *request) ready() error {
+	if len(q.faults) > 0 {
+		return problem.Invalid(q.faults...)
+	}
+	if q.missing != nil {
+		return q.missing
+	}
+	return nil
+}
+
+// succeed records an attempt whose row the handler did not write itself.
+func (a *API) succeed(ctx context.Context, q *request) error {
+	if q.attempt == nil {
+		return nil
+	}
+	if a.config.StrictAudit && !q.operation.Spec.ReadOnly && !q.attempt.Written() {
+		panic(fmt.Sprintf("operation %s changed something outside its transaction's audit row", q.operation.Spec.ID))
+	}
+	return a.record(ctx, q, nil)
+}
+
+// declare checks a declaration and enters it into the list. It panics on what no request could repair.
+func (a *API) declare(method, pattern string, spec Spec, input reflect.Type) *Operation {
+	if spec.ID == "" || spec.Summary == "" || spec.Tag == "" {
+		panic(fmt.Sprintf("op: %s %s needs an ID, a summary and a tag", method, pattern))
+	}
+	if spec.On >= Host && !strings.Contains(pattern, ":"+spec.On.param()) {
+		panic(fmt.Sprintf("op: %s is on a %s but its path has no :%s", spec.ID, spec.On, spec.On.param()))
+	}
+	if target := spec.Audit.Target; target != "" && !regexp.MustCompile(`[:*]`+target+`(/|$)`).MatchString(pattern) {
+		panic(fmt.Sprintf("op: the audit target %s of %s is no parameter of its path", target, spec.ID))
+	}
+	operation := &Operation{
+		Method: method, Pattern: pattern, Path: wildcard.ReplaceAllString(pattern, "{$1}"), Spec: spec, enums: map[string][]any{},
+	}
+	if body, ok := input.FieldByName("Body"); ok {
+		operation.bodyDeclared = true
+		operation.bodyRequired = body.Type.Kind() != reflect.Pointer
+	}
+	checkInput(spec.ID, input)
+	a.operations = append(a.operations, operation)
+	return operation
+}
+
+// describe is the operation as huma is told of it.
+func (o *Operation) describe() huma.Operation {
+	return huma.Operation{
+		OperationID:   o.Spec.ID,
+		Method:        o.Method,
+		Path:          o.Path,
+		Summary:       o.Spec.Summary,
+		Description:   o.Spec.Description,
+		Tags:          []string{o.Spec.Tag},
+		DefaultStatus: o.Spec.Status,
+		MaxBodyBytes:  -1, // readBody has its own limit
+		Metadata:      map[string]any{"operation": o},
+	}
+}
+
+// finish completes what huma has made of the declaration.
+func (a *API) finish(o *Operation) {
+	declared := a.declared(o)
+	for _, param := range declared.Parameters {
+		tighten(param)
+		if param.In != "path" {
+			o.params = append(o.params, param)
+		} else if len(param.Schema.Enum) > 0 {
+			o.enums[param.Name] = param.Schema.Enum
+		}
+	}
+	a.document(o, declared)
+}
+
+// declared is huma's operation in the document.
+func (a *API) declared(o *Operation) *huma.Operation {
+	item := a.huma.OpenAPI().Paths[o.Path]
+	switch o.Method {
+	case http.MethodGet:
+		return item.Get
+	case http.MethodPost:
+		return item.Post
+	case http.MethodPut:
+		return item.Put
+	case http.MethodPatch:
+		return item.Patch
+	}
+	return item.Delete
+}
+
+// maxParam is the longest string parameter where the declaration sets no limit, in characters.
+const maxParam = 1024
+
+// tighten gives a parameter the limits that hold everywhere. huma validates with the same schema value.
+func tighten(param *huma.Param) {
+	s := param.Schema
+	switch {
+	case s.Type == huma.TypeInteger && param.In == "path" && s.Minimum == nil && strings.HasSuffix(param.Name, "id"):
+		one := 1.0
+		s.Minimum = &one
+	case s.Type == huma.TypeString && s.MaxLength == nil:
+		most := maxParam
+		s.MaxLength = &most
+	}
+	s.PrecomputeMessages()
+}

@@ -1,0 +1,173 @@
+package op
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"reflect"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+const (
+	// defaultKeepAlive is below the time after which proxies cut a silent connection.
+	defaultKeepAlive = 15 * time.Second
+	// sendTime is how long a reader may take to accept one event before the stream ends.
+	sendTime = 10 * time.Second
+	// defaultReadmit bounds how long a reader reads on after a log-out, a deactivation or the loss of a role.
+	defaultReadmit = 5 * time.Second
+)
+
+// EventStream is an open stream of Server-Sent Events (WHATWG HTML section 9.2). Its methods are safe for concurrent use.
+type EventStream struct {
+	mu      sync.Mutex
+	w       *writer
+	control *http.ResponseController
+	cancel  context.CancelCauseFunc
+	begun   bool
+	err     error
+}
+
+// Send writes one event; data is written as JSON. id is what a reader that comes back sends as Last-Event-ID; an empty
+// id or event is left out. An error means that the reader is gone: the handler returns it, and its context has ended too.
+func (s *EventStream) Send(id, event string, data any) error {
+	var b bytes.Buffer
+	for _, field := range []struct{ name, value string }{{"id", id}, {"event", event}} {
+		if strings.ContainsAny(field.value, "\r\n\x00") {
+			return fmt.Errorf("sending an event: its %s holds a line break or NUL", field.name)
+		}
+		if field.value != "" {
+			b.WriteString(field.name + ": " + field.value + "\n")
+		}
+	}
+	b.WriteString("data: ")
+	encoder := json.NewEncoder(&b) // one line, ended by a newline: JSON escapes line breaks in strings
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(data); err != nil {
+		return fmt.Errorf("encoding an event: %w", err)
+	}
+	b.WriteString("\n")
+	return s.write(b.Bytes())
+}
+
+// Open begins the answer without an event, so that the reader sees at once that the stream stands.
+func (s *EventStream) Open() error { return s.write([]byte(":\n\n")) }
+
+func (s *EventStream) write(p []byte) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err != nil {
+		return s.err
+	}
+	if !s.begun {
+		s.begun = true
+		h := s.w.Header()
+		h.Set("Content-Type", "text/event-stream")
+		h.Set("X-Accel-Buffering", "no")
+		s.w.WriteHeader(http.StatusOK)
+	}
+	_ = s.control.SetWriteDeadline(time.Now().Add(sendTime)) // only the real server has deadlines
+	_, err := s.w.Write(p)
+	if err == nil {
+		err = s.control.Flush()
+	}
+	_ = s.control.SetWriteDeadline(time.Time{}) // HTTP/2 would end an idle stream at it
+	if err != nil && !errors.Is(err, http.ErrNotSupported) {
+		s.err = fmt.Errorf("writing to the event stream: %w", err)
+		s.cancel(s.err)
+		return s.err
+	}
+	return nil
+}
+
+// started reports whether anything was sent.
+func (s *EventStream) started() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.begun
+}
+
+// end lets nothing more out and ends the handler's context.
+func (s *EventStream) end(cause error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err == nil {
+		s.err = cause
+	}
+	s.cancel(cause)
+}
+
+// beat sends comments until the context ends, from the first event on.
+func (s *EventStream) beat(ctx context.Context, every time.Duration) {
+	ticker := time.NewTicker(every)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			if s.started() && s.write([]byte(":\n\n")) != nil {
+				return
+			}
+		}
+	}
+}
+
+// Stream declares an operation that answers GET with Server-Sent Events until the handler returns or the reader goes
+// away, which ends the handler's context. It ends as well when the reader may no longer read it, or holds other roles
+// than at its beginning. An error before the first event is an ordinary problem; after it the stream just ends, and the
+// reader comes back with the id of the last event it saw:
+//
+//	type eventsIn struct {
+//		JobID int64  `path:"job_id"`
+//		Last  string `header:"Last-Event-ID"`
+//	}
+func Stream[I any](a *API, path string, handler func(context.Context, *I, *EventStream) error, spec Spec) {
+	operation := a.declare(http.MethodGet, path, spec, reflect.TypeFor[I]())
+	operation.Stream = true
+	type events struct{ Body func(huma.Context) }
+	declared := operation.describe()
+	declared.Responses = map[string]*huma.Response{"200": {
+		Description: "A stream of Server-Sent Events whose data is JSON",
+		Content:     map[string]*huma.MediaType{"text/event-stream": {Schema: &huma.Schema{Type: huma.TypeString}}},
+	}}
+	huma.Register(a.huma, declared, func(ctx context.Context, in *I) (*events, error) {
+		q := requestOf(ctx)
+		if err := q.ready(); err != nil {
+			return nil, a.refusal(ctx, err)
+		}
+		return &events{func(e huma.Context) {
+			if e.Method() == http.MethodHead {
+				e.SetHeader("Content-Type", "text/event-stream")
+				return
+			}
+			if err := stream(ctx, q, in, handler); err != nil {
+				a.fail(ctx, a.problem(ctx, err))
+			}
+		}}, nil
+	})
+	a.finish(operation)
+}
+
+// stream runs the handler with its keep-alive. It ends the keep-alive before it returns: the writer is not to be used after.
+func stream[I any](ctx context.Context, q *request, in *I, handler func(context.Context, *I, *EventStream) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	s := &EventStream{w: q.w, control: http.NewResponseController(q.w), cancel: cancel}
+	_ = s.control.SetWriteDeadline(time.Time{})
+	var beating sync.WaitGroup
+	beating.Go(func() { s.beat(ctx, q.api.config.KeepAlive) })
+	beating.Go(func() { q.guard(ctx, s) })
+	defer beating.Wait()
+	defer cancel(nil)
+	err := handler(ctx, in, s)
+	if err == nil && !s.started() {
+		return s.Open()
+	}
+	return err
+}

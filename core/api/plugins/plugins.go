@@ -1,0 +1,55 @@
+// Package plugins is the HTTP resource of the installed plugins.
+package plugins
+
+import (
+	"context"
+
+	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/plugin"
+)
+
+// Manager tells how the plugins are.
+type Manager interface{ Status() []plugin.Status }
+
+// Deps is what the resource works with.
+type Deps struct{ Plugins Manager }
+
+type handlers struct{ plugins Manager }
+
+// Register declares the operations.
+func Register(a *op.API, deps Deps) {
+	h := handlers{deps.Plugins}
+	op.Get(a, "/api/v1/plugins", h.list, op.Spec{
+		ID: "list_plugins", Summary: "List plugins", Tag: "Plugins", Role: identity.Admin,
+		Description: "The plugins that were pinned on the machine, and how their processes are on the instance that answers. Plugins are pinned and " +
+			"verified with `hostlerd plugin` on the machine, never over HTTP.",
+	})
+}
+
+// Plugin is one installed plugin.
+type Plugin struct {
+	Name         string   `json:"name" example:"pve"`
+	Kind         string   `json:"kind" example:"hypervisor"`
+	Version      string   `json:"version" example:"0.1.0"`
+	Capabilities []string `json:"capabilities" example:"[\"lifecycle\",\"role_script\"]" doc:"What it can do beyond what every plugin of its kind must"`
+	State        string   `json:"state" enum:"starting,running,backing_off,stopped,failed"`
+	Restarts     int      `json:"restarts" doc:"Since the service started"`
+	Digest       string   `json:"digest" doc:"SHA-256 of the pinned program" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"`
+	Error        string   `json:"error" doc:"Why its last process ended or was not started; empty when that never happened"`
+}
+
+func (h handlers) list(context.Context, *struct{}) (*op.List[Plugin], error) {
+	status := h.plugins.Status()
+	all := make([]Plugin, len(status))
+	for i, s := range status {
+		all[i] = Plugin{
+			Name: s.Name, Kind: s.Kind, Version: s.Version, Capabilities: s.Abilities, State: string(s.State),
+			Restarts: s.Restarts, Digest: s.SHA256, Error: s.Error,
+		}
+		if all[i].Capabilities == nil {
+			all[i].Capabilities = []string{}
+		}
+	}
+	return &op.List[Plugin]{Total: len(all), Body: all}, nil
+}

@@ -1,0 +1,135 @@
+package route
+
+import (
+	"cmp"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/julienschmidt/httprouter"
+)
+
+// probe carries the candidates of a shape out of httprouter, whose Lookup yields nothing but a Handle: each Handle
+// stores its list in the probe that it gets in place of a ResponseWriter. It is never written to.
+type probe struct {
+	http.ResponseWriter
+	candidates []*candidate
+}
+
+// fold hands one shape per group of candidates to httprouter.
+func (rt *Router) fold() {
+	rt.index = httprouter.New()
+	for method, candidates := range rt.routes {
+		shapes := map[string][]*candidate{}
+		fold("", 0, candidates, shapes)
+		for shape, group := range shapes {
+			slices.SortStableFunc(group, literalFirst)
+			rt.index.Handle(method, shape, func(w http.ResponseWriter, _ *http.Request, _ httprouter.Params) {
+				w.(*probe).candidates = group
+			})
+		}
+	}
+}
+
+// fold distributes the candidates, which agree in shape on their first depth segments, among the shapes below prefix.
+func fold(prefix string, depth int, candidates []*candidate, shapes map[string][]*candidate) {
+	next := map[string][]*candidate{}
+	wildcard, rest := false, false
+	for _, c := range candidates {
+		switch {
+		case len(c.segments) == depth:
+			shapes[prefix] = append(shapes[prefix], c)
+			continue
+		case rank(c.segments[depth]) == 1:
+			wildcard = true
+		case rank(c.segments[depth]) == 2:
+			rest = true
+		}
+		next[c.segments[depth]] = append(next[c.segments[depth]], c)
+	}
+	below := func(segment string, members []*candidate) {
+		fold(prefix+"/"+segment, depth+1, members, shapes)
+	}
+	all := make([]*candidate, 0, len(candidates))
+	for _, members := range next {
+		all = append(all, members...)
+	}
+	switch {
+	case rest: // whatever is longer is told apart by its candidates
+		shape := prefix + "/*p" + strconv.Itoa(depth)
+		shapes[shape] = append(shapes[shape], all...)
+	case wildcard:
+		below(":p"+strconv.Itoa(depth), all)
+	default:
+		for segment, members := range next {
+			below(segment, members)
+		}
+	}
+}
+
+// literalFirst orders candidates by the first place in which their kinds differ, then by pattern to be stable.
+func literalFirst(a, b *candidate) int {
+	for i := range min(len(a.segments), len(b.segments)) {
+		if d := cmp.Compare(rank(a.segments[i]), rank(b.segments[i])); d != 0 {
+			return d
+		}
+	}
+	return strings.Compare(a.pattern, b.pattern)
+}
+
+// match holds the candidate against an escaped path and captures its parameters.
+func (c *candidate) match(escaped string) (Params, bool) {
+	var params Params
+	rest := escaped[1:]
+	for i, want := range c.segments {
+		if rank(want) == 2 {
+			value, ok := unescapeRest(rest)
+			return append(params, Param{want[1:], value}), ok
+		}
+		segment, tail, more := strings.Cut(rest, "/")
+		if more == (i == len(c.segments)-1) {
+			return nil, false // the path is longer or shorter than the pattern
+		}
+		if rank(want) == 1 {
+			value, ok := unescape(segment)
+			if !ok {
+				return nil, false
+			}
+			if params == nil {
+				params = make(Params, 0, 4)
+			}
+			params = append(params, Param{want[1:], value})
+		} else if segment != want {
+			return nil, false
+		}
+		rest = tail
+	}
+	return params, true
+}
+
+// unescape decodes one segment. Nothing is named by an empty one, by one of dots, or by one that holds NUL or bytes
+// that are not UTF-8: neither the database nor a hypervisor's URL could carry it.
+func unescape(segment string) (string, bool) {
+	value, err := url.PathUnescape(segment)
+	if err != nil || value == "" || value == "." || value == ".." {
+		return "", false
+	}
+	return value, utf8.ValidString(value) && !strings.Contains(value, "\x00")
+}
+
+// unescapeRest is unescape for the rest of a path; no part between its slashes may be empty or made of dots.
+func unescapeRest(rest string) (string, bool) {
+	value, ok := unescape(rest)
+	if !ok {
+		return "", false
+	}
+	for part := range strings.SplitSeq(value, "/") {
+		if part == "" || part == "." || part == ".." {
+			return "", false
+		}
+	}
+	return value, true
+}

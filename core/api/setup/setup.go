@@ -1,0 +1,81 @@
+// Package setup is the HTTP side of the first start: making the first owner with the one-time token.
+package setup
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/problem"
+)
+
+// Deps is what the operations work with.
+type Deps struct{ Setup *identity.Setup }
+
+type handlers struct{ setup *identity.Setup }
+
+// Register declares the operations.
+func Register(a *op.API, deps Deps) {
+	h := handlers{deps.Setup}
+	op.Get(a, "/api/v1/setup", h.needed, op.Spec{
+		ID: "get_setup", Summary: "Ask whether the instance needs its first owner", Tag: "Setup", Public: true,
+		Description: "While no user exists `needed` is true. Afterwards the answer is 409 `already_set_up`.",
+	})
+	op.Post(a, "/api/v1/setup", h.complete, op.Spec{
+		ID: "complete_setup", Summary: "Make the first owner", Tag: "Setup", Public: true, Status: http.StatusCreated,
+		Audit: op.Audit{Action: "setup.complete"},
+		Description: "Needs the one-time token that the service has written to the file `setup-token` in its state directory and named in its log. " +
+			"A wrong token is 401 `invalid_credentials`. It works once: afterwards the answer is 409 `already_set_up`. It does not log in.",
+	})
+}
+
+// State says whether setup is needed.
+type State struct {
+	Needed bool `json:"needed" example:"true" doc:"Always true: a finished setup answers 409"`
+}
+
+func (h handlers) needed(ctx context.Context, _ *struct{}) (*op.Body[State], error) {
+	needed, err := h.setup.Needed(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !needed {
+		return nil, problem.New(problem.CodeAlreadySetUp, "the instance has an owner; log in instead")
+	}
+	return &op.Body[State]{Body: State{Needed: true}}, nil
+}
+
+type completeInput struct {
+	Body struct {
+		SetupToken  string  `json:"setup_token" maxLength:"200" example:"Hn3vYk0x3o6m5nE8m2uPz7Jm1rW4bTqSdVaLcXgKfQe" doc:"The text in the file setup-token"`
+		Email       string  `json:"email" maxLength:"254" example:"anna@example.com"`
+		Password    string  `json:"password" minLength:"12" maxLength:"1024" example:"seven-yellow-donkeys" doc:"At least 12 characters, neither a common password nor the e-mail address"`
+		DisplayName *string `json:"display_name,omitempty" maxLength:"200" example:"Anna Lee"`
+	}
+}
+
+type completeOutput struct {
+	Body struct {
+		User FirstOwner `json:"user"`
+	}
+}
+
+// FirstOwner is the account that the setup has made.
+type FirstOwner struct {
+	ID          int64   `json:"id" example:"1"`
+	Email       string  `json:"email" example:"anna@example.com"`
+	DisplayName *string `json:"display_name" example:"Anna Lee"`
+}
+
+func (h handlers) complete(ctx context.Context, in *completeInput) (*completeOutput, error) {
+	user, err := h.setup.Complete(ctx, in.Body.SetupToken, identity.NewUser{
+		Email: in.Body.Email, Password: in.Body.Password, DisplayName: in.Body.DisplayName,
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := &completeOutput{}
+	out.Body.User = FirstOwner{ID: user.ID, Email: user.Email, DisplayName: user.DisplayName}
+	return out, nil
+}

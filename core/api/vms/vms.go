@@ -1,0 +1,80 @@
+// Package vms is the HTTP resource of virtual machines.
+package vms
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/guest"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/vm"
+)
+
+// Deps is what the resource works with.
+type Deps struct{ VMs *vm.Store }
+
+type handlers struct{ vms *vm.Store }
+
+const tag = "VMs"
+
+// Register declares the operations.
+func Register(a *op.API, deps Deps) {
+	h := handlers{deps.VMs}
+	op.Get(a, "/api/v1/vms", h.list, op.Spec{
+		ID: "list_vms", Summary: "List VMs", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
+		Description: "Every VM of the hosts that the caller may see, as the last poll found it: a VM of a cluster is listed once, whichever " +
+			"members of the cluster are enrolled. The list is not paged.",
+	})
+	op.Get(a, "/api/v1/vms/:vm_id", h.get, op.Spec{
+		ID: "get_vm", Summary: "Get a VM", Tag: tag, Role: identity.Viewer, On: op.VM,
+		Description: "The VM as the last poll found it. While its host cannot be reached its status is `unknown`.",
+	})
+	op.Post(a, "/api/v1/vms/:vm_id/:action", h.act, op.Spec{
+		ID: "act_on_vm", Summary: "Start, stop or otherwise change a VM's power state", Tag: tag, Role: identity.Operator, On: op.VM,
+		Status: http.StatusAccepted, Audit: op.Audit{Action: "vm.{action}"},
+		Description: "Answers with the job that does it; its transcript is the hypervisor's task log. One job works on a guest at a time: a second " +
+			"is 409 `guest_busy`. A host without a token for lifecycle is 409 `capability_missing`. Actions that interrupt the VM which the service " +
+			"itself runs in are 409 `self_target` until `confirm` holds its name.",
+	})
+}
+
+type listInput struct {
+	Host   int64  `query:"host" minimum:"1" doc:"Only VMs of this host"`
+	Status string `query:"status" enum:"running,stopped,paused,suspended,unknown,pending" doc:"Only VMs in this state"`
+	Q      string `query:"q" maxLength:"200" doc:"Only VMs whose name, node, tag or id contains this"`
+}
+
+func (h handlers) list(ctx context.Context, in *listInput) (*op.List[guest.Guest], error) {
+	all, err := h.vms.List(ctx, guest.Filter{HostID: in.Host, Status: in.Status, Query: in.Q}, identity.FromContext(ctx).Visible())
+	return &op.List[guest.Guest]{Total: len(all), Body: all}, err
+}
+
+type oneInput struct {
+	ID int64 `path:"vm_id" minimum:"1"`
+}
+
+func (h handlers) get(ctx context.Context, in *oneInput) (*op.Body[*guest.Guest], error) {
+	g, err := h.vms.Get(ctx, in.ID)
+	return &op.Body[*guest.Guest]{Body: g}, err
+}
+
+type actInput struct {
+	ID     int64  `path:"vm_id" minimum:"1"`
+	Action string `path:"action" enum:"start,stop,shutdown,restart,pause,resume,reset"`
+	Body   *struct {
+		Confirm *string `json:"confirm,omitempty" maxLength:"200" doc:"The VM's name, where a confirmation is asked for"`
+	}
+}
+
+func (h handlers) act(ctx context.Context, in *actInput) (*op.Body[guest.Started], error) {
+	var confirm *string
+	if in.Body != nil {
+		confirm = in.Body.Confirm
+	}
+	made, g, err := h.vms.Act(ctx, in.ID, op.Found(ctx).TeamID, in.Action, confirm)
+	if err != nil {
+		return nil, err
+	}
+	return &op.Body[guest.Started]{Body: guest.Started{Job: made.View(), IsSelf: g.IsSelf}}, nil
+}

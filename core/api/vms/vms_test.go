@@ -1,0 +1,82 @@
+package vms_test
+
+import (
+	"testing"
+
+	"github.com/hostler/hostler/core/api/apitest"
+	"github.com/hostler/hostler/core/identity"
+)
+
+func TestListAndGet(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	get := func(name, url string, as *apitest.Caller, status int, code string, contains, lacks []string) apitest.Scenario {
+		return apitest.Scenario{Name: name, Method: "GET", URL: "/api/v1/vms" + url, As: as, Status: status, Error: code, Contains: contains, Lacks: lacks}
+	}
+	b.Run(t,
+		get("all, containers not among them", "", apitest.Viewer, 200, "", []string{`"name":"web"`, `"name":"far"`, `"name":"base"`, `"memory_bytes":1000`}, []string{`"name":"ct"`}),
+		get("of one host", "?host=2", apitest.Viewer, 200, "", []string{`"name":"far"`}, []string{`"name":"web"`}),
+		get("of a host that is not there", "?host=99", apitest.Viewer, 200, "", []string{"[]"}, nil),
+		get("by a piece of the name", "?q=WE", apitest.Viewer, 200, "", []string{`"name":"web"`}, []string{`"name":"far"`}),
+		get("by what means something to LIKE", "?q=%25", apitest.Viewer, 200, "", []string{"[]"}, nil),
+		get("by state", "?status=stopped", apitest.Viewer, 200, "", []string{`"name":"base"`}, []string{`"name":"web"`}),
+		get("of another team", "", apitest.In(2, identity.Viewer), 200, "", []string{`"name":"far"`}, []string{`"name":"web"`}),
+		get("of no team", "", apitest.NoRole, 403, "forbidden", nil, nil),
+		get("of nobody", "", nil, 401, "unauthenticated", nil, nil),
+		get("one", "/1", apitest.Viewer, 200, "", []string{`"vmid":100`, `"host":"rack1"`, `"cluster":"prod"`, `"uptime_s":60`, `"is_self":false`}, nil),
+		get("one whose figures are not known", "/4", apitest.Viewer, 200, "", []string{`"status":"unknown"`, `"cpu":null`, `"memory_bytes":null`}, nil),
+		get("a container", "/3", apitest.Viewer, 404, "not_found", nil, nil),
+		get("another team's", "/1", apitest.In(2, identity.Owner), 404, "not_found", nil, nil),
+		get("no number", "/x", apitest.Viewer, 422, "invalid", nil, nil),
+	)
+}
+
+func TestActions(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	act := func(name, path, body string, as *apitest.Caller, status int, code string, contains ...string) apitest.Scenario {
+		return apitest.Scenario{Name: name, Method: "POST", URL: "/api/v1/vms/" + path, Body: body, As: as, Status: status, Error: code, Contains: contains}
+	}
+	b.Run(t,
+		act("no such action", "1/explode", "", apitest.Operator, 422, "invalid"),
+		act("no such VM", "99/start", "", apitest.Operator, 404, "not_found"),
+		act("a viewer", "1/start", "", apitest.Viewer, 403, "forbidden"),
+		act("a template", "2/start", "", apitest.Operator, 409, "invalid_state"),
+		act("a host without the token", "4/start", "", apitest.Operator, 409, "capability_missing", `"capability":"lifecycle"`),
+		act("stop", "1/stop", "", apitest.Operator, 202, "", `"kind":"vm.stop"`, `"status":"queued"`, `"is_self":false`),
+		act("while that is not done", "1/start", "", apitest.Operator, 409, "guest_busy"),
+		apitest.Scenario{Name: "it is pending", Method: "GET", URL: "/api/v1/vms?status=pending", As: apitest.Viewer, Status: 200, Contains: []string{`"name":"web"`, `"status":"pending"`}},
+	)
+	if got := b.value("SELECT string_agg(action || ' ' || result || ' ' || coalesce(job_id::text, '-'), ', ' ORDER BY id) FROM audit WHERE result = 'ok'"); got != "vm.stop ok 1" {
+		t.Errorf("the trail: %s", got)
+	}
+}
+
+// The guest that the service itself runs in is taken away only after its name was typed.
+func TestOwnGuest(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.exec("INSERT INTO settings (key, value) VALUES ('self.host_id', '1')")
+	b.self.Hostname = "WEB"
+	act := func(name, action, body string, status int, code string, contains ...string) apitest.Scenario {
+		return apitest.Scenario{Name: name, Method: "POST", URL: "/api/v1/vms/1/" + action, Body: body, As: apitest.Operator, Status: status, Error: code, Contains: contains}
+	}
+	b.Run(t,
+		apitest.Scenario{Name: "is marked", Method: "GET", URL: "/api/v1/vms/1", As: apitest.Viewer, Status: 200, Contains: []string{`"is_self":true`}},
+		act("stop", "stop", "", 409, "self_target", `"confirm_phrase":"web"`),
+		act("shutdown", "shutdown", "{}", 409, "self_target"), act("restart", "restart", "", 409, "self_target"),
+		act("pause", "pause", "", 409, "self_target"), act("reset", "reset", `{"confirm":"WEB"}`, 409, "self_target"),
+		act("stop with its name", "stop", `{"confirm":"web"}`, 202, "", `"is_self":true`),
+	)
+	b.exec("UPDATE jobs SET status = 'failed'")
+	b.Run(t, act("start needs no word", "start", "", 202, "", `"is_self":true`))
+	b.exec("UPDATE settings SET value = '2'")
+	b.Run(t, apitest.Scenario{Name: "a name elsewhere is another's", Method: "GET", URL: "/api/v1/vms/1", As: apitest.Viewer, Status: 200, Contains: []string{`"is_self":false`}})
+}
+
+func TestEveryOperationAgainstEveryCallerAndGarbage(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.Matrix(t)
+	b.Garbage(t, apitest.GarbageConfig{Seed: 5, Values: map[string]string{"vm_id": "1"}})
+}
