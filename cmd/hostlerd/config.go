@@ -1,0 +1,138 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+)
+
+// Config is everything that the service is told from outside. Each field is a flag, and an environment variable of the
+// same name in capitals with HOSTLER_ before it; a flag wins.
+type Config struct {
+	// Listen is the address of the HTTP API. A loopback address speaks plain HTTP, any other TLS.
+	Listen string
+	// DatabaseURL is a PostgreSQL connection string; empty runs a private cluster below StateDir. Give one that holds a
+	// password in the environment or a password file, not as a flag: flags are seen by every user of the machine.
+	DatabaseURL string
+	// StateDir holds the secrets' key, the private cluster, the certificate and the setup token.
+	StateDir string
+	// PluginDir is where the plugins' programs are.
+	PluginDir string
+	// AllowLoopbackHosts lets hypervisors be enrolled at loopback and link-local addresses.
+	AllowLoopbackHosts bool
+	// LogLevel is trace, debug, info, warn or error; LogFormat text or json.
+	LogLevel  string
+	LogFormat string
+	// TLSCert and TLSKey are PEM files for the listener; both empty makes a self-signed certificate.
+	TLSCert string
+	TLSKey  string
+}
+
+// DefaultConfig is what holds when nothing is said.
+func DefaultConfig() Config {
+	return Config{
+		Listen:    "127.0.0.1:8480",
+		StateDir:  defaultStateDir(),
+		PluginDir: defaultPluginDir(),
+		LogLevel:  "info",
+		LogFormat: "text",
+	}
+}
+
+// defaultStateDir is systemd's folder where it gave one, the system's for root and the user's own otherwise.
+func defaultStateDir() string {
+	if dir := os.Getenv("STATE_DIRECTORY"); dir != "" {
+		return dir
+	}
+	if os.Geteuid() == 0 {
+		return "/var/lib/hostler"
+	}
+	if dir := os.Getenv("XDG_STATE_HOME"); dir != "" {
+		return filepath.Join(dir, "hostler")
+	}
+	if home, err := os.UserHomeDir(); err == nil {
+		return filepath.Join(home, ".local", "state", "hostler")
+	}
+	return ""
+}
+
+// defaultPluginDir is the folder plugins beside the running program.
+func defaultPluginDir() string {
+	program, err := os.Executable()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(filepath.Dir(program), "plugins")
+}
+
+// bind makes the flags that fill in c.
+func (c *Config) bind(flags *pflag.FlagSet) {
+	flags.StringVar(&c.Listen, "listen", c.Listen, "address of the HTTP API; TLS unless it is loopback")
+	flags.StringVar(&c.DatabaseURL, "database-url", c.DatabaseURL, "PostgreSQL connection string (default: a private cluster in the state folder)")
+	flags.StringVar(&c.StateDir, "state-dir", c.StateDir, "folder for keys, certificate and the private cluster")
+	flags.StringVar(&c.PluginDir, "plugin-dir", c.PluginDir, "folder of the plugins")
+	flags.BoolVar(&c.AllowLoopbackHosts, "allow-loopback-hosts", c.AllowLoopbackHosts, "let hosts be enrolled at loopback and link-local addresses")
+	flags.StringVar(&c.LogLevel, "log-level", c.LogLevel, "trace, debug, info, warn or error")
+	flags.StringVar(&c.LogFormat, "log-format", c.LogFormat, "text or json")
+	flags.StringVar(&c.TLSCert, "tls-cert", c.TLSCert, "PEM file of the listener's certificate (default: self-signed)")
+	flags.StringVar(&c.TLSKey, "tls-key", c.TLSKey, "PEM file of the certificate's key")
+}
+
+// fromEnvironment fills in every flag that was not given from HOSTLER_<NAME>.
+func fromEnvironment(flags *pflag.FlagSet, lookup func(string) (string, bool)) error {
+	var faults []error
+	flags.VisitAll(func(flag *pflag.Flag) {
+		name := "HOSTLER_" + strings.ToUpper(strings.ReplaceAll(flag.Name, "-", "_"))
+		value, there := lookup(name)
+		if flag.Changed || !there || value == "" {
+			return
+		}
+		if err := flag.Value.Set(value); err != nil {
+			faults = append(faults, fmt.Errorf("%s is not a valid %s", name, flag.Value.Type()))
+		}
+	})
+	return errors.Join(faults...)
+}
+
+// check reports every fault of the configuration at once.
+func (c *Config) check() error {
+	var faults []error
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
+	if _, port, err := net.SplitHostPort(c.Listen); err != nil {
+		fault("listen: %q is not an address like 127.0.0.1:8480", c.Listen)
+	} else if n, err := strconv.Atoi(port); err != nil || n < 0 || n > 65535 {
+		fault("listen: %q is not a port", port)
+	}
+	if c.StateDir == "" {
+		fault("state-dir: there is no default here; name a folder")
+	} else if abs, err := filepath.Abs(c.StateDir); err != nil {
+		fault("state-dir: %w", err)
+	} else {
+		c.StateDir = abs
+	}
+	if c.PluginDir == "" {
+		fault("plugin-dir: there is no default here; name a folder")
+	} else if abs, err := filepath.Abs(c.PluginDir); err != nil {
+		fault("plugin-dir: %w", err)
+	} else {
+		c.PluginDir = abs
+	}
+	switch c.LogLevel {
+	case "trace", "debug", "info", "warn", "error":
+	default:
+		fault("log-level: %q is not one of trace, debug, info, warn, error", c.LogLevel)
+	}
+	if c.LogFormat != "text" && c.LogFormat != "json" {
+		fault("log-format: %q is neither text nor json", c.LogFormat)
+	}
+	if (c.TLSCert == "") != (c.TLSKey == "") {
+		fault("tls-cert and tls-key go together")
+	}
+	return errors.Join(faults...)
+}

@@ -1,0 +1,24 @@
+package main
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/hostler/hostler/core/problem"
+)
+
+// explain turns a problem into what a person at a terminal reads: its sentence and its faults, without the code.
+func explain(err error) error {
+	var p *problem.Error
+	if !errors.As(err, &p) || p.Code == problem.CodeInternal {
+		return err
+	}
+	if len(p.Faults) == 0 {
+		return errors.New(p.Detail)
+	}
+	faults := make([]string, len(p.Faults))
+	for i, fault := range p.Faults {
+		faults[i] = fault.Msg
+	}
+	return errors.New(strings.Join(faults, "; "))
+}

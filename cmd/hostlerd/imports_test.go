@@ -1,0 +1,153 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/hostler/hostler/"
+
+// rule says what packages below a folder must not import. Folders are relative to the module; a trailing slash means all
+// below it.
+type rule struct {
+	from   string
+	never  []string
+	except []string
+}
+
+// rules are the directions of the house: cmd may import everything, the rest as listed.
+var rules = []rule{
+	{from: "core/", never: []string{module + "cmd/", module + "plugins/", module + "updater"}},
+	{from: "plugins/", never: []string{module + "core/", module + "cmd/", module + "updater", module + "migrations"}},
+	{from: "sdk/", never: []string{module + "core/", module + "plugins/", module + "cmd/", module + "migrations", "gorm.io/", "github.com/jackc/", "github.com/danielgtaylor/"}},
+	{from: "migrations", never: []string{module, "gorm.io/"}},
+	{from: "updater", never: []string{module + "core/", module + "sdk/"}},
+	{from: "core/db", never: []string{module + "core/"}, except: []string{module + "core/db", module + "core/problem"}},
+	{from: "core/problem", never: []string{module}},
+}
+
+// nouns stand in the order of who is below whom: a noun imports only nouns before it.
+var nouns = []string{"problem", "db", "scope", "audit", "identity", "setting", "secret", "plugin", "job", "host", "metric", "guest", "vm", "app", "poll"}
+
+func TestImportDirections(t *testing.T) {
+	t.Parallel()
+	for _, p := range packages(t) {
+		folder := strings.TrimPrefix(p.ImportPath, module)
+		for _, imported := range p.Imports {
+			for _, r := range rules {
+				if !below(folder, r.from) || hasPrefix(imported, r.except) {
+					continue
+				}
+				if hasPrefix(imported, r.never) {
+					t.Errorf("%s imports %s", folder, imported)
+				}
+			}
+			checkResource(t, folder, imported)
+			checkNoun(t, folder, imported)
+		}
+	}
+}
+
+// checkResource holds core/api/<resource> apart: never another resource, never gorm.
+func checkResource(t *testing.T, folder, imported string) {
+	t.Helper()
+	resource, ok := strings.CutPrefix(folder, "core/api/")
+	if !ok || mechanism(resource) {
+		return
+	}
+	other, ok := strings.CutPrefix(imported, module+"core/api/")
+	if ok && !mechanism(other) && other != resource {
+		t.Errorf("the resource %s imports the resource %s", resource, other)
+	}
+	if strings.HasPrefix(imported, "gorm.io/") {
+		t.Errorf("the resource %s imports gorm: storage belongs to a noun", resource)
+	}
+}
+
+func mechanism(name string) bool {
+	return slices.Contains([]string{"op", "route", "apitest"}, strings.Split(name, "/")[0])
+}
+
+func checkNoun(t *testing.T, folder, imported string) {
+	t.Helper()
+	from, to := noun(folder), noun(strings.TrimPrefix(imported, module))
+	if from == "" || to == "" || from == to || !strings.HasPrefix(imported, module) {
+		return
+	}
+	a, b := slices.Index(nouns, from), slices.Index(nouns, to)
+	switch {
+	case a < 0:
+		t.Errorf("core/%s has no place in the order of nouns", from)
+	case b < 0:
+		t.Errorf("core/%s has no place in the order of nouns", to)
+	case b > a:
+		t.Errorf("core/%s imports core/%s, which stands above it", from, to)
+	}
+}
+
+// noun is the first folder below core, but for the API.
+func noun(folder string) string {
+	rest, ok := strings.CutPrefix(folder, "core/")
+	if !ok {
+		return ""
+	}
+	name := strings.Split(rest, "/")[0]
+	if name == "api" {
+		return ""
+	}
+	return name
+}
+
+func below(folder, from string) bool {
+	if strings.HasSuffix(from, "/") {
+		return strings.HasPrefix(folder, from)
+	}
+	return folder == from
+}
+
+func hasPrefix(path string, prefixes []string) bool {
+	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(path, p) })
+}
+
+type listed struct {
+	ImportPath string
+	Imports    []string
+}
+
+func packages(t *testing.T) []listed {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Imports", module+"...")
+	cmd.Dir = "../.."
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("listing packages: %v", err)
+	}
+	var all []listed
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p listed
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			return all
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+}
+
+// No folder is named after nothing in the product.
+func TestFoldersAreNamedAfterThings(t *testing.T) {
+	t.Parallel()
+	for _, p := range packages(t) {
+		for part := range strings.SplitSeq(strings.TrimPrefix(p.ImportPath, module), "/") {
+			if slices.Contains([]string{"util", "utils", "common", "helpers", "models", "types", "misc"}, part) {
+				t.Errorf("%s: %q says nothing", p.ImportPath, part)
+			}
+		}
+	}
+}

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+)
+
+// listen opens the API's listener. Beyond loopback it speaks TLS; scheme tells which.
+func listen(ctx context.Context, cfg Config) (listener net.Listener, scheme string, err error) {
+	var lc net.ListenConfig
+	listener, err = lc.Listen(ctx, "tcp", cfg.Listen)
+	if err != nil {
+		return nil, "", fmt.Errorf("listening on %s: %w", cfg.Listen, err)
+	}
+	if loopback(listener.Addr()) && cfg.TLSCert == "" {
+		return listener, "http", nil
+	}
+	cert, err := certificate(cfg)
+	if err != nil {
+		_ = listener.Close()
+		return nil, "", err
+	}
+	return tls.NewListener(listener, &tls.Config{
+		Certificates: []tls.Certificate{cert},
+		MinVersion:   tls.VersionTLS12,
+		NextProtos:   []string{"h2", "http/1.1"},
+	}), "https", nil
+}
+
+// loopback judges the address that was really opened, not the name that was asked for.
+func loopback(addr net.Addr) bool {
+	at, err := netip.ParseAddrPort(addr.String())
+	return err == nil && at.Addr().Unmap().IsLoopback()
+}
+
+// newServer bounds what a slow or hostile client can hold. Event streams set their own write deadlines.
+func newServer(handler http.Handler, log hclog.Logger) *http.Server {
+	return &http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: 10 * time.Second,
+		ReadTimeout:       60 * time.Second,
+		WriteTimeout:      90 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    32 << 10,
+		ErrorLog:          log.Named("http").StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Debug}),
+	}
+}

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hostler/hostler/core/identity"
+)
+
+// ownerCommand makes owners from the machine itself, where whoever can read the state folder is the owner anyway.
+func ownerCommand(cfg *Config) *cobra.Command {
+	owner := &cobra.Command{Use: "owner", Short: "Owners of the whole instance"}
+	var email, name string
+	var fromStdin bool
+	create := &cobra.Command{
+		Use:   "create",
+		Short: "Make an owner; works at any time, also beside the running service",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !fromStdin {
+				return errors.New("pass the password on standard input with --password-stdin: an argument is seen by every user of the machine")
+			}
+			password, err := readPassword(cmd.InOrStdin())
+			if err != nil {
+				return err
+			}
+			return createOwner(cmd.Context(), *cfg, cmd.OutOrStdout(), email, password, name)
+		},
+	}
+	create.Flags().StringVar(&email, "email", "", "the owner's e-mail address")
+	create.Flags().StringVar(&name, "display-name", "", "the owner's name")
+	create.Flags().BoolVar(&fromStdin, "password-stdin", false, "read the password from standard input")
+	_ = create.MarkFlagRequired("email") // fails only for a flag that is not there
+	owner.AddCommand(create)
+	return owner
+}
+
+// readPassword takes the first line: what printf and echo send alike.
+func readPassword(in io.Reader) (string, error) {
+	line, err := bufio.NewReader(io.LimitReader(in, 4096)).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return "", fmt.Errorf("reading the password: %w", err)
+	}
+	line = strings.TrimRight(line, "\r\n")
+	if line == "" {
+		return "", errors.New("there is no password on standard input")
+	}
+	return line, nil
+}
+
+func createOwner(ctx context.Context, cfg Config, out io.Writer, email, password, name string) error {
+	log := newLogger(cfg)
+	d, err := joinDatabase(ctx, cfg, log)
+	if err != nil {
+		return err
+	}
+	defer d.close()
+	var display *string
+	if name != "" {
+		display = &name
+	}
+	user, err := identity.New(d.DB, identity.Config{}).CreateOwner(ctx, email, password, display)
+	if err != nil {
+		return explain(err)
+	}
+	_, err = fmt.Fprintf(out, "%s is an owner now.\n", user.Email)
+	return err
+}

@@ -1,0 +1,35 @@
+package main
+
+import (
+	"context"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/plugin"
+)
+
+// trustInstalled pins what is in the plugin folder when a database is used for the first time: whoever installed the
+// service put it there. From then on a file that changed does not run until somebody pins it.
+func trustInstalled(ctx context.Context, d *db.DB, plugins *plugin.Manager, log hclog.Logger) error {
+	pins, err := plugin.NewStore(d).List(ctx)
+	if err != nil || len(pins) > 0 {
+		return err
+	}
+	files, err := plugins.Discover()
+	if err != nil {
+		return err
+	}
+	for _, file := range files {
+		added, err := plugins.Pin(ctx, file, "first start")
+		if err != nil {
+			// One bad file must not keep the others and the service from starting.
+			log.Error("a plugin was not pinned", "file", file, "error", err)
+			continue
+		}
+		for _, pin := range added {
+			log.Warn("pinned a plugin at first start", "kind", pin.Kind, "name", pin.Name, "version", pin.Version, "sha256", pin.SHA256)
+		}
+	}
+	return nil
+}
