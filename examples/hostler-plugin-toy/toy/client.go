@@ -1,0 +1,115 @@
+package toy
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// maxAnswer limits a small answer in bytes. The endpoint may be anything: an answer without end must not fill our memory.
+const maxAnswer = 4 << 20
+
+// client sends requests to one target with its one token.
+type client struct {
+	target    hypervisor.Target
+	transport *http.Transport
+	log       hclog.Logger
+}
+
+// get reads a small answer and gives the response for its certificate.
+func (c *client) get(ctx context.Context, path string, query url.Values, into any) (*http.Response, error) {
+	resp, err := c.send(ctx, http.MethodGet, path, query)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	return resp, decode(ctx, resp.Body, into)
+}
+
+// send makes one request. Any answer but a good one becomes an error; the caller closes the body. What changes something is
+// sent once: net/http repeats a POST only when nothing of it was sent.
+func (c *client) send(ctx context.Context, method, path string, query url.Values) (*http.Response, error) {
+	address := "https://" + c.target.Address + path
+	if len(query) > 0 {
+		address += "?" + query.Encode()
+	}
+	req, err := http.NewRequestWithContext(ctx, method, address, nil)
+	if err != nil {
+		return nil, invalid("address", "the target's address is none")
+	}
+	// The one place where the secret becomes a string.
+	req.SetBasicAuth(c.target.Credential.TokenID, string(c.target.Credential.Secret))
+	req.Header.Set("Accept", "application/json")
+	// RoundTrip follows no redirects: the token goes to nobody but the target.
+	resp, err := c.transport.RoundTrip(req)
+	if err != nil {
+		return nil, hypervisor.NetworkError(ctx, err)
+	}
+	c.log.Debug("asked", "method", method, "path", path, "status", resp.StatusCode)
+	if resp.StatusCode != http.StatusOK && resp.StatusCode != http.StatusAccepted {
+		defer func() { _ = resp.Body.Close() }()
+		return nil, refusal(resp)
+	}
+	return resp, nil
+}
+
+func decode(ctx context.Context, body io.ReadCloser, into any) error {
+	return decodeError(ctx, json.NewDecoder(http.MaxBytesReader(nil, body, maxAnswer)).Decode(into))
+}
+
+// decodeError tells an answer that is not the toy's from one that the network cut.
+func decodeError(ctx context.Context, err error) error {
+	var syntax *json.SyntaxError
+	var form *json.UnmarshalTypeError
+	var long *http.MaxBytesError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &syntax), errors.As(err, &form), errors.As(err, &long), errors.Is(err, io.EOF):
+		return hypervisor.Errorf(hypervisor.Protocol, "the answer is not one of a toy hypervisor: %w", err)
+	}
+	return hypervisor.NetworkError(ctx, err)
+}
+
+// refusal says what an answer that is not a good one means. The kind is what the service acts on, the message what people
+// read, so both should be as exact as the hypervisor allows.
+func refusal(resp *http.Response) error {
+	var body struct {
+		Error   string   `json:"error"`
+		Missing []string `json:"missing"`
+		Field   string   `json:"field"`
+	}
+	if json.NewDecoder(io.LimitReader(resp.Body, 64<<10)).Decode(&body) != nil || body.Error == "" {
+		return hypervisor.Errorf(hypervisor.Protocol, "something else than a toy hypervisor answers there: %s", resp.Status)
+	}
+	kind, known := map[int]hypervisor.Kind{
+		http.StatusBadRequest: hypervisor.Invalid, http.StatusUnauthorized: hypervisor.TokenRejected,
+		http.StatusForbidden: hypervisor.Denied, http.StatusNotFound: hypervisor.NotFound,
+		http.StatusConflict: hypervisor.Conflict, http.StatusLocked: hypervisor.Busy,
+	}[resp.StatusCode]
+	if !known {
+		kind = hypervisor.Refused
+	}
+	err := hypervisor.Errorf(kind, "%s", body.Error)
+	err.Missing, err.Field = body.Missing, body.Field
+	if kind == hypervisor.Denied {
+		err.Path = "/"
+	}
+	return err
+}
+
+func invalid(field, message string) error {
+	err := hypervisor.Errorf(hypervisor.Invalid, "%s", message)
+	err.Field = field
+	return err
+}
+
+func itoa[N int | int64](n N) string { return strconv.FormatInt(int64(n), 10) }

@@ -1,0 +1,155 @@
+package toy_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/hypervisor/drivertest"
+
+	"example.com/hostler-plugin-toy/toy"
+)
+
+// open opens a host of a new driver.
+func open(t *testing.T, target hypervisor.Target) hypervisor.Host {
+	t.Helper()
+	host, err := toy.New(hclog.NewNullLogger()).Open(t.Context(), target)
+	if err != nil {
+		t.Fatal("opening:", err)
+	}
+	return host
+}
+
+// What is left out is reported and never reached, even by somebody who calls it all the same.
+func TestLeftOut(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	driver := drivertest.Remote(t, hypervisor.Service{Driver: toy.New(hclog.NewNullLogger()), HostType: (*toy.Host)(nil)})
+	info, err := driver.Info(t.Context())
+	if err != nil || len(info.Abilities) != 1 || info.Abilities[0] != hypervisor.AbilityLifecycle {
+		t.Fatalf("info is %+v, error %v, want the one ability lifecycle", info, err)
+	}
+	host, err := driver.Open(t.Context(), w.target(t, hypervisor.Lifecycle))
+	if err != nil {
+		t.Fatal("opening:", err)
+	}
+	if _, ok := hypervisor.AsTaskStopper(host); ok {
+		t.Error("the host is a task stopper")
+	}
+	if _, ok := hypervisor.AsRoleScripter(driver); ok {
+		t.Error("the driver is a role scripter")
+	}
+	err = host.(hypervisor.TaskStopper).StopTask(t.Context(), w.NewTask("running", ""))
+	if hypervisor.KindOf(err) != hypervisor.Unsupported {
+		t.Errorf("error is %v, want unsupported", err)
+	}
+}
+
+// elsewhere is an endpoint with a right certificate and any answer.
+func elsewhere(t *testing.T, answer http.HandlerFunc) hypervisor.Target {
+	t.Helper()
+	server := httptest.NewTLSServer(answer)
+	t.Cleanup(server.Close)
+	return hypervisor.Target{
+		Address: server.Listener.Addr().String(), Fingerprint: hypervisor.Fingerprint(server.Certificate()), AllowLocal: true,
+		Credential: hypervisor.Credential{TokenID: "me", Secret: "hush-hush"},
+	}
+}
+
+func TestHostileAnswers(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		status int
+		body   string
+		kind   hypervisor.Kind
+	}{
+		"a web page":       {200, "<html>", hypervisor.Protocol},
+		"nothing":          {200, "", hypervisor.Protocol},
+		"other JSON":       {200, `"text"`, hypervisor.Protocol},
+		"a number too big": {200, `{"version":1e999}`, hypervisor.Protocol},
+		"a broken page":    {502, "<html>Bad Gateway</html>", hypervisor.Protocol},
+		"a redirect":       {302, "", hypervisor.Protocol},
+		"its own reasons":  {500, `{"error":"out of toys"}`, hypervisor.Refused},
+		"no end":           {200, `{"version":"` + strings.Repeat("x", 5<<20), hypervisor.Protocol},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var asked atomic.Int32
+			host := open(t, elsewhere(t, func(w http.ResponseWriter, _ *http.Request) {
+				asked.Add(1)
+				w.Header().Set("Location", "/v1/elsewhere")
+				w.WriteHeader(c.status)
+				_, _ = io.WriteString(w, c.body)
+			}))
+			_, err := host.Version(t.Context())
+			if hypervisor.KindOf(err) != c.kind || strings.Contains(err.Error(), "hush") {
+				t.Errorf("error is %v, want %s", err, c.kind)
+			}
+			if n := asked.Load(); n != 1 {
+				t.Errorf("%d requests, want one", n)
+			}
+		})
+	}
+}
+
+// A list that was cut short must be an error: whoever takes it for whole takes the rest for deleted.
+func TestCutList(t *testing.T) {
+	t.Parallel()
+	for _, list := range []string{``, `[`, `[{"id":1},`, `[{"id":1}`, `[{"id":1},{"id":`, `null`, `{"a":[]}`, `[[]]`} {
+		host := open(t, elsewhere(t, func(w http.ResponseWriter, r *http.Request) {
+			body := list
+			if r.URL.Path == "/v1/machine" {
+				body = `{"name":"toy1"}`
+			}
+			_, _ = io.WriteString(w, body)
+		}))
+		err := host.Inventory(t.Context(), hypervisor.InventoryQuery{}, func(hypervisor.Page) error { return nil })
+		if kind := hypervisor.KindOf(err); kind != hypervisor.Protocol && kind != hypervisor.Unreachable {
+			t.Errorf("%q: error is %v, want protocol or unreachable", list, err)
+		}
+	}
+}
+
+func TestPages(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	for range 1000 {
+		w.NewGuest("vm", "down", "")
+	}
+	pages, guests := 0, 0
+	err := open(t, w.target(t, hypervisor.Monitoring)).Inventory(t.Context(), hypervisor.InventoryQuery{}, func(p hypervisor.Page) error {
+		pages++
+		guests += len(p.Guests)
+		return nil
+	})
+	if err != nil || guests != 1000 || pages != 6 {
+		t.Errorf("%d guests in %d pages, error %v, want 1000 in 6", guests, pages, err)
+	}
+}
+
+func TestSecretStaysOutOfTheLog(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	var log bytes.Buffer
+	driver := toy.New(hclog.New(&hclog.LoggerOptions{Level: hclog.Trace, Output: &log}))
+	target := w.target(t, hypervisor.Monitoring)
+	for _, secret := range []hypervisor.Secret{target.Credential.Secret, "a-wrong-one"} {
+		target.Credential.Secret = secret
+		host, err := driver.Open(context.Background(), target)
+		if err != nil {
+			t.Fatal("opening:", err)
+		}
+		_, _ = host.Version(t.Context())
+		if log.Len() == 0 || strings.Contains(log.String(), string(secret)) {
+			t.Errorf("the log is %q: want requests, and no secret", log.String())
+		}
+	}
+}

@@ -1,0 +1,113 @@
+package toy
+
+import (
+	"context"
+	"net/url"
+	"regexp"
+	"time"
+
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// task is a task in the toy's words.
+type task struct {
+	ID      string
+	Node    string
+	Kind    string
+	Guest   int64
+	Token   string
+	State   string
+	Message string
+	Started time.Time
+	Ended   time.Time
+}
+
+var ends = map[string]string{"running": hypervisor.TaskRunning, "done": hypervisor.TaskOK, "failed": hypervisor.TaskFailed}
+
+func (t task) status() string {
+	if status, ok := ends[t.State]; ok {
+		return status
+	}
+	return hypervisor.TaskUnknown
+}
+
+func (t task) task() hypervisor.Task {
+	out := hypervisor.Task{
+		ID: t.ID, Node: t.Node, Type: t.Kind, GuestID: t.Guest, User: t.Token, TokenID: t.Token, Status: t.status(),
+		Started: t.Started, Ended: t.Ended,
+	}
+	for action, word := range words {
+		if word == t.Kind {
+			out.Action = action
+		}
+	}
+	if out.Status == hypervisor.TaskFailed {
+		out.Error = t.Message
+	}
+	return out
+}
+
+// Tasks implements hypervisor.Host.
+func (h *Host) Tasks(ctx context.Context, query hypervisor.TaskQuery) ([]hypervisor.Task, error) {
+	if query.Limit < 1 || query.Limit > 500 {
+		return nil, invalid("limit", "limit must be from 1 to 500")
+	}
+	q := url.Values{"limit": {itoa(query.Limit)}}
+	if query.Node != "" {
+		q.Set("node", query.Node)
+	}
+	if query.Guest != nil {
+		// The toy counts all guests in one row, so that the number names the kind too.
+		q.Set("guest", itoa(query.Guest.ID))
+	}
+	if !query.Since.IsZero() {
+		q.Set("since", query.Since.Format(time.RFC3339Nano))
+	}
+	if query.Errors {
+		q.Set("failed", "1")
+	}
+	var rows []task
+	if _, err := h.client.get(ctx, "/v1/tasks", q, &rows); err != nil {
+		return nil, err
+	}
+	tasks := make([]hypervisor.Task, len(rows))
+	for i, r := range rows {
+		tasks[i] = r.task()
+	}
+	return tasks, nil
+}
+
+// taskID is the form of a task's id. Ids come from the service's users: what has another form must not become a part of a
+// path.
+var taskID = regexp.MustCompile(`^T[0-9]{1,18}$`)
+
+func taskPath(id string) (string, error) {
+	if !taskID.MatchString(id) {
+		return "", hypervisor.Errorf(hypervisor.NotFound, "no task %q", id)
+	}
+	return "/v1/tasks/" + id, nil
+}
+
+// TaskLog implements hypervisor.Host.
+func (h *Host) TaskLog(ctx context.Context, id string, query hypervisor.LogQuery) (hypervisor.Log, error) {
+	if query.Start < 0 || query.Limit < 0 {
+		return hypervisor.Log{}, invalid("start", "start and limit must not be negative")
+	}
+	path, err := taskPath(id)
+	if err != nil {
+		return hypervisor.Log{}, err
+	}
+	var answer struct {
+		Lines []string
+		Total int
+	}
+	q := url.Values{"start": {itoa(query.Start)}, "limit": {itoa(query.Limit)}}
+	if _, err := h.client.get(ctx, path+"/log", q, &answer); err != nil {
+		return hypervisor.Log{}, err
+	}
+	log := hypervisor.Log{Total: answer.Total}
+	for i, text := range answer.Lines {
+		log.Lines = append(log.Lines, hypervisor.LogLine{N: query.Start + i + 1, Text: text})
+	}
+	return log, nil
+}
