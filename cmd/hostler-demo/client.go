@@ -1,0 +1,128 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"os"
+	"strings"
+	"time"
+)
+
+// client speaks to the service as any user would.
+type client struct {
+	base string
+	http *http.Client
+}
+
+func newClient(base string) *client {
+	jar, _ := cookiejar.New(nil) // fails for no options
+	return &client{base: base, http: &http.Client{Jar: jar, Timeout: 60 * time.Second}}
+}
+
+// waitReady polls the readiness page until it says yes.
+func (c *client) waitReady(ctx context.Context, service *process) error {
+	ctx, cancel := context.WithTimeout(ctx, 60*time.Second)
+	defer cancel()
+	for {
+		if err := c.call(ctx, http.MethodGet, "/readyz", nil, nil); err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("waiting for the service: %w", ctx.Err())
+		case <-service.done:
+			return fmt.Errorf("the service ended: %v", service.err)
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+// setUp makes the owner with the token that the service wrote to its state folder, and logs in.
+func (c *client) setUp(ctx context.Context, tokenFile, email, password string) error {
+	setupToken, err := os.ReadFile(tokenFile)
+	if err != nil {
+		return fmt.Errorf("reading the setup token: %w", err)
+	}
+	err = c.call(ctx, http.MethodPost, "/api/v1/setup", map[string]any{
+		"setup_token": strings.TrimSpace(string(setupToken)), "email": email, "password": password,
+	}, nil)
+	if err != nil {
+		return fmt.Errorf("making the owner: %w", err)
+	}
+	if err := c.call(ctx, http.MethodPost, "/api/v1/auth/login", map[string]any{"email": email, "password": password}, nil); err != nil {
+		return fmt.Errorf("logging in: %w", err)
+	}
+	return nil
+}
+
+// enrol adds the simulated cluster with all its tokens and returns the number of guests once they are seen.
+func (c *client) enrol(ctx context.Context, sim simulator) (int, error) {
+	var host struct {
+		ID int64 `json:"id"`
+	}
+	err := c.call(ctx, http.MethodPost, "/api/v1/hosts", map[string]any{
+		"name": "demo", "address": sim.URL, "tls_fingerprint": sim.Fingerprint,
+		"token_id": sim.Tokens["monitoring"].ID, "token_secret": sim.Tokens["monitoring"].Secret,
+	}, &host)
+	if err != nil {
+		return 0, fmt.Errorf("enrolling the cluster: %w", err)
+	}
+	for _, capability := range []string{"lifecycle", "console", "backup"} {
+		err := c.call(ctx, http.MethodPost, fmt.Sprintf("/api/v1/hosts/%d/credentials", host.ID), map[string]any{
+			"capability": capability, "token_id": sim.Tokens[capability].ID, "token_secret": sim.Tokens[capability].Secret,
+		}, nil)
+		if err != nil {
+			return 0, fmt.Errorf("adding the token for %s: %w", capability, err)
+		}
+	}
+	if err := c.call(ctx, http.MethodPost, fmt.Sprintf("/api/v1/hosts/%d/sync", host.ID), nil, nil); err != nil {
+		return 0, fmt.Errorf("reading the inventory: %w", err)
+	}
+	var vms, containers []struct{}
+	if err := c.call(ctx, http.MethodGet, "/api/v1/vms", nil, &vms); err != nil {
+		return 0, err
+	}
+	if err := c.call(ctx, http.MethodGet, "/api/v1/apps/discovered", nil, &containers); err != nil {
+		return 0, err
+	}
+	return len(vms) + len(containers), nil
+}
+
+func (c *client) call(ctx context.Context, method, path string, in, out any) error {
+	var body io.Reader
+	if in != nil {
+		text, err := json.Marshal(in)
+		if err != nil {
+			return err
+		}
+		body = bytes.NewReader(text)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, c.base+path, body)
+	if err != nil {
+		return err
+	}
+	if in != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	text, err := io.ReadAll(io.LimitReader(resp.Body, 32<<20))
+	if err != nil {
+		return err
+	}
+	if resp.StatusCode >= 300 {
+		return fmt.Errorf("%s %s: %s: %s", method, path, resp.Status, text)
+	}
+	if out == nil {
+		return nil
+	}
+	return json.Unmarshal(text, out)
+}

@@ -1,0 +1,96 @@
+// Command hostler-demo is what make run starts: a simulated Proxmox VE cluster and the service beside it, with an owner
+// made and the cluster enrolled. It works in a temporary folder, and Ctrl-C stops and removes all of it.
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"time"
+)
+
+func main() {
+	// Children are told to end when the thread that started them ends: it must be the one that lives longest.
+	runtime.LockOSThread()
+	bin := flag.String("bin", "bin", "folder of the programs")
+	listen := flag.String("listen", "127.0.0.1:8480", "address of the service")
+	nodes := flag.Int("nodes", 3, "nodes of the simulated cluster")
+	guests := flag.Int("guests", 24, "guests of the simulated cluster")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, *bin, *listen, *nodes, *guests); err != nil && ctx.Err() == nil {
+		fmt.Fprintln(os.Stderr, "hostler-demo:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, bin, listen string, nodes, guests int) error {
+	dir, err := os.MkdirTemp("", "hostler-demo-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	// The private PostgreSQL runs under its own user when we are root, and must reach its folder in here.
+	if err := os.Chmod(dir, 0o711); err != nil {
+		return err
+	}
+
+	sim, ready, err := startSimulator(filepath.Join(bin, "pvesim"), nodes, guests)
+	if err != nil {
+		return err
+	}
+	defer sim.stop()
+
+	state := filepath.Join(dir, "state")
+	service, err := start("hostlerd", filepath.Join(bin, "hostlerd"),
+		[]string{"serve", "--listen", listen, "--state-dir", state, "--plugin-dir", filepath.Join(bin, "plugins"), "--allow-loopback-hosts", "--log-level", "warn"}, os.Stderr)
+	if err != nil {
+		return err
+	}
+	defer service.stop()
+
+	api := newClient("http://" + listen)
+	if err := api.waitReady(ctx, service); err != nil {
+		return err
+	}
+	password := rand.Text()
+	if err := api.setUp(ctx, filepath.Join(state, "setup-token"), "owner@example.com", password); err != nil {
+		return err
+	}
+	seen, err := api.enrol(ctx, ready)
+	if err != nil {
+		return err
+	}
+	fmt.Printf(`
+Hostler is running, with a simulated cluster of %d nodes and %d guests.
+
+  address    http://%s          (documentation: http://%s/api/docs)
+  log-in     owner@example.com
+  password   %s
+
+  simulator  %s   control: %s
+  admin token of the simulator: %s=%s
+
+Ctrl-C stops everything.
+`, nodes, seen, listen, listen, password, ready.URL, ready.Control, ready.AdminToken.ID, ready.AdminToken.Secret)
+
+	select {
+	case <-ctx.Done():
+		fmt.Println("\nstopping")
+		return nil
+	case <-service.done:
+		return fmt.Errorf("the service ended by itself: %v", service.err)
+	case <-sim.done:
+		return fmt.Errorf("the simulator ended by itself: %v", sim.err)
+	}
+}
+
+// stopTime is what a child gets to end by itself.
+const stopTime = 12 * time.Second
