@@ -29,6 +29,8 @@ type world struct {
 	cluster *memdriver.Cluster
 	settle  time.Duration
 	lost    time.Duration
+	// again is LookAgain; zero takes the default.
+	again time.Duration
 }
 
 const address = "pool.mem:8006"
@@ -51,7 +53,7 @@ func (w *world) add(t testing.TB, kinds map[string]job.Worker) *instance {
 	t.Helper()
 	d := dbtest.Open(t, w.url)
 	q, err := job.New(job.Config{
-		DB: d, Logger: logger(t), ResumeEvery: 300 * time.Millisecond, Settle: w.settle, LostLimit: w.lost, StopLimit: 5 * time.Second, MaxLines: 500,
+		DB: d, Logger: logger(t), ResumeEvery: 300 * time.Millisecond, Settle: w.settle, LostLimit: w.lost, LookAgain: w.again, StopLimit: 5 * time.Second, MaxLines: 500,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -38,6 +38,9 @@ type Config struct {
 	// LostLimit is how long a hypervisor that answers no more is tried again before a job on it ends as unknown; 15
 	// minutes by default.
 	LostLimit time.Duration
+	// LookAgain ends a wait for a task that has lasted so long and begins it anew, in case the call hangs inside a plugin
+	// that is otherwise alive; 10 minutes by default.
+	LookAgain time.Duration
 	// StopLimit is how long Stop waits for running jobs to reach a safe point; 7 s by default.
 	StopLimit time.Duration
 	// MaxLines bounds the transcript of one job; 100,000 by default.
@@ -78,6 +81,7 @@ func New(cfg Config) (*Queue, error) {
 	setDefault(&cfg.Settle, 8*time.Second)
 	setDefault(&cfg.SendLimit, time.Minute)
 	setDefault(&cfg.LostLimit, 15*time.Minute)
+	setDefault(&cfg.LookAgain, 10*time.Minute)
 	setDefault(&cfg.StopLimit, 7*time.Second)
 	setDefault(&cfg.MaxLines, 100_000)
 	q := &Queue{

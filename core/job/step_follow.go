@@ -20,8 +20,8 @@ func (r *Run) follow(step Step, cp *checkpoint) error {
 		case err == nil:
 			cp.State, cp.Status, cp.Message = stepDone, result.Status, result.Message
 			return r.save(r.hard, nil)
-		case errors.Is(err, ErrCanceled):
-			// The wait was cut off to stop the task.
+		case errors.Is(err, ErrCanceled), errors.Is(err, errLookAgain):
+			// The wait was cut off to stop the task, or to begin it anew.
 			continue
 		case hypervisor.KindOf(err) == hypervisor.NotFound:
 			return Undetermined("the hypervisor no longer knows the task %s: %s", cp.Task, Explain(err))
@@ -36,6 +36,9 @@ func (r *Run) follow(step Step, cp *checkpoint) error {
 		lost.wait(r.live, hurry)
 	}
 }
+
+// errLookAgain ends a wait that has lasted for long.
+var errLookAgain = errors.New("the wait begins anew")
 
 // waitTask waits once, on a host of its own; when the job shall be canceled it stops the task first.
 func (r *Run) waitTask(step Step, taskID string, lost *patience, stop *stopper) (hypervisor.TaskResult, error) {
@@ -61,6 +64,8 @@ func (r *Run) waitTask(step Step, taskID string, lost *patience, stop *stopper) 
 			}
 		}()
 	}
+	again := time.AfterFunc(r.queue.cfg.LookAgain, func() { cancel(errLookAgain) })
+	defer again.Stop()
 	r.queue.hook(r.hard, "waiting", r.job.ID)
 	from := r.transcript.logged()
 	result, err := host.WaitTask(ctx, taskID, from, func(line hypervisor.LogLine) error {
@@ -71,8 +76,8 @@ func (r *Run) waitTask(step Step, taskID string, lost *patience, stop *stopper) 
 		}
 		return ctx.Err()
 	})
-	if err != nil && errors.Is(context.Cause(ctx), ErrCanceled) {
-		return result, ErrCanceled
+	if cause := context.Cause(ctx); err != nil && (errors.Is(cause, ErrCanceled) || errors.Is(cause, errLookAgain)) {
+		return result, cause
 	}
 	if err == nil {
 		lost.over()

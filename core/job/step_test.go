@@ -139,6 +139,28 @@ func TestForeignTasksAreNotAdopted(t *testing.T) {
 	}
 }
 
+// A call that hangs inside the driver is made again: the task's end is found all the same.
+func TestWaitThatHangs(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, memdriver.Spec{})
+	w.again = 200 * time.Millisecond
+	ref, i := w.endless(), w.add(t, nil)
+	var waits atomic.Int64
+	i.Hook(func(_ context.Context, point string, _ int64) {
+		if point == "waiting" {
+			waits.Add(1)
+		}
+	})
+	w.cluster.SetKnob("waittask", memdriver.Knob{Block: true})
+	i.run(t)
+	id := i.enqueue(t, w.spec(ref, hypervisor.Stop))
+	until(t, "the wait was begun anew", func() bool { return waits.Load() > 1 })
+	task := w.once(t, ref)
+	w.cluster.EndTask(task, hypervisor.TaskOK, "OK")
+	w.cluster.SetKnob("waittask", memdriver.Knob{}) // those that hang go on hanging
+	i.ended(t, id, job.Succeeded)
+}
+
 // The hypervisor is lost in the middle of the task and comes back: no line is lost and none is there twice.
 func TestHostLostWhileWaiting(t *testing.T) {
 	t.Parallel()
