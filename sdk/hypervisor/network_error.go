@@ -5,10 +5,12 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
-	"net/url"
+	"os"
 	"strings"
+	"syscall"
 )
 
 // NetworkError turns what an http.Client, a net.Dialer or the reading of an answer gave into what a method of a driver
@@ -21,7 +23,8 @@ import (
 //   - an endpoint that does not speak TLS or HTTP is Protocol;
 //   - all else is Unreachable.
 //
-// The URL that net/http puts in front of its errors is left out of the message.
+// The message is a sentence for the one who looks after the hypervisor: without the words of Go's packages, which name
+// our own ports, the URL and the resolver. These stay in the cause.
 func NetworkError(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
@@ -30,20 +33,55 @@ func NetworkError(ctx context.Context, err error) error {
 	if errors.As(err, &known) {
 		return known
 	}
-	var request *url.Error
-	if errors.As(err, &request) {
-		err = request.Err
-	}
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return fmt.Errorf("calling the hypervisor: %w", context.Canceled)
 	}
 	var slow net.Error
-	if errors.Is(err, context.DeadlineExceeded) || errors.Is(ctx.Err(), context.DeadlineExceeded) || errors.As(err, &slow) && slow.Timeout() {
-		return Errorf(Timeout, "the hypervisor did not answer in time: %w", err)
+	switch {
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(ctx.Err(), context.DeadlineExceeded), errors.As(err, &slow) && slow.Timeout():
+		return &Error{Kind: Timeout, Message: "the host did not answer in time", cause: err}
+	case foreign(err):
+		return &Error{Kind: Protocol, Message: "something else answers at this address: it does not speak HTTPS", cause: err}
 	}
+	return &Error{Kind: Unreachable, Message: sentence(err), cause: err}
+}
+
+// foreign reports whether the other side speaks something else than HTTPS.
+func foreign(err error) bool {
 	var record tls.RecordHeaderError
-	if errors.As(err, &record) || errors.Is(err, http.ErrSchemeMismatch) || strings.Contains(err.Error(), "malformed HTTP") {
-		return Errorf(Protocol, "the endpoint does not speak HTTPS: %w", err)
+	return errors.As(err, &record) || errors.Is(err, http.ErrSchemeMismatch) || strings.Contains(err.Error(), "malformed HTTP")
+}
+
+// sentence tells a broken or refused connection.
+func sentence(err error) string {
+	var name *net.DNSError
+	if errors.As(err, &name) {
+		if name.IsNotFound {
+			return "the name " + name.Name + " has no address"
+		}
+		return "the name " + name.Name + " could not be looked up"
 	}
-	return Errorf(Unreachable, "the hypervisor cannot be reached: %w", err)
+	var alert tls.AlertError
+	if errors.As(err, &alert) {
+		return "the host refused the TLS connection: " + strings.TrimPrefix(alert.Error(), "tls: ")
+	}
+	switch {
+	case strings.Contains(err.Error(), "server response headers exceeded"):
+		return "the host's answer has headers without end"
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return "the host closed the connection in the middle of its answer"
+	case errors.Is(err, io.EOF), strings.Contains(err.Error(), "server closed idle connection"):
+		return "the host closed the connection without an answer"
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "the host refused the connection: nothing listens on this port"
+	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+		return "the host broke the connection off"
+	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
+		return "there is no way to the host through the network"
+	}
+	var call *os.SyscallError
+	if errors.As(err, &call) {
+		return "the connection to the host failed: " + call.Err.Error()
+	}
+	return "the connection to the host failed"
 }

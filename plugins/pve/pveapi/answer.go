@@ -80,7 +80,7 @@ func (a *Answer) readError(err error) error {
 	case errors.Is(err, errSyntax), errors.Is(err, errDeep), errors.Is(err, errTooLarge), errors.Is(err, errShort):
 		return a.protocol(err)
 	default:
-		return a.client.netError(a.resp.Request.Context(), err)
+		return netError(a.resp.Request.Context(), err)
 	}
 }
 
@@ -88,7 +88,7 @@ func (a *Answer) readError(err error) error {
 func (a *Answer) protocol(err error) error {
 	// Some servers still answer something when the caller gives up and the connection is being closed.
 	if ctx := a.resp.Request.Context(); ctx.Err() != nil {
-		return a.client.netError(ctx, ctx.Err())
+		return netError(ctx, ctx.Err())
 	}
 	what := a.resp.Header.Get("Content-Type")
 	if what == "" {

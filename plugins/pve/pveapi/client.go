@@ -113,7 +113,7 @@ func (c *Client) send(ctx context.Context, method, path string, query, form url.
 	resp, err := c.retrying(method).Do(req)
 	if err != nil {
 		defer stop(nil)
-		return nil, c.netError(ctx, err)
+		return nil, netError(ctx, err)
 	}
 	a := &Answer{client: c, resp: resp, body: newLimited(ctx, resp.Body, stop, c.waits.Stall), stop: stop}
 	if resp.StatusCode != http.StatusOK {

@@ -43,11 +43,7 @@ func retryRead(start time.Time) func(context.Context, *http.Response, error) (bo
 // must not be trusted, or has been waited for long enough.
 func broken(err error) bool {
 	var known *hypervisor.Error
-	if errors.As(err, &known) || strange(err) {
-		return false
-	}
-	var slow net.Error
-	if errors.As(err, &slow) && slow.Timeout() {
+	if errors.As(err, &known) || hypervisor.KindOf(hypervisor.NetworkError(context.Background(), err)) != hypervisor.Unreachable {
 		return false
 	}
 	var name *net.DNSError
