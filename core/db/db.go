@@ -7,6 +7,7 @@ package db
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"net"
@@ -29,6 +30,8 @@ type DB struct {
 	// SQL is the same pool for libraries that want database/sql.
 	SQL  *sql.DB
 	gorm *gorm.DB
+
+	listener *Listener
 }
 
 // Config says how to open the database.
@@ -82,11 +85,15 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 		pool.Close()
 		return nil, fmt.Errorf("opening gorm: %w", err)
 	}
-	return &DB{Pool: pool, SQL: sqlDB, gorm: g}, nil
+	return &DB{Pool: pool, SQL: sqlDB, gorm: g, listener: newListener(poolConfig.ConnConfig, cfg.Logger)}, nil
 }
+
+// Listener is the process's one ear for notifications. It ends with Close.
+func (d *DB) Listener() *Listener { return d.listener }
 
 // Close waits for connections in use and closes all.
 func (d *DB) Close() {
+	d.listener.close()
 	_ = d.SQL.Close()
 	d.Pool.Close()
 }
@@ -118,7 +125,7 @@ func Away(err error) bool {
 	if errors.As(err, &network) {
 		return true
 	}
-	return pgconn.SafeToRetry(err) || errors.Is(err, sql.ErrConnDone)
+	return pgconn.SafeToRetry(err) || errors.Is(err, pgconn.ErrConnClosed) || errors.Is(err, sql.ErrConnDone) || errors.Is(err, driver.ErrBadConn)
 }
 
 // Duplicate reports whether err is a violation of the named unique constraint or index; an empty name means any.

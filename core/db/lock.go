@@ -16,6 +16,7 @@ const (
 	LockJob     int32 = 2 // by job: held while a worker runs it
 	LockJobSlot int32 = 3 // by slot: the bound on jobs over all instances
 	LockKeys    int32 = 4 // rotation of the secrets' key
+	LockAudit   int32 = 7 // the end of the audit trail's chain
 )
 
 // Lock is an advisory lock held by a connection of its own; PostgreSQL frees it when this process dies.

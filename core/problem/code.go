@@ -29,6 +29,9 @@ const (
 	CodeInvalidState        Code = "invalid_state"
 	CodeJobFinished         Code = "job_finished"
 	CodeAlreadyAdopted      Code = "already_adopted"
+	CodeSelfDeactivate      Code = "self_deactivate"
+	CodeSelfDelete          Code = "self_delete"
+	CodeLastOwner           Code = "last_owner"
 	CodeTokenRejected       Code = "token_rejected"
 	CodeHypervisorError     Code = "hypervisor_error"
 	CodePluginUnavailable   Code = "plugin_unavailable"
@@ -74,6 +77,9 @@ var table = map[Code]kind{
 	CodeInvalidState:        {http.StatusConflict, "Not possible in the present state"},
 	CodeJobFinished:         {http.StatusConflict, "The job has ended"},
 	CodeAlreadyAdopted:      {http.StatusConflict, "Adopted already"},
+	CodeSelfDeactivate:      {http.StatusConflict, "Nobody deactivates their own account"},
+	CodeSelfDelete:          {http.StatusConflict, "Nobody deletes their own account"},
+	CodeLastOwner:           {http.StatusConflict, "The instance needs an active owner"},
 	CodeTokenRejected:       {http.StatusBadGateway, "The hypervisor rejected the token"},
 	CodeHypervisorError:     {http.StatusBadGateway, "The hypervisor failed"},
 	CodePluginUnavailable:   {http.StatusServiceUnavailable, "The hypervisor's plugin is not running"},

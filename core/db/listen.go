@@ -1,0 +1,228 @@
+package db
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/jackc/pgx/v5"
+)
+
+const (
+	// listenQuiet is how long the connection may be silent before it is asked whether it lives: one whose other end has
+	// vanished says nothing for ever.
+	listenQuiet = 15 * time.Second
+	// listenLimit bounds one statement on it.
+	listenLimit = 5 * time.Second
+	// listenRetry is the first wait before connecting again; it doubles up to listenRetryMost.
+	listenRetry     = 100 * time.Millisecond
+	listenRetryMost = 2 * time.Second
+)
+
+// Listener hears PostgreSQL's notifications for all parts of the process, on one connection of its own outside the pool.
+// It connects while somebody listens, and again when the connection breaks.
+type Listener struct {
+	connection *pgx.ConnConfig
+	log        hclog.Logger
+	running    context.Context
+	end        context.CancelFunc
+	loop       sync.WaitGroup
+
+	mu      sync.Mutex
+	started bool
+	ears    map[*Ear]bool
+	// changed holds a value when ears has changed; interrupt ends the wait for a notification then.
+	changed   chan struct{}
+	interrupt context.CancelFunc
+}
+
+// Ear is a part that listens. Its functions are called one at a time and must not block: whoever is slow holds up all.
+// A call may be under way when listening is stopped.
+type Ear struct {
+	Channels []string
+	// Heard is called for each notification. NOTIFY only wakes: the tables are the truth.
+	Heard func(channel, payload string)
+	// Missed is called when listening begins, and again after each break: anything may have been said before.
+	Missed func()
+}
+
+func newListener(connection *pgx.ConnConfig, log hclog.Logger) *Listener {
+	if log == nil {
+		log = hclog.NewNullLogger()
+	}
+	l := &Listener{
+		connection: connection.Copy(), log: log.Named("listener"), ears: map[*Ear]bool{},
+		changed: make(chan struct{}, 1), interrupt: func() {},
+	}
+	l.connection.RuntimeParams["application_name"] += " events"
+	l.running, l.end = context.WithCancel(context.Background())
+	return l
+}
+
+// Listen lets the ear hear until stop is called, which may be done more than once. It returns at once: the ear hears
+// from its first Missed on, which is late while the database is away.
+func (l *Listener) Listen(ear Ear) (stop func()) {
+	e := &ear
+	l.change(func() {
+		l.ears[e] = true
+		if !l.started && l.running.Err() == nil {
+			l.started = true
+			l.loop.Go(l.run)
+		}
+	})
+	return func() { l.change(func() { delete(l.ears, e) }) }
+}
+
+func (l *Listener) change(fn func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	fn()
+	select {
+	case l.changed <- struct{}{}:
+	default:
+	}
+	l.interrupt()
+}
+
+// close ends the connection; nobody hears any more.
+func (l *Listener) close() {
+	l.mu.Lock()
+	l.end()
+	l.mu.Unlock()
+	l.loop.Wait()
+}
+
+func (l *Listener) run() {
+	wait := listenRetry
+	for l.running.Err() == nil {
+		began := time.Now()
+		err := l.receive()
+		if err == nil { // nobody listens
+			select {
+			case <-l.changed:
+			case <-l.running.Done():
+			}
+			continue
+		}
+		if l.running.Err() != nil {
+			return
+		}
+		l.log.Warn("listening for notifications was interrupted", "error", err)
+		if time.Since(began) > 10*time.Second {
+			wait = listenRetry
+		}
+		select {
+		case <-time.After(wait):
+		case <-l.running.Done():
+		}
+		wait = min(2*wait, listenRetryMost)
+	}
+}
+
+// receive is one life of the connection. It returns nil when nobody listens any more.
+func (l *Listener) receive() error {
+	if len(l.present()) == 0 {
+		return nil
+	}
+	conn, err := pgx.ConnectConfig(l.running, l.connection)
+	if err != nil {
+		return fmt.Errorf("connecting: %w", err)
+	}
+	defer func() {
+		closing, cancel := context.WithTimeout(context.WithoutCancel(l.running), time.Second)
+		defer cancel()
+		_ = conn.Close(closing)
+	}()
+	told, channels := map[*Ear]bool{}, map[string]bool{}
+	for {
+		// The wait is set up before the ears are looked at: one that comes in between ends it.
+		waiting, cancel := context.WithTimeout(l.running, listenQuiet)
+		l.mu.Lock()
+		l.interrupt = cancel
+		l.mu.Unlock()
+		ears := l.present()
+		if len(ears) == 0 {
+			cancel()
+			return nil
+		}
+		if err := l.attend(conn, ears, told, channels); err != nil {
+			cancel()
+			return err
+		}
+		n, err := conn.WaitForNotification(waiting)
+		silent := errors.Is(waiting.Err(), context.DeadlineExceeded)
+		interrupted := waiting.Err() != nil
+		cancel()
+		switch {
+		case err == nil:
+			for _, e := range l.present() { // as of now: one may have stopped while this waited
+				if told[e] && slices.Contains(e.Channels, n.Channel) {
+					e.Heard(n.Channel, n.Payload)
+				}
+			}
+		case l.running.Err() != nil || !interrupted:
+			return fmt.Errorf("waiting for notifications: %w", err)
+		case silent:
+			if err := l.exec(conn, "SELECT 1"); err != nil {
+				return fmt.Errorf("asking the connection: %w", err)
+			}
+		}
+	}
+}
+
+// attend listens on the channels of ears that are new to this connection, and on no others, and tells the new ones.
+func (l *Listener) attend(conn *pgx.Conn, ears []*Ear, told map[*Ear]bool, channels map[string]bool) error {
+	wanted := map[string]bool{}
+	for _, e := range ears {
+		for _, channel := range e.Channels {
+			wanted[channel] = true
+			if !channels[channel] {
+				if err := l.exec(conn, "LISTEN "+pgx.Identifier{channel}.Sanitize()); err != nil {
+					return fmt.Errorf("listening: %w", err)
+				}
+				channels[channel] = true
+			}
+		}
+	}
+	for channel := range channels {
+		if !wanted[channel] {
+			if err := l.exec(conn, "UNLISTEN "+pgx.Identifier{channel}.Sanitize()); err != nil {
+				return fmt.Errorf("listening no more: %w", err)
+			}
+			delete(channels, channel)
+		}
+	}
+	for _, e := range ears {
+		if !told[e] {
+			told[e] = true
+			e.Missed()
+		}
+	}
+	for e := range told {
+		if !slices.Contains(ears, e) {
+			delete(told, e)
+		}
+	}
+	return nil
+}
+
+func (l *Listener) exec(conn *pgx.Conn, statement string) error {
+	ctx, cancel := context.WithTimeout(l.running, listenLimit)
+	defer cancel()
+	_, err := conn.Exec(ctx, statement)
+	return err
+}
+
+func (l *Listener) present() []*Ear {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	ears := make([]*Ear, 0, len(l.ears))
+	for e := range l.ears {
+		ears = append(ears, e)
+	}
+	return ears
+}

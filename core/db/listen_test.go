@@ -1,0 +1,184 @@
+package db_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/db/dbtest"
+)
+
+// hearing keeps what an ear was told.
+type hearing struct {
+	mu     sync.Mutex
+	heard  []string
+	missed int
+}
+
+func (h *hearing) ear(channels ...string) db.Ear {
+	return db.Ear{
+		Channels: channels,
+		Heard: func(channel, payload string) {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			h.heard = append(h.heard, channel+" "+payload)
+		},
+		Missed: func() {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			h.missed++
+		},
+	}
+}
+
+func (h *hearing) told() (heard []string, missed int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return append([]string{}, h.heard...), h.missed
+}
+
+// until waits for a condition and says what it is about when it does not come about.
+func until(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited in vain until %s", what)
+		}
+	}
+}
+
+func notify(t *testing.T, d *db.DB, channel, payload string) {
+	t.Helper()
+	if _, err := d.Pool.Exec(t.Context(), "SELECT pg_notify($1, $2)", channel, payload); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// listeners counts the connections that listen on the database.
+func listeners(t *testing.T, d *db.DB) (n int) {
+	t.Helper()
+	err := d.Pool.QueryRow(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE '%events'").Scan(&n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func TestListenerTellsEveryEarItsOwn(t *testing.T) {
+	t.Parallel()
+	url := dbtest.URL(t)
+	here, there := dbtest.Open(t, url), dbtest.Open(t, url)
+	var one, both hearing
+	stopOne := here.Listener().Listen(one.ear("red"))
+	until(t, "the first ear listens", func() bool { _, missed := one.told(); return missed == 1 })
+	stopBoth := here.Listener().Listen(both.ear("red", "Blue; DROP TABLE users")) // a channel is a name and no SQL
+	until(t, "the second ear listens", func() bool { _, missed := both.told(); return missed == 1 })
+	if _, missed := one.told(); missed != 1 {
+		t.Errorf("the first ear was told %d times that it may have missed something", missed)
+	}
+	if n := listeners(t, there); n != 1 {
+		t.Errorf("%d connections listen, want one for all", n)
+	}
+	notify(t, there, "red", "1")
+	notify(t, there, "Blue; DROP TABLE users", "2")
+	notify(t, there, "green", "3")
+	notify(t, there, "red", "4")
+	until(t, "both heard", func() bool { a, _ := one.told(); b, _ := both.told(); return len(a) == 2 && len(b) == 3 })
+	a, _ := one.told()
+	b, _ := both.told()
+	if fmt.Sprint(a) != "[red 1 red 4]" || fmt.Sprint(b) != "[red 1 Blue; DROP TABLE users 2 red 4]" {
+		t.Errorf("heard %q and %q", a, b)
+	}
+	stopOne()
+	stopOne()
+	notify(t, there, "red", "5")
+	until(t, "the ear that is left heard", func() bool { b, _ := both.told(); return len(b) == 4 })
+	if a, _ := one.told(); len(a) != 2 {
+		t.Errorf("the one that stopped heard %q", a)
+	}
+	stopBoth()
+	until(t, "no connection is kept for nobody", func() bool { return listeners(t, there) == 0 })
+	var late hearing
+	here.Listener().Listen(late.ear("red"))
+	until(t, "one that comes later listens", func() bool { _, missed := late.told(); return missed == 1 })
+}
+
+func TestListenerComesBackAndTellsThatItWasGone(t *testing.T) {
+	t.Parallel()
+	url := dbtest.URL(t)
+	here, there := dbtest.Open(t, url), dbtest.Open(t, url)
+	var h hearing
+	here.Listener().Listen(h.ear("red"))
+	for life := 1; life <= 3; life++ {
+		until(t, fmt.Sprintf("life %d began", life), func() bool { _, missed := h.told(); return missed == life })
+		notify(t, there, "red", fmt.Sprint(life))
+		until(t, "it heard", func() bool { heard, _ := h.told(); return len(heard) == life })
+		_, err := there.Pool.Exec(t.Context(), "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE '%events'")
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Ears that come and go while much is said lose nothing that was said after their first Missed.
+func TestListenerLosesNothingWhileEarsComeAndGo(t *testing.T) {
+	t.Parallel()
+	url := dbtest.URL(t)
+	here, there := dbtest.Open(t, url), dbtest.Open(t, url)
+	var steady hearing
+	here.Listener().Listen(steady.ear("red"))
+	until(t, "the steady ear listens", func() bool { _, missed := steady.told(); return missed == 1 })
+	done := make(chan struct{})
+	var coming sync.WaitGroup
+	for i := range 3 {
+		coming.Go(func() {
+			for n := 0; ; n++ {
+				select {
+				case <-done:
+					return
+				default:
+				}
+				var h hearing
+				stop := here.Listener().Listen(h.ear("red", fmt.Sprintf("own%d", i)))
+				if n%2 == 0 {
+					until(t, "a passing ear listens", func() bool { _, missed := h.told(); return missed == 1 })
+				}
+				stop()
+			}
+		})
+	}
+	const said = 500
+	for n := range said {
+		notify(t, there, "red", fmt.Sprint(n))
+	}
+	until(t, "all was heard", func() bool { heard, _ := steady.told(); return len(heard) >= said })
+	close(done)
+	coming.Wait()
+	heard, missed := steady.told()
+	for n, text := range heard {
+		if text != fmt.Sprintf("red %d", n) {
+			t.Fatalf("heard %q at place %d", text, n)
+		}
+	}
+	if missed != 1 {
+		t.Errorf("the connection was made %d times", missed)
+	}
+}
+
+func TestListenerEndsWithItsDatabase(t *testing.T) {
+	t.Parallel()
+	url := dbtest.URL(t)
+	there := dbtest.Open(t, url)
+	here, err := db.Open(t.Context(), db.Config{URL: url})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var h hearing
+	here.Listener().Listen(h.ear("red"))
+	until(t, "it listens", func() bool { _, missed := h.told(); return missed == 1 })
+	here.Close()
+	until(t, "its connection is gone", func() bool { return listeners(t, there) == 0 })
+	here.Listener().Listen(h.ear("red"))()
+}
