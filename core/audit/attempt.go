@@ -3,7 +3,8 @@
 // core/api/op opens an Attempt for every operation that declares an audit action. The noun that makes the change calls
 // Write inside its own transaction, so that the change and its row are one. When the handler fails before that, op
 // records the refused attempt itself. Details pass through redaction: a key that names a secret keeps no value, nor does
-// a value that looks like one. List reads the trail, narrowed to the teams whose admin the reader is.
+// a value that looks like one. List and Each read the trail, narrowed to the teams whose admin the reader is. A Chain of
+// hashes shows whether anyone has changed it in the database.
 package audit
 
 import (
@@ -50,6 +51,14 @@ type Entry struct {
 	RequestID string
 	// Details are further facts; they are redacted when the row is written, see Redact.
 	Details map[string]any
+}
+
+// Detail adds one further fact beside those that are there.
+func (e *Entry) Detail(key string, value any) {
+	if e.Details == nil {
+		e.Details = map[string]any{}
+	}
+	e.Details[key] = value
 }
 
 // Attempt is an Entry in the making, carried by the context of a request.

@@ -1,0 +1,159 @@
+package audit
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/secret"
+)
+
+// Sealed is the column of the chain's key, for rotating the key of the secrets.
+var Sealed = secret.Table{Name: "audit_chain", Column: "key", Key: []string{"id"}}
+
+var keyPlace = secret.Binding{Table: Sealed.Name, Column: Sealed.Column, Row: secret.Row(1)}
+
+// Chain makes the trail tell of whoever changes it in the database. Every row gets a place (1, 2, 3 …), and with it the
+// hash of the place before and a hash over that and over all of the row's columns, made with a key that is sealed by the key
+// file. Who can write to the database but has not that file cannot make hashes that fit.
+//
+// Writers know nothing of it: a trigger notes the new row as pending in the writer's own transaction, and one Sealer at a
+// time gives places to what was committed. So places follow the order in which rows were seen, not their ids: a transaction
+// that lasts for long keeps nobody waiting, its rows get later places. What is cleared leaves an anchor, see Clear.
+//
+// What Verify cannot see: a change of a row in the moment before it got its place, which somebody who holds the chain's lock
+// can make long (Report.Unsealed and the sealer's log tell); a row that somebody adds as the service
+// itself does; somebody who has the key file as well; and a whole database that is put back to an earlier state with its
+// trail, for which Verify tells the last place and hash, to be noted elsewhere.
+type Chain struct {
+	db   *db.DB
+	keys secret.Keys
+
+	mu     sync.Mutex
+	sealed string // what the key was opened from
+	opened *hasher
+}
+
+// NewChain is the chain of the database's trail. keys must be the box of all instances.
+func NewChain(d *db.DB, keys secret.Keys) *Chain { return &Chain{db: d, keys: keys} }
+
+// lockChain waits for whoever else adds to the end of the chain or cuts pieces out of it, over all instances; writers of rows
+// do not take it.
+func lockChain(ctx context.Context, tx *db.Tx) error {
+	if _, err := tx.Pgx.Exec(ctx, "SELECT pg_advisory_xact_lock($1, 0)", db.LockAudit); err != nil {
+		return fmt.Errorf("waiting for the end of the audit chain: %w", err)
+	}
+	return nil
+}
+
+// head is the end of the chain: the last place that was given and its hash.
+type head struct {
+	seq  int64
+	hash digest
+	// genuine: it was written by who has the key. sealed is that key as it is stored.
+	genuine bool
+	sealed  []byte
+}
+
+// head reads the end of the chain. There is none, and the hasher is nil, before the first row got a place.
+func (c *Chain) head(ctx context.Context, tx *db.Tx) (h head, hash *hasher, err error) {
+	var kept, mac []byte
+	err = tx.Pgx.QueryRow(ctx, "SELECT key, seq, hash, mac FROM audit_chain WHERE id = 1").Scan(&h.sealed, &h.seq, &kept, &mac)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return head{}, nil, nil
+	}
+	if err != nil {
+		return head{}, nil, fmt.Errorf("reading the end of the audit chain: %w", err)
+	}
+	if hash, err = c.hasher(h.sealed); err != nil {
+		return head{}, nil, err
+	}
+	h.genuine = len(kept) == len(h.hash)
+	copy(h.hash[:], kept)
+	own := hash.head(h.seq, h.hash)
+	h.genuine = h.genuine && hmac.Equal(mac, own[:])
+	return h, hash, nil
+}
+
+// end is head for who goes on from there: it makes the key when there is none, and steps past an end that is not genuine,
+// leaving a place open that no anchor spans. So a forged end stays seen, and rows after it are protected all the same.
+func (c *Chain) end(ctx context.Context, tx *db.Tx) (h head, hash *hasher, err error) {
+	if h, hash, err = c.head(ctx, tx); err != nil {
+		return h, hash, err
+	}
+	if hash == nil {
+		if h.sealed, err = c.newKey(); err != nil {
+			return h, nil, err
+		}
+		if hash, err = c.hasher(h.sealed); err != nil {
+			return h, nil, err
+		}
+	}
+	last, err := lastPlace(ctx, tx)
+	if err != nil {
+		return h, nil, err
+	}
+	if last > math.MaxInt64-2 {
+		return h, nil, errors.New("the audit chain has no place left: somebody has put a false one at its end")
+	}
+	if fresh := h.seq == 0 && last == 0; !fresh && (!h.genuine || last > h.seq) {
+		h.seq, h.hash = last+1, digest{}
+	}
+	return h, hash, nil
+}
+
+// lastPlace is the last one that anything says was given.
+func lastPlace(ctx context.Context, tx *db.Tx) (last int64, err error) {
+	err = tx.Pgx.QueryRow(ctx, "SELECT greatest((SELECT max(seq) FROM audit_links), (SELECT last FROM audit_anchors ORDER BY first DESC LIMIT 1), 0)").Scan(&last)
+	if err != nil {
+		return 0, fmt.Errorf("looking for the last place of the audit chain: %w", err)
+	}
+	return last, nil
+}
+
+func (c *Chain) newKey() ([]byte, error) {
+	key := make([]byte, 32)
+	_, _ = rand.Read(key) // it never fails
+	sealed, err := c.keys.Seal(secret.New(hex.EncodeToString(key)), keyPlace)
+	if err != nil {
+		return nil, fmt.Errorf("sealing the key of the audit chain: %w", err)
+	}
+	return sealed, nil
+}
+
+// hasher is that of the key, which is opened when it is another one than before, or was sealed anew.
+func (c *Chain) hasher(sealed []byte) (*hasher, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.opened == nil || c.sealed != string(sealed) {
+		text, err := c.keys.Open(sealed, keyPlace)
+		if err != nil {
+			return nil, fmt.Errorf("opening the key of the audit chain: %w", err)
+		}
+		key, err := hex.DecodeString(text.Reveal())
+		if err != nil {
+			return nil, errors.New("opening the key of the audit chain: it is no key")
+		}
+		c.opened, c.sealed = newHasher(key), string(sealed)
+	}
+	return c.opened.clone(), nil
+}
+
+// save writes the end of the chain.
+func (c *Chain) save(ctx context.Context, tx *db.Tx, hash *hasher, h head) error {
+	mac := hash.head(h.seq, h.hash)
+	_, err := tx.Pgx.Exec(ctx, `INSERT INTO audit_chain (id, key, seq, hash, mac) VALUES (1, $1, $2, $3, $4)
+		ON CONFLICT (id) DO UPDATE SET seq = excluded.seq, hash = excluded.hash, mac = excluded.mac`, h.sealed, h.seq, h.hash[:], mac[:])
+	if err != nil {
+		return fmt.Errorf("writing the end of the audit chain: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,228 @@
+package audit
+
+import (
+	"context"
+	"crypto/hmac"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/problem"
+)
+
+// ClearPhrase confirms a clearing.
+const ClearPhrase = "clear audit log"
+
+// Clear removes the rows older than before, or all when before is nil, and says how many. confirm must be ClearPhrase.
+// What it removes leaves an anchor, so that the rest still verifies; rows that have no place in the chain yet just go. With
+// before, rows that somebody has altered stay, so that no anchor hides them, and the trail says how many. The row
+// of the context's attempt is written after the removal in the same transaction and so stays. A time in the future is refused.
+//
+// Clearing all is also the way out of a broken chain: what is written afterwards verifies.
+func (c *Chain) Clear(ctx context.Context, before *time.Time, confirm string) (deleted int64, err error) {
+	if before != nil && before.After(time.Now()) {
+		return 0, problem.InvalidField("must not be in the future", "in_future", "body", "before")
+	}
+	if confirm != ClearPhrase {
+		return 0, problem.Confirm(problem.CodeConfirmRequired, ClearPhrase, "clearing the audit trail cannot be undone: type the phrase to confirm")
+	}
+	err = c.db.Tx(ctx, func(tx *db.Tx) error {
+		var err error
+		altered := int64(0)
+		if before == nil {
+			deleted, err = c.removeAll(ctx, tx)
+		} else {
+			deleted, altered, err = c.remove(ctx, tx, "a.at < $1 AND a.id <> ALL($2)", *before)
+		}
+		if err != nil {
+			return fmt.Errorf("clearing the audit trail: %w", err)
+		}
+		Describe(ctx, func(e *Entry) {
+			e.TargetKind = "audit"
+			e.Detail("deleted", deleted)
+			if before == nil {
+				e.Detail("everything", true)
+			} else {
+				e.Detail("before", before.UTC().Format(time.RFC3339Nano))
+			}
+			if altered > 0 {
+				e.Detail("altered_kept", altered)
+			}
+		})
+		return Write(ctx, tx)
+	})
+	return deleted, err
+}
+
+// pruneBatch is how many rows one transaction of Prune removes.
+const pruneBatch = 20_000
+
+// Prune removes the rows older than before, as Clear does, for the retention: by the system and in transactions of at most
+// 20,000 rows, each with a row audit.prune of its own when it removed any. Broken off at any point it has removed what it
+// says, and the next call goes on. It returns how many rows went.
+func (c *Chain) Prune(ctx context.Context, before time.Time) (int64, error) {
+	if before.After(time.Now()) {
+		return 0, errors.New("pruning the audit trail: the time lies in the future")
+	}
+	total := int64(0)
+	for {
+		n, err := c.pruneOnce(ctx, before)
+		total += n
+		if err != nil || n < pruneBatch {
+			return total, err
+		}
+	}
+}
+
+func (c *Chain) pruneOnce(ctx context.Context, before time.Time) (n int64, err error) {
+	err = c.db.Tx(ctx, func(tx *db.Tx) error {
+		var err error
+		altered := int64(0)
+		n, altered, err = c.remove(ctx, tx, "a.id IN (SELECT id FROM audit WHERE at < $1 AND id <> ALL($3) ORDER BY at, id LIMIT $2)", before, pruneBatch)
+		if err != nil {
+			return fmt.Errorf("pruning the audit trail: %w", err)
+		}
+		if n == 0 {
+			return nil
+		}
+		entry := Entry{
+			ActorType: ActorSystem, Action: "audit.prune", TargetKind: "audit", Result: ResultOK,
+			Details: map[string]any{"before": before.UTC().Format(time.RFC3339Nano), "deleted": n},
+		}
+		if altered > 0 {
+			entry.Detail("altered_kept", altered)
+		}
+		return WriteEntry(tx, entry)
+	})
+	if err != nil {
+		return 0, err
+	}
+	return n, nil
+}
+
+// removal deletes rows and their places, and leaves an anchor without mac for every run of places. PostgreSQL does it by
+// itself, on disk where memory does not suffice. It answers what is gone. %[1]s is the condition on a, %[2]s are the columns.
+const removal = `WITH gone AS (DELETE FROM audit a WHERE %[1]s RETURNING %[2]s),
+	pending AS (DELETE FROM audit_pending p USING gone WHERE p.audit_id = gone.id),
+	links AS (DELETE FROM audit_links l USING gone WHERE l.audit_id = gone.id RETURNING l.seq, l.audit_id, l.previous, l.hash),
+	beside AS (SELECT seq, hash, lag(seq) OVER w IS DISTINCT FROM seq - 1 AS first, lead(seq) OVER w IS DISTINCT FROM seq + 1 AS last FROM links WINDOW w AS (ORDER BY seq)),
+	bounds AS (SELECT seq, hash, last, CASE WHEN first THEN seq ELSE lag(seq) OVER (ORDER BY seq) END AS first FROM beside WHERE first OR last),
+	runs AS (INSERT INTO audit_anchors (first, last, hash) SELECT first, seq, hash FROM bounds WHERE last)
+	SELECT l.seq, l.previous, l.hash, gone.* FROM gone LEFT JOIN links l ON l.audit_id = gone.id`
+
+// maxAltered is how many altered rows a removal steps over; with more, only clearing all helps.
+const maxAltered = 10_000
+
+// errAltered undoes a removal that met rows which must stay.
+var errAltered = errors.New("rows of the audit trail were altered")
+
+// remove removes the rows of a condition and says how many. Rows that are not what they were when they got their place stay
+// with it, and altered counts them: somebody who made a row old enough to be removed would else get a good anchor for it.
+// The condition's last parameter is the ids that it must leave out.
+func (c *Chain) remove(ctx context.Context, tx *db.Tx, condition string, args ...any) (n, altered int64, err error) {
+	if err := lockAnchors(ctx, tx); err != nil {
+		return 0, 0, err
+	}
+	_, hash, err := c.head(ctx, tx)
+	if err != nil {
+		return 0, 0, err
+	}
+	keyed := hash != nil
+	if !keyed { // without a key nothing had a place
+		if hash, err = nobody(); err != nil {
+			return 0, 0, err
+		}
+	}
+	keep := []int64{}
+	for again := true; again; {
+		err := pgx.BeginFunc(ctx, tx.Pgx, func(try pgx.Tx) error {
+			rows, err := try.Query(ctx, fmt.Sprintf(removal, condition, hashed), append([]any{binaryResults}, append(args, keep)...)...)
+			if err != nil {
+				return fmt.Errorf("removing rows: %w", err)
+			}
+			before := len(keep)
+			if n, keep, err = checkGone(rows, hash, keep); err == nil && len(keep) > before {
+				err = errAltered
+			}
+			return err
+		})
+		again = errors.Is(err, errAltered)
+		switch {
+		case err != nil && !again:
+			return 0, 0, err
+		case len(keep) > maxAltered:
+			return 0, 0, fmt.Errorf("more than %d %w: verify the trail, and clear all of it to begin anew", maxAltered, errAltered)
+		}
+	}
+	if !keyed {
+		return n, int64(len(keep)), nil
+	}
+	return n, int64(len(keep)), signAnchors(ctx, tx, hash)
+}
+
+// checkGone counts the rows of a removal and adds those to altered that do not fit their place. A row without one just goes.
+func checkGone(rows pgx.Rows, hash *hasher, altered []int64) (n int64, _ []int64, err error) {
+	defer rows.Close()
+	for rows.Next() {
+		if err := isBinary(rows); err != nil {
+			return 0, altered, err
+		}
+		n++
+		raw := rows.RawValues()
+		if raw[0] == nil {
+			continue
+		}
+		var previous digest
+		whole := copy(previous[:], raw[1]) == len(previous) && len(raw[1]) == len(previous)
+		own := hash.row(int8(raw[0]), previous, raw[3:])
+		if !whole || !hmac.Equal(own[:], raw[2]) {
+			altered = append(altered, int8(raw[3]))
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return 0, altered, fmt.Errorf("removing rows: %w", err)
+	}
+	return n, altered, nil
+}
+
+// lockAnchors keeps everyone else from the chain's end and from the anchors: one without a mac is ours from here on.
+func lockAnchors(ctx context.Context, tx *db.Tx) error {
+	if err := lockChain(ctx, tx); err != nil {
+		return err
+	}
+	if _, err := tx.Pgx.Exec(ctx, "LOCK TABLE audit_anchors IN SHARE ROW EXCLUSIVE MODE"); err != nil {
+		return fmt.Errorf("locking the anchors: %w", err)
+	}
+	if _, err := tx.Pgx.Exec(ctx, "DELETE FROM audit_anchors WHERE mac IS NULL"); err != nil {
+		return fmt.Errorf("removing anchors without a proof: %w", err)
+	}
+	return nil
+}
+
+// removeAll removes everything that is committed, places without a row as well, and leaves one anchor.
+func (c *Chain) removeAll(ctx context.Context, tx *db.Tx) (n int64, err error) {
+	if err := lockAnchors(ctx, tx); err != nil {
+		return 0, err
+	}
+	end, hash, err := c.end(ctx, tx)
+	if err != nil {
+		return 0, err
+	}
+	// One statement sees one moment: a row that is committed meanwhile stays, and stays pending.
+	err = tx.Pgx.QueryRow(ctx, `WITH gone AS (DELETE FROM audit RETURNING id), pending AS (DELETE FROM audit_pending),
+		links AS (DELETE FROM audit_links), anchors AS (DELETE FROM audit_anchors) SELECT count(*) FROM gone`).Scan(&n)
+	if err != nil {
+		return 0, fmt.Errorf("removing all rows: %w", err)
+	}
+	if end.seq == 0 {
+		return n, nil
+	}
+	mac := hash.anchor(1, end.seq, end.hash)
+	if _, err := tx.Pgx.Exec(ctx, "INSERT INTO audit_anchors (first, last, hash, mac) VALUES (1, $1, $2, $3)", end.seq, end.hash[:], mac[:]); err != nil {
+		return 0, fmt.Errorf("leaving an anchor: %w", err)
+	}
+	return n, c.save(ctx, tx, hash, end)
+}

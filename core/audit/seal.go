@@ -1,0 +1,197 @@
+package audit
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/db"
+)
+
+const (
+	defaultSealEvery = 250 * time.Millisecond
+	defaultSealBatch = 1000
+	// sealPause is how long a sealer waits after a failure.
+	sealPause = 5 * time.Second
+)
+
+// SealerConfig says what seals what. DB's trail is Chain's.
+type SealerConfig struct {
+	Chain  *Chain
+	Logger hclog.Logger
+	// Every is the time between two looks for new rows; 250 ms when zero.
+	Every time.Duration
+	// Starved is how long other sessions may keep the end of the chain from this sealer, while rows wait, before its log says
+	// so; a minute when zero. Sealers keep it for moments.
+	Starved time.Duration
+	// Batch is how many rows get their places in one transaction; 1,000 when zero.
+	Batch int
+}
+
+// sealAll is after how many full batches all pending rows are looked through again.
+const sealAll = 20
+
+// Sealer gives the rows of the trail their places in the chain. Every instance runs one; they take turns. One goroutine at a
+// time may use it.
+type Sealer struct {
+	config SealerConfig
+	// after is the last id of a full batch, and full how many there were in a row: the next pass goes on behind it instead
+	// of stepping over all that was struck off before.
+	after int64
+	full  int
+	// since is when another session was first found at the end of the chain, without a turn of our own after it.
+	since time.Time
+}
+
+// NewSealer makes a sealer, which does nothing yet.
+func NewSealer(config SealerConfig) *Sealer {
+	if config.Logger == nil {
+		config.Logger = hclog.NewNullLogger()
+	}
+	if config.Every <= 0 {
+		config.Every = defaultSealEvery
+	}
+	if config.Starved <= 0 {
+		config.Starved = time.Minute
+	}
+	if config.Batch <= 0 {
+		config.Batch = defaultSealBatch
+	}
+	return &Sealer{config: config, after: everyID}
+}
+
+// Run seals until the context ends: again at once while there is plenty, else at every interval.
+func (s *Sealer) Run(ctx context.Context) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	failing := ""
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+		}
+		begun := time.Now()
+		n, err := s.Seal(ctx)
+		// A look is slow while a long transaction keeps what is struck off from being cleaned up.
+		next := max(s.config.Every, 10*time.Since(begun))
+		switch {
+		case err != nil && ctx.Err() == nil:
+			if text := err.Error(); text != failing { // once, not at every try
+				failing = text
+				s.config.Logger.Error("new rows of the audit trail get no place in its chain", "error", err)
+			}
+			next = sealPause
+		case n == s.config.Batch:
+			next = 0
+		}
+		if err == nil && !s.since.IsZero() && time.Since(s.since) > s.config.Starved && failing == "" {
+			failing = "starved"
+			s.config.Logger.Error("new rows of the audit trail get no place in its chain: another session of the database holds its lock, and who holds it can change these rows unseen",
+				"since", s.since.UTC())
+		}
+		if err == nil && failing != "" && s.since.IsZero() {
+			failing = ""
+			s.config.Logger.Info("rows of the audit trail get their place in its chain again")
+		}
+		timer.Reset(next)
+	}
+}
+
+// Seal makes one pass in one transaction and says how many rows got a place: at most a batch, and 0 when there is nothing to
+// do or another sealer is at it.
+func (s *Sealer) Seal(ctx context.Context) (n int, err error) {
+	if s.after == everyID {
+		var any bool
+		if err := s.config.Chain.db.Pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM audit_pending)").Scan(&any); err != nil {
+			return 0, db.Problem(fmt.Errorf("looking for new audit rows: %w", err))
+		}
+		if !any {
+			s.since = time.Time{}
+			return 0, nil
+		}
+	}
+	last, turn := int64(everyID), false
+	err = s.config.Chain.db.Tx(ctx, func(tx *db.Tx) error {
+		n, last = 0, everyID
+		if err := tx.Pgx.QueryRow(ctx, "SELECT pg_try_advisory_xact_lock($1, 0)", db.LockAudit).Scan(&turn); err != nil {
+			return fmt.Errorf("asking for the end of the audit chain: %w", err)
+		}
+		if !turn {
+			return nil
+		}
+		var err error
+		n, last, err = s.config.Chain.seal(ctx, tx, s.after, s.config.Batch)
+		return err
+	})
+	s.full++
+	if s.after = last; err != nil || n < s.config.Batch || s.full == sealAll {
+		s.after, s.full = everyID, 0 // rows of smaller ids may have been committed meanwhile
+	}
+	if err != nil {
+		return 0, fmt.Errorf("sealing audit rows: %w", err)
+	}
+	switch {
+	case turn:
+		s.since = time.Time{}
+	case s.since.IsZero():
+		s.since = time.Now()
+	}
+	return n, nil
+}
+
+// link is a place as it is stored.
+type link struct {
+	seq, id        int64
+	previous, hash digest
+}
+
+// everyID is less than any id.
+const everyID = math.MinInt64
+
+// seal gives places to the pending rows of smallest id behind after, and says how many and the last id. A row that was noted and is not there gets one too, which no row
+// will fit: somebody has removed it.
+func (c *Chain) seal(ctx context.Context, tx *db.Tx, after int64, limit int) (n int, last int64, err error) {
+	end, hash, err := c.end(ctx, tx)
+	if err != nil {
+		return 0, 0, err
+	}
+	rows, err := tx.Pgx.Query(ctx, "SELECT p.audit_id, "+hashed+" FROM audit_pending p "+rowOfEach("p")+" WHERE p.audit_id > $1 ORDER BY p.audit_id LIMIT $2", binaryResults, after, limit)
+	if err != nil {
+		return 0, 0, fmt.Errorf("reading new rows: %w", err)
+	}
+	links := make([]link, 0, limit)
+	ids := make([]int64, 0, limit)
+	for rows.Next() {
+		if err := isBinary(rows); err != nil {
+			rows.Close()
+			return 0, 0, err
+		}
+		raw := rows.RawValues()
+		l := link{seq: end.seq + 1, id: int8(raw[0]), previous: end.hash}
+		l.hash = hash.row(l.seq, l.previous, raw[1:])
+		end.seq, end.hash = l.seq, l.hash
+		links, ids = append(links, l), append(ids, l.id)
+	}
+	if err := rows.Err(); err != nil {
+		return 0, 0, fmt.Errorf("reading new rows: %w", err)
+	}
+	if len(links) == 0 {
+		return 0, everyID, nil
+	}
+	_, err = tx.Pgx.CopyFrom(ctx, pgx.Identifier{"audit_links"}, []string{"seq", "audit_id", "previous", "hash"}, pgx.CopyFromSlice(len(links), func(i int) ([]any, error) {
+		l := &links[i]
+		return []any{l.seq, l.id, l.previous[:], l.hash[:]}, nil
+	}))
+	if err != nil {
+		return 0, 0, fmt.Errorf("writing places: %w", err)
+	}
+	if _, err := tx.Pgx.Exec(ctx, "DELETE FROM audit_pending WHERE audit_id = ANY($1)", ids); err != nil {
+		return 0, 0, fmt.Errorf("striking off new rows: %w", err)
+	}
+	return len(links), ids[len(ids)-1], c.save(ctx, tx, hash, end)
+}

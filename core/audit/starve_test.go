@@ -1,0 +1,71 @@
+package audit_test
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/db"
+)
+
+// said is a log that is read while it is written.
+type said struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (s *said) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(p)
+}
+
+func (s *said) count(what string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return strings.Count(s.text.String(), what)
+}
+
+// Whoever holds the lock keeps new rows without a place, and so open to changes: that is told, once.
+func TestSealerThatGetsNoTurnSaysSo(t *testing.T) {
+	t.Parallel()
+	tr := newTrail(t, 1)
+	lock, err := tr.db.TryLock(t.Context(), db.LockAudit, 0)
+	if err != nil || lock == nil {
+		t.Fatal(lock, err)
+	}
+	log := &said{}
+	sealer := audit.NewSealer(audit.SealerConfig{
+		Chain: tr.chain, Every: time.Millisecond, Starved: 50 * time.Millisecond, Logger: hclog.New(&hclog.LoggerOptions{Output: log}),
+	})
+	ctx, end := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { sealer.Run(ctx) })
+	defer running.Wait()
+	defer end()
+	wait := func(done func() bool) {
+		t.Helper()
+		for deadline := time.Now().Add(30 * time.Second); !done(); time.Sleep(5 * time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatal("the log does not say it")
+			}
+		}
+	}
+	if time.Sleep(100 * time.Millisecond); log.count("holds its lock") != 0 { // nothing waits
+		t.Error("it complains while nothing waits")
+	}
+	tr.write(3)
+	wait(func() bool { return log.count("holds its lock") == 1 })
+	lock.Unlock()
+	wait(func() bool { return log.count("place in its chain again") == 1 })
+	tr.good(4, 0)
+	if n := log.count("holds its lock"); n != 1 {
+		t.Errorf("said %d times", n)
+	}
+}
