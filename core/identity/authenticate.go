@@ -2,9 +2,12 @@ package identity
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/problem"
@@ -24,60 +27,82 @@ func (s *Store) Authenticate(ctx context.Context, r *http.Request) (*Caller, err
 	return s.authenticateSession(ctx, token)
 }
 
-// authenticateKey knows no key: none has been issued.
-func (s *Store) authenticateKey(context.Context, string) (*Caller, error) {
-	return nil, problem.New(problem.CodeUnauthenticated, "the API key is not valid")
-}
+// The user and the roles in one row. A session and a key are each found by the hash of what the caller sent: nothing is
+// compared that a caller could approach byte by byte.
+const (
+	callerColumns = `u.id, u.email, COALESCE(u.display_name, ''),
+		ARRAY(SELECT m.team_id FROM team_members m WHERE m.user_id = u.id ORDER BY m.team_id),
+		ARRAY(SELECT m.role FROM team_members m WHERE m.user_id = u.id ORDER BY m.team_id)`
+	sessionQuery = `
+		SELECT s.id, s.last_seen_at < now() - interval '1 minute', NULL::text[], ` + callerColumns + `
+		FROM sessions s JOIN users u ON u.id = s.user_id AND u.is_active
+		WHERE s.token_hash = $1 AND s.expires_at > now() AND s.last_seen_at > now() - $2::interval`
+	keyQuery = `
+		SELECT k.id, COALESCE(k.last_used_at < now() - interval '1 minute', true), k.scopes, ` + callerColumns + `
+		FROM api_keys k JOIN users u ON u.id = k.user_id AND u.is_active
+		WHERE k.key_hash = $1 AND (k.expires_at IS NULL OR k.expires_at > now())`
+)
 
-// authenticateSession reads session, user and roles in one query; the roles come as one row each.
-func (s *Store) authenticateSession(ctx context.Context, token string) (*Caller, error) {
-	rows, err := s.db.Pool.Query(ctx, `
-		SELECT s.id, s.last_seen_at < now() - interval '1 minute', u.id, u.email, COALESCE(u.display_name, ''), m.team_id, m.role
-		FROM sessions s
-		JOIN users u ON u.id = s.user_id AND u.is_active
-		LEFT JOIN team_members m ON m.user_id = u.id
-		WHERE s.token_hash = $1 AND s.expires_at > now() AND s.last_seen_at > now() - $2::interval`,
-		hashToken(token), s.config.SessionIdle)
+// authenticateKey does the same work for every text, whether it has the form of a key or not.
+func (s *Store) authenticateKey(ctx context.Context, key string) (*Caller, error) {
+	if !isKey(key) {
+		key = ""
+	}
+	caller, id, stale, err := s.caller(ctx, keyQuery, hashToken(key))
 	if err != nil {
-		return nil, db.Problem(fmt.Errorf("reading the session: %w", err))
-	}
-	defer rows.Close()
-	var caller *Caller
-	stale := false
-	for rows.Next() {
-		c := Caller{Teams: map[int64]Role{}}
-		var team *int64
-		var role *string
-		if err := rows.Scan(&c.SessionID, &stale, &c.UserID, &c.Email, &c.DisplayName, &team, &role); err != nil {
-			return nil, fmt.Errorf("reading the session: %w", err)
-		}
-		if caller == nil {
-			caller = &c
-		}
-		if team != nil && role != nil {
-			if caller.Teams[*team], err = ParseRole(*role); err != nil {
-				return nil, fmt.Errorf("reading the caller's roles: %w", err)
-			}
-		}
-	}
-	if err := rows.Err(); err != nil {
-		return nil, db.Problem(fmt.Errorf("reading the session: %w", err))
+		return nil, fmt.Errorf("reading the API key: %w", err)
 	}
 	if caller == nil {
-		return nil, unauthenticated()
+		return nil, wrongKey()
 	}
+	caller.KeyID = id
 	if stale {
-		s.touch(ctx, caller.SessionID)
+		s.touch(ctx, "UPDATE api_keys SET last_used_at = now() WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < now() - interval '1 minute')", id)
 	}
 	return caller, nil
 }
 
-// touch notes that the session is in use, at most once a minute: reads must not each become a write.
-func (s *Store) touch(ctx context.Context, id int64) {
-	_, err := s.db.Pool.Exec(ctx, `
-		UPDATE sessions SET last_seen_at = now() WHERE id = $1 AND last_seen_at < now() - interval '1 minute'`, id)
-	if err != nil && ctx.Err() == nil {
-		s.log.Warn("a session's last use was not noted", "session_id", id, "error", err)
+func (s *Store) authenticateSession(ctx context.Context, token string) (*Caller, error) {
+	caller, id, stale, err := s.caller(ctx, sessionQuery, hashToken(token), s.config.SessionIdle)
+	if err != nil {
+		return nil, fmt.Errorf("reading the session: %w", err)
+	}
+	if caller == nil {
+		return nil, unauthenticated()
+	}
+	caller.SessionID = id
+	if stale {
+		s.touch(ctx, "UPDATE sessions SET last_seen_at = now() WHERE id = $1 AND last_seen_at < now() - interval '1 minute'", id)
+	}
+	return caller, nil
+}
+
+// caller reads the session or key with its user and the user's roles; nil when there is none that holds. stale says
+// that its last use is to be noted.
+func (s *Store) caller(ctx context.Context, query string, args ...any) (c *Caller, id int64, stale bool, err error) {
+	c = &Caller{}
+	var teams []int64
+	var roles []string
+	err = s.db.Pool.QueryRow(ctx, query, args...).Scan(&id, &stale, &c.Scopes, &c.UserID, &c.Email, &c.DisplayName, &teams, &roles)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, 0, false, nil
+	}
+	if err != nil {
+		return nil, 0, false, db.Problem(err)
+	}
+	c.Teams = make(map[int64]Role, len(teams))
+	for i, team := range teams {
+		if c.Teams[team], err = ParseRole(roles[i]); err != nil {
+			return nil, 0, false, fmt.Errorf("reading the caller's roles: %w", err)
+		}
+	}
+	return c, id, stale, nil
+}
+
+// touch notes that the session or key is in use, at most once a minute: reads must not each become a write.
+func (s *Store) touch(ctx context.Context, statement string, id int64) {
+	if _, err := s.db.Pool.Exec(ctx, statement, id); err != nil && ctx.Err() == nil {
+		s.log.Warn("the last use of a session or key was not noted", "id", id, "error", err)
 	}
 }
 

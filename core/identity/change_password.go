@@ -25,17 +25,9 @@ func (s *Store) ChangePassword(ctx context.Context, caller *Caller, current, rep
 	if err := checkReplacement(own, current, replacement); err != nil {
 		return "", err
 	}
-	tries := s.passwordBucket(own.ID)
-	if err := s.charge(ctx, tries); err != nil {
-		return "", err
-	}
-	ok, _, err := s.hasher.verify(ctx, own.PasswordHash, preparePassword(current))
+	tries, err := s.checkPresent(ctx, own, current, "current")
 	if err != nil {
-		s.giveBackLater(ctx, tries)
 		return "", err
-	}
-	if !ok {
-		return "", problem.InvalidField("is not the present password", "wrong_password", "body", "current")
 	}
 	hash, err := s.hasher.hash(ctx, preparePassword(replacement))
 	if err != nil {
@@ -49,6 +41,24 @@ func (s *Store) ChangePassword(ctx context.Context, caller *Caller, current, rep
 		return "", err
 	}
 	return token, nil
+}
+
+// checkPresent proves the present password of a logged-in user; the fault of a wrong one is at that field of the body.
+// tries is what the transaction that follows is to forgive.
+func (s *Store) checkPresent(ctx context.Context, own *account, password, field string) (tries bucket, err error) {
+	tries = s.passwordBucket(own.ID)
+	if err := s.charge(ctx, tries); err != nil {
+		return tries, err
+	}
+	ok, _, err := s.hasher.verify(ctx, own.PasswordHash, preparePassword(password))
+	if err != nil {
+		s.giveBackLater(ctx, tries)
+		return tries, err
+	}
+	if !ok {
+		return tries, problem.InvalidField("is not the present password", "wrong_password", "body", field)
+	}
+	return tries, nil
 }
 
 func checkReplacement(own *account, current, replacement string) error {
@@ -95,7 +105,7 @@ func replacePassword(ctx context.Context, tx *db.Tx, caller *Caller, own *accoun
 	describeTarget(ctx, own.ID)
 	audit.Describe(ctx, func(e *audit.Entry) {
 		e.TargetName = own.Email
-		e.Details = map[string]any{"sessions_revoked": ended}
+		addDetail(e, "sessions_revoked", ended)
 	})
 	return audit.Write(ctx, tx)
 }

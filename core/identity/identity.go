@@ -4,8 +4,14 @@
 // whole instance; a role in another team holds on that team's hosts and their guests only. What a caller may see in a
 // list is one value, Visible, that every query takes.
 //
-// The actors: Store keeps users and sessions and is the one door to them. LogIn proves a password and opens a session;
-// Authenticate recognises the session's cookie on each request and yields the Caller with all roles. Setup makes the
-// first owner. Nothing is kept in memory that another instance on the same database would need: sessions, failed tries
-// and setup tokens are rows. Of a session only the SHA-256 of its cookie is kept, of a password only its Argon2id hash.
+// Every change of users, teams and members begins with govern: one lock for all of them, and the caller's right as it is
+// at that moment. So two owners cannot take the role from each other at once, and a slug that was free is still free.
+//
+// The actors: Store keeps users, sessions and API keys and is the one door to them. LogIn proves a password and opens a
+// session; for an account with a second factor (TOTP, RFC 6238) LogInTOTP does so in a second step. Authenticate recognises
+// the session's cookie or the API key on each request and yields the Caller with all roles. Setup makes the first owner.
+//
+// Nothing is kept in memory that another instance on the same database would need: sessions, failed tries, log-ins that
+// wait for their second factor and setup tokens are rows. Of a session, a key, a pending log-in and a recovery code only
+// the SHA-256 is kept, of a password only its Argon2id hash; the secret of a second factor is sealed.
 package identity

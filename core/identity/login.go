@@ -20,21 +20,27 @@ type Client struct {
 // LoggedIn is a log-in that succeeded.
 type LoggedIn struct {
 	User *User
-	// Token is the session's secret for the cookie. It is nowhere else.
+	// Token is the session's secret for the cookie. It is nowhere else. It is "" while the second factor is due.
 	Token string
+	// Pending is the secret by which LogInTOTP goes on when the account has a second factor, else "". It is no session.
+	Pending string
 }
 
 // LogIn proves a password and opens a session, always a new one. It is a problem of code invalid_credentials when the
 // address is unknown, the password wrong or the account inactive, after the same work in each case, and of code
-// rate_limited after too many wrong tries for the account or from the address.
-//
-// A log-in has two steps, so that a second factor fits between them: checkPassword, then open.
+// rate_limited after too many wrong tries for the account or from the address. With a second factor there is no session
+// yet: LogInTOTP makes it.
 func (s *Store) LogIn(ctx context.Context, email, password string, from Client) (*LoggedIn, error) {
 	proven, err := s.checkPassword(ctx, email, password, from)
 	if err != nil {
 		return nil, err
 	}
-	in, err := s.open(ctx, proven, from)
+	var in *LoggedIn
+	if proven.account.TOTPEnabled {
+		in, err = s.suspend(ctx, proven)
+	} else {
+		in, err = s.open(ctx, proven, from)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +109,8 @@ func keyOf(typed string) (key, countAs string) {
 	return "", "malformed " + fold(typed)
 }
 
-// open makes the session, unless the account was deactivated or its password changed since it was checked.
+// open makes the session, unless the account was deactivated, its password changed or a second factor was switched on
+// since it was checked.
 func (s *Store) open(ctx context.Context, p *proven, from Client) (*LoggedIn, error) {
 	in := &LoggedIn{User: &p.account.User, Token: newToken()}
 	err := s.db.Tx(ctx, func(tx *db.Tx) error {
@@ -114,7 +121,7 @@ func (s *Store) open(ctx context.Context, p *proven, from Client) (*LoggedIn, er
 			return err
 		}
 		updated := tx.Exec(`UPDATE users SET last_login_at = now(), password_hash = COALESCE(NULLIF(?, ''), password_hash)
-			WHERE id = ? AND is_active AND password_hash = ?`, p.rehashed, p.account.ID, p.account.PasswordHash)
+			WHERE id = ? AND is_active AND password_hash = ? AND NOT totp_enabled`, p.rehashed, p.account.ID, p.account.PasswordHash)
 		if updated.Error != nil {
 			return fmt.Errorf("noting the log-in: %w", updated.Error)
 		}

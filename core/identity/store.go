@@ -6,6 +6,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/secret"
 )
 
 // Config sets the limits of log-in and sessions. The zero value of each field means its default.
@@ -17,14 +18,19 @@ type Config struct {
 	Hashes   int
 	HashWait time.Duration
 	// AccountTries and AddressTries are how many wrong passwords one account, and one address, may be given within
-	// TriesWindow; 10, 30 and 15 minutes by default.
+	// TriesWindow; 10, 30 and 15 minutes by default. Wrong codes of a second factor are counted in the same way, apart.
 	AccountTries int
 	AddressTries int
 	TriesWindow  time.Duration
 	// SessionIdle ends a session that was not used for so long, SessionLife every session; 12 h and 7 d by default.
 	SessionIdle time.Duration
 	SessionLife time.Duration
-	Logger      hclog.Logger
+	// Keys seals the secrets of second factors. Without it none can be enrolled, and who has one gets in by a recovery code
+	// only.
+	Keys secret.Keys
+	// Estate gives the hosts of a deleted team to the default one; without it only a team without hosts can be deleted.
+	Estate Estate
+	Logger hclog.Logger
 }
 
 func (c Config) withDefaults() Config {
@@ -60,6 +66,7 @@ type Store struct {
 	config Config
 	hasher *hasher
 	log    hclog.Logger
+	watch  watch
 }
 
 // New makes a store on a migrated database.

@@ -51,6 +51,17 @@ func (s *Store) passwordBucket(userID int64) bucket {
 	return bucket{fmt.Sprintf("password:%d", userID), s.config.AccountTries}
 }
 
+// totpBucket counts wrong codes of a second factor, over all log-ins of the account together: neither a new log-in nor
+// the right password gives further guesses.
+func (s *Store) totpBucket(userID int64) bucket {
+	return bucket{fmt.Sprintf("totp:%d", userID), s.config.AccountTries}
+}
+
+// confirmBucket counts wrong codes at the confirmation of an enrolment.
+func (s *Store) confirmBucket(userID int64) bucket {
+	return bucket{fmt.Sprintf("totp confirm:%d", userID), s.config.AccountTries}
+}
+
 // charge counts a try in all buckets before it is made, or in none when one of them is full: then it is a problem of
 // code rate_limited with the time to wait. Counting first is what keeps parallel guesses within the limit. Callers name
 // the buckets in one order, addresses before accounts, so that two of them cannot wait for each other.

@@ -26,6 +26,8 @@ type User struct {
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
 	LastLoginAt *time.Time
+	// TOTPEnabled says that log-in asks for a second factor.
+	TOTPEnabled bool `gorm:"column:totp_enabled;->"`
 }
 
 // account is a user's row with what only this package may see.
@@ -33,6 +35,9 @@ type account struct {
 	User         `gorm:"embedded"`
 	EmailKey     string
 	PasswordHash string
+	// TOTPSecret is sealed; nil when no second factor is enrolled. It counts once TOTPConfirmedAt is set.
+	TOTPSecret      []byte     `gorm:"column:totp_secret;->"`
+	TOTPConfirmedAt *time.Time `gorm:"column:totp_confirmed_at;->"`
 }
 
 // TableName is for gorm.
@@ -80,29 +85,36 @@ type prepared struct {
 	roles       map[int64]Role
 }
 
+// Check finds the faults of the fields, all in one problem of code invalid.
+func (in NewUser) Check() error {
+	_, err := in.ready()
+	return err
+}
+
+// ready is the user without the hash of the password.
+func (in NewUser) ready() (prepared, error) {
+	email, emailErr := ParseEmail(in.Email)
+	if emailErr != nil {
+		emailErr = problem.InvalidField(emailErr.Error(), "value_error", "body", "email")
+	}
+	passwordErr := CheckPassword(in.Password, email, "body", "password")
+	name, nameErr := checkDisplayName(in.DisplayName)
+	if err := allFaults(emailErr, passwordErr, nameErr); err != nil {
+		return prepared{}, err
+	}
+	return prepared{email: email, displayName: name, roles: in.Roles}, nil
+}
+
 // prepare checks a new user and hashes the password; all faults are in one problem.
 func (s *Store) prepare(ctx context.Context, in NewUser) (prepared, error) {
-	var faults []problem.Fault
-	collect := func(err error) {
-		if err != nil {
-			faults = append(faults, problem.From(err).Faults...)
-		}
-	}
-	email, err := ParseEmail(in.Email)
-	if err != nil {
-		collect(problem.InvalidField(err.Error(), "value_error", "body", "email"))
-	}
-	collect(CheckPassword(in.Password, email, "body", "password"))
-	name, err := checkDisplayName(in.DisplayName)
-	collect(err)
-	if len(faults) > 0 {
-		return prepared{}, problem.Invalid(faults...)
-	}
-	hash, err := s.hasher.hash(ctx, preparePassword(in.Password))
+	ready, err := in.ready()
 	if err != nil {
 		return prepared{}, err
 	}
-	return prepared{email: email, displayName: name, hash: hash, roles: in.Roles}, nil
+	if ready.hash, err = s.hasher.hash(ctx, preparePassword(in.Password)); err != nil {
+		return prepared{}, err
+	}
+	return ready, nil
 }
 
 // checkDisplayName trims the name; an empty one is none.
@@ -145,7 +157,7 @@ func (s *Store) User(ctx context.Context, id int64) (*User, error) {
 	var row account
 	err := s.db.With(ctx).Take(&row, "id = ?", id).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) {
-		return nil, problem.New(problem.CodeNotFound, "there is no such user")
+		return nil, noUser()
 	}
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("reading the user: %w", err))
@@ -173,14 +185,16 @@ func (s *Store) account(ctx context.Context, where string, value any) (*account,
 // Member is a user's role in one team.
 type Member struct {
 	TeamID int64
-	Team   string
-	Role   Role
+	// Team is the team's name.
+	Team string
+	Slug string
+	Role Role
 }
 
 // Roles lists the user's roles by team id, the default team first.
 func (s *Store) Roles(ctx context.Context, userID int64) ([]Member, error) {
 	rows, err := s.db.Pool.Query(ctx, `
-		SELECT t.id, t.name, m.role FROM team_members m JOIN teams t ON t.id = m.team_id
+		SELECT t.id, t.name, t.slug, m.role FROM team_members m JOIN teams t ON t.id = m.team_id
 		WHERE m.user_id = $1 ORDER BY t.id`, userID)
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("reading the user's roles: %w", err))
@@ -190,7 +204,7 @@ func (s *Store) Roles(ctx context.Context, userID int64) ([]Member, error) {
 	for rows.Next() {
 		var m Member
 		var role string
-		if err := rows.Scan(&m.TeamID, &m.Team, &role); err != nil {
+		if err := rows.Scan(&m.TeamID, &m.Team, &m.Slug, &role); err != nil {
 			return nil, fmt.Errorf("reading a role: %w", err)
 		}
 		if m.Role, err = ParseRole(role); err != nil {

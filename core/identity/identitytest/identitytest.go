@@ -1,4 +1,4 @@
-// Package identitytest makes users, teams and sessions for tests, through the real store with a cheap password hash.
+// Package identitytest makes users, teams, sessions and API keys for tests, through the real store with a cheap password hash.
 package identitytest
 
 import (
@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/identity"
@@ -77,4 +78,40 @@ func Team(t testing.TB, d *db.DB, slug string) int64 {
 		t.Fatalf("making a team: %v", err)
 	}
 	return id
+}
+
+// KeySpec says what a key of Key may.
+type KeySpec struct {
+	// Scopes narrow the key; nil means all that the user may.
+	Scopes []string
+	// ExpiresAt is nil for a key without an end. A time that has passed already makes a key that is over.
+	ExpiresAt *time.Time
+}
+
+// APIKey is a key of an account.
+type APIKey struct {
+	ID int64
+	// Header is the value of the header Authorization.
+	Header string
+}
+
+// Set makes r come with the key.
+func (k *APIKey) Set(r *http.Request) { r.Header.Set("Authorization", k.Header) }
+
+// Key makes an API key of the account.
+func Key(t testing.TB, s *identity.Store, account *Account, spec KeySpec) *APIKey {
+	t.Helper()
+	in := identity.NewKey{Name: "key" + strconv.FormatInt(number.Add(1), 10), Scopes: spec.Scopes, ExpiresAt: spec.ExpiresAt}
+	over := spec.ExpiresAt != nil && !spec.ExpiresAt.After(time.Now())
+	if over { // none is made like that; it lives for a moment
+		in.ExpiresAt = new(time.Now().Add(10 * time.Millisecond))
+	}
+	key, text, err := s.CreateKey(t.Context(), &identity.Caller{UserID: account.ID, Email: account.Email}, in)
+	if err != nil {
+		t.Fatalf("making an API key: %v", err)
+	}
+	for over && time.Now().Before(key.ExpiresAt.Add(5*time.Millisecond)) {
+		time.Sleep(time.Millisecond)
+	}
+	return &APIKey{ID: key.ID, Header: "Bearer " + text}
 }

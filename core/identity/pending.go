@@ -1,0 +1,227 @@
+package identity
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/problem"
+)
+
+// A log-in that waits for its second factor lasts so long and takes so many codes. An account has at most maxPending; the
+// oldest end beyond that.
+const (
+	pendingLife  = 5 * time.Minute
+	pendingTries = 5
+	maxPending   = 100
+)
+
+// suspend ends the first step of a log-in with a second factor: the password was right, and there is no session yet.
+func (s *Store) suspend(ctx context.Context, p *proven) (*LoggedIn, error) {
+	in := &LoggedIn{User: &p.account.User, Pending: newToken()}
+	err := s.db.Tx(ctx, func(tx *db.Tx) error {
+		if err := giveBack(ctx, tx, p.address); err != nil {
+			return err
+		}
+		if err := forgive(ctx, tx, p.tries); err != nil {
+			return err
+		}
+		updated := tx.Exec(`UPDATE users SET password_hash = COALESCE(NULLIF(?, ''), password_hash)
+			WHERE id = ? AND is_active AND password_hash = ? AND totp_enabled`, p.rehashed, p.account.ID, p.account.PasswordHash)
+		if updated.Error != nil {
+			return fmt.Errorf("noting the right password: %w", updated.Error)
+		}
+		if updated.RowsAffected == 0 {
+			return invalidCredentials()
+		}
+		if err := insertPending(ctx, tx, p.account.ID, in.Pending); err != nil {
+			return err
+		}
+		describeTarget(ctx, p.account.ID)
+		audit.Describe(ctx, func(e *audit.Entry) { e.Action, e.TargetName = "auth.login_password", p.account.Email })
+		return audit.Write(ctx, tx)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return in, nil
+}
+
+func insertPending(ctx context.Context, tx *db.Tx, userID int64, token string) error {
+	_, err := tx.Pgx.Exec(ctx, `
+		INSERT INTO pending_logins (token_hash, user_id, password_mark, expires_at)
+		SELECT $1, id, sha256(convert_to(password_hash, 'UTF8')), now() + $3 FROM users WHERE id = $2`, hashToken(token), userID, pendingLife)
+	if err != nil {
+		return fmt.Errorf("storing the log-in: %w", err)
+	}
+	_, err = tx.Pgx.Exec(ctx, `
+		DELETE FROM pending_logins WHERE user_id = $1 AND token_hash IN (
+			SELECT token_hash FROM pending_logins WHERE user_id = $1 ORDER BY created_at DESC, token_hash OFFSET $2)`, userID, maxPending)
+	if err != nil {
+		return fmt.Errorf("ending the oldest log-ins: %w", err)
+	}
+	return nil
+}
+
+// LogInTOTP completes a log-in whose password was right, by a code of the second factor or a recovery code, and opens a
+// session. It is a problem of code invalid_credentials for a wrong or used code, with the member tries_left, and for a
+// log-in that is over, where tries_left is 0: the password is needed anew then. It is rate_limited after too many wrong
+// codes for the account, over all its log-ins, or from the address.
+func (s *Store) LogInTOTP(ctx context.Context, pending, code string, from Client) (*LoggedIn, error) {
+	t := &factorTry{pending: pending, address: s.addressBucket(from.Address)}
+	if err := s.chargePending(ctx, t); err != nil {
+		return nil, err
+	}
+	describeTarget(ctx, t.userID)
+	own, err := s.account(ctx, "id = ?", t.userID)
+	if err != nil {
+		s.giveBackLater(ctx, t.address, t.tries)
+		return nil, err
+	}
+	if own == nil || !own.IsActive || own.TOTPConfirmedAt == nil {
+		return nil, loginOver()
+	}
+	t.own = own
+	if t.recovery = recoveryHash(code); t.recovery == nil {
+		if t.step, err = s.stepOf(own, code); err != nil {
+			s.giveBackLater(ctx, t.address, t.tries)
+			return nil, err
+		}
+		if t.step == noStep {
+			return nil, wrongCode(t.left)
+		}
+	}
+	in := &LoggedIn{User: &own.User, Token: newToken()}
+	if err := s.db.Tx(ctx, func(tx *db.Tx) error { return s.complete(ctx, tx, t, in, from) }); err != nil {
+		return nil, err
+	}
+	return in, nil
+}
+
+// factorTry is one code given for one pending log-in.
+type factorTry struct {
+	pending        string
+	userID         int64
+	own            *account
+	address, tries bucket
+	// left is how many codes this log-in still takes.
+	left int
+	// recovery is the hash of what has the form of a recovery code; else step is that of the right code.
+	recovery []byte
+	step     int64
+}
+
+// chargePending counts the try for the address, the account and the log-in before the code is looked at.
+func (s *Store) chargePending(ctx context.Context, t *factorTry) error {
+	over := false
+	err := s.db.Tx(ctx, func(tx *db.Tx) error {
+		over = false
+		if err := s.chargeOne(ctx, tx, t.address); err != nil {
+			return err
+		}
+		if !isToken(t.pending) {
+			over = true // the try stays counted
+			return nil
+		}
+		hash := hashToken(t.pending)
+		err := tx.Pgx.QueryRow(ctx, "SELECT user_id FROM pending_logins WHERE token_hash = $1 AND expires_at > now() AND tries < $2",
+			hash, pendingTries).Scan(&t.userID)
+		if errors.Is(err, pgx.ErrNoRows) {
+			over = true
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("looking for the log-in: %w", err)
+		}
+		t.tries = s.totpBucket(t.userID)
+		if err := s.chargeOne(ctx, tx, t.tries); err != nil {
+			return err
+		}
+		var used int
+		err = tx.Pgx.QueryRow(ctx, "UPDATE pending_logins SET tries = tries + 1 WHERE token_hash = $1 AND tries < $2 RETURNING tries",
+			hash, pendingTries).Scan(&used)
+		if errors.Is(err, pgx.ErrNoRows) {
+			over = true
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("counting the code: %w", err)
+		}
+		t.left = pendingTries - used
+		return nil
+	})
+	if err == nil && over {
+		return loginOver()
+	}
+	return err
+}
+
+// complete makes the session of a log-in, if in this very moment the account is active, its password and its second
+// factor are those that were proven, and the code was not used.
+func (s *Store) complete(ctx context.Context, tx *db.Tx, t *factorTry, in *LoggedIn, from Client) error {
+	if err := giveBack(ctx, tx, t.address, t.tries); err != nil {
+		return err
+	}
+	// The row's lock puts two uses of one code one after the other, and the second finds the step taken.
+	updated, err := tx.Pgx.Exec(ctx, `
+		UPDATE users SET last_login_at = now(), totp_last_step = COALESCE($3, totp_last_step)
+		WHERE id = $1 AND is_active AND totp_confirmed_at = $2 AND ($3::bigint IS NULL OR COALESCE(totp_last_step, 0) < $3)`,
+		t.own.ID, t.own.TOTPConfirmedAt, t.usedStep())
+	if err != nil {
+		return fmt.Errorf("noting the log-in: %w", err)
+	}
+	if updated.RowsAffected() == 0 {
+		return wrongCode(t.left)
+	}
+	ended, err := tx.Pgx.Exec(ctx, `
+		DELETE FROM pending_logins p USING users u
+		WHERE p.token_hash = $1 AND p.expires_at > now() AND u.id = p.user_id AND p.password_mark = sha256(convert_to(u.password_hash, 'UTF8'))`,
+		hashToken(t.pending))
+	if err != nil {
+		return fmt.Errorf("ending the log-in's first step: %w", err)
+	}
+	if ended.RowsAffected() == 0 {
+		return loginOver()
+	}
+	details := map[string]any{"second_factor": "totp"}
+	if t.recovery != nil {
+		left, err := useRecovery(ctx, tx, t.own.ID, t.recovery)
+		if err != nil {
+			return err
+		}
+		if left < 0 {
+			return wrongCode(t.left)
+		}
+		details = map[string]any{"second_factor": "recovery code", "recovery_left": left}
+	}
+	if err := s.insertSession(ctx, tx, t.own.ID, in.Token, from); err != nil {
+		return err
+	}
+	describeActor(ctx, in.User)
+	audit.Describe(ctx, func(e *audit.Entry) {
+		for name, value := range details {
+			addDetail(e, name, value)
+		}
+	})
+	return audit.Write(ctx, tx)
+}
+
+func (t *factorTry) usedStep() *int64 {
+	if t.recovery != nil {
+		return nil
+	}
+	return &t.step
+}
+
+func wrongCode(left int) error {
+	return problem.New(problem.CodeInvalidCredentials, "the code is wrong or was used already").With("tries_left", left)
+}
+
+func loginOver() error {
+	return problem.New(problem.CodeInvalidCredentials, "this log-in is over; begin again with the password").With("tries_left", 0)
+}

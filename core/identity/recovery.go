@@ -1,0 +1,83 @@
+package identity
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base32"
+	"fmt"
+	"strings"
+
+	"github.com/hostler/hostler/core/db"
+)
+
+// A second factor has recoveryCodes codes for the day when the device is lost, each of recoveryBytes of randomness and good
+// once.
+const (
+	recoveryCodes = 10
+	recoveryBytes = 10
+)
+
+var codeText = base32.StdEncoding.WithPadding(base32.NoPadding)
+
+// newRecoveryCodes are codes such as ABCD-EFGH-IJKL-MNOP.
+func newRecoveryCodes() []string {
+	codes := make([]string, recoveryCodes)
+	for i := range codes {
+		text := codeText.EncodeToString(randomBytes(recoveryBytes))
+		codes[i] = text[:4] + "-" + text[4:8] + "-" + text[8:12] + "-" + text[12:]
+	}
+	return codes
+}
+
+// plainCode is a code as typed without the blanks and hyphens that make it readable.
+var plainCode = strings.NewReplacer(" ", "", "-", "", "\t", "", "\u00a0", "").Replace
+
+// recoveryHash is what is stored of a recovery code, in whatever case and grouping it was typed; nil for what has not the
+// form of one. A code has 80 random bits, which a plain SHA-256 protects.
+func recoveryHash(code string) []byte {
+	raw, err := codeText.DecodeString(strings.ToUpper(plainCode(code)))
+	if err != nil || len(raw) != recoveryBytes {
+		return nil
+	}
+	sum := sha256.Sum256(raw)
+	return sum[:]
+}
+
+// replaceRecovery gives the user these codes and no others.
+func replaceRecovery(ctx context.Context, tx *db.Tx, userID int64, codes []string) error {
+	if _, err := tx.Pgx.Exec(ctx, "DELETE FROM recovery_codes WHERE user_id = $1", userID); err != nil {
+		return fmt.Errorf("deleting recovery codes: %w", err)
+	}
+	hashes := make([][]byte, len(codes))
+	for i, code := range codes {
+		hashes[i] = recoveryHash(code)
+	}
+	_, err := tx.Pgx.Exec(ctx, "INSERT INTO recovery_codes (user_id, code_hash) SELECT $1, unnest($2::bytea[])", userID, hashes)
+	if err != nil {
+		return fmt.Errorf("storing recovery codes: %w", err)
+	}
+	return nil
+}
+
+// useRecovery uses a code up and says how many are left; -1 when it is none of the user's.
+func useRecovery(ctx context.Context, tx *db.Tx, userID int64, hash []byte) (left int, err error) {
+	used, err := tx.Pgx.Exec(ctx, "DELETE FROM recovery_codes WHERE user_id = $1 AND code_hash = $2", userID, hash)
+	if err != nil {
+		return 0, fmt.Errorf("using a recovery code: %w", err)
+	}
+	if used.RowsAffected() == 0 {
+		return -1, nil
+	}
+	if err := tx.Pgx.QueryRow(ctx, "SELECT count(*) FROM recovery_codes WHERE user_id = $1", userID).Scan(&left); err != nil {
+		return 0, fmt.Errorf("counting recovery codes: %w", err)
+	}
+	return left, nil
+}
+
+// RecoveryCodesLeft is how many recovery codes of the user are still good.
+func (s *Store) RecoveryCodesLeft(ctx context.Context, userID int64) (left int, err error) {
+	if err := s.db.Pool.QueryRow(ctx, "SELECT count(*) FROM recovery_codes WHERE user_id = $1", userID).Scan(&left); err != nil {
+		return 0, db.Problem(fmt.Errorf("counting recovery codes: %w", err))
+	}
+	return left, nil
+}

@@ -1,0 +1,151 @@
+package identity
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/problem"
+)
+
+// Team owns hosts. Its name is for people and need not be unique; its slug is, and never changes.
+type Team struct {
+	ID          int64
+	Name        string
+	Slug        string
+	Description *string
+	CreatedAt   time.Time
+	// Members and Hosts are how many there are.
+	Members, Hosts int
+}
+
+// Estate is what teams own. It belongs to a noun above this one.
+type Estate interface {
+	// FallTo gives all that the team from owns to the team to, within the transaction. Both teams' rows are locked.
+	FallTo(ctx context.Context, tx *db.Tx, from, to int64) error
+}
+
+// Limits of a team's texts in characters.
+const (
+	maxTeamName        = 100
+	maxTeamDescription = 1000
+)
+
+const selectTeams = `SELECT t.id, t.name, t.slug, t.description, t.created_at,
+	(SELECT count(*) FROM team_members m WHERE m.team_id = t.id), (SELECT count(*) FROM hosts h WHERE h.team_id = t.id)
+FROM teams t `
+
+// ListTeams is a page of all teams, the default team first and then by name, and the number of all.
+func (s *Store) ListTeams(ctx context.Context, offset, limit int) ([]Team, int, error) {
+	var total int
+	if err := s.db.Pool.QueryRow(ctx, "SELECT count(*) FROM teams").Scan(&total); err != nil {
+		return nil, 0, db.Problem(fmt.Errorf("counting teams: %w", err))
+	}
+	page, err := teams(s.db.Pool.Query(ctx, selectTeams+"ORDER BY t.id <> $1, lower(t.name), t.id OFFSET $2 LIMIT $3", DefaultTeam, offset, limit))
+	return page, total, err
+}
+
+// Team is one team; a problem of code not_found when there is none.
+func (s *Store) Team(ctx context.Context, id int64) (*Team, error) {
+	found, err := teams(s.db.Pool.Query(ctx, selectTeams+"WHERE t.id = $1", id))
+	if err != nil {
+		return nil, err
+	}
+	if len(found) == 0 {
+		return nil, noTeam()
+	}
+	return &found[0], nil
+}
+
+func teams(rows pgx.Rows, err error) ([]Team, error) {
+	if err != nil {
+		return nil, db.Problem(fmt.Errorf("reading teams: %w", err))
+	}
+	found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (t Team, err error) {
+		return t, row.Scan(&t.ID, &t.Name, &t.Slug, &t.Description, &t.CreatedAt, &t.Members, &t.Hosts)
+	})
+	if err != nil {
+		return nil, db.Problem(fmt.Errorf("reading teams: %w", err))
+	}
+	return found, nil
+}
+
+func noTeam() error { return problem.New(problem.CodeNotFound, "there is no such team") }
+
+// teamName is the name of a team under govern's lock, which keeps the team from being deleted.
+func teamName(ctx context.Context, tx *db.Tx, id int64) (string, error) {
+	return readTeamName(ctx, tx, id, "")
+}
+
+// lockTeam is the team's name, and keeps its row until the transaction ends from being named as the team of anything new.
+func lockTeam(ctx context.Context, tx *db.Tx, id int64) (string, error) {
+	return readTeamName(ctx, tx, id, " FOR UPDATE")
+}
+
+func readTeamName(ctx context.Context, tx *db.Tx, id int64, lock string) (name string, err error) {
+	err = tx.Pgx.QueryRow(ctx, "SELECT name FROM teams WHERE id = $1"+lock, id).Scan(&name)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return "", noTeam()
+	}
+	if err != nil {
+		return "", fmt.Errorf("reading the team: %w", err)
+	}
+	return name, nil
+}
+
+// describeTeam makes the team the target of the context's attempt, and its admins readers of the row.
+func describeTeam(ctx context.Context, id int64, name string, details map[string]any) {
+	audit.Describe(ctx, func(e *audit.Entry) {
+		e.TeamID = &id
+		e.TargetKind, e.TargetID, e.TargetName = "team", strconv.FormatInt(id, 10), name
+		addDetails(e, details)
+	})
+}
+
+// checkTeamName trims the name.
+func checkTeamName(name string) (string, error) {
+	name = strings.TrimSpace(name)
+	switch {
+	case name == "":
+		return "", problem.InvalidField("must not be empty", "too_short", "body", "name")
+	case utf8.RuneCountInString(name) > maxTeamName:
+		return "", problem.InvalidField("must have at most 100 characters", "too_long", "body", "name")
+	case !printableText(name, ""):
+		return "", problem.InvalidField("must be text without control characters", "value_error", "body", "name")
+	}
+	return name, nil
+}
+
+// checkTeamDescription trims the description, which may have several lines; an empty one is none.
+func checkTeamDescription(text *string) (*string, error) {
+	if text == nil {
+		return nil, nil
+	}
+	trimmed := strings.TrimSpace(*text)
+	switch {
+	case trimmed == "":
+		return nil, nil
+	case utf8.RuneCountInString(trimmed) > maxTeamDescription:
+		return nil, problem.InvalidField("must have at most 1000 characters", "too_long", "body", "description")
+	case !printableText(trimmed, "\n\r\t"):
+		return nil, problem.InvalidField("must be text without control characters", "value_error", "body", "description")
+	}
+	return &trimmed, nil
+}
+
+// printableText reports whether the text is UTF-8 without control characters but those allowed, and without the marks
+// that turn the direction of writing: a name must not look like another one.
+func printableText(s, allowed string) bool {
+	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool {
+		return (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)) && !strings.ContainsRune(allowed, r)
+	})
+}

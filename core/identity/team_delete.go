@@ -1,0 +1,49 @@
+package identity
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/problem"
+)
+
+// DeleteTeam removes a team. Its hosts fall to the default team with all that belongs to them, its members lose their
+// role in it, and rows of the trail keep its id: they are then for readers of the whole instance. It says how many hosts
+// have fallen. Problems: not_found, and invalid_state for the default team.
+func (s *Store) DeleteTeam(ctx context.Context, caller *Caller, id int64) (hosts int64, err error) {
+	err = s.db.Tx(ctx, func(tx *db.Tx) error {
+		if _, err := govern(ctx, tx, caller, Owner); err != nil {
+			return err
+		}
+		hosts, err = s.deleteTeam(ctx, tx, id)
+		return err
+	})
+	return hosts, err
+}
+
+func (s *Store) deleteTeam(ctx context.Context, tx *db.Tx, id int64) (hosts int64, err error) {
+	if id == DefaultTeam {
+		return 0, problem.New(problem.CodeInvalidState, "the default team is the instance's own and cannot be deleted")
+	}
+	name, err := lockTeam(ctx, tx, id)
+	if err != nil {
+		return 0, err
+	}
+	var members int64
+	err = tx.Pgx.QueryRow(ctx, "SELECT (SELECT count(*) FROM hosts WHERE team_id = $1), (SELECT count(*) FROM team_members WHERE team_id = $1)", id).Scan(&hosts, &members)
+	if err != nil {
+		return 0, fmt.Errorf("counting what the team has: %w", err)
+	}
+	if s.config.Estate != nil {
+		if err := s.config.Estate.FallTo(ctx, tx, id, DefaultTeam); err != nil {
+			return 0, fmt.Errorf("giving the team's hosts to the default team: %w", err)
+		}
+	}
+	if _, err := tx.Pgx.Exec(ctx, "DELETE FROM teams WHERE id = $1", id); err != nil {
+		return 0, fmt.Errorf("deleting the team: %w", err)
+	}
+	describeTeam(ctx, id, name, map[string]any{"hosts": hosts, "members": members})
+	return hosts, audit.Write(ctx, tx)
+}

@@ -1,0 +1,217 @@
+package identity
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/pquerna/otp"
+	"github.com/pquerna/otp/hotp"
+	"github.com/pquerna/otp/totp"
+
+	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/core/secret"
+)
+
+// Sealed is the column of the second factors' secrets, for rotating the key.
+var Sealed = secret.Table{Name: "users", Column: "totp_secret", Key: []string{"id"}}
+
+// A code is made of six digits and holds for 30 s, and for a step of that before and after: clocks differ.
+const (
+	issuer     = "Hostler"
+	stepLength = 30
+	stepSkew   = 1
+	// noStep says that a code is right for no step.
+	noStep int64 = -1
+)
+
+// Enrolment is a second factor before it is confirmed. All of it is secret and shown once.
+type Enrolment struct {
+	// Secret is the shared secret in base32, URI the same for an authenticator app, QR the URI as an SVG picture.
+	Secret, URI, QR string
+	RecoveryCodes   []string
+}
+
+// EnrollTOTP begins a second factor for the caller. Until ConfirmTOTP it has no effect, and a further call replaces it.
+// With a confirmed one it is a problem of code invalid_state, and also for an API key: whoever finds a key must not shut
+// its user out of log-in.
+func (s *Store) EnrollTOTP(ctx context.Context, caller *Caller) (*Enrolment, error) {
+	if err := sessionOnly(caller); err != nil {
+		return nil, err
+	}
+	if s.config.Keys == nil {
+		return nil, errors.New("enrolling a second factor: the store has no keys to seal its secret with")
+	}
+	key, err := totp.Generate(totp.GenerateOpts{
+		Issuer: issuer, AccountName: caller.Email, Period: stepLength, Digits: otp.DigitsSix, Algorithm: otp.AlgorithmSHA1,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("making the secret of a second factor: %w", err)
+	}
+	picture, err := qrSVG(key.URL())
+	if err != nil {
+		return nil, err
+	}
+	e := &Enrolment{Secret: key.Secret(), URI: key.URL(), QR: picture, RecoveryCodes: newRecoveryCodes()}
+	err = s.db.Tx(ctx, func(tx *db.Tx) error {
+		sealed, err := s.config.Keys.Seal(secret.New(e.Secret), seedPlace(caller.UserID))
+		if err != nil {
+			return fmt.Errorf("sealing the secret of a second factor: %w", err)
+		}
+		updated, err := tx.Pgx.Exec(ctx, `UPDATE users SET totp_secret = $2, totp_last_step = NULL, updated_at = now()
+			WHERE id = $1 AND is_active AND NOT totp_enabled`, caller.UserID, sealed)
+		if err != nil {
+			return fmt.Errorf("storing the secret of a second factor: %w", err)
+		}
+		if updated.RowsAffected() == 0 {
+			return problem.New(problem.CodeInvalidState, "a second factor is on already; switch it off first")
+		}
+		if err := replaceRecovery(ctx, tx, caller.UserID, e.RecoveryCodes); err != nil {
+			return err
+		}
+		return writeOwn(ctx, tx, caller)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// ConfirmTOTP switches the enrolled second factor on, by one of its codes. A wrong code is a 422 at body.code: the session
+// is good. Without an enrolment, with a confirmed one and for an API key it is invalid_state; too many wrong codes are
+// rate_limited.
+func (s *Store) ConfirmTOTP(ctx context.Context, caller *Caller, code string, from Client) error {
+	if err := sessionOnly(caller); err != nil {
+		return err
+	}
+	own, err := s.ownAccount(ctx, caller)
+	if err != nil {
+		return err
+	}
+	if own.TOTPEnabled || own.TOTPSecret == nil {
+		return problem.New(problem.CodeInvalidState, "there is no second factor to confirm; enrol one first")
+	}
+	address, tries := s.addressBucket(from.Address), s.confirmBucket(own.ID)
+	if err := s.charge(ctx, address, tries); err != nil {
+		return err
+	}
+	step, err := s.stepOf(own, code)
+	if err != nil {
+		s.giveBackLater(ctx, address, tries)
+		return err
+	}
+	if step == noStep {
+		return problem.InvalidField("is not the code that the authenticator shows now", "wrong_code", "body", "code")
+	}
+	return s.db.Tx(ctx, func(tx *db.Tx) error {
+		if err := giveBack(ctx, tx, address); err != nil {
+			return err
+		}
+		if err := forgive(ctx, tx, tries); err != nil {
+			return err
+		}
+		// The secret is compared too: another enrolment may have replaced it. Its step is used up with it.
+		updated, err := tx.Pgx.Exec(ctx, `UPDATE users SET totp_confirmed_at = now(), totp_last_step = $3, updated_at = now()
+			WHERE id = $1 AND is_active AND NOT totp_enabled AND totp_secret = $2`, own.ID, own.TOTPSecret, step)
+		if err != nil {
+			return fmt.Errorf("switching the second factor on: %w", err)
+		}
+		if updated.RowsAffected() == 0 {
+			return problem.New(problem.CodeInvalidState, "the second factor was changed at the same time")
+		}
+		return writeOwn(ctx, tx, caller)
+	})
+}
+
+// DisableTOTP switches the caller's second factor off and forgets its secret and its recovery codes. A wrong password is a
+// 422 at body.password; no second factor is invalid_state. Log-ins that wait for a code are over.
+func (s *Store) DisableTOTP(ctx context.Context, caller *Caller, password string) error {
+	own, err := s.ownAccount(ctx, caller)
+	if err != nil {
+		return err
+	}
+	tries, err := s.checkPresent(ctx, own, password, "password")
+	if err != nil {
+		return err
+	}
+	return s.db.Tx(ctx, func(tx *db.Tx) error {
+		if err := forgive(ctx, tx, tries); err != nil {
+			return err
+		}
+		updated, err := tx.Pgx.Exec(ctx, `
+			UPDATE users SET totp_secret = NULL, totp_confirmed_at = NULL, totp_last_step = NULL, updated_at = now()
+			WHERE id = $1 AND is_active AND password_hash = $2 AND totp_secret IS NOT NULL`, own.ID, own.PasswordHash)
+		if err != nil {
+			return fmt.Errorf("switching the second factor off: %w", err)
+		}
+		if updated.RowsAffected() == 0 {
+			return problem.New(problem.CodeInvalidState, "there is no second factor to switch off")
+		}
+		if err := replaceRecovery(ctx, tx, own.ID, nil); err != nil {
+			return err
+		}
+		if _, err := tx.Pgx.Exec(ctx, "DELETE FROM pending_logins WHERE user_id = $1", own.ID); err != nil {
+			return fmt.Errorf("ending log-ins that wait for a code: %w", err)
+		}
+		return writeOwn(ctx, tx, caller)
+	})
+}
+
+func sessionOnly(caller *Caller) error {
+	if caller.SessionID == 0 {
+		return problem.New(problem.CodeInvalidState, "a second factor is enrolled in a session, not with an API key")
+	}
+	return nil
+}
+
+// ownAccount is the caller's account as it is now.
+func (s *Store) ownAccount(ctx context.Context, caller *Caller) (*account, error) {
+	own, err := s.account(ctx, "id = ?", caller.UserID)
+	if err != nil {
+		return nil, err
+	}
+	if own == nil || !own.IsActive {
+		return nil, unauthenticated()
+	}
+	return own, nil
+}
+
+// writeOwn writes the row of a change to the caller's own account.
+func writeOwn(ctx context.Context, tx *db.Tx, caller *Caller) error {
+	describeTarget(ctx, caller.UserID)
+	audit.Describe(ctx, func(e *audit.Entry) { e.TargetName = caller.Email })
+	return audit.Write(ctx, tx)
+}
+
+func seedPlace(userID int64) secret.Binding {
+	return secret.Binding{Table: Sealed.Name, Column: Sealed.Column, Row: secret.Row(userID)}
+}
+
+// stepOf is the step that the code is right for, now or a step away; noStep for a wrong one. It fails when the secret cannot
+// be opened: without the key nobody gets in by a code.
+func (s *Store) stepOf(own *account, code string) (int64, error) {
+	seed, err := s.openSeed(own)
+	if err != nil {
+		s.log.Error("a second factor cannot be checked: its secret does not open", "user_id", own.ID, "error", err)
+		return noStep, problem.New(problem.CodeInternal, "the second factor cannot be checked; the service's log has the reason").Because(err)
+	}
+	code = plainCode(code)
+	found, now := noStep, time.Now().Unix()/stepLength
+	for step := now - stepSkew; step <= now+stepSkew; step++ {
+		ok, err := hotp.ValidateCustom(code, uint64(step), seed.Reveal(), hotp.ValidateOpts{Digits: otp.DigitsSix, Algorithm: otp.AlgorithmSHA1})
+		if ok && err == nil { // the only error is a code of another length
+			found = step
+		}
+	}
+	return found, nil
+}
+
+func (s *Store) openSeed(own *account) (secret.String, error) {
+	if s.config.Keys == nil {
+		return secret.String{}, errors.New("the store has no keys")
+	}
+	return s.config.Keys.Open(own.TOTPSecret, seedPlace(own.ID))
+}

@@ -1,0 +1,106 @@
+package identity
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/problem"
+)
+
+// UserChange is what to change of a user; nil keeps.
+type UserChange struct {
+	// DisplayName "" clears the name.
+	DisplayName *string
+	// Active false also ends all sessions of the user at once.
+	Active *bool
+}
+
+// Check finds the faults of the fields.
+func (in UserChange) Check() error {
+	_, err := checkDisplayName(in.DisplayName)
+	return err
+}
+
+// PatchUser changes a user. Problems: forbidden for a user with a higher role than the caller, invalid, not_found,
+// self_deactivate, last_owner.
+func (s *Store) PatchUser(ctx context.Context, caller *Caller, id int64, in UserChange) (*Profile, error) {
+	if err := s.MayManage(ctx, caller, id); err != nil {
+		return nil, err
+	}
+	name, err := checkDisplayName(in.DisplayName)
+	if err != nil {
+		return nil, err
+	}
+	if in == (UserChange{}) {
+		return nil, problem.InvalidField("nothing to change", "nothing_to_change", "body")
+	}
+	err = s.db.Tx(ctx, func(tx *db.Tx) error { return patchUser(ctx, tx, caller, id, in, name) })
+	if err != nil {
+		return nil, err
+	}
+	return s.Profile(ctx, id)
+}
+
+func patchUser(ctx context.Context, tx *db.Tx, caller *Caller, id int64, in UserChange, name *string) error {
+	u, err := governUser(ctx, tx, caller, id)
+	if err != nil {
+		return err
+	}
+	details := map[string]any{}
+	if in.Active != nil && !*in.Active {
+		if caller != nil && caller.UserID == id {
+			return problem.New(problem.CodeSelfDeactivate, "nobody deactivates their own account; another admin can")
+		}
+		if err := loseOwner(ctx, tx, u); err != nil {
+			return err
+		}
+		if details["sessions_revoked"], err = lockOut(tx, id); err != nil {
+			return err
+		}
+	}
+	_, err = tx.Pgx.Exec(ctx, `UPDATE users SET display_name = CASE WHEN $2 THEN $3 ELSE display_name END, is_active = COALESCE($4, is_active),
+		updated_at = now() WHERE id = $1`, id, in.DisplayName != nil, name, in.Active)
+	if err != nil {
+		return fmt.Errorf("changing the user: %w", err)
+	}
+	details["changed"] = in.changed()
+	u.describe(ctx, details)
+	return audit.Write(ctx, tx)
+}
+
+// changed names what is given.
+func (in UserChange) changed() []any {
+	var names []any
+	if in.DisplayName != nil {
+		names = append(names, "display_name")
+	}
+	if in.Active != nil {
+		names = append(names, "is_active")
+	}
+	return names
+}
+
+// governUser is the beginning of every change of one user: the lock, the caller's right as it is now, and the user.
+func governUser(ctx context.Context, tx *db.Tx, caller *Caller, id int64) (*subject, error) {
+	held, err := govern(ctx, tx, caller, Admin)
+	if err != nil {
+		return nil, err
+	}
+	u, err := lockSubject(ctx, tx, id)
+	if err != nil {
+		return nil, err
+	}
+	return u, u.manageable(caller, held)
+}
+
+// lockOut ends everything by which the user is logged in, or about to be, within the transaction, and says how many sessions
+// that were.
+// The user's row must be locked: a log-in at the same moment then waits for the transaction and finds the user changed.
+func lockOut(tx *db.Tx, id int64) (int64, error) {
+	if err := tx.Exec("DELETE FROM pending_logins WHERE user_id = ?", id).Error; err != nil {
+		return 0, fmt.Errorf("ending log-ins that wait for their second factor: %w", err)
+	}
+	return RevokeOthers(tx, id, 0)
+}
