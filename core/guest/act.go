@@ -9,6 +9,7 @@ import (
 	"github.com/hostler/hostler/core/host"
 	"github.com/hostler/hostler/core/job"
 	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/core/schedule"
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
@@ -42,9 +43,26 @@ type Started struct {
 	IsSelf bool     `json:"is_self" doc:"The service itself runs in this guest"`
 }
 
-// Start checks the wish and enqueues its job, with the audit row, in one transaction. Problems: invalid for an action that
-// this kind does not know, capability_missing, invalid_state for a template, self_target, guest_busy.
+// Start checks the wish and enqueues its job, with the audit row, in one transaction. Its problems are those of Prepare, and
+// guest_busy.
 func (a *Actor) Start(ctx context.Context, wish Action) (*job.Job, error) {
+	enqueue, err := a.Prepare(ctx, wish)
+	if err != nil {
+		return nil, err
+	}
+	var made *job.Job
+	err = a.DB.Tx(ctx, func(tx *db.Tx) (err error) {
+		if made, err = enqueue(ctx, tx); err != nil {
+			return err
+		}
+		return audit.Write(ctx, tx)
+	})
+	return made, err
+}
+
+// Prepare checks the wish and returns what enqueues its job; the audit row is its caller's to write. Problems: invalid for
+// an action that this kind does not know, capability_missing, invalid_state for a template, self_target.
+func (a *Actor) Prepare(ctx context.Context, wish Action) (schedule.Enqueue, error) {
 	g := wish.Guest
 	kind := hypervisor.GuestKind(g.Kind)
 	if !slices.Contains(hypervisor.Actions(kind), wish.Action) {
@@ -64,15 +82,9 @@ func (a *Actor) Start(ctx context.Context, wish Action) (*job.Job, error) {
 	} else if !has {
 		return nil, host.Missing(hypervisor.Lifecycle)
 	}
-	var made *job.Job
-	err := a.DB.Tx(ctx, func(tx *db.Tx) (err error) {
-		made, err = a.Queue.Enqueue(ctx, tx, LifecycleSpec(wish.Target, wish.TeamID, g.HostID, LifecycleParams{
+	return func(ctx context.Context, tx *db.Tx) (*job.Job, error) {
+		return a.Queue.Enqueue(ctx, tx, LifecycleSpec(wish.Target, wish.TeamID, g.HostID, LifecycleParams{
 			GuestID: g.ID, Kind: kind, VMID: g.VMID, Name: g.Name, Action: wish.Action, ConfirmedSelf: confirmed,
 		}))
-		if err != nil {
-			return err
-		}
-		return audit.Write(ctx, tx)
-	})
-	return made, err
+	}, nil
 }

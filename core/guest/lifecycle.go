@@ -37,6 +37,14 @@ func LifecycleSpec(target job.Target, teamID, hostID int64, params LifecyclePara
 	}
 }
 
+// Verb is the action as a sentence about the guest says it.
+func Verb(action hypervisor.Action) string {
+	if action == hypervisor.Shutdown {
+		return "shut down"
+	}
+	return string(action)
+}
+
 // Exclusive is what every job on a guest holds, so that there is one at a time.
 func Exclusive(guestID int64) string { return fmt.Sprintf("guest:%d", guestID) }
 

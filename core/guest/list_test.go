@@ -9,6 +9,7 @@ import (
 	"github.com/hostler/hostler/core/guest"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
 // inventory is two clusters, one of the default team and one of team 2.
@@ -135,5 +136,14 @@ func TestSelf(t *testing.T) {
 	g, err := store.Get(t.Context(), guest.Container, 3)
 	if err != nil || !g.IsSelf {
 		t.Errorf("our own container is not marked: %+v, %v", g, err)
+	}
+}
+
+func TestVerb(t *testing.T) {
+	t.Parallel()
+	for action, want := range map[hypervisor.Action]string{hypervisor.Start: "start", hypervisor.Shutdown: "shut down", hypervisor.Reset: "reset"} {
+		if got := guest.Verb(action); got != want {
+			t.Errorf("%s: %q, want %q", action, got, want)
+		}
 	}
 }

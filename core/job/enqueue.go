@@ -30,6 +30,13 @@ type ticket struct {
 // Kind is River's name for all our jobs; ours is in the jobs table.
 func (ticket) Kind() string { return "job" }
 
+type scheduleKey struct{}
+
+// WithSchedule makes the jobs that are enqueued with the context those of a schedule.
+func WithSchedule(ctx context.Context, scheduleID int64) context.Context {
+	return context.WithValue(ctx, scheduleKey{}, scheduleID)
+}
+
 // Enqueue writes a job into the caller's transaction; it begins once that has committed. The requester is the context's
 // caller, and the job's id goes into the context's audit attempt; the row of the trail is the caller's to write. When
 // another unfinished job holds spec.Exclusive the answer is problem guest_busy with the member job, and nothing was
@@ -59,6 +66,12 @@ func (q *Queue) Enqueue(ctx context.Context, tx *db.Tx, spec Spec) (*Job, error)
 	return j, nil
 }
 
+// A team or a user who went away since the request was let in is none: the job is then the instance's.
+const (
+	livingTeam = "(SELECT id FROM teams WHERE id = $2 FOR KEY SHARE)"
+	livingUser = "(SELECT id FROM users WHERE id = $9 FOR KEY SHARE)"
+)
+
 // insert writes our row. A unique violation would abort the caller's transaction, so a conflict writes nothing, and
 // the loop meets the case that the other job ended meanwhile.
 func insert(ctx context.Context, tx pgx.Tx, spec Spec, params json.RawMessage) (*Job, error) {
@@ -67,14 +80,18 @@ func insert(ctx context.Context, tx pgx.Tx, spec Spec, params json.RawMessage) (
 	if caller := identity.FromContext(ctx); caller != nil {
 		userID, email = &caller.UserID, caller.Email
 	}
+	var schedule *int64
+	if id, ok := ctx.Value(scheduleKey{}).(int64); ok {
+		schedule = &id
+	}
 	for range 3 {
 		j, err := one(tx.Query(ctx, `
-			INSERT INTO jobs (kind, team_id, host_id, target_kind, target_id, target_name, exclusive, params, requested_by, requested_by_email)
-			VALUES ($1, NULLIF($2, 0::bigint), NULLIF($3, 0::bigint), $4, $5, $6, NULLIF($7, ''), $8, $9, $10)
+			INSERT INTO jobs (kind, team_id, host_id, target_kind, target_id, target_name, exclusive, params, requested_by, requested_by_email, schedule_id)
+			VALUES ($1, `+livingTeam+`, NULLIF($3, 0::bigint), $4, $5, $6, NULLIF($7, ''), $8, `+livingUser+`, $10, $11)
 			ON CONFLICT (exclusive) WHERE status IN ('queued', 'running') DO NOTHING
 			RETURNING `+columns,
 			spec.Kind, spec.TeamID, spec.HostID, spec.Target.Kind, spec.Target.ID, clean(spec.Target.Name, 256),
-			spec.Exclusive, params, userID, email))
+			spec.Exclusive, params, userID, email, schedule))
 		if err != nil {
 			return nil, fmt.Errorf("writing the job: %w", err)
 		}

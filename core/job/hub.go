@@ -1,14 +1,8 @@
 package job
 
 import (
-	"context"
-	"fmt"
 	"strconv"
 	"sync"
-	"time"
-
-	"github.com/hashicorp/go-hclog"
-	"github.com/jackc/pgx/v5"
 
 	"github.com/hostler/hostler/core/db"
 )
@@ -20,12 +14,8 @@ const (
 	channelCancel = "job_cancel" // a job shall be canceled
 )
 
-// Hub tells those who follow a job that there is something new, whichever instance wrote it. One connection of its own
-// listens for all of them.
+// Hub tells those who follow a job that there is something new, whichever instance wrote it.
 type Hub struct {
-	db  *db.DB
-	log hclog.Logger
-
 	mu      sync.Mutex
 	byJob   map[int64]map[*Subscription]bool
 	slots   chan struct{}
@@ -42,11 +32,8 @@ type Subscription struct {
 	id  int64
 }
 
-func newHub(d *db.DB, log hclog.Logger) *Hub {
-	return &Hub{
-		db: d, log: log.Named("hub"), byJob: map[int64]map[*Subscription]bool{},
-		slots: make(chan struct{}), cancels: make(chan struct{}, 1),
-	}
+func newHub() *Hub {
+	return &Hub{byJob: map[int64]map[*Subscription]bool{}, slots: make(chan struct{}), cancels: make(chan struct{}, 1)}
 }
 
 // Subscribe follows a job. Subscribe first and read the table then, or an event between the two is missed. The caller
@@ -80,63 +67,9 @@ func (h *Hub) slotFreed() <-chan struct{} {
 	return h.slots
 }
 
-// listen receives notifications until ctx ends and connects again when the connection breaks. What was said meanwhile
-// is made good by waking everybody.
-func (h *Hub) listen(ctx context.Context) {
-	wait := 100 * time.Millisecond
-	for ctx.Err() == nil {
-		began := time.Now()
-		err := h.receive(ctx)
-		if ctx.Err() != nil {
-			return
-		}
-		h.log.Warn("listening for notifications was interrupted", "error", err)
-		if time.Since(began) > 10*time.Second {
-			wait = 100 * time.Millisecond
-		}
-		pause(ctx, wait)
-		wait = min(2*wait, 2*time.Second)
-	}
-}
-
-func (h *Hub) receive(ctx context.Context) error {
-	cfg := h.db.Pool.Config().ConnConfig.Copy()
-	cfg.RuntimeParams["application_name"] += " job events"
-	conn, err := pgx.ConnectConfig(ctx, cfg)
-	if err != nil {
-		return fmt.Errorf("connecting: %w", err)
-	}
-	defer func() {
-		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-		defer cancel()
-		_ = conn.Close(closing)
-	}()
-	for _, channel := range []string{channelEvents, channelSlots, channelCancel} {
-		if _, err := conn.Exec(ctx, "LISTEN "+channel); err != nil {
-			return fmt.Errorf("listening: %w", err)
-		}
-	}
-	h.wakeAll()
-	for {
-		// A connection whose other end vanished says nothing for ever: ask now and then.
-		waiting, cancel := context.WithTimeout(ctx, 15*time.Second)
-		n, err := conn.WaitForNotification(waiting)
-		quiet := waiting.Err() != nil && ctx.Err() == nil
-		cancel()
-		switch {
-		case err == nil:
-			h.dispatch(n.Channel, n.Payload)
-		case quiet:
-			pinging, cancel := context.WithTimeout(ctx, statementLimit)
-			err := conn.Ping(pinging)
-			cancel()
-			if err != nil {
-				return fmt.Errorf("asking the connection: %w", err)
-			}
-		default:
-			return fmt.Errorf("waiting for notifications: %w", err)
-		}
-	}
+// listen hears until stop is called.
+func (h *Hub) listen(l *db.Listener) (stop func()) {
+	return l.Listen(db.Ear{Channels: []string{channelEvents, channelSlots, channelCancel}, Heard: h.dispatch, Missed: h.wakeAll})
 }
 
 func (h *Hub) dispatch(channel, payload string) {
@@ -157,6 +90,7 @@ func (h *Hub) dispatch(channel, payload string) {
 	}
 }
 
+// wakeAll makes good what was said while nobody listened.
 func (h *Hub) wakeAll() {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -67,6 +67,8 @@ type Job struct {
 	// RequestedBy is nil for what the service does by itself and for a user who is gone; the e-mail stays.
 	RequestedBy      *int64
 	RequestedByEmail string
+	// ScheduleID is the schedule that asked for it; nil for none and for one that is gone.
+	ScheduleID *int64
 	// TaskID is the hypervisor's task that the job started last; empty when there is none yet.
 	TaskID string
 	// Error says why a job failed or is unknown.

@@ -20,8 +20,8 @@ const riverQueue = "jobs"
 
 // Config says how a Queue works. Zero values take the defaults.
 type Config struct {
-	// DB is the database. Beside its pool the queue keeps two connections of its own (one for locks, one to listen), and
-	// River keeps one of the pool; a running job takes one of the pool only while it writes.
+	// DB is the database. Beside its pool the queue keeps a connection of its own for locks, and River keeps one of the
+	// pool; a running job takes one of the pool only while it writes.
 	DB *db.DB
 	// Logger gets what users do not see. Nil logs nothing.
 	Logger hclog.Logger
@@ -41,6 +41,9 @@ type Config struct {
 	// LookAgain ends a wait for a task that has lasted so long and begins it anew, in case the call hangs inside a plugin
 	// that is otherwise alive; 10 minutes by default.
 	LookAgain time.Duration
+	// StrangeLimit is how long a job of a kind that this release does not know is left to instances that may know it, since
+	// anything last happened to it; 10 minutes by default.
+	StrangeLimit time.Duration
 	// StopLimit is how long Stop waits for running jobs to reach a safe point; 7 s by default.
 	StopLimit time.Duration
 	// MaxLines bounds the transcript of one job; 100,000 by default.
@@ -63,6 +66,7 @@ type Queue struct {
 	stopOnce sync.Once
 	started  bool
 	cancel   context.CancelFunc
+	unlisten func()
 	tasks    sync.WaitGroup
 
 	mu   sync.Mutex
@@ -82,6 +86,7 @@ func New(cfg Config) (*Queue, error) {
 	setDefault(&cfg.SendLimit, time.Minute)
 	setDefault(&cfg.LostLimit, 15*time.Minute)
 	setDefault(&cfg.LookAgain, 10*time.Minute)
+	setDefault(&cfg.StrangeLimit, 10*time.Minute)
 	setDefault(&cfg.StopLimit, 7*time.Second)
 	setDefault(&cfg.MaxLines, 100_000)
 	q := &Queue{
@@ -90,7 +95,7 @@ func New(cfg Config) (*Queue, error) {
 		hook: func(context.Context, string, int64) {},
 	}
 	q.locks = newLocks(cfg.DB, cfg.Logger)
-	q.hub = newHub(cfg.DB, cfg.Logger)
+	q.hub = newHub()
 	shuttles := river.NewWorkers()
 	river.AddWorker(shuttles, &shuttle{queue: q})
 	var err error
@@ -144,11 +149,12 @@ func (q *Queue) Start(ctx context.Context) error {
 	background, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	q.cancel = cancel
 	q.background(background, q.locks.keep)
-	q.background(background, q.hub.listen)
+	q.unlisten = q.hub.listen(q.db.Listener())
 	q.background(background, q.watchCancels)
 	q.background(background, q.resumeLoop)
 	if err := q.river.Start(background); err != nil {
 		cancel()
+		q.unlisten()
 		q.tasks.Wait()
 		return db.Problem(fmt.Errorf("starting the queue: %w", err))
 	}
@@ -177,6 +183,7 @@ func (q *Queue) Stop(ctx context.Context) error {
 		_ = q.river.StopAndCancel(hurry)
 	}
 	q.cancel()
+	q.unlisten()
 	q.tasks.Wait()
 	if err != nil {
 		return fmt.Errorf("stopping the queue: a job did not come to a safe point: %w", err)

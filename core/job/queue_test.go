@@ -54,6 +54,23 @@ func seedUser(t testing.TB, d *db.DB) (id int64) {
 	return id
 }
 
+// A team that was deleted, and a user, since the request was let in keep nobody from asking for a job.
+func TestJobOfATeamAndAUserThatAreGone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, memdriver.Spec{VMs: 1})
+	i := w.start(t, nil)
+	ref := w.cluster.NewGuest(hypervisor.VM, hypervisor.GuestRunning)
+	spec := w.spec(ref, hypervisor.Stop)
+	spec.TeamID = 999
+	id, err := i.tryEnqueue(identity.WithCaller(t.Context(), &identity.Caller{UserID: 999, Email: "gone@example.org"}), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if j := i.ended(t, id, job.Succeeded); j.TeamID != nil || j.RequestedBy != nil || j.RequestedByEmail != "gone@example.org" {
+		t.Errorf("%+v", j)
+	}
+}
+
 func TestEnqueueIsPartOfTheTransaction(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, memdriver.Spec{VMs: 1})

@@ -67,7 +67,8 @@ func (q *Queue) work(ctx context.Context, jobID, riverID int64) {
 	run.log.Info("job ended", "status", status)
 }
 
-// begin turns a job that has a seat into a run, or gives nil when the queue's row is void.
+// begin turns a job that has a seat into a run, or gives nil when the queue's row is void, or when the job is left to another
+// instance: of two releases on one database, as during an update, one does not know all kinds. resume hands it out again.
 func (q *Queue) begin(ctx context.Context, seat *seat, jobID, riverID int64) (*Run, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -78,8 +79,11 @@ func (q *Queue) begin(ctx context.Context, seat *seat, jobID, riverID int64) (*R
 	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
 	var before Status
 	var events int
-	rows, err := tx.Query(ctx, `SELECT status, event_count FROM jobs WHERE id = $1 AND river_id = $2
-		AND status IN ('queued', 'running') FOR UPDATE`, jobID, riverID)
+	var kind string
+	var recent bool
+	rows, err := tx.Query(ctx, `SELECT status, event_count, kind,
+			coalesce((SELECT max(at) FROM job_events e WHERE e.job_id = jobs.id), created_at) > now() - $3::interval
+		FROM jobs WHERE id = $1 AND river_id = $2 AND status IN ('queued', 'running') FOR UPDATE`, jobID, riverID, q.cfg.StrangeLimit)
 	if err != nil {
 		return nil, fmt.Errorf("reading the job: %w", err)
 	}
@@ -87,10 +91,14 @@ func (q *Queue) begin(ctx context.Context, seat *seat, jobID, riverID int64) (*R
 		rows.Close()
 		return nil, rows.Err()
 	}
-	err = rows.Scan(&before, &events)
+	err = rows.Scan(&before, &events, &kind, &recent)
 	rows.Close()
 	if err = errors.Join(err, rows.Err()); err != nil {
 		return nil, fmt.Errorf("reading the job: %w", err)
+	}
+	if q.workers[kind] == nil && recent {
+		q.log.Debug("a job is left to an instance that knows its kind", "job", jobID, "kind", kind)
+		return nil, nil
 	}
 	j, err := one(tx.Query(ctx, `UPDATE jobs SET status = 'running', started_at = coalesce(started_at, now()), runs = runs + 1
 		WHERE id = $1 RETURNING `+columns, jobID))
@@ -173,6 +181,8 @@ func (r *Run) perform() (err error) {
 	r.queue.mu.Unlock()
 	worker := r.queue.workers[r.job.Kind]
 	switch {
+	case worker == nil && r.open() != "":
+		return Undetermined("no instance of the service that runs knows jobs of kind %q%s", r.job.Kind, r.open())
 	case worker == nil:
 		return Fail("this release of the service does not know jobs of kind %q", r.job.Kind)
 	case r.job.Runs > maxRuns:

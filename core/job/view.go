@@ -11,6 +11,7 @@ type View struct {
 	HostID *int64 `json:"host_id" example:"1" doc:"The host it works on"`
 	// RequestedBy is null for what the service does by itself.
 	RequestedBy     *Requester `json:"requested_by" doc:"Who asked for it; null for what the service does by itself"`
+	ScheduleID      *int64     `json:"schedule_id" example:"4" doc:"The schedule that it comes from; null for none and for one that is gone"`
 	TaskID          string     `json:"task_id" doc:"The hypervisor's task that it started last; empty when there is none" example:"UPID:pve1:00001A2B:0C3D4E5F:6720F00D:qmstart:101:service@pve!lifecycle:"`
 	Error           string     `json:"error" doc:"Why it failed or is unknown"`
 	CancelRequested bool       `json:"cancel_requested"`
@@ -30,7 +31,7 @@ type Requester struct {
 // View is the job for the API.
 func (j *Job) View() View {
 	v := View{
-		ID: j.ID, Kind: j.Kind, Status: j.Status, Target: j.Target, HostID: j.HostID, TaskID: j.TaskID, Error: j.Error,
+		ID: j.ID, Kind: j.Kind, Status: j.Status, Target: j.Target, HostID: j.HostID, ScheduleID: j.ScheduleID, TaskID: j.TaskID, Error: j.Error,
 		CancelRequested: j.CancelRequestedAt != nil, Runs: j.Runs, CreatedAt: j.CreatedAt, StartedAt: j.StartedAt, FinishedAt: j.FinishedAt,
 	}
 	if j.RequestedBy != nil || j.RequestedByEmail != "" {

@@ -29,13 +29,19 @@ func (s *Store) Get(ctx context.Context, id int64) (*guest.Guest, error) {
 
 // Act asks for an action on a VM of the team; see guest.Actor for the problems.
 func (s *Store) Act(ctx context.Context, id, team int64, action string, confirm *string) (*job.Job, *guest.Guest, error) {
-	g, err := s.Get(ctx, id)
+	wish, err := s.wish(ctx, id, team, hypervisor.Action(action))
 	if err != nil {
 		return nil, nil, err
 	}
-	made, err := s.Actor.Start(ctx, guest.Action{
-		Target: job.Target{Kind: "vm", ID: g.ID, Name: g.Name}, Guest: g, TeamID: team,
-		Action: hypervisor.Action(action), Confirm: confirm,
-	})
-	return made, g, err
+	wish.Confirm = confirm
+	made, err := s.Actor.Start(ctx, wish)
+	return made, wish.Guest, err
+}
+
+func (s *Store) wish(ctx context.Context, id, team int64, action hypervisor.Action) (guest.Action, error) {
+	g, err := s.Get(ctx, id)
+	if err != nil {
+		return guest.Action{}, err
+	}
+	return guest.Action{Target: job.Target{Kind: "vm", ID: g.ID, Name: g.Name}, Guest: g, TeamID: team, Action: action}, nil
 }

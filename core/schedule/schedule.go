@@ -1,0 +1,45 @@
+// Package schedule asks for jobs at times that users wrote down as cron expressions.
+//
+// A schedule names a Kind and its parameters. It runs with the rights of the user who last wrote it: each time that it is
+// due, Kind.Prepare checks that user's present roles. A schedule that came with the service and that nobody has changed
+// runs as the service itself.
+//
+// Every instance runs the ticker (Store.Run). The transaction that starts a schedule's job also moves the schedule's next
+// time on, and does neither when another instance was first: a time that is due starts one job, and a process that dies
+// before the commit has done nothing. A schedule that is late, because no instance ran, starts one job and not one for
+// each time that was missed.
+package schedule
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Schedule is a schedule as the API shows it; the JSON names are those of the API.
+type Schedule struct {
+	ID       int64           `json:"id" example:"4"`
+	Name     string          `json:"name" example:"Nightly stop"`
+	Cron     string          `json:"cron" example:"30 2 * * MON-FRI" doc:"Minute, hour, day of month, month, day of week"`
+	Timezone string          `json:"timezone" example:"Europe/Berlin"`
+	JobKind  string          `json:"job_kind" example:"vm.shutdown"`
+	Params   json.RawMessage `json:"params" example:"{\"vm_id\":3}" doc:"The parameters of the job's kind"`
+	Enabled  bool            `json:"enabled"`
+	// NextRunAt is nil while the schedule is off, and for a moment after it came with an update of the service.
+	NextRunAt *time.Time `json:"next_run_at" doc:"When it is due next; null while it is off"`
+	LastRunAt *time.Time `json:"last_run_at" doc:"When it last started a job because it was due"`
+	LastJobID *int64     `json:"last_job_id" example:"57" doc:"The job that it started then"`
+	LastError string     `json:"last_error" doc:"Why it started no job when it was last due; empty when it did"`
+	// DisabledReason is set when the service itself has switched the schedule off.
+	DisabledReason string `json:"disabled_reason" doc:"Why the service has switched it off; empty when it has not"`
+	// Writer is nil for a schedule that came with the service.
+	Writer    *Writer   `json:"writer" doc:"Who wrote it last: it runs with this user's rights. Null for one that came with the service and runs as the service itself"`
+	Seeded    bool      `json:"seeded" doc:"It came with the service and nobody has changed it"`
+	CreatedAt time.Time `json:"created_at"`
+	UpdatedAt time.Time `json:"updated_at" doc:"When it was last written"`
+}
+
+// Writer is the user who wrote a schedule last.
+type Writer struct {
+	ID    *int64 `json:"id" example:"1" doc:"Null when the user is gone; the schedule then runs no more"`
+	Email string `json:"email" example:"ann@example.org"`
+}

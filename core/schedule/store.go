@@ -1,0 +1,117 @@
+package schedule
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/identity"
+)
+
+// Users knows who wrote a schedule.
+type Users interface {
+	// CallerOf is the user with the roles of this moment: problem not_found for one who is gone, forbidden for one who is
+	// not active.
+	CallerOf(ctx context.Context, userID int64) (*identity.Caller, error)
+}
+
+// Config is what a Store works with.
+type Config struct {
+	DB    *db.DB
+	Users Users
+	// Kinds are those that schedules may ask for.
+	Kinds []Kind
+	// Logger gets what users do not see. Nil logs nothing.
+	Logger hclog.Logger
+	// Now is the time; nil takes the database's, so that all instances have the same. For tests.
+	Now func() time.Time
+	// LookEvery is how long the ticker sleeps at most, and so how late it sees what another instance wrote; 15 s when zero.
+	LookEvery time.Duration
+	// PrepareLimit bounds the checks before a due job is started; 30 s when zero.
+	PrepareLimit time.Duration
+}
+
+// Store keeps schedules and starts their jobs. It is safe for use by many goroutines, and by many instances on one
+// database.
+type Store struct {
+	cfg   Config
+	db    *db.DB
+	log   hclog.Logger
+	kinds map[string]Kind
+	// woken tells the ticker that a schedule was written.
+	woken chan struct{}
+	// hook is called between Prepare and the transaction; only tests set it.
+	hook func(id int64)
+}
+
+// New makes a store on a migrated database. It panics when two kinds have one name.
+func New(cfg Config) *Store {
+	if cfg.Logger == nil {
+		cfg.Logger = hclog.NewNullLogger()
+	}
+	if cfg.LookEvery <= 0 {
+		cfg.LookEvery = 15 * time.Second
+	}
+	if cfg.PrepareLimit <= 0 {
+		cfg.PrepareLimit = 30 * time.Second
+	}
+	s := &Store{cfg: cfg, db: cfg.DB, log: cfg.Logger, kinds: map[string]Kind{}, woken: make(chan struct{}, 1), hook: func(int64) {}}
+	for _, kind := range cfg.Kinds {
+		if _, twice := s.kinds[kind.Name]; twice || kind.Name == "" || kind.Prepare == nil {
+			panic(fmt.Sprintf("the kind of schedule %q is there twice, or has no name or no Prepare", kind.Name))
+		}
+		s.kinds[kind.Name] = kind
+	}
+	return s
+}
+
+// Kinds lists what schedules may ask for, by name.
+func (s *Store) Kinds() []Kind {
+	all := make([]Kind, 0, len(s.kinds))
+	for _, kind := range s.kinds {
+		all = append(all, kind)
+	}
+	slices.SortFunc(all, func(a, b Kind) int { return cmp.Compare(a.Name, b.Name) })
+	return all
+}
+
+// List gives some of the schedules in the order in which they were made, and how many there are in all.
+func (s *Store) List(ctx context.Context, offset, limit int) (schedules []*Schedule, total int, err error) {
+	batch := &pgx.Batch{}
+	batch.Queue("SELECT count(*) FROM schedules").QueryRow(func(row pgx.Row) error { return row.Scan(&total) })
+	batch.Queue("SELECT "+columns+" FROM schedules ORDER BY id OFFSET $1 LIMIT $2", offset, limit).Query(func(rows pgx.Rows) error {
+		schedules, err = pgx.CollectRows(rows, scan)
+		return err
+	})
+	if err := s.db.Pool.SendBatch(ctx, batch).Close(); err != nil {
+		return nil, 0, db.Problem(fmt.Errorf("listing schedules: %w", err))
+	}
+	return schedules, total, nil
+}
+
+// now is the time by which schedules are due.
+func (s *Store) now(ctx context.Context, q querier) (time.Time, error) {
+	if s.cfg.Now != nil {
+		return s.cfg.Now(), nil
+	}
+	rows, err := q.Query(ctx, "SELECT clock_timestamp()")
+	if err != nil {
+		return time.Time{}, db.Problem(fmt.Errorf("asking the database for the time: %w", err))
+	}
+	now, err := pgx.CollectExactlyOneRow(rows, pgx.RowTo[time.Time])
+	return now, db.Problem(err)
+}
+
+// wake lets the ticker look at once.
+func (s *Store) wake() {
+	select {
+	case s.woken <- struct{}{}:
+	default:
+	}
+}

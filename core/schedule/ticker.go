@@ -1,0 +1,115 @@
+package schedule
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/problem"
+)
+
+// retryAfter is how long the ticker waits after the database has failed, and before it looks again at what another
+// instance was at.
+const retryAfter = time.Second
+
+// Run starts the jobs of schedules as they become due, until the context ends. Every instance runs it.
+func (s *Store) Run(ctx context.Context) {
+	for ctx.Err() == nil {
+		wait, err := s.Sweep(ctx)
+		if err != nil && ctx.Err() == nil {
+			s.log.Warn("the schedules could not be looked at; they are tried again", "error", err)
+			wait = 5 * retryAfter
+		}
+		timer := time.NewTimer(min(wait, s.cfg.LookEvery))
+		select {
+		case <-ctx.Done():
+		case <-s.woken:
+		case <-timer.C:
+		}
+		timer.Stop()
+	}
+}
+
+// Sweep starts the jobs of all schedules that are due, one after another, and returns how long it is until the next is.
+func (s *Store) Sweep(ctx context.Context) (time.Duration, error) {
+	passed := []int64{} // another instance is at these
+	for {
+		row, now, err := s.first(ctx, passed)
+		if err != nil {
+			return 0, err
+		}
+		switch {
+		case row == nil && len(passed) > 0:
+			return retryAfter, nil
+		case row == nil:
+			return s.cfg.LookEvery, nil
+		case row.NextRunAt == nil:
+			err = s.begin(ctx, row)
+		case row.NextRunAt.After(now):
+			wait := max(row.NextRunAt.Sub(now), 0)
+			if len(passed) > 0 {
+				wait = min(wait, retryAfter)
+			}
+			return wait, nil
+		default:
+			var handled bool
+			if handled, err = s.fire(ctx, row); !handled {
+				passed = append(passed, row.ID)
+			}
+		}
+		if ctx.Err() != nil {
+			return 0, ctx.Err()
+		}
+		if err != nil {
+			// One that fails must not keep the others from their time.
+			s.log.Warn("a schedule could not be served; it is tried again", "schedule", row.ID, "error", err)
+			passed = append(passed, row.ID)
+		}
+	}
+}
+
+// first is the schedule that is due first, one whose time was never computed before all others; nil when there is none.
+func (s *Store) first(ctx context.Context, but []int64) (*Schedule, time.Time, error) {
+	now, err := s.now(ctx, s.db.Pool)
+	if err != nil {
+		return nil, now, err
+	}
+	row, err := one(ctx, s.db.Pool, "enabled AND id <> ALL($1) ORDER BY next_run_at NULLS FIRST, id LIMIT 1", but)
+	return row, now, err
+}
+
+// begin computes when a schedule is due that nobody has computed it for: one that came with the service.
+func (s *Store) begin(ctx context.Context, was *Schedule) error {
+	return s.db.Tx(ctx, func(tx *db.Tx) error {
+		row, err := lock(ctx, tx, was)
+		if err != nil || row == nil {
+			return err
+		}
+		now, err := s.now(ctx, tx.Pgx)
+		if err != nil {
+			return err
+		}
+		next, err := s.following(row, now)
+		var unreadable *problem.Error
+		if errors.As(err, &unreadable) {
+			if err := disable(ctx, tx, row.ID, told(unreadable)); err != nil {
+				return fmt.Errorf("switching a schedule off: %w", err)
+			}
+			return audit.WriteEntry(tx, s.entry(row, "schedule.disable", map[string]any{"reason": told(unreadable)}))
+		}
+		if err != nil {
+			return err
+		}
+		if _, err := tx.Pgx.Exec(ctx, "UPDATE schedules SET next_run_at = $2 WHERE id = $1", row.ID, next); err != nil {
+			return fmt.Errorf("noting when a schedule is due: %w", err)
+		}
+		return nil
+	})
+}
+
+var _ querier = pgx.Tx(nil)

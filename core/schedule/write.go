@@ -1,0 +1,317 @@
+package schedule
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/problem"
+)
+
+// DefaultZone is the time zone of a schedule that names none.
+const DefaultZone = "UTC"
+
+// Draft is what people write of a schedule.
+type Draft struct {
+	Name     string
+	Cron     string
+	Timezone string
+	JobKind  string
+	Params   json.RawMessage
+	Enabled  bool
+}
+
+// CheckParams holds parameters against their kind's schema; the faults are at body.params.
+type CheckParams func(kind Kind, params json.RawMessage) []problem.Fault
+
+// maxName in characters.
+const maxName = 200
+
+// MaxSchedules there may be: those that are due are started one after another, and thousands would be late.
+const MaxSchedules = 1000
+
+// Faults is all that is wrong with a draft, whoever writes it.
+func (s *Store) Faults(d Draft, check CheckParams) []problem.Fault {
+	var faults []problem.Fault
+	add := func(field, msg string) {
+		faults = append(faults, problem.Fault{Loc: []any{"body", field}, Msg: msg, Type: "value_error"})
+	}
+	if name := strings.TrimSpace(d.Name); name == "" || utf8.RuneCountInString(name) > maxName || strings.ContainsFunc(name, unicode.IsControl) {
+		add("name", "must be 1 to 200 characters and hold no control characters")
+	}
+	if _, err := ParseCron(d.Cron); err != nil {
+		add("cron", err.Error())
+	}
+	if _, err := ParseZone(d.Timezone); err != nil {
+		add("timezone", err.Error())
+	}
+	kind, known := s.kinds[d.JobKind]
+	if !known {
+		add("job_kind", "must be one of "+strings.Join(s.kindNames(), ", "))
+	} else if check != nil {
+		faults = append(faults, check(kind, d.Params)...)
+	}
+	return faults
+}
+
+func (s *Store) kindNames() []string {
+	var names []string
+	for _, kind := range s.Kinds() {
+		names = append(names, kind.Name)
+	}
+	return names
+}
+
+// Create writes a schedule; the context's caller becomes its writer. Problems: invalid, forbidden when the caller's API key
+// does not reach so far, those of the kind's Prepare, and conflict when there are MaxSchedules already.
+func (s *Store) Create(ctx context.Context, d Draft, check CheckParams) (*Schedule, error) {
+	if faults := s.Faults(d, check); len(faults) > 0 {
+		return nil, problem.Invalid(faults...)
+	}
+	d = tidied(d)
+	if err := s.admit(ctx, d); err != nil {
+		return nil, err
+	}
+	var made *Schedule
+	err := s.db.Tx(ctx, func(tx *db.Tx) error {
+		var count int
+		if err := tx.Pgx.QueryRow(ctx, "SELECT count(*) FROM schedules").Scan(&count); err != nil {
+			return fmt.Errorf("counting schedules: %w", err)
+		}
+		if count >= MaxSchedules { // a few more at the same moment do no harm
+			return problem.New(problem.CodeConflict, "there are %d schedules already; delete one first", count)
+		}
+		next, err := s.next(ctx, tx, d)
+		if err != nil {
+			return err
+		}
+		id, email := writer(ctx)
+		rows, err := tx.Pgx.Query(ctx, `
+			INSERT INTO schedules (name, cron, timezone, job_kind, params, enabled, next_run_at, writer_id, writer_email)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING `+columns,
+			d.Name, d.Cron, d.Timezone, d.JobKind, d.Params, d.Enabled, next, id, email)
+		if err == nil {
+			made, err = pgx.CollectExactlyOneRow(rows, scan)
+		}
+		if err != nil {
+			return fmt.Errorf("writing the schedule: %w", err)
+		}
+		describe(ctx, made, map[string]any{"job_kind": d.JobKind, "cron": d.Cron, "timezone": d.Timezone, "enabled": d.Enabled})
+		return audit.Write(ctx, tx)
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.wake()
+	return made, nil
+}
+
+// Update changes what change changes. The context's caller becomes the writer, whose rights the schedule runs with from
+// then on; what the service had against it is cleared. Kind and parameters are checked together, whether they change or
+// not, but for a schedule that ends switched off and keeps both: switching off always works. Problems: not_found, those
+// of Create, and conflict when others write the same schedule all the time.
+func (s *Store) Update(ctx context.Context, id int64, change func(*Draft), check CheckParams) (*Schedule, error) {
+	for range 5 {
+		was, err := s.read(ctx, s.db.Pool, id)
+		if err != nil {
+			return nil, err
+		}
+		d := Draft{Name: was.Name, Cron: was.Cron, Timezone: was.Timezone, JobKind: was.JobKind, Params: was.Params, Enabled: was.Enabled}
+		change(&d)
+		if len(d.Params) == 0 {
+			d.Params = json.RawMessage("{}")
+		}
+		if d, err = s.checked(ctx, was, d, check); err != nil {
+			return nil, err
+		}
+		written, err := s.rewrite(ctx, was, d)
+		if err != nil || written != nil {
+			s.wake()
+			return written, err
+		}
+	}
+	return nil, problem.New(problem.CodeConflict, "the schedule is changed by others at the same time; try again")
+}
+
+// checked is the draft that may replace the schedule.
+func (s *Store) checked(ctx context.Context, was *Schedule, d Draft, check CheckParams) (Draft, error) {
+	rests := !d.Enabled && d.JobKind == was.JobKind && sameJSON(d.Params, was.Params)
+	faults := s.Faults(d, check)
+	if rests {
+		faults = slices.DeleteFunc(faults, func(f problem.Fault) bool { return f.Loc[1] == "job_kind" || f.Loc[1] == "params" })
+	}
+	if len(faults) > 0 {
+		return d, problem.Invalid(faults...)
+	}
+	d = tidied(d)
+	if rests {
+		return d, s.inScope(ctx, s.kinds[d.JobKind])
+	}
+	return d, s.admit(ctx, d)
+}
+
+// rewrite is nil without an error when the schedule is no longer as it was.
+func (s *Store) rewrite(ctx context.Context, was *Schedule, d Draft) (written *Schedule, err error) {
+	err = s.db.Tx(ctx, func(tx *db.Tx) error {
+		written = nil
+		now, err := lock(ctx, tx, was)
+		if err != nil || now == nil {
+			return err
+		}
+		next := now.NextRunAt
+		if d.Cron != was.Cron || d.Timezone != was.Timezone || d.Enabled != was.Enabled {
+			if next, err = s.next(ctx, tx, d); err != nil {
+				return err
+			}
+		}
+		id, email := writer(ctx)
+		rows, err := tx.Pgx.Query(ctx, `
+			UPDATE schedules SET name = $2, cron = $3, timezone = $4, job_kind = $5, params = $6, enabled = $7, next_run_at = $8, writer_id = $9,
+				writer_email = $10, seeded = false, disabled_reason = '', updated_at = clock_timestamp()
+			WHERE id = $1 RETURNING `+columns,
+			was.ID, d.Name, d.Cron, d.Timezone, d.JobKind, d.Params, d.Enabled, next, id, email)
+		if err == nil {
+			written, err = pgx.CollectExactlyOneRow(rows, scan)
+		}
+		if err != nil {
+			return fmt.Errorf("writing the schedule: %w", err)
+		}
+		describe(ctx, written, map[string]any{"changed": changed(was, written)})
+		return audit.Write(ctx, tx)
+	})
+	return written, err
+}
+
+// sameJSON reports whether two objects differ in no more than spaces and the order of keys.
+func sameJSON(a, b json.RawMessage) bool {
+	var one, other any
+	for raw, into := range map[*json.RawMessage]*any{&a: &one, &b: &other} {
+		decoder := json.NewDecoder(bytes.NewReader(*raw))
+		decoder.UseNumber()
+		if err := decoder.Decode(into); err != nil {
+			return false
+		}
+	}
+	return reflect.DeepEqual(one, other)
+}
+
+// changed names the keys that differ.
+func changed(was, is *Schedule) []string {
+	keys := []string{}
+	for _, key := range []struct {
+		name string
+		same bool
+	}{
+		{"cron", was.Cron == is.Cron}, {"enabled", was.Enabled == is.Enabled}, {"job_kind", was.JobKind == is.JobKind}, {"name", was.Name == is.Name},
+		{"params", string(was.Params) == string(is.Params)}, {"timezone", was.Timezone == is.Timezone},
+		{"writer", was.Writer != nil && was.Writer.ID != nil && is.Writer.ID != nil && *was.Writer.ID == *is.Writer.ID},
+	} {
+		if !key.same {
+			keys = append(keys, key.name)
+		}
+	}
+	return keys
+}
+
+// Delete removes a schedule; its jobs stay. One that is not there is problem not_found.
+func (s *Store) Delete(ctx context.Context, id int64) error {
+	return s.db.Tx(ctx, func(tx *db.Tx) error {
+		rows, err := tx.Pgx.Query(ctx, "DELETE FROM schedules WHERE id = $1 RETURNING "+columns, id)
+		if err != nil {
+			return fmt.Errorf("deleting the schedule: %w", err)
+		}
+		gone, err := pgx.CollectRows(rows, scan)
+		if err != nil {
+			return fmt.Errorf("deleting the schedule: %w", err)
+		}
+		if len(gone) == 0 {
+			return problem.New(problem.CodeNotFound, "there is no such schedule")
+		}
+		describe(ctx, gone[0], map[string]any{"job_kind": gone[0].JobKind})
+		return audit.Write(ctx, tx)
+	})
+}
+
+// tidied is a draft without faults as it is kept.
+func tidied(d Draft) Draft {
+	d.Name = strings.TrimSpace(d.Name)
+	d.Cron = strings.Join(strings.Fields(d.Cron), " ")
+	if len(d.Params) == 0 {
+		d.Params = json.RawMessage("{}")
+	}
+	return d
+}
+
+// admit asks whether the context's caller may have the draft's job done.
+func (s *Store) admit(ctx context.Context, d Draft) error {
+	kind := s.kinds[d.JobKind]
+	if err := s.inScope(ctx, kind); err != nil {
+		return err
+	}
+	_, err := kind.Prepare(ctx, d.Params)
+	return err
+}
+
+// inScope holds an API key with scopes to them: the schedule runs with all the rights of its writer.
+func (s *Store) inScope(ctx context.Context, kind Kind) error {
+	caller := identity.FromContext(ctx)
+	if caller == nil || caller.Scopes == nil || kind.Scope == "" {
+		return nil
+	}
+	if needed := kind.Scope + ":write"; !slices.Contains(caller.Scopes, needed) {
+		return problem.New(problem.CodeForbidden, "for a schedule of this kind the API key needs the scope %s", needed).With("scope", needed)
+	}
+	return nil
+}
+
+// next is when the draft is due first; nil when it is off.
+func (s *Store) next(ctx context.Context, tx *db.Tx, d Draft) (*time.Time, error) {
+	if !d.Enabled {
+		return nil, nil
+	}
+	e, err := NewExpression(d.Cron, d.Timezone)
+	if err != nil {
+		return nil, err
+	}
+	now, err := s.now(ctx, tx.Pgx)
+	if err != nil {
+		return nil, err
+	}
+	if next := e.Next(now); !next.IsZero() {
+		return &next, nil
+	}
+	return nil, problem.InvalidField("never comes", "value_error", "body", "cron")
+}
+
+func writer(ctx context.Context) (id *int64, email string) {
+	if caller := identity.FromContext(ctx); caller != nil {
+		return &caller.UserID, caller.Email
+	}
+	return nil, ""
+}
+
+// describe names the schedule in the context's audit attempt.
+func describe(ctx context.Context, s *Schedule, details map[string]any) {
+	audit.Describe(ctx, func(e *audit.Entry) {
+		e.TargetKind, e.TargetID, e.TargetName = "schedule", strconv.FormatInt(s.ID, 10), s.Name
+		if e.Details == nil {
+			e.Details = map[string]any{}
+		}
+		for key, value := range details {
+			e.Details[key] = value
+		}
+	})
+}
