@@ -23,19 +23,11 @@ type Drivers interface {
 	Hypervisor(name string) hypervisor.Driver
 }
 
-// Keys seals and opens secrets; *secret.Box does.
-type Keys interface {
-	Seal(s secret.String, place secret.Binding) ([]byte, error)
-	Open(sealed []byte, place secret.Binding) (secret.String, error)
-}
-
-var _ Keys = (*secret.Box)(nil)
-
 // Config is what a Store is made of.
 type Config struct {
 	DB      *db.DB
 	Drivers Drivers
-	Keys    Keys
+	Keys    secret.Keys
 	// Driver is the name of the driver that new hosts are opened with; empty means "pve".
 	Driver string
 	// Own knows the guest that the service runs in; nil knows none.
@@ -51,7 +43,7 @@ type Config struct {
 type Store struct {
 	db         *db.DB
 	drivers    Drivers
-	keys       Keys
+	keys       secret.Keys
 	driver     string
 	own        OwnGuest
 	allowLocal bool

@@ -113,7 +113,7 @@ func (s *Store) mayGive(ctx context.Context, team int64) error {
 	}
 	caller := identity.FromContext(ctx)
 	if !there || caller != nil && caller.On(team) == identity.NoRole {
-		return problem.InvalidField("there is no such team", "value_error", "body", "team_id")
+		return noSuchTeam()
 	}
 	if caller != nil && caller.On(team) < identity.Admin {
 		return problem.New(problem.CodeForbidden, "this needs the role admin in the new team too").With("role", "admin")
@@ -145,6 +145,11 @@ func (s *Store) writePatch(ctx context.Context, tx *db.Tx, now, next Host, v *Ve
 	if err := lock(ctx, tx, now.ID); err != nil {
 		return err
 	}
+	if next.TeamID != now.TeamID {
+		if err := keepTeam(ctx, tx, next.TeamID); err != nil {
+			return err
+		}
+	}
 	// What was checked, the caller's rights and the endpoint, was checked on the host as it was read.
 	tag, err := tx.Pgx.Exec(ctx, `UPDATE hosts SET name = $2, address = $3, tls_fingerprint = $4, ssh_host_key_fingerprint = $5, node_shell_enabled = $6, team_id = $7,
 		updated_at = now() WHERE id = $1 AND name = $8 AND address = $9 AND tls_fingerprint IS NOT DISTINCT FROM $10
@@ -171,6 +176,22 @@ func (s *Store) writePatch(ctx context.Context, tx *db.Tx, now, next Host, v *Ve
 		return err
 	}
 	return audit.Write(ctx, tx)
+}
+
+// keepTeam keeps a team that was there a moment ago from being deleted until the transaction ends.
+func keepTeam(ctx context.Context, tx *db.Tx, team int64) error {
+	tag, err := tx.Pgx.Exec(ctx, "SELECT FROM teams WHERE id = $1 FOR KEY SHARE", team)
+	if err != nil {
+		return fmt.Errorf("looking for the team: %w", err)
+	}
+	if tag.RowsAffected() == 0 {
+		return noSuchTeam()
+	}
+	return nil
+}
+
+func noSuchTeam() error {
+	return problem.InvalidField("there is no such team", "value_error", "body", "team_id")
 }
 
 // changeTeam moves the host's cluster along when the host is alone in it. Otherwise the host leaves the cluster, since a

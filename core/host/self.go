@@ -49,6 +49,10 @@ func (s *Store) selfOn(ctx context.Context, id int64, node string) (bool, error)
 	return entry != "" && entry == node, nil
 }
 
+// CheckSelf is the rule of which host the service may be said to run on: one that is there, whatever its state. It keeps
+// the host from being removed until the transaction ends; without such a host it is problem not_found.
+func (s *Store) CheckSelf(ctx context.Context, tx *db.Tx, id int64) error { return lock(ctx, tx, id) }
+
 // SetSelf records which host the service itself runs on; nil records that it is none of them.
 func (s *Store) SetSelf(ctx context.Context, id *int64) error {
 	var by *int64
@@ -57,7 +61,7 @@ func (s *Store) SetSelf(ctx context.Context, id *int64) error {
 	}
 	return s.db.Tx(ctx, func(tx *db.Tx) error {
 		if id != nil {
-			if err := lock(ctx, tx, *id); err != nil {
+			if err := s.CheckSelf(ctx, tx, *id); err != nil {
 				return err
 			}
 			audit.Describe(ctx, func(entry *audit.Entry) { entry.TargetKind, entry.TargetID, entry.HostID = "host", fmt.Sprint(*id), id })

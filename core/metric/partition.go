@@ -1,98 +1,161 @@
-// Package metric keeps the samples that polls bring: one row for one thing at one time, in a partition for each day in
-// UTC. Partitions are made ahead of time, and retention drops whole days, so that nothing is ever deleted row by row.
-// Any number of instances may do both at once.
 package metric
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/hostler/hostler/core/db"
 )
 
+// Resolution is how fine a series of figures is.
+type Resolution string
+
+// The resolutions.
 const (
-	prefix = "metric_samples_"
-	layout = "20060102"
-	// ahead is how many days are ready beyond today, so that a service that maintains once a day never runs out.
-	ahead = 2
+	Raw         Resolution = "raw"
+	FiveMinutes Resolution = "5m"
+	OneHour     Resolution = "1h"
+)
+
+const (
+	// behind and ahead are the time around now for which partitions are ready: samples that fill a gap may be of
+	// yesterday, and a service that maintains once a day must never run out.
+	behind = 24 * time.Hour
+	ahead  = 48 * time.Hour
 	// lock is the key of the transaction lock that serialises making and dropping partitions ("metric").
 	lock int64 = 0x6d6574726963
+	// dropWait is how long a drop waits for readers: whoever adds samples waits behind it.
+	dropWait = "3s"
 )
+
+// series is where a resolution is kept.
+type series struct {
+	table  string
+	layout string
+	// start is where the partition of a time begins, and next where the one after it does.
+	start, next func(time.Time) time.Time
+}
+
+var kept = map[Resolution]series{
+	Raw:         {"metric_samples", "20060102", Day, nextDay},
+	FiveMinutes: {"metric_5m", "20060102", Day, nextDay},
+	OneHour:     {"metric_1h", "200601", month, nextMonth},
+}
 
 // Day is the start of the day in UTC that t belongs to.
 func Day(t time.Time) time.Time { return t.UTC().Truncate(24 * time.Hour) }
 
-// Ensure makes the partitions of yesterday (samples that fill a gap may be of that day), of today and of the two days
-// after it, where they are missing.
+func nextDay(t time.Time) time.Time { return Day(t).AddDate(0, 0, 1) }
+
+func month(t time.Time) time.Time {
+	t = t.UTC()
+	return time.Date(t.Year(), t.Month(), 1, 0, 0, 0, 0, time.UTC)
+}
+
+func nextMonth(t time.Time) time.Time { return month(t).AddDate(0, 1, 0) }
+
+func (s series) partition(start time.Time) string { return s.table + "_" + start.Format(s.layout) }
+
+// Ensure makes the partitions of all resolutions for yesterday (samples that fill a gap may be of that day), today and
+// the two days after it, where they are missing.
 func Ensure(ctx context.Context, d *db.DB, now time.Time) error {
-	have, err := Partitions(ctx, d)
+	for _, resolution := range []Resolution{Raw, FiveMinutes, OneHour} {
+		if err := kept[resolution].ensure(ctx, d, now.Add(-behind), now.Add(ahead)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ensure makes the partitions from that of the first time to that of the last.
+func (s series) ensure(ctx context.Context, d *db.DB, first, last time.Time) error {
+	have, err := s.partitions(ctx, d.Pool)
 	if err != nil {
 		return err
 	}
-	there := make(map[time.Time]bool, len(have))
-	for _, day := range have {
-		there[day] = true
-	}
 	var missing []time.Time
-	for i := -1; i <= ahead; i++ {
-		if day := Day(now).AddDate(0, 0, i); !there[day] {
-			missing = append(missing, day)
+	for start := s.start(first); !start.After(last); start = s.next(start) {
+		if !slices.ContainsFunc(have, start.Equal) {
+			missing = append(missing, start)
 		}
 	}
 	if len(missing) == 0 {
 		return nil
 	}
 	return locked(ctx, d, func(tx pgx.Tx) error {
-		for _, day := range missing {
-			statement := fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s PARTITION OF metric_samples FOR VALUES FROM ('%s') TO ('%s')",
-				table(day), day.Format(time.RFC3339), day.AddDate(0, 0, 1).Format(time.RFC3339))
+		for _, start := range missing {
+			statement := fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s PARTITION OF %s FOR VALUES FROM ('%s') TO ('%s')",
+				s.partition(start), s.table, start.Format(time.RFC3339), s.next(start).Format(time.RFC3339))
 			if _, err := tx.Exec(ctx, statement); err != nil {
-				return fmt.Errorf("making the partition of %s: %w", day.Format(time.DateOnly), err)
+				return fmt.Errorf("making the partition %s: %w", s.partition(start), err)
 			}
 		}
 		return nil
 	})
 }
 
-// Drop removes the partitions of all days that ended before the given time and returns those days.
-func Drop(ctx context.Context, d *db.DB, before time.Time) ([]time.Time, error) {
+// ErrInUse means that a partition could not be dropped because somebody was reading it; another time will do.
+var ErrInUse = errors.New("the partition is being read")
+
+// Drop removes the partitions of a resolution that ended before the given time, the oldest first, and returns where they
+// began, with an error too. It does not ask whether they were rolled up.
+func Drop(ctx context.Context, d *db.DB, resolution Resolution, before time.Time) ([]time.Time, error) {
+	s := kept[resolution]
+	have, err := s.partitions(ctx, d.Pool)
+	if err != nil {
+		return nil, err
+	}
 	var dropped []time.Time
-	err := locked(ctx, d, func(tx pgx.Tx) error {
-		dropped = nil
-		have, err := partitions(ctx, tx)
-		if err != nil {
-			return err
+	for _, start := range have {
+		if s.next(start).After(before) {
+			break
 		}
-		for _, day := range have {
-			if day.AddDate(0, 0, 1).After(before) {
-				continue
-			}
-			if _, err := tx.Exec(ctx, "DROP TABLE "+table(day)); err != nil {
-				return fmt.Errorf("dropping the partition of %s: %w", day.Format(time.DateOnly), err)
-			}
-			dropped = append(dropped, day)
+		if err := s.drop(ctx, d, start); err != nil {
+			return dropped, err
 		}
-		return nil
-	})
-	return dropped, err
+		dropped = append(dropped, start)
+	}
+	return dropped, nil
 }
 
-// Partitions lists the days that have a partition, oldest first.
-func Partitions(ctx context.Context, d *db.DB) ([]time.Time, error) {
-	return partitions(ctx, d.Pool)
+// drop removes one partition; that another instance was faster is no error.
+func (s series) drop(ctx context.Context, d *db.DB, start time.Time) error {
+	err := locked(ctx, d, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, "SET LOCAL lock_timeout = '"+dropWait+"'"); err != nil {
+			return fmt.Errorf("bounding the wait: %w", err)
+		}
+		_, err := tx.Exec(ctx, "DROP TABLE IF EXISTS "+s.partition(start))
+		var refused *pgconn.PgError
+		if errors.As(err, &refused) && refused.Code == "55P03" { // lock_not_available
+			return ErrInUse
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("dropping the partition %s: %w", s.partition(start), err)
+	}
+	return nil
+}
+
+// Partitions lists where the partitions of a resolution begin, oldest first.
+func Partitions(ctx context.Context, d *db.DB, resolution Resolution) ([]time.Time, error) {
+	return kept[resolution].partitions(ctx, d.Pool)
 }
 
 type querier interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }
 
-func partitions(ctx context.Context, q querier) ([]time.Time, error) {
+func (s series) partitions(ctx context.Context, q querier) ([]time.Time, error) {
 	rows, err := q.Query(ctx, `SELECT c.relname::text FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
-		WHERE i.inhparent = 'metric_samples'::regclass ORDER BY 1`)
+		WHERE i.inhparent = $1::regclass ORDER BY 1`, s.table)
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("listing partitions: %w", err))
 	}
@@ -100,14 +163,14 @@ func partitions(ctx context.Context, q querier) ([]time.Time, error) {
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("listing partitions: %w", err))
 	}
-	days := make([]time.Time, 0, len(names))
+	starts := make([]time.Time, 0, len(names))
 	for _, name := range names {
 		// A table that someone attached by hand under a name of their own is theirs.
-		if day, err := time.Parse(layout, strings.TrimPrefix(name, prefix)); err == nil {
-			days = append(days, day)
+		if start, err := time.Parse(s.layout, strings.TrimPrefix(name, s.table+"_")); err == nil {
+			starts = append(starts, start)
 		}
 	}
-	return days, nil
+	return starts, nil
 }
 
 // locked runs fn in a transaction while no other instance makes or drops partitions.
@@ -119,5 +182,3 @@ func locked(ctx context.Context, d *db.DB, fn func(pgx.Tx) error) error {
 		return fn(tx.Pgx)
 	})
 }
-
-func table(day time.Time) string { return prefix + day.Format(layout) }

@@ -29,7 +29,7 @@ func TestEnsureMakesFourDaysAndIsSafeAtOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	have, err := metric.Partitions(t.Context(), a)
+	have, err := metric.Partitions(t.Context(), a, metric.Raw)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,14 +51,14 @@ func TestDropRemovesWholeDaysPastRetention(t *testing.T) {
 	if err := metric.Ensure(t.Context(), d, date(10)); err != nil {
 		t.Fatal(err)
 	}
-	dropped, err := metric.Drop(t.Context(), d, date(11).Add(time.Hour))
+	dropped, err := metric.Drop(t.Context(), d, metric.Raw, date(11).Add(time.Hour))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if want := []time.Time{date(9), date(10)}; !slices.EqualFunc(dropped, want, time.Time.Equal) {
 		t.Fatalf("dropped %v, want %v", dropped, want)
 	}
-	have, err := metric.Partitions(t.Context(), d)
+	have, err := metric.Partitions(t.Context(), d, metric.Raw)
 	if err != nil || len(have) != 2 {
 		t.Fatalf("left %v, %v", have, err)
 	}

@@ -77,3 +77,38 @@ func TestStoppedGuestsHaveNoSamples(t *testing.T) {
 		t.Errorf("%s samples of a stopped guest", n)
 	}
 }
+
+// Samples that come after their time was rolled up are noted, so that it is rolled up again; those of the last minutes
+// are rolled up again anyway.
+func TestLateSamplesAreNoted(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	guest := vm(100, "n1", "a")
+	var samples []hypervisor.Sample
+	id := f.host(func() hypervisor.Page {
+		page := report("", "n1", []hypervisor.Node{node("n1")}, guest)
+		page.Samples = samples
+		return page
+	})
+	p := f.poller(f.db)
+	f.sync(p, id)
+	now := time.Now()
+	f.exec("UPDATE clusters SET seen_at = $1, detail_at = $1", now.Add(-12*time.Hour))
+	for _, age := range []time.Duration{5 * time.Minute, 15 * time.Minute} {
+		samples = append(samples, hypervisor.Sample{Guest: &guest.GuestRef, At: now.Add(-age), Metric: "cpu", Value: 0.5})
+	}
+	f.sync(p, id)
+	if n := f.value("SELECT count(*) FROM metric_late"); n != "0" {
+		t.Errorf("%s hours were noted for samples of the last minutes", n)
+	}
+	f.exec("UPDATE clusters SET seen_at = $1, detail_at = $1", now.Add(-12*time.Hour))
+	late := now.Add(-7 * time.Hour).Truncate(time.Hour)
+	for _, at := range []time.Time{late.Add(time.Minute), late.Add(59 * time.Minute), late.Add(3 * time.Hour)} {
+		samples = append(samples, hypervisor.Sample{Guest: &guest.GuestRef, At: at, Metric: "cpu", Value: 0.5})
+	}
+	f.sync(p, id)
+	want := late.UTC().Format("15") + "," + late.Add(3*time.Hour).UTC().Format("15")
+	if got := f.value("SELECT string_agg(to_char(hour AT TIME ZONE 'UTC', 'HH24'), ',' ORDER BY hour) FROM metric_late"); got != want {
+		t.Errorf("noted %s, want %s", got, want)
+	}
+}

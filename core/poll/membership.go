@@ -15,7 +15,8 @@ import (
 // Hosts of one team are members of one cluster when their endpoints report the same cluster name, not an empty one, and
 // node lists that agree: at least one node of the same name and address, and none whose certificate contradicts. A
 // machine alone is a cluster of its own. Two clusters that happen to share a name thus stay two, and what joins or
-// leaves a cluster at the hypervisor does so here with its next poll.
+// leaves a cluster at the hypervisor does so here with its next poll. So does a cluster that is known twice because two
+// teams had enrolled it and are one now.
 
 // errGone means that the host was removed while it was polled.
 var errGone = errors.New("the host is gone")
@@ -66,20 +67,27 @@ func join(ctx context.Context, tx pgx.Tx, id int64, v *inventory) (int64, error)
 
 // staysPut is the answer of nearly every poll, found without a lock that other clusters would wait for.
 func staysPut(ctx context.Context, tx pgx.Tx, id int64, at place, v *inventory) (bool, error) {
+	own, err := belongs(ctx, tx, id, at, v)
+	if err != nil || !own {
+		return false, err
+	}
+	// Its cluster may be one that other hosts reported before.
+	match, err := find(ctx, tx, id, at, own, v)
+	return match == 0, err
+}
+
+// belongs reports whether the host is still a member of the cluster that it is in. One that is alone takes its cluster
+// along wherever it goes.
+func belongs(ctx context.Context, tx pgx.Tx, id int64, at place, v *inventory) (bool, error) {
 	switch {
 	case at.cluster == nil:
 		return false, nil
-	case at.others:
-		if at.name != v.cluster.Name {
-			return false, nil
-		}
-		return agrees(ctx, tx, id, *at.cluster, v)
-	case v.cluster.Name == "":
+	case !at.others:
 		return true, nil
+	case at.name != v.cluster.Name:
+		return false, nil
 	}
-	// Alone in its cluster: it may be one that another host reported before.
-	match, err := find(ctx, tx, id, at, v)
-	return match == 0, err
+	return agrees(ctx, tx, id, *at.cluster, v)
 }
 
 // rejoin decides again with the lock that all such decisions take, and moves the host.
@@ -91,30 +99,35 @@ func rejoin(ctx context.Context, tx pgx.Tx, id int64, v *inventory) (int64, erro
 	if err != nil {
 		return 0, err
 	}
-	if at.cluster != nil {
-		if stays, err := staysPut(ctx, tx, id, at, v); err != nil || stays {
-			return *at.cluster, err
-		}
-	}
-	match, err := find(ctx, tx, id, at, v)
+	own, err := belongs(ctx, tx, id, at, v)
 	if err != nil {
 		return 0, err
 	}
-	if match == 0 {
+	match, err := find(ctx, tx, id, at, own, v)
+	if err != nil {
+		return 0, err
+	}
+	switch {
+	case own && match == 0:
+		return *at.cluster, nil
+	case own:
+		return match, absorb(ctx, tx, *at.cluster, match)
+	case match == 0:
 		if err := tx.QueryRow(ctx, "INSERT INTO clusters (team_id, name) VALUES ($1, $2) RETURNING id", at.team, v.cluster.Name).Scan(&match); err != nil {
 			return 0, fmt.Errorf("adding the cluster: %w", err)
 		}
 	}
-	return match, move(ctx, tx, id, at, match)
+	return match, leave(ctx, tx, id, at, match)
 }
 
-// find is the cluster of the host's team, other than its own, that the report belongs to; 0 for none.
-func find(ctx context.Context, tx pgx.Tx, id int64, at place, v *inventory) (int64, error) {
+// find is the cluster of the host's team, other than its own, that the report belongs to; 0 for none. Of two clusters of
+// several hosts that are one, the younger looks for the older and not the other way round.
+func find(ctx context.Context, tx pgx.Tx, id int64, at place, own bool, v *inventory) (int64, error) {
 	if v.cluster.Name == "" {
 		return 0, nil
 	}
 	rows, err := tx.Query(ctx, `SELECT c.id FROM clusters c WHERE c.team_id = $1 AND c.name = $2 AND c.id IS DISTINCT FROM $3
-		AND EXISTS (SELECT FROM hosts h WHERE h.cluster_id = c.id) ORDER BY c.id`, at.team, v.cluster.Name, at.cluster)
+		AND (NOT $4 OR c.id < $3) AND EXISTS (SELECT FROM hosts h WHERE h.cluster_id = c.id) ORDER BY c.id`, at.team, v.cluster.Name, at.cluster, own && at.others)
 	if err != nil {
 		return 0, fmt.Errorf("looking for the cluster: %w", err)
 	}
@@ -175,42 +188,29 @@ func nodesAgree(known, reported []hypervisor.Node) bool {
 	return common
 }
 
+// What a host takes along that leaves its cluster ($1) to others and goes to another one ($2).
 const (
-	moveAllGuests = `UPDATE guests x SET cluster_id = $2, host_id = $3 WHERE x.cluster_id = $1
+	moveOwnGuests = `UPDATE guests x SET cluster_id = $2 WHERE x.cluster_id = $1 AND x.host_id = $3 AND x.node = (SELECT entry_node FROM hosts WHERE id = $3)
 	AND NOT EXISTS (SELECT FROM guests y WHERE y.cluster_id = $2 AND y.vmid = x.vmid AND y.kind = x.kind)`
-	moveAllApps = `UPDATE apps x SET cluster_id = $2, host_id = $3 WHERE x.cluster_id = $1
+	moveOwnApps = `UPDATE apps x SET cluster_id = $2, host_id = $3 WHERE x.cluster_id = $1
+	AND EXISTS (SELECT FROM guests g WHERE g.cluster_id = $2 AND g.host_id = $3 AND g.kind = 'container' AND g.vmid = x.vmid)
 	AND NOT EXISTS (SELECT FROM apps y WHERE y.cluster_id = $2 AND y.vmid = x.vmid)`
-	moveOwnGuests = moveAllGuests + ` AND x.host_id = $3 AND x.node = (SELECT entry_node FROM hosts WHERE id = $3)`
-	moveOwnApps   = moveAllApps + ` AND EXISTS (SELECT FROM guests g WHERE g.cluster_id = $2 AND g.host_id = $3 AND g.kind = 'container' AND g.vmid = x.vmid)`
 )
 
-// move puts the host into another cluster. The last host of a cluster takes everything along, guests under the ids that
-// they have; one of several takes what stands at its own node and leaves the rest to the others.
-func move(ctx context.Context, tx pgx.Tx, id int64, from place, to int64) error {
+// leave puts a host that is in no cluster, or no longer in the one that it was in, into another one. It takes what
+// stands at its own node, guests under the ids that they have, and leaves the rest to the others.
+func leave(ctx context.Context, tx pgx.Tx, id int64, from place, to int64) error {
 	if _, err := tx.Exec(ctx, "UPDATE hosts SET cluster_id = $2 WHERE id = $1", id, to); err != nil {
 		return fmt.Errorf("moving the host: %w", err)
 	}
 	if from.cluster == nil {
 		return nil
 	}
-	moveGuests, moveApps := moveAllGuests, moveAllApps
-	if from.others {
-		moveGuests, moveApps = moveOwnGuests, moveOwnApps
-	}
-	if _, err := tx.Exec(ctx, moveGuests, *from.cluster, to, id); err != nil {
+	if _, err := tx.Exec(ctx, moveOwnGuests, *from.cluster, to, id); err != nil {
 		return fmt.Errorf("moving the host's guests: %w", err)
 	}
-	if _, err := tx.Exec(ctx, moveApps, *from.cluster, to, id); err != nil {
+	if _, err := tx.Exec(ctx, moveOwnApps, *from.cluster, to, id); err != nil {
 		return fmt.Errorf("moving the host's apps: %w", err)
 	}
-	if from.others {
-		return host.HandOver(ctx, tx, id, *from.cluster)
-	}
-	if _, err := tx.Exec(ctx, "DELETE FROM apps WHERE cluster_id = $1", *from.cluster); err != nil {
-		return fmt.Errorf("dropping apps known twice: %w", err)
-	}
-	if _, err := tx.Exec(ctx, "DELETE FROM clusters WHERE id = $1", *from.cluster); err != nil {
-		return fmt.Errorf("dropping the empty cluster: %w", err)
-	}
-	return nil
+	return host.HandOver(ctx, tx, id, *from.cluster)
 }

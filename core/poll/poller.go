@@ -111,6 +111,9 @@ func (p *Poller) Run(ctx context.Context) {
 		case <-timer.C:
 		case <-p.wake:
 		}
+		if err := p.hasten(ctx); err != nil && ctx.Err() == nil {
+			p.log.Warn("a shorter interval between polls does not hold yet", "error", err)
+		}
 		due, err := p.due(ctx)
 		if err != nil && ctx.Err() == nil {
 			p.log.Warn("looking for what to poll failed", "error", err)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/metric"
 )
 
 const sampleTarget = `INSERT INTO metric_samples (at, target_kind, target_id, cpu, memory, memory_total, disk, disk_total, net_in, net_out, disk_read, disk_write) `
@@ -24,11 +26,11 @@ FROM storages s WHERE s.cluster_id = $1 AND s.seen_at = now() AND s.status = 'av
 	// anew when these do, so a reader takes a fall for zero.
 	{"hosts", sampleTarget + `
 SELECT now(), 'host', n.host_id, n.cpu, n.memory, n.memory_total, n.disk, n.disk_total, g.net_in, g.net_out, g.disk_read, g.disk_write
-FROM (SELECT host_id, sum(cpu * cpus) / NULLIF(sum(cpus) FILTER (WHERE cpu IS NOT NULL), 0) AS cpu, LEAST(sum(memory), 9e18)::bigint AS memory, LEAST(sum(memory_total), 9e18)::bigint AS memory_total,
-		LEAST(sum(disk), 9e18)::bigint AS disk, LEAST(sum(disk_total), 9e18)::bigint AS disk_total
+FROM (SELECT host_id, sum(cpu * cpus) / NULLIF(sum(cpus) FILTER (WHERE cpu IS NOT NULL), 0) AS cpu, ` + total("memory") + `, ` + total("memory_total") + `,
+		` + total("disk") + `, ` + total("disk_total") + `
 	FROM nodes WHERE cluster_id = $1 AND seen_at = now() AND status = 'online' GROUP BY host_id) n
-LEFT JOIN (SELECT host_id, LEAST(sum(net_in), 9e18)::bigint AS net_in, LEAST(sum(net_out), 9e18)::bigint AS net_out,
-		LEAST(sum(disk_read), 9e18)::bigint AS disk_read, LEAST(sum(disk_write), 9e18)::bigint AS disk_write
+LEFT JOIN (SELECT host_id, ` + total("net_in") + `, ` + total("net_out") + `,
+		` + total("disk_read") + `, ` + total("disk_write") + `
 	FROM guests WHERE cluster_id = $1 AND status = 'running' GROUP BY host_id) g ON g.host_id = n.host_id`},
 	{"the past", sampleTarget + `
 SELECT s.at, CASE WHEN s.kind IN ('vm', 'container') THEN 'guest' ELSE s.kind END, COALESCE(g.id, n.id, st.id),
@@ -40,6 +42,14 @@ LEFT JOIN storages st ON s.kind = 'storage' AND st.cluster_id = $1 AND st.node =
 WHERE COALESCE(g.id, n.id, st.id) IS NOT NULL`},
 }
 
+// noteLate tells the roll-up of samples that are older than what it redoes anyway.
+const noteLate = `INSERT INTO metric_late (hour) SELECT DISTINCT date_bin('1 hour', at, 'epoch') FROM poll_samples WHERE at < now() - $1::interval`
+
+// total is the sum of a column; null for nothing but nulls, which LEAST itself would pass over.
+func total(column string) string {
+	return "CASE WHEN count(" + column + ") > 0 THEN LEAST(sum(" + column + "), 9e18)::bigint END AS " + column
+}
+
 // addSamples writes the samples of a poll: one for each running guest, online node and storage, one for each host, and
 // those of the past that the driver brought.
 func addSamples(ctx context.Context, tx pgx.Tx, cluster int64, v *inventory) error {
@@ -49,6 +59,11 @@ func addSamples(ctx context.Context, tx pgx.Tx, cluster int64, v *inventory) err
 		}
 		if _, err := tx.Exec(ctx, s.statement, cluster); err != nil {
 			return fmt.Errorf("adding the samples of %s: %w", s.what, err)
+		}
+	}
+	if v.samples.n > 0 {
+		if _, err := tx.Exec(ctx, noteLate, metric.Late); err != nil {
+			return fmt.Errorf("noting late samples: %w", err)
 		}
 	}
 	return nil

@@ -26,6 +26,27 @@ func (u unit) key() int64 {
 	return -u.host
 }
 
+// hastenStatements bring forward what the interval at present would have polled earlier: it was set to a shorter one
+// meanwhile. The polls are spread over the interval. $1 is the interval and $2 the longest pause after failures; what a
+// cycle has locked has its turn at the next tick.
+var hastenStatements = []string{
+	`UPDATE clusters SET next_poll_at = now() + $1::interval * random() WHERE id IN (SELECT c.id FROM clusters c WHERE c.next_poll_at > now() + 1.06 * $1::interval
+		AND (c.next_poll_at > now() + 1.06 * GREATEST($1::interval, $2::interval) OR EXISTS (SELECT FROM hosts h WHERE h.cluster_id = c.id AND h.failures = 0))
+		FOR UPDATE SKIP LOCKED)`,
+	`UPDATE hosts SET next_poll_at = now() + $1::interval * random() WHERE id IN (SELECT h.id FROM hosts h WHERE h.next_poll_at > now() + 1.06 * GREATEST($1::interval, $2::interval)
+		AND (h.cluster_id IS NULL OR h.failures > 0) FOR UPDATE SKIP LOCKED)`,
+}
+
+// hasten makes a shorter interval hold at once. Whoever set it, and on which instance, does not matter.
+func (p *Poller) hasten(ctx context.Context) error {
+	for _, statement := range hastenStatements {
+		if _, err := p.db.Pool.Exec(ctx, statement, p.every(ctx), maxBackOff); err != nil {
+			return db.Problem(fmt.Errorf("bringing polls forward: %w", err))
+		}
+	}
+	return nil
+}
+
 // due lists the units whose time has come.
 func (p *Poller) due(ctx context.Context) ([]unit, error) {
 	rows, err := p.db.Pool.Query(ctx, `

@@ -7,13 +7,26 @@ import (
 	"github.com/hostler/hostler/core/db"
 )
 
-// Entitlements are the features that can be switched off, by the names that operations declare.
-var Entitlements = []string{"store.catalog", "apps.reconfigure", "apps.uninstall", "audit.log"}
+// Entitlement is a feature that can be switched off.
+type Entitlement struct {
+	// Name is what operations declare.
+	Name        string
+	Description string
+	Enabled     bool
+}
 
-// Entitled reports whether a feature is on: one of Entitlements that the setting entitlements.disabled does not name. A
-// feature that this release does not know is off.
+// entitlements are all features that this release knows.
+var entitlements = []Entitlement{
+	{Name: "store.catalog", Description: "The catalog of apps and its status"},
+	{Name: "apps.reconfigure", Description: "Changing the cores, memory and other figures of an app"},
+	{Name: "apps.uninstall", Description: "Uninstalling an app"},
+	{Name: "audit.log", Description: "Exporting the audit trail"},
+}
+
+// Entitled reports whether a feature is on: one that this release knows and that the setting entitlements.disabled does not name. A
+// feature that it does not know is off.
 func Entitled(ctx context.Context, d *db.DB, name string) (bool, error) {
-	if !slices.Contains(Entitlements, name) {
+	if !slices.ContainsFunc(entitlements, func(e Entitlement) bool { return e.Name == name }) {
 		return false, nil
 	}
 	disabled, err := Get(ctx, d, EntitlementsDisabled)
@@ -21,4 +34,18 @@ func Entitled(ctx context.Context, d *db.DB, name string) (bool, error) {
 		return false, err
 	}
 	return !slices.Contains(disabled, name), nil
+}
+
+// Entitlements lists the features that this release knows. Names in the setting that it does not know are not listed: such
+// a feature is off in any case.
+func Entitlements(ctx context.Context, d *db.DB) ([]Entitlement, error) {
+	disabled, err := Get(ctx, d, EntitlementsDisabled)
+	if err != nil {
+		return nil, err
+	}
+	all := slices.Clone(entitlements)
+	for i := range all {
+		all[i].Enabled = !slices.Contains(disabled, all[i].Name)
+	}
+	return all, nil
 }

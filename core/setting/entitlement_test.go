@@ -16,7 +16,7 @@ func TestEntitlements(t *testing.T) {
 			t.Errorf("%s is %v, %v", name, on, err)
 		}
 	}
-	for _, name := range setting.Entitlements {
+	for _, name := range []string{"store.catalog", "apps.reconfigure", "apps.uninstall", "audit.log"} {
 		check(name, true)
 	}
 	check("store.unheard_of", false)
@@ -26,6 +26,15 @@ func TestEntitlements(t *testing.T) {
 	}
 	check("audit.log", false)
 	check("store.catalog", true)
+	all, err := setting.Entitlements(t.Context(), d)
+	if err != nil || len(all) != 4 {
+		t.Fatalf("%v, %v", all, err)
+	}
+	for _, e := range all {
+		if e.Enabled != (e.Name != "audit.log") || e.Description == "" {
+			t.Errorf("%+v", e)
+		}
+	}
 	// A row that cannot be read switches nothing on.
 	if _, err := d.Pool.Exec(t.Context(), `UPDATE settings SET value = '7'`); err != nil {
 		t.Fatal(err)

@@ -9,24 +9,24 @@ import (
 // The settings. Times are in the unit that the name ends in.
 var (
 	CatalogStaleAfter = whole("catalog_stale_after_s", 172800, 60, 31_536_000,
-		"Seconds after which the catalog counts as stale, 60 to 31536000")
+		"Seconds after its last refresh from which the catalog counts as stale, 60 to 31536000")
 	PollInterval = whole("poll.interval_s", 30, 5, 3600,
-		"Seconds from one poll of a host to the next, 5 to 3600")
+		"Seconds from one poll of a cluster to the next, 5 to 3600; a shorter one holds within a second")
 	MetricsRetentionRaw = whole("metrics.retention_raw_days", 2, 1, 90,
-		"Days that metric samples are kept as polled, 1 to 90")
+		"Days that metric samples are kept as polled, 1 to 90; whole days in UTC go, and none that is not averaged yet")
 	MetricsRetention5m = whole("metrics.retention_5m_days", 30, 1, 730,
-		"Days that averages over five minutes are kept, 1 to 730")
+		"Days that averages over five minutes are kept, 1 to 730; whole days in UTC go")
 	MetricsRetention1h = whole("metrics.retention_1h_days", 730, 7, 3650,
-		"Days that averages over one hour are kept, 7 to 3650")
+		"Days that averages over one hour are kept, 7 to 3650; whole months in UTC go")
 	AuditRetention = whole("audit.retention_days", 0, 0, 36500,
-		"Days that the audit trail is kept, up to 36500; 0 keeps it for ever")
+		"Days that the audit trail is kept, 0 to 36500; 0 keeps it for ever")
 	JobsKeep = whole("jobs.keep_days", 90, 1, 36500,
 		"Days that ended jobs and their transcripts are kept, 1 to 36500")
 	OnboardingComplete = Key[bool]{"onboarding.complete", "Whether the guided first steps are done",
 		func() bool { return false }, func(bool) error { return nil }}
 	SelfHost = Key[*int64]{"self.host_id", "The host that the service itself runs on; null when it is none of them",
 		func() *int64 { return nil }, checkSelfHost}
-	EntitlementsDisabled = Key[[]string]{"entitlements.disabled", "Features that are switched off, by name; at most 100",
+	EntitlementsDisabled = Key[[]string]{"entitlements.disabled", "Features that are switched off, by name; at most 100. Names that this release does not know are kept and do nothing",
 		func() []string { return []string{} }, checkEntitlements}
 )
 
@@ -52,7 +52,7 @@ func checkSelfHost(id *int64) error {
 	return nil
 }
 
-var entitlement = regexp.MustCompile(`^[a-z][a-z0-9_.]{0,63}$`)
+var entitlementName = regexp.MustCompile(`^[a-z][a-z0-9_.]{0,63}$`)
 
 func checkEntitlements(names []string) error {
 	if names == nil {
@@ -62,7 +62,7 @@ func checkEntitlements(names []string) error {
 		return errors.New("must have at most 100 names")
 	}
 	for _, name := range names {
-		if !entitlement.MatchString(name) {
+		if !entitlementName.MatchString(name) {
 			return errors.New("must be names of small letters, digits, dots and underscores")
 		}
 	}

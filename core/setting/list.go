@@ -2,11 +2,9 @@ package setting
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"github.com/hostler/hostler/core/db"
-	"github.com/hostler/hostler/core/problem"
 )
 
 // Value is one setting as it is listed.
@@ -14,6 +12,8 @@ type Value struct {
 	Key   string
 	Doc   string
 	Value any
+	// Default is what holds while the setting is not set.
+	Default any
 	// Set is false while the default holds.
 	Set bool
 }
@@ -24,11 +24,19 @@ type untyped interface {
 	Doc() string
 	any(raw []byte) (any, error)
 	anyDefault() any
-	fault(err error) *problem.Error
 }
 
 func (k Key[T]) any(raw []byte) (any, error) { return k.decode(raw) }
 func (k Key[T]) anyDefault() any             { return k.fallback() }
+
+// Defaults is every setting with its default, in the order in which they are listed.
+func Defaults() []Value {
+	values := make([]Value, len(all))
+	for i, key := range all {
+		values[i] = Value{Key: key.Name(), Doc: key.Doc(), Value: key.anyDefault(), Default: key.anyDefault()}
+	}
+	return values
+}
 
 // List reads all settings, those that are not set with their default, as one snapshot. A stored value that this release
 // does not take is listed as the default.
@@ -50,38 +58,13 @@ func List(ctx context.Context, d *db.DB) ([]Value, error) {
 	if err := rows.Err(); err != nil {
 		return nil, db.Problem(fmt.Errorf("reading the settings: %w", err))
 	}
-	values := make([]Value, 0, len(all))
-	for _, key := range all {
-		v := Value{Key: key.Name(), Doc: key.Doc(), Value: key.anyDefault()}
+	values := Defaults()
+	for i, key := range all {
 		if raw, ok := stored[key.Name()]; ok {
 			if value, err := key.any(raw); err == nil {
-				v.Value, v.Set = value, true
+				values[i].Value, values[i].Set = value, true
 			}
 		}
-		values = append(values, v)
 	}
 	return values, nil
-}
-
-// Change writes one setting by name within the transaction; the JSON value null puts it back to its default. An
-// unknown name, and a value of the wrong type or out of bounds, is a problem of code invalid at body.<name>.
-func Change(tx *db.Tx, name string, raw json.RawMessage, by *int64) error {
-	for _, key := range all {
-		if key.Name() != name {
-			continue
-		}
-		if string(raw) == "null" {
-			return clear(tx, name)
-		}
-		value, err := key.any(raw)
-		if err != nil {
-			return key.fault(err)
-		}
-		normal, err := json.Marshal(value)
-		if err != nil {
-			return fmt.Errorf("encoding the setting %s: %w", name, err)
-		}
-		return write(tx, name, normal, by)
-	}
-	return problem.InvalidField("there is no such setting", "unknown_setting", "body", name)
 }

@@ -63,7 +63,8 @@ func Set[T any](tx *db.Tx, key Key[T], value T, by *int64) error {
 	if err != nil {
 		return fmt.Errorf("encoding the setting %s: %w", key.name, err)
 	}
-	return write(tx, key.name, raw, by)
+	_, err = write(tx, key.name, raw, by)
+	return err
 }
 
 // ClearIf puts a setting that has the value now back to its default within the transaction, and does nothing otherwise.
@@ -83,7 +84,7 @@ func (k Key[T]) decode(raw []byte) (value T, err error) {
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&value); err != nil {
 		// The library's message may repeat the value.
-		return value, errors.New("has another type than this setting")
+		return value, k.mistyped()
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
 		return value, errors.New("is more than one JSON value")
@@ -91,23 +92,20 @@ func (k Key[T]) decode(raw []byte) (value T, err error) {
 	return value, k.check(value)
 }
 
+// mistyped says what a value of this setting is.
+func (k Key[T]) mistyped() error {
+	switch any(*new(T)).(type) {
+	case bool:
+		return errors.New("must be true or false")
+	case *int64:
+		return errors.New("must be a whole number or null")
+	case []string:
+		return errors.New("must be a list of texts")
+	default:
+		return errors.New("must be a whole number")
+	}
+}
+
 func (k Key[T]) fault(err error) *problem.Error {
 	return problem.InvalidField(err.Error(), "value_error", "body", k.name)
-}
-
-func write(tx *db.Tx, name string, raw []byte, by *int64) error {
-	err := tx.Exec(`INSERT INTO settings (key, value, updated_by) VALUES (?, ?::jsonb, ?)
-		ON CONFLICT (key) DO UPDATE SET value = excluded.value, updated_by = excluded.updated_by, updated_at = now()`,
-		name, string(raw), by).Error
-	if err != nil {
-		return fmt.Errorf("storing the setting %s: %w", name, err)
-	}
-	return nil
-}
-
-func clear(tx *db.Tx, name string) error {
-	if err := tx.Exec("DELETE FROM settings WHERE key = ?", name).Error; err != nil {
-		return fmt.Errorf("clearing the setting %s: %w", name, err)
-	}
-	return nil
 }

@@ -15,7 +15,8 @@ import (
 
 func change(t *testing.T, d *db.DB, name, value string) error {
 	t.Helper()
-	return d.Tx(t.Context(), func(tx *db.Tx) error { return setting.Change(tx, name, json.RawMessage(value), nil) })
+	_, err := (&setting.Store{DB: d}).Update(t.Context(), setting.Changes{name: json.RawMessage(value)})
+	return err
 }
 
 func get[T any](t *testing.T, d *db.DB, key setting.Key[T]) T {

@@ -1,0 +1,47 @@
+package metric_test
+
+import (
+	"context"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/hostler/hostler/core/metric"
+)
+
+// BenchmarkRollUp rolls up one hour of guests polled every 30 s, in a day that has two hours of samples before. The number
+// of guests is HOSTLER_BENCH_GUESTS, 500 when it is not set.
+func BenchmarkRollUp(b *testing.B) {
+	guests := 500
+	if n, err := strconv.Atoi(os.Getenv("HOSTLER_BENCH_GUESTS")); err == nil {
+		guests = n
+	}
+	d := newSeries(b)
+	exec(b, d, `INSERT INTO metric_samples (at, target_kind, target_id, cpu, memory, memory_total, disk, disk_total, net_in, net_out, disk_read, disk_write)
+		SELECT $1::timestamptz + n * interval '30 seconds', 'guest', g, random(), 1e9 * random(), 4e9, 1e10, 3e10, n * 1000, n * 900, n * 800, n * 700
+		FROM generate_series(0, 359) n, generate_series(1, $2::int) g`, noon.Add(-3*time.Hour), guests)
+	exec(b, d, "ANALYZE metric_samples")
+	nothing := func(metric.Step) error { return nil }
+	up := func(now time.Time) {
+		if err := metric.RollUp(context.Background(), d, now, 30*time.Second, nothing); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for b.Loop() {
+		b.StopTimer()
+		exec(b, d, "DELETE FROM metric_rollups")
+		exec(b, d, "TRUNCATE metric_5m, metric_1h")
+		exec(b, d, "INSERT INTO metric_rollups VALUES ('5m', $1), ('1h', $1)", noon.Add(-2*time.Hour))
+		up(noon.Add(-time.Hour))
+		b.StartTimer()
+		began := time.Now()
+		up(noon)
+		b.ReportMetric(time.Since(began).Seconds(), "s/hour")
+		b.StopTimer()
+		began = time.Now()
+		up(noon.Add(5 * time.Minute))
+		b.ReportMetric(time.Since(began).Seconds(), "s/next")
+		b.StartTimer()
+	}
+}

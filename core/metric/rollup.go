@@ -1,0 +1,220 @@
+package metric
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/db"
+)
+
+const (
+	// overlap is how much of what was rolled up before is redone. A poll that brings samples older than Late notes them
+	// in metric_late; the rest of overlap is for the time that its transaction takes.
+	overlap = 30 * time.Minute
+	// Late is the age from which a poll notes the hour of a sample for rolling it up again.
+	Late = 20 * time.Minute
+	// margin is how long after they were rolled up rows are kept in any case, for the overlap and the first increase.
+	margin = 6 * time.Hour
+)
+
+// Step is one transaction of a roll-up.
+type Step struct {
+	Resolution Resolution
+	From, To   time.Time
+	// Rows counts those that are new or changed.
+	Rows int64
+	// Late is set when the time had been rolled up before and samples came late.
+	Late bool
+}
+
+// RollUp rolls up everything until now and tells of each step that was taken. poll is the longest time between two polls
+// at present. It stops at the end of a step when tell fails, with that error.
+func RollUp(ctx context.Context, d *db.DB, now time.Time, poll time.Duration, tell func(Step) error) error {
+	r := roller{d: d, now: now.UTC(), back: min(max(10*time.Minute, 3*poll), 3*time.Hour), tell: tell}
+	for _, part := range []func(context.Context) error{r.begin, r.fine, r.coarse, r.late} {
+		if err := part(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// RolledTo is the time before which a resolution has everything; zero while nothing was rolled up. Raw has all until now.
+func RolledTo(ctx context.Context, d *db.DB, resolution Resolution) (time.Time, error) {
+	var to time.Time
+	if resolution == Raw {
+		return time.Now().UTC(), nil
+	}
+	err := d.Pool.QueryRow(ctx, "SELECT rolled_to FROM metric_rollups WHERE resolution = $1", resolution).Scan(&to)
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return time.Time{}, db.Problem(fmt.Errorf("reading how far %s is rolled up: %w", resolution, err))
+	}
+	return to.UTC(), nil
+}
+
+// Droppable is the latest time before which rows of a resolution are no longer needed for rolling up; zero while nothing
+// is. Of hours, which nothing is made of, everything may go.
+func Droppable(ctx context.Context, d *db.DB, resolution Resolution) (time.Time, error) {
+	if resolution == OneHour {
+		return time.Now().UTC(), nil
+	}
+	var to *time.Time
+	err := d.Pool.QueryRow(ctx, `SELECT CASE WHEN count(*) = 2 THEN least(min(rolled_to), (SELECT min(hour) FROM metric_late)) END FROM metric_rollups`).Scan(&to)
+	if err != nil {
+		return time.Time{}, db.Problem(fmt.Errorf("reading how far samples are rolled up: %w", err))
+	}
+	if to == nil {
+		return time.Time{}, nil
+	}
+	return to.UTC().Add(-margin), nil
+}
+
+type roller struct {
+	d    *db.DB
+	now  time.Time
+	back time.Duration
+	tell func(Step) error
+}
+
+// begin notes where to begin when nothing was rolled up yet: with the oldest day that has samples.
+func (r roller) begin(ctx context.Context) error {
+	var known int
+	if err := r.d.Pool.QueryRow(ctx, "SELECT count(*) FROM metric_rollups").Scan(&known); err != nil {
+		return db.Problem(fmt.Errorf("reading how far samples are rolled up: %w", err))
+	}
+	if known == 2 {
+		return nil
+	}
+	from, err := r.oldest(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = r.d.Pool.Exec(ctx, "INSERT INTO metric_rollups (resolution, rolled_to) VALUES ('5m', $1), ('1h', $1) ON CONFLICT DO NOTHING", from)
+	if err != nil {
+		return db.Problem(fmt.Errorf("beginning the roll-up: %w", err))
+	}
+	return nil
+}
+
+func (r roller) oldest(ctx context.Context) (time.Time, error) {
+	days, err := Partitions(ctx, r.d, Raw)
+	if err != nil {
+		return time.Time{}, err
+	}
+	for _, day := range days {
+		var some bool
+		if err := r.d.Pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM "+kept[Raw].partition(day)+")").Scan(&some); err != nil {
+			return time.Time{}, db.Problem(fmt.Errorf("looking for the oldest samples: %w", err))
+		}
+		if some {
+			return day, nil
+		}
+	}
+	return r.now.Truncate(time.Hour), nil
+}
+
+// fine makes five minutes of the samples since the last run, and of those shortly before once more.
+func (r roller) fine(ctx context.Context) error {
+	return r.advance(ctx, FiveMinutes, overlap, r.now.Truncate(5*time.Minute), time.Hour)
+}
+
+// coarse makes hours of the five minutes. The overlap of the finer ones reaches into the hour before.
+func (r roller) coarse(ctx context.Context) error {
+	fine, err := RolledTo(ctx, r.d, FiveMinutes)
+	if err != nil {
+		return err
+	}
+	return r.advance(ctx, OneHour, time.Hour, fine.Truncate(time.Hour), 6*time.Hour)
+}
+
+// advance takes steps from where a resolution stands, less the overlap, to a time.
+func (r roller) advance(ctx context.Context, resolution Resolution, overlap time.Duration, to time.Time, stride time.Duration) error {
+	from, err := RolledTo(ctx, r.d, resolution)
+	if err != nil || !from.Before(to) {
+		return err
+	}
+	for from = from.Add(-overlap); from.Before(to); {
+		end := from.Truncate(stride).Add(stride)
+		if end.After(to) {
+			end = to
+		}
+		step := Step{Resolution: resolution, From: from, To: end}
+		if err := r.take(ctx, step, func(tx pgx.Tx) error {
+			_, err := tx.Exec(ctx, "UPDATE metric_rollups SET rolled_to = greatest(rolled_to, $2) WHERE resolution = $1", resolution, end)
+			return err
+		}); err != nil {
+			return err
+		}
+		from = end
+	}
+	return nil
+}
+
+// late redoes the hours into which samples came after they were rolled up.
+func (r roller) late(ctx context.Context) error {
+	rows, err := r.d.Pool.Query(ctx, "SELECT DISTINCT hour FROM metric_late ORDER BY hour")
+	if err != nil {
+		return db.Problem(fmt.Errorf("looking for late samples: %w", err))
+	}
+	hours, err := pgx.CollectRows(rows, pgx.RowTo[time.Time])
+	if err != nil {
+		return db.Problem(fmt.Errorf("looking for late samples: %w", err))
+	}
+	for _, hour := range hours {
+		if err := r.redo(ctx, hour.UTC()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// redo rolls one hour up again, five minutes first. The hour's notes go with the last step; those that a poll adds
+// meanwhile are not seen by it and stay for the next run.
+func (r roller) redo(ctx context.Context, hour time.Time) error {
+	// The increase over the end of the hour belongs to the next one.
+	fine, err := RolledTo(ctx, r.d, FiveMinutes)
+	if err != nil {
+		return err
+	}
+	end := hour.Add(time.Hour + 5*time.Minute)
+	if end.After(fine) {
+		end = fine
+	}
+	coarse, err := RolledTo(ctx, r.d, OneHour)
+	if err != nil {
+		return err
+	}
+	last := hour.Add(2 * time.Hour)
+	if last.After(coarse) {
+		last = coarse
+	}
+	notes, err := r.notes(ctx, hour)
+	if err != nil {
+		return err
+	}
+	if err := r.take(ctx, Step{Resolution: FiveMinutes, From: hour, To: end, Late: true}, nil); err != nil {
+		return err
+	}
+	return r.take(ctx, Step{Resolution: OneHour, From: hour, To: last, Late: true}, func(tx pgx.Tx) error {
+		_, err := tx.Exec(ctx, "DELETE FROM metric_late WHERE id = ANY($1)", notes)
+		return err
+	})
+}
+
+// notes are the rows that say that the hour has late samples: only what was seen before the samples are read may be
+// deleted after.
+func (r roller) notes(ctx context.Context, hour time.Time) ([]int64, error) {
+	rows, err := r.d.Pool.Query(ctx, "SELECT id FROM metric_late WHERE hour = $1", hour)
+	if err != nil {
+		return nil, db.Problem(fmt.Errorf("looking for late samples: %w", err))
+	}
+	notes, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		return nil, db.Problem(fmt.Errorf("looking for late samples: %w", err))
+	}
+	return notes, nil
+}

@@ -1,0 +1,170 @@
+// Package upkeep does the service's own housekeeping, each piece as a job of a kind that schedules may ask for: what is
+// over is deleted in batches, and samples are rolled up. The schedules that come with the service are in the migrations.
+//
+// At most one job of a kind is unfinished at a time, on all instances together. A job ends at a batch when it is
+// canceled or the service stops, and a resumed one goes on with what is left. A job that deleted something leaves one row
+// in the trail, by the system; audit.prune leaves those of the trail itself.
+package upkeep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/core/schedule"
+)
+
+// Sessions deletes sessions and what belongs to them; *identity.Store does.
+type Sessions interface {
+	// Prune deletes one batch of what is over, and says how many rows; none when nothing is left.
+	Prune(ctx context.Context) (int64, error)
+}
+
+// Trail shortens the audit trail.
+type Trail interface {
+	// Prune deletes the rows that are older, with its own row in the trail, and says how many; with an error too, those
+	// that went before it.
+	Prune(ctx context.Context, before time.Time) (int64, error)
+}
+
+// Config is what the housekeeping works with.
+type Config struct {
+	DB       *db.DB
+	Queue    *job.Queue
+	Sessions Sessions
+	Trail    Trail
+}
+
+// Upkeep knows the chores.
+type Upkeep struct {
+	db     *db.DB
+	queue  *job.Queue
+	chores []chore
+}
+
+// chore is one kind of job.
+type chore struct {
+	kind, summary string
+	// counts is what the trail calls that which is deleted; empty when the chore leaves rows there itself.
+	counts string
+	work   func(ctx context.Context, p *pass) error
+}
+
+// New makes the chores; Register them before the queue starts.
+func New(c Config) *Upkeep {
+	return &Upkeep{db: c.DB, queue: c.Queue, chores: []chore{
+		{"sessions.prune", "Delete sessions and counters of log-in tries that are over", "rows", sessions{c.Sessions}.prune},
+		{"jobs.prune", "Delete ended jobs and their transcripts after the time that the settings give", "jobs", jobs{c.DB}.prune},
+		{"metrics.maintain", "Roll metric samples up and drop those past the time that the settings give", "partitions", metrics{c.DB}.maintain},
+		{"audit.prune", "Delete rows of the audit trail after the time that the settings give", "", trail{c.DB, c.Trail}.prune},
+	}}
+}
+
+// Register tells the queue who does the jobs.
+func (u *Upkeep) Register() {
+	for _, c := range u.chores {
+		u.queue.Register(c.kind, job.WorkerFunc(func(ctx context.Context, run *job.Run) error { return u.perform(ctx, run, c) }))
+	}
+}
+
+// Kinds are the chores as schedules ask for them, none with parameters. A caller must be an admin of the instance.
+func (u *Upkeep) Kinds() []schedule.Kind {
+	kinds := make([]schedule.Kind, len(u.chores))
+	for i, c := range u.chores {
+		kinds[i] = schedule.Of(c.kind, c.summary, func(ctx context.Context, _ struct{}) (schedule.Enqueue, error) {
+			if caller := identity.FromContext(ctx); caller != nil && caller.Instance() < identity.Admin {
+				return nil, problem.New(problem.CodeForbidden, "this needs the role %s", identity.Admin).With("role", identity.Admin.String())
+			}
+			return func(ctx context.Context, tx *db.Tx) (*job.Job, error) { return u.queue.Enqueue(ctx, tx, c.spec()) }, nil
+		})
+	}
+	return kinds
+}
+
+func (c chore) spec() job.Spec {
+	return job.Spec{Kind: c.kind, Target: job.Target{Kind: "instance", Name: "Hostler"}, Exclusive: "upkeep:" + c.kind}
+}
+
+// pass is one run of a chore.
+type pass struct {
+	run *job.Run
+	// Deleted counts what this and earlier runs of the job deleted and no row of the trail tells yet.
+	Deleted int64 `json:"deleted"`
+}
+
+func (u *Upkeep) perform(ctx context.Context, run *job.Run, c chore) error {
+	p := &pass{run: run}
+	if err := run.Progress(p); err != nil {
+		return err
+	}
+	err := c.work(ctx, p)
+	// A job that will be resumed counts on.
+	if err != nil && !errors.Is(context.Cause(ctx), job.ErrCanceled) {
+		return err
+	}
+	return errors.Join(err, u.record(context.WithoutCancel(ctx), p, c))
+}
+
+// record leaves the row in the trail.
+func (u *Upkeep) record(ctx context.Context, p *pass, c chore) error {
+	if p.Deleted == 0 || c.counts == "" {
+		return nil
+	}
+	id := p.run.Job().ID
+	err := u.db.Tx(ctx, func(tx *db.Tx) error {
+		return audit.WriteEntry(tx, audit.Entry{
+			ActorType: audit.ActorSystem, Action: c.kind, TargetKind: "instance", JobID: &id, Result: audit.ResultOK,
+			Details: map[string]any{c.counts: p.Deleted},
+		})
+	})
+	if err != nil {
+		return err
+	}
+	p.Deleted = 0
+	return p.run.SaveProgress(ctx, p)
+}
+
+// count adds what was deleted to the job's checkpoint.
+func (p *pass) count(ctx context.Context, n int64) error {
+	if n == 0 {
+		return nil
+	}
+	p.Deleted += n
+	// What is done is done, even when the job was canceled meanwhile.
+	return p.run.SaveProgress(context.WithoutCancel(ctx), p)
+}
+
+// drain calls batch until it finds nothing any more, and says how many it deleted in this run.
+func (p *pass) drain(ctx context.Context, batch func(context.Context) (int64, error)) (total int64, err error) {
+	for ctx.Err() == nil {
+		n, err := batch(ctx)
+		total += n
+		if err = errors.Join(err, p.count(ctx, n)); err != nil || n == 0 {
+			return total, err
+		}
+	}
+	return total, context.Cause(ctx)
+}
+
+// before is so many days ago on the database's clock, by which the rows were written.
+func before(ctx context.Context, d *db.DB, days int) (time.Time, error) {
+	var t time.Time
+	if err := d.Pool.QueryRow(ctx, "SELECT now() - $1::int * interval '24 hours'", days).Scan(&t); err != nil {
+		return t, db.Problem(fmt.Errorf("asking for the time: %w", err))
+	}
+	return t.UTC(), nil
+}
+
+// plural is a number with its word.
+func plural(n int64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
