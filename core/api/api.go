@@ -12,12 +12,18 @@ import (
 	"github.com/hostler/hostler/core/api/apps"
 	"github.com/hostler/hostler/core/api/audit"
 	"github.com/hostler/hostler/core/api/auth"
+	"github.com/hostler/hostler/core/api/cluster"
 	"github.com/hostler/hostler/core/api/hosts"
 	"github.com/hostler/hostler/core/api/jobs"
+	"github.com/hostler/hostler/core/api/keys"
 	"github.com/hostler/hostler/core/api/op"
 	"github.com/hostler/hostler/core/api/plugins"
 	"github.com/hostler/hostler/core/api/route"
+	"github.com/hostler/hostler/core/api/schedules"
+	"github.com/hostler/hostler/core/api/settings"
 	"github.com/hostler/hostler/core/api/setup"
+	"github.com/hostler/hostler/core/api/teams"
+	"github.com/hostler/hostler/core/api/users"
 	"github.com/hostler/hostler/core/api/vms"
 )
 
@@ -26,6 +32,8 @@ type Deps struct {
 	Authenticator op.Authenticator
 	Resolver      op.Resolver
 	Recorder      op.Recorder
+	// Rights ends open event streams when their readers lose the right to them; nil leaves it to a look every few seconds.
+	Rights op.Rights
 	// Entitlements reports whether a feature flag is on; nil means that all are.
 	Entitlements func(ctx context.Context, name string) bool
 	Logger       hclog.Logger
@@ -35,16 +43,25 @@ type Deps struct {
 	StrictAudit bool
 	// Observe is told of every answer of an operation, for metrics; nil for none.
 	Observe func(operation, method string, status int, took time.Duration)
+	// Readmit is op.Config.Readmit.
+	Readmit time.Duration
 
 	// What each resource works with.
-	Setup   setup.Deps
-	Auth    auth.Deps
-	Hosts   hosts.Deps
-	VMs     vms.Deps
-	Apps    apps.Deps
-	Jobs    jobs.Deps
-	Audit   audit.Deps
-	Plugins plugins.Deps
+	Keys     keys.Deps
+	Setup    setup.Deps
+	Auth     auth.Deps
+	Hosts    hosts.Deps
+	VMs      vms.Deps
+	Apps     apps.Deps
+	Jobs     jobs.Deps
+	Audit    audit.Deps
+	Plugins  plugins.Deps
+	Settings settings.Deps
+	Cluster  cluster.Deps
+
+	Schedules schedules.Deps
+	Users     users.Deps
+	Teams     teams.Deps
 
 	// Health, Ready and Metrics serve /healthz, /readyz and /metrics; nil ones are not there.
 	Health, Ready, Metrics http.Handler
@@ -58,16 +75,22 @@ func New(d Deps) *op.API {
 	a := op.New(op.Config{
 		Router: router, Authenticator: d.Authenticator, Resolver: d.Resolver, Recorder: d.Recorder,
 		Entitlements: d.Entitlements, Logger: d.Logger, Version: d.Version, Fallback: d.UI, StrictAudit: d.StrictAudit,
-		Observe: d.Observe,
+		Observe: d.Observe, Rights: d.Rights, Readmit: d.Readmit,
 	})
 	setup.Register(a, d.Setup)
 	auth.Register(a, d.Auth)
+	keys.Register(a, d.Keys)
+	users.Register(a, d.Users)
+	teams.Register(a, d.Teams)
 	hosts.Register(a, d.Hosts)
 	vms.Register(a, d.VMs)
 	apps.Register(a, d.Apps)
 	jobs.Register(a, d.Jobs)
 	audit.Register(a, d.Audit)
 	plugins.Register(a, d.Plugins)
+	settings.Register(a, d.Settings)
+	cluster.Register(a, d.Cluster)
+	schedules.Register(a, d.Schedules)
 
 	serveDocs(router, a)
 	for path, handler := range map[string]http.Handler{"/healthz": d.Health, "/readyz": d.Ready, "/metrics": d.Metrics} {

@@ -69,11 +69,6 @@ func TestDeclarations(t *testing.T) {
 	}
 }
 
-func TestNobodyGetsInWhoMayNot(t *testing.T) {
-	t.Parallel()
-	(&apitest.API{Handler: declared(), LogIn: apitest.FakeLogIn}).Matrix(t)
-}
-
 func TestDocsPage(t *testing.T) {
 	t.Parallel()
 	h := declared()

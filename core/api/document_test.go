@@ -84,7 +84,7 @@ func TestEveryOperationIsDescribed(t *testing.T) {
 		if !strings.HasSuffix(s.Description, ".") {
 			t.Errorf("%s has no description of whole sentences: %q", s.ID, s.Description)
 		}
-		if s.Audit.Action != "" && !regexp.MustCompile(`^[a-z]+\.([a-z_]+|\{[a-z_]+\})$`).MatchString(s.Audit.Action) {
+		if s.Audit.Action != "" && !regexp.MustCompile(`^[a-z_]+\.([a-z_]+|\{[a-z_]+\})$`).MatchString(s.Audit.Action) {
 			t.Errorf("the audit action of %s: %q", s.ID, s.Audit.Action)
 		}
 	}

@@ -5,18 +5,27 @@ import (
 	"fmt"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hostler/hostler/core/api"
 	"github.com/hostler/hostler/core/api/apitest"
 	"github.com/hostler/hostler/core/api/apps"
 	auditapi "github.com/hostler/hostler/core/api/audit"
 	"github.com/hostler/hostler/core/api/auth"
+	"github.com/hostler/hostler/core/api/cluster"
 	"github.com/hostler/hostler/core/api/hosts"
 	"github.com/hostler/hostler/core/api/jobs"
+	keysapi "github.com/hostler/hostler/core/api/keys"
+	"github.com/hostler/hostler/core/api/op"
 	"github.com/hostler/hostler/core/api/plugins"
+	"github.com/hostler/hostler/core/api/schedules"
+	"github.com/hostler/hostler/core/api/settings"
 	"github.com/hostler/hostler/core/api/setup"
+	"github.com/hostler/hostler/core/api/teams"
+	"github.com/hostler/hostler/core/api/users"
 	"github.com/hostler/hostler/core/api/vms"
 	"github.com/hostler/hostler/core/app"
 	"github.com/hostler/hostler/core/audit"
@@ -29,7 +38,10 @@ import (
 	"github.com/hostler/hostler/core/job"
 	"github.com/hostler/hostler/core/plugin"
 	"github.com/hostler/hostler/core/poll"
+	"github.com/hostler/hostler/core/schedule"
 	"github.com/hostler/hostler/core/secret"
+	"github.com/hostler/hostler/core/setting"
+	"github.com/hostler/hostler/core/upkeep"
 	"github.com/hostler/hostler/core/vm"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
@@ -52,17 +64,24 @@ type house struct {
 	t       *testing.T
 	db      *db.DB
 	users   *identity.Store
+	lookups *counting
+	driver  *memdriver.Driver
 	cluster *memdriver.Cluster
 	// host, vm, app and job are ids of things that are there after furnish.
-	host, vm, app, job int64
+	host, vm, app, job, schedule int64
 }
 
 func newHouse(t *testing.T) *house {
 	t.Helper()
-	h := &house{t: t, db: dbtest.New(t)}
-	h.users = identitytest.New(h.db)
-	driver := memdriver.New()
-	h.cluster = driver.Add("pool.mem:8006", memdriver.Spec{Nodes: 2, VMs: 6, Containers: 3})
+	return newHouseOn(t, dbtest.URL(t), memdriver.Spec{Nodes: 2, VMs: 6, Containers: 3})
+}
+
+// newHouseOn is one instance of several on a database.
+func newHouseOn(t *testing.T, url string, spec memdriver.Spec) *house {
+	t.Helper()
+	h := &house{t: t, db: dbtest.Open(t, url)}
+	h.driver = memdriver.New()
+	h.cluster = h.driver.Add("pool.mem:8006", spec)
 	state := t.TempDir()
 	keys, err := secret.Load(t.Context(), filepath.Join(state, "keys", "secret.key"), func(context.Context) ([]secret.KeyID, error) { return nil, nil })
 	if err != nil {
@@ -73,11 +92,18 @@ func newHouse(t *testing.T) *house {
 		t.Fatal(err)
 	}
 	self := &guest.Self{DB: h.db}
-	store := host.New(host.Config{DB: h.db, Drivers: inMemory{driver}, Keys: keys, Own: self})
+	store := host.New(host.Config{DB: h.db, Drivers: inMemory{h.driver}, Keys: keys, Own: self})
+	h.users = identity.New(h.db, identity.Config{Argon2: identitytest.Cheap, Keys: keys, Estate: store})
+	h.lookups = &counting{Authenticator: h.users}
 	poller := poll.New(poll.Config{DB: h.db, Hosts: store})
 	guests := &guest.Store{DB: h.db, Self: self}
 	actor := &guest.Actor{DB: h.db, Queue: queue, Hosts: store}
 	(&guest.Lifecycle{DB: h.db, Hosts: store, Self: self.Is}).Register(queue)
+	chain := audit.NewChain(h.db, keys)
+	housekeeping := upkeep.New(upkeep.Config{DB: h.db, Queue: queue, Sessions: h.users, Trail: chain})
+	housekeeping.Register()
+	machines, containers := &vm.Store{Guests: guests, Actor: actor}, &app.Store{Guests: guests, Actor: actor}
+	timetable := schedule.New(schedule.Config{DB: h.db, Users: h.users, Kinds: slices.Concat(machines.Kinds(), containers.Kinds(), housekeeping.Kinds())})
 	if err := queue.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -86,15 +112,26 @@ func newHouse(t *testing.T) *house {
 		poller.Close()
 	})
 	h.API = &apitest.API{LogIn: h.newSession, Handler: api.Handler(api.Deps{
-		Authenticator: h.users, Resolver: api.Resolver{DB: h.db}, Recorder: audit.Recorder{DB: h.db}, Version: "test", StrictAudit: true,
+		Authenticator: h.lookups, Resolver: op.Things{DB: h.db}, Recorder: audit.Recorder{DB: h.db}, Version: "test", StrictAudit: true,
+		Rights: h.users, Readmit: time.Hour, Entitlements: func(ctx context.Context, name string) bool {
+			on, err := setting.Entitled(ctx, h.db, name)
+			return on && err == nil
+		},
 		Setup:   setup.Deps{Setup: identity.NewSetup(h.users, state)},
 		Auth:    auth.Deps{Users: h.users},
+		Keys:    keysapi.Deps{Users: h.users},
+		Users:   users.Deps{Users: h.users},
+		Teams:   teams.Deps{Users: h.users},
 		Hosts:   hosts.Deps{Hosts: store, Poller: poller},
-		VMs:     vms.Deps{VMs: &vm.Store{Guests: guests, Actor: actor}},
-		Apps:    apps.Deps{Apps: &app.Store{Guests: guests, Actor: actor}},
+		VMs:     vms.Deps{VMs: machines},
+		Apps:    apps.Deps{Apps: containers},
 		Jobs:    jobs.Deps{Queue: queue},
-		Audit:   auditapi.Deps{DB: h.db},
+		Audit:   auditapi.Deps{DB: h.db, Chain: chain},
 		Plugins: plugins.Deps{Plugins: noPlugins{}},
+
+		Schedules: schedules.Deps{Schedules: timetable},
+		Settings:  settings.Deps{Settings: &setting.Store{DB: h.db, Hosts: store}},
+		Cluster:   cluster.Deps{DB: h.db},
 	})}
 	return h
 }
@@ -108,50 +145,76 @@ func (h *house) newSession(r *http.Request, c *apitest.Caller) {
 	r.AddCookie(identitytest.User(h.t, h.users, identitytest.In{team: c.Role}).Cookie)
 }
 
-// furnish enrols the cluster, adopts a container and starts a VM.
-func (h *house) furnish() {
-	h.t.Helper()
-	monitoring := h.cluster.Target(hypervisor.Monitoring).Credential
-	lifecycle := h.cluster.Target(hypervisor.Lifecycle).Credential
-	post := func(name, url, body string, status int) apitest.Scenario {
-		return apitest.Scenario{Name: name, Method: "POST", URL: url, Body: body, As: apitest.Owner, Status: status}
-	}
-	h.Run(h.t,
-		post("enrol", "/api/v1/hosts", fmt.Sprintf(`{"name":"lab","address":"pool.mem","token_id":%q,"token_secret":%q,"tls_fingerprint":%q}`,
-			monitoring.TokenID, string(monitoring.Secret), h.cluster.Fingerprint()), 201),
-		post("lifecycle", "/api/v1/hosts/1/credentials", fmt.Sprintf(`{"capability":"lifecycle","token_id":%q,"token_secret":%q}`,
-			lifecycle.TokenID, string(lifecycle.Secret)), 200),
-		post("sync", "/api/v1/hosts/1/sync", "", 200),
-	)
-	h.host = 1
-	vmid := h.id("SELECT vmid FROM guests WHERE kind = 'container' ORDER BY vmid LIMIT 1")
-	h.vm = h.id("SELECT id FROM guests WHERE kind = 'vm' AND status = 'running' ORDER BY id LIMIT 1")
-	h.Run(h.t,
-		post("adopt", "/api/v1/apps/adopt", fmt.Sprintf(`{"items":[{"host_id":1,"vmid":%d}]}`, vmid), 200),
-		post("act", fmt.Sprintf("/api/v1/vms/%d/stop", h.vm), "", 202),
-	)
-	h.app = h.id("SELECT min(id) FROM apps")
-	h.job = h.id("SELECT min(id) FROM jobs")
+// post is a request of an owner.
+func post(name, url, body string, status int) apitest.Scenario {
+	return apitest.Scenario{Name: name, Method: "POST", URL: url, Body: body, As: apitest.Owner, Status: status}
 }
 
-func (h *house) id(sql string) (id int64) {
+// enrolment is the body that enrols a cluster.
+func enrolment(name, address string, cluster *memdriver.Cluster) string {
+	monitoring := cluster.Target(hypervisor.Monitoring).Credential
+	return fmt.Sprintf(`{"name":%q,"address":%q,"token_id":%q,"token_secret":%q,"tls_fingerprint":%q}`,
+		name, address, monitoring.TokenID, string(monitoring.Secret), cluster.Fingerprint())
+}
+
+// lifecycleToken is the body that adds the token for lifecycle.
+func lifecycleToken(cluster *memdriver.Cluster) string {
+	lifecycle := cluster.Target(hypervisor.Lifecycle).Credential
+	return fmt.Sprintf(`{"capability":"lifecycle","token_id":%q,"token_secret":%q}`, lifecycle.TokenID, string(lifecycle.Secret))
+}
+
+// enrol makes a host of the cluster, with its token for lifecycle, and polls it.
+func (h *house) enrol(name, address string, cluster *memdriver.Cluster) int64 {
 	h.t.Helper()
-	if err := h.db.Pool.QueryRow(h.t.Context(), sql).Scan(&id); err != nil {
-		h.t.Fatalf("%s: %v", sql, err)
-	}
+	h.Run(h.t, post("enrol", "/api/v1/hosts", enrolment(name, address, cluster), 201))
+	id := h.id("SELECT max(id) FROM hosts")
+	h.Run(h.t,
+		post("lifecycle", fmt.Sprintf("/api/v1/hosts/%d/credentials", id), lifecycleToken(cluster), 200),
+		post("sync", fmt.Sprintf("/api/v1/hosts/%d/sync", id), "", 200),
+	)
 	return id
 }
 
-func TestMatrixOnRealStores(t *testing.T) {
-	t.Parallel()
-	newHouse(t).Matrix(t)
+// occupy adopts a container of the host and stops one of its VMs: an app, a VM and a job.
+func (h *house) occupy(host int64) (vm, app, job int64) {
+	h.t.Helper()
+	vmid := h.id("SELECT vmid FROM guests WHERE kind = 'container' AND host_id = $1 ORDER BY vmid LIMIT 1", host)
+	vm = h.id("SELECT id FROM guests WHERE kind = 'vm' AND status = 'running' AND host_id = $1 ORDER BY id LIMIT 1", host)
+	h.Run(h.t,
+		post("adopt", "/api/v1/apps/adopt", fmt.Sprintf(`{"items":[{"host_id":%d,"vmid":%d}]}`, host, vmid), 200),
+		post("act", fmt.Sprintf("/api/v1/vms/%d/stop", vm), "", 202),
+	)
+	return vm, h.id("SELECT max(id) FROM apps"), h.id("SELECT max(id) FROM jobs")
+}
+
+// plan makes a schedule that starts the VM.
+func (h *house) plan(vm int64, name string) int64 {
+	h.t.Helper()
+	h.Run(h.t, post("schedule", "/api/v1/schedules", fmt.Sprintf(`{"name":%q,"cron":"0 3 * * *","job_kind":"vm.start","params":{"vm_id":%d}}`, name, vm), 201))
+	return h.id("SELECT max(id) FROM schedules")
+}
+
+// furnish enrols the cluster, adopts a container and stops a VM.
+func (h *house) furnish() {
+	h.t.Helper()
+	h.host = h.enrol("lab", "pool.mem", h.cluster)
+	h.vm, h.app, h.job = h.occupy(h.host)
+	h.schedule = h.plan(h.vm, "n")
+}
+
+func (h *house) id(sql string, args ...any) (id int64) {
+	h.t.Helper()
+	if err := h.db.Pool.QueryRow(h.t.Context(), sql, args...).Scan(&id); err != nil {
+		h.t.Fatalf("%s: %v", sql, err)
+	}
+	return id
 }
 
 func TestGarbageOnRealStores(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	h.furnish()
-	owner := identitytest.As(t, h.users, identity.Owner)
+	owner, user := identitytest.As(t, h.users, identity.Owner), identitytest.As(t, h.users, identity.Viewer)
 	gentle := *h.API
 	gentle.LogIn = func(r *http.Request, _ *apitest.Caller) { r.AddCookie(owner.Cookie) }
 	id := func(n int64) string { return fmt.Sprint(n) }
@@ -159,8 +222,9 @@ func TestGarbageOnRealStores(t *testing.T) {
 		Seed: 7, PerOperation: 120,
 		Skip: []string{"log_out"}, // it would end the session of all that follow
 		Values: map[string]string{
-			"host_id": id(h.host), "vm_id": id(h.vm), "app_id": id(h.app), "job_id": id(h.job), "session_id": "1", "action": "start", "kind": "backup", "node": "node1",
+			"host_id": id(h.host), "vm_id": id(h.vm), "app_id": id(h.app), "job_id": id(h.job), "schedule_id": id(h.schedule), "session_id": "1", "action": "start", "kind": "backup", "node": "node1",
 			"page": "1", "per_page": "10",
+			"user_id": id(user.ID), "team_id": id(identitytest.Team(t, h.db, "blue")),
 		},
 	})
 	gentle.Run(t, apitest.Scenario{Name: "afterwards it works", Method: "GET", URL: "/api/v1/vms", As: apitest.Owner, Status: 200, Contains: []string{`"id":`}})

@@ -171,9 +171,78 @@ func TestSweepsFindFaults(t *testing.T) {
 	if complaints := a.GarbageComplaints(t, "sound", config); len(complaints) > 0 {
 		t.Errorf("garbage complains about a sound operation: %v", complaints)
 	}
-	everyone := *a
-	everyone.LogIn = func(r *http.Request, _ *apitest.Caller) { apitest.FakeLogIn(r, apitest.Owner) } // every role is let in
-	if len(everyone.MatrixComplaints(t, "create_volume")) == 0 {
-		t.Error("the matrix found nothing wrong with an API that lets every role in")
+}
+
+// things has the VM 1 of the default team.
+type things struct{ err error }
+
+func (r things) Resolve(_ context.Context, _ op.On, id int64) (op.Resource, error) {
+	switch {
+	case id == 1:
+		return op.Resource{Kind: "vm", ID: 1, Name: "web", TeamID: identity.DefaultTeam}, nil
+	case r.err != nil:
+		return op.Resource{}, r.err
+	}
+	return op.Resource{}, op.NoSuch("vm")
+}
+
+// TestMatrixFindsFaults proves that the matrix can fail, on APIs with one fault each.
+func TestMatrixFindsFaults(t *testing.T) {
+	t.Parallel()
+	as := func(c *apitest.Caller) func(*http.Request, string) {
+		return func(r *http.Request, _ string) { apitest.FakeLogIn(r, c) }
+	}
+	stranger := apitest.Column{Name: "stranger", Elsewhere: identity.Viewer, LogIn: as(apitest.In(2, identity.Viewer))}
+	viewer := apitest.Column{Name: "viewer", Role: identity.Viewer, LogIn: as(apitest.Viewer)}
+	operator := apitest.Column{Name: "operator", Role: identity.Operator, LogIn: as(apitest.Operator)}
+	scoped := apitest.Column{Name: "scoped", Role: identity.Operator, LogIn: as(apitest.Operator), Key: func(string) []string { return []string{"read"} }}
+	off := apitest.Column{Name: "off", Role: identity.Viewer, LogIn: as(apitest.Viewer), Off: true}
+	spec := func(id string) op.Spec {
+		return op.Spec{ID: id, Summary: id, Tag: "VMs", Role: identity.Viewer, On: op.VM, Entitlement: "vms"}
+	}
+	type one struct {
+		ID int64 `path:"vm_id"`
+	}
+	build := func(resolver op.Resolver, on bool) *apitest.API {
+		h := apitest.Resource(op.Config{
+			Authenticator: apitest.Callers{}, Resolver: resolver, Recorder: &apitest.Trail{}, Entitlements: func(context.Context, string) bool { return on },
+		}, func(a *op.API) {
+			op.Get(a, "/api/v1/vms/:vm_id", func(context.Context, *one) (*op.Body[int], error) { return &op.Body[int]{Body: 1}, nil }, spec("get_vm"))
+			op.Get(a, "/api/v1/vms/:vm_id/hidden", func(context.Context, *one) (*op.Body[int], error) {
+				return nil, problem.New(problem.CodeForbidden, "not by the handler either")
+			}, spec("get_hidden"))
+			write := spec("act_on_vm")
+			write.Role, write.Entitlement = identity.Operator, ""
+			op.Post(a, "/api/v1/vms/:vm_id/act", func(context.Context, *one) (*op.Empty, error) { return nil, nil }, write)
+		})
+		return &apitest.API{Handler: h, LogIn: apitest.FakeLogIn}
+	}
+	for name, test := range map[string]struct {
+		resolver  op.Resolver
+		on        bool
+		operation string
+		column    apitest.Column
+		sound     bool
+	}{
+		"sound for a stranger":             {things{}, true, "get_vm", stranger, true},
+		"sound for a viewer":               {things{}, true, "get_vm", viewer, true},
+		"sound for an operator":            {things{}, true, "act_on_vm", operator, true},
+		"sound without the feature":        {things{}, false, "get_vm", off, true},
+		"sound for a viewer who may not":   {things{}, true, "act_on_vm", viewer, true},
+		"a missing thing has another text": {things{problem.New(problem.CodeInvalidState, "gone long ago")}, true, "get_vm", stranger, false},
+		"a stranger may read":              {things{}, true, "get_vm", apitest.Column{Name: "stranger", Elsewhere: identity.Viewer, LogIn: as(apitest.Viewer)}, false},
+		"the handler refuses":              {things{}, true, "get_hidden", viewer, false},
+		"the scope is not looked at":       {things{}, true, "act_on_vm", scoped, false},
+		"the feature is not looked at":     {things{}, true, "get_vm", off, false},
+		"the feature is off for all":       {things{}, false, "get_vm", viewer, false},
+		"every role is let in":             {things{}, true, "act_on_vm", apitest.Column{Name: "viewer", Role: identity.Viewer, LogIn: as(apitest.Owner)}, false},
+		"nobody is let in":                 {things{}, true, "act_on_vm", apitest.Column{Name: "nobody", Unknown: true, LogIn: as(apitest.Owner)}, false},
+		"an operator is refused":           {things{}, true, "act_on_vm", apitest.Column{Name: "operator", Role: identity.Operator, LogIn: as(apitest.Viewer)}, false},
+	} {
+		config := apitest.MatrixConfig{Columns: []apitest.Column{test.column}, Values: map[string]string{"vm_id": "1"}}
+		complaints := build(test.resolver, test.on).MatrixComplaints(t, test.operation, config)
+		if (len(complaints) == 0) != test.sound {
+			t.Errorf("%s: %q", name, complaints)
+		}
 	}
 }

@@ -13,12 +13,18 @@ func (a *API) GarbageComplaints(t testing.TB, id string, config GarbageConfig) [
 	return nil
 }
 
-// MatrixComplaints is Matrix on the operation of that id, with its complaints instead of failures.
-func (a *API) MatrixComplaints(t testing.TB, id string) []string {
+// MatrixComplaints is MatrixWith on the operation of that id, with its complaints instead of failures.
+func (a *API) MatrixComplaints(t testing.TB, id string, config MatrixConfig) (complaints []string) {
+	if config.Columns == nil {
+		config.Columns = a.plainColumns()
+	}
+	m := &matrix{API: a, config: config}
 	for _, o := range a.document(t).operations {
-		if o.ID == id {
-			return a.admissions(t, o)
+		for i := range config.Columns {
+			if o.ID == id {
+				complaints = append(complaints, m.cell(t.Context(), &config.Columns[i], o)...)
+			}
 		}
 	}
-	return nil
+	return complaints
 }

@@ -1,24 +1,114 @@
 package apitest
 
 import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
 	"fmt"
+	"maps"
+	"net/http"
 	"regexp"
+	"slices"
+	"strings"
 	"testing"
+	"text/tabwriter"
 
 	"github.com/hostler/hostler/core/identity"
 )
 
-var placeholder = regexp.MustCompile(`\{[^}]+\}`)
+// Column is one kind of caller of the matrix.
+type Column struct {
+	// Name is the column's head, Legend says who that is.
+	Name, Legend string
+	// LogIn makes r come from the caller. scope is the API key scope of writing that the operation's resource has, for
+	// callers whose key depends on it. Nil is nobody.
+	LogIn func(r *http.Request, scope string)
 
-// Matrix holds every operation of the document against every kind of caller that must not get in: nobody and a false
-// key get 401 on all that is not public, each role below the declared one gets 403, whatever the path names. Paths that
-// do not exist are 401 for nobody as well.
+	// Unknown is nobody, or somebody whose credential does not hold.
+	Unknown bool
+	// Role is held in the default team, and Elsewhere in another one.
+	Role, Elsewhere identity.Role
+	// Key says which scopes the caller's key has for an operation of the scope; nil for none, which admits all.
+	Key func(scope string) []string
+	// Off: all features are switched off while Around runs the column.
+	Off    bool
+	Around func(run func())
+}
+
+// Cells of the matrix.
+const (
+	cellOK           = "ok"
+	cellUnknown      = "401"
+	cellForbidden    = "403"
+	cellSwitchedOff  = "403e"
+	cellNotThere     = "404"
+	matrixCellLegend = `ok    admitted. A read is answered; a write is sent with a faulty query string and stops at 422, which is told after every refusal
+401   unauthenticated
+403   forbidden, by role or by the key's scope
+403e  entitlement_required: the operation's feature is switched off
+404   not_found, in every byte but the request's id like the answer for an id that does not exist
+`
+)
+
+// refusals are the status and the identifier of each cell that is no admission.
+var refusals = map[string]struct {
+	status int
+	code   string
+}{
+	cellUnknown:     {http.StatusUnauthorized, "unauthenticated"},
+	cellForbidden:   {http.StatusForbidden, "forbidden"},
+	cellSwitchedOff: {http.StatusForbidden, "entitlement_required"},
+	cellNotThere:    {http.StatusNotFound, "not_found"},
+}
+
+// MatrixConfig says who is held against what.
+type MatrixConfig struct {
+	// Columns are the callers; nobody, false credentials and each role in the default team when nil.
+	Columns []Column
+	// Values of all path parameters by name, of things that are there and belong to the default team. Without any, reads
+	// are sent with a faulty query string too.
+	Values map[string]string
+	// Bodies are good bodies by operation; what is refused must be so for a good request.
+	Bodies map[string]string
+	// Reads are the statuses of reads that are admitted and do not answer 200 in this world, by operation.
+	Reads map[string]int
+	// Golden is a file that holds the expected table; "" for none.
+	Golden string
+}
+
+// Matrix holds every operation against the usual callers, for a resource by itself: MatrixWith without anything there.
 func (a *API) Matrix(t *testing.T) {
 	t.Helper()
-	for _, o := range a.document(t).operations {
-		t.Run(o.ID, func(t *testing.T) {
-			for _, complaint := range a.admissions(t, o) {
-				t.Error(complaint)
+	a.MatrixWith(t, MatrixConfig{})
+}
+
+// MatrixWith makes a table from the operations' declarations, one row for an operation and one column for a caller, and
+// holds the handler against each of its cells. Paths that do not exist are 401 for nobody as well.
+func (a *API) MatrixWith(t *testing.T, config MatrixConfig) {
+	t.Helper()
+	if config.Columns == nil {
+		config.Columns = a.plainColumns()
+	}
+	d := a.document(t)
+	if config.Golden != "" {
+		Golden(t, config.Golden, matrixTable(d, config.Columns))
+	}
+	m := &matrix{API: a, config: config}
+	for i := range config.Columns {
+		c := &config.Columns[i]
+		t.Run(c.Name, func(t *testing.T) {
+			run := func() {
+				for _, o := range d.operations {
+					for _, complaint := range m.cell(t.Context(), c, o) {
+						t.Error(complaint)
+					}
+				}
+			}
+			if c.Around != nil {
+				c.Around(run)
+			} else {
+				run()
 			}
 		})
 	}
@@ -32,29 +122,243 @@ func (a *API) Matrix(t *testing.T) {
 	})
 }
 
-// admissions says which callers an operation treats wrongly.
-func (a *API) admissions(t testing.TB, o *operation) (complaints []string) {
-	target := placeholder.ReplaceAllString(o.path, "1")
-	expect := func(as *Caller, headers map[string]string, status int, code string) {
-		answer, err := a.Do(t.Context(), a.request(o.method, target, "", headers), as)
-		if err != nil {
-			complaints = append(complaints, err.Error())
-		} else if answer.Status != status || answer.Problem() != code {
-			complaints = append(complaints, fmt.Sprintf("%s %s as %s %v: %d %q, want %d %q", o.method, target, as, headers, answer.Status, answer.Problem(), status, code))
+// plainColumns are callers that every API can be asked as.
+func (a *API) plainColumns() []Column {
+	header := func(name, value string) func(*http.Request, string) {
+		return func(r *http.Request, _ string) { r.Header.Set(name, value) }
+	}
+	columns := []Column{
+		{Name: "nobody", Unknown: true},
+		{Name: "false key", Unknown: true, LogIn: header("Authorization", "Bearer svc_false")},
+		{Name: "false cookie", Unknown: true, LogIn: header("Cookie", "service_session=false")},
+	}
+	for role := identity.NoRole; role <= identity.Owner; role++ {
+		columns = append(columns, Column{Name: role.String(), Role: role, LogIn: func(r *http.Request, _ string) { a.LogIn(r, &Caller{Role: role}) }})
+	}
+	return columns
+}
+
+// expect is the cell that an operation's declaration gives a caller.
+func (c *Column) expect(o *operation) string {
+	held := max(c.Role, c.Elsewhere)
+	if o.On == "instance" {
+		held = c.Role
+	}
+	switch {
+	case o.public():
+		return cellOK
+	case c.Unknown:
+		return cellUnknown
+	case held < o.least:
+		return cellForbidden
+	case c.Key != nil && !o.inScope(c.Key(o.writeScope())):
+		return cellForbidden
+	case o.onThing() && c.Role > identity.NoRole && c.Role < o.least:
+		return cellForbidden
+	case c.Off && o.Entitlement != "":
+		return cellSwitchedOff
+	case o.onThing() && c.Role == identity.NoRole:
+		return cellNotThere
+	}
+	return cellOK
+}
+
+// blind reports whether the caller may see nothing of the default team, though something of another.
+func (c *Column) blind() bool { return c.Role == identity.NoRole && c.Elsewhere > identity.NoRole }
+
+// onThing reports whether the operation is on a thing that a team owns.
+func (o *operation) onThing() bool { return o.On != "" && o.On != "instance" && o.On != "anywhere" }
+
+// writeScope is the scope of an API key that may do all with the operation's resource.
+func (o *operation) writeScope() string {
+	if o.Scope != "" && o.Scope != "read" {
+		return o.Scope
+	}
+	first, _, _ := strings.Cut(strings.TrimPrefix(o.path, "/api/v1/"), "/")
+	return first + ":write"
+}
+
+func (o *operation) inScope(scopes []string) bool {
+	return len(scopes) == 0 || slices.Contains(scopes, o.Scope) || slices.Contains(scopes, o.writeScope())
+}
+
+// matrixTable is the table as a person reads it.
+func matrixTable(d *document, columns []Column) []byte {
+	var text bytes.Buffer
+	text.WriteString("Who may do what: made from the operations' declarations, and held against the real service by a test.\n\n" + matrixCellLegend + "\n")
+	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
+	for _, c := range columns {
+		fmt.Fprintf(w, "%s\t%s\n", c.Name, c.Legend)
+	}
+	_ = w.Flush() // into memory
+	text.WriteString("\n")
+	w = tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
+	fmt.Fprint(w, "METHOD\tPATH\tOPERATION")
+	for _, c := range columns {
+		fmt.Fprint(w, "\t"+c.Name)
+	}
+	fmt.Fprintln(w)
+	for _, o := range d.operations {
+		fmt.Fprintf(w, "%s\t%s\t%s", o.method, o.path, o.ID)
+		for _, c := range columns {
+			fmt.Fprint(w, "\t"+c.expect(o))
+		}
+		fmt.Fprintln(w)
+	}
+	_ = w.Flush()
+	return text.Bytes()
+}
+
+var (
+	placeholder = regexp.MustCompile(`\{[^}]+\}`)
+	requestID   = regexp.MustCompile(`"request_id":"[^"]*"`)
+)
+
+// missingID is an id that nothing has.
+const missingID = "987654321"
+
+type matrix struct {
+	*API
+	config MatrixConfig
+}
+
+// check is one cell of the matrix under examination.
+type check struct {
+	*matrix
+	ctx        context.Context
+	as         *Column
+	o          *operation
+	complaints []string
+}
+
+// cell holds the handler against one cell and says what is wrong.
+func (m *matrix) cell(ctx context.Context, c *Column, o *operation) []string {
+	k := &check{matrix: m, ctx: ctx, as: c, o: o}
+	switch cell := c.expect(o); cell {
+	case cellOK:
+		k.admitted()
+	case cellNotThere:
+		k.hidden()
+	default:
+		k.refused(cell)
+	}
+	return k.complaints
+}
+
+func (k *check) complain(format string, args ...any) {
+	k.complaints = append(k.complaints, fmt.Sprintf("%s as %s: ", k.o.ID, k.as.Name)+fmt.Sprintf(format, args...))
+}
+
+// furnished reports whether there is something to read.
+func (m *matrix) furnished() bool { return len(m.config.Values) > 0 }
+
+// url is the operation's path with its values; without any, all of them are 1.
+func (k *check) url(values map[string]string) string {
+	return placeholder.ReplaceAllStringFunc(k.o.path, func(p string) string {
+		value, ok := values[p[1:len(p)-1]]
+		switch {
+		case ok:
+			return value
+		case k.furnished():
+			k.complain("there is no value for %s", p)
+		}
+		return "1"
+	})
+}
+
+// ask sends a request as the column's caller.
+func (k *check) ask(method, target, body string) *Answer {
+	r := k.request(method, target, body, nil)
+	if k.as.LogIn != nil {
+		k.as.LogIn(r, k.o.writeScope())
+	}
+	answer, err := k.Do(k.ctx, r, nil)
+	if err != nil {
+		k.complain("%v", err)
+		return &Answer{Header: http.Header{}}
+	}
+	return answer
+}
+
+// body is a good one.
+func (k *check) body() string { return k.config.Bodies[k.o.ID] }
+
+// refused: a good request is turned away, and HEAD like GET.
+func (k *check) refused(cell string) {
+	want, target := refusals[cell], k.url(k.config.Values)
+	if answer := k.ask(k.o.method, target, k.body()); answer.Status != want.status || answer.Problem() != want.code {
+		k.complain("%d %q, want %d %q", answer.Status, answer.Problem(), want.status, want.code)
+	}
+	if k.o.method == http.MethodGet {
+		if head := k.ask(http.MethodHead, target, ""); head.Status != want.status {
+			k.complain("HEAD: %d, want %d", head.Status, want.status)
 		}
 	}
-	if o.public() {
-		answer, err := a.Do(t.Context(), a.request(o.method, target, "", nil), nil)
-		if err != nil || answer.Problem() == "unauthenticated" {
-			complaints = append(complaints, fmt.Sprintf("%s %s is public and asks for a log-in (%v)", o.method, target, err))
+	if k.as.blind() && k.o.onThing() {
+		k.alike(k.o.method, k.body(), want.status, want.code)
+	}
+}
+
+// admitted: a read is answered, and whatever would change something comes as far as its input.
+func (k *check) admitted() {
+	target := k.url(k.config.Values)
+	own := !k.o.public() && k.o.least == identity.NoRole && ownID.MatchString(k.o.path)
+	if k.o.method == http.MethodGet && k.furnished() && !own {
+		want := cmp.Or(k.config.Reads[k.o.ID], http.StatusOK)
+		if answer := k.ask(k.o.method, target, ""); answer.Status != want {
+			k.complain("%d %q, want %d", answer.Status, answer.Problem(), want)
 		}
-		return complaints
+		return
 	}
-	expect(nil, nil, 401, "unauthenticated")
-	expect(nil, map[string]string{"Authorization": "Bearer svc_false"}, 401, "unauthenticated")
-	expect(nil, map[string]string{"Cookie": "service_session=false"}, 401, "unauthenticated")
-	for role := identity.NoRole; role < o.role(t); role++ {
-		expect(&Caller{Role: role}, nil, 403, "forbidden")
+	answer := k.ask(k.o.method, target+"?%zz", k.body())
+	if answer.Status != http.StatusUnprocessableEntity || answer.Problem() != "invalid" {
+		k.complain("with a faulty query string %d %q, want 422", answer.Status, answer.Problem())
 	}
-	return complaints
+	if own && k.furnished() { // what is one's own is nobody else's to find
+		k.alike(k.o.method, k.body(), http.StatusNotFound, "not_found")
+	}
+}
+
+// ownID is a thing in a path.
+var ownID = regexp.MustCompile(`\{[a-z]+_id\}`)
+
+// hidden: what belongs to another team is answered in all ways like what is not there.
+func (k *check) hidden() {
+	k.alike(k.o.method, k.body(), http.StatusNotFound, "not_found")
+	if k.o.body() != nil {
+		k.alike(k.o.method, `{"no such key":1}`, http.StatusUnprocessableEntity, "invalid")
+	}
+	if k.o.method == http.MethodGet {
+		k.alike(http.MethodHead, "", http.StatusNotFound, "")
+	}
+}
+
+// alike asks for the thing and for one that does not exist, and compares the answers.
+func (k *check) alike(method, body string, status int, code string) {
+	missing := maps.Clone(k.config.Values)
+	for name := range missing {
+		if strings.HasSuffix(name, "_id") {
+			missing[name] = missingID
+		}
+	}
+	theirs, none := k.ask(method, k.url(k.config.Values), body), k.ask(method, k.url(missing), body)
+	if theirs.Status != status || (code != "" && theirs.Problem() != code) {
+		k.complain("%s: %d %q, want %d %q\n%s", method, theirs.Status, theirs.Problem(), status, code, theirs.Body)
+	}
+	if a, b := plain(theirs), plain(none); a != b {
+		k.complain("%s tells what is there from what is not:\n%s\n%s", method, a, b)
+	}
+}
+
+// plain is an answer without what differs between any two requests.
+func plain(a *Answer) string {
+	headers := maps.Clone(a.Header)
+	for _, name := range []string{"X-Request-Id", "Date"} {
+		delete(headers, name)
+	}
+	text, err := json.Marshal(headers)
+	if err != nil {
+		return err.Error()
+	}
+	return fmt.Sprintf("%d %s %s", a.Status, text, requestID.ReplaceAll(a.Body, nil))
 }

@@ -15,6 +15,9 @@ import (
 type operation struct {
 	ID          string      `json:"operationId"`
 	RoleName    string      `json:"x-role"`
+	On          string      `json:"x-on"`
+	Scope       string      `json:"x-scope"`
+	Entitlement string      `json:"x-entitlement"`
 	Security    []any       `json:"security"`
 	Parameters  []parameter `json:"parameters"`
 	RequestBody *struct {
@@ -23,6 +26,8 @@ type operation struct {
 	} `json:"requestBody"`
 
 	method, path string
+	// least is the least role.
+	least identity.Role
 }
 
 type parameter struct {
@@ -66,14 +71,18 @@ func (o *operation) public() bool { return o.Security != nil && len(o.Security) 
 
 // role is the least role.
 func (o *operation) role(t testing.TB) identity.Role {
-	if o.RoleName == "" || o.RoleName == identity.NoRole.String() {
-		return identity.NoRole
-	}
-	role, err := identity.ParseRole(o.RoleName)
+	role, err := o.parseRole()
 	if err != nil {
 		t.Fatalf("%s: %v", o.ID, err)
 	}
 	return role
+}
+
+func (o *operation) parseRole() (identity.Role, error) {
+	if o.RoleName == "" || o.RoleName == identity.NoRole.String() {
+		return identity.NoRole, nil
+	}
+	return identity.ParseRole(o.RoleName)
 }
 
 // body is the schema of the JSON body; nil when there is none.
@@ -116,6 +125,7 @@ func (a *API) document(t testing.TB) *document {
 	for path, methods := range raw.Paths {
 		for method, o := range methods {
 			o.method, o.path = strings.ToUpper(method), path
+			o.least = o.role(t)
 			d.operations = append(d.operations, o)
 		}
 	}

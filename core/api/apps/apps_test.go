@@ -1,7 +1,6 @@
 package apps_test
 
 import (
-	"context"
 	"testing"
 
 	"github.com/hostler/hostler/core/api/apitest"
@@ -15,15 +14,7 @@ import (
 	"github.com/hostler/hostler/core/host"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/job"
-	"github.com/hostler/hostler/core/scope"
 )
-
-type resolver struct{ db *db.DB }
-
-func (r resolver) Resolve(ctx context.Context, on op.On, id int64) (op.Resource, error) {
-	thing, err := scope.Resolve(ctx, r.db, on.String(), id)
-	return op.Resource(thing), err
-}
 
 // bench is the resource on a real database. Jobs are enqueued and never begin.
 type bench struct {
@@ -45,7 +36,7 @@ func newBench(t *testing.T) *bench {
 	hosts := host.New(host.Config{DB: b.db})
 	(&guest.Lifecycle{DB: b.db, Hosts: hosts}).Register(queue)
 	store := &app.Store{Guests: &guest.Store{DB: b.db, Self: b.self}, Actor: &guest.Actor{DB: b.db, Queue: queue, Hosts: hosts}}
-	h := apitest.Resource(op.Config{Authenticator: apitest.Callers{}, Resolver: resolver{b.db}, Recorder: audit.Recorder{DB: b.db}}, func(a *op.API) { apps.Register(a, apps.Deps{Apps: store}) })
+	h := apitest.Resource(op.Config{Authenticator: apitest.Callers{}, Resolver: op.Things{DB: b.db}, Recorder: audit.Recorder{DB: b.db}}, func(a *op.API) { apps.Register(a, apps.Deps{Apps: store}) })
 	b.API = &apitest.API{Handler: h, LogIn: apitest.FakeLogIn}
 	b.exec(`INSERT INTO users (email, email_key, password_hash) VALUES ('a@example.org', 'a', '');
 		INSERT INTO teams (id, name, slug) VALUES (2, 'Two', 'two');

@@ -1,9 +1,10 @@
-// Package audit is the HTTP side of the trail: reading it.
+// Package audit is the HTTP side of the trail: reading, exporting and clearing it.
 package audit
 
 import (
 	"context"
 	"encoding/json"
+	"net/http"
 	"time"
 
 	"github.com/hostler/hostler/core/api/op"
@@ -13,18 +14,39 @@ import (
 )
 
 // Deps is what the operations work with.
-type Deps struct{ DB *db.DB }
+type Deps struct {
+	DB    *db.DB
+	Chain *audit.Chain
+}
 
-type handlers struct{ db *db.DB }
+type handlers struct {
+	db      *db.DB
+	chain   *audit.Chain
+	exports chan struct{} // holds one for each that is running
+}
 
 // Register declares the operations.
 func Register(a *op.API, deps Deps) {
-	h := handlers{deps.DB}
+	h := handlers{deps.DB, deps.Chain, make(chan struct{}, exports)}
 	op.Get(a, "/api/v1/audit", h.list, op.Spec{
 		ID: "list_audit", Summary: "List the audit trail", Tag: "Audit", Role: identity.Admin, On: op.Anywhere,
 		Description: "Every change and every refused attempt, the newest first. An admin of the team `default` sees all of them, an admin of " +
 			"other teams those on the hosts and guests of these teams. Filters narrow the list together. The lower bound of time is `from_` with " +
-			"its underscore; a key `from` is ignored.",
+			"its underscore; a key `from` is ignored. A lower bound after the upper one is an empty list.",
+	})
+	op.Download(a, "/api/v1/audit/export", h.export, op.Spec{
+		ID: "export_audit", Summary: "Export the audit trail", Tag: "Audit", Role: identity.Admin, On: op.Anywhere, Entitlement: "audit.log",
+		Audit: op.Audit{Action: "audit.export"}, Content: []string{"text/csv", "application/x-ndjson"},
+		Description: "Every row that the list would show, as a file, the oldest first and as of one moment, however many there are. The filters are the " +
+			"list's. Cells of the CSV file that a spreadsheet would take for a formula have an apostrophe before them. An export that fails or loses the " +
+			"right to read breaks the connection off, so that half a file never looks whole. At most four run at once, two of one user (429). Every export is in the trail.",
+	})
+	op.Delete(a, "/api/v1/audit", h.clear, op.Spec{
+		ID: "clear_audit", Summary: "Clear the audit trail", Tag: "Audit", Role: identity.Owner, Status: http.StatusOK, Timeout: 15 * time.Minute,
+		Audit: op.Audit{Action: "audit.clear"},
+		Description: "Removes the rows older than `before`, or without it all. `confirm` must be `clear audit log` (409 `confirm_required`). A row " +
+			"`audit.clear` is written after the removal and says which of the two it was and how many rows went. What remains still verifies; " +
+			"clearing all is also the way out of a trail that somebody has changed.",
 	})
 }
 
@@ -34,8 +56,8 @@ type Filter struct {
 	Search    string    `query:"search" maxLength:"200" example:"db01" doc:"Text in the action, the target's name or id, or the actor's e-mail address; case does not matter"`
 	ActorType string    `query:"actor_type" enum:"user,api_key,system,anonymous" doc:"What kind of actor it was"`
 	Actor     int64     `query:"actor" minimum:"1" example:"1" doc:"A user's id"`
-	From      time.Time `query:"from_" example:"2026-01-01T00:00:00Z" doc:"Earliest time"`
-	To        time.Time `query:"to" example:"2026-02-01T00:00:00Z" doc:"Time before which the rows lie"`
+	From      time.Time `query:"from_" example:"2026-01-01T00:00:00Z" doc:"Only rows at this time or later"`
+	To        time.Time `query:"to" example:"2026-02-01T00:00:00Z" doc:"Only rows before this time"`
 }
 
 type listInput struct {
@@ -71,15 +93,7 @@ type Target struct {
 func (h handlers) list(ctx context.Context, in *listInput) (*op.List[Row], error) {
 	f := in.of(identity.FromContext(ctx).VisibleAs(identity.Admin))
 	f.Offset, f.Limit = in.Offset(), in.Limit()
-	found, total, err := audit.List(ctx, h.db, f)
-	if err != nil {
-		return nil, err
-	}
-	list := &op.List[Row]{Total: total, Body: make([]Row, len(found))}
-	for i := range found {
-		list.Body[i] = rowOf(&found[i])
-	}
-	return list, nil
+	return op.ShowList(rowOf)(audit.List(ctx, h.db, f))
 }
 
 func (in *Filter) of(visible identity.Visible) audit.Filter {

@@ -1,10 +1,12 @@
 package audit_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -18,6 +20,7 @@ import (
 	"github.com/hostler/hostler/core/db/dbtest"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/identity/identitytest"
+	"github.com/hostler/hostler/core/secret"
 )
 
 // newService is the real handler on a database whose trail has only the rows given.
@@ -26,7 +29,7 @@ func newService(t *testing.T, entries ...audit.Entry) (s *apitest.API, users *id
 	d := dbtest.New(t)
 	users = identitytest.New(d)
 	handler := apitest.Resource(op.Config{Authenticator: users, Recorder: audit.Recorder{DB: d}}, func(a *op.API) {
-		resource.Register(a, resource.Deps{DB: d})
+		resource.Register(a, resource.Deps{DB: d, Chain: audit.NewChain(d, box(t))})
 	})
 	var mu sync.Mutex
 	cookies := map[string]*http.Cookie{}
@@ -59,6 +62,16 @@ func makeTeam(t *testing.T, d *db.DB, id int64) {
 	if _, err := d.Pool.Exec(t.Context(), "INSERT INTO teams (id, name, slug) VALUES ($1, $2, $2) ON CONFLICT DO NOTHING", id, fmt.Sprint("team", id)); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// box is a new key file's.
+func box(t testing.TB) *secret.Box {
+	t.Helper()
+	b, err := secret.Load(t.Context(), filepath.Join(t.TempDir(), "keys", "secret.key"), func(context.Context) ([]secret.KeyID, error) { return nil, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
 }
 
 func ptr[T any](v T) *T { return &v }

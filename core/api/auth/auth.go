@@ -1,4 +1,4 @@
-// Package auth is the HTTP side of log-in: sessions, who one is, the own password.
+// Package auth is the HTTP side of log-in: sessions, the second factor, who one is, the own password.
 package auth
 
 import (
@@ -24,7 +24,9 @@ func Register(a *op.API, deps Deps) {
 		Description: "Opens a session and sets its cookie `service_session` (`__Host-service_session` over TLS). A wrong password, an " +
 			"unknown address and an inactive account all answer 401 `invalid_credentials`. After 10 wrong tries for one account, or 30 " +
 			"from one address, within 15 minutes the answer is 429 `rate_limited`; `Retry-After` has the seconds to wait. A session ends " +
-			"when it was not used for 12 hours, and after 7 days.",
+			"when it was not used for 12 hours, and after 7 days.\n\n" +
+			"With a second factor on, the answer to the right password is `totp_required` and `pending`, without a cookie; `/api/v1/auth/totp` " +
+			"completes the log-in.",
 	})
 	op.Post(a, "/api/v1/auth/logout", h.logOut, op.Spec{
 		ID: "log_out", Summary: "Log out", Tag: tag, On: op.Anywhere, Status: http.StatusNoContent, Audit: op.Audit{Action: "auth.logout"},
@@ -50,4 +52,5 @@ func Register(a *op.API, deps Deps) {
 			"session itself is good; ten of them within 15 minutes are 429 `rate_limited`. The new password needs 12 characters, and must be " +
 			"neither a common one nor the e-mail address.",
 	})
+	registerTOTP(a, h)
 }

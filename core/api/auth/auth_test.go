@@ -35,7 +35,7 @@ func newService(t *testing.T) *service {
 	d := dbtest.New(t)
 	s := &service{db: d, log: &strings.Builder{}, accounts: map[string]*identitytest.Account{}}
 	logger := hclog.New(&hclog.LoggerOptions{Output: s.log, Level: hclog.Trace})
-	s.users = identity.New(d, identity.Config{Argon2: identitytest.Cheap, Logger: logger})
+	s.users = identity.New(d, identity.Config{Argon2: identitytest.Cheap, Keys: identitytest.Keys(t), Logger: logger})
 	handler := apitest.Resource(op.Config{Authenticator: s.users, Recorder: audit.Recorder{DB: d}, Logger: logger}, func(a *op.API) {
 		auth.Register(a, auth.Deps{Users: s.users})
 	})

@@ -16,9 +16,11 @@ type logInInput struct {
 }
 
 type logInOutput struct {
-	SetCookie http.Cookie `header:"Set-Cookie" doc:"The session's cookie"`
+	SetCookie string `header:"Set-Cookie" doc:"The session's cookie; none while the second factor is due"`
 	Body      struct {
-		User User `json:"user"`
+		User         *User  `json:"user,omitempty" doc:"Who is logged in now; absent while the second factor is due"`
+		TOTPRequired bool   `json:"totp_required,omitempty" doc:"True when the account has a second factor: send pending and a code to /api/v1/auth/totp"`
+		Pending      string `json:"pending,omitempty" doc:"Names this log-in for 5 minutes; it is no session"`
 	}
 }
 
@@ -27,20 +29,32 @@ type User struct {
 	ID          int64   `json:"id" example:"1"`
 	Email       string  `json:"email" example:"anna@example.com"`
 	DisplayName *string `json:"display_name" example:"Anna Lee"`
+	TOTPEnabled bool    `json:"totp_enabled" doc:"Whether log-in asks for a second factor"`
 }
 
 func userOf(u *identity.User) User {
-	return User{ID: u.ID, Email: u.Email, DisplayName: u.DisplayName}
+	return User{ID: u.ID, Email: u.Email, DisplayName: u.DisplayName, TOTPEnabled: u.TOTPEnabled}
 }
 
 func (h handlers) logIn(ctx context.Context, in *logInInput) (*logInOutput, error) {
-	session, err := h.users.LogIn(ctx, in.Body.Email, in.Body.Password, in.from)
+	done, err := h.users.LogIn(ctx, in.Body.Email, in.Body.Password, in.from)
 	if err != nil {
 		return nil, err
 	}
-	out := &logInOutput{SetCookie: identity.Cookie(session.Token, in.secure)}
-	out.Body.User = userOf(session.User)
-	return out, nil
+	return loggedIn(done, in.secure), nil
+}
+
+// loggedIn is the answer to a log-in that succeeded or waits for its second factor.
+func loggedIn(in *identity.LoggedIn, secure bool) *logInOutput {
+	out := &logInOutput{}
+	if in.Pending != "" {
+		out.Body.TOTPRequired, out.Body.Pending = true, in.Pending
+		return out
+	}
+	c := identity.Cookie(in.Token, secure)
+	out.SetCookie = c.String()
+	out.Body.User = new(userOf(in.User))
+	return out
 }
 
 type logOutInput struct{ Client }

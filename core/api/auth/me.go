@@ -12,9 +12,11 @@ import (
 type Me struct {
 	User User `json:"user"`
 	// Role is the role in the default team.
-	Role    *string      `json:"role" enum:"viewer,operator,admin,owner" example:"admin" doc:"Role in the team default, which holds on everything; null without one"`
-	Roles   []Membership `json:"roles" doc:"All roles, by team"`
-	Session *Session     `json:"session" doc:"The session of this request; null when it came with an API key"`
+	Role  *string      `json:"role" enum:"viewer,operator,admin,owner" example:"admin" doc:"Role in the team default, which holds on everything; null without one"`
+	Roles []Membership `json:"roles" doc:"All roles, by team"`
+	// RecoveryCodesLeft is null without a second factor.
+	RecoveryCodesLeft *int     `json:"recovery_codes_left" example:"10" doc:"How many recovery codes are still good; null without a second factor"`
+	Session           *Session `json:"session" doc:"The session of this request; null when it came with an API key"`
 }
 
 // Membership is a role in a team.
@@ -41,6 +43,13 @@ func (h handlers) me(ctx context.Context, _ *struct{}) (*op.Body[Me], error) {
 	if role := caller.Instance(); role > identity.NoRole {
 		name := role.String()
 		me.Role = &name
+	}
+	if user.TOTPEnabled {
+		left, err := h.users.RecoveryCodesLeft(ctx, user.ID)
+		if err != nil {
+			return nil, err
+		}
+		me.RecoveryCodesLeft = &left
 	}
 	if caller.SessionID != 0 {
 		session, err := h.users.Session(ctx, caller.UserID, caller.SessionID)

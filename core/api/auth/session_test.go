@@ -30,8 +30,8 @@ func TestMe(t *testing.T) {
 		user *identitytest.Account
 		want string
 	}{
-		"two roles": {both, fmt.Sprintf(`"role":"viewer","roles":[{"team_id":1,"team":"Default","role":"viewer"},{"team_id":%d,"team":"blue","role":"admin"}],"session":{"id":`, blue)},
-		"no role":   {none, `"role":null,"roles":[],"session":{"id":`},
+		"two roles": {both, fmt.Sprintf(`"role":"viewer","roles":[{"team_id":1,"team":"Default","role":"viewer"},{"team_id":%d,"team":"blue","role":"admin"}],"recovery_codes_left":null,"session":{"id":`, blue)},
+		"no role":   {none, `"role":null,"roles":[],"recovery_codes_left":null,"session":{"id":`},
 	} {
 		answer := s.send(t, "GET", "/api/v1/auth/me", "", test.user.Cookie)
 		if answer.Status != 200 || !strings.Contains(string(answer.Body), test.want) || !strings.Contains(string(answer.Body), `"current":true`) {

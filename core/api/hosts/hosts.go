@@ -52,7 +52,8 @@ func Register(a *op.API, deps Deps) {
 	})
 	op.Post(a, "/api/v1/hosts/probe", h.probe, op.Spec{
 		ID: "probe_host", Summary: "Check an endpoint without enrolling it", Tag: tag, Calls: true, Role: identity.Admin, ReadOnly: true,
-		Description: "Connects, checks the certificate and the token and tells what was found, as enrolling would; nothing is stored. Failures are those of enrolling.",
+		Description: "Connects, checks the certificate and the token and tells what was found, as enrolling would; nothing is stored. Failures are those of enrolling. " +
+			"An API key needs the scope `hosts:write`: this makes the service call an address.",
 	})
 	op.Post(a, "/api/v1/hosts/token-script", h.tokenScript, op.Spec{
 		ID: "write_token_script", Summary: "Write the script that makes the tokens", Tag: tag, Role: identity.Admin, ReadOnly: true,

@@ -19,7 +19,6 @@ import (
 	"github.com/hostler/hostler/core/host"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/poll"
-	"github.com/hostler/hostler/core/scope"
 	"github.com/hostler/hostler/core/secret"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
@@ -28,13 +27,6 @@ import (
 type drivers struct{ hypervisor.Driver }
 
 func (d drivers) Hypervisor(string) hypervisor.Driver { return d.Driver }
-
-type resolver struct{ db *db.DB }
-
-func (r resolver) Resolve(ctx context.Context, on op.On, id int64) (op.Resource, error) {
-	thing, err := scope.Resolve(ctx, r.db, on.String(), id)
-	return op.Resource(thing), err
-}
 
 // bench is the resource on a real database with a hypervisor in memory.
 type bench struct {
@@ -57,7 +49,7 @@ func newBench(t *testing.T) *bench {
 	b.store = host.New(host.Config{DB: b.db, Drivers: drivers{b.driver}, Keys: box})
 	poller := poll.New(poll.Config{DB: b.db, Hosts: b.store})
 	t.Cleanup(poller.Close)
-	h := apitest.Resource(op.Config{Authenticator: apitest.Callers{}, Resolver: resolver{b.db}, Recorder: audit.Recorder{DB: b.db}}, func(a *op.API) { hosts.Register(a, hosts.Deps{Hosts: b.store, Poller: poller}) })
+	h := apitest.Resource(op.Config{Authenticator: apitest.Callers{}, Resolver: op.Things{DB: b.db}, Recorder: audit.Recorder{DB: b.db}}, func(a *op.API) { hosts.Register(a, hosts.Deps{Hosts: b.store, Poller: poller}) })
 	b.API = &apitest.API{Handler: h, LogIn: apitest.FakeLogIn}
 	if _, err := b.db.Pool.Exec(t.Context(), `INSERT INTO users (email, email_key, password_hash) VALUES ('a@example.org', 'a', ''); INSERT INTO teams (id, name, slug) VALUES (2, 'Two', 'two')`); err != nil {
 		t.Fatal(err)

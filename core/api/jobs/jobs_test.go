@@ -21,7 +21,6 @@ import (
 	"github.com/hostler/hostler/core/db/dbtest"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/job"
-	"github.com/hostler/hostler/core/scope"
 )
 
 // service is the real handler, twice on one database; jobs of the kind "talk" say what the test tells them to.
@@ -33,13 +32,6 @@ type service struct {
 	queue *job.Queue
 	say   chan string
 	quit  chan struct{}
-}
-
-type resolver struct{ db *db.DB }
-
-func (r resolver) Resolve(ctx context.Context, on op.On, id int64) (op.Resource, error) {
-	thing, err := scope.Resolve(ctx, r.db, on.String(), id)
-	return op.Resource(thing), err
 }
 
 func newService(t *testing.T) *service {
@@ -75,7 +67,7 @@ func (s *service) instance(t *testing.T, d *db.DB) (*job.Queue, string) {
 		}
 	}))
 	queue.Register("fail", job.WorkerFunc(func(context.Context, *job.Run) error { return job.Fail("disk is full") }))
-	handler := apitest.Resource(op.Config{Authenticator: apitest.Callers{}, Resolver: resolver{d}, Recorder: audit.Recorder{DB: d}}, func(a *op.API) {
+	handler := apitest.Resource(op.Config{Authenticator: apitest.Callers{}, Resolver: op.Things{DB: d}, Recorder: audit.Recorder{DB: d}}, func(a *op.API) {
 		jobs.Register(a, jobs.Deps{Queue: queue})
 	})
 	server := httptest.NewServer(handler)

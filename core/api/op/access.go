@@ -150,9 +150,10 @@ func (a *API) authorize(ctx context.Context, q *request, caller *identity.Caller
 	return nil
 }
 
-// scope is the API key scope that the operation needs.
+// scope is the API key scope that the operation needs. What makes the service call an address that the caller names is no
+// reading, although it changes nothing.
 func (o *Operation) scope() string {
-	if o.Method == http.MethodGet || o.Spec.ReadOnly {
+	if o.Method == http.MethodGet || (o.Spec.ReadOnly && !o.Spec.Calls) {
 		return "read"
 	}
 	return o.resource() + ":write"
@@ -164,6 +165,27 @@ func (o *Operation) resource() string {
 	}
 	first, _, _ := strings.Cut(strings.TrimPrefix(o.Path, "/api/v1/"), "/")
 	return first
+}
+
+// Scopes lists, sorted, what the scopes of an API key may be: read, and <resource>:write for every resource that has an
+// operation. It is complete once all operations are registered.
+func (a *API) Scopes() []string {
+	scopes := []string{"read"}
+	for _, o := range a.operations {
+		if resource := o.resource(); resource != "" && !o.Spec.Public {
+			scopes = append(scopes, resource+":write")
+		}
+	}
+	slices.Sort(scopes)
+	return slices.Compact(scopes)
+}
+
+// Scopes is API.Scopes of the API that serves the request; nil outside requests.
+func Scopes(ctx context.Context) []string {
+	if q := requestOf(ctx); q != nil {
+		return q.api.Scopes()
+	}
+	return nil
 }
 
 // inScope reports whether scopes admit the operation; nil admits all, and write includes reading the same resource.

@@ -99,8 +99,9 @@ func (a *API) fail(ctx context.Context, p *problem.Error) {
 	}
 	q.failed = true
 	a.logProblem(q, p)
-	// Strangers do not fill the trail: a 401 is in the log only, unless the operation itself (log-in) has decided it.
-	anonymous := p.Code == problem.CodeUnauthenticated && q.operation != nil && !q.operation.Spec.Public
+	// Strangers do not fill the trail: a 401 is in the log only, unless the operation itself (log-in) has decided it. Who
+	// has been answered in part is none.
+	anonymous := p.Code == problem.CodeUnauthenticated && q.operation != nil && !q.operation.Spec.Public && !q.w.begun
 	if !anonymous {
 		if err := a.record(ctx, q, p); err != nil {
 			a.log.Error("recording a refused attempt failed", "request_id", q.id, "error", err)

@@ -44,7 +44,10 @@ type Config struct {
 	Observe func(operation, method string, status int, took time.Duration)
 	// KeepAlive is the time between comments on an idle event stream; 15 s when zero.
 	KeepAlive time.Duration
-	// Readmit is the time between two looks at whether the reader of an open event stream may still read it; 5 s when zero.
+	// Rights wakes those who watch over an open event stream; nil for none.
+	Rights Rights
+	// Readmit is the time between two looks at whether the reader of an open event stream may still read it, when no
+	// wake-up comes before: for what wakes nobody, such as the end of a session's time. 5 s when zero.
 	Readmit time.Duration
 	// StrictAudit panics when an operation that declares an audit action succeeds without having written its row
 	// inside the transaction of its change. For tests.
@@ -59,6 +62,10 @@ type API struct {
 	origins    *http.CrossOriginProtection
 	log        hclog.Logger
 	strangers  *strangers
+	// readmitting holds a value for each look at a reader's rights that is under way.
+	readmitting chan struct{}
+	// streams and downloads count those that are open.
+	streams, downloads *readers
 }
 
 // Operation is one registered operation.
@@ -71,6 +78,8 @@ type Operation struct {
 	Spec    Spec
 	// Stream operations answer with Server-Sent Events.
 	Stream bool
+	// Download operations answer with a file.
+	Download bool
 
 	bodyDeclared, bodyRequired bool
 	// params are the query and header parameters that the operation reads.
@@ -81,7 +90,8 @@ type Operation struct {
 
 // New makes an API without operations.
 func New(config Config) *API {
-	a := &API{config: config, origins: http.NewCrossOriginProtection(), log: config.Logger}
+	a := &API{config: config, origins: http.NewCrossOriginProtection(), log: config.Logger, readmitting: make(chan struct{}, readmitting),
+		streams: newReaders(mostStreams), downloads: newReaders(mostDownloads)}
 	if a.config.KeepAlive <= 0 {
 		a.config.KeepAlive = defaultKeepAlive
 	}

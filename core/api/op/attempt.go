@@ -109,6 +109,15 @@ func (a *API) record(ctx context.Context, q *request, p *problem.Error) error {
 	return a.config.Recorder.Record(ctx, entry)
 }
 
+// recordBegin writes the row of an attempt that is about to succeed. Should it fail after all, record writes another.
+func (a *API) recordBegin(ctx context.Context, q *request) error {
+	err := a.record(ctx, q, nil)
+	if q.attempt != nil {
+		q.attempt.recorded = false
+	}
+	return err
+}
+
 var (
 	placeholder = regexp.MustCompile(`\{[a-z_]+\}`)
 	plainWord   = regexp.MustCompile(`^[a-z][a-z_-]{0,31}$`)

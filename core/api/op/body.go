@@ -23,7 +23,8 @@ import (
 const defaultBodyTime = 30 * time.Second
 
 // readBody reads the body of an operation that declares one and notes in q.faults what is wrong with it as JSON. It is
-// empty when there is none, when it is not JSON at all, or when an optional one is null.
+// empty when there is none, when it is not JSON at all, or when an optional one is null. An operation that takes none has a
+// fault when there is one that says anything: what its sender asked for would not be done.
 func readBody(q *request, r *http.Request) ([]byte, error) {
 	limit := q.operation.Spec.MaxBody
 	if limit <= 0 {
@@ -32,7 +33,7 @@ func readBody(q *request, r *http.Request) ([]byte, error) {
 	if r.ContentLength > limit {
 		return nil, tooLarge(limit)
 	}
-	if !q.operation.bodyDeclared || r.Body == nil || r.Body == http.NoBody {
+	if r.Body == nil || r.Body == http.NoBody || !q.operation.bodyDeclared && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
 		return nil, nil
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(q.w, r.Body, limit))
@@ -53,6 +54,13 @@ func readBody(q *request, r *http.Request) ([]byte, error) {
 	if len(bytes.TrimSpace(body)) == 0 {
 		return nil, nil
 	}
+	if !q.operation.bodyDeclared {
+		if !says(body) {
+			return nil, nil
+		}
+		q.faults = append(q.faults, problem.Fault{Loc: []any{"body"}, Msg: "this operation takes no body", Type: "body_forbidden"})
+		return nil, nil
+	}
 	if err := isJSON(r.Header); err != nil {
 		return nil, err
 	}
@@ -64,7 +72,16 @@ func readBody(q *request, r *http.Request) ([]byte, error) {
 	if !whole {
 		return nil, nil
 	}
+	if further := q.operation.Spec.Faults; further != nil {
+		q.faults = append(q.faults, further(body)...)
+	}
 	return body, nil
+}
+
+// says reports whether a body is more than the empty ones that clients send where none is needed.
+func says(body []byte) bool {
+	text := string(bytes.TrimSpace(body))
+	return text != "" && text != "null" && text != "{}"
 }
 
 func tooLarge(limit int64) *problem.Error {

@@ -15,13 +15,13 @@ func (o *Operation) Check() error {
 	switch {
 	case writes && spec.Audit.Action == "":
 		return fmt.Errorf("%s changes something and declares no audit action", spec.ID)
-	case o.Method == http.MethodGet && spec.Audit.Action != "":
+	case o.Method == http.MethodGet && spec.Audit.Action != "" && !o.Download:
 		return fmt.Errorf("%s only reads and declares an audit action", spec.ID)
 	case spec.ReadOnly && o.Method == http.MethodGet:
 		return fmt.Errorf("%s is a GET and declares ReadOnly", spec.ID)
 	case spec.Public && (spec.Role != identity.NoRole || spec.On != Instance || spec.Scope != ""):
 		return fmt.Errorf("%s is public and declares a role, a place or a scope", spec.ID)
-	case !spec.Public && spec.Role == identity.NoRole && !strings.HasPrefix(o.Path, "/api/v1/auth/"):
+	case !spec.Public && spec.Role == identity.NoRole && !strings.HasPrefix(o.Path, "/api/v1/auth/") && !strings.HasPrefix(o.Path, "/api/v1/api-keys"):
 		return fmt.Errorf("%s declares no role; only operations on one's own account may", spec.ID)
 	}
 	for _, thing := range []On{Host, VM, App, Job} {

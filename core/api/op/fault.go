@@ -63,6 +63,11 @@ func (q *request) invalid(status int, msg string, errs []error) error {
 	}
 	raw := len(q.faults) > 0
 	for _, err := range errs {
+		// A huma.Resolver tells its faults as a problem of ours. What it says of a value that could not be bound is void.
+		if own, ok := errors.AsType[*problem.Error](err); ok && own.Code == problem.CodeInvalid {
+			faults = append(faults, elsewhere(own.Faults, faults)...)
+			continue
+		}
 		fault := translate(err)
 		// The second decoding stumbles over what inspect has already named.
 		if _, ok := errors.AsType[*huma.ErrorDetail](err); ok && raw && fault.Type == "value_error" && len(fault.Loc) == 1 {
@@ -71,6 +76,13 @@ func (q *request) invalid(status int, msg string, errs []error) error {
 		faults = append(faults, fault)
 	}
 	return problem.Invalid(tidy(faults)...)
+}
+
+// elsewhere are the faults at places where nothing was found yet.
+func elsewhere(faults, found []problem.Fault) []problem.Fault {
+	return slices.DeleteFunc(slices.Clone(faults), func(f problem.Fault) bool {
+		return slices.ContainsFunc(found, func(g problem.Fault) bool { return slices.Equal(f.Loc, g.Loc) })
+	})
 }
 
 func bodyMissing(msg string) bool { return msg == "request body is required" }

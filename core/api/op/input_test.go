@@ -162,7 +162,10 @@ func TestBodies(t *testing.T) {
 		{"compressed", "POST", "/api/v1/hosts", ok, "application/json", []string{"Content-Encoding", "gzip"}, 415},
 		{"too large", "POST", "/api/v1/hosts", `{"name":"` + strings.Repeat("a", 1<<20) + `"}`, "application/json", nil, 413},
 		{"too large where none is declared", "POST", "/api/v1/hosts/7/start", strings.Repeat("a", 1<<20+1), "text/plain", nil, 413},
-		{"ignored where none is declared", "POST", "/api/v1/hosts/7/start", "whatever", "text/plain", nil, 202},
+		{"something where none is taken", "POST", "/api/v1/hosts/7/start", `{"confirm":"x"}`, "application/json", nil, 422},
+		{"anything where none is taken", "POST", "/api/v1/hosts/7/start", "whatever", "text/plain", nil, 422},
+		{"an empty object where none is taken", "POST", "/api/v1/hosts/7/start", " {} ", "application/json", nil, 202},
+		{"nothing with a type where none is taken", "POST", "/api/v1/hosts/7/start", "", "application/x-www-form-urlencoded", nil, 202},
 		{"optional, none", "DELETE", "/api/v1/hosts/7", "", "", nil, 409},
 		{"optional, empty with a type", "DELETE", "/api/v1/hosts/7", "", "application/json", nil, 409},
 		{"optional, null", "DELETE", "/api/v1/hosts/7", "null", "application/json", nil, 409},
@@ -216,8 +219,8 @@ func TestOptional(t *testing.T) {
 	}
 	for input, want := range map[string]body{
 		`{"name":null}`:            {Name: op.Optional[string]{Set: true, Null: true}},
-		`{"name":"a","port":null}`: {Name: op.Given("a"), Port: op.Optional[int]{Set: true, Null: true}},
-		`{"port":8006}`:            {Port: op.Given(8006)},
+		`{"name":"a","port":null}`: {Name: op.Optional[string]{Set: true, Value: "a"}, Port: op.Optional[int]{Set: true, Null: true}},
+		`{"port":8006}`:            {Port: op.Optional[int]{Set: true, Value: 8006}},
 	} {
 		s := newSample(t, sampleConfig{})
 		if w := s.call("PATCH", "/api/v1/hosts/7", input, as("admin")...); w.Code != 200 || s.got != want {

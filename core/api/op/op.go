@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/problem"
 )
 
 // On says what an operation acts on, and so where its role must be held.
@@ -76,14 +77,20 @@ type Spec struct {
 	// Scope is the resource of an API key's scope; by default the first segment after /api/v1. GET needs "read" or
 	// "<scope>:write", every other method "<scope>:write".
 	Scope string
-	// ReadOnly marks a method other than GET that changes nothing (probe, token script); its key scope is "read".
+	// ReadOnly marks a method other than GET that changes nothing (probe, token script). Its key scope is "read", unless it
+	// Calls: a key that may only read must not make the service dial addresses.
 	ReadOnly bool
 	// Calls marks an operation that calls the hypervisor before it answers: 502, 503 and 504 are among its answers.
 	Calls bool
+	// Faults names what else is wrong with a body, so that it is told together with what the schema finds. It is given a
+	// body of well-formed JSON that need not fit the schema. Nil for operations whose schema says all.
+	Faults func(body []byte) []problem.Fault
 	// MaxBody in bytes; 1 MiB when zero.
 	MaxBody int64
-	// Timeout is how long the handler may take; 60 s when zero. Streams have none.
+	// Timeout is how long the handler may take; 60 s when zero, and an hour for a download. Streams have none.
 	Timeout time.Duration
+	// Content are the media types of a download.
+	Content []string
 }
 
 // Body is the usual output: a JSON body.

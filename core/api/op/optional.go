@@ -21,9 +21,6 @@ type Optional[T any] struct {
 	Value T
 }
 
-// Given makes an Optional that holds a value.
-func Given[T any](value T) Optional[T] { return Optional[T]{Set: true, Value: value} }
-
 // Pointer is the value as a pointer, nil for null and for absent.
 func (o Optional[T]) Pointer() *T {
 	if !o.Set || o.Null {

@@ -10,24 +10,78 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// guard ends a stream once its reader may no longer have it. What cannot be found out, because the database is away,
-// ends nothing: a handler has nothing to send then either.
-func (q *request) guard(ctx context.Context, s *EventStream) {
+// Rights tells when a caller's rights may have changed.
+type Rights interface {
+	// Watch yields a channel that holds one wake-up, however many came; stop ends it.
+	Watch(userID int64) (woken <-chan struct{}, stop func())
+}
+
+const (
+	// readmitGap is the least time between two looks of one answer that were woken: a storm of wake-ups becomes a few.
+	readmitGap = 100 * time.Millisecond
+	// readmitting is how many answers are looked at together: all are woken at once after a break of the database.
+	readmitting = 4
+)
+
+// guard watches over an answer that takes long, and calls end once its reader may no longer have it: at the next
+// wake-up, and at the latest after Config.Readmit. What cannot be found out, because the database is away, ends nothing:
+// a handler has nothing to send then either. It returns when ctx ends.
+func (q *request) guard(ctx context.Context, end func(cause error)) {
 	if q.operation.Spec.Public {
 		return
 	}
+	var woken <-chan struct{}
 	ticker := time.NewTicker(q.api.config.Readmit)
 	defer ticker.Stop()
+	if caller := identity.FromContext(ctx); caller != nil && q.api.config.Rights != nil {
+		var stop func()
+		woken, stop = q.api.config.Rights.Watch(caller.UserID)
+		defer stop()
+		// What changed between the admission and the watch woke nobody.
+		if q.ended(ctx, end) {
+			return
+		}
+	}
 	for {
+		looked := time.Now()
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
+		case <-woken:
+			pause(ctx, readmitGap-time.Since(looked))
 		}
-		if err := q.readmit(ctx); err != nil && problem.From(err).Status() < 500 {
-			s.end(fmt.Errorf("the reader of the stream may no longer read it: %w", err))
+		if q.ended(ctx, end) {
 			return
 		}
+	}
+}
+
+// ended looks whether the reader may read on, and calls end when not.
+func (q *request) ended(ctx context.Context, end func(cause error)) bool {
+	select {
+	case q.api.readmitting <- struct{}{}:
+		defer func() { <-q.api.readmitting }()
+	case <-ctx.Done():
+		return true
+	}
+	err := q.readmit(ctx)
+	if err == nil || problem.From(err).Status() >= 500 {
+		return false
+	}
+	end(fmt.Errorf("the reader may no longer have the answer: %w", err))
+	return true
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	if d <= 0 {
+		return
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
 	}
 }
 

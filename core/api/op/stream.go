@@ -20,7 +20,7 @@ const (
 	defaultKeepAlive = 15 * time.Second
 	// sendTime is how long a reader may take to accept one event before the stream ends.
 	sendTime = 10 * time.Second
-	// defaultReadmit bounds how long a reader reads on after a log-out, a deactivation or the loss of a role.
+	// defaultReadmit bounds how long a reader reads on whose session has run out, or whose wake-up was lost.
 	defaultReadmit = 5 * time.Second
 )
 
@@ -121,7 +121,7 @@ func (s *EventStream) beat(ctx context.Context, every time.Duration) {
 
 // Stream declares an operation that answers GET with Server-Sent Events until the handler returns or the reader goes
 // away, which ends the handler's context. It ends as well when the reader may no longer read it, or holds other roles
-// than at its beginning. An error before the first event is an ordinary problem; after it the stream just ends, and the
+// than at its beginning. One user has at most 64 streams open in an instance, more are rate_limited. An error before the first event is an ordinary problem; after it the stream just ends, and the
 // reader comes back with the id of the last event it saw:
 //
 //	type eventsIn struct {
@@ -157,15 +157,20 @@ func Stream[I any](a *API, path string, handler func(context.Context, *I, *Event
 
 // stream runs the handler with its keep-alive. It ends the keep-alive before it returns: the writer is not to be used after.
 func stream[I any](ctx context.Context, q *request, in *I, handler func(context.Context, *I, *EventStream) error) error {
+	leave, err := q.api.streams.enter(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	ctx, cancel := context.WithCancelCause(ctx)
 	s := &EventStream{w: q.w, control: http.NewResponseController(q.w), cancel: cancel}
 	_ = s.control.SetWriteDeadline(time.Time{})
 	var beating sync.WaitGroup
 	beating.Go(func() { s.beat(ctx, q.api.config.KeepAlive) })
-	beating.Go(func() { q.guard(ctx, s) })
+	beating.Go(func() { q.guard(ctx, s.end) })
 	defer beating.Wait()
 	defer cancel(nil)
-	err := handler(ctx, in, s)
+	err = handler(ctx, in, s)
 	if err == nil && !s.started() {
 		return s.Open()
 	}

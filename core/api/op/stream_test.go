@@ -188,6 +188,61 @@ func TestStreamEndsWithTheRightToReadIt(t *testing.T) {
 	}
 }
 
+// bell is a source of wake-ups that a test rings.
+type bell struct{ c chan struct{} }
+
+func (b bell) Watch(int64) (<-chan struct{}, func()) { return b.c, func() {} }
+
+// A wake-up ends a stream long before the next look; a storm of them makes few looks.
+func TestStreamIsLookedAtWhenRightsMayHaveChanged(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	s := &sample{caller: &identity.Caller{UserID: 5, Teams: map[int64]identity.Role{1: identity.Viewer}}}
+	guarded := &lockedSample{sample: s, mu: &mu}
+	rights := bell{make(chan struct{}, 1)}
+	a := op.New(op.Config{Router: route.New(), Authenticator: guarded, Resolver: guarded, Recorder: s, Readmit: time.Hour, Rights: rights})
+	op.Stream(a, "/api/v1/events", func(ctx context.Context, _ *nothing, out *op.EventStream) error {
+		if err := out.Open(); err != nil {
+			return err
+		}
+		<-ctx.Done()
+		return ctx.Err()
+	}, op.Spec{ID: "stream", Summary: "Stream", Tag: "Try", Role: identity.Viewer, On: op.Anywhere})
+	server := httptest.NewServer(a)
+	defer server.Close()
+	answer, err := http.Get(server.URL + "/api/v1/events")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	asked := func() int {
+		mu.Lock()
+		defer mu.Unlock()
+		return guarded.asked
+	}
+	began := time.Now()
+	rings := 0
+	for ; time.Since(began) < time.Second; rings++ {
+		rights.c <- struct{}{} // taken as soon as the guard looks for the next
+	}
+	if looks := asked(); looks > 14 || looks < 3 || rings > 14 {
+		t.Errorf("%d looks after %d wake-ups in a second", looks, rings)
+	}
+	mu.Lock()
+	s.auth = problem.New(problem.CodeUnauthenticated, "log in")
+	mu.Unlock()
+	select {
+	case rights.c <- struct{}{}:
+	default:
+	}
+	if _, err := io.ReadAll(answer.Body); err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(began); took > 20*time.Second {
+		t.Errorf("the stream ended after %v", took)
+	}
+}
+
 // A database that is away for a moment is no reason to end a stream.
 func TestStreamOutlivesAnAuthenticatorThatFails(t *testing.T) {
 	t.Parallel()

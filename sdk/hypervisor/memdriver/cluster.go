@@ -19,6 +19,8 @@ type Spec struct {
 	// VMs and Containers are spread over the nodes; their ids count from 100. Every third one is stopped.
 	VMs        int
 	Containers int
+	// Prefix begins the name of every node and guest, so that two clusters can be told apart.
+	Prefix string
 	// TaskTime is how long an action takes; zero is 10 ms.
 	TaskTime time.Duration
 }
@@ -28,6 +30,7 @@ type Cluster struct {
 	address     string
 	fingerprint string
 	taskTime    time.Duration
+	prefix      string
 	anyToken    bool
 
 	mu       sync.Mutex
@@ -42,7 +45,7 @@ type Cluster struct {
 
 func newCluster(address string, spec Spec) *Cluster {
 	c := &Cluster{
-		address: address, taskTime: spec.TaskTime,
+		address: address, taskTime: spec.TaskTime, prefix: spec.Prefix,
 		guests: map[int64]*hypervisor.Guest{}, nextID: 100, tokens: map[string]token{}, knobs: map[string]Knob{},
 	}
 	if c.taskTime == 0 {
@@ -51,7 +54,7 @@ func newCluster(address string, spec Spec) *Cluster {
 	sum := sha256.Sum256([]byte(address))
 	c.fingerprint = hypervisor.Fingerprint(&x509.Certificate{Raw: sum[:]})
 	for i := range max(spec.Nodes, 1) {
-		c.nodes = append(c.nodes, fmt.Sprintf("node%d", i+1))
+		c.nodes = append(c.nodes, fmt.Sprintf("%snode%d", spec.Prefix, i+1))
 	}
 	for i := range spec.VMs + spec.Containers {
 		kind, status := hypervisor.VM, hypervisor.GuestRunning
@@ -145,7 +148,7 @@ func (c *Cluster) newGuest(kind hypervisor.GuestKind, status string) *hypervisor
 	c.nextID++
 	g := &hypervisor.Guest{
 		GuestRef:    hypervisor.GuestRef{Kind: kind, Node: c.nodes[int(id)%len(c.nodes)], ID: id},
-		Name:        fmt.Sprintf("%s-%d", kind, id),
+		Name:        fmt.Sprintf("%s%s-%d", c.prefix, kind, id),
 		Tags:        []string{"mem"},
 		CPUs:        ptr(2.0),
 		MemoryTotal: ptr(int64(2 << 30)),

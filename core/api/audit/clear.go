@@ -1,0 +1,36 @@
+package audit
+
+import (
+	"context"
+	"time"
+
+	"github.com/hostler/hostler/core/api/op"
+)
+
+type clearInput struct {
+	Body *ClearIn
+}
+
+// ClearIn says how much of the trail goes.
+type ClearIn struct {
+	Before  *time.Time `json:"before,omitempty" example:"2026-01-01T00:00:00Z" doc:"Only rows older than this go; absent or null: all"`
+	Confirm *string    `json:"confirm,omitempty" maxLength:"200" doc:"The phrase: clear audit log"`
+}
+
+// Cleared is the answer of a clearing.
+type Cleared struct {
+	Deleted int64 `json:"deleted" example:"4711" doc:"How many rows went"`
+}
+
+func (h handlers) clear(ctx context.Context, in *clearInput) (*op.Body[Cleared], error) {
+	var before *time.Time
+	confirm := ""
+	if in.Body != nil {
+		before = in.Body.Before
+		if in.Body.Confirm != nil {
+			confirm = *in.Body.Confirm
+		}
+	}
+	deleted, err := h.chain.Clear(ctx, before, confirm)
+	return &op.Body[Cleared]{Body: Cleared{Deleted: deleted}}, err
+}

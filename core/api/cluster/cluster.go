@@ -1,0 +1,26 @@
+// Package cluster is the HTTP resource of what concerns all hosts together.
+package cluster
+
+import (
+	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/identity"
+)
+
+// Deps is what the operations work with.
+type Deps struct{ DB *db.DB }
+
+type handlers struct{ db *db.DB }
+
+const tag = "Cluster"
+
+// Register declares the operations.
+func Register(a *op.API, deps Deps) {
+	h := handlers{deps.DB}
+	op.Get(a, "/api/v1/cluster/activity", h.activity, op.Spec{
+		ID: "list_activity", Summary: "List what happened lately", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
+		Description: "Jobs, alerts and entries of the audit trail merged, the newest first. A job stands where it was asked for, with its status at " +
+			"present, and for the entry of the trail that started it; that entry is left out. Jobs and alerts are those on hosts that the caller may " +
+			"see; entries of the trail are shown to those who may read it.",
+	})
+}

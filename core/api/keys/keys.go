@@ -1,0 +1,141 @@
+// Package keys is the HTTP resource of the caller's own API keys.
+package keys
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/problem"
+)
+
+// Deps is what the resource works with.
+type Deps struct{ Users *identity.Store }
+
+type handlers struct{ users *identity.Store }
+
+const tag = "API keys"
+
+// Register declares the operations. They need no role: they are about the caller's own account only, and a key may
+// nothing that its user may not.
+func Register(a *op.API, deps Deps) {
+	h := handlers{deps.Users}
+	op.Get(a, "/api/v1/api-keys", h.list, op.Spec{
+		ID: "list_api_keys", Summary: "List own API keys", Tag: tag, On: op.Anywhere,
+		Description: "The caller's keys, the newest first, expired ones too. Of a key only its beginning is shown, by which one that was " +
+			"found somewhere can be told from others.",
+	})
+	op.Post(a, "/api/v1/api-keys", h.create, op.Spec{
+		ID: "create_api_key", Summary: "Make an API key", Tag: tag, On: op.Anywhere, Status: http.StatusCreated, Audit: op.Audit{Action: "api_key.create"},
+		Description: "The answer has the key itself in `key`, this once: send it as `Authorization: Bearer svc_…`. A key may never do more than its " +
+			"user may at that moment, and it stops when the user is deactivated. It goes on when the password changes.\n\n" +
+			"`scopes` narrow it: `read` admits every operation that only reads, `<resource>:write` all operations of one resource, reading " +
+			"included; each operation names its scope in `x-scope`. Null or no `scopes` means all that the user may do; an empty list is 422, like an " +
+			"unknown scope.\n\n" +
+			"A key can make further keys, with scopes that it has itself and not beyond its own end: else 403. Revoking it leaves those in force; " +
+			"the list and the audit trail show them. Operations on one's own account work with the scope `auth:write`; those that need the password " +
+			"need it from a key too, and a second factor is enrolled in a session only. `users:write` and `teams:write` make accounts, set passwords and give roles " +
+			"up to the user's own: guard such keys like ones without scopes. A user has at most 100 keys, beyond that 409 `conflict`.",
+	})
+	op.Delete(a, "/api/v1/api-keys/:key_id", h.revoke, op.Spec{
+		ID: "revoke_api_key", Summary: "Revoke one of the own API keys", Tag: tag, On: op.Anywhere, Status: http.StatusNoContent,
+		Audit:       op.Audit{Action: "api_key.revoke", Target: "key_id"},
+		Description: "The key stops at once. Someone else's key is 404, like one that does not exist.",
+	})
+}
+
+// Key is an API key without what is secret in it.
+type Key struct {
+	ID         int64      `json:"id" example:"4"`
+	Name       string     `json:"name" example:"backup script"`
+	Prefix     string     `json:"prefix" example:"svc_q7Rt2w" doc:"How the key begins"`
+	Current    bool       `json:"current" doc:"Whether this request came with it"`
+	Scopes     []string   `json:"scopes" nullable:"true" example:"[\"read\",\"vms:write\"]" doc:"Null means all that the user may do"`
+	ExpiresAt  *time.Time `json:"expires_at" doc:"Null for a key without an end"`
+	LastUsedAt *time.Time `json:"last_used_at" doc:"Last use, exact to a minute; null before the first"`
+	CreatedAt  time.Time  `json:"created_at"`
+}
+
+func keyOf(k *identity.Key, caller *identity.Caller) Key {
+	return Key{
+		ID: k.ID, Name: k.Name, Prefix: k.Prefix, Current: k.ID == caller.KeyID, Scopes: k.Scopes,
+		ExpiresAt: utc(k.ExpiresAt), LastUsedAt: utc(k.LastUsedAt), CreatedAt: k.CreatedAt.UTC(),
+	}
+}
+
+func utc(t *time.Time) *time.Time {
+	if t == nil {
+		return nil
+	}
+	return new(t.UTC())
+}
+
+func (h handlers) list(ctx context.Context, _ *struct{}) (*op.List[Key], error) {
+	caller := identity.FromContext(ctx)
+	found, err := h.users.Keys(ctx, caller.UserID)
+	if err != nil {
+		return nil, err
+	}
+	list := &op.List[Key]{Total: len(found)}
+	for i := range found {
+		list.Body = append(list.Body, keyOf(&found[i], caller))
+	}
+	return list, nil
+}
+
+type createInput struct {
+	Body struct {
+		Name      string     `json:"name" minLength:"1" maxLength:"200" example:"backup script" doc:"What the key is for"`
+		ExpiresAt *time.Time `json:"expires_at,omitempty" doc:"When it ends, as in RFC 3339; null for never"`
+		Scopes    []string   `json:"scopes,omitempty" nullable:"true" maxItems:"100" example:"[\"read\",\"vms:write\"]" doc:"read, or <resource>:write; null means all that the user may do"`
+	}
+}
+
+var _ huma.Resolver = (*createInput)(nil)
+
+func (in *createInput) key() identity.NewKey {
+	return identity.NewKey{Name: in.Body.Name, Scopes: in.Body.Scopes, ExpiresAt: in.Body.ExpiresAt}
+}
+
+// Resolve implements huma.Resolver: what the schema cannot say is told together with what it can.
+func (in *createInput) Resolve(ctx huma.Context) []error {
+	faults := in.key().Faults()
+	known := op.Scopes(ctx.Context())
+	for i, scope := range in.Body.Scopes {
+		if !slices.Contains(known, scope) {
+			faults = append(faults, problem.Fault{Loc: []any{"body", "scopes", i}, Msg: "is no scope of this service: read, or <resource>:write", Type: "enum"})
+		}
+	}
+	if len(faults) == 0 {
+		return nil
+	}
+	return []error{problem.Invalid(faults...)}
+}
+
+// Created is a new key with its secret text.
+type Created struct {
+	Key
+	Secret string `json:"key" example:"svc_q7Rt2w…" doc:"The key itself, shown this once"`
+}
+
+func (h handlers) create(ctx context.Context, in *createInput) (*op.Body[Created], error) {
+	caller := identity.FromContext(ctx)
+	key, text, err := h.users.CreateKey(ctx, caller, in.key())
+	if err != nil {
+		return nil, err
+	}
+	return &op.Body[Created]{Body: Created{keyOf(key, caller), text}}, nil
+}
+
+type revokeInput struct {
+	KeyID int64 `path:"key_id" doc:"The key's id"`
+}
+
+func (h handlers) revoke(ctx context.Context, in *revokeInput) (*op.Empty, error) {
+	return &op.Empty{}, h.users.RevokeKey(ctx, identity.FromContext(ctx).UserID, in.KeyID)
+}

@@ -1,0 +1,237 @@
+package op
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"mime"
+	"net/http"
+	"reflect"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+const (
+	// fileChunk is how much of a file is gathered before it goes out; until then a failure is an ordinary problem.
+	fileChunk = 64 << 10
+	// chunkTime is how long a reader may take to accept one chunk before the download ends.
+	chunkTime = 30 * time.Second
+	// defaultDownload is how long a download may take where its declaration says nothing.
+	defaultDownload = time.Hour
+)
+
+// File is the answer of a Download. It is an io.Writer that gathers chunks; it never holds more than one. Open comes first.
+type File struct {
+	mu      sync.Mutex
+	ended   atomic.Bool // by end, which may have to wait for mu
+	ctx     context.Context
+	q       *request
+	control *http.ResponseController
+	cancel  context.CancelCauseFunc
+	headers http.Header
+	head    bool
+	begun   bool
+	buffer  bytes.Buffer
+	err     error
+}
+
+var (
+	// errHeadersOnly ends the handler of a HEAD request, which has no body.
+	errHeadersOnly = errors.New("only the headers are wanted")
+	// errFinished ends the context of a download whose handler has returned.
+	errFinished = errors.New("the download is over")
+)
+
+// Open says what the file is: its media type, with charset where it has one, and the name under which a browser saves it.
+// Nothing goes out yet. An error means that nothing more is wanted; the handler returns it.
+func (f *File) Open(contentType, name string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.headers = http.Header{
+		"Content-Type":        {contentType},
+		"Content-Disposition": {mime.FormatMediaType("attachment", map[string]string{"filename": name})},
+		"X-Accel-Buffering":   {"no"},
+	}
+	if f.head {
+		if err := f.begin(); err != nil {
+			return err
+		}
+		return errHeadersOnly
+	}
+	return nil
+}
+
+// Write adds to the file. An error means that the reader is gone, or may not read on: the handler returns it, and its
+// context has ended too.
+func (f *File) Write(p []byte) (int, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.err != nil {
+		return 0, f.err
+	}
+	if f.headers == nil {
+		return 0, errors.New("writing to a file that was not opened")
+	}
+	written := 0
+	for len(p) > 0 {
+		n := min(len(p), fileChunk-f.buffer.Len())
+		f.buffer.Write(p[:n])
+		p, written = p[n:], written+n
+		if f.buffer.Len() == fileChunk {
+			if err := f.send(); err != nil {
+				return written, err
+			}
+		}
+	}
+	return written, nil
+}
+
+// begin enters the download into the trail and then sends the headers: nothing is read that is not recorded.
+func (f *File) begin() error {
+	if f.begun {
+		return nil
+	}
+	if !f.head {
+		if err := f.q.api.recordBegin(f.ctx, f.q); err != nil {
+			return f.stop(fmt.Errorf("recording a download: %w", err))
+		}
+	}
+	f.begun = true
+	for name, values := range f.headers {
+		f.q.w.Header()[name] = values
+	}
+	f.q.w.WriteHeader(http.StatusOK)
+	return nil
+}
+
+// send puts what was gathered on the wire.
+func (f *File) send() error {
+	if err := f.begin(); err != nil {
+		return err
+	}
+	_ = f.control.SetWriteDeadline(time.Now().Add(chunkTime)) // only the real server has deadlines
+	if f.ended.Load() {
+		return f.stop(errors.New("the download was ended"))
+	}
+	if _, err := f.q.w.Write(f.buffer.Bytes()); err != nil {
+		return f.stop(fmt.Errorf("sending a file: %w", err))
+	}
+	f.buffer.Reset()
+	return nil
+}
+
+func (f *File) stop(cause error) error {
+	if f.err == nil {
+		f.err = cause
+	}
+	f.cancel(f.err)
+	return f.err
+}
+
+// end lets nothing more out, not even what is being sent.
+func (f *File) end(cause error) {
+	f.ended.Store(true)
+	_ = f.control.SetWriteDeadline(time.Now())
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	_ = f.stop(cause)
+}
+
+// finish sends the rest of a file that is whole.
+func (f *File) finish() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch {
+	case f.err != nil:
+		return f.err
+	case f.headers == nil:
+		return errors.New("the handler of a download opened no file")
+	case f.head:
+		return nil
+	}
+	return f.send()
+}
+
+// Download declares an operation that answers GET with a file of any length, written as it is made. The handler opens the
+// file and writes to it; Spec.Content lists the media types that it may have. A failure before the first chunk of 64 KiB went
+// out is an ordinary problem. After it the connection is broken off, so that half a file never looks whole; that is also what
+// happens when the reader may no longer read it, or holds other roles than at the beginning. A reader that takes longer than
+// 30 s for a chunk, or longer for all than Spec.Timeout (an hour when zero), is left. One user has at most two downloads
+// under way in an instance, more are rate_limited.
+//
+// A download may declare an audit action. Its row is written before the first byte goes out; a download that is broken off
+// has a second one.
+func Download[I any](a *API, path string, handler func(context.Context, *I, *File) error, spec Spec) {
+	if len(spec.Content) == 0 {
+		panic(fmt.Sprintf("op: the download %s names no media type", spec.ID))
+	}
+	if spec.Timeout == 0 {
+		spec.Timeout = defaultDownload
+	}
+	operation := a.declare(http.MethodGet, path, spec, reflect.TypeFor[I]())
+	operation.Download = true
+	declared := operation.describe()
+	content := map[string]*huma.MediaType{}
+	for _, media := range spec.Content {
+		content[media] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString}}
+	}
+	declared.Responses = map[string]*huma.Response{"200": {Description: "A file", Content: content}}
+	type file struct{ Body func(huma.Context) }
+	huma.Register(a.huma, declared, func(ctx context.Context, in *I) (*file, error) {
+		q := requestOf(ctx)
+		if err := q.ready(); err != nil {
+			return nil, a.refusal(ctx, err)
+		}
+		return &file{func(e huma.Context) {
+			err := download(ctx, q, e.Method() == http.MethodHead, in, handler)
+			if err == nil {
+				return
+			}
+			begun := q.w.begun
+			if !begun { // end may have passed the deadline
+				_ = http.NewResponseController(q.w).SetWriteDeadline(time.Now().Add(chunkTime))
+			}
+			a.fail(ctx, a.problem(ctx, err))
+			if begun {
+				panic(http.ErrAbortHandler)
+			}
+		}}, nil
+	})
+	a.finish(operation)
+}
+
+// download runs the handler beside its guard, which it ends before it returns.
+func download[I any](ctx context.Context, q *request, head bool, in *I, handler func(context.Context, *I, *File) error) error {
+	leave, err := q.api.downloads.enter(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	ctx, cancel := context.WithCancelCause(ctx)
+	f := &File{ctx: ctx, q: q, control: http.NewResponseController(q.w), cancel: cancel, head: head}
+	var guarding sync.WaitGroup
+	guarding.Go(func() { q.guard(ctx, cancel) })
+	guarding.Go(func() {
+		<-ctx.Done()
+		if cause := context.Cause(ctx); cause != errFinished {
+			f.end(cause)
+		}
+	})
+	defer guarding.Wait()
+	defer cancel(errFinished)
+	err = handler(ctx, in, f)
+	if errors.Is(err, errHeadersOnly) {
+		err = nil
+	}
+	if err == nil {
+		err = f.finish()
+	}
+	if cause := context.Cause(ctx); err != nil && cause != nil {
+		return cause // what the handler says of its ended context is less
+	}
+	return err
+}

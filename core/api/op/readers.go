@@ -1,0 +1,50 @@
+package op
+
+import (
+	"context"
+	"sync"
+
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/problem"
+)
+
+// How many answers that last one user may have open at a time in one instance, with sessions and keys together. Each costs
+// memory and looks at the database for as long as it is open, and a download may hold a connection to it.
+const (
+	mostStreams   = 64
+	mostDownloads = 2
+)
+
+// readers counts such answers by user.
+type readers struct {
+	most int
+
+	mu   sync.Mutex
+	open map[int64]int
+}
+
+func newReaders(most int) *readers { return &readers{most: most, open: map[int64]int{}} }
+
+// enter counts one more of the context's caller until leave is called, or is a problem of code rate_limited. Callers who are
+// not known are not counted: public operations bound themselves.
+func (r *readers) enter(ctx context.Context) (leave func(), err error) {
+	caller := identity.FromContext(ctx)
+	if caller == nil {
+		return func() {}, nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.open[caller.UserID] >= r.most {
+		busy := problem.New(problem.CodeRateLimited, "you have %d answers of this kind open already; close one first", r.most)
+		busy.RetryAfter = 5
+		return nil, busy
+	}
+	r.open[caller.UserID]++
+	return func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if r.open[caller.UserID]--; r.open[caller.UserID] == 0 {
+			delete(r.open, caller.UserID)
+		}
+	}, nil
+}

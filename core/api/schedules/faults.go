@@ -1,0 +1,92 @@
+package schedules
+
+import (
+	"encoding/json"
+
+	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/core/schedule"
+)
+
+// shapes are the schemas of the kinds' parameters by kind.
+type shapes map[string]*op.Shape
+
+func newShapes(kinds []schedule.Kind) shapes {
+	all := shapes{}
+	for _, kind := range kinds {
+		all[kind.Name] = op.NewShape(kind.Name, kind.Params)
+	}
+	return all
+}
+
+func (s shapes) check(kind schedule.Kind, params json.RawMessage) []problem.Fault {
+	return s[kind.Name].Faults(params, "body.params")
+}
+
+// createFaults is what the body's own schema cannot tell.
+func (h handlers) createFaults(body []byte) []problem.Fault {
+	given := parse(body)
+	if _, ok := given["timezone"]; !ok {
+		given["timezone"] = schedule.DefaultZone
+	}
+	if given["params"] == nil {
+		given["params"] = json.RawMessage("{}")
+	}
+	return h.faults(given)
+}
+
+// updateFaults is the same for a body of which everything may be absent, with what must not be null.
+func (h handlers) updateFaults(body []byte) []problem.Fault {
+	given := parse(body)
+	faults := h.faults(given)
+	for _, key := range []string{"name", "cron", "job_kind", "enabled"} {
+		if value, ok := given[key]; ok && value == nil {
+			faults = append(faults, problem.Fault{Loc: []any{"body", key}, Msg: "must not be null", Type: "null_forbidden"})
+		}
+	}
+	return faults
+}
+
+// faults looks at those fields that are there and of the right type; the schema names the others. Parameters are held
+// against their kind's schema where the kind is there as well.
+func (h handlers) faults(given map[string]any) []problem.Fault {
+	draft, looked := schedule.Draft{Params: json.RawMessage("{}")}, map[string]bool{}
+	for key, field := range map[string]*string{"name": &draft.Name, "cron": &draft.Cron, "timezone": &draft.Timezone, "job_kind": &draft.JobKind} {
+		if text, ok := given[key].(string); ok && text != "" {
+			*field, looked[key] = text, true
+		}
+	}
+	if object, ok := given["params"].(json.RawMessage); ok {
+		draft.Params, looked["params"] = object, true
+	}
+	var faults []problem.Fault
+	for _, fault := range h.schedules.Faults(draft, h.shapes.check) {
+		if key, ok := fault.Loc[1].(string); ok && looked[key] {
+			faults = append(faults, fault)
+		}
+	}
+	return faults
+}
+
+// parse gives the body's members: texts as such, objects as their JSON, null as nil.
+func parse(body []byte) map[string]any {
+	var members map[string]json.RawMessage
+	given := map[string]any{}
+	if json.Unmarshal(body, &members) != nil {
+		return given // the schema says what it is instead
+	}
+	for key, raw := range members {
+		var text string
+		switch {
+		case string(raw) == "null":
+			given[key] = nil
+		case raw[0] == '{':
+			given[key] = raw
+		case json.Unmarshal(raw, &text) == nil:
+			given[key] = text
+		default:
+			given[key] = false
+		}
+	}
+	return given
+}

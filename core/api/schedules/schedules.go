@@ -1,0 +1,185 @@
+// Package schedules is the HTTP resource of schedules.
+package schedules
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+
+	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/core/schedule"
+)
+
+// Deps is what the resource works with.
+type Deps struct{ Schedules *schedule.Store }
+
+type handlers struct {
+	schedules *schedule.Store
+	shapes    shapes
+}
+
+const tag = "Schedules"
+
+// clocks is told wherever a time can be written.
+const clocks = "`cron` has exactly five fields: minute, hour, day of month, month and day of week, with lists, ranges, steps and names such as `MON` and " +
+	"`JAN`; every minute is the finest. Seconds and macros such as `@daily` are not accepted, nor is an expression that never comes. Where both day " +
+	"fields are given, a day that fits one of them is enough.\n\n" +
+	"`timezone` is a name of the IANA database. Where its clock is put forward, a time that is skipped is due right after the skip; where it is put " +
+	"back, a time that comes twice is due at the first. An expression of every hour goes by elapsed time instead: it is due in each real hour.\n\n" +
+	"A schedule runs with the rights of the user who last wrote it, checked at each run. When these no longer suffice, or what it acts on is gone, " +
+	"the service switches it off and says why in `disabled_reason`. A run that is not possible at the moment is skipped, and `last_error` says why. " +
+	"A schedule that is late, because the service was down, runs once."
+
+// Register declares the operations.
+func Register(a *op.API, deps Deps) {
+	if deps.Schedules == nil { // for the document alone
+		deps.Schedules = schedule.New(schedule.Config{})
+	}
+	h := handlers{deps.Schedules, newShapes(deps.Schedules.Kinds())}
+	op.Get(a, "/api/v1/schedules", h.list, op.Spec{
+		ID: "list_schedules", Summary: "List schedules", Tag: tag, Role: identity.Viewer,
+		Description: "In the order in which they were made.",
+	})
+	op.Get(a, "/api/v1/schedules/kinds", h.kinds, op.Spec{
+		ID: "list_schedule_kinds", Summary: "List the kinds of jobs that a schedule may ask for", Tag: tag, Role: identity.Viewer,
+		Description: "Those that need no typed confirmation, each with the JSON schema of its parameters. The list is not paged.",
+	})
+	op.Post(a, "/api/v1/schedules", h.create, op.Spec{
+		ID: "create_schedule", Summary: "Create a schedule", Tag: tag, Role: identity.Admin, Status: http.StatusCreated,
+		Audit: op.Audit{Action: "schedule.create"}, Faults: h.createFaults,
+		Description: clocks + "\n\nThe caller must be able to do now what the schedule is to do later: the refusals are those of the operation that does the " +
+			"same. An API key with scopes needs the scope of what the schedule acts on too, such as `vms:write`. Names need not be unique. There are at most 1000 schedules, beyond that 409 `conflict`.",
+	})
+	op.Patch(a, "/api/v1/schedules/:schedule_id", h.update, op.Spec{
+		ID: "update_schedule", Summary: "Change a schedule", Tag: tag, Role: identity.Admin,
+		Audit: op.Audit{Action: "schedule.update", Target: "schedule_id"}, Faults: h.updateFaults,
+		Description: "The caller becomes the schedule's writer, with whose rights it runs from then on, and `disabled_reason` is cleared. Kind and parameters " +
+			"are checked together as for a new schedule, unless the schedule ends switched off and keeps both: switching off always works. " +
+			"`next_run_at` moves only when `cron`, `timezone` or `enabled` changes. `params` null means `{}`, `timezone` null means `UTC`.\n\n" + clocks,
+	})
+	op.Delete(a, "/api/v1/schedules/:schedule_id", h.remove, op.Spec{
+		ID: "delete_schedule", Summary: "Delete a schedule", Tag: tag, Role: identity.Admin, Status: http.StatusNoContent,
+		Audit: op.Audit{Action: "schedule.delete", Target: "schedule_id"}, Description: "Its jobs stay.",
+	})
+	op.Post(a, "/api/v1/schedules/:schedule_id/run", h.run, op.Spec{
+		ID: "run_schedule", Summary: "Run a schedule now", Tag: tag, Role: identity.Operator, Status: http.StatusAccepted,
+		Audit: op.Audit{Action: "schedule.run", Target: "schedule_id"},
+		Description: "An extra run, of a schedule that is switched off too: `next_run_at`, `last_run_at` and all else of the schedule stay as they are. The job " +
+			"carries the caller as `requested_by`; the rights are those of the schedule's writer. An API key with scopes needs the scope of what the " +
+			"schedule acts on too.",
+	})
+}
+
+type listInput struct{ op.Page }
+
+func (h handlers) list(ctx context.Context, in *listInput) (*op.List[*schedule.Schedule], error) {
+	found, total, err := h.schedules.List(ctx, in.Offset(), in.Limit())
+	return &op.List[*schedule.Schedule]{Total: total, Body: found}, err
+}
+
+// Kind is a kind of job that a schedule may ask for.
+type Kind struct {
+	Kind    string          `json:"kind" example:"vm.start"`
+	Summary string          `json:"summary" example:"Ask a VM to start"`
+	Params  json.RawMessage `json:"params" doc:"The JSON schema of the parameters"`
+}
+
+func (h handlers) kinds(context.Context, *struct{}) (*op.List[Kind], error) {
+	all := h.schedules.Kinds()
+	list := &op.List[Kind]{Total: len(all)}
+	for _, kind := range all {
+		list.Body = append(list.Body, Kind{Kind: kind.Name, Summary: kind.Summary, Params: h.shapes[kind.Name].Document()})
+	}
+	return list, nil
+}
+
+type createInput struct {
+	Body struct {
+		Name     string    `json:"name" minLength:"1" maxLength:"200" example:"Nightly stop"`
+		Cron     string    `json:"cron" minLength:"1" maxLength:"256" example:"30 2 * * MON-FRI" doc:"Minute, hour, day of month, month, day of week"`
+		Timezone *string   `json:"timezone,omitempty" default:"UTC" minLength:"1" maxLength:"64" example:"Europe/Berlin"`
+		JobKind  string    `json:"job_kind" minLength:"1" maxLength:"64" example:"vm.shutdown" doc:"One of /schedules/kinds"`
+		Params   op.Object `json:"params,omitempty" nullable:"true" doc:"The parameters of the job's kind; null means none"`
+		Enabled  *bool     `json:"enabled,omitempty" default:"true"`
+	}
+}
+
+func (h handlers) create(ctx context.Context, in *createInput) (*op.Body[*schedule.Schedule], error) {
+	b := &in.Body
+	d := schedule.Draft{Name: b.Name, Cron: b.Cron, JobKind: b.JobKind, Params: params(b.Params), Timezone: schedule.DefaultZone, Enabled: true}
+	if b.Timezone != nil {
+		d.Timezone = *b.Timezone
+	}
+	if b.Enabled != nil {
+		d.Enabled = *b.Enabled
+	}
+	made, err := h.schedules.Create(ctx, d, h.shapes.check)
+	return &op.Body[*schedule.Schedule]{Body: made}, err
+}
+
+type updateInput struct {
+	ID   int64 `path:"schedule_id" minimum:"1"`
+	Body struct {
+		Name     op.Optional[string]    `json:"name,omitzero" minLength:"1" maxLength:"200" example:"Nightly stop"`
+		Cron     op.Optional[string]    `json:"cron,omitzero" minLength:"1" maxLength:"256" example:"30 2 * * MON-FRI"`
+		Timezone op.Optional[string]    `json:"timezone,omitzero" minLength:"1" maxLength:"64" example:"Europe/Berlin" doc:"Null means UTC"`
+		JobKind  op.Optional[string]    `json:"job_kind,omitzero" minLength:"1" maxLength:"64" example:"vm.shutdown"`
+		Params   op.Optional[op.Object] `json:"params,omitzero" doc:"Null means none"`
+		Enabled  op.Optional[bool]      `json:"enabled,omitzero"`
+	}
+}
+
+func (h handlers) update(ctx context.Context, in *updateInput) (*op.Body[*schedule.Schedule], error) {
+	b := &in.Body
+	written, err := h.schedules.Update(ctx, in.ID, func(d *schedule.Draft) {
+		set(&d.Name, b.Name)
+		set(&d.Cron, b.Cron)
+		set(&d.JobKind, b.JobKind)
+		set(&d.Enabled, b.Enabled)
+		if b.Timezone.Set {
+			d.Timezone = schedule.DefaultZone
+			set(&d.Timezone, b.Timezone)
+		}
+		if b.Params.Set {
+			d.Params = params(b.Params.Value)
+		}
+	}, h.shapes.check)
+	return &op.Body[*schedule.Schedule]{Body: written}, err
+}
+
+func set[T any](field *T, given op.Optional[T]) {
+	if value := given.Pointer(); value != nil {
+		*field = *value
+	}
+}
+
+// params is the object as it is kept; none is the empty one.
+func params(o op.Object) json.RawMessage {
+	if len(o) == 0 || string(o) == "null" {
+		return json.RawMessage("{}")
+	}
+	return json.RawMessage(o)
+}
+
+type oneInput struct {
+	ID int64 `path:"schedule_id" minimum:"1"`
+}
+
+func (h handlers) remove(ctx context.Context, in *oneInput) (*op.Empty, error) {
+	return nil, h.schedules.Delete(ctx, in.ID)
+}
+
+// Started is the answer to a run.
+type Started struct {
+	Job job.View `json:"job"`
+}
+
+func (h handlers) run(ctx context.Context, in *oneInput) (*op.Body[Started], error) {
+	made, err := h.schedules.RunNow(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return &op.Body[Started]{Body: Started{made.View()}}, nil
+}

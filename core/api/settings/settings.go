@@ -1,0 +1,103 @@
+// Package settings is the HTTP resource of the instance's settings and of its features that can be switched off.
+package settings
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/setting"
+)
+
+// Deps is what the operations work with.
+type Deps struct{ Settings *setting.Store }
+
+type handlers struct{ settings *setting.Store }
+
+const tag = "Settings"
+
+// Register declares the operations.
+func Register(a *op.API, deps Deps) {
+	h := handlers{deps.Settings}
+	op.Get(a, "/api/v1/settings", h.list, op.Spec{
+		ID: "list_settings", Summary: "List settings", Tag: tag, Role: identity.Admin,
+		Description: "Every setting with its value, its default and what it does. `set` is false while the default holds.",
+	})
+	op.Patch(a, "/api/v1/settings", h.patch, op.Spec{
+		ID: "patch_settings", Summary: "Change settings", Tag: tag, Role: identity.Admin, Audit: op.Audit{Action: "settings.update"},
+		Description: "Settings by name; a key that is absent stays, null puts a setting back to its default. All of them are changed or none. What " +
+			"changes holds at once on every instance. The trail names the keys that changed and never their values; a value that is there already is " +
+			"no change. `self.host_id` must be a host that is there; `audit.retention_days` needs the role owner, as clearing the trail does. The answer is the list of all settings.",
+	})
+	op.Get(a, "/api/v1/entitlements", h.entitlements, op.Spec{
+		ID: "list_entitlements", Summary: "List features that can be switched off", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
+		Description: "The features that this release knows, for the whole instance. The setting `entitlements.disabled` switches them off; an operation " +
+			"of one that is off is refused with `entitlement_required`. A feature that is not listed is off.",
+	})
+}
+
+// Setting is one setting.
+type Setting struct {
+	Key     string `json:"key" example:"poll.interval_s"`
+	Value   any    `json:"value" doc:"What holds now"`
+	Default any    `json:"default" doc:"What holds while it is not set"`
+	Doc     string `json:"doc" example:"Seconds from one poll of a cluster to the next, 5 to 3600" doc:"What it does, with its unit and bounds"`
+	Set     bool   `json:"set" doc:"False while the default holds"`
+}
+
+func (h handlers) list(ctx context.Context, _ *struct{}) (*op.Body[[]Setting], error) {
+	return listed(h.settings.List(ctx))
+}
+
+func listed(values []setting.Value, err error) (*op.Body[[]Setting], error) {
+	if err != nil {
+		return nil, err
+	}
+	all := make([]Setting, len(values))
+	for i, v := range values {
+		all[i] = Setting{Key: v.Key, Value: v.Value, Default: v.Default, Doc: v.Doc, Set: v.Set}
+	}
+	return &op.Body[[]Setting]{Body: all}, nil
+}
+
+// SettingsPatch holds new values by name. Its names and values are checked by core/setting, all at once.
+type SettingsPatch map[string]json.RawMessage
+
+var _ huma.SchemaProvider = SettingsPatch{}
+
+// Schema is an object of anything that names the known keys for people.
+func (SettingsPatch) Schema(huma.Registry) *huma.Schema {
+	s := &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true, Properties: map[string]*huma.Schema{}}
+	for _, v := range setting.Defaults() {
+		s.Properties[v.Key] = &huma.Schema{Description: v.Doc}
+	}
+	return s
+}
+
+type patchInput struct{ Body SettingsPatch }
+
+func (h handlers) patch(ctx context.Context, in *patchInput) (*op.Body[[]Setting], error) {
+	return listed(h.settings.Update(ctx, setting.Changes(in.Body)))
+}
+
+// Entitlement is a feature that can be switched off.
+type Entitlement struct {
+	Name        string `json:"name" example:"store.catalog"`
+	Enabled     bool   `json:"enabled"`
+	Description string `json:"description" example:"The catalog of apps and its status"`
+}
+
+func (h handlers) entitlements(ctx context.Context, _ *struct{}) (*op.Body[[]Entitlement], error) {
+	known, err := setting.Entitlements(ctx, h.settings.DB)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]Entitlement, len(known))
+	for i, e := range known {
+		all[i] = Entitlement{Name: e.Name, Enabled: e.Enabled, Description: e.Description}
+	}
+	return &op.Body[[]Entitlement]{Body: all}, nil
+}

@@ -1,0 +1,211 @@
+package settings_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/hostler/hostler/core/api/apitest"
+	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/api/settings"
+	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/db/dbtest"
+	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/identity/identitytest"
+	"github.com/hostler/hostler/core/setting"
+)
+
+const url = "/api/v1/settings"
+
+// newService is the real handler on a database with the hosts 1 and 2.
+func newService(t *testing.T) (*apitest.API, *db.DB) {
+	t.Helper()
+	d := dbtest.New(t)
+	if _, err := d.Pool.Exec(t.Context(), "INSERT INTO hosts (driver, name, address) VALUES ('mem', 'a', 'a:1'), ('mem', 'b', 'b:1')"); err != nil {
+		t.Fatal(err)
+	}
+	users := identitytest.New(d)
+	var mu sync.Mutex
+	cookies := map[string]*http.Cookie{}
+	logIn := func(r *http.Request, c *apitest.Caller) {
+		mu.Lock()
+		defer mu.Unlock()
+		if cookies[c.String()] == nil {
+			team := max(c.Team, identity.DefaultTeam)
+			if _, err := d.Pool.Exec(t.Context(), "INSERT INTO teams (id, name, slug) VALUES ($1, $2, $2) ON CONFLICT DO NOTHING", team, fmt.Sprint("team", team)); err != nil {
+				t.Error(err)
+			}
+			cookies[c.String()] = identitytest.User(t, users, identitytest.In{team: c.Role}).Cookie
+		}
+		r.AddCookie(cookies[c.String()])
+	}
+	handler := apitest.Resource(op.Config{Authenticator: users, Recorder: audit.Recorder{DB: d}}, func(a *op.API) {
+		settings.Register(a, settings.Deps{Settings: &setting.Store{DB: d, Hosts: host.New(host.Config{DB: d})}})
+	})
+	return &apitest.API{Handler: handler, URL: "http://hostler.example", LogIn: logIn}, d
+}
+
+func patch(name, body string, status int, contains ...string) apitest.Scenario {
+	s := apitest.Scenario{Name: name, Method: "PATCH", URL: url, Body: body, As: apitest.Owner, Status: status, Contains: contains, Lacks: []string{"canary"}}
+	if status == 422 {
+		s.Error = "invalid"
+	}
+	return s
+}
+
+// trail is the attempts to change settings, oldest first: result and details.
+func trail(t *testing.T, d *db.DB) string {
+	t.Helper()
+	var lines string
+	err := d.Pool.QueryRow(t.Context(), "SELECT coalesce(string_agg(result || ' ' || actor_type || ' ' || target_kind || ' ' || details, E'\n' ORDER BY id), '') FROM audit WHERE action = 'settings.update'").Scan(&lines)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lines
+}
+
+func TestList(t *testing.T) {
+	t.Parallel()
+	s, _ := newService(t)
+	s.Run(t,
+		apitest.Scenario{Name: "list", Method: "GET", URL: url, As: apitest.Admin, Status: 200, Contains: []string{
+			`{"key":"poll.interval_s","value":30,"default":30,"doc":"Seconds from one poll`, `{"key":"self.host_id","value":null,"default":null,`,
+			`{"key":"entitlements.disabled","value":[],"default":[],`, `"set":false}`}, Lacks: []string{`"set":true`}},
+		apitest.Scenario{Name: "operator", Method: "GET", URL: url, As: apitest.Operator, Status: 403, Error: "forbidden"},
+		apitest.Scenario{Name: "admin of a team", Method: "GET", URL: url, As: apitest.In(7, identity.Admin), Status: 403, Error: "forbidden"},
+	)
+}
+
+func TestPatch(t *testing.T) {
+	t.Parallel()
+	s, d := newService(t)
+	s.Run(t,
+		patch("several", `{"poll.interval_s": 60, "self.host_id": 2, "entitlements.disabled": ["audit.log"]}`, 200,
+			`{"key":"poll.interval_s","value":60,"default":30`, `"key":"self.host_id","value":2`, `"value":["audit.log"]`),
+		patch("the same and another", `{"poll.interval_s": 60, "jobs.keep_days": 7}`, 200, `"key":"jobs.keep_days","value":7`),
+		patch("nothing new", `{"poll.interval_s": 60}`, 200),
+		patch("back to the default", `{"poll.interval_s": null, "self.host_id": null, "metrics.retention_raw_days": null}`, 200,
+			`{"key":"poll.interval_s","value":30,"default":30`, `"key":"self.host_id","value":null`),
+		patch("the default, set", `{"poll.interval_s": 30}`, 200),
+		patch("one of two is wrong", `{"jobs.keep_days": 8, "poll.interval_s": 1}`, 422),
+		patch("nothing", `{}`, 422, "nothing_to_change"),
+		apitest.Scenario{Name: "afterwards", Method: "GET", URL: url, As: apitest.Admin, Status: 200, Contains: []string{`"key":"jobs.keep_days","value":7`}},
+		apitest.Scenario{Name: "operator", Method: "PATCH", URL: url, Body: `{"poll.interval_s": 1}`, As: apitest.Operator, Status: 403, Error: "forbidden"},
+		// Who may not clear the trail may not let it run out either.
+		apitest.Scenario{Name: "an admin shortens the trail", Method: "PATCH", URL: url, Body: `{"poll.interval_s": 90, "audit.retention_days": 1}`, As: apitest.Admin, Status: 403, Error: "forbidden", Contains: []string{`"role":"owner"`}},
+		apitest.Scenario{Name: "and nothing else of it holds", Method: "GET", URL: url, As: apitest.Admin, Status: 200, Contains: []string{`"key":"poll.interval_s","value":30`, `"key":"audit.retention_days","value":0`}},
+		apitest.Scenario{Name: "an owner shortens the trail", Method: "PATCH", URL: url, Body: `{"audit.retention_days": 30}`, As: apitest.Owner, Status: 200, Contains: []string{`"key":"audit.retention_days","value":30`}},
+	)
+	want := strings.Join([]string{
+		`ok user settings {"keys": ["entitlements.disabled", "poll.interval_s", "self.host_id"]}`,
+		`ok user settings {"keys": ["jobs.keep_days"]}`,
+		`ok user settings {"keys": []}`,
+		`ok user settings {"keys": ["poll.interval_s", "self.host_id"]}`,
+		`ok user settings {"keys": ["poll.interval_s"]}`,
+		`refused user  {}`, `refused user  {}`, `refused user  {}`, `refused user  {}`,
+		`ok user settings {"keys": ["audit.retention_days"]}`,
+	}, "\n")
+	if got := trail(t, d); got != want {
+		t.Errorf("the trail has\n%s\nwant\n%s", got, want)
+	}
+	var by int
+	if err := d.Pool.QueryRow(t.Context(), "SELECT count(*) FROM settings WHERE updated_by IS NULL").Scan(&by); err != nil || by != 0 {
+		t.Errorf("%d settings of nobody, %v", by, err)
+	}
+}
+
+// Every fault of every key is in one answer, and no value.
+func TestPatchTellsAllFaults(t *testing.T) {
+	t.Parallel()
+	s, d := newService(t)
+	s.Run(t, patch("all", `{"poll.interval_s": 4, "jobs.keep_days": "canary", "unheard.of": "canary", "self.host_id": 3, "onboarding.complete": 1, "entitlements.disabled": ["CANARY canary"], "metrics.retention_raw_days": 30}`, 422,
+		`{"loc":["body","poll.interval_s"],"msg":"must be from 5 to 3600","type":"value_error"}`,
+		`{"loc":["body","jobs.keep_days"],"msg":"must be a whole number","type":"value_error"}`,
+		`{"loc":["body","unheard.of"],"msg":"there is no such setting","type":"unknown_setting"}`,
+		`{"loc":["body","self.host_id"],"msg":"must be a host that is there","type":"value_error"}`,
+		`["body","onboarding.complete"]`, `["body","entitlements.disabled"]`))
+	var many strings.Builder
+	for i := range 5000 {
+		fmt.Fprintf(&many, `"%s%d": 1, `, strings.Repeat("k", 100), i)
+	}
+	s.Run(t,
+		apitest.Scenario{Name: "very many", Method: "PATCH", URL: url, Body: "{" + many.String() + `"poll.interval_s": 1}`, As: apitest.Admin, Status: 422, Error: "invalid",
+			After: func(t *testing.T, answer *apitest.Answer) {
+				if len(answer.Body) > 30_000 {
+					t.Errorf("an answer of %d bytes", len(answer.Body))
+				}
+			}},
+		patch("twice", `{"poll.interval_s": 40, "poll.interval_s": 50}`, 422, "duplicate_key"),
+		patch("no object", `[1]`, 422), patch("null", `null`, 422), patch("none", ``, 422), patch("NUL", `{"a\u0000": 1}`, 422),
+		patch("too large", `{"poll.interval_s": 99999999999999999999}`, 422), patch("a fraction", `{"poll.interval_s": 30.5}`, 422),
+		patch("other case", `{"Poll.Interval_S": 30}`, 422, "unknown_setting"),
+	)
+	var rows int
+	if err := d.Pool.QueryRow(t.Context(), "SELECT count(*) FROM settings").Scan(&rows); err != nil || rows != 0 {
+		t.Errorf("%d settings were changed, %v", rows, err)
+	}
+	if strings.Contains(strings.ToLower(trail(t, d)), "canary") {
+		t.Error("the trail has a value")
+	}
+}
+
+func TestPatchesAtOnce(t *testing.T) {
+	t.Parallel()
+	s, d := newService(t)
+	var wg sync.WaitGroup
+	for i := range 12 {
+		wg.Go(func() {
+			body := fmt.Sprintf(`{"jobs.keep_days": %d, "poll.interval_s": %d, "self.host_id": %d}`, 10+i, 10+i, 1+i%2)
+			r, err := http.NewRequest("PATCH", s.URL+url, strings.NewReader(body))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			r.Header.Set("Content-Type", "application/json")
+			if answer, err := s.Do(t.Context(), r, apitest.Admin); err != nil || answer.Status != 200 {
+				t.Errorf("%v %v", answer, err)
+			}
+		})
+	}
+	wg.Wait()
+	var same bool
+	if err := d.Pool.QueryRow(t.Context(), "SELECT count(DISTINCT value) = 1 FROM settings WHERE key <> 'self.host_id'").Scan(&same); err != nil || !same {
+		t.Errorf("two patches were mixed: %v", err)
+	}
+}
+
+func TestEntitlements(t *testing.T) {
+	t.Parallel()
+	s, _ := newService(t)
+	get := func(name string, contains ...string) apitest.Scenario {
+		return apitest.Scenario{Name: name, Method: "GET", URL: "/api/v1/entitlements", As: apitest.In(7, identity.Viewer), Status: 200, Contains: contains, Lacks: []string{"unheard"}}
+	}
+	s.Run(t,
+		get("all on", `{"name":"store.catalog","enabled":true,"description":"`, `{"name":"audit.log","enabled":true`),
+		patch("off", `{"entitlements.disabled": ["audit.log", "unheard.of"]}`, 200),
+		get("one off", `{"name":"store.catalog","enabled":true`, `{"name":"audit.log","enabled":false`),
+	)
+}
+
+func TestEveryOperationAgainstEveryCallerAndGarbage(t *testing.T) {
+	t.Parallel()
+	s, _ := newService(t)
+	s.Matrix(t)
+	s.Garbage(t, apitest.GarbageConfig{Seed: 11})
+}
+
+// A short time for the trail is as good as clearing it, which is the owner's.
+func TestOnlyOwnersShortenTheTrail(t *testing.T) {
+	t.Parallel()
+	s, _ := newService(t)
+	for _, body := range []string{`{"audit.retention_days": 1}`, `{"audit.retention_days": null, "jobs.keep_days": 7}`} {
+		s.Run(t,
+			apitest.Scenario{Name: "admin", Method: "PATCH", URL: url, Body: body, As: apitest.Admin, Status: 403, Error: "forbidden"},
+			apitest.Scenario{Name: "owner", Method: "PATCH", URL: url, Body: body, As: apitest.Owner, Status: 200},
+		)
+	}
+}

@@ -1,0 +1,90 @@
+package teams
+
+import (
+	"context"
+	"time"
+
+	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/problem"
+)
+
+func registerMembers(a *op.API, h handlers) {
+	op.Get(a, "/api/v1/teams/:team_id/members", h.members, op.Spec{
+		ID: "list_team_members", Summary: "List a team's members", Tag: tag, Role: identity.Admin,
+		Description: "The users who have a role in the team, by e-mail address. Those whose role in `default` holds here as well are not among them.",
+	})
+	op.Put(a, "/api/v1/teams/:team_id/members/:user_id", h.setMember, op.Spec{
+		ID: "set_team_member", Summary: "Give a user a role in a team", Tag: tag, Role: identity.Owner, Audit: op.Audit{Action: "team.member_set", Target: "team_id"},
+		Description: "Adds the user, or changes the role; it holds from the user's next request on. The body is required, so that nobody is made a viewer by " +
+			"an empty request; `{}` says viewer. The keys `cidr`, `comment` and `nomatch` are accepted and ignored. The last active owner of the team " +
+			"`default` keeps that role (409 `last_owner`).",
+	})
+	op.Delete(a, "/api/v1/teams/:team_id/members/:user_id", h.removeMember, op.Spec{
+		ID: "remove_team_member", Summary: "Take a user out of a team", Tag: tag, Role: identity.Owner, Status: 200, Audit: op.Audit{Action: "team.member_remove", Target: "team_id"},
+		Description: "Holds from the user's next request on. A user who is no member is 404, the last active owner of the team `default` 409 `last_owner`.",
+	})
+}
+
+// TeamMember is a user with a role in a team.
+type TeamMember struct {
+	UserID      int64     `json:"user_id" example:"7"`
+	Email       string    `json:"email" example:"anna@example.com"`
+	DisplayName *string   `json:"display_name" example:"Anna Lee"`
+	IsActive    bool      `json:"is_active" example:"true"`
+	Role        string    `json:"role" enum:"viewer,operator,admin,owner" example:"operator"`
+	AddedAt     time.Time `json:"added_at"`
+}
+
+func memberOf(m *identity.TeamMember) TeamMember {
+	return TeamMember{UserID: m.UserID, Email: m.Email, DisplayName: m.DisplayName, IsActive: m.IsActive, Role: m.Role.String(), AddedAt: m.AddedAt.UTC()}
+}
+
+type membersInput struct {
+	One
+	op.Page
+}
+
+func (h handlers) members(ctx context.Context, in *membersInput) (*op.List[TeamMember], error) {
+	return op.ShowList(memberOf)(h.users.Members(ctx, in.ID, in.Offset(), in.Limit()))
+}
+
+// Place names a team and a user in the path.
+type Place struct {
+	One
+	UserID int64 `path:"user_id" doc:"The user's id"`
+}
+
+type memberInput struct {
+	Place
+	Body struct {
+		Role op.Optional[string] `json:"role,omitzero" enum:"viewer,operator,admin,owner" example:"operator" doc:"viewer when absent; cannot be null"`
+		// Another body of the same name has these; clients that were made from it send them.
+		CIDR    any `json:"cidr,omitempty" doc:"Ignored"`
+		Comment any `json:"comment,omitempty" doc:"Ignored"`
+		NoMatch any `json:"nomatch,omitempty" doc:"Ignored"`
+	}
+}
+
+func (h handlers) setMember(ctx context.Context, in *memberInput) (*op.Body[TeamMember], error) {
+	role := identity.Viewer
+	if in.Body.Role.Set {
+		var err error
+		if role, err = identity.ParseRole(in.Body.Role.Value); err != nil {
+			return nil, problem.InvalidField("must be viewer, operator, admin or owner", "enum", "body", "role")
+		}
+	}
+	return op.Show(memberOf)(h.users.SetMember(ctx, identity.FromContext(ctx), in.ID, in.UserID, role))
+}
+
+// MemberRemoved is the answer of a removal.
+type MemberRemoved struct {
+	Removed bool `json:"removed" example:"true"`
+}
+
+func (h handlers) removeMember(ctx context.Context, in *Place) (*op.Body[MemberRemoved], error) {
+	if err := h.users.RemoveMember(ctx, identity.FromContext(ctx), in.ID, in.UserID); err != nil {
+		return nil, err
+	}
+	return &op.Body[MemberRemoved]{Body: MemberRemoved{Removed: true}}, nil
+}

@@ -1,0 +1,135 @@
+// Package teams is the HTTP resource of teams and their members.
+package teams
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/identity"
+)
+
+// Deps is what the operations work with.
+type Deps struct{ Users *identity.Store }
+
+type handlers struct{ users *identity.Store }
+
+const tag = "Teams"
+
+// Register declares the operations.
+func Register(a *op.API, deps Deps) {
+	h := handlers{deps.Users}
+	op.Get(a, "/api/v1/teams", h.list, op.Spec{
+		ID: "list_teams", Summary: "List teams", Tag: tag, Role: identity.Admin,
+		Description: "All teams, the team `default` first, the others by name. A team owns hosts; a role in it holds on these and their guests. A role in `default` " +
+			"holds on every host and for the instance.",
+	})
+	op.Post(a, "/api/v1/teams", h.create, op.Spec{
+		ID: "create_team", Summary: "Create a team", Tag: tag, Role: identity.Owner, Status: http.StatusCreated, Audit: op.Audit{Action: "team.create"},
+		Description: "Two teams may have the same name; the slug tells them apart. Without `slug`, or with null, it is made of the name in small ASCII letters, with a " +
+			"number behind it when it is taken. A given one that is taken is 409 `conflict`. Hosts are moved to the team by changing the host's `team_id`.",
+	})
+	op.Patch(a, "/api/v1/teams/:team_id", h.patch, op.Spec{
+		ID: "patch_team", Summary: "Change a team", Tag: tag, Role: identity.Owner, Audit: op.Audit{Action: "team.update", Target: "team_id"},
+		Description: "`description` null clears it; `name` cannot be cleared. The slug never changes. The default team may be renamed, too.",
+	})
+	op.Delete(a, "/api/v1/teams/:team_id", h.remove, op.Spec{
+		ID: "delete_team", Summary: "Delete a team", Tag: tag, Role: identity.Owner, Status: http.StatusOK, Audit: op.Audit{Action: "team.delete", Target: "team_id"},
+		Description: "Its hosts fall to the team `default` with their guests, apps and jobs, so that nothing is lost; `hosts` says how many. Its members lose their role in " +
+			"it and keep their accounts. Rows of the audit trail keep the id of the deleted team: admins of the instance read them, nobody else does any more. " +
+			"The default team cannot be deleted (409 `invalid_state`).",
+	})
+	registerMembers(a, h)
+}
+
+// Team is a team as it is listed.
+type Team struct {
+	ID          int64     `json:"id" example:"2"`
+	Name        string    `json:"name" example:"Web shop"`
+	Slug        string    `json:"slug" example:"web-shop" doc:"Unique; never changes"`
+	Description *string   `json:"description" example:"Runs the shop"`
+	CreatedAt   time.Time `json:"created_at"`
+	Members     int       `json:"members" example:"4" doc:"How many users have a role in it"`
+	Hosts       int       `json:"hosts" example:"3" doc:"How many hosts it owns"`
+}
+
+func teamOf(t *identity.Team) Team {
+	return Team{ID: t.ID, Name: t.Name, Slug: t.Slug, Description: t.Description, CreatedAt: t.CreatedAt.UTC(), Members: t.Members, Hosts: t.Hosts}
+}
+
+var shown = op.Show(teamOf)
+
+func (h handlers) list(ctx context.Context, in *struct{ op.Page }) (*op.List[Team], error) {
+	return op.ShowList(teamOf)(h.users.ListTeams(ctx, in.Offset(), in.Limit()))
+}
+
+type createInput struct {
+	Body struct {
+		Name        string  `json:"name" minLength:"1" maxLength:"100" example:"Web shop"`
+		Description *string `json:"description,omitempty" maxLength:"1000" example:"Runs the shop"`
+		Slug        *string `json:"slug,omitempty" pattern:"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$" patternDescription:"small letters, digits and hyphens, a letter or digit at both ends" example:"web-shop"`
+	}
+}
+
+var _ huma.Resolver = (*createInput)(nil)
+
+func (in *createInput) team() identity.NewTeam {
+	return identity.NewTeam{Name: in.Body.Name, Description: in.Body.Description, Slug: in.Body.Slug}
+}
+
+// Resolve implements huma.Resolver: what the schema cannot say is told together with what it can.
+func (in *createInput) Resolve(huma.Context) []error {
+	team := in.team()
+	if err := team.Check(); err != nil {
+		return []error{err}
+	}
+	return nil
+}
+
+func (h handlers) create(ctx context.Context, in *createInput) (*op.Body[Team], error) {
+	return shown(h.users.CreateTeam(ctx, identity.FromContext(ctx), in.team()))
+}
+
+// One names a team in the path.
+type One struct {
+	ID int64 `path:"team_id" doc:"The team's id"`
+}
+
+type patchInput struct {
+	One
+	Body struct {
+		Name        op.Optional[string] `json:"name,omitzero" maxLength:"100" example:"Web shop" doc:"Cannot be null"`
+		Description op.Optional[string] `json:"description,omitzero" maxLength:"1000" example:"Runs the shop" doc:"Null clears it"`
+	}
+}
+
+func (h handlers) patch(ctx context.Context, in *patchInput) (*op.Body[Team], error) {
+	return shown(h.users.PatchTeam(ctx, identity.FromContext(ctx), in.ID, identity.TeamChange{
+		Name: text(in.Body.Name), Description: text(in.Body.Description),
+	}))
+}
+
+// text is the given text, empty for null: that clears a description, and no name may be so.
+func text(o op.Optional[string]) *string {
+	if !o.Set {
+		return nil
+	}
+	return &o.Value
+}
+
+// TeamDeleted is the answer of a team's deletion.
+type TeamDeleted struct {
+	Deleted bool  `json:"deleted" example:"true"`
+	Hosts   int64 `json:"hosts" example:"3" doc:"How many hosts have fallen to the team default"`
+}
+
+func (h handlers) remove(ctx context.Context, in *One) (*op.Body[TeamDeleted], error) {
+	hosts, err := h.users.DeleteTeam(ctx, identity.FromContext(ctx), in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return &op.Body[TeamDeleted]{Body: TeamDeleted{Deleted: true, Hosts: hosts}}, nil
+}

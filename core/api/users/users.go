@@ -1,0 +1,115 @@
+// Package users is the HTTP resource of accounts: what admins see of them and do with them.
+package users
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/identity"
+)
+
+// Deps is what the operations work with.
+type Deps struct{ Users *identity.Store }
+
+type handlers struct{ users *identity.Store }
+
+const tag = "Users"
+
+// outranks is said of every operation on one user.
+const outranks = "A user who has a higher role in any team than the caller has in the team `default` is 403 `forbidden`: whoever may set that user's " +
+	"password would have that role."
+
+// Register declares the operations.
+func Register(a *op.API, deps Deps) {
+	h := handlers{deps.Users}
+	op.Get(a, "/api/v1/users", h.list, op.Spec{
+		ID: "list_users", Summary: "List users", Tag: tag, Role: identity.Admin,
+		Description: "All accounts, by e-mail address. `role` is the role in the team `default`, which holds on everything; `teams` has all roles, that one too.",
+	})
+	op.Post(a, "/api/v1/users", h.create, op.Spec{
+		ID: "create_user", Summary: "Create a user", Tag: tag, Role: identity.Admin, Status: http.StatusCreated, Audit: op.Audit{Action: "user.create"},
+		Description: "Nobody gives a role above their own: only an owner makes an owner (403 `forbidden`, told before faults of the other fields once the " +
+			"body has the right form). An address that has an account is 409 `conflict`, in whatever case, Unicode form or look-alike letters it is " +
+			"written. The password needs 12 characters, and must be neither a common one nor the e-mail address.",
+	})
+	op.Patch(a, "/api/v1/users/:user_id", h.patch, op.Spec{
+		ID: "patch_user", Summary: "Rename, deactivate or reactivate a user", Tag: tag, Role: identity.Admin, Audit: op.Audit{Action: "user.update", Target: "user_id"},
+		Description: "`display_name` null clears the name. `is_active` false ends all sessions of the user at once, and the user's API keys stop working; true " +
+			"lets the user in again. Nobody deactivates their own account (409 `self_deactivate`), nor the last active owner of the team `default` (409 " +
+			"`last_owner`). " + outranks + " A role is changed as a member of a team.",
+	})
+	op.Delete(a, "/api/v1/users/:user_id", h.remove, op.Spec{
+		ID: "delete_user", Summary: "Delete a user", Tag: tag, Role: identity.Admin, Status: http.StatusOK, Audit: op.Audit{Action: "user.delete", Target: "user_id"},
+		Description: "Removes the account with its sessions, API keys and roles. The audit trail and jobs keep the e-mail address, but no account stands behind it " +
+			"any more; deactivating is the better way. Nobody deletes their own account (409 `self_delete`), nor the last active owner of the team `default` " +
+			"(409 `last_owner`). " + outranks,
+	})
+	op.Post(a, "/api/v1/users/:user_id/password", h.resetPassword, op.Spec{
+		ID: "reset_password", Summary: "Reset a user's password", Tag: tag, Role: identity.Admin, Audit: op.Audit{Action: "user.password_reset", Target: "user_id"},
+		Description: "Needs no old password. Ends all sessions of the user at once, also one's own. The second factor stays enrolled, and the user may log in at " +
+			"once even after too many wrong tries. " + outranks + " The rules for passwords are those of creating a user.",
+	})
+}
+
+// Account is a user as admins see one.
+type Account struct {
+	ID          int64      `json:"id" example:"7"`
+	Email       string     `json:"email" example:"anna@example.com"`
+	DisplayName *string    `json:"display_name" example:"Anna Lee"`
+	IsActive    bool       `json:"is_active" example:"true" doc:"An inactive user cannot log in, and has no session"`
+	TOTPEnabled bool       `json:"totp_enabled" doc:"Logging in takes a second factor"`
+	CreatedAt   time.Time  `json:"created_at"`
+	LastLoginAt *time.Time `json:"last_login_at" doc:"Null for one who never logged in"`
+	Role        *string    `json:"role" enum:"viewer,operator,admin,owner" example:"operator" doc:"Role in the team default; null without one"`
+	Teams       []TeamRole `json:"teams" doc:"All roles, the default team's first"`
+}
+
+// TeamRole is the role of a user in a team.
+type TeamRole struct {
+	ID   int64  `json:"id" example:"1" doc:"The team's id"`
+	Name string `json:"name" example:"Default"`
+	Slug string `json:"slug" example:"default"`
+	Role string `json:"role" enum:"viewer,operator,admin,owner" example:"operator"`
+}
+
+func accountOf(p *identity.Profile) Account {
+	a := Account{
+		ID: p.ID, Email: p.Email, DisplayName: p.DisplayName, IsActive: p.IsActive, TOTPEnabled: p.TOTPEnabled, CreatedAt: p.CreatedAt.UTC(),
+		Teams: make([]TeamRole, 0, len(p.Roles)),
+	}
+	if p.LastLoginAt != nil {
+		a.LastLoginAt = new(p.LastLoginAt.UTC())
+	}
+	if p.Role > identity.NoRole {
+		a.Role = new(p.Role.String())
+	}
+	for _, m := range p.Roles {
+		a.Teams = append(a.Teams, TeamRole{ID: m.TeamID, Name: m.Team, Slug: m.Slug, Role: m.Role.String()})
+	}
+	return a
+}
+
+var shown = op.Show(accountOf)
+
+func (h handlers) list(ctx context.Context, in *struct{ op.Page }) (*op.List[Account], error) {
+	return op.ShowList(accountOf)(h.users.Users(ctx, in.Offset(), in.Limit()))
+}
+
+// One names a user in the path.
+type One struct {
+	ID int64 `path:"user_id" doc:"The user's id"`
+}
+
+// Deleted is the answer of a deletion.
+type Deleted struct {
+	Deleted bool `json:"deleted" example:"true"`
+}
+
+func (h handlers) remove(ctx context.Context, in *One) (*op.Body[Deleted], error) {
+	if err := h.users.DeleteUser(ctx, identity.FromContext(ctx), in.ID); err != nil {
+		return nil, err
+	}
+	return &op.Body[Deleted]{Body: Deleted{Deleted: true}}, nil
+}

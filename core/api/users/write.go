@@ -1,0 +1,119 @@
+package users
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/problem"
+)
+
+type createInput struct {
+	Body struct {
+		Email       string              `json:"email" minLength:"3" maxLength:"254" example:"anna@example.com"`
+		Password    string              `json:"password" minLength:"12" maxLength:"1024" example:"nine-blue-giraffes"`
+		DisplayName *string             `json:"display_name,omitempty" maxLength:"200" example:"Anna Lee"`
+		Role        op.Optional[string] `json:"role,omitzero" enum:"viewer,operator,admin,owner" example:"viewer" doc:"Role in the team default; viewer when absent, none when null"`
+	}
+}
+
+var _ huma.Resolver = (*createInput)(nil)
+
+// Resolve implements huma.Resolver: what the schema cannot say is told together with what it can. A role that the caller
+// may not give is refused before any of it.
+func (in *createInput) Resolve(ctx huma.Context) []error {
+	role, err := identity.ParseRole(in.Body.Role.Value)
+	if caller := identity.FromContext(ctx.Context()); err == nil && caller != nil && role > caller.Instance() {
+		return nil
+	}
+	err = identity.NewUser{Email: in.Body.Email, Password: in.Body.Password, DisplayName: in.Body.DisplayName}.Check()
+	// A field that is absent or could not be read is the schema's to tell.
+	unread := map[any]bool{"email": in.Body.Email == "", "password": in.Body.Password == ""}
+	faults := slices.DeleteFunc(faultsOf(err), func(f problem.Fault) bool { return unread[f.Loc[1]] })
+	if len(faults) == 0 {
+		return nil
+	}
+	return []error{problem.Invalid(faults...)}
+}
+
+// faultsOf are the faults that a check has found; nil has none.
+func faultsOf(err error) []problem.Fault {
+	found, ok := errors.AsType[*problem.Error](err)
+	if !ok {
+		return nil
+	}
+	return found.Faults
+}
+
+func (h handlers) create(ctx context.Context, in *createInput) (*op.Body[Account], error) {
+	roles, err := defaultRole(in.Body.Role)
+	if err != nil {
+		return nil, err
+	}
+	return shown(h.users.AddUser(ctx, identity.FromContext(ctx), identity.NewUser{
+		Email: in.Body.Email, Password: in.Body.Password, DisplayName: in.Body.DisplayName, Roles: roles,
+	}))
+}
+
+// defaultRole is the role in the default team that a new user gets.
+func defaultRole(given op.Optional[string]) (map[int64]identity.Role, error) {
+	switch {
+	case given.Null:
+		return nil, nil
+	case !given.Set:
+		return map[int64]identity.Role{identity.DefaultTeam: identity.Viewer}, nil
+	}
+	role, err := identity.ParseRole(given.Value)
+	if err != nil {
+		return nil, problem.InvalidField("must be viewer, operator, admin or owner", "enum", "body", "role")
+	}
+	return map[int64]identity.Role{identity.DefaultTeam: role}, nil
+}
+
+type patchInput struct {
+	One
+	Body struct {
+		DisplayName op.Optional[string] `json:"display_name,omitzero" maxLength:"200" example:"Anna Lee" doc:"Null clears it"`
+		IsActive    op.Optional[bool]   `json:"is_active,omitzero" doc:"Cannot be null"`
+	}
+}
+
+func (h handlers) patch(ctx context.Context, in *patchInput) (*op.Body[Account], error) {
+	caller := identity.FromContext(ctx)
+	change := identity.UserChange{Active: in.Body.IsActive.Pointer()}
+	if in.Body.DisplayName.Set {
+		change.DisplayName = &in.Body.DisplayName.Value // empty for null
+	}
+	if in.Body.IsActive.Null {
+		if err := h.users.MayManage(ctx, caller, in.ID); err != nil {
+			return nil, err
+		}
+		null := problem.Fault{Loc: []any{"body", "is_active"}, Msg: "cannot be cleared; send true or false", Type: "bool_type"}
+		return nil, problem.Invalid(append([]problem.Fault{null}, faultsOf(change.Check())...)...)
+	}
+	return shown(h.users.PatchUser(ctx, caller, in.ID, change))
+}
+
+type resetInput struct {
+	One
+	Body struct {
+		Password string `json:"password" minLength:"12" maxLength:"1024" example:"nine-blue-giraffes" doc:"The password from now on"`
+	}
+}
+
+// Reset is the answer of a reset password.
+type Reset struct {
+	SessionsRevoked int64 `json:"sessions_revoked" example:"2" doc:"How many sessions have ended"`
+}
+
+func (h handlers) resetPassword(ctx context.Context, in *resetInput) (*op.Body[Reset], error) {
+	ended, err := h.users.ResetPassword(ctx, identity.FromContext(ctx), in.ID, in.Body.Password)
+	if err != nil {
+		return nil, err
+	}
+	return &op.Body[Reset]{Body: Reset{SessionsRevoked: ended}}, nil
+}
