@@ -221,13 +221,9 @@ func killPostgres(t *testing.T, s *service) {
 func TestTwoInstances(t *testing.T) {
 	t.Parallel()
 	cluster := startSim(t, "--scenario", "cluster", "--nodes", "2", "--guests", "40")
-	a := startService(t, options{})
-	owner := setUp(t, a)
+	p := startPair(t)
+	a, owner, other := p.a, p.owner, p.other
 	owner.enrol(t, cluster, "lab", "lifecycle")
-	// The second instance needs the same key.
-	b := startService(t, options{DB: a.DB, State: a.State})
-	other := newClient(b)
-	other.logIn(t, ownerEmail, ownerPassword)
 
 	var running []guestView
 	for _, g := range listVMs(t, owner) {

@@ -23,6 +23,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/db/dbtest"
 )
 
 // hunt looks for secrets where none may be: in texts, rows, files and what the kernel tells of processes. It knows each
@@ -124,17 +126,42 @@ func (h *hunt) database(t testing.TB, address string) (rows int) {
 	for _, table := range tables {
 		for _, row := range column(t, conn, "SELECT r::text FROM "+table+" r") {
 			rows++
-			h.text("a row of "+table, []byte(row))
-			for _, match := range hexadecimal.FindAllStringSubmatch(row, -1) {
-				plain, _ := hex.DecodeString(match[1]) // it matched
-				h.text("bytes in a row of "+table, plain)
-			}
+			h.stored("a row of "+table, row)
 		}
 	}
 	for _, query := range column(t, conn, "SELECT query FROM pg_stat_activity WHERE datname = current_database() AND query IS NOT NULL") {
 		h.text("a query", []byte(query))
 	}
 	return rows
+}
+
+// stored looks into text of the database, and into the bytes that it has as hexadecimal.
+func (h *hunt) stored(where, text string) {
+	h.text(where, []byte(text))
+	for _, match := range hexadecimal.FindAllStringSubmatch(text, -1) {
+		plain, _ := hex.DecodeString(match[1]) // it matched
+		h.text("bytes in "+where, plain)
+	}
+}
+
+// dump looks into what pg_dump writes of the database: besides rows its large objects, comments and definitions.
+func (h *hunt) dump(t testing.TB, address string) {
+	t.Helper()
+	program, err := exec.LookPath("pg_dump")
+	if err != nil {
+		t.Log("there is no pg_dump: the dump is not looked at")
+		return
+	}
+	cmd := exec.CommandContext(t.Context(), program, "--dbname", address)
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	out, err := cmd.Output()
+	if err != nil || len(out) < 10_000 {
+		t.Fatalf("pg_dump: %v, %d bytes: %s", err, len(out), errs.String())
+	}
+	for line := range strings.Lines(string(out)) {
+		h.stored("the dump", line)
+	}
 }
 
 func column(t testing.TB, conn *pgx.Conn, query string) []string {
@@ -266,6 +293,12 @@ func TestHuntFindsWhatIsPlanted(t *testing.T) {
 		}},
 		{"base64 in bytes in a row", func(t *testing.T, h *hunt) {
 			plantRow(t, h, s.DB, "'"+base64.URLEncoding.EncodeToString([]byte("a"+secret))+"'::bytea")
+		}},
+		{"comment in a dump", func(t *testing.T, h *hunt) {
+			d := dbtest.Open(t, s.DB)
+			alter(t, d, "COMMENT ON TABLE users IS '"+secret+"'")
+			h.dump(t, s.DB)
+			alter(t, d, "COMMENT ON TABLE users IS NULL")
 		}},
 		{"text in a row", func(t *testing.T, h *hunt) { plantRow(t, h, s.DB, "'"+secret+"'::bytea") }},
 		{"file", func(t *testing.T, h *hunt) {

@@ -8,6 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/pquerna/otp/totp"
 
 	"github.com/hostler/hostler/core/db/dbtest"
 )
@@ -40,6 +43,16 @@ func TestKeysRotate(t *testing.T) {
 		}
 		return all
 	}
+	var factor struct{ Secret string }
+	owner.must(t, http.StatusOK, http.MethodPost, "/api/v1/auth/totp/enroll", nil, &factor)
+	code := func(ahead time.Duration) string {
+		t.Helper()
+		text, err := totp.GenerateCode(factor.Secret, time.Now().Add(ahead))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
 	file := filepath.Join(s.State, "keys", "secret.key")
 	read := func() []byte {
 		t.Helper()
@@ -70,6 +83,15 @@ func TestKeysRotate(t *testing.T) {
 	s.stop(t)
 	run(t, s.env, "", "keys", "rotate").succeeds(t) // with no service
 	newKey := read()
+
+	// The second factor's secret was sealed anew with the rest.
+	s.start(t)
+	owner.must(t, http.StatusNoContent, http.MethodPost, "/api/v1/auth/totp/confirm", map[string]any{"code": code(0)}, nil)
+	device := newClient(s)
+	var first struct{ Pending string }
+	device.must(t, http.StatusOK, http.MethodPost, "/api/v1/auth/login", map[string]any{"email": ownerEmail, "password": ownerPassword}, &first)
+	device.must(t, http.StatusOK, http.MethodPost, "/api/v1/auth/totp", map[string]any{"pending": first.Pending, "code": code(30 * time.Second)}, nil)
+	s.stop(t)
 
 	put := func(text []byte, mode os.FileMode) {
 		t.Helper()

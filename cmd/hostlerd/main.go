@@ -36,7 +36,7 @@ func command() *cobra.Command {
 		},
 	}
 	cfg.bind(root.PersistentFlags())
-	root.AddCommand(serveCommand(&cfg), ownerCommand(&cfg), migrateCommand(&cfg), pluginCommand(&cfg), keysCommand(&cfg),
+	root.AddCommand(serveCommand(&cfg), ownerCommand(&cfg), migrateCommand(&cfg), pluginCommand(&cfg), keysCommand(&cfg), auditCommand(&cfg),
 		&cobra.Command{
 			Use:   "version",
 			Short: "Print the version",

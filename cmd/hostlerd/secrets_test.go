@@ -1,8 +1,10 @@
 package main
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,12 +14,18 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
+	"github.com/pquerna/otp/totp"
+
+	"github.com/hostler/hostler/core/audit"
 	"github.com/hostler/hostler/core/db/dbtest"
 	"github.com/hostler/hostler/core/db/private"
+	"github.com/hostler/hostler/core/secret"
 )
 
 // No secret is anywhere but where it is due, after the main job and all that can go wrong in it: with a server that was
@@ -29,10 +37,14 @@ func TestSecretsStayWhereTheyBelong(t *testing.T) {
 			t.Parallel()
 			r := newSecretRun(t, format)
 			r.setUp()
+			r.openKeys()
 			r.logIn()
 			r.enrol()
 			r.act()
+			r.makeKeys()
+			r.useSecondFactor()
 			r.changePassword()
+			r.manage()
 			r.readEverything()
 			r.end()
 			for _, finding := range r.hunt.findings() {
@@ -82,7 +94,7 @@ func (r *secretRun) client() *client {
 	jar, _ := cookiejar.New(nil) // fails for no options
 	c.http.Jar = jar
 	c.http.Transport = &sighting{hunt: r.hunt, next: http.DefaultTransport, cookies: func(q *http.Request) bool {
-		return q.URL.Path == "/api/v1/auth/login" || q.URL.Path == "/api/v1/auth/password"
+		return slices.Contains([]string{"/api/v1/auth/login", "/api/v1/auth/totp", "/api/v1/auth/password"}, q.URL.Path)
 	}}
 	return c
 }
@@ -170,6 +182,98 @@ func (r *secretRun) setUp() {
 	r.post(r.owner, http.StatusCreated, "/setup", map[string]any{
 		"setup_token": token, "email": ownerEmail, "password": r.hunt.add(r.t, "the password", ownerPassword),
 	})
+}
+
+// database is the address of the service's database.
+func (r *secretRun) database() string {
+	r.t.Helper()
+	if r.service.DB != "" {
+		return r.service.DB
+	}
+	address, err := private.Attach(filepath.Join(r.service.State, "postgresql"))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return address
+}
+
+// openKeys makes the keys known by which the service itself seals: those of the key file, and that of the trail's chain.
+func (r *secretRun) openKeys() {
+	r.t.Helper()
+	path := filepath.Join(r.service.State, "keys", "secret.key")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	var file struct {
+		Keyset struct {
+			Key []struct {
+				KeyData struct{ Value []byte }
+			}
+		}
+	}
+	if err := json.Unmarshal(text, &file); err != nil || len(file.Keyset.Key) != 1 {
+		r.t.Fatalf("%d keys in the key file, %v", len(file.Keyset.Key), err)
+	}
+	data := file.Keyset.Key[0].KeyData.Value
+	r.hunt.add(r.t, masterKey, base64.RawStdEncoding.EncodeToString(data[len(data)-32:]))
+
+	box, err := secret.Load(r.t.Context(), path, func(context.Context) ([]secret.KeyID, error) { return nil, nil })
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	d := dbtest.Open(r.t, r.database())
+	var sealed []byte
+	eventually(r.t, "the trail has a chain", func() error {
+		return d.Pool.QueryRow(r.t.Context(), "SELECT key FROM audit_chain").Scan(&sealed)
+	})
+	key, err := box.Open(sealed, secret.Binding{Table: audit.Sealed.Name, Column: audit.Sealed.Column, Row: secret.Row(1)})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	raw, err := hex.DecodeString(key.Reveal())
+	if err != nil || len(raw) != 32 {
+		r.t.Fatalf("the chain's key has %d bytes, %v", len(raw), err)
+	}
+	r.hunt.add(r.t, "the key of the chain", base64.RawStdEncoding.EncodeToString(raw))
+}
+
+// masterKey is due in the key file.
+const masterKey = "the master key"
+
+// manage makes a user, a team, a schedule and settings, with secrets where they are due and where they are not.
+func (r *secretRun) manage() {
+	r.t.Helper()
+	var user account
+	r.owner.must(r.t, http.StatusCreated, http.MethodPost, "/api/v1/users", map[string]any{
+		"email": "ann@example.com", "password": r.canary("the password of a new user"), "role": "admin",
+	}, &user)
+	r.post(r.owner, http.StatusConflict, "/users", map[string]any{"email": "ANN@example.com", "password": r.canary("the password of a refused user")})
+	r.post(r.owner, http.StatusOK, fmt.Sprintf("/users/%d/password", user.ID), map[string]any{"password": r.canary("a reset password")})
+	r.wrongTypes(r.owner, "/users", "password")
+	r.wrongTypes(r.owner, fmt.Sprintf("/users/%d/password", user.ID), "password")
+	r.wrongTypes(r.owner, "/teams", "slug")
+	r.wrongTypes(r.owner, "/schedules", "params")
+	r.post(r.owner, http.StatusUnprocessableEntity, "/schedules", map[string]any{
+		"name": "n", "cron": r.canary("a cron expression"), "timezone": r.canary("a time zone"), "job_kind": r.canary("a kind of job"), "params": map[string]any{"token": r.canary("a token in parameters")},
+	})
+	r.owner.must(r.t, http.StatusUnprocessableEntity, http.MethodPatch, "/api/v1/settings", map[string]any{"poll.interval_s": r.canary("a setting's value")}, nil)
+	r.owner.must(r.t, http.StatusConflict, http.MethodDelete, "/api/v1/audit", map[string]any{"confirm": r.canary("a password typed as phrase")}, nil)
+	for _, path := range []string{"/audit", "/audit/export", "/audit/export?format=jsonl"} {
+		ask := "?"
+		if strings.Contains(path, "?") {
+			ask = "&"
+		}
+		r.owner.must(r.t, http.StatusOK, http.MethodGet, "/api/v1"+path+ask+"search="+r.canary("a password searched in "+path), nil, nil)
+	}
+	seeds := dbtest.Open(r.t, r.database())
+	for _, kind := range []string{"sessions.prune", "metrics.maintain"} {
+		var started struct{ Job jobView }
+		r.owner.must(r.t, http.StatusAccepted, http.MethodPost, fmt.Sprintf("/api/v1/schedules/%d/run", seed(r.t, seeds, kind)), nil, &started)
+		if end := ended(r.t, r.owner, started.Job.ID); end.Status != "succeeded" {
+			r.t.Errorf("%s ended %s: %s", kind, end.Status, end.Error)
+		}
+	}
 }
 
 func (r *secretRun) logIn() {
@@ -282,6 +386,82 @@ func (r *secretRun) act() {
 	r.post(r.owner, http.StatusOK, fmt.Sprintf("/hosts/%d/test", r.host), nil)
 }
 
+// makeKeys makes API keys, uses them rightly and wrongly, and revokes one.
+func (r *secretRun) makeKeys() {
+	r.t.Helper()
+	var made [2]struct {
+		ID  int64
+		Key string
+	}
+	for i := range made {
+		r.owner.must(r.t, http.StatusCreated, http.MethodPost, "/api/v1/api-keys", map[string]any{"name": fmt.Sprintf("key %d", i)}, &made[i])
+		r.hunt.add(r.t, fmt.Sprintf("API key %d", i), made[i].Key)
+		r.hunt.add(r.t, fmt.Sprintf("the end of API key %d", i), made[i].Key[10:])
+	}
+	stranger := r.client()
+	for key, want := range map[string]int{made[0].Key: http.StatusOK, made[0].Key[:10] + r.canary("a guessed end"): http.StatusUnauthorized} {
+		req, err := http.NewRequestWithContext(r.t.Context(), http.MethodGet, r.service.Base+"/api/v1/api-keys", http.NoBody)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer "+key)
+		resp, err := stranger.http.Do(req)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+		if resp.StatusCode != want {
+			r.t.Errorf("%s, want %d", resp.Status, want)
+		}
+	}
+	r.owner.must(r.t, http.StatusNoContent, http.MethodDelete, fmt.Sprintf("/api/v1/api-keys/%d", made[1].ID), nil, nil)
+	r.wrongTypes(r.owner, "/api-keys", "expires_at")
+}
+
+// useSecondFactor switches a second factor on, logs in by it in every way, and switches it off.
+func (r *secretRun) useSecondFactor() {
+	r.t.Helper()
+	var e struct {
+		Secret string
+		URI    string   `json:"otpauth_uri"`
+		Codes  []string `json:"recovery_codes"`
+	}
+	r.owner.must(r.t, http.StatusOK, http.MethodPost, "/api/v1/auth/totp/enroll", nil, &e)
+	r.hunt.add(r.t, "the secret of the second factor", e.Secret)
+	r.hunt.add(r.t, "the address of the second factor", e.URI)
+	for i, code := range e.Codes {
+		r.hunt.add(r.t, fmt.Sprintf("recovery code %d", i), code)
+		r.hunt.add(r.t, fmt.Sprintf("recovery code %d without hyphens", i), strings.ReplaceAll(code, "-", ""))
+	}
+	code := func(ahead time.Duration) string {
+		text, err := totp.GenerateCode(e.Secret, time.Now().Add(ahead))
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		return text
+	}
+	r.wrongTypes(r.owner, "/auth/totp/confirm", "code")
+	r.post(r.owner, http.StatusUnprocessableEntity, "/auth/totp/confirm", map[string]any{"code": r.canary("a wrong code")})
+	r.post(r.owner, http.StatusNoContent, "/auth/totp/confirm", map[string]any{"code": code(0)})
+	for i, right := range []string{code(30 * time.Second), e.Codes[0]} {
+		device := r.client()
+		var first struct{ Pending string }
+		device.must(r.t, http.StatusOK, http.MethodPost, "/api/v1/auth/login", map[string]any{"email": ownerEmail, "password": ownerPassword}, &first)
+		r.hunt.add(r.t, fmt.Sprintf("pending log-in %d", i), first.Pending)
+		r.post(device, http.StatusUnauthorized, "/auth/totp", map[string]any{"pending": first.Pending, "code": r.canary(fmt.Sprintf("wrong code %d", i))})
+		r.post(device, http.StatusUnauthorized, "/auth/totp", map[string]any{"pending": r.canary(fmt.Sprintf("false log-in %d", i)), "code": right})
+		r.post(device, http.StatusOK, "/auth/totp", map[string]any{"pending": first.Pending, "code": right})
+		r.session(device, fmt.Sprintf("the session of log-in %d", i))
+	}
+	r.wrongTypes(r.client(), "/auth/totp", "pending")
+	r.owner.must(r.t, http.StatusUnprocessableEntity, http.MethodDelete, "/api/v1/auth/totp", map[string]any{"password": r.canary("a wrong password for the second factor")}, nil)
+	r.owner.must(r.t, http.StatusNoContent, http.MethodDelete, "/api/v1/auth/totp", map[string]any{"password": ownerPassword}, nil)
+	r.owner.must(r.t, http.StatusOK, http.MethodPost, "/api/v1/auth/totp/enroll", nil, &e) // one that is never confirmed stays in the database
+	r.hunt.add(r.t, "the secret of an unconfirmed factor", e.Secret)
+	r.hunt.add(r.t, "its address", e.URI)
+	r.hunt.add(r.t, "its recovery code", e.Codes[0])
+}
+
 func (r *secretRun) changePassword() {
 	r.t.Helper()
 	changed := r.canary("the new password")
@@ -304,7 +484,7 @@ func (r *secretRun) readEverything() {
 			r.owner.do(r.t, o.method, placeholder.ReplaceAllString(o.path, "1"), nil)
 		}
 	}
-	for job := range 3 {
+	for job := range 5 {
 		for _, path := range []string{"", "/events", "/events/stream"} {
 			r.owner.must(r.t, http.StatusOK, http.MethodGet, fmt.Sprintf("/api/v1/jobs/%d%s", job+1, path), nil, nil)
 		}
@@ -313,6 +493,17 @@ func (r *secretRun) readEverything() {
 	r.owner.must(r.t, http.StatusOK, http.MethodGet, "/api/v1/audit?per_page=500", nil, &trail)
 	if len(trail) < 20 {
 		r.t.Errorf("the trail has only %d rows: this run proves little", len(trail))
+	}
+	for _, format := range []string{"csv", "jsonl"} {
+		file := r.owner.must(r.t, http.StatusOK, http.MethodGet, "/api/v1/audit/export?format="+format, nil, nil).Body
+		if lines := strings.Count(string(file), "\n"); lines < len(trail) {
+			r.t.Errorf("the export as %s has only %d lines", format, lines)
+		}
+	}
+	var activity []json.RawMessage
+	r.owner.must(r.t, http.StatusOK, http.MethodGet, "/api/v1/cluster/activity?limit=100", nil, &activity)
+	if len(activity) < 5 {
+		r.t.Errorf("only %d pieces of activity are there", len(activity))
 	}
 	for _, path := range []string{"/metrics", "/readyz", "/healthz", "/api/openapi.json", "/api/docs"} {
 		r.owner.must(r.t, http.StatusOK, http.MethodGet, path, nil, nil)
@@ -324,18 +515,13 @@ func (r *secretRun) readEverything() {
 func (r *secretRun) end() {
 	r.t.Helper()
 	r.stop()
-	address := r.service.DB
-	if address == "" {
-		var err error
-		if address, err = private.Attach(filepath.Join(r.service.State, "postgresql")); err != nil {
-			r.t.Fatal(err)
-		}
-	}
+	address := r.database()
 	if rows := r.hunt.database(r.t, address); rows < 50 {
 		r.t.Errorf("only %d rows were looked at", rows)
 	}
+	r.hunt.dump(r.t, address)
 	r.service.stop(r.t)
-	r.hunt.files(r.t, r.service.State, nil)
+	r.hunt.files(r.t, r.service.State, map[string]string{filepath.Join("keys", "secret.key"): masterKey})
 	log := r.service.Log.String()
 	if !strings.Contains(log, "request served") {
 		r.t.Error("the log is not at level trace")

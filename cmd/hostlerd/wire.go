@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
+	_ "time/tzdata" // schedules are read in time zones, on machines without that database too
 
 	"github.com/hashicorp/go-hclog"
 
@@ -12,10 +14,17 @@ import (
 	"github.com/hostler/hostler/core/api/apps"
 	auditapi "github.com/hostler/hostler/core/api/audit"
 	"github.com/hostler/hostler/core/api/auth"
+	"github.com/hostler/hostler/core/api/cluster"
 	"github.com/hostler/hostler/core/api/hosts"
 	"github.com/hostler/hostler/core/api/jobs"
+	keysapi "github.com/hostler/hostler/core/api/keys"
+	"github.com/hostler/hostler/core/api/op"
 	pluginapi "github.com/hostler/hostler/core/api/plugins"
+	"github.com/hostler/hostler/core/api/schedules"
+	"github.com/hostler/hostler/core/api/settings"
 	"github.com/hostler/hostler/core/api/setup"
+	"github.com/hostler/hostler/core/api/teams"
+	userapi "github.com/hostler/hostler/core/api/users"
 	"github.com/hostler/hostler/core/api/vms"
 	"github.com/hostler/hostler/core/app"
 	"github.com/hostler/hostler/core/audit"
@@ -27,7 +36,9 @@ import (
 	"github.com/hostler/hostler/core/metric"
 	"github.com/hostler/hostler/core/plugin"
 	"github.com/hostler/hostler/core/poll"
+	"github.com/hostler/hostler/core/schedule"
 	"github.com/hostler/hostler/core/setting"
+	"github.com/hostler/hostler/core/upkeep"
 	"github.com/hostler/hostler/core/vm"
 )
 
@@ -39,6 +50,8 @@ type house struct {
 	plugins  *plugin.Manager
 	queue    *job.Queue
 	poller   *poll.Poller
+	sealer   *audit.Sealer
+	schedule *schedule.Store
 	handler  http.Handler
 
 	// running is the context of the loops and of every request; end ends it, and loops waits for the loops.
@@ -89,24 +102,38 @@ func wire(ctx context.Context, cfg Config, log hclog.Logger) (h *house, err erro
 	guests := &guest.Store{DB: d.DB, Self: self}
 	actor := &guest.Actor{DB: d.DB, Queue: queue, Hosts: store}
 	(&guest.Lifecycle{DB: d.DB, Hosts: store, Self: self.Is}).Register(queue)
-	users := identity.New(d.DB, identity.Config{})
+	users := identity.New(d.DB, identity.Config{Keys: box, Logger: log, Estate: store})
 	first := identity.NewSetup(users, cfg.StateDir)
+	chain := audit.NewChain(d.DB, box)
+	housekeeping := upkeep.New(upkeep.Config{DB: d.DB, Queue: queue, Sessions: users, Trail: chain})
+	housekeeping.Register()
 
-	h = &house{log: log, database: d, setup: first, plugins: plugins, queue: queue, poller: poller}
+	machines, containers := &vm.Store{Guests: guests, Actor: actor}, &app.Store{Guests: guests, Actor: actor}
+	timetable := schedule.New(schedule.Config{DB: d.DB, Users: users, Logger: log.Named("schedule"), Kinds: slices.Concat(machines.Kinds(), containers.Kinds(), housekeeping.Kinds())})
+
+	h = &house{log: log, database: d, setup: first, plugins: plugins, queue: queue, poller: poller, schedule: timetable,
+		sealer: audit.NewSealer(audit.SealerConfig{Chain: chain, Logger: log.Named("audit")})}
 	h.running, h.end = context.WithCancel(context.WithoutCancel(ctx))
 	figures := newMetrics(d.DB, plugins, poller)
 	h.handler = api.Handler(api.Deps{
-		Authenticator: users, Resolver: api.Resolver{DB: d.DB}, Recorder: audit.Recorder{DB: d.DB},
+		Authenticator: users, Resolver: op.Things{DB: d.DB}, Recorder: audit.Recorder{DB: d.DB}, Rights: users,
 		Entitlements: entitled(d.DB, log), Logger: log.Named("api"), Version: version, Observe: figures.observe,
 		Health: health(), Ready: ready(d.DB, plugins), Metrics: figures.handler(),
 		Setup:   setup.Deps{Setup: first},
 		Auth:    auth.Deps{Users: users},
+		Keys:    keysapi.Deps{Users: users},
+		Users:   userapi.Deps{Users: users},
+		Teams:   teams.Deps{Users: users},
 		Hosts:   hosts.Deps{Hosts: store, Poller: poller},
-		VMs:     vms.Deps{VMs: &vm.Store{Guests: guests, Actor: actor}},
-		Apps:    apps.Deps{Apps: &app.Store{Guests: guests, Actor: actor}},
+		VMs:     vms.Deps{VMs: machines},
+		Apps:    apps.Deps{Apps: containers},
 		Jobs:    jobs.Deps{Queue: queue},
-		Audit:   auditapi.Deps{DB: d.DB},
+		Audit:   auditapi.Deps{DB: d.DB, Chain: chain},
 		Plugins: pluginapi.Deps{Plugins: plugins},
+
+		Schedules: schedules.Deps{Schedules: timetable},
+		Settings:  settings.Deps{Settings: &setting.Store{DB: d.DB, Hosts: store}},
+		Cluster:   cluster.Deps{DB: d.DB},
 	})
 	return h, nil
 }
@@ -137,14 +164,10 @@ func (h *house) start(ctx context.Context) error {
 		return err
 	}
 	h.loops.Go(func() { h.poller.Run(h.running) })
-	h.loops.Go(func() { metric.Maintain(h.running, h.database.DB, h.retention, h.log.Named("metric")) })
+	h.loops.Go(func() { h.sealer.Run(h.running) })
+	h.loops.Go(func() { metric.Maintain(h.running, h.database.DB, h.log.Named("metric")) })
+	h.loops.Go(func() { h.schedule.Run(h.running) })
 	return nil
-}
-
-// retention is how long samples are kept as polled.
-func (h *house) retention(ctx context.Context) (time.Duration, error) {
-	days, err := setting.Get(ctx, h.database.DB, setting.MetricsRetentionRaw)
-	return time.Duration(days) * 24 * time.Hour, err
 }
 
 // stop ends everything in order, within the context: no new requests, jobs to a safe point, loops, plugins, database.
