@@ -1,0 +1,57 @@
+package release
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Errors of a manifest that is signed and still not to be used.
+var (
+	// ErrReplay: the manifest is older than one that this installation has seen.
+	ErrReplay = errors.New("the release is older than one that was seen before")
+	// ErrNotNewer: the release is not newer than what is installed.
+	ErrNotNewer = errors.New("the release is not newer than what is installed")
+	// ErrTooOld: what is installed is older than the release can be installed over.
+	ErrTooOld = errors.New("the installed version is too old for this release")
+	// ErrChannel: the release is of another channel than the one that is followed.
+	ErrChannel = errors.New("the release is of another channel")
+)
+
+// Seen is the newest manifest that an installation has seen of a channel. It is kept where only root writes.
+type Seen struct {
+	Version string    `json:"version"`
+	Date    time.Time `json:"date"`
+	// SHA256 is of the manifest's bytes: two different manifests of one date cannot both be the newest.
+	SHA256 string `json:"sha256"`
+}
+
+// Accept says whether a manifest, given with its bytes, is as new as what was seen, and returns what has been seen then.
+// The zero Seen accepts everything.
+func (s Seen) Accept(m *Manifest, raw []byte) (Seen, error) {
+	sum := Sum(raw)
+	if s.SHA256 == sum {
+		return s, nil
+	}
+	if m.Date.Before(s.Date) || s.Version != "" && Compare(m.Version, s.Version) < 0 {
+		return s, fmt.Errorf("%w: %s of %s after %s of %s", ErrReplay,
+			m.Version, m.Date.Format(time.RFC3339), s.Version, s.Date.Format(time.RFC3339))
+	}
+	if m.Date.Equal(s.Date) {
+		return s, fmt.Errorf("%w: two different manifests have the date %s", ErrReplay, m.Date.Format(time.RFC3339))
+	}
+	return Seen{Version: m.Version, Date: m.Date, SHA256: sum}, nil
+}
+
+// Fits says whether the release may replace the installed version on this channel.
+func (m *Manifest) Fits(installed, channel string) error {
+	switch {
+	case m.Channel != channel:
+		return fmt.Errorf("%w: %s and not %s", ErrChannel, m.Channel, channel)
+	case Compare(m.Version, installed) <= 0:
+		return fmt.Errorf("%w: %s over %s", ErrNotNewer, m.Version, installed)
+	case Compare(installed, m.Minimum) < 0:
+		return fmt.Errorf("%w: %s needs at least %s, and %s is installed", ErrTooOld, m.Version, m.Minimum, installed)
+	}
+	return nil
+}
