@@ -1,6 +1,7 @@
 # make run     the service with a simulated cluster; Ctrl-C stops all of it
 # make test    all tests, with the race detector
 # make build   all programs into bin/, plugins into bin/plugins/
+# make faults  every fault of an update, where make test tries those that stand for the others
 # make bench   the figures of speed and load
 # make lint    gofmt, vet, staticcheck, buf, shellcheck
 # make proto   Go code from sdk/proto        make generate   all other generated files
@@ -18,19 +19,22 @@ BUF := $(TOOLS)/buf-v1.57.2
 PROTOC_GEN_GO := $(TOOLS)/protoc-gen-go
 PROTOC_GEN_GO_GRPC := $(TOOLS)/protoc-gen-go-grpc
 
-.PHONY: run test build bench lint proto generate deps deps-run clean
+.PHONY: run test build faults bench lint proto generate deps deps-run clean
 
 run: deps-run build
 	@exec $(BIN)/hostler-demo --bin $(BIN)
 
 build:
 	@mkdir -p $(BIN)/plugins
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN)/ ./cmd/hostlerd ./cmd/pvesim ./cmd/hostler-demo
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN)/ ./cmd/hostlerd ./cmd/hostler-updater ./cmd/hostler-sign ./cmd/pvesim ./cmd/hostler-demo
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN)/plugins/ ./cmd/hostler-plugin-pve
 
 test: deps
 	$(GO) test -race ./...
 	@set -e; for dir in $(EXAMPLES); do echo "$$dir"; (cd $$dir && $(GO) test -race ./...); done
+
+faults: deps
+	HOSTLER_ALL_FAULTS=1 $(GO) test -timeout 30m ./updater/
 
 # The whole programs first, then the parts; one package at a time, so that none disturbs another.
 bench: deps

@@ -71,7 +71,7 @@ func look(ctx context.Context, d *db.DB, installed plugins.Manager) (status int,
 			status, word = http.StatusServiceUnavailable, "not ready"
 		}
 	}
-	checks["status"] = word
+	checks["status"], checks["version"] = word, version
 	return status, checks
 }
 

@@ -29,6 +29,7 @@ var rules = []rule{
 	{from: "sdk/", never: []string{module + "core/", module + "plugins/", module + "cmd/", module + "migrations", "gorm.io/", "github.com/jackc/", "github.com/danielgtaylor/"}},
 	{from: "migrations", never: []string{module, "gorm.io/"}},
 	{from: "updater", never: []string{module + "core/", module + "sdk/"}},
+	{from: "updater/", never: []string{module + "core/", module + "sdk/"}},
 	{from: "core/db", never: []string{module + "core/"}, except: []string{module + "core/db", module + "core/problem"}},
 	{from: "core/problem", never: []string{module}},
 }

@@ -6,15 +6,17 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// migrateCommand does by itself what serve does at its start: for an update, before the old service is stopped.
+// migrateCommand does by itself what serve does at its start. With pin it also trusts the plugins of this release, for an
+// update: whoever verified the release has verified them with it.
 func migrateCommand(cfg *Config) *cobra.Command {
-	return &cobra.Command{
+	var pin bool
+	c := &cobra.Command{
 		Use:   "migrate",
 		Short: "Bring the database to this release",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			ctx := cmd.Context()
-			d, err := joinDatabase(ctx, *cfg, newLogger(*cfg))
+			ctx, log := cmd.Context(), newLogger(*cfg)
+			d, err := joinDatabase(ctx, *cfg, log)
 			if err != nil {
 				return err
 			}
@@ -23,8 +25,20 @@ func migrateCommand(cfg *Config) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "The database is at version %d.\n", have)
-			return err
+			if _, err := fmt.Fprintf(cmd.OutOrStdout(), "The database is at version %d.\n", have); err != nil || !pin {
+				return err
+			}
+			m, err := newPlugins(*cfg, d.DB, log)
+			if err != nil {
+				return err
+			}
+			files, err := m.Discover()
+			if err != nil {
+				return err
+			}
+			return pinPlugins(ctx, cmd, m, files)
 		},
 	}
+	c.Flags().BoolVar(&pin, "pin-plugins", false, "pin the plugins of the plugin folder as they are now, as an update does after it has verified the release")
+	return c
 }

@@ -1,0 +1,108 @@
+package updater
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/user"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// command is a program that a step runs.
+type command struct {
+	// as is the system user to run it as; "" for our own.
+	as   string
+	env  []string
+	name string
+	args []string
+	in   io.Reader
+	out  io.Writer
+}
+
+// maxStderr is how much of a program's words goes into an error.
+const maxStderr = 2000
+
+// run waits for the program. It gets no environment of ours but PATH: what the updater was started with is nobody's
+// business. Its last words are in the error.
+func (c command) run(ctx context.Context) error {
+	cmd := exec.CommandContext(ctx, c.name, c.args...)
+	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C.UTF-8"}, c.env...)
+	cmd.Dir = "/"
+	cmd.Stdin, cmd.Stdout = c.in, c.out
+	words := &tail{most: maxStderr}
+	cmd.Stderr = words
+	cmd.WaitDelay = 5 * time.Second
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	// A program's children must not outlive it: a migration that nobody waits for would go on behind a roll-back.
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	if c.as != "" {
+		credential, err := credentialOf(c.as)
+		if err != nil {
+			return err
+		}
+		cmd.SysProcAttr.Credential = credential
+	}
+	if err := cmd.Run(); err != nil {
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+		if text := words.String(); text != "" {
+			return fmt.Errorf("%s: %w: %s", c.name, err, text)
+		}
+		return fmt.Errorf("%s: %w", c.name, err)
+	}
+	return nil
+}
+
+// output is run for a program whose answer is short.
+func (c command) output(ctx context.Context) (string, error) {
+	var out bytes.Buffer
+	c.out = &out
+	err := c.run(ctx)
+	return strings.TrimSpace(out.String()), err
+}
+
+func credentialOf(name string) (*syscall.Credential, error) {
+	u, err := user.Lookup(name)
+	if err != nil {
+		return nil, fmt.Errorf("looking for the system user %s: %w", name, err)
+	}
+	uid, err := strconv.ParseUint(u.Uid, 10, 32)
+	if err != nil {
+		return nil, fmt.Errorf("the system user %s has a strange id: %w", name, err)
+	}
+	gid, err := strconv.ParseUint(u.Gid, 10, 32)
+	if err != nil {
+		return nil, fmt.Errorf("the system user %s has a strange group: %w", name, err)
+	}
+	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
+}
+
+// tail keeps the end of what is written.
+type tail struct {
+	most int
+	text []byte
+}
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.text = append(t.text, p...)
+	if len(t.text) > 2*t.most {
+		t.text = append([]byte{}, t.text[len(t.text)-t.most:]...)
+	}
+	return len(p), nil
+}
+
+// String is one line.
+func (t *tail) String() string {
+	text := t.text
+	if len(text) > t.most {
+		text = text[len(text)-t.most:]
+	}
+	return strings.Join(strings.Fields(strings.ToValidUTF8(string(text), "?")), " ")
+}

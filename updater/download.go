@@ -1,0 +1,58 @@
+package updater
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/hostler/hostler/updater/release"
+)
+
+// tarballName is the tarball in quarantine, until it is verified and unpacked.
+const tarballName = "release.tar.gz"
+
+// download fetches manifest, signature and tarball into the quarantine. The manifest is verified before the tarball is
+// asked for: nobody but a trusted key decides what is downloaded, and how much of it.
+func (r *run) download(ctx context.Context, only string) error {
+	source, err := r.source()
+	if err != nil {
+		return err
+	}
+	if r.keys, err = release.TrustedKeys(r.cfg.Layout.Keys); err != nil {
+		return err
+	}
+	m, raw, _, err := release.Latest(ctx, source, r.keys)
+	if err != nil {
+		return err
+	}
+	seen, err := r.cfg.Layout.loadSeen()
+	if err != nil {
+		return err
+	}
+	if r.seen, err = seen.Accept(m, raw); err != nil {
+		return err
+	}
+	if err := m.Fits(r.plan.From, r.cfg.Channel); err != nil {
+		return fmt.Errorf("%w: %w", ErrNothingNew, err)
+	}
+	if only != "" && only != m.Version {
+		return fmt.Errorf("%w: asked for %s, and the newest is %s", ErrNothingNew, only, m.Version)
+	}
+	if r.file, err = m.For(r.cfg.Architecture); err != nil {
+		return err
+	}
+	r.manifest, r.plan.To = m, m.Version
+	// What was seen is noted before it is used: a crash must not make an older manifest good again.
+	if err := r.cfg.Layout.storeSeen(r.seen); err != nil {
+		return err
+	}
+	if err := writeFile(filepath.Join(r.cfg.Layout.backup(r.id), manifestName), raw, 0o600); err != nil {
+		return fmt.Errorf("keeping the manifest: %w", err)
+	}
+	quarantine := r.cfg.Layout.quarantine(r.id)
+	if err := os.MkdirAll(quarantine, 0o700); err != nil {
+		return fmt.Errorf("making the quarantine: %w", err)
+	}
+	return release.Download(ctx, source, r.file, filepath.Join(quarantine, tarballName), nil)
+}

@@ -1,0 +1,113 @@
+package updater
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/hostler/hostler/updater/release"
+)
+
+// manifestName is the verified manifest, kept with the run's backup.
+const manifestName = "manifest.json"
+
+// finish tidies up behind an update that is healthy. Nothing here can undo it: what fails is logged, and done by the next.
+func (r *run) finish(ctx context.Context) {
+	if err := r.cfg.Database.drop(ctx, r.beforeDatabase()); err != nil {
+		r.log.Warn("the copy of the old database stays until the next run", "error", err)
+	}
+	if err := r.changeKeys(); err != nil {
+		r.log.Error("the trusted keys could not be changed as the release asks", "error", err)
+	}
+	if err := r.pruneReleases(); err != nil {
+		r.log.Warn("an old release stays until the next run", "error", err)
+	}
+	r.clean(ctx)
+}
+
+// changeKeys adds and removes trusted keys as the installed release says. It never leaves the folder without a key.
+func (r *run) changeKeys() error {
+	raw, err := os.ReadFile(filepath.Join(r.cfg.Layout.backup(r.id), manifestName))
+	if err != nil {
+		return fmt.Errorf("reading the run's manifest: %w", err)
+	}
+	m, err := release.ParseManifest(raw)
+	if err != nil {
+		return err
+	}
+	for _, text := range m.Keys {
+		key, err := release.ParseKey([]byte(text))
+		if err != nil {
+			return err
+		}
+		if err := writeFile(filepath.Join(r.cfg.Layout.Keys, key.ID+release.KeySuffix), []byte(text), 0o644); err != nil {
+			return fmt.Errorf("adding the key %s: %w", key.ID, err)
+		}
+		r.log.Info("a key is trusted from now on", "key", key.ID)
+	}
+	return r.withdrawKeys(m.Withdrawn)
+}
+
+func (r *run) withdrawKeys(ids []string) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	keys, err := release.TrustedKeys(r.cfg.Layout.Keys)
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(keys, func(k release.Key) bool { return !slices.Contains(ids, k.ID) }) {
+		return errors.New("the release withdraws every key that is trusted here")
+	}
+	entries, err := os.ReadDir(r.cfg.Layout.Keys)
+	if err != nil {
+		return fmt.Errorf("reading the trusted keys: %w", err)
+	}
+	for _, entry := range entries {
+		path := filepath.Join(r.cfg.Layout.Keys, entry.Name())
+		if filepath.Ext(path) != release.KeySuffix {
+			continue
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return fmt.Errorf("reading a trusted key: %w", err)
+		}
+		if key, err := release.ParseKey(text); err != nil || !slices.Contains(ids, key.ID) {
+			continue
+		}
+		if err := os.Remove(path); err != nil {
+			return fmt.Errorf("withdrawing a key: %w", err)
+		}
+		r.log.Info("a key is not trusted any more", "file", entry.Name())
+	}
+	return nil
+}
+
+// pruneReleases removes all releases but the present one and the newest beside it.
+func (r *run) pruneReleases() error {
+	installed, err := r.cfg.Layout.installed()
+	if err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(r.cfg.Layout.releases())
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("looking for old releases: %w", err)
+	}
+	var old []string
+	for _, e := range entries {
+		if e.IsDir() && versionName.MatchString(e.Name()) && e.Name() != installed {
+			old = append(old, e.Name())
+		}
+	}
+	slices.SortFunc(old, release.Compare)
+	for _, version := range old[:max(0, len(old)-r.cfg.KeepReleases)] {
+		if err := os.RemoveAll(r.cfg.Layout.release(version)); err != nil {
+			return fmt.Errorf("removing the release %s: %w", version, err)
+		}
+	}
+	return nil
+}

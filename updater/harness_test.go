@@ -1,0 +1,510 @@
+package updater
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/db/dbtest"
+	"github.com/hostler/hostler/updater/release"
+)
+
+// The tests run real services of two versions on a real PostgreSQL. The updater under test is a process of its own, this
+// test program started again, so that it can be killed at any point.
+const childVariable = "HOSTLER_UPDATER_CHILD"
+
+func TestMain(m *testing.M) {
+	if order := os.Getenv(childVariable); order != "" {
+		os.Exit(child(order))
+	}
+	code := m.Run()
+	if built.dir != "" {
+		_ = os.RemoveAll(built.dir)
+	}
+	os.Exit(code)
+}
+
+// The two versions of the tests. The second brings one migration more.
+const (
+	oldVersion = "1.0.0"
+	newVersion = "1.1.0"
+)
+
+const newMigration = `-- +goose Up
+CREATE TABLE brought_by_update (note text NOT NULL);
+INSERT INTO brought_by_update VALUES ('migrated');
+-- +goose Down
+DROP TABLE brought_by_update;
+`
+
+var built struct {
+	once sync.Once
+	dir  string
+	err  error
+}
+
+// programs is a folder with old/ and new/, each the files of a release.
+func programs(t testing.TB) string {
+	t.Helper()
+	built.once.Do(func() { built.dir, built.err = build() })
+	if built.err != nil {
+		t.Fatalf("building the programs: %v", built.err)
+	}
+	return built.dir
+}
+
+func build() (dir string, err error) {
+	if dir, err = os.MkdirTemp("", "hostler-updater-"); err != nil {
+		return "", err
+	}
+	root, err := filepath.Abs("..")
+	if err != nil {
+		return dir, err
+	}
+	extra := filepath.Join(dir, "extra.sql")
+	overlay := filepath.Join(dir, "overlay.json")
+	text, err := json.Marshal(map[string]any{"Replace": map[string]string{filepath.Join(root, "migrations", "90000_update.sql"): extra}})
+	if err != nil {
+		return dir, err
+	}
+	if err := errors.Join(os.WriteFile(extra, []byte(newMigration), 0o644), os.WriteFile(overlay, text, 0o644)); err != nil {
+		return dir, err
+	}
+	for folder, version := range map[string]string{"old": oldVersion, "new": newVersion} {
+		for out, pkg := range map[string]string{"bin/hostlerd": "./cmd/hostlerd", "bin/plugins/hostler-plugin-pve": "./cmd/hostler-plugin-pve"} {
+			args := []string{"build", "-ldflags", "-s -w -X main.version=" + version + " -X github.com/hostler/hostler/plugins/pve.version=" + version, "-o", filepath.Join(dir, folder, out)}
+			if folder == "new" {
+				args = append(args, "-overlay", overlay)
+			}
+			cmd := exec.Command("go", append(args, pkg)...)
+			cmd.Dir = root
+			cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+			if text, err := cmd.CombinedOutput(); err != nil {
+				return dir, fmt.Errorf("%w: %s", err, text)
+			}
+		}
+	}
+	return dir, nil
+}
+
+// site is one installation with everything around it.
+type site struct {
+	t        testing.TB
+	prefix   string
+	state    string // the service's
+	own      string // the updater's
+	keys     string
+	server   *httptest.Server
+	out      string // what the server serves
+	signer   *release.Signer
+	database string // its URL
+	port     int
+
+	supervisor *supervisor
+}
+
+// newSite installs the old version and starts it.
+func newSite(t testing.TB) *site {
+	t.Helper()
+	dir := t.TempDir()
+	s := &site{t: t, prefix: filepath.Join(dir, "opt"), state: filepath.Join(dir, "state"), own: filepath.Join(dir, "updater"),
+		keys: filepath.Join(dir, "keys"), out: filepath.Join(dir, "out"), database: dbtest.EmptyURL(t), port: freePort(t)}
+	var err error
+	if s.signer, err = release.NewSigner(); err != nil {
+		t.Fatal(err)
+	}
+	public, err := s.signer.Key.PEM()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.mkdir(s.state, s.keys, s.out, filepath.Join(s.prefix, "releases"))
+	s.put(filepath.Join(s.keys, "first.pub"), string(public), 0o644)
+	s.copyTree(filepath.Join(programs(t), "old"), filepath.Join(s.prefix, "releases", oldVersion))
+	if err := os.Symlink("releases/"+oldVersion, filepath.Join(s.prefix, "current")); err != nil {
+		t.Fatal(err)
+	}
+	s.server = httptest.NewTLSServer(http.FileServer(http.Dir(s.out)))
+	t.Cleanup(s.server.Close)
+	s.supervisor = newSupervisor(s)
+	t.Cleanup(s.supervisor.end)
+	if err := s.supervisor.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s.await(oldVersion)
+	// Something to keep: a row that no migration touches.
+	s.sql("CREATE TABLE kept (note text NOT NULL)", "INSERT INTO kept VALUES ('before')")
+	return s
+}
+
+func (s *site) mkdir(dirs ...string) {
+	s.t.Helper()
+	for _, dir := range dirs {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+}
+
+func (s *site) put(path, text string, mode os.FileMode) {
+	s.t.Helper()
+	s.mkdir(filepath.Dir(path))
+	if err := os.WriteFile(path, []byte(text), mode); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *site) copyTree(from, to string) {
+	s.t.Helper()
+	if out, err := exec.Command("cp", "-a", "--reflink=auto", from, to).CombinedOutput(); err != nil {
+		s.t.Fatalf("%v: %s", err, out)
+	}
+}
+
+func freePort(t testing.TB) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+func (s *site) sql(statements ...string) {
+	s.t.Helper()
+	conn, err := pgx.Connect(s.t.Context(), s.database)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(context.Background()) }()
+	for _, statement := range statements {
+		if _, err := conn.Exec(s.t.Context(), statement); err != nil {
+			s.t.Fatalf("%s: %v", statement, err)
+		}
+	}
+}
+
+// query is the answer of one statement as text.
+func (s *site) query(statement string) string {
+	s.t.Helper()
+	conn, err := pgx.Connect(s.t.Context(), s.database)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(context.Background()) }()
+	var answer string
+	if err := conn.QueryRow(s.t.Context(), statement).Scan(&answer); err != nil {
+		s.t.Fatalf("%s: %v", statement, err)
+	}
+	return answer
+}
+
+// publish makes a release of the new version on the server; edit changes its files before they are packed.
+func (s *site) publish(version string, edit func(tree string)) *release.Manifest {
+	s.t.Helper()
+	tree := filepath.Join(s.t.TempDir(), "tree")
+	s.copyTree(filepath.Join(programs(s.t), "new"), tree)
+	if edit != nil {
+		edit(tree)
+	}
+	// Not by release.Pack, which takes its time to make a tarball small.
+	name := "hostler-" + version + ".tar.gz"
+	if out, err := exec.Command("tar", "--use-compress-program=gzip -1", "-C", tree, "-cf", filepath.Join(s.out, name), "bin").CombinedOutput(); err != nil {
+		s.t.Fatalf("%v: %s", err, out)
+	}
+	packed, err := os.ReadFile(filepath.Join(s.out, name))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	sum := sha256.Sum256(packed)
+	file := release.File{Name: name, Size: int64(len(packed)), SHA256: hex.EncodeToString(sum[:])}
+	date := time.Now().UTC()
+	m := &release.Manifest{Schema: release.Schema, Version: version, Channel: "stable", Date: date, Minimum: oldVersion,
+		Migrations: release.Migrations{From: 1, To: 90000}, Files: map[string]release.File{"linux/amd64": file}}
+	s.sign(m)
+	return m
+}
+
+func (s *site) sign(m *release.Manifest) {
+	s.t.Helper()
+	if err := release.Publish(s.out, m, s.signer); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// wrap puts a shell script in the place of the release's program, which it can call as "$real".
+func wrap(script string) func(tree string) {
+	return func(tree string) {
+		program := filepath.Join(tree, "bin", "hostlerd")
+		if err := os.Rename(program, program+".real"); err != nil {
+			panic(err)
+		}
+		text := "#!/bin/sh\nreal=\"$(dirname \"$(readlink -f \"$0\")\")/hostlerd.real\"\n" + script + "\nexec \"$real\" \"$@\"\n"
+		if err := os.WriteFile(program, []byte(text), 0o755); err != nil {
+			panic(err)
+		}
+	}
+}
+
+// await waits until a version is ready.
+func (s *site) await(version string) {
+	s.t.Helper()
+	deadline := time.Now().Add(60 * time.Second)
+	for {
+		got, err := s.ready()
+		if err == nil && got == version {
+			return
+		}
+		if time.Now().After(deadline) {
+			s.t.Fatalf("version %s did not become ready: %s, %v\n%s", version, got, err, s.supervisor.log.String())
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// ready is the version that answers and is ready.
+func (s *site) ready() (string, error) {
+	answer, err := http.Get(s.address() + "/readyz")
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = answer.Body.Close() }()
+	var body struct{ Version string }
+	if err := json.NewDecoder(answer.Body).Decode(&body); err != nil || answer.StatusCode != http.StatusOK {
+		return "", fmt.Errorf("%s %w", answer.Status, errors.Join(err, errors.New("not ready")))
+	}
+	return body.Version, nil
+}
+
+func (s *site) address() string { return "http://127.0.0.1:" + strconv.Itoa(s.port) }
+
+// supervisor is what systemd is elsewhere: it starts the program of the current link, again when it dies, up to a limit.
+type supervisor struct {
+	site *site
+	log  output
+
+	mu       sync.Mutex
+	cmd      *exec.Cmd
+	ended    chan struct{}
+	wanted   bool
+	restarts int
+	failures int
+	api      *httptest.Server
+}
+
+// startLimit is how many failed starts are forgiven until Start is called anew.
+const startLimit = 5
+
+func newSupervisor(s *site) *supervisor {
+	v := &supervisor{site: s}
+	v.api = httptest.NewServer(http.HandlerFunc(v.serve))
+	return v
+}
+
+// serve lets the updater's process reach this Service.
+func (v *supervisor) serve(w http.ResponseWriter, r *http.Request) {
+	var err error
+	var state State
+	switch r.URL.Path {
+	case "/stop":
+		err = v.Stop(r.Context())
+	case "/start":
+		err = v.Start(r.Context())
+	default:
+		state, err = v.State(r.Context())
+	}
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	_ = json.NewEncoder(w).Encode(state)
+}
+
+func (v *supervisor) Start(context.Context) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.failures, v.wanted = 0, true
+	if v.cmd == nil {
+		return v.launch()
+	}
+	return nil
+}
+
+func (v *supervisor) launch() error {
+	s := v.site
+	cmd := exec.Command(filepath.Join(s.prefix, "current", "bin", "hostlerd"), "serve")
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOSTLER_LISTEN=127.0.0.1:" + strconv.Itoa(s.port), "HOSTLER_DATABASE_URL=" + s.database,
+		"HOSTLER_STATE_DIR=" + s.state}
+	cmd.Stdout, cmd.Stderr = &v.log, &v.log
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	v.cmd, v.ended = cmd, make(chan struct{})
+	go v.watch(cmd, v.ended)
+	return nil
+}
+
+func (v *supervisor) watch(cmd *exec.Cmd, ended chan struct{}) {
+	_ = cmd.Wait() // how it ended does not matter
+	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+	v.mu.Lock()
+	v.cmd = nil
+	again := v.wanted && v.failures < startLimit
+	v.failures++
+	if again {
+		v.restarts++
+	}
+	v.mu.Unlock()
+	close(ended)
+	if !again {
+		return
+	}
+	time.Sleep(100 * time.Millisecond) // RestartSec
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.wanted && v.cmd == nil {
+		_ = v.launch() // the next look finds nothing running
+	}
+}
+
+func (v *supervisor) Stop(ctx context.Context) error {
+	v.mu.Lock()
+	v.wanted = false
+	cmd, ended := v.cmd, v.ended
+	v.mu.Unlock()
+	if cmd == nil {
+		return nil
+	}
+	_ = cmd.Process.Signal(syscall.SIGTERM)
+	select {
+	case <-ended:
+		return nil
+	case <-ctx.Done():
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		<-ended
+		return nil
+	}
+}
+
+func (v *supervisor) State(context.Context) (State, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	state := State{Restarts: v.restarts}
+	if v.cmd != nil {
+		state.Process = v.cmd.Process.Pid
+	}
+	return state, nil
+}
+
+func (v *supervisor) end() {
+	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
+	defer cancel()
+	_ = v.Stop(ctx)
+	v.api.Close()
+}
+
+// remote is the supervisor as the updater's process sees it.
+type remote struct{ base string }
+
+func (r remote) call(ctx context.Context, path string) (State, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, r.base+path, http.NoBody)
+	if err != nil {
+		return State{}, err
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return State{}, err
+	}
+	defer func() { _ = answer.Body.Close() }()
+	if answer.StatusCode != http.StatusOK {
+		text, _ := io.ReadAll(answer.Body)
+		return State{}, errors.New(strings.TrimSpace(string(text)))
+	}
+	var state State
+	return state, json.NewDecoder(answer.Body).Decode(&state)
+}
+
+func (r remote) Stop(ctx context.Context) error           { _, err := r.call(ctx, "/stop"); return err }
+func (r remote) Start(ctx context.Context) error          { _, err := r.call(ctx, "/start"); return err }
+func (r remote) State(ctx context.Context) (State, error) { return r.call(ctx, "/state") }
+
+// order is what the updater's process shall do.
+type order struct {
+	Config     Config
+	Supervisor string
+	// Authority is the certificate of the release server.
+	Authority []byte
+	// Do is run, resume or revert, with Restore; KillAt the point at which the process kills itself, and PauseAt one at which it waits.
+	Do, KillAt, PauseAt string
+	Options             Options
+	Restore             bool
+}
+
+// said is what it answers.
+type said struct {
+	Result *Result
+	Reason string
+	Err    string
+}
+
+type output struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.Write(p)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String()
+}
+
+// config is the updater's for this site.
+func (s *site) config() Config {
+	u, err := url.Parse(s.database)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	port, err := strconv.Atoi(u.Port())
+	host := u.Hostname()
+	if err != nil { // a unix socket
+		host, port = u.Query().Get("host"), 5432
+		if p, err := strconv.Atoi(u.Query().Get("port")); err == nil {
+			port = p
+		}
+	}
+	return Config{
+		Layout: Layout{Prefix: s.prefix, StateDir: s.own, Keys: s.keys, Secrets: []string{filepath.Join(s.state, "keys", "secret.key")},
+			Request: filepath.Join(s.state, "update-request")},
+		Source: s.server.URL, Channel: "stable", Architecture: "linux/amd64",
+		Database: Database{Host: host, Port: port, Name: strings.TrimPrefix(u.Path, "/"), Owner: u.User.Username(), Admin: u.User.Username()},
+		Ready:    s.address() + "/readyz", Settled: 500 * time.Millisecond, ReadyTime: 20 * time.Second, MigrateTime: 30 * time.Second,
+		DatabaseWait: 20 * time.Second,
+	}
+}

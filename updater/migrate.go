@@ -1,0 +1,146 @@
+package updater
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// programTime bounds programs that should answer at once.
+const programTime = 30 * time.Second
+
+func contextWithin(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(ctx, d, fmt.Errorf("it took longer than %s", d))
+}
+
+func firstWord(text string) string {
+	word, _, _ := strings.Cut(text, " ")
+	if len(word) > 64 {
+		word = word[:64]
+	}
+	return word
+}
+
+// trial restores the backup into a database of its own and lets the new release migrate that. A backup that cannot be
+// restored, and a migration that fails or takes too long, end the update here, with the old version serving all the time.
+func (r *run) trial(ctx context.Context) error {
+	d := r.cfg.Database
+	name := r.trialDatabase()
+	if err := d.drop(ctx, name); err != nil {
+		return fmt.Errorf("making room for the trial: %w", err)
+	}
+	if err := d.create(ctx, name); err != nil {
+		return fmt.Errorf("making the trial's database: %w", err)
+	}
+	defer func() {
+		clean, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
+		defer cancel()
+		if err := d.drop(clean, name); err != nil {
+			r.log.Warn("the trial's database stays until the next run", "error", err)
+		}
+	}()
+	if err := r.restore(ctx, filepath.Join(r.cfg.Layout.backup(r.id), dumpName), name); err != nil {
+		return err
+	}
+	if err := r.migrateDatabase(ctx, name); err != nil {
+		return fmt.Errorf("trying the migrations on a copy: %w", err)
+	}
+	return nil
+}
+
+// restore fills a database from a dump; everything in it belongs to the owner.
+func (r *run) restore(ctx context.Context, dump, name string) error {
+	in, err := os.Open(dump)
+	if err != nil {
+		return fmt.Errorf("opening the backup: %w", err)
+	}
+	defer func() { _ = in.Close() }()
+	c := r.cfg.Database.owner(name, "pg_restore", "--no-owner", "--no-privileges", "--exit-on-error", "--no-password", "--dbname="+name)
+	c.in = in
+	if err := c.run(ctx); err != nil {
+		return fmt.Errorf("restoring the backup into a copy: %w", err)
+	}
+	return nil
+}
+
+// migrateDatabase runs the new release's migrations on a database, as its owner.
+func (r *run) migrateDatabase(ctx context.Context, name string) error {
+	return r.migrateBy(ctx, r.plan.To, name, "--pin-plugins")
+}
+
+// migrateBy runs a release's migrations on a database, as its owner.
+func (r *run) migrateBy(ctx context.Context, version, name string, options ...string) error {
+	ctx, cancel := contextWithin(ctx, r.cfg.MigrateTime)
+	defer cancel()
+	state, err := os.MkdirTemp("", "hostler-migrate-")
+	if err != nil {
+		return fmt.Errorf("making a folder for the migrations: %w", err)
+	}
+	defer func() { _ = os.RemoveAll(state) }()
+	if err := os.Chmod(state, 0o711); err != nil {
+		return fmt.Errorf("opening the folder for the migrations: %w", err)
+	}
+	return command{
+		as: r.cfg.Database.OwnerUser, name: r.cfg.Layout.program(version), args: append([]string{"migrate"}, options...),
+		env: []string{"HOSTLER_DATABASE_URL=" + r.cfg.Database.url(name), "HOSTLER_STATE_DIR=" + state},
+	}.run(ctx)
+}
+
+// stop ends the service: from here on nobody writes to the database, and time without service begins.
+func (r *run) stop(ctx context.Context) error {
+	ctx, cancel := contextWithin(ctx, r.cfg.StopTime)
+	defer cancel()
+	if err := r.cfg.Service.Stop(ctx); err != nil {
+		return fmt.Errorf("stopping the service: %w", err)
+	}
+	return nil
+}
+
+// snapshot copies the live database inside the server: what a roll-back puts in its place.
+func (r *run) snapshot(ctx context.Context) error {
+	ctx, cancel := contextWithin(ctx, r.cfg.MigrateTime)
+	defer cancel()
+	d := r.cfg.Database
+	if err := d.drop(ctx, r.beforeDatabase()); err != nil {
+		return fmt.Errorf("making room for the copy: %w", err)
+	}
+	if err := d.copyTo(ctx, r.beforeDatabase()); err != nil {
+		return fmt.Errorf("copying the live database: %w", err)
+	}
+	return nil
+}
+
+// migrate runs the migrations on the live database.
+func (r *run) migrate(ctx context.Context) error {
+	// Without the copy there would be no way back.
+	if there, err := r.cfg.Database.exists(ctx, r.beforeDatabase()); err != nil || !there {
+		return fmt.Errorf("looking for the copy of the live database: %w", errors.Join(err, os.ErrNotExist))
+	}
+	if err := r.migrateDatabase(ctx, r.cfg.Database.Name); err != nil {
+		return fmt.Errorf("migrating the live database: %w", err)
+	}
+	return nil
+}
+
+// change switches the link and starts the new version.
+func (r *run) change(ctx context.Context) error {
+	if err := r.cfg.Layout.point(r.plan.To); err != nil {
+		return err
+	}
+	r.hook("switched")
+	return r.start(ctx)
+}
+
+// start forgets earlier failed starts, so that systemd does not refuse this one, and starts the service.
+func (r *run) start(ctx context.Context) error {
+	ctx, cancel := contextWithin(ctx, r.cfg.ReadyTime)
+	defer cancel()
+	if err := r.cfg.Service.Start(ctx); err != nil {
+		return fmt.Errorf("starting the service: %w", err)
+	}
+	return nil
+}
