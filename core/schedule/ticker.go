@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/hostler/hostler/core/audit"
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/problem"
@@ -111,5 +109,3 @@ func (s *Store) begin(ctx context.Context, was *Schedule) error {
 		return nil
 	})
 }
-
-var _ querier = pgx.Tx(nil)
