@@ -8,6 +8,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/hostler/hostler/updater/installation"
 )
 
 // dumpName is the file of a backup that holds the database, in pg_dump's custom format.
@@ -15,6 +20,13 @@ const dumpName = "database.dump"
 
 // backup dumps the database and copies the service's secrets, before anything is fetched. Backups are root's.
 func (r *run) backup(ctx context.Context) error {
+	// First of all: it may be why the service does not run.
+	if _, err := r.leftovers(ctx); err != nil {
+		return err
+	}
+	if err := r.reachable(ctx); err != nil {
+		return err
+	}
 	if err := r.sweep(ctx); err != nil {
 		return err
 	}
@@ -26,22 +38,25 @@ func (r *run) backup(ctx context.Context) error {
 		return errors.Join(err, os.RemoveAll(dir))
 	}
 	for _, path := range r.cfg.Layout.Secrets {
-		if err := copyFile(path, filepath.Join(dir, filepath.Base(path))); err != nil {
+		if err := copyFile(path, filepath.Join(dir, filepath.Base(path)), maxSecret); err != nil {
 			return errors.Join(err, os.RemoveAll(dir))
 		}
 	}
-	return syncDir(dir)
+	return installation.SyncDir(dir)
 }
 
-// dump writes the dump by way of our own file, so that the user who dumps needs no right on the folder.
+// dump writes the dump to our own file. The program, whose user may be anybody's by now, gets a pipe: the file would let
+// that user destroy the backup later. It could also wait for ever for a table that somebody keeps locked.
 func (r *run) dump(ctx context.Context, path string) (err error) {
+	ctx, cancel := contextWithin(ctx, r.cfg.MigrateTime)
+	defer cancel()
 	out, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return fmt.Errorf("making the file of the dump: %w", err)
 	}
 	defer func() { err = errors.Join(err, out.Close()) }()
 	c := r.cfg.Database.owner(r.cfg.Database.Name, "pg_dump", "--format=custom", "--no-password")
-	c.out = out
+	c.out = struct{ io.Writer }{out}
 	if err := c.run(ctx); err != nil {
 		return fmt.Errorf("dumping the database: %w", err)
 	}
@@ -51,19 +66,31 @@ func (r *run) dump(ctx context.Context, path string) (err error) {
 	return nil
 }
 
-func copyFile(from, to string) (err error) {
-	in, err := os.Open(from)
+// maxSecret bounds a file of secrets, in bytes.
+const maxSecret = 1 << 20
+
+// copyFile copies a regular file of up to so many bytes. It may lie in another user's folder: no link is followed, and
+// nothing is waited for.
+func copyFile(from, to string, most int64) (err error) {
+	in, err := os.OpenFile(from, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if err != nil {
-		return fmt.Errorf("opening a file for the backup: %w", err)
+		return fmt.Errorf("opening a file to copy: %w", err)
 	}
 	defer func() { _ = in.Close() }()
+	info, err := in.Stat()
+	if err != nil {
+		return fmt.Errorf("looking at a file to copy: %w", err)
+	}
+	if !info.Mode().IsRegular() || info.Size() > most {
+		return fmt.Errorf("%s is no regular file of up to %d bytes", from, most)
+	}
 	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return fmt.Errorf("copying a file for the backup: %w", err)
+		return fmt.Errorf("making the copy of a file: %w", err)
 	}
 	defer func() { err = errors.Join(err, out.Close()) }()
-	if _, err := io.Copy(out, in); err != nil {
-		return fmt.Errorf("copying %s for the backup: %w", from, err)
+	if _, err := io.Copy(out, io.LimitReader(in, most)); err != nil {
+		return fmt.Errorf("copying %s: %w", from, err)
 	}
 	if err := out.Sync(); err != nil {
 		return fmt.Errorf("writing the copy of %s to the disk: %w", from, err)
@@ -71,14 +98,18 @@ func copyFile(from, to string) (err error) {
 	return nil
 }
 
+// ErrUnknownDatabase: there are databases of an update that the journal does not know, as when it was lost. They may be
+// all that is left of the data.
+var ErrUnknownDatabase = errors.New("there are databases of an update that the journal does not know: drop them when the service has all its data, or else give the one with _before_ in its name the name of the live one")
+
 // sweep removes what earlier runs could not, and old backups. Earlier runs are at their end: their databases are of no
 // use to anyone.
 func (r *run) sweep(ctx context.Context) error {
-	left, err := r.cfg.Database.leftovers(ctx)
+	useless, err := r.leftovers(ctx)
 	if err != nil {
-		return fmt.Errorf("looking for what earlier runs left: %w", err)
+		return err
 	}
-	for _, name := range left {
+	for _, name := range useless {
 		if err := r.cfg.Database.drop(ctx, name); err != nil {
 			return fmt.Errorf("dropping what an earlier run left: %w", err)
 		}
@@ -86,14 +117,42 @@ func (r *run) sweep(ctx context.Context) error {
 	if err := os.RemoveAll(filepath.Dir(r.cfg.Layout.quarantine(r.id))); err != nil {
 		return fmt.Errorf("emptying the quarantine: %w", err)
 	}
-	return r.keepNewest(r.cfg.Layout.backups(), r.cfg.KeepBackups-1)
+	return r.keepNewest()
 }
 
-// keepNewest removes all but the newest folders; their names begin with their time.
-func (r *run) keepNewest(dir string, keep int) error {
-	entries, err := os.ReadDir(dir)
+// leftovers lists the databases that runs have left which are at their end.
+func (u *Updater) leftovers(ctx context.Context) ([]string, error) {
+	names, err := u.cfg.Database.names(ctx)
 	if err != nil {
-		return fmt.Errorf("looking for old backups: %w", err)
+		return nil, err
+	}
+	lines, err := installation.ReadJournal(installation.Journal(u.cfg.Layout.StateDir))
+	if err != nil {
+		return nil, err
+	}
+	var useless, unknown []string
+	for _, name := range names {
+		kind, run := u.cfg.Database.left(name)
+		ended := slices.ContainsFunc(lines, func(l installation.Line) bool { return l.Step.Final() && strings.ToLower(l.Run) == run })
+		switch {
+		case kind == "":
+		case kind == "trial" || ended && slices.Contains(names, u.cfg.Database.Name):
+			useless = append(useless, name)
+		default:
+			unknown = append(unknown, name)
+		}
+	}
+	if len(unknown) > 0 {
+		return nil, fmt.Errorf("%w: %s", ErrUnknownDatabase, strings.Join(unknown, ", "))
+	}
+	return useless, nil
+}
+
+// backupNames lists the backups, the newest last; newID sees to that order.
+func (u *Updater) backupNames() ([]string, error) {
+	entries, err := os.ReadDir(u.cfg.Layout.backups())
+	if err != nil {
+		return nil, fmt.Errorf("looking for old backups: %w", err)
 	}
 	names := make([]string, 0, len(entries))
 	for _, e := range entries {
@@ -102,8 +161,37 @@ func (r *run) keepNewest(dir string, keep int) error {
 		}
 	}
 	slices.Sort(names)
-	for _, name := range names[:max(0, len(names)-keep)] {
-		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
+	return names, nil
+}
+
+// keepNewest removes all backups but the newest, and that of the update which could be taken back. Of the runs that have
+// changed nothing for good only the last one's stays, and none of the others makes room for it: whoever can ask for runs
+// that come to nothing must not be able to wear the backups out.
+func (r *run) keepNewest() error {
+	names, err := r.backupNames()
+	if err != nil {
+		return err
+	}
+	lines, err := installation.ReadJournal(installation.Journal(r.cfg.Layout.StateDir))
+	if err != nil {
+		return err
+	}
+	done, err := r.lastDone()
+	if err != nil {
+		return err
+	}
+	vain := slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		return !slices.ContainsFunc(lines, func(l installation.Line) bool {
+			return l.Run == name && (l.Step == installation.StepFailed || l.Step == installation.StepRolledBack)
+		})
+	})
+	others := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(vain, name) })
+	useless := append(vain[:max(0, len(vain)-1)], others[:max(0, len(others)-r.cfg.KeepBackups)]...)
+	for _, name := range useless {
+		if done != nil && done.Run == name {
+			continue
+		}
+		if err := os.RemoveAll(r.cfg.Layout.backup(name)); err != nil {
 			return fmt.Errorf("removing an old backup: %w", err)
 		}
 	}

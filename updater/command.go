@@ -8,10 +8,13 @@ import (
 	"os"
 	"os/exec"
 	"os/user"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/hostler/hostler/updater/installation"
 )
 
 // command is a program that a step runs.
@@ -23,6 +26,8 @@ type command struct {
 	args []string
 	in   io.Reader
 	out  io.Writer
+	// terse leaves out of the error what PostgreSQL adds to its message, in which it quotes rows.
+	terse bool
 }
 
 // maxStderr is how much of a program's words goes into an error.
@@ -36,9 +41,13 @@ func (c command) run(ctx context.Context) error {
 	cmd.Dir = "/"
 	cmd.Stdin, cmd.Stdout = c.in, c.out
 	words := &tail{most: maxStderr}
+	if c.terse {
+		words.prefix = []byte(filepath.Base(c.name) + ": ")
+	}
 	cmd.Stderr = words
 	cmd.WaitDelay = 5 * time.Second
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	// A session of its own: another user's program must not write to the terminal that root has started us from.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
 	// A program's children must not outlive it: a migration that nobody waits for would go on behind a roll-back.
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	if c.as != "" {
@@ -48,7 +57,12 @@ func (c command) run(ctx context.Context) error {
 		}
 		cmd.SysProcAttr.Credential = credential
 	}
-	if err := cmd.Run(); err != nil {
+	err := cmd.Run()
+	if cmd.Process != nil {
+		// What the program has left behind ends with it: it may still be at work on the database.
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+	}
+	if err != nil {
 		if ctx.Err() != nil {
 			err = context.Cause(ctx)
 		}
@@ -84,10 +98,11 @@ func credentialOf(name string) (*syscall.Credential, error) {
 	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
 }
 
-// tail keeps the end of what is written.
+// tail keeps the end of what is written; with a prefix only lines that begin with it, and only the message in them.
 type tail struct {
-	most int
-	text []byte
+	most   int
+	prefix []byte
+	text   []byte
 }
 
 func (t *tail) Write(p []byte) (int, error) {
@@ -98,11 +113,20 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// String is one line.
+// String is one line of what can be printed.
 func (t *tail) String() string {
 	text := t.text
 	if len(text) > t.most {
 		text = text[len(text)-t.most:]
 	}
-	return strings.Join(strings.Fields(strings.ToValidUTF8(string(text), "?")), " ")
+	if len(t.prefix) > 0 {
+		var told []byte
+		for line := range bytes.Lines(text) {
+			if bytes.HasPrefix(line, t.prefix) {
+				told = append(told, line...)
+			}
+		}
+		text = told
+	}
+	return strings.Join(strings.Fields(installation.Words(string(text))), " ")
 }

@@ -8,19 +8,13 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/hostler/hostler/updater/installation"
 )
 
 // Database is the service's database, reached by PostgreSQL's own programs, which must be of the server's version or
 // newer. No password is ever given to them: it is peer authentication, or trust in a test.
-type Database struct {
-	// Host is the folder of the unix socket, or an address.
-	Host string
-	Port int
-	// Name is the database, Owner the role that owns it and all in it, Admin a role that may create and rename databases.
-	Name, Owner, Admin string
-	// OwnerUser and AdminUser are the system users to be for peer authentication; "" for the one that runs this.
-	OwnerUser, AdminUser string
-}
+type Database installation.Database
 
 var databaseName = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}$`)
 
@@ -46,9 +40,12 @@ func (d Database) check() error {
 func (d Database) environment(role, name string) []string {
 	return []string{
 		"PGHOST=" + d.Host, "PGPORT=" + strconv.Itoa(d.Port), "PGUSER=" + role, "PGDATABASE=" + name,
-		"PGCONNECT_TIMEOUT=10", "PGAPPNAME=hostler-updater", "PGTZ=UTC",
+		"PGCONNECT_TIMEOUT=10", "PGAPPNAME=" + d.application(), "PGTZ=UTC",
 	}
 }
+
+// application is by what the server knows our connections. A longer name would be cut.
+func (d Database) application() string { return "hostler-updater " + d.Name }
 
 // url is a connection string for the service.
 func (d Database) url(name string) string {
@@ -62,8 +59,11 @@ func (d Database) owner(name, program string, args ...string) command {
 	return command{as: d.OwnerUser, env: d.environment(d.Owner, name), name: program, args: args}
 }
 
+// admin's connections look for nothing outside pg_catalog: where everybody may create in the schema public of the database
+// postgres, as on servers that began before PostgreSQL 15, a role could lay an operator there that a bare name finds. They
+// wait for no lock for ever.
 func (d Database) admin(program string, args ...string) command {
-	return command{as: d.AdminUser, env: d.environment(d.Admin, "postgres"), name: program, args: args}
+	return command{as: d.AdminUser, env: append(d.environment(d.Admin, "postgres"), "PGOPTIONS=-c search_path= -c lock_timeout=20s"), name: program, args: args}
 }
 
 // sql runs statements as the administrator, each in a transaction of its own, and stops at the first that fails.
@@ -75,45 +75,92 @@ func (d Database) sql(ctx context.Context, statements ...string) (string, error)
 	return d.admin("psql", args...).output(ctx)
 }
 
-// exists reports whether there is a database of the name.
-func (d Database) exists(ctx context.Context, name string) (bool, error) {
-	n, err := d.sql(ctx, "SELECT count(*) FROM pg_database WHERE datname = '"+name+"'")
-	return n == "1", err
+// names lists the databases of the live one's name and of that with something behind it.
+func (d Database) names(ctx context.Context) ([]string, error) {
+	list, err := d.sql(ctx, `SELECT datname FROM pg_database WHERE datname ~ '^`+d.Name+`(_|$)'`)
+	if err != nil {
+		return nil, fmt.Errorf("looking at the databases: %w", err)
+	}
+	return strings.Fields(list), nil
 }
 
-// create makes an empty database of the owner.
-func (d Database) create(ctx context.Context, name string) error {
-	_, err := d.sql(ctx, fmt.Sprintf(`CREATE DATABASE %q OWNER %q TEMPLATE template0 ENCODING 'UTF8'`, name, d.Owner))
+// silence ends the statements of an updater that was killed: its program is gone, and the server carries them out all the
+// same. Whoever calls it holds the lock, so there is no other updater.
+func (d Database) silence(ctx context.Context) error {
+	_, err := d.sql(ctx, "SELECT count(pg_terminate_backend(pid, 30000)) FROM pg_stat_activity WHERE application_name = '"+d.application()+"' AND pid <> pg_backend_pid()")
 	return err
+}
+
+// create makes an empty database of the owner, into which nobody else may look.
+func (d Database) create(ctx context.Context, name string) error {
+	_, err := d.sql(ctx, fmt.Sprintf(`CREATE DATABASE %q OWNER %q TEMPLATE template0 ENCODING 'UTF8'`, name, d.Owner), closed(name))
+	return err
+}
+
+func closed(name string) string { return fmt.Sprintf(`REVOKE ALL ON DATABASE %q FROM PUBLIC`, name) }
+
+// admit lets those into a database who may use another one: what takes the live one's place is as open as that was.
+func (d Database) admit(ctx context.Context, like, name string) error {
+	_, err := d.sql(ctx, admission(like, name))
+	return err
+}
+
+func admission(like, name string) string {
+	return fmt.Sprintf(`DO $do$ DECLARE of record; BEGIN
+		FOR of IN SELECT privilege_type, is_grantable, CASE grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(rolname) END AS who
+			FROM pg_database, aclexplode(coalesce(datacl, acldefault('d', datdba))) AS acl LEFT JOIN pg_roles r ON r.oid = grantee
+			WHERE datname = '%s' AND grantee <> datdba
+		LOOP
+			EXECUTE format('GRANT %%s ON DATABASE %%I TO %%s', of.privilege_type, '%s', of.who) || CASE WHEN of.is_grantable THEN ' WITH GRANT OPTION' ELSE '' END;
+		END LOOP;
+	END $do$`, like, name)
 }
 
 // drop removes a database, whoever still uses it; one that is not there is well.
 func (d Database) drop(ctx context.Context, name string) error {
-	_, err := d.sql(ctx, fmt.Sprintf(`DROP DATABASE IF EXISTS %q WITH (FORCE)`, name))
+	_, err := d.sql(ctx, terminate(name), fmt.Sprintf(`DROP DATABASE IF EXISTS %q WITH (FORCE)`, name))
 	return err
 }
 
-// copyTo copies the database inside the server, file by file: as fast as the disk, and as exact. Nobody may use it.
-func (d Database) copyTo(ctx context.Context, name string) error {
-	_, err := d.sql(ctx, terminate(d.Name),
-		fmt.Sprintf(`CREATE DATABASE %q OWNER %q TEMPLATE %q STRATEGY FILE_COPY`, name, d.Owner, d.Name))
+// copy copies a database inside the server, file by file: as fast as the disk, and as exact. Nobody may use it meanwhile.
+// The server does not copy who may use it.
+func (d Database) copy(ctx context.Context, from, to string) error {
+	_, err := d.sql(ctx, terminate(from), fmt.Sprintf(`CREATE DATABASE %q OWNER %q TEMPLATE %q STRATEGY FILE_COPY`, to, d.Owner, from),
+		closed(to), admission(from, to))
 	return err
 }
+
+// renameTries is how often somebody may come back between being sent away and the renaming.
+const renameTries = 5
 
 // rename gives a database another name, whoever uses it.
-func (d Database) rename(ctx context.Context, from, to string) error {
-	_, err := d.sql(ctx, terminate(from), fmt.Sprintf(`ALTER DATABASE %q RENAME TO %q`, from, to))
+func (d Database) rename(ctx context.Context, from, to string) (err error) {
+	for range renameTries {
+		_, err = d.sql(ctx, terminate(from), fmt.Sprintf(`ALTER DATABASE %q RENAME TO %q`, from, to))
+		if err == nil || !strings.Contains(err.Error(), "is being accessed by other users") && !strings.Contains(err.Error(), "lock timeout") {
+			return err
+		}
+	}
 	return err
 }
 
+// terminate ends all sessions that use a database, and those elsewhere that keep it locked, as one with an open transaction
+// that comments on it: a session may outlive the program that began it.
 func terminate(name string) string {
-	return "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE datname = '" + name + "' AND pid <> pg_backend_pid()"
+	return `SELECT count(pg_terminate_backend(pid)) FROM (
+		SELECT pid FROM pg_stat_activity WHERE datname = '` + name + `'
+		UNION SELECT l.pid FROM pg_locks l JOIN pg_database d ON d.oid = l.objid
+			WHERE d.datname = '` + name + `' AND l.locktype = 'object' AND l.classid = 'pg_database'::regclass) AS users WHERE pid <> pg_backend_pid()`
 }
 
-// leftovers lists databases that earlier runs left: those of the live one's name with one of the updater's endings.
-func (d Database) leftovers(ctx context.Context) ([]string, error) {
-	list, err := d.sql(ctx, `SELECT datname FROM pg_database WHERE datname ~ '^`+d.Name+`_(trial|before|failed)_[0-9]{8}t[0-9]{6}_[a-z0-9]{6}$'`)
-	return strings.Fields(list), err
+var leftover = regexp.MustCompile(`^_(trial|before|failed)_([0-9]{8}t[0-9]{6}_[a-z0-9]{6})$`)
+
+// left takes a name apart: which kind of database the updater has made for which run. kind is empty for all others.
+func (d Database) left(name string) (kind, run string) {
+	if parts := leftover.FindStringSubmatch(strings.TrimPrefix(name, d.Name)); parts != nil {
+		return parts[1], parts[2]
+	}
+	return "", ""
 }
 
 func (r *run) database(kind string) string {
@@ -121,7 +168,7 @@ func (r *run) database(kind string) string {
 }
 
 // trialDatabase is where migrations are tried, beforeDatabase the copy of the live one before them, failedDatabase the
-// live one that was put aside.
+// live one that is put aside: while it is copied and migrated, and when that has failed.
 func (r *run) trialDatabase() string  { return r.database("trial") }
 func (r *run) beforeDatabase() string { return r.database("before") }
 func (r *run) failedDatabase() string { return r.database("failed") }

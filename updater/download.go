@@ -3,9 +3,9 @@ package updater
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 
+	"github.com/hostler/hostler/updater/installation"
 	"github.com/hostler/hostler/updater/release"
 )
 
@@ -19,6 +19,9 @@ func (r *run) download(ctx context.Context, only string) error {
 	if err != nil {
 		return err
 	}
+	if err := r.overdueKeys(); err != nil {
+		return err
+	}
 	if r.keys, err = release.TrustedKeys(r.cfg.Layout.Keys); err != nil {
 		return err
 	}
@@ -26,11 +29,17 @@ func (r *run) download(ctx context.Context, only string) error {
 	if err != nil {
 		return err
 	}
+	if err := m.Ahead(r.cfg.Now()); err != nil {
+		return err
+	}
+	if err := m.Of(r.cfg.Channel); err != nil {
+		return fmt.Errorf("%w: %w", ErrNothingNew, err)
+	}
 	seen, err := r.cfg.Layout.loadSeen()
 	if err != nil {
 		return err
 	}
-	if r.seen, err = seen.Accept(m, raw); err != nil {
+	if err := seen.Accept(m, raw); err != nil {
 		return err
 	}
 	if err := m.Fits(r.plan.From, r.cfg.Channel); err != nil {
@@ -44,15 +53,15 @@ func (r *run) download(ctx context.Context, only string) error {
 	}
 	r.manifest, r.plan.To = m, m.Version
 	// What was seen is noted before it is used: a crash must not make an older manifest good again.
-	if err := r.cfg.Layout.storeSeen(r.seen); err != nil {
+	if err := r.cfg.Layout.storeSeen(seen); err != nil {
 		return err
 	}
-	if err := writeFile(filepath.Join(r.cfg.Layout.backup(r.id), manifestName), raw, 0o600); err != nil {
+	if err := installation.WriteFile(filepath.Join(r.cfg.Layout.backup(r.id), manifestName), raw, 0o600); err != nil {
 		return fmt.Errorf("keeping the manifest: %w", err)
 	}
-	quarantine := r.cfg.Layout.quarantine(r.id)
-	if err := os.MkdirAll(quarantine, 0o700); err != nil {
-		return fmt.Errorf("making the quarantine: %w", err)
+	quarantine, err := r.cfg.Layout.makeQuarantine(r.id)
+	if err != nil {
+		return err
 	}
 	return release.Download(ctx, source, r.file, filepath.Join(quarantine, tarballName), nil)
 }

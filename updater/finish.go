@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/hostler/hostler/updater/installation"
 	"github.com/hostler/hostler/updater/release"
 )
 
@@ -20,18 +21,46 @@ func (r *run) finish(ctx context.Context) {
 	if err := r.cfg.Database.drop(ctx, r.beforeDatabase()); err != nil {
 		r.log.Warn("the copy of the old database stays until the next run", "error", err)
 	}
-	if err := r.changeKeys(); err != nil {
+	r.hook("copy dropped")
+	if err := r.cfg.Layout.pointUpdater(r.plan.To); err != nil {
+		r.log.Warn("the updater in use stays the old one", "error", err)
+	}
+	r.hook("updater switched")
+	if err := r.changeKeys(r.id); err != nil {
 		r.log.Error("the trusted keys could not be changed as the release asks", "error", err)
 	}
+	r.hook("keys changed")
 	if err := r.pruneReleases(); err != nil {
 		r.log.Warn("an old release stays until the next run", "error", err)
 	}
+	if err := r.keepNewest(); err != nil {
+		r.log.Warn("an old backup stays until the next run", "error", err)
+	}
 	r.clean(ctx)
+	r.hook("finished")
 }
 
-// changeKeys adds and removes trusted keys as the installed release says. It never leaves the folder without a key.
-func (r *run) changeKeys() error {
-	raw, err := os.ReadFile(filepath.Join(r.cfg.Layout.backup(r.id), manifestName))
+// overdueKeys changes the keys as the installed release says where its own run could not: a key that is withdrawn must not
+// decide over what is installed next.
+func (r *run) overdueKeys() error {
+	done, err := r.lastDone()
+	if err != nil || done == nil {
+		return err
+	}
+	if err := r.changeKeys(done.Run); err != nil {
+		return fmt.Errorf("changing the trusted keys as release %s asks: %w", done.Plan.To, err)
+	}
+	return nil
+}
+
+// changeKeys adds and removes trusted keys as the release says that a run has installed, once. It never leaves the folder
+// without a key.
+func (r *run) changeKeys(of string) error {
+	path := filepath.Join(r.cfg.Layout.backup(of), manifestName)
+	raw, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // a package brings its keys as files; or it was done
+	}
 	if err != nil {
 		return fmt.Errorf("reading the run's manifest: %w", err)
 	}
@@ -44,12 +73,20 @@ func (r *run) changeKeys() error {
 		if err != nil {
 			return err
 		}
-		if err := writeFile(filepath.Join(r.cfg.Layout.Keys, key.ID+release.KeySuffix), []byte(text), 0o644); err != nil {
+		if err := installation.WriteFile(filepath.Join(r.cfg.Layout.Keys, key.ID+release.KeySuffix), []byte(text), 0o644); err != nil {
 			return fmt.Errorf("adding the key %s: %w", key.ID, err)
 		}
 		r.log.Info("a key is trusted from now on", "key", key.ID)
+		r.hook("key added")
 	}
-	return r.withdrawKeys(m.Withdrawn)
+	if err := r.withdrawKeys(m.Withdrawn); err != nil {
+		return err
+	}
+	// From here on the keys are the administrator's.
+	if err := os.Rename(path, path+".done"); err != nil {
+		return fmt.Errorf("noting that the keys were changed: %w", err)
+	}
+	return nil
 }
 
 func (r *run) withdrawKeys(ids []string) error {
@@ -87,7 +124,7 @@ func (r *run) withdrawKeys(ids []string) error {
 	return nil
 }
 
-// pruneReleases removes all releases but the present one and the newest beside it.
+// pruneReleases removes all releases but the present one, the one before it, and the newest beside them.
 func (r *run) pruneReleases() error {
 	installed, err := r.cfg.Layout.installed()
 	if err != nil {
@@ -99,7 +136,8 @@ func (r *run) pruneReleases() error {
 	}
 	var old []string
 	for _, e := range entries {
-		if e.IsDir() && versionName.MatchString(e.Name()) && e.Name() != installed {
+		keep := []string{installed, r.plan.From, r.cfg.Layout.updaterVersion()}
+		if e.IsDir() && installation.ValidVersion(e.Name()) && !slices.Contains(keep, e.Name()) {
 			old = append(old, e.Name())
 		}
 	}

@@ -7,8 +7,11 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
+	"log"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -16,9 +19,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -37,11 +42,39 @@ func TestMain(m *testing.M) {
 	if order := os.Getenv(childVariable); order != "" {
 		os.Exit(child(order))
 	}
+	if os.Getenv(namespaceVariable) == "" && os.Geteuid() == 0 {
+		os.Exit(inNamespace())
+	}
+	flag.Parse()
+	if parallel := flag.Lookup("test.parallel"); parallel.Value.String() == parallel.DefValue {
+		_ = parallel.Value.Set(strconv.Itoa(2 * runtime.GOMAXPROCS(0))) // half of the time is waiting; it is a number
+	}
 	code := m.Run()
 	if built.dir != "" {
 		_ = os.RemoveAll(built.dir)
 	}
 	os.Exit(code)
+}
+
+// namespaceVariable is set in a test program with mounts of its own.
+const namespaceVariable = "HOSTLER_UPDATER_MOUNTS"
+
+// inNamespace starts this program again where it can mount small disks: whatever ends it, nothing is left mounted.
+func inNamespace() int {
+	cmd := exec.Command(os.Args[0], os.Args[1:]...)
+	cmd.Env = append(os.Environ(), namespaceVariable+"=1")
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS, Pdeathsig: syscall.SIGKILL}
+	runtime.LockOSThread() // the death signal is tied to this thread
+	if err := cmd.Run(); err != nil {
+		var ended *exec.ExitError
+		if errors.As(err, &ended) {
+			return ended.ExitCode()
+		}
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
 }
 
 // The two versions of the tests. The second brings one migration more.
@@ -61,6 +94,18 @@ var built struct {
 	once sync.Once
 	dir  string
 	err  error
+}
+
+// raced is set in a program with the race detector. The updater's process is then another one without it, which unpacks
+// and hashes several times as fast; it does one thing after the other.
+var raced bool
+
+// updaterProgram is the test program to start as the updater's process.
+func updaterProgram(t testing.TB) string {
+	if raced {
+		return filepath.Join(programs(t), "updater.test")
+	}
+	return os.Args[0]
 }
 
 // programs is a folder with old/ and new/, each the files of a release.
@@ -91,7 +136,7 @@ func build() (dir string, err error) {
 		return dir, err
 	}
 	for folder, version := range map[string]string{"old": oldVersion, "new": newVersion} {
-		for out, pkg := range map[string]string{"bin/hostlerd": "./cmd/hostlerd", "bin/plugins/hostler-plugin-pve": "./cmd/hostler-plugin-pve"} {
+		for out, pkg := range map[string]string{"bin/hostlerd": "./cmd/hostlerd", "bin/hostler-updater": "./cmd/hostler-updater", "bin/plugins/hostler-plugin-pve": "./cmd/hostler-plugin-pve"} {
 			args := []string{"build", "-ldflags", "-s -w -X main.version=" + version + " -X github.com/hostler/hostler/plugins/pve.version=" + version, "-o", filepath.Join(dir, folder, out)}
 			if folder == "new" {
 				args = append(args, "-overlay", overlay)
@@ -104,31 +149,48 @@ func build() (dir string, err error) {
 			}
 		}
 	}
-	return dir, nil
+	if raced {
+		cmd := exec.Command("go", "test", "-c", "-o", filepath.Join(dir, "updater.test"), "./updater/")
+		cmd.Dir = root
+		if text, err := cmd.CombinedOutput(); err != nil {
+			return dir, fmt.Errorf("%w: %s", err, text)
+		}
+	}
+	return dir, packTree(filepath.Join(dir, "new"), filepath.Join(dir, "new.tar.gz"))
 }
 
 // site is one installation with everything around it.
 type site struct {
-	t        testing.TB
-	prefix   string
-	state    string // the service's
-	own      string // the updater's
-	keys     string
-	server   *httptest.Server
-	out      string // what the server serves
+	t      testing.TB
+	prefix string
+	state  string // the service's
+	own    string // the updater's
+	keys   string
+	server *httptest.Server
+	out    string // what the server serves
+	// hostile, when set, may answer in the server's place; it says whether it has.
+	hostile  atomic.Pointer[func(http.ResponseWriter, *http.Request) bool]
 	signer   *release.Signer
 	database string // its URL
 	port     int
 
 	supervisor *supervisor
+	// untidy is set while a fault keeps runs from cleaning up, which the next one does.
+	untidy bool
 }
 
 // newSite installs the old version and starts it.
 func newSite(t testing.TB) *site {
 	t.Helper()
+	return newSiteOn(t, dbtest.EmptyURL(t))
+}
+
+// newSiteOn is newSite on an empty database.
+func newSiteOn(t testing.TB, database string) *site {
+	t.Helper()
 	dir := t.TempDir()
 	s := &site{t: t, prefix: filepath.Join(dir, "opt"), state: filepath.Join(dir, "state"), own: filepath.Join(dir, "updater"),
-		keys: filepath.Join(dir, "keys"), out: filepath.Join(dir, "out"), database: dbtest.EmptyURL(t), port: freePort(t)}
+		keys: filepath.Join(dir, "keys"), out: filepath.Join(dir, "out"), database: database, port: freePort(t)}
 	var err error
 	if s.signer, err = release.NewSigner(); err != nil {
 		t.Fatal(err)
@@ -143,7 +205,15 @@ func newSite(t testing.TB) *site {
 	if err := os.Symlink("releases/"+oldVersion, filepath.Join(s.prefix, "current")); err != nil {
 		t.Fatal(err)
 	}
-	s.server = httptest.NewTLSServer(http.FileServer(http.Dir(s.out)))
+	files := http.FileServer(http.Dir(s.out))
+	s.server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if hostile := s.hostile.Load(); hostile != nil && (*hostile)(w, r) {
+			return
+		}
+		files.ServeHTTP(w, r)
+	}))
+	s.server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	s.server.StartTLS()
 	t.Cleanup(s.server.Close)
 	s.supervisor = newSupervisor(s)
 	t.Cleanup(s.supervisor.end)
@@ -180,14 +250,35 @@ func (s *site) copyTree(from, to string) {
 	}
 }
 
+var ports struct {
+	mu   sync.Mutex
+	used map[int]bool
+}
+
+// freePort is a port below those that the system gives to whoever asks for any: nobody takes it between the starts of a
+// service.
 func freePort(t testing.TB) int {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	ports.mu.Lock()
+	defer ports.mu.Unlock()
+	for range 1000 {
+		port := 20_000 + rand.IntN(12_000)
+		if ports.used[port] {
+			continue
+		}
+		l, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(port))
+		if err != nil {
+			continue
+		}
+		_ = l.Close()
+		if ports.used == nil {
+			ports.used = map[int]bool{}
+		}
+		ports.used[port] = true
+		return port
 	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().(*net.TCPAddr).Port
+	t.Fatal("there is no free port")
+	return 0
 }
 
 func (s *site) sql(statements ...string) {
@@ -222,16 +313,31 @@ func (s *site) query(statement string) string {
 // publish makes a release of the new version on the server; edit changes its files before they are packed.
 func (s *site) publish(version string, edit func(tree string)) *release.Manifest {
 	s.t.Helper()
-	tree := filepath.Join(s.t.TempDir(), "tree")
-	s.copyTree(filepath.Join(programs(s.t), "new"), tree)
-	if edit != nil {
-		edit(tree)
-	}
-	// Not by release.Pack, which takes its time to make a tarball small.
 	name := "hostler-" + version + ".tar.gz"
-	if out, err := exec.Command("tar", "--use-compress-program=gzip -1", "-C", tree, "-cf", filepath.Join(s.out, name), "bin").CombinedOutput(); err != nil {
-		s.t.Fatalf("%v: %s", err, out)
+	if edit == nil {
+		s.copyTree(filepath.Join(programs(s.t), "new.tar.gz"), filepath.Join(s.out, name))
+	} else {
+		tree := filepath.Join(s.t.TempDir(), "tree")
+		s.copyTree(filepath.Join(programs(s.t), "new"), tree)
+		edit(tree)
+		if err := packTree(tree, filepath.Join(s.out, name)); err != nil {
+			s.t.Fatal(err)
+		}
 	}
+	return s.manifest(version, name)
+}
+
+// packTree packs a release fast: release.Pack takes its time to make a tarball small.
+func packTree(tree, tarball string) error {
+	if out, err := exec.Command("tar", "--use-compress-program=gzip -1", "-C", tree, "-cf", tarball, "bin").CombinedOutput(); err != nil {
+		return fmt.Errorf("%w: %s", err, out)
+	}
+	return nil
+}
+
+// manifest signs a release whose tarball is on the server.
+func (s *site) manifest(version, name string) *release.Manifest {
+	s.t.Helper()
 	packed, err := os.ReadFile(filepath.Join(s.out, name))
 	if err != nil {
 		s.t.Fatal(err)
@@ -310,10 +416,12 @@ type supervisor struct {
 	restarts int
 	failures int
 	api      *httptest.Server
+	// fault, when set, may refuse stop, start and state.
+	fault func(verb string) error
 }
 
 // startLimit is how many failed starts are forgiven until Start is called anew.
-const startLimit = 5
+const startLimit = 10
 
 func newSupervisor(s *site) *supervisor {
 	v := &supervisor{site: s}
@@ -325,6 +433,15 @@ func newSupervisor(s *site) *supervisor {
 func (v *supervisor) serve(w http.ResponseWriter, r *http.Request) {
 	var err error
 	var state State
+	v.mu.Lock()
+	fault := v.fault
+	v.mu.Unlock()
+	if fault != nil {
+		if err := fault(strings.TrimPrefix(r.URL.Path, "/")); err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+	}
 	switch r.URL.Path {
 	case "/stop":
 		err = v.Stop(r.Context())
@@ -401,10 +518,11 @@ func (v *supervisor) Stop(ctx context.Context) error {
 	case <-ended:
 		return nil
 	case <-ctx.Done():
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
-		<-ended
-		return nil
+	case <-time.After(5 * time.Second): // TimeoutStopSec
 	}
+	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+	<-ended
+	return nil
 }
 
 func (v *supervisor) State(context.Context) (State, error) {
@@ -455,10 +573,16 @@ type order struct {
 	Supervisor string
 	// Authority is the certificate of the release server.
 	Authority []byte
-	// Do is run, resume or revert, with Restore; KillAt the point at which the process kills itself, and PauseAt one at which it waits.
+	// Do is run, resume, install of Tree or revert, with Restore; KillAt the point at which the process kills itself, and PauseAt one at which it waits.
 	Do, KillAt, PauseAt string
 	Options             Options
 	Restore             bool
+	Tree                string
+	Offline             bool
+	// Temp is the folder for temporary files. Clock is how wrong the clock is, Jump how wrong it is from the point JumpAt on.
+	Temp        string
+	Clock, Jump time.Duration
+	JumpAt      string
 }
 
 // said is what it answers.
@@ -500,8 +624,7 @@ func (s *site) config() Config {
 		}
 	}
 	return Config{
-		Layout: Layout{Prefix: s.prefix, StateDir: s.own, Keys: s.keys, Secrets: []string{filepath.Join(s.state, "keys", "secret.key")},
-			Request: filepath.Join(s.state, "update-request")},
+		Layout: Layout{Prefix: s.prefix, StateDir: s.own, Keys: s.keys, Secrets: []string{filepath.Join(s.state, "keys", "secret.key")}},
 		Source: s.server.URL, Channel: "stable", Architecture: "linux/amd64",
 		Database: Database{Host: host, Port: port, Name: strings.TrimPrefix(u.Path, "/"), Owner: u.User.Username(), Admin: u.User.Username()},
 		Ready:    s.address() + "/readyz", Settled: 500 * time.Millisecond, ReadyTime: 20 * time.Second, MigrateTime: 30 * time.Second,

@@ -2,6 +2,7 @@ package updater
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -41,13 +42,25 @@ func (r *run) healthy(ctx context.Context, version string, settled time.Duration
 	}
 }
 
+// maxRestarts is how often the service may end while it comes up. Once may be the database's fault; a version that does
+// so again and again is not waited for.
+const maxRestarts = 5
+
 // becomeReady asks until the answer is good, and says which process gave it.
 func (r *run) becomeReady(ctx context.Context, version string) (State, error) {
 	var last error
+	restarts := -1
 	for {
-		if last = r.ready(ctx, version); last == nil {
-			if state, err := r.cfg.Service.State(ctx); err == nil && state.Process != 0 {
+		last = r.ready(ctx, version)
+		if state, err := r.cfg.Service.State(ctx); err == nil {
+			if last == nil && state.Process != 0 {
 				return state, nil
+			}
+			if restarts < 0 {
+				restarts = state.Restarts
+			}
+			if n := state.Restarts - restarts; n >= maxRestarts {
+				return State{}, fmt.Errorf("the service does not become ready: it has ended %d times: %w", n, last)
 			}
 		}
 		select {
@@ -60,26 +73,62 @@ func (r *run) becomeReady(ctx context.Context, version string) (State, error) {
 
 // ready asks once. The version in the answer must be the one that was started: the old one may answer still.
 func (r *run) ready(ctx context.Context, version string) error {
+	status, answers, err := r.ask(ctx)
+	if err == nil && (status != http.StatusOK || answers != version) {
+		err = fmt.Errorf("the service answers %d, version %q", status, answers)
+	}
+	return err
+}
+
+// reachable asks the old version, ready or not, before anything is done. Where it cannot be asked the new one could not be
+// either, and every update would end with a roll-back.
+func (r *run) reachable(ctx context.Context) error {
+	within, cancel := contextWithin(ctx, min(r.cfg.ReadyTime, programTime))
+	defer cancel()
+	for {
+		_, version, err := r.ask(within)
+		if err == nil && version == r.plan.From {
+			return nil
+		}
+		if err == nil {
+			err = fmt.Errorf("version %q answers there", version)
+		}
+		select {
+		case <-within.Done():
+			return fmt.Errorf("the service that runs cannot be asked for its state at %s, which is ready in the updater's configuration: start it, or mend the address: %w", r.cfg.Ready, err)
+		case <-time.After(lookEvery):
+		}
+	}
+}
+
+// ask asks the service for its state.
+func (r *run) ask(ctx context.Context) (status int, version string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, r.cfg.Ready, http.NoBody)
 	if err != nil {
-		return fmt.Errorf("asking whether the service is ready: %w", err)
+		return 0, "", fmt.Errorf("asking whether the service is ready: %w", err)
 	}
 	answer, err := r.cfg.HTTP.Do(request)
 	if err != nil {
-		return fmt.Errorf("asking whether the service is ready: %w", err)
+		return 0, "", fmt.Errorf("asking whether the service is ready: %w", err)
 	}
 	defer func() { _ = answer.Body.Close() }()
 	var body struct {
-		Status  string `json:"status"`
 		Version string `json:"version"`
 	}
 	if err := json.NewDecoder(io.LimitReader(answer.Body, 64<<10)).Decode(&body); err != nil {
-		return fmt.Errorf("the service answers %d and something else than its state", answer.StatusCode)
+		return 0, "", fmt.Errorf("the service answers %d and something else than its state", answer.StatusCode)
 	}
-	if answer.StatusCode != http.StatusOK || body.Version != version {
-		return fmt.Errorf("the service answers %d, version %q", answer.StatusCode, firstWord(body.Version))
-	}
-	return nil
+	return answer.StatusCode, firstWord(body.Version), nil
+}
+
+// local asks a service on this machine. Its certificate is mostly its own; nothing secret is sent, and the answer decides
+// no more than whoever can listen at that address could.
+func local() *http.Client {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.TLSClientConfig = &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12}
+	transport.Proxy = nil
+	return &http.Client{Transport: transport, Timeout: 5 * time.Second,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }

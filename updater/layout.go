@@ -6,7 +6,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/hostler/hostler/updater/installation"
 )
 
 // Layout is where things are. All folders are on one file system with their neighbours: what is renamed within Prefix and
@@ -20,8 +23,6 @@ type Layout struct {
 	Keys string
 	// Secrets are files of the service that a backup copies beside the database's dump: above all the key of its secrets.
 	Secrets []string
-	// Request is the file by which the service asks for an update.
-	Request string
 }
 
 func (l Layout) check() error {
@@ -36,22 +37,16 @@ func (l Layout) check() error {
 func (l Layout) releases() string              { return filepath.Join(l.Prefix, "releases") }
 func (l Layout) release(version string) string { return filepath.Join(l.releases(), version) }
 func (l Layout) current() string               { return filepath.Join(l.Prefix, "current") }
+func (l Layout) updater() string               { return filepath.Join(l.Prefix, "updater") }
 func (l Layout) quarantine(run string) string  { return filepath.Join(l.Prefix, "quarantine", run) }
 func (l Layout) backups() string               { return filepath.Join(l.StateDir, "backups") }
 func (l Layout) backup(run string) string      { return filepath.Join(l.backups(), run) }
-func (l Layout) journal() string               { return filepath.Join(l.StateDir, "journal.jsonl") }
 func (l Layout) seen() string                  { return filepath.Join(l.StateDir, "seen.json") }
-func (l Layout) lock() string                  { return filepath.Join(l.StateDir, "lock") }
-
-// Status is the file that tells everyone how the last run stands; see Status.
-func (l Layout) Status() string { return filepath.Join(l.StateDir, "status.json") }
 
 // program is a release's service.
 func (l Layout) program(version string) string {
 	return filepath.Join(l.release(version), "bin", "hostlerd")
 }
-
-var versionName = regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?$`)
 
 // installed is the version that current points to.
 func (l Layout) installed() (string, error) {
@@ -60,10 +55,19 @@ func (l Layout) installed() (string, error) {
 		return "", fmt.Errorf("looking at the current release: %w", err)
 	}
 	version := filepath.Base(target)
-	if !versionName.MatchString(version) {
-		return "", fmt.Errorf("%s does not point to a release", l.current())
+	if !installation.ValidVersion(version) || target != filepath.Join("releases", version) && target != l.release(version) {
+		return "", fmt.Errorf("%s does not point to a release but to %q", l.current(), target)
 	}
 	return version, nil
+}
+
+// updaterVersion is the release that the updater in use comes from; empty when there is no such link.
+func (l Layout) updaterVersion() string {
+	target, err := os.Readlink(l.updater())
+	if err != nil {
+		return ""
+	}
+	return filepath.Base(filepath.Dir(filepath.Dir(target)))
 }
 
 // point makes current point to a release, in one step: whoever starts the service meets the old or the new one.
@@ -71,28 +75,55 @@ func (l Layout) point(version string) error {
 	if _, err := os.Stat(l.program(version)); err != nil {
 		return fmt.Errorf("the release %s is not there: %w", version, err)
 	}
-	fresh := l.current() + ".new"
-	if err := os.Remove(fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("removing an old link: %w", err)
-	}
-	if err := os.Symlink(filepath.Join("releases", version), fresh); err != nil {
-		return fmt.Errorf("making the link to %s: %w", version, err)
-	}
-	if err := os.Rename(fresh, l.current()); err != nil {
-		return fmt.Errorf("switching the link to %s: %w", version, err)
-	}
-	return syncDir(l.Prefix)
+	return l.link(l.current(), filepath.Join("releases", version))
 }
 
-// syncDir makes a rename in the folder outlive a power cut.
-func syncDir(dir string) error {
-	f, err := os.Open(dir)
-	if err != nil {
-		return fmt.Errorf("opening %s: %w", dir, err)
+// pointUpdater makes the link by which the updater is started point into a release. It moves only once the release has
+// shown itself healthy, so that what brings a broken update to its end is the program that began it.
+func (l Layout) pointUpdater(version string) error {
+	target := filepath.Join("releases", version, "bin", "hostler-updater")
+	if _, err := os.Stat(filepath.Join(l.Prefix, target)); err != nil {
+		return fmt.Errorf("the release %s brings no updater: %w", version, err)
 	}
-	err = errors.Join(f.Sync(), f.Close())
+	return l.link(l.updater(), target)
+}
+
+// link replaces a link in one step. What it was stays beside it: the way back needs no room on the disk.
+func (l Layout) link(path, target string) error {
+	if have, err := os.Readlink(path); err == nil && have == target {
+		return nil
+	}
+	other := path + ".previous"
+	if have, err := os.Readlink(other); err != nil || have != target {
+		if err := os.Remove(other); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("removing an old link: %w", err)
+		}
+		if err := os.Symlink(target, other); err != nil {
+			return fmt.Errorf("making the link to %s: %w", target, err)
+		}
+	}
+	err := unix.Renameat2(unix.AT_FDCWD, other, unix.AT_FDCWD, path, unix.RENAME_EXCHANGE)
+	if errors.Is(err, unix.ENOENT) {
+		err = os.Rename(other, path)
+	}
 	if err != nil {
-		return fmt.Errorf("writing %s to the disk: %w", dir, err)
+		return fmt.Errorf("switching the link to %s: %w", target, err)
+	}
+	if err := installation.SyncDir(l.Prefix); err != nil {
+		return fmt.Errorf("writing the link to the disk: %w", err)
 	}
 	return nil
+}
+
+// makeQuarantine makes a run's folder in quarantine. The one around it is open: what is verified there is tried as the
+// service's user.
+func (l Layout) makeQuarantine(run string) (string, error) {
+	dir := l.quarantine(run)
+	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+		return "", fmt.Errorf("making the quarantine: %w", err)
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return "", fmt.Errorf("making the quarantine: %w", err)
+	}
+	return dir, nil
 }

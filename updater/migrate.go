@@ -2,10 +2,10 @@ package updater
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -54,13 +54,15 @@ func (r *run) trial(ctx context.Context) error {
 
 // restore fills a database from a dump; everything in it belongs to the owner.
 func (r *run) restore(ctx context.Context, dump, name string) error {
+	ctx, cancel := contextWithin(ctx, r.cfg.MigrateTime)
+	defer cancel()
 	in, err := os.Open(dump)
 	if err != nil {
 		return fmt.Errorf("opening the backup: %w", err)
 	}
 	defer func() { _ = in.Close() }()
 	c := r.cfg.Database.owner(name, "pg_restore", "--no-owner", "--no-privileges", "--exit-on-error", "--no-password", "--dbname="+name)
-	c.in = in
+	c.in, c.terse = in, true // why is told to everybody, and rows are not
 	if err := c.run(ctx); err != nil {
 		return fmt.Errorf("restoring the backup into a copy: %w", err)
 	}
@@ -100,7 +102,8 @@ func (r *run) stop(ctx context.Context) error {
 	return nil
 }
 
-// snapshot copies the live database inside the server: what a roll-back puts in its place.
+// snapshot puts the live database aside, where nobody but us looks for it, and copies it inside the server: the copy is
+// what a roll-back puts in its place.
 func (r *run) snapshot(ctx context.Context) error {
 	ctx, cancel := contextWithin(ctx, r.cfg.MigrateTime)
 	defer cancel()
@@ -108,7 +111,11 @@ func (r *run) snapshot(ctx context.Context) error {
 	if err := d.drop(ctx, r.beforeDatabase()); err != nil {
 		return fmt.Errorf("making room for the copy: %w", err)
 	}
-	if err := d.copyTo(ctx, r.beforeDatabase()); err != nil {
+	if err := d.rename(ctx, d.Name, r.failedDatabase()); err != nil {
+		return fmt.Errorf("putting the live database aside: %w", err)
+	}
+	r.hook("put aside")
+	if err := d.copy(ctx, r.failedDatabase(), r.beforeDatabase()); err != nil {
 		return fmt.Errorf("copying the live database: %w", err)
 	}
 	return nil
@@ -117,19 +124,27 @@ func (r *run) snapshot(ctx context.Context) error {
 // migrate runs the migrations on the live database.
 func (r *run) migrate(ctx context.Context) error {
 	// Without the copy there would be no way back.
-	if there, err := r.cfg.Database.exists(ctx, r.beforeDatabase()); err != nil || !there {
-		return fmt.Errorf("looking for the copy of the live database: %w", errors.Join(err, os.ErrNotExist))
+	names, err := r.cfg.Database.names(ctx)
+	if err == nil && !slices.Contains(names, r.beforeDatabase()) {
+		err = fmt.Errorf("there is no copy of the live database: %w", os.ErrNotExist)
 	}
-	if err := r.migrateDatabase(ctx, r.cfg.Database.Name); err != nil {
+	if err != nil {
+		return err
+	}
+	if err := r.migrateDatabase(ctx, r.failedDatabase()); err != nil {
 		return fmt.Errorf("migrating the live database: %w", err)
 	}
 	return nil
 }
 
-// change switches the link and starts the new version.
+// change switches the link, gives the migrated database its name back and starts the new version.
 func (r *run) change(ctx context.Context) error {
 	if err := r.cfg.Layout.point(r.plan.To); err != nil {
 		return err
+	}
+	r.hook("link switched")
+	if err := r.cfg.Database.rename(ctx, r.failedDatabase(), r.cfg.Database.Name); err != nil {
+		return fmt.Errorf("putting the migrated database into its place: %w", err)
 	}
 	r.hook("switched")
 	return r.start(ctx)

@@ -2,7 +2,11 @@ package updater
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
+
+	"github.com/hostler/hostler/updater/installation"
 )
 
 // Resume brings a run to its end that was cut off, by a kill or a power cut. Without one it does nothing and returns nil.
@@ -13,32 +17,79 @@ func (u *Updater) Resume(ctx context.Context) (*Result, error) {
 	}
 	defer release()
 	line, err := u.last()
-	if err != nil || line == nil || line.Step.Final() {
+	if err != nil {
 		return nil, err
 	}
-	if line.Plan == nil {
-		return nil, fmt.Errorf("the journal's last line has no plan")
+	if line == nil {
+		return nil, u.unknown(ctx)
+	}
+	if line.Step.Final() {
+		return nil, nil
+	}
+	switch {
+	case !line.Step.Known():
+		return nil, fmt.Errorf("the journal tells of the step %q: a newer updater has written it, and must resume", line.Step)
+	case line.Plan == nil:
+		return nil, errors.New("the journal's last line has no plan")
 	}
 	r := &run{Updater: u, id: line.Run, plan: *line.Plan}
 	u.log.Info("an update was cut off", "run", r.id, "step", line.Step, "event", line.Event)
 	// What is begun here must come to an end: a signal does not cut it off again.
 	ctx = context.WithoutCancel(ctx)
 	reason := fmt.Errorf("the updater was cut off in the step %s", line.Step)
-	if line.Step == StepRollback || line.Step == StepStop && line.Text != "" {
-		reason = fmt.Errorf("%s", line.Text)
+	if text, err := u.begunBecause(*line); err != nil {
+		return nil, err
+	} else if text != "" {
+		reason = errors.New(text)
 	}
-	switch how := line.Step.remedy(); how {
+	if err := u.cfg.Database.silence(ctx); err != nil {
+		u.log.Warn("the database server does not answer yet", "error", err)
+	}
+	switch how := remedyOf(line.Step); how {
 	case abandon:
 		return r.abandon(line.Step, reason), nil
 	case forward:
-		if err := r.make(ctx, stage{StepHealth, r.again}); err != nil {
-			return r.putBack(ctx, backward, fmt.Errorf("%s: %w", StepHealth, err)), nil
+		if line.Event == installation.Ended {
+			return r.confirmed(ctx), nil
+		}
+		if err := r.make(ctx, stage{installation.StepHealth, r.again}); err != nil {
+			return r.putBack(ctx, backward, fmt.Errorf("%s: %w", installation.StepHealth, err)), nil
 		}
 		r.finish(ctx)
-		return r.end(StepDone, nil), nil
+		return r.end(installation.StepDone, nil), nil
 	default:
 		return r.putBack(ctx, how, reason), nil
 	}
+}
+
+// confirmed ends an update whose health was found good: the copy of the old database may be gone, and there is only the
+// way forward.
+func (r *run) confirmed(ctx context.Context) *Result {
+	if err := r.start(ctx); err != nil {
+		return &Result{Run: r.id, From: r.plan.From, To: r.plan.To, Step: installation.StepHealth, Reason: err}
+	}
+	r.finish(ctx)
+	return r.end(installation.StepDone, nil)
+}
+
+// begunBecause is the reason for which a run began to put things back; empty when it did not.
+func (u *Updater) begunBecause(last installation.Line) (string, error) {
+	lines, err := installation.ReadJournal(installation.Journal(u.cfg.Layout.StateDir))
+	for _, line := range slices.Backward(lines) {
+		if line.Run == last.Run && line.Step == last.Step && line.Event == installation.Begun {
+			return line.Text, err
+		}
+	}
+	return "", err
+}
+
+// unknown looks for databases of updates when there is no journal. A server that does not answer has nothing to say: the
+// machine may have no update and no database yet.
+func (u *Updater) unknown(ctx context.Context) error {
+	if _, err := u.leftovers(ctx); errors.Is(err, ErrUnknownDatabase) {
+		return err
+	}
+	return nil
 }
 
 // again is the health check of a service that may not run yet after a power cut.

@@ -5,7 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
+
+	"github.com/hostler/hostler/updater/installation"
 )
 
 // ErrAskedFor is the reason of a roll-back that somebody wanted.
@@ -20,62 +24,115 @@ var ErrNeedsRestore = errors.New("the old version does not know the database as 
 // Revert takes the last update back though it went well. Where the old version knows the database as it is, the data
 // stay; otherwise restore must be true, and the backup from before the update takes the database's place.
 func (u *Updater) Revert(ctx context.Context, restore bool) (*Result, error) {
-	release, err := u.begin()
+	end, err := u.beginNew()
 	if err != nil {
 		return nil, err
 	}
-	defer release()
+	defer end()
+	done, err := u.revertible()
+	if err != nil {
+		return nil, err
+	}
+	id, err := u.newID()
+	if err != nil {
+		return nil, err
+	}
+	r := &run{Updater: u, id: id, plan: installation.Plan{From: done.Plan.From, To: done.Plan.To}}
+	if restore {
+		err = r.restoreBefore(ctx, done.Run)
+	} else {
+		err = r.knows(ctx, r.plan.From)
+	}
+	if err != nil {
+		return nil, err
+	}
+	ctx = context.WithoutCancel(ctx)
+	// Without this line nobody would know after a power cut that there is something to put back.
+	if err := r.write(installation.Line{Step: installation.StepRollback, Event: installation.Begun, Text: ErrAskedFor.Error(), Plan: &r.plan}); err != nil {
+		r.abandon(installation.StepBackup, err)
+		return nil, err
+	}
+	return r.putBack(ctx, backward, ErrAskedFor), nil
+}
+
+// lastDone is the end of the last run that changed something when that was an update that went well, and else nil.
+func (u *Updater) lastDone() (*installation.Line, error) {
+	lines, err := installation.ReadJournal(installation.Journal(u.cfg.Layout.StateDir))
+	for _, line := range slices.Backward(lines) {
+		switch {
+		case line.Step == installation.StepRolledBack:
+			return nil, err
+		case line.Step == installation.StepDone && line.Plan != nil && !line.Plan.DryRun:
+			return &line, err
+		}
+	}
+	return nil, err
+}
+
+// revertible is lastDone when it can be taken back: what it installed is there still, and what was before it too.
+func (u *Updater) revertible() (*installation.Line, error) {
+	last, err := u.last()
+	if err != nil {
+		return nil, err
+	}
+	if last != nil && !last.Step.Final() {
+		return nil, ErrUnfinished
+	}
 	done, err := u.lastDone()
 	if err != nil {
 		return nil, err
 	}
-	r := &run{Updater: u, id: newID(), plan: Plan{From: done.Plan.From, To: done.Plan.To}}
-	if restore {
-		err = r.restoreBefore(ctx, done.Run)
-	} else if err = r.knows(ctx, r.plan.From); err != nil {
-		err = fmt.Errorf("%w (%w)", ErrNeedsRestore, err)
-	}
-	if err != nil {
-		r.clean(context.WithoutCancel(ctx))
-		return nil, err
-	}
-	return r.putBack(context.WithoutCancel(ctx), backward, ErrAskedFor), nil
-}
-
-// lastDone is the end of the last run when that was an update that went well, and its old release is there still.
-func (u *Updater) lastDone() (*Line, error) {
-	line, err := u.last()
-	switch {
-	case err != nil:
-		return nil, err
-	case line == nil || line.Step.Final() && line.Step != StepDone || line.Plan == nil || line.Plan.DryRun:
+	if done == nil {
 		return nil, ErrNothingToRevert
-	case !line.Step.Final():
-		return nil, ErrUnfinished
 	}
 	installed, err := u.cfg.Layout.installed()
 	if err != nil {
 		return nil, err
 	}
-	if _, err := os.Stat(u.cfg.Layout.program(line.Plan.From)); err != nil || installed != line.Plan.To {
+	if _, err := os.Stat(u.cfg.Layout.program(done.Plan.From)); err != nil || installed != done.Plan.To {
 		return nil, ErrNothingToRevert
 	}
-	return line, nil
+	return done, nil
 }
 
-// knows asks a release whether it can work with the live database: its migrations have nothing to do, or refuse.
+// knows asks a release whether it can work with the live database: its migrations have nothing to do, or refuse, and then
+// it is ErrNeedsRestore.
 func (r *run) knows(ctx context.Context, version string) error {
-	return r.migrateBy(ctx, version, r.cfg.Database.Name)
+	// A server that is away says nothing about what a release knows.
+	if _, err := r.cfg.Database.names(ctx); err != nil {
+		return err
+	}
+	err := r.migrateBy(ctx, version, r.cfg.Database.Name)
+	var refused *exec.ExitError
+	if errors.As(err, &refused) {
+		return fmt.Errorf("%w (%w)", ErrNeedsRestore, err)
+	}
+	return err
 }
 
-// restoreBefore makes the database that a roll-back puts into the live one's place from the backup of an earlier run.
+// restoreBefore makes the database that a roll-back puts into the live one's place from the backup of an earlier run. The
+// journal tells of it, so that what is left of it when it is cut off is known for what it is.
 func (r *run) restoreBefore(ctx context.Context, of string) error {
+	if err := r.write(installation.Line{Step: installation.StepBackup, Event: installation.Begun, Plan: &r.plan}); err != nil {
+		return err
+	}
+	if err := r.fillBefore(ctx, of); err != nil {
+		return r.abandon(installation.StepBackup, err).Reason
+	}
+	r.hook("restored")
+	return nil
+}
+
+func (r *run) fillBefore(ctx context.Context, of string) error {
 	d := r.cfg.Database
 	if err := d.create(ctx, r.beforeDatabase()); err != nil {
 		return fmt.Errorf("making a database for the backup: %w", err)
 	}
 	if err := r.restore(ctx, filepath.Join(r.cfg.Layout.backup(of), dumpName), r.beforeDatabase()); err != nil {
 		return errors.Join(err, d.drop(context.WithoutCancel(ctx), r.beforeDatabase()))
+	}
+	if err := d.admit(ctx, d.Name, r.beforeDatabase()); err != nil {
+		return fmt.Errorf("letting those into the backup's database who use the live one: %w", err)
 	}
 	return nil
 }

@@ -5,28 +5,31 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
+
+	"github.com/hostler/hostler/updater/installation"
 )
 
 // putBack undoes what a run has changed, as far as its remedy says, and ends the run once the old version is healthy. When
 // that does not come true the run stays unfinished, and Resume tries again.
 func (r *run) putBack(ctx context.Context, how remedy, reason error) *Result {
-	step := StepFailed
+	step := installation.StepFailed
 	if how == backward {
-		step = StepRolledBack
+		step = installation.StepRolledBack
 	}
 	text := ""
 	if reason != nil {
 		text = reason.Error()
 	}
 	r.hook("before rollback")
-	if err := r.write(Line{Step: r.undoing(how), Event: Begun, Text: text, Plan: &r.plan}); err != nil {
+	if err := r.writeOnce(installation.Line{Step: r.undoing(how), Event: installation.Begun, Text: text, Plan: &r.plan}); err != nil {
 		r.log.Error("the roll-back goes on without a journal", "error", err)
 	}
 	if err := r.undo(ctx, how); err != nil {
 		err = fmt.Errorf("putting the old version back: %w", err)
 		r.log.Error("the roll-back is not at its end; resume tries again", "error", err)
-		_ = r.write(Line{Step: r.undoing(how), Event: Failed, Text: text + "; " + err.Error(), Plan: &r.plan}) // it is logged
+		_ = r.writeOnce(installation.Line{Step: r.undoing(how), Event: installation.Failed, Text: text + "; " + err.Error(), Plan: &r.plan}) // it is logged
 		return &Result{Run: r.id, From: r.plan.From, To: r.plan.To, Step: r.undoing(how), Reason: errors.Join(reason, err)}
 	}
 	r.hook("after rollback")
@@ -35,27 +38,23 @@ func (r *run) putBack(ctx context.Context, how remedy, reason error) *Result {
 }
 
 // undoing is the step under which a journal tells what is going on.
-func (r *run) undoing(how remedy) Step {
+func (r *run) undoing(how remedy) installation.Step {
 	if how == backward {
-		return StepRollback
+		return installation.StepRollback
 	}
-	return StepStop
+	return installation.StepStop
 }
 
 func (r *run) undo(ctx context.Context, how remedy) error {
-	if how == backward {
-		if err := r.stop(ctx); err != nil {
-			return err
-		}
-		r.hook("stopped for rollback")
-		if err := r.exchange(ctx); err != nil {
-			return err
-		}
-		r.hook("database back")
-		if err := r.cfg.Layout.point(r.plan.From); err != nil {
-			return err
-		}
-		r.hook("link back")
+	var err error
+	switch {
+	case how == restart:
+		err = r.patiently(ctx, r.reveal)
+	case !r.isBack(ctx):
+		err = r.goBack(ctx)
+	}
+	if err != nil {
+		return err
 	}
 	if err := r.start(ctx); err != nil {
 		return err
@@ -72,16 +71,50 @@ func (r *run) undo(ctx context.Context, how remedy) error {
 	return nil
 }
 
-// exchange puts the copy of the live database into its place, and does what is left of that when it was cut off.
-func (r *run) exchange(ctx context.Context) error {
-	d := r.cfg.Database
+// isBack reports that only the start is left: a try after the one that failed at it must not stop a service that runs.
+func (r *run) isBack(ctx context.Context) bool {
+	installed, err := r.cfg.Layout.installed()
+	if err != nil || installed != r.plan.From {
+		return false
+	}
+	names, err := r.cfg.Database.names(ctx)
+	return err == nil && slices.Contains(names, r.cfg.Database.Name) && !slices.Contains(names, r.beforeDatabase())
+}
+
+// goBack puts link and database back, and does what is left of that when it was cut off. The live database is out of reach
+// while the link moves: the machine may start the service at any moment, after a power cut, and neither version may meet
+// the other one's database.
+func (r *run) goBack(ctx context.Context) error {
+	if err := r.stop(ctx); err != nil {
+		return err
+	}
+	r.hook("stopped for rollback")
+	if err := r.patiently(ctx, r.putAside); err != nil {
+		return err
+	}
+	r.hook("between renames")
+	if err := r.cfg.Layout.point(r.plan.From); err != nil {
+		return err
+	}
+	r.hook("link back")
+	if err := r.patiently(ctx, r.reveal); err != nil {
+		return err
+	}
+	r.hook("database back")
+	return nil
+}
+
+// patiently does a thing with the database that may be away for a while.
+func (r *run) patiently(ctx context.Context, do func(context.Context) error) error {
 	deadline := time.Now().Add(r.cfg.DatabaseWait)
 	for {
-		err := r.exchangeOnce(ctx)
+		once, cancel := contextWithin(ctx, r.cfg.MigrateTime)
+		err := do(once)
+		cancel()
 		if err == nil || errors.Is(err, os.ErrNotExist) || time.Now().After(deadline) {
 			return err
 		}
-		r.log.Warn("the database cannot be put back yet", "database", d.Name, "error", err)
+		r.log.Warn("the database cannot be put back yet", "database", r.cfg.Database.Name, "error", err)
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -90,34 +123,38 @@ func (r *run) exchange(ctx context.Context) error {
 	}
 }
 
-func (r *run) exchangeOnce(ctx context.Context) error {
-	ctx, cancel := contextWithin(ctx, r.cfg.MigrateTime)
-	defer cancel()
+// putAside takes the live database away where there is a copy to put into its place.
+func (r *run) putAside(ctx context.Context) error {
 	d := r.cfg.Database
-	live, err := d.exists(ctx, d.Name)
-	if err != nil {
-		return fmt.Errorf("looking at the databases: %w", err)
+	names, err := d.names(ctx)
+	if err != nil || !slices.Contains(names, d.Name) || !slices.Contains(names, r.beforeDatabase()) {
+		return err
 	}
-	before, err := d.exists(ctx, r.beforeDatabase())
-	if err != nil {
-		return fmt.Errorf("looking at the databases: %w", err)
+	if err := d.drop(ctx, r.failedDatabase()); err != nil {
+		return fmt.Errorf("making room for the failed database: %w", err)
 	}
-	switch {
-	case !before && live:
-		return nil // it is back, or was never copied
-	case !before:
-		return fmt.Errorf("neither the live database nor its copy is there: %w", os.ErrNotExist)
-	case live:
-		if err := d.drop(ctx, r.failedDatabase()); err != nil {
-			return fmt.Errorf("making room for the failed database: %w", err)
-		}
-		if err := d.rename(ctx, d.Name, r.failedDatabase()); err != nil {
-			return fmt.Errorf("putting the failed database aside: %w", err)
-		}
-		r.hook("between renames")
-	}
-	if err := d.rename(ctx, r.beforeDatabase(), d.Name); err != nil {
-		return fmt.Errorf("putting the copy into its place: %w", err)
+	if err := d.rename(ctx, d.Name, r.failedDatabase()); err != nil {
+		return fmt.Errorf("putting the failed database aside: %w", err)
 	}
 	return nil
+}
+
+// reveal gives the live one's name to its copy from before the migrations. Without a copy nothing was migrated, and it is
+// given to the database that was put aside.
+func (r *run) reveal(ctx context.Context) error {
+	d := r.cfg.Database
+	names, err := d.names(ctx)
+	if err != nil || slices.Contains(names, d.Name) {
+		return err // it is back, or was never away
+	}
+	for _, name := range []string{r.beforeDatabase(), r.failedDatabase()} {
+		if !slices.Contains(names, name) {
+			continue
+		}
+		if err := d.rename(ctx, name, d.Name); err != nil {
+			return fmt.Errorf("putting the database %s into its place: %w", name, err)
+		}
+		return nil
+	}
+	return fmt.Errorf("neither the live database nor its copy is there: %w", os.ErrNotExist)
 }

@@ -9,8 +9,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
+	"github.com/hostler/hostler/updater/installation"
 	"github.com/hostler/hostler/updater/release"
 )
 
@@ -18,11 +20,10 @@ import (
 type run struct {
 	*Updater
 	id   string
-	plan Plan
+	plan installation.Plan
 	// known is set by download.
 	manifest *release.Manifest
 	file     release.File
-	seen     release.Seen
 	keys     []release.Key
 }
 
@@ -34,6 +35,8 @@ type Options struct {
 	Version string
 	// DryRun stops after the trial of the migrations and leaves nothing behind.
 	DryRun bool
+	// tree, when set, is the folder of a release that takes the place of a download; see Install.
+	tree string
 }
 
 // Result is the end of a run.
@@ -41,50 +44,84 @@ type Result struct {
 	Run      string
 	From, To string
 	// Step is done, rolled back or failed. A dry run that would have come to its stop is done.
-	Step Step
+	Step installation.Step
 	// Reason says why it is not done.
 	Reason error
 }
 
-// Run installs the newest release. The error says that it could not even begin: ErrBusy, ErrUnfinished, a damaged
+// Run installs the newest release. The error says that it could not even begin: installation.ErrBusy, ErrUnfinished, a damaged
 // journal. Everything that happens from the first step on is in the result.
 func (u *Updater) Run(ctx context.Context, options Options) (*Result, error) {
-	release, err := u.begin()
+	end, err := u.beginNew()
 	if err != nil {
 		return nil, err
 	}
-	defer release()
+	defer end()
+	from, err := u.cfg.Layout.installed()
+	if err != nil {
+		return nil, err
+	}
+	return u.run(ctx, from, options)
+}
+
+// run makes a run from the installed version; begin was called.
+func (u *Updater) run(ctx context.Context, from string, options Options) (*Result, error) {
 	if line, err := u.last(); err != nil {
 		return nil, err
 	} else if line != nil && !line.Step.Final() {
 		return nil, ErrUnfinished
 	}
-	from, err := u.cfg.Layout.installed()
+	// Without it there would be no way back.
+	if _, err := os.Stat(u.cfg.Layout.program(from)); err != nil {
+		return nil, fmt.Errorf("the installed release %s is not whole, install it again: %w", from, err)
+	}
+	id, err := u.newID()
 	if err != nil {
 		return nil, err
 	}
-	r := &run{Updater: u, id: newID(), plan: Plan{From: from, Request: options.Request, DryRun: options.DryRun}}
-	if err := r.write(Line{Step: StepBackup, Event: Begun, Plan: &r.plan}); err != nil {
+	r := &run{Updater: u, id: id, plan: installation.Plan{From: from, Request: options.Request, DryRun: options.DryRun}}
+	if err := r.write(installation.Line{Step: installation.StepBackup, Event: installation.Begun, Plan: &r.plan}); err != nil {
 		return nil, err
 	}
 	return r.update(ctx, options), nil
 }
 
-// begin takes the lock and opens the journal; the returned function gives both back.
-func (u *Updater) begin() (func(), error) {
-	for _, dir := range []string{u.cfg.Layout.StateDir, u.cfg.Layout.releases(), filepath.Dir(u.cfg.Layout.quarantine("x"))} {
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			return nil, fmt.Errorf("making a folder of the updater: %w", err)
-		}
-	}
-	if err := os.MkdirAll(u.cfg.Layout.backups(), 0o700); err != nil {
-		return nil, fmt.Errorf("making the folder of backups: %w", err)
-	}
-	unlock, err := takeLock(u.cfg.Layout.lock())
+// beginNew is begin for what is not begun yet, and should not be where there is no room for it.
+func (u *Updater) beginNew() (func(), error) {
+	end, err := u.begin()
 	if err != nil {
 		return nil, err
 	}
-	if u.journal, err = openJournal(u.cfg.Layout.journal()); err != nil {
+	if err := u.makeRoom(); err != nil {
+		end()
+		return nil, err
+	}
+	return end, nil
+}
+
+func (u *Updater) makeRoom() error {
+	for _, dir := range []string{u.cfg.Layout.releases(), filepath.Dir(u.cfg.Layout.quarantine("x"))} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return fmt.Errorf("making a folder of the updater: %w", err)
+		}
+	}
+	if err := os.MkdirAll(u.cfg.Layout.backups(), 0o700); err != nil {
+		return fmt.Errorf("making the folder of backups: %w", err)
+	}
+	return u.journal.reserve()
+}
+
+// begin takes the lock and opens the journal; the returned function gives both back. It needs no room on the disk where
+// there was a run before: what was begun must come to its end on a full one too.
+func (u *Updater) begin() (func(), error) {
+	if err := os.MkdirAll(u.cfg.Layout.StateDir, 0o755); err != nil {
+		return nil, fmt.Errorf("making the updater's folder: %w", err)
+	}
+	unlock, err := installation.Lock(u.cfg.Layout.StateDir)
+	if err != nil {
+		return nil, err
+	}
+	if u.journal, err = openJournal(installation.Journal(u.cfg.Layout.StateDir)); err != nil {
 		unlock()
 		return nil, err
 	}
@@ -95,32 +132,58 @@ func (u *Updater) begin() (func(), error) {
 }
 
 // last is the journal's last line, or nil.
-func (u *Updater) last() (*Line, error) {
-	lines, err := readJournal(u.cfg.Layout.journal())
+func (u *Updater) last() (*installation.Line, error) {
+	lines, err := installation.ReadJournal(installation.Journal(u.cfg.Layout.StateDir))
 	if err != nil || len(lines) == 0 {
 		return nil, err
 	}
 	return &lines[len(lines)-1], nil
 }
 
-// newID is a name for a run that also fits into a database's name.
-func newID() string {
-	return time.Now().UTC().Format("20060102t150405") + "_" + rand.Text()[:6]
+// idTime is the beginning of a run's id.
+const idTime = "20060102t150405"
+
+// newID is a name for a run that also fits into a database's name. The names are in the order of the runs, though the
+// clock may have been put back: backups are kept and removed in that order.
+func (u *Updater) newID() (string, error) {
+	known, err := u.backupNames()
+	if err != nil {
+		return "", err
+	}
+	line, err := u.last()
+	if err != nil {
+		return "", err
+	}
+	if line != nil {
+		known = append(known, line.Run)
+	}
+	at := u.cfg.Now().UTC().Truncate(time.Second)
+	for _, id := range known {
+		if earlier, err := time.Parse(idTime, id[:min(len(idTime), len(id))]); err == nil && !at.After(earlier) {
+			at = earlier.Add(time.Second)
+		}
+	}
+	return at.Format(idTime) + "_" + rand.Text()[:6], nil
 }
 
 // stage is one step with what it does.
 type stage struct {
-	step Step
+	step installation.Step
 	do   func(context.Context) error
 }
 
 // update makes all steps. Up to the stop a fault ends the run; from then on it puts back what was changed.
 func (r *run) update(ctx context.Context, options Options) *Result {
 	safe := []stage{
-		{StepBackup, r.backup},
-		{StepDownload, func(ctx context.Context) error { return r.download(ctx, options.Version) }},
-		{StepVerify, r.verify},
-		{StepTrial, r.trial},
+		{installation.StepBackup, r.backup},
+		{installation.StepDownload, func(ctx context.Context) error {
+			if options.tree != "" {
+				return r.takeTree(ctx, options.tree)
+			}
+			return r.download(ctx, options.Version)
+		}},
+		{installation.StepVerify, r.verify},
+		{installation.StepTrial, r.trial},
 	}
 	for _, s := range safe {
 		if err := r.make(ctx, s); err != nil {
@@ -130,37 +193,45 @@ func (r *run) update(ctx context.Context, options Options) *Result {
 	if options.DryRun {
 		return r.unmake(context.WithoutCancel(ctx))
 	}
+	// A journal on a full disk has given up its reserve by now, and a service that runs is not stopped without it.
+	if err := r.journal.reserve(); err != nil {
+		return r.abandon(installation.StepTrial, err)
+	}
 	// From here on a signal must not leave things half done: only time-outs end a step.
 	ctx = context.WithoutCancel(ctx)
-	for _, s := range []stage{{StepStop, r.stop}, {StepSnapshot, r.snapshot}} {
+	for _, s := range []stage{{installation.StepStop, r.stop}, {installation.StepSnapshot, r.snapshot}} {
 		if err := r.make(ctx, s); err != nil {
-			return r.putBack(ctx, s.step.remedy(), fmt.Errorf("%s: %w", s.step, err))
+			return r.putBack(ctx, remedyOf(s.step), fmt.Errorf("%s: %w", s.step, err))
 		}
 	}
-	for _, s := range []stage{{StepMigrate, r.migrate}, {StepSwitch, r.change}, {StepHealth, r.health}} {
+	for _, s := range []stage{{installation.StepMigrate, r.migrate}, {installation.StepSwitch, r.change}, {installation.StepHealth, r.health}} {
 		if err := r.make(ctx, s); err != nil {
 			return r.putBack(ctx, backward, fmt.Errorf("%s: %w", s.step, err))
 		}
 	}
 	r.finish(ctx)
-	return r.end(StepDone, nil)
+	return r.end(installation.StepDone, nil)
 }
 
 // unmake ends a dry run: it has shown that the update would get as far as the stop, and leaves nothing behind.
 func (r *run) unmake(ctx context.Context) *Result {
 	r.clean(ctx)
-	for _, dir := range []string{r.cfg.Layout.backup(r.id), r.cfg.Layout.release(r.plan.To)} {
+	dirs := []string{r.cfg.Layout.backup(r.id)}
+	if r.plan.To != r.cfg.Layout.updaterVersion() { // as it is where an update was taken back
+		dirs = append(dirs, r.cfg.Layout.release(r.plan.To))
+	}
+	for _, dir := range dirs {
 		if err := os.RemoveAll(dir); err != nil {
 			r.log.Warn("a folder of the dry run stays", "folder", dir, "error", err)
 		}
 	}
-	return r.end(StepDone, nil)
+	return r.end(installation.StepDone, nil)
 }
 
 // make writes a step into the journal before and after it.
 func (r *run) make(ctx context.Context, s stage) error {
 	r.hook("before " + string(s.step))
-	if err := r.write(Line{Step: s.step, Event: Begun, Plan: &r.plan}); err != nil {
+	if err := r.write(installation.Line{Step: s.step, Event: installation.Begun, Plan: &r.plan}); err != nil {
 		return err
 	}
 	r.log.Info("step", "run", r.id, "step", s.step)
@@ -169,35 +240,51 @@ func (r *run) make(ctx context.Context, s stage) error {
 		return err
 	}
 	r.hook("after " + string(s.step))
-	return r.write(Line{Step: s.step, Event: Ended, Plan: &r.plan})
+	return r.write(installation.Line{Step: s.step, Event: installation.Ended, Plan: &r.plan})
 }
 
-// write adds a line of this run to the journal and shows it in the status file.
-func (r *run) write(line Line) error {
-	line.At, line.Run = time.Now().UTC(), r.id
-	err := r.journal.add(line)
-	// The status file is for people; a full disk must not stop a roll-back because of it.
-	if shown := r.cfg.Layout.show(); shown != nil {
-		r.log.Warn("the status could not be shown", "error", shown)
+// write adds a line of this run to the journal.
+func (r *run) write(line installation.Line) error {
+	line.At, line.Run, line.Text = r.cfg.Now().UTC(), r.id, installation.Words(line.Text)
+	return r.journal.add(line)
+}
+
+// writeOnce is write for what is tried again and again: the journal must not grow with every try. How a later try fails
+// is in the log.
+func (r *run) writeOnce(line installation.Line) error {
+	line.Text = installation.Words(line.Text)
+	lines, err := installation.ReadJournal(installation.Journal(r.cfg.Layout.StateDir))
+	if err == nil && slices.ContainsFunc(lines, func(l installation.Line) bool {
+		return l.Run == r.id && l.Step == line.Step && l.Event == line.Event && (l.Text == line.Text || l.Event == installation.Failed)
+	}) {
+		return nil
 	}
-	return err
+	return r.write(line)
 }
 
 // abandon ends a run that has changed nothing.
-func (r *run) abandon(step Step, reason error) *Result {
+func (r *run) abandon(step installation.Step, reason error) *Result {
 	reason = fmt.Errorf("%s: %w", step.Public(), reason)
-	r.clean(context.Background())
-	return r.end(StepFailed, reason)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	r.clean(ctx)
+	if err := r.cfg.Database.drop(ctx, r.beforeDatabase()); err != nil { // of a roll-back by hand
+		r.log.Warn("a database stays until the next run", "error", err)
+	}
+	return r.end(installation.StepFailed, reason)
 }
 
-// end writes the last line.
-func (r *run) end(step Step, reason error) *Result {
-	line := Line{Step: step, Event: Ended, Plan: &r.plan}
+// end writes the last line. Where that cannot be written the run is not at its end for anyone, and resume brings it there.
+func (r *run) end(step installation.Step, reason error) *Result {
+	line := installation.Line{Step: step, Event: installation.Ended, Plan: &r.plan}
 	if reason != nil {
 		line.Text = reason.Error()
 	}
 	if err := r.write(line); err != nil {
 		reason = errors.Join(reason, err)
+		if last, err := r.last(); err == nil && last != nil {
+			step = last.Step
+		}
 	}
 	r.hook("after " + string(step))
 	r.log.Info("end", "run", r.id, "step", step, "reason", line.Text)
@@ -217,27 +304,31 @@ func (r *run) clean(ctx context.Context) {
 }
 
 // loadSeen reads what manifest was seen last.
-func (l Layout) loadSeen() (release.Seen, error) {
-	var seen release.Seen
+func (l Layout) loadSeen() (release.Channels, error) {
+	seen := release.Channels{}
 	text, err := os.ReadFile(l.seen())
 	if errors.Is(err, fs.ErrNotExist) {
 		return seen, nil
 	}
-	if err == nil {
-		err = json.Unmarshal(text, &seen)
-	}
 	if err != nil {
 		return seen, fmt.Errorf("reading what release was seen last: %w", err)
+	}
+	if err = json.Unmarshal(text, &seen); err == nil && seen == nil {
+		err = errors.New("it is null")
+	}
+	if err != nil {
+		// Going on would let a server bring back an old release: somebody must want that.
+		return seen, fmt.Errorf("%s, which says what release was seen last, is damaged (%w): remove it to trust the next release whatever its date", l.seen(), err)
 	}
 	return seen, nil
 }
 
-func (l Layout) storeSeen(seen release.Seen) error {
+func (l Layout) storeSeen(seen release.Channels) error {
 	text, err := json.Marshal(seen)
 	if err != nil {
 		return fmt.Errorf("encoding what release was seen: %w", err)
 	}
-	if err := writeFile(l.seen(), append(text, '\n'), 0o644); err != nil {
+	if err := installation.WriteFile(l.seen(), append(text, '\n'), 0o644); err != nil {
 		return fmt.Errorf("noting what release was seen: %w", err)
 	}
 	return nil

@@ -1,37 +1,6 @@
 package updater
 
-// Step is a part of a run. Journals hold these names: they never change their meaning.
-type Step string
-
-// The steps in their order. trial, stop and snapshot are parts of what users see as migrate.
-const (
-	StepBackup   Step = "backup"
-	StepDownload Step = "download"
-	StepVerify   Step = "verify"
-	StepTrial    Step = "trial"
-	StepStop     Step = "stop"
-	StepSnapshot Step = "snapshot"
-	StepMigrate  Step = "migrate"
-	StepSwitch   Step = "switch"
-	StepHealth   Step = "health-check"
-	StepDone     Step = "done"
-	// StepRollback puts everything back; StepRolledBack and StepFailed end a run. A run that failed has changed nothing.
-	StepRollback   Step = "rollback"
-	StepRolledBack Step = "rolled back"
-	StepFailed     Step = "failed"
-)
-
-// Public is the step in the words of the API.
-func (s Step) Public() Step {
-	switch s {
-	case StepTrial, StepStop, StepSnapshot:
-		return StepMigrate
-	}
-	return s
-}
-
-// Final reports whether a run is at its end.
-func (s Step) Final() bool { return s == StepDone || s == StepRolledBack || s == StepFailed }
+import "github.com/hostler/hostler/updater/installation"
 
 // remedy is what becomes of a run that was cut off in a step.
 type remedy int
@@ -47,13 +16,13 @@ const (
 	backward
 )
 
-func (s Step) remedy() remedy {
+func remedyOf(s installation.Step) remedy {
 	switch s {
-	case StepStop, StepSnapshot:
+	case installation.StepStop, installation.StepSnapshot:
 		return restart
-	case StepHealth:
+	case installation.StepHealth:
 		return forward
-	case StepMigrate, StepSwitch, StepRollback:
+	case installation.StepMigrate, installation.StepSwitch, installation.StepRollback:
 		return backward
 	}
 	return abandon

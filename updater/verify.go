@@ -8,6 +8,9 @@ import (
 	"os"
 	"path/filepath"
 
+	"golang.org/x/sys/unix"
+
+	"github.com/hostler/hostler/updater/installation"
 	"github.com/hostler/hostler/updater/release"
 )
 
@@ -15,37 +18,56 @@ import (
 // below the releases in one step. A folder of that version that is there already is of a run that failed: nothing points
 // to it, and it is replaced.
 func (r *run) verify(ctx context.Context) error {
-	quarantine := r.cfg.Layout.quarantine(r.id)
-	tarball, err := os.Open(filepath.Join(quarantine, tarballName))
+	tree := filepath.Join(r.cfg.Layout.quarantine(r.id), treeName)
+	if err := r.unpack(ctx, tree); err != nil {
+		return err
+	}
+	if err := r.inspect(ctx, tree, r.plan.To); err != nil {
+		return err
+	}
+	if r.plan.To == r.plan.From {
+		return errors.New("the release would replace the one that runs")
+	}
+	return r.cfg.Layout.adopt(tree, r.plan.To)
+}
+
+// treeName is the folder of the release in quarantine.
+const treeName = "tree"
+
+// unpack unpacks the tarball; a run that was given a folder has none.
+func (r *run) unpack(ctx context.Context, tree string) error {
+	if r.manifest == nil {
+		return nil
+	}
+	tarball, err := os.Open(filepath.Join(r.cfg.Layout.quarantine(r.id), tarballName))
 	if err != nil {
 		return fmt.Errorf("opening the tarball: %w", err)
 	}
 	defer func() { _ = tarball.Close() }()
-	tree := filepath.Join(quarantine, "tree")
-	if err := release.Unpack(ctx, tarball, tree); err != nil {
-		return err
-	}
-	if err := r.inspect(ctx, tree); err != nil {
-		return err
-	}
-	place := r.cfg.Layout.release(r.plan.To)
-	if r.plan.To == r.plan.From {
-		return errors.New("the release would replace the one that runs")
-	}
-	if err := os.RemoveAll(place); err != nil {
-		return fmt.Errorf("removing an unused release: %w", err)
-	}
+	return release.Unpack(ctx, tarball, tree)
+}
+
+// adopt moves a tree below the releases in one step. A folder of that version that is there already takes the tree's place.
+func (l Layout) adopt(tree, version string) error {
+	place := l.release(version)
 	if err := os.Chmod(tree, 0o755); err != nil {
 		return fmt.Errorf("opening the release to readers: %w", err)
 	}
-	if err := os.Rename(tree, place); err != nil {
+	err := unix.Renameat2(unix.AT_FDCWD, tree, unix.AT_FDCWD, place, unix.RENAME_EXCHANGE)
+	if errors.Is(err, unix.ENOENT) {
+		err = os.Rename(tree, place)
+	}
+	if err != nil {
 		return fmt.Errorf("moving the release out of the quarantine: %w", err)
 	}
-	return syncDir(r.cfg.Layout.releases())
+	if err := installation.SyncDir(l.releases()); err != nil {
+		return fmt.Errorf("writing the release to the disk: %w", err)
+	}
+	return nil
 }
 
 // inspect asks the new service for its version: a tarball of another release, or for another machine, must not get far.
-func (r *run) inspect(ctx context.Context, tree string) error {
+func (u *Updater) inspect(ctx context.Context, tree, version string) error {
 	program := filepath.Join(tree, "bin", "hostlerd")
 	info, err := os.Lstat(program)
 	if err != nil || !info.Mode().IsRegular() || info.Mode().Perm()&0o100 == 0 {
@@ -56,12 +78,12 @@ func (r *run) inspect(ctx context.Context, tree string) error {
 	}
 	ctx, cancel := contextWithin(ctx, programTime)
 	defer cancel()
-	says, err := command{as: r.cfg.Database.OwnerUser, name: program, args: []string{"version"}}.output(ctx)
+	says, err := command{as: u.cfg.Database.OwnerUser, name: program, args: []string{"version"}}.output(ctx)
 	if err != nil {
 		return fmt.Errorf("asking the new program for its version: %w", err)
 	}
-	if says != r.plan.To {
-		return fmt.Errorf("the new program says that it is version %q and the manifest says %q", firstWord(says), r.plan.To)
+	if says != version {
+		return fmt.Errorf("the new program says that it is version %q and the release says %q", firstWord(says), version)
 	}
 	return nil
 }

@@ -43,7 +43,7 @@ func TestConfigurationsThatAreRefused(t *testing.T) {
 	}{
 		"not JSON":          {"{", 0o644, "reading the configuration"},
 		"a typo":            {`{"sources":"x"}`, 0o644, "unknown field"},
-		"no source":         {`{}`, 0o644, "no source"},
+		"two values":        {good + "{}", 0o644, "more than one"},
 		"written by others": {good, 0o666, "written by others"},
 		"relative":          {`{"prefix":"opt","source":"/x"}`, 0o644, "absolute"},
 		"database's name":   {`{"source":"/x","database":{"name":"a;b"}}`, 0o644, "names of small letters"},

@@ -3,30 +3,41 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
+	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/hostler/hostler/updater"
+	"github.com/hostler/hostler/updater/installation"
 )
 
 // version is set by the linker to the release's version.
 var version = "dev"
 
 func main() {
-	if err := command().Execute(); err != nil {
+	// Whoever starts it: the service's user must be able to read what is installed.
+	syscall.Umask(0o022)
+	// A signal ends a run that has changed nothing yet; later it is not heard, and a run comes to its end.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := command().ExecuteContext(ctx)
+	stop()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "hostler-updater:", err)
 		os.Exit(1)
 	}
 }
 
 func command() *cobra.Command {
-	path := defaultConfig
+	path := installation.DefaultConfig
 	root := &cobra.Command{Use: "hostler-updater", Short: "Update Hostler, or put back what was before", Version: version, SilenceUsage: true, SilenceErrors: true}
 	root.PersistentFlags().StringVar(&path, "config", path, "configuration in JSON")
-	root.AddCommand(runCommand(&path), resumeCommand(&path), rollbackCommand(&path), statusCommand(&path))
+	root.AddCommand(runCommand(&path), installCommand(&path), resumeCommand(&path), rollbackCommand(&path), statusCommand(&path))
 	return root
 }
 
@@ -38,20 +49,12 @@ func runCommand(path *string) *cobra.Command {
 		Short: "Install the newest release of the channel",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := readConfig(*path)
+			u, cfg, err := open(*path)
 			if err != nil {
 				return err
 			}
 			if requested {
-				request, err := cfg.Layout.TakeRequest()
-				if err != nil || request == nil {
-					return err
-				}
-				options.Request, options.Version = request.ID, request.Version
-			}
-			u, err := updater.New(cfg)
-			if err != nil {
-				return err
+				return runRequested(cmd, u, cfg)
 			}
 			return tell(cmd)(u.Run(cmd.Context(), options))
 		},
@@ -59,6 +62,49 @@ func runCommand(path *string) *cobra.Command {
 	c.Flags().BoolVar(&options.DryRun, "dry-run", false, "stop before anything changes: after the migrations were tried on a copy")
 	c.Flags().StringVar(&options.Version, "version", "", "install only this version")
 	c.Flags().BoolVar(&requested, "requested", false, "do what the service's request file asks for, and nothing when there is none")
+	c.MarkFlagsMutuallyExclusive("requested", "version")
+	c.MarkFlagsMutuallyExclusive("requested", "dry-run")
+	return c
+}
+
+// runRequested does what the request file asks for. Whoever asked waits for an answer, so a request that does not become a
+// run is told of as well.
+func runRequested(cmd *cobra.Command, u *updater.Updater, cfg installation.Config) error {
+	request, err := installation.TakeRequest(cfg.Request)
+	if err != nil || request == nil {
+		return err
+	}
+	result, err := u.Run(cmd.Context(), updater.Options{Request: request.ID, Version: request.Version})
+	if err != nil {
+		refusal := installation.Refusal{At: time.Now().UTC(), Request: request.ID, Version: request.Version, Reason: err.Error()}
+		return errors.Join(err, installation.Refuse(cfg.StateDir, refusal))
+	}
+	return tell(cmd)(result, nil)
+}
+
+func installCommand(path *string) *cobra.Command {
+	var tree string
+	var offline bool
+	c := &cobra.Command{
+		Use:   "install --tree FOLDER",
+		Short: "Install the release that a package has brought, with all steps of an update where an older one is installed",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			u, _, err := open(*path)
+			if err != nil {
+				return err
+			}
+			result, err := u.Install(cmd.Context(), tree, offline)
+			if errors.Is(err, updater.ErrOlder) || errors.Is(err, updater.ErrOffline) {
+				_, err = fmt.Fprintf(cmd.ErrOrStderr(), "Hostler stays as it is: %v. To install it later: hostler-updater install --tree %s\n", err, tree)
+				return err
+			}
+			return settled(cmd, result, err)
+		},
+	}
+	c.Flags().StringVar(&tree, "tree", "", "folder of the release, with the file VERSION")
+	c.Flags().BoolVar(&offline, "offline", false, "the service can neither be stopped nor started now: leave an older release in its place")
+	_ = c.MarkFlagRequired("tree") // the flag is there
 	return c
 }
 
@@ -68,13 +114,25 @@ func resumeCommand(path *string) *cobra.Command {
 		Short: "Bring an update that was cut off to its end: forward where only the health check is left, and else back",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			u, err := open(*path)
+			u, _, err := open(*path)
 			if err != nil {
 				return err
 			}
-			return tell(cmd)(u.Resume(cmd.Context()))
+			result, err := u.Resume(cmd.Context())
+			return settled(cmd, result, err)
 		},
 	}
+}
+
+// settled prints the end of a run for those who only must know whether a healthy version is in its place: it is an error
+// only while there is something to resume.
+func settled(cmd *cobra.Command, result *updater.Result, err error) error {
+	told := tell(cmd)(result, err)
+	if err == nil && told != nil && result.Step.Final() {
+		_, err = fmt.Fprintln(cmd.ErrOrStderr(), told)
+		return err
+	}
+	return told
 }
 
 func rollbackCommand(path *string) *cobra.Command {
@@ -84,7 +142,7 @@ func rollbackCommand(path *string) *cobra.Command {
 		Short: "Take the last update back though it went well",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			u, err := open(*path)
+			u, _, err := open(*path)
 			if err != nil {
 				return err
 			}
@@ -101,11 +159,11 @@ func statusCommand(path *string) *cobra.Command {
 		Short: "Tell how the last run stands",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := readConfig(*path)
+			cfg, err := installation.ReadConfig(*path)
 			if err != nil {
 				return err
 			}
-			s, err := cfg.Layout.StatusOf()
+			s, err := installation.Last(cfg.StateDir)
 			if err != nil {
 				return err
 			}
@@ -118,14 +176,6 @@ func statusCommand(path *string) *cobra.Command {
 	}
 }
 
-func open(path string) (*updater.Updater, error) {
-	cfg, err := readConfig(path)
-	if err != nil {
-		return nil, err
-	}
-	return updater.New(cfg)
-}
-
 // tell prints the end of a run. A run that did not do what it was for is an error, so that systemd sees it.
 func tell(cmd *cobra.Command) func(*updater.Result, error) error {
 	return func(r *updater.Result, err error) error {
@@ -136,22 +186,26 @@ func tell(cmd *cobra.Command) func(*updater.Result, error) error {
 			_, err = fmt.Fprintln(cmd.OutOrStdout(), "There is nothing to do.")
 			return err
 		}
+		if r.From == "" {
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %s is installed\n", r.Step, r.To)
+			return err
+		}
 		_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: from %s to %s\n", r.Step, r.From, r.To)
-		if r.Step != updater.StepDone && r.Reason != nil && !errors.Is(r.Reason, updater.ErrAskedFor) {
+		if r.Step != installation.StepDone && r.Reason != nil && !errors.Is(r.Reason, updater.ErrAskedFor) {
 			return errors.Join(err, r.Reason)
 		}
 		return err
 	}
 }
 
-func printStatus(cmd *cobra.Command, s *updater.Status) error {
+func printStatus(cmd *cobra.Command, s *installation.Status) error {
 	out := cmd.OutOrStdout()
 	_, err := fmt.Fprintf(out, "%s: from %s to %s, step %s\n", s.State, s.From, s.To, s.Step)
 	if err == nil && s.Reason != "" {
 		_, err = fmt.Fprintln(out, s.Reason)
 	}
 	for _, step := range s.Steps {
-		if err == nil && step.EndedAt != nil {
+		if err == nil && !step.EndedAt.IsZero() {
 			_, err = fmt.Fprintf(out, "  %-12s %6.1f s\n", step.Step, step.EndedAt.Sub(step.StartedAt).Seconds())
 		}
 	}

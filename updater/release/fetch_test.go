@@ -1,6 +1,7 @@
 package release_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -133,6 +134,51 @@ func TestServersThatCheat(t *testing.T) {
 			}
 			if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 				t.Errorf("something was left: %v", err)
+			}
+		})
+	}
+}
+
+// A server decides neither how long it is waited for nor what is told of it.
+func TestServersThatDetain(t *testing.T) {
+	t.Parallel()
+	status := func(line string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			conn, _, err := http.NewResponseController(w).Hijack()
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			_, _ = conn.Write([]byte("HTTP/1.1 " + line + "\r\nContent-Length: 0\r\n\r\n"))
+			_ = conn.Close()
+		}
+	}
+	for name, test := range map[string]struct {
+		handler http.HandlerFunc
+		says    string
+	}{
+		"come back in a year": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", "31536000")
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}, "503"},
+		"an error without end": {func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Length", "100")
+			w.WriteHeader(http.StatusInternalServerError)
+			_ = http.NewResponseController(w).Flush()
+			<-r.Context().Done()
+		}, "too slowly"},
+		"a long status":    {status("403 " + strings.Repeat("x", 1<<20)), "exceeded"},
+		"a strange status": {status("403 \x1b]0;canary\a"), "403 Forbidden"},
+		"a strange answer": {status("4o3 " + strings.Repeat("x", 1<<20)), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			source := serve(t, test.handler, release.SourceOptions{Idle: 300 * time.Millisecond, Retries: 1})
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			_, err := source.Open(ctx, release.ManifestName)
+			if err == nil || ctx.Err() != nil || !strings.Contains(err.Error(), test.says) || strings.ContainsAny(err.Error(), "\x1b\a") || len(err.Error()) > 500 {
+				t.Errorf("%v, %.500v", ctx.Err(), err)
 			}
 		})
 	}

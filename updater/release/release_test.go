@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -109,4 +110,28 @@ func encode(t testing.TB, m release.Manifest) []byte {
 		t.Fatal(err)
 	}
 	return raw
+}
+
+// What was seen of one channel decides nothing in another, and is still known when one comes back to it.
+func TestSeenByChannel(t *testing.T) {
+	t.Parallel()
+	date := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	seen := release.Channels{}
+	for _, step := range []struct {
+		version, channel string
+		date             time.Time
+		replay           bool
+	}{
+		{"2.0.0-rc.1", "beta", date, false},
+		{"1.9.0", "stable", date.Add(-time.Hour), false},
+		{"1.8.0", "stable", date, true},
+		{"1.9.1", "stable", date, false},
+		{"1.9.9", "beta", date.Add(time.Hour), true},
+		{"2.0.0-rc.2", "beta", date.Add(time.Hour), false},
+	} {
+		m := &release.Manifest{Version: step.version, Channel: step.channel, Date: step.date}
+		if err := seen.Accept(m, []byte(step.version)); errors.Is(err, release.ErrReplay) != step.replay {
+			t.Errorf("%s of %s: %v", step.version, step.channel, err)
+		}
+	}
 }

@@ -16,6 +16,8 @@ var (
 	ErrTooOld = errors.New("the installed version is too old for this release")
 	// ErrChannel: the release is of another channel than the one that is followed.
 	ErrChannel = errors.New("the release is of another channel")
+	// ErrAhead: the release comes from the future.
+	ErrAhead = errors.New("the release's date is in the future: the clock of this machine is wrong, or that of the one that made it")
 )
 
 // Seen is the newest manifest that an installation has seen of a channel. It is kept where only root writes.
@@ -43,11 +45,44 @@ func (s Seen) Accept(m *Manifest, raw []byte) (Seen, error) {
 	return Seen{Version: m.Version, Date: m.Date, SHA256: sum}, nil
 }
 
+// maxAhead is how much two machines' clocks may differ.
+const maxAhead = 24 * time.Hour
+
+// Ahead refuses a release from the future. Once accepted, it would make every later one a replay.
+func (m *Manifest) Ahead(now time.Time) error {
+	if m.Date.After(now.Add(maxAhead)) {
+		return fmt.Errorf("%w: the release is of %s, and here it is %s", ErrAhead, m.Date.Format(time.RFC3339), now.UTC().Format(time.RFC3339))
+	}
+	return nil
+}
+
+// Channels is what an installation has seen, by channel: what came by one that was followed earlier decides nothing in
+// another.
+type Channels map[string]Seen
+
+// Accept is Seen's for the manifest's channel, and notes what has been seen.
+func (c Channels) Accept(m *Manifest, raw []byte) error {
+	seen, err := c[m.Channel].Accept(m, raw)
+	if err == nil {
+		c[m.Channel] = seen
+	}
+	return err
+}
+
+// Of refuses a manifest of another channel.
+func (m *Manifest) Of(channel string) error {
+	if m.Channel != channel {
+		return fmt.Errorf("%w: %s and not %s", ErrChannel, m.Channel, channel)
+	}
+	return nil
+}
+
 // Fits says whether the release may replace the installed version on this channel.
 func (m *Manifest) Fits(installed, channel string) error {
+	if err := m.Of(channel); err != nil {
+		return err
+	}
 	switch {
-	case m.Channel != channel:
-		return fmt.Errorf("%w: %s and not %s", ErrChannel, m.Channel, channel)
 	case Compare(m.Version, installed) <= 0:
 		return fmt.Errorf("%w: %s over %s", ErrNotNewer, m.Version, installed)
 	case Compare(installed, m.Minimum) < 0:

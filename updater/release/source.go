@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/hashicorp/go-retryablehttp"
@@ -69,12 +68,16 @@ type SourceOptions struct {
 	Retries int
 	// Idle ends a transfer that brings nothing for so long; 30 s when zero.
 	Idle time.Duration
+	// Whole bounds the transfer of one file, however slowly it comes; 2 h when zero.
+	Whole time.Duration
 }
 
 type server struct {
-	base   *url.URL
-	client *retryablehttp.Client
-	idle   time.Duration
+	base        *url.URL
+	client      *retryablehttp.Client
+	idle, whole time.Duration
+	// asking bounds all attempts until a body begins.
+	asking time.Duration
 }
 
 // maxRedirects that are followed, all to https.
@@ -87,7 +90,14 @@ func newServer(base *url.URL, options SourceOptions) *server {
 		transport.TLSClientConfig = options.TLS
 	}
 	transport.DisableCompression = true // a body is as large as it says
-	transport.ResponseHeaderTimeout = 30 * time.Second
+	if options.Idle == 0 {
+		options.Idle = 30 * time.Second
+	}
+	if options.Whole == 0 {
+		options.Whole = 2 * time.Hour
+	}
+	transport.ResponseHeaderTimeout = options.Idle
+	transport.MaxResponseHeaderBytes = 64 << 10 // errors quote from them
 	client := retryablehttp.NewClient()
 	client.Logger = nil
 	client.RetryMax = 3
@@ -95,6 +105,10 @@ func newServer(base *url.URL, options SourceOptions) *server {
 		client.RetryMax = max(0, options.Retries)
 	}
 	client.RetryWaitMin, client.RetryWaitMax = 200*time.Millisecond, 5*time.Second
+	// Without the answer, in which a server may ask to be left alone for years.
+	client.Backoff = func(least, most time.Duration, attempt int, _ *http.Response) time.Duration {
+		return retryablehttp.DefaultBackoff(least, most, attempt, nil)
+	}
 	client.ErrorHandler = retryablehttp.PassthroughErrorHandler
 	client.HTTPClient = &http.Client{Transport: transport, CheckRedirect: func(r *http.Request, via []*http.Request) error {
 		if r.URL.Scheme != "https" {
@@ -106,10 +120,8 @@ func newServer(base *url.URL, options SourceOptions) *server {
 		r.Header.Del("Referer")
 		return nil
 	}}
-	if options.Idle == 0 {
-		options.Idle = 30 * time.Second
-	}
-	return &server{base: base, client: client, idle: options.Idle}
+	return &server{base: base, client: client, idle: options.Idle, whole: options.Whole,
+		asking: time.Duration(client.RetryMax+1) * (2*options.Idle + client.RetryWaitMax)}
 }
 
 func (s *server) String() string { return s.base.String() }
@@ -126,8 +138,17 @@ func (s *server) Open(ctx context.Context, name string) (io.ReadCloser, error) {
 		return nil, fmt.Errorf("asking for %s: %w", name, err)
 	}
 	r.Header.Set("User-Agent", "hostler")
+	// The client reads what is left of an answer before it tries again, and waits for it.
+	asking := time.AfterFunc(s.asking, func() { cancel(errSlow) })
 	answer, err := s.client.Do(r)
+	if !asking.Stop() && err == nil {
+		_ = answer.Body.Close()
+		err = errSlow
+	}
 	if err != nil {
+		if errors.Is(context.Cause(ctx), errSlow) {
+			err = errSlow
+		}
 		cancel(nil)
 		return nil, fmt.Errorf("asking for %s: %w", name, plain(err))
 	}
@@ -137,9 +158,9 @@ func (s *server) Open(ctx context.Context, name string) (io.ReadCloser, error) {
 		if answer.StatusCode == http.StatusNotFound {
 			return nil, fmt.Errorf("asking for %s: %w", name, os.ErrNotExist)
 		}
-		return nil, fmt.Errorf("asking for %s: the server answered %s", name, strings.ToValidUTF8(answer.Status, "?"))
+		return nil, fmt.Errorf("asking for %s: the server answered %d %s", name, answer.StatusCode, http.StatusText(answer.StatusCode))
 	}
-	return newPatient(answer.Body, s.idle, cancel), nil
+	return newPatient(ctx, answer.Body, s.idle, s.whole, cancel), nil
 }
 
 // plain drops the address that net/http puts before its errors: a redirect may have brought one with a secret.
@@ -151,18 +172,23 @@ func plain(err error) error {
 	return err
 }
 
-// patient is a body that ends with an error when nothing comes for a time, however slowly it comes otherwise.
+// patient is a body that ends with an error when nothing comes for a time, or when all of it takes too long.
 type patient struct {
-	body   io.ReadCloser
-	timer  *time.Timer
-	idle   time.Duration
-	cancel context.CancelCauseFunc
+	ctx        context.Context
+	body       io.ReadCloser
+	timer, end *time.Timer
+	idle       time.Duration
+	cancel     context.CancelCauseFunc
 }
 
-var errIdle = errors.New("the server sends nothing any more")
+var (
+	errIdle = errors.New("the server sends nothing any more")
+	errSlow = errors.New("the server sends too slowly")
+)
 
-func newPatient(body io.ReadCloser, idle time.Duration, cancel context.CancelCauseFunc) *patient {
-	return &patient{body: body, idle: idle, cancel: cancel, timer: time.AfterFunc(idle, func() { cancel(errIdle) })}
+func newPatient(ctx context.Context, body io.ReadCloser, idle, whole time.Duration, cancel context.CancelCauseFunc) *patient {
+	return &patient{ctx: ctx, body: body, idle: idle, cancel: cancel,
+		timer: time.AfterFunc(idle, func() { cancel(errIdle) }), end: time.AfterFunc(whole, func() { cancel(errSlow) })}
 }
 
 func (p *patient) Read(b []byte) (int, error) {
@@ -170,11 +196,16 @@ func (p *patient) Read(b []byte) (int, error) {
 	if n > 0 {
 		p.timer.Reset(p.idle)
 	}
+	// What was cut off may look like the end.
+	if cause := context.Cause(p.ctx); err != nil && cause != nil {
+		err = cause
+	}
 	return n, err
 }
 
 func (p *patient) Close() error {
 	p.timer.Stop()
+	p.end.Stop()
 	p.cancel(nil)
 	return p.body.Close()
 }

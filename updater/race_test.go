@@ -1,0 +1,5 @@
+//go:build race
+
+package updater
+
+func init() { raced = true }
