@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
@@ -10,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+
+	"github.com/hostler/hostler/core/selfupdate"
 )
 
 // Config is everything that the service is told from outside. Each field is a flag, and an environment variable of the
@@ -20,10 +23,16 @@ type Config struct {
 	// DatabaseURL is a PostgreSQL connection string; empty runs a private cluster below StateDir. Give one that holds a
 	// password in the environment or a password file, not as a flag: flags are seen by every user of the machine.
 	DatabaseURL string
-	// StateDir holds the secrets' key, the private cluster, the certificate and the setup token.
+	// StateDir holds the private cluster, the certificate, the setup token and, unless KeyFile says otherwise, the key file.
 	StateDir string
+	// KeyFile is the file with the key of the secrets. check fills in what holds when it is empty: the credential secret.key
+	// where systemd gave one (LoadCredential=), else keys/secret.key in StateDir.
+	KeyFile string
 	// PluginDir is where the plugins' programs are.
 	PluginDir string
+	// RefuseWritablePlugins runs no plugin that the service's own user could replace: neither program nor folder, nor any
+	// folder above, may be writable by it. Without it that is only warned of.
+	RefuseWritablePlugins bool
 	// AllowLoopbackHosts lets hypervisors be enrolled at loopback and link-local addresses.
 	AllowLoopbackHosts bool
 	// LogLevel is trace, debug, info, warn or error; LogFormat text or json.
@@ -32,6 +41,10 @@ type Config struct {
 	// TLSCert and TLSKey are PEM files for the listener; both empty makes a self-signed certificate.
 	TLSCert string
 	TLSKey  string
+	// UpdateConfig is the updater's configuration; one that is not there means no updates. Shape is how the service was
+	// installed: package, container or source; empty for what the machine says.
+	UpdateConfig string
+	Shape        string
 }
 
 // DefaultConfig is what holds when nothing is said.
@@ -42,6 +55,8 @@ func DefaultConfig() Config {
 		PluginDir: defaultPluginDir(),
 		LogLevel:  "info",
 		LogFormat: "text",
+
+		UpdateConfig: selfupdate.DefaultConfigFile,
 	}
 }
 
@@ -71,17 +86,42 @@ func defaultPluginDir() string {
 	return filepath.Join(filepath.Dir(program), "plugins")
 }
 
+// credentials is the folder of what systemd gives to the unit by LoadCredential=; empty when it gave nothing.
+func credentials() string { return os.Getenv("CREDENTIALS_DIRECTORY") }
+
+// defaultKeyFile is systemd's credential where it gave one, else a file in the state folder. A credential that cannot be
+// looked at is taken all the same: another key must not come into use because of a fault.
+func defaultKeyFile(state string) string {
+	if dir := credentials(); dir != "" {
+		path := filepath.Join(dir, "secret.key")
+		if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+			return path
+		}
+	}
+	return filepath.Join(state, "keys", "secret.key")
+}
+
+// keyIsCredential reports whether the key file is a credential: a read-only copy from the start of the unit.
+func (c *Config) keyIsCredential() bool {
+	dir := credentials()
+	return dir != "" && filepath.Dir(c.KeyFile) == filepath.Clean(dir)
+}
+
 // bind makes the flags that fill in c.
 func (c *Config) bind(flags *pflag.FlagSet) {
 	flags.StringVar(&c.Listen, "listen", c.Listen, "address of the HTTP API; TLS unless it is loopback")
 	flags.StringVar(&c.DatabaseURL, "database-url", c.DatabaseURL, "PostgreSQL connection string (default: a private cluster in the state folder)")
-	flags.StringVar(&c.StateDir, "state-dir", c.StateDir, "folder for keys, certificate and the private cluster")
+	flags.StringVar(&c.StateDir, "state-dir", c.StateDir, "folder for key, certificate and the private cluster")
+	flags.StringVar(&c.KeyFile, "key-file", c.KeyFile, "file with the key of the secrets (default: systemd's credential secret.key, else keys/secret.key in the state folder)")
 	flags.StringVar(&c.PluginDir, "plugin-dir", c.PluginDir, "folder of the plugins")
+	flags.BoolVar(&c.RefuseWritablePlugins, "refuse-writable-plugins", c.RefuseWritablePlugins, "run no plugin that the service's own user could replace")
 	flags.BoolVar(&c.AllowLoopbackHosts, "allow-loopback-hosts", c.AllowLoopbackHosts, "let hosts be enrolled at loopback and link-local addresses")
 	flags.StringVar(&c.LogLevel, "log-level", c.LogLevel, "trace, debug, info, warn or error")
 	flags.StringVar(&c.LogFormat, "log-format", c.LogFormat, "text or json")
 	flags.StringVar(&c.TLSCert, "tls-cert", c.TLSCert, "PEM file of the listener's certificate (default: self-signed)")
 	flags.StringVar(&c.TLSKey, "tls-key", c.TLSKey, "PEM file of the certificate's key")
+	flags.StringVar(&c.UpdateConfig, "update-config", c.UpdateConfig, "the updater's configuration; one that is not there means no updates")
+	flags.StringVar(&c.Shape, "shape", c.Shape, "how the service was installed: package, container or source (default: what the machine says)")
 }
 
 // fromEnvironment fills in every flag that was not given from HOSTLER_<NAME>.
@@ -116,6 +156,13 @@ func (c *Config) check() error {
 	} else {
 		c.StateDir = abs
 	}
+	if c.KeyFile == "" {
+		c.KeyFile = defaultKeyFile(c.StateDir)
+	} else if abs, err := filepath.Abs(c.KeyFile); err != nil {
+		fault("key-file: %w", err)
+	} else {
+		c.KeyFile = abs
+	}
 	if c.PluginDir == "" {
 		fault("plugin-dir: there is no default here; name a folder")
 	} else if abs, err := filepath.Abs(c.PluginDir); err != nil {
@@ -133,6 +180,14 @@ func (c *Config) check() error {
 	}
 	if (c.TLSCert == "") != (c.TLSKey == "") {
 		fault("tls-cert and tls-key go together")
+	}
+	if abs, err := filepath.Abs(c.UpdateConfig); err != nil {
+		fault("update-config: %w", err)
+	} else {
+		c.UpdateConfig = abs
+	}
+	if _, err := selfupdate.ParseShape(c.Shape); err != nil {
+		fault("shape: %w", err)
 	}
 	return errors.Join(faults...)
 }

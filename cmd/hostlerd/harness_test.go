@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -194,6 +195,8 @@ type service struct {
 	args  []string
 	env   []string
 	probe string
+	// program is what runs.
+	program string
 	// transport of all requests; nil for the usual one.
 	transport http.RoundTripper
 }
@@ -211,6 +214,8 @@ type options struct {
 	Unready bool
 	// Transport of all requests to it.
 	Transport http.RoundTripper
+	// Program to run; the one that was built for the tests when empty.
+	Program string
 }
 
 // startService starts hostlerd on a real database and waits until it is ready. It ends with the test.
@@ -225,7 +230,7 @@ func startService(t testing.TB, o options) *service {
 	if o.DB == privateDatabase {
 		o.DB = ""
 	}
-	s := &service{State: o.State, DB: o.DB, Log: &output{}, probe: "/readyz", transport: o.Transport}
+	s := &service{State: o.State, DB: o.DB, Log: &output{}, probe: "/readyz", transport: o.Transport, program: cmp.Or(o.Program, filepath.Join(bin(t), "hostlerd"))}
 	if o.Unready {
 		s.probe = "/healthz"
 	}
@@ -250,7 +255,7 @@ func environment(t testing.TB, db, state string) []string {
 // start runs the program again with the same settings, after kill or stop.
 func (s *service) start(t testing.TB) {
 	t.Helper()
-	s.cmd = exec.Command(filepath.Join(bin(t), "hostlerd"), s.args...)
+	s.cmd = exec.Command(s.program, s.args...)
 	s.cmd.Env = s.env
 	s.cmd.Stderr, s.cmd.Stdout = s.Log, s.Log
 	before := len(s.Log.String())

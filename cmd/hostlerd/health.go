@@ -22,7 +22,11 @@ func health() http.Handler {
 
 // readyFor is how long an answer of ready holds. Anybody may ask, and asking the database takes a connection: however
 // many ask at once, one question is under way.
-const readyFor = time.Second
+// An answer that something is missing holds for unreadyFor only: who waits for a start wants to know of its end.
+const (
+	readyFor   = time.Second
+	unreadyFor = 50 * time.Millisecond
+)
 
 // ready says whether the service can do its work, and what is missing. Details stay in the log: the page is open.
 func ready(d *db.DB, installed plugins.Manager) http.Handler {
@@ -32,7 +36,11 @@ func ready(d *db.DB, installed plugins.Manager) http.Handler {
 	var checks map[string]string
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mu.Lock()
-		if time.Since(asked) > readyFor {
+		holds := readyFor
+		if status != http.StatusOK {
+			holds = unreadyFor
+		}
+		if time.Since(asked) > holds {
 			status, checks = look(r.Context(), d, installed)
 			asked = time.Now()
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -22,28 +21,58 @@ var sealed = []secret.Table{host.Sealed, identity.Sealed, audit.Sealed}
 
 // loadKeys opens the key file, or refuses a database whose key is not there.
 func loadKeys(ctx context.Context, cfg Config, d *db.DB) (*secret.Box, error) {
-	return secret.Load(ctx, filepath.Join(cfg.StateDir, "keys", "secret.key"), func(ctx context.Context) ([]secret.KeyID, error) {
+	box, err := secret.Load(ctx, cfg.KeyFile, func(ctx context.Context) ([]secret.KeyID, error) {
 		return secret.Used(ctx, d.Pool, sealed)
 	})
+	if errors.Is(err, secret.ErrKeyMissing) {
+		return nil, fmt.Errorf("%w, or say with --key-file where it is", err)
+	}
+	return box, err
 }
 
 func keysCommand(cfg *Config) *cobra.Command {
 	keys := &cobra.Command{Use: "keys", Short: "The key of the secrets in the database"}
-	keys.AddCommand(&cobra.Command{
-		Use:   "rotate",
-		Short: "Make a new key and seal every secret anew; works beside the running service",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			log := newLogger(*cfg)
-			report, err := rotateKeys(cmd.Context(), *cfg, log)
-			if err != nil {
+	keys.AddCommand(
+		&cobra.Command{
+			Use:   "create",
+			Short: "Make the key file when there is none; needs no database",
+			Args:  cobra.NoArgs,
+			RunE: func(cmd *cobra.Command, _ []string) error {
+				primary, made, err := secret.Create(cfg.KeyFile)
+				if err != nil {
+					return err
+				}
+				if !made {
+					_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s is there already, with key %s.\n", cfg.KeyFile, primary)
+					return err
+				}
+				_, err = fmt.Fprintf(cmd.OutOrStdout(), "Made key %s. Back up %s, apart from the database.\n", primary, cfg.KeyFile)
 				return err
-			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "New key %s. Back up %s.\n", report.Primary, filepath.Join(cfg.StateDir, "keys"))
-			return err
+			},
 		},
-	})
+		&cobra.Command{
+			Use:   "rotate",
+			Short: "Make a new key and seal every secret anew; works beside a running service unless its key is a credential of systemd",
+			Args:  cobra.NoArgs,
+			RunE: func(cmd *cobra.Command, _ []string) error {
+				if cfg.keyIsCredential() {
+					return errCredential(cfg.KeyFile)
+				}
+				log := newLogger(*cfg)
+				report, err := rotateKeys(cmd.Context(), *cfg, log)
+				if err != nil {
+					return err
+				}
+				_, err = fmt.Fprintf(cmd.OutOrStdout(), "New key %s. Back up %s.\n", report.Primary, cfg.KeyFile)
+				return err
+			},
+		})
 	return keys
+}
+
+// errCredential says how to rotate a key that systemd hands out.
+func errCredential(path string) error {
+	return fmt.Errorf("%s is a credential of systemd, a read-only copy of the key file from the start of the unit: stop the service, rotate the file that LoadCredential= of its unit names (hostlerd keys rotate --key-file FILE), and start the service again", path)
 }
 
 func rotateKeys(ctx context.Context, cfg Config, log hclog.Logger) (secret.Report, error) {
@@ -62,7 +91,7 @@ func rotateKeys(ctx context.Context, cfg Config, log hclog.Logger) (secret.Repor
 
 // recordRotation puts a rotation into the trail, one that was broken off too: it has changed the key file.
 func recordRotation(ctx context.Context, d *db.DB, report secret.Report, rotated error) error {
-	if errors.Is(rotated, secret.ErrRotating) {
+	if errors.Is(rotated, secret.ErrRotating) || errors.Is(rotated, secret.ErrCopied) { // it did not begin
 		return nil
 	}
 	entry := audit.Entry{

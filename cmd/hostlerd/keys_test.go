@@ -17,6 +17,9 @@ func TestKeyRotationStandsInTheTrail(t *testing.T) {
 	t.Parallel()
 	cfg := DefaultConfig()
 	cfg.DatabaseURL, cfg.StateDir = dbtest.URL(t), filepath.Join(t.TempDir(), "state")
+	if err := cfg.check(); err != nil {
+		t.Fatal(err)
+	}
 	report, err := rotateKeys(t.Context(), cfg, hclog.NewNullLogger())
 	if err != nil {
 		t.Fatal(err)

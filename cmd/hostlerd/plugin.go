@@ -18,7 +18,7 @@ func newPlugins(cfg Config, d *db.DB, log hclog.Logger) (*plugin.Manager, error)
 	return plugin.New(plugin.Config{
 		Dir: cfg.PluginDir,
 		// One user builds and runs when the service is not installed by a package; the manager warns of it.
-		AllowWritableDir: true,
+		AllowWritableDir: !cfg.RefuseWritablePlugins,
 		Pins:             plugin.NewStore(d),
 		Logger:           log.Named("plugin"),
 		StopTimeout:      stopPlugins,

@@ -186,7 +186,7 @@ func (s *timetable) seeds(t *testing.T) {
 	s.owner.must(t, http.StatusOK, http.MethodPatch, "/api/v1/settings", map[string]any{"audit.retention_days": 30}, nil)
 	alter(t, s.db, `INSERT INTO audit (at, actor_type, action, result) SELECT now() - interval '60 days', 'system', 'test.old', 'ok' FROM generate_series(1, 700)`)
 	s.a.sealed(t)
-	n := alter(t, s.db, "UPDATE schedules SET next_run_at = clock_timestamp() WHERE seeded")
+	n := alter(t, s.db, "UPDATE schedules SET next_run_at = clock_timestamp() WHERE seeded AND enabled")
 	if n != 4 {
 		t.Errorf("%d schedules come with the service", n)
 	}

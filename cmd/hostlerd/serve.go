@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 	"time"
 
@@ -38,9 +39,15 @@ func serve(ctx context.Context, cfg Config, log hclog.Logger) error {
 	if err := os.MkdirAll(cfg.StateDir, 0o711); err != nil {
 		return fmt.Errorf("making the state folder: %w", err)
 	}
+	tell := newNotifier(log.Named("systemd"))
+	tell.tell(status("Opening the database"))
+	// A migration may take long, and so may the private cluster after a crash.
+	started := tell.extend(ctx)
 	h, err := wire(ctx, cfg, log)
+	started()
 	if err != nil {
 		if ctx.Err() != nil {
+			tell.stopping()
 			return nil // told to stop before it was up
 		}
 		return err
@@ -52,6 +59,7 @@ func serve(ctx context.Context, cfg Config, log hclog.Logger) error {
 		defer cancel()
 		h.stop(deadline, server)
 	}()
+	tell.tell(status("Starting plugins, jobs and polls"))
 	listener, scheme, err := listen(ctx, cfg)
 	if err != nil {
 		return err
@@ -59,13 +67,35 @@ func serve(ctx context.Context, cfg Config, log hclog.Logger) error {
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
 	if err := h.start(ctx); err != nil {
+		if ctx.Err() != nil {
+			tell.stopping()
+			return nil
+		}
 		return err
 	}
-	log.Info("listening", "url", scheme+"://"+listener.Addr().String(), "version", version)
+	url := scheme + "://" + listener.Addr().String()
+	log.Info("listening", "url", url, "version", version)
+	// Ready means: the schema is this release's, the key fits, the API listens, every plugin has been started once, and jobs,
+	// polls, schedules and the trail's seal run. Whether a plugin runs or the database answers later is what /readyz says.
+	usual := status("Version %s, listening on %s", version, url)
+	tell.tell("READY=1", usual)
+	interval, err := watchdogInterval()
+	if err != nil {
+		return err
+	}
+	if interval > 0 {
+		w := &watchdog{handler: h.handler, loops: h.pulses, notifier: tell, log: tell.log, answers: databaseAnswers(h.database.DB), usual: usual}
+		watching, end := context.WithCancel(ctx)
+		var ended sync.WaitGroup
+		ended.Go(func() { w.run(watching, interval) })
+		defer ended.Wait()
+		defer end()
+	}
 
 	select {
 	case <-ctx.Done():
 		log.Info("stopping")
+		tell.stopping()
 		return nil
 	case err := <-served:
 		return fmt.Errorf("serving the API: %w", err)

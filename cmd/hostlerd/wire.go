@@ -18,6 +18,7 @@ import (
 	"github.com/hostler/hostler/core/api/hosts"
 	"github.com/hostler/hostler/core/api/jobs"
 	keysapi "github.com/hostler/hostler/core/api/keys"
+	"github.com/hostler/hostler/core/api/meta"
 	"github.com/hostler/hostler/core/api/op"
 	pluginapi "github.com/hostler/hostler/core/api/plugins"
 	"github.com/hostler/hostler/core/api/schedules"
@@ -36,7 +37,10 @@ import (
 	"github.com/hostler/hostler/core/metric"
 	"github.com/hostler/hostler/core/plugin"
 	"github.com/hostler/hostler/core/poll"
+	"github.com/hostler/hostler/core/pulse"
 	"github.com/hostler/hostler/core/schedule"
+	"github.com/hostler/hostler/core/secret"
+	"github.com/hostler/hostler/core/selfupdate"
 	"github.com/hostler/hostler/core/setting"
 	"github.com/hostler/hostler/core/upkeep"
 	"github.com/hostler/hostler/core/vm"
@@ -46,13 +50,18 @@ import (
 type house struct {
 	log      hclog.Logger
 	database *database
+	// copied is held while the key file is a copy; nil otherwise.
+	copied   *secret.Copy
 	setup    *identity.Setup
 	plugins  *plugin.Manager
 	queue    *job.Queue
 	poller   *poll.Poller
 	sealer   *audit.Sealer
 	schedule *schedule.Store
+	updates  *selfupdate.Store
 	handler  http.Handler
+	// pulses are the loops' signs of life, by name.
+	pulses map[string]*pulse.Pulse
 
 	// running is the context of the loops and of every request; end ends it, and loops waits for the loops.
 	running context.Context
@@ -66,13 +75,20 @@ func wire(ctx context.Context, cfg Config, log hclog.Logger) (h *house, err erro
 	if err != nil {
 		return nil, err
 	}
+	var copied *secret.Copy
 	defer func() {
 		if err != nil {
+			copied.Close()
 			d.close()
 		}
 	}()
 	if err := d.migrate(ctx); err != nil {
 		return nil, err
+	}
+	if cfg.keyIsCredential() {
+		if copied, err = secret.HoldCopy(ctx, d.DB, log.Named("keys")); err != nil {
+			return nil, err
+		}
 	}
 	box, err := loadKeys(ctx, cfg, d.DB)
 	if err != nil {
@@ -85,14 +101,15 @@ func wire(ctx context.Context, cfg Config, log hclog.Logger) (h *house, err erro
 	if err := trustInstalled(ctx, d.DB, plugins, log); err != nil {
 		return nil, err
 	}
-	queue, err := job.New(job.Config{DB: d.DB, Logger: log.Named("job")})
+	pulses := map[string]*pulse.Pulse{"job": {}, "poll": {}, "schedule": {}, "audit": {}, "metric": {}, "update": {}}
+	queue, err := job.New(job.Config{DB: d.DB, Logger: log.Named("job"), Pulse: pulses["job"]})
 	if err != nil {
 		return nil, err
 	}
 
 	self := guest.DetectSelf(d.DB)
 	store := host.New(host.Config{DB: d.DB, Keys: box, Drivers: plugins, Own: self, AllowLocal: cfg.AllowLoopbackHosts, Logger: log.Named("host")})
-	poller := poll.New(poll.Config{DB: d.DB, Hosts: store, Logger: log.Named("poll"), Interval: func(ctx context.Context) time.Duration {
+	poller := poll.New(poll.Config{DB: d.DB, Hosts: store, Logger: log.Named("poll"), Pulse: pulses["poll"], Interval: func(ctx context.Context) time.Duration {
 		seconds, err := setting.Get(ctx, d.DB, setting.PollInterval)
 		if err != nil {
 			return 0 // the default, while the database is away
@@ -107,12 +124,15 @@ func wire(ctx context.Context, cfg Config, log hclog.Logger) (h *house, err erro
 	chain := audit.NewChain(d.DB, box)
 	housekeeping := upkeep.New(upkeep.Config{DB: d.DB, Queue: queue, Sessions: users, Trail: chain})
 	housekeeping.Register()
+	updates := selfupdate.New(selfupdate.Config{DB: d.DB, Queue: queue, ConfigFile: cfg.UpdateConfig, Shape: selfupdate.Shape(cfg.Shape),
+		Machine: selfupdate.ThisMachine(), Version: version, Logger: log.Named("update"), Pulse: pulses["update"]})
+	updates.Register()
 
 	machines, containers := &vm.Store{Guests: guests, Actor: actor}, &app.Store{Guests: guests, Actor: actor}
-	timetable := schedule.New(schedule.Config{DB: d.DB, Users: users, Logger: log.Named("schedule"), Kinds: slices.Concat(machines.Kinds(), containers.Kinds(), housekeeping.Kinds())})
+	timetable := schedule.New(schedule.Config{DB: d.DB, Users: users, Logger: log.Named("schedule"), Pulse: pulses["schedule"], Kinds: slices.Concat(machines.Kinds(), containers.Kinds(), housekeeping.Kinds(), updates.Kinds())})
 
-	h = &house{log: log, database: d, setup: first, plugins: plugins, queue: queue, poller: poller, schedule: timetable,
-		sealer: audit.NewSealer(audit.SealerConfig{Chain: chain, Logger: log.Named("audit")})}
+	h = &house{log: log, database: d, copied: copied, setup: first, plugins: plugins, queue: queue, poller: poller, schedule: timetable, updates: updates, pulses: pulses,
+		sealer: audit.NewSealer(audit.SealerConfig{Chain: chain, Logger: log.Named("audit"), Pulse: pulses["audit"]})}
 	h.running, h.end = context.WithCancel(context.WithoutCancel(ctx))
 	figures := newMetrics(d.DB, plugins, poller)
 	h.handler = api.Handler(api.Deps{
@@ -134,6 +154,7 @@ func wire(ctx context.Context, cfg Config, log hclog.Logger) (h *house, err erro
 		Schedules: schedules.Deps{Schedules: timetable},
 		Settings:  settings.Deps{Settings: &setting.Store{DB: d.DB, Hosts: store}},
 		Cluster:   cluster.Deps{DB: d.DB},
+		Meta:      meta.Deps{Updates: updates},
 	})
 	return h, nil
 }
@@ -165,8 +186,9 @@ func (h *house) start(ctx context.Context) error {
 	}
 	h.loops.Go(func() { h.poller.Run(h.running) })
 	h.loops.Go(func() { h.sealer.Run(h.running) })
-	h.loops.Go(func() { metric.Maintain(h.running, h.database.DB, h.log.Named("metric")) })
+	h.loops.Go(func() { metric.Maintain(h.running, h.database.DB, h.log.Named("metric"), h.pulses["metric"]) })
 	h.loops.Go(func() { h.schedule.Run(h.running) })
+	h.loops.Go(func() { h.updates.Run(h.running) })
 	return nil
 }
 
@@ -188,6 +210,7 @@ func (h *house) stop(ctx context.Context, server *http.Server) {
 	h.loops.Wait()
 	h.plugins.Stop()
 	h.poller.Close()
+	h.copied.Close()
 	h.database.close()
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/hostler/hostler/core/api/hosts"
 	"github.com/hostler/hostler/core/api/jobs"
 	"github.com/hostler/hostler/core/api/keys"
+	"github.com/hostler/hostler/core/api/meta"
 	"github.com/hostler/hostler/core/api/op"
 	"github.com/hostler/hostler/core/api/plugins"
 	"github.com/hostler/hostler/core/api/route"
@@ -58,6 +59,7 @@ type Deps struct {
 	Plugins  plugins.Deps
 	Settings settings.Deps
 	Cluster  cluster.Deps
+	Meta     meta.Deps
 
 	Schedules schedules.Deps
 	Users     users.Deps
@@ -91,6 +93,7 @@ func New(d Deps) *op.API {
 	settings.Register(a, d.Settings)
 	cluster.Register(a, d.Cluster)
 	schedules.Register(a, d.Schedules)
+	meta.Register(a, d.Meta)
 
 	serveDocs(router, a)
 	for path, handler := range map[string]http.Handler{"/healthz": d.Health, "/readyz": d.Ready, "/metrics": d.Metrics} {

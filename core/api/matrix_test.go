@@ -300,6 +300,8 @@ func (e *estate) deeds() []deed {
 		{operation: "update_schedule", body: `{"enabled":false}`},
 		{operation: "run_schedule"},
 		{operation: "delete_schedule"},
+		{operation: "request_update", body: `{"version":"1.1.0"}`},
+		{operation: "request_meta_update", status: 409, code: "invalid_state", why: "the update was requested at its other path"},
 		{operation: "clear_audit", body: `{"confirm":"clear audit log"}`},
 		{operation: "enroll_totp"},
 		{operation: "confirm_totp", as: enrolling, body: fmt.Sprintf(`{"code":%q}`, begun.Code(e.t, 0))},
@@ -408,6 +410,8 @@ var ofNoTeam = map[string]string{
 	"list_schedule_kinds": "the same everywhere",
 	"list_entitlements":   "the instance's features",
 	"list_settings":       "the instance's settings",
+	"get_update":          "the service's own updates",
+	"get_meta_update":     "the same",
 	"list_plugins":        "the machine's own, for admins of the instance",
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/hostler/hostler/core/api/hosts"
 	"github.com/hostler/hostler/core/api/jobs"
 	keysapi "github.com/hostler/hostler/core/api/keys"
+	"github.com/hostler/hostler/core/api/meta"
 	"github.com/hostler/hostler/core/api/op"
 	"github.com/hostler/hostler/core/api/plugins"
 	"github.com/hostler/hostler/core/api/schedules"
@@ -40,6 +41,8 @@ import (
 	"github.com/hostler/hostler/core/poll"
 	"github.com/hostler/hostler/core/schedule"
 	"github.com/hostler/hostler/core/secret"
+	"github.com/hostler/hostler/core/selfupdate"
+	"github.com/hostler/hostler/core/selfupdate/selfupdatetest"
 	"github.com/hostler/hostler/core/setting"
 	"github.com/hostler/hostler/core/upkeep"
 	"github.com/hostler/hostler/core/vm"
@@ -102,8 +105,12 @@ func newHouseOn(t *testing.T, url string, spec memdriver.Spec) *house {
 	chain := audit.NewChain(h.db, keys)
 	housekeeping := upkeep.New(upkeep.Config{DB: h.db, Queue: queue, Sessions: h.users, Trail: chain})
 	housekeeping.Register()
+	installed := selfupdatetest.New(t, "1.0.0")
+	installed.Publish("1.1.0", nil)
+	updates := selfupdate.New(selfupdate.Config{DB: h.db, Queue: queue, ConfigFile: installed.File, Machine: installed.Machine(), Architecture: selfupdatetest.Architecture})
+	updates.Register()
 	machines, containers := &vm.Store{Guests: guests, Actor: actor}, &app.Store{Guests: guests, Actor: actor}
-	timetable := schedule.New(schedule.Config{DB: h.db, Users: h.users, Kinds: slices.Concat(machines.Kinds(), containers.Kinds(), housekeeping.Kinds())})
+	timetable := schedule.New(schedule.Config{DB: h.db, Users: h.users, Kinds: slices.Concat(machines.Kinds(), containers.Kinds(), housekeeping.Kinds(), updates.Kinds())})
 	if err := queue.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -132,6 +139,7 @@ func newHouseOn(t *testing.T, url string, spec memdriver.Spec) *house {
 		Schedules: schedules.Deps{Schedules: timetable},
 		Settings:  settings.Deps{Settings: &setting.Store{DB: h.db, Hosts: store}},
 		Cluster:   cluster.Deps{DB: h.db},
+		Meta:      meta.Deps{Updates: updates},
 	})}
 	return h
 }

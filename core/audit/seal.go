@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/pulse"
 )
 
 const (
@@ -30,6 +31,8 @@ type SealerConfig struct {
 	Starved time.Duration
 	// Batch is how many rows get their places in one transaction; 1,000 when zero.
 	Batch int
+	// Pulse hears of every turn of Run; nil hears nothing.
+	Pulse *pulse.Pulse
 }
 
 // sealAll is after how many full batches all pending rows are looked through again.
@@ -69,6 +72,7 @@ func (s *Sealer) Run(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	failing := ""
+	s.config.Pulse.Beat(0)
 	for {
 		select {
 		case <-ctx.Done():
@@ -98,6 +102,7 @@ func (s *Sealer) Run(ctx context.Context) {
 			failing = ""
 			s.config.Logger.Info("rows of the audit trail get their place in its chain again")
 		}
+		s.config.Pulse.Beat(next)
 		timer.Reset(next)
 	}
 }

@@ -24,18 +24,29 @@ type Lock struct {
 	conn  *pgxpool.Conn
 	class int32
 	id    int32
+	// unlock is the function that frees it.
+	unlock string
 }
 
 // TryLock takes the lock, or returns nil without waiting when another session holds it. Ids beyond 32 bits share locks,
 // which costs waiting and never correctness.
 func (d *DB) TryLock(ctx context.Context, class int32, id int64) (*Lock, error) {
+	return d.tryLock(ctx, class, id, "pg_try_advisory_lock", "pg_advisory_unlock")
+}
+
+// TryLockShared is TryLock for a lock that several sessions may hold at once, as long as none holds it by TryLock.
+func (d *DB) TryLockShared(ctx context.Context, class int32, id int64) (*Lock, error) {
+	return d.tryLock(ctx, class, id, "pg_try_advisory_lock_shared", "pg_advisory_unlock_shared")
+}
+
+func (d *DB) tryLock(ctx context.Context, class int32, id int64, lock, unlock string) (*Lock, error) {
 	conn, err := d.Pool.Acquire(ctx)
 	if err != nil {
 		return nil, Problem(fmt.Errorf("taking a connection: %w", err))
 	}
-	l := &Lock{conn: conn, class: class, id: int32(id)}
+	l := &Lock{conn: conn, class: class, id: int32(id), unlock: unlock}
 	var got bool
-	if err := conn.QueryRow(ctx, "SELECT pg_try_advisory_lock($1, $2)", l.class, l.id).Scan(&got); err != nil {
+	if err := conn.QueryRow(ctx, "SELECT "+lock+"($1, $2)", l.class, l.id).Scan(&got); err != nil {
 		conn.Release()
 		return nil, Problem(fmt.Errorf("taking an advisory lock: %w", err))
 	}
@@ -55,7 +66,7 @@ func (l *Lock) Held(ctx context.Context) bool {
 func (l *Lock) Unlock() {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	if _, err := l.conn.Exec(ctx, "SELECT pg_advisory_unlock($1, $2)", l.class, l.id); err != nil {
+	if _, err := l.conn.Exec(ctx, "SELECT "+l.unlock+"($1, $2)", l.class, l.id); err != nil {
 		// A connection that may still hold the lock must not go back to the pool.
 		_ = l.conn.Conn().Close(ctx)
 	}

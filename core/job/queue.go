@@ -14,6 +14,7 @@ import (
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 
 	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/pulse"
 )
 
 const riverQueue = "jobs"
@@ -48,6 +49,8 @@ type Config struct {
 	StopLimit time.Duration
 	// MaxLines bounds the transcript of one job; 100,000 by default.
 	MaxLines int
+	// Pulse hears of every look for jobs that nobody runs; nil hears nothing.
+	Pulse *pulse.Pulse
 }
 
 // Queue enqueues jobs and runs them. Make it with New, Register every kind, then Start it. Enqueue, List and the other

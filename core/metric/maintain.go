@@ -7,13 +7,15 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/pulse"
 )
 
 // Maintain makes partitions ahead, now and every hour, until the context ends: samples must find their place whatever
-// becomes of the job that rolls up and drops. A failure is logged and tried again a minute later.
-func Maintain(ctx context.Context, d *db.DB, log hclog.Logger) {
+// becomes of the job that rolls up and drops. A failure is logged and tried again a minute later. The pulse may be nil.
+func Maintain(ctx context.Context, d *db.DB, log hclog.Logger, life *pulse.Pulse) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
+	life.Beat(0)
 	for {
 		select {
 		case <-ctx.Done():
@@ -25,6 +27,7 @@ func Maintain(ctx context.Context, d *db.DB, log hclog.Logger) {
 			log.Error("making the partitions of samples failed", "error", err)
 			next = time.Minute
 		}
+		life.Beat(next)
 		timer.Reset(next)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/pulse"
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
@@ -45,6 +46,8 @@ type Config struct {
 	// Tick is how often the loop looks for what is due; zero means 1 s.
 	Tick   time.Duration
 	Logger hclog.Logger
+	// Pulse hears of every turn of the loop; nil hears nothing.
+	Pulse *pulse.Pulse
 }
 
 // Poller polls. Its methods may be called at the same time.
@@ -55,6 +58,7 @@ type Poller struct {
 	timeout  time.Duration
 	tick     time.Duration
 	log      hclog.Logger
+	pulse    *pulse.Pulse
 
 	locks  *locks
 	wake   chan struct{}
@@ -70,7 +74,7 @@ type Poller struct {
 // New makes a Poller; Run starts its loop. Close frees what it holds when neither Run nor Sync is under way any more.
 func New(config Config) *Poller {
 	p := &Poller{
-		db: config.DB, hosts: config.Hosts, interval: config.Interval, timeout: config.Timeout, tick: config.Tick, log: config.Logger,
+		db: config.DB, hosts: config.Hosts, interval: config.Interval, timeout: config.Timeout, tick: config.Tick, log: config.Logger, pulse: config.Pulse,
 		locks: newLocks(config.DB), wake: make(chan struct{}, 1), writes: make(chan struct{}, maxWrites), active: map[unit]bool{},
 	}
 	p.spare.New = func() any { return newInventory() }
@@ -102,6 +106,7 @@ func (p *Poller) Run(ctx context.Context) {
 	var cycles sync.WaitGroup
 	defer cycles.Wait()
 	slots := make(chan struct{}, maxCycles)
+	p.pulse.Beat(0)
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -121,6 +126,7 @@ func (p *Poller) Run(ctx context.Context) {
 		for _, u := range due {
 			p.start(ctx, u, slots, &cycles)
 		}
+		p.pulse.Beat(p.tick)
 		timer.Reset(p.tick)
 	}
 }

@@ -35,6 +35,8 @@ const (
 	CodeTokenRejected       Code = "token_rejected"
 	CodeHypervisorError     Code = "hypervisor_error"
 	CodePluginUnavailable   Code = "plugin_unavailable"
+	CodeReleaseSourceError  Code = "release_source_error"
+	CodeUpdateNotRequested  Code = "update_not_requested"
 	CodeUnsupported         Code = "unsupported"
 	CodeTimeout             Code = "timeout"
 	CodeRequestTimeout      Code = "request_timeout"
@@ -83,6 +85,8 @@ var table = map[Code]kind{
 	CodeTokenRejected:       {http.StatusBadGateway, "The hypervisor rejected the token"},
 	CodeHypervisorError:     {http.StatusBadGateway, "The hypervisor failed"},
 	CodePluginUnavailable:   {http.StatusServiceUnavailable, "The hypervisor's plugin is not running"},
+	CodeReleaseSourceError:  {http.StatusBadGateway, "The source of releases failed"},
+	CodeUpdateNotRequested:  {http.StatusServiceUnavailable, "The updater could not be told"},
 	CodeUnsupported:         {http.StatusNotImplemented, "Not supported"},
 	CodeTimeout:             {http.StatusGatewayTimeout, "Not done in time"},
 	CodeRequestTimeout:      {http.StatusRequestTimeout, "The request took too long to arrive"},

@@ -12,6 +12,7 @@ import (
 
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/pulse"
 )
 
 // Users knows who wrote a schedule.
@@ -33,6 +34,8 @@ type Config struct {
 	Now func() time.Time
 	// LookEvery is how long the ticker sleeps at most, and so how late it sees what another instance wrote; 15 s when zero.
 	LookEvery time.Duration
+	// Pulse hears of every turn of the ticker; nil hears nothing.
+	Pulse *pulse.Pulse
 	// PrepareLimit bounds the checks before a due job is started; 30 s when zero.
 	PrepareLimit time.Duration
 }

@@ -17,13 +17,16 @@ const retryAfter = time.Second
 
 // Run starts the jobs of schedules as they become due, until the context ends. Every instance runs it.
 func (s *Store) Run(ctx context.Context) {
+	s.cfg.Pulse.Beat(0)
 	for ctx.Err() == nil {
 		wait, err := s.Sweep(ctx)
 		if err != nil && ctx.Err() == nil {
 			s.log.Warn("the schedules could not be looked at; they are tried again", "error", err)
 			wait = 5 * retryAfter
 		}
-		timer := time.NewTimer(min(wait, s.cfg.LookEvery))
+		wait = min(wait, s.cfg.LookEvery)
+		s.cfg.Pulse.Beat(wait)
+		timer := time.NewTimer(wait)
 		select {
 		case <-ctx.Done():
 		case <-s.woken:

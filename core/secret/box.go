@@ -19,6 +19,8 @@ var (
 	ErrKeyWrong = errors.New("the key file does not have the key")
 	// ErrKeyAccess: others may read or replace the key file.
 	ErrKeyAccess = errors.New("the key file is not safe")
+	// ErrKeyReadOnly: the key file would have to be made or changed where nothing can be written.
+	ErrKeyReadOnly = errors.New("the key file cannot be written")
 	// ErrNotOpened: the value is damaged, or was sealed for another place.
 	ErrNotOpened = errors.New("the sealed value cannot be opened")
 )
@@ -55,7 +57,7 @@ func Load(ctx context.Context, path string, used func(context.Context) ([]KeyID,
 		if len(needed) > 0 {
 			return nil, fmt.Errorf("%w: %s is not there, and the database holds secrets sealed with key %s: restore the file from a backup", ErrKeyMissing, path, list(needed))
 		}
-		b.ring, b.stamp, err = create(path)
+		b.ring, b.stamp, _, err = create(path)
 	}
 	if err != nil {
 		return nil, err
@@ -72,16 +74,31 @@ func Load(ctx context.Context, path string, used func(context.Context) ([]KeyID,
 	return b, nil
 }
 
-// create makes the key file and reads it again; when another process made it meanwhile, that one's is used.
-func create(path string) (*ring, stamp, error) {
-	r, err := newRing()
+// Create makes the key file, and its folder, when there is none, and says whether it did. It asks no database and replaces
+// nothing: a file that is there is read, with Load's rules, and left as it is.
+func Create(path string) (primary KeyID, made bool, err error) {
+	r, _, err := readFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		r, _, made, err = create(path)
+	}
 	if err != nil {
-		return nil, stamp{}, err
+		return 0, made, err
 	}
-	if err := createFile(path, r); err != nil && !errors.Is(err, fs.ErrExist) {
-		return nil, stamp{}, err
+	return r.primary, made, nil
+}
+
+// create makes the key file and reads it again; when another process made it meanwhile, that one's is used.
+func create(path string) (r *ring, s stamp, made bool, err error) {
+	if r, err = newRing(); err != nil {
+		return nil, stamp{}, false, err
 	}
-	return readFile(path)
+	err = createFile(path, r)
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, stamp{}, false, err
+	}
+	made = err == nil
+	r, s, err = readFile(path)
+	return r, s, made, err
 }
 
 func list(ids []KeyID) string {

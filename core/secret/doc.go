@@ -5,5 +5,8 @@
 // table, column and row: moved elsewhere it does not open. Rotate replaces the master key under a running service. Instances
 // that share a database must share the key file: one with another file is refused at start.
 //
+// The key file may be a credential that systemd gives to a unit: a read-only copy from the unit's start. Such a service does
+// not see a rotation. It holds a Copy, which keeps rotations away; the file itself is rotated while the service is down.
+//
 // In use: String is a text that does not print, log or store itself. Only Reveal gives it.
 package secret

@@ -42,7 +42,7 @@ func readFile(path string) (*ring, stamp, error) {
 	if err != nil {
 		return nil, stamp{}, fmt.Errorf("looking at the key file: %w", err)
 	}
-	if err := checkFile(path, info); err != nil {
+	if err := checkFile(path, f, info); err != nil {
 		return nil, stamp{}, err
 	}
 	text, err := io.ReadAll(io.LimitReader(f, largestFile))
@@ -58,22 +58,28 @@ func readFile(path string) (*ring, stamp, error) {
 
 // checkFile holds the rules of ssh for private keys: ours or root's, nobody else may read or write, and nobody else may
 // put another file in its place.
-func checkFile(path string, info fs.FileInfo) error {
+func checkFile(path string, f *os.File, info fs.FileInfo) error {
 	if !info.Mode().IsRegular() {
 		return fmt.Errorf("%w: %s is no regular file", ErrKeyAccess, path)
 	}
-	if uid := int(info.Sys().(*syscall.Stat_t).Uid); uid != os.Geteuid() && uid != 0 {
-		return fmt.Errorf("%w: %s belongs to user id %d: chown it to the service's user", ErrKeyAccess, path, uid)
+	owner := int(info.Sys().(*syscall.Stat_t).Uid)
+	if owner != os.Geteuid() && owner != 0 {
+		return fmt.Errorf("%w: %s belongs to user id %d: chown it to the service's user", ErrKeyAccess, path, owner)
 	}
-	if mode := info.Mode().Perm(); mode&0o077 != 0 {
+	if mode := info.Mode().Perm(); mode&0o077 != 0 && !(owner == 0 && mode == lentMode && lent(f, os.Geteuid())) {
 		return fmt.Errorf("%w: %s has mode %#o and others may use it: chmod 600, and rotate the key if others may have read it", ErrKeyAccess, path, mode)
 	}
+	return checkFolder(path)
+}
+
+// checkFolder holds that nobody but us and root may put another file in the key file's place.
+func checkFolder(path string) error {
 	folder, err := os.Stat(filepath.Dir(path))
 	if err != nil {
 		return fmt.Errorf("looking at the folder of the key file: %w", err)
 	}
 	if uid := int(folder.Sys().(*syscall.Stat_t).Uid); uid != os.Geteuid() && uid != 0 {
-		return fmt.Errorf("%w: the folder of %s belongs to user id %d: chown it to the service's user", ErrKeyAccess, path, uid)
+		return fmt.Errorf("%w: the folder of %s belongs to user id %d: chown it to the service's user, and run this as that user", ErrKeyAccess, path, uid)
 	}
 	if mode := folder.Mode(); mode.Perm()&0o022 != 0 && mode&fs.ModeSticky == 0 {
 		return fmt.Errorf("%w: others may replace %s, for its folder has mode %#o: chmod go-w", ErrKeyAccess, path, mode.Perm())
@@ -84,8 +90,12 @@ func checkFile(path string, info fs.FileInfo) error {
 // createFile writes a key file where there is none. The file appears whole or not at all; when another process made one
 // meanwhile, that stays and the error is fs.ErrExist.
 func createFile(path string, r *ring) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return fmt.Errorf("making the folder of the key file: %w", err)
+	if err := createFolder(filepath.Dir(path)); err != nil {
+		return fmt.Errorf("making the folder of the key file: %w", unwritable(path, err))
+	}
+	// Not only afterwards: a file of root's in the folder of the service's user would be of use to neither.
+	if err := checkFolder(path); err != nil {
+		return err
 	}
 	draft, err := writeDraft(path, r)
 	if err != nil {
@@ -96,6 +106,26 @@ func createFile(path string, r *ring) error {
 		return fmt.Errorf("making the key file: %w", err)
 	}
 	return syncFolder(path)
+}
+
+// createFolder makes the folder of the key file for nobody but us. Others may pass through those above it: the private
+// cluster's user has to get through the state folder.
+func createFolder(dir string) error {
+	if err := os.MkdirAll(filepath.Dir(dir), 0o711); err != nil {
+		return err
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return nil
+}
+
+// unwritable makes ErrKeyReadOnly of what an attempt to write beside the key file fails with where nothing may be written.
+func unwritable(path string, err error) error {
+	if errors.Is(err, syscall.EROFS) || errors.Is(err, fs.ErrPermission) {
+		return fmt.Errorf("%w: %s: %w", ErrKeyReadOnly, path, err)
+	}
+	return err
 }
 
 // replaceFile puts another content in the place of the key file: a crash leaves the old or the new one. Owner and group
@@ -149,7 +179,7 @@ func writeDraft(path string, r *ring) (string, error) {
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*") // mode 0600, exclusive
 	if err != nil {
-		return "", fmt.Errorf("writing the key file: %w", err)
+		return "", fmt.Errorf("writing the key file: %w", unwritable(path, err))
 	}
 	_, err = f.Write(text)
 	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {

@@ -49,10 +49,11 @@ const keepRetired = time.Hour
 
 // Rotate makes a new master key and seals every value anew under it, while services use the database: they read the key
 // file again by themselves. Killed at any point it leaves every value readable, and running it again finishes. The old key is
-// retired and stays in the file until a rotation at least an hour later finds it unused.
+// retired and stays in the file until a rotation at least an hour later finds it unused. ErrCopied: a service runs that holds
+// a Copy.
 func (b *Box) Rotate(ctx context.Context, rot Rotation) (Report, error) {
 	rot.complete()
-	lock, err := rot.DB.TryLock(ctx, db.LockKeys, 0)
+	lock, err := rot.DB.TryLock(ctx, db.LockKeys, lockRotation)
 	if err != nil {
 		return Report{}, fmt.Errorf("locking the rotation: %w", err)
 	}
@@ -60,6 +61,11 @@ func (b *Box) Rotate(ctx context.Context, rot Rotation) (Report, error) {
 		return Report{}, ErrRotating
 	}
 	defer lock.Unlock()
+	alone, err := withoutCopies(ctx, rot.DB)
+	if err != nil {
+		return Report{}, err
+	}
+	defer alone.Unlock()
 	report, err := b.rotate(ctx, rot)
 	if err != nil {
 		return report, fmt.Errorf("rotating the key (run it again to finish): %w", err)

@@ -174,7 +174,7 @@ func (o *operation) writeScope() string {
 	if o.Scope != "" && o.Scope != "read" {
 		return o.Scope
 	}
-	first, _, _ := strings.Cut(strings.TrimPrefix(o.path, "/api/v1/"), "/")
+	first, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(o.path, "/api/v1"), "/"), "/")
 	return first + ":write"
 }
 

@@ -163,7 +163,12 @@ func (o *Operation) resource() string {
 	if o.Spec.Scope != "" {
 		return o.Spec.Scope
 	}
-	first, _, _ := strings.Cut(strings.TrimPrefix(o.Path, "/api/v1/"), "/")
+	return resourceOf(o.Path)
+}
+
+// resourceOf is the first segment of a path, /api/v1 left out.
+func resourceOf(path string) string {
+	first, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(path, "/api/v1"), "/"), "/")
 	return first
 }
 

@@ -64,6 +64,8 @@ type Audit struct {
 type Spec struct {
 	// ID is unique and stable: clients are generated from it.
 	ID, Summary, Description, Tag string
+	// Aliases are further paths at which the same operation answers in the same way.
+	Aliases []Alias
 	// Public operations need no caller: log-in and setup.
 	Public bool
 	// Role is the least role. NoRole admits everyone who is logged in; only operations on one's own account have that.
@@ -92,6 +94,9 @@ type Spec struct {
 	// Content are the media types of a download.
 	Content []string
 }
+
+// Alias is another path of an operation, with an ID of its own because no two operations of the document may share one.
+type Alias struct{ Path, ID string }
 
 // Body is the usual output: a JSON body.
 type Body[T any] struct{ Body T }

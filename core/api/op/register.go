@@ -1,6 +1,7 @@
 package op
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -16,8 +17,22 @@ import (
 // wildcard matches the placeholders of a router pattern.
 var wildcard = regexp.MustCompile(`[:*]([a-z0-9_]+)`)
 
-// register declares an operation to huma, which declares it to the router through the adapter.
+// documented is a router pattern as OpenAPI writes it.
+func documented(pattern string) string { return wildcard.ReplaceAllString(pattern, "{$1}") }
+
+// register declares an operation at its path and at its further ones.
 func register[I, O any](a *API, method, pattern string, handler func(context.Context, *I) (*O, error), spec Spec) {
+	declareAt(a, method, pattern, handler, spec)
+	for _, alias := range spec.Aliases {
+		again := spec
+		again.ID, again.Aliases, again.Scope = alias.ID, nil, cmp.Or(spec.Scope, resourceOf(pattern))
+		again.Description = fmt.Sprintf("The same as %s %s.\n\n%s", method, documented(pattern), spec.Description)
+		declareAt(a, method, alias.Path, handler, again)
+	}
+}
+
+// declareAt declares an operation to huma, which declares it to the router through the adapter.
+func declareAt[I, O any](a *API, method, pattern string, handler func(context.Context, *I) (*O, error), spec Spec) {
 	operation := a.declare(method, pattern, spec, reflect.TypeFor[I]())
 	a.nameBodies(spec.ID, reflect.TypeFor[I](), reflect.TypeFor[O]())
 	huma.Register(a.huma, operation.describe(), func(ctx context.Context, in *I) (*O, error) {
@@ -86,7 +101,7 @@ func (a *API) declare(method, pattern string, spec Spec, input reflect.Type) *Op
 		panic(fmt.Sprintf("op: the audit target %s of %s is no parameter of its path", target, spec.ID))
 	}
 	operation := &Operation{
-		Method: method, Pattern: pattern, Path: wildcard.ReplaceAllString(pattern, "{$1}"), Spec: spec, enums: map[string][]any{},
+		Method: method, Pattern: pattern, Path: documented(pattern), Spec: spec, enums: map[string][]any{},
 	}
 	if body, ok := input.FieldByName("Body"); ok {
 		operation.bodyDeclared = true

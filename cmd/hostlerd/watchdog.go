@@ -1,0 +1,146 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/pulse"
+)
+
+// loopGrace is how late a loop may be before it counts as stuck. One that waits for the database is given up by it much
+// earlier; a restart for less would do more harm than good.
+const loopGrace = 5 * time.Minute
+
+// watchdog gives systemd a sign of life while the service is of use, and none when only a restart would help: when the API
+// does not answer, or a loop is stuck. A database or a host that is away is no such case.
+type watchdog struct {
+	handler  http.Handler
+	loops    map[string]*pulse.Pulse
+	notifier *notifier
+	log      hclog.Logger
+	// answers asks whether the database answers on a connection of its own: a loop may wait for one of the pool.
+	answers func(context.Context) error
+	// usual is the status line while all is well.
+	usual string
+}
+
+// run gives signs at half the interval within which systemd wants one, until the context ends.
+func (w *watchdog) run(ctx context.Context, interval time.Duration) {
+	every := max(interval/2, time.Millisecond)
+	ticker := time.NewTicker(every)
+	defer ticker.Stop()
+	well := true
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		// What is asked must answer before the next sign is due.
+		asked, cancel := context.WithTimeout(ctx, every/2)
+		err := w.look(asked)
+		cancel()
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			w.log.Error("no sign of life to systemd, which restarts a service that gives none", "error", err)
+			w.notifier.tell(status("%v", err))
+			well = false
+		case !well:
+			well = true
+			w.log.Info("the service answers again")
+			w.notifier.tell("WATCHDOG=1", w.usual)
+		default:
+			w.notifier.tell("WATCHDOG=1")
+		}
+	}
+}
+
+// look says why a restart would help; nil when all is well.
+func (w *watchdog) look(ctx context.Context) error {
+	if err := w.ask(ctx); err != nil {
+		return err
+	}
+	for name, loop := range w.loops {
+		late := loop.Late()
+		if late < loopGrace {
+			continue
+		}
+		if err := w.answers(ctx); err != nil {
+			w.log.Warn("a loop waits for the database", "loop", name, "late", late, "error", err)
+			return nil
+		}
+		return fmt.Errorf("the loop %q is late by %v", name, late.Round(time.Second))
+	}
+	return nil
+}
+
+// ask sends /healthz through the whole API. A handler that hangs is left behind.
+func (w *watchdog) ask(ctx context.Context) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "/healthz", http.NoBody)
+	if err != nil {
+		return fmt.Errorf("making a request: %w", err)
+	}
+	code := make(chan int, 1)
+	go func() {
+		var a sinkAnswer
+		defer func() {
+			_ = recover() // as net/http does; a panic is no answer
+			code <- a.code
+		}()
+		w.handler.ServeHTTP(&a, req)
+	}()
+	select {
+	case got := <-code:
+		if got != http.StatusOK {
+			return fmt.Errorf("the API answers /healthz with %d", got)
+		}
+		return nil
+	case <-ctx.Done():
+		return errors.New("the API does not answer")
+	}
+}
+
+// sinkAnswer is an answer of which only the status counts.
+type sinkAnswer struct {
+	header http.Header
+	code   int
+}
+
+func (a *sinkAnswer) Header() http.Header {
+	if a.header == nil {
+		a.header = http.Header{}
+	}
+	return a.header
+}
+
+func (a *sinkAnswer) WriteHeader(code int) {
+	if a.code == 0 {
+		a.code = code
+	}
+}
+
+func (a *sinkAnswer) Write(text []byte) (int, error) {
+	a.WriteHeader(http.StatusOK)
+	return len(text), nil
+}
+
+// databaseAnswers connects anew.
+func databaseAnswers(d *db.DB) func(context.Context) error {
+	return func(ctx context.Context) error {
+		conn, err := pgx.ConnectConfig(ctx, d.Pool.Config().ConnConfig)
+		if err != nil {
+			return err
+		}
+		_ = conn.Close(ctx)
+		return nil
+	}
+}

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/hostler/hostler/core/api"
+	"github.com/hostler/hostler/core/pulse"
+)
+
+// watched is a watchdog on the whole API with a handler of its own for /healthz. It runs until the test ends.
+func watched(t *testing.T, healthz http.HandlerFunc, change func(*watchdog)) *manager {
+	t.Helper()
+	m := &manager{messages: make(chan string, 10000)}
+	w := &watchdog{
+		handler: api.Handler(api.Deps{Health: healthz, Logger: hclog.NewNullLogger()}), log: hclog.NewNullLogger(), usual: "STATUS=well",
+		answers: func(context.Context) error { return nil },
+		notifier: &notifier{log: hclog.NewNullLogger(), send: func(message string) error {
+			m.messages <- message
+			return nil
+		}},
+	}
+	if change != nil {
+		change(w)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		w.run(ctx, 40*time.Millisecond)
+		close(ended)
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-ended
+	})
+	return m
+}
+
+// until takes messages of one kind until the first of another kind.
+func (m *manager) until(t *testing.T, these, then string) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); ; {
+		switch message := m.next(t); {
+		case strings.HasPrefix(message, then):
+			return
+		case message != these && !strings.HasPrefix(message, these+" "):
+			t.Fatalf("the message is %q, want %q", message, then)
+		case time.Now().After(deadline):
+			t.Fatalf("there is nothing but %q, want %q", these, then)
+		}
+	}
+}
+
+func TestWatchdogHangingHandler(t *testing.T) {
+	t.Parallel()
+	release, hang := make(chan struct{}), make(chan struct{})
+	m := watched(t, func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case <-hang:
+			<-release // whatever the request's context says
+		default:
+		}
+		health().ServeHTTP(w, r)
+	}, nil)
+	m.expect(t, "WATCHDOG=1", "WATCHDOG=1")
+	close(hang)
+	m.until(t, "WATCHDOG=1", "STATUS=the API does not answer")
+	for range 10 {
+		m.expect(t, "STATUS=the API does not answer")
+	}
+	close(release)
+	m.until(t, "STATUS=the API does not answer", "WATCHDOG=1\nSTATUS=well")
+	m.expect(t, "WATCHDOG=1", "WATCHDOG=1")
+}
+
+func TestWatchdogFailingHandler(t *testing.T) {
+	t.Parallel()
+	for name, healthz := range map[string]http.HandlerFunc{
+		"500":     func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) },
+		"panic":   func(http.ResponseWriter, *http.Request) { panic("on purpose") },
+		"missing": nil,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := watched(t, healthz, func(w *watchdog) {
+				if healthz == nil {
+					w.handler = api.Handler(api.Deps{Logger: hclog.NewNullLogger()})
+				}
+			})
+			for range 3 {
+				m.expect(t, "STATUS=the API ")
+			}
+		})
+	}
+}
+
+func TestWatchdogStuckLoop(t *testing.T) {
+	t.Parallel()
+	var poll, seal pulse.Pulse
+	poll.Beat(time.Hour)
+	seal.Beat(-loopGrace + time.Hour)
+	away := make(chan struct{})
+	m := watched(t, health().ServeHTTP, func(w *watchdog) {
+		w.loops = map[string]*pulse.Pulse{"poll": &poll, "seal": &seal, "not begun": {}}
+		w.answers = func(context.Context) error {
+			select {
+			case <-away:
+				return errors.New("the database is away")
+			default:
+				return nil
+			}
+		}
+	})
+	m.expect(t, "WATCHDOG=1", "WATCHDOG=1")
+	seal.Beat(-loopGrace)
+	m.until(t, "WATCHDOG=1", `STATUS=the loop "seal" is late by 5m0s`)
+	m.expect(t, `STATUS=the loop "seal"`)
+	close(away) // then it waits for the database, and a restart would not help
+	m.until(t, `STATUS=the loop "seal" is late`, "WATCHDOG=1\nSTATUS=well")
+	m.expect(t, "WATCHDOG=1")
+}

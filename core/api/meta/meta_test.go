@@ -1,0 +1,202 @@
+package meta_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/hostler/hostler/core/api/apitest"
+	"github.com/hostler/hostler/core/api/meta"
+	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/db/dbtest"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/identity/identitytest"
+	"github.com/hostler/hostler/core/selfupdate"
+	"github.com/hostler/hostler/core/selfupdate/selfupdatetest"
+)
+
+// paths are the two places of the same operations.
+var paths = []string{"/meta/update", "/api/v1/meta/update"}
+
+type service struct {
+	*apitest.API
+	*selfupdatetest.Installation
+	db      *db.DB
+	updates *selfupdate.Store
+}
+
+func newService(t *testing.T, edit func(*selfupdate.Config)) *service {
+	t.Helper()
+	s := &service{db: dbtest.New(t), Installation: selfupdatetest.New(t, "1.0.0")}
+	users := identitytest.New(s.db)
+	cfg := selfupdate.Config{DB: s.db, ConfigFile: s.File, Machine: s.Machine(), Version: "1.0.0", Architecture: selfupdatetest.Architecture}
+	if edit != nil {
+		edit(&cfg)
+	}
+	s.updates = selfupdate.New(cfg)
+	handler := apitest.Resource(op.Config{Authenticator: users, Recorder: audit.Recorder{DB: s.db}}, func(a *op.API) {
+		meta.Register(a, meta.Deps{Updates: s.updates})
+	})
+	var mu sync.Mutex
+	made := map[apitest.Caller]*identitytest.Account{}
+	s.API = &apitest.API{Handler: handler, URL: "http://hostler.example", LogIn: func(r *http.Request, c *apitest.Caller) {
+		mu.Lock()
+		defer mu.Unlock()
+		if made[*c] == nil {
+			team := max(c.Team, identity.DefaultTeam)
+			if team != identity.DefaultTeam {
+				if _, err := s.db.Pool.Exec(t.Context(), "INSERT INTO teams (id, name, slug) VALUES ($1, 'x', 'x') ON CONFLICT DO NOTHING", team); err != nil {
+					t.Error(err)
+				}
+			}
+			made[*c] = identitytest.User(t, users, identitytest.In{team: c.Role})
+		}
+		r.AddCookie(made[*c].Cookie)
+	}}
+	return s
+}
+
+func (s *service) trail(t *testing.T) string {
+	t.Helper()
+	var lines string
+	err := s.db.Pool.QueryRow(t.Context(), "SELECT coalesce(string_agg(action || ' ' || result || ' ' || actor_type || ' ' || target_name || ' ' || error, E'\n' ORDER BY id), '') FROM audit WHERE action LIKE 'update.%'").Scan(&lines)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lines
+}
+
+func get(name, path string, contains ...string) apitest.Scenario {
+	return apitest.Scenario{Name: name, Method: "GET", URL: path, As: apitest.Viewer, Status: 200, Contains: contains}
+}
+
+func refused(name, path, body string, contains ...string) apitest.Scenario {
+	return apitest.Scenario{Name: name, Method: "POST", URL: path, Body: body, As: apitest.Admin, Status: 409, Error: "invalid_state", Contains: contains}
+}
+
+// Both paths are the same, for everybody.
+func TestWhoMay(t *testing.T) {
+	t.Parallel()
+	s := newService(t, nil)
+	for _, path := range paths {
+		s.Run(t,
+			get("viewer", path, `"current_version":"1.0.0","available":null,"last_check":null,"shape":"package","can_self_apply":true,`, `"channel":"stable","state":"idle","request":null,"run":null,"problems":[]}`),
+			apitest.Scenario{Name: "nobody", Method: "GET", URL: path, Status: 401, Error: "unauthenticated"},
+			apitest.Scenario{Name: "nobody asks", Method: "POST", URL: path, Status: 401, Error: "unauthenticated"},
+			apitest.Scenario{Name: "no role", Method: "GET", URL: path, As: apitest.NoRole, Status: 403, Error: "forbidden"},
+			apitest.Scenario{Name: "owner of a team", Method: "GET", URL: path, As: apitest.In(7, identity.Owner), Status: 403, Error: "forbidden"},
+			apitest.Scenario{Name: "owner of a team asks", Method: "POST", URL: path, As: apitest.In(7, identity.Owner), Status: 403, Error: "forbidden"},
+			apitest.Scenario{Name: "operator asks", Method: "POST", URL: path, As: apitest.Operator, Status: 403, Error: "forbidden"},
+			apitest.Scenario{Name: "another method", Method: "DELETE", URL: path, As: apitest.Owner, Status: 405, Error: "method_not_allowed"},
+			apitest.Scenario{Name: "below", Method: "GET", URL: path + "/x", As: apitest.Owner, Status: 404, Error: "not_found"},
+		)
+	}
+}
+
+// A request from either path, with all that is refused before, and the updater's end of it.
+func TestUpdate(t *testing.T) {
+	t.Parallel()
+	for n, path := range paths {
+		t.Run(path, func(t *testing.T) {
+			t.Parallel()
+			other := paths[1-n]
+			s := newService(t, nil)
+			s.Run(t, apitest.Scenario{Name: "nothing published", Method: "POST", URL: path, As: apitest.Admin, Status: 502, Error: "release_source_error", Contains: []string{`"reason":"missing"`}})
+			s.Publish("1.1.0", nil)
+			s.Run(t,
+				refused("another version", path, `{"version":"1.0.9"}`, `"reason":"another_version"`, `"version":"1.1.0"`),
+				apitest.Scenario{Name: "a typo", Method: "POST", URL: path, Body: `{"verison":"1.1.0"}`, As: apitest.Admin, Status: 422, Error: "invalid"},
+				apitest.Scenario{Name: "a number", Method: "POST", URL: path, Body: `{"version":1.1}`, As: apitest.Admin, Status: 422, Error: "invalid"},
+				apitest.Scenario{Name: "a long text", Method: "POST", URL: path, Body: fmt.Sprintf(`{"version":%q}`, strings.Repeat("1", 65)), As: apitest.Admin, Status: 422, Error: "invalid"},
+				get("it is there", other, `"available":{"version":"1.1.0","channel":"stable","date":"2025-05-05T12:00:00Z","notes_url":"https://hostler.example/1.1.0"`),
+				apitest.Scenario{Name: "agreed", Method: "POST", URL: path, Body: `{"version":"1.1.0"}`, As: apitest.Admin, Status: 202, Contains: []string{`"state":"requested","request":{"id":"`, `"version":"1.1.0","requested_by":"`}},
+				refused("once more", other, "", `"reason":"requested"`),
+				get("it waits", other, `"state":"requested"`),
+			)
+			if want := "update.request failed user  release_source_error\n" + "update.request refused user  invalid_state\n" + strings.Repeat("update.request refused user  invalid\n", 3) +
+				"update.request ok user 1.1.0 \n" + "update.request refused user  invalid_state"; s.trail(t) != want {
+				t.Errorf("the trail has\n%s\nwant\n%s", s.trail(t), want)
+			}
+			taken := s.Take()
+			if taken == nil || taken.Version != "1.1.0" {
+				t.Fatalf("%+v", taken)
+			}
+			plan := fmt.Sprintf(`"plan":{"from":"1.0.0","to":"1.1.0","request":%q}`, taken.ID)
+			s.Journal(`{"at":"2025-05-04T12:00:00Z","run":"a","step":"backup","event":"begun",` + plan + "}")
+			free := s.Lock()
+			s.Run(t, get("running", path, `"state":"running"`, `"step":"backup"`), refused("while it runs", path, "", `"reason":"running"`))
+			s.Journal(`{"at":"2025-05-04T12:00:00Z","run":"a","step":"backup","event":"begun",`+plan+"}", `{"at":"2025-05-04T12:01:00Z","run":"a","step":"rolled back","event":"ended","text":"health-check: no",`+plan+"}")
+			free()
+			s.Run(t, get("rolled back", path, `"state":"rolled_back"`, `"step":"rolled back"`, `"reason":"health-check: no"`, `"request":"`+taken.ID, `"finished_at":"2025-05-04T12:01:00Z"`))
+		})
+	}
+}
+
+// Shapes that cannot update themselves say what to do.
+func TestShapes(t *testing.T) {
+	t.Parallel()
+	for shape, hint := range map[selfupdate.Shape]string{selfupdate.ShapeContainer: "image", selfupdate.ShapeSource: "build"} {
+		s := newService(t, func(c *selfupdate.Config) { c.Shape = shape })
+		s.Publish("1.1.0", nil)
+		for _, path := range paths {
+			s.Run(t,
+				get(string(shape), path, `"shape":"`+string(shape)+`","can_self_apply":false,"hint":"`, hint),
+				refused(string(shape)+" asks", path, `{"version":"1.1.0"}`, `"reason":"`+string(shape)+`"`, `"hint":"`, hint),
+			)
+		}
+		if _, err := os.Lstat(s.Config.Request); err == nil {
+			t.Errorf("%s: a request was written", shape)
+		}
+	}
+	s := newService(t, nil)
+	if err := os.Remove(s.File); err != nil {
+		t.Fatal(err)
+	}
+	s.Run(t, get("no configuration", paths[0], `"can_self_apply":false,"hint":"name source and channel in `+s.File), refused("no configuration", paths[0], "", `"reason":"not_configured"`, s.File))
+}
+
+// The answer comes with what is known when the updater's files are broken, and never as a 500.
+func TestBrokenFiles(t *testing.T) {
+	t.Parallel()
+	s := newService(t, nil)
+	s.Journal("not JSON")
+	s.Run(t, get("journal", paths[0], `"current_version":"1.0.0"`, `"state":"idle"`, `"problems":["the updater's journal cannot be read`), refused("journal", paths[0], "", `"reason":"unknown"`))
+	s.Write(s.File, "not JSON")
+	s.Run(t, get("configuration", paths[0], `"problems":["the updater's configuration cannot be read`), refused("configuration", paths[0], "", `"reason":"configuration"`))
+	if err := os.RemoveAll(s.Dir); err != nil {
+		t.Fatal(err)
+	}
+	s.Run(t, get("nothing left", paths[0], `"current_version":"1.0.0"`, `"problems":[]`))
+}
+
+func TestGarbage(t *testing.T) {
+	t.Parallel()
+	s := newService(t, nil)
+	s.Publish("1.1.0", nil)
+	s.Garbage(t, apitest.GarbageConfig{Seed: 5, PerOperation: 100})
+	var status selfupdate.Status
+	answer, err := s.Do(t.Context(), mustRequest(t, paths[0]), apitest.Viewer)
+	if err != nil || json.Unmarshal(answer.Body, &status) != nil || status.State != "requested" {
+		t.Errorf("%+v, %v", answer, err) // an empty body is a good one
+	}
+}
+
+func mustRequest(t *testing.T, url string) *http.Request {
+	t.Helper()
+	r, err := http.NewRequest(http.MethodGet, url, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestMatrix(t *testing.T) {
+	t.Parallel()
+	newService(t, nil).Matrix(t)
+}

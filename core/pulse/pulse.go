@@ -1,0 +1,37 @@
+// Package pulse tells a loop that turns from one that is stuck. The loop says at each turn when it will come round again; who
+// watches asks how long it is overdue.
+package pulse
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// Pulse is one loop's sign of life. A nil one takes beats and is never late, so that a loop may be left unwatched. The zero
+// value is not late until its first beat is. Beat and Late may be called at the same time.
+type Pulse struct {
+	// due is when the next beat must come, after epoch; zero before the first.
+	due atomic.Int64
+}
+
+// epoch makes times of the monotonic clock: the machine's clock may be set. It lies back, so that a beat may lie before now.
+var epoch = time.Now().Add(-24 * time.Hour)
+
+// Beat says that the loop is at its turn and comes round within next.
+func (p *Pulse) Beat(next time.Duration) {
+	if p != nil {
+		p.due.Store(max(1, int64(time.Since(epoch)+next)))
+	}
+}
+
+// Late is for how long the next beat has been due; zero when it is not.
+func (p *Pulse) Late() time.Duration {
+	if p == nil {
+		return 0
+	}
+	due := p.due.Load()
+	if due == 0 {
+		return 0
+	}
+	return max(0, time.Since(epoch)-time.Duration(due))
+}

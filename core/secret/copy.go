@@ -1,0 +1,123 @@
+package secret
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/hostler/hostler/core/db"
+)
+
+// ErrCopied: a service runs that would not see a rotation.
+var ErrCopied = errors.New("a running service works with a copy of the key file")
+
+// What the ids of db.LockKeys stand for.
+const (
+	lockRotation = 0
+	// lockCopies is shared by the services that work with a copy, and a rotation has it alone.
+	lockCopies = 1
+)
+
+const (
+	// copyLook is how often a service looks whether its hold is still there, and copyRetry how soon it tries to have it again.
+	copyLook  = 5 * time.Second
+	copyRetry = time.Second
+	// copyLeaves is how long a rotation waits for services that have just ended: the server notices a moment later.
+	copyLeaves = 5 * time.Second
+)
+
+// Copy says that this process works with a copy of the key file, as systemd makes one of a credential: it does not see a
+// rotation, could open nothing afterwards and would seal with a key that is going to be dropped. While it is held, Rotate
+// fails with ErrCopied on every instance.
+type Copy struct {
+	cancel context.CancelFunc
+	ended  chan struct{}
+}
+
+// HoldCopy must be called before Load: a copy that a rotation has overtaken is then found by Load. It fails with ErrRotating
+// while one runs. The hold is taken again when the connection breaks; Close ends it.
+func HoldCopy(ctx context.Context, d *db.DB, log hclog.Logger) (*Copy, error) {
+	lock, err := d.TryLockShared(ctx, db.LockKeys, lockCopies)
+	if err != nil {
+		return nil, fmt.Errorf("holding the copy of the key file: %w", err)
+	}
+	if lock == nil {
+		return nil, fmt.Errorf("%w: start the service again when it has ended", ErrRotating)
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	c := &Copy{cancel: cancel, ended: make(chan struct{})}
+	go func() {
+		defer close(c.ended)
+		c.keep(ctx, d, lock, log)
+	}()
+	return c, nil
+}
+
+func (c *Copy) keep(ctx context.Context, d *db.DB, lock *db.Lock, log hclog.Logger) {
+	defer func() {
+		if lock != nil {
+			lock.Unlock()
+		}
+	}()
+	wait := copyLook
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(wait):
+		}
+		if lock != nil && held(ctx, lock) || ctx.Err() != nil {
+			continue
+		}
+		if lock != nil {
+			lock.Unlock()
+		}
+		var err error
+		lock, err = d.TryLockShared(ctx, db.LockKeys, lockCopies)
+		switch wait = copyRetry; {
+		case err != nil: // the database is away, which others tell of
+		case lock == nil:
+			log.Error("the key is being rotated beside this service, which does not see it: start the service again when that has ended")
+		default:
+			wait = copyLook
+		}
+	}
+}
+
+func held(ctx context.Context, lock *db.Lock) bool {
+	ctx, cancel := context.WithTimeout(ctx, copyLook)
+	defer cancel()
+	return lock.Held(ctx)
+}
+
+// Close ends the hold. A nil one has none.
+func (c *Copy) Close() {
+	if c != nil {
+		c.cancel()
+		<-c.ended
+	}
+}
+
+// withoutCopies takes the lock that keeps services with a copy from running, and waits a moment for one that is ending.
+func withoutCopies(ctx context.Context, d *db.DB) (*db.Lock, error) {
+	for deadline := time.Now().Add(copyLeaves); ; {
+		lock, err := d.TryLock(ctx, db.LockKeys, lockCopies)
+		if err != nil {
+			return nil, fmt.Errorf("looking for services with a copy of the key file: %w", err)
+		}
+		if lock != nil {
+			return lock, nil
+		}
+		if time.Now().After(deadline) {
+			return nil, fmt.Errorf("%w and would not see the new key: stop it, rotate, and start it again", ErrCopied)
+		}
+		select {
+		case <-time.After(100 * time.Millisecond):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}

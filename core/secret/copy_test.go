@@ -1,0 +1,75 @@
+package secret_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/hostler/hostler/core/secret"
+)
+
+// A rotation and services with a copy of the key file keep each other away, whatever breaks in between.
+func TestCopy(t *testing.T) {
+	t.Parallel()
+	v := newVault(t, 2)
+	b := v.load(t)
+	hold := func() *secret.Copy {
+		t.Helper()
+		c, err := secret.HoldCopy(t.Context(), v.db, hclog.NewNullLogger())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	first, second := hold(), hold()
+	if _, err := b.Rotate(t.Context(), v.rotation()); !errors.Is(err, secret.ErrCopied) {
+		t.Errorf("beside two: %v", err)
+	}
+	first.Close()
+	// The second loses its connection and takes hold anew.
+	holder := func() (pid int) {
+		t.Helper()
+		if err := v.db.Pool.QueryRow(t.Context(), `SELECT coalesce(max(pid), 0) FROM pg_locks WHERE locktype = 'advisory' AND mode = 'ShareLock'
+			AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`).Scan(&pid); err != nil {
+			t.Fatal(err)
+		}
+		return pid
+	}
+	old := holder()
+	if old == 0 {
+		t.Fatal("nobody holds")
+	}
+	v.exec(t, "SELECT pg_terminate_backend($1)", old)
+	for deadline := time.Now().Add(30 * time.Second); ; {
+		if now := holder(); now != 0 && now != old {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the hold was not taken anew")
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	if _, err := b.Rotate(t.Context(), v.rotation()); !errors.Is(err, secret.ErrCopied) {
+		t.Errorf("beside one that was cut off: %v", err)
+	}
+	// It waits for one that is ending.
+	go second.Close()
+	tried := false
+	_, err := b.Rotate(t.Context(), v.rotation().Reaching(func(string) error {
+		if !tried {
+			tried = true
+			if _, err := secret.HoldCopy(t.Context(), v.db, hclog.NewNullLogger()); !errors.Is(err, secret.ErrRotating) {
+				t.Errorf("a service that starts during a rotation: %v", err)
+			}
+		}
+		return nil
+	}))
+	if err != nil || !tried {
+		t.Errorf("with none: %v", err)
+	}
+	hold().Close()
+	var none *secret.Copy
+	none.Close()
+}

@@ -1,0 +1,119 @@
+package selfupdate
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/updater/installation"
+	"github.com/hostler/hostler/updater/release"
+)
+
+// Request asks the updater for the newest release, after a new look at the source. agreed, unless it is empty, is the only
+// version that may be asked for. Problems: invalid_state with the member reason when this installation cannot update
+// itself, nothing newer is there, the newest is another one, or an update is under way; release_source_error;
+// update_not_requested when the request cannot be written.
+func (s *Store) Request(ctx context.Context, agreed string) (*Status, error) {
+	switch s.shape {
+	case ShapeContainer:
+		return nil, refuse(string(s.shape), updateTheImage, "what runs in a container image does not update itself")
+	case ShapeSource:
+		return nil, refuse(string(s.shape), buildAnew, "what was built by hand does not update itself")
+	}
+	c, err := s.following()
+	if err != nil {
+		return nil, err
+	}
+	if err := s.idle(ctx, s.db.Pool, c); err != nil {
+		return nil, err
+	}
+	m, err := s.Look(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.fits(m, c.Channel); errors.Is(err, release.ErrTooOld) {
+		return nil, refuse("too_old", "install a release in between first", "%s", plain(err))
+	} else if err != nil {
+		return nil, refuse("nothing_newer", "", "there is nothing to install: %s", plain(err))
+	}
+	if agreed != "" && agreed != m.Version {
+		return nil, refuse("another_version", "look at the release and ask again", "the newest release is not the one that was agreed to").With("version", m.Version)
+	}
+	if err := s.ask(ctx, c, m.Version); err != nil {
+		return nil, err
+	}
+	return s.Status(ctx)
+}
+
+// idle refuses while an update is asked for or under way, or when nobody can know.
+func (s *Store) idle(ctx context.Context, q querier, c *installation.Config) error {
+	st := &Status{State: StateIdle}
+	err := s.readFiles(ctx, q, st, c)
+	switch {
+	case err != nil:
+		return err
+	case slices.Contains(busy, st.State):
+		return refuse(string(st.State), s.hint(st, c, ""), "an update is %s already", st.State)
+	case len(st.Problems) > 0:
+		return refuse("unknown", "mend what this names on the machine, and ask again", "%s", st.Problems[0])
+	}
+	return nil
+}
+
+// ask writes the request: who asks into the database, what for into the file that starts the updater. Of several that ask
+// at once one wins. The file comes last, so that a disk that is full leaves nothing behind.
+func (s *Store) ask(ctx context.Context, c *installation.Config, version string) error {
+	wanted := installation.Request{ID: rand.Text(), Version: version}
+	put := false
+	err := s.db.Tx(ctx, func(tx *db.Tx) error {
+		if _, err := seenBefore(ctx, tx); err != nil { // the row is the lock
+			return err
+		}
+		if err := s.idle(ctx, tx.Pgx, c); err != nil {
+			return err
+		}
+		by := audit.Entry{ActorType: audit.ActorSystem}
+		if caller := identity.FromContext(ctx); caller != nil {
+			by.ActorType, by.ActorID, by.ActorEmail = audit.ActorUser, &caller.UserID, caller.Email
+			if caller.KeyID != 0 {
+				by.ActorType = audit.ActorAPIKey
+			}
+		}
+		_, err := tx.Pgx.Exec(ctx, `INSERT INTO update_requests (id, version_from, version_to, machine, actor_type, actor_id, actor_email)
+			VALUES ($1, $2, $3, $4, $5, $6, $7)`, wanted.ID, s.version, version, s.machine, by.ActorType, by.ActorID, by.ActorEmail)
+		if err != nil {
+			return fmt.Errorf("noting who asks for the update: %w", err)
+		}
+		audit.Describe(ctx, func(e *audit.Entry) {
+			e.TargetKind, e.TargetName = "release", version
+			e.Detail("from", s.version)
+			e.Detail("to", version)
+			e.Detail("request", wanted.ID)
+		})
+		if err := audit.Write(ctx, tx); err != nil {
+			return err
+		}
+		put = true // a fault may come after the file is in its place
+		if err := installation.PutRequest(c.Request, wanted); err != nil {
+			return problem.New(problem.CodeUpdateNotRequested, "%s", plain(err)).Because(err)
+		}
+		return nil
+	})
+	if err != nil && put {
+		s.withdraw(c.Request, wanted)
+	}
+	return err
+}
+
+// withdraw takes a request back that the database does not know of.
+func (s *Store) withdraw(path string, wanted installation.Request) {
+	if err := installation.WithdrawRequest(path, wanted); err != nil {
+		s.log.Error("a request for an update that came to nothing may still be there", "request", wanted.ID, "error", err)
+	}
+}

@@ -1,0 +1,326 @@
+package selfupdate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/updater/installation"
+	"github.com/hostler/hostler/updater/release"
+)
+
+// State is how the last update, or the request for one, stands.
+type State string
+
+// The states. All but the first two are the updater's own.
+const (
+	StateIdle        State = "idle"
+	StateRequested   State = "requested"
+	StateRunning           = State(installation.StateRunning)
+	StateInterrupted       = State(installation.StateInterrupted)
+	StateDone              = State(installation.StateDone)
+	StateFailed            = State(installation.StateFailed)
+	StateRolledBack        = State(installation.StateRolledBack)
+	StateRefused           = State(installation.StateRefused)
+)
+
+// busy are the states in which no other update can be asked for.
+var busy = []State{StateRequested, StateRunning, StateInterrupted}
+
+// Status is all that is known of updates; the JSON names are those of the API.
+type Status struct {
+	CurrentVersion string     `json:"current_version" example:"1.4.0"`
+	Available      *Available `json:"available" doc:"The newest signed release that can replace what is installed; null when none is known"`
+	LastCheck      *LastLook  `json:"last_check" doc:"When somebody looked for releases last; null when nobody has"`
+	Shape          Shape      `json:"shape" enum:"package,container,source" doc:"How the service is installed: by a package, in a container image, or built by hand"`
+	CanSelfApply   bool       `json:"can_self_apply" doc:"Whether updates can be asked for here"`
+	Hint           string     `json:"hint" doc:"Why not, or what to do now; empty when there is nothing to say"`
+	Channel        string     `json:"channel" example:"stable" doc:"The stream of releases that is followed; empty when none is"`
+	State          State      `json:"state" enum:"idle,requested,running,interrupted,done,failed,rolled_back,refused" doc:"How the last update, or the request for one, stands"`
+	Request        *Request   `json:"request" doc:"The request that no updater has taken yet; null when there is none"`
+	Run            *Run       `json:"run" doc:"What the state is about: the last run of the updater, or the request that it refused; null when there was none"`
+	Problems       []string   `json:"problems" nullable:"false" doc:"What could not be read, and so is not in this answer"`
+}
+
+// Available is a release that can be installed.
+type Available struct {
+	Version   string    `json:"version" example:"1.5.0"`
+	Channel   string    `json:"channel" example:"stable"`
+	Date      time.Time `json:"date"`
+	NotesURL  string    `json:"notes_url" example:"https://releases.example.org/1.5.0.html" doc:"Empty when the release names none"`
+	Size      int64     `json:"size" example:"31457280" doc:"Bytes to download"`
+	CheckedAt time.Time `json:"checked_at" doc:"When the source told of it last"`
+}
+
+// Request is a request for an update.
+type Request struct {
+	ID          string    `json:"id"`
+	Version     string    `json:"version" example:"1.5.0"`
+	RequestedBy string    `json:"requested_by" example:"ann@example.org" doc:"Empty when it is not known"`
+	RequestedAt time.Time `json:"requested_at"`
+}
+
+// Run is one run of the updater.
+type Run struct {
+	ID          string     `json:"id" doc:"Empty for a request that was refused"`
+	Request     string     `json:"request" doc:"The request that it comes from; empty when somebody began it on the machine"`
+	RequestedBy string     `json:"requested_by" example:"ann@example.org" doc:"Empty when it is not known"`
+	From        string     `json:"from" example:"1.4.0"`
+	To          string     `json:"to" example:"1.5.0" doc:"Empty until it is known"`
+	Step        string     `json:"step" example:"health-check" doc:"The step that is under way, or the last: backup, download, verify, migrate, switch, health-check, done; rollback, rolled back, failed"`
+	Steps       []Step     `json:"steps" nullable:"false"`
+	Reason      string     `json:"reason" doc:"Why it failed, was refused or rolled back; empty otherwise"`
+	StartedAt   time.Time  `json:"started_at"`
+	FinishedAt  *time.Time `json:"finished_at"`
+	DryRun      bool       `json:"dry_run" doc:"It only tries, and changes nothing"`
+}
+
+// Step is a step of a run that was begun.
+type Step struct {
+	Step      string     `json:"step" example:"backup"`
+	StartedAt time.Time  `json:"started_at"`
+	EndedAt   *time.Time `json:"ended_at" doc:"Null until it went well"`
+}
+
+// Status reads all that is known. What cannot be read of the updater's files is among the problems; only the database's
+// own failure is an error.
+func (s *Store) Status(ctx context.Context) (*Status, error) {
+	st := &Status{CurrentVersion: s.version, Shape: s.shape, State: StateIdle, Problems: []string{}}
+	last, err := s.lastLook(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if last.at != nil {
+		st.LastCheck = &LastLook{At: last.at.UTC(), Error: last.failure}
+	}
+	c, err := s.configuration()
+	if err != nil {
+		st.problem("the updater's configuration cannot be read", err)
+	}
+	if c != nil && c.Follows() {
+		st.Channel = c.Channel
+	}
+	blocked := s.available(st, last)
+	if s.shape == ShapePackage && c != nil {
+		if err := s.readFiles(ctx, s.db.Pool, st, c); err != nil {
+			return nil, err
+		}
+	}
+	st.CanSelfApply = s.shape == ShapePackage && st.Channel != ""
+	st.Hint = s.hint(st, c, blocked)
+	return st, nil
+}
+
+func (st *Status) problem(what string, err error) {
+	st.Problems = append(st.Problems, line(what+": "+plain(err)))
+}
+
+// available fills in the release that can be installed, or says what keeps one from it.
+func (s *Store) available(st *Status, last look) (blocked string) {
+	if last.manifest == nil || st.Channel == "" {
+		return ""
+	}
+	m := last.manifest
+	if err := s.fits(m, st.Channel); err != nil {
+		if errors.Is(err, release.ErrTooOld) || errors.Is(err, errArchitecture) {
+			return plain(err)
+		}
+		return ""
+	}
+	file, _ := m.For(s.architecture()) // fits has asked
+	st.Available = &Available{Version: m.Version, Channel: m.Channel, Date: m.Date.UTC(), NotesURL: m.NotesURL, Size: file.Size, CheckedAt: last.found.UTC()}
+	return ""
+}
+
+// errArchitecture: a release has no file for this machine.
+var errArchitecture = errors.New("the release is not for this machine")
+
+// fits reports whether the release can replace what is installed.
+func (s *Store) fits(m *release.Manifest, channel string) error {
+	if err := m.Fits(s.version, channel); err != nil {
+		return err
+	}
+	if _, err := m.For(s.architecture()); err != nil {
+		return fmt.Errorf("%w: %w", errArchitecture, err)
+	}
+	return nil
+}
+
+func (s *Store) architecture() string {
+	if s.cfg.Architecture != "" {
+		return s.cfg.Architecture
+	}
+	return runtime.GOOS + "/" + runtime.GOARCH
+}
+
+// grace is how long a request may stay without an updater, or without a word of the updater that took it, until people are
+// told.
+const grace = time.Minute
+
+// querier is the pool or a transaction.
+type querier interface {
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+}
+
+// readFiles fills in what the updater's files say.
+func (s *Store) readFiles(ctx context.Context, q querier, st *Status, c *installation.Config) error {
+	asked, err := s.lastRequest(ctx, q)
+	if err != nil {
+		return err
+	}
+	// The request is looked at before the journal: one that is taken in between is found as a run.
+	pending, since, err := installation.PendingRequest(c.Request)
+	if err != nil {
+		st.problem("the request for an update cannot be read", err)
+	}
+	last, err := installation.Last(c.StateDir)
+	if err != nil {
+		st.problem("the updater's journal cannot be read, so that nobody knows how the last update stands", err)
+	}
+	if last != nil {
+		if st.Run, err = runOf(ctx, q, last); err != nil {
+			return err
+		}
+		st.State = State(last.State)
+	}
+	atWork, err := installation.Locked(c.StateDir)
+	if err != nil {
+		st.problem("nobody knows whether an updater is at work", err)
+	}
+	switch {
+	case st.State == StateRunning || st.State == StateInterrupted:
+	case atWork && pending == nil: // it has taken a request, or was begun by hand, and has not written its first line
+		st.State, st.Run = StateRunning, nil
+	case pending != nil:
+		st.State, st.Run, st.Request = StateRequested, nil, asked.as(pending.ID, pending.Version, since)
+		if time.Since(since) > grace {
+			st.Hint = fmt.Sprintf("no updater has taken the request since %s: look at systemctl status hostler-updater.path hostler-updater.service on the machine", stamp(since))
+		}
+	case asked != nil && err == nil && len(st.Problems) == 0:
+		s.trace(st, c, asked)
+	}
+	return nil
+}
+
+// trace looks for what became of the last request when it is neither waiting nor the last run.
+func (s *Store) trace(st *Status, c *installation.Config, asked *request) {
+	if st.Run != nil && (st.Run.Request == asked.ID || st.Run.StartedAt.After(asked.RequestedAt)) {
+		return
+	}
+	runs, err := installation.Finished(c.StateDir)
+	if err != nil || slices.ContainsFunc(runs, func(run installation.Status) bool { return run.Request == asked.ID }) {
+		return
+	}
+	if asked.age < grace { // an updater has it in its hands
+		st.State, st.Run, st.Request = StateRequested, nil, &asked.Request
+		return
+	}
+	st.Hint = fmt.Sprintf("the request for %s of %s was taken, and the updater has left no word of it: look at journalctl -u hostler-updater.service on the machine",
+		asked.Version, stamp(asked.RequestedAt))
+}
+
+// request is a request as the database has it.
+type request struct {
+	Request
+	age time.Duration
+}
+
+// as is the request in the file, with what the database knows of it; r may be nil.
+func (r *request) as(id, version string, since time.Time) *Request {
+	if r != nil && r.ID == id {
+		return &r.Request
+	}
+	return &Request{ID: id, Version: version, RequestedAt: since.UTC()}
+}
+
+// lastRequest is the last one of this machine; nil when there was none.
+func (s *Store) lastRequest(ctx context.Context, q querier) (*request, error) {
+	var r request
+	var age float64
+	err := q.QueryRow(ctx, `SELECT id, version_to, actor_email, requested_at, extract(epoch FROM clock_timestamp() - requested_at)::float8
+		FROM update_requests WHERE machine = $1 ORDER BY requested_at DESC LIMIT 1`, s.machine).
+		Scan(&r.ID, &r.Version, &r.RequestedBy, &r.RequestedAt, &age)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, db.Problem(fmt.Errorf("reading the last request for an update: %w", err))
+	}
+	r.RequestedAt, r.age = r.RequestedAt.UTC(), time.Duration(age*float64(time.Second))
+	return &r, nil
+}
+
+func runOf(ctx context.Context, q querier, last *installation.Status) (*Run, error) {
+	run := &Run{
+		ID: line(last.Run), Request: line(last.Request), From: line(last.From), To: line(last.To), Step: line(string(last.Step)), Steps: []Step{},
+		Reason: line(last.Reason), StartedAt: last.StartedAt.UTC(), FinishedAt: someTimeOf(last.FinishedAt), DryRun: last.DryRun,
+	}
+	for _, p := range last.Steps {
+		run.Steps = append(run.Steps, Step{Step: line(string(p.Step)), StartedAt: p.StartedAt.UTC(), EndedAt: someTimeOf(p.EndedAt)})
+	}
+	err := q.QueryRow(ctx, "SELECT actor_email FROM update_requests WHERE id = $1", run.Request).Scan(&run.RequestedBy)
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return nil, db.Problem(fmt.Errorf("looking for who asked for the update: %w", err))
+	}
+	return run, nil
+}
+
+func someTimeOf(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	t = t.UTC()
+	return &t
+}
+
+// hint says why updates cannot be asked for, or what to do now.
+func (s *Store) hint(st *Status, c *installation.Config, blocked string) string {
+	switch {
+	case st.Hint != "":
+		return st.Hint
+	case s.shape == ShapeContainer:
+		return updateTheImage
+	case s.shape == ShapeSource:
+		return buildAnew
+	case c == nil && len(st.Problems) > 0:
+		return s.mendConfiguration()
+	case st.State == StateInterrupted:
+		return "the update was cut off: it goes on at the machine's next start, or at once with systemctl start hostler-updater-resume.service"
+	case st.Channel == "":
+		return s.configureSource()
+	case blocked != "":
+		return blocked
+	case st.LastCheck == nil:
+		return "nobody has looked for releases yet: run the schedule of update.check"
+	}
+	return ""
+}
+
+const (
+	updateTheImage = "the service runs in a container image: pull a newer image and start the container from it"
+	buildAnew      = "the service was not installed by a package: build or install a newer version by the same way as this one"
+)
+
+func (s *Store) configureSource() string {
+	return "name source and channel in " + s.cfg.ConfigFile + " and restart the service"
+}
+
+func (s *Store) mendConfiguration() string {
+	return "mend " + s.cfg.ConfigFile + ": it must be JSON that belongs to root and that nobody else can write"
+}
+
+// refuse is a 409 with its reason for machines and what to do for people.
+func refuse(reason, hint, format string, args ...any) *problem.Error {
+	p := problem.New(problem.CodeInvalidState, format, args...).With("reason", reason)
+	if hint != "" {
+		p = p.With("hint", hint)
+	}
+	return p
+}
