@@ -4,12 +4,16 @@
 # make faults  every fault of an update, where make test tries those that stand for the others
 # make bench   the figures of speed and load
 # make lint    gofmt, vet, staticcheck, buf, shellcheck
+# make deb     the Debian package [VERSION=1.2.3]; make deb-check builds it twice and asks lintian; make package-test tries
+#              it on a Debian of its own (root)
 # make proto   Go code from sdk/proto        make generate   all other generated files
 
 SHELL := /bin/sh
 GO ?= go
 BIN := $(CURDIR)/bin
 TOOLS := $(BIN)/tools
+# Packages and releases need a version that has an order: the one that is given, or one that updater/packaging/version makes.
+GIVEN_VERSION := $(VERSION)
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION) -X github.com/hostler/hostler/plugins/pve.version=$(VERSION)
 
@@ -19,7 +23,13 @@ BUF := $(TOOLS)/buf-v1.57.2
 PROTOC_GEN_GO := $(TOOLS)/protoc-gen-go
 PROTOC_GEN_GO_GRPC := $(TOOLS)/protoc-gen-go-grpc
 
-.PHONY: run test build faults bench lint proto generate deps deps-run clean
+RELEASE := $(BIN)/release
+GOARCH ?= $(shell $(GO) env GOARCH)
+export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null)
+PACKAGING := updater/packaging
+SCRIPTS := .ci/run .ci/deps $(addprefix $(PACKAGING)/,version changelog build-deb check-deb lib/database sbin/hostlerd debian/postinst debian/prerm debian/postrm)
+
+.PHONY: run test build faults bench lint proto generate deps deps-run clean release-tree release-tarball deb deb-check package-test
 
 run: deps-run build
 	@exec $(BIN)/hostler-demo --bin $(BIN)
@@ -36,6 +46,40 @@ test: deps
 faults: deps
 	HOSTLER_ALL_FAULTS=1 $(GO) test -timeout 30m ./updater/
 
+# The files of a release, the same for tarball and package: one commit and version give the same bytes wherever they are built.
+release-tree:
+	@set -e; version=$$($(PACKAGING)/version '$(GIVEN_VERSION)'); $(MAKE) -s $(RELEASE)/$(GOARCH) VERSION=$$version
+
+.PHONY: $(RELEASE)/$(GOARCH)
+$(RELEASE)/$(GOARCH): export CGO_ENABLED = 0
+$(RELEASE)/$(GOARCH):
+	@rm -rf $@ $@-commands
+	@mkdir -p $@/bin/plugins $@-commands
+	GOOS=linux GOARCH=$(GOARCH) $(GO) build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o $@/bin/ ./cmd/hostlerd ./cmd/hostler-updater
+	GOOS=linux GOARCH=$(GOARCH) $(GO) build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o $@/bin/plugins/ ./cmd/hostler-plugin-pve
+	@if [ $(GOARCH) = "$$($(GO) env GOHOSTARCH)" ]; then cp $@/bin/hostlerd $@/bin/hostler-updater $@-commands/; \
+	else GOARCH= $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $@-commands/ ./cmd/hostlerd ./cmd/hostler-updater; fi
+	@chmod 755 $@/bin/hostlerd $@/bin/hostler-updater $@/bin/plugins/hostler-plugin-pve
+	@echo $(VERSION) > $@/VERSION
+
+release-tarball: release-tree
+	@set -e; version=$$(cat $(RELEASE)/$(GOARCH)/VERSION); out=$(BIN)/hostler-$$version-linux-$(GOARCH).tar.gz; rm -f $$out; \
+	$(GO) run ./cmd/hostler-sign pack $(RELEASE)/$(GOARCH) $$out
+
+deb: release-tree
+	@GOARCH=$(GOARCH) $(PACKAGING)/build-deb $(RELEASE)/$(GOARCH) $(BIN)
+
+deb-check:
+	@.ci/deps deb
+	@$(PACKAGING)/check-deb '$(GIVEN_VERSION)'
+
+# The whole life of an installation on a Debian that is made for it: install, update, roll back, kill, remove, purge.
+package-test:
+	@.ci/deps boot
+	@mkdir -p $(BIN)/boot-check
+	@$(GO) build -o $(BIN)/boot-check/ ./$(PACKAGING)/boot-check
+	@$(BIN)/boot-check/boot-check --bin $(BIN)
+
 # The whole programs first, then the parts; one package at a time, so that none disturbs another.
 bench: deps
 	$(GO) test -run '^$$' -bench . -benchtime 5x ./cmd/hostlerd/
@@ -47,7 +91,7 @@ lint: deps $(STATICCHECK) $(BUF)
 	$(STATICCHECK) ./...
 	$(BUF) lint
 	@$(MAKE) -s breaking
-	shellcheck .ci/run .ci/deps
+	shellcheck $(SCRIPTS)
 	$(GO) mod tidy -diff
 	@set -e; for dir in $(EXAMPLES); do echo "$$dir"; (cd $$dir && $(GO) vet ./... && $(STATICCHECK) ./... && $(GO) mod tidy -diff); done
 

@@ -1,0 +1,102 @@
+// Command boot-check tries the Debian package on a Debian that is made for it and booted: the whole life of an
+// installation, from the first start over updates that go well, fail and are cut off, to the purge.
+//
+// It makes a root with debootstrap in a temporary folder, boots it in a container that has nothing but its own loopback,
+// and takes everything away again, also when it fails or is interrupted. It must be root.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+func main() {
+	var o options
+	flag.StringVar(&o.bin, "bin", "bin", "folder for what outlives a run: the cached root")
+	flag.StringVar(&o.mirror, "mirror", "http://deb.debian.org/debian", "mirror of Debian")
+	flag.BoolVar(&o.keep, "keep", false, "leave the folder with the root behind")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	err := run(ctx, o)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "boot-check:", err)
+		os.Exit(1)
+	}
+}
+
+type options struct {
+	bin, mirror string
+	keep        bool
+}
+
+func run(ctx context.Context, o options) (err error) {
+	if err := ready(); err != nil {
+		return err
+	}
+	bin, err := filepath.Abs(o.bin)
+	if err != nil {
+		return err
+	}
+	top, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(filepath.Join(top, "updater", "packaging")); err != nil {
+		return fmt.Errorf("start it in the repository's folder: %w", err)
+	}
+	// A short path of its own, and not below a folder that is mounted without set-uid programs.
+	dir, err := os.MkdirTemp("/var/tmp", "hostler-boot-check-")
+	if err != nil {
+		return err
+	}
+	meanwhile, stop := context.WithCancel(ctx)
+	c := &check{dir: dir, top: top, bin: bin, mirror: o.mirror, began: time.Now(), releases: &releases{meanwhile: meanwhile}}
+	c.second = &check{dir: filepath.Join(dir, "second"), top: top, bin: bin, mirror: o.mirror, on: "on a second machine: ", releases: c.releases}
+	defer func() {
+		switch {
+		case err == nil:
+		case ctx.Err() != nil:
+			err = errors.New("interrupted")
+		default:
+			c.tellWhatHappened()
+		}
+		stop()
+		c.releases.errands.Wait()
+		err = errors.Join(err, c.machine.kill(), c.second.machine.kill())
+		if o.keep {
+			fmt.Println("The root is in", dir)
+			return
+		}
+		err = errors.Join(err, os.RemoveAll(dir))
+	}()
+	return c.life(ctx)
+}
+
+// ready says everything that is missing at once.
+func ready() error {
+	var missing []string
+	if os.Geteuid() != 0 {
+		missing = append(missing, "to be root: it makes and boots a root of Debian")
+	}
+	for program, of := range map[string]string{
+		"debootstrap": "debootstrap", "systemd-nspawn": "systemd-container", "nsenter": "util-linux", "unshare": "util-linux", "tar": "tar", "dpkg-deb": "dpkg", "make": "make", "go": "Go",
+	} {
+		if _, err := exec.LookPath(program); err != nil {
+			missing = append(missing, fmt.Sprintf("%s (package %s)", program, of))
+		}
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf("it needs %s", strings.Join(missing, "; "))
+	}
+	return nil
+}
