@@ -312,6 +312,9 @@ func TestRevert(t *testing.T) {
 		t.Fatalf("with the backup: %+v\n%s", answer, s.supervisor.log.String())
 	}
 	s.holds(oldVersion, "rolled_back")
+	if last, err := installation.Last(s.own); err != nil || !last.Revert {
+		t.Errorf("nobody can tell that it was asked for: %+v, %v", last, err)
+	}
 	if answer := s.do(order{Do: "revert", Restore: true}); answer == nil || answer.Err != ErrNothingToRevert.Error() {
 		t.Fatalf("twice: %+v", answer)
 	}

@@ -37,7 +37,7 @@ func (u *Updater) Revert(ctx context.Context, restore bool) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &run{Updater: u, id: id, plan: installation.Plan{From: done.Plan.From, To: done.Plan.To}}
+	r := &run{Updater: u, id: id, plan: installation.Plan{From: done.Plan.From, To: done.Plan.To, Revert: true}}
 	if restore {
 		err = r.restoreBefore(ctx, done.Run)
 	} else {

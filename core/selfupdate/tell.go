@@ -97,17 +97,12 @@ func entryOf(run *installation.Status) audit.Entry {
 		if run.State == installation.StateDone {
 			entry.Result, entry.Error = audit.ResultOK, ""
 		}
-	case run.State == installation.StateDone, reverted(run):
+	case run.State == installation.StateDone, run.State == installation.StateRolledBack && run.Revert:
 		entry.Result, entry.Error = audit.ResultOK, ""
 	case run.State == installation.StateRefused:
 		entry.Result = audit.ResultRefused
 	}
 	return entry
-}
-
-// reverted reports whether somebody took an update back by hand: such a run begins with the roll-back.
-func reverted(run *installation.Status) bool {
-	return run.State == installation.StateRolledBack && len(run.Steps) > 0 && run.Steps[0].Step == installation.StepRollback
 }
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }

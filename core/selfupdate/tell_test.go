@@ -40,7 +40,9 @@ func TestTell(t *testing.T) {
 	lines = append(lines, ended(2, "b", "failed", "full disk", to("1.2.0", "unknown"))...)
 	lines = append(lines, ended(4, "c", "rolled back", "health-check: svc_abcdefghijklmnopqrstuvwxyz", to("1.2.0", ""))...)
 	lines = append(lines, ended(6, "d", "done", "", &installation.Plan{From: "1.0.0", To: "1.3.0", DryRun: true})...)
-	lines = append(lines, written(8, "e", "rollback", "begun", "it was asked for", to("1.1.0", "")), written(9, "e", "rolled back", "ended", "it was asked for", to("1.1.0", "")))
+	// With the backup, a roll-back by hand begins as an update does.
+	back := &installation.Plan{From: "1.0.0", To: "1.1.0", Revert: true}
+	lines = append(lines, written(8, "e", "backup", "begun", "", back), written(8, "e", "rollback", "begun", "it was asked for", back), written(9, "e", "rolled back", "ended", "it was asked for", back))
 	lines = append(lines, written(20, "f", "backup", "begun", "", to("1.4.0", "")))
 	i.Journal(lines...)
 	i.Refuse(installation.Refusal{At: selfupdatetest.Day, Request: "r1", Version: "1.1.0", Reason: "busy"})

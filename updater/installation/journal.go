@@ -43,6 +43,8 @@ type Plan struct {
 	Request string `json:"request,omitempty"`
 	// DryRun tells that the run ends before anything changes.
 	DryRun bool `json:"dry_run,omitempty"`
+	// Revert tells that the run takes an update back which went well, because somebody wants that.
+	Revert bool `json:"revert,omitempty"`
 }
 
 // maxWords bounds a text that the updater tells, in bytes: a line of the journal must be far smaller than what is read of it.

@@ -39,6 +39,7 @@ type Status struct {
 	To      string
 	Request string
 	DryRun  bool
+	Revert  bool
 	State   State
 	// Step is the step that is under way, or the last one, in the words of the API.
 	Step Step
@@ -89,7 +90,7 @@ func summary(lines []Line) *Status {
 	last := lines[len(lines)-1]
 	s := &Status{Run: last.Run, State: StateRunning, Step: last.Step.Public(), Reason: last.Text, StartedAt: lines[0].At}
 	if last.Plan != nil {
-		s.From, s.To, s.Request, s.DryRun = last.Plan.From, last.Plan.To, last.Plan.Request, last.Plan.DryRun
+		s.From, s.To, s.Request, s.DryRun, s.Revert = last.Plan.From, last.Plan.To, last.Plan.Request, last.Plan.DryRun, last.Plan.Revert
 	}
 	for _, line := range lines {
 		if line.Step.Final() {
