@@ -50,7 +50,11 @@ type standing struct {
 	reason                string // a part of it; empty when there should be none
 	by                    string // who asked
 	serves, available     string
+	dry                   bool // it was only tried
 }
+
+// askedFor is the reason of a roll-back that the administrator wanted.
+const askedFor = "it was asked for"
 
 // steps of a run in the words of the API, as far as it came when it went well.
 var allSteps = []string{"backup", "download", "verify", "migrate", "switch", "health-check"}
@@ -78,7 +82,7 @@ func (w standing) differs(t *told) error {
 			steps = append(steps, s.Step)
 		}
 	}
-	if w.state == "done" && !slices.Equal(steps, allSteps) {
+	if w.state == "done" && !w.dry && !slices.Equal(steps, allSteps) {
 		return errors.New("the steps")
 	}
 	return nil
@@ -111,11 +115,16 @@ func (c *check) isNow(ctx context.Context, w standing) error {
 	if by == "" {
 		by = "hostler-updater"
 	}
-	result := map[string]string{"done": "ok", "refused": "refused"}[w.state]
-	if result == "" {
+	action, result := w.state, map[string]string{"done": "ok", "refused": "refused"}[w.state]
+	switch {
+	case w.dry:
+		action = "dry_run"
+	case w.reason == askedFor:
+		result = "ok"
+	case result == "":
 		result = "failed"
 	}
-	c.trail = append(c.trail, fmt.Sprintf("update.%s %s %s by %s", w.state, w.to, result, by))
+	c.trail = append(c.trail, fmt.Sprintf("update.%s %s %s by %s", action, w.to, result, by))
 	return c.stands(ctx)
 }
 

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// dryRun tries a release with all that does not touch what serves, by the administrator's command. Nothing is left of it.
+func (c *check) dryRun(ctx context.Context) (string, error) {
+	if err := errors.Join(c.pack(ctx, fourthVersion, fourthVersion, ""), c.publish(ctx, fourthVersion)); err != nil {
+		return "", err
+	}
+	listing := "ls -A /opt/hostler /opt/hostler/releases /opt/hostler/quarantine /var/lib/hostler-updater/backups"
+	before, err := c.machine.sh(ctx, listing)
+	if err != nil {
+		return "", err
+	}
+	run, err := c.lastRun(ctx)
+	if err != nil {
+		return "", err
+	}
+	p := c.client.probe(ctx)
+	defer p.end()
+	if out, err := c.machine.sh(ctx, "hostler-updater run --dry-run"); err != nil {
+		return out, err
+	}
+	lines, err := c.ends(ctx, run, time.Second)
+	if err != nil {
+		return "", err
+	}
+	want := endOf("done", heldVersion, fourthVersion)
+	want.by, want.serves, want.dry = "", heldVersion, true
+	if err := errors.Join(c.ended(ctx, lines, "done", heldVersion), c.isNow(ctx, want)); err != nil {
+		return "", err
+	}
+	if after, err := c.machine.sh(ctx, listing); err != nil || after != before {
+		return "", errors.Join(err, fmt.Errorf("before %q, after %q", before, after))
+	}
+	if down := p.end(); down != 0 {
+		return "", fmt.Errorf("the service was away for %s", down)
+	}
+	return fmt.Sprintf("%.1f s", took(lines, "backup").Seconds()), nil
+}
+
+// takenBack takes an update back that went well, with the database from before it, and lets the package make it again.
+func (c *check) takenBack(ctx context.Context) (string, error) {
+	if out, err := c.machine.sh(ctx, "! hostler-updater rollback 2>&1"); err != nil || !strings.Contains(out, "needs the backup from before the update") {
+		return "", errors.Join(err, fmt.Errorf("without the backup it says: %s", out))
+	}
+	before, err := c.lastRun(ctx)
+	if err != nil {
+		return "", err
+	}
+	p := c.client.probe(ctx)
+	defer p.end()
+	if out, err := c.machine.sh(ctx, "hostler-updater rollback --restore-database"); err != nil {
+		return out, err
+	}
+	lines, err := c.ends(ctx, before, time.Second)
+	if err != nil {
+		return "", err
+	}
+	want := endOf("rolled_back", heldVersion, fourthVersion).because(askedFor)
+	want.by, want.available = "", ""
+	if err := errors.Join(c.ended(ctx, lines, "rolled back", heldVersion), c.isNow(ctx, want)); err != nil {
+		return "", err
+	}
+	down := p.end()
+	said := fmt.Sprintf("%.1f s, of these %.2f s without service", took(lines, "backup").Seconds(), down.Seconds())
+	c.figure("taken back by hand, with the backup: %s", said)
+	if before, err = c.lastRun(ctx); err != nil {
+		return "", err
+	}
+	if out, err := c.dpkg(ctx, c.releases.fourth); err != nil {
+		return out, err
+	}
+	if lines, err = c.ends(ctx, before, time.Second); err != nil {
+		return "", err
+	}
+	want = endOf("done", heldVersion, fourthVersion)
+	want.by = ""
+	return said, errors.Join(c.ended(ctx, lines, "done", fourthVersion), c.isNow(ctx, want))
+}

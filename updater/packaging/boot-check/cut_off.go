@@ -1,0 +1,223 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// hold makes a migration wait while a file is there: that of the trial, or that of the live database.
+const hold = `case "$1 $HOSTLER_DATABASE_URL" in
+"migrate "*/hostler_trial_*) while [ -e /run/hold-trial ]; do sleep 0.1; done ;;
+"migrate "*) while [ -e /run/hold-live ]; do sleep 0.1; done ;;
+esac`
+
+// held asks for the update that waits, and comes back when it does.
+func (c *check) held(ctx context.Context, file, step string) (before string, err error) {
+	if before, err = c.lastRun(ctx); err != nil {
+		return "", err
+	}
+	if _, err := c.machine.sh(ctx, "touch /run/"+file); err != nil {
+		return "", err
+	}
+	if err := c.ask(ctx, heldVersion); err != nil {
+		return "", err
+	}
+	if err := c.reaches(ctx, before, step, time.Minute); err != nil {
+		return "", err
+	}
+	return before, until(ctx, 20*time.Second, func() error {
+		// The brackets keep this command from finding itself.
+		_, err := c.machine.sh(ctx, "for f in /proc/[0-9]*/cmdline; do if tr '\\0' ' ' <$f | grep -q '/"+heldVersion+"/bin/hostlerd [m]igrate'; then exit 0; fi; done 2>/dev/null; exit 1")
+		return err
+	})
+}
+
+const resumeUnit = "hostler-updater-resume.service"
+
+// killedInTrial kills the updater while nobody may bring its run to an end, so that it stands still, cut off; and lets it
+// come to its end then.
+func (c *check) killedInTrial(ctx context.Context) (string, error) {
+	if err := c.publish(ctx, heldVersion); err != nil {
+		return "", err
+	}
+	said, down, err := c.killed(ctx, "hold-trial", "trial", endOf("failed", secondVersion, heldVersion).because("cut off in the step trial"), interval{
+		before: func() error {
+			t, err := c.told(ctx)
+			if err == nil && (t.State != "running" || t.Run == nil || t.Run.Step != "migrate" || t.Run.To != heldVersion || t.Run.FinishedAt != nil || t.Run.RequestedBy != email) {
+				err = fmt.Errorf("while the trial runs it tells %+v", t)
+			}
+			return errors.Join(err, c.refuses(ctx, "running"), c.maskResume(ctx))
+		},
+		after: func() error {
+			if err := errors.Join(c.cutOff(ctx), c.refuses(ctx, "interrupted")); err != nil {
+				return err
+			}
+			// Nor may the key change now: the old one is in the backup.
+			_, err := c.machine.sh(ctx, "! hostlerd keys rotate && systemctl unmask --runtime --quiet "+resumeUnit+" && systemctl start "+resumeUnit)
+			return err
+		},
+	})
+	c.figure("killed in the trial: %s", said)
+	if err == nil && down != 0 {
+		err = fmt.Errorf("nothing had changed, and the service was away for %s", down)
+	}
+	return said, err
+}
+
+// maskResume keeps systemd from bringing the next run that is cut off to its end.
+func (c *check) maskResume(ctx context.Context) error {
+	_, err := c.machine.sh(ctx, "systemctl mask --runtime --quiet "+resumeUnit)
+	return err
+}
+
+// cutOff waits until the service tells of a run that is cut off.
+func (c *check) cutOff(ctx context.Context) error {
+	return until(ctx, 10*time.Second, func() error {
+		t, err := c.told(ctx)
+		if err == nil && (t.State != "interrupted" || t.Run == nil || t.Run.Step != "migrate" || t.Run.FinishedAt != nil || !strings.Contains(t.Hint, resumeUnit)) {
+			err = fmt.Errorf("after the kill it tells %+v", t)
+		}
+		return err
+	})
+}
+
+// removedCutOff removes the package while an update is cut off, and installs it again: what brings the update to its end
+// must be there still.
+func (c *check) removedCutOff(ctx context.Context) (string, error) {
+	said, _, err := c.killed(ctx, "hold-trial", "trial", endOf("failed", secondVersion, heldVersion).because("cut off in the step trial"), interval{
+		before: func() error { return c.maskResume(ctx) },
+		after: func() error {
+			if err := c.cutOff(ctx); err != nil {
+				return err
+			}
+			if _, err := c.machine.sh(ctx, "dpkg -r hostler && [ -x /opt/hostler/updater ] && systemctl unmask --runtime --quiet "+resumeUnit); err != nil {
+				return err
+			}
+			_, err := c.dpkg(ctx, c.releases.first)
+			return err
+		},
+	})
+	return said, err
+}
+
+func (c *check) killedInMigrate(ctx context.Context) (string, error) {
+	nothing := func() error { return nil }
+	said, _, err := c.killed(ctx, "hold-live", "migrate", endOf("rolled_back", secondVersion, heldVersion).because("cut off in the step migrate"), interval{nothing, nothing})
+	c.figure("killed in migrate: %s", said)
+	return said, err
+}
+
+// interval is what is done right before and right after the kill.
+type interval struct{ before, after func() error }
+
+func (c *check) killed(ctx context.Context, file, step string, want standing, at interval) (said string, down time.Duration, err error) {
+	if err := c.stands(ctx); err != nil {
+		return "", 0, err
+	}
+	p := c.client.probe(ctx)
+	defer func() { down = p.end() }()
+	before, err := c.held(ctx, file, step)
+	if err != nil {
+		return "", 0, err
+	}
+	if err := at.before(); err != nil {
+		return "", 0, err
+	}
+	began := time.Now()
+	if _, err := c.machine.sh(ctx, "systemctl kill --kill-whom=main -s KILL hostler-updater.service; rm /run/"+file); err != nil {
+		return "", 0, err
+	}
+	if err := at.after(); err != nil {
+		return "", 0, err
+	}
+	lines, err := c.ends(ctx, before, time.Minute)
+	if err != nil {
+		return "", 0, err
+	}
+	if err := errors.Join(c.ended(ctx, lines, want.step, secondVersion), c.isNow(ctx, want)); err != nil {
+		return "", 0, err
+	}
+	said = fmt.Sprintf("%s, %.1f s later, and %.2f s without service", want.step, time.Since(began).Seconds(), p.end().Seconds())
+	return said, 0, c.quiet(ctx)
+}
+
+// quiet says whether nothing is under way and nothing waits for a human.
+func (c *check) quiet(ctx context.Context) error {
+	return until(ctx, 40*time.Second, func() error {
+		out, err := c.machine.sh(ctx, "systemctl show -p ActiveState --value hostler-updater-resume.service; systemctl is-active hostler-updater.path")
+		if err == nil && out != "inactive\nactive" {
+			err = errors.New(out)
+		}
+		return err
+	})
+}
+
+func (c *check) powerCut(ctx context.Context) (string, error) {
+	if err := c.stands(ctx); err != nil {
+		return "", err
+	}
+	before, err := c.held(ctx, "hold-live", "migrate")
+	if err != nil {
+		return "", err
+	}
+	if err := c.machine.kill(); err != nil {
+		return "", err
+	}
+	began := time.Now()
+	if err := c.machine.boot(ctx, c.root()); err != nil {
+		return "", err
+	}
+	lines, err := c.ends(ctx, before, time.Minute)
+	if err != nil {
+		return "", err
+	}
+	if err := c.ended(ctx, lines, "rolled back", secondVersion); err != nil {
+		return "", err
+	}
+	c.figure("from a loss of power in migrate to the old version: %.1f s, with the boot", time.Since(began).Seconds())
+	return "", errors.Join(c.isNow(ctx, endOf("rolled_back", secondVersion, heldVersion).because("cut off in the step migrate")), c.quiet(ctx), c.listenForReleases())
+}
+
+func (c *check) rebooted(ctx context.Context) (string, error) {
+	if err := c.stands(ctx); err != nil {
+		return "", err
+	}
+	before, err := c.held(ctx, "hold-live", "migrate")
+	if err != nil {
+		return "", err
+	}
+	began := time.Now()
+	// The migration goes on for a while: the machine waits for it.
+	if _, err := c.machine.sh(ctx, "systemd-run --quiet --property=DefaultDependencies=no sh -c 'sleep 4; rm /run/hold-live'"); err != nil {
+		return "", err
+	}
+	if err := c.machine.reboot(ctx); err != nil {
+		return "", err
+	}
+	lines, err := c.ends(ctx, before, time.Minute)
+	if err != nil {
+		return "", err
+	}
+	last := lines[len(lines)-1].Step
+	serves := secondVersion
+	if last == "done" { // it came to its end before the machine went down
+		return "", errors.New("the update was done although the service could not be started any more")
+	}
+	if err := c.ended(ctx, lines, "rolled back", serves); err != nil {
+		return "", err
+	}
+	took := time.Since(began)
+	err = errors.Join(c.isNow(ctx, endOf("rolled_back", secondVersion, heldVersion).because("starting the service")), c.quiet(ctx), c.listenForReleases())
+	return fmt.Sprintf("%s, %.1f s with the reboot", last, took.Seconds()), err
+}
+
+func (c *check) heldAtLast(ctx context.Context) (string, error) {
+	if err := c.trailTells(ctx); err != nil {
+		return "", err
+	}
+	_, down, err := c.attempt(ctx, heldVersion, "done", endOf("done", secondVersion, heldVersion))
+	return fmt.Sprintf("%.2f s without service", down.Seconds()), err
+}
