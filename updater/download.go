@@ -22,10 +22,11 @@ func (r *run) download(ctx context.Context, only string) error {
 	if err := r.overdueKeys(); err != nil {
 		return err
 	}
-	if r.keys, err = release.TrustedKeys(r.cfg.Layout.Keys); err != nil {
+	keys, err := release.TrustedKeys(r.cfg.Layout.Keys)
+	if err != nil {
 		return err
 	}
-	m, raw, _, err := release.Latest(ctx, source, r.keys)
+	m, raw, _, err := release.Latest(ctx, source, keys)
 	if err != nil {
 		return err
 	}
@@ -48,10 +49,11 @@ func (r *run) download(ctx context.Context, only string) error {
 	if only != "" && only != m.Version {
 		return fmt.Errorf("%w: asked for %s, and the newest is %s", ErrNothingNew, only, m.Version)
 	}
-	if r.file, err = m.For(r.cfg.Architecture); err != nil {
+	file, err := m.For(r.cfg.Architecture)
+	if err != nil {
 		return err
 	}
-	r.manifest, r.plan.To = m, m.Version
+	r.tarball, r.plan.To = true, m.Version
 	// What was seen is noted before it is used: a crash must not make an older manifest good again.
 	if err := r.cfg.Layout.storeSeen(seen); err != nil {
 		return err
@@ -63,5 +65,5 @@ func (r *run) download(ctx context.Context, only string) error {
 	if err != nil {
 		return err
 	}
-	return release.Download(ctx, source, r.file, filepath.Join(quarantine, tarballName), nil)
+	return release.Download(ctx, source, file, filepath.Join(quarantine, tarballName), nil)
 }

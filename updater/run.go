@@ -21,10 +21,8 @@ type run struct {
 	*Updater
 	id   string
 	plan installation.Plan
-	// known is set by download.
-	manifest *release.Manifest
-	file     release.File
-	keys     []release.Key
+	// tarball is set by download: what comes from a folder needs no unpacking.
+	tarball bool
 }
 
 // Options of Run.

@@ -36,7 +36,7 @@ const treeName = "tree"
 
 // unpack unpacks the tarball; a run that was given a folder has none.
 func (r *run) unpack(ctx context.Context, tree string) error {
-	if r.manifest == nil {
+	if !r.tarball {
 		return nil
 	}
 	tarball, err := os.Open(filepath.Join(r.cfg.Layout.quarantine(r.id), tarballName))

@@ -292,7 +292,7 @@ func (s *Store) hint(st *Status, c *installation.Config, blocked string) string 
 	case c == nil && len(st.Problems) > 0:
 		return s.mendConfiguration()
 	case st.State == StateInterrupted:
-		return "the update was cut off: it goes on at the machine's next start, or at once with systemctl start hostler-updater-resume.service"
+		return "the update was cut off and goes on by itself, at once or at the machine's next start; when it stays so, look at journalctl -u hostler-updater-resume.service on the machine"
 	case st.Channel == "":
 		return s.configureSource()
 	case blocked != "":

@@ -25,7 +25,7 @@ func Register(a *op.API, deps Deps) {
 		Aliases: []op.Alias{{Path: "/meta/update", ID: "get_meta_update"}},
 		Description: "The version that runs, the newest signed release that can replace it, whether updates can be asked for here (`can_self_apply`, and in " +
 			"`hint` why not), and how the last update stands. `state` is read from the updater's files each time: `idle` (there was none), `requested` (no " +
-			"updater has taken the request yet), `running`, `interrupted` (cut off; it goes on at the machine's next start), `done`, `failed` (nothing was " +
+			"updater has taken the request yet), `running`, `interrupted` (cut off; it goes on by itself, at once or at the machine's next start), `done`, `failed` (nothing was " +
 			"changed), `rolled_back` (the old version and its data are back), `refused` (the request did not become a run). What cannot be read is named in " +
 			"`problems`, and the rest is told all the same.\n\n" +
 			"Releases are looked for by jobs of the kind `update.check`, whose schedule is switched on when a source and a channel come into the updater's " +
