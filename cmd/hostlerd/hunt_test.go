@@ -362,7 +362,7 @@ func plantProcess(t *testing.T, h *hunt, cmd *exec.Cmd, env string) {
 		t.Fatal(err)
 	}
 	stop := h.watch(t, cmd.Process.Pid)
-	within(t, 10*time.Second, "the process is seen", func() error {
+	eventually(t, "the process is seen", func() error {
 		if len(h.findings()) == 0 {
 			return fmt.Errorf("nothing was found")
 		}

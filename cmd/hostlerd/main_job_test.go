@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/hostler/hostler/core/db/dbtest"
 )
 
 // guestView is what the tests read of a VM or an app.
@@ -123,7 +125,7 @@ func audited(t testing.TB, c *client, action string) auditView {
 func TestMainJob(t *testing.T) {
 	t.Parallel()
 	cluster := startSim(t, "--scenario", "cluster", "--nodes", "3", "--guests", "30")
-	s := startService(t, options{})
+	s := startService(t, options{DB: dbtest.EmptyURL(t)})
 	owner := setUp(t, s)
 	host := owner.enrol(t, cluster, "lab", "lifecycle", "console", "backup")
 

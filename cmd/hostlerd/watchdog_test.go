@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -14,7 +15,10 @@ import (
 	"github.com/hostler/hostler/core/pulse"
 )
 
-// watched is a watchdog on the whole API with a handler of its own for /healthz. It runs until the test ends.
+// watchInterval is what systemd asks for in these tests. Their clock is that of a bubble of synctest, so no machine is too slow.
+const watchInterval = 30 * time.Second
+
+// watched is a watchdog on the whole API with a handler of its own for /healthz. It runs until the test, a bubble, ends.
 func watched(t *testing.T, healthz http.HandlerFunc, change func(*watchdog)) *manager {
 	t.Helper()
 	m := &manager{messages: make(chan string, 10000)}
@@ -32,7 +36,7 @@ func watched(t *testing.T, healthz http.HandlerFunc, change func(*watchdog)) *ma
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() {
-		w.run(ctx, 40*time.Millisecond)
+		w.run(ctx, watchInterval)
 		close(ended)
 	}()
 	t.Cleanup(func() {
@@ -45,7 +49,7 @@ func watched(t *testing.T, healthz http.HandlerFunc, change func(*watchdog)) *ma
 // until takes messages of one kind until the first of another kind.
 func (m *manager) until(t *testing.T, these, then string) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); ; {
+	for deadline := time.Now().Add(time.Hour); ; {
 		switch message := m.next(t); {
 		case strings.HasPrefix(message, then):
 			return
@@ -57,8 +61,28 @@ func (m *manager) until(t *testing.T, these, then string) {
 	}
 }
 
+// systemd counts from sign to sign: each comes when half the time is over, and a first one that is late costs no restart.
+func TestWatchdogSignsAtHalfTheInterval(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := watched(t, health().ServeHTTP, nil)
+		for range 5 {
+			began := time.Now()
+			m.expect(t, "WATCHDOG=1")
+			if took := time.Since(began); took != watchInterval/2 {
+				t.Errorf("a sign came after %v", took)
+			}
+		}
+	})
+}
+
 func TestWatchdogHangingHandler(t *testing.T) {
 	t.Parallel()
+	synctest.Test(t, watchHangingHandler)
+}
+
+func watchHangingHandler(t *testing.T) {
+	t.Helper()
 	release, hang := make(chan struct{}), make(chan struct{})
 	m := watched(t, func(w http.ResponseWriter, r *http.Request) {
 		select {
@@ -88,20 +112,27 @@ func TestWatchdogFailingHandler(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m := watched(t, healthz, func(w *watchdog) {
-				if healthz == nil {
-					w.handler = api.Handler(api.Deps{Logger: hclog.NewNullLogger()})
+			synctest.Test(t, func(t *testing.T) {
+				m := watched(t, healthz, func(w *watchdog) {
+					if healthz == nil {
+						w.handler = api.Handler(api.Deps{Logger: hclog.NewNullLogger()})
+					}
+				})
+				for range 3 {
+					m.expect(t, "STATUS=the API ")
 				}
 			})
-			for range 3 {
-				m.expect(t, "STATUS=the API ")
-			}
 		})
 	}
 }
 
 func TestWatchdogStuckLoop(t *testing.T) {
 	t.Parallel()
+	synctest.Test(t, watchStuckLoop)
+}
+
+func watchStuckLoop(t *testing.T) {
+	t.Helper()
 	var poll, seal pulse.Pulse
 	poll.Beat(time.Hour)
 	seal.Beat(-loopGrace + time.Hour)
@@ -119,7 +150,7 @@ func TestWatchdogStuckLoop(t *testing.T) {
 	})
 	m.expect(t, "WATCHDOG=1", "WATCHDOG=1")
 	seal.Beat(-loopGrace)
-	m.until(t, "WATCHDOG=1", `STATUS=the loop "seal" is late by 5m0s`)
+	m.until(t, "WATCHDOG=1", `STATUS=the loop "seal" is late by 5m15s`)
 	m.expect(t, `STATUS=the loop "seal"`)
 	close(away) // then it waits for the database, and a restart would not help
 	m.until(t, `STATUS=the loop "seal" is late`, "WATCHDOG=1\nSTATUS=well")

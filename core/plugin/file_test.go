@@ -56,9 +56,10 @@ func TestChangedByte(t *testing.T) {
 	if err := b.Start(t.Context()); err != nil {
 		t.Fatal("starting:", err)
 	}
-	if s := b.status(t); s.State != plugin.Failed || s.PID != 0 || !strings.Contains(s.Error, plugin.ErrDigest.Error()) {
-		t.Errorf("status is %+v, want failed for the digest", s)
-	}
+	eventually(t, "failed for the digest", func() bool { // it is tried again and again
+		s := b.status(t)
+		return s.State == plugin.Failed && s.PID == 0 && strings.Contains(s.Error, plugin.ErrDigest.Error())
+	})
 	replace(t, path, original)
 	eventually(t, "running again with the right file", func() bool { return b.status(t).State == plugin.Running })
 }
@@ -80,7 +81,7 @@ func TestWrongPin(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := setup(t, nil)
+			b := setup(t, startOnce)
 			_ = b.pins.Put(t.Context(), plugin.Pin{
 				Kind: "hypervisor", Name: "mem", Version: "1.0.0", File: memFile, SHA256: wrong, Enabled: true,
 			})
@@ -103,7 +104,7 @@ func TestMismatch(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := setup(t, nil)
+			b := setup(t, startOnce)
 			found, err := b.Pin(t.Context(), memFile, "test")
 			if err != nil {
 				t.Fatal("pinning:", err)

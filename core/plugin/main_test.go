@@ -24,6 +24,9 @@ import (
 // memFile is the plugin that the tests start, built once.
 const memFile = "hostler-plugin-mem"
 
+// patience is how long calls and starts may take: it is waited out by what hangs only, however busy the machine is.
+const patience = time.Minute
+
 var built struct {
 	once sync.Once
 	dir  string
@@ -143,6 +146,9 @@ func setup(t *testing.T, change func(*plugin.Config)) *bench {
 	return b
 }
 
+// startOnce is for what fails to start and shall stay so while it is looked at.
+func startOnce(cfg *plugin.Config) { cfg.MinBackoff, cfg.MaxBackoff = time.Hour, time.Hour }
+
 // manage makes the manager of the folder, which is stopped after the test.
 func (b *bench) manage(t *testing.T, change func(*plugin.Config)) {
 	t.Helper()
@@ -150,7 +156,7 @@ func (b *bench) manage(t *testing.T, change func(*plugin.Config)) {
 		Dir: b.dir, Pins: b.pins, AllowWritableDir: true,
 		Logger:     hclog.New(&hclog.LoggerOptions{Name: "plugin", Level: hclog.Trace, Output: b.log}),
 		MinBackoff: 10 * time.Millisecond, MaxBackoff: 100 * time.Millisecond,
-		CallPatience: 20 * time.Second, StartTimeout: 20 * time.Second,
+		CallPatience: patience, StartTimeout: patience,
 	}
 	if change != nil {
 		change(&cfg)
@@ -229,7 +235,7 @@ func (b *bench) host(t *testing.T, address string) hypervisor.Host {
 // eventually waits for a condition.
 func eventually(t testing.TB, what string, condition func() bool) {
 	t.Helper()
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		if condition() {
 			return
 		}

@@ -10,17 +10,14 @@ import (
 // Pulse is one loop's sign of life. A nil one takes beats and is never late, so that a loop may be left unwatched. The zero
 // value is not late until its first beat is. Beat and Late may be called at the same time.
 type Pulse struct {
-	// due is when the next beat must come, after epoch; zero before the first.
-	due atomic.Int64
+	// due is when the next beat must come, by the monotonic clock, for the machine's clock may be set; nil before the first.
+	due atomic.Pointer[time.Time]
 }
-
-// epoch makes times of the monotonic clock: the machine's clock may be set. It lies back, so that a beat may lie before now.
-var epoch = time.Now().Add(-24 * time.Hour)
 
 // Beat says that the loop is at its turn and comes round within next.
 func (p *Pulse) Beat(next time.Duration) {
 	if p != nil {
-		p.due.Store(max(1, int64(time.Since(epoch)+next)))
+		p.due.Store(new(time.Now().Add(next)))
 	}
 }
 
@@ -30,8 +27,8 @@ func (p *Pulse) Late() time.Duration {
 		return 0
 	}
 	due := p.due.Load()
-	if due == 0 {
+	if due == nil {
 		return 0
 	}
-	return max(0, time.Since(epoch)-time.Duration(due))
+	return max(0, time.Since(*due))
 }

@@ -304,7 +304,7 @@ func FuzzCron(f *testing.F) {
 				}
 			}
 		}
-		if took := time.Since(begun); took > 5*time.Second {
+		if took := time.Since(begun); took > time.Minute {
 			t.Fatalf("%q took %s", text, took)
 		}
 	})

@@ -16,10 +16,17 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// quick is a pace for tests: the time-outs are long enough for a busy machine and short enough to wait for.
+// quick is a pace for tests: it polls often, and its time-outs end what hangs only, however busy the machine is.
 var quick = pve.Pace{
-	Timeouts:  pveapi.Timeouts{Dial: 5 * time.Second, Header: 2 * time.Second, Stall: 2 * time.Second},
-	PollFirst: 5 * time.Millisecond, PollMost: 20 * time.Millisecond, Silence: 30 * time.Second,
+	Timeouts:  pveapi.Timeouts{Dial: time.Minute, Header: time.Minute, Stall: time.Minute},
+	PollFirst: 5 * time.Millisecond, PollMost: 20 * time.Millisecond, Silence: 2 * time.Minute,
+}
+
+// impatient is quick with time-outs that are short enough to be waited for.
+func impatient() pve.Pace {
+	pace := quick
+	pace.Timeouts = pveapi.Timeouts{Dial: 5 * time.Second, Header: 2 * time.Second, Stall: 2 * time.Second}
+	return pace
 }
 
 // world is a simulated installation and a driver.
@@ -95,6 +102,10 @@ func (w *world) ref(t testing.TB, id int) hypervisor.GuestRef {
 
 func (w *world) fault(t testing.TB, f pvesim.Fault) {
 	t.Helper()
+	if f.Kind == pvesim.FaultHang { // it is waited for
+		w.driver = pve.NewPaced(nil, impatient())
+		t.Cleanup(w.driver.Close)
+	}
 	if _, err := w.AddFault(f); err != nil {
 		t.Fatal("setting a fault:", err)
 	}

@@ -1,6 +1,7 @@
 package release_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -120,7 +121,11 @@ func TestServersThatCheat(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			source := serve(t, test.handler, release.SourceOptions{Idle: 300 * time.Millisecond})
+			idle := time.Minute
+			if name == "silent" {
+				idle = 2 * time.Second
+			}
+			source := serve(t, test.handler, release.SourceOptions{Idle: idle})
 			path := filepath.Join(t.TempDir(), "x")
 			err := release.Download(t.Context(), source, file, path, nil)
 			if name == "compressed twice" { // the bytes are the tarball's own; the header changes nothing
@@ -156,25 +161,26 @@ func TestServersThatDetain(t *testing.T) {
 	for name, test := range map[string]struct {
 		handler http.HandlerFunc
 		says    string
+		idle    time.Duration
 	}{
-		"come back in a year": {func(w http.ResponseWriter, _ *http.Request) {
+		"come back in a year": {handler: func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Retry-After", "31536000")
 			w.WriteHeader(http.StatusServiceUnavailable)
-		}, "503"},
-		"an error without end": {func(w http.ResponseWriter, r *http.Request) {
+		}, says: "503"},
+		"an error without end": {handler: func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Length", "100")
 			w.WriteHeader(http.StatusInternalServerError)
 			_ = http.NewResponseController(w).Flush()
 			<-r.Context().Done()
-		}, "too slowly"},
-		"a long status":    {status("403 " + strings.Repeat("x", 1<<20)), "exceeded"},
-		"a strange status": {status("403 \x1b]0;canary\a"), "403 Forbidden"},
-		"a strange answer": {status("4o3 " + strings.Repeat("x", 1<<20)), ""},
+		}, says: "too slowly", idle: 2 * time.Second},
+		"a long status":    {handler: status("403 " + strings.Repeat("x", 1<<20)), says: "exceeded"},
+		"a strange status": {handler: status("403 \x1b]0;canary\a"), says: "403 Forbidden"},
+		"a strange answer": {handler: status("4o3 " + strings.Repeat("x", 1<<20))},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			source := serve(t, test.handler, release.SourceOptions{Idle: 300 * time.Millisecond, Retries: 1})
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			source := serve(t, test.handler, release.SourceOptions{Idle: cmp.Or(test.idle, time.Minute), Retries: 1})
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 			defer cancel()
 			_, err := source.Open(ctx, release.ManifestName)
 			if err == nil || ctx.Err() != nil || !strings.Contains(err.Error(), test.says) || strings.ContainsAny(err.Error(), "\x1b\a") || len(err.Error()) > 500 {

@@ -79,7 +79,7 @@ func (a *Answer) Problem() string {
 }
 
 // patience is how long one request may take; what takes longer hangs.
-const patience = 20 * time.Second
+const patience = 2 * time.Minute
 
 // Do sends a request as the caller, nil being nobody. Of an event stream that does not end it returns the head only.
 func (a *API) Do(ctx context.Context, r *http.Request, as *Caller) (*Answer, error) {

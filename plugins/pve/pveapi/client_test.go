@@ -20,17 +20,20 @@ import (
 const secret = "canary-7d1f-secret"
 
 // serve starts a TLS server that answers with handler and gives a client for it.
+// patience is how long a server may keep its client waiting; what is tested for hanging has impatience.
+const patience, impatience = time.Minute, 2 * time.Second
+
 func serve(t *testing.T, handler http.HandlerFunc, change ...func(*hypervisor.Target)) *pveapi.Client {
+	t.Helper()
+	return serveWithin(t, patience, handler, change...)
+}
+
+func serveWithin(t *testing.T, limit time.Duration, handler http.HandlerFunc, change ...func(*hypervisor.Target)) *pveapi.Client {
 	t.Helper()
 	server := httptest.NewUnstartedServer(handler)
 	server.EnableHTTP2 = true // the client must not take it
 	server.StartTLS()
 	t.Cleanup(server.Close)
-	return clientFor(t, server, change...)
-}
-
-func clientFor(t *testing.T, server *httptest.Server, change ...func(*hypervisor.Target)) *pveapi.Client {
-	t.Helper()
 	target := hypervisor.Target{
 		Address: server.Listener.Addr().String(), Fingerprint: hypervisor.Fingerprint(server.Certificate()), AllowLocal: true,
 		Credential: hypervisor.Credential{TokenID: "service@pve!monitoring", Secret: secret},
@@ -38,7 +41,7 @@ func clientFor(t *testing.T, server *httptest.Server, change ...func(*hypervisor
 	for _, f := range change {
 		f(&target)
 	}
-	pool := pveapi.NewPool(pveapi.Timeouts{Dial: 5 * time.Second, Header: time.Second, Stall: time.Second})
+	pool := pveapi.NewPool(pveapi.Timeouts{Dial: limit, Header: limit, Stall: limit})
 	t.Cleanup(pool.Close)
 	client, err := pool.NewClient(target)
 	if err != nil {
@@ -242,7 +245,11 @@ func TestSlowAndBrokenAnswers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			client := serve(t, c.answer)
+			limit := patience
+			if c.kind == hypervisor.Timeout {
+				limit = impatience
+			}
+			client := serveWithin(t, limit, c.answer)
 			if name != "nothing" { // an empty small answer is the same fault
 				answer, err := client.Stream(t.Context(), "/x", nil)
 				if err == nil {
