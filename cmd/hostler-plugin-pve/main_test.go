@@ -23,7 +23,9 @@ import (
 func start(t *testing.T) (*hypervisor.Client, int) {
 	t.Helper()
 	binary := filepath.Join(t.TempDir(), "hostler-plugin-pve")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
+	cmd := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-o", binary, ".")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("building: %v\n%s", err, out)
 	}
 	client := goplugin.NewClient(&goplugin.ClientConfig{

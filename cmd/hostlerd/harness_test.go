@@ -54,7 +54,7 @@ func bin(t testing.TB) string {
 			if programs.err = os.MkdirAll(programs.dir+target, 0o755); programs.err != nil {
 				return
 			}
-			cmd := exec.Command("go", append([]string{"build", "-o", programs.dir + target}, packages...)...)
+			cmd := exec.Command("go", append([]string{"build", "-trimpath", "-o", programs.dir + target}, packages...)...)
 			cmd.Dir = "../.."
 			cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 			if out, err := cmd.CombinedOutput(); err != nil {

@@ -68,7 +68,7 @@ func untilServed(b *testing.B, cmd *exec.Cmd, page string) time.Duration {
 // this release's schema, beside an empty Go server in the same run, and with a new private cluster.
 func BenchmarkStart(b *testing.B) {
 	empty := filepath.Join(b.TempDir(), "emptyserver")
-	if out, err := exec.Command("go", "build", "-o", empty, "./testdata/emptyserver").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-trimpath", "-o", empty, "./testdata/emptyserver").CombinedOutput(); err != nil {
 		b.Fatalf("building the empty server: %v: %s", err, out)
 	}
 	hostlerd := func(database, state, address string) *exec.Cmd {

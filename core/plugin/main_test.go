@@ -52,7 +52,7 @@ func program(t testing.TB) string {
 		if built.dir, built.err = os.MkdirTemp("", "hostler-mem-"); built.err != nil {
 			return
 		}
-		build := exec.Command("go", "build", "-o", built.dir+"/", "github.com/hostler/hostler/sdk/hypervisor/memdriver/"+memFile)
+		build := exec.Command("go", "build", "-trimpath", "-o", built.dir+"/", "github.com/hostler/hostler/sdk/hypervisor/memdriver/"+memFile)
 		build.Env = append(os.Environ(), "CGO_ENABLED=0")
 		if out, err := build.CombinedOutput(); err != nil {
 			built.err = fmt.Errorf("%w: %s", err, out)

@@ -21,7 +21,7 @@ const toyFile = "hostler-plugin-toy"
 // example builds a program of the example's own module, as its author would, into a folder.
 func example(t *testing.T, dir, program string) string {
 	t.Helper()
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", dir+"/", program)
+	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-o", dir+"/", program)
 	build.Dir = filepath.Join("..", "..", "examples", toyFile)
 	build.Env = append(build.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {

@@ -19,7 +19,7 @@ import (
 func build(t *testing.T) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "hostler-plugin-mem")
-	cmd := exec.Command("go", "build", "-o", program, "github.com/hostler/hostler/sdk/hypervisor/memdriver/hostler-plugin-mem")
+	cmd := exec.Command("go", "build", "-trimpath", "-o", program, "github.com/hostler/hostler/sdk/hypervisor/memdriver/hostler-plugin-mem")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("building the plugin: %v: %s", err, out)
