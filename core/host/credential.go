@@ -143,7 +143,7 @@ func pollNow(ctx context.Context, tx *db.Tx, id int64) error {
 type Removal struct {
 	Removed bool `json:"removed" example:"true"`
 	// Commands remove the role and the token on the hypervisor.
-	Commands []string `json:"commands" doc:"What an administrator runs on the hypervisor to remove the role and the token there"`
+	Commands []string `json:"commands" doc:"What an administrator runs on the hypervisor, in this order, to remove the role and the token there"`
 }
 
 // RemoveCredential deletes the stored token of a capability. The monitoring token stays: capability_required.

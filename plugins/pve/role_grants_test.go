@@ -76,7 +76,7 @@ func (w *world) carryOut(t *testing.T, call string, secrets map[string]string) {
 			}
 		}
 		w.admin(t, "PUT", "/access/acl", form)
-	case "role list", "user list", "pool list":
+	case "role list", "user list", "pool list", "acl list":
 	default:
 		t.Fatalf("the script called pveum %s", call)
 	}

@@ -28,7 +28,8 @@ type grant struct {
 }
 
 // RoleScript writes a script for pveum. With no argument it makes what is missing and keeps tokens that exist; with
-// --renew it replaces those, with --renew=NAME one of them.
+// --renew it replaces those, with --renew=NAME one of them. It tells tokens that have expired and a user that is disabled
+// or has expired; a renewal mends them.
 func (d *Driver) RoleScript(_ context.Context, query hypervisor.RoleScriptQuery) (string, error) {
 	if err := checkPath(query.Path); err != nil {
 		return "", err
@@ -69,18 +70,26 @@ func grantsOf(query hypervisor.RoleScriptQuery) ([]grant, error) {
 	return grants, nil
 }
 
-// RoleRemoval gives the commands that take a capability away again. With the token go its access rules; those of the
-// user name the role, and a rule of a role that is gone counts for nothing.
+// RoleRemoval gives the commands that take a capability away again: first every access rule that names the token or the
+// role, wherever it is, then the token, then the role. Rules that outlive what they name make every later pveum warn, and
+// pveum itself can then no longer delete them.
 func (d *Driver) RoleRemoval(_ context.Context, capability hypervisor.Capability) ([]string, error) {
 	r, err := roleOf(capability)
 	if err != nil {
 		return nil, err
 	}
 	return []string{
+		fmt.Sprintf(rulesRemoval, quote(`"ugid":"`+serviceUser+"!"+string(capability)+`"`), quote(`"roleid":"`+r.name+`"`)),
 		"pveum user token remove " + quote(serviceUser) + " " + quote(string(capability)),
 		"pveum role delete " + quote(r.name),
 	}, nil
 }
+
+// rulesRemoval deletes the access rules whose row of JSON has one of two texts. A rule is deleted with its own path,
+// kind of subject ("--users", "--tokens", "--groups"), subject and role.
+const rulesRemoval = `pveum acl list --output-format json | tr -d ' \t\r\n' | sed 's/},{/}\n{/g' | grep -F -e %s -e %s | ` +
+	`while read -r rule; do of() { printf '%%s' "$rule" | sed -n 's/.*"'"$1"'":"\([^"]*\)".*/\1/p'; }; ` +
+	`pveum acl delete "$(of path)" "--$(of type)s" "$(of ugid)" --roles "$(of roleid)" </dev/null; done`
 
 // poolPath is a pool's path: up to three levels of names, since 8.1.
 var poolPath = regexp.MustCompile(`^/pool/[A-Za-z0-9._-]+(?:/[A-Za-z0-9._-]+){0,2}$`)

@@ -291,7 +291,7 @@ func TestRoleRemoval(t *testing.T) {
 	t.Parallel()
 	got, err := pve.New(nil).RoleRemoval(t.Context(), hypervisor.NodePower)
 	want := []string{"pveum user token remove 'service@pve' 'node_power'", "pveum role delete 'ServiceNodePower'"}
-	if err != nil || !slices.Equal(got, want) {
+	if err != nil || len(got) != 3 || !strings.Contains(got[0], "pveum acl delete") || !slices.Equal(got[1:], want) {
 		t.Errorf("got %q, %v", got, err)
 	}
 	_, err = pve.New(nil).RoleRemoval(t.Context(), "x")

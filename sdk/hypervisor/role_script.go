@@ -17,6 +17,6 @@ type RoleScriptQuery struct {
 type RoleScripter interface {
 	// RoleScript returns a POSIX shell script that is safe to run twice. It prints the tokens it made.
 	RoleScript(ctx context.Context, query RoleScriptQuery) (string, error)
-	// RoleRemoval returns the shell commands that remove a capability's role and token.
+	// RoleRemoval returns the shell commands that remove a capability's role and token, in the order in which they are run.
 	RoleRemoval(ctx context.Context, capability Capability) ([]string, error)
 }
