@@ -264,7 +264,7 @@ func TestTasksOfAllNodes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, pvesim.Options{Scenario: pvesim.ScenarioCluster, Nodes: 3, Guests: -1})
 	ref := w.guest(t, pvesim.GuestSpec{Node: "pve1"})
-	guest := fmt.Sprint(ref.ID)
+	guest, created := fmt.Sprint(ref.ID), w.Tasks()[0].UPID
 	start := func(node, kind, id, exit string, d time.Duration) string {
 		upid, err := w.StartTask(node, "root@pam", kind, id, d, exit)
 		must(t, "starting a task", err)
@@ -297,7 +297,7 @@ func TestTasksOfAllNodes(t *testing.T) {
 		query hypervisor.TaskQuery
 		want  []string
 	}{
-		"of a guest":          {hypervisor.TaskQuery{Limit: 50, Guest: &ref}, sorted(failed, moved, running)},
+		"of a guest":          {hypervisor.TaskQuery{Limit: 50, Guest: &ref}, sorted(created, failed, moved, running)},
 		"of a guest, failed":  {hypervisor.TaskQuery{Limit: 50, Guest: &ref, Errors: true}, sorted(failed)},
 		"of a node and guest": {hypervisor.TaskQuery{Limit: 50, Guest: &ref, Node: "pve3"}, sorted(moved)},
 		"newest":              {hypervisor.TaskQuery{Limit: 3}, sorted(failed, moved, running)},
@@ -308,11 +308,11 @@ func TestTasksOfAllNodes(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", name, got, c.want)
 		}
 	}
-	if n := len(ids(hypervisor.TaskQuery{Limit: 500})); n != 63 {
+	if n := len(ids(hypervisor.TaskQuery{Limit: 500})); n != 64 {
 		t.Errorf("%d tasks in all", n)
 	}
 	tasks, err := host.Tasks(t.Context(), hypervisor.TaskQuery{Limit: 50, Guest: &ref, Node: "pve1"})
-	if err != nil || len(tasks) != 1 || tasks[0].Status != hypervisor.TaskRunning || tasks[0].Action != hypervisor.Shutdown || !tasks[0].Ended.IsZero() || tasks[0].GuestID != ref.ID {
+	if err != nil || len(tasks) != 2 || tasks[0].Status != hypervisor.TaskRunning || tasks[0].Action != hypervisor.Shutdown || !tasks[0].Ended.IsZero() || tasks[0].GuestID != ref.ID {
 		t.Errorf("%+v, %v", tasks, err)
 	}
 

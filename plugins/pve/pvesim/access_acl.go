@@ -76,7 +76,7 @@ func updateACL(r *request) (result, *apiError) {
 	var keys []aclKey
 	for kind, name := range map[string]string{"user": "users", "group": "groups", "token": "tokens"} {
 		for _, id := range v.listOf(name) {
-			if err := r.c.aclSubjectExists(kind, id); err != nil && !remove {
+			if err := r.c.aclSubjectExists(kind, id); err != nil {
 				return fail(err)
 			}
 			keys = append(keys, aclKey{path, kind, id})
@@ -95,6 +95,7 @@ func updateACL(r *request) (result, *apiError) {
 	return ok(nil)
 }
 
+// aclSubjectExists looks before entries are set and before they are deleted: what is gone has none that could be deleted.
 func (c *Cluster) aclSubjectExists(kind, id string) *apiError {
 	switch kind {
 	case "group":
@@ -103,7 +104,7 @@ func (c *Cluster) aclSubjectExists(kind, id string) *apiError {
 		}
 	case "user":
 		if c.users[id] == nil {
-			return failure("ACL update failed: no such user ('%s')", id)
+			return failure("ACL update failed: user '%s' does not exist", id)
 		}
 	case "token":
 		if _, _, err := c.findToken(id); err != nil {

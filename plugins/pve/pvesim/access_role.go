@@ -95,11 +95,11 @@ func updateRole(r *request) (result, *apiError) {
 }
 
 func deleteRole(r *request) (result, *apiError) {
-	role, err := r.roleOfPath()
-	if err != nil {
-		return fail(err)
-	}
 	id := r.values.text("roleid")
+	role := r.c.roles[id]
+	if role == nil {
+		return fail(failure("delete role failed: role '%s' does not exist", id))
+	}
 	if role.special {
 		return fail(failure("auto-generated role '%s' cannot be deleted", id))
 	}

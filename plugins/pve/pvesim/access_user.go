@@ -129,8 +129,10 @@ func listUsers(r *request) (result, *apiError) {
 		row := u.row()
 		row["userid"], row["realm-type"] = id, realmOf(id)
 		if r.values.boolean("full", false) {
-			row["groups"] = strings.Join(sortedGroups(u), ",")
-			row["tokens"] = u.tokenRows()
+			row["groups"], row["tokens"] = strings.Join(sortedGroups(u), ","), nil
+			if len(u.tokens) > 0 {
+				row["tokens"] = u.tokenRows()
+			}
 		}
 		rows = append(rows, row)
 	}
@@ -187,12 +189,12 @@ func readUser(r *request) (result, *apiError) {
 		return fail(err)
 	}
 	row := u.row()
-	row["groups"] = append([]string{}, sortedGroups(u)...)
-	tokens := map[string]any{}
-	for id, t := range u.tokens {
-		tokens[id] = t.row()
-	}
-	if len(tokens) > 0 {
+	row["groups"], row["tokens"] = append([]string{}, sortedGroups(u)...), nil
+	if len(u.tokens) > 0 {
+		tokens := map[string]any{}
+		for id, t := range u.tokens {
+			tokens[id] = t.row()
+		}
 		row["tokens"] = tokens
 	}
 	return ok(row)

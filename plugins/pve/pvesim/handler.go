@@ -96,8 +96,8 @@ func (n *node) answer(r *http.Request, format, path string) (res result, viaDaem
 		return result{}, false, &apiError{status: 501, text: "Method '" + r.Method + " " + path + "' not implemented", bareText: true}
 	}
 	for name, v := range inPath {
-		if vals.has(name) {
-			return result{}, false, badParameter(name, "duplicate parameter (already defined in URI)")
+		if sent, again := vals[name]; again && (sent.isList || sent.text != v) {
+			return result{}, false, badParameter(name, "duplicate parameter (already defined in URI) with conflicting values!")
 		}
 		vals[name] = paramValue{text: v}
 	}

@@ -215,11 +215,11 @@ func (r *request) shutdownReady(kind string) func(*task, *guest) (time.Duration,
 	}
 }
 
-// rebootGuest is a shutdown and a start in one task.
+// rebootGuest is a shutdown and a start in one task. Of a container, too, it says that the VM is not running.
 func rebootGuest(kind string) func(*request) (result, *apiError) {
 	return func(r *request) (result, *apiError) {
 		if !r.isRunning(kind) {
-			return fail(notRunning(kind, r.vmid()))
+			return fail(notRunning(QEMU, r.vmid()))
 		}
 		return r.guestTask(kind, taskPrefix(kind)+"reboot", r.shutdownReady(kind), func(g *guest, now time.Time) {
 			g.halt(now)

@@ -30,6 +30,7 @@ func TestLifecycle(t *testing.T) {
 		{"qemu", run, "reboot", "", "", "OK", run},
 		{"qemu", stop, "reboot", "", "VM 100 not running", "", stop},
 		{"lxc", run, "reboot", "", "", "OK", run},
+		{"lxc", stop, "reboot", "", "VM 100 not running", "", stop}, // it says VM of a container
 		{"qemu", run, "reset", "", "", "OK", run},
 		{"qemu", stop, "reset", "", "VM 100 not running", "", stop},
 		{"qemu", run, "suspend", "", "", "OK", paused},
@@ -89,6 +90,11 @@ func TestPausedMachineShowsInQMPStatus(t *testing.T) {
 	}
 	if r := rowWith(guests(as(t, c, c.AdminToken())), "vmid", 100.0); r["status"] != "paused" {
 		t.Errorf("row %v", r)
+	}
+	var list []row
+	as(t, c, c.AdminToken()).get("/nodes/pve1/qemu", &list)
+	if r := rowWith(list, "vmid", 100.0); r["status"] != "running" || r["qmpstatus"] != nil {
+		t.Errorf("row of the node's list %v", r)
 	}
 }
 

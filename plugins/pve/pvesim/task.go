@@ -143,7 +143,7 @@ func (tt *taskTable) endTask(c *Cluster, t *task, at time.Time) {
 	tt.close(c, t, at, t.finish(t, at))
 }
 
-// close ends a task with the last line of its log.
+// close ends a task with the last line of its log, which one without a known end lacks.
 func (tt *taskTable) close(c *Cluster, t *task, at time.Time, err error) {
 	var warn taskWarnings
 	switch {
@@ -153,6 +153,8 @@ func (tt *taskTable) close(c *Cluster, t *task, at time.Time, err error) {
 	case errors.As(err, &warn):
 		t.exit = warn.Error()
 		t.log = append(t.log, logLine{at, "TASK " + warn.Error()})
+	case err.Error() == unexpectedStatus:
+		t.exit = unexpectedStatus
 	default:
 		t.exit, _, _ = strings.Cut(err.Error(), "\n")
 		t.log = append(t.log, logLine{at, "TASK ERROR: " + err.Error()})
@@ -180,11 +182,22 @@ func (tt *taskTable) archive(c *Cluster, t *task) {
 	}
 }
 
-// abort stops a running task as DELETE on it does.
+// unexpectedStatus is the end of a task that wrote none.
+const unexpectedStatus = "unexpected status"
+
+// abort stops a running task as DELETE on it does. How it ends depends on how the work takes the signal.
 func (tt *taskTable) abort(c *Cluster, t *task, now time.Time) {
-	if !t.ended {
-		t.begun = true
-		t.cutLog(now)
+	if t.ended {
+		return
+	}
+	t.begun = true
+	t.cutLog(now)
+	switch t.upid.kind {
+	case "vzdump":
+		tt.close(c, t, now, errors.New("job errors"))
+	case "vzshutdown":
+		tt.close(c, t, now, errors.New(unexpectedStatus))
+	default:
 		tt.close(c, t, now, errors.New("received interrupt"))
 	}
 }
@@ -194,7 +207,7 @@ func (tt *taskTable) lose(c *Cluster, node string) {
 	now := c.clock.now()
 	for _, t := range slices.Clone(tt.active) {
 		if t.upid.node == node {
-			t.begun, t.exit, t.end = true, "unexpected status", now
+			t.begun, t.exit, t.end = true, unexpectedStatus, now
 			t.cutLog(now)
 			tt.archive(c, t)
 		}
@@ -264,7 +277,7 @@ func (c *Cluster) Tasks() []TaskInfo {
 }
 
 // StartTask puts a task of the given type into the list that runs for d and then ends with exit ("OK", "WARNINGS: 1"
-// or an error text). It touches no guest. It returns the UPID.
+// or an error text, of which "unexpected status" is a task that wrote no end). It touches no guest. It returns the UPID.
 func (c *Cluster) StartTask(nodeName, userID, kind, id string, d time.Duration, exit string, lines ...string) (string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -272,7 +285,12 @@ func (c *Cluster) StartTask(nodeName, userID, kind, id string, d time.Duration, 
 	if n == nil {
 		return "", fmt.Errorf("no node %q", nodeName)
 	}
-	t := &task{
+	return c.startTask(n, parseIdentity(userID), kind, id, scripted(d, exit, lines)), nil
+}
+
+// scripted is a task that runs for d, writes lines meanwhile, and ends with exit.
+func scripted(d time.Duration, exit string, lines []string) *task {
+	return &task{
 		begin: func(t *task, now time.Time) (time.Duration, error) {
 			for i, l := range lines {
 				t.log = append(t.log, logLine{now.Add(d * time.Duration(i) / time.Duration(len(lines))), l})
@@ -290,5 +308,4 @@ func (c *Cluster) StartTask(nodeName, userID, kind, id string, d time.Duration, 
 			return errors.New(exit)
 		},
 	}
-	return c.startTask(n, parseIdentity(userID), kind, id, t), nil
 }

@@ -60,6 +60,55 @@ func TestTaskEnds(t *testing.T) {
 	}
 }
 
+// TestTasksThatWereStopped end in ways that depend on what they did, and the list of errors has them all.
+func TestTasksThatWereStopped(t *testing.T) {
+	t.Parallel()
+	c := newHost(t)
+	root := as(t, c, c.AdminToken())
+	for kind, want := range map[string]struct{ exit, last string }{
+		"vzdump":     {"job errors", "TASK ERROR: job errors"},
+		"qmshutdown": {"received interrupt", "TASK ERROR: received interrupt"},
+		"vzshutdown": {"unexpected status", "first"}, // killed: it wrote no end
+		"qmstart":    {"received interrupt", "TASK ERROR: received interrupt"},
+	} {
+		upid, err := c.StartTask("pve1", "root@pam", kind, "100", time.Hour, "OK", "first", "never")
+		noError(t, err)
+		root.decode("DELETE", "/nodes/pve1/tasks/"+upid, "", nil)
+		lines := root.logLines(upid)
+		if end := root.taskEnd(upid); end != want.exit || lines[len(lines)-1] != want.last {
+			t.Errorf("%s ended with %q, log %q", kind, end, lines)
+		}
+		root.decode("DELETE", "/nodes/pve1/tasks/"+upid, "", nil) // once more is fine
+		var rows []row
+		root.get("/nodes/pve1/tasks?errors=1&typefilter="+kind, &rows)
+		if r := rowWith(rows, "upid", upid); r["status"] != want.exit {
+			t.Errorf("%s among the errors is %v", kind, r)
+		}
+	}
+}
+
+// TestCreatingAGuestLeavesATask: guests that were there from the start have lost theirs to the archive's rotation.
+func TestCreatingAGuestLeavesATask(t *testing.T) {
+	t.Parallel()
+	c := pvesimtest.Start(t, pvesim.Options{Guests: 4})
+	root := as(t, c, c.AdminToken())
+	if tasks := c.Tasks(); len(tasks) != 0 {
+		t.Errorf("tasks at the start: %v", tasks)
+	}
+	addGuest(t, c, pvesim.GuestSpec{VMID: 900})
+	addGuest(t, c, pvesim.GuestSpec{VMID: 901, Type: pvesim.LXC, Status: pvesim.StatusRunning})
+	for vmid, kind := range map[string]string{"900": "qmcreate", "901": "vzcreate"} {
+		var rows []row
+		root.get("/nodes/pve1/tasks?vmid="+vmid, &rows)
+		if len(rows) != 1 || rows[0]["type"] != kind || rows[0]["status"] != "OK" || rows[0]["user"] != "root@pam" {
+			t.Errorf("tasks of guest %s are %v", vmid, rows)
+		}
+	}
+	if _, err := c.AddGuest(pvesim.GuestSpec{VMID: 900}); err == nil || len(c.Tasks()) != 2 {
+		t.Errorf("a guest that was not made: %v, %d tasks", err, len(c.Tasks()))
+	}
+}
+
 func TestTaskListFilters(t *testing.T) {
 	t.Parallel()
 	c := newHost(t)

@@ -90,7 +90,7 @@ func (t *task) outcome() string {
 		return "ok"
 	case strings.HasPrefix(t.exit, "WARNINGS: "):
 		return "warning"
-	case t.exit == "unexpected status":
+	case t.exit == unexpectedStatus:
 		return "unknown"
 	}
 	return "error"

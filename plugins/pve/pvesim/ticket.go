@@ -17,11 +17,12 @@ const ticketLifetime = 2 * time.Hour
 
 func ticketEndpoints() []*endpoint {
 	return []*endpoint{
+		{method: "GET", path: "/access/ticket", open: true, run: func(*request) (result, *apiError) { return ok(nil) }},
 		{
 			method: "POST", path: "/access/ticket", daemon: true, open: true, noToken: true,
 			params: []param{
-				text("username").required().length(0, 64), text("password").required(), text("realm").length(0, 32), text("path").length(0, 64),
-				text("privs").length(0, 64), text("otp"), text("tfa-challenge"), boolean("new-format"),
+				text("username").required().length(0, 64), text("password").required(), text("realm").length(0, 32), text("path").length(0, 64).with("privs"),
+				text("privs").length(0, 64).with("path"), text("otp"), text("tfa-challenge"), boolean("new-format"),
 			},
 			run: createTicket,
 		},
@@ -36,15 +37,21 @@ func ticketEndpoints() []*endpoint {
 	}
 }
 
+// createTicket takes the password or, to renew it, a valid ticket. With a ticket of root@pam anybody's can be made.
 func createTicket(r *request) (result, *apiError) {
 	name := r.values.text("username")
 	if realm := r.values.text("realm"); realm != "" {
 		name += "@" + realm
 	}
 	refused := &apiError{status: 401, text: "authentication failure", delay: true}
-	u := r.c.users[name]
-	if u == nil || !u.active(r.now) || !secretMatches(u.password, r.values.text("password")) {
+	u, password := r.c.users[name], r.values.text("password")
+	if u == nil || !u.active(r.now) {
 		return fail(refused)
+	}
+	if holder, valid := r.c.verifyTicket(password); !valid || holder != name && holder != rootUser {
+		if !secretMatches(u.password, password) {
+			return fail(refused)
+		}
 	}
 	return ok(map[string]any{
 		"username":            name,
@@ -101,29 +108,33 @@ func (c *Cluster) csrfToken(name string, now time.Time) string {
 	return stamp + ":" + strings.TrimRight(c.mac("csrf", name, stamp), "=")
 }
 
+// verifyTicket checks signature and age of a ticket and tells whose it is.
+func (c *Cluster) verifyTicket(value string) (user string, valid bool) {
+	signed, sig, found := strings.Cut(value, "::")
+	parts := strings.Split(signed, ":")
+	if !found || len(parts) != 3 || parts[0] != "PVE" || !hmac.Equal([]byte(sig), []byte(c.mac("ticket", signed))) {
+		return "", false
+	}
+	stamp, err := strconv.ParseInt(parts[2], 16, 64)
+	return parts[1], err == nil && c.clock.now().Unix()-stamp <= int64(ticketLifetime/time.Second)
+}
+
 // authenticateTicket checks a ticket and, for methods that write, its CSRF prevention token.
 func (c *Cluster) authenticateTicket(value string, r *http.Request) (identity, *apiError) {
 	if plain, err := url.PathUnescape(value); err == nil {
 		value = plain
 	}
-	signed, sig, found := strings.Cut(value, "::")
-	parts := strings.Split(signed, ":")
-	if !found || len(parts) != 3 || parts[0] != "PVE" || !hmac.Equal([]byte(sig), []byte(c.mac("ticket", signed))) {
-		return identity{}, unauthorized(textAuthFailed)
-	}
-	now := c.clock.now()
-	stamp, err := strconv.ParseInt(parts[2], 16, 64)
-	u := c.users[parts[1]]
-	if err != nil || now.Unix()-stamp > int64(ticketLifetime/time.Second) || u == nil || !u.active(now) {
+	name, valid := c.verifyTicket(value)
+	if u := c.users[name]; !valid || u == nil || !u.active(c.clock.now()) {
 		return identity{}, unauthorized(textAuthFailed)
 	}
 	if r.Method != http.MethodGet {
 		csrf := r.Header.Get("CSRFPreventionToken")
 		at, _, _ := strings.Cut(csrf, ":")
 		n, err := strconv.ParseInt(at, 16, 64)
-		if err != nil || !hmac.Equal([]byte(csrf), []byte(c.csrfToken(parts[1], time.Unix(n, 0)))) {
+		if err != nil || !hmac.Equal([]byte(csrf), []byte(c.csrfToken(name, time.Unix(n, 0)))) {
 			return identity{}, unauthorized("Permission denied - invalid csrf token")
 		}
 	}
-	return identity{user: parts[1]}, nil
+	return identity{user: name}, nil
 }

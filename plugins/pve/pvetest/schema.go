@@ -1,6 +1,7 @@
 package pvetest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -86,6 +87,18 @@ func LoadSchema(t testing.TB) *Schema {
 	}
 	schemas[dir] = s
 	return s
+}
+
+// Methods returns all documented methods, ordered by path and HTTP method.
+func (s *Schema) Methods() []*Method {
+	var all []*Method
+	for _, list := range s.methods {
+		all = append(all, list...)
+	}
+	slices.SortFunc(all, func(a, b *Method) int {
+		return cmp.Or(strings.Compare(a.Path, b.Path), strings.Compare(a.Method, b.Method))
+	})
+	return all
 }
 
 func segments(p string) []string {
