@@ -18,7 +18,7 @@ type Task struct {
 	User    string     `json:"user" example:"service@pve"`
 	TokenID *string    `json:"token_id" example:"lifecycle"`
 	Status  string     `json:"status" enum:"running,ok,warning,failed,unknown" example:"ok"`
-	Error   *string    `json:"error" doc:"The hypervisor's text for a task that failed"`
+	Error   *string    `json:"error" doc:"The hypervisor's text for a task that failed or whose end it does not know"`
 	Started time.Time  `json:"started_at" example:"2026-01-31T12:00:00Z"`
 	Ended   *time.Time `json:"ended_at" example:"2026-01-31T12:00:02Z" doc:"Null while it runs"`
 }

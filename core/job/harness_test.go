@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -219,14 +220,14 @@ func (i *instance) transcript(t testing.TB, id int64) string {
 	}
 }
 
-// tasks are those that the hypervisor has for a guest.
+// tasks are those that the hypervisor has for a guest, without the one that made it.
 func (w *world) tasks(t testing.TB, ref hypervisor.GuestRef) []hypervisor.Task {
 	t.Helper()
 	tasks, err := w.open().Tasks(t.Context(), hypervisor.TaskQuery{Limit: 500, Guest: &ref})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return tasks
+	return slices.DeleteFunc(tasks, func(t hypervisor.Task) bool { return t.Action == "" })
 }
 
 // once checks that exactly one task was started for a guest, and gives its id.

@@ -52,6 +52,7 @@ func TestConformance(t *testing.T) {
 			return w.task(t, "qmstart", 0, "OK", "one", "two", "three", "four", "five")
 		},
 		FailedTask:  func(t testing.TB) string { return w.task(t, "qmstart", 0, "start failed: no space") },
+		LostTask:    func(t testing.TB) string { return w.task(t, "vzshutdown", 0, "unexpected status", "line") },
 		LockedGuest: func(t testing.TB) hypervisor.GuestRef { return w.guest(t, pvesim.GuestSpec{Lock: "backup"}) },
 	})
 }

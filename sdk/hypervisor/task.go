@@ -15,7 +15,7 @@ type TaskQuery struct {
 	Guest *GuestRef
 	// Since leaves out tasks that started before it, by the hypervisor's clock.
 	Since time.Time
-	// Errors leaves only tasks that failed.
+	// Errors leaves only tasks that ended and did not end well: failed ones and those of unknown end.
 	Errors bool
 }
 
@@ -43,7 +43,7 @@ type Task struct {
 	User    string
 	TokenID string
 	Status  string
-	// Error is the hypervisor's text for a task that failed.
+	// Error is the hypervisor's text for a task that failed, and what it has of one whose end is unknown.
 	Error   string
 	Started time.Time
 	// Ended is zero while the task runs.

@@ -30,7 +30,7 @@ type Config struct {
 	// Patience is how long anything that must come may take; zero is 15 s.
 	Patience time.Duration
 
-	// NewGuest makes a guest in one of the states running and stopped.
+	// NewGuest makes a guest in one of the states running and stopped. Making it may leave tasks on it.
 	NewGuest func(t testing.TB, kind hypervisor.GuestKind, status string) hypervisor.GuestRef
 	// Guests lists all guests that an inventory must report at the moment, or more when guests are made meanwhile: the
 	// suite checks that what was there before and after the inventory is in it. It should be more than one page.
@@ -44,8 +44,10 @@ type Config struct {
 	RunningTask func(t testing.TB) (taskID string)
 	// EndedTask gives a task that ended well with at least five lines of log.
 	EndedTask func(t testing.TB) (taskID string)
-	// FailedTask gives a task that ended badly.
+	// FailedTask gives a task that ended badly, and the hypervisor knows how.
 	FailedTask func(t testing.TB) (taskID string)
+	// LostTask gives a task that ended and the hypervisor does not know how, such as one whose process was killed.
+	LostTask func(t testing.TB) (taskID string)
 	// LockedGuest makes a guest that refuses actions because something locks it.
 	LockedGuest func(t testing.TB) hypervisor.GuestRef
 }

@@ -32,13 +32,16 @@ func (s *suite) lifecycler(t *testing.T, host hypervisor.Host) hypervisor.Lifecy
 	return lifecycler
 }
 
+// after is what an action that ended well leads to.
+var after = map[hypervisor.Action]string{
+	hypervisor.Start: hypervisor.GuestRunning, hypervisor.Stop: hypervisor.GuestStopped,
+	hypervisor.Shutdown: hypervisor.GuestStopped, hypervisor.Restart: hypervisor.GuestRunning,
+	hypervisor.Pause: hypervisor.GuestPaused, hypervisor.Resume: hypervisor.GuestRunning, hypervisor.Reset: hypervisor.GuestRunning,
+}
+
 func (s *suite) lifecycle(t *testing.T) {
 	s.need(t, hypervisor.AbilityLifecycle)
-	after := map[hypervisor.Action]string{
-		hypervisor.Start: hypervisor.GuestRunning, hypervisor.Stop: hypervisor.GuestStopped,
-		hypervisor.Shutdown: hypervisor.GuestStopped, hypervisor.Restart: hypervisor.GuestRunning,
-		hypervisor.Pause: hypervisor.GuestPaused, hypervisor.Resume: hypervisor.GuestRunning, hypervisor.Reset: hypervisor.GuestRunning,
-	}
+	s.unfitting(t)
 	for _, kind := range []hypervisor.GuestKind{hypervisor.VM, hypervisor.Container} {
 		for _, action := range hypervisor.Actions(kind) {
 			s.run(t, string(kind)+" "+string(action), func(t *testing.T, ctx context.Context) {

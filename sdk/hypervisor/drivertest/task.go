@@ -28,14 +28,22 @@ func (s *suite) tasks(t *testing.T) {
 		if task.Status != hypervisor.TaskFailed || task.Error == "" || task.Ended.IsZero() {
 			t.Errorf("task is %+v, want a failed one with its text", task)
 		}
-		failed, err := s.host(t, hypervisor.Monitoring).Tasks(ctx, hypervisor.TaskQuery{Limit: 500, Errors: true})
-		must(t, "listing failed tasks", err)
-		if !slices.ContainsFunc(failed, func(t hypervisor.Task) bool { return t.ID == id }) {
-			t.Error("the failed task is not among the failed ones")
+		s.wantAmongErrors(t, ctx, id)
+	})
+	s.run(t, "a task of unknown end is listed among errors", func(t *testing.T, ctx context.Context) {
+		hook(t, "LostTask", s.LostTask != nil)
+		id := s.LostTask(t)
+		if task := s.findTask(t, ctx, id); task.Status != hypervisor.TaskUnknown || task.Ended.IsZero() {
+			t.Errorf("task is %+v, want an ended one of unknown end", task)
 		}
-		for _, task := range failed {
-			if task.Status != hypervisor.TaskFailed {
-				t.Errorf("task %s is %s and not failed", task.ID, task.Status)
+		s.wantAmongErrors(t, ctx, id)
+	})
+	s.run(t, "neither running tasks nor those that ended well are among errors", func(t *testing.T, ctx context.Context) {
+		hook(t, "RunningTask and EndedTask", s.RunningTask != nil && s.EndedTask != nil)
+		running, ended := s.RunningTask(t), s.EndedTask(t)
+		for _, task := range s.errors(t, ctx) {
+			if task.ID == running || task.ID == ended {
+				t.Errorf("task %s is among the errors as %s", task.ID, task.Status)
 			}
 		}
 	})
@@ -68,12 +76,21 @@ func (s *suite) tasks(t *testing.T) {
 	s.run(t, "guest narrows", func(t *testing.T, ctx context.Context) {
 		s.need(t, hypervisor.AbilityLifecycle)
 		hook(t, "NewGuest", s.NewGuest != nil)
-		ref := s.NewGuest(t, hypervisor.VM, hypervisor.GuestStopped)
+		ref, other := s.NewGuest(t, hypervisor.VM, hypervisor.GuestStopped), s.NewGuest(t, hypervisor.VM, hypervisor.GuestStopped)
+		before := s.guestTasks(t, ctx, ref) // what making it left
 		id, _ := s.act(t, ctx, ref, hypervisor.Start)
-		tasks, err := s.host(t, hypervisor.Monitoring).Tasks(ctx, hypervisor.TaskQuery{Limit: 50, Guest: &ref})
-		must(t, "listing the guest's tasks", err)
-		if id != "" && (len(tasks) != 1 || tasks[0].ID != id || tasks[0].Action != hypervisor.Start || tasks[0].GuestID != ref.ID) {
-			t.Errorf("tasks are %+v, want the one start of guest %d", tasks, ref.ID)
+		s.act(t, ctx, other, hypervisor.Start)
+		if id == "" {
+			t.Skip("the hypervisor starts guests without a task")
+		}
+		tasks := s.guestTasks(t, ctx, ref)
+		if len(tasks) != len(before)+1 || tasks[0].ID != id || tasks[0].Action != hypervisor.Start {
+			t.Errorf("tasks are %+v, want those from before, %+v, and as the newest the start %s", tasks, before, id)
+		}
+		for _, task := range tasks {
+			if task.GuestID != ref.ID {
+				t.Errorf("task %s of guest %d is among those of guest %d", task.ID, task.GuestID, ref.ID)
+			}
 		}
 	})
 	s.run(t, "bad limits", func(t *testing.T, ctx context.Context) {
@@ -87,6 +104,34 @@ func (s *suite) tasks(t *testing.T) {
 			}
 		}
 	})
+}
+
+// errors lists the tasks that did not end well. Each must have ended as failed or without anybody knowing how.
+func (s *suite) errors(t *testing.T, ctx context.Context) []hypervisor.Task {
+	t.Helper()
+	tasks, err := s.host(t, hypervisor.Monitoring).Tasks(ctx, hypervisor.TaskQuery{Limit: 500, Errors: true})
+	must(t, "listing errors", err)
+	for _, task := range tasks {
+		if task.Status != hypervisor.TaskFailed && task.Status != hypervisor.TaskUnknown || task.Ended.IsZero() {
+			t.Errorf("task %s is among the errors: %s, ended %v", task.ID, task.Status, task.Ended)
+		}
+	}
+	return tasks
+}
+
+func (s *suite) wantAmongErrors(t *testing.T, ctx context.Context, id string) {
+	t.Helper()
+	if !slices.ContainsFunc(s.errors(t, ctx), func(t hypervisor.Task) bool { return t.ID == id }) {
+		t.Errorf("task %s is not among the errors", id)
+	}
+}
+
+// guestTasks lists the tasks of one guest.
+func (s *suite) guestTasks(t *testing.T, ctx context.Context, ref hypervisor.GuestRef) []hypervisor.Task {
+	t.Helper()
+	tasks, err := s.host(t, hypervisor.Monitoring).Tasks(ctx, hypervisor.TaskQuery{Limit: 50, Guest: &ref})
+	must(t, "listing the guest's tasks", err)
+	return tasks
 }
 
 // findTask gets a task by its id from the list.

@@ -52,6 +52,13 @@ func (s *suite) wait(t *testing.T) {
 			t.Errorf("result is %+v, want failed with its text", result)
 		}
 	})
+	s.run(t, "a task of unknown end is a result", func(t *testing.T, ctx context.Context) {
+		hook(t, "LostTask", s.LostTask != nil)
+		_, result := wait(t, ctx, s.host(t, hypervisor.Monitoring), s.LostTask(t), 0)
+		if result.Status != hypervisor.TaskUnknown || result.OK() {
+			t.Errorf("result is %+v, want unknown", result)
+		}
+	})
 	s.run(t, "cancel ends it", func(t *testing.T, ctx context.Context) {
 		hook(t, "RunningTask", s.RunningTask != nil)
 		id := s.RunningTask(t)

@@ -18,7 +18,7 @@ type change struct {
 var changes = map[hypervisor.Action]change{
 	hypervisor.Start:    {[]string{hypervisor.GuestStopped, hypervisor.GuestSuspended}, hypervisor.GuestRunning},
 	hypervisor.Stop:     {[]string{hypervisor.GuestRunning, hypervisor.GuestPaused}, hypervisor.GuestStopped},
-	hypervisor.Shutdown: {[]string{hypervisor.GuestRunning}, hypervisor.GuestStopped},
+	hypervisor.Shutdown: {[]string{hypervisor.GuestRunning, hypervisor.GuestPaused}, hypervisor.GuestStopped},
 	hypervisor.Restart:  {[]string{hypervisor.GuestRunning}, hypervisor.GuestRunning},
 	hypervisor.Pause:    {[]string{hypervisor.GuestRunning}, hypervisor.GuestPaused},
 	hypervisor.Resume:   {[]string{hypervisor.GuestPaused, hypervisor.GuestSuspended}, hypervisor.GuestRunning},
@@ -27,8 +27,8 @@ var changes = map[hypervisor.Action]change{
 
 func guestPath(id int64) string { return fmt.Sprintf("/guests/%d", id) }
 
-// Act implements hypervisor.Lifecycler. The state changes when the task ends. A guest with a lock is Busy, and one whose
-// name is "stuck" gets a task that runs until it is stopped.
+// Act implements hypervisor.Lifecycler. The state changes when the task ends. A guest with a lock is Busy, one whose name is
+// "stuck" gets a task that runs until it is stopped, and the shutdown of a paused guest is taken and fails in its task.
 func (h *Host) Act(ctx context.Context, ref hypervisor.GuestRef, action hypervisor.Action) (string, error) {
 	c, privileges, err := h.begin(ctx, "act")
 	if err != nil {
@@ -59,13 +59,13 @@ func (h *Host) Act(ctx context.Context, ref hypervisor.GuestRef, action hypervis
 	t.Action = action
 	t.add(fmt.Sprintf("%s of %s %d begins", action, ref.Kind, ref.ID))
 	if guest.Name != "stuck" {
-		time.AfterFunc(c.taskTime, func() { c.finish(t, ref.ID, wanted.to) })
+		time.AfterFunc(c.taskTime, func() { c.finish(t, ref.ID, action, wanted.to) })
 	}
 	return t.ID, nil
 }
 
 // finish ends an action's task, unless somebody stopped it.
-func (c *Cluster) finish(t *task, id int64, status string) {
+func (c *Cluster) finish(t *task, id int64, action hypervisor.Action, status string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if t.Status != hypervisor.TaskRunning {
@@ -75,6 +75,11 @@ func (c *Cluster) finish(t *task, id int64, status string) {
 	if !ok {
 		t.add("the guest is gone")
 		t.end(hypervisor.TaskFailed, "the guest is gone")
+		return
+	}
+	if action == hypervisor.Shutdown && guest.Status == hypervisor.GuestPaused {
+		t.add("the guest is paused and cannot shut down")
+		t.end(hypervisor.TaskFailed, "the guest is paused and cannot shut down")
 		return
 	}
 	setStatus(guest, status)

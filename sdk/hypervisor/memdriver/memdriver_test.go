@@ -46,6 +46,7 @@ func TestConformance(t *testing.T) {
 		RunningTask: func(testing.TB) string { return cluster.NewTask("copy", 2) },
 		EndedTask:   ended(hypervisor.TaskOK),
 		FailedTask:  ended(hypervisor.TaskFailed),
+		LostTask:    ended(hypervisor.TaskUnknown),
 		LockedGuest: func(testing.TB) hypervisor.GuestRef {
 			ref := cluster.NewGuest(hypervisor.VM, hypervisor.GuestStopped)
 			cluster.Change(ref.ID, func(g *hypervisor.Guest) { g.Lock = "backup" })

@@ -48,7 +48,7 @@ func (t *task) end(status, message string) {
 		return
 	}
 	t.Status, t.message, t.Ended = status, message, time.Now().UTC()
-	if status == hypervisor.TaskFailed {
+	if status == hypervisor.TaskFailed || status == hypervisor.TaskUnknown {
 		t.Error = message
 	}
 	t.tell()
@@ -128,7 +128,7 @@ func (t *task) matches(query hypervisor.TaskQuery) bool {
 	case query.Node != "" && t.Node != query.Node,
 		query.Guest != nil && (t.GuestID != query.Guest.ID || t.kind != query.Guest.Kind),
 		t.Started.Before(query.Since),
-		query.Errors && t.Status != hypervisor.TaskFailed:
+		query.Errors && t.Status != hypervisor.TaskFailed && t.Status != hypervisor.TaskUnknown:
 		return false
 	}
 	return true
@@ -206,7 +206,7 @@ func (c *Cluster) follow(taskID string, from int) (lines []string, status, messa
 	return lines, t.Status, t.message, t.changed, nil
 }
 
-// StopTask implements hypervisor.TaskStopper.
+// StopTask implements hypervisor.TaskStopper. A stopped shutdown of a container is killed before it can say how it ended.
 func (h *Host) StopTask(ctx context.Context, taskID string) error {
 	c, _, err := h.begin(ctx, "stoptask")
 	if err != nil {
@@ -218,6 +218,10 @@ func (h *Host) StopTask(ctx context.Context, taskID string) error {
 	if err != nil {
 		return err
 	}
-	t.end(hypervisor.TaskFailed, "stopped on request")
+	if t.Action == hypervisor.Shutdown && t.kind == hypervisor.Container {
+		t.end(hypervisor.TaskUnknown, "")
+	} else {
+		t.end(hypervisor.TaskFailed, "stopped on request")
+	}
 	return nil
 }

@@ -619,7 +619,7 @@ type TasksRequest struct {
 	Guest *GuestRef `protobuf:"bytes,4,opt,name=guest,proto3" json:"guest,omitempty"`
 	// Leaves out tasks that started before; absent for none.
 	Since *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=since,proto3" json:"since,omitempty"`
-	// Leaves only tasks that failed.
+	// Leaves only tasks that ended and did not end well: failed ones and those of unknown end.
 	Errors        bool `protobuf:"varint,6,opt,name=errors,proto3" json:"errors,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
