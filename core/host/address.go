@@ -19,12 +19,14 @@ const defaultPort = "8006"
 
 var errAddress = errors.New("must be a name or an IP address (IPv6 in brackets), with :port or without, or an https:// URL of these")
 
+var errLocal = errors.New("loopback, link-local, multicast and unspecified addresses and clouds' metadata services are not allowed for a host")
+
 // hostName is a DNS name of letters, digits, hyphens and dots (RFC 1123 section 2.1); underscores are met in the wild.
 var hostName = regexp.MustCompile(`^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*$`)
 
 // ParseAddress brings an address into the form in which hosts are stored: host:port in lower case, IPv6 in brackets and
-// in its shortest form, an international name in its ASCII form. Loopback, link-local, multicast and unspecified
-// addresses are refused, the first two unless allowLocal; a name is judged when it is dialled.
+// in its shortest form, an international name in its ASCII form. What hypervisor.CheckAddress refuses is refused; a name
+// is judged when it is dialled.
 func ParseAddress(address string, allowLocal bool) (string, error) {
 	text, err := withoutScheme(strings.TrimSpace(address))
 	if err != nil {
@@ -40,7 +42,7 @@ func ParseAddress(address string, allowLocal bool) (string, error) {
 		}
 		ip = ip.Unmap()
 		if err := hypervisor.CheckAddress(ip, allowLocal); err != nil {
-			return "", errors.New("loopback, link-local, multicast and unspecified addresses are not allowed for a host")
+			return "", errLocal
 		}
 		return net.JoinHostPort(ip.String(), port), nil
 	}
@@ -54,7 +56,7 @@ func ParseAddress(address string, allowLocal bool) (string, error) {
 	}
 	// "localhost" is loopback whatever a resolver says (RFC 6761 section 6.3).
 	if !allowLocal && (ascii == "localhost" || strings.HasSuffix(ascii, ".localhost")) {
-		return "", errors.New("loopback, link-local, multicast and unspecified addresses are not allowed for a host")
+		return "", errLocal
 	}
 	return net.JoinHostPort(ascii, port), nil
 }

@@ -3,6 +3,7 @@ package hypervisor
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"syscall"
 )
 
@@ -37,14 +38,34 @@ var embedding = []struct {
 	{netip.MustParsePrefix("2002::/16"), 2},        // 6to4, RFC 3056 section 2
 }
 
+// teredo addresses hold their client's IPv4 address with every bit turned over in the last four bytes, RFC 4380 section 4.
+var teredo = netip.MustParsePrefix("2001::/32")
+
 var (
 	thisNetwork = netip.MustParsePrefix("0.0.0.0/8") // RFC 1122 section 3.2.1.3; Linux takes 0.0.0.0 for the machine itself
 	broadcast   = netip.MustParseAddr("255.255.255.255")
 )
 
-// CheckAddress refuses multicast and unspecified addresses, and without allowLocal loopback and link-local ones (the
-// metadata services of clouds among these) with Forbidden. Private networks are allowed.
+// metadata are the addresses beyond the link-local ones at which a cloud answers its own machines, with their credentials
+// among other things.
+var metadata = []netip.Prefix{
+	netip.MustParsePrefix("fd00:ec2::/32"),          // Amazon: fd00:ec2::254, ::23 for pods, name and time services
+	netip.MustParsePrefix("fd20:ce::254/128"),       // Google
+	netip.MustParsePrefix("fd00:c1::a9fe:a9fe/128"), // Oracle
+	netip.MustParsePrefix("fd00:42::42/128"),        // Scaleway
+	netip.MustParsePrefix("fd00:a9fe:a9fe::1/128"),  // Akamai (Linode)
+	netip.MustParsePrefix("100.100.100.200/32"),     // Alibaba
+	netip.MustParsePrefix("168.63.129.16/32"),       // Azure's platform, beside the link-local one
+	netip.MustParsePrefix("192.0.0.192/32"),         // Oracle's first cloud
+}
+
+// CheckAddress refuses multicast and unspecified addresses, and without allowLocal loopback and link-local ones, those
+// with a zone, which only these have, and the metadata services of clouds, with Forbidden. An IPv6 address that stands for
+// an IPv4 one is judged as that too. Private networks are allowed.
 func CheckAddress(addr netip.Addr, allowLocal bool) error {
+	if addr.Zone() != "" && !allowLocal {
+		return refuse(addr, "a zoned")
+	}
 	addr = addr.Unmap().WithZone("")
 	switch {
 	case !addr.IsValid():
@@ -57,14 +78,34 @@ func CheckAddress(addr netip.Addr, allowLocal bool) error {
 		return refuse(addr, "a loopback")
 	case addr.IsLinkLocalUnicast() && !allowLocal:
 		return refuse(addr, "a link-local")
+	case isMetadata(addr) && !allowLocal:
+		return refuse(addr, "a cloud's metadata")
 	}
-	for _, e := range embedding {
-		if e.block.Contains(addr) && !addr.IsLoopback() {
-			bytes := addr.As16()
-			return CheckAddress(netip.AddrFrom4([4]byte(bytes[e.at:e.at+4])), allowLocal)
-		}
+	if inner, ok := embedded(addr); ok {
+		return CheckAddress(inner, allowLocal)
 	}
 	return nil
+}
+
+func isMetadata(addr netip.Addr) bool {
+	return slices.ContainsFunc(metadata, func(p netip.Prefix) bool { return p.Contains(addr) })
+}
+
+// embedded is the IPv4 address that an IPv6 address stands for.
+func embedded(addr netip.Addr) (netip.Addr, bool) {
+	if !addr.Is6() || addr.IsLoopback() {
+		return netip.Addr{}, false
+	}
+	bytes := addr.As16()
+	for _, e := range embedding {
+		if e.block.Contains(addr) {
+			return netip.AddrFrom4([4]byte(bytes[e.at : e.at+4])), true
+		}
+	}
+	if teredo.Contains(addr) {
+		return netip.AddrFrom4([4]byte{^bytes[12], ^bytes[13], ^bytes[14], ^bytes[15]}), true
+	}
+	return netip.Addr{}, false
 }
 
 func refuse(addr netip.Addr, what string) error {

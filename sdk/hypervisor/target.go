@@ -12,8 +12,8 @@ type Target struct {
 	// VerifyTLS applies without a Fingerprint: true checks the certificate against the system's authorities and the
 	// address's name; false takes any, which is right only for learning the fingerprint at enrolment.
 	VerifyTLS bool
-	// AllowLocal permits loopback and link-local addresses. Without it a driver must refuse to dial these, multicast and
-	// unspecified ones, judged by the address that is dialled and not by the name.
+	// AllowLocal permits loopback and link-local addresses and clouds' metadata services. Without it a driver must refuse to
+	// dial these, multicast and unspecified ones, judged by the address that is dialled and not by the name.
 	AllowLocal bool
 	// Credential is the one token of this call.
 	Credential Credential
