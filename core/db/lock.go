@@ -16,6 +16,7 @@ const (
 	LockJob     int32 = 2 // by job: held while a worker runs it
 	LockJobSlot int32 = 3 // by slot: the bound on jobs over all instances
 	LockKeys    int32 = 4 // rotation of the secrets' key
+	LockEnrol   int32 = 5 // which servers are enrolled
 	LockAudit   int32 = 7 // the end of the audit trail's chain
 )
 

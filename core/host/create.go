@@ -79,8 +79,9 @@ func plain(s string, most int) bool {
 }
 
 // Create verifies a host with its monitoring token and stores it, with the certificate that is to be pinned. Missing
-// privileges are told and do not refuse it. A name or address that another host has is conflict; an endpoint that fails
-// is hypervisor_error, a token that it does not take token_rejected, and then nothing is stored.
+// privileges are told and do not refuse it. A name or address that another host has is conflict, a server that another
+// host is enrolled for already_enrolled; an endpoint that fails is hypervisor_error, a token that it does not take
+// token_rejected, and then nothing is stored.
 func (s *Store) Create(ctx context.Context, in Enrolment) (Host, Verification, error) {
 	e, credential, err := s.parse(in)
 	called, nameErr := name(in.Name)
@@ -94,17 +95,32 @@ func (s *Store) Create(ctx context.Context, in Enrolment) (Host, Verification, e
 	if err := s.free(ctx, called, e.address, 0); err != nil {
 		return Host{}, Verification{}, err
 	}
-	v, err := s.verify(ctx, e.driver, s.targetOf(e, credential))
+	target := s.targetOf(e, credential)
+	v, err := s.verify(ctx, e.driver, target)
 	if err != nil {
 		return Host{}, Verification{}, rejected(err)
 	}
+	found, err := s.identify(ctx, e.driver, target, v)
+	if err != nil {
+		return Host{}, Verification{}, rejected(err)
+	}
+	now, err := s.renewed(ctx, found, 0)
+	if err != nil {
+		return Host{}, Verification{}, err
+	}
 	var id int64
 	err = s.db.Tx(ctx, func(tx *db.Tx) error {
+		if err := refuseDuplicate(ctx, tx, found, 0, now); err != nil {
+			return err
+		}
 		err := tx.Pgx.QueryRow(ctx, `INSERT INTO hosts (driver, name, address, tls_fingerprint, verify_tls, ssh_consent, ssh_enroll, version, entry_node)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, COALESCE($9, '')) RETURNING id`,
 			e.driver, called, e.address, e.pin(v.Fingerprint), e.verifyTLS, in.SSHConsent, in.SSHEnroll, v.Version, v.Node).Scan(&id)
 		if err != nil {
 			return taken(err)
+		}
+		if err := keepServer(ctx, tx, id, found); err != nil {
+			return err
 		}
 		if err := s.storeCredential(ctx, tx, id, credential, v); err != nil {
 			return err

@@ -23,7 +23,7 @@ type Change struct {
 }
 
 // Patch changes a host. Another address or certificate is checked with the monitoring token first, and nothing is changed
-// when that fails. A host that moves to another team leaves what others of its cluster can see to these. One that somebody
+// when that fails; a server that another host is enrolled for is already_enrolled. A host that moves to another team leaves what others of its cluster can see to these. One that somebody
 // else changed meanwhile is conflict.
 func (s *Store) Patch(ctx context.Context, id int64, in Change) (Host, error) {
 	if in == (Change{}) {
@@ -43,14 +43,14 @@ func (s *Store) Patch(ctx context.Context, id int64, in Change) (Host, error) {
 	if err := mayMove(ctx, now, next); err != nil {
 		return Host{}, err
 	}
-	var v *Verification
+	var seen *reverified
 	if in.Fingerprint != nil || next.Address != now.Address {
-		if v, err = s.reverify(ctx, id, &next); err != nil {
+		if seen, err = s.reverify(ctx, id, &next); err != nil {
 			return Host{}, err
 		}
 	}
 	audit.Describe(ctx, func(entry *audit.Entry) { entry.Details = map[string]any{"changed": changed(in)} })
-	err = s.db.Tx(ctx, func(tx *db.Tx) error { return s.writePatch(ctx, tx, now, next, v) })
+	err = s.db.Tx(ctx, func(tx *db.Tx) error { return s.writePatch(ctx, tx, now, next, seen) })
 	if err != nil {
 		return Host{}, err
 	}
@@ -121,8 +121,16 @@ func (s *Store) mayGive(ctx context.Context, team int64) error {
 	return nil
 }
 
+// reverified is what the check of a changed endpoint has found.
+type reverified struct {
+	Verification
+	server server
+	// now are the present certificates of other hosts, see renewed.
+	now map[int64]string
+}
+
 // reverify checks the endpoint that the host is to have. A certificate that nothing else decides on is pinned anew.
-func (s *Store) reverify(ctx context.Context, id int64, next *Host) (*Verification, error) {
+func (s *Store) reverify(ctx context.Context, id int64, next *Host) (*reverified, error) {
 	driver, target, err := s.target(ctx, id, hypervisor.Monitoring)
 	if err != nil {
 		return nil, err
@@ -135,13 +143,26 @@ func (s *Store) reverify(ctx context.Context, id int64, next *Host) (*Verificati
 	if err != nil {
 		return nil, rejected(err)
 	}
+	found, err := s.identify(ctx, driver, target, v)
+	if err != nil {
+		return nil, rejected(err)
+	}
+	others, err := s.renewed(ctx, found, id)
+	if err != nil {
+		return nil, err
+	}
 	if next.Fingerprint == nil && !next.VerifyTLS {
 		next.Fingerprint = orNil(v.Fingerprint)
 	}
-	return &v, nil
+	return &reverified{v, found, others}, nil
 }
 
-func (s *Store) writePatch(ctx context.Context, tx *db.Tx, now, next Host, v *Verification) error {
+func (s *Store) writePatch(ctx context.Context, tx *db.Tx, now, next Host, seen *reverified) error {
+	if seen != nil {
+		if err := refuseDuplicate(ctx, tx, seen.server, now.ID, seen.now); err != nil {
+			return err
+		}
+	}
 	if err := lock(ctx, tx, now.ID); err != nil {
 		return err
 	}
@@ -167,9 +188,12 @@ func (s *Store) writePatch(ctx context.Context, tx *db.Tx, now, next Host, v *Ve
 			return err
 		}
 	}
-	if v != nil {
-		if _, err := tx.Pgx.Exec(ctx, "UPDATE hosts SET version = $2, entry_node = COALESCE($3, entry_node) WHERE id = $1", now.ID, v.Version, v.Node); err != nil {
+	if seen != nil {
+		if _, err := tx.Pgx.Exec(ctx, "UPDATE hosts SET version = $2 WHERE id = $1", now.ID, seen.Version); err != nil {
 			return fmt.Errorf("storing the host's version: %w", err)
+		}
+		if err := keepServer(ctx, tx, now.ID, seen.server); err != nil {
+			return err
 		}
 	}
 	if err := pollNow(ctx, tx, now.ID); err != nil {

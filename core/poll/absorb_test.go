@@ -190,7 +190,7 @@ func TestClustersOfTwoTeamsThatOnlyShareANameStayTwo(t *testing.T) {
 	}
 }
 
-// aliased is a driver whose cluster answers at several addresses and says where its nodes are.
+// aliased is a driver whose cluster answers at several addresses, at each as another node, and says where its nodes are.
 type aliased struct {
 	hypervisor.Driver
 	address string
@@ -199,15 +199,25 @@ type aliased struct {
 func (d aliased) Hypervisor(string) hypervisor.Driver { return d }
 
 func (d aliased) Open(ctx context.Context, target hypervisor.Target) (hypervisor.Host, error) {
+	entry := "node1"
+	if target.Address == "pool2.mem:8006" {
+		entry = "node2"
+	}
 	target.Address = d.address
 	h, err := d.Driver.Open(ctx, target)
-	return addressed{h}, err
+	return addressed{h, entry}, err
 }
 
-type addressed struct{ hypervisor.Host }
+type addressed struct {
+	hypervisor.Host
+	entry string
+}
 
 func (h addressed) Inventory(ctx context.Context, q hypervisor.InventoryQuery, page func(hypervisor.Page) error) error {
 	return h.Host.Inventory(ctx, q, func(p hypervisor.Page) error {
+		if p.Cluster != nil {
+			p.Cluster.Entry = h.entry
+		}
 		for i := range p.Nodes {
 			p.Nodes[i].Address = "192.0.2." + strings.TrimLeft(p.Nodes[i].Name, "abcdefghijklmnopqrstuvwxyz")
 		}

@@ -97,6 +97,16 @@ func (v *inventory) node(n *hypervisor.Node) {
 	v.nodes = append(v.nodes, kept)
 }
 
+// entryAddress is the own address of the node that answered; empty when it was not told.
+func (v *inventory) entryAddress() string {
+	for i := range v.nodes {
+		if v.nodes[i].Name == v.cluster.Entry {
+			return v.nodes[i].Address
+		}
+	}
+	return ""
+}
+
 // guestColumns are the columns of the staging table in the order in which guest writes them.
 const guestColumns = "kind, vmid, node, name, status, template, lock, pool, tags, cpu, cpus, memory, memory_total, disk, disk_total, net_in, net_out, disk_read, disk_write, uptime"
 

@@ -32,8 +32,9 @@ func (p *Poller) write(ctx context.Context, g good) (int64, error) {
 			return err
 		}
 		if _, err := tx.Pgx.Exec(ctx, `UPDATE hosts SET status = 'online', error_reason = '', error = '', failures = 0, polled_at = clock_timestamp(), ok_at = clock_timestamp(),
-			next_poll_at = clock_timestamp() + $2, entry_node = CASE WHEN $3 = '' THEN entry_node ELSE $3 END, version = CASE WHEN $4 = '' THEN version ELSE $4 END WHERE id = $1`,
-			g.host, jitter(g.interval), g.inv.cluster.Entry, g.version); err != nil {
+			next_poll_at = clock_timestamp() + $2, entry_node = CASE WHEN $3 = '' THEN entry_node ELSE $3 END, version = CASE WHEN $4 = '' THEN version ELSE $4 END,
+			server_cluster = $5, server_address = COALESCE(NULLIF($6, ''), server_address) WHERE id = $1`,
+			g.host, jitter(g.interval), g.inv.cluster.Entry, g.version, g.inv.cluster.Name, g.inv.entryAddress()); err != nil {
 			return fmt.Errorf("recording the poll: %w", err)
 		}
 		if err := stage(ctx, tx.Pgx, g.inv); err != nil {

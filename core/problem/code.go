@@ -29,6 +29,7 @@ const (
 	CodeInvalidState        Code = "invalid_state"
 	CodeJobFinished         Code = "job_finished"
 	CodeAlreadyAdopted      Code = "already_adopted"
+	CodeAlreadyEnrolled     Code = "already_enrolled"
 	CodeSelfDeactivate      Code = "self_deactivate"
 	CodeSelfDelete          Code = "self_delete"
 	CodeLastOwner           Code = "last_owner"
@@ -79,6 +80,7 @@ var table = map[Code]kind{
 	CodeInvalidState:        {http.StatusConflict, "Not possible in the present state"},
 	CodeJobFinished:         {http.StatusConflict, "The job has ended"},
 	CodeAlreadyAdopted:      {http.StatusConflict, "Adopted already"},
+	CodeAlreadyEnrolled:     {http.StatusConflict, "Enrolled already"},
 	CodeSelfDeactivate:      {http.StatusConflict, "Nobody deactivates their own account"},
 	CodeSelfDelete:          {http.StatusConflict, "Nobody deletes their own account"},
 	CodeLastOwner:           {http.StatusConflict, "The instance needs an active owner"},

@@ -1,0 +1,202 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// server tells one server from another, whatever address it is reached at. No single fact does: machines that stand alone
+// are all called "pve" and often have the same private address at different sites, a wildcard certificate is shown by
+// many, and a name is kept when a machine is installed anew. So two endpoints are one server when they show the same
+// certificate and answer as the same node of the same cluster, and do not tell different addresses of that node. What is
+// not known, because a driver does not tell it or the token may not see it, makes no two endpoints one.
+type server struct {
+	driver      string
+	fingerprint string
+	node        string
+	cluster     string // empty for a machine alone
+	address     string // the node's own; empty when not told
+}
+
+// at reports whether other answers as the same node, by what can change with no new certificate.
+func (s server) at(other server) bool {
+	return s.node != "" && s.node == other.node && s.cluster == other.cluster && s.driver == other.driver &&
+		(s.address == "" || other.address == "" || s.address == other.address)
+}
+
+func (s server) same(other server) bool {
+	return s.at(other) && s.fingerprint != "" && s.fingerprint == other.fingerprint
+}
+
+// identify asks the endpoint that v was found at which node it is. A token that may not read the inventory leaves open
+// what it does not see; every other failure is an error, since the endpoint could be any server.
+func (s *Store) identify(ctx context.Context, driver string, target hypervisor.Target, v Verification) (server, error) {
+	ctx, cancel := s.timed(ctx)
+	defer cancel()
+	found := server{driver: driver, fingerprint: v.Fingerprint}
+	if v.Node != nil {
+		found.node = *v.Node
+	}
+	if target.Fingerprint == "" && !target.VerifyTLS {
+		target.Fingerprint = v.Fingerprint
+	}
+	host, err := s.open(ctx, driver, target)
+	if err != nil {
+		return server{}, err
+	}
+	defer func() { _ = host.Close() }()
+	err = host.Inventory(ctx, hypervisor.InventoryQuery{}, func(page hypervisor.Page) error {
+		if page.Cluster != nil {
+			found.cluster = clean(page.Cluster.Name)
+			if page.Cluster.Entry != "" {
+				found.node = clean(page.Cluster.Entry)
+			}
+		}
+		for _, n := range page.Nodes {
+			if found.node != "" && clean(n.Name) == found.node {
+				found.address = clean(n.Address)
+			}
+		}
+		return nil
+	})
+	switch hypervisor.KindOf(err) {
+	case hypervisor.Denied, hypervisor.Unsupported:
+		return found, nil
+	}
+	return found, err
+}
+
+// enrolled is a host as far as it takes to compare servers.
+type enrolled struct {
+	id, team int64
+	server
+	// sure is false when the server may show another certificate by now: nothing pins it, or it was refused.
+	sure bool
+}
+
+const selectEnrolled = `SELECT id, team_id, driver, COALESCE(tls_fingerprint, server_fingerprint, ''), entry_node, COALESCE(server_cluster, ''), COALESCE(server_address, ''),
+	tls_fingerprint IS NOT NULL AND error_reason <> 'tls_fingerprint' FROM hosts WHERE entry_node = $1 AND id <> $2 ORDER BY id`
+
+type querier interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+}
+
+// neighbours are the hosts other than the given one whose servers answer as the same node.
+func neighbours(ctx context.Context, q querier, found server, but int64) ([]enrolled, error) {
+	if found.node == "" {
+		return nil, nil
+	}
+	rows, err := q.Query(ctx, selectEnrolled, found.node, but)
+	if err != nil {
+		return nil, fmt.Errorf("looking for the same server: %w", err)
+	}
+	var near []enrolled
+	var e enrolled
+	_, err = pgx.ForEachRow(rows, []any{&e.id, &e.team, &e.driver, &e.fingerprint, &e.node, &e.cluster, &e.address, &e.sure}, func() error {
+		if e.at(found) {
+			near = append(near, e)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("looking for the same server: %w", err)
+	}
+	return near, nil
+}
+
+// maxRenewed bounds the hosts that are asked for their present certificate.
+const maxRenewed = 16
+
+// renewed asks hosts whose servers could be the found one but for an older certificate which one they show now: where
+// authorities decide, certificates change unnoticed. It answers by host; one that does not answer keeps its old one.
+func (s *Store) renewed(ctx context.Context, found server, but int64) (map[int64]string, error) {
+	near, err := neighbours(ctx, s.db.Pool, found, but)
+	if err != nil {
+		return nil, db.Problem(err)
+	}
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	now, asked := map[int64]string{}, 0
+	for _, e := range near {
+		if e.sure || e.same(found) || asked == maxRenewed {
+			continue
+		}
+		asked++
+		all.Go(func() {
+			if shown := s.shown(ctx, e.id); shown != "" {
+				mu.Lock()
+				defer mu.Unlock()
+				now[e.id] = shown
+			}
+		})
+	}
+	all.Wait()
+	return now, nil
+}
+
+// shown is the certificate that a stored host's server shows now, trusted or not; empty when it does not answer.
+func (s *Store) shown(ctx context.Context, id int64) string {
+	ctx, cancel := s.timed(ctx)
+	defer cancel()
+	driver, target, err := s.target(ctx, id, hypervisor.Monitoring)
+	if err != nil {
+		return ""
+	}
+	version, err := s.version(ctx, driver, target)
+	var e *hypervisor.Error
+	if errors.As(err, &e) && e.Kind == hypervisor.Untrusted {
+		return e.Fingerprint
+	}
+	return version.Fingerprint
+}
+
+// refuseDuplicate refuses a server that another host is enrolled for, as the problem already_enrolled. Until the
+// transaction ends nobody else can store one: of two that enrol the same server at once, the second waits here and then
+// finds the first. Only who looks after the other host is told which it is.
+func refuseDuplicate(ctx context.Context, tx *db.Tx, found server, but int64, now map[int64]string) error {
+	if _, err := tx.Pgx.Exec(ctx, "SELECT pg_advisory_xact_lock($1, 0)", db.LockEnrol); err != nil {
+		return fmt.Errorf("waiting for others that enrol: %w", err)
+	}
+	near, err := neighbours(ctx, tx.Pgx, found, but)
+	if err != nil {
+		return err
+	}
+	var refusal *problem.Error
+	for _, e := range near {
+		if shown, answered := now[e.id]; answered && !e.sure {
+			e.fingerprint = shown
+		}
+		if !e.same(found) {
+			continue
+		}
+		if refusal == nil {
+			refusal = problem.New(problem.CodeAlreadyEnrolled, "this server is enrolled already, under another address")
+		}
+		if caller := identity.FromContext(ctx); caller == nil || caller.On(e.team) >= identity.Admin {
+			return refusal.With("host_id", e.id)
+		}
+	}
+	if refusal != nil {
+		return refusal
+	}
+	return nil
+}
+
+// keepServer stores which server a host is.
+func keepServer(ctx context.Context, tx *db.Tx, id int64, found server) error {
+	_, err := tx.Pgx.Exec(ctx, `UPDATE hosts SET server_fingerprint = NULLIF($2, ''), server_cluster = $3, server_address = NULLIF($4, ''),
+		entry_node = COALESCE(NULLIF($5, ''), entry_node) WHERE id = $1`, id, found.fingerprint, found.cluster, found.address, found.node)
+	if err != nil {
+		return fmt.Errorf("storing which server it is: %w", err)
+	}
+	return nil
+}
