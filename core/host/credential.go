@@ -47,7 +47,7 @@ type Rotation struct {
 }
 
 // Rotate verifies a new token against the host and stores it in place of the capability's old one, or as its first. A
-// rejected token is token_rejected, and the old one stays.
+// rejected token is token_rejected, and the old one stays. A host whose endpoint was changed meanwhile is conflict.
 func (s *Store) Rotate(ctx context.Context, id int64, in Rotation) (Verification, error) {
 	if in.Capability == "" {
 		in.Capability = string(hypervisor.Monitoring)
@@ -75,7 +75,7 @@ func (s *Store) Rotate(ctx context.Context, id int64, in Rotation) (Verification
 		return Verification{}, rejected(err)
 	}
 	return v, s.db.Tx(ctx, func(tx *db.Tx) error {
-		if err := lock(ctx, tx, id); err != nil {
+		if err := unmoved(ctx, tx, id, e); err != nil {
 			return err
 		}
 		if err := s.storeCredential(ctx, tx, id, credential, v); err != nil {
@@ -88,6 +88,23 @@ func (s *Store) Rotate(ctx context.Context, id int64, in Rotation) (Verification
 		}
 		return audit.Write(ctx, tx)
 	})
+}
+
+// unmoved locks the host as lock does, and refuses one that is no longer where a token was checked.
+func unmoved(ctx context.Context, tx *db.Tx, id int64, e endpoint) error {
+	if err := lock(ctx, tx, id); err != nil {
+		return err
+	}
+	var there bool
+	err := tx.Pgx.QueryRow(ctx, "SELECT address = $2 AND COALESCE(tls_fingerprint, '') = $3 AND verify_tls = $4 FROM hosts WHERE id = $1",
+		id, e.address, e.fingerprint, e.verifyTLS).Scan(&there)
+	if err != nil {
+		return fmt.Errorf("looking where the host is: %w", err)
+	}
+	if !there {
+		return changedMeanwhile()
+	}
+	return nil
 }
 
 func rotationFault(in Rotation) error {

@@ -181,7 +181,7 @@ func (s *Store) writePatch(ctx context.Context, tx *db.Tx, now, next Host, seen 
 		return taken(err)
 	}
 	if tag.RowsAffected() == 0 {
-		return problem.New(problem.CodeConflict, "the host was changed at the same time; look at it and try again")
+		return changedMeanwhile()
 	}
 	if next.TeamID != now.TeamID {
 		if err := changeTeam(ctx, tx, now.ID, next.TeamID); err != nil {
@@ -200,6 +200,10 @@ func (s *Store) writePatch(ctx context.Context, tx *db.Tx, now, next Host, seen 
 		return err
 	}
 	return audit.Write(ctx, tx)
+}
+
+func changedMeanwhile() error {
+	return problem.New(problem.CodeConflict, "the host was changed at the same time; look at it and try again")
 }
 
 // keepTeam keeps a team that was there a moment ago from being deleted until the transaction ends.

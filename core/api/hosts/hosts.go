@@ -44,7 +44,9 @@ func Register(a *op.API, deps Deps) {
 		Description: "Verifies the endpoint with its monitoring token before anything is stored. A given `tls_fingerprint` is enforced from the first " +
 			"connection on; without one, `verify_tls` true checks the certificate against the system's authorities and the name, and false pins the " +
 			"certificate seen now. Missing privileges are told in `verification` and do not refuse the host. Failures are 502 `hypervisor_error` with " +
-			"`reason`, or `token_rejected`. The host belongs to the team `default` until it is moved. The first poll begins at once.",
+			"`reason`, or `token_rejected`. A server that is enrolled already, under another address, is 409 `already_enrolled`, with its `host_id` for who is " +
+			"admin of that host's team; members of one cluster are hosts of their own. The host belongs to the team `default` until it is moved. " +
+			"The first poll begins at once.",
 	})
 	op.Get(a, "/api/v1/hosts/capabilities", h.capabilities, op.Spec{
 		ID: "list_capabilities", Summary: "List what tokens are for", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
@@ -72,7 +74,7 @@ func Register(a *op.API, deps Deps) {
 		ID: "patch_host", Summary: "Change a host", Tag: tag, Calls: true, Role: identity.Admin, On: op.Host, Audit: op.Audit{Action: "host.update"},
 		Description: "Another address or certificate is verified first, and nothing changes when that fails. `tls_fingerprint` null unpins the certificate, " +
 			"or pins the one seen now where `verify_tls` is off. Another address needs the role owner unless it shows the certificate that is " +
-			"pinned: the stored tokens are sent there. Moving a host to another team needs the role admin there too.",
+			"pinned: the stored tokens are sent there. A server that is enrolled as another host is 409 `already_enrolled`, as at enrolling. Moving a host to another team needs the role admin there too.",
 	})
 	op.Delete(a, "/api/v1/hosts/:host_id", h.remove, op.Spec{
 		ID: "remove_host", Summary: "Forget a host", Tag: tag, Role: identity.Owner, On: op.Host, Status: http.StatusOK, Audit: op.Audit{Action: "host.remove"},

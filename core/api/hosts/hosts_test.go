@@ -38,7 +38,8 @@ type bench struct {
 	store   *host.Store
 }
 
-func newBench(t *testing.T) *bench {
+// newBench takes the driver as it is unless it is to be wrapped.
+func newBench(t *testing.T, wrap ...func(hypervisor.Driver) host.Drivers) *bench {
 	t.Helper()
 	b := &bench{t: t, db: dbtest.New(t), driver: memdriver.New()}
 	b.cluster = b.driver.Add("pool.mem:8006", memdriver.Spec{Nodes: 2, VMs: 3, Containers: 2})
@@ -46,7 +47,11 @@ func newBench(t *testing.T) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.store = host.New(host.Config{DB: b.db, Drivers: drivers{b.driver}, Keys: box})
+	installed := host.Drivers(drivers{b.driver})
+	for _, w := range wrap {
+		installed = w(b.driver)
+	}
+	b.store = host.New(host.Config{DB: b.db, Drivers: installed, Keys: box})
 	poller := poll.New(poll.Config{DB: b.db, Hosts: b.store})
 	t.Cleanup(poller.Close)
 	h := apitest.Resource(op.Config{Authenticator: apitest.Callers{}, Resolver: op.Things{DB: b.db}, Recorder: audit.Recorder{DB: b.db}}, func(a *op.API) { hosts.Register(a, hosts.Deps{Hosts: b.store, Poller: poller}) })
@@ -132,6 +137,42 @@ func TestEnrol(t *testing.T) {
 		if text := b.value(column); strings.Contains(text, "secret-of-") || strings.Contains(text, "canary") {
 			t.Errorf("a token's secret is readable: %s", text)
 		}
+	}
+}
+
+// alias is a driver whose cluster answers at a second address.
+type alias struct{ hypervisor.Driver }
+
+func (d alias) Hypervisor(string) hypervisor.Driver { return d }
+
+func (d alias) Open(ctx context.Context, target hypervisor.Target) (hypervisor.Host, error) {
+	if target.Address == "alias.mem:8006" {
+		target.Address = "pool.mem:8006"
+	}
+	return d.Driver.Open(ctx, target)
+}
+
+func TestOneServerTwice(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, func(d hypervisor.Driver) host.Drivers { return alias{d} })
+	b.driver.Add("other.mem:8006", memdriver.Spec{})
+	b.enrol()
+	b.Run(t,
+		apitest.Scenario{Name: "enrolled again", Method: "POST", URL: "/api/v1/hosts", As: apitest.Admin, Body: b.body("again", "alias.mem", `"verify_tls":false`), Status: 409,
+			Error: "already_enrolled", Contains: []string{`"host_id":1`}},
+		apitest.Scenario{Name: "another server", Method: "POST", URL: "/api/v1/hosts", As: apitest.Admin, Body: b.body("other", "other.mem", `"verify_tls":false`), Status: 201},
+		apitest.Scenario{Name: "another host is sent there", Method: "PATCH", URL: "/api/v1/hosts/2", As: apitest.Owner, Body: `{"address":"alias.mem","tls_fingerprint":null}`, Status: 409,
+			Error: "already_enrolled", Contains: []string{`"host_id":1`}},
+		apitest.Scenario{Name: "the other host is another team's", Method: "PATCH", URL: "/api/v1/hosts/2", As: apitest.Owner, Body: `{"team_id":2}`, Status: 200},
+		apitest.Scenario{Name: "whose owner is not told more", Method: "PATCH", URL: "/api/v1/hosts/2", As: apitest.In(2, identity.Owner),
+			Body: `{"address":"alias.mem","tls_fingerprint":null}`, Status: 409, Error: "already_enrolled", Lacks: []string{"host_id", "lab", "pool"}},
+		apitest.Scenario{Name: "the host itself moves", Method: "PATCH", URL: "/api/v1/hosts/1", As: apitest.Admin, Body: `{"address":"alias.mem"}`, Status: 200},
+	)
+	if n := b.value("SELECT count(*) FROM audit WHERE result = 'refused' AND error = 'already_enrolled'"); n != "3" {
+		t.Errorf("%s rows of the trail tell of a refusal, want 3", n)
+	}
+	if text := b.value("SELECT string_agg(to_jsonb(a)::text, '') FROM audit a WHERE error = 'already_enrolled' AND action = 'host.update'"); strings.Contains(text, "lab") {
+		t.Errorf("the trail hints at the other host: %s", text)
 	}
 }
 
