@@ -15,7 +15,7 @@ type App struct {
 	Name             string     `json:"name" example:"wiki"`
 	Slug             *string    `json:"slug" doc:"Entry of the catalog that it was installed from"`
 	VMID             int64      `json:"vmid" example:"105" doc:"The container's id at the hypervisor"`
-	Status           string     `json:"status" enum:"running,stopped,paused,suspended,unknown,pending" doc:"unknown while no host of its cluster answers or its container is not there; pending while a job works on it"`
+	Status           string     `json:"status" enum:"running,stopped,paused,suspended,unknown,pending" doc:"unknown while no host of its cluster answers, or answers without its container, and while that is not there; pending while a job works on it"`
 	JobID            *int64     `json:"job_id" doc:"The unfinished job that works on it"`
 	Present          bool       `json:"present" doc:"Whether the hypervisor has its container"`
 	HostID           *int64     `json:"host_id" example:"1"`
@@ -38,7 +38,7 @@ type App struct {
 	WebPath          *string    `json:"web_path" example:"/admin"`
 	WebProtocol      *string    `json:"web_protocol" enum:"http,https"`
 	IsSelf           bool       `json:"is_self" doc:"The service itself runs in it"`
-	SeenAt           *time.Time `json:"seen_at"`
+	SeenAt           *time.Time `json:"seen_at" doc:"When the hypervisor last told of its container"`
 	AdoptedAt        time.Time  `json:"adopted_at"`
 
 	clusterID *int64

@@ -16,7 +16,7 @@ import (
 const selectApps = `SELECT a.id, a.name, a.slug, a.vmid,
 	CASE WHEN j.id IS NOT NULL THEN 'pending' ELSE coalesce(g.status, 'unknown') END, j.id, g.id IS NOT NULL,
 	h.id, h.name, c.name, g.node, g.name, coalesce(g.lock, ''), coalesce(g.tags, '{}'), g.cpu, g.cpus, g.memory,
-	g.memory_total, g.disk, g.disk_total, g.net_in, g.net_out, g.uptime, a.web_port, a.web_path, a.web_protocol, CASE WHEN g.id IS NOT NULL THEN COALESCE(c.seen_at, g.changed_at) END,
+	g.memory_total, g.disk, g.disk_total, g.net_in, g.net_out, g.uptime, a.web_port, a.web_path, a.web_protocol, CASE WHEN g.id IS NOT NULL THEN ` + guest.SeenAt + ` END,
 	a.adopted_at, a.cluster_id, g.id
 	FROM apps a
 	LEFT JOIN guests g ON g.cluster_id = a.cluster_id AND g.vmid = a.vmid AND g.kind = 'container'
@@ -108,7 +108,7 @@ func (s *Store) markSelf(ctx context.Context, all []App) error {
 	return nil
 }
 
-// Discovered lists the containers that may be seen and are no apps yet. A container of a cluster that several hosts
+// Discovered lists the containers that may be seen and are no apps yet, templates among them. A container of a cluster that several hosts
 // front is listed once, with the host registered at its node.
 func (s *Store) Discovered(ctx context.Context, visible identity.Visible) ([]guest.Guest, error) {
 	return s.Guests.List(ctx, guest.Filter{Kind: guest.Container, Unadopted: true}, visible)

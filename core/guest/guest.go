@@ -23,13 +23,13 @@ type Guest struct {
 	Kind             string    `json:"kind" enum:"vm,container"`
 	Name             string    `json:"name" example:"web-1"`
 	VMID             int64     `json:"vmid" example:"101" doc:"Id at the hypervisor"`
-	Status           string    `json:"status" enum:"running,stopped,paused,suspended,unknown,pending" doc:"unknown while no host of its cluster answers; pending while a job works on it"`
+	Status           string    `json:"status" enum:"running,stopped,paused,suspended,unknown,pending" doc:"unknown while no host of its cluster answers, or answers without it; pending while a job works on it"`
 	JobID            *int64    `json:"job_id" doc:"The unfinished job that works on it"`
 	HostID           int64     `json:"host_id" example:"1"`
 	Host             string    `json:"host" example:"lab" doc:"Name of the host"`
 	Cluster          string    `json:"cluster" example:"prod" doc:"Name of the cluster; empty for a machine alone"`
 	Node             string    `json:"node" example:"pve1"`
-	Template         bool      `json:"template"`
+	Template         bool      `json:"template" doc:"A template: it cannot be started, and a container that is one cannot be adopted"`
 	Lock             string    `json:"lock" doc:"What locks it at the hypervisor; empty when nothing does" example:"backup"`
 	Pool             string    `json:"pool"`
 	Tags             []string  `json:"tags"`
@@ -37,7 +37,7 @@ type Guest struct {
 	CPUs             *float64  `json:"cpus" example:"2"`
 	MemoryBytes      *int64    `json:"memory_bytes"`
 	MemoryTotalBytes *int64    `json:"memory_total_bytes"`
-	DiskBytes        *int64    `json:"disk_bytes"`
+	DiskBytes        *int64    `json:"disk_bytes" doc:"As the hypervisor says; of a VM Proxmox VE always says 0, since it does not look into its disks"`
 	DiskTotalBytes   *int64    `json:"disk_total_bytes"`
 	NetInBytes       *int64    `json:"net_in_bytes" doc:"Since its start"`
 	NetOutBytes      *int64    `json:"net_out_bytes" doc:"Since its start"`
@@ -45,7 +45,7 @@ type Guest struct {
 	DiskWriteBytes   *int64    `json:"disk_write_bytes" doc:"Since its start"`
 	UptimeS          *int64    `json:"uptime_s"`
 	IsSelf           bool      `json:"is_self" doc:"The service itself runs in it"`
-	SeenAt           time.Time `json:"seen_at" doc:"When its cluster last answered with it"`
+	SeenAt           time.Time `json:"seen_at" doc:"When the hypervisor last told of it. A poll that failed or did not find it does not move this"`
 	clusterID        int64
 }
 

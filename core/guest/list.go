@@ -17,7 +17,11 @@ import (
 // columns of a Guest in the order of scan. pending decides the status: see join.
 const columns = `g.id, g.kind, g.name, g.vmid, CASE WHEN j.id IS NULL THEN g.status ELSE 'pending' END, j.id,
 	g.host_id, h.name, c.name, g.cluster_id, g.node, g.template, g.lock, g.pool, g.tags, g.cpu, g.cpus,
-	g.memory, g.memory_total, g.disk, g.disk_total, g.net_in, g.net_out, g.disk_read, g.disk_write, g.uptime, COALESCE(c.seen_at, g.changed_at)`
+	g.memory, g.memory_total, g.disk, g.disk_total, g.net_in, g.net_out, g.disk_read, g.disk_write, g.uptime, ` + SeenAt + `
+
+// SeenAt is, in SQL, when the hypervisor last told of the guest g of the cluster c: the cluster's last good poll, unless
+// that left the guest out, or a job that has read the guest since.
+const SeenAt = "GREATEST(g.read_at, COALESCE(g.listed_at, c.seen_at, g.changed_at))"
 
 // join is the tables of columns. The unfinished jobs are few and come from their partial index once.
 const join = `guests g
@@ -38,7 +42,7 @@ type Filter struct {
 	Status string
 	// Query is looked for in name, node, tags and the hypervisor's id, in any case.
 	Query string
-	// Unadopted leaves only containers that are no apps and no templates.
+	// Unadopted leaves only containers that are no apps.
 	Unadopted bool
 }
 
@@ -60,7 +64,7 @@ func (s *Store) List(ctx context.Context, f Filter, visible identity.Visible) ([
 		pattern := "%" + likeEscape.Replace(f.Query) + "%"
 		where.add(true, "(g.name ILIKE ? OR g.node ILIKE ? OR g.vmid::text LIKE ? OR array_to_string(g.tags, ' ') ILIKE ?)", pattern, pattern, pattern, pattern)
 	}
-	where.add(f.Unadopted, `g.kind = 'container' AND NOT g.template
+	where.add(f.Unadopted, `g.kind = 'container'
 		AND NOT EXISTS (SELECT FROM apps a WHERE a.cluster_id = g.cluster_id AND a.vmid = g.vmid)`)
 	rows, err := s.DB.Pool.Query(ctx, "SELECT "+columns+" FROM "+join+where.clause()+" ORDER BY g.cluster_id, g.vmid, g.kind", where.args...)
 	if err != nil {

@@ -85,7 +85,7 @@ type Host struct {
 	TeamID      int64        `json:"team_id" example:"1"`
 	Driver      string       `json:"driver" example:"pve"`
 	Status      string       `json:"status" enum:"pending,online,unreachable" example:"online" doc:"pending until the first poll"`
-	Reason      *string      `json:"reason" doc:"Why the last poll failed: unreachable, tls_fingerprint, auth, permission, protocol, refused, timeout or plugin; null after a good one"`
+	Reason      *string      `json:"reason" doc:"Why the last poll failed: unreachable, tls_fingerprint, auth, permission, protocol, refused, timeout or plugin. A host that is online has permission while its monitoring token lacks privileges, which missing names: what the token does not see is unknown. Null when all is well"`
 	Error       *string      `json:"error" doc:"The same as a sentence"`
 	Version     *string      `json:"version" example:"9.2.11" doc:"Release of the hypervisor"`
 	Cluster     *Cluster     `json:"cluster" doc:"Null until the first poll"`

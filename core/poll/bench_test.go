@@ -23,6 +23,9 @@ func (l *load) Open(context.Context, int64, hypervisor.Capability) (hypervisor.H
 	return l, nil
 }
 func (l *load) Close() error { return nil }
+func (l *load) Permissions(context.Context) (hypervisor.Permissions, error) {
+	return hypervisor.Permissions{}, nil
+}
 func (l *load) Inventory(_ context.Context, _ hypervisor.InventoryQuery, page func(hypervisor.Page) error) error {
 	for _, p := range l.pages {
 		if err := page(p); err != nil {

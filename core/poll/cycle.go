@@ -3,9 +3,9 @@ package poll
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
-	"github.com/hostler/hostler/core/host"
 	"github.com/hostler/hostler/core/plugin"
 	"github.com/hostler/hostler/core/problem"
 	"github.com/hostler/hostler/sdk/hypervisor"
@@ -31,8 +31,8 @@ func (p *Poller) cycle(ctx context.Context, u unit) error {
 		}
 		return nil
 	}
-	for _, m := range candidates {
-		cluster, hostErr, err := p.ask(ctx, m)
+	for i, m := range candidates {
+		cluster, hostErr, err := p.ask(ctx, m, slices.ContainsFunc(candidates[i+1:], member.whole))
 		switch {
 		case errors.Is(err, errGone):
 			continue
@@ -58,21 +58,29 @@ func (p *Poller) unanswered(ctx context.Context, cluster int64) error {
 	return p.silence(ctx, cluster)
 }
 
-// ask polls one host. The first error is the host's and recorded, the second one is ours.
-func (p *Poller) ask(ctx context.Context, m member) (cluster int64, hostErr, err error) {
+// errLimited means that a host's token does not see everything and that another host of its cluster may: what it told
+// was not written.
+var errLimited = errors.New("another host of the cluster sees more")
+
+// ask polls one host. others says that hosts which see everything can answer in its place. The first error is the host's
+// and recorded, the second one is ours.
+func (p *Poller) ask(ctx context.Context, m member, others bool) (cluster int64, hostErr, err error) {
 	began := time.Now()
 	interval := p.every(ctx)
 	inv := p.spare.Get().(*inventory)
 	defer p.spare.Put(inv)
 	g, hostErr := p.fetch(ctx, m, inv, interval)
 	if hostErr == nil {
-		cluster, err = p.store(ctx, g)
+		cluster, hostErr, err = p.record(ctx, &g, others)
+	}
+	if hostErr == nil || errors.Is(hostErr, errLimited) {
 		p.count.done(time.Since(began), err == nil)
 		if inv.dropped > 0 {
 			p.log.Warn("a gap in the samples was too long to be filled", "host", m.id, "dropped", inv.dropped)
 		}
-		return cluster, nil, err
+		return cluster, hostErr, err
 	}
+	hostErr = p.suspect(ctx, m, hostErr)
 	// The service is stopping: that says nothing of the host.
 	if ctx.Err() != nil {
 		return 0, hostErr, ctx.Err()
@@ -82,6 +90,28 @@ func (p *Poller) ask(ctx context.Context, m member) (cluster int64, hostErr, err
 		return 0, hostErr, hostErr
 	}
 	return 0, hostErr, p.note(ctx, m, hostErr, interval)
+}
+
+// record writes what was found. When rows are missing in it, or are back, the host is asked for the reason first.
+func (p *Poller) record(ctx context.Context, g *good, others bool) (cluster int64, hostErr, err error) {
+	if others && g.limited() {
+		return 0, errLimited, p.limit(ctx, g)
+	}
+	cluster, err = p.store(ctx, *g)
+	var doubt *doubtError
+	if errors.As(err, &doubt) {
+		if hostErr := p.verify(ctx, g, doubt.guests); hostErr != nil {
+			return 0, hostErr, nil
+		}
+		if others && g.limited() {
+			return 0, errLimited, p.limit(ctx, g)
+		}
+		cluster, err = p.store(ctx, *g)
+	}
+	if err == nil {
+		p.tell(g)
+	}
+	return cluster, nil, err
 }
 
 // ours reports whether an error says nothing of the host: the database is away, or the plugin is being started again
@@ -109,21 +139,12 @@ func (p *Poller) store(ctx context.Context, g good) (int64, error) {
 	return p.write(ctx, g)
 }
 
-// note records a host's failure.
-func (p *Poller) note(ctx context.Context, m member, hostErr error, interval time.Duration) error {
-	reason, sentence := host.Reason(hostErr)
-	if m.failures == 0 {
-		p.log.Warn("a host does not answer", "host", m.id, "reason", reason, "error", hostErr)
-	}
-	return p.fail(ctx, m.id, reason, sentence, interval)
-}
-
 // fetch takes the host's inventory under the time limit.
 func (p *Poller) fetch(ctx context.Context, m member, inv *inventory, interval time.Duration) (good, error) {
 	ctx, cancel := context.WithTimeout(ctx, p.timeout)
 	defer cancel()
 	now := time.Now()
-	g := good{host: m.id, inv: inv, interval: interval}
+	g := good{member: m, inv: inv, interval: interval}
 	query := hypervisor.InventoryQuery{}
 	var since time.Time
 	if m.since != nil {
@@ -155,26 +176,24 @@ func (p *Poller) fetch(ctx context.Context, m member, inv *inventory, interval t
 	if err := inv.check(); err != nil {
 		return g, err
 	}
-	return g, doubt(ctx, at, m, inv)
-}
-
-// doubt looks twice when most of the guests have gone at once: a token that lost its right to see them is shown a short
-// list and no error. What such a list leaves out is kept.
-func doubt(ctx context.Context, at hypervisor.Host, m member, inv *inventory) error {
-	if inv.cluster.Partial || inv.guests.n*2 >= m.guests {
-		return nil
+	if m.rightsDue(now, interval) || inv.cluster.Partial != m.partial {
+		err = g.askRights(ctx, at)
 	}
-	p, err := at.Permissions(ctx)
-	if err == nil && len(p.Missing) > 0 {
-		inv.cluster.Partial = true
-	}
-	return err
+	return g, err
 }
 
 // probe tries a failed host of a cluster that others answer for.
 func (p *Poller) probe(ctx context.Context, m member) error {
 	interval := p.every(ctx)
-	version, hostErr := p.version(ctx, m.id)
+	g := good{member: m, interval: interval}
+	hostErr := p.within(ctx, m.id, func(ctx context.Context, at hypervisor.Host) error {
+		version, err := at.Version(ctx)
+		if err != nil {
+			return err
+		}
+		g.version = clean(version.Version, maxWord)
+		return g.askRights(ctx, at)
+	})
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -182,18 +201,17 @@ func (p *Poller) probe(ctx context.Context, m member) error {
 		return p.note(ctx, m, hostErr, interval)
 	}
 	p.log.Info("a host answers again", "host", m.id)
-	_, err := p.db.Pool.Exec(ctx, `UPDATE hosts SET status = 'online', error_reason = '', error = '', failures = 0, ok_at = now(), version = $2 WHERE id = $1`,
-		m.id, clean(version.Version, maxWord))
-	return err
+	return p.recovered(ctx, &g)
 }
 
-func (p *Poller) version(ctx context.Context, id int64) (hypervisor.Version, error) {
+// within opens a host with the monitoring token for questions under the time limit.
+func (p *Poller) within(ctx context.Context, id int64, questions func(context.Context, hypervisor.Host) error) error {
 	ctx, cancel := context.WithTimeout(ctx, p.timeout)
 	defer cancel()
 	at, err := p.hosts.Open(ctx, id, hypervisor.Monitoring)
 	if err != nil {
-		return hypervisor.Version{}, err
+		return err
 	}
 	defer func() { _ = at.Close() }()
-	return at.Version(ctx)
+	return questions(ctx, at)
 }

@@ -3,6 +3,7 @@ package poll_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -26,11 +27,19 @@ type fleet struct {
 	asked   map[int64]int
 	probed  map[int64]int
 	queries []hypervisor.InventoryQuery
-	missing []string
+	// missing is what every token lacks and lacks what one host's does; a token that lacks something may ask for no single guest. hidden are
+	// guests that no token may ask for, and there those that are there though no list has them.
+	missing       []string
+	lacks         map[int64][]string
+	hidden, there map[int64]bool
+	// rightsErr is what the question for rights fails with; rights and checks count questions for rights and for single guests.
+	rightsErr      error
+	rights, checks int
 }
 
 func newFleet(t *testing.T) *fleet {
-	return &fleet{t: t, db: dbtest.New(t), answers: map[int64]func(context.Context, hypervisor.InventoryQuery, func(hypervisor.Page) error) error{}, asked: map[int64]int{}, probed: map[int64]int{}}
+	return &fleet{t: t, db: dbtest.New(t), answers: map[int64]func(context.Context, hypervisor.InventoryQuery, func(hypervisor.Page) error) error{}, asked: map[int64]int{}, probed: map[int64]int{},
+		lacks: map[int64][]string{}, hidden: map[int64]bool{}, there: map[int64]bool{}}
 }
 
 // host adds a row of hosts that answers with what report gives at the time.
@@ -45,6 +54,7 @@ func (f *fleet) host(report func() hypervisor.Page) int64 {
 	if err != nil {
 		f.t.Fatal(err)
 	}
+	f.exec("INSERT INTO host_credentials (host_id, capability, token_id, secret, verified_at) VALUES ($1, 'monitoring', 'a', '', now())", id)
 	f.answer(id, func(_ context.Context, _ hypervisor.InventoryQuery, page func(hypervisor.Page) error) error {
 		return page(report())
 	})
@@ -93,10 +103,30 @@ func (h *fakeHost) Version(ctx context.Context) (hypervisor.Version, error) {
 	return hypervisor.Version{Version: "9.2.11"}, err
 }
 
+func (h *fakeHost) missing() []string {
+	return append(slices.Clone(h.fleet.missing), h.fleet.lacks[h.id]...)
+}
+
 func (h *fakeHost) Permissions(context.Context) (hypervisor.Permissions, error) {
 	h.fleet.mu.Lock()
 	defer h.fleet.mu.Unlock()
-	return hypervisor.Permissions{Missing: h.fleet.missing}, nil
+	h.fleet.rights++
+	return hypervisor.Permissions{Missing: h.missing()}, h.fleet.rightsErr
+}
+
+func (h *fakeHost) Guest(_ context.Context, ref hypervisor.GuestRef) (hypervisor.Guest, error) {
+	h.fleet.mu.Lock()
+	defer h.fleet.mu.Unlock()
+	h.fleet.checks++
+	switch {
+	case len(h.missing()) > 0 || h.fleet.hidden[ref.ID]:
+		err := hypervisor.Errorf(hypervisor.Denied, "it is not allowed")
+		err.Missing = []string{"VM.Audit"}
+		return hypervisor.Guest{}, err
+	case h.fleet.there[ref.ID]:
+		return hypervisor.Guest{GuestRef: ref, Status: hypervisor.GuestRunning}, nil
+	}
+	return hypervisor.Guest{}, hypervisor.Errorf(hypervisor.NotFound, "there is no such guest")
 }
 
 func (h *fakeHost) Inventory(ctx context.Context, q hypervisor.InventoryQuery, page func(hypervisor.Page) error) error {

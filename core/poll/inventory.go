@@ -80,6 +80,9 @@ func (v *inventory) check() error {
 	return nil
 }
 
+// unnamed reports whether the answer does not say which cluster it is of.
+func (v *inventory) unnamed() bool { return v.cluster.Partial && v.cluster.Name == "" }
+
 func (v *inventory) node(n *hypervisor.Node) {
 	name := clean(n.Name, maxName)
 	if name == "" || v.seenNodes[name] {

@@ -82,7 +82,7 @@ func belongs(ctx context.Context, tx pgx.Tx, id int64, at place, v *inventory) (
 	switch {
 	case at.cluster == nil:
 		return false, nil
-	case !at.others:
+	case !at.others, v.unnamed():
 		return true, nil
 	case at.name != v.cluster.Name:
 		return false, nil

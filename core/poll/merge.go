@@ -24,8 +24,6 @@ ON CONFLICT (cluster_id, name) DO UPDATE SET host_id = excluded.host_id, status 
 	level = excluded.level, cpu = excluded.cpu, cpus = excluded.cpus, memory = excluded.memory, memory_total = excluded.memory_total,
 	disk = excluded.disk, disk_total = excluded.disk_total, uptime = excluded.uptime, seen_at = excluded.seen_at`
 
-	dropNodes = `DELETE FROM nodes WHERE cluster_id = $1 AND name <> ALL ($2::text[])`
-
 	// Figures of running guests differ in every poll; all other guests are left as they are unless something changed. What
 	// a job has just read itself is newer than the list, which the hypervisor makes anew about every ten seconds.
 	updateGuests = `UPDATE guests g SET host_id = p.host_id, node = p.node, name = CASE WHEN p.name = '' THEN g.name ELSE p.name END, status = p.status,
@@ -51,18 +49,9 @@ FROM poll_guests p LEFT JOIN nodes n ON n.cluster_id = $1 AND n.name = p.node
 WHERE NOT EXISTS (SELECT FROM guests g WHERE g.cluster_id = $1 AND g.vmid = p.vmid AND g.kind = p.kind)
 ORDER BY p.vmid, p.kind`
 
-	// A guest that is not listed is gone, unless its node is away and so cannot tell.
-	dropGuests = `DELETE FROM guests g WHERE g.cluster_id = $1
-	AND NOT EXISTS (SELECT FROM poll_guests p WHERE p.vmid = g.vmid AND p.kind = g.kind)
-	AND NOT EXISTS (SELECT FROM nodes n WHERE n.cluster_id = $1 AND n.name = g.node AND n.status <> 'online')`
-
 	doubtGuests = `UPDATE guests g SET status = 'unknown', cpu = NULL, cpus = NULL, memory = NULL, memory_total = NULL, disk = NULL, disk_total = NULL,
 	net_in = NULL, net_out = NULL, disk_read = NULL, disk_write = NULL, uptime = NULL, changed_at = now()
 WHERE g.cluster_id = $1 AND g.status <> 'unknown'`
-
-	// Only those of nodes that are away: what a shortened list leaves out keeps its last state.
-	doubtUnlisted = doubtGuests + ` AND NOT EXISTS (SELECT FROM poll_guests p WHERE p.vmid = g.vmid AND p.kind = g.kind)
-	AND EXISTS (SELECT FROM nodes n WHERE n.cluster_id = $1 AND n.name = g.node AND n.status <> 'online')`
 
 	mergeStorages = `INSERT INTO storages (cluster_id, host_id, node, name, type, shared, status, content, used, total, seen_at)
 SELECT $1, COALESCE(n.host_id, (SELECT min(h.id) FROM hosts h WHERE h.cluster_id = $1)), p.node, p.name, p.type, p.shared, p.status, p.content, p.used, p.total, now()
@@ -70,30 +59,34 @@ FROM poll_storages p LEFT JOIN nodes n ON n.cluster_id = $1 AND n.name = p.node
 ON CONFLICT (cluster_id, node, name) DO UPDATE SET host_id = excluded.host_id, type = excluded.type, shared = excluded.shared,
 	status = excluded.status, content = excluded.content, used = excluded.used, total = excluded.total, seen_at = excluded.seen_at`
 
-	dropStorages = `DELETE FROM storages s WHERE s.cluster_id = $1 AND NOT EXISTS (SELECT FROM poll_storages p WHERE p.node = s.node AND p.name = s.name)`
-
 	// An app stands at the host that its container stands at.
 	moveApps = `UPDATE apps a SET host_id = g.host_id FROM guests g
 WHERE a.cluster_id = $1 AND g.cluster_id = $1 AND g.kind = 'container' AND g.vmid = a.vmid AND a.host_id IS DISTINCT FROM g.host_id`
 )
 
-// merge brings the tables of the cluster to what was staged.
-func merge(ctx context.Context, tx pgx.Tx, cluster int64, v *inventory) error {
-	names, err := mergeNodeRows(ctx, tx, cluster, v.nodes)
+// merge brings the tables of the cluster to what was staged. The error is a doubtError when rows are missing in it that
+// nobody has asked for yet.
+func (g *good) merge(ctx context.Context, tx pgx.Tx, cluster int64) error {
+	nodes, err := mergeNodeRows(ctx, tx, cluster, g.inv.nodes)
 	if err != nil {
 		return err
 	}
-	steps := []struct{ what, statement string }{
-		{"updating guests", updateGuests}, {"adding guests", insertGuests}, {"marking guests of nodes that are away", doubtUnlisted},
-		{"writing storages", mergeStorages}, {"moving apps", moveApps},
+	omissions, err := omitted(ctx, tx, cluster, nodes)
+	if err != nil {
+		return err
 	}
-	if !v.cluster.Partial {
-		if _, err := tx.Exec(ctx, dropNodes, cluster, names); err != nil {
-			return fmt.Errorf("removing nodes: %w", err)
+	if err := g.doubt(ctx, tx, cluster, omissions); err != nil {
+		return err
+	}
+	for _, s := range []struct{ what, statement string }{{"updating guests", updateGuests}, {"adding guests", insertGuests}} {
+		if _, err := tx.Exec(ctx, s.statement, cluster); err != nil {
+			return fmt.Errorf("%s: %w", s.what, err)
 		}
-		steps = append(steps, struct{ what, statement string }{"removing guests", dropGuests}, struct{ what, statement string }{"removing storages", dropStorages})
 	}
-	for _, s := range steps {
+	if err := g.settle(ctx, tx, cluster, nodes, omissions); err != nil {
+		return err
+	}
+	for _, s := range []struct{ what, statement string }{{"writing storages", mergeStorages}, {"moving apps", moveApps}} {
 		if _, err := tx.Exec(ctx, s.statement, cluster); err != nil {
 			return fmt.Errorf("%s: %w", s.what, err)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/plugin"
@@ -12,7 +13,8 @@ import (
 
 // Sync polls one host now, through that very host, and returns when what it found is written. It waits for a poll of
 // the same cluster that is under way. A host's failure is the problem hypervisor_error, token_rejected or timeout, and
-// is recorded as the loop would; success ends the pauses after failures.
+// is recorded as the loop would; success ends the pauses after failures. A host whose token does not see everything
+// leaves the writing to others of its cluster that do.
 func (p *Poller) Sync(ctx context.Context, hostID int64) error {
 	_, u, err := p.memberOf(ctx, hostID)
 	if err != nil {
@@ -29,10 +31,17 @@ func (p *Poller) Sync(ctx context.Context, hostID int64) error {
 	if err != nil {
 		return err
 	}
-	cluster, hostErr, err := p.ask(ctx, m)
+	others, err := p.others(ctx, m)
+	if err != nil {
+		return err
+	}
+	cluster, hostErr, err := p.ask(ctx, m, others)
 	switch {
 	case errors.Is(err, errGone):
 		return problem.New(problem.CodeNotFound, "there is no such host")
+	case err == nil && errors.Is(hostErr, errLimited):
+		defer p.Wake()
+		return p.dueNow(ctx, u.cluster)
 	case hostErr != nil:
 		return errors.Join(plugin.Problem(hostErr), p.afterFailure(ctx, u))
 	case err != nil:
@@ -42,6 +51,15 @@ func (p *Poller) Sync(ctx context.Context, hostID int64) error {
 		return p.dueNow(ctx, u.cluster)
 	}
 	return nil
+}
+
+// others reports whether other hosts of the cluster can speak for it.
+func (p *Poller) others(ctx context.Context, m member) (bool, error) {
+	if m.cluster == nil {
+		return false, nil
+	}
+	all, err := p.members(ctx, "WHERE c.id = $1", *m.cluster)
+	return slices.ContainsFunc(all, func(o member) bool { return o.id != m.id && o.whole() }), err
 }
 
 // afterFailure lets the cluster's other hosts take over, or marks the cluster when there are none.

@@ -7,7 +7,10 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/hostler/hostler/core/alert"
 	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/plugin"
+	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
 // unit is what one cycle is about: a cluster, a host that belongs to none yet, or (probe) a failed host of a cluster
@@ -77,12 +80,25 @@ type member struct {
 	due bool
 	// since is when the host's cluster was last polled well, detail when with detail.
 	since, detail *time.Time
-	// guests is how many are known of the host's cluster.
-	guests int
+	// missing is what the monitoring token was last found to lack, and rightsAt when that was.
+	missing  []string
+	rightsAt *time.Time
+	// limited says that the host stands with the reason permission; alerted that an alert says so.
+	limited, alerted bool
+	// partial says that the last answer through the host was.
+	partial bool
+	// leftOut says that guests of the host's cluster were left out of the last answer.
+	leftOut bool
 }
 
-const selectMember = `SELECT h.id, h.cluster_id, h.failures, h.next_poll_at <= now(), c.seen_at, c.detail_at,
-	(SELECT count(*) FROM guests g WHERE g.cluster_id = h.cluster_id) FROM hosts h LEFT JOIN clusters c ON c.id = h.cluster_id `
+// whole reports whether the host can speak for its cluster, as far as is known.
+func (m member) whole() bool { return m.failures == 0 && !m.limited }
+
+const selectMember = `SELECT h.id, h.cluster_id, h.failures, h.next_poll_at <= now(), c.seen_at, c.detail_at, COALESCE(k.missing, '{}'), k.verified_at,
+	h.error_reason = '` + plugin.ReasonPermission + `', EXISTS (SELECT FROM alerts a WHERE a.host_id = h.id AND a.rule = '` + alert.HostPermission + `' AND a.resolved_at IS NULL),
+	h.partial, EXISTS (SELECT FROM guests g WHERE g.cluster_id = h.cluster_id AND g.listed_at IS NOT NULL)
+	FROM hosts h LEFT JOIN clusters c ON c.id = h.cluster_id
+	LEFT JOIN host_credentials k ON k.host_id = h.id AND k.capability = '` + string(hypervisor.Monitoring) + `' `
 
 func (p *Poller) members(ctx context.Context, where string, arg int64) ([]member, error) {
 	rows, err := p.db.Pool.Query(ctx, selectMember+where, arg)
@@ -90,7 +106,7 @@ func (p *Poller) members(ctx context.Context, where string, arg int64) ([]member
 		return nil, db.Problem(fmt.Errorf("reading what to poll: %w", err))
 	}
 	members, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (m member, err error) {
-		return m, row.Scan(&m.id, &m.cluster, &m.failures, &m.due, &m.since, &m.detail, &m.guests)
+		return m, row.Scan(&m.id, &m.cluster, &m.failures, &m.due, &m.since, &m.detail, &m.missing, &m.rightsAt, &m.limited, &m.alerted, &m.partial, &m.leftOut)
 	})
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("reading what to poll: %w", err))
@@ -98,12 +114,12 @@ func (p *Poller) members(ctx context.Context, where string, arg int64) ([]member
 	return members, nil
 }
 
-// candidates are the members that a cycle may ask, in order: the healthy one asked longest ago first, failed ones whose
-// pause is over last. It is empty when the unit is no longer due: another instance was faster.
+// candidates are the members that a cycle may ask, in order: the healthy one asked longest ago first, then those whose
+// token does not see everything, unless it is time to ask them again, and failed ones whose pause is over last. It is empty when the unit is no longer due: another instance was faster.
 func (p *Poller) candidates(ctx context.Context, u unit) ([]member, error) {
 	id, where := u.host, "WHERE h.id = $1 AND h.cluster_id IS NULL AND h.next_poll_at <= now()"
 	if u.cluster != 0 {
-		id, where = u.cluster, "WHERE c.id = $1 AND c.next_poll_at <= now() ORDER BY h.failures > 0, h.polled_at NULLS FIRST, h.id"
+		id, where = u.cluster, "WHERE c.id = $1 AND c.next_poll_at <= now() ORDER BY h.failures > 0, h.error_reason = '"+plugin.ReasonPermission+"' AND h.next_poll_at > now(), h.polled_at NULLS FIRST, h.id"
 	} else if u.probe {
 		where = "WHERE h.id = $1 AND h.failures > 0 AND h.next_poll_at <= now()"
 	}

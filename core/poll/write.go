@@ -7,20 +7,27 @@ import (
 
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/metric"
+	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
 // good is what a successful poll of a host is recorded with.
 type good struct {
-	host     int64
+	member
 	inv      *inventory
 	detail   bool
 	interval time.Duration
 	// version is set when the poll asked for it as well.
 	version string
+	// rights is what the token may do, when the poll asked for it; what single refusals named is among the missing.
+	rights *hypervisor.Permissions
+	// verified says that the host was asked for what the answer leaves out; gone are the guests of that which are not there.
+	verified bool
+	gone     []hypervisor.GuestRef
 }
 
 // write brings the database to what the poll found, in one transaction, and returns the cluster that the host now
-// belongs to. errGone means that the host was removed meanwhile.
+// belongs to. errGone means that the host was removed meanwhile; a doubtError that rows are missing, and then nothing is
+// written.
 func (p *Poller) write(ctx context.Context, g good) (int64, error) {
 	if err := p.partitions(ctx); err != nil {
 		return 0, err
@@ -28,29 +35,28 @@ func (p *Poller) write(ctx context.Context, g good) (int64, error) {
 	cluster := int64(0)
 	err := p.db.Tx(ctx, func(tx *db.Tx) error {
 		var err error
-		if cluster, err = join(ctx, tx.Pgx, g.host, g.inv); err != nil {
+		if cluster, err = join(ctx, tx.Pgx, g.id, g.inv); err != nil {
 			return err
 		}
-		if _, err := tx.Pgx.Exec(ctx, `UPDATE hosts SET status = 'online', error_reason = '', error = '', failures = 0, polled_at = clock_timestamp(), ok_at = clock_timestamp(),
-			next_poll_at = clock_timestamp() + $2, entry_node = CASE WHEN $3 = '' THEN entry_node ELSE $3 END, version = CASE WHEN $4 = '' THEN version ELSE $4 END,
-			server_cluster = $5, server_address = COALESCE(NULLIF($6, ''), server_address) WHERE id = $1`,
-			g.host, jitter(g.interval), g.inv.cluster.Entry, g.version, g.inv.cluster.Name, g.inv.entryAddress()); err != nil {
-			return fmt.Errorf("recording the poll: %w", err)
+		if err := g.answered(ctx, tx.Pgx, jitter(g.interval)); err != nil {
+			return err
 		}
 		if err := stage(ctx, tx.Pgx, g.inv); err != nil {
 			return err
 		}
-		if err := merge(ctx, tx.Pgx, cluster, g.inv); err != nil {
+		if err := g.merge(ctx, tx.Pgx, cluster); err != nil {
 			return err
 		}
 		if err := addSamples(ctx, tx.Pgx, cluster, g.inv); err != nil {
 			return err
 		}
-		if _, err := tx.Pgx.Exec(ctx, `UPDATE clusters SET name = $2, quorate = $3, seen_at = now(), detail_at = CASE WHEN $4 THEN now() ELSE detail_at END,
-			next_poll_at = clock_timestamp() + $5 WHERE id = $1`, cluster, g.inv.cluster.Name, g.inv.cluster.Quorate, g.detail, jitter(g.interval)); err != nil {
+		// Without the right to see the cluster an answer does not name it.
+		if _, err := tx.Pgx.Exec(ctx, `UPDATE clusters SET name = CASE WHEN $6 THEN name ELSE $2 END, quorate = CASE WHEN $6 THEN quorate ELSE $3 END,
+			seen_at = now(), detail_at = CASE WHEN $4 THEN now() ELSE detail_at END, next_poll_at = clock_timestamp() + $5 WHERE id = $1`,
+			cluster, g.inv.cluster.Name, g.inv.cluster.Quorate, g.detail, jitter(g.interval), g.inv.unnamed()); err != nil {
 			return fmt.Errorf("recording the cluster's poll: %w", err)
 		}
-		return nil
+		return g.report(ctx, tx.Pgx)
 	})
 	return cluster, err
 }
@@ -73,17 +79,6 @@ func (p *Poller) partitions(ctx context.Context) error {
 	return nil
 }
 
-// fail records that a host did not answer, and why.
-func (p *Poller) fail(ctx context.Context, hostID int64, reason, sentence string, interval time.Duration) error {
-	_, err := p.db.Pool.Exec(ctx, `UPDATE hosts SET status = 'unreachable', error_reason = $2, error = $3, failures = LEAST(failures, 1000) + 1, polled_at = now(),
-		next_poll_at = now() + LEAST($4::interval * power(2, LEAST(failures, 10)), GREATEST($5::interval, $4::interval)) * $6 WHERE id = $1`,
-		hostID, clean(reason, maxWord), clean(sentence, 1000), interval, maxBackOff, spread())
-	if err != nil {
-		return db.Problem(fmt.Errorf("recording a failed poll: %w", err))
-	}
-	return nil
-}
-
 // silence marks everything of a cluster of which no host answers: what is there is unknown, and nothing is deleted. The
 // cluster's next poll is due when the first of its hosts is.
 func (p *Poller) silence(ctx context.Context, cluster int64) error {
@@ -95,9 +90,8 @@ func (p *Poller) silence(ctx context.Context, cluster int64) error {
 		steps := []string{
 			`UPDATE clusters SET next_poll_at = CASE WHEN $2 THEN now() ELSE COALESCE((SELECT min(next_poll_at) FROM hosts WHERE cluster_id = $1), now()) END WHERE id = $1`,
 			doubtGuests,
-			`UPDATE nodes SET status = 'unknown', cpu = NULL, cpus = NULL, memory = NULL, memory_total = NULL, disk = NULL, disk_total = NULL, uptime = NULL
-				WHERE cluster_id = $1 AND status <> 'unknown'`,
-			`UPDATE storages SET status = 'unknown', used = NULL, total = NULL WHERE cluster_id = $1 AND (status <> 'unknown' OR used IS NOT NULL)`,
+			doubtNodes,
+			doubtStorages,
 		}
 		for i, statement := range steps {
 			args := []any{cluster}

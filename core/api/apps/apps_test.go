@@ -79,7 +79,8 @@ func TestDiscoverAndAdopt(t *testing.T) {
 	b.Run(t,
 		b.get("no apps yet", "", apitest.Viewer, 200, "", []string{"[]"}, nil),
 		b.get("containers are discovered at the host of their node", "/discovered", apitest.Viewer, 200, "",
-			[]string{`"name":"wiki"`, `"name":"mail"`, `"host":"rack2"`, `"name":"theirs"`}, []string{`"name":"base"`, `"name":"machine"`}),
+			[]string{`"name":"wiki"`, `"name":"mail"`, `"host":"rack2"`, `"name":"theirs"`}, []string{`"name":"machine"`}),
+		b.get("a template is marked as one", "/discovered", apitest.Viewer, 200, "", []string{`"name":"base","vmid":103,"status":"stopped"`, `"template":true`}, nil),
 		b.get("by another team", "/discovered", apitest.In(2, identity.Viewer), 200, "", []string{`"name":"theirs"`}, []string{`"name":"wiki"`}),
 
 		b.adopt("an operator", `{"items":[{"host_id":1,"vmid":101}]}`, apitest.Operator, 403, "forbidden"),

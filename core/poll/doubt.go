@@ -1,0 +1,144 @@
+package poll
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// An answer is believed in what it holds. What it leaves out is there no less, until the hypervisor has said otherwise:
+// a token that loses a right is shown a shorter list, and no error.
+
+// doubtError says that an answer leaves out what was there, or has again what was left out, so that the host is to be
+// asked before it is written.
+type doubtError struct {
+	// guests are those left out, those that have just vanished first.
+	guests []hypervisor.GuestRef
+}
+
+func (e *doubtError) Error() string {
+	return fmt.Sprintf("the answer leaves out %d guests or other rows", len(e.guests))
+}
+
+const (
+	notListed = `NOT EXISTS (SELECT FROM poll_guests p WHERE p.vmid = g.vmid AND p.kind = g.kind)`
+	// A guest whose node is away is left out for that reason.
+	nodeAway = `EXISTS (SELECT FROM nodes n WHERE n.cluster_id = $1 AND n.name = g.node AND n.status <> 'online')`
+
+	// Nodes and storages carry the time of the poll that told of them; what the last one told has the cluster's.
+	countOmissions = `SELECT g.unlisted, g.vanished, g.back, n.unlisted, n.vanished, s.unlisted, s.vanished, s.back
+FROM (SELECT count(*) FILTER (WHERE p.vmid IS NULL) AS unlisted, count(*) FILTER (WHERE p.vmid IS NULL AND g.listed_at IS NULL AND n.name IS NULL) AS vanished,
+		count(*) FILTER (WHERE p.vmid IS NOT NULL AND g.listed_at IS NOT NULL) AS back
+	FROM guests g LEFT JOIN poll_guests p ON p.vmid = g.vmid AND p.kind = g.kind
+		LEFT JOIN nodes n ON n.cluster_id = $1 AND n.name = g.node AND n.status <> 'online' WHERE g.cluster_id = $1) g,
+	(SELECT count(*) AS unlisted, count(*) FILTER (WHERE n.seen_at >= c.seen_at) AS vanished
+	FROM nodes n JOIN clusters c ON c.id = n.cluster_id WHERE n.cluster_id = $1 AND n.name <> ALL ($2::text[])) n,
+	(SELECT count(*) FILTER (WHERE p.name IS NULL) AS unlisted, count(*) FILTER (WHERE p.name IS NULL AND s.seen_at >= c.seen_at) AS vanished,
+		count(*) FILTER (WHERE p.name IS NOT NULL AND s.seen_at < c.seen_at) AS back
+	FROM storages s JOIN clusters c ON c.id = s.cluster_id LEFT JOIN poll_storages p ON p.node = s.node AND p.name = s.name WHERE s.cluster_id = $1) s`
+
+	selectUnlisted = `SELECT g.kind, g.node, g.vmid FROM guests g WHERE g.cluster_id = $1 AND ` + notListed + ` AND NOT ` + nodeAway + `
+ORDER BY g.listed_at NULLS FIRST, random() LIMIT $2`
+)
+
+// omissions are the numbers of rows that an answer leaves out (unlisted), of those among them that the answer before had
+// (vanished), and of rows that it has and the answer before had not (back).
+type omissions struct {
+	guests, guestsVanished, guestsBack       int
+	nodes, nodesVanished                     int
+	storages, storagesVanished, storagesBack int
+}
+
+func (o omissions) vanished() bool { return o.guestsVanished+o.nodesVanished+o.storagesVanished > 0 }
+func (o omissions) unlisted() bool { return o.guests+o.nodes+o.storages > 0 }
+func (o omissions) back() bool     { return o.guestsBack+o.storagesBack > 0 }
+
+// omitted compares what is known of the cluster with what was staged. The nodes have been written before.
+func omitted(ctx context.Context, tx pgx.Tx, cluster int64, nodes []string) (o omissions, err error) {
+	err = tx.QueryRow(ctx, countOmissions, cluster, nodes).Scan(&o.guests, &o.guestsVanished, &o.guestsBack,
+		&o.nodes, &o.nodesVanished, &o.storages, &o.storagesVanished, &o.storagesBack)
+	if err != nil {
+		return o, fmt.Errorf("looking for what was left out: %w", err)
+	}
+	return o, nil
+}
+
+// doubt is the error that stops a write which nobody has verified.
+func (g *good) doubt(ctx context.Context, tx pgx.Tx, cluster int64, o omissions) error {
+	if g.verified || !o.vanished() && !(o.unlisted() && g.rights != nil) && !(o.back() && g.rights == nil && g.limited()) {
+		return nil
+	}
+	rows, err := tx.Query(ctx, selectUnlisted, cluster, maxChecks)
+	if err != nil {
+		return fmt.Errorf("listing what was left out: %w", err)
+	}
+	refs, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (ref hypervisor.GuestRef, err error) {
+		return ref, row.Scan(&ref.Kind, &ref.Node, &ref.ID)
+	})
+	if err != nil {
+		return fmt.Errorf("listing what was left out: %w", err)
+	}
+	return &doubtError{refs}
+}
+
+const (
+	dropGone = `DELETE FROM guests g USING unnest($2::text[], $3::bigint[]) AS x (kind, vmid)
+WHERE g.cluster_id = $1 AND g.kind = x.kind AND g.vmid = x.vmid AND ` + notListed
+
+	// What is left out keeps the time at which it was last listed.
+	noteUnlisted = `UPDATE guests g SET listed_at = COALESCE((SELECT c.seen_at FROM clusters c WHERE c.id = $1), g.changed_at)
+WHERE g.cluster_id = $1 AND g.listed_at IS NULL AND ` + notListed
+
+	noteListed = `UPDATE guests g SET listed_at = NULL FROM poll_guests p
+WHERE g.cluster_id = $1 AND g.listed_at IS NOT NULL AND p.vmid = g.vmid AND p.kind = g.kind`
+
+	// What a job has just read itself stays for as long as it is newer than lists.
+	doubtUnlisted = doubtGuests + ` AND (g.read_at IS NULL OR g.read_at < now() - interval '15 seconds') AND ` + notListed
+
+	dropNodes  = `DELETE FROM nodes WHERE cluster_id = $1 AND name <> ALL ($2::text[])`
+	doubtNodes = `UPDATE nodes SET status = 'unknown', cpu = NULL, cpus = NULL, memory = NULL, memory_total = NULL, disk = NULL, disk_total = NULL, uptime = NULL
+WHERE cluster_id = $1 AND status <> 'unknown'`
+	doubtOtherNodes = doubtNodes + ` AND name <> ALL ($2::text[])`
+
+	storageUnlisted = ` AND NOT EXISTS (SELECT FROM poll_storages p WHERE p.node = s.node AND p.name = s.name)`
+	dropStorages    = `DELETE FROM storages s WHERE s.cluster_id = $1` + storageUnlisted
+	doubtStorages   = `UPDATE storages s SET status = 'unknown', used = NULL, total = NULL WHERE s.cluster_id = $1 AND (s.status <> 'unknown' OR s.used IS NOT NULL)`
+)
+
+// settle deletes what is gone and marks what else was left out as not known. Nodes and storages cannot be asked for one by
+// one: they are gone when the answer is whole and the token lacks nothing.
+func (g *good) settle(ctx context.Context, tx pgx.Tx, cluster int64, nodes []string, o omissions) error {
+	var kinds []string
+	var ids []int64
+	for _, ref := range g.gone {
+		kinds, ids = append(kinds, string(ref.Kind)), append(ids, ref.ID)
+	}
+	believed := g.verified && !g.limited() && !g.inv.cluster.Partial
+	steps := []struct {
+		what      string
+		wanted    bool
+		statement string
+		args      []any
+	}{
+		{"removing nodes", o.nodes > 0 && believed, dropNodes, []any{cluster, nodes}},
+		{"marking nodes", o.nodes > 0 && !believed, doubtOtherNodes, []any{cluster, nodes}},
+		{"removing guests", len(ids) > 0, dropGone, []any{cluster, kinds, ids}},
+		{"noting guests that were left out", o.guests > 0, noteUnlisted, []any{cluster}},
+		{"marking guests that were left out", o.guests > 0, doubtUnlisted, []any{cluster}},
+		{"noting guests that are back", o.guestsBack > 0, noteListed, []any{cluster}},
+		{"removing storages", o.storages > 0 && believed, dropStorages, []any{cluster}},
+		{"marking storages", o.storages > 0 && !believed, doubtStorages + storageUnlisted, []any{cluster}},
+	}
+	for _, s := range steps {
+		if !s.wanted {
+			continue
+		}
+		if _, err := tx.Exec(ctx, s.statement, s.args...); err != nil {
+			return fmt.Errorf("%s: %w", s.what, err)
+		}
+	}
+	return nil
+}

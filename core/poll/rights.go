@@ -1,0 +1,138 @@
+package poll
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/plugin"
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+const (
+	// rightsEvery is the time between two questions for what a token may do, and lackingEvery that for one which lacks
+	// something or whose answers leave guests out.
+	rightsEvery  = 30 * time.Minute
+	lackingEvery = 5 * time.Minute
+	// maxChecks bounds the guests that one poll asks for one by one. maxRefusals is how many of them may be anything but
+	// gone before the rest waits for the next time.
+	maxChecks   = 100
+	maxRefusals = 5
+	// unnamed stands for a privilege that the hypervisor does not name.
+	unnamed = "(not named)"
+)
+
+// rightsDue reports whether the token's privileges are asked for by the clock, or because the host had failed.
+func (m member) rightsDue(now time.Time, interval time.Duration) bool {
+	every := rightsEvery
+	if m.limited || m.leftOut || len(m.missing) > 0 {
+		every = lackingEvery
+	}
+	return m.failures > 0 || m.rightsAt == nil || m.limited && len(m.missing) == 0 || now.Sub(*m.rightsAt) >= every-interval/2
+}
+
+// lacking are the privileges that the host's token is known to lack.
+func (g *good) lacking() []string {
+	if g.rights != nil {
+		return g.rights.Missing
+	}
+	return g.missing
+}
+
+// limited reports whether the host's token lacks what monitoring needs.
+func (g *good) limited() bool { return len(g.lacking()) > 0 }
+
+// trouble is what the host's row says of a poll that was good: nothing, or that the token does not see everything.
+func (g *good) trouble() (reason, sentence string) {
+	if !g.limited() {
+		return "", ""
+	}
+	return plugin.ReasonPermission, "the monitoring token lacks " + strings.Join(g.lacking(), ", ") + ": what it does not see is shown as unknown"
+}
+
+// askRights asks what the token may do.
+func (g *good) askRights(ctx context.Context, at hypervisor.Host) error {
+	p, err := at.Permissions(ctx)
+	if err != nil {
+		return err
+	}
+	g.rights = &hypervisor.Permissions{
+		Missing: words(p.Missing), Extra: words(p.Extra), Recommended: words(p.Recommended),
+	}
+	return nil
+}
+
+// words are cleaned privileges, in a list that is not nil.
+func words(list []string) []string {
+	return append([]string{}, cleanAll(list, maxTags, maxWord)...)
+}
+
+// verify finds out why rows are missing: what the token may do, and of the guests that were left out which are gone. A
+// host that does not answer these questions has failed, and nothing of what it told is believed.
+func (p *Poller) verify(ctx context.Context, g *good, left []hypervisor.GuestRef) error {
+	return p.within(ctx, g.id, func(ctx context.Context, at hypervisor.Host) error {
+		if g.rights == nil {
+			if err := g.askRights(ctx, at); err != nil {
+				return err
+			}
+		}
+		g.verified = true
+		return g.check(ctx, at, left)
+	})
+}
+
+// check asks for the guests one by one. A list proves nothing, whatever its length: gone is only what the hypervisor,
+// asked for that very guest, says is not there.
+func (g *good) check(ctx context.Context, at hypervisor.Host, left []hypervisor.GuestRef) error {
+	most := maxRefusals
+	if g.limited() {
+		most = 1 // most likely the others are refused as well
+	}
+	for _, ref := range left[:min(len(left), maxChecks)] {
+		_, err := at.Guest(ctx, ref)
+		var e *hypervisor.Error
+		switch known := errors.As(err, &e); {
+		case known && e.Kind == hypervisor.NotFound:
+			g.gone = append(g.gone, ref)
+			continue
+		case known && e.Kind == hypervisor.Denied:
+			g.lack(e.Missing)
+		case known && e.Kind == hypervisor.TokenRejected:
+			return err
+		}
+		if most--; most <= 0 || ctx.Err() != nil {
+			return nil
+		}
+	}
+	return nil
+}
+
+// lack notes what a refusal has named.
+func (g *good) lack(missing []string) {
+	if len(missing) == 0 {
+		missing = []string{unnamed}
+	}
+	g.rights.Missing = append(g.rights.Missing, words(missing)...)
+	slices.Sort(g.rights.Missing)
+	g.rights.Missing = slices.Compact(g.rights.Missing)
+}
+
+// suspect looks whether an answer that cannot be true comes from a token that has lost its rights.
+func (p *Poller) suspect(ctx context.Context, m member, hostErr error) error {
+	if hypervisor.KindOf(hostErr) != hypervisor.Protocol {
+		return hostErr
+	}
+	g := good{member: m}
+	if err := p.within(ctx, m.id, g.askRights); err != nil || !g.limited() {
+		return hostErr
+	}
+	if err := p.db.Tx(ctx, func(tx *db.Tx) error { return g.keepRights(ctx, tx.Pgx) }); err != nil && ctx.Err() == nil {
+		p.log.Warn("what a token lacks could not be recorded", "host", m.id, "error", err)
+	}
+	denied := hypervisor.Errorf(hypervisor.Denied, "the monitoring token lacks %s, and the answer cannot be true: %w", strings.Join(g.lacking(), ", "), hostErr)
+	denied.Missing = g.lacking()
+	return denied
+}
