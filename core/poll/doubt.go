@@ -25,23 +25,21 @@ func (e *doubtError) Error() string {
 
 const (
 	notListed = `NOT EXISTS (SELECT FROM poll_guests p WHERE p.vmid = g.vmid AND p.kind = g.kind)`
-	// A guest whose node is away is left out for that reason.
-	nodeAway = `EXISTS (SELECT FROM nodes n WHERE n.cluster_id = $1 AND n.name = g.node AND n.status <> 'online')`
-
-	// Nodes and storages carry the time of the poll that told of them; what the last one told has the cluster's.
+	// A guest whose node is told to be away is left out for that reason. Nodes and storages carry the time of the poll that told of them; what the last one told has the cluster's.
 	countOmissions = `SELECT g.unlisted, g.vanished, g.back, n.unlisted, n.vanished, s.unlisted, s.vanished, s.back
 FROM (SELECT count(*) FILTER (WHERE p.vmid IS NULL) AS unlisted, count(*) FILTER (WHERE p.vmid IS NULL AND g.listed_at IS NULL AND n.name IS NULL) AS vanished,
 		count(*) FILTER (WHERE p.vmid IS NOT NULL AND g.listed_at IS NOT NULL) AS back
 	FROM guests g LEFT JOIN poll_guests p ON p.vmid = g.vmid AND p.kind = g.kind
-		LEFT JOIN nodes n ON n.cluster_id = $1 AND n.name = g.node AND n.status <> 'online' WHERE g.cluster_id = $1) g,
+		LEFT JOIN nodes n ON n.cluster_id = $1 AND n.name = g.node AND n.name = ANY ($2) AND n.status <> 'online' WHERE g.cluster_id = $1) g,
 	(SELECT count(*) AS unlisted, count(*) FILTER (WHERE n.seen_at >= c.seen_at) AS vanished
 	FROM nodes n JOIN clusters c ON c.id = n.cluster_id WHERE n.cluster_id = $1 AND n.name <> ALL ($2::text[])) n,
 	(SELECT count(*) FILTER (WHERE p.name IS NULL) AS unlisted, count(*) FILTER (WHERE p.name IS NULL AND s.seen_at >= c.seen_at) AS vanished,
 		count(*) FILTER (WHERE p.name IS NOT NULL AND s.seen_at < c.seen_at) AS back
 	FROM storages s JOIN clusters c ON c.id = s.cluster_id LEFT JOIN poll_storages p ON p.node = s.node AND p.name = s.name WHERE s.cluster_id = $1) s`
 
-	selectUnlisted = `SELECT g.kind, g.node, g.vmid FROM guests g WHERE g.cluster_id = $1 AND ` + notListed + ` AND NOT ` + nodeAway + `
-ORDER BY g.listed_at NULLS FIRST, random() LIMIT $2`
+	selectUnlisted = `SELECT g.kind, g.node, g.vmid FROM guests g WHERE g.cluster_id = $1 AND ` + notListed + `
+	AND NOT EXISTS (SELECT FROM nodes n WHERE n.cluster_id = $1 AND n.name = g.node AND n.name = ANY ($2) AND n.status <> 'online')
+ORDER BY g.listed_at NULLS FIRST, random() LIMIT $3`
 )
 
 // omissions are the numbers of rows that an answer leaves out (unlisted), of those among them that the answer before had
@@ -67,11 +65,11 @@ func omitted(ctx context.Context, tx pgx.Tx, cluster int64, nodes []string) (o o
 }
 
 // doubt is the error that stops a write which nobody has verified.
-func (g *good) doubt(ctx context.Context, tx pgx.Tx, cluster int64, o omissions) error {
+func (g *good) doubt(ctx context.Context, tx pgx.Tx, cluster int64, nodes []string, o omissions) error {
 	if g.verified || !o.vanished() && !(o.unlisted() && g.rights != nil) && !(o.back() && g.rights == nil && g.limited()) {
 		return nil
 	}
-	rows, err := tx.Query(ctx, selectUnlisted, cluster, maxChecks)
+	rows, err := tx.Query(ctx, selectUnlisted, cluster, nodes, maxChecks)
 	if err != nil {
 		return fmt.Errorf("listing what was left out: %w", err)
 	}

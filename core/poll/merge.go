@@ -75,7 +75,7 @@ func (g *good) merge(ctx context.Context, tx pgx.Tx, cluster int64) error {
 	if err != nil {
 		return err
 	}
-	if err := g.doubt(ctx, tx, cluster, omissions); err != nil {
+	if err := g.doubt(ctx, tx, cluster, nodes, omissions); err != nil {
 		return err
 	}
 	for _, s := range []struct{ what, statement string }{{"updating guests", updateGuests}, {"adding guests", insertGuests}} {
