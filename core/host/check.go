@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,7 +15,7 @@ import (
 
 // Check is the answer of Test.
 type Check struct {
-	Reachable bool `json:"reachable" example:"true" doc:"The endpoint answered to the monitoring token over a trusted connection"`
+	Reachable bool `json:"reachable" example:"true" doc:"The endpoint answered to the monitoring token over a trusted connection, and gave its inventory"`
 	// Reason and Error say why not.
 	Reason    *string `json:"reason" example:"tls_fingerprint"`
 	Error     *string `json:"error"`
@@ -47,12 +48,17 @@ func (s *Store) Test(ctx context.Context, id int64) (Check, error) {
 	out := Check{Tokens: make([]TokenCheck, len(h.Tokens))}
 	found := make([]*Verification, len(h.Tokens))
 	errs := make([]error, len(h.Tokens))
+	var unread error
 	var all sync.WaitGroup
 	for i, token := range h.Tokens {
 		all.Go(func() {
 			v, err := s.verifyStored(ctx, id, hypervisor.Capability(token.Key))
-			if errs[i] = err; err == nil {
-				found[i] = &v
+			if errs[i] = err; err != nil {
+				return
+			}
+			found[i] = &v
+			if token.Key == string(hypervisor.Monitoring) {
+				unread = s.readOnce(ctx, id)
 			}
 		})
 	}
@@ -60,7 +66,7 @@ func (s *Store) Test(ctx context.Context, id int64) (Check, error) {
 	for i, token := range h.Tokens {
 		out.Tokens[i] = tokenCheck(token.Key, found[i], errs[i])
 		if token.Key == string(hypervisor.Monitoring) {
-			out.endpoint(h, found[i], errs[i])
+			out.endpoint(h, found[i], cmp.Or(errs[i], unread))
 		}
 	}
 	return out, s.keepChecks(ctx, id, h.Tokens, found)
@@ -72,6 +78,27 @@ func (s *Store) verifyStored(ctx context.Context, id int64, c hypervisor.Capabil
 		return Verification{}, err
 	}
 	return s.verify(ctx, driver, target)
+}
+
+// readOnce reads the host's inventory as a poll does and keeps nothing of it. Version and permissions prove less: at some
+// hypervisors the front answers these though what it stands before is down.
+func (s *Store) readOnce(ctx context.Context, id int64) error {
+	ctx, cancel := s.timed(ctx)
+	defer cancel()
+	at, err := s.Open(ctx, id, hypervisor.Monitoring)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = at.Close() }()
+	nodes := 0
+	err = at.Inventory(ctx, hypervisor.InventoryQuery{}, func(page hypervisor.Page) error {
+		nodes += len(page.Nodes)
+		return nil
+	})
+	if err == nil && nodes == 0 {
+		return hypervisor.Errorf(hypervisor.Protocol, "the inventory tells no node")
+	}
+	return err
 }
 
 func tokenCheck(key string, v *Verification, err error) TokenCheck {

@@ -3,6 +3,7 @@ package pve_test
 import (
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/hostler/hostler/plugins/pve"
@@ -20,11 +21,28 @@ func TestPermissions(t *testing.T) {
 		return slices.DeleteFunc(slices.Clone(list), func(p string) bool { return p == gone })
 	}
 	sorted := func(list []string) []string { slices.Sort(list); return list }
+	// also gives the token another role, at another place.
+	also := func(token pvesim.Token, path string, privileges ...string) pvesim.Token {
+		role := "Also" + token.Secret[:8]
+		w.SetRole(role, privileges...)
+		user, _, _ := strings.Cut(token.ID, "!")
+		w.Grant(path, user, role, true)
+		w.Grant(path, token.ID, role, true)
+		return token
+	}
 	for name, c := range map[string]struct {
 		capability hypervisor.Capability
 		token      pvesim.Token
 		want       hypervisor.Permissions
 	}{
+		"too much on one guest only": {hypervisor.NodePower, also(w.token("/", true, "Sys.PowerMgmt"), "/vms/101", "VM.Console", "Sys.PowerMgmt"), hypervisor.Permissions{
+			Paths: []string{"/"}, Extra: []string{"VM.Console"},
+		}},
+		"system rights on the nodes alone": {hypervisor.NodePower, w.token("/nodes", true, "Sys.PowerMgmt"), hypervisor.Permissions{Missing: []string{"Sys.PowerMgmt"}}},
+		"system rights on the root alone":  {hypervisor.NodePower, w.token("/", false, "Sys.PowerMgmt"), hypervisor.Permissions{Missing: []string{"Sys.PowerMgmt"}}},
+		"system rights on both": {hypervisor.NodePower, also(w.token("/", false, "Sys.PowerMgmt"), "/nodes", "Sys.PowerMgmt"), hypervisor.Permissions{
+			Paths: []string{"/"},
+		}},
 		"proper": {hypervisor.Monitoring, w.token("/", true, monitoring...), hypervisor.Permissions{
 			Paths: []string{"/"}, Recommended: []string{"VM.GuestAgent.Audit"},
 		}},

@@ -75,5 +75,8 @@ func (h *Host) membership(ctx context.Context) (*membership, error) {
 			}
 		}
 	}
+	if len(m.order) == 0 {
+		return nil, hypervisor.Errorf(hypervisor.Protocol, "the cluster's status names no node")
+	}
 	return m, nil
 }

@@ -3,6 +3,7 @@ package pve
 import (
 	"context"
 	"encoding/json"
+	"strings"
 
 	"github.com/hostler/hostler/plugins/pve/pveapi"
 	"github.com/hostler/hostler/sdk/hypervisor"
@@ -17,7 +18,7 @@ func (h *Host) Guest(ctx context.Context, ref hypervisor.GuestRef) (hypervisor.G
 	var data json.RawMessage
 	meta, err := h.api.Get(ctx, path, nil, &data)
 	if err != nil {
-		return hypervisor.Guest{}, h.explain(ctx, ref.Node, err)
+		return hypervisor.Guest{}, h.explain(ctx, ref.Node, absence(err))
 	}
 	guest, err := currentGuest(data, ref)
 	if err != nil {
@@ -25,6 +26,16 @@ func (h *Host) Guest(ctx context.Context, ref hypervisor.GuestRef) (hypervisor.G
 	}
 	guest.At = meta.Date
 	return guest, nil
+}
+
+// absence lets only the word that the guest has no configuration mean that it is not there. Anything else that is missing,
+// such as a storage, says nothing of the guest.
+func absence(err error) error {
+	e, ok := asError(err)
+	if !ok || e.Kind != hypervisor.NotFound || strings.Contains(strings.ToLower(e.Message), "configuration file") {
+		return err
+	}
+	return hypervisor.Errorf(hypervisor.Refused, "%s", e.Message)
 }
 
 // currentGuest reads a guest's status/current.

@@ -45,9 +45,6 @@ func (s *shaper) guest(g *hypervisor.Guest, r *resourceRow, kind hypervisor.Gues
 	g.CPU, g.CPUs = s.share(r.cpu), s.share(r.cpus)
 	g.Memory, g.MemoryTotal = s.figure(r.mem), s.figure(r.maxmem)
 	g.Disk, g.DiskTotal = s.figure(r.disk), s.figure(r.maxdisk)
-	if kind == hypervisor.VM && r.disk.n == 0 {
-		g.Disk = nil // always 0 for VMs: the hypervisor does not look into their disks
-	}
 	g.NetIn, g.NetOut = s.figure(r.netin), s.figure(r.netout)
 	g.DiskRead, g.DiskWrite = s.figure(r.diskread), s.figure(r.diskwrite)
 	g.Uptime = s.figure(r.uptime)

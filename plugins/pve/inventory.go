@@ -25,6 +25,10 @@ func (h *Host) Inventory(ctx context.Context, query hypervisor.InventoryQuery, p
 	if err := h.resources(ctx, b); err != nil {
 		return err
 	}
+	// Every token is shown the nodes, one without any right too.
+	if !b.anyNode {
+		return hypervisor.Errorf(hypervisor.Protocol, "the list of the cluster's resources names no node")
+	}
 	if !query.Detail {
 		return nil
 	}
@@ -56,6 +60,7 @@ type pager struct {
 	page    hypervisor.Page
 	begun   bool
 	guests  int
+	anyNode bool          // the list had a node
 	bound   int           // storages seen, for the size of the metrics
 	skew    time.Duration // of the hypervisor's clock before ours
 	// nodesOfGuests is kept for samples only.
@@ -121,6 +126,7 @@ func (b *pager) node(r *resourceRow) {
 	if name == "" {
 		return
 	}
+	b.anyNode = true
 	n := b.members.node(name)
 	b.shaper.node(n, r)
 	// An online node without figures is what a token without Sys.Audit is shown.

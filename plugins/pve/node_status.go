@@ -133,7 +133,7 @@ func managerVersion(text string) string {
 // explainAway looks in the list of nodes why the entry node could not reach a node: a name that nobody has, which may
 // lead anywhere, is NotFound, and a node that the cluster has given up is Unreachable, however long it took to find out.
 func (h *Host) explainAway(ctx context.Context, node string, err error) error {
-	if !errors.Is(err, pveapi.ErrNodeAway) && !errors.Is(err, pveapi.ErrNodeName) {
+	if !errors.Is(err, pveapi.ErrNodeAway) && !errors.Is(err, pveapi.ErrNodeName) && !errors.Is(err, pveapi.ErrNodeLookup) {
 		return err
 	}
 	rows, listErr := h.nodes(ctx)

@@ -91,7 +91,7 @@ func TestNodeStatusFaults(t *testing.T) {
 		"another name's certificate":     {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 596, Reason: "certificate verify failed", Match: only}, hypervisor.Unreachable},
 		"no data":                        {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 200, Match: only}, hypervisor.Protocol},
 		"a release that has no status":   {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 501, Reason: "Method 'GET /nodes/pve1/status' not implemented", Match: only}, hypervisor.Unsupported},
-		"a name that cannot be resolved": {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 500, Reason: "hostname lookup 'pve1' failed", Match: only}, hypervisor.NotFound},
+		"a name that cannot be resolved": {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 500, Reason: "hostname lookup 'pve1' failed", Match: only}, hypervisor.Unreachable},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -45,7 +45,7 @@ func (a *Answer) refusal(path string) error {
 	case status == http.StatusNotImplemented:
 		return hypervisor.Errorf(hypervisor.Unsupported, "%s (%s)", text, path)
 	case status >= 595 && status <= 599:
-		return innerProxy(status, text)
+		return innerProxy(status, text, path)
 	case status >= 300 && status < 400:
 		return hypervisor.Errorf(hypervisor.Protocol, "the hypervisor answered with a redirect (%d), which is not followed", status)
 	case status == http.StatusBadGateway, status == http.StatusServiceUnavailable, status == http.StatusGatewayTimeout:
@@ -59,6 +59,9 @@ func (a *Answer) refusal(path string) error {
 	}
 	if detail := a.client.details(body.Errors); detail != "" {
 		text += ": " + detail
+	}
+	if strings.Contains(strings.ToLower(text), "hostname lookup") {
+		return hypervisor.Errorf(hypervisor.Unreachable, "%w: %s", ErrNodeLookup, text)
 	}
 	return hypervisor.Errorf(kindOfText(text), "%s", text)
 }
@@ -128,18 +131,31 @@ func (c *Client) details(faults map[string]Text) string {
 // answers there has a certificate of its own.
 var ErrNodeName = errors.New("perhaps there is no node of exactly that name")
 
-// ErrNodeAway is in the error of a call whose node the entry node could not reach for another reason.
-var ErrNodeAway = errors.New("the node could not be reached through its cluster")
+// ErrNodeLookup is in the error of a call whose node has a name that the called node cannot resolve. What is there is
+// there: it cannot be reached.
+var ErrNodeLookup = errors.New("the called node cannot find the address of the node")
 
-// innerProxy explains the statuses that the entry node makes up when it cannot reach the node that a call is for.
-func innerProxy(status int, text string) error {
+// ErrNodeAway is in the error of a call whose node could not be reached for another reason: the node is off, or the API's
+// daemon on it is.
+var ErrNodeAway = errors.New("the node, or the API's daemon on it, does not answer")
+
+// errDaemonAway is in the error of a call that is for the called node itself.
+var errDaemonAway = errors.New("the API's daemon on the host does not answer")
+
+// innerProxy explains the statuses that the called node's proxy makes up when it cannot reach the daemon that a call is
+// for: its own one, or that of the node which the path names.
+func innerProxy(status int, text, path string) error {
+	away := errDaemonAway
+	if strings.HasPrefix(path, "/nodes/") {
+		away = ErrNodeAway
+	}
 	switch {
 	case strings.Contains(text, "certificate verify failed"):
-		return hypervisor.Errorf(hypervisor.Unreachable, "%v: %d %s (%w)", ErrNodeAway, status, text, ErrNodeName)
+		return hypervisor.Errorf(hypervisor.Unreachable, "%v: %d %s (%w)", away, status, text, ErrNodeName)
 	case strings.Contains(text, "timed out"), strings.Contains(text, "timeout"):
-		return hypervisor.Errorf(hypervisor.Timeout, "%w: %d %s", ErrNodeAway, status, text)
+		return hypervisor.Errorf(hypervisor.Timeout, "%w: %d %s", away, status, text)
 	}
-	return hypervisor.Errorf(hypervisor.Unreachable, "%w: %d %s", ErrNodeAway, status, text)
+	return hypervisor.Errorf(hypervisor.Unreachable, "%w: %d %s", away, status, text)
 }
 
 // kindOfText sorts the texts of a 500 by a part that has not changed between releases.
@@ -149,11 +165,14 @@ func kindOfText(text string) hypervisor.Kind {
 		return slices.ContainsFunc(parts, func(p string) bool { return strings.Contains(t, p) })
 	}
 	switch {
+	// The cluster's file system is down, and with it all of the API.
+	case has("rpcenvironment init request failed"):
+		return hypervisor.Unreachable
 	case has("is locked"), has("lock") && has("got timeout", "timed out", "timeout"), has("got no worker upid"):
 		return hypervisor.Busy
 	case has("already exists", "already running", "not running", "is running", "already in use", "detected modified configuration", "checksum mismatch"):
 		return hypervisor.Conflict
-	case has("does not exist", "no such ", "unable to find configuration file", "hostname lookup"):
+	case has("does not exist", "no such ", "unable to find configuration file"):
 		return hypervisor.NotFound
 	case has("permission check failed", "permission denied"):
 		return hypervisor.Denied

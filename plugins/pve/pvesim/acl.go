@@ -124,6 +124,19 @@ func (c *Cluster) Grant(path, subject, role string, propagate bool) {
 }
 
 func (c *Cluster) grant(path, subject, role string, propagate bool) {
+	c.acl.set(aclKeyOf(path, subject), role, propagate)
+	c.accessChanged()
+}
+
+// Revoke takes back what Grant gave.
+func (c *Cluster) Revoke(path, subject, role string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.acl.unset(aclKeyOf(path, subject), role)
+	c.accessChanged()
+}
+
+func aclKeyOf(path, subject string) aclKey {
 	k := aclKey{path: normaliseACLPath(path), kind: "user", ugid: subject}
 	switch {
 	case strings.HasPrefix(subject, "@"):
@@ -131,8 +144,7 @@ func (c *Cluster) grant(path, subject, role string, propagate bool) {
 	case strings.Contains(subject, "!"):
 		k.kind = "token"
 	}
-	c.acl.set(k, role, propagate)
-	c.accessChanged()
+	return k
 }
 
 // ClearACL removes every access control entry.

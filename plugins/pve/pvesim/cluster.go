@@ -31,7 +31,8 @@ type Cluster struct {
 	acl        *aclTree
 	tasks      taskTable
 	broadcast  broadcast
-	generation uint64 // counts every change of the state
+	generation uint64          // counts every change of the state
+	unresolved map[string]bool // names of nodes that the others cannot find
 	ticketKey  []byte
 
 	permissionCache map[permissionKey]grants

@@ -44,6 +44,8 @@ func controlMux(pick func(*http.Request) (*Cluster, error)) http.Handler {
 	handle("POST /guest", controlGuest)
 	handle("POST /node", controlNode)
 	handle("POST /token", controlToken)
+	handle("POST /role", controlRole)
+	handle("POST /acl", controlACL)
 	handle("POST /certificate", controlCertificate)
 	handle("POST /option", controlOption)
 	return mux
@@ -98,14 +100,21 @@ func controlClock(c *Cluster, r *http.Request) (any, error) {
 
 func controlNode(c *Cluster, r *http.Request) (any, error) {
 	var in struct {
-		Name   string `json:"name"`
-		Online *bool  `json:"online"`
+		Name     string `json:"name"`
+		Online   *bool  `json:"online"`
+		Resolves *bool  `json:"resolves"`
 	}
 	if err := decodeControl(r, &in); err != nil {
 		return nil, err
 	}
+	if in.Resolves != nil {
+		c.SetNodeResolves(in.Name, *in.Resolves)
+	}
+	if in.Online == nil && in.Resolves == nil {
+		return nil, errors.New("neither online nor resolves is given")
+	}
 	if in.Online == nil {
-		return nil, errors.New("online is missing")
+		return nil, nil
 	}
 	return nil, c.SetNodeOnline(in.Name, *in.Online)
 }
@@ -148,6 +157,7 @@ func controlOption(c *Cluster, r *http.Request) (any, error) {
 		Latency      *int `json:"latency_ms"`
 		Task         *int `json:"task_ms"`
 		AuthDelay    *int `json:"auth_delay_ms"`
+		ExitLag      *int `json:"exit_lag_ms"`
 	}
 	if err := decodeControl(r, &in); err != nil {
 		return nil, err
@@ -155,7 +165,7 @@ func controlOption(c *Cluster, r *http.Request) (any, error) {
 	for _, o := range []struct {
 		ms  *int
 		set func(time.Duration)
-	}{{in.ResourcesLag, c.SetResourcesLag}, {in.Latency, c.SetLatency}, {in.Task, c.SetTaskDuration}, {in.AuthDelay, c.SetAuthDelay}} {
+	}{{in.ResourcesLag, c.SetResourcesLag}, {in.Latency, c.SetLatency}, {in.Task, c.SetTaskDuration}, {in.AuthDelay, c.SetAuthDelay}, {in.ExitLag, c.SetExitLag}} {
 		if o.ms != nil {
 			o.set(time.Duration(*o.ms) * time.Millisecond)
 		}

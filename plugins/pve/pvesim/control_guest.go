@@ -63,6 +63,8 @@ func controlGuest(c *Cluster, r *http.Request) (any, error) {
 		vmid, err = c.AddGuest(s)
 	case "delete":
 		err = c.RemoveGuest(o.VMID)
+	case "strand":
+		err = c.StrandGuest(o.VMID, o.Node)
 	case "migrate":
 		err = c.MigrateGuest(o.VMID, o.Node)
 	case "rename", "status", "lock", "set":

@@ -30,10 +30,12 @@
 //	DELETE /fault          removes all faults (?id=N: one)
 //	POST   /clock          {advance_s}
 //	POST   /guest          {op, vmid, type, node, name, status, lock, …}; see below
-//	POST   /node           {name, online}
+//	POST   /node           {name, online, resolves}: those that are given change; see below
 //	POST   /token          {id, op: "revoke" or "expire"}, or {id, revoke: true}, {id, expire: true}
+//	POST   /role           {id, privileges}: gives the role exactly these
+//	POST   /acl            {path, subject, role, propagate, delete}: an entry for a user, a token or an @group
 //	POST   /certificate    {node}: gives the node (default: the first) a new certificate; answers {fingerprint}
-//	POST   /option         {resources_lag_ms, latency_ms, task_ms, auth_delay_ms}: those that are given change
+//	POST   /option         {resources_lag_ms, latency_ms, task_ms, auth_delay_ms, exit_lag_ms}: those that are given change
 //
 // In a fault's match an empty member matches everything. path is a path template as the statistics show it
 // ("/nodes/{node}/qemu/{vmid}/status/start") or a prefix of the request's own path ("/nodes/pve2/"). kind is one of
@@ -43,10 +45,16 @@
 //	cut       close the connection without an answer
 //	hang      never answer; ends when the client gives up or the simulator stops
 //	truncate  carry the request out, send half of the answer and break off
+//	empty     answer with an empty list
+//	pvedaemon the node's privileged daemon is down: what it does is 595, what the proxy does itself works (match by node only)
+//	pmxcfs    the node's cluster file system is down: everything is 500 (match by node only)
 //	refuse    reset connections to the node when they are opened (method and path do not count)
 //
 // times limits how often the fault strikes (0: until removed). after moves it behind the effect: the request is carried out, and only its
 // answer is lost, replaced or late. "cut" with after set on a start is "the task was created but nobody knows".
+//
+// A node that does not resolve answers itself, and other nodes cannot pass requests on to it: 500 with a text of the
+// resolver. It may be the name of no member; op strand of /guest leaves a guest's configuration on such a one.
 //
 // The op of /guest is one of create, delete, rename, migrate, status, lock and set; they act at once and behind the API's
 // back, without task, lock or permission. set changes what is given: name, tags, memory_mb, cores, pool,

@@ -17,6 +17,10 @@ const (
 	FaultHang     = "hang"
 	FaultRefuse   = "refuse"
 	FaultTruncate = "truncate"
+	FaultEmpty    = "empty"
+	// FaultDaemon and FaultFileSystem stop a part of a node; see parts.go.
+	FaultDaemon     = "pvedaemon"
+	FaultFileSystem = "pmxcfs"
 )
 
 // Fault is a misbehaviour that strikes matching requests.
@@ -67,11 +71,11 @@ func (c *Cluster) AddFault(f Fault) (int, error) {
 		if f.DelayMS <= 0 {
 			return 0, fmt.Errorf("fault delay %d ms is not positive", f.DelayMS)
 		}
-	case FaultRefuse:
+	case FaultRefuse, FaultDaemon, FaultFileSystem:
 		if f.Match.Method != "" || f.Match.Path != "" {
 			return 0, fmt.Errorf("fault %q cannot match by method or path", f.Kind)
 		}
-	case FaultCut, FaultHang, FaultTruncate:
+	case FaultCut, FaultHang, FaultTruncate, FaultEmpty:
 	default:
 		return 0, fmt.Errorf("unknown fault kind %q", f.Kind)
 	}
@@ -126,7 +130,7 @@ func (f *faults) refuses(node string) bool {
 
 // strike applies a fault before or after the effect; done means that the answer has been dealt with.
 func (c *Cluster) strike(w http.ResponseWriter, r *http.Request, call faultCall, after bool) (done bool) {
-	f := c.fault.take(call, after, FaultStatus, FaultDelay, FaultCut, FaultHang)
+	f := c.fault.take(call, after, FaultStatus, FaultDelay, FaultCut, FaultHang, FaultEmpty)
 	if f == nil {
 		return false
 	}
@@ -136,6 +140,8 @@ func (c *Cluster) strike(w http.ResponseWriter, r *http.Request, call faultCall,
 		return false
 	case FaultCut:
 		cutConnection(w)
+	case FaultEmpty:
+		writeOK(w, []byte(`{"data":[]}`), okHeader{})
 	case FaultHang:
 		c.server.hang(r)
 		cutConnection(w)

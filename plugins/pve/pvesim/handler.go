@@ -75,6 +75,9 @@ func (n *node) answer(r *http.Request, format, path string) (res result, viaDaem
 		return result{}, false, serverError(501, "no such file '"+r.URL.Path+"'", bodyText)
 	}
 	c := n.cluster
+	if err := c.fault.fileSystem(n.name); err != nil {
+		return result{}, false, err
+	}
 	e, inPath := api.find(r.Method, path)
 	var who identity
 	if e == nil || !e.open {
@@ -131,6 +134,9 @@ func (e *endpoint) serve(r *request) (result, *apiError) {
 			return fail(err)
 		}
 	}
+	if err := r.c.fault.parts(r, e); err != nil {
+		return fail(err)
+	}
 	if err := verify(e.params, r.values, r.c.release); err != nil {
 		return fail(err)
 	}
@@ -146,6 +152,8 @@ func (r *request) proxy() *apiError {
 	}
 	target := r.c.nodeByName(name)
 	switch {
+	case r.c.unresolved[name]:
+		return failure("hostname lookup '%s' failed - failed to get address info for: %s: Name or service not known", name, name)
 	case target == nil:
 		return serverError(596, "tls_process_server_certificate: certificate verify failed", bodyNone)
 	case !target.online.Load() && r.c.opts.OfflineStatus == 595:

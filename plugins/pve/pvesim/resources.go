@@ -59,6 +59,9 @@ func (c *Cluster) refreshBroadcast(now time.Time) {
 	b.rows = b.rows[:0]
 	b.known = make(map[int]int, len(c.guests))
 	offline := map[string]bool{}
+	for _, vmid := range c.sortedVMIDs() {
+		offline[c.guests[vmid].node] = true // unless it is a member that is there
+	}
 	for _, n := range c.nodes {
 		offline[n.name] = !n.online.Load()
 	}

@@ -22,6 +22,7 @@ type serverState struct {
 	quit    chan struct{}
 	once    sync.Once
 	latency atomic.Int64 // nanoseconds, on top of the options
+	exitLag atomic.Int64 // nanoseconds
 
 	settings struct {
 		mu                                         sync.Mutex

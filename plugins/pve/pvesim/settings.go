@@ -21,6 +21,10 @@ func (c *Cluster) SetResourcesLag(d time.Duration) {
 	s.resourcesLag, s.resourcesLagSet = max(d, 0), true
 }
 
+// SetExitLag changes how long after its end a task's status still lacks its result: the real server writes the file that
+// holds it a moment after the worker is gone.
+func (c *Cluster) SetExitLag(d time.Duration) { c.server.exitLag.Store(int64(max(d, 0))) }
+
 // SetTaskDuration changes how long tasks run that start from now on; zero means that they are over at once.
 func (c *Cluster) SetTaskDuration(d time.Duration) {
 	s := &c.server.settings

@@ -1,6 +1,9 @@
 package pvesim
 
-import "strings"
+import (
+	"strings"
+	"time"
+)
 
 // taskOf parses the UPID of the path and checks that the caller may see the task, or with modify end it: its owner
 // may, others need Sys.Audit or Sys.Modify on the node. The task itself may not exist: then it is nil.
@@ -37,7 +40,9 @@ func readTaskStatus(r *request) (result, *apiError) {
 	u.userFields(row)
 	if t.ended {
 		row["status"] = "stopped"
-		row["exitstatus"] = t.exit
+		if !r.now.Before(t.end.Add(time.Duration(r.c.server.exitLag.Load()))) {
+			row["exitstatus"] = t.exit
+		}
 	}
 	return ok(row)
 }
