@@ -1,0 +1,185 @@
+package poll_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// A member whose token lost a right leaves the cluster to the others in the same cycle, and nothing of it suffers.
+func TestAMemberThatSeesLessLeavesTheClusterToOthers(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	all := []hypervisor.Guest{vm(100, "n1", "a"), vm(200, "n2", "b"), ct(300, "n3", "c")}
+	ids := trio(f, all...)
+	p := f.poller(f.db, fast)
+	for _, id := range ids {
+		f.sync(p, id)
+	}
+	nodes := []hypervisor.Node{node("n1"), node("n2"), node("n3")}
+	short := report("prod", "n1", nodes, all[0])
+	f.answer(ids[0], func(_ context.Context, _ hypervisor.InventoryQuery, page func(hypervisor.Page) error) error {
+		return page(short)
+	})
+	f.set(func() { f.lacks[ids[0]] = []string{"VM.Audit"} })
+	running := func() string {
+		return f.value("SELECT count(*) FILTER (WHERE status = 'running') || ' ' || count(*) FILTER (WHERE listed_at IS NOT NULL) FROM guests")
+	}
+	// By hand, through that very host: its state is told, and the others are asked for the rest.
+	f.sync(p, ids[0])
+	if got := f.state(ids[0]); got != "online permission {VM.Audit}" || running() != "3 0" || f.value("SELECT next_poll_at <= now() FROM clusters") != "true" {
+		t.Fatalf("%s, %s guests", got, running())
+	}
+	stop := run(t, p)
+	turn := func() {
+		t.Helper()
+		seen := f.value("SELECT seen_at FROM clusters")
+		f.due()
+		until(t, "the cluster was polled", func() bool { return f.value("SELECT seen_at FROM clusters") != seen })
+		if running() != "3 0" {
+			t.Fatalf("guests that run, and that are left out: %s", running())
+		}
+	}
+	turn()
+	before := f.count(ids[0])
+	for range 4 {
+		turn()
+	}
+	if n := f.count(ids[0]); n != before {
+		t.Errorf("the host was asked %d times more", n-before)
+	}
+	// After a while it has its turn again, and the next one takes over in the same cycle.
+	f.exec("UPDATE hosts SET next_poll_at = now() WHERE id = $1", ids[0])
+	f.exec("UPDATE host_credentials SET verified_at = now() - interval '6 minutes' WHERE host_id = $1", ids[0])
+	turn()
+	if n := f.count(ids[0]); n != before+1 || f.state(ids[0]) != "online permission {VM.Audit}" || f.alerts() != "host.permission warning open" {
+		t.Errorf("asked %d times more; %s; %s", n-before, f.state(ids[0]), f.alerts())
+	}
+	// With the right it is one of them again.
+	f.set(func() { delete(f.lacks, ids[0]) })
+	f.answer(ids[0], func(_ context.Context, _ hypervisor.InventoryQuery, page func(hypervisor.Page) error) error {
+		return page(report("prod", "n1", nodes, all...))
+	})
+	f.exec("UPDATE hosts SET next_poll_at = now() WHERE id = $1", ids[0])
+	f.exec("UPDATE host_credentials SET verified_at = now() - interval '6 minutes' WHERE host_id = $1", ids[0])
+	for range ids {
+		turn() // until it is the one asked longest ago
+	}
+	if got := f.state(ids[0]) + "; " + f.alerts(); got != "online  {}; host.permission warning, host.permission info" {
+		t.Error(got)
+	}
+	// Where nobody else is left, what it sees is better than nothing.
+	stop()
+	f.set(func() { f.lacks[ids[0]] = []string{"VM.Audit"} })
+	f.answer(ids[0], func(_ context.Context, _ hypervisor.InventoryQuery, page func(hypervisor.Page) error) error {
+		return page(short)
+	})
+	f.dead(ids[1])
+	f.dead(ids[2])
+	_ = p.Sync(t.Context(), ids[1])
+	_ = p.Sync(t.Context(), ids[2])
+	f.sync(p, ids[0])
+	if running() != "1 2" {
+		t.Errorf("guests that run, and that are left out: %s", running())
+	}
+}
+
+// Without the right to see its cluster a member does not leave it, and the cluster keeps its name.
+func TestAnAnswerThatDoesNotNameItsClusterMovesNobody(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	ids := trio(f, vm(100, "n1", "a"))
+	p := f.poller(f.db)
+	for _, id := range ids {
+		f.sync(p, id)
+	}
+	f.exec("UPDATE clusters SET quorate = false")
+	for _, id := range ids[1:] {
+		f.dead(id)
+		_ = p.Sync(t.Context(), id)
+	}
+	f.set(func() { f.missing = []string{"Sys.Audit"} })
+	f.answer(ids[0], func(_ context.Context, _ hypervisor.InventoryQuery, page func(hypervisor.Page) error) error {
+		r := report("", "", []hypervisor.Node{{Name: "n1", Status: "online"}, {Name: "n2", Status: "online"}, {Name: "n3", Status: "online"}}, vm(100, "n1", "a"))
+		r.Cluster.Partial = true
+		return page(r)
+	})
+	f.sync(p, ids[0])
+	if got := f.value("SELECT string_agg(name || ' ' || quorate, ', ') FROM clusters"); got != "prod false" {
+		t.Errorf("clusters: %s", got)
+	}
+	if got := f.value("SELECT count(*) FROM hosts WHERE cluster_id = (SELECT id FROM clusters)"); got != "3" || len(f.guests()) != 1 || f.guests()[0].Status != "running" {
+		t.Errorf("%s members, %+v", got, f.guests())
+	}
+	if got := f.value("SELECT string_agg(address, ' ' ORDER BY name) FROM nodes"); got != "192.0.2.1 192.0.2.2 192.0.2.3" {
+		t.Errorf("addresses %s", got)
+	}
+}
+
+// A host that answered while the last of the others failed keeps the cluster from being marked.
+func TestAClusterIsNotSilentWhenAHostAnsweredMeanwhile(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	ids := trio(f, vm(100, "n1", "a"))[:2]
+	p := f.poller(f.db, fast)
+	for _, id := range ids {
+		f.sync(p, id)
+	}
+	f.exec("DELETE FROM hosts WHERE id > $1", ids[1])
+	f.dead(ids[0])
+	marked := f.value("SELECT changed_at FROM guests")
+	asked := make(chan struct{}, 100)
+	f.answer(ids[1], func(context.Context, hypervisor.InventoryQuery, func(hypervisor.Page) error) error {
+		// The first host's own probe finds it well just now.
+		f.exec("UPDATE hosts SET failures = 0, status = 'online', error_reason = '', next_poll_at = now() + interval '1 hour' WHERE id = $1", ids[0])
+		f.answer(ids[0], func(_ context.Context, _ hypervisor.InventoryQuery, page func(hypervisor.Page) error) error {
+			asked <- struct{}{}
+			return page(report("prod", "n1", []hypervisor.Node{node("n1"), node("n2"), node("n3")}, vm(100, "n1", "a")))
+		})
+		return hypervisor.Errorf(hypervisor.Unreachable, "no route to host")
+	})
+	f.exec("UPDATE hosts SET polled_at = now() - interval '1 hour' WHERE id = $1", ids[0])
+	run(t, p)
+	f.due()
+	<-asked // the cluster was due again at once
+	until(t, "the poll was written", func() bool { return f.value("SELECT next_poll_at > now() FROM clusters") == "true" })
+	if got := f.value("SELECT status FROM guests"); got != "running" || f.value("SELECT changed_at FROM guests") != marked {
+		t.Errorf("the guest is %s and was marked in between", got)
+	}
+}
+
+// Two hosts at one node that are pinned to different certificates are two machines of one name.
+func TestDifferentPinsAtOneNodeAreTwoMachines(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		pins     [2]string
+		clusters string
+	}{
+		"the same pin":       {[2]string{"a", "a"}, "1"},
+		"different pins":     {[2]string{"a", "b"}, "2"},
+		"only one is pinned": {[2]string{"a", ""}, "1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFleet(t)
+			var ids []int64
+			for _, pin := range c.pins {
+				id := f.host(func() hypervisor.Page { return report("prod", "n1", []hypervisor.Node{node("n1")}, vm(100, "n1", "a")) })
+				if pin != "" {
+					f.exec("UPDATE hosts SET tls_fingerprint = $2 WHERE id = $1", id, fingerprint(pin))
+				}
+				ids = append(ids, id)
+			}
+			p := f.poller(f.db)
+			for range 2 {
+				for _, id := range ids {
+					f.sync(p, id)
+				}
+				if got := f.value("SELECT count(*) FROM clusters"); got != c.clusters || f.value("SELECT count(*) FROM guests") != c.clusters {
+					t.Errorf("%s clusters", got)
+				}
+			}
+		})
+	}
+}
