@@ -18,7 +18,7 @@ func (g *good) answered(ctx context.Context, tx pgx.Tx, next time.Duration) erro
 	entry, partial, named, cluster, address := "", g.partial, false, "", ""
 	if g.inv != nil {
 		entry, partial, cluster, address = g.inv.cluster.Entry, g.inv.cluster.Partial, g.inv.cluster.Name, g.inv.entryAddress()
-		named = cluster != "" || !partial // without the right to see the cluster an answer does not name it
+		named = !g.inv.unnamed()
 	}
 	reason, sentence := g.trouble()
 	if _, err := tx.Exec(ctx, `UPDATE hosts SET status = 'online', error_reason = $5, error = $6, partial = $7, failures = 0,
