@@ -468,7 +468,7 @@ func (r *secretRun) changePassword() {
 	r.post(r.owner, http.StatusUnprocessableEntity, "/auth/password", map[string]any{"current": r.canary("a wrong present password"), "new": changed})
 	r.post(r.owner, http.StatusUnprocessableEntity, "/auth/password", map[string]any{"current": ownerPassword, "new": r.hunt.add(r.t, "a short new password", "qy5-Rk!83")})
 	r.wrongTypes(r.owner, "/auth/password", "new")
-	r.post(r.owner, http.StatusNoContent, "/auth/password", map[string]any{"current": ownerPassword, "new": changed})
+	r.post(r.owner, http.StatusOK, "/auth/password", map[string]any{"current": ownerPassword, "new": changed})
 	r.session(r.owner, "the session after the change")
 	other := r.client()
 	other.logIn(r.t, ownerEmail, changed)

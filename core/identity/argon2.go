@@ -45,24 +45,26 @@ var errHashFormat = errors.New("the stored password hash is not an Argon2id hash
 
 // hasher hashes passwords, a bounded number at a time.
 type hasher struct {
-	cost  Argon2
-	wait  time.Duration
-	slots chan struct{}
-	runs  atomic.Int64
+	cost Argon2
+	wait time.Duration
+	// slots are for everybody, spare is for those who are no strangers.
+	slots, spare chan struct{}
+
+	runs atomic.Int64
 	// decoy is a hash of no password, of the same cost as a real one.
 	decoy string
 }
 
 func newHasher(c Config) *hasher {
-	h := &hasher{cost: c.Argon2, wait: c.HashWait, slots: make(chan struct{}, c.Hashes)}
+	h := &hasher{cost: c.Argon2, wait: c.HashWait, slots: make(chan struct{}, c.Hashes), spare: make(chan struct{}, 1)}
 	h.decoy = encode(h.cost, randomBytes(saltBytes), randomBytes(hashBytes))
 	return h
 }
 
-// hash is a new hash of the password as a PHC string: $argon2id$v=19$m=65536,t=3,p=1$salt$hash.
+// hash is a new hash of the password as a PHC string: $argon2id$v=19$m=65536,t=3,p=1$salt$hash. No stranger comes so far.
 func (h *hasher) hash(ctx context.Context, password string) (string, error) {
 	salt := randomBytes(saltBytes)
-	sum, err := h.run(ctx, h.cost, password, salt, hashBytes)
+	sum, err := h.run(ctx, h.cost, password, salt, hashBytes, true)
 	if err != nil {
 		return "", err
 	}
@@ -70,8 +72,8 @@ func (h *hasher) hash(ctx context.Context, password string) (string, error) {
 }
 
 // verify reports whether the password is the one that was hashed, and whether the hash has another cost than new ones
-// get. With an empty hash it does the same work for nothing.
-func (h *hasher) verify(ctx context.Context, hash, password string) (ok, outdated bool, err error) {
+// get. With an empty hash it does the same work for nothing. familiar says that it is for no stranger.
+func (h *hasher) verify(ctx context.Context, hash, password string, familiar bool) (ok, outdated bool, err error) {
 	known := hash != ""
 	if !known {
 		hash = h.decoy
@@ -80,19 +82,25 @@ func (h *hasher) verify(ctx context.Context, hash, password string) (ok, outdate
 	if err != nil {
 		return false, false, err
 	}
-	got, err := h.run(ctx, cost, password, salt, uint32(len(want)))
+	got, err := h.run(ctx, cost, password, salt, uint32(len(want)), familiar)
 	if err != nil {
 		return false, false, err
 	}
 	return subtle.ConstantTimeCompare(got, want) == 1 && known, cost != h.cost, nil
 }
 
-// run waits for a slot and hashes in it.
-func (h *hasher) run(ctx context.Context, cost Argon2, password string, salt []byte, length uint32) ([]byte, error) {
+// run waits for a slot and hashes in it. A flood of strangers can take all slots but the spare one.
+func (h *hasher) run(ctx context.Context, cost Argon2, password string, salt []byte, length uint32, familiar bool) ([]byte, error) {
 	late := time.NewTimer(h.wait)
 	defer late.Stop()
+	slot, spare := h.slots, h.spare
+	if !familiar {
+		spare = nil
+	}
 	select {
-	case h.slots <- struct{}{}:
+	case slot <- struct{}{}:
+	case spare <- struct{}{}:
+		slot = spare
 	case <-ctx.Done():
 		return nil, fmt.Errorf("waiting to check a password: %w", ctx.Err())
 	case <-late.C:
@@ -100,7 +108,7 @@ func (h *hasher) run(ctx context.Context, cost Argon2, password string, salt []b
 		busy.RetryAfter = 5
 		return nil, busy
 	}
-	defer func() { <-h.slots }()
+	defer func() { <-slot }()
 	h.runs.Add(1)
 	sum := argon2.IDKey([]byte(password), salt, cost.Time, cost.Memory, cost.Threads, length)
 	if cost.Memory >= largeMemory {

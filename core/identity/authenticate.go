@@ -20,7 +20,7 @@ func (s *Store) Authenticate(ctx context.Context, r *http.Request) (*Caller, err
 	if scheme, key, _ := strings.Cut(r.Header.Get("Authorization"), " "); strings.EqualFold(scheme, "Bearer") {
 		return s.authenticateKey(ctx, key)
 	}
-	token := sessionToken(r)
+	token := cookieValue(r, CookieName, r.TLS != nil)
 	if !isToken(token) {
 		return nil, unauthenticated()
 	}

@@ -9,38 +9,63 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// ChangePassword gives the caller a new password and ends all their other sessions. The caller's own session goes on
-// under a new token, which is returned for the cookie; it is "" for a caller without a session.
+// PasswordChange is what a caller gives for a new password.
+type PasswordChange struct {
+	// Current is the present password.
+	Current string
+	NewPassword
+}
+
+// PasswordChanged is the outcome of a change.
+type PasswordChanged struct {
+	// Token is the session's new secret for the cookie, Devices the value for the device cookie; both are "" for a caller
+	// without a session.
+	Token, Devices string
+	Revoked
+}
+
+// ChangePassword gives the caller a new password, ends all their other sessions and makes all other browsers strangers. The
+// caller's own session goes on under a new token.
 //
 // A wrong present password is a 422 at body.current and not a 401: the session is good and nobody has to log in again.
 // Too many of them are rate_limited.
-func (s *Store) ChangePassword(ctx context.Context, caller *Caller, current, replacement string) (token string, err error) {
+func (s *Store) ChangePassword(ctx context.Context, caller *Caller, in PasswordChange, from Client) (*PasswordChanged, error) {
 	own, err := s.account(ctx, "id = ?", caller.UserID)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	if own == nil || !own.IsActive {
-		return "", unauthenticated()
+		return nil, unauthenticated()
 	}
-	if err := checkReplacement(own, current, replacement); err != nil {
-		return "", err
+	if err := checkReplacement(own, in.Current, in.Password); err != nil {
+		return nil, err
 	}
-	tries, err := s.checkPresent(ctx, own, current, "current")
+	r := replacement{caller: caller, own: own, from: from, revokeKeys: in.RevokeKeys}
+	if r.tries, err = s.checkPresent(ctx, own, in.Current, "current"); err != nil {
+		return nil, err
+	}
+	if r.hash, err = s.hasher.hash(ctx, preparePassword(in.Password)); err != nil {
+		return nil, err
+	}
+	var done *PasswordChanged
+	err = s.db.Tx(ctx, func(tx *db.Tx) error {
+		done, err = s.replacePassword(ctx, tx, r)
+		return err
+	})
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	hash, err := s.hasher.hash(ctx, preparePassword(replacement))
-	if err != nil {
-		return "", err
-	}
-	if caller.SessionID != 0 {
-		token = newToken()
-	}
-	err = s.db.Tx(ctx, func(tx *db.Tx) error { return replacePassword(ctx, tx, caller, own, hash, token, tries) })
-	if err != nil {
-		return "", err
-	}
-	return token, nil
+	return done, nil
+}
+
+// replacement is a password whose predecessor was proven.
+type replacement struct {
+	caller     *Caller
+	own        *account
+	from       Client
+	hash       string
+	tries      bucket
+	revokeKeys bool
 }
 
 // checkPresent proves the present password of a logged-in user; the fault of a wrong one is at that field of the body.
@@ -50,7 +75,7 @@ func (s *Store) checkPresent(ctx context.Context, own *account, password, field 
 	if err := s.charge(ctx, tries); err != nil {
 		return tries, err
 	}
-	ok, _, err := s.hasher.verify(ctx, own.PasswordHash, preparePassword(password))
+	ok, _, err := s.hasher.verify(ctx, own.PasswordHash, preparePassword(password), true)
 	if err != nil {
 		s.giveBackLater(ctx, tries)
 		return tries, err
@@ -75,37 +100,57 @@ func checkReplacement(own *account, current, replacement string) error {
 	return nil
 }
 
-func replacePassword(ctx context.Context, tx *db.Tx, caller *Caller, own *account, hash, token string, tries bucket) error {
-	if err := forgive(ctx, tx, tries); err != nil {
-		return err
+func (s *Store) replacePassword(ctx context.Context, tx *db.Tx, r replacement) (*PasswordChanged, error) {
+	if err := forgive(ctx, tx, r.tries); err != nil {
+		return nil, err
 	}
+	own := r.own
 	// The row's lock is taken here: a log-in with the old password either committed before, and loses its session
 	// below, or finds another hash than the one it checked.
 	updated := tx.Exec("UPDATE users SET password_hash = ?, updated_at = now() WHERE id = ? AND is_active AND password_hash = ?",
-		hash, own.ID, own.PasswordHash)
+		r.hash, own.ID, own.PasswordHash)
 	if updated.Error != nil {
-		return fmt.Errorf("storing the password: %w", updated.Error)
+		return nil, fmt.Errorf("storing the password: %w", updated.Error)
 	}
 	if updated.RowsAffected == 0 {
-		return problem.New(problem.CodeConflict, "the account was changed at the same time; try again")
+		return nil, problem.New(problem.CodeConflict, "the account was changed at the same time; try again")
 	}
-	ended, err := RevokeOthers(tx, own.ID, caller.SessionID)
-	if err != nil {
-		return err
+	var done PasswordChanged
+	var err error
+	if done.Sessions, err = RevokeOthers(tx, own.ID, r.caller.SessionID); err != nil {
+		return nil, err
 	}
-	if token != "" {
-		renewed := tx.Exec("UPDATE sessions SET token_hash = ? WHERE id = ? AND user_id = ?", hashToken(token), caller.SessionID, own.ID)
-		if renewed.Error != nil {
-			return fmt.Errorf("renewing the session: %w", renewed.Error)
-		}
-		if renewed.RowsAffected == 0 {
-			return unauthenticated() // it was revoked while the password was checked
+	if err := forgetDevices(tx, own.ID); err != nil {
+		return nil, err
+	}
+	if err := done.keys(ctx, tx, own.ID, r.revokeKeys); err != nil {
+		return nil, err
+	}
+	if r.caller.SessionID != 0 {
+		if err := s.renew(ctx, tx, r, &done); err != nil {
+			return nil, err
 		}
 	}
 	describeTarget(ctx, own.ID)
 	audit.Describe(ctx, func(e *audit.Entry) {
 		e.TargetName = own.Email
-		addDetail(e, "sessions_revoked", ended)
+		for name, value := range done.details() {
+			addDetail(e, name, value)
+		}
 	})
-	return audit.Write(ctx, tx)
+	return &done, audit.Write(ctx, tx)
+}
+
+// renew gives the caller's session and browser new secrets.
+func (s *Store) renew(ctx context.Context, tx *db.Tx, r replacement, done *PasswordChanged) (err error) {
+	done.Token = newToken()
+	renewed := tx.Exec("UPDATE sessions SET token_hash = ? WHERE id = ? AND user_id = ?", hashToken(done.Token), r.caller.SessionID, r.own.ID)
+	if renewed.Error != nil {
+		return fmt.Errorf("renewing the session: %w", renewed.Error)
+	}
+	if renewed.RowsAffected == 0 {
+		return unauthenticated() // it was revoked while the password was checked
+	}
+	done.Devices, err = s.remember(ctx, tx, r.own.ID, r.from)
+	return err
 }

@@ -4,24 +4,28 @@ import "net/http"
 
 // CookieName is the session cookie's name; over TLS it has the prefix that ties it to this host, to TLS and to path /
 // (RFC 6265bis section 4.1.3.2), so that no neighbouring host and no plain connection can plant one.
-const (
-	CookieName       = "service_session"
-	secureCookieName = "__Host-" + CookieName
-)
+const CookieName = "service_session"
 
-func cookieName(secure bool) string {
+// securePrefix goes before the names of our cookies over TLS.
+const securePrefix = "__Host-"
+
+func cookieName(name string, secure bool) string {
 	if secure {
-		return secureCookieName
+		return securePrefix + name
 	}
-	return CookieName
+	return name
+}
+
+func newCookie(name, value string, secure bool) http.Cookie {
+	return http.Cookie{
+		Name: cookieName(name, secure), Value: value, Path: "/", HttpOnly: true, Secure: secure, SameSite: http.SameSiteLaxMode,
+	}
 }
 
 // Cookie carries the session's token to the browser. secure says that the request came over TLS. It ends with the
 // browser; the server ends it earlier when it idles.
 func Cookie(token string, secure bool) http.Cookie {
-	return http.Cookie{
-		Name: cookieName(secure), Value: token, Path: "/", HttpOnly: true, Secure: secure, SameSite: http.SameSiteLaxMode,
-	}
+	return newCookie(CookieName, token, secure)
 }
 
 // NoCookie makes the browser forget the session's cookie.
@@ -31,10 +35,10 @@ func NoCookie(secure bool) http.Cookie {
 	return c
 }
 
-// sessionToken is the token of the request's cookie, "" when there is none. Two cookies of the name mean that someone
+// cookieValue is the value of the request's cookie, "" when there is none. Two cookies of the name mean that someone
 // planted one; neither is believed.
-func sessionToken(r *http.Request) string {
-	cookies := r.CookiesNamed(cookieName(r.TLS != nil))
+func cookieValue(r *http.Request, name string, secure bool) string {
+	cookies := r.CookiesNamed(cookieName(name, secure))
 	if len(cookies) != 1 {
 		return ""
 	}

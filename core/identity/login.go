@@ -10,11 +10,13 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// Client is where a request comes from, as kept with a session.
+// Client is where a request comes from. Address and agent are kept with a session.
 type Client struct {
 	// Address is the IP address of the peer.
 	Address   string
 	UserAgent string
+	// Devices are the tokens of the request's device cookie; see DevicesOf.
+	Devices []string
 }
 
 // LoggedIn is a log-in that succeeded.
@@ -22,13 +24,16 @@ type LoggedIn struct {
 	User *User
 	// Token is the session's secret for the cookie. It is nowhere else. It is "" while the second factor is due.
 	Token string
+	// Devices is the value for the device cookie; "" while the second factor is due.
+	Devices string
 	// Pending is the secret by which LogInTOTP goes on when the account has a second factor, else "". It is no session.
 	Pending string
 }
 
 // LogIn proves a password and opens a session, always a new one. It is a problem of code invalid_credentials when the
 // address is unknown, the password wrong or the account inactive, after the same work in each case, and of code
-// rate_limited after too many wrong tries for the account or from the address. With a second factor there is no session
+// rate_limited after too many wrong tries: for the account by strangers, from the address, or, where the account knows
+// the browser or the address, by these. With a second factor there is no session
 // yet: LogInTOTP makes it.
 func (s *Store) LogIn(ctx context.Context, email, password string, from Client) (*LoggedIn, error) {
 	proven, err := s.checkPassword(ctx, email, password, from)
@@ -53,19 +58,21 @@ type proven struct {
 	account account
 	// rehashed is the password's hash at the present cost; "" when the stored one has it.
 	rehashed string
-	address  bucket
-	tries    bucket
+	budget   budget
 }
 
 func (s *Store) checkPassword(ctx context.Context, email, password string, from Client) (*proven, error) {
 	key, countAs := keyOf(email)
-	address, tries := s.addressBucket(from.Address), s.accountBucket(countAs)
-	if err := s.charge(ctx, address, tries); err != nil {
+	budget, err := s.budgetOf(ctx, s.db.Pool, "account", "email_key", key, from, s.accountBucket(countAs))
+	if err != nil {
+		return nil, err
+	}
+	if err := s.charge(ctx, budget.buckets()...); err != nil {
 		return nil, err
 	}
 	found, err := s.accountByKey(ctx, key)
 	if err != nil {
-		s.giveBackLater(ctx, address, tries)
+		s.giveBackLater(ctx, budget.buckets()...)
 		return nil, err
 	}
 	hash := ""
@@ -77,9 +84,9 @@ func (s *Store) checkPassword(ctx context.Context, email, password string, from 
 		hash = ""
 	}
 	password = preparePassword(password)
-	ok, outdated, err := s.hasher.verify(ctx, hash, password)
+	ok, outdated, err := s.hasher.verify(ctx, hash, password, budget.device)
 	if err != nil {
-		s.giveBackLater(ctx, address, tries)
+		s.giveBackLater(ctx, budget.buckets()...)
 		return nil, err
 	}
 	if !ok || !found.IsActive {
@@ -88,7 +95,7 @@ func (s *Store) checkPassword(ctx context.Context, email, password string, from 
 		}
 		return nil, invalidCredentials()
 	}
-	p := &proven{account: *found, address: address, tries: tries}
+	p := &proven{account: *found, budget: budget}
 	if outdated {
 		if p.rehashed, err = s.hasher.hash(ctx, password); err != nil {
 			return nil, err
@@ -114,10 +121,7 @@ func keyOf(typed string) (key, countAs string) {
 func (s *Store) open(ctx context.Context, p *proven, from Client) (*LoggedIn, error) {
 	in := &LoggedIn{User: &p.account.User, Token: newToken()}
 	err := s.db.Tx(ctx, func(tx *db.Tx) error {
-		if err := giveBack(ctx, tx, p.address); err != nil {
-			return err
-		}
-		if err := forgive(ctx, tx, p.tries); err != nil {
+		if err := p.budget.settle(ctx, tx); err != nil {
 			return err
 		}
 		updated := tx.Exec(`UPDATE users SET last_login_at = now(), password_hash = COALESCE(NULLIF(?, ''), password_hash)
@@ -129,6 +133,10 @@ func (s *Store) open(ctx context.Context, p *proven, from Client) (*LoggedIn, er
 			return invalidCredentials()
 		}
 		if err := s.insertSession(ctx, tx, p.account.ID, in.Token, from); err != nil {
+			return err
+		}
+		var err error
+		if in.Devices, err = s.remember(ctx, tx, p.account.ID, from); err != nil {
 			return err
 		}
 		describeActor(ctx, in.User)

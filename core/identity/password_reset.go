@@ -8,51 +8,67 @@ import (
 	"github.com/hostler/hostler/core/db"
 )
 
-// ResetPassword gives a user a new password without the old one and ends all the user's sessions; it says how many. The
-// second factor stays as it is, and wrong log-in tries of the account are forgotten. Problems: forbidden for a user with
-// a higher role than the caller, invalid at body.password, not_found.
-func (s *Store) ResetPassword(ctx context.Context, caller *Caller, id int64, password string) (ended int64, err error) {
+// NewPassword is the password from now on.
+type NewPassword struct {
+	Password string
+	// RevokeKeys ends the API keys of the user too, all of them.
+	RevokeKeys bool
+}
+
+// ResetPassword gives a user a new password without the old one and ends all the user's sessions. The second factor stays
+// as it is, and strangers' wrong log-in tries are forgotten. Problems: forbidden for a user with a higher role than the
+// caller, invalid at body.password, not_found.
+func (s *Store) ResetPassword(ctx context.Context, caller *Caller, id int64, in NewPassword) (*Revoked, error) {
 	u, err := s.regard(ctx, caller, id)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	var email Email
 	if u != nil {
 		if email, err = ParseEmail(u.email); err != nil {
-			return 0, fmt.Errorf("reading the user's e-mail address: %w", err)
+			return nil, fmt.Errorf("reading the user's e-mail address: %w", err)
 		}
 	}
-	if err := CheckPassword(password, email, "body", "password"); err != nil {
-		return 0, err
+	if err := CheckPassword(in.Password, email, "body", "password"); err != nil {
+		return nil, err
 	}
 	if u == nil {
-		return 0, noUser()
+		return nil, noUser()
 	}
-	hash, err := s.hasher.hash(ctx, preparePassword(password))
+	hash, err := s.hasher.hash(ctx, preparePassword(in.Password))
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
+	var ended *Revoked
 	err = s.db.Tx(ctx, func(tx *db.Tx) error {
-		ended, err = s.resetPassword(ctx, tx, caller, u, hash)
+		ended, err = s.resetPassword(ctx, tx, caller, u, hash, in.RevokeKeys)
 		return err
 	})
-	return ended, err
+	if err != nil {
+		return nil, err
+	}
+	return ended, nil
 }
 
-func (s *Store) resetPassword(ctx context.Context, tx *db.Tx, caller *Caller, u *subject, hash string) (ended int64, err error) {
+func (s *Store) resetPassword(ctx context.Context, tx *db.Tx, caller *Caller, u *subject, hash string, revokeKeys bool) (*Revoked, error) {
 	// Before the user's row, in the order in which a log-in locks them.
 	if err := forgive(ctx, tx, s.accountBucket(u.emailKey)); err != nil {
-		return 0, err
+		return nil, err
 	}
-	if u, err = governUser(ctx, tx, caller, u.id); err != nil {
-		return 0, err
+	u, err := governUser(ctx, tx, caller, u.id)
+	if err != nil {
+		return nil, err
 	}
 	if _, err := tx.Pgx.Exec(ctx, "UPDATE users SET password_hash = $2, updated_at = now() WHERE id = $1", u.id, hash); err != nil {
-		return 0, fmt.Errorf("storing the password: %w", err)
+		return nil, fmt.Errorf("storing the password: %w", err)
 	}
-	if ended, err = lockOut(tx, u.id); err != nil {
-		return 0, err
+	ended := &Revoked{}
+	if ended.Sessions, err = lockOut(tx, u.id); err != nil {
+		return nil, err
 	}
-	u.describe(ctx, map[string]any{"sessions_revoked": ended})
+	if err := ended.keys(ctx, tx, u.id, revokeKeys); err != nil {
+		return nil, err
+	}
+	u.describe(ctx, ended.details())
 	return ended, audit.Write(ctx, tx)
 }

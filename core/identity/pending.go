@@ -13,8 +13,8 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// A log-in that waits for its second factor lasts so long and takes so many codes. An account has at most maxPending; the
-// oldest end beyond that.
+// A log-in that waits for its second factor lasts so long and takes so many codes. An account has at most maxPending of one
+// origin; the oldest end beyond that.
 const (
 	pendingLife  = 5 * time.Minute
 	pendingTries = 5
@@ -25,10 +25,7 @@ const (
 func (s *Store) suspend(ctx context.Context, p *proven) (*LoggedIn, error) {
 	in := &LoggedIn{User: &p.account.User, Pending: newToken()}
 	err := s.db.Tx(ctx, func(tx *db.Tx) error {
-		if err := giveBack(ctx, tx, p.address); err != nil {
-			return err
-		}
-		if err := forgive(ctx, tx, p.tries); err != nil {
+		if err := p.budget.settle(ctx, tx); err != nil {
 			return err
 		}
 		updated := tx.Exec(`UPDATE users SET password_hash = COALESCE(NULLIF(?, ''), password_hash)
@@ -39,7 +36,7 @@ func (s *Store) suspend(ctx context.Context, p *proven) (*LoggedIn, error) {
 		if updated.RowsAffected == 0 {
 			return invalidCredentials()
 		}
-		if err := insertPending(ctx, tx, p.account.ID, in.Pending); err != nil {
+		if err := insertPending(ctx, tx, p.account.ID, in.Pending, p.budget.origin()); err != nil {
 			return err
 		}
 		describeTarget(ctx, p.account.ID)
@@ -52,16 +49,17 @@ func (s *Store) suspend(ctx context.Context, p *proven) (*LoggedIn, error) {
 	return in, nil
 }
 
-func insertPending(ctx context.Context, tx *db.Tx, userID int64, token string) error {
+func insertPending(ctx context.Context, tx *db.Tx, userID int64, token, origin string) error {
 	_, err := tx.Pgx.Exec(ctx, `
-		INSERT INTO pending_logins (token_hash, user_id, password_mark, expires_at)
-		SELECT $1, id, sha256(convert_to(password_hash, 'UTF8')), now() + $3 FROM users WHERE id = $2`, hashToken(token), userID, pendingLife)
+		INSERT INTO pending_logins (token_hash, user_id, password_mark, expires_at, origin)
+		SELECT $1, id, sha256(convert_to(password_hash, 'UTF8')), now() + $3, $4 FROM users WHERE id = $2`, hashToken(token), userID, pendingLife, origin)
 	if err != nil {
 		return fmt.Errorf("storing the log-in: %w", err)
 	}
 	_, err = tx.Pgx.Exec(ctx, `
 		DELETE FROM pending_logins WHERE user_id = $1 AND token_hash IN (
-			SELECT token_hash FROM pending_logins WHERE user_id = $1 ORDER BY created_at DESC, token_hash OFFSET $2)`, userID, maxPending)
+			SELECT token_hash FROM pending_logins WHERE user_id = $1 AND origin = $2 ORDER BY created_at DESC, token_hash OFFSET $3)`,
+		userID, origin, maxPending)
 	if err != nil {
 		return fmt.Errorf("ending the oldest log-ins: %w", err)
 	}
@@ -71,16 +69,16 @@ func insertPending(ctx context.Context, tx *db.Tx, userID int64, token string) e
 // LogInTOTP completes a log-in whose password was right, by a code of the second factor or a recovery code, and opens a
 // session. It is a problem of code invalid_credentials for a wrong or used code, with the member tries_left, and for a
 // log-in that is over, where tries_left is 0: the password is needed anew then. It is rate_limited after too many wrong
-// codes for the account, over all its log-ins, or from the address.
+// codes, counted over all log-ins as LogIn counts passwords.
 func (s *Store) LogInTOTP(ctx context.Context, pending, code string, from Client) (*LoggedIn, error) {
-	t := &factorTry{pending: pending, address: s.addressBucket(from.Address)}
-	if err := s.chargePending(ctx, t); err != nil {
+	t := &factorTry{pending: pending}
+	if err := s.chargePending(ctx, t, from); err != nil {
 		return nil, err
 	}
 	describeTarget(ctx, t.userID)
 	own, err := s.account(ctx, "id = ?", t.userID)
 	if err != nil {
-		s.giveBackLater(ctx, t.address, t.tries)
+		s.giveBackLater(ctx, t.budget.buckets()...)
 		return nil, err
 	}
 	if own == nil || !own.IsActive || own.TOTPConfirmedAt == nil {
@@ -89,7 +87,7 @@ func (s *Store) LogInTOTP(ctx context.Context, pending, code string, from Client
 	t.own = own
 	if t.recovery = recoveryHash(code); t.recovery == nil {
 		if t.step, err = s.stepOf(own, code); err != nil {
-			s.giveBackLater(ctx, t.address, t.tries)
+			s.giveBackLater(ctx, t.budget.buckets()...)
 			return nil, err
 		}
 		if t.step == noStep {
@@ -105,10 +103,10 @@ func (s *Store) LogInTOTP(ctx context.Context, pending, code string, from Client
 
 // factorTry is one code given for one pending log-in.
 type factorTry struct {
-	pending        string
-	userID         int64
-	own            *account
-	address, tries bucket
+	pending string
+	userID  int64
+	own     *account
+	budget  budget
 	// left is how many codes this log-in still takes.
 	left int
 	// recovery is the hash of what has the form of a recovery code; else step is that of the right code.
@@ -117,29 +115,27 @@ type factorTry struct {
 }
 
 // chargePending counts the try for the address, the account and the log-in before the code is looked at.
-func (s *Store) chargePending(ctx context.Context, t *factorTry) error {
+func (s *Store) chargePending(ctx context.Context, t *factorTry, from Client) error {
 	over := false
 	err := s.db.Tx(ctx, func(tx *db.Tx) error {
 		over = false
-		if err := s.chargeOne(ctx, tx, t.address); err != nil {
-			return err
-		}
-		if !isToken(t.pending) {
-			over = true // the try stays counted
-			return nil
-		}
 		hash := hashToken(t.pending)
-		err := tx.Pgx.QueryRow(ctx, "SELECT user_id FROM pending_logins WHERE token_hash = $1 AND expires_at > now() AND tries < $2",
-			hash, pendingTries).Scan(&t.userID)
+		err := pgx.ErrNoRows
+		if isToken(t.pending) {
+			err = tx.Pgx.QueryRow(ctx, "SELECT user_id FROM pending_logins WHERE token_hash = $1 AND expires_at > now() AND tries < $2",
+				hash, pendingTries).Scan(&t.userID)
+		}
 		if errors.Is(err, pgx.ErrNoRows) {
-			over = true
-			return nil
+			over = true // the try stays counted
+			return s.chargeOne(ctx, tx, s.addressBucket(from.Address))
 		}
 		if err != nil {
 			return fmt.Errorf("looking for the log-in: %w", err)
 		}
-		t.tries = s.totpBucket(t.userID)
-		if err := s.chargeOne(ctx, tx, t.tries); err != nil {
+		if t.budget, err = s.budgetOf(ctx, tx.Pgx, "totp", "id", t.userID, from, s.totpBucket(t.userID)); err != nil {
+			return err
+		}
+		if err := s.chargeAll(ctx, tx, t.budget.buckets()); err != nil {
 			return err
 		}
 		var used int
@@ -164,7 +160,7 @@ func (s *Store) chargePending(ctx context.Context, t *factorTry) error {
 // complete makes the session of a log-in, if in this very moment the account is active, its password and its second
 // factor are those that were proven, and the code was not used.
 func (s *Store) complete(ctx context.Context, tx *db.Tx, t *factorTry, in *LoggedIn, from Client) error {
-	if err := giveBack(ctx, tx, t.address, t.tries); err != nil {
+	if err := giveBack(ctx, tx, t.budget.buckets()...); err != nil {
 		return err
 	}
 	// The row's lock puts two uses of one code one after the other, and the second finds the step taken.
@@ -200,6 +196,9 @@ func (s *Store) complete(ctx context.Context, tx *db.Tx, t *factorTry, in *Logge
 		details = map[string]any{"second_factor": "recovery code", "recovery_left": left}
 	}
 	if err := s.insertSession(ctx, tx, t.own.ID, in.Token, from); err != nil {
+		return err
+	}
+	if in.Devices, err = s.remember(ctx, tx, t.own.ID, from); err != nil {
 		return err
 	}
 	describeActor(ctx, in.User)

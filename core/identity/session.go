@@ -128,34 +128,4 @@ func RevokeOthers(tx *db.Tx, userID, keep int64) (int64, error) {
 	return gone.RowsAffected, nil
 }
 
-// Prune deletes a batch of what has no effect any more: sessions and pending log-ins that are over, and counters of wrong
-// tries whose window is over. It says how many rows it deleted; none when nothing is left.
-func (s *Store) Prune(ctx context.Context) (int64, error) {
-	ended, err := s.db.Pool.Exec(ctx, `DELETE FROM sessions WHERE id IN (
-		SELECT id FROM sessions WHERE expires_at <= now() OR last_seen_at <= now() - $1::interval
-		ORDER BY id LIMIT 1000 FOR UPDATE SKIP LOCKED)`, s.config.SessionIdle)
-	if err != nil {
-		return 0, db.Problem(fmt.Errorf("deleting sessions that are over: %w", err))
-	}
-	counters, err := s.db.Pool.Exec(ctx, `DELETE FROM login_failures WHERE bucket IN (
-		SELECT bucket FROM login_failures WHERE window_ends <= now()
-		ORDER BY bucket LIMIT 1000 FOR UPDATE SKIP LOCKED)`)
-	if err != nil {
-		return ended.RowsAffected(), db.Problem(fmt.Errorf("deleting counters of log-in tries: %w", err))
-	}
-	pending, err := s.db.Pool.Exec(ctx, `DELETE FROM pending_logins WHERE token_hash IN (
-		SELECT token_hash FROM pending_logins WHERE expires_at <= now()
-		ORDER BY token_hash LIMIT 1000 FOR UPDATE SKIP LOCKED)`)
-	if err != nil {
-		return ended.RowsAffected() + counters.RowsAffected(), db.Problem(fmt.Errorf("deleting log-ins that were not completed: %w", err))
-	}
-	return ended.RowsAffected() + counters.RowsAffected() + pending.RowsAffected(), nil
-}
-
-func (s *Store) pruneQuietly(ctx context.Context) {
-	if _, err := s.Prune(ctx); err != nil {
-		s.log.Debug("old sessions were not deleted", "error", err)
-	}
-}
-
 func noSession() error { return problem.New(problem.CodeNotFound, "there is no such session") }

@@ -121,10 +121,14 @@ func TestRequestsWithoutAValidSessionAreUnauthenticated(t *testing.T) {
 func TestCookieAttributes(t *testing.T) {
 	t.Parallel()
 	plain, secure, gone := identity.Cookie("x", false), identity.Cookie("x", true), identity.NoCookie(true)
+	device, secureDevice := identity.DeviceCookie("x.y", false), identity.DeviceCookie("x.y", true)
 	for got, want := range map[string]string{
 		plain.String():  "service_session=x; Path=/; HttpOnly; SameSite=Lax",
 		secure.String(): "__Host-service_session=x; Path=/; HttpOnly; Secure; SameSite=Lax",
 		gone.String():   "__Host-service_session=; Path=/; Max-Age=0; HttpOnly; Secure; SameSite=Lax",
+
+		device.String():       "service_device=x.y; Path=/; Max-Age=7776000; HttpOnly; SameSite=Lax",
+		secureDevice.String(): "__Host-service_device=x.y; Path=/; Max-Age=7776000; HttpOnly; Secure; SameSite=Lax",
 	} {
 		if got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
@@ -282,6 +286,11 @@ func TestSessionsKeepWhatTheClientSaysAsPlainText(t *testing.T) {
 	}
 }
 
+// change is from one password to another, and keeps the keys.
+func change(current, next string) identity.PasswordChange {
+	return identity.PasswordChange{Current: current, NewPassword: identity.NewPassword{Password: next}}
+}
+
 func TestChangePassword(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
@@ -301,16 +310,16 @@ func TestChangePassword(t *testing.T) {
 		"the same":  {identitytest.Password, identitytest.Password, "unchanged"},
 		"the email": {identitytest.Password, user.Email, "same_as_email"},
 	} {
-		_, err := s.ChangePassword(t.Context(), caller, test.current, test.next)
+		_, err := s.ChangePassword(t.Context(), caller, change(test.current, test.next), from("198.51.100.1"))
 		if p := problem.From(err); err == nil || len(p.Faults) != 1 || p.Faults[0].Type != test.fault {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	token, err := s.ChangePassword(t.Context(), caller, identitytest.Password, next)
-	if err != nil || token == "" {
-		t.Fatal(err)
+	done, err := s.ChangePassword(t.Context(), caller, change(identitytest.Password, next), from("198.51.100.1"))
+	if err != nil || done.Token == "" || done.Sessions != 1 {
+		t.Fatalf("%+v, %v", done, err)
 	}
-	renewed := identity.Cookie(token, false)
+	renewed := identity.Cookie(done.Token, false)
 	for name, test := range map[string]struct {
 		cookie *http.Cookie
 		want   problem.Code
@@ -343,7 +352,7 @@ func TestGuessesAtThePresentPasswordAreLimited(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 25 {
 		wg.Go(func() {
-			_, err := s.ChangePassword(t.Context(), caller, wrong, "mehlwurm-zebra-19")
+			_, err := s.ChangePassword(t.Context(), caller, change(wrong, "mehlwurm-zebra-19"), from("198.51.100.1"))
 			mu.Lock()
 			defer mu.Unlock()
 			counts[code(err)]++
@@ -375,7 +384,7 @@ func TestTwoPasswordChangesAtOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for i, caller := range callers {
 		wg.Go(func() {
-			_, results[i] = s.ChangePassword(t.Context(), caller, identitytest.Password, "mehlwurm-zebra-19")
+			_, results[i] = s.ChangePassword(t.Context(), caller, change(identitytest.Password, "mehlwurm-zebra-19"), from("198.51.100.1"))
 		})
 	}
 	wg.Wait()

@@ -13,12 +13,15 @@ import (
 type Config struct {
 	// Argon2 is the cost of new password hashes; DefaultArgon2 by default. Tests take less.
 	Argon2 Argon2
-	// Hashes is how many passwords are hashed at the same time, and so bounds the memory that a flood of log-ins
-	// takes; 2 by default. Others wait up to HashWait, by default 10 s, and are then told to try again.
+	// Hashes is how many passwords are hashed at the same time, and so bounds the memory that a flood of log-ins takes; 2 by
+	// default, and one more for those who are logged in or whose browser the account knows. Others wait up to HashWait, by
+	// default 10 s, and are then told to try again.
 	Hashes   int
 	HashWait time.Duration
 	// AccountTries and AddressTries are how many wrong passwords one account, and one address, may be given within
-	// TriesWindow; 10, 30 and 15 minutes by default. Wrong codes of a second factor are counted in the same way, apart.
+	// TriesWindow; 10, 30 and 15 minutes by default. All strangers to an account share one count of AccountTries; each
+	// browser and each network that has logged in to it has a count of its own. Wrong codes of a second factor are counted
+	// in the same way, apart.
 	AccountTries int
 	AddressTries int
 	TriesWindow  time.Duration

@@ -359,7 +359,7 @@ func TestPendingLogInsEnd(t *testing.T) {
 
 func (f *factored) changePassword() {
 	f.t.Helper()
-	_, err := f.users.ChangePassword(f.t.Context(), &identity.Caller{UserID: f.user.ID, Email: f.user.Email, KeyID: 1}, identitytest.Password, "mehlwurm-zebra-19")
+	_, err := f.users.ChangePassword(f.t.Context(), &identity.Caller{UserID: f.user.ID, Email: f.user.Email, KeyID: 1}, change(identitytest.Password, "mehlwurm-zebra-19"), from(""))
 	if err != nil {
 		f.t.Fatal(err)
 	}

@@ -21,14 +21,20 @@ type bucket struct {
 	limit int
 }
 
-// accountBucket counts by the folded e-mail, known or not. Only its hash is stored: people type passwords there.
+// accountBucket counts strangers' tries by the folded e-mail, known or not. Only its hash is stored: people type passwords
+// there.
 func (s *Store) accountBucket(key string) bucket {
 	sum := sha256.Sum256([]byte(key))
 	return bucket{"account:" + hex.EncodeToString(sum[:]), s.config.AccountTries}
 }
 
-// addressBucket counts by IPv4 address, or by the /64 that one IPv6 customer has to rotate in.
+// addressBucket counts for a network, over all accounts.
 func (s *Store) addressBucket(address string) bucket {
+	return bucket{"address:" + networkOf(address), s.config.AddressTries}
+}
+
+// networkOf is the IPv4 address, or the /64 that one IPv6 customer has to rotate in.
+func networkOf(address string) string {
 	name := address
 	if ip, err := netip.ParseAddr(address); err == nil {
 		ip = ip.Unmap().WithZone("")
@@ -42,7 +48,7 @@ func (s *Store) addressBucket(address string) bucket {
 		sum := sha256.Sum256([]byte(name))
 		name = hex.EncodeToString(sum[:])
 	}
-	return bucket{"address:" + name, s.config.AddressTries}
+	return name
 }
 
 // passwordBucket counts wrong present passwords of a logged-in user, apart from log-ins: a stranger who uses those up must
@@ -51,8 +57,8 @@ func (s *Store) passwordBucket(userID int64) bucket {
 	return bucket{fmt.Sprintf("password:%d", userID), s.config.AccountTries}
 }
 
-// totpBucket counts wrong codes of a second factor, over all log-ins of the account together: neither a new log-in nor
-// the right password gives further guesses.
+// totpBucket counts strangers' wrong codes of a second factor, over all log-ins of the account together: neither a new
+// log-in nor the right password gives further guesses.
 func (s *Store) totpBucket(userID int64) bucket {
 	return bucket{fmt.Sprintf("totp:%d", userID), s.config.AccountTries}
 }
@@ -66,14 +72,16 @@ func (s *Store) confirmBucket(userID int64) bucket {
 // code rate_limited with the time to wait. Counting first is what keeps parallel guesses within the limit. Callers name
 // the buckets in one order, addresses before accounts, so that two of them cannot wait for each other.
 func (s *Store) charge(ctx context.Context, buckets ...bucket) error {
-	return s.db.Tx(ctx, func(tx *db.Tx) error {
-		for _, b := range buckets {
-			if err := s.chargeOne(ctx, tx, b); err != nil {
-				return err
-			}
+	return s.db.Tx(ctx, func(tx *db.Tx) error { return s.chargeAll(ctx, tx, buckets) })
+}
+
+func (s *Store) chargeAll(ctx context.Context, tx *db.Tx, buckets []bucket) error {
+	for _, b := range buckets {
+		if err := s.chargeOne(ctx, tx, b); err != nil {
+			return err
 		}
-		return nil
-	})
+	}
+	return nil
 }
 
 func (s *Store) chargeOne(ctx context.Context, tx *db.Tx, b bucket) error {
@@ -102,18 +110,25 @@ func (s *Store) chargeOne(ctx context.Context, tx *db.Tx, b bucket) error {
 	return limited
 }
 
-// giveBack takes one try back: nothing was guessed.
+// giveBack takes one try back: nothing was guessed. A counter of none is no row.
 func giveBack(ctx context.Context, tx *db.Tx, buckets ...bucket) error {
 	for _, b := range buckets {
-		_, err := tx.Pgx.Exec(ctx, "UPDATE login_failures SET failures = failures - 1 WHERE bucket = $1 AND failures > 0", b.name)
-		if err != nil {
-			return fmt.Errorf("giving a log-in try back: %w", err)
+		for _, statement := range []string{
+			"DELETE FROM login_failures WHERE bucket = $1 AND failures <= 1", "UPDATE login_failures SET failures = failures - 1 WHERE bucket = $1",
+		} {
+			done, err := tx.Pgx.Exec(ctx, statement, b.name)
+			if err != nil {
+				return fmt.Errorf("giving a log-in try back: %w", err)
+			}
+			if done.RowsAffected() > 0 {
+				break
+			}
 		}
 	}
 	return nil
 }
 
-// forgive forgets the wrong tries of an account whose password was given rightly.
+// forgive forgets the wrong tries.
 func forgive(ctx context.Context, tx *db.Tx, b bucket) error {
 	if _, err := tx.Pgx.Exec(ctx, "DELETE FROM login_failures WHERE bucket = $1", b.name); err != nil {
 		return fmt.Errorf("forgetting wrong tries: %w", err)

@@ -37,7 +37,7 @@ func TestNobodyReachesAboveTheirOwnRole(t *testing.T) {
 	} {
 		caller := asCaller(t, s, identitytest.As(t, s, test.caller))
 		fresh := func() int64 { return identitytest.User(t, s, test.target).ID }
-		_, reset := s.ResetPassword(t.Context(), caller, fresh(), nextPassword)
+		_, reset := s.ResetPassword(t.Context(), caller, fresh(), identity.NewPassword{Password: nextPassword})
 		_, rename := s.PatchUser(t.Context(), caller, fresh(), identity.UserChange{DisplayName: new("x")})
 		_, off := s.PatchUser(t.Context(), caller, fresh(), identity.UserChange{Active: new(false)})
 		for what, err := range map[string]error{"reset": reset, "rename": rename, "deactivate": off, "delete": s.DeleteUser(t.Context(), caller, fresh())} {
@@ -79,7 +79,7 @@ func TestRightsAreThoseOfTheMoment(t *testing.T) {
 	if _, err := s.AddUser(t.Context(), was, identity.NewUser{Email: "a@new.example", Password: identitytest.Password, Roles: map[int64]identity.Role{1: identity.Owner}}); code(err) != problem.CodeForbidden {
 		t.Error(err)
 	}
-	if _, err := s.ResetPassword(t.Context(), was, second.ID, nextPassword); code(err) != problem.CodeForbidden {
+	if _, err := s.ResetPassword(t.Context(), was, second.ID, identity.NewPassword{Password: nextPassword}); code(err) != problem.CodeForbidden {
 		t.Error(err)
 	}
 	if c := asCaller(t, s, first); c.Instance() != identity.Admin {
@@ -128,9 +128,9 @@ func TestDeactivationAndResetEndAllSessions(t *testing.T) {
 	if _, err := s.LogIn(t.Context(), user.Email, identitytest.Password, client); code(err) != problem.CodeRateLimited {
 		t.Fatal(err)
 	}
-	ended, err := s.ResetPassword(t.Context(), admin, user.ID, nextPassword)
-	if err != nil || ended != 2 {
-		t.Fatalf("%d %v", ended, err)
+	ended, err := s.ResetPassword(t.Context(), admin, user.ID, identity.NewPassword{Password: nextPassword})
+	if err != nil || ended.Sessions != 2 {
+		t.Fatalf("%+v %v", ended, err)
 	}
 	out("reset")
 	if _, err := s.LogIn(t.Context(), user.Email, identitytest.Password, client); code(err) != problem.CodeInvalidCredentials {
@@ -155,7 +155,7 @@ func TestNoSessionSurvivesAReset(t *testing.T) {
 			},
 			func() error {
 				if round%2 == 0 {
-					_, err := stores[0].ResetPassword(t.Context(), admin, user.ID, nextPassword)
+					_, err := stores[0].ResetPassword(t.Context(), admin, user.ID, identity.NewPassword{Password: nextPassword})
 					return err
 				}
 				_, err := stores[0].PatchUser(t.Context(), admin, user.ID, identity.UserChange{Active: new(false)})

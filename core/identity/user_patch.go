@@ -95,12 +95,14 @@ func governUser(ctx context.Context, tx *db.Tx, caller *Caller, id int64) (*subj
 	return u, u.manageable(caller, held)
 }
 
-// lockOut ends everything by which the user is logged in, or about to be, within the transaction, and says how many sessions
-// that were.
-// The user's row must be locked: a log-in at the same moment then waits for the transaction and finds the user changed.
+// lockOut ends everything by which the user is logged in, about to be, or known as no stranger, within the transaction, and
+// says how many sessions that were. The user's row must be locked: a log-in at the same moment then waits for the transaction and finds the user changed.
 func lockOut(tx *db.Tx, id int64) (int64, error) {
 	if err := tx.Exec("DELETE FROM pending_logins WHERE user_id = ?", id).Error; err != nil {
 		return 0, fmt.Errorf("ending log-ins that wait for their second factor: %w", err)
+	}
+	if err := forgetDevices(tx, id); err != nil {
+		return 0, err
 	}
 	return RevokeOthers(tx, id, 0)
 }

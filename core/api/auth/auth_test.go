@@ -3,6 +3,7 @@ package auth_test
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -82,14 +83,29 @@ func credentials(email, password string) string {
 	return string(body)
 }
 
-// given is the only cookie that an answer sets.
+// given is the session's cookie that an answer sets: the only one, or the first of two when a session or browser is new.
 func given(t *testing.T, answer *apitest.Answer) *http.Cookie {
 	t.Helper()
 	cookies := (&http.Response{Header: answer.Header}).Cookies()
-	if len(cookies) != 1 {
-		t.Fatalf("%d %s sets %d cookies", answer.Status, answer.Body, len(cookies))
+	want := []string{"service_session"}
+	if len(cookies) > 0 && cookies[0].Value != "" {
+		want = append(want, "service_device")
+	}
+	var names []string
+	for _, c := range cookies {
+		names = append(names, c.Name)
+	}
+	if !slices.Equal(names, want) {
+		t.Fatalf("%d %s sets the cookies %v, want %v", answer.Status, answer.Body, names, want)
 	}
 	return cookies[0]
+}
+
+// device is the browser's cookie that an answer sets.
+func device(t *testing.T, answer *apitest.Answer) *http.Cookie {
+	t.Helper()
+	given(t, answer)
+	return (&http.Response{Header: answer.Header}).Cookies()[1]
 }
 
 func (s *service) trail(t *testing.T) []audit.Row {

@@ -23,7 +23,7 @@ func (c *Client) Resolve(ctx huma.Context) []error {
 	if err != nil {
 		host = ctx.RemoteAddr()
 	}
-	c.from = identity.Client{Address: host, UserAgent: ctx.Header("User-Agent")}
 	c.secure = ctx.TLS() != nil
+	c.from = identity.Client{Address: host, UserAgent: ctx.Header("User-Agent"), Devices: identity.DevicesOf(ctx.Header("Cookie"), c.secure)}
 	return nil
 }

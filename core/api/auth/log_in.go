@@ -16,7 +16,7 @@ type logInInput struct {
 }
 
 type logInOutput struct {
-	SetCookie string `header:"Set-Cookie" doc:"The session's cookie; none while the second factor is due"`
+	SetCookie []string `header:"Set-Cookie" doc:"The session's cookie and the browser's; none while the second factor is due"`
 	Body      struct {
 		User         *User  `json:"user,omitempty" doc:"Who is logged in now; absent while the second factor is due"`
 		TOTPRequired bool   `json:"totp_required,omitempty" doc:"True when the account has a second factor: send pending and a code to /api/v1/auth/totp"`
@@ -51,17 +51,22 @@ func loggedIn(in *identity.LoggedIn, secure bool) *logInOutput {
 		out.Body.TOTPRequired, out.Body.Pending = true, in.Pending
 		return out
 	}
-	c := identity.Cookie(in.Token, secure)
-	out.SetCookie = c.String()
+	out.SetCookie = cookies(in.Token, in.Devices, secure)
 	out.Body.User = new(userOf(in.User))
 	return out
 }
 
+// cookies are those of a session and of the browser that has it.
+func cookies(session, devices string, secure bool) []string {
+	s, d := identity.Cookie(session, secure), identity.DeviceCookie(devices, secure)
+	return []string{s.String(), d.String()}
+}
+
 type logOutInput struct{ Client }
 
-// cookieOutput answers 204 with a cookie that is set, renewed or cleared; the empty string leaves it alone.
+// cookieOutput answers 204 with a cookie that is cleared; the empty string leaves it alone.
 type cookieOutput struct {
-	SetCookie string `header:"Set-Cookie" doc:"The session's cookie, renewed or cleared"`
+	SetCookie string `header:"Set-Cookie" doc:"The session's cookie, cleared when it was this session"`
 }
 
 func cookie(c http.Cookie) *cookieOutput { return &cookieOutput{SetCookie: c.String()} }

@@ -9,18 +9,35 @@ import (
 type passwordInput struct {
 	Client
 	Body struct {
-		Current string `json:"current" maxLength:"1024" example:"seven-yellow-donkeys" doc:"The present password"`
-		New     string `json:"new" minLength:"12" maxLength:"1024" example:"nine-blue-giraffes" doc:"The password from now on"`
+		Current    string `json:"current" maxLength:"1024" example:"seven-yellow-donkeys" doc:"The present password"`
+		New        string `json:"new" minLength:"12" maxLength:"1024" example:"nine-blue-giraffes" doc:"The password from now on"`
+		RevokeKeys bool   `json:"revoke_keys,omitempty" default:"false" doc:"Also revoke all API keys of the account, the one that this request came with too"`
 	}
 }
 
-func (h handlers) changePassword(ctx context.Context, in *passwordInput) (*cookieOutput, error) {
-	token, err := h.users.ChangePassword(ctx, identity.FromContext(ctx), in.Body.Current, in.Body.New)
+// passwordOutput tells what the new password ended.
+type passwordOutput struct {
+	SetCookie []string `header:"Set-Cookie" doc:"The session's cookie and the browser's, renewed; none for a request with an API key"`
+	Body      Changed
+}
+
+// Changed is the answer of a changed password.
+type Changed struct {
+	SessionsRevoked int64 `json:"sessions_revoked" example:"2" doc:"How many other sessions have ended"`
+	KeysRevoked     int64 `json:"keys_revoked" example:"0" doc:"How many API keys were revoked"`
+	KeysValid       int64 `json:"keys_valid" example:"3" doc:"How many API keys of the account are still good, and go on without the password"`
+}
+
+func (h handlers) changePassword(ctx context.Context, in *passwordInput) (*passwordOutput, error) {
+	done, err := h.users.ChangePassword(ctx, identity.FromContext(ctx), identity.PasswordChange{
+		Current: in.Body.Current, NewPassword: identity.NewPassword{Password: in.Body.New, RevokeKeys: in.Body.RevokeKeys},
+	}, in.from)
 	if err != nil {
 		return nil, err
 	}
-	if token == "" {
-		return &cookieOutput{}, nil
+	out := &passwordOutput{Body: Changed{SessionsRevoked: done.Sessions, KeysRevoked: done.Keys, KeysValid: done.ValidKeys}}
+	if done.Token != "" {
+		out.SetCookie = cookies(done.Token, done.Devices, in.secure)
 	}
-	return cookie(identity.Cookie(token, in.secure)), nil
+	return out, nil
 }

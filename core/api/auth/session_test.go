@@ -138,8 +138,8 @@ func TestPasswordChange(t *testing.T) {
 			Headers: map[string]string{"Origin": "https://evil.example"}, Status: 403, Error: "cross_origin"},
 	)
 	answer := s.send(t, "POST", path, body(identitytest.Password, next), user.Cookie)
-	if answer.Status != 204 {
-		t.Fatalf("%d %s", answer.Status, answer.Body)
+	if want := `{"sessions_revoked":1,"keys_revoked":0,"keys_valid":0}`; answer.Status != 200 || strings.TrimSpace(string(answer.Body)) != want {
+		t.Fatalf("%d %s, want %s", answer.Status, answer.Body, want)
 	}
 	renewed := given(t, answer)
 	for name, got := range map[string]int{
@@ -167,15 +167,15 @@ func TestSecretsStayOutOfTrailLogAndDatabase(t *testing.T) {
 	s.send(t, "POST", login, credentials(user.Email, typo))
 	s.send(t, "POST", login, `{"email":"`+typo+`","password":{"`+typo+`":1}}`)
 	answer := s.send(t, "POST", login, credentials(user.Email, identitytest.Password))
-	tokens = append(tokens, given(t, answer).Value)
+	tokens = append(tokens, given(t, answer).Value, device(t, answer).Value)
 	s.send(t, "POST", "/api/v1/auth/password", `{"current":"`+typo+`","new":"`+next+`"}`, given(t, answer))
 	answer = s.send(t, "POST", "/api/v1/auth/password", `{"current":"`+identitytest.Password+`","new":"`+next+`"}`, given(t, answer))
-	tokens = append(tokens, given(t, answer).Value)
+	tokens = append(tokens, given(t, answer).Value, device(t, answer).Value)
 	s.send(t, "POST", "/api/v1/auth/logout", "", given(t, answer))
 
 	var everything strings.Builder
 	everything.WriteString(s.log.String())
-	for _, table := range []string{"users", "sessions", "login_failures", "audit", "setup_tokens"} {
+	for _, table := range []string{"users", "sessions", "login_failures", "login_devices", "login_addresses", "audit", "setup_tokens"} {
 		var text string
 		if err := s.db.Pool.QueryRow(t.Context(), "SELECT COALESCE(string_agg(t::text, E'\\n'), '') FROM "+table+" t").Scan(&text); err != nil {
 			t.Fatal(err)

@@ -16,7 +16,7 @@ func registerTOTP(a *op.API, h handlers) {
 			"six digits or a recovery code, in any case, with blanks and hyphens or without. A code is good once. A wrong or used one is 401 " +
 			"`invalid_credentials`, with `tries_left` for this log-in; at 0, as after 5 minutes or when the password changed meanwhile, it is over and " +
 			"begins again with the password. After 10 wrong codes for one account, over all its log-ins, or 30 tries from one address, within 15 " +
-			"minutes the answer is 429 `rate_limited`.",
+			"minutes the answer is 429 `rate_limited`; a browser or an address that the account knows has 10 of its own, as at the log-in.",
 	})
 	op.Post(a, "/api/v1/auth/totp/enroll", h.enroll, op.Spec{
 		ID: "enroll_totp", Summary: "Begin a second factor", Tag: tag, On: op.Anywhere, Audit: op.Audit{Action: "auth.totp_enroll"},

@@ -112,7 +112,7 @@ func TestSecondFactor(t *testing.T) {
 		apitest.Scenario{Name: "nothing to confirm", Method: "POST", URL: totpPath + "/confirm", As: as, Body: body("code", next), Status: 409, Error: "invalid_state"},
 	)
 	s.checkTrail(t)
-	s.hunt(t, append(e.RecoveryCodes, e.Secret, strings.ReplaceAll(e.RecoveryCodes[0], "-", ""), e.URI, pending, spent, session.Value, `"`+next+`"`, "canary"))
+	s.hunt(t, append(e.RecoveryCodes, e.Secret, strings.ReplaceAll(e.RecoveryCodes[0], "-", ""), e.URI, pending, spent, session.Value, device(t, done).Value, `"`+next+`"`, "canary"))
 }
 
 // checkTrail counts the rows that the life of a second factor leaves.
@@ -140,7 +140,7 @@ func (s *service) hunt(t *testing.T, secrets []string) {
 	t.Helper()
 	var everything strings.Builder
 	everything.WriteString(s.log.String())
-	for _, table := range []string{"users", "sessions", "login_failures", "audit", "recovery_codes", "pending_logins", "api_keys"} {
+	for _, table := range []string{"users", "sessions", "login_failures", "login_devices", "login_addresses", "audit", "recovery_codes", "pending_logins", "api_keys"} {
 		var text string
 		if err := s.db.Pool.QueryRow(t.Context(), "SELECT COALESCE(string_agg(t::text, E'\\n'), '') FROM "+table+" t").Scan(&text); err != nil {
 			t.Fatal(err)

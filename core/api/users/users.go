@@ -49,7 +49,7 @@ func Register(a *op.API, deps Deps) {
 	op.Post(a, "/api/v1/users/:user_id/password", h.resetPassword, op.Spec{
 		ID: "reset_password", Summary: "Reset a user's password", Tag: tag, Role: identity.Admin, Audit: op.Audit{Action: "user.password_reset", Target: "user_id"},
 		Description: "Needs no old password. Ends all sessions of the user at once, also one's own. The second factor stays enrolled, and the user may log in at " +
-			"once even after too many wrong tries. " + outranks + " The rules for passwords are those of creating a user.",
+			"once even after too many wrong tries. The user's API keys stay good, and the answer says how many, unless `revoke_keys` is true. " + outranks + " The rules for passwords are those of creating a user.",
 	})
 }
 

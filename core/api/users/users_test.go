@@ -208,8 +208,8 @@ func TestPasswordResetAndDeletion(t *testing.T) {
 	reset := func(name string, id int64, body string, as *apitest.Caller, status int, code string, more ...string) apitest.Scenario {
 		return do(name, "POST", id, "/password", body, as, status, code, more...)
 	}
-	recorded := reset("reset", user.ID, good, apitest.Admin, 200, "", `{"sessions_revoked":1}`)
-	recorded.After = s.recorded("user.password_reset", user.Email, "ok", "", `{"sessions_revoked": 1}`)
+	recorded := reset("reset", user.ID, good, apitest.Admin, 200, "", `{"sessions_revoked":1,"keys_revoked":0,"keys_valid":0}`)
+	recorded.After = s.recorded("user.password_reset", user.Email, "ok", "", `{"keys_valid": 0, "keys_revoked": 0, "sessions_revoked": 1}`)
 	gone := do("delete", "DELETE", user.ID, "", "", apitest.Admin, 200, "", `{"deleted":true}`)
 	gone.After = s.recorded("user.delete", user.Email, "ok", "", "")
 	s.Run(t,

@@ -101,19 +101,22 @@ func (h handlers) patch(ctx context.Context, in *patchInput) (*op.Body[Account],
 type resetInput struct {
 	One
 	Body struct {
-		Password string `json:"password" minLength:"12" maxLength:"1024" example:"nine-blue-giraffes" doc:"The password from now on"`
+		Password   string `json:"password" minLength:"12" maxLength:"1024" example:"nine-blue-giraffes" doc:"The password from now on"`
+		RevokeKeys bool   `json:"revoke_keys,omitempty" default:"false" doc:"Also revoke all API keys of the user"`
 	}
 }
 
 // Reset is the answer of a reset password.
 type Reset struct {
 	SessionsRevoked int64 `json:"sessions_revoked" example:"2" doc:"How many sessions have ended"`
+	KeysRevoked     int64 `json:"keys_revoked" example:"0" doc:"How many API keys were revoked"`
+	KeysValid       int64 `json:"keys_valid" example:"3" doc:"How many API keys of the user are still good, and go on without the password"`
 }
 
 func (h handlers) resetPassword(ctx context.Context, in *resetInput) (*op.Body[Reset], error) {
-	ended, err := h.users.ResetPassword(ctx, identity.FromContext(ctx), in.ID, in.Body.Password)
+	ended, err := h.users.ResetPassword(ctx, identity.FromContext(ctx), in.ID, identity.NewPassword{Password: in.Body.Password, RevokeKeys: in.Body.RevokeKeys})
 	if err != nil {
 		return nil, err
 	}
-	return &op.Body[Reset]{Body: Reset{SessionsRevoked: ended}}, nil
+	return &op.Body[Reset]{Body: Reset{SessionsRevoked: ended.Sessions, KeysRevoked: ended.Keys, KeysValid: ended.ValidKeys}}, nil
 }

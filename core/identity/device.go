@@ -1,0 +1,112 @@
+package identity
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/db"
+)
+
+// A browser that has logged in keeps a device cookie: a random token for each account, of which only the SHA-256 is
+// stored. It lets nobody in. It only moves the browser's wrong tries from the counter that strangers share to one of its
+// own, until the next log-in from there replaces it.
+const (
+	deviceCookieName = "service_device"
+	// DeviceLife is how long a browser is known after its last log-in.
+	DeviceLife = 90 * 24 * time.Hour
+	// browserAccounts are how many accounts one browser's cookie is for, the last ones used.
+	browserAccounts = 8
+	// maxDevices of an account that came back with their cookie, and as many that have not; the oldest end beyond that.
+	maxDevices = 20
+	// addressLife is how long a network is known after the last log-in from it, maxAddresses how many an account has.
+	addressLife  = 30 * 24 * time.Hour
+	maxAddresses = 20
+)
+
+// DeviceCookie carries the devices of LoggedIn or PasswordChanged to the browser. It outlives the session, and log-out too.
+func DeviceCookie(devices string, secure bool) http.Cookie {
+	c := newCookie(deviceCookieName, devices, secure)
+	c.MaxAge = int(DeviceLife / time.Second)
+	return c
+}
+
+// DevicesOf are the tokens in the device cookie of a request's Cookie header, for Client. What has not the form of a token is
+// left out, and so is what is more than browsers are given.
+func DevicesOf(header string, secure bool) []string {
+	r := http.Request{Header: http.Header{"Cookie": {header}}}
+	var tokens []string
+	for token := range strings.SplitSeq(cookieValue(&r, deviceCookieName, secure), ".") {
+		if isToken(token) && len(tokens) < browserAccounts {
+			tokens = append(tokens, token)
+		}
+	}
+	return tokens
+}
+
+// hashTokens is hashToken of each.
+func hashTokens(tokens []string) [][]byte {
+	hashes := make([][]byte, len(tokens))
+	for i, token := range tokens {
+		hashes[i] = hashToken(token)
+	}
+	return hashes
+}
+
+// remember makes the browser and the network of a log-in known to the account, and returns the cookie's new value. The
+// browser's earlier token of the account ends: whoever stole it has it no longer. The user's row must be locked.
+func (s *Store) remember(ctx context.Context, tx *db.Tx, userID int64, from Client) (devices string, err error) {
+	rows, err := tx.Pgx.Query(ctx, "DELETE FROM login_devices WHERE user_id = $1 AND token_hash = ANY($2) RETURNING token_hash", userID, hashTokens(from.Devices))
+	if err != nil {
+		return "", fmt.Errorf("ending the browser's earlier cookie: %w", err)
+	}
+	replaced, err := pgx.CollectRows(rows, pgx.RowTo[[]byte])
+	if err != nil {
+		return "", fmt.Errorf("ending the browser's earlier cookie: %w", err)
+	}
+	kept := slices.DeleteFunc(slices.Clone(from.Devices), func(token string) bool {
+		return slices.ContainsFunc(replaced, func(hash []byte) bool { return slices.Equal(hash, hashToken(token)) })
+	})
+	token, returned := newToken(), len(replaced) > 0
+	_, err = tx.Pgx.Exec(ctx, "INSERT INTO login_devices (user_id, token_hash, returned, expires_at) VALUES ($1, $2, $3, now() + $4)",
+		userID, hashToken(token), returned, DeviceLife)
+	if err != nil {
+		return "", fmt.Errorf("storing the browser's cookie: %w", err)
+	}
+	_, err = tx.Pgx.Exec(ctx, `
+		DELETE FROM login_devices WHERE id IN (
+			SELECT id FROM login_devices WHERE user_id = $1 AND returned = $2 ORDER BY id DESC OFFSET $3)`, userID, returned, maxDevices)
+	if err != nil {
+		return "", fmt.Errorf("forgetting the oldest browsers: %w", err)
+	}
+	all := append([]string{token}, kept...)
+	return strings.Join(all[:min(len(all), browserAccounts)], "."), rememberNetwork(ctx, tx, userID, networkOf(from.Address))
+}
+
+func rememberNetwork(ctx context.Context, tx *db.Tx, userID int64, network string) error {
+	_, err := tx.Pgx.Exec(ctx, `
+		INSERT INTO login_addresses (user_id, network) VALUES ($1, $2) ON CONFLICT (user_id, network) DO UPDATE SET seen_at = now()`, userID, network)
+	if err != nil {
+		return fmt.Errorf("storing the address of the log-in: %w", err)
+	}
+	_, err = tx.Pgx.Exec(ctx, `
+		DELETE FROM login_addresses WHERE user_id = $1 AND network IN (
+			SELECT network FROM login_addresses WHERE user_id = $1 ORDER BY seen_at DESC, network OFFSET $2)`, userID, maxAddresses)
+	if err != nil {
+		return fmt.Errorf("forgetting the oldest addresses: %w", err)
+	}
+	return nil
+}
+
+// forgetDevices makes every browser of the account a stranger. Networks stay known: nobody can take one along.
+func forgetDevices(tx *db.Tx, userID int64) error {
+	if err := tx.Exec("DELETE FROM login_devices WHERE user_id = ?", userID).Error; err != nil {
+		return fmt.Errorf("forgetting the user's browsers: %w", err)
+	}
+	return nil
+}

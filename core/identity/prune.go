@@ -1,0 +1,38 @@
+package identity
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/hostler/hostler/core/db"
+)
+
+// Prune deletes a batch of what has no effect any more: sessions and pending log-ins that are over, counters of wrong tries
+// whose window is over, and browsers and networks that are known no longer. It says how many rows it deleted; none when
+// nothing is left.
+func (s *Store) Prune(ctx context.Context) (total int64, err error) {
+	for _, p := range []struct {
+		table, key, over string
+		args             []any
+	}{
+		{"sessions", "id", "expires_at <= now() OR last_seen_at <= now() - $1::interval", []any{s.config.SessionIdle}},
+		{"login_failures", "bucket", "window_ends <= now()", nil},
+		{"pending_logins", "token_hash", "expires_at <= now()", nil},
+		{"login_devices", "id", "expires_at <= now()", nil},
+		{"login_addresses", "user_id, network", "seen_at <= now() - $1::interval", []any{addressLife}},
+	} {
+		gone, err := s.db.Pool.Exec(ctx, fmt.Sprintf(`DELETE FROM %[1]s WHERE (%[2]s) IN (
+			SELECT %[2]s FROM %[1]s WHERE %[3]s ORDER BY %[2]s LIMIT 1000 FOR UPDATE SKIP LOCKED)`, p.table, p.key, p.over), p.args...)
+		if err != nil {
+			return total, db.Problem(fmt.Errorf("deleting what is over in %s: %w", p.table, err))
+		}
+		total += gone.RowsAffected()
+	}
+	return total, nil
+}
+
+func (s *Store) pruneQuietly(ctx context.Context) {
+	if _, err := s.Prune(ctx); err != nil {
+		s.log.Debug("old sessions were not deleted", "error", err)
+	}
+}
