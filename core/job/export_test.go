@@ -2,7 +2,8 @@ package job
 
 import "context"
 
-// Hook is called at named points of every run: begun, before-send, after-send, waiting, before-end.
+// Hook is called at named points of every run: begun, before-send, after-send, waiting, before-end,
+// and over, when it has given up its lock.
 func (q *Queue) Hook(fn func(ctx context.Context, point string, jobID int64)) { q.hook = fn }
 
 // BreakLocks cuts the connection that holds the queue's locks, as a broken network would.

@@ -131,6 +131,13 @@ func (w *world) spec(ref hypervisor.GuestRef, action hypervisor.Action) job.Spec
 	}
 }
 
+func (i *instance) exec(t testing.TB, sql string, args ...any) {
+	t.Helper()
+	if _, err := i.db.Pool.Exec(context.Background(), sql, args...); err != nil {
+		t.Errorf("%s: %v", sql, err)
+	}
+}
+
 func (i *instance) enqueue(t testing.TB, spec job.Spec) int64 {
 	t.Helper()
 	id, err := i.tryEnqueue(t.Context(), spec)

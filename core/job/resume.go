@@ -2,6 +2,7 @@ package job
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -14,7 +15,7 @@ import (
 func (q *Queue) resumeLoop(ctx context.Context) {
 	q.cfg.Pulse.Beat(0)
 	for ctx.Err() == nil {
-		if err := q.resume(ctx); err != nil && ctx.Err() == nil {
+		if err := errors.Join(q.resume(ctx), q.closeVoid(ctx)); err != nil && ctx.Err() == nil {
 			q.log.Warn("looking for abandoned jobs failed", "error", err)
 		}
 		q.cfg.Pulse.Beat(q.cfg.ResumeEvery)
@@ -64,6 +65,21 @@ func (q *Queue) resume(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// closeVoid closes rows of River that say running and carry no job any more: whoever had one died before River noted its end.
+// Nobody is cut off by it: for whoever still has such a row, it is void.
+func (q *Queue) closeVoid(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	_, err := q.db.Pool.Exec(ctx, `
+		UPDATE river_job r SET state = 'discarded', finalized_at = now()
+		WHERE r.state = 'running' AND r.queue = $1 AND r.attempted_at < now() - interval '1 minute'
+			AND NOT EXISTS (SELECT FROM jobs j WHERE j.river_id = r.id AND j.status IN ('queued', 'running'))`, riverQueue)
+	if err != nil {
+		return fmt.Errorf("closing the queue's void rows: %w", err)
 	}
 	return nil
 }

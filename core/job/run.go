@@ -206,6 +206,11 @@ func (r *Run) end(status Status, text string) error {
 	if err := appendStatus(ctx, tx, r.job.ID, status); err != nil {
 		return err
 	}
+	// River would note it a moment later, and never when this process dies in between.
+	_, err = tx.Exec(ctx, "UPDATE river_job SET state = 'completed', finalized_at = now() WHERE id = $1 AND state = 'running'", r.riverID)
+	if err != nil {
+		return fmt.Errorf("closing the queue's row: %w", err)
+	}
 	if err := tx.Commit(ctx); err != nil {
 		return fmt.Errorf("storing the job's end: %w", err)
 	}

@@ -38,6 +38,7 @@ func (q *Queue) work(ctx context.Context, jobID, riverID int64) {
 	if seat == nil {
 		return
 	}
+	defer q.hook(ctx, "over", jobID)
 	defer seat.free()
 	run, err := q.begin(ctx, seat, jobID, riverID)
 	if err != nil {

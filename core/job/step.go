@@ -38,8 +38,11 @@ type checkpoint struct {
 	// Mark is the hypervisor's clock before the request.
 	Mark time.Time `json:"mark"`
 	// Sends counts the requests, those included of which it is not known whether they left.
-	Sends int    `json:"sends"`
-	Task  string `json:"task,omitempty"`
+	Sends int `json:"sends"`
+	// LookingSince is when the first run began to look for the task of the last request, on the database's clock: no run
+	// has sent anything since.
+	LookingSince time.Time `json:"looking_since,omitzero"`
+	Task         string    `json:"task,omitempty"`
 	// Status and Message are the task's result.
 	Status  string `json:"status,omitempty"`
 	Message string `json:"message,omitempty"`

@@ -17,7 +17,10 @@ func (r *Run) find(step Step, cp *checkpoint) error {
 	if r.isCanceled() {
 		r.Note("looking whether the hypervisor took the request")
 	}
-	settled := time.Now().Add(r.queue.cfg.Settle)
+	settled, err := r.settled(cp)
+	if err != nil {
+		return err
+	}
 	lost := r.newPatience()
 	for {
 		final := time.Now().After(settled)
@@ -59,6 +62,25 @@ func (r *Run) find(step Step, cp *checkpoint) error {
 		r.Note("the request had not reached the hypervisor; it is sent again")
 		return r.send(step, cp)
 	}
+}
+
+// settled is when a request that was taken is in the hypervisor's list for sure: the settling time after the first run began
+// to look, however many runs were cut short since.
+func (r *Run) settled(cp *checkpoint) (time.Time, error) {
+	ctx, cancel := context.WithTimeout(r.hard, statementLimit)
+	defer cancel()
+	var now time.Time
+	if err := r.queue.db.Pool.QueryRow(ctx, "SELECT now()").Scan(&now); err != nil {
+		return time.Time{}, r.lose(fmt.Errorf("asking the database for the time: %w", err))
+	}
+	// A beginning that lies ahead is of a clock that was put back since.
+	if cp.LookingSince.IsZero() || cp.LookingSince.After(now) {
+		cp.LookingSince = now
+		if err := r.save(r.hard, nil); err != nil {
+			return time.Time{}, err
+		}
+	}
+	return time.Now().Add(r.queue.cfg.Settle - now.Sub(cp.LookingSince)), nil
 }
 
 // lookUp is the id of the step's task in the hypervisor's list, empty when it is not there.

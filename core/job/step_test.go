@@ -26,7 +26,14 @@ func (h *twisted) Act(_ context.Context, ref hypervisor.GuestRef, action hypervi
 
 // twist starts an instance with the kind "twisted", whose host makes its requests through act.
 func (w *world) twist(t *testing.T, act func(real func() (string, error)) (string, error)) *instance {
-	return w.start(t, map[string]job.Worker{"twisted": job.WorkerFunc(func(ctx context.Context, run *job.Run) error {
+	i := w.twisted(t, act)
+	i.run(t)
+	return i
+}
+
+// twisted is twist without the start.
+func (w *world) twisted(t *testing.T, act func(real func() (string, error)) (string, error)) *instance {
+	return w.add(t, map[string]job.Worker{"twisted": job.WorkerFunc(func(ctx context.Context, run *job.Run) error {
 		var o order
 		if err := run.Params(&o); err != nil {
 			return err

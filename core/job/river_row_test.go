@@ -1,0 +1,91 @@
+package job_test
+
+import (
+	"bufio"
+	"context"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
+)
+
+// rows counts the rows of River in a state.
+func (i *instance) rows(t testing.TB, state string) (n int) {
+	t.Helper()
+	if err := i.db.Pool.QueryRow(t.Context(), "SELECT count(*) FROM river_job WHERE state = $1::river_job_state", state).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// A job's end closes the queue's row with it: no death in between leaves a row that says running.
+func TestJobsEndClosesTheQueuesRow(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, memdriver.Spec{})
+	ref := w.cluster.NewGuest(hypervisor.VM, hypervisor.GuestRunning)
+	process := exec.Command(os.Args[0])
+	process.Env = append(os.Environ(), childKey+"="+strings.Join([]string{w.url, serve(t, w.open()), "over"}, " "))
+	stdin, err := process.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = stdin.Close() }()
+	stdout, err := process.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := process.Start(); err != nil {
+		t.Fatal(err)
+	}
+	i := w.add(t, nil)
+	id := i.enqueue(t, w.spec(ref, hypervisor.Stop))
+	if said, err := bufio.NewReader(stdout).ReadString('\n'); said != "at over\n" {
+		t.Errorf("the service said %q (%v)", said, err)
+	}
+	_ = process.Process.Kill()
+	_ = process.Wait()
+	i.ended(t, id, job.Succeeded)
+	if running, completed := i.rows(t, "running"), i.rows(t, "completed"); running != 0 || completed != 1 {
+		t.Errorf("%d rows say running and %d completed", running, completed)
+	}
+}
+
+// Rows that dead processes left are closed, and those of jobs that run, or that were handed out a moment ago, are not.
+func TestVoidRowsAreClosed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, memdriver.Spec{})
+	held := make(chan struct{})
+	i := w.start(t, map[string]job.Worker{"held": job.WorkerFunc(func(ctx context.Context, _ *job.Run) error {
+		select {
+		case <-held:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	})})
+	runs := i.enqueue(t, job.Spec{Kind: "held", Target: job.Target{Kind: "vm", ID: 1}})
+	until(t, "the job runs", func() bool { return i.rows(t, "running") == 1 })
+	i.exec(t, "UPDATE river_job SET attempted_at = now() - interval '2 hours' WHERE state = 'running'")
+	gone := "INSERT INTO river_job (args, kind, max_attempts, queue, state, priority, attempt, attempted_at) VALUES ($1, 'job', 1, $2, 'running', 2, 1, now() - $3::interval)"
+	ended := i.enqueue(t, job.Spec{Kind: "held", Target: job.Target{Kind: "vm", ID: 2}})
+	i.cancel(t, ended)
+	i.ended(t, ended, job.Canceled)
+	i.exec(t, gone, map[string]any{"job_id": ended}, "jobs", "2 minutes")
+	i.exec(t, gone, map[string]any{"job_id": runs}, "jobs", "2 minutes") // another row than the one that the job runs on
+	i.exec(t, gone, map[string]any{"job_id": 4711}, "jobs", "2 minutes")
+	i.exec(t, gone, map[string]any{"job_id": ended}, "jobs", "10 seconds")
+	i.exec(t, gone, map[string]any{"job_id": ended}, "foreign", "2 minutes")
+	until(t, "the void rows are closed", func() bool { return i.rows(t, "discarded") == 3 })
+	if got := i.rows(t, "running"); got != 3 {
+		t.Errorf("%d rows say running, want those of the job, of the young one and of another queue", got)
+	}
+	close(held)
+	j := i.ended(t, runs, job.Succeeded)
+	if j.Runs != 1 {
+		t.Errorf("the job took %d runs", j.Runs)
+	}
+}
