@@ -11,6 +11,7 @@ import (
 	"github.com/hostler/hostler/core/api/plugins"
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/plugin"
+	"github.com/hostler/hostler/core/secret"
 )
 
 // health says that the process lives and serves, and nothing else: a restart would not mend the database.
@@ -29,7 +30,7 @@ const (
 )
 
 // ready says whether the service can do its work, and what is missing. Details stay in the log: the page is open.
-func ready(d *db.DB, installed plugins.Manager) http.Handler {
+func ready(d *db.DB, installed plugins.Manager, box *secret.Box) http.Handler {
 	var mu sync.Mutex
 	var asked time.Time
 	var status int
@@ -41,7 +42,7 @@ func ready(d *db.DB, installed plugins.Manager) http.Handler {
 			holds = unreadyFor
 		}
 		if time.Since(asked) > holds {
-			status, checks = look(r.Context(), d, installed)
+			status, checks = look(r.Context(), d, installed, box)
 			asked = time.Now()
 		}
 		code, body := status, checks
@@ -50,11 +51,11 @@ func ready(d *db.DB, installed plugins.Manager) http.Handler {
 	})
 }
 
-// look asks the database and the plugins. That one reader goes away is no answer for the others.
-func look(ctx context.Context, d *db.DB, installed plugins.Manager) (status int, checks map[string]string) {
+// look asks the database and the plugins, and what is known of the key. That one reader goes away is no answer for the others.
+func look(ctx context.Context, d *db.DB, installed plugins.Manager, box *secret.Box) (status int, checks map[string]string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*time.Second)
 	defer cancel()
-	checks = map[string]string{"database": "ok", "migrations": "ok", "plugins": "ok"}
+	checks = map[string]string{"database": "ok", "migrations": "ok", "plugins": "ok", "key": "ok"}
 	have, want, err := d.Migrated(ctx)
 	switch {
 	case err != nil:
@@ -72,6 +73,9 @@ func look(ctx context.Context, d *db.DB, installed plugins.Manager) (status int,
 	}
 	if running == 0 && checks["plugins"] == "ok" {
 		checks["plugins"] = "none is pinned"
+	}
+	if box.Outdated() != nil {
+		checks["key"] = "the key file has missed a rotation"
 	}
 	status, word := http.StatusOK, "ok"
 	for _, result := range checks {

@@ -22,7 +22,7 @@ var sealed = []secret.Table{host.Sealed, identity.Sealed, audit.Sealed}
 // loadKeys opens the key file, or refuses a database whose key is not there.
 func loadKeys(ctx context.Context, cfg Config, d *db.DB) (*secret.Box, error) {
 	box, err := secret.Load(ctx, cfg.KeyFile, func(ctx context.Context) ([]secret.KeyID, error) {
-		return secret.Used(ctx, d.Pool, sealed)
+		return secret.Needed(ctx, d.Pool, sealed)
 	})
 	if errors.Is(err, secret.ErrKeyMissing) {
 		return nil, fmt.Errorf("%w, or say with --key-file where it is", err)

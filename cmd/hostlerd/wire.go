@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"sync"
@@ -52,6 +53,8 @@ type house struct {
 	database *database
 	// copied is held while the key file is a copy; nil otherwise.
 	copied   *secret.Copy
+	box      *secret.Box
+	watch    secret.Watch
 	setup    *identity.Setup
 	plugins  *plugin.Manager
 	queue    *job.Queue
@@ -102,14 +105,26 @@ func wire(ctx context.Context, cfg Config, log hclog.Logger) (h *house, err erro
 		return nil, err
 	}
 	pulses := map[string]*pulse.Pulse{"job": {}, "poll": {}, "schedule": {}, "audit": {}, "metric": {}, "update": {}}
-	queue, err := job.New(job.Config{DB: d.DB, Logger: log.Named("job"), Pulse: pulses["job"]})
+	// Without the present key no token can be opened: jobs and polls are the other instances' then.
+	outdated := func() bool { return box.Outdated() != nil }
+	watch := secret.Watch{DB: d.DB, Tables: sealed, Logger: log.Named("keys")}
+	queue, err := job.New(job.Config{DB: d.DB, Logger: log.Named("job"), Pulse: pulses["job"], Unable: func(err error) bool {
+		return (errors.Is(err, secret.ErrKeyWrong) || errors.Is(err, secret.ErrOutdated)) && errors.Is(box.Look(context.WithoutCancel(ctx), watch), secret.ErrOutdated)
+	}})
 	if err != nil {
 		return nil, err
+	}
+	watch.Changed = func(outdated error) {
+		if outdated != nil {
+			queue.Suspend()
+		} else {
+			queue.Unsuspend()
+		}
 	}
 
 	self := guest.DetectSelf(d.DB)
 	store := host.New(host.Config{DB: d.DB, Keys: box, Drivers: plugins, Own: self, AllowLocal: cfg.AllowLoopbackHosts, Logger: log.Named("host")})
-	poller := poll.New(poll.Config{DB: d.DB, Hosts: store, Logger: log.Named("poll"), Pulse: pulses["poll"], Interval: func(ctx context.Context) time.Duration {
+	poller := poll.New(poll.Config{DB: d.DB, Hosts: store, Logger: log.Named("poll"), Pulse: pulses["poll"], Unable: outdated, Interval: func(ctx context.Context) time.Duration {
 		seconds, err := setting.Get(ctx, d.DB, setting.PollInterval)
 		if err != nil {
 			return 0 // the default, while the database is away
@@ -131,14 +146,14 @@ func wire(ctx context.Context, cfg Config, log hclog.Logger) (h *house, err erro
 	machines, containers := &vm.Store{Guests: guests, Actor: actor}, &app.Store{Guests: guests, Actor: actor}
 	timetable := schedule.New(schedule.Config{DB: d.DB, Users: users, Logger: log.Named("schedule"), Pulse: pulses["schedule"], Kinds: slices.Concat(machines.Kinds(), containers.Kinds(), housekeeping.Kinds(), updates.Kinds())})
 
-	h = &house{log: log, database: d, copied: copied, setup: first, plugins: plugins, queue: queue, poller: poller, schedule: timetable, updates: updates, pulses: pulses,
-		sealer: audit.NewSealer(audit.SealerConfig{Chain: chain, Logger: log.Named("audit"), Pulse: pulses["audit"]})}
+	h = &house{log: log, database: d, copied: copied, box: box, watch: watch, setup: first, plugins: plugins, queue: queue, poller: poller, schedule: timetable, updates: updates, pulses: pulses,
+		sealer: audit.NewSealer(audit.SealerConfig{Chain: chain, Logger: log.Named("audit"), Pulse: pulses["audit"], Unable: outdated})}
 	h.running, h.end = context.WithCancel(context.WithoutCancel(ctx))
 	figures := newMetrics(d.DB, plugins, poller)
 	h.handler = api.Handler(api.Deps{
 		Authenticator: users, Resolver: op.Things{DB: d.DB}, Recorder: audit.Recorder{DB: d.DB}, Rights: users,
 		Entitlements: entitled(d.DB, log), Logger: log.Named("api"), Version: version, Observe: figures.observe,
-		Health: health(), Ready: ready(d.DB, plugins), Metrics: figures.handler(),
+		Health: health(), Ready: ready(d.DB, plugins, box), Metrics: figures.handler(),
 		Setup:   setup.Deps{Setup: first},
 		Auth:    auth.Deps{Users: users},
 		Keys:    keysapi.Deps{Users: users},
@@ -181,6 +196,10 @@ func (h *house) start(ctx context.Context) error {
 	if err := h.plugins.Start(ctx); err != nil {
 		return err
 	}
+	if err := h.box.Look(ctx, h.watch); err != nil && !errors.Is(err, secret.ErrOutdated) {
+		return err
+	}
+	h.loops.Go(func() { h.box.Watch(h.running, h.watch) })
 	if err := h.queue.Start(ctx); err != nil {
 		return err
 	}

@@ -31,6 +31,9 @@ type SealerConfig struct {
 	Starved time.Duration
 	// Batch is how many rows get their places in one transaction; 1,000 when zero.
 	Batch int
+	// Unable reports whether this instance cannot open the chain's key for now: Run leaves the rows to other instances while
+	// it does. It must not block; nil stands for never.
+	Unable func() bool
 	// Pulse hears of every turn of Run; nil hears nothing.
 	Pulse *pulse.Pulse
 }
@@ -64,6 +67,9 @@ func NewSealer(config SealerConfig) *Sealer {
 	if config.Batch <= 0 {
 		config.Batch = defaultSealBatch
 	}
+	if config.Unable == nil {
+		config.Unable = func() bool { return false }
+	}
 	return &Sealer{config: config, after: everyID}
 }
 
@@ -78,6 +84,11 @@ func (s *Sealer) Run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-timer.C:
+		}
+		if s.config.Unable() {
+			s.config.Pulse.Beat(sealPause)
+			timer.Reset(sealPause)
+			continue
 		}
 		begun := time.Now()
 		n, err := s.Seal(ctx)

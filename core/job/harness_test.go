@@ -32,6 +32,8 @@ type world struct {
 	lost    time.Duration
 	// again is LookAgain; zero takes the default.
 	again time.Duration
+	// unable is Unable.
+	unable func(error) bool
 }
 
 const address = "pool.mem:8006"
@@ -55,6 +57,7 @@ func (w *world) add(t testing.TB, kinds map[string]job.Worker) *instance {
 	d := dbtest.Open(t, w.url)
 	q, err := job.New(job.Config{
 		DB: d, Logger: logger(t), ResumeEvery: 300 * time.Millisecond, Settle: w.settle, LostLimit: w.lost, LookAgain: w.again, StopLimit: 5 * time.Second, MaxLines: 500,
+		Unable: w.unable,
 	})
 	if err != nil {
 		t.Fatal(err)

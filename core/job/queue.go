@@ -49,6 +49,9 @@ type Config struct {
 	StopLimit time.Duration
 	// MaxLines bounds the transcript of one job; 100,000 by default.
 	MaxLines int
+	// Unable reports whether a worker's error means that this instance cannot do the job and another may: the job is then not
+	// ended but left to be taken up. It may ask the database. Nil stands for never.
+	Unable func(err error) bool
 	// Pulse hears of every look for jobs that nobody runs; nil hears nothing.
 	Pulse *pulse.Pulse
 }
@@ -63,6 +66,8 @@ type Queue struct {
 	river   *river.Client[pgx.Tx]
 	locks   *locks
 	hub     *Hub
+
+	suspension *suspension
 
 	// stopping is closed when no new work may begin.
 	stopping chan struct{}
@@ -92,6 +97,9 @@ func New(cfg Config) (*Queue, error) {
 	setDefault(&cfg.StrangeLimit, 10*time.Minute)
 	setDefault(&cfg.StopLimit, 7*time.Second)
 	setDefault(&cfg.MaxLines, 100_000)
+	if cfg.Unable == nil {
+		cfg.Unable = func(error) bool { return false }
+	}
 	q := &Queue{
 		cfg: cfg, db: cfg.DB, log: cfg.Logger, workers: map[string]Worker{},
 		stopping: make(chan struct{}), runs: map[int64]*Run{},
@@ -99,6 +107,7 @@ func New(cfg Config) (*Queue, error) {
 	}
 	q.locks = newLocks(cfg.DB, cfg.Logger)
 	q.hub = newHub()
+	q.suspension = newSuspension()
 	shuttles := river.NewWorkers()
 	river.AddWorker(shuttles, &shuttle{queue: q})
 	var err error
@@ -161,6 +170,7 @@ func (q *Queue) Start(ctx context.Context) error {
 		q.tasks.Wait()
 		return db.Problem(fmt.Errorf("starting the queue: %w", err))
 	}
+	q.background(background, q.fetchLoop)
 	return nil
 }
 

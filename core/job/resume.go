@@ -32,6 +32,9 @@ func (q *Queue) resumeLoop(ctx context.Context) {
 // resume gives a new row of River to every unfinished job that nobody runs and that River will not bring by itself. A
 // row that River has just handed out gets a moment to take the job's lock.
 func (q *Queue) resume(ctx context.Context) error {
+	if q.isSuspended() {
+		return nil
+	}
 	s, ok := q.locks.current(ctx, q.stopping)
 	if !ok {
 		return nil

@@ -147,7 +147,7 @@ func (r *Run) supervise() (stop func()) {
 	done := make(chan struct{})
 	go r.transcript.loop(r.hard)
 	go func() {
-		stopping := q.stopping
+		stopping, suspended := q.stopping, q.suspended()
 		for {
 			select {
 			case <-done:
@@ -158,6 +158,9 @@ func (r *Run) supervise() (stop func()) {
 			case <-stopping:
 				r.stopLive(ErrStopping)
 				stopping = nil
+			case <-suspended:
+				r.stopLive(ErrSuspended)
+				suspended = nil
 			}
 		}
 	}()
@@ -227,7 +230,7 @@ func (r *Run) judge(err error) (status Status, text string, ended bool) {
 		return Succeeded, "", true
 	case errors.As(err, &o):
 		return o.status, o.text, true
-	case errors.Is(err, ErrLost), errors.Is(err, ErrStopping), databaseAway(err):
+	case errors.Is(err, ErrLost), errors.Is(err, ErrStopping), errors.Is(err, ErrSuspended), databaseAway(err), r.queue.cfg.Unable(err):
 		return "", "", false
 	case errors.As(err, &cut):
 		if open := r.open(); open != "" {

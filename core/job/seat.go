@@ -25,9 +25,9 @@ func (s *seat) free() {
 	_ = notify(ctx, s.queue.db.Pool, channelSlots, 0)
 }
 
-// take waits for a seat. It gives nil when the queue's row is void or the queue stops.
+// take waits for a seat. It gives nil when the queue's row is void, the queue stops or it is suspended.
 func (q *Queue) take(ctx context.Context, jobID, riverID int64) *seat {
-	for {
+	for !q.isSuspended() {
 		s, ok := q.locks.current(ctx, q.stopping)
 		if !ok {
 			return nil
@@ -61,10 +61,12 @@ func (q *Queue) take(ctx context.Context, jobID, riverID int64) *seat {
 			return nil
 		}
 	}
+	return nil
 }
 
 // wait holds the job's lock and waits for a slot; void is true when there is nothing more to wait for.
 func (q *Queue) wait(ctx context.Context, s *session, jobID, riverID int64) (taken *seat, void bool) {
+	suspended := q.suspended()
 	for {
 		freed := q.hub.slotFreed()
 		state, err := q.standing(ctx, jobID, riverID)
@@ -85,6 +87,8 @@ func (q *Queue) wait(ctx context.Context, s *session, jobID, riverID int64) (tak
 		case <-time.After(time.Second):
 		case <-s.lost:
 			return nil, false
+		case <-suspended:
+			return nil, true
 		case <-q.stopping:
 			return nil, true
 		case <-ctx.Done():

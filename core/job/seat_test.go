@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/hostler/hostler/core/job"
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
@@ -34,14 +35,22 @@ func TestSlotsAreFilledAndNeverExceeded(t *testing.T) {
 	for k := range jobs {
 		ids = append(ids, []*instance{a, b}[k%2].enqueue(t, job.Spec{Kind: "held", Target: job.Target{Kind: "vm", ID: int64(k)}}))
 	}
+	next := func(what string) {
+		t.Helper()
+		select {
+		case <-began:
+		case <-time.After(time.Minute):
+			t.Fatalf("%s does not begin", what)
+		}
+	}
 	for range slots {
-		<-began
+		next("a job that has a slot")
 	}
 	// Both instances have their hands full: those that have no slot are in the line for one.
 	until(t, "all that can wait for a slot do", func() bool { return a.rows(t, "running") == 2*slots })
 	for ended := 1; ended <= jobs-slots; ended++ {
 		release <- struct{}{}
-		<-began // everyone in the line was woken and tried
+		next("the next in line") // everyone in it was woken and tried
 		until(t, "the next in line have come up", func() bool { return a.rows(t, "running") == min(2*slots, jobs-ended) })
 		if n := now.Load(); n > slots {
 			t.Errorf("%d jobs run, want at most %d", n, slots)

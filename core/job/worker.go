@@ -10,8 +10,8 @@ import (
 type Worker interface {
 	// Run does the job, or goes on with it when an earlier run was cut off: it reads its checkpoints first.
 	//
-	// The context ends when the service stops, when somebody cancels the job, and when the run lost its right to the
-	// job; Run then returns soon, with any error. A nil error ends the job as succeeded, Fail, Undetermined and
+	// The context ends when the service stops or does no jobs for now, when somebody cancels the job, and when the run lost
+	// its right to the job; Run then returns soon, with any error. A nil error ends the job as succeeded, Fail, Undetermined and
 	// Stopped make the other ends, a problem or an error of the hypervisor fails the job with its text, and any other
 	// error fails it with a text that says no more than to look into the log.
 	Run(ctx context.Context, run *Run) error

@@ -41,6 +41,9 @@ type Config struct {
 	Hosts Hosts
 	// Interval is asked before each cycle; nil or an answer of zero or less means DefaultInterval.
 	Interval func(context.Context) time.Duration
+	// Unable reports whether this instance can open no host for now: polls are left to other instances while it does. It must
+	// not block; nil stands for never.
+	Unable func() bool
 	// Timeout is how long one host may take in all; zero means 25 s.
 	Timeout time.Duration
 	// Tick is how often the loop looks for what is due; zero means 1 s.
@@ -55,6 +58,7 @@ type Poller struct {
 	db       *db.DB
 	hosts    Hosts
 	interval func(context.Context) time.Duration
+	unable   func() bool
 	timeout  time.Duration
 	tick     time.Duration
 	log      hclog.Logger
@@ -74,7 +78,7 @@ type Poller struct {
 // New makes a Poller; Run starts its loop. Close frees what it holds when neither Run nor Sync is under way any more.
 func New(config Config) *Poller {
 	p := &Poller{
-		db: config.DB, hosts: config.Hosts, interval: config.Interval, timeout: config.Timeout, tick: config.Tick, log: config.Logger, pulse: config.Pulse,
+		db: config.DB, hosts: config.Hosts, interval: config.Interval, unable: config.Unable, timeout: config.Timeout, tick: config.Tick, log: config.Logger, pulse: config.Pulse,
 		locks: newLocks(config.DB), wake: make(chan struct{}, 1), writes: make(chan struct{}, maxWrites), active: map[unit]bool{},
 	}
 	p.spare.New = func() any { return newInventory() }
@@ -86,6 +90,9 @@ func New(config Config) *Poller {
 	}
 	if p.log == nil {
 		p.log = hclog.NewNullLogger()
+	}
+	if p.unable == nil {
+		p.unable = func() bool { return false }
 	}
 	return p
 }
@@ -119,7 +126,11 @@ func (p *Poller) Run(ctx context.Context) {
 		if err := p.hasten(ctx); err != nil && ctx.Err() == nil {
 			p.log.Warn("a shorter interval between polls does not hold yet", "error", err)
 		}
-		due, err := p.due(ctx)
+		var due []unit
+		var err error
+		if !p.unable() {
+			due, err = p.due(ctx)
+		}
 		if err != nil && ctx.Err() == nil {
 			p.log.Warn("looking for what to poll failed", "error", err)
 		}

@@ -44,6 +44,7 @@ const (
 	CodeCanceled            Code = "canceled"
 	CodeStopping            Code = "stopping"
 	CodeDatabaseUnavailable Code = "database_unavailable"
+	CodeKeyOutdated         Code = "key_outdated"
 	CodeInternal            Code = "internal"
 )
 
@@ -95,6 +96,7 @@ var table = map[Code]kind{
 	CodeCanceled:            {statusClientClosed, "The caller went away"},
 	CodeStopping:            {http.StatusServiceUnavailable, "The service is stopping"},
 	CodeDatabaseUnavailable: {http.StatusServiceUnavailable, "The database does not answer"},
+	CodeKeyOutdated:         {http.StatusServiceUnavailable, "This instance has an old copy of the key file"},
 	CodeInternal:            {http.StatusInternalServerError, "Internal error"},
 }
 

@@ -41,17 +41,20 @@ type Box struct {
 	mu    sync.Mutex
 	ring  *ring
 	stamp stamp
+
+	// standing is what Watch has found.
+	standing standing
 }
 
-// Load reads the key file at path. used asks the database which keys its sealed values need; see Used. With no key file and
-// no sealed value a new key file is made; a missing key beside a filled database is ErrKeyMissing, and a file without one of
+// Load reads the key file at path. used asks the database which keys the file must have; see Needed. With no key file and
+// no key needed a new key file is made; a missing key beside a filled database is ErrKeyMissing, and a file without one of
 // the keys is ErrKeyWrong: the service must not start then, for what it seals next would make the damage worse.
 func Load(ctx context.Context, path string, used func(context.Context) ([]KeyID, error)) (*Box, error) {
 	needed, err := used(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("asking the database for the keys in use: %w", err)
 	}
-	b := &Box{path: path}
+	b := &Box{path: path, standing: standing{woken: make(chan struct{}, 1)}}
 	b.ring, b.stamp, err = readFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if len(needed) > 0 {
@@ -117,7 +120,8 @@ func (b *Box) Primary() KeyID {
 }
 
 // Seal encrypts s for one place. It looks at the key file each time, so that nothing is sealed with a key that a rotation
-// has replaced, and fails when the file is gone: the value could not be opened after a restart.
+// has replaced, and fails when the file is gone: the value could not be opened after a restart. A Box that is watched refuses
+// when the file has missed a rotation: problem key_outdated.
 func (b *Box) Seal(s String, place Binding) ([]byte, error) {
 	if err := place.check(); err != nil {
 		return nil, err
@@ -126,6 +130,9 @@ func (b *Box) Seal(s String, place Binding) ([]byte, error) {
 	if len(text) > Largest {
 		return nil, fmt.Errorf("the secret is longer than %d bytes", Largest)
 	}
+	if err := b.sealable(); err != nil {
+		return nil, err
+	}
 	r, err := b.current()
 	if err != nil {
 		return nil, fmt.Errorf("sealing a value: %w", err)
@@ -133,8 +140,8 @@ func (b *Box) Seal(s String, place Binding) ([]byte, error) {
 	return r.sealValue(text, place)
 }
 
-// Open decrypts a sealed value of that place. ErrKeyWrong: sealed with a key that the file does not have. ErrNotOpened:
-// damaged, cut, or sealed for another place.
+// Open decrypts a sealed value of that place. ErrKeyWrong: sealed with a key that the file does not have; in a Box that is
+// known to have missed a rotation it is the problem key_outdated. ErrNotOpened: damaged, cut, or sealed for another place.
 func (b *Box) Open(sealed []byte, place Binding) (String, error) {
 	if err := place.check(); err != nil {
 		return String{}, err
@@ -151,6 +158,10 @@ func (b *Box) Open(sealed []byte, place Binding) (String, error) {
 			return String{}, fmt.Errorf("opening a value of key %s: %w", id, err)
 		}
 		if !r.has(id) {
+			b.wake() // it may be that this file has missed a rotation
+			if outdated := b.Outdated(); outdated != nil {
+				return String{}, unavailable(outdated)
+			}
 			return String{}, fmt.Errorf("%w: the value of %s.%s is sealed with key %s, and %s has only %s", ErrKeyWrong, place.Table, place.Column, id, b.path, list(r.ids()))
 		}
 	}

@@ -13,3 +13,10 @@ func (rot Rotation) Keeping(grace time.Duration) Rotation {
 	rot.grace = grace
 	return rot
 }
+
+// Forget makes the last look of a Box one of so long ago.
+func (b *Box) Forget(ago time.Duration) {
+	b.standing.mu.Lock()
+	defer b.standing.mu.Unlock()
+	b.standing.confirmed = time.Now().Add(-ago)
+}

@@ -109,8 +109,15 @@ func (b *Box) rotate(ctx context.Context, rot Rotation) (report Report, err erro
 		return report, err
 	}
 	report.Primary = r.primary
-	rot.Logger.Info("sealing all values anew", "key", r.primary, "resumed", report.Resumed)
 	if err := rot.reached("key"); err != nil {
+		return report, err
+	}
+	// Instances with a file of their own learn of it before a value needs the key.
+	if err := announceRotated(ctx, rot.DB, r); err != nil {
+		return report, err
+	}
+	rot.Logger.Info("sealing all values anew", "key", r.primary, "resumed", report.Resumed)
+	if err := rot.reached("announced"); err != nil {
 		return report, err
 	}
 	for _, t := range rot.Tables {
@@ -133,17 +140,32 @@ func (b *Box) rotate(ctx context.Context, rot Rotation) (report Report, err erro
 	return report, err
 }
 
-// covers refuses to rotate when a value could not be opened anyway.
+// announceRotated says that the ring's key seals now.
+func announceRotated(ctx context.Context, d *db.DB, r *ring) error {
+	id, ok, err := Announced(ctx, d.Pool)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return announce(ctx, d, nil, r.primary)
+	}
+	if !r.has(id) { // another rotation, of another file
+		return fmt.Errorf("%w: key %s seals by now", ErrKeyWrong, id)
+	}
+	return announce(ctx, d, &id, r.primary)
+}
+
+// covers refuses to rotate when a value could not be opened anyway, or when this is not the file that is in use.
 func (b *Box) covers(ctx context.Context, rot Rotation) error {
 	r, err := b.current()
 	if err != nil {
 		return err
 	}
-	used, err := Used(ctx, rot.DB.Pool, rot.Tables)
+	needed, err := Needed(ctx, rot.DB.Pool, rot.Tables)
 	if err != nil {
 		return err
 	}
-	for _, id := range used {
+	for _, id := range needed {
 		if !r.has(id) {
 			return fmt.Errorf("%w: the database holds secrets sealed with key %s", ErrKeyWrong, id)
 		}

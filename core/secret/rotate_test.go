@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -29,7 +30,7 @@ type vault struct {
 
 func newVault(t *testing.T, rows int) *vault {
 	t.Helper()
-	v := &vault{db: dbtest.Open(t, dbtest.EmptyURL(t)), path: keyPath(t)}
+	v := &vault{db: dbtest.New(t), path: keyPath(t)}
 	v.exec(t, `CREATE TABLE vault (host bigint, kind text, value bytea NOT NULL, PRIMARY KEY (host, kind))`)
 	v.exec(t, `CREATE TABLE seeds (id bigint PRIMARY KEY, seed bytea)`)
 	v.exec(t, `INSERT INTO seeds VALUES (1000000, NULL)`)
@@ -48,7 +49,7 @@ func (v *vault) exec(t *testing.T, sql string, args ...any) {
 }
 
 func (v *vault) used(ctx context.Context) ([]secret.KeyID, error) {
-	return secret.Used(ctx, v.db.Pool, tables)
+	return secret.Needed(ctx, v.db.Pool, tables)
 }
 
 // load is what a starting service does.
@@ -134,7 +135,7 @@ func TestRotate(t *testing.T) {
 func TestRotateKilled(t *testing.T) {
 	t.Parallel()
 	killed := errors.New("killed")
-	for _, step := range []string{"begin", "key", "batch 1", "batch 3", "batch 5", "rewritten", "retired"} {
+	for _, step := range []string{"begin", "key", "announced", "batch 1", "batch 3", "batch 5", "rewritten", "retired"} {
 		t.Run(step, func(t *testing.T) {
 			t.Parallel()
 			v := newVault(t, 10)
@@ -282,4 +283,94 @@ func TestRotateRefuses(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	})
+}
+
+// A row that somebody holds for long is waited for: no value is left under the old key.
+func TestRotateWaitsForAHeldRow(t *testing.T) {
+	t.Parallel()
+	v := newVault(t, 6)
+	b := v.load(t)
+	tx, err := v.db.Pool.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback(context.WithoutCancel(t.Context())) }()
+	if _, err := tx.Exec(t.Context(), "SELECT FROM vault WHERE host = 3 FOR UPDATE"); err != nil {
+		t.Fatal(err)
+	}
+	type result struct {
+		report secret.Report
+		err    error
+	}
+	done := make(chan result, 1)
+	go func() {
+		report, err := b.Rotate(context.WithoutCancel(t.Context()), v.rotation())
+		done <- result{report, err}
+	}()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		waits := false
+		if err := v.db.Pool.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database()
+			AND wait_event_type = 'Lock' AND query LIKE 'SELECT ctid%')`).Scan(&waits); err != nil {
+			t.Fatal(err)
+		}
+		if waits {
+			break
+		}
+		select {
+		case r := <-done:
+			t.Fatalf("the rotation did not wait: %+v, %v", r.report, r.err)
+		default:
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the rotation does not come to the held row")
+		}
+	}
+	// Whoever held it has sealed another value with the old key meanwhile, or left it as it was.
+	if err := tx.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	r := <-done
+	used, err := secret.Used(t.Context(), v.db.Pool, tables)
+	if r.err != nil || r.report.Rewritten != 12 || err != nil || len(used) != 1 || used[0] != r.report.Primary {
+		t.Errorf("%+v, %v; keys in use: %v, %v", r.report, r.err, used, err)
+	}
+	v.check(t, v.load(t))
+}
+
+// A retired key that a value needs, one that was committed late, stays in the file however long ago it was retired.
+func TestRotateKeepsAKeyInUse(t *testing.T) {
+	t.Parallel()
+	v := newVault(t, 2)
+	b := v.load(t)
+	late := seal(t, b, "value 1", secret.Binding{Table: "vault", Column: "value", Row: secret.Row(1, "a/b")})
+	old := b.Primary()
+	rotation := v.rotation().Keeping(-time.Minute)
+	first, err := b.Rotate(t.Context(), rotation.Reaching(func(step string) error {
+		if step == "retired" {
+			v.exec(t, "UPDATE vault SET value = $1 WHERE host = 1", late)
+		}
+		return nil
+	}))
+	if err != nil || len(first.Dropped) != 0 {
+		t.Fatalf("%+v, %v", first, err)
+	}
+	v.check(t, b)
+	v.check(t, v.load(t))
+	second, err := b.Rotate(t.Context(), rotation)
+	if err != nil || len(second.Dropped) != 2 || !slices.Contains(second.Dropped, old) {
+		t.Errorf("the next one: %+v, %v", second, err)
+	}
+	v.check(t, v.load(t))
+}
+
+// A retired key that nothing uses is kept for as long as a value under it may still be on its way.
+func TestRotateKeepsAYoungRetiredKey(t *testing.T) {
+	t.Parallel()
+	v := newVault(t, 1)
+	b := v.load(t)
+	for range 2 {
+		if report, err := b.Rotate(t.Context(), v.rotation().Keeping(time.Hour)); err != nil || len(report.Dropped) != 0 {
+			t.Errorf("%+v, %v", report, err)
+		}
+	}
 }

@@ -1,0 +1,103 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/riverqueue/river"
+)
+
+// ErrSuspended ends a run because its instance must do no jobs for now; the job stays as it is, and another instance goes on.
+var ErrSuspended = errors.New("this instance does no jobs for now")
+
+// suspension says whether this instance does jobs.
+type suspension struct {
+	mu sync.Mutex
+	on bool
+	// begun is closed while the instance is suspended, and replaced when that ends.
+	begun chan struct{}
+	// changed holds a value when on has changed.
+	changed chan struct{}
+}
+
+func newSuspension() *suspension {
+	return &suspension{begun: make(chan struct{}), changed: make(chan struct{}, 1)}
+}
+
+// Suspend lets running jobs come to a safe point and begins none until Unsuspend: other instances go on with them and with
+// those that wait. It returns at once, may be called before Start and more than once. Enqueuing goes on.
+func (q *Queue) Suspend() { q.suspension.set(true) }
+
+// Unsuspend ends Suspend.
+func (q *Queue) Unsuspend() { q.suspension.set(false) }
+
+func (s *suspension) set(on bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.on == on {
+		return
+	}
+	if s.on = on; on {
+		close(s.begun)
+	} else {
+		s.begun = make(chan struct{})
+	}
+	wake(s.changed)
+}
+
+// suspended is closed once the instance is suspended.
+func (q *Queue) suspended() <-chan struct{} {
+	q.suspension.mu.Lock()
+	defer q.suspension.mu.Unlock()
+	return q.suspension.begun
+}
+
+func (q *Queue) isSuspended() bool {
+	q.suspension.mu.Lock()
+	defer q.suspension.mu.Unlock()
+	return q.suspension.on
+}
+
+// fetchLoop lets River hand jobs to this instance unless it is suspended: what it took and did not do would have to be found
+// by others first.
+func (q *Queue) fetchLoop(ctx context.Context) {
+	fetching := true
+	for {
+		if want := !q.isSuspended(); want != fetching {
+			if err := q.fetch(ctx, want); err != nil && ctx.Err() == nil {
+				q.log.Warn("jobs are not yet handed out as they should be", "wanted", want, "error", err)
+			} else {
+				fetching = want
+			}
+		}
+		select {
+		case <-q.suspension.changed:
+		case <-time.After(time.Second):
+		case <-q.stopping:
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (q *Queue) fetch(ctx context.Context, on bool) error {
+	if on {
+		err := q.river.Queues().Add(riverQueue, river.QueueConfig{MaxWorkers: q.cfg.Workers})
+		var there *river.QueueAlreadyAddedError
+		if errors.As(err, &there) {
+			return nil
+		}
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	err := q.river.Queues().Remove(ctx, riverQueue)
+	var gone *river.QueueNotFoundError
+	if errors.As(err, &gone) {
+		return nil
+	}
+	return err
+}

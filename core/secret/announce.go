@@ -1,0 +1,68 @@
+package secret
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/db"
+)
+
+// channelKey is announced by a trigger whenever another key seals.
+const channelKey = "secret_key"
+
+// Announced is the key that seals now, as the database says; false while nobody has said so.
+func Announced(ctx context.Context, q Querier) (KeyID, bool, error) {
+	rows, err := q.Query(ctx, "SELECT id FROM secret_key")
+	if err != nil {
+		return 0, false, db.Problem(fmt.Errorf("asking the database which key seals: %w", err))
+	}
+	text, err := pgx.CollectExactlyOneRow(rows, pgx.RowTo[string])
+	if errors.Is(err, pgx.ErrNoRows) {
+		return 0, false, nil
+	}
+	if err != nil {
+		return 0, false, db.Problem(fmt.Errorf("asking the database which key seals: %w", err))
+	}
+	id, err := strconv.ParseUint(text, 16, 32)
+	if err != nil {
+		return 0, false, errors.New("asking the database which key seals: what it says is no key's id")
+	}
+	return KeyID(id), true, nil
+}
+
+// Needed lists the keys that a key file must have for this database: those of the tables' sealed values, and the one that
+// seals now.
+func Needed(ctx context.Context, q Querier, tables []Table) ([]KeyID, error) {
+	needed, err := Used(ctx, q, tables)
+	if err != nil {
+		return nil, err
+	}
+	id, ok, err := Announced(ctx, q)
+	if err != nil || !ok {
+		return needed, err
+	}
+	for _, known := range needed {
+		if known == id {
+			return needed, nil
+		}
+	}
+	return append(needed, id), nil
+}
+
+// announce says which key seals now, if the database still says before; nil stands for nothing said.
+func announce(ctx context.Context, d *db.DB, before *KeyID, now KeyID) error {
+	was := ""
+	if before != nil {
+		was = before.String()
+	}
+	_, err := d.Pool.Exec(ctx, `INSERT INTO secret_key (id) VALUES ($1)
+		ON CONFLICT (one) DO UPDATE SET id = excluded.id, changed_at = now() WHERE secret_key.id = $2`, now.String(), was)
+	if err != nil {
+		return db.Problem(fmt.Errorf("telling which key seals: %w", err))
+	}
+	return nil
+}
