@@ -11,6 +11,8 @@ import (
 	"context"
 	"maps"
 	"sync"
+
+	"github.com/hostler/hostler/core/db"
 )
 
 // Results of an attempt.
@@ -66,6 +68,7 @@ type Attempt struct {
 	mu      sync.Mutex
 	entry   Entry
 	written bool
+	onWrite func(ctx context.Context, tx *db.Tx, entry Entry) error
 }
 
 type attemptKey struct{}
@@ -91,7 +94,17 @@ func Describe(ctx context.Context, fill func(*Entry)) {
 	}
 }
 
-// Written reports whether a row of this attempt was written.
+// OnWrite has f called by every Write of the attempt, in the transaction that makes the change and after its row: what f writes
+// there is kept with the change or not at all, and its error undoes the change. It is set before the attempt is used.
+func (a *Attempt) OnWrite(f func(ctx context.Context, tx *db.Tx, entry Entry) error) { a.onWrite = f }
+
+func (a *Attempt) commit() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.written = true
+}
+
+// Written reports whether a row of this attempt was written and committed.
 func (a *Attempt) Written() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -47,10 +47,11 @@ func Write(ctx context.Context, tx *db.Tx) error {
 	if err := insert(tx, entry); err != nil {
 		return err
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.written = true
-	return nil
+	tx.OnCommit(a.commit)
+	if a.onWrite == nil {
+		return nil
+	}
+	return a.onWrite(ctx, tx, entry)
 }
 
 // WriteEntry adds a complete entry to a transaction: for what the system does by itself, outside any request.

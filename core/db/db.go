@@ -5,12 +5,11 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"errors"
 	"fmt"
-	"net"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -19,8 +18,6 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 	"gorm.io/driver/postgres"
 	"gorm.io/gorm"
-
-	"github.com/hostler/hostler/core/problem"
 )
 
 // DB is the database. It is safe for use by many goroutines. Close it when all users have stopped.
@@ -32,6 +29,9 @@ type DB struct {
 	gorm *gorm.DB
 
 	listener *Listener
+	timeline timeline
+
+	commitLimit, settleLimit time.Duration
 }
 
 // Config says how to open the database.
@@ -41,7 +41,17 @@ type Config struct {
 	// MaxConns bounds the pool; zero means 16.
 	MaxConns int32
 	Logger   hclog.Logger
+	// CommitLimit is how long a commit may take, whoever has stopped waiting for it: one that waits for a standby, or for a disk.
+	// 20 s when zero.
+	CommitLimit time.Duration
+	// SettleLimit is how long DB.Tx asks for the outcome of a commit whose connection broke; 5 s when zero.
+	SettleLimit time.Duration
 }
+
+const (
+	defaultCommitLimit = 20 * time.Second
+	defaultSettleLimit = 5 * time.Second
+)
 
 // Open connects and checks that the database answers. It does not migrate.
 func Open(ctx context.Context, cfg Config) (*DB, error) {
@@ -85,7 +95,10 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 		pool.Close()
 		return nil, fmt.Errorf("opening gorm: %w", err)
 	}
-	return &DB{Pool: pool, SQL: sqlDB, gorm: g, listener: newListener(poolConfig.ConnConfig, cfg.Logger)}, nil
+	d := &DB{Pool: pool, SQL: sqlDB, gorm: g, listener: newListener(poolConfig.ConnConfig, cfg.Logger),
+		commitLimit: cmp.Or(cfg.CommitLimit, defaultCommitLimit), settleLimit: cmp.Or(cfg.SettleLimit, defaultSettleLimit)}
+	d.timeline.note(readTimeline(ctx, pool))
+	return d, nil
 }
 
 // Listener is the process's one ear for notifications. It ends with Close.
@@ -100,33 +113,6 @@ func (d *DB) Close() {
 
 // With is gorm for reading, or for a single statement that needs no transaction.
 func (d *DB) With(ctx context.Context) *gorm.DB { return d.gorm.WithContext(ctx) }
-
-// Problem turns an error of the database being away into the problem that callers are told; other errors stay.
-func Problem(err error) error {
-	if err == nil || !Away(err) {
-		return err
-	}
-	return problem.New(problem.CodeDatabaseUnavailable, "the database does not answer; try again in a moment").Because(err)
-}
-
-// Away reports whether err means that the database cannot be reached now, rather than that a statement was wrong.
-func Away(err error) bool {
-	var connect *pgconn.ConnectError
-	if errors.As(err, &connect) {
-		return true
-	}
-	var refused *pgconn.PgError
-	if errors.As(err, &refused) {
-		// 57P01 to 57P03: shutting down, crashed, starting up. 08xxx: connection exceptions. 53300: too many connections.
-		return refused.Code == "57P01" || refused.Code == "57P02" || refused.Code == "57P03" ||
-			refused.Code == "53300" || len(refused.Code) == 5 && refused.Code[:2] == "08"
-	}
-	var network *net.OpError
-	if errors.As(err, &network) {
-		return true
-	}
-	return pgconn.SafeToRetry(err) || errors.Is(err, pgconn.ErrConnClosed) || errors.Is(err, sql.ErrConnDone) || errors.Is(err, driver.ErrBadConn)
-}
 
 // Duplicate reports whether err is a violation of the named unique constraint or index; an empty name means any.
 func Duplicate(err error, constraint string) bool {

@@ -15,16 +15,26 @@ type Tx struct {
 	*gorm.DB
 	// Pgx is the same transaction for River's InsertTx and for COPY.
 	Pgx pgx.Tx
+
+	committed []func()
 }
+
+// OnCommit has f called once it is certain that the transaction was committed, before DB.Tx returns. It is not called for a
+// transaction that was undone, or whose outcome is not known.
+func (tx *Tx) OnCommit(f func()) { tx.committed = append(tx.committed, f) }
 
 // Tx runs fn in a transaction: it commits when fn returns nil and rolls back when fn fails or panics. fn must not do
 // network calls other than to the database, must not take another connection (it would wait for one while it holds one),
 // and must not keep the Tx. It is called again when PostgreSQL gave the transaction up for another one, see Collided: what
 // it leaves outside the database must not add up.
+//
+// Nil means that it was committed, also where the connection broke in the commit and PostgreSQL said so afterwards. An error
+// means that it was not, except for one in which Unsettled finds something: then nobody knows yet. The end of ctx undoes a
+// transaction whose commit has not begun; a commit that has begun is seen through, see Config.CommitLimit.
 func (d *DB) Tx(ctx context.Context, fn func(tx *Tx) error) error {
 	conn, err := d.SQL.Conn(ctx)
 	if err != nil {
-		return Problem(fmt.Errorf("taking a connection: %w", err))
+		return Problem(acquiring(ctx, err))
 	}
 	defer func() { _ = conn.Close() }()
 	// database/sql hands out its driver's connection only here. It stays ours until conn is closed, and gorm's
@@ -53,11 +63,15 @@ func (d *DB) runTx(ctx context.Context, conn *sql.Conn, raw *stdlib.Conn, fn fun
 	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
 	session := d.gorm.Session(&gorm.Session{NewDB: true, Context: ctx, SkipDefaultTransaction: true})
 	session.Statement.ConnPool = conn
-	if err := fn(&Tx{DB: session, Pgx: tx}); err != nil {
+	seen := &Tx{DB: session, Pgx: tx}
+	if err := fn(seen); err != nil {
 		return err
 	}
-	if err := tx.Commit(ctx); err != nil {
+	if err := d.commit(ctx, raw.Conn(), tx); err != nil {
 		return fmt.Errorf("committing: %w", err)
+	}
+	for _, f := range seen.committed {
+		f()
 	}
 	return nil
 }

@@ -45,6 +45,8 @@ const (
 	CodeStopping            Code = "stopping"
 	CodeDatabaseUnavailable Code = "database_unavailable"
 	CodeKeyOutdated         Code = "key_outdated"
+	CodeDatabaseFull        Code = "database_full"
+	CodeOutcomeUnknown      Code = "outcome_unknown"
 	CodeInternal            Code = "internal"
 )
 
@@ -97,6 +99,8 @@ var table = map[Code]kind{
 	CodeStopping:            {http.StatusServiceUnavailable, "The service is stopping"},
 	CodeDatabaseUnavailable: {http.StatusServiceUnavailable, "The database does not answer"},
 	CodeKeyOutdated:         {http.StatusServiceUnavailable, "This instance has an old copy of the key file"},
+	CodeDatabaseFull:        {http.StatusInsufficientStorage, "The database has no room left"},
+	CodeOutcomeUnknown:      {http.StatusGatewayTimeout, "Whether it was done is not known"},
 	CodeInternal:            {http.StatusInternalServerError, "Internal error"},
 }
 

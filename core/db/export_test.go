@@ -1,0 +1,4 @@
+package db
+
+// NoteTimeline makes d believe that its server was on this timeline.
+func NoteTimeline(d *DB, timeline string) { d.timeline.note(timeline) }

@@ -1,0 +1,103 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/puddle/v2"
+
+	"github.com/hostler/hostler/core/problem"
+)
+
+// SQLSTATEs of a server that works and yet cannot take the statement (PostgreSQL's manual, appendix A). They are nobody's
+// mistake, and pass when somebody mends the server.
+const (
+	stateDiskFull = "53100"
+	stateMemory   = "53200"
+	stateReadOnly = "25006"
+	stateIO       = "58030"
+)
+
+// Problem turns an error of a database that does not do its work into the problem that callers are told; other errors stay. Codes:
+// database_unavailable, with the member reason where the server says one (memory, read_only, io); database_full;
+// outcome_unknown for what Unsettled finds.
+func Problem(err error) error {
+	if err == nil {
+		return nil
+	}
+	var known *problem.Error
+	if errors.As(err, &known) && known.Code != problem.CodeInternal {
+		return err
+	}
+	if Unsettled(err) != nil {
+		return problem.New(problem.CodeOutcomeUnknown, "the connection to the database broke while the change was stored, and whether it was stored cannot be found "+
+			"out now: look for this answer's request_id in the audit trail before you ask again, or send the same Idempotency-Key with the same request").Because(err)
+	}
+	if !Away(err) {
+		return err
+	}
+	switch state(err) {
+	case stateDiskFull:
+		return problem.New(problem.CodeDatabaseFull, "the database's disk is full: nothing can be changed until it has room again; reading goes on").Because(err)
+	case stateMemory:
+		return problem.New(problem.CodeDatabaseUnavailable, "the database is out of memory; try again in a moment").With("reason", "memory").Because(err)
+	case stateReadOnly:
+		return problem.New(problem.CodeDatabaseUnavailable, "the database takes no changes now: it is read-only").With("reason", "read_only").Because(err)
+	case stateIO:
+		return problem.New(problem.CodeDatabaseUnavailable, "the database's disk fails; its log says how").With("reason", "io").Because(err)
+	}
+	return problem.New(problem.CodeDatabaseUnavailable, "the database does not answer; try again in a moment").Because(err)
+}
+
+// Away reports whether err means that the database cannot be reached, or cannot do its work now, rather than that a statement
+// was wrong.
+func Away(err error) bool {
+	var connect *pgconn.ConnectError
+	var lost *broken
+	if errors.As(err, &connect) || errors.As(err, &lost) {
+		return true
+	}
+	if code := state(err); code != "" {
+		switch code {
+		// Shutting down, crashed, starting up, the database is dropped, idle for too long; too many connections.
+		case "57P01", "57P02", "57P03", "57P04", "57P05", "25P03", "53300":
+			return true
+		case stateDiskFull, stateMemory, stateReadOnly, stateIO:
+			return true
+		}
+		return strings.HasPrefix(code, "08") // connection exceptions
+	}
+	var network *net.OpError
+	if errors.As(err, &network) {
+		return true
+	}
+	return pgconn.SafeToRetry(err) || errors.Is(err, errNoConnection) || errors.Is(err, pgconn.ErrConnClosed) || errors.Is(err, puddle.ErrClosedPool) ||
+		errors.Is(err, sql.ErrConnDone) || errors.Is(err, driver.ErrBadConn)
+}
+
+// state is the SQLSTATE of what the server said; empty when it said nothing.
+func state(err error) string {
+	var refused *pgconn.PgError
+	if errors.As(err, &refused) {
+		return refused.Code
+	}
+	return ""
+}
+
+// errNoConnection: the pool had no connection within the time.
+var errNoConnection = errors.New("no connection to the database was to be had in time")
+
+// acquiring is the error of a pool that gave no connection. The end of the time for it means that the database is away or
+// overrun; that the caller left means nothing.
+func acquiring(ctx context.Context, err error) error {
+	if errors.Is(err, context.DeadlineExceeded) && !errors.Is(ctx.Err(), context.Canceled) {
+		return fmt.Errorf("taking a connection: %w: %w", errNoConnection, err)
+	}
+	return fmt.Errorf("taking a connection: %w", err)
+}
