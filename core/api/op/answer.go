@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/problem"
 )
 
@@ -81,8 +82,14 @@ func document(p *problem.Error, requestID string) []byte {
 func (a *API) problem(ctx context.Context, err error) *problem.Error {
 	var known *problem.Error
 	switch {
-	case errors.As(err, &known):
+	case errors.As(err, &known) && known.Code != problem.CodeInternal:
 		return known
+	case errors.Is(err, errReaderGone):
+		return problem.New(problem.CodeCanceled, "the reader went away").Because(err)
+	case errors.Is(ctx.Err(), context.Canceled) && errors.Is(err, context.Canceled):
+		return problem.New(problem.CodeCanceled, "the request was given up before it was done").Because(err)
+	case errors.As(db.Problem(err), &known) && known.Code != problem.CodeInternal:
+		return known // whoever asked the database need not have said so
 	case errors.Is(err, context.DeadlineExceeded):
 		return problem.New(problem.CodeTimeout, "the request took too long and was given up").Because(err)
 	case errors.Is(err, context.Canceled):
@@ -136,6 +143,7 @@ func (a *API) logProblem(q *request, p *problem.Error) {
 		args = append(args, "cause", cause)
 	}
 	switch {
+	case a.logOutage(p, args):
 	case p.Code == problem.CodeInternal:
 		a.log.Error("request failed", args...)
 	case p.Status() >= http.StatusInternalServerError:

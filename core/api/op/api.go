@@ -49,6 +49,8 @@ type Config struct {
 	// Readmit is the time between two looks at whether the reader of an open event stream may still read it, when no
 	// wake-up comes before: for what wakes nobody, such as the end of a session's time. 5 s when zero.
 	Readmit time.Duration
+	// GapRetry is the time between two tries to tell the trail of attempts that have no row because it took none; 5 s when zero.
+	GapRetry time.Duration
 	// StrictAudit panics when an operation that declares an audit action succeeds without having written its row
 	// inside the transaction of its change. For tests.
 	StrictAudit bool
@@ -66,6 +68,10 @@ type API struct {
 	readmitting chan struct{}
 	// streams and downloads count those that are open.
 	streams, downloads *readers
+	gap                *gap
+	outages            outages
+	// settling holds a value for each change whose outcome is asked for.
+	settling chan struct{}
 }
 
 // Operation is one registered operation.
@@ -104,7 +110,10 @@ func New(config Config) *API {
 	if a.log == nil {
 		a.log = hclog.NewNullLogger()
 	}
-	a.strangers = newStrangers(a)
+	if a.config.GapRetry <= 0 {
+		a.config.GapRetry = defaultGapRetry
+	}
+	a.strangers, a.gap, a.settling = newStrangers(a), newGap(a), make(chan struct{}, mostSettling)
 	format := huma.Format{Marshal: marshal, Unmarshal: unmarshal}
 	a.huma = huma.NewAPI(huma.Config{
 		OpenAPI:       newDocument(config.Version),
@@ -210,6 +219,7 @@ func (a *API) observe(q *request, begun time.Time) {
 	if status == 0 {
 		status = http.StatusOK
 	}
+	a.recovered(q, status)
 	a.log.Trace("request served", "request_id", q.id, "operation", q.operation.Spec.ID, "status", status, "took", took)
 	if a.config.Observe != nil {
 		a.config.Observe(q.operation.Spec.ID, q.operation.Method, status, took)

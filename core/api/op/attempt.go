@@ -11,6 +11,7 @@ import (
 
 	"github.com/hostler/hostler/core/api/route"
 	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/problem"
 )
@@ -24,6 +25,8 @@ type Recorder interface {
 type attempt struct {
 	*audit.Attempt
 	recorded bool
+	// begun: a row says already that what was asked for is given.
+	begun bool
 }
 
 // recordTime is how long a row may take to be written after the request's own time is up.
@@ -87,9 +90,10 @@ func (q *request) describe(ctx context.Context, found Resource) {
 	})
 }
 
-// record writes the attempt's row unless the handler's transaction did. A nil p means success.
+// record writes the attempt's row unless the handler's transaction did: that row is the truth, whatever became of the answer
+// after it. A nil p means success.
 func (a *API) record(ctx context.Context, q *request, p *problem.Error) error {
-	if q.attempt == nil || q.attempt.recorded || (p == nil && q.attempt.Written()) {
+	if q.attempt == nil || q.attempt.recorded || q.attempt.Written() {
 		return nil
 	}
 	q.attempt.recorded = true
@@ -97,12 +101,18 @@ func (a *API) record(ctx context.Context, q *request, p *problem.Error) error {
 	entry.Result = audit.ResultOK
 	if p != nil {
 		entry.Result, entry.Error = audit.ResultRefused, string(p.Code)
-		if p.Status() >= http.StatusInternalServerError {
+		if p.Status() >= http.StatusInternalServerError || q.attempt.begun {
 			entry.Result = audit.ResultFailed
+		}
+		if open := db.Unsettled(p); open != nil {
+			a.recordSettled(entry, open)
+			return nil
 		}
 		if entry.ActorType == audit.ActorAnonymous && !a.strangers.admit(entry) {
 			return nil
 		}
+		a.write(ctx, entry)
+		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime)
 	defer cancel()
@@ -113,7 +123,7 @@ func (a *API) record(ctx context.Context, q *request, p *problem.Error) error {
 func (a *API) recordBegin(ctx context.Context, q *request) error {
 	err := a.record(ctx, q, nil)
 	if q.attempt != nil {
-		q.attempt.recorded = false
+		q.attempt.recorded, q.attempt.begun = false, err == nil
 	}
 	return err
 }

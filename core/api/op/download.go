@@ -118,7 +118,7 @@ func (f *File) send() error {
 		return f.stop(errors.New("the download was ended"))
 	}
 	if _, err := f.q.w.Write(f.buffer.Bytes()); err != nil {
-		return f.stop(fmt.Errorf("sending a file: %w", err))
+		return f.stop(fmt.Errorf("sending a file: %w: %w", errReaderGone, err))
 	}
 	f.buffer.Reset()
 	return nil

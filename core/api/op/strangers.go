@@ -66,10 +66,6 @@ func (s *strangers) end(key strangerKey) {
 // newStrangers writes its rows by the API's recorder.
 func newStrangers(a *API) *strangers {
 	return &strangers{rows: strangerRows, window: strangerWindow, windows: map[strangerKey]*strangerCount{}, write: func(entry audit.Entry) {
-		ctx, cancel := context.WithTimeout(context.Background(), recordTime)
-		defer cancel()
-		if err := a.config.Recorder.Record(ctx, entry); err != nil {
-			a.log.Error("recording refused attempts of strangers failed", "action", entry.Action, "details", entry.Details, "error", err)
-		}
+		a.write(context.Background(), entry)
 	}}
 }

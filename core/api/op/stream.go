@@ -24,6 +24,9 @@ const (
 	defaultReadmit = 5 * time.Second
 )
 
+// errReaderGone is the cause of an answer that its reader did not take to the end.
+var errReaderGone = errors.New("the reader is gone")
+
 // EventStream is an open stream of Server-Sent Events (WHATWG HTML section 9.2). Its methods are safe for concurrent use.
 type EventStream struct {
 	mu      sync.Mutex
@@ -79,11 +82,22 @@ func (s *EventStream) write(p []byte) error {
 	}
 	_ = s.control.SetWriteDeadline(time.Time{}) // HTTP/2 would end an idle stream at it
 	if err != nil && !errors.Is(err, http.ErrNotSupported) {
-		s.err = fmt.Errorf("writing to the event stream: %w", err)
+		s.err = fmt.Errorf("writing to the event stream: %w: %w", errReaderGone, err)
 		s.cancel(s.err)
 		return s.err
 	}
 	return nil
+}
+
+// verdict is what ended the stream: that the reader is gone, or may not read on, and not what the handler says of that.
+func (s *EventStream) verdict(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); err != nil && cause != nil {
+		if cause == context.Canceled {
+			return fmt.Errorf("%w: %w", errReaderGone, err)
+		}
+		return cause
+	}
+	return err
 }
 
 // started reports whether anything was sent.
@@ -174,5 +188,5 @@ func stream[I any](ctx context.Context, q *request, in *I, handler func(context.
 	if err == nil && !s.started() {
 		return s.Open()
 	}
-	return err
+	return s.verdict(ctx, err)
 }

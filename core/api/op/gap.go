@@ -1,0 +1,108 @@
+package op
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/problem"
+)
+
+const (
+	// defaultGapRetry is the time between two tries to tell of a gap in the trail.
+	defaultGapRetry = 5 * time.Second
+	// mostGapActions is how many actions a gap's row names; further ones are counted together.
+	mostGapActions = 20
+)
+
+// gap counts attempts that changed nothing and whose rows could not be written, until a row of the trail tells of them. It lives
+// in memory: a service that ends meanwhile has told its log alone.
+type gap struct {
+	retry time.Duration
+	write func(ctx context.Context, entry audit.Entry) error
+	tell  func(begun bool, missed int, err error)
+
+	mu       sync.Mutex
+	missed   int
+	from, to time.Time
+	actions  map[string]int
+	reason   problem.Code
+}
+
+// add counts one attempt. The first one begins the tries to tell of the gap.
+func (g *gap) add(entry audit.Entry, err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	now := time.Now().UTC()
+	if g.missed == 0 {
+		g.from, g.actions, g.reason = now, map[string]int{}, problem.CodeOf(err)
+		g.tell(true, 1, err)
+		time.AfterFunc(g.retry, g.end)
+	}
+	g.missed++
+	g.to = now
+	name := entry.Action
+	if _, known := g.actions[name]; !known && len(g.actions) >= mostGapActions {
+		name = "others"
+	}
+	g.actions[name]++
+}
+
+// end writes the row, or tries again later.
+func (g *gap) end() {
+	g.mu.Lock()
+	missed := g.missed
+	actions := make(map[string]any, len(g.actions))
+	for name, n := range g.actions {
+		actions[name] = n
+	}
+	entry := audit.Entry{
+		ActorType: audit.ActorSystem, Action: "audit.gap", TargetKind: "audit", Result: audit.ResultFailed, Error: string(g.reason),
+		Details: map[string]any{"missed": missed, "from": g.from.Format(time.RFC3339Nano), "to": g.to.Format(time.RFC3339Nano), "actions": actions},
+	}
+	g.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), recordTime)
+	defer cancel()
+	err := g.write(ctx, entry)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if err != nil {
+		time.AfterFunc(g.retry, g.end)
+		return
+	}
+	g.tell(false, missed, nil)
+	if g.missed -= missed; g.missed == 0 {
+		return
+	}
+	// More came while the row was written: a row of their own follows.
+	for name, n := range actions {
+		if g.actions[name] -= n.(int); g.actions[name] == 0 {
+			delete(g.actions, name)
+		}
+	}
+	g.from = g.to
+	time.AfterFunc(g.retry, g.end)
+}
+
+func newGap(a *API) *gap {
+	return &gap{retry: a.config.GapRetry, write: func(ctx context.Context, entry audit.Entry) error {
+		return a.config.Recorder.Record(ctx, entry)
+	}, tell: func(begun bool, missed int, err error) {
+		if begun {
+			a.log.Error("the audit trail takes no rows: attempts that are refused now are counted, and one row will tell of them", "error", err)
+			return
+		}
+		a.log.Info("the audit trail takes rows again; one tells of the attempts that have none of their own", "missed", missed)
+	}}
+}
+
+// write writes the row of an attempt that changed nothing, or counts it.
+func (a *API) write(ctx context.Context, entry audit.Entry) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime)
+	defer cancel()
+	if err := a.config.Recorder.Record(ctx, entry); err != nil {
+		a.log.Debug("recording an attempt failed", "request_id", entry.RequestID, "action", entry.Action, "error", err)
+		a.gap.add(entry, err)
+	}
+}

@@ -1,0 +1,42 @@
+package op
+
+import (
+	"context"
+	"time"
+
+	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/db"
+)
+
+const (
+	// settleTime is how long the outcome of a change is asked for whose commit was not answered.
+	settleTime = time.Hour
+	// mostSettling is how many such changes are asked for at a time.
+	mostSettling = 64
+)
+
+// recordSettled records an attempt once it is known whether its change was made: a change that was made has its own row, and one
+// that was not gets the row of a failure. Where that stays unknown the log says so.
+func (a *API) recordSettled(entry audit.Entry, open db.Outcome) {
+	select {
+	case a.settling <- struct{}{}:
+	default:
+		a.log.Error("too many changes whose outcome is not known; this one is not asked for", "request_id", entry.RequestID, "action", entry.Action)
+		return
+	}
+	go func() {
+		defer func() { <-a.settling }()
+		ctx, cancel := context.WithTimeout(context.Background(), settleTime)
+		defer cancel()
+		committed, known := open.Settle(ctx)
+		switch {
+		case !known:
+			a.log.Error("whether a change was made is not known; its row in the audit trail tells", "request_id", entry.RequestID, "action", entry.Action)
+		case committed:
+			a.log.Info("a change whose commit was not answered was made", "request_id", entry.RequestID, "action", entry.Action)
+		default:
+			entry.Detail("outcome", "undone")
+			a.write(ctx, entry)
+		}
+	}()
+}
