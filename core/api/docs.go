@@ -236,6 +236,7 @@ func (doc *apiDocument) fields(s *apiSchema, prefix string, depth int) []row {
 	if s == nil || depth > maxNesting {
 		return nil
 	}
+	s = s.present()
 	if name, ok := strings.CutPrefix(s.Ref, "#/components/schemas/"); ok {
 		s = doc.Components.Schemas[name]
 	}
@@ -254,7 +255,7 @@ func (doc *apiDocument) fields(s *apiSchema, prefix string, depth int) []row {
 		name := strings.TrimPrefix(prefix+"."+property.Name, ".")
 		inner := property.Value
 		rows = append(rows, row{Name: name, Type: inner.typeName(), Notes: inner.notes(required[property.Name], inner.Description)})
-		if inner.Ref != "" || inner.Items != nil {
+		if inner.present().Ref != "" || inner.Items != nil {
 			rows = append(rows, doc.nested(&inner, name, depth+1)...)
 		}
 	}
@@ -276,10 +277,10 @@ func (s *apiSchema) notes(required bool, description string) string {
 	if required {
 		notes = append(notes, "required")
 	}
-	if len(s.Enum) > 0 {
-		values := make([]string, len(s.Enum))
-		for i := range s.Enum {
-			values[i] = fmt.Sprint(s.Enum[i])
+	if enum := s.present().Enum; len(enum) > 0 {
+		values := make([]string, len(enum))
+		for i := range enum {
+			values[i] = fmt.Sprint(enum[i])
 		}
 		notes = append(notes, "one of "+strings.Join(values, ", "))
 	}

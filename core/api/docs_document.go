@@ -65,12 +65,28 @@ type apiSchema struct {
 	Required             []string
 	Properties           ordered[apiSchema]
 	Items                *apiSchema
+	AnyOf                []apiSchema
+}
+
+// present is what a value looks like that is not null.
+func (s *apiSchema) present() *apiSchema {
+	if len(s.AnyOf) > 0 {
+		return &s.AnyOf[0]
+	}
+	return s
 }
 
 // typeName is the schema's type in a word or two.
 func (s *apiSchema) typeName() string {
 	if s.Ref != "" {
 		return s.Ref[strings.LastIndex(s.Ref, "/")+1:]
+	}
+	if len(s.AnyOf) > 0 {
+		names := make([]string, len(s.AnyOf))
+		for i := range s.AnyOf {
+			names[i] = s.AnyOf[i].typeName()
+		}
+		return strings.Join(names, " or ")
 	}
 	name := "any"
 	switch t := s.Type.(type) {

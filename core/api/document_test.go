@@ -117,6 +117,7 @@ func TestValidatorComplains(t *testing.T) {
 		`{"schema":{"type":"object","additionalProperties":false,"properties":{}},"example":{"b":1}}`,
 		`{"schema":{"type":"array","items":{"type":"integer","minimum":1}},"example":[0]}`,
 		`{"type":"integer","enum":[1,2],"examples":[3]}`,
+		`{"anyOf":[{"type":"string","enum":["a"]},{"type":"null"}],"examples":["b"]}`,
 		`{"type":"string","format":"date-time","examples":["yesterday"]}`,
 	} {
 		var doc any
@@ -153,7 +154,7 @@ func (v *validator) walk(where string, node any) {
 		if example, ok := n["example"]; ok && isMedia {
 			v.example(where, schema, example)
 		}
-		if _, isSchema := n["type"]; isSchema {
+		if n["type"] != nil || n["anyOf"] != nil {
 			if examples, ok := n["examples"].([]any); ok {
 				for _, example := range examples {
 					v.example(where, n, example)
@@ -190,6 +191,15 @@ func (v *validator) hold(where string, schema map[string]any, value any) {
 			return
 		}
 		schema = resolved
+	}
+	if choices, ok := schema["anyOf"].([]any); ok {
+		for _, one := range choices {
+			branch := &validator{schemas: v.schemas}
+			if branch.hold(where, one.(map[string]any), value); len(branch.complaints) == 0 {
+				return
+			}
+		}
+		v.complain(where, "%v is nothing of %v", value, choices)
 	}
 	if enum, ok := schema["enum"].([]any); ok && !slices.Contains(enum, value) {
 		v.complain(where, "%v is none of %v", value, enum)

@@ -81,8 +81,21 @@ func (a *Answer) Problem() string {
 // patience is how long one request may take; what takes longer hangs.
 const patience = 2 * time.Minute
 
-// Do sends a request as the caller, nil being nobody. Of an event stream that does not end it returns the head only.
+// Do sends a request as the caller, nil being nobody. Of an event stream that does not end it returns the head only. An
+// answer that the API's OpenAPI document does not declare, in status, type and schema, is an error.
 func (a *API) Do(ctx context.Context, r *http.Request, as *Caller) (*Answer, error) {
+	answer, err := a.exchange(ctx, r, as)
+	if err != nil {
+		return nil, err
+	}
+	err = a.hold(r, answer, func(r *http.Request) (*Answer, error) { return a.exchange(ctx, r, nil) })
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: %w", r.Method, r.URL.Path, err)
+	}
+	return answer, nil
+}
+
+func (a *API) exchange(ctx context.Context, r *http.Request, as *Caller) (*Answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	r = r.WithContext(ctx)

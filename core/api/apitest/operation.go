@@ -50,6 +50,7 @@ type schema struct {
 	Required   []string           `json:"required"`
 	Properties map[string]*schema `json:"properties"`
 	Items      *schema            `json:"items"`
+	AnyOf      []*schema          `json:"anyOf"`
 }
 
 // kind is the schema's type, "" for any.
@@ -99,10 +100,14 @@ type document struct {
 	schemas    map[string]*schema
 }
 
-// resolve follows a reference.
+// resolve follows a reference, and of what may be null takes what else it may be.
 func (d *document) resolve(s *schema) *schema {
-	for s != nil && s.Ref != "" {
-		s = d.schemas[s.Ref[strings.LastIndex(s.Ref, "/")+1:]]
+	for s != nil && (s.Ref != "" || len(s.AnyOf) > 0) {
+		if len(s.AnyOf) > 0 {
+			s = s.AnyOf[0]
+		} else {
+			s = d.schemas[s.Ref[strings.LastIndex(s.Ref, "/")+1:]]
+		}
 	}
 	return s
 }

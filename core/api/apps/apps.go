@@ -81,10 +81,10 @@ type adoptInput struct {
 type AdoptItem struct {
 	HostID      int64   `json:"host_id" minimum:"1" example:"1" doc:"Any enrolled member of the container's cluster"`
 	VMID        int64   `json:"vmid" minimum:"1" maximum:"999999999" example:"105" doc:"The container's id at the hypervisor"`
-	Name        *string `json:"name,omitempty" minLength:"1" maxLength:"100" example:"wiki" doc:"The app's name; the container's by default"`
-	WebPort     *int    `json:"web_port,omitempty" minimum:"1" maximum:"65535" example:"8080"`
-	WebPath     *string `json:"web_path,omitempty" maxLength:"500" pattern:"^/" example:"/admin"`
-	WebProtocol *string `json:"web_protocol,omitempty" enum:"http,https"`
+	Name        *string `json:"name,omitempty" nullable:"true" minLength:"1" maxLength:"100" example:"wiki" doc:"The app's name; the container's by default"`
+	WebPort     *int    `json:"web_port,omitempty" nullable:"true" minimum:"1" maximum:"65535" example:"8080"`
+	WebPath     *string `json:"web_path,omitempty" nullable:"true" maxLength:"500" pattern:"^/" example:"/admin"`
+	WebProtocol *string `json:"web_protocol,omitempty" nullable:"true" enum:"http,https"`
 }
 
 func (h handlers) adopt(ctx context.Context, in *adoptInput) (*op.List[app.App], error) {
@@ -100,7 +100,7 @@ type actInput struct {
 	ID     int64  `path:"app_id" minimum:"1"`
 	Action string `path:"action" enum:"start,stop,shutdown,restart"`
 	Body   *struct {
-		Confirm *string `json:"confirm,omitempty" maxLength:"200" doc:"The app's name, where a confirmation is asked for"`
+		Confirm *string `json:"confirm,omitempty" nullable:"true" maxLength:"200" doc:"The app's name, where a confirmation is asked for"`
 	}
 }
 

@@ -13,8 +13,8 @@ type clearInput struct {
 
 // ClearIn says how much of the trail goes.
 type ClearIn struct {
-	Before  *time.Time `json:"before,omitempty" example:"2026-01-01T00:00:00Z" doc:"Only rows older than this go; absent or null: all"`
-	Confirm *string    `json:"confirm,omitempty" maxLength:"200" doc:"The phrase: clear audit log"`
+	Before  *time.Time `json:"before,omitempty" nullable:"true" example:"2026-01-01T00:00:00Z" doc:"Only rows older than this go; absent or null: all"`
+	Confirm *string    `json:"confirm,omitempty" nullable:"true" maxLength:"200" doc:"The phrase: clear audit log"`
 }
 
 // Cleared is the answer of a clearing.

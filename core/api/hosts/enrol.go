@@ -14,7 +14,7 @@ type Endpoint struct {
 	Address     string  `json:"address" minLength:"1" maxLength:"300" example:"pve1.example.com" doc:"Name, IPv4, or IPv6 in brackets, with :port or without (8006), or an https:// URL of these"`
 	TokenID     string  `json:"token_id" minLength:"1" maxLength:"255" example:"service@pve!monitoring"`
 	TokenSecret string  `json:"token_secret" minLength:"1" maxLength:"1024" doc:"Stored encrypted; never shown again"`
-	Fingerprint *string `json:"tls_fingerprint,omitempty" maxLength:"200" doc:"SHA-256 of the certificate in hexadecimal, with or without colons"`
+	Fingerprint *string `json:"tls_fingerprint,omitempty" nullable:"true" maxLength:"200" doc:"SHA-256 of the certificate in hexadecimal, with or without colons"`
 	VerifyTLS   *bool   `json:"verify_tls,omitempty" default:"true" doc:"Without tls_fingerprint: check the certificate against the system's authorities"`
 }
 
@@ -55,7 +55,7 @@ func (h handlers) create(ctx context.Context, in *createInput) (*op.Body[Created
 type probeInput struct {
 	Body struct {
 		Endpoint
-		Name *string `json:"name,omitempty" maxLength:"100" doc:"Accepted and not used"`
+		Name *string `json:"name,omitempty" nullable:"true" maxLength:"100" doc:"Accepted and not used"`
 	}
 }
 
@@ -73,11 +73,11 @@ func (h handlers) probe(ctx context.Context, in *probeInput) (*op.Body[Probed], 
 type patchInput struct {
 	One
 	Body struct {
-		Name        op.Optional[string] `json:"name,omitzero" maxLength:"100"`
-		Address     op.Optional[string] `json:"address,omitzero" maxLength:"300"`
+		Name        op.Optional[string] `json:"name,omitzero" nullable:"false" maxLength:"100"`
+		Address     op.Optional[string] `json:"address,omitzero" nullable:"false" maxLength:"300"`
 		Fingerprint op.Optional[string] `json:"tls_fingerprint,omitzero" maxLength:"200"`
 		SSHHostKey  op.Optional[string] `json:"ssh_host_key_fingerprint,omitzero" maxLength:"200"`
-		NodeShell   op.Optional[bool]   `json:"node_shell_enabled,omitzero" doc:"Permit node shells on this host"`
+		NodeShell   op.Optional[bool]   `json:"node_shell_enabled,omitzero" doc:"Permit node shells on this host; null puts it back to off"`
 		TeamID      op.Optional[int64]  `json:"team_id,omitzero" minimum:"1"`
 	}
 }
@@ -85,7 +85,7 @@ type patchInput struct {
 func (h handlers) patch(ctx context.Context, in *patchInput) (*op.Body[host.Host], error) {
 	b := &in.Body
 	found, err := h.hosts.Patch(ctx, in.ID, host.Change{
-		Name: required(b.Name), Address: required(b.Address), Fingerprint: clearable(b.Fingerprint), SSHHostKey: clearable(b.SSHHostKey),
+		Name: b.Name.Pointer(), Address: b.Address.Pointer(), Fingerprint: clearable(b.Fingerprint), SSHHostKey: clearable(b.SSHHostKey),
 		NodeShell: flag(b.NodeShell), TeamID: team(b.TeamID),
 	})
 	if err == nil {
@@ -93,9 +93,6 @@ func (h handlers) patch(ctx context.Context, in *patchInput) (*op.Body[host.Host
 	}
 	return &op.Body[host.Host]{Body: found}, err
 }
-
-// required is the given text; null becomes the empty one, which a name or an address may not be.
-func required(o op.Optional[string]) *string { return clearable(o) }
 
 // clearable is the given text, empty for null.
 func clearable(o op.Optional[string]) *string {

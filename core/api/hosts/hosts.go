@@ -108,7 +108,7 @@ func (h handlers) capabilities(context.Context, *struct{}) (*op.List[host.Capabi
 type removeInput struct {
 	One
 	Body *struct {
-		Confirm    *string `json:"confirm,omitempty" maxLength:"200" doc:"The host's name"`
+		Confirm    *string `json:"confirm,omitempty" nullable:"true" maxLength:"200" doc:"The host's name"`
 		ForgetApps bool    `json:"forget_apps,omitempty" doc:"Forget its apps too; their containers stay as they are"`
 	}
 }
@@ -132,7 +132,7 @@ func (h handlers) remove(ctx context.Context, in *removeInput) (*op.Body[Removed
 
 type selfInput struct {
 	Body struct {
-		HostID *int64 `json:"host_id,omitempty" minimum:"1" example:"1"`
+		HostID *int64 `json:"host_id,omitempty" nullable:"true" minimum:"1" example:"1"`
 	}
 }
 

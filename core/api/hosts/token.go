@@ -27,9 +27,9 @@ func registerTokens(a *op.API, h handlers) {
 type rotateInput struct {
 	One
 	Body struct {
-		Capability  *string `json:"capability,omitempty" maxLength:"40" example:"lifecycle" doc:"monitoring, lifecycle, console, backup or node_power; monitoring by default"`
-		TokenID     *string `json:"token_id,omitempty" maxLength:"255" example:"service@pve!lifecycle"`
-		TokenSecret *string `json:"token_secret,omitempty" maxLength:"1024"`
+		Capability  *string `json:"capability,omitempty" nullable:"true" maxLength:"40" example:"lifecycle" doc:"monitoring, lifecycle, console, backup or node_power; monitoring by default"`
+		TokenID     *string `json:"token_id,omitempty" nullable:"true" maxLength:"255" example:"service@pve!lifecycle"`
+		TokenSecret *string `json:"token_secret,omitempty" nullable:"true" maxLength:"1024"`
 		RotateSSH   bool    `json:"rotate_ssh,omitempty"`
 	}
 }

@@ -64,6 +64,8 @@ type API struct {
 	origins    *http.CrossOriginProtection
 	log        hclog.Logger
 	strangers  *strangers
+	// nullsDeclared are the components whose nulls are declared.
+	nullsDeclared map[string]bool
 	// readmitting holds a value for each look at a reader's rights that is under way.
 	readmitting chan struct{}
 	// streams and downloads count those that are open.
@@ -88,6 +90,8 @@ type Operation struct {
 	Download bool
 
 	bodyDeclared, bodyRequired bool
+	// body is the schema of the body; nil when there is none.
+	body *huma.Schema
 	// params are the query and header parameters that the operation reads.
 	params []*huma.Param
 	// enums are the declared values of path parameters that have such.
@@ -97,7 +101,7 @@ type Operation struct {
 // New makes an API without operations.
 func New(config Config) *API {
 	a := &API{config: config, origins: http.NewCrossOriginProtection(), log: config.Logger, readmitting: make(chan struct{}, readmitting),
-		streams: newReaders(mostStreams), downloads: newReaders(mostDownloads)}
+		streams: newReaders(mostStreams), downloads: newReaders(mostDownloads), nullsDeclared: map[string]bool{}}
 	if a.config.KeepAlive <= 0 {
 		a.config.KeepAlive = defaultKeepAlive
 	}

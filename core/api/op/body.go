@@ -72,6 +72,7 @@ func readBody(q *request, r *http.Request) ([]byte, error) {
 	if !whole {
 		return nil, nil
 	}
+	q.faults = append(q.faults, undeclaredNulls(q.api.huma.OpenAPI().Components.Schemas, q.operation.body, body, "body")...)
 	if further := q.operation.Spec.Faults; further != nil {
 		q.faults = append(q.faults, further(body)...)
 	}

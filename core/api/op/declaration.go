@@ -30,6 +30,8 @@ func walkFields(id string, t reflect.Type, seen map[reflect.Type]bool) {
 			panic(where + "is Optional and needs omitzero in its json tag")
 		case f.Tag.Get("uniqueItems") != "":
 			panic(where + "has uniqueItems, on which huma panics for items that are objects; check it in the handler")
+		case inBody && mustBeGivenOrNull(f):
+			panic(where + "is an object that must be given and may be null, which huma does not take; make it omitempty or Optional")
 		case inBody && zeroIsValid(f):
 			panic(where + "has a default that would also replace a given zero value; make it a pointer")
 		}

@@ -165,7 +165,7 @@ func (a *API) document(o *Operation, declared *huma.Operation) {
 	if o.Spec.Entitlement != "" {
 		declared.Extensions["x-entitlement"] = o.Spec.Entitlement
 	}
-	refs := map[int]string{}
+	refs := map[int]string{http.StatusUnprocessableEntity: "Invalid"} // of a malformed query string at least
 	if !o.Spec.Public {
 		refs[http.StatusUnauthorized], refs[http.StatusForbidden] = "Unauthenticated", "Forbidden"
 	}
@@ -177,9 +177,6 @@ func (a *API) document(o *Operation, declared *huma.Operation) {
 	}
 	if o.bodyDeclared {
 		refs[http.StatusRequestEntityTooLarge], refs[http.StatusUnsupportedMediaType] = "TooLarge", "UnsupportedMedia"
-	}
-	if o.bodyDeclared || len(declared.Parameters) > 0 {
-		refs[http.StatusUnprocessableEntity] = "Invalid"
 	}
 	if o.Spec.Calls {
 		refs[http.StatusBadGateway], refs[http.StatusServiceUnavailable], refs[http.StatusGatewayTimeout] = "HypervisorFailed", "Unavailable", "Timeout"

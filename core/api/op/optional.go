@@ -12,7 +12,7 @@ import (
 //
 //	Name op.Optional[string] `json:"name,omitzero" maxLength:"64"`
 //
-// A PATCH whose body has Optional fields and is given none of them is refused with 422 before the handler.
+// Where null has no meaning a tag nullable:"false" refuses it. A PATCH whose body has Optional fields and is given none of them is refused with 422 before the handler.
 type Optional[T any] struct {
 	// Set: the key was given, as a value or as null.
 	Set bool
@@ -45,7 +45,7 @@ func (o Optional[T]) MarshalJSON() ([]byte, error) { return json.Marshal(o.Point
 // Schema is the value's own schema, null allowed.
 func (o Optional[T]) Schema(r huma.Registry) *huma.Schema {
 	s := *r.Schema(reflect.TypeFor[T](), true, reflect.TypeFor[T]().Name())
-	s.Nullable = s.Ref == "" // validation lets null pass for a key that is not required, whatever its schema
+	s.Nullable = s.Ref == "" // huma panics on a reference that may be null; declareNulls marks it later
 	return &s
 }
 

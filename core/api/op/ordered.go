@@ -56,6 +56,7 @@ func (a *API) Document() []byte {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()
 	tree := readOrdered(decoder)
+	spellNulls(tree)
 	a.arrange(tree, "", nil)
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
@@ -94,7 +95,7 @@ func readOrdered(d *json.Decoder) any {
 }
 
 // ranks is the order of the keys that OpenAPI knows; others follow as they are.
-var ranks = strings.Fields(`openapi info servers tags title version name in operationId summary $ref type format description
+var ranks = strings.Fields(`openapi info servers tags title version name in operationId summary $ref type anyOf format description
 	x-role x-on x-scope x-entitlement x-audit get post put patch delete required enum default minimum maximum minLength maxLength pattern
 	schema security parameters requestBody content example examples items properties additionalProperties responses
 	paths components schemas securitySchemes x-errors`)

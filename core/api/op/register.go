@@ -130,6 +130,11 @@ func (o *Operation) describe() huma.Operation {
 // finish completes what huma has made of the declaration.
 func (a *API) finish(o *Operation) {
 	declared := a.declared(o)
+	declareNulls(a.huma.OpenAPI().Components.Schemas, schemaPrefix, a.nullsDeclared)
+	if declared.RequestBody != nil {
+		o.body = declared.RequestBody.Content["application/json"].Schema
+		o.body.Nullable = !o.bodyRequired
+	}
 	for _, param := range declared.Parameters {
 		tighten(param)
 		if param.In != "path" {

@@ -1,6 +1,7 @@
 package op
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -44,6 +45,7 @@ func NewShape(name string, zero any) *Shape {
 	}
 	checkInput(name, s.of)
 	s.schema = s.registry.Schema(s.of, false, name)
+	declareNulls(s.registry, "#/$defs/", map[string]bool{})
 	return s
 }
 
@@ -62,6 +64,13 @@ func (s *Shape) Document() json.RawMessage {
 	if err != nil {
 		panic(fmt.Sprintf("op: the schema of %s: %v", s.of, err))
 	}
+	decoder := json.NewDecoder(bytes.NewReader(document))
+	decoder.UseNumber()
+	tree := readOrdered(decoder)
+	spellNulls(tree)
+	if document, err = json.Marshal(tree); err != nil {
+		panic(fmt.Sprintf("op: the schema of %s: %v", s.of, err))
+	}
 	return document
 }
 
@@ -75,7 +84,7 @@ func (s *Shape) Faults(object []byte, location string) []problem.Fault {
 	path, result := huma.NewPathBuffer([]byte{}, 0), &huma.ValidateResult{}
 	path.Push(location)
 	huma.Validate(s.registry, s.schema, path, huma.ModeWriteToServer, parsed, result)
-	var faults []problem.Fault
+	faults := undeclaredNulls(s.registry, s.schema, object, split(location)...)
 	for _, err := range result.Errors {
 		faults = append(faults, translate(err))
 	}

@@ -35,16 +35,9 @@ func (h handlers) createFaults(body []byte) []problem.Fault {
 	return h.faults(given)
 }
 
-// updateFaults is the same for a body of which everything may be absent, with what must not be null.
+// updateFaults is the same for a body of which everything may be absent.
 func (h handlers) updateFaults(body []byte) []problem.Fault {
-	given := parse(body)
-	faults := h.faults(given)
-	for _, key := range []string{"name", "cron", "job_kind", "enabled"} {
-		if value, ok := given[key]; ok && value == nil {
-			faults = append(faults, problem.Fault{Loc: []any{"body", key}, Msg: "must not be null", Type: "null_forbidden"})
-		}
-	}
-	return faults
+	return h.faults(parse(body))
 }
 
 // faults looks at those fields that are there and of the right type; the schema names the others. Parameters are held

@@ -122,12 +122,12 @@ func (h handlers) create(ctx context.Context, in *createInput) (*op.Body[*schedu
 type updateInput struct {
 	ID   int64 `path:"schedule_id" minimum:"1"`
 	Body struct {
-		Name     op.Optional[string]    `json:"name,omitzero" minLength:"1" maxLength:"200" example:"Nightly stop"`
-		Cron     op.Optional[string]    `json:"cron,omitzero" minLength:"1" maxLength:"256" example:"30 2 * * MON-FRI"`
+		Name     op.Optional[string]    `json:"name,omitzero" minLength:"1" maxLength:"200" nullable:"false" example:"Nightly stop"`
+		Cron     op.Optional[string]    `json:"cron,omitzero" minLength:"1" maxLength:"256" nullable:"false" example:"30 2 * * MON-FRI"`
 		Timezone op.Optional[string]    `json:"timezone,omitzero" minLength:"1" maxLength:"64" example:"Europe/Berlin" doc:"Null means UTC"`
-		JobKind  op.Optional[string]    `json:"job_kind,omitzero" minLength:"1" maxLength:"64" example:"vm.shutdown"`
+		JobKind  op.Optional[string]    `json:"job_kind,omitzero" minLength:"1" maxLength:"64" nullable:"false" example:"vm.shutdown"`
 		Params   op.Optional[op.Object] `json:"params,omitzero" doc:"Null means none"`
-		Enabled  op.Optional[bool]      `json:"enabled,omitzero"`
+		Enabled  op.Optional[bool]      `json:"enabled,omitzero" nullable:"false"`
 	}
 }
 

@@ -51,7 +51,7 @@ type completeInput struct {
 		SetupToken  string  `json:"setup_token" maxLength:"200" example:"Hn3vYk0x3o6m5nE8m2uPz7Jm1rW4bTqSdVaLcXgKfQe" doc:"The text in the file setup-token"`
 		Email       string  `json:"email" maxLength:"254" example:"anna@example.com"`
 		Password    string  `json:"password" minLength:"12" maxLength:"1024" example:"seven-yellow-donkeys" doc:"At least 12 characters, neither a common password nor the e-mail address"`
-		DisplayName *string `json:"display_name,omitempty" maxLength:"200" example:"Anna Lee"`
+		DisplayName *string `json:"display_name,omitempty" nullable:"true" maxLength:"200" example:"Anna Lee"`
 	}
 }
 

@@ -58,7 +58,7 @@ type Place struct {
 type memberInput struct {
 	Place
 	Body struct {
-		Role op.Optional[string] `json:"role,omitzero" enum:"viewer,operator,admin,owner" example:"operator" doc:"viewer when absent; cannot be null"`
+		Role op.Optional[string] `json:"role,omitzero" nullable:"false" enum:"viewer,operator,admin,owner" example:"operator" doc:"viewer when absent"`
 		// Another body of the same name has these; clients that were made from it send them.
 		CIDR    any `json:"cidr,omitempty" doc:"Ignored"`
 		Comment any `json:"comment,omitempty" doc:"Ignored"`

@@ -69,8 +69,8 @@ func (h handlers) list(ctx context.Context, in *struct{ op.Page }) (*op.List[Tea
 type createInput struct {
 	Body struct {
 		Name        string  `json:"name" minLength:"1" maxLength:"100" example:"Web shop"`
-		Description *string `json:"description,omitempty" maxLength:"1000" example:"Runs the shop"`
-		Slug        *string `json:"slug,omitempty" pattern:"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$" patternDescription:"small letters, digits and hyphens, a letter or digit at both ends" example:"web-shop"`
+		Description *string `json:"description,omitempty" nullable:"true" maxLength:"1000" example:"Runs the shop"`
+		Slug        *string `json:"slug,omitempty" nullable:"true" pattern:"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$" patternDescription:"small letters, digits and hyphens, a letter or digit at both ends" example:"web-shop"`
 	}
 }
 
@@ -101,18 +101,18 @@ type One struct {
 type patchInput struct {
 	One
 	Body struct {
-		Name        op.Optional[string] `json:"name,omitzero" maxLength:"100" example:"Web shop" doc:"Cannot be null"`
+		Name        op.Optional[string] `json:"name,omitzero" nullable:"false" maxLength:"100" example:"Web shop"`
 		Description op.Optional[string] `json:"description,omitzero" maxLength:"1000" example:"Runs the shop" doc:"Null clears it"`
 	}
 }
 
 func (h handlers) patch(ctx context.Context, in *patchInput) (*op.Body[Team], error) {
 	return shown(h.users.PatchTeam(ctx, identity.FromContext(ctx), in.ID, identity.TeamChange{
-		Name: text(in.Body.Name), Description: text(in.Body.Description),
+		Name: in.Body.Name.Pointer(), Description: text(in.Body.Description),
 	}))
 }
 
-// text is the given text, empty for null: that clears a description, and no name may be so.
+// text is the given text, empty for null, which clears a description.
 func text(o op.Optional[string]) *string {
 	if !o.Set {
 		return nil

@@ -171,7 +171,7 @@ func TestPatch(t *testing.T) {
 		patch("null activity", user.ID, `{"is_active":null}`, apitest.Admin, 422, "invalid", `["body","is_active"]`),
 		patch("null activity beside a bad name", user.ID, `{"is_active":null,"display_name":"a\u0007b"}`, apitest.Admin, 422, "invalid", `["body","is_active"]`, `["body","display_name"]`),
 		patch("null activity beside a name", user.ID, `{"is_active":null,"display_name":"Eve"}`, apitest.Admin, 422, "invalid"),
-		patch("null activity of a higher user", above.ID, `{"is_active":null}`, apitest.Admin, 403, "forbidden"),
+		patch("null activity of a higher user", above.ID, `{"is_active":null}`, apitest.Admin, 422, "invalid", "null_forbidden"),
 		patch("a faulty name of a higher user", above.ID, `{"display_name":"a\u0007"}`, apitest.Admin, 403, "forbidden"),
 		patch("text for activity", user.ID, `{"is_active":"false"}`, apitest.Admin, 422, "invalid"),
 		patch("other keys", user.ID, `{"email":"x@example.com"}`, apitest.Admin, 422, "invalid", "extra_forbidden"),

@@ -16,7 +16,7 @@ type createInput struct {
 	Body struct {
 		Email       string              `json:"email" minLength:"3" maxLength:"254" example:"anna@example.com"`
 		Password    string              `json:"password" minLength:"12" maxLength:"1024" example:"nine-blue-giraffes"`
-		DisplayName *string             `json:"display_name,omitempty" maxLength:"200" example:"Anna Lee"`
+		DisplayName *string             `json:"display_name,omitempty" nullable:"true" maxLength:"200" example:"Anna Lee"`
 		Role        op.Optional[string] `json:"role,omitzero" enum:"viewer,operator,admin,owner" example:"viewer" doc:"Role in the team default; viewer when absent, none when null"`
 	}
 }
@@ -78,24 +78,31 @@ type patchInput struct {
 	One
 	Body struct {
 		DisplayName op.Optional[string] `json:"display_name,omitzero" maxLength:"200" example:"Anna Lee" doc:"Null clears it"`
-		IsActive    op.Optional[bool]   `json:"is_active,omitzero" doc:"Cannot be null"`
+		IsActive    op.Optional[bool]   `json:"is_active,omitzero" nullable:"false"`
 	}
 }
 
-func (h handlers) patch(ctx context.Context, in *patchInput) (*op.Body[Account], error) {
-	caller := identity.FromContext(ctx)
+var _ huma.Resolver = (*patchInput)(nil)
+
+func (in *patchInput) change() identity.UserChange {
 	change := identity.UserChange{Active: in.Body.IsActive.Pointer()}
 	if in.Body.DisplayName.Set {
 		change.DisplayName = &in.Body.DisplayName.Value // empty for null
 	}
-	if in.Body.IsActive.Null {
-		if err := h.users.MayManage(ctx, caller, in.ID); err != nil {
-			return nil, err
-		}
-		null := problem.Fault{Loc: []any{"body", "is_active"}, Msg: "cannot be cleared; send true or false", Type: "bool_type"}
-		return nil, problem.Invalid(append([]problem.Fault{null}, faultsOf(change.Check())...)...)
+	return change
+}
+
+// Resolve implements huma.Resolver: a bad name is told together with the null that is refused. By itself it is told after
+// the 403 of a user whom the caller may not manage.
+func (in *patchInput) Resolve(huma.Context) []error {
+	if err := in.change().Check(); err != nil && in.Body.IsActive.Null {
+		return []error{err}
 	}
-	return shown(h.users.PatchUser(ctx, caller, in.ID, change))
+	return nil
+}
+
+func (h handlers) patch(ctx context.Context, in *patchInput) (*op.Body[Account], error) {
+	return shown(h.users.PatchUser(ctx, identity.FromContext(ctx), in.ID, in.change()))
 }
 
 type resetInput struct {

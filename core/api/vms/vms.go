@@ -63,7 +63,7 @@ type actInput struct {
 	ID     int64  `path:"vm_id" minimum:"1"`
 	Action string `path:"action" enum:"start,stop,shutdown,restart,pause,resume,reset"`
 	Body   *struct {
-		Confirm *string `json:"confirm,omitempty" maxLength:"200" doc:"The VM's name, where a confirmation is asked for"`
+		Confirm *string `json:"confirm,omitempty" nullable:"true" maxLength:"200" doc:"The VM's name, where a confirmation is asked for"`
 	}
 }
 

@@ -1,0 +1,229 @@
+package apitest
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"mime"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// contract is an OpenAPI document as a client takes it: every answer must be one that it declares, in status, media type
+// and schema. Its methods are safe for concurrent use.
+type contract struct {
+	operations []contractOperation
+	responses  map[string]contractResponse
+
+	mu       sync.Mutex
+	compiler *jsonschema.Compiler
+	schemas  map[string]*jsonschema.Schema
+}
+
+type contractOperation struct {
+	ID        string                      `json:"operationId"`
+	Responses map[string]contractResponse `json:"responses"`
+
+	method   string
+	segments []string
+	pointer  string
+}
+
+type contractResponse struct {
+	Ref     string                     `json:"$ref"`
+	Content map[string]json.RawMessage `json:"content"`
+}
+
+// documentURL is what the document is called while it is held; nothing is fetched from there.
+const documentURL = "https://hostler.example/openapi.json"
+
+func newContract(document []byte) (*contract, error) {
+	var raw struct {
+		Paths      map[string]map[string]contractOperation
+		Components struct{ Responses map[string]contractResponse }
+	}
+	if err := json.Unmarshal(document, &raw); err != nil {
+		return nil, fmt.Errorf("reading the OpenAPI document: %w", err)
+	}
+	parsed, err := jsonschema.UnmarshalJSON(bytes.NewReader(document))
+	if err != nil {
+		return nil, fmt.Errorf("reading the OpenAPI document: %w", err)
+	}
+	c := &contract{responses: raw.Components.Responses, compiler: jsonschema.NewCompiler(), schemas: map[string]*jsonschema.Schema{}}
+	c.compiler.AssertFormat()
+	if err := c.compiler.AddResource(documentURL, parsed); err != nil {
+		return nil, fmt.Errorf("taking the OpenAPI document for schemas: %w", err)
+	}
+	for path, methods := range raw.Paths {
+		for method, o := range methods {
+			o.method, o.segments = strings.ToUpper(method), strings.Split(path, "/")
+			o.pointer = "/paths/" + escapePointer(path) + "/" + method
+			c.operations = append(c.operations, o)
+		}
+	}
+	// Of two paths that fit, the one with more words of its own is meant: /apps/adopt before /apps/{app_id}.
+	slices.SortFunc(c.operations, func(a, b contractOperation) int {
+		return cmp.Or(placeholders(a.segments)-placeholders(b.segments), strings.Compare(a.pointer, b.pointer))
+	})
+	return c, nil
+}
+
+// escapePointer is a key as a part of a JSON pointer (RFC 6901).
+func escapePointer(key string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(key) }
+
+func placeholders(segments []string) (n int) {
+	for _, s := range segments {
+		if strings.HasPrefix(s, "{") {
+			n++
+		}
+	}
+	return n
+}
+
+// fits reports whether a path belongs to the operation; in open ones the last parameter may hold slashes.
+func (o *contractOperation) fits(segments []string, open bool) bool {
+	last := len(o.segments) - 1
+	if len(segments) != len(o.segments) && (!open || len(segments) < len(o.segments) || !strings.HasPrefix(o.segments[last], "{")) {
+		return false
+	}
+	for i, s := range o.segments {
+		if !strings.HasPrefix(s, "{") && s != segments[i] || segments[i] == "" && i > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// check says in what an answer differs from what the document declares; nil in nothing.
+func (c *contract) check(method, path string, answer *Answer) error {
+	media, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type")) // no type is none of the declared ones
+	if o := c.find(method, strings.Split(path, "/")); o != nil {
+		if err := c.operation(o, media, answer); err != nil {
+			return fmt.Errorf("%s: %d is not as the document says: %w", o.ID, answer.Status, err)
+		}
+		return nil
+	}
+	if media == "application/problem+json" { // of a path or method that is not there
+		return c.body("/components/responses/Problem/content/"+escapePointer(media)+"/schema", answer.Body)
+	}
+	return nil
+}
+
+// find is the operation that a request is sent to; nil when there is none.
+func (c *contract) find(method string, segments []string) *contractOperation {
+	for _, open := range []bool{false, true} {
+		for i := range c.operations {
+			if o := &c.operations[i]; o.method == method && o.fits(segments, open) {
+				return o
+			}
+		}
+	}
+	return nil
+}
+
+func (c *contract) operation(o *contractOperation, media string, answer *Answer) error {
+	status := strconv.Itoa(answer.Status)
+	response, declared := o.Responses[status]
+	if !declared {
+		if answer.Status < 300 {
+			return errors.New("the status is not declared")
+		}
+		status, response = "default", o.Responses["default"]
+	}
+	pointer := o.pointer + "/responses/" + status
+	if response.Ref != "" {
+		pointer = strings.TrimPrefix(response.Ref, "#")
+		response = c.responses[response.Ref[strings.LastIndex(response.Ref, "/")+1:]]
+	}
+	if len(response.Content) == 0 {
+		if len(answer.Body) > 0 {
+			return errors.New("it has a body, and none is declared")
+		}
+		return nil
+	}
+	if _, known := response.Content[media]; !known {
+		return fmt.Errorf("its type %q is not declared", media)
+	}
+	if !strings.HasSuffix(media, "json") || strings.HasSuffix(media, "ndjson") {
+		return nil
+	}
+	return c.body(pointer+"/content/"+escapePointer(media)+"/schema", answer.Body)
+}
+
+// body holds a body against the schema at the pointer.
+func (c *contract) body(pointer string, body []byte) error {
+	schema, err := c.schema(pointer)
+	if err != nil {
+		return err
+	}
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(body))
+	if err != nil {
+		return fmt.Errorf("the body is not JSON: %w", err)
+	}
+	if err := schema.Validate(value); err != nil {
+		return fmt.Errorf("%w\n%.2000s", err, body)
+	}
+	return nil
+}
+
+// schema is compiled once.
+func (c *contract) schema(pointer string) (*jsonschema.Schema, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s := c.schemas[pointer]; s != nil {
+		return s, nil
+	}
+	s, err := c.compiler.Compile(documentURL + "#" + strings.NewReplacer("{", "%7B", "}", "%7D").Replace(pointer))
+	if err != nil {
+		return nil, fmt.Errorf("the schema at %s: %w", pointer, err)
+	}
+	c.schemas[pointer] = s
+	return s, nil
+}
+
+// contracts are those of the APIs that were asked already, by handler or address: an API is copied freely.
+var contracts sync.Map
+
+// contract is that of the API's own document.
+func (a *API) contract(ask func(*http.Request) (*Answer, error)) (*contract, error) {
+	var key any = a.URL
+	if a.Handler != nil {
+		key = a.Handler
+	}
+	if known, ok := contracts.Load(key); ok {
+		return known.(*contract), nil
+	}
+	answer, err := ask(a.request(http.MethodGet, "/api/openapi.json", "", nil))
+	if err != nil {
+		return nil, err
+	}
+	c, err := newContract(answer.Body)
+	if err != nil {
+		return nil, err
+	}
+	contracts.Store(key, c)
+	return c, nil
+}
+
+// hold is the error of an answer that the API's document does not declare. Answers that net/http gives by itself, of
+// requests that reach no handler, are not the service's.
+func (a *API) hold(r *http.Request, answer *Answer, ask func(*http.Request) (*Answer, error)) error {
+	if r.Method == http.MethodHead || !strings.HasPrefix(r.URL.Path, "/api/v") && r.URL.Path != "/meta/update" || answer.Header.Get("X-Request-ID") == "" {
+		return nil
+	}
+	if strings.HasPrefix(answer.Header.Get("Content-Type"), "text/event-stream") {
+		return nil // its head is all that was read
+	}
+	c, err := a.contract(ask)
+	if err != nil {
+		return err
+	}
+	return c.check(r.Method, r.URL.EscapedPath(), answer)
+}
