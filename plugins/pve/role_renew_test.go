@@ -116,6 +116,20 @@ func TestRoleScriptRenewalLeavesNoRulesBehind(t *testing.T) {
 	}
 }
 
+// TestRoleScriptKeepsATokenWhoseRulesStay: a rule that cannot be deleted must not lose its token.
+func TestRoleScriptKeepsATokenWhoseRulesStay(t *testing.T) {
+	t.Parallel()
+	a := newAdmin(t)
+	script := roleScript(t, hypervisor.RoleScriptQuery{Path: "/"})
+	_, _, err := a.run(t, script)
+	must(t, "first run", err)
+	a.put(t, "fail", "acl delete /\n")
+	_, problems, err := a.run(t, script, "--renew")
+	if err == nil || !strings.Contains(problems, "safe to run it again") || a.get("tokens/monitoring") == "" {
+		t.Errorf("%v: %s; the token is %q", err, problems, a.get("tokens/monitoring"))
+	}
+}
+
 // TestRoleScriptTellsWhatItLeaves: rules of its user and tokens that it did not make.
 func TestRoleScriptTellsWhatItLeaves(t *testing.T) {
 	t.Parallel()

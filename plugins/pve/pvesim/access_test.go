@@ -34,7 +34,6 @@ func TestATicketAsPasswordRenews(t *testing.T) {
 	c := newHost(t)
 	c.AddUser("a@pve", "secret1234")
 	c.AddUser("b@pve", "secret5678")
-	c.AddUser("root@pam", "")
 	_, first := logIn(t, c, "a@pve", "secret1234")
 	c.Advance(time.Hour)
 	renewed, second := logIn(t, c, "a@pve", first)
@@ -43,6 +42,12 @@ func TestATicketAsPasswordRenews(t *testing.T) {
 	}
 	if other, _ := logIn(t, c, "b@pve", second); other.status != 401 || other.reason != "authentication failure" {
 		t.Errorf("another user's ticket: %d %s", other.status, other.reason)
+	}
+	as(t, c, c.AdminToken()).decode("DELETE", "/access/users/root@pam", "", nil) // it came without a password
+	c.AddUser("root@pam", "secret9999")
+	_, roots := logIn(t, c, "root@pam", "secret9999")
+	if other, ticket := logIn(t, c, "b@pve", roots); other.status != 200 || ticket == "" {
+		t.Errorf("root's ticket makes another user's: %d %s", other.status, other.reason)
 	}
 	if wrong, _ := logIn(t, c, "a@pve", second+"x"); wrong.status != 401 {
 		t.Errorf("a forged ticket: %d", wrong.status)
@@ -57,6 +62,24 @@ func TestATicketAsPasswordRenews(t *testing.T) {
 	noError(t, c.EnableUser("a@pve", false))
 	if disabled, _ := logIn(t, c, "a@pve", second); disabled.status != 401 {
 		t.Errorf("the ticket of a disabled user: %d", disabled.status)
+	}
+}
+
+// TestPathAndPrivilegesOfATicketGoTogether: one without the other is refused.
+func TestPathAndPrivilegesOfATicketGoTogether(t *testing.T) {
+	t.Parallel()
+	c := newHost(t)
+	c.AddUser("a@pve", "secret1234")
+	for form, missing := range map[string]string{"path=/vms": "privs", "privs=VM.Audit": "path"} {
+		a := send(t, c.URL(""), rawRequest{
+			method: "POST", path: "/api2/json/access/ticket", header: map[string]string{"Content-Type": "application/x-www-form-urlencoded"},
+			body: "username=a%40pve&password=secret1234&" + form,
+		})
+		var body struct{ Errors map[string]string }
+		noError(t, json.Unmarshal(a.body, &body))
+		if name, _, _ := strings.Cut(form, "="); a.status != 400 || body.Errors[missing] != "missing property - '"+name+"' requires this property" {
+			t.Errorf("%s: %d %s", form, a.status, a.body)
+		}
 	}
 }
 

@@ -104,6 +104,11 @@ func TestCreatingAGuestLeavesATask(t *testing.T) {
 			t.Errorf("tasks of guest %s are %v", vmid, rows)
 		}
 	}
+	twoNodes := pvesimtest.Start(t, pvesim.Options{Scenario: pvesim.ScenarioCluster, Nodes: 2, Guests: -1})
+	addGuest(t, twoNodes, pvesim.GuestSpec{VMID: 900, Node: "pve2"})
+	if tasks := twoNodes.Tasks(); len(tasks) != 1 || !strings.HasPrefix(tasks[0].UPID, "UPID:pve2:") {
+		t.Errorf("the task of a guest on pve2 is %v", tasks)
+	}
 	if _, err := c.AddGuest(pvesim.GuestSpec{VMID: 900}); err == nil || len(c.Tasks()) != 2 {
 		t.Errorf("a guest that was not made: %v, %d tasks", err, len(c.Tasks()))
 	}

@@ -10,6 +10,33 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
 )
 
+// TestAStoppedShutdownOfAContainerIsOfUnknownEnd, and that of a VM has failed.
+func TestAStoppedShutdownOfAContainerIsOfUnknownEnd(t *testing.T) {
+	t.Parallel()
+	driver := memdriver.New()
+	cluster := driver.Add("stopped.mem:8006", memdriver.Spec{Nodes: 1})
+	opened, err := driver.Open(t.Context(), cluster.Target(hypervisor.Lifecycle))
+	if err != nil {
+		t.Fatal(err)
+	}
+	host := opened.(*memdriver.Host)
+	for kind, want := range map[hypervisor.GuestKind]string{hypervisor.Container: hypervisor.TaskUnknown, hypervisor.VM: hypervisor.TaskFailed} {
+		ref := cluster.NewGuest(kind, hypervisor.GuestRunning)
+		cluster.Change(ref.ID, func(g *hypervisor.Guest) { g.Name = "stuck" })
+		id, err := host.Act(t.Context(), ref, hypervisor.Shutdown)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := host.StopTask(t.Context(), id); err != nil {
+			t.Error("stopping:", err)
+		}
+		result, err := host.WaitTask(t.Context(), id, 0, func(hypervisor.LogLine) error { return nil })
+		if err != nil || result.Status != want {
+			t.Errorf("%s: %+v, %v, want %s", kind, result, err, want)
+		}
+	}
+}
+
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	driver := memdriver.New()
