@@ -37,6 +37,30 @@ func TestAStoppedShutdownOfAContainerIsOfUnknownEnd(t *testing.T) {
 	}
 }
 
+// TestTheShutdownOfAPausedGuestIsTakenAndFails, and the guest stays as it is.
+func TestTheShutdownOfAPausedGuestIsTakenAndFails(t *testing.T) {
+	t.Parallel()
+	driver := memdriver.New()
+	cluster := driver.Add("paused.mem:8006", memdriver.Spec{Nodes: 1})
+	opened, err := driver.Open(t.Context(), cluster.Target(hypervisor.Lifecycle))
+	if err != nil {
+		t.Fatal(err)
+	}
+	host := opened.(*memdriver.Host)
+	ref := cluster.NewGuest(hypervisor.VM, hypervisor.GuestPaused)
+	id, err := host.Act(t.Context(), ref, hypervisor.Shutdown)
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := host.WaitTask(t.Context(), id, 0, func(hypervisor.LogLine) error { return nil })
+	if err != nil || result.Status != hypervisor.TaskFailed {
+		t.Errorf("%+v, %v, want failed", result, err)
+	}
+	if g, err := host.Guest(t.Context(), ref); err != nil || g.Status != hypervisor.GuestPaused {
+		t.Errorf("the guest is %s, %v", g.Status, err)
+	}
+}
+
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	driver := memdriver.New()
