@@ -1,0 +1,28 @@
+package pve_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/hostler/hostler/plugins/pve/pvesim"
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// TestWaitingForATaskThatIsKilled ends although its log never tells an end: the status is looked at as well.
+func TestWaitingForATaskThatIsKilled(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, pvesim.Options{})
+	host := w.host(t, hypervisor.Lifecycle)
+	id := w.task(t, "vzshutdown", time.Hour, "OK", "first line")
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	lines := 0
+	result, err := host.WaitTask(ctx, id, 0, func(hypervisor.LogLine) error {
+		lines++
+		return host.StopTask(ctx, id)
+	})
+	if err != nil || result.Status != hypervisor.TaskUnknown || lines != 1 {
+		t.Errorf("%+v, %v after %d lines, want an unknown end", result, err, lines)
+	}
+}
