@@ -17,11 +17,22 @@ func TestWaitingForATaskThatIsKilled(t *testing.T) {
 	id := w.task(t, "vzshutdown", time.Hour, "OK", "first line")
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
+	go func() {
+		tick := time.NewTicker(time.Millisecond)
+		defer tick.Stop()
+		for w.Stats().Requests["GET /nodes/{node}/tasks/{upid}/log"] < 5 { // it runs at the first looks
+			select {
+			case <-tick.C:
+			case <-ctx.Done():
+				return
+			}
+		}
+		if err := host.StopTask(ctx, id); err != nil {
+			t.Error("stopping:", err)
+		}
+	}()
 	lines := 0
-	result, err := host.WaitTask(ctx, id, 0, func(hypervisor.LogLine) error {
-		lines++
-		return host.StopTask(ctx, id)
-	})
+	result, err := host.WaitTask(ctx, id, 0, func(hypervisor.LogLine) error { lines++; return nil })
 	if err != nil || result.Status != hypervisor.TaskUnknown || lines != 1 {
 		t.Errorf("%+v, %v after %d lines, want an unknown end", result, err, lines)
 	}
