@@ -17,6 +17,7 @@ func TestWaitingForATaskThatIsKilled(t *testing.T) {
 	id := w.task(t, "vzshutdown", time.Hour, "OK", "first line")
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
+	stopped := make(chan error, 1)
 	go func() {
 		tick := time.NewTicker(time.Millisecond)
 		defer tick.Stop()
@@ -24,15 +25,15 @@ func TestWaitingForATaskThatIsKilled(t *testing.T) {
 			select {
 			case <-tick.C:
 			case <-ctx.Done():
+				stopped <- ctx.Err()
 				return
 			}
 		}
-		if err := host.StopTask(ctx, id); err != nil {
-			t.Error("stopping:", err)
-		}
+		stopped <- host.StopTask(ctx, id)
 	}()
 	lines := 0
 	result, err := host.WaitTask(ctx, id, 0, func(hypervisor.LogLine) error { lines++; return nil })
+	must(t, "stopping the task", <-stopped)
 	if err != nil || result.Status != hypervisor.TaskUnknown || lines != 1 {
 		t.Errorf("%+v, %v after %d lines, want an unknown end", result, err, lines)
 	}
