@@ -57,13 +57,11 @@ func TestKeyRotatedBesideACopy(t *testing.T) {
 	other.must(t, http.StatusServiceUnavailable, http.MethodPost, sync, nil, nil)
 	other.must(t, http.StatusServiceUnavailable, http.MethodPost, "/api/v1/auth/totp/enroll", nil, nil) // it would seal
 	owner.must(t, http.StatusOK, http.MethodPost, sync, nil, nil)
-	for _, path := range []string{"stop", "start", "stop", "start"} {
-		job := act(t, other, fmt.Sprintf("/api/v1/vms/%d/%s", find(t, other, "/api/v1/vms", "running").ID, path))
-		if path == "start" {
-			continue // nothing to do
-		}
+	for _, action := range []string{"stop", "start"} {
+		status := map[string]string{"stop": "running", "start": "stopped"}[action]
+		job := act(t, other, fmt.Sprintf("/api/v1/vms/%d/%s", find(t, other, "/api/v1/vms", status).ID, action))
 		if end := ended(t, owner, job.ID); end.Status != "succeeded" {
-			t.Errorf("a job ended %s: %s", end.Status, end.Error)
+			t.Errorf("the job that does %s ended %s: %s", action, end.Status, end.Error)
 		}
 	}
 	if n := strings.Count(b.Log.String(), "[ERROR]"); n != 1 || !strings.Contains(b.Log.String(), "missed a rotation") {

@@ -123,6 +123,7 @@ func (m *Manager) Stop() {
 	all := slices.Collect(maps.Values(m.supervisors))
 	m.mu.Unlock()
 	stopAll(all)
+	sweepRunDirs(m.cfg.RunDir) // what another service on this machine left meanwhile
 }
 
 func stopAll(supervisors []*supervisor) {

@@ -11,6 +11,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/hostler/hostler/core/plugin"
 )
 
 func sum(t *testing.T, path string) string {
@@ -95,4 +98,49 @@ func TestHostKilledWhileStarting(t *testing.T) {
 	}
 	kill(t, cmd)
 	eventually(t, "the program ends with its host", func() bool { return !alive(pid) })
+}
+
+// What a killed service left is gone once another one has come up and ended, however soon that was.
+func TestKilledHostLeavesNoFolder(t *testing.T) {
+	t.Parallel()
+	b := setup(t, nil)
+	cmd, out := host(t, b.dir, memFile)
+	if !out.Scan() {
+		t.Fatal("the host did not tell its plugin's number")
+	}
+	parent := ""
+	for _, variable := range cmd.Env {
+		if value, found := strings.CutPrefix(variable, "HOSTLER_TEST_HOST_RUN="); found {
+			parent = value
+		}
+	}
+	folders := func() []string {
+		found, err := filepath.Glob(filepath.Join(parent, "hostler-run-*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found
+	}
+	if len(folders()) != 1 {
+		t.Fatalf("the host has the folders %v", folders())
+	}
+	kill(t, cmd)
+	next := setup(t, func(cfg *plugin.Config) { cfg.RunDir = parent })
+	if _, err := next.Pin(t.Context(), memFile, "test"); err != nil {
+		t.Fatal("pinning:", err)
+	}
+	eventually(t, "the folder is no longer one that is just being made", func() bool {
+		info, err := os.Stat(filepath.Join(folders()[0], "owner"))
+		return err == nil && time.Since(info.ModTime()) > time.Second
+	})
+	if err := next.Start(t.Context()); err != nil {
+		t.Fatal("starting:", err)
+	}
+	if len(folders()) != 1 {
+		t.Errorf("beside the running one's there are %v", folders())
+	}
+	next.Stop()
+	if len(folders()) != 0 {
+		t.Errorf("left are %v", folders())
+	}
 }

@@ -34,7 +34,7 @@ type process struct {
 	kill   context.CancelFunc
 	// hold is the writing end of the pipe that the plugin watches: it closes with us.
 	hold   *os.File
-	runDir string
+	runDir *runDir
 	ended  sync.Once
 	// over is closed by end.
 	over chan struct{}
@@ -57,7 +57,7 @@ func (m *Manager) launch(ctx context.Context, path, sum string, logger hclog.Log
 	}
 	watch, hold, err := os.Pipe()
 	if err != nil {
-		_ = os.RemoveAll(runDir)
+		runDir.remove()
 		return nil, fmt.Errorf("making the pipe that the plugin watches: %w", err)
 	}
 	defer func() { _ = watch.Close() }()
@@ -67,7 +67,7 @@ func (m *Manager) launch(ctx context.Context, path, sum string, logger hclog.Log
 	cmd := exec.CommandContext(life, path)
 	cmd.Dir = "/"
 	cmd.Env = append(slices.Clone(m.cfg.Env),
-		sdk.WatchEnv+"=3", sdk.LevelEnv+"="+logger.GetLevel().String(), goplugin.EnvUnixSocketDir+"="+runDir)
+		sdk.WatchEnv+"=3", sdk.LevelEnv+"="+logger.GetLevel().String(), goplugin.EnvUnixSocketDir+"="+runDir.path)
 	cmd.ExtraFiles = []*os.File{watch} // descriptor 3
 	cmd.SysProcAttr = processAttributes()
 	cmd.Cancel = func() error { return killGroup(cmd.Process.Pid) }
@@ -153,7 +153,7 @@ func (p *process) end(patience time.Duration) {
 			_ = killGroup(p.cmd.Process.Pid) // what the process itself left behind
 		}
 		_ = p.hold.Close()
-		_ = os.RemoveAll(p.runDir)
+		p.runDir.remove()
 		close(p.over)
 	})
 	<-p.over

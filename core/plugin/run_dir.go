@@ -1,47 +1,88 @@
 package plugin
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 )
 
-// runPrefix begins the names of the folders that hold one plugin process's socket.
-const runPrefix = "hostler-run-"
+const (
+	// runPrefix begins the names of the folders that hold one plugin process's socket.
+	runPrefix = "hostler-run-"
+	// runLock is the file in such a folder that its owner has locked: the kernel gives the lock up with the owner's death.
+	runLock = "owner"
+)
 
-// newRunDir makes the folder of one process's socket, for nobody but this user.
-func newRunDir(parent string) (string, error) {
-	dir, err := os.MkdirTemp(parent, runPrefix)
-	if err != nil {
-		return "", fmt.Errorf("making the plugin's socket folder: %w", err)
-	}
-	return dir, nil
+// runDir is the folder of one process's socket, for nobody but this user.
+type runDir struct {
+	path string
+	lock *os.File
 }
 
-// sweepRunDirs removes what a service left behind that was killed: folders whose socket nobody answers. A young folder
-// without a socket may be another instance's whose plugin is just starting.
+func newRunDir(parent string) (*runDir, error) {
+	path, err := os.MkdirTemp(parent, runPrefix)
+	if err != nil {
+		return nil, fmt.Errorf("making the plugin's socket folder: %w", err)
+	}
+	lock, err := os.OpenFile(filepath.Join(path, runLock), os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	if err == nil {
+		if err = syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err == nil {
+			return &runDir{path: path, lock: lock}, nil
+		}
+		err = errors.Join(err, lock.Close())
+	}
+	return nil, fmt.Errorf("making the plugin's socket folder: %w", errors.Join(err, os.RemoveAll(path)))
+}
+
+// remove removes the folder; its process is gone.
+func (d *runDir) remove() {
+	_ = os.RemoveAll(d.path)
+	_ = d.lock.Close()
+}
+
+// sweepRunDirs removes what services left behind that were killed: folders whose owner is dead.
 func sweepRunDirs(parent string) {
 	if parent == "" {
 		parent = os.TempDir()
 	}
 	dirs, _ := filepath.Glob(filepath.Join(parent, runPrefix+"*"))
 	for _, dir := range dirs {
-		sockets, err := filepath.Glob(filepath.Join(dir, "*"))
-		if err != nil {
-			continue
-		}
-		info, err := os.Stat(dir)
-		stale := err == nil && time.Since(info.ModTime()) > time.Minute
-		for _, socket := range sockets {
-			if conn, err := net.DialTimeout("unix", socket, time.Second); err == nil {
-				_ = conn.Close()
-				stale = false
-			}
-		}
-		if stale {
+		if abandoned(dir) {
 			_ = os.RemoveAll(dir)
 		}
 	}
+}
+
+// abandoned reports whether nobody uses a folder any more. One without the owner's file is that of an earlier release, or is
+// just being made: it is taken to be in use while it is young or its socket answers.
+func abandoned(dir string) bool {
+	lock, err := os.OpenFile(filepath.Join(dir, runLock), os.O_RDWR|syscall.O_NOFOLLOW, 0)
+	if err == nil {
+		defer func() { _ = lock.Close() }()
+		if syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil {
+			return false
+		}
+		// An owner locks its file right after making it.
+		info, err := lock.Stat()
+		return err == nil && time.Since(info.ModTime()) > time.Second
+	}
+	info, err := os.Stat(dir)
+	if err != nil || time.Since(info.ModTime()) <= time.Minute {
+		return false
+	}
+	sockets, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil {
+		return false
+	}
+	for _, socket := range sockets {
+		if conn, err := net.DialTimeout("unix", socket, time.Second); err == nil {
+			_ = conn.Close()
+			return false
+		}
+	}
+	return true
 }

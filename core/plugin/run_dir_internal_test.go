@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"errors"
 	"net"
 	"os"
 	"path/filepath"
@@ -16,8 +17,8 @@ func TestSweepRunDirs(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(parent) })
 	made := map[string]string{}
-	for _, name := range []string{"dead", "young", "live", "empty"} {
-		if made[name], err = newRunDir(parent); err != nil {
+	for _, name := range []string{"dead", "young", "live", "empty"} { // as earlier releases make them
+		if made[name], err = os.MkdirTemp(parent, runPrefix); err != nil {
 			t.Fatal("making a folder:", err)
 		}
 		if name == "empty" {
@@ -48,6 +49,44 @@ func TestSweepRunDirs(t *testing.T) {
 	for dir, kept := range map[string]bool{made["dead"]: false, made["young"]: true, made["live"]: true, made["empty"]: false, foreign: true} {
 		if _, err := os.Stat(dir); (err == nil) != kept {
 			t.Errorf("%s: kept is %v, want %v", dir, err == nil, kept)
+		}
+	}
+}
+
+// A folder is its owner's for as long as that lives, however young or old it is and whether anybody answers, and no longer.
+func TestSweepAsksForTheOwner(t *testing.T) {
+	t.Parallel()
+	parent, err := os.MkdirTemp("", "run")
+	if err != nil {
+		t.Fatal("making a folder:", err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(parent) })
+	dirs := map[string]*runDir{}
+	for _, name := range []string{"owned", "owned and old", "killed", "just being made", "removed"} {
+		if dirs[name], err = newRunDir(parent); err != nil {
+			t.Fatal("making a folder:", err)
+		}
+		if err := os.WriteFile(filepath.Join(dirs[name].path, "plugin1"), nil, 0o600); err != nil {
+			t.Fatal("making a file:", err)
+		}
+	}
+	old := time.Now().Add(-time.Hour)
+	for _, name := range []string{"owned and old", "killed"} {
+		if err := errors.Join(os.Chtimes(filepath.Join(dirs[name].path, runLock), old, old), os.Chtimes(dirs[name].path, old, old)); err != nil {
+			t.Fatal("changing the time:", err)
+		}
+	}
+	for _, name := range []string{"killed", "just being made"} { // the kernel closes what a dead process had open
+		_ = dirs[name].lock.Close()
+	}
+	if future := time.Now().Add(time.Hour); os.Chtimes(filepath.Join(dirs["just being made"].path, runLock), future, future) != nil {
+		t.Fatal("changing the time")
+	}
+	dirs["removed"].remove()
+	sweepRunDirs(parent)
+	for name, kept := range map[string]bool{"owned": true, "owned and old": true, "killed": false, "just being made": true, "removed": false} {
+		if _, err := os.Stat(dirs[name].path); (err == nil) != kept {
+			t.Errorf("%s: kept is %v, want %v", name, err == nil, kept)
 		}
 	}
 }
