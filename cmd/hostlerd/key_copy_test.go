@@ -64,8 +64,11 @@ func TestKeyRotatedBesideACopy(t *testing.T) {
 			t.Errorf("the job that does %s ended %s: %s", action, end.Status, end.Error)
 		}
 	}
-	if n := strings.Count(b.Log.String(), "[ERROR]"); n != 1 || !strings.Contains(b.Log.String(), "missed a rotation") {
+	if n := strings.Count(b.Log.String(), `"@level":"error"`); n != 1 || !strings.Contains(b.Log.String(), "missed a rotation") {
 		t.Errorf("the log has %d errors, want 1:\n%s", n, b.Log.String())
+	}
+	if strings.Contains(b.Log.String(), "a host does not answer") {
+		t.Errorf("the host is said to be at fault:\n%s", b.Log.String())
 	}
 	carry()
 	ready(http.StatusOK, `"key":"ok"`)

@@ -69,3 +69,31 @@ func TestSealerThatGetsNoTurnSaysSo(t *testing.T) {
 		t.Errorf("said %d times", n)
 	}
 }
+
+// An instance that cannot open the chain's key leaves the rows to others, and does not complain.
+func TestUnableSealerLeavesTheRows(t *testing.T) {
+	t.Parallel()
+	tr := newTrail(t, 1)
+	log := &said{}
+	asked := make(chan struct{}, 100) // more turns than fit into the test
+	sealer := audit.NewSealer(audit.SealerConfig{
+		Chain: tr.chain, Every: time.Millisecond, Logger: hclog.New(&hclog.LoggerOptions{Output: log}),
+		Unable: func() bool { asked <- struct{}{}; return true },
+	})
+	tr.write(3)
+	ctx, end := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { sealer.Run(ctx) })
+	defer running.Wait()
+	defer end()
+	for range 2 { // the second time says that the first turn is over
+		select {
+		case <-asked:
+		case <-time.After(time.Minute):
+			t.Fatal("the sealer does not turn")
+		}
+	}
+	if n := tr.number("SELECT count(*) FROM audit_pending"); n != 3 || log.count("ERROR") != 0 {
+		t.Errorf("%d rows wait, want 3; errors in the log: %d", n, log.count("ERROR"))
+	}
+}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hostler/hostler/core/plugin"
 	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/core/secret"
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
@@ -114,13 +115,14 @@ func (p *Poller) record(ctx context.Context, g *good, others bool) (cluster int6
 	return cluster, nil, err
 }
 
-// ours reports whether an error says nothing of the host: the database is away, or the plugin is being started again
-// and what is known is not old yet.
+// ours reports whether an error says nothing of the host: the database is away, this instance has an old copy of the key file,
+// or the plugin is being started again and what is known is not old yet. The same goes for a key that may come in a moment.
 func (p *Poller) ours(m member, hostErr error, interval time.Duration) bool {
-	switch problem.From(plugin.Problem(hostErr)).Code {
-	case problem.CodeDatabaseUnavailable:
+	code := problem.From(plugin.Problem(hostErr)).Code
+	switch {
+	case code == problem.CodeDatabaseUnavailable, code == problem.CodeKeyOutdated:
 		return true
-	case problem.CodePluginUnavailable:
+	case code == problem.CodePluginUnavailable, errors.Is(hostErr, secret.ErrKeyWrong):
 		return m.failures == 0 && m.since != nil && time.Since(*m.since) < 3*interval
 	}
 	return false
