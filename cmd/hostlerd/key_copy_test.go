@@ -25,7 +25,8 @@ func TestKeyRotatedBesideACopy(t *testing.T) {
 		t.Helper()
 		text, err := os.ReadFile(file(a.State))
 		if err == nil {
-			err = errors.Join(os.MkdirAll(filepath.Dir(file(states)), 0o700), os.WriteFile(file(states)+".new", text, 0o600), os.Rename(file(states)+".new", file(states)))
+			err = errors.Join(os.MkdirAll(filepath.Dir(file(states)), 0o700),
+				os.WriteFile(file(states)+".new", text, 0o600), os.Rename(file(states)+".new", file(states)))
 		}
 		if err != nil {
 			t.Fatal(err)

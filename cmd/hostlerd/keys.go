@@ -63,7 +63,8 @@ func keysCommand(cfg *Config) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				_, err = fmt.Fprintf(cmd.OutOrStdout(), "New key %s. Back up %s.\n", report.Primary, cfg.KeyFile)
+				_, err = fmt.Fprintf(cmd.OutOrStdout(),
+					"New key %s. Back up %s, and copy it to every other machine that has an instance on this database.\n", report.Primary, cfg.KeyFile)
 				return err
 			},
 		})

@@ -109,7 +109,10 @@ func wire(ctx context.Context, cfg Config, log hclog.Logger) (h *house, err erro
 	outdated := func() bool { return box.Outdated() != nil }
 	watch := secret.Watch{DB: d.DB, Tables: sealed, Logger: log.Named("keys")}
 	queue, err := job.New(job.Config{DB: d.DB, Logger: log.Named("job"), Pulse: pulses["job"], Unable: func(err error) bool {
-		return (errors.Is(err, secret.ErrKeyWrong) || errors.Is(err, secret.ErrOutdated)) && errors.Is(box.Look(context.WithoutCancel(ctx), watch), secret.ErrOutdated)
+		if !errors.Is(err, secret.ErrKeyWrong) && !errors.Is(err, secret.ErrOutdated) {
+			return false
+		}
+		return errors.Is(box.Look(context.WithoutCancel(ctx), watch), secret.ErrOutdated)
 	}})
 	if err != nil {
 		return nil, err
@@ -146,7 +149,8 @@ func wire(ctx context.Context, cfg Config, log hclog.Logger) (h *house, err erro
 	machines, containers := &vm.Store{Guests: guests, Actor: actor}, &app.Store{Guests: guests, Actor: actor}
 	timetable := schedule.New(schedule.Config{DB: d.DB, Users: users, Logger: log.Named("schedule"), Pulse: pulses["schedule"], Kinds: slices.Concat(machines.Kinds(), containers.Kinds(), housekeeping.Kinds(), updates.Kinds())})
 
-	h = &house{log: log, database: d, copied: copied, box: box, watch: watch, setup: first, plugins: plugins, queue: queue, poller: poller, schedule: timetable, updates: updates, pulses: pulses,
+	h = &house{log: log, database: d, copied: copied, box: box, watch: watch, setup: first, plugins: plugins,
+		queue: queue, poller: poller, schedule: timetable, updates: updates, pulses: pulses,
 		sealer: audit.NewSealer(audit.SealerConfig{Chain: chain, Logger: log.Named("audit"), Pulse: pulses["audit"], Unable: outdated})}
 	h.running, h.end = context.WithCancel(context.WithoutCancel(ctx))
 	figures := newMetrics(d.DB, plugins, poller)

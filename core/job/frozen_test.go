@@ -49,8 +49,9 @@ func (i *instance) countOver(hook func(ctx context.Context, at string, id int64)
 // lockHolder is the server's process that holds the lock of a job, or 0.
 func (i *instance) lockHolder(t testing.TB, id int64) (pid int) {
 	t.Helper()
-	err := i.db.Pool.QueryRow(t.Context(), `SELECT coalesce(max(pid), 0) FROM pg_locks WHERE locktype = 'advisory' AND classid = 2 AND objid = $1
-		AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`, id).Scan(&pid)
+	err := i.db.Pool.QueryRow(t.Context(), `SELECT coalesce(max(pid), 0) FROM pg_locks
+		WHERE locktype = 'advisory' AND classid = 2 AND objid = $1
+			AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`, id).Scan(&pid)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -70,7 +70,8 @@ func TestVoidRowsAreClosed(t *testing.T) {
 	runs := i.enqueue(t, job.Spec{Kind: "held", Target: job.Target{Kind: "vm", ID: 1}})
 	until(t, "the job runs", func() bool { return i.rows(t, "running") == 1 })
 	i.exec(t, "UPDATE river_job SET attempted_at = now() - interval '2 hours' WHERE state = 'running'")
-	gone := "INSERT INTO river_job (args, kind, max_attempts, queue, state, priority, attempt, attempted_at) VALUES ($1, 'job', 1, $2, 'running', 2, 1, now() - $3::interval)"
+	gone := `INSERT INTO river_job (args, kind, max_attempts, queue, state, priority, attempt, attempted_at)
+		VALUES ($1, 'job', 1, $2, 'running', 2, 1, now() - $3::interval)`
 	ended := i.enqueue(t, job.Spec{Kind: "held", Target: job.Target{Kind: "vm", ID: 2}})
 	i.cancel(t, ended)
 	i.ended(t, ended, job.Canceled)

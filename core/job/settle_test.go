@@ -15,7 +15,8 @@ import (
 func (i *instance) lookingSince(t testing.TB, id int64) time.Time {
 	t.Helper()
 	var since *time.Time
-	err := i.db.Pool.QueryRow(t.Context(), "SELECT (progress #>> '{steps,act,looking_since}')::timestamptz FROM jobs WHERE id = $1", id).Scan(&since)
+	err := i.db.Pool.QueryRow(t.Context(),
+		"SELECT (progress #>> '{steps,act,looking_since}')::timestamptz FROM jobs WHERE id = $1", id).Scan(&since)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +29,8 @@ func (i *instance) lookingSince(t testing.TB, id int64) time.Time {
 // beginLooking moves that time by an interval from now.
 func (i *instance) beginLooking(t testing.TB, id int64, at string) {
 	t.Helper()
-	_, err := i.db.Pool.Exec(t.Context(), `UPDATE jobs SET progress = jsonb_set(progress, '{steps,act,looking_since}', to_jsonb(now() + $2::interval)) WHERE id = $1`, id, at)
+	_, err := i.db.Pool.Exec(t.Context(), `UPDATE jobs SET progress =
+		jsonb_set(progress, '{steps,act,looking_since}', to_jsonb(now() + $2::interval)) WHERE id = $1`, id, at)
 	if err != nil {
 		t.Fatal(err)
 	}

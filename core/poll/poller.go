@@ -78,7 +78,8 @@ type Poller struct {
 // New makes a Poller; Run starts its loop. Close frees what it holds when neither Run nor Sync is under way any more.
 func New(config Config) *Poller {
 	p := &Poller{
-		db: config.DB, hosts: config.Hosts, interval: config.Interval, unable: config.Unable, timeout: config.Timeout, tick: config.Tick, log: config.Logger, pulse: config.Pulse,
+		db: config.DB, hosts: config.Hosts, interval: config.Interval, unable: config.Unable,
+		timeout: config.Timeout, tick: config.Tick, log: config.Logger, pulse: config.Pulse,
 		locks: newLocks(config.DB), wake: make(chan struct{}, 1), writes: make(chan struct{}, maxWrites), active: map[unit]bool{},
 	}
 	p.spare.New = func() any { return newInventory() }

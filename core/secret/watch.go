@@ -76,7 +76,8 @@ func (b *Box) sealable() error {
 }
 
 func unavailable(outdated error) error {
-	return problem.New(problem.CodeKeyOutdated, "this instance has an old copy of the key file; ask another one, or give it the present file").Because(outdated)
+	return problem.New(problem.CodeKeyOutdated, "this instance has an old copy of the key file; ask another one, or give it the present file").
+		Because(outdated)
 }
 
 // wake asks for a look now.
@@ -88,7 +89,8 @@ func (b *Box) wake() {
 }
 
 // Look holds the key file against what the database says now, and returns an ErrOutdated when the file lacks a key. A file
-// that is newer than what the database says is announced. It must not be called within a transaction. Other errors say that the look failed; nothing has changed then.
+// that is newer than what the database says is announced. Other errors say that the look failed; nothing has changed then.
+// It must not be called within a transaction: it takes a connection.
 func (b *Box) Look(ctx context.Context, w Watch) error {
 	w.complete()
 	b.standing.looking.Lock()
@@ -124,7 +126,8 @@ func (b *Box) Look(ctx context.Context, w Watch) error {
 		var before *KeyID
 		if ok {
 			before = &id
-			w.Logger.Info("the key file is newer than what the database says of it, as after a backup was put back: its key seals now", "key", r.primary, "before", id)
+			w.Logger.Info("the key file is newer than what the database says of it, as after a backup was put back: its key seals now",
+				"key", r.primary, "before", id)
 		}
 		if err := announce(ctx, w.DB, before, r.primary); err != nil {
 			return err
@@ -151,7 +154,8 @@ func (b *Box) stand(outdated error, w Watch) {
 	s.mu.Unlock()
 	switch {
 	case outdated != nil && (before == nil || before.Error() != outdated.Error()):
-		w.Logger.Error("this instance begins no job, polls nothing and seals nothing until it has the present key file: copy it from where the key was rotated", "error", outdated)
+		w.Logger.Error("this instance begins no job, polls nothing and seals nothing until it has the present key file: "+
+			"copy it from where the key was rotated", "error", outdated)
 	case outdated == nil && before != nil:
 		w.Logger.Info("the key file has the present key again")
 	}
