@@ -374,3 +374,23 @@ func TestRotateKeepsAYoungRetiredKey(t *testing.T) {
 		}
 	}
 }
+
+// Where it cannot be told which key seals now, no value is sealed with it either: instances with a copy would not know.
+func TestRotateStopsWhenItCannotAnnounce(t *testing.T) {
+	t.Parallel()
+	v := newVault(t, 2)
+	b := v.load(t)
+	old := b.Primary()
+	v.exec(t, "ALTER TABLE secret_key ADD CONSTRAINT nothing CHECK (id = '')")
+	if report, err := b.Rotate(t.Context(), v.rotation()); err == nil || report.Rewritten != 0 {
+		t.Errorf("%+v, %v", report, err)
+	}
+	if used, err := v.used(t.Context()); err != nil || len(used) != 1 || used[0] != old {
+		t.Errorf("keys in use: %v, %v", used, err)
+	}
+	v.exec(t, "ALTER TABLE secret_key DROP CONSTRAINT nothing")
+	if report, err := b.Rotate(t.Context(), v.rotation()); err != nil || !report.Resumed || report.Rewritten != 4 {
+		t.Errorf("%+v, %v", report, err)
+	}
+	v.check(t, v.load(t))
+}

@@ -229,8 +229,12 @@ func TestOldCopyIsRefused(t *testing.T) {
 			if _, err := secret.Load(t.Context(), b.path, v.used); !errors.Is(err, secret.ErrKeyWrong) {
 				t.Errorf("starting: %v", err)
 			}
+			before, _ := os.ReadFile(b.path)
 			if _, err := b.Rotate(t.Context(), v.rotation()); !errors.Is(err, secret.ErrKeyWrong) {
 				t.Errorf("rotating: %v", err)
+			}
+			if after, err := os.ReadFile(b.path); err != nil || !bytes.Equal(before, after) {
+				t.Errorf("a refused rotation has changed the key file (%v)", err)
 			}
 			if _, err := secret.Load(t.Context(), keyPath(t), v.used); !errors.Is(err, secret.ErrKeyMissing) {
 				t.Errorf("starting without a file: %v", err)
