@@ -44,6 +44,10 @@ func TestMembersShareOneClusterAndTakeTurns(t *testing.T) {
 	for _, id := range ids {
 		f.sync(p, id)
 	}
+	if got, want := f.value("SELECT string_agg(concat_ws(' ', entry_node, server_cluster, server_address), '; ' ORDER BY id) FROM hosts"),
+		"n1 prod 192.0.2.1; n2 prod 192.0.2.2; n3 prod 192.0.2.3"; got != want {
+		t.Errorf("the hosts' servers are %q, want %q", got, want)
+	}
 	rows := f.guests()
 	if len(rows) != 3 || f.value("SELECT count(*) FROM clusters") != "1" {
 		t.Fatalf("%d guests in %s clusters: %+v", len(rows), f.value("SELECT count(*) FROM clusters"), rows)
