@@ -142,6 +142,11 @@ func (a *act) find(ctx context.Context) error {
 func (a *act) settle(ctx context.Context, err error) error {
 	status, verdict := job.Verdict(err)
 	conflict := err != nil && !verdict && hypervisor.KindOf(err) == hypervisor.Conflict
+	if err != nil && !verdict && hypervisor.KindOf(err) == hypervisor.Busy {
+		asking, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+		defer cancel()
+		return a.blame(asking, err)
+	}
 	if !conflict && !a.run.Begun(stepName) || err != nil && !conflict && !verdict {
 		return err
 	}
@@ -160,7 +165,7 @@ func (a *act) settle(ctx context.Context, err error) error {
 		a.run.Note("%s; but the guest is %s, so there is nothing left to do", reason(err), wants)
 		return nil
 	}
-	return err
+	return a.blame(reading, err)
 }
 
 func reason(err error) string {

@@ -285,6 +285,99 @@ func TestCheckedAgainAtTheStart(t *testing.T) {
 	}
 }
 
+// A failure names the task of somebody else that worked on the guest then: the hypervisor's own text does not.
+func TestFailureBesideAnotherTask(t *testing.T) {
+	t.Parallel()
+	busy := func(text string) func(hypervisor.Host) hypervisor.Host {
+		return func(h hypervisor.Host) hypervisor.Host {
+			return &deaf{h, func(context.Context, func() (string, error)) error {
+				return hypervisor.Errorf(hypervisor.Busy, "%s", text)
+			}}
+		}
+	}
+	// held is a bench with a VM that a stranger's task works on.
+	held := func(t *testing.T) (*lifecycleBench, guest.LifecycleParams, string) {
+		b := newLifecycleBench(t)
+		ref, p := b.guest(t, hypervisor.VM, hypervisor.GuestRunning)
+		b.cluster.Change(ref.ID, func(g *hypervisor.Guest) { g.Name = "stuck" })
+		p.Name = "stuck"
+		stranger, err := b.driver.Open(t.Context(), b.cluster.NewToken(hypervisor.Lifecycle, "stranger", memdriver.GuestPower, memdriver.GuestAudit))
+		if err != nil {
+			t.Fatal(err)
+		}
+		task, err := stranger.(hypervisor.Lifecycler).Act(t.Context(), ref, hypervisor.Shutdown)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b, p, task
+	}
+	t.Run("refused at once", func(t *testing.T) {
+		t.Parallel()
+		b, p, task := held(t)
+		b.wrap = busy("can't lock file - got timeout")
+		b.start(t)
+		j, _ := b.ended(t, b.enqueue(t, p, hypervisor.Stop), job.Failed)
+		for _, part := range []string{"can't lock file - got timeout; at that time another task worked on the guest: guest_shutdown of service@mem since ", task} {
+			if !strings.Contains(j.Error, part) {
+				t.Errorf("error %q, want %q in it", j.Error, part)
+			}
+		}
+	})
+	t.Run("in the task, which the other one outlived or not", func(t *testing.T) {
+		t.Parallel()
+		for _, over := range []bool{false, true} {
+			b, p, task := held(t)
+			b.start(t)
+			id := b.enqueue(t, p, hypervisor.Stop)
+			ours := b.taskOf(t, id)
+			if over {
+				b.cluster.EndTask(task, hypervisor.TaskFailed, "got timeout")
+			}
+			b.cluster.EndTask(ours, hypervisor.TaskFailed, "can't lock file - got timeout")
+			j, _ := b.ended(t, id, job.Failed)
+			if !strings.HasPrefix(j.Error, "can't lock file - got timeout; ") || !strings.Contains(j.Error, task) || strings.Contains(j.Error, ours) {
+				t.Errorf("over %v: error %q, want the task %s in it", over, j.Error, task)
+			}
+		}
+	})
+	t.Run("one that was over before is not named", func(t *testing.T) {
+		t.Parallel()
+		b, p, task := held(t)
+		b.cluster.EndTask(task, hypervisor.TaskFailed, "got timeout")
+		b.start(t)
+		id := b.enqueue(t, p, hypervisor.Stop)
+		b.cluster.EndTask(b.taskOf(t, id), hypervisor.TaskFailed, "no such disk")
+		if j, _ := b.ended(t, id, job.Failed); j.Error != "no such disk" {
+			t.Errorf("error %q", j.Error)
+		}
+	})
+	t.Run("that cannot be asked for", func(t *testing.T) {
+		t.Parallel()
+		b, p, _ := held(t)
+		b.wrap = busy("locked")
+		b.cluster.SetKnob("tasks", memdriver.Knob{Err: hypervisor.Errorf(hypervisor.Denied, "no")})
+		b.start(t)
+		j, transcript := b.ended(t, b.enqueue(t, p, hypervisor.Stop), job.Failed)
+		if j.Error != "locked" || !strings.Contains(transcript, "which other task works on the guest could not be read") {
+			t.Errorf("error %q\n%s", j.Error, transcript)
+		}
+	})
+}
+
+// taskOf waits until a job follows its task.
+func (b *lifecycleBench) taskOf(t *testing.T, id int64) string {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		j, err := b.queue.Get(t.Context(), id, identity.Visible{All: true, Teams: []int64{}})
+		if err != nil || time.Now().After(deadline) {
+			t.Fatal("the job has no task", err)
+		}
+		if j.TaskID != "" {
+			return j.TaskID
+		}
+	}
+}
+
 func TestConfirmedSelf(t *testing.T) {
 	t.Parallel()
 	b := newLifecycleBench(t)

@@ -60,6 +60,15 @@ func Verdict(err error) (Status, bool) {
 	return o.status, true
 }
 
+// Text is what users are told of err, returned by a worker: a verdict's own text, else what Explain says.
+func Text(err error) string {
+	var o *outcome
+	if errors.As(err, &o) {
+		return o.text
+	}
+	return Explain(err)
+}
+
 // Causes of a run's context.
 var (
 	// ErrStopping ends a run because the service stops; the job stays as it is and is resumed.

@@ -34,6 +34,7 @@ type Plugin struct {
 	Version      string   `json:"version" example:"0.1.0"`
 	Capabilities []string `json:"capabilities" example:"[\"lifecycle\",\"role_script\"]" doc:"What it can do beyond what every plugin of its kind must"`
 	State        string   `json:"state" enum:"starting,running,backing_off,stopped,failed"`
+	PID          *int     `json:"pid" example:"4711" doc:"Number of its process on the machine of the instance that answers; null while none runs. Plugins of one program share it"`
 	Restarts     int      `json:"restarts" doc:"Since the service started"`
 	Digest       string   `json:"digest" doc:"SHA-256 of the pinned program" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"`
 	Error        string   `json:"error" doc:"Why its last process ended or was not started; empty when that never happened"`
@@ -46,6 +47,9 @@ func (h handlers) list(context.Context, *struct{}) (*op.List[Plugin], error) {
 		all[i] = Plugin{
 			Name: s.Name, Kind: s.Kind, Version: s.Version, Capabilities: s.Abilities, State: string(s.State),
 			Restarts: s.Restarts, Digest: s.SHA256, Error: s.Error,
+		}
+		if s.PID != 0 {
+			all[i].PID = &s.PID
 		}
 		if all[i].Capabilities == nil {
 			all[i].Capabilities = []string{}
