@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -43,6 +44,8 @@ func change(t testing.TB, file string) {
 type pluginView struct {
 	Name, State, Digest, Error string
 	Restarts                   int
+	// PID is nil while no process runs.
+	PID *int
 }
 
 func pluginList(t testing.TB, c *client) []pluginView {
@@ -77,13 +80,18 @@ func TestPluginCommands(t *testing.T) {
 	if o := command("verify"); o.Code == 0 || !strings.Contains(o.Out, "was pinned with "+pinned.Digest) {
 		t.Errorf("a changed program passes: %d %s%s", o.Code, o.Out, o.Err)
 	}
-	for _, pid := range pluginsOf(t, s) {
-		_ = syscall.Kill(pid, syscall.SIGKILL)
+	// The list tells this instance's own process, so that nobody has to kill by a name that others have too.
+	running := pluginsOf(t, s)
+	for _, p := range pluginList(t, owner) {
+		if p.PID == nil || !slices.Contains(running, *p.PID) {
+			t.Fatalf("the list says process %v of %v: %+v", p.PID, running, p)
+		}
+		_ = syscall.Kill(*p.PID, syscall.SIGKILL)
 	}
 	refused := func(when string) {
 		t.Helper()
 		eventually(t, "the changed program is refused "+when, func() error {
-			if p := pluginList(t, owner)[0]; p.State != "failed" || !strings.Contains(p.Error, "not the one that was pinned") {
+			if p := pluginList(t, owner)[0]; p.State != "failed" || !strings.Contains(p.Error, "not the one that was pinned") || p.PID != nil {
 				return fmt.Errorf("it is %+v", p)
 			}
 			return nil
