@@ -148,6 +148,23 @@ func TestOneServerWithARenewedCertificate(t *testing.T) {
 	})
 }
 
+// An endpoint of which it is not known which server it is could be any.
+func TestServerThatDoesNotTellWhichItIs(t *testing.T) {
+	t.Parallel()
+	s, driver, d := newMachines(t)
+	for _, kind := range []hypervisor.Kind{hypervisor.Unreachable, hypervisor.Timeout, hypervisor.Protocol} {
+		silent := alone("c1", "192.0.2.1")
+		silent.fails = hypervisor.Errorf(kind, "no")
+		driver.put("a.example", silent)
+		if _, _, err := s.Create(t.Context(), enrolment("a.example", false)); err == nil {
+			t.Errorf("%s: it was enrolled", kind)
+		}
+	}
+	if hosts := listed(t, d); hosts != "" {
+		t.Errorf("it was stored: %s", hosts)
+	}
+}
+
 // What the first check left open is known after a poll.
 func TestOneServerAsAPollKnowsIt(t *testing.T) {
 	t.Parallel()
