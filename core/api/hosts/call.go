@@ -18,7 +18,7 @@ func registerCalls(a *op.API, h handlers) {
 	op.Post(a, "/api/v1/hosts/:host_id/test", h.test, op.Spec{
 		ID: "test_host", Summary: "Check a host and all its tokens again", Tag: tag, Calls: true, Role: identity.Admin, On: op.Host, Status: http.StatusOK,
 		Audit:       op.Audit{Action: "host.test"},
-		Description: "A host that fails is an answer and no error. A changed certificate is shown in `seen_fingerprint`; accept it with PATCH `tls_fingerprint`.",
+		Description: "A host that fails is an answer and no error. `reachable` means that its inventory could be read as a poll reads it. A changed certificate is shown in `seen_fingerprint`; accept it with PATCH `tls_fingerprint`.",
 	})
 	op.Get(a, "/api/v1/hosts/:host_id/nodes/:node/status", h.nodeStatus, op.Spec{
 		ID: "get_node_status", Summary: "Read the present state of a node", Tag: tag, Role: identity.Viewer, On: op.Host,

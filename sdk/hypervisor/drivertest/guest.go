@@ -43,6 +43,15 @@ func (s *suite) guest(t *testing.T) {
 			}
 		}
 	})
+	s.run(t, "what a token may not see is not gone", func(t *testing.T, ctx context.Context) {
+		hook(t, "NewGuest", s.NewGuest != nil)
+		hook(t, "Lacking", s.Lacking != nil)
+		target, _ := s.Lacking(t, hypervisor.Monitoring)
+		_, err := s.open(t, target).Guest(ctx, s.NewGuest(t, hypervisor.VM, hypervisor.GuestStopped))
+		if err != nil {
+			wantKind(t, err, hypervisor.Denied)
+		}
+	})
 	s.run(t, "bad node", func(t *testing.T, ctx context.Context) {
 		hook(t, "NewGuest", s.NewGuest != nil)
 		host := s.host(t, hypervisor.Monitoring)
