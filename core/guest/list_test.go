@@ -62,7 +62,7 @@ func TestList(t *testing.T) {
 		{"a tag in another case", guest.Filter{Query: "PROD"}, all, []string{"web_1"}},
 		{"an id", guest.Filter{Query: "101"}, all, []string{"web%2"}},
 		{"a text for SQL", guest.Filter{Query: `'; DROP TABLE guests; --\`}, all, nil},
-		{"containers that are no apps", guest.Filter{Kind: guest.Container, Unadopted: true}, all, []string{"mail", "base"}},
+		{"containers that are no apps", guest.Filter{Kind: guest.Container, Unadopted: true}, all, []string{"base", "mail"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := store.List(t.Context(), c.filter, c.visible)
