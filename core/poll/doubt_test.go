@@ -371,3 +371,20 @@ func TestSeenAtOfWhatAJobHasRead(t *testing.T) {
 		t.Errorf("read long ago: %s, seen at %s", f.guests()[0].Status, f.seenAt(100))
 	}
 }
+
+// An answer that says of itself that it is not the whole proves nothing of nodes and storages, with all rights too.
+func TestAPartialAnswerRemovesNothing(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	now := report("c", "n1", []hypervisor.Node{node("n1"), node("n2")}, vm(100, "n1", "a"))
+	now.Storages = []hypervisor.Storage{{Name: "local", Node: "n1", Status: "available", Used: ptr(int64(1)), Total: ptr(int64(2))}}
+	id := f.host(func() hypervisor.Page { return now })
+	p := f.poller(f.db)
+	f.sync(p, id)
+	now = report("c", "n1", []hypervisor.Node{node("n1")}, vm(100, "n1", "a"))
+	now.Cluster.Partial = true
+	f.sync(p, id)
+	if got := f.value("SELECT (SELECT string_agg(status, ' ' ORDER BY name) FROM nodes) || '; ' || (SELECT status FROM storages)"); got != "online unknown; unknown" {
+		t.Errorf("nodes and storages: %s", got)
+	}
+}
