@@ -113,7 +113,7 @@ breaking: $(BUF)
 proto: $(BUF) $(PROTOC_GEN_GO) $(PROTOC_GEN_GO_GRPC)
 	PATH="$(TOOLS):$$PATH" $(BUF) generate
 
-generate:
+generate: deps
 	$(GO) generate ./...
 
 deps:

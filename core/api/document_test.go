@@ -19,7 +19,9 @@ import (
 	"github.com/hostler/hostler/core/identity"
 )
 
-// The golden files say in full what the API is; a change of either is a change that somebody notices.
+// The golden files say in full what the API is, and who may do what; a change of one is a change that somebody notices.
+// This writes all of them: what compares with a golden file is called TestGolden. operations.txt is none: it is the
+// specification's list, and kept by hand.
 //go:generate go test . -count=1 -run TestGolden -update
 
 func TestGoldenOpenAPI(t *testing.T) {

@@ -217,7 +217,7 @@ func (e *estate) switchedOff(fn func()) {
 }
 
 // Every operation against every kind of caller. The table shows what the declarations say; the service must agree.
-func TestMatrix(t *testing.T) {
+func TestGoldenMatrix(t *testing.T) {
 	t.Parallel()
 	e := newEstate(t)
 	bodies := map[string]string{}

@@ -2,6 +2,7 @@ package identity_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -88,6 +89,49 @@ func TestASecondFactorReplacedDuringALogIn(t *testing.T) {
 				t.Errorf("%v", err)
 			}
 		})
+	}
+}
+
+// A log-in that has one code left takes one, however many come at the same moment and from however many addresses.
+func TestTheLastCodeIsTakenOnce(t *testing.T) {
+	t.Parallel()
+	f := newFactored(t)
+	pending := f.pending()
+	exec(t, f.db, "UPDATE pending_logins SET tries = 4")
+	// All of them have seen that a try is left when they come to the account's counter.
+	const name = "totp:%d"
+	exec(t, f.db, "INSERT INTO login_failures VALUES ($1, 1, now() + interval '1 hour')", fmt.Sprintf(name, f.user.ID))
+	ctx := t.Context()
+	tx, err := f.db.Pool.Begin(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
+	if _, err := tx.Exec(ctx, "SELECT FROM login_failures WHERE bucket = $1 FOR UPDATE", fmt.Sprintf(name, f.user.ID)); err != nil {
+		t.Fatal(err)
+	}
+	details := make(chan string, 6)
+	for n := range cap(details) {
+		go func() {
+			_, err := f.users.LogInTOTP(ctx, pending, "000000", strange(n))
+			details <- problem.From(err).Detail
+		}()
+	}
+	waiting := "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+	for deadline := time.Now().Add(time.Minute); count(t, f.db, waiting) < cap(details); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the tries never met")
+		}
+	}
+	if err := tx.Commit(ctx); err != nil {
+		t.Fatal(err)
+	}
+	answers := map[string]int{}
+	for range cap(details) {
+		answers[<-details]++
+	}
+	if tries := f.count("SELECT tries FROM pending_logins"); len(answers) != 2 || answers["the code is wrong or was used already"] != 1 || tries != 5 {
+		t.Errorf("%v, %d tries are counted", answers, tries)
 	}
 }
 

@@ -2,7 +2,10 @@ package release_test
 
 import (
 	"bytes"
+	"crypto/ed25519"
+	"crypto/x509"
 	"encoding/base64"
+	"encoding/pem"
 	"errors"
 	"os"
 	"os/exec"
@@ -65,11 +68,30 @@ func TestVerifyTakesWhatTrustedKeysSigned(t *testing.T) {
 	}
 }
 
+// signRaw is the signature file that a program other than ours makes: it looks at nothing.
+func signRaw(t *testing.T, by *release.Signer, manifest []byte) []byte {
+	t.Helper()
+	text, err := by.PEM(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	block, _ := pem.Decode(text)
+	private, err := x509.ParsePKCS8PrivateKey(block.Bytes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []byte(base64.StdEncoding.EncodeToString(ed25519.Sign(private.(ed25519.PrivateKey), manifest)))
+}
+
 // A manifest is not even read before its signature holds, and read strictly then.
 func TestManifestsThatNobodyTakes(t *testing.T) {
 	t.Parallel()
 	key := newSigner(t)
-	good := publish(t, "1.2.0", nil, key).manifest
+	p := publish(t, "1.2.0", nil, key)
+	good := p.manifest
+	if string(signRaw(t, key, p.raw)) != strings.TrimSpace(string(p.sig)) {
+		t.Fatal("another program's signature is not ours")
+	}
 	for name, edit := range map[string]func(*release.Manifest){
 		"schema":             func(m *release.Manifest) { m.Schema = 2 },
 		"version":            func(m *release.Manifest) { m.Version = "1.2" },
@@ -101,6 +123,10 @@ func TestManifestsThatNobodyTakes(t *testing.T) {
 			edit(&m)
 			if _, err := release.Sign(encode(t, m), key); err == nil {
 				t.Error("it could be signed")
+			}
+			raw := encode(t, m)
+			if got, by, err := release.Verify(raw, signRaw(t, key, raw), []release.Key{newSigner(t).Key, key.Key}); err == nil || got != nil || by.ID != "" {
+				t.Errorf("signed by other means it was taken: %+v by %q", got, by.ID)
 			}
 		})
 	}
@@ -277,7 +303,17 @@ func TestTrustedKeysFolder(t *testing.T) {
 			write(t, filepath.Join(dir, "a.pub"), public(a), 0o644)
 			chmod(t, filepath.Join(dir, "a.pub"), 0o646)
 		}, 0},
-		"folder of all": {func(dir string) { write(t, filepath.Join(dir, "a.pub"), public(a), 0o644); chmod(t, dir, 0o777) }, 0},
+		"its group writes": {func(dir string) {
+			write(t, filepath.Join(dir, "a.pub"), public(a), 0o644)
+			chmod(t, filepath.Join(dir, "a.pub"), 0o664)
+		}, 0},
+		"one of two that its group writes": {func(dir string) {
+			write(t, filepath.Join(dir, "a.pub"), public(a), 0o644)
+			write(t, filepath.Join(dir, "b.pub"), public(b), 0o644)
+			chmod(t, filepath.Join(dir, "b.pub"), 0o620)
+		}, 0},
+		"folder of its group": {func(dir string) { write(t, filepath.Join(dir, "a.pub"), public(a), 0o644); chmod(t, dir, 0o775) }, 0},
+		"folder of all":       {func(dir string) { write(t, filepath.Join(dir, "a.pub"), public(a), 0o644); chmod(t, dir, 0o777) }, 0},
 		"a link": {func(dir string) {
 			write(t, filepath.Join(dir, "a"), public(a), 0o644)
 			if err := os.Symlink("a", filepath.Join(dir, "a.pub")); err != nil {

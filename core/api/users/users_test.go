@@ -208,8 +208,12 @@ func TestPasswordResetAndDeletion(t *testing.T) {
 	reset := func(name string, id int64, body string, as *apitest.Caller, status int, code string, more ...string) apitest.Scenario {
 		return do(name, "POST", id, "/password", body, as, status, code, more...)
 	}
-	recorded := reset("reset", user.ID, good, apitest.Admin, 200, "", `{"sessions_revoked":1,"keys_revoked":0,"keys_valid":0}`)
-	recorded.After = s.recorded("user.password_reset", user.Email, "ok", "", `{"keys_valid": 0, "keys_revoked": 0, "sessions_revoked": 1}`)
+	recorded := reset("reset", user.ID, good, apitest.Admin, 200, "", `{"sessions_revoked":1,"keys_revoked":0,"keys_valid":1}`)
+	recorded.After = s.recorded("user.password_reset", user.Email, "ok", "", `{"keys_valid": 1, "keys_revoked": 0, "sessions_revoked": 1}`)
+	identitytest.Key(t, s.users, user, identitytest.KeySpec{})
+	kept := reset("reset that keeps the keys", user.ID, `{"password":"canary-mehlwurm-zebra-20"}`, apitest.Admin, 200, "", `"keys_revoked":0,"keys_valid":1}`)
+	revoked := reset("reset that revokes them", user.ID, `{"password":"canary-mehlwurm-zebra-21","revoke_keys":true}`, apitest.Admin, 200, "", `"keys_revoked":1,"keys_valid":0}`)
+	revoked.After = s.recorded("user.password_reset", user.Email, "ok", "", `{"keys_valid": 0, "keys_revoked": 1, "sessions_revoked": 0}`)
 	gone := do("delete", "DELETE", user.ID, "", "", apitest.Admin, 200, "", `{"deleted":true}`)
 	gone.After = s.recorded("user.delete", user.Email, "ok", "", "")
 	s.Run(t,
@@ -224,7 +228,7 @@ func TestPasswordResetAndDeletion(t *testing.T) {
 		reset("the old one beside", user.ID, `{"password":"canary-mehlwurm-zebra-19","current":"x"}`, apitest.Admin, 422, "invalid"),
 		reset("unknown", 999999, good, apitest.Admin, 404, "not_found"),
 		reset("unknown and faulty", 999999, `{"password":"passwordpassword"}`, apitest.Admin, 422, "invalid"),
-		recorded,
+		recorded, kept, revoked,
 		do("delete a higher user", "DELETE", above.ID, "", "", apitest.Admin, 403, "forbidden"),
 		do("oneself", "DELETE", s.account(apitest.Admin).ID, "", "", apitest.Admin, 409, "self_delete"),
 		do("the last owner, oneself", "DELETE", s.account(apitest.Owner).ID, "", "", apitest.Owner, 409, "self_delete"),
