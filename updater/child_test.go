@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -153,6 +154,24 @@ func (p *process) paused() {
 
 // goOn ends the pause.
 func (p *process) goOn() { p.proceed("") }
+
+// noticed waits until the process has met a failure that its log tells after so many bytes, or is gone.
+func (p *process) noticed(after int) {
+	p.site.t.Helper()
+	for deadline := time.After(90 * time.Second); ; {
+		text := p.site.supervisor.log.String()[after:]
+		if strings.Contains(text, "level=WARN") || strings.Contains(text, "level=ERROR") {
+			return
+		}
+		select {
+		case <-p.gone:
+			return
+		case <-deadline:
+			p.site.t.Fatalf("the updater meets no failure:\n%s", text)
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
 
 // terminate ends the pause once the process has heard a SIGTERM.
 func (p *process) terminate() {

@@ -169,10 +169,11 @@ func TestDatabaseServerGoesAway(t *testing.T) {
 					o := order{Do: "run", Config: config, PauseAt: p.point}
 					proc := s.start(o)
 					proc.paused()
+					said := len(s.supervisor.log.String())
 					c.stop()
 					proc.goOn()
 					if !long {
-						time.Sleep(1500 * time.Millisecond) // the moment
+						proc.noticed(said)
 						c.start()
 					}
 					proc.wait()

@@ -40,30 +40,37 @@ func TestSealerThatGetsNoTurnSaysSo(t *testing.T) {
 	if err != nil || lock == nil {
 		t.Fatal(lock, err)
 	}
+	const starved = 50 * time.Millisecond
 	log := &said{}
 	sealer := audit.NewSealer(audit.SealerConfig{
-		Chain: tr.chain, Every: time.Millisecond, Starved: 50 * time.Millisecond, Logger: hclog.New(&hclog.LoggerOptions{Output: log}),
+		Chain: tr.chain, Every: time.Millisecond, Starved: starved, Logger: hclog.New(&hclog.LoggerOptions{Output: log}),
 	})
 	ctx, end := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() { sealer.Run(ctx) })
 	defer running.Wait()
 	defer end()
-	wait := func(done func() bool) {
+	wait := func(until string, done func() bool) {
 		t.Helper()
-		for deadline := time.Now().Add(30 * time.Second); !done(); time.Sleep(5 * time.Millisecond) {
+		for deadline := time.Now().Add(time.Minute); !done(); time.Sleep(5 * time.Millisecond) {
 			if time.Now().After(deadline) {
-				t.Fatal("the log does not say it")
+				t.Fatalf("waited a minute in vain until %s", until)
 			}
 		}
 	}
-	if time.Sleep(100 * time.Millisecond); log.count("holds its lock") != 0 { // nothing waits
+	// Each look takes a connection, and nobody else does here.
+	looks := func() int64 { return tr.db.Pool.Stat().AcquireCount() }
+	begun := time.Now()
+	wait("it could complain", func() bool { return time.Since(begun) > 2*starved })
+	before := looks()
+	wait("the sealer looks again", func() bool { return looks() >= before+3 })
+	if log.count("holds its lock") != 0 {
 		t.Error("it complains while nothing waits")
 	}
 	tr.write(3)
-	wait(func() bool { return log.count("holds its lock") == 1 })
+	wait("the log says that the sealer gets no turn", func() bool { return log.count("holds its lock") == 1 })
 	lock.Unlock()
-	wait(func() bool { return log.count("place in its chain again") == 1 })
+	wait("the log says that rows get their place again", func() bool { return log.count("place in its chain again") == 1 })
 	tr.good(4, 0)
 	if n := log.count("holds its lock"); n != 1 {
 		t.Errorf("said %d times", n)

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
+
 	"github.com/hostler/hostler/core/job"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
@@ -16,16 +18,18 @@ import (
 // line is the network between an instance and its database; it can be cut.
 type line struct {
 	listener net.Listener
-	server   string
+	server   func() (net.Conn, error)
 	mu       sync.Mutex
 	conns    map[net.Conn]bool
 	down     bool
+	// refused are the connections that came while it was cut.
+	refused int
 }
 
 // through gives an address of the database that leads through a line.
 func through(t testing.TB, databaseURL string) (*line, string) {
 	t.Helper()
-	u, err := url.Parse(databaseURL)
+	cfg, err := pgconn.ParseConfig(databaseURL)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,11 +37,12 @@ func through(t testing.TB, databaseURL string) (*line, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &line{listener: listener, server: u.Host, conns: map[net.Conn]bool{}}
+	l := &line{listener: listener, server: func() (net.Conn, error) { return net.Dial(pgconn.NetworkAddress(cfg.Host, cfg.Port)) }, conns: map[net.Conn]bool{}}
 	t.Cleanup(func() { _ = listener.Close(); l.cut() })
 	go l.accept()
-	u.Host = listener.Addr().String()
-	return l, u.String()
+	// The address names no host but this: a folder of sockets in it would lead past the line.
+	at := url.URL{Scheme: "postgres", User: url.UserPassword(cfg.User, cfg.Password), Host: listener.Addr().String(), Path: cfg.Database, RawQuery: "sslmode=disable"}
+	return l, at.String()
 }
 
 func (l *line) accept() {
@@ -46,13 +51,14 @@ func (l *line) accept() {
 		if err != nil {
 			return
 		}
-		far, err := net.Dial("tcp", l.server)
+		far, err := l.server()
 		if err != nil {
 			_ = near.Close()
 			continue
 		}
 		l.mu.Lock()
 		if l.down {
+			l.refused++
 			_, _ = near.Close(), far.Close()
 		} else {
 			l.conns[near], l.conns[far] = true, true
@@ -71,11 +77,27 @@ func (l *line) accept() {
 func (l *line) cut() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.down = true
+	l.down, l.refused = true, 0
 	for conn := range l.conns {
 		_ = conn.Close()
 	}
 	clear(l.conns)
+}
+
+// tried waits until so many connections have been refused since the cut.
+func (l *line) tried(t testing.TB, times int) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		l.mu.Lock()
+		refused := l.refused
+		l.mu.Unlock()
+		if refused >= times {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the instance tried %d times in a minute to reach its database, want %d", refused, times)
+		}
+	}
 }
 
 func (l *line) mend() {
@@ -103,8 +125,7 @@ func TestDatabaseAwayForAWhile(t *testing.T) {
 			<-g.reached
 			l.cut()
 			g.release()
-			// Long enough for every part to try in vain a few times.
-			time.Sleep(1500 * time.Millisecond)
+			l.tried(t, 20) // every part of it a few times
 			l.mend()
 			direct.ended(t, id, job.Succeeded)
 			w.once(t, ref)
