@@ -317,11 +317,15 @@ func TestBrowsersAndAddressesAreForgotten(t *testing.T) {
 			known := map[bool]problem.Code{false: problem.CodeRateLimited}
 			travelling := f.laptop.client()
 			travelling.Address = "203.0.113.80"
-			for _, pair := range []struct {
+			tries := []struct {
 				name   string
 				client identity.Client
 				want   bool
-			}{{"the browser", travelling, test.device}, {"the address", from("203.0.113.1"), test.address}} {
+			}{{"the browser", travelling, test.device}, {"the address", from("203.0.113.1"), test.address}}
+			if test.device { // those who are refused come first: a log-in also deletes what is over
+				slices.Reverse(tries)
+			}
+			for _, pair := range tries {
 				if _, err := f.users.LogIn(t.Context(), f.user.Email, f.password, pair.client); code(err) != known[pair.want] {
 					t.Errorf("%s: %v", pair.name, err)
 				}
