@@ -33,11 +33,12 @@ func through(t testing.TB, databaseURL string) (*line, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	network, address := pgconn.NetworkAddress(cfg.Host, cfg.Port)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &line{listener: listener, server: func() (net.Conn, error) { return net.Dial(pgconn.NetworkAddress(cfg.Host, cfg.Port)) }, conns: map[net.Conn]bool{}}
+	l := &line{listener: listener, server: func() (net.Conn, error) { return net.Dial(network, address) }, conns: map[net.Conn]bool{}}
 	t.Cleanup(func() { _ = listener.Close(); l.cut() })
 	go l.accept()
 	// The address names no host but this: a folder of sockets in it would lead past the line.
