@@ -36,7 +36,8 @@ var rules = []rule{
 }
 
 // nouns stand in the order of who is below whom: a noun imports only nouns before it.
-var nouns = []string{"problem", "pulse", "db", "scope", "secret", "audit", "identity", "setting", "plugin", "job", "schedule", "alert", "host", "metric", "guest", "vm", "app", "poll", "upkeep", "selfupdate", "activity"}
+var nouns = []string{"problem", "pulse", "db", "scope", "secret", "idempotency", "audit", "identity", "setting", "plugin", "job", "schedule", "alert", "host", "metric",
+	"guest", "vm", "app", "poll", "upkeep", "selfupdate", "activity"}
 
 func TestImportDirections(t *testing.T) {
 	t.Parallel()

@@ -12,12 +12,13 @@ import (
 	"github.com/hostler/hostler/core/audit"
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/idempotency"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/secret"
 )
 
 // sealed are all columns with encrypted values. A column that is missing here would lose its key by a rotation.
-var sealed = []secret.Table{host.Sealed, identity.Sealed, audit.Sealed}
+var sealed = []secret.Table{host.Sealed, identity.Sealed, audit.Sealed, idempotency.Sealed}
 
 // loadKeys opens the key file, or refuses a database whose key is not there.
 func loadKeys(ctx context.Context, cfg Config, d *db.DB) (*secret.Box, error) {

@@ -33,6 +33,7 @@ import (
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/guest"
 	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/idempotency"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/job"
 	"github.com/hostler/hostler/core/metric"
@@ -140,7 +141,8 @@ func wire(ctx context.Context, cfg Config, log hclog.Logger) (h *house, err erro
 	users := identity.New(d.DB, identity.Config{Keys: box, Logger: log, Estate: store})
 	first := identity.NewSetup(users, cfg.StateDir)
 	chain := audit.NewChain(d.DB, box)
-	housekeeping := upkeep.New(upkeep.Config{DB: d.DB, Queue: queue, Sessions: users, Trail: chain})
+	replays := &idempotency.Store{DB: d.DB, Keys: box}
+	housekeeping := upkeep.New(upkeep.Config{DB: d.DB, Queue: queue, Sessions: users, Replays: replays, Trail: chain})
 	housekeeping.Register()
 	updates := selfupdate.New(selfupdate.Config{DB: d.DB, Queue: queue, ConfigFile: cfg.UpdateConfig, Shape: selfupdate.Shape(cfg.Shape),
 		Machine: selfupdate.ThisMachine(), Version: version, Logger: log.Named("update"), Pulse: pulses["update"]})
@@ -157,7 +159,7 @@ func wire(ctx context.Context, cfg Config, log hclog.Logger) (h *house, err erro
 	h.handler = api.Handler(api.Deps{
 		Authenticator: users, Resolver: op.Things{DB: d.DB}, Recorder: audit.Recorder{DB: d.DB}, Rights: users,
 		Entitlements: entitled(d.DB, log), Logger: log.Named("api"), Version: version, Observe: figures.observe,
-		Health: health(), Ready: ready(d.DB, plugins, box), Metrics: figures.handler(),
+		Replays: replays, Health: health(), Ready: ready(d.DB, plugins, box), Metrics: figures.handler(),
 		Setup:   setup.Deps{Setup: first},
 		Auth:    auth.Deps{Users: users},
 		Keys:    keysapi.Deps{Users: users},

@@ -26,6 +26,7 @@ import (
 	"github.com/hostler/hostler/core/api/teams"
 	"github.com/hostler/hostler/core/api/users"
 	"github.com/hostler/hostler/core/api/vms"
+	"github.com/hostler/hostler/core/idempotency"
 )
 
 // Deps is what the resources work with. cmd/hostlerd fills it.
@@ -46,6 +47,10 @@ type Deps struct {
 	Observe func(operation, method string, status int, took time.Duration)
 	// Readmit is op.Config.Readmit.
 	Readmit time.Duration
+
+	// Replays is op.Config.Replays, and GapRetry op.Config.GapRetry.
+	Replays  *idempotency.Store
+	GapRetry time.Duration
 
 	// What each resource works with.
 	Keys     keys.Deps
@@ -77,7 +82,7 @@ func New(d Deps) *op.API {
 	a := op.New(op.Config{
 		Router: router, Authenticator: d.Authenticator, Resolver: d.Resolver, Recorder: d.Recorder,
 		Entitlements: d.Entitlements, Logger: d.Logger, Version: d.Version, Fallback: d.UI, StrictAudit: d.StrictAudit,
-		Observe: d.Observe, Rights: d.Rights, Readmit: d.Readmit,
+		Observe: d.Observe, Rights: d.Rights, Readmit: d.Readmit, Replays: d.Replays, GapRetry: d.GapRetry,
 	})
 	setup.Register(a, d.Setup)
 	auth.Register(a, d.Auth)

@@ -34,6 +34,7 @@ import (
 	"github.com/hostler/hostler/core/db/dbtest"
 	"github.com/hostler/hostler/core/guest"
 	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/idempotency"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/identity/identitytest"
 	"github.com/hostler/hostler/core/job"
@@ -67,6 +68,7 @@ type house struct {
 	t       *testing.T
 	db      *db.DB
 	users   *identity.Store
+	replays *idempotency.Store
 	lookups *counting
 	driver  *memdriver.Driver
 	cluster *memdriver.Cluster
@@ -103,7 +105,8 @@ func newHouseOn(t *testing.T, url string, spec memdriver.Spec) *house {
 	actor := &guest.Actor{DB: h.db, Queue: queue, Hosts: store}
 	(&guest.Lifecycle{DB: h.db, Hosts: store, Self: self.Is}).Register(queue)
 	chain := audit.NewChain(h.db, keys)
-	housekeeping := upkeep.New(upkeep.Config{DB: h.db, Queue: queue, Sessions: h.users, Trail: chain})
+	h.replays = &idempotency.Store{DB: h.db, Keys: keys}
+	housekeeping := upkeep.New(upkeep.Config{DB: h.db, Queue: queue, Sessions: h.users, Replays: h.replays, Trail: chain})
 	housekeeping.Register()
 	installed := selfupdatetest.New(t, "1.0.0")
 	installed.Publish("1.1.0", nil)
@@ -120,7 +123,7 @@ func newHouseOn(t *testing.T, url string, spec memdriver.Spec) *house {
 	})
 	h.API = &apitest.API{LogIn: h.newSession, Handler: api.Handler(api.Deps{
 		Authenticator: h.lookups, Resolver: op.Things{DB: h.db}, Recorder: audit.Recorder{DB: h.db}, Version: "test", StrictAudit: true,
-		Rights: h.users, Readmit: time.Hour, Entitlements: func(ctx context.Context, name string) bool {
+		Replays: h.replays, Rights: h.users, Readmit: time.Hour, Entitlements: func(ctx context.Context, name string) bool {
 			on, err := setting.Entitled(ctx, h.db, name)
 			return on && err == nil
 		},

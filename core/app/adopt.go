@@ -9,6 +9,7 @@ import (
 
 	"github.com/hostler/hostler/core/audit"
 	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/idempotency"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/problem"
 )
@@ -44,6 +45,9 @@ func (s *Store) Adopt(ctx context.Context, items []Adoption, may func(team int64
 			ids = append(ids, id)
 			names = append(names, name)
 		}
+		if err := idempotency.Keep(ctx, ids); err != nil {
+			return err
+		}
 		audit.Describe(ctx, func(e *audit.Entry) {
 			e.TargetKind = "app"
 			e.Details = map[string]any{"apps": names}
@@ -53,6 +57,11 @@ func (s *Store) Adopt(ctx context.Context, items []Adoption, may func(team int64
 	if err != nil {
 		return nil, err
 	}
+	return s.Several(ctx, ids)
+}
+
+// Several gives the apps with these ids that are there.
+func (s *Store) Several(ctx context.Context, ids []int64) ([]App, error) {
 	return s.read(ctx, "a.id = ANY($1) ORDER BY a.id", ids)
 }
 

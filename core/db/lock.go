@@ -18,6 +18,8 @@ const (
 	LockKeys    int32 = 4 // rotation of the secrets' key
 	LockEnrol   int32 = 5 // which servers are enrolled
 	LockAudit   int32 = 7 // the end of the audit trail's chain
+
+	LockIdempotency int32 = 8 // by idempotency key: held by the transaction of its change
 )
 
 // Lock is an advisory lock held by a connection of its own; PostgreSQL frees it when this process dies.

@@ -7,6 +7,7 @@ import (
 	"github.com/hostler/hostler/core/audit"
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/job"
 	"github.com/hostler/hostler/core/problem"
 	"github.com/hostler/hostler/core/schedule"
@@ -41,6 +42,15 @@ type Action struct {
 type Started struct {
 	Job    job.View `json:"job"`
 	IsSelf bool     `json:"is_self" doc:"The service itself runs in this guest"`
+}
+
+// Started is the answer to an action again, with its job as it is now.
+func (a *Actor) Started(ctx context.Context, jobID int64, isSelf bool) (Started, error) {
+	j, err := a.Queue.Get(ctx, jobID, identity.FromContext(ctx).Visible())
+	if err != nil {
+		return Started{}, err
+	}
+	return Started{Job: j.View(), IsSelf: isSelf}, nil
 }
 
 // Start checks the wish and enqueues its job, with the audit row, in one transaction. Its problems are those of Prepare, and

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hostler/hostler/core/audit"
 	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/idempotency"
 	"github.com/hostler/hostler/core/problem"
 	"github.com/hostler/hostler/core/secret"
 	"github.com/hostler/hostler/sdk/hypervisor"
@@ -123,6 +124,9 @@ func (s *Store) Create(ctx context.Context, in Enrolment) (Host, Verification, e
 			return err
 		}
 		if err := s.storeCredential(ctx, tx, id, credential, v); err != nil {
+			return err
+		}
+		if err := idempotency.Keep(ctx, v); err != nil {
 			return err
 		}
 		audit.Describe(ctx, func(entry *audit.Entry) { entry.TargetID, entry.HostID = fmt.Sprint(id), &id })

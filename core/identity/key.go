@@ -16,6 +16,7 @@ import (
 
 	"github.com/hostler/hostler/core/audit"
 	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/idempotency"
 	"github.com/hostler/hostler/core/problem"
 )
 
@@ -46,6 +47,12 @@ type Key struct {
 	// LastUsedAt is exact to a minute; nil for a key that was never used.
 	LastUsedAt *time.Time
 	CreatedAt  time.Time
+}
+
+// MadeKey is what the answer to CreateKey is made of.
+type MadeKey struct {
+	Key  Key
+	Text string
 }
 
 // NewKey is what a key is made of. Whether its scopes are known is checked by whoever knows the operations.
@@ -101,6 +108,9 @@ func (s *Store) CreateKey(ctx context.Context, caller *Caller, in NewKey) (key *
 			return err
 		}
 		if key, err = insertKey(ctx, tx, caller.UserID, in, text); err != nil {
+			return err
+		}
+		if err := idempotency.Keep(ctx, MadeKey{*key, text}); err != nil {
 			return err
 		}
 		describeKey(ctx, key)

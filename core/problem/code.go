@@ -28,6 +28,7 @@ const (
 	CodeGuestBusy           Code = "guest_busy"
 	CodeInvalidState        Code = "invalid_state"
 	CodeJobFinished         Code = "job_finished"
+	CodeRequestInProgress   Code = "request_in_progress"
 	CodeAlreadyAdopted      Code = "already_adopted"
 	CodeAlreadyEnrolled     Code = "already_enrolled"
 	CodeSelfDeactivate      Code = "self_deactivate"
@@ -82,6 +83,7 @@ var table = map[Code]kind{
 	CodeGuestBusy:           {http.StatusConflict, "Another job works on this guest"},
 	CodeInvalidState:        {http.StatusConflict, "Not possible in the present state"},
 	CodeJobFinished:         {http.StatusConflict, "The job has ended"},
+	CodeRequestInProgress:   {http.StatusConflict, "The same request is under way"},
 	CodeAlreadyAdopted:      {http.StatusConflict, "Adopted already"},
 	CodeAlreadyEnrolled:     {http.StatusConflict, "Enrolled already"},
 	CodeSelfDeactivate:      {http.StatusConflict, "Nobody deactivates their own account"},

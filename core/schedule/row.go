@@ -53,6 +53,11 @@ func one(ctx context.Context, q querier, where string, args ...any) (*Schedule, 
 	return s, db.Problem(err)
 }
 
+// Get gives one schedule, or problem not_found.
+func (s *Store) Get(ctx context.Context, id int64) (*Schedule, error) {
+	return s.read(ctx, s.db.Pool, id)
+}
+
 func (s *Store) read(ctx context.Context, q querier, id int64) (*Schedule, error) {
 	found, err := one(ctx, q, "id = $1", id)
 	if err == nil && found == nil {

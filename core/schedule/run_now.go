@@ -6,6 +6,7 @@ import (
 
 	"github.com/hostler/hostler/core/audit"
 	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/idempotency"
 	"github.com/hostler/hostler/core/job"
 	"github.com/hostler/hostler/core/problem"
 )
@@ -50,6 +51,9 @@ func (s *Store) startNow(ctx context.Context, was *Schedule, enqueue Enqueue) (m
 		}
 		audit.Describe(ctx, func(e *audit.Entry) { e.JobID, e.TeamID, e.HostID = &started.ID, started.TeamID, started.HostID })
 		made = started
+		if err := idempotency.Keep(ctx, started.View()); err != nil {
+			return err
+		}
 		return audit.Write(ctx, tx)
 	})
 	if err != nil {

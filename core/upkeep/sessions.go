@@ -1,11 +1,18 @@
 package upkeep
 
-import "context"
+import (
+	"context"
+)
 
-type sessions struct{ store Sessions }
+type sessions struct{ store, replays Sessions }
 
 func (s sessions) prune(ctx context.Context, p *pass) error {
 	n, err := p.drain(ctx, s.store.Prune)
-	p.run.Note("deleted %s of sessions and log-in tries that are over", plural(n, "row", "rows"))
+	if s.replays != nil && err == nil {
+		var keys int64
+		keys, err = p.drain(ctx, s.replays.Prune)
+		n += keys
+	}
+	p.run.Note("deleted %s of sessions, log-in tries and idempotency keys that are over", plural(n, "row", "rows"))
 	return err
 }

@@ -38,7 +38,9 @@ type Config struct {
 	DB       *db.DB
 	Queue    *job.Queue
 	Sessions Sessions
-	Trail    Trail
+	// Replays deletes idempotency keys; *idempotency.Store does. Nil keeps them.
+	Replays Sessions
+	Trail   Trail
 }
 
 // Upkeep knows the chores.
@@ -59,7 +61,7 @@ type chore struct {
 // New makes the chores; Register them before the queue starts.
 func New(c Config) *Upkeep {
 	return &Upkeep{db: c.DB, queue: c.Queue, chores: []chore{
-		{"sessions.prune", "Delete sessions and counters of log-in tries that are over", "rows", sessions{c.Sessions}.prune},
+		{"sessions.prune", "Delete sessions, counters of log-in tries and idempotency keys that are over", "rows", sessions{c.Sessions, c.Replays}.prune},
 		{"jobs.prune", "Delete ended jobs and their transcripts after the time that the settings give", "jobs", jobs{c.DB}.prune},
 		{"metrics.maintain", "Roll metric samples up and drop those past the time that the settings give", "partitions", metrics{c.DB}.maintain},
 		{"audit.prune", "Delete rows of the audit trail after the time that the settings give", "", trail{c.DB, c.Trail}.prune},

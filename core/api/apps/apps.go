@@ -8,6 +8,7 @@ import (
 	"github.com/hostler/hostler/core/api/op"
 	"github.com/hostler/hostler/core/app"
 	"github.com/hostler/hostler/core/guest"
+	"github.com/hostler/hostler/core/idempotency"
 	"github.com/hostler/hostler/core/identity"
 )
 
@@ -31,7 +32,7 @@ func Register(a *op.API, deps Deps) {
 			"The list is not paged.",
 	})
 	op.Post(a, "/api/v1/apps/adopt", h.adopt, op.Spec{
-		ID: "adopt_apps", Summary: "Make apps of containers", Tag: tag, Role: identity.Admin, On: op.Anywhere, Audit: op.Audit{Action: "app.adopt"},
+		ID: "adopt_apps", Summary: "Make apps of containers", Tag: tag, Role: identity.Admin, On: op.Anywhere, Audit: op.Audit{Action: "app.adopt"}, Recall: h.adopted,
 		Description: "All or none: a container that is an app already is 409 `already_adopted`, a template 409 `invalid_state`, " +
 			"and the member `item` is its place in the list.",
 	})
@@ -41,7 +42,7 @@ func Register(a *op.API, deps Deps) {
 	})
 	op.Post(a, "/api/v1/apps/:app_id/:action", h.act, op.Spec{
 		ID: "act_on_app", Summary: "Start, stop, shut down or restart an app", Tag: tag, Role: identity.Operator, On: op.App,
-		Status: http.StatusAccepted, Audit: op.Audit{Action: "app.{action}"},
+		Status: http.StatusAccepted, Audit: op.Audit{Action: "app.{action}"}, Recall: h.acted,
 		Description: "Answers with the job that does it. What refuses it is as for a VM.",
 	})
 }
@@ -114,4 +115,22 @@ func (h handlers) act(ctx context.Context, in *actInput) (*op.Body[guest.Started
 		return nil, err
 	}
 	return &op.Body[guest.Started]{Body: guest.Started{Job: made.View(), IsSelf: a.IsSelf}}, nil
+}
+
+// acted makes the answer of act again.
+func (h handlers) acted(ctx context.Context, made idempotency.Made) (any, error) {
+	a, err := h.apps.Get(ctx, op.Found(ctx).ID)
+	if err != nil {
+		return nil, err
+	}
+	return h.apps.Actor.Started(ctx, made.JobID, a.IsSelf)
+}
+
+// adopted makes the answer of adopt again, without what was removed since.
+func (h handlers) adopted(ctx context.Context, made idempotency.Made) (any, error) {
+	var ids []int64
+	if err := made.Decode(&ids); err != nil {
+		return nil, err
+	}
+	return h.apps.Several(ctx, ids)
 }

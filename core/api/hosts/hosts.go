@@ -8,6 +8,7 @@ import (
 
 	"github.com/hostler/hostler/core/api/op"
 	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/idempotency"
 	"github.com/hostler/hostler/core/identity"
 )
 
@@ -40,7 +41,7 @@ func Register(a *op.API, deps Deps) {
 		Description: "The hosts of the caller's teams, by name. A host is one hypervisor API endpoint; several hosts may front one cluster.",
 	})
 	op.Post(a, "/api/v1/hosts", h.create, op.Spec{
-		ID: "create_host", Summary: "Enrol a host", Tag: tag, Calls: true, Role: identity.Admin, Status: http.StatusCreated, Audit: op.Audit{Action: "host.create"},
+		ID: "create_host", Summary: "Enrol a host", Tag: tag, Calls: true, Role: identity.Admin, Status: http.StatusCreated, Audit: op.Audit{Action: "host.create"}, Recall: h.created,
 		Description: "Verifies the endpoint with its monitoring token before anything is stored. A given `tls_fingerprint` is enforced from the first " +
 			"connection on; without one, `verify_tls` true checks the certificate against the system's authorities and the name, and false pins the " +
 			"certificate seen now. Missing privileges are told in `verification` and do not refuse the host. Failures are 502 `hypervisor_error` with " +
@@ -144,4 +145,14 @@ type Self struct {
 func (h handlers) setSelf(ctx context.Context, in *selfInput) (*op.Body[Self], error) {
 	err := h.hosts.SetSelf(ctx, in.Body.HostID)
 	return &op.Body[Self]{Body: Self{HostID: in.Body.HostID}}, err
+}
+
+// created makes the answer of create again.
+func (h handlers) created(ctx context.Context, made idempotency.Made) (any, error) {
+	var v host.Verification
+	if err := made.Decode(&v); err != nil {
+		return nil, err
+	}
+	found, err := h.hosts.Get(ctx, made.Target())
+	return Created{found, v}, err
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/idempotency"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/job"
 )
@@ -44,7 +45,7 @@ func Register(a *op.API, deps Deps) {
 	})
 	op.Post(a, "/api/v1/jobs/:job_id/cancel", h.cancel, op.Spec{
 		ID: "cancel_job", Summary: "Cancel a job", Tag: tag, Role: identity.Operator, On: op.Job, Status: http.StatusAccepted,
-		Audit: op.Audit{Action: "job.cancel"},
+		Audit: op.Audit{Action: "job.cancel"}, Recall: h.wasCanceled,
 		Description: "A queued job is canceled at once. A running one stops the hypervisor's task too and ends as `canceled` when that has " +
 			"ended, or as `succeeded` when the task was done before it could be stopped. A job that has ended is 409 `job_finished`.",
 	})
@@ -97,4 +98,13 @@ func (h handlers) cancel(ctx context.Context, in *oneInput) (*op.Body[canceled],
 		return nil, err
 	}
 	return &op.Body[canceled]{Body: canceled{j.View()}}, nil
+}
+
+// wasCanceled makes the answer of cancel again, with the job as it is now.
+func (h handlers) wasCanceled(ctx context.Context, _ idempotency.Made) (any, error) {
+	j, err := h.queue.Get(ctx, op.Found(ctx).ID, identity.FromContext(ctx).Visible())
+	if err != nil {
+		return nil, err
+	}
+	return canceled{j.View()}, nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/idempotency"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/problem"
 )
@@ -31,7 +32,7 @@ func Register(a *op.API, deps Deps) {
 			"found somewhere can be told from others.",
 	})
 	op.Post(a, "/api/v1/api-keys", h.create, op.Spec{
-		ID: "create_api_key", Summary: "Make an API key", Tag: tag, On: op.Anywhere, Status: http.StatusCreated, Audit: op.Audit{Action: "api_key.create"},
+		ID: "create_api_key", Summary: "Make an API key", Tag: tag, On: op.Anywhere, Status: http.StatusCreated, Audit: op.Audit{Action: "api_key.create"}, Recall: h.created,
 		Description: "The answer has the key itself in `key`, this once: send it as `Authorization: Bearer svc_…`. A key may never do more than its " +
 			"user may at that moment, and it stops when the user is deactivated. It goes on when the password changes.\n\n" +
 			"`scopes` narrow it: `read` admits every operation that only reads, `<resource>:write` all operations of one resource, reading " +
@@ -138,4 +139,13 @@ type revokeInput struct {
 
 func (h handlers) revoke(ctx context.Context, in *revokeInput) (*op.Empty, error) {
 	return &op.Empty{}, h.users.RevokeKey(ctx, identity.FromContext(ctx).UserID, in.KeyID)
+}
+
+// created makes the answer of create again.
+func (h handlers) created(ctx context.Context, made idempotency.Made) (any, error) {
+	var kept identity.MadeKey
+	if err := made.Decode(&kept); err != nil {
+		return nil, err
+	}
+	return Created{keyOf(&kept.Key, identity.FromContext(ctx)), kept.Text}, nil
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/idempotency"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/selfupdate"
 )
@@ -33,7 +34,7 @@ func Register(a *op.API, deps Deps) {
 	})
 	op.Post(a, "/api/v1/meta/update", h.request, op.Spec{
 		ID: "request_update", Summary: "Update the service", Tag: tag, Role: identity.Admin, Status: http.StatusAccepted,
-		Audit: op.Audit{Action: "update.request"}, Aliases: []op.Alias{{Path: "/meta/update", ID: "request_meta_update"}},
+		Audit: op.Audit{Action: "update.request"}, Recall: h.requested, Aliases: []op.Alias{{Path: "/meta/update", ID: "request_meta_update"}},
 		Description: "Looks at the source anew and asks the updater for the newest release; `version` is what the caller saw and agrees to. The updater is " +
 			"a program of its own: it makes a backup, verifies the release by itself, tries its migrations on a copy of the database, and puts the old version " +
 			"back when the new one does not become healthy. The service restarts meanwhile.\n\n" +
@@ -63,4 +64,9 @@ func (h handlers) request(ctx context.Context, in *requestInput) (*op.Body[*self
 	}
 	status, err := h.updates.Request(ctx, agreed)
 	return &op.Body[*selfupdate.Status]{Body: status}, err
+}
+
+// requested makes the answer of request again: how the update stands now.
+func (h handlers) requested(ctx context.Context, _ idempotency.Made) (any, error) {
+	return h.updates.Status(ctx)
 }

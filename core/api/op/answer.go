@@ -26,6 +26,8 @@ type writer struct {
 	pending int
 	// discard drops what is written: the answer has failed and a problem follows.
 	discard bool
+	// copy keeps what is written; nil keeps nothing.
+	copy *bytes.Buffer
 }
 
 func (w *writer) WriteHeader(status int) {
@@ -43,6 +45,9 @@ func (w *writer) Write(p []byte) (int, error) {
 		w.WriteHeader(w.pending)
 	}
 	w.begun = true
+	if w.copy != nil {
+		w.copy.Write(p)
+	}
 	return w.ResponseWriter.Write(p)
 }
 

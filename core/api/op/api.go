@@ -15,6 +15,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/hostler/hostler/core/api/route"
+	"github.com/hostler/hostler/core/idempotency"
 	"github.com/hostler/hostler/core/problem"
 )
 
@@ -51,6 +52,8 @@ type Config struct {
 	Readmit time.Duration
 	// GapRetry is the time between two tries to tell the trail of attempts that have no row because it took none; 5 s when zero.
 	GapRetry time.Duration
+	// Replays remembers what was done under Idempotency-Keys; nil means that keys are not heeded.
+	Replays *idempotency.Store
 	// StrictAudit panics when an operation that declares an audit action succeeds without having written its row
 	// inside the transaction of its change. For tests.
 	StrictAudit bool
@@ -72,6 +75,7 @@ type API struct {
 	streams, downloads *readers
 	gap                *gap
 	outages            outages
+	flying             flying
 	// settling holds a value for each change whose outcome is asked for.
 	settling chan struct{}
 }

@@ -17,6 +17,10 @@ func (o *Operation) Check() error {
 		return fmt.Errorf("%s changes something and declares no audit action", spec.ID)
 	case o.Method == http.MethodGet && spec.Audit.Action != "" && !o.Download:
 		return fmt.Errorf("%s only reads and declares an audit action", spec.ID)
+	case o.makes() && !o.once():
+		return fmt.Errorf("%s makes a job or a thing and cannot make its answer again: declare Recall", spec.ID)
+	case o.once() && (o.Method != http.MethodPost || spec.Public || spec.Audit.Action == ""):
+		return fmt.Errorf("%s declares Recall and is no POST of a known caller that changes something", spec.ID)
 	case spec.ReadOnly && o.Method == http.MethodGet:
 		return fmt.Errorf("%s is a GET and declares ReadOnly", spec.ID)
 	case spec.Public && (spec.Role != identity.NoRole || spec.On != Instance || spec.Scope != ""):

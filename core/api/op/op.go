@@ -20,6 +20,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/hostler/hostler/core/idempotency"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/problem"
 )
@@ -91,6 +92,9 @@ type Spec struct {
 	MaxBody int64
 	// Timeout is how long the handler may take; 60 s when zero, and an hour for a download. Streams have none.
 	Timeout time.Duration
+	// Recall makes the body of a success again from what is known of the change, for a request with an Idempotency-Key whose
+	// answer was lost. An operation that makes a job or a thing has it, and with it takes such keys; see serveOnce.
+	Recall func(ctx context.Context, made idempotency.Made) (any, error)
 	// Content are the media types of a download.
 	Content []string
 }

@@ -218,6 +218,7 @@ Every operation names the role that it needs and where the role must be held: on
 A thing outside your teams is answered like one that does not exist.
 A request is refused in this order: 401, 403 for role or scope, 403 for a switched-off feature, 422 with all faults, 404, 409.
 Errors are application/problem+json with the identifier in the member "error". Times are UTC in RFC 3339. Unknown body keys are refused, unknown query keys ignored.
+What makes a job or a thing takes an Idempotency-Key: a request without an answer may then be sent again. Where an answer is outcome_unknown, the audit trail's row of its request_id tells whether it was done.
 
 | error | status | meaning |
 |---|---|---|

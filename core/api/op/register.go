@@ -143,6 +143,7 @@ func (a *API) finish(o *Operation) {
 			o.enums[param.Name] = param.Schema.Enum
 		}
 	}
+	documentOnce(o, declared)
 	a.document(o, declared)
 }
 

@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/idempotency"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/job"
 	"github.com/hostler/hostler/core/schedule"
@@ -48,7 +49,7 @@ func Register(a *op.API, deps Deps) {
 	})
 	op.Post(a, "/api/v1/schedules", h.create, op.Spec{
 		ID: "create_schedule", Summary: "Create a schedule", Tag: tag, Role: identity.Admin, Status: http.StatusCreated,
-		Audit: op.Audit{Action: "schedule.create"}, Faults: h.createFaults,
+		Audit: op.Audit{Action: "schedule.create"}, Recall: h.created, Faults: h.createFaults,
 		Description: clocks + "\n\nThe caller must be able to do now what the schedule is to do later: the refusals are those of the operation that does the " +
 			"same. An API key with scopes needs the scope of what the schedule acts on too, such as `vms:write`. Names need not be unique. There are at most 1000 schedules, beyond that 409 `conflict`.",
 	})
@@ -65,7 +66,7 @@ func Register(a *op.API, deps Deps) {
 	})
 	op.Post(a, "/api/v1/schedules/:schedule_id/run", h.run, op.Spec{
 		ID: "run_schedule", Summary: "Run a schedule now", Tag: tag, Role: identity.Operator, Status: http.StatusAccepted,
-		Audit: op.Audit{Action: "schedule.run", Target: "schedule_id"},
+		Audit: op.Audit{Action: "schedule.run", Target: "schedule_id"}, Recall: h.ran,
 		Description: "An extra run, of a schedule that is switched off too: `next_run_at`, `last_run_at` and all else of the schedule stay as they are. The job " +
 			"carries the caller as `requested_by`; the rights are those of the schedule's writer. An API key with scopes needs the scope of what the " +
 			"schedule acts on too.",
@@ -182,4 +183,18 @@ func (h handlers) run(ctx context.Context, in *oneInput) (*op.Body[Started], err
 		return nil, err
 	}
 	return &op.Body[Started]{Body: Started{made.View()}}, nil
+}
+
+// created makes the answer of create again.
+func (h handlers) created(ctx context.Context, made idempotency.Made) (any, error) {
+	return h.schedules.Get(ctx, made.Target())
+}
+
+// ran makes the answer of run again.
+func (h handlers) ran(ctx context.Context, made idempotency.Made) (any, error) {
+	var kept job.View
+	if err := made.Decode(&kept); err != nil {
+		return nil, err
+	}
+	return Started{kept}, nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/idempotency"
 	"github.com/hostler/hostler/core/identity"
 )
 
@@ -28,7 +29,7 @@ func Register(a *op.API, deps Deps) {
 			"holds on every host and for the instance.",
 	})
 	op.Post(a, "/api/v1/teams", h.create, op.Spec{
-		ID: "create_team", Summary: "Create a team", Tag: tag, Role: identity.Owner, Status: http.StatusCreated, Audit: op.Audit{Action: "team.create"},
+		ID: "create_team", Summary: "Create a team", Tag: tag, Role: identity.Owner, Status: http.StatusCreated, Audit: op.Audit{Action: "team.create"}, Recall: h.created,
 		Description: "Two teams may have the same name; the slug tells them apart. Without `slug`, or with null, it is made of the name in small ASCII letters, with a " +
 			"number behind it when it is taken. A given one that is taken is 409 `conflict`. Hosts are moved to the team by changing the host's `team_id`.",
 	})
@@ -132,4 +133,13 @@ func (h handlers) remove(ctx context.Context, in *One) (*op.Body[TeamDeleted], e
 		return nil, err
 	}
 	return &op.Body[TeamDeleted]{Body: TeamDeleted{Deleted: true, Hosts: hosts}}, nil
+}
+
+// created makes the answer of create again.
+func (h handlers) created(ctx context.Context, made idempotency.Made) (any, error) {
+	t, err := h.users.Team(ctx, made.Target())
+	if err != nil {
+		return nil, err
+	}
+	return teamOf(t), nil
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/idempotency"
 	"github.com/hostler/hostler/core/identity"
 )
 
@@ -29,7 +30,7 @@ func Register(a *op.API, deps Deps) {
 		Description: "All accounts, by e-mail address. `role` is the role in the team `default`, which holds on everything; `teams` has all roles, that one too.",
 	})
 	op.Post(a, "/api/v1/users", h.create, op.Spec{
-		ID: "create_user", Summary: "Create a user", Tag: tag, Role: identity.Admin, Status: http.StatusCreated, Audit: op.Audit{Action: "user.create"},
+		ID: "create_user", Summary: "Create a user", Tag: tag, Role: identity.Admin, Status: http.StatusCreated, Audit: op.Audit{Action: "user.create"}, Recall: h.created,
 		Description: "Nobody gives a role above their own: only an owner makes an owner (403 `forbidden`, told before faults of the other fields once the " +
 			"body has the right form). An address that has an account is 409 `conflict`, in whatever case, Unicode form or look-alike letters it is " +
 			"written. The password needs 12 characters, and must be neither a common one nor the e-mail address.",
@@ -112,4 +113,13 @@ func (h handlers) remove(ctx context.Context, in *One) (*op.Body[Deleted], error
 		return nil, err
 	}
 	return &op.Body[Deleted]{Body: Deleted{Deleted: true}}, nil
+}
+
+// created makes the answer of creating a user again.
+func (h handlers) created(ctx context.Context, made idempotency.Made) (any, error) {
+	p, err := h.users.Profile(ctx, made.Target())
+	if err != nil {
+		return nil, err
+	}
+	return accountOf(p), nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hostler/hostler/core/api/op"
 	"github.com/hostler/hostler/core/guest"
+	"github.com/hostler/hostler/core/idempotency"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/vm"
 )
@@ -32,7 +33,7 @@ func Register(a *op.API, deps Deps) {
 	})
 	op.Post(a, "/api/v1/vms/:vm_id/:action", h.act, op.Spec{
 		ID: "act_on_vm", Summary: "Start, stop or otherwise change a VM's power state", Tag: tag, Role: identity.Operator, On: op.VM,
-		Status: http.StatusAccepted, Audit: op.Audit{Action: "vm.{action}"},
+		Status: http.StatusAccepted, Audit: op.Audit{Action: "vm.{action}"}, Recall: h.acted,
 		Description: "Answers with the job that does it; its transcript is the hypervisor's task log. One job works on a guest at a time: a second " +
 			"is 409 `guest_busy`. A host without a token for lifecycle is 409 `capability_missing`. Actions that interrupt the VM which the service " +
 			"itself runs in are 409 `self_target` until `confirm` holds its name.",
@@ -77,4 +78,13 @@ func (h handlers) act(ctx context.Context, in *actInput) (*op.Body[guest.Started
 		return nil, err
 	}
 	return &op.Body[guest.Started]{Body: guest.Started{Job: made.View(), IsSelf: g.IsSelf}}, nil
+}
+
+// acted makes the answer of act again.
+func (h handlers) acted(ctx context.Context, made idempotency.Made) (any, error) {
+	g, err := h.vms.Get(ctx, op.Found(ctx).ID)
+	if err != nil {
+		return nil, err
+	}
+	return h.vms.Actor.Started(ctx, made.JobID, g.IsSelf)
 }
