@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
+
 	"github.com/hostler/hostler/core/api"
 	"github.com/hostler/hostler/core/api/apitest"
 	"github.com/hostler/hostler/core/api/apps"
@@ -84,6 +86,12 @@ func newHouse(t *testing.T) *house {
 // newHouseOn is one instance of several on a database.
 func newHouseOn(t *testing.T, url string, spec memdriver.Spec) *house {
 	t.Helper()
+	return newLoggedHouse(t, url, spec, nil)
+}
+
+// newLoggedHouse is newHouseOn with a log of the API.
+func newLoggedHouse(t *testing.T, url string, spec memdriver.Spec, log hclog.Logger) *house {
+	t.Helper()
 	h := &house{t: t, db: dbtest.Open(t, url)}
 	h.driver = memdriver.New()
 	h.cluster = h.driver.Add("pool.mem:8006", spec)
@@ -123,6 +131,7 @@ func newHouseOn(t *testing.T, url string, spec memdriver.Spec) *house {
 	})
 	h.API = &apitest.API{LogIn: h.newSession, Handler: api.Handler(api.Deps{
 		Authenticator: h.lookups, Resolver: op.Things{DB: h.db}, Recorder: audit.Recorder{DB: h.db}, Version: "test", StrictAudit: true,
+		Logger: log, GapRetry: 50 * time.Millisecond,
 		Replays: h.replays, Rights: h.users, Readmit: time.Hour, Entitlements: func(ctx context.Context, name string) bool {
 			on, err := setting.Entitled(ctx, h.db, name)
 			return on && err == nil

@@ -227,7 +227,7 @@ func (a *API) observe(q *request, begun time.Time) {
 	if status == 0 {
 		status = http.StatusOK
 	}
-	a.recovered(q, status)
+	a.recovered(q, status, begun)
 	a.log.Trace("request served", "request_id", q.id, "operation", q.operation.Spec.ID, "status", status, "took", took)
 	if a.config.Observe != nil {
 		a.config.Observe(q.operation.Spec.ID, q.operation.Method, status, took)

@@ -2,6 +2,7 @@ package op
 
 import (
 	"sync"
+	"time"
 
 	"github.com/hostler/hostler/core/problem"
 )
@@ -9,8 +10,14 @@ import (
 // outages lets the log tell once of a database that does not do its work, and once of its end, however many requests meet it.
 type outages struct {
 	mu sync.Mutex
-	// open counts the requests that failed so far, by what is wrong.
-	open map[outage]int
+	// open are those that go on, by what is wrong.
+	open map[outage]*failures
+}
+
+// failures counts the requests that failed so far.
+type failures struct {
+	count int
+	last  time.Time
 }
 
 // outage is what is wrong: the problem's code, and its member reason.
@@ -41,20 +48,26 @@ func (s *outages) begin(o outage) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.open == nil {
-		s.open = map[outage]int{}
+		s.open = map[outage]*failures{}
 	}
-	s.open[o]++
-	return s.open[o] == 1
+	f := s.open[o]
+	if f == nil {
+		f = &failures{}
+		s.open[o] = f
+	}
+	f.count++
+	f.last = time.Now()
+	return f.count == 1
 }
 
-// end takes those away that a success disproves: any that needed the database ends that it does not answer, and one that changed
-// something ends all. It says how many requests had failed.
-func (s *outages) end(changed bool) (failed int) {
+// end takes those away that a success disproves which began after the last failure: any that needed the database ends that it does
+// not answer, and one that changed something ends all. It says how many requests had failed.
+func (s *outages) end(begun time.Time, changed bool) (failed int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for o, n := range s.open {
-		if changed || o == (outage{code: problem.CodeDatabaseUnavailable}) {
-			failed += n
+	for o, f := range s.open {
+		if begun.After(f.last) && (changed || o == (outage{code: problem.CodeDatabaseUnavailable})) {
+			failed += f.count
 			delete(s.open, o)
 		}
 	}
@@ -76,11 +89,11 @@ func (a *API) logOutage(p *problem.Error, args []any) bool {
 }
 
 // recovered ends the outages that an answer disproves.
-func (a *API) recovered(q *request, status int) {
+func (a *API) recovered(q *request, status int, begun time.Time) {
 	if status >= 400 || q.operation.Spec.Public {
 		return
 	}
-	if failed := a.outages.end(q.attempt != nil && q.attempt.Written()); failed > 0 {
+	if failed := a.outages.end(begun, q.attempt != nil && q.attempt.Written()); failed > 0 {
 		a.log.Info("the database does its work again", "failed_requests", failed)
 	}
 }
