@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"net/http"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -42,18 +44,34 @@ func TestAuditVerify(t *testing.T) {
 		}
 	}
 	change("UPDATE audit SET action = action || 'x' WHERE id = (SELECT min(id) FROM audit)")
-	run(t, s.env, "", "audit", "verify").fails(t, "was altered", "(id ")
+	broken(t, run(t, s.env, "", "audit", "verify"), "was altered", "(id ")
 	change("UPDATE audit SET action = left(action, -1) WHERE id = (SELECT min(id) FROM audit)")
 	s.sealed(t)
 	s.stop(t)
 	run(t, s.env, "", "audit", "verify").succeeds(t)
 	change("DELETE FROM audit WHERE id = (SELECT max(id) FROM audit)")
-	run(t, s.env, "", "audit", "verify").fails(t, "was removed")
+	broken(t, run(t, s.env, "", "audit", "verify"), "was removed")
+	for name, env := range map[string][]string{
+		"no database": append(slices.Clone(s.env), "HOSTLER_DATABASE_URL=postgres://nobody@127.0.0.1:1/none"),
+		"no key":      append(slices.Clone(s.env), "HOSTLER_KEY_FILE="+filepath.Join(t.TempDir(), "none")),
+	} {
+		if out := run(t, env, "", "audit", "verify"); out.Code != 1 {
+			t.Errorf("%s: it ended with %d: %s%s", name, out.Code, out.Out, out.Err)
+		}
+	}
 	if _, err := d.Pool.Exec(t.Context(), "TRUNCATE audit, audit_chain, audit_links, audit_pending, audit_anchors"); err != nil {
 		t.Fatal(err)
 	}
-	run(t, s.env, "", "audit", "verify").fails(t, "the audit trail is empty")
+	broken(t, run(t, s.env, "", "audit", "verify"), "the audit trail is empty")
 	run(t, s.env, "", "audit", "verfy").fails(t, "unknown command")
+}
+
+// broken holds what the command said and how it ended against a trail that it looked at and that is not good.
+func broken(t *testing.T, o outcome, pieces ...string) {
+	t.Helper()
+	if o.fails(t, pieces...); o.Code != 2 {
+		t.Errorf("it ended with %d", o.Code)
+	}
 }
 
 func TestAuditVerifyOfThePrivateDatabase(t *testing.T) {

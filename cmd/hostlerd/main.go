@@ -16,8 +16,17 @@ var version = "dev"
 func main() {
 	if err := command().Execute(); err != nil {
 		fmt.Fprintln(os.Stderr, "hostlerd:", err)
-		os.Exit(1)
+		os.Exit(exitCode(err))
 	}
+}
+
+// exitCode is 1, unless the error says more.
+func exitCode(err error) int {
+	var found finding
+	if errors.As(err, &found) {
+		return exitFinding
+	}
+	return 1
 }
 
 // command is the tree of commands. Every one of them takes the same configuration.

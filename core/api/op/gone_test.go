@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/api/route"
 	"github.com/hostler/hostler/core/audit"
 	"github.com/hostler/hostler/core/problem"
 )
@@ -141,14 +142,14 @@ func TestGapInTheTrail(t *testing.T) {
 	t.Parallel()
 	log, rows := &logged{}, &trail{off: true}
 	config := log.config()
+	config.Router, config.Authenticator, config.Resolver = route.New(), &sample{}, &sample{}
 	config.Recorder, config.GapRetry = rows, time.Millisecond
 	spec := public
 	spec.Audit = op.Audit{Action: "thing.try"}
-	a := lone(t, config, func(a *op.API) {
-		op.Post(a, "/api/v1/try", func(context.Context, *struct{}) (*op.Empty, error) {
-			return nil, problem.New(problem.CodeConflict, "no")
-		}, spec)
-	})
+	a := op.New(config)
+	op.Post(a, "/api/v1/try", func(context.Context, *struct{}) (*op.Empty, error) {
+		return nil, problem.New(problem.CodeConflict, "no")
+	}, spec)
 	for range 30 {
 		a.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("POST", "/api/v1/try", http.NoBody))
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/hostler/hostler/core/api/op"
 	"github.com/hostler/hostler/core/api/route"
 	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/idempotency"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/problem"
 )
@@ -157,7 +158,7 @@ func newSample(t testing.TB, config sampleConfig) *sample {
 	op.Post(s.API, "/api/v1/hosts", func(_ context.Context, in *createIn) (*op.Body[hostOut], error) {
 		keep(in.Body)
 		return &op.Body[hostOut]{Body: hostOut{9, in.Body.Name}}, nil
-	}, op.Spec{ID: "create_host", Summary: "Enrol a host", Tag: "Hosts", Role: identity.Admin, Status: 201, Audit: op.Audit{Action: "host.create"}})
+	}, op.Spec{ID: "create_host", Recall: recalled, Summary: "Enrol a host", Tag: "Hosts", Role: identity.Admin, Status: 201, Audit: op.Audit{Action: "host.create"}})
 	op.Patch(s.API, "/api/v1/hosts/:host_id", func(_ context.Context, in *patchIn) (*op.Body[hostOut], error) {
 		keep(in.Body)
 		return &op.Body[hostOut]{}, nil
@@ -181,7 +182,7 @@ func newSample(t testing.TB, config sampleConfig) *sample {
 			return nil, problem.New(problem.CodeHypervisorError, "refused")
 		}
 		return &op.Body[hostOut]{}, nil
-	}, op.Spec{ID: "act_on_host", Summary: "Act on a host", Tag: "Hosts", Role: identity.Operator, On: op.Host, Status: 202, Audit: op.Audit{Action: "host.{action}", Target: "action"}})
+	}, op.Spec{ID: "act_on_host", Recall: recalled, Summary: "Act on a host", Tag: "Hosts", Role: identity.Operator, On: op.Host, Status: 202, Audit: op.Audit{Action: "host.{action}", Target: "action"}})
 	op.Post(s.API, "/api/v1/auth/login", func(_ context.Context, in *struct {
 		Body struct {
 			Email    string `json:"email"`
@@ -208,3 +209,6 @@ func (s *sample) call(method, target, body string, headers ...string) *httptest.
 }
 
 func as(role string) []string { return []string{"Authorization", "Bearer " + role} }
+
+// recalled makes the answer of what the sample makes again.
+func recalled(context.Context, idempotency.Made) (any, error) { return hostOut{}, nil }
