@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
@@ -226,4 +227,18 @@ func (a *API) hold(r *http.Request, answer *Answer, ask func(*http.Request) (*An
 		return err
 	}
 	return c.check(r.Method, r.URL.EscapedPath(), answer)
+}
+
+// Against sends a request as an owner and says in what the answer differs from another document; nil in nothing.
+func (a *API) Against(t testing.TB, document []byte, method, path, body string) error {
+	t.Helper()
+	c, err := newContract(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := a.Do(t.Context(), a.request(method, path, body, nil), Owner)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.check(method, path, answer)
 }

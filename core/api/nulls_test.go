@@ -1,0 +1,56 @@
+package api_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/hostler/hostler/core/api/apitest"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/identity/identitytest"
+)
+
+// What is null in a body is taken where the document says so and refused everywhere else, for every place of every body.
+func TestNulls(t *testing.T) {
+	t.Parallel()
+	e := newEstate(t)
+	bodies := map[string]string{}
+	for _, d := range e.deeds() {
+		bodies[d.operation] = d.body
+	}
+	for _, kind := range []string{"create_schedule", "update_schedule"} { // parameters of a kind need their kind
+		bodies[kind] = `{"name":"n","cron":"0 3 * * *","job_kind":"sessions.prune"}`
+	}
+	values := map[string]string{"schedule_id": fmt.Sprint(e.plan(e.vm, "nulls"))}
+	for name, value := range e.values {
+		values[name] = value
+	}
+	values["user_id"] = fmt.Sprint(identitytest.As(t, e.users, identity.Viewer).ID)
+	taken, refused := e.Nulls(t, apitest.NullsConfig{Bodies: bodies, Values: values})
+	if taken < 20 || refused < 60 {
+		t.Errorf("only %d nulls were to be taken and %d to be refused", taken, refused)
+	}
+	t.Logf("%d nulls taken, %d refused", taken, refused)
+}
+
+// Every answer says null where, and only where, the document does: a document that forgets one is noticed.
+func TestForgottenNullIsNoticed(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.furnish()
+	var document map[string]any
+	if err := json.Unmarshal(declared().Document(), &document); err != nil {
+		t.Fatal(err)
+	}
+	at(document, "components", "schemas", "Schedule", "properties").(map[string]any)["writer"] = map[string]any{"$ref": "#/components/schemas/Writer"}
+	text, err := json.Marshal(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Against(t, text, "GET", "/api/v1/schedules", ""); err == nil {
+		t.Error("a writer that is null passes though the document does not say so")
+	}
+	if err := h.Against(t, declared().Document(), "GET", "/api/v1/schedules", ""); err != nil {
+		t.Error(err)
+	}
+}
