@@ -92,6 +92,31 @@ func TestEveryOperationIsDescribed(t *testing.T) {
 	}
 }
 
+// TestSchemasHaveNamesOfTheirOwn: generators name what belongs to an operation after its id, and schemas after themselves.
+func TestSchemasHaveNamesOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	var doc struct {
+		Components struct{ Schemas map[string]any }
+		Servers    []struct{ URL string }
+	}
+	if err := json.Unmarshal(declared().Document(), &doc); err != nil {
+		t.Fatal(err)
+	}
+	for name := range doc.Components.Schemas {
+		for _, end := range []string{"Response", "Params", "Body", "Client", "Editor", "Editors"} {
+			if strings.HasSuffix(name, end) {
+				t.Errorf("the schema %s is called like what a generator makes of an operation", name)
+			}
+		}
+	}
+	if len(doc.Servers) != 1 || doc.Servers[0].URL != "/" {
+		t.Errorf("servers: %+v", doc.Servers)
+	}
+	if bytes.Contains(declared().Document(), []byte("patternDescription")) {
+		t.Error("a keyword that no validator knows")
+	}
+}
+
 // TestExamplesFitTheirSchemas validates every example of the document.
 func TestExamplesFitTheirSchemas(t *testing.T) {
 	t.Parallel()

@@ -34,6 +34,7 @@ func newDocument(version string) *huma.OpenAPI {
 			Title: "Hostler", Version: version, Description: introduction(),
 			License: &huma.License{Name: "Apache 2.0", Identifier: "Apache-2.0"},
 		},
+		Servers: []*huma.Server{{URL: "/", Description: "The instance that serves this document"}},
 		Components: &huma.Components{
 			Schemas: registry,
 			Responses: map[string]*huma.Response{
@@ -113,7 +114,7 @@ func newNamer() func(reflect.Type, string) string {
 		if name, ok := names[t]; ok {
 			return name
 		}
-		base := huma.DefaultSchemaNamer(t, hint)
+		base := unreserved(huma.DefaultSchemaNamer(t, hint))
 		name := base
 		for n := 2; taken[name]; n++ {
 			name = base + strconv.Itoa(n)
@@ -123,9 +124,21 @@ func newNamer() func(reflect.Type, string) string {
 	}
 }
 
+// generated are the ends of names that client generators make of an operation's id, such as LogInResponse: what oapi-codegen
+// calls the answer of log_in. No schema may have such a name.
+var generated = []string{"Response", "Params", "Body", "Client", "Editor", "Editors"}
+
+// unreserved is a name that no generator makes.
+func unreserved(name string) string {
+	if slices.ContainsFunc(generated, func(end string) bool { return strings.HasSuffix(name, end) }) {
+		return name + "Data"
+	}
+	return name
+}
+
 // nameBodies gives a nameless body the name of its operation instead of its input's, which other packages use as well.
 func (a *API) nameBodies(id string, input, output reflect.Type) {
-	for t, suffix := range map[reflect.Type]string{input: "Request", output: "Response"} {
+	for t, suffix := range map[reflect.Type]string{input: "Request", output: "Result"} {
 		body, ok := t.FieldByName("Body")
 		for ok && body.Type.Kind() == reflect.Pointer {
 			body.Type = body.Type.Elem()

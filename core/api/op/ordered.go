@@ -57,6 +57,7 @@ func (a *API) Document() []byte {
 	decoder.UseNumber()
 	tree := readOrdered(decoder)
 	spellNulls(tree)
+	dropKeyword(tree, "patternDescription") // huma's own, for messages; no keyword of JSON Schema
 	a.arrange(tree, "", nil)
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
@@ -92,6 +93,21 @@ func readOrdered(d *json.Decoder) any {
 		return list
 	}
 	return token
+}
+
+// dropKeyword takes a keyword out of all schemas.
+func dropKeyword(tree any, keyword string) {
+	switch v := tree.(type) {
+	case []any:
+		for _, item := range v {
+			dropKeyword(item, keyword)
+		}
+	case *object:
+		*v = slices.DeleteFunc(*v, func(m member) bool { return m.key == keyword })
+		for _, m := range *v {
+			dropKeyword(m.value, keyword)
+		}
+	}
 }
 
 // ranks is the order of the keys that OpenAPI knows; others follow as they are.

@@ -68,6 +68,7 @@ func (s *Shape) Document() json.RawMessage {
 	decoder.UseNumber()
 	tree := readOrdered(decoder)
 	spellNulls(tree)
+	dropKeyword(tree, "patternDescription")
 	if document, err = json.Marshal(tree); err != nil {
 		panic(fmt.Sprintf("op: the schema of %s: %v", s.of, err))
 	}
