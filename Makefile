@@ -2,6 +2,7 @@
 # make test    all tests, with the race detector
 # make build   all programs into bin/, plugins into bin/plugins/
 # make faults  every fault of an update, where make test tries those that stand for the others
+# make contract  the OpenAPI document through a linter, three client generators and schemathesis, against the real service
 # make bench   the figures of speed and load
 # make lint    gofmt, vet, staticcheck, buf, shellcheck
 # make deb     the Debian package [VERSION=1.2.3]; make deb-check builds it twice and asks lintian; make package-test tries
@@ -19,6 +20,8 @@ LDFLAGS := -s -w -X main.version=$(VERSION) -X github.com/hostler/hostler/plugin
 
 STATICCHECK := $(TOOLS)/staticcheck-v0.8.2
 EXAMPLES := $(patsubst %/go.mod,%,$(wildcard examples/*/go.mod))
+OAPI_CODEGEN := $(TOOLS)/contract/oapi-codegen-v2.8.2
+CONTRACT := core/api/contract
 BUF := $(TOOLS)/buf-v1.57.2
 PROTOC_GEN_GO := $(TOOLS)/protoc-gen-go
 PROTOC_GEN_GO_GRPC := $(TOOLS)/protoc-gen-go-grpc
@@ -31,7 +34,7 @@ export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null)
 PACKAGING := updater/packaging
 SCRIPTS := .ci/run .ci/deps $(addprefix $(PACKAGING)/,version changelog build-deb check-deb lib/database sbin/hostlerd debian/postinst debian/prerm debian/postrm)
 
-.PHONY: run test build faults bench lint proto generate deps deps-run clean release-tree release-tarball deb deb-check package-test
+.PHONY: run test build faults contract bench lint proto generate deps deps-run clean release-tree release-tarball deb deb-check package-test
 
 run: deps-run build
 	@exec $(BIN)/hostler-demo --bin $(BIN)
@@ -85,6 +88,12 @@ package-test:
 	@$(GO) build -o $(BIN)/boot-check/ ./$(PACKAGING)/boot-check
 	@$(BIN)/boot-check/boot-check --bin $(BIN)
 
+# CONTRACT_PARTS: lint, clients, fuzz, or none for all of them.
+contract: build $(OAPI_CODEGEN)
+	@.ci/deps contract
+	@python3 $(CONTRACT)/tools.py $(TOOLS)/contract
+	@python3 $(CONTRACT)/check.py --bin $(BIN) --tools $(TOOLS)/contract $(CONTRACT_PARTS)
+
 # The whole programs first, then the parts; one package at a time, so that none disturbs another.
 bench: deps
 	$(GO) test -run '^$$' -bench . -benchtime 5x ./cmd/hostlerd/
@@ -125,6 +134,10 @@ deps-run:
 $(STATICCHECK):
 	@mkdir -p $(TOOLS)
 	GOBIN=$(TOOLS) $(GO) install honnef.co/go/tools/cmd/staticcheck@v0.8.2 && mv $(TOOLS)/staticcheck $@
+
+$(OAPI_CODEGEN):
+	@mkdir -p $(TOOLS)/contract
+	GOBIN=$(TOOLS)/contract $(GO) install github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2 && cp $(TOOLS)/contract/oapi-codegen $@
 
 $(BUF):
 	@mkdir -p $(TOOLS)

@@ -1,0 +1,114 @@
+"""Clients are generated from the document, compiled, and two of them call every operation once."""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+# Operations that would end the session or the key of the calls after them, or never end.
+LAST = ["change_password", "log_out"]
+STREAMS = ["stream_job_events"]
+
+
+def check(tools, folder, document, service):
+    operations = list_operations(json.loads(document.read_text()), service)
+    print(f"== clients: generate and compile, then call {len(operations)} operations", flush=True)
+    go(tools, folder, document)
+    python(tools, folder, document)
+    typescript(tools, folder, document, operations)
+    # Reads by both come first: the writes delete what is read.
+    for kind in ("reads", "writes"):
+        chosen = [o for o in operations if (o["method"] == "get") == (kind == "reads")]
+        (folder / f"{kind}.json").write_text(json.dumps(chosen))
+        call = [tools / "py/bin/python", HERE / "call.py", folder / f"{kind}.json", service.base, service.keys["owner"]]
+        subprocess.run(call, cwd=folder / "python", check=True, timeout=300)
+        subprocess.run(["node", f"{kind}.js", service.base, service.keys["owner"]], cwd=folder / "typescript", check=True, timeout=300)
+
+
+def list_operations(document, service):
+    """One call per operation, reads first: its id, tag, method, path, path parameters and a body of the examples."""
+    calls = []
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            if operation["operationId"] in STREAMS:
+                continue
+            body = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("example")
+            media = list(operation["responses"].get("200", {}).get("content", {"application/json": {}}))
+            params = {name: service.values[name] for name in re.findall(r"{(\w+)}", path)}
+            calls.append({"id": operation["operationId"], "tag": operation["tags"][0], "method": method, "path": path, "params": params, "body": body, "text": "application/json" not in media})
+    calls.sort(key=lambda call: (call["method"] != "get", call["method"] == "delete", call["id"] in LAST))
+    return calls
+
+
+def go(tools, folder, document):
+    out = folder / "go"
+    out.mkdir()
+    subprocess.run([tools / "oapi-codegen", "-package", "client", "-o", out / "client.go", document], check=True, timeout=180)
+    (out / "go.mod").write_text("module example.org/client\n\ngo 1.24\n")
+    environment = dict(os.environ, GOFLAGS="-mod=mod", GOWORK="off")
+    subprocess.run(["go", "get", "github.com/oapi-codegen/runtime@v1.8.0"], cwd=out, check=True, timeout=180, env=environment, capture_output=True)
+    subprocess.run(["go", "mod", "tidy"], cwd=out, check=True, timeout=180, env=environment, capture_output=True)
+    subprocess.run(["go", "vet", "./..."], cwd=out, check=True, timeout=300, env=environment)
+
+
+def python(tools, folder, document):
+    out = folder / "python"
+    config = folder / "python.yaml"
+    config.write_text("package_name_override: hostler_client\npost_hooks: []\n")
+    subprocess.run(
+        [tools / "py/bin/openapi-python-client", "generate", "--meta", "none", "--config", config, "--path", document, "--output-path", out / "hostler_client", "--fail-on-warning"],
+        check=True, timeout=180,
+    )
+    subprocess.run([tools / "py/bin/mypy", "--cache-dir", folder / "mypy", "hostler_client"], cwd=out, check=True, timeout=300)
+
+
+CALLS = """import createClient from "openapi-fetch";
+import type { paths } from "./openapi";
+
+const [base, key] = process.argv.slice(2);
+const client = createClient<paths>({ baseUrl: base, headers: { Authorization: `Bearer ${key}` } });
+let failed = 0;
+
+async function call(id: string, read: boolean, answer: Promise<{ data?: unknown; error?: unknown; response: Response }>) {
+  const { data, error, response } = await answer;
+  const decoded = response.status === 204 || data !== undefined || (error as { status?: number } | undefined)?.status === response.status;
+  if (!decoded || response.status >= 500 || (read && response.status >= 300 && id !== "get_setup")) {
+    failed++;
+    console.error(`TypeScript: ${id}: ${response.status} ${JSON.stringify(data ?? error)}`);
+  }
+}
+
+"""
+
+
+def typescript(tools, folder, document, operations):
+    out = folder / "typescript"
+    out.mkdir()
+    (out / "node_modules").symlink_to(tools / "node_modules")
+    (out / "package.json").write_text('{"type":"module"}')
+    (out / "tsconfig.json").write_text(json.dumps({
+        "compilerOptions": {"strict": True, "target": "es2022", "module": "esnext", "moduleResolution": "bundler", "lib": ["es2022", "dom", "dom.iterable"], "types": []},
+        "include": ["*.ts"],
+    }))
+    subprocess.run([tools / "node_modules/.bin/openapi-typescript", document, "-o", out / "openapi.d.ts"], check=True, timeout=180)
+    (out / "process.d.ts").write_text("declare const process: { argv: string[]; exit(code: number): never };\n")
+    for kind in ("reads", "writes"):
+        text = CALLS
+        for o in operations:
+            if (o["method"] == "get") != (kind == "reads"):
+                continue
+            options = {}
+            if o["params"]:
+                options["params"] = {"path": o["params"]}
+            if o["body"] is not None:
+                options["body"] = o["body"]
+            if o["text"]:
+                options["parseAs"] = "text"
+            text += f"await call({json.dumps(o['id'])}, {json.dumps(o['method'] == 'get')}, client.{o['method'].upper()}({json.dumps(o['path'])}"
+            text += f", {json.dumps(options)}" if options else ""
+            text += "));\n"
+        (out / f"{kind}.ts").write_text(text + "process.exit(failed ? 1 : 0);\n")
+    subprocess.run([tools / "node_modules/.bin/tsc", "--project", out], cwd=out, check=True, timeout=300)

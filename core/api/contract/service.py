@@ -1,0 +1,88 @@
+"""The real service with the simulated cluster, started by hostler-demo, and things in it for every path."""
+
+import http.cookiejar
+import json
+import re
+import socket
+import subprocess
+import time
+import urllib.request
+
+PASSWORD = "seven-yellow-donkeys"
+
+
+class Service:
+    """Runs while it is entered. base is its address, keys are API keys by role, values those of path parameters."""
+
+    def __init__(self, bin):
+        self.bin, self.keys, self.values = bin, {}, {}
+
+    def __enter__(self):
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            address = f"127.0.0.1:{probe.getsockname()[1]}"
+        self.base = f"http://{address}"
+        self.process = subprocess.Popen(
+            [self.bin / "hostler-demo", "--bin", self.bin, "--listen", address], stdout=subprocess.PIPE, text=True
+        )
+        try:
+            password = ""
+            for line in self.process.stdout:
+                found = re.match(r"\s*password\s+(\S+)", line)
+                if found:
+                    password = found[1]
+                if "Ctrl-C" in line:
+                    break
+            assert password, "hostler-demo named no password"
+            self.furnish(password)
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.wait(timeout=60)
+
+    def get(self, path):
+        with urllib.request.urlopen(self.base + path, timeout=60) as answer:
+            return answer.read()
+
+    def log_in(self, email, password):
+        """A function that makes requests of this user: call(method, path, body) is the answer's JSON."""
+        opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar()))
+
+        def call(method, path, body=None):
+            data = None if body is None else json.dumps(body).encode()
+            request = urllib.request.Request(self.base + "/api/v1" + path, data, {"Content-Type": "application/json"}, method=method)
+            with opener.open(request, timeout=60) as answer:
+                text = answer.read()
+            return json.loads(text) if text else None
+
+        call("POST", "/auth/login", {"email": email, "password": password})
+        return call
+
+    def furnish(self, password):
+        owner = self.log_in("owner@example.com", password)
+        host = owner("GET", "/hosts")[0]["id"]
+        container = owner("GET", "/apps/discovered")[0]
+        app = owner("POST", "/apps/adopt", {"items": [{"host_id": host, "vmid": container["vmid"]}]})[0]
+        vm = next(v for v in owner("GET", "/vms") if v["status"] == "running" and not v["template"])
+        job = owner("POST", f"/vms/{vm['id']}/shutdown")["job"]["id"]
+        deadline = time.monotonic() + 60
+        while owner("GET", f"/jobs/{job}")["status"] in ("queued", "running"):
+            assert time.monotonic() < deadline, "the job did not end"
+            time.sleep(0.1)
+        schedule = owner("POST", "/schedules", {"name": "Nightly stop", "cron": "0 3 * * *", "job_kind": "vm.stop", "params": {"vm_id": vm["id"]}})
+        team = owner("POST", "/teams", {"name": "Web shop"})["id"]
+        user = owner("POST", "/users", {"email": "anna@example.com", "password": PASSWORD})["id"]
+        owner("POST", "/users", {"email": "viewer@example.com", "password": PASSWORD})
+        owner("PUT", f"/teams/{team}/members/{user}", {"role": "viewer"})
+        viewer = self.log_in("viewer@example.com", PASSWORD)
+        key = owner("POST", "/api-keys", {"name": "spare"})["id"]
+        self.keys = {"owner": owner("POST", "/api-keys", {"name": "contract"})["key"], "viewer": viewer("POST", "/api-keys", {"name": "contract"})["key"]}
+        self.values = {
+            "host_id": host, "vm_id": vm["id"], "app_id": app["id"], "job_id": job, "schedule_id": schedule["id"], "team_id": team,
+            "user_id": user, "key_id": key, "session_id": 987654321, "node": "pve1", "action": "start", "kind": "backup",
+            "upid": owner("GET", f"/hosts/{host}/tasks")[0]["upid"],
+        }
