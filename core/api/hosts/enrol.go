@@ -13,7 +13,7 @@ import (
 type Endpoint struct {
 	Address     string  `json:"address" minLength:"1" maxLength:"300" example:"pve1.example.com" doc:"Name, IPv4, or IPv6 in brackets, with :port or without (8006), or an https:// URL of these"`
 	TokenID     string  `json:"token_id" minLength:"1" maxLength:"255" example:"service@pve!monitoring"`
-	TokenSecret string  `json:"token_secret" minLength:"1" maxLength:"1024" doc:"Stored encrypted; never shown again"`
+	TokenSecret string  `json:"token_secret" minLength:"1" maxLength:"1024" example:"6f1c2d3e-0000-4000-8000-1a2b3c4d5e6f" doc:"Stored encrypted; never shown again"`
 	Fingerprint *string `json:"tls_fingerprint,omitempty" nullable:"true" maxLength:"200" doc:"SHA-256 of the certificate in hexadecimal, with or without colons"`
 	VerifyTLS   *bool   `json:"verify_tls,omitempty" default:"true" doc:"Without tls_fingerprint: check the certificate against the system's authorities"`
 }

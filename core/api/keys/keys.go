@@ -92,7 +92,7 @@ func (h handlers) list(ctx context.Context, _ *struct{}) (*op.List[Key], error) 
 type createInput struct {
 	Body struct {
 		Name      string     `json:"name" minLength:"1" maxLength:"200" example:"backup script" doc:"What the key is for"`
-		ExpiresAt *time.Time `json:"expires_at,omitempty" nullable:"true" doc:"When it ends, as in RFC 3339; null for never"`
+		ExpiresAt *time.Time `json:"expires_at,omitempty" nullable:"true" example:"2099-12-31T00:00:00Z" doc:"When it ends, as in RFC 3339; null for never"`
 		Scopes    []string   `json:"scopes,omitempty" nullable:"true" maxItems:"100" example:"[\"read\",\"vms:write\"]" doc:"read, or <resource>:write; null means all that the user may do"`
 	}
 }

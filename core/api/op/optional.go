@@ -2,6 +2,7 @@ package op
 
 import (
 	"encoding/json"
+	"net/http"
 	"reflect"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -77,6 +78,17 @@ func changesNothing(body reflect.Value) bool {
 		}
 	}
 	return optionals
+}
+
+// wantChange says in the document that the body of a PATCH changes something. huma is not told: the request's own fault says more.
+func (a *API) wantChange(o *Operation) {
+	body := o.body
+	if body.Ref != "" {
+		body = a.huma.OpenAPI().Components.Schemas.SchemaFromRef(body.Ref)
+	}
+	if o.Method == http.MethodPatch && body.Type == huma.TypeObject && len(body.Required) == 0 {
+		body.Extensions = map[string]any{"minProperties": 1}
+	}
 }
 
 var _ huma.SchemaProvider = Optional[string]{}

@@ -134,6 +134,7 @@ func (a *API) finish(o *Operation) {
 	if declared.RequestBody != nil {
 		o.body = declared.RequestBody.Content["application/json"].Schema
 		o.body.Nullable = !o.bodyRequired
+		a.wantChange(o)
 	}
 	for _, param := range declared.Parameters {
 		tighten(param)

@@ -102,7 +102,7 @@ type createInput struct {
 		Cron     string    `json:"cron" minLength:"1" maxLength:"256" example:"30 2 * * MON-FRI" doc:"Minute, hour, day of month, month, day of week"`
 		Timezone *string   `json:"timezone,omitempty" default:"UTC" minLength:"1" maxLength:"64" example:"Europe/Berlin"`
 		JobKind  string    `json:"job_kind" minLength:"1" maxLength:"64" example:"vm.shutdown" doc:"One of /schedules/kinds"`
-		Params   op.Object `json:"params,omitempty" nullable:"true" doc:"The parameters of the job's kind; null means none"`
+		Params   op.Object `json:"params,omitempty" nullable:"true" example:"{\"vm_id\":2}" doc:"The parameters of the job's kind; null means none"`
 		Enabled  *bool     `json:"enabled,omitempty" default:"true"`
 	}
 }
@@ -127,7 +127,7 @@ type updateInput struct {
 		Cron     op.Optional[string]    `json:"cron,omitzero" minLength:"1" maxLength:"256" nullable:"false" example:"30 2 * * MON-FRI"`
 		Timezone op.Optional[string]    `json:"timezone,omitzero" minLength:"1" maxLength:"64" example:"Europe/Berlin" doc:"Null means UTC"`
 		JobKind  op.Optional[string]    `json:"job_kind,omitzero" minLength:"1" maxLength:"64" nullable:"false" example:"vm.shutdown"`
-		Params   op.Optional[op.Object] `json:"params,omitzero" doc:"Null means none"`
+		Params   op.Optional[op.Object] `json:"params,omitzero" example:"{\"vm_id\":2}" doc:"Null means none"`
 		Enabled  op.Optional[bool]      `json:"enabled,omitzero" nullable:"false"`
 	}
 }
