@@ -14,13 +14,16 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
+// patient are time-outs that only bound hanging.
+var patient = pveapi.Timeouts{Dial: time.Minute, Header: time.Minute, Stall: time.Minute}
+
 // TestTargetsWithOtherPoliciesShareNoConnections: what one target was allowed to do must not open the way for another one
 // of the same address.
 func TestTargetsWithOtherPoliciesShareNoConnections(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"data":null}`) }))
 	t.Cleanup(server.Close)
-	pool := pveapi.NewPool(pveapi.Timeouts{Dial: 5 * time.Second, Header: 5 * time.Second, Stall: 5 * time.Second})
+	pool := pveapi.NewPool(patient)
 	t.Cleanup(pool.Close)
 	pinned := hypervisor.Target{
 		Address: server.Listener.Addr().String(), Fingerprint: hypervisor.Fingerprint(server.Certificate()), AllowLocal: true,
@@ -94,15 +97,24 @@ func TestAnAnswerMayBeAsLargeAsTheLimit(t *testing.T) {
 	const limit = 8 << 20
 	var size atomic.Int64
 	size.Store(limit)
-	client := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		const head, tail = `{"data":"`, `"}`
 		fmt.Fprint(w, head, strings.Repeat("x", int(size.Load())-len(head)-len(tail)), tail)
+	}))
+	t.Cleanup(server.Close)
+	pool := pveapi.NewPool(patient)
+	t.Cleanup(pool.Close)
+	client, err := pool.NewClient(hypervisor.Target{
+		Address: server.Listener.Addr().String(), Fingerprint: hypervisor.Fingerprint(server.Certificate()), AllowLocal: true,
 	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	var text pveapi.Text
 	if _, err := client.Get(t.Context(), "/x", nil, &text); err != nil {
 		t.Errorf("an answer of %d bytes: %v", limit, err)
 	}
 	size.Add(1)
-	_, err := client.Get(t.Context(), "/x", nil, &text)
+	_, err = client.Get(t.Context(), "/x", nil, &text)
 	wantKind(t, err, hypervisor.Protocol)
 }
