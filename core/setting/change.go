@@ -19,7 +19,7 @@ type Changes map[string]json.RawMessage
 
 const (
 	// maxFaults told of one set of changes, and maxName of an unknown name that is repeated, in bytes.
-	maxFaults = 100
+	maxFaults = 20
 	maxName   = 64
 )
 

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -71,6 +72,8 @@ type API struct {
 	nullsDeclared map[string]bool
 	// readmitting holds a value for each look at a reader's rights that is under way.
 	readmitting chan struct{}
+	// checking holds a value for each large body that is being checked.
+	checking chan struct{}
 	// streams and downloads count those that are open.
 	streams, downloads *readers
 	gap                *gap
@@ -94,8 +97,10 @@ type Operation struct {
 	Download bool
 
 	bodyDeclared, bodyRequired bool
-	// body is the schema of the body; nil when there is none.
+	// body is the schema of the body; nil without one.
 	body *huma.Schema
+	// unlimited says that a list in the body may have any length.
+	unlimited bool
 	// params are the query and header parameters that the operation reads.
 	params []*huma.Param
 	// enums are the declared values of path parameters that have such.
@@ -105,7 +110,8 @@ type Operation struct {
 // New makes an API without operations.
 func New(config Config) *API {
 	a := &API{config: config, origins: http.NewCrossOriginProtection(), log: config.Logger, readmitting: make(chan struct{}, readmitting),
-		streams: newReaders(mostStreams), downloads: newReaders(mostDownloads), nullsDeclared: map[string]bool{}}
+		checking: make(chan struct{}, runtime.GOMAXPROCS(0)), streams: newReaders(mostStreams), downloads: newReaders(mostDownloads),
+		nullsDeclared: map[string]bool{}}
 	if a.config.KeepAlive <= 0 {
 		a.config.KeepAlive = defaultKeepAlive
 	}
@@ -144,8 +150,9 @@ type request struct {
 	found     Resource
 	// missing is the 404 that is told only after the input was found valid.
 	missing *problem.Error
-	// faults are those of the raw body, found before it is bound.
+	// faults are those of the raw input, misfits those against the body's schema; both are found before it is bound.
 	faults  []problem.Fault
+	misfits []problem.Fault
 	attempt *attempt
 	failed  bool
 	w       *writer

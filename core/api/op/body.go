@@ -2,6 +2,7 @@ package op
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -25,7 +26,7 @@ const defaultBodyTime = 30 * time.Second
 // readBody reads the body of an operation that declares one and notes in q.faults what is wrong with it as JSON. It is
 // empty when there is none, when it is not JSON at all, or when an optional one is null. An operation that takes none has a
 // fault when there is one that says anything: what its sender asked for would not be done.
-func readBody(q *request, r *http.Request) ([]byte, error) {
+func readBody(ctx context.Context, q *request, r *http.Request) ([]byte, error) {
 	limit := q.operation.Spec.MaxBody
 	if limit <= 0 {
 		limit = defaultMaxBody
@@ -67,12 +68,14 @@ func readBody(q *request, r *http.Request) ([]byte, error) {
 	if !q.operation.bodyRequired && string(bytes.TrimSpace(body)) == "null" {
 		return nil, nil
 	}
-	faults, whole := inspect(body)
-	q.faults = append(q.faults, faults...)
-	if !whole {
+	found, err := q.api.check(ctx, q.operation, body)
+	if err != nil {
+		return nil, err
+	}
+	q.faults, q.misfits = append(q.faults, found.raw...), found.misfits
+	if !found.whole {
 		return nil, nil
 	}
-	q.faults = append(q.faults, undeclaredNulls(q.api.huma.OpenAPI().Components.Schemas, q.operation.body, body, "body")...)
 	if further := q.operation.Spec.Faults; further != nil {
 		q.faults = append(q.faults, further(body)...)
 	}

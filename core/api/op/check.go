@@ -13,6 +13,8 @@ func (o *Operation) Check() error {
 	spec := &o.Spec
 	writes := o.Method != http.MethodGet && !spec.ReadOnly && !spec.Public
 	switch {
+	case o.unlimited:
+		return fmt.Errorf("%s takes a list without maxItems", spec.ID)
 	case writes && spec.Audit.Action == "":
 		return fmt.Errorf("%s changes something and declares no audit action", spec.ID)
 	case o.Method == http.MethodGet && spec.Audit.Action != "" && !o.Download:

@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
 )
 
 // checkInput panics on fields of an input type that would not do what they say.
@@ -26,6 +28,8 @@ func walkFields(id string, t reflect.Type, seen map[reflect.Type]bool) {
 		switch {
 		case f.Anonymous && !f.IsExported():
 			panic(where + "embeds a type that is not exported, which huma does not look into")
+		case inBody && f.IsExported() && anyValue(f.Type):
+			panic(where + "would be decoded whatever it is and however large; make it an Object, or Ignored")
 		case isOptional && !strings.Contains(f.Tag.Get("json"), "omitzero"):
 			panic(where + "is Optional and needs omitzero in its json tag")
 		case f.Tag.Get("uniqueItems") != "":
@@ -39,6 +43,42 @@ func walkFields(id string, t reflect.Type, seen map[reflect.Type]bool) {
 			walkFields(id, f.Type, seen)
 		}
 	}
+}
+
+// checkSchema panics on a schema of a body that says more than inspect understands. It reports whether every list in the
+// body has a limit.
+func checkSchema(id string, registry huma.Registry, s *huma.Schema) (limited bool) {
+	return walkSchema(id, registry, s, map[*huma.Schema]bool{})
+}
+
+func walkSchema(id string, registry huma.Registry, s *huma.Schema, seen map[*huma.Schema]bool) bool {
+	for s != nil && s.Ref != "" {
+		s = registry.SchemaFromRef(s.Ref)
+	}
+	if s == nil || seen[s] {
+		return true
+	}
+	seen[s] = true
+	if s.OneOf != nil || s.AnyOf != nil || s.AllOf != nil || s.Not != nil || s.Discriminator != nil || len(s.DependentRequired) > 0 ||
+		s.MinProperties != nil || s.MaxProperties != nil || s.UniqueItems {
+		panic("op: the body of " + id + " has a schema of which the validator knows too little")
+	}
+	limited := (s.Type != huma.TypeArray || s.MaxItems != nil) && walkSchema(id, registry, s.Items, seen)
+	if further, ok := s.AdditionalProperties.(*huma.Schema); ok {
+		limited = walkSchema(id, registry, further, seen) && limited
+	}
+	for _, property := range s.Properties {
+		limited = walkSchema(id, registry, property, seen) && limited
+	}
+	return limited
+}
+
+// anyValue reports whether encoding/json makes maps and slices of its own for the type.
+func anyValue(t reflect.Type) bool {
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Array || t.Kind() == reflect.Map {
+		t = t.Elem()
+	}
+	return t.Kind() == reflect.Interface
 }
 
 func isOptionalType(t reflect.Type) bool {

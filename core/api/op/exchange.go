@@ -50,7 +50,7 @@ func (a *API) serve(operation *Operation, declared *huma.Operation, bind func(hu
 		a.fail(ctx, a.problem(ctx, err))
 		return
 	}
-	body, err := readBody(q, r)
+	body, err := readBody(ctx, q, r)
 	if err != nil {
 		a.fail(ctx, a.problem(ctx, err))
 		return

@@ -1,7 +1,6 @@
 package op
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -57,24 +56,22 @@ func (q *request) invalid(status int, msg string, errs []error) error {
 	}
 	faults := slices.Clone(q.faults)
 	if status == http.StatusBadRequest && len(errs) == 0 || bodyMissing(msg) {
-		if !slices.ContainsFunc(faults, inBody) {
+		if !slices.ContainsFunc(slices.Concat(faults, q.misfits), inBody) {
 			faults = append(faults, problem.Fault{Loc: []any{"body"}, Msg: "required", Type: "missing"})
 		}
 	}
-	raw := len(q.faults) > 0
+	amiss := slices.ContainsFunc(slices.Concat(q.faults, q.misfits), inBody)
+	var resolved []problem.Fault
 	for _, err := range errs {
-		// A huma.Resolver tells its faults as a problem of ours. What it says of a value that could not be bound is void.
 		if own, ok := errors.AsType[*problem.Error](err); ok && own.Code == problem.CodeInvalid {
-			faults = append(faults, elsewhere(own.Faults, faults)...)
-			continue
+			resolved = append(resolved, own.Faults...)
+		} else if fault := translate(err); !(amiss && inBody(fault)) { // the decoding stumbles over what inspect has named
+			faults = append(faults, fault)
 		}
-		fault := translate(err)
-		// The second decoding stumbles over what inspect has already named.
-		if _, ok := errors.AsType[*huma.ErrorDetail](err); ok && raw && fault.Type == "value_error" && len(fault.Loc) == 1 {
-			continue
-		}
-		faults = append(faults, fault)
 	}
+	faults = append(faults, q.misfits...)
+	// A huma.Resolver tells its faults as a problem of ours. What it says of a value that could not be bound is void.
+	faults = append(faults, elsewhere(resolved, faults)...)
 	return problem.Invalid(tidy(faults)...)
 }
 
@@ -194,50 +191,13 @@ var kinds = []struct{ prefix, kind, msg string }{
 	{"expected property", "missing", ""},
 }
 
-// split takes a location such as body.items[0].name apart.
+// split takes a location such as query.name apart.
 func split(location string) []any {
 	var loc []any
 	for part := range strings.SplitSeq(location, ".") {
-		name, rest, indexed := strings.Cut(part, "[")
-		if name != "" || !indexed {
-			loc = append(loc, shortKey(plainKey.Replace(name)))
-		}
-		for indexed {
-			var number string
-			number, rest, _ = strings.Cut(rest, "]")
-			if i, err := strconv.Atoi(number); err == nil {
-				loc = append(loc, i)
-			}
-			_, rest, indexed = strings.Cut(rest, "[")
-		}
+		loc = append(loc, part)
 	}
 	return loc
-}
-
-// In the value that huma validates, dots and brackets of keys are replaced by characters that are in no declared key:
-// huma joins its locations with dots and cuts them off again at dots.
-var (
-	markedKey = strings.NewReplacer(".", "\uE000", "[", "\uE001")
-	plainKey  = strings.NewReplacer("\uE000", ".", "\uE001", "[")
-)
-
-func markKeys(v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		for key, value := range v {
-			value = markKeys(value)
-			if strings.ContainsAny(key, ".[") {
-				delete(v, key)
-				key = markedKey.Replace(key)
-			}
-			v[key] = value
-		}
-	case []any:
-		for i := range v {
-			v[i] = markKeys(v[i])
-		}
-	}
-	return v
 }
 
 // decodeMark begins and divides the message of a decoding error: huma keeps only the text of such an error.
@@ -252,9 +212,6 @@ var kindMessages = map[string]string{
 func unmarshal(data []byte, v any) error {
 	err := json.Unmarshal(data, v)
 	if err == nil {
-		if parsed, ok := v.(*any); ok && bytes.ContainsAny(data, ".[") {
-			*parsed = markKeys(*parsed)
-		}
 		return nil
 	}
 	kind, field := "value_error", ""

@@ -1,14 +1,14 @@
 package op
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/hostler/hostler/core/problem"
 )
@@ -16,129 +16,83 @@ import (
 const (
 	// maxDepth of nested objects and arrays in a body.
 	maxDepth = 32
-	// maxFaults told in one answer, so that a hostile body does not make a larger answer.
-	maxFaults = 100
+	// maxFaults told in one answer. A body is not looked at any further once it has so many.
+	maxFaults = 20
 	// maxKey is how much of an unknown key is repeated in a fault's loc, in bytes.
 	maxKey = 64
 )
 
-// inspect looks for what encoding/json lets pass: text that is not UTF-8, the same key twice, depth, NUL, numbers out
-// of range, a second value. whole is false when the body cannot be bound at all.
-func inspect(body []byte) (faults []problem.Fault, whole bool) {
-	if !utf8.Valid(body) {
-		return []problem.Fault{{Loc: []any{"body"}, Msg: "not valid UTF-8", Type: "json_invalid"}}, false
-	}
-	in := &inspector{decoder: json.NewDecoder(bytes.NewReader(body))}
-	in.decoder.UseNumber()
-	err := in.value([]any{"body"})
-	if err == nil {
-		if _, err = in.decoder.Token(); err == io.EOF {
-			return in.faults, true
-		}
-		err = errNotJSON
-	}
-	var fault *problem.Fault
-	if f, ok := errors.AsType[*hopeless](err); ok {
-		fault = &f.Fault
-	} else {
-		fault = &problem.Fault{Loc: []any{"body"}, Msg: "not well-formed JSON, near byte " + strconv.FormatInt(in.decoder.InputOffset(), 10), Type: "json_invalid"}
-	}
-	return append(in.faults, *fault), false
+// findings is what is wrong with a body.
+type findings struct {
+	// raw is what encoding/json lets pass or stumbles over: text that is not UTF-8, the same key twice, depth, NUL, numbers
+	// out of range, a second value. misfits is what does not fit the schema.
+	raw, misfits []problem.Fault
+	// whole is false when the body cannot be bound, or when the rest of it was not looked at.
+	whole bool
 }
 
-var errNotJSON = errors.New("something follows the value")
-
-// hopeless is a fault that keeps the rest from being read.
-type hopeless struct{ problem.Fault }
-
-func (h *hopeless) Error() string { return h.Msg }
-
-type inspector struct {
-	decoder *json.Decoder
-	faults  []problem.Fault
+// inspect looks at a body that stands at location, once from its beginning to its end or to the last fault that is told.
+// A nil schema is that of anything.
+func inspect(body []byte, location []any, registry huma.Registry, schema *huma.Schema) findings {
+	hopeless := func(msg, kind string) findings {
+		return findings{raw: []problem.Fault{{Loc: location, Msg: msg, Type: kind}}}
+	}
+	text := string(body) // its keys are parts of it
+	switch {
+	case !utf8.ValidString(text):
+		return hopeless("not valid UTF-8", "json_invalid")
+	case depth(text) > maxDepth:
+		return hopeless("nested deeper than "+strconv.Itoa(maxDepth), "too_deep")
+	case !json.Valid(body):
+		return hopeless("not well-formed JSON, near byte "+strconv.FormatInt(brokenAt(body), 10), "json_invalid")
+	}
+	v := &validator{cursor: cursor{text: text}, registry: registry, location: location}
+	err := v.value(schema)
+	slices.SortStableFunc(v.misfits, func(a, b problem.Fault) int { return compareLocs(a.Loc, b.Loc) })
+	return findings{raw: v.raw, misfits: v.misfits, whole: err == nil && !v.unbound}
 }
 
-func (in *inspector) add(f problem.Fault) {
-	if len(in.faults) < maxFaults {
-		f.Loc = slices.Clone(f.Loc)
-		in.faults = append(in.faults, f)
+// depth is how deep arrays and objects are nested, in text that need not be JSON.
+func depth(text string) (most int) {
+	now, quoted := 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '"':
+			quoted = !quoted
+		case quoted && c == '\\':
+			i++
+		case quoted:
+		case c == '[' || c == '{':
+			now++
+			most = max(most, now)
+		case c == ']' || c == '}':
+			now--
+		}
 	}
+	return most
 }
 
-// value reads one value; loc is where it stands.
-func (in *inspector) value(loc []any) error {
-	token, err := in.decoder.Token()
-	if err != nil {
-		return err
+// brokenAt is the offset of the first byte at which the body is no JSON any more.
+func brokenAt(body []byte) int64 {
+	var nothing struct{}
+	if syntax, ok := errors.AsType[*json.SyntaxError](json.Unmarshal(body, &nothing)); ok {
+		return syntax.Offset
 	}
-	switch t := token.(type) {
-	case string:
-		if fault, bad := unfit(t, loc...); bad {
-			in.add(fault)
-		}
-	case json.Number:
-		return in.number(t, loc)
-	case json.Delim:
-		if len(loc) > maxDepth {
-			return &hopeless{problem.Fault{Loc: []any{"body"}, Msg: "nested deeper than " + strconv.Itoa(maxDepth), Type: "too_deep"}}
-		}
-		if t == '{' {
-			err = in.object(loc)
-		} else {
-			err = in.array(loc)
-		}
-		if err == nil {
-			_, err = in.decoder.Token() // the closing bracket
-		}
-		return err
-	}
-	return nil
+	return int64(len(body))
 }
 
-func (in *inspector) object(loc []any) error {
-	seen := map[string]bool{}
-	for in.decoder.More() {
-		token, err := in.decoder.Token()
-		if err != nil {
-			return err
+// compareLocs orders places as they stand in a document whose keys are sorted.
+func compareLocs(a, b []any) int {
+	return slices.CompareFunc(a, b, func(x, y any) int {
+		i, isIndex := x.(int)
+		j, isToo := y.(int)
+		if isIndex && isToo {
+			return i - j
 		}
-		key, _ := token.(string) // the decoder refuses every other kind of key
-		at := append(loc, shortKey(key))
-		if _, bad := unfit(key); bad {
-			in.add(problem.Fault{Loc: loc, Msg: "a key must not contain the character NUL", Type: "string_nul"})
-		}
-		if seen[key] {
-			in.add(problem.Fault{Loc: at, Msg: "given twice", Type: "duplicate_key"})
-		}
-		seen[key] = true
-		if err := in.value(at); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (in *inspector) array(loc []any) error {
-	for i := 0; in.decoder.More(); i++ {
-		if err := in.value(append(loc, i)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// number refuses what no field could hold.
-func (in *inspector) number(n json.Number, loc []any) error {
-	if strings.ContainsAny(n.String(), ".eE") {
-		if _, err := n.Float64(); err != nil {
-			return &hopeless{problem.Fault{Loc: slices.Clone(loc), Msg: "number out of range", Type: "number_out_of_range"}}
-		}
-		return nil
-	}
-	if _, err := n.Int64(); err != nil {
-		return &hopeless{problem.Fault{Loc: slices.Clone(loc), Msg: "integer out of range", Type: "int_out_of_range"}}
-	}
-	return nil
+		s, _ := x.(string)
+		t, _ := y.(string)
+		return strings.Compare(s, t)
+	})
 }
 
 // shortKey is a caller's key as a fault's loc repeats it.

@@ -1,16 +1,11 @@
 package op
 
 import (
-	"bytes"
-	"encoding/json"
 	"reflect"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
-
-	"github.com/hostler/hostler/core/problem"
 )
 
 // What may be null follows from the Go types, in answers and bodies alike:
@@ -20,7 +15,8 @@ import (
 //   - a tag nullable:"true" or nullable:"false" says otherwise
 //
 // huma knows this of pointers to scalars only, writes no null for a reference, and lets null pass for every key that is not
-// required. The three functions here make the rule hold in the schemas, in the document and for bodies.
+// required. The functions here make the rule hold in the schemas and in the document;
+// the validator does for bodies.
 
 // declareNulls marks what may be null in the components that are new since the last call; done holds those that are not.
 func declareNulls(registry huma.Registry, prefix string, done map[string]bool) {
@@ -112,62 +108,4 @@ func (o object) get(key string) any {
 		}
 	}
 	return nil
-}
-
-// undeclaredNulls are the faults of a body that is null where its schema does not say so. Well-formed JSON is expected.
-func undeclaredNulls(registry huma.Registry, s *huma.Schema, body []byte, loc ...any) []problem.Fault {
-	if s == nil || !bytes.Contains(body, []byte("null")) {
-		return nil
-	}
-	n := &nullFinder{registry: registry, decoder: json.NewDecoder(bytes.NewReader(body))}
-	n.decoder.UseNumber()
-	n.value(s, true, loc)
-	return n.faults
-}
-
-type nullFinder struct {
-	registry huma.Registry
-	decoder  *json.Decoder
-	faults   []problem.Fault
-}
-
-// value reads one value of which the schema is s, nil for one that is not known. told says that huma tells of a null here
-// itself. It stops at what is no JSON.
-func (n *nullFinder) value(s *huma.Schema, told bool, loc []any) {
-	token, err := n.decoder.Token()
-	if err != nil {
-		return
-	}
-	nullable := s == nil || s.Nullable || admitsAll(s)
-	for s != nil && s.Ref != "" {
-		s = n.registry.SchemaFromRef(s.Ref)
-	}
-	if s == nil {
-		s = &huma.Schema{}
-	}
-	switch token {
-	case nil:
-		if !nullable && !told && len(n.faults) < maxFaults {
-			n.faults = append(n.faults, problem.Fault{Loc: slices.Clone(loc), Msg: "must not be null", Type: "null_forbidden"})
-		}
-	case json.Delim('{'):
-		for n.decoder.More() {
-			key, err := n.decoder.Token()
-			name, _ := key.(string)
-			if err != nil {
-				return
-			}
-			property := s.Properties[name]
-			if property == nil {
-				property, _ = s.AdditionalProperties.(*huma.Schema)
-			}
-			n.value(property, slices.Contains(s.Required, name), append(loc, shortKey(name)))
-		}
-		_, _ = n.decoder.Token() // the closing bracket; without it there is no next token either
-	case json.Delim('['):
-		for i := 0; n.decoder.More(); i++ {
-			n.value(s.Items, true, append(loc, i))
-		}
-		_, _ = n.decoder.Token()
-	}
 }

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -69,8 +70,8 @@ func run[I, O any](ctx context.Context, a *API, in *I, handler func(context.Cont
 
 // ready is the last check before the handler: faults of the raw input, then existence.
 func (q *request) ready() error {
-	if len(q.faults) > 0 {
-		return problem.Invalid(q.faults...)
+	if len(q.faults)+len(q.misfits) > 0 {
+		return problem.Invalid(tidy(slices.Concat(q.faults, q.misfits))...)
 	}
 	if q.missing != nil {
 		return q.missing
@@ -123,7 +124,9 @@ func (o *Operation) describe() huma.Operation {
 		Tags:          []string{o.Spec.Tag},
 		DefaultStatus: o.Spec.Status,
 		MaxBodyBytes:  -1, // readBody has its own limit
-		Metadata:      map[string]any{"operation": o},
+		// inspect has held the body against its schema.
+		SkipValidateBody: true,
+		Metadata:         map[string]any{"operation": o},
 	}
 }
 
@@ -134,6 +137,7 @@ func (a *API) finish(o *Operation) {
 	if declared.RequestBody != nil {
 		o.body = declared.RequestBody.Content["application/json"].Schema
 		o.body.Nullable = !o.bodyRequired
+		o.unlimited = !checkSchema(o.Spec.ID, a.huma.OpenAPI().Components.Schemas, o.body)
 		a.wantChange(o)
 	}
 	for _, param := range declared.Parameters {

@@ -93,14 +93,14 @@ type hostOut struct {
 
 type createIn struct {
 	Body struct {
-		Name    string         `json:"name" minLength:"1" maxLength:"20" example:"rack-4"`
-		Cores   int            `json:"cores,omitempty" minimum:"1" maximum:"64" default:"2"`
-		Verify  *bool          `json:"verify,omitempty" default:"true"`
-		Secret  string         `json:"secret,omitempty" pattern:"^[a-z]+$"`
-		Kind    string         `json:"kind,omitempty" enum:"lxc,qemu"`
-		Items   []item         `json:"items,omitempty" maxItems:"3"`
-		Options map[string]any `json:"options,omitempty"`
-		Mail    string         `json:"mail,omitempty" format:"email"`
+		Name    string    `json:"name" minLength:"1" maxLength:"20" example:"rack-4"`
+		Cores   int       `json:"cores,omitempty" minimum:"1" maximum:"64" default:"2"`
+		Verify  *bool     `json:"verify,omitempty" default:"true"`
+		Secret  string    `json:"secret,omitempty" pattern:"^[a-z]+$"`
+		Kind    string    `json:"kind,omitempty" enum:"lxc,qemu"`
+		Items   []item    `json:"items,omitempty" maxItems:"3"`
+		Options op.Object `json:"options,omitempty"`
+		Mail    string    `json:"mail,omitempty" format:"email"`
 	}
 }
 

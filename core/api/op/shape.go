@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"slices"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -29,6 +30,18 @@ func (o *Object) UnmarshalJSON(data []byte) error {
 // MarshalJSON gives the text back.
 func (o Object) MarshalJSON() ([]byte, error) { return json.RawMessage(o).MarshalJSON() }
 
+// Ignored is a value of any kind that is taken and not looked at.
+type Ignored struct{}
+
+// Schema is that of anything.
+func (Ignored) Schema(huma.Registry) *huma.Schema { return &huma.Schema{} }
+
+// UnmarshalJSON keeps nothing.
+func (*Ignored) UnmarshalJSON([]byte) error { return nil }
+
+// MarshalJSON is null.
+func (Ignored) MarshalJSON() ([]byte, error) { return []byte("null"), nil }
+
 // Shape is what an Object must look like: a struct with the tags of any request body.
 type Shape struct {
 	of       reflect.Type
@@ -46,6 +59,7 @@ func NewShape(name string, zero any) *Shape {
 	checkInput(name, s.of)
 	s.schema = s.registry.Schema(s.of, false, name)
 	declareNulls(s.registry, "#/$defs/", map[string]bool{})
+	checkSchema(name, s.registry, s.schema)
 	return s
 }
 
@@ -78,17 +92,8 @@ func (s *Shape) Document() json.RawMessage {
 // Faults is all that is wrong with the object, by the machinery that checks request bodies; location is where it stands,
 // in dots, such as "body.params". The value itself is in no fault.
 func (s *Shape) Faults(object []byte, location string) []problem.Fault {
-	var parsed any
-	if err := unmarshal(object, &parsed); err != nil {
-		return []problem.Fault{translate(&huma.ErrorDetail{Location: location, Message: err.Error()})}
-	}
-	path, result := huma.NewPathBuffer([]byte{}, 0), &huma.ValidateResult{}
-	path.Push(location)
-	huma.Validate(s.registry, s.schema, path, huma.ModeWriteToServer, parsed, result)
-	faults := undeclaredNulls(s.registry, s.schema, object, split(location)...)
-	for _, err := range result.Errors {
-		faults = append(faults, translate(err))
-	}
+	found := inspect(object, split(location), s.registry, s.schema)
+	faults := slices.Concat(found.raw, found.misfits)
 	if len(faults) == 0 {
 		if err := unmarshal(object, reflect.New(s.of).Interface()); err != nil {
 			faults = append(faults, translate(&huma.ErrorDetail{Location: location, Message: err.Error()}))

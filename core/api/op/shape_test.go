@@ -23,7 +23,7 @@ func TestShape(t *testing.T) {
 		`{"name":"a"}`: "", `{"name":"a","mode":"stop","disks":[{"size":1}]}`: "",
 		`{}`: "body/params/name missing", `{"name":"CANARY99","mode":"CANARY99"}`: "body/params/mode enum, body/params/name too_long",
 		`{"name":"a","disks":[{"size":1},{"size":0,"x":1}]}`: "body/params/disks/1/size greater_than_equal, body/params/disks/1/x extra_forbidden",
-		`{"name":"a","disks":[{"size":1.0}]}`:                "body/params/disks/size int_type", `[]`: "body/params dict_type", `null`: "body/params dict_type", `{`: "body/params value_error",
+		`{"name":"a","disks":[{"size":1.0}]}`:                "body/params/disks/0/size int_type", `[]`: "body/params dict_type", `null`: "body/params dict_type", `{`: "body/params json_invalid",
 	} {
 		var got []string
 		for _, f := range s.Faults([]byte(object), "body.params") {

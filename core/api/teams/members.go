@@ -60,9 +60,9 @@ type memberInput struct {
 	Body struct {
 		Role op.Optional[string] `json:"role,omitzero" nullable:"false" enum:"viewer,operator,admin,owner" example:"operator" doc:"viewer when absent"`
 		// Another body of the same name has these; clients that were made from it send them.
-		CIDR    any `json:"cidr,omitempty" doc:"Ignored"`
-		Comment any `json:"comment,omitempty" doc:"Ignored"`
-		NoMatch any `json:"nomatch,omitempty" doc:"Ignored"`
+		CIDR    op.Ignored `json:"cidr,omitzero" doc:"Ignored"`
+		Comment op.Ignored `json:"comment,omitzero" doc:"Ignored"`
+		NoMatch op.Ignored `json:"nomatch,omitzero" doc:"Ignored"`
 	}
 }
 

@@ -101,7 +101,7 @@ func TestCreateAndList(t *testing.T) {
 		post("only space", `{"name":"  "}`, apitest.Owner, 422, "invalid", `["body","name"]`),
 		post("all faults at once", `{"name":"  ","description":7,"slug":"A B","x":1}`, apitest.Owner, 422, "invalid", `["body","name"]`, `["body","description"]`, `["body","slug"]`, `["body","x"]`),
 		post("NUL", `{"name":"a\u0000"}`, apitest.Owner, 422, "invalid"),
-		post("lone surrogate", `{"name":"a\udc00"}`, apitest.Owner, 201, "", "\uFFFD", `"slug":"a"`),
+		post("lone surrogate", `{"name":"a\udc00"}`, apitest.Owner, 422, "invalid", `["body","name"]`, "string_unicode"),
 		post("null name", `{"name":null}`, apitest.Owner, 422, "invalid"),
 		post("no name", `{}`, apitest.Owner, 422, "invalid", `["body","name"]`),
 		post("an id", `{"name":"x","id":1}`, apitest.Owner, 422, "invalid", "extra_forbidden"),
@@ -109,7 +109,7 @@ func TestCreateAndList(t *testing.T) {
 		post("owner of another team", `{"name":"x"}`, apitest.In(2, identity.Owner), 403, "forbidden"),
 		apitest.Scenario{Name: "list", Method: "GET", URL: path, As: apitest.Admin, Status: 200,
 			Contains: []string{`[{"id":1,"name":"Default","slug":"default"`, `"members":2,"hosts":1}`}, After: func(t *testing.T, answer *apitest.Answer) {
-				if answer.Header.Get("X-Total-Count") != "5" || strings.Count(string(answer.Body), `"slug"`) != 5 {
+				if answer.Header.Get("X-Total-Count") != "4" || strings.Count(string(answer.Body), `"slug"`) != 4 {
 					t.Errorf("%s %s", answer.Header, answer.Body)
 				}
 			}},

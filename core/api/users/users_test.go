@@ -137,7 +137,7 @@ func TestCreate(t *testing.T) {
 		post("taken, in full width", body("ａｎｎａ@example.com", ""), apitest.Admin, 409, "conflict"),
 		post("zero width", body("an\u200bna@example.com", ""), apitest.Admin, 422, "invalid"),
 		post("NUL", `{"email":"a\u0000@example.com",`+password+`}`, apitest.Admin, 422, "invalid"),
-		post("lone surrogate in the name", body("s@example.com", `,"display_name":"a\ud800b"`), apitest.Admin, 201, "", "\uFFFD"),
+		post("lone surrogate in the name", body("s@example.com", `,"display_name":"a\ud800b"`), apitest.Admin, 422, "invalid", `["body","display_name"]`, "string_unicode"),
 		post("nothing", "", apitest.Admin, 422, "invalid"),
 		post("short", `{"email":"x@example.com","password":"canary"}`, apitest.Admin, 422, "invalid", `["body","password"]`),
 		post("operator", body("x@example.com", ""), apitest.Operator, 403, "forbidden"),

@@ -1,0 +1,283 @@
+package op
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/validation"
+
+	"github.com/hostler/hostler/core/problem"
+)
+
+// validator holds well-formed JSON against a schema while it reads it, and stops at the last fault that is told. huma's
+// own validation needs the value as maps and slices and looks for every fault there is; here it judges single texts,
+// numbers and truth values.
+type validator struct {
+	cursor
+	registry     huma.Registry
+	location     []any
+	path         []place
+	keys         []string // of all open objects, the outermost first
+	raw, misfits []problem.Fault
+	// unbound says that the body is not to be bound.
+	unbound bool
+}
+
+// place is one step of a path: a key, or an index where the key is "" and the index not -1.
+type place struct {
+	key   string
+	index int
+}
+
+var (
+	errEnough = errors.New("enough faults")
+	// errUnbound follows a fault after which the body cannot be bound.
+	errUnbound = errors.New("cannot be bound")
+)
+
+const (
+	// fewKeys are compared one by one; more are looked up in a map.
+	fewKeys = 16
+	// longText is a text of which no more is said than that it is too long, in bytes.
+	longText = 4096
+)
+
+// loc is the place of the value that is being read.
+func (v *validator) loc() []any {
+	loc := slices.Clone(v.location)
+	for _, p := range v.path {
+		if p.index >= 0 {
+			loc = append(loc, p.index)
+		} else {
+			loc = append(loc, shortKey(p.key))
+		}
+	}
+	return loc
+}
+
+// amiss notes a fault of the raw text, misfit one against the schema.
+func (v *validator) amiss(msg, kind string) error {
+	v.raw = append(v.raw, problem.Fault{Loc: v.loc(), Msg: msg, Type: kind})
+	return v.enough()
+}
+
+func (v *validator) misfit(msg, kind string) error {
+	v.misfits = append(v.misfits, problem.Fault{Loc: v.loc(), Msg: msg, Type: kind})
+	return v.enough()
+}
+
+func (v *validator) enough() error {
+	if len(v.raw)+len(v.misfits) >= maxFaults {
+		return errEnough
+	}
+	return nil
+}
+
+// value reads one value and holds it against the schema; nil is that of anything.
+func (v *validator) value(s *huma.Schema) error {
+	s = v.resolve(s)
+	switch c := v.next(); c {
+	case '{':
+		return v.object(s)
+	case '[':
+		return v.array(s)
+	case '"':
+		return v.string(s)
+	case 't', 'f':
+		return v.judge(s, v.bare() == "true")
+	case 'n':
+		v.bare()
+		return v.judge(s, nil)
+	}
+	return v.number(s, v.bare())
+}
+
+func (v *validator) resolve(s *huma.Schema) *huma.Schema {
+	for s != nil && s.Ref != "" {
+		s = v.registry.SchemaFromRef(s.Ref)
+	}
+	return s
+}
+
+// judge has huma look at a text, a number, a truth value or nil, or at any object or array where the schema has neither.
+func (v *validator) judge(s *huma.Schema, value any) error {
+	if s == nil {
+		return nil
+	}
+	var result huma.ValidateResult
+	huma.Validate(v.registry, s, huma.NewPathBuffer(nil, 0), huma.ModeWriteToServer, value, &result)
+	for _, err := range result.Errors {
+		fault := translate(err)
+		if err := v.misfit(fault.Msg, fault.Type); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (v *validator) object(s *huma.Schema) error {
+	v.at++
+	if s != nil && s.Type != huma.TypeObject {
+		if err := v.judge(s, map[string]any{}); err != nil {
+			return err
+		}
+		s = nil
+	}
+	first := len(v.keys)
+	defer func() { v.keys = v.keys[:first] }()
+	var more map[string]bool // beyond fewKeys
+	given := func(key string) bool { return more[key] || slices.Contains(v.keys[first:], key) }
+	for !v.ends() {
+		written := v.key()
+		key := written.text()
+		if msg, kind := written.unfit(); kind != "" {
+			if err := v.amiss("a key "+msg, kind); err != nil {
+				return err
+			}
+		}
+		twice := given(key)
+		switch {
+		case len(v.keys)-first < fewKeys:
+			v.keys = append(v.keys, key)
+		case more == nil:
+			more = map[string]bool{key: true}
+		default:
+			more[key] = true
+		}
+		v.path = append(v.path, place{key, -1})
+		if err := v.member(s, key, twice); err != nil {
+			return err
+		}
+		v.path = v.path[:len(v.path)-1]
+	}
+	if s == nil {
+		return nil
+	}
+	for _, name := range s.Required {
+		if property := s.Properties[name]; given(name) || property != nil && property.ReadOnly {
+			continue
+		}
+		v.path = append(v.path, place{name, -1})
+		if err := v.misfit("required", "missing"); err != nil {
+			return err
+		}
+		v.path = v.path[:len(v.path)-1]
+	}
+	return nil
+}
+
+// member reads the value of a key of an object with schema s.
+func (v *validator) member(s *huma.Schema, key string, twice bool) error {
+	if twice {
+		if err := v.amiss("given twice", "duplicate_key"); err != nil {
+			return err
+		}
+	}
+	if s == nil {
+		return v.value(nil)
+	}
+	property, known := s.Properties[key]
+	if !known {
+		switch further := s.AdditionalProperties.(type) {
+		case *huma.Schema:
+			property = further
+		case bool:
+			if !further {
+				if err := v.misfit("unknown key", "extra_forbidden"); err != nil {
+					return err
+				}
+			}
+		}
+		return v.value(property)
+	}
+	if v.next() == 'n' && !slices.Contains(s.Required, key) && !property.Nullable && !admitsAll(property) {
+		v.bare()
+		return v.misfit("must not be null", "null_forbidden")
+	}
+	if isName(key) && v.next() == '"' {
+		if err := v.seen(); err != nil {
+			return err
+		}
+	}
+	return v.value(property)
+}
+
+func (v *validator) array(s *huma.Schema) error {
+	v.at++
+	if s != nil && s.Type != huma.TypeArray {
+		if err := v.judge(s, []any{}); err != nil {
+			return err
+		}
+		s = nil
+	}
+	var items *huma.Schema
+	most := -1
+	if s != nil {
+		items = s.Items
+		if s.MaxItems != nil {
+			most = *s.MaxItems
+		}
+	}
+	n := 0
+	for ; !v.ends(); n++ {
+		if n == most {
+			v.leave()
+			v.unbound = true // nobody needs so many values to say more of them
+			return v.misfit(fmt.Sprintf(validation.MsgExpectedMaxItems, most), "too_long")
+		}
+		v.path = append(v.path, place{"", n})
+		if err := v.value(items); err != nil {
+			return err
+		}
+		v.path = v.path[:len(v.path)-1]
+	}
+	if s != nil && s.MinItems != nil && n < *s.MinItems {
+		return v.misfit(fmt.Sprintf(validation.MsgExpectedMinItems, *s.MinItems), "too_short")
+	}
+	return nil
+}
+
+func (v *validator) string(s *huma.Schema) error {
+	written := v.quoted()
+	if msg, kind := written.unfit(); kind != "" {
+		if err := v.amiss(msg, kind); err != nil {
+			return err
+		}
+	}
+	if s == nil {
+		return nil
+	}
+	text := written.text()
+	if s.MaxLength != nil && len(text) > longText && utf8.RuneCountInString(text) > *s.MaxLength {
+		return v.misfit(fmt.Sprintf(validation.MsgExpectedMaxLength, *s.MaxLength), "too_long")
+	}
+	return v.judge(s, text)
+}
+
+// number refuses what no field could hold.
+func (v *validator) number(s *huma.Schema, written string) error {
+	whole := !strings.ContainsAny(written, ".eE")
+	if whole {
+		if _, err := strconv.ParseInt(written, 10, 64); err != nil {
+			v.raw = append(v.raw, problem.Fault{Loc: v.loc(), Msg: "integer out of range", Type: "int_out_of_range"})
+			return errUnbound
+		}
+		if s == nil {
+			return nil
+		}
+	}
+	value, err := strconv.ParseFloat(written, 64)
+	switch {
+	case err != nil:
+		v.raw = append(v.raw, problem.Fault{Loc: v.loc(), Msg: "number out of range", Type: "number_out_of_range"})
+		return errUnbound
+	case s != nil && s.Type == huma.TypeInteger && !whole: // encoding/json binds 2.0 to no integer
+		return v.misfit(validation.MsgExpectedInteger, "int_type")
+	}
+	return v.judge(s, value)
+}
