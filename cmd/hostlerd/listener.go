@@ -43,7 +43,7 @@ func loopback(addr net.Addr) bool {
 // newServer bounds what a slow or hostile client can hold. Event streams set their own write deadlines.
 func newServer(handler http.Handler, log hclog.Logger) *http.Server {
 	return &http.Server{
-		Handler:           handler,
+		Handler:           oneChunkedRequest(handler),
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       60 * time.Second,
 		WriteTimeout:      90 * time.Second,
@@ -51,4 +51,16 @@ func newServer(handler http.Handler, log hclog.Logger) *http.Server {
 		MaxHeaderBytes:    32 << 10,
 		ErrorLog:          log.Named("http").StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Debug}),
 	}
+}
+
+// oneChunkedRequest ends a connection of HTTP/1 with the answer to its first chunked request. A request that has a
+// Content-Length as well may be meant to hide a second one from a proxy, and its connection must end (RFC 9112 section 6.1);
+// net/http takes the length out of the header before anyone sees it, so no chunked request is told apart from such a one.
+func oneChunkedRequest(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.ProtoMajor == 1 && len(r.TransferEncoding) > 0 {
+			w.Header().Set("Connection", "close")
+		}
+		next.ServeHTTP(w, r)
+	})
 }

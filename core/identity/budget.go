@@ -65,7 +65,7 @@ type querier interface {
 // account's counter for strangers, which one without an account has as well.
 func (s *Store) budgetOf(ctx context.Context, q querier, kind, column string, value any, from Client, shared bucket) (budget, error) {
 	b := budget{address: s.addressBucket(from.Address), tries: shared}
-	network := networkOf(from.Address)
+	network := Network(from.Address)
 	var user int64
 	var device *int64
 	var known bool

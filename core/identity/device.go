@@ -85,7 +85,7 @@ func (s *Store) remember(ctx context.Context, tx *db.Tx, userID int64, from Clie
 		return "", fmt.Errorf("forgetting the oldest browsers: %w", err)
 	}
 	all := append([]string{token}, kept...)
-	return strings.Join(all[:min(len(all), browserAccounts)], "."), rememberNetwork(ctx, tx, userID, networkOf(from.Address))
+	return strings.Join(all[:min(len(all), browserAccounts)], "."), rememberNetwork(ctx, tx, userID, Network(from.Address))
 }
 
 func rememberNetwork(ctx context.Context, tx *db.Tx, userID int64, network string) error {

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"net/netip"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -30,25 +29,7 @@ func (s *Store) accountBucket(key string) bucket {
 
 // addressBucket counts for a network, over all accounts.
 func (s *Store) addressBucket(address string) bucket {
-	return bucket{"address:" + networkOf(address), s.config.AddressTries}
-}
-
-// networkOf is the IPv4 address, or the /64 that one IPv6 customer has to rotate in.
-func networkOf(address string) string {
-	name := address
-	if ip, err := netip.ParseAddr(address); err == nil {
-		ip = ip.Unmap().WithZone("")
-		name = ip.String()
-		if ip.Is6() {
-			prefix, _ := ip.Prefix(64) // 64 is in range for every IPv6 address
-			name = prefix.String()
-		}
-	}
-	if len(name) > 64 {
-		sum := sha256.Sum256([]byte(name))
-		name = hex.EncodeToString(sum[:])
-	}
-	return name
+	return bucket{"address:" + Network(address), s.config.AddressTries}
 }
 
 // passwordBucket counts wrong present passwords of a logged-in user, apart from log-ins: a stranger who uses those up must

@@ -12,6 +12,7 @@ const (
 	CodeForbidden           Code = "forbidden"
 	CodeCrossOrigin         Code = "cross_origin"
 	CodeEntitlementRequired Code = "entitlement_required"
+	CodeMalformed           Code = "malformed"
 	CodeInvalid             Code = "invalid"
 	CodeNotFound            Code = "not_found"
 	CodeMethodNotAllowed    Code = "method_not_allowed"
@@ -67,12 +68,13 @@ var table = map[Code]kind{
 	CodeForbidden:           {http.StatusForbidden, "Your role does not allow this"},
 	CodeCrossOrigin:         {http.StatusForbidden, "Request from another site refused"},
 	CodeEntitlementRequired: {http.StatusForbidden, "This feature is switched off"},
+	CodeMalformed:           {http.StatusBadRequest, "Not a well-formed request"},
 	CodeInvalid:             {http.StatusUnprocessableEntity, "The request is not valid"},
 	CodeNotFound:            {http.StatusNotFound, "Not found"},
 	CodeMethodNotAllowed:    {http.StatusMethodNotAllowed, "Method not allowed"},
 	CodeTooLarge:            {http.StatusRequestEntityTooLarge, "The request is too large"},
 	CodeUnsupportedMedia:    {http.StatusUnsupportedMediaType, "Send application/json"},
-	CodeRateLimited:         {http.StatusTooManyRequests, "Too many tries"},
+	CodeRateLimited:         {http.StatusTooManyRequests, "Too many requests"},
 	CodeConflict:            {http.StatusConflict, "Conflict"},
 	CodeConfirmRequired:     {http.StatusConflict, "Typed confirmation needed"},
 	CodeSelfTarget:          {http.StatusConflict, "The service itself runs there"},

@@ -55,6 +55,10 @@ type Config struct {
 	GapRetry time.Duration
 	// Replays remembers what was done under Idempotency-Keys; nil means that keys are not heeded.
 	Replays *idempotency.Store
+	// PublicRequests is how many requests to public operations one address may make at once, and PublicRate how many more in
+	// each second thereafter; 200 and 5 when zero.
+	PublicRequests int
+	PublicRate     float64
 	// StrictAudit panics when an operation that declares an audit action succeeds without having written its row
 	// inside the transaction of its change. For tests.
 	StrictAudit bool
@@ -72,6 +76,8 @@ type API struct {
 	nullsDeclared map[string]bool
 	// readmitting holds a value for each look at a reader's rights that is under way.
 	readmitting chan struct{}
+	// public counts requests to public operations.
+	public *limiter
 	// checking holds a value for each large body that is being checked.
 	checking chan struct{}
 	// streams and downloads count those that are open.
@@ -121,6 +127,13 @@ func New(config Config) *API {
 	if a.config.BodyTime <= 0 {
 		a.config.BodyTime = defaultBodyTime
 	}
+	if a.config.PublicRequests <= 0 {
+		a.config.PublicRequests = defaultPublicRequests
+	}
+	if a.config.PublicRate <= 0 {
+		a.config.PublicRate = defaultPublicRate
+	}
+	a.public = newLimiter(a.config.PublicRequests, a.config.PublicRate)
 	if a.log == nil {
 		a.log = hclog.NewNullLogger()
 	}
@@ -212,7 +225,13 @@ func (a *API) notFound(w http.ResponseWriter, r *http.Request) {
 	a.refuseKnown(r, problem.New(problem.CodeNotFound, "there is nothing at this path"))
 }
 
+// methodNotAllowed tells a known caller which methods the path has. A method that no path has, such as TRACE, is refused
+// to everyone alike: no log-in would help.
 func (a *API) methodNotAllowed(w http.ResponseWriter, r *http.Request) {
+	if !a.config.Router.Knows(r.Method) {
+		a.fail(r.Context(), problem.New(problem.CodeMethodNotAllowed, "no path has this method"))
+		return
+	}
 	a.refuseKnown(r, problem.New(problem.CodeMethodNotAllowed, "this path has the methods %s", w.Header().Get("Allow")))
 }
 

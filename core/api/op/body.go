@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -21,7 +22,11 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-const defaultBodyTime = 30 * time.Second
+const (
+	defaultBodyTime = 30 * time.Second
+	// maxPublicBody is the largest body of callers who need not be known, in bytes.
+	maxPublicBody = 4 << 10
+)
 
 // readBody reads the body of an operation that declares one and notes in q.faults what is wrong with it as JSON. It is
 // empty when there is none, when it is not JSON at all, or when an optional one is null. An operation that takes none has a
@@ -30,6 +35,9 @@ func readBody(ctx context.Context, q *request, r *http.Request) ([]byte, error) 
 	limit := q.operation.Spec.MaxBody
 	if limit <= 0 {
 		limit = defaultMaxBody
+	}
+	if q.operation.Spec.Public {
+		limit = min(limit, maxPublicBody)
 	}
 	if r.ContentLength > limit {
 		return nil, tooLarge(limit)
@@ -49,6 +57,9 @@ func readBody(ctx context.Context, q *request, r *http.Request) ([]byte, error) 
 			return nil, tooLarge(limit)
 		case errors.As(err, &network) && network.Timeout():
 			return nil, problem.New(problem.CodeRequestTimeout, "the body did not arrive within %s", q.api.config.BodyTime)
+		}
+		if malformed(r, err) {
+			return nil, problem.New(problem.CodeMalformed, "the body is not framed as its headers say").Because(fmt.Errorf("reading the body: %w", err))
 		}
 		return nil, problem.New(problem.CodeCanceled, "the body ended too early").Because(fmt.Errorf("reading the body: %w", err))
 	}
@@ -82,6 +93,14 @@ func readBody(ctx context.Context, q *request, r *http.Request) ([]byte, error) 
 	return body, nil
 }
 
+// malformed reports whether a body could not be read because its chunks are none, and not because its sender left. net/http
+// names no error for that: what is left are those of the connection.
+func malformed(r *http.Request, err error) bool {
+	var network net.Error
+	return slices.Contains(r.TransferEncoding, "chunked") && r.Context().Err() == nil && !errors.Is(err, io.EOF) &&
+		!errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, http.ErrBodyReadAfterClose) && !errors.As(err, &network)
+}
+
 // says reports whether a body is more than the empty ones that clients send where none is needed.
 func says(body []byte) bool {
 	text := string(bytes.TrimSpace(body))
@@ -107,11 +126,15 @@ func isJSON(h http.Header) error {
 }
 
 // unfitParams finds query and header parameters that hold NUL or are not UTF-8, which the database could not compare,
-// and numbers that are none.
+// numbers that are none, and query parameters that are given without a value.
 func (o *Operation) unfitParams(query url.Values, header http.Header) []problem.Fault {
 	var faults []problem.Fault
 	for _, param := range o.params {
 		value := query.Get(param.Name)
+		if param.In == "query" && slices.Contains(query[param.Name], "") {
+			faults = append(faults, problem.Fault{Loc: []any{param.In, param.Name}, Msg: "given without a value", Type: "empty"})
+			continue
+		}
 		if param.In == "header" {
 			value = header.Get(param.Name)
 		}

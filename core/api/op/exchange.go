@@ -50,6 +50,10 @@ func (a *API) serve(operation *Operation, declared *huma.Operation, bind func(hu
 		a.fail(ctx, a.problem(ctx, err))
 		return
 	}
+	if err := a.limitPublic(ctx, q, r); err != nil {
+		a.fail(ctx, a.problem(ctx, err))
+		return
+	}
 	body, err := readBody(ctx, q, r)
 	if err != nil {
 		a.fail(ctx, a.problem(ctx, err))

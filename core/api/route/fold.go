@@ -22,6 +22,7 @@ type probe struct {
 // fold hands one shape per group of candidates to httprouter.
 func (rt *Router) fold() {
 	rt.index = httprouter.New()
+	rt.rival()
 	for method, candidates := range rt.routes {
 		shapes := map[string][]*candidate{}
 		fold("", 0, candidates, shapes)
@@ -32,6 +33,34 @@ func (rt *Router) fold() {
 			})
 		}
 	}
+}
+
+// rival tells every candidate which patterns of other methods take paths from it.
+func (rt *Router) rival() {
+	for method, candidates := range rt.routes {
+		for other, rivals := range rt.routes {
+			for _, c := range candidates {
+				for _, d := range rivals {
+					if method != other && overlap(c.segments, d.segments) && closer(d, c) < 0 {
+						c.closer = append(c.closer, d)
+					}
+				}
+			}
+		}
+	}
+}
+
+// overlap reports whether some path could fit both patterns.
+func overlap(a, b []string) bool {
+	for i := range min(len(a), len(b)) {
+		switch {
+		case rank(a[i]) == 2 || rank(b[i]) == 2:
+			return true
+		case rank(a[i]) == 0 && rank(b[i]) == 0 && a[i] != b[i]:
+			return false
+		}
+	}
+	return len(a) == len(b)
 }
 
 // fold distributes the candidates, which agree in shape on their first depth segments, among the shapes below prefix.
@@ -70,14 +99,25 @@ func fold(prefix string, depth int, candidates []*candidate, shapes map[string][
 	}
 }
 
-// literalFirst orders candidates by the first place in which their kinds differ, then by pattern to be stable.
+// literalFirst orders candidates from the closest on, then by pattern to be stable.
 func literalFirst(a, b *candidate) int {
+	return cmp.Or(closer(a, b), strings.Compare(a.pattern, b.pattern))
+}
+
+// closer orders candidates by the first place in which their kinds differ.
+func closer(a, b *candidate) int {
 	for i := range min(len(a.segments), len(b.segments)) {
 		if d := cmp.Compare(rank(a.segments[i]), rank(b.segments[i])); d != 0 {
 			return d
 		}
 	}
-	return strings.Compare(a.pattern, b.pattern)
+	return 0
+}
+
+// fits reports whether the candidate matches an escaped path.
+func (c *candidate) fits(escaped string) bool {
+	_, ok := c.match(escaped)
+	return ok
 }
 
 // match holds the candidate against an escaped path and captures its parameters.

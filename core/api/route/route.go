@@ -3,7 +3,8 @@
 //
 // Patterns that share a place are folded: wherever one method has a wildcard, its literal siblings are registered as
 // that wildcard too, so that httprouter sees one shape and keeps a list of candidates for it. A request picks the
-// first candidate whose literals fit, literals before wildcards. Matching works on the escaped path, so that %2F never
+// first candidate whose literals fit, literals before wildcards, whatever its method: POST /apps/adopt takes that path from
+// GET /apps/:app_id, which would read "adopt" as an id. Matching works on the escaped path, so that %2F never
 // splits a segment, and each parameter is unescaped exactly once. Redirects are off: a path is right or it is not found.
 package route
 
@@ -43,7 +44,8 @@ type Handler func(http.ResponseWriter, *http.Request, Params)
 type Router struct {
 	// NotFound serves every path that has no operation, the user interface's too; by default a bare 404.
 	NotFound http.Handler
-	// MethodNotAllowed serves a path that exists for other methods only; the Allow header is already set. By default a bare 405.
+	// MethodNotAllowed serves a path that exists for other methods only, and every path for a method that none has; the Allow
+	// header is already set, and empty when the path has no method at all. By default a bare 405.
 	MethodNotAllowed http.Handler
 
 	routes map[string][]*candidate // by method
@@ -56,6 +58,9 @@ type candidate struct {
 	pattern  string
 	segments []string // literal, ":name" or "*name"
 	handler  Handler
+	// closer are the patterns of other methods that fit some of the same paths more closely. Such a path is theirs: the
+	// method does not exist there.
+	closer []*candidate
 }
 
 // New makes an empty router.
@@ -128,7 +133,7 @@ func rank(segment string) int {
 }
 
 // Match is the handler, the pattern and the parameters for a method and an escaped path; a HEAD that is not
-// registered gets GET's. ok is false when no pattern fits.
+// registered gets GET's. ok is false when no pattern fits, or when another method's fits the path more closely.
 func (rt *Router) Match(method, escaped string) (handler Handler, pattern string, params Params, ok bool) {
 	rt.build()
 	if len(escaped) == 0 || len(escaped) > maxPath {
@@ -139,6 +144,9 @@ func (rt *Router) Match(method, escaped string) (handler Handler, pattern string
 		handle(&p, nil, nil)
 		for _, c := range p.candidates {
 			if params, ok := c.match(escaped); ok {
+				if slices.ContainsFunc(c.closer, func(d *candidate) bool { return d.fits(escaped) }) {
+					break
+				}
 				return c.handler, c.pattern, params, true
 			}
 		}
@@ -147,6 +155,11 @@ func (rt *Router) Match(method, escaped string) (handler Handler, pattern string
 		return rt.Match(http.MethodGet, escaped)
 	}
 	return nil, "", nil, false
+}
+
+// Knows reports whether any path has the method.
+func (rt *Router) Knows(method string) bool {
+	return len(rt.routes[method]) > 0 || method == http.MethodHead && len(rt.routes[http.MethodGet]) > 0
 }
 
 // Allowed lists the methods that the escaped path has, sorted; empty when it is unknown.
@@ -171,7 +184,7 @@ func (rt *Router) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		handler(w, r, params)
 		return
 	}
-	if allowed := rt.Allowed(escaped); len(allowed) > 0 {
+	if allowed := rt.Allowed(escaped); len(allowed) > 0 || !rt.Knows(r.Method) {
 		w.Header().Set("Allow", strings.Join(allowed, ", "))
 		rt.MethodNotAllowed.ServeHTTP(w, r)
 		return

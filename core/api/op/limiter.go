@@ -1,0 +1,95 @@
+package op
+
+import (
+	"context"
+	"math"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/problem"
+)
+
+const (
+	// An office behind one address logs in within this; a flood is over it in no time.
+	defaultPublicRequests = 200
+	defaultPublicRate     = 5
+	// mostAddresses are counted at a time. Beyond that one of them is forgotten for each new one: a flood from very many
+	// addresses locks nobody out.
+	mostAddresses = 10000
+)
+
+// limiter bounds the requests of each address: so many at once, and as many more as time goes by. It keeps for an address
+// the time at which its requests will be paid for (the generic cell rate algorithm, ITU-T I.371).
+type limiter struct {
+	gap   time.Duration // that one request pays for
+	burst time.Duration // how far ahead of now an address may be
+	most  int
+	now   func() time.Time
+
+	mu    sync.Mutex
+	paid  map[string]time.Time
+	swept time.Time
+}
+
+func newLimiter(requests int, perSecond float64) *limiter {
+	gap := time.Duration(float64(time.Second) / perSecond)
+	return &limiter{gap: gap, burst: time.Duration(requests) * gap, most: mostAddresses, now: time.Now, paid: map[string]time.Time{}}
+}
+
+// admit counts a request of an address, or says how long it has to wait; one that has to wait is not counted.
+func (l *limiter) admit(address string) (wait time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.now()
+	paid, known := l.paid[address]
+	if paid.Before(now) {
+		paid = now
+	}
+	paid = paid.Add(l.gap)
+	if wait := paid.Sub(now) - l.burst; wait > 0 {
+		return wait
+	}
+	if !known && len(l.paid) >= l.most {
+		l.makeRoom(now)
+	}
+	l.paid[address] = paid
+	return 0
+}
+
+// makeRoom forgets the addresses that are paid for, at most once a second, and any one when there are none.
+func (l *limiter) makeRoom(now time.Time) {
+	if now.Sub(l.swept) >= time.Second {
+		l.swept = now
+		for address, paid := range l.paid {
+			if !paid.After(now) {
+				delete(l.paid, address)
+			}
+		}
+	}
+	for address := range l.paid {
+		if len(l.paid) < l.most {
+			return
+		}
+		delete(l.paid, address)
+	}
+}
+
+// limitPublic refuses a request to a public operation when its address has made too many, before its body is read. Who has
+// a session or a key is not held up by others at the same address.
+func (a *API) limitPublic(ctx context.Context, q *request, r *http.Request) error {
+	if !q.operation.Spec.Public {
+		return nil
+	}
+	wait := a.public.admit(identity.Network(remoteAddress(r)))
+	if wait <= 0 {
+		return nil
+	}
+	if _, err := a.authenticate(ctx, r); err == nil {
+		return nil
+	}
+	limited := problem.New(problem.CodeRateLimited, "too many requests from this address; wait before the next one")
+	limited.RetryAfter = int(math.Ceil(wait.Seconds()))
+	return limited
+}
