@@ -225,10 +225,10 @@ func (a *API) notFound(w http.ResponseWriter, r *http.Request) {
 	a.refuseKnown(r, problem.New(problem.CodeNotFound, "there is nothing at this path"))
 }
 
-// methodNotAllowed tells a known caller which methods the path has. A method that no path has, such as TRACE, is refused
+// methodNotAllowed tells a known caller which methods the path has. A method that no path can have, such as TRACE, is refused
 // to everyone alike: no log-in would help.
 func (a *API) methodNotAllowed(w http.ResponseWriter, r *http.Request) {
-	if !a.config.Router.Knows(r.Method) {
+	if !route.Knows(r.Method) {
 		a.fail(r.Context(), problem.New(problem.CodeMethodNotAllowed, "no path has this method"))
 		return
 	}

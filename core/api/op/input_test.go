@@ -70,6 +70,24 @@ func TestFaults(t *testing.T) {
 		{"the same key twice", "POST", "/api/v1/hosts", `{"name":"a","items":[{"size":1,"size":2}],"name":"b"}`,
 			[]string{"body/items/0/size duplicate_key", "body/name duplicate_key"}},
 		{"NUL in a text", "POST", "/api/v1/hosts", `{"name":"a\u0000"}`, []string{"body/name string_nul"}},
+		{"half a surrogate pair", "POST", "/api/v1/hosts", `{"name":"\ud800"}`, []string{"body/name string_unicode"}},
+		{"the other half", "POST", "/api/v1/hosts", `{"name":"a\udc00b"}`, []string{"body/name string_unicode"}},
+		{"the halves changed over", "POST", "/api/v1/hosts", `{"name":"\udc00\ud800"}`, []string{"body/name string_unicode"}},
+		{"half a pair and another character", "POST", "/api/v1/hosts", `{"name":"\ud800\u0041"}`, []string{"body/name string_unicode"}},
+		{"half a pair after a whole one", "POST", "/api/v1/hosts", `{"name":"\ud83d\ude00\\\ud83d"}`, []string{"body/name string_unicode"}},
+		{"half a pair deep within", "POST", "/api/v1/hosts", `{"name":"a","options":{"a":[{"b":"\uDFFF"}]}}`, []string{"body/options/a/0/b string_unicode"}},
+		{"half a pair in a key", "POST", "/api/v1/hosts", `{"name":"a","options":{"\ud800":1}}`, []string{"body/options string_unicode"}},
+		{"a name of no width", "POST", "/api/v1/hosts", `{"name":"\u200b\u200d\ufeff"}`, []string{"body/name string_invisible"}},
+		{"a name of direction marks", "POST", "/api/v1/hosts", `{"name":"\u202e\u2066"}`, []string{"body/name string_invisible"}},
+		{"a name of control characters", "POST", "/api/v1/hosts", `{"name":"\u0007\u0085\u0008"}`, []string{"body/name string_invisible"}},
+		{"a name of fillers", "POST", "/api/v1/hosts", `{"name":"\u3164\u115f\u1160\uffa0"}`, []string{"body/name string_invisible"}},
+		{"a name of blank braille", "POST", "/api/v1/hosts", `{"name":" \u2800 "}`, []string{"body/name string_invisible"}},
+		{"a name of variation selectors", "POST", "/api/v1/hosts", `{"name":"\ufe0f\udb40\udd00\u034f\u17b5"}`, []string{"body/name string_invisible"}},
+		{"a name of tags", "POST", "/api/v1/hosts", `{"name":"\udb40\udc41\u00ad"}`, []string{"body/name string_invisible"}},
+		{"a name of nobody's characters", "POST", "/api/v1/hosts", `{"name":"\ue000\uffff"}`, []string{"body/name string_invisible"}},
+		{"an invisible name in a patch", "PATCH", "/api/v1/hosts/7", `{"name":"\u200b"}`, []string{"body/name string_invisible"}},
+		{"query keys without a value", "GET", "/api/v1/hosts?page=&q&per_page=5&per_page=&other=", "", []string{"query/page empty", "query/per_page empty", "query/q empty"}},
+		{"a whole number with a point in a list", "POST", "/api/v1/hosts", `{"name":"a","items":[{"size":1},{"size":1.0}]}`, []string{"body/items/1/size int_type"}},
 		{"NUL in a key", "POST", "/api/v1/hosts", `{"name":"a","options":{"\u0000":1}}`, []string{"body/options string_nul"}},
 		{"not UTF-8", "POST", "/api/v1/hosts", "{\"name\":\"\xff\"}", []string{"body json_invalid"}},
 		{"huge integer", "POST", "/api/v1/hosts", `{"name":"a","items":[{"size":99999999999999999999}]}`, []string{"body/items/0/size int_out_of_range"}},
@@ -189,6 +207,23 @@ func TestBodies(t *testing.T) {
 				t.Errorf("a 204 with %q", w.Body)
 			}
 		})
+	}
+}
+
+// What looks like one of the above and is none.
+func TestTextsThatAreTaken(t *testing.T) {
+	t.Parallel()
+	s := newSample(t, sampleConfig{})
+	for _, name := range []string{`\ud83d\ude00`, `\\ud800`, `\\\\udc00`, `a\u200b`, `\u200ba`, `\u0301`, `\u202e.`, `\u2801`, `가`, `.`, `\ud83d\udc69\u200d\ud83d\udcbb`} {
+		if w := s.call("POST", "/api/v1/hosts", `{"name":"`+name+`"}`, as("owner")...); w.Code != 201 {
+			t.Errorf("%s: %d %s", name, w.Code, w.Body)
+		}
+	}
+	if w := s.call("POST", "/api/v1/hosts", `{"name":"a","options":{"title":"\u200b"}}`, as("owner")...); w.Code != 201 {
+		t.Errorf("a text that is no name: %d %s", w.Code, w.Body)
+	}
+	if w := s.call("GET", "/api/v1/hosts?nothing=&nor", "", as("viewer")...); w.Code != 200 {
+		t.Errorf("unknown query keys without a value: %d %s", w.Code, w.Body)
 	}
 }
 

@@ -123,6 +123,28 @@ func TestChunkedBodyIsBounded(t *testing.T) {
 	}
 }
 
+// What is wrong with the chunks is told; who leaves between two is not there to be told.
+func TestMalformedChunks(t *testing.T) {
+	t.Parallel()
+	server := echoServer(t, op.Config{}, nil)
+	for _, chunks := range []string{"zz\r\n{}\r\n0\r\n\r\n", "2\r\n{}xx\r\n0\r\n\r\n", "-2\r\n{}\r\n0\r\n\r\n", "fffffffffffffffff\r\n{}", "\r\n{}\r\n0\r\n\r\n", "2\n{}\n0\n\n"} {
+		conn := raw(t, server, head+"Transfer-Encoding: chunked\r\n\r\n"+chunks)
+		answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil || answer.StatusCode != http.StatusBadRequest || !answer.Close {
+			t.Errorf("%q: %v %v", chunks, answer, err)
+			continue
+		}
+		if body, _ := io.ReadAll(answer.Body); !strings.Contains(string(body), `"malformed"`) {
+			t.Errorf("%q: %s", chunks, body)
+		}
+	}
+	conn := raw(t, server, head+"Transfer-Encoding: chunked\r\n\r\n10\r\n{\"te").(*net.TCPConn)
+	_ = conn.CloseWrite()
+	if answer, err := http.ReadResponse(bufio.NewReader(conn), nil); err != nil || answer.StatusCode != 499 {
+		t.Errorf("a body that ends too early: %v %v", answer, err)
+	}
+}
+
 // endless is a body without an end.
 type endless struct{}
 
@@ -153,7 +175,7 @@ func TestObserve(t *testing.T) {
 
 func TestManyAtOnce(t *testing.T) {
 	t.Parallel()
-	server := echoServer(t, op.Config{}, nil)
+	server := echoServer(t, op.Config{PublicRequests: 1000}, nil)
 	var wrong atomic.Int64
 	done := make(chan struct{})
 	const workers = 8

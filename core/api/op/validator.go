@@ -80,8 +80,12 @@ func (v *validator) enough() error {
 
 // value reads one value and holds it against the schema; nil is that of anything.
 func (v *validator) value(s *huma.Schema) error {
+	if v.next() == 'n' && s != nil && s.Nullable { // said of a reference, it is not said of what it leads to
+		v.bare()
+		return nil
+	}
 	s = v.resolve(s)
-	switch c := v.next(); c {
+	switch v.next() {
 	case '{':
 		return v.object(s)
 	case '[':

@@ -44,7 +44,7 @@ type Handler func(http.ResponseWriter, *http.Request, Params)
 type Router struct {
 	// NotFound serves every path that has no operation, the user interface's too; by default a bare 404.
 	NotFound http.Handler
-	// MethodNotAllowed serves a path that exists for other methods only, and every path for a method that none has; the Allow
+	// MethodNotAllowed serves a path that exists for other methods only, and every path for a method that none can have; the Allow
 	// header is already set, and empty when the path has no method at all. By default a bare 405.
 	MethodNotAllowed http.Handler
 
@@ -157,9 +157,13 @@ func (rt *Router) Match(method, escaped string) (handler Handler, pattern string
 	return nil, "", nil, false
 }
 
-// Knows reports whether any path has the method.
-func (rt *Router) Knows(method string) bool {
-	return len(rt.routes[method]) > 0 || method == http.MethodHead && len(rt.routes[http.MethodGet]) > 0
+// Knows reports whether a path may have the method at all. TRACE and OPTIONS are never handled.
+func Knows(method string) bool {
+	switch method {
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete:
+		return true
+	}
+	return false
 }
 
 // Allowed lists the methods that the escaped path has, sorted; empty when it is unknown.
@@ -184,7 +188,7 @@ func (rt *Router) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		handler(w, r, params)
 		return
 	}
-	if allowed := rt.Allowed(escaped); len(allowed) > 0 || !rt.Knows(r.Method) {
+	if allowed := rt.Allowed(escaped); len(allowed) > 0 || !Knows(r.Method) {
 		w.Header().Set("Allow", strings.Join(allowed, ", "))
 		rt.MethodNotAllowed.ServeHTTP(w, r)
 		return

@@ -221,6 +221,17 @@ func TestServeHTTP(t *testing.T) {
 		{"GET", "/api/v1/vms/1/clone", 405, "POST", ""},
 		{"OPTIONS", "/api/v1/hosts", 405, "GET, HEAD, POST", ""},
 		{"GET", "/elsewhere", 404, "", ""},
+		{"TRACE", "/elsewhere", 405, "", ""},
+		{"TRACE", "/api/v1/hosts", 405, "GET, HEAD, POST", ""},
+		{"GET", "/api/v1/apps/adopt", 405, "POST", ""}, // and not the app of the id "adopt"
+		{"HEAD", "/api/v1/apps/adopt", 405, "POST", ""},
+		{"DELETE", "/api/v1/apps/update-all", 405, "POST", ""},
+		{"GET", "/api/v1/apps/discovered", 200, "", "/api/v1/apps/discovered"},
+		{"PATCH", "/api/v1/apps/discovered", 405, "GET, HEAD", ""},
+		{"GET", "/api/v1/apps/adop%74", 200, "", "/api/v1/apps/{app_id}"}, // literals are written plainly
+		{"GET", "/api/v1/hosts/self", 405, "PUT", ""},
+		{"DELETE", "/api/v1/hosts/probe", 405, "POST", ""},
+		{"GET", "/api/v1/vms/1/start", 405, "POST", ""},
 	} {
 		w := httptest.NewRecorder()
 		rt.ServeHTTP(w, httptest.NewRequest(tt.method, tt.path, nil))
@@ -275,5 +286,28 @@ func BenchmarkMatch(b *testing.B) {
 				rt.Match(bm.method, bm.path)
 			}
 		})
+	}
+}
+
+// What Allow lists is what the path has: each of those methods matches there, at patterns that answer the same paths, and
+// no other method does.
+func TestAllowedAgreesWithMatch(t *testing.T) {
+	t.Parallel()
+	rt := full(t)
+	for _, r := range rows(t) {
+		path := placeholder.ReplaceAllString(r.path, "17")
+		allowed := rt.Allowed(path)
+		for _, method := range []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "TRACE"} {
+			_, got, _, ok := rt.Match(method, path)
+			if ok != slices.Contains(allowed, method) {
+				t.Errorf("%s %s: matched %v, allowed %v", method, path, ok, allowed)
+			}
+			if ok && strings.Count(got, ":")+strings.Count(got, "*") != strings.Count(r.path, "{") {
+				t.Errorf("%s %s is answered by %s, beside %s", method, path, got, r.path)
+			}
+		}
+		if !slices.Contains(allowed, r.method) {
+			t.Errorf("%s %s is not in %v", r.method, path, allowed)
+		}
 	}
 }
