@@ -44,6 +44,7 @@ func newDocument(version string) *huma.OpenAPI {
 				"Conflict": answer("Not possible now, or to be confirmed: send confirm with the value of confirm_phrase", problemRef,
 					problem.Confirm(problem.CodeConfirmRequired, "pve1", "type the name of what is at risk")),
 				"TooLarge":         answer("The body is too large", problemRef, nil),
+				"TooMany":          answer("Too many requests or wrong tries; Retry-After has the seconds to wait", problemRef, nil),
 				"UnsupportedMedia": answer("The body is not application/json", problemRef, nil),
 				"Invalid": answer("All faults of the input", invalidRef,
 					problem.Invalid(problem.Fault{Loc: []any{"body", "name"}, Msg: "required", Type: "missing"})),
@@ -191,6 +192,9 @@ func (a *API) document(o *Operation, declared *huma.Operation) {
 	if o.bodyDeclared {
 		refs[http.StatusRequestEntityTooLarge], refs[http.StatusUnsupportedMediaType] = "TooLarge", "UnsupportedMedia"
 	}
+	if o.Spec.Public {
+		refs[http.StatusTooManyRequests] = "TooMany"
+	}
 	if o.Spec.Calls {
 		refs[http.StatusBadGateway], refs[http.StatusServiceUnavailable], refs[http.StatusGatewayTimeout] = "HypervisorFailed", "Unavailable", "Timeout"
 	}
@@ -230,7 +234,8 @@ Log in with POST /api/v1/auth/login and keep the cookie, or send an API key as "
 Every operation names the role that it needs and where the role must be held: on the instance (the team "default"), anywhere, or on the thing in the path.
 A thing outside your teams is answered like one that does not exist.
 A request is refused in this order: 401, 403 for role or scope, 403 for a switched-off feature, 422 with all faults, 404, 409.
-Errors are application/problem+json with the identifier in the member "error". Times are UTC in RFC 3339. Unknown body keys are refused, unknown query keys ignored.
+Errors are application/problem+json with the identifier in the member "error". Times are UTC in RFC 3339. Unknown body keys are refused, unknown query keys ignored, known ones without a value refused. A 422 names at most 20 faults.
+A body may have 1 MiB, and 4 KiB before log-in, where each address has 200 requests at once and 5 more a second (429).
 What makes a job or a thing takes an Idempotency-Key: a request without an answer may then be sent again. Where an answer is outcome_unknown, the audit trail's row of its request_id tells whether it was done.
 
 | error | status | meaning |
