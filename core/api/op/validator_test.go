@@ -145,3 +145,18 @@ func TestValidatorKnowsKeys(t *testing.T) {
 		t.Errorf("a key of an object within: %+v", found)
 	}
 }
+
+func TestValidatorCountsDepth(t *testing.T) {
+	t.Parallel()
+	for n, whole := range map[int]bool{1: true, maxDepth: true, maxDepth + 1: false, 5 * maxDepth: false} {
+		for _, brackets := range []string{"[]", "{}"} {
+			body := strings.Repeat("[", n-1) + brackets + strings.Repeat("]", n-1)
+			if found := inspect([]byte(body), nil, nil, nil); found.whole != whole || !whole && found.raw[0].Type != "too_deep" {
+				t.Errorf("%d nested: %+v", n, found)
+			}
+		}
+	}
+	if found := inspect([]byte(`"\\\"`+strings.Repeat("[", 100)+`"`), nil, nil, nil); !found.whole {
+		t.Errorf("brackets in a text: %+v", found)
+	}
+}
