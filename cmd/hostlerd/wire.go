@@ -157,7 +157,7 @@ func wire(ctx context.Context, cfg Config, log hclog.Logger) (h *house, err erro
 	h.running, h.end = context.WithCancel(context.WithoutCancel(ctx))
 	figures := newMetrics(d.DB, plugins, poller)
 	h.handler = api.Handler(api.Deps{
-		Authenticator: users, Resolver: op.Things{DB: d.DB}, Recorder: audit.Recorder{DB: d.DB}, Rights: users,
+		Authenticator: users, Resolver: op.Things{DB: d.DB}, Recorder: audit.Recorder{DB: d.DB}, Rights: users, Browser: users.Browser,
 		Entitlements: entitled(d.DB, log), Logger: log.Named("api"), Version: version, Observe: figures.observe,
 		Replays: replays, Health: health(), Ready: ready(d.DB, plugins, box), Metrics: figures.handler(),
 		Setup:   setup.Deps{Setup: first},

@@ -48,6 +48,8 @@ type Deps struct {
 	// Readmit is op.Config.Readmit.
 	Readmit time.Duration
 
+	// Browser is op.Config.Browser.
+	Browser func(ctx context.Context, r *http.Request) (string, error)
 	// Replays is op.Config.Replays, and GapRetry op.Config.GapRetry.
 	Replays  *idempotency.Store
 	GapRetry time.Duration
@@ -82,7 +84,7 @@ func New(d Deps) *op.API {
 	a := op.New(op.Config{
 		Router: router, Authenticator: d.Authenticator, Resolver: d.Resolver, Recorder: d.Recorder,
 		Entitlements: d.Entitlements, Logger: d.Logger, Version: d.Version, Fallback: d.UI, StrictAudit: d.StrictAudit,
-		Observe: d.Observe, Rights: d.Rights, Readmit: d.Readmit, Replays: d.Replays, GapRetry: d.GapRetry,
+		Observe: d.Observe, Rights: d.Rights, Readmit: d.Readmit, Browser: d.Browser, Replays: d.Replays, GapRetry: d.GapRetry,
 	})
 	setup.Register(a, d.Setup)
 	auth.Register(a, d.Auth)

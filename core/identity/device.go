@@ -49,6 +49,24 @@ func DevicesOf(header string, secure bool) []string {
 	return tokens
 }
 
+// Browser names the browser of a request that has logged in to any account before, for limits of requests; "" for all
+// others. It proves nothing else.
+func (s *Store) Browser(ctx context.Context, r *http.Request) (string, error) {
+	tokens := DevicesOf(r.Header.Get("Cookie"), r.TLS != nil)
+	if len(tokens) == 0 {
+		return "", nil
+	}
+	var id *int64
+	err := s.db.Pool.QueryRow(ctx, "SELECT max(id) FROM login_devices WHERE token_hash = ANY($1) AND expires_at > now()", hashTokens(tokens)).Scan(&id)
+	if err != nil {
+		return "", db.Problem(fmt.Errorf("asking whether the browser is known: %w", err))
+	}
+	if id == nil {
+		return "", nil
+	}
+	return fmt.Sprintf("device:%d", *id), nil
+}
+
 // hashTokens is hashToken of each.
 func hashTokens(tokens []string) [][]byte {
 	hashes := make([][]byte, len(tokens))

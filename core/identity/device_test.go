@@ -3,6 +3,8 @@ package identity_test
 import (
 	"context"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
@@ -232,6 +234,38 @@ func TestDevicesOf(t *testing.T) {
 	}
 	if got := identity.DevicesOf("service_device="+one+"; __Host-service_device="+two, true); !slices.Equal(got, []string{two}) {
 		t.Errorf("over TLS: %v", got)
+	}
+}
+
+// Requests of a browser that has logged in are told from others' while its cookie is good, by one name for its account.
+func TestBrowserOfARequest(t *testing.T) {
+	t.Parallel()
+	d := dbtest.New(t)
+	users := identitytest.New(d)
+	account := identitytest.As(t, users, identity.Viewer)
+	laptop := &browser{address: "192.0.2.1"}
+	laptop.logIn(t, users, account.Email)
+	name := func(cookie string) string {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", http.NoBody)
+		r.Header.Set("Cookie", cookie)
+		got, err := users.Browser(t.Context(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	known := name("service_device=" + laptop.cookie)
+	if known == "" || known != name("a=b; service_device="+laptop.cookie) {
+		t.Errorf("the browser is %q", known)
+	}
+	for _, stranger := range []string{"", "service_device=" + strings.Repeat("A", 43), "service_device=x"} {
+		if got := name(stranger); got != "" {
+			t.Errorf("%q is %q", stranger, got)
+		}
+	}
+	exec(t, d, "UPDATE login_devices SET expires_at = now() - interval '1 second'")
+	if got := name("service_device=" + laptop.cookie); got != "" {
+		t.Errorf("after its time it is %q", got)
 	}
 }
 

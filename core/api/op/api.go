@@ -55,6 +55,9 @@ type Config struct {
 	GapRetry time.Duration
 	// Replays remembers what was done under Idempotency-Keys; nil means that keys are not heeded.
 	Replays *idempotency.Store
+	// Browser names the browser of a request that has logged in before, "" for others; nil knows none. Such a browser has a
+	// limit of its own for public operations where that of its address is reached.
+	Browser func(ctx context.Context, r *http.Request) (string, error)
 	// PublicRequests is how many requests to public operations one address may make at once, and PublicRate how many more in
 	// each second thereafter; 200 and 5 when zero.
 	PublicRequests int

@@ -77,7 +77,7 @@ func (l *limiter) makeRoom(now time.Time) {
 }
 
 // limitPublic refuses a request to a public operation when its address has made too many, before its body is read. Who has
-// a session or a key is not held up by others at the same address.
+// a session, a key or a browser that has logged in before is not held up by others at the same address.
 func (a *API) limitPublic(ctx context.Context, q *request, r *http.Request) error {
 	if !q.operation.Spec.Public {
 		return nil
@@ -88,6 +88,16 @@ func (a *API) limitPublic(ctx context.Context, q *request, r *http.Request) erro
 	}
 	if _, err := a.authenticate(ctx, r); err == nil {
 		return nil
+	}
+	if a.config.Browser != nil {
+		switch browser, err := a.config.Browser(ctx, r); {
+		case err != nil:
+			return err
+		case browser != "":
+			if wait = a.public.admit(browser); wait <= 0 {
+				return nil
+			}
+		}
 	}
 	limited := problem.New(problem.CodeRateLimited, "too many requests from this address; wait before the next one")
 	limited.RetryAfter = int(math.Ceil(wait.Seconds()))

@@ -43,8 +43,8 @@ type nullOut struct {
 
 func nullAPI(t *testing.T) *op.API {
 	return lone(t, op.Config{}, func(a *op.API) {
-		op.Post(a, "/x", func(context.Context, *nullIn) (*op.Body[nullOut], error) { return &op.Body[nullOut]{}, nil },
-			op.Spec{ID: "x", Summary: "x", Tag: "x", Public: true})
+		op.Put(a, "/x", func(context.Context, *nullIn) (*op.Body[nullOut], error) { return &op.Body[nullOut]{}, nil },
+			op.Spec{ID: "x", Summary: "x", Tag: "x", Role: identity.Viewer})
 		op.Delete(a, "/y", func(context.Context, *struct {
 			Body *struct {
 				Confirm string `json:"confirm,omitempty"`
@@ -85,7 +85,7 @@ func TestDocumentSaysWhatMayBeNull(t *testing.T) {
 	if body := string(doc.Paths["/y"]["delete"].RequestBody); !strings.Contains(body, `"null"`) {
 		t.Errorf("a body that may be left out may be null: %s", body)
 	}
-	if body := string(doc.Paths["/x"]["post"].RequestBody); strings.Contains(body, `"null"`) {
+	if body := string(doc.Paths["/x"]["put"].RequestBody); strings.Contains(body, `"null"`) {
 		t.Errorf("a body that must be given may not be null: %s", body)
 	}
 }
@@ -108,7 +108,7 @@ func TestNullIsTakenWhereItIsDeclared(t *testing.T) {
 		`{"always":"a","sometime":null,"more":null}`:          "body/more extra_forbidden, body/sometime null_forbidden",
 	} {
 		s := &sample{API: a}
-		w := s.call("POST", "/x", body)
+		w := s.call("PUT", "/x", body, as("owner")...)
 		var got []string
 		if w.Code != 200 {
 			got = faults(t, w)
@@ -123,7 +123,7 @@ func TestManyNullsAreBounded(t *testing.T) {
 	t.Parallel()
 	s := &sample{API: nullAPI(t)}
 	body := `{"always":"a","parts":[` + strings.TrimSuffix(strings.Repeat(`{"size":null},`, 5000), ",") + `]}`
-	if w := s.call("POST", "/x", body); w.Code != 422 || w.Body.Len() > 32<<10 {
+	if w := s.call("PUT", "/x", body, as("owner")...); w.Code != 422 || w.Body.Len() > 32<<10 {
 		t.Errorf("%d, %d bytes", w.Code, w.Body.Len())
 	}
 }

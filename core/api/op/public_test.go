@@ -51,7 +51,8 @@ func (untouched) Close() error { return nil }
 func publicSample(t *testing.T, requests int) *sample {
 	t.Helper()
 	s := &sample{}
-	s.API = op.New(op.Config{Router: route.New(), Authenticator: s, Resolver: s, Recorder: s, PublicRequests: requests, PublicRate: 0.001})
+	s.API = op.New(op.Config{Router: route.New(), Authenticator: s, Resolver: s, Recorder: s, PublicRequests: requests, PublicRate: 0.001,
+		Browser: func(_ context.Context, r *http.Request) (string, error) { return r.Header.Get("Device"), nil }})
 	spec := public
 	spec.Audit = op.Audit{Action: "try.it"}
 	op.Post(s.API, "/api/v1/try", func(context.Context, *echoIn) (*op.Body[string], error) { return &op.Body[string]{Body: "done"}, nil }, spec)
@@ -92,6 +93,12 @@ func TestPublicRequestsAreLimitedByAddress(t *testing.T) {
 	if w := call(same[0], as("viewer")...); w.Code != 200 {
 		t.Errorf("a known caller at the same address: %d %s", w.Code, w.Body)
 	}
+	for i := range 4 { // on its own account, from wherever
+		want := map[bool]int{true: 200, false: 429}[i < 3]
+		if w := call(same[0], "Device", "device:1"); w.Code != want {
+			t.Errorf("request %d of a known browser: %d, want %d", i, w.Code, want)
+		}
+	}
 	if w := call("192.0.2.2:1"); w.Code != 200 {
 		t.Errorf("another address: %d", w.Code)
 	}
@@ -116,7 +123,7 @@ func TestPublicRequestsAreLimitedByAddress(t *testing.T) {
 			refused++
 		}
 	}
-	if refused != 3 {
+	if refused != 4 {
 		t.Errorf("%d refused attempts are in the trail", refused)
 	}
 }
