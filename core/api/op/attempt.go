@@ -25,8 +25,6 @@ type Recorder interface {
 type attempt struct {
 	*audit.Attempt
 	recorded bool
-	// begun: a row says already that what was asked for is given.
-	begun bool
 }
 
 // recordTime is how long a row may take to be written after the request's own time is up.
@@ -101,7 +99,7 @@ func (a *API) record(ctx context.Context, q *request, p *problem.Error) error {
 	entry.Result = audit.ResultOK
 	if p != nil {
 		entry.Result, entry.Error = audit.ResultRefused, string(p.Code)
-		if p.Status() >= http.StatusInternalServerError || q.attempt.begun {
+		if p.Status() >= http.StatusInternalServerError {
 			entry.Result = audit.ResultFailed
 		}
 		if open := db.Unsettled(p); open != nil {
@@ -123,7 +121,7 @@ func (a *API) record(ctx context.Context, q *request, p *problem.Error) error {
 func (a *API) recordBegin(ctx context.Context, q *request) error {
 	err := a.record(ctx, q, nil)
 	if q.attempt != nil {
-		q.attempt.recorded, q.attempt.begun = false, err == nil
+		q.attempt.recorded = false
 	}
 	return err
 }
