@@ -83,7 +83,7 @@ func TestAuditVerifyUnderLoad(t *testing.T) {
 	}
 	out := run(t, s.env, "", "audit", "verify")
 	out.fails(t, "was altered", fmt.Sprintf("(id %d)", id))
-	if out.Code != 1 || out.Out != "" {
+	if out.Code != 2 || out.Out != "" {
 		t.Errorf("it ended with %d and said %q", out.Code, out.Out)
 	}
 }
