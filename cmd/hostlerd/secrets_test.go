@@ -133,7 +133,7 @@ func (r *secretRun) wrongTypes(c *client, path, field string) {
 	secret := r.canary(name)
 	for _, body := range []any{
 		map[string]any{field: []string{secret}}, map[string]any{field: map[string]any{"value": secret}}, []string{secret}, secret,
-		map[string]any{field: strings.Repeat(secret, 300)}, map[string]any{"extra": secret}, map[string]any{field: secret + "\x00"},
+		map[string]any{field: strings.Repeat(secret, 3500/len(secret))}, map[string]any{"extra": secret}, map[string]any{field: secret + "\x00"},
 	} {
 		r.post(c, http.StatusUnprocessableEntity, path, body)
 	}

@@ -22,7 +22,7 @@ type volume struct {
 	Kind string            `json:"kind,omitempty" enum:"dir,zfs"`
 	Tags []string          `json:"tags,omitempty" maxItems:"8"`
 	Made time.Time         `json:"made,omitzero"`
-	Rest map[string]any    `json:"rest,omitempty"`
+	Rest op.Object         `json:"rest,omitempty"`
 	Sub  []map[string]part `json:"sub,omitempty"`
 }
 
