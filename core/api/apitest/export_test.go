@@ -1,6 +1,9 @@
 package apitest
 
-import "testing"
+import (
+	"net/http"
+	"testing"
+)
 
 // GarbageComplaints is Garbage on the operation of that id, with its complaints instead of failures.
 func (a *API) GarbageComplaints(t testing.TB, id string, config GarbageConfig) []string {
@@ -23,6 +26,32 @@ func (a *API) MatrixComplaints(t testing.TB, id string, config MatrixConfig) (co
 		for i := range config.Columns {
 			if o.ID == id {
 				complaints = append(complaints, m.cell(t.Context(), &config.Columns[i], o)...)
+			}
+		}
+	}
+	return complaints
+}
+
+// ContractComplaint is what a document has against an answer to GET path; nil for nothing.
+func ContractComplaint(t testing.TB, document, path string, status int, media, body string) error {
+	t.Helper()
+	c, err := newContract([]byte(document))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.check(http.MethodGet, path, &Answer{Status: status, Header: http.Header{"Content-Type": {media}}, Body: []byte(body)})
+}
+
+// NullComplaints is what Nulls has against each place of an operation's body.
+func (a *API) NullComplaints(t *testing.T, id string) (complaints []string) {
+	d := a.document(t)
+	for _, o := range d.operations {
+		if o.ID != id {
+			continue
+		}
+		for _, at := range d.places(o.body(), nil, 0) {
+			if complaint := a.null(t, d, o, at, NullsConfig{As: Owner}); complaint != "" {
+				complaints = append(complaints, complaint)
 			}
 		}
 	}

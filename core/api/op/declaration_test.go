@@ -58,6 +58,15 @@ func TestDeclarationsThatAreRefused(t *testing.T) {
 		"embedded input that huma does not see": func(a *op.API) {
 			op.Get(a, "/x", func(context.Context, *struct{ hostIn }) (*op.Empty, error) { return nil, nil }, public)
 		},
+		"object that must be given and may be null": func(a *op.API) {
+			op.Post(a, "/x", func(context.Context, *struct {
+				Body struct {
+					N *item `json:"n"`
+				}
+			}) (*op.Empty, error) {
+				return nil, nil
+			}, public)
+		},
 		"unique items": func(a *op.API) {
 			op.Post(a, "/x", func(context.Context, *struct {
 				Body struct {

@@ -141,3 +141,25 @@ func TestShapeRefusesNull(t *testing.T) {
 		t.Error(document)
 	}
 }
+
+type renewResponse struct {
+	N int `json:"n"`
+}
+
+func TestSchemaIsNotNamedLikeAGeneratedOne(t *testing.T) {
+	t.Parallel()
+	a := lone(t, op.Config{}, func(a *op.API) {
+		op.Post(a, "/x", func(context.Context, *struct{}) (*op.Body[renewResponse], error) { return nil, nil }, op.Spec{ID: "renew", Summary: "x", Tag: "x", Public: true})
+		op.Post(a, "/y", func(context.Context, *struct{}) (*struct{ Body struct{ N int } }, error) { return nil, nil },
+			op.Spec{ID: "try_it", Summary: "x", Tag: "x", Public: true})
+	})
+	text := string(a.Document())
+	for _, name := range []string{`"RenewResponseData": {`, `"TryItResult": {`} {
+		if !strings.Contains(text, name) {
+			t.Errorf("there is no schema %s", name)
+		}
+	}
+	if strings.Contains(text, `"RenewResponse"`) || strings.Contains(text, `"TryItResponse"`) {
+		t.Error("a schema is called like what a generator makes of an operation")
+	}
+}
