@@ -2,6 +2,7 @@ package host_test
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 
 	"github.com/hostler/hostler/sdk/hypervisor"
@@ -34,10 +35,15 @@ func TestAHostWhoseInventoryFailsIsNotReachable(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			var enrolled atomic.Bool
 			s, _ := rack(t, nil, func(h hypervisor.Host) hypervisor.Host {
+				if !enrolled.Load() {
+					return h
+				}
 				c.front.Host = h
 				return c.front
 			})
+			enrolled.Store(true)
 			got, err := s.Test(t.Context(), 1)
 			if err != nil {
 				t.Fatal(err)

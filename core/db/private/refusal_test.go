@@ -356,10 +356,14 @@ func TestFullDisk(t *testing.T) {
 				return
 			}
 			// A disk that fills while initdb works.
-			stopped := make(chan struct{})
-			go fillDisk(disk, stopped)
+			stopped, filled := make(chan struct{}), make(chan struct{})
+			go func() {
+				defer close(filled)
+				fillDisk(disk, stopped)
+			}()
 			refused(t, private.Config{Dir: dir}, private.ErrNoSpace, "free some space")
 			close(stopped)
+			<-filled
 			left, err := filepath.Glob(filepath.Join(dir, "init-*"))
 			if err != nil || len(left) != 0 {
 				t.Errorf("left behind: %v, %v", left, err)
