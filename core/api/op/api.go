@@ -228,14 +228,19 @@ func (a *API) notFound(w http.ResponseWriter, r *http.Request) {
 	a.refuseKnown(r, problem.New(problem.CodeNotFound, "there is nothing at this path"))
 }
 
-// methodNotAllowed tells a known caller which methods the path has. A method that no path can have, such as TRACE, is refused
-// to everyone alike: no log-in would help.
+// methodNotAllowed tells a known caller which methods the path has, and everyone where the path is open to everyone. A method
+// that no path can have, such as TRACE, is refused to everyone alike: no log-in would help.
 func (a *API) methodNotAllowed(w http.ResponseWriter, r *http.Request) {
 	if !route.Knows(r.Method) {
 		a.fail(r.Context(), problem.New(problem.CodeMethodNotAllowed, "no path has this method"))
 		return
 	}
-	a.refuseKnown(r, problem.New(problem.CodeMethodNotAllowed, "this path has the methods %s", w.Header().Get("Allow")))
+	refusal := problem.New(problem.CodeMethodNotAllowed, "this path has the methods %s", w.Header().Get("Allow"))
+	if slices.ContainsFunc(a.operations, func(o *Operation) bool { return o.Spec.Public && o.Pattern == r.URL.Path }) {
+		a.fail(r.Context(), refusal)
+		return
+	}
+	a.refuseKnown(r, refusal)
 }
 
 // refuseKnown writes the problem to a known caller and a 401 to an unknown one.

@@ -165,7 +165,7 @@ func TestMethodsThatAreNotThere(t *testing.T) {
 		{"OPTIONS", "/api/v1/hosts/7", "", 405, "DELETE, GET, HEAD, PATCH"},
 		{"DELETE", "/api/v1/hosts", "", 401, ""},
 		{"DELETE", "/api/v1/hosts", "viewer", 405, "GET, HEAD, POST"},
-		{"GET", "/api/v1/auth/login", "", 401, ""},
+		{"GET", "/api/v1/auth/login", "", 405, "POST"}, // it is open to everyone
 		{"HEAD", "/api/v1/nothing", "", 401, ""},
 	} {
 		var header []string
