@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/hostler/hostler/core/job"
 	"github.com/hostler/hostler/sdk/hypervisor"
@@ -168,8 +169,12 @@ func TestReplacedRunChangesNothing(t *testing.T) {
 			"task":       func(ctx context.Context, run *job.Run) error { return run.SetTask(ctx, "UPID:mine") },
 			"transcript": func(ctx context.Context, run *job.Run) error {
 				run.Note("mine")
-				<-ctx.Done() // it is written a moment later, in vain
-				return context.Cause(ctx)
+				select {
+				case <-ctx.Done(): // it is written a moment later, in vain
+					return context.Cause(ctx)
+				case <-time.After(time.Minute):
+					return errors.New("the transcript was written")
+				}
 			},
 			"end": func(context.Context, *job.Run) error { return nil },
 		} {

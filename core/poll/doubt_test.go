@@ -307,6 +307,30 @@ func TestFewRefusalsEndTheQuestions(t *testing.T) {
 	}
 }
 
+// Guests that stay without being listed do not keep others from being found gone.
+func TestGuestsThatStayDoNotHideThoseThatAreGone(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	nodes := []hypervisor.Node{node("n1")}
+	now := report("", "n1", nodes)
+	for i := range int64(40) {
+		now.Guests = append(now.Guests, vm(100+i, "n1", "g"))
+		f.there[100+i] = i < 8
+	}
+	id := f.host(func() hypervisor.Page { return now })
+	p := f.poller(f.db)
+	f.sync(p, id)
+	now = report("", "n1", nodes)
+	left := func() string { return f.value("SELECT count(*) FROM guests") }
+	for n := 0; n < 100 && left() != "8"; n++ {
+		f.exec("UPDATE host_credentials SET verified_at = now() - interval '6 minutes'")
+		f.sync(p, id)
+	}
+	if got := f.value("SELECT count(*) || ' ' || max(vmid) FROM guests"); got != "8 107" {
+		t.Errorf("left and the last of them: %s", got)
+	}
+}
+
 // An inventory without a node is none, whatever else is in it.
 func TestAnInventoryWithoutANodeIsNotBelieved(t *testing.T) {
 	t.Parallel()

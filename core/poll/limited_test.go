@@ -3,7 +3,9 @@ package poll_test
 import (
 	"context"
 	"testing"
+	"time"
 
+	"github.com/hostler/hostler/core/poll"
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
@@ -122,7 +124,8 @@ func TestAClusterIsNotSilentWhenAHostAnsweredMeanwhile(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t)
 	ids := trio(f, vm(100, "n1", "a"))[:2]
-	p := f.poller(f.db, fast)
+	// Nothing is due by itself in the time of the test.
+	p := f.poller(f.db, fast, func(c *poll.Config) { c.Interval = func(context.Context) time.Duration { return time.Hour } })
 	for _, id := range ids {
 		f.sync(p, id)
 	}
@@ -142,7 +145,7 @@ func TestAClusterIsNotSilentWhenAHostAnsweredMeanwhile(t *testing.T) {
 	f.exec("UPDATE hosts SET polled_at = now() - interval '1 hour' WHERE id = $1", ids[0])
 	run(t, p)
 	f.due()
-	<-asked // the cluster was due again at once
+	until(t, "the cluster was due again at once", func() bool { return len(asked) > 0 })
 	until(t, "the poll was written", func() bool { return f.value("SELECT next_poll_at > now() FROM clusters") == "true" })
 	if got := f.value("SELECT status FROM guests"); got != "running" || f.value("SELECT changed_at FROM guests") != marked {
 		t.Errorf("the guest is %s and was marked in between", got)
@@ -181,5 +184,54 @@ func TestDifferentPinsAtOneNodeAreTwoMachines(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Each node of a cluster has a certificate of its own: pins are compared at one node only.
+func TestDifferentPinsAtTwoNodesAreOneCluster(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	ids := trio(f, vm(100, "n1", "a"))
+	p := f.poller(f.db)
+	for _, id := range ids {
+		f.exec("UPDATE hosts SET tls_fingerprint = $2 WHERE id = $1", id, fingerprint(string(rune('a'+id%3))))
+	}
+	for range 2 {
+		for _, id := range ids {
+			f.sync(p, id)
+		}
+	}
+	if got := f.value("SELECT count(*) FROM clusters"); got != "1" || len(f.guests()) != 1 {
+		t.Errorf("%s clusters, %d guests", got, len(f.guests()))
+	}
+}
+
+// What a member tells that is known to see less is not written while others see everything, even when it lists every guest.
+func TestAMemberThatSeesLessWritesNothing(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	ids := trio(f, vm(100, "n1", "a"))
+	p := f.poller(f.db)
+	for _, id := range ids {
+		f.sync(p, id)
+	}
+	f.set(func() { f.lacks[ids[0]] = []string{"Sys.Audit"} })
+	f.exec("UPDATE host_credentials SET missing = '{Sys.Audit}' WHERE host_id = $1", ids[0])
+	f.answer(ids[0], func(_ context.Context, _ hypervisor.InventoryQuery, page func(hypervisor.Page) error) error {
+		return page(report("prod", "n1", []hypervisor.Node{node("n1"), node("n2"), node("n3")}, vm(100, "n1", "b")))
+	})
+	seen := f.value("SELECT seen_at FROM clusters")
+	f.sync(p, ids[0])
+	if g := f.guests(); len(g) != 1 || g[0].Name != "a" || f.value("SELECT seen_at FROM clusters") != seen || f.state(ids[0]) != "online permission {Sys.Audit}" {
+		t.Errorf("%+v, the host is %s", g, f.state(ids[0]))
+	}
+	// One that cannot answer, or sees less too, does not stand in for it.
+	f.dead(ids[1])
+	_ = p.Sync(t.Context(), ids[1])
+	f.set(func() { f.lacks[ids[2]] = []string{"Sys.Audit"} })
+	f.exec("UPDATE hosts SET error_reason = 'permission' WHERE id = $1", ids[2])
+	f.sync(p, ids[0])
+	if g := f.guests(); len(g) != 1 || g[0].Name != "b" {
+		t.Errorf("%+v", g)
 	}
 }

@@ -47,7 +47,7 @@ func TestSealAndOpen(t *testing.T) {
 	t.Parallel()
 	path := keyPath(t)
 	b := load(t, path)
-	for _, text := range []string{"", "x", canary, strings.Repeat("ü", 100_000)} {
+	for _, text := range []string{"", "x", canary, strings.Repeat("ü", 100_000), strings.Repeat("x", secret.Largest)} {
 		sealed := seal(t, b, text, place)
 		if len(text) > 8 && bytes.Contains(sealed, []byte(text)) {
 			t.Error("the text is in the sealed value")

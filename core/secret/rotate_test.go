@@ -394,3 +394,26 @@ func TestRotateStopsWhenItCannotAnnounce(t *testing.T) {
 	}
 	v.check(t, v.load(t))
 }
+
+// Another rotation that announces its key meanwhile, from another copy of the file, stops this one before it seals anything.
+func TestRotateStopsWhenAnotherFileSeals(t *testing.T) {
+	t.Parallel()
+	v := newVault(t, 2)
+	b := v.load(t)
+	if _, err := b.Rotate(t.Context(), v.rotation()); err != nil {
+		t.Fatal(err)
+	}
+	old := b.Primary()
+	report, err := b.Rotate(t.Context(), v.rotation().Reaching(func(step string) error {
+		if step == "key" {
+			v.exec(t, "UPDATE secret_key SET id = '0000000a'")
+		}
+		return nil
+	}))
+	if !errors.Is(err, secret.ErrKeyWrong) || report.Rewritten != 0 {
+		t.Errorf("%+v, %v", report, err)
+	}
+	if used, err := v.used(t.Context()); err != nil || !slices.Equal(used, []secret.KeyID{old, 10}) {
+		t.Errorf("keys in use and announced: %v, %v", used, err)
+	}
+}
