@@ -141,6 +141,23 @@ func TestCommitWithoutAnAnswerIsLookedUp(t *testing.T) {
 	}
 }
 
+// What became of a commit is looked up although its caller left.
+func TestLookUpOutlivesItsCaller(t *testing.T) {
+	t.Parallel()
+	s := newWaiting(t)
+	d := s.open(t, 0, 0)
+	s.standby(t, true)
+	ctx, leave := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- d.Tx(ctx, note("left alone")) }()
+	s.hung(t, d, 1)
+	leave()
+	s.Exec(t, "", "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND query = 'commit'")
+	if err := <-done; err != nil || !stored(t, d, "left alone") {
+		t.Errorf("its session was ended: %v", err)
+	}
+}
+
 // While the server is down nobody knows; later it says so.
 func TestCommitOfAKilledServer(t *testing.T) {
 	t.Parallel()
