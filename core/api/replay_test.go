@@ -278,3 +278,52 @@ func TestIdempotencyKeyOnTwoInstances(t *testing.T) {
 		t.Errorf("%v, %d teams", err, n)
 	}
 }
+
+// The answer about a thing is given again to those only who may still do to it what they did.
+func TestIdempotencyKeyOnAThing(t *testing.T) {
+	t.Parallel()
+	e := newEstate(t)
+	operator := identitytest.As(t, e.users, identity.Operator)
+	target := fmt.Sprintf("/api/v1/vms/%d/start", e.id("SELECT max(id) FROM guests WHERE kind = 'vm' AND host_id = $1", e.host))
+	send := func(status int) *apitest.Answer {
+		t.Helper()
+		answer := e.under(t, "thing", "POST", target, "", func(r *http.Request) { r.AddCookie(operator.Cookie) })
+		if answer.Status != status {
+			t.Errorf("%d, want %d: %s", answer.Status, status, answer.Body)
+		}
+		return answer
+	}
+	first := send(202)
+	if again := send(202); string(again.Body) != string(first.Body) || again.Header.Get("Idempotent-Replayed") != "true" {
+		t.Errorf("%s and %s", first.Body, again.Body)
+	}
+	if _, err := e.db.Pool.Exec(t.Context(), "UPDATE team_members SET role = 'viewer' WHERE user_id = $1", operator.ID); err != nil {
+		t.Fatal(err)
+	}
+	if refused := send(403); refused.Header.Get("Idempotent-Replayed") != "" {
+		t.Errorf("%v %s", refused.Header, refused.Body)
+	}
+}
+
+// Where the body may name any team, a role lost in one of them is enough to be refused.
+func TestIdempotencyKeyAfterALostRole(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	owner := identitytest.As(t, h.users, identity.Owner)
+	other := identitytest.Team(t, h.db, "other")
+	if _, err := h.db.Pool.Exec(t.Context(), "INSERT INTO team_members (team_id, user_id, role) VALUES ($1, $2, 'owner')", other, owner.ID); err != nil {
+		t.Fatal(err)
+	}
+	for _, status := range []int{201, 201, 403} {
+		answer := h.under(t, "lost", "POST", "/api/v1/api-keys", `{"name":"backup"}`, func(r *http.Request) { r.AddCookie(owner.Cookie) })
+		if answer.Status != status {
+			t.Errorf("%d, want %d: %s", answer.Status, status, answer.Body)
+		}
+		if answer.Header.Get("Idempotent-Replayed") == "" {
+			continue
+		}
+		if _, err := h.db.Pool.Exec(t.Context(), "UPDATE team_members SET role = 'viewer' WHERE user_id = $1 AND team_id <> $2", owner.ID, other); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
