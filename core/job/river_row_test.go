@@ -78,7 +78,7 @@ func TestVoidRowsAreClosed(t *testing.T) {
 	i.exec(t, gone, map[string]any{"job_id": ended}, "jobs", "2 minutes")
 	i.exec(t, gone, map[string]any{"job_id": runs}, "jobs", "2 minutes") // another row than the one that the job runs on
 	i.exec(t, gone, map[string]any{"job_id": 4711}, "jobs", "2 minutes")
-	i.exec(t, gone, map[string]any{"job_id": ended}, "jobs", "10 seconds")
+	i.exec(t, gone, map[string]any{"job_id": ended}, "jobs", "-1 hours")
 	i.exec(t, gone, map[string]any{"job_id": ended}, "foreign", "2 minutes")
 	// The job that ended on its row does not keep it.
 	own := i.enqueue(t, job.Spec{Kind: "held", Target: job.Target{Kind: "vm", ID: 3}})
