@@ -189,6 +189,10 @@ func TestLast(t *testing.T) {
 	if _, err := installation.Last(dir); err == nil || !strings.Contains(err.Error(), "damaged") {
 		t.Errorf("a damaged last line: %v", err)
 	}
+	put(t, journal, run+`{"at":"2000-01-02T03:04:09Z","run":"a","step":"stop","event":"ended"}`+"\n", 0o644)
+	if s, err := installation.Last(dir); err != nil || len(s.Steps) != 2 || !s.Steps[1].EndedAt.Equal(s.Steps[1].StartedAt) {
+		t.Errorf("a clock that was put back: %+v, %v", s, err)
+	}
 	// A journal of many years is not read from its begin.
 	put(t, journal, strings.Repeat(`{"at":"2026-01-02T03:04:05Z","run":"old","step":"done","event":"ended"}`+"\n", 30_000)+run, 0o644)
 	if s, err := installation.Last(dir); err != nil || s.Run != "a" || len(s.Steps) != 2 {
@@ -209,8 +213,10 @@ func TestRequests(t *testing.T) {
 	if r, since, err := installation.PendingRequest(path); err != nil || *r != want || time.Since(since) > time.Minute {
 		t.Errorf("%v, %v, %v", r, since, err)
 	}
-	if err := installation.WithdrawRequest(path, installation.Request{ID: "other", Version: want.Version}); err != nil {
-		t.Error(err)
+	for _, other := range []installation.Request{{ID: "other", Version: want.Version}, {ID: want.ID, Version: "1.2.3"}} {
+		if err := installation.WithdrawRequest(path, other); err != nil {
+			t.Error(err)
+		}
 	}
 	if r, err := installation.TakeRequest(path); err != nil || *r != want {
 		t.Errorf("%v, %v", r, err)
@@ -246,6 +252,9 @@ func TestHostileRequests(t *testing.T) {
 		"an option": func(path string) error { return os.WriteFile(path, []byte(`{"id":"--x y","version":"1.0.0"}`), 0o600) },
 		"a NUL": func(path string) error {
 			return os.WriteFile(path, []byte("{\"id\":\"a\\u0000\",\"version\":\"1.0.0\"}"), 0o600)
+		},
+		"good and padded": func(path string) error {
+			return os.WriteFile(path, []byte(`{"id":"a","version":"1.0.0"}`+strings.Repeat(" ", 5<<10)), 0o600)
 		},
 		"a long number": func(path string) error {
 			return os.WriteFile(path, []byte(`{"id":"a","version":"`+strings.Repeat("9", 100)+`.0.0"}`), 0o600)
