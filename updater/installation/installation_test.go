@@ -273,6 +273,19 @@ func TestHostileRequests(t *testing.T) {
 	}
 }
 
+// A request that cannot be removed would start the updater again and again: that is told beside what is wrong with it.
+func TestRequestThatStays(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "request.json")
+	if err := os.MkdirAll(filepath.Join(path, "full"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	r, err := installation.TakeRequest(path)
+	if r != nil || err == nil || !strings.Contains(err.Error(), "removing the request") || !strings.Contains(err.Error(), "no regular file") {
+		t.Errorf("%v, %v", r, err)
+	}
+}
+
 func TestConfigurationOfThePackage(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "updater.json")
