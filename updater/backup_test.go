@@ -42,9 +42,9 @@ func TestBackupIsWholeAndClosed(t *testing.T) {
 	if err := r.backup(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	for path, want := range map[string]fs.FileMode{dir: fs.ModeDir | 0o700, filepath.Join(dir, dumpName): 0o600, filepath.Join(dir, "secret.key"): 0o600} {
-		if info, err := os.Stat(path); err != nil || info.Mode() != want || info.Size() == 0 {
-			t.Errorf("%s: %v, %v", path, info, err)
+	for name, want := range map[string]fs.FileMode{".": fs.ModeDir | 0o700, dumpName: 0o600, "secret.key": 0o600} {
+		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Mode() != want || info.Size() == 0 {
+			t.Errorf("%s: %v, %v", name, info, err)
 		}
 	}
 }
@@ -90,7 +90,8 @@ func TestNamesOfDatabases(t *testing.T) {
 	d := nowhere
 	for name, want := range map[string]string{
 		"hostler_before_" + thisRun: "before", "hostler_trial_" + thisRun: "trial", "hostler_failed_" + thisRun: "failed",
-		"hostler": "", "hostler_before": "", "hostler_before_" + thisRun + "x": "", "hostler_other_" + thisRun: "", "hostler_x_before_" + thisRun: "",
+		"hostler": "", "hostler_before": "", "hostler_before_" + thisRun + "x": "",
+		"hostler_other_" + thisRun: "", "hostler_x_before_" + thisRun: "",
 		"other_before_" + thisRun: "", "hostler_before_20260102t030405_abc": "",
 	} {
 		if kind, run := d.left(name); kind != want || (kind != "") != (run == thisRun) {

@@ -13,14 +13,16 @@ import (
 func TestUpdateIsHeardUntilTheStop(t *testing.T) {
 	t.Parallel()
 	for point, want := range map[string]installation.Step{
-		"in trial": installation.StepFailed, "in stop": installation.StepDone, "in migrate": installation.StepDone, "in health-check": installation.StepDone,
+		"in trial": installation.StepFailed, "in stop": installation.StepDone, "in migrate": installation.StepDone,
+		"in health-check": installation.StepDone,
 	} {
 		t.Run(point, func(t *testing.T) {
 			t.Parallel()
 			u, v := newUpdater(t, liveDatabase(t))
 			tree := t.TempDir()
 			for path, text := range map[string]string{
-				versionFile: newVersion, "bin/hostlerd": "#!/bin/sh\n[ \"$1\" = version ] && echo " + newVersion + "\nexit 0\n", "bin/hostler-updater": "#!/bin/sh\n",
+				versionFile: newVersion, "bin/hostler-updater": "#!/bin/sh\n",
+				"bin/hostlerd": "#!/bin/sh\n[ \"$1\" = version ] && echo " + newVersion + "\nexit 0\n",
 			} {
 				if err := os.MkdirAll(filepath.Dir(filepath.Join(tree, path)), 0o755); err != nil {
 					t.Fatal(err)

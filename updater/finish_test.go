@@ -19,7 +19,8 @@ func TestReleasesThatStay(t *testing.T) {
 	}
 	r := u.under(thisRun)
 	r.plan.From = "0.2.0" // an update over several releases
-	if err := errors.Join(u.cfg.Layout.point(newVersion), u.cfg.Layout.pointUpdater(oldVersion), os.MkdirAll(u.cfg.Layout.release("lost+found"), 0o755)); err != nil {
+	l := u.cfg.Layout
+	if err := errors.Join(l.point(newVersion), l.pointUpdater(oldVersion), os.MkdirAll(l.release("lost+found"), 0o755)); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {

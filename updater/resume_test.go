@@ -21,7 +21,8 @@ func TestResumeIsNotCutOff(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	result, err := u.Resume(ctx)
-	if err != nil || result.Step != installation.StepRolledBack || result.Reason == nil || result.Reason.Error() != "canary" || v.starts != 1 {
+	if err != nil || result.Step != installation.StepRolledBack || result.Reason == nil ||
+		result.Reason.Error() != "canary" || v.starts != 1 {
 		t.Fatalf("%+v, %v; started %d times", result, err, v.starts)
 	}
 	if result, err := u.Resume(t.Context()); result != nil || err != nil {

@@ -18,6 +18,8 @@ func TestWhatCanBeTakenBack(t *testing.T) {
 	later := func(step installation.Step, plan *installation.Plan) installation.Line {
 		return installation.Line{Run: thisRun, Step: step, Event: installation.Ended, Plan: plan}
 	}
+	moved := func(l Layout) error { return l.point(oldVersion) }
+	pruned := func(l Layout) error { return os.RemoveAll(l.release(oldVersion)) }
 	for name, test := range map[string]struct {
 		lines []installation.Line
 		spoil func(Layout) error
@@ -30,8 +32,8 @@ func TestWhatCanBeTakenBack(t *testing.T) {
 		"a dry run only":                  {[]installation.Line{later(installation.StepDone, &dry)}, nil, ErrNothingToRevert},
 		"it was taken back":               {[]installation.Line{done, later(installation.StepRolledBack, &plan)}, nil, ErrNothingToRevert},
 		"a run that is not at its end":    {[]installation.Line{done, later(installation.StepTrial, &plan)}, nil, ErrUnfinished},
-		"another release is installed":    {[]installation.Line{done}, func(l Layout) error { return l.point(oldVersion) }, ErrNothingToRevert},
-		"the release before it is pruned": {[]installation.Line{done}, func(l Layout) error { return os.RemoveAll(l.release(oldVersion)) }, ErrNothingToRevert},
+		"another release is installed":    {[]installation.Line{done}, moved, ErrNothingToRevert},
+		"the release before it is pruned": {[]installation.Line{done}, pruned, ErrNothingToRevert},
 	} {
 		u, _ := newUpdater(t, nowhere)
 		if err := u.cfg.Layout.point(newVersion); err != nil {
@@ -73,7 +75,10 @@ func updated(t *testing.T) (*Updater, *scripted) {
 	u, v := newUpdater(t, liveDatabase(t))
 	r := u.under(otherRun)
 	dir := u.cfg.Layout.backup(r.id)
-	if err := errors.Join(u.cfg.Layout.point(newVersion), os.MkdirAll(dir, 0o700), r.dump(t.Context(), filepath.Join(dir, dumpName))); err != nil {
+	if err := errors.Join(u.cfg.Layout.point(newVersion), os.MkdirAll(dir, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.dump(t.Context(), filepath.Join(dir, dumpName)); err != nil {
 		t.Fatal(err)
 	}
 	u.wrote(t, installation.Line{Run: r.id, Step: installation.StepDone, Event: installation.Ended, Plan: &r.plan})
@@ -130,7 +135,8 @@ func TestDatabaseOfABackup(t *testing.T) {
 	}
 	openTo := func(name string) string {
 		t.Helper()
-		text, err := d.sql(t.Context(), `SELECT string_agg(grantee || ' ' || privilege_type || ' ' || is_grantable, ', ' ORDER BY grantee, privilege_type)
+		text, err := d.sql(t.Context(), `
+			SELECT string_agg(grantee || ' ' || privilege_type || ' ' || is_grantable, ', ' ORDER BY grantee, privilege_type)
 			FROM (SELECT (aclexplode(coalesce(datacl, acldefault('d', datdba)))).* FROM pg_database WHERE datname = '`+name+`') AS open`)
 		if err != nil {
 			t.Fatal(err)
@@ -140,7 +146,8 @@ func TestDatabaseOfABackup(t *testing.T) {
 	if want, got := openTo(d.Name), openTo(r.beforeDatabase()); got != want || want == "" {
 		t.Errorf("it is open to %q, and the live one to %q", got, want)
 	}
-	if result := r.abandon(installation.StepBackup, errors.New("canary")); result.Step != installation.StepFailed || r.has(t, r.beforeDatabase()) {
+	result := r.abandon(installation.StepBackup, errors.New("canary"))
+	if result.Step != installation.StepFailed || r.has(t, r.beforeDatabase()) {
 		t.Errorf("%+v, and the database is left", result)
 	}
 }

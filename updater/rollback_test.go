@@ -72,11 +72,13 @@ func TestRollbackInTheJournal(t *testing.T) {
 	r, v := newRun(t, nowhere)
 	canary := errors.New("canary")
 	// An earlier run, which went back for the same reason, is not this one.
-	r.wrote(t, installation.Line{Run: otherRun, Step: installation.StepRollback, Event: installation.Begun, Text: "canary", Plan: &r.plan})
+	begun := installation.Line{Run: otherRun, Step: installation.StepRollback, Event: installation.Begun, Text: "canary", Plan: &r.plan}
+	r.wrote(t, begun)
 	for _, stopping := range []error{nil, errors.New("the service stays")} {
 		v.change(func() { v.stopping = stopping })
 		result := r.putBack(t.Context(), backward, canary)
-		if result.Step != installation.StepRollback || !errors.Is(result.Reason, canary) || !strings.Contains(result.Reason.Error(), "putting the old version back") {
+		if result.Step != installation.StepRollback || !errors.Is(result.Reason, canary) ||
+			!strings.Contains(result.Reason.Error(), "putting the old version back") {
 			t.Errorf("%+v", result)
 		}
 	}
@@ -88,7 +90,8 @@ func TestRollbackInTheJournal(t *testing.T) {
 	if text, err := r.begunBecause(lines[1]); err != nil || text != "canary" {
 		t.Errorf("it began because of %q, %v", text, err)
 	}
-	if text, err := r.under("20260102t030406_abcdef").begunBecause(installation.Line{Run: "20260102t030406_abcdef", Step: installation.StepRollback}); err != nil || text != "" {
+	third := installation.Line{Run: "20260102t030406_abcdef", Step: installation.StepRollback}
+	if text, err := r.begunBecause(third); err != nil || text != "" {
 		t.Errorf("a run takes the reason of another one: %q, %v", text, err)
 	}
 	status, err := installation.Last(r.cfg.Layout.StateDir)

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -107,7 +108,8 @@ func newUpdater(t *testing.T, database Database) (*Updater, *scripted) {
 	for _, version := range []string{oldVersion, newVersion} {
 		u.brings(t, version, "exit 0")
 	}
-	if err := errors.Join(u.cfg.Layout.point(oldVersion), os.MkdirAll(u.cfg.Layout.Keys, 0o755), os.MkdirAll(u.cfg.Layout.StateDir, 0o755)); err != nil {
+	l := u.cfg.Layout
+	if err := errors.Join(l.point(oldVersion), os.MkdirAll(l.Keys, 0o755), os.MkdirAll(l.StateDir, 0o755)); err != nil {
 		t.Fatal(err)
 	}
 	return u, v
@@ -145,6 +147,7 @@ func newRun(t *testing.T, database Database) (*run, *scripted) {
 	return u.under(thisRun), v
 }
 
+// under is a run of that id, from the old version to the new one.
 func (u *Updater) under(id string) *run {
 	return &run{Updater: u, id: id, plan: installation.Plan{From: oldVersion, To: newVersion}}
 }
@@ -179,19 +182,14 @@ func (r *run) lines(t *testing.T) (mine []installation.Line) {
 	return mine
 }
 
-// has reports which of the databases beside the live one are there, and drops them after the test.
+// has reports whether a database is there beside the live one.
 func (r *run) has(t *testing.T, name string) bool {
 	t.Helper()
 	names, err := r.cfg.Database.names(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, n := range names {
-		if n == name {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(names, name)
 }
 
 // makes creates a database beside the live one that is gone after the test.
@@ -203,6 +201,7 @@ func (r *run) makes(t *testing.T, name string) {
 	r.dropsAtEnd(t, name)
 }
 
+// dropsAtEnd drops a database after the test, if it is there still.
 func (r *run) dropsAtEnd(t *testing.T, name string) {
 	t.Helper()
 	t.Cleanup(func() {
