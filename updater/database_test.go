@@ -3,8 +3,11 @@ package updater
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/url"
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -74,5 +77,36 @@ func TestHostileOwner(t *testing.T) {
 	}
 	if err := d.admit(t.Context(), "live", "live_trial"); err != nil || admin.query(openTo+"'live_trial'") != admin.query(openTo+"'live'") {
 		t.Errorf("what is filled from a backup is not as open as the live one: %v", err)
+	}
+}
+
+// Whoever comes back between being sent away and the renaming is sent away again, a few times; what else fails is not tried
+// again. It is not parallel: the program is found by PATH.
+func TestRenameIsTriedAgain(t *testing.T) {
+	dir := t.TempDir()
+	calls := filepath.Join(dir, "calls")
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	for _, test := range []struct {
+		says         string
+		fails, tries int
+		good         bool
+	}{
+		{"", 0, 1, true},
+		{`database "live" is being accessed by other users`, renameTries - 1, renameTries, true},
+		{"canceling statement due to lock timeout", renameTries - 1, renameTries, true},
+		{`database "live" is being accessed by other users`, 100, renameTries, false},
+		{`database "live" does not exist`, 1, 1, false},
+	} {
+		_ = os.Remove(calls)
+		text := fmt.Sprintf("#!/bin/sh\necho call >> %s\n[ $(wc -l < %s) -gt %d ] || { echo 'psql: error: ERROR:  %s' >&2; exit 3; }\n",
+			calls, calls, test.fails, test.says)
+		if err := os.WriteFile(filepath.Join(dir, "psql"), []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		err := nowhere.rename(t.Context(), "live", "aside")
+		said, _ := os.ReadFile(calls) // there is none when it was not called
+		if tries := strings.Count(string(said), "\n"); (err == nil) != test.good || tries != test.tries {
+			t.Errorf("%q for %d times: %v after %d tries", test.says, test.fails, err, tries)
+		}
 	}
 }
