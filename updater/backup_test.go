@@ -108,3 +108,23 @@ func TestNamesOfDatabases(t *testing.T) {
 		}
 	}
 }
+
+// The backup of the update that could be taken back stays, however many are newer.
+func TestBackupOfTheLastUpdateStays(t *testing.T) {
+	t.Parallel()
+	r, _ := newRun(t, nowhere)
+	r.cfg.KeepBackups = 1
+	newer := []string{"20260103t030405_abcdef", "20260104t030405_abcdef"} // of which the journal does not tell
+	for _, name := range append(newer, "20250102t030405_abcdef", otherRun) {
+		if err := os.Mkdir(r.cfg.Layout.backup(name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.wrote(t, installation.Line{Run: otherRun, Step: installation.StepDone, Event: installation.Ended, Plan: &r.plan})
+	if err := r.keepNewest(); err != nil {
+		t.Fatal(err)
+	}
+	if names, err := r.backupNames(); err != nil || !slices.Equal(names, []string{otherRun, newer[1]}) {
+		t.Errorf("%v, %v", names, err)
+	}
+}
