@@ -50,12 +50,14 @@ func TestGapGoesOn(t *testing.T) {
 			g.add(audit.Entry{Action: "thing.start"}, errFull)
 		}
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		want := []string{"3 map[thing.start:3] database_full", "2 map[thing.start:1 thing.stop:1] database_full"}
 		if got := told(rows); fmt.Sprint(got) != fmt.Sprint(want) || tries != 3 || ends != 2 {
 			t.Errorf("%d tries, %d ends, rows %q, want %q", tries, ends, got, want)
 		}
 		g.add(audit.Entry{Action: "thing.stop"}, errFull)
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		if got := told(rows); len(got) != 3 || got[2] != "1 map[thing.stop:1] database_full" {
 			t.Errorf("a gap after the end of another: %q", got)
 		}
@@ -82,6 +84,7 @@ func TestGapNamesFewActions(t *testing.T) {
 			}
 		}
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		if len(rows) != 1 || rows[0].Details["missed"] != 2*(mostGapActions+5) {
 			t.Fatalf("%+v", rows)
 		}
