@@ -35,7 +35,7 @@ func TestUpdateByOtherUsers(t *testing.T) {
 	}
 	s := newSite(t)
 	s.publish(newVersion, nil)
-	s.database = dbtest.ForEverybody(t, s.database)
+	s.database = dbtest.Public(t, s.database)
 	config := s.config()
 	config.Database.OwnerUser, config.Database.AdminUser = "nobody", "nobody"
 	// What others must read and execute lies below folders of the test's own.

@@ -17,14 +17,14 @@ func seed(t testing.TB, d *db.DB, kind string) int64 {
 	return int64(number(t, d, "SELECT id FROM schedules WHERE seeded AND job_kind = $1", kind))
 }
 
-// nudge wakes the ticker of the client's instance, which would else look a few seconds later: it writes a schedule that is
+// wakeTicker wakes the ticker of the client's instance, which would else look a few seconds later: it writes a schedule that is
 // off. ids has one of these for each client.
-type nudge struct {
+type wakeTicker struct {
 	ids map[*client]int64
 	n   int
 }
 
-func (n *nudge) wake(t testing.TB, clients ...*client) {
+func (n *wakeTicker) wake(t testing.TB, clients ...*client) {
 	t.Helper()
 	if n.ids == nil {
 		n.ids = map[*client]int64{}
@@ -44,7 +44,7 @@ func (n *nudge) wake(t testing.TB, clients ...*client) {
 // timetable is schedules of a test.
 type timetable struct {
 	*pair
-	nudge
+	wakeTicker
 	cluster *sim
 	ids     []int64
 	rounds  int

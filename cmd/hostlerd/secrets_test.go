@@ -47,7 +47,7 @@ func TestSecretsStayWhereTheyBelong(t *testing.T) {
 			r.manage()
 			r.readEverything()
 			r.end()
-			for _, finding := range r.hunt.findings() {
+			for _, finding := range r.secretSearch.findings() {
 				t.Error(finding)
 			}
 		})
@@ -56,21 +56,21 @@ func TestSecretsStayWhereTheyBelong(t *testing.T) {
 
 // secretRun is one service whose every word is looked at.
 type secretRun struct {
-	t       *testing.T
-	hunt    *hunt
-	service *service
-	cluster *sim
-	owner   *client
-	stop    func() // of the watch over the processes
-	host    int64
+	t            *testing.T
+	secretSearch *secretSearch
+	service      *service
+	cluster      *sim
+	owner        *client
+	stop         func() // of the watch over the processes
+	host         int64
 }
 
 func newSecretRun(t *testing.T, format string) *secretRun {
 	t.Helper()
-	r := &secretRun{t: t, hunt: newHunt()}
+	r := &secretRun{t: t, secretSearch: newSecretSearch()}
 	r.cluster = startSim(t, "--scenario", "cluster", "--nodes", "2", "--guests", "10", "--auth-delay", "0")
 	for capability, token := range r.cluster.Tokens {
-		r.hunt.add(t, "the token of "+capability, token.Secret)
+		r.secretSearch.add(t, "the token of "+capability, token.Secret)
 	}
 	o := options{DB: privateDatabase, Env: []string{"HOSTLER_LOG_LEVEL=trace", "HOSTLER_LOG_FORMAT=" + format}}
 	if format == "json" {
@@ -79,11 +79,11 @@ func newSecretRun(t *testing.T, format string) *secretRun {
 			t.Fatal(err)
 		}
 		// The tests' server asks nobody for a password, but it is in the address all the same.
-		address.User = url.UserPassword(address.User.Username(), r.hunt.add(t, "the database's password", "canary-Db-4krähe-"+rand.Text()[:8]))
+		address.User = url.UserPassword(address.User.Username(), r.secretSearch.add(t, "the database's password", "canary-Db-4krähe-"+rand.Text()[:8]))
 		o.DB = address.String()
 	}
 	r.service = startService(t, o)
-	r.stop = r.hunt.watch(t, r.service.cmd.Process.Pid, "the database's password")
+	r.stop = r.secretSearch.watch(t, r.service.cmd.Process.Pid, "the database's password")
 	r.owner = r.client()
 	return r
 }
@@ -93,7 +93,7 @@ func (r *secretRun) client() *client {
 	c := newClient(r.service)
 	jar, _ := cookiejar.New(nil) // fails for no options
 	c.http.Jar = jar
-	c.http.Transport = &sighting{hunt: r.hunt, next: http.DefaultTransport, cookies: func(q *http.Request) bool {
+	c.http.Transport = &seenTransport{secretSearch: r.secretSearch, next: http.DefaultTransport, cookies: func(q *http.Request) bool {
 		return slices.Contains([]string{"/api/v1/auth/login", "/api/v1/auth/totp", "/api/v1/auth/password"}, q.URL.Path)
 	}}
 	return c
@@ -101,7 +101,7 @@ func (r *secretRun) client() *client {
 
 // canary is a new secret of that name.
 func (r *secretRun) canary(name string) string {
-	return r.hunt.add(r.t, name, "canary-Vq3-"+strings.ToLower(rand.Text()[:12]))
+	return r.secretSearch.add(r.t, name, "canary-Vq3-"+strings.ToLower(rand.Text()[:12]))
 }
 
 // post sends a body and expects a status.
@@ -119,7 +119,7 @@ func (r *secretRun) session(c *client, name string) string {
 	}
 	for _, cookie := range c.http.Jar.Cookies(base) {
 		if cookie.Name == "service_session" {
-			return r.hunt.add(r.t, name, cookie.Value)
+			return r.secretSearch.add(r.t, name, cookie.Value)
 		}
 	}
 	r.t.Fatal("there is no session cookie")
@@ -167,20 +167,20 @@ func (r *secretRun) setUp() {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	token := r.hunt.add(r.t, "the setup token", strings.TrimSpace(string(text)))
-	r.hunt.files(r.t, r.service.State, map[string]string{"setup-token": "the setup token"})
+	token := r.secretSearch.add(r.t, "the setup token", strings.TrimSpace(string(text)))
+	r.secretSearch.files(r.t, r.service.State, map[string]string{"setup-token": "the setup token"})
 	wrong := make([]byte, 32)
 	_, _ = rand.Read(wrong) // never fails
 	r.post(r.owner, http.StatusUnauthorized, "/setup", map[string]any{
-		"setup_token": r.hunt.add(r.t, "a wrong setup token", base64.RawURLEncoding.EncodeToString(wrong)),
+		"setup_token": r.secretSearch.add(r.t, "a wrong setup token", base64.RawURLEncoding.EncodeToString(wrong)),
 		"email":       ownerEmail, "password": r.canary("the password of a refused setup"),
 	})
 	r.post(r.owner, http.StatusUnprocessableEntity, "/setup", map[string]any{
-		"setup_token": token, "email": ownerEmail, "password": r.hunt.add(r.t, "a short password", "kz7-Wq!91"),
+		"setup_token": token, "email": ownerEmail, "password": r.secretSearch.add(r.t, "a short password", "kz7-Wq!91"),
 	})
 	r.wrongTypes(r.owner, "/setup", "setup_token")
 	r.post(r.owner, http.StatusCreated, "/setup", map[string]any{
-		"setup_token": token, "email": ownerEmail, "password": r.hunt.add(r.t, "the password", ownerPassword),
+		"setup_token": token, "email": ownerEmail, "password": r.secretSearch.add(r.t, "the password", ownerPassword),
 	})
 }
 
@@ -216,7 +216,7 @@ func (r *secretRun) openKeys() {
 		r.t.Fatalf("%d keys in the key file, %v", len(file.Keyset.Key), err)
 	}
 	data := file.Keyset.Key[0].KeyData.Value
-	r.hunt.add(r.t, masterKey, base64.RawStdEncoding.EncodeToString(data[len(data)-32:]))
+	r.secretSearch.add(r.t, masterKey, base64.RawStdEncoding.EncodeToString(data[len(data)-32:]))
 
 	box, err := secret.Load(r.t.Context(), path, func(context.Context) ([]secret.KeyID, error) { return nil, nil })
 	if err != nil {
@@ -235,7 +235,7 @@ func (r *secretRun) openKeys() {
 	if err != nil || len(raw) != 32 {
 		r.t.Fatalf("the chain's key has %d bytes, %v", len(raw), err)
 	}
-	r.hunt.add(r.t, "the key of the chain", base64.RawStdEncoding.EncodeToString(raw))
+	r.secretSearch.add(r.t, "the key of the chain", base64.RawStdEncoding.EncodeToString(raw))
 }
 
 // masterKey is due in the key file.
@@ -395,8 +395,8 @@ func (r *secretRun) makeKeys() {
 	}
 	for i := range made {
 		r.owner.must(r.t, http.StatusCreated, http.MethodPost, "/api/v1/api-keys", map[string]any{"name": fmt.Sprintf("key %d", i)}, &made[i])
-		r.hunt.add(r.t, fmt.Sprintf("API key %d", i), made[i].Key)
-		r.hunt.add(r.t, fmt.Sprintf("the end of API key %d", i), made[i].Key[10:])
+		r.secretSearch.add(r.t, fmt.Sprintf("API key %d", i), made[i].Key)
+		r.secretSearch.add(r.t, fmt.Sprintf("the end of API key %d", i), made[i].Key[10:])
 	}
 	stranger := r.client()
 	for key, want := range map[string]int{made[0].Key: http.StatusOK, made[0].Key[:10] + r.canary("a guessed end"): http.StatusUnauthorized} {
@@ -427,11 +427,11 @@ func (r *secretRun) useSecondFactor() {
 		Codes  []string `json:"recovery_codes"`
 	}
 	r.owner.must(r.t, http.StatusOK, http.MethodPost, "/api/v1/auth/totp/enroll", nil, &e)
-	r.hunt.add(r.t, "the secret of the second factor", e.Secret)
-	r.hunt.add(r.t, "the address of the second factor", e.URI)
+	r.secretSearch.add(r.t, "the secret of the second factor", e.Secret)
+	r.secretSearch.add(r.t, "the address of the second factor", e.URI)
 	for i, code := range e.Codes {
-		r.hunt.add(r.t, fmt.Sprintf("recovery code %d", i), code)
-		r.hunt.add(r.t, fmt.Sprintf("recovery code %d without hyphens", i), strings.ReplaceAll(code, "-", ""))
+		r.secretSearch.add(r.t, fmt.Sprintf("recovery code %d", i), code)
+		r.secretSearch.add(r.t, fmt.Sprintf("recovery code %d without hyphens", i), strings.ReplaceAll(code, "-", ""))
 	}
 	code := func(ahead time.Duration) string {
 		text, err := totp.GenerateCode(e.Secret, time.Now().Add(ahead))
@@ -447,7 +447,7 @@ func (r *secretRun) useSecondFactor() {
 		device := r.client()
 		var first struct{ Pending string }
 		device.must(r.t, http.StatusOK, http.MethodPost, "/api/v1/auth/login", map[string]any{"email": ownerEmail, "password": ownerPassword}, &first)
-		r.hunt.add(r.t, fmt.Sprintf("pending log-in %d", i), first.Pending)
+		r.secretSearch.add(r.t, fmt.Sprintf("pending log-in %d", i), first.Pending)
 		r.post(device, http.StatusUnauthorized, "/auth/totp", map[string]any{"pending": first.Pending, "code": r.canary(fmt.Sprintf("wrong code %d", i))})
 		r.post(device, http.StatusUnauthorized, "/auth/totp", map[string]any{"pending": r.canary(fmt.Sprintf("false log-in %d", i)), "code": right})
 		r.post(device, http.StatusOK, "/auth/totp", map[string]any{"pending": first.Pending, "code": right})
@@ -457,16 +457,16 @@ func (r *secretRun) useSecondFactor() {
 	r.owner.must(r.t, http.StatusUnprocessableEntity, http.MethodDelete, "/api/v1/auth/totp", map[string]any{"password": r.canary("a wrong password for the second factor")}, nil)
 	r.owner.must(r.t, http.StatusNoContent, http.MethodDelete, "/api/v1/auth/totp", map[string]any{"password": ownerPassword}, nil)
 	r.owner.must(r.t, http.StatusOK, http.MethodPost, "/api/v1/auth/totp/enroll", nil, &e) // one that is never confirmed stays in the database
-	r.hunt.add(r.t, "the secret of an unconfirmed factor", e.Secret)
-	r.hunt.add(r.t, "its address", e.URI)
-	r.hunt.add(r.t, "its recovery code", e.Codes[0])
+	r.secretSearch.add(r.t, "the secret of an unconfirmed factor", e.Secret)
+	r.secretSearch.add(r.t, "its address", e.URI)
+	r.secretSearch.add(r.t, "its recovery code", e.Codes[0])
 }
 
 func (r *secretRun) changePassword() {
 	r.t.Helper()
 	changed := r.canary("the new password")
 	r.post(r.owner, http.StatusUnprocessableEntity, "/auth/password", map[string]any{"current": r.canary("a wrong present password"), "new": changed})
-	r.post(r.owner, http.StatusUnprocessableEntity, "/auth/password", map[string]any{"current": ownerPassword, "new": r.hunt.add(r.t, "a short new password", "qy5-Rk!83")})
+	r.post(r.owner, http.StatusUnprocessableEntity, "/auth/password", map[string]any{"current": ownerPassword, "new": r.secretSearch.add(r.t, "a short new password", "qy5-Rk!83")})
 	r.wrongTypes(r.owner, "/auth/password", "new")
 	r.post(r.owner, http.StatusOK, "/auth/password", map[string]any{"current": ownerPassword, "new": changed})
 	r.session(r.owner, "the session after the change")
@@ -476,7 +476,7 @@ func (r *secretRun) changePassword() {
 	r.post(other, http.StatusNoContent, "/auth/logout", nil)
 }
 
-// readEverything asks for all that can be read, so that the hunt sees it.
+// readEverything asks for all that can be read, so that the search sees it.
 func (r *secretRun) readEverything() {
 	r.t.Helper()
 	for _, o := range declaredOperations(r.t, r.owner) {
@@ -516,17 +516,17 @@ func (r *secretRun) end() {
 	r.t.Helper()
 	r.stop()
 	address := r.database()
-	if rows := r.hunt.database(r.t, address); rows < 50 {
+	if rows := r.secretSearch.database(r.t, address); rows < 50 {
 		r.t.Errorf("only %d rows were looked at", rows)
 	}
-	r.hunt.dump(r.t, address)
+	r.secretSearch.dump(r.t, address)
 	r.service.stop(r.t)
-	r.hunt.files(r.t, r.service.State, map[string]string{filepath.Join("keys", "secret.key"): masterKey})
+	r.secretSearch.files(r.t, r.service.State, map[string]string{filepath.Join("keys", "secret.key"): masterKey})
 	log := r.service.Log.String()
 	if !strings.Contains(log, "request served") {
 		r.t.Error("the log is not at level trace")
 	}
 	for line := range strings.Lines(log) {
-		r.hunt.text("the log", []byte(line))
+		r.secretSearch.text("the log", []byte(line))
 	}
 }

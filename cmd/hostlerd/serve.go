@@ -84,7 +84,7 @@ func serve(ctx context.Context, cfg Config, log hclog.Logger) error {
 		return err
 	}
 	if interval > 0 {
-		w := &watchdog{handler: h.handler, loops: h.pulses, notifier: tell, log: tell.log, answers: databaseAnswers(h.database.DB), usual: usual}
+		w := &watchdog{handler: h.handler, loops: h.heartbeats, notifier: tell, log: tell.log, answers: databaseAnswers(h.database.DB), usual: usual}
 		watching, end := context.WithCancel(ctx)
 		var ended sync.WaitGroup
 		ended.Go(func() { w.run(watching, interval) })

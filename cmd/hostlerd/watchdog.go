@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/hostler/hostler/core/db"
-	"github.com/hostler/hostler/core/pulse"
+	"github.com/hostler/hostler/core/heartbeat"
 )
 
 // loopGrace is how late a loop may be before it counts as stuck. One that waits for the database is given up by it much
@@ -22,7 +22,7 @@ const loopGrace = 5 * time.Minute
 // does not answer, or a loop is stuck. A database or a host that is away is no such case.
 type watchdog struct {
 	handler  http.Handler
-	loops    map[string]*pulse.Pulse
+	loops    map[string]*heartbeat.Monitor
 	notifier *notifier
 	log      hclog.Logger
 	// answers asks whether the database answers on a connection of its own: a loop may wait for one of the pool.

@@ -12,7 +12,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/hostler/hostler/core/api"
-	"github.com/hostler/hostler/core/pulse"
+	"github.com/hostler/hostler/core/heartbeat"
 )
 
 // watchInterval is what systemd asks for in these tests. Their clock is that of a bubble of synctest, so no machine is too slow.
@@ -133,12 +133,12 @@ func TestWatchdogStuckLoop(t *testing.T) {
 
 func watchStuckLoop(t *testing.T) {
 	t.Helper()
-	var poll, seal pulse.Pulse
+	var poll, seal heartbeat.Monitor
 	poll.Beat(time.Hour)
 	seal.Beat(-loopGrace + time.Hour)
 	away := make(chan struct{})
 	m := watched(t, health().ServeHTTP, func(w *watchdog) {
-		w.loops = map[string]*pulse.Pulse{"poll": &poll, "seal": &seal, "not begun": {}}
+		w.loops = map[string]*heartbeat.Monitor{"poll": &poll, "seal": &seal, "not begun": {}}
 		w.answers = func(context.Context) error {
 			select {
 			case <-away:

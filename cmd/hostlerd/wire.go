@@ -32,24 +32,24 @@ import (
 	"github.com/hostler/hostler/core/audit"
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/guest"
+	"github.com/hostler/hostler/core/heartbeat"
 	"github.com/hostler/hostler/core/host"
 	"github.com/hostler/hostler/core/idempotency"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/core/maintenance"
 	"github.com/hostler/hostler/core/metric"
 	"github.com/hostler/hostler/core/plugin"
 	"github.com/hostler/hostler/core/poll"
-	"github.com/hostler/hostler/core/pulse"
 	"github.com/hostler/hostler/core/schedule"
 	"github.com/hostler/hostler/core/secret"
 	"github.com/hostler/hostler/core/selfupdate"
 	"github.com/hostler/hostler/core/setting"
-	"github.com/hostler/hostler/core/upkeep"
 	"github.com/hostler/hostler/core/vm"
 )
 
-// house is the service with all its parts joined: the only place where all meets.
-type house struct {
+// server is the service with all its parts joined: the only place where all meets.
+type server struct {
 	log      hclog.Logger
 	database *database
 	// copied is held while the key file is a copy; nil otherwise.
@@ -64,8 +64,8 @@ type house struct {
 	schedule *schedule.Store
 	updates  *selfupdate.Store
 	handler  http.Handler
-	// pulses are the loops' signs of life, by name.
-	pulses map[string]*pulse.Pulse
+	// heartbeats are the loops' signs of life, by name.
+	heartbeats map[string]*heartbeat.Monitor
 
 	// running is the context of the loops and of every request; end ends it, and loops waits for the loops.
 	running context.Context
@@ -74,7 +74,7 @@ type house struct {
 }
 
 // wire opens the database, brings it up to date and joins the parts. Nothing runs yet but the database.
-func wire(ctx context.Context, cfg Config, log hclog.Logger) (h *house, err error) {
+func wire(ctx context.Context, cfg Config, log hclog.Logger) (h *server, err error) {
 	d, err := openDatabase(ctx, cfg, log)
 	if err != nil {
 		return nil, err
@@ -105,11 +105,11 @@ func wire(ctx context.Context, cfg Config, log hclog.Logger) (h *house, err erro
 	if err := trustInstalled(ctx, d.DB, plugins, log); err != nil {
 		return nil, err
 	}
-	pulses := map[string]*pulse.Pulse{"job": {}, "poll": {}, "schedule": {}, "audit": {}, "metric": {}, "update": {}}
+	heartbeats := map[string]*heartbeat.Monitor{"job": {}, "poll": {}, "schedule": {}, "audit": {}, "metric": {}, "update": {}}
 	// Without the present key no token can be opened: jobs and polls are the other instances' then.
 	outdated := func() bool { return box.Outdated() != nil }
 	watch := secret.Watch{DB: d.DB, Tables: sealed, Logger: log.Named("keys")}
-	queue, err := job.New(job.Config{DB: d.DB, Logger: log.Named("job"), Pulse: pulses["job"], Unable: func(err error) bool {
+	queue, err := job.New(job.Config{DB: d.DB, Logger: log.Named("job"), Heartbeat: heartbeats["job"], Unable: func(err error) bool {
 		if !errors.Is(err, secret.ErrKeyWrong) && !errors.Is(err, secret.ErrOutdated) {
 			return false
 		}
@@ -128,7 +128,7 @@ func wire(ctx context.Context, cfg Config, log hclog.Logger) (h *house, err erro
 
 	self := guest.DetectSelf(d.DB)
 	store := host.New(host.Config{DB: d.DB, Keys: box, Drivers: plugins, Own: self, AllowLocal: cfg.AllowLoopbackHosts, Logger: log.Named("host")})
-	poller := poll.New(poll.Config{DB: d.DB, Hosts: store, Logger: log.Named("poll"), Pulse: pulses["poll"], Unable: outdated, Interval: func(ctx context.Context) time.Duration {
+	poller := poll.New(poll.Config{DB: d.DB, Hosts: store, Logger: log.Named("poll"), Heartbeat: heartbeats["poll"], Unable: outdated, Interval: func(ctx context.Context) time.Duration {
 		seconds, err := setting.Get(ctx, d.DB, setting.PollInterval)
 		if err != nil {
 			return 0 // the default, while the database is away
@@ -138,26 +138,26 @@ func wire(ctx context.Context, cfg Config, log hclog.Logger) (h *house, err erro
 	guests := &guest.Store{DB: d.DB, Self: self}
 	actor := &guest.Actor{DB: d.DB, Queue: queue, Hosts: store}
 	(&guest.Lifecycle{DB: d.DB, Hosts: store, Self: self.Is}).Register(queue)
-	users := identity.New(d.DB, identity.Config{Keys: box, Logger: log, Estate: store})
+	users := identity.New(d.DB, identity.Config{Keys: box, Logger: log, Assets: store})
 	first := identity.NewSetup(users, cfg.StateDir)
 	chain := audit.NewChain(d.DB, box)
 	replays := &idempotency.Store{DB: d.DB, Keys: box}
-	housekeeping := upkeep.New(upkeep.Config{DB: d.DB, Queue: queue, Sessions: users, Replays: replays, Trail: chain})
+	housekeeping := maintenance.New(maintenance.Config{DB: d.DB, Queue: queue, Sessions: users, Replays: replays, Trail: chain})
 	housekeeping.Register()
 	updates := selfupdate.New(selfupdate.Config{DB: d.DB, Queue: queue, ConfigFile: cfg.UpdateConfig, Shape: selfupdate.Shape(cfg.Shape),
-		Machine: selfupdate.ThisMachine(), Version: version, Logger: log.Named("update"), Pulse: pulses["update"]})
+		Machine: selfupdate.ThisMachine(), Version: version, Logger: log.Named("update"), Heartbeat: heartbeats["update"]})
 	updates.Register()
 
 	machines, containers := &vm.Store{Guests: guests, Actor: actor}, &app.Store{Guests: guests, Actor: actor}
-	timetable := schedule.New(schedule.Config{DB: d.DB, Users: users, Logger: log.Named("schedule"), Pulse: pulses["schedule"], Kinds: slices.Concat(machines.Kinds(), containers.Kinds(), housekeeping.Kinds(), updates.Kinds())})
+	timetable := schedule.New(schedule.Config{DB: d.DB, Users: users, Logger: log.Named("schedule"), Heartbeat: heartbeats["schedule"], Kinds: slices.Concat(machines.Kinds(), containers.Kinds(), housekeeping.Kinds(), updates.Kinds())})
 
-	h = &house{log: log, database: d, copied: copied, box: box, watch: watch, setup: first, plugins: plugins,
-		queue: queue, poller: poller, schedule: timetable, updates: updates, pulses: pulses,
-		sealer: audit.NewSealer(audit.SealerConfig{Chain: chain, Logger: log.Named("audit"), Pulse: pulses["audit"], Unable: outdated})}
+	h = &server{log: log, database: d, copied: copied, box: box, watch: watch, setup: first, plugins: plugins,
+		queue: queue, poller: poller, schedule: timetable, updates: updates, heartbeats: heartbeats,
+		sealer: audit.NewSealer(audit.SealerConfig{Chain: chain, Logger: log.Named("audit"), Heartbeat: heartbeats["audit"], Unable: outdated})}
 	h.running, h.end = context.WithCancel(context.WithoutCancel(ctx))
 	figures := newMetrics(d.DB, plugins, poller)
 	h.handler = api.Handler(api.Deps{
-		Authenticator: users, Resolver: op.Things{DB: d.DB}, Recorder: audit.Recorder{DB: d.DB}, Rights: users, Browser: users.Browser,
+		Authenticator: users, Resolver: op.ScopeResolver{DB: d.DB}, Recorder: audit.Recorder{DB: d.DB}, Rights: users, Browser: users.Browser,
 		Entitlements: entitled(d.DB, log), Logger: log.Named("api"), Version: version, Observe: figures.observe,
 		Replays: replays, Health: health(), Ready: ready(d.DB, plugins, box), Metrics: figures.handler(),
 		Setup:   setup.Deps{Setup: first},
@@ -193,7 +193,7 @@ func entitled(d *db.DB, log hclog.Logger) func(context.Context, string) bool {
 }
 
 // start starts everything that runs by itself. When it fails, stop must be called all the same.
-func (h *house) start(ctx context.Context) error {
+func (h *server) start(ctx context.Context) error {
 	if path, needed, err := h.setup.Prepare(ctx); err != nil {
 		return err
 	} else if needed {
@@ -211,14 +211,14 @@ func (h *house) start(ctx context.Context) error {
 	}
 	h.loops.Go(func() { h.poller.Run(h.running) })
 	h.loops.Go(func() { h.sealer.Run(h.running) })
-	h.loops.Go(func() { metric.Maintain(h.running, h.database.DB, h.log.Named("metric"), h.pulses["metric"]) })
+	h.loops.Go(func() { metric.Maintain(h.running, h.database.DB, h.log.Named("metric"), h.heartbeats["metric"]) })
 	h.loops.Go(func() { h.schedule.Run(h.running) })
 	h.loops.Go(func() { h.updates.Run(h.running) })
 	return nil
 }
 
 // stop ends everything in order, within the context: no new requests, jobs to a safe point, loops, plugins, database.
-func (h *house) stop(ctx context.Context, server *http.Server) {
+func (h *server) stop(ctx context.Context, server *http.Server) {
 	var ending sync.WaitGroup
 	ending.Go(func() {
 		if err := h.queue.Stop(ctx); err != nil {
@@ -240,7 +240,7 @@ func (h *house) stop(ctx context.Context, server *http.Server) {
 }
 
 // lost is closed when the private database ended for good; never for a server that was given.
-func (h *house) lost() <-chan struct{} {
+func (h *server) lost() <-chan struct{} {
 	if h.database.cluster == nil {
 		return nil
 	}

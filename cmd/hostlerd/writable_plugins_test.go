@@ -42,7 +42,7 @@ func TestRefuseWritablePlugins(t *testing.T) {
 	}
 	hostlerd, plugins := installedTree(t)
 	state := filepath.Join(filepath.Dir(filepath.Dir(hostlerd)), "state")
-	env := append(environment(t, dbtest.ForEverybody(t, dbtest.URL(t)), state), "HOSTLER_PLUGIN_DIR=", "HOSTLER_REFUSE_WRITABLE_PLUGINS=1", "HOME=/")
+	env := append(environment(t, dbtest.Public(t, dbtest.URL(t)), state), "HOSTLER_PLUGIN_DIR=", "HOSTLER_REFUSE_WRITABLE_PLUGINS=1", "HOME=/")
 	pin := func(env []string) outcome {
 		t.Helper()
 		var out, errs bytes.Buffer

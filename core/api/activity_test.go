@@ -14,7 +14,7 @@ import (
 // A row of the trail that started a job is told by the job; every other row is told, one about a job too.
 func TestActivityOfRealOperations(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	h.furnish()
 	for deadline := time.Now().Add(time.Minute); h.id("SELECT count(*) FROM jobs WHERE finished_at IS NULL") > 0 && time.Now().Before(deadline); {
 		time.Sleep(10 * time.Millisecond)

@@ -45,8 +45,8 @@ type Deps struct {
 	StrictAudit bool
 	// Observe is told of every answer of an operation, for metrics; nil for none.
 	Observe func(operation, method string, status int, took time.Duration)
-	// Readmit is op.Config.Readmit.
-	Readmit time.Duration
+	// Reauthorise is op.Config.Reauthorise.
+	Reauthorise time.Duration
 
 	// Browser is op.Config.Browser.
 	Browser func(ctx context.Context, r *http.Request) (string, error)
@@ -84,7 +84,7 @@ func New(d Deps) *op.API {
 	a := op.New(op.Config{
 		Router: router, Authenticator: d.Authenticator, Resolver: d.Resolver, Recorder: d.Recorder,
 		Entitlements: d.Entitlements, Logger: d.Logger, Version: d.Version, Fallback: d.UI, StrictAudit: d.StrictAudit,
-		Observe: d.Observe, Rights: d.Rights, Readmit: d.Readmit, Browser: d.Browser, Replays: d.Replays, GapRetry: d.GapRetry,
+		Observe: d.Observe, Rights: d.Rights, Reauthorise: d.Reauthorise, Browser: d.Browser, Replays: d.Replays, GapRetry: d.GapRetry,
 	})
 	setup.Register(a, d.Setup)
 	auth.Register(a, d.Auth)

@@ -15,20 +15,20 @@ import (
 	"github.com/hostler/hostler/core/identity/identitytest"
 )
 
-// fortress is the whole API behind a real server, as an attacker meets it.
-type fortress struct {
-	*house
+// serverFixture is the whole API behind a real server, as an attacker meets it.
+type serverFixture struct {
+	*fixture
 	server *httptest.Server
 	secure bool
 }
 
 // attacked runs the test against a plain server and one with TLS.
-func attacked(t *testing.T, run func(t *testing.T, f *fortress)) {
+func attacked(t *testing.T, run func(t *testing.T, f *serverFixture)) {
 	t.Helper()
 	for _, secure := range []bool{false, true} {
 		t.Run(map[bool]string{false: "plain", true: "TLS"}[secure], func(t *testing.T) {
 			t.Parallel()
-			f := &fortress{house: newHouse(t), secure: secure}
+			f := &serverFixture{fixture: newFixture(t), secure: secure}
 			start := httptest.NewServer
 			if secure {
 				start = httptest.NewTLSServer
@@ -64,7 +64,7 @@ func (r reply) cookie() *http.Cookie {
 }
 
 // send makes one request without a browser's help; header are names and values in turn.
-func (f *fortress) send(t *testing.T, client *http.Client, method, path, body string, cookie *http.Cookie, header ...string) reply {
+func (f *serverFixture) send(t *testing.T, client *http.Client, method, path, body string, cookie *http.Cookie, header ...string) reply {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, f.server.URL+path, strings.NewReader(body))
 	if err != nil {
@@ -92,14 +92,14 @@ func (f *fortress) send(t *testing.T, client *http.Client, method, path, body st
 	return reply{answer, string(text)}
 }
 
-func (f *fortress) cookieOf(a *identitytest.Account) *http.Cookie {
+func (f *serverFixture) cookieOf(a *identitytest.Account) *http.Cookie {
 	if f.secure {
 		return a.SecureCookie
 	}
 	return a.Cookie
 }
 
-func (f *fortress) newCookie(value string) *http.Cookie {
+func (f *serverFixture) newCookie(value string) *http.Cookie {
 	c := identity.Cookie(value, f.secure)
 	return &c
 }
@@ -118,7 +118,7 @@ func credentials(email, password string) string {
 // Session fixation: a session is always new, after the first step and after the second, whatever the browser brought.
 func TestAttackSessionFixation(t *testing.T) {
 	t.Parallel()
-	attacked(t, func(t *testing.T, f *fortress) {
+	attacked(t, func(t *testing.T, f *serverFixture) {
 		victim, attacker := identitytest.As(t, f.users, identity.Owner), identitytest.As(t, f.users, identity.Viewer)
 		guarded := identitytest.As(t, f.users, identity.Owner)
 		factor := identitytest.TOTP(t, f.users, guarded)
@@ -158,7 +158,7 @@ func TestAttackSessionFixation(t *testing.T) {
 }
 
 // state is everything that a forged request could change of the accounts.
-func (f *fortress) state(t *testing.T) (text string) {
+func (f *serverFixture) state(t *testing.T) (text string) {
 	t.Helper()
 	err := f.db.Pool.QueryRow(t.Context(), `SELECT concat((SELECT string_agg(u::text, '' ORDER BY id) FROM users u), (SELECT string_agg(k.name, '' ORDER BY id) FROM api_keys k),
 		(SELECT count(*) FROM sessions), (SELECT count(*) FROM recovery_codes), (SELECT count(*) FROM pending_logins))`).Scan(&text)
@@ -172,7 +172,7 @@ func (f *fortress) state(t *testing.T) (text string) {
 // browsers send unasked.
 func TestAttackCrossSiteRequest(t *testing.T) {
 	t.Parallel()
-	attacked(t, func(t *testing.T, f *fortress) {
+	attacked(t, func(t *testing.T, f *serverFixture) {
 		victim := identitytest.As(t, f.users, identity.Owner)
 		cookie := f.cookieOf(victim)
 		key := identitytest.Key(t, f.users, victim, identitytest.KeySpec{})
@@ -235,7 +235,7 @@ func TestAttackCrossSiteRequest(t *testing.T) {
 // time is not compared: the work is.
 func TestAttackProbingForAccounts(t *testing.T) {
 	t.Parallel()
-	attacked(t, func(t *testing.T, f *fortress) {
+	attacked(t, func(t *testing.T, f *serverFixture) {
 		known, guarded, gone := identitytest.As(t, f.users, identity.Owner), identitytest.As(t, f.users, identity.Owner), identitytest.As(t, f.users, identity.Owner)
 		identitytest.TOTP(t, f.users, guarded)
 		if _, err := f.db.Pool.Exec(t.Context(), "UPDATE users SET is_active = false WHERE id = $1", gone.ID); err != nil {
@@ -271,7 +271,7 @@ func TestAttackProbingForAccounts(t *testing.T) {
 // Guessing passwords from many addresses, behind headers that claim others, and in other spellings of the address.
 func TestAttackGuessingFromManyPlaces(t *testing.T) {
 	t.Parallel()
-	attacked(t, func(t *testing.T, f *fortress) {
+	attacked(t, func(t *testing.T, f *serverFixture) {
 		victim := identitytest.As(t, f.users, identity.Owner)
 		spellings := []string{victim.Email, strings.ToUpper(victim.Email), " " + victim.Email, strings.Replace(victim.Email, "user", "\uff55\uff53\uff45\uff52", 1)}
 		guesses := 0
@@ -310,7 +310,7 @@ func TestAttackGuessingFromManyPlaces(t *testing.T) {
 }
 
 // from is a client at another address of the loopback network.
-func (f *fortress) from(address string) *http.Client {
+func (f *serverFixture) from(address string) *http.Client {
 	dialer := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(address)}}
 	transport := &http.Transport{DialContext: dialer.DialContext, DisableKeepAlives: true}
 	if f.secure {
@@ -322,7 +322,7 @@ func (f *fortress) from(address string) *http.Client {
 // Guessing the second factor with the password known: new log-ins and new addresses give no further guesses.
 func TestAttackGuessingTheSecondFactor(t *testing.T) {
 	t.Parallel()
-	attacked(t, func(t *testing.T, f *fortress) {
+	attacked(t, func(t *testing.T, f *serverFixture) {
 		victim := identitytest.As(t, f.users, identity.Owner)
 		factor := identitytest.TOTP(t, f.users, victim)
 		guesses := 0
@@ -359,7 +359,7 @@ func TestAttackGuessingTheSecondFactor(t *testing.T) {
 // Guessing a key from its shown beginning: any tail answers like any other false key, and nothing is written.
 func TestAttackGuessingAKey(t *testing.T) {
 	t.Parallel()
-	attacked(t, func(t *testing.T, f *fortress) {
+	attacked(t, func(t *testing.T, f *serverFixture) {
 		victim := identitytest.As(t, f.users, identity.Owner)
 		key := identitytest.Key(t, f.users, victim, identitytest.KeySpec{}).Header
 		shown := key[:len("Bearer svc_")+6]

@@ -56,7 +56,7 @@ func BenchmarkAuthenticated(b *testing.B) {
 	key := identitytest.Key(b, users, account, identitytest.KeySpec{})
 	serve := func(who op.Authenticator) string {
 		server := httptest.NewServer(api.Handler(api.Deps{
-			Authenticator: who, Resolver: op.Things{DB: d}, Recorder: audit.Recorder{DB: d}, Version: "test",
+			Authenticator: who, Resolver: op.ScopeResolver{DB: d}, Recorder: audit.Recorder{DB: d}, Version: "test",
 			VMs:  vms.Deps{VMs: &vm.Store{Guests: &guest.Store{DB: d, Self: &guest.Self{DB: d}}}},
 			Jobs: jobs.Deps{Queue: queue},
 		}))

@@ -23,10 +23,10 @@ import (
 // canary is in the name of everything that belongs to the default team alone.
 const canary = "zqcanary"
 
-// estate is a house in which two teams have a host, guests, an app and a job each: the default team, whose things all
+// teamsFixture is a fixture in which two teams have a host, guests, an app and a job each: the default team, whose things all
 // have the canary in their names, and the team blue.
-type estate struct {
-	*house
+type teamsFixture struct {
+	*fixture
 	blue int64
 	// team is a team with one member, both belonging to the instance.
 	team, member int64
@@ -37,9 +37,9 @@ type estate struct {
 	spareID      int64
 }
 
-func newEstate(t *testing.T) *estate {
+func newTeamsFixture(t *testing.T) *teamsFixture {
 	t.Helper()
-	e := &estate{house: newHouse(t)}
+	e := &teamsFixture{fixture: newFixture(t)}
 	e.blue = identitytest.Team(t, e.db, "blue")
 	add := func(name string) *memdriver.Cluster {
 		return e.driver.Add(name+".mem:8006", memdriver.Spec{Nodes: 1, VMs: 6, Containers: 3, Prefix: name + "-"})
@@ -68,7 +68,7 @@ func newEstate(t *testing.T) *estate {
 }
 
 // task waits until the hypervisor has one and gives its id.
-func (e *estate) task() (id string) {
+func (e *teamsFixture) task() (id string) {
 	e.t.Helper()
 	for deadline := time.Now().Add(30 * time.Second); id == ""; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
@@ -87,12 +87,12 @@ func (e *estate) task() (id string) {
 }
 
 // as makes one request and reads its answer.
-func (e *estate) as(method, target, body string, c *apitest.Caller) *apitest.Answer {
+func (e *teamsFixture) as(method, target, body string, c *apitest.Caller) *apitest.Answer {
 	e.t.Helper()
 	return e.send(method, target, body, func(r *http.Request) { e.LogIn(r, c) })
 }
 
-func (e *estate) send(method, target, body string, logIn func(*http.Request)) *apitest.Answer {
+func (e *teamsFixture) send(method, target, body string, logIn func(*http.Request)) *apitest.Answer {
 	e.t.Helper()
 	r, err := http.NewRequest(method, target, strings.NewReader(body))
 	if err != nil {
@@ -109,7 +109,7 @@ func (e *estate) send(method, target, body string, logIn func(*http.Request)) *a
 	return answer
 }
 
-func (e *estate) exec(sql string, args ...any) {
+func (e *teamsFixture) exec(sql string, args ...any) {
 	e.t.Helper()
 	if _, err := e.db.Pool.Exec(e.t.Context(), sql, args...); err != nil {
 		e.t.Fatal(err)
@@ -117,7 +117,7 @@ func (e *estate) exec(sql string, args ...any) {
 }
 
 // columns are all kinds of callers, each with a session of its own.
-func (e *estate) columns() []apitest.Column {
+func (e *teamsFixture) columns() []apitest.Column {
 	session := func(roles identitytest.In) (*identitytest.Account, func(*http.Request, string)) {
 		account := identitytest.User(e.t, e.users, roles)
 		return account, func(r *http.Request, _ string) { r.AddCookie(account.Cookie) }
@@ -154,7 +154,7 @@ func (e *estate) columns() []apitest.Column {
 }
 
 // keyColumns are the kinds of API keys.
-func (e *estate) keyColumns() []apitest.Column {
+func (e *teamsFixture) keyColumns() []apitest.Column {
 	owner, viewer := identitytest.As(e.t, e.users, identity.Owner), identitytest.As(e.t, e.users, identity.Viewer)
 	column := func(name, legend string, as *identitytest.Account, role identity.Role, scopes func(string) []string) apitest.Column {
 		made := map[string]*identitytest.APIKey{} // one for all operations of a resource
@@ -200,7 +200,7 @@ func (e *estate) keyColumns() []apitest.Column {
 }
 
 // switchedOff runs fn while all features that operations declare are off.
-func (e *estate) switchedOff(fn func()) {
+func (e *teamsFixture) switchedOff(fn func()) {
 	names := []string{}
 	for _, o := range declared().Operations() {
 		if o.Spec.Entitlement != "" {
@@ -219,7 +219,7 @@ func (e *estate) switchedOff(fn func()) {
 // Every operation against every kind of caller. The table shows what the declarations say; the service must agree.
 func TestGoldenMatrix(t *testing.T) {
 	t.Parallel()
-	e := newEstate(t)
+	e := newTeamsFixture(t)
 	bodies := map[string]string{}
 	for _, d := range e.deeds() {
 		bodies[d.operation] = d.body
@@ -229,14 +229,14 @@ func TestGoldenMatrix(t *testing.T) {
 	})
 }
 
-// reads are the statuses of reads that the estate does not answer with 200.
+// reads are the statuses of reads that the fixture does not answer with 200.
 var reads = map[string]int{"get_setup": http.StatusConflict} // there are users
 
-// deed is a good request that changes something.
-type deed struct {
+// change is a good request that changes something.
+type change struct {
 	operation string
 	body      string
-	// path are values that differ from the estate's.
+	// path are values that differ from the fixture's.
 	path map[string]string
 	// as is who does it: one owner for all when nil.
 	as *identitytest.Account
@@ -247,7 +247,7 @@ type deed struct {
 }
 
 // deeds are good requests to all operations that change something, in an order in which each can succeed.
-func (e *estate) deeds() []deed {
+func (e *teamsFixture) deeds() []change {
 	id := func(n int64) string { return fmt.Sprint(n) }
 	spare := map[string]string{"host_id": id(e.spareID), "kind": "lifecycle"}
 	other := e.id("SELECT vmid FROM guests WHERE kind = 'container' AND host_id = $1 ORDER BY vmid DESC LIMIT 1", e.host)
@@ -265,7 +265,7 @@ func (e *estate) deeds() []deed {
 	if err := json.Unmarshal(answer.Body, &half); err != nil {
 		e.t.Fatal(err)
 	}
-	return []deed{
+	return []change{
 		{operation: "complete_setup", body: `{"setup_token":"x","email":"first@example.com","password":"mehlwurm-zebra-19"}`, status: 409, code: "already_set_up",
 			why: "there are users; the setup's own tests begin without"},
 		{operation: "log_in", body: logIn(guest.Email)},
@@ -315,7 +315,7 @@ func (e *estate) deeds() []deed {
 // Every operation that changes something succeeds for an owner with a good request, or says why it does not.
 func TestEveryChangeSucceeds(t *testing.T) {
 	t.Parallel()
-	e := newEstate(t)
+	e := newTeamsFixture(t)
 	operations := map[string]*op.Operation{}
 	for _, o := range declared().Operations() {
 		if o.Method != http.MethodGet {
@@ -341,7 +341,7 @@ func TestEveryChangeSucceeds(t *testing.T) {
 	}
 }
 
-func (e *estate) do(t *testing.T, o *op.Operation, d deed, as *identitytest.Account) {
+func (e *teamsFixture) do(t *testing.T, o *op.Operation, d change, as *identitytest.Account) {
 	t.Helper()
 	if d.as != nil {
 		as = d.as
@@ -368,7 +368,7 @@ func fill(path string, values map[string]string) string {
 }
 
 // finished waits for the end of a job.
-func (e *estate) finished(job int64) {
+func (e *teamsFixture) finished(job int64) {
 	e.t.Helper()
 	deadline := time.Now().Add(30 * time.Second)
 	for e.id("SELECT count(*) FROM jobs WHERE id = $1 AND status IN ('queued', 'running')", job) > 0 {
@@ -382,7 +382,7 @@ func (e *estate) finished(job int64) {
 // What a body names is as little there for another team as what a path names.
 func TestBodiesReachNothingOfOtherTeams(t *testing.T) {
 	t.Parallel()
-	e := newEstate(t)
+	e := newTeamsFixture(t)
 	operations := map[string]*op.Operation{}
 	for _, o := range declared().Operations() {
 		operations[o.Spec.ID] = o
@@ -418,7 +418,7 @@ var ofNoTeam = map[string]string{
 // Reads that name no thing show nothing of another team, nor count it, whatever they are asked to look for.
 func TestListsShowNothingOfOtherTeams(t *testing.T) {
 	t.Parallel()
-	e := newEstate(t)
+	e := newTeamsFixture(t)
 	owner := identitytest.As(t, e.users, identity.Owner)
 	lists := slices.DeleteFunc(declared().Operations(), func(o *op.Operation) bool {
 		return o.Method != http.MethodGet || strings.Contains(o.Path, "{") || o.Stream
@@ -449,7 +449,7 @@ func TestListsShowNothingOfOtherTeams(t *testing.T) {
 const longest = "?per_page=500&limit=100"
 
 // queries are query strings that look for the default team's things.
-func (e *estate) queries(o *op.Operation) []string {
+func (e *teamsFixture) queries(o *op.Operation) []string {
 	return []string{
 		longest, "", "?q=" + canary, "?search=" + canary, "?action=*",
 		fmt.Sprintf("?host=%d", e.host), fmt.Sprintf("?host_id=%d", e.host), fmt.Sprintf("?vm=%d&app=%d", e.vm, e.app),
@@ -458,7 +458,7 @@ func (e *estate) queries(o *op.Operation) []string {
 }
 
 // leaks looks for the canary, and for a count that is not that of what is shown.
-func (e *estate) leaks(t *testing.T, o *op.Operation, query string, role identity.Role, as *identitytest.Account) {
+func (e *teamsFixture) leaks(t *testing.T, o *op.Operation, query string, role identity.Role, as *identitytest.Account) {
 	t.Helper()
 	answer := e.send(http.MethodGet, o.Path+query, "", func(r *http.Request) { r.AddCookie(as.Cookie) })
 	body := strings.ReplaceAll(string(answer.Body), query[min(len(query), 1):], "")

@@ -13,7 +13,7 @@ import (
 // What is null in a body is taken where the document says so and refused everywhere else, for every place of every body.
 func TestNulls(t *testing.T) {
 	t.Parallel()
-	e := newEstate(t)
+	e := newTeamsFixture(t)
 	bodies := map[string]string{}
 	for _, d := range e.deeds() {
 		bodies[d.operation] = d.body
@@ -36,7 +36,7 @@ func TestNulls(t *testing.T) {
 // Every answer says null where, and only where, the document does: a document that forgets one is noticed.
 func TestForgottenNullIsNoticed(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	h.furnish()
 	var document map[string]any
 	if err := json.Unmarshal(declared().Document(), &document); err != nil {

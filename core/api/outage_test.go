@@ -50,7 +50,7 @@ func (c *capture) logger() hclog.Logger {
 
 // outage is the API on a PostgreSQL of its own that can be hurt.
 type outage struct {
-	*house
+	*fixture
 	server *dbtest.OwnServer
 	url    string
 	log    *capture
@@ -67,7 +67,7 @@ func newOutage(t *testing.T, o dbtest.OwnOptions) *outage {
 	}
 	first.Close()
 	log := &capture{}
-	h := &outage{house: newLoggedHouse(t, url, memdriver.Spec{Nodes: 1, VMs: 2, Containers: 2}, log.logger()), server: s, url: url, log: log}
+	h := &outage{fixture: newLoggedFixture(t, url, memdriver.Spec{Nodes: 1, VMs: 2, Containers: 2}, log.logger()), server: s, url: url, log: log}
 	h.owner = identitytest.As(t, h.users, identity.Owner)
 	return h
 }

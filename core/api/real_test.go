@@ -40,6 +40,7 @@ import (
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/identity/identitytest"
 	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/core/maintenance"
 	"github.com/hostler/hostler/core/plugin"
 	"github.com/hostler/hostler/core/poll"
 	"github.com/hostler/hostler/core/schedule"
@@ -47,7 +48,6 @@ import (
 	"github.com/hostler/hostler/core/selfupdate"
 	"github.com/hostler/hostler/core/selfupdate/selfupdatetest"
 	"github.com/hostler/hostler/core/setting"
-	"github.com/hostler/hostler/core/upkeep"
 	"github.com/hostler/hostler/core/vm"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
@@ -63,9 +63,9 @@ type noPlugins struct{}
 
 func (noPlugins) Status() []plugin.Status { return nil }
 
-// house is the whole API on a real database, with a hypervisor in memory. It panics, and so answers 500, when an
+// fixture is the whole API on a real database, with a hypervisor in memory. It panics, and so answers 500, when an
 // operation changes something without writing its audit row in the same transaction.
-type house struct {
+type fixture struct {
 	*apitest.API
 	t       *testing.T
 	db      *db.DB
@@ -78,21 +78,21 @@ type house struct {
 	host, vm, app, job, schedule int64
 }
 
-func newHouse(t *testing.T) *house {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	return newHouseOn(t, dbtest.URL(t), memdriver.Spec{Nodes: 2, VMs: 6, Containers: 3})
+	return newFixtureOn(t, dbtest.URL(t), memdriver.Spec{Nodes: 2, VMs: 6, Containers: 3})
 }
 
 // newHouseOn is one instance of several on a database.
-func newHouseOn(t *testing.T, url string, spec memdriver.Spec) *house {
+func newFixtureOn(t *testing.T, url string, spec memdriver.Spec) *fixture {
 	t.Helper()
-	return newLoggedHouse(t, url, spec, nil)
+	return newLoggedFixture(t, url, spec, nil)
 }
 
 // newLoggedHouse is newHouseOn with a log of the API.
-func newLoggedHouse(t *testing.T, url string, spec memdriver.Spec, log hclog.Logger) *house {
+func newLoggedFixture(t *testing.T, url string, spec memdriver.Spec, log hclog.Logger) *fixture {
 	t.Helper()
-	h := &house{t: t, db: dbtest.Open(t, url)}
+	h := &fixture{t: t, db: dbtest.Open(t, url)}
 	h.driver = memdriver.New()
 	h.cluster = h.driver.Add("pool.mem:8006", spec)
 	state := t.TempDir()
@@ -106,7 +106,7 @@ func newLoggedHouse(t *testing.T, url string, spec memdriver.Spec, log hclog.Log
 	}
 	self := &guest.Self{DB: h.db}
 	store := host.New(host.Config{DB: h.db, Drivers: inMemory{h.driver}, Keys: keys, Own: self})
-	h.users = identity.New(h.db, identity.Config{Argon2: identitytest.Cheap, Keys: keys, Estate: store})
+	h.users = identity.New(h.db, identity.Config{Argon2: identitytest.Cheap, Keys: keys, Assets: store})
 	h.lookups = &counting{Authenticator: h.users}
 	poller := poll.New(poll.Config{DB: h.db, Hosts: store})
 	guests := &guest.Store{DB: h.db, Self: self}
@@ -114,7 +114,7 @@ func newLoggedHouse(t *testing.T, url string, spec memdriver.Spec, log hclog.Log
 	(&guest.Lifecycle{DB: h.db, Hosts: store, Self: self.Is}).Register(queue)
 	chain := audit.NewChain(h.db, keys)
 	h.replays = &idempotency.Store{DB: h.db, Keys: keys}
-	housekeeping := upkeep.New(upkeep.Config{DB: h.db, Queue: queue, Sessions: h.users, Replays: h.replays, Trail: chain})
+	housekeeping := maintenance.New(maintenance.Config{DB: h.db, Queue: queue, Sessions: h.users, Replays: h.replays, Trail: chain})
 	housekeeping.Register()
 	installed := selfupdatetest.New(t, "1.0.0")
 	installed.Publish("1.1.0", nil)
@@ -130,9 +130,9 @@ func newLoggedHouse(t *testing.T, url string, spec memdriver.Spec, log hclog.Log
 		poller.Close()
 	})
 	h.API = &apitest.API{LogIn: h.newSession, Handler: api.Handler(api.Deps{
-		Authenticator: h.lookups, Resolver: op.Things{DB: h.db}, Recorder: audit.Recorder{DB: h.db}, Version: "test", StrictAudit: true,
+		Authenticator: h.lookups, Resolver: op.ScopeResolver{DB: h.db}, Recorder: audit.Recorder{DB: h.db}, Version: "test", StrictAudit: true,
 		Logger: log, GapRetry: 50 * time.Millisecond,
-		Replays: h.replays, Rights: h.users, Readmit: time.Hour, Entitlements: func(ctx context.Context, name string) bool {
+		Replays: h.replays, Rights: h.users, Reauthorise: time.Hour, Entitlements: func(ctx context.Context, name string) bool {
 			on, err := setting.Entitled(ctx, h.db, name)
 			return on && err == nil
 		},
@@ -157,7 +157,7 @@ func newLoggedHouse(t *testing.T, url string, spec memdriver.Spec, log hclog.Log
 }
 
 // newSession makes r come from a new user with that role.
-func (h *house) newSession(r *http.Request, c *apitest.Caller) {
+func (h *fixture) newSession(r *http.Request, c *apitest.Caller) {
 	team := c.Team
 	if team == 0 {
 		team = identity.DefaultTeam
@@ -184,7 +184,7 @@ func lifecycleToken(cluster *memdriver.Cluster) string {
 }
 
 // enrol makes a host of the cluster, with its token for lifecycle, and polls it.
-func (h *house) enrol(name, address string, cluster *memdriver.Cluster) int64 {
+func (h *fixture) enrol(name, address string, cluster *memdriver.Cluster) int64 {
 	h.t.Helper()
 	h.Run(h.t, post("enrol", "/api/v1/hosts", enrolment(name, address, cluster), 201))
 	id := h.id("SELECT max(id) FROM hosts")
@@ -196,7 +196,7 @@ func (h *house) enrol(name, address string, cluster *memdriver.Cluster) int64 {
 }
 
 // occupy adopts a container of the host and stops one of its VMs: an app, a VM and a job.
-func (h *house) occupy(host int64) (vm, app, job int64) {
+func (h *fixture) occupy(host int64) (vm, app, job int64) {
 	h.t.Helper()
 	vmid := h.id("SELECT vmid FROM guests WHERE kind = 'container' AND host_id = $1 ORDER BY vmid LIMIT 1", host)
 	vm = h.id("SELECT id FROM guests WHERE kind = 'vm' AND status = 'running' AND host_id = $1 ORDER BY id LIMIT 1", host)
@@ -208,21 +208,21 @@ func (h *house) occupy(host int64) (vm, app, job int64) {
 }
 
 // plan makes a schedule that starts the VM.
-func (h *house) plan(vm int64, name string) int64 {
+func (h *fixture) plan(vm int64, name string) int64 {
 	h.t.Helper()
 	h.Run(h.t, post("schedule", "/api/v1/schedules", fmt.Sprintf(`{"name":%q,"cron":"0 3 * * *","job_kind":"vm.start","params":{"vm_id":%d}}`, name, vm), 201))
 	return h.id("SELECT max(id) FROM schedules")
 }
 
 // furnish enrols the cluster, adopts a container and stops a VM.
-func (h *house) furnish() {
+func (h *fixture) furnish() {
 	h.t.Helper()
 	h.host = h.enrol("lab", "pool.mem", h.cluster)
 	h.vm, h.app, h.job = h.occupy(h.host)
 	h.schedule = h.plan(h.vm, "n")
 }
 
-func (h *house) id(sql string, args ...any) (id int64) {
+func (h *fixture) id(sql string, args ...any) (id int64) {
 	h.t.Helper()
 	if err := h.db.Pool.QueryRow(h.t.Context(), sql, args...).Scan(&id); err != nil {
 		h.t.Fatalf("%s: %v", sql, err)
@@ -232,7 +232,7 @@ func (h *house) id(sql string, args ...any) (id int64) {
 
 func TestGarbageOnRealStores(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	h.furnish()
 	owner, user := identitytest.As(t, h.users, identity.Owner), identitytest.As(t, h.users, identity.Viewer)
 	gentle := *h.API
@@ -253,7 +253,7 @@ func TestGarbageOnRealStores(t *testing.T) {
 // Every id may be as large as an integer of 64 bits, whatever the database compares it with.
 func TestLargestID(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	h.furnish()
 	const largest = "9223372036854775807"
 	for _, o := range declared().Operations() {

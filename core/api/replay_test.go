@@ -22,7 +22,7 @@ import (
 )
 
 // under sends a request with an Idempotency-Key.
-func (h *house) under(t *testing.T, key, method, target, body string, logIn func(*http.Request)) *apitest.Answer {
+func (h *fixture) under(t *testing.T, key, method, target, body string, logIn func(*http.Request)) *apitest.Answer {
 	t.Helper()
 	r, err := http.NewRequest(method, target, strings.NewReader(body))
 	if err != nil {
@@ -41,7 +41,7 @@ func (h *house) under(t *testing.T, key, method, target, body string, logIn func
 }
 
 // forget takes the kept answer away from a key, as if the service had died between the commit and the answer.
-func (h *house) forget(t *testing.T, key idempotency.Key) {
+func (h *fixture) forget(t *testing.T, key idempotency.Key) {
 	t.Helper()
 	found, err := h.replays.Find(t.Context(), key)
 	if err != nil || found == nil || found.Answer == nil {
@@ -96,7 +96,7 @@ func settled(t *testing.T, body []byte) any {
 // and anew when the answer was lost.
 func TestIdempotencyKeyOfEveryOperation(t *testing.T) {
 	t.Parallel()
-	e := newEstate(t)
+	e := newTeamsFixture(t)
 	operations := map[string]*op.Operation{}
 	for _, o := range declared().Operations() {
 		if o.Spec.Recall != nil {
@@ -157,7 +157,7 @@ const team = `{"name":"once"}`
 // A key belongs to its caller, to one request, and to rights that still hold.
 func TestIdempotencyKeyRules(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	owner, other := identitytest.As(t, h.users, identity.Owner), identitytest.As(t, h.users, identity.Owner)
 	as := func(a *identitytest.Account) func(*http.Request) {
 		return func(r *http.Request) { r.AddCookie(a.Cookie) }
@@ -229,13 +229,13 @@ func TestIdempotencyKeyOnTwoInstances(t *testing.T) {
 	t.Parallel()
 	url := dbtest.URL(t)
 	spec := memdriver.Spec{}
-	houses := []*house{newHouseOn(t, url, spec), newHouseOn(t, url, spec)}
-	houses[1].replays.Keys = houses[0].replays.Keys // one key file for all instances
-	owner := identitytest.As(t, houses[0].users, identity.Owner)
+	fixtures := []*fixture{newFixtureOn(t, url, spec), newFixtureOn(t, url, spec)}
+	fixtures[1].replays.Keys = fixtures[0].replays.Keys // one key file for all instances
+	owner := identitytest.As(t, fixtures[0].users, identity.Owner)
 	const each = 8
 	answers := make(chan *apitest.Answer, 2*each)
 	for i := range 2 * each {
-		h := houses[i%2]
+		h := fixtures[i%2]
 		go func() {
 			r, _ := http.NewRequest("POST", "/api/v1/teams", strings.NewReader(team))
 			r.Header.Set("Content-Type", "application/json")
@@ -258,23 +258,23 @@ func TestIdempotencyKeyOnTwoInstances(t *testing.T) {
 			t.Errorf("%d %s", answer.Status, answer.Body)
 		}
 	}
-	if n := houses[0].id("SELECT count(*) FROM teams WHERE name = 'once'"); n != 1 || len(bodies) != 1 {
+	if n := fixtures[0].id("SELECT count(*) FROM teams WHERE name = 'once'"); n != 1 || len(bodies) != 1 {
 		t.Errorf("%d teams, answers %v", n, bodies)
 	}
 	// While the transaction of the first is not at its end on another instance, nothing is made and nobody waits.
 	k := idempotency.Key{Caller: fmt.Sprintf("user:%d", owner.ID), Name: "held"}
-	err := houses[0].db.Tx(t.Context(), func(tx *db.Tx) error {
-		ctx, use := houses[0].replays.Begin(t.Context(), k, "another", nil)
+	err := fixtures[0].db.Tx(t.Context(), func(tx *db.Tx) error {
+		ctx, use := fixtures[0].replays.Begin(t.Context(), k, "another", nil)
 		if err := use.Note(ctx, tx, nil, ""); err != nil {
 			return err
 		}
-		answer := houses[1].under(t, "held", "POST", "/api/v1/teams", team, func(r *http.Request) { r.AddCookie(owner.Cookie) })
+		answer := fixtures[1].under(t, "held", "POST", "/api/v1/teams", team, func(r *http.Request) { r.AddCookie(owner.Cookie) })
 		if answer.Problem() != "request_in_progress" {
 			t.Errorf("%d %s", answer.Status, answer.Body)
 		}
 		return nil
 	})
-	if n := houses[0].id("SELECT count(*) FROM teams WHERE name = 'once'"); err != nil || n != 1 {
+	if n := fixtures[0].id("SELECT count(*) FROM teams WHERE name = 'once'"); err != nil || n != 1 {
 		t.Errorf("%v, %d teams", err, n)
 	}
 }
@@ -282,7 +282,7 @@ func TestIdempotencyKeyOnTwoInstances(t *testing.T) {
 // The answer about a thing is given again to those only who may still do to it what they did.
 func TestIdempotencyKeyOnAThing(t *testing.T) {
 	t.Parallel()
-	e := newEstate(t)
+	e := newTeamsFixture(t)
 	operator := identitytest.As(t, e.users, identity.Operator)
 	target := fmt.Sprintf("/api/v1/vms/%d/start", e.id("SELECT max(id) FROM guests WHERE kind = 'vm' AND host_id = $1", e.host))
 	send := func(status int) *apitest.Answer {
@@ -308,7 +308,7 @@ func TestIdempotencyKeyOnAThing(t *testing.T) {
 // Where the body may name any team, a role lost in one of them is enough to be refused.
 func TestIdempotencyKeyAfterALostRole(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	owner := identitytest.As(t, h.users, identity.Owner)
 	other := identitytest.Team(t, h.db, "other")
 	if _, err := h.db.Pool.Exec(t.Context(), "INSERT INTO team_members (team_id, user_id, role) VALUES ($1, $2, 'owner')", other, owner.ID); err != nil {

@@ -19,7 +19,7 @@ import (
 
 // pair is two instances on one database. Neither looks at an open stream again within an hour unless it is woken.
 type pair struct {
-	here, there *house
+	here, there *fixture
 	// url is where the first instance's stream of a job is that does not end.
 	url string
 }
@@ -28,9 +28,9 @@ func newPair(t *testing.T) *pair {
 	t.Helper()
 	url := dbtest.URL(t)
 	spec := memdriver.Spec{VMs: 2, Containers: 1, TaskTime: time.Hour}
-	p := &pair{here: newHouseOn(t, url, spec)}
+	p := &pair{here: newFixtureOn(t, url, spec)}
 	p.here.furnish()
-	p.there = newHouseOn(t, url, spec)
+	p.there = newFixtureOn(t, url, spec)
 	server := httptest.NewServer(p.here.Handler)
 	t.Cleanup(server.Close)
 	p.url = fmt.Sprintf("%s/api/v1/jobs/%d/events/stream", server.URL, p.here.job)
@@ -96,7 +96,7 @@ func TestStreamsEndWithTheRightsOnEveryInstance(t *testing.T) {
 	}
 	api := func(method, path, body string, status int) func(*testing.T, *identitytest.Account) {
 		return func(t *testing.T, a *identitytest.Account) {
-			e := estate{house: p.there}
+			e := teamsFixture{fixture: p.there}
 			path := path
 			if path == "/auth/sessions/" {
 				path += fmt.Sprint(e.id("SELECT min(id) FROM sessions WHERE user_id = $1", a.ID))

@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/hostler/hostler/core/db"
-	"github.com/hostler/hostler/core/pulse"
+	"github.com/hostler/hostler/core/heartbeat"
 )
 
 const (
@@ -35,7 +35,7 @@ type SealerConfig struct {
 	// it does. It must not block; nil stands for never.
 	Unable func() bool
 	// Pulse hears of every turn of Run; nil hears nothing.
-	Pulse *pulse.Pulse
+	Heartbeat *heartbeat.Monitor
 }
 
 // sealAll is after how many full batches all pending rows are looked through again.
@@ -78,7 +78,7 @@ func (s *Sealer) Run(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	failing := ""
-	s.config.Pulse.Beat(0)
+	s.config.Heartbeat.Beat(0)
 	for {
 		select {
 		case <-ctx.Done():
@@ -86,7 +86,7 @@ func (s *Sealer) Run(ctx context.Context) {
 		case <-timer.C:
 		}
 		if s.config.Unable() {
-			s.config.Pulse.Beat(sealPause)
+			s.config.Heartbeat.Beat(sealPause)
 			timer.Reset(sealPause)
 			continue
 		}
@@ -113,7 +113,7 @@ func (s *Sealer) Run(ctx context.Context) {
 			failing = ""
 			s.config.Logger.Info("rows of the audit trail get their place in its chain again")
 		}
-		s.config.Pulse.Beat(next)
+		s.config.Heartbeat.Beat(next)
 		timer.Reset(next)
 	}
 }

@@ -101,7 +101,7 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 	return d, nil
 }
 
-// Listener is the process's one ear for notifications. It ends with Close.
+// Listener is the process's one subscriber for notifications. It ends with Close.
 func (d *DB) Listener() *Listener { return d.listener }
 
 // Close waits for connections in use and closes all.

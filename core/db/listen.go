@@ -32,17 +32,17 @@ type Listener struct {
 	end        context.CancelFunc
 	loop       sync.WaitGroup
 
-	mu      sync.Mutex
-	started bool
-	ears    map[*Ear]bool
-	// changed holds a value when ears has changed; interrupt ends the wait for a notification then.
+	mu          sync.Mutex
+	started     bool
+	subscribers map[*Subscriber]bool
+	// changed holds a value when subscribers has changed; interrupt ends the wait for a notification then.
 	changed   chan struct{}
 	interrupt context.CancelFunc
 }
 
-// Ear is a part that listens. Its functions are called one at a time and must not block: whoever is slow holds up all.
+// Subscriber is a part that listens. Its functions are called one at a time and must not block: whoever is slow holds up all.
 // A call may be under way when listening is stopped.
-type Ear struct {
+type Subscriber struct {
 	Channels []string
 	// Heard is called for each notification. NOTIFY only wakes: the tables are the truth.
 	Heard func(channel, payload string)
@@ -55,7 +55,7 @@ func newListener(connection *pgx.ConnConfig, log hclog.Logger) *Listener {
 		log = hclog.NewNullLogger()
 	}
 	l := &Listener{
-		connection: connection.Copy(), log: log.Named("listener"), ears: map[*Ear]bool{},
+		connection: connection.Copy(), log: log.Named("listener"), subscribers: map[*Subscriber]bool{},
 		changed: make(chan struct{}, 1), interrupt: func() {},
 	}
 	l.connection.RuntimeParams["application_name"] += " events"
@@ -63,18 +63,18 @@ func newListener(connection *pgx.ConnConfig, log hclog.Logger) *Listener {
 	return l
 }
 
-// Listen lets the ear hear until stop is called, which may be done more than once. It returns at once: the ear hears
+// Listen lets the subscriber hear until stop is called, which may be done more than once. It returns at once: the subscriber hears
 // from its first Missed on, which is late while the database is away.
-func (l *Listener) Listen(ear Ear) (stop func()) {
-	e := &ear
+func (l *Listener) Listen(subscriber Subscriber) (stop func()) {
+	e := &subscriber
 	l.change(func() {
-		l.ears[e] = true
+		l.subscribers[e] = true
 		if !l.started && l.running.Err() == nil {
 			l.started = true
 			l.loop.Go(l.run)
 		}
 	})
-	return func() { l.change(func() { delete(l.ears, e) }) }
+	return func() { l.change(func() { delete(l.subscribers, e) }) }
 }
 
 func (l *Listener) change(fn func()) {
@@ -137,19 +137,19 @@ func (l *Listener) receive() error {
 		defer cancel()
 		_ = conn.Close(closing)
 	}()
-	told, channels := map[*Ear]bool{}, map[string]bool{}
+	told, channels := map[*Subscriber]bool{}, map[string]bool{}
 	for {
-		// The wait is set up before the ears are looked at: one that comes in between ends it.
+		// The wait is set up before the subscribers are looked at: one that comes in between ends it.
 		waiting, cancel := context.WithTimeout(l.running, listenQuiet)
 		l.mu.Lock()
 		l.interrupt = cancel
 		l.mu.Unlock()
-		ears := l.present()
-		if len(ears) == 0 {
+		subscribers := l.present()
+		if len(subscribers) == 0 {
 			cancel()
 			return nil
 		}
-		if err := l.attend(conn, ears, told, channels); err != nil {
+		if err := l.attend(conn, subscribers, told, channels); err != nil {
 			cancel()
 			return err
 		}
@@ -174,10 +174,10 @@ func (l *Listener) receive() error {
 	}
 }
 
-// attend listens on the channels of ears that are new to this connection, and on no others, and tells the new ones.
-func (l *Listener) attend(conn *pgx.Conn, ears []*Ear, told map[*Ear]bool, channels map[string]bool) error {
+// attend listens on the channels of subscribers that are new to this connection, and on no others, and tells the new ones.
+func (l *Listener) attend(conn *pgx.Conn, subscribers []*Subscriber, told map[*Subscriber]bool, channels map[string]bool) error {
 	wanted := map[string]bool{}
-	for _, e := range ears {
+	for _, e := range subscribers {
 		for _, channel := range e.Channels {
 			wanted[channel] = true
 			if !channels[channel] {
@@ -196,14 +196,14 @@ func (l *Listener) attend(conn *pgx.Conn, ears []*Ear, told map[*Ear]bool, chann
 			delete(channels, channel)
 		}
 	}
-	for _, e := range ears {
+	for _, e := range subscribers {
 		if !told[e] {
 			told[e] = true
 			e.Missed()
 		}
 	}
 	for e := range told {
-		if !slices.Contains(ears, e) {
+		if !slices.Contains(subscribers, e) {
 			delete(told, e)
 		}
 	}
@@ -217,12 +217,12 @@ func (l *Listener) exec(conn *pgx.Conn, statement string) error {
 	return err
 }
 
-func (l *Listener) present() []*Ear {
+func (l *Listener) present() []*Subscriber {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	ears := make([]*Ear, 0, len(l.ears))
-	for e := range l.ears {
-		ears = append(ears, e)
+	subscribers := make([]*Subscriber, 0, len(l.subscribers))
+	for e := range l.subscribers {
+		subscribers = append(subscribers, e)
 	}
-	return ears
+	return subscribers
 }

@@ -10,15 +10,15 @@ import (
 	"github.com/hostler/hostler/core/db/dbtest"
 )
 
-// hearing keeps what an ear was told.
-type hearing struct {
+// received keeps what a subscriber was told.
+type received struct {
 	mu     sync.Mutex
 	heard  []string
 	missed int
 }
 
-func (h *hearing) ear(channels ...string) db.Ear {
-	return db.Ear{
+func (h *received) subscriber(channels ...string) db.Subscriber {
+	return db.Subscriber{
 		Channels: channels,
 		Heard: func(channel, payload string) {
 			h.mu.Lock()
@@ -33,7 +33,7 @@ func (h *hearing) ear(channels ...string) db.Ear {
 	}
 }
 
-func (h *hearing) told() (heard []string, missed int) {
+func (h *received) told() (heard []string, missed int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return append([]string{}, h.heard...), h.missed
@@ -70,13 +70,13 @@ func TestListenerTellsEveryEarItsOwn(t *testing.T) {
 	t.Parallel()
 	url := dbtest.URL(t)
 	here, there := dbtest.Open(t, url), dbtest.Open(t, url)
-	var one, both hearing
-	stopOne := here.Listener().Listen(one.ear("red"))
-	until(t, "the first ear listens", func() bool { _, missed := one.told(); return missed == 1 })
-	stopBoth := here.Listener().Listen(both.ear("red", "Blue; DROP TABLE users")) // a channel is a name and no SQL
-	until(t, "the second ear listens", func() bool { _, missed := both.told(); return missed == 1 })
+	var one, both received
+	stopOne := here.Listener().Listen(one.subscriber("red"))
+	until(t, "the first subscriber listens", func() bool { _, missed := one.told(); return missed == 1 })
+	stopBoth := here.Listener().Listen(both.subscriber("red", "Blue; DROP TABLE users")) // a channel is a name and no SQL
+	until(t, "the second subscriber listens", func() bool { _, missed := both.told(); return missed == 1 })
 	if _, missed := one.told(); missed != 1 {
-		t.Errorf("the first ear was told %d times that it may have missed something", missed)
+		t.Errorf("the first subscriber was told %d times that it may have missed something", missed)
 	}
 	if n := listeners(t, there); n != 1 {
 		t.Errorf("%d connections listen, want one for all", n)
@@ -94,14 +94,14 @@ func TestListenerTellsEveryEarItsOwn(t *testing.T) {
 	stopOne()
 	stopOne()
 	notify(t, there, "red", "5")
-	until(t, "the ear that is left heard", func() bool { b, _ := both.told(); return len(b) == 4 })
+	until(t, "the subscriber that is left heard", func() bool { b, _ := both.told(); return len(b) == 4 })
 	if a, _ := one.told(); len(a) != 2 {
 		t.Errorf("the one that stopped heard %q", a)
 	}
 	stopBoth()
 	until(t, "no connection is kept for nobody", func() bool { return listeners(t, there) == 0 })
-	var late hearing
-	here.Listener().Listen(late.ear("red"))
+	var late received
+	here.Listener().Listen(late.subscriber("red"))
 	until(t, "one that comes later listens", func() bool { _, missed := late.told(); return missed == 1 })
 }
 
@@ -109,8 +109,8 @@ func TestListenerComesBackAndTellsThatItWasGone(t *testing.T) {
 	t.Parallel()
 	url := dbtest.URL(t)
 	here, there := dbtest.Open(t, url), dbtest.Open(t, url)
-	var h hearing
-	here.Listener().Listen(h.ear("red"))
+	var h received
+	here.Listener().Listen(h.subscriber("red"))
 	for life := 1; life <= 3; life++ {
 		until(t, fmt.Sprintf("life %d began", life), func() bool { _, missed := h.told(); return missed == life })
 		notify(t, there, "red", fmt.Sprint(life))
@@ -122,14 +122,14 @@ func TestListenerComesBackAndTellsThatItWasGone(t *testing.T) {
 	}
 }
 
-// Ears that come and go while much is said lose nothing that was said after their first Missed.
+// Subscribers that come and go while much is said lose nothing that was said after their first Missed.
 func TestListenerLosesNothingWhileEarsComeAndGo(t *testing.T) {
 	t.Parallel()
 	url := dbtest.URL(t)
 	here, there := dbtest.Open(t, url), dbtest.Open(t, url)
-	var steady hearing
-	here.Listener().Listen(steady.ear("red"))
-	until(t, "the steady ear listens", func() bool { _, missed := steady.told(); return missed == 1 })
+	var steady received
+	here.Listener().Listen(steady.subscriber("red"))
+	until(t, "the steady subscriber listens", func() bool { _, missed := steady.told(); return missed == 1 })
 	done := make(chan struct{})
 	var coming sync.WaitGroup
 	for i := range 3 {
@@ -140,10 +140,10 @@ func TestListenerLosesNothingWhileEarsComeAndGo(t *testing.T) {
 					return
 				default:
 				}
-				var h hearing
-				stop := here.Listener().Listen(h.ear("red", fmt.Sprintf("own%d", i)))
+				var h received
+				stop := here.Listener().Listen(h.subscriber("red", fmt.Sprintf("own%d", i)))
 				if n%2 == 0 {
-					until(t, "a passing ear listens", func() bool { _, missed := h.told(); return missed == 1 })
+					until(t, "a passing subscriber listens", func() bool { _, missed := h.told(); return missed == 1 })
 				}
 				stop()
 			}
@@ -175,10 +175,10 @@ func TestListenerEndsWithItsDatabase(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var h hearing
-	here.Listener().Listen(h.ear("red"))
+	var h received
+	here.Listener().Listen(h.subscriber("red"))
 	until(t, "it listens", func() bool { _, missed := h.told(); return missed == 1 })
 	here.Close()
 	until(t, "its connection is gone", func() bool { return listeners(t, there) == 0 })
-	here.Listener().Listen(h.ear("red"))()
+	here.Listener().Listen(h.subscriber("red"))()
 }

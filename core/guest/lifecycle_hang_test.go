@@ -13,9 +13,9 @@ import (
 // A driver that never answers must not keep its place among the few jobs that run.
 func TestJobOnADriverThatHangsEnds(t *testing.T) {
 	t.Parallel()
-	b := newLifecycleBench(t)
+	b := newLifecycleFixture(t)
 	b.worker.ReadLimit = 50 * time.Millisecond
-	b.cluster.SetKnob("guest", memdriver.Knob{Block: true})
+	b.cluster.SetFault("guest", memdriver.Fault{Block: true})
 	b.start(t)
 	_, p := b.guest(t, hypervisor.VM, hypervisor.GuestStopped)
 	j, transcript := b.ended(t, b.enqueue(t, p, hypervisor.Start), job.Failed)

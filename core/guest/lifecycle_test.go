@@ -21,7 +21,7 @@ import (
 )
 
 // lifecycleBench is one host with guests, in the database and in memory.
-type lifecycleBench struct {
+type lifecycleFixture struct {
 	db      *db.DB
 	driver  *memdriver.Driver
 	cluster *memdriver.Cluster
@@ -36,7 +36,7 @@ type lifecycleBench struct {
 	wrap func(hypervisor.Host) hypervisor.Host
 }
 
-func (b *lifecycleBench) Open(ctx context.Context, hostID int64, capability hypervisor.Capability) (hypervisor.Host, error) {
+func (b *lifecycleFixture) Open(ctx context.Context, hostID int64, capability hypervisor.Capability) (hypervisor.Host, error) {
 	if hostID != b.hostID {
 		return nil, fmt.Errorf("no host %d", hostID)
 	}
@@ -55,9 +55,9 @@ func (b *lifecycleBench) Open(ctx context.Context, hostID int64, capability hype
 
 const poolAddress = "pool.mem:8006"
 
-func newLifecycleBench(t *testing.T) *lifecycleBench {
+func newLifecycleFixture(t *testing.T) *lifecycleFixture {
 	t.Helper()
-	b := &lifecycleBench{
+	b := &lifecycleFixture{
 		db: dbtest.New(t), driver: memdriver.New(), missing: map[hypervisor.Capability]bool{}, opened: map[hypervisor.Capability]int{},
 	}
 	b.cluster = b.driver.Add(poolAddress, memdriver.Spec{Nodes: 2})
@@ -81,7 +81,7 @@ func newLifecycleBench(t *testing.T) *lifecycleBench {
 	return b
 }
 
-func (b *lifecycleBench) start(t *testing.T) {
+func (b *lifecycleFixture) start(t *testing.T) {
 	t.Helper()
 	if err := b.queue.Start(t.Context()); err != nil {
 		t.Fatal(err)
@@ -90,7 +90,7 @@ func (b *lifecycleBench) start(t *testing.T) {
 }
 
 // guest makes one in the hypervisor and its row.
-func (b *lifecycleBench) guest(t *testing.T, kind hypervisor.GuestKind, status string) (hypervisor.GuestRef, guest.LifecycleParams) {
+func (b *lifecycleFixture) guest(t *testing.T, kind hypervisor.GuestKind, status string) (hypervisor.GuestRef, guest.LifecycleParams) {
 	t.Helper()
 	ref := b.cluster.NewGuest(kind, status)
 	p := guest.LifecycleParams{Kind: kind, VMID: ref.ID, Name: fmt.Sprintf("%s-%d", kind, ref.ID)}
@@ -103,7 +103,7 @@ func (b *lifecycleBench) guest(t *testing.T, kind hypervisor.GuestKind, status s
 	return ref, p
 }
 
-func (b *lifecycleBench) enqueue(t *testing.T, p guest.LifecycleParams, action hypervisor.Action) int64 {
+func (b *lifecycleFixture) enqueue(t *testing.T, p guest.LifecycleParams, action hypervisor.Action) int64 {
 	t.Helper()
 	p.Action = action
 	kind := "vm"
@@ -125,7 +125,7 @@ func (b *lifecycleBench) enqueue(t *testing.T, p guest.LifecycleParams, action h
 }
 
 // ended waits for a job and gives it with its transcript.
-func (b *lifecycleBench) ended(t *testing.T, id int64, want job.Status) (*job.Job, string) {
+func (b *lifecycleFixture) ended(t *testing.T, id int64, want job.Status) (*job.Job, string) {
 	t.Helper()
 	deadline := time.Now().Add(time.Minute)
 	for {
@@ -154,7 +154,7 @@ func (b *lifecycleBench) ended(t *testing.T, id int64, want job.Status) (*job.Jo
 }
 
 // tasks counts the actions on a guest; the task that made it is none.
-func (b *lifecycleBench) tasks(t *testing.T, ref hypervisor.GuestRef) (n int) {
+func (b *lifecycleFixture) tasks(t *testing.T, ref hypervisor.GuestRef) (n int) {
 	t.Helper()
 	host, _ := b.driver.Open(t.Context(), b.cluster.Target(hypervisor.Monitoring))
 	tasks, err := host.Tasks(t.Context(), hypervisor.TaskQuery{Limit: 500, Guest: &ref})
@@ -171,7 +171,7 @@ func (b *lifecycleBench) tasks(t *testing.T, ref hypervisor.GuestRef) (n int) {
 
 func TestEveryAction(t *testing.T) {
 	t.Parallel()
-	b := newLifecycleBench(t)
+	b := newLifecycleFixture(t)
 	b.start(t)
 	for _, c := range []struct {
 		kind         hypervisor.GuestKind
@@ -207,7 +207,7 @@ func TestEveryAction(t *testing.T) {
 
 func TestNothingToDo(t *testing.T) {
 	t.Parallel()
-	b := newLifecycleBench(t)
+	b := newLifecycleFixture(t)
 	b.start(t)
 	for action, status := range map[hypervisor.Action]string{
 		hypervisor.Start: hypervisor.GuestRunning, hypervisor.Stop: hypervisor.GuestStopped,
@@ -225,7 +225,7 @@ func TestNothingToDo(t *testing.T) {
 // A guest that moved since the last poll is found where it is.
 func TestGuestMoved(t *testing.T) {
 	t.Parallel()
-	b := newLifecycleBench(t)
+	b := newLifecycleFixture(t)
 	b.start(t)
 	ref, p := b.guest(t, hypervisor.VM, hypervisor.GuestRunning)
 	moved := ref
@@ -241,35 +241,35 @@ func TestGuestMoved(t *testing.T) {
 func TestCheckedAgainAtTheStart(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		change func(b *lifecycleBench, ref hypervisor.GuestRef, p guest.LifecycleParams)
+		change func(b *lifecycleFixture, ref hypervisor.GuestRef, p guest.LifecycleParams)
 		action hypervisor.Action
 		text   string
 	}{
-		"another name": {func(b *lifecycleBench, ref hypervisor.GuestRef, _ guest.LifecycleParams) {
+		"another name": {func(b *lifecycleFixture, ref hypervisor.GuestRef, _ guest.LifecycleParams) {
 			b.cluster.Change(ref.ID, func(g *hypervisor.Guest) { g.Name = "database" })
 		}, hypervisor.Stop, `is now called "database"`},
-		"row gone": {func(b *lifecycleBench, _ hypervisor.GuestRef, p guest.LifecycleParams) {
+		"row gone": {func(b *lifecycleFixture, _ hypervisor.GuestRef, p guest.LifecycleParams) {
 			_, _ = b.db.Pool.Exec(context.Background(), "DELETE FROM guests WHERE id = $1", p.GuestID)
 		}, hypervisor.Stop, "is no longer there"},
-		"guest gone": {func(b *lifecycleBench, ref hypervisor.GuestRef, _ guest.LifecycleParams) {
+		"guest gone": {func(b *lifecycleFixture, ref hypervisor.GuestRef, _ guest.LifecycleParams) {
 			b.cluster.Remove(ref.ID)
 		}, hypervisor.Stop, "the hypervisor has no vm"},
-		"self": {func(b *lifecycleBench, _ hypervisor.GuestRef, p guest.LifecycleParams) {
+		"self": {func(b *lifecycleFixture, _ hypervisor.GuestRef, p guest.LifecycleParams) {
 			b.worker.Self = func(_ context.Context, id int64) (bool, error) { return id == p.GuestID, nil }
 		}, hypervisor.Stop, "the service itself runs in this guest"},
-		"no token": {func(b *lifecycleBench, _ hypervisor.GuestRef, _ guest.LifecycleParams) {
+		"no token": {func(b *lifecycleFixture, _ hypervisor.GuestRef, _ guest.LifecycleParams) {
 			b.missing[hypervisor.Lifecycle] = true
 		}, hypervisor.Stop, "no token for lifecycle"},
-		"host away": {func(b *lifecycleBench, _ hypervisor.GuestRef, _ guest.LifecycleParams) {
-			b.cluster.SetKnob("guest", memdriver.Knob{Err: hypervisor.Errorf(hypervisor.Unreachable, "no route to the host")})
+		"host away": {func(b *lifecycleFixture, _ hypervisor.GuestRef, _ guest.LifecycleParams) {
+			b.cluster.SetFault("guest", memdriver.Fault{Err: hypervisor.Errorf(hypervisor.Unreachable, "no route to the host")})
 		}, hypervisor.Stop, "no route to the host"},
-		"locked": {func(b *lifecycleBench, ref hypervisor.GuestRef, _ guest.LifecycleParams) {
+		"locked": {func(b *lifecycleFixture, ref hypervisor.GuestRef, _ guest.LifecycleParams) {
 			b.cluster.Change(ref.ID, func(g *hypervisor.Guest) { g.Lock = "backup" })
 		}, hypervisor.Stop, "is locked (backup)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newLifecycleBench(t)
+			b := newLifecycleFixture(t)
 			ref, p := b.guest(t, hypervisor.VM, hypervisor.GuestRunning)
 			id := b.enqueue(t, p, c.action)
 			c.change(b, ref, p)
@@ -295,9 +295,9 @@ func TestFailureBesideAnotherTask(t *testing.T) {
 			}}
 		}
 	}
-	// held is a bench with a VM that a stranger's task works on.
-	held := func(t *testing.T) (*lifecycleBench, guest.LifecycleParams, string) {
-		b := newLifecycleBench(t)
+	// held is a fixture with a VM that a stranger's task works on.
+	held := func(t *testing.T) (*lifecycleFixture, guest.LifecycleParams, string) {
+		b := newLifecycleFixture(t)
 		ref, p := b.guest(t, hypervisor.VM, hypervisor.GuestRunning)
 		b.cluster.Change(ref.ID, func(g *hypervisor.Guest) { g.Name = "stuck" })
 		p.Name = "stuck"
@@ -355,7 +355,7 @@ func TestFailureBesideAnotherTask(t *testing.T) {
 		t.Parallel()
 		b, p, _ := held(t)
 		b.wrap = busy("locked")
-		b.cluster.SetKnob("tasks", memdriver.Knob{Err: hypervisor.Errorf(hypervisor.Denied, "no")})
+		b.cluster.SetFault("tasks", memdriver.Fault{Err: hypervisor.Errorf(hypervisor.Denied, "no")})
 		b.start(t)
 		j, transcript := b.ended(t, b.enqueue(t, p, hypervisor.Stop), job.Failed)
 		if j.Error != "locked" || !strings.Contains(transcript, "which other task works on the guest could not be read") {
@@ -365,7 +365,7 @@ func TestFailureBesideAnotherTask(t *testing.T) {
 }
 
 // taskOf waits until a job follows its task.
-func (b *lifecycleBench) taskOf(t *testing.T, id int64) string {
+func (b *lifecycleFixture) taskOf(t *testing.T, id int64) string {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		j, err := b.queue.Get(t.Context(), id, identity.Visible{All: true, Teams: []int64{}})
@@ -380,7 +380,7 @@ func (b *lifecycleBench) taskOf(t *testing.T, id int64) string {
 
 func TestConfirmedSelf(t *testing.T) {
 	t.Parallel()
-	b := newLifecycleBench(t)
+	b := newLifecycleFixture(t)
 	b.worker.Self = func(context.Context, int64) (bool, error) { return true, nil }
 	b.start(t)
 	_, p := b.guest(t, hypervisor.VM, hypervisor.GuestRunning)
@@ -406,7 +406,7 @@ func TestLostAnswer(t *testing.T) {
 	cut := hypervisor.Errorf(hypervisor.Unreachable, "cut")
 	t.Run("ours is found beside a stranger's", func(t *testing.T) {
 		t.Parallel()
-		b := newLifecycleBench(t)
+		b := newLifecycleFixture(t)
 		ref, p := b.guest(t, hypervisor.VM, hypervisor.GuestRunning)
 		stranger, _ := b.driver.Open(t.Context(), b.cluster.NewToken(hypervisor.Lifecycle, "stranger", memdriver.GuestPower, memdriver.GuestAudit))
 		b.wrap = func(h hypervisor.Host) hypervisor.Host {
@@ -424,7 +424,7 @@ func TestLostAnswer(t *testing.T) {
 	})
 	t.Run("token changed", func(t *testing.T) {
 		t.Parallel()
-		b := newLifecycleBench(t)
+		b := newLifecycleFixture(t)
 		ref, p := b.guest(t, hypervisor.VM, hypervisor.GuestRunning)
 		b.wrap = func(h hypervisor.Host) hypervisor.Host {
 			return &deaf{h, func(ctx context.Context, _ func() (string, error)) error {
@@ -446,7 +446,7 @@ func TestLostAnswer(t *testing.T) {
 // The task fails because the guest came into the wanted state by itself.
 func TestFailureThatIsNone(t *testing.T) {
 	t.Parallel()
-	b := newLifecycleBench(t)
+	b := newLifecycleFixture(t)
 	b.start(t)
 	ref, p := b.guest(t, hypervisor.VM, hypervisor.GuestRunning)
 	p.Name = "stuck"
@@ -471,7 +471,7 @@ func TestFailureThatIsNone(t *testing.T) {
 
 func TestOneCapabilityPerCall(t *testing.T) {
 	t.Parallel()
-	b := newLifecycleBench(t)
+	b := newLifecycleFixture(t)
 	b.start(t)
 	_, p := b.guest(t, hypervisor.VM, hypervisor.GuestRunning)
 	b.ended(t, b.enqueue(t, p, hypervisor.Start), job.Succeeded)

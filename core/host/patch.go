@@ -240,7 +240,7 @@ func changeTeam(ctx context.Context, tx *db.Tx, id, team int64) error {
 		}
 		return nil
 	}
-	if err := HandOver(ctx, tx.Pgx, id, *cluster); err != nil {
+	if err := Reattribute(ctx, tx.Pgx, id, *cluster); err != nil {
 		return err
 	}
 	if _, err := tx.Pgx.Exec(ctx, "UPDATE hosts SET cluster_id = NULL, status = 'pending' WHERE id = $1", id); err != nil {

@@ -89,7 +89,7 @@ func (s *Store) drop(ctx context.Context, tx *db.Tx, id int64) error {
 		return fmt.Errorf("reading the host's cluster: %w", err)
 	}
 	if others {
-		if err := HandOver(ctx, tx.Pgx, id, *cluster); err != nil {
+		if err := Reattribute(ctx, tx.Pgx, id, *cluster); err != nil {
 			return err
 		}
 	}

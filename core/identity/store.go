@@ -31,8 +31,8 @@ type Config struct {
 	// Keys seals the secrets of second factors. Without it none can be enrolled, and who has one gets in by a recovery code
 	// only.
 	Keys secret.Keys
-	// Estate gives the hosts of a deleted team to the default one; without it only a team without hosts can be deleted.
-	Estate Estate
+	// Assets gives the hosts of a deleted team to the default one; without it only a team without hosts can be deleted.
+	Assets Assets
 	Logger hclog.Logger
 }
 

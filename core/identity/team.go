@@ -28,10 +28,10 @@ type Team struct {
 	Members, Hosts int
 }
 
-// Estate is what teams own. It belongs to a noun above this one.
-type Estate interface {
+// Assets is what teams own. It belongs to a noun above this one.
+type Assets interface {
 	// FallTo gives all that the team from owns to the team to, within the transaction. Both teams' rows are locked.
-	FallTo(ctx context.Context, tx *db.Tx, from, to int64) error
+	Reassign(ctx context.Context, tx *db.Tx, from, to int64) error
 }
 
 // Limits of a team's texts in characters.

@@ -36,8 +36,8 @@ func (s *Store) deleteTeam(ctx context.Context, tx *db.Tx, id int64) (hosts int6
 	if err != nil {
 		return 0, fmt.Errorf("counting what the team has: %w", err)
 	}
-	if s.config.Estate != nil {
-		if err := s.config.Estate.FallTo(ctx, tx, id, DefaultTeam); err != nil {
+	if s.config.Assets != nil {
+		if err := s.config.Assets.Reassign(ctx, tx, id, DefaultTeam); err != nil {
 			return 0, fmt.Errorf("giving the team's hosts to the default team: %w", err)
 		}
 	}

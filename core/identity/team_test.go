@@ -218,10 +218,10 @@ func TestTeamsChangeAndGo(t *testing.T) {
 	}
 }
 
-// estate stands in for what teams own.
-type estate func(ctx context.Context, tx *db.Tx, from, to int64) error
+// assets stands in for what teams own.
+type assets func(ctx context.Context, tx *db.Tx, from, to int64) error
 
-func (e estate) FallTo(ctx context.Context, tx *db.Tx, from, to int64) error {
+func (e assets) Reassign(ctx context.Context, tx *db.Tx, from, to int64) error {
 	return e(ctx, tx, from, to)
 }
 
@@ -229,7 +229,7 @@ func (e estate) FallTo(ctx context.Context, tx *db.Tx, from, to int64) error {
 func TestATeamGoesWithNothingThatItOwns(t *testing.T) {
 	t.Parallel()
 	d, stores := twoStores(t)
-	s := identity.New(d, identity.Config{Argon2: identitytest.Cheap, Estate: estate(func(ctx context.Context, tx *db.Tx, from, to int64) error {
+	s := identity.New(d, identity.Config{Argon2: identitytest.Cheap, Assets: assets(func(ctx context.Context, tx *db.Tx, from, to int64) error {
 		_, err := tx.Pgx.Exec(ctx, "UPDATE hosts SET team_id = $2 WHERE team_id = $1", from, to)
 		return err
 	})})
@@ -252,7 +252,7 @@ func TestATeamGoesWithNothingThatItOwns(t *testing.T) {
 		}
 	}
 	// A failure leaves everything as it was.
-	broken := identity.New(d, identity.Config{Argon2: identitytest.Cheap, Estate: estate(func(context.Context, *db.Tx, int64, int64) error { return context.DeadlineExceeded })})
+	broken := identity.New(d, identity.Config{Argon2: identitytest.Cheap, Assets: assets(func(context.Context, *db.Tx, int64, int64) error { return context.DeadlineExceeded })})
 	made, err := s.CreateTeam(t.Context(), nil, identity.NewTeam{Name: "Last"})
 	if err != nil {
 		t.Fatal(err)

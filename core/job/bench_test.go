@@ -10,7 +10,7 @@ import (
 
 // BenchmarkJob is the time from a job's commit to its end, with a task of 10 ms.
 func BenchmarkJob(b *testing.B) {
-	w := newWorld(b, memdriver.Spec{})
+	w := newFixture(b, memdriver.Spec{})
 	i := w.start(b, nil)
 	ref := w.cluster.NewGuest(hypervisor.VM, hypervisor.GuestRunning)
 	wait, run := 0.0, 0.0

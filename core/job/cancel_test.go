@@ -14,7 +14,7 @@ import (
 )
 
 // endless makes a guest whose task runs until it is stopped.
-func (w *world) endless() hypervisor.GuestRef {
+func (w *fixture) endless() hypervisor.GuestRef {
 	ref := w.cluster.NewGuest(hypervisor.VM, hypervisor.GuestRunning)
 	w.cluster.Change(ref.ID, func(g *hypervisor.Guest) { g.Name = "stuck" })
 	return ref
@@ -22,7 +22,7 @@ func (w *world) endless() hypervisor.GuestRef {
 
 func TestCancelQueued(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, memdriver.Spec{})
+	w := newFixture(t, memdriver.Spec{})
 	i := w.add(t, nil)
 	ref := w.endless()
 	id := i.enqueue(t, w.spec(ref, hypervisor.Stop))
@@ -49,7 +49,7 @@ func TestCancelAtEachPoint(t *testing.T) {
 	for point, tasks := range map[string]int{"begun": 0, "before-send": 0, "after-send": 1, "waiting": 1} {
 		t.Run(point, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, memdriver.Spec{})
+			w := newFixture(t, memdriver.Spec{})
 			ref := w.endless()
 			a, b, g := w.add(t, nil), w.add(t, nil), newGate(t)
 			a.Hook(g.at(point))
@@ -74,7 +74,7 @@ func TestCancelAtEachPoint(t *testing.T) {
 // A task that ends well before it could be stopped is not called canceled.
 func TestCancelTooLate(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, memdriver.Spec{})
+	w := newFixture(t, memdriver.Spec{})
 	i, g := w.add(t, nil), newGate(t)
 	i.Hook(g.at("after-send"))
 	i.run(t)
@@ -90,7 +90,7 @@ func TestCancelTooLate(t *testing.T) {
 // A cancel is kept when the service dies: the next one stops the task.
 func TestCancelSurvivesADeadService(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, memdriver.Spec{})
+	w := newFixture(t, memdriver.Spec{})
 	ref := w.endless()
 	a, g := w.add(t, nil), newGate(t)
 	a.Hook(g.at("after-send"))
@@ -114,7 +114,7 @@ func TestCancelSurvivesADeadService(t *testing.T) {
 
 func TestCancelAWorkerWithoutATask(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, memdriver.Spec{})
+	w := newFixture(t, memdriver.Spec{})
 	began := make(chan struct{}, 1)
 	i := w.start(t, map[string]job.Worker{"idle": job.WorkerFunc(func(ctx context.Context, run *job.Run) error {
 		began <- struct{}{}
@@ -130,7 +130,7 @@ func TestCancelAWorkerWithoutATask(t *testing.T) {
 
 func TestCancelRefused(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, memdriver.Spec{})
+	w := newFixture(t, memdriver.Spec{})
 	i := w.start(t, map[string]job.Worker{"nothing": job.WorkerFunc(func(context.Context, *job.Run) error { return nil })})
 	id := i.enqueue(t, job.Spec{Kind: "nothing", Target: job.Target{Kind: "vm", ID: 1}, TeamID: 1})
 	i.ended(t, id, job.Succeeded)
@@ -156,14 +156,14 @@ func TestCancelRefused(t *testing.T) {
 // The driver's refusal to stop a task is told, and the job ends as the task does.
 func TestCancelThatTheHypervisorRefuses(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, memdriver.Spec{})
+	w := newFixture(t, memdriver.Spec{})
 	ref := w.endless()
 	i, g := w.add(t, nil), newGate(t)
 	i.Hook(g.at("waiting"))
 	i.run(t)
 	id := i.enqueue(t, w.spec(ref, hypervisor.Stop))
 	<-g.reached
-	w.cluster.SetKnob("stoptask", memdriver.Knob{Err: &hypervisor.Error{Kind: hypervisor.Denied, Message: "not yours"}})
+	w.cluster.SetFault("stoptask", memdriver.Fault{Err: &hypervisor.Error{Kind: hypervisor.Denied, Message: "not yours"}})
 	i.cancel(t, id)
 	g.release()
 	until(t, "the refusal was noted", func() bool { return strings.Contains(i.transcript(t, id), "does not stop the task: not yours") })

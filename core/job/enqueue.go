@@ -22,13 +22,13 @@ const (
 	priorityNew     = 2
 )
 
-// ticket is what River carries.
-type ticket struct {
+// riverArgs is what River carries.
+type riverArgs struct {
 	JobID int64 `json:"job_id"`
 }
 
 // Kind is River's name for all our jobs; ours is in the jobs table.
-func (ticket) Kind() string { return "job" }
+func (riverArgs) Kind() string { return "job" }
 
 type scheduleKey struct{}
 
@@ -115,7 +115,7 @@ func insert(ctx context.Context, tx pgx.Tx, spec Spec, params json.RawMessage) (
 
 // hand gives the job to River under a new row and makes that row the only one that counts.
 func (q *Queue) hand(ctx context.Context, tx pgx.Tx, j *Job, priority int) error {
-	inserted, err := q.river.InsertTx(ctx, tx, ticket{JobID: j.ID}, &river.InsertOpts{
+	inserted, err := q.river.InsertTx(ctx, tx, riverArgs{JobID: j.ID}, &river.InsertOpts{
 		Queue: riverQueue, MaxAttempts: 1, Priority: priority,
 	})
 	if err != nil {

@@ -62,10 +62,10 @@ func (i *instance) lockHolder(t testing.TB, id int64) (pid int) {
 // An instance freezes right before it sends, another one takes the job over and does it, and the first thaws: one task.
 func TestFrozenBeforeTheSend(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, memdriver.Spec{})
+	w := newFixture(t, memdriver.Spec{})
 	ref := w.cluster.NewGuest(hypervisor.VM, hypervisor.GuestRunning)
 	var sent senders
-	a := w.twisted(t, sent.act("a"))
+	a := w.unreliableHost(t, sent.act("a"))
 	frozen, still := make(chan struct{}), make(chan struct{})
 	thaw := sync.OnceFunc(func() { close(still) })
 	defer thaw()
@@ -76,10 +76,10 @@ func TestFrozenBeforeTheSend(t *testing.T) {
 		}
 	})
 	a.run(t)
-	id := a.enqueue(t, w.twistedSpec(ref))
+	id := a.enqueue(t, w.unreliableJob(ref))
 	<-frozen
 	a.BreakLocks() // the server gives up who is silent for too long
-	b := w.twist(t, sent.act("b"))
+	b := w.makeUnreliable(t, sent.act("b"))
 	b.ended(t, id, job.Succeeded)
 	thaw()
 	until(t, "the frozen run has ended", func() bool { return over.Load() == 1 })
@@ -114,12 +114,12 @@ func TestThawedRunAsksBeforeTheSend(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, memdriver.Spec{})
+			w := newFixture(t, memdriver.Spec{})
 			ref := w.cluster.NewGuest(hypervisor.VM, hypervisor.GuestRunning)
 			// The number of the run that makes a request.
 			var run atomic.Int32
 			var sent senders
-			a := w.twisted(t, func(real func() (string, error)) (string, error) {
+			a := w.unreliableHost(t, func(real func() (string, error)) (string, error) {
 				return sent.act(map[int32]string{1: "1", 2: "2"}[run.Load()])(real)
 			})
 			over := a.countOver(func(_ context.Context, at string, id int64) {
@@ -131,7 +131,7 @@ func TestThawedRunAsksBeforeTheSend(t *testing.T) {
 				}
 			})
 			a.run(t)
-			id := a.enqueue(t, w.twistedSpec(ref))
+			id := a.enqueue(t, w.unreliableJob(ref))
 			until(t, "the first run has ended", func() bool { return over.Load() > 0 })
 			a.ended(t, id, c.status)
 			if got := sent.String(); got != c.sent {
@@ -180,7 +180,7 @@ func TestReplacedRunChangesNothing(t *testing.T) {
 		} {
 			t.Run(name+" "+act, func(t *testing.T) {
 				t.Parallel()
-				w := newWorld(t, memdriver.Spec{})
+				w := newFixture(t, memdriver.Spec{})
 				var before state
 				result := make(chan error, 1)
 				var i *instance

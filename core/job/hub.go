@@ -69,7 +69,7 @@ func (h *Hub) slotFreed() <-chan struct{} {
 
 // listen hears until stop is called.
 func (h *Hub) listen(l *db.Listener) (stop func()) {
-	return l.Listen(db.Ear{Channels: []string{channelEvents, channelSlots, channelCancel}, Heard: h.dispatch, Missed: h.wakeAll})
+	return l.Listen(db.Subscriber{Channels: []string{channelEvents, channelSlots, channelCancel}, Heard: h.dispatch, Missed: h.wakeAll})
 }
 
 func (h *Hub) dispatch(channel, payload string) {

@@ -28,7 +28,7 @@ func TestLockLostAtEachPoint(t *testing.T) {
 	for _, point := range points {
 		t.Run(point, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, memdriver.Spec{TaskTime: 200 * time.Millisecond})
+			w := newFixture(t, memdriver.Spec{TaskTime: 200 * time.Millisecond})
 			ref := w.cluster.NewGuest(hypervisor.VM, hypervisor.GuestRunning)
 			a, b, g := w.add(t, nil), w.add(t, nil), newGate(t)
 			var first atomic.Bool
@@ -54,7 +54,7 @@ func TestStoppedAtEachPoint(t *testing.T) {
 	for _, point := range points {
 		t.Run(point, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, memdriver.Spec{TaskTime: 300 * time.Millisecond})
+			w := newFixture(t, memdriver.Spec{TaskTime: 300 * time.Millisecond})
 			ref := w.cluster.NewGuest(hypervisor.VM, hypervisor.GuestRunning)
 			a, g := w.add(t, nil), newGate(t)
 			a.Hook(g.at(point))
@@ -77,7 +77,7 @@ func TestStoppedAtEachPoint(t *testing.T) {
 // A worker that does not heed its context does not hold a stop up for ever, and loses its job.
 func TestStopWithAStubbornWorker(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, memdriver.Spec{})
+	w := newFixture(t, memdriver.Spec{})
 	release, began := make(chan struct{}), make(chan struct{}, 2)
 	var runs atomic.Int32
 	kinds := map[string]job.Worker{"stubborn": job.WorkerFunc(func(_ context.Context, run *job.Run) error {
@@ -109,7 +109,7 @@ func TestStopWithAStubbornWorker(t *testing.T) {
 func TestDatabaseConnectionsBreakUnderLoad(t *testing.T) {
 	t.Parallel()
 	const guests = 40
-	w := newWorld(t, memdriver.Spec{TaskTime: 100 * time.Millisecond})
+	w := newFixture(t, memdriver.Spec{TaskTime: 100 * time.Millisecond})
 	a, b := w.start(t, nil), w.start(t, nil)
 	refs := make([]hypervisor.GuestRef, guests)
 	ids := make([]int64, guests)
@@ -175,7 +175,7 @@ func terminate(t testing.TB, url string) {
 // A job whose row of River vanished is not forgotten.
 func TestQueueRowVanished(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, memdriver.Spec{VMs: 1})
+	w := newFixture(t, memdriver.Spec{VMs: 1})
 	i := w.add(t, nil)
 	ref := w.cluster.Guests()[0]
 	id := i.enqueue(t, w.spec(ref, hypervisor.Start))
@@ -194,7 +194,7 @@ func TestQueueRowVanished(t *testing.T) {
 // A row of River that is not the job's own is void.
 func TestVoidQueueRow(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, memdriver.Spec{})
+	w := newFixture(t, memdriver.Spec{})
 	var runs atomic.Int32
 	i := w.add(t, map[string]job.Worker{"count": job.WorkerFunc(func(context.Context, *job.Run) error {
 		runs.Add(1)
@@ -222,7 +222,7 @@ func TestVoidQueueRow(t *testing.T) {
 
 func TestCheckpointsSurvive(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, memdriver.Spec{})
+	w := newFixture(t, memdriver.Spec{})
 	type mark struct{ Done int }
 	var a *instance
 	a = w.start(t, map[string]job.Worker{"long": job.WorkerFunc(func(ctx context.Context, run *job.Run) error {

@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// child is an instance in a process of its own: it runs jobs on a bridge, and at the named point it says so and stands
+// child is an instance in a process of its own: it runs jobs on a hostServer, and at the named point it says so and stands
 // still. It ends with its standard input, so that it cannot outlive the test.
 func child(args []string) {
 	url, bridged, point := args[0], args[1], args[2]
@@ -69,7 +69,7 @@ func TestKilledAtEachPoint(t *testing.T) {
 	for _, point := range []string{"begun", "before-send", "after-send", "waiting", "before-end"} {
 		t.Run(point, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, memdriver.Spec{TaskTime: 300 * time.Millisecond})
+			w := newFixture(t, memdriver.Spec{TaskTime: 300 * time.Millisecond})
 			ref := w.cluster.NewGuest(hypervisor.VM, hypervisor.GuestRunning)
 			process := exec.Command(os.Args[0])
 			process.Env = append(os.Environ(), childKey+"="+strings.Join([]string{w.url, serve(t, w.open()), point}, " "))

@@ -12,7 +12,7 @@ import (
 func TestLineOfTwoInstances(t *testing.T) {
 	t.Parallel()
 	const slots = 4
-	w := newWorld(t, memdriver.Spec{})
+	w := newFixture(t, memdriver.Spec{})
 	begun, end := make(chan int64, 2*slots), make(chan struct{})
 	kinds := map[string]job.Worker{"held": job.WorkerFunc(func(ctx context.Context, run *job.Run) error {
 		begun <- run.Job().ID

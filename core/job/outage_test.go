@@ -114,7 +114,7 @@ func TestDatabaseAwayForAWhile(t *testing.T) {
 	for _, point := range points {
 		t.Run(point, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, memdriver.Spec{TaskTime: 200 * time.Millisecond})
+			w := newFixture(t, memdriver.Spec{TaskTime: 200 * time.Millisecond})
 			direct := w.add(t, nil)
 			l, through := through(t, w.url)
 			w.url = through

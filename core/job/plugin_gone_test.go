@@ -65,7 +65,7 @@ func TestPluginDies(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, memdriver.Spec{})
+			w := newFixture(t, memdriver.Spec{})
 			var calls [3]atomic.Int32
 			i := w.start(t, map[string]job.Worker{"twisted": job.WorkerFunc(func(ctx context.Context, run *job.Run) error {
 				var o order
@@ -78,7 +78,7 @@ func TestPluginDies(t *testing.T) {
 				return err
 			})})
 			ref := w.cluster.NewGuest(hypervisor.VM, hypervisor.GuestRunning)
-			id := i.enqueue(t, w.twistedSpec(ref))
+			id := i.enqueue(t, w.unreliableJob(ref))
 			i.ended(t, id, c.status)
 			if got := i.transcript(t, id); !strings.Contains(got, c.note) {
 				t.Errorf("no %q in\n%s", c.note, got)

@@ -14,7 +14,7 @@ import (
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 
 	"github.com/hostler/hostler/core/db"
-	"github.com/hostler/hostler/core/pulse"
+	"github.com/hostler/hostler/core/heartbeat"
 )
 
 const riverQueue = "jobs"
@@ -53,7 +53,7 @@ type Config struct {
 	// ended but left to be taken up. It may ask the database. Nil stands for never.
 	Unable func(err error) bool
 	// Pulse hears of every look for jobs that nobody runs; nil hears nothing.
-	Pulse *pulse.Pulse
+	Heartbeat *heartbeat.Monitor
 }
 
 // Queue enqueues jobs and runs them. Make it with New, Register every kind, then Start it. Enqueue, List and the other
@@ -108,12 +108,12 @@ func New(cfg Config) (*Queue, error) {
 	q.locks = newLocks(cfg.DB, cfg.Logger)
 	q.hub = newHub()
 	q.suspension = newSuspension()
-	shuttles := river.NewWorkers()
-	river.AddWorker(shuttles, &shuttle{queue: q})
+	riverWorkers := river.NewWorkers()
+	river.AddWorker(riverWorkers, &riverWorker{queue: q})
 	var err error
 	q.river, err = river.NewClient(riverpgxv5.New(cfg.DB.Pool), &river.Config{
 		Queues:  map[string]river.QueueConfig{riverQueue: {MaxWorkers: cfg.Workers}},
-		Workers: shuttles,
+		Workers: riverWorkers,
 		Logger:  slog.New(&riverLog{log: cfg.Logger.Named("river")}),
 		// River announces no insert that comes within the cooldown of the one before; it is found by the next poll.
 		FetchCooldown:               10 * time.Millisecond,

@@ -20,7 +20,7 @@ import (
 
 func TestJobRunsToItsEnd(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, memdriver.Spec{VMs: 1})
+	w := newFixture(t, memdriver.Spec{VMs: 1})
 	i := w.start(t, nil)
 	ref := w.cluster.NewGuest(hypervisor.VM, hypervisor.GuestRunning)
 	ctx := identity.WithCaller(t.Context(), &identity.Caller{UserID: seedUser(t, i.db), Email: "ann@example.org"})
@@ -57,7 +57,7 @@ func seedUser(t testing.TB, d *db.DB) (id int64) {
 // A team that was deleted, and a user, since the request was let in keep nobody from asking for a job.
 func TestJobOfATeamAndAUserThatAreGone(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, memdriver.Spec{VMs: 1})
+	w := newFixture(t, memdriver.Spec{VMs: 1})
 	i := w.start(t, nil)
 	ref := w.cluster.NewGuest(hypervisor.VM, hypervisor.GuestRunning)
 	spec := w.spec(ref, hypervisor.Stop)
@@ -73,7 +73,7 @@ func TestJobOfATeamAndAUserThatAreGone(t *testing.T) {
 
 func TestEnqueueIsPartOfTheTransaction(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, memdriver.Spec{VMs: 1})
+	w := newFixture(t, memdriver.Spec{VMs: 1})
 	i := w.start(t, nil)
 	ref := w.cluster.Guests()[0]
 	stop := errors.New("stop")
@@ -92,7 +92,7 @@ func TestEnqueueIsPartOfTheTransaction(t *testing.T) {
 
 func TestOneUnfinishedJobPerThing(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, memdriver.Spec{VMs: 1})
+	w := newFixture(t, memdriver.Spec{VMs: 1})
 	i := w.add(t, nil)
 	ref := w.cluster.Guests()[0]
 	first := i.enqueue(t, w.spec(ref, hypervisor.Start))
@@ -117,7 +117,7 @@ func TestOneUnfinishedJobPerThing(t *testing.T) {
 
 func TestUnknownKindIsNotEnqueued(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, memdriver.Spec{})
+	w := newFixture(t, memdriver.Spec{})
 	if _, err := w.add(t, nil).tryEnqueue(t.Context(), job.Spec{Kind: "nothing"}); err == nil {
 		t.Fatal("a job that nobody can do was taken")
 	}
@@ -125,7 +125,7 @@ func TestUnknownKindIsNotEnqueued(t *testing.T) {
 
 func TestRegisterTwicePanics(t *testing.T) {
 	t.Parallel()
-	i := newWorld(t, memdriver.Spec{}).add(t, nil)
+	i := newFixture(t, memdriver.Spec{}).add(t, nil)
 	defer func() {
 		if recover() == nil {
 			t.Error("a second worker for a kind was taken")
@@ -155,7 +155,7 @@ func TestEnds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, memdriver.Spec{})
+			w := newFixture(t, memdriver.Spec{})
 			i := w.start(t, map[string]job.Worker{name: job.WorkerFunc(func(context.Context, *job.Run) error { return c.work() })})
 			j := i.ended(t, i.enqueue(t, job.Spec{Kind: name, Target: job.Target{Kind: "vm", ID: 1}}), c.status)
 			if j.Error != c.text {
@@ -172,7 +172,7 @@ func TestEnds(t *testing.T) {
 func TestTwoInstancesShareTheSlots(t *testing.T) {
 	t.Parallel()
 	const jobs = 200
-	w := newWorld(t, memdriver.Spec{})
+	w := newFixture(t, memdriver.Spec{})
 	var now, most, done atomic.Int64
 	worker := job.WorkerFunc(func(context.Context, *job.Run) error {
 		n := now.Add(1)
@@ -223,7 +223,7 @@ func TestTwoInstancesShareTheSlots(t *testing.T) {
 // Jobs begin in the order in which they were enqueued.
 func TestFirstInFirstOut(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, memdriver.Spec{})
+	w := newFixture(t, memdriver.Spec{})
 	kinds := map[string]job.Worker{"quick": job.WorkerFunc(func(context.Context, *job.Run) error { return nil })}
 	a, b := w.add(t, kinds), w.add(t, kinds)
 	var ids []int64

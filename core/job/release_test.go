@@ -14,7 +14,7 @@ import (
 // During an update an older release is handed a job that it knows nothing of: the newer one does it.
 func TestJobOfAnotherRelease(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, memdriver.Spec{Nodes: 1})
+	w := newFixture(t, memdriver.Spec{Nodes: 1})
 	newer := w.add(t, map[string]job.Worker{"new": job.WorkerFunc(func(context.Context, *job.Run) error { return nil })})
 	w.start(t, nil) // the older
 	id := newer.enqueue(t, job.Spec{Kind: "new", Target: job.Target{Kind: "instance"}})
@@ -41,7 +41,7 @@ func TestJobOfAnotherRelease(t *testing.T) {
 
 func TestJobThatNobodyKnows(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, memdriver.Spec{Nodes: 1})
+	w := newFixture(t, memdriver.Spec{Nodes: 1})
 	newer := w.add(t, map[string]job.Worker{"new": job.WorkerFunc(func(context.Context, *job.Run) error { return nil })})
 	untouched := newer.enqueue(t, job.Spec{Kind: "new", Target: job.Target{Kind: "instance"}})
 	begun := newer.enqueue(t, job.Spec{Kind: "new", Target: job.Target{Kind: "instance"}})

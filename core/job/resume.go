@@ -13,12 +13,12 @@ import (
 
 // resumeLoop looks for abandoned jobs, at the start and then now and then.
 func (q *Queue) resumeLoop(ctx context.Context) {
-	q.cfg.Pulse.Beat(0)
+	q.cfg.Heartbeat.Beat(0)
 	for ctx.Err() == nil {
 		if err := errors.Join(q.resume(ctx), q.closeVoid(ctx)); err != nil && ctx.Err() == nil {
 			q.log.Warn("looking for abandoned jobs failed", "error", err)
 		}
-		q.cfg.Pulse.Beat(q.cfg.ResumeEvery)
+		q.cfg.Heartbeat.Beat(q.cfg.ResumeEvery)
 		select {
 		case <-time.After(q.cfg.ResumeEvery):
 		case <-q.stopping:

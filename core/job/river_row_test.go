@@ -25,7 +25,7 @@ func (i *instance) rows(t testing.TB, state string) (n int) {
 // A job's end closes the queue's row with it: no death in between leaves a row that says running.
 func TestJobsEndClosesTheQueuesRow(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, memdriver.Spec{})
+	w := newFixture(t, memdriver.Spec{})
 	ref := w.cluster.NewGuest(hypervisor.VM, hypervisor.GuestRunning)
 	process := exec.Command(os.Args[0])
 	process.Env = append(os.Environ(), childKey+"="+strings.Join([]string{w.url, serve(t, w.open()), "over"}, " "))
@@ -57,7 +57,7 @@ func TestJobsEndClosesTheQueuesRow(t *testing.T) {
 // Rows that dead processes left are closed, and those of jobs that run, or that were handed out a moment ago, are not.
 func TestVoidRowsAreClosed(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, memdriver.Spec{})
+	w := newFixture(t, memdriver.Spec{})
 	held := make(chan struct{})
 	i := w.start(t, map[string]job.Worker{"held": job.WorkerFunc(func(ctx context.Context, _ *job.Run) error {
 		select {

@@ -20,12 +20,12 @@ type Run struct {
 	session *session
 	log     hclog.Logger
 
-	// hard ends when the run has lost its job. live ends before, when the service stops; the worker's own context ends
+	// untilLost ends when the run has lost its job. untilStop ends before, when the service stops; the worker's own context ends
 	// before that, when the job shall be canceled.
-	hard, live         context.Context
-	loseHard, stopLive context.CancelCauseFunc
-	cancelWork         context.CancelCauseFunc
-	canceled           chan struct{}
+	untilLost, untilStop   context.Context
+	cancelLost, cancelStop context.CancelCauseFunc
+	cancelWork             context.CancelCauseFunc
+	canceled               chan struct{}
 
 	transcript *transcript
 	progress   progress
@@ -82,7 +82,7 @@ func (r *Run) SaveProgress(ctx context.Context, v any) error {
 func (r *Run) SetTask(ctx context.Context, id string) error { return r.save(ctx, &id) }
 
 // Stopping is closed when the service stops.
-func (r *Run) Stopping() <-chan struct{} { return r.live.Done() }
+func (r *Run) Stopping() <-chan struct{} { return r.untilStop.Done() }
 
 // Canceled is closed when somebody asked to cancel the job.
 func (r *Run) Canceled() <-chan struct{} { return r.canceled }
@@ -119,17 +119,17 @@ func (r *Run) save(ctx context.Context, taskID *string) error {
 // lose ends the run: what it does from now on would not be kept.
 func (r *Run) lose(cause error) error {
 	err := fmt.Errorf("%w: %w", ErrLost, cause)
-	r.loseHard(err)
+	r.cancelLost(err)
 	return err
 }
 
 // holds asks the database whether the run still has its job, and whether somebody asked to cancel it; it is asked before
 // everything that cannot be undone.
 func (r *Run) holds() error {
-	if r.hard.Err() != nil {
-		return context.Cause(r.hard)
+	if r.untilLost.Err() != nil {
+		return context.Cause(r.untilLost)
 	}
-	ctx, cancel := context.WithTimeout(r.hard, statementLimit)
+	ctx, cancel := context.WithTimeout(r.untilLost, statementLimit)
 	defer cancel()
 	var canceled bool
 	err := r.queue.db.Pool.QueryRow(ctx, "SELECT cancel_requested_at IS NOT NULL FROM jobs WHERE id = $1 AND river_id = $2 AND status = 'running'",
@@ -150,8 +150,8 @@ func (r *Run) holds() error {
 
 // interrupted is why the run should not go on now, or nil. That its job shall be canceled is no reason.
 func (r *Run) interrupted() error {
-	if r.live.Err() != nil {
-		return context.Cause(r.live)
+	if r.untilStop.Err() != nil {
+		return context.Cause(r.untilStop)
 	}
 	return nil
 }
@@ -178,7 +178,7 @@ func (r *Run) requestCancel() {
 
 // end stores how the job ended.
 func (r *Run) end(status Status, text string) error {
-	ctx, cancel := context.WithTimeout(r.hard, 10*time.Second)
+	ctx, cancel := context.WithTimeout(r.untilLost, 10*time.Second)
 	defer cancel()
 	if text != "" {
 		r.Note("%s", text)

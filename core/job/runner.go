@@ -19,28 +19,28 @@ import (
 // maxRuns bounds how often one job is begun: a job whose work kills the process must not do so at every start.
 const maxRuns = 50
 
-// shuttle is the one worker that River knows.
-type shuttle struct {
-	river.WorkerDefaults[ticket]
+// riverWorker is the one worker that River knows.
+type riverWorker struct {
+	river.WorkerDefaults[riverArgs]
 	queue *Queue
 }
 
-var _ river.Worker[ticket] = (*shuttle)(nil)
+var _ river.Worker[riverArgs] = (*riverWorker)(nil)
 
 // Work runs one job. River's row only brought the id, so River is told nothing of how it went.
-func (s *shuttle) Work(ctx context.Context, brought *river.Job[ticket]) error {
+func (s *riverWorker) Work(ctx context.Context, brought *river.Job[riverArgs]) error {
 	s.queue.work(ctx, brought.Args.JobID, brought.ID)
 	return nil
 }
 
 func (q *Queue) work(ctx context.Context, jobID, riverID int64) {
-	seat := q.take(ctx, jobID, riverID)
-	if seat == nil {
+	lease := q.take(ctx, jobID, riverID)
+	if lease == nil {
 		return
 	}
 	defer q.hook(ctx, "over", jobID)
-	defer seat.free()
-	run, err := q.begin(ctx, seat, jobID, riverID)
+	defer lease.free()
+	run, err := q.begin(ctx, lease, jobID, riverID)
 	if err != nil {
 		q.log.Warn("a job could not begin; it will be tried again", "job", jobID, "error", err)
 		return
@@ -50,12 +50,12 @@ func (q *Queue) work(ctx context.Context, jobID, riverID int64) {
 	}
 	stop := run.supervise()
 	defer stop()
-	q.hook(run.hard, "begun", jobID)
+	q.hook(run.untilLost, "begun", jobID)
 	err = run.perform()
 	status, text, ended := run.judge(err)
-	q.hook(run.hard, "before-end", jobID)
+	q.hook(run.untilLost, "before-end", jobID)
 	if !ended {
-		if err := run.transcript.flush(run.hard); err != nil {
+		if err := run.transcript.flush(run.untilLost); err != nil {
 			run.log.Debug("the last lines of an interrupted run were not kept", "error", err)
 		}
 		run.log.Info("the job was interrupted and will be resumed", "cause", err)
@@ -68,9 +68,9 @@ func (q *Queue) work(ctx context.Context, jobID, riverID int64) {
 	run.log.Info("job ended", "status", status)
 }
 
-// begin turns a job that has a seat into a run, or gives nil when the queue's row is void, or when the job is left to another
+// begin turns a job that has a lease into a run, or gives nil when the queue's row is void, or when the job is left to another
 // instance: of two releases on one database, as during an update, one does not know all kinds. resume hands it out again.
-func (q *Queue) begin(ctx context.Context, seat *seat, jobID, riverID int64) (*Run, error) {
+func (q *Queue) begin(ctx context.Context, lease *lease, jobID, riverID int64) (*Run, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	tx, err := q.db.Pool.Begin(ctx)
@@ -116,7 +116,7 @@ func (q *Queue) begin(ctx context.Context, seat *seat, jobID, riverID int64) (*R
 		return nil, err
 	}
 	run := &Run{
-		queue: q, job: j, riverID: riverID, session: seat.session, canceled: make(chan struct{}),
+		queue: q, job: j, riverID: riverID, session: lease.session, canceled: make(chan struct{}),
 		log: q.log.With("job", jobID, "kind", j.Kind),
 	}
 	if err := json.Unmarshal(j.progress, &run.progress); err != nil {
@@ -129,8 +129,8 @@ func (q *Queue) begin(ctx context.Context, seat *seat, jobID, riverID int64) (*R
 		return nil, fmt.Errorf("starting the job: %w", err)
 	}
 	run.transcript = newTranscript(run, events, q.cfg.MaxLines)
-	run.hard, run.loseHard = context.WithCancelCause(context.Background())
-	run.live, run.stopLive = context.WithCancelCause(run.hard)
+	run.untilLost, run.cancelLost = context.WithCancelCause(context.Background())
+	run.untilStop, run.cancelStop = context.WithCancelCause(run.untilLost)
 	if j.CancelRequestedAt != nil {
 		close(run.canceled)
 	}
@@ -145,7 +145,7 @@ func (r *Run) supervise() (stop func()) {
 	q.runs[r.job.ID] = r
 	q.mu.Unlock()
 	done := make(chan struct{})
-	go r.transcript.loop(r.hard)
+	go r.transcript.loop(r.untilLost)
 	go func() {
 		stopping, suspended := q.stopping, q.suspended()
 		for {
@@ -156,10 +156,10 @@ func (r *Run) supervise() (stop func()) {
 				_ = r.lose(errors.New("the connection with its lock broke"))
 				return
 			case <-stopping:
-				r.stopLive(ErrStopping)
+				r.cancelStop(ErrStopping)
 				stopping = nil
 			case <-suspended:
-				r.stopLive(ErrSuspended)
+				r.cancelStop(ErrSuspended)
 				suspended = nil
 			}
 		}
@@ -169,13 +169,13 @@ func (r *Run) supervise() (stop func()) {
 		q.mu.Lock()
 		delete(q.runs, r.job.ID)
 		q.mu.Unlock()
-		r.loseHard(errors.New("the run is over"))
+		r.cancelLost(errors.New("the run is over"))
 	}
 }
 
 // perform calls the worker; a panic becomes an error.
 func (r *Run) perform() (err error) {
-	work, cancel := context.WithCancelCause(r.live)
+	work, cancel := context.WithCancelCause(r.untilStop)
 	defer cancel(nil)
 	r.queue.mu.Lock()
 	r.cancelWork = cancel

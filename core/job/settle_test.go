@@ -39,7 +39,7 @@ func (i *instance) beginLooking(t testing.TB, id int64, at string) {
 // The settling time runs on between the runs of a job: one that is cut short again and again does not wait for ever.
 func TestSettlingTimeIsOneForAllRuns(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, memdriver.Spec{})
+	w := newFixture(t, memdriver.Spec{})
 	w.settle = time.Hour
 	ref := w.cluster.NewGuest(hypervisor.VM, hypervisor.GuestRunning)
 	var sends atomic.Int32
@@ -49,14 +49,14 @@ func TestSettlingTimeIsOneForAllRuns(t *testing.T) {
 		}
 		return real()
 	}
-	first := w.twist(t, act)
-	id := first.enqueue(t, w.twistedSpec(ref))
+	first := w.makeUnreliable(t, act)
+	id := first.enqueue(t, w.unreliableJob(ref))
 	until(t, "the first run looks for its task", func() bool { return !first.lookingSince(t, id).IsZero() })
 	began := first.lookingSince(t, id)
 	if err := first.Stop(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	second := w.twist(t, act)
+	second := w.makeUnreliable(t, act)
 	until(t, "a second run is at it", func() bool {
 		j, err := second.Get(t.Context(), id, everything)
 		return err == nil && j.Runs == 2
@@ -69,7 +69,7 @@ func TestSettlingTimeIsOneForAllRuns(t *testing.T) {
 		t.Errorf("the second run began to wait at %v, the first at %v", got, began)
 	}
 	third.beginLooking(t, id, "-61 minutes")
-	w.twist(t, act)
+	w.makeUnreliable(t, act)
 	third.ended(t, id, job.Succeeded)
 	w.once(t, ref)
 	if sends.Load() != 2 {
@@ -80,7 +80,7 @@ func TestSettlingTimeIsOneForAllRuns(t *testing.T) {
 // What a run that died may have sent last gets the whole settling time, from when the next run begins to look.
 func TestRequestOfADeadRunMayComeLate(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, memdriver.Spec{})
+	w := newFixture(t, memdriver.Spec{})
 	w.settle = time.Hour
 	ref := w.cluster.NewGuest(hypervisor.VM, hypervisor.GuestRunning)
 	var sends atomic.Int32
@@ -92,8 +92,8 @@ func TestRequestOfADeadRunMayComeLate(t *testing.T) {
 		<-dead
 		return "", errCut
 	}
-	a := w.twist(t, act)
-	id := a.enqueue(t, w.twistedSpec(ref))
+	a := w.makeUnreliable(t, act)
+	id := a.enqueue(t, w.unreliableJob(ref))
 	request := <-arrive
 	a.BreakLocks()
 	close(dead)
@@ -111,19 +111,19 @@ func TestRequestOfADeadRunMayComeLate(t *testing.T) {
 // A database whose clock was put back does not make a job wait until it is that late again.
 func TestSettlingTimeWithAClockPutBack(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, memdriver.Spec{})
+	w := newFixture(t, memdriver.Spec{})
 	w.settle = time.Hour
 	ref := w.cluster.NewGuest(hypervisor.VM, hypervisor.GuestRunning)
 	lost := func(func() (string, error)) (string, error) { return "", errCut }
-	a := w.twist(t, lost)
-	id := a.enqueue(t, w.twistedSpec(ref))
+	a := w.makeUnreliable(t, lost)
+	id := a.enqueue(t, w.unreliableJob(ref))
 	until(t, "the first run looks for its task", func() bool { return !a.lookingSince(t, id).IsZero() })
 	if err := a.Stop(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	a.beginLooking(t, id, "10 hours")
 	w.settle = 300 * time.Millisecond
-	b := w.twist(t, func(real func() (string, error)) (string, error) { return real() })
+	b := w.makeUnreliable(t, func(real func() (string, error)) (string, error) { return real() })
 	b.ended(t, id, job.Succeeded)
 	w.once(t, ref)
 }

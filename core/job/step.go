@@ -150,11 +150,11 @@ func (r *Run) send(step Step, cp *checkpoint) error {
 	if r.isCanceled() {
 		return Stopped("canceled before anything was sent to the hypervisor")
 	}
-	clock, done, err := step.Before(r.live)
+	clock, done, err := step.Before(r.untilStop)
 	for try := 1; errors.Is(err, plugin.ErrGone) && try < 5; try++ {
 		// A plugin that died is soon there again, and a question may be asked twice.
-		pause(r.live, time.Second)
-		clock, done, err = step.Before(r.live)
+		pause(r.untilStop, time.Second)
+		clock, done, err = step.Before(r.untilStop)
 	}
 	if err != nil {
 		return r.orInterrupted(err)
@@ -163,43 +163,43 @@ func (r *Run) send(step Step, cp *checkpoint) error {
 		*cp = checkpoint{State: stepDone, Status: hypervisor.TaskOK}
 		return nil
 	}
-	host, err := step.Open(r.live)
+	host, err := step.Open(r.untilStop)
 	if err != nil {
 		return r.orInterrupted(err)
 	}
 	defer func() { _ = host.Close() }()
 	*cp = checkpoint{State: stepSending, Mark: clock, Sends: cp.Sends + 1}
-	if err := r.save(r.hard, nil); err != nil {
+	if err := r.save(r.untilLost, nil); err != nil {
 		return err
 	}
-	r.queue.hook(r.hard, "before-send", r.job.ID)
+	r.queue.hook(r.untilLost, "before-send", r.job.ID)
 	if err := r.holds(); err != nil {
 		return err
 	}
 	if r.isCanceled() {
 		cp.State = stepRefused
-		if err := r.save(r.hard, nil); err != nil {
+		if err := r.save(r.untilLost, nil); err != nil {
 			return err
 		}
 		return Stopped("canceled before anything was sent to the hypervisor")
 	}
 	// Neither a stop of the service nor a cancel of the job cuts the request off: its answer is worth the wait.
-	sending, cancel := context.WithTimeout(r.hard, r.queue.cfg.SendLimit)
+	sending, cancel := context.WithTimeout(r.untilLost, r.queue.cfg.SendLimit)
 	taskID, err := step.Send(sending, host)
 	cancel()
-	r.queue.hook(r.hard, "after-send", r.job.ID)
+	r.queue.hook(r.untilLost, "after-send", r.job.ID)
 	switch {
-	case r.hard.Err() != nil:
-		return context.Cause(r.hard)
+	case r.untilLost.Err() != nil:
+		return context.Cause(r.untilLost)
 	case err != nil && refused(err):
 		cp.State = stepRefused
-		return errors.Join(r.save(r.hard, nil), err)
+		return errors.Join(r.save(r.untilLost, nil), err)
 	case err != nil:
 		r.Note("the answer to the request was lost (%s); looking for its task", Explain(err))
 		return nil
 	case taskID == "":
 		cp.State, cp.Status = stepDone, hypervisor.TaskOK
-		return r.save(r.hard, nil)
+		return r.save(r.untilLost, nil)
 	}
 	return r.adopt(cp, taskID)
 }
@@ -207,7 +207,7 @@ func (r *Run) send(step Step, cp *checkpoint) error {
 // adopt stores the id of the step's task.
 func (r *Run) adopt(cp *checkpoint, taskID string) error {
 	cp.State, cp.Task = stepFollowing, taskID
-	return r.save(r.hard, &taskID)
+	return r.save(r.untilLost, &taskID)
 }
 
 // refused reports whether an error of a request means that it was surely not taken.

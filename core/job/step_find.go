@@ -32,7 +32,7 @@ func (r *Run) find(step Step, cp *checkpoint) error {
 			if !lost.again(err) {
 				return Undetermined("a request was sent, its answer was lost, and the hypervisor's task list cannot be read: %s", Explain(err))
 			}
-			lost.wait(r.live, nil)
+			lost.wait(r.untilStop, nil)
 			continue
 		case task != "":
 			lost.over()
@@ -40,12 +40,12 @@ func (r *Run) find(step Step, cp *checkpoint) error {
 			return r.adopt(cp, task)
 		case !final:
 			lost.over()
-			pause(r.live, min(time.Second, r.queue.cfg.Settle/4))
+			pause(r.untilStop, min(time.Second, r.queue.cfg.Settle/4))
 			continue
 		}
 		lost.over()
 		if step.Absent != nil {
-			err := step.Absent(r.live)
+			err := step.Absent(r.untilStop)
 			if databaseAway(err) {
 				return err
 			}
@@ -67,7 +67,7 @@ func (r *Run) find(step Step, cp *checkpoint) error {
 // settled is when a request that was taken is in the hypervisor's list for sure: the settling time after the first run began
 // to look, however many runs were cut short since.
 func (r *Run) settled(cp *checkpoint) (time.Time, error) {
-	ctx, cancel := context.WithTimeout(r.hard, statementLimit)
+	ctx, cancel := context.WithTimeout(r.untilLost, statementLimit)
 	defer cancel()
 	var now time.Time
 	if err := r.queue.db.Pool.QueryRow(ctx, "SELECT now()").Scan(&now); err != nil {
@@ -76,7 +76,7 @@ func (r *Run) settled(cp *checkpoint) (time.Time, error) {
 	// A beginning that lies ahead is of a clock that was put back since.
 	if cp.LookingSince.IsZero() || cp.LookingSince.After(now) {
 		cp.LookingSince = now
-		if err := r.save(r.hard, nil); err != nil {
+		if err := r.save(r.untilLost, nil); err != nil {
 			return time.Time{}, err
 		}
 	}
@@ -85,7 +85,7 @@ func (r *Run) settled(cp *checkpoint) (time.Time, error) {
 
 // lookUp is the id of the step's task in the hypervisor's list, empty when it is not there.
 func (r *Run) lookUp(step Step, cp *checkpoint) (string, error) {
-	ctx, cancel := context.WithTimeout(r.live, time.Minute)
+	ctx, cancel := context.WithTimeout(r.untilStop, time.Minute)
 	defer cancel()
 	host, err := step.Open(ctx)
 	if err != nil {

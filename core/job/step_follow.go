@@ -19,7 +19,7 @@ func (r *Run) follow(step Step, cp *checkpoint) error {
 			return r.interrupted()
 		case err == nil:
 			cp.State, cp.Status, cp.Message = stepDone, result.Status, result.Message
-			return r.save(r.hard, nil)
+			return r.save(r.untilLost, nil)
 		case errors.Is(err, ErrCanceled), errors.Is(err, errLookAgain):
 			// The wait was cut off to stop the task, or to begin it anew.
 			continue
@@ -33,7 +33,7 @@ func (r *Run) follow(step Step, cp *checkpoint) error {
 		if !r.isCanceled() {
 			hurry = r.canceled
 		}
-		lost.wait(r.live, hurry)
+		lost.wait(r.untilStop, hurry)
 	}
 }
 
@@ -42,7 +42,7 @@ var errLookAgain = errors.New("the wait begins anew")
 
 // waitTask waits once, on a host of its own; when the job shall be canceled it stops the task first.
 func (r *Run) waitTask(step Step, taskID string, lost *patience, stop *stopper) (hypervisor.TaskResult, error) {
-	ctx, cancel := context.WithCancelCause(r.live)
+	ctx, cancel := context.WithCancelCause(r.untilStop)
 	defer cancel(nil)
 	host, err := step.Open(ctx)
 	if err != nil {
@@ -66,7 +66,7 @@ func (r *Run) waitTask(step Step, taskID string, lost *patience, stop *stopper) 
 	}
 	again := time.AfterFunc(r.queue.cfg.LookAgain, func() { cancel(errLookAgain) })
 	defer again.Stop()
-	r.queue.hook(r.hard, "waiting", r.job.ID)
+	r.queue.hook(r.untilLost, "waiting", r.job.ID)
 	from := r.transcript.logged()
 	result, err := host.WaitTask(ctx, taskID, from, func(line hypervisor.LogLine) error {
 		lost.over()

@@ -13,39 +13,39 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
 )
 
-// twisted is a host whose answer to Act can be lost, before or after the hypervisor took the request.
-type twisted struct {
+// unreliableHost is a host whose answer to Act can be lost, before or after the hypervisor took the request.
+type unreliableHost struct {
 	*memdriver.Host
 	act func(real func() (string, error)) (string, error)
 }
 
-func (h *twisted) Act(_ context.Context, ref hypervisor.GuestRef, action hypervisor.Action) (string, error) {
+func (h *unreliableHost) Act(_ context.Context, ref hypervisor.GuestRef, action hypervisor.Action) (string, error) {
 	// A request that is on its way does not end with its sender.
 	return h.act(func() (string, error) { return h.Host.Act(context.Background(), ref, action) })
 }
 
-// twist starts an instance with the kind "twisted", whose host makes its requests through act.
-func (w *world) twist(t *testing.T, act func(real func() (string, error)) (string, error)) *instance {
-	i := w.twisted(t, act)
+// makeUnreliable starts an instance with the kind "twisted", whose host makes its requests through act.
+func (w *fixture) makeUnreliable(t *testing.T, act func(real func() (string, error)) (string, error)) *instance {
+	i := w.unreliableHost(t, act)
 	i.run(t)
 	return i
 }
 
-// twisted is twist without the start.
-func (w *world) twisted(t *testing.T, act func(real func() (string, error)) (string, error)) *instance {
+// unreliableJob is makeUnreliable without the start.
+func (w *fixture) unreliableHost(t *testing.T, act func(real func() (string, error)) (string, error)) *instance {
 	return w.add(t, map[string]job.Worker{"twisted": job.WorkerFunc(func(ctx context.Context, run *job.Run) error {
 		var o order
 		if err := run.Params(&o); err != nil {
 			return err
 		}
 		_, err := run.Do(ctx, stepOn(o, func(context.Context) (hypervisor.Host, error) {
-			return &twisted{w.open().(*memdriver.Host), act}, nil
+			return &unreliableHost{w.open().(*memdriver.Host), act}, nil
 		}))
 		return err
 	})})
 }
 
-func (w *world) twistedSpec(ref hypervisor.GuestRef) job.Spec {
+func (w *fixture) unreliableJob(ref hypervisor.GuestRef) job.Spec {
 	s := w.spec(ref, hypervisor.Stop)
 	s.Kind = "twisted"
 	return s
@@ -58,58 +58,58 @@ func TestAnswerLost(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		// act is the n-th request, from 1.
-		act    func(w *world, n int32, real func() (string, error)) (string, error)
+		act    func(w *fixture, n int32, real func() (string, error)) (string, error)
 		status job.Status
 		tasks  int
 		sends  int32
 		note   string
 	}{
-		"taken": {func(_ *world, _ int32, real func() (string, error)) (string, error) {
+		"taken": {func(_ *fixture, _ int32, real func() (string, error)) (string, error) {
 			_, _ = real()
 			return "", errCut
 		}, job.Succeeded, 1, 1, "found the task"},
-		"taken late": {func(_ *world, _ int32, real func() (string, error)) (string, error) {
+		"taken late": {func(_ *fixture, _ int32, real func() (string, error)) (string, error) {
 			time.AfterFunc(100*time.Millisecond, func() { _, _ = real() })
 			return "", hypervisor.Errorf(hypervisor.Timeout, "no answer")
 		}, job.Succeeded, 1, 1, "found the task"},
-		"not taken": {func(_ *world, n int32, real func() (string, error)) (string, error) {
+		"not taken": {func(_ *fixture, n int32, real func() (string, error)) (string, error) {
 			if n == 1 {
 				return "", errCut
 			}
 			return real()
 		}, job.Succeeded, 1, 2, "it is sent again"},
-		"never taken": {func(*world, int32, func() (string, error)) (string, error) {
+		"never taken": {func(*fixture, int32, func() (string, error)) (string, error) {
 			return "", errCut
 		}, job.Unknown, 0, 2, "sent twice"},
-		"an error of no kind": {func(_ *world, _ int32, real func() (string, error)) (string, error) {
+		"an error of no kind": {func(_ *fixture, _ int32, real func() (string, error)) (string, error) {
 			_, _ = real()
 			return "", fmt.Errorf("the plugin fell over")
 		}, job.Succeeded, 1, 1, "found the task"},
-		"refused": {func(*world, int32, func() (string, error)) (string, error) {
+		"refused": {func(*fixture, int32, func() (string, error)) (string, error) {
 			return "", hypervisor.Errorf(hypervisor.Conflict, "guest is locked")
 		}, job.Failed, 0, 1, "guest is locked"},
-		"list unreadable": {func(w *world, _ int32, real func() (string, error)) (string, error) {
+		"list unreadable": {func(w *fixture, _ int32, real func() (string, error)) (string, error) {
 			_, _ = real()
-			w.cluster.SetKnob("tasks", memdriver.Knob{Err: errCut})
+			w.cluster.SetFault("tasks", memdriver.Fault{Err: errCut})
 			return "", errCut
 		}, job.Unknown, 1, 1, "task list cannot be read"},
-		"list away for a while": {func(w *world, _ int32, real func() (string, error)) (string, error) {
+		"list away for a while": {func(w *fixture, _ int32, real func() (string, error)) (string, error) {
 			_, _ = real()
-			w.cluster.SetKnob("tasks", memdriver.Knob{Err: errCut})
-			time.AfterFunc(700*time.Millisecond, func() { w.cluster.SetKnob("tasks", memdriver.Knob{}) })
+			w.cluster.SetFault("tasks", memdriver.Fault{Err: errCut})
+			time.AfterFunc(700*time.Millisecond, func() { w.cluster.SetFault("tasks", memdriver.Fault{}) })
 			return "", errCut
 		}, job.Succeeded, 1, 1, "answers again"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, memdriver.Spec{})
+			w := newFixture(t, memdriver.Spec{})
 			w.lost = 3 * time.Second
 			ref := w.cluster.NewGuest(hypervisor.VM, hypervisor.GuestRunning)
 			var sends atomic.Int32
-			i := w.twist(t, func(real func() (string, error)) (string, error) { return c.act(w, sends.Add(1), real) })
-			id := i.enqueue(t, w.twistedSpec(ref))
+			i := w.makeUnreliable(t, func(real func() (string, error)) (string, error) { return c.act(w, sends.Add(1), real) })
+			id := i.enqueue(t, w.unreliableJob(ref))
 			i.ended(t, id, c.status)
-			w.cluster.SetKnob("tasks", memdriver.Knob{})
+			w.cluster.SetFault("tasks", memdriver.Fault{})
 			if got := len(w.tasks(t, ref)); got != c.tasks {
 				t.Errorf("the hypervisor has %d tasks, want %d", got, c.tasks)
 			}
@@ -126,10 +126,10 @@ func TestAnswerLost(t *testing.T) {
 // Tasks that look alike are not taken for the step's own: another action's, an older job's.
 func TestForeignTasksAreNotAdopted(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, memdriver.Spec{})
+	w := newFixture(t, memdriver.Spec{})
 	ref := w.cluster.NewGuest(hypervisor.VM, hypervisor.GuestRunning)
 	var sends atomic.Int32
-	i := w.twist(t, func(real func() (string, error)) (string, error) {
+	i := w.makeUnreliable(t, func(real func() (string, error)) (string, error) {
 		if sends.Add(1) == 1 {
 			return "", errCut
 		}
@@ -137,7 +137,7 @@ func TestForeignTasksAreNotAdopted(t *testing.T) {
 	})
 	first := i.ended(t, i.enqueue(t, w.spec(ref, hypervisor.Stop)), job.Succeeded)
 	i.ended(t, i.enqueue(t, w.spec(ref, hypervisor.Start)), job.Succeeded)
-	second := i.ended(t, i.enqueue(t, w.twistedSpec(ref)), job.Succeeded)
+	second := i.ended(t, i.enqueue(t, w.unreliableJob(ref)), job.Succeeded)
 	if second.TaskID == first.TaskID || second.TaskID == "" {
 		t.Errorf("the second stop has the task %q, the first %q", second.TaskID, first.TaskID)
 	}
@@ -149,7 +149,7 @@ func TestForeignTasksAreNotAdopted(t *testing.T) {
 // A call that hangs inside the driver is made again: the task's end is found all the same.
 func TestWaitThatHangs(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, memdriver.Spec{})
+	w := newFixture(t, memdriver.Spec{})
 	w.again = 200 * time.Millisecond
 	ref, i := w.endless(), w.add(t, nil)
 	var waits atomic.Int64
@@ -158,20 +158,20 @@ func TestWaitThatHangs(t *testing.T) {
 			waits.Add(1)
 		}
 	})
-	w.cluster.SetKnob("waittask", memdriver.Knob{Block: true})
+	w.cluster.SetFault("waittask", memdriver.Fault{Block: true})
 	i.run(t)
 	id := i.enqueue(t, w.spec(ref, hypervisor.Stop))
 	until(t, "the wait was begun anew", func() bool { return waits.Load() > 1 })
 	task := w.once(t, ref)
 	w.cluster.EndTask(task, hypervisor.TaskOK, "OK")
-	w.cluster.SetKnob("waittask", memdriver.Knob{}) // those that hang go on hanging
+	w.cluster.SetFault("waittask", memdriver.Fault{}) // those that hang go on hanging
 	i.ended(t, id, job.Succeeded)
 }
 
 // The hypervisor is lost in the middle of the task and comes back: no line is lost and none is there twice.
 func TestHostLostWhileWaiting(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, memdriver.Spec{})
+	w := newFixture(t, memdriver.Spec{})
 	ref := w.endless()
 	i, g := w.add(t, nil), newGate(t)
 	i.Hook(g.at("waiting"))
@@ -179,13 +179,13 @@ func TestHostLostWhileWaiting(t *testing.T) {
 	id := i.enqueue(t, w.spec(ref, hypervisor.Stop))
 	<-g.reached
 	task := w.once(t, ref)
-	w.cluster.SetKnob("waittask", memdriver.Knob{Err: errCut, Late: true})
+	w.cluster.SetFault("waittask", memdriver.Fault{Err: errCut, Late: true})
 	g.release()
 	until(t, "the loss was noted", func() bool { return strings.Contains(i.transcript(t, id), "cannot be asked") })
 	for n := range 20 {
 		w.cluster.AddLine(task, fmt.Sprintf("line %d.", n))
 	}
-	w.cluster.SetKnob("waittask", memdriver.Knob{})
+	w.cluster.SetFault("waittask", memdriver.Fault{})
 	w.cluster.EndTask(task, hypervisor.TaskWarning, "WARNINGS: 1")
 	i.ended(t, id, job.Succeeded)
 	got := i.transcript(t, id)
@@ -211,7 +211,7 @@ func TestTaskEnds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, memdriver.Spec{})
+			w := newFixture(t, memdriver.Spec{})
 			ref := w.endless()
 			i := w.start(t, nil)
 			id := i.enqueue(t, w.spec(ref, hypervisor.Stop))
@@ -226,11 +226,11 @@ func TestTaskEnds(t *testing.T) {
 
 func TestHostLostForGood(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, memdriver.Spec{})
+	w := newFixture(t, memdriver.Spec{})
 	w.lost = time.Second
 	ref := w.endless()
 	i := w.start(t, nil)
-	w.cluster.SetKnob("waittask", memdriver.Knob{Err: errCut})
+	w.cluster.SetFault("waittask", memdriver.Fault{Err: errCut})
 	j := i.ended(t, i.enqueue(t, w.spec(ref, hypervisor.Stop)), job.Unknown)
 	if !strings.Contains(j.Error, "could not be asked how the task") {
 		t.Errorf("error %q", j.Error)

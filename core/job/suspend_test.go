@@ -16,7 +16,7 @@ import (
 func TestSuspend(t *testing.T) {
 	t.Parallel()
 	const jobs = 10
-	w := newWorld(t, memdriver.Spec{})
+	w := newFixture(t, memdriver.Spec{})
 	var atA, atB atomic.Int64
 	kind := func(count *atomic.Int64, hold bool) map[string]job.Worker {
 		return map[string]job.Worker{"long": job.WorkerFunc(func(ctx context.Context, _ *job.Run) error {
@@ -61,7 +61,7 @@ func TestSuspend(t *testing.T) {
 // The line stays as it is for others: a suspended instance does not even fetch from it.
 func TestSuspendedInstanceFetchesNothing(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, memdriver.Spec{})
+	w := newFixture(t, memdriver.Spec{})
 	a := w.start(t, map[string]job.Worker{"some": job.WorkerFunc(func(context.Context, *job.Run) error { return nil })})
 	a.ended(t, a.enqueue(t, job.Spec{Kind: "some", Target: job.Target{Kind: "vm", ID: 1}}), job.Succeeded)
 	a.Suspend()
@@ -90,7 +90,7 @@ func TestSuspendedInstanceFetchesNothing(t *testing.T) {
 // A job whose task runs is followed to its end by another instance when its own is suspended.
 func TestSuspendWhileATaskRuns(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, memdriver.Spec{})
+	w := newFixture(t, memdriver.Spec{})
 	ref := w.endless()
 	a, b := w.add(t, nil), w.add(t, nil)
 	a.run(t)
@@ -109,7 +109,7 @@ func TestSuspendWhileATaskRuns(t *testing.T) {
 // An instance that cannot do a job leaves it to one that can, instead of failing it.
 func TestUnableLeavesTheJob(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, memdriver.Spec{})
+	w := newFixture(t, memdriver.Spec{})
 	unable := errors.New("the token cannot be opened here")
 	var tries atomic.Int32
 	var a *instance

@@ -56,7 +56,7 @@ func (t *transcript) add(kind, text string) {
 	t.mu.Unlock()
 	if full {
 		// The error has ended the run.
-		_ = t.flush(t.run.hard)
+		_ = t.flush(t.run.untilLost)
 	}
 }
 

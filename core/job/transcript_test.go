@@ -18,7 +18,7 @@ func (i *instance) do(t testing.TB, kind string) int64 {
 
 func TestTranscriptIsClean(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, memdriver.Spec{})
+	w := newFixture(t, memdriver.Spec{})
 	i := w.start(t, map[string]job.Worker{"dirty": job.WorkerFunc(func(_ context.Context, run *job.Run) error {
 		run.Log("nul \x00 escape \x1b[31m bad \xff end\r\nnext\ttab")
 		run.Log(strings.Repeat("ö", 10_000))
@@ -41,7 +41,7 @@ func TestTranscriptIsClean(t *testing.T) {
 // The harness sets the bound to 500 lines; notes and the end come through all the same.
 func TestTranscriptIsBounded(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, memdriver.Spec{})
+	w := newFixture(t, memdriver.Spec{})
 	i := w.start(t, map[string]job.Worker{"loud": job.WorkerFunc(func(_ context.Context, run *job.Run) error {
 		for n := range 5000 {
 			run.Log(fmt.Sprintf("line %d", n))
@@ -60,7 +60,7 @@ func TestTranscriptIsBounded(t *testing.T) {
 // A follower on another instance hears of events and of the end, and again after its database connection broke.
 func TestHubFollowsOverInstances(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, memdriver.Spec{})
+	w := newFixture(t, memdriver.Spec{})
 	say, done := make(chan string), make(chan struct{})
 	kinds := map[string]job.Worker{"talk": job.WorkerFunc(func(ctx context.Context, run *job.Run) error {
 		for {
@@ -115,7 +115,7 @@ func TestHubFollowsOverInstances(t *testing.T) {
 
 func TestSubscriptionsOfASlowFollowerHoldNobodyUp(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, memdriver.Spec{})
+	w := newFixture(t, memdriver.Spec{})
 	i := w.start(t, map[string]job.Worker{"loud": job.WorkerFunc(func(_ context.Context, run *job.Run) error {
 		for n := range 400 {
 			run.Log(fmt.Sprint(n))
@@ -131,7 +131,7 @@ func TestSubscriptionsOfASlowFollowerHoldNobodyUp(t *testing.T) {
 
 func TestListIsFilteredAndScoped(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, memdriver.Spec{})
+	w := newFixture(t, memdriver.Spec{})
 	nothing := job.WorkerFunc(func(context.Context, *job.Run) error { return nil })
 	i := w.add(t, map[string]job.Worker{"vm.start": nothing, "app.stop": nothing})
 	if _, err := i.db.Pool.Exec(t.Context(), "INSERT INTO teams (id, name, slug) VALUES (2, 'Two', 'two')"); err != nil {

@@ -7,12 +7,12 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/hostler/hostler/core/db"
-	"github.com/hostler/hostler/core/pulse"
+	"github.com/hostler/hostler/core/heartbeat"
 )
 
 // Maintain makes partitions ahead, now and every hour, until the context ends: samples must find their place whatever
-// becomes of the job that rolls up and drops. A failure is logged and tried again a minute later. The pulse may be nil.
-func Maintain(ctx context.Context, d *db.DB, log hclog.Logger, life *pulse.Pulse) {
+// becomes of the job that rolls up and drops. A failure is logged and tried again a minute later. The heartbeat may be nil.
+func Maintain(ctx context.Context, d *db.DB, log hclog.Logger, life *heartbeat.Monitor) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	life.Beat(0)

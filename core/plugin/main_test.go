@@ -111,8 +111,8 @@ func (p *pins) index(kind, name string) int {
 	return slices.IndexFunc(p.list, func(pin plugin.Pin) bool { return pin.Kind == kind && pin.Name == name })
 }
 
-// bench is a plugin folder with its manager.
-type bench struct {
+// fixture is a plugin folder with its manager.
+type fixture struct {
 	*plugin.Manager
 	dir  string
 	pins *pins
@@ -138,9 +138,9 @@ func (b *logBuffer) String() string {
 }
 
 // setup makes a folder with the built plugin and a manager on it that is stopped after the test. Nothing is pinned.
-func setup(t *testing.T, change func(*plugin.Config)) *bench {
+func setup(t *testing.T, change func(*plugin.Config)) *fixture {
 	t.Helper()
-	b := &bench{dir: t.TempDir(), pins: &pins{}, log: &logBuffer{}}
+	b := &fixture{dir: t.TempDir(), pins: &pins{}, log: &logBuffer{}}
 	b.install(t, memFile)
 	b.manage(t, change)
 	return b
@@ -150,7 +150,7 @@ func setup(t *testing.T, change func(*plugin.Config)) *bench {
 func startOnce(cfg *plugin.Config) { cfg.MinBackoff, cfg.MaxBackoff = time.Hour, time.Hour }
 
 // manage makes the manager of the folder, which is stopped after the test.
-func (b *bench) manage(t *testing.T, change func(*plugin.Config)) {
+func (b *fixture) manage(t *testing.T, change func(*plugin.Config)) {
 	t.Helper()
 	cfg := plugin.Config{
 		Dir: b.dir, Pins: b.pins, AllowWritableDir: true,
@@ -174,7 +174,7 @@ func (b *bench) manage(t *testing.T, change func(*plugin.Config)) {
 }
 
 // running is setup with the plugin pinned and running.
-func running(t *testing.T, change func(*plugin.Config)) *bench {
+func running(t *testing.T, change func(*plugin.Config)) *fixture {
 	t.Helper()
 	b := setup(t, change)
 	if _, err := b.Pin(t.Context(), memFile, "test"); err != nil {
@@ -190,7 +190,7 @@ func running(t *testing.T, change func(*plugin.Config)) *bench {
 }
 
 // install copies the built plugin into the folder under a name.
-func (b *bench) install(t *testing.T, name string) {
+func (b *fixture) install(t *testing.T, name string) {
 	t.Helper()
 	content, err := os.ReadFile(program(t))
 	if err == nil {
@@ -202,7 +202,7 @@ func (b *bench) install(t *testing.T, name string) {
 }
 
 // script writes a shell script as a plugin.
-func (b *bench) script(t *testing.T, name, body string) {
+func (b *fixture) script(t *testing.T, name, body string) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(b.dir, name), []byte("#!/bin/sh\n"+body+"\n"), 0o755); err != nil {
 		t.Fatal("writing the script:", err)
@@ -210,7 +210,7 @@ func (b *bench) script(t *testing.T, name, body string) {
 }
 
 // status is that of the one plugin there is.
-func (b *bench) status(t *testing.T) plugin.Status {
+func (b *fixture) status(t *testing.T) plugin.Status {
 	t.Helper()
 	all := b.Status()
 	if len(all) != 1 {
@@ -220,7 +220,7 @@ func (b *bench) status(t *testing.T) plugin.Status {
 }
 
 // host opens a host of the plugin at an address that says how it behaves.
-func (b *bench) host(t *testing.T, address string) hypervisor.Host {
+func (b *fixture) host(t *testing.T, address string) hypervisor.Host {
 	t.Helper()
 	host, err := b.Hypervisor("mem").Open(t.Context(), hypervisor.Target{
 		Address:    address,

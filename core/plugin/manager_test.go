@@ -79,7 +79,7 @@ func TestKilledInMidCall(t *testing.T) {
 }
 
 // blockedCall begins a call that does not end by itself, and returns when the plugin is in the middle of it.
-func blockedCall(t *testing.T, b *bench) (failed <-chan error) {
+func blockedCall(t *testing.T, b *fixture) (failed <-chan error) {
 	t.Helper()
 	host := b.host(t, "lateblock-inventory.mem:8006")
 	begun, ended := make(chan struct{}), make(chan error, 1)

@@ -71,7 +71,7 @@ func toyHypervisor(t *testing.T) map[hypervisor.Capability]hypervisor.Target {
 // A plugin of somebody else, built from its own module, is pinned, started, called and started again like ours.
 func TestThirdParty(t *testing.T) {
 	t.Parallel()
-	b := &bench{dir: t.TempDir(), pins: &pins{}, log: &logBuffer{}}
+	b := &fixture{dir: t.TempDir(), pins: &pins{}, log: &logBuffer{}}
 	example(t, b.dir, ".")
 	b.manage(t, nil)
 	pins, err := b.Pin(t.Context(), toyFile, "test")

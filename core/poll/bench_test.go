@@ -112,7 +112,7 @@ func BenchmarkPoll(b *testing.B) {
 // Ten thousand guests are written by as many statements as ten.
 func TestManyGuests(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t)
+	f := newFixture(t)
 	id := f.host(nil)
 	l := newLoad(10, 10_000)
 	f.answer(id, l.Inventory)

@@ -13,7 +13,7 @@ import (
 )
 
 // trio is a cluster of three nodes, each registered as a host of its own.
-func trio(f *fleet, guests ...hypervisor.Guest) []int64 {
+func trio(f *fixture, guests ...hypervisor.Guest) []int64 {
 	nodes := []hypervisor.Node{node("n1"), node("n2"), node("n3")}
 	var ids []int64
 	for _, entry := range []string{"n1", "n2", "n3"} {
@@ -22,9 +22,9 @@ func trio(f *fleet, guests ...hypervisor.Guest) []int64 {
 	return ids
 }
 
-func (f *fleet) due() { f.exec("UPDATE clusters SET next_poll_at = now()") }
+func (f *fixture) due() { f.exec("UPDATE clusters SET next_poll_at = now()") }
 
-func (f *fleet) total(ids []int64) (n int) {
+func (f *fixture) total(ids []int64) (n int) {
 	for _, id := range ids {
 		n += f.count(id)
 	}
@@ -38,7 +38,7 @@ func fast(c *poll.Config) {
 
 func TestMembersShareOneClusterAndTakeTurns(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t)
+	f := newFixture(t)
 	ids := trio(f, vm(100, "n1", "a"), vm(200, "n2", "b"), ct(300, "n3", "c"))
 	p := f.poller(f.db)
 	for _, id := range ids {
@@ -73,7 +73,7 @@ func TestMembersShareOneClusterAndTakeTurns(t *testing.T) {
 
 func TestAnotherMemberTakesOverInTheSameCycle(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t)
+	f := newFixture(t)
 	ids := trio(f, vm(100, "n1", "a"))
 	p := f.poller(f.db, fast)
 	for _, id := range ids {
@@ -108,7 +108,7 @@ func TestAnotherMemberTakesOverInTheSameCycle(t *testing.T) {
 
 func TestDeadClusterIsUnknownAndComesBack(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t)
+	f := newFixture(t)
 	ids := trio(f, vm(100, "n1", "a"), ct(101, "n2", "b"))
 	p := f.poller(f.db, fast)
 	for _, id := range ids {
@@ -136,7 +136,7 @@ func TestDeadClusterIsUnknownAndComesBack(t *testing.T) {
 
 func TestBackOffGrowsAndEndsWithSync(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t)
+	f := newFixture(t)
 	id := f.host(func() hypervisor.Page { return report("", "n1", []hypervisor.Node{node("n1")}) })
 	f.dead(id)
 	p := f.poller(f.db, func(c *poll.Config) { c.Interval = func(context.Context) time.Duration { return 10 * time.Second } })
@@ -165,7 +165,7 @@ func TestBackOffGrowsAndEndsWithSync(t *testing.T) {
 
 func TestHangingHostsDelayNobody(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t)
+	f := newFixture(t)
 	// More than there are database connections.
 	for range 40 {
 		id := f.host(nil)
@@ -188,7 +188,7 @@ func TestHangingHostsDelayNobody(t *testing.T) {
 
 func TestSlowHostTimesOut(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t)
+	f := newFixture(t)
 	id := f.host(nil)
 	f.answer(id, func(ctx context.Context, _ hypervisor.InventoryQuery, _ func(hypervisor.Page) error) error {
 		<-ctx.Done()
@@ -205,7 +205,7 @@ func TestSlowHostTimesOut(t *testing.T) {
 
 func TestTwoInstancesPollOnceAndTakeOver(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t)
+	f := newFixture(t)
 	second := dbtest.Open(t, f.db.Pool.Config().ConnString())
 	entered, release := make(chan struct{}, 10), make(chan struct{})
 	id := f.host(nil)
@@ -240,7 +240,7 @@ func TestTwoInstancesPollOnceAndTakeOver(t *testing.T) {
 
 func TestHostsJoinAndLeaveClusters(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t)
+	f := newFixture(t)
 	one := report("", "n1", []hypervisor.Node{node("n1")}, ct(101, "n1", "app"))
 	two := report("", "n2", []hypervisor.Node{node("n2")})
 	a := f.host(func() hypervisor.Page { return one })
@@ -294,7 +294,7 @@ func TestClustersOfOneNameStayApart(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := newFleet(t)
+			f := newFixture(t)
 			first := node("n1")
 			first.Fingerprint = fingerprint("a")
 			a := f.host(func() hypervisor.Page { return report("prod", "n1", []hypervisor.Node{first}, vm(100, "n1", "a")) })
@@ -328,7 +328,7 @@ func fingerprint(pair string) string {
 
 func TestRemovedWhilePolled(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t)
+	f := newFixture(t)
 	id := f.host(nil)
 	f.answer(id, func(_ context.Context, _ hypervisor.InventoryQuery, page func(hypervisor.Page) error) error {
 		f.exec("DELETE FROM hosts WHERE id = $1", id)

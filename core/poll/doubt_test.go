@@ -11,27 +11,27 @@ import (
 )
 
 // seenAt is when a guest was last seen, as users are told it.
-func (f *fleet) seenAt(vmid int) string {
+func (f *fixture) seenAt(vmid int) string {
 	return f.value("SELECT "+guest.SeenAt+" FROM guests g JOIN clusters c ON c.id = g.cluster_id WHERE g.vmid = $1", vmid)
 }
 
 // state is what the host's row and its token's say.
-func (f *fleet) state(id int64) string {
+func (f *fixture) state(id int64) string {
 	return f.value(`SELECT h.status || ' ' || h.error_reason || ' ' || k.missing::text FROM hosts h JOIN host_credentials k ON k.host_id = h.id WHERE h.id = $1`, id)
 }
 
-func (f *fleet) alerts() string {
+func (f *fixture) alerts() string {
 	return f.value(`SELECT COALESCE(string_agg(rule || ' ' || severity || CASE WHEN resolved_at IS NULL THEN ' open' ELSE '' END, ', ' ORDER BY id), '') FROM alerts`)
 }
 
-func (f *fleet) set(change func()) {
+func (f *fixture) set(change func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	change()
 }
 
 // questions gives how often rights and single guests were asked for since the last call.
-func (f *fleet) questions() string {
+func (f *fixture) questions() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	said := fmt.Sprintf("%d rights, %d guests", f.rights, f.checks)
@@ -43,22 +43,22 @@ func (f *fleet) questions() string {
 func TestALostRightIsToldWithinOnePoll(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		lose  func(f *fleet)
-		heal  func(f *fleet)
+		lose  func(f *fixture)
+		heal  func(f *fixture)
 		left  []int // indices of guests that are still listed
 		asked string
 		lacks string
 	}{
 		"all guests": {
-			func(f *fleet) { f.missing = []string{"SDN.Audit", "VM.Audit"} }, func(f *fleet) { f.missing = nil }, nil, "1 rights, 1 guests", "{SDN.Audit,VM.Audit}",
+			func(f *fixture) { f.missing = []string{"SDN.Audit", "VM.Audit"} }, func(f *fixture) { f.missing = nil }, nil, "1 rights, 1 guests", "{SDN.Audit,VM.Audit}",
 		},
 		"one guest, and the token's rights look whole": {
-			func(f *fleet) { f.hidden[101] = true }, func(f *fleet) { delete(f.hidden, 101) }, []int{0}, "1 rights, 1 guests", "{VM.Audit}",
+			func(f *fixture) { f.hidden[101] = true }, func(f *fixture) { delete(f.hidden, 101) }, []int{0}, "1 rights, 1 guests", "{VM.Audit}",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := newFleet(t)
+			f := newFixture(t)
 			nodes, all := []hypervisor.Node{node("n1")}, []hypervisor.Guest{vm(100, "n1", "a"), ct(101, "n1", "b")}
 			now := report("", "n1", nodes, all...)
 			id := f.host(func() hypervisor.Page { return now })
@@ -119,7 +119,7 @@ func TestALostRightIsToldWithinOnePoll(t *testing.T) {
 // When it cannot be found out why a list is short, nothing of it is believed.
 func TestAShortListIsNotBelievedWhenTheQuestionFails(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t)
+	f := newFixture(t)
 	nodes := []hypervisor.Node{node("n1")}
 	now := report("", "n1", nodes, vm(100, "n1", "a"), vm(101, "n1", "b"), vm(102, "n1", "c"))
 	id := f.host(func() hypervisor.Page { return now })
@@ -145,7 +145,7 @@ func TestAShortListIsNotBelievedWhenTheQuestionFails(t *testing.T) {
 // With whole rights what is no longer there is deleted in the same poll, and what is there all the same is not.
 func TestADeletedGuestIsGone(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t)
+	f := newFixture(t)
 	nodes := []hypervisor.Node{node("n1"), node("n2")}
 	now := report("c", "n1", nodes, vm(100, "n1", "a"), vm(101, "n1", "b"), ct(102, "n2", "c"))
 	local := func(node string) hypervisor.Storage {
@@ -175,7 +175,7 @@ func TestADeletedGuestIsGone(t *testing.T) {
 // Of nodes and storages that are no longer told nothing is believed while the token lacks something.
 func TestStoragesThatAreHiddenAreUnknown(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t)
+	f := newFixture(t)
 	nodes := []hypervisor.Node{node("n1"), node("n2")}
 	whole := report("c", "n1", nodes, vm(100, "n1", "a"))
 	whole.Storages = []hypervisor.Storage{{Name: "local", Node: "n1", Status: "available", Used: ptr(int64(1)), Total: ptr(int64(2))}}
@@ -207,7 +207,7 @@ func TestStoragesThatAreHiddenAreUnknown(t *testing.T) {
 // Rights are asked for by the clock, after a failure, and when an answer begins or ends to be partial.
 func TestWhenRightsAreAskedFor(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t)
+	f := newFixture(t)
 	now := report("", "n1", []hypervisor.Node{node("n1")}, vm(100, "n1", "a"))
 	whole := func(_ context.Context, _ hypervisor.InventoryQuery, page func(hypervisor.Page) error) error {
 		return page(now)
@@ -261,7 +261,7 @@ func TestWhenRightsAreAskedFor(t *testing.T) {
 // A rebuilt host may lose more guests than one poll asks for: the rest is unknown until its turn.
 func TestManyVanishedGuestsGoInParts(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t)
+	f := newFixture(t)
 	nodes := []hypervisor.Node{node("n1")}
 	now := report("", "n1", nodes)
 	for i := range int64(130) {
@@ -289,7 +289,7 @@ func TestManyVanishedGuestsGoInParts(t *testing.T) {
 // Hidden guests do not keep others from being found gone for ever, and do not cost more than a few questions at a time.
 func TestFewRefusalsEndTheQuestions(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t)
+	f := newFixture(t)
 	nodes := []hypervisor.Node{node("n1")}
 	now := report("", "n1", nodes)
 	for i := range int64(40) {
@@ -310,7 +310,7 @@ func TestFewRefusalsEndTheQuestions(t *testing.T) {
 // Guests that stay without being listed do not keep others from being found gone.
 func TestGuestsThatStayDoNotHideThoseThatAreGone(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t)
+	f := newFixture(t)
 	nodes := []hypervisor.Node{node("n1")}
 	now := report("", "n1", nodes)
 	for i := range int64(40) {
@@ -345,7 +345,7 @@ func TestAnInventoryWithoutANodeIsNotBelieved(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := newFleet(t)
+			f := newFixture(t)
 			good := report("", "n1", []hypervisor.Node{node("n1")}, vm(100, "n1", "a"), ct(101, "n1", "b"))
 			now := good
 			id := f.host(func() hypervisor.Page { return now })
@@ -375,7 +375,7 @@ func TestAnInventoryWithoutANodeIsNotBelieved(t *testing.T) {
 // What a job has read itself is told of at that time, and a poll that does not list it moves nothing.
 func TestSeenAtOfWhatAJobHasRead(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t)
+	f := newFixture(t)
 	nodes := []hypervisor.Node{node("n1")}
 	now := report("", "n1", nodes, vm(100, "n1", "a"))
 	id := f.host(func() hypervisor.Page { return now })
@@ -399,7 +399,7 @@ func TestSeenAtOfWhatAJobHasRead(t *testing.T) {
 // An answer that says of itself that it is not the whole proves nothing of nodes and storages, with all rights too.
 func TestAPartialAnswerRemovesNothing(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t)
+	f := newFixture(t)
 	now := report("c", "n1", []hypervisor.Node{node("n1"), node("n2")}, vm(100, "n1", "a"))
 	now.Storages = []hypervisor.Storage{{Name: "local", Node: "n1", Status: "available", Used: ptr(int64(1)), Total: ptr(int64(2))}}
 	id := f.host(func() hypervisor.Page { return now })

@@ -32,8 +32,8 @@ func (g gap) wants(s *hypervisor.Sample) bool {
 
 const sampleColumns = "at, kind, node, vmid, storage, cpu, memory, memory_total, disk, disk_total, net_in, net_out, disk_read, disk_write"
 
-// past is one row in the making: the figures of one thing at one time.
-type past struct {
+// sampleRow is one row in the making: the figures of one thing at one time.
+type sampleRow struct {
 	at      time.Time
 	figures [9]float64
 	set     [9]bool
@@ -65,7 +65,7 @@ func sameThing(a, b *hypervisor.Sample) bool {
 
 // series turns the single figures of one thing into rows, one for each time, at most one for each half interval.
 func (v *inventory) series(samples []hypervisor.Sample) {
-	var rows []past
+	var rows []sampleRow
 	index := map[time.Time]int{}
 	for i := range samples {
 		s := &samples[i]
@@ -78,16 +78,16 @@ func (v *inventory) series(samples []hypervisor.Sample) {
 		if !ok {
 			row = len(rows)
 			index[at] = row
-			rows = append(rows, past{at: at})
+			rows = append(rows, sampleRow{at: at})
 		}
 		rows[row].figures[figure], rows[row].set[figure] = s.Value, true
 	}
 	for i := range rows {
-		v.past(&samples[0], &rows[i])
+		v.sampleRow(&samples[0], &rows[i])
 	}
 }
 
-func (v *inventory) past(of *hypervisor.Sample, row *past) {
+func (v *inventory) sampleRow(of *hypervisor.Sample, row *sampleRow) {
 	if v.samples.n >= maxSamples {
 		v.dropped++
 		return

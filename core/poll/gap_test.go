@@ -11,7 +11,7 @@ import (
 // What polls have missed comes from the driver's samples, and only that.
 func TestSamplesFillGaps(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t)
+	f := newFixture(t)
 	guest := vm(100, "n1", "a")
 	var samples []hypervisor.Sample
 	id := f.host(func() hypervisor.Page {
@@ -65,7 +65,7 @@ func TestSamplesFillGaps(t *testing.T) {
 
 func TestStoppedGuestsHaveNoSamples(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t)
+	f := newFixture(t)
 	off := vm(100, "n1", "a")
 	off.Status = hypervisor.GuestStopped
 	id := f.host(nil)
@@ -82,7 +82,7 @@ func TestStoppedGuestsHaveNoSamples(t *testing.T) {
 // are rolled up again anyway.
 func TestLateSamplesAreNoted(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t)
+	f := newFixture(t)
 	guest := vm(100, "n1", "a")
 	var samples []hypervisor.Sample
 	id := f.host(func() hypervisor.Page {

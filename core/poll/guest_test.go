@@ -12,7 +12,7 @@ import (
 
 func TestGuestsAppearChangeMoveAndVanish(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t)
+	f := newFixture(t)
 	nodes := []hypervisor.Node{node("n1"), node("n2")}
 	now := report("", "n1", nodes, vm(100, "n1", "web"), ct(101, "n1", "db"))
 	id := f.host(func() hypervisor.Page { return now })
@@ -69,7 +69,7 @@ func TestGuestsAppearChangeMoveAndVanish(t *testing.T) {
 // The hypervisor's list lags: for a while it must not put back what a job has read itself.
 func TestWhatAJobHasReadIsNotPutBack(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t)
+	f := newFixture(t)
 	now := report("", "n1", []hypervisor.Node{node("n1")}, vm(100, "n1", "web"))
 	id := f.host(func() hypervisor.Page { return now })
 	p := f.poller(f.db)
@@ -91,7 +91,7 @@ func TestWhatAJobHasReadIsNotPutBack(t *testing.T) {
 
 func TestWhatCannotBeSeenIsNotDeleted(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t)
+	f := newFixture(t)
 	nodes := []hypervisor.Node{node("n1"), node("n2")}
 	now := report("c", "n1", nodes, vm(100, "n1", "one"), vm(200, "n2", "two"))
 	id := f.host(func() hypervisor.Page { return now })
@@ -138,7 +138,7 @@ func TestWhatCannotBeSeenIsNotDeleted(t *testing.T) {
 // Whatever a driver says, the poll succeeds with what makes sense of it.
 func TestGarbageNeverBreaksThePoll(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t)
+	f := newFixture(t)
 	wild := vm(100, "n1", "web\x00\xff"+strings.Repeat("é", 5000))
 	wild.Status, wild.Lock, wild.Pool, wild.Tags = "on fire", "\x00", strings.Repeat("p", 1<<20), []string{"\xff\x00", strings.Repeat("t", 1000)}
 	for range 1000 {

@@ -13,7 +13,7 @@ import (
 // A shorter interval holds at once, on instances too that did not set it, and leaves the pauses of failed hosts alone.
 func TestShorterIntervalHoldsAtOnce(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t)
+	f := newFixture(t)
 	good := f.host(func() hypervisor.Page { return report("", "n1", []hypervisor.Node{node("n1")}, vm(100, "n1", "a")) })
 	dead := f.host(func() hypervisor.Page { return report("", "n2", []hypervisor.Node{node("n2")}) })
 	var interval atomic.Int64
@@ -49,7 +49,7 @@ func TestShorterIntervalHoldsAtOnce(t *testing.T) {
 // Figures that nobody reported are not those of a host either.
 func TestHostWithoutFigures(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t)
+	f := newFixture(t)
 	id := f.host(func() hypervisor.Page {
 		return hypervisor.Page{
 			Cluster: &hypervisor.Cluster{Entry: "n1"}, Nodes: []hypervisor.Node{{Name: "n1", Status: hypervisor.NodeOnline}},

@@ -12,7 +12,7 @@ import (
 // A member whose token lost a right leaves the cluster to the others in the same cycle, and nothing of it suffers.
 func TestAMemberThatSeesLessLeavesTheClusterToOthers(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t)
+	f := newFixture(t)
 	all := []hypervisor.Guest{vm(100, "n1", "a"), vm(200, "n2", "b"), ct(300, "n3", "c")}
 	ids := trio(f, all...)
 	p := f.poller(f.db, fast)
@@ -90,7 +90,7 @@ func TestAMemberThatSeesLessLeavesTheClusterToOthers(t *testing.T) {
 // Without the right to see its cluster a member does not leave it, and the cluster keeps its name.
 func TestAnAnswerThatDoesNotNameItsClusterMovesNobody(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t)
+	f := newFixture(t)
 	ids := trio(f, vm(100, "n1", "a"))
 	p := f.poller(f.db)
 	for _, id := range ids {
@@ -122,7 +122,7 @@ func TestAnAnswerThatDoesNotNameItsClusterMovesNobody(t *testing.T) {
 // A host that answered while the last of the others failed keeps the cluster from being marked.
 func TestAClusterIsNotSilentWhenAHostAnsweredMeanwhile(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t)
+	f := newFixture(t)
 	ids := trio(f, vm(100, "n1", "a"))[:2]
 	// Nothing is due by itself in the time of the test.
 	p := f.poller(f.db, fast, func(c *poll.Config) { c.Interval = func(context.Context) time.Duration { return time.Hour } })
@@ -165,7 +165,7 @@ func TestDifferentPinsAtOneNodeAreTwoMachines(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := newFleet(t)
+			f := newFixture(t)
 			var ids []int64
 			for _, pin := range c.pins {
 				id := f.host(func() hypervisor.Page { return report("prod", "n1", []hypervisor.Node{node("n1")}, vm(100, "n1", "a")) })
@@ -190,7 +190,7 @@ func TestDifferentPinsAtOneNodeAreTwoMachines(t *testing.T) {
 // Each node of a cluster has a certificate of its own: pins are compared at one node only.
 func TestDifferentPinsAtTwoNodesAreOneCluster(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t)
+	f := newFixture(t)
 	ids := trio(f, vm(100, "n1", "a"))
 	p := f.poller(f.db)
 	for _, id := range ids {
@@ -209,7 +209,7 @@ func TestDifferentPinsAtTwoNodesAreOneCluster(t *testing.T) {
 // What a member tells that is known to see less is not written while others see everything, even when it lists every guest.
 func TestAMemberThatSeesLessWritesNothing(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t)
+	f := newFixture(t)
 	ids := trio(f, vm(100, "n1", "a"))
 	p := f.poller(f.db)
 	for _, id := range ids {

@@ -111,7 +111,7 @@ func rejoin(ctx context.Context, tx pgx.Tx, id int64, v *inventory) (int64, erro
 	case own && match == 0:
 		return *at.cluster, nil
 	case own:
-		return match, absorb(ctx, tx, *at.cluster, match)
+		return match, mergeCluster(ctx, tx, *at.cluster, match)
 	case match == 0:
 		if err := tx.QueryRow(ctx, "INSERT INTO clusters (team_id, name) VALUES ($1, $2) RETURNING id", at.team, v.cluster.Name).Scan(&match); err != nil {
 			return 0, fmt.Errorf("adding the cluster: %w", err)
@@ -212,5 +212,5 @@ func leave(ctx context.Context, tx pgx.Tx, id int64, from place, to int64) error
 	if _, err := tx.Exec(ctx, moveOwnApps, *from.cluster, to, id); err != nil {
 		return fmt.Errorf("moving the host's apps: %w", err)
 	}
-	return host.HandOver(ctx, tx, id, *from.cluster)
+	return host.Reattribute(ctx, tx, id, *from.cluster)
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/hostler/hostler/core/db"
-	"github.com/hostler/hostler/core/pulse"
+	"github.com/hostler/hostler/core/heartbeat"
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
@@ -50,19 +50,19 @@ type Config struct {
 	Tick   time.Duration
 	Logger hclog.Logger
 	// Pulse hears of every turn of the loop; nil hears nothing.
-	Pulse *pulse.Pulse
+	Heartbeat *heartbeat.Monitor
 }
 
 // Poller polls. Its methods may be called at the same time.
 type Poller struct {
-	db       *db.DB
-	hosts    Hosts
-	interval func(context.Context) time.Duration
-	unable   func() bool
-	timeout  time.Duration
-	tick     time.Duration
-	log      hclog.Logger
-	pulse    *pulse.Pulse
+	db        *db.DB
+	hosts     Hosts
+	interval  func(context.Context) time.Duration
+	unable    func() bool
+	timeout   time.Duration
+	tick      time.Duration
+	log       hclog.Logger
+	heartbeat *heartbeat.Monitor
 
 	locks  *locks
 	wake   chan struct{}
@@ -79,7 +79,7 @@ type Poller struct {
 func New(config Config) *Poller {
 	p := &Poller{
 		db: config.DB, hosts: config.Hosts, interval: config.Interval, unable: config.Unable,
-		timeout: config.Timeout, tick: config.Tick, log: config.Logger, pulse: config.Pulse,
+		timeout: config.Timeout, tick: config.Tick, log: config.Logger, heartbeat: config.Heartbeat,
 		locks: newLocks(config.DB), wake: make(chan struct{}, 1), writes: make(chan struct{}, maxWrites), active: map[unit]bool{},
 	}
 	p.spare.New = func() any { return newInventory() }
@@ -114,7 +114,7 @@ func (p *Poller) Run(ctx context.Context) {
 	var cycles sync.WaitGroup
 	defer cycles.Wait()
 	slots := make(chan struct{}, maxCycles)
-	p.pulse.Beat(0)
+	p.heartbeat.Beat(0)
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -138,7 +138,7 @@ func (p *Poller) Run(ctx context.Context) {
 		for _, u := range due {
 			p.start(ctx, u, slots, &cycles)
 		}
-		p.pulse.Beat(p.tick)
+		p.heartbeat.Beat(p.tick)
 		timer.Reset(p.tick)
 	}
 }

@@ -22,7 +22,7 @@ func TestOldKeySaysNothingOfTheHost(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := newFleet(t)
+			f := newFixture(t)
 			id := f.host(func() hypervisor.Page { return report("", "n1", []hypervisor.Node{node("n1")}, vm(100, "n1", "a")) })
 			p := f.poller(f.db)
 			f.sync(p, id)
@@ -45,7 +45,7 @@ func TestOldKeySaysNothingOfTheHost(t *testing.T) {
 // An instance that can open no host leaves all polls to others, and polls again when it can.
 func TestUnableToPoll(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t)
+	f := newFixture(t)
 	id := f.host(func() hypervisor.Page { return report("", "n1", []hypervisor.Node{node("n1")}, vm(100, "n1", "a")) })
 	var unable atomic.Bool
 	var asked atomic.Int64

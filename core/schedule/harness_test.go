@@ -22,8 +22,8 @@ import (
 // noon is when the tests begin.
 var noon = time.Date(2026, 5, 4, 12, 0, 30, 0, time.UTC)
 
-// bench is one database with a clock that the test sets, for any number of instances.
-type bench struct {
+// fixture is one database with a clock that the test sets, for any number of instances.
+type fixture struct {
 	t     testing.TB
 	url   string
 	db    *db.DB
@@ -40,9 +40,9 @@ type bench struct {
 	preparedFor []int64
 }
 
-func newBench(t testing.TB) *bench {
+func newFixture(t testing.TB) *fixture {
 	t.Helper()
-	b := &bench{t: t, url: dbtest.URL(t), now: noon}
+	b := &fixture{t: t, url: dbtest.URL(t), now: noon}
 	b.db = dbtest.Open(t, b.url)
 	// Those that come with the service are tested where their jobs are.
 	for _, sql := range []string{"DELETE FROM schedules", "ALTER TABLE schedules ALTER COLUMN id RESTART"} {
@@ -56,11 +56,11 @@ func newBench(t testing.TB) *bench {
 }
 
 // instance is one service on the database. Its jobs are enqueued and never begin.
-func (b *bench) instance(d *db.DB) *schedule.Store {
+func (b *fixture) instance(d *db.DB) *schedule.Store {
 	return schedule.New(b.config(d))
 }
 
-func (b *bench) config(d *db.DB) schedule.Config {
+func (b *fixture) config(d *db.DB) schedule.Config {
 	b.t.Helper()
 	queue, err := job.New(job.Config{DB: d})
 	if err != nil {
@@ -111,20 +111,20 @@ type touchParams struct {
 	Panic   bool  `json:"panic,omitempty"`
 }
 
-func (b *bench) at(now time.Time) {
+func (b *fixture) at(now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.now = now
 }
 
-func (b *bench) refuse(err error) {
+func (b *fixture) refuse(err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.refusal = err
 }
 
 // as is the context of a request of the user.
-func (b *bench) as(user *identity.User) context.Context {
+func (b *fixture) as(user *identity.User) context.Context {
 	b.t.Helper()
 	caller, err := b.users.CallerOf(b.t.Context(), user.ID)
 	if err != nil {
@@ -134,14 +134,14 @@ func (b *bench) as(user *identity.User) context.Context {
 	return ctx
 }
 
-func (b *bench) user(role identity.Role) *identity.User {
+func (b *fixture) user(role identity.Role) *identity.User {
 	b.t.Helper()
 	return identitytest.As(b.t, b.users, role).User
 }
 
 var hourly = schedule.Draft{Name: "Hourly", Cron: "0 * * * *", Timezone: "UTC", JobKind: "touch", Params: []byte(`{"thing_id":1}`), Enabled: true}
 
-func (b *bench) create(user *identity.User, d schedule.Draft) *schedule.Schedule {
+func (b *fixture) create(user *identity.User, d schedule.Draft) *schedule.Schedule {
 	b.t.Helper()
 	made, err := b.store.Create(b.as(user), d, nil)
 	if err != nil {
@@ -150,7 +150,7 @@ func (b *bench) create(user *identity.User, d schedule.Draft) *schedule.Schedule
 	return made
 }
 
-func (b *bench) get(id int64) *schedule.Schedule {
+func (b *fixture) get(id int64) *schedule.Schedule {
 	b.t.Helper()
 	all, _, err := b.store.List(b.t.Context(), 0, 500)
 	if err != nil {
@@ -165,7 +165,7 @@ func (b *bench) get(id int64) *schedule.Schedule {
 	return nil
 }
 
-func (b *bench) sweep() time.Duration {
+func (b *fixture) sweep() time.Duration {
 	b.t.Helper()
 	wait, err := b.store.Sweep(b.t.Context())
 	if err != nil {
@@ -174,14 +174,14 @@ func (b *bench) sweep() time.Duration {
 	return wait
 }
 
-func (b *bench) exec(sql string, args ...any) {
+func (b *fixture) exec(sql string, args ...any) {
 	b.t.Helper()
 	if _, err := b.db.Pool.Exec(b.t.Context(), sql, args...); err != nil {
 		b.t.Fatalf("%s: %v", sql, err)
 	}
 }
 
-func (b *bench) value(sql string, args ...any) (v string) {
+func (b *fixture) value(sql string, args ...any) (v string) {
 	b.t.Helper()
 	if err := b.db.Pool.QueryRow(b.t.Context(), "SELECT coalesce(("+sql+")::text, 'null')", args...).Scan(&v); err != nil {
 		b.t.Fatalf("%s: %v", sql, err)
@@ -189,7 +189,7 @@ func (b *bench) value(sql string, args ...any) (v string) {
 	return v
 }
 
-func (b *bench) expect(want, sql string, args ...any) {
+func (b *fixture) expect(want, sql string, args ...any) {
 	b.t.Helper()
 	if got := b.value(sql, args...); got != want {
 		b.t.Errorf("%s: %s, want %s", sql, got, want)

@@ -11,8 +11,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/heartbeat"
 	"github.com/hostler/hostler/core/identity"
-	"github.com/hostler/hostler/core/pulse"
 )
 
 // Users knows who wrote a schedule.
@@ -35,7 +35,7 @@ type Config struct {
 	// LookEvery is how long the ticker sleeps at most, and so how late it sees what another instance wrote; 15 s when zero.
 	LookEvery time.Duration
 	// Pulse hears of every turn of the ticker; nil hears nothing.
-	Pulse *pulse.Pulse
+	Heartbeat *heartbeat.Monitor
 	// PrepareLimit bounds the checks before a due job is started; 30 s when zero.
 	PrepareLimit time.Duration
 }

@@ -17,7 +17,7 @@ const retryAfter = time.Second
 
 // Run starts the jobs of schedules as they become due, until the context ends. Every instance runs it.
 func (s *Store) Run(ctx context.Context) {
-	s.cfg.Pulse.Beat(0)
+	s.cfg.Heartbeat.Beat(0)
 	for ctx.Err() == nil {
 		wait, err := s.Sweep(ctx)
 		if err != nil && ctx.Err() == nil {
@@ -25,7 +25,7 @@ func (s *Store) Run(ctx context.Context) {
 			wait = 5 * retryAfter
 		}
 		wait = min(wait, s.cfg.LookEvery)
-		s.cfg.Pulse.Beat(wait)
+		s.cfg.Heartbeat.Beat(wait)
 		timer := time.NewTimer(wait)
 		select {
 		case <-ctx.Done():

@@ -19,7 +19,7 @@ import (
 
 func TestDueScheduleStartsOneJob(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	ann := b.user(identity.Operator)
 	s := b.create(ann, hourly)
 	one := noon.Truncate(time.Hour).Add(time.Hour)
@@ -44,7 +44,7 @@ func TestDueScheduleStartsOneJob(t *testing.T) {
 
 func TestLateScheduleStartsOneJob(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	s := b.create(b.user(identity.Admin), hourly)
 	late := noon.Add(50*time.Hour + 17*time.Minute)
 	b.at(late)
@@ -58,7 +58,7 @@ func TestLateScheduleStartsOneJob(t *testing.T) {
 // Two instances find the same schedule due, and both have made their checks before either begins its transaction.
 func TestTwoInstancesStartOneJob(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	other := b.instance(dbtest.Open(t, b.url))
 	s := b.create(b.user(identity.Operator), hourly)
 	const rounds = 40
@@ -84,7 +84,7 @@ func TestTwoInstancesStartOneJob(t *testing.T) {
 // A process that dies after its checks has done nothing; another fires the schedule.
 func TestKilledBeforeTheTransaction(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	s := b.create(b.user(identity.Operator), hourly)
 	b.at(noon.Add(time.Hour))
 	ctx, die := context.WithCancel(t.Context())
@@ -105,7 +105,7 @@ func TestKilledBeforeTheTransaction(t *testing.T) {
 // What was checked is what is started: a schedule that is written between is looked at anew.
 func TestWrittenBetweenCheckAndStart(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	admin := b.user(identity.Admin)
 	s := b.create(admin, hourly)
 	b.at(noon.Add(time.Hour))
@@ -135,7 +135,7 @@ func TestWhatKeepsADueSchedule(t *testing.T) {
 	for _, test := range tests {
 		t.Run(string(test.code), func(t *testing.T) {
 			t.Parallel()
-			b := newBench(t)
+			b := newFixture(t)
 			writer := b.user(identity.Operator)
 			s := b.create(writer, hourly)
 			next := b.create(b.user(identity.Operator), hourly)
@@ -179,7 +179,7 @@ func TestWhatKeepsADueSchedule(t *testing.T) {
 // Nobody loses a nightly run because the database was failing over just then.
 func TestDatabaseThatIsAwayCostsNoRun(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	s := b.create(b.user(identity.Operator), hourly)
 	other := b.create(b.user(identity.Operator), hourly)
 	b.at(*s.NextRunAt)
@@ -202,7 +202,7 @@ func TestDatabaseThatIsAwayCostsNoRun(t *testing.T) {
 // During an update an older release finds a schedule due that it knows nothing of: the newer one runs it.
 func TestKindOfAnotherRelease(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	s := b.create(b.user(identity.Operator), hourly)
 	config := b.config(b.db)
 	config.Kinds = nil
@@ -234,7 +234,7 @@ func TestKindOfAnotherRelease(t *testing.T) {
 // What Prepare returned is called once; a transaction that was given up is prepared anew.
 func TestCollidedTransaction(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	ann := b.user(identity.Operator)
 	s := b.create(ann, hourly)
 	other := hourly
@@ -263,7 +263,7 @@ func TestCollidedTransaction(t *testing.T) {
 
 func TestBusyThingCostsOneRun(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	d := hourly
 	d.Params = []byte(`{"thing_id":7,"alone":true}`)
 	s := b.create(b.user(identity.Operator), d)
@@ -279,7 +279,7 @@ func TestBusyThingCostsOneRun(t *testing.T) {
 
 func TestPanicOfAKindCostsOneRun(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	s := b.create(b.user(identity.Operator), hourly)
 	b.exec(`UPDATE schedules SET params = '{"thing_id":1,"panic":true}'`)
 	b.at(noon.Add(time.Hour))
@@ -299,7 +299,7 @@ func TestWriterWhoMayNoLonger(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newBench(t)
+			b := newFixture(t)
 			ann, boss := b.user(identity.Operator), b.user(identity.Owner)
 			s := b.create(ann, hourly)
 			b.exec(test.sql, ann.ID)
@@ -328,7 +328,7 @@ func TestWriterWhoMayNoLonger(t *testing.T) {
 
 func TestSeededScheduleRunsAsTheService(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	b.exec(`INSERT INTO schedules (name, cron, job_kind, seeded, params) VALUES ('Came along', '0 3 * * *', 'touch', true, '{"thing_id":9}'),
 		('Broken', '0 3 * * *', 'touch', true, '{"nothing":1}'), ('Unreadable', 'x', 'touch', true, '{}')`)
 	b.sweep()
@@ -371,7 +371,7 @@ func TestSeededScheduleRunsAsTheService(t *testing.T) {
 // The loop with the database's own time: it sees what this instance and what another one writes.
 func TestRun(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	config := b.config(b.db)
 	config.Now = nil
 	store := schedule.New(config)

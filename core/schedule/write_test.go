@@ -14,7 +14,7 @@ import (
 
 func TestUpdate(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	ann, bob := b.user(identity.Admin), b.user(identity.Admin)
 	s := b.create(ann, hourly)
 	one := *s.NextRunAt
@@ -51,7 +51,7 @@ func TestUpdate(t *testing.T) {
 
 func TestUpdateChecksKindAndParametersTogether(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	ann := b.user(identity.Admin)
 	s := b.create(ann, hourly)
 	b.refuse(problem.New(problem.CodeNotFound, "gone"))
@@ -78,7 +78,7 @@ func TestUpdateChecksKindAndParametersTogether(t *testing.T) {
 
 func TestFaultsAreToldTogether(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	_, err := b.store.Create(b.as(b.user(identity.Owner)), schedule.Draft{Name: " \t", Cron: "0 0 31 2 *", Timezone: "Local", JobKind: "nothing", Enabled: true}, nil)
 	var at []string
 	for _, f := range problem.From(err).Faults {
@@ -94,7 +94,7 @@ func TestFaultsAreToldTogether(t *testing.T) {
 
 func TestRunNow(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	ann, bob := b.user(identity.Admin), b.user(identity.Operator)
 	s := b.create(ann, hourly)
 	b.at(noon.Add(5 * time.Minute))
@@ -124,7 +124,7 @@ func TestRunNow(t *testing.T) {
 // What was checked is what is started: a schedule that is written between is checked anew, as its new writer.
 func TestRunNowOfAScheduleThatIsWritten(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	ann, bob := b.user(identity.Admin), b.user(identity.Owner)
 	s := b.create(ann, hourly)
 	b.store.SetHook(func(int64) {
@@ -142,7 +142,7 @@ func TestRunNowOfAScheduleThatIsWritten(t *testing.T) {
 
 func TestDeletedScheduleLeavesItsJobs(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	ann := b.user(identity.Admin)
 	s := b.create(ann, hourly)
 	b.at(noon.Add(time.Hour))
@@ -162,7 +162,7 @@ func TestDeletedScheduleLeavesItsJobs(t *testing.T) {
 // A schedule runs with all the rights of its writer: a key that reaches less far must not write one.
 func TestKeyWithScopes(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	ann := b.user(identity.Admin)
 	with := func(scopes ...string) context.Context {
 		ctx := b.as(ann)
@@ -198,7 +198,7 @@ func TestKeyWithScopes(t *testing.T) {
 
 func TestSchedulesDoNotGatherWithoutBound(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	ann := b.user(identity.Admin)
 	s := b.create(ann, hourly)
 	b.exec("INSERT INTO schedules (name, cron, job_kind) SELECT 'n', '0 0 * * *', 'touch' FROM generate_series(2, $1)", schedule.MaxSchedules)

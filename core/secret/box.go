@@ -38,12 +38,12 @@ const (
 type Box struct {
 	path string
 
-	mu    sync.Mutex
-	ring  *ring
-	stamp stamp
+	mu      sync.Mutex
+	keyring *keyring
+	stamp   stamp
 
-	// standing is what Watch has found.
-	standing standing
+	// watchState is what Watch has found.
+	watchState watchState
 }
 
 // Load reads the key file at path. used asks the database which keys the file must have; see Needed. With no key file and
@@ -54,25 +54,25 @@ func Load(ctx context.Context, path string, used func(context.Context) ([]KeyID,
 	if err != nil {
 		return nil, fmt.Errorf("asking the database for the keys in use: %w", err)
 	}
-	b := &Box{path: path, standing: standing{woken: make(chan struct{}, 1)}}
-	b.ring, b.stamp, err = readFile(path)
+	b := &Box{path: path, watchState: watchState{woken: make(chan struct{}, 1)}}
+	b.keyring, b.stamp, err = readFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if len(needed) > 0 {
 			return nil, fmt.Errorf("%w: %s is not there, and the database holds secrets sealed with key %s: restore the file from a backup", ErrKeyMissing, path, list(needed))
 		}
-		b.ring, b.stamp, _, err = create(path)
+		b.keyring, b.stamp, _, err = create(path)
 	}
 	if err != nil {
 		return nil, err
 	}
 	var lacking []KeyID
 	for _, id := range needed {
-		if !b.ring.has(id) {
+		if !b.keyring.has(id) {
 			lacking = append(lacking, id)
 		}
 	}
 	if len(lacking) > 0 {
-		return nil, fmt.Errorf("%w: the database holds secrets sealed with key %s, and %s has only %s: restore the right file from a backup", ErrKeyWrong, list(lacking), path, list(b.ring.ids()))
+		return nil, fmt.Errorf("%w: the database holds secrets sealed with key %s, and %s has only %s: restore the right file from a backup", ErrKeyWrong, list(lacking), path, list(b.keyring.ids()))
 	}
 	return b, nil
 }
@@ -91,8 +91,8 @@ func Create(path string) (primary KeyID, made bool, err error) {
 }
 
 // create makes the key file and reads it again; when another process made it meanwhile, that one's is used.
-func create(path string) (r *ring, s stamp, made bool, err error) {
-	if r, err = newRing(); err != nil {
+func create(path string) (r *keyring, s stamp, made bool, err error) {
+	if r, err = newKeyring(); err != nil {
 		return nil, stamp{}, false, err
 	}
 	err = createFile(path, r)
@@ -116,7 +116,7 @@ func list(ids []KeyID) string {
 func (b *Box) Primary() KeyID {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.ring.primary
+	return b.keyring.primary
 }
 
 // Seal encrypts s for one place. It looks at the key file each time, so that nothing is sealed with a key that a rotation
@@ -151,7 +151,7 @@ func (b *Box) Open(sealed []byte, place Binding) (String, error) {
 		return String{}, err
 	}
 	b.mu.Lock()
-	r := b.ring
+	r := b.keyring
 	b.mu.Unlock()
 	if !r.has(id) { // a rotation by another process
 		if r, err = b.current(); err != nil {
@@ -181,7 +181,7 @@ func header(id KeyID) []byte {
 	return binary.BigEndian.AppendUint32([]byte{sealedVersion}, uint32(id))
 }
 
-func (r *ring) sealValue(text string, place Binding) ([]byte, error) {
+func (r *keyring) sealValue(text string, place Binding) ([]byte, error) {
 	head := header(r.primary)
 	body, err := r.seal.Encrypt([]byte(text), place.associated(head))
 	if err != nil {
@@ -190,7 +190,7 @@ func (r *ring) sealValue(text string, place Binding) ([]byte, error) {
 	return append(head, body...), nil
 }
 
-func (r *ring) openValue(sealed []byte, place Binding) (String, error) {
+func (r *keyring) openValue(sealed []byte, place Binding) (String, error) {
 	text, err := r.seal.Decrypt(sealed[headerSize:], place.associated(sealed[:headerSize]))
 	if err != nil {
 		return String{}, fmt.Errorf("%w: it is damaged, or does not belong to %s.%s of row %s", ErrNotOpened, place.Table, place.Column, place.Row)
@@ -198,8 +198,8 @@ func (r *ring) openValue(sealed []byte, place Binding) (String, error) {
 	return New(string(text)), nil
 }
 
-// current is the ring of the key file as it is now; the file is read again only when it was changed.
-func (b *Box) current() (*ring, error) {
+// current is the keyring of the key file as it is now; the file is read again only when it was changed.
+func (b *Box) current() (*keyring, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	info, err := os.Lstat(b.path)
@@ -210,12 +210,12 @@ func (b *Box) current() (*ring, error) {
 		return nil, fmt.Errorf("looking at the key file: %w", err)
 	}
 	if stampOf(info) == b.stamp {
-		return b.ring, nil
+		return b.keyring, nil
 	}
 	r, s, err := readFile(b.path)
 	if err != nil {
 		return nil, err
 	}
-	b.ring, b.stamp = r, s
+	b.keyring, b.stamp = r, s
 	return r, nil
 }

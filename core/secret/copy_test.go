@@ -13,7 +13,7 @@ import (
 // A rotation and services with a copy of the key file keep each other away, whatever breaks in between.
 func TestCopy(t *testing.T) {
 	t.Parallel()
-	v := newVault(t, 2)
+	v := newFixture(t, 2)
 	b := v.load(t)
 	hold := func() *secret.Copy {
 		t.Helper()

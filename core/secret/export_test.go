@@ -16,7 +16,7 @@ func (rot Rotation) Keeping(grace time.Duration) Rotation {
 
 // Forget makes the last look of a Box one of so long ago.
 func (b *Box) Forget(ago time.Duration) {
-	b.standing.mu.Lock()
-	defer b.standing.mu.Unlock()
-	b.standing.confirmed = time.Now().Add(-ago)
+	b.watchState.mu.Lock()
+	defer b.watchState.mu.Unlock()
+	b.watchState.confirmed = time.Now().Add(-ago)
 }

@@ -26,7 +26,7 @@ func stampOf(info fs.FileInfo) stamp {
 }
 
 // readFile reads the key file and refuses one that others may read or replace. A missing file is fs.ErrNotExist.
-func readFile(path string) (*ring, stamp, error) {
+func readFile(path string) (*keyring, stamp, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		if errors.Is(err, syscall.ELOOP) {
@@ -66,7 +66,7 @@ func checkFile(path string, f *os.File, info fs.FileInfo) error {
 	if owner != os.Geteuid() && owner != 0 {
 		return fmt.Errorf("%w: %s belongs to user id %d: chown it to the service's user", ErrKeyAccess, path, owner)
 	}
-	if mode := info.Mode().Perm(); mode&0o077 != 0 && !(owner == 0 && mode == lentMode && lent(f, os.Geteuid())) {
+	if mode := info.Mode().Perm(); mode&0o077 != 0 && !(owner == 0 && mode == sharedMode && sharedBy(f, os.Geteuid())) {
 		return fmt.Errorf("%w: %s has mode %#o and others may use it: chmod 600, and rotate the key if others may have read it", ErrKeyAccess, path, mode)
 	}
 	return checkFolder(path)
@@ -89,7 +89,7 @@ func checkFolder(path string) error {
 
 // createFile writes a key file where there is none. The file appears whole or not at all; when another process made one
 // meanwhile, that stays and the error is fs.ErrExist.
-func createFile(path string, r *ring) error {
+func createFile(path string, r *keyring) error {
 	if err := createFolder(filepath.Dir(path)); err != nil {
 		return fmt.Errorf("making the folder of the key file: %w", unwritable(path, err))
 	}
@@ -130,7 +130,7 @@ func unwritable(path string, err error) error {
 
 // replaceFile puts another content in the place of the key file: a crash leaves the old or the new one. Owner and group
 // stay, for the command may run as root and the service not.
-func replaceFile(path string, r *ring) error {
+func replaceFile(path string, r *keyring) error {
 	old, err := os.Lstat(path)
 	if err != nil {
 		return fmt.Errorf("looking at the key file: %w", err)
@@ -152,7 +152,7 @@ func replaceFile(path string, r *ring) error {
 
 // changeFile applies a change to what the key file holds now, one process at a time: a rotation that lost its hold on the
 // database must not write over what the next one wrote.
-func changeFile(path string, change func(*ring) (*ring, error)) error {
+func changeFile(path string, change func(*keyring) (*keyring, error)) error {
 	lock, err := os.Open(filepath.Dir(path)) // the folder: the file itself is replaced, and a lock file would need an owner
 	if err != nil {
 		return fmt.Errorf("locking the key file: %w", err)
@@ -171,8 +171,8 @@ func changeFile(path string, change func(*ring) (*ring, error)) error {
 	return replaceFile(path, r)
 }
 
-// writeDraft writes the ring beside path, down to the disk.
-func writeDraft(path string, r *ring) (string, error) {
+// writeDraft writes the keyring beside path, down to the disk.
+func writeDraft(path string, r *keyring) (string, error) {
 	text, err := r.encode()
 	if err != nil {
 		return "", err

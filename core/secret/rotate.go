@@ -95,7 +95,7 @@ func (b *Box) rotate(ctx context.Context, rot Rotation) (report Report, err erro
 	if err := rot.reached("begin"); err != nil {
 		return report, err
 	}
-	err = changeFile(b.path, func(r *ring) (*ring, error) {
+	err = changeFile(b.path, func(r *keyring) (*keyring, error) {
 		if report.Resumed = r.unfinished(); report.Resumed {
 			return r, nil
 		}
@@ -130,7 +130,7 @@ func (b *Box) rotate(ctx context.Context, rot Rotation) (report Report, err erro
 	if err := rot.reached("rewritten"); err != nil {
 		return report, err
 	}
-	if err := changeFile(b.path, func(r *ring) (*ring, error) { return r.retire() }); err != nil {
+	if err := changeFile(b.path, func(r *keyring) (*keyring, error) { return r.retire() }); err != nil {
 		return report, err
 	}
 	if err := rot.reached("retired"); err != nil {
@@ -140,8 +140,8 @@ func (b *Box) rotate(ctx context.Context, rot Rotation) (report Report, err erro
 	return report, err
 }
 
-// announceRotated says that the ring's key seals now.
-func announceRotated(ctx context.Context, d *db.DB, r *ring) error {
+// announceRotated says that the keyring's key seals now.
+func announceRotated(ctx context.Context, d *db.DB, r *keyring) error {
 	id, ok, err := Announced(ctx, d.Pool)
 	if err != nil {
 		return err
@@ -267,7 +267,7 @@ func (b *Box) drop(ctx context.Context, rot Rotation) ([]KeyID, error) {
 		return nil, err
 	}
 	var dropped []KeyID
-	err = changeFile(b.path, func(r *ring) (*ring, error) {
+	err = changeFile(b.path, func(r *keyring) (*keyring, error) {
 		dropped = slices.DeleteFunc(r.retiredBefore(time.Now().Add(-rot.grace)), func(id KeyID) bool { return slices.Contains(used, id) })
 		return r.drop(dropped)
 	})

@@ -21,16 +21,16 @@ var tables = []secret.Table{
 	{Name: "seeds", Key: []string{"id"}, Column: "seed"},
 }
 
-// vault is a database with two tables of sealed values, and the key file.
-type vault struct {
+// fixture is a database with two tables of sealed values, and the key file.
+type fixture struct {
 	db   *db.DB
 	path string
 	rows int
 }
 
-func newVault(t *testing.T, rows int) *vault {
+func newFixture(t *testing.T, rows int) *fixture {
 	t.Helper()
-	v := &vault{db: dbtest.New(t), path: keyPath(t)}
+	v := &fixture{db: dbtest.New(t), path: keyPath(t)}
 	v.exec(t, `CREATE TABLE vault (host bigint, kind text, value bytea NOT NULL, PRIMARY KEY (host, kind))`)
 	v.exec(t, `CREATE TABLE seeds (id bigint PRIMARY KEY, seed bytea)`)
 	v.exec(t, `INSERT INTO seeds VALUES (1000000, NULL)`)
@@ -41,19 +41,19 @@ func newVault(t *testing.T, rows int) *vault {
 	return v
 }
 
-func (v *vault) exec(t *testing.T, sql string, args ...any) {
+func (v *fixture) exec(t *testing.T, sql string, args ...any) {
 	t.Helper()
 	if _, err := v.db.Pool.Exec(context.Background(), sql, args...); err != nil {
 		t.Fatalf("%s: %v", sql, err)
 	}
 }
 
-func (v *vault) used(ctx context.Context) ([]secret.KeyID, error) {
+func (v *fixture) used(ctx context.Context) ([]secret.KeyID, error) {
 	return secret.Needed(ctx, v.db.Pool, tables)
 }
 
 // load is what a starting service does.
-func (v *vault) load(t *testing.T) *secret.Box {
+func (v *fixture) load(t *testing.T) *secret.Box {
 	t.Helper()
 	b, err := secret.Load(context.Background(), v.path, v.used)
 	if err != nil {
@@ -62,7 +62,7 @@ func (v *vault) load(t *testing.T) *secret.Box {
 	return b
 }
 
-func (v *vault) add(t *testing.T, b *secret.Box) {
+func (v *fixture) add(t *testing.T, b *secret.Box) {
 	t.Helper()
 	i := v.rows
 	v.rows++
@@ -71,7 +71,7 @@ func (v *vault) add(t *testing.T, b *secret.Box) {
 }
 
 // check opens every value.
-func (v *vault) check(t *testing.T, b *secret.Box) {
+func (v *fixture) check(t *testing.T, b *secret.Box) {
 	t.Helper()
 	for i := range v.rows {
 		var value, seed []byte
@@ -89,13 +89,13 @@ func (v *vault) check(t *testing.T, b *secret.Box) {
 	}
 }
 
-func (v *vault) rotation() secret.Rotation {
+func (v *fixture) rotation() secret.Rotation {
 	return secret.Rotation{DB: v.db, Tables: tables, Batch: 4}
 }
 
 func TestRotate(t *testing.T) {
 	t.Parallel()
-	v := newVault(t, 10)
+	v := newFixture(t, 10)
 	service := v.load(t) // runs all the time
 	old := service.Primary()
 	report, err := v.load(t).Rotate(t.Context(), v.rotation())
@@ -138,7 +138,7 @@ func TestRotateKilled(t *testing.T) {
 	for _, step := range []string{"begin", "key", "announced", "batch 1", "batch 3", "batch 5", "rewritten", "retired"} {
 		t.Run(step, func(t *testing.T) {
 			t.Parallel()
-			v := newVault(t, 10)
+			v := newFixture(t, 10)
 			service := v.load(t)
 			batches, reached := 0, false
 			_, err := v.load(t).Rotate(t.Context(), v.rotation().Reaching(func(at string) error {
@@ -177,7 +177,7 @@ func TestRotateKilled(t *testing.T) {
 
 func TestRotateTwiceAtOnce(t *testing.T) {
 	t.Parallel()
-	v := newVault(t, 3)
+	v := newFixture(t, 3)
 	inside, proceed := make(chan struct{}), make(chan struct{})
 	var once sync.Once
 	done := make(chan error, 1)
@@ -205,7 +205,7 @@ func TestRotateTwiceAtOnce(t *testing.T) {
 // TestRotateUnderWrites rotates again and again while services read and replace values.
 func TestRotateUnderWrites(t *testing.T) {
 	t.Parallel()
-	v := newVault(t, 8)
+	v := newFixture(t, 8)
 	var writes atomic.Int64
 	stop := make(chan struct{})
 	var writers sync.WaitGroup
@@ -258,7 +258,7 @@ func TestRotateRefuses(t *testing.T) {
 	t.Parallel()
 	t.Run("swapped rows", func(t *testing.T) {
 		t.Parallel()
-		v := newVault(t, 2)
+		v := newFixture(t, 2)
 		v.exec(t, "UPDATE vault a SET value = b.value FROM vault b WHERE a.host <> b.host")
 		if _, err := v.load(t).Rotate(t.Context(), v.rotation()); !errors.Is(err, secret.ErrNotOpened) {
 			t.Errorf("got %v", err)
@@ -266,7 +266,7 @@ func TestRotateRefuses(t *testing.T) {
 	})
 	t.Run("a key that is gone", func(t *testing.T) {
 		t.Parallel()
-		v := newVault(t, 2)
+		v := newFixture(t, 2)
 		b := v.load(t)
 		other := load(t, keyPath(t))
 		v.exec(t, "UPDATE seeds SET seed = $1 WHERE id = 1", seal(t, other, "x", place))
@@ -276,7 +276,7 @@ func TestRotateRefuses(t *testing.T) {
 	})
 	t.Run("no sealed value", func(t *testing.T) {
 		t.Parallel()
-		v := newVault(t, 1)
+		v := newFixture(t, 1)
 		b := v.load(t)
 		v.exec(t, "UPDATE seeds SET seed = 'plain text' WHERE id = 0")
 		if _, err := b.Rotate(t.Context(), v.rotation()); !errors.Is(err, secret.ErrNotOpened) {
@@ -288,7 +288,7 @@ func TestRotateRefuses(t *testing.T) {
 // A row that somebody holds for long is waited for: no value is left under the old key.
 func TestRotateWaitsForAHeldRow(t *testing.T) {
 	t.Parallel()
-	v := newVault(t, 6)
+	v := newFixture(t, 6)
 	b := v.load(t)
 	tx, err := v.db.Pool.Begin(t.Context())
 	if err != nil {
@@ -340,7 +340,7 @@ func TestRotateWaitsForAHeldRow(t *testing.T) {
 // A retired key that a value needs, one that was committed late, stays in the file however long ago it was retired.
 func TestRotateKeepsAKeyInUse(t *testing.T) {
 	t.Parallel()
-	v := newVault(t, 2)
+	v := newFixture(t, 2)
 	b := v.load(t)
 	late := seal(t, b, "value 1", secret.Binding{Table: "vault", Column: "value", Row: secret.Row(1, "a/b")})
 	old := b.Primary()
@@ -366,7 +366,7 @@ func TestRotateKeepsAKeyInUse(t *testing.T) {
 // A retired key that nothing uses is kept for as long as a value under it may still be on its way.
 func TestRotateKeepsAYoungRetiredKey(t *testing.T) {
 	t.Parallel()
-	v := newVault(t, 1)
+	v := newFixture(t, 1)
 	b := v.load(t)
 	for range 2 {
 		if report, err := b.Rotate(t.Context(), v.rotation().Keeping(time.Hour)); err != nil || len(report.Dropped) != 0 {
@@ -378,7 +378,7 @@ func TestRotateKeepsAYoungRetiredKey(t *testing.T) {
 // Where it cannot be told which key seals now, no value is sealed with it either: instances with a copy would not know.
 func TestRotateStopsWhenItCannotAnnounce(t *testing.T) {
 	t.Parallel()
-	v := newVault(t, 2)
+	v := newFixture(t, 2)
 	b := v.load(t)
 	old := b.Primary()
 	v.exec(t, "ALTER TABLE secret_key ADD CONSTRAINT nothing CHECK (id = '')")
@@ -398,7 +398,7 @@ func TestRotateStopsWhenItCannotAnnounce(t *testing.T) {
 // Another rotation that announces its key meanwhile, from another copy of the file, stops this one before it seals anything.
 func TestRotateStopsWhenAnotherFileSeals(t *testing.T) {
 	t.Parallel()
-	v := newVault(t, 2)
+	v := newFixture(t, 2)
 	b := v.load(t)
 	if _, err := b.Rotate(t.Context(), v.rotation()); err != nil {
 		t.Fatal(err)

@@ -40,8 +40,8 @@ type Watch struct {
 	Every time.Duration
 }
 
-// standing is what the last looks came to.
-type standing struct {
+// watchState is what the last looks came to.
+type watchState struct {
 	looking sync.Mutex // held by Look
 
 	mu       sync.Mutex
@@ -55,14 +55,14 @@ type standing struct {
 
 // Outdated is nil, or why this instance cannot do without another key file: an ErrOutdated. Box.Watch finds out.
 func (b *Box) Outdated() error {
-	b.standing.mu.Lock()
-	defer b.standing.mu.Unlock()
-	return b.standing.outdated
+	b.watchState.mu.Lock()
+	defer b.watchState.mu.Unlock()
+	return b.watchState.outdated
 }
 
 // sealable is why nothing may be sealed now, or nil.
 func (b *Box) sealable() error {
-	s := &b.standing
+	s := &b.watchState
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
@@ -83,7 +83,7 @@ func unavailable(outdated error) error {
 // wake asks for a look now.
 func (b *Box) wake() {
 	select {
-	case b.standing.woken <- struct{}{}:
+	case b.watchState.woken <- struct{}{}:
 	default:
 	}
 }
@@ -93,8 +93,8 @@ func (b *Box) wake() {
 // It must not be called within a transaction: it takes a connection.
 func (b *Box) Look(ctx context.Context, w Watch) error {
 	w.complete()
-	b.standing.looking.Lock()
-	defer b.standing.looking.Unlock()
+	b.watchState.looking.Lock()
+	defer b.watchState.looking.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, watchLimit)
 	defer cancel()
 	id, ok, err := Announced(ctx, w.DB.Pool)
@@ -109,7 +109,7 @@ func (b *Box) Look(ctx context.Context, w Watch) error {
 	r, fileErr := b.current()
 	if fileErr != nil {
 		b.mu.Lock()
-		r = b.ring
+		r = b.keyring
 		b.mu.Unlock()
 	}
 	if ok {
@@ -137,7 +137,7 @@ func (b *Box) Look(ctx context.Context, w Watch) error {
 	return outdated
 }
 
-func (b *Box) lacks(r *ring, id KeyID, fileErr error) error {
+func (b *Box) lacks(r *keyring, id KeyID, fileErr error) error {
 	err := fmt.Errorf("%w: the database's secrets are sealed with key %s, and %s has only %s", ErrOutdated, id, b.path, list(r.ids()))
 	if fileErr != nil {
 		err = fmt.Errorf("%w (%w)", err, fileErr)
@@ -147,7 +147,7 @@ func (b *Box) lacks(r *ring, id KeyID, fileErr error) error {
 
 // stand notes the outcome of a look, and tells once of each change.
 func (b *Box) stand(outdated error, w Watch) {
-	s := &b.standing
+	s := &b.watchState
 	s.mu.Lock()
 	before := s.outdated
 	s.outdated, s.confirmed = outdated, time.Now()
@@ -168,11 +168,11 @@ func (b *Box) stand(outdated error, w Watch) {
 // Seal refuses with a problem key_outdated when this file has missed a rotation. The right file heals it by itself.
 func (b *Box) Watch(ctx context.Context, w Watch) {
 	w.complete()
-	s := &b.standing
+	s := &b.watchState
 	s.mu.Lock()
 	s.watched = true
 	s.mu.Unlock()
-	defer w.DB.Listener().Listen(db.Ear{Channels: []string{channelKey}, Heard: func(_, _ string) { b.wake() }, Missed: b.wake})()
+	defer w.DB.Listener().Listen(db.Subscriber{Channels: []string{channelKey}, Heard: func(_, _ string) { b.wake() }, Missed: b.wake})()
 	failing := false
 	for ctx.Err() == nil {
 		err := b.Look(ctx, w)
@@ -212,7 +212,7 @@ func (b *Box) waitForFile(ctx context.Context, limit time.Duration) {
 			}
 		case <-over:
 			return
-		case <-b.standing.woken:
+		case <-b.watchState.woken:
 			return
 		case <-ctx.Done():
 			return

@@ -45,7 +45,7 @@ type machine struct {
 }
 
 // copyTo puts the key file as it is now in the place of another, as an administrator does.
-func (v *vault) copyTo(t testing.TB, path string) {
+func (v *fixture) copyTo(t testing.TB, path string) {
 	t.Helper()
 	text, err := os.ReadFile(v.path)
 	if err == nil {
@@ -57,7 +57,7 @@ func (v *vault) copyTo(t testing.TB, path string) {
 }
 
 // machine loads a copy of the key file, and does not watch it.
-func (v *vault) machine(t testing.TB, every time.Duration) *machine {
+func (v *fixture) machine(t testing.TB, every time.Duration) *machine {
 	t.Helper()
 	m := &machine{path: keyPath(t), log: &journal{}, changed: make(chan error, 10)}
 	v.copyTo(t, m.path)
@@ -93,7 +93,7 @@ func (m *machine) becomes(t testing.TB, outdated bool) {
 	}
 }
 
-func (v *vault) announced(t testing.TB) secret.KeyID {
+func (v *fixture) announced(t testing.TB) secret.KeyID {
 	t.Helper()
 	id, ok, err := secret.Announced(t.Context(), v.db.Pool)
 	if err != nil || !ok {
@@ -114,7 +114,7 @@ func TestWatchFindsAMissedRotation(t *testing.T) {
 	for name, every := range map[string]time.Duration{"announced": time.Hour, "the announcement is missed": 50 * time.Millisecond} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			v := newVault(t, 2)
+			v := newFixture(t, 2)
 			if every < time.Hour {
 				v.exec(t, "DROP TRIGGER secret_key_notify ON secret_key")
 			}
@@ -154,7 +154,7 @@ func TestWatchFindsAMissedRotation(t *testing.T) {
 // A release that announces nothing has rotated: the values tell.
 func TestWatchFindsValuesOfAnotherKey(t *testing.T) {
 	t.Parallel()
-	v := newVault(t, 2)
+	v := newFixture(t, 2)
 	a, b := v.load(t), v.machine(t, time.Hour)
 	old := a.Primary()
 	if _, err := a.Rotate(t.Context(), v.rotation()); err != nil {
@@ -172,7 +172,7 @@ func TestWatchFindsValuesOfAnotherKey(t *testing.T) {
 // Whoever looks first says which key seals; a file that is newer than what the database says says so anew, an older one never.
 func TestLookAnnounces(t *testing.T) {
 	t.Parallel()
-	v := newVault(t, 2)
+	v := newFixture(t, 2)
 	a, b := v.machine(t, time.Hour), v.machine(t, time.Hour)
 	first := a.Primary()
 	look := func(m *machine, want secret.KeyID) {
@@ -221,7 +221,7 @@ func TestOldCopyIsRefused(t *testing.T) {
 	for name, rows := range map[string]int{"sealed values": 2, "none": 0} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			v := newVault(t, rows)
+			v := newFixture(t, rows)
 			b := v.machine(t, time.Hour)
 			if _, err := v.load(t).Rotate(t.Context(), v.rotation()); err != nil {
 				t.Fatal(err)
@@ -247,7 +247,7 @@ func TestOldCopyIsRefused(t *testing.T) {
 // Whoever stood still for long seals nothing before the next look.
 func TestSealAfterAStandstill(t *testing.T) {
 	t.Parallel()
-	v := newVault(t, 1)
+	v := newFixture(t, 1)
 	b := v.machine(t, time.Hour)
 	b.begin(t)
 	sealed := func() bool {

@@ -24,8 +24,8 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/heartbeat"
 	"github.com/hostler/hostler/core/job"
-	"github.com/hostler/hostler/core/pulse"
 	"github.com/hostler/hostler/updater/installation"
 	"github.com/hostler/hostler/updater/release"
 )
@@ -53,7 +53,7 @@ type Config struct {
 	// WatchEvery is how long Run sleeps between looks at the updater's files; 5 s when zero.
 	WatchEvery time.Duration
 	// Pulse hears of every turn of Run; nil hears nothing.
-	Pulse *pulse.Pulse
+	Heartbeat *heartbeat.Monitor
 	// Logger gets what users do not see. Nil logs nothing.
 	Logger hclog.Logger
 }
@@ -108,7 +108,7 @@ func (s *Store) configuration() (*installation.Config, error) {
 // Run keeps the schedule of looking for releases in step with the configuration, once, and tells the audit trail of every
 // run that ends, until the context ends. Every instance runs it.
 func (s *Store) Run(ctx context.Context) {
-	s.cfg.Pulse.Beat(0)
+	s.cfg.Heartbeat.Beat(0)
 	followed := false
 	told := ""
 	timer := time.NewTimer(0)
@@ -134,7 +134,7 @@ func (s *Store) Run(ctx context.Context) {
 				told = mark // files that cannot be read are looked at again when they change
 			}
 		}
-		s.cfg.Pulse.Beat(s.cfg.WatchEvery)
+		s.cfg.Heartbeat.Beat(s.cfg.WatchEvery)
 		timer.Reset(s.cfg.WatchEvery)
 	}
 }

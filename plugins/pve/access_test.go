@@ -13,7 +13,7 @@ import (
 
 func TestPermissions(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, pvesim.Options{Guests: 3})
+	w := newFixture(t, pvesim.Options{Guests: 3})
 	w.AddPool("a", "")
 	w.AddPool("b", "")
 	monitoring, lifecycle := pve.Privileges(hypervisor.Monitoring), pve.Privileges(hypervisor.Lifecycle)
@@ -86,7 +86,7 @@ func TestPermissionsOnOldReleases(t *testing.T) {
 	} {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, pvesim.Options{Version: version})
+			w := newFixture(t, pvesim.Options{Version: version})
 			token := w.token("/", true, "VM.Audit", "Sys.Audit", "SDN.Audit")
 			got, err := w.open(t, w.target(hypervisor.Monitoring, token)).Permissions(t.Context())
 			if err != nil || !slices.Equal(got.Missing, c.missing) || !slices.Equal(got.Recommended, c.recommended) {
@@ -101,7 +101,7 @@ func TestVersions(t *testing.T) {
 	for version, release := range map[string]string{"9.2.11": "9.2", "8.4.1": "8.4", "7.4-16": "7.4", "6.2-4": "6.2"} {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, pvesim.Options{Version: version})
+			w := newFixture(t, pvesim.Options{Version: version})
 			v, err := w.host(t, hypervisor.Monitoring).Version(t.Context())
 			if err != nil || v.Version != version || v.Release != release || v.Fingerprint != w.Fingerprint("") || v.NotAfter.IsZero() {
 				t.Errorf("got %+v, %v", v, err)

@@ -34,7 +34,7 @@ type plainGuest struct {
 // server's own work is in both.
 func BenchmarkInventory(b *testing.B) {
 	for _, guests := range []int{1000, 10000} {
-		w := newWorld(b, pvesim.Options{Nodes: 10, Guests: guests})
+		w := newFixture(b, pvesim.Options{Nodes: 10, Guests: guests})
 		answers := recorded{}
 		target := w.target(hypervisor.Monitoring, w.Tokens()["monitoring"])
 		for _, path := range []string{"/api2/json/cluster/resources", "/api2/json/cluster/status"} {
@@ -102,7 +102,7 @@ func processorTime() time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-func fetch(b *testing.B, w *world, path string) []byte {
+func fetch(b *testing.B, w *fixture, path string) []byte {
 	b.Helper()
 	token := w.Tokens()["monitoring"]
 	req, _ := http.NewRequestWithContext(b.Context(), http.MethodGet, path, nil)

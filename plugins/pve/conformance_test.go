@@ -13,7 +13,7 @@ import (
 
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, pvesim.Options{Scenario: pvesim.ScenarioCluster, Nodes: 3, Guests: 600, TaskDuration: 30 * time.Millisecond})
+	w := newFixture(t, pvesim.Options{Scenario: pvesim.ScenarioCluster, Nodes: 3, Guests: 600, TaskDuration: 30 * time.Millisecond})
 	privileges := pve.Privileges
 	drivertest.Run(t, drivertest.Config{
 		Driver:   w.driver,

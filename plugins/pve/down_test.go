@@ -13,7 +13,7 @@ import (
 // A node whose name the called one cannot resolve says nothing of its guests: they are there and cannot be reached.
 func TestANodeThatDoesNotResolveIsUnreachable(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, pvesim.Options{Scenario: pvesim.ScenarioCluster, Nodes: 2, Guests: -1, ResourcesLag: -1})
+	w := newFixture(t, pvesim.Options{Scenario: pvesim.ScenarioCluster, Nodes: 2, Guests: -1, ResourcesLag: -1})
 	member := w.guest(t, pvesim.GuestSpec{Type: pvesim.LXC, Node: "pve2", Status: "running"})
 	stranded := w.guest(t, pvesim.GuestSpec{Type: pvesim.LXC, Status: "running"})
 	must(t, "stranding a guest", w.StrandGuest(int(stranded.ID), "gone"))
@@ -51,7 +51,7 @@ func TestOnlyAMissingConfigurationMeansNoGuest(t *testing.T) {
 		"storage 'nas' does not exist":                                        hypervisor.Refused,
 		"no such logical volume pve/vm-100-disk-0":                            hypervisor.Refused,
 	} {
-		w := newWorld(t, pvesim.Options{Guests: 1})
+		w := newFixture(t, pvesim.Options{Guests: 1})
 		w.fault(t, pvesim.Fault{Kind: pvesim.FaultStatus, Status: 500, Reason: reason})
 		_, err := w.host(t, hypervisor.Monitoring).Guest(t.Context(), hypervisor.GuestRef{Kind: hypervisor.VM, Node: "pve1", ID: 100})
 		wantKind(t, err, kind)
@@ -61,7 +61,7 @@ func TestOnlyAMissingConfigurationMeansNoGuest(t *testing.T) {
 // A guest that the token may not see is Denied, whether it is there or not.
 func TestAHiddenGuestIsDenied(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, pvesim.Options{Guests: 1})
+	w := newFixture(t, pvesim.Options{Guests: 1})
 	host := w.open(t, w.target(hypervisor.Monitoring, w.token("/", true, "Sys.Audit")))
 	for _, id := range []int64{100, 999} {
 		_, err := host.Guest(t.Context(), hypervisor.GuestRef{Kind: hypervisor.VM, Node: "pve1", ID: id})
@@ -74,7 +74,7 @@ func TestAHiddenGuestIsDenied(t *testing.T) {
 // Only the proxy of the API answers: that is told of the host, and of no cluster, where there is none.
 func TestTheDaemonAloneIsDown(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, pvesim.Options{Guests: 2})
+	w := newFixture(t, pvesim.Options{Guests: 2})
 	w.fault(t, pvesim.Fault{Kind: pvesim.FaultDaemon})
 	host := w.host(t, hypervisor.Monitoring)
 	_, err := host.Version(t.Context())
@@ -102,7 +102,7 @@ func TestWaitTaskWaitsForTheResult(t *testing.T) {
 		lag    time.Duration // of which a second has gone by when the wait begins
 		status string
 	}{{1300 * time.Millisecond, hypervisor.TaskOK}, {time.Hour, hypervisor.TaskUnknown}} {
-		w := newWorld(t, pvesim.Options{Guests: 1})
+		w := newFixture(t, pvesim.Options{Guests: 1})
 		w.driver = pve.NewPaced(nil, pace)
 		t.Cleanup(w.driver.Close)
 		id := w.task(t, "qmstart", time.Millisecond, "OK", "starting")

@@ -10,7 +10,7 @@ import (
 // TestIDsThatNoGuestHas are told as such without asking: the hypervisor would only say that a parameter is wrong.
 func TestIDsThatNoGuestHas(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, pvesim.Options{Guests: -1})
+	w := newFixture(t, pvesim.Options{Guests: -1})
 	host := w.host(t, hypervisor.Lifecycle)
 	for _, id := range []int64{-1, 0, 99, 1_000_000_000, 1 << 62} {
 		ref := hypervisor.GuestRef{Kind: hypervisor.VM, Node: "pve1", ID: id}

@@ -29,29 +29,29 @@ func impatient() pve.Pace {
 	return pace
 }
 
-// world is a simulated installation and a driver.
-type world struct {
+// fixture is a simulated installation and a driver.
+type fixture struct {
 	*pvesim.Cluster
 	driver *pve.Driver
 	next   atomic.Int64
 }
 
-func newWorld(t testing.TB, opts pvesim.Options) *world {
+func newFixture(t testing.TB, opts pvesim.Options) *fixture {
 	t.Helper()
-	w := &world{Cluster: pvesimtest.Start(t, opts), driver: pve.NewPaced(nil, quick)}
+	w := &fixture{Cluster: pvesimtest.Start(t, opts), driver: pve.NewPaced(nil, quick)}
 	t.Cleanup(w.driver.Close)
 	return w
 }
 
 // target is the entry node's with the token.
-func (w *world) target(capability hypervisor.Capability, token pvesim.Token) hypervisor.Target {
+func (w *fixture) target(capability hypervisor.Capability, token pvesim.Token) hypervisor.Target {
 	return hypervisor.Target{
 		Address: strings.TrimPrefix(w.URL(""), "https://"), Fingerprint: w.Fingerprint(""), AllowLocal: true,
 		Credential: hypervisor.Credential{Capability: capability, TokenID: token.ID, Secret: hypervisor.Secret(token.Secret)},
 	}
 }
 
-func (w *world) open(t testing.TB, target hypervisor.Target) *pve.Host {
+func (w *fixture) open(t testing.TB, target hypervisor.Target) *pve.Host {
 	t.Helper()
 	host, err := w.driver.Open(t.Context(), target)
 	if err != nil {
@@ -61,13 +61,13 @@ func (w *world) open(t testing.TB, target hypervisor.Target) *pve.Host {
 }
 
 // host is opened with the proper token of a capability.
-func (w *world) host(t testing.TB, capability hypervisor.Capability) *pve.Host {
+func (w *fixture) host(t testing.TB, capability hypervisor.Capability) *pve.Host {
 	t.Helper()
 	return w.open(t, w.target(capability, w.Tokens()[string(capability)]))
 }
 
 // token makes a token that has exactly the privileges at the path.
-func (w *world) token(path string, propagate bool, privileges ...string) pvesim.Token {
+func (w *fixture) token(path string, propagate bool, privileges ...string) pvesim.Token {
 	n := w.next.Add(1)
 	role, user := fmt.Sprintf("TestRole%d", n), fmt.Sprintf("tester%d@pve", n)
 	w.SetRole(role, privileges...)
@@ -78,7 +78,7 @@ func (w *world) token(path string, propagate bool, privileges ...string) pvesim.
 }
 
 // guest makes a guest and names it.
-func (w *world) guest(t testing.TB, spec pvesim.GuestSpec) hypervisor.GuestRef {
+func (w *fixture) guest(t testing.TB, spec pvesim.GuestSpec) hypervisor.GuestRef {
 	t.Helper()
 	id, err := w.AddGuest(spec)
 	if err != nil {
@@ -87,7 +87,7 @@ func (w *world) guest(t testing.TB, spec pvesim.GuestSpec) hypervisor.GuestRef {
 	return w.ref(t, id)
 }
 
-func (w *world) ref(t testing.TB, id int) hypervisor.GuestRef {
+func (w *fixture) ref(t testing.TB, id int) hypervisor.GuestRef {
 	t.Helper()
 	spec, ok := w.Guest(id)
 	if !ok {
@@ -100,7 +100,7 @@ func (w *world) ref(t testing.TB, id int) hypervisor.GuestRef {
 	return hypervisor.GuestRef{Kind: kind, Node: spec.Node, ID: int64(id)}
 }
 
-func (w *world) fault(t testing.TB, f pvesim.Fault) {
+func (w *fixture) fault(t testing.TB, f pvesim.Fault) {
 	t.Helper()
 	if f.Kind == pvesim.FaultHang { // it is waited for
 		w.driver = pve.NewPaced(nil, impatient())
@@ -112,7 +112,7 @@ func (w *world) fault(t testing.TB, f pvesim.Fault) {
 }
 
 // task puts a task into the list.
-func (w *world) task(t testing.TB, kind string, d time.Duration, exit string, lines ...string) string {
+func (w *fixture) task(t testing.TB, kind string, d time.Duration, exit string, lines ...string) string {
 	t.Helper()
 	id, err := w.StartTask(w.NodeNames()[0], pvesim.ServiceUser+"!lifecycle", kind, "100", d, exit, lines...)
 	if err != nil {

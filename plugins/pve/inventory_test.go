@@ -20,7 +20,7 @@ func TestInventoryNeedsTwoRequests(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, opts)
+			w := newFixture(t, opts)
 			host := w.host(t, hypervisor.Monitoring)
 			for _, detail := range []bool{false, true} {
 				w.ResetStats()
@@ -45,7 +45,7 @@ func TestInventoryNeedsTwoRequests(t *testing.T) {
 
 func TestInventoryTellsWhatThereIs(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, pvesim.Options{Scenario: pvesim.ScenarioCluster, Nodes: 3, Guests: -1, ClusterName: "berlin"})
+	w := newFixture(t, pvesim.Options{Scenario: pvesim.ScenarioCluster, Nodes: 3, Guests: -1, ClusterName: "berlin"})
 	w.AddPool("customers", "")
 	w.AddStorage(pvesim.StorageSpec{ID: "nas", Plugin: "nfs", Shared: true, Content: "iso,backup", Size: 1 << 40})
 	running := w.guest(t, pvesim.GuestSpec{Name: "web", Status: "running", Tags: "prod;web", Pool: "customers", Cores: 4, Memory: 8 << 30})
@@ -98,7 +98,7 @@ func TestInventoryTellsWhatThereIs(t *testing.T) {
 
 func TestInventoryOfAMachineAlone(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, pvesim.Options{})
+	w := newFixture(t, pvesim.Options{})
 	all := gather(t, w.host(t, hypervisor.Monitoring), hypervisor.InventoryQuery{})
 	if c := all.Cluster; c.Name != "" || !c.Quorate || c.Partial || c.Entry != w.NodeNames()[0] || len(all.Nodes) != 1 {
 		t.Errorf("cluster is %+v with %d nodes", c, len(all.Nodes))
@@ -107,7 +107,7 @@ func TestInventoryOfAMachineAlone(t *testing.T) {
 
 func TestInventoryWithANodeThatIsOff(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, pvesim.Options{Scenario: pvesim.ScenarioCluster, Nodes: 3, Guests: 30})
+	w := newFixture(t, pvesim.Options{Scenario: pvesim.ScenarioCluster, Nodes: 3, Guests: 30})
 	must(t, "switching a node off", w.SetNodeOnline("pve3", false))
 	all := gather(t, w.host(t, hypervisor.Monitoring), hypervisor.InventoryQuery{})
 	if len(all.Guests) != 30 {
@@ -141,7 +141,7 @@ func TestInventoryWithANodeThatIsOff(t *testing.T) {
 
 func TestInventorySaysWhenItIsPartial(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, pvesim.Options{Nodes: 3, Guests: 9})
+	w := newFixture(t, pvesim.Options{Nodes: 3, Guests: 9})
 	w.AddPool("mine", "")
 	inside := w.guest(t, pvesim.GuestSpec{Pool: "mine"})
 	for name, c := range map[string]struct {
@@ -169,7 +169,7 @@ func TestInventorySaysWhenItIsPartial(t *testing.T) {
 // TestTheOnlyNodeIsTheEntry, even when the token may not ask for it.
 func TestTheOnlyNodeIsTheEntry(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, pvesim.Options{Guests: 3})
+	w := newFixture(t, pvesim.Options{Guests: 3})
 	all := gather(t, w.open(t, w.target(hypervisor.Monitoring, w.token("/vms", true, "VM.Audit"))), hypervisor.InventoryQuery{})
 	if c := all.Cluster; !c.Partial || c.Entry != w.NodeNames()[0] || len(all.Guests) != 3 {
 		t.Errorf("cluster %+v, %d guests", c, len(all.Guests))
@@ -178,7 +178,7 @@ func TestTheOnlyNodeIsTheEntry(t *testing.T) {
 
 func TestSamplesFillGaps(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, pvesim.Options{Scenario: pvesim.ScenarioCluster, Nodes: 2, Guests: 10})
+	w := newFixture(t, pvesim.Options{Scenario: pvesim.ScenarioCluster, Nodes: 2, Guests: 10})
 	host := w.host(t, hypervisor.Monitoring)
 	since := time.Now().Add(-5 * time.Minute)
 	all := gather(t, host, hypervisor.InventoryQuery{Detail: true, Since: since})
@@ -222,7 +222,7 @@ func TestInventoryWithoutMetricsIsWhole(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, pvesim.Options{Guests: 5})
+			w := newFixture(t, pvesim.Options{Guests: 5})
 			fault.Match.Path = "/cluster/metrics/export"
 			w.fault(t, fault)
 			all := gather(t, w.host(t, hypervisor.Monitoring), hypervisor.InventoryQuery{Detail: true, Since: time.Now().Add(-time.Hour)})
@@ -260,7 +260,7 @@ func TestInventoryFaults(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, pvesim.Options{Guests: 5})
+			w := newFixture(t, pvesim.Options{Guests: 5})
 			w.fault(t, c.fault)
 			guests := 0
 			err := w.host(t, hypervisor.Monitoring).Inventory(t.Context(), hypervisor.InventoryQuery{}, func(p hypervisor.Page) error {
@@ -279,7 +279,7 @@ func TestInventoryFaults(t *testing.T) {
 
 func TestChangedCertificateAndRevokedToken(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, pvesim.Options{})
+	w := newFixture(t, pvesim.Options{})
 	host := w.host(t, hypervisor.Monitoring)
 	gather(t, host, hypervisor.InventoryQuery{})
 	renewed, err := w.RenewCertificate("")
@@ -301,7 +301,7 @@ func TestChangedCertificateAndRevokedToken(t *testing.T) {
 
 func TestAddressesMayBeIPv6(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, pvesim.Options{})
+	w := newFixture(t, pvesim.Options{})
 	u, err := url.Parse(w.URL(""))
 	must(t, "reading the address", err)
 	target := w.target(hypervisor.Monitoring, w.Tokens()["monitoring"])

@@ -12,7 +12,7 @@ import (
 
 func TestNodeStatusTellsWhatThereIs(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, pvesim.Options{Scenario: pvesim.ScenarioCluster, Nodes: 2, Guests: 4})
+	w := newFixture(t, pvesim.Options{Scenario: pvesim.ScenarioCluster, Nodes: 2, Guests: 4})
 	host := w.host(t, hypervisor.Monitoring)
 	for _, node := range w.NodeNames() {
 		w.ResetStats()
@@ -33,7 +33,7 @@ func TestNodeStatusTellsWhatThereIs(t *testing.T) {
 // TestNodeStatusOfNamesThatNoNodeHas: one that could be a node's is looked up, the rest never leaves.
 func TestNodeStatusOfNamesThatNoNodeHas(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, pvesim.Options{Scenario: pvesim.ScenarioCluster, Nodes: 2, Guests: 1})
+	w := newFixture(t, pvesim.Options{Scenario: pvesim.ScenarioCluster, Nodes: 2, Guests: 1})
 	host := w.host(t, hypervisor.Monitoring)
 	for name, c := range map[string]struct {
 		kind  hypervisor.Kind
@@ -58,7 +58,7 @@ func TestNodeStatusOfNamesThatNoNodeHas(t *testing.T) {
 func TestNodeStatusOfANodeThatIsOff(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{595, 596} {
-		w := newWorld(t, pvesim.Options{Scenario: pvesim.ScenarioCluster, Nodes: 3, Guests: 1, OfflineStatus: status})
+		w := newFixture(t, pvesim.Options{Scenario: pvesim.ScenarioCluster, Nodes: 3, Guests: 1, OfflineStatus: status})
 		host := w.host(t, hypervisor.Monitoring)
 		must(t, "switching it off", w.SetNodeOnline("pve3", false))
 		_, err := host.NodeStatus(t.Context(), "pve3")
@@ -95,7 +95,7 @@ func TestNodeStatusFaults(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, pvesim.Options{Guests: 1})
+			w := newFixture(t, pvesim.Options{Guests: 1})
 			w.fault(t, c.fault)
 			s, err := w.host(t, hypervisor.Monitoring).NodeStatus(t.Context(), w.NodeNames()[0])
 			switch {
@@ -110,7 +110,7 @@ func TestNodeStatusFaults(t *testing.T) {
 
 func TestNodeStatusNeedsSysAudit(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, pvesim.Options{Scenario: pvesim.ScenarioCluster, Nodes: 2, Guests: 1})
+	w := newFixture(t, pvesim.Options{Scenario: pvesim.ScenarioCluster, Nodes: 2, Guests: 1})
 	host := w.open(t, w.target(hypervisor.Monitoring, w.token("/nodes/pve2", true, "Sys.Audit")))
 	_, err := host.NodeStatus(t.Context(), "pve2")
 	must(t, "reading the node of the right", err)

@@ -25,7 +25,7 @@ func TestRoleScriptGivesWhatIsNeeded(t *testing.T) {
 			if err != nil {
 				t.Fatal(err, problems)
 			}
-			w := newWorld(t, pvesim.Options{Bare: true})
+			w := newFixture(t, pvesim.Options{Bare: true})
 			w.AddPool("customers", "")
 			secrets := map[string]string{}
 			for call := range strings.Lines(a.get("calls")) {
@@ -45,7 +45,7 @@ func TestRoleScriptGivesWhatIsNeeded(t *testing.T) {
 var tokenValue = regexp.MustCompile(`"value":"([^"]+)"`)
 
 // carryOut does what a call of pveum does. New tokens' secrets go into secrets.
-func (w *world) carryOut(t *testing.T, call string, secrets map[string]string) {
+func (w *fixture) carryOut(t *testing.T, call string, secrets map[string]string) {
 	t.Helper()
 	words := strings.Fields(call)
 	option := func(name string) string {
@@ -83,7 +83,7 @@ func (w *world) carryOut(t *testing.T, call string, secrets map[string]string) {
 }
 
 // admin sends a request as root.
-func (w *world) admin(t *testing.T, method, path string, form url.Values) string {
+func (w *fixture) admin(t *testing.T, method, path string, form url.Values) string {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, "/api2/json"+path, strings.NewReader(form.Encode()))
 	must(t, "making a request", err)

@@ -63,7 +63,7 @@ func (c *checker) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func TestEveryRequestIsInTheSchema(t *testing.T) {
 	t.Parallel()
 	schema := pvetest.LoadSchema(t)
-	w := newWorld(t, pvesim.Options{Scenario: pvesim.ScenarioCluster, Nodes: 2, Guests: 10})
+	w := newFixture(t, pvesim.Options{Scenario: pvesim.ScenarioCluster, Nodes: 2, Guests: 10})
 	c := &checker{t: t, schema: schema, next: w.Node(w.NodeNames()[0]), seen: map[string]bool{}}
 	server := serveTLS(t, c)
 	target := w.target(hypervisor.Lifecycle, w.AdminToken())

@@ -30,7 +30,7 @@ func (s *safeBuffer) Write(p []byte) (int, error) {
 func TestNoSecretLeaves(t *testing.T) {
 	t.Parallel()
 	logs := &safeBuffer{}
-	w := newWorld(t, pvesim.Options{Guests: 3})
+	w := newFixture(t, pvesim.Options{Guests: 3})
 	w.driver = pve.NewPaced(hclog.New(&hclog.LoggerOptions{Level: hclog.Trace, Output: logs}), quick)
 	token := w.Tokens()["lifecycle"]
 	ref := w.guest(t, pvesim.GuestSpec{})

@@ -16,7 +16,7 @@ func TestStopWhileAShutdownHoldsTheLock(t *testing.T) {
 	for _, kind := range []string{pvesim.QEMU, pvesim.LXC} {
 		for name, c := range map[string]struct {
 			release string
-			change  func(w *world)
+			change  func(w *fixture)
 			// ended says that the shutdown is, and writes is how many requests that takes.
 			ended  bool
 			writes int
@@ -25,13 +25,13 @@ func TestStopWhileAShutdownHoldsTheLock(t *testing.T) {
 			"the first that can": {release: "8.2", ended: true, writes: 1},
 			"an older one":       {release: "8.1", writes: 2},
 			"a very old one":     {release: "7.4", writes: 2},
-			"a token that may not end others' tasks": {release: "9.2.11", writes: 1, change: func(w *world) {
+			"a token that may not end others' tasks": {release: "9.2.11", writes: 1, change: func(w *fixture) {
 				w.SetRole("ServiceLifecycle", "VM.PowerMgmt")
 			}},
 		} {
 			t.Run(kind+"/"+name, func(t *testing.T) {
 				t.Parallel()
-				w := newWorld(t, pvesim.Options{Version: c.release, Guests: -1})
+				w := newFixture(t, pvesim.Options{Version: c.release, Guests: -1})
 				if c.change != nil {
 					c.change(w)
 				}

@@ -11,7 +11,7 @@ import (
 // TestMoreTasksThanTheClustersListHas: it keeps about 25 of each node, so a longer list must come from the nodes.
 func TestMoreTasksThanTheClustersListHas(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, pvesim.Options{Guests: -1})
+	w := newFixture(t, pvesim.Options{Guests: -1})
 	for range 60 {
 		w.task(t, "vzdump", 0, "OK")
 	}
@@ -28,7 +28,7 @@ func TestMoreTasksThanTheClustersListHas(t *testing.T) {
 // an error: it may be just there.
 func TestANodeThatDoesNotTellItsTasks(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, pvesim.Options{Scenario: pvesim.ScenarioCluster, Nodes: 3, Guests: -1})
+	w := newFixture(t, pvesim.Options{Scenario: pvesim.ScenarioCluster, Nodes: 3, Guests: -1})
 	ref := w.guest(t, pvesim.GuestSpec{Node: "pve1"})
 	for _, node := range []string{"pve1", "pve2", "pve3"} {
 		_, err := w.StartTask(node, "root@pam", "qmstart", fmt.Sprint(ref.ID), 0, "OK")

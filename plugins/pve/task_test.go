@@ -30,7 +30,7 @@ func follow(t testing.TB, host *pve.Host, id string, from int) ([]string, hyperv
 
 func TestActionsAndTheirTasks(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, pvesim.Options{Scenario: pvesim.ScenarioCluster, Nodes: 2, Guests: -1, LongPStart: true})
+	w := newFixture(t, pvesim.Options{Scenario: pvesim.ScenarioCluster, Nodes: 2, Guests: -1, LongPStart: true})
 	host, eyes := w.host(t, hypervisor.Lifecycle), w.host(t, hypervisor.Monitoring)
 	vm := w.guest(t, pvesim.GuestSpec{Node: "pve2"})
 	ct := w.guest(t, pvesim.GuestSpec{Type: pvesim.LXC, Node: "pve2"})
@@ -108,7 +108,7 @@ func TestAnActionIsSentOnce(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, pvesim.Options{Guests: -1})
+			w := newFixture(t, pvesim.Options{Guests: -1})
 			ref := w.guest(t, pvesim.GuestSpec{})
 			c.fault.Match = pvesim.Match{Method: "POST"}
 			w.fault(t, c.fault)
@@ -142,7 +142,7 @@ func TestWaitingOutlastsLostConnections(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, pvesim.Options{})
+			w := newFixture(t, pvesim.Options{})
 			id := w.task(t, "vzdump", 300*time.Millisecond, "OK", "one", "two", "three")
 			for _, f := range faults {
 				w.fault(t, f)
@@ -159,7 +159,7 @@ func TestWaitingEnds(t *testing.T) {
 	t.Parallel()
 	t.Run("with a silence that lasts", func(t *testing.T) {
 		t.Parallel()
-		w := newWorld(t, pvesim.Options{})
+		w := newFixture(t, pvesim.Options{})
 		pace := quick
 		pace.Silence = 300 * time.Millisecond
 		w.driver = pve.NewPaced(nil, pace)
@@ -170,7 +170,7 @@ func TestWaitingEnds(t *testing.T) {
 	})
 	t.Run("at once with a token that is refused", func(t *testing.T) {
 		t.Parallel()
-		w := newWorld(t, pvesim.Options{})
+		w := newFixture(t, pvesim.Options{})
 		id := w.task(t, "vzdump", time.Hour, "OK", "one")
 		host := w.host(t, hypervisor.Lifecycle)
 		must(t, "revoking", w.RevokeToken(w.Tokens()["lifecycle"].ID))
@@ -179,7 +179,7 @@ func TestWaitingEnds(t *testing.T) {
 	})
 	t.Run("with the context", func(t *testing.T) {
 		t.Parallel()
-		w := newWorld(t, pvesim.Options{})
+		w := newFixture(t, pvesim.Options{})
 		id := w.task(t, "vzdump", time.Hour, "OK", "one")
 		ctx, cancel := context.WithCancel(t.Context())
 		_, err := w.host(t, hypervisor.Lifecycle).WaitTask(ctx, id, 0, func(hypervisor.LogLine) error { cancel(); return nil })
@@ -189,7 +189,7 @@ func TestWaitingEnds(t *testing.T) {
 	})
 	t.Run("with the caller's error", func(t *testing.T) {
 		t.Parallel()
-		w := newWorld(t, pvesim.Options{})
+		w := newFixture(t, pvesim.Options{})
 		id := w.task(t, "vzdump", time.Hour, "OK", "one")
 		enough := errors.New("enough")
 		_, err := w.host(t, hypervisor.Lifecycle).WaitTask(t.Context(), id, 0, func(hypervisor.LogLine) error { return enough })
@@ -199,7 +199,7 @@ func TestWaitingEnds(t *testing.T) {
 	})
 	t.Run("with another's task", func(t *testing.T) {
 		t.Parallel()
-		w := newWorld(t, pvesim.Options{})
+		w := newFixture(t, pvesim.Options{})
 		id, err := w.StartTask("pve1", "root@pam", "vzdump", "100", time.Hour, "OK", "one")
 		must(t, "starting a task", err)
 		_, _, err = follow(t, w.open(t, w.target(hypervisor.Lifecycle, w.token("/", true, "VM.PowerMgmt"))), id, 0)
@@ -209,7 +209,7 @@ func TestWaitingEnds(t *testing.T) {
 
 func TestEndsOfTasks(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, pvesim.Options{})
+	w := newFixture(t, pvesim.Options{})
 	host := w.host(t, hypervisor.Lifecycle)
 	for exit, status := range map[string]string{
 		"OK": hypervisor.TaskOK, "WARNINGS: 3": hypervisor.TaskWarning, "unexpected status": hypervisor.TaskUnknown, "VM quit/powerdown failed - got timeout": hypervisor.TaskFailed,
@@ -230,7 +230,7 @@ func TestEndsOfTasks(t *testing.T) {
 // TestLongLogsComeWhole through windows, and quietly growing ones too.
 func TestLongLogsComeWhole(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, pvesim.Options{})
+	w := newFixture(t, pvesim.Options{})
 	var want []string
 	for i := range 3500 {
 		want = append(want, fmt.Sprint("line ", i))
@@ -247,7 +247,7 @@ func TestLongLogsComeWhole(t *testing.T) {
 // TestAnEmptyLogHasNoLines: the hypervisor writes a line of its own in its place.
 func TestAnEmptyLogHasNoLines(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, pvesim.Options{})
+	w := newFixture(t, pvesim.Options{})
 	host := w.host(t, hypervisor.Lifecycle)
 	id := w.task(t, "qmshutdown", 200*time.Millisecond, "OK")
 	log, err := host.TaskLog(t.Context(), id, hypervisor.LogQuery{})
@@ -262,7 +262,7 @@ func TestAnEmptyLogHasNoLines(t *testing.T) {
 
 func TestTasksOfAllNodes(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, pvesim.Options{Scenario: pvesim.ScenarioCluster, Nodes: 3, Guests: -1})
+	w := newFixture(t, pvesim.Options{Scenario: pvesim.ScenarioCluster, Nodes: 3, Guests: -1})
 	ref := w.guest(t, pvesim.GuestSpec{Node: "pve1"})
 	guest, created := fmt.Sprint(ref.ID), w.Tasks()[0].UPID
 	start := func(node, kind, id, exit string, d time.Duration) string {
@@ -333,7 +333,7 @@ func TestTasksOfAllNodes(t *testing.T) {
 
 func TestStoppingTasks(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, pvesim.Options{})
+	w := newFixture(t, pvesim.Options{})
 	host, eyes := w.host(t, hypervisor.Lifecycle), w.host(t, hypervisor.Monitoring)
 	id := w.task(t, "qmshutdown", time.Hour, "OK", "line")
 	must(t, "stopping", host.StopTask(t.Context(), id))
@@ -360,7 +360,7 @@ func TestStoppingTasks(t *testing.T) {
 // A running task is asked for its log, and only now and then for its status: each request costs the host a connection.
 func TestWaitingCostsLittle(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, pvesim.Options{})
+	w := newFixture(t, pvesim.Options{})
 	task := w.task(t, "qmigrate", 600*time.Millisecond, "OK", "one", "two")
 	before := w.Stats().Requests
 	if lines, result, err := follow(t, w.host(t, hypervisor.Monitoring), task, 0); err != nil || !result.OK() || len(lines) != 3 {

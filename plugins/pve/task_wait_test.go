@@ -12,7 +12,7 @@ import (
 // TestWaitingForATaskThatIsKilled ends although its log never tells an end: the status is looked at as well.
 func TestWaitingForATaskThatIsKilled(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, pvesim.Options{})
+	w := newFixture(t, pvesim.Options{})
 	host := w.host(t, hypervisor.Lifecycle)
 	id := w.task(t, "vzshutdown", time.Hour, "OK", "first line")
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

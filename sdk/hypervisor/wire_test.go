@@ -46,7 +46,7 @@ func TestErrorsSurvive(t *testing.T) {
 	} {
 		want := hypervisor.Errorf(kind, "ein Grund: %w", errors.New("ström"))
 		want.Missing, want.Path, want.Field, want.Fingerprint = []string{"A|B", "C"}, "/pool/x", "name", "AB:CD"
-		cluster.SetKnob("any", memdriver.Knob{Err: fmt.Errorf("wrapped: %w", want)})
+		cluster.SetFault("any", memdriver.Fault{Err: fmt.Errorf("wrapped: %w", want)})
 		for form, call := range calls {
 			var got *hypervisor.Error
 			if err := call(); !errors.As(err, &got) {
@@ -77,7 +77,7 @@ func TestOtherErrors(t *testing.T) {
 		"huge":             {hypervisor.Errorf(hypervisor.Refused, "%s", strings.Repeat("x", 1<<20)), hypervisor.Refused, "xxx"},
 		"empty":            {hypervisor.Errorf(hypervisor.Refused, ""), hypervisor.Refused, ""},
 	} {
-		cluster.SetKnob("any", memdriver.Knob{Err: c.err})
+		cluster.SetFault("any", memdriver.Fault{Err: c.err})
 		_, err := host.Version(t.Context())
 		if kind := hypervisor.KindOf(err); err == nil || kind != c.kind || !strings.Contains(err.Error(), c.has) || len(err.Error()) > 8192 {
 			t.Errorf("%s: error of kind %s with %d bytes: %.100q", name, kind, len(fmt.Sprint(err)), err)
@@ -88,11 +88,11 @@ func TestOtherErrors(t *testing.T) {
 func TestSecretsStayOut(t *testing.T) {
 	t.Parallel()
 	cluster, host := remote(t)
-	for name, knob := range map[string]memdriver.Knob{
+	for name, knob := range map[string]memdriver.Fault{
 		"error": {Leak: true}, "panic": {Panic: "with ", Leak: true}, "late": {Leak: true, Late: true},
 	} {
-		cluster.SetKnob("any", knob)
-		cluster.SetKnob("inventory", knob)
+		cluster.SetFault("any", knob)
+		cluster.SetFault("inventory", knob)
 		_, unary := host.Version(t.Context())
 		stream := host.Inventory(t.Context(), hypervisor.InventoryQuery{}, func(hypervisor.Page) error { return nil })
 		for _, err := range []error{unary, stream} {

@@ -16,8 +16,8 @@ import (
 	"github.com/hostler/hostler/core/job"
 )
 
-// bench is the resource on a real database. Jobs are enqueued and never begin.
-type bench struct {
+// fixture is the resource on a real database. Jobs are enqueued and never begin.
+type fixture struct {
 	*apitest.API
 	t    *testing.T
 	db   *db.DB
@@ -25,9 +25,9 @@ type bench struct {
 }
 
 // newBench has a cluster of the hosts 1 (at node n1) and 2 (at n2) with four containers, and a container of team 2.
-func newBench(t *testing.T) *bench {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	b := &bench{t: t, db: dbtest.New(t)}
+	b := &fixture{t: t, db: dbtest.New(t)}
 	b.self = &guest.Self{DB: b.db}
 	queue, err := job.New(job.Config{DB: b.db})
 	if err != nil {
@@ -36,7 +36,7 @@ func newBench(t *testing.T) *bench {
 	hosts := host.New(host.Config{DB: b.db})
 	(&guest.Lifecycle{DB: b.db, Hosts: hosts}).Register(queue)
 	store := &app.Store{Guests: &guest.Store{DB: b.db, Self: b.self}, Actor: &guest.Actor{DB: b.db, Queue: queue, Hosts: hosts}}
-	h := apitest.Resource(op.Config{Authenticator: apitest.Callers{}, Resolver: op.Things{DB: b.db}, Recorder: audit.Recorder{DB: b.db}}, func(a *op.API) { apps.Register(a, apps.Deps{Apps: store}) })
+	h := apitest.Resource(op.Config{Authenticator: apitest.Callers{}, Resolver: op.ScopeResolver{DB: b.db}, Recorder: audit.Recorder{DB: b.db}}, func(a *op.API) { apps.Register(a, apps.Deps{Apps: store}) })
 	b.API = &apitest.API{Handler: h, LogIn: apitest.FakeLogIn}
 	b.exec(`INSERT INTO users (email, email_key, password_hash) VALUES ('a@example.org', 'a', '');
 		INSERT INTO teams (id, name, slug) VALUES (2, 'Two', 'two');
@@ -50,14 +50,14 @@ func newBench(t *testing.T) *bench {
 	return b
 }
 
-func (b *bench) exec(sql string) {
+func (b *fixture) exec(sql string) {
 	b.t.Helper()
 	if _, err := b.db.Pool.Exec(b.t.Context(), sql); err != nil {
 		b.t.Fatalf("%s: %v", sql, err)
 	}
 }
 
-func (b *bench) value(sql string) (v string) {
+func (b *fixture) value(sql string) (v string) {
 	b.t.Helper()
 	if err := b.db.Pool.QueryRow(b.t.Context(), "SELECT ("+sql+")::text").Scan(&v); err != nil {
 		b.t.Fatalf("%s: %v", sql, err)
@@ -65,17 +65,17 @@ func (b *bench) value(sql string) (v string) {
 	return v
 }
 
-func (b *bench) adopt(name, body string, as *apitest.Caller, status int, code string, contains ...string) apitest.Scenario {
+func (b *fixture) adopt(name, body string, as *apitest.Caller, status int, code string, contains ...string) apitest.Scenario {
 	return apitest.Scenario{Name: name, Method: "POST", URL: "/api/v1/apps/adopt", Body: body, As: as, Status: status, Error: code, Contains: contains}
 }
 
-func (b *bench) get(name, url string, as *apitest.Caller, status int, code string, contains, lacks []string) apitest.Scenario {
+func (b *fixture) get(name, url string, as *apitest.Caller, status int, code string, contains, lacks []string) apitest.Scenario {
 	return apitest.Scenario{Name: name, Method: "GET", URL: "/api/v1/apps" + url, As: as, Status: status, Error: code, Contains: contains, Lacks: lacks}
 }
 
 func TestDiscoverAndAdopt(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	b.Run(t,
 		b.get("no apps yet", "", apitest.Viewer, 200, "", []string{"[]"}, nil),
 		b.get("containers are discovered at the host of their node", "/discovered", apitest.Viewer, 200, "",
@@ -106,7 +106,7 @@ func TestDiscoverAndAdopt(t *testing.T) {
 
 func TestAppAndItsContainer(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	b.exec("INSERT INTO apps (host_id, cluster_id, vmid, name) VALUES (1, 1, 101, 'The wiki'), (1, 1, 777, 'Lost'), (NULL, NULL, 5, 'Homeless')")
 	act := func(name, path, body string, status int, code string, contains ...string) apitest.Scenario {
 		return apitest.Scenario{Name: name, Method: "POST", URL: "/api/v1/apps/" + path, Body: body, As: apitest.Operator, Status: status, Error: code, Contains: contains}
@@ -133,7 +133,7 @@ func TestAppAndItsContainer(t *testing.T) {
 
 func TestOwnContainer(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	b.exec("INSERT INTO apps (host_id, cluster_id, vmid, name) VALUES (1, 1, 101, 'The wiki'), (2, 1, 102, 'mail'); INSERT INTO settings (key, value) VALUES ('self.host_id', '2')")
 	// The id that the container runs under tells, not the name; any member of the cluster may be the one that was named.
 	b.self.ContainerID, b.self.Hostname = 101, "mail"
@@ -147,7 +147,7 @@ func TestOwnContainer(t *testing.T) {
 
 func TestEveryOperationAgainstEveryCallerAndGarbage(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	b.exec("INSERT INTO apps (host_id, cluster_id, vmid, name) VALUES (1, 1, 101, 'The wiki')")
 	b.Matrix(t)
 	b.Garbage(t, apitest.GarbageConfig{Seed: 6, Values: map[string]string{"app_id": "1"}})

@@ -225,7 +225,7 @@ func newRunning(t testing.TB, rows int) *running {
 	d := dbtest.New(t)
 	r := &running{db: d, users: identitytest.New(d)}
 	many(t, d, rows)
-	server := httptest.NewServer(apitest.Resource(op.Config{Authenticator: r.users, Recorder: audit.Recorder{DB: d}, Readmit: 20 * time.Millisecond}, func(a *op.API) {
+	server := httptest.NewServer(apitest.Resource(op.Config{Authenticator: r.users, Recorder: audit.Recorder{DB: d}, Reauthorise: 20 * time.Millisecond}, func(a *op.API) {
 		resource.Register(a, resource.Deps{DB: d, Chain: audit.NewChain(d, box(t))})
 	}))
 	t.Cleanup(server.Close)

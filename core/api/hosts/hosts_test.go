@@ -28,8 +28,8 @@ type drivers struct{ hypervisor.Driver }
 
 func (d drivers) Hypervisor(string) hypervisor.Driver { return d.Driver }
 
-// bench is the resource on a real database with a hypervisor in memory.
-type bench struct {
+// fixture is the resource on a real database with a hypervisor in memory.
+type fixture struct {
 	*apitest.API
 	t       *testing.T
 	db      *db.DB
@@ -39,9 +39,9 @@ type bench struct {
 }
 
 // newBench takes the driver as it is unless it is to be wrapped.
-func newBench(t *testing.T, wrap ...func(hypervisor.Driver) host.Drivers) *bench {
+func newFixture(t *testing.T, wrap ...func(hypervisor.Driver) host.Drivers) *fixture {
 	t.Helper()
-	b := &bench{t: t, db: dbtest.New(t), driver: memdriver.New()}
+	b := &fixture{t: t, db: dbtest.New(t), driver: memdriver.New()}
 	b.cluster = b.driver.Add("pool.mem:8006", memdriver.Spec{Nodes: 2, VMs: 3, Containers: 2})
 	box, err := secret.Load(t.Context(), filepath.Join(t.TempDir(), "key"), func(ctx context.Context) ([]secret.KeyID, error) { return nil, nil })
 	if err != nil {
@@ -54,7 +54,7 @@ func newBench(t *testing.T, wrap ...func(hypervisor.Driver) host.Drivers) *bench
 	b.store = host.New(host.Config{DB: b.db, Drivers: installed, Keys: box})
 	poller := poll.New(poll.Config{DB: b.db, Hosts: b.store})
 	t.Cleanup(poller.Close)
-	h := apitest.Resource(op.Config{Authenticator: apitest.Callers{}, Resolver: op.Things{DB: b.db}, Recorder: audit.Recorder{DB: b.db}}, func(a *op.API) { hosts.Register(a, hosts.Deps{Hosts: b.store, Poller: poller}) })
+	h := apitest.Resource(op.Config{Authenticator: apitest.Callers{}, Resolver: op.ScopeResolver{DB: b.db}, Recorder: audit.Recorder{DB: b.db}}, func(a *op.API) { hosts.Register(a, hosts.Deps{Hosts: b.store, Poller: poller}) })
 	b.API = &apitest.API{Handler: h, LogIn: apitest.FakeLogIn}
 	if _, err := b.db.Pool.Exec(t.Context(), `INSERT INTO users (email, email_key, password_hash) VALUES ('a@example.org', 'a', ''); INSERT INTO teams (id, name, slug) VALUES (2, 'Two', 'two')`); err != nil {
 		t.Fatal(err)
@@ -62,18 +62,18 @@ func newBench(t *testing.T, wrap ...func(hypervisor.Driver) host.Drivers) *bench
 	return b
 }
 
-func (b *bench) body(name, address string, more ...string) string {
+func (b *fixture) body(name, address string, more ...string) string {
 	token := b.cluster.Target(hypervisor.Monitoring).Credential
 	fields := append([]string{fmt.Sprintf(`"name":%q,"address":%q,"token_id":%q,"token_secret":%q`, name, address, token.TokenID, string(token.Secret))}, more...)
 	return "{" + strings.Join(fields, ",") + "}"
 }
 
-func (b *bench) pinned(name string) string {
+func (b *fixture) pinned(name string) string {
 	return b.body(name, "https://POOL.mem", fmt.Sprintf(`"tls_fingerprint":%q`, strings.ToLower(strings.ReplaceAll(b.cluster.Fingerprint(), ":", ""))))
 }
 
 // enrol enrols the cluster and reads its inventory; the host's id is 1.
-func (b *bench) enrol() {
+func (b *fixture) enrol() {
 	b.t.Helper()
 	b.Run(b.t,
 		apitest.Scenario{Name: "enrol", Method: "POST", URL: "/api/v1/hosts", As: apitest.Admin, Body: b.pinned("lab"), Status: 201},
@@ -81,12 +81,12 @@ func (b *bench) enrol() {
 	)
 }
 
-func (b *bench) rotate(c hypervisor.Capability) string {
+func (b *fixture) rotate(c hypervisor.Capability) string {
 	token := b.cluster.Target(c).Credential
 	return fmt.Sprintf(`{"capability":%q,"token_id":%q,"token_secret":%q}`, c, token.TokenID, string(token.Secret))
 }
 
-func (b *bench) value(sql string) (v string) {
+func (b *fixture) value(sql string) (v string) {
 	b.t.Helper()
 	if err := b.db.Pool.QueryRow(b.t.Context(), "SELECT ("+sql+")::text").Scan(&v); err != nil {
 		b.t.Fatalf("%s: %v", sql, err)
@@ -96,7 +96,7 @@ func (b *bench) value(sql string) (v string) {
 
 func TestEnrol(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	limited := b.cluster.NewToken(hypervisor.Monitoring, "small", memdriver.GuestAudit, memdriver.GuestPower).Credential
 	post := func(name, body string, status int, code string, contains ...string) apitest.Scenario {
 		return apitest.Scenario{Name: name, Method: "POST", URL: "/api/v1/hosts", As: apitest.Admin, Body: body, Status: status, Error: code, Contains: contains}
@@ -154,7 +154,7 @@ func (d alias) Open(ctx context.Context, target hypervisor.Target) (hypervisor.H
 
 func TestOneServerTwice(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, func(d hypervisor.Driver) host.Drivers { return alias{d} })
+	b := newFixture(t, func(d hypervisor.Driver) host.Drivers { return alias{d} })
 	b.driver.Add("other.mem:8006", memdriver.Spec{})
 	b.enrol()
 	b.Run(t,
@@ -178,7 +178,7 @@ func TestOneServerTwice(t *testing.T) {
 
 func TestTokens(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	b.enrol()
 	path := "/api/v1/hosts/1/credentials"
 	rotate := func(name, body string, status int, code string, contains ...string) apitest.Scenario {
@@ -211,7 +211,7 @@ func TestTokens(t *testing.T) {
 
 func TestCallsToTheHypervisor(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	b.enrol()
 	task := b.cluster.NewTask("backup", 3)
 	get := func(name, url string, status int, code string, contains ...string) apitest.Scenario {
@@ -229,21 +229,21 @@ func TestCallsToTheHypervisor(t *testing.T) {
 		apitest.Scenario{Name: "token script for anything", Method: "POST", URL: "/api/v1/hosts/token-script", As: apitest.Admin, Body: `{"capabilities":["root"],"path":"/pool/$(reboot)"}`, Status: 422, Error: "invalid", Contains: []string{"capabilities", "path"}},
 		apitest.Scenario{Name: "capabilities", Method: "GET", URL: "/api/v1/hosts/capabilities", As: apitest.Viewer, Status: 200, Contains: []string{`[{"key":"monitoring"`, `"required":true`, "node_power"}},
 	)
-	b.cluster.SetKnob("tasks", memdriver.Knob{Err: hypervisor.Errorf(hypervisor.Refused, "no")})
-	b.cluster.SetKnob("inventory", memdriver.Knob{Err: hypervisor.Errorf(hypervisor.Unreachable, "no route")})
+	b.cluster.SetFault("tasks", memdriver.Fault{Err: hypervisor.Errorf(hypervisor.Refused, "no")})
+	b.cluster.SetFault("inventory", memdriver.Fault{Err: hypervisor.Errorf(hypervisor.Unreachable, "no route")})
 	b.Run(t,
 		get("tasks fail", "", 502, "hypervisor_error", `"reason":"refused"`),
 		apitest.Scenario{Name: "sync fails", Method: "POST", URL: "/api/v1/hosts/1/sync", As: apitest.Operator, Status: 502, Error: "hypervisor_error", Contains: []string{`"reason":"unreachable"`}},
 		apitest.Scenario{Name: "the host says so", Method: "GET", URL: "/api/v1/hosts/1", As: apitest.Viewer, Status: 200, Contains: []string{`"status":"unreachable"`, `"reason":"unreachable"`, "no route"}},
 	)
-	b.cluster.SetKnob("inventory", memdriver.Knob{})
+	b.cluster.SetFault("inventory", memdriver.Fault{})
 	b.cluster.Revoke(b.cluster.Target(hypervisor.Monitoring))
 	b.Run(t, apitest.Scenario{Name: "test of a revoked token", Method: "POST", URL: "/api/v1/hosts/1/test", As: apitest.Admin, Status: 200, Contains: []string{`"reachable":false`, `"reason":"auth"`}})
 }
 
 func TestPatch(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	b.enrol()
 	patch := func(name, body string, status int, code string, contains ...string) apitest.Scenario {
 		return apitest.Scenario{Name: name, Method: "PATCH", URL: "/api/v1/hosts/1", As: apitest.Admin, Body: body, Status: status, Error: code, Contains: contains}
@@ -271,7 +271,7 @@ func TestPatch(t *testing.T) {
 
 func TestSelfAndRemove(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	b.enrol()
 	if _, err := b.db.Pool.Exec(t.Context(), `INSERT INTO apps (host_id, cluster_id, vmid, name) SELECT host_id, cluster_id, vmid, name FROM guests WHERE kind = 'container'`); err != nil {
 		t.Fatal(err)
@@ -312,7 +312,7 @@ func request(method, url, body string) *http.Request {
 
 func TestEveryOperationAgainstEveryCallerAndGarbage(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	b.enrol()
 	b.Matrix(t)
 	b.Garbage(t, apitest.GarbageConfig{Seed: 4, Values: map[string]string{"host_id": "1", "node": "node1"}})

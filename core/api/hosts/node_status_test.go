@@ -13,7 +13,7 @@ import (
 
 func TestNodeStatus(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	b.enrol()
 	get := func(name, node string, status int, code string, contains ...string) apitest.Scenario {
 		return apitest.Scenario{Name: name, Method: "GET", URL: "/api/v1/hosts/1/nodes/" + node + "/status", As: apitest.Viewer, Status: status, Error: code, Contains: contains}
@@ -52,11 +52,11 @@ func TestNodeStatus(t *testing.T) {
 		get("the entry node is the service's own", "node1", 200, "", `"is_self":true`),
 		get("the other is not", "node2", 200, "", `"is_self":false`),
 	)
-	b.cluster.SetKnob("nodestatus", memdriver.Knob{Err: hypervisor.Errorf(hypervisor.Unreachable, "node1 is offline")})
+	b.cluster.SetFault("nodestatus", memdriver.Fault{Err: hypervisor.Errorf(hypervisor.Unreachable, "node1 is offline")})
 	b.Run(t, get("off", "node1", 502, "hypervisor_error", `"reason":"unreachable"`, "node1 is offline"))
-	b.cluster.SetKnob("nodestatus", memdriver.Knob{Err: hypervisor.Errorf(hypervisor.Timeout, "no answer")})
+	b.cluster.SetFault("nodestatus", memdriver.Fault{Err: hypervisor.Errorf(hypervisor.Timeout, "no answer")})
 	b.Run(t, get("late", "node1", 504, "timeout"))
-	b.cluster.SetKnob("nodestatus", memdriver.Knob{})
+	b.cluster.SetFault("nodestatus", memdriver.Fault{})
 	weak := b.cluster.NewToken(hypervisor.Monitoring, "weak", memdriver.GuestAudit).Credential
 	b.Run(t,
 		apitest.Scenario{Name: "a token without the right", Method: "POST", URL: "/api/v1/hosts/1/credentials", As: apitest.Owner, Status: 200,
@@ -72,7 +72,7 @@ func TestNodeStatus(t *testing.T) {
 
 func TestNodeStatusOfHostileNames(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	b.enrol()
 	for name, c := range map[string]struct {
 		node   string

@@ -67,7 +67,7 @@ func (s *service) instance(t *testing.T, d *db.DB) (*job.Queue, string) {
 		}
 	}))
 	queue.Register("fail", job.WorkerFunc(func(context.Context, *job.Run) error { return job.Fail("disk is full") }))
-	handler := apitest.Resource(op.Config{Authenticator: apitest.Callers{}, Resolver: op.Things{DB: d}, Recorder: audit.Recorder{DB: d}}, func(a *op.API) {
+	handler := apitest.Resource(op.Config{Authenticator: apitest.Callers{}, Resolver: op.ScopeResolver{DB: d}, Recorder: audit.Recorder{DB: d}}, func(a *op.API) {
 		jobs.Register(a, jobs.Deps{Queue: queue})
 	})
 	server := httptest.NewServer(handler)

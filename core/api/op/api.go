@@ -48,9 +48,9 @@ type Config struct {
 	KeepAlive time.Duration
 	// Rights wakes those who watch over an open event stream; nil for none.
 	Rights Rights
-	// Readmit is the time between two looks at whether the reader of an open event stream may still read it, when no
+	// Reauthorise is the time between two looks at whether the reader of an open event stream may still read it, when no
 	// wake-up comes before: for what wakes nobody, such as the end of a session's time. 5 s when zero.
-	Readmit time.Duration
+	Reauthorise time.Duration
 	// GapRetry is the time between two tries to tell the trail of attempts that have no row because it took none; 5 s when zero.
 	GapRetry time.Duration
 	// Replays remembers what was done under Idempotency-Keys; nil means that keys are not heeded.
@@ -69,16 +69,16 @@ type Config struct {
 
 // API holds the declared operations and serves them. Its methods are safe for concurrent use once all is registered.
 type API struct {
-	config     Config
-	huma       huma.API
-	operations []*Operation
-	origins    *http.CrossOriginProtection
-	log        hclog.Logger
-	strangers  *strangers
+	config         Config
+	huma           huma.API
+	operations     []*Operation
+	origins        *http.CrossOriginProtection
+	log            hclog.Logger
+	attemptLimiter *attemptLimiter
 	// nullsDeclared are the components whose nulls are declared.
 	nullsDeclared map[string]bool
 	// readmitting holds a value for each look at a reader's rights that is under way.
-	readmitting chan struct{}
+	reauthorising chan struct{}
 	// public counts requests to public operations.
 	public *limiter
 	// checking holds a value for each large body that is being checked.
@@ -87,7 +87,7 @@ type API struct {
 	streams, downloads *readers
 	gap                *gap
 	outages            outages
-	flying             flying
+	inFlight           inFlight
 	// settling holds a value for each change whose outcome is asked for.
 	settling chan struct{}
 }
@@ -118,14 +118,14 @@ type Operation struct {
 
 // New makes an API without operations.
 func New(config Config) *API {
-	a := &API{config: config, origins: http.NewCrossOriginProtection(), log: config.Logger, readmitting: make(chan struct{}, readmitting),
+	a := &API{config: config, origins: http.NewCrossOriginProtection(), log: config.Logger, reauthorising: make(chan struct{}, reauthorising),
 		checking: make(chan struct{}, runtime.GOMAXPROCS(0)), streams: newReaders(mostStreams), downloads: newReaders(mostDownloads),
 		nullsDeclared: map[string]bool{}}
 	if a.config.KeepAlive <= 0 {
 		a.config.KeepAlive = defaultKeepAlive
 	}
-	if a.config.Readmit <= 0 {
-		a.config.Readmit = defaultReadmit
+	if a.config.Reauthorise <= 0 {
+		a.config.Reauthorise = defaultReauthorise
 	}
 	if a.config.BodyTime <= 0 {
 		a.config.BodyTime = defaultBodyTime
@@ -143,7 +143,7 @@ func New(config Config) *API {
 	if a.config.GapRetry <= 0 {
 		a.config.GapRetry = defaultGapRetry
 	}
-	a.strangers, a.gap, a.settling = newStrangers(a), newGap(a), make(chan struct{}, mostSettling)
+	a.attemptLimiter, a.gap, a.settling = newAttemptLimiter(a), newGap(a), make(chan struct{}, mostSettling)
 	format := huma.Format{Marshal: marshal, Unmarshal: unmarshal}
 	a.huma = huma.NewAPI(huma.Config{
 		OpenAPI:       newDocument(config.Version),

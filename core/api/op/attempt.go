@@ -106,7 +106,7 @@ func (a *API) record(ctx context.Context, q *request, p *problem.Error) error {
 			a.recordSettled(entry, open)
 			return nil
 		}
-		if entry.ActorType == audit.ActorAnonymous && !a.strangers.admit(entry) {
+		if entry.ActorType == audit.ActorAnonymous && !a.attemptLimiter.admit(entry) {
 			return nil
 		}
 		a.write(ctx, entry)

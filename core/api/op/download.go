@@ -214,7 +214,7 @@ func download[I any](ctx context.Context, q *request, head bool, in *I, handler 
 	ctx, cancel := context.WithCancelCause(ctx)
 	f := &File{ctx: ctx, q: q, control: http.NewResponseController(q.w), cancel: cancel, head: head}
 	var guarding sync.WaitGroup
-	guarding.Go(func() { q.guard(ctx, cancel) })
+	guarding.Go(func() { q.watchRights(ctx, cancel) })
 	guarding.Go(func() {
 		<-ctx.Done()
 		if cause := context.Cause(ctx); cause != errFinished {

@@ -35,7 +35,7 @@ func downloading(t *testing.T, spec op.Spec) (s *sample, mu *sync.Mutex, url str
 	s = &sample{off: map[string]bool{}, caller: &identity.Caller{UserID: 5, Teams: map[int64]identity.Role{1: identity.Admin}}}
 	guarded := &lockedSample{sample: s, mu: mu}
 	a := op.New(op.Config{
-		Router: route.New(), Authenticator: guarded, Resolver: guarded, Recorder: guarded, Readmit: time.Millisecond, StrictAudit: true,
+		Router: route.New(), Authenticator: guarded, Resolver: guarded, Recorder: guarded, Reauthorise: time.Millisecond, StrictAudit: true,
 		Entitlements: func(_ context.Context, name string) bool { mu.Lock(); defer mu.Unlock(); return !s.off[name] },
 	})
 	op.Download(a, "/api/v1/files/:mode", func(ctx context.Context, in *fileIn, f *op.File) error {

@@ -72,12 +72,12 @@ func documentOnce(o *Operation, declared *huma.Operation) {
 }
 
 // flying holds the keys of the requests that this instance is serving.
-type flying struct {
+type inFlight struct {
 	mu   sync.Mutex
 	keys map[idempotency.Key]bool
 }
 
-func (f *flying) enter(k idempotency.Key) (leave func(), ok bool) {
+func (f *inFlight) enter(k idempotency.Key) (leave func(), ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.keys == nil {
@@ -108,7 +108,7 @@ func (a *API) serveOnce(ctx context.Context, q *request, r *http.Request, body [
 		return
 	}
 	key := idempotency.Key{Caller: callerName(caller), Name: given[0]}
-	leave, ok := a.flying.enter(key)
+	leave, ok := a.inFlight.enter(key)
 	if !ok {
 		a.fail(ctx, a.problem(ctx, idempotency.Busy()))
 		return

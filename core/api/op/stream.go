@@ -21,7 +21,7 @@ const (
 	// sendTime is how long a reader may take to accept one event before the stream ends.
 	sendTime = 10 * time.Second
 	// defaultReadmit bounds how long a reader reads on whose session has run out, or whose wake-up was lost.
-	defaultReadmit = 5 * time.Second
+	defaultReauthorise = 5 * time.Second
 )
 
 // errReaderGone is the cause of an answer that its reader did not take to the end.
@@ -181,7 +181,7 @@ func stream[I any](ctx context.Context, q *request, in *I, handler func(context.
 	_ = s.control.SetWriteDeadline(time.Time{})
 	var beating sync.WaitGroup
 	beating.Go(func() { s.beat(ctx, q.api.config.KeepAlive) })
-	beating.Go(func() { q.guard(ctx, s.end) })
+	beating.Go(func() { q.watchRights(ctx, s.end) })
 	defer beating.Wait()
 	defer cancel(nil)
 	err = handler(ctx, in, s)

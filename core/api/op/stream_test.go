@@ -189,7 +189,7 @@ func TestStreamEndsWithTheRightToReadIt(t *testing.T) {
 			guarded := &lockedSample{sample: s, mu: &mu}
 			ended := make(chan error, 1)
 			a := op.New(op.Config{
-				Router: route.New(), Authenticator: guarded, Resolver: guarded, Recorder: s, Readmit: time.Millisecond, KeepAlive: time.Millisecond,
+				Router: route.New(), Authenticator: guarded, Resolver: guarded, Recorder: s, Reauthorise: time.Millisecond, KeepAlive: time.Millisecond,
 				Entitlements: func(_ context.Context, name string) bool { mu.Lock(); defer mu.Unlock(); return !s.off[name] },
 			})
 			op.Stream(a, "/api/v1/hosts/:host_id/events", func(ctx context.Context, _ *hostIn, out *op.EventStream) error {
@@ -241,7 +241,7 @@ func TestStreamIsLookedAtWhenRightsMayHaveChanged(t *testing.T) {
 	s := &sample{caller: &identity.Caller{UserID: 5, Teams: map[int64]identity.Role{1: identity.Viewer}}}
 	guarded := &lockedSample{sample: s, mu: &mu}
 	rights := bell{make(chan struct{}, 1)}
-	a := op.New(op.Config{Router: route.New(), Authenticator: guarded, Resolver: guarded, Recorder: s, Readmit: time.Hour, Rights: rights})
+	a := op.New(op.Config{Router: route.New(), Authenticator: guarded, Resolver: guarded, Recorder: s, Reauthorise: time.Hour, Rights: rights})
 	op.Stream(a, "/api/v1/events", func(ctx context.Context, _ *nothing, out *op.EventStream) error {
 		if err := out.Open(); err != nil {
 			return err
@@ -286,7 +286,7 @@ func TestStreamOutlivesAnAuthenticatorThatFails(t *testing.T) {
 	var mu sync.Mutex
 	s := &sample{caller: &identity.Caller{UserID: 5, Teams: map[int64]identity.Role{1: identity.Viewer}}}
 	guarded := &lockedSample{sample: s, mu: &mu}
-	a := op.New(op.Config{Router: route.New(), Authenticator: guarded, Resolver: guarded, Recorder: s, Readmit: time.Millisecond})
+	a := op.New(op.Config{Router: route.New(), Authenticator: guarded, Resolver: guarded, Recorder: s, Reauthorise: time.Millisecond})
 	last := make(chan struct{})
 	op.Stream(a, "/api/v1/events", func(ctx context.Context, _ *nothing, out *op.EventStream) error {
 		if err := out.Open(); err != nil {

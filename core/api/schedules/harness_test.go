@@ -23,8 +23,8 @@ import (
 	"github.com/hostler/hostler/core/vm"
 )
 
-// bench is the resource on a real database, with the kinds of VMs and apps. Jobs are enqueued and never begin.
-type bench struct {
+// fixture is the resource on a real database, with the kinds of VMs and apps. Jobs are enqueued and never begin.
+type fixture struct {
 	*apitest.API
 	t     *testing.T
 	db    *db.DB
@@ -36,9 +36,9 @@ type bench struct {
 }
 
 // Ids: VMs 1 web and 2 base (a template), 4 far (of another team); containers 3 and 5, the latter the app 1; app 2 has no container.
-func newBench(t *testing.T) *bench {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	b := &bench{t: t, db: dbtest.New(t), accounts: map[string]*identitytest.Account{}}
+	b := &fixture{t: t, db: dbtest.New(t), accounts: map[string]*identitytest.Account{}}
 	// Those that come with the service are tested where their jobs are.
 	b.exec("DELETE FROM schedules; ALTER TABLE schedules ALTER COLUMN id RESTART")
 	b.users = identitytest.New(b.db)
@@ -67,7 +67,7 @@ func newBench(t *testing.T) *bench {
 	return b
 }
 
-func (b *bench) account(c *apitest.Caller) *identitytest.Account {
+func (b *fixture) account(c *apitest.Caller) *identitytest.Account {
 	key := c.String()
 	if b.accounts[key] == nil {
 		team := c.Team
@@ -79,14 +79,14 @@ func (b *bench) account(c *apitest.Caller) *identitytest.Account {
 	return b.accounts[key]
 }
 
-func (b *bench) exec(sql string) {
+func (b *fixture) exec(sql string) {
 	b.t.Helper()
 	if _, err := b.db.Pool.Exec(b.t.Context(), sql); err != nil {
 		b.t.Fatalf("%s: %v", sql, err)
 	}
 }
 
-func (b *bench) value(sql string) (v string) {
+func (b *fixture) value(sql string) (v string) {
 	b.t.Helper()
 	if err := b.db.Pool.QueryRow(b.t.Context(), "SELECT coalesce(("+sql+")::text, 'null')").Scan(&v); err != nil {
 		b.t.Fatalf("%s: %v", sql, err)
@@ -95,7 +95,7 @@ func (b *bench) value(sql string) (v string) {
 }
 
 // create writes a schedule as an admin and returns its id.
-func (b *bench) create(body string) int64 {
+func (b *fixture) create(body string) int64 {
 	b.t.Helper()
 	var made schedule.Schedule
 	b.Run(b.t, apitest.Scenario{Name: "create", Method: "POST", URL: "/api/v1/schedules", Body: body, As: apitest.Admin, Status: 201, After: func(t *testing.T, answer *apitest.Answer) {

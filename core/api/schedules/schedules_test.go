@@ -16,7 +16,7 @@ const nightly = `{"name":"Nightly","cron":"30 2 * * MON-FRI","timezone":"Europe/
 
 func TestCreate(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	b.Run(t,
 		apitest.Scenario{Name: "all given", Method: "POST", URL: "/api/v1/schedules", Body: nightly, As: apitest.Admin, Status: 201,
 			Contains: []string{`"cron":"30 2 * * MON-FRI","timezone":"Europe/Berlin","job_kind":"vm.shutdown","params":{"vm_id":1},"enabled":true,"next_run_at":"20`,
@@ -50,7 +50,7 @@ func TestCreate(t *testing.T) {
 // What the operation itself would refuse is refused when it is written down for later.
 func TestCreateAsksWhetherTheCallerMay(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	b.exec("INSERT INTO settings (key, value) VALUES ('self.host_id', '1')")
 	b.self.Hostname = "web"
 	for _, test := range []struct {
@@ -94,7 +94,7 @@ func at(t *testing.T, answer *apitest.Answer) []string {
 
 func TestFaults(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	id := b.create(nightly)
 	for _, test := range []struct {
 		name, method, body string
@@ -144,7 +144,7 @@ func TestFaults(t *testing.T) {
 
 func TestUpdateRunDelete(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	id := b.create(nightly)
 	next := b.value("SELECT next_run_at FROM schedules")
 	b.Run(t,
@@ -182,7 +182,7 @@ func TestUpdateRunDelete(t *testing.T) {
 
 func TestKinds(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	b.Run(t,
 		apitest.Scenario{Name: "viewer", Method: "GET", URL: "/api/v1/schedules/kinds", As: apitest.Viewer, Status: 200, After: func(t *testing.T, answer *apitest.Answer) {
 			var kinds []struct {
@@ -211,7 +211,7 @@ func TestKinds(t *testing.T) {
 // A guest that goes away takes its schedule out of service.
 func TestGuestGone(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	id := b.create(nightly)
 	b.exec("DELETE FROM guests WHERE id = 1; UPDATE schedules SET next_run_at = now() - interval '1 minute'")
 	if _, err := b.store.Sweep(t.Context()); err != nil {
@@ -230,7 +230,7 @@ func TestGuestGone(t *testing.T) {
 // The real kinds ask for the role that the operation itself asks for, of the writer and on the guest's own team.
 func TestWriterIsNoOperatorAnyMore(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	vm := b.create(nightly)
 	app := b.create(`{"name":"n","cron":"30 2 * * *","job_kind":"app.shutdown","params":{"app_id":1}}`)
 	run := func(status int, code string) {

@@ -34,7 +34,7 @@ func newService(t *testing.T) *service {
 	t.Helper()
 	d := dbtest.New(t)
 	s := &service{t: t, db: d, accounts: map[string]*identitytest.Account{}}
-	s.users = identity.New(d, identity.Config{Argon2: identitytest.Cheap, Estate: host.New(host.Config{DB: d})})
+	s.users = identity.New(d, identity.Config{Argon2: identitytest.Cheap, Assets: host.New(host.Config{DB: d})})
 	handler := apitest.Resource(op.Config{Authenticator: s.users, Recorder: audit.Recorder{DB: d}}, func(a *op.API) {
 		teams.Register(a, teams.Deps{Users: s.users})
 	})

@@ -33,7 +33,7 @@ func handler(tb testing.TB, guests int) (*op.API, *db.DB) {
 		}
 	}
 	store := &vm.Store{Guests: &guest.Store{DB: d, Self: &guest.Self{DB: d}}}
-	a := op.New(op.Config{Router: route.New(), Authenticator: apitest.Callers{}, Resolver: op.Things{DB: d}, Recorder: audit.Recorder{DB: d}, Version: "1"})
+	a := op.New(op.Config{Router: route.New(), Authenticator: apitest.Callers{}, Resolver: op.ScopeResolver{DB: d}, Recorder: audit.Recorder{DB: d}, Version: "1"})
 	vms.Register(a, vms.Deps{VMs: store})
 	return a, d
 }

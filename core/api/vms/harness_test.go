@@ -15,17 +15,17 @@ import (
 	"github.com/hostler/hostler/core/vm"
 )
 
-// bench is the resource on a real database. Jobs are enqueued and never begin.
-type bench struct {
+// fixture is the resource on a real database. Jobs are enqueued and never begin.
+type fixture struct {
 	*apitest.API
 	t    testing.TB
 	db   *db.DB
 	self *guest.Self
 }
 
-func newBench(t *testing.T) *bench {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	b := &bench{t: t, db: dbtest.New(t)}
+	b := &fixture{t: t, db: dbtest.New(t)}
 	b.self = &guest.Self{DB: b.db}
 	queue, err := job.New(job.Config{DB: b.db})
 	if err != nil {
@@ -34,7 +34,7 @@ func newBench(t *testing.T) *bench {
 	hosts := host.New(host.Config{DB: b.db})
 	(&guest.Lifecycle{DB: b.db, Hosts: hosts}).Register(queue)
 	store := &vm.Store{Guests: &guest.Store{DB: b.db, Self: b.self}, Actor: &guest.Actor{DB: b.db, Queue: queue, Hosts: hosts}}
-	h := apitest.Resource(op.Config{Authenticator: apitest.Callers{}, Resolver: op.Things{DB: b.db}, Recorder: audit.Recorder{DB: b.db}}, func(a *op.API) { vms.Register(a, vms.Deps{VMs: store}) })
+	h := apitest.Resource(op.Config{Authenticator: apitest.Callers{}, Resolver: op.ScopeResolver{DB: b.db}, Recorder: audit.Recorder{DB: b.db}}, func(a *op.API) { vms.Register(a, vms.Deps{VMs: store}) })
 	b.API = &apitest.API{Handler: h, LogIn: apitest.FakeLogIn}
 	b.exec(`INSERT INTO users (email, email_key, password_hash) VALUES ('a@example.org', 'a', '');
 		INSERT INTO teams (id, name, slug) VALUES (2, 'Two', 'two');
@@ -47,14 +47,14 @@ func newBench(t *testing.T) *bench {
 	return b
 }
 
-func (b *bench) exec(sql string) {
+func (b *fixture) exec(sql string) {
 	b.t.Helper()
 	if _, err := b.db.Pool.Exec(b.t.Context(), sql); err != nil {
 		b.t.Fatalf("%s: %v", sql, err)
 	}
 }
 
-func (b *bench) value(sql string) (v string) {
+func (b *fixture) value(sql string) (v string) {
 	b.t.Helper()
 	if err := b.db.Pool.QueryRow(b.t.Context(), "SELECT ("+sql+")::text").Scan(&v); err != nil {
 		b.t.Fatalf("%s: %v", sql, err)

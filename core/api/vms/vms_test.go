@@ -9,7 +9,7 @@ import (
 
 func TestListAndGet(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	get := func(name, url string, as *apitest.Caller, status int, code string, contains, lacks []string) apitest.Scenario {
 		return apitest.Scenario{Name: name, Method: "GET", URL: "/api/v1/vms" + url, As: as, Status: status, Error: code, Contains: contains, Lacks: lacks}
 	}
@@ -33,7 +33,7 @@ func TestListAndGet(t *testing.T) {
 
 func TestActions(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	act := func(name, path, body string, as *apitest.Caller, status int, code string, contains ...string) apitest.Scenario {
 		return apitest.Scenario{Name: name, Method: "POST", URL: "/api/v1/vms/" + path, Body: body, As: as, Status: status, Error: code, Contains: contains}
 	}
@@ -55,7 +55,7 @@ func TestActions(t *testing.T) {
 // The guest that the service itself runs in is taken away only after its name was typed.
 func TestOwnGuest(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	b.exec("INSERT INTO settings (key, value) VALUES ('self.host_id', '1')")
 	b.self.Hostname = "WEB"
 	act := func(name, action, body string, status int, code string, contains ...string) apitest.Scenario {
@@ -76,7 +76,7 @@ func TestOwnGuest(t *testing.T) {
 
 func TestEveryOperationAgainstEveryCallerAndGarbage(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	b.Matrix(t)
 	b.Garbage(t, apitest.GarbageConfig{Seed: 5, Values: map[string]string{"vm_id": "1"}})
 }

@@ -43,8 +43,8 @@ var server = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("finding PostgreSQL for the test database: %w", err)
 	}
-	lifeline = throwaway{binaries: installed[0], account: account}
-	connection, err := lifeline.start(ctx)
+	keepAlive = throwaway{binaries: installed[0], account: account}
+	connection, err := keepAlive.start(ctx)
 	if err != nil {
 		return "", fmt.Errorf("starting the test database: %w", err)
 	}
@@ -71,8 +71,8 @@ type throwaway struct {
 	pipe     *os.File
 }
 
-// lifeline holds the pipe to the watchdog for the life of the process; a collected file would be a closed one.
-var lifeline throwaway
+// keepAlive holds the pipe to the watchdog for the life of the process; a collected file would be a closed one.
+var keepAlive throwaway
 
 func (t *throwaway) start(ctx context.Context) (string, error) {
 	if err := t.watch(); err != nil {

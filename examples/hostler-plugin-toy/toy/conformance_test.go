@@ -32,7 +32,7 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// world is a toy hypervisor with the hooks of the suite.
+// fixture is a toy hypervisor with the hooks of the suite.
 type world struct{ *toyhv.Server }
 
 func start(t testing.TB) world {

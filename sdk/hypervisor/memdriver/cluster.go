@@ -40,13 +40,13 @@ type Cluster struct {
 	tokens   map[string]token
 	tasks    []*task // oldest first
 	sequence int
-	knobs    map[string]Knob
+	faults   map[string]Fault
 }
 
 func newCluster(address string, spec Spec) *Cluster {
 	c := &Cluster{
 		address: address, taskTime: spec.TaskTime, prefix: spec.Prefix,
-		guests: map[int64]*hypervisor.Guest{}, nextID: 100, tokens: map[string]token{}, knobs: map[string]Knob{},
+		guests: map[int64]*hypervisor.Guest{}, nextID: 100, tokens: map[string]token{}, faults: map[string]Fault{},
 	}
 	if c.taskTime == 0 {
 		c.taskTime = 10 * time.Millisecond
@@ -90,20 +90,20 @@ func (c *Cluster) target(capability hypervisor.Capability, suffix string) hyperv
 	}
 }
 
-// SetKnob turns a method's knob, "any" for all methods. The zero Knob turns it back.
-func (c *Cluster) SetKnob(method string, knob Knob) {
+// SetFault makes a method misbehave, "any" for all methods. The zero Fault ends it.
+func (c *Cluster) SetFault(method string, fault Fault) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.knobs[method] = knob
+	c.faults[method] = fault
 }
 
-func (c *Cluster) knob(method string) Knob {
+func (c *Cluster) fault(method string) Fault {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if k, ok := c.knobs[method]; ok {
+	if k, ok := c.faults[method]; ok {
 		return k
 	}
-	return c.knobs["any"]
+	return c.faults["any"]
 }
 
 // NewGuest makes a guest in one of the guest states. It leaves the ended task "guest_create", which is no action of ours;

@@ -25,7 +25,7 @@ var (
 	_ hypervisor.NodeReader  = (*Host)(nil)
 )
 
-// begin is the start of every call: the network, the knob, the certificate, the token.
+// begin is the start of every call: the network, the fault, the certificate, the token.
 func (h *Host) begin(ctx context.Context, method string) (*Cluster, []string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
@@ -34,8 +34,8 @@ func (h *Host) begin(ctx context.Context, method string) (*Cluster, []string, er
 	if err != nil {
 		return nil, nil, err
 	}
-	if knob := c.knob(method); !knob.Late {
-		if err := knob.turn(ctx, h.target); err != nil {
+	if fault := c.fault(method); !fault.Late {
+		if err := fault.apply(ctx, h.target); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -94,8 +94,8 @@ func (h *Host) Inventory(ctx context.Context, query hypervisor.InventoryQuery, p
 	if err := page(first); err != nil {
 		return err
 	}
-	if knob := c.knob("inventory"); knob.Late {
-		if err := knob.turn(ctx, h.target); err != nil {
+	if fault := c.fault("inventory"); fault.Late {
+		if err := fault.apply(ctx, h.target); err != nil {
 			return err
 		}
 	}

@@ -1,16 +1,16 @@
 // Package memdriver is a hypervisor in memory behind the Go interface: clusters with nodes, guests, tasks and logs, tokens
-// with privileges, and knobs that make any method fail, block, be slow, panic or end the process. It satisfies every
+// with privileges, and faults that make any method fail, block, be slow, panic or end the process. It satisfies every
 // optional interface. Tests of the service use it where no wire protocol is under test.
 //
 // In one process a test makes the clusters itself:
 //
 //	driver := memdriver.New()
 //	cluster := driver.Add("pool.mem:8006", memdriver.Spec{Nodes: 2, VMs: 10})
-//	cluster.SetKnob("version", memdriver.Knob{Block: true})
+//	cluster.SetFault("version", memdriver.Fault{Block: true})
 //
 // As a plugin process (hostler-plugin-mem) it has nobody to make clusters, so that the address says what is wanted:
 // each address that ends in ".mem" is a cluster, made at its first use, and the labels in front of it are its size and its
-// knobs. See Driver.Open.
+// faults. See Driver.Open.
 package memdriver
 
 import (
@@ -63,8 +63,8 @@ func (d *Driver) Info(context.Context) (hypervisor.Info, error) {
 }
 
 // Open implements hypervisor.Driver. A driver made by NewByName reads an address such as
-// "2-nodes.300-vms.20-apps.block-version.mem:8006": labels with a number give the size, and labels of a knob and a method
-// turn that knob. The knobs are fail, block, slow, panic, leakpanic, exit, leak, lateexit and lateblock, the methods those
+// "2-nodes.300-vms.20-apps.block-version.mem:8006": labels with a number give the size, and labels of a fault and a method
+// turn that fault. The faults are fail, block, slow, panic, leakpanic, exit, leak, lateexit and lateblock, the methods those
 // of Methods and "any".
 // Such a cluster takes any token but the secret "wrong".
 func (d *Driver) Open(_ context.Context, target hypervisor.Target) (hypervisor.Host, error) {
@@ -88,14 +88,14 @@ func (d *Driver) cluster(target hypervisor.Target) (*Cluster, error) {
 		return c, nil
 	}
 	if d.byName && strings.HasSuffix(name, ".mem") {
-		spec, knobs, err := parseName(strings.TrimSuffix(name, ".mem"))
+		spec, faults, err := parseName(strings.TrimSuffix(name, ".mem"))
 		if err != nil {
 			return nil, err
 		}
 		c := newCluster(target.Address, spec)
 		c.anyToken = true
-		for method, knob := range knobs {
-			c.knobs[method] = knob
+		for method, fault := range faults {
+			c.faults[method] = fault
 		}
 		d.clusters[target.Address] = c
 		return c, nil

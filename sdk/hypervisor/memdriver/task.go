@@ -164,7 +164,7 @@ func (h *Host) WaitTask(ctx context.Context, taskID string, from int, line func(
 	if err != nil {
 		return hypervisor.TaskResult{}, err
 	}
-	late := c.knob("waittask")
+	late := c.fault("waittask")
 	for next := max(from, 0); ; {
 		lines, status, message, changed, err := c.follow(taskID, next)
 		if err != nil {
@@ -176,7 +176,7 @@ func (h *Host) WaitTask(ctx context.Context, taskID string, from int, line func(
 				return hypervisor.TaskResult{}, err
 			}
 			if late.Late {
-				if err := late.turn(ctx, h.target); err != nil {
+				if err := late.apply(ctx, h.target); err != nil {
 					return hypervisor.TaskResult{}, err
 				}
 			}

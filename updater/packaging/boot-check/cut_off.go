@@ -113,7 +113,7 @@ func (c *check) killedInMigrate(ctx context.Context) (string, error) {
 // interval is what is done right before and right after the kill.
 type interval struct{ before, after func() error }
 
-func (c *check) killed(ctx context.Context, file, step string, want standing, at interval) (said string, down time.Duration, err error) {
+func (c *check) killed(ctx context.Context, file, step string, want updateState, at interval) (said string, down time.Duration, err error) {
 	if err := c.stands(ctx); err != nil {
 		return "", 0, err
 	}

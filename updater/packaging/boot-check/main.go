@@ -79,7 +79,7 @@ func run(ctx context.Context, o options) (err error) {
 		}
 		err = errors.Join(err, os.RemoveAll(dir))
 	}()
-	return c.life(ctx)
+	return c.lifecycle(ctx)
 }
 
 // ready says everything that is missing at once.

@@ -20,9 +20,9 @@ type check struct {
 	server                tls.Certificate // of the release server
 	files                 []string        // of the root before the package came
 	figures               []string
-	last                  standing // how the last update should stand
-	trail                 []string // the ends of updates that the audit trail should have
-	asked                 int      // how often an update was asked for and not refused
+	last                  updateState // how the last update should stand
+	trail                 []string    // the ends of updates that the audit trail should have
+	asked                 int         // how often an update was asked for and not refused
 }
 
 // step is one thing that is tried; what it returns is told beside its name.

@@ -112,7 +112,7 @@ func took(lines []line, step string) time.Duration {
 
 // attempt asks for an update and waits for its end, while somebody looks all the time whether the service answers and what
 // it tells. Before and after, it must tell of the last end and of nothing else.
-func (c *check) attempt(ctx context.Context, version, end string, want standing) (lines []line, down time.Duration, err error) {
+func (c *check) attempt(ctx context.Context, version, end string, want updateState) (lines []line, down time.Duration, err error) {
 	if err := c.stands(ctx); err != nil {
 		return nil, 0, err
 	}
@@ -164,7 +164,7 @@ func (c *check) ended(ctx context.Context, lines []line, end, serves string) err
 // refused asks before anybody has named a source. The service refuses that; who writes the request past it gets a run that
 // fails, or nothing. The unit must not go round.
 func (c *check) refused(ctx context.Context) (string, error) {
-	c.last = standing{state: "idle", serves: firstVersion}
+	c.last = updateState{state: "idle", serves: firstVersion}
 	t, err := c.told(ctx)
 	if err == nil && (t.Shape != "package" || t.CanSelfApply || !strings.Contains(t.Hint, "name source and channel in /etc/hostler/updater.json")) {
 		err = fmt.Errorf("it tells %+v", t)
@@ -196,7 +196,7 @@ func (c *check) refused(ctx context.Context) (string, error) {
 			return "", err
 		}
 	}
-	if err := c.isNow(ctx, standing{state: "failed", from: firstVersion, step: "failed", reason: "names no source of releases", serves: firstVersion}); err != nil {
+	if err := c.isNow(ctx, updateState{state: "failed", from: firstVersion, step: "failed", reason: "names no source of releases", serves: firstVersion}); err != nil {
 		return "", err
 	}
 	out, err := c.machine.sh(ctx, "systemctl is-active hostler-updater.path && [ -s /etc/shadow ] && journalctl -q -u hostler-updater.service | grep -c 'Starting '")
@@ -256,15 +256,15 @@ func (c *check) look(ctx context.Context) (string, error) {
 }
 
 // end of an update that somebody has asked for at the service.
-func endOf(state, from, to string) standing {
-	w := standing{state: state, from: from, to: to, step: map[string]string{"done": "done", "failed": "failed", "rolled_back": "rolled back"}[state], by: email}
+func endOf(state, from, to string) updateState {
+	w := updateState{state: state, from: from, to: to, step: map[string]string{"done": "done", "failed": "failed", "rolled_back": "rolled back"}[state], by: email}
 	if w.serves = to; state != "done" {
 		w.serves, w.available = from, to
 	}
 	return w
 }
 
-func (w standing) because(reason string) standing {
+func (w updateState) because(reason string) updateState {
 	w.reason = reason
 	return w
 }
@@ -353,7 +353,7 @@ func (c *check) noRun(ctx context.Context) (string, error) {
 		}); err != nil {
 			return "", err
 		}
-		want := standing{state: "refused", to: crashVersion, reason: "is not whole", by: email, serves: secondVersion, available: crashVersion}
+		want := updateState{state: "refused", to: crashVersion, reason: "is not whole", by: email, serves: secondVersion, available: crashVersion}
 		if err := errors.Join(c.isNow(ctx, want), c.trailTells(ctx)); err != nil {
 			return "", err
 		}

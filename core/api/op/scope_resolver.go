@@ -1,0 +1,19 @@
+package op
+
+import (
+	"context"
+
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/scope"
+)
+
+// Things finds the things that paths name in the database.
+type ScopeResolver struct{ DB *db.DB }
+
+var _ Resolver = ScopeResolver{}
+
+// Resolve is one query.
+func (t ScopeResolver) Resolve(ctx context.Context, on On, id int64) (Resource, error) {
+	thing, err := scope.Resolve(ctx, t.DB, on.String(), id)
+	return Resource(thing), err
+}

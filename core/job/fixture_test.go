@@ -1,0 +1,292 @@
+package job_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/db/dbtest"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
+)
+
+// everything sees all jobs.
+var everything = identity.Visible{All: true, Teams: []int64{}}
+
+// fixture is one database and one hypervisor for any number of instances of the queue.
+type fixture struct {
+	url     string
+	driver  *memdriver.Driver
+	cluster *memdriver.Cluster
+	settle  time.Duration
+	lost    time.Duration
+	// again is LookAgain; zero takes the default.
+	again time.Duration
+	// unable is Unable.
+	unable func(error) bool
+}
+
+const address = "pool.mem:8006"
+
+func newFixture(t testing.TB, spec memdriver.Spec) *fixture {
+	t.Helper()
+	w := &fixture{url: dbtest.URL(t), driver: memdriver.New(), settle: 300 * time.Millisecond, lost: time.Minute}
+	w.cluster = w.driver.Add(address, spec)
+	return w
+}
+
+// instance is one service of several on a fixture.
+type instance struct {
+	*job.Queue
+	db *db.DB
+}
+
+// add makes an instance that knows the kinds "act" (a step on a guest) and those given, and does not start it.
+func (w *fixture) add(t testing.TB, kinds map[string]job.Worker) *instance {
+	t.Helper()
+	d := dbtest.Open(t, w.url)
+	q, err := job.New(job.Config{
+		DB: d, Logger: logger(t), ResumeEvery: 300 * time.Millisecond, Settle: w.settle, LostLimit: w.lost, LookAgain: w.again, StopLimit: 5 * time.Second, MaxLines: 500,
+		Unable: w.unable,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	q.Register("act", job.WorkerFunc(func(ctx context.Context, run *job.Run) error {
+		_, err := run.Do(ctx, w.step(run))
+		return err
+	}))
+	for kind, worker := range kinds {
+		q.Register(kind, worker)
+	}
+	return &instance{q, d}
+}
+
+// start makes an instance and runs it until the test ends.
+func (w *fixture) start(t testing.TB, kinds map[string]job.Worker) *instance {
+	t.Helper()
+	i := w.add(t, kinds)
+	i.run(t)
+	return i
+}
+
+func (i *instance) run(t testing.TB) {
+	t.Helper()
+	if err := i.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = i.Stop(context.Background()) })
+}
+
+// order is the parameters of the kind "act".
+type order struct {
+	Ref    hypervisor.GuestRef
+	Action hypervisor.Action
+}
+
+func (w *fixture) open() hypervisor.Host {
+	host, _ := w.driver.Open(context.Background(), w.cluster.Target(hypervisor.Lifecycle))
+	return host
+}
+
+func (w *fixture) step(run *job.Run) job.Step {
+	var o order
+	if err := run.Params(&o); err != nil {
+		panic(err)
+	}
+	return stepOn(o, func(context.Context) (hypervisor.Host, error) { return w.open(), nil })
+}
+
+func stepOn(o order, open func(context.Context) (hypervisor.Host, error)) job.Step {
+	return job.Step{
+		Name: "act", Open: open,
+		Before: func(ctx context.Context) (time.Time, bool, error) {
+			host, err := open(ctx)
+			if err != nil {
+				return time.Time{}, false, err
+			}
+			guest, err := host.Guest(ctx, o.Ref)
+			return guest.At, false, err
+		},
+		Send: func(ctx context.Context, host hypervisor.Host) (string, error) {
+			return host.(hypervisor.Lifecycler).Act(ctx, o.Ref, o.Action)
+		},
+		Query: hypervisor.TaskQuery{Guest: &o.Ref},
+		Ours:  func(task hypervisor.Task) bool { return task.Action == o.Action },
+	}
+}
+
+// spec is a job of the kind "act".
+func (w *fixture) spec(ref hypervisor.GuestRef, action hypervisor.Action) job.Spec {
+	return job.Spec{
+		Kind: "act", Target: job.Target{Kind: "vm", ID: ref.ID, Name: fmt.Sprintf("vm-%d", ref.ID)}, TeamID: 1,
+		Exclusive: fmt.Sprintf("guest:%d", ref.ID), Params: order{ref, action},
+	}
+}
+
+func (i *instance) exec(t testing.TB, sql string, args ...any) {
+	t.Helper()
+	if _, err := i.db.Pool.Exec(context.Background(), sql, args...); err != nil {
+		t.Errorf("%s: %v", sql, err)
+	}
+}
+
+func (i *instance) enqueue(t testing.TB, spec job.Spec) int64 {
+	t.Helper()
+	id, err := i.tryEnqueue(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+func (i *instance) tryEnqueue(ctx context.Context, spec job.Spec) (id int64, err error) {
+	err = i.db.Tx(ctx, func(tx *db.Tx) error {
+		j, err := i.Enqueue(ctx, tx, spec)
+		if err == nil {
+			id = j.ID
+		}
+		return err
+	})
+	return id, err
+}
+
+func (i *instance) cancel(t testing.TB, id int64) {
+	t.Helper()
+	err := i.db.Tx(t.Context(), func(tx *db.Tx) error {
+		_, err := i.Cancel(t.Context(), tx, id, everything)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// until waits for a condition that the database or another goroutine makes true.
+func until(t testing.TB, what string, ok func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(60 * time.Second)
+	for !ok() {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited a minute in vain until %s", what)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// finished waits for the end of a job.
+func (i *instance) finished(t testing.TB, id int64) *job.Job {
+	t.Helper()
+	var j *job.Job
+	until(t, fmt.Sprintf("job %d has ended", id), func() bool {
+		var err error
+		if j, err = i.Get(t.Context(), id, everything); err != nil {
+			return false
+		}
+		return j.Status.Finished()
+	})
+	return j
+}
+
+// ended waits for the end of a job and checks its status.
+func (i *instance) ended(t testing.TB, id int64, want job.Status) *job.Job {
+	t.Helper()
+	j := i.finished(t, id)
+	if j.Status != want {
+		t.Fatalf("job %d ended as %s (%s), want %s\n%s", id, j.Status, j.Error, want, i.transcript(t, id))
+	}
+	return j
+}
+
+// transcript is the job's events, checked to be without a gap, one "kind: text" a line.
+func (i *instance) transcript(t testing.TB, id int64) string {
+	t.Helper()
+	var lines []string
+	for after := 0; ; {
+		events, err := i.Events(context.Background(), id, after, job.MaxEvents)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range events {
+			after++
+			if e.Seq != after {
+				t.Errorf("event %d has the number %d", after, e.Seq)
+			}
+			lines = append(lines, e.Kind+": "+e.Text)
+		}
+		if len(events) < job.MaxEvents {
+			return strings.Join(lines, "\n")
+		}
+	}
+}
+
+// tasks are those that the hypervisor has for a guest, without the one that made it.
+func (w *fixture) tasks(t testing.TB, ref hypervisor.GuestRef) []hypervisor.Task {
+	t.Helper()
+	tasks, err := w.open().Tasks(t.Context(), hypervisor.TaskQuery{Limit: 500, Guest: &ref})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.DeleteFunc(tasks, func(t hypervisor.Task) bool { return t.Action == "" })
+}
+
+// once checks that exactly one task was started for a guest, and gives its id.
+func (w *fixture) once(t testing.TB, ref hypervisor.GuestRef) string {
+	t.Helper()
+	tasks := w.tasks(t, ref)
+	if len(tasks) != 1 {
+		t.Fatalf("the hypervisor has %d tasks for guest %d, want 1", len(tasks), ref.ID)
+	}
+	return tasks[0].ID
+}
+
+// gate lets a test hold runs at a point and let them go.
+type gate struct {
+	reached chan int64
+	open    chan struct{}
+	once    sync.Once
+}
+
+func newGate(t testing.TB) *gate {
+	g := &gate{reached: make(chan int64, 100), open: make(chan struct{})}
+	t.Cleanup(g.release)
+	return g
+}
+
+func (g *gate) release() { g.once.Do(func() { close(g.open) }) }
+
+// at is a hook that holds runs at one point until release or the run's end.
+func (g *gate) at(point string) func(context.Context, string, int64) {
+	return func(ctx context.Context, at string, id int64) {
+		if at != point {
+			return
+		}
+		select {
+		case <-g.open:
+			return
+		default:
+		}
+		g.reached <- id
+		select {
+		case <-g.open:
+		case <-ctx.Done():
+		}
+	}
+}
+
+func logger(t testing.TB) hclog.Logger {
+	if os.Getenv("HOSTLER_TEST_LOG") == "" {
+		return hclog.NewNullLogger()
+	}
+	return hclog.New(&hclog.LoggerOptions{Name: t.Name(), Level: hclog.Debug, Output: os.Stderr})
+}

@@ -1,0 +1,138 @@
+package job
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/hostler/hostler/core/db"
+)
+
+// lease is the right to run one job: the job's own lock and one of the slots that all instances share.
+type lease struct {
+	queue   *Queue
+	session *session
+	jobID   int64
+	slot    int64
+}
+
+func (s *lease) free() {
+	s.session.free(db.LockJobSlot, s.slot)
+	s.session.free(db.LockJob, s.jobID)
+	ctx, cancel := context.WithTimeout(context.Background(), statementLimit)
+	defer cancel()
+	// Those who wait also look by themselves every second.
+	_ = notify(ctx, s.queue.db.Pool, channelSlots, 0)
+}
+
+// take waits for a lease. It gives nil when the queue's row is void, the queue stops or it is suspended.
+func (q *Queue) take(ctx context.Context, jobID, riverID int64) *lease {
+	for !q.isSuspended() {
+		s, ok := q.locks.current(ctx, q.stopping)
+		if !ok {
+			return nil
+		}
+		state, err := q.rowState(ctx, jobID, riverID)
+		if err == nil && state == "" {
+			return nil
+		}
+		if err == nil && !q.running(jobID) {
+			var mine bool
+			if mine, err = s.try(db.LockJob, jobID); mine {
+				lease, void := q.wait(ctx, s, jobID, riverID)
+				if lease != nil {
+					return lease
+				}
+				s.free(db.LockJob, jobID)
+				if void {
+					return nil
+				}
+			}
+		}
+		if err != nil {
+			q.log.Debug("a job waits for the database", "job", jobID, "error", err)
+		}
+		// The lock is held for a moment by who looks for abandoned jobs, or by a run that is just ending.
+		select {
+		case <-time.After(100 * time.Millisecond):
+		case <-q.stopping:
+			return nil
+		case <-ctx.Done():
+			return nil
+		}
+	}
+	return nil
+}
+
+// wait holds the job's lock and waits for a slot; void is true when there is nothing more to wait for.
+func (q *Queue) wait(ctx context.Context, s *session, jobID, riverID int64) (taken *lease, void bool) {
+	suspended := q.suspended()
+	for {
+		freed := q.hub.slotFreed()
+		state, err := q.rowState(ctx, jobID, riverID)
+		if err == nil && state == "" {
+			return nil, true
+		}
+		if err == nil && state != "behind" {
+			slot, err := q.trySlots(s)
+			if err != nil {
+				return nil, false
+			}
+			if slot != 0 {
+				return &lease{queue: q, session: s, jobID: jobID, slot: slot}, false
+			}
+		}
+		select {
+		case <-freed:
+		case <-time.After(time.Second):
+		case <-s.lost:
+			return nil, false
+		case <-suspended:
+			return nil, true
+		case <-q.stopping:
+			return nil, true
+		case <-ctx.Done():
+			return nil, true
+		}
+	}
+}
+
+func (q *Queue) trySlots(s *session) (int64, error) {
+	for slot := int64(1); slot <= int64(q.cfg.Workers); slot++ {
+		got, err := s.try(db.LockJobSlot, slot)
+		if err != nil {
+			return 0, err
+		}
+		if got {
+			return slot, nil
+		}
+	}
+	return 0, nil
+}
+
+// running reports whether a run of the job is still at work here: one that lost its lock needs a moment to end.
+func (q *Queue) running(jobID int64) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.runs[jobID] != nil
+}
+
+// rowState tells how the job stands: "" when the queue's row is void, "behind" when an older job waits on any instance,
+// "next" otherwise. A job that was begun before goes ahead of all that were not.
+func (q *Queue) rowState(ctx context.Context, jobID, riverID int64) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, statementLimit)
+	defer cancel()
+	var state string
+	err := q.db.Pool.QueryRow(ctx, `
+		SELECT coalesce((
+			SELECT CASE WHEN mine.status = 'queued' AND EXISTS (
+				SELECT FROM jobs other JOIN river_job row ON row.id = other.river_id
+				WHERE other.status = 'queued' AND other.id < mine.id AND row.state = 'running'
+			) THEN 'behind' ELSE 'next' END
+			FROM jobs mine WHERE mine.id = $1 AND mine.river_id = $2 AND mine.status IN ('queued', 'running')
+		), '')`, jobID, riverID).Scan(&state)
+	if err != nil {
+		return "", fmt.Errorf("reading how a job stands: %w", err)
+	}
+	return state, nil
+}

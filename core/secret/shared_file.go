@@ -1,0 +1,54 @@
+package secret
+
+import (
+	"encoding/binary"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// sharedMode is how a file of root's looks that an access control list lets one user read. systemd gives a credential to the
+// unit's user like this where the file system has such lists (systemd.exec(5), LoadCredential=); elsewhere, as on its
+// ramfs, the file is 0400 and the user's own. The bits of the group are then the list's mask and say nothing of the group.
+const sharedMode = 0o440
+
+// The parts of system.posix_acl_access, of the kernel's linux/posix_acl_xattr.h: a version, then entries of tag,
+// permissions and id, all little-endian.
+const (
+	aclVersion = 2
+	aclEntry   = 8
+
+	aclOwner = 0x01
+	aclUser  = 0x02
+	aclMask  = 0x10
+
+	aclRead = 0x04
+)
+
+// sharedBy reports whether the file's access control list lets the user read and nobody else do anything, besides the owner.
+func sharedBy(f *os.File, user int) bool {
+	list := make([]byte, 1<<10)
+	n, err := unix.Fgetxattr(int(f.Fd()), "system.posix_acl_access", list)
+	if err != nil { // there is no list, or a longer one than any that would do
+		return false
+	}
+	return grantsOnly(list[:n], user)
+}
+
+func grantsOnly(list []byte, user int) bool {
+	if len(list) < 4 || len(list)%aclEntry != 4 || binary.LittleEndian.Uint32(list) != aclVersion {
+		return false
+	}
+	found := false
+	for e := list[4:]; len(e) > 0; e = e[aclEntry:] {
+		allowed, id := binary.LittleEndian.Uint16(e[2:]), binary.LittleEndian.Uint32(e[4:])
+		switch tag := binary.LittleEndian.Uint16(e); {
+		case tag == aclOwner, tag == aclMask:
+		case tag == aclUser && int64(id) == int64(user) && allowed == aclRead:
+			found = true
+		case allowed != 0: // another user, the group, other groups, everybody
+			return false
+		}
+	}
+	return found
+}

@@ -1,0 +1,115 @@
+package memdriver
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// Fault is how a method misbehaves. Its parts act in the order of the fields.
+type Fault struct {
+	// Delay is waited first, or until the caller gives up.
+	Delay time.Duration
+	// Block waits until the caller gives up.
+	Block bool
+	// Panic is the value that the method panics with.
+	Panic string
+	// Exit ends the process with this code when it is not zero: for plugin processes only.
+	Exit int
+	// Err is returned.
+	Err error
+	// Leak returns an error that holds the credential's secret, as a careless driver would.
+	Leak bool
+	// Late makes all of it happen in mid-stream: after the first page of an inventory or the first line of a log.
+	Late bool
+}
+
+// Methods are the names that SetFault and addresses know.
+var Methods = []string{"version", "permissions", "inventory", "guest", "tasks", "tasklog", "waittask", "act", "stoptask", "nodestatus"}
+
+// slow is the delay of the fault "slow" in an address.
+const slow = 200 * time.Millisecond
+
+func (k Fault) apply(ctx context.Context, target hypervisor.Target) error {
+	if k.Delay > 0 {
+		timer := time.NewTimer(k.Delay)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	if k.Block {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	if k.Panic != "" {
+		panic(k.Panic + map[bool]string{true: string(target.Credential.Secret)}[k.Leak])
+	}
+	if k.Exit != 0 {
+		os.Exit(k.Exit)
+	}
+	if k.Leak {
+		return fmt.Errorf("token %s=%s was not taken", target.Credential.TokenID, string(target.Credential.Secret))
+	}
+	return k.Err
+}
+
+// parseName reads the labels of an address.
+func parseName(name string) (Spec, map[string]Fault, error) {
+	var spec Spec
+	faults := map[string]Fault{}
+	for label := range strings.SplitSeq(name, ".") {
+		what, of, ok := cutLast(label)
+		if !ok {
+			continue // a label without a dash only tells clusters apart
+		}
+		if n, err := strconv.Atoi(what); err == nil {
+			switch {
+			case n < 0 || n > 100_000:
+				return Spec{}, nil, hypervisor.Errorf(hypervisor.Invalid, "%q is out of bounds", label)
+			case of == "nodes":
+				spec.Nodes = n
+			case of == "vms":
+				spec.VMs = n
+			case of == "apps":
+				spec.Containers = n
+			default:
+				return Spec{}, nil, hypervisor.Errorf(hypervisor.Invalid, "%q is no size", label)
+			}
+			continue
+		}
+		fault, ok := named[what]
+		if !ok {
+			return Spec{}, nil, hypervisor.Errorf(hypervisor.Invalid, "%q is no fault", label)
+		}
+		faults[of] = fault
+	}
+	return spec, faults, nil
+}
+
+var named = map[string]Fault{
+	"fail":      {Err: hypervisor.Errorf(hypervisor.Refused, "refused by a fault")},
+	"block":     {Block: true},
+	"slow":      {Delay: slow},
+	"panic":     {Panic: "a fault said so"},
+	"leakpanic": {Panic: "with ", Leak: true},
+	"exit":      {Exit: 3},
+	"leak":      {Leak: true},
+	"lateexit":  {Exit: 3, Late: true},
+	"lateblock": {Block: true, Late: true},
+}
+
+func cutLast(label string) (what, of string, ok bool) {
+	i := strings.LastIndexByte(label, '-')
+	if i < 0 {
+		return "", "", false
+	}
+	return label[:i], label[i+1:], true
+}
