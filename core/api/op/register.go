@@ -171,6 +171,9 @@ func (a *API) declared(o *Operation) *huma.Operation {
 // maxParam is the longest string parameter where the declaration sets no limit, in characters.
 const maxParam = 1024
 
+// anyText is what the document says of a text in the query that has no pattern of its own: it holds something and no NUL.
+const anyText = `^[^\x00]+$`
+
 // tighten gives a parameter the limits that hold everywhere. huma validates with the same schema value.
 func tighten(param *huma.Param) {
 	s := param.Schema
@@ -183,4 +186,7 @@ func tighten(param *huma.Param) {
 		s.MaxLength = &most
 	}
 	s.PrecomputeMessages()
+	if s.Type == huma.TypeString && param.In == "query" && s.Pattern == "" && s.Format == "" && len(s.Enum) == 0 {
+		s.Pattern = anyText // set last, so that huma does not check it: unfitParams says which of the two is amiss
+	}
 }
