@@ -12,10 +12,11 @@ PASSWORD = "seven-yellow-donkeys"
 
 
 class Service:
-    """Runs while it is entered. base is its address, keys are API keys by role, values those of path parameters."""
+    """Runs while it is entered. base is its address, keys are API keys by role, own the ids of a key and its user by role,
+    and values those of path parameters."""
 
     def __init__(self, bin):
-        self.bin, self.keys, self.values = bin, {}, {}
+        self.bin, self.keys, self.own, self.values = bin, {}, {}, {}
 
     def __enter__(self):
         with socket.socket() as probe:
@@ -44,8 +45,9 @@ class Service:
         self.process.terminate()
         self.process.wait(timeout=60)
 
-    def get(self, path):
-        with urllib.request.urlopen(self.base + path, timeout=60) as answer:
+    def get(self, path, key=None):
+        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        with urllib.request.urlopen(urllib.request.Request(self.base + path, headers=headers), timeout=60) as answer:
             return answer.read()
 
     def log_in(self, email, password):
@@ -76,11 +78,16 @@ class Service:
         schedule = owner("POST", "/schedules", {"name": "Nightly stop", "cron": "0 3 * * *", "job_kind": "vm.stop", "params": {"vm_id": vm["id"]}})
         team = owner("POST", "/teams", {"name": "Web shop"})["id"]
         user = owner("POST", "/users", {"email": "anna@example.com", "password": PASSWORD})["id"]
-        owner("POST", "/users", {"email": "viewer@example.com", "password": PASSWORD})
         owner("PUT", f"/teams/{team}/members/{user}", {"role": "viewer"})
-        viewer = self.log_in("viewer@example.com", PASSWORD)
-        key = owner("POST", "/api-keys", {"name": "spare"})["id"]
-        self.keys = {"owner": owner("POST", "/api-keys", {"name": "contract"})["key"], "viewer": viewer("POST", "/api-keys", {"name": "contract"})["key"]}
+        callers = {}
+        for role in ("owner", "viewer"):
+            caller = owner("POST", "/users", {"email": f"{role}.contract@example.com", "password": PASSWORD})["id"]
+            owner("PUT", f"/teams/1/members/{caller}", {"role": role})
+            callers[role] = caller, self.log_in(f"{role}.contract@example.com", PASSWORD)
+        key = [callers["owner"][1]("POST", "/api-keys", {"name": name})["id"] for name in ("spare", "further spare")][0]
+        for role, (caller, call) in callers.items():
+            made = call("POST", "/api-keys", {"name": "contract"})
+            self.keys[role], self.own[role] = made["key"], {"key_id": made["id"], "user_id": caller}
         self.values = {
             "host_id": host, "vm_id": vm["id"], "app_id": app["id"], "job_id": job, "schedule_id": schedule["id"], "team_id": team,
             "user_id": user, "key_id": key, "session_id": 987654321, "node": "pve1", "action": "start", "kind": "backup",
