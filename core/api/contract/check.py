@@ -12,7 +12,6 @@ import pathlib
 import subprocess
 import sys
 import tempfile
-import urllib.error
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
@@ -56,5 +55,5 @@ def main():
 if __name__ == "__main__":
     try:
         main()
-    except (subprocess.CalledProcessError, subprocess.TimeoutExpired, urllib.error.URLError, AssertionError) as error:
+    except (subprocess.CalledProcessError, subprocess.TimeoutExpired, AssertionError) as error:
         sys.exit(f"contract: {error}")
