@@ -15,6 +15,7 @@ import (
 
 	"github.com/hostler/hostler/plugins/pve/pvesim"
 	"github.com/hostler/hostler/plugins/pve/pvesim/pvesimtest"
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/plugin"
 )
@@ -59,9 +60,9 @@ func TestTenThousandGuestsInLittleMemory(t *testing.T) {
 	}
 	cluster := pvesimtest.Start(t, pvesim.Options{Nodes: 10, Guests: 10000})
 	token := cluster.Tokens()["monitoring"]
-	host, err := driver.Open(t.Context(), hypervisor.Target{
+	host, err := driver.Open(t.Context(), endpoint.Target{
 		Address: strings.TrimPrefix(cluster.URL(""), "https://"), Fingerprint: cluster.Fingerprint(""), AllowLocal: true,
-		Credential: hypervisor.Credential{Capability: hypervisor.Monitoring, TokenID: token.ID, Secret: hypervisor.Secret(token.Secret)},
+		Credential: endpoint.Credential{Capability: endpoint.Monitoring, TokenID: token.ID, Secret: plugin.Secret(token.Secret)},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/hostler/hostler/plugins/pve"
-	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/endpoint"
 )
 
 // shown is what the API tells of a guest.
@@ -86,7 +86,7 @@ func quickPolls(t testing.TB, owner *client) {
 // The monitoring token loses a right, or its entry: whatever is shown says so within one poll, and all heals by itself.
 func TestALostRightIsTold(t *testing.T) {
 	t.Parallel()
-	monitoring := pve.Privileges(hypervisor.Monitoring)
+	monitoring := pve.Privileges(endpoint.Monitoring)
 	without := slices.DeleteFunc(slices.Clone(monitoring), func(p string) bool { return p == "VM.Audit" })
 	role := func(t *testing.T, s *sim, privileges []string) {
 		s.control(t, http.MethodPost, "/role", map[string]any{"id": "ServiceAudit", "privileges": privileges}, nil)
@@ -199,7 +199,7 @@ func TestTheLoopTellsALostRight(t *testing.T) {
 	if now, _ := asked(); now != rights+1 {
 		t.Errorf("rights were asked for %d times", now-rights)
 	}
-	cluster.control(t, http.MethodPost, "/role", map[string]any{"id": "ServiceAudit", "privileges": pve.Privileges(hypervisor.Monitoring)}, nil)
+	cluster.control(t, http.MethodPost, "/role", map[string]any{"id": "ServiceAudit", "privileges": pve.Privileges(endpoint.Monitoring)}, nil)
 	eventually(t, "the host is well again", func() error {
 		if got := readHost(t, owner, host).String(); got != "online  " {
 			return errors.New(got)

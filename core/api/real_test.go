@@ -49,6 +49,7 @@ import (
 	"github.com/hostler/hostler/core/selfupdate/selfupdatetest"
 	"github.com/hostler/hostler/core/setting"
 	"github.com/hostler/hostler/core/vm"
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
 )
@@ -172,14 +173,14 @@ func post(name, url, body string, status int) apitest.Scenario {
 
 // enrolment is the body that enrols a cluster.
 func enrolment(name, address string, cluster *memdriver.Cluster) string {
-	monitoring := cluster.Target(hypervisor.Monitoring).Credential
+	monitoring := cluster.Target(endpoint.Monitoring).Credential
 	return fmt.Sprintf(`{"name":%q,"address":%q,"token_id":%q,"token_secret":%q,"tls_fingerprint":%q}`,
 		name, address, monitoring.TokenID, string(monitoring.Secret), cluster.Fingerprint())
 }
 
 // lifecycleToken is the body that adds the token for lifecycle.
 func lifecycleToken(cluster *memdriver.Cluster) string {
-	lifecycle := cluster.Target(hypervisor.Lifecycle).Credential
+	lifecycle := cluster.Target(endpoint.Lifecycle).Credential
 	return fmt.Sprintf(`{"capability":"lifecycle","token_id":%q,"token_secret":%q}`, lifecycle.TokenID, string(lifecycle.Secret))
 }
 

@@ -11,13 +11,14 @@ import (
 	"github.com/hostler/hostler/core/job"
 	"github.com/hostler/hostler/core/problem"
 	"github.com/hostler/hostler/core/schedule"
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
 // Capabilities says what a host has tokens for.
 type Capabilities interface {
 	// Has reports whether the host has a token for the capability. It asks no hypervisor.
-	Has(ctx context.Context, hostID int64, capability hypervisor.Capability) (bool, error)
+	Has(ctx context.Context, hostID int64, capability endpoint.Capability) (bool, error)
 }
 
 // Actor asks for changes of guests' power state.
@@ -87,10 +88,10 @@ func (a *Actor) Prepare(ctx context.Context, wish Action) (schedule.Enqueue, err
 		return nil, problem.Confirm(problem.CodeSelfTarget, phrase,
 			"the service itself runs in %s and would be taken away with it; send its name as confirm to go on", phrase)
 	}
-	if has, err := a.Hosts.Has(ctx, g.HostID, hypervisor.Lifecycle); err != nil {
+	if has, err := a.Hosts.Has(ctx, g.HostID, endpoint.Lifecycle); err != nil {
 		return nil, err
 	} else if !has {
-		return nil, host.Missing(hypervisor.Lifecycle)
+		return nil, host.Missing(endpoint.Lifecycle)
 	}
 	return func(ctx context.Context, tx *db.Tx) (*job.Job, error) {
 		return a.Queue.Enqueue(ctx, tx, LifecycleSpec(wish.Target, wish.TeamID, g.HostID, LifecycleParams{

@@ -4,6 +4,7 @@ import (
 	"context"
 	"github.com/hostler/hostler/core/job"
 	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // holders is how many of a guest's newest tasks are looked through for one that was in the way.
@@ -13,7 +14,7 @@ const holders = 25
 // lock, and the hypervisor's own text names no more than a file. The monitoring token asks, since a task may be anybody's.
 func (a *act) blame(ctx context.Context, err error) error {
 	status, verdict := job.Verdict(err)
-	if err == nil || verdict && status != job.Failed || !verdict && hypervisor.KindOf(err) != hypervisor.Busy {
+	if err == nil || verdict && status != job.Failed || !verdict && plugin.KindOf(err) != plugin.Busy {
 		return err
 	}
 	var tasks []hypervisor.Task

@@ -7,14 +7,16 @@ import (
 
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // Hosts opens hosts for a worker.
 type Hosts interface {
 	// Open gives the host as the capability's token sees it; the caller closes it. A capability without a token is problem
 	// capability_missing.
-	Open(ctx context.Context, hostID int64, capability hypervisor.Capability) (hypervisor.Host, error)
+	Open(ctx context.Context, hostID int64, capability endpoint.Capability) (hypervisor.Host, error)
 }
 
 // LifecycleParams is what was asked for and, where that was needed, confirmed: the worker compares it with what is there.
@@ -109,7 +111,7 @@ func (a *act) do(ctx context.Context) error {
 	}
 	for try := 1; ; try++ {
 		_, err := a.run.Do(ctx, a.step())
-		if err == nil || try == moves || hypervisor.KindOf(err) != hypervisor.NotFound {
+		if err == nil || try == moves || plugin.KindOf(err) != plugin.NotFound {
 			return err
 		}
 		if _, verdict := job.Verdict(err); verdict {
@@ -141,8 +143,8 @@ func (a *act) find(ctx context.Context) error {
 // what it wants is there already has nothing left to do.
 func (a *act) settle(ctx context.Context, err error) error {
 	status, verdict := job.Verdict(err)
-	conflict := err != nil && !verdict && hypervisor.KindOf(err) == hypervisor.Conflict
-	if err != nil && !verdict && hypervisor.KindOf(err) == hypervisor.Busy {
+	conflict := err != nil && !verdict && plugin.KindOf(err) == plugin.Conflict
+	if err != nil && !verdict && plugin.KindOf(err) == plugin.Busy {
 		asking, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 		defer cancel()
 		return a.blame(asking, err)

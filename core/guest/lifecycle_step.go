@@ -10,7 +10,9 @@ import (
 
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 const stepName = "act"
@@ -20,13 +22,13 @@ func (a *act) step() job.Step {
 	return job.Step{
 		Name: stepName,
 		Open: func(ctx context.Context) (hypervisor.Host, error) {
-			return a.Hosts.Open(ctx, a.hostID, hypervisor.Lifecycle)
+			return a.Hosts.Open(ctx, a.hostID, endpoint.Lifecycle)
 		},
 		Before: a.before,
 		Send: func(ctx context.Context, host hypervisor.Host) (string, error) {
 			lifecycler, ok := hypervisor.AsLifecycler(host)
 			if !ok {
-				return "", hypervisor.Errorf(hypervisor.Unsupported, "the host's driver cannot start or stop guests")
+				return "", plugin.Errorf(plugin.Unsupported, "the host's driver cannot start or stop guests")
 			}
 			return lifecycler.Act(ctx, a.ref, a.params.Action)
 		},
@@ -81,13 +83,13 @@ func (a *act) asking(ctx context.Context, question func(context.Context, hypervi
 	}
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	host, err := a.Hosts.Open(limited, a.hostID, hypervisor.Monitoring)
+	host, err := a.Hosts.Open(limited, a.hostID, endpoint.Monitoring)
 	if err == nil {
 		defer func() { _ = host.Close() }()
 		err = question(limited, host)
 	}
 	if err != nil && limited.Err() != nil && ctx.Err() == nil {
-		return hypervisor.Errorf(hypervisor.Timeout, "the hypervisor did not answer within %s: %w", limit, err)
+		return plugin.Errorf(plugin.Timeout, "the hypervisor did not answer within %s: %w", limit, err)
 	}
 	return err
 }
@@ -125,7 +127,7 @@ func (a *act) absent(ctx context.Context) error {
 // tokenID is the id of the host's present lifecycle token, empty when there is none.
 func (a *act) tokenID(ctx context.Context) (id string, err error) {
 	err = a.DB.Pool.QueryRow(ctx, "SELECT token_id FROM host_credentials WHERE host_id = $1 AND capability = $2",
-		a.hostID, hypervisor.Lifecycle).Scan(&id)
+		a.hostID, endpoint.Lifecycle).Scan(&id)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return "", nil
 	}

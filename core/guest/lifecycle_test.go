@@ -16,8 +16,10 @@ import (
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/job"
 	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // lifecycleBench is one host with guests, in the database and in memory.
@@ -29,14 +31,14 @@ type lifecycleFixture struct {
 	worker  *guest.Lifecycle
 	hostID  int64
 	// missing are capabilities without a token; opened counts the hosts that were opened by capability.
-	missing map[hypervisor.Capability]bool
+	missing map[endpoint.Capability]bool
 	mu      sync.Mutex
-	opened  map[hypervisor.Capability]int
+	opened  map[endpoint.Capability]int
 	// wrap changes a host that is opened with the lifecycle token.
 	wrap func(hypervisor.Host) hypervisor.Host
 }
 
-func (b *lifecycleFixture) Open(ctx context.Context, hostID int64, capability hypervisor.Capability) (hypervisor.Host, error) {
+func (b *lifecycleFixture) Open(ctx context.Context, hostID int64, capability endpoint.Capability) (hypervisor.Host, error) {
 	if hostID != b.hostID {
 		return nil, fmt.Errorf("no host %d", hostID)
 	}
@@ -47,7 +49,7 @@ func (b *lifecycleFixture) Open(ctx context.Context, hostID int64, capability hy
 	b.opened[capability]++
 	b.mu.Unlock()
 	host, err := b.driver.Open(ctx, b.cluster.Target(capability))
-	if err == nil && b.wrap != nil && capability == hypervisor.Lifecycle {
+	if err == nil && b.wrap != nil && capability == endpoint.Lifecycle {
 		host = b.wrap(host)
 	}
 	return host, err
@@ -58,7 +60,7 @@ const poolAddress = "pool.mem:8006"
 func newLifecycleFixture(t *testing.T) *lifecycleFixture {
 	t.Helper()
 	b := &lifecycleFixture{
-		db: dbtest.New(t), driver: memdriver.New(), missing: map[hypervisor.Capability]bool{}, opened: map[hypervisor.Capability]int{},
+		db: dbtest.New(t), driver: memdriver.New(), missing: map[endpoint.Capability]bool{}, opened: map[endpoint.Capability]int{},
 	}
 	b.cluster = b.driver.Add(poolAddress, memdriver.Spec{Nodes: 2})
 	err := b.db.Pool.QueryRow(t.Context(), `
@@ -68,7 +70,7 @@ func newLifecycleFixture(t *testing.T) *lifecycleFixture {
 		t.Fatal(err)
 	}
 	_, err = b.db.Pool.Exec(t.Context(), "INSERT INTO host_credentials (host_id, capability, token_id, secret) VALUES ($1, 'lifecycle', $2, '')",
-		b.hostID, b.cluster.Target(hypervisor.Lifecycle).Credential.TokenID)
+		b.hostID, b.cluster.Target(endpoint.Lifecycle).Credential.TokenID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +158,7 @@ func (b *lifecycleFixture) ended(t *testing.T, id int64, want job.Status) (*job.
 // tasks counts the actions on a guest; the task that made it is none.
 func (b *lifecycleFixture) tasks(t *testing.T, ref hypervisor.GuestRef) (n int) {
 	t.Helper()
-	host, _ := b.driver.Open(t.Context(), b.cluster.Target(hypervisor.Monitoring))
+	host, _ := b.driver.Open(t.Context(), b.cluster.Target(endpoint.Monitoring))
 	tasks, err := host.Tasks(t.Context(), hypervisor.TaskQuery{Limit: 500, Guest: &ref})
 	if err != nil {
 		t.Fatal(err)
@@ -258,10 +260,10 @@ func TestCheckedAgainAtTheStart(t *testing.T) {
 			b.worker.Self = func(_ context.Context, id int64) (bool, error) { return id == p.GuestID, nil }
 		}, hypervisor.Stop, "the service itself runs in this guest"},
 		"no token": {func(b *lifecycleFixture, _ hypervisor.GuestRef, _ guest.LifecycleParams) {
-			b.missing[hypervisor.Lifecycle] = true
+			b.missing[endpoint.Lifecycle] = true
 		}, hypervisor.Stop, "no token for lifecycle"},
 		"host away": {func(b *lifecycleFixture, _ hypervisor.GuestRef, _ guest.LifecycleParams) {
-			b.cluster.SetFault("guest", memdriver.Fault{Err: hypervisor.Errorf(hypervisor.Unreachable, "no route to the host")})
+			b.cluster.SetFault("guest", memdriver.Fault{Err: plugin.Errorf(plugin.Unreachable, "no route to the host")})
 		}, hypervisor.Stop, "no route to the host"},
 		"locked": {func(b *lifecycleFixture, ref hypervisor.GuestRef, _ guest.LifecycleParams) {
 			b.cluster.Change(ref.ID, func(g *hypervisor.Guest) { g.Lock = "backup" })
@@ -291,7 +293,7 @@ func TestFailureBesideAnotherTask(t *testing.T) {
 	busy := func(text string) func(hypervisor.Host) hypervisor.Host {
 		return func(h hypervisor.Host) hypervisor.Host {
 			return &deaf{h, func(context.Context, func() (string, error)) error {
-				return hypervisor.Errorf(hypervisor.Busy, "%s", text)
+				return plugin.Errorf(plugin.Busy, "%s", text)
 			}}
 		}
 	}
@@ -301,7 +303,7 @@ func TestFailureBesideAnotherTask(t *testing.T) {
 		ref, p := b.guest(t, hypervisor.VM, hypervisor.GuestRunning)
 		b.cluster.Change(ref.ID, func(g *hypervisor.Guest) { g.Name = "stuck" })
 		p.Name = "stuck"
-		stranger, err := b.driver.Open(t.Context(), b.cluster.NewToken(hypervisor.Lifecycle, "stranger", memdriver.GuestPower, memdriver.GuestAudit))
+		stranger, err := b.driver.Open(t.Context(), b.cluster.NewToken(endpoint.Lifecycle, "stranger", memdriver.GuestPower, memdriver.GuestAudit))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -355,7 +357,7 @@ func TestFailureBesideAnotherTask(t *testing.T) {
 		t.Parallel()
 		b, p, _ := held(t)
 		b.wrap = busy("locked")
-		b.cluster.SetFault("tasks", memdriver.Fault{Err: hypervisor.Errorf(hypervisor.Denied, "no")})
+		b.cluster.SetFault("tasks", memdriver.Fault{Err: plugin.Errorf(plugin.Denied, "no")})
 		b.start(t)
 		j, transcript := b.ended(t, b.enqueue(t, p, hypervisor.Stop), job.Failed)
 		if j.Error != "locked" || !strings.Contains(transcript, "which other task works on the guest could not be read") {
@@ -403,12 +405,12 @@ func (h *deaf) Act(ctx context.Context, ref hypervisor.GuestRef, action hypervis
 // A task of somebody else is not taken for ours, and a token that was changed meanwhile makes the list worth nothing.
 func TestLostAnswer(t *testing.T) {
 	t.Parallel()
-	cut := hypervisor.Errorf(hypervisor.Unreachable, "cut")
+	cut := plugin.Errorf(plugin.Unreachable, "cut")
 	t.Run("ours is found beside a stranger's", func(t *testing.T) {
 		t.Parallel()
 		b := newLifecycleFixture(t)
 		ref, p := b.guest(t, hypervisor.VM, hypervisor.GuestRunning)
-		stranger, _ := b.driver.Open(t.Context(), b.cluster.NewToken(hypervisor.Lifecycle, "stranger", memdriver.GuestPower, memdriver.GuestAudit))
+		stranger, _ := b.driver.Open(t.Context(), b.cluster.NewToken(endpoint.Lifecycle, "stranger", memdriver.GuestPower, memdriver.GuestAudit))
 		b.wrap = func(h hypervisor.Host) hypervisor.Host {
 			return &deaf{h, func(ctx context.Context, act func() (string, error)) error {
 				_, _ = stranger.(hypervisor.Lifecycler).Act(ctx, ref, hypervisor.Restart)
@@ -476,7 +478,7 @@ func TestOneCapabilityPerCall(t *testing.T) {
 	_, p := b.guest(t, hypervisor.VM, hypervisor.GuestRunning)
 	b.ended(t, b.enqueue(t, p, hypervisor.Start), job.Succeeded)
 	_ = b.queue.Stop(t.Context())
-	if b.opened[hypervisor.Lifecycle] != 0 || b.opened[hypervisor.Monitoring] == 0 {
+	if b.opened[endpoint.Lifecycle] != 0 || b.opened[endpoint.Monitoring] == 0 {
 		t.Errorf("reading a state opened %v", b.opened)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/hostler/hostler/core/problem"
-	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/endpoint"
 	"golang.org/x/net/idna"
 )
 
@@ -25,7 +25,7 @@ var errLocal = errors.New("loopback, link-local, multicast and unspecified addre
 var hostName = regexp.MustCompile(`^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*$`)
 
 // ParseAddress brings an address into the form in which hosts are stored: host:port in lower case, IPv6 in brackets and
-// in its shortest form, an international name in its ASCII form. What hypervisor.CheckAddress refuses is refused; a name
+// in its shortest form, an international name in its ASCII form. What endpoint.CheckAddress refuses is refused; a name
 // is judged when it is dialled.
 func ParseAddress(address string, allowLocal bool) (string, error) {
 	text, err := withoutScheme(strings.TrimSpace(address))
@@ -41,7 +41,7 @@ func ParseAddress(address string, allowLocal bool) (string, error) {
 			return "", errors.New("an IPv6 address must have no zone")
 		}
 		ip = ip.Unmap()
-		if err := hypervisor.CheckAddress(ip, allowLocal); err != nil {
+		if err := endpoint.CheckAddress(ip, allowLocal); err != nil {
 			return "", errLocal
 		}
 		return net.JoinHostPort(ip.String(), port), nil

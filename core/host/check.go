@@ -10,7 +10,9 @@ import (
 	"github.com/hostler/hostler/core/audit"
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/plugin"
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
+	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
 // Check is the answer of Test.
@@ -52,12 +54,12 @@ func (s *Store) Test(ctx context.Context, id int64) (Check, error) {
 	var all sync.WaitGroup
 	for i, token := range h.Tokens {
 		all.Go(func() {
-			v, err := s.verifyStored(ctx, id, hypervisor.Capability(token.Key))
+			v, err := s.verifyStored(ctx, id, endpoint.Capability(token.Key))
 			if errs[i] = err; err != nil {
 				return
 			}
 			found[i] = &v
-			if token.Key == string(hypervisor.Monitoring) {
+			if token.Key == string(endpoint.Monitoring) {
 				unread = s.readOnce(ctx, id)
 			}
 		})
@@ -65,14 +67,14 @@ func (s *Store) Test(ctx context.Context, id int64) (Check, error) {
 	all.Wait()
 	for i, token := range h.Tokens {
 		out.Tokens[i] = tokenCheck(token.Key, found[i], errs[i])
-		if token.Key == string(hypervisor.Monitoring) {
+		if token.Key == string(endpoint.Monitoring) {
 			out.endpoint(h, found[i], cmp.Or(errs[i], unread))
 		}
 	}
 	return out, s.keepChecks(ctx, id, h.Tokens, found)
 }
 
-func (s *Store) verifyStored(ctx context.Context, id int64, c hypervisor.Capability) (Verification, error) {
+func (s *Store) verifyStored(ctx context.Context, id int64, c endpoint.Capability) (Verification, error) {
 	driver, target, err := s.target(ctx, id, c)
 	if err != nil {
 		return Verification{}, err
@@ -85,7 +87,7 @@ func (s *Store) verifyStored(ctx context.Context, id int64, c hypervisor.Capabil
 func (s *Store) readOnce(ctx context.Context, id int64) error {
 	ctx, cancel := s.timed(ctx)
 	defer cancel()
-	at, err := s.Open(ctx, id, hypervisor.Monitoring)
+	at, err := s.Open(ctx, id, endpoint.Monitoring)
 	if err != nil {
 		return err
 	}
@@ -96,7 +98,7 @@ func (s *Store) readOnce(ctx context.Context, id int64) error {
 		return nil
 	})
 	if err == nil && nodes == 0 {
-		return hypervisor.Errorf(hypervisor.Protocol, "the inventory tells no node")
+		return sdk.Errorf(sdk.Protocol, "the inventory tells no node")
 	}
 	return err
 }
@@ -121,8 +123,8 @@ func (c *Check) endpoint(h Host, v *Verification, err error) {
 	}
 	reason, text := Reason(err)
 	c.Reason, c.Error = &reason, &text
-	var e *hypervisor.Error
-	if errors.As(err, &e) && e.Kind == hypervisor.Untrusted {
+	var e *sdk.Error
+	if errors.As(err, &e) && e.Kind == sdk.Untrusted {
 		c.SeenFingerprint = orNil(clean(e.Fingerprint))
 		c.FingerprintChanged = h.Fingerprint != nil && reason == plugin.ReasonFingerprint
 	}
@@ -139,7 +141,7 @@ func (s *Store) keepChecks(ctx context.Context, id int64, tokens []Credential, f
 			if err != nil {
 				return fmt.Errorf("keeping what a token may do: %w", err)
 			}
-			if tokens[i].Key != string(hypervisor.Monitoring) {
+			if tokens[i].Key != string(endpoint.Monitoring) {
 				continue
 			}
 			if _, err := tx.Pgx.Exec(ctx, "UPDATE hosts SET version = $2 WHERE id = $1", id, v.Version); err != nil {

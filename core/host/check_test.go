@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // frontHost answers for version and permissions, and its inventory is what the test says.
@@ -29,7 +30,7 @@ func TestAHostWhoseInventoryFailsIsNotReachable(t *testing.T) {
 		front  frontHost
 		reason string
 	}{
-		"it fails":    {frontHost{err: hypervisor.Errorf(hypervisor.Unreachable, "the daemon is down")}, "unreachable"},
+		"it fails":    {frontHost{err: plugin.Errorf(plugin.Unreachable, "the daemon is down")}, "unreachable"},
 		"no node":     {frontHost{page: hypervisor.Page{Cluster: &hypervisor.Cluster{}}}, "protocol"},
 		"all is well": {frontHost{page: hypervisor.Page{Cluster: &hypervisor.Cluster{}, Nodes: []hypervisor.Node{{Name: "n1"}}}}, ""},
 	} {

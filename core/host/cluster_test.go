@@ -10,6 +10,7 @@ import (
 	"github.com/hostler/hostler/core/db/dbtest"
 	"github.com/hostler/hostler/core/host"
 	"github.com/hostler/hostler/core/secret"
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
 )
@@ -29,7 +30,7 @@ func pair(t *testing.T) (*host.Store, *db.DB) {
 	driver := memdriver.New()
 	s := host.New(host.Config{DB: d, Drivers: drivers{driver}, Keys: box})
 	for _, name := range []string{"a", "b"} {
-		token := driver.Add(name+".mem:8006", memdriver.Spec{}).Target(hypervisor.Monitoring).Credential
+		token := driver.Add(name+".mem:8006", memdriver.Spec{}).Target(endpoint.Monitoring).Credential
 		_, _, err := s.Create(t.Context(), host.Enrolment{Name: name, Address: name + ".mem", TokenID: token.TokenID, Secret: secret.New(string(token.Secret))})
 		if err != nil {
 			t.Fatal(err)
@@ -100,10 +101,10 @@ func TestSecretsAreBoundToTheirRow(t *testing.T) {
 	if _, err := d.Pool.Exec(t.Context(), "UPDATE host_credentials SET secret = (SELECT secret FROM host_credentials WHERE host_id = 2) WHERE host_id = 1"); err != nil {
 		t.Fatal(err)
 	}
-	if h, err := s.Open(t.Context(), 1, hypervisor.Monitoring); err == nil {
+	if h, err := s.Open(t.Context(), 1, endpoint.Monitoring); err == nil {
 		t.Errorf("opened %v", fmt.Sprint(h))
 	}
-	if _, err := s.Open(t.Context(), 2, hypervisor.Monitoring); err != nil {
+	if _, err := s.Open(t.Context(), 2, endpoint.Monitoring); err != nil {
 		t.Error(err)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/hostler/hostler/core/host"
 	"github.com/hostler/hostler/core/secret"
 	"github.com/hostler/hostler/core/setting"
-	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
 )
 
@@ -33,12 +33,12 @@ func TestChangesNeedOneConnection(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	made := driver.Add("a.mem:8006", memdriver.Spec{})
-	token := made.Target(hypervisor.Monitoring).Credential
+	token := made.Target(endpoint.Monitoring).Credential
 	h, _, err := s.Create(ctx, host.Enrolment{Name: "a", Address: "a.mem", TokenID: token.TokenID, Secret: secret.New(string(token.Secret))})
 	if err != nil {
 		t.Fatal(err)
 	}
-	more := made.Target(hypervisor.Lifecycle).Credential
+	more := made.Target(endpoint.Lifecycle).Credential
 	name := "b"
 	for what, change := range map[string]func() error{
 		"rotate": func() error {

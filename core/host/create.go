@@ -11,7 +11,8 @@ import (
 	"github.com/hostler/hostler/core/idempotency"
 	"github.com/hostler/hostler/core/problem"
 	"github.com/hostler/hostler/core/secret"
-	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // Enrolment is a host to enrol, or to probe.
@@ -27,8 +28,8 @@ type Enrolment struct {
 }
 
 // parse checks what can be checked without the network.
-func (s *Store) parse(in Enrolment) (endpoint, hypervisor.Credential, error) {
-	e := endpoint{driver: s.driver, verifyTLS: in.VerifyTLS}
+func (s *Store) parse(in Enrolment) (connection, endpoint.Credential, error) {
+	e := connection{driver: s.driver, verifyTLS: in.VerifyTLS}
 	var errs []error
 	var err error
 	if e.address, err = s.address(in.Address); err != nil {
@@ -37,7 +38,7 @@ func (s *Store) parse(in Enrolment) (endpoint, hypervisor.Credential, error) {
 	if e.fingerprint, err = fingerprint(in.Fingerprint); err != nil {
 		errs = append(errs, err)
 	}
-	credential, err := credentialOf(hypervisor.Monitoring, in.TokenID, in.Secret)
+	credential, err := credentialOf(endpoint.Monitoring, in.TokenID, in.Secret)
 	return e, credential, faults(append(errs, err)...)
 }
 
@@ -58,7 +59,7 @@ func faults(errs ...error) error {
 	return problem.Invalid(all...)
 }
 
-func credentialOf(capability hypervisor.Capability, tokenID string, token secret.String) (hypervisor.Credential, error) {
+func credentialOf(capability endpoint.Capability, tokenID string, token secret.String) (endpoint.Credential, error) {
 	var errs []error
 	tokenID = strings.TrimSpace(tokenID)
 	switch {
@@ -71,7 +72,7 @@ func credentialOf(capability hypervisor.Capability, tokenID string, token secret
 	if !plain(token.Reveal(), 1024) {
 		errs = append(errs, problem.InvalidField("must be a token's secret of printable ASCII", "value_error", "body", "token_secret"))
 	}
-	return hypervisor.Credential{Capability: capability, TokenID: tokenID, Secret: hypervisor.Secret(token.Reveal())}, faults(errs...)
+	return endpoint.Credential{Capability: capability, TokenID: tokenID, Secret: plugin.Secret(token.Reveal())}, faults(errs...)
 }
 
 // plain holds for what can stand in a header: printable ASCII without spaces.

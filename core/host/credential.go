@@ -12,12 +12,13 @@ import (
 	"github.com/hostler/hostler/core/plugin"
 	"github.com/hostler/hostler/core/problem"
 	"github.com/hostler/hostler/core/secret"
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
 // storeCredential writes or replaces the host's token of one capability. The secret is sealed for its row, so the row is
 // made first.
-func (s *Store) storeCredential(ctx context.Context, tx *db.Tx, hostID int64, c hypervisor.Credential, v Verification) error {
+func (s *Store) storeCredential(ctx context.Context, tx *db.Tx, hostID int64, c endpoint.Credential, v Verification) error {
 	var id int64
 	err := tx.Pgx.QueryRow(ctx, `INSERT INTO host_credentials (host_id, capability, token_id, secret, missing, extra, recommended, verified_at)
 		VALUES ($1, $2, $3, '', $4, $5, $6, now())
@@ -50,7 +51,7 @@ type Rotation struct {
 // rejected token is token_rejected, and the old one stays. A host whose endpoint was changed meanwhile is conflict.
 func (s *Store) Rotate(ctx context.Context, id int64, in Rotation) (Verification, error) {
 	if in.Capability == "" {
-		in.Capability = string(hypervisor.Monitoring)
+		in.Capability = string(endpoint.Monitoring)
 	}
 	key, err := capability(in.Capability, "body", "capability")
 	if err := faults(err, rotationFault(in)); err != nil {
@@ -66,7 +67,7 @@ func (s *Store) Rotate(ctx context.Context, id int64, in Rotation) (Verification
 	audit.Describe(ctx, func(entry *audit.Entry) {
 		entry.Details = map[string]any{"capability": in.Capability, "token_id": credential.TokenID}
 	})
-	e, err := s.endpoint(ctx, id)
+	e, err := s.connection(ctx, id)
 	if err != nil {
 		return Verification{}, err
 	}
@@ -81,7 +82,7 @@ func (s *Store) Rotate(ctx context.Context, id int64, in Rotation) (Verification
 		if err := s.storeCredential(ctx, tx, id, credential, v); err != nil {
 			return err
 		}
-		if key == hypervisor.Monitoring {
+		if key == endpoint.Monitoring {
 			if err := pollNow(ctx, tx, id); err != nil {
 				return err
 			}
@@ -91,7 +92,7 @@ func (s *Store) Rotate(ctx context.Context, id int64, in Rotation) (Verification
 }
 
 // unmoved locks the host as lock does, and refuses one that is no longer where a token was checked.
-func unmoved(ctx context.Context, tx *db.Tx, id int64, e endpoint) error {
+func unmoved(ctx context.Context, tx *db.Tx, id int64, e connection) error {
 	if err := lock(ctx, tx, id); err != nil {
 		return err
 	}
@@ -119,9 +120,9 @@ func rotationFault(in Rotation) error {
 	return nil
 }
 
-// endpoint is where a stored host is.
-func (s *Store) endpoint(ctx context.Context, id int64) (endpoint, error) {
-	var e endpoint
+// connection is where a stored host is.
+func (s *Store) connection(ctx context.Context, id int64) (connection, error) {
+	var e connection
 	err := s.db.Pool.QueryRow(ctx, "SELECT driver, address, COALESCE(tls_fingerprint, ''), verify_tls FROM hosts WHERE id = $1", id).
 		Scan(&e.driver, &e.address, &e.fingerprint, &e.verifyTLS)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -172,10 +173,10 @@ func (s *Store) RemoveCredential(ctx context.Context, id int64, kind string) (Re
 	if err != nil {
 		return Removal{}, err
 	}
-	if key == hypervisor.Monitoring {
+	if key == endpoint.Monitoring {
 		return Removal{}, problem.New(problem.CodeCapabilityRequired, "every host needs its monitoring token; replace it, or remove the host").With("capability", kind)
 	}
-	e, err := s.endpoint(ctx, id)
+	e, err := s.connection(ctx, id)
 	if err != nil {
 		return Removal{}, err
 	}

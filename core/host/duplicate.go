@@ -11,7 +11,9 @@ import (
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // server tells one server from another, whatever address it is reached at. No single fact does: machines that stand alone
@@ -39,7 +41,7 @@ func (s server) same(other server) bool {
 
 // identify asks the endpoint that v was found at which node it is. A token that may not read the inventory leaves open
 // what it does not see; every other failure is an error, since the endpoint could be any server.
-func (s *Store) identify(ctx context.Context, driver string, target hypervisor.Target, v Verification) (server, error) {
+func (s *Store) identify(ctx context.Context, driver string, target endpoint.Target, v Verification) (server, error) {
 	ctx, cancel := s.timed(ctx)
 	defer cancel()
 	found := server{driver: driver, fingerprint: v.Fingerprint}
@@ -68,8 +70,8 @@ func (s *Store) identify(ctx context.Context, driver string, target hypervisor.T
 		}
 		return nil
 	})
-	switch hypervisor.KindOf(err) {
-	case hypervisor.Denied, hypervisor.Unsupported:
+	switch plugin.KindOf(err) {
+	case plugin.Denied, plugin.Unsupported:
 		return found, nil
 	}
 	return found, err
@@ -147,13 +149,13 @@ func (s *Store) renewed(ctx context.Context, found server, but int64) (map[int64
 func (s *Store) shown(ctx context.Context, id int64) string {
 	ctx, cancel := s.timed(ctx)
 	defer cancel()
-	driver, target, err := s.target(ctx, id, hypervisor.Monitoring)
+	driver, target, err := s.target(ctx, id, endpoint.Monitoring)
 	if err != nil {
 		return ""
 	}
 	version, err := s.version(ctx, driver, target)
-	var e *hypervisor.Error
-	if errors.As(err, &e) && e.Kind == hypervisor.Untrusted {
+	var e *plugin.Error
+	if errors.As(err, &e) && e.Kind == plugin.Untrusted {
 		return e.Fingerprint
 	}
 	return version.Fingerprint

@@ -10,7 +10,7 @@ import (
 	"github.com/hostler/hostler/core/host"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/problem"
-	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // wantDuplicate holds err against the problem with the host's id, or with no hint at it for 0.
@@ -53,7 +53,7 @@ func TestOneServerIsOneHost(t *testing.T) {
 		"one certificate and name, two clusters":        {member, machine{certificate: "c1", node: "pve1", cluster: "test", address: "192.0.2.1"}, false},
 		"one certificate and name, a cluster and alone": {member, machine{certificate: "c1", node: "pve1", address: "192.0.2.1"}, false},
 		"endpoints that tell no node":                   {machine{certificate: "c1"}, machine{certificate: "c1"}, false},
-		"a token that may not read the inventory":       {alone("c1", ""), machine{certificate: "c1", fails: hypervisor.Errorf(hypervisor.Denied, "no")}, false},
+		"a token that may not read the inventory":       {alone("c1", ""), machine{certificate: "c1", fails: plugin.Errorf(plugin.Denied, "no")}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -152,9 +152,9 @@ func TestOneServerWithARenewedCertificate(t *testing.T) {
 func TestServerThatDoesNotTellWhichItIs(t *testing.T) {
 	t.Parallel()
 	s, driver, d := newMachines(t)
-	for _, kind := range []hypervisor.Kind{hypervisor.Unreachable, hypervisor.Timeout, hypervisor.Protocol} {
+	for _, kind := range []plugin.ErrorKind{plugin.Unreachable, plugin.Timeout, plugin.Protocol} {
 		silent := alone("c1", "192.0.2.1")
-		silent.fails = hypervisor.Errorf(kind, "no")
+		silent.fails = plugin.Errorf(kind, "no")
 		driver.put("a.example", silent)
 		if _, _, err := s.Create(t.Context(), enrolment("a.example", false)); err == nil {
 			t.Errorf("%s: it was enrolled", kind)
@@ -170,7 +170,7 @@ func TestOneServerAsAPollKnowsIt(t *testing.T) {
 	t.Parallel()
 	s, driver, d := newMachines(t)
 	blind := alone("c1", "")
-	blind.fails = hypervisor.Errorf(hypervisor.Denied, "no")
+	blind.fails = plugin.Errorf(plugin.Denied, "no")
 	driver.put("a.example", blind)
 	driver.put("b.example", alone("c1", "192.0.2.1"))
 	first := enrol(t, s, "a.example", false)

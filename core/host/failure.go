@@ -3,7 +3,7 @@ package host
 import (
 	"github.com/hostler/hostler/core/plugin"
 	"github.com/hostler/hostler/core/problem"
-	"github.com/hostler/hostler/sdk/hypervisor"
+	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
 // Reasons that stand in a host's row beside those of core/plugin: their problems have codes of their own.
@@ -35,7 +35,7 @@ func Reason(err error) (reason, sentence string) {
 
 // rejected is Problem for the checks of a token that the caller has just given: a rejected one has a code of its own.
 func rejected(err error) error {
-	if hypervisor.KindOf(err) == hypervisor.TokenRejected {
+	if sdk.KindOf(err) == sdk.TokenRejected {
 		return problem.New(problem.CodeTokenRejected, "the hypervisor rejected the token").With("reason", plugin.ReasonAuth).Because(err)
 	}
 	return plugin.Problem(err)

@@ -12,7 +12,9 @@ import (
 	"github.com/hostler/hostler/core/db/dbtest"
 	"github.com/hostler/hostler/core/host"
 	"github.com/hostler/hostler/core/secret"
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // machine is a server as its endpoint shows it.
@@ -53,24 +55,24 @@ func (d *machines) questions(address string) int {
 	return d.asked[address+":8006"]
 }
 
-func (d *machines) Open(_ context.Context, target hypervisor.Target) (hypervisor.Host, error) {
-	return &endpoint{machines: d, target: target}, nil
+func (d *machines) Open(_ context.Context, target endpoint.Target) (hypervisor.Host, error) {
+	return &connection{machines: d, target: target}, nil
 }
 
-// endpoint is one address with one token; the methods that it lacks are not called.
-type endpoint struct {
+// connection is one address with one token; the methods that it lacks are not called.
+type connection struct {
 	hypervisor.Host
 	machines *machines
-	target   hypervisor.Target
+	target   endpoint.Target
 }
 
 // print is the fingerprint of a certificate.
 func print(certificate string) string {
 	sum := sha256.Sum256([]byte(certificate))
-	return hypervisor.Fingerprint(&x509.Certificate{Raw: sum[:]})
+	return endpoint.Fingerprint(&x509.Certificate{Raw: sum[:]})
 }
 
-func (e *endpoint) begin(call string) (machine, error) {
+func (e *connection) begin(call string) (machine, error) {
 	if e.machines.then != nil {
 		e.machines.then(call, e.target.Address)
 	}
@@ -81,27 +83,27 @@ func (e *endpoint) begin(call string) (machine, error) {
 	}
 	m, ok := e.machines.at[e.target.Address]
 	if !ok {
-		return m, hypervisor.Errorf(hypervisor.Unreachable, "nobody there")
+		return m, plugin.Errorf(plugin.Unreachable, "nobody there")
 	}
 	if e.target.Fingerprint != "" && e.target.Fingerprint != print(m.certificate) || e.target.Fingerprint == "" && e.target.VerifyTLS && !m.signed {
-		err := hypervisor.Errorf(hypervisor.Untrusted, "not this certificate")
+		err := plugin.Errorf(plugin.Untrusted, "not this certificate")
 		err.Fingerprint = print(m.certificate)
 		return m, err
 	}
 	return m, nil
 }
 
-func (e *endpoint) Version(context.Context) (hypervisor.Version, error) {
+func (e *connection) Version(context.Context) (hypervisor.Version, error) {
 	m, err := e.begin("version")
 	return hypervisor.Version{Version: "9.2.11", Fingerprint: print(m.certificate)}, err
 }
 
-func (e *endpoint) Permissions(context.Context) (hypervisor.Permissions, error) {
+func (e *connection) Permissions(context.Context) (hypervisor.Permissions, error) {
 	_, err := e.begin("permissions")
 	return hypervisor.Permissions{}, err
 }
 
-func (e *endpoint) Inventory(_ context.Context, _ hypervisor.InventoryQuery, page func(hypervisor.Page) error) error {
+func (e *connection) Inventory(_ context.Context, _ hypervisor.InventoryQuery, page func(hypervisor.Page) error) error {
 	m, err := e.begin("inventory")
 	if err == nil {
 		err = m.fails
@@ -116,7 +118,7 @@ func (e *endpoint) Inventory(_ context.Context, _ hypervisor.InventoryQuery, pag
 	return page(hypervisor.Page{Nodes: []hypervisor.Node{{Name: "other", Address: "192.0.2.250"}, {Name: m.node, Address: m.address}}})
 }
 
-func (e *endpoint) Close() error { return nil }
+func (e *connection) Close() error { return nil }
 
 // newMachines is a store whose driver has these servers, and its database.
 func newMachines(t *testing.T) (*host.Store, *machines, *db.DB) {

@@ -9,7 +9,9 @@ import (
 
 	"github.com/hostler/hostler/core/plugin"
 	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
+	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
 // NodeStatus is one node's present state. Figures that the hypervisor did not give are null.
@@ -42,7 +44,7 @@ type NodeStatus struct {
 func (s *Store) NodeStatus(ctx context.Context, id int64, node string) (NodeStatus, error) {
 	ctx, cancel := s.timed(ctx)
 	defer cancel()
-	at, err := s.Open(ctx, id, hypervisor.Monitoring)
+	at, err := s.Open(ctx, id, endpoint.Monitoring)
 	if err != nil {
 		return NodeStatus{}, plugin.Problem(err)
 	}
@@ -53,8 +55,8 @@ func (s *Store) NodeStatus(ctx context.Context, id int64, node string) (NodeStat
 	}
 	found, err := reader.NodeStatus(ctx, node)
 	if err != nil {
-		var e *hypervisor.Error
-		if errors.As(err, &e) && e.Kind == hypervisor.Invalid && e.Field == "node" {
+		var e *sdk.Error
+		if errors.As(err, &e) && e.Kind == sdk.Invalid && e.Field == "node" {
 			return NodeStatus{}, problem.New(problem.CodeNotFound, "there is no such node").Because(err)
 		}
 		return NodeStatus{}, plugin.Problem(fmt.Errorf("reading a node's status: %w", err))

@@ -16,8 +16,10 @@ import (
 	"github.com/hostler/hostler/core/host"
 	"github.com/hostler/hostler/core/problem"
 	"github.com/hostler/hostler/core/secret"
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // bareHost is a host with nothing optional.
@@ -40,7 +42,7 @@ type dressed struct {
 	dress func(hypervisor.Host) hypervisor.Host
 }
 
-func (d dressed) Open(ctx context.Context, target hypervisor.Target) (hypervisor.Host, error) {
+func (d dressed) Open(ctx context.Context, target endpoint.Target) (hypervisor.Host, error) {
 	h, err := d.Driver.Open(ctx, target)
 	if err != nil || d.dress == nil {
 		return h, err
@@ -65,7 +67,7 @@ func rack(t *testing.T, own host.OwnGuest, dress func(hypervisor.Host) hyperviso
 		t.Fatal(err)
 	}
 	driver := memdriver.New()
-	token := driver.Add("a.mem:8006", memdriver.Spec{Nodes: 2}).Target(hypervisor.Monitoring).Credential
+	token := driver.Add("a.mem:8006", memdriver.Spec{Nodes: 2}).Target(endpoint.Monitoring).Credential
 	s := host.New(host.Config{DB: d, Drivers: drivers{dressed{driver, dress}}, Keys: box, Own: own})
 	if _, _, err := s.Create(t.Context(), host.Enrolment{Name: "a", Address: "a.mem", TokenID: token.TokenID, Secret: secret.New(string(token.Secret))}); err != nil {
 		t.Fatal(err)
@@ -169,9 +171,9 @@ func TestNodeStatusOfAStrangePlugin(t *testing.T) {
 
 func TestNodeStatusProblems(t *testing.T) {
 	t.Parallel()
-	bad := hypervisor.Errorf(hypervisor.Invalid, "not a node's name")
+	bad := plugin.Errorf(plugin.Invalid, "not a node's name")
 	bad.Field = "node"
-	other := hypervisor.Errorf(hypervisor.Invalid, "not an address")
+	other := plugin.Errorf(plugin.Invalid, "not an address")
 	other.Field = "address"
 	for name, c := range map[string]struct {
 		err  error
@@ -179,11 +181,11 @@ func TestNodeStatusProblems(t *testing.T) {
 	}{
 		"a name that no node can have": {bad, problem.CodeNotFound},
 		"another field":                {other, problem.CodeInvalid},
-		"off":                          {hypervisor.Errorf(hypervisor.Unreachable, "off"), problem.CodeHypervisorError},
-		"no right":                     {hypervisor.Errorf(hypervisor.Denied, "no"), problem.CodeHypervisorError},
-		"a rejected token":             {hypervisor.Errorf(hypervisor.TokenRejected, "no"), problem.CodeHypervisorError},
-		"not in this release":          {hypervisor.Errorf(hypervisor.Unsupported, "no"), problem.CodeUnsupported},
-		"late":                         {hypervisor.Errorf(hypervisor.Timeout, "late"), problem.CodeTimeout},
+		"off":                          {plugin.Errorf(plugin.Unreachable, "off"), problem.CodeHypervisorError},
+		"no right":                     {plugin.Errorf(plugin.Denied, "no"), problem.CodeHypervisorError},
+		"a rejected token":             {plugin.Errorf(plugin.TokenRejected, "no"), problem.CodeHypervisorError},
+		"not in this release":          {plugin.Errorf(plugin.Unsupported, "no"), problem.CodeUnsupported},
+		"late":                         {plugin.Errorf(plugin.Timeout, "late"), problem.CodeTimeout},
 		"anything":                     {errors.New("broken"), problem.CodeInternal},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -9,12 +9,14 @@ import (
 
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // Open gives the host with the capability's token, ready for calls; the caller closes it. It does not use the network.
 // A capability without a token is the problem capability_missing.
-func (s *Store) Open(ctx context.Context, id int64, capability hypervisor.Capability) (hypervisor.Host, error) {
+func (s *Store) Open(ctx context.Context, id int64, capability endpoint.Capability) (hypervisor.Host, error) {
 	driver, target, err := s.target(ctx, id, capability)
 	if err != nil {
 		return nil, err
@@ -22,7 +24,7 @@ func (s *Store) Open(ctx context.Context, id int64, capability hypervisor.Capabi
 	return s.open(ctx, driver, target)
 }
 
-func (s *Store) open(ctx context.Context, driver string, target hypervisor.Target) (hypervisor.Host, error) {
+func (s *Store) open(ctx context.Context, driver string, target endpoint.Target) (hypervisor.Host, error) {
 	host, err := s.drivers.Hypervisor(driver).Open(ctx, target)
 	if err != nil {
 		return nil, fmt.Errorf("opening the host: %w", err)
@@ -31,7 +33,7 @@ func (s *Store) open(ctx context.Context, driver string, target hypervisor.Targe
 }
 
 // target is the stored endpoint with one opened token.
-func (s *Store) target(ctx context.Context, id int64, capability hypervisor.Capability) (driver string, t hypervisor.Target, err error) {
+func (s *Store) target(ctx context.Context, id int64, capability endpoint.Capability) (driver string, t endpoint.Target, err error) {
 	var fingerprint, tokenID *string
 	var credential *int64
 	var sealed []byte
@@ -55,17 +57,17 @@ func (s *Store) target(ctx context.Context, id int64, capability hypervisor.Capa
 		t.Fingerprint = *fingerprint
 	}
 	t.AllowLocal = s.allowLocal
-	t.Credential = hypervisor.Credential{Capability: capability, TokenID: *tokenID, Secret: hypervisor.Secret(plain.Reveal())}
+	t.Credential = endpoint.Credential{Capability: capability, TokenID: *tokenID, Secret: plugin.Secret(plain.Reveal())}
 	return driver, t, nil
 }
 
 // Missing is the problem of an operation whose capability has no token.
-func Missing(capability hypervisor.Capability) error {
+func Missing(capability endpoint.Capability) error {
 	return problem.New(problem.CodeCapabilityMissing, "the host has no token for %s; add one first", capability).With("capability", string(capability))
 }
 
 // Has reports whether the host has a token for the capability.
-func (s *Store) Has(ctx context.Context, id int64, capability hypervisor.Capability) (bool, error) {
+func (s *Store) Has(ctx context.Context, id int64, capability endpoint.Capability) (bool, error) {
 	var has bool
 	err := s.db.Pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM host_credentials WHERE host_id = $1 AND capability = $2)", id, string(capability)).Scan(&has)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/problem"
-	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/endpoint"
 )
 
 // Change is what to change of a host; nil keeps. A pointer to an empty text clears a fingerprint.
@@ -131,7 +131,7 @@ type reverified struct {
 
 // reverify checks the endpoint that the host is to have. A certificate that nothing else decides on is pinned anew.
 func (s *Store) reverify(ctx context.Context, id int64, next *Host) (*reverified, error) {
-	driver, target, err := s.target(ctx, id, hypervisor.Monitoring)
+	driver, target, err := s.target(ctx, id, endpoint.Monitoring)
 	if err != nil {
 		return nil, err
 	}

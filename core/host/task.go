@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/hostler/hostler/core/plugin"
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
@@ -27,7 +28,7 @@ type Task struct {
 func (s *Store) Tasks(ctx context.Context, id int64, limit int) ([]Task, error) {
 	ctx, cancel := s.timed(ctx)
 	defer cancel()
-	at, err := s.Open(ctx, id, hypervisor.Monitoring)
+	at, err := s.Open(ctx, id, endpoint.Monitoring)
 	if err != nil {
 		return nil, plugin.Problem(err)
 	}
@@ -74,7 +75,7 @@ type Log struct {
 func (s *Store) TaskLog(ctx context.Context, id int64, task string, start, limit int) (Log, error) {
 	ctx, cancel := s.timed(ctx)
 	defer cancel()
-	at, err := s.Open(ctx, id, hypervisor.Monitoring)
+	at, err := s.Open(ctx, id, endpoint.Monitoring)
 	if err != nil {
 		return Log{}, plugin.Problem(err)
 	}

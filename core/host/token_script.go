@@ -8,6 +8,7 @@ import (
 
 	"github.com/hostler/hostler/core/plugin"
 	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
@@ -29,7 +30,7 @@ func (s *Store) TokenScript(ctx context.Context, in ScriptQuery) (string, error)
 		in.Path = "/"
 	}
 	var errs []error
-	wanted := map[hypervisor.Capability]bool{hypervisor.Monitoring: true, hypervisor.NodePower: in.NodePower}
+	wanted := map[endpoint.Capability]bool{endpoint.Monitoring: true, endpoint.NodePower: in.NodePower}
 	for i, text := range in.Capabilities {
 		c, err := capability(text, "body", "capabilities", i)
 		errs = append(errs, err)
@@ -42,14 +43,14 @@ func (s *Store) TokenScript(ctx context.Context, in ScriptQuery) (string, error)
 		return "", err
 	}
 	if in.NodeShell {
-		wanted[hypervisor.Console] = true
+		wanted[endpoint.Console] = true
 	}
 	scripter, ok := hypervisor.AsRoleScripter(s.drivers.Hypervisor(s.driver))
 	if !ok {
 		return "", problem.New(problem.CodeUnsupported, "the driver %s writes no token script", s.driver)
 	}
 	query := hypervisor.RoleScriptQuery{Path: in.Path, NodeShell: in.NodeShell}
-	query.Capabilities = slices.DeleteFunc(hypervisor.Capabilities(), func(c hypervisor.Capability) bool { return !wanted[c] })
+	query.Capabilities = slices.DeleteFunc(endpoint.Capabilities(), func(c endpoint.Capability) bool { return !wanted[c] })
 	script, err := scripter.RoleScript(ctx, query)
 	if err != nil {
 		return "", plugin.Problem(fmt.Errorf("writing the token script: %w", err))

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
@@ -21,19 +22,19 @@ type Verification struct {
 	Paths       []string   `json:"paths" doc:"Where the privileges hold"`
 }
 
-// endpoint is where a host is and how its certificate is checked, before it is stored.
-type endpoint struct {
+// connection is where a host is and how its certificate is checked, before it is stored.
+type connection struct {
 	driver, address, fingerprint string
 	verifyTLS                    bool
 }
 
-func (s *Store) targetOf(e endpoint, credential hypervisor.Credential) hypervisor.Target {
-	return hypervisor.Target{Address: e.address, Fingerprint: e.fingerprint, VerifyTLS: e.verifyTLS, AllowLocal: s.allowLocal, Credential: credential}
+func (s *Store) targetOf(e connection, credential endpoint.Credential) endpoint.Target {
+	return endpoint.Target{Address: e.address, Fingerprint: e.fingerprint, VerifyTLS: e.verifyTLS, AllowLocal: s.allowLocal, Credential: credential}
 }
 
 // verify asks the endpoint for its version and for what the token may do. Where neither a fingerprint nor the
 // authorities decide, the certificate that the first call saw must be the one of the second call too.
-func (s *Store) verify(ctx context.Context, driver string, target hypervisor.Target) (Verification, error) {
+func (s *Store) verify(ctx context.Context, driver string, target endpoint.Target) (Verification, error) {
 	ctx, cancel := s.timed(ctx)
 	defer cancel()
 	began := time.Now()
@@ -65,7 +66,7 @@ func (s *Store) verify(ctx context.Context, driver string, target hypervisor.Tar
 	return v, nil
 }
 
-func (s *Store) version(ctx context.Context, driver string, target hypervisor.Target) (hypervisor.Version, error) {
+func (s *Store) version(ctx context.Context, driver string, target endpoint.Target) (hypervisor.Version, error) {
 	host, err := s.open(ctx, driver, target)
 	if err != nil {
 		return hypervisor.Version{}, err
@@ -76,7 +77,7 @@ func (s *Store) version(ctx context.Context, driver string, target hypervisor.Ta
 
 // pin is what is stored as the host's certificate after the check: a given one, or the one seen where nothing else
 // would decide; nil leaves the decision to the authorities.
-func (e endpoint) pin(seen string) *string {
+func (e connection) pin(seen string) *string {
 	switch {
 	case e.fingerprint != "":
 		return &e.fingerprint
@@ -101,7 +102,7 @@ func fingerprint(text string) (string, error) {
 	if text == "" {
 		return "", nil
 	}
-	parsed, err := hypervisor.ParseFingerprint(text)
+	parsed, err := endpoint.ParseFingerprint(text)
 	if err != nil {
 		return "", problem.InvalidField("must be the SHA-256 of a certificate: 32 bytes in hexadecimal, with or without colons", "fingerprint", "body", "tls_fingerprint")
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/hostler/hostler/core/problem"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // endless makes a guest whose task runs until it is stopped.
@@ -163,7 +164,7 @@ func TestCancelThatTheHypervisorRefuses(t *testing.T) {
 	i.run(t)
 	id := i.enqueue(t, w.spec(ref, hypervisor.Stop))
 	<-g.reached
-	w.cluster.SetFault("stoptask", memdriver.Fault{Err: &hypervisor.Error{Kind: hypervisor.Denied, Message: "not yours"}})
+	w.cluster.SetFault("stoptask", memdriver.Fault{Err: &plugin.Error{Kind: plugin.Denied, Message: "not yours"}})
 	i.cancel(t, id)
 	g.release()
 	until(t, "the refusal was noted", func() bool { return strings.Contains(i.transcript(t, id), "does not stop the task: not yours") })

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/hostler/hostler/core/problem"
-	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
@@ -20,7 +19,7 @@ func Explain(err error) string {
 	if errors.Is(err, plugin.ErrGone) {
 		return "the hypervisor's plugin is not running"
 	}
-	var h *hypervisor.Error
+	var h *plugin.Error
 	if !errors.As(err, &h) {
 		if errors.Is(err, context.DeadlineExceeded) {
 			return "no answer in time"
@@ -29,14 +28,14 @@ func Explain(err error) string {
 	}
 	message := strings.TrimSpace(h.Message)
 	switch h.Kind {
-	case hypervisor.Denied:
+	case plugin.Denied:
 		if len(h.Missing) > 0 {
 			message = "the token lacks " + strings.Join(h.Missing, ", ")
 			if h.Path != "" {
 				message += " on " + h.Path
 			}
 		}
-	case hypervisor.Internal:
+	case plugin.Internal:
 		return "the hypervisor's plugin failed"
 	}
 	if message == "" {

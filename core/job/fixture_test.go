@@ -16,6 +16,7 @@ import (
 	"github.com/hostler/hostler/core/db/dbtest"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
 )
@@ -95,7 +96,7 @@ type order struct {
 }
 
 func (w *fixture) open() hypervisor.Host {
-	host, _ := w.driver.Open(context.Background(), w.cluster.Target(hypervisor.Lifecycle))
+	host, _ := w.driver.Open(context.Background(), w.cluster.Target(endpoint.Lifecycle))
 	return host
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // hostServer lets another process use a host of this one, so that a test may kill that process and look at what reached the
@@ -31,12 +32,12 @@ type Answer struct {
 	Lines  []hypervisor.LogLine
 	Result hypervisor.TaskResult
 	Err    string
-	Kind   hypervisor.Kind
+	Kind   plugin.ErrorKind
 }
 
 func (a *Answer) fail(err error) {
 	if err != nil {
-		a.Err, a.Kind = err.Error(), hypervisor.KindOf(err)
+		a.Err, a.Kind = err.Error(), plugin.KindOf(err)
 	}
 }
 
@@ -109,10 +110,10 @@ type far struct {
 func (f *far) call(method string, c Call) (*Answer, error) {
 	var a Answer
 	if err := f.client.Call("Host."+method, c, &a); err != nil {
-		return nil, hypervisor.Errorf(hypervisor.Unreachable, "calling: %w", err)
+		return nil, plugin.Errorf(plugin.Unreachable, "calling: %w", err)
 	}
 	if a.Kind != "" {
-		return nil, hypervisor.Errorf(a.Kind, "%s", a.Err)
+		return nil, plugin.Errorf(a.Kind, "%s", a.Err)
 	}
 	return &a, nil
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/hostler/hostler/core/problem"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 func TestJobRunsToItsEnd(t *testing.T) {
@@ -148,7 +149,7 @@ func TestEnds(t *testing.T) {
 		"stopped":      {func() error { return job.Stopped("no more") }, job.Canceled, ""},
 		"problem":      {func() error { return problem.New(problem.CodeCapabilityMissing, "no token") }, job.Failed, "no token"},
 		"hypervisor": {func() error {
-			return fmt.Errorf("acting: %w", &hypervisor.Error{Kind: hypervisor.Denied, Message: "x", Missing: []string{"VM.PowerMgmt"}, Path: "/vms/1"})
+			return fmt.Errorf("acting: %w", &plugin.Error{Kind: plugin.Denied, Message: "x", Missing: []string{"VM.PowerMgmt"}, Path: "/vms/1"})
 		}, job.Failed, "the token lacks VM.PowerMgmt on /vms/1"},
 		"internal": {func() error { return errors.New("password=hunter2") }, job.Failed, "something went wrong inside the service; its log has the reason"},
 		"panic":    {func() error { panic("password=hunter2") }, job.Failed, "the service made an error while working on the job; its log has the details"},

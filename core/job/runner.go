@@ -12,7 +12,6 @@ import (
 
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/problem"
-	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
@@ -215,7 +214,7 @@ func (c *cutOff) Unwrap() []error { return []error{c.cause, c.err} }
 
 // databaseAway reports whether err is the database's and not a hypervisor's that looks alike.
 func databaseAway(err error) bool {
-	var h *hypervisor.Error
+	var h *plugin.Error
 	return !errors.As(err, &h) && db.Away(err)
 }
 
@@ -224,7 +223,7 @@ func (r *Run) judge(err error) (status Status, text string, ended bool) {
 	var o *outcome
 	var cut *cutOff
 	var p *problem.Error
-	var h *hypervisor.Error
+	var h *plugin.Error
 	switch {
 	case err == nil:
 		return Succeeded, "", true
@@ -241,7 +240,7 @@ func (r *Run) judge(err error) (status Status, text string, ended bool) {
 		if p.Code != problem.CodeInternal {
 			return Failed, detail(p), true
 		}
-	case errors.As(err, &h) && h.Kind != hypervisor.Internal, errors.Is(err, plugin.ErrGone):
+	case errors.As(err, &h) && h.Kind != plugin.Internal, errors.Is(err, plugin.ErrGone):
 		return Failed, Explain(err), true
 	}
 	r.log.Error("a job failed", "error", err)

@@ -212,13 +212,13 @@ func (r *Run) adopt(cp *checkpoint, taskID string) error {
 
 // refused reports whether an error of a request means that it was surely not taken.
 func refused(err error) bool {
-	var h *hypervisor.Error
+	var h *plugin.Error
 	if !errors.As(err, &h) {
 		return false
 	}
 	switch h.Kind {
-	case hypervisor.NotFound, hypervisor.Denied, hypervisor.TokenRejected, hypervisor.Unsupported, hypervisor.Untrusted,
-		hypervisor.Forbidden, hypervisor.Conflict, hypervisor.Invalid, hypervisor.Busy, hypervisor.Refused:
+	case plugin.NotFound, plugin.Denied, plugin.TokenRejected, plugin.Unsupported, plugin.Untrusted,
+		plugin.Forbidden, plugin.Conflict, plugin.Invalid, plugin.Busy, plugin.Refused:
 		return true
 	}
 	return false

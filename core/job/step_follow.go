@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // follow waits for the end of a known task and takes over its log, from the line on that the transcript lacks.
@@ -23,7 +24,7 @@ func (r *Run) follow(step Step, cp *checkpoint) error {
 		case errors.Is(err, ErrCanceled), errors.Is(err, errLookAgain):
 			// The wait was cut off to stop the task, or to begin it anew.
 			continue
-		case hypervisor.KindOf(err) == hypervisor.NotFound:
+		case plugin.KindOf(err) == plugin.NotFound:
 			return Undetermined("the hypervisor no longer knows the task %s: %s", cp.Task, Explain(err))
 		case !lost.again(err):
 			return Undetermined("the hypervisor could not be asked how the task %s ended: %s", cp.Task, Explain(err))

@@ -11,6 +11,7 @@ import (
 	"github.com/hostler/hostler/core/job"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // unreliableHost is a host whose answer to Act can be lost, before or after the hypervisor took the request.
@@ -51,7 +52,7 @@ func (w *fixture) unreliableJob(ref hypervisor.GuestRef) job.Spec {
 	return s
 }
 
-var errCut = hypervisor.Errorf(hypervisor.Unreachable, "the connection broke")
+var errCut = plugin.Errorf(plugin.Unreachable, "the connection broke")
 
 // The answer to the request is lost; what follows depends on what the hypervisor's task list shows.
 func TestAnswerLost(t *testing.T) {
@@ -70,7 +71,7 @@ func TestAnswerLost(t *testing.T) {
 		}, job.Succeeded, 1, 1, "found the task"},
 		"taken late": {func(_ *fixture, _ int32, real func() (string, error)) (string, error) {
 			time.AfterFunc(100*time.Millisecond, func() { _, _ = real() })
-			return "", hypervisor.Errorf(hypervisor.Timeout, "no answer")
+			return "", plugin.Errorf(plugin.Timeout, "no answer")
 		}, job.Succeeded, 1, 1, "found the task"},
 		"not taken": {func(_ *fixture, n int32, real func() (string, error)) (string, error) {
 			if n == 1 {
@@ -86,7 +87,7 @@ func TestAnswerLost(t *testing.T) {
 			return "", fmt.Errorf("the plugin fell over")
 		}, job.Succeeded, 1, 1, "found the task"},
 		"refused": {func(*fixture, int32, func() (string, error)) (string, error) {
-			return "", hypervisor.Errorf(hypervisor.Conflict, "guest is locked")
+			return "", plugin.Errorf(plugin.Conflict, "guest is locked")
 		}, job.Failed, 0, 1, "guest is locked"},
 		"list unreadable": {func(w *fixture, _ int32, real func() (string, error)) (string, error) {
 			_, _ = real()

@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/hostler/hostler/core/plugin"
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
 )
@@ -44,8 +45,8 @@ func benchmark(b *testing.B) *plugin.Manager {
 
 func benchHost(b *testing.B, driver hypervisor.Driver, address string) hypervisor.Host {
 	b.Helper()
-	host, err := driver.Open(b.Context(), hypervisor.Target{
-		Address: address, Credential: hypervisor.Credential{Capability: hypervisor.Monitoring, Secret: "some-secret"},
+	host, err := driver.Open(b.Context(), endpoint.Target{
+		Address: address, Credential: endpoint.Credential{Capability: endpoint.Monitoring, Secret: "some-secret"},
 	})
 	if err != nil {
 		b.Fatal("opening a host:", err)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/hostler/hostler/core/plugin"
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
@@ -30,8 +31,8 @@ func TestCanary(t *testing.T) {
 	t.Parallel()
 	const canary = "canary-5f0c2f9b-secret"
 	b := running(t, nil)
-	target := hypervisor.Target{Credential: hypervisor.Credential{
-		Capability: hypervisor.Lifecycle, TokenID: "service@mem!lifecycle", Secret: canary,
+	target := endpoint.Target{Credential: endpoint.Credential{
+		Capability: endpoint.Lifecycle, TokenID: "service@mem!lifecycle", Secret: canary,
 	}}
 	for _, address := range []string{"leak-any.mem:1", "leakpanic-any.mem:1", "fine.mem:1", "not an address", "exit-any.mem:1"} {
 		target.Address = address

@@ -18,6 +18,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/hostler/hostler/core/plugin"
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
@@ -222,9 +223,9 @@ func (b *fixture) status(t *testing.T) plugin.Status {
 // host opens a host of the plugin at an address that says how it behaves.
 func (b *fixture) host(t *testing.T, address string) hypervisor.Host {
 	t.Helper()
-	host, err := b.Hypervisor("mem").Open(t.Context(), hypervisor.Target{
+	host, err := b.Hypervisor("mem").Open(t.Context(), endpoint.Target{
 		Address:    address,
-		Credential: hypervisor.Credential{Capability: hypervisor.Monitoring, TokenID: "a@b!c", Secret: "some-secret"},
+		Credential: endpoint.Credential{Capability: endpoint.Monitoring, TokenID: "a@b!c", Secret: "some-secret"},
 	})
 	if err != nil {
 		t.Fatal("opening a host:", err)

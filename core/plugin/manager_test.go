@@ -42,7 +42,7 @@ func TestRunning(t *testing.T) {
 	if err := host.Inventory(t.Context(), hypervisor.InventoryQuery{}, func(hypervisor.Page) error { return enough }); !errors.Is(err, enough) {
 		t.Errorf("error is %v, want the page's own", err)
 	}
-	if _, err := host.Guest(t.Context(), hypervisor.GuestRef{ID: 1}); hypervisor.KindOf(err) != hypervisor.NotFound {
+	if _, err := host.Guest(t.Context(), hypervisor.GuestRef{ID: 1}); sdk.KindOf(err) != sdk.NotFound {
 		t.Errorf("error is %v, want not found", err)
 	}
 	if after := b.status(t); after.PID != s.PID || after.Restarts != 0 {
@@ -147,7 +147,7 @@ func TestDriverPanics(t *testing.T) {
 	t.Parallel()
 	b := running(t, nil)
 	_, err := b.host(t, "panic-version.mem:8006").Version(t.Context())
-	if hypervisor.KindOf(err) != hypervisor.Internal || !strings.Contains(err.Error(), "panicked") {
+	if sdk.KindOf(err) != sdk.Internal || !strings.Contains(err.Error(), "panicked") {
 		t.Errorf("error is %v, want an internal one that tells of the panic", err)
 	}
 	if s := b.status(t); s.Restarts != 0 || s.State != plugin.Running {

@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"github.com/hostler/hostler/core/problem"
-	"github.com/hostler/hostler/sdk/hypervisor"
 	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
@@ -35,7 +34,7 @@ func Problem(err error) error {
 		p.RetryAfter = 1
 		return p.Because(err)
 	}
-	var e *hypervisor.Error
+	var e *sdk.Error
 	if !errors.As(err, &e) {
 		if errors.Is(err, context.DeadlineExceeded) {
 			return problem.New(problem.CodeTimeout, "the hypervisor did not answer in time").Because(err)
@@ -46,55 +45,55 @@ func Problem(err error) error {
 }
 
 // of maps the kinds.
-func of(e *hypervisor.Error) *problem.Error {
+func of(e *sdk.Error) *problem.Error {
 	switch e.Kind {
-	case hypervisor.NotFound:
+	case sdk.NotFound:
 		return problem.New(problem.CodeNotFound, "%s", e.Message)
-	case hypervisor.Unsupported:
+	case sdk.Unsupported:
 		return problem.New(problem.CodeUnsupported, "%s", e.Message)
-	case hypervisor.Timeout:
+	case sdk.Timeout:
 		return problem.New(problem.CodeTimeout, "%s", e.Message)
-	case hypervisor.Conflict:
+	case sdk.Conflict:
 		return problem.New(problem.CodeInvalidState, "%s", e.Message)
-	case hypervisor.Busy:
+	case sdk.Busy:
 		p := problem.New(problem.CodeGuestBusy, "%s", e.Message)
 		p.RetryAfter = 5
 		return p
-	case hypervisor.Invalid:
+	case sdk.Invalid:
 		return invalid(e, e.Field)
-	case hypervisor.Forbidden:
+	case sdk.Forbidden:
 		return invalid(e, "address")
-	case hypervisor.Denied:
+	case sdk.Denied:
 		p := failed(e, ReasonPermission).With("missing", append([]string{}, e.Missing...)) // a list for the client, also when nothing is named
 		if e.Path != "" {
 			p = p.With("path", e.Path)
 		}
 		return p
-	case hypervisor.Untrusted:
+	case sdk.Untrusted:
 		p := failed(e, ReasonFingerprint)
 		if e.Fingerprint != "" {
 			p = p.With("fingerprint", e.Fingerprint)
 		}
 		return p
-	case hypervisor.TokenRejected:
+	case sdk.TokenRejected:
 		return failed(e, ReasonAuth)
-	case hypervisor.Unreachable:
+	case sdk.Unreachable:
 		return failed(e, ReasonUnreachable)
-	case hypervisor.Protocol:
+	case sdk.Protocol:
 		return failed(e, ReasonProtocol)
-	case hypervisor.Refused:
+	case sdk.Refused:
 		return failed(e, ReasonRefused)
 	default:
 		return problem.New(problem.CodeInternal, "the hypervisor's plugin failed; the service's log has the reason")
 	}
 }
 
-func failed(e *hypervisor.Error, reason string) *problem.Error {
+func failed(e *sdk.Error, reason string) *problem.Error {
 	return problem.New(problem.CodeHypervisorError, "%s", e.Message).With("reason", reason)
 }
 
 // invalid is the 422 of one field; without a name it is about the body as a whole.
-func invalid(e *hypervisor.Error, field string) *problem.Error {
+func invalid(e *sdk.Error, field string) *problem.Error {
 	loc := []any{"body"}
 	if field != "" {
 		loc = append(loc, field)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/hostler/hostler/core/plugin"
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	sdk "github.com/hostler/hostler/sdk/plugin"
 )
@@ -31,7 +32,7 @@ func example(t *testing.T, dir, program string) string {
 }
 
 // toyHypervisor starts the example's hypervisor, whose tasks do not end, and gives the targets of its tokens.
-func toyHypervisor(t *testing.T) map[hypervisor.Capability]hypervisor.Target {
+func toyHypervisor(t *testing.T) map[endpoint.Capability]endpoint.Target {
 	t.Helper()
 	program := filepath.Join(example(t, t.TempDir(), "./cmd/toyhv"), "toyhv")
 	cmd := exec.Command(program, "--stdin-eof", "--task-time", "1h")
@@ -53,16 +54,16 @@ func toyHypervisor(t *testing.T) map[hypervisor.Capability]hypervisor.Target {
 	var ready struct {
 		Address     string
 		Fingerprint string
-		Tokens      map[hypervisor.Capability]struct{ ID, Secret string }
+		Tokens      map[endpoint.Capability]struct{ ID, Secret string }
 	}
 	if err := json.NewDecoder(stdout).Decode(&ready); err != nil {
 		t.Fatal("reading where the toy hypervisor is:", err)
 	}
-	targets := map[hypervisor.Capability]hypervisor.Target{}
+	targets := map[endpoint.Capability]endpoint.Target{}
 	for capability, token := range ready.Tokens {
-		targets[capability] = hypervisor.Target{
+		targets[capability] = endpoint.Target{
 			Address: ready.Address, Fingerprint: ready.Fingerprint, AllowLocal: true,
-			Credential: hypervisor.Credential{Capability: capability, TokenID: token.ID, Secret: hypervisor.Secret(token.Secret)},
+			Credential: endpoint.Credential{Capability: capability, TokenID: token.ID, Secret: sdk.Secret(token.Secret)},
 		}
 	}
 	return targets
@@ -91,20 +92,20 @@ func TestThirdParty(t *testing.T) {
 		t.Fatalf("info is %+v, error %v", info, err)
 	}
 	targets := toyHypervisor(t)
-	open := func(capability hypervisor.Capability) hypervisor.Host {
+	open := func(capability endpoint.Capability) hypervisor.Host {
 		host, err := driver.Open(t.Context(), targets[capability])
 		if err != nil {
 			t.Fatal("opening:", err)
 		}
 		return host
 	}
-	host := open(hypervisor.Monitoring)
+	host := open(endpoint.Monitoring)
 	stopped := stoppedGuest(t, host)
 	if _, ok := hypervisor.AsTaskStopper(host); ok {
 		t.Error("the host is a task stopper, which the example leaves out")
 	}
 
-	power, ok := hypervisor.AsLifecycler(open(hypervisor.Lifecycle))
+	power, ok := hypervisor.AsLifecycler(open(endpoint.Lifecycle))
 	if !ok {
 		t.Fatal("the host is no lifecycler")
 	}

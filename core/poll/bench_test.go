@@ -10,6 +10,7 @@ import (
 
 	"github.com/hostler/hostler/core/db/dbtest"
 	"github.com/hostler/hostler/core/poll"
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
@@ -19,7 +20,7 @@ type load struct {
 	pages []hypervisor.Page
 }
 
-func (l *load) Open(context.Context, int64, hypervisor.Capability) (hypervisor.Host, error) {
+func (l *load) Open(context.Context, int64, endpoint.Capability) (hypervisor.Host, error) {
 	return l, nil
 }
 func (l *load) Close() error { return nil }

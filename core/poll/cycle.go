@@ -9,6 +9,7 @@ import (
 	"github.com/hostler/hostler/core/plugin"
 	"github.com/hostler/hostler/core/problem"
 	"github.com/hostler/hostler/core/secret"
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
@@ -159,7 +160,7 @@ func (p *Poller) fetch(ctx context.Context, m member, inv *inventory, interval t
 	query.Detail = m.cluster != nil && (now.Sub(query.Since) >= detailEvery || now.Sub(since) > 3*interval)
 	g.detail = query.Detail
 	inv.begin(since, now, interval)
-	at, err := p.hosts.Open(ctx, m.id, hypervisor.Monitoring)
+	at, err := p.hosts.Open(ctx, m.id, endpoint.Monitoring)
 	if err != nil {
 		return g, err
 	}
@@ -210,7 +211,7 @@ func (p *Poller) probe(ctx context.Context, m member) error {
 func (p *Poller) within(ctx context.Context, id int64, questions func(context.Context, hypervisor.Host) error) error {
 	ctx, cancel := context.WithTimeout(ctx, p.timeout)
 	defer cancel()
-	at, err := p.hosts.Open(ctx, id, hypervisor.Monitoring)
+	at, err := p.hosts.Open(ctx, id, endpoint.Monitoring)
 	if err != nil {
 		return err
 	}

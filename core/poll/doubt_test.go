@@ -8,6 +8,7 @@ import (
 	"github.com/hostler/hostler/core/guest"
 	"github.com/hostler/hostler/core/problem"
 	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // seenAt is when a guest was last seen, as users are told it.
@@ -126,7 +127,7 @@ func TestAShortListIsNotBelievedWhenTheQuestionFails(t *testing.T) {
 	p := f.poller(f.db)
 	f.sync(p, id)
 	before := f.guests()
-	f.rightsErr = hypervisor.Errorf(hypervisor.Unreachable, "cut off")
+	f.rightsErr = plugin.Errorf(plugin.Unreachable, "cut off")
 	now = report("", "n1", nodes, vm(100, "n1", "a"), vm(101, "n1", "b"))
 	if err := p.Sync(t.Context(), id); problem.CodeOf(err) != problem.CodeHypervisorError {
 		t.Fatalf("the poll gave %v", err)

@@ -14,7 +14,9 @@ import (
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/db/dbtest"
 	"github.com/hostler/hostler/core/poll"
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // fixture stands in for the hosts: what each answers is scripted, and how often it was asked is counted.
@@ -69,12 +71,12 @@ func (f *fixture) answer(id int64, fn func(context.Context, hypervisor.Inventory
 
 func (f *fixture) dead(id int64) {
 	f.answer(id, func(context.Context, hypervisor.InventoryQuery, func(hypervisor.Page) error) error {
-		return hypervisor.Errorf(hypervisor.Unreachable, "no route to host")
+		return plugin.Errorf(plugin.Unreachable, "no route to host")
 	})
 }
 
-func (f *fixture) Open(_ context.Context, id int64, capability hypervisor.Capability) (hypervisor.Host, error) {
-	if capability != hypervisor.Monitoring {
+func (f *fixture) Open(_ context.Context, id int64, capability endpoint.Capability) (hypervisor.Host, error) {
+	if capability != endpoint.Monitoring {
 		f.t.Errorf("a poll asked for the %s token", capability)
 	}
 	return &fakeHost{fixture: f, id: id}, nil
@@ -120,13 +122,13 @@ func (h *fakeHost) Guest(_ context.Context, ref hypervisor.GuestRef) (hypervisor
 	h.fixture.checks++
 	switch {
 	case len(h.missing()) > 0 || h.fixture.hidden[ref.ID]:
-		err := hypervisor.Errorf(hypervisor.Denied, "it is not allowed")
+		err := plugin.Errorf(plugin.Denied, "it is not allowed")
 		err.Missing = []string{"VM.Audit"}
 		return hypervisor.Guest{}, err
 	case h.fixture.there[ref.ID]:
 		return hypervisor.Guest{GuestRef: ref, Status: hypervisor.GuestRunning}, nil
 	}
-	return hypervisor.Guest{}, hypervisor.Errorf(hypervisor.NotFound, "there is no such guest")
+	return hypervisor.Guest{}, plugin.Errorf(plugin.NotFound, "there is no such guest")
 }
 
 func (h *fakeHost) Inventory(ctx context.Context, q hypervisor.InventoryQuery, page func(hypervisor.Page) error) error {

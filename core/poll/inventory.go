@@ -3,7 +3,9 @@ package poll
 import (
 	"time"
 
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // inventory takes the pages of one poll as they come and keeps of each row only what the database will be sent.
@@ -67,7 +69,7 @@ func (v *inventory) page(page hypervisor.Page) error {
 	}
 	v.sample(page.Samples)
 	if len(v.seenGuests) > maxGuests || len(v.seenStorages) > maxStorages || len(v.nodes) > maxNodes {
-		return hypervisor.Errorf(hypervisor.Protocol, "the inventory has more than %d guests, %d storages or %d nodes", maxGuests, maxStorages, maxNodes)
+		return plugin.Errorf(plugin.Protocol, "the inventory has more than %d guests, %d storages or %d nodes", maxGuests, maxStorages, maxNodes)
 	}
 	return nil
 }
@@ -75,7 +77,7 @@ func (v *inventory) page(page hypervisor.Page) error {
 // check refuses an inventory that cannot be one: with no node in it, everything known would be taken for gone.
 func (v *inventory) check() error {
 	if !v.told || len(v.nodes) == 0 {
-		return hypervisor.Errorf(hypervisor.Protocol, "the inventory tells no cluster or no node")
+		return plugin.Errorf(plugin.Protocol, "the inventory tells no cluster or no node")
 	}
 	return nil
 }
@@ -93,7 +95,7 @@ func (v *inventory) node(n *hypervisor.Node) {
 	kept.Name, kept.Status = name, nodeStatus(n.Status)
 	kept.Address, kept.Level = clean(n.Address, maxName), clean(n.Level, maxWord)
 	if kept.Fingerprint = ""; n.Fingerprint != "" {
-		if parsed, err := hypervisor.ParseFingerprint(n.Fingerprint); err == nil {
+		if parsed, err := endpoint.ParseFingerprint(n.Fingerprint); err == nil {
 			kept.Fingerprint = parsed
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hostler/hostler/core/poll"
 	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // A member whose token lost a right leaves the cluster to the others in the same cycle, and nothing of it suffers.
@@ -140,7 +141,7 @@ func TestAClusterIsNotSilentWhenAHostAnsweredMeanwhile(t *testing.T) {
 			asked <- struct{}{}
 			return page(report("prod", "n1", []hypervisor.Node{node("n1"), node("n2"), node("n3")}, vm(100, "n1", "a")))
 		})
-		return hypervisor.Errorf(hypervisor.Unreachable, "no route to host")
+		return plugin.Errorf(plugin.Unreachable, "no route to host")
 	})
 	f.exec("UPDATE hosts SET polled_at = now() - interval '1 hour' WHERE id = $1", ids[0])
 	run(t, p)

@@ -12,6 +12,7 @@ import (
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/poll"
 	"github.com/hostler/hostler/core/secret"
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
 )
@@ -198,7 +199,7 @@ type aliased struct {
 
 func (d aliased) Hypervisor(string) hypervisor.Driver { return d }
 
-func (d aliased) Open(ctx context.Context, target hypervisor.Target) (hypervisor.Host, error) {
+func (d aliased) Open(ctx context.Context, target endpoint.Target) (hypervisor.Host, error) {
 	entry := "node1"
 	if target.Address == "pool2.mem:8006" {
 		entry = "node2"
@@ -241,7 +242,7 @@ func TestAnEnrolledClusterOfTwoTeamsBecomesOne(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	token := cluster.Target(hypervisor.Monitoring).Credential
+	token := cluster.Target(endpoint.Monitoring).Credential
 	p := poll.New(poll.Config{DB: d, Hosts: store})
 	t.Cleanup(p.Close)
 	var ids []int64

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/heartbeat"
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
@@ -32,7 +33,7 @@ const (
 // Hosts opens hosts.
 type Hosts interface {
 	// Open gives the host with the credential of one capability; the caller closes it.
-	Open(ctx context.Context, hostID int64, capability hypervisor.Capability) (hypervisor.Host, error)
+	Open(ctx context.Context, hostID int64, capability endpoint.Capability) (hypervisor.Host, error)
 }
 
 // Config is what a Poller is made of.

@@ -10,6 +10,7 @@ import (
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/plugin"
 	"github.com/hostler/hostler/sdk/hypervisor"
+	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
 const (
@@ -93,14 +94,14 @@ func (g *good) check(ctx context.Context, at hypervisor.Host, left []hypervisor.
 	}
 	for _, ref := range left[:min(len(left), maxChecks)] {
 		_, err := at.Guest(ctx, ref)
-		var e *hypervisor.Error
+		var e *sdk.Error
 		switch known := errors.As(err, &e); {
-		case known && e.Kind == hypervisor.NotFound:
+		case known && e.Kind == sdk.NotFound:
 			g.gone = append(g.gone, ref)
 			continue
-		case known && e.Kind == hypervisor.Denied:
+		case known && e.Kind == sdk.Denied:
 			g.lack(e.Missing)
-		case known && e.Kind == hypervisor.TokenRejected:
+		case known && e.Kind == sdk.TokenRejected:
 			return err
 		}
 		if most--; most <= 0 || ctx.Err() != nil {
@@ -122,7 +123,7 @@ func (g *good) lack(missing []string) {
 
 // suspect looks whether an answer that cannot be true comes from a token that has lost its rights.
 func (p *Poller) suspect(ctx context.Context, m member, hostErr error) error {
-	if hypervisor.KindOf(hostErr) != hypervisor.Protocol {
+	if sdk.KindOf(hostErr) != sdk.Protocol {
 		return hostErr
 	}
 	g := good{member: m}
@@ -132,7 +133,7 @@ func (p *Poller) suspect(ctx context.Context, m member, hostErr error) error {
 	if err := p.db.Tx(ctx, func(tx *db.Tx) error { return g.keepRights(ctx, tx.Pgx) }); err != nil && ctx.Err() == nil {
 		p.log.Warn("what a token lacks could not be recorded", "host", m.id, "error", err)
 	}
-	denied := hypervisor.Errorf(hypervisor.Denied, "the monitoring token lacks %s, and the answer cannot be true: %w", strings.Join(g.lacking(), ", "), hostErr)
+	denied := sdk.Errorf(sdk.Denied, "the monitoring token lacks %s, and the answer cannot be true: %w", strings.Join(g.lacking(), ", "), hostErr)
 	denied.Missing = g.lacking()
 	return denied
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/hostler/hostler/core/alert"
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/plugin"
-	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/endpoint"
 )
 
 // unit is what one cycle is about: a cluster, a host that belongs to none yet, or (probe) a failed host of a cluster
@@ -98,7 +98,7 @@ const selectMember = `SELECT h.id, h.cluster_id, h.failures, h.next_poll_at <= n
 	h.error_reason = '` + plugin.ReasonPermission + `', EXISTS (SELECT FROM alerts a WHERE a.host_id = h.id AND a.rule = '` + alert.HostPermission + `' AND a.resolved_at IS NULL),
 	h.partial, EXISTS (SELECT FROM guests g WHERE g.cluster_id = h.cluster_id AND g.listed_at IS NOT NULL)
 	FROM hosts h LEFT JOIN clusters c ON c.id = h.cluster_id
-	LEFT JOIN host_credentials k ON k.host_id = h.id AND k.capability = '` + string(hypervisor.Monitoring) + `' `
+	LEFT JOIN host_credentials k ON k.host_id = h.id AND k.capability = '` + string(endpoint.Monitoring) + `' `
 
 func (p *Poller) members(ctx context.Context, where string, arg int64) ([]member, error) {
 	rows, err := p.db.Pool.Query(ctx, selectMember+where, arg)

@@ -8,7 +8,9 @@ import (
 
 	"github.com/hostler/hostler/plugins/pve"
 	"github.com/hostler/hostler/plugins/pve/pvesim"
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 func TestPermissions(t *testing.T) {
@@ -16,7 +18,7 @@ func TestPermissions(t *testing.T) {
 	w := newFixture(t, pvesim.Options{Guests: 3})
 	w.AddPool("a", "")
 	w.AddPool("b", "")
-	monitoring, lifecycle := pve.Privileges(hypervisor.Monitoring), pve.Privileges(hypervisor.Lifecycle)
+	monitoring, lifecycle := pve.Privileges(endpoint.Monitoring), pve.Privileges(endpoint.Lifecycle)
 	without := func(list []string, gone string) []string {
 		return slices.DeleteFunc(slices.Clone(list), func(p string) bool { return p == gone })
 	}
@@ -31,38 +33,38 @@ func TestPermissions(t *testing.T) {
 		return token
 	}
 	for name, c := range map[string]struct {
-		capability hypervisor.Capability
+		capability endpoint.Capability
 		token      pvesim.Token
 		want       hypervisor.Permissions
 	}{
-		"too much on one guest only": {hypervisor.NodePower, also(w.token("/", true, "Sys.PowerMgmt"), "/vms/101", "VM.Console", "Sys.PowerMgmt"), hypervisor.Permissions{
+		"too much on one guest only": {endpoint.NodePower, also(w.token("/", true, "Sys.PowerMgmt"), "/vms/101", "VM.Console", "Sys.PowerMgmt"), hypervisor.Permissions{
 			Paths: []string{"/"}, Extra: []string{"VM.Console"},
 		}},
-		"system rights on the nodes alone": {hypervisor.NodePower, w.token("/nodes", true, "Sys.PowerMgmt"), hypervisor.Permissions{Missing: []string{"Sys.PowerMgmt"}}},
-		"system rights on the root alone":  {hypervisor.NodePower, w.token("/", false, "Sys.PowerMgmt"), hypervisor.Permissions{Missing: []string{"Sys.PowerMgmt"}}},
-		"system rights on both": {hypervisor.NodePower, also(w.token("/", false, "Sys.PowerMgmt"), "/nodes", "Sys.PowerMgmt"), hypervisor.Permissions{
+		"system rights on the nodes alone": {endpoint.NodePower, w.token("/nodes", true, "Sys.PowerMgmt"), hypervisor.Permissions{Missing: []string{"Sys.PowerMgmt"}}},
+		"system rights on the root alone":  {endpoint.NodePower, w.token("/", false, "Sys.PowerMgmt"), hypervisor.Permissions{Missing: []string{"Sys.PowerMgmt"}}},
+		"system rights on both": {endpoint.NodePower, also(w.token("/", false, "Sys.PowerMgmt"), "/nodes", "Sys.PowerMgmt"), hypervisor.Permissions{
 			Paths: []string{"/"},
 		}},
-		"proper": {hypervisor.Monitoring, w.token("/", true, monitoring...), hypervisor.Permissions{
+		"proper": {endpoint.Monitoring, w.token("/", true, monitoring...), hypervisor.Permissions{
 			Paths: []string{"/"}, Recommended: []string{"VM.GuestAgent.Audit"},
 		}},
-		"nothing missing, nothing to recommend": {hypervisor.Lifecycle, w.token("/", true, append(lifecycle, "SDN.Use", "VM.Config.HWType", "VM.Config.CDROM", "Datastore.AllocateTemplate")...), hypervisor.Permissions{
+		"nothing missing, nothing to recommend": {endpoint.Lifecycle, w.token("/", true, append(lifecycle, "SDN.Use", "VM.Config.HWType", "VM.Config.CDROM", "Datastore.AllocateTemplate")...), hypervisor.Permissions{
 			Paths: []string{"/"},
 		}},
-		"nothing at all": {hypervisor.NodePower, w.token("/", true), hypervisor.Permissions{Missing: []string{"Sys.PowerMgmt"}}},
-		"one missing, one too much": {hypervisor.Monitoring, w.token("/", true, append(without(monitoring, "SDN.Audit"), "Sys.Modify", "VM.GuestAgent.Audit")...), hypervisor.Permissions{
+		"nothing at all": {endpoint.NodePower, w.token("/", true), hypervisor.Permissions{Missing: []string{"Sys.PowerMgmt"}}},
+		"one missing, one too much": {endpoint.Monitoring, w.token("/", true, append(without(monitoring, "SDN.Audit"), "Sys.Modify", "VM.GuestAgent.Audit")...), hypervisor.Permissions{
 			Missing: []string{"SDN.Audit"}, Extra: []string{"Sys.Modify"},
 		}},
-		"does not go on below": {hypervisor.Monitoring, w.token("/", false, monitoring...), hypervisor.Permissions{
+		"does not go on below": {endpoint.Monitoring, w.token("/", false, monitoring...), hypervisor.Permissions{
 			Missing: sorted(slices.Clone(monitoring)), Recommended: []string{"VM.GuestAgent.Audit"},
 		}},
-		"a pool": {hypervisor.Backup, w.token("/pool/a", true, pve.Privileges(hypervisor.Backup)...), hypervisor.Permissions{Paths: []string{"/pool/a"}}},
-		"a pool, not going on": {hypervisor.Backup, w.token("/pool/a", false, pve.Privileges(hypervisor.Backup)...), hypervisor.Permissions{
+		"a pool": {endpoint.Backup, w.token("/pool/a", true, pve.Privileges(endpoint.Backup)...), hypervisor.Permissions{Paths: []string{"/pool/a"}}},
+		"a pool, not going on": {endpoint.Backup, w.token("/pool/a", false, pve.Privileges(endpoint.Backup)...), hypervisor.Permissions{
 			Paths: []string{"/pool/a"},
 		}},
-		"one guest only": {hypervisor.Console, w.token("/vms/100", true, "VM.Console"), hypervisor.Permissions{Missing: []string{"VM.Console"}}},
-		"all guests":     {hypervisor.Console, w.token("/vms", true, "VM.Console"), hypervisor.Permissions{Paths: []string{"/"}}},
-		"node shell":     {hypervisor.Console, w.token("/", true, "VM.Console", "Sys.Console"), hypervisor.Permissions{Paths: []string{"/"}}},
+		"one guest only": {endpoint.Console, w.token("/vms/100", true, "VM.Console"), hypervisor.Permissions{Missing: []string{"VM.Console"}}},
+		"all guests":     {endpoint.Console, w.token("/vms", true, "VM.Console"), hypervisor.Permissions{Paths: []string{"/"}}},
+		"node shell":     {endpoint.Console, w.token("/", true, "VM.Console", "Sys.Console"), hypervisor.Permissions{Paths: []string{"/"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := w.open(t, w.target(c.capability, c.token)).Permissions(t.Context())
@@ -73,7 +75,7 @@ func TestPermissions(t *testing.T) {
 		})
 	}
 	_, err := w.open(t, w.target("nonsense", w.AdminToken())).Permissions(t.Context())
-	wantKind(t, err, hypervisor.Invalid)
+	wantKind(t, err, plugin.Invalid)
 }
 
 // TestPermissionsOnOldReleases: what a release does not know is not missing there.
@@ -88,7 +90,7 @@ func TestPermissionsOnOldReleases(t *testing.T) {
 			t.Parallel()
 			w := newFixture(t, pvesim.Options{Version: version})
 			token := w.token("/", true, "VM.Audit", "Sys.Audit", "SDN.Audit")
-			got, err := w.open(t, w.target(hypervisor.Monitoring, token)).Permissions(t.Context())
+			got, err := w.open(t, w.target(endpoint.Monitoring, token)).Permissions(t.Context())
 			if err != nil || !slices.Equal(got.Missing, c.missing) || !slices.Equal(got.Recommended, c.recommended) {
 				t.Errorf("got %+v, %v", got, err)
 			}
@@ -102,7 +104,7 @@ func TestVersions(t *testing.T) {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
 			w := newFixture(t, pvesim.Options{Version: version})
-			v, err := w.host(t, hypervisor.Monitoring).Version(t.Context())
+			v, err := w.host(t, endpoint.Monitoring).Version(t.Context())
 			if err != nil || v.Version != version || v.Release != release || v.Fingerprint != w.Fingerprint("") || v.NotAfter.IsZero() {
 				t.Errorf("got %+v, %v", v, err)
 			}

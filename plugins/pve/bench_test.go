@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hostler/hostler/plugins/pve/pvesim"
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/hypervisor/drivertest"
 )
@@ -36,12 +37,12 @@ func BenchmarkInventory(b *testing.B) {
 	for _, guests := range []int{1000, 10000} {
 		w := newFixture(b, pvesim.Options{Nodes: 10, Guests: guests})
 		answers := recorded{}
-		target := w.target(hypervisor.Monitoring, w.Tokens()["monitoring"])
+		target := w.target(endpoint.Monitoring, w.Tokens()["monitoring"])
 		for _, path := range []string{"/api2/json/cluster/resources", "/api2/json/cluster/status"} {
 			answers[path] = fetch(b, w, path)
 		}
 		server := serveTLS(b, answers)
-		target.Address, target.Fingerprint = server.Listener.Addr().String(), hypervisor.Fingerprint(server.Certificate())
+		target.Address, target.Fingerprint = server.Listener.Addr().String(), endpoint.Fingerprint(server.Certificate())
 		_ = w.Close()
 
 		b.Run(fmt.Sprintf("floor/%d", guests), func(b *testing.B) {

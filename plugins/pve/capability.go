@@ -3,7 +3,8 @@ package pve
 import (
 	"slices"
 
-	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // role is what the token of one capability is given on the hypervisor.
@@ -19,13 +20,13 @@ type role struct {
 // nodeShell is what opening a node's shell needs in addition.
 const nodeShell = "Sys.Console"
 
-var roles = map[hypervisor.Capability]role{
-	hypervisor.Monitoring: {
+var roles = map[endpoint.Capability]role{
+	endpoint.Monitoring: {
 		name:        "ServiceAudit",
 		privileges:  []string{"VM.Audit", "Datastore.Audit", "Sys.Audit", "Pool.Audit", "SDN.Audit"},
 		recommended: []string{"VM.GuestAgent.Audit"},
 	},
-	hypervisor.Lifecycle: {
+	endpoint.Lifecycle: {
 		name: "ServiceLifecycle",
 		privileges: []string{
 			"VM.PowerMgmt", "VM.Config.Disk", "VM.Config.CPU", "VM.Config.Memory", "VM.Config.Network", "VM.Config.Options",
@@ -34,16 +35,16 @@ var roles = map[hypervisor.Capability]role{
 		},
 		recommended: []string{"SDN.Use", "VM.Config.HWType", "VM.Config.CDROM", "Datastore.AllocateTemplate"},
 	},
-	hypervisor.Console: {
+	endpoint.Console: {
 		name:       "ServiceConsole",
 		privileges: []string{"VM.Console"},
 		optional:   []string{nodeShell},
 	},
-	hypervisor.Backup: {
+	endpoint.Backup: {
 		name:       "ServiceBackup",
 		privileges: []string{"VM.Backup", "Datastore.AllocateSpace", "Datastore.Audit"},
 	},
-	hypervisor.NodePower: {
+	endpoint.NodePower: {
 		name:       "ServiceNodePower",
 		privileges: []string{"Sys.PowerMgmt"},
 	},
@@ -63,10 +64,10 @@ func known(privileges []string, r release) []string {
 }
 
 // roleOf is the role of a capability.
-func roleOf(c hypervisor.Capability) (role, error) {
+func roleOf(c endpoint.Capability) (role, error) {
 	r, ok := roles[c]
 	if !ok {
-		e := hypervisor.Errorf(hypervisor.Invalid, "there is no capability %q", c)
+		e := plugin.Errorf(plugin.Invalid, "there is no capability %q", c)
 		e.Field = "capability"
 		return role{}, e
 	}
@@ -74,4 +75,4 @@ func roleOf(c hypervisor.Capability) (role, error) {
 }
 
 // Privileges are what the role of a capability holds, and nil for a capability that there is not.
-func Privileges(c hypervisor.Capability) []string { return slices.Clone(roles[c].privileges) }
+func Privileges(c endpoint.Capability) []string { return slices.Clone(roles[c].privileges) }

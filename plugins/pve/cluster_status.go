@@ -5,6 +5,7 @@ import (
 
 	"github.com/hostler/hostler/plugins/pve/pveapi"
 	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // membership is what /cluster/status tells.
@@ -46,8 +47,8 @@ func (h *Host) membership(ctx context.Context) (*membership, error) {
 		Quorate pveapi.Flag `json:"quorate"`
 	}
 	_, err := h.api.Get(ctx, "/cluster/status", nil, &rows)
-	switch hypervisor.KindOf(err) {
-	case hypervisor.Denied, hypervisor.Unsupported, hypervisor.Refused, hypervisor.Busy:
+	switch plugin.KindOf(err) {
+	case plugin.Denied, plugin.Unsupported, plugin.Refused, plugin.Busy:
 		if err != nil {
 			h.log.Debug("cluster status not readable", "error", err)
 			m.cluster.Partial = true
@@ -76,7 +77,7 @@ func (h *Host) membership(ctx context.Context) (*membership, error) {
 		}
 	}
 	if len(m.order) == 0 {
-		return nil, hypervisor.Errorf(hypervisor.Protocol, "the cluster's status names no node")
+		return nil, plugin.Errorf(plugin.Protocol, "the cluster's status names no node")
 	}
 	return m, nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hostler/hostler/plugins/pve"
 	"github.com/hostler/hostler/plugins/pve/pvesim"
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/hypervisor/drivertest"
 )
@@ -19,7 +20,7 @@ func TestConformance(t *testing.T) {
 		Driver:   w.driver,
 		HostType: (*pve.Host)(nil),
 		Patience: 30 * time.Second,
-		Target: func(_ testing.TB, c hypervisor.Capability) hypervisor.Target {
+		Target: func(_ testing.TB, c endpoint.Capability) endpoint.Target {
 			return w.target(c, w.Tokens()[string(c)])
 		},
 		NewGuest: func(t testing.TB, kind hypervisor.GuestKind, status string) hypervisor.GuestRef {
@@ -36,7 +37,7 @@ func TestConformance(t *testing.T) {
 			}
 			return refs
 		},
-		Lacking: func(_ testing.TB, c hypervisor.Capability) (hypervisor.Target, []string) {
+		Lacking: func(_ testing.TB, c endpoint.Capability) (endpoint.Target, []string) {
 			has := privileges(c)
 			gone := has[0]
 			if slices.Contains(has, "Sys.Audit") {
@@ -44,7 +45,7 @@ func TestConformance(t *testing.T) {
 			}
 			return w.target(c, w.token("/", true, slices.DeleteFunc(has, func(p string) bool { return p == gone })...)), []string{gone}
 		},
-		Exceeding: func(_ testing.TB, c hypervisor.Capability) (hypervisor.Target, []string) {
+		Exceeding: func(_ testing.TB, c endpoint.Capability) (endpoint.Target, []string) {
 			return w.target(c, w.token("/", true, append(privileges(c), "Permissions.Modify")...)), []string{"Permissions.Modify"}
 		},
 		RunningTask: func(t testing.TB) string { return w.task(t, "vzdump", time.Hour, "OK", "first line", "second line") },

@@ -6,6 +6,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/hostler/hostler/plugins/pve/pveapi"
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
@@ -44,7 +45,7 @@ func (d *Driver) Info(context.Context) (hypervisor.Info, error) {
 var version = "dev"
 
 // Open gives a host. The target's connections are shared with all other hosts of the same address and certificate.
-func (d *Driver) Open(_ context.Context, target hypervisor.Target) (hypervisor.Host, error) {
+func (d *Driver) Open(_ context.Context, target endpoint.Target) (hypervisor.Host, error) {
 	api, err := d.pool.NewClient(target)
 	if err != nil {
 		return nil, err

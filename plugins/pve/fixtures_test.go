@@ -12,7 +12,9 @@ import (
 	"testing"
 
 	"github.com/hostler/hostler/plugins/pve/pvetest"
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // reply is an answer of a real host, of whatever release.
@@ -76,9 +78,9 @@ func serveReply(t *testing.T, r reply) *Host {
 	t.Cleanup(server.Close)
 	driver := New(nil)
 	t.Cleanup(driver.Close)
-	host, err := driver.Open(t.Context(), hypervisor.Target{
-		Address: server.Listener.Addr().String(), Fingerprint: hypervisor.Fingerprint(server.Certificate()), AllowLocal: true,
-		Credential: hypervisor.Credential{Capability: hypervisor.Monitoring, TokenID: "a@pve!b", Secret: "0b1c-canary"},
+	host, err := driver.Open(t.Context(), endpoint.Target{
+		Address: server.Listener.Addr().String(), Fingerprint: endpoint.Fingerprint(server.Certificate()), AllowLocal: true,
+		Credential: endpoint.Credential{Capability: endpoint.Monitoring, TokenID: "a@pve!b", Secret: "0b1c-canary"},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -221,10 +223,10 @@ func TestAnswersOfAllReleasesDecode(t *testing.T) {
 // TestRefusalsOfAllReleasesAreSorted: every refusal of a real host becomes an error of a kind that the service can act on.
 func TestRefusalsOfAllReleasesAreSorted(t *testing.T) {
 	t.Parallel()
-	kinds := map[int][]hypervisor.Kind{
-		400: {hypervisor.Invalid}, 401: {hypervisor.TokenRejected}, 403: {hypervisor.Denied}, 501: {hypervisor.Unsupported},
-		500: {hypervisor.NotFound, hypervisor.Conflict, hypervisor.Busy, hypervisor.Refused, hypervisor.Denied},
-		506: {hypervisor.Refused}, 595: {hypervisor.Unreachable, hypervisor.Timeout}, 596: {hypervisor.Unreachable, hypervisor.Timeout},
+	kinds := map[int][]plugin.ErrorKind{
+		400: {plugin.Invalid}, 401: {plugin.TokenRejected}, 403: {plugin.Denied}, 501: {plugin.Unsupported},
+		500: {plugin.NotFound, plugin.Conflict, plugin.Busy, plugin.Refused, plugin.Denied},
+		506: {plugin.Refused}, 595: {plugin.Unreachable, plugin.Timeout}, 596: {plugin.Unreachable, plugin.Timeout},
 	}
 	for _, r := range replies(t) {
 		if r.Status < 400 {
@@ -251,8 +253,8 @@ func TestRefusalsOfAllReleasesAreSorted(t *testing.T) {
 			if strings.Contains(r.Reason, "Permission check failed (/") && (e.Path == "" || len(e.Missing) == 0) {
 				t.Errorf("%s: path %q, privileges %v", r.Reason, e.Path, e.Missing)
 			}
-			for core, kind := range map[string]hypervisor.Kind{
-				"does not exist": hypervisor.NotFound, "already exists": hypervisor.Conflict, "already running": hypervisor.Conflict, "is locked": hypervisor.Busy,
+			for core, kind := range map[string]plugin.ErrorKind{
+				"does not exist": plugin.NotFound, "already exists": plugin.Conflict, "already running": plugin.Conflict, "is locked": plugin.Busy,
 			} {
 				if r.Status == 500 && strings.Contains(r.Reason, core) && e.Kind != kind {
 					t.Errorf("%q is %v", r.Reason, e)

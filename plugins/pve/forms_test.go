@@ -7,6 +7,7 @@ import (
 
 	"github.com/hostler/hostler/plugins/pve/pveapi"
 	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 func TestUPIDs(t *testing.T) {
@@ -29,7 +30,7 @@ func TestUPIDs(t *testing.T) {
 		"UPID:pve1:1D3E:00055749:6B00EBE4:qmstart:1:root@pam:", "UPID:pve1:00001D3E:00055749:6B00EBE4:qm start:1:root@pam:",
 		"UPID:pve1:00001D3E:00055749:6B00EBE4:qmstart:1:root@pam:\n", "UPID:pve1:00001D3E:00055749:6B00EBE4::1:root@pam:",
 	} {
-		if got, err := parseUPID(bad); err == nil || hypervisor.KindOf(err) != hypervisor.NotFound {
+		if got, err := parseUPID(bad); err == nil || plugin.KindOf(err) != plugin.NotFound {
 			t.Errorf("%q: %+v, %v", bad, got, err)
 		}
 	}

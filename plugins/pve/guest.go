@@ -7,6 +7,7 @@ import (
 
 	"github.com/hostler/hostler/plugins/pve/pveapi"
 	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // Guest asks the guest's node, past the list that the cluster keeps.
@@ -32,20 +33,20 @@ func (h *Host) Guest(ctx context.Context, ref hypervisor.GuestRef) (hypervisor.G
 // such as a storage, says nothing of the guest.
 func absence(err error) error {
 	e, ok := asError(err)
-	if !ok || e.Kind != hypervisor.NotFound || strings.Contains(strings.ToLower(e.Message), "configuration file") {
+	if !ok || e.Kind != plugin.NotFound || strings.Contains(strings.ToLower(e.Message), "configuration file") {
 		return err
 	}
-	return hypervisor.Errorf(hypervisor.Refused, "%s", e.Message)
+	return plugin.Errorf(plugin.Refused, "%s", e.Message)
 }
 
 // currentGuest reads a guest's status/current.
 func currentGuest(data json.RawMessage, ref hypervisor.GuestRef) (hypervisor.Guest, error) {
 	row := &resourceRow{}
 	if err := pveapi.Object(data, row); err != nil {
-		return hypervisor.Guest{}, hypervisor.Errorf(hypervisor.Protocol, "the guest's status is not an object: %w", err)
+		return hypervisor.Guest{}, plugin.Errorf(plugin.Protocol, "the guest's status is not an object: %w", err)
 	}
 	if row.status.Null() {
-		return hypervisor.Guest{}, hypervisor.Errorf(hypervisor.Protocol, "the guest's status names no state")
+		return hypervisor.Guest{}, plugin.Errorf(plugin.Protocol, "the guest's status names no state")
 	}
 	row.vmid = figure{n: ref.ID, set: true} // older releases leave it out for VMs
 	var guest hypervisor.Guest

@@ -13,7 +13,9 @@ import (
 	"github.com/hostler/hostler/plugins/pve/pveapi"
 	"github.com/hostler/hostler/plugins/pve/pvesim"
 	"github.com/hostler/hostler/plugins/pve/pvesim/pvesimtest"
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // quick is a pace for tests: it polls often, and its time-outs end what hangs only, however busy the machine is.
@@ -44,14 +46,14 @@ func newFixture(t testing.TB, opts pvesim.Options) *fixture {
 }
 
 // target is the entry node's with the token.
-func (w *fixture) target(capability hypervisor.Capability, token pvesim.Token) hypervisor.Target {
-	return hypervisor.Target{
+func (w *fixture) target(capability endpoint.Capability, token pvesim.Token) endpoint.Target {
+	return endpoint.Target{
 		Address: strings.TrimPrefix(w.URL(""), "https://"), Fingerprint: w.Fingerprint(""), AllowLocal: true,
-		Credential: hypervisor.Credential{Capability: capability, TokenID: token.ID, Secret: hypervisor.Secret(token.Secret)},
+		Credential: endpoint.Credential{Capability: capability, TokenID: token.ID, Secret: plugin.Secret(token.Secret)},
 	}
 }
 
-func (w *fixture) open(t testing.TB, target hypervisor.Target) *pve.Host {
+func (w *fixture) open(t testing.TB, target endpoint.Target) *pve.Host {
 	t.Helper()
 	host, err := w.driver.Open(t.Context(), target)
 	if err != nil {
@@ -61,7 +63,7 @@ func (w *fixture) open(t testing.TB, target hypervisor.Target) *pve.Host {
 }
 
 // host is opened with the proper token of a capability.
-func (w *fixture) host(t testing.TB, capability hypervisor.Capability) *pve.Host {
+func (w *fixture) host(t testing.TB, capability endpoint.Capability) *pve.Host {
 	t.Helper()
 	return w.open(t, w.target(capability, w.Tokens()[string(capability)]))
 }
@@ -121,9 +123,9 @@ func (w *fixture) task(t testing.TB, kind string, d time.Duration, exit string, 
 	return id
 }
 
-func wantKind(t testing.TB, err error, kind hypervisor.Kind) *hypervisor.Error {
+func wantKind(t testing.TB, err error, kind plugin.ErrorKind) *plugin.Error {
 	t.Helper()
-	var e *hypervisor.Error
+	var e *plugin.Error
 	if !errors.As(err, &e) || e.Kind != kind {
 		t.Fatalf("got error %v, want kind %s", err, kind)
 	}

@@ -7,13 +7,15 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/hostler/hostler/plugins/pve/pveapi"
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // Host is one Proxmox VE endpoint seen through one token.
 type Host struct {
 	api        *pveapi.Client
-	capability hypervisor.Capability
+	capability endpoint.Capability
 	pace       Pace
 	log        hclog.Logger
 }
@@ -36,7 +38,7 @@ func (h *Host) Version(ctx context.Context) (hypervisor.Version, error) {
 		return hypervisor.Version{}, err
 	}
 	if answer.Version == "" {
-		return hypervisor.Version{}, hypervisor.Errorf(hypervisor.Protocol, "the answer names no version")
+		return hypervisor.Version{}, plugin.Errorf(plugin.Protocol, "the answer names no version")
 	}
 	version, release := versionOf(string(answer.Version), string(answer.Release))
 	return hypervisor.Version{

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // pageRows is how many rows a page carries: enough to make calls cheap, few enough to keep memory small.
@@ -27,7 +28,7 @@ func (h *Host) Inventory(ctx context.Context, query hypervisor.InventoryQuery, p
 	}
 	// Every token is shown the nodes, one without any right too.
 	if !b.anyNode {
-		return hypervisor.Errorf(hypervisor.Protocol, "the list of the cluster's resources names no node")
+		return plugin.Errorf(plugin.Protocol, "the list of the cluster's resources names no node")
 	}
 	if !query.Detail {
 		return nil

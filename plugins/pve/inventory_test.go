@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"github.com/hostler/hostler/plugins/pve/pvesim"
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // TestInventoryNeedsTwoRequests whatever the number of guests, and three with detail.
@@ -21,7 +23,7 @@ func TestInventoryNeedsTwoRequests(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newFixture(t, opts)
-			host := w.host(t, hypervisor.Monitoring)
+			host := w.host(t, endpoint.Monitoring)
 			for _, detail := range []bool{false, true} {
 				w.ResetStats()
 				all := gather(t, host, hypervisor.InventoryQuery{Detail: detail, Since: time.Now().Add(-5 * time.Minute)})
@@ -53,7 +55,7 @@ func TestInventoryTellsWhatThereIs(t *testing.T) {
 	locked := w.guest(t, pvesim.GuestSpec{Name: "ct", Type: pvesim.LXC, Lock: "backup", Node: "pve3"})
 	asleep := w.guest(t, pvesim.GuestSpec{Name: "asleep", Status: pvesim.StatusSuspended})
 
-	all := gather(t, w.host(t, hypervisor.Monitoring), hypervisor.InventoryQuery{})
+	all := gather(t, w.host(t, endpoint.Monitoring), hypervisor.InventoryQuery{})
 	if c := *all.Cluster; c != (hypervisor.Cluster{Name: "berlin", Quorate: true, Entry: w.NodeNames()[0]}) {
 		t.Errorf("cluster is %+v", c)
 	}
@@ -99,7 +101,7 @@ func TestInventoryTellsWhatThereIs(t *testing.T) {
 func TestInventoryOfAMachineAlone(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, pvesim.Options{})
-	all := gather(t, w.host(t, hypervisor.Monitoring), hypervisor.InventoryQuery{})
+	all := gather(t, w.host(t, endpoint.Monitoring), hypervisor.InventoryQuery{})
 	if c := all.Cluster; c.Name != "" || !c.Quorate || c.Partial || c.Entry != w.NodeNames()[0] || len(all.Nodes) != 1 {
 		t.Errorf("cluster is %+v with %d nodes", c, len(all.Nodes))
 	}
@@ -109,7 +111,7 @@ func TestInventoryWithANodeThatIsOff(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, pvesim.Options{Scenario: pvesim.ScenarioCluster, Nodes: 3, Guests: 30})
 	must(t, "switching a node off", w.SetNodeOnline("pve3", false))
-	all := gather(t, w.host(t, hypervisor.Monitoring), hypervisor.InventoryQuery{})
+	all := gather(t, w.host(t, endpoint.Monitoring), hypervisor.InventoryQuery{})
 	if len(all.Guests) != 30 {
 		t.Fatalf("%d guests: those of the node are lost", len(all.Guests))
 	}
@@ -155,7 +157,7 @@ func TestInventorySaysWhenItIsPartial(t *testing.T) {
 		"only the rest": {w.token("/nodes", true, "Sys.Audit"), 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			all := gather(t, w.open(t, w.target(hypervisor.Monitoring, c.token)), hypervisor.InventoryQuery{Detail: true})
+			all := gather(t, w.open(t, w.target(endpoint.Monitoring, c.token)), hypervisor.InventoryQuery{Detail: true})
 			if !all.Cluster.Partial || len(all.Guests) != c.guests || len(all.Nodes) != 3 {
 				t.Errorf("cluster %+v, %d guests, %d nodes", all.Cluster, len(all.Guests), len(all.Nodes))
 			}
@@ -170,7 +172,7 @@ func TestInventorySaysWhenItIsPartial(t *testing.T) {
 func TestTheOnlyNodeIsTheEntry(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, pvesim.Options{Guests: 3})
-	all := gather(t, w.open(t, w.target(hypervisor.Monitoring, w.token("/vms", true, "VM.Audit"))), hypervisor.InventoryQuery{})
+	all := gather(t, w.open(t, w.target(endpoint.Monitoring, w.token("/vms", true, "VM.Audit"))), hypervisor.InventoryQuery{})
 	if c := all.Cluster; !c.Partial || c.Entry != w.NodeNames()[0] || len(all.Guests) != 3 {
 		t.Errorf("cluster %+v, %d guests", c, len(all.Guests))
 	}
@@ -179,7 +181,7 @@ func TestTheOnlyNodeIsTheEntry(t *testing.T) {
 func TestSamplesFillGaps(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, pvesim.Options{Scenario: pvesim.ScenarioCluster, Nodes: 2, Guests: 10})
-	host := w.host(t, hypervisor.Monitoring)
+	host := w.host(t, endpoint.Monitoring)
 	since := time.Now().Add(-5 * time.Minute)
 	all := gather(t, host, hypervisor.InventoryQuery{Detail: true, Since: since})
 	metrics, guests := map[string]int{}, map[hypervisor.GuestRef]int{}
@@ -225,7 +227,7 @@ func TestInventoryWithoutMetricsIsWhole(t *testing.T) {
 			w := newFixture(t, pvesim.Options{Guests: 5})
 			fault.Match.Path = "/cluster/metrics/export"
 			w.fault(t, fault)
-			all := gather(t, w.host(t, hypervisor.Monitoring), hypervisor.InventoryQuery{Detail: true, Since: time.Now().Add(-time.Hour)})
+			all := gather(t, w.host(t, endpoint.Monitoring), hypervisor.InventoryQuery{Detail: true, Since: time.Now().Add(-time.Hour)})
 			if len(all.Guests) != 5 || len(all.Samples) != 0 {
 				t.Errorf("%d guests, %d samples", len(all.Guests), len(all.Samples))
 			}
@@ -237,33 +239,33 @@ func TestInventoryFaults(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		fault pvesim.Fault
-		kind  hypervisor.Kind // empty: the inventory comes
+		kind  plugin.ErrorKind // empty: the inventory comes
 	}{
-		"cut":                    {pvesim.Fault{Kind: pvesim.FaultCut}, hypervisor.Unreachable},
+		"cut":                    {pvesim.Fault{Kind: pvesim.FaultCut}, plugin.Unreachable},
 		"cut once":               {pvesim.Fault{Kind: pvesim.FaultCut, Times: 1}, ""},
-		"hang":                   {pvesim.Fault{Kind: pvesim.FaultHang}, hypervisor.Timeout},
+		"hang":                   {pvesim.Fault{Kind: pvesim.FaultHang}, plugin.Timeout},
 		"slow":                   {pvesim.Fault{Kind: pvesim.FaultDelay, DelayMS: 200}, ""},
-		"refuse":                 {pvesim.Fault{Kind: pvesim.FaultRefuse}, hypervisor.Unreachable},
+		"refuse":                 {pvesim.Fault{Kind: pvesim.FaultRefuse}, plugin.Unreachable},
 		"refuse once":            {pvesim.Fault{Kind: pvesim.FaultRefuse, Times: 1}, ""},
-		"596":                    {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 596, Reason: "Connection timed out"}, hypervisor.Timeout},
+		"596":                    {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 596, Reason: "Connection timed out"}, plugin.Timeout},
 		"595 once":               {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 595, Reason: "Connection refused", Times: 1}, ""},
-		"401":                    {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 401, Reason: "Authentication failed!"}, hypervisor.TokenRejected},
+		"401":                    {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 401, Reason: "Authentication failed!"}, plugin.TokenRejected},
 		"status refused":         {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 500, Reason: "x", Match: pvesim.Match{Path: "/cluster/status"}}, ""},
-		"list refused":           {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 500, Reason: "x", Match: pvesim.Match{Path: "/cluster/resources"}}, hypervisor.Refused},
-		"nothing in the list":    {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 200, Match: pvesim.Match{Path: "/cluster/resources"}}, hypervisor.Protocol},
-		"an empty list":          {pvesim.Fault{Kind: pvesim.FaultEmpty, Match: pvesim.Match{Path: "/cluster/resources"}}, hypervisor.Protocol},
-		"no status":              {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 200, Match: pvesim.Match{Path: "/cluster/status"}}, hypervisor.Protocol},
-		"an empty status":        {pvesim.Fault{Kind: pvesim.FaultEmpty, Match: pvesim.Match{Path: "/cluster/status"}}, hypervisor.Protocol},
-		"only the proxy answers": {pvesim.Fault{Kind: pvesim.FaultDaemon}, hypervisor.Unreachable},
-		"no cluster file system": {pvesim.Fault{Kind: pvesim.FaultFileSystem}, hypervisor.Unreachable},
-		"list of another method": {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 501, Reason: "Method 'GET /cluster/resources' not implemented", Match: pvesim.Match{Path: "/cluster/resources"}}, hypervisor.Unsupported},
+		"list refused":           {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 500, Reason: "x", Match: pvesim.Match{Path: "/cluster/resources"}}, plugin.Refused},
+		"nothing in the list":    {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 200, Match: pvesim.Match{Path: "/cluster/resources"}}, plugin.Protocol},
+		"an empty list":          {pvesim.Fault{Kind: pvesim.FaultEmpty, Match: pvesim.Match{Path: "/cluster/resources"}}, plugin.Protocol},
+		"no status":              {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 200, Match: pvesim.Match{Path: "/cluster/status"}}, plugin.Protocol},
+		"an empty status":        {pvesim.Fault{Kind: pvesim.FaultEmpty, Match: pvesim.Match{Path: "/cluster/status"}}, plugin.Protocol},
+		"only the proxy answers": {pvesim.Fault{Kind: pvesim.FaultDaemon}, plugin.Unreachable},
+		"no cluster file system": {pvesim.Fault{Kind: pvesim.FaultFileSystem}, plugin.Unreachable},
+		"list of another method": {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 501, Reason: "Method 'GET /cluster/resources' not implemented", Match: pvesim.Match{Path: "/cluster/resources"}}, plugin.Unsupported},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newFixture(t, pvesim.Options{Guests: 5})
 			w.fault(t, c.fault)
 			guests := 0
-			err := w.host(t, hypervisor.Monitoring).Inventory(t.Context(), hypervisor.InventoryQuery{}, func(p hypervisor.Page) error {
+			err := w.host(t, endpoint.Monitoring).Inventory(t.Context(), hypervisor.InventoryQuery{}, func(p hypervisor.Page) error {
 				guests += len(p.Guests)
 				return nil
 			})
@@ -280,20 +282,20 @@ func TestInventoryFaults(t *testing.T) {
 func TestChangedCertificateAndRevokedToken(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, pvesim.Options{})
-	host := w.host(t, hypervisor.Monitoring)
+	host := w.host(t, endpoint.Monitoring)
 	gather(t, host, hypervisor.InventoryQuery{})
 	renewed, err := w.RenewCertificate("")
 	must(t, "renewing the certificate", err)
 	_, err = host.Version(t.Context())
-	if e := wantKind(t, err, hypervisor.Untrusted); e.Fingerprint != renewed {
+	if e := wantKind(t, err, plugin.Untrusted); e.Fingerprint != renewed {
 		t.Errorf("seen is %s, want %s", e.Fingerprint, renewed)
 	}
-	host = w.host(t, hypervisor.Monitoring)
+	host = w.host(t, endpoint.Monitoring)
 	gather(t, host, hypervisor.InventoryQuery{})
 	w.SetAuthDelay(100 * time.Millisecond)
 	must(t, "revoking", w.RevokeToken(w.Tokens()["monitoring"].ID))
 	err = host.Inventory(t.Context(), hypervisor.InventoryQuery{}, func(hypervisor.Page) error { return nil })
-	wantKind(t, err, hypervisor.TokenRejected)
+	wantKind(t, err, plugin.TokenRejected)
 	if n := w.Stats().Requests["GET /cluster/status"]; n != 3 {
 		t.Errorf("a refused token was tried again: %d requests", n)
 	}
@@ -304,7 +306,7 @@ func TestAddressesMayBeIPv6(t *testing.T) {
 	w := newFixture(t, pvesim.Options{})
 	u, err := url.Parse(w.URL(""))
 	must(t, "reading the address", err)
-	target := w.target(hypervisor.Monitoring, w.Tokens()["monitoring"])
+	target := w.target(endpoint.Monitoring, w.Tokens()["monitoring"])
 	target.Address = "[::ffff:127.0.0.1]:" + u.Port()
 	if v, err := w.open(t, target).Version(t.Context()); err != nil || !strings.HasPrefix(v.Version, "9.") {
 		t.Errorf("%+v, %v", v, err)

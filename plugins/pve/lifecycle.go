@@ -9,6 +9,7 @@ import (
 
 	"github.com/hostler/hostler/plugins/pve/pveapi"
 	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // commands are the hypervisor's words for the actions.
@@ -30,7 +31,7 @@ const overrule = "overrule-shutdown"
 // allow; VMs mostly take it and start a task that fails.
 func (h *Host) Act(ctx context.Context, ref hypervisor.GuestRef, action hypervisor.Action) (string, error) {
 	if !slices.Contains(hypervisor.Actions(ref.Kind), action) {
-		return "", hypervisor.Errorf(hypervisor.Unsupported, "a %s cannot do %q", ref.Kind, action)
+		return "", plugin.Errorf(plugin.Unsupported, "a %s cannot do %q", ref.Kind, action)
 	}
 	path, err := guestPath(ref, "status", commands[action])
 	if err != nil {
@@ -44,7 +45,7 @@ func (h *Host) Act(ctx context.Context, ref hypervisor.GuestRef, action hypervis
 	_, err = h.api.Post(ctx, path, form, &answer)
 	// A node older than 8.2 does not know it, whatever release the entry node has, and any refuses it for a guest of the HA
 	// manager. Parameters are checked before anything is done, so this request was surely not taken.
-	if e, ok := asError(err); ok && form != nil && e.Kind == hypervisor.Invalid && e.Field == overrule {
+	if e, ok := asError(err); ok && form != nil && e.Kind == plugin.Invalid && e.Field == overrule {
 		_, err = h.api.Post(ctx, path, nil, &answer)
 	}
 	if err != nil {
@@ -70,10 +71,10 @@ func guestPath(ref hypervisor.GuestRef, rest ...string) (string, error) {
 	case hypervisor.Container:
 		kind = "lxc"
 	default:
-		return "", hypervisor.Errorf(hypervisor.Invalid, "%q is not a kind of guest", ref.Kind)
+		return "", plugin.Errorf(plugin.Invalid, "%q is not a kind of guest", ref.Kind)
 	}
 	if ref.ID < 100 || ref.ID > 999999999 {
-		return "", hypervisor.Errorf(hypervisor.NotFound, "there is no guest %d: ids go from 100 to 999999999", ref.ID)
+		return "", plugin.Errorf(plugin.NotFound, "there is no guest %d: ids go from 100 to 999999999", ref.ID)
 	}
 	return nodePath(ref.Node, append([]string{kind, strconv.FormatInt(ref.ID, 10)}, rest...)...)
 }

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/hostler/hostler/plugins/pve/pveapi"
-	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // nodeName is what the hypervisor takes as a node's name: a host name without dots, so of at most 63 characters.
@@ -16,7 +16,7 @@ var nodeName = regexp.MustCompile(`^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])
 // nodePath is a path on a node.
 func nodePath(node string, rest ...string) (string, error) {
 	if !nodeName.MatchString(node) {
-		e := hypervisor.Errorf(hypervisor.Invalid, "%.80q is not a node's name", node)
+		e := plugin.Errorf(plugin.Invalid, "%.80q is not a node's name", node)
 		e.Field = "node"
 		return "", e
 	}
@@ -49,5 +49,5 @@ func (h *Host) explain(ctx context.Context, node string, err error) error {
 }
 
 func noNode(node string) error {
-	return hypervisor.Errorf(hypervisor.NotFound, "there is no node %s", node)
+	return plugin.Errorf(plugin.NotFound, "there is no node %s", node)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hostler/hostler/plugins/pve/pveapi"
 	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // nodeStatusAnswer is the answer of a node's status. Older releases have no cores, no boot-info and no current-kernel. Load
@@ -61,7 +62,7 @@ func (h *Host) NodeStatus(ctx context.Context, node string) (hypervisor.NodeStat
 		return hypervisor.NodeStatus{}, h.explainAway(ctx, node, err)
 	}
 	if !answer.Uptime.Set || !answer.Memory.Total.Set {
-		return hypervisor.NodeStatus{}, hypervisor.Errorf(hypervisor.Protocol, "the node's status has no uptime or no memory")
+		return hypervisor.NodeStatus{}, plugin.Errorf(plugin.Protocol, "the node's status has no uptime or no memory")
 	}
 	status := answer.status(node)
 	status.At = meta.Date
@@ -145,7 +146,7 @@ func (h *Host) explainAway(ctx context.Context, node string, err error) error {
 	case at < 0:
 		return noNode(node)
 	case rows[at].Status == hypervisor.NodeOffline:
-		return hypervisor.Errorf(hypervisor.Unreachable, "node %s is offline", node)
+		return plugin.Errorf(plugin.Unreachable, "node %s is offline", node)
 	}
 	return err
 }

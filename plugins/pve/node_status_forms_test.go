@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 func TestNodeStatusForms(t *testing.T) {
@@ -56,7 +57,7 @@ func TestNodeStatusForms(t *testing.T) {
 			s, err := serveReply(t, reply{Status: 200, Reason: "OK", Response: json.RawMessage(`{"data":{` + c.data + `}}`)}).NodeStatus(t.Context(), "pve1")
 			switch {
 			case c.good == nil:
-				if hypervisor.KindOf(err) != hypervisor.Protocol {
+				if plugin.KindOf(err) != plugin.Protocol {
 					t.Errorf("%+v, error %v, want protocol", s, err)
 				}
 			case err != nil || s.Name != "pve1" || !c.good(s):

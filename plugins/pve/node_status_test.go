@@ -7,13 +7,15 @@ import (
 	"time"
 
 	"github.com/hostler/hostler/plugins/pve/pvesim"
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 func TestNodeStatusTellsWhatThereIs(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, pvesim.Options{Scenario: pvesim.ScenarioCluster, Nodes: 2, Guests: 4})
-	host := w.host(t, hypervisor.Monitoring)
+	host := w.host(t, endpoint.Monitoring)
 	for _, node := range w.NodeNames() {
 		w.ResetStats()
 		s, err := host.NodeStatus(t.Context(), node)
@@ -34,19 +36,19 @@ func TestNodeStatusTellsWhatThereIs(t *testing.T) {
 func TestNodeStatusOfNamesThatNoNodeHas(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, pvesim.Options{Scenario: pvesim.ScenarioCluster, Nodes: 2, Guests: 1})
-	host := w.host(t, hypervisor.Monitoring)
+	host := w.host(t, endpoint.Monitoring)
 	for name, c := range map[string]struct {
-		kind  hypervisor.Kind
+		kind  plugin.ErrorKind
 		asked int64
 	}{
-		"pve9": {hypervisor.NotFound, 1}, "PVE1": {hypervisor.NotFound, 1}, strings.Repeat("p", 63): {hypervisor.NotFound, 1},
-		"localhost": {hypervisor.NotFound, 0}, "": {hypervisor.Invalid, 0}, "..": {hypervisor.Invalid, 0}, "pve1/": {hypervisor.Invalid, 0},
-		"pve1%2F..": {hypervisor.Invalid, 0}, "pve1\x00": {hypervisor.Invalid, 0}, "pve1\n": {hypervisor.Invalid, 0}, "pve1.lan": {hypervisor.Invalid, 0},
-		"-pve1": {hypervisor.Invalid, 0}, "pve1?a=b": {hypervisor.Invalid, 0}, strings.Repeat("p", 64): {hypervisor.Invalid, 0},
+		"pve9": {plugin.NotFound, 1}, "PVE1": {plugin.NotFound, 1}, strings.Repeat("p", 63): {plugin.NotFound, 1},
+		"localhost": {plugin.NotFound, 0}, "": {plugin.Invalid, 0}, "..": {plugin.Invalid, 0}, "pve1/": {plugin.Invalid, 0},
+		"pve1%2F..": {plugin.Invalid, 0}, "pve1\x00": {plugin.Invalid, 0}, "pve1\n": {plugin.Invalid, 0}, "pve1.lan": {plugin.Invalid, 0},
+		"-pve1": {plugin.Invalid, 0}, "pve1?a=b": {plugin.Invalid, 0}, strings.Repeat("p", 64): {plugin.Invalid, 0},
 	} {
 		w.ResetStats()
 		_, err := host.NodeStatus(t.Context(), name)
-		if e := wantKind(t, err, c.kind); c.kind == hypervisor.Invalid && e.Field != "node" || len(e.Message) > 200 {
+		if e := wantKind(t, err, c.kind); c.kind == plugin.Invalid && e.Field != "node" || len(e.Message) > 200 {
 			t.Errorf("%.80q: field %q, %s", name, e.Field, e.Message)
 		}
 		if n := w.Stats().Requests["GET /nodes/{node}/status"]; n > c.asked {
@@ -59,10 +61,10 @@ func TestNodeStatusOfANodeThatIsOff(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{595, 596} {
 		w := newFixture(t, pvesim.Options{Scenario: pvesim.ScenarioCluster, Nodes: 3, Guests: 1, OfflineStatus: status})
-		host := w.host(t, hypervisor.Monitoring)
+		host := w.host(t, endpoint.Monitoring)
 		must(t, "switching it off", w.SetNodeOnline("pve3", false))
 		_, err := host.NodeStatus(t.Context(), "pve3")
-		if e := wantKind(t, err, hypervisor.Unreachable); !strings.Contains(e.Message, "pve3 is offline") {
+		if e := wantKind(t, err, plugin.Unreachable); !strings.Contains(e.Message, "pve3 is offline") {
 			t.Errorf("%d: %v", status, err)
 		}
 		_, err = host.NodeStatus(t.Context(), "pve2")
@@ -78,26 +80,26 @@ func TestNodeStatusFaults(t *testing.T) {
 	only := pvesim.Match{Path: "/nodes/{node}/status"}
 	for name, c := range map[string]struct {
 		fault pvesim.Fault
-		kind  hypervisor.Kind // empty: the status comes
+		kind  plugin.ErrorKind // empty: the status comes
 	}{
-		"refuse":                         {pvesim.Fault{Kind: pvesim.FaultRefuse}, hypervisor.Unreachable},
-		"cut":                            {pvesim.Fault{Kind: pvesim.FaultCut}, hypervisor.Unreachable},
+		"refuse":                         {pvesim.Fault{Kind: pvesim.FaultRefuse}, plugin.Unreachable},
+		"cut":                            {pvesim.Fault{Kind: pvesim.FaultCut}, plugin.Unreachable},
 		"cut once":                       {pvesim.Fault{Kind: pvesim.FaultCut, Times: 1}, ""},
-		"hang":                           {pvesim.Fault{Kind: pvesim.FaultHang}, hypervisor.Timeout},
-		"half an answer":                 {pvesim.Fault{Kind: pvesim.FaultTruncate, Match: only}, hypervisor.Unreachable},
-		"away though it is online":       {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 596, Reason: "Connection timed out", Match: only}, hypervisor.Timeout},
-		"no route though it is online":   {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 595, Reason: "No route to host", Match: only}, hypervisor.Unreachable},
-		"everything away":                {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 596, Reason: "Connection timed out"}, hypervisor.Timeout},
-		"another name's certificate":     {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 596, Reason: "certificate verify failed", Match: only}, hypervisor.Unreachable},
-		"no data":                        {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 200, Match: only}, hypervisor.Protocol},
-		"a release that has no status":   {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 501, Reason: "Method 'GET /nodes/pve1/status' not implemented", Match: only}, hypervisor.Unsupported},
-		"a name that cannot be resolved": {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 500, Reason: "hostname lookup 'pve1' failed", Match: only}, hypervisor.Unreachable},
+		"hang":                           {pvesim.Fault{Kind: pvesim.FaultHang}, plugin.Timeout},
+		"half an answer":                 {pvesim.Fault{Kind: pvesim.FaultTruncate, Match: only}, plugin.Unreachable},
+		"away though it is online":       {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 596, Reason: "Connection timed out", Match: only}, plugin.Timeout},
+		"no route though it is online":   {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 595, Reason: "No route to host", Match: only}, plugin.Unreachable},
+		"everything away":                {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 596, Reason: "Connection timed out"}, plugin.Timeout},
+		"another name's certificate":     {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 596, Reason: "certificate verify failed", Match: only}, plugin.Unreachable},
+		"no data":                        {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 200, Match: only}, plugin.Protocol},
+		"a release that has no status":   {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 501, Reason: "Method 'GET /nodes/pve1/status' not implemented", Match: only}, plugin.Unsupported},
+		"a name that cannot be resolved": {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 500, Reason: "hostname lookup 'pve1' failed", Match: only}, plugin.Unreachable},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newFixture(t, pvesim.Options{Guests: 1})
 			w.fault(t, c.fault)
-			s, err := w.host(t, hypervisor.Monitoring).NodeStatus(t.Context(), w.NodeNames()[0])
+			s, err := w.host(t, endpoint.Monitoring).NodeStatus(t.Context(), w.NodeNames()[0])
 			switch {
 			case c.kind != "":
 				wantKind(t, err, c.kind)
@@ -111,11 +113,11 @@ func TestNodeStatusFaults(t *testing.T) {
 func TestNodeStatusNeedsSysAudit(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, pvesim.Options{Scenario: pvesim.ScenarioCluster, Nodes: 2, Guests: 1})
-	host := w.open(t, w.target(hypervisor.Monitoring, w.token("/nodes/pve2", true, "Sys.Audit")))
+	host := w.open(t, w.target(endpoint.Monitoring, w.token("/nodes/pve2", true, "Sys.Audit")))
 	_, err := host.NodeStatus(t.Context(), "pve2")
 	must(t, "reading the node of the right", err)
 	_, err = host.NodeStatus(t.Context(), "pve1")
-	if e := wantKind(t, err, hypervisor.Denied); e.Path != "/nodes/pve1" || len(e.Missing) != 1 || e.Missing[0] != "Sys.Audit" {
+	if e := wantKind(t, err, plugin.Denied); e.Path != "/nodes/pve1" || len(e.Missing) != 1 || e.Missing[0] != "Sys.Audit" {
 		t.Errorf("error is %+v", e)
 	}
 }

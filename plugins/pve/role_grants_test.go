@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/hostler/hostler/plugins/pve/pvesim"
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
@@ -21,7 +22,7 @@ func TestRoleScriptGivesWhatIsNeeded(t *testing.T) {
 			t.Parallel()
 			a := newAdmin(t)
 			a.put(t, "pools/customers", "")
-			_, problems, err := a.run(t, roleScript(t, hypervisor.RoleScriptQuery{Path: path, Capabilities: hypervisor.Capabilities(), NodeShell: true}))
+			_, problems, err := a.run(t, roleScript(t, hypervisor.RoleScriptQuery{Path: path, Capabilities: endpoint.Capabilities(), NodeShell: true}))
 			if err != nil {
 				t.Fatal(err, problems)
 			}
@@ -31,7 +32,7 @@ func TestRoleScriptGivesWhatIsNeeded(t *testing.T) {
 			for call := range strings.Lines(a.get("calls")) {
 				w.carryOut(t, strings.TrimSpace(call), secrets)
 			}
-			for _, capability := range hypervisor.Capabilities() {
+			for _, capability := range endpoint.Capabilities() {
 				id := "service@pve!" + string(capability)
 				got, err := w.open(t, w.target(capability, pvesim.Token{ID: id, Secret: secrets[id]})).Permissions(t.Context())
 				if err != nil || len(got.Missing) > 0 || len(got.Extra) > 0 || len(got.Paths) != 1 || got.Paths[0] != path {

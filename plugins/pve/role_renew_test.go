@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hostler/hostler/plugins/pve"
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
@@ -96,7 +97,7 @@ func TestRoleScriptRenewalLeavesNoRulesBehind(t *testing.T) {
 	t.Parallel()
 	a := newAdmin(t)
 	a.put(t, "pools/customers", "")
-	everything := hypervisor.RoleScriptQuery{Capabilities: hypervisor.Capabilities(), Path: "/pool/customers"}
+	everything := hypervisor.RoleScriptQuery{Capabilities: endpoint.Capabilities(), Path: "/pool/customers"}
 	_, problems, err := a.run(t, roleScript(t, everything))
 	if err != nil || problems != "" {
 		t.Fatalf("for a pool: %v: %s", err, problems)
@@ -106,7 +107,7 @@ func TestRoleScriptRenewalLeavesNoRulesBehind(t *testing.T) {
 	if err != nil || problems != "" || strings.Count(out, "secret:") != 5 {
 		t.Fatalf("renewal: %v: %s\n%s", err, problems, out)
 	}
-	for _, c := range hypervisor.Capabilities() {
+	for _, c := range endpoint.Capabilities() {
 		if got := a.get("acl/service@pve!" + string(c)); strings.Contains(got, "customers") || strings.Count(got, "\n") != 1 {
 			t.Errorf("rules of token %s are %q, want those of this script", c, got)
 		}
@@ -135,7 +136,7 @@ func TestRoleScriptTellsWhatItLeaves(t *testing.T) {
 	t.Parallel()
 	a := newAdmin(t)
 	a.put(t, "pools/customers", "")
-	_, _, err := a.run(t, roleScript(t, hypervisor.RoleScriptQuery{Capabilities: []hypervisor.Capability{hypervisor.Backup}, Path: "/pool/customers"}))
+	_, _, err := a.run(t, roleScript(t, hypervisor.RoleScriptQuery{Capabilities: []endpoint.Capability{endpoint.Backup}, Path: "/pool/customers"}))
 	must(t, "for a pool", err)
 	a.put(t, "users/other@pve", `,"enable":0,"expire":1`)
 	a.put(t, "acl/other@pve", "/vms ServiceAudit 1\n")
@@ -174,13 +175,13 @@ func TestRoleRemovalLeavesNothing(t *testing.T) {
 			a := newAdmin(t)
 			a.put(t, "pools/customers", "")
 			for _, path := range []string{"/", "/pool/customers"} {
-				_, _, err := a.run(t, roleScript(t, hypervisor.RoleScriptQuery{Capabilities: hypervisor.Capabilities(), Path: path}))
+				_, _, err := a.run(t, roleScript(t, hypervisor.RoleScriptQuery{Capabilities: endpoint.Capabilities(), Path: path}))
 				must(t, "making all", err)
 			}
 			a.put(t, "users/other@pve", `,"enable":1,"expire":0`)
 			a.put(t, "acl/other@pve", "/vms ServiceBackup 1\n/vms ServiceConsole 0\n")
 			a.put(t, "acl/service@pve!backup", a.get("acl/service@pve!backup")+"/nodes ServiceAudit 1\n")
-			commands, err := pve.New(nil).RoleRemoval(t.Context(), hypervisor.Backup)
+			commands, err := pve.New(nil).RoleRemoval(t.Context(), endpoint.Backup)
 			must(t, "asking for the commands", err)
 			for _, command := range commands {
 				if problems := a.command(t, shell+" -c "+shellWord(command)); problems != "" {

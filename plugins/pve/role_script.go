@@ -9,7 +9,9 @@ import (
 	"strings"
 	"text/template"
 
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // serviceUser is the hypervisor's user that all tokens belong to. It has no password: nobody can log in as it.
@@ -56,13 +58,13 @@ func grantsOf(query hypervisor.RoleScriptQuery) ([]grant, error) {
 		}
 	}
 	var grants []grant
-	for _, c := range hypervisor.Capabilities() {
-		if c != hypervisor.Monitoring && !slices.Contains(query.Capabilities, c) {
+	for _, c := range endpoint.Capabilities() {
+		if c != endpoint.Monitoring && !slices.Contains(query.Capabilities, c) {
 			continue
 		}
 		r := roles[c]
 		privileges := slices.Clone(r.privileges)
-		if c == hypervisor.Console && query.NodeShell {
+		if c == endpoint.Console && query.NodeShell {
 			privileges = append(privileges, nodeShell)
 		}
 		grants = append(grants, grant{Capability: string(c), Role: r.name, Privileges: strings.Join(privileges, ",")})
@@ -73,7 +75,7 @@ func grantsOf(query hypervisor.RoleScriptQuery) ([]grant, error) {
 // RoleRemoval gives the commands that take a capability away again: first every access rule that names the token or the
 // role, wherever it is, then the token, then the role. Rules that outlive what they name make every later pveum warn, and
 // pveum itself can then no longer delete them.
-func (d *Driver) RoleRemoval(_ context.Context, capability hypervisor.Capability) ([]string, error) {
+func (d *Driver) RoleRemoval(_ context.Context, capability endpoint.Capability) ([]string, error) {
 	r, err := roleOf(capability)
 	if err != nil {
 		return nil, err
@@ -100,7 +102,7 @@ func checkPath(path string) error {
 	if path == "/" || poolPath.MatchString(path) && !climbs && len(path) <= 256 {
 		return nil
 	}
-	e := hypervisor.Errorf(hypervisor.Invalid, `the path must be "/" or a pool such as "/pool/customers"`)
+	e := plugin.Errorf(plugin.Invalid, `the path must be "/" or a pool such as "/pool/customers"`)
 	e.Field = "path"
 	return e
 }

@@ -10,7 +10,9 @@ import (
 	"testing"
 
 	"github.com/hostler/hostler/plugins/pve"
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // admin is a machine with a stand-in for pveum, which keeps state between runs.
@@ -70,7 +72,7 @@ func roleScript(t *testing.T, query hypervisor.RoleScriptQuery) string {
 func TestRoleScriptMakesExactlyTheSpecifiedRoles(t *testing.T) {
 	t.Parallel()
 	a := newAdmin(t)
-	out, problems, err := a.run(t, roleScript(t, hypervisor.RoleScriptQuery{Capabilities: hypervisor.Capabilities(), Path: "/"}))
+	out, problems, err := a.run(t, roleScript(t, hypervisor.RoleScriptQuery{Capabilities: endpoint.Capabilities(), Path: "/"}))
 	if err != nil || problems != "" {
 		t.Fatalf("%v: %s", err, problems)
 	}
@@ -108,7 +110,7 @@ func TestRoleScriptMakesExactlyTheSpecifiedRoles(t *testing.T) {
 func TestRoleScriptIsSafeToRunTwice(t *testing.T) {
 	t.Parallel()
 	a := newAdmin(t)
-	script := roleScript(t, hypervisor.RoleScriptQuery{Capabilities: []hypervisor.Capability{hypervisor.Lifecycle}, Path: "/"})
+	script := roleScript(t, hypervisor.RoleScriptQuery{Capabilities: []endpoint.Capability{endpoint.Lifecycle}, Path: "/"})
 	first, _, err := a.run(t, script)
 	must(t, "first run", err)
 	a.put(t, "roles/ServiceAudit", `,"privs":"VM.Audit,Permissions.Modify","special":0`)
@@ -153,7 +155,7 @@ func TestRoleScriptCapabilitiesAndShell(t *testing.T) {
 	}{
 		"monitoring is always there": {hypervisor.RoleScriptQuery{}, map[string]string{"ServiceAudit": "VM.Audit", "ServiceConsole": ""}},
 		"node shell": {
-			hypervisor.RoleScriptQuery{Capabilities: []hypervisor.Capability{hypervisor.Console}, NodeShell: true},
+			hypervisor.RoleScriptQuery{Capabilities: []endpoint.Capability{endpoint.Console}, NodeShell: true},
 			map[string]string{"ServiceConsole": `"VM.Console,Sys.Console"`, "ServiceLifecycle": ""},
 		},
 		"node shell without console": {hypervisor.RoleScriptQuery{NodeShell: true}, map[string]string{"ServiceConsole": ""}},
@@ -174,9 +176,9 @@ func TestRoleScriptCapabilitiesAndShell(t *testing.T) {
 			}
 		})
 	}
-	for _, bad := range []hypervisor.Capability{"root", "", "monitoring; rm -rf /"} {
-		_, err := pve.New(nil).RoleScript(t.Context(), hypervisor.RoleScriptQuery{Path: "/", Capabilities: []hypervisor.Capability{bad}})
-		wantKind(t, err, hypervisor.Invalid)
+	for _, bad := range []endpoint.Capability{"root", "", "monitoring; rm -rf /"} {
+		_, err := pve.New(nil).RoleScript(t.Context(), hypervisor.RoleScriptQuery{Path: "/", Capabilities: []endpoint.Capability{bad}})
+		wantKind(t, err, plugin.Invalid)
 	}
 }
 
@@ -208,7 +210,7 @@ func TestRoleScriptPools(t *testing.T) {
 		"/pool/a\nreboot", "/pool/a\x00", "//", "/pool/`id`", "/pool/" + strings.Repeat("x", 1000),
 	} {
 		_, err := pve.New(nil).RoleScript(t.Context(), hypervisor.RoleScriptQuery{Path: bad})
-		if e := wantKind(t, err, hypervisor.Invalid); e.Field != "path" {
+		if e := wantKind(t, err, plugin.Invalid); e.Field != "path" {
 			t.Errorf("%q: field is %q", bad, e.Field)
 		}
 	}
@@ -251,7 +253,7 @@ func TestRoleScriptRefusesToBegin(t *testing.T) {
 // TestRoleScriptStopsAtTheFirstFailure: and tells the secrets that were made, which could not be got again.
 func TestRoleScriptStopsAtTheFirstFailure(t *testing.T) {
 	t.Parallel()
-	script := roleScript(t, hypervisor.RoleScriptQuery{Path: "/", Capabilities: hypervisor.Capabilities()})
+	script := roleScript(t, hypervisor.RoleScriptQuery{Path: "/", Capabilities: endpoint.Capabilities()})
 	for call, secrets := range map[string]int{
 		"role list --output-format": 0, "user list --output-format": 0, "user add service@pve": 0, "role add ServiceAudit": 0,
 		"role add ServiceLifecycle": 1, "role add ServiceNodePower": 4, "acl modify /": 0,
@@ -278,7 +280,7 @@ func TestRoleScriptPassesShellcheck(t *testing.T) {
 	if _, err := exec.LookPath("shellcheck"); err != nil {
 		t.Skip("shellcheck is not installed")
 	}
-	for _, query := range []hypervisor.RoleScriptQuery{{Path: "/", Capabilities: hypervisor.Capabilities(), NodeShell: true}, {Path: "/pool/a"}} {
+	for _, query := range []hypervisor.RoleScriptQuery{{Path: "/", Capabilities: endpoint.Capabilities(), NodeShell: true}, {Path: "/pool/a"}} {
 		cmd := exec.CommandContext(t.Context(), "shellcheck", "--shell=sh", "-")
 		cmd.Stdin = strings.NewReader(roleScript(t, query))
 		if out, err := cmd.CombinedOutput(); err != nil {
@@ -289,11 +291,11 @@ func TestRoleScriptPassesShellcheck(t *testing.T) {
 
 func TestRoleRemoval(t *testing.T) {
 	t.Parallel()
-	got, err := pve.New(nil).RoleRemoval(t.Context(), hypervisor.NodePower)
+	got, err := pve.New(nil).RoleRemoval(t.Context(), endpoint.NodePower)
 	want := []string{"pveum user token remove 'service@pve' 'node_power'", "pveum role delete 'ServiceNodePower'"}
 	if err != nil || len(got) != 3 || !strings.Contains(got[0], "pveum acl delete") || !slices.Equal(got[1:], want) {
 		t.Errorf("got %q, %v", got, err)
 	}
 	_, err = pve.New(nil).RoleRemoval(t.Context(), "x")
-	wantKind(t, err, hypervisor.Invalid)
+	wantKind(t, err, plugin.Invalid)
 }

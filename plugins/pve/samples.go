@@ -9,6 +9,7 @@ import (
 
 	"github.com/hostler/hostler/plugins/pve/pveapi"
 	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 const (
@@ -52,8 +53,8 @@ func (h *Host) samples(ctx context.Context, since time.Time, b *pager) error {
 	if ctx.Err() != nil {
 		return err
 	}
-	switch hypervisor.KindOf(err) {
-	case hypervisor.Untrusted, hypervisor.TokenRejected:
+	switch plugin.KindOf(err) {
+	case plugin.Untrusted, plugin.TokenRejected:
 		return err
 	}
 	h.log.Debug("no metrics of the past", "error", err)

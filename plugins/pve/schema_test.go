@@ -12,6 +12,7 @@ import (
 
 	"github.com/hostler/hostler/plugins/pve/pvesim"
 	"github.com/hostler/hostler/plugins/pve/pvetest"
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
@@ -66,8 +67,8 @@ func TestEveryRequestIsInTheSchema(t *testing.T) {
 	w := newFixture(t, pvesim.Options{Scenario: pvesim.ScenarioCluster, Nodes: 2, Guests: 10})
 	c := &checker{t: t, schema: schema, next: w.Node(w.NodeNames()[0]), seen: map[string]bool{}}
 	server := serveTLS(t, c)
-	target := w.target(hypervisor.Lifecycle, w.AdminToken())
-	target.Address, target.Fingerprint = server.Listener.Addr().String(), hypervisor.Fingerprint(server.Certificate())
+	target := w.target(endpoint.Lifecycle, w.AdminToken())
+	target.Address, target.Fingerprint = server.Listener.Addr().String(), endpoint.Fingerprint(server.Certificate())
 	host, ctx := w.open(t, target), t.Context()
 
 	_, err := host.Version(ctx)

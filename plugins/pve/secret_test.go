@@ -11,6 +11,7 @@ import (
 
 	"github.com/hostler/hostler/plugins/pve"
 	"github.com/hostler/hostler/plugins/pve/pvesim"
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
@@ -46,9 +47,9 @@ func TestNoSecretLeaves(t *testing.T) {
 		fmt.Fprintln(&said, id, err)
 		_, err = host.NodeStatus(t.Context(), ref.Node)
 		fmt.Fprintln(&said, err)
-		fmt.Fprintf(&said, "%v %+v %#v\n", host, host, w.target(hypervisor.Lifecycle, token))
+		fmt.Fprintf(&said, "%v %+v %#v\n", host, host, w.target(endpoint.Lifecycle, token))
 	}
-	host := w.host(t, hypervisor.Lifecycle)
+	host := w.host(t, endpoint.Lifecycle)
 	try(host)
 	for _, status := range []int{400, 401, 403, 500, 501, 596} {
 		w.ClearFaults()

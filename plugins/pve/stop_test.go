@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hostler/hostler/plugins/pve/pvesim"
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
@@ -36,11 +37,11 @@ func TestStopWhileAShutdownHoldsTheLock(t *testing.T) {
 					c.change(w)
 				}
 				ref := w.guest(t, pvesim.GuestSpec{Type: kind, Status: pvesim.StatusRunning, IgnoreShutdown: true})
-				somebody := w.open(t, w.target(hypervisor.Lifecycle, w.AdminToken()))
+				somebody := w.open(t, w.target(endpoint.Lifecycle, w.AdminToken()))
 				down, err := somebody.Act(t.Context(), ref, hypervisor.Shutdown)
 				must(t, "shutdown", err)
 				w.ResetStats()
-				host := w.host(t, hypervisor.Lifecycle)
+				host := w.host(t, endpoint.Lifecycle)
 				stop, err := host.Act(t.Context(), ref, hypervisor.Stop)
 				must(t, "stop", err)
 				writes := 0
@@ -71,7 +72,7 @@ func TestStopWhileAShutdownHoldsTheLock(t *testing.T) {
 				}
 				// Who looks for what is in the way finds it with the monitoring token.
 				if !c.ended {
-					tasks, err := w.host(t, hypervisor.Monitoring).Tasks(t.Context(), hypervisor.TaskQuery{Guest: &ref, Limit: 25})
+					tasks, err := w.host(t, endpoint.Monitoring).Tasks(t.Context(), hypervisor.TaskQuery{Guest: &ref, Limit: 25})
 					must(t, "listing tasks", err)
 					if text := fmt.Sprint(tasks); !strings.Contains(text, down) {
 						t.Errorf("the shutdown is not among %s", text)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/hostler/hostler/plugins/pve/pveapi"
 	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 const (
@@ -104,7 +105,7 @@ func (h *Host) allTasks(ctx context.Context, query hypervisor.TaskQuery, limit i
 	for _, n := range nodes {
 		if n.Status == hypervisor.NodeOffline {
 			if query.Guest != nil && query.Guest.Node == string(n.Node) {
-				return nil, hypervisor.Errorf(hypervisor.Unreachable, "node %s is offline, its tasks cannot be read", n.Node)
+				return nil, plugin.Errorf(plugin.Unreachable, "node %s is offline, its tasks cannot be read", n.Node)
 			}
 			continue
 		}

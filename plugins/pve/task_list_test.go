@@ -5,7 +5,9 @@ import (
 	"testing"
 
 	"github.com/hostler/hostler/plugins/pve/pvesim"
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // TestMoreTasksThanTheClustersListHas: it keeps about 25 of each node, so a longer list must come from the nodes.
@@ -15,7 +17,7 @@ func TestMoreTasksThanTheClustersListHas(t *testing.T) {
 	for range 60 {
 		w.task(t, "vzdump", 0, "OK")
 	}
-	host := w.host(t, hypervisor.Monitoring)
+	host := w.host(t, endpoint.Monitoring)
 	for _, limit := range []int{1, 19, 20, 21, 26, 50, 60} {
 		tasks, err := host.Tasks(t.Context(), hypervisor.TaskQuery{Limit: limit})
 		if err != nil || len(tasks) != limit {
@@ -34,7 +36,7 @@ func TestANodeThatDoesNotTellItsTasks(t *testing.T) {
 		_, err := w.StartTask(node, "root@pam", "qmstart", fmt.Sprint(ref.ID), 0, "OK")
 		must(t, "starting a task", err)
 	}
-	host := w.host(t, hypervisor.Monitoring)
+	host := w.host(t, endpoint.Monitoring)
 	silence := func(path string) {
 		t.Helper()
 		w.ClearFaults()
@@ -46,8 +48,8 @@ func TestANodeThatDoesNotTellItsTasks(t *testing.T) {
 		t.Errorf("of everything: %d tasks, %v", len(tasks), err)
 	}
 	_, err = host.Tasks(t.Context(), hypervisor.TaskQuery{Limit: 500, Guest: &ref})
-	wantKind(t, err, hypervisor.Unreachable)
+	wantKind(t, err, plugin.Unreachable)
 	silence("/nodes/{node}/tasks")
 	_, err = host.Tasks(t.Context(), hypervisor.TaskQuery{Limit: 500})
-	wantKind(t, err, hypervisor.Unreachable) // an empty list would say that there is nothing
+	wantKind(t, err, plugin.Unreachable) // an empty list would say that there is nothing
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hostler/hostler/plugins/pve/pveapi"
 	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // What the hypervisor writes in place of a log that is empty, and of one that is not there.
@@ -85,8 +86,8 @@ func (u upid) path(rest ...string) (string, error) {
 
 // unknown turns the hypervisor's way to say that there is no such task, a refused parameter, into NotFound.
 func (u upid) unknown(err error) error {
-	if e, ok := asError(err); ok && e.Kind == hypervisor.Invalid && e.Field == "upid" {
-		return hypervisor.Errorf(hypervisor.NotFound, "there is no task %s", u.text)
+	if e, ok := asError(err); ok && e.Kind == plugin.Invalid && e.Field == "upid" {
+		return plugin.Errorf(plugin.NotFound, "there is no task %s", u.text)
 	}
 	return err
 }

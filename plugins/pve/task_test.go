@@ -11,7 +11,9 @@ import (
 
 	"github.com/hostler/hostler/plugins/pve"
 	"github.com/hostler/hostler/plugins/pve/pvesim"
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // follow waits for a task and gives its lines.
@@ -31,13 +33,13 @@ func follow(t testing.TB, host *pve.Host, id string, from int) ([]string, hyperv
 func TestActionsAndTheirTasks(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, pvesim.Options{Scenario: pvesim.ScenarioCluster, Nodes: 2, Guests: -1, LongPStart: true})
-	host, eyes := w.host(t, hypervisor.Lifecycle), w.host(t, hypervisor.Monitoring)
+	host, eyes := w.host(t, endpoint.Lifecycle), w.host(t, endpoint.Monitoring)
 	vm := w.guest(t, pvesim.GuestSpec{Node: "pve2"})
 	ct := w.guest(t, pvesim.GuestSpec{Type: pvesim.LXC, Node: "pve2"})
 	for _, c := range []struct {
 		ref    hypervisor.GuestRef
 		action hypervisor.Action
-		kind   hypervisor.Kind // of Act's own error
+		kind   plugin.ErrorKind // of Act's own error
 		end    string
 		after  string
 	}{
@@ -49,14 +51,14 @@ func TestActionsAndTheirTasks(t *testing.T) {
 		{vm, hypervisor.Restart, "", hypervisor.TaskOK, hypervisor.GuestRunning},
 		{vm, hypervisor.Shutdown, "", hypervisor.TaskOK, hypervisor.GuestStopped},
 		{vm, hypervisor.Stop, "", hypervisor.TaskOK, hypervisor.GuestStopped}, // stopped already
-		{vm, hypervisor.Restart, hypervisor.Conflict, "", hypervisor.GuestStopped},
-		{vm, hypervisor.Pause, hypervisor.Conflict, "", hypervisor.GuestStopped},
+		{vm, hypervisor.Restart, plugin.Conflict, "", hypervisor.GuestStopped},
+		{vm, hypervisor.Pause, plugin.Conflict, "", hypervisor.GuestStopped},
 		{ct, hypervisor.Start, "", hypervisor.TaskOK, hypervisor.GuestRunning},
-		{ct, hypervisor.Start, hypervisor.Conflict, "", hypervisor.GuestRunning}, // containers say so at once
+		{ct, hypervisor.Start, plugin.Conflict, "", hypervisor.GuestRunning}, // containers say so at once
 		{ct, hypervisor.Restart, "", hypervisor.TaskOK, hypervisor.GuestRunning},
 		{ct, hypervisor.Stop, "", hypervisor.TaskOK, hypervisor.GuestStopped},
-		{ct, hypervisor.Stop, hypervisor.Conflict, "", hypervisor.GuestStopped},
-		{ct, hypervisor.Pause, hypervisor.Unsupported, "", hypervisor.GuestStopped},
+		{ct, hypervisor.Stop, plugin.Conflict, "", hypervisor.GuestStopped},
+		{ct, hypervisor.Pause, plugin.Unsupported, "", hypervisor.GuestStopped},
 	} {
 		what := fmt.Sprintf("%s %s", c.ref.Kind, c.action)
 		w.ResetStats()
@@ -67,7 +69,7 @@ func TestActionsAndTheirTasks(t *testing.T) {
 				writes += int(n)
 			}
 		}
-		if want := 1; writes != want && c.kind != hypervisor.Unsupported {
+		if want := 1; writes != want && c.kind != plugin.Unsupported {
 			t.Errorf("%s: %d writes", what, writes)
 		}
 		if c.kind != "" {
@@ -91,20 +93,20 @@ func TestAnActionIsSentOnce(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		fault pvesim.Fault
-		kind  hypervisor.Kind
+		kind  plugin.ErrorKind
 		taken bool
 	}{
-		"cut before":     {pvesim.Fault{Kind: pvesim.FaultCut}, hypervisor.Unreachable, false},
-		"cut after":      {pvesim.Fault{Kind: pvesim.FaultCut, After: true}, hypervisor.Unreachable, true},
-		"no answer":      {pvesim.Fault{Kind: pvesim.FaultHang, After: true}, hypervisor.Timeout, true},
-		"595 after":      {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 595, Reason: "Connection refused", After: true}, hypervisor.Unreachable, true},
-		"596 after":      {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 596, Reason: "Connection timed out", After: true}, hypervisor.Timeout, true},
-		"599 after":      {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 599, Reason: "Too many redirections", After: true}, hypervisor.Unreachable, true},
-		"503":            {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 503, Reason: "x"}, hypervisor.Unreachable, false},
-		"busy":           {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 500, Reason: "can't lock file '/var/lock/x' - got timeout"}, hypervisor.Busy, false},
+		"cut before":     {pvesim.Fault{Kind: pvesim.FaultCut}, plugin.Unreachable, false},
+		"cut after":      {pvesim.Fault{Kind: pvesim.FaultCut, After: true}, plugin.Unreachable, true},
+		"no answer":      {pvesim.Fault{Kind: pvesim.FaultHang, After: true}, plugin.Timeout, true},
+		"595 after":      {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 595, Reason: "Connection refused", After: true}, plugin.Unreachable, true},
+		"596 after":      {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 596, Reason: "Connection timed out", After: true}, plugin.Timeout, true},
+		"599 after":      {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 599, Reason: "Too many redirections", After: true}, plugin.Unreachable, true},
+		"503":            {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 503, Reason: "x"}, plugin.Unreachable, false},
+		"busy":           {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 500, Reason: "can't lock file '/var/lock/x' - got timeout"}, plugin.Busy, false},
 		"nothing comes":  {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 200}, "", false},
-		"not permitted":  {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 403, Reason: "Permission check failed (/vms/100, VM.PowerMgmt)"}, hypervisor.Denied, false},
-		"token rejected": {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 401, Reason: "Authentication failed!"}, hypervisor.TokenRejected, false},
+		"not permitted":  {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 403, Reason: "Permission check failed (/vms/100, VM.PowerMgmt)"}, plugin.Denied, false},
+		"token rejected": {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 401, Reason: "Authentication failed!"}, plugin.TokenRejected, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -112,7 +114,7 @@ func TestAnActionIsSentOnce(t *testing.T) {
 			ref := w.guest(t, pvesim.GuestSpec{})
 			c.fault.Match = pvesim.Match{Method: "POST"}
 			w.fault(t, c.fault)
-			id, err := w.host(t, hypervisor.Lifecycle).Act(t.Context(), ref, hypervisor.Start)
+			id, err := w.host(t, endpoint.Lifecycle).Act(t.Context(), ref, hypervisor.Start)
 			if c.kind != "" {
 				wantKind(t, err, c.kind)
 			} else if err != nil || id != "" {
@@ -122,7 +124,7 @@ func TestAnActionIsSentOnce(t *testing.T) {
 				t.Errorf("it was sent %d times", n)
 			}
 			// The trace of what was taken can be found.
-			tasks, err := w.host(t, hypervisor.Lifecycle).Tasks(t.Context(), hypervisor.TaskQuery{Limit: 10, Guest: &ref})
+			tasks, err := w.host(t, endpoint.Lifecycle).Tasks(t.Context(), hypervisor.TaskQuery{Limit: 10, Guest: &ref})
 			if err != nil || (len(tasks) == 1) != c.taken {
 				t.Errorf("tasks %+v, %v", tasks, err)
 			}
@@ -147,7 +149,7 @@ func TestWaitingOutlastsLostConnections(t *testing.T) {
 			for _, f := range faults {
 				w.fault(t, f)
 			}
-			lines, result, err := follow(t, w.host(t, hypervisor.Lifecycle), id, 0)
+			lines, result, err := follow(t, w.host(t, endpoint.Lifecycle), id, 0)
 			if err != nil || !result.OK() || !slices.Equal(lines, []string{"one", "two", "three", "TASK OK"}) {
 				t.Errorf("%+v, %v, %q", result, err, lines)
 			}
@@ -165,24 +167,24 @@ func TestWaitingEnds(t *testing.T) {
 		w.driver = pve.NewPaced(nil, pace)
 		id := w.task(t, "vzdump", time.Hour, "OK", "one")
 		w.fault(t, pvesim.Fault{Kind: pvesim.FaultRefuse})
-		_, _, err := follow(t, w.host(t, hypervisor.Lifecycle), id, 0)
-		wantKind(t, err, hypervisor.Unreachable)
+		_, _, err := follow(t, w.host(t, endpoint.Lifecycle), id, 0)
+		wantKind(t, err, plugin.Unreachable)
 	})
 	t.Run("at once with a token that is refused", func(t *testing.T) {
 		t.Parallel()
 		w := newFixture(t, pvesim.Options{})
 		id := w.task(t, "vzdump", time.Hour, "OK", "one")
-		host := w.host(t, hypervisor.Lifecycle)
+		host := w.host(t, endpoint.Lifecycle)
 		must(t, "revoking", w.RevokeToken(w.Tokens()["lifecycle"].ID))
 		_, _, err := follow(t, host, id, 0)
-		wantKind(t, err, hypervisor.TokenRejected)
+		wantKind(t, err, plugin.TokenRejected)
 	})
 	t.Run("with the context", func(t *testing.T) {
 		t.Parallel()
 		w := newFixture(t, pvesim.Options{})
 		id := w.task(t, "vzdump", time.Hour, "OK", "one")
 		ctx, cancel := context.WithCancel(t.Context())
-		_, err := w.host(t, hypervisor.Lifecycle).WaitTask(ctx, id, 0, func(hypervisor.LogLine) error { cancel(); return nil })
+		_, err := w.host(t, endpoint.Lifecycle).WaitTask(ctx, id, 0, func(hypervisor.LogLine) error { cancel(); return nil })
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("got %v", err)
 		}
@@ -192,7 +194,7 @@ func TestWaitingEnds(t *testing.T) {
 		w := newFixture(t, pvesim.Options{})
 		id := w.task(t, "vzdump", time.Hour, "OK", "one")
 		enough := errors.New("enough")
-		_, err := w.host(t, hypervisor.Lifecycle).WaitTask(t.Context(), id, 0, func(hypervisor.LogLine) error { return enough })
+		_, err := w.host(t, endpoint.Lifecycle).WaitTask(t.Context(), id, 0, func(hypervisor.LogLine) error { return enough })
 		if !errors.Is(err, enough) {
 			t.Errorf("got %v", err)
 		}
@@ -202,15 +204,15 @@ func TestWaitingEnds(t *testing.T) {
 		w := newFixture(t, pvesim.Options{})
 		id, err := w.StartTask("pve1", "root@pam", "vzdump", "100", time.Hour, "OK", "one")
 		must(t, "starting a task", err)
-		_, _, err = follow(t, w.open(t, w.target(hypervisor.Lifecycle, w.token("/", true, "VM.PowerMgmt"))), id, 0)
-		wantKind(t, err, hypervisor.Denied)
+		_, _, err = follow(t, w.open(t, w.target(endpoint.Lifecycle, w.token("/", true, "VM.PowerMgmt"))), id, 0)
+		wantKind(t, err, plugin.Denied)
 	})
 }
 
 func TestEndsOfTasks(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, pvesim.Options{})
-	host := w.host(t, hypervisor.Lifecycle)
+	host := w.host(t, endpoint.Lifecycle)
 	for exit, status := range map[string]string{
 		"OK": hypervisor.TaskOK, "WARNINGS: 3": hypervisor.TaskWarning, "unexpected status": hypervisor.TaskUnknown, "VM quit/powerdown failed - got timeout": hypervisor.TaskFailed,
 	} {
@@ -237,7 +239,7 @@ func TestLongLogsComeWhole(t *testing.T) {
 	}
 	for _, d := range []time.Duration{0, 200 * time.Millisecond} {
 		id := w.task(t, "vzdump", d, "OK", want...)
-		lines, result, err := follow(t, w.host(t, hypervisor.Lifecycle), id, 0)
+		lines, result, err := follow(t, w.host(t, endpoint.Lifecycle), id, 0)
 		if err != nil || !result.OK() || len(lines) != len(want)+1 || !slices.Equal(lines[:len(want)], want) {
 			t.Errorf("%d lines, %+v, %v", len(lines), result, err)
 		}
@@ -248,7 +250,7 @@ func TestLongLogsComeWhole(t *testing.T) {
 func TestAnEmptyLogHasNoLines(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, pvesim.Options{})
-	host := w.host(t, hypervisor.Lifecycle)
+	host := w.host(t, endpoint.Lifecycle)
 	id := w.task(t, "qmshutdown", 200*time.Millisecond, "OK")
 	log, err := host.TaskLog(t.Context(), id, hypervisor.LogQuery{})
 	if err != nil || len(log.Lines) > 0 || log.Total != 0 {
@@ -277,7 +279,7 @@ func TestTasksOfAllNodes(t *testing.T) {
 	failed := start("pve2", "qmstart", guest, "no space", 0)
 	moved := start("pve3", "qmstop", guest, "OK", 0)
 	running := start("pve1", "qmshutdown", guest, "OK", time.Hour)
-	host := w.host(t, hypervisor.Monitoring)
+	host := w.host(t, endpoint.Monitoring)
 	ids := func(query hypervisor.TaskQuery) []string {
 		t.Helper()
 		tasks, err := host.Tasks(t.Context(), query)
@@ -318,15 +320,15 @@ func TestTasksOfAllNodes(t *testing.T) {
 
 	// Without a node, lists of everything go on; who looks for a guest's trace must not be told that there is none.
 	must(t, "switching a node off", w.SetNodeOnline("pve1", false))
-	entry := w.target(hypervisor.Monitoring, w.Tokens()["monitoring"])
+	entry := w.target(endpoint.Monitoring, w.Tokens()["monitoring"])
 	entry.Address, entry.Fingerprint = strings.TrimPrefix(w.URL("pve2"), "https://"), w.Fingerprint("pve2")
 	host = w.open(t, entry)
 	if got, err := host.Tasks(t.Context(), hypervisor.TaskQuery{Limit: 500}); err != nil || len(got) != 42 {
 		t.Errorf("%d tasks, %v", len(got), err)
 	}
 	_, err = host.Tasks(t.Context(), hypervisor.TaskQuery{Limit: 500, Guest: &ref})
-	wantKind(t, err, hypervisor.Unreachable)
-	if _, err = host.Guest(t.Context(), ref); hypervisor.KindOf(err) != hypervisor.Unreachable && hypervisor.KindOf(err) != hypervisor.Timeout {
+	wantKind(t, err, plugin.Unreachable)
+	if _, err = host.Guest(t.Context(), ref); plugin.KindOf(err) != plugin.Unreachable && plugin.KindOf(err) != plugin.Timeout {
 		t.Errorf("guest of a node that is off: %v", err)
 	}
 }
@@ -334,7 +336,7 @@ func TestTasksOfAllNodes(t *testing.T) {
 func TestStoppingTasks(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, pvesim.Options{})
-	host, eyes := w.host(t, hypervisor.Lifecycle), w.host(t, hypervisor.Monitoring)
+	host, eyes := w.host(t, endpoint.Lifecycle), w.host(t, endpoint.Monitoring)
 	id := w.task(t, "qmshutdown", time.Hour, "OK", "line")
 	must(t, "stopping", host.StopTask(t.Context(), id))
 	_, result, err := follow(t, host, id, 0)
@@ -343,16 +345,16 @@ func TestStoppingTasks(t *testing.T) {
 	}
 	must(t, "stopping what has ended", host.StopTask(t.Context(), id))
 	for _, unknown := range []string{"UPID:pve1:00000001:00000001:6B00E000:vzstart:101:root@pam:", "UPID:ghost:00000001:00000001:6B00E000:vzstart:101:root@pam:", "UPID:bogus"} {
-		wantKind(t, host.StopTask(t.Context(), unknown), hypervisor.NotFound)
+		wantKind(t, host.StopTask(t.Context(), unknown), plugin.NotFound)
 		_, err := eyes.TaskLog(t.Context(), unknown, hypervisor.LogQuery{})
-		wantKind(t, err, hypervisor.NotFound)
+		wantKind(t, err, plugin.NotFound)
 		_, _, err = follow(t, eyes, unknown, 0)
-		wantKind(t, err, hypervisor.NotFound)
+		wantKind(t, err, plugin.NotFound)
 	}
 	other, err := w.StartTask("pve1", "root@pam", "vzdump", "", time.Hour, "OK")
 	must(t, "starting a task", err)
-	err = w.open(t, w.target(hypervisor.Backup, w.Tokens()["backup"])).StopTask(t.Context(), other)
-	if e := wantKind(t, err, hypervisor.Denied); e.Path != "/nodes/pve1" || !slices.Equal(e.Missing, []string{"Sys.Modify"}) {
+	err = w.open(t, w.target(endpoint.Backup, w.Tokens()["backup"])).StopTask(t.Context(), other)
+	if e := wantKind(t, err, plugin.Denied); e.Path != "/nodes/pve1" || !slices.Equal(e.Missing, []string{"Sys.Modify"}) {
 		t.Errorf("%+v", e)
 	}
 }
@@ -363,7 +365,7 @@ func TestWaitingCostsLittle(t *testing.T) {
 	w := newFixture(t, pvesim.Options{})
 	task := w.task(t, "qmigrate", 600*time.Millisecond, "OK", "one", "two")
 	before := w.Stats().Requests
-	if lines, result, err := follow(t, w.host(t, hypervisor.Monitoring), task, 0); err != nil || !result.OK() || len(lines) != 3 {
+	if lines, result, err := follow(t, w.host(t, endpoint.Monitoring), task, 0); err != nil || !result.OK() || len(lines) != 3 {
 		t.Fatalf("%q, %+v, %v", lines, result, err)
 	}
 	after := w.Stats().Requests

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hostler/hostler/plugins/pve/pveapi"
 	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 const (
@@ -135,13 +136,13 @@ func (w *waiter) patience(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("waiting for task %s: %w", w.task.text, ctx.Err())
 	}
-	switch hypervisor.KindOf(err) {
-	case hypervisor.Unreachable, hypervisor.Timeout, hypervisor.Busy:
+	switch plugin.KindOf(err) {
+	case plugin.Unreachable, plugin.Timeout, plugin.Busy:
 		if time.Since(w.heard) < w.host.pace.Silence {
 			return fmt.Errorf("%w: %w", errUnheard, err)
 		}
 		if e, ok := asError(err); ok {
-			return hypervisor.Errorf(hypervisor.Unreachable, "nothing was heard of task %s for %s: %s",
+			return plugin.Errorf(plugin.Unreachable, "nothing was heard of task %s for %s: %s",
 				w.task.text, w.host.pace.Silence, e.Message)
 		}
 	}
@@ -167,11 +168,11 @@ func (h *Host) taskStatus(ctx context.Context, u upid) (running bool, exit strin
 	case "stopped":
 		return false, string(answer.Exit), nil
 	}
-	return false, "", hypervisor.Errorf(hypervisor.Protocol, "a task's status is neither running nor stopped but %q", answer.Status)
+	return false, "", plugin.Errorf(plugin.Protocol, "a task's status is neither running nor stopped but %q", answer.Status)
 }
 
-func asError(err error) (*hypervisor.Error, bool) {
-	var e *hypervisor.Error
+func asError(err error) (*plugin.Error, bool) {
+	var e *plugin.Error
 	ok := errors.As(err, &e)
 	return e, ok
 }

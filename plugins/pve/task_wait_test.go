@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/hostler/hostler/plugins/pve/pvesim"
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
@@ -13,7 +14,7 @@ import (
 func TestWaitingForATaskThatIsKilled(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, pvesim.Options{})
-	host := w.host(t, hypervisor.Lifecycle)
+	host := w.host(t, endpoint.Lifecycle)
 	id := w.task(t, "vzshutdown", time.Hour, "OK", "first line")
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // upid is the name of a task, taken apart:
@@ -29,11 +30,11 @@ var upidForm = regexp.MustCompile(`^UPID:([A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9
 func parseUPID(text string) (upid, error) {
 	m := upidForm.FindStringSubmatch(text)
 	if m == nil || len(text) > 512 {
-		return upid{}, hypervisor.Errorf(hypervisor.NotFound, "%.80q is not the name of a task", text)
+		return upid{}, plugin.Errorf(plugin.NotFound, "%.80q is not the name of a task", text)
 	}
 	started, err := strconv.ParseInt(m[4], 16, 64)
 	if err != nil {
-		return upid{}, hypervisor.Errorf(hypervisor.NotFound, "%.80q is not the name of a task", text)
+		return upid{}, plugin.Errorf(plugin.NotFound, "%.80q is not the name of a task", text)
 	}
 	u := upid{text: text, node: m[1], started: time.Unix(started, 0).UTC(), kind: m[5], id: m[6]}
 	u.user, u.tokenID = splitToken(m[7])

@@ -2,12 +2,13 @@ package hypervisor
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync/atomic"
 
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/plugin"
+	"github.com/hostler/hostler/sdk/plugin/wire"
 	hypervisorv1 "github.com/hostler/hostler/sdk/proto/hostler/hypervisor/v1"
 	"google.golang.org/grpc"
 )
@@ -39,7 +40,7 @@ func (c *Client) SetInfo(info Info) { c.info.Store(&info) }
 func (c *Client) Info(ctx context.Context) (Info, error) {
 	answer, err := c.base.Info(ctx, &hypervisorv1.InfoRequest{})
 	if err != nil {
-		return Info{}, callError(ctx, err)
+		return Info{}, plugin.CallError(ctx, err)
 	}
 	info := infoFromProto(answer)
 	c.SetInfo(info)
@@ -47,34 +48,34 @@ func (c *Client) Info(ctx context.Context) (Info, error) {
 }
 
 // Open gives a host for the target. It asks the plugin for its Info when that is not known yet, and nothing otherwise.
-func (c *Client) Open(ctx context.Context, target Target) (Host, error) {
+func (c *Client) Open(ctx context.Context, target endpoint.Target) (Host, error) {
 	if c.info.Load() == nil {
 		if _, err := c.Info(ctx); err != nil {
 			return nil, err
 		}
 	}
-	return &remoteHost{client: c, target: targetToProto(target)}, nil
+	return &remoteHost{client: c, target: endpoint.TargetToProto(target)}, nil
 }
 
 // RoleScript implements RoleScripter.
 func (c *Client) RoleScript(ctx context.Context, query RoleScriptQuery) (string, error) {
-	req := &hypervisorv1.RoleScriptRequest{Path: text(query.Path), NodeShell: query.NodeShell}
+	req := &hypervisorv1.RoleScriptRequest{Path: wire.Text(query.Path), NodeShell: query.NodeShell}
 	for _, capability := range query.Capabilities {
-		req.Capabilities = append(req.Capabilities, text(string(capability)))
+		req.Capabilities = append(req.Capabilities, wire.Text(string(capability)))
 	}
 	answer, err := hypervisorv1.NewRoleScriptServiceClient(c.conn).RoleScript(ctx, req)
 	if err != nil {
-		return "", callError(ctx, err)
+		return "", plugin.CallError(ctx, err)
 	}
 	return answer.GetScript(), nil
 }
 
 // RoleRemoval implements RoleScripter.
-func (c *Client) RoleRemoval(ctx context.Context, capability Capability) ([]string, error) {
-	req := &hypervisorv1.RoleRemovalRequest{Capability: text(string(capability))}
+func (c *Client) RoleRemoval(ctx context.Context, capability endpoint.Capability) ([]string, error) {
+	req := &hypervisorv1.RoleRemovalRequest{Capability: wire.Text(string(capability))}
 	answer, err := hypervisorv1.NewRoleScriptServiceClient(c.conn).RoleRemoval(ctx, req)
 	if err != nil {
-		return nil, callError(ctx, err)
+		return nil, plugin.CallError(ctx, err)
 	}
 	return answer.GetCommands(), nil
 }
@@ -85,19 +86,9 @@ func (c *Client) can(a Ability) bool {
 	return info == nil || slices.Contains(info.Abilities, a)
 }
 
-// callError makes what a caller sees of a failed call.
-func callError(ctx context.Context, err error) error {
-	err = plugin.CallError(ctx, err)
-	var f *plugin.Failure
-	if errors.As(err, &f) {
-		return fromFailure(f)
-	}
-	return err
-}
-
 // errNoResult is a stream of WaitTask that ended well without telling how the task ended.
 func errNoResult(taskID string) error {
-	return Errorf(Internal, "the plugin ended the wait for task %s without a result", taskID)
+	return plugin.Errorf(plugin.Internal, "the plugin ended the wait for task %s without a result", taskID)
 }
 
 // errBadAnswer is an answer that lacks what it must have.

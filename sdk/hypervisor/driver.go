@@ -6,11 +6,12 @@
 // an optional interface of one to five methods, found by type assertion on the host type (RoleScripter on the driver),
 // and the service asks Info before it calls one.
 //
-// Errors: every method returns an *Error for whatever the service should tell its users; any other error is Internal.
+// Errors: every method returns a *plugin.Error for whatever the service should tell its users; any other error is Internal.
 package hypervisor
 
 import (
 	"context"
+	"github.com/hostler/hostler/sdk/endpoint"
 	"time"
 )
 
@@ -20,7 +21,7 @@ type Driver interface {
 	Info(ctx context.Context) (Info, error)
 	// Open gives a host for the target. It must be cheap and must not use the network: the first call does. The caller
 	// closes the host. Connections may be kept and shared between hosts of the same target.
-	Open(ctx context.Context, target Target) (Host, error)
+	Open(ctx context.Context, target endpoint.Target) (Host, error)
 }
 
 // Host is one hypervisor endpoint seen through one credential. Its methods may be called at the same time.

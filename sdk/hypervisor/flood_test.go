@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/hypervisor/drivertest"
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
@@ -14,7 +15,7 @@ type flood struct{ *memdriver.Driver }
 
 type floodHost struct{ *memdriver.Host }
 
-func (f flood) Open(ctx context.Context, target hypervisor.Target) (hypervisor.Host, error) {
+func (f flood) Open(ctx context.Context, target endpoint.Target) (hypervisor.Host, error) {
 	host, err := f.Driver.Open(ctx, target)
 	if err != nil {
 		return nil, err
@@ -35,7 +36,7 @@ func TestNoMoreLinesThanAskedFor(t *testing.T) {
 	driver := memdriver.New()
 	cluster := driver.Add("a.mem:8006", memdriver.Spec{VMs: 1})
 	client := drivertest.Remote(t, hypervisor.Service{Driver: flood{driver}, HostType: (*floodHost)(nil)})
-	host, err := client.Open(t.Context(), cluster.Target(hypervisor.Monitoring))
+	host, err := client.Open(t.Context(), cluster.Target(endpoint.Monitoring))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package hypervisor
 import (
 	"iter"
 
+	"github.com/hostler/hostler/sdk/plugin/wire"
 	hypervisorv1 "github.com/hostler/hostler/sdk/proto/hostler/hypervisor/v1"
 )
 
@@ -37,7 +38,7 @@ func linesToProto(lines []LogLine) []*hypervisorv1.LogLine {
 		if len(l.Text) > lineBytes {
 			l.Text = l.Text[:lineBytes] + "…"
 		}
-		out[i] = &hypervisorv1.LogLine{Number: int64(l.N), Text: text(l.Text)}
+		out[i] = &hypervisorv1.LogLine{Number: int64(l.N), Text: wire.Text(l.Text)}
 	}
 	return out
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/hypervisor/drivertest"
 )
@@ -22,7 +23,7 @@ type readingDriver struct {
 	host *readingHost
 }
 
-func (d readingDriver) Open(context.Context, hypervisor.Target) (hypervisor.Host, error) {
+func (d readingDriver) Open(context.Context, endpoint.Target) (hypervisor.Host, error) {
 	return d.host, nil
 }
 
@@ -55,7 +56,7 @@ func TestNodeStatusSurvives(t *testing.T) {
 			t.Parallel()
 			behind := &readingHost{status: c.sent}
 			client := drivertest.Remote(t, hypervisor.Service{Driver: readingDriver{host: behind}, HostType: (*readingHost)(nil)})
-			host, err := client.Open(t.Context(), hypervisor.Target{})
+			host, err := client.Open(t.Context(), endpoint.Target{})
 			if err != nil {
 				t.Fatal("opening:", err)
 			}

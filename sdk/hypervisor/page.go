@@ -3,6 +3,7 @@ package hypervisor
 import (
 	"iter"
 
+	"github.com/hostler/hostler/sdk/plugin/wire"
 	hypervisorv1 "github.com/hostler/hostler/sdk/proto/hostler/hypervisor/v1"
 )
 
@@ -40,7 +41,7 @@ func cut[T any](rows []T, n int) (head, rest []T) {
 func pageToProto(page Page) *hypervisorv1.InventoryResponse {
 	out := &hypervisorv1.InventoryResponse{Samples: samplesToProto(page.Samples)}
 	if c := page.Cluster; c != nil {
-		out.Cluster = &hypervisorv1.Cluster{Name: text(c.Name), Quorate: c.Quorate, Entry: text(c.Entry), Partial: c.Partial}
+		out.Cluster = &hypervisorv1.Cluster{Name: wire.Text(c.Name), Quorate: c.Quorate, Entry: wire.Text(c.Entry), Partial: c.Partial}
 	}
 	if len(page.Nodes) > 0 {
 		out.Nodes = make([]*hypervisorv1.Node, len(page.Nodes))
@@ -93,9 +94,9 @@ func pageFromProto(in *hypervisorv1.InventoryResponse) Page {
 
 func nodeToProto(n *Node) *hypervisorv1.Node {
 	return &hypervisorv1.Node{
-		Name: text(n.Name), Status: text(n.Status), Address: text(n.Address), Fingerprint: text(n.Fingerprint),
+		Name: wire.Text(n.Name), Status: wire.Text(n.Status), Address: wire.Text(n.Address), Fingerprint: wire.Text(n.Fingerprint),
 		Cpu: n.CPU, Cpus: n.CPUs, Memory: n.Memory, MemoryTotal: n.MemoryTotal, Disk: n.Disk, DiskTotal: n.DiskTotal,
-		Uptime: n.Uptime, Level: text(n.Level),
+		Uptime: n.Uptime, Level: wire.Text(n.Level),
 	}
 }
 
@@ -109,8 +110,8 @@ func nodeFromProto(n *hypervisorv1.Node) Node {
 
 func storageToProto(s *Storage) *hypervisorv1.Storage {
 	return &hypervisorv1.Storage{
-		Name: text(s.Name), Node: text(s.Node), Type: text(s.Type), Shared: s.Shared, Status: text(s.Status),
-		Content: texts(s.Content), Used: s.Used, Total: s.Total,
+		Name: wire.Text(s.Name), Node: wire.Text(s.Node), Type: wire.Text(s.Type), Shared: s.Shared, Status: wire.Text(s.Status),
+		Content: wire.Texts(s.Content), Used: s.Used, Total: s.Total,
 	}
 }
 

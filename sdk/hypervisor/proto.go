@@ -1,76 +1,12 @@
 package hypervisor
 
 import (
-	"strings"
-	"time"
-	"unicode/utf8"
-
+	"github.com/hostler/hostler/sdk/plugin/wire"
 	hypervisorv1 "github.com/hostler/hostler/sdk/proto/hostler/hypervisor/v1"
-	"google.golang.org/protobuf/types/known/timestamppb"
 )
 
-// text makes s fit for protobuf, which refuses a whole message for one byte that is not UTF-8. Hypervisors pass on what
-// somebody typed long ago in some other encoding.
-func text(s string) string {
-	if utf8.ValidString(s) {
-		return s
-	}
-	return strings.ToValidUTF8(s, "\uFFFD")
-}
-
-// texts is text for a list; a clean list is returned as it is.
-func texts(list []string) []string {
-	for i, s := range list {
-		if !utf8.ValidString(s) {
-			out := append([]string(nil), list...)
-			for j := i; j < len(out); j++ {
-				out[j] = text(out[j])
-			}
-			return out
-		}
-	}
-	return list
-}
-
-// timeToProto makes the zero time an absent one.
-func timeToProto(t time.Time) *timestamppb.Timestamp {
-	if t.IsZero() {
-		return nil
-	}
-	return timestamppb.New(t)
-}
-
-func timeFromProto(t *timestamppb.Timestamp) time.Time {
-	if !t.IsValid() {
-		return time.Time{}
-	}
-	return t.AsTime()
-}
-
-func targetToProto(t Target) *hypervisorv1.Target {
-	return &hypervisorv1.Target{
-		Address: text(t.Address), Fingerprint: text(t.Fingerprint), VerifyTls: t.VerifyTLS, AllowLocal: t.AllowLocal,
-		Credential: &hypervisorv1.Credential{
-			Capability: text(string(t.Credential.Capability)),
-			TokenId:    text(t.Credential.TokenID),
-			Secret:     text(string(t.Credential.Secret)),
-		},
-	}
-}
-
-func targetFromProto(t *hypervisorv1.Target) Target {
-	return Target{
-		Address: t.GetAddress(), Fingerprint: t.GetFingerprint(), VerifyTLS: t.GetVerifyTls(), AllowLocal: t.GetAllowLocal(),
-		Credential: Credential{
-			Capability: Capability(t.GetCredential().GetCapability()),
-			TokenID:    t.GetCredential().GetTokenId(),
-			Secret:     Secret(t.GetCredential().GetSecret()),
-		},
-	}
-}
-
 func infoToProto(info Info) *hypervisorv1.InfoResponse {
-	out := &hypervisorv1.InfoResponse{Name: text(info.Name), Version: text(info.Version), Product: text(info.Product)}
+	out := &hypervisorv1.InfoResponse{Name: wire.Text(info.Name), Version: wire.Text(info.Version), Product: wire.Text(info.Product)}
 	for _, a := range info.Abilities {
 		out.Abilities = append(out.Abilities, string(a))
 	}
@@ -87,8 +23,8 @@ func infoFromProto(in *hypervisorv1.InfoResponse) Info {
 
 func versionToProto(v Version) *hypervisorv1.VersionResponse {
 	return &hypervisorv1.VersionResponse{
-		Version: text(v.Version), Release: text(v.Release), Fingerprint: text(v.Fingerprint),
-		NotAfter: timeToProto(v.NotAfter), Node: text(v.Node),
+		Version: wire.Text(v.Version), Release: wire.Text(v.Release), Fingerprint: wire.Text(v.Fingerprint),
+		NotAfter: wire.Timestamp(v.NotAfter), Node: wire.Text(v.Node),
 	}
 }
 
@@ -97,9 +33,9 @@ func tasksToProto(tasks []Task) []*hypervisorv1.Task {
 	for i := range tasks {
 		t := &tasks[i]
 		out[i] = &hypervisorv1.Task{
-			Id: text(t.ID), Node: text(t.Node), Type: text(t.Type), Action: text(string(t.Action)), GuestId: t.GuestID,
-			User: text(t.User), TokenId: text(t.TokenID), Status: text(t.Status), Error: text(t.Error),
-			Started: timeToProto(t.Started), Ended: timeToProto(t.Ended),
+			Id: wire.Text(t.ID), Node: wire.Text(t.Node), Type: wire.Text(t.Type), Action: wire.Text(string(t.Action)), GuestId: t.GuestID,
+			User: wire.Text(t.User), TokenId: wire.Text(t.TokenID), Status: wire.Text(t.Status), Error: wire.Text(t.Error),
+			Started: wire.Timestamp(t.Started), Ended: wire.Timestamp(t.Ended),
 		}
 	}
 	return out
@@ -109,6 +45,6 @@ func taskFromProto(t *hypervisorv1.Task) Task {
 	return Task{
 		ID: t.GetId(), Node: t.GetNode(), Type: t.GetType(), Action: Action(t.GetAction()), GuestID: t.GetGuestId(),
 		User: t.GetUser(), TokenID: t.GetTokenId(), Status: t.GetStatus(), Error: t.GetError(),
-		Started: timeFromProto(t.GetStarted()), Ended: timeFromProto(t.GetEnded()),
+		Started: wire.Time(t.GetStarted()), Ended: wire.Time(t.GetEnded()),
 	}
 }

@@ -3,16 +3,19 @@ package hypervisor
 import (
 	"context"
 	"errors"
+	"github.com/hostler/hostler/sdk/plugin"
 	"io"
 	"math"
 
+	"github.com/hostler/hostler/sdk/plugin/wire"
 	hypervisorv1 "github.com/hostler/hostler/sdk/proto/hostler/hypervisor/v1"
+	pluginv1 "github.com/hostler/hostler/sdk/proto/hostler/plugin/v1"
 )
 
 // remoteHost is a host behind a plugin. It holds nothing: each call carries the target.
 type remoteHost struct {
 	client *Client
-	target *hypervisorv1.Target
+	target *pluginv1.Target
 }
 
 var (
@@ -25,18 +28,18 @@ var (
 func (h *remoteHost) Version(ctx context.Context) (Version, error) {
 	v, err := h.client.base.Version(ctx, &hypervisorv1.VersionRequest{Target: h.target})
 	if err != nil {
-		return Version{}, callError(ctx, err)
+		return Version{}, plugin.CallError(ctx, err)
 	}
 	return Version{
 		Version: v.GetVersion(), Release: v.GetRelease(), Fingerprint: v.GetFingerprint(),
-		NotAfter: timeFromProto(v.GetNotAfter()), Node: v.GetNode(),
+		NotAfter: wire.Time(v.GetNotAfter()), Node: v.GetNode(),
 	}, nil
 }
 
 func (h *remoteHost) Permissions(ctx context.Context) (Permissions, error) {
 	p, err := h.client.base.Permissions(ctx, &hypervisorv1.PermissionsRequest{Target: h.target})
 	if err != nil {
-		return Permissions{}, callError(ctx, err)
+		return Permissions{}, plugin.CallError(ctx, err)
 	}
 	return Permissions{
 		Missing: p.GetMissing(), Extra: p.GetExtra(), Recommended: p.GetRecommended(), Paths: p.GetPaths(),
@@ -48,10 +51,10 @@ func (h *remoteHost) Inventory(ctx context.Context, query InventoryQuery, page f
 	streamCtx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	stream, err := h.client.base.Inventory(streamCtx, &hypervisorv1.InventoryRequest{
-		Target: h.target, Detail: query.Detail, Since: timeToProto(query.Since),
+		Target: h.target, Detail: query.Detail, Since: wire.Timestamp(query.Since),
 	})
 	if err != nil {
-		return callError(ctx, err)
+		return plugin.CallError(ctx, err)
 	}
 	for {
 		in, err := stream.Recv()
@@ -59,7 +62,7 @@ func (h *remoteHost) Inventory(ctx context.Context, query InventoryQuery, page f
 			return nil
 		}
 		if err != nil {
-			return callError(ctx, err)
+			return plugin.CallError(ctx, err)
 		}
 		if err := page(pageFromProto(in)); err != nil {
 			return err
@@ -70,7 +73,7 @@ func (h *remoteHost) Inventory(ctx context.Context, query InventoryQuery, page f
 func (h *remoteHost) Guest(ctx context.Context, ref GuestRef) (Guest, error) {
 	answer, err := h.client.base.Guest(ctx, &hypervisorv1.GuestRequest{Target: h.target, Guest: refToProto(ref)})
 	if err != nil {
-		return Guest{}, callError(ctx, err)
+		return Guest{}, plugin.CallError(ctx, err)
 	}
 	if answer.GetGuest() == nil {
 		return Guest{}, errBadAnswer("guest")
@@ -80,14 +83,14 @@ func (h *remoteHost) Guest(ctx context.Context, ref GuestRef) (Guest, error) {
 
 func (h *remoteHost) Tasks(ctx context.Context, query TaskQuery) ([]Task, error) {
 	req := &hypervisorv1.TasksRequest{
-		Target: h.target, Limit: int32(max(math.MinInt32, min(query.Limit, math.MaxInt32))), Node: text(query.Node), Since: timeToProto(query.Since), Errors: query.Errors,
+		Target: h.target, Limit: int32(max(math.MinInt32, min(query.Limit, math.MaxInt32))), Node: wire.Text(query.Node), Since: wire.Timestamp(query.Since), Errors: query.Errors,
 	}
 	if query.Guest != nil {
 		req.Guest = refToProto(*query.Guest)
 	}
 	answer, err := h.client.base.Tasks(ctx, req)
 	if err != nil {
-		return nil, callError(ctx, err)
+		return nil, plugin.CallError(ctx, err)
 	}
 	tasks := make([]Task, len(answer.GetTasks()))
 	for i, t := range answer.GetTasks() {
@@ -100,10 +103,10 @@ func (h *remoteHost) TaskLog(ctx context.Context, taskID string, query LogQuery)
 	streamCtx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	stream, err := h.client.base.TaskLog(streamCtx, &hypervisorv1.TaskLogRequest{
-		Target: h.target, TaskId: text(taskID), Start: int64(query.Start), Limit: int64(query.Limit),
+		Target: h.target, TaskId: wire.Text(taskID), Start: int64(query.Start), Limit: int64(query.Limit),
 	})
 	if err != nil {
-		return Log{}, callError(ctx, err)
+		return Log{}, plugin.CallError(ctx, err)
 	}
 	var log Log
 	most := query.Limit
@@ -116,7 +119,7 @@ func (h *remoteHost) TaskLog(ctx context.Context, taskID string, query LogQuery)
 			return log, nil
 		}
 		if err != nil {
-			return Log{}, callError(ctx, err)
+			return Log{}, plugin.CallError(ctx, err)
 		}
 		log.Total = max(0, int(chunk.GetTotal()))
 		for _, l := range chunk.GetLines() {
@@ -136,10 +139,10 @@ func (h *remoteHost) WaitTask(ctx context.Context, taskID string, from int, line
 	streamCtx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	stream, err := h.client.base.WaitTask(streamCtx, &hypervisorv1.WaitTaskRequest{
-		Target: h.target, TaskId: text(taskID), From: int64(from),
+		Target: h.target, TaskId: wire.Text(taskID), From: int64(from),
 	})
 	if err != nil {
-		return TaskResult{}, callError(ctx, err)
+		return TaskResult{}, plugin.CallError(ctx, err)
 	}
 	for {
 		in, err := stream.Recv()
@@ -147,7 +150,7 @@ func (h *remoteHost) WaitTask(ctx context.Context, taskID string, from int, line
 			return TaskResult{}, errNoResult(taskID)
 		}
 		if err != nil {
-			return TaskResult{}, callError(ctx, err)
+			return TaskResult{}, plugin.CallError(ctx, err)
 		}
 		for _, l := range in.GetLines() {
 			if err := line(lineFromProto(l)); err != nil {
@@ -162,27 +165,27 @@ func (h *remoteHost) WaitTask(ctx context.Context, taskID string, from int, line
 
 func (h *remoteHost) Act(ctx context.Context, ref GuestRef, action Action) (string, error) {
 	answer, err := hypervisorv1.NewLifecycleServiceClient(h.client.conn).Act(ctx, &hypervisorv1.ActRequest{
-		Target: h.target, Guest: refToProto(ref), Action: text(string(action)),
+		Target: h.target, Guest: refToProto(ref), Action: wire.Text(string(action)),
 	})
 	if err != nil {
-		return "", callError(ctx, err)
+		return "", plugin.CallError(ctx, err)
 	}
 	return answer.GetTaskId(), nil
 }
 
 func (h *remoteHost) StopTask(ctx context.Context, taskID string) error {
 	_, err := hypervisorv1.NewTaskStopServiceClient(h.client.conn).StopTask(ctx, &hypervisorv1.StopTaskRequest{
-		Target: h.target, TaskId: text(taskID),
+		Target: h.target, TaskId: wire.Text(taskID),
 	})
-	return callError(ctx, err)
+	return plugin.CallError(ctx, err)
 }
 
 func (h *remoteHost) NodeStatus(ctx context.Context, node string) (NodeStatus, error) {
 	answer, err := hypervisorv1.NewNodeReadServiceClient(h.client.conn).NodeStatus(ctx, &hypervisorv1.NodeStatusRequest{
-		Target: h.target, Node: text(node),
+		Target: h.target, Node: wire.Text(node),
 	})
 	if err != nil {
-		return NodeStatus{}, callError(ctx, err)
+		return NodeStatus{}, plugin.CallError(ctx, err)
 	}
 	if answer.GetStatus() == nil {
 		return NodeStatus{}, errBadAnswer("status")

@@ -1,11 +1,14 @@
 package hypervisor
 
-import "context"
+import (
+	"context"
+	"github.com/hostler/hostler/sdk/endpoint"
+)
 
 // RoleScriptQuery says for what a role script is wanted.
 type RoleScriptQuery struct {
 	// Capabilities to make roles and tokens for, in order; Monitoring is always among them.
-	Capabilities []Capability
+	Capabilities []endpoint.Capability
 	// Path is where the rights shall hold: "/" or a pool such as "/pool/customers".
 	Path string
 	// NodeShell adds to the console role what opening a node's shell needs.
@@ -18,5 +21,5 @@ type RoleScripter interface {
 	// RoleScript returns a POSIX shell script that is safe to run twice. It prints the tokens it made.
 	RoleScript(ctx context.Context, query RoleScriptQuery) (string, error)
 	// RoleRemoval returns the shell commands that remove a capability's role and token, in the order in which they are run.
-	RoleRemoval(ctx context.Context, capability Capability) ([]string, error)
+	RoleRemoval(ctx context.Context, capability endpoint.Capability) ([]string, error)
 }

@@ -3,6 +3,7 @@ package hypervisor
 import (
 	"time"
 
+	"github.com/hostler/hostler/sdk/plugin/wire"
 	hypervisorv1 "github.com/hostler/hostler/sdk/proto/hostler/hypervisor/v1"
 )
 
@@ -41,7 +42,7 @@ func samplesToProto(samples []Sample) []*hypervisorv1.SampleSeries {
 			continue
 		}
 		if last == nil || !sameSubject(last, s) {
-			series = &hypervisorv1.SampleSeries{Node: text(s.Node), Storage: text(s.Storage)}
+			series = &hypervisorv1.SampleSeries{Node: wire.Text(s.Node), Storage: wire.Text(s.Storage)}
 			if s.Guest != nil {
 				series.Guest = refToProto(*s.Guest)
 			}

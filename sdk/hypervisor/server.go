@@ -3,7 +3,11 @@ package hypervisor
 import (
 	"context"
 
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/plugin"
+	"github.com/hostler/hostler/sdk/plugin/wire"
 	hypervisorv1 "github.com/hostler/hostler/sdk/proto/hostler/hypervisor/v1"
+	pluginv1 "github.com/hostler/hostler/sdk/proto/hostler/plugin/v1"
 	"google.golang.org/grpc"
 )
 
@@ -15,11 +19,11 @@ type server struct {
 }
 
 // withHost opens the target's host for one call.
-func (s *server) withHost(ctx context.Context, target *hypervisorv1.Target, call func(Host) error) error {
+func (s *server) withHost(ctx context.Context, target *pluginv1.Target, call func(Host) error) error {
 	if target == nil {
-		return Errorf(Invalid, "the request has no target")
+		return plugin.Errorf(plugin.Invalid, "the request has no target")
 	}
-	host, err := s.service.open(ctx, targetFromProto(target))
+	host, err := s.service.open(ctx, endpoint.TargetFromProto(target))
 	if err != nil {
 		return err
 	}
@@ -51,7 +55,7 @@ func (s *server) Permissions(ctx context.Context, req *hypervisorv1.PermissionsR
 		p, err := host.Permissions(ctx)
 		if err == nil {
 			answer = &hypervisorv1.PermissionsResponse{
-				Missing: texts(p.Missing), Extra: texts(p.Extra), Recommended: texts(p.Recommended), Paths: texts(p.Paths),
+				Missing: wire.Texts(p.Missing), Extra: wire.Texts(p.Extra), Recommended: wire.Texts(p.Recommended), Paths: wire.Texts(p.Paths),
 			}
 		}
 		return err
@@ -61,7 +65,7 @@ func (s *server) Permissions(ctx context.Context, req *hypervisorv1.PermissionsR
 
 func (s *server) Inventory(req *hypervisorv1.InventoryRequest, stream grpc.ServerStreamingServer[hypervisorv1.InventoryResponse]) error {
 	ctx := stream.Context()
-	query := InventoryQuery{Detail: req.GetDetail(), Since: timeFromProto(req.GetSince())}
+	query := InventoryQuery{Detail: req.GetDetail(), Since: wire.Time(req.GetSince())}
 	return s.withHost(ctx, req.GetTarget(), func(host Host) error {
 		return host.Inventory(ctx, query, func(page Page) error {
 			for part := range parts(page) {
@@ -87,7 +91,7 @@ func (s *server) Guest(ctx context.Context, req *hypervisorv1.GuestRequest) (ans
 
 func (s *server) Tasks(ctx context.Context, req *hypervisorv1.TasksRequest) (answer *hypervisorv1.TasksResponse, err error) {
 	query := TaskQuery{
-		Limit: int(req.GetLimit()), Node: req.GetNode(), Since: timeFromProto(req.GetSince()), Errors: req.GetErrors(),
+		Limit: int(req.GetLimit()), Node: req.GetNode(), Since: wire.Time(req.GetSince()), Errors: req.GetErrors(),
 	}
 	if req.GetGuest() != nil {
 		ref := refFromProto(req.GetGuest())
@@ -131,7 +135,7 @@ func (s *server) WaitTask(req *hypervisorv1.WaitTaskRequest, stream grpc.ServerS
 			return err
 		}
 		return stream.Send(&hypervisorv1.WaitTaskResponse{
-			Result: &hypervisorv1.TaskResult{Status: text(result.Status), Message: text(result.Message)},
+			Result: &hypervisorv1.TaskResult{Status: wire.Text(result.Status), Message: wire.Text(result.Message)},
 		})
 	})
 }
@@ -146,7 +150,7 @@ func (s *lifecycleServer) Act(ctx context.Context, req *hypervisorv1.ActRequest)
 	err = s.server.withHost(ctx, req.GetTarget(), func(host Host) error {
 		taskID, err := host.(Lifecycler).Act(ctx, refFromProto(req.GetGuest()), Action(req.GetAction()))
 		if err == nil {
-			answer = &hypervisorv1.ActResponse{TaskId: text(taskID)}
+			answer = &hypervisorv1.ActResponse{TaskId: wire.Text(taskID)}
 		}
 		return err
 	})
@@ -195,19 +199,19 @@ type roleScriptServer struct {
 func (s *roleScriptServer) RoleScript(ctx context.Context, req *hypervisorv1.RoleScriptRequest) (*hypervisorv1.RoleScriptResponse, error) {
 	query := RoleScriptQuery{Path: req.GetPath(), NodeShell: req.GetNodeShell()}
 	for _, c := range req.GetCapabilities() {
-		query.Capabilities = append(query.Capabilities, Capability(c))
+		query.Capabilities = append(query.Capabilities, endpoint.Capability(c))
 	}
 	script, err := s.scripter.RoleScript(ctx, query)
 	if err != nil {
 		return nil, err
 	}
-	return &hypervisorv1.RoleScriptResponse{Script: text(script)}, nil
+	return &hypervisorv1.RoleScriptResponse{Script: wire.Text(script)}, nil
 }
 
 func (s *roleScriptServer) RoleRemoval(ctx context.Context, req *hypervisorv1.RoleRemovalRequest) (*hypervisorv1.RoleRemovalResponse, error) {
-	commands, err := s.scripter.RoleRemoval(ctx, Capability(req.GetCapability()))
+	commands, err := s.scripter.RoleRemoval(ctx, endpoint.Capability(req.GetCapability()))
 	if err != nil {
 		return nil, err
 	}
-	return &hypervisorv1.RoleRemovalResponse{Commands: texts(commands)}, nil
+	return &hypervisorv1.RoleRemovalResponse{Commands: wire.Texts(commands)}, nil
 }

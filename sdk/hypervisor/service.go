@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/plugin"
 	hypervisorv1 "github.com/hostler/hostler/sdk/proto/hostler/hypervisor/v1"
 	"google.golang.org/grpc"
@@ -96,14 +97,14 @@ func (s Service) check() error {
 }
 
 // open opens the host for one call and makes sure that the driver told the truth about its type.
-func (s Service) open(ctx context.Context, target Target) (Host, error) {
+func (s Service) open(ctx context.Context, target endpoint.Target) (Host, error) {
 	host, err := s.Driver.Open(ctx, target)
 	if err != nil {
 		return nil, err
 	}
 	if got, want := reflect.TypeOf(host), reflect.TypeOf(s.HostType); got != want {
 		_ = host.Close()
-		return nil, Errorf(Internal, "the driver opened a %s and promised a %s", got, want)
+		return nil, plugin.Errorf(plugin.Internal, "the driver opened a %s and promised a %s", got, want)
 	}
 	return host, nil
 }

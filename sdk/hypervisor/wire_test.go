@@ -9,9 +9,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/hypervisor/drivertest"
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // remote is a cluster in memory behind gRPC.
@@ -20,7 +22,7 @@ func remote(t *testing.T) (*memdriver.Cluster, hypervisor.Host) {
 	driver := memdriver.New()
 	cluster := driver.Add("a.mem:8006", memdriver.Spec{VMs: 3})
 	client := drivertest.Remote(t, hypervisor.Service{Driver: driver, HostType: (*memdriver.Host)(nil)})
-	host, err := client.Open(t.Context(), cluster.Target(hypervisor.Monitoring))
+	host, err := client.Open(t.Context(), cluster.Target(endpoint.Monitoring))
 	if err != nil {
 		t.Fatal("opening:", err)
 	}
@@ -39,16 +41,16 @@ func TestErrorsSurvive(t *testing.T) {
 			return host.Inventory(t.Context(), hypervisor.InventoryQuery{}, func(hypervisor.Page) error { return nil })
 		},
 	}
-	for _, kind := range []hypervisor.Kind{
-		hypervisor.NotFound, hypervisor.Denied, hypervisor.TokenRejected, hypervisor.Unsupported, hypervisor.Unreachable,
-		hypervisor.Untrusted, hypervisor.Forbidden, hypervisor.Timeout, hypervisor.Conflict, hypervisor.Invalid, hypervisor.Busy,
-		hypervisor.Refused, hypervisor.Protocol, hypervisor.Internal,
+	for _, kind := range []plugin.ErrorKind{
+		plugin.NotFound, plugin.Denied, plugin.TokenRejected, plugin.Unsupported, plugin.Unreachable,
+		plugin.Untrusted, plugin.Forbidden, plugin.Timeout, plugin.Conflict, plugin.Invalid, plugin.Busy,
+		plugin.Refused, plugin.Protocol, plugin.Internal,
 	} {
-		want := hypervisor.Errorf(kind, "ein Grund: %w", errors.New("ström"))
+		want := plugin.Errorf(kind, "ein Grund: %w", errors.New("ström"))
 		want.Missing, want.Path, want.Field, want.Fingerprint = []string{"A|B", "C"}, "/pool/x", "name", "AB:CD"
 		cluster.SetFault("any", memdriver.Fault{Err: fmt.Errorf("wrapped: %w", want)})
 		for form, call := range calls {
-			var got *hypervisor.Error
+			var got *plugin.Error
 			if err := call(); !errors.As(err, &got) {
 				t.Fatalf("%s %s: error is %v", form, kind, err)
 			}
@@ -65,21 +67,21 @@ func TestOtherErrors(t *testing.T) {
 	cluster, host := remote(t)
 	for name, c := range map[string]struct {
 		err  error
-		kind hypervisor.Kind
+		kind plugin.ErrorKind
 		has  string
 	}{
-		"plain":            {errors.New("no idea"), hypervisor.Internal, "no idea"},
-		"a kind of later":  {hypervisor.Errorf("flooded", "wet"), hypervisor.Internal, "wet"},
-		"own deadline":     {fmt.Errorf("asking: %w", context.DeadlineExceeded), hypervisor.Timeout, "asking"},
-		"own cancellation": {fmt.Errorf("asking: %w", context.Canceled), hypervisor.Internal, "asking"},
-		"not UTF-8":        {hypervisor.Errorf(hypervisor.Refused, "gr\xfcn"), hypervisor.Refused, "gr\uFFFDn"},
-		"lines and NUL":    {hypervisor.Errorf(hypervisor.Refused, "a\r\nb\x00c%%"), hypervisor.Refused, "a\r\nb\x00c%"},
-		"huge":             {hypervisor.Errorf(hypervisor.Refused, "%s", strings.Repeat("x", 1<<20)), hypervisor.Refused, "xxx"},
-		"empty":            {hypervisor.Errorf(hypervisor.Refused, ""), hypervisor.Refused, ""},
+		"plain":            {errors.New("no idea"), plugin.Internal, "no idea"},
+		"a kind of later":  {plugin.Errorf("flooded", "wet"), plugin.Internal, "wet"},
+		"own deadline":     {fmt.Errorf("asking: %w", context.DeadlineExceeded), plugin.Timeout, "asking"},
+		"own cancellation": {fmt.Errorf("asking: %w", context.Canceled), plugin.Internal, "asking"},
+		"not UTF-8":        {plugin.Errorf(plugin.Refused, "gr\xfcn"), plugin.Refused, "gr\uFFFDn"},
+		"lines and NUL":    {plugin.Errorf(plugin.Refused, "a\r\nb\x00c%%"), plugin.Refused, "a\r\nb\x00c%"},
+		"huge":             {plugin.Errorf(plugin.Refused, "%s", strings.Repeat("x", 1<<20)), plugin.Refused, "xxx"},
+		"empty":            {plugin.Errorf(plugin.Refused, ""), plugin.Refused, ""},
 	} {
 		cluster.SetFault("any", memdriver.Fault{Err: c.err})
 		_, err := host.Version(t.Context())
-		if kind := hypervisor.KindOf(err); err == nil || kind != c.kind || !strings.Contains(err.Error(), c.has) || len(err.Error()) > 8192 {
+		if kind := plugin.KindOf(err); err == nil || kind != c.kind || !strings.Contains(err.Error(), c.has) || len(err.Error()) > 8192 {
 			t.Errorf("%s: error of kind %s with %d bytes: %.100q", name, kind, len(fmt.Sprint(err)), err)
 		}
 	}
@@ -99,14 +101,14 @@ func TestSecretsStayOut(t *testing.T) {
 			if err == nil && !knob.Late {
 				t.Errorf("%s: no error", name)
 			}
-			if err != nil && strings.Contains(err.Error(), string(cluster.Target(hypervisor.Monitoring).Credential.Secret)) {
+			if err != nil && strings.Contains(err.Error(), string(cluster.Target(endpoint.Monitoring).Credential.Secret)) {
 				t.Errorf("%s: the error has the secret: %v", name, err)
 			}
 		}
 	}
-	secret := hypervisor.Secret("hush")
+	secret := plugin.Secret("hush")
 	for _, verb := range []string{"%v", "%s", "%q", "%x", "%#v", "%+v", "%d"} {
-		if text := fmt.Sprintf(verb, hypervisor.Credential{Secret: secret}); strings.Contains(text, "hush") || strings.Contains(text, "68757368") {
+		if text := fmt.Sprintf(verb, endpoint.Credential{Secret: secret}); strings.Contains(text, "hush") || strings.Contains(text, "68757368") {
 			t.Errorf("%s prints %s", verb, text)
 		}
 	}
@@ -128,7 +130,7 @@ func (d plain) Info(context.Context) (hypervisor.Info, error) {
 	return hypervisor.Info{Name: "plain", Version: "1", Product: "Plain"}, nil
 }
 
-func (d plain) Open(context.Context, hypervisor.Target) (hypervisor.Host, error) { return d.host, nil }
+func (d plain) Open(context.Context, endpoint.Target) (hypervisor.Host, error) { return d.host, nil }
 
 func (h *plainHost) Inventory(_ context.Context, _ hypervisor.InventoryQuery, page func(hypervisor.Page) error) error {
 	return page(h.page)
@@ -143,7 +145,7 @@ func (h *plainHost) Close() error { return nil }
 func open(t *testing.T, h *plainHost) (*hypervisor.Client, hypervisor.Host) {
 	t.Helper()
 	client := drivertest.Remote(t, hypervisor.Service{Driver: plain{host: h}, HostType: (*plainHost)(nil)})
-	host, err := client.Open(t.Context(), hypervisor.Target{})
+	host, err := client.Open(t.Context(), endpoint.Target{})
 	if err != nil {
 		t.Fatal("opening:", err)
 	}
@@ -167,7 +169,7 @@ func TestNothingOptional(t *testing.T) {
 	}
 	// Whoever calls all the same is told so.
 	_, err := host.(hypervisor.Lifecycler).Act(t.Context(), hypervisor.GuestRef{}, hypervisor.Start)
-	if hypervisor.KindOf(err) != hypervisor.Unsupported {
+	if plugin.KindOf(err) != plugin.Unsupported {
 		t.Errorf("error is %v, want unsupported", err)
 	}
 }
@@ -177,7 +179,7 @@ func TestPanicsStayInside(t *testing.T) {
 	_, host := open(t, &plainHost{}) // Version is a nil method and panics
 	for range 2 {
 		_, err := host.Version(t.Context())
-		if hypervisor.KindOf(err) != hypervisor.Internal || !strings.Contains(fmt.Sprint(err), "panicked") {
+		if plugin.KindOf(err) != plugin.Internal || !strings.Contains(fmt.Sprint(err), "panicked") {
 			t.Errorf("error is %v, want one of a panic", err)
 		}
 	}
@@ -186,11 +188,11 @@ func TestPanicsStayInside(t *testing.T) {
 func TestPromisedHostType(t *testing.T) {
 	t.Parallel()
 	client := drivertest.Remote(t, hypervisor.Service{Driver: plain{host: &plainHost{}}, HostType: (*memdriver.Host)(nil)})
-	host, err := client.Open(t.Context(), hypervisor.Target{})
+	host, err := client.Open(t.Context(), endpoint.Target{})
 	if err != nil {
 		t.Fatal("opening:", err)
 	}
-	if _, err = host.Guest(t.Context(), hypervisor.GuestRef{}); hypervisor.KindOf(err) != hypervisor.Internal {
+	if _, err = host.Guest(t.Context(), hypervisor.GuestRef{}); plugin.KindOf(err) != plugin.Internal {
 		t.Errorf("error is %v, want internal: the driver opened another type than it promised", err)
 	}
 }

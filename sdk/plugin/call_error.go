@@ -16,10 +16,10 @@ var ErrGone = errors.New("the plugin is not running")
 // CallError turns what a gRPC call gave into what the caller should see. In this order:
 //
 //   - nil stays nil;
-//   - a call that failed in the plugin is its *Failure;
+//   - a call that failed in the plugin is its *Error;
 //   - when ctx has ended it is ctx's error, so that the caller's own cancellation is never taken for a dead plugin;
 //   - a connection that is gone is ErrGone;
-//   - all else is an internal *Failure.
+//   - all else is an *Error of kind Internal.
 func CallError(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
@@ -29,11 +29,11 @@ func CallError(ctx context.Context, err error) error {
 	}
 	s, ok := status.FromError(err)
 	if ok {
-		if f := failureIn(s); f != nil {
+		if e := errorIn(s); e != nil {
 			if ended := ctx.Err(); ended != nil && (s.Code() == codes.Canceled || s.Code() == codes.DeadlineExceeded) {
 				return fmt.Errorf("calling the plugin: %w", ended)
 			}
-			return f
+			return e
 		}
 	}
 	if ended := ctx.Err(); ended != nil {
@@ -50,8 +50,8 @@ func CallError(ctx context.Context, err error) error {
 		// The plugin's clock was a moment ahead of ours.
 		return fmt.Errorf("calling the plugin: %w", context.DeadlineExceeded)
 	case codes.Unimplemented:
-		return &Failure{Kind: "unsupported", Message: "the plugin does not support this"}
+		return &Error{Kind: Unsupported, Message: "the plugin does not support this"}
 	default:
-		return &Failure{Kind: failureInternal, Message: fmt.Sprintf("plugin: %s: %s", s.Code(), s.Message())}
+		return &Error{Kind: Internal, Message: fmt.Sprintf("plugin: %s: %s", s.Code(), s.Message())}
 	}
 }

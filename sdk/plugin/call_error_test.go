@@ -22,7 +22,7 @@ func TestCallError(t *testing.T) {
 		ctx  context.Context
 		err  error
 		is   error
-		kind string
+		kind plugin.ErrorKind
 	}{
 		"nothing":                    {live, nil, nil, ""},
 		"connection gone":            {live, status.Error(codes.Unavailable, "EOF"), plugin.ErrGone, ""},
@@ -39,10 +39,10 @@ func TestCallError(t *testing.T) {
 		"an answer that is too long": {live, status.Error(codes.ResourceExhausted, "too long"), nil, "internal"},
 	} {
 		got := plugin.CallError(c.ctx, c.err)
-		var f *plugin.Failure
-		kind := ""
-		if errors.As(got, &f) {
-			kind = f.Kind
+		var e *plugin.Error
+		kind := plugin.ErrorKind("")
+		if errors.As(got, &e) {
+			kind = e.Kind
 		}
 		if c.is != nil && !errors.Is(got, c.is) || kind != c.kind || (c.err == nil) != (got == nil) {
 			t.Errorf("%s: %v of kind %q", name, got, kind)

@@ -18,7 +18,7 @@ import (
 const window = 1 << 20
 
 // NewServer makes the gRPC server that Serve uses, for tests that want the same treatment of errors and panics. Every
-// error becomes a status with a Failure, every panic in a driver an internal one; causes go to the logger.
+// error becomes a status that carries an Error, every panic in a driver an internal one; causes go to the logger.
 func NewServer(logger hclog.Logger, opts ...grpc.ServerOption) *grpc.Server {
 	g := guard{logger: logger}
 	return grpc.NewServer(append(opts,
@@ -99,19 +99,19 @@ func (g guard) encode(ctx context.Context, method string, err error, secrets []s
 	if ended := ctx.Err(); ended != nil && (errors.Is(err, ended) || status.Code(err) == codes.Canceled) {
 		return status.FromContextError(ended).Err()
 	}
-	if s, ok := status.FromError(err); ok && failureIn(s) == nil && s.Code() == codes.Unimplemented {
+	if s, ok := status.FromError(err); ok && errorIn(s) == nil && s.Code() == codes.Unimplemented {
 		return err
 	}
-	f := failureOf(err)
-	if f.Kind == failureInternal {
+	e := errorOf(err)
+	if e.Kind == Internal {
 		g.logger.Error("call failed", "method", method, "error", redact(fmt.Sprintf("%+v", err), secrets))
 	}
-	return statusOf(f, secrets...)
+	return statusOf(e, secrets...)
 }
 
 // panicked makes the status of a call whose driver panicked and logs where.
 func (g guard) panicked(method string, value any, secrets []string) error {
 	text := redact(fmt.Sprint(value), secrets)
 	g.logger.Error("driver panicked", "method", method, "panic", text, "stack", redact(string(debug.Stack()), secrets))
-	return statusOf(&Failure{Kind: failureInternal, Message: "the driver panicked: " + text}, secrets...)
+	return statusOf(&Error{Kind: Internal, Message: "the driver panicked: " + text}, secrets...)
 }

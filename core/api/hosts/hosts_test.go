@@ -20,8 +20,10 @@ import (
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/poll"
 	"github.com/hostler/hostler/core/secret"
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 type drivers struct{ hypervisor.Driver }
@@ -63,7 +65,7 @@ func newFixture(t *testing.T, wrap ...func(hypervisor.Driver) host.Drivers) *fix
 }
 
 func (b *fixture) body(name, address string, more ...string) string {
-	token := b.cluster.Target(hypervisor.Monitoring).Credential
+	token := b.cluster.Target(endpoint.Monitoring).Credential
 	fields := append([]string{fmt.Sprintf(`"name":%q,"address":%q,"token_id":%q,"token_secret":%q`, name, address, token.TokenID, string(token.Secret))}, more...)
 	return "{" + strings.Join(fields, ",") + "}"
 }
@@ -81,7 +83,7 @@ func (b *fixture) enrol() {
 	)
 }
 
-func (b *fixture) rotate(c hypervisor.Capability) string {
+func (b *fixture) rotate(c endpoint.Capability) string {
 	token := b.cluster.Target(c).Credential
 	return fmt.Sprintf(`{"capability":%q,"token_id":%q,"token_secret":%q}`, c, token.TokenID, string(token.Secret))
 }
@@ -97,7 +99,7 @@ func (b *fixture) value(sql string) (v string) {
 func TestEnrol(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
-	limited := b.cluster.NewToken(hypervisor.Monitoring, "small", memdriver.GuestAudit, memdriver.GuestPower).Credential
+	limited := b.cluster.NewToken(endpoint.Monitoring, "small", memdriver.GuestAudit, memdriver.GuestPower).Credential
 	post := func(name, body string, status int, code string, contains ...string) apitest.Scenario {
 		return apitest.Scenario{Name: name, Method: "POST", URL: "/api/v1/hosts", As: apitest.Admin, Body: body, Status: status, Error: code, Contains: contains}
 	}
@@ -145,7 +147,7 @@ type alias struct{ hypervisor.Driver }
 
 func (d alias) Hypervisor(string) hypervisor.Driver { return d }
 
-func (d alias) Open(ctx context.Context, target hypervisor.Target) (hypervisor.Host, error) {
+func (d alias) Open(ctx context.Context, target endpoint.Target) (hypervisor.Host, error) {
 	if target.Address == "alias.mem:8006" {
 		target.Address = "pool.mem:8006"
 	}
@@ -192,8 +194,8 @@ func TestTokens(t *testing.T) {
 		rotate("an SSH key", `{"rotate_ssh":true}`, 501, "unsupported"),
 		rotate("a rejected token", `{"token_id":"service@mem!monitoring","token_secret":"canary-3"}`, 502, "token_rejected"),
 		apitest.Scenario{Name: "the old one stays", Method: "POST", URL: "/api/v1/hosts/1/sync", As: apitest.Operator, Status: 200},
-		rotate("a further capability", b.rotate(hypervisor.Lifecycle), 200, "", `"capability":"lifecycle"`, `"missing":[]`),
-		apitest.Scenario{Name: "admins may not", Method: "POST", URL: path, As: apitest.Admin, Body: b.rotate(hypervisor.Lifecycle), Status: 403, Error: "forbidden"},
+		rotate("a further capability", b.rotate(endpoint.Lifecycle), 200, "", `"capability":"lifecycle"`, `"missing":[]`),
+		apitest.Scenario{Name: "admins may not", Method: "POST", URL: path, As: apitest.Admin, Body: b.rotate(endpoint.Lifecycle), Status: 403, Error: "forbidden"},
 		apitest.Scenario{Name: "it is listed, in order", Method: "GET", URL: "/api/v1/hosts/1", As: apitest.Viewer, Status: 200, Contains: []string{`"key":"monitoring"`, `"key":"lifecycle"`}, Lacks: []string{"secret-of"}},
 		apitest.Scenario{Name: "monitoring stays", Method: "DELETE", URL: path + "/monitoring", As: apitest.Owner, Status: 409, Error: "capability_required"},
 		apitest.Scenario{Name: "lifecycle goes", Method: "DELETE", URL: path + "/lifecycle", As: apitest.Owner, Status: 200, Contains: []string{`"removed":true`, `"commands":["`}},
@@ -204,7 +206,7 @@ func TestTokens(t *testing.T) {
 	if !strings.Contains(details, `"monitoring"`) || !strings.Contains(details, "service@mem!monitoring") {
 		t.Errorf("the trail does not tell which token was rejected: %s", details)
 	}
-	if _, err := b.store.Open(t.Context(), 1, hypervisor.Lifecycle); err == nil || !strings.Contains(err.Error(), "capability_missing") {
+	if _, err := b.store.Open(t.Context(), 1, endpoint.Lifecycle); err == nil || !strings.Contains(err.Error(), "capability_missing") {
 		t.Errorf("opening without a token: %v", err)
 	}
 }
@@ -229,15 +231,15 @@ func TestCallsToTheHypervisor(t *testing.T) {
 		apitest.Scenario{Name: "token script for anything", Method: "POST", URL: "/api/v1/hosts/token-script", As: apitest.Admin, Body: `{"capabilities":["root"],"path":"/pool/$(reboot)"}`, Status: 422, Error: "invalid", Contains: []string{"capabilities", "path"}},
 		apitest.Scenario{Name: "capabilities", Method: "GET", URL: "/api/v1/hosts/capabilities", As: apitest.Viewer, Status: 200, Contains: []string{`[{"key":"monitoring"`, `"required":true`, "node_power"}},
 	)
-	b.cluster.SetFault("tasks", memdriver.Fault{Err: hypervisor.Errorf(hypervisor.Refused, "no")})
-	b.cluster.SetFault("inventory", memdriver.Fault{Err: hypervisor.Errorf(hypervisor.Unreachable, "no route")})
+	b.cluster.SetFault("tasks", memdriver.Fault{Err: plugin.Errorf(plugin.Refused, "no")})
+	b.cluster.SetFault("inventory", memdriver.Fault{Err: plugin.Errorf(plugin.Unreachable, "no route")})
 	b.Run(t,
 		get("tasks fail", "", 502, "hypervisor_error", `"reason":"refused"`),
 		apitest.Scenario{Name: "sync fails", Method: "POST", URL: "/api/v1/hosts/1/sync", As: apitest.Operator, Status: 502, Error: "hypervisor_error", Contains: []string{`"reason":"unreachable"`}},
 		apitest.Scenario{Name: "the host says so", Method: "GET", URL: "/api/v1/hosts/1", As: apitest.Viewer, Status: 200, Contains: []string{`"status":"unreachable"`, `"reason":"unreachable"`, "no route"}},
 	)
 	b.cluster.SetFault("inventory", memdriver.Fault{})
-	b.cluster.Revoke(b.cluster.Target(hypervisor.Monitoring))
+	b.cluster.Revoke(b.cluster.Target(endpoint.Monitoring))
 	b.Run(t, apitest.Scenario{Name: "test of a revoked token", Method: "POST", URL: "/api/v1/hosts/1/test", As: apitest.Admin, Status: 200, Contains: []string{`"reachable":false`, `"reason":"auth"`}})
 }
 

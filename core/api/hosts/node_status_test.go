@@ -7,8 +7,9 @@ import (
 
 	"github.com/hostler/hostler/core/api/apitest"
 	"github.com/hostler/hostler/core/identity"
-	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 func TestNodeStatus(t *testing.T) {
@@ -52,18 +53,18 @@ func TestNodeStatus(t *testing.T) {
 		get("the entry node is the service's own", "node1", 200, "", `"is_self":true`),
 		get("the other is not", "node2", 200, "", `"is_self":false`),
 	)
-	b.cluster.SetFault("nodestatus", memdriver.Fault{Err: hypervisor.Errorf(hypervisor.Unreachable, "node1 is offline")})
+	b.cluster.SetFault("nodestatus", memdriver.Fault{Err: plugin.Errorf(plugin.Unreachable, "node1 is offline")})
 	b.Run(t, get("off", "node1", 502, "hypervisor_error", `"reason":"unreachable"`, "node1 is offline"))
-	b.cluster.SetFault("nodestatus", memdriver.Fault{Err: hypervisor.Errorf(hypervisor.Timeout, "no answer")})
+	b.cluster.SetFault("nodestatus", memdriver.Fault{Err: plugin.Errorf(plugin.Timeout, "no answer")})
 	b.Run(t, get("late", "node1", 504, "timeout"))
 	b.cluster.SetFault("nodestatus", memdriver.Fault{})
-	weak := b.cluster.NewToken(hypervisor.Monitoring, "weak", memdriver.GuestAudit).Credential
+	weak := b.cluster.NewToken(endpoint.Monitoring, "weak", memdriver.GuestAudit).Credential
 	b.Run(t,
 		apitest.Scenario{Name: "a token without the right", Method: "POST", URL: "/api/v1/hosts/1/credentials", As: apitest.Owner, Status: 200,
 			Body: `{"token_id":"` + weak.TokenID + `","token_secret":"` + string(weak.Secret) + `"}`},
 		get("is refused by the hypervisor", "node1", 502, "hypervisor_error", `"reason":"permission"`, `"missing":["Node.Audit"]`),
 	)
-	b.cluster.Revoke(b.cluster.NewToken(hypervisor.Monitoring, "weak"))
+	b.cluster.Revoke(b.cluster.NewToken(endpoint.Monitoring, "weak"))
 	b.Run(t, get("a revoked token", "node1", 502, "hypervisor_error", `"reason":"auth"`))
 	if n := b.value("SELECT count(*) FROM audit WHERE action LIKE '%node%'"); n != "0" {
 		t.Errorf("%s rows of the trail for reading", n)

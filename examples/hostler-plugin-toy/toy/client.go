@@ -11,7 +11,8 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // maxAnswer limits a small answer in bytes. The endpoint may be anything: an answer without end must not fill our memory.
@@ -19,7 +20,7 @@ const maxAnswer = 4 << 20
 
 // client sends requests to one target with its one token.
 type client struct {
-	target    hypervisor.Target
+	target    endpoint.Target
 	transport *http.Transport
 	log       hclog.Logger
 }
@@ -51,7 +52,7 @@ func (c *client) send(ctx context.Context, method, path string, query url.Values
 	// RoundTrip follows no redirects: the token goes to nobody but the target.
 	resp, err := c.transport.RoundTrip(req)
 	if err != nil {
-		return nil, hypervisor.NetworkError(ctx, err)
+		return nil, endpoint.NetworkError(ctx, err)
 	}
 	c.log.Debug("asked", "method", method, "path", path, "status", resp.StatusCode)
 	if resp.StatusCode != http.StatusOK && resp.StatusCode != http.StatusAccepted {
@@ -74,9 +75,9 @@ func decodeError(ctx context.Context, err error) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &syntax), errors.As(err, &form), errors.As(err, &long), errors.Is(err, io.EOF):
-		return hypervisor.Errorf(hypervisor.Protocol, "the answer is not one of a toy hypervisor: %w", err)
+		return plugin.Errorf(plugin.Protocol, "the answer is not one of a toy hypervisor: %w", err)
 	}
-	return hypervisor.NetworkError(ctx, err)
+	return endpoint.NetworkError(ctx, err)
 }
 
 // refusal says what an answer that is not a good one means. The kind is what the service acts on, the message what people
@@ -88,26 +89,26 @@ func refusal(resp *http.Response) error {
 		Field   string   `json:"field"`
 	}
 	if json.NewDecoder(io.LimitReader(resp.Body, 64<<10)).Decode(&body) != nil || body.Error == "" {
-		return hypervisor.Errorf(hypervisor.Protocol, "something else than a toy hypervisor answers there: %s", resp.Status)
+		return plugin.Errorf(plugin.Protocol, "something else than a toy hypervisor answers there: %s", resp.Status)
 	}
-	kind, known := map[int]hypervisor.Kind{
-		http.StatusBadRequest: hypervisor.Invalid, http.StatusUnauthorized: hypervisor.TokenRejected,
-		http.StatusForbidden: hypervisor.Denied, http.StatusNotFound: hypervisor.NotFound,
-		http.StatusConflict: hypervisor.Conflict, http.StatusLocked: hypervisor.Busy,
+	kind, known := map[int]plugin.ErrorKind{
+		http.StatusBadRequest: plugin.Invalid, http.StatusUnauthorized: plugin.TokenRejected,
+		http.StatusForbidden: plugin.Denied, http.StatusNotFound: plugin.NotFound,
+		http.StatusConflict: plugin.Conflict, http.StatusLocked: plugin.Busy,
 	}[resp.StatusCode]
 	if !known {
-		kind = hypervisor.Refused
+		kind = plugin.Refused
 	}
-	err := hypervisor.Errorf(kind, "%s", body.Error)
+	err := plugin.Errorf(kind, "%s", body.Error)
 	err.Missing, err.Field = body.Missing, body.Field
-	if kind == hypervisor.Denied {
+	if kind == plugin.Denied {
 		err.Path = "/"
 	}
 	return err
 }
 
 func invalid(field, message string) error {
-	err := hypervisor.Errorf(hypervisor.Invalid, "%s", message)
+	err := plugin.Errorf(plugin.Invalid, "%s", message)
 	err.Field = field
 	return err
 }

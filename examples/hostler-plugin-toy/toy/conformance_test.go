@@ -6,8 +6,10 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/hypervisor/drivertest"
+	"github.com/hostler/hostler/sdk/plugin"
 
 	"example.com/hostler-plugin-toy/toy"
 	"example.com/hostler-plugin-toy/toyhv"
@@ -46,29 +48,29 @@ func start(t testing.TB) world {
 }
 
 // scopes are those of a proper token for each capability.
-var scopes = map[hypervisor.Capability][]string{
-	hypervisor.Monitoring: {toyhv.NodesRead, toyhv.GuestsRead}, hypervisor.Lifecycle: {toyhv.GuestsRead, toyhv.GuestsPower},
+var scopes = map[endpoint.Capability][]string{
+	endpoint.Monitoring: {toyhv.NodesRead, toyhv.GuestsRead}, endpoint.Lifecycle: {toyhv.GuestsRead, toyhv.GuestsPower},
 }
 
-func (w world) with(c hypervisor.Capability, scopes ...string) hypervisor.Target {
+func (w world) with(c endpoint.Capability, scopes ...string) endpoint.Target {
 	id, secret := w.NewToken(scopes...)
-	return hypervisor.Target{
+	return endpoint.Target{
 		Address: w.Address(), Fingerprint: w.Fingerprint(), AllowLocal: true,
-		Credential: hypervisor.Credential{Capability: c, TokenID: id, Secret: hypervisor.Secret(secret)},
+		Credential: endpoint.Credential{Capability: c, TokenID: id, Secret: plugin.Secret(secret)},
 	}
 }
 
-func (w world) target(_ testing.TB, c hypervisor.Capability) hypervisor.Target {
+func (w world) target(_ testing.TB, c endpoint.Capability) endpoint.Target {
 	return w.with(c, scopes[c]...)
 }
 
 // lacking leaves the last scope out, and none where none is needed.
-func (w world) lacking(_ testing.TB, c hypervisor.Capability) (hypervisor.Target, []string) {
+func (w world) lacking(_ testing.TB, c endpoint.Capability) (endpoint.Target, []string) {
 	keep := max(len(scopes[c])-1, 0)
 	return w.with(c, scopes[c][:keep]...), scopes[c][keep:]
 }
 
-func (w world) exceeding(_ testing.TB, c hypervisor.Capability) (hypervisor.Target, []string) {
+func (w world) exceeding(_ testing.TB, c endpoint.Capability) (endpoint.Target, []string) {
 	return w.with(c, append([]string{"everything"}, scopes[c]...)...), []string{"everything"}
 }
 

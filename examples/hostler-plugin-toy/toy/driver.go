@@ -17,6 +17,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
@@ -32,14 +33,14 @@ type Driver struct {
 	log hclog.Logger
 
 	mu  sync.Mutex
-	way map[hypervisor.Target]*http.Transport // the credential is left out of the key
+	way map[endpoint.Target]*http.Transport // the credential is left out of the key
 }
 
 var _ hypervisor.Driver = (*Driver)(nil)
 
 // New makes a driver. What it logs ends up in the service's log under the plugin's name.
 func New(log hclog.Logger) *Driver {
-	return &Driver{log: log, way: map[hypervisor.Target]*http.Transport{}}
+	return &Driver{log: log, way: map[endpoint.Target]*http.Transport{}}
 }
 
 // Info implements hypervisor.Driver. Abilities stay empty: plugin.Serve looks at our types.
@@ -49,7 +50,7 @@ func (d *Driver) Info(context.Context) (hypervisor.Info, error) {
 
 // Open implements hypervisor.Driver. The service opens a host for each call, with the one credential that the call
 // needs, so nothing may be asked of the network here.
-func (d *Driver) Open(_ context.Context, target hypervisor.Target) (hypervisor.Host, error) {
+func (d *Driver) Open(_ context.Context, target endpoint.Target) (hypervisor.Host, error) {
 	transport, err := d.transport(target)
 	if err != nil {
 		return nil, err

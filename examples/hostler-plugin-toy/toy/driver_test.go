@@ -12,14 +12,16 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/hypervisor/drivertest"
+	"github.com/hostler/hostler/sdk/plugin"
 
 	"example.com/hostler-plugin-toy/toy"
 )
 
 // open opens a host of a new driver.
-func open(t *testing.T, target hypervisor.Target) hypervisor.Host {
+func open(t *testing.T, target endpoint.Target) hypervisor.Host {
 	t.Helper()
 	host, err := toy.New(hclog.NewNullLogger()).Open(t.Context(), target)
 	if err != nil {
@@ -37,7 +39,7 @@ func TestLeftOut(t *testing.T) {
 	if err != nil || len(info.Abilities) != 1 || info.Abilities[0] != hypervisor.AbilityLifecycle {
 		t.Fatalf("info is %+v, error %v, want the one ability lifecycle", info, err)
 	}
-	host, err := driver.Open(t.Context(), w.target(t, hypervisor.Lifecycle))
+	host, err := driver.Open(t.Context(), w.target(t, endpoint.Lifecycle))
 	if err != nil {
 		t.Fatal("opening:", err)
 	}
@@ -48,19 +50,19 @@ func TestLeftOut(t *testing.T) {
 		t.Error("the driver is a role scripter")
 	}
 	err = host.(hypervisor.TaskStopper).StopTask(t.Context(), w.NewTask("running", ""))
-	if hypervisor.KindOf(err) != hypervisor.Unsupported {
+	if plugin.KindOf(err) != plugin.Unsupported {
 		t.Errorf("error is %v, want unsupported", err)
 	}
 }
 
 // elsewhere is an endpoint with a right certificate and any answer.
-func elsewhere(t *testing.T, answer http.HandlerFunc) hypervisor.Target {
+func elsewhere(t *testing.T, answer http.HandlerFunc) endpoint.Target {
 	t.Helper()
 	server := httptest.NewTLSServer(answer)
 	t.Cleanup(server.Close)
-	return hypervisor.Target{
-		Address: server.Listener.Addr().String(), Fingerprint: hypervisor.Fingerprint(server.Certificate()), AllowLocal: true,
-		Credential: hypervisor.Credential{TokenID: "me", Secret: "hush-hush"},
+	return endpoint.Target{
+		Address: server.Listener.Addr().String(), Fingerprint: endpoint.Fingerprint(server.Certificate()), AllowLocal: true,
+		Credential: endpoint.Credential{TokenID: "me", Secret: "hush-hush"},
 	}
 }
 
@@ -69,16 +71,16 @@ func TestHostileAnswers(t *testing.T) {
 	for name, c := range map[string]struct {
 		status int
 		body   string
-		kind   hypervisor.Kind
+		kind   plugin.ErrorKind
 	}{
-		"a web page":       {200, "<html>", hypervisor.Protocol},
-		"nothing":          {200, "", hypervisor.Protocol},
-		"other JSON":       {200, `"text"`, hypervisor.Protocol},
-		"a number too big": {200, `{"version":1e999}`, hypervisor.Protocol},
-		"a broken page":    {502, "<html>Bad Gateway</html>", hypervisor.Protocol},
-		"a redirect":       {302, "", hypervisor.Protocol},
-		"its own reasons":  {500, `{"error":"out of toys"}`, hypervisor.Refused},
-		"no end":           {200, `{"version":"` + strings.Repeat("x", 5<<20), hypervisor.Protocol},
+		"a web page":       {200, "<html>", plugin.Protocol},
+		"nothing":          {200, "", plugin.Protocol},
+		"other JSON":       {200, `"text"`, plugin.Protocol},
+		"a number too big": {200, `{"version":1e999}`, plugin.Protocol},
+		"a broken page":    {502, "<html>Bad Gateway</html>", plugin.Protocol},
+		"a redirect":       {302, "", plugin.Protocol},
+		"its own reasons":  {500, `{"error":"out of toys"}`, plugin.Refused},
+		"no end":           {200, `{"version":"` + strings.Repeat("x", 5<<20), plugin.Protocol},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -90,7 +92,7 @@ func TestHostileAnswers(t *testing.T) {
 				_, _ = io.WriteString(w, c.body)
 			}))
 			_, err := host.Version(t.Context())
-			if hypervisor.KindOf(err) != c.kind || strings.Contains(err.Error(), "hush") {
+			if plugin.KindOf(err) != c.kind || strings.Contains(err.Error(), "hush") {
 				t.Errorf("error is %v, want %s", err, c.kind)
 			}
 			if n := asked.Load(); n != 1 {
@@ -112,7 +114,7 @@ func TestCutList(t *testing.T) {
 			_, _ = io.WriteString(w, body)
 		}))
 		err := host.Inventory(t.Context(), hypervisor.InventoryQuery{}, func(hypervisor.Page) error { return nil })
-		if kind := hypervisor.KindOf(err); kind != hypervisor.Protocol && kind != hypervisor.Unreachable {
+		if kind := plugin.KindOf(err); kind != plugin.Protocol && kind != plugin.Unreachable {
 			t.Errorf("%q: error is %v, want protocol or unreachable", list, err)
 		}
 	}
@@ -125,7 +127,7 @@ func TestPages(t *testing.T) {
 		w.NewGuest("vm", "down", "")
 	}
 	pages, guests := 0, 0
-	err := open(t, w.target(t, hypervisor.Monitoring)).Inventory(t.Context(), hypervisor.InventoryQuery{}, func(p hypervisor.Page) error {
+	err := open(t, w.target(t, endpoint.Monitoring)).Inventory(t.Context(), hypervisor.InventoryQuery{}, func(p hypervisor.Page) error {
 		pages++
 		guests += len(p.Guests)
 		return nil
@@ -140,8 +142,8 @@ func TestSecretStaysOutOfTheLog(t *testing.T) {
 	w := start(t)
 	var log bytes.Buffer
 	driver := toy.New(hclog.New(&hclog.LoggerOptions{Level: hclog.Trace, Output: &log}))
-	target := w.target(t, hypervisor.Monitoring)
-	for _, secret := range []hypervisor.Secret{target.Credential.Secret, "a-wrong-one"} {
+	target := w.target(t, endpoint.Monitoring)
+	for _, secret := range []plugin.Secret{target.Credential.Secret, "a-wrong-one"} {
 		target.Credential.Secret = secret
 		host, err := driver.Open(context.Background(), target)
 		if err != nil {

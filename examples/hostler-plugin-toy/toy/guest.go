@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // row is a guest in the toy's words.
@@ -50,7 +51,7 @@ func (h *Host) Guest(ctx context.Context, ref hypervisor.GuestRef) (hypervisor.G
 	}
 	guest := r.guest()
 	if guest.GuestRef != ref {
-		return hypervisor.Guest{}, hypervisor.Errorf(hypervisor.NotFound, "there is no %s %d on node %q", ref.Kind, ref.ID, ref.Node)
+		return hypervisor.Guest{}, plugin.Errorf(plugin.NotFound, "there is no %s %d on node %q", ref.Kind, ref.ID, ref.Node)
 	}
 	return guest, nil
 }

@@ -5,14 +5,16 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // needs are the scopes of each capability, sorted. The toy has neither consoles nor backups: those capabilities need
 // nothing, and whatever scope a token for them has is too much.
-var needs = map[hypervisor.Capability][]string{
-	hypervisor.Monitoring: {"guests:read", "nodes:read"},
-	hypervisor.Lifecycle:  {"guests:power", "guests:read"},
+var needs = map[endpoint.Capability][]string{
+	endpoint.Monitoring: {"guests:read", "nodes:read"},
+	endpoint.Lifecycle:  {"guests:power", "guests:read"},
 }
 
 // Version implements hypervisor.Host.
@@ -24,12 +26,12 @@ func (h *Host) Version(ctx context.Context) (hypervisor.Version, error) {
 	}
 	parts := strings.SplitN(answer.Version, ".", 3)
 	if len(parts) < 2 {
-		return hypervisor.Version{}, hypervisor.Errorf(hypervisor.Protocol, "%q is no release", answer.Version)
+		return hypervisor.Version{}, plugin.Errorf(plugin.Protocol, "%q is no release", answer.Version)
 	}
 	shown := resp.TLS.PeerCertificates[0]
 	return hypervisor.Version{
 		Version: answer.Version, Release: parts[0] + "." + parts[1], Node: answer.Node,
-		Fingerprint: hypervisor.Fingerprint(shown), NotAfter: shown.NotAfter,
+		Fingerprint: endpoint.Fingerprint(shown), NotAfter: shown.NotAfter,
 	}, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // task is a task in the toy's words.
@@ -83,7 +84,7 @@ var taskID = regexp.MustCompile(`^T[0-9]{1,18}$`)
 
 func taskPath(id string) (string, error) {
 	if !taskID.MatchString(id) {
-		return "", hypervisor.Errorf(hypervisor.NotFound, "no task %q", id)
+		return "", plugin.Errorf(plugin.NotFound, "no task %q", id)
 	}
 	return "/v1/tasks/" + id, nil
 }

@@ -8,7 +8,8 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 const (
@@ -59,7 +60,7 @@ func (a *Answer) Meta() Meta {
 	}
 	if a.resp.TLS != nil && len(a.resp.TLS.PeerCertificates) > 0 {
 		leaf := a.resp.TLS.PeerCertificates[0]
-		meta.Fingerprint, meta.NotAfter = hypervisor.Fingerprint(leaf), leaf.NotAfter
+		meta.Fingerprint, meta.NotAfter = endpoint.Fingerprint(leaf), leaf.NotAfter
 	}
 	return meta
 }
@@ -94,7 +95,7 @@ func (a *Answer) protocol(err error) error {
 	if what == "" {
 		what = "no content type"
 	}
-	return hypervisor.Errorf(hypervisor.Protocol, "the answer is not one of Proxmox VE (%s): %w", a.client.scrub(what), err)
+	return plugin.Errorf(plugin.Protocol, "the answer is not one of Proxmox VE (%s): %w", a.client.scrub(what), err)
 }
 
 var errTooLarge = fmt.Errorf("the answer is larger than %d MiB", maxStream>>20)

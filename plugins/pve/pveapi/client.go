@@ -13,7 +13,8 @@ import (
 
 	"github.com/hashicorp/go-retryablehttp"
 
-	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // Client sends the requests of one target with its one token. Its methods may be called at the same time. It needs no
@@ -30,10 +31,10 @@ type Client struct {
 func (c *Client) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "pveapi.Client("+c.base+")") }
 
 // NewClient makes a client for the target without using the network.
-func (p *Pool) NewClient(target hypervisor.Target) (*Client, error) {
+func (p *Pool) NewClient(target endpoint.Target) (*Client, error) {
 	credential := target.Credential
 	if strings.ContainsAny(credential.TokenID+string(credential.Secret), "\r\n\x00") {
-		return nil, hypervisor.Errorf(hypervisor.Invalid, "the token holds a control character")
+		return nil, plugin.Errorf(plugin.Invalid, "the token holds a control character")
 	}
 	ways, err := p.get(target)
 	if err != nil {
@@ -100,7 +101,7 @@ func (c *Client) send(ctx context.Context, method, path string, query, form url.
 	req, err := retryablehttp.NewRequestWithContext(ctx, method, target, body)
 	if err != nil {
 		stop(nil)
-		return nil, hypervisor.Errorf(hypervisor.Invalid, "%s is not an address", c.base)
+		return nil, plugin.Errorf(plugin.Invalid, "%s is not an address", c.base)
 	}
 	if form != nil {
 		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")

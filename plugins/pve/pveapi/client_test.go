@@ -14,7 +14,8 @@ import (
 	"time"
 
 	"github.com/hostler/hostler/plugins/pve/pveapi"
-	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 const secret = "canary-7d1f-secret"
@@ -23,20 +24,20 @@ const secret = "canary-7d1f-secret"
 // patience is how long a server may keep its client waiting; what is tested for hanging has impatience.
 const patience, impatience = time.Minute, 2 * time.Second
 
-func serve(t *testing.T, handler http.HandlerFunc, change ...func(*hypervisor.Target)) *pveapi.Client {
+func serve(t *testing.T, handler http.HandlerFunc, change ...func(*endpoint.Target)) *pveapi.Client {
 	t.Helper()
 	return serveWithin(t, patience, handler, change...)
 }
 
-func serveWithin(t *testing.T, limit time.Duration, handler http.HandlerFunc, change ...func(*hypervisor.Target)) *pveapi.Client {
+func serveWithin(t *testing.T, limit time.Duration, handler http.HandlerFunc, change ...func(*endpoint.Target)) *pveapi.Client {
 	t.Helper()
 	server := httptest.NewUnstartedServer(handler)
 	server.EnableHTTP2 = true // the client must not take it
 	server.StartTLS()
 	t.Cleanup(server.Close)
-	target := hypervisor.Target{
-		Address: server.Listener.Addr().String(), Fingerprint: hypervisor.Fingerprint(server.Certificate()), AllowLocal: true,
-		Credential: hypervisor.Credential{TokenID: "service@pve!monitoring", Secret: secret},
+	target := endpoint.Target{
+		Address: server.Listener.Addr().String(), Fingerprint: endpoint.Fingerprint(server.Certificate()), AllowLocal: true,
+		Credential: endpoint.Credential{TokenID: "service@pve!monitoring", Secret: secret},
 	}
 	for _, f := range change {
 		f(&target)
@@ -50,9 +51,9 @@ func serveWithin(t *testing.T, limit time.Duration, handler http.HandlerFunc, ch
 	return client
 }
 
-func wantKind(t *testing.T, err error, kind hypervisor.Kind) *hypervisor.Error {
+func wantKind(t *testing.T, err error, kind plugin.ErrorKind) *plugin.Error {
 	t.Helper()
-	var e *hypervisor.Error
+	var e *plugin.Error
 	if !errors.As(err, &e) || e.Kind != kind {
 		t.Fatalf("got error %v, want kind %s", err, kind)
 	}
@@ -142,9 +143,9 @@ func TestOnlyReadingIsRepeated(t *testing.T) {
 				t.Errorf("reading: %v after %d tries", err, reads.Load())
 			}
 			_, err := client.Post(t.Context(), "/x", url.Values{"a": {"b"}}, nil)
-			wantKind(t, err, hypervisor.Unreachable)
+			wantKind(t, err, plugin.Unreachable)
 			_, err = client.Delete(t.Context(), "/x", nil, nil)
-			wantKind(t, err, hypervisor.Unreachable)
+			wantKind(t, err, plugin.Unreachable)
 			if writes.Load() != 2 {
 				t.Errorf("two writes were sent %d times", writes.Load())
 			}
@@ -222,31 +223,31 @@ func TestSlowAndBrokenAnswers(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		answer http.HandlerFunc
-		kind   hypervisor.Kind
+		kind   plugin.ErrorKind
 	}{
-		"never answers":     {func(_ http.ResponseWriter, r *http.Request) { hang(r) }, hypervisor.Timeout},
-		"stops in the body": {func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, `{"data":[{`); flush(w); hang(r) }, hypervisor.Timeout},
+		"never answers":     {func(_ http.ResponseWriter, r *http.Request) { hang(r) }, plugin.Timeout},
+		"stops in the body": {func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, `{"data":[{`); flush(w); hang(r) }, plugin.Timeout},
 		"cut in the body": {func(w http.ResponseWriter, _ *http.Request) {
 			raw(w, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"data\":[{\"a\":1},")
-		}, hypervisor.Unreachable},
-		"cut without a length": {func(w http.ResponseWriter, _ *http.Request) { raw(w, "HTTP/1.0 200 OK\r\n\r\n{\"data\":[{\"a\":1},") }, hypervisor.Unreachable},
-		"web page":             {func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>hello</html>") }, hypervisor.Protocol},
-		"nothing":              {func(http.ResponseWriter, *http.Request) {}, hypervisor.Protocol},
-		"not an object":        {func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `"x"`) }, hypervisor.Protocol},
-		"endless":              {endless, hypervisor.Protocol},
-		"not HTTP":             {func(w http.ResponseWriter, _ *http.Request) { raw(w, "SSH-2.0-OpenSSH_9.2\r\n") }, hypervisor.Protocol},
+		}, plugin.Unreachable},
+		"cut without a length": {func(w http.ResponseWriter, _ *http.Request) { raw(w, "HTTP/1.0 200 OK\r\n\r\n{\"data\":[{\"a\":1},") }, plugin.Unreachable},
+		"web page":             {func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>hello</html>") }, plugin.Protocol},
+		"nothing":              {func(http.ResponseWriter, *http.Request) {}, plugin.Protocol},
+		"not an object":        {func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `"x"`) }, plugin.Protocol},
+		"endless":              {endless, plugin.Protocol},
+		"not HTTP":             {func(w http.ResponseWriter, _ *http.Request) { raw(w, "SSH-2.0-OpenSSH_9.2\r\n") }, plugin.Protocol},
 		"headers without an end": {func(w http.ResponseWriter, _ *http.Request) {
 			raw(w, "HTTP/1.1 200 OK\r\n"+strings.Repeat("X: y\r\n", 50000))
-		}, hypervisor.Unreachable},
+		}, plugin.Unreachable},
 		"packed though not asked": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Encoding", "gzip")
 			fmt.Fprint(w, "\x1f\x8b")
-		}, hypervisor.Protocol},
+		}, plugin.Protocol},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			limit := patience
-			if c.kind == hypervisor.Timeout {
+			if c.kind == plugin.Timeout {
 				limit = impatience
 			}
 			client := serveWithin(t, limit, c.answer)
@@ -258,7 +259,7 @@ func TestSlowAndBrokenAnswers(t *testing.T) {
 				}
 				switch {
 				case name == "cut without a length", name == "nothing":
-					wantKind(t, err, hypervisor.Unreachable)
+					wantKind(t, err, plugin.Unreachable)
 				default:
 					wantKind(t, err, c.kind)
 				}
@@ -266,7 +267,7 @@ func TestSlowAndBrokenAnswers(t *testing.T) {
 			var into struct{}
 			_, err := client.Get(t.Context(), "/x", nil, &into)
 			if name == "cut without a length" {
-				wantKind(t, err, hypervisor.Protocol) // a small answer is read whole: it is just not JSON
+				wantKind(t, err, plugin.Protocol) // a small answer is read whole: it is just not JSON
 				return
 			}
 			wantKind(t, err, c.kind)
@@ -305,7 +306,7 @@ func TestTheCallersContextEndsACall(t *testing.T) {
 	ctx, cancel = context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	_, err := client.Get(ctx, "/x", nil, nil)
-	wantKind(t, err, hypervisor.Timeout)
+	wantKind(t, err, plugin.Timeout)
 }
 
 func TestPrintedClientsHoldNoSecret(t *testing.T) {
@@ -347,7 +348,7 @@ func TestConnectionsAreFewAndTargetsBounded(t *testing.T) {
 
 	pool := pveapi.NewPool(pveapi.Timeouts{})
 	for i := range 1000 {
-		if _, err := pool.NewClient(hypervisor.Target{Address: fmt.Sprintf("192.0.2.1:%d", i+1)}); err != nil {
+		if _, err := pool.NewClient(endpoint.Target{Address: fmt.Sprintf("192.0.2.1:%d", i+1)}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -6,7 +6,7 @@
 // Three rules hold for every request. The certificate is checked on each connection. Only GET is ever repeated, and only
 // when trying again can help; a POST, PUT or DELETE is sent once, on a connection of its own, so that a worker of
 // pveproxy that closes an idle connection at the wrong moment can never make its fate unknown. And every failure becomes
-// a *hypervisor.Error, read from the places where the hypervisor hides its texts: the JSON members errors and message,
+// a *plugin.Error, read from the places where the hypervisor hides its texts: the JSON members errors and message,
 // and the reason phrase of the status line.
 //
 // Answers with many rows are read as a stream by Rows, one row at a time, with the tolerance that nine years of releases

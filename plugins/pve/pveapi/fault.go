@@ -4,15 +4,16 @@ import (
 	"context"
 	"errors"
 
-	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // netError says what went wrong between us and the hypervisor. The caller's own cancellation stays what it is, and one of
 // ours, after an answer that stalled, is a timeout.
 func netError(ctx context.Context, err error) error {
-	var known *hypervisor.Error
+	var known *plugin.Error
 	if !errors.As(err, &known) && errors.Is(context.Cause(ctx), errStalled) {
-		return hypervisor.Errorf(hypervisor.Timeout, "%w", errStalled)
+		return plugin.Errorf(plugin.Timeout, "%w", errStalled)
 	}
-	return hypervisor.NetworkError(ctx, err)
+	return endpoint.NetworkError(ctx, err)
 }

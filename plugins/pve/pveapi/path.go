@@ -4,7 +4,7 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // Path joins segments to an API path, each escaped. A segment that would climb or vanish is Invalid.
@@ -12,7 +12,7 @@ func Path(segments ...string) (string, error) {
 	var path strings.Builder
 	for _, s := range segments {
 		if s == "" || s == "." || s == ".." || strings.ContainsRune(s, 0) {
-			return "", hypervisor.Errorf(hypervisor.Invalid, "%q cannot stand in a path", s)
+			return "", plugin.Errorf(plugin.Invalid, "%q cannot stand in a path", s)
 		}
 		path.WriteByte('/')
 		path.WriteString(url.PathEscape(s))

@@ -11,7 +11,8 @@ import (
 	"time"
 
 	"github.com/hostler/hostler/plugins/pve/pveapi"
-	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // patient are time-outs that only bound hanging.
@@ -25,11 +26,11 @@ func TestTargetsWithOtherPoliciesShareNoConnections(t *testing.T) {
 	t.Cleanup(server.Close)
 	pool := pveapi.NewPool(patient)
 	t.Cleanup(pool.Close)
-	pinned := hypervisor.Target{
-		Address: server.Listener.Addr().String(), Fingerprint: hypervisor.Fingerprint(server.Certificate()), AllowLocal: true,
-		Credential: hypervisor.Credential{TokenID: "service@pve!monitoring", Secret: secret},
+	pinned := endpoint.Target{
+		Address: server.Listener.Addr().String(), Fingerprint: endpoint.Fingerprint(server.Certificate()), AllowLocal: true,
+		Credential: endpoint.Credential{TokenID: "service@pve!monitoring", Secret: secret},
 	}
-	get := func(target hypervisor.Target) error {
+	get := func(target endpoint.Target) error {
 		client, err := pool.NewClient(target)
 		if err == nil {
 			_, err = client.Get(t.Context(), "/x", nil, nil)
@@ -38,7 +39,7 @@ func TestTargetsWithOtherPoliciesShareNoConnections(t *testing.T) {
 	}
 	learning := pinned
 	learning.Fingerprint = ""
-	for _, good := range []hypervisor.Target{pinned, learning} {
+	for _, good := range []endpoint.Target{pinned, learning} {
 		if err := get(good); err != nil {
 			t.Fatal(err) // and its connection is kept
 		}
@@ -47,9 +48,9 @@ func TestTargetsWithOtherPoliciesShareNoConnections(t *testing.T) {
 	otherPin.Fingerprint = strings.Repeat("AB:", 31) + "AB"
 	trusted.VerifyTLS = true
 	remote.AllowLocal = false
-	wantKind(t, get(otherPin), hypervisor.Untrusted)
-	wantKind(t, get(trusted), hypervisor.Untrusted)
-	wantKind(t, get(remote), hypervisor.Forbidden)
+	wantKind(t, get(otherPin), plugin.Untrusted)
+	wantKind(t, get(trusted), plugin.Untrusted)
+	wantKind(t, get(remote), plugin.Forbidden)
 	if n := pool.Len(); n != 5 {
 		t.Errorf("the pool keeps %d targets, want 5", n)
 	}
@@ -69,7 +70,7 @@ func TestTheTargetUnusedForLongestGoesFirst(t *testing.T) {
 	t.Cleanup(server.Close)
 	pool := pveapi.NewPool(pveapi.Timeouts{})
 	t.Cleanup(pool.Close)
-	used := hypervisor.Target{Address: server.Listener.Addr().String(), Fingerprint: hypervisor.Fingerprint(server.Certificate()), AllowLocal: true}
+	used := endpoint.Target{Address: server.Listener.Addr().String(), Fingerprint: endpoint.Fingerprint(server.Certificate()), AllowLocal: true}
 	port := 0
 	for range 3 {
 		client, err := pool.NewClient(used)
@@ -81,7 +82,7 @@ func TestTheTargetUnusedForLongestGoesFirst(t *testing.T) {
 		}
 		for range 200 {
 			port++
-			if _, err := pool.NewClient(hypervisor.Target{Address: fmt.Sprintf("192.0.2.1:%d", port)}); err != nil {
+			if _, err := pool.NewClient(endpoint.Target{Address: fmt.Sprintf("192.0.2.1:%d", port)}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -104,8 +105,8 @@ func TestAnAnswerMayBeAsLargeAsTheLimit(t *testing.T) {
 	t.Cleanup(server.Close)
 	pool := pveapi.NewPool(patient)
 	t.Cleanup(pool.Close)
-	client, err := pool.NewClient(hypervisor.Target{
-		Address: server.Listener.Addr().String(), Fingerprint: hypervisor.Fingerprint(server.Certificate()), AllowLocal: true,
+	client, err := pool.NewClient(endpoint.Target{
+		Address: server.Listener.Addr().String(), Fingerprint: endpoint.Fingerprint(server.Certificate()), AllowLocal: true,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -116,5 +117,5 @@ func TestAnAnswerMayBeAsLargeAsTheLimit(t *testing.T) {
 	}
 	size.Add(1)
 	_, err = client.Get(t.Context(), "/x", nil, &text)
-	wantKind(t, err, hypervisor.Protocol)
+	wantKind(t, err, plugin.Protocol)
 }

@@ -8,7 +8,8 @@ import (
 	"testing"
 
 	"github.com/hostler/hostler/plugins/pve/pveapi"
-	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // A proxy of the environment would see the tokens' way, and the address that is dialled would not be the host's any more.
@@ -17,7 +18,7 @@ func TestProxyOfTheEnvironmentIsIgnored(t *testing.T) {
 	t.Parallel()
 	const inside = "PVEAPI_TEST_BEHIND_A_PROXY"
 	if os.Getenv(inside) != "" {
-		client, err := pveapi.NewPool(pveapi.Timeouts{}).NewClient(hypervisor.Target{Address: "no-such-host.invalid:8006"})
+		client, err := pveapi.NewPool(pveapi.Timeouts{}).NewClient(endpoint.Target{Address: "no-such-host.invalid:8006"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -25,7 +26,7 @@ func TestProxyOfTheEnvironmentIsIgnored(t *testing.T) {
 			func() error { _, err := client.Get(t.Context(), "/version", nil, nil); return err },
 			func() error { _, err := client.Post(t.Context(), "/version", nil, nil); return err },
 		} {
-			wantKind(t, send(), hypervisor.Unreachable)
+			wantKind(t, send(), plugin.Unreachable)
 		}
 		return
 	}

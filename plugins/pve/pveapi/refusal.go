@@ -11,7 +11,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // maxMessage is the length of a text of the hypervisor that is handed on, in bytes.
@@ -37,33 +37,33 @@ func (a *Answer) refusal(path string) error {
 	switch {
 	case status == http.StatusUnauthorized:
 		// The text tells different things in different releases: nothing may depend on it.
-		return hypervisor.Errorf(hypervisor.TokenRejected, "the token was refused: %s", text)
+		return plugin.Errorf(plugin.TokenRejected, "the token was refused: %s", text)
 	case status == http.StatusForbidden:
 		return denied(text)
 	case status == http.StatusBadRequest:
 		return a.client.invalid(text, body.Errors)
 	case status == http.StatusNotImplemented:
-		return hypervisor.Errorf(hypervisor.Unsupported, "%s (%s)", text, path)
+		return plugin.Errorf(plugin.Unsupported, "%s (%s)", text, path)
 	case status >= 595 && status <= 599:
 		return innerProxy(status, text, path)
 	case status >= 300 && status < 400:
-		return hypervisor.Errorf(hypervisor.Protocol, "the hypervisor answered with a redirect (%d), which is not followed", status)
+		return plugin.Errorf(plugin.Protocol, "the hypervisor answered with a redirect (%d), which is not followed", status)
 	case status == http.StatusBadGateway, status == http.StatusServiceUnavailable, status == http.StatusGatewayTimeout:
-		return hypervisor.Errorf(hypervisor.Unreachable, "the host cannot serve at present: %d %s", status, text)
+		return plugin.Errorf(plugin.Unreachable, "the host cannot serve at present: %d %s", status, text)
 	case len(raw) > 0 && !isJSON && looksLikeHTML(raw):
-		return hypervisor.Errorf(hypervisor.Protocol, "the answer is a web page (%d %s): something else than Proxmox VE answers there", status, text)
+		return plugin.Errorf(plugin.Protocol, "the answer is a web page (%d %s): something else than Proxmox VE answers there", status, text)
 	}
 	// A good status other than 200, or 404 and 409, which the hypervisor itself never sends, come from something between.
 	if status < 500 {
-		return hypervisor.Errorf(hypervisor.Protocol, "something else than Proxmox VE seems to answer at this address: %d %s", status, text)
+		return plugin.Errorf(plugin.Protocol, "something else than Proxmox VE seems to answer at this address: %d %s", status, text)
 	}
 	if detail := a.client.details(body.Errors); detail != "" {
 		text += ": " + detail
 	}
 	if strings.Contains(strings.ToLower(text), "hostname lookup") {
-		return hypervisor.Errorf(hypervisor.Unreachable, "%w: %s", ErrNodeLookup, text)
+		return plugin.Errorf(plugin.Unreachable, "%w: %s", ErrNodeLookup, text)
 	}
-	return hypervisor.Errorf(kindOfText(text), "%s", text)
+	return plugin.Errorf(kindOfText(text), "%s", text)
 }
 
 // reason is the reason phrase of the status line as it was sent.
@@ -88,7 +88,7 @@ var permission = regexp.MustCompile(`Permission check failed \((/[^,]*), *([A-Za
 
 // denied reads path and privileges out of a 403. Some carry only prose, such as what only root@pam may do.
 func denied(text string) error {
-	e := hypervisor.Errorf(hypervisor.Denied, "the host does not allow it: %s", text)
+	e := plugin.Errorf(plugin.Denied, "the host does not allow it: %s", text)
 	if m := permission.FindStringSubmatch(text); m != nil {
 		e.Path, e.Missing = m[1], []string{m[2]}
 	}
@@ -97,7 +97,7 @@ func denied(text string) error {
 
 // invalid names the parameter of a 400; the first in the alphabet when there are several, since their order is random.
 func (c *Client) invalid(text string, faults map[string]Text) error {
-	e := hypervisor.Errorf(hypervisor.Invalid, "%s", text)
+	e := plugin.Errorf(plugin.Invalid, "%s", text)
 	if len(faults) > 0 {
 		e.Message = text + ": " + c.details(faults)
 		e.Field = clean(firstKey(faults))
@@ -151,15 +151,15 @@ func innerProxy(status int, text, path string) error {
 	}
 	switch {
 	case strings.Contains(text, "certificate verify failed"):
-		return hypervisor.Errorf(hypervisor.Unreachable, "%v: %d %s (%w)", away, status, text, ErrNodeName)
+		return plugin.Errorf(plugin.Unreachable, "%v: %d %s (%w)", away, status, text, ErrNodeName)
 	case strings.Contains(text, "timed out"), strings.Contains(text, "timeout"):
-		return hypervisor.Errorf(hypervisor.Timeout, "%w: %d %s", away, status, text)
+		return plugin.Errorf(plugin.Timeout, "%w: %d %s", away, status, text)
 	}
-	return hypervisor.Errorf(hypervisor.Unreachable, "%w: %d %s", away, status, text)
+	return plugin.Errorf(plugin.Unreachable, "%w: %d %s", away, status, text)
 }
 
 // kindOfText sorts the texts of a 500 by a part that has not changed between releases.
-func kindOfText(text string) hypervisor.Kind {
+func kindOfText(text string) plugin.ErrorKind {
 	t := strings.ToLower(text)
 	has := func(parts ...string) bool {
 		return slices.ContainsFunc(parts, func(p string) bool { return strings.Contains(t, p) })
@@ -167,17 +167,17 @@ func kindOfText(text string) hypervisor.Kind {
 	switch {
 	// The cluster's file system is down, and with it all of the API.
 	case has("rpcenvironment init request failed"):
-		return hypervisor.Unreachable
+		return plugin.Unreachable
 	case has("is locked"), has("lock") && has("got timeout", "timed out", "timeout"), has("got no worker upid"):
-		return hypervisor.Busy
+		return plugin.Busy
 	case has("already exists", "already running", "not running", "is running", "already in use", "detected modified configuration", "checksum mismatch"):
-		return hypervisor.Conflict
+		return plugin.Conflict
 	case has("does not exist", "no such ", "unable to find configuration file"):
-		return hypervisor.NotFound
+		return plugin.NotFound
 	case has("permission check failed", "permission denied"):
-		return hypervisor.Denied
+		return plugin.Denied
 	}
-	return hypervisor.Refused
+	return plugin.Refused
 }
 
 // scrub makes a text of the hypervisor fit to be handed on: no token secret, should the other side echo it, no control

@@ -8,7 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 const (
@@ -42,8 +43,8 @@ func retryRead(start time.Time) func(context.Context, *http.Response, error) (bo
 // broken reports whether err is a connection that could not be made or broke, as opposed to one that must not be made,
 // must not be trusted, or has been waited for long enough.
 func broken(err error) bool {
-	var known *hypervisor.Error
-	if errors.As(err, &known) || hypervisor.KindOf(hypervisor.NetworkError(context.Background(), err)) != hypervisor.Unreachable {
+	var known *plugin.Error
+	if errors.As(err, &known) || plugin.KindOf(endpoint.NetworkError(context.Background(), err)) != plugin.Unreachable {
 		return false
 	}
 	var name *net.DNSError

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/endpoint"
 )
 
 const (
@@ -41,7 +41,7 @@ type policy struct {
 	local       bool
 }
 
-func policyOf(target hypervisor.Target) policy {
+func policyOf(target endpoint.Target) policy {
 	return policy{
 		address: target.Address, fingerprint: target.Fingerprint,
 		verify: target.VerifyTLS, local: target.AllowLocal,
@@ -107,7 +107,7 @@ func (p *Pool) Len() int {
 	return p.recent.Len()
 }
 
-func (p *Pool) get(target hypervisor.Target) (*transports, error) {
+func (p *Pool) get(target endpoint.Target) (*transports, error) {
 	key := policyOf(target)
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -132,13 +132,13 @@ func (p *Pool) get(target hypervisor.Target) (*transports, error) {
 	return t, nil
 }
 
-func newTransport(target hypervisor.Target, timeouts Timeouts) (*http.Transport, error) {
-	config, err := hypervisor.TLSConfig(target, nil)
+func newTransport(target endpoint.Target, timeouts Timeouts) (*http.Transport, error) {
+	config, err := endpoint.TLSConfig(target, nil)
 	if err != nil {
 		return nil, err
 	}
 	config.NextProtos = []string{"http/1.1"}
-	dialer := &net.Dialer{Timeout: timeouts.Dial, KeepAlive: 30 * time.Second, Control: hypervisor.DialControl(target)}
+	dialer := &net.Dialer{Timeout: timeouts.Dial, KeepAlive: 30 * time.Second, Control: endpoint.DialControl(target)}
 	var protocols http.Protocols
 	protocols.SetHTTP1(true)
 	return &http.Transport{

@@ -11,7 +11,8 @@ import (
 	"testing"
 
 	"github.com/hostler/hostler/plugins/pve/pveapi"
-	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 func TestTheCertificateIsCheckedOnEveryConnection(t *testing.T) {
@@ -19,18 +20,18 @@ func TestTheCertificateIsCheckedOnEveryConnection(t *testing.T) {
 	answer := func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"data":null}`) }
 	wrong := strings.Repeat("AB:", 31) + "AB"
 	for name, c := range map[string]struct {
-		change func(*hypervisor.Target)
-		kind   hypervisor.Kind
+		change func(*endpoint.Target)
+		kind   plugin.ErrorKind
 	}{
-		"wrong pin":     {func(t *hypervisor.Target) { t.Fingerprint = wrong }, hypervisor.Untrusted},
-		"not trusted":   {func(t *hypervisor.Target) { t.Fingerprint, t.VerifyTLS = "", true }, hypervisor.Untrusted},
-		"pin in small":  {func(t *hypervisor.Target) { t.Fingerprint = strings.ToLower(t.Fingerprint) }, ""},
-		"any":           {func(t *hypervisor.Target) { t.Fingerprint = "" }, ""},
-		"local address": {func(t *hypervisor.Target) { t.AllowLocal = false }, hypervisor.Forbidden},
-		"name for local": {func(t *hypervisor.Target) {
+		"wrong pin":     {func(t *endpoint.Target) { t.Fingerprint = wrong }, plugin.Untrusted},
+		"not trusted":   {func(t *endpoint.Target) { t.Fingerprint, t.VerifyTLS = "", true }, plugin.Untrusted},
+		"pin in small":  {func(t *endpoint.Target) { t.Fingerprint = strings.ToLower(t.Fingerprint) }, ""},
+		"any":           {func(t *endpoint.Target) { t.Fingerprint = "" }, ""},
+		"local address": {func(t *endpoint.Target) { t.AllowLocal = false }, plugin.Forbidden},
+		"name for local": {func(t *endpoint.Target) {
 			t.AllowLocal = false
 			t.Address = strings.Replace(t.Address, "127.0.0.1", "localhost", 1)
-		}, hypervisor.Forbidden},
+		}, plugin.Forbidden},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -51,7 +52,7 @@ func TestTheCertificateIsCheckedOnEveryConnection(t *testing.T) {
 				if asked.Load() > 0 {
 					t.Error("the request was sent")
 				}
-				if c.kind == hypervisor.Untrusted && (e.Fingerprint == "" || e.Fingerprint == wrong) {
+				if c.kind == plugin.Untrusted && (e.Fingerprint == "" || e.Fingerprint == wrong) {
 					t.Errorf("the certificate seen is not told: %q", e.Fingerprint)
 				}
 			}
@@ -69,18 +70,18 @@ func TestNobodyThere(t *testing.T) {
 	_ = ln.Close()
 	pool := pveapi.NewPool(pveapi.Timeouts{})
 	for _, at := range []string{address, "no-such-host.invalid:8006"} {
-		client, err := pool.NewClient(hypervisor.Target{Address: at, AllowLocal: true})
+		client, err := pool.NewClient(endpoint.Target{Address: at, AllowLocal: true})
 		if err != nil {
 			t.Fatal(err)
 		}
 		_, err = client.Get(t.Context(), "/version", nil, nil)
-		wantKind(t, err, hypervisor.Unreachable)
+		wantKind(t, err, plugin.Unreachable)
 	}
-	if _, err := pool.NewClient(hypervisor.Target{Address: "no port"}); hypervisor.KindOf(err) != hypervisor.Invalid {
+	if _, err := pool.NewClient(endpoint.Target{Address: "no port"}); plugin.KindOf(err) != plugin.Invalid {
 		t.Errorf("address without port: %v", err)
 	}
-	bad := hypervisor.Target{Address: address, Credential: hypervisor.Credential{TokenID: "a\r\nX: y", Secret: "s"}}
-	if _, err := pool.NewClient(bad); hypervisor.KindOf(err) != hypervisor.Invalid {
+	bad := endpoint.Target{Address: address, Credential: endpoint.Credential{TokenID: "a\r\nX: y", Secret: "s"}}
+	if _, err := pool.NewClient(bad); plugin.KindOf(err) != plugin.Invalid {
 		t.Errorf("token with a line break: %v", err)
 	}
 }
@@ -106,12 +107,12 @@ func TestSomethingElseThere(t *testing.T) {
 	}()
 	pool := pveapi.NewPool(pveapi.Timeouts{})
 	for _, at := range []string{plain.Listener.Addr().String(), ln.Addr().String()} {
-		client, err := pool.NewClient(hypervisor.Target{Address: at, AllowLocal: true})
+		client, err := pool.NewClient(endpoint.Target{Address: at, AllowLocal: true})
 		if err != nil {
 			t.Fatal(err)
 		}
 		_, err = client.Get(t.Context(), "/version", nil, nil)
-		wantKind(t, err, hypervisor.Protocol)
+		wantKind(t, err, plugin.Protocol)
 	}
 }
 
@@ -127,13 +128,13 @@ func TestBrokenConnectionsAreToldInPlainWords(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		handler http.HandlerFunc
-		change  func(*hypervisor.Target)
-		kind    hypervisor.Kind
+		change  func(*endpoint.Target)
+		kind    plugin.ErrorKind
 		text    string
 	}{
 		"cut": {
 			handler: func(w http.ResponseWriter, _ *http.Request) { _ = hijack(w).Close() },
-			kind:    hypervisor.Unreachable, text: "the host closed the connection without an answer",
+			kind:    plugin.Unreachable, text: "the host closed the connection without an answer",
 		},
 		"reset": {
 			handler: func(w http.ResponseWriter, _ *http.Request) {
@@ -141,36 +142,36 @@ func TestBrokenConnectionsAreToldInPlainWords(t *testing.T) {
 				_ = conn.SetLinger(0)
 				_ = conn.Close()
 			},
-			kind: hypervisor.Unreachable, text: "the host broke the connection off",
+			kind: plugin.Unreachable, text: "the host broke the connection off",
 		},
 		"truncated": {
 			handler: func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Content-Length", "100")
 				fmt.Fprint(w, `{"data":`)
 			},
-			kind: hypervisor.Unreachable, text: "the host closed the connection in the middle of its answer",
+			kind: plugin.Unreachable, text: "the host closed the connection in the middle of its answer",
 		},
 		"endless header": {
 			handler: func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("X", strings.Repeat("x", 1<<17)) },
-			kind:    hypervisor.Unreachable, text: "the host's answer has headers without end",
+			kind:    plugin.Unreachable, text: "the host's answer has headers without end",
 		},
 		"refused": {
 			// A port that was free a moment ago may be another server's now; this one is given to nobody.
-			change: func(t *hypervisor.Target) { t.Address = "127.0.0.1:1" },
-			kind:   hypervisor.Unreachable, text: "the host refused the connection: nothing listens on this port",
+			change: func(t *endpoint.Target) { t.Address = "127.0.0.1:1" },
+			kind:   plugin.Unreachable, text: "the host refused the connection: nothing listens on this port",
 		},
 		"unknown name": {
-			change: func(t *hypervisor.Target) { t.Address = "no-such-host.invalid:8006" },
-			kind:   hypervisor.Unreachable, text: "the name no-such-host.invalid",
+			change: func(t *endpoint.Target) { t.Address = "no-such-host.invalid:8006" },
+			kind:   plugin.Unreachable, text: "the name no-such-host.invalid",
 		},
 		"not trusted": {
-			change: func(t *hypervisor.Target) { t.Fingerprint, t.VerifyTLS = "", true },
-			kind:   hypervisor.Untrusted, text: "the endpoint's certificate is not trusted: no authority that this system knows has signed it",
+			change: func(t *endpoint.Target) { t.Fingerprint, t.VerifyTLS = "", true },
+			kind:   plugin.Untrusted, text: "the endpoint's certificate is not trusted: no authority that this system knows has signed it",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var change []func(*hypervisor.Target)
+			var change []func(*endpoint.Target)
 			if c.change != nil {
 				change = append(change, c.change)
 			}

@@ -8,7 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // stranger is the fingerprint of a certificate that nobody has.
@@ -16,13 +17,13 @@ var stranger = strings.TrimSuffix(strings.Repeat("AB:", 32), ":")
 
 func (s *suite) access(t *testing.T) {
 	s.run(t, "version", func(t *testing.T, ctx context.Context) {
-		target := s.Target(t, hypervisor.Monitoring)
+		target := s.Target(t, endpoint.Monitoring)
 		version, err := s.open(t, target).Version(ctx)
 		must(t, "asking for the version", err)
 		if !strings.HasPrefix(version.Version, version.Release) || version.Release == "" {
 			t.Errorf("release %q does not begin version %q", version.Release, version.Version)
 		}
-		if !hypervisor.EqualFingerprint(version.Fingerprint, target.Fingerprint) {
+		if !endpoint.EqualFingerprint(version.Fingerprint, target.Fingerprint) {
 			t.Errorf("fingerprint is %q, the target's %q", version.Fingerprint, target.Fingerprint)
 		}
 		if version.NotAfter.IsZero() {
@@ -30,78 +31,78 @@ func (s *suite) access(t *testing.T) {
 		}
 	})
 	s.run(t, "wrong fingerprint", func(t *testing.T, ctx context.Context) {
-		target := s.Target(t, hypervisor.Monitoring)
+		target := s.Target(t, endpoint.Monitoring)
 		right := target.Fingerprint
 		target.Fingerprint = stranger
 		host := s.open(t, target)
 		for range 2 { // the second time over a connection that might have been kept
 			_, err := host.Version(ctx)
-			e := wantKind(t, err, hypervisor.Untrusted)
-			if !hypervisor.EqualFingerprint(e.Fingerprint, right) {
+			e := wantKind(t, err, plugin.Untrusted)
+			if !endpoint.EqualFingerprint(e.Fingerprint, right) {
 				t.Errorf("the error says %q was seen, want %q", e.Fingerprint, right)
 			}
 		}
 	})
 	s.run(t, "untrusted without a fingerprint", func(t *testing.T, ctx context.Context) {
-		target := s.Target(t, hypervisor.Monitoring)
+		target := s.Target(t, endpoint.Monitoring)
 		right := target.Fingerprint
 		target.Fingerprint, target.VerifyTLS = "", true
 		_, err := s.open(t, target).Version(ctx)
-		if e := wantKind(t, err, hypervisor.Untrusted); !hypervisor.EqualFingerprint(e.Fingerprint, right) {
+		if e := wantKind(t, err, plugin.Untrusted); !endpoint.EqualFingerprint(e.Fingerprint, right) {
 			t.Errorf("the error says %q was seen, want %q", e.Fingerprint, right)
 		}
 	})
 	s.run(t, "learning the fingerprint", func(t *testing.T, ctx context.Context) {
-		target := s.Target(t, hypervisor.Monitoring)
+		target := s.Target(t, endpoint.Monitoring)
 		right := target.Fingerprint
 		target.Fingerprint, target.VerifyTLS = "", false
 		version, err := s.open(t, target).Version(ctx)
 		must(t, "asking for the version", err)
-		if !hypervisor.EqualFingerprint(version.Fingerprint, right) {
+		if !endpoint.EqualFingerprint(version.Fingerprint, right) {
 			t.Errorf("fingerprint is %q, want %q", version.Fingerprint, right)
 		}
 	})
 	s.run(t, "wrong token", func(t *testing.T, ctx context.Context) {
-		target := s.Target(t, hypervisor.Monitoring)
+		target := s.Target(t, endpoint.Monitoring)
 		target.Credential.Secret = "00000000-dead-beef-0000-000000000000"
 		_, err := s.open(t, target).Version(ctx)
-		e := wantKind(t, err, hypervisor.TokenRejected)
+		e := wantKind(t, err, plugin.TokenRejected)
 		if strings.Contains(e.Error(), "dead-beef") {
 			t.Error("the error tells the secret")
 		}
 	})
 	s.run(t, "nobody listens", func(t *testing.T, ctx context.Context) {
-		target := s.Target(t, hypervisor.Monitoring)
+		target := s.Target(t, endpoint.Monitoring)
 		target.Address, target.AllowLocal = closedPort(t), true
 		_, err := s.open(t, target).Version(ctx)
-		wantKind(t, err, hypervisor.Unreachable)
+		wantKind(t, err, plugin.Unreachable)
 	})
 	s.run(t, "the caller's deadline", func(t *testing.T, ctx context.Context) {
-		target := s.Target(t, hypervisor.Monitoring)
+		target := s.Target(t, endpoint.Monitoring)
 		target.Address, target.AllowLocal = silentPort(t), true
 		short, cancel := context.WithTimeout(ctx, 200*time.Millisecond)
 		defer cancel()
 		_, err := s.open(t, target).Version(short)
-		switch kind := hypervisor.KindOf(err); {
+		switch kind := plugin.KindOf(err); {
 		case err == nil:
 			t.Fatal("an endpoint that says nothing gave a version")
-		case kind != hypervisor.Timeout && kind != hypervisor.Unreachable:
+		case kind != plugin.Timeout && kind != plugin.Unreachable:
 			t.Errorf("error is %v, want a timeout or unreachable", err)
 		}
 	})
 	s.run(t, "local address", func(t *testing.T, ctx context.Context) {
 		for _, address := range []string{"127.0.0.1:8006", "[::1]:8006", "[::ffff:127.0.0.1]:8006", "169.254.169.254:80", "0.0.0.0:8006", "[fe80::1]:8006"} {
-			target := s.Target(t, hypervisor.Monitoring)
+			target := s.Target(t, endpoint.Monitoring)
 			target.Address, target.AllowLocal = address, false
 			_, err := s.open(t, target).Version(ctx)
-			if hypervisor.KindOf(err) != hypervisor.Forbidden {
+			if plugin.KindOf(err) != plugin.Forbidden {
 				t.Errorf("%s: error is %v, want forbidden", address, err)
 			}
 		}
 	})
 	s.run(t, "address that is none", func(t *testing.T, ctx context.Context) {
 		for _, address := range []string{"", "no-port", "host:port:port", "bad\x00name:1", "[::1", "host:99999999"} {
-			target := s.Target(t, hypervisor.Monitoring)
+			target := s.Target(t, endpoint.Monitoring)
 			target.Address = address
 			host, err := s.driver.Open(ctx, target)
 			if err == nil {
@@ -110,13 +111,13 @@ func (s *suite) access(t *testing.T) {
 			}
 			if err == nil {
 				t.Errorf("%q gave a version", address)
-			} else if kind := hypervisor.KindOf(err); kind == hypervisor.Internal {
+			} else if kind := plugin.KindOf(err); kind == plugin.Internal {
 				t.Errorf("%q: error is %v, want one that is not internal", address, err)
 			}
 		}
 	})
 	s.run(t, "canceled before", func(t *testing.T, ctx context.Context) {
-		host := s.host(t, hypervisor.Monitoring)
+		host := s.host(t, endpoint.Monitoring)
 		ended, cancel := context.WithCancel(ctx)
 		cancel()
 		_, err := host.Version(ended)

@@ -5,12 +5,14 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 func (s *suite) concurrency(t *testing.T) {
 	s.run(t, "one host, many calls", func(t *testing.T, ctx context.Context) {
-		host := s.host(t, hypervisor.Monitoring)
+		host := s.host(t, endpoint.Monitoring)
 		var calls sync.WaitGroup
 		for i := range 12 {
 			calls.Go(func() {
@@ -31,7 +33,7 @@ func (s *suite) concurrency(t *testing.T) {
 		calls.Wait()
 	})
 	s.run(t, "a bad token does not spoil a good one", func(t *testing.T, ctx context.Context) {
-		good := s.Target(t, hypervisor.Monitoring)
+		good := s.Target(t, endpoint.Monitoring)
 		bad := good
 		bad.Credential.Secret = "00000000-dead-beef-0000-000000000000"
 		goodHost, badHost := s.open(t, good), s.open(t, bad)
@@ -43,7 +45,7 @@ func (s *suite) concurrency(t *testing.T) {
 				}
 			})
 			calls.Go(func() {
-				if _, err := badHost.Version(ctx); hypervisor.KindOf(err) != hypervisor.TokenRejected {
+				if _, err := badHost.Version(ctx); plugin.KindOf(err) != plugin.TokenRejected {
 					t.Errorf("the bad token: error is %v, want token rejected", err)
 				}
 			})
@@ -51,9 +53,9 @@ func (s *suite) concurrency(t *testing.T) {
 		calls.Wait()
 	})
 	s.run(t, "hosts come and go", func(t *testing.T, ctx context.Context) {
-		kept := s.host(t, hypervisor.Monitoring)
+		kept := s.host(t, endpoint.Monitoring)
 		for range 5 {
-			host, err := s.driver.Open(ctx, s.Target(t, hypervisor.Monitoring))
+			host, err := s.driver.Open(ctx, s.Target(t, endpoint.Monitoring))
 			must(t, "opening", err)
 			_, err = host.Version(ctx)
 			must(t, "asking for the version", err)

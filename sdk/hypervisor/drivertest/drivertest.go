@@ -8,16 +8,13 @@ package drivertest
 
 import (
 	"context"
-	"net"
 	"slices"
 	"testing"
 	"time"
 
-	"github.com/hashicorp/go-hclog"
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
-	"github.com/hostler/hostler/sdk/plugin"
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
+	"github.com/hostler/hostler/sdk/plugin/plugintest"
 )
 
 // Config is a driver and the world that it is tried in.
@@ -26,7 +23,7 @@ type Config struct {
 	Driver   hypervisor.Driver
 	HostType hypervisor.Host
 	// Target gives a working, pinned target with the capability's proper token. Required.
-	Target func(t testing.TB, capability hypervisor.Capability) hypervisor.Target
+	Target func(t testing.TB, capability endpoint.Capability) endpoint.Target
 	// Patience is how long anything that must come may take; zero is 15 s.
 	Patience time.Duration
 
@@ -37,9 +34,9 @@ type Config struct {
 	Guests func(t testing.TB) []hypervisor.GuestRef
 	// Lacking gives a target whose token lacks privileges that its capability needs, and which. Of Lifecycle that is one
 	// that acting on a guest needs, of Monitoring one that reading a node needs.
-	Lacking func(t testing.TB, capability hypervisor.Capability) (target hypervisor.Target, missing []string)
+	Lacking func(t testing.TB, capability endpoint.Capability) (target endpoint.Target, missing []string)
 	// Exceeding gives a target whose token has privileges that its capability does not need, and which.
-	Exceeding func(t testing.TB, capability hypervisor.Capability) (target hypervisor.Target, extra []string)
+	Exceeding func(t testing.TB, capability endpoint.Capability) (target endpoint.Target, extra []string)
 	// RunningTask starts a task that runs until it is stopped and has at least one line of log.
 	RunningTask func(t testing.TB) (taskID string)
 	// EndedTask gives a task that ended well with at least five lines of log.
@@ -88,27 +85,7 @@ func Run(t *testing.T, cfg Config) {
 // Remote serves a driver over gRPC on loopback for the length of the test and gives its client.
 func Remote(t testing.TB, service hypervisor.Service) *hypervisor.Client {
 	t.Helper()
-	server := plugin.NewServer(hclog.NewNullLogger())
-	if err := plugin.Register(server, service); err != nil {
-		t.Fatal("registering the driver:", err)
-	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal("listening:", err)
-	}
-	served := make(chan error, 1)
-	go func() { served <- server.Serve(listener) }()
-	conn, err := grpc.NewClient("passthrough:///"+listener.Addr().String(),
-		append(plugin.DialOptions(), grpc.WithTransportCredentials(insecure.NewCredentials()))...)
-	if err != nil {
-		t.Fatal("dialling:", err)
-	}
-	t.Cleanup(func() {
-		_ = conn.Close()
-		server.Stop()
-		<-served
-	})
-	client := hypervisor.NewClient(conn)
+	client := hypervisor.NewClient(plugintest.Connect(t, service))
 	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
 	defer cancel()
 	if _, err := client.Info(ctx); err != nil {
@@ -157,7 +134,7 @@ func hook(t *testing.T, name string, there bool) {
 }
 
 // open opens a host and closes it with the test.
-func (s *suite) open(t *testing.T, target hypervisor.Target) hypervisor.Host {
+func (s *suite) open(t *testing.T, target endpoint.Target) hypervisor.Host {
 	t.Helper()
 	host, err := s.driver.Open(t.Context(), target)
 	if err != nil {
@@ -172,7 +149,7 @@ func (s *suite) open(t *testing.T, target hypervisor.Target) hypervisor.Host {
 }
 
 // host opens the working target of a capability.
-func (s *suite) host(t *testing.T, capability hypervisor.Capability) hypervisor.Host {
+func (s *suite) host(t *testing.T, capability endpoint.Capability) hypervisor.Host {
 	t.Helper()
 	return s.open(t, s.Target(t, capability))
 }

@@ -6,13 +6,13 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // wantKind fails the test unless err is an Error of the kind with a message.
-func wantKind(t *testing.T, err error, kind hypervisor.Kind) *hypervisor.Error {
+func wantKind(t *testing.T, err error, kind plugin.ErrorKind) *plugin.Error {
 	t.Helper()
-	var e *hypervisor.Error
+	var e *plugin.Error
 	if !errors.As(err, &e) {
 		t.Fatalf("error is %v, want one of kind %s", err, kind)
 	}

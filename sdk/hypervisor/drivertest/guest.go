@@ -5,7 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 func (s *suite) guest(t *testing.T) {
@@ -14,7 +16,7 @@ func (s *suite) guest(t *testing.T) {
 			s.run(t, string(kind)+" "+status, func(t *testing.T, ctx context.Context) {
 				hook(t, "NewGuest", s.NewGuest != nil)
 				ref := s.NewGuest(t, kind, status)
-				got, err := s.host(t, hypervisor.Monitoring).Guest(ctx, ref)
+				got, err := s.host(t, endpoint.Monitoring).Guest(ctx, ref)
 				must(t, "reading the guest", err)
 				if got.GuestRef != ref || got.Status != status || got.Name == "" {
 					t.Errorf("guest is %+v %s %q, want %+v %s", got.GuestRef, got.Status, got.Name, ref, status)
@@ -30,7 +32,7 @@ func (s *suite) guest(t *testing.T) {
 	}
 	s.run(t, "unknown", func(t *testing.T, ctx context.Context) {
 		hook(t, "NewGuest", s.NewGuest != nil)
-		host := s.host(t, hypervisor.Monitoring)
+		host := s.host(t, endpoint.Monitoring)
 		ref := s.NewGuest(t, hypervisor.VM, hypervisor.GuestStopped)
 		for name, change := range map[string]func(*hypervisor.GuestRef){
 			"other id":   func(r *hypervisor.GuestRef) { r.ID = 999_999_999 },
@@ -38,7 +40,7 @@ func (s *suite) guest(t *testing.T) {
 		} {
 			other := ref
 			change(&other)
-			if _, err := host.Guest(ctx, other); hypervisor.KindOf(err) != hypervisor.NotFound {
+			if _, err := host.Guest(ctx, other); plugin.KindOf(err) != plugin.NotFound {
 				t.Errorf("%s: error is %v, want not found", name, err)
 			}
 		}
@@ -46,21 +48,21 @@ func (s *suite) guest(t *testing.T) {
 	s.run(t, "what a token may not see is not gone", func(t *testing.T, ctx context.Context) {
 		hook(t, "NewGuest", s.NewGuest != nil)
 		hook(t, "Lacking", s.Lacking != nil)
-		target, _ := s.Lacking(t, hypervisor.Monitoring)
+		target, _ := s.Lacking(t, endpoint.Monitoring)
 		_, err := s.open(t, target).Guest(ctx, s.NewGuest(t, hypervisor.VM, hypervisor.GuestStopped))
 		if err != nil {
-			wantKind(t, err, hypervisor.Denied)
+			wantKind(t, err, plugin.Denied)
 		}
 	})
 	s.run(t, "bad node", func(t *testing.T, ctx context.Context) {
 		hook(t, "NewGuest", s.NewGuest != nil)
-		host := s.host(t, hypervisor.Monitoring)
+		host := s.host(t, endpoint.Monitoring)
 		ref := s.NewGuest(t, hypervisor.VM, hypervisor.GuestStopped)
 		for _, node := range []string{"", "no-such-node", "../..", "node\x00", "a/b"} {
 			ref.Node = node
 			_, err := host.Guest(ctx, ref)
-			switch hypervisor.KindOf(err) {
-			case hypervisor.NotFound, hypervisor.Invalid:
+			switch plugin.KindOf(err) {
+			case plugin.NotFound, plugin.Invalid:
 			default:
 				t.Errorf("node %q: error is %v, want not found or invalid", node, err)
 			}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
@@ -17,12 +18,12 @@ func (s *suite) info(t *testing.T) {
 		}
 	})
 	s.run(t, "needs no network to open", func(t *testing.T, ctx context.Context) {
-		host, err := s.driver.Open(ctx, hypervisor.Target{Address: "nowhere.invalid:8006"})
+		host, err := s.driver.Open(ctx, endpoint.Target{Address: "nowhere.invalid:8006"})
 		must(t, "opening a host that does not exist", err)
 		must(t, "closing it", host.Close())
 	})
 	s.run(t, "abilities are the optional interfaces", func(t *testing.T, _ context.Context) {
-		host := s.host(t, hypervisor.Monitoring)
+		host := s.host(t, endpoint.Monitoring)
 		_, lifecycle := hypervisor.AsLifecycler(host)
 		_, stop := hypervisor.AsTaskStopper(host)
 		_, node := hypervisor.AsNodeReader(host)

@@ -6,7 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // mostRows is the contract's "a few hundred rows" of a page.
@@ -42,7 +44,7 @@ func gather(t *testing.T, ctx context.Context, host hypervisor.Host, query hyper
 
 func (s *suite) inventory(t *testing.T) {
 	s.run(t, "complete and consistent", func(t *testing.T, ctx context.Context) {
-		host := s.host(t, hypervisor.Monitoring)
+		host := s.host(t, endpoint.Monitoring)
 		var before, after []hypervisor.GuestRef
 		if s.Guests != nil {
 			before = s.Guests(t)
@@ -66,7 +68,7 @@ func (s *suite) inventory(t *testing.T) {
 	})
 	s.run(t, "detail", func(t *testing.T, ctx context.Context) {
 		since := time.Now().Add(-time.Minute)
-		all := gather(t, ctx, s.host(t, hypervisor.Monitoring), hypervisor.InventoryQuery{Detail: true, Since: since})
+		all := gather(t, ctx, s.host(t, endpoint.Monitoring), hypervisor.InventoryQuery{Detail: true, Since: since})
 		checkInventory(t, all)
 		for _, sample := range all.Samples {
 			if sample.At.IsZero() || sample.Metric == "" || sample.Guest == nil && sample.Node == "" {
@@ -75,7 +77,7 @@ func (s *suite) inventory(t *testing.T) {
 		}
 	})
 	s.run(t, "an error from page ends it", func(t *testing.T, ctx context.Context) {
-		host := s.host(t, hypervisor.Monitoring)
+		host := s.host(t, endpoint.Monitoring)
 		enough := errors.New("enough")
 		pages := 0
 		err := host.Inventory(ctx, hypervisor.InventoryQuery{}, func(hypervisor.Page) error {
@@ -90,7 +92,7 @@ func (s *suite) inventory(t *testing.T) {
 		}
 	})
 	s.run(t, "cancel ends it", func(t *testing.T, ctx context.Context) {
-		host := s.host(t, hypervisor.Monitoring)
+		host := s.host(t, endpoint.Monitoring)
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		err := host.Inventory(ctx, hypervisor.InventoryQuery{}, func(hypervisor.Page) error {
@@ -100,14 +102,14 @@ func (s *suite) inventory(t *testing.T) {
 		wantCanceled(t, err)
 	})
 	s.run(t, "wrong token", func(t *testing.T, ctx context.Context) {
-		target := s.Target(t, hypervisor.Monitoring)
+		target := s.Target(t, endpoint.Monitoring)
 		target.Credential.Secret = "00000000-dead-beef-0000-000000000000"
 		err := s.open(t, target).Inventory(ctx, hypervisor.InventoryQuery{}, func(hypervisor.Page) error { return nil })
-		wantKind(t, err, hypervisor.TokenRejected)
+		wantKind(t, err, plugin.TokenRejected)
 	})
 	s.run(t, "a token that does not see all is partial", func(t *testing.T, ctx context.Context) {
 		hook(t, "Lacking", s.Lacking != nil)
-		target, _ := s.Lacking(t, hypervisor.Monitoring)
+		target, _ := s.Lacking(t, endpoint.Monitoring)
 		partial := false
 		err := s.open(t, target).Inventory(ctx, hypervisor.InventoryQuery{}, func(page hypervisor.Page) error {
 			if page.Cluster != nil {
@@ -115,7 +117,7 @@ func (s *suite) inventory(t *testing.T) {
 			}
 			return nil
 		})
-		if err != nil && hypervisor.KindOf(err) != hypervisor.Denied {
+		if err != nil && plugin.KindOf(err) != plugin.Denied {
 			t.Fatalf("error is %v, want none or denied", err)
 		}
 		if err == nil && !partial {

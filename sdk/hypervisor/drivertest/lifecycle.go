@@ -4,13 +4,15 @@ import (
 	"context"
 	"testing"
 
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // act does an action and waits for its task, which must end well.
 func (s *suite) act(t *testing.T, ctx context.Context, ref hypervisor.GuestRef, action hypervisor.Action) (taskID string, lines []hypervisor.LogLine) {
 	t.Helper()
-	host := s.host(t, hypervisor.Lifecycle)
+	host := s.host(t, endpoint.Lifecycle)
 	taskID, err := s.lifecycler(t, host).Act(ctx, ref, action)
 	must(t, string(action), err)
 	if taskID == "" {
@@ -55,7 +57,7 @@ func (s *suite) lifecycle(t *testing.T) {
 					s.act(t, ctx, ref, hypervisor.Pause)
 				}
 				s.act(t, ctx, ref, action)
-				got, err := s.host(t, hypervisor.Monitoring).Guest(ctx, ref)
+				got, err := s.host(t, endpoint.Monitoring).Guest(ctx, ref)
 				must(t, "reading the guest", err)
 				if got.Status != after[action] {
 					t.Errorf("the guest is %s after %s, want %s", got.Status, action, after[action])
@@ -67,7 +69,7 @@ func (s *suite) lifecycle(t *testing.T) {
 		hook(t, "NewGuest", s.NewGuest != nil)
 		ref := s.NewGuest(t, hypervisor.VM, hypervisor.GuestStopped)
 		ref.ID = 999_999_999
-		host := s.host(t, hypervisor.Lifecycle)
+		host := s.host(t, endpoint.Lifecycle)
 		id, err := s.lifecycler(t, host).Act(ctx, ref, hypervisor.Start)
 		if err == nil { // some hypervisors find out in the task
 			if _, result := wait(t, ctx, host, id, 0); result.OK() {
@@ -75,16 +77,16 @@ func (s *suite) lifecycle(t *testing.T) {
 			}
 			return
 		}
-		wantKind(t, err, hypervisor.NotFound)
+		wantKind(t, err, plugin.NotFound)
 	})
 	s.run(t, "actions that the kind does not know", func(t *testing.T, ctx context.Context) {
 		hook(t, "NewGuest", s.NewGuest != nil)
-		lifecycler := s.lifecycler(t, s.host(t, hypervisor.Lifecycle))
+		lifecycler := s.lifecycler(t, s.host(t, endpoint.Lifecycle))
 		ref := s.NewGuest(t, hypervisor.Container, hypervisor.GuestRunning)
 		for _, action := range []hypervisor.Action{hypervisor.Pause, hypervisor.Reset, "explode", "../config", ""} {
 			_, err := lifecycler.Act(ctx, ref, action)
-			switch hypervisor.KindOf(err) {
-			case hypervisor.Invalid, hypervisor.Unsupported:
+			switch plugin.KindOf(err) {
+			case plugin.Invalid, plugin.Unsupported:
 			default:
 				t.Errorf("%q: error is %v, want invalid or unsupported", action, err)
 			}
@@ -92,11 +94,11 @@ func (s *suite) lifecycle(t *testing.T) {
 	})
 	s.run(t, "a token without the right", func(t *testing.T, ctx context.Context) {
 		hook(t, "NewGuest and Lacking", s.NewGuest != nil && s.Lacking != nil)
-		target, missing := s.Lacking(t, hypervisor.Lifecycle)
+		target, missing := s.Lacking(t, endpoint.Lifecycle)
 		ref := s.NewGuest(t, hypervisor.VM, hypervisor.GuestStopped)
 		_, err := s.lifecycler(t, s.open(t, target)).Act(ctx, ref, hypervisor.Start)
 		if len(missing) > 0 {
-			if e := wantKind(t, err, hypervisor.Denied); len(e.Missing) == 0 {
+			if e := wantKind(t, err, plugin.Denied); len(e.Missing) == 0 {
 				t.Error("the error does not say which privilege is missing")
 			}
 		}
@@ -104,7 +106,7 @@ func (s *suite) lifecycle(t *testing.T) {
 	s.run(t, "locked guest", func(t *testing.T, ctx context.Context) {
 		hook(t, "LockedGuest", s.LockedGuest != nil)
 		ref := s.LockedGuest(t)
-		host := s.host(t, hypervisor.Lifecycle)
+		host := s.host(t, endpoint.Lifecycle)
 		id, err := s.lifecycler(t, host).Act(ctx, ref, hypervisor.Start)
 		if err == nil { // some hypervisors find out in the task
 			_, result := wait(t, ctx, host, id, 0)
@@ -113,6 +115,6 @@ func (s *suite) lifecycle(t *testing.T) {
 			}
 			return
 		}
-		wantKind(t, err, hypervisor.Busy)
+		wantKind(t, err, plugin.Busy)
 	})
 }

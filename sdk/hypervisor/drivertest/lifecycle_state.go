@@ -6,7 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // unfitting are actions on guests in a state that does not fit them. Hypervisors differ here: one refuses, one takes the
@@ -28,12 +30,12 @@ func (s *suite) unfitting(t *testing.T) {
 		s.run(t, string(c.kind)+" "+string(c.action)+" while "+c.status, func(t *testing.T, ctx context.Context) {
 			hook(t, "NewGuest", s.NewGuest != nil)
 			ref := s.guestIn(t, ctx, c.kind, c.status)
-			host := s.host(t, hypervisor.Lifecycle)
+			host := s.host(t, endpoint.Lifecycle)
 			want := c.status
 			id, err := s.lifecycler(t, host).Act(ctx, ref, c.action)
 			switch {
 			case err != nil:
-				wantKind(t, err, hypervisor.Conflict)
+				wantKind(t, err, plugin.Conflict)
 			case id == "":
 				want = after[c.action]
 			default:
@@ -41,7 +43,7 @@ func (s *suite) unfitting(t *testing.T) {
 					want = after[c.action]
 				}
 			}
-			got, readErr := s.host(t, hypervisor.Monitoring).Guest(ctx, ref)
+			got, readErr := s.host(t, endpoint.Monitoring).Guest(ctx, ref)
 			must(t, "reading the guest", readErr)
 			if got.Status != want {
 				t.Errorf("the guest is %s, want %s after %q, %v", got.Status, want, id, err)
@@ -51,7 +53,7 @@ func (s *suite) unfitting(t *testing.T) {
 	s.run(t, "a paused guest is paused in the inventory too", func(t *testing.T, ctx context.Context) {
 		hook(t, "NewGuest", s.NewGuest != nil)
 		ref := s.guestIn(t, ctx, hypervisor.VM, hypervisor.GuestPaused)
-		host := s.host(t, hypervisor.Monitoring)
+		host := s.host(t, endpoint.Monitoring)
 		tick := time.NewTicker(50 * time.Millisecond) // some hypervisors' lists lag behind their guests
 		defer tick.Stop()
 		for {

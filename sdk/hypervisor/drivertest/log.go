@@ -5,13 +5,15 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 func (s *suite) log(t *testing.T) {
 	s.run(t, "windows", func(t *testing.T, ctx context.Context) {
 		hook(t, "EndedTask", s.EndedTask != nil)
-		host := s.host(t, hypervisor.Monitoring)
+		host := s.host(t, endpoint.Monitoring)
 		id := s.EndedTask(t)
 		whole, err := host.TaskLog(ctx, id, hypervisor.LogQuery{})
 		must(t, "reading the log", err)
@@ -38,7 +40,7 @@ func (s *suite) log(t *testing.T) {
 		}
 	})
 	s.run(t, "unknown task", func(t *testing.T, ctx context.Context) {
-		host := s.host(t, hypervisor.Monitoring)
+		host := s.host(t, endpoint.Monitoring)
 		for _, id := range badTasks {
 			_, err := host.TaskLog(ctx, id, hypervisor.LogQuery{})
 			wantNoTask(t, id, err)
@@ -48,8 +50,8 @@ func (s *suite) log(t *testing.T) {
 
 func wantNoTask(t *testing.T, id string, err error) {
 	t.Helper()
-	switch hypervisor.KindOf(err) {
-	case hypervisor.NotFound, hypervisor.Invalid:
+	switch plugin.KindOf(err) {
+	case plugin.NotFound, plugin.Invalid:
 	default:
 		t.Errorf("task %q: error is %v, want not found or invalid", id, err)
 	}

@@ -6,7 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 func (s *suite) nodeReader(t *testing.T, host hypervisor.Host) hypervisor.NodeReader {
@@ -21,7 +23,7 @@ func (s *suite) nodeReader(t *testing.T, host hypervisor.Host) hypervisor.NodeRe
 // nodes are the names of the nodes that are online.
 func (s *suite) nodes(t *testing.T, ctx context.Context) (names []string) {
 	t.Helper()
-	err := s.host(t, hypervisor.Monitoring).Inventory(ctx, hypervisor.InventoryQuery{}, func(page hypervisor.Page) error {
+	err := s.host(t, endpoint.Monitoring).Inventory(ctx, hypervisor.InventoryQuery{}, func(page hypervisor.Page) error {
 		for _, n := range page.Nodes {
 			if n.Status == hypervisor.NodeOnline {
 				names = append(names, n.Name)
@@ -39,7 +41,7 @@ func (s *suite) nodes(t *testing.T, ctx context.Context) (names []string) {
 func (s *suite) nodeRead(t *testing.T) {
 	s.need(t, hypervisor.AbilityNodeRead)
 	s.run(t, "every node of the inventory", func(t *testing.T, ctx context.Context) {
-		reader := s.nodeReader(t, s.host(t, hypervisor.Monitoring))
+		reader := s.nodeReader(t, s.host(t, endpoint.Monitoring))
 		for _, node := range s.nodes(t, ctx) {
 			status, err := reader.NodeStatus(ctx, node)
 			must(t, "reading node "+node, err)
@@ -47,14 +49,14 @@ func (s *suite) nodeRead(t *testing.T) {
 		}
 	})
 	s.run(t, "names of no node", func(t *testing.T, ctx context.Context) {
-		reader, node := s.nodeReader(t, s.host(t, hypervisor.Monitoring)), s.nodes(t, ctx)[0]
+		reader, node := s.nodeReader(t, s.host(t, endpoint.Monitoring)), s.nodes(t, ctx)[0]
 		for _, name := range []string{
 			"", ".", "..", "no-such-node", "../..", "a/b", "a%2Fb", node + "\x00", node + "/", "/" + node, node + "/../" + node, node + "?x=1",
 			node + "#", " " + node, node + ".example.org", "localhost", "n\xffd", "nöd", strings.Repeat("n", 64<<10),
 		} {
 			_, err := reader.NodeStatus(ctx, name)
-			switch hypervisor.KindOf(err) {
-			case hypervisor.NotFound, hypervisor.Invalid:
+			switch plugin.KindOf(err) {
+			case plugin.NotFound, plugin.Invalid:
 			default:
 				t.Errorf("node %.80q: error is %.200v, want not found or invalid", name, err)
 			}
@@ -63,22 +65,22 @@ func (s *suite) nodeRead(t *testing.T) {
 	s.run(t, "a token without the right", func(t *testing.T, ctx context.Context) {
 		hook(t, "Lacking", s.Lacking != nil)
 		node := s.nodes(t, ctx)[0]
-		target, _ := s.Lacking(t, hypervisor.Monitoring)
+		target, _ := s.Lacking(t, endpoint.Monitoring)
 		_, err := s.nodeReader(t, s.open(t, target)).NodeStatus(ctx, node)
-		if e := wantKind(t, err, hypervisor.Denied); len(e.Missing) == 0 {
+		if e := wantKind(t, err, plugin.Denied); len(e.Missing) == 0 {
 			t.Error("the error does not say which privilege is missing")
 		}
 	})
 	s.run(t, "wrong token", func(t *testing.T, ctx context.Context) {
 		node := s.nodes(t, ctx)[0]
-		target := s.Target(t, hypervisor.Monitoring)
+		target := s.Target(t, endpoint.Monitoring)
 		target.Credential.Secret = "00000000-dead-beef-0000-000000000000"
 		_, err := s.nodeReader(t, s.open(t, target)).NodeStatus(ctx, node)
-		wantKind(t, err, hypervisor.TokenRejected)
+		wantKind(t, err, plugin.TokenRejected)
 	})
 	s.run(t, "canceled", func(t *testing.T, ctx context.Context) {
 		node := s.nodes(t, ctx)[0]
-		reader := s.nodeReader(t, s.host(t, hypervisor.Monitoring))
+		reader := s.nodeReader(t, s.host(t, endpoint.Monitoring))
 		canceled, cancel := context.WithCancel(ctx)
 		cancel()
 		_, err := reader.NodeStatus(canceled, node)

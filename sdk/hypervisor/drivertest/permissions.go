@@ -5,11 +5,12 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 func (s *suite) permissions(t *testing.T) {
-	for _, capability := range hypervisor.Capabilities() {
+	for _, capability := range endpoint.Capabilities() {
 		s.run(t, string(capability)+" proper", func(t *testing.T, ctx context.Context) {
 			got, err := s.host(t, capability).Permissions(ctx)
 			must(t, "asking for permissions", err)
@@ -46,9 +47,9 @@ func (s *suite) permissions(t *testing.T) {
 		})
 	}
 	s.run(t, "wrong token", func(t *testing.T, ctx context.Context) {
-		target := s.Target(t, hypervisor.Monitoring)
+		target := s.Target(t, endpoint.Monitoring)
 		target.Credential.Secret = "00000000-dead-beef-0000-000000000000"
 		_, err := s.open(t, target).Permissions(ctx)
-		wantKind(t, err, hypervisor.TokenRejected)
+		wantKind(t, err, plugin.TokenRejected)
 	})
 }

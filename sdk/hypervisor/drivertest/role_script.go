@@ -6,7 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 func (s *suite) roleScript(t *testing.T) {
@@ -18,7 +20,7 @@ func (s *suite) roleScript(t *testing.T) {
 	s.run(t, "is a shell script", func(t *testing.T, ctx context.Context) {
 		for _, path := range []string{"/", "/pool/customers"} {
 			for _, shell := range []bool{false, true} {
-				query := hypervisor.RoleScriptQuery{Capabilities: hypervisor.Capabilities(), Path: path, NodeShell: shell}
+				query := hypervisor.RoleScriptQuery{Capabilities: endpoint.Capabilities(), Path: path, NodeShell: shell}
 				script, err := scripter.RoleScript(ctx, query)
 				must(t, "writing the script", err)
 				if !strings.HasPrefix(script, "#!/bin/sh\n") {
@@ -34,20 +36,20 @@ func (s *suite) roleScript(t *testing.T) {
 	})
 	s.run(t, "hostile paths", func(t *testing.T, ctx context.Context) {
 		for _, path := range []string{"", "pool", "/pool/a'; reboot; '", "/pool/$(reboot)", "/pool/a b", "/../etc", "/pool/\x00", "/pool/a\nb"} {
-			_, err := scripter.RoleScript(ctx, hypervisor.RoleScriptQuery{Capabilities: []hypervisor.Capability{hypervisor.Monitoring}, Path: path})
-			if hypervisor.KindOf(err) != hypervisor.Invalid {
+			_, err := scripter.RoleScript(ctx, hypervisor.RoleScriptQuery{Capabilities: []endpoint.Capability{endpoint.Monitoring}, Path: path})
+			if plugin.KindOf(err) != plugin.Invalid {
 				t.Errorf("path %q: error is %v, want invalid", path, err)
 			}
 		}
 	})
 	s.run(t, "unknown capability", func(t *testing.T, ctx context.Context) {
-		_, err := scripter.RoleScript(ctx, hypervisor.RoleScriptQuery{Capabilities: []hypervisor.Capability{"monitoring", "flying"}, Path: "/"})
-		wantKind(t, err, hypervisor.Invalid)
+		_, err := scripter.RoleScript(ctx, hypervisor.RoleScriptQuery{Capabilities: []endpoint.Capability{"monitoring", "flying"}, Path: "/"})
+		wantKind(t, err, plugin.Invalid)
 		_, err = scripter.RoleRemoval(ctx, "flying")
-		wantKind(t, err, hypervisor.Invalid)
+		wantKind(t, err, plugin.Invalid)
 	})
 	s.run(t, "removal", func(t *testing.T, ctx context.Context) {
-		for _, capability := range hypervisor.Capabilities() {
+		for _, capability := range endpoint.Capabilities() {
 			commands, err := scripter.RoleRemoval(ctx, capability)
 			must(t, "asking for the removal", err)
 			if len(commands) == 0 || !strings.Contains(strings.Join(commands, "\n"), string(capability)) {

@@ -6,7 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // badTasks are task ids that no hypervisor has.
@@ -52,7 +54,7 @@ func (s *suite) tasks(t *testing.T) {
 		for range 3 {
 			s.EndedTask(t)
 		}
-		tasks, err := s.host(t, hypervisor.Monitoring).Tasks(ctx, hypervisor.TaskQuery{Limit: 2})
+		tasks, err := s.host(t, endpoint.Monitoring).Tasks(ctx, hypervisor.TaskQuery{Limit: 2})
 		must(t, "listing tasks", err)
 		if len(tasks) != 2 {
 			t.Fatalf("%d tasks, want 2", len(tasks))
@@ -62,7 +64,7 @@ func (s *suite) tasks(t *testing.T) {
 		}
 	})
 	s.run(t, "since and node narrow", func(t *testing.T, ctx context.Context) {
-		host := s.host(t, hypervisor.Monitoring)
+		host := s.host(t, endpoint.Monitoring)
 		tasks, err := host.Tasks(ctx, hypervisor.TaskQuery{Limit: 10, Since: time.Now().Add(48 * time.Hour)})
 		must(t, "listing tasks of the future", err)
 		if len(tasks) > 0 {
@@ -94,11 +96,11 @@ func (s *suite) tasks(t *testing.T) {
 		}
 	})
 	s.run(t, "bad limits", func(t *testing.T, ctx context.Context) {
-		host := s.host(t, hypervisor.Monitoring)
+		host := s.host(t, endpoint.Monitoring)
 		for _, limit := range []int{-1, 0, 501, 1 << 40} {
 			tasks, err := host.Tasks(ctx, hypervisor.TaskQuery{Limit: limit})
 			if err != nil {
-				wantKind(t, err, hypervisor.Invalid)
+				wantKind(t, err, plugin.Invalid)
 			} else if len(tasks) > 500 {
 				t.Errorf("limit %d gave %d tasks", limit, len(tasks))
 			}
@@ -109,7 +111,7 @@ func (s *suite) tasks(t *testing.T) {
 // errors lists the tasks that did not end well. Each must have ended as failed or without anybody knowing how.
 func (s *suite) errors(t *testing.T, ctx context.Context) []hypervisor.Task {
 	t.Helper()
-	tasks, err := s.host(t, hypervisor.Monitoring).Tasks(ctx, hypervisor.TaskQuery{Limit: 500, Errors: true})
+	tasks, err := s.host(t, endpoint.Monitoring).Tasks(ctx, hypervisor.TaskQuery{Limit: 500, Errors: true})
 	must(t, "listing errors", err)
 	for _, task := range tasks {
 		if task.Status != hypervisor.TaskFailed && task.Status != hypervisor.TaskUnknown || task.Ended.IsZero() {
@@ -129,7 +131,7 @@ func (s *suite) wantAmongErrors(t *testing.T, ctx context.Context, id string) {
 // guestTasks lists the tasks of one guest.
 func (s *suite) guestTasks(t *testing.T, ctx context.Context, ref hypervisor.GuestRef) []hypervisor.Task {
 	t.Helper()
-	tasks, err := s.host(t, hypervisor.Monitoring).Tasks(ctx, hypervisor.TaskQuery{Limit: 50, Guest: &ref})
+	tasks, err := s.host(t, endpoint.Monitoring).Tasks(ctx, hypervisor.TaskQuery{Limit: 50, Guest: &ref})
 	must(t, "listing the guest's tasks", err)
 	return tasks
 }
@@ -137,7 +139,7 @@ func (s *suite) guestTasks(t *testing.T, ctx context.Context, ref hypervisor.Gue
 // findTask gets a task by its id from the list.
 func (s *suite) findTask(t *testing.T, ctx context.Context, id string) hypervisor.Task {
 	t.Helper()
-	tasks, err := s.host(t, hypervisor.Monitoring).Tasks(ctx, hypervisor.TaskQuery{Limit: 500})
+	tasks, err := s.host(t, endpoint.Monitoring).Tasks(ctx, hypervisor.TaskQuery{Limit: 500})
 	must(t, "listing tasks", err)
 	for _, task := range tasks {
 		if task.ID == id {

@@ -4,13 +4,14 @@ import (
 	"context"
 	"testing"
 
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
 func (s *suite) taskStop(t *testing.T) {
 	s.need(t, hypervisor.AbilityTaskStop)
 	stopper := func(t *testing.T) (hypervisor.Host, hypervisor.TaskStopper) {
-		host := s.host(t, hypervisor.Lifecycle)
+		host := s.host(t, endpoint.Lifecycle)
 		stopper, ok := hypervisor.AsTaskStopper(host)
 		if !ok {
 			t.Fatal("the host is no task stopper though the driver claims it")
@@ -22,7 +23,7 @@ func (s *suite) taskStop(t *testing.T) {
 		_, stop := stopper(t)
 		id := s.RunningTask(t)
 		must(t, "stopping the task", stop.StopTask(ctx, id))
-		_, result := wait(t, ctx, s.host(t, hypervisor.Monitoring), id, 0)
+		_, result := wait(t, ctx, s.host(t, endpoint.Monitoring), id, 0)
 		if result.Status != hypervisor.TaskFailed && result.Status != hypervisor.TaskUnknown {
 			t.Errorf("the stopped task ended as %+v, want failed or unknown", result)
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
@@ -24,7 +25,7 @@ func wait(t *testing.T, ctx context.Context, host hypervisor.Host, id string, fr
 func (s *suite) wait(t *testing.T) {
 	s.run(t, "from any line and twice", func(t *testing.T, ctx context.Context) {
 		hook(t, "EndedTask", s.EndedTask != nil)
-		host := s.host(t, hypervisor.Monitoring)
+		host := s.host(t, endpoint.Monitoring)
 		id := s.EndedTask(t)
 		whole, result := wait(t, ctx, host, id, 0)
 		if !result.OK() || len(whole) < 5 {
@@ -47,14 +48,14 @@ func (s *suite) wait(t *testing.T) {
 	})
 	s.run(t, "a failed task is a result", func(t *testing.T, ctx context.Context) {
 		hook(t, "FailedTask", s.FailedTask != nil)
-		_, result := wait(t, ctx, s.host(t, hypervisor.Monitoring), s.FailedTask(t), 0)
+		_, result := wait(t, ctx, s.host(t, endpoint.Monitoring), s.FailedTask(t), 0)
 		if result.Status != hypervisor.TaskFailed || result.Message == "" || result.OK() {
 			t.Errorf("result is %+v, want failed with its text", result)
 		}
 	})
 	s.run(t, "a task of unknown end is a result", func(t *testing.T, ctx context.Context) {
 		hook(t, "LostTask", s.LostTask != nil)
-		_, result := wait(t, ctx, s.host(t, hypervisor.Monitoring), s.LostTask(t), 0)
+		_, result := wait(t, ctx, s.host(t, endpoint.Monitoring), s.LostTask(t), 0)
 		if result.Status != hypervisor.TaskUnknown || result.OK() {
 			t.Errorf("result is %+v, want unknown", result)
 		}
@@ -64,7 +65,7 @@ func (s *suite) wait(t *testing.T) {
 		id := s.RunningTask(t)
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		_, err := s.host(t, hypervisor.Monitoring).WaitTask(ctx, id, 0, func(hypervisor.LogLine) error {
+		_, err := s.host(t, endpoint.Monitoring).WaitTask(ctx, id, 0, func(hypervisor.LogLine) error {
 			cancel()
 			return nil
 		})
@@ -73,13 +74,13 @@ func (s *suite) wait(t *testing.T) {
 	s.run(t, "an error from line ends it", func(t *testing.T, ctx context.Context) {
 		hook(t, "RunningTask", s.RunningTask != nil)
 		enough := errors.New("enough")
-		_, err := s.host(t, hypervisor.Monitoring).WaitTask(ctx, s.RunningTask(t), 0, func(hypervisor.LogLine) error { return enough })
+		_, err := s.host(t, endpoint.Monitoring).WaitTask(ctx, s.RunningTask(t), 0, func(hypervisor.LogLine) error { return enough })
 		if !errors.Is(err, enough) {
 			t.Errorf("error is %v, want the line's own", err)
 		}
 	})
 	s.run(t, "unknown task", func(t *testing.T, ctx context.Context) {
-		host := s.host(t, hypervisor.Monitoring)
+		host := s.host(t, endpoint.Monitoring)
 		for _, id := range badTasks {
 			_, err := host.WaitTask(ctx, id, 0, func(hypervisor.LogLine) error { return nil })
 			wantNoTask(t, id, err)

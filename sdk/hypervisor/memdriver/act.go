@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // change is what an action needs and leads to.
@@ -45,15 +46,15 @@ func (h *Host) Act(ctx context.Context, ref hypervisor.GuestRef, action hypervis
 	}
 	wanted, ok := changes[action]
 	if !ok || !slices.Contains(hypervisor.Actions(ref.Kind), action) {
-		err := hypervisor.Errorf(hypervisor.Invalid, "a %s has no action %q", ref.Kind, action)
+		err := plugin.Errorf(plugin.Invalid, "a %s has no action %q", ref.Kind, action)
 		err.Field = "action"
 		return "", err
 	}
 	if guest.Lock != "" {
-		return "", hypervisor.Errorf(hypervisor.Busy, "guest %d is locked (%s)", ref.ID, guest.Lock)
+		return "", plugin.Errorf(plugin.Busy, "guest %d is locked (%s)", ref.ID, guest.Lock)
 	}
 	if !slices.Contains(wanted.from, guest.Status) {
-		return "", hypervisor.Errorf(hypervisor.Conflict, "guest %d is %s", ref.ID, guest.Status)
+		return "", plugin.Errorf(plugin.Conflict, "guest %d is %s", ref.ID, guest.Status)
 	}
 	t := c.newTask(guest.Node, "guest_"+string(action), ref, h.target.Credential)
 	t.Action = action

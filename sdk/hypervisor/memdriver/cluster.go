@@ -9,7 +9,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // Spec is the size of a new cluster.
@@ -52,7 +54,7 @@ func newCluster(address string, spec Spec) *Cluster {
 		c.taskTime = 10 * time.Millisecond
 	}
 	sum := sha256.Sum256([]byte(address))
-	c.fingerprint = hypervisor.Fingerprint(&x509.Certificate{Raw: sum[:]})
+	c.fingerprint = endpoint.Fingerprint(&x509.Certificate{Raw: sum[:]})
 	for i := range max(spec.Nodes, 1) {
 		c.nodes = append(c.nodes, fmt.Sprintf("%snode%d", spec.Prefix, i+1))
 	}
@@ -66,8 +68,8 @@ func newCluster(address string, spec Spec) *Cluster {
 		}
 		c.newGuest(kind, status)
 	}
-	for _, capability := range hypervisor.Capabilities() {
-		c.tokens[tokenID(capability, "")] = token{secret: hypervisor.Secret("secret-of-" + capability), privileges: needs[capability]}
+	for _, capability := range endpoint.Capabilities() {
+		c.tokens[tokenID(capability, "")] = token{secret: plugin.Secret("secret-of-" + capability), privileges: needs[capability]}
 	}
 	return c
 }
@@ -76,17 +78,17 @@ func newCluster(address string, spec Spec) *Cluster {
 func (c *Cluster) Fingerprint() string { return c.fingerprint }
 
 // Target is a pinned target with the capability's proper token.
-func (c *Cluster) Target(capability hypervisor.Capability) hypervisor.Target {
+func (c *Cluster) Target(capability endpoint.Capability) endpoint.Target {
 	return c.target(capability, "")
 }
 
-func (c *Cluster) target(capability hypervisor.Capability, suffix string) hypervisor.Target {
+func (c *Cluster) target(capability endpoint.Capability, suffix string) endpoint.Target {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	id := tokenID(capability, suffix)
-	return hypervisor.Target{
+	return endpoint.Target{
 		Address: c.address, Fingerprint: c.fingerprint, AllowLocal: true,
-		Credential: hypervisor.Credential{Capability: capability, TokenID: id, Secret: c.tokens[id].secret},
+		Credential: endpoint.Credential{Capability: capability, TokenID: id, Secret: c.tokens[id].secret},
 	}
 }
 
@@ -112,7 +114,7 @@ func (c *Cluster) NewGuest(kind hypervisor.GuestKind, status string) hypervisor.
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	ref := c.newGuest(kind, status).GuestRef
-	c.newTask(ref.Node, "guest_create", ref, hypervisor.Credential{TokenID: "root@mem"}).end(hypervisor.TaskOK, "OK")
+	c.newTask(ref.Node, "guest_create", ref, endpoint.Credential{TokenID: "root@mem"}).end(hypervisor.TaskOK, "OK")
 	return ref
 }
 

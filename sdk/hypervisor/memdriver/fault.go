@@ -8,7 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // Fault is how a method misbehaves. Its parts act in the order of the fields.
@@ -35,7 +36,7 @@ var Methods = []string{"version", "permissions", "inventory", "guest", "tasks", 
 // slow is the delay of the fault "slow" in an address.
 const slow = 200 * time.Millisecond
 
-func (k Fault) apply(ctx context.Context, target hypervisor.Target) error {
+func (k Fault) apply(ctx context.Context, target endpoint.Target) error {
 	if k.Delay > 0 {
 		timer := time.NewTimer(k.Delay)
 		defer timer.Stop()
@@ -73,7 +74,7 @@ func parseName(name string) (Spec, map[string]Fault, error) {
 		if n, err := strconv.Atoi(what); err == nil {
 			switch {
 			case n < 0 || n > 100_000:
-				return Spec{}, nil, hypervisor.Errorf(hypervisor.Invalid, "%q is out of bounds", label)
+				return Spec{}, nil, plugin.Errorf(plugin.Invalid, "%q is out of bounds", label)
 			case of == "nodes":
 				spec.Nodes = n
 			case of == "vms":
@@ -81,13 +82,13 @@ func parseName(name string) (Spec, map[string]Fault, error) {
 			case of == "apps":
 				spec.Containers = n
 			default:
-				return Spec{}, nil, hypervisor.Errorf(hypervisor.Invalid, "%q is no size", label)
+				return Spec{}, nil, plugin.Errorf(plugin.Invalid, "%q is no size", label)
 			}
 			continue
 		}
 		fault, ok := named[what]
 		if !ok {
-			return Spec{}, nil, hypervisor.Errorf(hypervisor.Invalid, "%q is no fault", label)
+			return Spec{}, nil, plugin.Errorf(plugin.Invalid, "%q is no fault", label)
 		}
 		faults[of] = fault
 	}
@@ -95,7 +96,7 @@ func parseName(name string) (Spec, map[string]Fault, error) {
 }
 
 var named = map[string]Fault{
-	"fail":      {Err: hypervisor.Errorf(hypervisor.Refused, "refused by a fault")},
+	"fail":      {Err: plugin.Errorf(plugin.Refused, "refused by a fault")},
 	"block":     {Block: true},
 	"slow":      {Delay: slow},
 	"panic":     {Panic: "a fault said so"},

@@ -6,7 +6,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // pageRows is how many guests a page of an inventory holds.
@@ -15,7 +17,7 @@ const pageRows = 200
 // Host is one cluster seen through one token.
 type Host struct {
 	driver *Driver
-	target hypervisor.Target
+	target endpoint.Target
 }
 
 var (
@@ -159,7 +161,7 @@ func (h *Host) Guest(ctx context.Context, ref hypervisor.GuestRef) (hypervisor.G
 func (c *Cluster) find(ref hypervisor.GuestRef) (*hypervisor.Guest, error) {
 	g, ok := c.guests[ref.ID]
 	if !ok || g.GuestRef != ref {
-		return nil, hypervisor.Errorf(hypervisor.NotFound, "no %s %d on node %q", ref.Kind, ref.ID, ref.Node)
+		return nil, plugin.Errorf(plugin.NotFound, "no %s %d on node %q", ref.Kind, ref.ID, ref.Node)
 	}
 	return g, nil
 }

@@ -20,7 +20,9 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // Release is the driver's own release.
@@ -67,18 +69,18 @@ func (d *Driver) Info(context.Context) (hypervisor.Info, error) {
 // turn that fault. The faults are fail, block, slow, panic, leakpanic, exit, leak, lateexit and lateblock, the methods those
 // of Methods and "any".
 // Such a cluster takes any token but the secret "wrong".
-func (d *Driver) Open(_ context.Context, target hypervisor.Target) (hypervisor.Host, error) {
+func (d *Driver) Open(_ context.Context, target endpoint.Target) (hypervisor.Host, error) {
 	return &Host{driver: d, target: target}, nil
 }
 
 // cluster finds what the target names, and stands for the network: the address is judged as a dialler would.
-func (d *Driver) cluster(target hypervisor.Target) (*Cluster, error) {
+func (d *Driver) cluster(target endpoint.Target) (*Cluster, error) {
 	name, _, err := net.SplitHostPort(target.Address)
 	if err != nil {
-		return nil, hypervisor.Errorf(hypervisor.Invalid, "reading the address: %w", err)
+		return nil, plugin.Errorf(plugin.Invalid, "reading the address: %w", err)
 	}
 	if addr, err := netip.ParseAddr(name); err == nil {
-		if err := hypervisor.CheckAddress(addr, target.AllowLocal); err != nil {
+		if err := endpoint.CheckAddress(addr, target.AllowLocal); err != nil {
 			return nil, err
 		}
 	}
@@ -100,5 +102,5 @@ func (d *Driver) cluster(target hypervisor.Target) (*Cluster, error) {
 		d.clusters[target.Address] = c
 		return c, nil
 	}
-	return nil, hypervisor.Errorf(hypervisor.Unreachable, "nothing answers at %s", target.Address)
+	return nil, plugin.Errorf(plugin.Unreachable, "nothing answers at %s", target.Address)
 }

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/hypervisor/drivertest"
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
@@ -15,7 +16,7 @@ func TestAStoppedShutdownOfAContainerIsOfUnknownEnd(t *testing.T) {
 	t.Parallel()
 	driver := memdriver.New()
 	cluster := driver.Add("stopped.mem:8006", memdriver.Spec{Nodes: 1})
-	opened, err := driver.Open(t.Context(), cluster.Target(hypervisor.Lifecycle))
+	opened, err := driver.Open(t.Context(), cluster.Target(endpoint.Lifecycle))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +43,7 @@ func TestTheShutdownOfAPausedGuestIsTakenAndFails(t *testing.T) {
 	t.Parallel()
 	driver := memdriver.New()
 	cluster := driver.Add("paused.mem:8006", memdriver.Spec{Nodes: 1})
-	opened, err := driver.Open(t.Context(), cluster.Target(hypervisor.Lifecycle))
+	opened, err := driver.Open(t.Context(), cluster.Target(endpoint.Lifecycle))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,13 +67,13 @@ func TestConformance(t *testing.T) {
 	driver := memdriver.New()
 	cluster := driver.Add("pool.mem:8006", memdriver.Spec{Nodes: 3, VMs: 450, Containers: 50})
 	var names atomic.Int64
-	needs := map[hypervisor.Capability]string{
-		hypervisor.Monitoring: memdriver.GuestAudit, hypervisor.Lifecycle: memdriver.GuestPower, hypervisor.Console: memdriver.GuestConsole,
-		hypervisor.Backup: memdriver.GuestBackup, hypervisor.NodePower: memdriver.NodePower,
+	needs := map[endpoint.Capability]string{
+		endpoint.Monitoring: memdriver.GuestAudit, endpoint.Lifecycle: memdriver.GuestPower, endpoint.Console: memdriver.GuestConsole,
+		endpoint.Backup: memdriver.GuestBackup, endpoint.NodePower: memdriver.NodePower,
 	}
-	all := map[hypervisor.Capability][]string{
-		hypervisor.Monitoring: {memdriver.GuestAudit, memdriver.NodeAudit}, hypervisor.Lifecycle: {memdriver.GuestAudit, memdriver.GuestPower},
-		hypervisor.Console: {memdriver.GuestConsole}, hypervisor.Backup: {memdriver.GuestBackup}, hypervisor.NodePower: {memdriver.NodePower},
+	all := map[endpoint.Capability][]string{
+		endpoint.Monitoring: {memdriver.GuestAudit, memdriver.NodeAudit}, endpoint.Lifecycle: {memdriver.GuestAudit, memdriver.GuestPower},
+		endpoint.Console: {memdriver.GuestConsole}, endpoint.Backup: {memdriver.GuestBackup}, endpoint.NodePower: {memdriver.NodePower},
 	}
 	ended := func(status string) func(testing.TB) string {
 		return func(testing.TB) string {
@@ -83,15 +84,15 @@ func TestConformance(t *testing.T) {
 	}
 	drivertest.Run(t, drivertest.Config{
 		Driver: driver, HostType: (*memdriver.Host)(nil),
-		Target: func(_ testing.TB, c hypervisor.Capability) hypervisor.Target { return cluster.Target(c) },
+		Target: func(_ testing.TB, c endpoint.Capability) endpoint.Target { return cluster.Target(c) },
 		NewGuest: func(_ testing.TB, kind hypervisor.GuestKind, status string) hypervisor.GuestRef {
 			return cluster.NewGuest(kind, status)
 		},
 		Guests: func(testing.TB) []hypervisor.GuestRef { return cluster.Guests() },
-		Lacking: func(_ testing.TB, c hypervisor.Capability) (hypervisor.Target, []string) {
+		Lacking: func(_ testing.TB, c endpoint.Capability) (endpoint.Target, []string) {
 			return cluster.NewToken(c, fmt.Sprint("lacking", names.Add(1))), []string{needs[c]}
 		},
-		Exceeding: func(_ testing.TB, c hypervisor.Capability) (hypervisor.Target, []string) {
+		Exceeding: func(_ testing.TB, c endpoint.Capability) (endpoint.Target, []string) {
 			return cluster.NewToken(c, fmt.Sprint("exceeding", names.Add(1)), append([]string{"Sys.Everything"}, all[c]...)...), []string{"Sys.Everything"}
 		},
 		RunningTask: func(testing.TB) string { return cluster.NewTask("copy", 2) },

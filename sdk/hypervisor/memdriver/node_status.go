@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // NodeStatus implements hypervisor.NodeReader. All nodes are alike, and with the figures of the inventory.
@@ -15,7 +16,7 @@ func (h *Host) NodeStatus(ctx context.Context, node string) (hypervisor.NodeStat
 		return hypervisor.NodeStatus{}, err
 	}
 	if !slices.Contains(c.nodes, node) {
-		return hypervisor.NodeStatus{}, hypervisor.Errorf(hypervisor.NotFound, "there is no node %.80q", node)
+		return hypervisor.NodeStatus{}, plugin.Errorf(plugin.NotFound, "there is no node %.80q", node)
 	}
 	if err := require(privileges, NodeAudit, "/nodes/"+node); err != nil {
 		return hypervisor.NodeStatus{}, err

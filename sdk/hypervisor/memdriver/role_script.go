@@ -7,7 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 var poolPath = regexp.MustCompile(`^/(pool/[A-Za-z0-9._-]+)?$`)
@@ -15,7 +17,7 @@ var poolPath = regexp.MustCompile(`^/(pool/[A-Za-z0-9._-]+)?$`)
 // RoleScript implements hypervisor.RoleScripter.
 func (d *Driver) RoleScript(_ context.Context, query hypervisor.RoleScriptQuery) (string, error) {
 	if !poolPath.MatchString(query.Path) {
-		err := hypervisor.Errorf(hypervisor.Invalid, "the path must be / or /pool/NAME")
+		err := plugin.Errorf(plugin.Invalid, "the path must be / or /pool/NAME")
 		err.Field = "path"
 		return "", err
 	}
@@ -26,7 +28,7 @@ func (d *Driver) RoleScript(_ context.Context, query hypervisor.RoleScriptQuery)
 		if err != nil {
 			return "", err
 		}
-		if capability == hypervisor.Console && query.NodeShell {
+		if capability == endpoint.Console && query.NodeShell {
 			privileges = append(slices.Clone(privileges), "Node.Shell")
 		}
 		fmt.Fprintf(&b, "memctl token ensure '%s' --path '%s' --privileges '%s'\n",
@@ -36,17 +38,17 @@ func (d *Driver) RoleScript(_ context.Context, query hypervisor.RoleScriptQuery)
 }
 
 // RoleRemoval implements hypervisor.RoleScripter.
-func (d *Driver) RoleRemoval(_ context.Context, capability hypervisor.Capability) ([]string, error) {
+func (d *Driver) RoleRemoval(_ context.Context, capability endpoint.Capability) ([]string, error) {
 	if _, err := privilegesOf(capability); err != nil {
 		return nil, err
 	}
 	return []string{fmt.Sprintf("memctl token remove '%s'", tokenID(capability, ""))}, nil
 }
 
-func privilegesOf(capability hypervisor.Capability) ([]string, error) {
+func privilegesOf(capability endpoint.Capability) ([]string, error) {
 	privileges, ok := needs[capability]
 	if !ok {
-		err := hypervisor.Errorf(hypervisor.Invalid, "there is no such capability")
+		err := plugin.Errorf(plugin.Invalid, "there is no such capability")
 		err.Field = "capabilities"
 		return nil, err
 	}

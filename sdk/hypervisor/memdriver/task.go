@@ -7,7 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // task is one task; the cluster's lock guards it.
@@ -21,7 +23,7 @@ type task struct {
 }
 
 // newTask needs the lock.
-func (c *Cluster) newTask(node, kind string, guest hypervisor.GuestRef, user hypervisor.Credential) *task {
+func (c *Cluster) newTask(node, kind string, guest hypervisor.GuestRef, user endpoint.Credential) *task {
 	c.sequence++
 	t := &task{
 		Task: hypervisor.Task{
@@ -63,7 +65,7 @@ func (t *task) tell() {
 func (c *Cluster) NewTask(kind string, lines int) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	t := c.newTask(c.nodes[0], kind, hypervisor.GuestRef{}, hypervisor.Credential{TokenID: "root@mem"})
+	t := c.newTask(c.nodes[0], kind, hypervisor.GuestRef{}, endpoint.Credential{TokenID: "root@mem"})
 	for i := range lines {
 		t.add(fmt.Sprintf("line %d of %s", i+1, kind))
 	}
@@ -95,7 +97,7 @@ func (c *Cluster) task(id string) (*task, error) {
 			return t, nil
 		}
 	}
-	return nil, hypervisor.Errorf(hypervisor.NotFound, "no task %q", id)
+	return nil, plugin.Errorf(plugin.NotFound, "no task %q", id)
 }
 
 // Tasks implements hypervisor.Host.
@@ -105,7 +107,7 @@ func (h *Host) Tasks(ctx context.Context, query hypervisor.TaskQuery) ([]hypervi
 		return nil, err
 	}
 	if query.Limit < 1 || query.Limit > 500 {
-		err := hypervisor.Errorf(hypervisor.Invalid, "limit must be from 1 to 500")
+		err := plugin.Errorf(plugin.Invalid, "limit must be from 1 to 500")
 		err.Field = "limit"
 		return nil, err
 	}
@@ -141,7 +143,7 @@ func (h *Host) TaskLog(ctx context.Context, taskID string, query hypervisor.LogQ
 		return hypervisor.Log{}, err
 	}
 	if query.Start < 0 || query.Limit < 0 {
-		err := hypervisor.Errorf(hypervisor.Invalid, "start and limit must not be negative")
+		err := plugin.Errorf(plugin.Invalid, "start and limit must not be negative")
 		err.Field = "start"
 		return hypervisor.Log{}, err
 	}

@@ -4,7 +4,8 @@ import (
 	"crypto/subtle"
 	"slices"
 
-	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // The privileges of this hypervisor.
@@ -18,44 +19,44 @@ const (
 )
 
 // needs are the privileges of each capability, sorted.
-var needs = map[hypervisor.Capability][]string{
-	hypervisor.Monitoring: {GuestAudit, NodeAudit},
-	hypervisor.Lifecycle:  {GuestAudit, GuestPower},
-	hypervisor.Console:    {GuestConsole},
-	hypervisor.Backup:     {GuestBackup},
-	hypervisor.NodePower:  {NodePower},
+var needs = map[endpoint.Capability][]string{
+	endpoint.Monitoring: {GuestAudit, NodeAudit},
+	endpoint.Lifecycle:  {GuestAudit, GuestPower},
+	endpoint.Console:    {GuestConsole},
+	endpoint.Backup:     {GuestBackup},
+	endpoint.NodePower:  {NodePower},
 }
 
 type token struct {
-	secret     hypervisor.Secret
+	secret     plugin.Secret
 	privileges []string
 }
 
-func tokenID(capability hypervisor.Capability, suffix string) string {
+func tokenID(capability endpoint.Capability, suffix string) string {
 	return "service@mem!" + string(capability) + suffix
 }
 
 // NewToken makes a further token for a capability with exactly these privileges and gives a target with it.
-func (c *Cluster) NewToken(capability hypervisor.Capability, name string, privileges ...string) hypervisor.Target {
+func (c *Cluster) NewToken(capability endpoint.Capability, name string, privileges ...string) endpoint.Target {
 	slices.Sort(privileges)
 	c.mu.Lock()
-	c.tokens[tokenID(capability, "-"+name)] = token{secret: hypervisor.Secret("secret-of-" + name), privileges: privileges}
+	c.tokens[tokenID(capability, "-"+name)] = token{secret: plugin.Secret("secret-of-" + name), privileges: privileges}
 	c.mu.Unlock()
 	return c.target(capability, "-"+name)
 }
 
 // Revoke makes a target's token unknown.
-func (c *Cluster) Revoke(target hypervisor.Target) {
+func (c *Cluster) Revoke(target endpoint.Target) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.tokens, target.Credential.TokenID)
 }
 
 // admit checks certificate and token, in the order of a TLS endpoint, and gives the token's privileges.
-func (c *Cluster) admit(target hypervisor.Target) ([]string, error) {
-	if target.Fingerprint != "" && !hypervisor.EqualFingerprint(target.Fingerprint, c.fingerprint) ||
+func (c *Cluster) admit(target endpoint.Target) ([]string, error) {
+	if target.Fingerprint != "" && !endpoint.EqualFingerprint(target.Fingerprint, c.fingerprint) ||
 		target.Fingerprint == "" && target.VerifyTLS && !c.anyToken {
-		err := hypervisor.Errorf(hypervisor.Untrusted, "the endpoint's certificate is not the pinned or a trusted one")
+		err := plugin.Errorf(plugin.Untrusted, "the endpoint's certificate is not the pinned or a trusted one")
 		err.Fingerprint = c.fingerprint
 		return nil, err
 	}
@@ -75,8 +76,8 @@ func (c *Cluster) admit(target hypervisor.Target) ([]string, error) {
 	return t.privileges, nil
 }
 
-func rejected(given hypervisor.Credential) error {
-	return hypervisor.Errorf(hypervisor.TokenRejected, "token %s is wrong or was revoked", given.TokenID)
+func rejected(given endpoint.Credential) error {
+	return plugin.Errorf(plugin.TokenRejected, "token %s is wrong or was revoked", given.TokenID)
 }
 
 // require is Denied unless the privilege is there.
@@ -84,7 +85,7 @@ func require(privileges []string, privilege, path string) error {
 	if slices.Contains(privileges, privilege) {
 		return nil
 	}
-	err := hypervisor.Errorf(hypervisor.Denied, "the token may not do this")
+	err := plugin.Errorf(plugin.Denied, "the token may not do this")
 	err.Missing, err.Path = []string{privilege}, path
 	return err
 }

@@ -7,6 +7,7 @@
 package hypervisorv1
 
 import (
+	v1 "github.com/hostler/hostler/sdk/proto/hostler/plugin/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
@@ -133,7 +134,7 @@ func (x *InfoResponse) GetAbilities() []string {
 type VersionRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Never absent.
-	Target        *Target `protobuf:"bytes,1,opt,name=target,proto3" json:"target,omitempty"`
+	Target        *v1.Target `protobuf:"bytes,1,opt,name=target,proto3" json:"target,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -168,7 +169,7 @@ func (*VersionRequest) Descriptor() ([]byte, []int) {
 	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{2}
 }
 
-func (x *VersionRequest) GetTarget() *Target {
+func (x *VersionRequest) GetTarget() *v1.Target {
 	if x != nil {
 		return x.Target
 	}
@@ -257,7 +258,7 @@ func (x *VersionResponse) GetNode() string {
 type PermissionsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Never absent.
-	Target        *Target `protobuf:"bytes,1,opt,name=target,proto3" json:"target,omitempty"`
+	Target        *v1.Target `protobuf:"bytes,1,opt,name=target,proto3" json:"target,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -292,7 +293,7 @@ func (*PermissionsRequest) Descriptor() ([]byte, []int) {
 	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{4}
 }
 
-func (x *PermissionsRequest) GetTarget() *Target {
+func (x *PermissionsRequest) GetTarget() *v1.Target {
 	if x != nil {
 		return x.Target
 	}
@@ -370,7 +371,7 @@ func (x *PermissionsResponse) GetPaths() []string {
 type InventoryRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Never absent.
-	Target *Target `protobuf:"bytes,1,opt,name=target,proto3" json:"target,omitempty"`
+	Target *v1.Target `protobuf:"bytes,1,opt,name=target,proto3" json:"target,omitempty"`
 	// Asks for what costs an additional request.
 	Detail bool `protobuf:"varint,2,opt,name=detail,proto3" json:"detail,omitempty"`
 	// When the last detailed inventory was; absent for none.
@@ -409,7 +410,7 @@ func (*InventoryRequest) Descriptor() ([]byte, []int) {
 	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{6}
 }
 
-func (x *InventoryRequest) GetTarget() *Target {
+func (x *InventoryRequest) GetTarget() *v1.Target {
 	if x != nil {
 		return x.Target
 	}
@@ -511,7 +512,7 @@ func (x *InventoryResponse) GetSamples() []*SampleSeries {
 type GuestRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Never absent.
-	Target *Target `protobuf:"bytes,1,opt,name=target,proto3" json:"target,omitempty"`
+	Target *v1.Target `protobuf:"bytes,1,opt,name=target,proto3" json:"target,omitempty"`
 	// Never absent.
 	Guest         *GuestRef `protobuf:"bytes,2,opt,name=guest,proto3" json:"guest,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -548,7 +549,7 @@ func (*GuestRequest) Descriptor() ([]byte, []int) {
 	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{8}
 }
 
-func (x *GuestRequest) GetTarget() *Target {
+func (x *GuestRequest) GetTarget() *v1.Target {
 	if x != nil {
 		return x.Target
 	}
@@ -610,7 +611,7 @@ func (x *GuestResponse) GetGuest() *Guest {
 type TasksRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Never absent.
-	Target *Target `protobuf:"bytes,1,opt,name=target,proto3" json:"target,omitempty"`
+	Target *v1.Target `protobuf:"bytes,1,opt,name=target,proto3" json:"target,omitempty"`
 	// 1 to 500.
 	Limit int32 `protobuf:"varint,2,opt,name=limit,proto3" json:"limit,omitempty"`
 	// Empty for all nodes.
@@ -655,7 +656,7 @@ func (*TasksRequest) Descriptor() ([]byte, []int) {
 	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{10}
 }
 
-func (x *TasksRequest) GetTarget() *Target {
+func (x *TasksRequest) GetTarget() *v1.Target {
 	if x != nil {
 		return x.Target
 	}
@@ -744,8 +745,8 @@ func (x *TasksResponse) GetTasks() []*Task {
 type TaskLogRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Never absent.
-	Target *Target `protobuf:"bytes,1,opt,name=target,proto3" json:"target,omitempty"`
-	TaskId string  `protobuf:"bytes,2,opt,name=task_id,json=taskId,proto3" json:"task_id,omitempty"`
+	Target *v1.Target `protobuf:"bytes,1,opt,name=target,proto3" json:"target,omitempty"`
+	TaskId string     `protobuf:"bytes,2,opt,name=task_id,json=taskId,proto3" json:"task_id,omitempty"`
 	// The first line, 0-based.
 	Start int64 `protobuf:"varint,3,opt,name=start,proto3" json:"start,omitempty"`
 	// The most lines, 0 for all.
@@ -784,7 +785,7 @@ func (*TaskLogRequest) Descriptor() ([]byte, []int) {
 	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{12}
 }
 
-func (x *TaskLogRequest) GetTarget() *Target {
+func (x *TaskLogRequest) GetTarget() *v1.Target {
 	if x != nil {
 		return x.Target
 	}
@@ -868,8 +869,8 @@ func (x *TaskLogResponse) GetTotal() int64 {
 type WaitTaskRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Never absent.
-	Target *Target `protobuf:"bytes,1,opt,name=target,proto3" json:"target,omitempty"`
-	TaskId string  `protobuf:"bytes,2,opt,name=task_id,json=taskId,proto3" json:"task_id,omitempty"`
+	Target *v1.Target `protobuf:"bytes,1,opt,name=target,proto3" json:"target,omitempty"`
+	TaskId string     `protobuf:"bytes,2,opt,name=task_id,json=taskId,proto3" json:"task_id,omitempty"`
 	// The first line wanted, 0-based.
 	From          int64 `protobuf:"varint,3,opt,name=from,proto3" json:"from,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -906,7 +907,7 @@ func (*WaitTaskRequest) Descriptor() ([]byte, []int) {
 	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{14}
 }
 
-func (x *WaitTaskRequest) GetTarget() *Target {
+func (x *WaitTaskRequest) GetTarget() *v1.Target {
 	if x != nil {
 		return x.Target
 	}
@@ -985,30 +986,30 @@ var File_hostler_hypervisor_v1_hypervisor_service_proto protoreflect.FileDescrip
 
 const file_hostler_hypervisor_v1_hypervisor_service_proto_rawDesc = "" +
 	"\n" +
-	".hostler/hypervisor/v1/hypervisor_service.proto\x12\x15hostler.hypervisor.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a%hostler/hypervisor/v1/guest_ref.proto\x1a%hostler/hypervisor/v1/inventory.proto\x1a\"hostler/hypervisor/v1/target.proto\x1a hostler/hypervisor/v1/task.proto\"\r\n" +
+	".hostler/hypervisor/v1/hypervisor_service.proto\x12\x15hostler.hypervisor.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a%hostler/hypervisor/v1/guest_ref.proto\x1a%hostler/hypervisor/v1/inventory.proto\x1a\x1ehostler/plugin/v1/target.proto\x1a hostler/hypervisor/v1/task.proto\"\r\n" +
 	"\vInfoRequest\"t\n" +
 	"\fInfoResponse\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\tR\aversion\x12\x18\n" +
 	"\aproduct\x18\x03 \x01(\tR\aproduct\x12\x1c\n" +
-	"\tabilities\x18\x04 \x03(\tR\tabilities\"G\n" +
-	"\x0eVersionRequest\x125\n" +
-	"\x06target\x18\x01 \x01(\v2\x1d.hostler.hypervisor.v1.TargetR\x06target\"\xb4\x01\n" +
+	"\tabilities\x18\x04 \x03(\tR\tabilities\"C\n" +
+	"\x0eVersionRequest\x121\n" +
+	"\x06target\x18\x01 \x01(\v2\x19.hostler.plugin.v1.TargetR\x06target\"\xb4\x01\n" +
 	"\x0fVersionResponse\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\tR\aversion\x12\x18\n" +
 	"\arelease\x18\x02 \x01(\tR\arelease\x12 \n" +
 	"\vfingerprint\x18\x03 \x01(\tR\vfingerprint\x127\n" +
 	"\tnot_after\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\bnotAfter\x12\x12\n" +
-	"\x04node\x18\x05 \x01(\tR\x04node\"K\n" +
-	"\x12PermissionsRequest\x125\n" +
-	"\x06target\x18\x01 \x01(\v2\x1d.hostler.hypervisor.v1.TargetR\x06target\"}\n" +
+	"\x04node\x18\x05 \x01(\tR\x04node\"G\n" +
+	"\x12PermissionsRequest\x121\n" +
+	"\x06target\x18\x01 \x01(\v2\x19.hostler.plugin.v1.TargetR\x06target\"}\n" +
 	"\x13PermissionsResponse\x12\x18\n" +
 	"\amissing\x18\x01 \x03(\tR\amissing\x12\x14\n" +
 	"\x05extra\x18\x02 \x03(\tR\x05extra\x12 \n" +
 	"\vrecommended\x18\x03 \x03(\tR\vrecommended\x12\x14\n" +
-	"\x05paths\x18\x04 \x03(\tR\x05paths\"\x93\x01\n" +
-	"\x10InventoryRequest\x125\n" +
-	"\x06target\x18\x01 \x01(\v2\x1d.hostler.hypervisor.v1.TargetR\x06target\x12\x16\n" +
+	"\x05paths\x18\x04 \x03(\tR\x05paths\"\x8f\x01\n" +
+	"\x10InventoryRequest\x121\n" +
+	"\x06target\x18\x01 \x01(\v2\x19.hostler.plugin.v1.TargetR\x06target\x12\x16\n" +
 	"\x06detail\x18\x02 \x01(\bR\x06detail\x120\n" +
 	"\x05since\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x05since\"\xb1\x02\n" +
 	"\x11InventoryResponse\x128\n" +
@@ -1016,31 +1017,31 @@ const file_hostler_hypervisor_v1_hypervisor_service_proto_rawDesc = "" +
 	"\x05nodes\x18\x02 \x03(\v2\x1b.hostler.hypervisor.v1.NodeR\x05nodes\x124\n" +
 	"\x06guests\x18\x03 \x03(\v2\x1c.hostler.hypervisor.v1.GuestR\x06guests\x12:\n" +
 	"\bstorages\x18\x04 \x03(\v2\x1e.hostler.hypervisor.v1.StorageR\bstorages\x12=\n" +
-	"\asamples\x18\x05 \x03(\v2#.hostler.hypervisor.v1.SampleSeriesR\asamples\"|\n" +
-	"\fGuestRequest\x125\n" +
-	"\x06target\x18\x01 \x01(\v2\x1d.hostler.hypervisor.v1.TargetR\x06target\x125\n" +
+	"\asamples\x18\x05 \x03(\v2#.hostler.hypervisor.v1.SampleSeriesR\asamples\"x\n" +
+	"\fGuestRequest\x121\n" +
+	"\x06target\x18\x01 \x01(\v2\x19.hostler.plugin.v1.TargetR\x06target\x125\n" +
 	"\x05guest\x18\x02 \x01(\v2\x1f.hostler.hypervisor.v1.GuestRefR\x05guest\"C\n" +
 	"\rGuestResponse\x122\n" +
-	"\x05guest\x18\x01 \x01(\v2\x1c.hostler.hypervisor.v1.GuestR\x05guest\"\xf0\x01\n" +
-	"\fTasksRequest\x125\n" +
-	"\x06target\x18\x01 \x01(\v2\x1d.hostler.hypervisor.v1.TargetR\x06target\x12\x14\n" +
+	"\x05guest\x18\x01 \x01(\v2\x1c.hostler.hypervisor.v1.GuestR\x05guest\"\xec\x01\n" +
+	"\fTasksRequest\x121\n" +
+	"\x06target\x18\x01 \x01(\v2\x19.hostler.plugin.v1.TargetR\x06target\x12\x14\n" +
 	"\x05limit\x18\x02 \x01(\x05R\x05limit\x12\x12\n" +
 	"\x04node\x18\x03 \x01(\tR\x04node\x125\n" +
 	"\x05guest\x18\x04 \x01(\v2\x1f.hostler.hypervisor.v1.GuestRefR\x05guest\x120\n" +
 	"\x05since\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\x05since\x12\x16\n" +
 	"\x06errors\x18\x06 \x01(\bR\x06errors\"B\n" +
 	"\rTasksResponse\x121\n" +
-	"\x05tasks\x18\x01 \x03(\v2\x1b.hostler.hypervisor.v1.TaskR\x05tasks\"\x8c\x01\n" +
-	"\x0eTaskLogRequest\x125\n" +
-	"\x06target\x18\x01 \x01(\v2\x1d.hostler.hypervisor.v1.TargetR\x06target\x12\x17\n" +
+	"\x05tasks\x18\x01 \x03(\v2\x1b.hostler.hypervisor.v1.TaskR\x05tasks\"\x88\x01\n" +
+	"\x0eTaskLogRequest\x121\n" +
+	"\x06target\x18\x01 \x01(\v2\x19.hostler.plugin.v1.TargetR\x06target\x12\x17\n" +
 	"\atask_id\x18\x02 \x01(\tR\x06taskId\x12\x14\n" +
 	"\x05start\x18\x03 \x01(\x03R\x05start\x12\x14\n" +
 	"\x05limit\x18\x04 \x01(\x03R\x05limit\"]\n" +
 	"\x0fTaskLogResponse\x124\n" +
 	"\x05lines\x18\x01 \x03(\v2\x1e.hostler.hypervisor.v1.LogLineR\x05lines\x12\x14\n" +
-	"\x05total\x18\x02 \x01(\x03R\x05total\"u\n" +
-	"\x0fWaitTaskRequest\x125\n" +
-	"\x06target\x18\x01 \x01(\v2\x1d.hostler.hypervisor.v1.TargetR\x06target\x12\x17\n" +
+	"\x05total\x18\x02 \x01(\x03R\x05total\"q\n" +
+	"\x0fWaitTaskRequest\x121\n" +
+	"\x06target\x18\x01 \x01(\v2\x19.hostler.plugin.v1.TargetR\x06target\x12\x17\n" +
 	"\atask_id\x18\x02 \x01(\tR\x06taskId\x12\x12\n" +
 	"\x04from\x18\x03 \x01(\x03R\x04from\"\x83\x01\n" +
 	"\x10WaitTaskResponse\x124\n" +
@@ -1086,7 +1087,7 @@ var file_hostler_hypervisor_v1_hypervisor_service_proto_goTypes = []any{
 	(*TaskLogResponse)(nil),       // 13: hostler.hypervisor.v1.TaskLogResponse
 	(*WaitTaskRequest)(nil),       // 14: hostler.hypervisor.v1.WaitTaskRequest
 	(*WaitTaskResponse)(nil),      // 15: hostler.hypervisor.v1.WaitTaskResponse
-	(*Target)(nil),                // 16: hostler.hypervisor.v1.Target
+	(*v1.Target)(nil),             // 16: hostler.plugin.v1.Target
 	(*timestamppb.Timestamp)(nil), // 17: google.protobuf.Timestamp
 	(*Cluster)(nil),               // 18: hostler.hypervisor.v1.Cluster
 	(*Node)(nil),                  // 19: hostler.hypervisor.v1.Node
@@ -1099,26 +1100,26 @@ var file_hostler_hypervisor_v1_hypervisor_service_proto_goTypes = []any{
 	(*TaskResult)(nil),            // 26: hostler.hypervisor.v1.TaskResult
 }
 var file_hostler_hypervisor_v1_hypervisor_service_proto_depIdxs = []int32{
-	16, // 0: hostler.hypervisor.v1.VersionRequest.target:type_name -> hostler.hypervisor.v1.Target
+	16, // 0: hostler.hypervisor.v1.VersionRequest.target:type_name -> hostler.plugin.v1.Target
 	17, // 1: hostler.hypervisor.v1.VersionResponse.not_after:type_name -> google.protobuf.Timestamp
-	16, // 2: hostler.hypervisor.v1.PermissionsRequest.target:type_name -> hostler.hypervisor.v1.Target
-	16, // 3: hostler.hypervisor.v1.InventoryRequest.target:type_name -> hostler.hypervisor.v1.Target
+	16, // 2: hostler.hypervisor.v1.PermissionsRequest.target:type_name -> hostler.plugin.v1.Target
+	16, // 3: hostler.hypervisor.v1.InventoryRequest.target:type_name -> hostler.plugin.v1.Target
 	17, // 4: hostler.hypervisor.v1.InventoryRequest.since:type_name -> google.protobuf.Timestamp
 	18, // 5: hostler.hypervisor.v1.InventoryResponse.cluster:type_name -> hostler.hypervisor.v1.Cluster
 	19, // 6: hostler.hypervisor.v1.InventoryResponse.nodes:type_name -> hostler.hypervisor.v1.Node
 	20, // 7: hostler.hypervisor.v1.InventoryResponse.guests:type_name -> hostler.hypervisor.v1.Guest
 	21, // 8: hostler.hypervisor.v1.InventoryResponse.storages:type_name -> hostler.hypervisor.v1.Storage
 	22, // 9: hostler.hypervisor.v1.InventoryResponse.samples:type_name -> hostler.hypervisor.v1.SampleSeries
-	16, // 10: hostler.hypervisor.v1.GuestRequest.target:type_name -> hostler.hypervisor.v1.Target
+	16, // 10: hostler.hypervisor.v1.GuestRequest.target:type_name -> hostler.plugin.v1.Target
 	23, // 11: hostler.hypervisor.v1.GuestRequest.guest:type_name -> hostler.hypervisor.v1.GuestRef
 	20, // 12: hostler.hypervisor.v1.GuestResponse.guest:type_name -> hostler.hypervisor.v1.Guest
-	16, // 13: hostler.hypervisor.v1.TasksRequest.target:type_name -> hostler.hypervisor.v1.Target
+	16, // 13: hostler.hypervisor.v1.TasksRequest.target:type_name -> hostler.plugin.v1.Target
 	23, // 14: hostler.hypervisor.v1.TasksRequest.guest:type_name -> hostler.hypervisor.v1.GuestRef
 	17, // 15: hostler.hypervisor.v1.TasksRequest.since:type_name -> google.protobuf.Timestamp
 	24, // 16: hostler.hypervisor.v1.TasksResponse.tasks:type_name -> hostler.hypervisor.v1.Task
-	16, // 17: hostler.hypervisor.v1.TaskLogRequest.target:type_name -> hostler.hypervisor.v1.Target
+	16, // 17: hostler.hypervisor.v1.TaskLogRequest.target:type_name -> hostler.plugin.v1.Target
 	25, // 18: hostler.hypervisor.v1.TaskLogResponse.lines:type_name -> hostler.hypervisor.v1.LogLine
-	16, // 19: hostler.hypervisor.v1.WaitTaskRequest.target:type_name -> hostler.hypervisor.v1.Target
+	16, // 19: hostler.hypervisor.v1.WaitTaskRequest.target:type_name -> hostler.plugin.v1.Target
 	25, // 20: hostler.hypervisor.v1.WaitTaskResponse.lines:type_name -> hostler.hypervisor.v1.LogLine
 	26, // 21: hostler.hypervisor.v1.WaitTaskResponse.result:type_name -> hostler.hypervisor.v1.TaskResult
 	0,  // 22: hostler.hypervisor.v1.HypervisorService.Info:input_type -> hostler.hypervisor.v1.InfoRequest
@@ -1151,7 +1152,6 @@ func file_hostler_hypervisor_v1_hypervisor_service_proto_init() {
 	}
 	file_hostler_hypervisor_v1_guest_ref_proto_init()
 	file_hostler_hypervisor_v1_inventory_proto_init()
-	file_hostler_hypervisor_v1_target_proto_init()
 	file_hostler_hypervisor_v1_task_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{

@@ -7,6 +7,7 @@
 package hypervisorv1
 
 import (
+	v1 "github.com/hostler/hostler/sdk/proto/hostler/plugin/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	reflect "reflect"
@@ -24,7 +25,7 @@ const (
 type ActRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Never absent; its credential is the lifecycle one.
-	Target *Target `protobuf:"bytes,1,opt,name=target,proto3" json:"target,omitempty"`
+	Target *v1.Target `protobuf:"bytes,1,opt,name=target,proto3" json:"target,omitempty"`
 	// Never absent.
 	Guest *GuestRef `protobuf:"bytes,2,opt,name=guest,proto3" json:"guest,omitempty"`
 	// "start", "stop", "shutdown", "restart", "pause", "resume" or "reset".
@@ -63,7 +64,7 @@ func (*ActRequest) Descriptor() ([]byte, []int) {
 	return file_hostler_hypervisor_v1_lifecycle_service_proto_rawDescGZIP(), []int{0}
 }
 
-func (x *ActRequest) GetTarget() *Target {
+func (x *ActRequest) GetTarget() *v1.Target {
 	if x != nil {
 		return x.Target
 	}
@@ -133,10 +134,10 @@ var File_hostler_hypervisor_v1_lifecycle_service_proto protoreflect.FileDescript
 
 const file_hostler_hypervisor_v1_lifecycle_service_proto_rawDesc = "" +
 	"\n" +
-	"-hostler/hypervisor/v1/lifecycle_service.proto\x12\x15hostler.hypervisor.v1\x1a%hostler/hypervisor/v1/guest_ref.proto\x1a\"hostler/hypervisor/v1/target.proto\"\x92\x01\n" +
+	"-hostler/hypervisor/v1/lifecycle_service.proto\x12\x15hostler.hypervisor.v1\x1a%hostler/hypervisor/v1/guest_ref.proto\x1a\x1ehostler/plugin/v1/target.proto\"\x8e\x01\n" +
 	"\n" +
-	"ActRequest\x125\n" +
-	"\x06target\x18\x01 \x01(\v2\x1d.hostler.hypervisor.v1.TargetR\x06target\x125\n" +
+	"ActRequest\x121\n" +
+	"\x06target\x18\x01 \x01(\v2\x19.hostler.plugin.v1.TargetR\x06target\x125\n" +
 	"\x05guest\x18\x02 \x01(\v2\x1f.hostler.hypervisor.v1.GuestRefR\x05guest\x12\x16\n" +
 	"\x06action\x18\x03 \x01(\tR\x06action\"&\n" +
 	"\vActResponse\x12\x17\n" +
@@ -160,11 +161,11 @@ var file_hostler_hypervisor_v1_lifecycle_service_proto_msgTypes = make([]protoim
 var file_hostler_hypervisor_v1_lifecycle_service_proto_goTypes = []any{
 	(*ActRequest)(nil),  // 0: hostler.hypervisor.v1.ActRequest
 	(*ActResponse)(nil), // 1: hostler.hypervisor.v1.ActResponse
-	(*Target)(nil),      // 2: hostler.hypervisor.v1.Target
+	(*v1.Target)(nil),   // 2: hostler.plugin.v1.Target
 	(*GuestRef)(nil),    // 3: hostler.hypervisor.v1.GuestRef
 }
 var file_hostler_hypervisor_v1_lifecycle_service_proto_depIdxs = []int32{
-	2, // 0: hostler.hypervisor.v1.ActRequest.target:type_name -> hostler.hypervisor.v1.Target
+	2, // 0: hostler.hypervisor.v1.ActRequest.target:type_name -> hostler.plugin.v1.Target
 	3, // 1: hostler.hypervisor.v1.ActRequest.guest:type_name -> hostler.hypervisor.v1.GuestRef
 	0, // 2: hostler.hypervisor.v1.LifecycleService.Act:input_type -> hostler.hypervisor.v1.ActRequest
 	1, // 3: hostler.hypervisor.v1.LifecycleService.Act:output_type -> hostler.hypervisor.v1.ActResponse
@@ -181,7 +182,6 @@ func file_hostler_hypervisor_v1_lifecycle_service_proto_init() {
 		return
 	}
 	file_hostler_hypervisor_v1_guest_ref_proto_init()
-	file_hostler_hypervisor_v1_target_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{

@@ -7,6 +7,7 @@
 package hypervisorv1
 
 import (
+	v1 "github.com/hostler/hostler/sdk/proto/hostler/plugin/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
@@ -25,7 +26,7 @@ const (
 type NodeStatusRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Never absent; its credential is the monitoring one.
-	Target *Target `protobuf:"bytes,1,opt,name=target,proto3" json:"target,omitempty"`
+	Target *v1.Target `protobuf:"bytes,1,opt,name=target,proto3" json:"target,omitempty"`
 	// The exact name, as in an inventory.
 	Node          string `protobuf:"bytes,2,opt,name=node,proto3" json:"node,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -62,7 +63,7 @@ func (*NodeStatusRequest) Descriptor() ([]byte, []int) {
 	return file_hostler_hypervisor_v1_node_read_service_proto_rawDescGZIP(), []int{0}
 }
 
-func (x *NodeStatusRequest) GetTarget() *Target {
+func (x *NodeStatusRequest) GetTarget() *v1.Target {
 	if x != nil {
 		return x.Target
 	}
@@ -333,9 +334,9 @@ var File_hostler_hypervisor_v1_node_read_service_proto protoreflect.FileDescript
 
 const file_hostler_hypervisor_v1_node_read_service_proto_rawDesc = "" +
 	"\n" +
-	"-hostler/hypervisor/v1/node_read_service.proto\x12\x15hostler.hypervisor.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\"hostler/hypervisor/v1/target.proto\"^\n" +
-	"\x11NodeStatusRequest\x125\n" +
-	"\x06target\x18\x01 \x01(\v2\x1d.hostler.hypervisor.v1.TargetR\x06target\x12\x12\n" +
+	"-hostler/hypervisor/v1/node_read_service.proto\x12\x15hostler.hypervisor.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ehostler/plugin/v1/target.proto\"Z\n" +
+	"\x11NodeStatusRequest\x121\n" +
+	"\x06target\x18\x01 \x01(\v2\x19.hostler.plugin.v1.TargetR\x06target\x12\x12\n" +
 	"\x04node\x18\x02 \x01(\tR\x04node\"O\n" +
 	"\x12NodeStatusResponse\x129\n" +
 	"\x06status\x18\x01 \x01(\v2!.hostler.hypervisor.v1.NodeStatusR\x06status\"\xf9\x05\n" +
@@ -402,11 +403,11 @@ var file_hostler_hypervisor_v1_node_read_service_proto_goTypes = []any{
 	(*NodeStatusRequest)(nil),     // 0: hostler.hypervisor.v1.NodeStatusRequest
 	(*NodeStatusResponse)(nil),    // 1: hostler.hypervisor.v1.NodeStatusResponse
 	(*NodeStatus)(nil),            // 2: hostler.hypervisor.v1.NodeStatus
-	(*Target)(nil),                // 3: hostler.hypervisor.v1.Target
+	(*v1.Target)(nil),             // 3: hostler.plugin.v1.Target
 	(*timestamppb.Timestamp)(nil), // 4: google.protobuf.Timestamp
 }
 var file_hostler_hypervisor_v1_node_read_service_proto_depIdxs = []int32{
-	3, // 0: hostler.hypervisor.v1.NodeStatusRequest.target:type_name -> hostler.hypervisor.v1.Target
+	3, // 0: hostler.hypervisor.v1.NodeStatusRequest.target:type_name -> hostler.plugin.v1.Target
 	2, // 1: hostler.hypervisor.v1.NodeStatusResponse.status:type_name -> hostler.hypervisor.v1.NodeStatus
 	4, // 2: hostler.hypervisor.v1.NodeStatus.at:type_name -> google.protobuf.Timestamp
 	0, // 3: hostler.hypervisor.v1.NodeReadService.NodeStatus:input_type -> hostler.hypervisor.v1.NodeStatusRequest
@@ -423,7 +424,6 @@ func file_hostler_hypervisor_v1_node_read_service_proto_init() {
 	if File_hostler_hypervisor_v1_node_read_service_proto != nil {
 		return
 	}
-	file_hostler_hypervisor_v1_target_proto_init()
 	file_hostler_hypervisor_v1_node_read_service_proto_msgTypes[2].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{

@@ -7,6 +7,7 @@
 package hypervisorv1
 
 import (
+	v1 "github.com/hostler/hostler/sdk/proto/hostler/plugin/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	reflect "reflect"
@@ -24,8 +25,8 @@ const (
 type StopTaskRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Never absent.
-	Target        *Target `protobuf:"bytes,1,opt,name=target,proto3" json:"target,omitempty"`
-	TaskId        string  `protobuf:"bytes,2,opt,name=task_id,json=taskId,proto3" json:"task_id,omitempty"`
+	Target        *v1.Target `protobuf:"bytes,1,opt,name=target,proto3" json:"target,omitempty"`
+	TaskId        string     `protobuf:"bytes,2,opt,name=task_id,json=taskId,proto3" json:"task_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -60,7 +61,7 @@ func (*StopTaskRequest) Descriptor() ([]byte, []int) {
 	return file_hostler_hypervisor_v1_task_stop_service_proto_rawDescGZIP(), []int{0}
 }
 
-func (x *StopTaskRequest) GetTarget() *Target {
+func (x *StopTaskRequest) GetTarget() *v1.Target {
 	if x != nil {
 		return x.Target
 	}
@@ -114,9 +115,9 @@ var File_hostler_hypervisor_v1_task_stop_service_proto protoreflect.FileDescript
 
 const file_hostler_hypervisor_v1_task_stop_service_proto_rawDesc = "" +
 	"\n" +
-	"-hostler/hypervisor/v1/task_stop_service.proto\x12\x15hostler.hypervisor.v1\x1a\"hostler/hypervisor/v1/target.proto\"a\n" +
-	"\x0fStopTaskRequest\x125\n" +
-	"\x06target\x18\x01 \x01(\v2\x1d.hostler.hypervisor.v1.TargetR\x06target\x12\x17\n" +
+	"-hostler/hypervisor/v1/task_stop_service.proto\x12\x15hostler.hypervisor.v1\x1a\x1ehostler/plugin/v1/target.proto\"]\n" +
+	"\x0fStopTaskRequest\x121\n" +
+	"\x06target\x18\x01 \x01(\v2\x19.hostler.plugin.v1.TargetR\x06target\x12\x17\n" +
 	"\atask_id\x18\x02 \x01(\tR\x06taskId\"\x12\n" +
 	"\x10StopTaskResponse2n\n" +
 	"\x0fTaskStopService\x12[\n" +
@@ -138,10 +139,10 @@ var file_hostler_hypervisor_v1_task_stop_service_proto_msgTypes = make([]protoim
 var file_hostler_hypervisor_v1_task_stop_service_proto_goTypes = []any{
 	(*StopTaskRequest)(nil),  // 0: hostler.hypervisor.v1.StopTaskRequest
 	(*StopTaskResponse)(nil), // 1: hostler.hypervisor.v1.StopTaskResponse
-	(*Target)(nil),           // 2: hostler.hypervisor.v1.Target
+	(*v1.Target)(nil),        // 2: hostler.plugin.v1.Target
 }
 var file_hostler_hypervisor_v1_task_stop_service_proto_depIdxs = []int32{
-	2, // 0: hostler.hypervisor.v1.StopTaskRequest.target:type_name -> hostler.hypervisor.v1.Target
+	2, // 0: hostler.hypervisor.v1.StopTaskRequest.target:type_name -> hostler.plugin.v1.Target
 	0, // 1: hostler.hypervisor.v1.TaskStopService.StopTask:input_type -> hostler.hypervisor.v1.StopTaskRequest
 	1, // 2: hostler.hypervisor.v1.TaskStopService.StopTask:output_type -> hostler.hypervisor.v1.StopTaskResponse
 	2, // [2:3] is the sub-list for method output_type
@@ -156,7 +157,6 @@ func file_hostler_hypervisor_v1_task_stop_service_proto_init() {
 	if File_hostler_hypervisor_v1_task_stop_service_proto != nil {
 		return
 	}
-	file_hostler_hypervisor_v1_target_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{

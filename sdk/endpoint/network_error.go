@@ -1,10 +1,11 @@
-package hypervisor
+package endpoint
 
 import (
 	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"github.com/hostler/hostler/sdk/plugin"
 	"io"
 	"net"
 	"net/http"
@@ -29,7 +30,7 @@ func NetworkError(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
-	var known *Error
+	var known *plugin.Error
 	if errors.As(err, &known) {
 		return known
 	}
@@ -39,11 +40,11 @@ func NetworkError(ctx context.Context, err error) error {
 	var slow net.Error
 	switch {
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(ctx.Err(), context.DeadlineExceeded), errors.As(err, &slow) && slow.Timeout():
-		return &Error{Kind: Timeout, Message: "the host did not answer in time", cause: err}
+		return (&plugin.Error{Kind: plugin.Timeout, Message: "the host did not answer in time"}).Because(err)
 	case foreign(err):
-		return &Error{Kind: Protocol, Message: "something else answers at this address: it does not speak HTTPS", cause: err}
+		return (&plugin.Error{Kind: plugin.Protocol, Message: "something else answers at this address: it does not speak HTTPS"}).Because(err)
 	}
-	return &Error{Kind: Unreachable, Message: sentence(err), cause: err}
+	return (&plugin.Error{Kind: plugin.Unreachable, Message: sentence(err)}).Because(err)
 }
 
 // foreign reports whether the other side speaks something else than HTTPS.

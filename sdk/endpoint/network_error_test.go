@@ -1,4 +1,4 @@
-package hypervisor_test
+package endpoint_test
 
 import (
 	"context"
@@ -12,16 +12,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // fetch asks an address over HTTPS as a driver does.
-func fetch(ctx context.Context, target hypervisor.Target) error {
-	config, err := hypervisor.TLSConfig(target, nil)
+func fetch(ctx context.Context, target endpoint.Target) error {
+	config, err := endpoint.TLSConfig(target, nil)
 	if err != nil {
 		return err
 	}
-	dialer := net.Dialer{Control: hypervisor.DialControl(target)}
+	dialer := net.Dialer{Control: endpoint.DialControl(target)}
 	transport := &http.Transport{DialContext: dialer.DialContext, TLSClientConfig: config}
 	defer transport.CloseIdleConnections()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+target.Address+"/path-in-url", nil)
@@ -77,32 +78,32 @@ func TestNetworkError(t *testing.T) {
 	cut := listen(t, func(conn net.Conn) { _ = conn.Close() })
 	addr := func(s *httptest.Server) string { return s.Listener.Addr().String() }
 	for name, c := range map[string]struct {
-		target hypervisor.Target
-		kind   hypervisor.Kind
+		target endpoint.Target
+		kind   plugin.ErrorKind
 	}{
-		"another certificate":   {hypervisor.Target{Address: addr(secure), Fingerprint: strings.Repeat("AB", 32), AllowLocal: true}, hypervisor.Untrusted},
-		"a forbidden address":   {hypervisor.Target{Address: addr(secure)}, hypervisor.Forbidden},
-		"no TLS":                {hypervisor.Target{Address: plain, AllowLocal: true}, hypervisor.Protocol},
-		"no answer":             {hypervisor.Target{Address: silent, AllowLocal: true}, hypervisor.Timeout},
-		"a cut connection":      {hypervisor.Target{Address: cut, AllowLocal: true}, hypervisor.Unreachable},
-		"a cut answer":          {hypervisor.Target{Address: addr(broken), AllowLocal: true}, hypervisor.Unreachable},
-		"a port that is none":   {hypervisor.Target{Address: "127.0.0.1:99999999", AllowLocal: true}, hypervisor.Unreachable},
-		"a name without a host": {hypervisor.Target{Address: "nowhere.invalid:1"}, hypervisor.Unreachable},
+		"another certificate":   {endpoint.Target{Address: addr(secure), Fingerprint: strings.Repeat("AB", 32), AllowLocal: true}, plugin.Untrusted},
+		"a forbidden address":   {endpoint.Target{Address: addr(secure)}, plugin.Forbidden},
+		"no TLS":                {endpoint.Target{Address: plain, AllowLocal: true}, plugin.Protocol},
+		"no answer":             {endpoint.Target{Address: silent, AllowLocal: true}, plugin.Timeout},
+		"a cut connection":      {endpoint.Target{Address: cut, AllowLocal: true}, plugin.Unreachable},
+		"a cut answer":          {endpoint.Target{Address: addr(broken), AllowLocal: true}, plugin.Unreachable},
+		"a port that is none":   {endpoint.Target{Address: "127.0.0.1:99999999", AllowLocal: true}, plugin.Unreachable},
+		"a name without a host": {endpoint.Target{Address: "nowhere.invalid:1"}, plugin.Unreachable},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			patience := 20 * time.Second
-			if c.kind == hypervisor.Timeout {
+			if c.kind == plugin.Timeout {
 				patience = 100 * time.Millisecond
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
-			err := hypervisor.NetworkError(ctx, fetch(ctx, c.target))
-			var e *hypervisor.Error
+			err := endpoint.NetworkError(ctx, fetch(ctx, c.target))
+			var e *plugin.Error
 			if !errors.As(err, &e) || e.Kind != c.kind {
 				t.Fatalf("error is %v, want %s", err, c.kind)
 			}
-			if e.Kind == hypervisor.Untrusted && e.Fingerprint == "" {
+			if e.Kind == plugin.Untrusted && e.Fingerprint == "" {
 				t.Error("the fingerprint that was seen is lost")
 			}
 			if strings.Contains(err.Error(), "path-in-url") {
@@ -114,12 +115,12 @@ func TestNetworkError(t *testing.T) {
 
 func TestNetworkErrorOfTheCaller(t *testing.T) {
 	t.Parallel()
-	if err := hypervisor.NetworkError(t.Context(), nil); err != nil {
+	if err := endpoint.NetworkError(t.Context(), nil); err != nil {
 		t.Errorf("nil became %v", err)
 	}
 	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := hypervisor.NetworkError(canceled, fmt.Errorf("asking: %w", canceled.Err())); !errors.Is(err, context.Canceled) || hypervisor.KindOf(err) != hypervisor.Internal {
+	if err := endpoint.NetworkError(canceled, fmt.Errorf("asking: %w", canceled.Err())); !errors.Is(err, context.Canceled) || plugin.KindOf(err) != plugin.Internal {
 		t.Errorf("error is %v, want the caller's cancellation", err)
 	}
 }

@@ -2,9 +2,9 @@
 // versions:
 // 	protoc-gen-go v1.36.12
 // 	protoc        (unknown)
-// source: hostler/hypervisor/v1/target.proto
+// source: hostler/plugin/v1/target.proto
 
-package hypervisorv1
+package pluginv1
 
 import (
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
@@ -40,7 +40,7 @@ type Target struct {
 
 func (x *Target) Reset() {
 	*x = Target{}
-	mi := &file_hostler_hypervisor_v1_target_proto_msgTypes[0]
+	mi := &file_hostler_plugin_v1_target_proto_msgTypes[0]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -52,7 +52,7 @@ func (x *Target) String() string {
 func (*Target) ProtoMessage() {}
 
 func (x *Target) ProtoReflect() protoreflect.Message {
-	mi := &file_hostler_hypervisor_v1_target_proto_msgTypes[0]
+	mi := &file_hostler_plugin_v1_target_proto_msgTypes[0]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -65,7 +65,7 @@ func (x *Target) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Target.ProtoReflect.Descriptor instead.
 func (*Target) Descriptor() ([]byte, []int) {
-	return file_hostler_hypervisor_v1_target_proto_rawDescGZIP(), []int{0}
+	return file_hostler_plugin_v1_target_proto_rawDescGZIP(), []int{0}
 }
 
 func (x *Target) GetAddress() string {
@@ -116,7 +116,7 @@ type Credential struct {
 
 func (x *Credential) Reset() {
 	*x = Credential{}
-	mi := &file_hostler_hypervisor_v1_target_proto_msgTypes[1]
+	mi := &file_hostler_plugin_v1_target_proto_msgTypes[1]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -128,7 +128,7 @@ func (x *Credential) String() string {
 func (*Credential) ProtoMessage() {}
 
 func (x *Credential) ProtoReflect() protoreflect.Message {
-	mi := &file_hostler_hypervisor_v1_target_proto_msgTypes[1]
+	mi := &file_hostler_plugin_v1_target_proto_msgTypes[1]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -141,7 +141,7 @@ func (x *Credential) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Credential.ProtoReflect.Descriptor instead.
 func (*Credential) Descriptor() ([]byte, []int) {
-	return file_hostler_hypervisor_v1_target_proto_rawDescGZIP(), []int{1}
+	return file_hostler_plugin_v1_target_proto_rawDescGZIP(), []int{1}
 }
 
 func (x *Credential) GetCapability() string {
@@ -165,20 +165,20 @@ func (x *Credential) GetSecret() string {
 	return ""
 }
 
-var File_hostler_hypervisor_v1_target_proto protoreflect.FileDescriptor
+var File_hostler_plugin_v1_target_proto protoreflect.FileDescriptor
 
-const file_hostler_hypervisor_v1_target_proto_rawDesc = "" +
+const file_hostler_plugin_v1_target_proto_rawDesc = "" +
 	"\n" +
-	"\"hostler/hypervisor/v1/target.proto\x12\x15hostler.hypervisor.v1\"\xc7\x01\n" +
+	"\x1ehostler/plugin/v1/target.proto\x12\x11hostler.plugin.v1\"\xc3\x01\n" +
 	"\x06Target\x12\x18\n" +
 	"\aaddress\x18\x01 \x01(\tR\aaddress\x12 \n" +
 	"\vfingerprint\x18\x02 \x01(\tR\vfingerprint\x12\x1d\n" +
 	"\n" +
 	"verify_tls\x18\x03 \x01(\bR\tverifyTls\x12\x1f\n" +
 	"\vallow_local\x18\x04 \x01(\bR\n" +
-	"allowLocal\x12A\n" +
+	"allowLocal\x12=\n" +
 	"\n" +
-	"credential\x18\x05 \x01(\v2!.hostler.hypervisor.v1.CredentialR\n" +
+	"credential\x18\x05 \x01(\v2\x1d.hostler.plugin.v1.CredentialR\n" +
 	"credential\"d\n" +
 	"\n" +
 	"Credential\x12\x1e\n" +
@@ -186,27 +186,27 @@ const file_hostler_hypervisor_v1_target_proto_rawDesc = "" +
 	"capability\x18\x01 \x01(\tR\n" +
 	"capability\x12\x19\n" +
 	"\btoken_id\x18\x02 \x01(\tR\atokenId\x12\x1b\n" +
-	"\x06secret\x18\x03 \x01(\tB\x03\x80\x01\x01R\x06secretBIZGgithub.com/hostler/hostler/sdk/proto/hostler/hypervisor/v1;hypervisorv1b\x06proto3"
+	"\x06secret\x18\x03 \x01(\tB\x03\x80\x01\x01R\x06secretBAZ?github.com/hostler/hostler/sdk/proto/hostler/plugin/v1;pluginv1b\x06proto3"
 
 var (
-	file_hostler_hypervisor_v1_target_proto_rawDescOnce sync.Once
-	file_hostler_hypervisor_v1_target_proto_rawDescData []byte
+	file_hostler_plugin_v1_target_proto_rawDescOnce sync.Once
+	file_hostler_plugin_v1_target_proto_rawDescData []byte
 )
 
-func file_hostler_hypervisor_v1_target_proto_rawDescGZIP() []byte {
-	file_hostler_hypervisor_v1_target_proto_rawDescOnce.Do(func() {
-		file_hostler_hypervisor_v1_target_proto_rawDescData = protoimpl.X.CompressGZIP(unsafe.Slice(unsafe.StringData(file_hostler_hypervisor_v1_target_proto_rawDesc), len(file_hostler_hypervisor_v1_target_proto_rawDesc)))
+func file_hostler_plugin_v1_target_proto_rawDescGZIP() []byte {
+	file_hostler_plugin_v1_target_proto_rawDescOnce.Do(func() {
+		file_hostler_plugin_v1_target_proto_rawDescData = protoimpl.X.CompressGZIP(unsafe.Slice(unsafe.StringData(file_hostler_plugin_v1_target_proto_rawDesc), len(file_hostler_plugin_v1_target_proto_rawDesc)))
 	})
-	return file_hostler_hypervisor_v1_target_proto_rawDescData
+	return file_hostler_plugin_v1_target_proto_rawDescData
 }
 
-var file_hostler_hypervisor_v1_target_proto_msgTypes = make([]protoimpl.MessageInfo, 2)
-var file_hostler_hypervisor_v1_target_proto_goTypes = []any{
-	(*Target)(nil),     // 0: hostler.hypervisor.v1.Target
-	(*Credential)(nil), // 1: hostler.hypervisor.v1.Credential
+var file_hostler_plugin_v1_target_proto_msgTypes = make([]protoimpl.MessageInfo, 2)
+var file_hostler_plugin_v1_target_proto_goTypes = []any{
+	(*Target)(nil),     // 0: hostler.plugin.v1.Target
+	(*Credential)(nil), // 1: hostler.plugin.v1.Credential
 }
-var file_hostler_hypervisor_v1_target_proto_depIdxs = []int32{
-	1, // 0: hostler.hypervisor.v1.Target.credential:type_name -> hostler.hypervisor.v1.Credential
+var file_hostler_plugin_v1_target_proto_depIdxs = []int32{
+	1, // 0: hostler.plugin.v1.Target.credential:type_name -> hostler.plugin.v1.Credential
 	1, // [1:1] is the sub-list for method output_type
 	1, // [1:1] is the sub-list for method input_type
 	1, // [1:1] is the sub-list for extension type_name
@@ -214,26 +214,26 @@ var file_hostler_hypervisor_v1_target_proto_depIdxs = []int32{
 	0, // [0:1] is the sub-list for field type_name
 }
 
-func init() { file_hostler_hypervisor_v1_target_proto_init() }
-func file_hostler_hypervisor_v1_target_proto_init() {
-	if File_hostler_hypervisor_v1_target_proto != nil {
+func init() { file_hostler_plugin_v1_target_proto_init() }
+func file_hostler_plugin_v1_target_proto_init() {
+	if File_hostler_plugin_v1_target_proto != nil {
 		return
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
-			RawDescriptor: unsafe.Slice(unsafe.StringData(file_hostler_hypervisor_v1_target_proto_rawDesc), len(file_hostler_hypervisor_v1_target_proto_rawDesc)),
+			RawDescriptor: unsafe.Slice(unsafe.StringData(file_hostler_plugin_v1_target_proto_rawDesc), len(file_hostler_plugin_v1_target_proto_rawDesc)),
 			NumEnums:      0,
 			NumMessages:   2,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
-		GoTypes:           file_hostler_hypervisor_v1_target_proto_goTypes,
-		DependencyIndexes: file_hostler_hypervisor_v1_target_proto_depIdxs,
-		MessageInfos:      file_hostler_hypervisor_v1_target_proto_msgTypes,
+		GoTypes:           file_hostler_plugin_v1_target_proto_goTypes,
+		DependencyIndexes: file_hostler_plugin_v1_target_proto_depIdxs,
+		MessageInfos:      file_hostler_plugin_v1_target_proto_msgTypes,
 	}.Build()
-	File_hostler_hypervisor_v1_target_proto = out.File
-	file_hostler_hypervisor_v1_target_proto_goTypes = nil
-	file_hostler_hypervisor_v1_target_proto_depIdxs = nil
+	File_hostler_plugin_v1_target_proto = out.File
+	file_hostler_plugin_v1_target_proto_goTypes = nil
+	file_hostler_plugin_v1_target_proto_depIdxs = nil
 }

@@ -1,4 +1,4 @@
-package hypervisor_test
+package endpoint_test
 
 import (
 	"net"
@@ -6,7 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 func TestCheckAddress(t *testing.T) {
@@ -29,17 +30,17 @@ func TestCheckAddress(t *testing.T) {
 		"10.0.0.1": always, "172.16.0.1": always, "192.168.1.1": always, "100.64.0.1": always, "8.8.8.8": always, "fd00::1": always, "2001:db8::1": always, "64:ff9b::8.8.8.8": always,
 	} {
 		for _, allow := range []bool{false, true} {
-			err := hypervisor.CheckAddress(netip.MustParseAddr(address), allow)
+			err := endpoint.CheckAddress(netip.MustParseAddr(address), allow)
 			want := when == always || when == local && allow
 			if (err == nil) != want {
 				t.Errorf("%s, local allowed %v: error is %v", address, allow, err)
 			}
-			if err != nil && hypervisor.KindOf(err) != hypervisor.Forbidden {
+			if err != nil && plugin.KindOf(err) != plugin.Forbidden {
 				t.Errorf("%s: error is %v, want forbidden", address, err)
 			}
 		}
 	}
-	if err := hypervisor.CheckAddress(netip.Addr{}, true); hypervisor.KindOf(err) != hypervisor.Forbidden {
+	if err := endpoint.CheckAddress(netip.Addr{}, true); plugin.KindOf(err) != plugin.Forbidden {
 		t.Errorf("no address: error is %v, want forbidden", err)
 	}
 }
@@ -54,8 +55,8 @@ func TestDialControl(t *testing.T) {
 	defer func() { _ = listener.Close() }()
 	_, port, _ := net.SplitHostPort(listener.Addr().String())
 	dial := func(allow bool) error {
-		target := hypervisor.Target{Address: "localhost:" + port, AllowLocal: allow}
-		dialer := net.Dialer{Control: hypervisor.DialControl(target), Timeout: 10 * time.Second}
+		target := endpoint.Target{Address: "localhost:" + port, AllowLocal: allow}
+		dialer := net.Dialer{Control: endpoint.DialControl(target), Timeout: 10 * time.Second}
 		conn, err := dialer.DialContext(t.Context(), "tcp", target.Address)
 		if err == nil {
 			_ = conn.Close()
@@ -65,15 +66,15 @@ func TestDialControl(t *testing.T) {
 	if err := dial(true); err != nil {
 		t.Error("with local addresses allowed:", err)
 	}
-	if err := dial(false); hypervisor.KindOf(err) != hypervisor.Forbidden {
+	if err := dial(false); plugin.KindOf(err) != plugin.Forbidden {
 		t.Errorf("error is %v, want forbidden", err)
 	}
 	for _, address := range []string{"[fd00:ec2::254]:80", "[fd00:ec2::254%eth0]:80", "[fe80::1%2]:8006", "[64:ff9b::127.0.0.1%lo]:8006", "127.0.0.1", ""} {
-		if err := hypervisor.DialControl(hypervisor.Target{})("tcp6", address, nil); hypervisor.KindOf(err) != hypervisor.Forbidden {
+		if err := endpoint.DialControl(endpoint.Target{})("tcp6", address, nil); plugin.KindOf(err) != plugin.Forbidden {
 			t.Errorf("%q: error is %v, want forbidden", address, err)
 		}
 	}
-	if err := hypervisor.DialControl(hypervisor.Target{})("unix", "/tmp/socket", nil); hypervisor.KindOf(err) != hypervisor.Forbidden {
+	if err := endpoint.DialControl(endpoint.Target{})("unix", "/tmp/socket", nil); plugin.KindOf(err) != plugin.Forbidden {
 		t.Errorf("a unix socket: error is %v, want forbidden", err)
 	}
 }

@@ -1,9 +1,10 @@
-package hypervisor
+package endpoint
 
 import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"github.com/hostler/hostler/sdk/plugin"
 	"net"
 	"strings"
 	"time"
@@ -18,7 +19,7 @@ import (
 func TLSConfig(target Target, seen func(fingerprint string, notAfter time.Time)) (*tls.Config, error) {
 	name, _, err := net.SplitHostPort(target.Address)
 	if err != nil {
-		return nil, Errorf(Invalid, "the target's address must be host:port: %w", err)
+		return nil, plugin.Errorf(plugin.Invalid, "the target's address must be host:port: %w", err)
 	}
 	pin := ""
 	if target.Fingerprint != "" {
@@ -34,7 +35,7 @@ func TLSConfig(target Target, seen func(fingerprint string, notAfter time.Time))
 		InsecureSkipVerify: true,
 		VerifyConnection: func(state tls.ConnectionState) error {
 			if len(state.PeerCertificates) == 0 {
-				return Errorf(Untrusted, "the endpoint showed no certificate")
+				return plugin.Errorf(plugin.Untrusted, "the endpoint showed no certificate")
 			}
 			leaf := state.PeerCertificates[0]
 			shown := Fingerprint(leaf)
@@ -51,12 +52,12 @@ func TLSConfig(target Target, seen func(fingerprint string, notAfter time.Time))
 }
 
 // trust is nil when the shown certificate passes.
-func trust(state tls.ConnectionState, name, pin string, verify bool) *Error {
+func trust(state tls.ConnectionState, name, pin string, verify bool) *plugin.Error {
 	leaf := state.PeerCertificates[0]
 	switch {
 	case pin != "":
 		if !EqualFingerprint(pin, Fingerprint(leaf)) {
-			return Errorf(Untrusted, "the endpoint's certificate is not the pinned one")
+			return plugin.Errorf(plugin.Untrusted, "the endpoint's certificate is not the pinned one")
 		}
 	case verify:
 		opts := x509.VerifyOptions{DNSName: name, Intermediates: x509.NewCertPool()}
@@ -64,7 +65,7 @@ func trust(state tls.ConnectionState, name, pin string, verify bool) *Error {
 			opts.Intermediates.AddCert(c)
 		}
 		if _, err := leaf.Verify(opts); err != nil {
-			return Errorf(Untrusted, "the endpoint's certificate is not trusted: %s", distrust(err, name))
+			return plugin.Errorf(plugin.Untrusted, "the endpoint's certificate is not trusted: %s", distrust(err, name))
 		}
 	}
 	return nil

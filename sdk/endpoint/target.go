@@ -1,6 +1,9 @@
-package hypervisor
+// Package endpoint is where a call of a plugin goes to: the address, how its certificate is checked, and the one credential.
+// What every plugin that dials must do is here once, whatever its kind: TLSConfig holds the pin, DialControl refuses
+// addresses, NetworkError says what went wrong.
+package endpoint
 
-import "fmt"
+import "github.com/hostler/hostler/sdk/plugin"
 
 // Target says which endpoint a call goes to and with which right.
 type Target struct {
@@ -23,25 +26,8 @@ type Target struct {
 type Credential struct {
 	Capability Capability
 	TokenID    string
-	Secret     Secret
+	Secret     plugin.Secret
 }
-
-// Secret is a string that formats and marshals as a placeholder. Convert it to string to use it.
-type Secret string
-
-const hidden = "[secret]"
-
-// String hides the secret.
-func (Secret) String() string { return hidden }
-
-// GoString hides the secret.
-func (Secret) GoString() string { return hidden }
-
-// Format hides the secret from every verb.
-func (Secret) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(hidden)) }
-
-// MarshalText hides the secret from JSON and other encoders.
-func (Secret) MarshalText() ([]byte, error) { return []byte(hidden), nil }
 
 // Capability is what one token is for.
 type Capability string

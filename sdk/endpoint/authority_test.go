@@ -1,4 +1,4 @@
-package hypervisor_test
+package endpoint_test
 
 import (
 	"crypto/ecdsa"
@@ -18,7 +18,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // root is the one authority that this process takes for the system's.
@@ -79,9 +80,9 @@ func sign(by *signer, template *x509.Certificate) (*signer, error) {
 }
 
 // shake makes a connection to a server that shows the chain, and checks it as the target's driver would.
-func shake(t *testing.T, chain [][]byte, key *ecdsa.PrivateKey, target hypervisor.Target) error {
+func shake(t *testing.T, chain [][]byte, key *ecdsa.PrivateKey, target endpoint.Target) error {
 	t.Helper()
-	config, err := hypervisor.TLSConfig(target, nil)
+	config, err := endpoint.TLSConfig(target, nil)
 	if err != nil {
 		t.Fatal("making the configuration:", err)
 	}
@@ -159,21 +160,21 @@ func TestCertificatesOfAnAuthority(t *testing.T) {
 			for _, s := range c.with {
 				chain = append(chain, s.cert.Raw)
 			}
-			err = shake(t, chain, leaf.key, hypervisor.Target{Address: c.address, VerifyTLS: true})
-			var e *hypervisor.Error
+			err = shake(t, chain, leaf.key, endpoint.Target{Address: c.address, VerifyTLS: true})
+			var e *plugin.Error
 			switch {
 			case c.fault == "" && err != nil:
 				t.Error("it does not pass:", err)
-			case c.fault != "" && (!errors.As(err, &e) || e.Kind != hypervisor.Untrusted || !strings.Contains(e.Message, c.fault) ||
-				e.Fingerprint != hypervisor.Fingerprint(leaf.cert)):
+			case c.fault != "" && (!errors.As(err, &e) || e.Kind != plugin.Untrusted || !strings.Contains(e.Message, c.fault) ||
+				e.Fingerprint != endpoint.Fingerprint(leaf.cert)):
 				t.Errorf("error is %v, want untrusted with %q", err, c.fault)
 			}
 			// A pin decides alone.
-			if err := shake(t, chain, leaf.key, hypervisor.Target{Address: c.address, VerifyTLS: true, Fingerprint: hypervisor.Fingerprint(leaf.cert)}); err != nil {
+			if err := shake(t, chain, leaf.key, endpoint.Target{Address: c.address, VerifyTLS: true, Fingerprint: endpoint.Fingerprint(leaf.cert)}); err != nil {
 				t.Error("with its own fingerprint pinned:", err)
 			}
 			if c.fault == "" {
-				if err := shake(t, chain, leaf.key, hypervisor.Target{Address: c.address, VerifyTLS: true, Fingerprint: hypervisor.Fingerprint(root.cert)}); err == nil {
+				if err := shake(t, chain, leaf.key, endpoint.Target{Address: c.address, VerifyTLS: true, Fingerprint: endpoint.Fingerprint(root.cert)}); err == nil {
 					t.Error("passes with another fingerprint pinned")
 				}
 			}

@@ -1,7 +1,8 @@
-package hypervisor
+package endpoint
 
 import (
 	"fmt"
+	"github.com/hostler/hostler/sdk/plugin"
 	"net/netip"
 	"slices"
 	"syscall"
@@ -16,11 +17,11 @@ func DialControl(target Target) func(network, address string, conn syscall.RawCo
 		switch network {
 		case "tcp", "tcp4", "tcp6":
 		default:
-			return Errorf(Forbidden, "%s is not a network to reach a hypervisor by", network)
+			return plugin.Errorf(plugin.Forbidden, "%s is not a network to reach a hypervisor by", network)
 		}
 		dialled, err := netip.ParseAddrPort(address)
 		if err != nil {
-			return Errorf(Forbidden, "dialling an address that cannot be read: %w", err)
+			return plugin.Errorf(plugin.Forbidden, "dialling an address that cannot be read: %w", err)
 		}
 		return CheckAddress(dialled.Addr(), target.AllowLocal)
 	}
@@ -69,7 +70,7 @@ func CheckAddress(addr netip.Addr, allowLocal bool) error {
 	addr = addr.Unmap().WithZone("")
 	switch {
 	case !addr.IsValid():
-		return Errorf(Forbidden, "no address to dial")
+		return plugin.Errorf(plugin.Forbidden, "no address to dial")
 	case addr.IsUnspecified() || thisNetwork.Contains(addr):
 		return refuse(addr, "an unspecified")
 	case addr.IsMulticast() || addr == broadcast:
@@ -109,5 +110,5 @@ func embedded(addr netip.Addr) (netip.Addr, bool) {
 }
 
 func refuse(addr netip.Addr, what string) error {
-	return Errorf(Forbidden, "%s", fmt.Sprintf("%s is %s address, which is not allowed for a host", addr, what))
+	return plugin.Errorf(plugin.Forbidden, "%s", fmt.Sprintf("%s is %s address, which is not allowed for a host", addr, what))
 }

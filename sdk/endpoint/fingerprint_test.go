@@ -1,10 +1,11 @@
-package hypervisor_test
+package endpoint_test
 
 import (
 	"strings"
 	"testing"
 
-	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 func TestParseFingerprint(t *testing.T) {
@@ -15,10 +16,10 @@ func TestParseFingerprint(t *testing.T) {
 		canonical, strings.ToLower(canonical), plain, strings.ToUpper(plain), " " + canonical + "\n", "SHA256:" + plain, "sha256:" + canonical,
 		"sha256 Fingerprint=" + canonical, "SHA256=" + plain,
 	} {
-		if got, err := hypervisor.ParseFingerprint(s); err != nil || got != canonical {
+		if got, err := endpoint.ParseFingerprint(s); err != nil || got != canonical {
 			t.Errorf("%q: %q, error %v", s, got, err)
 		}
-		if !hypervisor.EqualFingerprint(s, canonical) {
+		if !endpoint.EqualFingerprint(s, canonical) {
 			t.Errorf("%q does not equal its canonical form", s)
 		}
 	}
@@ -26,14 +27,14 @@ func TestParseFingerprint(t *testing.T) {
 		"", ":", "AB", canonical + ":AB", canonical[3:], plain + "a", strings.Repeat("xy", 32), strings.Repeat("ABC:", 21) + "A", "AB:" + plain[2:], "\x00",
 		strings.Repeat("a:bc", 16),
 	} {
-		if got, err := hypervisor.ParseFingerprint(s); hypervisor.KindOf(err) != hypervisor.Invalid {
+		if got, err := endpoint.ParseFingerprint(s); plugin.KindOf(err) != plugin.Invalid {
 			t.Errorf("%q: %q, error %v, want invalid", s, got, err)
 		}
-		if hypervisor.EqualFingerprint(s, s) {
+		if endpoint.EqualFingerprint(s, s) {
 			t.Errorf("%q equals itself", s)
 		}
 	}
-	if hypervisor.EqualFingerprint(canonical, "00"+canonical[2:]) {
+	if endpoint.EqualFingerprint(canonical, "00"+canonical[2:]) {
 		t.Error("two different ones are equal")
 	}
 }

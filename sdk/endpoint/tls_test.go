@@ -1,4 +1,4 @@
-package hypervisor_test
+package endpoint_test
 
 import (
 	"crypto/tls"
@@ -12,7 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // serve serves TLS with a certificate that no authority signed.
@@ -26,10 +27,10 @@ func serve(t *testing.T) *httptest.Server {
 }
 
 // get asks the server over a new connection.
-func get(t *testing.T, server *httptest.Server, target hypervisor.Target, seen func(string, time.Time), change func(*tls.Config)) error {
+func get(t *testing.T, server *httptest.Server, target endpoint.Target, seen func(string, time.Time), change func(*tls.Config)) error {
 	t.Helper()
 	target.Address = strings.TrimPrefix(server.URL, "https://")
-	config, err := hypervisor.TLSConfig(target, seen)
+	config, err := endpoint.TLSConfig(target, seen)
 	if err != nil {
 		t.Fatal("making the configuration:", err)
 	}
@@ -47,18 +48,18 @@ func get(t *testing.T, server *httptest.Server, target hypervisor.Target, seen f
 func TestPin(t *testing.T) {
 	t.Parallel()
 	server := serve(t)
-	right := hypervisor.Fingerprint(server.Certificate())
+	right := endpoint.Fingerprint(server.Certificate())
 	wrong := "00" + right[2:]
 	for name, c := range map[string]struct {
-		target hypervisor.Target
+		target endpoint.Target
 		ok     bool
 	}{
-		"pinned":                   {hypervisor.Target{Fingerprint: right}, true},
-		"pinned, lower case":       {hypervisor.Target{Fingerprint: strings.ToLower(right), VerifyTLS: true}, true},
-		"another pin":              {hypervisor.Target{Fingerprint: wrong}, false},
-		"another pin, verify":      {hypervisor.Target{Fingerprint: wrong, VerifyTLS: true}, false},
-		"any":                      {hypervisor.Target{}, true},
-		"the system's authorities": {hypervisor.Target{VerifyTLS: true}, false},
+		"pinned":                   {endpoint.Target{Fingerprint: right}, true},
+		"pinned, lower case":       {endpoint.Target{Fingerprint: strings.ToLower(right), VerifyTLS: true}, true},
+		"another pin":              {endpoint.Target{Fingerprint: wrong}, false},
+		"another pin, verify":      {endpoint.Target{Fingerprint: wrong, VerifyTLS: true}, false},
+		"any":                      {endpoint.Target{}, true},
+		"the system's authorities": {endpoint.Target{VerifyTLS: true}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -70,8 +71,8 @@ func TestPin(t *testing.T) {
 				}
 				return
 			}
-			var e *hypervisor.Error
-			if !errors.As(err, &e) || e.Kind != hypervisor.Untrusted || e.Fingerprint != right {
+			var e *plugin.Error
+			if !errors.As(err, &e) || e.Kind != plugin.Untrusted || e.Fingerprint != right {
 				t.Errorf("error is %v, want untrusted with what was shown", err)
 			}
 			if seen.Load() != nil {
@@ -79,7 +80,7 @@ func TestPin(t *testing.T) {
 			}
 		})
 	}
-	if _, err := hypervisor.TLSConfig(hypervisor.Target{Address: "a:1", Fingerprint: "nonsense"}, nil); hypervisor.KindOf(err) != hypervisor.Invalid {
+	if _, err := endpoint.TLSConfig(endpoint.Target{Address: "a:1", Fingerprint: "nonsense"}, nil); plugin.KindOf(err) != plugin.Invalid {
 		t.Errorf("a pin that cannot be read: error is %v, want invalid", err)
 	}
 }
@@ -88,7 +89,7 @@ func TestPin(t *testing.T) {
 func TestPinHoldsForResumedSessions(t *testing.T) {
 	t.Parallel()
 	server := serve(t)
-	right := hypervisor.Fingerprint(server.Certificate())
+	right := endpoint.Fingerprint(server.Certificate())
 	cache := tls.NewLRUClientSessionCache(10)
 	resumed := false
 	share := func(config *tls.Config) {
@@ -100,16 +101,16 @@ func TestPinHoldsForResumedSessions(t *testing.T) {
 		}
 	}
 	for range 2 {
-		if err := get(t, server, hypervisor.Target{Fingerprint: right}, nil, share); err != nil {
+		if err := get(t, server, endpoint.Target{Fingerprint: right}, nil, share); err != nil {
 			t.Fatal("with the right pin:", err)
 		}
 	}
 	if !resumed {
 		t.Fatal("the session was not resumed, so that this test shows nothing")
 	}
-	err := get(t, server, hypervisor.Target{Fingerprint: "00" + right[2:]}, nil, share)
-	var e *hypervisor.Error
-	if !errors.As(err, &e) || e.Kind != hypervisor.Untrusted {
+	err := get(t, server, endpoint.Target{Fingerprint: "00" + right[2:]}, nil, share)
+	var e *plugin.Error
+	if !errors.As(err, &e) || e.Kind != plugin.Untrusted {
 		t.Errorf("error is %v, want untrusted", err)
 	}
 }

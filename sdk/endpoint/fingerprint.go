@@ -1,10 +1,11 @@
-package hypervisor
+package endpoint
 
 import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"crypto/x509"
 	"encoding/hex"
+	"github.com/hostler/hostler/sdk/plugin"
 	"strings"
 )
 
@@ -50,7 +51,7 @@ func EqualFingerprint(a, b string) bool {
 }
 
 func badFingerprint() error {
-	e := Errorf(Invalid, "a fingerprint is 32 bytes in hexadecimal, such as AB:CD:…")
+	e := plugin.Errorf(plugin.Invalid, "a fingerprint is 32 bytes in hexadecimal, such as AB:CD:…")
 	e.Field = "fingerprint"
 	return e
 }

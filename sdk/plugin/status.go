@@ -1,0 +1,91 @@
+package plugin
+
+import (
+	"errors"
+	"strings"
+	"unicode/utf8"
+
+	pluginv1 "github.com/hostler/hostler/sdk/proto/hostler/plugin/v1"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+// codeOf is the gRPC code for each kind. Unavailable, Canceled and Unknown are left to the transport, so that a dead plugin
+// is never taken for a dead endpoint.
+var codeOf = map[ErrorKind]codes.Code{
+	NotFound:      codes.NotFound,
+	Denied:        codes.PermissionDenied,
+	TokenRejected: codes.Unauthenticated,
+	Unsupported:   codes.Unimplemented,
+	Unreachable:   codes.FailedPrecondition,
+	Untrusted:     codes.FailedPrecondition,
+	Forbidden:     codes.FailedPrecondition,
+	Timeout:       codes.DeadlineExceeded,
+	Conflict:      codes.FailedPrecondition,
+	Invalid:       codes.InvalidArgument,
+	Busy:          codes.Aborted,
+	Refused:       codes.FailedPrecondition,
+	Protocol:      codes.DataLoss,
+	Internal:      codes.Internal,
+}
+
+// maxMessage limits an error's text in bytes: it travels in a header, and an endpoint may answer with a whole page.
+const maxMessage = 4096
+
+// errorOf finds the Error in what a method of a plugin returned. An error without one is Internal with its text, or Timeout.
+func errorOf(err error) *Error {
+	var e *Error
+	if errors.As(err, &e) {
+		return e
+	}
+	return &Error{Kind: KindOf(err), Message: err.Error()}
+}
+
+// statusOf makes the gRPC status that carries e. secrets are cut out of every text.
+func statusOf(e *Error, secrets ...string) error {
+	code, ok := codeOf[e.Kind]
+	if !ok {
+		code = codes.Internal
+	}
+	safe := func(s string) string { return clean(redact(s, secrets)) }
+	detail := &pluginv1.Failure{
+		Kind: safe(string(e.Kind)), Path: safe(e.Path), Field: safe(e.Field), Fingerprint: safe(e.Fingerprint),
+	}
+	for _, m := range e.Missing {
+		detail.Missing = append(detail.Missing, safe(m))
+	}
+	plain := status.New(code, safe(e.Message))
+	full, err := plain.WithDetails(detail)
+	if err != nil {
+		return plain.Err()
+	}
+	return full.Err()
+}
+
+// errorIn gets the Error back out of a status; nil when there is none. An unknown kind becomes Internal.
+func errorIn(s *status.Status) *Error {
+	for _, d := range s.Details() {
+		if p, ok := d.(*pluginv1.Failure); ok {
+			kind := ErrorKind(p.GetKind())
+			if _, known := codeOf[kind]; !known {
+				kind = Internal
+			}
+			return &Error{
+				Kind: kind, Message: s.Message(), Missing: p.GetMissing(),
+				Path: p.GetPath(), Field: p.GetField(), Fingerprint: p.GetFingerprint(),
+			}
+		}
+	}
+	return nil
+}
+
+// clean makes s fit for protobuf, which takes valid UTF-8 only, and for a header.
+func clean(s string) string {
+	if len(s) > maxMessage {
+		s = s[:maxMessage] + "…"
+	}
+	if utf8.ValidString(s) {
+		return s
+	}
+	return strings.ToValidUTF8(s, "\uFFFD")
+}
