@@ -18,7 +18,7 @@ const (
 	FaultRefuse   = "refuse"
 	FaultTruncate = "truncate"
 	FaultEmpty    = "empty"
-	// FaultDaemon and FaultFileSystem stop a part of a node; see parts.go.
+	// FaultDaemon and FaultFileSystem stop a part of a node; see node_outage.go.
 	FaultDaemon     = "pvedaemon"
 	FaultFileSystem = "pmxcfs"
 )

@@ -14,8 +14,8 @@ const (
 	recordedShutdown = "UPID:pve1:00001D6A:000557F1:6B00EBE5:qmshutdown:100:root@pam!test:"
 )
 
-// preparations bring the world into the state that the recorded server had when it was asked.
-func (w *world) preparations() []preparation {
+// preparations bring the server into the state that the recorded server had when it was asked.
+func (w *recordedServer) preparations() []preparation {
 	c := w.cluster
 	return slices.Concat(w.accessPreparations(), w.configPreparations(), []preparation{
 		{"lxc__after_all cluster_resources__with_pool lxc_110_status_start__locked", func() {
@@ -64,7 +64,7 @@ func (w *world) preparations() []preparation {
 	})
 }
 
-func (w *world) accessPreparations() []preparation {
+func (w *recordedServer) accessPreparations() []preparation {
 	c := w.cluster
 	return []preparation{
 		{"old__unknown version__deleted_token", func() { w.must(c.RevokeToken("drv@pve!old")) }},
@@ -115,7 +115,7 @@ func (w *world) accessPreparations() []preparation {
 }
 
 // configPreparations give guests the configurations that were recorded.
-func (w *world) configPreparations() []preparation {
+func (w *recordedServer) configPreparations() []preparation {
 	type config = map[string]any
 	web := func(more config) func() {
 		return func() {

@@ -81,7 +81,7 @@ func leadsTo(endpoint pvesim.EndpointInfo, e pvetest.Exchange) bool {
 // replay sends one recorded request to a simulator in the fitting state and tells how the answers differ.
 func replay(t *testing.T, e pvetest.Exchange) []string {
 	t.Helper()
-	w := newWorld(t)
+	w := newRecordedServer(t)
 	for _, p := range w.preparations() {
 		if p.cases == "" || slices.ContainsFunc(strings.Fields(p.cases), func(c string) bool { return strings.HasSuffix(e.Case, c) }) {
 			p.f()

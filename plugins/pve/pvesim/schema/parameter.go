@@ -2,7 +2,9 @@ package schema
 
 import (
 	"encoding/json"
+	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -53,15 +55,35 @@ func (f *Flag) UnmarshalJSON(raw []byte) error { *f = string(raw) != "0"; return
 // Format is the name of a format such as "pve-node", or the keys of a property string such as "virtio=…,bridge=vmbr0".
 type Format struct {
 	Name string
-	Keys map[string]*Parameter
+
+	raw  []byte
+	once sync.Once
+	keys map[string]*Parameter
 }
 
 // UnmarshalJSON reads a name or an object.
 func (f *Format) UnmarshalJSON(raw []byte) error {
 	if strings.HasPrefix(string(raw), "{") {
-		return json.Unmarshal(raw, &f.Keys)
+		f.raw = slices.Clone(raw)
+		return nil
 	}
 	return json.Unmarshal(raw, &f.Name)
+}
+
+// Keys are those of a property string; nil for a named format. They are decoded when they are first asked for.
+func (f *Format) Keys() map[string]*Parameter {
+	f.once.Do(func() {
+		if f.raw == nil {
+			return
+		}
+		if err := json.Unmarshal(f.raw, &f.keys); err != nil { // the file is generated, and a test decodes all of it
+			panic(fmt.Sprintf("property string %.80s: %v", f.raw, err))
+		}
+		for name, p := range f.keys {
+			p.Name = name
+		}
+	})
+	return f.keys
 }
 
 // fromPerl rewrites what Go writes otherwise: groups with flags, and a count above the 1000 that Go can repeat, whose bound is lost.

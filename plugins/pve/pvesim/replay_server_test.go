@@ -14,8 +14,8 @@ import (
 
 const mib = int64(1) << 20
 
-// world is a simulator in the state of the recorded server: one node pve1, its guests, users and tokens.
-type world struct {
+// recordedServer is a simulator in the state of the recorded server: one node pve1, its guests, users and tokens.
+type recordedServer struct {
 	t       testing.TB
 	cluster *pvesim.Cluster
 	secrets map[string]string // token id to secret
@@ -24,9 +24,9 @@ type world struct {
 	csrf    string
 }
 
-func newWorld(t testing.TB) *world {
+func newRecordedServer(t testing.TB) *recordedServer {
 	c := pvesimtest.Start(t, pvesim.Options{Bare: true, TaskDuration: time.Hour})
-	w := &world{t: t, cluster: c, secrets: map[string]string{}, upids: map[string]string{}}
+	w := &recordedServer{t: t, cluster: c, secrets: map[string]string{}, upids: map[string]string{}}
 	w.token("root@pam!test", false)
 	c.AddUser("drv@pve", "secret1234")
 	w.token("drv@pve!t1", true)
@@ -40,11 +40,11 @@ func newWorld(t testing.TB) *world {
 	return w
 }
 
-func (w *world) token(id string, privsep bool) {
+func (w *recordedServer) token(id string, privsep bool) {
 	w.secrets[id] = w.cluster.AddToken(id, privsep).Secret
 }
 
-func (w *world) guest(s pvesim.GuestSpec) {
+func (w *recordedServer) guest(s pvesim.GuestSpec) {
 	w.t.Helper()
 	if s.Memory == 0 {
 		s.Memory = 256 * mib
@@ -54,14 +54,14 @@ func (w *world) guest(s pvesim.GuestSpec) {
 	}
 }
 
-func (w *world) change(vmid int, f func(*pvesim.GuestSpec)) {
+func (w *recordedServer) change(vmid int, f func(*pvesim.GuestSpec)) {
 	w.t.Helper()
 	if err := w.cluster.ChangeGuest(vmid, f); err != nil {
 		w.t.Fatal(err)
 	}
 }
 
-func (w *world) must(err error) {
+func (w *recordedServer) must(err error) {
 	w.t.Helper()
 	if err != nil {
 		w.t.Fatal(err)
@@ -69,7 +69,7 @@ func (w *world) must(err error) {
 }
 
 // do sends a request as root and wants a 200; it returns the data.
-func (w *world) do(method, path, form string) any {
+func (w *recordedServer) do(method, path, form string) any {
 	w.t.Helper()
 	r := rawRequest{method: method, path: "/api2/json" + path, header: map[string]string{
 		"Authorization": "PVEAPIToken=root@pam!test=" + w.secrets["root@pam!test"],
@@ -87,11 +87,11 @@ func (w *world) do(method, path, form string) any {
 }
 
 // finished puts a finished task into the list; recorded is its recorded UPID.
-func (w *world) finished(recorded, user, kind, id, exit string) {
+func (w *recordedServer) finished(recorded, user, kind, id, exit string) {
 	w.task(recorded, user, kind, id, 0, exit)
 }
 
-func (w *world) task(recorded, user, kind, id string, d time.Duration, exit string) {
+func (w *recordedServer) task(recorded, user, kind, id string, d time.Duration, exit string) {
 	w.t.Helper()
 	upid, err := w.cluster.StartTask("pve1", user, kind, id, d, exit)
 	w.must(err)
@@ -100,14 +100,14 @@ func (w *world) task(recorded, user, kind, id string, d time.Duration, exit stri
 	}
 }
 
-// preparation changes the world for the cases whose names end in one of the words; no words mean every case.
+// preparation changes the server for the cases whose names end in one of the words; no words mean every case.
 type preparation struct {
 	cases string
 	f     func()
 }
 
-// request turns a recorded request into one for this world: its secrets, tickets and UPIDs.
-func (w *world) request(e pvetest.Exchange) rawRequest {
+// request turns a recorded request into one for this server: its secrets, tickets and UPIDs.
+func (w *recordedServer) request(e pvetest.Exchange) rawRequest {
 	w.t.Helper()
 	r := rawRequest{method: e.Method, path: e.Request.URL, header: map[string]string{}}
 	for k, v := range e.Request.Headers {
@@ -155,7 +155,7 @@ func (w *world) request(e pvetest.Exchange) rawRequest {
 	return r
 }
 
-func (w *world) upidRequest(e pvetest.Exchange, r *rawRequest, form url.Values) {
+func (w *recordedServer) upidRequest(e pvetest.Exchange, r *rawRequest, form url.Values) {
 	id := map[string]string{"root": "root@pam!test", "drv_full": "drv@pve!t2", "drv_privsep": "drv@pve!t1"}[e.Request.Auth]
 	r.header["Authorization"] = "PVEAPIToken=" + id + "=" + w.secrets[id]
 	upid := e.Request.UPID

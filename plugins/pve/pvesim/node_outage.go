@@ -14,8 +14,8 @@ func (f *faults) fileSystem(node string) *apiError {
 	return serverError(500, "RPCEnvironment init request failed: Unable to load access control list: Connection refused", bodyText)
 }
 
-// parts is why the node that is to carry a request out cannot. The privileges have been checked by then, by the proxy.
-func (f *faults) parts(r *request, e *endpoint) *apiError {
+// outage is why the node that is to carry a request out cannot. The privileges have been checked by then, by the proxy.
+func (f *faults) outage(r *request, e *endpoint) *apiError {
 	if r.node != r.entry {
 		if err := f.fileSystem(r.node.name); err != nil {
 			return err

@@ -134,7 +134,7 @@ func (e *endpoint) serve(r *request) (result, *apiError) {
 			return fail(err)
 		}
 	}
-	if err := r.c.fault.parts(r, e); err != nil {
+	if err := r.c.fault.outage(r, e); err != nil {
 		return fail(err)
 	}
 	if err := verify(e.params, r.values, r.c.release); err != nil {

@@ -97,19 +97,19 @@ func (c *Cluster) listenNode(n *node, addr string) error {
 	s.wait.Add(1)
 	go func() {
 		defer s.wait.Done()
-		_ = srv.Serve(tls.NewListener(&gate{Listener: ln, cluster: c, node: n}, n.cert.serverConfig())) // ends with Close
+		_ = srv.Serve(tls.NewListener(&nodeListener{Listener: ln, cluster: c, node: n}, n.cert.serverConfig())) // ends with Close
 	}()
 	return nil
 }
 
-// gate resets connections while the node is off or a fault refuses them.
-type gate struct {
+// nodeListener resets connections while the node is off or a fault refuses them.
+type nodeListener struct {
 	net.Listener
 	cluster *Cluster
 	node    *node
 }
 
-func (g *gate) Accept() (net.Conn, error) {
+func (g *nodeListener) Accept() (net.Conn, error) {
 	for {
 		conn, err := g.Listener.Accept()
 		if err != nil {
