@@ -3,44 +3,13 @@ package pvesim
 import (
 	"maps"
 	"slices"
-	"strings"
 )
 
 func aclEndpoints() []*endpoint {
 	return []*endpoint{
-		{method: "GET", path: "/access/acl", run: listACL},
-		{
-			method: "PUT", path: "/access/acl", daemon: true, check: mayModifyACL, run: updateACL,
-			params: []param{
-				text("path").required(), text("roles").required(), boolean("delete"), boolean("propagate"),
-				text("groups").formatted(groupListFormat), text("tokens").formatted(tokenListFormat), text("users").formatted(userListFormat),
-			},
-		},
+		serve("GET", "/access/acl", listACL),
+		serve("PUT", "/access/acl", updateACL),
 	}
-}
-
-// aclModifyPrivileges are what lets one change the entries of a tree besides Permissions.Modify.
-func aclModifyPrivileges(path string) []string {
-	switch {
-	case strings.HasPrefix(path, "/storage/"):
-		return []string{"Permissions.Modify", "Datastore.Allocate"}
-	case strings.HasPrefix(path, "/vms/"):
-		return []string{"Permissions.Modify", "VM.Allocate"}
-	case strings.HasPrefix(path, "/pool/"):
-		return []string{"Permissions.Modify", "Pool.Allocate"}
-	}
-	return []string{"Permissions.Modify"}
-}
-
-func mayModifyACL(r *request) *apiError {
-	path := normaliseACLPath(r.values.text("path"))
-	if !r.values.has("path") {
-		return badParameter("path", textMissing)
-	}
-	if !validACLPath(path) {
-		return badParameter("path", "invalid ACL path '"+path+"'")
-	}
-	return r.c.check(r.who, path, aclModifyPrivileges(path)...)
 }
 
 // listACL shows the entries of those paths on which the caller may change permissions.

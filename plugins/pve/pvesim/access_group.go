@@ -7,16 +7,12 @@ import (
 )
 
 func groupEndpoints() []*endpoint {
-	may := needs("/access/groups", "Group.Allocate")
 	return []*endpoint{
-		{method: "GET", path: "/access/groups", run: listGroups},
-		{
-			method: "POST", path: "/access/groups", daemon: true, check: may, run: createGroup,
-			params: []param{text("groupid").required().matching(groupIDPattern), text("comment")},
-		},
-		{method: "GET", path: "/access/groups/{groupid}", check: needs("/access/groups", "Sys.Audit", "Group.Allocate"), run: readGroup},
-		{method: "PUT", path: "/access/groups/{groupid}", daemon: true, check: may, params: []param{text("comment")}, run: updateGroup},
-		{method: "DELETE", path: "/access/groups/{groupid}", daemon: true, check: may, run: deleteGroup},
+		serve("GET", "/access/groups", listGroups),
+		serve("POST", "/access/groups", createGroup),
+		serve("GET", "/access/groups/{groupid}", readGroup),
+		serve("PUT", "/access/groups/{groupid}", updateGroup),
+		serve("DELETE", "/access/groups/{groupid}", deleteGroup),
 	}
 }
 

@@ -6,10 +6,7 @@ import (
 )
 
 func permissionEndpoints() []*endpoint {
-	return []*endpoint{{
-		method: "GET", path: "/access/permissions", run: readPermissions,
-		params: []param{text("path"), text("userid").matching(authIDPattern)},
-	}}
+	return []*endpoint{serve("GET", "/access/permissions", readPermissions)}
 }
 
 // alwaysListed are the paths that /access/permissions looks at besides those with entries.

@@ -7,14 +7,12 @@ import (
 )
 
 func roleEndpoints() []*endpoint {
-	may := needs("/access", "Sys.Modify")
-	privs := text("privs")
 	return []*endpoint{
-		{method: "GET", path: "/access/roles", run: listRoles},
-		{method: "POST", path: "/access/roles", daemon: true, check: may, params: []param{text("roleid").required(), privs}, run: createRole},
-		{method: "GET", path: "/access/roles/{roleid}", run: readRole},
-		{method: "PUT", path: "/access/roles/{roleid}", daemon: true, check: may, params: []param{privs, boolean("append").with("privs")}, run: updateRole},
-		{method: "DELETE", path: "/access/roles/{roleid}", daemon: true, check: may, run: deleteRole},
+		serve("GET", "/access/roles", listRoles),
+		serve("POST", "/access/roles", createRole),
+		serve("GET", "/access/roles/{roleid}", readRole),
+		serve("PUT", "/access/roles/{roleid}", updateRole),
+		serve("DELETE", "/access/roles/{roleid}", deleteRole),
 	}
 }
 

@@ -17,23 +17,9 @@ const ticketLifetime = 2 * time.Hour
 
 func ticketEndpoints() []*endpoint {
 	return []*endpoint{
-		{method: "GET", path: "/access/ticket", open: true, run: func(*request) (result, *apiError) { return ok(nil) }},
-		{
-			method: "POST", path: "/access/ticket", daemon: true, open: true, noToken: true,
-			params: []param{
-				text("username").required().length(0, 64), text("password").required(), text("realm").length(0, 32), text("path").length(0, 64).with("privs"),
-				text("privs").length(0, 64).with("path"), text("otp"), text("tfa-challenge"), boolean("new-format"),
-			},
-			run: createTicket,
-		},
-		{
-			method: "PUT", path: "/access/password", daemon: true, noToken: true,
-			params: []param{
-				text("userid").required().matching(userIDPattern), text("password").required().length(8, 64),
-				text("confirmation-password").length(5, 64),
-			},
-			run: changePassword,
-		},
+		serve("GET", "/access/ticket", func(*request) (result, *apiError) { return ok(nil) }),
+		serve("POST", "/access/ticket", createTicket),
+		serve("PUT", "/access/password", changePassword),
 	}
 }
 

@@ -6,21 +6,12 @@ import (
 )
 
 func tokenEndpoints() []*endpoint {
-	self := onUserOrSelf("User.Modify")
-	tokenID := func() param { return param{name: "tokenid", inPath: true, pattern: tokenPattern} }
-	fields := func(more ...param) []param {
-		return append([]param{tokenID(), text("comment"), integer("expire").atLeast(0), boolean("privsep")}, more...)
-	}
-	const path = "/access/users/{userid}/token/{tokenid}"
 	return []*endpoint{
-		{method: "GET", path: "/access/users/{userid}/token", check: self, run: listTokens},
-		{method: "GET", path: path, params: []param{tokenID()}, check: self, run: readToken},
-		{method: "POST", path: path, daemon: true, params: fields(), check: self, run: createToken},
-		{
-			method: "PUT", path: path, daemon: true, check: self, run: updateToken,
-			params: fields(text("delete").from("9.0"), boolean("regenerate").from("9.2")),
-		},
-		{method: "DELETE", path: path, daemon: true, params: []param{tokenID()}, check: self, run: deleteToken},
+		serve("GET", "/access/users/{userid}/token", listTokens),
+		serve("GET", "/access/users/{userid}/token/{tokenid}", readToken),
+		serve("POST", "/access/users/{userid}/token/{tokenid}", createToken),
+		serve("PUT", "/access/users/{userid}/token/{tokenid}", updateToken),
+		serve("DELETE", "/access/users/{userid}/token/{tokenid}", deleteToken),
 	}
 }
 

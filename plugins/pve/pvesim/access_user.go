@@ -15,19 +15,13 @@ var realms = map[string]string{"pam": "Linux PAM standard authentication", "pve"
 var userAttributes = []string{"comment", "email", "firstname", "lastname", "keys"}
 
 func userEndpoints() []*endpoint {
-	fields := []param{
-		text("comment").length(0, 2048), text("email").formatted(emailFormat).length(0, 254), boolean("enable"), integer("expire").atLeast(0),
-		text("firstname").length(0, 1024), text("lastname").length(0, 1024), text("groups").formatted(groupListFormat), text("keys"),
-	}
-	create := append(slices.Clone(fields), text("userid").required().length(0, 64), text("password").length(8, 64))
-	update := append(slices.Clone(fields), boolean("append").with("groups"))
 	return []*endpoint{
-		{method: "GET", path: "/access/domains", open: true, run: listRealms},
-		{method: "GET", path: "/access/users", daemon: true, params: []param{boolean("enabled"), boolean("full")}, run: listUsers},
-		{method: "POST", path: "/access/users", daemon: true, params: create, check: mayCreateUser, run: createUser},
-		{method: "GET", path: "/access/users/{userid}", check: onUser("User.Modify", "Sys.Audit"), run: readUser},
-		{method: "PUT", path: "/access/users/{userid}", daemon: true, params: update, check: onUser("User.Modify"), run: updateUser},
-		{method: "DELETE", path: "/access/users/{userid}", daemon: true, check: mayDeleteUser, run: deleteUser},
+		serve("GET", "/access/domains", listRealms),
+		serve("GET", "/access/users", listUsers),
+		serve("POST", "/access/users", createUser),
+		serve("GET", "/access/users/{userid}", readUser),
+		serve("PUT", "/access/users/{userid}", updateUser),
+		serve("DELETE", "/access/users/{userid}", deleteUser),
 	}
 }
 
@@ -37,62 +31,6 @@ func listRealms(*request) (result, *apiError) {
 		rows = append(rows, map[string]any{"realm": realm, "type": realm, "comment": realms[realm]})
 	}
 	return ok(rows)
-}
-
-// onUser checks a privilege on /access/groups or on a group of the user in the path.
-func onUser(anyOf ...string) func(*request) *apiError {
-	return func(r *request) *apiError {
-		if u := r.c.users[r.values.text("userid")]; u != nil {
-			for g := range u.groups {
-				if r.c.allowed(r.who, "/access/groups/"+g, anyOf...) {
-					return nil
-				}
-			}
-		}
-		return r.c.check(r.who, "/access/groups", anyOf...)
-	}
-}
-
-// onUserOrSelf also lets users at what is their own. A user that does not exist is a bare 403, for root as well.
-func onUserOrSelf(anyOf ...string) func(*request) *apiError {
-	return func(r *request) *apiError {
-		id := r.values.text("userid")
-		switch {
-		case r.c.users[id] == nil:
-			return forbidden("")
-		case r.who.id() == id, onUser(anyOf...)(r) == nil:
-			return nil
-		}
-		return forbidden("")
-	}
-}
-
-func mayCreateUser(r *request) *apiError {
-	id := r.values.text("userid")
-	if !userIDPattern.MatchString(id) {
-		return failure("value '%s' does not look like a valid user name", id)
-	}
-	if err := r.c.check(r.who, "/access/realm/"+realmOf(id), "Realm.AllocateUser"); err != nil {
-		return err
-	}
-	groups := r.values.listOf("groups")
-	if len(groups) == 0 {
-		return r.c.check(r.who, "/access/groups", "User.Modify")
-	}
-	for _, g := range groups {
-		if err := r.c.check(r.who, "/access/groups/"+g, "User.Modify"); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func mayDeleteUser(r *request) *apiError {
-	id := r.values.text("userid")
-	if err := r.c.check(r.who, "/access/realm/"+realmOf(id), "Realm.AllocateUser"); err != nil {
-		return err
-	}
-	return onUser("User.Modify")(r)
 }
 
 func (r *request) userOfPath() (*user, *apiError) {

@@ -9,11 +9,8 @@ import (
 // exportHistory is how far back /cluster/metrics/export reaches.
 const exportHistory = 180 * figurePeriod
 
-func exportEndpoints() []*endpoint {
-	return []*endpoint{{
-		method: "GET", path: "/cluster/metrics/export", check: needs("/", "Sys.Audit"), run: exportMetrics, since: "8.2",
-		params: []param{boolean("history"), boolean("local-only"), text("node-list").from("9.0"), integer("start-time")},
-	}}
+func metricEndpoints() []*endpoint {
+	return []*endpoint{serve("GET", "/cluster/metrics/export", exportMetrics).from("8.2")}
 }
 
 // exportMetrics writes the metrics of the local node, or of all, at their last round; with history, of all rounds

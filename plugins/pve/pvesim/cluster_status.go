@@ -4,11 +4,9 @@ import "strconv"
 
 func clusterEndpoints() []*endpoint {
 	return []*endpoint{
-		{method: "GET", path: "/cluster/status", daemon: true, check: needs("/", "Sys.Audit"), run: readClusterStatus},
-		{method: "GET", path: "/cluster/nextid", params: []param{integer("vmid").formatted(vmidFormat)}, run: nextID},
-		{
-			method: "GET", path: "/cluster/resources", params: []param{text("type").in("vm", "storage", "node", "sdn")}, run: listResources,
-		},
+		serve("GET", "/cluster/status", readClusterStatus),
+		serve("GET", "/cluster/nextid", nextID),
+		serve("GET", "/cluster/resources", listResources),
 	}
 }
 

@@ -4,58 +4,46 @@ import (
 	"crypto/sha1"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
 
-func guestEndpoints(kind string) []*endpoint {
-	base := "/nodes/{node}/" + kind
-	listParams := []param{}
-	if kind == QEMU {
-		listParams = append(listParams, boolean("full"))
-	}
-	return []*endpoint{
-		{method: "GET", path: base, onNode: true, daemon: true, params: listParams, run: listGuests(kind)},
-		{
-			method: "GET", path: base + "/{vmid}/status/current", onNode: true, daemon: true, check: needs("/vms/{vmid}", "VM.Audit"),
-			run: readGuestStatus(kind),
-		},
-		{
-			method: "GET", path: base + "/{vmid}/config", onNode: true, check: needs("/vms/{vmid}", "VM.Audit"),
-			params: []param{boolean("current"), text("snapshot").formatted(configIDFormat).length(0, 40)}, run: readGuestConfig(kind),
-		},
-	}
+func guestEndpoints() []*endpoint {
+	return slices.Concat(
+		[]*endpoint{serve("GET", "/nodes/{node}/qemu", listGuests), serve("GET", "/nodes/{node}/lxc", listGuests)},
+		serveGuests("GET", "/status/current", readGuestStatus),
+		serveGuests("GET", "/config", readGuestConfig),
+	)
 }
 
 // vmid is the guest id of the path; it has been checked.
 func (r *request) vmid() int { return int(r.values.integer("vmid", 0)) }
 
 // guestOf finds the guest of the path on the node, or says that its configuration file does not exist.
-func (r *request) guestOf(kind string) (*guest, *apiError) {
-	g := r.c.guestOn(r.node.name, kind, r.vmid())
+func (r *request) guestOf() (*guest, *apiError) {
+	g := r.c.guestOn(r.node.name, r.kind, r.vmid())
 	if g == nil {
-		return nil, failure("%s", noConfig(r.node.name, kind, r.vmid()))
+		return nil, failure("%s", noConfig(r.node.name, r.kind, r.vmid()))
 	}
 	return g, nil
 }
 
-func listGuests(kind string) func(*request) (result, *apiError) {
-	return func(r *request) (result, *apiError) {
-		rows := []map[string]any{}
-		full := r.values.boolean("full", false)
-		for _, vmid := range r.c.sortedVMIDs() {
-			g := r.c.guestOn(r.node.name, kind, vmid)
-			if g == nil || !r.c.allowed(r.who, "/vms/"+strconv.Itoa(vmid), "VM.Audit") {
-				continue
-			}
-			row := r.statusRow(g)
-			if kind == QEMU && full {
-				addMonitorFields(g, row)
-			}
-			rows = append(rows, row)
+func listGuests(r *request) (result, *apiError) {
+	rows := []map[string]any{}
+	full := r.values.boolean("full", false)
+	for _, vmid := range r.c.sortedVMIDs() {
+		g := r.c.guestOn(r.node.name, r.kind, vmid)
+		if g == nil || !r.c.allowed(r.who, "/vms/"+strconv.Itoa(vmid), "VM.Audit") {
+			continue
 		}
-		return ok(rows)
+		row := r.statusRow(g)
+		if r.kind == QEMU && full {
+			addMonitorFields(g, row)
+		}
+		rows = append(rows, row)
 	}
+	return ok(rows)
 }
 
 // pressureFields stay null for containers and are numbers for virtual machines.
@@ -123,43 +111,39 @@ func (g *guest) qmpStatus() string {
 	return g.Status
 }
 
-func readGuestStatus(kind string) func(*request) (result, *apiError) {
-	return func(r *request) (result, *apiError) {
-		g, err := r.guestOf(kind)
-		if err != nil {
-			return fail(err)
-		}
-		row := r.statusRow(g)
-		ha := map[string]any{"managed": 0}
-		if g.HAManaged {
-			ha = map[string]any{"managed": 1, "state": nil}
-		}
-		row["ha"] = ha
-		if kind == QEMU {
-			addMonitorFields(g, row)
-			if g.Agent {
-				row["agent"] = 1
-			}
-			if g.Serial {
-				row["clipboard"] = nil
-			}
-		}
-		return ok(row)
+func readGuestStatus(r *request) (result, *apiError) {
+	g, err := r.guestOf()
+	if err != nil {
+		return fail(err)
 	}
+	row := r.statusRow(g)
+	ha := map[string]any{"managed": 0}
+	if g.HAManaged {
+		ha = map[string]any{"managed": 1, "state": nil}
+	}
+	row["ha"] = ha
+	if r.kind == QEMU {
+		addMonitorFields(g, row)
+		if g.Agent {
+			row["agent"] = 1
+		}
+		if g.Serial {
+			row["clipboard"] = nil
+		}
+	}
+	return ok(row)
 }
 
 // readGuestConfig shows the configuration that the simulated figures imply, with its digest.
-func readGuestConfig(kind string) func(*request) (result, *apiError) {
-	return func(r *request) (result, *apiError) {
-		g, err := r.guestOf(kind)
-		if err != nil {
-			return fail(err)
-		}
-		if snap := r.values.text("snapshot"); snap != "" {
-			return fail(failure("snapshot '%s' does not exist", snap))
-		}
-		return ok(g.config())
+func readGuestConfig(r *request) (result, *apiError) {
+	g, err := r.guestOf()
+	if err != nil {
+		return fail(err)
 	}
+	if snap := r.values.text("snapshot"); snap != "" {
+		return fail(failure("snapshot '%s' does not exist", snap))
+	}
+	return ok(g.config())
 }
 
 // bootOrder names what there is to boot from; without anything it is a blank.

@@ -8,12 +8,9 @@ import (
 
 func nodeEndpoints() []*endpoint {
 	return []*endpoint{
-		{method: "GET", path: "/nodes", run: listNodes},
-		{method: "GET", path: "/nodes/{node}/status", onNode: true, check: needs("/nodes/{node}", "Sys.Audit"), run: readNodeStatus},
-		{
-			method: "POST", path: "/nodes/{node}/status", onNode: true, daemon: true, check: needs("/nodes/{node}", "Sys.PowerMgmt"),
-			params: []param{text("command").required().in("reboot", "shutdown")}, run: powerNode,
-		},
+		serve("GET", "/nodes", listNodes),
+		serve("GET", "/nodes/{node}/status", readNodeStatus),
+		serve("POST", "/nodes/{node}/status", powerNode),
 	}
 }
 

@@ -21,7 +21,7 @@ func (f *faults) outage(r *request, e *endpoint) *apiError {
 			return err
 		}
 	}
-	if e.daemon && f.take(faultCall{node: r.node.name}, false, FaultDaemon) != nil {
+	if e.facts().Daemon && f.take(faultCall{node: r.node.name}, false, FaultDaemon) != nil {
 		return serverError(595, "Connection refused", bodyNone)
 	}
 	return nil

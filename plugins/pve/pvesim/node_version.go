@@ -4,8 +4,8 @@ import "fmt"
 
 func versionEndpoints() []*endpoint {
 	return []*endpoint{
-		{method: "GET", path: "/version", run: readVersion},
-		{method: "GET", path: "/nodes/{node}/version", onNode: true, run: readVersion},
+		serve("GET", "/version", readVersion),
+		serve("GET", "/nodes/{node}/version", readVersion),
 	}
 }
 

@@ -1,106 +1,112 @@
 package pvesim
 
 import (
+	"net/netip"
 	"regexp"
 	"strconv"
 	"strings"
 )
 
+// formats are the named formats of the schema that are checked. A check returns what is wrong with a value, or "". A format that
+// is not here takes everything. NAME-list and NAME-opt need no entry of their own.
+var formats = map[string]func(string) string{
+	"pve-vmid":             checkVMID,
+	"pve-node":             textUnless(nodeNamePattern, "value does not look like a valid node name"),
+	"pve-configid":         quotedUnless(configIDPattern, "invalid configuration ID '%s'"),
+	"pve-storage-id":       checkStorageID,
+	"pve-userid":           quotedUnless(userIDPattern, "value '%s' does not look like a valid user name"),
+	"pve-tokenid":          quotedUnless(tokenIDPattern, "value '%s' does not look like a valid token ID"),
+	"pve-groupid":          quotedUnless(groupIDPattern, "group name '%s' contains invalid characters"),
+	"pve-roleid":           quotedUnless(groupIDPattern, "role name '%s' contains invalid characters"),
+	"pve-poolid":           quotedUnless(poolIDPattern, "pool name '%s' contains invalid characters"),
+	"pve-realm":            quotedUnless(realmPattern, "value '%s' does not look like a valid realm name"),
+	"pve-iface":            quotedUnless(ifacePattern, "invalid network interface name '%s'"),
+	"pve-task-status-type": checkTaskStatus,
+	"email":                textUnless(emailPattern, "value does not look like a valid email address"),
+	"dns-name":             textUnless(dnsNamePattern, "value does not look like a valid DNS name"),
+	"ip":                   textUnlessAddress(func(netip.Addr) bool { return true }, "value does not look like a valid IP address"),
+	"ipv4":                 textUnlessAddress(netip.Addr.Is4, "value does not look like a valid IPv4 address"),
+	"ipv6":                 textUnlessAddress(netip.Addr.Is6, "value does not look like a valid IPv6 address"),
+}
+
 var (
 	nodeNamePattern  = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?$`)
 	configIDPattern  = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]+$`)
 	storageIDPattern = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9._-]*[A-Za-z0-9]$`)
+	poolIDPattern    = regexp.MustCompile(`^[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+){0,2}$`)
+	realmPattern     = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9.\-_]+$`)
+	ifacePattern     = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9_]{1,20}([:.]\d+)?$`)
 	emailPattern     = regexp.MustCompile(`^[^\s@]+@[^\s@]+$`)
+	dnsNamePattern   = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$`)
 )
 
-// Formats return what is wrong with a value, or "".
+// checkFormat returns what is wrong with a value of a named format, or "".
+func checkFormat(name, value string) string {
+	if check := formats[name]; check != nil {
+		return check(value)
+	}
+	if single, isList := strings.CutSuffix(name, "-list"); isList {
+		for _, element := range splitList(value) {
+			if text := checkFormat(single, element); text != "" {
+				return text
+			}
+		}
+	}
+	if full, optional := strings.CutSuffix(name, "-opt"); optional && value != "" {
+		return checkFormat(full, value)
+	}
+	return ""
+}
 
-func vmidFormat(s string) string {
+func textUnless(pattern *regexp.Regexp, text string) func(string) string {
+	return func(s string) string {
+		if pattern.MatchString(s) {
+			return ""
+		}
+		return text
+	}
+}
+
+// quotedUnless puts the value into the text.
+func quotedUnless(pattern *regexp.Regexp, text string) func(string) string {
+	return func(s string) string {
+		if pattern.MatchString(s) {
+			return ""
+		}
+		return strings.Replace(text, "%s", s, 1)
+	}
+}
+
+func textUnlessAddress(is func(netip.Addr) bool, text string) func(string) string {
+	return func(s string) string {
+		if a, err := netip.ParseAddr(s); err == nil && is(a) {
+			return ""
+		}
+		return text
+	}
+}
+
+func checkVMID(s string) string {
 	if n, err := strconv.Atoi(s); err != nil || n < 100 || n > 999_999_999 || s != strconv.Itoa(n) {
 		return "value does not look like a valid VM ID"
 	}
 	return ""
 }
 
-func nodeFormat(s string) string {
-	if !nodeNamePattern.MatchString(s) {
-		return "value does not look like a valid node name"
-	}
-	return ""
-}
-
-func storageFormat(s string) string {
-	if !storageIDPattern.MatchString(s) {
+func checkStorageID(s string) string {
+	switch {
+	case len(s) < 2:
+		return "storage ID '" + s + "' cannot be shorter than 2 characters"
+	case !storageIDPattern.MatchString(s):
 		return "storage ID '" + s + "' contains illegal characters"
 	}
 	return ""
 }
 
-func configIDFormat(s string) string {
-	if !configIDPattern.MatchString(s) {
-		return "invalid configuration ID '" + s + "'"
+func checkTaskStatus(s string) string {
+	switch s {
+	case "ok", "error", "warning", "unknown":
+		return ""
 	}
-	return ""
+	return "unknown task status '" + s + "'"
 }
-
-func emailFormat(s string) string {
-	if s != "" && !emailPattern.MatchString(s) {
-		return "value does not look like a valid email address"
-	}
-	return ""
-}
-
-func groupListFormat(s string) string {
-	for _, g := range splitList(s) {
-		if !groupIDPattern.MatchString(g) {
-			return "group name '" + g + "' contains invalid characters"
-		}
-	}
-	return ""
-}
-
-func userListFormat(s string) string {
-	for _, u := range splitList(s) {
-		if !userIDPattern.MatchString(u) {
-			return "value '" + u + "' does not look like a valid user name"
-		}
-	}
-	return ""
-}
-
-func tokenListFormat(s string) string {
-	for _, t := range splitList(s) {
-		if !authIDPattern.MatchString(t) || !strings.Contains(t, "!") {
-			return "value '" + t + "' does not look like a valid token ID"
-		}
-	}
-	return ""
-}
-
-func taskStatusListFormat(s string) string {
-	for _, v := range splitList(s) {
-		switch v {
-		case "ok", "error", "warning", "unknown":
-		default:
-			return "unknown task status '" + v + "'"
-		}
-	}
-	return ""
-}
-
-// splitList splits a value of the list formats.
-func splitList(s string) []string {
-	return strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ';' || r == ' ' || r == 0 })
-}
-
-// Path parameters that many endpoints share.
-
-func nodeParam() param {
-	return param{name: "node", inPath: true, format: nodeFormat}
-}
-
-func vmidParam() param {
-	return param{name: "vmid", inPath: true, kind: integerParam, format: vmidFormat}
-}
-
-func upidParam() param { return param{name: "upid", inPath: true} }

@@ -80,7 +80,7 @@ func (n *node) answer(r *http.Request, format, path string) (res result, viaDaem
 	}
 	e, inPath := api.find(r.Method, path)
 	var who identity
-	if e == nil || !e.open {
+	if e == nil || e.facts().Access.User != "world" {
 		if who, err = n.identify(r); err != nil {
 			return result{}, false, err
 		}
@@ -95,7 +95,7 @@ func (n *node) answer(r *http.Request, format, path string) (res result, viaDaem
 	if err != nil {
 		return result{}, false, err
 	}
-	if e == nil || c.release.before(e.since) {
+	if e == nil || e.absent(c.release) {
 		return result{}, false, &apiError{status: 501, text: "Method '" + r.Method + " " + path + "' not implemented", bareText: true}
 	}
 	for name, v := range inPath {
@@ -107,9 +107,9 @@ func (n *node) answer(r *http.Request, format, path string) (res result, viaDaem
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.settle()
-	req := &request{c: c, who: who, entry: n, node: n, values: vals, path: path, now: c.clock.now()}
+	req := &request{c: c, who: who, entry: n, node: n, values: vals, path: path, kind: e.kind, now: c.clock.now()}
 	res, err = e.serve(req)
-	return res, e.daemon, err
+	return res, e.facts().Daemon, err
 }
 
 // identify authenticates; /access/domains and /access/ticket are open to all.
@@ -121,15 +121,14 @@ func (n *node) identify(r *http.Request) (identity, *apiError) {
 
 // serve checks and runs an endpoint.
 func (e *endpoint) serve(r *request) (result, *apiError) {
-	if e.noToken && r.who.token != "" {
+	facts := e.facts()
+	if facts.NoToken && r.who.token != "" {
 		return fail(forbidden("URI '" + r.path + "' not available with API token, need proper ticket.\n"))
 	}
-	if e.check != nil {
-		if err := e.check(r); err != nil {
-			return fail(err)
-		}
+	if err := r.permitted(e); err != nil {
+		return fail(err)
 	}
-	if e.onNode {
+	if facts.OnNode {
 		if err := r.proxy(); err != nil {
 			return fail(err)
 		}
@@ -137,7 +136,7 @@ func (e *endpoint) serve(r *request) (result, *apiError) {
 	if err := r.c.fault.outage(r, e); err != nil {
 		return fail(err)
 	}
-	if err := verify(e.params, r.values, r.c.release); err != nil {
+	if err := verify(e, r.values, r.c.release); err != nil {
 		return fail(err)
 	}
 	return e.run(r)

@@ -6,44 +6,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
+
+	"github.com/hostler/hostler/plugins/pve/pvesim/schema"
 )
-
-// Types of parameters.
-const (
-	textParam = iota
-	integerParam
-	booleanParam
-)
-
-// param declares one parameter of an endpoint.
-type param struct {
-	name     string
-	kind     int
-	optional bool
-	inPath   bool
-	min, max *int64
-	enum     []string
-	pattern  *regexp.Regexp
-	minLen   int
-	maxLen   int
-	requires string
-	since    string // release that brought it, empty for always
-	// format returns what is wrong with the value, or "". The answer says "invalid format - …".
-	format func(string) string
-}
-
-func text(name string) param    { return param{name: name, optional: true} }
-func integer(name string) param { return param{name: name, optional: true, kind: integerParam} }
-func boolean(name string) param { return param{name: name, optional: true, kind: booleanParam} }
-
-func (p param) required() param                       { p.optional = false; return p }
-func (p param) in(values ...string) param             { p.enum = values; return p }
-func (p param) atLeast(n int64) param                 { p.min = &n; return p }
-func (p param) matching(re *regexp.Regexp) param      { p.pattern = re; return p }
-func (p param) length(lo, hi int) param               { p.minLen, p.maxLen = lo, hi; return p }
-func (p param) with(other string) param               { p.requires = other; return p }
-func (p param) from(release string) param             { p.since = release; return p }
-func (p param) formatted(f func(string) string) param { p.format = f; return p }
 
 // values are the parameters of one request: from path, query and body together.
 type values map[string]paramValue
@@ -91,9 +57,12 @@ func (v values) echo(name string) any {
 	return p.text
 }
 
-// list splits a parameter of the list formats at commas, semicolons, blanks and NUL.
-func (v values) listOf(name string) []string {
-	return strings.FieldsFunc(v[name].text, func(r rune) bool { return r == ',' || r == ';' || r == ' ' || r == 0 })
+// listOf splits a parameter of the list formats.
+func (v values) listOf(name string) []string { return splitList(v[name].text) }
+
+// splitList splits a value of the list formats at commas, semicolons, blanks and NUL.
+func splitList(s string) []string {
+	return strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ';' || r == ' ' || r == 0 })
 }
 
 func parseBool(s string) (value, ok bool) {
@@ -111,29 +80,26 @@ const (
 	textMissing = "property is missing and it is not optional"
 )
 
-// verify holds the parameters of a request against the endpoint's table; the result is nil or a 400 with one text per parameter.
-func verify(table []param, v values, rel release) *apiError {
+// verify holds the parameters of a request against the schema; the result is nil or a 400 with one text per parameter.
+func verify(e *endpoint, v values, rel release) *apiError {
 	errs := map[string]string{}
-	for name := range v {
-		if !slices.ContainsFunc(table, func(p param) bool { return p.name == name && !rel.before(p.since) }) {
+	for name, val := range v {
+		p := e.parameter(name, rel)
+		switch {
+		case p == nil && e.hasSegment(name): // the schema lacks a few parameters of paths
+		case p == nil:
 			errs[name] = textUnknown
+		default:
+			if text := checkValue(p, val, rel); text != "" {
+				errs[name] = text
+			} else if p.Requires != "" && !v.has(p.Requires) {
+				errs[p.Requires] = fmt.Sprintf("missing property - '%s' requires this property", name)
+			}
 		}
 	}
-	for _, p := range table {
-		val, sent := v[p.name]
-		if rel.before(p.since) {
-			continue
-		}
-		if !sent {
-			if !p.optional && !p.inPath {
-				errs[p.name] = textMissing
-			}
-			continue
-		}
-		if text := p.check(val); text != "" {
-			errs[p.name] = text
-		} else if p.requires != "" && !v.has(p.requires) {
-			errs[p.requires] = fmt.Sprintf("missing property - '%s' requires this property", p.name)
+	for _, p := range e.facts().Parameters() {
+		if !v.has(p.Name) && !bool(p.Optional) && e.parameter(p.Name, rel) != nil {
+			errs[p.Name] = textMissing
 		}
 	}
 	if len(errs) > 0 {
@@ -142,39 +108,84 @@ func verify(table []param, v values, rel release) *apiError {
 	return nil
 }
 
-// check returns what is wrong with a value, or "".
-func (p param) check(v paramValue) string {
+// checkValue returns what is wrong with a value, or "". The first thing that is wrong counts.
+func checkValue(p *schema.Parameter, v paramValue, rel release) string {
+	if p.Type == schema.Array {
+		return checkElements(p, v, rel)
+	}
 	if v.isList {
-		return fmt.Sprintf("type check ('%s') failed - got ARRAY", [...]string{"string", "integer", "boolean"}[p.kind])
+		return fmt.Sprintf("type check ('%s') failed - got ARRAY", p.Type)
 	}
-	switch p.kind {
-	case integerParam:
-		n, err := strconv.ParseInt(v.text, 10, 64)
-		if err != nil {
-			return "type check ('integer') failed - got '" + v.text + "'"
-		}
-		if p.min != nil && n < *p.min {
-			return fmt.Sprintf("value must have a minimum value of %d", *p.min)
-		}
-		if p.max != nil && n > *p.max {
-			return fmt.Sprintf("value must have a maximum value of %d", *p.max)
-		}
-	case booleanParam:
-		if _, ok := parseBool(v.text); !ok {
-			return "type check ('boolean') failed - got '" + v.text + "'"
-		}
+	if !hasType(p.Type, v.text) {
+		return fmt.Sprintf("type check ('%s') failed - got '%s'", p.Type, v.text)
 	}
-	switch {
-	case p.format != nil && p.format(v.text) != "":
-		return "invalid format - " + p.format(v.text) + "\n"
-	case p.pattern != nil && !p.pattern.MatchString(v.text):
+	if text := checkFormat(p.Format.Name, v.text); text != "" {
+		return "invalid format - " + text + "\n"
+	}
+	if !p.Matches(v.text) {
 		return "value does not match the regex pattern"
-	case len(p.enum) > 0 && !slices.Contains(p.enum, v.text):
-		return fmt.Sprintf("value '%s' does not have a value in the enumeration '%s'", v.text, strings.Join(p.enum, ", "))
-	case p.minLen > 0 && len(v.text) < p.minLen:
-		return fmt.Sprintf("value must be at least %d characters long", p.minLen)
-	case p.maxLen > 0 && len(v.text) > p.maxLen:
-		return fmt.Sprintf("value may only be %d characters long", p.maxLen)
+	}
+	if text := checkSize(p, v.text); text != "" {
+		return text
+	}
+	if len(p.Enum) > 0 {
+		allowed := slices.DeleteFunc(slices.Clone(p.Enum), func(s string) bool { return rel.major < 9 && slices.Contains(p.New9, s) })
+		if !slices.Contains(allowed, v.text) {
+			return fmt.Sprintf("value '%s' does not have a value in the enumeration '%s'", v.text, strings.Join(allowed, ", "))
+		}
+	}
+	return ""
+}
+
+// checkElements takes a single value for a list of one.
+func checkElements(p *schema.Parameter, v paramValue, rel release) string {
+	list := v.list
+	if !v.isList {
+		list = []string{v.text}
+	}
+	for _, element := range list {
+		if p.Items == nil {
+			break
+		}
+		if text := checkValue(p.Items, paramValue{text: element}, rel); text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+var numberPattern = regexp.MustCompile(`^[+-]?\d+\.?\d*$`)
+
+func hasType(kind, value string) bool {
+	switch kind {
+	case schema.Integer:
+		_, err := strconv.ParseInt(value, 10, 64)
+		return err == nil
+	case schema.Number:
+		return numberPattern.MatchString(value)
+	case schema.Boolean:
+		_, ok := parseBool(value)
+		return ok
+	}
+	return true
+}
+
+// checkSize holds text against its length and numbers against their range.
+func checkSize(p *schema.Parameter, value string) string {
+	length := utf8.RuneCountInString(value)
+	switch {
+	case p.MaxLength > 0 && length > p.MaxLength:
+		return fmt.Sprintf("value may only be %d characters long", p.MaxLength)
+	case p.MinLength > 0 && length < p.MinLength:
+		return fmt.Sprintf("value must be at least %d characters long", p.MinLength)
+	}
+	n, err := strconv.ParseFloat(value, 64)
+	switch {
+	case err != nil:
+	case p.Maximum != nil && n > *p.Maximum:
+		return "value must have a maximum value of " + strconv.FormatFloat(*p.Maximum, 'f', -1, 64)
+	case p.Minimum != nil && n < *p.Minimum:
+		return "value must have a minimum value of " + strconv.FormatFloat(*p.Minimum, 'f', -1, 64)
 	}
 	return ""
 }

@@ -72,6 +72,10 @@ type result struct {
 	plain bool       // raw is text, not JSON
 }
 
+func ok(data any) (result, *apiError) { return result{data: data}, nil }
+
+func fail(e *apiError) (result, *apiError) { return result{}, e }
+
 func (r *result) encode(extjs bool) ([]byte, error) {
 	if r.raw != nil {
 		return r.raw, nil

@@ -2,7 +2,10 @@ package pvesim
 
 import (
 	"strings"
+	"sync"
 	"time"
+
+	"github.com/hostler/hostler/plugins/pve/pvesim/schema"
 )
 
 // request is one call of the API after routing: who, on which node, with which parameters. The cluster's mutex is
@@ -14,32 +17,100 @@ type request struct {
 	node   *node // the node that carries the request out
 	values values
 	path   string // relative to the API's root, unescaped
+	kind   string // QEMU or LXC where the path names a guest type
 	now    time.Time
 }
 
-// endpoint declares one method of the API.
+// handlerFunc carries a request out. Parameters and privileges have been checked.
+type handlerFunc func(r *request) (result, *apiError)
+
+// endpoint is one simulated method of the API. Its parameters, its privileges and who carries it out stand in the schema; only what
+// the schema has in prose, or otherwise than the real server, is said here.
 type endpoint struct {
 	method string
 	path   string // template, as the API's own documentation writes it
-	params []param
+	run    handlerFunc
 
-	// daemon marks what the real server hands to its privileged daemon.
-	daemon bool
-	// onNode passes the request on to the node that the path names.
-	onNode bool
-	// open lets requests in without authentication.
-	open bool
-	// noToken refuses API tokens.
-	noToken bool
-	// since is the release that brought it, empty for always.
-	since string
-
-	// check tests the privileges, before the parameters are verified; nil lets every identity in.
-	check func(r *request) *apiError
-	run   func(r *request) (result, *apiError)
+	also        func(r *request) *apiError
+	since       string
+	paramsSince map[string]string
+	facts       func() *schema.Method
 
 	segments []string
+	kind     string
 }
+
+// serve declares an endpoint.
+func serve(method, path string, run handlerFunc) *endpoint {
+	e := &endpoint{method: method, path: path, run: run, segments: splitPath(path)}
+	if len(e.segments) > 2 && e.segments[0] == "nodes" && (e.segments[2] == QEMU || e.segments[2] == LXC) {
+		e.kind = e.segments[2]
+	}
+	e.facts = sync.OnceValue(func() *schema.Method {
+		m := schema.Find(method, path)
+		if m == nil { // a test asks for the facts of every endpoint
+			panic("the schema has no " + method + " " + path)
+		}
+		return m
+	})
+	return e
+}
+
+// serveGuests declares the same endpoint for virtual machines and for containers; path is what follows the guest's id.
+func serveGuests(method, path string, run handlerFunc) []*endpoint {
+	return []*endpoint{
+		serve(method, "/nodes/{node}/qemu/{vmid}"+path, run),
+		serve(method, "/nodes/{node}/lxc/{vmid}"+path, run),
+	}
+}
+
+// checked adds what the schema's privilege check says in prose only. It is asked after that check and not of root@pam.
+func (e *endpoint) checked(also func(*request) *apiError) *endpoint { e.also = also; return e }
+
+// from says which release brought the endpoint, where the schema knows it less exactly.
+func (e *endpoint) from(release string) *endpoint { e.since = release; return e }
+
+// paramFrom does so for a parameter.
+func (e *endpoint) paramFrom(name, release string) *endpoint {
+	if e.paramsSince == nil {
+		e.paramsSince = map[string]string{}
+	}
+	e.paramsSince[name] = release
+	return e
+}
+
+// undocumented serves what the real server has and its schema lacks, to all who are authenticated.
+func (e *endpoint) undocumented() *endpoint {
+	e.facts = func() *schema.Method { return &schema.Method{Access: schema.Access{User: "all"}} }
+	return e
+}
+
+// absent reports whether a release does not have the endpoint yet.
+func (e *endpoint) absent(rel release) bool {
+	if e.since != "" {
+		return rel.before(e.since)
+	}
+	return rel.before(e.facts().Since)
+}
+
+// parameter finds a parameter that the release has.
+func (e *endpoint) parameter(name string, rel release) *schema.Parameter {
+	p := e.facts().Parameter(name)
+	if p == nil {
+		return nil
+	}
+	since := p.Since
+	if s := e.paramsSince[p.Name]; s != "" {
+		since = s
+	}
+	if rel.before(since) {
+		return nil
+	}
+	return p
+}
+
+// hasSegment reports whether the path has the parameter.
+func (e *endpoint) hasSegment(name string) bool { return strings.Contains(e.path, "{"+name+"}") }
 
 // router finds an endpoint by method and path.
 type router struct {
@@ -49,35 +120,9 @@ type router struct {
 func newRouter(list []*endpoint) *router {
 	r := &router{byLength: map[int][]*endpoint{}}
 	for _, e := range list {
-		e.segments = splitPath(e.path)
-		for _, s := range e.segments {
-			if strings.HasPrefix(s, "{") {
-				e.addPathParam(s[1 : len(s)-1])
-			}
-		}
 		r.byLength[len(e.segments)] = append(r.byLength[len(e.segments)], e)
 	}
 	return r
-}
-
-// addPathParam declares the parameter of a path segment unless the endpoint has declared it itself.
-func (e *endpoint) addPathParam(name string) {
-	for i := range e.params {
-		if e.params[i].name == name {
-			e.params[i].inPath = true
-			return
-		}
-	}
-	switch name {
-	case "node":
-		e.params = append(e.params, nodeParam())
-	case "vmid":
-		e.params = append(e.params, vmidParam())
-	case "upid":
-		e.params = append(e.params, upidParam())
-	default:
-		e.params = append(e.params, param{name: name, inPath: true})
-	}
 }
 
 func splitPath(p string) []string {
@@ -114,68 +159,10 @@ func (e *endpoint) matches(segments []string) bool {
 	return true
 }
 
-// endpoints lists all of the API that is simulated; api routes it.
-func endpoints() []*endpoint {
-	var all []*endpoint
-	for _, part := range [][]*endpoint{
-		indexEndpoints(), versionEndpoints(), ticketEndpoints(), permissionEndpoints(), userEndpoints(), tokenEndpoints(),
-		groupEndpoints(), roleEndpoints(), aclEndpoints(), nodeEndpoints(), taskEndpoints(), clusterEndpoints(),
-		exportEndpoints(), guestEndpoints(QEMU), guestEndpoints(LXC), lifecycleEndpoints(),
-	} {
-		all = append(all, part...)
-	}
-	return all
-}
-
-var (
-	apiEndpoints = endpoints()
-	api          = newRouter(apiEndpoints)
-)
-
-// needs builds a check for privileges on a path whose {parameters} are filled in; several are alternatives.
-func needs(path string, anyOf ...string) func(*request) *apiError {
-	return func(r *request) *apiError { return r.c.check(r.who, r.fill(path), anyOf...) }
-}
-
 // fill replaces {name} in a path by the parameter's value.
 func (r *request) fill(path string) string {
 	for name, v := range r.values {
 		path = strings.ReplaceAll(path, "{"+name+"}", v.text)
 	}
 	return path
-}
-
-func ok(data any) (result, *apiError) { return result{data: data}, nil }
-
-func fail(e *apiError) (result, *apiError) { return result{}, e }
-
-// index is a directory listing: rows with one key each.
-func index(key string, names ...string) []map[string]any {
-	rows := make([]map[string]any, len(names))
-	for i, n := range names {
-		rows[i] = map[string]any{key: n}
-	}
-	return rows
-}
-
-// EndpointInfo describes one simulated method of the API, for tests that go through all of them.
-type EndpointInfo struct {
-	Method     string
-	Path       string   // template
-	Parameters []string // those in the path included
-	Daemon     bool     // the real server hands it to its privileged daemon
-	OnNode     bool     // it is passed on to the node that the path names
-}
-
-// Served lists everything that is simulated.
-func Served() []EndpointInfo {
-	var out []EndpointInfo
-	for _, e := range apiEndpoints {
-		info := EndpointInfo{Method: e.method, Path: e.path, Daemon: e.daemon, OnNode: e.onNode}
-		for _, p := range e.params {
-			info.Parameters = append(info.Parameters, p.name)
-		}
-		out = append(out, info)
-	}
-	return out
 }

@@ -7,21 +7,11 @@ import (
 
 func taskEndpoints() []*endpoint {
 	return []*endpoint{
-		{
-			method: "GET", path: "/nodes/{node}/tasks", onNode: true, run: listTasks,
-			params: []param{
-				boolean("errors"), integer("limit").atLeast(0), integer("since"), text("source").in("archive", "active", "all"),
-				integer("start").atLeast(0), text("statusfilter").formatted(taskStatusListFormat), text("typefilter"), integer("until"),
-				text("userfilter"), integer("vmid").formatted(vmidFormat),
-			},
-		},
-		{method: "GET", path: "/nodes/{node}/tasks/{upid}/status", onNode: true, daemon: true, run: readTaskStatus},
-		{
-			method: "GET", path: "/nodes/{node}/tasks/{upid}/log", onNode: true, daemon: true, run: readTaskLog,
-			params: []param{boolean("download"), integer("limit").atLeast(0), integer("start").atLeast(0)},
-		},
-		{method: "DELETE", path: "/nodes/{node}/tasks/{upid}", onNode: true, daemon: true, run: stopTask},
-		{method: "GET", path: "/cluster/tasks", run: listClusterTasks},
+		serve("GET", "/nodes/{node}/tasks", listTasks),
+		serve("GET", "/nodes/{node}/tasks/{upid}/status", readTaskStatus),
+		serve("GET", "/nodes/{node}/tasks/{upid}/log", readTaskLog),
+		serve("DELETE", "/nodes/{node}/tasks/{upid}", stopTask),
+		serve("GET", "/cluster/tasks", listClusterTasks),
 	}
 }
 

@@ -1,0 +1,42 @@
+package pvesim
+
+import "slices"
+
+// endpoints lists all of the API that is simulated, by subject. Each function stands in the file that is named after its subject.
+func endpoints() []*endpoint {
+	return slices.Concat(
+		indexEndpoints(), versionEndpoints(),
+		ticketEndpoints(), userEndpoints(), tokenEndpoints(), groupEndpoints(), roleEndpoints(), aclEndpoints(), permissionEndpoints(),
+		clusterEndpoints(), metricEndpoints(),
+		nodeEndpoints(), taskEndpoints(),
+		guestEndpoints(), lifecycleEndpoints(),
+	)
+}
+
+var (
+	apiEndpoints = endpoints()
+	api          = newRouter(apiEndpoints)
+)
+
+// EndpointInfo describes one simulated method of the API, for tests that go through all of them.
+type EndpointInfo struct {
+	Method     string
+	Path       string   // template
+	Parameters []string // those in the path included
+	Daemon     bool     // the real server hands it to its privileged daemon
+	OnNode     bool     // it is passed on to the node that the path names
+}
+
+// Served lists everything that is simulated.
+func Served() []EndpointInfo {
+	var out []EndpointInfo
+	for _, e := range apiEndpoints {
+		facts := e.facts()
+		info := EndpointInfo{Method: e.method, Path: e.path, Daemon: facts.Daemon, OnNode: facts.OnNode}
+		for _, p := range facts.Parameters() {
+			info.Parameters = append(info.Parameters, p.Name)
+		}
+		out = append(out, info)
+	}
+	return out
+}
