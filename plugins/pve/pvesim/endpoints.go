@@ -9,7 +9,7 @@ func endpoints() []*endpoint {
 		ticketEndpoints(), userEndpoints(), tokenEndpoints(), groupEndpoints(), roleEndpoints(), aclEndpoints(), permissionEndpoints(),
 		clusterEndpoints(), metricEndpoints(),
 		nodeEndpoints(), taskEndpoints(),
-		guestEndpoints(), lifecycleEndpoints(),
+		guestEndpoints(), lifecycleEndpoints(), snapshotEndpoints(),
 	)
 }
 

@@ -2,6 +2,7 @@ package pvesim_test
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -53,8 +54,13 @@ func TestAnswersFitTheSchema(t *testing.T) {
 		root := as(t, c, c.AdminToken())
 		upid := root.post("/nodes/pve1/qemu/100/status/stop", "")
 		fill := strings.NewReplacer("{node}", "pve1", "{upid}", upid, "{userid}", "service@pve", "{tokenid}", "monitoring", "{roleid}", "ServiceAudit",
-			"{groupid}", "ops")
+			"{groupid}", "ops", "{snapname}", "before")
 		root.decode("POST", "/access/groups", "groupid=ops", nil)
+		ct, _ := strconv.Atoi(lxcOn(t, c, "pve1"))
+		for _, vmid := range []int{100, ct} {
+			noError(t, c.AddSnapshot(vmid, pvesim.SnapshotSpec{Name: "before", Memory: vmid == 100}))
+			noError(t, c.AddSnapshot(vmid, pvesim.SnapshotSpec{Name: "after", Description: "a\nb"}))
+		}
 		for _, served := range pvesim.Served() {
 			path := served.Path
 			if served.Method != "GET" || path == "/" {

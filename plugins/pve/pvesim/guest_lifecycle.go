@@ -49,6 +49,11 @@ func startGuest(r *request) (result, *apiError) {
 	if r.kind == LXC && r.isRunning() {
 		return fail(failure("%s already running", label(LXC, vmid)))
 	}
+	return r.guestTask(r.startWork())
+}
+
+func (r *request) startWork() guestWork {
+	vmid := r.vmid()
 	ready := func(_ *task, g *guest) (time.Duration, error) {
 		word := map[string]string{QEMU: "vm", LXC: "CT"}[r.kind]
 		switch {
@@ -61,8 +66,10 @@ func startGuest(r *request) (result, *apiError) {
 		}
 		return 0, nil
 	}
-	return r.guestTask("start", ready, func(g *guest, now time.Time) { g.boot(r.c, now) })
+	return guestWork{action: "start", ready: ready, apply: func(_ *task, g *guest, now time.Time) { g.boot(r.c, now) }}
 }
+
+func haltGuest(_ *task, g *guest, now time.Time) { g.halt(now) }
 
 // stopGuest: a container that does not run, or does not exist, is refused; for a virtual machine stopping again is fine.
 func stopGuest(r *request) (result, *apiError) {
@@ -77,8 +84,7 @@ func stopGuest(r *request) (result, *apiError) {
 			}
 		}
 	}
-	ready := func(*task, *guest) (time.Duration, error) { return 0, nil }
-	return r.guestTask("stop", ready, func(g *guest, now time.Time) { g.halt(now) })
+	return r.guestTask(guestWork{action: "stop", apply: haltGuest})
 }
 
 // defaultShutdownTimeout is how long a shutdown waits when the request does not say.
@@ -89,7 +95,7 @@ func shutdownGuest(r *request) (result, *apiError) {
 	if r.kind == LXC && !r.isRunning() {
 		return fail(notRunning(LXC, r.vmid()))
 	}
-	return r.guestTask("shutdown", r.shutdownReady(), func(g *guest, now time.Time) { g.halt(now) })
+	return r.guestTask(guestWork{action: "shutdown", ready: r.shutdownReady(), apply: haltGuest})
 }
 
 func (r *request) shutdownReady() func(*task, *guest) (time.Duration, error) {
@@ -117,10 +123,10 @@ func rebootGuest(r *request) (result, *apiError) {
 	if !r.isRunning() {
 		return fail(notRunning(QEMU, r.vmid()))
 	}
-	return r.guestTask("reboot", r.shutdownReady(), func(g *guest, now time.Time) {
+	return r.guestTask(guestWork{action: "reboot", ready: r.shutdownReady(), apply: func(_ *task, g *guest, now time.Time) {
 		g.halt(now)
 		g.boot(r.c, now)
-	})
+	}})
 }
 
 // onRunning is an action that wants a running guest before it makes a task.
@@ -135,7 +141,7 @@ func onRunning(action string, apply func(*request, *guest, time.Time)) handlerFu
 			}
 			return 0, nil
 		}
-		return r.guestTask(action, ready, func(g *guest, now time.Time) { apply(r, g, now) })
+		return r.guestTask(guestWork{action: action, ready: ready, apply: func(_ *task, g *guest, now time.Time) { apply(r, g, now) }})
 	}
 }
 
@@ -159,13 +165,12 @@ func resumeVM(r *request) (result, *apiError) {
 	if g == nil || !g.running() && g.Lock != "suspended" {
 		return fail(notRunning(QEMU, r.vmid()))
 	}
-	ready := func(*task, *guest) (time.Duration, error) { return 0, nil }
-	return r.guestTask("resume", ready, func(g *guest, now time.Time) {
+	return r.guestTask(guestWork{action: "resume", apply: func(_ *task, g *guest, now time.Time) {
 		if g.Lock == "suspended" {
 			g.boot(r.c, now)
 		}
 		g.Status = StatusRunning
-	})
+	}})
 }
 
 // checkpointCT is suspend and resume of a container: experimental, and without CRIU its task fails.
@@ -178,6 +183,6 @@ func checkpointCT(action, command string) handlerFunc {
 		ready := func(*task, *guest) (time.Duration, error) {
 			return 0, fmt.Errorf("command '"+command+"' failed: exit code 1", vmid)
 		}
-		return r.guestTask(action, ready, func(*guest, time.Time) {})
+		return r.guestTask(guestWork{action: action, ready: ready})
 	}
 }

@@ -1,12 +1,9 @@
 package pvesim
 
 import (
-	"crypto/sha1"
-	"encoding/hex"
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 )
 
 func guestEndpoints() []*endpoint {
@@ -132,89 +129,4 @@ func readGuestStatus(r *request) (result, *apiError) {
 		}
 	}
 	return ok(row)
-}
-
-// readGuestConfig shows the configuration that the simulated figures imply, with its digest.
-func readGuestConfig(r *request) (result, *apiError) {
-	g, err := r.guestOf()
-	if err != nil {
-		return fail(err)
-	}
-	if snap := r.values.text("snapshot"); snap != "" {
-		return fail(failure("snapshot '%s' does not exist", snap))
-	}
-	return ok(g.config())
-}
-
-// bootOrder names what there is to boot from; without anything it is a blank.
-func (g *guest) bootOrder() string {
-	var devices []string
-	if g.Disk > 0 {
-		devices = append(devices, "scsi0")
-	}
-	if !g.NoNIC {
-		devices = append(devices, "net0")
-	}
-	if len(devices) == 0 {
-		return " "
-	}
-	return "order=" + strings.Join(devices, ";")
-}
-
-// config is the configuration that the guest's description implies, with its digest.
-func (g *guest) config() map[string]any {
-	mac := fmt.Sprintf("BC:24:11:%02X:%02X:%02X", byte(g.seed), byte(g.seed>>8), byte(g.seed>>16))
-	bridge := g.BridgeMissing
-	if bridge == "" {
-		bridge = "vmbr0"
-	}
-	cfg := map[string]any{}
-	size := fmt.Sprintf("%dG", max(g.Disk/gibibyte, 1))
-	if g.Type == LXC {
-		cfg["hostname"], cfg["arch"], cfg["ostype"], cfg["unprivileged"] = g.Name, "amd64", "debian", 1
-		cfg["memory"], cfg["swap"] = g.Memory/mebibyte, g.Swap/mebibyte
-		cfg["rootfs"] = fmt.Sprintf("local-lvm:vm-%d-disk-0,size=%s", g.VMID, size)
-		cfg["features"] = "nesting=1"
-		if !g.NoNIC {
-			cfg["net0"] = "name=eth0,bridge=" + bridge + ",hwaddr=" + mac + ",ip=dhcp,type=veth"
-		}
-	} else {
-		cfg["name"], cfg["boot"] = g.Name, g.bootOrder()
-		cfg["memory"] = strconv.FormatInt(g.Memory/mebibyte, 10) // text since qemu-server 8.0.8
-		cfg["smbios1"], cfg["vmgenid"], cfg["meta"] = "uuid="+g.uuid, g.uuid, "creation-qemu=10.1.2,ctime=1795221157"
-		if !g.NoNIC {
-			cfg["net0"] = "virtio=" + mac + ",bridge=" + bridge
-		}
-		if g.Disk > 0 {
-			cfg["scsi0"] = fmt.Sprintf("local-lvm:vm-%d-disk-0,size=%s", g.VMID, size)
-		}
-		if g.Agent {
-			cfg["agent"] = "1"
-		}
-		if g.Serial {
-			cfg["serial0"] = "socket"
-		}
-	}
-	if g.Cores > 1 {
-		cfg["cores"] = g.Cores
-	}
-	if g.Tags != "" {
-		cfg["tags"] = g.Tags
-	}
-	if g.Lock != "" {
-		cfg["lock"] = g.Lock
-	}
-	if g.Template {
-		cfg["template"] = 1
-	}
-	for k, v := range g.Config {
-		if v == nil {
-			delete(cfg, k)
-		} else {
-			cfg[k] = v
-		}
-	}
-	sum := sha1.Sum(fmt.Append(nil, cfg)) // maps print in the order of their keys
-	cfg["digest"] = hex.EncodeToString(sum[:])
-	return cfg
 }

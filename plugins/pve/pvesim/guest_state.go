@@ -34,6 +34,9 @@ type guest struct {
 	born      time.Time // when it was created, for what the broadcast does not know yet
 	seed      uint64
 	uuid      string
+	volume    string // of its disk
+	snapshots map[string]*snapshot
+	parent    string // snapshot that the present state comes from
 }
 
 // GuestSpec describes a guest for [Cluster.AddGuest]. Zero values take defaults.
@@ -48,10 +51,11 @@ type GuestSpec struct {
 	Tags     string // separated by ";"
 	Lock     string // for example "backup"
 	Template bool
-	Cores    int   // default 1
-	Memory   int64 // bytes, default 512 MiB
-	Swap     int64 // bytes, containers only
-	Disk     int64 // bytes, default 8 GiB; negative: no disk
+	Cores    int    // default 1
+	Memory   int64  // bytes, default 512 MiB
+	Swap     int64  // bytes, containers only
+	Disk     int64  // bytes, default 8 GiB; negative: no disk
+	Storage  string // of the disk, default local-lvm
 
 	Agent  bool // QEMU guest agent enabled in the configuration
 	Serial bool // QEMU with a serial port
@@ -65,6 +69,8 @@ type GuestSpec struct {
 	Warnings int
 	// TaskLines adds that many log lines, spread over the run time, to tasks on this guest.
 	TaskLines int
+	// SnapshotError is what the storage says when a snapshot of the guest is taken, deleted or rolled back to: these tasks fail.
+	SnapshotError string
 	// HAManaged marks the guest as a resource of the high availability manager.
 	HAManaged bool
 	// Config adds or replaces values in the guest's configuration as GET config shows it; nil takes one out.
@@ -171,10 +177,19 @@ func (c *Cluster) addGuest(s GuestSpec) (int, error) {
 	}
 	s.Disk = max(s.Disk, 0)
 	s.Tags = normaliseTags(s.Tags)
+	if s.Storage == "" {
+		s.Storage = defaultStorage
+	}
+	if c.storageByID(s.Storage) == nil {
+		return 0, fmt.Errorf("no storage %q", s.Storage)
+	}
 	status := s.Status
 	s.Status = StatusStopped
 	now := c.clock.now()
-	g := &guest{GuestSpec: s, node: s.Node, pool: s.Pool, born: now, seed: c.rand.Uint64(), uuid: c.newUUID()}
+	g := &guest{
+		GuestSpec: s, node: s.Node, pool: s.Pool, born: now, seed: c.rand.Uint64(), uuid: c.newUUID(), snapshots: map[string]*snapshot{},
+	}
+	g.volume = c.volumeOf(g)
 	c.guests[s.VMID] = g
 	c.vmids = nil
 	if s.Pool != "" {
@@ -255,6 +270,9 @@ func (c *Cluster) ChangeGuest(vmid int, f func(*GuestSpec)) error {
 	if !guestNamePattern.MatchString(s.Name) {
 		return fmt.Errorf("guest name %q is not a DNS name", s.Name)
 	}
+	if c.storageByID(s.Storage) == nil {
+		return fmt.Errorf("no storage %q", s.Storage)
+	}
 	status := s.Status
 	s.VMID, s.Type, s.Status, s.Node = g.VMID, g.Type, g.Status, g.node
 	s.Tags = normaliseTags(s.Tags)
@@ -263,6 +281,7 @@ func (c *Cluster) ChangeGuest(vmid int, f func(*GuestSpec)) error {
 		c.accessChanged()
 	}
 	g.GuestSpec = s
+	g.volume = c.volumeOf(g)
 	c.generation++
 	if status != g.Status {
 		return c.setGuestStatus(g, status)

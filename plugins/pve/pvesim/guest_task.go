@@ -23,13 +23,26 @@ func label(kind string, vmid int) string {
 	return "VM " + strconv.Itoa(vmid)
 }
 
-// guestTask starts a task on the guest of the path; its type is qm or vz and the action. ready runs when the guest's configuration lock is held: it may refuse, or change
-// how long the work takes; apply is the effect at the end.
-func (r *request) guestTask(
-	action string, ready func(t *task, g *guest) (time.Duration, error), apply func(g *guest, now time.Time),
-) (result, *apiError) {
-	kind, taskType := r.kind, taskPrefix(r.kind)+action
-	c, vmid, nodeName := r.c, r.vmid(), r.node.name
+// guestWork is what a task does with a guest. Members that are absent do nothing.
+type guestWork struct {
+	action string // the task's type is qm or vz and this
+	// ready runs when the guest's configuration file is locked: it may refuse, or say how long the work takes. Zero is the usual time.
+	ready func(t *task, g *guest) (time.Duration, error)
+	// lock stands in the configuration from then until apply. It stays when the work fails and there is no undo.
+	lock  string
+	apply func(t *task, g *guest, now time.Time)
+	// undo takes back what ready did when the work fails or is interrupted.
+	undo func(t *task, g *guest, now time.Time)
+}
+
+// guestTask starts a task on the guest of the path.
+func (r *request) guestTask(w guestWork) (result, *apiError) {
+	return ok(r.c.startTask(r.node, r.who, taskPrefix(r.kind)+w.action, strconv.Itoa(r.vmid()), r.newGuestTask(w)))
+}
+
+// newGuestTask makes the task without starting it.
+func (r *request) newGuestTask(w guestWork) *task {
+	c, kind, vmid, nodeName := r.c, r.kind, r.vmid(), r.node.name
 	skiplock := r.values.boolean("skiplock", false)
 	t := &task{vmid: vmid}
 	t.begin = func(t *task, now time.Time) (time.Duration, error) {
@@ -37,21 +50,24 @@ func (r *request) guestTask(
 		if g == nil {
 			return 0, errors.New(noConfig(nodeName, kind, vmid))
 		}
-		wakes := g.Lock == "suspended" && (taskType == "qmstart" || taskType == "qmresume")
+		wakes := g.Lock == "suspended" && (w.action == "start" || w.action == "resume")
 		if err := g.checkLock(); err != nil && !skiplock && !wakes {
 			return 0, err
 		}
-		took, err := ready(t, g)
-		if err != nil {
-			return 0, err
+		took := time.Duration(0)
+		if w.ready != nil {
+			var err error
+			if took, err = w.ready(t, g); err != nil {
+				return 0, err
+			}
 		}
 		if took == 0 {
 			took = c.taskDuration()
 		}
-		for i := range g.TaskLines {
-			at := now.Add(took * time.Duration(i) / time.Duration(g.TaskLines))
-			t.log = append(t.log, logLine{at, fmt.Sprintf("%s: step %d of %d", taskType, i+1, g.TaskLines)})
+		if w.lock != "" {
+			g.Lock, t.released = w.lock, true
 		}
+		t.addSteps(taskPrefix(kind)+w.action, g.TaskLines, now, took)
 		return took, nil
 	}
 	t.finish = func(t *task, now time.Time) error {
@@ -60,18 +76,47 @@ func (r *request) guestTask(
 			return errors.New(noConfig(nodeName, kind, vmid))
 		}
 		if t.failure != nil {
+			w.takeBack(t, g, now)
 			return t.failure
 		}
-		apply(g, now)
-		if g.Warnings > 0 {
-			for i := range g.Warnings {
-				t.log = append(t.log, logLine{now, fmt.Sprintf("WARN: simulated warning %d", i+1)})
-			}
-			return taskWarnings(g.Warnings)
+		g.unlock(w.lock)
+		if w.apply != nil {
+			w.apply(t, g, now)
 		}
+		return t.warn(g.Warnings, now)
+	}
+	t.interrupted = func(t *task, now time.Time) {
+		if g := c.guestOn(nodeName, kind, vmid); g != nil {
+			w.takeBack(t, g, now)
+		}
+	}
+	return t
+}
+
+func (w *guestWork) takeBack(t *task, g *guest, now time.Time) {
+	if w.undo != nil {
+		g.unlock(w.lock)
+		w.undo(t, g, now)
+	}
+}
+
+// addSteps spreads log lines over the run time.
+func (t *task) addSteps(taskType string, lines int, now time.Time, took time.Duration) {
+	for i := range lines {
+		at := now.Add(took * time.Duration(i) / time.Duration(lines))
+		t.log = append(t.log, logLine{at, fmt.Sprintf("%s: step %d of %d", taskType, i+1, lines)})
+	}
+}
+
+// warn writes warnings to the log; the task ends with their number.
+func (t *task) warn(count int, now time.Time) error {
+	if count == 0 {
 		return nil
 	}
-	return ok(c.startTask(r.node, r.who, taskType, strconv.Itoa(vmid), t))
+	for i := range count {
+		t.log = append(t.log, logLine{now, fmt.Sprintf("WARN: simulated warning %d", i+1)})
+	}
+	return taskWarnings(count)
 }
 
 // checkLock is the error of a locked configuration.
@@ -83,6 +128,13 @@ func (g *guest) checkLock() error {
 		return fmt.Errorf("CT is locked (%s)", g.Lock)
 	}
 	return fmt.Errorf("VM is locked (%s)", g.Lock)
+}
+
+// unlock takes a lock out of the configuration, unless another one stands there.
+func (g *guest) unlock(lock string) {
+	if lock != "" && g.Lock == lock {
+		g.Lock = ""
+	}
 }
 
 func (r *request) isRunning() bool {

@@ -17,7 +17,7 @@ const (
 // preparations bring the server into the state that the recorded server had when it was asked.
 func (w *recordedServer) preparations() []preparation {
 	c := w.cluster
-	return slices.Concat(w.accessPreparations(), w.configPreparations(), []preparation{
+	return slices.Concat(w.accessPreparations(), w.configPreparations(), w.snapshotPreparations(), []preparation{
 		{"lxc__after_all cluster_resources__with_pool lxc_110_status_start__locked", func() {
 			w.guest(pvesim.GuestSpec{VMID: 110, Type: pvesim.LXC, Name: "web-1", Tags: "z;b;a"})
 		}},
@@ -143,6 +143,8 @@ func (w *recordedServer) configPreparations() []preparation {
 		}
 	}
 	return []preparation{
+		{"qemu_200_snapshot__create qemu_200_snapshot__ok qemu_200_snapshot_s1_config__ok qemu_200_snapshot_s1__ok qemu_200_snapshot_s1__unknown " +
+			"qemu_200_snapshot_s1_rollback__ok qemu_200_snapshot_zz_rollback__unknown", vm(200, nil)},
 		{"lxc_101_config__ok lxc_101_config__trailing_slash", func() {
 			w.change(101, func(s *pvesim.GuestSpec) { s.Config = config{"cores": nil} })
 		}},
@@ -169,5 +171,28 @@ func (w *recordedServer) configPreparations() []preparation {
 		{"qemu_202_config__ok", func() { w.guest(pvesim.GuestSpec{VMID: 202, Disk: -1, NoNIC: true}) }},
 		{"qemu_210_config__current qemu_210_config__with_pending", vm(210, config{"description": "c"})},
 		{"qemu_212_config__linked", vm(212, nil)},
+	}
+}
+
+// snapshotPreparations make containers and take the snapshots that the recorded server had.
+func (w *recordedServer) snapshotPreparations() []preparation {
+	taken := time.Unix(1795222189, 0)
+	snapshot := func(vmid int, name, description string) func() {
+		return func() {
+			taken = taken.Add(time.Second)
+			w.must(w.cluster.AddSnapshot(vmid, pvesim.SnapshotSpec{Name: name, Description: description, Taken: taken}))
+		}
+	}
+	return []preparation{
+		{"lxc_114_snapshot__none lxc_114_snapshot__ok lxc_114_snapshot__two lxc_114_snapshot_none_config__unknown lxc_114_snapshot_s1__ok " +
+			"lxc_114_snapshot_s1_config__ok lxc_114_snapshot__bad_name lxc_114_snapshot__create lxc_114_snapshot__create2 lxc_114_snapshot__current " +
+			"lxc_114_snapshot__duplicate lxc_114_snapshot_none_rollback__unknown lxc_114_snapshot_none__unknown lxc_114_snapshot_s2__ok", func() {
+			w.guest(pvesim.GuestSpec{VMID: 114, Type: pvesim.LXC, Storage: "btr", Config: map[string]any{"cores": 1}})
+		}},
+		{"lxc_114_snapshot__ok lxc_114_snapshot__two lxc_114_snapshot_s1__ok lxc_114_snapshot_s1_config__ok lxc_114_snapshot__create2 " +
+			"lxc_114_snapshot__duplicate lxc_114_snapshot_s2__ok", snapshot(114, "s1", "first\nsnap")},
+		{"lxc_114_snapshot__two lxc_114_snapshot_s2__ok", snapshot(114, "s2", "")},
+		{"qemu_200_snapshot__ok qemu_200_snapshot_s1_config__ok qemu_200_snapshot_s1__ok qemu_200_snapshot_s1_rollback__ok",
+			snapshot(200, "s1", "d")},
 	}
 }

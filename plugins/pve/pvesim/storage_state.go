@@ -15,6 +15,8 @@ type storage struct {
 	size    int64
 	used    int64
 	pool    string
+	// noSnapshots keeps volumes from being snapshotted that could be by their type.
+	noSnapshots bool
 }
 
 // StorageSpec describes a storage for [Cluster.AddStorage].
@@ -26,6 +28,8 @@ type StorageSpec struct {
 	Nodes   []string // default: every node
 	Size    int64    // bytes, default 400 GiB
 	Used    int64
+	// NoSnapshots keeps volumes on it from being snapshotted. Without it the type of storage decides, and the format of the volume.
+	NoSnapshots bool
 }
 
 // AddStorage adds or replaces a storage.
@@ -48,8 +52,17 @@ func (c *Cluster) addStorage(s StorageSpec) {
 	c.storages = slices.DeleteFunc(c.storages, func(o *storage) bool { return o.id == s.ID })
 	c.storages = append(c.storages, &storage{
 		id: s.ID, plugin: s.Plugin, content: s.Content, shared: s.Shared, nodes: s.Nodes, size: s.Size, used: min(s.Used, s.Size),
+		noSnapshots: s.NoSnapshots,
 	})
 	c.generation++
+}
+
+func (c *Cluster) storageByID(id string) *storage {
+	i := slices.IndexFunc(c.storages, func(s *storage) bool { return s.id == id })
+	if i < 0 {
+		return nil
+	}
+	return c.storages[i]
 }
 
 func (s *storage) on(node string) bool { return len(s.nodes) == 0 || slices.Contains(s.nodes, node) }

@@ -17,18 +17,23 @@ type task struct {
 	upid  upid
 	start time.Time
 	begun bool
+	began time.Time // when begin was called
 	end   time.Time // when it will be, or was, over; set when begun
 	ended bool
 	exit  string // OK, WARNINGS: n, or the error
 	log   []logLine
 	// failure is what the task will end with whatever finish says; set by begin.
 	failure error
-	vmid    int // guest whose configuration lock it holds, 0 for none
+	vmid    int // guest whose configuration file it locks, 0 for none
+	// released says that the file is free again while the work goes on: a lock in the configuration keeps others out.
+	released bool
 
 	// begin looks at the state when the lock is held; it returns how long the work takes, or why it fails at once.
 	begin func(t *task, now time.Time) (time.Duration, error)
 	// finish applies the effect; its error is the task's.
 	finish func(t *task, now time.Time) error
+	// interrupted, when it is set, takes back what begin did before the task ends because it was stopped.
+	interrupted func(t *task, now time.Time)
 }
 
 // logLine becomes visible at its time.
@@ -55,7 +60,13 @@ const keepFinished = 20_000
 
 // startTask creates a task of the identity on the node and lets it begin when nothing holds the guest's lock.
 func (c *Cluster) startTask(n *node, who identity, kind, id string, t *task) string {
-	now := c.clock.now()
+	s := c.addTask(n, who, kind, id, t, c.clock.now())
+	c.settle()
+	return s
+}
+
+// addTask puts a task into the list without letting it begin: a task that starts another one calls it.
+func (c *Cluster) addTask(n *node, who identity, kind, id string, t *task, now time.Time) string {
 	t.start = now
 	t.upid = upid{
 		node: n.name, pid: n.takePID(), pstart: n.ticksSinceBoot(now), starttime: now.Unix(), kind: kind, id: id, user: who.id(),
@@ -67,7 +78,6 @@ func (c *Cluster) startTask(n *node, who identity, kind, id string, t *task) str
 	c.tasks.byUPID[s] = t
 	c.tasks.active = append(c.tasks.active, t)
 	c.generation++
-	c.settle()
 	return s
 }
 
@@ -119,7 +129,7 @@ func (tt *taskTable) lockFreeAt(index int, t *task) time.Time {
 
 // blocked reports whether an older task holds the lock of this one's guest.
 func (tt *taskTable) blocked(index int, t *task) bool {
-	return t.vmid != 0 && slices.ContainsFunc(tt.active[:index], func(o *task) bool { return o.vmid == t.vmid })
+	return t.vmid != 0 && slices.ContainsFunc(tt.active[:index], func(o *task) bool { return o.vmid == t.vmid && !o.released })
 }
 
 func (tt *taskTable) beginTask(c *Cluster, t *task, at time.Time) {
@@ -132,10 +142,23 @@ func (tt *taskTable) beginTask(c *Cluster, t *task, at time.Time) {
 		tt.close(c, t, at, errors.New("can't lock file '"+file+"' - got timeout"))
 		return
 	}
+	t.began = at
 	took, err := t.begin(t, at)
 	t.end = at.Add(took)
 	if err != nil {
 		tt.close(c, t, at, err)
+	} else if t.released {
+		tt.free(t, at)
+	}
+}
+
+// free gives the lock of the task's guest back.
+func (tt *taskTable) free(t *task, at time.Time) {
+	if tt.freed == nil {
+		tt.freed = map[int]time.Time{}
+	}
+	if at.After(tt.freed[t.vmid]) {
+		tt.freed[t.vmid] = at
 	}
 }
 
@@ -166,11 +189,8 @@ func (tt *taskTable) close(c *Cluster, t *task, at time.Time, err error) {
 func (tt *taskTable) archive(c *Cluster, t *task) {
 	t.ended = true
 	c.generation++
-	if t.vmid != 0 {
-		if tt.freed == nil {
-			tt.freed = map[int]time.Time{}
-		}
-		tt.freed[t.vmid] = t.end
+	if t.vmid != 0 && !t.released {
+		tt.free(t, t.end)
 	}
 	tt.active = slices.DeleteFunc(tt.active, func(o *task) bool { return o == t })
 	tt.finished = append(tt.finished, t)
@@ -190,8 +210,11 @@ func (tt *taskTable) abort(c *Cluster, t *task, now time.Time) {
 	if t.ended {
 		return
 	}
-	t.begun = true
 	t.cutLog(now)
+	if t.begun && t.interrupted != nil {
+		t.interrupted(t, now)
+	}
+	t.begun = true
 	switch t.upid.kind {
 	case "vzdump":
 		tt.close(c, t, now, errors.New("job errors"))

@@ -17,6 +17,9 @@ var undocumented = map[string][]string{
 	"GET /nodes/{node}/tasks/{upid}/status":        {"tokenid"},
 	"GET /nodes/{node}/lxc":                        {"type", "pid", "swap", "pressure"},
 	"GET /nodes/{node}/lxc/{vmid}/status/current":  {"type", "pid", "swap", "pressure"},
+	"GET /nodes/{node}/lxc/{vmid}/snapshot":        {"digest", "running", "snapstate"},
+	"GET /nodes/{node}/lxc/{vmid}/config":          {"parent"},
+	"GET /nodes/{node}/qemu/{vmid}/snapshot":       {"digest", "running", "snapstate"},
 	"GET /nodes/{node}/qemu":                       {"nics", "qmpstatus", "disk"},
 	"GET /nodes/{node}/qemu/{vmid}/status/current": {"nics", "disk"},
 	"GET /nodes/{node}/status": {
