@@ -11,6 +11,8 @@
 // Members of a method: check and user are the privileges as the real schema writes them (neither: root@pam only), before9 those
 // of releases before 9; daemon, node, notoken and since are the fields of [Method]. A method is decoded when it is first
 // asked for.
+//
+// macros.txt holds the firewall's macros in the same manner, one rule to a line.
 package schema
 
 //go:generate go run ./generate

@@ -1,5 +1,5 @@
-// Command generate makes methods.txt of package schema from the schema of a real server. Without one it leaves the file as it
-// is: a clone of the repository alone has none.
+// Command generate makes methods.txt and macros.txt of package schema from what a real server says about itself. Without that it
+// leaves the files as they are: a clone of the repository alone has none.
 package main
 
 import (
@@ -17,8 +17,9 @@ import (
 )
 
 func main() {
-	dir := flag.String("from", "", "folder with api-schema.json and api-version-diff.json (default: $HOSTLER_REFERENCE_DIR/pve, or ../shared/pve beside the repository)")
-	out := flag.String("o", "methods.txt", "file to write")
+	dir := flag.String("from", "", "folder with api-schema.json, api-version-diff.json and firewall-macros.json "+
+		"(default: $HOSTLER_REFERENCE_DIR/pve, or ../shared/pve beside the repository)")
+	out := flag.String("o", ".", "folder to write to")
 	flag.Parse()
 	if err := run(*dir, *out); err != nil {
 		fmt.Fprintln(os.Stderr, "generate:", err)
@@ -31,15 +32,20 @@ func run(dir, out string) error {
 	if !named {
 		dir = referenceDir()
 	}
-	facts, err := generate(dir)
+	methods, err := generateMethods(dir)
 	if errors.Is(err, fs.ErrNotExist) && !named {
-		fmt.Fprintf(os.Stderr, "generate: no schema in %s: %s stays as it is\n", dir, out)
+		fmt.Fprintf(os.Stderr, "generate: no schema in %s: the files stay as they are\n", dir)
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(out, facts, 0o644)
+	macros, err := generateMacros(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(
+		os.WriteFile(filepath.Join(out, "methods.txt"), methods, 0o644), os.WriteFile(filepath.Join(out, "macros.txt"), macros, 0o644))
 }
 
 // referenceDir is where the reference data is when nobody says: in the folder of the environment, or beside the repository.
@@ -95,8 +101,8 @@ func readJSON(dir, name string, into any) error {
 	return nil
 }
 
-// generate writes the facts about all methods in the order of path and method.
-func generate(dir string) ([]byte, error) {
+// generateMethods writes the facts about all methods in the order of path and method.
+func generateMethods(dir string) ([]byte, error) {
 	var methods []method
 	if err := readJSON(dir, "api-schema.json", &methods); err != nil {
 		return nil, err

@@ -10,36 +10,42 @@ import (
 	"github.com/hostler/hostler/plugins/pve/pvetest"
 )
 
-// TestCommittedFactsAreCurrent makes the file anew and compares.
+// TestCommittedFactsAreCurrent makes the files anew and compares.
 func TestCommittedFactsAreCurrent(t *testing.T) {
 	t.Parallel()
-	made, err := generate(pvetest.Reference(t))
-	if err != nil {
+	out := t.TempDir()
+	if err := run(pvetest.Reference(t), out); err != nil {
 		t.Fatal(err)
 	}
-	committed, err := os.ReadFile("../methods.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(made, committed) {
-		t.Error("methods.txt is not what go generate makes of the schema")
+	for _, name := range []string{"methods.txt", "macros.txt"} {
+		made, err := os.ReadFile(filepath.Join(out, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		committed, err := os.ReadFile(filepath.Join("..", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(made, committed) {
+			t.Errorf("%s is not what go generate makes", name)
+		}
 	}
 }
 
-func TestWithoutASchemaTheFileStays(t *testing.T) {
+func TestWithoutASchemaTheFilesStay(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("HOSTLER_REFERENCE_DIR", filepath.Join(dir, "none"))
 	out := filepath.Join(dir, "methods.txt")
 	if err := os.WriteFile(out, []byte("as it was"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := run("", out); err != nil {
+	if err := run("", dir); err != nil {
 		t.Fatal(err)
 	}
 	if raw, err := os.ReadFile(out); err != nil || string(raw) != "as it was" {
 		t.Errorf("%s, %v", raw, err)
 	}
-	if err := run(filepath.Join(dir, "named"), out); err == nil {
+	if err := run(filepath.Join(dir, "named"), dir); err == nil {
 		t.Error("a folder that was named and is not there was taken")
 	}
 }
@@ -62,7 +68,7 @@ func TestGenerate(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	made, err := generate(dir)
+	made, err := generateMethods(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +84,7 @@ func TestGenerate(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "api-schema.json"), []byte("[{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := run(dir, filepath.Join(dir, "out")); err == nil {
+	if err := run(dir, t.TempDir()); err == nil {
 		t.Error("a broken schema was taken")
 	}
 }
