@@ -24,6 +24,7 @@ type Cluster struct {
 	guests     map[int]*guest
 	vmids      []int // the guests' ids in order, nil when they have to be sorted again
 	storages   []*storage
+	firewalls  map[FirewallScope]*firewall
 	pools      map[string]string // name to comment
 	users      map[string]*user
 	groups     map[string]string // name to comment
@@ -58,6 +59,7 @@ func New(opts Options) (*Cluster, error) {
 		rand:            rand.New(rand.NewPCG(opts.Seed, 0x9e3779b97f4a7c15)),
 		building:        true,
 		guests:          map[int]*guest{},
+		firewalls:       map[FirewallScope]*firewall{},
 		pools:           map[string]string{},
 		users:           map[string]*user{},
 		groups:          map[string]string{},

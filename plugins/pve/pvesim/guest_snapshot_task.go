@@ -96,11 +96,12 @@ func rollbackSnapshot(r *request) (result, *apiError) {
 				return 0, errors.New("you can't rollback if vm is a template")
 			case s == nil:
 				return 0, errors.New(noSnapshot(name))
-			case s.state != "":
-				return 0, fmt.Errorf("unable to rollback to incomplete snapshot (snapstate = %s)", s.state)
 			}
 			if err := r.c.rollbackPossible(g, s); err != nil {
 				return 0, err
+			}
+			if s.state != "" {
+				return 0, fmt.Errorf("unable to rollback to incomplete snapshot (snapstate = %s)", s.state)
 			}
 			g.halt(t.began)
 			t.failSnapshot(g)

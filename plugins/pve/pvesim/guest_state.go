@@ -303,6 +303,7 @@ func (c *Cluster) RemoveGuest(vmid int) error {
 		return fmt.Errorf("no guest %d", vmid)
 	}
 	delete(c.guests, vmid)
+	delete(c.firewalls, FirewallGuest(vmid))
 	c.vmids = nil
 	c.accessChanged()
 	return nil

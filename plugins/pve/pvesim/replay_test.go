@@ -57,7 +57,7 @@ func TestReplayRecordedExchanges(t *testing.T) {
 		}
 	}
 	t.Logf("%d of %d recorded exchanges agree", agree, total)
-	if total < 130 {
+	if total < 350 {
 		t.Errorf("only %d recordings were replayed", total)
 	}
 }

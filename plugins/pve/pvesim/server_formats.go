@@ -45,6 +45,9 @@ func checkFormat(name, value string) string {
 	if check := formats[name]; check != nil {
 		return check(value)
 	}
+	if check := firewallFormats[name]; check != nil {
+		return check(value)
+	}
 	if single, isList := strings.CutSuffix(name, "-list"); isList {
 		for _, element := range splitList(value) {
 			if text := checkFormat(single, element); text != "" {
