@@ -1,6 +1,9 @@
 package pvesim
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 // Capabilities are the keys of [Cluster.Tokens], in the product's order.
 var Capabilities = []string{"monitoring", "lifecycle", "console", "backup", "node_power"}
@@ -47,7 +50,13 @@ func (c *Cluster) build() error {
 		return nil
 	}
 	c.buildService()
-	return c.buildGuests()
+	if err := c.buildGuests(); err != nil {
+		return err
+	}
+	if err := c.buildSnapshots(); err != nil {
+		return err
+	}
+	return c.buildFirewall()
 }
 
 // buildService makes the service user, its roles and privilege-separated tokens, each granted on "/".
@@ -104,6 +113,64 @@ func (c *Cluster) buildGuests() error {
 			s.Pool = "production"
 		}
 		if _, err := c.addGuest(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// buildSnapshots gives the first virtual machine a small tree and the first container a single snapshot.
+func (c *Cluster) buildSnapshots() error {
+	days := func(n int) time.Time { return c.clock.now().Add(-time.Duration(n) * 24 * time.Hour) }
+	vm, ct := c.opts.FirstVMID, c.opts.FirstVMID+2
+	for _, s := range []struct {
+		vmid int
+		spec SnapshotSpec
+	}{
+		{vm, SnapshotSpec{Name: "installed", Description: "fresh installation", Taken: days(60)}},
+		{vm, SnapshotSpec{Name: "before-upgrade", Parent: "installed", Taken: days(9), Memory: true}},
+		{vm, SnapshotSpec{Name: "experiment", Parent: "installed", Description: "other configuration\nnot in use", Taken: days(30)}},
+		{vm, SnapshotSpec{Name: "upgraded", Parent: "before-upgrade", Taken: days(8)}},
+		{ct, SnapshotSpec{Name: "nightly", Description: "taken by a schedule", Taken: days(1)}},
+	} {
+		if c.guests[s.vmid] == nil {
+			continue
+		}
+		if err := c.addSnapshot(s.vmid, s.spec); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// buildFirewall writes a few rules for the cluster, every node and some guests.
+func (c *Cluster) buildFirewall() error {
+	datacenter := c.firewallOf(FirewallCluster)
+	datacenter.aliases["monitoring"] = "10.99.0.250"
+	datacenter.ipsets["management"] = []string{"10.99.0.0/16"}
+	rules := map[FirewallScope][]FirewallRule{
+		FirewallCluster: {
+			{Type: "in", Action: "ACCEPT", Enable: true, Macro: "SSH", Source: "+management", Comment: "administrators"},
+			{Type: "in", Action: "ACCEPT", Enable: true, Proto: "tcp", Dport: "8006", Source: "+management", Comment: "web interface"},
+			{Type: "in", Action: "DROP", Log: "info", Comment: "everything else, once the rest is tried"},
+		},
+	}
+	for _, n := range c.nodes {
+		rules[FirewallNode(n.name)] = []FirewallRule{
+			{Type: "in", Action: "ACCEPT", Enable: true, Proto: "tcp", Dport: "9100", Source: "monitoring", Comment: "node exporter"},
+		}
+	}
+	for i, vmid := range c.sortedVMIDs() {
+		if i%4 == 0 && i < 100 {
+			rules[FirewallGuest(vmid)] = []FirewallRule{
+				{Type: "in", Action: "ACCEPT", Enable: true, Macro: "HTTP", Interface: "net0"},
+				{Type: "in", Action: "ACCEPT", Enable: true, Macro: "HTTPS", Interface: "net0"},
+				{Type: "out", Action: "REJECT", Macro: "SMTP", Log: "warning", Comment: "no mail from here"},
+			}
+		}
+	}
+	for scope, list := range rules {
+		if err := c.setFirewallRules(scope, list); err != nil {
 			return err
 		}
 	}

@@ -23,6 +23,8 @@ type guestOrder struct {
 	BridgeMissing  *string `json:"bridge_missing"`
 	Warnings       *int    `json:"warnings"`
 	TaskLines      *int    `json:"task_lines"`
+	Storage        *string `json:"storage"`
+	SnapshotError  *string `json:"snapshot_error"`
 }
 
 func assign[T any](to *T, from *T) {
@@ -44,6 +46,8 @@ func (o *guestOrder) apply(s *GuestSpec) {
 	assign(&s.BridgeMissing, o.BridgeMissing)
 	assign(&s.Warnings, o.Warnings)
 	assign(&s.TaskLines, o.TaskLines)
+	assign(&s.Storage, o.Storage)
+	assign(&s.SnapshotError, o.SnapshotError)
 	if o.MemoryMB != nil {
 		s.Memory = *o.MemoryMB * mebibyte
 	}

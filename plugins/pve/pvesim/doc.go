@@ -18,6 +18,46 @@
 // /cluster/resources follow that clock and are brought up to date whenever the state is looked at, so a test can
 // let an hour pass in no time.
 //
+// # Where things are
+//
+// A file's name begins with its subject; the endpoints of a subject stand together at the top of the file that serves them, and
+// endpoints.go lists them all.
+//
+//	server_…     how a request is taken apart and answered: connections, body, parameters, formats, router, errors
+//	access_…     users, tokens, groups, roles, access control entries, tickets; access_check.go evaluates an endpoint's privileges
+//	cluster_…    the cluster as a whole: its state, its scenario, /cluster/status, /cluster/resources, metrics
+//	node_…       nodes, and the parts of a node that can be down
+//	guest_…      virtual machines and containers: state, lists, configuration, lifecycle, snapshots; guest_task.go is what their tasks share
+//	storage_…    storages and the volumes on them
+//	firewall_…   firewall rules
+//	task_…       the task table, task lists, logs
+//	control…     the control interface; fault.go the faults; options… what can be set
+//	schema/      what the API says about itself: parameters, privileges, who carries it out
+//
+// # How to add an endpoint
+//
+// Write its function in the file of its subject, with the request as the only argument:
+//
+//	// readNote shows a guest's note.
+//	func readNote(r *request) (result, *apiError) {
+//		g, err := r.guestOf()
+//		if err != nil {
+//			return fail(err)
+//		}
+//		return ok(map[string]any{"note": g.note})
+//	}
+//
+// and declare it in that file's list:
+//
+//	serveGuests("GET", "/note", readNote),   // for virtual machines and containers
+//	serve("GET", "/cluster/note", readNote), // once
+//
+// A new subject gets a list of its own, which endpoints.go names. The schema knows the parameters, the privileges and the node, so
+// the function gets a request that has passed all of it; [schema.Find] is asked with the method and the path of the declaration.
+// What the schema has in prose only is added with checked, and a release that it knows less exactly with from or paramFrom. An effect
+// that takes time is a guestWork for guestTask. The recorded exchanges of the endpoint are replayed as soon as it is declared; what
+// state they need is a line in replay_states_test.go. Read-only endpoints are held against the schema's answers without further ado.
+//
 // # Control interface
 //
 // [Cluster.ControlHandler] and [Fleet.ControlHandler] serve plain HTTP with JSON bodies, for loopback only. A fleet takes the query
@@ -58,5 +98,5 @@
 //
 // The op of /guest is one of create, delete, rename, migrate, status, lock and set; they act at once and behind the API's
 // back, without task, lock or permission. set changes what is given: name, tags, memory_mb, cores, pool,
-// ignore_shutdown, bridge_missing, warnings, task_lines.
+// ignore_shutdown, bridge_missing, warnings, task_lines, storage, snapshot_error.
 package pvesim

@@ -345,6 +345,17 @@ func TestFailingSnapshots(t *testing.T) {
 	}
 }
 
+func TestControlMakesSnapshotsFail(t *testing.T) {
+	t.Parallel()
+	c, root := snapshotHost(t)
+	h := c.ControlHandler()
+	control(t, h, "POST", "/guest", `{"op":"set","vmid":100,"snapshot_error":"no space left"}`, 200)
+	root.task("POST", vmSnapshots, "snapname=s1", "no space left")
+	control(t, h, "POST", "/guest", `{"op":"set","vmid":101,"storage":"local"}`, 200)
+	root.task("POST", ctSnapshots, "snapname=s1", "snapshot feature is not available")
+	control(t, h, "POST", "/guest", `{"op":"set","vmid":101,"storage":"nowhere"}`, 400)
+}
+
 func TestInterruptedSnapshots(t *testing.T) {
 	t.Parallel()
 	c := pvesimtest.Start(t, pvesim.Options{Scenario: pvesim.ScenarioCluster, Nodes: 2, Guests: -1, TaskDuration: time.Hour})
