@@ -1,25 +1,15 @@
 package main
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
 	"errors"
 	"fmt"
 	"io/fs"
-	"math/big"
-	"net"
-	"os"
 	"path/filepath"
 	"time"
-)
 
-// selfSignedFor is how long the certificate that we make for ourselves holds. Browsers ask for a confirmation anyway.
-const selfSignedFor = 10 * 365 * 24 * time.Hour
+	"github.com/hostler/hostler/cmd/hostlerd/selfsigned"
+)
 
 // certificate is the listener's: the given one, or one of our own kept in the state folder.
 func certificate(cfg Config) (tls.Certificate, error) {
@@ -38,72 +28,8 @@ func certificate(cfg Config) (tls.Certificate, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return tls.Certificate{}, fmt.Errorf("reading our own certificate %s: %w", file, err)
 	}
-	if err := selfSign(file, cfg.Listen); err != nil {
+	if err := selfsigned.Write(file, cfg.Listen); err != nil {
 		return tls.Certificate{}, fmt.Errorf("making a certificate: %w", err)
 	}
 	return tls.LoadX509KeyPair(file, file)
-}
-
-// selfSign writes a key and a certificate for the listen address and this machine's name into one file.
-func selfSign(file, listen string) error {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return err
-	}
-	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120))
-	if err != nil {
-		return err
-	}
-	name, err := os.Hostname()
-	if err != nil {
-		name = "hostler"
-	}
-	now := time.Now()
-	template := &x509.Certificate{
-		SerialNumber: serial,
-		Subject:      pkix.Name{CommonName: name, Organization: []string{"Hostler, self-signed"}},
-		NotBefore:    now.Add(-time.Hour),
-		NotAfter:     now.Add(selfSignedFor),
-		KeyUsage:     x509.KeyUsageDigitalSignature,
-		ExtKeyUsage:  []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
-		DNSNames:     []string{name, "localhost"},
-	}
-	if host, _, err := net.SplitHostPort(listen); err == nil {
-		if ip := net.ParseIP(host); ip != nil && !ip.IsUnspecified() {
-			template.IPAddresses = []net.IP{ip}
-		} else if ip == nil && host != "" {
-			template.DNSNames = append(template.DNSNames, host)
-		}
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		return err
-	}
-	secret, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		return err
-	}
-	text := append(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
-		pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret})...)
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		return err
-	}
-	return place(file, text)
-}
-
-// place writes a file of mode 0600 that appears whole or not at all: an empty one after a loss of power, or half a one of
-// a full disk, would keep the service from starting for ever.
-func place(file string, text []byte) error {
-	draft, err := os.CreateTemp(filepath.Dir(file), "."+filepath.Base(file)+"-*") // made with mode 0600
-	if err != nil {
-		return err
-	}
-	_, err = draft.Write(text)
-	if err = errors.Join(err, draft.Sync(), draft.Close()); err == nil {
-		err = os.Rename(draft.Name(), file)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(draft.Name()))
-	}
-	return nil
 }

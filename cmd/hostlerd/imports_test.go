@@ -33,11 +33,14 @@ var rules = []rule{
 	{from: "updater/", never: []string{module + "core/", module + "sdk/"}},
 	{from: "core/db", never: []string{module + "core/"}, except: []string{module + "core/db", module + "core/problem"}},
 	{from: "core/problem", never: []string{module}},
+	// The composition stands on top of all: it knows the resources, and nobody in core knows it.
+	{from: "core/api/", never: []string{module + "core/service"}},
+	{from: "core/api", never: []string{module + "core/service"}},
 }
 
 // nouns stand in the order of who is below whom: a noun imports only nouns before it.
 var nouns = []string{"problem", "heartbeat", "db", "scope", "secret", "idempotency", "audit", "identity", "setting", "plugin", "job", "schedule", "alert", "host", "metric",
-	"guest", "vm", "app", "poll", "maintenance", "selfupdate", "activity"}
+	"guest", "vm", "app", "poll", "maintenance", "selfupdate", "activity", "service"}
 
 func TestImportDirections(t *testing.T) {
 	t.Parallel()
@@ -98,6 +101,9 @@ func mechanism(name string) bool {
 func checkNoun(t *testing.T, folder, imported string) {
 	t.Helper()
 	from, to := noun(folder), noun(strings.TrimPrefix(imported, module))
+	if from != "" && from != "service" && strings.HasPrefix(imported, module+"core/api") {
+		t.Errorf("core/%s imports %s: of all nouns only core/service knows the API", from, imported)
+	}
 	if from == "" || to == "" || from == to || !strings.HasPrefix(imported, module) {
 		return
 	}

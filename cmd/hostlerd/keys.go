@@ -11,19 +11,14 @@ import (
 
 	"github.com/hostler/hostler/core/audit"
 	"github.com/hostler/hostler/core/db"
-	"github.com/hostler/hostler/core/host"
-	"github.com/hostler/hostler/core/idempotency"
-	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/secret"
+	"github.com/hostler/hostler/core/service"
 )
-
-// sealed are all columns with encrypted values. A column that is missing here would lose its key by a rotation.
-var sealed = []secret.Table{host.Sealed, identity.Sealed, audit.Sealed, idempotency.Sealed}
 
 // loadKeys opens the key file, or refuses a database whose key is not there.
 func loadKeys(ctx context.Context, cfg Config, d *db.DB) (*secret.Box, error) {
 	box, err := secret.Load(ctx, cfg.KeyFile, func(ctx context.Context) ([]secret.KeyID, error) {
-		return secret.Needed(ctx, d.Pool, sealed)
+		return secret.Needed(ctx, d.Pool, service.Sealed)
 	})
 	if errors.Is(err, secret.ErrKeyMissing) {
 		return nil, fmt.Errorf("%w, or say with --key-file where it is", err)
@@ -87,7 +82,7 @@ func rotateKeys(ctx context.Context, cfg Config, log hclog.Logger) (secret.Repor
 	if err != nil {
 		return secret.Report{}, err
 	}
-	report, err := box.Rotate(ctx, secret.Rotation{DB: d.DB, Tables: sealed, Logger: log.Named("keys")})
+	report, err := box.Rotate(ctx, secret.Rotation{DB: d.DB, Tables: service.Sealed, Logger: log.Named("keys")})
 	return report, errors.Join(err, recordRotation(ctx, d.DB, report, err))
 }
 

@@ -43,7 +43,7 @@ func serve(ctx context.Context, cfg Config, log hclog.Logger) error {
 	tell.tell(status("Opening the database"))
 	// A migration may take long, and so may the private cluster after a crash.
 	started := tell.extend(ctx)
-	h, err := wire(ctx, cfg, log)
+	s, err := open(ctx, cfg, log)
 	started()
 	if err != nil {
 		if ctx.Err() != nil {
@@ -52,12 +52,13 @@ func serve(ctx context.Context, cfg Config, log hclog.Logger) error {
 		}
 		return err
 	}
-	server := newServer(h.handler, log)
-	server.BaseContext = func(net.Listener) context.Context { return h.running }
+	handler := s.Handler()
+	server := newServer(handler, log)
+	server.BaseContext = func(net.Listener) context.Context { return s.Context() }
 	defer func() {
 		deadline, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime-stopPlugins-stopCluster)
 		defer cancel()
-		h.stop(deadline, server)
+		s.stop(deadline, server)
 	}()
 	tell.tell(status("Starting plugins, jobs and polls"))
 	listener, scheme, err := listen(ctx, cfg)
@@ -66,7 +67,7 @@ func serve(ctx context.Context, cfg Config, log hclog.Logger) error {
 	}
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
-	if err := h.start(ctx); err != nil {
+	if err := s.Start(ctx); err != nil {
 		if ctx.Err() != nil {
 			tell.stopping()
 			return nil
@@ -84,7 +85,7 @@ func serve(ctx context.Context, cfg Config, log hclog.Logger) error {
 		return err
 	}
 	if interval > 0 {
-		w := &watchdog{handler: h.handler, loops: h.heartbeats, notifier: tell, log: tell.log, answers: databaseAnswers(h.database.DB), usual: usual}
+		w := &watchdog{handler: handler, loops: s.Heartbeats, notifier: tell, log: tell.log, answers: databaseAnswers(s.database.DB), usual: usual}
 		watching, end := context.WithCancel(ctx)
 		var ended sync.WaitGroup
 		ended.Go(func() { w.run(watching, interval) })
@@ -99,7 +100,7 @@ func serve(ctx context.Context, cfg Config, log hclog.Logger) error {
 		return nil
 	case err := <-served:
 		return fmt.Errorf("serving the API: %w", err)
-	case <-h.lost():
-		return fmt.Errorf("the private database ended: %w", h.database.cluster.Err())
+	case <-s.lost():
+		return fmt.Errorf("the private database ended: %w", s.database.cluster.Err())
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/heartbeat"
+	"github.com/hostler/hostler/core/service"
 )
 
 // loopGrace is how late a loop may be before it counts as stuck. One that waits for the database is given up by it much
@@ -22,7 +23,7 @@ const loopGrace = 5 * time.Minute
 // does not answer, or a loop is stuck. A database or a host that is away is no such case.
 type watchdog struct {
 	handler  http.Handler
-	loops    map[string]*heartbeat.Monitor
+	loops    map[service.Loop]*heartbeat.Monitor
 	notifier *notifier
 	log      hclog.Logger
 	// answers asks whether the database answers on a connection of its own: a loop may wait for one of the pool.

@@ -11,22 +11,24 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/hostler/hostler/cmd/hostlerd/notifytest"
 	"github.com/hostler/hostler/core/api"
 	"github.com/hostler/hostler/core/heartbeat"
+	"github.com/hostler/hostler/core/service"
 )
 
 // watchInterval is what systemd asks for in these tests. Their clock is that of a bubble of synctest, so no machine is too slow.
 const watchInterval = 30 * time.Second
 
 // watched is a watchdog on the whole API with a handler of its own for /healthz. It runs until the test, a bubble, ends.
-func watched(t *testing.T, healthz http.HandlerFunc, change func(*watchdog)) *manager {
+func watched(t *testing.T, healthz http.HandlerFunc, change func(*watchdog)) *notifytest.Manager {
 	t.Helper()
-	m := &manager{messages: make(chan string, 10000)}
+	m := &notifytest.Manager{Messages: make(chan string, 10000)}
 	w := &watchdog{
 		handler: api.Handler(api.Deps{Health: healthz, Logger: hclog.NewNullLogger()}), log: hclog.NewNullLogger(), usual: "STATUS=well",
 		answers: func(context.Context) error { return nil },
 		notifier: &notifier{log: hclog.NewNullLogger(), send: func(message string) error {
-			m.messages <- message
+			m.Messages <- message
 			return nil
 		}},
 	}
@@ -47,10 +49,10 @@ func watched(t *testing.T, healthz http.HandlerFunc, change func(*watchdog)) *ma
 }
 
 // until takes messages of one kind until the first of another kind.
-func (m *manager) until(t *testing.T, these, then string) {
+func until(t *testing.T, m *notifytest.Manager, these, then string) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Hour); ; {
-		switch message := m.next(t); {
+		switch message := m.Next(t); {
 		case strings.HasPrefix(message, then):
 			return
 		case message != these && !strings.HasPrefix(message, these+" "):
@@ -65,10 +67,10 @@ func (m *manager) until(t *testing.T, these, then string) {
 func TestWatchdogSignsAtHalfTheInterval(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		m := watched(t, health().ServeHTTP, nil)
+		m := watched(t, service.Health().ServeHTTP, nil)
 		for range 5 {
 			began := time.Now()
-			m.expect(t, "WATCHDOG=1")
+			m.Expect(t, "WATCHDOG=1")
 			if took := time.Since(began); took != watchInterval/2 {
 				t.Errorf("a sign came after %v", took)
 			}
@@ -90,17 +92,17 @@ func watchHangingHandler(t *testing.T) {
 			<-release // whatever the request's context says
 		default:
 		}
-		health().ServeHTTP(w, r)
+		service.Health().ServeHTTP(w, r)
 	}, nil)
-	m.expect(t, "WATCHDOG=1", "WATCHDOG=1")
+	m.Expect(t, "WATCHDOG=1", "WATCHDOG=1")
 	close(hang)
-	m.until(t, "WATCHDOG=1", "STATUS=the API does not answer")
+	until(t, m, "WATCHDOG=1", "STATUS=the API does not answer")
 	for range 10 {
-		m.expect(t, "STATUS=the API does not answer")
+		m.Expect(t, "STATUS=the API does not answer")
 	}
 	close(release)
-	m.until(t, "STATUS=the API does not answer", "WATCHDOG=1\nSTATUS=well")
-	m.expect(t, "WATCHDOG=1", "WATCHDOG=1")
+	until(t, m, "STATUS=the API does not answer", "WATCHDOG=1\nSTATUS=well")
+	m.Expect(t, "WATCHDOG=1", "WATCHDOG=1")
 }
 
 func TestWatchdogFailingHandler(t *testing.T) {
@@ -119,7 +121,7 @@ func TestWatchdogFailingHandler(t *testing.T) {
 					}
 				})
 				for range 3 {
-					m.expect(t, "STATUS=the API ")
+					m.Expect(t, "STATUS=the API ")
 				}
 			})
 		})
@@ -137,8 +139,8 @@ func watchStuckLoop(t *testing.T) {
 	poll.Beat(time.Hour)
 	seal.Beat(-loopGrace + time.Hour)
 	away := make(chan struct{})
-	m := watched(t, health().ServeHTTP, func(w *watchdog) {
-		w.loops = map[string]*heartbeat.Monitor{"poll": &poll, "seal": &seal, "not begun": {}}
+	m := watched(t, service.Health().ServeHTTP, func(w *watchdog) {
+		w.loops = map[service.Loop]*heartbeat.Monitor{"poll": &poll, "seal": &seal, "not begun": {}}
 		w.answers = func(context.Context) error {
 			select {
 			case <-away:
@@ -148,11 +150,11 @@ func watchStuckLoop(t *testing.T) {
 			}
 		}
 	})
-	m.expect(t, "WATCHDOG=1", "WATCHDOG=1")
+	m.Expect(t, "WATCHDOG=1", "WATCHDOG=1")
 	seal.Beat(-loopGrace)
-	m.until(t, "WATCHDOG=1", `STATUS=the loop "seal" is late by 5m15s`)
-	m.expect(t, `STATUS=the loop "seal"`)
+	until(t, m, "WATCHDOG=1", `STATUS=the loop "seal" is late by 5m15s`)
+	m.Expect(t, `STATUS=the loop "seal"`)
 	close(away) // then it waits for the database, and a restart would not help
-	m.until(t, `STATUS=the loop "seal" is late`, "WATCHDOG=1\nSTATUS=well")
-	m.expect(t, "WATCHDOG=1")
+	until(t, m, `STATUS=the loop "seal" is late`, "WATCHDOG=1\nSTATUS=well")
+	m.Expect(t, "WATCHDOG=1")
 }

@@ -29,7 +29,7 @@ import (
 	"github.com/hostler/hostler/core/idempotency"
 )
 
-// Deps is what the resources work with. cmd/hostlerd fills it.
+// Deps is what the resources work with. core/service fills it.
 type Deps struct {
 	Authenticator op.Authenticator
 	Resolver      op.Resolver

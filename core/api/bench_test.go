@@ -8,17 +8,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hostler/hostler/core/api"
-	"github.com/hostler/hostler/core/api/jobs"
 	"github.com/hostler/hostler/core/api/op"
-	"github.com/hostler/hostler/core/api/vms"
-	"github.com/hostler/hostler/core/audit"
 	"github.com/hostler/hostler/core/db/dbtest"
-	"github.com/hostler/hostler/core/guest"
+	"github.com/hostler/hostler/core/db/inventorytest"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/identity/identitytest"
-	"github.com/hostler/hostler/core/job"
-	"github.com/hostler/hostler/core/vm"
+	"github.com/hostler/hostler/core/service/servicetest"
 )
 
 // known is an authenticator that asks nobody.
@@ -32,34 +27,17 @@ func (k *known) Authenticate(context.Context, *http.Request) (*identity.Caller, 
 // session and by a key, against the same handler with a fixed caller. The ratios are of requests per second; the three
 // take turns, so that one disturbance of the machine meets all of them.
 func BenchmarkAuthenticated(b *testing.B) {
-	d := dbtest.New(b)
-	for _, statement := range []string{
-		"INSERT INTO clusters (team_id, name, seen_at) VALUES (1, 'big', now())",
-		"INSERT INTO hosts (driver, name, address, cluster_id) VALUES ('fake', 'rack1', 'a:1', 1)",
-		`INSERT INTO guests (cluster_id, host_id, kind, vmid, node, name, status, tags, cpu, cpus, memory, memory_total, disk, disk_total, net_in, net_out, disk_read, disk_write, uptime)
-			SELECT 1, 1, 'vm', 99 + i, 'node' || i % 10, 'guest-' || i, 'running', '{prod,web}', 0.25, 4, 2147483648 + i, 4294967296, 0, 34359738368, i, i, i, i, 86400 + i
-			FROM generate_series(1, 100) i`,
-		`INSERT INTO jobs (kind, status, team_id, host_id, target_kind, target_id, target_name, requested_by_email, created_at, finished_at)
-			SELECT 'vm.start', 'succeeded', 1, 1, 'vm', i % 100 + 1, 'guest-' || i, 'a@example.com', now() - i * interval '1 minute', now() FROM generate_series(1, 1000) i`,
-		"ANALYZE",
-	} {
-		if _, err := d.Pool.Exec(b.Context(), statement); err != nil {
-			b.Fatal(err)
-		}
-	}
-	queue, err := job.New(job.Config{DB: d})
-	if err != nil {
-		b.Fatal(err)
-	}
-	users := identitytest.New(d)
+	service := servicetest.New(b)
+	inventorytest.Many(b, service.DB, 100, 0)
+	dbtest.Exec(b, service.DB, `INSERT INTO jobs (kind, status, team_id, host_id, target_kind, target_id, target_name, requested_by_email, created_at, finished_at)
+		SELECT 'vm.start', 'succeeded', 1, 1, 'vm', i % 100 + 1, 'guest-' || i, 'a@example.com', now() - i * interval '1 minute', now() FROM generate_series(1, 1000) i`)
+	dbtest.Exec(b, service.DB, "ANALYZE")
+	users := service.Users
 	account := identitytest.As(b, users, identity.Owner)
 	key := identitytest.Key(b, users, account, identitytest.KeySpec{})
 	serve := func(who op.Authenticator) string {
-		server := httptest.NewServer(api.Handler(api.Deps{
-			Authenticator: who, Resolver: op.ScopeResolver{DB: d}, Recorder: audit.Recorder{DB: d}, Version: "test",
-			VMs:  vms.Deps{VMs: &vm.Store{Guests: &guest.Store{DB: d, Self: &guest.Self{DB: d}}}},
-			Jobs: jobs.Deps{Queue: queue},
-		}))
+		service.API.Authenticator = who
+		server := httptest.NewServer(service.Handler())
 		b.Cleanup(server.Close)
 		return server.URL
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/hostler/hostler/core/api/apitest"
 	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/db/dbtest"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/identity/identitytest"
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
@@ -111,9 +112,7 @@ func (e *teamsFixture) send(method, target, body string, logIn func(*http.Reques
 
 func (e *teamsFixture) exec(sql string, args ...any) {
 	e.t.Helper()
-	if _, err := e.db.Pool.Exec(e.t.Context(), sql, args...); err != nil {
-		e.t.Fatal(err)
-	}
+	dbtest.Exec(e.t, e.db, sql, args...)
 }
 
 // columns are all kinds of callers, each with a session of its own.

@@ -1,68 +1,28 @@
 package api_test
 
 import (
-	"context"
 	"fmt"
 	"net/http"
-	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/hostler/hostler/sdk/endpoint"
+
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/hostler/hostler/core/api"
 	"github.com/hostler/hostler/core/api/apitest"
-	"github.com/hostler/hostler/core/api/apps"
-	auditapi "github.com/hostler/hostler/core/api/audit"
-	"github.com/hostler/hostler/core/api/auth"
-	"github.com/hostler/hostler/core/api/cluster"
-	"github.com/hostler/hostler/core/api/hosts"
-	"github.com/hostler/hostler/core/api/jobs"
-	keysapi "github.com/hostler/hostler/core/api/keys"
-	"github.com/hostler/hostler/core/api/meta"
-	"github.com/hostler/hostler/core/api/op"
-	"github.com/hostler/hostler/core/api/plugins"
-	"github.com/hostler/hostler/core/api/schedules"
-	"github.com/hostler/hostler/core/api/settings"
-	"github.com/hostler/hostler/core/api/setup"
-	"github.com/hostler/hostler/core/api/teams"
-	"github.com/hostler/hostler/core/api/users"
-	"github.com/hostler/hostler/core/api/vms"
-	"github.com/hostler/hostler/core/app"
-	"github.com/hostler/hostler/core/audit"
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/db/dbtest"
-	"github.com/hostler/hostler/core/guest"
-	"github.com/hostler/hostler/core/host"
 	"github.com/hostler/hostler/core/idempotency"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/identity/identitytest"
-	"github.com/hostler/hostler/core/job"
-	"github.com/hostler/hostler/core/maintenance"
-	"github.com/hostler/hostler/core/plugin"
-	"github.com/hostler/hostler/core/poll"
-	"github.com/hostler/hostler/core/schedule"
-	"github.com/hostler/hostler/core/secret"
 	"github.com/hostler/hostler/core/selfupdate"
 	"github.com/hostler/hostler/core/selfupdate/selfupdatetest"
-	"github.com/hostler/hostler/core/setting"
-	"github.com/hostler/hostler/core/vm"
-	"github.com/hostler/hostler/sdk/endpoint"
-	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/core/service"
+	"github.com/hostler/hostler/core/service/servicetest"
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
 )
-
-// inMemory gives every host the same driver.
-type inMemory struct{ hypervisor.Driver }
-
-func (d inMemory) Hypervisor(string) hypervisor.Driver { return d.Driver }
-
-// noPlugins is a plugin manager with nothing installed.
-type noPlugins struct{}
-
-func (noPlugins) Status() []plugin.Status { return nil }
 
 // fixture is the whole API on a real database, with a hypervisor in memory. It panics, and so answers 500, when an
 // operation changes something without writing its audit row in the same transaction.
@@ -84,76 +44,30 @@ func newFixture(t *testing.T) *fixture {
 	return newFixtureOn(t, dbtest.URL(t), memdriver.Spec{Nodes: 2, VMs: 6, Containers: 3})
 }
 
-// newHouseOn is one instance of several on a database.
+// newFixtureOn is one instance of several on a database.
 func newFixtureOn(t *testing.T, url string, spec memdriver.Spec) *fixture {
 	t.Helper()
 	return newLoggedFixture(t, url, spec, nil)
 }
 
-// newLoggedHouse is newHouseOn with a log of the API.
+// newLoggedFixture is newFixtureOn with a log of the API.
 func newLoggedFixture(t *testing.T, url string, spec memdriver.Spec, log hclog.Logger) *fixture {
 	t.Helper()
-	h := &fixture{t: t, db: dbtest.Open(t, url)}
-	h.driver = memdriver.New()
+	h := &fixture{t: t, driver: memdriver.New()}
 	h.cluster = h.driver.Add("pool.mem:8006", spec)
-	state := t.TempDir()
-	keys, err := secret.Load(t.Context(), filepath.Join(state, "keys", "secret.key"), func(context.Context) ([]secret.KeyID, error) { return nil, nil })
-	if err != nil {
-		t.Fatal(err)
-	}
-	queue, err := job.New(job.Config{DB: h.db})
-	if err != nil {
-		t.Fatal(err)
-	}
-	self := &guest.Self{DB: h.db}
-	store := host.New(host.Config{DB: h.db, Drivers: inMemory{h.driver}, Keys: keys, Own: self})
-	h.users = identity.New(h.db, identity.Config{Argon2: identitytest.Cheap, Keys: keys, Assets: store})
-	h.lookups = &counting{Authenticator: h.users}
-	poller := poll.New(poll.Config{DB: h.db, Hosts: store})
-	guests := &guest.Store{DB: h.db, Self: self}
-	actor := &guest.Actor{DB: h.db, Queue: queue, Hosts: store}
-	(&guest.Lifecycle{DB: h.db, Hosts: store, Self: self.Is}).Register(queue)
-	chain := audit.NewChain(h.db, keys)
-	h.replays = &idempotency.Store{DB: h.db, Keys: keys}
-	housekeeping := maintenance.New(maintenance.Config{DB: h.db, Queue: queue, Sessions: h.users, Replays: h.replays, Trail: chain})
-	housekeeping.Register()
 	installed := selfupdatetest.New(t, "1.0.0")
 	installed.Publish("1.1.0", nil)
-	updates := selfupdate.New(selfupdate.Config{DB: h.db, Queue: queue, ConfigFile: installed.File, Machine: installed.Machine(), Architecture: selfupdatetest.Architecture})
-	updates.Register()
-	machines, containers := &vm.Store{Guests: guests, Actor: actor}, &app.Store{Guests: guests, Actor: actor}
-	timetable := schedule.New(schedule.Config{DB: h.db, Users: h.users, Kinds: slices.Concat(machines.Kinds(), containers.Kinds(), housekeeping.Kinds(), updates.Kinds())})
-	if err := queue.Start(t.Context()); err != nil {
+	s := servicetest.New(t, func(c *service.Config) {
+		c.DB, c.Drivers, c.Loops = dbtest.Open(t, url), servicetest.Drivers{Driver: h.driver}, []service.Loop{service.Jobs}
+		c.Updates = selfupdate.Config{ConfigFile: installed.File, Machine: installed.Machine(), Architecture: selfupdatetest.Architecture}
+	})
+	if err := s.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		_ = queue.Stop(context.Background()) // the database is dropped next, with whatever did not come to an end
-		poller.Close()
-	})
-	h.API = &apitest.API{LogIn: h.newSession, Handler: api.Handler(api.Deps{
-		Authenticator: h.lookups, Resolver: op.ScopeResolver{DB: h.db}, Recorder: audit.Recorder{DB: h.db}, Version: "test", StrictAudit: true,
-		Logger: log, GapRetry: 50 * time.Millisecond,
-		Replays: h.replays, Rights: h.users, Reauthorise: time.Hour, Entitlements: func(ctx context.Context, name string) bool {
-			on, err := setting.Entitled(ctx, h.db, name)
-			return on && err == nil
-		},
-		Setup:   setup.Deps{Setup: identity.NewSetup(h.users, state)},
-		Auth:    auth.Deps{Users: h.users},
-		Keys:    keysapi.Deps{Users: h.users},
-		Users:   users.Deps{Users: h.users},
-		Teams:   teams.Deps{Users: h.users},
-		Hosts:   hosts.Deps{Hosts: store, Poller: poller},
-		VMs:     vms.Deps{VMs: machines},
-		Apps:    apps.Deps{Apps: containers},
-		Jobs:    jobs.Deps{Queue: queue},
-		Audit:   auditapi.Deps{DB: h.db, Chain: chain},
-		Plugins: plugins.Deps{Plugins: noPlugins{}},
-
-		Schedules: schedules.Deps{Schedules: timetable},
-		Settings:  settings.Deps{Settings: &setting.Store{DB: h.db, Hosts: store}},
-		Cluster:   cluster.Deps{DB: h.db},
-		Meta:      meta.Deps{Updates: updates},
-	})}
+	h.db, h.users, h.replays = s.DB, s.Users, s.Replays
+	h.lookups = &counting{Authenticator: h.users}
+	s.API.Authenticator, s.API.Logger, s.API.GapRetry, s.API.Reauthorise = h.lookups, log, 50*time.Millisecond, time.Hour
+	h.API = &apitest.API{LogIn: h.newSession, Handler: s.Handler()}
 	return h
 }
 
@@ -223,12 +137,9 @@ func (h *fixture) furnish() {
 	h.schedule = h.plan(h.vm, "n")
 }
 
-func (h *fixture) id(sql string, args ...any) (id int64) {
+func (h *fixture) id(sql string, args ...any) int64 {
 	h.t.Helper()
-	if err := h.db.Pool.QueryRow(h.t.Context(), sql, args...).Scan(&id); err != nil {
-		h.t.Fatalf("%s: %v", sql, err)
-	}
-	return id
+	return dbtest.Value[int64](h.t, h.db, sql, args...)
 }
 
 func TestGarbageOnRealStores(t *testing.T) {

@@ -64,18 +64,11 @@ func (tr *trail) write(rows int) {
 	}
 }
 
-func (tr *trail) sql(statement string, args ...any) {
-	tr.t.Helper()
-	if _, err := tr.db.Pool.Exec(tr.t.Context(), statement, args...); err != nil {
-		tr.t.Fatalf("%s: %v", statement, err)
-	}
-}
-
 // seal goes on until every row has its place.
 func (tr *trail) seal() {
 	tr.t.Helper()
 	sealer := audit.NewSealer(audit.SealerConfig{Chain: tr.chain, Batch: 7})
-	for deadline := time.Now().Add(time.Minute); tr.number("SELECT count(*) FROM audit_pending") > 0; {
+	for deadline := time.Now().Add(time.Minute); dbtest.Value[int64](tr.t, tr.db, "SELECT count(*) FROM audit_pending") > 0; {
 		if _, err := sealer.Seal(tr.t.Context()); err != nil || time.Now().After(deadline) {
 			tr.t.Fatal("sealing takes too long or fails", err)
 		}
@@ -99,14 +92,6 @@ func (tr *trail) good(verified, cleared int64) audit.Report {
 		tr.t.Fatalf("want %d verified and %d cleared, got %+v, break %+v", verified, cleared, report, report.Break)
 	}
 	return report
-}
-
-func (tr *trail) number(query string) (n int64) {
-	tr.t.Helper()
-	if err := tr.db.Pool.QueryRow(tr.t.Context(), query).Scan(&n); err != nil {
-		tr.t.Fatalf("%s: %v", query, err)
-	}
-	return n
 }
 
 func TestWholeTrailVerifies(t *testing.T) {
@@ -141,17 +126,17 @@ func TestAlteredColumnsAreNamed(t *testing.T) {
 		"address": "'192.0.2.8'", "request_id": "'rie'", "details": `'{"n": -1}'`,
 	} {
 		for _, id := range []int64{1, 17, 30} {
-			tr.sql("CREATE TABLE kept AS SELECT * FROM audit WHERE id = $1", id)
-			tr.sql(fmt.Sprintf("UPDATE audit SET %s = %s WHERE id = $1", column, value), id)
+			dbtest.Exec(tr.t, tr.db, "CREATE TABLE kept AS SELECT * FROM audit WHERE id = $1", id)
+			dbtest.Exec(tr.t, tr.db, fmt.Sprintf("UPDATE audit SET %s = %s WHERE id = $1", column, value), id)
 			report := tr.verify()
 			if b := report.Break; b == nil || b.Kind != audit.BreakAltered || b.Seq != id || b.ID != id || report.Verified != id-1 {
 				t.Errorf("%s of row %d: %+v, break %+v", column, id, report, b)
 			}
-			tr.sql(fmt.Sprintf("UPDATE audit SET %[1]s = kept.%[1]s FROM kept WHERE audit.id = kept.id", column))
-			tr.sql("DROP TABLE kept")
+			dbtest.Exec(tr.t, tr.db, fmt.Sprintf("UPDATE audit SET %[1]s = kept.%[1]s FROM kept WHERE audit.id = kept.id", column))
+			dbtest.Exec(tr.t, tr.db, "DROP TABLE kept")
 		}
 	}
-	tr.sql("UPDATE audit SET at = 'infinity' WHERE id = 3")
+	dbtest.Exec(tr.t, tr.db, "UPDATE audit SET at = 'infinity' WHERE id = 3")
 	if b := tr.verify().Break; b == nil || b.Kind != audit.BreakAltered || b.Seq != 3 {
 		t.Errorf("an endless time: %+v", b)
 	}
@@ -199,7 +184,7 @@ func TestTamperingIsNamed(t *testing.T) {
 			tr := newTrail(t, 30)
 			tr.good(30, 0)
 			for _, statement := range test.statements {
-				tr.sql(statement)
+				dbtest.Exec(tr.t, tr.db, statement)
 			}
 			check := func(when string) {
 				report := tr.verify()
@@ -237,7 +222,7 @@ func TestRowRemovedBeforeItsPlace(t *testing.T) {
 	t.Parallel()
 	tr := newTrail(t, 5)
 	tr.write(3)
-	tr.sql("DELETE FROM audit WHERE id = 7")
+	dbtest.Exec(tr.t, tr.db, "DELETE FROM audit WHERE id = 7")
 	tr.seal()
 	if b := tr.verify().Break; b == nil || b.Kind != audit.BreakRemoved || b.ID != 7 || b.Seq != 7 {
 		t.Errorf("%+v", b)
@@ -253,9 +238,9 @@ func TestRowsOfAnOlderReleaseGetTheirPlaces(t *testing.T) {
 		t.Fatal(err)
 	}
 	up, down, _ := strings.Cut(string(migration), "-- +goose Down")
-	tr.sql(down)
+	dbtest.Exec(tr.t, tr.db, down)
 	tr.write(20)
-	tr.sql(up)
+	dbtest.Exec(tr.t, tr.db, up)
 	tr = trailOn(t, d, tr.keys, 3)
 	tr.good(23, 0)
 }
@@ -264,8 +249,8 @@ func TestClearLeavesAnAnchor(t *testing.T) {
 	t.Parallel()
 	tr := newTrail(t, 40)
 	// Times run against the places for a while: what goes is in several pieces.
-	tr.sql("UPDATE audit SET at = '2026-01-01'::timestamptz + (id * 7 % 40) * interval '1 hour'")
-	tr.sql("DELETE FROM audit_links; DELETE FROM audit_chain; INSERT INTO audit_pending SELECT id FROM audit")
+	dbtest.Exec(tr.t, tr.db, "UPDATE audit SET at = '2026-01-01'::timestamptz + (id * 7 % 40) * interval '1 hour'")
+	dbtest.Exec(tr.t, tr.db, "DELETE FROM audit_links; DELETE FROM audit_chain; INSERT INTO audit_pending SELECT id FROM audit")
 	tr.seal()
 	tr.good(40, 0)
 	clear := func(hours int, want int64) {
@@ -274,7 +259,7 @@ func TestClearLeavesAnAnchor(t *testing.T) {
 		if n, err := tr.chain.Clear(t.Context(), &before, audit.ClearPhrase); err != nil || n != want {
 			t.Fatalf("%d cleared, %v", n, err)
 		}
-		if left := tr.number("SELECT count(*) FROM audit WHERE at < '2026-01-01'::timestamptz + " + fmt.Sprint(hours) + " * interval '1 hour'"); left != 0 {
+		if left := dbtest.Value[int64](tr.t, tr.db, "SELECT count(*) FROM audit WHERE at < '2026-01-01'::timestamptz + "+fmt.Sprint(hours)+" * interval '1 hour'"); left != 0 {
 			t.Fatalf("%d rows are left", left)
 		}
 	}
@@ -282,14 +267,14 @@ func TestClearLeavesAnAnchor(t *testing.T) {
 	tr.good(40, 0)
 	clear(10, 10)
 	tr.good(30, 10)
-	if n := tr.number("SELECT count(*) FROM audit_anchors"); n != 8 { // ids 6 and 7, and 23 and 24, are neighbours
+	if n := dbtest.Value[int64](tr.t, tr.db, "SELECT count(*) FROM audit_anchors"); n != 8 { // ids 6 and 7, and 23 and 24, are neighbours
 		t.Errorf("%d anchors", n)
 	}
 	clear(25, 15)
 	tr.good(15, 25)
 	tr.write(4) // not sealed, and stays
 	clear(39, 14)
-	if n := tr.number("SELECT count(*) FROM audit_anchors"); n > 2 {
+	if n := dbtest.Value[int64](tr.t, tr.db, "SELECT count(*) FROM audit_anchors"); n > 2 {
 		t.Errorf("neighbours were not made one: %d anchors", n)
 	}
 	tr.seal()
@@ -302,7 +287,7 @@ func TestClearLeavesAnAnchor(t *testing.T) {
 	tr.write(6)
 	tr.seal()
 	tr.good(6, 44)
-	if seq := tr.number("SELECT min(seq) FROM audit_links"); seq != 45 {
+	if seq := dbtest.Value[int64](tr.t, tr.db, "SELECT min(seq) FROM audit_links"); seq != 45 {
 		t.Errorf("the places begin at %d", seq)
 	}
 	if n, err := tr.chain.Clear(t.Context(), nil, audit.ClearPhrase); err != nil || n != 6 {
@@ -311,7 +296,7 @@ func TestClearLeavesAnAnchor(t *testing.T) {
 	tr.write(1)
 	tr.seal()
 	tr.good(1, 50)
-	tr.sql("UPDATE audit SET action = 'x'")
+	dbtest.Exec(tr.t, tr.db, "UPDATE audit SET action = 'x'")
 	if b := tr.verify().Break; b == nil || b.Kind != audit.BreakAltered || b.Seq != 51 {
 		t.Errorf("altered after a clearing: %+v", b)
 	}
@@ -336,14 +321,14 @@ func TestAnchorsAreHeldToTheirKey(t *testing.T) {
 			t.Parallel()
 			tr := newTrail(t, 0)
 			tr.write(10)
-			tr.sql("UPDATE audit SET at = CASE WHEN id <= 5 THEN '2025-01-01'::timestamptz WHEN id <= 8 THEN '2026-02-01' ELSE at END") // before they have a place
+			dbtest.Exec(tr.t, tr.db, "UPDATE audit SET at = CASE WHEN id <= 5 THEN '2025-01-01'::timestamptz WHEN id <= 8 THEN '2026-02-01' ELSE at END") // before they have a place
 			tr.seal()
 			before := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 			if n, err := tr.chain.Clear(t.Context(), &before, audit.ClearPhrase); err != nil || n != 5 {
 				t.Fatalf("%d %v", n, err)
 			}
 			tr.good(5, 5)
-			tr.sql(test.statement)
+			dbtest.Exec(tr.t, tr.db, test.statement)
 			if b := tr.verify().Break; b == nil || b.Kind != test.kind || b.Seq != test.seq {
 				t.Errorf("%+v", b)
 			}
@@ -388,7 +373,7 @@ func TestClearRefusesAndRecords(t *testing.T) {
 func TestPrune(t *testing.T) {
 	t.Parallel()
 	tr := newTrail(t, 0)
-	tr.sql("INSERT INTO audit (at, actor_type, action, result) SELECT '2025-01-01'::timestamptz + i * interval '1 second', 'system', 'x', 'ok' FROM generate_series(1, 45000) i")
+	dbtest.Exec(tr.t, tr.db, "INSERT INTO audit (at, actor_type, action, result) SELECT '2025-01-01'::timestamptz + i * interval '1 second', 'system', 'x', 'ok' FROM generate_series(1, 45000) i")
 	if _, err := tr.chain.Prune(t.Context(), time.Now().Add(time.Hour)); err == nil {
 		t.Error("it pruned the future")
 	}
@@ -412,7 +397,7 @@ func TestPrune(t *testing.T) {
 		string(rows[0].Details) != `{"before": "2025-06-01T00:00:00Z", "deleted": 5000}` {
 		t.Errorf("%+v %v", rows, err)
 	}
-	if n := tr.number("SELECT count(*) FROM audit_anchors"); n != 1 {
+	if n := dbtest.Value[int64](tr.t, tr.db, "SELECT count(*) FROM audit_anchors"); n != 1 {
 		t.Errorf("%d anchors", n)
 	}
 }
@@ -456,7 +441,7 @@ func TestManyWritersAndSealers(t *testing.T) {
 	}
 	writers.Wait()
 	deadline := time.Now().Add(time.Minute)
-	for instances[0].number("SELECT count(*) FROM audit_links") < 800 {
+	for dbtest.Value[int64](instances[0].t, instances[0].db, "SELECT count(*) FROM audit_links") < 800 {
 		if time.Now().After(deadline) {
 			t.Fatal("the open transaction holds the others up")
 		}
@@ -465,16 +450,16 @@ func TestManyWritersAndSealers(t *testing.T) {
 	if err := long.Commit(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	for instances[0].number("SELECT count(*) FROM audit_pending") > 0 && time.Now().Before(deadline) {
+	for dbtest.Value[int64](instances[0].t, instances[0].db, "SELECT count(*) FROM audit_pending") > 0 && time.Now().Before(deadline) {
 		time.Sleep(5 * time.Millisecond)
 	}
 	end()
 	sealers.Wait()
 	instances[1].good(801, 0)
-	if id := instances[0].number("SELECT audit_id FROM audit_links ORDER BY seq DESC LIMIT 1"); id != 1 {
+	if id := dbtest.Value[int64](instances[0].t, instances[0].db, "SELECT audit_id FROM audit_links ORDER BY seq DESC LIMIT 1"); id != 1 {
 		t.Errorf("the last place is row %d's and not that of the transaction that ended last", id)
 	}
-	if n := instances[0].number("SELECT max(seq) - count(*) FROM audit_links"); n != 0 {
+	if n := dbtest.Value[int64](instances[0].t, instances[0].db, "SELECT max(seq) - count(*) FROM audit_links"); n != 0 {
 		t.Errorf("%d places are left out", n)
 	}
 }
@@ -484,26 +469,26 @@ func TestSealerThatIsKilled(t *testing.T) {
 	t.Parallel()
 	tr := newTrail(t, 5)
 	tr.write(20)
-	tr.sql(`CREATE FUNCTION hang() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(60); RETURN NULL; END $$`)
-	tr.sql(`CREATE TRIGGER hang BEFORE DELETE ON audit_pending FOR EACH STATEMENT EXECUTE FUNCTION hang()`)
+	dbtest.Exec(tr.t, tr.db, `CREATE FUNCTION hang() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(60); RETURN NULL; END $$`)
+	dbtest.Exec(tr.t, tr.db, `CREATE TRIGGER hang BEFORE DELETE ON audit_pending FOR EACH STATEMENT EXECUTE FUNCTION hang()`)
 	failed := make(chan error, 1)
 	go func() {
 		_, err := audit.NewSealer(audit.SealerConfig{Chain: tr.chain}).Seal(t.Context())
 		failed <- err
 	}()
 	const hung = "FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'DELETE FROM audit_pending%' AND wait_event = 'PgSleep'"
-	for tr.number("SELECT count(*) "+hung) == 0 {
+	for dbtest.Value[int64](tr.t, tr.db, "SELECT count(*) "+hung) == 0 {
 		time.Sleep(5 * time.Millisecond)
 	}
 	if n, err := audit.NewSealer(audit.SealerConfig{Chain: tr.chain}).Seal(t.Context()); n != 0 || err != nil {
 		t.Errorf("a second sealer did %d beside it: %v", n, err)
 	}
 	tr.write(1) // writers do not wait
-	tr.sql("SELECT pg_terminate_backend(pid) " + hung)
+	dbtest.Exec(tr.t, tr.db, "SELECT pg_terminate_backend(pid) "+hung)
 	if err := <-failed; err == nil || !strings.Contains(err.Error(), "sealing") {
 		t.Errorf("the killed one says %v", err)
 	}
-	tr.sql("DROP TRIGGER hang ON audit_pending")
+	dbtest.Exec(tr.t, tr.db, "DROP TRIGGER hang ON audit_pending")
 	if report := tr.verify(); report.Break != nil || report.Verified != 5 || report.Unsealed != 21 {
 		t.Errorf("%+v %+v", report, report.Break)
 	}
@@ -515,20 +500,20 @@ func TestSealerThatIsKilled(t *testing.T) {
 func TestRowOfAnUndonePastIsNamed(t *testing.T) {
 	t.Parallel()
 	tr := newTrail(t, 9)
-	tr.sql("CREATE TABLE past_chain AS SELECT * FROM audit_chain")
+	dbtest.Exec(tr.t, tr.db, "CREATE TABLE past_chain AS SELECT * FROM audit_chain")
 	tr.write(3)
 	tr.seal()
-	tr.sql("CREATE TABLE past_rows AS SELECT * FROM audit WHERE id > 9; CREATE TABLE past_links AS SELECT * FROM audit_links WHERE seq > 9")
-	tr.sql("DELETE FROM audit WHERE id > 9; DELETE FROM audit_links WHERE seq > 9; UPDATE audit_chain c SET seq = p.seq, hash = p.hash, mac = p.mac FROM past_chain p")
+	dbtest.Exec(tr.t, tr.db, "CREATE TABLE past_rows AS SELECT * FROM audit WHERE id > 9; CREATE TABLE past_links AS SELECT * FROM audit_links WHERE seq > 9")
+	dbtest.Exec(tr.t, tr.db, "DELETE FROM audit WHERE id > 9; DELETE FROM audit_links WHERE seq > 9; UPDATE audit_chain c SET seq = p.seq, hash = p.hash, mac = p.mac FROM past_chain p")
 	tr.write(3)
 	tr.seal()
 	tr.good(12, 0) // this much nobody can see who has not noted the end
-	tr.sql("DELETE FROM audit WHERE id = (SELECT audit_id FROM audit_links WHERE seq = 10); DELETE FROM audit_links WHERE seq = 10")
-	tr.sql("INSERT INTO audit OVERRIDING SYSTEM VALUE SELECT * FROM past_rows WHERE id = 10; DELETE FROM audit_pending; INSERT INTO audit_links SELECT * FROM past_links WHERE seq = 10")
+	dbtest.Exec(tr.t, tr.db, "DELETE FROM audit WHERE id = (SELECT audit_id FROM audit_links WHERE seq = 10); DELETE FROM audit_links WHERE seq = 10")
+	dbtest.Exec(tr.t, tr.db, "INSERT INTO audit OVERRIDING SYSTEM VALUE SELECT * FROM past_rows WHERE id = 10; DELETE FROM audit_pending; INSERT INTO audit_links SELECT * FROM past_links WHERE seq = 10")
 	if b := tr.verify().Break; b == nil || b.Kind != audit.BreakReordered || b.Seq != 11 {
 		t.Errorf("%+v", b)
 	}
-	tr.sql("UPDATE audit_links SET previous = (SELECT hash FROM past_links WHERE seq = 10) WHERE seq = 11")
+	dbtest.Exec(tr.t, tr.db, "UPDATE audit_links SET previous = (SELECT hash FROM past_links WHERE seq = 10) WHERE seq = 11")
 	if b := tr.verify().Break; b == nil || b.Kind != audit.BreakAltered || b.Seq != 11 {
 		t.Errorf("with the link bent: %+v", b)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/hostler/hostler/core/audit"
 	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/db/dbtest"
 )
 
 // said is a log that is read while it is written.
@@ -100,7 +101,7 @@ func TestUnableSealerLeavesTheRows(t *testing.T) {
 			t.Fatal("the sealer does not turn")
 		}
 	}
-	if n := tr.number("SELECT count(*) FROM audit_pending"); n != 3 || log.count("ERROR") != 0 {
+	if n := dbtest.Value[int64](tr.t, tr.db, "SELECT count(*) FROM audit_pending"); n != 3 || log.count("ERROR") != 0 {
 		t.Errorf("%d rows wait, want 3; errors in the log: %d", n, log.count("ERROR"))
 	}
 }

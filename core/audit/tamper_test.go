@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/db/dbtest"
 )
 
 // Somebody with the database and without the key makes a row look old, or moves its place to an old row: the retention must
@@ -33,10 +34,10 @@ func TestRetentionDoesNotCoverTampering(t *testing.T) {
 			for how, remove := range remove {
 				tr := newTrail(t, 0)
 				tr.write(30)
-				tr.sql("UPDATE audit SET at = '2025-01-01'::timestamptz + id * interval '1 second' WHERE id <= 10") // before they have a place
+				dbtest.Exec(tr.t, tr.db, "UPDATE audit SET at = '2025-01-01'::timestamptz + id * interval '1 second' WHERE id <= 10") // before they have a place
 				tr.seal()
 				for _, statement := range test.statements {
-					tr.sql(statement)
+					dbtest.Exec(tr.t, tr.db, statement)
 				}
 				if n, err := remove(tr); err != nil || n != test.removed {
 					t.Errorf("%s: %d removed, %v", how, n, err)
@@ -45,7 +46,7 @@ func TestRetentionDoesNotCoverTampering(t *testing.T) {
 				if b := tr.verify().Break; b == nil || b.Kind != test.kind {
 					t.Errorf("%s has covered it: %+v", how, b)
 				}
-				if how == "prune" && tr.number("SELECT count(*) FROM audit WHERE action = 'audit.prune' AND details ? 'altered_kept'") != 1 {
+				if how == "prune" && dbtest.Value[int64](tr.t, tr.db, "SELECT count(*) FROM audit WHERE action = 'audit.prune' AND details ? 'altered_kept'") != 1 {
 					t.Error("the trail does not tell of what was kept")
 				}
 				if _, err := tr.chain.Clear(t.Context(), nil, audit.ClearPhrase); err != nil {

@@ -97,10 +97,10 @@ func TestTheLastCodeIsTakenOnce(t *testing.T) {
 	t.Parallel()
 	f := newFactored(t)
 	pending := f.pending()
-	exec(t, f.db, "UPDATE pending_logins SET tries = 4")
+	dbtest.Exec(t, f.db, "UPDATE pending_logins SET tries = 4")
 	// All of them have seen that a try is left when they come to the account's counter.
 	const name = "totp:%d"
-	exec(t, f.db, "INSERT INTO login_failures VALUES ($1, 1, now() + interval '1 hour')", fmt.Sprintf(name, f.user.ID))
+	dbtest.Exec(t, f.db, "INSERT INTO login_failures VALUES ($1, 1, now() + interval '1 hour')", fmt.Sprintf(name, f.user.ID))
 	ctx := t.Context()
 	tx, err := f.db.Pool.Begin(ctx)
 	if err != nil {
@@ -118,7 +118,7 @@ func TestTheLastCodeIsTakenOnce(t *testing.T) {
 		}()
 	}
 	waiting := "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
-	for deadline := time.Now().Add(time.Minute); count(t, f.db, waiting) < cap(details); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); dbtest.Value[int](t, f.db, waiting) < cap(details); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("the tries never met")
 		}
@@ -130,7 +130,7 @@ func TestTheLastCodeIsTakenOnce(t *testing.T) {
 	for range cap(details) {
 		answers[<-details]++
 	}
-	if tries := f.count("SELECT tries FROM pending_logins"); len(answers) != 2 || answers["the code is wrong or was used already"] != 1 || tries != 5 {
+	if tries := dbtest.Value[int](f.t, f.db, "SELECT tries FROM pending_logins"); len(answers) != 2 || answers["the code is wrong or was used already"] != 1 || tries != 5 {
 		t.Errorf("%v, %d tries are counted", answers, tries)
 	}
 }

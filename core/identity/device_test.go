@@ -146,7 +146,7 @@ func TestGuessesAreLimitedForWhatIsKnown(t *testing.T) {
 		t.Errorf("the cookie of one account had a budget at another: %v", err)
 	}
 	// In parallel, too.
-	exec(t, d, "DELETE FROM login_failures")
+	dbtest.Exec(t, d, "DELETE FROM login_failures")
 	var looked atomic.Int32
 	var wg sync.WaitGroup
 	for range 30 {
@@ -263,7 +263,7 @@ func TestBrowserOfARequest(t *testing.T) {
 			t.Errorf("%q is %q", stranger, got)
 		}
 	}
-	exec(t, d, "UPDATE login_devices SET expires_at = now() - interval '1 second'")
+	dbtest.Exec(t, d, "UPDATE login_devices SET expires_at = now() - interval '1 second'")
 	if got := name("service_device=" + laptop.cookie); got != "" {
 		t.Errorf("after its time it is %q", got)
 	}
@@ -281,7 +281,7 @@ func TestBrowsersAndAddressesAreForgotten(t *testing.T) {
 	}
 	days := func(table, column, interval string) func(*state) {
 		return func(f *state) {
-			exec(f.t, f.db, fmt.Sprintf("UPDATE %s SET %s = %[2]s - interval '%s'", table, column, interval))
+			dbtest.Exec(f.t, f.db, fmt.Sprintf("UPDATE %s SET %s = %[2]s - interval '%s'", table, column, interval))
 		}
 	}
 	reset := func(f *state) {
@@ -382,7 +382,7 @@ func TestBrowsersAndAddressesDoNotGather(t *testing.T) {
 	for n := range 30 {
 		(&browser{address: strange(n).Address}).logIn(t, s, user.Email)
 	}
-	if devices, addresses := count(t, d, "SELECT count(*) FROM login_devices"), count(t, d, "SELECT count(*) FROM login_addresses"); devices != 21 || addresses != 20 {
+	if devices, addresses := dbtest.Value[int](t, d, "SELECT count(*) FROM login_devices"), dbtest.Value[int](t, d, "SELECT count(*) FROM login_addresses"); devices != 21 || addresses != 20 {
 		t.Errorf("%d browsers and %d addresses", devices, addresses)
 	}
 	guess(t, s, user.Email, func(n int) identity.Client { return strange(n + 400) })
@@ -393,16 +393,16 @@ func TestBrowsersAndAddressesDoNotGather(t *testing.T) {
 	for range 25 {
 		laptop.logIn(t, s, user.Email)
 	}
-	exec(t, d, "UPDATE login_devices SET expires_at = now() WHERE NOT returned")
-	exec(t, d, "UPDATE login_addresses SET seen_at = now() - interval '30 days' WHERE network <> '203.0.113.61'")
+	dbtest.Exec(t, d, "UPDATE login_devices SET expires_at = now() WHERE NOT returned")
+	dbtest.Exec(t, d, "UPDATE login_addresses SET seen_at = now() - interval '30 days' WHERE network <> '203.0.113.61'")
 	if _, err := s.Prune(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if devices, addresses := count(t, d, "SELECT count(*) FROM login_devices"), count(t, d, "SELECT count(*) FROM login_addresses"); devices != 1 || addresses != 1 {
+	if devices, addresses := dbtest.Value[int](t, d, "SELECT count(*) FROM login_devices"), dbtest.Value[int](t, d, "SELECT count(*) FROM login_addresses"); devices != 1 || addresses != 1 {
 		t.Errorf("after pruning: %d browsers and %d addresses", devices, addresses)
 	}
-	exec(t, d, "DELETE FROM users")
-	if left := count(t, d, "SELECT (SELECT count(*) FROM login_devices) + (SELECT count(*) FROM login_addresses)"); left != 0 {
+	dbtest.Exec(t, d, "DELETE FROM users")
+	if left := dbtest.Value[int](t, d, "SELECT (SELECT count(*) FROM login_devices) + (SELECT count(*) FROM login_addresses)"); left != 0 {
 		t.Errorf("%d rows of a deleted account", left)
 	}
 }
@@ -433,7 +433,7 @@ func TestStrangersDoNotLockTheOwnerOutOfTheSecondFactor(t *testing.T) {
 	for n := range 100 {
 		first(strange(n))
 	}
-	if n := f.count("SELECT count(*) FROM pending_logins"); n != 101 {
+	if n := dbtest.Value[int](f.t, f.db, "SELECT count(*) FROM pending_logins"); n != 101 {
 		t.Errorf("%d log-ins wait", n)
 	}
 	for n := range 10 {

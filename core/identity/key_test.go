@@ -47,7 +47,7 @@ func TestKeyYieldsItsUserWithAllRoles(t *testing.T) {
 		t.Errorf("%+v, %v", c, err)
 	}
 	// The rights are those of the moment.
-	exec(t, d, "DELETE FROM team_members WHERE user_id = $1 AND team_id = $2", user.ID, blue)
+	dbtest.Exec(t, d, "DELETE FROM team_members WHERE user_id = $1 AND team_id = $2", user.ID, blue)
 	if c, err = s.Authenticate(t.Context(), bearing(key.Header)); err != nil || len(c.Teams) != 1 || c.Highest() != identity.Viewer {
 		t.Errorf("%+v, %v", c, err)
 	}
@@ -180,7 +180,7 @@ func TestUseOfAKeyIsNotedOnceAMinute(t *testing.T) {
 	if !use().Equal(first) {
 		t.Error("a second use within the minute was written")
 	}
-	exec(t, d, "UPDATE api_keys SET last_used_at = now() - interval '2 minutes'")
+	dbtest.Exec(t, d, "UPDATE api_keys SET last_used_at = now() - interval '2 minutes'")
 	if again := use(); again.Before(first) {
 		t.Errorf("used at %v, before at %v", again, first)
 	}
@@ -232,11 +232,11 @@ func TestKeysOfAKeyMayNotMoreThanItself(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	exec(t, d, "UPDATE api_keys SET expires_at = now() WHERE id = $1", key.ID)
+	dbtest.Exec(t, d, "UPDATE api_keys SET expires_at = now() WHERE id = $1", key.ID)
 	if _, _, err := s.CreateKey(t.Context(), caller, identity.NewKey{Name: "x"}); code(err) != problem.CodeUnauthenticated {
 		t.Errorf("over: %v", err)
 	}
-	exec(t, d, "DELETE FROM api_keys WHERE id = $1", key.ID)
+	dbtest.Exec(t, d, "DELETE FROM api_keys WHERE id = $1", key.ID)
 	if _, _, err := s.CreateKey(t.Context(), caller, identity.NewKey{Name: "x"}); code(err) != problem.CodeUnauthenticated {
 		t.Errorf("revoked: %v", err)
 	}
@@ -248,7 +248,7 @@ func TestKeysDoNotGatherWithoutBound(t *testing.T) {
 	d := dbtest.New(t)
 	s := identitytest.New(d)
 	user := identitytest.As(t, s, identity.Viewer)
-	exec(t, d, `INSERT INTO api_keys (user_id, name, key_hash, prefix) SELECT $1, 'x', sha256(i::text::bytea), 'svc_' FROM generate_series(1, $2) i`,
+	dbtest.Exec(t, d, `INSERT INTO api_keys (user_id, name, key_hash, prefix) SELECT $1, 'x', sha256(i::text::bytea), 'svc_' FROM generate_series(1, $2) i`,
 		user.ID, identity.MaxKeys-2)
 	results := make([]error, 6)
 	var all sync.WaitGroup

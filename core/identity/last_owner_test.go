@@ -46,14 +46,6 @@ func atOnce(do ...func() error) []error {
 	return errs
 }
 
-func count(t *testing.T, d *db.DB, sql string, args ...any) (n int) {
-	t.Helper()
-	if err := d.Pool.QueryRow(t.Context(), sql, args...).Scan(&n); err != nil {
-		t.Fatalf("%s: %v", sql, err)
-	}
-	return n
-}
-
 const activeOwners = "SELECT count(*) FROM team_members m JOIN users u ON u.id = m.user_id WHERE m.team_id = 1 AND m.role = 'owner' AND u.is_active"
 
 // The last two owners take the role from each other, or each from themselves, at the same moment on two instances: one
@@ -91,11 +83,11 @@ func TestOfTheLastTwoOwnersOneIsLeft(t *testing.T) {
 			t.Parallel()
 			d, stores := twoStores(t)
 			for round := range 15 {
-				exec(t, d, "DELETE FROM team_members")
+				dbtest.Exec(t, d, "DELETE FROM team_members")
 				a, b := identitytest.As(t, stores[0], identity.Owner), identitytest.As(t, stores[1], identity.Owner)
 				// A deactivated owner and one of another team are no help.
 				gone := identitytest.As(t, stores[0], identity.Owner)
-				exec(t, d, "UPDATE users SET is_active = false WHERE id = $1", gone.ID)
+				dbtest.Exec(t, d, "UPDATE users SET is_active = false WHERE id = $1", gone.ID)
 				callers := [2]*identity.Caller{asCaller(t, stores[0], a), asCaller(t, stores[1], b)}
 				if name == "by the system" {
 					callers = [2]*identity.Caller{}
@@ -120,7 +112,7 @@ func TestOfTheLastTwoOwnersOneIsLeft(t *testing.T) {
 						t.Fatalf("round %d: %v", round, err)
 					}
 				}
-				if left := count(t, d, activeOwners); good != 1 || left != 1 {
+				if left := dbtest.Value[int](t, d, activeOwners); good != 1 || left != 1 {
 					t.Fatalf("round %d: %d succeeded and %d owners are left: %v", round, good, left, errs)
 				}
 			}
@@ -181,7 +173,7 @@ func TestTheLastOwnerStays(t *testing.T) {
 	if err := s.RemoveMember(t.Context(), asCaller(t, s, second), 1, second.ID); code(err) != problem.CodeLastOwner {
 		t.Error(err)
 	}
-	if n := count(t, d, activeOwners); n != 1 {
+	if n := dbtest.Value[int](t, d, activeOwners); n != 1 {
 		t.Error(fmt.Sprint(n, " owners"))
 	}
 }

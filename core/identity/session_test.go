@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/db/dbtest"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/identity/identitytest"
@@ -30,13 +29,6 @@ func with(cookies ...*http.Cookie) *http.Request {
 func overTLS(r *http.Request) *http.Request {
 	r.TLS = &tls.ConnectionState{}
 	return r
-}
-
-func exec(t *testing.T, d *db.DB, statement string, args ...any) {
-	t.Helper()
-	if _, err := d.Pool.Exec(t.Context(), statement, args...); err != nil {
-		t.Fatal(err)
-	}
 }
 
 func TestAuthenticateYieldsTheCallerWithAllRoles(t *testing.T) {
@@ -59,8 +51,8 @@ func TestAuthenticateYieldsTheCallerWithAllRoles(t *testing.T) {
 		t.Errorf("a user without roles: %+v, %v", none, err)
 	}
 	// A role given or taken now counts at the next request.
-	exec(t, d, "UPDATE team_members SET role = 'owner' WHERE user_id = $1 AND team_id = 1", user.ID)
-	exec(t, d, "DELETE FROM team_members WHERE user_id = $1 AND team_id = $2", user.ID, blue)
+	dbtest.Exec(t, d, "UPDATE team_members SET role = 'owner' WHERE user_id = $1 AND team_id = 1", user.ID)
+	dbtest.Exec(t, d, "DELETE FROM team_members WHERE user_id = $1 AND team_id = $2", user.ID, blue)
 	if c, err = s.Authenticate(t.Context(), with(user.Cookie)); err != nil || c.Instance() != identity.Owner || len(c.Teams) != 1 {
 		t.Errorf("%+v, %v", c, err)
 	}
@@ -151,7 +143,7 @@ func TestSessionsEnd(t *testing.T) {
 		if _, err := s.Authenticate(t.Context(), with(user.Cookie)); err != nil {
 			t.Fatal(err)
 		}
-		exec(t, d, statement, user.ID)
+		dbtest.Exec(t, d, statement, user.ID)
 		if _, err := s.Authenticate(t.Context(), with(user.Cookie)); code(err) != problem.CodeUnauthenticated {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -189,7 +181,7 @@ func TestUseOfASessionIsNotedOnceAMinute(t *testing.T) {
 	if at, _ := seen(); !at.Equal(first) {
 		t.Error("a use within the first minute was written")
 	}
-	exec(t, d, "UPDATE sessions SET last_seen_at = now() - interval '11 hours'")
+	dbtest.Exec(t, d, "UPDATE sessions SET last_seen_at = now() - interval '11 hours'")
 	use()
 	noted, same := seen()
 	if time.Since(noted) > time.Hour || !same.Equal(expires) {
@@ -260,8 +252,8 @@ func TestSessionsDoNotGatherWithoutBound(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	}
-	exec(t, d, "UPDATE sessions SET expires_at = now() - interval '1 second' WHERE user_id = $1", user.ID)
-	exec(t, d, "INSERT INTO login_failures VALUES ('account:old', 3, now() - interval '1 hour'), ('account:new', 3, now() + interval '1 hour')")
+	dbtest.Exec(t, d, "UPDATE sessions SET expires_at = now() - interval '1 second' WHERE user_id = $1", user.ID)
+	dbtest.Exec(t, d, "INSERT INTO login_failures VALUES ('account:old', 3, now() - interval '1 hour'), ('account:new', 3, now() + interval '1 hour')")
 	if n, err := s.Prune(t.Context()); err != nil || n == 0 {
 		t.Fatal(err)
 	}

@@ -64,7 +64,7 @@ func TestSlugsAreUniqueUnderConcurrency(t *testing.T) {
 		}
 	}
 	for n := 2; n <= 16; n++ {
-		if count(t, d, "SELECT count(*) FROM teams WHERE slug = $1", fmt.Sprintf("red-%d", n)) != 1 {
+		if dbtest.Value[int](t, d, "SELECT count(*) FROM teams WHERE slug = $1", fmt.Sprintf("red-%d", n)) != 1 {
 			t.Errorf("there is no red-%d", n)
 		}
 	}
@@ -246,7 +246,7 @@ func TestATeamGoesWithNothingThatItOwns(t *testing.T) {
 				return err
 			},
 		)
-		hosts := count(t, d, "SELECT count(*) FROM hosts WHERE name = $1 AND team_id = 1", name)
+		hosts := dbtest.Value[int](t, d, "SELECT count(*) FROM hosts WHERE name = $1 AND team_id = 1", name)
 		if errs[0] != nil || (errs[1] == nil) != (hosts == 1) {
 			t.Fatalf("round %d: %v, %d hosts", round, errs, hosts)
 		}

@@ -49,7 +49,7 @@ func newFactored(t *testing.T) *factored {
 // fresh forgets that codes were used, so that the present one is good.
 func (f *factored) fresh() string {
 	f.t.Helper()
-	exec(f.t, f.db, "UPDATE users SET totp_last_step = NULL WHERE id = $1", f.user.ID)
+	dbtest.Exec(f.t, f.db, "UPDATE users SET totp_last_step = NULL WHERE id = $1", f.user.ID)
 	return f.Code(f.t, 0)
 }
 
@@ -78,20 +78,12 @@ func (f *factored) refused(name, pending, typed string) {
 	}
 }
 
-func (f *factored) count(sql string) (n int) {
-	f.t.Helper()
-	if err := f.db.Pool.QueryRow(context.WithoutCancel(f.t.Context()), sql).Scan(&n); err != nil {
-		f.t.Fatal(err)
-	}
-	return n
-}
-
 func TestLogInWithASecondFactor(t *testing.T) {
 	t.Parallel()
 	f := newFactored(t)
-	sessions := f.count("SELECT count(*) FROM sessions")
+	sessions := dbtest.Value[int](f.t, f.db, "SELECT count(*) FROM sessions")
 	pending := f.pending()
-	if f.count("SELECT count(*) FROM sessions") != sessions {
+	if dbtest.Value[int](f.t, f.db, "SELECT count(*) FROM sessions") != sessions {
 		t.Error("the password alone opened a session")
 	}
 	// The first step's secret is no session, as a cookie or as a key.
@@ -128,7 +120,7 @@ func TestACodeIsGoodOnce(t *testing.T) {
 		"empty": "", "letters": "abcdef", "five digits": next[:5], "seven": next + "0", "two steps ahead": f.Code(t, 3), "long ago": f.Code(t, -3),
 		"other digits": "\u0661\u0662\u0663\u0664\u0665\u0666", "NUL": "12345\x00", "SQL": "' OR 1=1 --", "long": strings.Repeat("1", 1<<16), "not UTF-8": "\xff\xfe",
 	} {
-		exec(t, f.db, "DELETE FROM login_failures")
+		dbtest.Exec(t, f.db, "DELETE FROM login_failures")
 		f.refused(name, f.pending(), typed)
 	}
 }
@@ -137,7 +129,7 @@ func TestACodeIsGoodOnce(t *testing.T) {
 func TestEnrolmentIsWhatAuthenticatorsRead(t *testing.T) {
 	t.Parallel()
 	f := newFactored(t)
-	exec(t, f.db, "UPDATE users SET totp_secret = NULL, totp_confirmed_at = NULL")
+	dbtest.Exec(t, f.db, "UPDATE users SET totp_secret = NULL, totp_confirmed_at = NULL")
 	e := identitytest.Enrol(t, f.users, f.user)
 	u, err := url.Parse(e.URI)
 	if err != nil {
@@ -315,15 +307,15 @@ func TestRecoveryCodes(t *testing.T) {
 func TestPendingLogInsEnd(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(f *factored){
-		"time":         func(f *factored) { exec(f.t, f.db, "UPDATE pending_logins SET expires_at = now()") },
-		"another hash": func(f *factored) { exec(f.t, f.db, "UPDATE users SET password_hash = password_hash || 'x'") },
+		"time":         func(f *factored) { dbtest.Exec(f.t, f.db, "UPDATE pending_logins SET expires_at = now()") },
+		"another hash": func(f *factored) { dbtest.Exec(f.t, f.db, "UPDATE users SET password_hash = password_hash || 'x'") },
 		"deactivation": func(f *factored) { deactivate(f.t, f.db, f.user.ID) },
-		"deletion":     func(f *factored) { exec(f.t, f.db, "DELETE FROM users WHERE id = $1", f.user.ID) },
+		"deletion":     func(f *factored) { dbtest.Exec(f.t, f.db, "DELETE FROM users WHERE id = $1", f.user.ID) },
 		"prune": func(f *factored) {
-			exec(f.t, f.db, "UPDATE pending_logins SET expires_at = now()")
+			dbtest.Exec(f.t, f.db, "UPDATE pending_logins SET expires_at = now()")
 			_, _ = f.users.Prune(f.t.Context())
 		},
-		"five wrong":      func(f *factored) { exec(f.t, f.db, "UPDATE pending_logins SET tries = 5") },
+		"five wrong":      func(f *factored) { dbtest.Exec(f.t, f.db, "UPDATE pending_logins SET tries = 5") },
 		"password change": (*factored).changePassword,
 		"switched off": func(f *factored) {
 			if err := f.users.DisableTOTP(f.t.Context(), callerOf(f.user), identitytest.Password); err != nil {
@@ -338,7 +330,7 @@ func TestPendingLogInsEnd(t *testing.T) {
 			end(f)
 			f.refused("a code", pending, f.fresh())
 			f.refused("a recovery code", pending, f.RecoveryCodes[0])
-			if n := f.count("SELECT count(*) FROM sessions WHERE address = '192.0.2.8'"); n != 0 {
+			if n := dbtest.Value[int](f.t, f.db, "SELECT count(*) FROM sessions WHERE address = '192.0.2.8'"); n != 0 {
 				t.Errorf("%d sessions", n)
 			}
 		})
@@ -350,9 +342,9 @@ func TestPendingLogInsEnd(t *testing.T) {
 	for range 3 {
 		f.pending()
 	}
-	exec(t, f.db, "INSERT INTO pending_logins (token_hash, user_id, password_mark, expires_at, created_at) SELECT sha256(i::text::bytea), $1, '', now() + interval '1 hour', now() - interval '1 second' FROM generate_series(1, 150) i", f.user.ID)
+	dbtest.Exec(t, f.db, "INSERT INTO pending_logins (token_hash, user_id, password_mark, expires_at, created_at) SELECT sha256(i::text::bytea), $1, '', now() + interval '1 hour', now() - interval '1 second' FROM generate_series(1, 150) i", f.user.ID)
 	f.pending()
-	if n := f.count("SELECT count(*) FROM pending_logins"); n != 100 {
+	if n := dbtest.Value[int](f.t, f.db, "SELECT count(*) FROM pending_logins"); n != 100 {
 		t.Errorf("%d log-ins wait", n)
 	}
 }
@@ -398,7 +390,7 @@ func TestGuessesAtTheSecondFactorAreLimited(t *testing.T) {
 			t.Errorf("%s beyond the limit: %v", name, err)
 		}
 	}
-	exec(t, f.db, "UPDATE login_failures SET window_ends = now() - interval '1 second'")
+	dbtest.Exec(t, f.db, "UPDATE login_failures SET window_ends = now() - interval '1 second'")
 	if _, err := f.complete(f.pending(), f.Code(t, 1)); err != nil {
 		t.Errorf("after the window: %v", err)
 	}
@@ -426,7 +418,7 @@ func TestSuccessForgivesNoWrongCode(t *testing.T) {
 	if _, err := f.complete(f.pending(), f.fresh()); err != nil {
 		t.Fatal(err)
 	}
-	if n := f.count("SELECT failures FROM login_failures WHERE bucket LIKE 'totp:%'"); n != 3 {
+	if n := dbtest.Value[int](f.t, f.db, "SELECT failures FROM login_failures WHERE bucket LIKE 'totp:%'"); n != 3 {
 		t.Errorf("%d wrong codes are counted", n)
 	}
 }
@@ -463,7 +455,7 @@ func TestASecretThatDoesNotOpenLetsNobodyIn(t *testing.T) {
 		if !strings.Contains(log.String(), "its secret does not open") || !strings.Contains(log.String(), fmt.Sprintf("user_id=%d", f.user.ID)) {
 			t.Errorf("%s: the log says %q", name, log)
 		}
-		if n := f.count("SELECT COALESCE(sum(failures), 0) FROM login_failures WHERE bucket LIKE 'totp:%'"); n != 0 {
+		if n := dbtest.Value[int](f.t, f.db, "SELECT COALESCE(sum(failures), 0) FROM login_failures WHERE bucket LIKE 'totp:%'"); n != 0 {
 			t.Errorf("%s: a try that was not made is counted", name)
 		}
 		if _, err := s.LogInTOTP(t.Context(), f.pending(), f.RecoveryCodes[len(name)%10], from("192.0.2.8")); err != nil {
@@ -473,7 +465,7 @@ func TestASecretThatDoesNotOpenLetsNobodyIn(t *testing.T) {
 	// A secret that was moved from another account does not open either.
 	other := identitytest.As(t, f.users, identity.Viewer)
 	theirs := identitytest.TOTP(t, f.users, other)
-	exec(t, f.db, "UPDATE users SET totp_secret = (SELECT totp_secret FROM users WHERE id = $2) WHERE id = $1", f.user.ID, other.ID)
+	dbtest.Exec(t, f.db, "UPDATE users SET totp_secret = (SELECT totp_secret FROM users WHERE id = $2) WHERE id = $1", f.user.ID, other.ID)
 	if in, err := f.complete(f.pending(), theirs.Code(t, 1)); in != nil || code(err) != problem.CodeInternal {
 		t.Errorf("a secret that was moved: %+v, %v", in, err)
 	}
@@ -489,22 +481,22 @@ func TestOneOfTwoLogInsWithOneCodeWins(t *testing.T) {
 	t.Parallel()
 	f := newFactored(t)
 	for round := range rounds {
-		exec(t, f.db, "DELETE FROM login_failures")
+		dbtest.Exec(t, f.db, "DELETE FROM login_failures")
 		one, two, code := f.pending(), f.pending(), f.fresh()
 		if round%3 == 0 {
 			two = one
 		}
 		if round%2 == 1 {
 			code = f.RecoveryCodes[0]
-			exec(t, f.db, "DELETE FROM recovery_codes")
+			dbtest.Exec(t, f.db, "DELETE FROM recovery_codes")
 			f.refill()
 		}
-		before := f.count("SELECT count(*) FROM sessions")
+		before := dbtest.Value[int](f.t, f.db, "SELECT count(*) FROM sessions")
 		try := func(pending string) func() error {
 			return func() error { _, err := f.complete(pending, code); return err }
 		}
 		errs := atOnce(try(one), try(two), try(one))
-		if n := f.count("SELECT count(*) FROM sessions") - before; successes(errs) != 1 || n != 1 {
+		if n := dbtest.Value[int](f.t, f.db, "SELECT count(*) FROM sessions") - before; successes(errs) != 1 || n != 1 {
 			t.Fatalf("round %d: %d sessions, %v", round, n, errs)
 		}
 	}
@@ -517,7 +509,7 @@ func (f *factored) refill() {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	exec(f.t, f.db, "INSERT INTO recovery_codes VALUES ($1, sha256($2))", f.user.ID, raw)
+	dbtest.Exec(f.t, f.db, "INSERT INTO recovery_codes VALUES ($1, sha256($2))", f.user.ID, raw)
 }
 
 func TestOneOfTwoConfirmationsWins(t *testing.T) {
@@ -526,7 +518,7 @@ func TestOneOfTwoConfirmationsWins(t *testing.T) {
 	s := identitytest.NewSealing(t, d)
 	user := identitytest.As(t, s, identity.Viewer)
 	for round := range rounds {
-		exec(t, d, "DELETE FROM login_failures")
+		dbtest.Exec(t, d, "DELETE FROM login_failures")
 		f := identitytest.Enrol(t, s, user)
 		now := f.Code(t, 0)
 		confirm := func() error {
@@ -538,7 +530,7 @@ func TestOneOfTwoConfirmationsWins(t *testing.T) {
 		if u, err := s.User(t.Context(), user.ID); err != nil || u.TOTPEnabled != (confirmed == 1) || confirmed > 1 {
 			t.Fatalf("round %d: %v, %v", round, errs, err)
 		}
-		exec(t, d, "UPDATE users SET totp_secret = NULL, totp_confirmed_at = NULL, totp_last_step = NULL")
+		dbtest.Exec(t, d, "UPDATE users SET totp_secret = NULL, totp_confirmed_at = NULL, totp_last_step = NULL")
 	}
 }
 
@@ -547,7 +539,7 @@ func TestSwitchingOffAgainstALogIn(t *testing.T) {
 	t.Parallel()
 	f := newFactored(t)
 	for round := range rounds {
-		exec(t, f.db, "DELETE FROM login_failures")
+		dbtest.Exec(t, f.db, "DELETE FROM login_failures")
 		pending, now := f.pending(), f.fresh()
 		errs := atOnce(
 			func() error { _, err := f.complete(pending, now); return err },
@@ -564,7 +556,7 @@ func TestSwitchingOffAgainstALogIn(t *testing.T) {
 				t.Fatalf("round %d: %v", round, errs)
 			}
 		}
-		if n := f.count("SELECT count(*) FROM pending_logins p JOIN users u ON u.id = p.user_id WHERE NOT u.totp_enabled"); n != 0 {
+		if n := dbtest.Value[int](f.t, f.db, "SELECT count(*) FROM pending_logins p JOIN users u ON u.id = p.user_id WHERE NOT u.totp_enabled"); n != 0 {
 			t.Fatalf("round %d: %d log-ins wait for a factor that is off", round, n)
 		}
 		f.Factor = identitytest.TOTP(t, f.users, f.user)

@@ -85,7 +85,7 @@ func TestRightsAreThoseOfTheMoment(t *testing.T) {
 	if c := asCaller(t, s, first); c.Instance() != identity.Admin {
 		t.Errorf("the next request has the role %s", c.Instance())
 	}
-	exec(t, d, "UPDATE users SET is_active = false WHERE id = $1", first.ID)
+	dbtest.Exec(t, d, "UPDATE users SET is_active = false WHERE id = $1", first.ID)
 	if _, err := s.AddUser(t.Context(), was, identity.NewUser{Email: "b@new.example", Password: identitytest.Password}); code(err) != problem.CodeUnauthenticated {
 		t.Error(err)
 	}
@@ -165,7 +165,7 @@ func TestNoSessionSurvivesAReset(t *testing.T) {
 		if errs[1] != nil || errs[0] != nil && code(errs[0]) != problem.CodeInvalidCredentials {
 			t.Fatal(errs)
 		}
-		if n := count(t, d, "SELECT count(*) FROM sessions WHERE user_id = $1", user.ID); n != 0 {
+		if n := dbtest.Value[int](t, d, "SELECT count(*) FROM sessions WHERE user_id = $1", user.ID); n != 0 {
 			t.Fatalf("round %d: %d sessions", round, n)
 		}
 	}
@@ -213,9 +213,9 @@ func TestWhatADeletedUserDidStays(t *testing.T) {
 	d := dbtest.New(t)
 	s := identitytest.New(d)
 	admin, user := identitytest.As(t, s, identity.Admin), identitytest.As(t, s, identity.Admin)
-	exec(t, d, `INSERT INTO jobs (kind, target_kind, target_id, target_name, requested_by, requested_by_email) VALUES ('vm.start', 'vm', 1, 'web', $1, $2)`, user.ID, user.Email)
-	exec(t, d, `INSERT INTO settings (key, value, updated_by) VALUES ('poll.interval_s', '40', $1)`, user.ID)
-	exec(t, d, `INSERT INTO apps (vmid, name, adopted_by) VALUES (100, 'db', $1)`, user.ID)
+	dbtest.Exec(t, d, `INSERT INTO jobs (kind, target_kind, target_id, target_name, requested_by, requested_by_email) VALUES ('vm.start', 'vm', 1, 'web', $1, $2)`, user.ID, user.Email)
+	dbtest.Exec(t, d, `INSERT INTO settings (key, value, updated_by) VALUES ('poll.interval_s', '40', $1)`, user.ID)
+	dbtest.Exec(t, d, `INSERT INTO apps (vmid, name, adopted_by) VALUES (100, 'db', $1)`, user.ID)
 	ctx, _ := audit.Begin(t.Context(), audit.Entry{ActorType: audit.ActorUser, ActorID: &user.ID, ActorEmail: user.Email, Action: "user.update"})
 	if _, err := s.PatchUser(ctx, asCaller(t, s, user), user.ID, identity.UserChange{DisplayName: new("Ada")}); err != nil {
 		t.Fatal(err)
@@ -229,11 +229,11 @@ func TestWhatADeletedUserDidStays(t *testing.T) {
 		"the app":     "SELECT count(*) FROM apps WHERE adopted_by IS NULL AND name = 'db'",
 		"the trail":   "SELECT count(*) FROM audit WHERE action = 'user.update' AND actor_email = '" + user.Email + "'",
 	} {
-		if count(t, d, sql) != 1 {
+		if dbtest.Value[int](t, d, sql) != 1 {
 			t.Errorf("%s is not as it should be", what)
 		}
 	}
-	if n := count(t, d, "SELECT (SELECT count(*) FROM sessions WHERE user_id = $1) + (SELECT count(*) FROM team_members WHERE user_id = $1)", user.ID); n != 0 {
+	if n := dbtest.Value[int](t, d, "SELECT (SELECT count(*) FROM sessions WHERE user_id = $1) + (SELECT count(*) FROM team_members WHERE user_id = $1)", user.ID); n != 0 {
 		t.Errorf("%d rows are left of the account", n)
 	}
 	if _, err := s.Authenticate(t.Context(), with(user.Cookie)); code(err) != problem.CodeUnauthenticated {
@@ -273,7 +273,7 @@ func TestOneAddressHasOneAccountInWhateverSpelling(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if n := count(t, d, "SELECT count(*) FROM users"); n != 1 {
+	if n := dbtest.Value[int](t, d, "SELECT count(*) FROM users"); n != 1 {
 		t.Errorf("%d accounts", n)
 	}
 }

@@ -27,7 +27,7 @@ func announced(t *testing.T, d *db.DB, fn func()) []string {
 		t.Fatal(err)
 	}
 	fn()
-	exec(t, d, "SELECT pg_notify('identity', 'the end')")
+	dbtest.Exec(t, d, "SELECT pg_notify('identity', 'the end')")
 	var all []string
 	for {
 		n, err := conn.WaitForNotification(t.Context())
@@ -77,22 +77,22 @@ func TestChangesOfRightsAreAnnounced(t *testing.T) {
 		if test.quiet {
 			want = nil
 		}
-		if got := announced(t, d, func() { exec(t, d, test.sql, user.ID) }); !slices.Equal(got, want) {
+		if got := announced(t, d, func() { dbtest.Exec(t, d, test.sql, user.ID) }); !slices.Equal(got, want) {
 			t.Errorf("%s announces %q, want %q", name, got, want)
 		}
 	}
 	identitytest.As(t, s, identity.Operator)
 	if got := announced(t, d, func() {
-		exec(t, d, "UPDATE sessions SET last_seen_at = now() - interval '13 hours'")
-		exec(t, d, "DELETE FROM sessions")
+		dbtest.Exec(t, d, "UPDATE sessions SET last_seen_at = now() - interval '13 hours'")
+		dbtest.Exec(t, d, "DELETE FROM sessions")
 	}); len(got) > 0 {
 		t.Errorf("the end of sessions that had run out announces %q", got)
 	}
 	member := identitytest.User(t, s, identitytest.In{team: identity.Admin})
-	if got := announced(t, d, func() { exec(t, d, "DELETE FROM teams WHERE id = $1", team) }); !slices.Contains(got, fmt.Sprint(member.ID)) {
+	if got := announced(t, d, func() { dbtest.Exec(t, d, "DELETE FROM teams WHERE id = $1", team) }); !slices.Contains(got, fmt.Sprint(member.ID)) {
 		t.Errorf("the end of a team announces %q", got)
 	}
-	if got := announced(t, d, func() { exec(t, d, "TRUNCATE sessions") }); !slices.Equal(got, []string{""}) {
+	if got := announced(t, d, func() { dbtest.Exec(t, d, "TRUNCATE sessions") }); !slices.Equal(got, []string{""}) {
 		t.Errorf("emptying a table announces %q", got)
 	}
 }
@@ -119,7 +119,7 @@ func TestWatchWakesWhomItConcerns(t *testing.T) {
 		woken("one at the beginning", c)
 	}
 	for range 50 {
-		exec(t, there, "UPDATE sessions SET expires_at = expires_at + interval '1 second' WHERE user_id = $1", a.ID)
+		dbtest.Exec(t, there, "UPDATE sessions SET expires_at = expires_at + interval '1 second' WHERE user_id = $1", a.ID)
 	}
 	woken("the first of a", wokenA)
 	woken("the second of a", again)
@@ -134,6 +134,6 @@ func TestWatchWakesWhomItConcerns(t *testing.T) {
 	}
 	woken("everybody after a break", wokenB)
 	stopA()
-	exec(t, there, "TRUNCATE sessions")
+	dbtest.Exec(t, there, "TRUNCATE sessions")
 	woken("everybody when all sessions are gone", wokenB)
 }

@@ -1,12 +1,9 @@
 package job_test
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"net/rpc"
-	"os"
-	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -15,36 +12,28 @@ import (
 
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/core/job/jobtest"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
 )
 
-const childKey = "HOSTLER_TEST_JOB_CHILD"
+func TestMain(m *testing.M) { jobtest.Main(m, child) }
 
-func TestMain(m *testing.M) {
-	if args := os.Getenv(childKey); args != "" {
-		child(strings.Split(args, " "))
-		return
-	}
-	os.Exit(m.Run())
-}
-
-// child is an instance in a process of its own: it runs jobs on a hostServer, and at the named point it says so and stands
-// still. It ends with its standard input, so that it cannot outlive the test.
-func child(args []string) {
+// child is an instance in a process of its own: it runs jobs on a hostServer, and at the named point it says so and stands still.
+func child(args []string) error {
 	url, bridged, point := args[0], args[1], args[2]
-	fail := func(err error) {
-		if err != nil {
-			fmt.Println("failed:", err)
-			os.Exit(1)
-		}
-	}
 	d, err := db.Open(context.Background(), db.Config{URL: url, Logger: hclog.NewNullLogger()})
-	fail(err)
+	if err != nil {
+		return err
+	}
 	client, err := rpc.Dial("tcp", bridged)
-	fail(err)
+	if err != nil {
+		return err
+	}
 	q, err := job.New(job.Config{DB: d})
-	fail(err)
+	if err != nil {
+		return err
+	}
 	q.Register("act", job.WorkerFunc(func(ctx context.Context, run *job.Run) error {
 		var o order
 		if err := run.Params(&o); err != nil {
@@ -59,8 +48,7 @@ func child(args []string) {
 			select {}
 		}
 	})
-	fail(q.Start(context.Background()))
-	_, _ = bufio.NewReader(os.Stdin).ReadByte()
+	return q.Start(context.Background())
 }
 
 // A service that is killed at any point of a job loses nothing, and the next one sends nothing a second time.
@@ -71,28 +59,11 @@ func TestKilledAtEachPoint(t *testing.T) {
 			t.Parallel()
 			w := newFixture(t, memdriver.Spec{TaskTime: 300 * time.Millisecond})
 			ref := w.cluster.NewGuest(hypervisor.VM, hypervisor.GuestRunning)
-			process := exec.Command(os.Args[0])
-			process.Env = append(os.Environ(), childKey+"="+strings.Join([]string{w.url, serve(t, w.open()), point}, " "))
-			stdin, err := process.StdinPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer func() { _ = stdin.Close() }()
-			stdout, err := process.StdoutPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := process.Start(); err != nil {
-				t.Fatal(err)
-			}
+			process := jobtest.Start(t, w.url, serve(t, w.open()), point)
 			i := w.add(t, nil)
 			id := i.enqueue(t, w.spec(ref, hypervisor.Stop))
-			said, err := bufio.NewReader(stdout).ReadString('\n')
-			if want := "at " + point + "\n"; said != want {
-				t.Errorf("the service said %q (%v), want %q", said, err, want)
-			}
-			_ = process.Process.Kill()
-			_ = process.Wait()
+			process.Says(t, "at "+point)
+			process.Kill()
 			killed := time.Now()
 			i.run(t)
 			j := i.ended(t, id, job.Succeeded)

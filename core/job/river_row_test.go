@@ -1,25 +1,20 @@
 package job_test
 
 import (
-	"bufio"
 	"context"
-	"os"
-	"os/exec"
-	"strings"
 	"testing"
 
+	"github.com/hostler/hostler/core/db/dbtest"
 	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/core/job/jobtest"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
 )
 
 // rows counts the rows of River in a state.
-func (i *instance) rows(t testing.TB, state string) (n int) {
+func (i *instance) rows(t testing.TB, state string) int {
 	t.Helper()
-	if err := i.db.Pool.QueryRow(t.Context(), "SELECT count(*) FROM river_job WHERE state = $1::river_job_state", state).Scan(&n); err != nil {
-		t.Fatal(err)
-	}
-	return n
+	return dbtest.Value[int](t, i.db, "SELECT count(*) FROM river_job WHERE state = $1::river_job_state", state)
 }
 
 // A job's end closes the queue's row with it: no death in between leaves a row that says running.
@@ -27,27 +22,11 @@ func TestJobsEndClosesTheQueuesRow(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, memdriver.Spec{})
 	ref := w.cluster.NewGuest(hypervisor.VM, hypervisor.GuestRunning)
-	process := exec.Command(os.Args[0])
-	process.Env = append(os.Environ(), childKey+"="+strings.Join([]string{w.url, serve(t, w.open()), "over"}, " "))
-	stdin, err := process.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = stdin.Close() }()
-	stdout, err := process.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := process.Start(); err != nil {
-		t.Fatal(err)
-	}
+	process := jobtest.Start(t, w.url, serve(t, w.open()), "over")
 	i := w.add(t, nil)
 	id := i.enqueue(t, w.spec(ref, hypervisor.Stop))
-	if said, err := bufio.NewReader(stdout).ReadString('\n'); said != "at over\n" {
-		t.Errorf("the service said %q (%v)", said, err)
-	}
-	_ = process.Process.Kill()
-	_ = process.Wait()
+	process.Says(t, "at over")
+	process.Kill()
 	i.ended(t, id, job.Succeeded)
 	if running, completed := i.rows(t, "running"), i.rows(t, "completed"); running != 0 || completed != 1 {
 		t.Errorf("%d rows say running and %d completed", running, completed)

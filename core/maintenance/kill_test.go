@@ -1,11 +1,8 @@
 package maintenance_test
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"os"
-	"os/exec"
 	"testing"
 	"time"
 
@@ -15,44 +12,37 @@ import (
 	"github.com/hostler/hostler/core/db/dbtest"
 	"github.com/hostler/hostler/core/identity/identitytest"
 	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/core/job/jobtest"
 	"github.com/hostler/hostler/core/maintenance"
 	"github.com/hostler/hostler/core/metric"
 )
 
-const childKey = "HOSTLER_TEST_UPKEEP_CHILD"
+func TestMain(m *testing.M) { jobtest.Main(m, child) }
 
-func TestMain(m *testing.M) {
-	if url := os.Getenv(childKey); url != "" {
-		child(url)
-		return
+// child is an instance in a process of its own.
+func child(args []string) error {
+	d, err := db.Open(context.Background(), db.Config{URL: args[0], Logger: hclog.NewNullLogger()})
+	if err != nil {
+		return err
 	}
-	os.Exit(m.Run())
-}
-
-// child is an instance in a process of its own. It ends with its standard input, so that it cannot outlive the test.
-func child(url string) {
-	fail := func(err error) {
-		if err != nil {
-			fmt.Println("failed:", err)
-			os.Exit(1)
-		}
-	}
-	d, err := db.Open(context.Background(), db.Config{URL: url, Logger: hclog.NewNullLogger()})
-	fail(err)
 	q, err := job.New(job.Config{DB: d})
-	fail(err)
+	if err != nil {
+		return err
+	}
 	maintenance.New(maintenance.Config{DB: d, Queue: q, Sessions: identitytest.New(d), Trail: &trail{}}).Register()
-	fail(q.Start(context.Background()))
+	if err := q.Start(context.Background()); err != nil {
+		return err
+	}
 	fmt.Println("started")
-	_, _ = bufio.NewReader(os.Stdin).ReadByte()
+	return nil
 }
 
 // killed runs a job in a process that is killed in the middle, and then on another instance, and gives its transcript.
 // The job stands still at the rows that its trigger holds while the test has the lock.
 func killed(t *testing.T, i *instance, url, kind, trigger string) string {
 	t.Helper()
-	i.exec("CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_advisory_xact_lock_shared(77, 77); RETURN coalesce(NEW, OLD); END $$")
-	i.exec("CREATE TRIGGER wait " + trigger + " EXECUTE FUNCTION wait()")
+	i.Exec("CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_advisory_xact_lock_shared(77, 77); RETURN coalesce(NEW, OLD); END $$")
+	i.Exec("CREATE TRIGGER wait " + trigger + " EXECUTE FUNCTION wait()")
 	hold, err := i.db.Pool.Acquire(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -61,29 +51,13 @@ func killed(t *testing.T, i *instance, url, kind, trigger string) string {
 	if _, err := hold.Exec(t.Context(), "SELECT pg_advisory_lock(77, 77)"); err != nil {
 		t.Fatal(err)
 	}
-	process := exec.Command(os.Args[0])
-	process.Env = append(os.Environ(), childKey+"="+url)
-	stdin, err := process.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = stdin.Close() }()
-	stdout, err := process.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := process.Start(); err != nil {
-		t.Fatal(err)
-	}
-	if said, err := bufio.NewReader(stdout).ReadString('\n'); said != "started\n" {
-		t.Errorf("the service said %q (%v)", said, err)
-	}
+	process := jobtest.Start(t, url)
+	process.Says(t, "started")
 	id := i.enqueue(kind)
 	until(t, "the chore stands still", func() bool {
-		return i.value("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND classid = 77 AND NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())") == "1"
+		return i.Value("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND classid = 77 AND NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())") == "1"
 	})
-	_ = process.Process.Kill()
-	_ = process.Wait()
+	process.Kill()
 	if _, err := hold.Exec(t.Context(), "SELECT pg_advisory_unlock(77, 77)"); err != nil {
 		t.Fatal(err)
 	}
@@ -103,8 +77,8 @@ func TestKilledWhilePruningJobs(t *testing.T) {
 	i.oldJobs(1201, 100, 2)
 	killed(t, i, url, "jobs.prune", "BEFORE DELETE ON jobs FOR EACH ROW WHEN (OLD.id > 700)")
 	// The batch that was under way may have been carried out by the server and counted by nobody.
-	if n := i.value("SELECT (SELECT count(*) FROM jobs WHERE kind = 'vm.start') = 0 AND (SELECT sum((details ->> 'jobs')::int) FROM audit WHERE action = 'jobs.prune') IN (701, 1201)"); n != "true" {
-		t.Errorf("left %s, the trail has %s", i.value("SELECT count(*) FROM jobs WHERE kind = 'vm.start'"), i.trail("jobs.prune"))
+	if n := i.Value("SELECT (SELECT count(*) FROM jobs WHERE kind = 'vm.start') = 0 AND (SELECT sum((details ->> 'jobs')::int) FROM audit WHERE action = 'jobs.prune') IN (701, 1201)"); n != "true" {
+		t.Errorf("left %s, the trail has %s", i.Value("SELECT count(*) FROM jobs WHERE kind = 'vm.start'"), i.trail("jobs.prune"))
 	}
 }
 
@@ -116,10 +90,10 @@ func TestKilledWhileRollingUp(t *testing.T) {
 	if err := metric.Ensure(t.Context(), i.db, now); err != nil {
 		t.Fatal(err)
 	}
-	i.exec(`INSERT INTO metric_samples (at, target_kind, target_id, cpu, net_in) SELECT $1::timestamptz + n * interval '1 minute', 'guest', g, 0.5, n
+	i.Exec(`INSERT INTO metric_samples (at, target_kind, target_id, cpu, net_in) SELECT $1::timestamptz + n * interval '1 minute', 'guest', g, 0.5, n
 		FROM generate_series(0, 1439) n, generate_series(1, 5) g`, metric.Day(now).AddDate(0, 0, -1))
 	killed(t, i, url, "metrics.maintain", "BEFORE INSERT ON metric_5m FOR EACH ROW WHEN (extract(hour FROM NEW.at AT TIME ZONE 'UTC') = 5)")
-	if got := i.value("SELECT (SELECT count(*) || ' ' || sum(samples) || ' ' || sum(net_in) FROM metric_5m) || ', ' || (SELECT count(*) || ' ' || sum(samples) || ' ' || sum(net_in) FROM metric_1h)"); got != "1440 7200 7195, 120 7200 7195" {
+	if got := i.Value("SELECT (SELECT count(*) || ' ' || sum(samples) || ' ' || sum(net_in) FROM metric_5m) || ', ' || (SELECT count(*) || ' ' || sum(samples) || ' ' || sum(net_in) FROM metric_1h)"); got != "1440 7200 7195, 120 7200 7195" {
 		t.Errorf("rolled up: %s", got)
 	}
 }

@@ -27,6 +27,7 @@ var everything = identity.Visible{All: true, Teams: []int64{}}
 // instance is one service of several on a database.
 type instance struct {
 	*job.Queue
+	dbtest.SQL
 	t     testing.TB
 	db    *db.DB
 	kinds map[string]schedule.Kind
@@ -74,26 +75,11 @@ func prepare(t testing.TB, url string, c maintenance.Config) *instance {
 	}
 	u := maintenance.New(c)
 	u.Register()
-	i := &instance{Queue: q, t: t, db: d, kinds: map[string]schedule.Kind{}}
+	i := &instance{Queue: q, SQL: dbtest.On(t, d), t: t, db: d, kinds: map[string]schedule.Kind{}}
 	for _, kind := range u.Kinds() {
 		i.kinds[kind.Name] = kind
 	}
 	return i
-}
-
-func (i *instance) exec(sql string, args ...any) {
-	i.t.Helper()
-	if _, err := i.db.Pool.Exec(i.t.Context(), sql, args...); err != nil {
-		i.t.Fatalf("%s: %v", sql, err)
-	}
-}
-
-func (i *instance) value(sql string, args ...any) (v string) {
-	i.t.Helper()
-	if err := i.db.Pool.QueryRow(i.t.Context(), "SELECT ("+sql+")::text", args...).Scan(&v); err != nil {
-		i.t.Fatalf("%s: %v", sql, err)
-	}
-	return v
 }
 
 // ask enqueues a job as a schedule does.
@@ -130,7 +116,7 @@ func (i *instance) ended(id int64, want job.Status) string {
 		j, err = i.Get(i.t.Context(), id, everything)
 		return err == nil && j.Status.Finished()
 	})
-	text := i.value("SELECT string_agg(text, E'\n' ORDER BY seq) FROM job_events WHERE job_id = $1", id)
+	text := i.Value("SELECT string_agg(text, E'\n' ORDER BY seq) FROM job_events WHERE job_id = $1", id)
 	if j.Status != want {
 		i.t.Fatalf("job %d is %s (%s)\n%s", id, j.Status, j.Error, text)
 	}
@@ -144,7 +130,7 @@ func (i *instance) did(kind string) string {
 
 func (i *instance) trail(kind string) string {
 	i.t.Helper()
-	return i.value("SELECT coalesce(string_agg(actor_type || ' ' || details || ' ' || (job_id IS NOT NULL), ', ' ORDER BY id), '') FROM audit WHERE action = $1", kind)
+	return i.Value("SELECT coalesce(string_agg(actor_type || ' ' || details || ' ' || (job_id IS NOT NULL), ', ' ORDER BY id), '') FROM audit WHERE action = $1", kind)
 }
 
 func (i *instance) set(changes string) {
@@ -182,11 +168,11 @@ func TestSessions(t *testing.T) {
 	t.Parallel()
 	i := start(t, dbtest.URL(t), maintenance.Config{})
 	user := identitytest.As(t, identitytest.New(i.db), identity.Viewer)
-	i.exec("INSERT INTO sessions (user_id, token_hash, expires_at) SELECT $1, int4send(n), now() - interval '1 second' FROM generate_series(1, 2500) n", user.ID)
-	i.exec("DELETE FROM login_failures")
-	i.exec("INSERT INTO login_failures (bucket, failures, window_ends) VALUES ('old', 1, now() - interval '1 second'), ('new', 1, now() + interval '1 hour')")
+	i.Exec("INSERT INTO sessions (user_id, token_hash, expires_at) SELECT $1, int4send(n), now() - interval '1 second' FROM generate_series(1, 2500) n", user.ID)
+	i.Exec("DELETE FROM login_failures")
+	i.Exec("INSERT INTO login_failures (bucket, failures, window_ends) VALUES ('old', 1, now() - interval '1 second'), ('new', 1, now() + interval '1 hour')")
 	want(t, i.did("sessions.prune"), "deleted 2501 rows of sessions")
-	if left := i.value("SELECT (SELECT count(*) FROM sessions) || ' ' || (SELECT string_agg(bucket, '') FROM login_failures)"); left != "1 new" {
+	if left := i.Value("SELECT (SELECT count(*) FROM sessions) || ' ' || (SELECT string_agg(bucket, '') FROM login_failures)"); left != "1 new" {
 		t.Errorf("left: %s", left)
 	}
 	want(t, i.did("sessions.prune"), "deleted 0 rows")
@@ -198,7 +184,7 @@ func TestSessions(t *testing.T) {
 // oldJobs makes n jobs that ended some days ago, each with events.
 func (i *instance) oldJobs(n, days, events int) {
 	i.t.Helper()
-	i.exec(`WITH made AS (INSERT INTO jobs (kind, status, target_kind, target_id, target_name, event_count, created_at, finished_at)
+	i.Exec(`WITH made AS (INSERT INTO jobs (kind, status, target_kind, target_id, target_name, event_count, created_at, finished_at)
 			SELECT 'vm.start', (ARRAY['succeeded', 'failed', 'canceled', 'unknown'])[1 + n % 4], 'vm', n, 'vm', $3, now() - $2 * interval '1 day', now() - $2 * interval '1 day' FROM generate_series(1, $1::int) n RETURNING id)
 		INSERT INTO job_events (job_id, seq, kind, text) SELECT id, seq, 'log', 'line' FROM made, generate_series(1, $3::int) seq`, n, days, events)
 }
@@ -208,10 +194,10 @@ func TestJobs(t *testing.T) {
 	i := start(t, dbtest.URL(t), maintenance.Config{})
 	i.oldJobs(1201, 91, 3)
 	i.oldJobs(10, 89, 3)
-	i.exec(`INSERT INTO jobs (kind, status, target_kind, target_id, target_name, created_at) VALUES ('vm.start', 'queued', 'vm', 1, 'unfinished', now() - interval '1 year'), ('vm.start', 'running', 'vm', 2, 'unfinished', now() - interval '1 year')`)
+	i.Exec(`INSERT INTO jobs (kind, status, target_kind, target_id, target_name, created_at) VALUES ('vm.start', 'queued', 'vm', 1, 'unfinished', now() - interval '1 year'), ('vm.start', 'running', 'vm', 2, 'unfinished', now() - interval '1 year')`)
 	text := i.did("jobs.prune")
 	want(t, text, "deleted 1201 jobs that ended before ")
-	if left := i.value("SELECT (SELECT count(*) FROM jobs WHERE kind = 'vm.start') || ' ' || (SELECT count(*) FROM job_events WHERE kind = 'log')"); left != "12 30" {
+	if left := i.Value("SELECT (SELECT count(*) FROM jobs WHERE kind = 'vm.start') || ' ' || (SELECT count(*) FROM job_events WHERE kind = 'log')"); left != "12 30" {
 		t.Errorf("left: %s", left)
 	}
 	if rows := i.trail("jobs.prune"); rows != `system {"jobs": 1201} true` {
@@ -227,7 +213,7 @@ func TestJobsWithLongTranscripts(t *testing.T) {
 	t.Parallel()
 	i := start(t, dbtest.URL(t), maintenance.Config{})
 	i.oldJobs(5, 100, 10)
-	i.exec("UPDATE jobs SET event_count = 30000")
+	i.Exec("UPDATE jobs SET event_count = 30000")
 	want(t, i.did("jobs.prune"), "deleted 5 jobs")
 }
 
@@ -263,7 +249,7 @@ func TestMetrics(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	i.exec(`INSERT INTO metric_samples (at, target_kind, target_id, cpu, net_in) SELECT at, 'guest', 1, 0.5, extract(epoch FROM at)::bigint
+	i.Exec(`INSERT INTO metric_samples (at, target_kind, target_id, cpu, net_in) SELECT at, 'guest', 1, 0.5, extract(epoch FROM at)::bigint
 		FROM generate_series($1::timestamptz, now(), interval '7 minutes') at`, today.AddDate(0, 0, -4))
 	text := i.did("metrics.maintain")
 	want(t, text, "rolled up 5m to ", "rolled up 1h to ", "dropped the samples of the partition that begins on "+today.AddDate(0, 0, -4).Format(time.DateOnly))
@@ -271,7 +257,7 @@ func TestMetrics(t *testing.T) {
 	if err != nil || days[0].Before(today.AddDate(0, 0, -3)) {
 		t.Errorf("samples are kept from %v, %v", days, err)
 	}
-	if from := i.value("SELECT min(at) = $1 AND sum(samples) > 800 FROM metric_1h", today.AddDate(0, 0, -4)); from != "true" {
+	if from := i.Value("SELECT min(at) = $1 AND sum(samples) > 800 FROM metric_1h", today.AddDate(0, 0, -4)); from != "true" {
 		t.Error("what was dropped had not been rolled up")
 	}
 	if rows := i.trail("metrics.maintain"); !strings.HasPrefix(rows, `system {"partitions": `) || strings.Contains(rows, ",") {
@@ -291,15 +277,15 @@ func TestMetricsKeepsWhatIsNotRolledUp(t *testing.T) {
 	if err := metric.Ensure(t.Context(), i.db, old); err != nil {
 		t.Fatal(err)
 	}
-	i.exec("INSERT INTO metric_samples (at, target_kind, target_id, cpu) VALUES ($1, 'guest', 1, 0.5)", old)
-	i.exec("ALTER TABLE metric_5m ADD CONSTRAINT broken CHECK (cpu_avg <> 0.5)")
+	i.Exec("INSERT INTO metric_samples (at, target_kind, target_id, cpu) VALUES ($1, 'guest', 1, 0.5)", old)
+	i.Exec("ALTER TABLE metric_5m ADD CONSTRAINT broken CHECK (cpu_avg <> 0.5)")
 	i.ended(i.enqueue("metrics.maintain"), job.Failed)
-	if n := i.value("SELECT count(*) FROM metric_samples"); n != "1" {
+	if n := i.Value("SELECT count(*) FROM metric_samples"); n != "1" {
 		t.Fatalf("%s samples are left, want 1", n)
 	}
-	i.exec("ALTER TABLE metric_5m DROP CONSTRAINT broken")
+	i.Exec("ALTER TABLE metric_5m DROP CONSTRAINT broken")
 	i.did("metrics.maintain")
-	if n := i.value("SELECT (SELECT count(*) FROM metric_samples) || ' ' || (SELECT count(*) FROM metric_5m)"); n != "0 1" {
+	if n := i.Value("SELECT (SELECT count(*) FROM metric_samples) || ' ' || (SELECT count(*) FROM metric_5m)"); n != "0 1" {
 		t.Errorf("samples and rows of five minutes: %s", n)
 	}
 }
@@ -341,7 +327,7 @@ func TestKinds(t *testing.T) {
 func TestSeeds(t *testing.T) {
 	t.Parallel()
 	i := prepare(t, dbtest.URL(t), maintenance.Config{})
-	if n := i.value("SELECT count(*) FROM schedules WHERE seeded AND enabled AND timezone = 'UTC' AND writer_id IS NULL AND job_kind = ANY($1)", []string{"sessions.prune", "jobs.prune", "audit.prune", "metrics.maintain"}); n != "4" || len(i.kinds) != 4 {
+	if n := i.Value("SELECT count(*) FROM schedules WHERE seeded AND enabled AND timezone = 'UTC' AND writer_id IS NULL AND job_kind = ANY($1)", []string{"sessions.prune", "jobs.prune", "audit.prune", "metrics.maintain"}); n != "4" || len(i.kinds) != 4 {
 		t.Errorf("%s schedules for %d kinds", n, len(i.kinds))
 	}
 }
@@ -376,7 +362,7 @@ func TestCancelEndsAtABatchAndTellsWhatWasDone(t *testing.T) {
 	store.gate <- struct{}{}
 	store.gate <- struct{}{}
 	until(t, "both are noted", func() bool {
-		return i.value("SELECT progress ->> 'work' FROM jobs WHERE id = $1", id) == `{"deleted": 2}`
+		return i.Value("SELECT progress ->> 'work' FROM jobs WHERE id = $1", id) == `{"deleted": 2}`
 	})
 	if _, err := i.RequestCancel(t.Context(), id, everything); err != nil {
 		t.Fatal(err)
@@ -396,7 +382,7 @@ func TestStopIsResumedElsewhere(t *testing.T) {
 	id := i.enqueue("sessions.prune")
 	one.gate <- struct{}{}
 	until(t, "it is noted", func() bool {
-		return i.value("SELECT coalesce(progress ->> 'work', '') FROM jobs WHERE id = $1", id) == `{"deleted": 1}`
+		return i.Value("SELECT coalesce(progress ->> 'work', '') FROM jobs WHERE id = $1", id) == `{"deleted": 1}`
 	})
 	if err := i.Stop(t.Context()); err != nil {
 		t.Fatal(err)
@@ -430,11 +416,11 @@ func TestTwoInstancesAtOnce(t *testing.T) {
 		}
 	}
 	wg.Wait()
-	until(t, "all jobs have ended", func() bool { return a.value("SELECT count(*) FROM jobs WHERE finished_at IS NULL") == "0" })
-	if n := a.value("SELECT count(*) FROM jobs WHERE kind <> 'vm.start' AND status <> 'succeeded'"); n != "0" {
+	until(t, "all jobs have ended", func() bool { return a.Value("SELECT count(*) FROM jobs WHERE finished_at IS NULL") == "0" })
+	if n := a.Value("SELECT count(*) FROM jobs WHERE kind <> 'vm.start' AND status <> 'succeeded'"); n != "0" {
 		t.Errorf("%s jobs did not end well", n)
 	}
-	if n := a.value("SELECT (SELECT count(*) FROM jobs WHERE kind = 'vm.start') || ' ' || (SELECT sum((details ->> 'jobs')::int) FROM audit WHERE action = 'jobs.prune')"); n != "0 1700" {
+	if n := a.Value("SELECT (SELECT count(*) FROM jobs WHERE kind = 'vm.start') || ' ' || (SELECT sum((details ->> 'jobs')::int) FROM audit WHERE action = 'jobs.prune')"); n != "0 1700" {
 		t.Errorf("jobs left and deleted: %s", n)
 	}
 }

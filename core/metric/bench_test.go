@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hostler/hostler/core/db/dbtest"
 	"github.com/hostler/hostler/core/metric"
 )
 
@@ -18,10 +19,10 @@ func BenchmarkRollUp(b *testing.B) {
 		guests = n
 	}
 	d := newSeries(b)
-	exec(b, d, `INSERT INTO metric_samples (at, target_kind, target_id, cpu, memory, memory_total, disk, disk_total, net_in, net_out, disk_read, disk_write)
+	dbtest.Exec(b, d, `INSERT INTO metric_samples (at, target_kind, target_id, cpu, memory, memory_total, disk, disk_total, net_in, net_out, disk_read, disk_write)
 		SELECT $1::timestamptz + n * interval '30 seconds', 'guest', g, random(), 1e9 * random(), 4e9, 1e10, 3e10, n * 1000, n * 900, n * 800, n * 700
 		FROM generate_series(0, 359) n, generate_series(1, $2::int) g`, noon.Add(-3*time.Hour), guests)
-	exec(b, d, "ANALYZE metric_samples")
+	dbtest.Exec(b, d, "ANALYZE metric_samples")
 	nothing := func(metric.Step) error { return nil }
 	up := func(now time.Time) {
 		if err := metric.RollUp(context.Background(), d, now, 30*time.Second, nothing); err != nil {
@@ -30,9 +31,9 @@ func BenchmarkRollUp(b *testing.B) {
 	}
 	for b.Loop() {
 		b.StopTimer()
-		exec(b, d, "DELETE FROM metric_rollups")
-		exec(b, d, "TRUNCATE metric_5m, metric_1h")
-		exec(b, d, "INSERT INTO metric_rollups VALUES ('5m', $1), ('1h', $1)", noon.Add(-2*time.Hour))
+		dbtest.Exec(b, d, "DELETE FROM metric_rollups")
+		dbtest.Exec(b, d, "TRUNCATE metric_5m, metric_1h")
+		dbtest.Exec(b, d, "INSERT INTO metric_rollups VALUES ('5m', $1), ('1h', $1)", noon.Add(-2*time.Hour))
 		up(noon.Add(-time.Hour))
 		b.StartTimer()
 		began := time.Now()

@@ -27,13 +27,6 @@ func at(clock string) time.Time {
 	return t.AddDate(2031, 2, 9)
 }
 
-func exec(t testing.TB, d *db.DB, sql string, args ...any) {
-	t.Helper()
-	if _, err := d.Pool.Exec(t.Context(), sql, args...); err != nil {
-		t.Fatalf("%s: %v", sql, err)
-	}
-}
-
 func newSeries(t testing.TB) *db.DB {
 	t.Helper()
 	d := dbtest.New(t)
@@ -50,7 +43,7 @@ func sample(t testing.TB, d *db.DB, id int64, when time.Time, cpu float64, disk,
 	if counter >= 0 {
 		count = &counter
 	}
-	exec(t, d, `INSERT INTO metric_samples (at, target_kind, target_id, cpu, memory, memory_total, disk, disk_total, net_in, net_out, disk_read, disk_write)
+	dbtest.Exec(t, d, `INSERT INTO metric_samples (at, target_kind, target_id, cpu, memory, memory_total, disk, disk_total, net_in, net_out, disk_read, disk_write)
 		VALUES ($1, 'guest', $2, $3, $4, 1000, $5, 5000, $6::bigint, $6::bigint * 2, $6, $6 - $6)`, when, id, cpu, int64(cpu*1000), disk, count)
 }
 
@@ -132,7 +125,7 @@ func TestRollUpFigures(t *testing.T) {
 func TestRollUpOfWhatHasNoFigures(t *testing.T) {
 	t.Parallel()
 	d := newSeries(t)
-	exec(t, d, `INSERT INTO metric_samples (at, target_kind, target_id, disk) VALUES ($1, 'storage', 3, 5), ($2, 'storage', 3, 9000000000000000000), ($2, 'storage', 4, NULL)`,
+	dbtest.Exec(t, d, `INSERT INTO metric_samples (at, target_kind, target_id, disk) VALUES ($1, 'storage', 3, 5), ($2, 'storage', 3, 9000000000000000000), ($2, 'storage', 4, NULL)`,
 		at("10:01:00"), at("10:02:00"))
 	rollUp(t, d, noon)
 	for _, table := range []string{"metric_5m", "metric_1h"} {
@@ -183,7 +176,7 @@ func TestLateSamplesAreRolledUpOnceTheyAreNoted(t *testing.T) {
 	for _, clock := range []string{"08:03:00", "08:58:00"} {
 		sample(t, d, 1, at(clock), 0.7, 1, 400)
 	}
-	exec(t, d, "INSERT INTO metric_late (hour) VALUES ($1), ($1)", at("08:00:00"))
+	dbtest.Exec(t, d, "INSERT INTO metric_late (hour) VALUES ($1), ($1)", at("08:00:00"))
 	steps := rollUp(t, d, noon)
 	if len(steps) != 2 || !steps[0].Late || steps[0].Rows != 3 || steps[1].Rows != 2 {
 		t.Errorf("%+v", steps)
@@ -243,7 +236,7 @@ func TestTwoInstancesRollUpAtOnce(t *testing.T) {
 	if err := metric.Ensure(t.Context(), a, noon); err != nil {
 		t.Fatal(err)
 	}
-	exec(t, a, `INSERT INTO metric_samples (at, target_kind, target_id, cpu, net_in) SELECT $1::timestamptz + n * interval '1 minute', 'guest', g, 0.5, n * 10
+	dbtest.Exec(t, a, `INSERT INTO metric_samples (at, target_kind, target_id, cpu, net_in) SELECT $1::timestamptz + n * interval '1 minute', 'guest', g, 0.5, n * 10
 		FROM generate_series(0, 239) n, generate_series(1, 20) g`, at("08:00:00"))
 	var wg sync.WaitGroup
 	for _, d := range []*db.DB{a, b, a, b} {
@@ -284,7 +277,7 @@ func TestWhatMayBeDropped(t *testing.T) {
 			t.Errorf("%s: %s", r, to)
 		}
 	}
-	exec(t, d, "INSERT INTO metric_late (hour) VALUES ($1)", at("02:00:00"))
+	dbtest.Exec(t, d, "INSERT INTO metric_late (hour) VALUES ($1)", at("02:00:00"))
 	if to := droppable(metric.Raw); !to.Equal(date(10).Add(-4 * time.Hour)) {
 		t.Errorf("with a late hour: %s", to)
 	}
@@ -336,7 +329,7 @@ func TestMonths(t *testing.T) {
 func TestRollUpBringsTheIndexUpToDate(t *testing.T) {
 	t.Parallel()
 	d := newSeries(t)
-	exec(t, d, `INSERT INTO metric_samples (at, target_kind, target_id, cpu, net_in) SELECT $1::timestamptz + n * interval '1 minute', 'guest', g, 0.5, n
+	dbtest.Exec(t, d, `INSERT INTO metric_samples (at, target_kind, target_id, cpu, net_in) SELECT $1::timestamptz + n * interval '1 minute', 'guest', g, 0.5, n
 		FROM generate_series(0, 59) n, generate_series(1, 300) g`, at("11:00:00"))
 	unknown := func() (n int) {
 		t.Helper()
@@ -345,7 +338,7 @@ func TestRollUpBringsTheIndexUpToDate(t *testing.T) {
 		}
 		return n
 	}
-	exec(t, d, "INSERT INTO metric_rollups VALUES ('5m', $1), ('1h', $1)", at("11:00:00"))
+	dbtest.Exec(t, d, "INSERT INTO metric_rollups VALUES ('5m', $1), ('1h', $1)", at("11:00:00"))
 	rollUp(t, d, noon)
 	if n := unknown(); n != 0 {
 		t.Errorf("%d stretches were not in the index", n)

@@ -121,13 +121,13 @@ func TestManyGuests(t *testing.T) {
 	f.sync(p, id)
 	l.tick()
 	f.sync(p, id)
-	if n := f.value("SELECT count(*) || ' ' || count(DISTINCT vmid) || ' ' || min(memory) FROM guests"); n != "10000 10000 101000" {
+	if n := f.Value("SELECT count(*) || ' ' || count(DISTINCT vmid) || ' ' || min(memory) FROM guests"); n != "10000 10000 101000" {
 		t.Errorf("guests, ids and least memory: %s", n)
 	}
-	if n := f.value("SELECT count(*) FROM metric_samples WHERE target_kind = 'guest'"); n != "20000" {
+	if n := f.Value("SELECT count(*) FROM metric_samples WHERE target_kind = 'guest'"); n != "20000" {
 		t.Errorf("%s samples of guests, want 20000", n)
 	}
-	if n := f.value("SELECT count(*) FROM metric_samples WHERE target_kind = 'host' AND net_in IS NOT NULL AND cpu IS NOT NULL"); n != "2" {
+	if n := f.Value("SELECT count(*) FROM metric_samples WHERE target_kind = 'host' AND net_in IS NOT NULL AND cpu IS NOT NULL"); n != "2" {
 		t.Errorf("%s samples of the host, want 2", n)
 	}
 }

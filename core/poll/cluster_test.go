@@ -22,7 +22,7 @@ func trio(f *fixture, guests ...hypervisor.Guest) []int64 {
 	return ids
 }
 
-func (f *fixture) due() { f.exec("UPDATE clusters SET next_poll_at = now()") }
+func (f *fixture) due() { f.Exec("UPDATE clusters SET next_poll_at = now()") }
 
 func (f *fixture) total(ids []int64) (n int) {
 	for _, id := range ids {
@@ -44,13 +44,13 @@ func TestMembersShareOneClusterAndTakeTurns(t *testing.T) {
 	for _, id := range ids {
 		f.sync(p, id)
 	}
-	if got, want := f.value("SELECT string_agg(concat_ws(' ', entry_node, server_cluster, server_address), '; ' ORDER BY id) FROM hosts"),
+	if got, want := f.Value("SELECT string_agg(concat_ws(' ', entry_node, server_cluster, server_address), '; ' ORDER BY id) FROM hosts"),
 		"n1 prod 192.0.2.1; n2 prod 192.0.2.2; n3 prod 192.0.2.3"; got != want {
 		t.Errorf("the hosts' servers are %q, want %q", got, want)
 	}
 	rows := f.guests()
-	if len(rows) != 3 || f.value("SELECT count(*) FROM clusters") != "1" {
-		t.Fatalf("%d guests in %s clusters: %+v", len(rows), f.value("SELECT count(*) FROM clusters"), rows)
+	if len(rows) != 3 || f.Value("SELECT count(*) FROM clusters") != "1" {
+		t.Fatalf("%d guests in %s clusters: %+v", len(rows), f.Value("SELECT count(*) FROM clusters"), rows)
 	}
 	for i, r := range rows {
 		if r.Host != ids[i] {
@@ -62,7 +62,7 @@ func TestMembersShareOneClusterAndTakeTurns(t *testing.T) {
 		f.due()
 		want := 3 + turn
 		until(t, "the cluster was polled once more", func() bool { return f.total(ids) == want })
-		until(t, "the poll was written", func() bool { return f.value("SELECT bool_and(next_poll_at > now()) FROM clusters") == "true" })
+		until(t, "the poll was written", func() bool { return f.Value("SELECT bool_and(next_poll_at > now()) FROM clusters") == "true" })
 	}
 	for _, id := range ids {
 		if f.count(id) != 3 {
@@ -82,10 +82,10 @@ func TestAnotherMemberTakesOverInTheSameCycle(t *testing.T) {
 	run(t, p)
 
 	f.dead(ids[0])
-	before := f.value("SELECT seen_at FROM clusters")
+	before := f.Value("SELECT seen_at FROM clusters")
 	f.due()
-	until(t, "another host was asked", func() bool { return f.value("SELECT seen_at FROM clusters") != before })
-	if s := f.value("SELECT status || error_reason FROM hosts WHERE id = $1", ids[0]); s != "unreachable"+"unreachable" {
+	until(t, "another host was asked", func() bool { return f.Value("SELECT seen_at FROM clusters") != before })
+	if s := f.Value("SELECT status || error_reason FROM hosts WHERE id = $1", ids[0]); s != "unreachable"+"unreachable" {
 		t.Errorf("the dead host is %s", s)
 	}
 	if rows := f.guests(); rows[0].Status != "running" || rows[0].Memory == nil {
@@ -97,8 +97,8 @@ func TestAnotherMemberTakesOverInTheSameCycle(t *testing.T) {
 	f.answer(ids[0], func(_ context.Context, _ hypervisor.InventoryQuery, page func(hypervisor.Page) error) error {
 		return page(report("prod", "n1", []hypervisor.Node{node("n1"), node("n2"), node("n3")}, vm(100, "n1", "a")))
 	})
-	f.exec("UPDATE hosts SET next_poll_at = now() WHERE id = $1", ids[0])
-	until(t, "the host is back", func() bool { return f.value("SELECT status FROM hosts WHERE id = $1", ids[0]) == "online" })
+	f.Exec("UPDATE hosts SET next_poll_at = now() WHERE id = $1", ids[0])
+	until(t, "the host is back", func() bool { return f.Value("SELECT status FROM hosts WHERE id = $1", ids[0]) == "online" })
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.probed[ids[0]] != probed+1 {
@@ -120,18 +120,18 @@ func TestDeadClusterIsUnknownAndComesBack(t *testing.T) {
 	run(t, p)
 	f.due()
 	until(t, "the guests are unknown", func() bool {
-		return f.value("SELECT count(*) FROM guests WHERE status = 'unknown' AND cpu IS NULL AND memory IS NULL AND memory_total IS NULL AND uptime IS NULL") == "2"
+		return f.Value("SELECT count(*) FROM guests WHERE status = 'unknown' AND cpu IS NULL AND memory IS NULL AND memory_total IS NULL AND uptime IS NULL") == "2"
 	})
-	if f.value("SELECT count(*) FROM nodes WHERE status = 'unknown'") != "3" {
+	if f.Value("SELECT count(*) FROM nodes WHERE status = 'unknown'") != "3" {
 		t.Error("the nodes are not unknown")
 	}
 	nodes := []hypervisor.Node{node("n1"), node("n2"), node("n3")}
 	f.answer(ids[2], func(_ context.Context, _ hypervisor.InventoryQuery, page func(hypervisor.Page) error) error {
 		return page(report("prod", "n3", nodes, vm(100, "n1", "a"), ct(101, "n2", "b")))
 	})
-	f.exec("UPDATE hosts SET next_poll_at = now()")
+	f.Exec("UPDATE hosts SET next_poll_at = now()")
 	f.due()
-	until(t, "the guests run again", func() bool { return f.value("SELECT count(*) FROM guests WHERE status = 'running'") == "2" })
+	until(t, "the guests run again", func() bool { return f.Value("SELECT count(*) FROM guests WHERE status = 'running'") == "2" })
 }
 
 func TestBackOffGrowsAndEndsWithSync(t *testing.T) {
@@ -158,7 +158,7 @@ func TestBackOffGrowsAndEndsWithSync(t *testing.T) {
 		return page(report("", "n1", []hypervisor.Node{node("n1")}))
 	})
 	f.sync(p, id)
-	if v := f.value("SELECT failures || status || version FROM hosts"); v != "0online9.2.11" {
+	if v := f.Value("SELECT failures || status || version FROM hosts"); v != "0online9.2.11" {
 		t.Errorf("after sync: %s", v)
 	}
 }
@@ -179,9 +179,9 @@ func TestHangingHostsDelayNobody(t *testing.T) {
 	})
 	p := f.poller(f.db, fast)
 	stop := run(t, p)
-	until(t, "the good host was polled beside hanging ones", func() bool { return f.value("SELECT status FROM hosts WHERE id = $1", good) == "online" })
+	until(t, "the good host was polled beside hanging ones", func() bool { return f.Value("SELECT status FROM hosts WHERE id = $1", good) == "online" })
 	stop()
-	if n := f.value("SELECT count(*) FROM hosts WHERE status = 'unreachable'"); n != "0" {
+	if n := f.Value("SELECT count(*) FROM hosts WHERE status = 'unreachable'"); n != "0" {
 		t.Errorf("stopping the service made %s hosts unreachable", n)
 	}
 }
@@ -198,7 +198,7 @@ func TestSlowHostTimesOut(t *testing.T) {
 	if err := p.Sync(t.Context(), id); problem.CodeOf(err) != problem.CodeTimeout {
 		t.Fatalf("got %v", err)
 	}
-	if r := f.value("SELECT error_reason FROM hosts"); r != "timeout" {
+	if r := f.Value("SELECT error_reason FROM hosts"); r != "timeout" {
 		t.Errorf("reason %s", r)
 	}
 }
@@ -232,7 +232,7 @@ func TestTwoInstancesPollOnceAndTakeOver(t *testing.T) {
 	stopA()
 	<-entered // the second one took over
 	close(release)
-	until(t, "the host is online", func() bool { return f.value("SELECT status FROM hosts") == "online" })
+	until(t, "the host is online", func() bool { return f.Value("SELECT status FROM hosts") == "online" })
 	if n := f.count(id); n != 2 {
 		t.Errorf("asked %d times, want 2", n)
 	}
@@ -252,10 +252,10 @@ func TestHostsJoinAndLeaveClusters(t *testing.T) {
 		f.sync(p, b)
 	}
 	both()
-	if f.value("SELECT count(*) FROM clusters") != "2" {
+	if f.Value("SELECT count(*) FROM clusters") != "2" {
 		t.Fatal("two machines must be two clusters")
 	}
-	f.exec("INSERT INTO apps (host_id, cluster_id, vmid, name) SELECT host_id, cluster_id, vmid, name FROM guests")
+	f.Exec("INSERT INTO apps (host_id, cluster_id, vmid, name) SELECT host_id, cluster_id, vmid, name FROM guests")
 	before := f.guests()[0].ID
 
 	nodes := []hypervisor.Node{node("n1"), node("n2")}
@@ -263,10 +263,10 @@ func TestHostsJoinAndLeaveClusters(t *testing.T) {
 	f.sync(p, b) // the one without guests reports it first
 	f.sync(p, a)
 	rows := f.guests()
-	if f.value("SELECT count(*) FROM clusters") != "1" || len(rows) != 1 || rows[0].Host != a {
-		t.Fatalf("%s clusters, %+v", f.value("SELECT count(*) FROM clusters"), rows)
+	if f.Value("SELECT count(*) FROM clusters") != "1" || len(rows) != 1 || rows[0].Host != a {
+		t.Fatalf("%s clusters, %+v", f.Value("SELECT count(*) FROM clusters"), rows)
 	}
-	if f.value("SELECT count(*) FROM apps a JOIN guests g USING (cluster_id, vmid)") != "1" {
+	if f.Value("SELECT count(*) FROM apps a JOIN guests g USING (cluster_id, vmid)") != "1" {
 		t.Error("the app lost its container")
 	}
 	_ = before
@@ -274,8 +274,8 @@ func TestHostsJoinAndLeaveClusters(t *testing.T) {
 	one, two = report("prod", "n1", nodes[:1], ct(101, "n1", "app")), report("", "n2", nodes[1:], vm(7, "n2", "new"))
 	both()
 	rows = f.guests()
-	if f.value("SELECT count(*) FROM clusters") != "2" || len(rows) != 2 {
-		t.Fatalf("%s clusters, %+v", f.value("SELECT count(*) FROM clusters"), rows)
+	if f.Value("SELECT count(*) FROM clusters") != "2" || len(rows) != 2 {
+		t.Fatalf("%s clusters, %+v", f.Value("SELECT count(*) FROM clusters"), rows)
 	}
 	for _, r := range rows {
 		if want := map[int64]int64{101: a, 7: b}[r.VMID]; r.Host != want {
@@ -302,13 +302,13 @@ func TestClustersOfOneNameStayApart(t *testing.T) {
 				return report("prod", second.Name, []hypervisor.Node{second}, vm(100, second.Name, "b"))
 			})
 			if name == "another team's machine" {
-				f.exec("INSERT INTO teams (id, name, slug) VALUES (2, 'T', 't')")
-				f.exec("UPDATE hosts SET team_id = 2 WHERE id = $1", b)
+				f.Exec("INSERT INTO teams (id, name, slug) VALUES (2, 'T', 't')")
+				f.Exec("UPDATE hosts SET team_id = 2 WHERE id = $1", b)
 			}
 			p := f.poller(f.db)
 			f.sync(p, a)
 			f.sync(p, b)
-			if n := f.value("SELECT count(*) FROM guests"); n != "2" {
+			if n := f.Value("SELECT count(*) FROM guests"); n != "2" {
 				t.Errorf("%s guests, want 2", n)
 			}
 		})
@@ -331,13 +331,13 @@ func TestRemovedWhilePolled(t *testing.T) {
 	f := newFixture(t)
 	id := f.host(nil)
 	f.answer(id, func(_ context.Context, _ hypervisor.InventoryQuery, page func(hypervisor.Page) error) error {
-		f.exec("DELETE FROM hosts WHERE id = $1", id)
+		f.Exec("DELETE FROM hosts WHERE id = $1", id)
 		return page(report("", "n1", []hypervisor.Node{node("n1")}, vm(1, "n1", "a")))
 	})
 	if err := f.poller(f.db).Sync(t.Context(), id); problem.CodeOf(err) != problem.CodeNotFound {
 		t.Fatalf("got %v", err)
 	}
-	if len(f.guests()) != 0 || f.value("SELECT count(*) FROM clusters") != "0" {
+	if len(f.guests()) != 0 || f.Value("SELECT count(*) FROM clusters") != "0" {
 		t.Error("something was written for a host that is gone")
 	}
 }

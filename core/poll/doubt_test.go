@@ -13,16 +13,16 @@ import (
 
 // seenAt is when a guest was last seen, as users are told it.
 func (f *fixture) seenAt(vmid int) string {
-	return f.value("SELECT "+guest.SeenAt+" FROM guests g JOIN clusters c ON c.id = g.cluster_id WHERE g.vmid = $1", vmid)
+	return f.Value("SELECT "+guest.SeenAt+" FROM guests g JOIN clusters c ON c.id = g.cluster_id WHERE g.vmid = $1", vmid)
 }
 
 // state is what the host's row and its token's say.
 func (f *fixture) state(id int64) string {
-	return f.value(`SELECT h.status || ' ' || h.error_reason || ' ' || k.missing::text FROM hosts h JOIN host_credentials k ON k.host_id = h.id WHERE h.id = $1`, id)
+	return f.Value(`SELECT h.status || ' ' || h.error_reason || ' ' || k.missing::text FROM hosts h JOIN host_credentials k ON k.host_id = h.id WHERE h.id = $1`, id)
 }
 
 func (f *fixture) alerts() string {
-	return f.value(`SELECT COALESCE(string_agg(rule || ' ' || severity || CASE WHEN resolved_at IS NULL THEN ' open' ELSE '' END, ', ' ORDER BY id), '') FROM alerts`)
+	return f.Value(`SELECT COALESCE(string_agg(rule || ' ' || severity || CASE WHEN resolved_at IS NULL THEN ' open' ELSE '' END, ', ' ORDER BY id), '') FROM alerts`)
 }
 
 func (f *fixture) set(change func()) {
@@ -165,7 +165,7 @@ func TestADeletedGuestIsGone(t *testing.T) {
 	if len(rows) != 2 || rows[1].VMID != 101 || rows[1].Status != "unknown" || f.state(id) != "online  {}" || f.alerts() != "" {
 		t.Errorf("%s, %s, %+v", f.state(id), f.alerts(), rows)
 	}
-	if got := f.value("SELECT (SELECT string_agg(name, ' ') FROM nodes) || ', ' || (SELECT string_agg(node, ' ') FROM storages)"); got != "n1, n1" {
+	if got := f.Value("SELECT (SELECT string_agg(name, ' ') FROM nodes) || ', ' || (SELECT string_agg(node, ' ') FROM storages)"); got != "n1, n1" {
 		t.Errorf("nodes and storages: %s", got)
 	}
 	if asked := f.questions(); asked != "1 rights, 2 guests" {
@@ -185,12 +185,12 @@ func TestStoragesThatAreHiddenAreUnknown(t *testing.T) {
 	p := f.poller(f.db)
 	f.sync(p, id)
 	const all = `SELECT (SELECT string_agg(name || ' ' || status, ', ' ORDER BY name) FROM nodes) || '; ' || (SELECT string_agg(id || ' ' || status || ' ' || (used IS NULL), ', ') FROM storages)`
-	before := f.value(all)
+	before := f.Value(all)
 	f.missing = []string{"Datastore.Audit"}
 	now = report("c", "n1", nodes[:1], vm(100, "n1", "a"))
 	for range 2 {
 		f.sync(p, id)
-		if got := f.value(all); got != "n1 online, n2 unknown; 1 unknown true" || f.state(id) != "online permission {Datastore.Audit}" {
+		if got := f.Value(all); got != "n1 online, n2 unknown; 1 unknown true" || f.state(id) != "online permission {Datastore.Audit}" {
 			t.Errorf("%s: %s", f.state(id), got)
 		}
 	}
@@ -200,7 +200,7 @@ func TestStoragesThatAreHiddenAreUnknown(t *testing.T) {
 	f.missing = nil
 	now = whole
 	f.sync(p, id)
-	if got := f.value(all); got != before || f.state(id) != "online  {}" {
+	if got := f.Value(all); got != before || f.state(id) != "online  {}" {
 		t.Errorf("%s: %s, was %s", f.state(id), got, before)
 	}
 }
@@ -223,10 +223,10 @@ func TestWhenRightsAreAskedFor(t *testing.T) {
 		asked  string
 	}{
 		{"nothing", func() {}, "0"},
-		{"29 minutes", func() { f.exec("UPDATE host_credentials SET verified_at = now() - interval '29 minutes'") }, "0"},
-		{"31 minutes", func() { f.exec("UPDATE host_credentials SET verified_at = now() - interval '31 minutes'") }, "1"},
+		{"29 minutes", func() { f.Exec("UPDATE host_credentials SET verified_at = now() - interval '29 minutes'") }, "0"},
+		{"31 minutes", func() { f.Exec("UPDATE host_credentials SET verified_at = now() - interval '31 minutes'") }, "1"},
 		{"again", func() {}, "0"},
-		{"never", func() { f.exec("UPDATE host_credentials SET verified_at = NULL") }, "1"},
+		{"never", func() { f.Exec("UPDATE host_credentials SET verified_at = NULL") }, "1"},
 		{"partial", func() { now.Cluster.Partial = true }, "1"},
 		{"still partial", func() {}, "0"},
 		{"no longer partial", func() { now.Cluster.Partial = false }, "1"},
@@ -237,16 +237,16 @@ func TestWhenRightsAreAskedFor(t *testing.T) {
 		}, "1"},
 		{"something is missing, 31 minutes", func() {
 			f.missing = []string{"SDN.Audit"}
-			f.exec("UPDATE host_credentials SET verified_at = now() - interval '31 minutes'")
+			f.Exec("UPDATE host_credentials SET verified_at = now() - interval '31 minutes'")
 		}, "1"},
 		{"missing, at once", func() {}, "0"},
-		{"missing, 6 minutes", func() { f.exec("UPDATE host_credentials SET verified_at = now() - interval '6 minutes'") }, "1"},
-		{"a test found it whole by mistake", func() { f.exec("UPDATE host_credentials SET missing = '{}'") }, "1"},
+		{"missing, 6 minutes", func() { f.Exec("UPDATE host_credentials SET verified_at = now() - interval '6 minutes'") }, "1"},
+		{"a test found it whole by mistake", func() { f.Exec("UPDATE host_credentials SET missing = '{}'") }, "1"},
 		{"whole, 6 minutes", func() {
 			f.missing = nil
-			f.exec("UPDATE host_credentials SET verified_at = now() - interval '6 minutes'")
+			f.Exec("UPDATE host_credentials SET verified_at = now() - interval '6 minutes'")
 		}, "1"},
-		{"whole, another 6 minutes", func() { f.exec("UPDATE host_credentials SET verified_at = now() - interval '6 minutes'") }, "0"},
+		{"whole, another 6 minutes", func() { f.Exec("UPDATE host_credentials SET verified_at = now() - interval '6 minutes'") }, "0"},
 	} {
 		c.change()
 		f.sync(p, id)
@@ -273,16 +273,16 @@ func TestManyVanishedGuestsGoInParts(t *testing.T) {
 	f.sync(p, id)
 	now = report("", "n1", nodes)
 	f.sync(p, id)
-	if got := f.value("SELECT count(*) || ' ' || count(*) FILTER (WHERE status = 'unknown') FROM guests"); got != "30 30" {
+	if got := f.Value("SELECT count(*) || ' ' || count(*) FILTER (WHERE status = 'unknown') FROM guests"); got != "30 30" {
 		t.Errorf("left and unknown: %s", got)
 	}
 	f.sync(p, id)
-	if got := f.value("SELECT count(*) FROM guests"); got != "30" {
+	if got := f.Value("SELECT count(*) FROM guests"); got != "30" {
 		t.Errorf("%s left", got)
 	}
-	f.exec("UPDATE host_credentials SET verified_at = now() - interval '6 minutes'")
+	f.Exec("UPDATE host_credentials SET verified_at = now() - interval '6 minutes'")
 	f.sync(p, id)
-	if got := f.value("SELECT count(*) FROM guests"); got != "0" {
+	if got := f.Value("SELECT count(*) FROM guests"); got != "0" {
 		t.Errorf("%s left", got)
 	}
 }
@@ -303,7 +303,7 @@ func TestFewRefusalsEndTheQuestions(t *testing.T) {
 	f.questions()
 	now = report("", "n1", nodes)
 	f.sync(p, id)
-	if asked := f.questions(); asked != "1 rights, 5 guests" || f.value("SELECT count(*) FROM guests WHERE status = 'unknown'") != "40" {
+	if asked := f.questions(); asked != "1 rights, 5 guests" || f.Value("SELECT count(*) FROM guests WHERE status = 'unknown'") != "40" {
 		t.Errorf("asked for %s", asked)
 	}
 }
@@ -322,12 +322,12 @@ func TestGuestsThatStayDoNotHideThoseThatAreGone(t *testing.T) {
 	p := f.poller(f.db)
 	f.sync(p, id)
 	now = report("", "n1", nodes)
-	left := func() string { return f.value("SELECT count(*) FROM guests") }
+	left := func() string { return f.Value("SELECT count(*) FROM guests") }
 	for n := 0; n < 100 && left() != "8"; n++ {
-		f.exec("UPDATE host_credentials SET verified_at = now() - interval '6 minutes'")
+		f.Exec("UPDATE host_credentials SET verified_at = now() - interval '6 minutes'")
 		f.sync(p, id)
 	}
-	if got := f.value("SELECT count(*) || ' ' || max(vmid) FROM guests"); got != "8 107" {
+	if got := f.Value("SELECT count(*) || ' ' || max(vmid) FROM guests"); got != "8 107" {
 		t.Errorf("left and the last of them: %s", got)
 	}
 }
@@ -382,15 +382,15 @@ func TestSeenAtOfWhatAJobHasRead(t *testing.T) {
 	id := f.host(func() hypervisor.Page { return now })
 	p := f.poller(f.db)
 	f.sync(p, id)
-	f.exec("UPDATE guests SET read_at = now()")
-	read := f.value("SELECT read_at FROM guests")
+	f.Exec("UPDATE guests SET read_at = now()")
+	read := f.Value("SELECT read_at FROM guests")
 	f.hidden[100] = true
 	now = report("", "n1", nodes)
 	f.sync(p, id)
 	if f.guests()[0].Status != "running" || f.seenAt(100) != read {
 		t.Errorf("just read: %s, seen at %s, read at %s", f.guests()[0].Status, f.seenAt(100), read)
 	}
-	f.exec("UPDATE guests SET read_at = read_at - interval '1 hour'")
+	f.Exec("UPDATE guests SET read_at = read_at - interval '1 hour'")
 	f.sync(p, id)
 	if f.guests()[0].Status != "unknown" || f.seenAt(100) > read {
 		t.Errorf("read long ago: %s, seen at %s", f.guests()[0].Status, f.seenAt(100))
@@ -409,7 +409,7 @@ func TestAPartialAnswerRemovesNothing(t *testing.T) {
 	now = report("c", "n1", []hypervisor.Node{node("n1")}, vm(100, "n1", "a"))
 	now.Cluster.Partial = true
 	f.sync(p, id)
-	if got := f.value("SELECT (SELECT string_agg(status, ' ' ORDER BY name) FROM nodes) || '; ' || (SELECT status FROM storages)"); got != "online unknown; unknown" {
+	if got := f.Value("SELECT (SELECT string_agg(status, ' ' ORDER BY name) FROM nodes) || '; ' || (SELECT status FROM storages)"); got != "online unknown; unknown" {
 		t.Errorf("nodes and storages: %s", got)
 	}
 }

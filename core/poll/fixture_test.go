@@ -21,6 +21,7 @@ import (
 
 // fixture stands in for the hosts: what each answers is scripted, and how often it was asked is counted.
 type fixture struct {
+	dbtest.SQL
 	t  *testing.T
 	db *db.DB
 
@@ -40,7 +41,8 @@ type fixture struct {
 }
 
 func newFixture(t *testing.T) *fixture {
-	return &fixture{t: t, db: dbtest.New(t), answers: map[int64]func(context.Context, hypervisor.InventoryQuery, func(hypervisor.Page) error) error{}, asked: map[int64]int{}, probed: map[int64]int{},
+	d := dbtest.New(t)
+	return &fixture{SQL: dbtest.On(t, d), t: t, db: d, answers: map[int64]func(context.Context, hypervisor.InventoryQuery, func(hypervisor.Page) error) error{}, asked: map[int64]int{}, probed: map[int64]int{},
 		lacks: map[int64][]string{}, hidden: map[int64]bool{}, there: map[int64]bool{}}
 }
 
@@ -56,7 +58,7 @@ func (f *fixture) host(report func() hypervisor.Page) int64 {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	f.exec("INSERT INTO host_credentials (host_id, capability, token_id, secret, verified_at) VALUES ($1, 'monitoring', 'a', '', now())", id)
+	f.Exec("INSERT INTO host_credentials (host_id, capability, token_id, secret, verified_at) VALUES ($1, 'monitoring', 'a', '', now())", id)
 	f.answer(id, func(_ context.Context, _ hypervisor.InventoryQuery, page func(hypervisor.Page) error) error {
 		return page(report())
 	})
@@ -188,21 +190,6 @@ func (f *fixture) guests() []row {
 		f.t.Fatal(err)
 	}
 	return out
-}
-
-func (f *fixture) value(sql string, args ...any) (v string) {
-	f.t.Helper()
-	if err := f.db.Pool.QueryRow(f.t.Context(), "SELECT ("+sql+")::text", args...).Scan(&v); err != nil {
-		f.t.Fatalf("%s: %v", sql, err)
-	}
-	return v
-}
-
-func (f *fixture) exec(sql string, args ...any) {
-	f.t.Helper()
-	if _, err := f.db.Pool.Exec(f.t.Context(), sql, args...); err != nil {
-		f.t.Fatalf("%s: %v", sql, err)
-	}
 }
 
 // until waits for a condition.

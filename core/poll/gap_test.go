@@ -36,8 +36,8 @@ func TestSamplesFillGaps(t *testing.T) {
 
 	// Ten minutes without a poll.
 	now := time.Now()
-	f.exec("UPDATE clusters SET seen_at = $1, detail_at = $1", now.Add(-10*time.Minute))
-	f.exec("DELETE FROM metric_samples")
+	f.Exec("UPDATE clusters SET seen_at = $1, detail_at = $1", now.Add(-10*time.Minute))
+	f.Exec("DELETE FROM metric_samples")
 	of := func(at time.Duration, metric string, value float64) hypervisor.Sample {
 		return hypervisor.Sample{Guest: &guest.GuestRef, At: now.Add(at), Metric: metric, Value: value}
 	}
@@ -54,11 +54,11 @@ func TestSamplesFillGaps(t *testing.T) {
 	if q := f.queries[3]; !q.Detail || now.Sub(q.Since) < 9*time.Minute {
 		t.Errorf("after the gap the poll asked for %+v", q)
 	}
-	got := f.value("SELECT string_agg(target_kind || ' ' || coalesce(cpu::text, '-') || ' ' || coalesce(memory::text, '-') || ' ' || coalesce(net_in::text, '-') || ' ' || coalesce(disk::text, '-'), ', ' ORDER BY target_kind, at) FROM metric_samples WHERE at < now() - interval '1 minute'")
+	got := f.Value("SELECT string_agg(target_kind || ' ' || coalesce(cpu::text, '-') || ' ' || coalesce(memory::text, '-') || ' ' || coalesce(net_in::text, '-') || ' ' || coalesce(disk::text, '-'), ', ' ORDER BY target_kind, at) FROM metric_samples WHERE at < now() - interval '1 minute'")
 	if want := "guest 0.5 7 - -, guest - - 9 -, node - - 5 -, storage - - - 6"; got != want {
 		t.Errorf("samples of the gap: %s\nwant %s", got, want)
 	}
-	if n := f.value("SELECT count(*) FROM metric_samples WHERE at > now() - interval '1 minute'"); n != "4" {
+	if n := f.Value("SELECT count(*) FROM metric_samples WHERE at > now() - interval '1 minute'"); n != "4" {
 		t.Errorf("%s samples of the poll itself, want those of guest, node, storage and host", n)
 	}
 }
@@ -73,7 +73,7 @@ func TestStoppedGuestsHaveNoSamples(t *testing.T) {
 		return page(report("", "n1", []hypervisor.Node{node("n1")}, off))
 	})
 	f.sync(f.poller(f.db), id)
-	if n := f.value("SELECT count(*) FROM metric_samples WHERE target_kind = 'guest'"); n != "0" {
+	if n := f.Value("SELECT count(*) FROM metric_samples WHERE target_kind = 'guest'"); n != "0" {
 		t.Errorf("%s samples of a stopped guest", n)
 	}
 }
@@ -93,22 +93,22 @@ func TestLateSamplesAreNoted(t *testing.T) {
 	p := f.poller(f.db)
 	f.sync(p, id)
 	now := time.Now()
-	f.exec("UPDATE clusters SET seen_at = $1, detail_at = $1", now.Add(-12*time.Hour))
+	f.Exec("UPDATE clusters SET seen_at = $1, detail_at = $1", now.Add(-12*time.Hour))
 	for _, age := range []time.Duration{5 * time.Minute, 15 * time.Minute} {
 		samples = append(samples, hypervisor.Sample{Guest: &guest.GuestRef, At: now.Add(-age), Metric: "cpu", Value: 0.5})
 	}
 	f.sync(p, id)
-	if n := f.value("SELECT count(*) FROM metric_late"); n != "0" {
+	if n := f.Value("SELECT count(*) FROM metric_late"); n != "0" {
 		t.Errorf("%s hours were noted for samples of the last minutes", n)
 	}
-	f.exec("UPDATE clusters SET seen_at = $1, detail_at = $1", now.Add(-12*time.Hour))
+	f.Exec("UPDATE clusters SET seen_at = $1, detail_at = $1", now.Add(-12*time.Hour))
 	late := now.Add(-7 * time.Hour).Truncate(time.Hour)
 	for _, at := range []time.Time{late.Add(time.Minute), late.Add(59 * time.Minute), late.Add(3 * time.Hour)} {
 		samples = append(samples, hypervisor.Sample{Guest: &guest.GuestRef, At: at, Metric: "cpu", Value: 0.5})
 	}
 	f.sync(p, id)
 	want := late.UTC().Format("15") + "," + late.Add(3*time.Hour).UTC().Format("15")
-	if got := f.value("SELECT string_agg(to_char(hour AT TIME ZONE 'UTC', 'HH24'), ',' ORDER BY hour) FROM metric_late"); got != want {
+	if got := f.Value("SELECT string_agg(to_char(hour AT TIME ZONE 'UTC', 'HH24'), ',' ORDER BY hour) FROM metric_late"); got != want {
 		t.Errorf("noted %s, want %s", got, want)
 	}
 }

@@ -22,7 +22,7 @@ func TestGuestsAppearChangeMoveAndVanish(t *testing.T) {
 	if len(first) != 2 || first[0].Name != "web" || first[0].Kind != "vm" || first[1].Kind != "container" || *first[0].Memory != 100_000 || first[0].Host != id {
 		t.Fatalf("after the first poll: %+v", first)
 	}
-	if tags := f.value("SELECT tags FROM guests WHERE vmid = 100"); tags != "{a,b}" {
+	if tags := f.Value("SELECT tags FROM guests WHERE vmid = 100"); tags != "{a,b}" {
 		t.Errorf("tags %s", tags)
 	}
 
@@ -30,13 +30,13 @@ func TestGuestsAppearChangeMoveAndVanish(t *testing.T) {
 		moved := vm(100, "n2", "web-renamed")
 		moved.Status = hypervisor.GuestPaused
 		now = report("", "n1", nodes, moved, ct(101, "n1", "db"))
-		before := f.value("SELECT changed_at FROM guests WHERE vmid = 101")
+		before := f.Value("SELECT changed_at FROM guests WHERE vmid = 101")
 		f.sync(p, id)
 		rows := f.guests()
 		if len(rows) != 2 || rows[0].ID != first[0].ID || rows[0].Node != "n2" || rows[0].Name != "web-renamed" || rows[0].Status != "paused" {
 			t.Fatalf("%+v", rows)
 		}
-		if after := f.value("SELECT changed_at FROM guests WHERE vmid = 101"); after != before {
+		if after := f.Value("SELECT changed_at FROM guests WHERE vmid = 101"); after != before {
 			t.Error("a guest that did not change was written")
 		}
 	})
@@ -83,7 +83,7 @@ func TestWhatAJobHasReadIsNotPutBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		f.sync(p, id)
-		if got := f.value("SELECT status FROM guests"); got != c.want {
+		if got := f.Value("SELECT status FROM guests"); got != c.want {
 			t.Errorf("%s: the guest is %s, want %s", c.name, got, c.want)
 		}
 	}
@@ -103,7 +103,7 @@ func TestWhatCannotBeSeenIsNotDeleted(t *testing.T) {
 		now.Cluster.Partial = true
 		f.hidden[200] = true
 		f.sync(p, id)
-		if rows := f.guests(); len(rows) != 2 || rows[1].Status != "unknown" || f.value("SELECT count(*) FROM nodes") != "2" {
+		if rows := f.guests(); len(rows) != 2 || rows[1].Status != "unknown" || f.Value("SELECT count(*) FROM nodes") != "2" {
 			t.Fatalf("%+v", rows)
 		}
 	})
@@ -129,7 +129,7 @@ func TestWhatCannotBeSeenIsNotDeleted(t *testing.T) {
 	t.Run("a node that was taken out of the cluster", func(t *testing.T) {
 		now = report("c", "n1", nodes[:1], vm(100, "n1", "one"))
 		f.sync(p, id)
-		if rows := f.guests(); len(rows) != 1 || f.value("SELECT count(*) FROM nodes") != "1" {
+		if rows := f.guests(); len(rows) != 1 || f.Value("SELECT count(*) FROM nodes") != "1" {
 			t.Fatalf("%+v", rows)
 		}
 	})
@@ -171,10 +171,10 @@ func TestGarbageNeverBreaksThePoll(t *testing.T) {
 	if rows[1].Name != "twin" || rows[2].Node != "no such node" || rows[2].Host != id {
 		t.Errorf("%+v", rows[1:])
 	}
-	if n := f.value("SELECT count(*) FROM nodes"); n != "2" {
+	if n := f.Value("SELECT count(*) FROM nodes"); n != "2" {
 		t.Errorf("%s nodes, want 2", n)
 	}
-	if f.value("SELECT status FROM hosts") != "online" {
+	if f.Value("SELECT status FROM hosts") != "online" {
 		t.Error("the host is not online")
 	}
 

@@ -27,21 +27,21 @@ func TestShorterIntervalHoldsAtOnce(t *testing.T) {
 		t.Fatal("the dead host answered")
 	}
 	far := "SELECT count(*) FROM (SELECT next_poll_at FROM clusters UNION ALL SELECT next_poll_at FROM hosts WHERE failures > 0) due WHERE next_poll_at > now() + interval '50 minutes'"
-	if n := f.value(far); n != "2" {
+	if n := f.Value(far); n != "2" {
 		t.Fatalf("%s polls are an hour away, want 2", n)
 	}
 	run(t, p)
 	interval.Store(int64(3 * time.Minute))
-	until(t, "both polls were brought forward", func() bool { return f.value(far) == "0" })
-	if s := f.value("SELECT next_poll_at <= now() + interval '3 minutes' FROM clusters"); s != "true" {
+	until(t, "both polls were brought forward", func() bool { return f.Value(far) == "0" })
+	if s := f.Value("SELECT next_poll_at <= now() + interval '3 minutes' FROM clusters"); s != "true" {
 		t.Errorf("the cluster's poll is not within the interval")
 	}
 	// A pause after failures that is no longer than the longest stays.
-	f.exec("UPDATE hosts SET next_poll_at = now() + interval '4 minutes' WHERE id = $1", dead)
+	f.Exec("UPDATE hosts SET next_poll_at = now() + interval '4 minutes' WHERE id = $1", dead)
 	interval.Store(int64(40 * time.Millisecond))
 	asked := f.count(good)
 	until(t, "the good host was polled again and again", func() bool { return f.count(good) > asked+3 })
-	if s := f.value("SELECT next_poll_at > now() + interval '2 minutes' FROM hosts WHERE id = $1", dead); s != "true" {
+	if s := f.Value("SELECT next_poll_at > now() + interval '2 minutes' FROM hosts WHERE id = $1", dead); s != "true" {
 		t.Errorf("the pause of the failed host was cut short")
 	}
 }
@@ -56,7 +56,7 @@ func TestHostWithoutFigures(t *testing.T) {
 		}
 	})
 	f.sync(f.poller(f.db), id)
-	if s := f.value("SELECT num_nonnulls(memory, memory_total, disk, disk_total, net_in) FROM metric_samples WHERE target_kind = 'host'"); s != "0" {
+	if s := f.Value("SELECT num_nonnulls(memory, memory_total, disk, disk_total, net_in) FROM metric_samples WHERE target_kind = 'host'"); s != "0" {
 		t.Errorf("%s figures of nothing", s)
 	}
 }

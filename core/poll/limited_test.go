@@ -27,19 +27,19 @@ func TestAMemberThatSeesLessLeavesTheClusterToOthers(t *testing.T) {
 	})
 	f.set(func() { f.lacks[ids[0]] = []string{"VM.Audit"} })
 	running := func() string {
-		return f.value("SELECT count(*) FILTER (WHERE status = 'running') || ' ' || count(*) FILTER (WHERE listed_at IS NOT NULL) FROM guests")
+		return f.Value("SELECT count(*) FILTER (WHERE status = 'running') || ' ' || count(*) FILTER (WHERE listed_at IS NOT NULL) FROM guests")
 	}
 	// By hand, through that very host: its state is told, and the others are asked for the rest.
 	f.sync(p, ids[0])
-	if got := f.state(ids[0]); got != "online permission {VM.Audit}" || running() != "3 0" || f.value("SELECT next_poll_at <= now() FROM clusters") != "true" {
+	if got := f.state(ids[0]); got != "online permission {VM.Audit}" || running() != "3 0" || f.Value("SELECT next_poll_at <= now() FROM clusters") != "true" {
 		t.Fatalf("%s, %s guests", got, running())
 	}
 	stop := run(t, p)
 	turn := func() {
 		t.Helper()
-		seen := f.value("SELECT seen_at FROM clusters")
+		seen := f.Value("SELECT seen_at FROM clusters")
 		f.due()
-		until(t, "the cluster was polled", func() bool { return f.value("SELECT seen_at FROM clusters") != seen })
+		until(t, "the cluster was polled", func() bool { return f.Value("SELECT seen_at FROM clusters") != seen })
 		if running() != "3 0" {
 			t.Fatalf("guests that run, and that are left out: %s", running())
 		}
@@ -53,8 +53,8 @@ func TestAMemberThatSeesLessLeavesTheClusterToOthers(t *testing.T) {
 		t.Errorf("the host was asked %d times more", n-before)
 	}
 	// After a while it has its turn again, and the next one takes over in the same cycle.
-	f.exec("UPDATE hosts SET next_poll_at = now() WHERE id = $1", ids[0])
-	f.exec("UPDATE host_credentials SET verified_at = now() - interval '6 minutes' WHERE host_id = $1", ids[0])
+	f.Exec("UPDATE hosts SET next_poll_at = now() WHERE id = $1", ids[0])
+	f.Exec("UPDATE host_credentials SET verified_at = now() - interval '6 minutes' WHERE host_id = $1", ids[0])
 	turn()
 	if n := f.count(ids[0]); n != before+1 || f.state(ids[0]) != "online permission {VM.Audit}" || f.alerts() != "host.permission warning open" {
 		t.Errorf("asked %d times more; %s; %s", n-before, f.state(ids[0]), f.alerts())
@@ -64,8 +64,8 @@ func TestAMemberThatSeesLessLeavesTheClusterToOthers(t *testing.T) {
 	f.answer(ids[0], func(_ context.Context, _ hypervisor.InventoryQuery, page func(hypervisor.Page) error) error {
 		return page(report("prod", "n1", nodes, all...))
 	})
-	f.exec("UPDATE hosts SET next_poll_at = now() WHERE id = $1", ids[0])
-	f.exec("UPDATE host_credentials SET verified_at = now() - interval '6 minutes' WHERE host_id = $1", ids[0])
+	f.Exec("UPDATE hosts SET next_poll_at = now() WHERE id = $1", ids[0])
+	f.Exec("UPDATE host_credentials SET verified_at = now() - interval '6 minutes' WHERE host_id = $1", ids[0])
 	for range ids {
 		turn() // until it is the one asked longest ago
 	}
@@ -97,7 +97,7 @@ func TestAnAnswerThatDoesNotNameItsClusterMovesNobody(t *testing.T) {
 	for _, id := range ids {
 		f.sync(p, id)
 	}
-	f.exec("UPDATE clusters SET quorate = false")
+	f.Exec("UPDATE clusters SET quorate = false")
 	for _, id := range ids[1:] {
 		f.dead(id)
 		_ = p.Sync(t.Context(), id)
@@ -109,13 +109,13 @@ func TestAnAnswerThatDoesNotNameItsClusterMovesNobody(t *testing.T) {
 		return page(r)
 	})
 	f.sync(p, ids[0])
-	if got := f.value("SELECT string_agg(name || ' ' || quorate, ', ') FROM clusters"); got != "prod false" {
+	if got := f.Value("SELECT string_agg(name || ' ' || quorate, ', ') FROM clusters"); got != "prod false" {
 		t.Errorf("clusters: %s", got)
 	}
-	if got := f.value("SELECT count(*) FROM hosts WHERE cluster_id = (SELECT id FROM clusters)"); got != "3" || len(f.guests()) != 1 || f.guests()[0].Status != "running" {
+	if got := f.Value("SELECT count(*) FROM hosts WHERE cluster_id = (SELECT id FROM clusters)"); got != "3" || len(f.guests()) != 1 || f.guests()[0].Status != "running" {
 		t.Errorf("%s members, %+v", got, f.guests())
 	}
-	if got := f.value("SELECT string_agg(address, ' ' ORDER BY name) FROM nodes"); got != "192.0.2.1 192.0.2.2 192.0.2.3" {
+	if got := f.Value("SELECT string_agg(address, ' ' ORDER BY name) FROM nodes"); got != "192.0.2.1 192.0.2.2 192.0.2.3" {
 		t.Errorf("addresses %s", got)
 	}
 }
@@ -130,25 +130,25 @@ func TestAClusterIsNotSilentWhenAHostAnsweredMeanwhile(t *testing.T) {
 	for _, id := range ids {
 		f.sync(p, id)
 	}
-	f.exec("DELETE FROM hosts WHERE id > $1", ids[1])
+	f.Exec("DELETE FROM hosts WHERE id > $1", ids[1])
 	f.dead(ids[0])
-	marked := f.value("SELECT changed_at FROM guests")
+	marked := f.Value("SELECT changed_at FROM guests")
 	asked := make(chan struct{}, 100)
 	f.answer(ids[1], func(context.Context, hypervisor.InventoryQuery, func(hypervisor.Page) error) error {
 		// The first host's own probe finds it well just now.
-		f.exec("UPDATE hosts SET failures = 0, status = 'online', error_reason = '', next_poll_at = now() + interval '1 hour' WHERE id = $1", ids[0])
+		f.Exec("UPDATE hosts SET failures = 0, status = 'online', error_reason = '', next_poll_at = now() + interval '1 hour' WHERE id = $1", ids[0])
 		f.answer(ids[0], func(_ context.Context, _ hypervisor.InventoryQuery, page func(hypervisor.Page) error) error {
 			asked <- struct{}{}
 			return page(report("prod", "n1", []hypervisor.Node{node("n1"), node("n2"), node("n3")}, vm(100, "n1", "a")))
 		})
 		return plugin.Errorf(plugin.Unreachable, "no route to host")
 	})
-	f.exec("UPDATE hosts SET polled_at = now() - interval '1 hour' WHERE id = $1", ids[0])
+	f.Exec("UPDATE hosts SET polled_at = now() - interval '1 hour' WHERE id = $1", ids[0])
 	run(t, p)
 	f.due()
 	until(t, "the cluster was due again at once", func() bool { return len(asked) > 0 })
-	until(t, "the poll was written", func() bool { return f.value("SELECT next_poll_at > now() FROM clusters") == "true" })
-	if got := f.value("SELECT status FROM guests"); got != "running" || f.value("SELECT changed_at FROM guests") != marked {
+	until(t, "the poll was written", func() bool { return f.Value("SELECT next_poll_at > now() FROM clusters") == "true" })
+	if got := f.Value("SELECT status FROM guests"); got != "running" || f.Value("SELECT changed_at FROM guests") != marked {
 		t.Errorf("the guest is %s and was marked in between", got)
 	}
 }
@@ -171,7 +171,7 @@ func TestDifferentPinsAtOneNodeAreTwoMachines(t *testing.T) {
 			for _, pin := range c.pins {
 				id := f.host(func() hypervisor.Page { return report("prod", "n1", []hypervisor.Node{node("n1")}, vm(100, "n1", "a")) })
 				if pin != "" {
-					f.exec("UPDATE hosts SET tls_fingerprint = $2 WHERE id = $1", id, fingerprint(pin))
+					f.Exec("UPDATE hosts SET tls_fingerprint = $2 WHERE id = $1", id, fingerprint(pin))
 				}
 				ids = append(ids, id)
 			}
@@ -180,7 +180,7 @@ func TestDifferentPinsAtOneNodeAreTwoMachines(t *testing.T) {
 				for _, id := range ids {
 					f.sync(p, id)
 				}
-				if got := f.value("SELECT count(*) FROM clusters"); got != c.clusters || f.value("SELECT count(*) FROM guests") != c.clusters {
+				if got := f.Value("SELECT count(*) FROM clusters"); got != c.clusters || f.Value("SELECT count(*) FROM guests") != c.clusters {
 					t.Errorf("%s clusters", got)
 				}
 			}
@@ -195,14 +195,14 @@ func TestDifferentPinsAtTwoNodesAreOneCluster(t *testing.T) {
 	ids := trio(f, vm(100, "n1", "a"))
 	p := f.poller(f.db)
 	for _, id := range ids {
-		f.exec("UPDATE hosts SET tls_fingerprint = $2 WHERE id = $1", id, fingerprint(string(rune('a'+id%3))))
+		f.Exec("UPDATE hosts SET tls_fingerprint = $2 WHERE id = $1", id, fingerprint(string(rune('a'+id%3))))
 	}
 	for range 2 {
 		for _, id := range ids {
 			f.sync(p, id)
 		}
 	}
-	if got := f.value("SELECT count(*) FROM clusters"); got != "1" || len(f.guests()) != 1 {
+	if got := f.Value("SELECT count(*) FROM clusters"); got != "1" || len(f.guests()) != 1 {
 		t.Errorf("%s clusters, %d guests", got, len(f.guests()))
 	}
 }
@@ -217,20 +217,20 @@ func TestAMemberThatSeesLessWritesNothing(t *testing.T) {
 		f.sync(p, id)
 	}
 	f.set(func() { f.lacks[ids[0]] = []string{"Sys.Audit"} })
-	f.exec("UPDATE host_credentials SET missing = '{Sys.Audit}' WHERE host_id = $1", ids[0])
+	f.Exec("UPDATE host_credentials SET missing = '{Sys.Audit}' WHERE host_id = $1", ids[0])
 	f.answer(ids[0], func(_ context.Context, _ hypervisor.InventoryQuery, page func(hypervisor.Page) error) error {
 		return page(report("prod", "n1", []hypervisor.Node{node("n1"), node("n2"), node("n3")}, vm(100, "n1", "b")))
 	})
-	seen := f.value("SELECT seen_at FROM clusters")
+	seen := f.Value("SELECT seen_at FROM clusters")
 	f.sync(p, ids[0])
-	if g := f.guests(); len(g) != 1 || g[0].Name != "a" || f.value("SELECT seen_at FROM clusters") != seen || f.state(ids[0]) != "online permission {Sys.Audit}" {
+	if g := f.guests(); len(g) != 1 || g[0].Name != "a" || f.Value("SELECT seen_at FROM clusters") != seen || f.state(ids[0]) != "online permission {Sys.Audit}" {
 		t.Errorf("%+v, the host is %s", g, f.state(ids[0]))
 	}
 	// One that cannot answer, or sees less too, does not stand in for it.
 	f.dead(ids[1])
 	_ = p.Sync(t.Context(), ids[1])
 	f.set(func() { f.lacks[ids[2]] = []string{"Sys.Audit"} })
-	f.exec("UPDATE hosts SET error_reason = 'permission' WHERE id = $1", ids[2])
+	f.Exec("UPDATE hosts SET error_reason = 'permission' WHERE id = $1", ids[2])
 	f.sync(p, ids[0])
 	if g := f.guests(); len(g) != 1 || g[0].Name != "b" {
 		t.Errorf("%+v", g)

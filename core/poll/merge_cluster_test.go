@@ -46,7 +46,7 @@ func TestAClusterOfTwoTeamsBecomesOne(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := newFixture(t)
-			f.exec("INSERT INTO teams (id, name, slug) VALUES (2, 'T', 't')")
+			f.Exec("INSERT INTO teams (id, name, slug) VALUES (2, 'T', 't')")
 			nodes := []hypervisor.Node{node("n1"), node("n2"), node("n3"), node("n4")}
 			guests := []hypervisor.Guest{vm(100, "n1", "a"), vm(200, "n2", "b"), ct(300, "n3", "c"), ct(400, "n4", "d")}
 			var ids []int64
@@ -54,7 +54,7 @@ func TestAClusterOfTwoTeamsBecomesOne(t *testing.T) {
 				entry := fmt.Sprint("n", i+1)
 				id := f.host(func() hypervisor.Page { return report("prod", entry, nodes, guests...) })
 				if i >= test.hosts[0] {
-					f.exec("UPDATE hosts SET team_id = 2 WHERE id = $1", id)
+					f.Exec("UPDATE hosts SET team_id = 2 WHERE id = $1", id)
 				}
 				ids = append(ids, id)
 			}
@@ -62,21 +62,21 @@ func TestAClusterOfTwoTeamsBecomesOne(t *testing.T) {
 			for _, id := range ids {
 				f.sync(p, id)
 			}
-			if n := f.value("SELECT count(*) FROM guests"); n != "8" || f.value("SELECT count(*) FROM clusters") != "2" {
+			if n := f.Value("SELECT count(*) FROM guests"); n != "8" || f.Value("SELECT count(*) FROM clusters") != "2" {
 				t.Fatalf("%s guests before", n)
 			}
 			// Both teams adopted one container, and each another one; there are jobs on guests of both.
-			f.exec(`INSERT INTO apps (host_id, cluster_id, vmid, name, web_port) SELECT host_id, cluster_id, vmid, name, CASE WHEN cluster_id = 2 THEN 8443 END FROM guests WHERE kind = 'container' AND (vmid = 300 OR cluster_id = 1)`)
-			f.exec(`INSERT INTO apps (host_id, cluster_id, vmid, name) SELECT id, cluster_id, 500, 'gone' FROM hosts WHERE team_id = 2 LIMIT 1`)
-			f.exec(`INSERT INTO jobs (kind, status, team_id, host_id, target_kind, target_id, target_name, exclusive, params)
+			f.Exec(`INSERT INTO apps (host_id, cluster_id, vmid, name, web_port) SELECT host_id, cluster_id, vmid, name, CASE WHEN cluster_id = 2 THEN 8443 END FROM guests WHERE kind = 'container' AND (vmid = 300 OR cluster_id = 1)`)
+			f.Exec(`INSERT INTO apps (host_id, cluster_id, vmid, name) SELECT id, cluster_id, 500, 'gone' FROM hosts WHERE team_id = 2 LIMIT 1`)
+			f.Exec(`INSERT INTO jobs (kind, status, team_id, host_id, target_kind, target_id, target_name, exclusive, params)
 				SELECT 'vm.start', s.status, c.team_id, g.host_id, 'vm', g.id, g.name, 'guest:' || g.id, jsonb_build_object('guest_id', g.id, 'vmid', g.vmid)
 				FROM guests g JOIN clusters c ON c.id = g.cluster_id, (VALUES ('succeeded'), ('queued')) s(status) WHERE g.kind = 'vm' AND (g.vmid = 100 OR c.team_id = 2)`)
-			f.exec(`INSERT INTO jobs (kind, status, team_id, host_id, target_kind, target_id, target_name)
+			f.Exec(`INSERT INTO jobs (kind, status, team_id, host_id, target_kind, target_id, target_name)
 				SELECT 'app.start', 'failed', c.team_id, a.host_id, 'app', a.id, a.name FROM apps a JOIN clusters c ON c.id = a.cluster_id`)
-			jobs := f.value("SELECT count(*) FROM jobs")
+			jobs := f.Value("SELECT count(*) FROM jobs")
 
 			f.deleteTeam(2)
-			if n := f.value("SELECT count(*) FROM guests g JOIN hosts h ON h.id = g.host_id WHERE h.team_id = 1"); n != "8" {
+			if n := f.Value("SELECT count(*) FROM guests g JOIN hosts h ON h.id = g.host_id WHERE h.team_id = 1"); n != "8" {
 				t.Errorf("%s guests are the default team's before the next poll, want 8", n)
 			}
 			for _, i := range test.order {
@@ -98,7 +98,7 @@ func TestAClusterOfTwoTeamsBecomesOne(t *testing.T) {
 				"SELECT count(*) FROM jobs WHERE status = 'queued' AND target_name = 'b' AND exclusive <> 'guest:' || target_id": "0",
 				"SELECT count(*) FROM jobs WHERE host_id NOT IN (SELECT id FROM hosts)":                                          "0",
 			} {
-				if got := f.value(sql); got != want {
+				if got := f.Value(sql); got != want {
 					t.Errorf("%s: %s, want %s", sql, got, want)
 				}
 			}
@@ -106,8 +106,8 @@ func TestAClusterOfTwoTeamsBecomesOne(t *testing.T) {
 			for _, id := range ids {
 				f.sync(p, id)
 			}
-			if f.value("SELECT count(*) FROM clusters") != "1" || len(f.guests()) != 4 {
-				t.Errorf("%s clusters, %+v", f.value("SELECT count(*) FROM clusters"), f.guests())
+			if f.Value("SELECT count(*) FROM clusters") != "1" || len(f.guests()) != 4 {
+				t.Errorf("%s clusters, %+v", f.Value("SELECT count(*) FROM clusters"), f.guests())
 			}
 		})
 	}
@@ -146,14 +146,14 @@ func TestATeamFallsWhileItsHostsArePolled(t *testing.T) {
 		if _, err := users.DeleteTeam(t.Context(), nil, team.ID); err != nil {
 			t.Fatal(err)
 		}
-		if n := f.value("SELECT count(*) FROM hosts h LEFT JOIN clusters c ON c.id = h.cluster_id WHERE h.team_id <> 1 OR c.team_id <> 1"); n != "0" {
+		if n := f.Value("SELECT count(*) FROM hosts h LEFT JOIN clusters c ON c.id = h.cluster_id WHERE h.team_id <> 1 OR c.team_id <> 1"); n != "0" {
 			t.Fatalf("%s hosts or clusters are of no team", n)
 		}
 	}
 	for _, id := range ids {
 		f.sync(p, id)
 	}
-	if n := f.value("SELECT count(*) FROM guests"); n != "5" || f.value("SELECT count(*) FROM clusters c WHERE EXISTS (SELECT FROM hosts h WHERE h.cluster_id = c.id)") != "4" {
+	if n := f.Value("SELECT count(*) FROM guests"); n != "5" || f.Value("SELECT count(*) FROM clusters c WHERE EXISTS (SELECT FROM hosts h WHERE h.cluster_id = c.id)") != "4" {
 		t.Errorf("%s guests: %+v", n, f.guests())
 	}
 }
@@ -162,7 +162,7 @@ func TestATeamFallsWhileItsHostsArePolled(t *testing.T) {
 func TestClustersOfTwoTeamsThatOnlyShareANameStayTwo(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.exec("INSERT INTO teams (id, name, slug) VALUES (2, 'T', 't')")
+	f.Exec("INSERT INTO teams (id, name, slug) VALUES (2, 'T', 't')")
 	other := func(name string) hypervisor.Node {
 		n := node(name)
 		n.Address = "198.51.100." + name[1:]
@@ -176,16 +176,16 @@ func TestClustersOfTwoTeamsThatOnlyShareANameStayTwo(t *testing.T) {
 		}
 		ids = append(ids, f.host(func() hypervisor.Page { return report("prod", entry, nodes, vm(100, "n1", "a")) }))
 	}
-	f.exec("UPDATE hosts SET team_id = 2 WHERE id > $1", ids[1])
+	f.Exec("UPDATE hosts SET team_id = 2 WHERE id > $1", ids[1])
 	p := f.poller(f.db)
 	for range 2 {
 		for _, id := range ids {
 			f.sync(p, id)
 		}
-		if n := f.value("SELECT count(*) FROM clusters"); n != "2" || len(f.guests()) != 2 {
+		if n := f.Value("SELECT count(*) FROM clusters"); n != "2" || len(f.guests()) != 2 {
 			t.Errorf("%s clusters", n)
 		}
-		if f.value("SELECT count(*) FROM teams") == "2" {
+		if f.Value("SELECT count(*) FROM teams") == "2" {
 			f.deleteTeam(2)
 		}
 	}

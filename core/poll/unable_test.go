@@ -26,16 +26,16 @@ func TestOldKeySaysNothingOfTheHost(t *testing.T) {
 			id := f.host(func() hypervisor.Page { return report("", "n1", []hypervisor.Node{node("n1")}, vm(100, "n1", "a")) })
 			p := f.poller(f.db)
 			f.sync(p, id)
-			before := f.value("SELECT (failures, status)::text FROM hosts")
-			guests := f.value("SELECT string_agg(status, ' ') FROM guests")
+			before := f.Value("SELECT (failures, status)::text FROM hosts")
+			guests := f.Value("SELECT string_agg(status, ' ') FROM guests")
 			f.answer(id, func(context.Context, hypervisor.InventoryQuery, func(hypervisor.Page) error) error { return err })
 			if got := p.Sync(t.Context(), id); !errors.Is(got, secret.ErrOutdated) && !errors.Is(got, secret.ErrKeyWrong) {
 				t.Errorf("the caller is told %v", got)
 			}
-			if got := f.value("SELECT (failures, status)::text FROM hosts"); got != before {
+			if got := f.Value("SELECT (failures, status)::text FROM hosts"); got != before {
 				t.Errorf("the host was %s and is %s", before, got)
 			}
-			if got := f.value("SELECT string_agg(status, ' ') FROM guests"); got != guests {
+			if got := f.Value("SELECT string_agg(status, ' ') FROM guests"); got != guests {
 				t.Errorf("the guest was %s and is %s", guests, got)
 			}
 		})

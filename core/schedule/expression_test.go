@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
 	_ "time/tzdata" // the tests do not depend on the machine's zones
 
 	"github.com/hostler/hostler/core/schedule"

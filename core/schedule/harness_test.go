@@ -24,6 +24,7 @@ var noon = time.Date(2026, 5, 4, 12, 0, 30, 0, time.UTC)
 
 // fixture is one database with a clock that the test sets, for any number of instances.
 type fixture struct {
+	dbtest.SQL
 	t     testing.TB
 	url   string
 	db    *db.DB
@@ -44,12 +45,9 @@ func newFixture(t testing.TB) *fixture {
 	t.Helper()
 	b := &fixture{t: t, url: dbtest.URL(t), now: noon}
 	b.db = dbtest.Open(t, b.url)
+	b.SQL = dbtest.On(t, b.db)
 	// Those that come with the service are tested where their jobs are.
-	for _, sql := range []string{"DELETE FROM schedules", "ALTER TABLE schedules ALTER COLUMN id RESTART"} {
-		if _, err := b.db.Pool.Exec(t.Context(), sql); err != nil {
-			t.Fatal(err)
-		}
-	}
+	b.Exec("DELETE FROM schedules; ALTER TABLE schedules ALTER COLUMN id RESTART")
 	b.users = identitytest.New(b.db)
 	b.store = b.instance(b.db)
 	return b
@@ -174,24 +172,9 @@ func (b *fixture) sweep() time.Duration {
 	return wait
 }
 
-func (b *fixture) exec(sql string, args ...any) {
-	b.t.Helper()
-	if _, err := b.db.Pool.Exec(b.t.Context(), sql, args...); err != nil {
-		b.t.Fatalf("%s: %v", sql, err)
-	}
-}
-
-func (b *fixture) value(sql string, args ...any) (v string) {
-	b.t.Helper()
-	if err := b.db.Pool.QueryRow(b.t.Context(), "SELECT coalesce(("+sql+")::text, 'null')", args...).Scan(&v); err != nil {
-		b.t.Fatalf("%s: %v", sql, err)
-	}
-	return v
-}
-
 func (b *fixture) expect(want, sql string, args ...any) {
 	b.t.Helper()
-	if got := b.value(sql, args...); got != want {
+	if got := b.Value(sql, args...); got != want {
 		b.t.Errorf("%s: %s, want %s", sql, got, want)
 	}
 }

@@ -139,7 +139,7 @@ func TestWhatKeepsADueSchedule(t *testing.T) {
 			writer := b.user(identity.Operator)
 			s := b.create(writer, hourly)
 			next := b.create(b.user(identity.Operator), hourly)
-			b.exec("UPDATE schedules SET params = '{\"nothing\":1}' WHERE id = $1", next.ID)
+			b.Exec("UPDATE schedules SET params = '{\"nothing\":1}' WHERE id = $1", next.ID)
 			due := *s.NextRunAt
 			b.at(due)
 			b.refuse(problem.New(test.code, "because of this\x00"))
@@ -281,7 +281,7 @@ func TestPanicOfAKindCostsOneRun(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
 	s := b.create(b.user(identity.Operator), hourly)
-	b.exec(`UPDATE schedules SET params = '{"thing_id":1,"panic":true}'`)
+	b.Exec(`UPDATE schedules SET params = '{"thing_id":1,"panic":true}'`)
 	b.at(noon.Add(time.Hour))
 	b.sweep()
 	if now := b.get(s.ID); !now.Enabled || now.LastError == "" || !isAt(now.NextRunAt, s.NextRunAt.Add(time.Hour)) {
@@ -302,7 +302,7 @@ func TestWriterWhoMayNoLonger(t *testing.T) {
 			b := newFixture(t)
 			ann, boss := b.user(identity.Operator), b.user(identity.Owner)
 			s := b.create(ann, hourly)
-			b.exec(test.sql, ann.ID)
+			b.Exec(test.sql, ann.ID)
 			if _, err := b.store.RunNow(b.as(boss), s.ID); problem.CodeOf(err) != problem.CodeForbidden || !strings.Contains(err.Error(), ann.Email) {
 				t.Errorf("run now: %v", err)
 			}
@@ -329,7 +329,7 @@ func TestWriterWhoMayNoLonger(t *testing.T) {
 func TestSeededScheduleRunsAsTheService(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
-	b.exec(`INSERT INTO schedules (name, cron, job_kind, seeded, params) VALUES ('Came along', '0 3 * * *', 'touch', true, '{"thing_id":9}'),
+	b.Exec(`INSERT INTO schedules (name, cron, job_kind, seeded, params) VALUES ('Came along', '0 3 * * *', 'touch', true, '{"thing_id":9}'),
 		('Broken', '0 3 * * *', 'touch', true, '{"nothing":1}'), ('Unreadable', 'x', 'touch', true, '{}')`)
 	b.sweep()
 	three := time.Date(2026, 5, 5, 3, 0, 0, 0, time.UTC)
@@ -360,7 +360,7 @@ func TestSeededScheduleRunsAsTheService(t *testing.T) {
 	if err != nil || s.Seeded || s.Writer == nil || *s.Writer.ID != ann.ID {
 		t.Errorf("%+v, %v", s, err)
 	}
-	b.exec("DELETE FROM users WHERE id = $1", ann.ID)
+	b.Exec("DELETE FROM users WHERE id = $1", ann.ID)
 	b.at(three.AddDate(0, 0, 2))
 	b.sweep()
 	if s := b.get(1); s.Enabled || !strings.Contains(s.DisabledReason, "no longer a user") {
@@ -383,9 +383,9 @@ func TestRun(t *testing.T) {
 	ann := b.user(identity.Operator)
 	s := b.create(ann, hourly)
 	for round := range 3 {
-		b.exec("UPDATE schedules SET next_run_at = now() - interval '1 second' WHERE id = $1", s.ID)
+		b.Exec("UPDATE schedules SET next_run_at = now() - interval '1 second' WHERE id = $1", s.ID)
 		deadline := time.Now().Add(20 * time.Second)
-		for b.value("SELECT count(*) > $1 FROM jobs", round) != "true" {
+		for b.Value("SELECT count(*) > $1 FROM jobs", round) != "true" {
 			if time.Now().After(deadline) {
 				t.Fatal("no job came")
 			}

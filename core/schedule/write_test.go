@@ -114,7 +114,7 @@ func TestRunNow(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	// The one who presses has the rank, the writer has lost it.
-	b.exec("UPDATE team_members SET role = 'viewer' WHERE user_id = $1", ann.ID)
+	b.Exec("UPDATE team_members SET role = 'viewer' WHERE user_id = $1", ann.ID)
 	if _, err := b.store.RunNow(b.as(bob), s.ID); problem.CodeOf(err) != problem.CodeForbidden || !strings.Contains(err.Error(), ann.Email) {
 		t.Errorf("%v", err)
 	}
@@ -201,7 +201,7 @@ func TestSchedulesDoNotGatherWithoutBound(t *testing.T) {
 	b := newFixture(t)
 	ann := b.user(identity.Admin)
 	s := b.create(ann, hourly)
-	b.exec("INSERT INTO schedules (name, cron, job_kind) SELECT 'n', '0 0 * * *', 'touch' FROM generate_series(2, $1)", schedule.MaxSchedules)
+	b.Exec("INSERT INTO schedules (name, cron, job_kind) SELECT 'n', '0 0 * * *', 'touch' FROM generate_series(2, $1)", schedule.MaxSchedules)
 	if _, err := b.store.Create(b.as(ann), hourly, nil); problem.CodeOf(err) != problem.CodeConflict {
 		t.Errorf("%v", err)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/hostler/hostler/core/db/dbtest"
 	"github.com/hostler/hostler/core/secret"
 )
 
@@ -41,7 +42,7 @@ func TestCopy(t *testing.T) {
 	if old == 0 {
 		t.Fatal("nobody holds")
 	}
-	v.exec(t, "SELECT pg_terminate_backend($1)", old)
+	dbtest.Exec(t, v.db, "SELECT pg_terminate_backend($1)", old)
 	for deadline := time.Now().Add(30 * time.Second); ; {
 		if now := holder(); now != 0 && now != old {
 			break

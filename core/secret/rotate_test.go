@@ -31,21 +31,14 @@ type fixture struct {
 func newFixture(t *testing.T, rows int) *fixture {
 	t.Helper()
 	v := &fixture{db: dbtest.New(t), path: keyPath(t)}
-	v.exec(t, `CREATE TABLE vault (host bigint, kind text, value bytea NOT NULL, PRIMARY KEY (host, kind))`)
-	v.exec(t, `CREATE TABLE seeds (id bigint PRIMARY KEY, seed bytea)`)
-	v.exec(t, `INSERT INTO seeds VALUES (1000000, NULL)`)
+	dbtest.Exec(t, v.db, `CREATE TABLE vault (host bigint, kind text, value bytea NOT NULL, PRIMARY KEY (host, kind))`)
+	dbtest.Exec(t, v.db, `CREATE TABLE seeds (id bigint PRIMARY KEY, seed bytea)`)
+	dbtest.Exec(t, v.db, `INSERT INTO seeds VALUES (1000000, NULL)`)
 	b := v.load(t)
 	for range rows {
 		v.add(t, b)
 	}
 	return v
-}
-
-func (v *fixture) exec(t *testing.T, sql string, args ...any) {
-	t.Helper()
-	if _, err := v.db.Pool.Exec(context.Background(), sql, args...); err != nil {
-		t.Fatalf("%s: %v", sql, err)
-	}
 }
 
 func (v *fixture) used(ctx context.Context) ([]secret.KeyID, error) {
@@ -66,8 +59,8 @@ func (v *fixture) add(t *testing.T, b *secret.Box) {
 	t.Helper()
 	i := v.rows
 	v.rows++
-	v.exec(t, "INSERT INTO vault VALUES ($1, 'a/b', $2)", i, seal(t, b, fmt.Sprint("value ", i), secret.Binding{Table: "vault", Column: "value", Row: secret.Row(i, "a/b")}))
-	v.exec(t, "INSERT INTO seeds VALUES ($1, $2)", i, seal(t, b, fmt.Sprint("seed ", i), secret.Binding{Table: "seeds", Column: "seed", Row: secret.Row(i)}))
+	dbtest.Exec(t, v.db, "INSERT INTO vault VALUES ($1, 'a/b', $2)", i, seal(t, b, fmt.Sprint("value ", i), secret.Binding{Table: "vault", Column: "value", Row: secret.Row(i, "a/b")}))
+	dbtest.Exec(t, v.db, "INSERT INTO seeds VALUES ($1, $2)", i, seal(t, b, fmt.Sprint("seed ", i), secret.Binding{Table: "seeds", Column: "seed", Row: secret.Row(i)}))
 }
 
 // check opens every value.
@@ -259,7 +252,7 @@ func TestRotateRefuses(t *testing.T) {
 	t.Run("swapped rows", func(t *testing.T) {
 		t.Parallel()
 		v := newFixture(t, 2)
-		v.exec(t, "UPDATE vault a SET value = b.value FROM vault b WHERE a.host <> b.host")
+		dbtest.Exec(t, v.db, "UPDATE vault a SET value = b.value FROM vault b WHERE a.host <> b.host")
 		if _, err := v.load(t).Rotate(t.Context(), v.rotation()); !errors.Is(err, secret.ErrNotOpened) {
 			t.Errorf("got %v", err)
 		}
@@ -269,7 +262,7 @@ func TestRotateRefuses(t *testing.T) {
 		v := newFixture(t, 2)
 		b := v.load(t)
 		other := load(t, keyPath(t))
-		v.exec(t, "UPDATE seeds SET seed = $1 WHERE id = 1", seal(t, other, "x", place))
+		dbtest.Exec(t, v.db, "UPDATE seeds SET seed = $1 WHERE id = 1", seal(t, other, "x", place))
 		if _, err := b.Rotate(t.Context(), v.rotation()); !errors.Is(err, secret.ErrKeyWrong) {
 			t.Errorf("got %v", err)
 		}
@@ -278,7 +271,7 @@ func TestRotateRefuses(t *testing.T) {
 		t.Parallel()
 		v := newFixture(t, 1)
 		b := v.load(t)
-		v.exec(t, "UPDATE seeds SET seed = 'plain text' WHERE id = 0")
+		dbtest.Exec(t, v.db, "UPDATE seeds SET seed = 'plain text' WHERE id = 0")
 		if _, err := b.Rotate(t.Context(), v.rotation()); !errors.Is(err, secret.ErrNotOpened) {
 			t.Errorf("got %v", err)
 		}
@@ -347,7 +340,7 @@ func TestRotateKeepsAKeyInUse(t *testing.T) {
 	rotation := v.rotation().Keeping(-time.Minute)
 	first, err := b.Rotate(t.Context(), rotation.Reaching(func(step string) error {
 		if step == "retired" {
-			v.exec(t, "UPDATE vault SET value = $1 WHERE host = 1", late)
+			dbtest.Exec(t, v.db, "UPDATE vault SET value = $1 WHERE host = 1", late)
 		}
 		return nil
 	}))
@@ -381,14 +374,14 @@ func TestRotateStopsWhenItCannotAnnounce(t *testing.T) {
 	v := newFixture(t, 2)
 	b := v.load(t)
 	old := b.Primary()
-	v.exec(t, "ALTER TABLE secret_key ADD CONSTRAINT nothing CHECK (id = '')")
+	dbtest.Exec(t, v.db, "ALTER TABLE secret_key ADD CONSTRAINT nothing CHECK (id = '')")
 	if report, err := b.Rotate(t.Context(), v.rotation()); err == nil || report.Rewritten != 0 {
 		t.Errorf("%+v, %v", report, err)
 	}
 	if used, err := v.used(t.Context()); err != nil || len(used) != 1 || used[0] != old {
 		t.Errorf("keys in use: %v, %v", used, err)
 	}
-	v.exec(t, "ALTER TABLE secret_key DROP CONSTRAINT nothing")
+	dbtest.Exec(t, v.db, "ALTER TABLE secret_key DROP CONSTRAINT nothing")
 	if report, err := b.Rotate(t.Context(), v.rotation()); err != nil || !report.Resumed || report.Rewritten != 4 {
 		t.Errorf("%+v, %v", report, err)
 	}
@@ -406,7 +399,7 @@ func TestRotateStopsWhenAnotherFileSeals(t *testing.T) {
 	old := b.Primary()
 	report, err := b.Rotate(t.Context(), v.rotation().Reaching(func(step string) error {
 		if step == "key" {
-			v.exec(t, "UPDATE secret_key SET id = '0000000a'")
+			dbtest.Exec(t, v.db, "UPDATE secret_key SET id = '0000000a'")
 		}
 		return nil
 	}))

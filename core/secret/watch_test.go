@@ -13,6 +13,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/hostler/hostler/core/db/dbtest"
 	"github.com/hostler/hostler/core/problem"
 	"github.com/hostler/hostler/core/secret"
 )
@@ -116,7 +117,7 @@ func TestWatchFindsAMissedRotation(t *testing.T) {
 			t.Parallel()
 			v := newFixture(t, 2)
 			if every < time.Hour {
-				v.exec(t, "DROP TRIGGER secret_key_notify ON secret_key")
+				dbtest.Exec(t, v.db, "DROP TRIGGER secret_key_notify ON secret_key")
 			}
 			a, b := v.load(t), v.machine(t, every)
 			b.begin(t)
@@ -160,7 +161,7 @@ func TestWatchFindsValuesOfAnotherKey(t *testing.T) {
 	if _, err := a.Rotate(t.Context(), v.rotation()); err != nil {
 		t.Fatal(err)
 	}
-	v.exec(t, "UPDATE secret_key SET id = $1", old.String())
+	dbtest.Exec(t, v.db, "UPDATE secret_key SET id = $1", old.String())
 	if err := b.Look(t.Context(), b.watch); !errors.Is(err, secret.ErrOutdated) {
 		t.Errorf("got %v", err)
 	}
@@ -209,7 +210,7 @@ func TestLookAnnounces(t *testing.T) {
 	if _, err := v.load(t).Rotate(t.Context(), v.rotation()); err != nil {
 		t.Fatal(err)
 	}
-	v.exec(t, "UPDATE secret_key SET id = $1", first.String())
+	dbtest.Exec(t, v.db, "UPDATE secret_key SET id = $1", first.String())
 	look(a, second)
 	v.check(t, a.Box)
 }

@@ -20,7 +20,7 @@ import (
 // trail is what the audit trail tells of ends of updates.
 func (i *instance) trail() string {
 	i.t.Helper()
-	return i.value(`SELECT coalesce(string_agg(action || ' ' || result || ' ' || actor_type || ' ' || actor_email || ' ' || target_name || ' ' || coalesce(details->>'reason', '-'), E'\n' ORDER BY action, id), '')
+	return i.Value(`SELECT coalesce(string_agg(action || ' ' || result || ' ' || actor_type || ' ' || actor_email || ' ' || target_name || ' ' || coalesce(details->>'reason', '-'), E'\n' ORDER BY action, id), '')
 		FROM audit WHERE action LIKE 'update.%' AND action <> 'update.request'`)
 }
 
@@ -28,7 +28,7 @@ func (i *instance) trail() string {
 func TestTell(t *testing.T) {
 	t.Parallel()
 	i := start(t, nil)
-	i.exec(`INSERT INTO update_requests (id, version_from, version_to, machine, actor_type, actor_id, actor_email) VALUES ('r1', '1.0.0', '1.1.0', 'm', 'user', 7, 'ann@example.org')`)
+	i.Exec(`INSERT INTO update_requests (id, version_from, version_to, machine, actor_type, actor_id, actor_email) VALUES ('r1', '1.0.0', '1.1.0', 'm', 'user', 7, 'ann@example.org')`)
 	to := func(version, request string) *installation.Plan {
 		return &installation.Plan{From: "1.0.0", To: version, Request: request}
 	}
@@ -98,7 +98,7 @@ func TestRunTells(t *testing.T) {
 	told := func(n int) {
 		t.Helper()
 		until(t, fmt.Sprintf("%d ends are told", n), func() error {
-			if got := i.value("SELECT count(*) FROM audit WHERE action LIKE 'update.%'"); got != fmt.Sprint(n) {
+			if got := i.Value("SELECT count(*) FROM audit WHERE action LIKE 'update.%'"); got != fmt.Sprint(n) {
 				return fmt.Errorf("%s", got)
 			}
 			return nil
@@ -114,7 +114,7 @@ func TestRunTells(t *testing.T) {
 	i.Refuse(installation.Refusal{At: selfupdatetest.Day, Request: "r", Version: "1.2.0", Reason: "busy"})
 	told(3)
 	// What the database refuses is tried again, although no file changes; another instance has not less to tell.
-	i.exec("ALTER TABLE update_reports RENAME TO away")
+	i.Exec("ALTER TABLE update_reports RENAME TO away")
 	lines = append(lines, written(4, "c", "backup", "begun", "", plan), written(5, "c", "failed", "ended", "why", plan))
 	before := log.count("could not be told")
 	i.Journal(lines...)
@@ -124,7 +124,7 @@ func TestRunTells(t *testing.T) {
 		}
 		return nil
 	})
-	i.exec("ALTER TABLE away RENAME TO update_reports")
+	i.Exec("ALTER TABLE away RENAME TO update_reports")
 	told(4)
 	stop()
 	stop = again(t, i.url, i.Installation, nil).run()

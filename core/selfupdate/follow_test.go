@@ -28,7 +28,7 @@ func (i *instance) follow() {
 // timetable is the schedules of looking for releases.
 func (i *instance) timetable() string {
 	i.t.Helper()
-	return i.value("SELECT coalesce(string_agg(id || ' ' || enabled || ' ' || seeded || ' ' || cron || ' ' || disabled_reason, ', ' ORDER BY id), 'none') FROM schedules WHERE job_kind = 'update.check'")
+	return i.Value("SELECT coalesce(string_agg(id || ' ' || enabled || ' ' || seeded || ' ' || cron || ' ' || disabled_reason, ', ' ORDER BY id), 'none') FROM schedules WHERE job_kind = 'update.check'")
 }
 
 func (i *instance) source(there bool) {
@@ -120,7 +120,7 @@ func TestFollow(t *testing.T) {
 	if got := i.timetable(); !regexp.MustCompile(`^\d+ true true \d+ \d+ \* \* \* $`).MatchString(got) {
 		t.Errorf("made anew: %s", got)
 	}
-	if got, want := i.value("SELECT string_agg(action || ' ' || actor_type, ', ' ORDER BY id) FROM audit"),
+	if got, want := i.Value("SELECT string_agg(action || ' ' || actor_type, ', ' ORDER BY id) FROM audit"),
 		"schedule.enable system, schedule.disable system, schedule.enable system"; !strings.HasPrefix(got, "schedule.enable system") || !strings.HasSuffix(got, "schedule.create system") {
 		t.Errorf("the trail has %s, want %s …", got, want)
 	}
@@ -147,7 +147,7 @@ func TestFollowAtOnce(t *testing.T) {
 		i.source(false)
 		i.follow()
 	}
-	if n := i.value("SELECT count(*) FILTER (WHERE action = 'schedule.enable') || ' ' || count(*) FILTER (WHERE action = 'schedule.disable') FROM audit"); n != "8 8" {
+	if n := i.Value("SELECT count(*) FILTER (WHERE action = 'schedule.enable') || ' ' || count(*) FILTER (WHERE action = 'schedule.disable') FROM audit"); n != "8 8" {
 		t.Errorf("it was switched on and off %s times", n)
 	}
 	if len(times) < 4 {
@@ -190,7 +190,7 @@ func TestCheckJob(t *testing.T) {
 			}
 			return err
 		})
-		return status, text + i.value("SELECT coalesce(string_agg(text, E'\n' ORDER BY seq), '') FROM job_events WHERE job_id = $1", id)
+		return status, text + i.Value("SELECT coalesce(string_agg(text, E'\n' ORDER BY seq), '') FROM job_events WHERE job_id = $1", id)
 	}
 	if status, text := did(); status != job.Failed || !strings.Contains(text, "manifest.json") {
 		t.Errorf("nothing published: %s %s", status, text)

@@ -26,6 +26,7 @@ import (
 type instance struct {
 	*selfupdate.Store
 	*selfupdatetest.Installation
+	dbtest.SQL
 	t     testing.TB
 	url   string
 	db    *db.DB
@@ -42,6 +43,7 @@ func start(t testing.TB, edit func(*selfupdate.Config)) *instance {
 func again(t testing.TB, url string, installed *selfupdatetest.Installation, edit func(*selfupdate.Config)) *instance {
 	t.Helper()
 	i := &instance{t: t, url: url, db: dbtest.Open(t, url), Installation: installed}
+	i.SQL = dbtest.On(t, i.db)
 	var err error
 	if i.queue, err = job.New(job.Config{DB: i.db, ResumeEvery: 200 * time.Millisecond}); err != nil {
 		t.Fatal(err)
@@ -81,21 +83,6 @@ func reason(err error) string {
 	}
 	p := problem.From(err)
 	return fmt.Sprintf("%s %v", p.Code, p.Members["reason"])
-}
-
-func (i *instance) value(sql string, args ...any) (v string) {
-	i.t.Helper()
-	if err := i.db.Pool.QueryRow(i.t.Context(), "SELECT ("+sql+")::text", args...).Scan(&v); err != nil {
-		i.t.Fatalf("%s: %v", sql, err)
-	}
-	return v
-}
-
-func (i *instance) exec(sql string, args ...any) {
-	i.t.Helper()
-	if _, err := i.db.Pool.Exec(i.t.Context(), sql, args...); err != nil {
-		i.t.Fatalf("%s: %v", sql, err)
-	}
 }
 
 // run runs the instance's loop until the test ends or the returned function is called.

@@ -27,7 +27,7 @@ func TestRequest(t *testing.T) {
 	if err != nil || s.State != "requested" || s.Request.Version != "1.1.0" || s.Request.RequestedBy != "ann@example.org" || s.Available == nil || !attempt.Written() {
 		t.Fatalf("%+v, %v", s, err)
 	}
-	if got, want := i.value("SELECT action || ' ' || result || ' ' || target_kind || ' ' || target_name || ' ' || (details - 'request') || (details->>'request' = $1) FROM audit", s.Request.ID),
+	if got, want := i.Value("SELECT action || ' ' || result || ' ' || target_kind || ' ' || target_name || ' ' || (details - 'request') || (details->>'request' = $1) FROM audit", s.Request.ID),
 		`update.request ok release 1.1.0 {"to": "1.1.0", "from": "1.0.0"}true`; got != want {
 		t.Errorf("the trail has %s", got)
 	}
@@ -75,7 +75,7 @@ func TestRequestWithoutATrace(t *testing.T) {
 		t.Fatal(err)
 	}
 	i.Take()
-	i.exec("UPDATE update_requests SET requested_at = now() - interval '2 minutes'")
+	i.Exec("UPDATE update_requests SET requested_at = now() - interval '2 minutes'")
 	if s := i.status(); s.State != "idle" || !strings.Contains(s.Hint, "journalctl") {
 		t.Errorf("%+v", s)
 	}
@@ -91,8 +91,8 @@ func TestRequestsAtOnce(t *testing.T) {
 	i.Publish("1.1.0", nil)
 	other := again(t, i.url, i.Installation, nil)
 	// A slow disk: who is not kept out until the first has committed finds no request yet.
-	i.exec(`CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(0.5); RETURN NEW; END $$`)
-	i.exec(`CREATE TRIGGER test_slow BEFORE INSERT ON update_requests FOR EACH ROW EXECUTE FUNCTION slow()`)
+	i.Exec(`CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(0.5); RETURN NEW; END $$`)
+	i.Exec(`CREATE TRIGGER test_slow BEFORE INSERT ON update_requests FOR EACH ROW EXECUTE FUNCTION slow()`)
 	var wg sync.WaitGroup
 	results := make([]error, 12)
 	for n := range results {
@@ -107,7 +107,7 @@ func TestRequestsAtOnce(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	}
-	if won != 1 || i.value("SELECT count(*) || ' ' || max(id) FROM update_requests") != "1 "+i.Take().ID {
+	if won != 1 || i.Value("SELECT count(*) || ' ' || max(id) FROM update_requests") != "1 "+i.Take().ID {
 		t.Errorf("%d won", won)
 	}
 }
@@ -141,7 +141,7 @@ func TestRequestThatCannotBeWritten(t *testing.T) {
 			if p := problem.From(err); err == nil || p.Code != problem.CodeUpdateNotRequested || !strings.Contains(p.Detail, test.says) {
 				t.Errorf("%v", err)
 			}
-			if got := i.value("SELECT (SELECT count(*) FROM update_requests) + (SELECT count(*) FROM audit)"); got != "0" {
+			if got := i.Value("SELECT (SELECT count(*) FROM update_requests) + (SELECT count(*) FROM audit)"); got != "0" {
 				t.Errorf("%s rows are left", got)
 			}
 			if s := i.status(); s.State != "idle" {
@@ -188,8 +188,8 @@ func TestRequestWhoseCommitFails(t *testing.T) {
 	t.Parallel()
 	i := start(t, nil)
 	i.Publish("1.1.0", nil)
-	i.exec(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'refused at the commit'; END $$`)
-	i.exec(`CREATE CONSTRAINT TRIGGER test_refuse AFTER INSERT ON update_requests DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION refuse()`)
+	i.Exec(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'refused at the commit'; END $$`)
+	i.Exec(`CREATE CONSTRAINT TRIGGER test_refuse AFTER INSERT ON update_requests DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION refuse()`)
 	if _, err := i.Request(t.Context(), ""); err == nil {
 		t.Error("it was committed")
 	}

@@ -99,7 +99,7 @@ var begun = []string{
 func TestStates(t *testing.T) {
 	t.Parallel()
 	i := start(t, nil)
-	i.exec(`INSERT INTO update_requests (id, version_from, version_to, machine, actor_type, actor_email, requested_at) VALUES ('r1', '1.0.0', '1.1.0', 'elsewhere', 'user', 'ann@example.org', now() - interval '1 day')`)
+	i.Exec(`INSERT INTO update_requests (id, version_from, version_to, machine, actor_type, actor_email, requested_at) VALUES ('r1', '1.0.0', '1.1.0', 'elsewhere', 'user', 'ann@example.org', now() - interval '1 day')`)
 	is := func(what string, state selfupdate.State, check func(s *selfupdate.Status) bool) {
 		t.Helper()
 		for name, of := range map[string]*instance{"": i, " after a restart": again(t, i.url, i.Installation, nil)} {
@@ -218,7 +218,7 @@ func TestOtherShapesHaveNoRuns(t *testing.T) {
 		if _, err := i.Request(t.Context(), ""); reason(err) != "invalid_state "+string(shape) {
 			t.Errorf("%v", err)
 		}
-		if err := i.Tell(t.Context()); err != nil || i.value("SELECT count(*) FROM audit") != "0" {
+		if err := i.Tell(t.Context()); err != nil || i.Value("SELECT count(*) FROM audit") != "0" {
 			t.Errorf("%v", err)
 		}
 		if _, err := os.Lstat(i.Config.Request); !errors.Is(err, fs.ErrNotExist) {

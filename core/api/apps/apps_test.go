@@ -3,66 +3,35 @@ package apps_test
 import (
 	"testing"
 
+	"github.com/hostler/hostler/core/api"
 	"github.com/hostler/hostler/core/api/apitest"
 	"github.com/hostler/hostler/core/api/apps"
 	"github.com/hostler/hostler/core/api/op"
-	"github.com/hostler/hostler/core/app"
-	"github.com/hostler/hostler/core/audit"
-	"github.com/hostler/hostler/core/db"
-	"github.com/hostler/hostler/core/db/dbtest"
-	"github.com/hostler/hostler/core/guest"
-	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/db/inventorytest"
 	"github.com/hostler/hostler/core/identity"
-	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/core/service/servicetest"
 )
 
 // fixture is the resource on a real database. Jobs are enqueued and never begin.
-type fixture struct {
-	*apitest.API
-	t    *testing.T
-	db   *db.DB
-	self *guest.Self
-}
+type fixture struct{ *servicetest.Resource }
 
-// newBench has a cluster of the hosts 1 (at node n1) and 2 (at n2) with four containers, and a container of team 2.
+// newFixture has a cluster of the hosts 1 (at node n1) and 2 (at n2) with four containers, and a container of team 2.
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	b := &fixture{t: t, db: dbtest.New(t)}
-	b.self = &guest.Self{DB: b.db}
-	queue, err := job.New(job.Config{DB: b.db})
-	if err != nil {
-		t.Fatal(err)
-	}
-	hosts := host.New(host.Config{DB: b.db})
-	(&guest.Lifecycle{DB: b.db, Hosts: hosts}).Register(queue)
-	store := &app.Store{Guests: &guest.Store{DB: b.db, Self: b.self}, Actor: &guest.Actor{DB: b.db, Queue: queue, Hosts: hosts}}
-	h := apitest.Resource(op.Config{Authenticator: apitest.Callers{}, Resolver: op.ScopeResolver{DB: b.db}, Recorder: audit.Recorder{DB: b.db}}, func(a *op.API) { apps.Register(a, apps.Deps{Apps: store}) })
-	b.API = &apitest.API{Handler: h, LogIn: apitest.FakeLogIn}
-	b.exec(`INSERT INTO users (email, email_key, password_hash) VALUES ('a@example.org', 'a', '');
-		INSERT INTO teams (id, name, slug) VALUES (2, 'Two', 'two');
-		INSERT INTO clusters (team_id, name, seen_at) VALUES (1, 'prod', now()), (2, '', now());
-		INSERT INTO hosts (driver, name, address, cluster_id, team_id) VALUES ('fake', 'rack1', 'a:1', 1, 1), ('fake', 'rack2', 'b:1', 1, 1), ('fake', 'far', 'c:1', 2, 2);
-		INSERT INTO host_credentials (host_id, capability, token_id, secret) SELECT id, 'lifecycle', 'x', '\x00' FROM hosts WHERE id < 3;
-		INSERT INTO guests (cluster_id, host_id, kind, vmid, node, name, status, template, memory) VALUES
-			(1, 1, 'container', 101, 'n1', 'wiki', 'running', false, 1000), (1, 2, 'container', 102, 'n2', 'mail', 'stopped', false, 2000),
-			(1, 1, 'container', 103, 'n1', 'base', 'stopped', true, NULL), (1, 1, 'vm', 104, 'n1', 'machine', 'running', false, NULL),
-			(2, 3, 'container', 101, 'm1', 'theirs', 'running', false, NULL)`)
+	b := &fixture{servicetest.NewResource(t, func(a *op.API, d api.Deps) { apps.Register(a, d.Apps) })}
+	lifecycle := []string{"lifecycle"}
+	inventorytest.Write(t, b.DB,
+		inventorytest.Cluster{
+			Name:  "prod",
+			Hosts: []inventorytest.Host{{Name: "rack1", Node: "n1", Capabilities: lifecycle}, {Name: "rack2", Node: "n2", Capabilities: lifecycle}},
+			Guests: []inventorytest.Guest{
+				{Container: true, VMID: 101, Node: "n1", Name: "wiki", Memory: 1000}, {Container: true, VMID: 102, Node: "n2", Name: "mail", Status: "stopped", Memory: 2000},
+				{Container: true, VMID: 103, Node: "n1", Name: "base", Status: "stopped", Template: true}, {VMID: 104, Node: "n1", Name: "machine"},
+			},
+		},
+		inventorytest.Cluster{Team: 2, Hosts: []inventorytest.Host{{Name: "far"}},
+			Guests: []inventorytest.Guest{{Container: true, VMID: 101, Node: "m1", Name: "theirs"}}})
 	return b
-}
-
-func (b *fixture) exec(sql string) {
-	b.t.Helper()
-	if _, err := b.db.Pool.Exec(b.t.Context(), sql); err != nil {
-		b.t.Fatalf("%s: %v", sql, err)
-	}
-}
-
-func (b *fixture) value(sql string) (v string) {
-	b.t.Helper()
-	if err := b.db.Pool.QueryRow(b.t.Context(), "SELECT ("+sql+")::text").Scan(&v); err != nil {
-		b.t.Fatalf("%s: %v", sql, err)
-	}
-	return v
 }
 
 func (b *fixture) adopt(name, body string, as *apitest.Caller, status int, code string, contains ...string) apitest.Scenario {
@@ -99,7 +68,7 @@ func TestDiscoverAndAdopt(t *testing.T) {
 		b.get("by host", "?host=2", apitest.Viewer, 200, "", []string{`"name":"mail"`}, []string{`"The wiki"`}),
 		b.get("by state", "?status=stopped", apitest.Viewer, 200, "", []string{`"name":"mail"`}, []string{`"The wiki"`}),
 	)
-	if got := b.value("SELECT count(*) || ' ' || max(details::text) FROM audit WHERE action = 'app.adopt' AND result = 'ok'"); got != `1 {"apps": ["The wiki", "mail"]}` {
+	if got := b.Value("SELECT count(*) || ' ' || max(details::text) FROM audit WHERE action = 'app.adopt' AND result = 'ok'"); got != `1 {"apps": ["The wiki", "mail"]}` {
 		t.Errorf("the trail: %s", got)
 	}
 }
@@ -107,7 +76,7 @@ func TestDiscoverAndAdopt(t *testing.T) {
 func TestAppAndItsContainer(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
-	b.exec("INSERT INTO apps (host_id, cluster_id, vmid, name) VALUES (1, 1, 101, 'The wiki'), (1, 1, 777, 'Lost'), (NULL, NULL, 5, 'Homeless')")
+	b.Exec("INSERT INTO apps (host_id, cluster_id, vmid, name) VALUES (1, 1, 101, 'The wiki'), (1, 1, 777, 'Lost'), (NULL, NULL, 5, 'Homeless')")
 	act := func(name, path, body string, status int, code string, contains ...string) apitest.Scenario {
 		return apitest.Scenario{Name: name, Method: "POST", URL: "/api/v1/apps/" + path, Body: body, As: apitest.Operator, Status: status, Error: code, Contains: contains}
 	}
@@ -134,9 +103,9 @@ func TestAppAndItsContainer(t *testing.T) {
 func TestOwnContainer(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
-	b.exec("INSERT INTO apps (host_id, cluster_id, vmid, name) VALUES (1, 1, 101, 'The wiki'), (2, 1, 102, 'mail'); INSERT INTO settings (key, value) VALUES ('self.host_id', '2')")
+	b.Exec("INSERT INTO apps (host_id, cluster_id, vmid, name) VALUES (1, 1, 101, 'The wiki'), (2, 1, 102, 'mail'); INSERT INTO settings (key, value) VALUES ('self.host_id', '2')")
 	// The id that the container runs under tells, not the name; any member of the cluster may be the one that was named.
-	b.self.ContainerID, b.self.Hostname = 101, "mail"
+	b.Guests.Self.ContainerID, b.Guests.Self.Hostname = 101, "mail"
 	b.Run(t,
 		b.get("is marked", "/1", apitest.Viewer, 200, "", []string{`"is_self":true`}, nil),
 		b.get("the other is not", "/2", apitest.Viewer, 200, "", []string{`"is_self":false`}, nil),
@@ -148,7 +117,7 @@ func TestOwnContainer(t *testing.T) {
 func TestEveryOperationAgainstEveryCallerAndGarbage(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
-	b.exec("INSERT INTO apps (host_id, cluster_id, vmid, name) VALUES (1, 1, 101, 'The wiki')")
+	b.Exec("INSERT INTO apps (host_id, cluster_id, vmid, name) VALUES (1, 1, 101, 'The wiki')")
 	b.Matrix(t)
 	b.Garbage(t, apitest.GarbageConfig{Seed: 6, Values: map[string]string{"app_id": "1"}})
 }

@@ -8,53 +8,33 @@ import (
 	"net/url"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
+	"github.com/hostler/hostler/core/api"
 	"github.com/hostler/hostler/core/api/apitest"
 	resource "github.com/hostler/hostler/core/api/audit"
 	"github.com/hostler/hostler/core/api/op"
 	"github.com/hostler/hostler/core/audit"
 	"github.com/hostler/hostler/core/db"
-	"github.com/hostler/hostler/core/db/dbtest"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/identity/identitytest"
 	"github.com/hostler/hostler/core/secret"
+	"github.com/hostler/hostler/core/service/servicetest"
 )
 
 // newService is the real handler on a database whose trail has only the rows given.
 func newService(t *testing.T, entries ...audit.Entry) (s *apitest.API, users *identity.Store) {
 	t.Helper()
-	d := dbtest.New(t)
-	users = identitytest.New(d)
-	handler := apitest.Resource(op.Config{Authenticator: users, Recorder: audit.Recorder{DB: d}}, func(a *op.API) {
-		resource.Register(a, resource.Deps{DB: d, Chain: audit.NewChain(d, box(t))})
-	})
-	var mu sync.Mutex
-	cookies := map[string]*http.Cookie{}
-	logIn := func(r *http.Request, c *apitest.Caller) {
-		mu.Lock()
-		defer mu.Unlock()
-		if cookies[c.String()] == nil {
-			team := max(c.Team, identity.DefaultTeam)
-			if c.Team > identity.DefaultTeam {
-				makeTeam(t, d, c.Team)
-			}
-			cookies[c.String()] = identitytest.User(t, users, identitytest.In{team: c.Role}).Cookie
-		}
-		r.AddCookie(cookies[c.String()])
-	}
+	r := servicetest.NewResourceOfUsers(t, func(a *op.API, d api.Deps) { resource.Register(a, d.Audit) })
 	for i, e := range entries {
-		if err := d.Tx(t.Context(), func(tx *db.Tx) error { return audit.WriteEntry(tx, e) }); err != nil {
+		if err := r.DB.Tx(t.Context(), func(tx *db.Tx) error { return audit.WriteEntry(tx, e) }); err != nil {
 			t.Fatal(err)
 		}
 		at := time.Date(2026, 1, 1+i, 12, 0, 0, 0, time.UTC)
-		if _, err := d.Pool.Exec(t.Context(), "UPDATE audit SET at = $1 WHERE id = (SELECT max(id) FROM audit)", at); err != nil {
-			t.Fatal(err)
-		}
+		r.Exec("UPDATE audit SET at = $1 WHERE id = (SELECT max(id) FROM audit)", at)
 	}
-	return &apitest.API{Handler: handler, URL: "http://hostler.example", LogIn: logIn}, users
+	return r.API, r.Users
 }
 
 func makeTeam(t *testing.T, d *db.DB, id int64) {

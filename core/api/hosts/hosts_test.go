@@ -6,61 +6,44 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/plugin"
+
+	"github.com/hostler/hostler/core/api"
 	"github.com/hostler/hostler/core/api/apitest"
 	"github.com/hostler/hostler/core/api/hosts"
 	"github.com/hostler/hostler/core/api/op"
-	"github.com/hostler/hostler/core/audit"
-	"github.com/hostler/hostler/core/db"
-	"github.com/hostler/hostler/core/db/dbtest"
+	"github.com/hostler/hostler/core/db/inventorytest"
 	"github.com/hostler/hostler/core/host"
 	"github.com/hostler/hostler/core/identity"
-	"github.com/hostler/hostler/core/poll"
-	"github.com/hostler/hostler/core/secret"
-	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/core/service"
+	"github.com/hostler/hostler/core/service/servicetest"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
-	"github.com/hostler/hostler/sdk/plugin"
 )
-
-type drivers struct{ hypervisor.Driver }
-
-func (d drivers) Hypervisor(string) hypervisor.Driver { return d.Driver }
 
 // fixture is the resource on a real database with a hypervisor in memory.
 type fixture struct {
-	*apitest.API
+	*servicetest.Resource
 	t       *testing.T
-	db      *db.DB
 	driver  *memdriver.Driver
 	cluster *memdriver.Cluster
-	store   *host.Store
 }
 
-// newBench takes the driver as it is unless it is to be wrapped.
+// newFixture takes the driver as it is unless it is to be wrapped.
 func newFixture(t *testing.T, wrap ...func(hypervisor.Driver) host.Drivers) *fixture {
 	t.Helper()
-	b := &fixture{t: t, db: dbtest.New(t), driver: memdriver.New()}
+	b := &fixture{t: t, driver: memdriver.New()}
 	b.cluster = b.driver.Add("pool.mem:8006", memdriver.Spec{Nodes: 2, VMs: 3, Containers: 2})
-	box, err := secret.Load(t.Context(), filepath.Join(t.TempDir(), "key"), func(ctx context.Context) ([]secret.KeyID, error) { return nil, nil })
-	if err != nil {
-		t.Fatal(err)
-	}
-	installed := host.Drivers(drivers{b.driver})
+	installed := host.Drivers(servicetest.Drivers{Driver: b.driver})
 	for _, w := range wrap {
 		installed = w(b.driver)
 	}
-	b.store = host.New(host.Config{DB: b.db, Drivers: installed, Keys: box})
-	poller := poll.New(poll.Config{DB: b.db, Hosts: b.store})
-	t.Cleanup(poller.Close)
-	h := apitest.Resource(op.Config{Authenticator: apitest.Callers{}, Resolver: op.ScopeResolver{DB: b.db}, Recorder: audit.Recorder{DB: b.db}}, func(a *op.API) { hosts.Register(a, hosts.Deps{Hosts: b.store, Poller: poller}) })
-	b.API = &apitest.API{Handler: h, LogIn: apitest.FakeLogIn}
-	if _, err := b.db.Pool.Exec(t.Context(), `INSERT INTO users (email, email_key, password_hash) VALUES ('a@example.org', 'a', ''); INSERT INTO teams (id, name, slug) VALUES (2, 'Two', 'two')`); err != nil {
-		t.Fatal(err)
-	}
+	b.Resource = servicetest.NewResource(t, func(a *op.API, d api.Deps) { hosts.Register(a, d.Hosts) }, func(c *service.Config) { c.Drivers = installed })
+	inventorytest.Team(t, b.DB, 2)
 	return b
 }
 
@@ -86,14 +69,6 @@ func (b *fixture) enrol() {
 func (b *fixture) rotate(c endpoint.Capability) string {
 	token := b.cluster.Target(c).Credential
 	return fmt.Sprintf(`{"capability":%q,"token_id":%q,"token_secret":%q}`, c, token.TokenID, string(token.Secret))
-}
-
-func (b *fixture) value(sql string) (v string) {
-	b.t.Helper()
-	if err := b.db.Pool.QueryRow(b.t.Context(), "SELECT ("+sql+")::text").Scan(&v); err != nil {
-		b.t.Fatalf("%s: %v", sql, err)
-	}
-	return v
 }
 
 func TestEnrol(t *testing.T) {
@@ -132,11 +107,11 @@ func TestEnrol(t *testing.T) {
 			t.Errorf("%v %s", err, answer.Body)
 		}
 	})
-	if n := b.value("SELECT count(*) FROM audit WHERE action = 'host.create' AND result = 'ok'"); n != "2" {
+	if n := b.Value("SELECT count(*) FROM audit WHERE action = 'host.create' AND result = 'ok'"); n != "2" {
 		t.Errorf("%s rows of the trail, want 2", n)
 	}
 	for _, column := range []string{"SELECT string_agg(a::text, '') FROM audit a", "SELECT string_agg(k::text, '') || string_agg(encode(secret, 'escape'), '') FROM host_credentials k"} {
-		if text := b.value(column); strings.Contains(text, "secret-of-") || strings.Contains(text, "canary") {
+		if text := b.Value(column); strings.Contains(text, "secret-of-") || strings.Contains(text, "canary") {
 			t.Errorf("a token's secret is readable: %s", text)
 		}
 	}
@@ -170,10 +145,10 @@ func TestOneServerTwice(t *testing.T) {
 			Body: `{"address":"alias.mem","tls_fingerprint":null}`, Status: 409, Error: "already_enrolled", Lacks: []string{"host_id", "lab", "pool"}},
 		apitest.Scenario{Name: "the host itself moves", Method: "PATCH", URL: "/api/v1/hosts/1", As: apitest.Admin, Body: `{"address":"alias.mem"}`, Status: 200},
 	)
-	if n := b.value("SELECT count(*) FROM audit WHERE result = 'refused' AND error = 'already_enrolled'"); n != "3" {
+	if n := b.Value("SELECT count(*) FROM audit WHERE result = 'refused' AND error = 'already_enrolled'"); n != "3" {
 		t.Errorf("%s rows of the trail tell of a refusal, want 3", n)
 	}
-	if text := b.value("SELECT string_agg(to_jsonb(a)::text, '') FROM audit a WHERE error = 'already_enrolled' AND action = 'host.update'"); strings.Contains(text, "lab") {
+	if text := b.Value("SELECT string_agg(to_jsonb(a)::text, '') FROM audit a WHERE error = 'already_enrolled' AND action = 'host.update'"); strings.Contains(text, "lab") {
 		t.Errorf("the trail hints at the other host: %s", text)
 	}
 }
@@ -202,11 +177,11 @@ func TestTokens(t *testing.T) {
 		apitest.Scenario{Name: "and is gone", Method: "DELETE", URL: path + "/lifecycle", As: apitest.Owner, Status: 404, Error: "not_found"},
 		apitest.Scenario{Name: "no such kind", Method: "DELETE", URL: path + "/root", As: apitest.Owner, Status: 422, Error: "invalid"},
 	)
-	details := b.value(`SELECT details::text FROM audit WHERE action = 'host.rotate_credentials' AND error = 'token_rejected'`)
+	details := b.Value(`SELECT details::text FROM audit WHERE action = 'host.rotate_credentials' AND error = 'token_rejected'`)
 	if !strings.Contains(details, `"monitoring"`) || !strings.Contains(details, "service@mem!monitoring") {
 		t.Errorf("the trail does not tell which token was rejected: %s", details)
 	}
-	if _, err := b.store.Open(t.Context(), 1, endpoint.Lifecycle); err == nil || !strings.Contains(err.Error(), "capability_missing") {
+	if _, err := b.Hosts.Open(t.Context(), 1, endpoint.Lifecycle); err == nil || !strings.Contains(err.Error(), "capability_missing") {
 		t.Errorf("opening without a token: %v", err)
 	}
 }
@@ -266,7 +241,7 @@ func TestPatch(t *testing.T) {
 		apitest.Scenario{Name: "which sees it now", Method: "GET", URL: "/api/v1/hosts", As: apitest.In(2, identity.Viewer), Status: 200, Contains: []string{`"rack"`}},
 		apitest.Scenario{Name: "and cannot give it away", Method: "PATCH", URL: "/api/v1/hosts/1", Body: `{"team_id":1}`, As: apitest.In(2, identity.Admin), Status: 422, Error: "invalid"},
 	)
-	if b.value("SELECT team_id FROM clusters") != "2" {
+	if b.Value("SELECT team_id FROM clusters") != "2" {
 		t.Error("the cluster did not move along")
 	}
 }
@@ -275,7 +250,7 @@ func TestSelfAndRemove(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
 	b.enrol()
-	if _, err := b.db.Pool.Exec(t.Context(), `INSERT INTO apps (host_id, cluster_id, vmid, name) SELECT host_id, cluster_id, vmid, name FROM guests WHERE kind = 'container'`); err != nil {
+	if _, err := b.DB.Pool.Exec(t.Context(), `INSERT INTO apps (host_id, cluster_id, vmid, name) SELECT host_id, cluster_id, vmid, name FROM guests WHERE kind = 'container'`); err != nil {
 		t.Fatal(err)
 	}
 	remove := func(name, body string, status int, code string, contains ...string) apitest.Scenario {
@@ -290,18 +265,18 @@ func TestSelfAndRemove(t *testing.T) {
 		remove("with apps", `{"confirm":"lab"}`, 409, "host_has_apps", `"apps":[{"id":1`),
 		apitest.Scenario{Name: "by an admin", Method: "DELETE", URL: "/api/v1/hosts/1", As: apitest.Admin, Body: `{"confirm":"lab"}`, Status: 403, Error: "forbidden"},
 	)
-	if _, err := b.db.Pool.Exec(t.Context(), `INSERT INTO jobs (kind, status, host_id, target_kind, target_id, target_name) VALUES ('vm.stop', 'running', 1, 'vm', 1, 'x')`); err != nil {
+	if _, err := b.DB.Pool.Exec(t.Context(), `INSERT INTO jobs (kind, status, host_id, target_kind, target_id, target_name) VALUES ('vm.stop', 'running', 1, 'vm', 1, 'x')`); err != nil {
 		t.Fatal(err)
 	}
 	b.Run(t, remove("with a running job", `{"confirm":"lab","forget_apps":true}`, 409, "conflict", `"jobs":[1]`))
-	if _, err := b.db.Pool.Exec(t.Context(), `UPDATE jobs SET status = 'failed'`); err != nil {
+	if _, err := b.DB.Pool.Exec(t.Context(), `UPDATE jobs SET status = 'failed'`); err != nil {
 		t.Fatal(err)
 	}
 	b.Run(t,
 		remove("for good", `{"confirm":"lab","forget_apps":true}`, 200, "", `"removed":true`),
 		apitest.Scenario{Name: "gone", Method: "GET", URL: "/api/v1/hosts/1", As: apitest.Owner, Status: 404, Error: "not_found"},
 	)
-	if left := b.value("SELECT (SELECT count(*) FROM guests) + (SELECT count(*) FROM apps) + (SELECT count(*) FROM host_credentials) + (SELECT count(*) FROM clusters) + (SELECT count(*) FROM settings)"); left != "0" {
+	if left := b.Value("SELECT (SELECT count(*) FROM guests) + (SELECT count(*) FROM apps) + (SELECT count(*) FROM host_credentials) + (SELECT count(*) FROM clusters) + (SELECT count(*) FROM settings)"); left != "0" {
 		t.Errorf("%s rows are left", left)
 	}
 }

@@ -66,7 +66,7 @@ func TestNodeStatus(t *testing.T) {
 	)
 	b.cluster.Revoke(b.cluster.NewToken(endpoint.Monitoring, "weak"))
 	b.Run(t, get("a revoked token", "node1", 502, "hypervisor_error", `"reason":"auth"`))
-	if n := b.value("SELECT count(*) FROM audit WHERE action LIKE '%node%'"); n != "0" {
+	if n := b.Value("SELECT count(*) FROM audit WHERE action LIKE '%node%'"); n != "0" {
 		t.Errorf("%s rows of the trail for reading", n)
 	}
 }

@@ -6,66 +6,43 @@ import (
 	"net/http"
 	"os"
 	"strings"
-	"sync"
 	"testing"
 
+	"github.com/hostler/hostler/core/api"
 	"github.com/hostler/hostler/core/api/apitest"
 	"github.com/hostler/hostler/core/api/meta"
 	"github.com/hostler/hostler/core/api/op"
-	"github.com/hostler/hostler/core/audit"
-	"github.com/hostler/hostler/core/db"
-	"github.com/hostler/hostler/core/db/dbtest"
 	"github.com/hostler/hostler/core/identity"
-	"github.com/hostler/hostler/core/identity/identitytest"
 	"github.com/hostler/hostler/core/selfupdate"
 	"github.com/hostler/hostler/core/selfupdate/selfupdatetest"
+	"github.com/hostler/hostler/core/service"
+	"github.com/hostler/hostler/core/service/servicetest"
 )
 
 // paths are the two places of the same operations.
 var paths = []string{"/meta/update", "/api/v1/meta/update"}
 
-type service struct {
-	*apitest.API
+type fixture struct {
+	*servicetest.Resource
 	*selfupdatetest.Installation
-	db      *db.DB
-	updates *selfupdate.Store
 }
 
-func newService(t *testing.T, edit func(*selfupdate.Config)) *service {
+func newService(t *testing.T, edit func(*selfupdate.Config)) *fixture {
 	t.Helper()
-	s := &service{db: dbtest.New(t), Installation: selfupdatetest.New(t, "1.0.0")}
-	users := identitytest.New(s.db)
-	cfg := selfupdate.Config{DB: s.db, ConfigFile: s.File, Machine: s.Machine(), Version: "1.0.0", Architecture: selfupdatetest.Architecture}
-	if edit != nil {
-		edit(&cfg)
-	}
-	s.updates = selfupdate.New(cfg)
-	handler := apitest.Resource(op.Config{Authenticator: users, Recorder: audit.Recorder{DB: s.db}}, func(a *op.API) {
-		meta.Register(a, meta.Deps{Updates: s.updates})
-	})
-	var mu sync.Mutex
-	made := map[apitest.Caller]*identitytest.Account{}
-	s.API = &apitest.API{Handler: handler, URL: "http://hostler.example", LogIn: func(r *http.Request, c *apitest.Caller) {
-		mu.Lock()
-		defer mu.Unlock()
-		if made[*c] == nil {
-			team := max(c.Team, identity.DefaultTeam)
-			if team != identity.DefaultTeam {
-				if _, err := s.db.Pool.Exec(t.Context(), "INSERT INTO teams (id, name, slug) VALUES ($1, 'x', 'x') ON CONFLICT DO NOTHING", team); err != nil {
-					t.Error(err)
-				}
-			}
-			made[*c] = identitytest.User(t, users, identitytest.In{team: c.Role})
+	installed := selfupdatetest.New(t, "1.0.0")
+	return &fixture{servicetest.NewResourceOfUsers(t, func(a *op.API, d api.Deps) { meta.Register(a, d.Meta) }, func(c *service.Config) {
+		c.Version = "1.0.0"
+		c.Updates = selfupdate.Config{ConfigFile: installed.File, Machine: installed.Machine(), Architecture: selfupdatetest.Architecture}
+		if edit != nil {
+			edit(&c.Updates)
 		}
-		r.AddCookie(made[*c].Cookie)
-	}}
-	return s
+	}), installed}
 }
 
-func (s *service) trail(t *testing.T) string {
+func (s *fixture) trail(t *testing.T) string {
 	t.Helper()
 	var lines string
-	err := s.db.Pool.QueryRow(t.Context(), "SELECT coalesce(string_agg(action || ' ' || result || ' ' || actor_type || ' ' || target_name || ' ' || error, E'\n' ORDER BY id), '') FROM audit WHERE action LIKE 'update.%'").Scan(&lines)
+	err := s.DB.Pool.QueryRow(t.Context(), "SELECT coalesce(string_agg(action || ' ' || result || ' ' || actor_type || ' ' || target_name || ' ' || error, E'\n' ORDER BY id), '') FROM audit WHERE action LIKE 'update.%'").Scan(&lines)
 	if err != nil {
 		t.Fatal(err)
 	}

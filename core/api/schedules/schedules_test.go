@@ -42,7 +42,7 @@ func TestCreate(t *testing.T) {
 		apitest.Scenario{Name: "second page", Method: "GET", URL: "/api/v1/schedules?per_page=2&page=2", As: apitest.Viewer, Status: 200, Contains: []string{`"id":3,`}, Lacks: []string{`"id":1,`}},
 		apitest.Scenario{Name: "list without a role", Method: "GET", URL: "/api/v1/schedules", As: apitest.NoRole, Status: 403, Error: "forbidden"},
 	)
-	if got := b.value("SELECT concat_ws(' ', action, target_kind, target_id, target_name, details->>'job_kind') FROM audit WHERE result = 'ok' ORDER BY id LIMIT 1"); got != "schedule.create schedule 1 Nightly vm.shutdown" {
+	if got := b.Value("SELECT concat_ws(' ', action, target_kind, target_id, target_name, details->>'job_kind') FROM audit WHERE result = 'ok' ORDER BY id LIMIT 1"); got != "schedule.create schedule 1 Nightly vm.shutdown" {
 		t.Error(got)
 	}
 }
@@ -51,8 +51,8 @@ func TestCreate(t *testing.T) {
 func TestCreateAsksWhetherTheCallerMay(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
-	b.exec("INSERT INTO settings (key, value) VALUES ('self.host_id', '1')")
-	b.self.Hostname = "web"
+	b.Exec("INSERT INTO settings (key, value) VALUES ('self.host_id', '1')")
+	b.Guests.Self.Hostname = "web"
 	for _, test := range []struct {
 		kind, params string
 		status       int
@@ -65,7 +65,7 @@ func TestCreateAsksWhetherTheCallerMay(t *testing.T) {
 		b.Run(t, apitest.Scenario{Name: test.kind + test.params, Method: "POST", URL: "/api/v1/schedules", As: apitest.Admin, Status: test.status, Error: test.code,
 			Body: fmt.Sprintf(`{"name":"n","cron":"0 0 * * *","job_kind":%q,"params":%s}`, test.kind, test.params)})
 	}
-	if got := b.value("SELECT count(*) FROM jobs"); got != "0" {
+	if got := b.Value("SELECT count(*) FROM jobs"); got != "0" {
 		t.Errorf("%s jobs", got)
 	}
 }
@@ -146,20 +146,20 @@ func TestUpdateRunDelete(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
 	id := b.create(nightly)
-	next := b.value("SELECT next_run_at FROM schedules")
+	next := b.Value("SELECT next_run_at FROM schedules")
 	b.Run(t,
 		apitest.Scenario{Name: "the writer changes", Method: "PATCH", URL: path(id, ""), Body: `{"name":"Other","params":{"vm_id":1}}`, As: apitest.Owner, Status: 200,
-			Contains: []string{`"name":"Other"`, b.account(apitest.Owner).Email}},
+			Contains: []string{`"name":"Other"`, b.Account(apitest.Owner).Email}},
 		apitest.Scenario{Name: "operator", Method: "PATCH", URL: path(id, ""), Body: `{"name":"Other"}`, As: apitest.Operator, Status: 403, Error: "forbidden"},
 		apitest.Scenario{Name: "kind and parameters together", Method: "PATCH", URL: path(id, ""), Body: `{"job_kind":"app.stop","params":{"app_id":1}}`, As: apitest.Owner, Status: 200, Contains: []string{`"params":{"app_id":1}`}},
 		apitest.Scenario{Name: "a thing that is not there", Method: "PATCH", URL: path(id, ""), Body: `{"params":{"app_id":77}}`, As: apitest.Owner, Status: 404, Error: "not_found"},
 	)
-	if now := b.value("SELECT next_run_at FROM schedules"); now != next {
+	if now := b.Value("SELECT next_run_at FROM schedules"); now != next {
 		t.Errorf("next_run_at has moved from %s to %s", next, now)
 	}
 	b.Run(t,
 		apitest.Scenario{Name: "run", Method: "POST", URL: path(id, "/run"), As: apitest.Operator, Status: 202,
-			Contains: []string{`{"job":{"id":1,"kind":"app.stop"`, fmt.Sprintf(`"schedule_id":%d`, id), fmt.Sprintf(`"requested_by":{"id":%d,`, b.account(apitest.Operator).ID)}},
+			Contains: []string{`{"job":{"id":1,"kind":"app.stop"`, fmt.Sprintf(`"schedule_id":%d`, id), fmt.Sprintf(`"requested_by":{"id":%d,`, b.Account(apitest.Operator).ID)}},
 		apitest.Scenario{Name: "run while it runs", Method: "POST", URL: path(id, "/run"), As: apitest.Operator, Status: 409, Error: "guest_busy"},
 		apitest.Scenario{Name: "viewer", Method: "POST", URL: path(id, "/run"), As: apitest.Viewer, Status: 403, Error: "forbidden"},
 		apitest.Scenario{Name: "no such", Method: "POST", URL: path(99, "/run"), As: apitest.Operator, Status: 404, Error: "not_found"},
@@ -169,13 +169,13 @@ func TestUpdateRunDelete(t *testing.T) {
 		apitest.Scenario{Name: "delete", Method: "DELETE", URL: path(id, ""), As: apitest.Admin, Status: 204},
 		apitest.Scenario{Name: "delete again", Method: "DELETE", URL: path(id, ""), As: apitest.Admin, Status: 404, Error: "not_found"},
 	)
-	if got := b.value("SELECT string_agg(DISTINCT concat(action, ' ', result), ',' ) FROM audit WHERE target_kind = 'schedule' AND target_id = '1' AND result = 'ok'"); got != "schedule.create ok,schedule.delete ok,schedule.run ok,schedule.update ok" {
+	if got := b.Value("SELECT string_agg(DISTINCT concat(action, ' ', result), ',' ) FROM audit WHERE target_kind = 'schedule' AND target_id = '1' AND result = 'ok'"); got != "schedule.create ok,schedule.delete ok,schedule.run ok,schedule.update ok" {
 		t.Error(got)
 	}
-	if got := b.value("SELECT concat_ws(' ', target_name, job_id, team_id, host_id, details->>'writer') FROM audit WHERE action = 'schedule.run' AND result = 'ok'"); got != "Other 1 1 1 "+b.account(apitest.Owner).Email {
+	if got := b.Value("SELECT concat_ws(' ', target_name, job_id, team_id, host_id, details->>'writer') FROM audit WHERE action = 'schedule.run' AND result = 'ok'"); got != "Other 1 1 1 "+b.Account(apitest.Owner).Email {
 		t.Error(got)
 	}
-	if got := b.value("SELECT count(*) FROM audit WHERE action = 'schedule.run' AND result = 'refused'"); got != "3" {
+	if got := b.Value("SELECT count(*) FROM audit WHERE action = 'schedule.run' AND result = 'refused'"); got != "3" {
 		t.Errorf("%s refused runs", got)
 	}
 }
@@ -213,7 +213,7 @@ func TestGuestGone(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
 	id := b.create(nightly)
-	b.exec("DELETE FROM guests WHERE id = 1; UPDATE schedules SET next_run_at = now() - interval '1 minute'")
+	b.Exec("DELETE FROM guests WHERE id = 1; UPDATE schedules SET next_run_at = now() - interval '1 minute'")
 	if _, err := b.store.Sweep(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -222,7 +222,7 @@ func TestGuestGone(t *testing.T) {
 		apitest.Scenario{Name: "on again", Method: "PATCH", URL: path(id, ""), Body: `{"enabled":true}`, As: apitest.Admin, Status: 404, Error: "not_found"},
 		apitest.Scenario{Name: "a new name is possible", Method: "PATCH", URL: path(id, ""), Body: `{"name":"Old"}`, As: apitest.Admin, Status: 200, Contains: []string{`"disabled_reason":""`}},
 	)
-	if got := b.value("SELECT concat_ws(' ', action, details->>'reason') FROM audit WHERE actor_type = 'system'"); got != "schedule.disable there is no such vm" {
+	if got := b.Value("SELECT concat_ws(' ', action, details->>'reason') FROM audit WHERE actor_type = 'system'"); got != "schedule.disable there is no such vm" {
 		t.Error(got)
 	}
 }
@@ -239,11 +239,11 @@ func TestWriterIsNoOperatorAnyMore(t *testing.T) {
 			b.Run(t, apitest.Scenario{Name: fmt.Sprint("run ", id), Method: "POST", URL: path(id, "/run"), As: apitest.Operator, Status: status, Error: code})
 		}
 	}
-	b.exec("UPDATE team_members SET role = 'viewer' WHERE user_id IN (SELECT writer_id FROM schedules)")
+	b.Exec("UPDATE team_members SET role = 'viewer' WHERE user_id IN (SELECT writer_id FROM schedules)")
 	run(403, "forbidden")
 	// A high role in a team that does not own the guest counts for nothing.
-	b.exec("UPDATE team_members SET team_id = 2, role = 'owner' WHERE user_id IN (SELECT writer_id FROM schedules)")
+	b.Exec("UPDATE team_members SET team_id = 2, role = 'owner' WHERE user_id IN (SELECT writer_id FROM schedules)")
 	run(404, "not_found")
-	b.exec("UPDATE team_members SET team_id = 1, role = 'operator' WHERE user_id IN (SELECT writer_id FROM schedules)")
+	b.Exec("UPDATE team_members SET team_id = 1, role = 'operator' WHERE user_id IN (SELECT writer_id FROM schedules)")
 	run(202, "")
 }

@@ -7,16 +7,14 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/hostler/hostler/core/api"
 	"github.com/hostler/hostler/core/api/apitest"
 	"github.com/hostler/hostler/core/api/op"
 	"github.com/hostler/hostler/core/api/settings"
-	"github.com/hostler/hostler/core/audit"
 	"github.com/hostler/hostler/core/db"
-	"github.com/hostler/hostler/core/db/dbtest"
-	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/db/inventorytest"
 	"github.com/hostler/hostler/core/identity"
-	"github.com/hostler/hostler/core/identity/identitytest"
-	"github.com/hostler/hostler/core/setting"
+	"github.com/hostler/hostler/core/service/servicetest"
 )
 
 const url = "/api/v1/settings"
@@ -24,29 +22,9 @@ const url = "/api/v1/settings"
 // newService is the real handler on a database with the hosts 1 and 2.
 func newService(t *testing.T) (*apitest.API, *db.DB) {
 	t.Helper()
-	d := dbtest.New(t)
-	if _, err := d.Pool.Exec(t.Context(), "INSERT INTO hosts (driver, name, address) VALUES ('mem', 'a', 'a:1'), ('mem', 'b', 'b:1')"); err != nil {
-		t.Fatal(err)
-	}
-	users := identitytest.New(d)
-	var mu sync.Mutex
-	cookies := map[string]*http.Cookie{}
-	logIn := func(r *http.Request, c *apitest.Caller) {
-		mu.Lock()
-		defer mu.Unlock()
-		if cookies[c.String()] == nil {
-			team := max(c.Team, identity.DefaultTeam)
-			if _, err := d.Pool.Exec(t.Context(), "INSERT INTO teams (id, name, slug) VALUES ($1, $2, $2) ON CONFLICT DO NOTHING", team, fmt.Sprint("team", team)); err != nil {
-				t.Error(err)
-			}
-			cookies[c.String()] = identitytest.User(t, users, identitytest.In{team: c.Role}).Cookie
-		}
-		r.AddCookie(cookies[c.String()])
-	}
-	handler := apitest.Resource(op.Config{Authenticator: users, Recorder: audit.Recorder{DB: d}}, func(a *op.API) {
-		settings.Register(a, settings.Deps{Settings: &setting.Store{DB: d, Hosts: host.New(host.Config{DB: d})}})
-	})
-	return &apitest.API{Handler: handler, URL: "http://hostler.example", LogIn: logIn}, d
+	r := servicetest.NewResourceOfUsers(t, func(a *op.API, d api.Deps) { settings.Register(a, d.Settings) })
+	inventorytest.Write(t, r.DB, inventorytest.Cluster{Hosts: []inventorytest.Host{{Name: "a"}, {Name: "b"}}})
+	return r.API, r.DB
 }
 
 func patch(name, body string, status int, contains ...string) apitest.Scenario {

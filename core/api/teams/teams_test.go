@@ -5,76 +5,34 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 
+	"github.com/hostler/hostler/core/api"
 	"github.com/hostler/hostler/core/api/apitest"
 	"github.com/hostler/hostler/core/api/op"
 	"github.com/hostler/hostler/core/api/teams"
 	"github.com/hostler/hostler/core/audit"
-	"github.com/hostler/hostler/core/db"
-	"github.com/hostler/hostler/core/db/dbtest"
-	"github.com/hostler/hostler/core/host"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/identity/identitytest"
+	"github.com/hostler/hostler/core/service/servicetest"
 )
 
-// service is the real handler on a real database.
-type service struct {
-	*apitest.API
-	t     *testing.T
-	db    *db.DB
-	users *identity.Store
+// fixture is the real handler on a real database.
+type fixture struct{ *servicetest.Resource }
 
-	mu       sync.Mutex
-	accounts map[string]*identitytest.Account
-}
-
-func newService(t *testing.T) *service {
+func newService(t *testing.T) *fixture {
 	t.Helper()
-	d := dbtest.New(t)
-	s := &service{t: t, db: d, accounts: map[string]*identitytest.Account{}}
-	s.users = identity.New(d, identity.Config{Argon2: identitytest.Cheap, Assets: host.New(host.Config{DB: d})})
-	handler := apitest.Resource(op.Config{Authenticator: s.users, Recorder: audit.Recorder{DB: d}}, func(a *op.API) {
-		teams.Register(a, teams.Deps{Users: s.users})
-	})
-	s.API = &apitest.API{Handler: handler, URL: "http://hostler.example", LogIn: func(r *http.Request, c *apitest.Caller) { r.AddCookie(s.account(c).Cookie) }}
-	return s
-}
-
-// account is the user who stands for a caller, made when first asked for.
-func (s *service) account(c *apitest.Caller) *identitytest.Account {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.accounts[c.String()] == nil {
-		s.accounts[c.String()] = identitytest.User(s.t, s.users, identitytest.In{max(c.Team, identity.DefaultTeam): c.Role})
-	}
-	return s.accounts[c.String()]
+	return &fixture{servicetest.NewResourceOfUsers(t, func(a *op.API, d api.Deps) { teams.Register(a, d.Teams) })}
 }
 
 // newest is the newest row of the trail.
-func (s *service) newest(t *testing.T) audit.Row {
+func (s *fixture) newest(t *testing.T) audit.Row {
 	t.Helper()
-	rows, _, err := audit.List(t.Context(), s.db, audit.Filter{AllTeams: true, Limit: 1})
+	rows, _, err := audit.List(t.Context(), s.DB, audit.Filter{AllTeams: true, Limit: 1})
 	if err != nil || len(rows) == 0 {
 		t.Fatalf("%d rows, %v", len(rows), err)
 	}
 	return rows[0]
-}
-
-func (s *service) exec(sql string, args ...any) {
-	s.t.Helper()
-	if _, err := s.db.Pool.Exec(s.t.Context(), sql, args...); err != nil {
-		s.t.Fatalf("%s: %v", sql, err)
-	}
-}
-
-func (s *service) value(sql string, args ...any) (v string) {
-	s.t.Helper()
-	if err := s.db.Pool.QueryRow(s.t.Context(), "SELECT ("+sql+")::text", args...).Scan(&v); err != nil {
-		s.t.Fatalf("%s: %v", sql, err)
-	}
-	return v
 }
 
 func one(id int64) string { return fmt.Sprint("/api/v1/teams/", id) }
@@ -88,8 +46,8 @@ func TestCreateAndList(t *testing.T) {
 	post := func(name, body string, as *apitest.Caller, status int, code string, more ...string) apitest.Scenario {
 		return apitest.Scenario{Name: name, Method: "POST", URL: path, Body: body, As: as, Status: status, Error: code, Contains: more}
 	}
-	s.account(apitest.Admin)
-	s.exec("INSERT INTO hosts (driver, name, address) VALUES ('fake', 'rack1', 'a:1')")
+	s.Account(apitest.Admin)
+	s.Exec("INSERT INTO hosts (driver, name, address) VALUES ('fake', 'rack1', 'a:1')")
 	s.Run(t,
 		post("derived", `{"name":" Röd Team ","description":null,"slug":null}`, apitest.Owner, 201, "", `"name":"Röd Team","slug":"rod-team","description":null`, `"members":0,"hosts":0`),
 		post("derived again", `{"name":"Röd Team"}`, apitest.Owner, 201, "", `"slug":"rod-team-2"`),
@@ -121,14 +79,14 @@ func TestCreateAndList(t *testing.T) {
 func TestPatchAndDelete(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	blue := identitytest.Team(t, s.db, "blue")
+	blue := identitytest.Team(t, s.DB, "blue")
 	do := func(name, method string, id int64, body string, as *apitest.Caller, status int, code string, more ...string) apitest.Scenario {
 		return apitest.Scenario{Name: name, Method: method, URL: one(id), Body: body, As: as, Status: status, Error: code, Contains: more}
 	}
-	s.exec("INSERT INTO clusters (team_id, name) VALUES ($1, 'prod')", blue)
-	s.exec("INSERT INTO hosts (driver, name, address, team_id, cluster_id) VALUES ('fake', 'rack1', 'a:1', $1, 1)", blue)
-	s.exec("INSERT INTO jobs (kind, target_kind, target_id, target_name, team_id, status) VALUES ('vm.start', 'vm', 1, 'web', $1, 'succeeded'), ('vm.start', 'vm', 2, 'db', $1, 'queued')", blue)
-	member := s.account(apitest.In(blue, identity.Owner))
+	s.Exec("INSERT INTO clusters (team_id, name) VALUES ($1, 'prod')", blue)
+	s.Exec("INSERT INTO hosts (driver, name, address, team_id, cluster_id) VALUES ('fake', 'rack1', 'a:1', $1, 1)", blue)
+	s.Exec("INSERT INTO jobs (kind, target_kind, target_id, target_name, team_id, status) VALUES ('vm.start', 'vm', 1, 'web', $1, 'succeeded'), ('vm.start', 'vm', 2, 'db', $1, 'queued')", blue)
+	member := s.Account(apitest.In(blue, identity.Owner))
 	s.Run(t,
 		do("rename", "PATCH", blue, `{"name":"Navy","description":"x"}`, apitest.Owner, 200, "", `"name":"Navy","slug":"blue","description":"x"`, `"members":1,"hosts":1`),
 		do("clear", "PATCH", blue, `{"description":null}`, apitest.Owner, 200, "", `"name":"Navy"`, `"description":null`),
@@ -152,11 +110,11 @@ func TestPatchAndDelete(t *testing.T) {
 		"SELECT count(*) FROM jobs WHERE team_id = 1":                     "2",
 		"SELECT count(*) FROM users WHERE email = '" + member.Email + "'": "1",
 	} {
-		if got := s.value(sql); got != want {
+		if got := s.Value(sql); got != want {
 			t.Errorf("%s: %s", sql, got)
 		}
 	}
-	if got := s.value("SELECT count(*) FROM audit WHERE action = 'team.delete' AND result = 'ok' AND team_id = $1 AND target_name = 'Navy' AND details->>'hosts' = '1'", blue); got != "1" {
+	if got := s.Value("SELECT count(*) FROM audit WHERE action = 'team.delete' AND result = 'ok' AND team_id = $1 AND target_name = 'Navy' AND details->>'hosts' = '1'", blue); got != "1" {
 		t.Error(got)
 	}
 }
@@ -164,9 +122,9 @@ func TestPatchAndDelete(t *testing.T) {
 func TestMembers(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	blue := identitytest.Team(t, s.db, "blue")
-	user := identitytest.As(t, s.users, identity.Viewer)
-	owner := s.account(apitest.Owner)
+	blue := identitytest.Team(t, s.DB, "blue")
+	user := identitytest.As(t, s.Users, identity.Viewer)
+	owner := s.Account(apitest.Owner)
 	put := func(name string, team, id int64, body string, as *apitest.Caller, status int, code string, more ...string) apitest.Scenario {
 		return apitest.Scenario{Name: name, Method: "PUT", URL: member(team, id), Body: body, As: as, Status: status, Error: code, Contains: more}
 	}
@@ -208,7 +166,7 @@ func TestMembers(t *testing.T) {
 		put("no body", blue, user.ID, ``, apitest.Owner, 422, "invalid"),
 		put("a list", blue, user.ID, `[]`, apitest.Owner, 422, "invalid"),
 		put("an admin", blue, user.ID, `{"role":"viewer"}`, apitest.Admin, 403, "forbidden"),
-		put("an admin makes an owner of the instance", 1, s.account(apitest.Admin).ID, `{"role":"owner"}`, apitest.Admin, 403, "forbidden"),
+		put("an admin makes an owner of the instance", 1, s.Account(apitest.Admin).ID, `{"role":"owner"}`, apitest.Admin, 403, "forbidden"),
 		put("a team's own owner", blue, user.ID, `{"role":"viewer"}`, apitest.In(blue, identity.Owner), 403, "forbidden"),
 		put("no such user", blue, 999999, `{"role":"viewer"}`, apitest.Owner, 404, "not_found"),
 		put("no such team", 999999, user.ID, `{"role":"viewer"}`, apitest.Owner, 404, "not_found"),
@@ -231,7 +189,7 @@ func TestMembers(t *testing.T) {
 		remove("no such user", blue, 999999, apitest.Owner, 404, "not_found"),
 		remove("no such team", 999999, user.ID, apitest.Owner, 404, "not_found"),
 	)
-	if got := s.value("SELECT role FROM team_members WHERE team_id = 1 AND user_id = $1", owner.ID); got != "owner" {
+	if got := s.Value("SELECT role FROM team_members WHERE team_id = 1 AND user_id = $1", owner.ID); got != "owner" {
 		t.Error(got)
 	}
 }
@@ -240,7 +198,7 @@ func TestMembers(t *testing.T) {
 func TestARoleHoldsAtOnce(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	user := identitytest.As(t, s.users, identity.Viewer)
+	user := identitytest.As(t, s.Users, identity.Viewer)
 	status := func() int {
 		r, _ := http.NewRequest("GET", s.URL+"/api/v1/teams", nil)
 		r.AddCookie(user.Cookie)
@@ -269,7 +227,7 @@ func TestEveryOperationAgainstEveryCaller(t *testing.T) {
 func TestGarbage(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	blue := identitytest.Team(t, s.db, "blue")
-	user := identitytest.As(t, s.users, identity.Viewer)
+	blue := identitytest.Team(t, s.DB, "blue")
+	user := identitytest.As(t, s.Users, identity.Viewer)
 	s.Garbage(t, apitest.GarbageConfig{Seed: 9, PerOperation: 150, Values: map[string]string{"team_id": fmt.Sprint(blue), "user_id": fmt.Sprint(user.ID), "slug": "blue"}})
 }

@@ -6,54 +6,32 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 	"testing"
 
+	"github.com/hostler/hostler/core/api"
 	"github.com/hostler/hostler/core/api/apitest"
 	"github.com/hostler/hostler/core/api/op"
 	"github.com/hostler/hostler/core/api/users"
 	"github.com/hostler/hostler/core/audit"
-	"github.com/hostler/hostler/core/db"
-	"github.com/hostler/hostler/core/db/dbtest"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/identity/identitytest"
+	"github.com/hostler/hostler/core/service/servicetest"
 )
 
-// service is the real handler on a real database.
-type service struct {
-	*apitest.API
-	t     *testing.T
-	db    *db.DB
-	users *identity.Store
-
-	mu       sync.Mutex
-	accounts map[string]*identitytest.Account
+// fixture is the real handler on a real database.
+type fixture struct {
+	*servicetest.Resource
+	t *testing.T
 }
 
-func newService(t *testing.T) *service {
+func newService(t *testing.T) *fixture {
 	t.Helper()
-	d := dbtest.New(t)
-	s := &service{t: t, db: d, users: identitytest.New(d), accounts: map[string]*identitytest.Account{}}
-	handler := apitest.Resource(op.Config{Authenticator: s.users, Recorder: audit.Recorder{DB: d}}, func(a *op.API) {
-		users.Register(a, users.Deps{Users: s.users})
-	})
-	s.API = &apitest.API{Handler: handler, URL: "http://hostler.example", LogIn: func(r *http.Request, c *apitest.Caller) { r.AddCookie(s.account(c).Cookie) }}
-	return s
+	return &fixture{servicetest.NewResourceOfUsers(t, func(a *op.API, d api.Deps) { users.Register(a, d.Users) }), t}
 }
 
-// account is the user who stands for a caller, made when first asked for.
-func (s *service) account(c *apitest.Caller) *identitytest.Account {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.accounts[c.String()] == nil {
-		s.accounts[c.String()] = identitytest.User(s.t, s.users, identitytest.In{max(c.Team, identity.DefaultTeam): c.Role})
-	}
-	return s.accounts[c.String()]
-}
-
-func (s *service) trail() []audit.Row {
+func (s *fixture) trail() []audit.Row {
 	s.t.Helper()
-	rows, _, err := audit.List(s.t.Context(), s.db, audit.Filter{AllTeams: true, Limit: 500})
+	rows, _, err := audit.List(s.t.Context(), s.DB, audit.Filter{AllTeams: true, Limit: 500})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -61,7 +39,7 @@ func (s *service) trail() []audit.Row {
 }
 
 // recorded expects the newest row of the trail.
-func (s *service) recorded(action, target, result, code, details string) func(*testing.T, *apitest.Answer) {
+func (s *fixture) recorded(action, target, result, code, details string) func(*testing.T, *apitest.Answer) {
 	return func(t *testing.T, _ *apitest.Answer) {
 		t.Helper()
 		row := s.trail()[0]
@@ -77,10 +55,10 @@ func one(id int64) string { return fmt.Sprint("/api/v1/users/", id) }
 func TestList(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	blue := identitytest.Team(t, s.db, "blue")
-	admin := s.account(apitest.Admin)
-	both := identitytest.User(t, s.users, identitytest.In{blue: identity.Owner, identity.DefaultTeam: identity.Viewer})
-	none := identitytest.User(t, s.users, nil)
+	blue := identitytest.Team(t, s.DB, "blue")
+	admin := s.Account(apitest.Admin)
+	both := identitytest.User(t, s.Users, identitytest.In{blue: identity.Owner, identity.DefaultTeam: identity.Viewer})
+	none := identitytest.User(t, s.Users, nil)
 	s.Run(t,
 		apitest.Scenario{Name: "all", Method: "GET", URL: "/api/v1/users", As: apitest.Admin, Status: 200, Lacks: []string{"password", "argon2", "hash", "email_key"}, Contains: []string{
 			fmt.Sprintf(`{"id":%d,"email":%q,"display_name":null,"is_active":true,"totp_enabled":false,"created_at":"`, admin.ID, admin.Email),
@@ -144,10 +122,10 @@ func TestCreate(t *testing.T) {
 		apitest.Scenario{Name: "another site", Method: "POST", URL: path, Body: body("x@example.com", ""), As: apitest.Owner, Headers: map[string]string{"Origin": "https://evil.example"}, Status: 403, Error: "cross_origin"},
 	)
 	var everything string
-	if err := s.db.Pool.QueryRow(t.Context(), "SELECT string_agg(u::text, '') || (SELECT string_agg(a::text, '') FROM audit a) FROM users u").Scan(&everything); err != nil || strings.Contains(everything, "canary") {
+	if err := s.DB.Pool.QueryRow(t.Context(), "SELECT string_agg(u::text, '') || (SELECT string_agg(a::text, '') FROM audit a) FROM users u").Scan(&everything); err != nil || strings.Contains(everything, "canary") {
 		t.Errorf("a password was kept (%v)", err)
 	}
-	if _, err := s.users.LogIn(t.Context(), "anna@example.com", "canary-mehlwurm-zebra-19", identity.Client{Address: "192.0.2.5"}); err != nil {
+	if _, err := s.Users.LogIn(t.Context(), "anna@example.com", "canary-mehlwurm-zebra-19", identity.Client{Address: "192.0.2.5"}); err != nil {
 		t.Error(err)
 	}
 }
@@ -155,9 +133,9 @@ func TestCreate(t *testing.T) {
 func TestPatch(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	blue := identitytest.Team(t, s.db, "blue")
-	user := identitytest.As(t, s.users, identity.Viewer)
-	above := identitytest.User(t, s.users, identitytest.In{blue: identity.Owner})
+	blue := identitytest.Team(t, s.DB, "blue")
+	user := identitytest.As(t, s.Users, identity.Viewer)
+	above := identitytest.User(t, s.Users, identitytest.In{blue: identity.Owner})
 	patch := func(name string, id int64, body string, as *apitest.Caller, status int, code string, more ...string) apitest.Scenario {
 		return apitest.Scenario{Name: name, Method: "PATCH", URL: one(id), Body: body, As: as, Status: status, Error: code, Contains: more}
 	}
@@ -181,16 +159,16 @@ func TestPatch(t *testing.T) {
 		patch("unknown", 999999, `{"display_name":"x"}`, apitest.Admin, 404, "not_found"),
 		patch("unknown and faulty", 999999, `{"display_name":"a\u0007"}`, apitest.Admin, 422, "invalid"),
 		patch("huge id", 9223372036854775807, `{"display_name":"x"}`, apitest.Admin, 404, "not_found"),
-		patch("oneself", s.account(apitest.Admin).ID, `{"is_active":false}`, apitest.Admin, 409, "self_deactivate"),
-		patch("one's own name", s.account(apitest.Admin).ID, `{"display_name":"Me"}`, apitest.Admin, 200, "", `"display_name":"Me"`),
+		patch("oneself", s.Account(apitest.Admin).ID, `{"is_active":false}`, apitest.Admin, 409, "self_deactivate"),
+		patch("one's own name", s.Account(apitest.Admin).ID, `{"display_name":"Me"}`, apitest.Admin, 200, "", `"display_name":"Me"`),
 		patch("an owner may", above.ID, `{"display_name":"x"}`, apitest.Owner, 200, ""),
-		patch("oneself as the last owner", s.account(apitest.Owner).ID, `{"is_active":false}`, apitest.Owner, 409, "self_deactivate"),
+		patch("oneself as the last owner", s.Account(apitest.Owner).ID, `{"is_active":false}`, apitest.Owner, 409, "self_deactivate"),
 		apitest.Scenario{Name: "beyond 64 bits", Method: "PATCH", URL: "/api/v1/users/9223372036854775808", Body: `{"display_name":"x"}`, As: apitest.Admin, Status: 422, Error: "invalid"},
 		apitest.Scenario{Name: "zero", Method: "PATCH", URL: "/api/v1/users/0", Body: `{"display_name":"x"}`, As: apitest.Admin, Status: 422, Error: "invalid"},
 		apitest.Scenario{Name: "SQL", Method: "PATCH", URL: "/api/v1/users/" + url.PathEscape("1 OR 1=1"), Body: `{"display_name":"x"}`, As: apitest.Admin, Status: 422, Error: "invalid"},
 	)
 	var values string
-	if err := s.db.Pool.QueryRow(t.Context(), "SELECT string_agg(details::text, '') FROM audit WHERE action = 'user.update'").Scan(&values); err != nil || strings.Contains(values, "Ada") {
+	if err := s.DB.Pool.QueryRow(t.Context(), "SELECT string_agg(details::text, '') FROM audit WHERE action = 'user.update'").Scan(&values); err != nil || strings.Contains(values, "Ada") {
 		t.Errorf("the trail has values: %s %v", values, err)
 	}
 }
@@ -198,9 +176,9 @@ func TestPatch(t *testing.T) {
 func TestPasswordResetAndDeletion(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	blue := identitytest.Team(t, s.db, "blue")
-	user := identitytest.As(t, s.users, identity.Viewer)
-	above := identitytest.User(t, s.users, identitytest.In{blue: identity.Owner})
+	blue := identitytest.Team(t, s.DB, "blue")
+	user := identitytest.As(t, s.Users, identity.Viewer)
+	above := identitytest.User(t, s.Users, identitytest.In{blue: identity.Owner})
 	const good = `{"password":"canary-mehlwurm-zebra-19"}`
 	do := func(name, method string, id int64, path, body string, as *apitest.Caller, status int, code string, more ...string) apitest.Scenario {
 		return apitest.Scenario{Name: name, Method: method, URL: one(id) + path, Body: body, As: as, Status: status, Error: code, Contains: more, Lacks: []string{"canary"}}
@@ -210,7 +188,7 @@ func TestPasswordResetAndDeletion(t *testing.T) {
 	}
 	recorded := reset("reset", user.ID, good, apitest.Admin, 200, "", `{"sessions_revoked":1,"keys_revoked":0,"keys_valid":1}`)
 	recorded.After = s.recorded("user.password_reset", user.Email, "ok", "", `{"keys_valid": 1, "keys_revoked": 0, "sessions_revoked": 1}`)
-	identitytest.Key(t, s.users, user, identitytest.KeySpec{})
+	identitytest.Key(t, s.Users, user, identitytest.KeySpec{})
 	kept := reset("reset that keeps the keys", user.ID, `{"password":"canary-mehlwurm-zebra-20"}`, apitest.Admin, 200, "", `"keys_revoked":0,"keys_valid":1}`)
 	revoked := reset("reset that revokes them", user.ID, `{"password":"canary-mehlwurm-zebra-21","revoke_keys":true}`, apitest.Admin, 200, "", `"keys_revoked":1,"keys_valid":0}`)
 	revoked.After = s.recorded("user.password_reset", user.Email, "ok", "", `{"keys_valid": 0, "keys_revoked": 1, "sessions_revoked": 0}`)
@@ -218,7 +196,7 @@ func TestPasswordResetAndDeletion(t *testing.T) {
 	gone.After = s.recorded("user.delete", user.Email, "ok", "", "")
 	s.Run(t,
 		reset("take-over", above.ID, good, apitest.Admin, 403, "forbidden"),
-		reset("take-over of an owner", s.account(apitest.Owner).ID, good, apitest.Admin, 403, "forbidden"),
+		reset("take-over of an owner", s.Account(apitest.Owner).ID, good, apitest.Admin, 403, "forbidden"),
 		reset("short", user.ID, `{"password":"canary"}`, apitest.Admin, 422, "invalid", `["body","password"]`),
 		reset("common", user.ID, `{"password":"passwordpassword"}`, apitest.Admin, 422, "invalid", `["body","password"]`, "too_common"),
 		reset("the address", user.ID, fmt.Sprintf(`{"password":%q}`, user.Email), apitest.Admin, 422, "invalid", "same_as_email"),
@@ -230,13 +208,13 @@ func TestPasswordResetAndDeletion(t *testing.T) {
 		reset("unknown and faulty", 999999, `{"password":"passwordpassword"}`, apitest.Admin, 422, "invalid"),
 		recorded, kept, revoked,
 		do("delete a higher user", "DELETE", above.ID, "", "", apitest.Admin, 403, "forbidden"),
-		do("oneself", "DELETE", s.account(apitest.Admin).ID, "", "", apitest.Admin, 409, "self_delete"),
-		do("the last owner, oneself", "DELETE", s.account(apitest.Owner).ID, "", "", apitest.Owner, 409, "self_delete"),
+		do("oneself", "DELETE", s.Account(apitest.Admin).ID, "", "", apitest.Admin, 409, "self_delete"),
+		do("the last owner, oneself", "DELETE", s.Account(apitest.Owner).ID, "", "", apitest.Owner, 409, "self_delete"),
 		gone,
 		do("again", "DELETE", user.ID, "", "", apitest.Admin, 404, "not_found"),
 	)
 	var everything string
-	if err := s.db.Pool.QueryRow(t.Context(), "SELECT string_agg(u::text, '') || (SELECT string_agg(a::text, '') FROM audit a) FROM users u").Scan(&everything); err != nil || strings.Contains(everything, "canary") {
+	if err := s.DB.Pool.QueryRow(t.Context(), "SELECT string_agg(u::text, '') || (SELECT string_agg(a::text, '') FROM audit a) FROM users u").Scan(&everything); err != nil || strings.Contains(everything, "canary") {
 		t.Errorf("a password was kept (%v)", err)
 	}
 }
@@ -245,8 +223,8 @@ func TestPasswordResetAndDeletion(t *testing.T) {
 func TestTheNextRequestIsRefused(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	s.account(apitest.Admin) // the list has two
-	helper := identitytest.As(t, s.users, identity.Admin)
+	s.Account(apitest.Admin) // the list has two
+	helper := identitytest.As(t, s.Users, identity.Admin)
 	get := func() int {
 		r, _ := http.NewRequest("GET", s.URL+"/api/v1/users", nil)
 		r.AddCookie(helper.Cookie)
@@ -277,6 +255,6 @@ func TestEveryOperationAgainstEveryCaller(t *testing.T) {
 func TestGarbage(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	user := identitytest.As(t, s.users, identity.Viewer)
+	user := identitytest.As(t, s.Users, identity.Viewer)
 	s.Garbage(t, apitest.GarbageConfig{Seed: 5, PerOperation: 150, Values: map[string]string{"user_id": fmt.Sprint(user.ID), "password": "canary-mehlwurm-zebra-19", "role": "viewer"}})
 }

@@ -47,7 +47,7 @@ func TestActions(t *testing.T) {
 		act("while that is not done", "1/start", "", apitest.Operator, 409, "guest_busy"),
 		apitest.Scenario{Name: "it is pending", Method: "GET", URL: "/api/v1/vms?status=pending", As: apitest.Viewer, Status: 200, Contains: []string{`"name":"web"`, `"status":"pending"`}},
 	)
-	if got := b.value("SELECT string_agg(action || ' ' || result || ' ' || coalesce(job_id::text, '-'), ', ' ORDER BY id) FROM audit WHERE result = 'ok'"); got != "vm.stop ok 1" {
+	if got := b.Value("SELECT string_agg(action || ' ' || result || ' ' || coalesce(job_id::text, '-'), ', ' ORDER BY id) FROM audit WHERE result = 'ok'"); got != "vm.stop ok 1" {
 		t.Errorf("the trail: %s", got)
 	}
 }
@@ -56,8 +56,8 @@ func TestActions(t *testing.T) {
 func TestOwnGuest(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
-	b.exec("INSERT INTO settings (key, value) VALUES ('self.host_id', '1')")
-	b.self.Hostname = "WEB"
+	b.Exec("INSERT INTO settings (key, value) VALUES ('self.host_id', '1')")
+	b.Guests.Self.Hostname = "WEB"
 	act := func(name, action, body string, status int, code string, contains ...string) apitest.Scenario {
 		return apitest.Scenario{Name: name, Method: "POST", URL: "/api/v1/vms/1/" + action, Body: body, As: apitest.Operator, Status: status, Error: code, Contains: contains}
 	}
@@ -68,9 +68,9 @@ func TestOwnGuest(t *testing.T) {
 		act("pause", "pause", "", 409, "self_target"), act("reset", "reset", `{"confirm":"WEB"}`, 409, "self_target"),
 		act("stop with its name", "stop", `{"confirm":"web"}`, 202, "", `"is_self":true`),
 	)
-	b.exec("UPDATE jobs SET status = 'failed'")
+	b.Exec("UPDATE jobs SET status = 'failed'")
 	b.Run(t, act("start needs no word", "start", "", 202, "", `"is_self":true`))
-	b.exec("UPDATE settings SET value = '2'")
+	b.Exec("UPDATE settings SET value = '2'")
 	b.Run(t, apitest.Scenario{Name: "a name elsewhere is another's", Method: "GET", URL: "/api/v1/vms/1", As: apitest.Viewer, Status: 200, Contains: []string{`"is_self":false`}})
 }
 

@@ -1,0 +1,145 @@
+package processtest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// client is somebody who uses the API.
+type client struct {
+	service *service
+	http    *http.Client
+	// bodies keeps every answer, to look for what must not be in any.
+	bodies *output
+}
+
+func newClient(s *service) *client {
+	jar, _ := cookiejar.New(nil) // fails for no options
+	return &client{service: s, http: &http.Client{Jar: jar, Timeout: hanging, Transport: s.transport}, bodies: &output{}}
+}
+
+// answer is a status and a body.
+type answer struct {
+	Status int
+	Body   []byte
+	Header http.Header
+}
+
+// into decodes the body.
+func (a answer) into(t testing.TB, out any) {
+	t.Helper()
+	if err := json.Unmarshal(a.Body, out); err != nil {
+		t.Fatalf("decoding %s: %v", a.Body, err)
+	}
+}
+
+// problem is the error identifier of a refused request.
+func (a answer) problem() string {
+	var p struct{ Error string }
+	_ = json.Unmarshal(a.Body, &p)
+	return p.Error
+}
+
+// try makes a request; an error means that there was no answer.
+func (c *client) try(ctx context.Context, method, path string, in any) (answer, error) {
+	var body io.Reader
+	if in != nil {
+		text, err := json.Marshal(in)
+		if err != nil {
+			return answer{}, err
+		}
+		body = bytes.NewReader(text)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, c.service.Base+path, body)
+	if err != nil {
+		return answer{}, err
+	}
+	if in != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return answer{}, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return answer{}, err
+	}
+	_, _ = c.bodies.Write(text)
+	return answer{Status: resp.StatusCode, Body: text, Header: resp.Header}, nil
+}
+
+// do makes a request that must be answered.
+func (c *client) do(t testing.TB, method, path string, in any) answer {
+	t.Helper()
+	a, err := c.try(t.Context(), method, path, in)
+	if err != nil {
+		t.Fatalf("%s %s: %v", method, path, err)
+	}
+	return a
+}
+
+// must makes a request that must have this status, and decodes its answer into out when it is not nil.
+func (c *client) must(t testing.TB, status int, method, path string, in, out any) answer {
+	t.Helper()
+	a := c.do(t, method, path, in)
+	if a.Status != status {
+		t.Fatalf("%s %s: got %d, want %d: %s", method, path, a.Status, status, a.Body)
+	}
+	if out != nil {
+		a.into(t, out)
+	}
+	return a
+}
+
+const (
+	ownerEmail    = "owner@example.com"
+	ownerPassword = "correct horse battery staple 7Q"
+)
+
+// setUp makes the owner with the setup token and logs in.
+func setUp(t testing.TB, s *service) *client {
+	t.Helper()
+	token, err := os.ReadFile(filepath.Join(s.State, "setup-token"))
+	if err != nil {
+		t.Fatalf("reading the setup token: %v", err)
+	}
+	c := newClient(s)
+	c.must(t, http.StatusCreated, http.MethodPost, "/api/v1/setup", map[string]any{
+		"setup_token": strings.TrimSpace(string(token)), "email": ownerEmail, "password": ownerPassword,
+	}, nil)
+	c.logIn(t, ownerEmail, ownerPassword)
+	return c
+}
+
+func (c *client) logIn(t testing.TB, email, password string) {
+	t.Helper()
+	c.must(t, http.StatusOK, http.MethodPost, "/api/v1/auth/login", map[string]any{"email": email, "password": password}, nil)
+}
+
+// enrol adds the simulator with the given capabilities, reads its inventory, and returns the host's id.
+func (c *client) enrol(t testing.TB, s *sim, name string, capabilities ...string) int64 {
+	t.Helper()
+	var host struct{ ID int64 }
+	c.must(t, http.StatusCreated, http.MethodPost, "/api/v1/hosts", map[string]any{
+		"name": name, "address": s.URL, "tls_fingerprint": s.Fingerprint,
+		"token_id": s.Tokens["monitoring"].ID, "token_secret": s.Tokens["monitoring"].Secret,
+	}, &host)
+	for _, capability := range capabilities {
+		c.must(t, http.StatusOK, http.MethodPost, fmt.Sprintf("/api/v1/hosts/%d/credentials", host.ID), map[string]any{
+			"capability": capability, "token_id": s.Tokens[capability].ID, "token_secret": s.Tokens[capability].Secret,
+		}, nil)
+	}
+	c.must(t, http.StatusOK, http.MethodPost, fmt.Sprintf("/api/v1/hosts/%d/sync", host.ID), nil, nil)
+	return host.ID
+}

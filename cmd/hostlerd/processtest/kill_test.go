@@ -1,0 +1,215 @@
+package processtest
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// statistics are pvesim's counters.
+type statistics struct {
+	Requests map[string]int
+	Total    int
+	BytesOut int64 `json:"bytes_out"`
+}
+
+func (s *sim) stats(t testing.TB) statistics {
+	t.Helper()
+	var st statistics
+	s.control(t, http.MethodGet, "/stats", nil, &st)
+	return st
+}
+
+// sent is how often an action was asked of the simulator, over all guests.
+func (s *sim) sent(t testing.TB, action string) int {
+	t.Helper()
+	return s.stats(t).Requests["POST /nodes/{node}/qemu/{vmid}/status/"+action]
+}
+
+// fault makes the simulator misbehave.
+func (s *sim) fault(t testing.TB, fault map[string]any) {
+	t.Helper()
+	s.control(t, http.MethodPost, "/fault", fault, nil)
+}
+
+func (s *sim) healFaults(t testing.TB) {
+	t.Helper()
+	s.control(t, http.MethodDelete, "/fault", nil, nil)
+}
+
+// progress is what the database knows of a job.
+func progress(t testing.TB, c *client, id int64) jobView {
+	t.Helper()
+	var j jobView
+	c.must(t, http.StatusOK, http.MethodGet, fmt.Sprintf("/api/v1/jobs/%d", id), nil, &j)
+	return j
+}
+
+// The service is killed at each point of a job. The next start ends the job, and the hypervisor was asked once.
+func TestKillAtEachPointOfAJob(t *testing.T) {
+	t.Parallel()
+	const stop = "/nodes/{node}/qemu/{vmid}/status/stop"
+	for _, point := range []struct {
+		name string
+		// fault holds the job at the point; reached reports that it is there.
+		fault   map[string]any
+		taskMS  int
+		reached func(t *testing.T, cluster *sim, c *client, job int64) bool
+	}{
+		{
+			name:  "before the task was sent",
+			fault: map[string]any{"kind": "hang", "match": map[string]any{"path": "/nodes/{node}/qemu/{vmid}/status/current"}},
+			reached: func(t *testing.T, cluster *sim, _ *client, _ int64) bool {
+				return struck(t, cluster) > 0
+			},
+		},
+		{
+			name:  "as the request is under way and arrives late",
+			fault: map[string]any{"kind": "delay", "delay_ms": 1500, "times": 1, "match": map[string]any{"method": "POST", "path": stop}},
+			reached: func(t *testing.T, cluster *sim, _ *client, _ int64) bool {
+				return struck(t, cluster) > 0
+			},
+		},
+		{
+			name:  "after it was sent and before its UPID was stored",
+			fault: map[string]any{"kind": "delay", "delay_ms": 20000, "times": 1, "after": true, "match": map[string]any{"method": "POST", "path": stop}},
+			reached: func(t *testing.T, cluster *sim, _ *client, _ int64) bool {
+				return struck(t, cluster) > 0
+			},
+		},
+		{
+			name:   "while waiting",
+			taskMS: 4000,
+			reached: func(t *testing.T, _ *sim, c *client, job int64) bool {
+				return progress(t, c, job).TaskID != ""
+			},
+		},
+	} {
+		t.Run(point.name, func(t *testing.T) {
+			t.Parallel()
+			cluster := startSim(t, "--scenario", "cluster", "--nodes", "2", "--guests", "8")
+			s := startService(t, options{})
+			owner := setUp(t, s)
+			owner.enrol(t, cluster, "lab", "lifecycle")
+			vm := find(t, owner, "/api/v1/vms", "running")
+			if point.taskMS > 0 {
+				cluster.control(t, http.MethodPost, "/option", map[string]any{"task_ms": point.taskMS}, nil)
+			}
+			if point.fault != nil {
+				cluster.fault(t, point.fault)
+			}
+			job := act(t, owner, fmt.Sprintf("/api/v1/vms/%d/stop", vm.ID))
+			eventually(t, "the job is at the point", func() error {
+				if !point.reached(t, cluster, owner, job.ID) {
+					return fmt.Errorf("it is not")
+				}
+				return nil
+			})
+			s.kill()
+			cluster.healFaults(t)
+			s.start(t)
+
+			end := ended(t, owner, job.ID)
+			text := transcript(t, owner, job.ID)
+			if end.Status != "succeeded" {
+				t.Errorf("the job ended %s: %s\n%s", end.Status, end.Error, text)
+			}
+			if n := cluster.sent(t, "stop"); n != 1 {
+				t.Errorf("the hypervisor was asked %d times\n%s", n, text)
+			}
+			if n := strings.Count(text, "log: TASK OK"); n != 1 {
+				t.Errorf("the transcript has the task's last line %d times:\n%s", n, text)
+			}
+		})
+	}
+}
+
+// struck is how often any fault has struck.
+func struck(t testing.TB, cluster *sim) int {
+	t.Helper()
+	var faults []struct{ Struck int }
+	cluster.control(t, http.MethodGet, "/fault", nil, &faults)
+	n := 0
+	for _, f := range faults {
+		n += f.Struck
+	}
+	return n
+}
+
+// A killed service leaves no plugin process behind, and the next one works.
+func TestKilledServiceLeavesNoPlugin(t *testing.T) {
+	t.Parallel()
+	cluster := startSim(t, "--scenario", "one")
+	s := startService(t, options{})
+	owner := setUp(t, s)
+	owner.enrol(t, cluster, "lab")
+	plugins := pluginsOf(t, s)
+	if len(plugins) == 0 {
+		t.Fatal("the service has no plugin process")
+	}
+	s.kill()
+	eventually(t, "no plugin is left", func() error {
+		for _, pid := range plugins {
+			if alive(pid) {
+				return fmt.Errorf("process %d lives", pid)
+			}
+		}
+		return nil
+	})
+	s.start(t)
+	owner.must(t, http.StatusOK, http.MethodPost, "/api/v1/hosts/1/sync", nil, nil)
+	plugins = pluginsOf(t, s)
+	s.stop(t)
+	for _, pid := range plugins {
+		if alive(pid) {
+			t.Errorf("plugin process %d lives on after a stop", pid)
+		}
+	}
+}
+
+// pluginsOf are the plugin processes that the service has now.
+func pluginsOf(t testing.TB, s *service) []int {
+	t.Helper()
+	var pids []int
+	for pid, name := range family(t, s.cmd.Process.Pid) {
+		if pid != s.cmd.Process.Pid && strings.HasPrefix(name, "hostler-plugin") {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// A plugin that dies in the middle of a call fails that call at once, and the next one works.
+func TestPluginKilledInTheMiddleOfACall(t *testing.T) {
+	t.Parallel()
+	cluster := startSim(t, "--scenario", "one")
+	s := startService(t, options{})
+	owner := setUp(t, s)
+	host := owner.enrol(t, cluster, "lab")
+	cluster.fault(t, map[string]any{"kind": "hang", "match": map[string]any{"path": "/nodes/{node}/tasks"}})
+	cluster.fault(t, map[string]any{"kind": "hang", "match": map[string]any{"path": "/cluster/tasks"}})
+	got := make(chan answer, 1)
+	go func() {
+		a, err := owner.try(t.Context(), http.MethodGet, fmt.Sprintf("/api/v1/hosts/%d/tasks", host), nil)
+		if err != nil {
+			t.Error(err)
+		}
+		got <- a
+	}()
+	eventually(t, "the call hangs in the plugin", func() error {
+		if struck(t, cluster) == 0 {
+			return fmt.Errorf("it has not arrived")
+		}
+		return nil
+	})
+	for _, pid := range pluginsOf(t, s) {
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+	}
+	if a := <-got; a.Status != http.StatusServiceUnavailable || a.problem() != "plugin_unavailable" {
+		t.Errorf("the call that was cut: %d %s", a.Status, a.Body)
+	}
+	cluster.healFaults(t)
+	owner.must(t, http.StatusOK, http.MethodGet, fmt.Sprintf("/api/v1/hosts/%d/tasks", host), nil, nil)
+}

@@ -1,0 +1,43 @@
+package processtest
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"testing"
+)
+
+// An inventory is two requests per cluster, whatever the number of guests and of enrolled members, and one more for
+// detail. Each request is counted by the simulator.
+func TestLoadOnTheHypervisor(t *testing.T) {
+	t.Parallel()
+	for _, guests := range []int{1000, 10000} {
+		t.Run(fmt.Sprint(guests), func(t *testing.T) {
+			t.Parallel()
+			cluster := startSim(t, "--scenario", "cluster", "--nodes", "10", "--guests", fmt.Sprint(guests))
+			s := startService(t, options{Env: []string{"HOSTLER_LOG_LEVEL=info"}})
+			owner := setUp(t, s)
+			host := owner.enrol(t, cluster, "lab")
+			sync := fmt.Sprintf("/api/v1/hosts/%d/sync", host)
+			want := map[string]int{"GET /cluster/resources": 1, "GET /cluster/status": 1}
+			detailed := map[string]int{"GET /cluster/resources": 1, "GET /cluster/status": 1, "GET /cluster/metrics/export": 1}
+			exports := 0
+			for range 4 {
+				cluster.control(t, http.MethodPost, "/stats/reset", nil, nil)
+				owner.must(t, http.StatusOK, http.MethodPost, sync, nil, nil)
+				switch got := cluster.stats(t).Requests; {
+				case maps.Equal(got, detailed):
+					exports++
+				case !maps.Equal(got, want):
+					t.Errorf("the requests of one cycle: %v", got)
+				}
+			}
+			if exports > 1 {
+				t.Errorf("%d exports within seconds, and they are meant for every five minutes", exports)
+			}
+			if n := len(listVMs(t, owner)); n < guests/3 {
+				t.Errorf("%d VMs of %d guests are listed", n, guests)
+			}
+		})
+	}
+}

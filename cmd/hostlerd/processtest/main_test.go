@@ -1,0 +1,14 @@
+package processtest
+
+import (
+	"os"
+	"testing"
+)
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if programs.dir != "" {
+		_ = os.RemoveAll(programs.dir)
+	}
+	os.Exit(code)
+}

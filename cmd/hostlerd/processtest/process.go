@@ -1,0 +1,125 @@
+package processtest
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// clockTicks is the kernel's unit in /proc/<pid>/stat: USER_HZ, which is 100 on every Linux that Go runs on.
+const clockTicks = 100
+
+// family is a process and everything that it started, by name of the program.
+func family(t testing.TB, root int) map[int]string {
+	t.Helper()
+	parents := map[int]int{}
+	names := map[int]string{}
+	stats, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range stats {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			continue // it ended meanwhile
+		}
+		pid, parent, name, err := parseStat(string(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		parents[pid], names[pid] = parent, name
+	}
+	found := map[int]string{root: names[root]}
+	for added := true; added; {
+		added = false
+		for pid, parent := range parents {
+			if _, ours := found[parent]; ours && found[pid] == "" {
+				found[pid] = names[pid]
+				added = true
+			}
+		}
+	}
+	return found
+}
+
+func parseStat(text string) (pid, parent int, name string, err error) {
+	open, end := strings.IndexByte(text, '('), strings.LastIndexByte(text, ')')
+	if open < 0 || end < open {
+		return 0, 0, "", errors.New("this is no /proc/<pid>/stat")
+	}
+	pid, err = strconv.Atoi(strings.TrimSpace(text[:open]))
+	if err != nil {
+		return 0, 0, "", err
+	}
+	fields := strings.Fields(text[end+1:])
+	if len(fields) < 2 {
+		return 0, 0, "", errors.New("this /proc/<pid>/stat is too short")
+	}
+	parent, err = strconv.Atoi(fields[1])
+	return pid, parent, text[open+1 : end], err
+}
+
+// cpu is the processor time of a process so far, in user and system mode.
+func cpu(t testing.TB, pid int) time.Duration {
+	t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
+	var ticks int64
+	for _, field := range fields[11:13] {
+		n, err := strconv.ParseInt(field, 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ticks += n
+	}
+	return time.Duration(ticks) * time.Second / clockTicks
+}
+
+// ownCPU is the processor time of this process so far.
+func ownCPU(t testing.TB) time.Duration {
+	t.Helper()
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}
+
+// resident is the memory of a process that is in RAM now, in bytes.
+func resident(t testing.TB, pid int) int64 {
+	t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+			kb, err := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return kb << 10
+		}
+	}
+	t.Fatalf("no VmRSS of process %d", pid)
+	return 0
+}
+
+// alive reports whether a process is there and no zombie.
+func alive(pid int) bool {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return false
+	}
+	state := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
+	return len(state) > 0 && state[0] != "Z"
+}

@@ -1,0 +1,48 @@
+// Package processtest tests the service as it runs: real processes of hostlerd and its plugins, simulated hypervisors over TLS, and
+// PostgreSQL. Files that do not end in _test.go hold what the tests stand on.
+package processtest
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"sync"
+	"testing"
+)
+
+// The programs, built once for all tests of this package.
+var programs struct {
+	once sync.Once
+	dir  string
+	err  error
+}
+
+// bin is the folder of the programs: hostlerd, pvesim and plugins/.
+func bin(t testing.TB) string {
+	t.Helper()
+	programs.once.Do(func() {
+		if programs.dir, programs.err = os.MkdirTemp("", "hostler-bin-"); programs.err != nil {
+			return
+		}
+		// The private cluster's own user starts nothing here, but plugins are checked for who may write to their folder.
+		for target, packages := range map[string][]string{
+			"/":         {"./cmd/hostlerd", "./cmd/pvesim"},
+			"/plugins/": {"./cmd/hostler-plugin-pve"},
+		} {
+			if programs.err = os.MkdirAll(programs.dir+target, 0o755); programs.err != nil {
+				return
+			}
+			cmd := exec.Command("go", append([]string{"build", "-trimpath", "-o", programs.dir + target}, packages...)...)
+			cmd.Dir = "../../.."
+			cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+			if out, err := cmd.CombinedOutput(); err != nil {
+				programs.err = fmt.Errorf("%w: %s", err, out)
+				return
+			}
+		}
+	})
+	if programs.err != nil {
+		t.Fatalf("building the programs: %v", programs.err)
+	}
+	return programs.dir
+}

@@ -1,0 +1,89 @@
+package processtest
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// apiToken is one token of the simulator.
+type apiToken struct{ ID, Secret string }
+
+// sim is a running pvesim.
+type sim struct {
+	URL         string
+	Fingerprint string
+	Tokens      map[string]apiToken
+	AdminToken  apiToken `json:"admin_token"`
+	Control     string
+	Hosts       []sim // of the scenario fleet
+	Nodes       []struct{ Name, URL, Fingerprint string }
+
+	cmd *exec.Cmd
+}
+
+// startSim starts pvesim; it ends with the test.
+func startSim(t testing.TB, args ...string) *sim {
+	t.Helper()
+	cmd := exec.Command(filepath.Join(bin(t), "pvesim"), append([]string{"--listen", "127.0.0.1:0"}, args...)...)
+	var errs output
+	cmd.Stderr = &errs
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatalf("starting pvesim: %v", err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		_ = cmd.Wait()
+	})
+	line, err := bufio.NewReaderSize(out, 1<<20).ReadBytes('\n')
+	if err != nil {
+		t.Fatalf("pvesim did not become ready: %v %s", err, errs.String())
+	}
+	s := &sim{cmd: cmd}
+	if err := json.Unmarshal(line, s); err != nil {
+		t.Fatalf("reading pvesim's line: %v: %s", err, line)
+	}
+	return s
+}
+
+// control calls pvesim's control API and decodes the answer into out when it is not nil.
+func (s *sim) control(t testing.TB, method, path string, in, out any) {
+	t.Helper()
+	var body io.Reader
+	if in != nil {
+		text, err := json.Marshal(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body = bytes.NewReader(text)
+	}
+	req, err := http.NewRequestWithContext(t.Context(), method, strings.TrimSuffix(s.Control, "/")+path, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatalf("calling pvesim's control: %v", err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	text, _ := io.ReadAll(resp.Body)
+	if resp.StatusCode >= 300 {
+		t.Fatalf("pvesim's control %s %s: %s: %s", method, path, resp.Status, text)
+	}
+	if out != nil {
+		if err := json.Unmarshal(text, out); err != nil {
+			t.Fatalf("pvesim's control %s %s: %v", method, path, err)
+		}
+	}
+}

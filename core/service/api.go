@@ -1,0 +1,62 @@
+package service
+
+import (
+	"context"
+
+	"github.com/hostler/hostler/core/api"
+	"github.com/hostler/hostler/core/api/apps"
+	auditapi "github.com/hostler/hostler/core/api/audit"
+	"github.com/hostler/hostler/core/api/auth"
+	"github.com/hostler/hostler/core/api/cluster"
+	"github.com/hostler/hostler/core/api/hosts"
+	"github.com/hostler/hostler/core/api/jobs"
+	"github.com/hostler/hostler/core/api/keys"
+	"github.com/hostler/hostler/core/api/meta"
+	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/api/plugins"
+	"github.com/hostler/hostler/core/api/schedules"
+	"github.com/hostler/hostler/core/api/settings"
+	"github.com/hostler/hostler/core/api/setup"
+	"github.com/hostler/hostler/core/api/teams"
+	"github.com/hostler/hostler/core/api/users"
+	"github.com/hostler/hostler/core/api/vms"
+	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/setting"
+)
+
+// deps is what the API works with: the parts, resource by resource.
+func (s *Service) deps() api.Deps {
+	c := &s.config
+	figures := newMetrics(c.DB, c.Plugins, s.Poller)
+	return api.Deps{
+		Authenticator: s.Users, Resolver: op.ScopeResolver{DB: c.DB}, Recorder: audit.Recorder{DB: c.DB}, Rights: s.Users,
+		Browser: s.Users.Browser, Entitlements: s.entitled, Logger: c.Loggers("api"), Version: c.Version, Observe: figures.observe,
+		Replays: s.Replays, Health: Health(), Ready: ready(c.DB, c.Plugins, c.Keys, c.Version), Metrics: figures.handler(),
+
+		Setup:     setup.Deps{Setup: s.setup},
+		Auth:      auth.Deps{Users: s.Users},
+		Keys:      keys.Deps{Users: s.Users},
+		Users:     users.Deps{Users: s.Users},
+		Teams:     teams.Deps{Users: s.Users},
+		Hosts:     hosts.Deps{Hosts: s.Hosts, Poller: s.Poller},
+		VMs:       vms.Deps{VMs: s.VMs},
+		Apps:      apps.Deps{Apps: s.Apps},
+		Jobs:      jobs.Deps{Queue: s.Queue},
+		Audit:     auditapi.Deps{DB: c.DB, Chain: s.Chain},
+		Plugins:   plugins.Deps{Plugins: c.Plugins},
+		Schedules: schedules.Deps{Schedules: s.Schedule},
+		Settings:  settings.Deps{Settings: &setting.Store{DB: c.DB, Hosts: s.Hosts}},
+		Cluster:   cluster.Deps{DB: c.DB},
+		Meta:      meta.Deps{Updates: s.Updates},
+	}
+}
+
+// entitled reads the feature flags. While they cannot be read nothing is on: a feature that was put off must not come
+// back with a fault of the database.
+func (s *Service) entitled(ctx context.Context, name string) bool {
+	on, err := setting.Entitled(ctx, s.config.DB, name)
+	if err != nil {
+		s.config.Loggers("setting").Warn("a feature flag could not be read", "feature", name, "error", err)
+	}
+	return on
+}

@@ -1,0 +1,79 @@
+package service
+
+import (
+	"context"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/hostler/hostler/core/api/plugins"
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/guest"
+	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/core/plugin"
+	"github.com/hostler/hostler/core/secret"
+	"github.com/hostler/hostler/core/selfupdate"
+)
+
+// Config is what a service is put together from. DB, Keys and Drivers are required.
+type Config struct {
+	// DB is an open database with this release's schema. It is the caller's to close, after Close.
+	DB *db.DB
+	// Keys seals what is secret in the database.
+	Keys *secret.Box
+	// Drivers reach the hypervisors: the plugins' manager, or a hypervisor in memory.
+	Drivers host.Drivers
+	// Plugins are the processes behind Drivers, which Start starts and Close stops; nil when there are none.
+	Plugins Plugins
+	// Loggers gives each part its logger by the part's name; nil logs nothing.
+	Loggers func(part string) hclog.Logger
+	// Loops are what Start lets run, all of Loops for a whole service. Without any, the service answers requests, and its jobs wait.
+	Loops []Loop
+	// Now is the clock of schedules; nil takes the database's, so that all instances have the same.
+	Now func() time.Time
+
+	// Version of the running service.
+	Version string
+	// StateDir is where the token of the first setup is written.
+	StateDir string
+	// Self knows the guest that the service runs in; nil recognises none.
+	Self *guest.Self
+	// AllowLocal permits hosts at loopback and link-local addresses.
+	AllowLocal bool
+
+	// Jobs, Identity and Updates hold limits and places; what joins them to the rest is filled in.
+	Jobs     job.Config
+	Identity identity.Config
+	Updates  selfupdate.Config
+}
+
+// Plugins are the processes of the drivers.
+type Plugins interface {
+	plugins.Manager
+	Start(ctx context.Context) error
+	Stop()
+}
+
+var _ Plugins = (*plugin.Manager)(nil)
+
+// noPlugins stands for a service without plugins.
+type noPlugins struct{}
+
+func (noPlugins) Status() []plugin.Status     { return nil }
+func (noPlugins) Start(context.Context) error { return nil }
+func (noPlugins) Stop()                       {}
+
+// fill puts what stands for absent parts into the configuration.
+func (c *Config) fill() {
+	if c.Plugins == nil {
+		c.Plugins = noPlugins{}
+	}
+	if c.Loggers == nil {
+		c.Loggers = func(string) hclog.Logger { return hclog.NewNullLogger() }
+	}
+	if c.Self == nil {
+		c.Self = &guest.Self{DB: c.DB}
+	}
+}

@@ -1,0 +1,104 @@
+package service
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/hostler/hostler/core/api/plugins"
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/plugin"
+	"github.com/hostler/hostler/core/poll"
+)
+
+// metrics are the figures for Prometheus. No name of a host or user is among them: the page is open.
+type metrics struct {
+	registry *prometheus.Registry
+	requests *prometheus.HistogramVec
+}
+
+func newMetrics(d *db.DB, installed plugins.Manager, poller *poll.Poller) *metrics {
+	m := &metrics{
+		registry: prometheus.NewRegistry(),
+		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "hostler_request_duration_seconds", Help: "Time that operations of the API took.",
+			Buckets: []float64{.005, .02, .1, .5, 2, 10, 60},
+		}, []string{"operation", "status"}),
+	}
+	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		m.requests, &state{db: d, plugins: installed, poller: poller})
+	return m
+}
+
+func (m *metrics) observe(operation, _ string, status int, took time.Duration) {
+	m.requests.WithLabelValues(operation, strconv.Itoa(status)).Observe(took.Seconds())
+}
+
+func (m *metrics) handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4})
+}
+
+// state is what is asked for when the page is fetched.
+type state struct {
+	db      *db.DB
+	plugins plugins.Manager
+	poller  *poll.Poller
+}
+
+var (
+	hostsDesc    = prometheus.NewDesc("hostler_hosts", "Enrolled hosts by status.", []string{"status"}, nil)
+	jobsDesc     = prometheus.NewDesc("hostler_jobs_unfinished", "Jobs that are queued or running.", []string{"status"}, nil)
+	pluginDesc   = prometheus.NewDesc("hostler_plugin_up", "Whether the plugin's process runs.", []string{"kind", "name"}, nil)
+	restartsDesc = prometheus.NewDesc("hostler_plugin_restarts_total", "Starts of the plugin after the first.", []string{"kind", "name"}, nil)
+	pollsDesc    = prometheus.NewDesc("hostler_polls_total", "Inventories that this instance asked for.", nil, nil)
+	failuresDesc = prometheus.NewDesc("hostler_poll_failures_total", "Inventories that failed.", nil, nil)
+	secondsDesc  = prometheus.NewDesc("hostler_poll_seconds_total", "Time that inventories took.", nil, nil)
+)
+
+// Describe names the figures.
+func (s *state) Describe(ch chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{hostsDesc, jobsDesc, pluginDesc, restartsDesc, pollsDesc, failuresDesc, secondsDesc} {
+		ch <- d
+	}
+}
+
+// Collect reads the figures. Without the database its part is left out.
+func (s *state) Collect(ch chan<- prometheus.Metric) {
+	count := s.poller.Counters()
+	ch <- prometheus.MustNewConstMetric(pollsDesc, prometheus.CounterValue, float64(count.Polls))
+	ch <- prometheus.MustNewConstMetric(failuresDesc, prometheus.CounterValue, float64(count.Failures))
+	ch <- prometheus.MustNewConstMetric(secondsDesc, prometheus.CounterValue, count.Seconds)
+	for _, p := range s.plugins.Status() {
+		up := 0.0
+		if p.State == plugin.Running {
+			up = 1
+		}
+		ch <- prometheus.MustNewConstMetric(pluginDesc, prometheus.GaugeValue, up, p.Kind, p.Name)
+		ch <- prometheus.MustNewConstMetric(restartsDesc, prometheus.CounterValue, float64(p.Restarts), p.Kind, p.Name)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	s.count(ctx, ch, hostsDesc, "SELECT status, count(*) FROM hosts GROUP BY status")
+	s.count(ctx, ch, jobsDesc, "SELECT status, count(*) FROM jobs WHERE status IN ('queued', 'running') GROUP BY status")
+}
+
+func (s *state) count(ctx context.Context, ch chan<- prometheus.Metric, desc *prometheus.Desc, query string) {
+	rows, err := s.db.Pool.Query(ctx, query)
+	if err != nil {
+		return
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var label string
+		var n int64
+		if rows.Scan(&label, &n) != nil {
+			return
+		}
+		ch <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, float64(n), label)
+	}
+}

@@ -1,0 +1,79 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/hostler/hostler/core/metric"
+	"github.com/hostler/hostler/core/secret"
+)
+
+// Loop is one of the things that a service does by itself. Its word is also the name of its sign of life.
+type Loop string
+
+// What runs by itself: jobs, polls of hosts, schedules, the seal of the audit trail, partitions of metrics, and what the updater does.
+const (
+	Jobs      Loop = "job"
+	Polls     Loop = "poll"
+	Schedules Loop = "schedule"
+	Seal      Loop = "audit"
+	Metrics   Loop = "metric"
+	Updates   Loop = "update"
+)
+
+// Loops are all of them.
+var Loops = []Loop{Jobs, Polls, Seal, Metrics, Schedules, Updates}
+
+// Start starts the plugins, the watch over the key file, and the loops of the configuration. While there is no user it leaves the
+// token of the first setup in the state folder. When it fails, Drain and Close must be called all the same.
+func (s *Service) Start(ctx context.Context) error {
+	if path, needed, err := s.setup.Prepare(ctx); err != nil {
+		return err
+	} else if needed {
+		s.config.Loggers("setup").Warn("there is no user yet: POST /api/v1/setup with the token in this file makes the first owner", "file", path)
+	}
+	if err := s.config.Plugins.Start(ctx); err != nil {
+		return err
+	}
+	if err := s.config.Keys.Look(ctx, s.watch); err != nil && !errors.Is(err, secret.ErrOutdated) {
+		return err
+	}
+	s.loops.Go(func() { s.config.Keys.Watch(s.running, s.watch) })
+	if slices.Contains(s.config.Loops, Jobs) {
+		if err := s.Queue.Start(ctx); err != nil {
+			return err
+		}
+	}
+	for loop, run := range map[Loop]func(context.Context){
+		Polls: s.Poller.Run, Seal: s.sealer.Run, Schedules: s.Schedule.Run, Updates: s.Updates.Run,
+		Metrics: func(ctx context.Context) {
+			metric.Maintain(ctx, s.config.DB, s.config.Loggers("metric"), s.Heartbeats[Metrics])
+		},
+	} {
+		if slices.Contains(s.config.Loops, loop) {
+			s.loops.Go(func() { run(s.running) })
+		}
+	}
+	return nil
+}
+
+// Context ends with Drain. Requests that outlive their answer, such as event streams, are to end with it.
+func (s *Service) Context() context.Context { return s.running }
+
+// Drain ends the loops and brings jobs to a safe point, within ctx. What did not get there is resumed by the next start, or by
+// another instance. The API still answers.
+func (s *Service) Drain(ctx context.Context) {
+	s.end()
+	if err := s.Queue.Stop(ctx); err != nil {
+		s.config.Loggers("job").Warn("jobs did not come to a safe point in time; the next start resumes them", "error", err)
+	}
+}
+
+// Close waits for the loops' end and stops the plugins. It comes after Drain and after the last request.
+func (s *Service) Close() {
+	s.end()
+	s.loops.Wait()
+	s.config.Plugins.Stop()
+	s.Poller.Close()
+}

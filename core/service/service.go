@@ -1,0 +1,146 @@
+// Package service is the service as a whole but for its process: New joins the parts, API is what the resources work with, Handler
+// serves them, and Start runs what works by itself. It is the only place where all parts meet. cmd/hostlerd adds configuration,
+// listener and signals; tests give it a hypervisor in memory.
+package service
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+	_ "time/tzdata" // schedules are read in time zones, on machines without that database too
+
+	"github.com/hostler/hostler/core/api"
+	"github.com/hostler/hostler/core/app"
+	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/guest"
+	"github.com/hostler/hostler/core/heartbeat"
+	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/idempotency"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/core/maintenance"
+	"github.com/hostler/hostler/core/poll"
+	"github.com/hostler/hostler/core/schedule"
+	"github.com/hostler/hostler/core/secret"
+	"github.com/hostler/hostler/core/selfupdate"
+	"github.com/hostler/hostler/core/setting"
+	"github.com/hostler/hostler/core/vm"
+)
+
+// Sealed are all columns with encrypted values. A column that is missing here would lose its key by a rotation.
+var Sealed = []secret.Table{host.Sealed, identity.Sealed, audit.Sealed, idempotency.Sealed}
+
+// Service is the service with all its parts joined.
+type Service struct {
+	// API is what is served. It may be changed until Handler is called.
+	API api.Deps
+	// Heartbeats are the loops' signs of life.
+	Heartbeats map[Loop]*heartbeat.Monitor
+
+	// The parts.
+	DB       *db.DB
+	Users    *identity.Store
+	Hosts    *host.Store
+	Guests   *guest.Store
+	VMs      *vm.Store
+	Apps     *app.Store
+	Queue    *job.Queue
+	Poller   *poll.Poller
+	Chain    *audit.Chain
+	Replays  *idempotency.Store
+	Schedule *schedule.Store
+	Updates  *selfupdate.Store
+
+	config Config
+	watch  secret.Watch
+	setup  *identity.Setup
+	sealer *audit.Sealer
+
+	running context.Context
+	end     context.CancelFunc
+	loops   sync.WaitGroup
+}
+
+// New joins the parts. Nothing runs yet, and nothing is asked of the database. Close must be called in the end, whether it was
+// started or not.
+func New(c Config) (*Service, error) {
+	c.fill()
+	s := &Service{DB: c.DB, config: c, Heartbeats: map[Loop]*heartbeat.Monitor{}}
+	for _, loop := range Loops {
+		s.Heartbeats[loop] = &heartbeat.Monitor{}
+	}
+	s.running, s.end = context.WithCancel(context.Background())
+	// Without the present key no token can be opened: jobs and polls are the other instances' then.
+	outdated := func() bool { return c.Keys.Outdated() != nil }
+	var err error
+	if s.Queue, err = job.New(s.jobs()); err != nil {
+		s.end()
+		return nil, err
+	}
+	s.watch = secret.Watch{DB: c.DB, Tables: Sealed, Logger: c.Loggers("keys"), Changed: func(outdated error) {
+		if outdated != nil {
+			s.Queue.Suspend()
+		} else {
+			s.Queue.Unsuspend()
+		}
+	}}
+
+	s.Hosts = host.New(host.Config{DB: c.DB, Keys: c.Keys, Drivers: c.Drivers, Own: c.Self, AllowLocal: c.AllowLocal, Logger: c.Loggers("host")})
+	s.Poller = poll.New(poll.Config{
+		DB: c.DB, Hosts: s.Hosts, Logger: c.Loggers("poll"), Heartbeat: s.Heartbeats[Polls], Unable: outdated, Interval: s.pollInterval,
+	})
+	s.Guests = &guest.Store{DB: c.DB, Self: c.Self}
+	actor := &guest.Actor{DB: c.DB, Queue: s.Queue, Hosts: s.Hosts}
+	(&guest.Lifecycle{DB: c.DB, Hosts: s.Hosts, Self: c.Self.Is}).Register(s.Queue)
+	s.VMs, s.Apps = &vm.Store{Guests: s.Guests, Actor: actor}, &app.Store{Guests: s.Guests, Actor: actor}
+
+	who := c.Identity
+	who.Keys, who.Assets, who.Logger = c.Keys, s.Hosts, c.Loggers("identity")
+	s.Users = identity.New(c.DB, who)
+	s.setup = identity.NewSetup(s.Users, c.StateDir)
+	s.Chain = audit.NewChain(c.DB, c.Keys)
+	s.sealer = audit.NewSealer(audit.SealerConfig{Chain: s.Chain, Logger: c.Loggers("audit"), Heartbeat: s.Heartbeats[Seal], Unable: outdated})
+	s.Replays = &idempotency.Store{DB: c.DB, Keys: c.Keys}
+
+	housekeeping := maintenance.New(maintenance.Config{DB: c.DB, Queue: s.Queue, Sessions: s.Users, Replays: s.Replays, Trail: s.Chain})
+	housekeeping.Register()
+	updates := c.Updates
+	updates.DB, updates.Queue, updates.Version = c.DB, s.Queue, c.Version
+	updates.Logger, updates.Heartbeat = c.Loggers("update"), s.Heartbeats[Updates]
+	s.Updates = selfupdate.New(updates)
+	s.Updates.Register()
+	s.Schedule = schedule.New(schedule.Config{
+		DB: c.DB, Users: s.Users, Now: c.Now, Logger: c.Loggers("schedule"), Heartbeat: s.Heartbeats[Schedules],
+		Kinds: slices.Concat(s.VMs.Kinds(), s.Apps.Kinds(), housekeeping.Kinds(), s.Updates.Kinds()),
+	})
+	s.API = s.deps()
+	return s, nil
+}
+
+// jobs is the queue's configuration. A job that fails for a key file that has missed a rotation is left to other instances.
+func (s *Service) jobs() job.Config {
+	c := s.config.Jobs
+	c.DB, c.Logger, c.Heartbeat = s.config.DB, s.config.Loggers("job"), s.Heartbeats[Jobs]
+	c.Unable = func(err error) bool {
+		if !errors.Is(err, secret.ErrKeyWrong) && !errors.Is(err, secret.ErrOutdated) {
+			return false
+		}
+		return errors.Is(s.config.Keys.Look(context.WithoutCancel(s.running), s.watch), secret.ErrOutdated)
+	}
+	return c
+}
+
+func (s *Service) pollInterval(ctx context.Context) time.Duration {
+	seconds, err := setting.Get(ctx, s.config.DB, setting.PollInterval)
+	if err != nil {
+		return 0 // the default, while the database is away
+	}
+	return time.Duration(seconds) * time.Second
+}
+
+// Handler is the whole API as one handler.
+func (s *Service) Handler() http.Handler { return api.Handler(s.API) }
