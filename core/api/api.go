@@ -13,6 +13,7 @@ import (
 	"github.com/hostler/hostler/core/api/audit"
 	"github.com/hostler/hostler/core/api/auth"
 	"github.com/hostler/hostler/core/api/cluster"
+	"github.com/hostler/hostler/core/api/guests"
 	"github.com/hostler/hostler/core/api/hosts"
 	"github.com/hostler/hostler/core/api/jobs"
 	"github.com/hostler/hostler/core/api/keys"
@@ -59,6 +60,7 @@ type Deps struct {
 	Setup    setup.Deps
 	Auth     auth.Deps
 	Hosts    hosts.Deps
+	Guests   guests.Deps
 	VMs      vms.Deps
 	Apps     apps.Deps
 	Jobs     jobs.Deps
@@ -92,6 +94,7 @@ func New(d Deps) *op.API {
 	users.Register(a, d.Users)
 	teams.Register(a, d.Teams)
 	hosts.Register(a, d.Hosts)
+	guests.Register(a, d.Guests)
 	vms.Register(a, d.VMs)
 	apps.Register(a, d.Apps)
 	jobs.Register(a, d.Jobs)

@@ -54,19 +54,8 @@ type Store struct {
 
 // List gives the guests that may be seen, by cluster and the hypervisor's id, in one query.
 func (s *Store) List(ctx context.Context, f Filter, visible identity.Visible) ([]Guest, error) {
-	var where conditions
-	where.visible(visible)
-	where.add(f.Kind != "", "g.kind = ?", f.Kind)
-	where.add(f.HostID != 0, "g.host_id = ?", f.HostID)
-	where.add(f.Status == StatusPending, "j.id IS NOT NULL")
-	where.add(f.Status != "" && f.Status != StatusPending, "j.id IS NULL AND g.status = ?", f.Status)
-	if f.Query != "" {
-		pattern := "%" + likeEscape.Replace(f.Query) + "%"
-		where.add(true, "(g.name ILIKE ? OR g.node ILIKE ? OR g.vmid::text LIKE ? OR array_to_string(g.tags, ' ') ILIKE ?)", pattern, pattern, pattern, pattern)
-	}
-	where.add(f.Unadopted, `g.kind = 'container'
-		AND NOT EXISTS (SELECT FROM apps a WHERE a.cluster_id = g.cluster_id AND a.vmid = g.vmid)`)
-	rows, err := s.DB.Pool.Query(ctx, "SELECT "+columns+" FROM "+join+where.clause()+" ORDER BY g.cluster_id, g.vmid, g.kind", where.args...)
+	where := f.conditions(visible)
+	rows, err := s.DB.Pool.Query(ctx, "SELECT "+columns+" FROM "+join+where.clause()+order, where.args...)
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("listing guests: %w", err))
 	}
@@ -75,6 +64,28 @@ func (s *Store) List(ctx context.Context, f Filter, visible identity.Visible) ([
 		return nil, db.Problem(fmt.Errorf("listing guests: %w", err))
 	}
 	return all, s.markSelf(ctx, all)
+}
+
+const order = " ORDER BY g.cluster_id, g.vmid, g.kind"
+
+// conditions are those of the filter on the tables of join. The text is looked for in further columns too.
+func (f Filter) conditions(visible identity.Visible, further ...string) (where conditions) {
+	where.visible(visible)
+	where.add(f.Kind != "", "g.kind = ?", f.Kind)
+	where.add(f.HostID != 0, "g.host_id = ?", f.HostID)
+	where.add(f.Status == StatusPending, "j.id IS NOT NULL")
+	where.add(f.Status != "" && f.Status != StatusPending, "j.id IS NULL AND g.status = ?", f.Status)
+	if f.Query != "" {
+		pattern := "%" + likeEscape.Replace(f.Query) + "%"
+		searched, patterns := []string{}, []any{}
+		for _, column := range append([]string{"g.name", "g.node", "g.vmid::text", "array_to_string(g.tags, ' ')"}, further...) {
+			searched, patterns = append(searched, column+" ILIKE ?"), append(patterns, pattern)
+		}
+		where.add(true, "("+strings.Join(searched, " OR ")+")", patterns...)
+	}
+	where.add(f.Unadopted, `g.kind = 'container'
+		AND NOT EXISTS (SELECT FROM apps a WHERE a.cluster_id = g.cluster_id AND a.vmid = g.vmid)`)
+	return where
 }
 
 // collect scans rows into one growing slice. The scan targets are made once: ten thousand rows share them.
@@ -102,10 +113,12 @@ func (s *Store) markSelf(ctx context.Context, all []Guest) error {
 		return err
 	}
 	for i := range all {
-		all[i].IsSelf = slices.Contains(self, all[i].ID)
+		all[i].markSelf(self)
 	}
 	return nil
 }
+
+func (g *Guest) markSelf(self []int64) { g.IsSelf = slices.Contains(self, g.ID) }
 
 // Get gives one guest of a kind. Whether it may be seen is the caller's to check. An unknown one is problem not_found.
 func (s *Store) Get(ctx context.Context, kind string, id int64) (*Guest, error) {

@@ -8,6 +8,7 @@ import (
 	auditapi "github.com/hostler/hostler/core/api/audit"
 	"github.com/hostler/hostler/core/api/auth"
 	"github.com/hostler/hostler/core/api/cluster"
+	"github.com/hostler/hostler/core/api/guests"
 	"github.com/hostler/hostler/core/api/hosts"
 	"github.com/hostler/hostler/core/api/jobs"
 	"github.com/hostler/hostler/core/api/keys"
@@ -39,6 +40,7 @@ func (s *Service) deps() api.Deps {
 		Users:     users.Deps{Users: s.Users},
 		Teams:     teams.Deps{Users: s.Users},
 		Hosts:     hosts.Deps{Hosts: s.Hosts, Poller: s.Poller},
+		Guests:    guests.Deps{Guests: s.Guests},
 		VMs:       vms.Deps{VMs: s.VMs},
 		Apps:      apps.Deps{Apps: s.Apps},
 		Jobs:      jobs.Deps{Queue: s.Queue},

@@ -1,0 +1,60 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/identity"
+)
+
+// Summary is figures over all hosts that may be seen. Sums leave out what is not known, and are zero when nothing is.
+type Summary struct {
+	Hosts             int64   `json:"hosts" example:"3"`
+	HostsOnline       int64   `json:"hosts_online" example:"2"`
+	Clusters          int64   `json:"clusters" example:"2" doc:"Clusters, a machine alone being one"`
+	Nodes             int64   `json:"nodes" example:"5"`
+	NodesOnline       int64   `json:"nodes_online" example:"4"`
+	VMs               int64   `json:"vms" example:"40" doc:"Templates not among them"`
+	VMsRunning        int64   `json:"vms_running" example:"35"`
+	Containers        int64   `json:"containers" example:"25" doc:"Those that are apps among them, templates not"`
+	ContainersRunning int64   `json:"containers_running" example:"20"`
+	Apps              int64   `json:"apps" example:"12" doc:"Those whose container is away among them"`
+	Templates         int64   `json:"templates" example:"2" doc:"Templates of VMs and of containers"`
+	Unknown           int64   `json:"unknown" example:"0" doc:"VMs and containers whose state is not known"`
+	CPUsUsed          float64 `json:"cpus_used" example:"11.5" doc:"Used cores of all nodes"`
+	CPUs              float64 `json:"cpus" example:"64"`
+	MemoryBytes       int64   `json:"memory_bytes"`
+	MemoryTotalBytes  int64   `json:"memory_total_bytes"`
+	DiskBytes         int64   `json:"disk_bytes" doc:"Used on all storages. A shared one counts once in its cluster, by its name"`
+	DiskTotalBytes    int64   `json:"disk_total_bytes" doc:"Size of all storages. A shared one counts once in its cluster, by its name"`
+}
+
+// selectSummary: a shared storage is what the node says that has the most of it to tell, for one that has not mounted it says nothing.
+const selectSummary = `
+WITH h AS (SELECT id, cluster_id, status FROM hosts WHERE $1 OR team_id = ANY ($2)),
+hosts AS (SELECT count(*) AS n, count(*) FILTER (WHERE status = 'online') AS online, count(DISTINCT cluster_id) AS clusters FROM h),
+nodes AS (SELECT count(*) AS n, count(*) FILTER (WHERE n.status = 'online') AS online, coalesce(sum(n.cpu * n.cpus), 0) AS used, coalesce(sum(n.cpus), 0) AS cpus,
+	coalesce(sum(n.memory), 0)::bigint AS memory, coalesce(sum(n.memory_total), 0)::bigint AS memory_total FROM nodes n JOIN h ON h.id = n.host_id),
+guests AS (SELECT count(*) FILTER (WHERE kind = 'vm' AND NOT template) AS vms, count(*) FILTER (WHERE kind = 'vm' AND g.status = 'running') AS vms_running,
+	count(*) FILTER (WHERE kind = 'container' AND NOT template) AS containers, count(*) FILTER (WHERE kind = 'container' AND g.status = 'running') AS containers_running,
+	count(*) FILTER (WHERE template) AS templates, count(*) FILTER (WHERE g.status = 'unknown' AND NOT template) AS unknown FROM guests g JOIN h ON h.id = g.host_id),
+apps AS (SELECT count(*) AS n FROM apps a LEFT JOIN h ON h.id = a.host_id WHERE h.id IS NOT NULL OR $1),
+storages AS (SELECT coalesce(sum(used), 0)::bigint AS used, coalesce(sum(total), 0)::bigint AS total FROM (
+	SELECT max(s.used) AS used, max(s.total) AS total FROM storages s JOIN h ON h.id = s.host_id
+	GROUP BY s.cluster_id, s.name, CASE WHEN s.shared THEN '' ELSE s.node END) each)
+SELECT hosts.n, hosts.online, hosts.clusters, nodes.n, nodes.online, guests.vms, guests.vms_running, guests.containers, guests.containers_running, apps.n,
+	guests.templates, guests.unknown, nodes.used, nodes.cpus, nodes.memory, nodes.memory_total, storages.used, storages.total
+FROM hosts, nodes, guests, apps, storages`
+
+// Summary gives the figures in one query.
+func (s *Store) Summary(ctx context.Context, visible identity.Visible) (*Summary, error) {
+	var f Summary
+	err := s.DB.Pool.QueryRow(ctx, selectSummary, visible.All, visible.Teams).Scan(&f.Hosts, &f.HostsOnline, &f.Clusters, &f.Nodes, &f.NodesOnline,
+		&f.VMs, &f.VMsRunning, &f.Containers, &f.ContainersRunning, &f.Apps, &f.Templates, &f.Unknown, &f.CPUsUsed, &f.CPUs,
+		&f.MemoryBytes, &f.MemoryTotalBytes, &f.DiskBytes, &f.DiskTotalBytes)
+	if err != nil {
+		return nil, db.Problem(fmt.Errorf("summing up: %w", err))
+	}
+	return &f, nil
+}

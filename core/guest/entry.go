@@ -1,0 +1,66 @@
+package guest
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/identity"
+)
+
+// App is the third kind that Entries can be narrowed to: containers that are apps.
+const App = "app"
+
+// Entry is a guest of the list of all, VM or container, with what it is beside a guest.
+type Entry struct {
+	Guest
+	AppID     *int64  `json:"app_id" example:"3" doc:"The app that the container is; null for VMs and for containers that are none"`
+	App       *string `json:"app" example:"wiki" doc:"Name of the app"`
+	ClusterID int64   `json:"cluster_id" example:"1"`
+	TeamID    int64   `json:"team_id" example:"1"`
+	Team      string  `json:"team" example:"Web shop" doc:"Name of the team that its host belongs to"`
+}
+
+// Entries gives all guests that may be seen, by cluster and the hypervisor's id, in one query. The filter's kind may be App too.
+func (s *Store) Entries(ctx context.Context, f Filter, visible identity.Visible) ([]Entry, error) {
+	adopted := f.Kind == App
+	if adopted {
+		f.Kind = Container
+	}
+	where := f.conditions(visible, "a.name")
+	where.add(adopted, "a.id IS NOT NULL")
+	rows, err := s.DB.Pool.Query(ctx, "SELECT "+columns+", a.id, a.name, h.team_id, t.name FROM "+join+`
+	JOIN teams t ON t.id = h.team_id
+	LEFT JOIN apps a ON g.kind = 'container' AND a.cluster_id = g.cluster_id AND a.vmid = g.vmid`+where.clause()+order, where.args...)
+	if err != nil {
+		return nil, db.Problem(fmt.Errorf("listing all guests: %w", err))
+	}
+	all, err := collectEntries(rows)
+	if err != nil || len(all) == 0 {
+		return all, db.Problem(err)
+	}
+	self, err := s.Self.Guests(ctx)
+	for i := range all {
+		all[i].markSelf(self)
+	}
+	return all, err
+}
+
+// collectEntries is collect for entries.
+func collectEntries(rows pgx.Rows) ([]Entry, error) {
+	defer rows.Close()
+	all := []Entry{}
+	var e Entry
+	fields := append(e.fields(), &e.AppID, &e.App, &e.TeamID, &e.Team)
+	for rows.Next() {
+		e = Entry{}
+		if err := rows.Scan(fields...); err != nil {
+			return nil, fmt.Errorf("reading a guest: %w", err)
+		}
+		e.ClusterID = e.clusterID
+		all = append(all, e)
+	}
+	return all, rows.Err()
+}
