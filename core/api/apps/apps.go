@@ -63,12 +63,8 @@ func (h handlers) discovered(ctx context.Context, _ *struct{}) (*op.List[guest.G
 	return &op.List[guest.Guest]{Total: len(all), Body: all}, err
 }
 
-type oneInput struct {
-	ID int64 `path:"app_id" minimum:"1"`
-}
-
-func (h handlers) get(ctx context.Context, in *oneInput) (*op.Body[*app.App], error) {
-	a, err := h.apps.Get(ctx, in.ID)
+func (h handlers) get(ctx context.Context, _ *struct{}) (*op.Body[*app.App], error) {
+	a, err := h.apps.Get(ctx, op.Found(ctx).ID)
 	return &op.Body[*app.App]{Body: a}, err
 }
 
@@ -98,7 +94,6 @@ func (h handlers) adopt(ctx context.Context, in *adoptInput) (*op.List[app.App],
 }
 
 type actInput struct {
-	ID     int64  `path:"app_id" minimum:"1"`
 	Action string `path:"action" enum:"start,stop,shutdown,restart"`
 	Body   *struct {
 		Confirm *string `json:"confirm,omitempty" nullable:"true" maxLength:"200" doc:"The app's name, where a confirmation is asked for"`
@@ -110,7 +105,7 @@ func (h handlers) act(ctx context.Context, in *actInput) (*op.Body[guest.Started
 	if in.Body != nil {
 		confirm = in.Body.Confirm
 	}
-	made, a, err := h.apps.Act(ctx, in.ID, op.Found(ctx).TeamID, in.Action, confirm)
+	made, a, err := h.apps.Act(ctx, op.Found(ctx).ID, op.Found(ctx).TeamID, in.Action, confirm)
 	if err != nil {
 		return nil, err
 	}

@@ -36,47 +36,44 @@ func registerCalls(a *op.API, h handlers) {
 	})
 }
 
-func (h handlers) sync(ctx context.Context, in *One) (*op.Body[host.Host], error) {
-	if err := h.poller.Sync(ctx, in.ID); err != nil {
+func (h handlers) sync(ctx context.Context, _ *struct{}) (*op.Body[host.Host], error) {
+	if err := h.poller.Sync(ctx, op.Found(ctx).ID); err != nil {
 		return nil, err
 	}
-	found, err := h.hosts.Synced(ctx, in.ID)
+	found, err := h.hosts.Synced(ctx, op.Found(ctx).ID)
 	return &op.Body[host.Host]{Body: found}, err
 }
 
-func (h handlers) test(ctx context.Context, in *One) (*op.Body[host.Check], error) {
-	check, err := h.hosts.Test(ctx, in.ID)
+func (h handlers) test(ctx context.Context, _ *struct{}) (*op.Body[host.Check], error) {
+	check, err := h.hosts.Test(ctx, op.Found(ctx).ID)
 	return &op.Body[host.Check]{Body: check}, err
 }
 
 type nodeInput struct {
-	One
 	Node string `path:"node" minLength:"1" maxLength:"253" example:"pve1" doc:"Name of a node of the host's cluster"`
 }
 
 func (h handlers) nodeStatus(ctx context.Context, in *nodeInput) (*op.Body[host.NodeStatus], error) {
-	status, err := h.hosts.NodeStatus(ctx, in.ID, in.Node)
+	status, err := h.hosts.NodeStatus(ctx, op.Found(ctx).ID, in.Node)
 	return &op.Body[host.NodeStatus]{Body: status}, err
 }
 
 type tasksInput struct {
-	One
 	Limit int `query:"limit" default:"50" minimum:"1" maximum:"500"`
 }
 
 func (h handlers) tasks(ctx context.Context, in *tasksInput) (*op.List[host.Task], error) {
-	all, err := h.hosts.Tasks(ctx, in.ID, in.Limit)
+	all, err := h.hosts.Tasks(ctx, op.Found(ctx).ID, in.Limit)
 	return &op.List[host.Task]{Total: len(all), Body: all}, err
 }
 
 type logInput struct {
-	One
 	UPID  string `path:"upid" minLength:"1" maxLength:"300"`
 	Start int    `query:"start" default:"0" minimum:"0" maximum:"100000000" doc:"First line, from 0"`
 	Limit int    `query:"limit" default:"500" minimum:"1" maximum:"5000"`
 }
 
 func (h handlers) taskLog(ctx context.Context, in *logInput) (*op.Body[host.Log], error) {
-	log, err := h.hosts.TaskLog(ctx, in.ID, in.UPID, in.Start, in.Limit)
+	log, err := h.hosts.TaskLog(ctx, op.Found(ctx).ID, in.UPID, in.Start, in.Limit)
 	return &op.Body[host.Log]{Body: log}, err
 }

@@ -71,7 +71,6 @@ func (h handlers) probe(ctx context.Context, in *probeInput) (*op.Body[Probed], 
 }
 
 type patchInput struct {
-	One
 	Body struct {
 		Name        op.Optional[string] `json:"name,omitzero" nullable:"false" maxLength:"100"`
 		Address     op.Optional[string] `json:"address,omitzero" nullable:"false" maxLength:"300"`
@@ -84,7 +83,7 @@ type patchInput struct {
 
 func (h handlers) patch(ctx context.Context, in *patchInput) (*op.Body[host.Host], error) {
 	b := &in.Body
-	found, err := h.hosts.Patch(ctx, in.ID, host.Change{
+	found, err := h.hosts.Patch(ctx, op.Found(ctx).ID, host.Change{
 		Name: b.Name.Pointer(), Address: b.Address.Pointer(), Fingerprint: clearable(b.Fingerprint), SSHHostKey: clearable(b.SSHHostKey),
 		NodeShell: flag(b.NodeShell), TeamID: team(b.TeamID),
 	})

@@ -91,13 +91,8 @@ func (h handlers) list(ctx context.Context, _ *struct{}) (*op.List[host.Host], e
 	return &op.List[host.Host]{Total: len(all), Body: all}, err
 }
 
-// One names a host in the path.
-type One struct {
-	ID int64 `path:"host_id" minimum:"1"`
-}
-
-func (h handlers) get(ctx context.Context, in *One) (*op.Body[host.Host], error) {
-	found, err := h.hosts.Get(ctx, in.ID)
+func (h handlers) get(ctx context.Context, _ *struct{}) (*op.Body[host.Host], error) {
+	found, err := h.hosts.Get(ctx, op.Found(ctx).ID)
 	return &op.Body[host.Host]{Body: found}, err
 }
 
@@ -107,7 +102,6 @@ func (h handlers) capabilities(context.Context, *struct{}) (*op.List[host.Capabi
 }
 
 type removeInput struct {
-	One
 	Body *struct {
 		Confirm    *string `json:"confirm,omitempty" nullable:"true" maxLength:"200" doc:"The host's name"`
 		ForgetApps bool    `json:"forget_apps,omitempty" doc:"Forget its apps too; their containers stay as they are"`
@@ -127,7 +121,7 @@ func (h handlers) remove(ctx context.Context, in *removeInput) (*op.Body[Removed
 			confirm = *in.Body.Confirm
 		}
 	}
-	err := h.hosts.Remove(ctx, in.ID, confirm, forget)
+	err := h.hosts.Remove(ctx, op.Found(ctx).ID, confirm, forget)
 	return &op.Body[Removed]{Body: Removed{Removed: true}}, err
 }
 

@@ -25,7 +25,6 @@ func registerTokens(a *op.API, h handlers) {
 }
 
 type rotateInput struct {
-	One
 	Body struct {
 		Capability  *string `json:"capability,omitempty" nullable:"true" maxLength:"40" example:"lifecycle" doc:"monitoring, lifecycle, console, backup or node_power; monitoring by default"`
 		TokenID     *string `json:"token_id,omitempty" nullable:"true" maxLength:"255" example:"service@pve!lifecycle"`
@@ -46,7 +45,7 @@ func (h handlers) rotate(ctx context.Context, in *rotateInput) (*op.Body[Rotated
 	if wish.Capability == "" {
 		wish.Capability = host.Capabilities()[0].Key
 	}
-	v, err := h.hosts.Rotate(ctx, in.ID, wish)
+	v, err := h.hosts.Rotate(ctx, op.Found(ctx).ID, wish)
 	return &op.Body[Rotated]{Body: Rotated{wish.Capability, wish.TokenID, v}}, err
 }
 
@@ -58,12 +57,11 @@ func text(s *string) string {
 }
 
 type removeTokenInput struct {
-	One
 	Kind string `path:"kind" enum:"monitoring,lifecycle,console,backup,node_power,ssh_key" example:"lifecycle"`
 }
 
 func (h handlers) removeToken(ctx context.Context, in *removeTokenInput) (*op.Body[host.Removal], error) {
-	removal, err := h.hosts.RemoveCredential(ctx, in.ID, in.Kind)
+	removal, err := h.hosts.RemoveCredential(ctx, op.Found(ctx).ID, in.Kind)
 	return &op.Body[host.Removal]{Body: removal}, err
 }
 

@@ -22,13 +22,12 @@ type event struct {
 func view(e job.Event) event { return event{e.Seq, e.At, e.Kind, e.Text} }
 
 type eventsInput struct {
-	ID    int64 `path:"job_id" minimum:"1"`
-	After int   `query:"after" default:"0" minimum:"0" maximum:"2147483647" doc:"Only events with a higher number"`
-	Limit int   `query:"limit" default:"200" minimum:"1" maximum:"1000" doc:"Most events to answer"`
+	After int `query:"after" default:"0" minimum:"0" maximum:"2147483647" doc:"Only events with a higher number"`
+	Limit int `query:"limit" default:"200" minimum:"1" maximum:"1000" doc:"Most events to answer"`
 }
 
 func (h handlers) events(ctx context.Context, in *eventsInput) (*op.Body[[]event], error) {
-	found, err := h.queue.Events(ctx, in.ID, in.After, in.Limit)
+	found, err := h.queue.Events(ctx, op.Found(ctx).ID, in.After, in.Limit)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +39,6 @@ func (h handlers) events(ctx context.Context, in *eventsInput) (*op.Body[[]event
 }
 
 type streamInput struct {
-	ID    int64  `path:"job_id" minimum:"1"`
 	After int    `query:"after" default:"0" minimum:"0" maximum:"2147483647" doc:"Only events with a higher number; Last-Event-ID goes before it"`
 	Last  string `header:"Last-Event-ID" maxLength:"10" pattern:"^[0-9]*$" doc:"The number of the last event that was seen"`
 }
@@ -67,17 +65,17 @@ func (h handlers) stream(ctx context.Context, in *streamInput, out *op.EventStre
 	ctx, cancel := context.WithTimeout(ctx, streamTime)
 	defer cancel()
 	// The subscription comes before the first look.
-	woken := h.queue.Hub().Subscribe(in.ID)
+	woken := h.queue.Hub().Subscribe(op.Found(ctx).ID)
 	defer woken.Close()
 	caller := identity.FromContext(ctx).Visible()
-	if _, err := h.queue.Get(ctx, in.ID, caller); err != nil {
+	if _, err := h.queue.Get(ctx, op.Found(ctx).ID, caller); err != nil {
 		return err
 	}
 	if err := out.Open(); err != nil {
 		return err
 	}
 	for {
-		ended, err := h.catchUp(ctx, in.ID, caller, &after, out)
+		ended, err := h.catchUp(ctx, op.Found(ctx).ID, caller, &after, out)
 		if ended || err != nil {
 			return err
 		}

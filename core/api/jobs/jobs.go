@@ -76,12 +76,8 @@ func (h handlers) list(ctx context.Context, in *listInput) (*op.List[job.View], 
 	return &op.List[job.View]{Total: int(total), Body: views}, nil
 }
 
-type oneInput struct {
-	ID int64 `path:"job_id" minimum:"1"`
-}
-
-func (h handlers) get(ctx context.Context, in *oneInput) (*op.Body[job.View], error) {
-	j, err := h.queue.Get(ctx, in.ID, identity.FromContext(ctx).Visible())
+func (h handlers) get(ctx context.Context, _ *struct{}) (*op.Body[job.View], error) {
+	j, err := h.queue.Get(ctx, op.Found(ctx).ID, identity.FromContext(ctx).Visible())
 	if err != nil {
 		return nil, err
 	}
@@ -92,8 +88,8 @@ type canceled struct {
 	Job job.View `json:"job"`
 }
 
-func (h handlers) cancel(ctx context.Context, in *oneInput) (*op.Body[canceled], error) {
-	j, err := h.queue.RequestCancel(ctx, in.ID, identity.FromContext(ctx).Visible())
+func (h handlers) cancel(ctx context.Context, _ *struct{}) (*op.Body[canceled], error) {
+	j, err := h.queue.RequestCancel(ctx, op.Found(ctx).ID, identity.FromContext(ctx).Visible())
 	if err != nil {
 		return nil, err
 	}

@@ -29,6 +29,8 @@ type Resource struct {
 	TeamID int64
 	// HostID is 0 when no host is concerned.
 	HostID int64
+	// Node is the node of the host, for operations on one; "" for all others.
+	Node string
 }
 
 // Resolver finds the thing that a path names, whoever asks.
@@ -130,13 +132,16 @@ func (a *API) authorize(ctx context.Context, q *request, caller *identity.Caller
 	if err != nil || id < 1 {
 		return nil // the input check names the fault
 	}
-	q.missing = problem.From(NoSuch(spec.On.String()))
-	found, err := a.config.Resolver.Resolve(ctx, spec.On, id)
+	q.missing = problem.From(NoSuch(spec.On.resolved().String()))
+	found, err := a.config.Resolver.Resolve(ctx, spec.On.resolved(), id)
 	if problem.CodeOf(err) == problem.CodeNotFound && err != nil {
 		return nil
 	}
 	if err != nil {
 		return err
+	}
+	if spec.On == Node {
+		found.Node = params.Get(nodeParam)
 	}
 	q.describe(ctx, found)
 	role := caller.On(found.TeamID)

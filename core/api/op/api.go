@@ -110,6 +110,8 @@ type Operation struct {
 	body *huma.Schema
 	// unlimited says that a list in the body may have any length.
 	unlimited bool
+	// bound are the path parameters that no field of the input reads: they name what the operation is On.
+	bound []*huma.Param
 	// params are the query and header parameters that the operation reads.
 	params []*huma.Param
 	// enums are the declared values of path parameters that have such.

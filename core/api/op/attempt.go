@@ -50,7 +50,10 @@ func (q *request) begin(ctx context.Context, r *http.Request, caller *identity.C
 		}
 	}
 	if spec.On >= Host {
-		entry.TargetKind, entry.TargetID = spec.On.String(), short(params.Get(spec.On.param()))
+		entry.TargetKind, entry.TargetID = spec.On.resolved().String(), short(params.Get(spec.On.param()))
+	}
+	if spec.On == Node {
+		entry.Detail(nodeParam, short(params.Get(nodeParam)))
 	}
 	if name := spec.Audit.Target; name != "" {
 		value := short(params.Get(name))

@@ -31,7 +31,7 @@ func (o *Operation) Check() error {
 		return fmt.Errorf("%s declares no role; only operations on one's own account may", spec.ID)
 	}
 	for _, thing := range []On{Host, VM, App, Job} {
-		if strings.Contains(o.Path, "{"+thing.param()+"}") && spec.On != thing {
+		if strings.Contains(o.Path, "{"+thing.param()+"}") && spec.On.resolved() != thing {
 			return fmt.Errorf("%s has {%s} in its path but is not on it", spec.ID, thing.param())
 		}
 	}

@@ -10,22 +10,30 @@ import (
 )
 
 // checkInput panics on fields of an input type that would not do what they say.
-func checkInput(id string, t reflect.Type) { walkFields(id, t, map[reflect.Type]bool{}) }
+func checkInput(id string, t reflect.Type) { walkFields(id, t, false, map[walked]bool{}) }
 
-func walkFields(id string, t reflect.Type, seen map[reflect.Type]bool) {
+// walked is a type that was looked at; named says that it stands in a field of a name of its own.
+type walked struct {
+	t     reflect.Type
+	named bool
+}
+
+func walkFields(id string, t reflect.Type, named bool, seen map[walked]bool) {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Array || t.Kind() == reflect.Map {
 		t = t.Elem()
 	}
-	if t.Kind() != reflect.Struct || seen[t] {
+	if t.Kind() != reflect.Struct || seen[walked{t, named}] {
 		return
 	}
-	seen[t] = true
+	seen[walked{t, named}] = true
 	for i := range t.NumField() {
 		f := t.Field(i)
 		where := fmt.Sprintf("op: field %s of %s in the input of %s ", f.Name, t, id)
 		inBody := f.Tag.Get("path")+f.Tag.Get("query")+f.Tag.Get("header") == ""
 		isOptional := f.IsExported() && isOptionalType(f.Type)
 		switch {
+		case named && !inBody:
+			panic(where + "is a parameter inside a field of a name of its own, which huma does not look into; embed its type")
 		case f.Anonymous && !f.IsExported():
 			panic(where + "embeds a type that is not exported, which huma does not look into")
 		case inBody && f.IsExported() && anyValue(f.Type):
@@ -40,7 +48,7 @@ func walkFields(id string, t reflect.Type, seen map[reflect.Type]bool) {
 			panic(where + "has a default that would also replace a given zero value; make it a pointer")
 		}
 		if f.IsExported() {
-			walkFields(id, f.Type, seen)
+			walkFields(id, f.Type, named || !f.Anonymous, seen)
 		}
 	}
 }

@@ -25,9 +25,28 @@ func TestDeclarationsThatAreRefused(t *testing.T) {
 		}
 	}
 	for name, declare := range map[string]func(*op.API){
-		"no id":                      get("/api/v1/hosts/:host_id", host(func(s *op.Spec) { s.ID = "" })),
-		"on a thing not in the path": get("/api/v1/hosts", host(func(s *op.Spec) {})),
-		"audit target not in path":   get("/api/v1/hosts/:host_id", host(func(s *op.Spec) { s.Audit.Target = "name" })),
+		"no id":                               get("/api/v1/hosts/:host_id", host(func(s *op.Spec) { s.ID = "" })),
+		"on a thing not in the path":          get("/api/v1/hosts", host(func(s *op.Spec) {})),
+		"audit target not in path":            get("/api/v1/hosts/:host_id", host(func(s *op.Spec) { s.Audit.Target = "name" })),
+		"placeholder that nobody reads":       get("/api/v1/hosts/:host_id/rules/:pos", host(func(s *op.Spec) {})),
+		"placeholder of a thing it is not on": get("/api/v1/vms/:vm_id/:host_id", host(func(s *op.Spec) {})),
+		"alias with a placeholder that nobody reads": get("/api/v1/hosts/:host_id", host(func(s *op.Spec) {
+			s.Aliases = []op.Alias{{Path: "/api/v1/host/:host_id/:pos", ID: "try_again"}}
+		})),
+		"field whose placeholder is not in the path": func(a *op.API) {
+			op.Get(a, "/api/v1/x", func(context.Context, *in) (*op.Empty, error) { return nil, nil }, public)
+		},
+		"on a node without one": get("/api/v1/hosts/:host_id", host(func(s *op.Spec) { s.On = op.Node })),
+		"path parameter that huma does not see": func(a *op.API) {
+			op.Get(a, "/api/v1/hosts/:host_id/rules/:pos", func(context.Context, *struct{ Rule ruleIn }) (*op.Empty, error) { return nil, nil },
+				host(func(s *op.Spec) {}))
+		},
+		"path parameter that huma does not see, the thing's own": func(a *op.API) {
+			op.Get(a, "/api/v1/hosts/:host_id", func(context.Context, *struct{ Host in }) (*op.Empty, error) { return nil, nil }, host(func(s *op.Spec) {}))
+		},
+		"query parameter that huma does not see": func(a *op.API) {
+			op.Get(a, "/x", func(context.Context, *struct{ List listIn }) (*op.Empty, error) { return nil, nil }, public)
+		},
 		"default that eats false": func(a *op.API) {
 			op.Post(a, "/x", func(context.Context, *struct {
 				Body struct {

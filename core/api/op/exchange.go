@@ -59,6 +59,7 @@ func (a *API) serve(operation *Operation, declared *huma.Operation, bind func(hu
 		a.fail(ctx, a.problem(ctx, err))
 		return
 	}
+	q.faults = append(q.faults, operation.pathFaults(params)...)
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
 		q.faults = append(q.faults, problem.Fault{Loc: []any{"query"}, Msg: "the query string is not well formed", Type: "query_invalid"})

@@ -34,22 +34,48 @@ const (
 	// Anywhere: the highest role in any team suffices; the handler filters by Caller.Visible.
 	Anywhere
 	// Host, VM, App and Job: the role must be held on the thing named by the path parameter host_id, vm_id, app_id, job_id.
+	// The handler asks Found for it; its input needs no field for the parameter.
 	Host
 	VM
 	App
 	Job
+	// Node: the role must be held on the host of host_id, and Found has the name of the node of the parameter node. Whether
+	// there is such a node is the handler's to find out.
+	Node
 )
 
-var onNames = [...]string{Instance: "instance", Anywhere: "anywhere", Host: "host", VM: "vm", App: "app", Job: "job"}
+// nodeParam is the path parameter that names a node.
+const nodeParam = "node"
+
+var onNames = [...]string{Instance: "instance", Anywhere: "anywhere", Host: "host", VM: "vm", App: "app", Job: "job", Node: "node"}
 
 func (o On) String() string { return onNames[o] }
 
 // param is the path parameter that names the thing; "" when the operation is on none.
 func (o On) param() string {
-	if o < Host {
+	switch {
+	case o < Host:
 		return ""
+	case o == Node:
+		return Host.param()
 	}
 	return onNames[o] + "_id"
+}
+
+// params are all path parameters of which Found holds the thing.
+func (o On) params() []string {
+	if o == Node {
+		return []string{o.param(), nodeParam}
+	}
+	return []string{o.param()}
+}
+
+// resolved is what the Resolver is asked for.
+func (o On) resolved() On {
+	if o == Node {
+		return Host
+	}
+	return o
 }
 
 // Audit says how an operation enters the trail.

@@ -95,8 +95,12 @@ func (a *API) declare(method, pattern string, spec Spec, input reflect.Type) *Op
 	if spec.ID == "" || spec.Summary == "" || spec.Tag == "" {
 		panic(fmt.Sprintf("op: %s %s needs an ID, a summary and a tag", method, pattern))
 	}
-	if spec.On >= Host && !strings.Contains(pattern, ":"+spec.On.param()) {
-		panic(fmt.Sprintf("op: %s is on a %s but its path has no :%s", spec.ID, spec.On, spec.On.param()))
+	if spec.On >= Host {
+		for _, name := range spec.On.params() {
+			if !slices.ContainsFunc(wildcard.FindAllStringSubmatch(pattern, -1), func(found []string) bool { return found[0] == ":"+name }) {
+				panic(fmt.Sprintf("op: %s is on a %s but its path has no :%s", spec.ID, spec.On, name))
+			}
+		}
 	}
 	if target := spec.Audit.Target; target != "" && !regexp.MustCompile(`[:*]`+target+`(/|$)`).MatchString(pattern) {
 		panic(fmt.Sprintf("op: the audit target %s of %s is no parameter of its path", target, spec.ID))
@@ -109,6 +113,7 @@ func (a *API) declare(method, pattern string, spec Spec, input reflect.Type) *Op
 		operation.bodyRequired = body.Type.Kind() != reflect.Pointer
 	}
 	checkInput(spec.ID, input)
+	operation.bind(input)
 	a.operations = append(a.operations, operation)
 	return operation
 }
@@ -140,6 +145,7 @@ func (a *API) finish(o *Operation) {
 		o.unlimited = !checkSchema(o.Spec.ID, a.huma.OpenAPI().Components.Schemas, o.body)
 		a.wantChange(o)
 	}
+	declared.Parameters = append(slices.Clone(o.bound), declared.Parameters...)
 	for _, param := range declared.Parameters {
 		tighten(param)
 		if param.In != "path" {

@@ -15,5 +15,5 @@ var _ Resolver = ScopeResolver{}
 // Resolve is one query.
 func (t ScopeResolver) Resolve(ctx context.Context, on On, id int64) (Resource, error) {
 	thing, err := scope.Resolve(ctx, t.DB, on.String(), id)
-	return Resource(thing), err
+	return Resource{Kind: thing.Kind, ID: thing.ID, Name: thing.Name, TeamID: thing.TeamID, HostID: thing.HostID}, err
 }

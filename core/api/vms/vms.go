@@ -51,17 +51,12 @@ func (h handlers) list(ctx context.Context, in *listInput) (*op.List[guest.Guest
 	return &op.List[guest.Guest]{Total: len(all), Body: all}, err
 }
 
-type oneInput struct {
-	ID int64 `path:"vm_id" minimum:"1"`
-}
-
-func (h handlers) get(ctx context.Context, in *oneInput) (*op.Body[*guest.Guest], error) {
-	g, err := h.vms.Get(ctx, in.ID)
+func (h handlers) get(ctx context.Context, _ *struct{}) (*op.Body[*guest.Guest], error) {
+	g, err := h.vms.Get(ctx, op.Found(ctx).ID)
 	return &op.Body[*guest.Guest]{Body: g}, err
 }
 
 type actInput struct {
-	ID     int64  `path:"vm_id" minimum:"1"`
 	Action string `path:"action" enum:"start,stop,shutdown,restart,pause,resume,reset"`
 	Body   *struct {
 		Confirm *string `json:"confirm,omitempty" nullable:"true" maxLength:"200" doc:"The VM's name, where a confirmation is asked for"`
@@ -73,7 +68,7 @@ func (h handlers) act(ctx context.Context, in *actInput) (*op.Body[guest.Started
 	if in.Body != nil {
 		confirm = in.Body.Confirm
 	}
-	made, g, err := h.vms.Act(ctx, in.ID, op.Found(ctx).TeamID, in.Action, confirm)
+	made, g, err := h.vms.Act(ctx, op.Found(ctx).ID, op.Found(ctx).TeamID, in.Action, confirm)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,84 @@
+package op
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/hostler/hostler/core/api/route"
+	"github.com/hostler/hostler/core/problem"
+)
+
+// maxNode is the longest name of a node, in characters.
+const maxNode = 253
+
+// bind decides who reads each placeholder of the path: a field of the input, or what the operation is On, which handlers ask
+// Found for. It panics on a placeholder that nobody reads and on a field whose placeholder the path lacks.
+func (o *Operation) bind(input reflect.Type) {
+	fields := pathFields(input)
+	var names []string
+	for _, found := range wildcard.FindAllStringSubmatch(o.Pattern, -1) {
+		name := found[1]
+		names = append(names, name)
+		if slices.Contains(fields, name) {
+			continue
+		}
+		if !slices.Contains(o.Spec.On.params(), name) {
+			panic(fmt.Sprintf("op: nothing reads the placeholder %s in the path of %s", name, o.Spec.ID))
+		}
+		o.bound = append(o.bound, boundParam(name))
+	}
+	for _, name := range fields {
+		if !slices.Contains(names, name) {
+			panic(fmt.Sprintf("op: the input of %s has a field for %s, which is not in its path", o.Spec.ID, name))
+		}
+	}
+}
+
+// pathFields are the path parameters that an input has fields for, its own and those of embedded structs.
+func pathFields(t reflect.Type) (names []string) {
+	if t.Kind() != reflect.Struct {
+		return nil
+	}
+	for _, f := range reflect.VisibleFields(t) {
+		if name := f.Tag.Get("path"); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// boundParam is the documentation of a path parameter that no input has.
+func boundParam(name string) *huma.Param {
+	s := &huma.Schema{Type: huma.TypeInteger, Format: "int64", Minimum: new(1.0)}
+	param := &huma.Param{Name: name, In: "path", Required: true, Schema: s}
+	if name == nodeParam {
+		param.Schema = &huma.Schema{Type: huma.TypeString, MinLength: new(1), MaxLength: new(maxNode), Examples: []any{"pve1"}}
+		param.Description = "Name of a node of the host's cluster"
+		param.Example = "pve1"
+	}
+	return param
+}
+
+// pathFaults is what is wrong with the path parameters that no input has.
+func (o *Operation) pathFaults(params route.Params) (faults []problem.Fault) {
+	for _, param := range o.bound {
+		value, loc := params.Get(param.Name), []any{"path", param.Name}
+		if param.Name == nodeParam {
+			if utf8.RuneCountInString(value) > maxNode {
+				faults = append(faults, problem.Fault{Loc: loc, Msg: fmt.Sprintf("expected length <= %d", maxNode), Type: "too_long"})
+			}
+			continue
+		}
+		if id, err := strconv.ParseInt(value, 10, 64); err != nil {
+			faults = append(faults, problem.Fault{Loc: loc, Msg: "expected an integer", Type: "int_parsing"})
+		} else if id < 1 {
+			faults = append(faults, problem.Fault{Loc: loc, Msg: "expected number >= 1", Type: "greater_than_equal"})
+		}
+	}
+	return faults
+}
