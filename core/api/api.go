@@ -83,8 +83,12 @@ type Deps struct {
 // New declares every operation.
 func New(d Deps) *op.API {
 	router := route.New()
+	var tokens op.Tokens
+	if d.Hosts.Hosts != nil {
+		tokens = d.Hosts.Hosts
+	}
 	a := op.New(op.Config{
-		Router: router, Authenticator: d.Authenticator, Resolver: d.Resolver, Recorder: d.Recorder,
+		Router: router, Authenticator: d.Authenticator, Resolver: d.Resolver, Recorder: d.Recorder, Tokens: tokens,
 		Entitlements: d.Entitlements, Logger: d.Logger, Version: d.Version, Fallback: d.UI, StrictAudit: d.StrictAudit,
 		Observe: d.Observe, Rights: d.Rights, Reauthorise: d.Reauthorise, Browser: d.Browser, Replays: d.Replays, GapRetry: d.GapRetry,
 	})

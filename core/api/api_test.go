@@ -30,7 +30,7 @@ func declared() *op.API {
 
 var parameter = regexp.MustCompile(`\{[^}]+\}`)
 
-// specified is the set of all operations of the specification, their parameters without names.
+// specified is the set of all operations, their parameters without names. True are those of our own.
 func specified(t *testing.T) map[string]bool {
 	t.Helper()
 	list, err := os.ReadFile(filepath.Join("testdata", "operations.txt"))
@@ -39,8 +39,8 @@ func specified(t *testing.T) map[string]bool {
 	}
 	rows := map[string]bool{}
 	for line := range strings.Lines(string(list)) {
-		if fields := strings.Fields(line); len(fields) == 2 && fields[0] != "#" {
-			rows[fields[0]+" "+parameter.ReplaceAllString(fields[1], "{}")] = true
+		if fields := strings.Fields(line); len(fields) >= 2 && fields[0] != "#" {
+			rows[fields[0]+" "+parameter.ReplaceAllString(fields[1], "{}")] = len(fields) == 3 && fields[2] == "ours"
 		}
 	}
 	return rows
@@ -52,8 +52,10 @@ func TestOperationsAreSpecified(t *testing.T) {
 	all := len(rows)
 	for _, o := range declared().Operations() {
 		row := o.Method + " " + parameter.ReplaceAllString(o.Path, "{}")
-		if !rows[row] {
+		if ours, listed := rows[row]; !listed {
 			t.Errorf("%s (%s) is not in testdata/operations.txt", row, o.Spec.ID)
+		} else if ours != o.Spec.Ours {
+			t.Errorf("%s (%s) declares Ours: %v, and testdata/operations.txt says otherwise", row, o.Spec.ID, o.Spec.Ours)
 		}
 		delete(rows, row)
 	}

@@ -179,6 +179,18 @@ func (doc *apiDocument) view(path, method string, o *apiOperation) *operationVie
 	if o.Entitlement != "" {
 		v.Facts = append(v.Facts, "feature "+o.Entitlement)
 	}
+	if o.Capability != "" {
+		v.Facts = append(v.Facts, "needs the host's token for "+o.Capability)
+	}
+	switch o.Confirm.When {
+	case "always":
+		v.Facts = append(v.Facts, "confirmed by "+phrase(o.Confirm.Field, o.Confirm.Phrase))
+	case "self":
+		v.Facts = append(v.Facts, "confirmed by "+phrase(o.Confirm.Field, o.Confirm.Phrase)+" where the service itself runs there")
+	}
+	if o.Plan {
+		v.Facts = append(v.Facts, "tells its plan")
+	}
 	if o.Audit != "" {
 		v.Facts = append(v.Facts, "recorded as "+o.Audit)
 	}
@@ -302,4 +314,12 @@ func (s *apiSchema) notes(required bool, description string) string {
 		notes = append(notes, description)
 	}
 	return strings.Join(notes, " · ")
+}
+
+// phrase says what is typed to confirm: a field of the thing, or always the same words.
+func phrase(field, words string) string {
+	if field != "" {
+		return "its " + field
+	}
+	return "“" + words + "”"
 }

@@ -28,8 +28,14 @@ type apiOperation struct {
 	On          string `json:"x-on"`
 	Scope       string `json:"x-scope"`
 	Entitlement string `json:"x-entitlement"`
-	Audit       string `json:"x-audit"`
-	Parameters  []struct {
+	Capability  string `json:"x-capability"`
+	Confirm     struct {
+		When, Field, Phrase string
+	} `json:"x-confirm"`
+	Plan       bool   `json:"x-plan"`
+	Ours       bool   `json:"x-ours"`
+	Audit      string `json:"x-audit"`
+	Parameters []struct {
 		Name, In, Description string
 		Required              bool
 		Schema                apiSchema

@@ -35,6 +35,7 @@ type teamsFixture struct {
 	values map[string]string
 	// fresh is a cluster that is not enrolled, spare one that nothing else uses.
 	fresh, spare *memdriver.Cluster
+	clusters     []*memdriver.Cluster
 	spareID      int64
 }
 
@@ -43,7 +44,9 @@ func newTeamsFixture(t *testing.T) *teamsFixture {
 	e := &teamsFixture{fixture: newFixture(t)}
 	e.blue = identitytest.Team(t, e.db, "blue")
 	add := func(name string) *memdriver.Cluster {
-		return e.driver.Add(name+".mem:8006", memdriver.Spec{Nodes: 1, VMs: 6, Containers: 3, Prefix: name + "-"})
+		cluster := e.driver.Add(name+".mem:8006", memdriver.Spec{Nodes: 1, VMs: 6, Containers: 3, Prefix: name + "-"})
+		e.clusters = append(e.clusters, cluster)
+		return cluster
 	}
 	e.host = e.enrol(canary+"-host", canary+".mem", add(canary))
 	e.vm, e.app, e.job = e.occupy(e.host)

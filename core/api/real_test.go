@@ -1,13 +1,16 @@
 package api_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/hypervisor"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -24,6 +27,29 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
 )
 
+// inMemory gives every host the same driver, or what is left of it without its optional abilities.
+type inMemory struct {
+	hypervisor.Driver
+	bare *atomic.Bool
+}
+
+func (d inMemory) Hypervisor(string) hypervisor.Driver {
+	if d.bare.Load() {
+		return bareDriver{d.Driver}
+	}
+	return d.Driver
+}
+
+// bareDriver has what every driver must have, and nothing else.
+type bareDriver struct{ hypervisor.Driver }
+
+func (d bareDriver) Open(ctx context.Context, target endpoint.Target) (hypervisor.Host, error) {
+	host, err := d.Driver.Open(ctx, target)
+	return bareHost{host}, err
+}
+
+type bareHost struct{ hypervisor.Host }
+
 // fixture is the whole API on a real database, with a hypervisor in memory. It panics, and so answers 500, when an
 // operation changes something without writing its audit row in the same transaction.
 type fixture struct {
@@ -34,6 +60,7 @@ type fixture struct {
 	replays *idempotency.Store
 	lookups *counting
 	driver  *memdriver.Driver
+	bare    *atomic.Bool
 	cluster *memdriver.Cluster
 	// host, vm, app and job are ids of things that are there after furnish.
 	host, vm, app, job, schedule int64
@@ -53,12 +80,12 @@ func newFixtureOn(t *testing.T, url string, spec memdriver.Spec) *fixture {
 // newLoggedFixture is newFixtureOn with a log of the API.
 func newLoggedFixture(t *testing.T, url string, spec memdriver.Spec, log hclog.Logger) *fixture {
 	t.Helper()
-	h := &fixture{t: t, driver: memdriver.New()}
+	h := &fixture{t: t, driver: memdriver.New(), bare: &atomic.Bool{}}
 	h.cluster = h.driver.Add("pool.mem:8006", spec)
 	installed := selfupdatetest.New(t, "1.0.0")
 	installed.Publish("1.1.0", nil)
 	s := servicetest.New(t, func(c *service.Config) {
-		c.DB, c.Drivers, c.Loops = dbtest.Open(t, url), servicetest.Drivers{Driver: h.driver}, []service.Loop{service.Jobs}
+		c.DB, c.Drivers, c.Loops = dbtest.Open(t, url), inMemory{h.driver, h.bare}, []service.Loop{service.Jobs}
 		c.Updates = selfupdate.Config{ConfigFile: installed.File, Machine: installed.Machine(), Architecture: selfupdatetest.Architecture}
 	})
 	if err := s.Start(t.Context()); err != nil {

@@ -20,7 +20,7 @@ const tag = "Session"
 func Register(a *op.API, deps Deps) {
 	h := handlers{deps.Users}
 	op.Post(a, "/api/v1/auth/login", h.logIn, op.Spec{
-		ID: "log_in", Summary: "Log in", Tag: tag, Public: true, Audit: op.Audit{Action: "auth.login"},
+		ID: "log_in", Summary: "Log in", Tag: tag, Ours: true, Public: true, Audit: op.Audit{Action: "auth.login"},
 		Description: "Opens a session and sets its cookie `service_session` (`__Host-service_session` over TLS). A wrong password, an " +
 			"unknown address and an inactive account all answer 401 `invalid_credentials`. After 10 wrong tries for one account, or 30 " +
 			"from one address, within 15 minutes the answer is 429 `rate_limited`; `Retry-After` has the seconds to wait. A session ends " +
@@ -33,24 +33,25 @@ func Register(a *op.API, deps Deps) {
 			"completes the log-in.",
 	})
 	op.Post(a, "/api/v1/auth/logout", h.logOut, op.Spec{
-		ID: "log_out", Summary: "Log out", Tag: tag, On: op.Anywhere, Status: http.StatusNoContent, Audit: op.Audit{Action: "auth.logout"},
+		ID: "log_out", Summary: "Log out", Tag: tag, Ours: true, On: op.Anywhere, Status: http.StatusNoContent,
+		Audit:       op.Audit{Action: "auth.logout"},
 		Description: "Ends the session that the request came with and clears its cookie.",
 	})
 	op.Get(a, "/api/v1/auth/me", h.me, op.Spec{
-		ID: "get_me", Summary: "Show who is logged in", Tag: tag, On: op.Anywhere,
+		ID: "get_me", Summary: "Show who is logged in", Tag: tag, Ours: true, On: op.Anywhere,
 		Description: "The caller's account, roles and session. `role` is the role in the team `default`, which holds on everything; null without one.",
 	})
 	op.Get(a, "/api/v1/auth/sessions", h.sessions, op.Spec{
-		ID: "list_sessions", Summary: "List own sessions", Tag: tag, On: op.Anywhere,
+		ID: "list_sessions", Summary: "List own sessions", Tag: tag, Ours: true, On: op.Anywhere,
 		Description: "The caller's live sessions on all devices, the one used last first; at most 100, the oldest end beyond that.",
 	})
 	op.Delete(a, "/api/v1/auth/sessions/:session_id", h.revoke, op.Spec{
-		ID: "revoke_session", Summary: "End one of the own sessions", Tag: tag, On: op.Anywhere, Status: http.StatusNoContent,
+		ID: "revoke_session", Summary: "End one of the own sessions", Tag: tag, Ours: true, On: op.Anywhere, Status: http.StatusNoContent,
 		Audit:       op.Audit{Action: "auth.session_revoke", Target: "session_id"},
 		Description: "The device with that session is logged out at once. Someone else's session is 404, like one that does not exist.",
 	})
 	op.Post(a, "/api/v1/auth/password", h.changePassword, op.Spec{
-		ID: "change_password", Summary: "Change the own password", Tag: tag, On: op.Anywhere, Status: http.StatusOK,
+		ID: "change_password", Summary: "Change the own password", Tag: tag, Ours: true, On: op.Anywhere, Status: http.StatusOK,
 		Audit: op.Audit{Action: "auth.password"},
 		Description: "Ends all other sessions and gives this one a new cookie; other browsers are strangers to the account again. API keys stay good, " +
 			"and the answer says how many, unless `revoke_keys` is true. A wrong present password is a 422 at `current`, because the " +

@@ -59,7 +59,7 @@ func Register(a *op.API, deps Deps) {
 			"An API key needs the scope `hosts:write`: this makes the service call an address.",
 	})
 	op.Post(a, "/api/v1/hosts/token-script", h.tokenScript, op.Spec{
-		ID: "write_token_script", Summary: "Write the script that makes the tokens", Tag: tag, Role: identity.Admin, ReadOnly: true,
+		ID: "write_token_script", Summary: "Write the script that makes the tokens", Tag: tag, Role: identity.Admin, ReadOnly: true, Unsupported: true,
 		Description: "A shell script for an administrator of the hypervisor: it makes one user, and a role and a token for each capability, and prints " +
 			"the tokens. It is safe to run twice.",
 	})
@@ -79,6 +79,7 @@ func Register(a *op.API, deps Deps) {
 	})
 	op.Delete(a, "/api/v1/hosts/:host_id", h.remove, op.Spec{
 		ID: "remove_host", Summary: "Forget a host", Tag: tag, Role: identity.Owner, On: op.Host, Status: http.StatusOK, Audit: op.Audit{Action: "host.remove"},
+		Confirm: op.Confirm{When: op.ConfirmAlways, Field: "name"},
 		Description: "Drops its tokens, apps and cached guests; nothing changes on the hypervisor. `confirm` must be its name (409 `confirm_required`). Apps " +
 			"refuse it (409 `host_has_apps`) unless `forget_apps`, and unfinished jobs do (409 `conflict`).",
 	})

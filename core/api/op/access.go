@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/hostler/hostler/sdk/endpoint"
+
 	"github.com/hostler/hostler/core/api/route"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/problem"
@@ -37,6 +39,12 @@ type Resource struct {
 type Resolver interface {
 	// Resolve is a problem of code not_found when there is no such thing. It is asked for Host, VM, App and Job only.
 	Resolve(ctx context.Context, on On, id int64) (Resource, error)
+}
+
+// Tokens says what hosts have tokens for.
+type Tokens interface {
+	// Has reports whether the host has a token for the capability. It asks no hypervisor.
+	Has(ctx context.Context, hostID int64, capability endpoint.Capability) (bool, error)
 }
 
 // Found is the thing that the operation is On; zero for operations on none and outside requests.
@@ -109,6 +117,20 @@ func (a *API) entitled(ctx context.Context, spec *Spec) error {
 		return problem.New(problem.CodeEntitlementRequired, "the feature %s is switched off", spec.Entitlement).With("feature", spec.Entitlement)
 	}
 	return nil
+}
+
+// capable refuses an operation whose host has no token for the capability that it needs. What has lost its host is the
+// handler's to judge.
+func (a *API) capable(ctx context.Context, q *request) error {
+	needs := q.operation.Spec.Needs
+	if needs == "" || a.config.Tokens == nil || q.found.HostID == 0 {
+		return nil
+	}
+	has, err := a.config.Tokens.Has(ctx, q.found.HostID, needs)
+	if err == nil && !has {
+		err = problem.New(problem.CodeCapabilityMissing, "the host has no token for %s; add one first", needs).With("capability", string(needs))
+	}
+	return err
 }
 
 // authorize holds the caller's roles and key scopes against the operation. A thing that is missing or foreign is noted

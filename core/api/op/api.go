@@ -33,6 +33,8 @@ type Config struct {
 	Authenticator Authenticator
 	Resolver      Resolver
 	Recorder      Recorder
+	// Tokens says what hosts have tokens for; nil means that they have all.
+	Tokens Tokens
 	// Entitlements reports whether a feature flag is on; nil means that all are.
 	Entitlements func(ctx context.Context, name string) bool
 	Logger       hclog.Logger

@@ -1,12 +1,34 @@
 package op
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
+
+	"github.com/hostler/hostler/sdk/endpoint"
+
+	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/hostler/hostler/core/identity"
 )
+
+// judge says what is wrong with the declaration of what the host must have and of the confirmation.
+func (s *Spec) judge() error {
+	named := s.Confirm.Field != "" || s.Confirm.Phrase != ""
+	switch {
+	case s.Needs != "" && s.On < Host:
+		return fmt.Errorf("it needs %s and is on nothing that has a host", s.Needs)
+	case s.Needs != "" && !slices.Contains(endpoint.Capabilities(), s.Needs):
+		return fmt.Errorf("it needs %s, which is no capability", s.Needs)
+	case s.Confirm.When == "" && named:
+		return errors.New("it names a phrase and is never confirmed")
+	case s.Confirm.When != "" && (!named || s.Confirm.Field != "" && s.Confirm.Phrase != ""):
+		return errors.New("it is confirmed by either a field or a phrase")
+	}
+	return nil
+}
 
 // Check reports what is wrong with the declaration beyond what registration refuses. A test runs it over the whole API.
 func (o *Operation) Check() error {
@@ -23,6 +45,8 @@ func (o *Operation) Check() error {
 		return fmt.Errorf("%s makes a job or a thing and cannot make its answer again: declare Recall", spec.ID)
 	case o.once() && (o.Method != http.MethodPost || spec.Public || spec.Audit.Action == ""):
 		return fmt.Errorf("%s declares Recall and is no POST of a known caller that changes something", spec.ID)
+	case spec.Plan && !slices.ContainsFunc(o.params, func(p *huma.Param) bool { return p.In == "query" && p.Name == "plan" }):
+		return fmt.Errorf("%s declares a plan and has no query parameter plan", spec.ID)
 	case spec.ReadOnly && o.Method == http.MethodGet:
 		return fmt.Errorf("%s is a GET and declares ReadOnly", spec.ID)
 	case spec.Public && (spec.Role != identity.NoRole || spec.On != Instance || spec.Scope != ""):

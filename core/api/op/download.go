@@ -183,7 +183,7 @@ func Download[I any](a *API, path string, handler func(context.Context, *I, *Fil
 	type file struct{ Body func(huma.Context) }
 	huma.Register(a.huma, declared, func(ctx context.Context, in *I) (*file, error) {
 		q := requestOf(ctx)
-		if err := q.ready(); err != nil {
+		if err := q.ready(ctx); err != nil {
 			return nil, a.refusal(ctx, err)
 		}
 		return &file{func(e huma.Context) {

@@ -20,6 +20,8 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/hostler/hostler/sdk/endpoint"
+
 	"github.com/hostler/hostler/core/idempotency"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/problem"
@@ -103,14 +105,26 @@ type Spec struct {
 	Audit  Audit
 	// Entitlement is the feature flag that must be on; "" for none.
 	Entitlement string
+	// Needs is the capability that the host of what the operation is On must have a token for; "" for none. Without the token
+	// the request is 409 capability_missing, before the handler.
+	Needs endpoint.Capability
+	// Confirm says whether the caller confirms the operation, for the document: the handler asks.
+	Confirm Confirm
+	// Plan says that the query parameter plan=true answers with what would happen.
+	Plan bool
+	// Ours marks an operation that the API's specification does not have.
+	Ours bool
 	// Scope is the resource of an API key's scope; by default the first segment after /api/v1. GET needs "read" or
 	// "<scope>:write", every other method "<scope>:write".
 	Scope string
 	// ReadOnly marks a method other than GET that changes nothing (probe, token script). Its key scope is "read", unless it
 	// Calls: a key that may only read must not make the service dial addresses.
 	ReadOnly bool
-	// Calls marks an operation that calls the hypervisor before it answers: 502, 503 and 504 are among its answers.
+	// Calls marks an operation that calls the hypervisor before it answers and fails with it: 501, 502, 503 and 504 are among
+	// its answers.
 	Calls bool
+	// Unsupported marks an operation that does not call the hypervisor and is 501 where the driver lacks an ability.
+	Unsupported bool
 	// Faults names what else is wrong with a body, so that it is told together with what the schema finds. It is given a
 	// body of well-formed JSON that need not fit the schema. Nil for operations whose schema says all.
 	Faults func(body []byte) []problem.Fault
@@ -124,6 +138,24 @@ type Spec struct {
 	// Content are the media types of a download.
 	Content []string
 }
+
+// Confirm says when the caller confirms an operation, and by which phrase.
+type Confirm struct {
+	When Confirmation
+	// Field is the field of the thing whose value is the phrase, such as name. Phrase is one that is always the same.
+	Field, Phrase string
+}
+
+// Confirmation says when an operation asks to be confirmed.
+type Confirmation string
+
+// The zero value means never.
+const (
+	// ConfirmAlways: every caller confirms, else 409 confirm_required.
+	ConfirmAlways Confirmation = "always"
+	// ConfirmSelf: only what takes away the guest that the service itself runs in is confirmed, else 409 self_target.
+	ConfirmSelf Confirmation = "self"
+)
 
 // Alias is another path of an operation, with an ID of its own because no two operations of the document may share one.
 type Alias struct{ Path, ID string }

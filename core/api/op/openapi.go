@@ -1,6 +1,7 @@
 package op
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"reflect"
@@ -50,6 +51,8 @@ func newDocument(version string) *huma.OpenAPI {
 					problem.Invalid(problem.Fault{Loc: []any{"body", "name"}, Msg: "required", Type: "missing"})),
 				"HypervisorFailed": answer("The hypervisor failed or refused; reason is unreachable, tls_fingerprint, auth, permission, protocol or refused", problemRef,
 					problem.New(problem.CodeHypervisorError, "the host closed the connection without an answer").With("reason", "unreachable")),
+				"Unsupported": answer("The host's driver cannot do this", problemRef,
+					problem.New(problem.CodeUnsupported, "the host's driver cannot read nodes")),
 				"Unavailable": answer("The hypervisor's plugin or the database is away at present", problemRef, nil),
 				"Timeout": answer("The hypervisor did not answer in time", problemRef,
 					problem.New(problem.CodeTimeout, "the hypervisor did not answer in time")),
@@ -176,9 +179,7 @@ func (a *API) document(o *Operation, declared *huma.Operation) {
 	if o.Spec.Audit.Action != "" {
 		declared.Extensions["x-audit"] = o.Spec.Audit.Action
 	}
-	if o.Spec.Entitlement != "" {
-		declared.Extensions["x-entitlement"] = o.Spec.Entitlement
-	}
+	o.extend(declared.Extensions)
 	refs := map[int]string{http.StatusUnprocessableEntity: "Invalid"} // of a malformed query string at least
 	if !o.Spec.Public {
 		refs[http.StatusUnauthorized], refs[http.StatusForbidden] = "Unauthenticated", "Forbidden"
@@ -186,8 +187,11 @@ func (a *API) document(o *Operation, declared *huma.Operation) {
 	if strings.Contains(o.Path, "{") {
 		refs[http.StatusNotFound] = "NotFound"
 	}
-	if o.Method != http.MethodGet {
+	if o.Method != http.MethodGet || o.Spec.Needs != "" {
 		refs[http.StatusConflict] = "Conflict"
+	}
+	if o.Spec.Unsupported || o.Spec.Calls {
+		refs[http.StatusNotImplemented] = "Unsupported"
 	}
 	if o.bodyDeclared {
 		refs[http.StatusRequestEntityTooLarge], refs[http.StatusUnsupportedMediaType] = "TooLarge", "UnsupportedMedia"
@@ -207,6 +211,33 @@ func (a *API) document(o *Operation, declared *huma.Operation) {
 	}
 	for _, response := range declared.Responses {
 		a.exemplify(response.Content)
+	}
+}
+
+// extend says in the document what a page or a client wants to know before it asks.
+func (o *Operation) extend(extensions map[string]any) {
+	s := &o.Spec
+	if s.Entitlement != "" {
+		extensions["x-entitlement"] = s.Entitlement
+	}
+	if s.Needs != "" {
+		extensions["x-capability"] = string(s.Needs)
+	}
+	if o.Method != http.MethodGet && !s.ReadOnly {
+		confirm := object{{"when", cmp.Or(string(s.Confirm.When), "never")}}
+		if s.Confirm.Field != "" {
+			confirm = append(confirm, member{"field", s.Confirm.Field})
+		}
+		if s.Confirm.Phrase != "" {
+			confirm = append(confirm, member{"phrase", s.Confirm.Phrase})
+		}
+		extensions["x-confirm"] = &confirm
+	}
+	if s.Plan {
+		extensions["x-plan"] = true
+	}
+	if s.Ours {
+		extensions["x-ours"] = true
 	}
 }
 

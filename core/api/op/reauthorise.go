@@ -105,5 +105,8 @@ func (q *request) reauthorise(ctx context.Context) error {
 	if again.missing != nil {
 		return again.missing
 	}
-	return q.api.entitled(ctx, &q.operation.Spec)
+	if err := q.api.entitled(ctx, &q.operation.Spec); err != nil {
+		return err
+	}
+	return q.api.capable(ctx, again)
 }

@@ -55,7 +55,7 @@ func run[I, O any](ctx context.Context, a *API, in *I, handler func(context.Cont
 	if q.operation.Method == http.MethodPatch && changesNothing(reflect.ValueOf(in).Elem().FieldByName("Body")) {
 		q.faults = append(q.faults, problem.Fault{Loc: []any{"body"}, Msg: "nothing to change", Type: "nothing_to_change"})
 	}
-	if err := q.ready(); err != nil {
+	if err := q.ready(ctx); err != nil {
 		return nil, err
 	}
 	out, err := handler(ctx, in)
@@ -68,15 +68,15 @@ func run[I, O any](ctx context.Context, a *API, in *I, handler func(context.Cont
 	return out, nil
 }
 
-// ready is the last check before the handler: faults of the raw input, then existence.
-func (q *request) ready() error {
+// ready is the last check before the handler: faults of the raw input, then existence, then the host's token.
+func (q *request) ready(ctx context.Context) error {
 	if len(q.faults)+len(q.misfits) > 0 {
 		return problem.Invalid(tidy(slices.Concat(q.faults, q.misfits))...)
 	}
 	if q.missing != nil {
 		return q.missing
 	}
-	return nil
+	return q.api.capable(ctx, q)
 }
 
 // succeed records an attempt whose row the handler did not write itself.
@@ -101,6 +101,9 @@ func (a *API) declare(method, pattern string, spec Spec, input reflect.Type) *Op
 				panic(fmt.Sprintf("op: %s is on a %s but its path has no :%s", spec.ID, spec.On, name))
 			}
 		}
+	}
+	if err := spec.judge(); err != nil {
+		panic(fmt.Sprintf("op: %s: %v", spec.ID, err))
 	}
 	if target := spec.Audit.Target; target != "" && !regexp.MustCompile(`[:*]`+target+`(/|$)`).MatchString(pattern) {
 		panic(fmt.Sprintf("op: the audit target %s of %s is no parameter of its path", target, spec.ID))

@@ -153,7 +153,7 @@ func Stream[I any](a *API, path string, handler func(context.Context, *I, *Event
 	}}
 	huma.Register(a.huma, declared, func(ctx context.Context, in *I) (*events, error) {
 		q := requestOf(ctx)
-		if err := q.ready(); err != nil {
+		if err := q.ready(ctx); err != nil {
 			return nil, a.refusal(ctx, err)
 		}
 		return &events{func(e huma.Context) {

@@ -44,7 +44,7 @@ func Register(a *op.API, deps Deps) {
 		Description: "In the order in which they were made.",
 	})
 	op.Get(a, "/api/v1/schedules/kinds", h.kinds, op.Spec{
-		ID: "list_schedule_kinds", Summary: "List the kinds of jobs that a schedule may ask for", Tag: tag, Role: identity.Viewer,
+		ID: "list_schedule_kinds", Summary: "List the kinds of jobs that a schedule may ask for", Tag: tag, Ours: true, Role: identity.Viewer,
 		Description: "Those that need no typed confirmation, each with the JSON schema of its parameters. The list is not paged.",
 	})
 	op.Post(a, "/api/v1/schedules", h.create, op.Spec{

@@ -1,0 +1,139 @@
+package api_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/identity/identitytest"
+	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+// failures are all ways in which a driver fails, by name.
+func failures() map[string]error {
+	all := map[string]error{"gone": fmt.Errorf("calling: %w", plugin.ErrGone), "late": fmt.Errorf("calling: %w", context.DeadlineExceeded)}
+	for _, kind := range []plugin.ErrorKind{
+		plugin.NotFound, plugin.Denied, plugin.TokenRejected, plugin.Unsupported, plugin.Unreachable, plugin.Untrusted, plugin.Forbidden,
+		plugin.Timeout, plugin.Conflict, plugin.Invalid, plugin.Busy, plugin.Refused, plugin.Protocol, plugin.Internal,
+	} {
+		all[string(kind)] = plugin.Errorf(kind, "a test said so")
+	}
+	return all
+}
+
+// calling are bodies with which operations call the driver, where those of the good requests do not.
+func (e *teamsFixture) calling(operation string) (body string, ok bool) {
+	switch operation {
+	case "patch_host":
+		moved := e.driver.Add(canary+"-moved.mem:8006", memdriver.Spec{Nodes: 1})
+		e.clusters = append(e.clusters, moved)
+		return fmt.Sprintf(`{"address":%q,"tls_fingerprint":%q}`, canary+"-moved.mem", moved.Fingerprint()), true
+	case "rotate_host_credentials":
+		return lifecycleToken(e.clusters[0]), true
+	}
+	return "", false
+}
+
+// declaredFailures are the statuses of failing hypervisors that each operation's document has.
+func declaredFailures(t *testing.T) map[string][]int {
+	t.Helper()
+	var doc struct {
+		Paths map[string]map[string]struct {
+			ID        string `json:"operationId"`
+			Responses map[string]any
+		}
+	}
+	if err := json.Unmarshal(declared().Document(), &doc); err != nil {
+		t.Fatal(err)
+	}
+	all := map[string][]int{}
+	for _, methods := range doc.Paths {
+		for _, o := range methods {
+			all[o.ID] = nil
+			for status := range o.Responses {
+				if n, _ := strconv.Atoi(status); slices.Contains(hypervisorStatuses, n) {
+					all[o.ID] = append(all[o.ID], n)
+				}
+			}
+			slices.Sort(all[o.ID])
+		}
+	}
+	return all
+}
+
+// hypervisorStatuses are those that only a failing driver leads to.
+var hypervisorStatuses = []int{http.StatusNotImplemented, http.StatusBadGateway, http.StatusGatewayTimeout}
+
+// Exactly those operations declare 501, 502 and 504 that answer so when the driver fails, in whichever way it does.
+func TestFailuresOfTheDriverAreDeclared(t *testing.T) {
+	t.Parallel()
+	e := newTeamsFixture(t)
+	bodies := map[string]string{}
+	for _, d := range e.deeds() {
+		bodies[d.operation] = d.body
+	}
+	seen := map[string]map[int]bool{}
+	for _, o := range declared().Operations() {
+		if o.Spec.Public || o.Stream { // without a caller, or without an end
+			continue
+		}
+		body := bodies[o.Spec.ID]
+		if other, ok := e.calling(o.Spec.ID); ok {
+			body = other
+		}
+		seen[o.Spec.ID] = map[int]bool{}
+		owner := identitytest.As(t, e.users, identity.Owner) // of its own: some operations end sessions
+		ask := func(how string) {
+			answer := e.send(o.Method, fill(o.Path, e.values), body, func(r *http.Request) { r.AddCookie(owner.Cookie) })
+			if slices.Contains(hypervisorStatuses, answer.Status) {
+				seen[o.Spec.ID][answer.Status] = true
+			}
+			if answer.Status == http.StatusInternalServerError && how != string(plugin.Internal) {
+				t.Errorf("%s with a driver that fails as %s: %s", o.Spec.ID, how, answer.Body)
+			}
+		}
+		for how, err := range failures() {
+			e.fail(memdriver.Fault{Err: err})
+			ask(how)
+		}
+		e.fail(memdriver.Fault{})
+		e.bare.Store(true)
+		ask("bare")
+		e.bare.Store(false)
+		if strings.HasPrefix(o.Spec.ID, "rotate") { // it says of itself that it cannot
+			body = `{"rotate_ssh":true}`
+			ask("ssh")
+		}
+	}
+	said := declaredFailures(t)
+	failing := 0
+	for _, id := range slices.Sorted(maps.Keys(seen)) {
+		answered := slices.Sorted(maps.Keys(seen[id]))
+		if len(answered) > 0 {
+			failing++
+		}
+		if !slices.Equal(answered, said[id]) {
+			t.Errorf("%s declares %v and answers %v", id, said[id], answered)
+		}
+	}
+	if failing < 6 {
+		t.Errorf("only %d operations felt that the driver failed", failing)
+	}
+}
+
+// fail makes all hypervisors fail at whatever they are asked.
+func (e *teamsFixture) fail(fault memdriver.Fault) {
+	for _, cluster := range e.clusters {
+		for _, method := range memdriver.Methods {
+			cluster.SetFault(method, fault)
+		}
+	}
+}
