@@ -105,11 +105,11 @@ func (s *Setup) Complete(ctx context.Context, token string, in NewUser) (*User, 
 
 func (s *Setup) complete(ctx context.Context, tx *db.Tx, ready prepared, token string) (*User, error) {
 	// The lock makes everyone else who would create a user wait: of two setups one is first.
-	if err := tx.Exec("LOCK TABLE users IN SHARE ROW EXCLUSIVE MODE").Error; err != nil {
+	if _, err := tx.Pgx.Exec(ctx, "LOCK TABLE users IN SHARE ROW EXCLUSIVE MODE"); err != nil {
 		return nil, fmt.Errorf("locking the users: %w", err)
 	}
 	var some bool
-	if err := tx.Raw("SELECT EXISTS (SELECT FROM users)").Scan(&some).Error; err != nil {
+	if err := tx.Pgx.QueryRow(ctx, "SELECT EXISTS (SELECT FROM users)").Scan(&some); err != nil {
 		return nil, fmt.Errorf("looking for users: %w", err)
 	}
 	if some {

@@ -8,37 +8,6 @@ import (
 	"testing"
 )
 
-// statistics are pvesim's counters.
-type statistics struct {
-	Requests map[string]int
-	Total    int
-	BytesOut int64 `json:"bytes_out"`
-}
-
-func (s *sim) stats(t testing.TB) statistics {
-	t.Helper()
-	var st statistics
-	s.control(t, http.MethodGet, "/stats", nil, &st)
-	return st
-}
-
-// sent is how often an action was asked of the simulator, over all guests.
-func (s *sim) sent(t testing.TB, action string) int {
-	t.Helper()
-	return s.stats(t).Requests["POST /nodes/{node}/qemu/{vmid}/status/"+action]
-}
-
-// fault makes the simulator misbehave.
-func (s *sim) fault(t testing.TB, fault map[string]any) {
-	t.Helper()
-	s.control(t, http.MethodPost, "/fault", fault, nil)
-}
-
-func (s *sim) healFaults(t testing.TB) {
-	t.Helper()
-	s.control(t, http.MethodDelete, "/fault", nil, nil)
-}
-
 // progress is what the database knows of a job.
 func progress(t testing.TB, c *client, id int64) jobView {
 	t.Helper()

@@ -46,15 +46,17 @@ func readHost(t testing.TB, c *client, id int64) (h hostView) {
 	return h
 }
 
-// guestsOf are all guests that are listed anywhere: VMs, apps' containers that were discovered, templates of both.
-func guestsOf(t testing.TB, c *client) map[int64]shown {
+// guestsOf are all guests that are listed anywhere, of one host when it is named: VMs, apps' containers that were discovered, templates of both.
+func guestsOf(t testing.TB, c *client, host ...int64) map[int64]shown {
 	t.Helper()
 	all := map[int64]shown{}
 	for _, list := range []string{"/api/v1/vms", "/api/v1/apps/discovered"} {
 		var part []shown
 		c.must(t, http.StatusOK, http.MethodGet, list, nil, &part)
 		for _, g := range part {
-			all[g.VMID] = g
+			if len(host) == 0 || g.HostID == host[0] {
+				all[g.VMID] = g
+			}
 		}
 	}
 	return all
@@ -250,57 +252,5 @@ func TestAnEmptyInventoryIsNotBelieved(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// Only the proxy of the hypervisor's API answers: a test says that the host cannot be reached.
-func TestAHostWhoseDaemonIsDown(t *testing.T) {
-	t.Parallel()
-	cluster := startSim(t, "--scenario", "one", "--guests", "4", "--auth-delay", "100ms")
-	s := startService(t, options{})
-	owner := setUp(t, s)
-	host := owner.enrol(t, cluster, "lab", "lifecycle")
-	test := func() (check struct {
-		Reachable bool
-		Reason    string
-		Error     string
-	}) {
-		t.Helper()
-		owner.must(t, http.StatusOK, http.MethodPost, fmt.Sprintf("/api/v1/hosts/%d/test", host), nil, &check)
-		return check
-	}
-	if got := test(); !got.Reachable {
-		t.Errorf("%+v", got)
-	}
-	cluster.fault(t, map[string]any{"kind": "pvedaemon"})
-	if got := test(); got.Reachable || got.Reason != "unreachable" || !strings.Contains(got.Error, "daemon") || strings.Contains(got.Error, "cluster") {
-		t.Errorf("%+v", got)
-	}
-	cluster.healFaults(t)
-	cluster.fault(t, map[string]any{"kind": "pmxcfs"})
-	if got := test(); got.Reachable || got.Reason != "unreachable" {
-		t.Errorf("%+v", got)
-	}
-	cluster.healFaults(t)
-	if got := test(); !got.Reachable {
-		t.Errorf("%+v", got)
-	}
-}
-
-// A container that is a template is listed as one, and nobody makes an app of it.
-func TestATemplateIsListedAndNotAdopted(t *testing.T) {
-	t.Parallel()
-	cluster := startSim(t, "--scenario", "one", "--guests", "2", "--auth-delay", "100ms")
-	var made struct{ VMID int64 }
-	cluster.control(t, http.MethodPost, "/guest", map[string]any{"op": "create", "type": "lxc", "name": "base", "template": true}, &made)
-	s := startService(t, options{})
-	owner := setUp(t, s)
-	host := owner.enrol(t, cluster, "lab")
-	if g := guestsOf(t, owner)[made.VMID]; g.Name != "base" || !g.Template {
-		t.Errorf("%+v", g)
-	}
-	a := owner.do(t, http.MethodPost, "/api/v1/apps/adopt", map[string]any{"items": []any{map[string]any{"host_id": host, "vmid": made.VMID}}})
-	if a.Status != http.StatusConflict || a.problem() != "invalid_state" || !strings.Contains(string(a.Body), "template") {
-		t.Errorf("%d %s", a.Status, a.Body)
 	}
 }

@@ -10,8 +10,7 @@ import (
 )
 
 // A node's status over real processes, and whether the service knows on which node it runs.
-func TestNodeStatus(t *testing.T) {
-	t.Parallel()
+func nodeStatus(t *testing.T, owner *client) {
 	cluster := startSim(t, "--scenario", "cluster", "--nodes", "3", "--guests", "3")
 	// A guest that looks like the machine of this test, on another node than the entry. The first inventory finds it.
 	name, err := os.Hostname()
@@ -23,9 +22,7 @@ func TestNodeStatus(t *testing.T) {
 		twin["vmid"] = id
 	}
 	cluster.control(t, http.MethodPost, "/guest", twin, nil)
-	s := startService(t, options{})
-	owner := setUp(t, s)
-	host := owner.enrol(t, cluster, "lab")
+	host := owner.enrol(t, cluster, "ours")
 	path := func(node string) string { return fmt.Sprintf("/api/v1/hosts/%d/nodes/%s/status", host, node) }
 	ours := func(what, own string) {
 		t.Helper()
