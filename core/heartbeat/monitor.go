@@ -21,6 +21,9 @@ func (p *Monitor) Beat(next time.Duration) {
 	}
 }
 
+// Begun reports whether there was a beat.
+func (p *Monitor) Begun() bool { return p != nil && p.due.Load() != nil }
+
 // Late is for how long the next beat has been due; zero when it is not.
 func (p *Monitor) Late() time.Duration {
 	if p == nil {

@@ -62,18 +62,21 @@ func (s *Service) Start(ctx context.Context) error {
 func (s *Service) Context() context.Context { return s.running }
 
 // Drain ends the loops and brings jobs to a safe point, within ctx. What did not get there is resumed by the next start, or by
-// another instance. The API still answers.
+// another instance. The API still answers. A second call does nothing.
 func (s *Service) Drain(ctx context.Context) {
-	s.end()
-	if err := s.Queue.Stop(ctx); err != nil {
-		s.config.Loggers("job").Warn("jobs did not come to a safe point in time; the next start resumes them", "error", err)
-	}
+	s.drain.Do(func() {
+		s.end()
+		if err := s.Queue.Stop(ctx); err != nil {
+			s.config.Loggers("job").Warn("jobs did not come to a safe point in time; the next start resumes them", "error", err)
+		}
+	})
 }
 
-// Close waits for the loops' end and stops the plugins. It comes after Drain and after the last request.
+// Close waits for the loops' end and stops the plugins. It comes after Drain and after the last request. A second call does nothing.
 func (s *Service) Close() {
-	s.end()
-	s.loops.Wait()
-	s.config.Plugins.Stop()
-	s.Poller.Close()
+	s.close.Do(func() {
+		s.loops.Wait()
+		s.config.Plugins.Stop()
+		s.Poller.Close()
+	})
 }

@@ -60,9 +60,11 @@ type Service struct {
 	setup  *identity.Setup
 	sealer *audit.Sealer
 
-	running context.Context
-	end     context.CancelFunc
-	loops   sync.WaitGroup
+	// running is the context of the loops and of every request; end ends it, and loops waits for the loops.
+	running      context.Context
+	end          context.CancelFunc
+	loops        sync.WaitGroup
+	drain, close sync.Once
 }
 
 // New joins the parts. Nothing runs yet, and nothing is asked of the database. Close must be called in the end, whether it was

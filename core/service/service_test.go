@@ -1,0 +1,89 @@
+package service_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hostler/hostler/core/service"
+	"github.com/hostler/hostler/core/service/servicetest"
+)
+
+// fetch is the status and the body of a page outside the API.
+func fetch(handler http.Handler, path string) (int, string) {
+	w := httptest.NewRecorder()
+	handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+	return w.Code, w.Body.String()
+}
+
+// A whole service runs all of its loops from Start to Drain, and tells how it is.
+func TestRunsAllThatIsAskedFor(t *testing.T) {
+	t.Parallel()
+	state := t.TempDir()
+	s := servicetest.New(t, func(c *service.Config) { c.Loops, c.StateDir = service.Loops, state })
+	handler := s.Handler()
+	if err := s.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		var waiting []service.Loop
+		for loop, sign := range s.Heartbeats {
+			if !sign.Begun() {
+				waiting = append(waiting, loop)
+			}
+		}
+		if len(waiting) == 0 {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("there is no sign of %q", waiting)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(state, "setup-token")); err != nil {
+		t.Error("there is no user, and no token to make one:", err)
+	}
+	for path, want := range map[string]string{"/healthz": `"status":"ok"`, "/readyz": `"plugins":"none is pinned"`, "/metrics": "hostler_polls_total"} {
+		status, text := fetch(handler, path)
+		if healthy := path != "/readyz"; healthy != (status == http.StatusOK) || !strings.Contains(text, want) {
+			t.Errorf("%s: %d %s", path, status, text)
+		}
+	}
+	s.Drain(t.Context())
+	select {
+	case <-s.Context().Done():
+	default:
+		t.Error("what streams goes on after the service was drained")
+	}
+	s.Close()
+	if status, _ := fetch(handler, "/healthz"); status != http.StatusOK {
+		t.Errorf("/healthz of a drained service is %d", status)
+	}
+}
+
+// A column with secrets that a noun names and the service does not know would lose its key by a rotation.
+func TestSealedHasTheColumnsOfAllNouns(t *testing.T) {
+	t.Parallel()
+	declared := regexp.MustCompile(`(?m)^var Sealed = secret\.Table\{`)
+	files, err := filepath.Glob("../*/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var nouns []string
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if declared.Match(text) {
+			nouns = append(nouns, file)
+		}
+	}
+	if len(nouns) != len(service.Sealed) {
+		t.Errorf("service.Sealed has %d columns, and these files declare one each: %q", len(service.Sealed), nouns)
+	}
+}
