@@ -20,6 +20,7 @@ import (
 	"github.com/hostler/hostler/core/secret"
 	"github.com/hostler/hostler/core/service"
 	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
 )
 
 // Drivers gives every host the same driver.
@@ -29,7 +30,7 @@ type Drivers struct{ hypervisor.Driver }
 func (d Drivers) Hypervisor(string) hypervisor.Driver { return d.Driver }
 
 // New makes a service that ends with the test. Nothing runs: not its loops, and so no jobs, which stay enqueued. The edits come
-// after the defaults; the database is a fresh one when they leave none.
+// after the defaults; the database is a fresh one, and the hypervisors one in memory, when they leave none.
 func New(t testing.TB, edits ...func(*service.Config)) *service.Service {
 	t.Helper()
 	c := service.Config{Version: "test", StateDir: t.TempDir(), Identity: identity.Config{Argon2: identitytest.Cheap}}
@@ -38,6 +39,9 @@ func New(t testing.TB, edits ...func(*service.Config)) *service.Service {
 	}
 	if c.DB == nil {
 		c.DB = dbtest.New(t)
+	}
+	if c.Drivers == nil {
+		c.Drivers = Drivers{memdriver.New()} // which knows no host
 	}
 	if c.Keys == nil {
 		none := func(context.Context) ([]secret.KeyID, error) { return nil, nil }
