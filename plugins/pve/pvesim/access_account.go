@@ -15,7 +15,6 @@ const rootUser = "root@pam"
 
 var (
 	userIDPattern  = regexp.MustCompile(`^[^\s:/]+@[A-Za-z][A-Za-z0-9.\-_]+$`)
-	tokenPattern   = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9.\-_]+$`)
 	tokenIDPattern = regexp.MustCompile(`^[^\s:/]+@[A-Za-z][A-Za-z0-9.\-_]+![A-Za-z][A-Za-z0-9.\-_]+$`)
 	authIDPattern  = regexp.MustCompile(`^[^\s:/]+@[A-Za-z][A-Za-z0-9.\-_]+(![A-Za-z][A-Za-z0-9.\-_]+)?$`)
 	groupIDPattern = regexp.MustCompile(`^[A-Za-z0-9.\-_]+$`)

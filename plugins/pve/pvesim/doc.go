@@ -54,8 +54,8 @@
 //
 // A new subject gets a list of its own, which endpoints.go names. The schema knows the parameters, the privileges and the node, so
 // the function gets a request that has passed all of it; [schema.Find] is asked with the method and the path of the declaration.
-// What the schema has in prose only is added with checked, and a release that it knows less exactly with from or paramFrom. An effect
-// that takes time is a guestWork for guestTask. The recorded exchanges of the endpoint are replayed as soon as it is declared; what
+// Privileges that the schema has in prose only the function checks itself, with Cluster.check. A release that the schema knows less
+// exactly is given with from or paramFrom. An effect that takes time is a guestWork for guestTask. The recorded exchanges of the endpoint are replayed as soon as it is declared; what
 // state they need is a line in replay_states_test.go. Read-only endpoints are held against the schema's answers without further ado.
 //
 // # Control interface

@@ -24,14 +24,13 @@ type request struct {
 // handlerFunc carries a request out. Parameters and privileges have been checked.
 type handlerFunc func(r *request) (result, *apiError)
 
-// endpoint is one simulated method of the API. Its parameters, its privileges and who carries it out stand in the schema; only what
-// the schema has in prose, or otherwise than the real server, is said here.
+// endpoint is one simulated method of the API. Its parameters, its privileges and who carries it out stand in the schema; only where
+// the real server is known to differ from that, something is said here.
 type endpoint struct {
 	method string
 	path   string // template, as the API's own documentation writes it
 	run    handlerFunc
 
-	also        func(r *request) *apiError
 	since       string
 	paramsSince map[string]string
 	facts       func() *schema.Method
@@ -63,9 +62,6 @@ func serveGuests(method, path string, run handlerFunc) []*endpoint {
 		serve(method, "/nodes/{node}/lxc/{vmid}"+path, run),
 	}
 }
-
-// checked adds what the schema's privilege check says in prose only. It is asked after that check and not of root@pam.
-func (e *endpoint) checked(also func(*request) *apiError) *endpoint { e.also = also; return e }
 
 // from says which release brought the endpoint, where the schema knows it less exactly.
 func (e *endpoint) from(release string) *endpoint { e.since = release; return e }
