@@ -25,20 +25,7 @@ func listRoles(r *request) (result, *apiError) {
 	return ok(rows)
 }
 
-// unknownPrivilege refuses privileges that the release does not have.
-func (r *request) unknownPrivilege() *apiError {
-	for _, p := range r.values.listOf("privs") {
-		if !slices.Contains(r.c.release.privileges(), p) {
-			return badParameter("privs", "invalid format - invalid privilege '"+p+"'\n")
-		}
-	}
-	return nil
-}
-
 func createRole(r *request) (result, *apiError) {
-	if err := r.unknownPrivilege(); err != nil {
-		return fail(err)
-	}
 	id := r.values.text("roleid")
 	if strings.HasPrefix(strings.ToLower(id), "pve") {
 		return fail(badParameter("roleid", "cannot use role ID starting with the (case-insensitive) 'PVE' namespace"))
@@ -72,9 +59,6 @@ func readRole(r *request) (result, *apiError) {
 }
 
 func updateRole(r *request) (result, *apiError) {
-	if err := r.unknownPrivilege(); err != nil {
-		return fail(err)
-	}
 	role, err := r.roleOfPath()
 	if err != nil {
 		return fail(err)

@@ -3,6 +3,7 @@ package pvesim
 import (
 	"net/netip"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -23,6 +24,18 @@ var formats = map[string]func(string) string{
 	"pve-iface":            quotedUnless(ifacePattern, "invalid network interface name '%s'"),
 	"pve-task-status-type": checkTaskStatus,
 	"email":                textUnless(emailPattern, "value does not look like a valid email address"),
+	"pve-ipv4-config":      textUnlessAny(isCIDRv4, "value does not look like a valid ipv4 network configuration", "dhcp", "manual"),
+	"pve-ipv6-config":      textUnlessAny(isCIDRv6, "value does not look like a valid ipv6 network configuration", "auto", "dhcp", "manual"),
+	"pve-storage-path":     textUnless(absolutePathPattern, "value does not look like a valid absolute path"),
+	"pve-tag":              textUnless(tagPattern, "invalid characters in tag"),
+	"CIDRv4":               textUnlessAny(isCIDRv4, "value does not look like a valid IPv4 CIDR network"),
+	"CIDRv6":               textUnlessAny(isCIDRv6, "value does not look like a valid IPv6 CIDR network"),
+	"CIDR":                 textUnlessAny(func(s string) bool { return isCIDRv4(s) || isCIDRv6(s) }, "value does not look like a valid CIDR network"),
+	"IPorCIDR":             textUnlessAny(isIPorCIDR, textIPorCIDR),
+	"IPorCIDRorAlias":      textUnlessAny(func(s string) bool { return aliasPattern.MatchString(s) || isIPorCIDR(s) }, textIPorCIDR),
+	"ipv4mask":             textUnless(netmaskPattern, "value does not look like a valid IP netmask"),
+	"pve-storage-content":  quotedUnless(contentPattern, "invalid content type '%s'"),
+	"urlencoded":           quotedUnless(urlencodedPattern, "invalid urlencoded string: %s"),
 	"dns-name":             textUnless(dnsNamePattern, "value does not look like a valid DNS name"),
 	"ip":                   textUnlessAddress(func(netip.Addr) bool { return true }, "value does not look like a valid IP address"),
 	"ipv4":                 textUnlessAddress(netip.Addr.Is4, "value does not look like a valid IPv4 address"),
@@ -30,33 +43,41 @@ var formats = map[string]func(string) string{
 }
 
 var (
-	nodeNamePattern  = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?$`)
-	configIDPattern  = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]+$`)
-	storageIDPattern = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9._-]*[A-Za-z0-9]$`)
-	poolIDPattern    = regexp.MustCompile(`^[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+){0,2}$`)
-	realmPattern     = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9.\-_]+$`)
-	ifacePattern     = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9_]{1,20}([:.]\d+)?$`)
-	emailPattern     = regexp.MustCompile(`^[^\s@]+@[^\s@]+$`)
-	dnsNamePattern   = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$`)
+	nodeNamePattern     = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?$`)
+	configIDPattern     = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]+$`)
+	storageIDPattern    = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9._-]*[A-Za-z0-9]$`)
+	poolIDPattern       = regexp.MustCompile(`^[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+){0,2}$`)
+	realmPattern        = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9.\-_]+$`)
+	ifacePattern        = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9_]{1,20}([:.]\d+)?$`)
+	absolutePathPattern = regexp.MustCompile(`^/[^\x00-\x1f]*$`)
+	netmaskPattern      = regexp.MustCompile(`^(\d{1,3}\.){3}\d{1,3}$`)
+	contentPattern      = regexp.MustCompile(`^(backup|images|import|iso|none|rootdir|snippets|vztmpl)$`)
+	urlencodedPattern   = regexp.MustCompile(`^[-%A-Za-z0-9_.!~*'()]*$`)
+	tagPattern          = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_+.-]*$`)
+	emailPattern        = regexp.MustCompile(`^[^\s@]+@[^\s@]+$`)
+	dnsNamePattern      = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$`)
 )
 
 // checkFormat returns what is wrong with a value of a named format, or "".
-func checkFormat(name, value string) string {
+func checkFormat(name, value string, rel release) string {
 	if check := formats[name]; check != nil {
 		return check(value)
 	}
 	if check := firewallFormats[name]; check != nil {
 		return check(value)
 	}
+	if name == "pve-priv" && !slices.Contains(rel.privileges(), value) {
+		return "invalid privilege '" + value + "'"
+	}
 	if single, isList := strings.CutSuffix(name, "-list"); isList {
 		for _, element := range splitList(value) {
-			if text := checkFormat(single, element); text != "" {
+			if text := checkFormat(single, element, rel); text != "" {
 				return text
 			}
 		}
 	}
 	if full, optional := strings.CutSuffix(name, "-opt"); optional && value != "" {
-		return checkFormat(full, value)
+		return checkFormat(full, value, rel)
 	}
 	return ""
 }
@@ -87,6 +108,33 @@ func textUnlessAddress(is func(netip.Addr) bool, text string) func(string) strin
 		}
 		return text
 	}
+}
+
+// textUnlessAny lets some words pass besides what a check lets pass.
+func textUnlessAny(fits func(string) bool, text string, words ...string) func(string) string {
+	return func(s string) string {
+		if slices.Contains(words, s) || fits(s) {
+			return ""
+		}
+		return text
+	}
+}
+
+func isCIDRv4(s string) bool {
+	p, err := netip.ParsePrefix(s)
+	return err == nil && p.Addr().Is4()
+}
+
+func isCIDRv6(s string) bool {
+	p, err := netip.ParsePrefix(s)
+	return err == nil && p.Addr().Is6()
+}
+
+const textIPorCIDR = "value does not look like a valid IP address or CIDR network"
+
+func isIPorCIDR(s string) bool {
+	_, err := netip.ParseAddr(s)
+	return err == nil || isCIDRv4(s) || isCIDRv6(s)
 }
 
 func checkVMID(s string) string {

@@ -90,7 +90,7 @@ func verify(e *endpoint, v values, rel release) *apiError {
 		case p == nil:
 			errs[name] = textUnknown
 		default:
-			if text := checkValue(p, val, rel); text != "" {
+			if text := checkValue(name, p, val, rel); text != "" {
 				errs[name] = text
 			} else if p.Requires != "" && !v.has(p.Requires) {
 				errs[p.Requires] = fmt.Sprintf("missing property - '%s' requires this property", name)
@@ -108,10 +108,10 @@ func verify(e *endpoint, v values, rel release) *apiError {
 	return nil
 }
 
-// checkValue returns what is wrong with a value, or "". The first thing that is wrong counts.
-func checkValue(p *schema.Parameter, v paramValue, rel release) string {
+// checkValue returns what is wrong with a value, or "". The first thing that is wrong counts. name is the parameter's as it was sent.
+func checkValue(name string, p *schema.Parameter, v paramValue, rel release) string {
 	if p.Type == schema.Array {
-		return checkElements(p, v, rel)
+		return checkElements(name, p, v, rel)
 	}
 	if v.isList {
 		return fmt.Sprintf("type check ('%s') failed - got ARRAY", p.Type)
@@ -119,7 +119,11 @@ func checkValue(p *schema.Parameter, v paramValue, rel release) string {
 	if !hasType(p.Type, v.text) {
 		return fmt.Sprintf("type check ('%s') failed - got '%s'", p.Type, v.text)
 	}
-	if text := checkFormat(p.Format.Name, v.text); text != "" {
+	text := checkFormat(p.Format.Name, v.text, rel)
+	if keys := p.Format.Keys(); keys != nil {
+		text = checkPropertyString(name, keys, v.text, rel)
+	}
+	if text != "" {
 		return "invalid format - " + text + "\n"
 	}
 	if !p.Matches(v.text) {
@@ -138,7 +142,7 @@ func checkValue(p *schema.Parameter, v paramValue, rel release) string {
 }
 
 // checkElements takes a single value for a list of one.
-func checkElements(p *schema.Parameter, v paramValue, rel release) string {
+func checkElements(name string, p *schema.Parameter, v paramValue, rel release) string {
 	list := v.list
 	if !v.isList {
 		list = []string{v.text}
@@ -147,7 +151,7 @@ func checkElements(p *schema.Parameter, v paramValue, rel release) string {
 		if p.Items == nil {
 			break
 		}
-		if text := checkValue(p.Items, paramValue{text: element}, rel); text != "" {
+		if text := checkValue(name, p.Items, paramValue{text: element}, rel); text != "" {
 			return text
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 )
@@ -37,10 +38,18 @@ func (m *Method) Parameter(name string) *Parameter {
 	if p := m.byName[name]; p != nil {
 		return p
 	}
-	if stem := strings.TrimRight(name, "0123456789"); stem != name && len(name)-len(stem) <= 3 {
-		return m.byName[stem+"[n]"]
+	stem := strings.TrimRight(name, "0123456789")
+	index, err := strconv.Atoi(name[len(stem):])
+	if err != nil || index > highestIndex[stem] || name != stem+strconv.Itoa(index) {
+		return nil
 	}
-	return nil
+	return m.byName[stem+"[n]"]
+}
+
+// highestIndex bounds the indexed parameters; the schema does not say it.
+var highestIndex = map[string]int{
+	"acmedomain": 5, "dev": 255, "hostpci": 15, "ide": 3, "ipconfig": 31, "link": 7, "mp": 255, "net": 31, "numa": 7, "parallel": 2, "sata": 5,
+	"scsi": 30, "serial": 3, "unused": 255, "usb": 13, "virtio": 15, "virtiofs": 9,
 }
 
 // entry is a method that may not have been decoded yet.

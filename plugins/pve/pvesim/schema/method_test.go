@@ -22,6 +22,9 @@ func TestEveryMethodDecodes(t *testing.T) {
 				t.Errorf("%s: parameter %q has type %q", key, p.Name, p.Type)
 			}
 			p.Matches("") // panics on a pattern that Go cannot read
+			if stem, indexed := strings.CutSuffix(p.Name, "[n]"); indexed && (highestIndex[stem] == 0 || m.Parameter(stem+"0") != p) {
+				t.Errorf("%s: parameter %s has no highest index", key, p.Name)
+			}
 			for _, sub := range p.Format.Keys() {
 				sub.Matches("")
 			}
@@ -69,7 +72,7 @@ func TestIndexedParameters(t *testing.T) {
 	if net == nil || net.Name != "net[n]" || net.Format.Keys()["bridge"] == nil {
 		t.Fatalf("net7 is %+v", net)
 	}
-	for _, name := range []string{"net", "net[n]x", "net1234", "7", ""} {
+	for _, name := range []string{"net", "net[n]x", "net32", "net07", "net99999999999999999999", "7", ""} {
 		if p := m.Parameter(name); p != nil {
 			t.Errorf("%q is %+v", name, p)
 		}
@@ -97,8 +100,8 @@ func TestChecks(t *testing.T) {
 
 func TestPatternsMatchTheWholeValue(t *testing.T) {
 	t.Parallel()
-	p := &Parameter{Pattern: `(?^i:[a-z]+)|x1`}
-	for value, want := range map[string]bool{"AbC": true, "x1": true, "abc1": false, "": false, "abc\n": false} {
+	p := &Parameter{Pattern: `(?^i:[a-z]+)|x1|y[0-9]{,2}`}
+	for value, want := range map[string]bool{"AbC": true, "x1": true, "x2": false, "abc1": false, "": false, "abc\n": false, "y": true, "y12": true, "y123": false} {
 		if p.Matches(value) != want {
 			t.Errorf("%q: %v", value, !want)
 		}

@@ -86,8 +86,9 @@ func (f *Format) Keys() map[string]*Parameter {
 	return f.keys
 }
 
-// fromPerl rewrites what Go writes otherwise: groups with flags, and a count above the 1000 that Go can repeat, whose bound is lost.
-var fromPerl = strings.NewReplacer("(?^:", "(?:", "(?^i:", "(?i:", "(?^u:", "(?:", "{0,4096}", "*")
+// fromPerl rewrites what Go writes otherwise: groups with flags, counts from nothing, and a count above the 1000 that Go can repeat,
+// whose bound is lost.
+var fromPerl = strings.NewReplacer("(?^:", "(?:", "(?^i:", "(?i:", "(?^u:", "(?:", "{0,4096}", "*", "{,", "{0,")
 
 // Matches reports whether the whole value fits the parameter's pattern. Without a pattern everything fits.
 func (p *Parameter) Matches(value string) bool {
