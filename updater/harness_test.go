@@ -150,8 +150,9 @@ func build() (dir string, err error) {
 		}
 	}
 	if raced {
-		cmd := exec.Command("go", "test", "-c", "-o", filepath.Join(dir, "updater.test"), "./updater/")
+		cmd := exec.Command("go", "test", "-c", "-trimpath", "-o", filepath.Join(dir, "updater.test"), "./updater/")
 		cmd.Dir = root
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // as the programs above, which share what they stand on
 		if text, err := cmd.CombinedOutput(); err != nil {
 			return dir, fmt.Errorf("%w: %s", err, text)
 		}
