@@ -22,12 +22,12 @@ type server struct {
 }
 
 // open opens the database, brings it up to date, and makes the service of the configuration. Nothing runs yet but the database.
-func open(ctx context.Context, cfg Config, log hclog.Logger) (s *server, err error) {
+func open(ctx context.Context, cfg Config, log hclog.Logger) (_ *server, err error) {
 	d, err := openDatabase(ctx, cfg, log)
 	if err != nil {
 		return nil, err
 	}
-	s = &server{database: d}
+	s := &server{database: d}
 	defer func() {
 		if err != nil {
 			s.copied.Close()
