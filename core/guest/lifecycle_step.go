@@ -26,7 +26,7 @@ func (a *act) step() job.Step {
 		},
 		Before: a.before,
 		Send: func(ctx context.Context, host hypervisor.Host) (string, error) {
-			lifecycler, ok := hypervisor.AsLifecycler(host)
+			lifecycler, ok := hypervisor.As[hypervisor.Lifecycler](host)
 			if !ok {
 				return "", plugin.Errorf(plugin.Unsupported, "the host's driver cannot start or stop guests")
 			}
@@ -103,9 +103,9 @@ func (a *act) read(ctx context.Context) (guest hypervisor.Guest, err error) {
 	return guest, err
 }
 
-// ours knows a task by its action and by the token that the action was sent with.
+// ours knows a task by its operation and by the token that the action was sent with.
 func (a *act) ours(task hypervisor.Task) bool {
-	if task.Action != a.params.Action {
+	if task.Operation != a.params.Action.Operation() {
 		return false
 	}
 	token := a.sender.TokenID

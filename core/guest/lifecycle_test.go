@@ -164,7 +164,7 @@ func (b *lifecycleFixture) tasks(t *testing.T, ref hypervisor.GuestRef) (n int) 
 		t.Fatal(err)
 	}
 	for _, task := range tasks {
-		if task.Action != "" {
+		if task.Operation != "" {
 			n++
 		}
 	}

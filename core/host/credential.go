@@ -181,7 +181,7 @@ func (s *Store) RemoveCredential(ctx context.Context, id int64, kind string) (Re
 		return Removal{}, err
 	}
 	r := Removal{Removed: true, Commands: []string{}}
-	if scripter, ok := hypervisor.AsRoleScripter(s.drivers.Hypervisor(e.driver)); ok {
+	if scripter, ok := hypervisor.As[hypervisor.RoleScripter](s.drivers.Hypervisor(e.driver)); ok {
 		if r.Commands, err = scripter.RoleRemoval(ctx, key); err != nil {
 			return Removal{}, plugin.Problem(fmt.Errorf("asking for the commands: %w", err))
 		}

@@ -49,7 +49,7 @@ func (s *Store) NodeStatus(ctx context.Context, id int64, node string) (NodeStat
 		return NodeStatus{}, plugin.Problem(err)
 	}
 	defer func() { _ = at.Close() }()
-	reader, ok := hypervisor.AsNodeReader(at)
+	reader, ok := hypervisor.As[hypervisor.NodeReader](at)
 	if !ok {
 		return NodeStatus{}, problem.New(problem.CodeUnsupported, "the host's driver cannot read nodes")
 	}

@@ -45,7 +45,7 @@ func (s *Store) TokenScript(ctx context.Context, in ScriptQuery) (string, error)
 	if in.NodeShell {
 		wanted[endpoint.Console] = true
 	}
-	scripter, ok := hypervisor.AsRoleScripter(s.drivers.Hypervisor(s.driver))
+	scripter, ok := hypervisor.As[hypervisor.RoleScripter](s.drivers.Hypervisor(s.driver))
 	if !ok {
 		return "", problem.New(problem.CodeUnsupported, "the driver %s writes no token script", s.driver)
 	}

@@ -123,7 +123,7 @@ func stepOn(o order, open func(context.Context) (hypervisor.Host, error)) job.St
 			return host.(hypervisor.Lifecycler).Act(ctx, o.Ref, o.Action)
 		},
 		Query: hypervisor.TaskQuery{Guest: &o.Ref},
-		Ours:  func(task hypervisor.Task) bool { return task.Action == o.Action },
+		Ours:  func(task hypervisor.Task) bool { return task.Operation == o.Action.Operation() },
 	}
 }
 
@@ -238,7 +238,7 @@ func (w *fixture) tasks(t testing.TB, ref hypervisor.GuestRef) []hypervisor.Task
 	if err != nil {
 		t.Fatal(err)
 	}
-	return slices.DeleteFunc(tasks, func(t hypervisor.Task) bool { return t.Action == "" })
+	return slices.DeleteFunc(tasks, func(t hypervisor.Task) bool { return t.Operation == "" })
 }
 
 // once checks that exactly one task was started for a guest, and gives its id.

@@ -97,7 +97,7 @@ func (s *stopper) stop(ctx context.Context, host hypervisor.Host) error {
 	if s.asked {
 		return nil
 	}
-	able, ok := hypervisor.AsTaskStopper(host)
+	able, ok := hypervisor.As[hypervisor.TaskStopper](host)
 	if !ok {
 		s.asked = true
 		s.run.Note("this hypervisor's driver cannot stop a task; the job follows it to its end")

@@ -27,7 +27,7 @@ func TestRunning(t *testing.T) {
 		t.Errorf("abilities are %v, want %v", s.Abilities, want)
 	}
 	host := b.host(t, "2-nodes.700-vms.mem:8006")
-	if _, ok := hypervisor.AsLifecycler(host); !ok {
+	if _, ok := hypervisor.As[hypervisor.Lifecycler](host); !ok {
 		t.Error("the host is no lifecycler")
 	}
 	guests := 0

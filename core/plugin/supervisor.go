@@ -9,7 +9,6 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/hostler/hostler/sdk/hypervisor"
 	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
@@ -184,7 +183,7 @@ func (s *supervisor) begin(again bool) {
 func (s *supervisor) came(p *process) {
 	for _, d := range p.services {
 		if d.Kind == sdk.KindHypervisor {
-			s.manager.hypervisor(d.Name).SetInfo(hypervisorInfo(d))
+			s.manager.hypervisor(d.Name).SetDescription(d)
 		}
 	}
 	select {
@@ -196,14 +195,6 @@ func (s *supervisor) came(p *process) {
 	close(s.settled)
 	s.mu.Unlock()
 	s.logger.Info("plugin is running", "file", s.file, "pid", p.pid)
-}
-
-func hypervisorInfo(d sdk.Description) hypervisor.Info {
-	info := hypervisor.Info{Name: d.Name, Version: d.Version}
-	for _, a := range d.Abilities {
-		info.Abilities = append(info.Abilities, hypervisor.Ability(a))
-	}
-	return info
 }
 
 // away notes that no process runs. In the state Starting a call may still wait for the next one.

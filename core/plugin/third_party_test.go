@@ -101,11 +101,11 @@ func TestThirdParty(t *testing.T) {
 	}
 	host := open(endpoint.Monitoring)
 	stopped := stoppedGuest(t, host)
-	if _, ok := hypervisor.AsTaskStopper(host); ok {
+	if _, ok := hypervisor.As[hypervisor.TaskStopper](host); ok {
 		t.Error("the host is a task stopper, which the example leaves out")
 	}
 
-	power, ok := hypervisor.AsLifecycler(open(endpoint.Lifecycle))
+	power, ok := hypervisor.As[hypervisor.Lifecycler](open(endpoint.Lifecycle))
 	if !ok {
 		t.Fatal("the host is no lifecycler")
 	}

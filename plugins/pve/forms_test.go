@@ -71,7 +71,7 @@ func TestTaskRowsOfBothLists(t *testing.T) {
 		"failed":                   {row("VM 100 already running", 9), hypervisor.TaskFailed, "VM 100 already running"},
 	} {
 		got, ok := taskOf(c.row)
-		if !ok || got.Status != c.status || got.Error != c.text || got.User != "root@pam" || got.TokenID != "test" || got.Action != hypervisor.Shutdown ||
+		if !ok || got.Status != c.status || got.Error != c.text || got.User != "root@pam" || got.TokenID != "test" || got.Operation != hypervisor.Shutdown.Operation() ||
 			got.GuestID != 100 || got.Node != "pve1" || got.Ended.IsZero() != (c.status == hypervisor.TaskRunning) {
 			t.Errorf("%s: %+v", name, got)
 		}

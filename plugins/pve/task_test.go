@@ -314,7 +314,7 @@ func TestTasksOfAllNodes(t *testing.T) {
 		t.Errorf("%d tasks in all", n)
 	}
 	tasks, err := host.Tasks(t.Context(), hypervisor.TaskQuery{Limit: 50, Guest: &ref, Node: "pve1"})
-	if err != nil || len(tasks) != 2 || tasks[0].Status != hypervisor.TaskRunning || tasks[0].Action != hypervisor.Shutdown || !tasks[0].Ended.IsZero() || tasks[0].GuestID != ref.ID {
+	if err != nil || len(tasks) != 2 || tasks[0].Status != hypervisor.TaskRunning || tasks[0].Operation != hypervisor.Shutdown.Operation() || !tasks[0].Ended.IsZero() || tasks[0].GuestID != ref.ID {
 		t.Errorf("%+v, %v", tasks, err)
 	}
 

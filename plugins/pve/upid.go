@@ -64,14 +64,14 @@ func (u upid) guestID() int64 {
 // guestTasks are the beginnings of the types whose id is a guest's.
 var guestTasks = []string{"qm", "vz", "ha", "vnc", "spice", "move_volume", "resize", "unlink", "push_file", "pull_file"}
 
-// actionOf is our word for a type of task. A pause was a qmsuspend before it had a type of its own; the ha types are
+// operationOf is our word for a type of task. A pause was a qmsuspend before it had a type of its own; the ha types are
 // those of guests that the cluster's manager watches.
-var actionOf = map[string]hypervisor.Action{
-	"qmstart": hypervisor.Start, "vzstart": hypervisor.Start, "hastart": hypervisor.Start,
-	"qmstop": hypervisor.Stop, "vzstop": hypervisor.Stop, "hastop": hypervisor.Stop,
-	"qmshutdown": hypervisor.Shutdown, "vzshutdown": hypervisor.Shutdown, "hashutdown": hypervisor.Shutdown,
-	"qmreboot": hypervisor.Restart, "vzreboot": hypervisor.Restart,
-	"qmpause": hypervisor.Pause, "qmsuspend": hypervisor.Pause,
-	"qmresume": hypervisor.Resume,
-	"qmreset":  hypervisor.Reset,
+var operationOf = map[string]hypervisor.Operation{
+	"qmstart": hypervisor.Start.Operation(), "vzstart": hypervisor.Start.Operation(), "hastart": hypervisor.Start.Operation(),
+	"qmstop": hypervisor.Stop.Operation(), "vzstop": hypervisor.Stop.Operation(), "hastop": hypervisor.Stop.Operation(),
+	"qmshutdown": hypervisor.Shutdown.Operation(), "vzshutdown": hypervisor.Shutdown.Operation(), "hashutdown": hypervisor.Shutdown.Operation(),
+	"qmreboot": hypervisor.Restart.Operation(), "vzreboot": hypervisor.Restart.Operation(),
+	"qmpause": hypervisor.Pause.Operation(), "qmsuspend": hypervisor.Pause.Operation(),
+	"qmresume": hypervisor.Resume.Operation(),
+	"qmreset":  hypervisor.Reset.Operation(),
 }

@@ -1,33 +1,42 @@
 package hypervisor
 
-// AsLifecycler gives the host's Lifecycler when it has one, whether it is a driver's own host or one behind a plugin.
-// Use it in place of a type assertion.
-func AsLifecycler(host Host) (Lifecycler, bool) { return as[Lifecycler](host, AbilityLifecycle) }
+import (
+	"github.com/hostler/hostler/sdk/plugin"
+	hypervisorv1 "github.com/hostler/hostler/sdk/proto/hostler/hypervisor/v1"
+	"google.golang.org/grpc"
+)
 
-// AsTaskStopper gives the host's TaskStopper when it has one.
-func AsTaskStopper(host Host) (TaskStopper, bool) { return as[TaskStopper](host, AbilityTaskStop) }
-
-// AsNodeReader gives the host's NodeReader when it has one.
-func AsNodeReader(host Host) (NodeReader, bool) { return as[NodeReader](host, AbilityNodeRead) }
-
-// AsRoleScripter gives the driver's RoleScripter when it has one.
-func AsRoleScripter(driver Driver) (RoleScripter, bool) {
-	return as[RoleScripter](driver, AbilityRoleScript)
+// abilities are the optional interfaces of the kind. A new one is its interface, its gRPC service and a line here.
+var abilities = plugin.Abilities[*server]{
+	of[Lifecycler]("lifecycle", func(r grpc.ServiceRegistrar, s *server) {
+		hypervisorv1.RegisterLifecycleServiceServer(r, &lifecycleServer{server: s})
+	}),
+	of[TaskStopper]("task_stop", func(r grpc.ServiceRegistrar, s *server) {
+		hypervisorv1.RegisterTaskStopServiceServer(r, &taskStopServer{server: s})
+	}),
+	of[NodeReader]("node_read", func(r grpc.ServiceRegistrar, s *server) {
+		hypervisorv1.RegisterNodeReadServiceServer(r, &nodeReadServer{server: s})
+	}),
+	ofDriver[RoleScripter]("role_script", func(r grpc.ServiceRegistrar, s *server) {
+		hypervisorv1.RegisterRoleScriptServiceServer(r, &roleScriptServer{scripter: s.service.Driver.(RoleScripter)})
+	}),
 }
 
-// as asserts an optional interface, and asks what the plugin claims where the assertion would always hold.
-func as[Optional any](v any, ability Ability) (Optional, bool) {
-	var none Optional
-	switch remote := v.(type) {
-	case *Client:
-		if !remote.can(ability) {
-			return none, false
-		}
-	case *remoteHost:
-		if !remote.client.can(ability) {
-			return none, false
-		}
-	}
-	optional, ok := v.(Optional)
-	return optional, ok
+// of is an ability of the host.
+func of[Optional any](name string, register func(grpc.ServiceRegistrar, *server)) plugin.Ability[*server] {
+	return plugin.AbilityOf[Optional](name, func(s *server) any { return s.service.HostType }, register)
+}
+
+// ofDriver is an ability of the driver.
+func ofDriver[Optional any](name string, register func(grpc.ServiceRegistrar, *server)) plugin.Ability[*server] {
+	return plugin.AbilityOf[Optional](name, func(s *server) any { return s.service.Driver }, register)
+}
+
+// As gives a Host, or for RoleScripter a Driver, as one of the optional interfaces when it has that ability, whether it is a
+// driver's own or one behind a plugin: As[Lifecycler](host). Use it in place of a type assertion.
+func As[Optional any](v any) (Optional, bool) { return plugin.As[Optional](abilities, v) }
+
+// Abilities names the optional interfaces that a driver and its hosts have. A typed nil will do for the host.
+func Abilities(driver Driver, host Host) []string {
+	return abilities.Names(&server{service: Service{Driver: driver, HostType: host}})
 }

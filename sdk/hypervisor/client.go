@@ -2,24 +2,22 @@ package hypervisor
 
 import (
 	"context"
-	"fmt"
-	"slices"
-	"sync/atomic"
 
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/plugin"
 	"github.com/hostler/hostler/sdk/plugin/wire"
 	hypervisorv1 "github.com/hostler/hostler/sdk/proto/hostler/hypervisor/v1"
+	pluginv1 "github.com/hostler/hostler/sdk/proto/hostler/plugin/v1"
 	"google.golang.org/grpc"
 )
 
-// Client is a driver that runs in a plugin process. Its hosts satisfy every optional interface in Go, so a type
-// assertion proves nothing: ask AsLifecycler and its kin, which know what the plugin claims. A call to a plugin that is
-// not there fails with plugin.ErrGone in it.
+// Client is a driver that runs in a plugin process. It and its hosts satisfy every optional interface in Go, so a type
+// assertion proves nothing: ask As, which knows what the plugin claims. A call to a plugin that is not there fails with
+// plugin.ErrGone in it.
 type Client struct {
+	plugin.Claims
 	conn grpc.ClientConnInterface
 	base hypervisorv1.HypervisorServiceClient
-	info atomic.Pointer[Info]
 }
 
 var (
@@ -27,29 +25,25 @@ var (
 	_ RoleScripter = (*Client)(nil)
 )
 
-// NewClient makes a driver of a connection. Until its Info is known it is taken to have every ability; a call that the
-// plugin does not answer is then Unsupported.
+// NewClient makes a driver of a connection.
 func NewClient(conn grpc.ClientConnInterface) *Client {
 	return &Client{conn: conn, base: hypervisorv1.NewHypervisorServiceClient(conn)}
 }
 
-// SetInfo records what the plugin said of itself, and replaces what was known before.
-func (c *Client) SetInfo(info Info) { c.info.Store(&info) }
-
 // Info asks the plugin, and remembers the answer's abilities.
 func (c *Client) Info(ctx context.Context) (Info, error) {
-	answer, err := c.base.Info(ctx, &hypervisorv1.InfoRequest{})
+	answer, err := wire.Call(ctx, c.base.Info, &hypervisorv1.InfoRequest{})
 	if err != nil {
-		return Info{}, plugin.CallError(ctx, err)
+		return Info{}, err
 	}
 	info := infoFromProto(answer)
-	c.SetInfo(info)
+	c.SetDescription(info.description())
 	return info, nil
 }
 
 // Open gives a host for the target. It asks the plugin for its Info when that is not known yet, and nothing otherwise.
 func (c *Client) Open(ctx context.Context, target endpoint.Target) (Host, error) {
-	if c.info.Load() == nil {
+	if !c.Described() {
 		if _, err := c.Info(ctx); err != nil {
 			return nil, err
 		}
@@ -57,41 +51,16 @@ func (c *Client) Open(ctx context.Context, target endpoint.Target) (Host, error)
 	return &remoteHost{client: c, target: endpoint.TargetToProto(target)}, nil
 }
 
-// RoleScript implements RoleScripter.
-func (c *Client) RoleScript(ctx context.Context, query RoleScriptQuery) (string, error) {
-	req := &hypervisorv1.RoleScriptRequest{Path: wire.Text(query.Path), NodeShell: query.NodeShell}
-	for _, capability := range query.Capabilities {
-		req.Capabilities = append(req.Capabilities, wire.Text(string(capability)))
-	}
-	answer, err := hypervisorv1.NewRoleScriptServiceClient(c.conn).RoleScript(ctx, req)
-	if err != nil {
-		return "", plugin.CallError(ctx, err)
-	}
-	return answer.GetScript(), nil
+// remoteHost is a host behind a plugin. It holds nothing: each call carries the target.
+type remoteHost struct {
+	client *Client
+	target *pluginv1.Target
 }
 
-// RoleRemoval implements RoleScripter.
-func (c *Client) RoleRemoval(ctx context.Context, capability endpoint.Capability) ([]string, error) {
-	req := &hypervisorv1.RoleRemovalRequest{Capability: wire.Text(string(capability))}
-	answer, err := hypervisorv1.NewRoleScriptServiceClient(c.conn).RoleRemoval(ctx, req)
-	if err != nil {
-		return nil, plugin.CallError(ctx, err)
-	}
-	return answer.GetCommands(), nil
-}
+var _ Host = (*remoteHost)(nil)
 
-// can reports whether the plugin claims an ability.
-func (c *Client) can(a Ability) bool {
-	info := c.info.Load()
-	return info == nil || slices.Contains(info.Abilities, a)
-}
+// Can implements plugin.Claimer.
+func (h *remoteHost) Can(ability string) bool { return h.client.Can(ability) }
 
-// errNoResult is a stream of WaitTask that ended well without telling how the task ended.
-func errNoResult(taskID string) error {
-	return plugin.Errorf(plugin.Internal, "the plugin ended the wait for task %s without a result", taskID)
-}
-
-// errBadAnswer is an answer that lacks what it must have.
-func errBadAnswer(what string) error {
-	return fmt.Errorf("the plugin's answer has no %s", what)
-}
+// Close implements Host; there is nothing to release.
+func (h *remoteHost) Close() error { return nil }

@@ -3,8 +3,9 @@
 // A Driver runs in a process of its own. The service opens a Host for each call: an endpoint, how its certificate is
 // checked, and the one credential that the call's capability needs. A driver keeps nothing that matters between calls;
 // the service may kill it at any time and start it again. What every driver must do is in Driver and Host. All else is
-// an optional interface of one to five methods, found by type assertion on the host type (RoleScripter on the driver),
-// and the service asks Info before it calls one.
+// an optional interface of one to five methods, listed in ability.go and found by type assertion on the host type
+// (RoleScripter on the driver), and the service asks As before it calls one. The comments here are the contract; the
+// protobuf files say only how it travels.
 //
 // Errors: every method returns a *plugin.Error for whatever the service should tell its users; any other error is Internal.
 package hypervisor
@@ -57,20 +58,9 @@ type Info struct {
 	Version string
 	// Product is the hypervisor's name for people, such as "Proxmox VE".
 	Product string
-	// Abilities are the optional interfaces that the driver satisfies, filled in by Serve. A driver leaves it nil.
-	Abilities []Ability
+	// Abilities are the names of the optional interfaces that the driver satisfies, filled in by Serve. A driver leaves it nil.
+	Abilities []string
 }
-
-// Ability names an optional interface.
-type Ability string
-
-// The abilities, one for each optional interface of this package.
-const (
-	AbilityLifecycle  Ability = "lifecycle"
-	AbilityTaskStop   Ability = "task_stop"
-	AbilityNodeRead   Ability = "node_read"
-	AbilityRoleScript Ability = "role_script"
-)
 
 // Version is the answer of Host.Version.
 type Version struct {

@@ -16,6 +16,9 @@ const (
 	Reset    Action = "reset"
 )
 
+// Operation is the word for a task that does the action.
+func (a Action) Operation() Operation { return Operation(a) }
+
 // Actions lists those that a guest kind knows.
 func Actions(kind GuestKind) []Action {
 	if kind == Container {

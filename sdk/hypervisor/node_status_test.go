@@ -60,11 +60,11 @@ func TestNodeStatusSurvives(t *testing.T) {
 			if err != nil {
 				t.Fatal("opening:", err)
 			}
-			reader, ok := hypervisor.AsNodeReader(host)
+			reader, ok := hypervisor.As[hypervisor.NodeReader](host)
 			if !ok {
 				t.Fatal("the host is no node reader")
 			}
-			if _, ok := hypervisor.AsLifecycler(host); ok {
+			if _, ok := hypervisor.As[hypervisor.Lifecycler](host); ok {
 				t.Error("the host is a lifecycler too")
 			}
 			got, err := reader.NodeStatus(t.Context(), "pve1")

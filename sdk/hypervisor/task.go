@@ -28,6 +28,10 @@ const (
 	TaskUnknown = "unknown" // it ended and the hypervisor does not know how
 )
 
+// Operation is what a task does, in one word of ours: an Action or one of the Operation constants of the optional
+// interfaces. It says what was asked, not for which guest.
+type Operation string
+
 // Task is one task of the hypervisor.
 type Task struct {
 	// ID is the hypervisor's own identifier, such as a UPID.
@@ -35,8 +39,8 @@ type Task struct {
 	Node string
 	// Type is the hypervisor's word for what the task does, such as "qmstart".
 	Type string
-	// Action is our word for it where there is one; empty for all other tasks.
-	Action Action
+	// Operation is our word for it where there is one; empty for all other tasks.
+	Operation Operation
 	// GuestID is zero for a task that is about no guest.
 	GuestID int64
 	// User and TokenID are who started it.

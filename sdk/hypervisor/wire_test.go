@@ -155,16 +155,16 @@ func open(t *testing.T, h *plainHost) (*hypervisor.Client, hypervisor.Host) {
 func TestNothingOptional(t *testing.T) {
 	t.Parallel()
 	client, host := open(t, &plainHost{})
-	if _, ok := hypervisor.AsLifecycler(host); ok {
+	if _, ok := hypervisor.As[hypervisor.Lifecycler](host); ok {
 		t.Error("the host is a lifecycler")
 	}
-	if _, ok := hypervisor.AsTaskStopper(host); ok {
+	if _, ok := hypervisor.As[hypervisor.TaskStopper](host); ok {
 		t.Error("the host is a task stopper")
 	}
-	if _, ok := hypervisor.AsNodeReader(host); ok {
+	if _, ok := hypervisor.As[hypervisor.NodeReader](host); ok {
 		t.Error("the host is a node reader")
 	}
-	if _, ok := hypervisor.AsRoleScripter(client); ok {
+	if _, ok := hypervisor.As[hypervisor.RoleScripter](client); ok {
 		t.Error("the driver is a role scripter")
 	}
 	// Whoever calls all the same is told so.

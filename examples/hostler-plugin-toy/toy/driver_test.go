@@ -36,17 +36,17 @@ func TestLeftOut(t *testing.T) {
 	w := start(t)
 	driver := drivertest.Remote(t, hypervisor.Service{Driver: toy.New(hclog.NewNullLogger()), HostType: (*toy.Host)(nil)})
 	info, err := driver.Info(t.Context())
-	if err != nil || len(info.Abilities) != 1 || info.Abilities[0] != hypervisor.AbilityLifecycle {
+	if err != nil || len(info.Abilities) != 1 || info.Abilities[0] != "lifecycle" {
 		t.Fatalf("info is %+v, error %v, want the one ability lifecycle", info, err)
 	}
 	host, err := driver.Open(t.Context(), w.target(t, endpoint.Lifecycle))
 	if err != nil {
 		t.Fatal("opening:", err)
 	}
-	if _, ok := hypervisor.AsTaskStopper(host); ok {
+	if _, ok := hypervisor.As[hypervisor.TaskStopper](host); ok {
 		t.Error("the host is a task stopper")
 	}
-	if _, ok := hypervisor.AsRoleScripter(driver); ok {
+	if _, ok := hypervisor.As[hypervisor.RoleScripter](driver); ok {
 		t.Error("the driver is a role scripter")
 	}
 	err = host.(hypervisor.TaskStopper).StopTask(t.Context(), w.NewTask("running", ""))

@@ -39,7 +39,7 @@ func (t task) task() hypervisor.Task {
 	}
 	for action, word := range words {
 		if word == t.Kind {
-			out.Action = action
+			out.Operation = action.Operation()
 		}
 	}
 	if out.Status == hypervisor.TaskFailed {

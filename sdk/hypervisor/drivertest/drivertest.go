@@ -8,7 +8,7 @@ package drivertest
 
 import (
 	"context"
-	"slices"
+	"reflect"
 	"testing"
 	"time"
 
@@ -64,7 +64,7 @@ func Run(t *testing.T, cfg Config) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := &suite{Config: cfg, driver: driver, claimed: service.Abilities()}
+			s := &suite{Config: cfg, driver: driver}
 			s.group(t, "info", s.info)
 			s.group(t, "access", s.access)
 			s.group(t, "permissions", s.permissions)
@@ -97,8 +97,7 @@ func Remote(t testing.TB, service hypervisor.Service) *hypervisor.Client {
 // suite is one run of all cases with one form of the driver.
 type suite struct {
 	Config
-	driver  hypervisor.Driver
-	claimed []hypervisor.Ability
+	driver hypervisor.Driver
 }
 
 func (s *suite) group(t *testing.T, name string, cases func(*testing.T)) {
@@ -118,11 +117,28 @@ func (s *suite) run(t *testing.T, name string, body func(t *testing.T, ctx conte
 	})
 }
 
-// need skips a group whose ability the driver does not claim.
-func (s *suite) need(t *testing.T, ability hypervisor.Ability) {
-	if !slices.Contains(s.claimed, ability) {
-		t.Skipf("the driver does not claim %s", ability)
+// need skips a group or case whose ability the driver does not claim.
+func need[Optional any](t *testing.T, s *suite) {
+	t.Helper()
+	if !claims[Optional](s) {
+		t.Skipf("the driver is no %s", reflect.TypeFor[Optional]())
 	}
+}
+
+func claims[Optional any](s *suite) bool {
+	_, host := hypervisor.As[Optional](s.HostType)
+	_, driver := hypervisor.As[Optional](s.Config.Driver)
+	return host || driver
+}
+
+// as gives a host or driver as an optional interface that the driver claims.
+func as[Optional any](t *testing.T, v any) Optional {
+	t.Helper()
+	optional, ok := hypervisor.As[Optional](v)
+	if !ok {
+		t.Fatalf("%T is no %s though the driver claims it", v, reflect.TypeFor[Optional]())
+	}
+	return optional
 }
 
 // hook skips a case for which the Config has no hook.

@@ -23,18 +23,9 @@ func (s *suite) info(t *testing.T) {
 		must(t, "closing it", host.Close())
 	})
 	s.run(t, "abilities are the optional interfaces", func(t *testing.T, _ context.Context) {
-		host := s.host(t, endpoint.Monitoring)
-		_, lifecycle := hypervisor.AsLifecycler(host)
-		_, stop := hypervisor.AsTaskStopper(host)
-		_, node := hypervisor.AsNodeReader(host)
-		_, script := hypervisor.AsRoleScripter(s.driver)
-		for ability, got := range map[hypervisor.Ability]bool{
-			hypervisor.AbilityLifecycle: lifecycle, hypervisor.AbilityTaskStop: stop, hypervisor.AbilityNodeRead: node,
-			hypervisor.AbilityRoleScript: script,
-		} {
-			if want := slices.Contains(s.claimed, ability); got != want {
-				t.Errorf("%s: found %v, claimed %v", ability, got, want)
-			}
+		got, want := hypervisor.Abilities(s.driver, s.host(t, endpoint.Monitoring)), hypervisor.Abilities(s.Config.Driver, s.HostType)
+		if !slices.Equal(got, want) {
+			t.Errorf("found %q, claimed %q", got, want)
 		}
 	})
 }

@@ -13,7 +13,7 @@ import (
 func (s *suite) act(t *testing.T, ctx context.Context, ref hypervisor.GuestRef, action hypervisor.Action) (taskID string, lines []hypervisor.LogLine) {
 	t.Helper()
 	host := s.host(t, endpoint.Lifecycle)
-	taskID, err := s.lifecycler(t, host).Act(ctx, ref, action)
+	taskID, err := as[hypervisor.Lifecycler](t, host).Act(ctx, ref, action)
 	must(t, string(action), err)
 	if taskID == "" {
 		return "", nil
@@ -25,15 +25,6 @@ func (s *suite) act(t *testing.T, ctx context.Context, ref hypervisor.GuestRef, 
 	return taskID, lines
 }
 
-func (s *suite) lifecycler(t *testing.T, host hypervisor.Host) hypervisor.Lifecycler {
-	t.Helper()
-	lifecycler, ok := hypervisor.AsLifecycler(host)
-	if !ok {
-		t.Fatal("the host is no lifecycler though the driver claims it")
-	}
-	return lifecycler
-}
-
 // after is what an action that ended well leads to.
 var after = map[hypervisor.Action]string{
 	hypervisor.Start: hypervisor.GuestRunning, hypervisor.Stop: hypervisor.GuestStopped,
@@ -42,7 +33,7 @@ var after = map[hypervisor.Action]string{
 }
 
 func (s *suite) lifecycle(t *testing.T) {
-	s.need(t, hypervisor.AbilityLifecycle)
+	need[hypervisor.Lifecycler](t, s)
 	s.unfitting(t)
 	for _, kind := range []hypervisor.GuestKind{hypervisor.VM, hypervisor.Container} {
 		for _, action := range hypervisor.Actions(kind) {
@@ -70,7 +61,7 @@ func (s *suite) lifecycle(t *testing.T) {
 		ref := s.NewGuest(t, hypervisor.VM, hypervisor.GuestStopped)
 		ref.ID = 999_999_999
 		host := s.host(t, endpoint.Lifecycle)
-		id, err := s.lifecycler(t, host).Act(ctx, ref, hypervisor.Start)
+		id, err := as[hypervisor.Lifecycler](t, host).Act(ctx, ref, hypervisor.Start)
 		if err == nil { // some hypervisors find out in the task
 			if _, result := wait(t, ctx, host, id, 0); result.OK() {
 				t.Error("an action on a guest that does not exist ended well")
@@ -81,7 +72,7 @@ func (s *suite) lifecycle(t *testing.T) {
 	})
 	s.run(t, "actions that the kind does not know", func(t *testing.T, ctx context.Context) {
 		hook(t, "NewGuest", s.NewGuest != nil)
-		lifecycler := s.lifecycler(t, s.host(t, endpoint.Lifecycle))
+		lifecycler := as[hypervisor.Lifecycler](t, s.host(t, endpoint.Lifecycle))
 		ref := s.NewGuest(t, hypervisor.Container, hypervisor.GuestRunning)
 		for _, action := range []hypervisor.Action{hypervisor.Pause, hypervisor.Reset, "explode", "../config", ""} {
 			_, err := lifecycler.Act(ctx, ref, action)
@@ -96,7 +87,7 @@ func (s *suite) lifecycle(t *testing.T) {
 		hook(t, "NewGuest and Lacking", s.NewGuest != nil && s.Lacking != nil)
 		target, missing := s.Lacking(t, endpoint.Lifecycle)
 		ref := s.NewGuest(t, hypervisor.VM, hypervisor.GuestStopped)
-		_, err := s.lifecycler(t, s.open(t, target)).Act(ctx, ref, hypervisor.Start)
+		_, err := as[hypervisor.Lifecycler](t, s.open(t, target)).Act(ctx, ref, hypervisor.Start)
 		if len(missing) > 0 {
 			if e := wantKind(t, err, plugin.Denied); len(e.Missing) == 0 {
 				t.Error("the error does not say which privilege is missing")
@@ -107,7 +98,7 @@ func (s *suite) lifecycle(t *testing.T) {
 		hook(t, "LockedGuest", s.LockedGuest != nil)
 		ref := s.LockedGuest(t)
 		host := s.host(t, endpoint.Lifecycle)
-		id, err := s.lifecycler(t, host).Act(ctx, ref, hypervisor.Start)
+		id, err := as[hypervisor.Lifecycler](t, host).Act(ctx, ref, hypervisor.Start)
 		if err == nil { // some hypervisors find out in the task
 			_, result := wait(t, ctx, host, id, 0)
 			if result.OK() {

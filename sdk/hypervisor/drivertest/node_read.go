@@ -11,15 +11,6 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-func (s *suite) nodeReader(t *testing.T, host hypervisor.Host) hypervisor.NodeReader {
-	t.Helper()
-	reader, ok := hypervisor.AsNodeReader(host)
-	if !ok {
-		t.Fatal("the host is no node reader though the driver claims it")
-	}
-	return reader
-}
-
 // nodes are the names of the nodes that are online.
 func (s *suite) nodes(t *testing.T, ctx context.Context) (names []string) {
 	t.Helper()
@@ -39,9 +30,9 @@ func (s *suite) nodes(t *testing.T, ctx context.Context) (names []string) {
 }
 
 func (s *suite) nodeRead(t *testing.T) {
-	s.need(t, hypervisor.AbilityNodeRead)
+	need[hypervisor.NodeReader](t, s)
 	s.run(t, "every node of the inventory", func(t *testing.T, ctx context.Context) {
-		reader := s.nodeReader(t, s.host(t, endpoint.Monitoring))
+		reader := as[hypervisor.NodeReader](t, s.host(t, endpoint.Monitoring))
 		for _, node := range s.nodes(t, ctx) {
 			status, err := reader.NodeStatus(ctx, node)
 			must(t, "reading node "+node, err)
@@ -49,7 +40,7 @@ func (s *suite) nodeRead(t *testing.T) {
 		}
 	})
 	s.run(t, "names of no node", func(t *testing.T, ctx context.Context) {
-		reader, node := s.nodeReader(t, s.host(t, endpoint.Monitoring)), s.nodes(t, ctx)[0]
+		reader, node := as[hypervisor.NodeReader](t, s.host(t, endpoint.Monitoring)), s.nodes(t, ctx)[0]
 		for _, name := range []string{
 			"", ".", "..", "no-such-node", "../..", "a/b", "a%2Fb", node + "\x00", node + "/", "/" + node, node + "/../" + node, node + "?x=1",
 			node + "#", " " + node, node + ".example.org", "localhost", "n\xffd", "nöd", strings.Repeat("n", 64<<10),
@@ -66,7 +57,7 @@ func (s *suite) nodeRead(t *testing.T) {
 		hook(t, "Lacking", s.Lacking != nil)
 		node := s.nodes(t, ctx)[0]
 		target, _ := s.Lacking(t, endpoint.Monitoring)
-		_, err := s.nodeReader(t, s.open(t, target)).NodeStatus(ctx, node)
+		_, err := as[hypervisor.NodeReader](t, s.open(t, target)).NodeStatus(ctx, node)
 		if e := wantKind(t, err, plugin.Denied); len(e.Missing) == 0 {
 			t.Error("the error does not say which privilege is missing")
 		}
@@ -75,12 +66,12 @@ func (s *suite) nodeRead(t *testing.T) {
 		node := s.nodes(t, ctx)[0]
 		target := s.Target(t, endpoint.Monitoring)
 		target.Credential.Secret = "00000000-dead-beef-0000-000000000000"
-		_, err := s.nodeReader(t, s.open(t, target)).NodeStatus(ctx, node)
+		_, err := as[hypervisor.NodeReader](t, s.open(t, target)).NodeStatus(ctx, node)
 		wantKind(t, err, plugin.TokenRejected)
 	})
 	s.run(t, "canceled", func(t *testing.T, ctx context.Context) {
 		node := s.nodes(t, ctx)[0]
-		reader := s.nodeReader(t, s.host(t, endpoint.Monitoring))
+		reader := as[hypervisor.NodeReader](t, s.host(t, endpoint.Monitoring))
 		canceled, cancel := context.WithCancel(ctx)
 		cancel()
 		_, err := reader.NodeStatus(canceled, node)

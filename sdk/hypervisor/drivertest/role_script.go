@@ -12,11 +12,8 @@ import (
 )
 
 func (s *suite) roleScript(t *testing.T) {
-	s.need(t, hypervisor.AbilityRoleScript)
-	scripter, ok := hypervisor.AsRoleScripter(s.driver)
-	if !ok {
-		t.Fatal("the driver is no role scripter though it claims it")
-	}
+	need[hypervisor.RoleScripter](t, s)
+	scripter := as[hypervisor.RoleScripter](t, s.driver)
 	s.run(t, "is a shell script", func(t *testing.T, ctx context.Context) {
 		for _, path := range []string{"/", "/pool/customers"} {
 			for _, shell := range []bool{false, true} {

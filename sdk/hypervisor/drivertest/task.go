@@ -76,7 +76,7 @@ func (s *suite) tasks(t *testing.T) {
 		}
 	})
 	s.run(t, "guest narrows", func(t *testing.T, ctx context.Context) {
-		s.need(t, hypervisor.AbilityLifecycle)
+		need[hypervisor.Lifecycler](t, s)
 		hook(t, "NewGuest", s.NewGuest != nil)
 		ref, other := s.NewGuest(t, hypervisor.VM, hypervisor.GuestStopped), s.NewGuest(t, hypervisor.VM, hypervisor.GuestStopped)
 		before := s.guestTasks(t, ctx, ref) // what making it left
@@ -86,7 +86,7 @@ func (s *suite) tasks(t *testing.T) {
 			t.Skip("the hypervisor starts guests without a task")
 		}
 		tasks := s.guestTasks(t, ctx, ref)
-		if len(tasks) != len(before)+1 || tasks[0].ID != id || tasks[0].Action != hypervisor.Start {
+		if len(tasks) != len(before)+1 || tasks[0].ID != id || tasks[0].Operation != hypervisor.Start.Operation() {
 			t.Errorf("tasks are %+v, want those from before, %+v, and as the newest the start %s", tasks, before, id)
 		}
 		for _, task := range tasks {

@@ -9,14 +9,10 @@ import (
 )
 
 func (s *suite) taskStop(t *testing.T) {
-	s.need(t, hypervisor.AbilityTaskStop)
+	need[hypervisor.TaskStopper](t, s)
 	stopper := func(t *testing.T) (hypervisor.Host, hypervisor.TaskStopper) {
 		host := s.host(t, endpoint.Lifecycle)
-		stopper, ok := hypervisor.AsTaskStopper(host)
-		if !ok {
-			t.Fatal("the host is no task stopper though the driver claims it")
-		}
-		return host, stopper
+		return host, as[hypervisor.TaskStopper](t, host)
 	}
 	s.run(t, "a running task ends", func(t *testing.T, ctx context.Context) {
 		hook(t, "RunningTask", s.RunningTask != nil)

@@ -57,7 +57,7 @@ func (h *Host) Act(ctx context.Context, ref hypervisor.GuestRef, action hypervis
 		return "", plugin.Errorf(plugin.Conflict, "guest %d is %s", ref.ID, guest.Status)
 	}
 	t := c.newTask(guest.Node, "guest_"+string(action), ref, h.target.Credential)
-	t.Action = action
+	t.Operation = action.Operation()
 	t.add(fmt.Sprintf("%s of %s %d begins", action, ref.Kind, ref.ID))
 	if guest.Name != "stuck" {
 		time.AfterFunc(c.taskTime, func() { c.finish(t, ref.ID, action, wanted.to) })

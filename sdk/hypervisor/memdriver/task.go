@@ -220,7 +220,7 @@ func (h *Host) StopTask(ctx context.Context, taskID string) error {
 	if err != nil {
 		return err
 	}
-	if t.Action == hypervisor.Shutdown && t.kind == hypervisor.Container {
+	if t.Operation == hypervisor.Shutdown.Operation() && t.kind == hypervisor.Container {
 		t.end(hypervisor.TaskUnknown, "")
 	} else {
 		t.end(hypervisor.TaskFailed, "stopped on request")

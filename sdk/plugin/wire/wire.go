@@ -47,3 +47,15 @@ func Time(t *timestamppb.Timestamp) time.Time {
 	}
 	return t.AsTime()
 }
+
+// Each converts the rows of a list; an empty list is nil.
+func Each[From, To any](rows []From, convert func(From) To) []To {
+	if len(rows) == 0 {
+		return nil
+	}
+	out := make([]To, len(rows))
+	for i, row := range rows {
+		out[i] = convert(row)
+	}
+	return out
+}

@@ -33,30 +33,20 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// HypervisorService is what every hypervisor driver answers. A call that fails carries hostler.plugin.v1.Failure in the
-// details of its status.
+// HypervisorService is what every hypervisor driver answers. What its calls must do is said of the Go interfaces
+// hypervisor.Driver (Info) and hypervisor.Host (all others); here stands only what the messages add. A call that fails
+// carries hostler.plugin.v1.Failure in the details of its status.
+//
+// The end of an Inventory without an error means that all has been sent. A TaskLog has at least one message. The last
+// message of a WaitTask, and no other, has the result.
 type HypervisorServiceClient interface {
-	// Info describes the driver. Called after each start. It must not use the network.
 	Info(ctx context.Context, in *InfoRequest, opts ...grpc.CallOption) (*InfoResponse, error)
-	// Version asks the endpoint for its release: the cheapest call that proves address, certificate and token. Called when
-	// a host is enrolled, tested and polled.
 	Version(ctx context.Context, in *VersionRequest, opts ...grpc.CallOption) (*VersionResponse, error)
-	// Permissions compares what the credential may do with what its capability needs. Called when a token is stored and
-	// when a host is tested.
 	Permissions(ctx context.Context, in *PermissionsRequest, opts ...grpc.CallOption) (*PermissionsResponse, error)
-	// Inventory reports all nodes, guests and storages in pages of at most a few hundred rows. Called in every polling
-	// cycle. The end of the stream without an error means that all has been sent.
 	Inventory(ctx context.Context, in *InventoryRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[InventoryResponse], error)
-	// Guest reads one guest's present state past any cache. Called before and after an action. An unknown guest fails
-	// with not_found.
 	Guest(ctx context.Context, in *GuestRequest, opts ...grpc.CallOption) (*GuestResponse, error)
-	// Tasks lists tasks, newest first, running ones included. Called for people and to find a task that was sent before
-	// the service died.
 	Tasks(ctx context.Context, in *TasksRequest, opts ...grpc.CallOption) (*TasksResponse, error)
-	// TaskLog reads a window of a task's log in chunks. An unknown task fails with not_found. There is at least one chunk.
 	TaskLog(ctx context.Context, in *TaskLogRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[TaskLogResponse], error)
-	// WaitTask follows a task: each new line as it comes, then the result as the last message. It may be called again for
-	// the same task, after its end too.
 	WaitTask(ctx context.Context, in *WaitTaskRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WaitTaskResponse], error)
 }
 
@@ -179,30 +169,20 @@ type HypervisorService_WaitTaskClient = grpc.ServerStreamingClient[WaitTaskRespo
 // All implementations must embed UnimplementedHypervisorServiceServer
 // for forward compatibility.
 //
-// HypervisorService is what every hypervisor driver answers. A call that fails carries hostler.plugin.v1.Failure in the
-// details of its status.
+// HypervisorService is what every hypervisor driver answers. What its calls must do is said of the Go interfaces
+// hypervisor.Driver (Info) and hypervisor.Host (all others); here stands only what the messages add. A call that fails
+// carries hostler.plugin.v1.Failure in the details of its status.
+//
+// The end of an Inventory without an error means that all has been sent. A TaskLog has at least one message. The last
+// message of a WaitTask, and no other, has the result.
 type HypervisorServiceServer interface {
-	// Info describes the driver. Called after each start. It must not use the network.
 	Info(context.Context, *InfoRequest) (*InfoResponse, error)
-	// Version asks the endpoint for its release: the cheapest call that proves address, certificate and token. Called when
-	// a host is enrolled, tested and polled.
 	Version(context.Context, *VersionRequest) (*VersionResponse, error)
-	// Permissions compares what the credential may do with what its capability needs. Called when a token is stored and
-	// when a host is tested.
 	Permissions(context.Context, *PermissionsRequest) (*PermissionsResponse, error)
-	// Inventory reports all nodes, guests and storages in pages of at most a few hundred rows. Called in every polling
-	// cycle. The end of the stream without an error means that all has been sent.
 	Inventory(*InventoryRequest, grpc.ServerStreamingServer[InventoryResponse]) error
-	// Guest reads one guest's present state past any cache. Called before and after an action. An unknown guest fails
-	// with not_found.
 	Guest(context.Context, *GuestRequest) (*GuestResponse, error)
-	// Tasks lists tasks, newest first, running ones included. Called for people and to find a task that was sent before
-	// the service died.
 	Tasks(context.Context, *TasksRequest) (*TasksResponse, error)
-	// TaskLog reads a window of a task's log in chunks. An unknown task fails with not_found. There is at least one chunk.
 	TaskLog(*TaskLogRequest, grpc.ServerStreamingServer[TaskLogResponse]) error
-	// WaitTask follows a task: each new line as it comes, then the result as the last message. It may be called again for
-	// the same task, after its end too.
 	WaitTask(*WaitTaskRequest, grpc.ServerStreamingServer[WaitTaskResponse]) error
 	mustEmbedUnimplementedHypervisorServiceServer()
 }

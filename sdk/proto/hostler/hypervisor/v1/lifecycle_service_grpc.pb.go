@@ -26,10 +26,8 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// LifecycleService changes guests' power state: the ability "lifecycle".
+// LifecycleService is the ability "lifecycle". What its calls must do is said of the Go interface hypervisor.Lifecycler.
 type LifecycleServiceClient interface {
-	// Act sends one action once and never again, whatever happens to the connection. Called by a job, at most once for
-	// each job. A failure of kind unreachable or timeout means that the action may or may not have been taken.
 	Act(ctx context.Context, in *ActRequest, opts ...grpc.CallOption) (*ActResponse, error)
 }
 
@@ -55,10 +53,8 @@ func (c *lifecycleServiceClient) Act(ctx context.Context, in *ActRequest, opts .
 // All implementations must embed UnimplementedLifecycleServiceServer
 // for forward compatibility.
 //
-// LifecycleService changes guests' power state: the ability "lifecycle".
+// LifecycleService is the ability "lifecycle". What its calls must do is said of the Go interface hypervisor.Lifecycler.
 type LifecycleServiceServer interface {
-	// Act sends one action once and never again, whatever happens to the connection. Called by a job, at most once for
-	// each job. A failure of kind unreachable or timeout means that the action may or may not have been taken.
 	Act(context.Context, *ActRequest) (*ActResponse, error)
 	mustEmbedUnimplementedLifecycleServiceServer()
 }

@@ -122,40 +122,29 @@ func (x *NodeStatusResponse) GetStatus() *NodeStatus {
 	return nil
 }
 
-// NodeStatus is one node's present state. A figure that the hypervisor did not give is absent, a text empty.
+// NodeStatus is hypervisor.NodeStatus. A figure that the hypervisor did not give is absent, a text empty.
 type NodeStatus struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// The hypervisor's clock when it answered; absent when it does not tell.
-	At *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=at,proto3" json:"at,omitempty"`
-	// Seconds.
-	Uptime *int64 `protobuf:"varint,3,opt,name=uptime,proto3,oneof" json:"uptime,omitempty"`
-	// The load average over 1, 5 and 15 minutes: three figures or none.
-	Load []float64 `protobuf:"fixed64,4,rep,packed,name=load,proto3" json:"load,omitempty"`
-	// Used part of all cores, 0 to 1.
-	Cpu *float64 `protobuf:"fixed64,5,opt,name=cpu,proto3,oneof" json:"cpu,omitempty"`
-	// Logical processors.
-	Cpus *int64 `protobuf:"varint,6,opt,name=cpus,proto3,oneof" json:"cpus,omitempty"`
-	// Physical cores of all sockets.
-	Cores    *int64 `protobuf:"varint,7,opt,name=cores,proto3,oneof" json:"cores,omitempty"`
-	Sockets  *int64 `protobuf:"varint,8,opt,name=sockets,proto3,oneof" json:"sockets,omitempty"`
-	CpuModel string `protobuf:"bytes,9,opt,name=cpu_model,json=cpuModel,proto3" json:"cpu_model,omitempty"`
-	// Bytes used and there, of memory, swap and the root file system.
-	Memory      *int64 `protobuf:"varint,10,opt,name=memory,proto3,oneof" json:"memory,omitempty"`
-	MemoryTotal *int64 `protobuf:"varint,11,opt,name=memory_total,json=memoryTotal,proto3,oneof" json:"memory_total,omitempty"`
-	Swap        *int64 `protobuf:"varint,12,opt,name=swap,proto3,oneof" json:"swap,omitempty"`
-	SwapTotal   *int64 `protobuf:"varint,13,opt,name=swap_total,json=swapTotal,proto3,oneof" json:"swap_total,omitempty"`
-	Disk        *int64 `protobuf:"varint,14,opt,name=disk,proto3,oneof" json:"disk,omitempty"`
-	DiskTotal   *int64 `protobuf:"varint,15,opt,name=disk_total,json=diskTotal,proto3,oneof" json:"disk_total,omitempty"`
-	// Bytes of memory that guests share because its pages are the same.
-	KsmShared *int64 `protobuf:"varint,16,opt,name=ksm_shared,json=ksmShared,proto3,oneof" json:"ksm_shared,omitempty"`
-	// The release of the running kernel.
-	Kernel string `protobuf:"bytes,17,opt,name=kernel,proto3" json:"kernel,omitempty"`
-	// The hypervisor's own release on this node.
-	Version string `protobuf:"bytes,18,opt,name=version,proto3" json:"version,omitempty"`
-	// "efi", "bios" or empty.
-	BootMode      string `protobuf:"bytes,19,opt,name=boot_mode,json=bootMode,proto3" json:"boot_mode,omitempty"`
-	SecureBoot    *bool  `protobuf:"varint,20,opt,name=secure_boot,json=secureBoot,proto3,oneof" json:"secure_boot,omitempty"`
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	At            *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=at,proto3" json:"at,omitempty"`
+	Uptime        *int64                 `protobuf:"varint,3,opt,name=uptime,proto3,oneof" json:"uptime,omitempty"`
+	Load          []float64              `protobuf:"fixed64,4,rep,packed,name=load,proto3" json:"load,omitempty"`
+	Cpu           *float64               `protobuf:"fixed64,5,opt,name=cpu,proto3,oneof" json:"cpu,omitempty"`
+	Cpus          *int64                 `protobuf:"varint,6,opt,name=cpus,proto3,oneof" json:"cpus,omitempty"`
+	Cores         *int64                 `protobuf:"varint,7,opt,name=cores,proto3,oneof" json:"cores,omitempty"`
+	Sockets       *int64                 `protobuf:"varint,8,opt,name=sockets,proto3,oneof" json:"sockets,omitempty"`
+	CpuModel      string                 `protobuf:"bytes,9,opt,name=cpu_model,json=cpuModel,proto3" json:"cpu_model,omitempty"`
+	Memory        *int64                 `protobuf:"varint,10,opt,name=memory,proto3,oneof" json:"memory,omitempty"`
+	MemoryTotal   *int64                 `protobuf:"varint,11,opt,name=memory_total,json=memoryTotal,proto3,oneof" json:"memory_total,omitempty"`
+	Swap          *int64                 `protobuf:"varint,12,opt,name=swap,proto3,oneof" json:"swap,omitempty"`
+	SwapTotal     *int64                 `protobuf:"varint,13,opt,name=swap_total,json=swapTotal,proto3,oneof" json:"swap_total,omitempty"`
+	Disk          *int64                 `protobuf:"varint,14,opt,name=disk,proto3,oneof" json:"disk,omitempty"`
+	DiskTotal     *int64                 `protobuf:"varint,15,opt,name=disk_total,json=diskTotal,proto3,oneof" json:"disk_total,omitempty"`
+	KsmShared     *int64                 `protobuf:"varint,16,opt,name=ksm_shared,json=ksmShared,proto3,oneof" json:"ksm_shared,omitempty"`
+	Kernel        string                 `protobuf:"bytes,17,opt,name=kernel,proto3" json:"kernel,omitempty"`
+	Version       string                 `protobuf:"bytes,18,opt,name=version,proto3" json:"version,omitempty"`
+	BootMode      string                 `protobuf:"bytes,19,opt,name=boot_mode,json=bootMode,proto3" json:"boot_mode,omitempty"`
+	SecureBoot    *bool                  `protobuf:"varint,20,opt,name=secure_boot,json=secureBoot,proto3,oneof" json:"secure_boot,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }

@@ -26,11 +26,8 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// NodeReadService reads single nodes: the ability "node_read".
+// NodeReadService is the ability "node_read". What its call must do is said of the Go interface hypervisor.NodeReader.
 type NodeReadServiceClient interface {
-	// NodeStatus reads one node's present state from the node itself. Called while a user waits, never by the poll loop.
-	// An unknown node fails with not_found, or with invalid and the field "node" when no node can have that name; a node
-	// that is off with unreachable or timeout.
 	NodeStatus(ctx context.Context, in *NodeStatusRequest, opts ...grpc.CallOption) (*NodeStatusResponse, error)
 }
 
@@ -56,11 +53,8 @@ func (c *nodeReadServiceClient) NodeStatus(ctx context.Context, in *NodeStatusRe
 // All implementations must embed UnimplementedNodeReadServiceServer
 // for forward compatibility.
 //
-// NodeReadService reads single nodes: the ability "node_read".
+// NodeReadService is the ability "node_read". What its call must do is said of the Go interface hypervisor.NodeReader.
 type NodeReadServiceServer interface {
-	// NodeStatus reads one node's present state from the node itself. Called while a user waits, never by the poll loop.
-	// An unknown node fails with not_found, or with invalid and the field "node" when no node can have that name; a node
-	// that is off with unreachable or timeout.
 	NodeStatus(context.Context, *NodeStatusRequest) (*NodeStatusResponse, error)
 	mustEmbedUnimplementedNodeReadServiceServer()
 }

@@ -22,13 +22,10 @@ const (
 )
 
 type RoleScriptRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Capabilities to make roles and tokens for, in order.
-	Capabilities []string `protobuf:"bytes,1,rep,name=capabilities,proto3" json:"capabilities,omitempty"`
-	// Where the rights shall hold: "/" or a pool.
-	Path string `protobuf:"bytes,2,opt,name=path,proto3" json:"path,omitempty"`
-	// Adds what opening a node's shell needs.
-	NodeShell     bool `protobuf:"varint,3,opt,name=node_shell,json=nodeShell,proto3" json:"node_shell,omitempty"`
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Capabilities  []string               `protobuf:"bytes,1,rep,name=capabilities,proto3" json:"capabilities,omitempty"`
+	Path          string                 `protobuf:"bytes,2,opt,name=path,proto3" json:"path,omitempty"`
+	NodeShell     bool                   `protobuf:"varint,3,opt,name=node_shell,json=nodeShell,proto3" json:"node_shell,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }

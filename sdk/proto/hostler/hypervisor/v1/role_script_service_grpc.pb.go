@@ -27,13 +27,10 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// RoleScriptService writes what an administrator runs on the hypervisor: the ability "role_script". It has no target
-// and uses no network.
+// RoleScriptService is the ability "role_script". What its calls must do is said of the Go interface hypervisor.RoleScripter.
+// It has no target and uses no network.
 type RoleScriptServiceClient interface {
-	// RoleScript returns a POSIX shell script that makes the user, roles and tokens and is safe to run twice. Called when
-	// somebody asks for the token script.
 	RoleScript(ctx context.Context, in *RoleScriptRequest, opts ...grpc.CallOption) (*RoleScriptResponse, error)
-	// RoleRemoval returns the commands that remove a capability's role and token. Called when a credential is deleted.
 	RoleRemoval(ctx context.Context, in *RoleRemovalRequest, opts ...grpc.CallOption) (*RoleRemovalResponse, error)
 }
 
@@ -69,13 +66,10 @@ func (c *roleScriptServiceClient) RoleRemoval(ctx context.Context, in *RoleRemov
 // All implementations must embed UnimplementedRoleScriptServiceServer
 // for forward compatibility.
 //
-// RoleScriptService writes what an administrator runs on the hypervisor: the ability "role_script". It has no target
-// and uses no network.
+// RoleScriptService is the ability "role_script". What its calls must do is said of the Go interface hypervisor.RoleScripter.
+// It has no target and uses no network.
 type RoleScriptServiceServer interface {
-	// RoleScript returns a POSIX shell script that makes the user, roles and tokens and is safe to run twice. Called when
-	// somebody asks for the token script.
 	RoleScript(context.Context, *RoleScriptRequest) (*RoleScriptResponse, error)
-	// RoleRemoval returns the commands that remove a capability's role and token. Called when a credential is deleted.
 	RoleRemoval(context.Context, *RoleRemovalRequest) (*RoleRemovalResponse, error)
 	mustEmbedUnimplementedRoleScriptServiceServer()
 }

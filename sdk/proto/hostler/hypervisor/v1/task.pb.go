@@ -29,8 +29,8 @@ type Task struct {
 	Node  string                 `protobuf:"bytes,2,opt,name=node,proto3" json:"node,omitempty"`
 	// The hypervisor's word for what the task does.
 	Type string `protobuf:"bytes,3,opt,name=type,proto3" json:"type,omitempty"`
-	// Our word for it: "start", "stop", …; empty where there is none.
-	Action string `protobuf:"bytes,4,opt,name=action,proto3" json:"action,omitempty"`
+	// Our word for it: "start", "stop", …, "snapshot_create", …; empty where there is none.
+	Operation string `protobuf:"bytes,4,opt,name=operation,proto3" json:"operation,omitempty"`
 	// Zero for a task that is about no guest.
 	GuestId int64  `protobuf:"varint,5,opt,name=guest_id,json=guestId,proto3" json:"guest_id,omitempty"`
 	User    string `protobuf:"bytes,6,opt,name=user,proto3" json:"user,omitempty"`
@@ -96,9 +96,9 @@ func (x *Task) GetType() string {
 	return ""
 }
 
-func (x *Task) GetAction() string {
+func (x *Task) GetOperation() string {
 	if x != nil {
-		return x.Action
+		return x.Operation
 	}
 	return ""
 }
@@ -264,12 +264,12 @@ var File_hostler_hypervisor_v1_task_proto protoreflect.FileDescriptor
 
 const file_hostler_hypervisor_v1_task_proto_rawDesc = "" +
 	"\n" +
-	" hostler/hypervisor/v1/task.proto\x12\x15hostler.hypervisor.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xb6\x02\n" +
+	" hostler/hypervisor/v1/task.proto\x12\x15hostler.hypervisor.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xbc\x02\n" +
 	"\x04Task\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04node\x18\x02 \x01(\tR\x04node\x12\x12\n" +
-	"\x04type\x18\x03 \x01(\tR\x04type\x12\x16\n" +
-	"\x06action\x18\x04 \x01(\tR\x06action\x12\x19\n" +
+	"\x04type\x18\x03 \x01(\tR\x04type\x12\x1c\n" +
+	"\toperation\x18\x04 \x01(\tR\toperation\x12\x19\n" +
 	"\bguest_id\x18\x05 \x01(\x03R\aguestId\x12\x12\n" +
 	"\x04user\x18\x06 \x01(\tR\x04user\x12\x19\n" +
 	"\btoken_id\x18\a \x01(\tR\atokenId\x12\x16\n" +

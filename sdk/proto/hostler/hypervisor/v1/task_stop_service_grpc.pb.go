@@ -26,10 +26,8 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// TaskStopService stops running tasks: the ability "task_stop".
+// TaskStopService is the ability "task_stop". What its call must do is said of the Go interface hypervisor.TaskStopper.
 type TaskStopServiceClient interface {
-	// StopTask asks the hypervisor to stop a task and returns when the request was taken. Called when a job is canceled.
-	// A task that has ended is no error; an unknown one fails with not_found.
 	StopTask(ctx context.Context, in *StopTaskRequest, opts ...grpc.CallOption) (*StopTaskResponse, error)
 }
 
@@ -55,10 +53,8 @@ func (c *taskStopServiceClient) StopTask(ctx context.Context, in *StopTaskReques
 // All implementations must embed UnimplementedTaskStopServiceServer
 // for forward compatibility.
 //
-// TaskStopService stops running tasks: the ability "task_stop".
+// TaskStopService is the ability "task_stop". What its call must do is said of the Go interface hypervisor.TaskStopper.
 type TaskStopServiceServer interface {
-	// StopTask asks the hypervisor to stop a task and returns when the request was taken. Called when a job is canceled.
-	// A task that has ended is no error; an unknown one fails with not_found.
 	StopTask(context.Context, *StopTaskRequest) (*StopTaskResponse, error)
 	mustEmbedUnimplementedTaskStopServiceServer()
 }

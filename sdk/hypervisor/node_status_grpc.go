@@ -1,9 +1,35 @@
 package hypervisor
 
 import (
+	"context"
+
 	"github.com/hostler/hostler/sdk/plugin/wire"
 	hypervisorv1 "github.com/hostler/hostler/sdk/proto/hostler/hypervisor/v1"
 )
+
+func (h *remoteHost) NodeStatus(ctx context.Context, node string) (NodeStatus, error) {
+	req := &hypervisorv1.NodeStatusRequest{Target: h.target, Node: wire.Text(node)}
+	answer, err := wire.Call(ctx, hypervisorv1.NewNodeReadServiceClient(h.client.conn).NodeStatus, req)
+	switch {
+	case err != nil:
+		return NodeStatus{}, err
+	case answer.GetStatus() == nil:
+		return NodeStatus{}, wire.Lacks("status")
+	}
+	return nodeStatusFromProto(answer.GetStatus()), nil
+}
+
+type nodeReadServer struct {
+	hypervisorv1.UnimplementedNodeReadServiceServer
+	*server
+}
+
+func (s *nodeReadServer) NodeStatus(ctx context.Context, req *hypervisorv1.NodeStatusRequest) (*hypervisorv1.NodeStatusResponse, error) {
+	return serve(ctx, s.server, req, func(host NodeReader) (*hypervisorv1.NodeStatusResponse, error) {
+		status, err := host.NodeStatus(ctx, req.GetNode())
+		return &hypervisorv1.NodeStatusResponse{Status: nodeStatusToProto(&status)}, err
+	})
+}
 
 func nodeStatusToProto(s *NodeStatus) *hypervisorv1.NodeStatus {
 	return &hypervisorv1.NodeStatus{

@@ -1,11 +1,33 @@
 package hypervisor
 
 import (
+	"context"
 	"iter"
 
 	"github.com/hostler/hostler/sdk/plugin/wire"
 	hypervisorv1 "github.com/hostler/hostler/sdk/proto/hostler/hypervisor/v1"
+	"google.golang.org/grpc"
 )
+
+func (h *remoteHost) Inventory(ctx context.Context, query InventoryQuery, page func(Page) error) error {
+	req := &hypervisorv1.InventoryRequest{Target: h.target, Detail: query.Detail, Since: wire.Timestamp(query.Since)}
+	return wire.Receive(ctx, h.client.base.Inventory, req, func(in *hypervisorv1.InventoryResponse) error { return page(pageFromProto(in)) })
+}
+
+func (s *server) Inventory(req *hypervisorv1.InventoryRequest, stream grpc.ServerStreamingServer[hypervisorv1.InventoryResponse]) error {
+	ctx := stream.Context()
+	query := InventoryQuery{Detail: req.GetDetail(), Since: wire.Time(req.GetSince())}
+	return withHost(ctx, s, req, func(host Host) error {
+		return host.Inventory(ctx, query, func(page Page) error {
+			for part := range parts(page) {
+				if err := stream.Send(pageToProto(part)); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	})
+}
 
 // What one message of an inventory carries at most, so that neither side holds more than this of a driver that hands
 // out larger pages.
@@ -41,7 +63,7 @@ func cut[T any](rows []T, n int) (head, rest []T) {
 func pageToProto(page Page) *hypervisorv1.InventoryResponse {
 	out := &hypervisorv1.InventoryResponse{Samples: samplesToProto(page.Samples)}
 	if c := page.Cluster; c != nil {
-		out.Cluster = &hypervisorv1.Cluster{Name: wire.Text(c.Name), Quorate: c.Quorate, Entry: wire.Text(c.Entry), Partial: c.Partial}
+		out.Cluster = clusterToProto(*c)
 	}
 	if len(page.Nodes) > 0 {
 		out.Nodes = make([]*hypervisorv1.Node, len(page.Nodes))
@@ -69,7 +91,8 @@ func pageToProto(page Page) *hypervisorv1.InventoryResponse {
 func pageFromProto(in *hypervisorv1.InventoryResponse) Page {
 	page := Page{Samples: samplesFromProto(in.GetSamples())}
 	if c := in.GetCluster(); c != nil {
-		page.Cluster = &Cluster{Name: c.GetName(), Quorate: c.GetQuorate(), Entry: c.GetEntry(), Partial: c.GetPartial()}
+		cluster := clusterFromProto(c)
+		page.Cluster = &cluster
 	}
 	if rows := in.GetNodes(); len(rows) > 0 {
 		page.Nodes = make([]Node, len(rows))
@@ -90,6 +113,14 @@ func pageFromProto(in *hypervisorv1.InventoryResponse) Page {
 		}
 	}
 	return page
+}
+
+func clusterToProto(c Cluster) *hypervisorv1.Cluster {
+	return &hypervisorv1.Cluster{Name: wire.Text(c.Name), Quorate: c.Quorate, Entry: wire.Text(c.Entry), Partial: c.Partial}
+}
+
+func clusterFromProto(c *hypervisorv1.Cluster) Cluster {
+	return Cluster{Name: c.GetName(), Quorate: c.GetQuorate(), Entry: c.GetEntry(), Partial: c.GetPartial()}
 }
 
 func nodeToProto(n *Node) *hypervisorv1.Node {

@@ -1,9 +1,29 @@
 package hypervisor
 
 import (
+	"context"
+
 	"github.com/hostler/hostler/sdk/plugin/wire"
 	hypervisorv1 "github.com/hostler/hostler/sdk/proto/hostler/hypervisor/v1"
 )
+
+func (h *remoteHost) Guest(ctx context.Context, ref GuestRef) (Guest, error) {
+	answer, err := wire.Call(ctx, h.client.base.Guest, &hypervisorv1.GuestRequest{Target: h.target, Guest: refToProto(ref)})
+	switch {
+	case err != nil:
+		return Guest{}, err
+	case answer.GetGuest() == nil:
+		return Guest{}, wire.Lacks("guest")
+	}
+	return guestFromProto(answer.GetGuest()), nil
+}
+
+func (s *server) Guest(ctx context.Context, req *hypervisorv1.GuestRequest) (*hypervisorv1.GuestResponse, error) {
+	return serve(ctx, s, req, func(host Host) (*hypervisorv1.GuestResponse, error) {
+		guest, err := host.Guest(ctx, refFromProto(req.GetGuest()))
+		return &hypervisorv1.GuestResponse{Guest: guestToProto(&guest)}, err
+	})
+}
 
 func guestToProto(g *Guest) *hypervisorv1.Guest {
 	out := &hypervisorv1.Guest{}

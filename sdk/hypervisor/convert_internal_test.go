@@ -1,0 +1,29 @@
+package hypervisor
+
+import (
+	"testing"
+
+	"github.com/hostler/hostler/sdk/plugin/plugintest"
+	hypervisorv1 "github.com/hostler/hostler/sdk/proto/hostler/hypervisor/v1"
+)
+
+// TestNothingIsLostOnTheWire holds every pair of conversions. A new pair is a new line.
+func TestNothingIsLostOnTheWire(t *testing.T) {
+	t.Parallel()
+	plugintest.RoundTrip(t, infoToProto, infoFromProto)
+	plugintest.RoundTrip(t, versionToProto, versionFromProto)
+	plugintest.RoundTrip(t, permissionsToProto, permissionsFromProto)
+	plugintest.RoundTrip(t, byPointer(nodeToProto), nodeFromProto)
+	plugintest.RoundTrip(t, byPointer(guestToProto), guestFromProto)
+	plugintest.RoundTrip(t, byPointer(storageToProto), storageFromProto)
+	plugintest.RoundTrip(t, refToProto, refFromProto)
+	plugintest.RoundTrip(t, clusterToProto, clusterFromProto)
+	plugintest.RoundTrip(t, byPointer(nodeStatusToProto), nodeStatusFromProto)
+	plugintest.RoundTrip(t, taskToProto, taskFromProto)
+	plugintest.RoundTrip(t, taskQueryToProto, taskQueryFromProto, "target")
+	plugintest.RoundTrip(t, resultToProto, resultFromProto)
+	plugintest.RoundTrip(t, scriptQueryToProto, scriptQueryFromProto)
+	plugintest.RoundTrip(t, func(l LogLine) *hypervisorv1.LogLine { return linesToProto([]LogLine{l})[0] }, lineFromProto)
+}
+
+func byPointer[T, M any](to func(*T) M) func(T) M { return func(v T) M { return to(&v) } }

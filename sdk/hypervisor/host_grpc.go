@@ -1,0 +1,56 @@
+package hypervisor
+
+import (
+	"context"
+
+	"github.com/hostler/hostler/sdk/plugin/wire"
+	hypervisorv1 "github.com/hostler/hostler/sdk/proto/hostler/hypervisor/v1"
+)
+
+func (h *remoteHost) Version(ctx context.Context) (Version, error) {
+	answer, err := wire.Call(ctx, h.client.base.Version, &hypervisorv1.VersionRequest{Target: h.target})
+	return versionFromProto(answer), err
+}
+
+func (s *server) Version(ctx context.Context, req *hypervisorv1.VersionRequest) (*hypervisorv1.VersionResponse, error) {
+	return serve(ctx, s, req, func(host Host) (*hypervisorv1.VersionResponse, error) {
+		version, err := host.Version(ctx)
+		return versionToProto(version), err
+	})
+}
+
+func versionToProto(v Version) *hypervisorv1.VersionResponse {
+	return &hypervisorv1.VersionResponse{
+		Version: wire.Text(v.Version), Release: wire.Text(v.Release), Fingerprint: wire.Text(v.Fingerprint),
+		NotAfter: wire.Timestamp(v.NotAfter), Node: wire.Text(v.Node),
+	}
+}
+
+func versionFromProto(v *hypervisorv1.VersionResponse) Version {
+	return Version{
+		Version: v.GetVersion(), Release: v.GetRelease(), Fingerprint: v.GetFingerprint(),
+		NotAfter: wire.Time(v.GetNotAfter()), Node: v.GetNode(),
+	}
+}
+
+func (h *remoteHost) Permissions(ctx context.Context) (Permissions, error) {
+	answer, err := wire.Call(ctx, h.client.base.Permissions, &hypervisorv1.PermissionsRequest{Target: h.target})
+	return permissionsFromProto(answer), err
+}
+
+func (s *server) Permissions(ctx context.Context, req *hypervisorv1.PermissionsRequest) (*hypervisorv1.PermissionsResponse, error) {
+	return serve(ctx, s, req, func(host Host) (*hypervisorv1.PermissionsResponse, error) {
+		permissions, err := host.Permissions(ctx)
+		return permissionsToProto(permissions), err
+	})
+}
+
+func permissionsToProto(p Permissions) *hypervisorv1.PermissionsResponse {
+	return &hypervisorv1.PermissionsResponse{
+		Missing: wire.Texts(p.Missing), Extra: wire.Texts(p.Extra), Recommended: wire.Texts(p.Recommended), Paths: wire.Texts(p.Paths),
+	}
+}
+
+func permissionsFromProto(p *hypervisorv1.PermissionsResponse) Permissions {
+	return Permissions{Missing: p.GetMissing(), Extra: p.GetExtra(), Recommended: p.GetRecommended(), Paths: p.GetPaths()}
+}

@@ -1,0 +1,55 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/hostler/hostler/sdk/plugin"
+	"google.golang.org/grpc"
+)
+
+// Call makes a call that has one answer. Its error is as plugin.CallError says, and then the answer is nil, whose getters
+// give zero values.
+func Call[Req, Resp any](ctx context.Context, rpc func(context.Context, *Req, ...grpc.CallOption) (*Resp, error), req *Req) (*Resp, error) {
+	resp, err := rpc(ctx, req)
+	if err != nil {
+		return nil, plugin.CallError(ctx, err)
+	}
+	return resp, nil
+}
+
+// ErrEnough ends a Receive without an error.
+var ErrEnough = errors.New("enough was received")
+
+// Receive makes a call whose answer is a stream and hands each message to each. An error from each ends the call and is
+// returned; all others are as plugin.CallError says.
+func Receive[Req, Resp any](ctx context.Context, rpc func(context.Context, *Req, ...grpc.CallOption) (grpc.ServerStreamingClient[Resp], error),
+	req *Req, each func(*Resp) error) error {
+	// The derived context ends the plugin's half of the stream whichever way this returns.
+	streamCtx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stream, err := rpc(streamCtx, req)
+	if err != nil {
+		return plugin.CallError(ctx, err)
+	}
+	for {
+		message, err := stream.Recv()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return plugin.CallError(ctx, err)
+		}
+		switch err := each(message); {
+		case errors.Is(err, ErrEnough):
+			return nil
+		case err != nil:
+			return err
+		}
+	}
+}
+
+// Lacks is the error of an answer without what it must have.
+func Lacks(what string) error { return fmt.Errorf("the plugin's answer has no %s", what) }
