@@ -22,6 +22,9 @@ func TestNothingIsLostOnTheWire(t *testing.T) {
 	plugintest.RoundTrip(t, taskToProto, taskFromProto)
 	plugintest.RoundTrip(t, taskQueryToProto, taskQueryFromProto, "target")
 	plugintest.RoundTrip(t, resultToProto, resultFromProto)
+	plugintest.RoundTrip(t, snapshotToProto, snapshotFromProto)
+	plugintest.RoundTrip(t, snapshotSpecToProto, snapshotSpecFromProto, "target", "guest")
+	plugintest.RoundTrip(t, rollbackSpecToProto, rollbackSpecFromProto, "target", "guest")
 	plugintest.RoundTrip(t, scriptQueryToProto, scriptQueryFromProto)
 	plugintest.RoundTrip(t, func(l LogLine) *hypervisorv1.LogLine { return linesToProto([]LogLine{l})[0] }, lineFromProto)
 }

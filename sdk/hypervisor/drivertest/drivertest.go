@@ -76,6 +76,7 @@ func Run(t *testing.T, cfg Config) {
 			s.group(t, "lifecycle", s.lifecycle)
 			s.group(t, "task_stop", s.taskStop)
 			s.group(t, "node_read", s.nodeRead)
+			s.group(t, "snapshot", s.snapshot)
 			s.group(t, "role_script", s.roleScript)
 			s.group(t, "concurrency", s.concurrency)
 		})

@@ -71,6 +71,26 @@ func (s *suite) unfitting(t *testing.T) {
 	})
 }
 
+// eventually waits for a guest's state.
+func (s *suite) eventually(t *testing.T, ctx context.Context, ref hypervisor.GuestRef, status string) {
+	t.Helper()
+	host := s.host(t, endpoint.Monitoring)
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		got, err := host.Guest(ctx, ref)
+		must(t, "reading the guest", err)
+		if got.Status == status {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			t.Fatalf("the guest is %s, want %s", got.Status, status)
+		}
+	}
+}
+
 // guestIn makes a guest in one of the states running, stopped and paused.
 func (s *suite) guestIn(t *testing.T, ctx context.Context, kind hypervisor.GuestKind, status string) hypervisor.GuestRef {
 	t.Helper()

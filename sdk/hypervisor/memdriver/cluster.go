@@ -43,12 +43,16 @@ type Cluster struct {
 	tasks    []*task // oldest first
 	sequence int
 	faults   map[string]Fault
+	// snapshots are those of each guest, the oldest first, and origins the ones that the guests' present states follow.
+	snapshots map[int64][]hypervisor.Snapshot
+	origins   map[int64]string
 }
 
 func newCluster(address string, spec Spec) *Cluster {
 	c := &Cluster{
 		address: address, taskTime: spec.TaskTime, prefix: spec.Prefix,
 		guests: map[int64]*hypervisor.Guest{}, nextID: 100, tokens: map[string]token{}, faults: map[string]Fault{},
+		snapshots: map[int64][]hypervisor.Snapshot{}, origins: map[int64]string{},
 	}
 	if c.taskTime == 0 {
 		c.taskTime = 10 * time.Millisecond
@@ -134,6 +138,8 @@ func (c *Cluster) Remove(id int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.guests, id)
+	delete(c.snapshots, id)
+	delete(c.origins, id)
 }
 
 // Guests lists all guests by id.

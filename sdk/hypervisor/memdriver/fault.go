@@ -31,7 +31,10 @@ type Fault struct {
 }
 
 // Methods are the names that SetFault and addresses know.
-var Methods = []string{"version", "permissions", "inventory", "guest", "tasks", "tasklog", "waittask", "act", "stoptask", "nodestatus"}
+var Methods = []string{
+	"version", "permissions", "inventory", "guest", "tasks", "tasklog", "waittask", "act", "stoptask", "nodestatus",
+	"snapshots", "takesnapshot", "deletesnapshot", "rollback",
+}
 
 // slow is the delay of the fault "slow" in an address.
 const slow = 200 * time.Millisecond

@@ -25,6 +25,7 @@ var (
 	_ hypervisor.Lifecycler  = (*Host)(nil)
 	_ hypervisor.TaskStopper = (*Host)(nil)
 	_ hypervisor.NodeReader  = (*Host)(nil)
+	_ hypervisor.Snapshotter = (*Host)(nil)
 )
 
 // begin is the start of every call: the network, the fault, the certificate, the token.
@@ -85,7 +86,7 @@ func (h *Host) Inventory(ctx context.Context, query hypervisor.InventoryQuery, p
 		return err
 	}
 	all := slices.Contains(privileges, GuestAudit)
-	first, guests := c.snapshot(!all)
+	first, guests := c.page(!all)
 	if query.Detail {
 		for _, g := range guests {
 			if g.Status == hypervisor.GuestRunning {
@@ -112,8 +113,8 @@ func (h *Host) Inventory(ctx context.Context, query hypervisor.InventoryQuery, p
 	return nil
 }
 
-// snapshot copies the cluster's present state: the first page, and the guests by id.
-func (c *Cluster) snapshot(partial bool) (hypervisor.Page, []hypervisor.Guest) {
+// page copies the cluster's present state: the first page, and the guests by id.
+func (c *Cluster) page(partial bool) (hypervisor.Page, []hypervisor.Guest) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	first := hypervisor.Page{Cluster: &hypervisor.Cluster{Name: "mem", Quorate: true, Entry: c.nodes[0], Partial: partial}}

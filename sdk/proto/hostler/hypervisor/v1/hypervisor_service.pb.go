@@ -67,7 +67,7 @@ type InfoResponse struct {
 	Version string `protobuf:"bytes,2,opt,name=version,proto3" json:"version,omitempty"`
 	// The hypervisor's name for people.
 	Product string `protobuf:"bytes,3,opt,name=product,proto3" json:"product,omitempty"`
-	// The services that the driver answers besides this one: "lifecycle", "task_stop", "role_script".
+	// The services that the driver answers besides this one: "lifecycle", "task_stop", …
 	Abilities     []string `protobuf:"bytes,4,rep,name=abilities,proto3" json:"abilities,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -1,0 +1,79 @@
+package memdriver
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+// work is what the task of a change does.
+type work struct {
+	operation hypervisor.Operation
+	// end is called when the task ends, with the cluster's lock, unless somebody stopped it. Its error fails the task.
+	end func(guest *hypervisor.Guest) error
+}
+
+// change is every call that changes a guest: it admits the token, finds the guest, wants the privilege, refuses a locked guest
+// with Busy, lets apply judge what was asked and starts its task. The guest changes when the task ends; the task of a guest
+// whose name is "stuck" runs until it is stopped. apply is called with the cluster's lock.
+func (h *Host) change(ctx context.Context, method, privilege string, ref hypervisor.GuestRef,
+	apply func(c *Cluster, guest *hypervisor.Guest) (work, error)) (string, error) {
+	c, privileges, err := h.begin(ctx, method)
+	if err != nil {
+		return "", err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	guest, err := c.find(ref)
+	if err != nil {
+		return "", err
+	}
+	if err := require(privileges, privilege, guestPath(ref.ID)); err != nil {
+		return "", err
+	}
+	if guest.Lock != "" {
+		return "", plugin.Errorf(plugin.Busy, "guest %d is locked (%s)", ref.ID, guest.Lock)
+	}
+	todo, err := apply(c, guest)
+	if err != nil {
+		return "", err
+	}
+	t := c.newTask(guest.Node, "guest_"+string(todo.operation), ref, h.target.Credential)
+	t.Operation = todo.operation
+	t.add(fmt.Sprintf("%s of %s %d begins", todo.operation, ref.Kind, ref.ID))
+	if guest.Name != "stuck" {
+		time.AfterFunc(c.taskTime, func() { c.finish(t, ref.ID, todo) })
+	}
+	return t.ID, nil
+}
+
+// finish ends the task of a change, unless somebody stopped it.
+func (c *Cluster) finish(t *task, id int64, done work) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if t.Status != hypervisor.TaskRunning {
+		return
+	}
+	guest, ok := c.guests[id]
+	err := fmt.Errorf("the guest is gone")
+	if ok {
+		err = done.end(guest)
+	}
+	if err != nil {
+		t.add(err.Error())
+		t.end(hypervisor.TaskFailed, err.Error())
+		return
+	}
+	t.add("guest is " + guest.Status)
+	t.end(hypervisor.TaskOK, "OK")
+}
+
+// invalid is the error for a parameter that is not taken.
+func invalid(field, format string, args ...any) error {
+	err := plugin.Errorf(plugin.Invalid, format, args...)
+	err.Field = field
+	return err
+}
