@@ -55,7 +55,7 @@ func TestTenThousandGuestsInLittleMemory(t *testing.T) {
 	t.Parallel()
 	driver, pid := start(t)
 	info, err := driver.Info(t.Context())
-	if err != nil || info.Name != "pve" || len(info.Abilities) != 4 {
+	if err != nil || info.Name != "pve" || len(info.Abilities) != 5 {
 		t.Fatalf("info is %+v, %v", info, err)
 	}
 	cluster := pvesimtest.Start(t, pvesim.Options{Nodes: 10, Guests: 10000})

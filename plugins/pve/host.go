@@ -25,6 +25,7 @@ var (
 	_ hypervisor.Lifecycler  = (*Host)(nil)
 	_ hypervisor.TaskStopper = (*Host)(nil)
 	_ hypervisor.NodeReader  = (*Host)(nil)
+	_ hypervisor.Snapshotter = (*Host)(nil)
 )
 
 // Version asks the called node for the version of its pve-manager.

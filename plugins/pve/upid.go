@@ -74,4 +74,8 @@ var operationOf = map[string]hypervisor.Operation{
 	"qmpause": hypervisor.Pause.Operation(), "qmsuspend": hypervisor.Pause.Operation(),
 	"qmresume": hypervisor.Resume.Operation(),
 	"qmreset":  hypervisor.Reset.Operation(),
+
+	"qmsnapshot": hypervisor.OperationSnapshotCreate, "vzsnapshot": hypervisor.OperationSnapshotCreate,
+	"qmdelsnapshot": hypervisor.OperationSnapshotDelete, "vzdelsnapshot": hypervisor.OperationSnapshotDelete,
+	"qmrollback": hypervisor.OperationSnapshotRollback, "vzrollback": hypervisor.OperationSnapshotRollback,
 }
