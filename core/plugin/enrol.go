@@ -57,12 +57,11 @@ func (m *Manager) Pin(ctx context.Context, file, by string) ([]Pin, error) {
 
 // acceptable holds what a file says of itself against the rules and against what is registered.
 func acceptable(file string, services []sdk.Description, existing []Pin) error {
-	kinds := []string{sdk.KindHypervisor, sdk.KindCatalog, sdk.KindFirewall}
 	if len(services) == 0 {
 		return fmt.Errorf("%w: %s serves nothing", ErrMismatch, file)
 	}
 	for _, d := range services {
-		if !slices.Contains(kinds, d.Kind) || !nameForm.MatchString(d.Name) || !versionForm.MatchString(d.Version) {
+		if !slices.Contains(sdk.Kinds(), d.Kind) || !nameForm.MatchString(d.Name) || !versionForm.MatchString(d.Version) {
 			return fmt.Errorf("%w: kind %q, name %q, version %q cannot be registered", ErrMismatch, d.Kind, d.Name, d.Version)
 		}
 		for _, pin := range existing {

@@ -9,9 +9,6 @@ import (
 	"sync"
 
 	"github.com/hashicorp/go-hclog"
-
-	"github.com/hostler/hostler/sdk/hypervisor"
-	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
 // Manager keeps the pinned plugins running. Its methods may be called at the same time.
@@ -26,10 +23,11 @@ type Manager struct {
 
 	reloading sync.Mutex // held by Reload
 
+	kinds registries
+
 	mu          sync.Mutex
 	pins        []Pin
 	supervisors map[string]*supervisor // by file
-	hypervisors map[string]*hypervisor.Client
 }
 
 // New makes a manager; nothing runs before Start.
@@ -38,10 +36,8 @@ func New(cfg Config) (*Manager, error) {
 		return nil, errors.New("a plugin manager needs a folder and a store of pins")
 	}
 	cfg = cfg.withDefaults()
-	m := &Manager{
-		cfg: cfg, logger: cfg.Logger,
-		supervisors: map[string]*supervisor{}, hypervisors: map[string]*hypervisor.Client{},
-	}
+	m := &Manager{cfg: cfg, logger: cfg.Logger, supervisors: map[string]*supervisor{}}
+	m.kinds = newRegistries(m)
 	m.ctx, m.cancel = context.WithCancel(context.Background())
 	return m, nil
 }
@@ -133,21 +129,6 @@ func stopAll(supervisors []*supervisor) {
 	for _, s := range supervisors {
 		<-s.done
 	}
-}
-
-// Hypervisor gives the driver of a name. It may be kept for ever: it outlives restarts, and works as soon as a plugin of
-// that name runs. While none does, its calls fail within CallPatience with sdk/plugin.ErrGone.
-func (m *Manager) Hypervisor(name string) hypervisor.Driver { return m.hypervisor(name) }
-
-func (m *Manager) hypervisor(name string) *hypervisor.Client {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	client, ok := m.hypervisors[name]
-	if !ok {
-		client = hypervisor.NewClient(&conn{manager: m, kind: sdk.KindHypervisor, name: name})
-		m.hypervisors[name] = client
-	}
-	return client
 }
 
 // find gives the supervisor of a plugin; nil when none is enabled.

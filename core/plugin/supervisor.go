@@ -182,8 +182,8 @@ func (s *supervisor) begin(again bool) {
 // came notes a running process and tells the drivers what it can do.
 func (s *supervisor) came(p *process) {
 	for _, d := range p.services {
-		if d.Kind == sdk.KindHypervisor {
-			s.manager.hypervisor(d.Name).SetDescription(d)
+		if kind, ok := s.manager.kinds.byKind[d.Kind]; ok {
+			kind.describe(d)
 		}
 	}
 	select {

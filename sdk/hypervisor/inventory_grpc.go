@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/plugin/wire"
 	hypervisorv1 "github.com/hostler/hostler/sdk/proto/hostler/hypervisor/v1"
 	"google.golang.org/grpc"
@@ -17,7 +18,7 @@ func (h *remoteHost) Inventory(ctx context.Context, query InventoryQuery, page f
 func (s *server) Inventory(req *hypervisorv1.InventoryRequest, stream grpc.ServerStreamingServer[hypervisorv1.InventoryResponse]) error {
 	ctx := stream.Context()
 	query := InventoryQuery{Detail: req.GetDetail(), Since: wire.Time(req.GetSince())}
-	return withHost(ctx, s, req, func(host Host) error {
+	return endpoint.With(ctx, s.opener(), req, func(host Host) error {
 		return host.Inventory(ctx, query, func(page Page) error {
 			for part := range parts(page) {
 				if err := stream.Send(pageToProto(part)); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/plugin"
 	"github.com/hostler/hostler/sdk/plugin/wire"
 	hypervisorv1 "github.com/hostler/hostler/sdk/proto/hostler/hypervisor/v1"
@@ -40,7 +41,7 @@ func (h *remoteHost) TaskLog(ctx context.Context, taskID string, query LogQuery)
 func (s *server) TaskLog(req *hypervisorv1.TaskLogRequest, stream grpc.ServerStreamingServer[hypervisorv1.TaskLogResponse]) error {
 	ctx := stream.Context()
 	query := LogQuery{Start: int(req.GetStart()), Limit: int(req.GetLimit())}
-	return withHost(ctx, s, req, func(host Host) error {
+	return endpoint.With(ctx, s.opener(), req, func(host Host) error {
 		log, err := host.TaskLog(ctx, req.GetTaskId(), query)
 		if err != nil {
 			return err
@@ -78,7 +79,7 @@ func (h *remoteHost) WaitTask(ctx context.Context, taskID string, from int, line
 
 func (s *server) WaitTask(req *hypervisorv1.WaitTaskRequest, stream grpc.ServerStreamingServer[hypervisorv1.WaitTaskResponse]) error {
 	ctx := stream.Context()
-	return withHost(ctx, s, req, func(host Host) error {
+	return endpoint.With(ctx, s.opener(), req, func(host Host) error {
 		result, err := host.WaitTask(ctx, req.GetTaskId(), int(req.GetFrom()), func(line LogLine) error {
 			return stream.Send(&hypervisorv1.WaitTaskResponse{Lines: linesToProto([]LogLine{line})})
 		})

@@ -35,7 +35,26 @@ func (c *Connection) Done() <-chan struct{} { return c.done.Done() }
 
 // Describe asks the plugin what it serves.
 func (c *Connection) Describe(ctx context.Context) ([]Description, error) {
-	answer, err := pluginv1.NewPluginServiceClient(c).Describe(ctx, &pluginv1.DescribeRequest{})
+	return describeOver(ctx, c)
+}
+
+// DescribeKind asks the plugin at the other end of a connection for what it says of one kind. One that does not serve the kind
+// is Unsupported.
+func DescribeKind(ctx context.Context, conn grpc.ClientConnInterface, kind string) (Description, error) {
+	all, err := describeOver(ctx, conn)
+	if err != nil {
+		return Description{}, err
+	}
+	for _, d := range all {
+		if d.Kind == kind {
+			return d, nil
+		}
+	}
+	return Description{}, Errorf(Unsupported, "the plugin serves no %s", kind)
+}
+
+func describeOver(ctx context.Context, conn grpc.ClientConnInterface) ([]Description, error) {
+	answer, err := pluginv1.NewPluginServiceClient(conn).Describe(ctx, &pluginv1.DescribeRequest{})
 	if err != nil {
 		return nil, CallError(ctx, err)
 	}

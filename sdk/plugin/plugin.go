@@ -39,6 +39,9 @@ const (
 	KindFirewall   = "firewall"
 )
 
+// Kinds lists them.
+func Kinds() []string { return []string{KindHypervisor, KindCatalog, KindFirewall} }
+
 // WatchEnv names the environment variable that holds the number of a file descriptor from which the plugin reads: its
 // end means that the service is gone. Serve does so by itself.
 const WatchEnv = "HOSTLER_PLUGIN_WATCH_FD"

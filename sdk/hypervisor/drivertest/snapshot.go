@@ -176,7 +176,7 @@ func (s *suite) snapshotRefusals(t *testing.T) {
 			t.Errorf("snapshots are %+v", found)
 		}
 		ref.ID = 999_999_999
-		_, err = snapshotter.Snapshots(ctx, ref)
+		_, err = as[hypervisor.Snapshotter](t, s.host(t, endpoint.Monitoring)).Snapshots(ctx, ref)
 		wantKind(t, err, plugin.NotFound)
 		id, err = snapshotter.TakeSnapshot(ctx, ref, hypervisor.SnapshotSpec{Name: "there"})
 		if s.ends(t, ctx, id, err, plugin.NotFound) {

@@ -1,0 +1,73 @@
+package plugin
+
+import (
+	"sync"
+
+	"google.golang.org/grpc"
+
+	"github.com/hostler/hostler/sdk/catalog"
+	"github.com/hostler/hostler/sdk/firewall"
+	"github.com/hostler/hostler/sdk/hypervisor"
+	sdk "github.com/hostler/hostler/sdk/plugin"
+)
+
+// registries has one registry for each kind. A new kind is a field, a line in newRegistries and a typed method of the Manager.
+type registries struct {
+	hypervisors *registry[*hypervisor.Client]
+	catalogs    *registry[*catalog.Client]
+	firewalls   *registry[*firewall.Client]
+	byKind      map[string]interface{ describe(sdk.Description) }
+}
+
+func newRegistries(m *Manager) registries {
+	r := registries{
+		hypervisors: newRegistry(m, sdk.KindHypervisor, hypervisor.NewClient),
+		catalogs:    newRegistry(m, sdk.KindCatalog, catalog.NewClient),
+		firewalls:   newRegistry(m, sdk.KindFirewall, firewall.NewClient),
+	}
+	r.byKind = map[string]interface{ describe(sdk.Description) }{
+		sdk.KindHypervisor: r.hypervisors, sdk.KindCatalog: r.catalogs, sdk.KindFirewall: r.firewalls,
+	}
+	return r
+}
+
+// Hypervisor gives the driver of a name. It may be kept for ever: it outlives restarts, and works as soon as a plugin of
+// that name runs. While none does, its calls fail within CallPatience with sdk/plugin.ErrGone.
+func (m *Manager) Hypervisor(name string) hypervisor.Driver { return m.kinds.hypervisors.get(name) }
+
+// Catalog gives the source of a name, as Hypervisor gives a driver.
+func (m *Manager) Catalog(name string) catalog.Source { return m.kinds.catalogs.get(name) }
+
+// Firewall gives the backend of a name, as Hypervisor gives a driver.
+func (m *Manager) Firewall(name string) firewall.Backend { return m.kinds.firewalls.get(name) }
+
+// client is satisfied by the clients of all kinds.
+type client interface{ SetDescription(sdk.Description) }
+
+// registry has the clients of one kind by name. They are made when they are first asked for and stay.
+type registry[C client] struct {
+	manager *Manager
+	kind    string
+	make    func(grpc.ClientConnInterface) C
+
+	mu      sync.Mutex
+	clients map[string]C
+}
+
+func newRegistry[C client](m *Manager, kind string, make func(grpc.ClientConnInterface) C) *registry[C] {
+	return &registry[C]{manager: m, kind: kind, make: make, clients: map[string]C{}}
+}
+
+func (r *registry[C]) get(name string) C {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c, ok := r.clients[name]
+	if !ok {
+		c = r.make(&conn{manager: r.manager, kind: r.kind, name: name})
+		r.clients[name] = c
+	}
+	return c
+}
+
+// describe tells the client of a plugin what the running process said of itself.
+func (r *registry[C]) describe(d sdk.Description) { r.get(d.Name).SetDescription(d) }

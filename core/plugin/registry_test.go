@@ -1,0 +1,79 @@
+package plugin_test
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"slices"
+	"syscall"
+	"testing"
+
+	"github.com/hostler/hostler/core/plugin"
+	"github.com/hostler/hostler/sdk/catalog"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/firewall"
+	"github.com/hostler/hostler/sdk/firewall/membackend"
+	sdk "github.com/hostler/hostler/sdk/plugin"
+)
+
+// kindsFile is a program that serves the kinds "catalog" and "firewall".
+const kindsFile = "hostler-plugin-kinds"
+
+// One process serves two kinds: each is pinned, described, called and outlives the process under its own name.
+func TestKinds(t *testing.T) {
+	t.Parallel()
+	b := &fixture{dir: t.TempDir(), pins: &pins{}, log: &logBuffer{}}
+	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-o", b.dir+"/", "./testdata/"+kindsFile)
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("building: %v\n%s", err, out)
+	}
+	b.manage(t, nil)
+	if pins, err := b.Pin(t.Context(), kindsFile, "test"); err != nil || len(pins) != 2 {
+		t.Fatalf("pins are %+v, %v", pins, err)
+	}
+	source, backend := b.Catalog("mem"), b.Firewall("mem") // before anything runs
+	if _, err := source.Info(t.Context()); !errors.Is(err, sdk.ErrGone) {
+		t.Errorf("before the start: %v, want ErrGone", err)
+	}
+	if err := b.Start(t.Context()); err != nil {
+		t.Fatal("starting:", err)
+	}
+	all := b.Status()
+	if len(all) != 2 || all[0].State != plugin.Running || all[0].PID != all[1].PID || !slices.Equal(all[1].Abilities, []string{"rules"}) {
+		t.Fatalf("status is %+v", all)
+	}
+	call := func() {
+		t.Helper()
+		if info, err := source.Info(t.Context()); err != nil || info.Name != "mem" {
+			t.Errorf("the catalog's info is %+v, %v", info, err)
+		}
+		var ids []string
+		err := source.Entries(t.Context(), func(e catalog.Entry) error { ids = append(ids, e.ID); return nil })
+		if err != nil || !slices.Equal(ids, []string{"a", "b"}) {
+			t.Errorf("entries are %q, %v", ids, err)
+		}
+		fw, err := backend.Open(t.Context(), endpoint.Target{Address: "fw.mem:8006", Credential: endpoint.Credential{Secret: membackend.Secret}})
+		if err != nil {
+			t.Fatal("opening the firewall:", err)
+		}
+		lister, ok := firewall.As[firewall.RuleLister](fw)
+		if !ok {
+			t.Fatal("the firewall lists no rules")
+		}
+		rules, digest, err := lister.Rules(t.Context(), firewall.Scope{Kind: firewall.NodeScope, Node: "node1"})
+		if err != nil || len(rules) != 1 || rules[0].Action != "ACCEPT" || digest == "" {
+			t.Errorf("rules are %+v, %q, %v", rules, digest, err)
+		}
+		_, _, err = lister.Rules(t.Context(), firewall.Scope{Kind: "planet"})
+		if sdk.KindOf(err) != sdk.Invalid {
+			t.Errorf("an error of the plugin is %v, want invalid", err)
+		}
+	}
+	call()
+	if err := syscall.Kill(all[0].PID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the process is replaced", func() bool { s := b.Status()[0]; return s.Restarts == 1 && s.State == plugin.Running })
+	call()
+}

@@ -1,0 +1,51 @@
+package endpoint
+
+import (
+	"context"
+	"io"
+	"reflect"
+
+	"github.com/hostler/hostler/sdk/plugin"
+	pluginv1 "github.com/hostler/hostler/sdk/proto/hostler/plugin/v1"
+)
+
+// Request is satisfied by every request that reaches out.
+type Request interface{ GetTarget() *pluginv1.Target }
+
+// Opener is how a kind's server opens what is at a target. Open must return the type that Type is, which may be a typed nil.
+type Opener[H io.Closer] struct {
+	Open func(context.Context, Target) (H, error)
+	Type H
+}
+
+// With opens the request's target for the length of one call. As is H or an optional interface that Type satisfies.
+func With[As any, H io.Closer](ctx context.Context, opener Opener[H], req Request, call func(As) error) error {
+	if req.GetTarget() == nil {
+		return plugin.Errorf(plugin.Invalid, "the request has no target")
+	}
+	opened, err := opener.Open(ctx, TargetFromProto(req.GetTarget()))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = opened.Close() }()
+	if got, want := reflect.TypeOf(opened), reflect.TypeOf(opener.Type); got != want {
+		return plugin.Errorf(plugin.Internal, "a %s was opened and a %s promised", got, want)
+	}
+	as, ok := any(opened).(As)
+	if !ok {
+		return plugin.Errorf(plugin.Unsupported, "the plugin does not support this")
+	}
+	return call(as)
+}
+
+// Serve is With for a call that has one answer.
+func Serve[As, Resp any, H io.Closer](ctx context.Context, opener Opener[H], req Request, answer func(As) (*Resp, error)) (resp *Resp, err error) {
+	err = With(ctx, opener, req, func(as As) error {
+		resp, err = answer(as)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return resp, nil
+}

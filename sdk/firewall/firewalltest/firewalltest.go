@@ -1,0 +1,111 @@
+// Package firewalltest is the conformance suite of the firewall kind. A backend's test calls Run with a Config; every case runs
+// twice, directly and over real gRPC. Cases of abilities that the firewall does not have, and cases for which the Config has
+// no hook, are skipped with the reason.
+package firewalltest
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/firewall"
+	"github.com/hostler/hostler/sdk/plugin"
+	"github.com/hostler/hostler/sdk/plugin/plugintest"
+)
+
+// List is the rules of a scope.
+type List struct {
+	Scope firewall.Scope
+	Rules []firewall.Rule
+}
+
+// Config is a backend and the world that it is tried in.
+type Config struct {
+	// Backend and FirewallType are as in firewall.Service. Required.
+	Backend      firewall.Backend
+	FirewallType firewall.Firewall
+	// Target gives a working, pinned target with the capability's proper token. Required.
+	Target func(t testing.TB, capability endpoint.Capability) endpoint.Target
+	// Patience is how long anything that must come may take; zero is 15 s.
+	Patience time.Duration
+
+	// Lists gives scopes of all kinds with the rules that they have, some of them none.
+	Lists func(t testing.TB) []List
+	// Change changes the rules of one scope, which no other case reads, and gives it.
+	Change func(t testing.TB) firewall.Scope
+	// Lacking gives a target whose token may not read the rules of the cluster.
+	Lacking func(t testing.TB) endpoint.Target
+}
+
+// Run runs the suite.
+func Run(t *testing.T, cfg Config) {
+	if cfg.Backend == nil || cfg.FirewallType == nil || cfg.Target == nil {
+		t.Fatal("firewalltest: Backend, FirewallType and Target are required")
+	}
+	if cfg.Patience == 0 {
+		cfg.Patience = 15 * time.Second
+	}
+	service := firewall.Service{Backend: cfg.Backend, FirewallType: cfg.FirewallType}
+	for name, backend := range map[string]firewall.Backend{
+		"direct": cfg.Backend, "grpc": firewall.NewClient(plugintest.Connect(t, service)),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := &suite{Config: cfg, backend: backend}
+			s.run(t, "info", func(t *testing.T, ctx context.Context) {
+				info, err := s.backend.Info(ctx)
+				if err != nil || info.Name == "" || info.Version == "" {
+					t.Errorf("info is %+v, %v", info, err)
+				}
+			})
+			t.Run("rules", s.rules)
+		})
+	}
+}
+
+// suite is one run of all cases with one form of the backend.
+type suite struct {
+	Config
+	backend firewall.Backend
+}
+
+// run is one case.
+func (s *suite) run(t *testing.T, name string, body func(t *testing.T, ctx context.Context)) {
+	t.Run(name, func(t *testing.T) {
+		t.Parallel()
+		ctx, cancel := context.WithTimeout(t.Context(), s.Patience)
+		defer cancel()
+		body(t, ctx)
+	})
+}
+
+// open opens a firewall as one of the optional interfaces, and closes it with the test.
+func open[Optional any](t *testing.T, s *suite, target endpoint.Target) Optional {
+	t.Helper()
+	fw, err := s.backend.Open(t.Context(), target)
+	if err != nil {
+		t.Fatal("opening:", err)
+	}
+	t.Cleanup(func() {
+		if err := fw.Close(); err != nil {
+			t.Error("closing:", err)
+		}
+	})
+	optional, ok := firewall.As[Optional](fw)
+	if !ok {
+		t.Fatalf("%T has not the ability that it claims", fw)
+	}
+	return optional
+}
+
+// wantKind fails the test unless err is an Error of the kind with a message.
+func wantKind(t *testing.T, err error, kind plugin.ErrorKind) *plugin.Error {
+	t.Helper()
+	var e *plugin.Error
+	if !errors.As(err, &e) || e.Kind != kind || e.Message == "" {
+		t.Fatalf("error is %v, want one of kind %s with a message", err, kind)
+	}
+	return e
+}

@@ -1,0 +1,147 @@
+// Package membackend is a firewall in memory behind the Go interface, for tests.
+package membackend
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/x509"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/firewall"
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+// Secret is the secret of the one token that every endpoint takes.
+const Secret plugin.Secret = "secret-of-mem"
+
+// Backend holds the endpoints by address. An address that was not added is Unreachable.
+type Backend struct {
+	mu        sync.Mutex
+	endpoints map[string]*Endpoint
+}
+
+var _ firewall.Backend = (*Backend)(nil)
+
+// New makes a backend without endpoints.
+func New() *Backend { return &Backend{endpoints: map[string]*Endpoint{}} }
+
+// Endpoint is the firewall at one address.
+type Endpoint struct {
+	address, fingerprint string
+
+	mu    sync.Mutex
+	lists map[string][]firewall.Rule
+	err   error
+}
+
+// Add makes an endpoint at an address, "host:port", and replaces what was there. Its cluster scope is there and has no rules.
+func (b *Backend) Add(address string) *Endpoint {
+	sum := sha256.Sum256([]byte(address))
+	e := &Endpoint{
+		address: address, fingerprint: endpoint.Fingerprint(&x509.Certificate{Raw: sum[:]}),
+		lists: map[string][]firewall.Rule{key(firewall.Scope{Kind: firewall.ClusterScope}): nil},
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.endpoints[address] = e
+	return e
+}
+
+// Target is a pinned target with the proper token.
+func (e *Endpoint) Target(capability endpoint.Capability) endpoint.Target {
+	return endpoint.Target{
+		Address: e.address, Fingerprint: e.fingerprint,
+		Credential: endpoint.Credential{Capability: capability, TokenID: "service@mem", Secret: Secret},
+	}
+}
+
+// SetRules makes a scope with these rules, whose positions are set.
+func (e *Endpoint) SetRules(scope firewall.Scope, rules ...firewall.Rule) {
+	for i := range rules {
+		rules[i].Position = i
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.lists[key(scope)] = rules
+}
+
+// Fail makes every call fail with an error; nil ends it.
+func (e *Endpoint) Fail(err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.err = err
+}
+
+func key(s firewall.Scope) string {
+	if s.Guest != nil {
+		return fmt.Sprintf("%s %q %+v", s.Kind, s.Node, *s.Guest)
+	}
+	return fmt.Sprintf("%s %q", s.Kind, s.Node)
+}
+
+// Info implements firewall.Backend.
+func (b *Backend) Info(context.Context) (firewall.Info, error) {
+	return firewall.Info{Name: "mem", Version: "1.0.0"}, nil
+}
+
+// Open implements firewall.Backend.
+func (b *Backend) Open(_ context.Context, target endpoint.Target) (firewall.Firewall, error) {
+	return &Firewall{backend: b, target: target}, nil
+}
+
+// Firewall is one endpoint seen through one token.
+type Firewall struct {
+	backend *Backend
+	target  endpoint.Target
+}
+
+var _ firewall.RuleLister = (*Firewall)(nil)
+
+// Rules implements firewall.RuleLister.
+func (f *Firewall) Rules(ctx context.Context, scope firewall.Scope) ([]firewall.Rule, string, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, "", err
+	}
+	f.backend.mu.Lock()
+	e, ok := f.backend.endpoints[f.target.Address]
+	f.backend.mu.Unlock()
+	if !ok {
+		return nil, "", plugin.Errorf(plugin.Unreachable, "nothing answers at %s", f.target.Address)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if err := e.admit(f.target); err != nil {
+		return nil, "", err
+	}
+	if !firewall.ValidScope(scope) {
+		err := plugin.Errorf(plugin.Invalid, "%.80q is no scope", key(scope))
+		err.Field = "scope"
+		return nil, "", err
+	}
+	rules, ok := e.lists[key(scope)]
+	if !ok {
+		return nil, "", plugin.Errorf(plugin.NotFound, "there is no %.80s", key(scope))
+	}
+	return slices.Clone(rules), fmt.Sprintf("%x", sha256.Sum256(fmt.Append(nil, rules)))[:40], nil
+}
+
+// admit checks certificate and token; it needs the lock.
+func (e *Endpoint) admit(target endpoint.Target) error {
+	switch {
+	case e.err != nil:
+		return e.err
+	case target.Fingerprint != "" && !endpoint.EqualFingerprint(target.Fingerprint, e.fingerprint), target.Fingerprint == "" && target.VerifyTLS:
+		err := plugin.Errorf(plugin.Untrusted, "the endpoint's certificate is not the pinned or a trusted one")
+		err.Fingerprint = e.fingerprint
+		return err
+	case target.Credential.Secret != Secret:
+		return plugin.Errorf(plugin.TokenRejected, "token %s is wrong", target.Credential.TokenID)
+	}
+	return nil
+}
+
+// Close implements firewall.Firewall.
+func (f *Firewall) Close() error { return nil }
