@@ -85,17 +85,12 @@ func (s *Store) verifyStored(ctx context.Context, id int64, c endpoint.Capabilit
 // readOnce reads the host's inventory as a poll does and keeps nothing of it. Version and permissions prove less: at some
 // hypervisors the front answers these though what it stands before is down.
 func (s *Store) readOnce(ctx context.Context, id int64) error {
-	ctx, cancel := s.timed(ctx)
-	defer cancel()
-	at, err := s.Open(ctx, id, endpoint.Monitoring)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = at.Close() }()
-	nodes := 0
-	err = at.Inventory(ctx, hypervisor.InventoryQuery{}, func(page hypervisor.Page) error {
-		nodes += len(page.Nodes)
-		return nil
+	nodes, err := AskWithin(ctx, s, s.timeout, id, endpoint.Monitoring, func(ctx context.Context, h hypervisor.Host) (nodes int, err error) {
+		err = h.Inventory(ctx, hypervisor.InventoryQuery{}, func(page hypervisor.Page) error {
+			nodes += len(page.Nodes)
+			return nil
+		})
+		return nodes, err
 	})
 	if err == nil && nodes == 0 {
 		return sdk.Errorf(sdk.Protocol, "the inventory tells no node")

@@ -3,11 +3,9 @@ package host
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"time"
 
-	"github.com/hostler/hostler/core/plugin"
 	"github.com/hostler/hostler/core/problem"
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
@@ -42,24 +40,14 @@ type NodeStatus struct {
 // NodeStatus asks the hypervisor for one node's present state; nothing of it is kept. A node that is not there is the
 // problem not_found, and a driver that cannot read nodes unsupported.
 func (s *Store) NodeStatus(ctx context.Context, id int64, node string) (NodeStatus, error) {
-	ctx, cancel := s.timed(ctx)
-	defer cancel()
-	at, err := s.Open(ctx, id, endpoint.Monitoring)
-	if err != nil {
-		return NodeStatus{}, plugin.Problem(err)
+	found, err := Ask(ctx, s, id, endpoint.Monitoring, func(ctx context.Context, r hypervisor.NodeReader) (hypervisor.NodeStatus, error) {
+		return r.NodeStatus(ctx, node)
+	})
+	if e := (*sdk.Error)(nil); errors.As(err, &e) && e.Kind == sdk.Invalid && e.Field == "node" {
+		return NodeStatus{}, problem.New(problem.CodeNotFound, "there is no such node").Because(err)
 	}
-	defer func() { _ = at.Close() }()
-	reader, ok := hypervisor.As[hypervisor.NodeReader](at)
-	if !ok {
-		return NodeStatus{}, problem.New(problem.CodeUnsupported, "the host's driver cannot read nodes")
-	}
-	found, err := reader.NodeStatus(ctx, node)
 	if err != nil {
-		var e *sdk.Error
-		if errors.As(err, &e) && e.Kind == sdk.Invalid && e.Field == "node" {
-			return NodeStatus{}, problem.New(problem.CodeNotFound, "there is no such node").Because(err)
-		}
-		return NodeStatus{}, plugin.Problem(fmt.Errorf("reading a node's status: %w", err))
+		return NodeStatus{}, err
 	}
 	status := nodeStatusOf(&found)
 	status.Node = node

@@ -2,10 +2,8 @@ package host
 
 import (
 	"context"
-	"fmt"
 	"time"
 
-	"github.com/hostler/hostler/core/plugin"
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
@@ -26,16 +24,11 @@ type Task struct {
 
 // Tasks asks the hypervisor for its newest tasks, at most limit.
 func (s *Store) Tasks(ctx context.Context, id int64, limit int) ([]Task, error) {
-	ctx, cancel := s.timed(ctx)
-	defer cancel()
-	at, err := s.Open(ctx, id, endpoint.Monitoring)
+	found, err := Ask(ctx, s, id, endpoint.Monitoring, func(ctx context.Context, h hypervisor.Host) ([]hypervisor.Task, error) {
+		return h.Tasks(ctx, hypervisor.TaskQuery{Limit: limit})
+	})
 	if err != nil {
-		return nil, plugin.Problem(err)
-	}
-	defer func() { _ = at.Close() }()
-	found, err := at.Tasks(ctx, hypervisor.TaskQuery{Limit: limit})
-	if err != nil {
-		return nil, plugin.Problem(fmt.Errorf("listing the host's tasks: %w", err))
+		return nil, err
 	}
 	tasks := make([]Task, 0, len(found))
 	for _, t := range found[:min(len(found), limit)] {
@@ -73,16 +66,11 @@ type Log struct {
 
 // TaskLog asks the hypervisor for lines of one task's log, from line start (0-based), at most limit.
 func (s *Store) TaskLog(ctx context.Context, id int64, task string, start, limit int) (Log, error) {
-	ctx, cancel := s.timed(ctx)
-	defer cancel()
-	at, err := s.Open(ctx, id, endpoint.Monitoring)
+	found, err := Ask(ctx, s, id, endpoint.Monitoring, func(ctx context.Context, h hypervisor.Host) (hypervisor.Log, error) {
+		return h.TaskLog(ctx, task, hypervisor.LogQuery{Start: start, Limit: limit})
+	})
 	if err != nil {
-		return Log{}, plugin.Problem(err)
-	}
-	defer func() { _ = at.Close() }()
-	found, err := at.TaskLog(ctx, task, hypervisor.LogQuery{Start: start, Limit: limit})
-	if err != nil {
-		return Log{}, plugin.Problem(fmt.Errorf("reading a task's log: %w", err))
+		return Log{}, err
 	}
 	log := Log{Lines: make([]LogLine, 0, len(found.Lines)), Total: found.Total}
 	for _, line := range found.Lines {
