@@ -45,7 +45,7 @@ type App struct {
 	guestID   *int64
 }
 
-// Store reads and adopts apps and asks for changes of their power state.
+// Store reads and adopts apps and names them for work on their containers.
 type Store struct {
 	Guests *guest.Store
 	Actor  *guest.Actor

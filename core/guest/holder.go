@@ -2,31 +2,30 @@ package guest
 
 import (
 	"context"
+
 	"github.com/hostler/hostler/core/job"
 	"github.com/hostler/hostler/sdk/hypervisor"
-	"github.com/hostler/hostler/sdk/plugin"
+	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
 // holders is how many of a guest's newest tasks are looked through for one that was in the way.
 const holders = 25
 
-// blame adds to a failure which other task worked on the guest when the action failed: most often it held the guest's
+// blame adds to a failure which other task worked on the guest when the step failed: most often it held the guest's
 // lock, and the hypervisor's own text names no more than a file. The monitoring token asks, since a task may be anybody's.
-func (a *act) blame(ctx context.Context, err error) error {
+func (a *act) blame(ctx context.Context, s step, err error) error {
 	status, verdict := job.Verdict(err)
-	if err == nil || verdict && status != job.Failed || !verdict && plugin.KindOf(err) != plugin.Busy {
+	if err == nil || verdict && status != job.Failed || !verdict && sdk.KindOf(err) != sdk.Busy {
 		return err
 	}
-	var tasks []hypervisor.Task
-	asked := a.asking(ctx, func(ctx context.Context, host hypervisor.Host) (err error) {
-		tasks, err = host.Tasks(ctx, hypervisor.TaskQuery{Guest: &a.ref, Limit: holders})
-		return err
+	tasks, failed := ask(ctx, a, func(ctx context.Context, host hypervisor.Host) ([]hypervisor.Task, error) {
+		return host.Tasks(ctx, hypervisor.TaskQuery{Guest: &a.ref, Limit: holders})
 	})
-	if asked != nil {
-		a.run.Note("which other task works on the guest could not be read: %s", job.Explain(asked))
+	if failed != nil {
+		a.run.Note("which other task works on the guest could not be read: %s", job.Explain(failed))
 		return err
 	}
-	other := a.holder(tasks)
+	other := a.holder(s, tasks)
 	if other == nil {
 		return err
 	}
@@ -39,10 +38,10 @@ func (a *act) blame(ctx context.Context, err error) error {
 }
 
 // holder is the oldest task of others that ran while ours did, or runs now when ours never came to be.
-func (a *act) holder(tasks []hypervisor.Task) *hypervisor.Task {
+func (a *act) holder(s step, tasks []hypervisor.Task) *hypervisor.Task {
 	var ours, found *hypervisor.Task
 	for i := range tasks {
-		if t := &tasks[i]; a.run.Begun(stepName) && a.ours(*t) && (ours == nil || t.Started.After(ours.Started)) {
+		if t := &tasks[i]; a.run.Begun(s.name) && a.ours(s, *t) && (ours == nil || t.Started.After(ours.Started)) {
 			ours = t
 		}
 	}

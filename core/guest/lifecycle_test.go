@@ -19,7 +19,7 @@ import (
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
-	"github.com/hostler/hostler/sdk/plugin"
+	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
 // lifecycleBench is one host with guests, in the database and in memory.
@@ -28,7 +28,7 @@ type lifecycleFixture struct {
 	driver  *memdriver.Driver
 	cluster *memdriver.Cluster
 	queue   *job.Queue
-	worker  *guest.Lifecycle
+	worker  *guest.Worker
 	hostID  int64
 	// missing are capabilities without a token; opened counts the hosts that were opened by capability.
 	missing map[endpoint.Capability]bool
@@ -78,7 +78,7 @@ func newLifecycleFixture(t *testing.T) *lifecycleFixture {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.worker = &guest.Lifecycle{DB: b.db, Hosts: b}
+	b.worker = &guest.Worker{DB: b.db, Hosts: b}
 	b.worker.Register(b.queue)
 	return b
 }
@@ -92,10 +92,10 @@ func (b *lifecycleFixture) start(t *testing.T) {
 }
 
 // guest makes one in the hypervisor and its row.
-func (b *lifecycleFixture) guest(t *testing.T, kind hypervisor.GuestKind, status string) (hypervisor.GuestRef, guest.LifecycleParams) {
+func (b *lifecycleFixture) guest(t *testing.T, kind hypervisor.GuestKind, status string) (hypervisor.GuestRef, guest.Asked) {
 	t.Helper()
 	ref := b.cluster.NewGuest(kind, status)
-	p := guest.LifecycleParams{Kind: kind, VMID: ref.ID, Name: fmt.Sprintf("%s-%d", kind, ref.ID)}
+	p := guest.Asked{Kind: kind, VMID: ref.ID, Name: fmt.Sprintf("%s-%d", kind, ref.ID)}
 	err := b.db.Pool.QueryRow(t.Context(), `INSERT INTO guests (cluster_id, host_id, kind, vmid, node, name, status)
 		SELECT cluster_id, id, $2, $3, $4, $5, $6 FROM hosts WHERE id = $1 RETURNING id`,
 		b.hostID, kind, ref.ID, ref.Node, p.Name, status).Scan(&p.GuestID)
@@ -105,16 +105,16 @@ func (b *lifecycleFixture) guest(t *testing.T, kind hypervisor.GuestKind, status
 	return ref, p
 }
 
-func (b *lifecycleFixture) enqueue(t *testing.T, p guest.LifecycleParams, action hypervisor.Action) int64 {
+func (b *lifecycleFixture) enqueue(t *testing.T, p guest.Asked, action hypervisor.Action) int64 {
 	t.Helper()
-	p.Action = action
 	kind := "vm"
 	if p.Kind == hypervisor.Container {
 		kind = "app"
 	}
 	var id int64
 	err := b.db.Tx(t.Context(), func(tx *db.Tx) error {
-		j, err := b.queue.Enqueue(t.Context(), tx, guest.LifecycleSpec(job.Target{Kind: kind, ID: p.GuestID, Name: p.Name}, 1, b.hostID, p))
+		j, err := b.queue.Enqueue(t.Context(), tx, guest.Lifecycle(action).Spec(
+			job.Target{Kind: kind, ID: p.GuestID, Name: p.Name}, 1, b.hostID, guest.Params[struct{}]{Asked: p}))
 		if err == nil {
 			id = j.ID
 		}
@@ -243,29 +243,29 @@ func TestGuestMoved(t *testing.T) {
 func TestCheckedAgainAtTheStart(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		change func(b *lifecycleFixture, ref hypervisor.GuestRef, p guest.LifecycleParams)
+		change func(b *lifecycleFixture, ref hypervisor.GuestRef, p guest.Asked)
 		action hypervisor.Action
 		text   string
 	}{
-		"another name": {func(b *lifecycleFixture, ref hypervisor.GuestRef, _ guest.LifecycleParams) {
+		"another name": {func(b *lifecycleFixture, ref hypervisor.GuestRef, _ guest.Asked) {
 			b.cluster.Change(ref.ID, func(g *hypervisor.Guest) { g.Name = "database" })
 		}, hypervisor.Stop, `is now called "database"`},
-		"row gone": {func(b *lifecycleFixture, _ hypervisor.GuestRef, p guest.LifecycleParams) {
+		"row gone": {func(b *lifecycleFixture, _ hypervisor.GuestRef, p guest.Asked) {
 			_, _ = b.db.Pool.Exec(context.Background(), "DELETE FROM guests WHERE id = $1", p.GuestID)
 		}, hypervisor.Stop, "is no longer there"},
-		"guest gone": {func(b *lifecycleFixture, ref hypervisor.GuestRef, _ guest.LifecycleParams) {
+		"guest gone": {func(b *lifecycleFixture, ref hypervisor.GuestRef, _ guest.Asked) {
 			b.cluster.Remove(ref.ID)
 		}, hypervisor.Stop, "the hypervisor has no vm"},
-		"self": {func(b *lifecycleFixture, _ hypervisor.GuestRef, p guest.LifecycleParams) {
+		"self": {func(b *lifecycleFixture, _ hypervisor.GuestRef, p guest.Asked) {
 			b.worker.Self = func(_ context.Context, id int64) (bool, error) { return id == p.GuestID, nil }
 		}, hypervisor.Stop, "the service itself runs in this guest"},
-		"no token": {func(b *lifecycleFixture, _ hypervisor.GuestRef, _ guest.LifecycleParams) {
+		"no token": {func(b *lifecycleFixture, _ hypervisor.GuestRef, _ guest.Asked) {
 			b.missing[endpoint.Lifecycle] = true
 		}, hypervisor.Stop, "no token for lifecycle"},
-		"host away": {func(b *lifecycleFixture, _ hypervisor.GuestRef, _ guest.LifecycleParams) {
-			b.cluster.SetFault("guest", memdriver.Fault{Err: plugin.Errorf(plugin.Unreachable, "no route to the host")})
+		"host away": {func(b *lifecycleFixture, _ hypervisor.GuestRef, _ guest.Asked) {
+			b.cluster.SetFault("guest", memdriver.Fault{Err: sdk.Errorf(sdk.Unreachable, "no route to the host")})
 		}, hypervisor.Stop, "no route to the host"},
-		"locked": {func(b *lifecycleFixture, ref hypervisor.GuestRef, _ guest.LifecycleParams) {
+		"locked": {func(b *lifecycleFixture, ref hypervisor.GuestRef, _ guest.Asked) {
 			b.cluster.Change(ref.ID, func(g *hypervisor.Guest) { g.Lock = "backup" })
 		}, hypervisor.Stop, "is locked (backup)"},
 	} {
@@ -293,12 +293,12 @@ func TestFailureBesideAnotherTask(t *testing.T) {
 	busy := func(text string) func(hypervisor.Host) hypervisor.Host {
 		return func(h hypervisor.Host) hypervisor.Host {
 			return &deaf{h, func(context.Context, func() (string, error)) error {
-				return plugin.Errorf(plugin.Busy, "%s", text)
+				return sdk.Errorf(sdk.Busy, "%s", text)
 			}}
 		}
 	}
 	// held is a fixture with a VM that a stranger's task works on.
-	held := func(t *testing.T) (*lifecycleFixture, guest.LifecycleParams, string) {
+	held := func(t *testing.T) (*lifecycleFixture, guest.Asked, string) {
 		b := newLifecycleFixture(t)
 		ref, p := b.guest(t, hypervisor.VM, hypervisor.GuestRunning)
 		b.cluster.Change(ref.ID, func(g *hypervisor.Guest) { g.Name = "stuck" })
@@ -357,7 +357,7 @@ func TestFailureBesideAnotherTask(t *testing.T) {
 		t.Parallel()
 		b, p, _ := held(t)
 		b.wrap = busy("locked")
-		b.cluster.SetFault("tasks", memdriver.Fault{Err: plugin.Errorf(plugin.Denied, "no")})
+		b.cluster.SetFault("tasks", memdriver.Fault{Err: sdk.Errorf(sdk.Denied, "no")})
 		b.start(t)
 		j, transcript := b.ended(t, b.enqueue(t, p, hypervisor.Stop), job.Failed)
 		if j.Error != "locked" || !strings.Contains(transcript, "which other task works on the guest could not be read") {
@@ -405,7 +405,7 @@ func (h *deaf) Act(ctx context.Context, ref hypervisor.GuestRef, action hypervis
 // A task of somebody else is not taken for ours, and a token that was changed meanwhile makes the list worth nothing.
 func TestLostAnswer(t *testing.T) {
 	t.Parallel()
-	cut := plugin.Errorf(plugin.Unreachable, "cut")
+	cut := sdk.Errorf(sdk.Unreachable, "cut")
 	t.Run("ours is found beside a stranger's", func(t *testing.T) {
 		t.Parallel()
 		b := newLifecycleFixture(t)

@@ -8,10 +8,11 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/plugin"
 	"github.com/hostler/hostler/core/problem"
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
-	"github.com/hostler/hostler/sdk/plugin"
+	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
 // Open gives the host with the capability's token, ready for calls; the caller closes it. It does not use the network.
@@ -57,13 +58,40 @@ func (s *Store) target(ctx context.Context, id int64, capability endpoint.Capabi
 		t.Fingerprint = *fingerprint
 	}
 	t.AllowLocal = s.allowLocal
-	t.Credential = endpoint.Credential{Capability: capability, TokenID: *tokenID, Secret: plugin.Secret(plain.Reveal())}
+	t.Credential = endpoint.Credential{Capability: capability, TokenID: *tokenID, Secret: sdk.Secret(plain.Reveal())}
 	return driver, t, nil
 }
 
 // Missing is the problem of an operation whose capability has no token.
 func Missing(capability endpoint.Capability) error {
 	return problem.New(problem.CodeCapabilityMissing, "the host has no token for %s; add one first", capability).With("capability", string(capability))
+}
+
+// Require is the problem capability_missing when the host has no token for the capability, and unsupported when able fails
+// for a host of its driver. It asks no hypervisor. While the plugin is away and was never there, able is not asked: what its
+// driver can do is not known then.
+func (s *Store) Require(ctx context.Context, id int64, capability endpoint.Capability, able func(hypervisor.Host) error) error {
+	var driver string
+	target := endpoint.Target{Credential: endpoint.Credential{Capability: capability}}
+	var has bool
+	err := s.db.Pool.QueryRow(ctx, `SELECT driver, address, EXISTS (SELECT FROM host_credentials WHERE host_id = $1 AND capability = $2)
+		FROM hosts WHERE id = $1`, id, string(capability)).Scan(&driver, &target.Address, &has)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return noSuchHost()
+	}
+	if err != nil {
+		return db.Problem(fmt.Errorf("looking for a token: %w", err))
+	}
+	if !has {
+		return Missing(capability)
+	}
+	at, err := s.open(ctx, driver, target)
+	if err != nil {
+		s.log.Debug("what a driver can do is not known", "driver", driver, "error", err)
+		return nil
+	}
+	defer func() { _ = at.Close() }()
+	return plugin.Problem(able(at))
 }
 
 // Has reports whether the host has a token for the capability.

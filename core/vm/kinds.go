@@ -23,11 +23,11 @@ func (s *Store) Kinds() []schedule.Kind {
 			if err != nil {
 				return nil, err
 			}
-			wish, err := s.wish(ctx, p.VMID, found.TeamID, action)
+			r, err := s.Request(ctx, p.VMID, found.TeamID, nil)
 			if err != nil {
 				return nil, err
 			}
-			return s.Actor.Prepare(ctx, wish)
+			return guest.Lifecycle(action).Prepare(ctx, s.Actor, r, struct{}{})
 		})
 		kind.Scope = "vms"
 		kinds = append(kinds, kind)

@@ -12,6 +12,7 @@ import (
 	"github.com/hostler/hostler/core/idempotency"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/vm"
+	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
 // Deps is what the resource works with.
@@ -71,11 +72,12 @@ func (h handlers) act(ctx context.Context, in *actInput) (*op.Body[guest.Started
 	if in.Body != nil {
 		confirm = in.Body.Confirm
 	}
-	made, g, err := h.vms.Act(ctx, op.Found(ctx).ID, op.Found(ctx).TeamID, in.Action, confirm)
+	r, err := h.vms.Request(ctx, op.Found(ctx).ID, op.Found(ctx).TeamID, confirm)
 	if err != nil {
 		return nil, err
 	}
-	return &op.Body[guest.Started]{Body: guest.Started{Job: made.View(), IsSelf: g.IsSelf}}, nil
+	started, err := guest.Lifecycle(hypervisor.Action(in.Action)).Start(ctx, h.vms.Actor, r, struct{}{})
+	return &op.Body[guest.Started]{Body: started}, err
 }
 
 // acted makes the answer of act again.

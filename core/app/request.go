@@ -1,0 +1,29 @@
+package app
+
+import (
+	"context"
+
+	"github.com/hostler/hostler/core/guest"
+	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/core/problem"
+)
+
+// Request names the container of an app of the team for guest.Work. Problems: not_found, and invalid_state when the app
+// has no host or its container is not there.
+func (s *Store) Request(ctx context.Context, id, team int64, confirm *string) (guest.Request, error) {
+	a, err := s.Get(ctx, id)
+	if err != nil {
+		return guest.Request{}, err
+	}
+	if a.HostID == nil || a.clusterID == nil {
+		return guest.Request{}, problem.New(problem.CodeInvalidState, "the app %s has no host", a.Name)
+	}
+	if a.guestID == nil {
+		return guest.Request{}, problem.New(problem.CodeInvalidState, "the container of %s is not there", a.Name)
+	}
+	g, err := s.Guests.Get(ctx, guest.Container, *a.guestID)
+	if err != nil {
+		return guest.Request{}, err
+	}
+	return guest.Request{Target: job.Target{Kind: "app", ID: a.ID, Name: a.Name}, Guest: g, TeamID: team, Confirm: confirm}, nil
+}

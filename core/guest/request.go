@@ -1,0 +1,131 @@
+package guest
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/core/schedule"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// Hosts is what a request for work needs of the hosts.
+type Hosts interface {
+	host.Opener
+	// Require is problem capability_missing when the host has no token for the capability, and unsupported when able does not
+	// hold for a host of its driver. It asks no hypervisor.
+	Require(ctx context.Context, hostID int64, capability endpoint.Capability, able func(hypervisor.Host) error) error
+}
+
+// Actor asks for work on guests.
+type Actor struct {
+	DB    *db.DB
+	Queue *job.Queue
+	Hosts Hosts
+}
+
+// Request is which guest is to be worked on, for whom.
+type Request struct {
+	// Target is the VM or app in the words of the API.
+	Target job.Target
+	Guest  *Guest
+	TeamID int64
+	// Confirm is what the caller typed, where a confirmation is asked for.
+	Confirm *string
+}
+
+// Started is the answer to a request for work.
+type Started struct {
+	Job    job.View `json:"job"`
+	IsSelf bool     `json:"is_self" doc:"The service itself runs in this guest"`
+}
+
+// Started is the answer to a request again, with its job as it is now.
+func (a *Actor) Started(ctx context.Context, jobID int64, isSelf bool) (Started, error) {
+	j, err := a.Queue.Get(ctx, jobID, identity.FromContext(ctx).Visible())
+	if err != nil {
+		return Started{}, err
+	}
+	return Started{Job: j.View(), IsSelf: isSelf}, nil
+}
+
+// Start checks the request and enqueues its job, with the audit row, in one transaction. Its problems are those of Prepare,
+// and guest_busy.
+func (w Work[P]) Start(ctx context.Context, a *Actor, r Request, spec P) (Started, error) {
+	enqueue, err := w.Prepare(ctx, a, r, spec)
+	if err != nil {
+		return Started{}, err
+	}
+	var made *job.Job
+	err = a.DB.Tx(ctx, func(tx *db.Tx) (err error) {
+		if made, err = enqueue(ctx, tx); err != nil {
+			return err
+		}
+		return audit.Write(ctx, tx)
+	})
+	if err != nil {
+		return Started{}, err
+	}
+	return Started{Job: made.View(), IsSelf: r.Guest.IsSelf}, nil
+}
+
+// Prepare checks the request and returns what enqueues its job; the audit row is its caller's to write. Problems:
+// invalid_state for a template, capability_missing, unsupported, those of Check, self_target and confirm_required.
+func (w Work[P]) Prepare(ctx context.Context, a *Actor, r Request, spec P) (schedule.Enqueue, error) {
+	g := r.Guest
+	kind := hypervisor.GuestKind(g.Kind)
+	if !slices.Contains(w.guests(), kind) {
+		return nil, problem.New(problem.CodeUnsupported, "%s is not for a %s", w.Kind, r.Target.Kind)
+	}
+	if g.Template {
+		return nil, problem.New(problem.CodeInvalidState, "%s is a template; %s is not for templates", g.Name, w.Kind)
+	}
+	for _, step := range w.Steps {
+		if err := a.Hosts.Require(ctx, g.HostID, w.Needs, step.Send.able); err != nil {
+			return nil, err
+		}
+	}
+	if w.Check != nil {
+		if err := w.Check(ctx, Subject{Guest: g, hosts: a.Hosts}, spec); err != nil {
+			return nil, err
+		}
+	}
+	confirmed := r.Confirm != nil && *r.Confirm == r.Target.Name
+	if err := w.confirm(r, confirmed); err != nil {
+		return nil, err
+	}
+	params := Params[P]{Asked: Asked{GuestID: g.ID, Kind: kind, VMID: g.VMID, Name: g.Name, ConfirmedSelf: g.IsSelf && confirmed}, Spec: spec}
+	return func(ctx context.Context, tx *db.Tx) (*job.Job, error) {
+		return a.Queue.Enqueue(ctx, tx, w.Spec(r.Target, r.TeamID, g.HostID, params))
+	}, nil
+}
+
+// confirm asks for the guest's name where something is lost that nobody gives back.
+func (w Work[P]) confirm(r Request, confirmed bool) error {
+	switch phrase := r.Target.Name; {
+	case confirmed:
+		return nil
+	case w.Loses != "":
+		return problem.Confirm(problem.CodeConfirmRequired, phrase, "%s; send the name %s as confirm to go on", w.Loses, phrase)
+	case w.Interrupts && r.Guest.IsSelf:
+		return problem.Confirm(problem.CodeSelfTarget, phrase,
+			"the service itself runs in %s and would be taken away with it; send its name as confirm to go on", phrase)
+	}
+	return nil
+}
+
+// Subject is the guest of a request, for checks that ask its hypervisor.
+type Subject struct {
+	Guest *Guest
+	hosts host.Opener
+}
+
+// lookLimit bounds a question that a caller waits for.
+const lookLimit = 20 * time.Second

@@ -1,0 +1,127 @@
+package guest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// request is a step as a run does it.
+func (a *act) request(s step) job.Step {
+	return job.Step{
+		Name: s.name,
+		Open: func(ctx context.Context) (hypervisor.Host, error) {
+			return a.Hosts.Open(ctx, a.hostID, a.needs)
+		},
+		Before: func(ctx context.Context) (time.Time, bool, error) { return a.before(ctx, s) },
+		Send: func(ctx context.Context, host hypervisor.Host) (string, error) {
+			return s.send(ctx, host, a.ref)
+		},
+		Query:  hypervisor.TaskQuery{Guest: &a.ref},
+		Ours:   func(task hypervisor.Task) bool { return a.ours(s, task) },
+		Absent: a.absent,
+	}
+}
+
+// before reads the guest and refuses to act on another one than was asked for: a VM id is free again once its guest was
+// deleted.
+func (a *act) before(ctx context.Context, s step) (clock time.Time, done bool, err error) {
+	guest, state, err := a.read(ctx, s)
+	if err != nil {
+		return time.Time{}, false, err
+	}
+	if guest.Name != "" && a.asked.Name != "" && guest.Name != a.asked.Name {
+		return time.Time{}, false, job.Fail("%s %d is now called %q and was %q when this was asked for; nothing was done",
+			a.asked.Kind, a.asked.VMID, guest.Name, a.asked.Name)
+	}
+	if a.Self != nil && a.interrupts && !a.asked.ConfirmedSelf {
+		self, err := a.Self(ctx, a.asked.GuestID)
+		if err != nil {
+			return time.Time{}, false, err
+		}
+		if self {
+			return time.Time{}, false, job.Fail("the service itself runs in this guest, and that was not confirmed; nothing was done")
+		}
+	}
+	if state.Done != "" {
+		a.run.Note("nothing to do: %s", state.Done)
+		return guest.At, true, nil
+	}
+	if state.Blocked != "" {
+		return time.Time{}, false, job.Fail("%s; nothing was done", state.Blocked)
+	}
+	if a.progress.TokenID, err = a.tokenID(ctx); err != nil {
+		return time.Time{}, false, err
+	}
+	if err := a.run.SaveProgress(ctx, a.progress); err != nil {
+		return time.Time{}, false, err
+	}
+	return guest.At, false, nil
+}
+
+// defaultReadLimit bounds one question that changes nothing. A driver that hangs would keep one of the few places for
+// jobs for ever.
+const defaultReadLimit = 2 * time.Minute
+
+// ask puts a question to the guest's host with the monitoring token, under the limit.
+func ask[T any](ctx context.Context, a *act, question func(context.Context, hypervisor.Host) (T, error)) (T, error) {
+	limit := a.ReadLimit
+	if limit == 0 {
+		limit = defaultReadLimit
+	}
+	return host.AskWithin(ctx, a.Hosts, limit, a.hostID, endpoint.Monitoring, question)
+}
+
+// read asks the hypervisor for the guest's state, and for what is there of what the step wants.
+func (a *act) read(ctx context.Context, s step) (guest hypervisor.Guest, state State, err error) {
+	guest, err = ask(ctx, a, func(ctx context.Context, host hypervisor.Host) (hypervisor.Guest, error) {
+		guest, err := host.Guest(ctx, a.ref)
+		if err == nil {
+			state, err = s.state(ctx, host, guest)
+		}
+		return guest, err
+	})
+	return guest, state, err
+}
+
+// ours knows a task by what it does and by the token that the request was sent with.
+func (a *act) ours(s step, task hypervisor.Task) bool {
+	if task.Operation != s.does {
+		return false
+	}
+	token := a.progress.TokenID
+	return token == "" || task.TokenID == token || task.User+"!"+task.TokenID == token
+}
+
+// absent says that a list tells nothing of the tasks of another token.
+func (a *act) absent(ctx context.Context) error {
+	now, err := a.tokenID(ctx)
+	if err != nil {
+		return err
+	}
+	if now != a.progress.TokenID {
+		return fmt.Errorf("the host's %s token was changed meanwhile, and the new one may not see the old one's tasks", a.needs)
+	}
+	return nil
+}
+
+// tokenID is the id of the host's present token for the work; empty when there is none.
+func (a *act) tokenID(ctx context.Context) (id string, err error) {
+	err = a.DB.Pool.QueryRow(ctx, "SELECT token_id FROM host_credentials WHERE host_id = $1 AND capability = $2", a.hostID, a.needs).Scan(&id)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return "", nil
+	}
+	if err != nil {
+		return "", db.Problem(fmt.Errorf("reading the token's id: %w", err))
+	}
+	return id, nil
+}

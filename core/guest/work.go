@@ -1,0 +1,113 @@
+package guest
+
+import (
+	"context"
+
+	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// Work is a kind of job on a guest, by what tells it from the others. All else is the same for every kind: Prepare refuses
+// what cannot be done, and a Worker finds the guest, follows it when it has moved, sends each step once, follows its task,
+// knows it again after its own death, judges a failure by what is there, and shows the guest's new state.
+//
+// P is what is asked for besides the guest. It is kept with the job; its fields of type secret.String are sealed there.
+type Work[P any] struct {
+	// Kind is what the job's kind ends in: "start" for vm.start and app.start.
+	Kind string
+	// Guests are the kinds of guests that it is for; all when empty.
+	Guests []hypervisor.GuestKind
+	// Needs is the capability whose token sends the requests.
+	Needs endpoint.Capability
+	// Interrupts marks work that takes a running guest away. Where the service itself runs, the guest's name is asked for.
+	Interrupts bool
+	// Loses says in a sentence what is lost by it; everybody is asked for the guest's name then. Empty where nothing is.
+	Loses string
+	// Check refuses what only this kind refuses, before there is a job. It may be nil, and it may ask the hypervisor; see Look.
+	Check func(ctx context.Context, on Subject, spec P) error
+	// Steps are done in this order, each when the one before has ended well.
+	Steps []Step[P]
+}
+
+// Step is one request to the hypervisor and its task.
+type Step[P any] struct {
+	// Name is unique within the work. A job that was cut off finds its checkpoint by it, so it never changes.
+	Name string
+	// Does is how the step's task is known among those of the guest.
+	Does hypervisor.Operation
+	// Send makes the request; see Using.
+	Send Send[P]
+	// State reads what is there of what the step wants, with the monitoring token. Nil where nothing can be read of it.
+	State func(ctx context.Context, host hypervisor.Host, guest hypervisor.Guest, spec P) (State, error)
+}
+
+// State is what is there of what a step wants. Its texts are pieces of sentences for users.
+type State struct {
+	// Done says what is there already, such as "the guest is running": the step is not sent, and a failure of it is none.
+	Done string
+	// Blocked says what is in the step's way: it is not sent, and a failure's text has this too.
+	Blocked string
+}
+
+// Send makes a step's request, once, and gives the id of its task; an empty one when it was carried out at once.
+type Send[P any] struct {
+	able func(hypervisor.Host) error
+	send func(ctx context.Context, host hypervisor.Host, ref hypervisor.GuestRef, spec P) (task string, err error)
+}
+
+// Using makes a Send of a method of an optional interface, such as hypervisor.Snapshotter.TakeSnapshot.
+func Using[A, P any](method func(able A, ctx context.Context, ref hypervisor.GuestRef, spec P) (task string, err error)) Send[P] {
+	return Send[P]{
+		able: func(at hypervisor.Host) error {
+			if _, ok := host.Able[A](at); !ok {
+				return host.Unsupported[A]()
+			}
+			return nil
+		},
+		send: func(ctx context.Context, at hypervisor.Host, ref hypervisor.GuestRef, spec P) (string, error) {
+			able, ok := host.Able[A](at)
+			if !ok {
+				return "", host.Unsupported[A]()
+			}
+			return method(able, ctx, ref, spec)
+		},
+	}
+}
+
+// Asked is the guest as it was when its job was asked for, and what was confirmed then: a Worker compares it with what is
+// there.
+type Asked struct {
+	GuestID int64                `json:"guest_id"`
+	Kind    hypervisor.GuestKind `json:"kind"`
+	VMID    int64                `json:"vmid"`
+	Name    string               `json:"name"`
+	// ConfirmedSelf is true when the caller confirmed to act on the guest that the service runs in.
+	ConfirmedSelf bool `json:"confirmed_self,omitempty"`
+}
+
+// Params are the parameters of a job.
+type Params[P any] struct {
+	Asked
+	Spec P `json:"spec,omitzero"`
+}
+
+// Spec is the job that does the work: target is the VM or the app in the words of the API.
+func (w Work[P]) Spec(target job.Target, teamID, hostID int64, params Params[P]) job.Spec {
+	return job.Spec{
+		Kind: target.Kind + "." + w.Kind, Target: target, TeamID: teamID, HostID: hostID,
+		Exclusive: Exclusive(params.GuestID), Params: params,
+	}
+}
+
+// guests are the kinds of guests that the work is for.
+func (w Work[P]) guests() []hypervisor.GuestKind {
+	if len(w.Guests) == 0 {
+		return []hypervisor.GuestKind{hypervisor.VM, hypervisor.Container}
+	}
+	return w.Guests
+}
+
+// targets are the words of the API for the kinds of guests, as jobs' kinds begin with them.
+var targets = map[hypervisor.GuestKind]string{hypervisor.VM: "vm", hypervisor.Container: "app"}

@@ -1,0 +1,160 @@
+package guest
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/hypervisor"
+	sdk "github.com/hostler/hostler/sdk/plugin"
+)
+
+// Worker does the jobs on guests.
+type Worker struct {
+	DB    *db.DB
+	Hosts host.Opener
+	// Self reports whether the service runs in the guest; nil means that it never does.
+	Self func(ctx context.Context, guestID int64) (bool, error)
+	// ReadLimit bounds each question that a job asks the hypervisor; zero is 2 minutes.
+	ReadLimit time.Duration
+}
+
+// Register makes w the worker of every kind of job on guests that this package has.
+func (w *Worker) Register(q *job.Queue) {
+	for _, action := range hypervisor.Actions(hypervisor.VM) { // containers know no other
+		Register(q, w, Lifecycle(action))
+	}
+}
+
+// Register makes w the worker of one kind of work.
+func Register[P any](q *job.Queue, w *Worker, work Work[P]) {
+	for _, guest := range work.guests() {
+		q.Register(targets[guest]+"."+work.Kind, job.WorkerFunc(func(ctx context.Context, run *job.Run) error {
+			var params Params[P]
+			if err := run.Params(&params); err != nil {
+				return err
+			}
+			a := &act{Worker: w, run: run, asked: params.Asked, needs: work.Needs, interrupts: work.Interrupts}
+			for _, step := range work.Steps {
+				a.steps = append(a.steps, step.with(params.Spec))
+			}
+			return a.do(ctx)
+		}))
+	}
+}
+
+// Exclusive is what every job on a guest holds, so that there is one at a time.
+func Exclusive(guestID int64) string { return fmt.Sprintf("guest:%d", guestID) }
+
+// act is one job's work.
+type act struct {
+	*Worker
+	run        *job.Run
+	asked      Asked
+	needs      endpoint.Capability
+	interrupts bool
+	steps      []step
+	progress   progress
+	// hostID and ref are where the guest was last found.
+	hostID int64
+	ref    hypervisor.GuestRef
+}
+
+// progress is the checkpoint.
+type progress struct {
+	// TokenID is the token with which the present step is sent.
+	TokenID string `json:"token_id,omitempty"`
+	// Settled counts the steps that are done with, those included whose failure was none.
+	Settled int `json:"settled,omitempty"`
+}
+
+// step is a Step with what was asked for.
+type step struct {
+	name  string
+	does  hypervisor.Operation
+	send  func(ctx context.Context, host hypervisor.Host, ref hypervisor.GuestRef) (task string, err error)
+	state func(ctx context.Context, host hypervisor.Host, guest hypervisor.Guest) (State, error)
+}
+
+func (s Step[P]) with(spec P) step {
+	bound := step{
+		name: s.Name, does: s.Does,
+		send: func(ctx context.Context, host hypervisor.Host, ref hypervisor.GuestRef) (string, error) {
+			return s.Send.send(ctx, host, ref, spec)
+		},
+		state: func(context.Context, hypervisor.Host, hypervisor.Guest) (State, error) { return State{}, nil },
+	}
+	if s.State != nil {
+		bound.state = func(ctx context.Context, host hypervisor.Host, guest hypervisor.Guest) (State, error) {
+			return s.State(ctx, host, guest, spec)
+		}
+	}
+	return bound
+}
+
+// do does the steps that are left. Each reads the guest's state with the monitoring token, sends its request with the token
+// of the capability that the work needs unless what it wants is there, follows the task, and shows the new state without
+// waiting for the next poll.
+func (a *act) do(ctx context.Context) error {
+	if err := a.run.Progress(&a.progress); err != nil {
+		return err
+	}
+	if err := a.find(ctx, a.steps[min(a.progress.Settled, len(a.steps)-1)]); err != nil {
+		return err
+	}
+	for a.progress.Settled < len(a.steps) {
+		present := a.steps[a.progress.Settled]
+		if err := a.settle(ctx, present, a.follow(ctx, present)); err != nil {
+			return err
+		}
+		a.progress.Settled++
+		if a.progress.Settled == len(a.steps) {
+			break // the job's own end says so
+		}
+		if err := a.run.SaveProgress(ctx, a.progress); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// moves bounds how often a guest that went to another node is followed.
+const moves = 3
+
+// follow sends a step and follows its task, on another node when the guest has moved there.
+func (a *act) follow(ctx context.Context, s step) error {
+	for try := 1; ; try++ {
+		_, err := a.run.Do(ctx, a.request(s))
+		if err == nil || try == moves || sdk.KindOf(err) != sdk.NotFound {
+			return err
+		}
+		if _, verdict := job.Verdict(err); verdict {
+			return err
+		}
+		before := a.ref.Node
+		if moved, failed := a.relocate(ctx); failed != nil {
+			return failed
+		} else if !moved {
+			return err
+		}
+		a.run.Note("%s %d is not on node %s but on %s", a.asked.Kind, a.asked.VMID, before, a.ref.Node)
+	}
+}
+
+// find locates the guest. Where a task may run already, a cancel must not keep the run from stopping it.
+func (a *act) find(ctx context.Context, s step) error {
+	if !a.run.Begun(s.name) {
+		return a.locate(ctx)
+	}
+	reading, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer cancel()
+	err := a.locate(reading)
+	if status, verdict := job.Verdict(err); verdict && status == job.Failed {
+		return job.Undetermined("%s %d is no longer there; its task was started and cannot be followed", a.asked.Kind, a.asked.VMID)
+	}
+	return err
+}
