@@ -24,6 +24,7 @@ import (
 
 // lifecycleBench is one host with guests, in the database and in memory.
 type lifecycleFixture struct {
+	url     string
 	db      *db.DB
 	driver  *memdriver.Driver
 	cluster *memdriver.Cluster
@@ -59,8 +60,9 @@ const poolAddress = "pool.mem:8006"
 
 func newLifecycleFixture(t *testing.T) *lifecycleFixture {
 	t.Helper()
+	url := dbtest.URL(t)
 	b := &lifecycleFixture{
-		db: dbtest.New(t), driver: memdriver.New(), missing: map[endpoint.Capability]bool{}, opened: map[endpoint.Capability]int{},
+		url: url, db: dbtest.Open(t, url), driver: memdriver.New(), missing: map[endpoint.Capability]bool{}, opened: map[endpoint.Capability]int{},
 	}
 	b.cluster = b.driver.Add(poolAddress, memdriver.Spec{Nodes: 2})
 	err := b.db.Pool.QueryRow(t.Context(), `
@@ -74,13 +76,42 @@ func newLifecycleFixture(t *testing.T) *lifecycleFixture {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.queue, err = job.New(job.Config{DB: b.db, Logger: hclog.NewNullLogger(), ResumeEvery: 300 * time.Millisecond, Settle: 300 * time.Millisecond, LostLimit: 2 * time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
+	b.queue = b.newQueue(t)
 	b.worker = &guest.Worker{DB: b.db, Hosts: b}
 	b.worker.Register(b.queue)
 	return b
+}
+
+func (b *lifecycleFixture) newQueue(t *testing.T) *job.Queue {
+	t.Helper()
+	q, err := job.New(job.Config{
+		DB: b.db, Logger: hclog.NewNullLogger(), ResumeEvery: 300 * time.Millisecond, Settle: 300 * time.Millisecond, LostLimit: 2 * time.Second,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return q
+}
+
+// cancelAll cancels every unfinished job.
+func (b *lifecycleFixture) cancelAll(t *testing.T) {
+	t.Helper()
+	all, _, err := b.queue.List(t.Context(), job.Filter{}, identity.Visible{All: true, Teams: []int64{}})
+	if err != nil {
+		t.Error(err)
+	}
+	for _, j := range all {
+		if j.Status.Finished() {
+			continue
+		}
+		err := b.db.Tx(t.Context(), func(tx *db.Tx) error {
+			_, err := b.queue.Cancel(t.Context(), tx, j.ID, identity.Visible{All: true, Teams: []int64{}})
+			return err
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 func (b *lifecycleFixture) start(t *testing.T) {
@@ -111,10 +142,14 @@ func (b *lifecycleFixture) enqueue(t *testing.T, p guest.Asked, action hyperviso
 	if p.Kind == hypervisor.Container {
 		kind = "app"
 	}
-	var id int64
+	return b.add(t, guest.Lifecycle(action).Spec(job.Target{Kind: kind, ID: p.GuestID, Name: p.Name}, 1, b.hostID, guest.Params[struct{}]{Asked: p}))
+}
+
+// add enqueues a job.
+func (b *lifecycleFixture) add(t *testing.T, spec job.Spec) (id int64) {
+	t.Helper()
 	err := b.db.Tx(t.Context(), func(tx *db.Tx) error {
-		j, err := b.queue.Enqueue(t.Context(), tx, guest.Lifecycle(action).Spec(
-			job.Target{Kind: kind, ID: p.GuestID, Name: p.Name}, 1, b.hostID, guest.Params[struct{}]{Asked: p}))
+		j, err := b.queue.Enqueue(t.Context(), tx, spec)
 		if err == nil {
 			id = j.ID
 		}

@@ -148,7 +148,7 @@ func (r *Run) result(cp *checkpoint) (hypervisor.TaskResult, error) {
 // send makes the request, between two checkpoints.
 func (r *Run) send(step Step, cp *checkpoint) error {
 	if r.isCanceled() {
-		return Stopped("canceled before anything was sent to the hypervisor")
+		return r.unsent(step)
 	}
 	clock, done, err := step.Before(r.untilStop)
 	for try := 1; errors.Is(err, plugin.ErrGone) && try < 5; try++ {
@@ -181,7 +181,7 @@ func (r *Run) send(step Step, cp *checkpoint) error {
 		if err := r.save(r.untilLost, nil); err != nil {
 			return err
 		}
-		return Stopped("canceled before anything was sent to the hypervisor")
+		return r.unsent(step)
 	}
 	// Neither a stop of the service nor a cancel of the job cuts the request off: its answer is worth the wait.
 	sending, cancel := context.WithTimeout(r.untilLost, r.queue.cfg.SendLimit)
@@ -202,6 +202,16 @@ func (r *Run) send(step Step, cp *checkpoint) error {
 		return r.save(r.untilLost, nil)
 	}
 	return r.adopt(cp, taskID)
+}
+
+// unsent is the end of a job that was canceled before a step was sent.
+func (r *Run) unsent(step Step) error {
+	for name, cp := range r.progress.Steps {
+		if name != step.Name && cp.State == stepDone {
+			return Stopped("canceled before the step %s was sent to the hypervisor; those before it were done", step.Name)
+		}
+	}
+	return Stopped("canceled before anything was sent to the hypervisor")
 }
 
 // adopt stores the id of the step's task.
