@@ -14,6 +14,7 @@ import (
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/core/secret"
 )
 
 // Priorities of River: what was begun goes on before something new begins.
@@ -45,15 +46,15 @@ func (q *Queue) Enqueue(ctx context.Context, tx *db.Tx, spec Spec) (*Job, error)
 	if q.workers[spec.Kind] == nil {
 		return nil, fmt.Errorf("no worker is registered for jobs of kind %q", spec.Kind)
 	}
-	params := json.RawMessage("{}")
-	if spec.Params != nil {
-		var err error
-		if params, err = json.Marshal(spec.Params); err != nil {
-			return nil, fmt.Errorf("encoding the job's parameters: %w", err)
-		}
+	params, secrets, err := encodeParams(spec.Params)
+	if err != nil {
+		return nil, err
 	}
 	j, err := insert(ctx, tx.Pgx, spec, params)
 	if err != nil {
+		return nil, err
+	}
+	if err := q.seal(ctx, tx.Pgx, j, secrets); err != nil {
 		return nil, err
 	}
 	if err := q.hand(ctx, tx.Pgx, j, priorityNew); err != nil {
@@ -111,6 +112,24 @@ func insert(ctx context.Context, tx pgx.Tx, spec Spec, params json.RawMessage) (
 		}
 	}
 	return nil, problem.New(problem.CodeGuestBusy, "other jobs on the same thing come and go; try again")
+}
+
+// seal keeps the secrets among the job's parameters.
+func (q *Queue) seal(ctx context.Context, tx pgx.Tx, j *Job, secrets json.RawMessage) error {
+	if secrets == nil {
+		return nil
+	}
+	if q.cfg.Keys == nil {
+		return errors.New("a job with a secret among its parameters, and no keys to seal it with")
+	}
+	sealed, err := q.cfg.Keys.Seal(secret.New(string(secrets)), place(j.ID))
+	if err != nil {
+		return fmt.Errorf("sealing the job's secrets: %w", err)
+	}
+	if _, err := tx.Exec(ctx, "UPDATE jobs SET sealed = $2 WHERE id = $1", j.ID, sealed); err != nil {
+		return fmt.Errorf("writing the job's secrets: %w", err)
+	}
+	return nil
 }
 
 // hand gives the job to River under a new row and makes that row the only one that counts.

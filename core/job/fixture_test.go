@@ -16,6 +16,7 @@ import (
 	"github.com/hostler/hostler/core/db/dbtest"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/core/secret"
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
@@ -35,6 +36,8 @@ type fixture struct {
 	again time.Duration
 	// unable is Unable.
 	unable func(error) bool
+	// keys seal parameters; nil seals none.
+	keys *secret.Box
 }
 
 const address = "pool.mem:8006"
@@ -56,8 +59,13 @@ type instance struct {
 func (w *fixture) add(t testing.TB, kinds map[string]job.Worker) *instance {
 	t.Helper()
 	d := dbtest.Open(t, w.url)
+	var keys secret.Keys
+	if w.keys != nil {
+		keys = w.keys
+	}
 	q, err := job.New(job.Config{
-		DB: d, Logger: logger(t), ResumeEvery: 300 * time.Millisecond, Settle: w.settle, LostLimit: w.lost, LookAgain: w.again, StopLimit: 5 * time.Second, MaxLines: 500,
+		Keys: keys,
+		DB:   d, Logger: logger(t), ResumeEvery: 300 * time.Millisecond, Settle: w.settle, LostLimit: w.lost, LookAgain: w.again, StopLimit: 5 * time.Second, MaxLines: 500,
 		Unable: w.unable,
 	})
 	if err != nil {

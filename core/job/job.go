@@ -52,7 +52,8 @@ type Spec struct {
 	HostID int64
 	// Exclusive is what only one unfinished job may hold, such as "guest:12"; empty for none.
 	Exclusive string
-	// Params is kept as JSON and given to the worker. It must not hold a secret.
+	// Params is kept as JSON and given to the worker. A secret among them is a field of type secret.String, not in a map: it is
+	// sealed apart, and forgotten when the job has ended.
 	Params any
 }
 
@@ -82,6 +83,7 @@ type Job struct {
 	FinishedAt *time.Time
 
 	params   json.RawMessage
+	sealed   []byte
 	progress json.RawMessage
 	// riverID is the row of River that may run the job.
 	riverID *int64

@@ -15,6 +15,7 @@ import (
 
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/heartbeat"
+	"github.com/hostler/hostler/core/secret"
 )
 
 const riverQueue = "jobs"
@@ -24,6 +25,8 @@ type Config struct {
 	// DB is the database. Beside its pool the queue keeps a connection of its own for locks, and River keeps one of the
 	// pool; a running job takes one of the pool only while it writes.
 	DB *db.DB
+	// Keys seal the secrets among jobs' parameters; without them such a job is an error.
+	Keys secret.Keys
 	// Logger gets what users do not see. Nil logs nothing.
 	Logger hclog.Logger
 	// Workers is how many jobs run at the same time over all instances together; 4 by default. All instances on one

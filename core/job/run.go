@@ -40,12 +40,20 @@ type progress struct {
 // Job is the job as it was when the run began.
 func (r *Run) Job() Job { return *r.job }
 
-// Params decodes the job's parameters.
+// Params decodes the job's parameters, with the secrets among them.
 func (r *Run) Params(into any) error {
-	if err := json.Unmarshal(r.job.params, into); err != nil {
-		return fmt.Errorf("decoding the job's parameters: %w", err)
+	var secrets json.RawMessage
+	if r.job.sealed != nil {
+		if r.queue.cfg.Keys == nil {
+			return errors.New("a job with sealed parameters, and no keys to open them with")
+		}
+		opened, err := r.queue.cfg.Keys.Open(r.job.sealed, place(r.job.ID))
+		if err != nil {
+			return fmt.Errorf("opening the job's secrets: %w", err)
+		}
+		secrets = json.RawMessage(opened.Reveal())
 	}
-	return nil
+	return decodeParams(r.job.params, secrets, into)
 }
 
 // Log adds a line of the hypervisor's task log to the transcript. It never holds a secret.
@@ -68,7 +76,7 @@ func (r *Run) Progress(into any) error {
 }
 
 // SaveProgress stores a checkpoint, and what the transcript has so far, before it returns. An error means that the run
-// must end.
+// must end. A checkpoint is stored as it is: it never holds a secret.
 func (r *Run) SaveProgress(ctx context.Context, v any) error {
 	work, err := json.Marshal(v)
 	if err != nil {
@@ -195,7 +203,7 @@ func (r *Run) end(status Status, text string) error {
 		return fmt.Errorf("beginning a transaction: %w", err)
 	}
 	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
-	tag, err := tx.Exec(ctx, `UPDATE jobs SET status = $3, error = $4, finished_at = now()
+	tag, err := tx.Exec(ctx, `UPDATE jobs SET status = $3, error = $4, finished_at = now(), sealed = NULL
 		WHERE id = $1 AND river_id = $2 AND status = 'running'`, r.job.ID, r.riverID, status, shown)
 	if err != nil {
 		return fmt.Errorf("storing the job's end: %w", err)

@@ -32,7 +32,7 @@ import (
 )
 
 // Sealed are all columns with encrypted values. A column that is missing here would lose its key by a rotation.
-var Sealed = []secret.Table{host.Sealed, identity.Sealed, audit.Sealed, idempotency.Sealed}
+var Sealed = []secret.Table{host.Sealed, identity.Sealed, audit.Sealed, idempotency.Sealed, job.Sealed}
 
 // Service is the service with all its parts joined.
 type Service struct {
@@ -126,7 +126,7 @@ func New(c Config) (*Service, error) {
 // jobs is the queue's configuration. A job that fails for a key file that has missed a rotation is left to other instances.
 func (s *Service) jobs() job.Config {
 	c := s.config.Jobs
-	c.DB, c.Logger, c.Heartbeat = s.config.DB, s.config.Loggers("job"), s.Heartbeats[Jobs]
+	c.DB, c.Keys, c.Logger, c.Heartbeat = s.config.DB, s.config.Keys, s.config.Loggers("job"), s.Heartbeats[Jobs]
 	c.Unable = func(err error) bool {
 		if !errors.Is(err, secret.ErrKeyWrong) && !errors.Is(err, secret.ErrOutdated) {
 			return false

@@ -1,0 +1,114 @@
+package job
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strconv"
+
+	"github.com/hostler/hostler/core/secret"
+)
+
+// Sealed is the column of the secrets among jobs' parameters, for rotating the key.
+var Sealed = secret.Table{Name: "jobs", Column: "sealed", Key: []string{"id"}}
+
+// place is what the secrets of a job are bound to.
+func place(jobID int64) secret.Binding {
+	return secret.Binding{Table: Sealed.Name, Column: Sealed.Column, Row: secret.Row(jobID)}
+}
+
+// encodeParams makes the JSON of a job's parameters, in which every secret.String is redacted, and the JSON of these
+// secrets by their place; nil when there are none.
+func encodeParams(params any) (shown, secrets json.RawMessage, err error) {
+	if params == nil {
+		return json.RawMessage("{}"), nil, nil
+	}
+	if shown, err = json.Marshal(params); err != nil {
+		return nil, nil, fmt.Errorf("encoding the job's parameters: %w", err)
+	}
+	found := map[string]string{}
+	err = eachSecret(reflect.ValueOf(params), "", func(place string, s reflect.Value) error {
+		if text := s.Interface().(secret.String).Reveal(); text != "" {
+			found[place] = text
+		}
+		return nil
+	})
+	if err != nil || len(found) == 0 {
+		return shown, nil, err
+	}
+	secrets, err = json.Marshal(found)
+	return shown, secrets, err
+}
+
+// decodeParams is the way back.
+func decodeParams(shown, secrets json.RawMessage, into any) error {
+	if err := json.Unmarshal(shown, into); err != nil {
+		return fmt.Errorf("decoding the job's parameters: %w", err)
+	}
+	found := map[string]string{}
+	if secrets != nil {
+		if err := json.Unmarshal(secrets, &found); err != nil {
+			return errors.New("decoding the job's secrets: they are no JSON") // the library's text might repeat one
+		}
+	}
+	return eachSecret(reflect.ValueOf(into), "", func(place string, s reflect.Value) error {
+		s.Set(reflect.ValueOf(secret.New(found[place])))
+		return nil
+	})
+}
+
+var (
+	secretType   = reflect.TypeFor[secret.String]()
+	errUnsealing = errors.New("a secret among the job's parameters stands where it could not be read back: in a map or behind an interface")
+)
+
+// eachSecret calls visit for each secret.String that encoding/json reaches, with its place. The place is made of the fields'
+// names in Go and the places in lists.
+func eachSecret(v reflect.Value, place string, visit func(place string, s reflect.Value) error) error {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if v.IsNil() {
+			return nil
+		}
+		return eachSecret(v.Elem(), place, visit)
+	case reflect.Struct:
+		if v.Type() == secretType {
+			return visit(place, v)
+		}
+		for i := range v.NumField() {
+			f := v.Type().Field(i)
+			if !f.IsExported() && !f.Anonymous || f.Tag.Get("json") == "-" {
+				continue
+			}
+			if err := eachSecret(v.Field(i), place+"."+f.Name, visit); err != nil {
+				return err
+			}
+		}
+	case reflect.Slice, reflect.Array:
+		for i := range v.Len() {
+			if err := eachSecret(v.Index(i), place+"."+strconv.Itoa(i), visit); err != nil {
+				return err
+			}
+		}
+	case reflect.Map, reflect.Interface:
+		if holdsSecret(v) {
+			return errUnsealing
+		}
+	}
+	return nil
+}
+
+// holdsSecret looks into a map or an interface.
+func holdsSecret(v reflect.Value) bool {
+	none := func(string, reflect.Value) error { return errUnsealing }
+	if v.Kind() == reflect.Interface {
+		return !v.IsNil() && eachSecret(v.Elem(), "", none) != nil
+	}
+	for entries := v.MapRange(); entries.Next(); {
+		if eachSecret(entries.Value(), "", none) != nil {
+			return true
+		}
+	}
+	return false
+}
