@@ -3,7 +3,6 @@ package guest
 import (
 	"context"
 	"slices"
-	"time"
 
 	"github.com/hostler/hostler/core/audit"
 	"github.com/hostler/hostler/core/db"
@@ -120,12 +119,3 @@ func (w Work[P]) confirm(r Request, confirmed bool) error {
 	}
 	return nil
 }
-
-// Subject is the guest of a request, for checks that ask its hypervisor.
-type Subject struct {
-	Guest *Guest
-	hosts host.Opener
-}
-
-// lookLimit bounds a question that a caller waits for.
-const lookLimit = 20 * time.Second

@@ -14,8 +14,9 @@ import (
 // wants is there already has nothing left to do.
 func (a *act) settle(ctx context.Context, s step, err error) error {
 	status, verdict := job.Verdict(err)
-	conflict := err != nil && !verdict && sdk.KindOf(err) == sdk.Conflict
-	if err != nil && !verdict && sdk.KindOf(err) == sdk.Busy {
+	kind := sdk.KindOf(err)
+	conflict := err != nil && !verdict && (kind == sdk.Conflict || kind == sdk.NotFound)
+	if err != nil && !verdict && kind == sdk.Busy {
 		asking, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 		defer cancel()
 		return a.blame(asking, s, err)

@@ -28,6 +28,9 @@ func (w *Worker) Register(q *job.Queue) {
 	for _, action := range hypervisor.Actions(hypervisor.VM) { // containers know no other
 		Register(q, w, Lifecycle(action))
 	}
+	Register(q, w, TakeSnapshot)
+	Register(q, w, DeleteSnapshot)
+	Register(q, w, RollBack)
 }
 
 // Register makes w the worker of one kind of work.

@@ -13,7 +13,7 @@ import (
 	"github.com/hostler/hostler/core/problem"
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
-	"github.com/hostler/hostler/sdk/plugin"
+	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
 // server tells one server from another, whatever address it is reached at. No single fact does: machines that stand alone
@@ -58,20 +58,20 @@ func (s *Store) identify(ctx context.Context, driver string, target endpoint.Tar
 	defer func() { _ = host.Close() }()
 	err = host.Inventory(ctx, hypervisor.InventoryQuery{}, func(page hypervisor.Page) error {
 		if page.Cluster != nil {
-			found.cluster = clean(page.Cluster.Name)
+			found.cluster = Clean(page.Cluster.Name)
 			if page.Cluster.Entry != "" {
-				found.node = clean(page.Cluster.Entry)
+				found.node = Clean(page.Cluster.Entry)
 			}
 		}
 		for _, n := range page.Nodes {
-			if found.node != "" && clean(n.Name) == found.node {
-				found.address = clean(n.Address)
+			if found.node != "" && Clean(n.Name) == found.node {
+				found.address = Clean(n.Address)
 			}
 		}
 		return nil
 	})
-	switch plugin.KindOf(err) {
-	case plugin.Denied, plugin.Unsupported:
+	switch sdk.KindOf(err) {
+	case sdk.Denied, sdk.Unsupported:
 		return found, nil
 	}
 	return found, err
@@ -154,8 +154,8 @@ func (s *Store) shown(ctx context.Context, id int64) string {
 		return ""
 	}
 	version, err := s.version(ctx, driver, target)
-	var e *plugin.Error
-	if errors.As(err, &e) && e.Kind == plugin.Untrusted {
+	var e *sdk.Error
+	if errors.As(err, &e) && e.Kind == sdk.Untrusted {
 		return e.Fingerprint
 	}
 	return version.Fingerprint

@@ -39,8 +39,8 @@ func (s *Store) Tasks(ctx context.Context, id int64, limit int) ([]Task, error) 
 
 func taskOf(t hypervisor.Task) Task {
 	out := Task{
-		ID: clean(t.ID), Node: clean(t.Node), Type: clean(t.Type), User: clean(t.User), TokenID: orNil(clean(t.TokenID)),
-		Status: t.Status, Error: orNil(clean(t.Error)), Started: t.Started.UTC(),
+		ID: Clean(t.ID), Node: Clean(t.Node), Type: Clean(t.Type), User: Clean(t.User), TokenID: orNil(Clean(t.TokenID)),
+		Status: t.Status, Error: orNil(Clean(t.Error)), Started: t.Started.UTC(),
 	}
 	if t.GuestID != 0 {
 		out.GuestID = &t.GuestID
@@ -74,7 +74,7 @@ func (s *Store) TaskLog(ctx context.Context, id int64, task string, start, limit
 	}
 	log := Log{Lines: make([]LogLine, 0, len(found.Lines)), Total: found.Total}
 	for _, line := range found.Lines {
-		log.Lines = append(log.Lines, LogLine{line.N, clean(line.Text)})
+		log.Lines = append(log.Lines, LogLine{line.N, Clean(line.Text)})
 	}
 	return log, nil
 }

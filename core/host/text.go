@@ -8,8 +8,8 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// clean makes what a plugin says text that PostgreSQL and JSON take, of bearable length.
-func clean(s string) string {
+// Clean makes what a plugin says text that PostgreSQL and JSON take, of bearable length.
+func Clean(s string) string {
 	s = strings.ToValidUTF8(strings.ReplaceAll(s[:min(len(s), 1024)], "\x00", ""), "\uFFFD")
 	return s
 }
@@ -18,7 +18,7 @@ func clean(s string) string {
 func cleanAll(list []string) []string {
 	out := make([]string, 0, min(len(list), 256))
 	for _, s := range list[:min(len(list), 256)] {
-		out = append(out, clean(s))
+		out = append(out, Clean(s))
 	}
 	return out
 }

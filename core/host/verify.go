@@ -42,9 +42,9 @@ func (s *Store) verify(ctx context.Context, driver string, target endpoint.Targe
 	if err != nil {
 		return Verification{}, err
 	}
-	v := Verification{Version: clean(version.Version), Fingerprint: version.Fingerprint, LatencyMS: time.Since(began).Milliseconds()}
+	v := Verification{Version: Clean(version.Version), Fingerprint: version.Fingerprint, LatencyMS: time.Since(began).Milliseconds()}
 	if version.Node != "" {
-		node := clean(version.Node)
+		node := Clean(version.Node)
 		v.Node = &node
 	}
 	if !version.NotAfter.IsZero() {

@@ -1,0 +1,135 @@
+// Package snapshots is the HTTP resource of the snapshots of VMs and apps.
+package snapshots
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/guest"
+	"github.com/hostler/hostler/core/idempotency"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// Guests names VMs or apps for work on them.
+type Guests interface {
+	Request(ctx context.Context, id, team int64, confirm *string) (guest.Request, error)
+}
+
+// Deps is what the resource works with.
+type Deps struct {
+	VMs, Apps Guests
+	Actor     *guest.Actor
+}
+
+type handlers struct {
+	guests Guests
+	actor  *guest.Actor
+}
+
+// Register declares the operations, the same four for VMs and for apps.
+func Register(a *op.API, deps Deps) {
+	for _, s := range []struct {
+		kind, one, tag string
+		on             op.On
+		guests         Guests
+	}{{"vm", "a VM", "VMs", op.VM, deps.VMs}, {"app", "an app", "Apps", op.App, deps.Apps}} {
+		h, path := handlers{s.guests, deps.Actor}, "/api/v1/"+s.kind+"s/:"+s.kind+"_id/snapshots"
+		op.Get(a, path, h.list, op.Spec{
+			ID: "list_" + s.kind + "_snapshots", Summary: "List the snapshots of " + s.one, Tag: s.tag, Role: identity.Viewer, On: s.on, Calls: true,
+			Description: "Asked of the hypervisor, oldest first; nothing of it is kept. The present state is no snapshot.",
+		})
+		op.Post(a, path, h.take, op.Spec{
+			ID: "create_" + s.kind + "_snapshot", Summary: "Take a snapshot of " + s.one, Tag: s.tag, Role: identity.Operator, On: s.on, Calls: true,
+			Status: http.StatusAccepted, Audit: op.Audit{Action: s.kind + ".snapshot_create"}, Recall: h.started,
+			Description: "Answers with the job that does it. A name that is taken is 409 `conflict`. `vmstate` keeps the memory too, where the hypervisor can.",
+		})
+		op.Delete(a, path+"/:name", h.remove, op.Spec{
+			ID: "delete_" + s.kind + "_snapshot", Summary: "Delete a snapshot of " + s.one, Tag: s.tag, Role: identity.Operator, On: s.on, Calls: true,
+			Status: http.StatusAccepted, Audit: op.Audit{Action: s.kind + ".snapshot_delete", Target: "name"},
+			Description: "Answers with the job that does it. The guest and its other snapshots stay as they are.",
+		})
+		op.Post(a, path+"/:name/rollback", h.rollBack, op.Spec{
+			ID: "rollback_" + s.kind + "_snapshot", Summary: "Set " + s.one + " back to a snapshot", Tag: s.tag, Role: identity.Admin, On: s.on, Calls: true,
+			Status: http.StatusAccepted, Audit: op.Audit{Action: s.kind + ".snapshot_rollback", Target: "name"}, Recall: h.started,
+			Description: "Answers with the job that does it. All that was written since the snapshot is lost, so it is 409 `confirm_required` until " +
+				"`confirm` holds the guest's name. A running guest is stopped for it.",
+		})
+	}
+}
+
+// request is the guest that the path names.
+func (h handlers) request(ctx context.Context, confirm *string) (guest.Request, error) {
+	found := op.Found(ctx)
+	return h.guests.Request(ctx, found.ID, found.TeamID, confirm)
+}
+
+func (h handlers) list(ctx context.Context, _ *struct{}) (*op.List[guest.Snapshot], error) {
+	r, err := h.request(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	all, err := h.actor.Snapshots(ctx, r.Guest)
+	return &op.List[guest.Snapshot]{Total: len(all), Body: all}, err
+}
+
+type takeInput struct {
+	Body struct {
+		Name        string  `json:"name" minLength:"2" maxLength:"40" pattern:"^[A-Za-z][A-Za-z0-9_-]+$" example:"before-upgrade" doc:"current is no name"`
+		Description *string `json:"description,omitempty" nullable:"true" maxLength:"4096"`
+		Memory      bool    `json:"vmstate,omitempty" doc:"Keep the memory too"`
+	}
+}
+
+func (h handlers) take(ctx context.Context, in *takeInput) (*op.Body[guest.Started], error) {
+	audit.Describe(ctx, func(e *audit.Entry) { e.Detail("snapshot", in.Body.Name) })
+	spec := hypervisor.SnapshotSpec{Name: in.Body.Name, Memory: in.Body.Memory}
+	if in.Body.Description != nil {
+		spec.Description = *in.Body.Description
+	}
+	return start(ctx, h, guest.TakeSnapshot, nil, spec)
+}
+
+type nameInput struct {
+	Name string `path:"name" minLength:"1" maxLength:"255" example:"before-upgrade"`
+}
+
+func (h handlers) remove(ctx context.Context, in *nameInput) (*op.Body[guest.Started], error) {
+	return start(ctx, h, guest.DeleteSnapshot, nil, in.Name)
+}
+
+type rollBackInput struct {
+	Name string `path:"name" minLength:"1" maxLength:"255" example:"before-upgrade"`
+	Body *struct {
+		Confirm *string `json:"confirm,omitempty" nullable:"true" maxLength:"200" doc:"The guest's name"`
+	}
+}
+
+func (h handlers) rollBack(ctx context.Context, in *rollBackInput) (*op.Body[guest.Started], error) {
+	var confirm *string
+	if in.Body != nil {
+		confirm = in.Body.Confirm
+	}
+	return start(ctx, h, guest.RollBack, confirm, hypervisor.RollbackSpec{Name: in.Name})
+}
+
+// start asks for a job on the guest that the path names.
+func start[P any](ctx context.Context, h handlers, work guest.Work[P], confirm *string, spec P) (*op.Body[guest.Started], error) {
+	r, err := h.request(ctx, confirm)
+	if err != nil {
+		return nil, err
+	}
+	started, err := work.Start(ctx, h.actor, r, spec)
+	return &op.Body[guest.Started]{Body: started}, err
+}
+
+// started makes the answer of take and rollBack again.
+func (h handlers) started(ctx context.Context, made idempotency.Made) (any, error) {
+	r, err := h.request(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	return h.actor.Started(ctx, made.JobID, r.Guest.IsSelf)
+}

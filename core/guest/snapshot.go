@@ -1,0 +1,142 @@
+package guest
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"time"
+
+	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// TakeSnapshot is the work that takes a snapshot. The problems of its check: invalid for a name that is none, and conflict
+// for one that is taken.
+var TakeSnapshot = Work[hypervisor.SnapshotSpec]{
+	Kind: "snapshot_create", Needs: endpoint.Lifecycle,
+	Check: func(ctx context.Context, on Subject, spec hypervisor.SnapshotSpec) error {
+		if err := checkSnapshotName(spec.Name); err != nil {
+			return err
+		}
+		return snapshotState(ctx, on, spec.Name, false)
+	},
+	Steps: []Step[hypervisor.SnapshotSpec]{{
+		Name: "take", Does: hypervisor.OperationSnapshotCreate, Send: Using(hypervisor.Snapshotter.TakeSnapshot),
+		State: onSnapshot(func(s hypervisor.SnapshotSpec) string { return s.Name }, func(name string, there bool) (s State) {
+			if there {
+				s.Blocked = fmt.Sprintf("the guest has a snapshot named %q", name)
+			}
+			return s
+		}),
+	}},
+}
+
+// DeleteSnapshot is the work that deletes the snapshot of a name. An unknown one is problem not_found.
+var DeleteSnapshot = Work[string]{
+	Kind: "snapshot_delete", Needs: endpoint.Lifecycle,
+	Check: func(ctx context.Context, on Subject, name string) error { return snapshotState(ctx, on, name, true) },
+	Steps: []Step[string]{{
+		Name: "delete", Does: hypervisor.OperationSnapshotDelete, Send: Using(hypervisor.Snapshotter.DeleteSnapshot),
+		State: onSnapshot(func(name string) string { return name }, func(name string, there bool) (s State) {
+			if !there {
+				s.Done = fmt.Sprintf("the guest has no snapshot named %q", name)
+			}
+			return s
+		}),
+	}},
+}
+
+// RollBack is the work that sets a guest back to a snapshot. An unknown one is problem not_found.
+var RollBack = Work[hypervisor.RollbackSpec]{
+	Kind: "snapshot_rollback", Needs: endpoint.Lifecycle, Interrupts: true,
+	Loses: "all that was written since the snapshot is lost",
+	Check: func(ctx context.Context, on Subject, s hypervisor.RollbackSpec) error {
+		return snapshotState(ctx, on, s.Name, true)
+	},
+	Steps: []Step[hypervisor.RollbackSpec]{{
+		Name: "roll_back", Does: hypervisor.OperationSnapshotRollback, Send: Using(hypervisor.Snapshotter.RollBack),
+		State: onSnapshot(func(s hypervisor.RollbackSpec) string { return s.Name }, func(name string, there bool) (s State) {
+			if !there {
+				s.Blocked = fmt.Sprintf("the guest has no snapshot named %q", name)
+			}
+			return s
+		}),
+	}},
+}
+
+// Snapshot is a snapshot as the API shows it.
+type Snapshot struct {
+	Name        string     `json:"name" example:"before-upgrade"`
+	Parent      *string    `json:"parent" example:"fresh" doc:"The snapshot that this one follows; null for the first"`
+	Description string     `json:"description"`
+	TakenAt     *time.Time `json:"snaptime" example:"2026-01-31T12:00:00Z" doc:"When it was taken; null where the hypervisor does not say"`
+	Memory      bool       `json:"vmstate" doc:"The guest's memory is in it"`
+}
+
+// Snapshots asks the hypervisor for the guest's snapshots, the oldest first; the present state is none.
+func (a *Actor) Snapshots(ctx context.Context, g *Guest) ([]Snapshot, error) {
+	found, err := Look(ctx, Subject{Guest: g, hosts: a.Hosts}, hypervisor.Snapshotter.Snapshots)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(found, func(a, b hypervisor.Snapshot) int { return a.TakenAt.Compare(b.TakenAt) })
+	all := make([]Snapshot, len(found))
+	for i, s := range found {
+		all[i] = Snapshot{Name: host.Clean(s.Name), Description: host.Clean(s.Description), Memory: s.Memory}
+		if parent := host.Clean(s.Parent); parent != "" {
+			all[i].Parent = &parent
+		}
+		if !s.TakenAt.IsZero() {
+			at := s.TakenAt.UTC()
+			all[i].TakenAt = &at
+		}
+	}
+	return all, nil
+}
+
+// snapshotState is nil when the guest has a snapshot of the name, or has none, as it shall be.
+func snapshotState(ctx context.Context, on Subject, name string, there bool) error {
+	all, err := Look(ctx, on, hypervisor.Snapshotter.Snapshots)
+	switch {
+	case err != nil || has(all, name) == there:
+		return err
+	case there:
+		return problem.New(problem.CodeNotFound, "there is no such snapshot")
+	}
+	return problem.New(problem.CodeConflict, "%s has a snapshot of this name already", on.Guest.Name)
+}
+
+// onSnapshot makes a step's State of whether there is the snapshot that it is about.
+func onSnapshot[P any](name func(P) string, of func(name string, there bool) State) func(context.Context, hypervisor.Host, hypervisor.Guest, P) (State, error) {
+	return func(ctx context.Context, at hypervisor.Host, guest hypervisor.Guest, spec P) (State, error) {
+		able, ok := host.Able[hypervisor.Snapshotter](at)
+		if !ok {
+			return State{}, host.Unsupported[hypervisor.Snapshotter]()
+		}
+		all, err := able.Snapshots(ctx, guest.GuestRef)
+		return of(name(spec), has(all, name(spec))), err
+	}
+}
+
+func has(all []hypervisor.Snapshot, name string) bool {
+	return slices.ContainsFunc(all, func(s hypervisor.Snapshot) bool { return s.Name == name })
+}
+
+// SnapshotName is the form of a snapshot's name that every hypervisor takes, 2 to 40 characters.
+const SnapshotName = "^[A-Za-z][A-Za-z0-9_-]{1,39}$"
+
+var snapshotName = regexp.MustCompile(SnapshotName)
+
+// checkSnapshotName refuses a name that hypervisors do not take; at Proxmox VE current is the present state.
+func checkSnapshotName(name string) error {
+	if !snapshotName.MatchString(name) {
+		return problem.InvalidField("must be a letter and 1 to 39 letters, digits, - or _", "string_pattern_mismatch", "body", "name")
+	}
+	if name == "current" {
+		return problem.InvalidField("means the present state", "value_error", "body", "name")
+	}
+	return nil
+}
