@@ -1,11 +1,10 @@
-// Command hostler-plugin-pve is the Proxmox VE driver as a plugin. The service starts it.
+// Command hostler-plugin-pve serves the Proxmox VE driver and firewall backend as a plugin. The service starts it.
 package main
 
 import (
 	"runtime/debug"
 
 	"github.com/hostler/hostler/plugins/pve"
-	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
@@ -14,8 +13,5 @@ func main() {
 	debug.SetGCPercent(50)
 	debug.SetMemoryLimit(48 << 20)
 	logger := plugin.NewLogger()
-	plugin.Serve(plugin.ServeConfig{
-		Logger:   logger,
-		Services: []plugin.Service{hypervisor.Service{Driver: pve.New(logger), HostType: (*pve.Host)(nil)}},
-	})
+	plugin.Serve(plugin.ServeConfig{Logger: logger, Services: pve.Services(logger)})
 }

@@ -46,6 +46,14 @@ var version = "dev"
 
 // Open gives a host. The target's connections are shared with all other hosts of the same address and certificate.
 func (d *Driver) Open(_ context.Context, target endpoint.Target) (hypervisor.Host, error) {
+	host, err := d.open(target)
+	if err != nil {
+		return nil, err // and no typed nil
+	}
+	return host, nil
+}
+
+func (d *Driver) open(target endpoint.Target) (*Host, error) {
 	api, err := d.pool.NewClient(target)
 	if err != nil {
 		return nil, err

@@ -29,6 +29,8 @@ type Config struct {
 
 	// NewGuest makes a guest in one of the states running and stopped. Making it may leave tasks on it.
 	NewGuest func(t testing.TB, kind hypervisor.GuestKind, status string) hypervisor.GuestRef
+	// SnapshotGuest is NewGuest for guests whose disks are where snapshots can be taken.
+	SnapshotGuest func(t testing.TB, kind hypervisor.GuestKind, status string) hypervisor.GuestRef
 	// Guests lists all guests that an inventory must report at the moment, or more when guests are made meanwhile: the
 	// suite checks that what was there before and after the inventory is in it. It should be more than one page.
 	Guests func(t testing.TB) []hypervisor.GuestRef

@@ -71,8 +71,8 @@ func (s *suite) snapshot(t *testing.T) {
 func (s *suite) snapshotLife(t *testing.T) {
 	for _, kind := range []hypervisor.GuestKind{hypervisor.VM, hypervisor.Container} {
 		s.run(t, "the life of those of a "+string(kind), func(t *testing.T, ctx context.Context) {
-			hook(t, "NewGuest", s.NewGuest != nil)
-			ref := s.NewGuest(t, kind, hypervisor.GuestStopped)
+			hook(t, "SnapshotGuest", s.SnapshotGuest != nil)
+			ref := s.SnapshotGuest(t, kind, hypervisor.GuestStopped)
 			if found := s.snapshotsOf(t, ctx, ref); len(found) != 0 {
 				t.Fatalf("a new guest has %+v", found)
 			}
@@ -100,9 +100,9 @@ func (s *suite) snapshotLife(t *testing.T) {
 		for _, start := range []bool{false, true} {
 			name := map[bool]string{false: "going back", true: "going back and starting"}[start]
 			s.run(t, name+" of a "+string(kind), func(t *testing.T, ctx context.Context) {
-				hook(t, "NewGuest", s.NewGuest != nil)
+				hook(t, "SnapshotGuest", s.SnapshotGuest != nil)
 				need[hypervisor.Lifecycler](t, s)
-				ref := s.NewGuest(t, kind, hypervisor.GuestStopped)
+				ref := s.SnapshotGuest(t, kind, hypervisor.GuestStopped)
 				s.take(t, ctx, ref, hypervisor.SnapshotSpec{Name: "stopped"})
 				s.act(t, ctx, ref, hypervisor.Start)
 				id, err := s.snapshotter(t).RollBack(ctx, ref, hypervisor.RollbackSpec{Name: "stopped", Start: start})
@@ -119,9 +119,9 @@ func (s *suite) snapshotLife(t *testing.T) {
 		}
 	}
 	s.run(t, "memory", func(t *testing.T, ctx context.Context) {
-		hook(t, "NewGuest", s.NewGuest != nil)
-		running, stopped := s.NewGuest(t, hypervisor.VM, hypervisor.GuestRunning), s.NewGuest(t, hypervisor.VM, hypervisor.GuestStopped)
-		container := s.NewGuest(t, hypervisor.Container, hypervisor.GuestRunning)
+		hook(t, "SnapshotGuest", s.SnapshotGuest != nil)
+		running, stopped := s.SnapshotGuest(t, hypervisor.VM, hypervisor.GuestRunning), s.SnapshotGuest(t, hypervisor.VM, hypervisor.GuestStopped)
+		container := s.SnapshotGuest(t, hypervisor.Container, hypervisor.GuestRunning)
 		for ref, memory := range map[hypervisor.GuestRef]bool{running: true, stopped: false, container: true} {
 			id, err := s.snapshotter(t).TakeSnapshot(ctx, ref, hypervisor.SnapshotSpec{Name: "memory", Memory: true})
 			if plugin.KindOf(err) == plugin.Invalid {
@@ -139,8 +139,8 @@ func (s *suite) snapshotLife(t *testing.T) {
 
 func (s *suite) snapshotRefusals(t *testing.T) {
 	s.run(t, "names", func(t *testing.T, ctx context.Context) {
-		hook(t, "NewGuest", s.NewGuest != nil)
-		ref, snapshotter := s.NewGuest(t, hypervisor.VM, hypervisor.GuestStopped), s.snapshotter(t)
+		hook(t, "SnapshotGuest", s.SnapshotGuest != nil)
+		ref, snapshotter := s.SnapshotGuest(t, hypervisor.VM, hypervisor.GuestStopped), s.snapshotter(t)
 		for _, name := range badSnapshotNames {
 			_, err := snapshotter.TakeSnapshot(ctx, ref, hypervisor.SnapshotSpec{Name: name})
 			if e := wantKind(t, err, plugin.Invalid); e.Field != "name" {
@@ -157,8 +157,8 @@ func (s *suite) snapshotRefusals(t *testing.T) {
 		}
 	})
 	s.run(t, "what is not there, and what is there already", func(t *testing.T, ctx context.Context) {
-		hook(t, "NewGuest", s.NewGuest != nil)
-		ref, snapshotter := s.NewGuest(t, hypervisor.VM, hypervisor.GuestStopped), s.snapshotter(t)
+		hook(t, "SnapshotGuest", s.SnapshotGuest != nil)
+		ref, snapshotter := s.SnapshotGuest(t, hypervisor.VM, hypervisor.GuestStopped), s.snapshotter(t)
 		s.take(t, ctx, ref, hypervisor.SnapshotSpec{Name: "there"})
 		id, err := snapshotter.TakeSnapshot(ctx, ref, hypervisor.SnapshotSpec{Name: "there"})
 		if s.ends(t, ctx, id, err, plugin.Conflict) {
@@ -184,8 +184,8 @@ func (s *suite) snapshotRefusals(t *testing.T) {
 		}
 	})
 	s.run(t, "a token without the right", func(t *testing.T, ctx context.Context) {
-		hook(t, "NewGuest", s.NewGuest != nil)
-		ref, reading := s.NewGuest(t, hypervisor.VM, hypervisor.GuestStopped), as[hypervisor.Snapshotter](t, s.host(t, endpoint.Monitoring))
+		hook(t, "SnapshotGuest", s.SnapshotGuest != nil)
+		ref, reading := s.SnapshotGuest(t, hypervisor.VM, hypervisor.GuestStopped), as[hypervisor.Snapshotter](t, s.host(t, endpoint.Monitoring))
 		s.take(t, ctx, ref, hypervisor.SnapshotSpec{Name: "there"})
 		_, take := reading.TakeSnapshot(ctx, ref, hypervisor.SnapshotSpec{Name: "other"})
 		_, remove := reading.DeleteSnapshot(ctx, ref, "there")

@@ -82,12 +82,12 @@ func TestConformance(t *testing.T) {
 			return id
 		}
 	}
+	newGuest := func(_ testing.TB, kind hypervisor.GuestKind, status string) hypervisor.GuestRef {
+		return cluster.NewGuest(kind, status)
+	}
 	drivertest.Run(t, drivertest.Config{
-		Driver: driver, HostType: (*memdriver.Host)(nil),
+		Driver: driver, HostType: (*memdriver.Host)(nil), NewGuest: newGuest, SnapshotGuest: newGuest,
 		Target: func(_ testing.TB, c endpoint.Capability) endpoint.Target { return cluster.Target(c) },
-		NewGuest: func(_ testing.TB, kind hypervisor.GuestKind, status string) hypervisor.GuestRef {
-			return cluster.NewGuest(kind, status)
-		},
 		Guests: func(testing.TB) []hypervisor.GuestRef { return cluster.Guests() },
 		Lacking: func(_ testing.TB, c endpoint.Capability) (endpoint.Target, []string) {
 			return cluster.NewToken(c, fmt.Sprint("lacking", names.Add(1))), []string{needs[c]}
