@@ -79,7 +79,7 @@ type Rule struct {
 type RuleLister interface {
 	// Rules lists the rules of a scope by position, and gives a digest that changes with them; it is empty where the backend has
 	// none. A scope that is none is Invalid with the field "scope". An unknown node is NotFound, or Invalid with the field "node"
-	// when no node can have that name. Of an unknown guest the answer is NotFound or no rules: some backends keep rules for
-	// guests that do not exist.
+	// when no node can have that name. Of an unknown guest the answer is NotFound or no rules, and a guest's
+	// node may not matter: some backends keep the rules of guests beside the nodes, and for guests that do not exist.
 	Rules(ctx context.Context, scope Scope) (rules []Rule, digest string, err error)
 }
