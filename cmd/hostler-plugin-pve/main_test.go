@@ -43,6 +43,10 @@ func start(t *testing.T) (*hypervisor.Client, int) {
 	if err != nil {
 		t.Fatal("connecting:", err)
 	}
+	served, err := conn.Describe(t.Context())
+	if err != nil || len(served) != 2 || served[0].Kind != plugin.KindHypervisor || served[1].Kind != plugin.KindFirewall {
+		t.Fatalf("it serves %+v, %v", served, err)
+	}
 	driver := hypervisor.NewClient(conn)
 	if _, err := driver.Info(t.Context()); err != nil {
 		t.Fatal("asking for the info:", err)

@@ -2,6 +2,7 @@ package memdriver_test
 
 import (
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/hypervisor/drivertest"
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // TestAStoppedShutdownOfAContainerIsOfUnknownEnd, and that of a VM has failed.
@@ -105,4 +107,60 @@ func TestConformance(t *testing.T) {
 			return ref
 		},
 	})
+}
+
+// TestSnapshotsFormATree, and a fault of one method leaves the others alone.
+func TestSnapshotsFormATree(t *testing.T) {
+	t.Parallel()
+	driver := memdriver.New()
+	cluster := driver.Add("tree.mem:8006", memdriver.Spec{Nodes: 1})
+	opened, err := driver.Open(t.Context(), cluster.Target(endpoint.Lifecycle))
+	if err != nil {
+		t.Fatal(err)
+	}
+	host := opened.(*memdriver.Host)
+	ref := cluster.NewGuest(hypervisor.VM, hypervisor.GuestRunning)
+	done := func(id string, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		result, err := host.WaitTask(t.Context(), id, 0, func(hypervisor.LogLine) error { return nil })
+		if err != nil || !result.OK() {
+			t.Fatalf("%+v, %v", result, err)
+		}
+	}
+	tree := func() string {
+		t.Helper()
+		list, err := host.Snapshots(t.Context(), ref)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b strings.Builder
+		for _, s := range list {
+			fmt.Fprintf(&b, "%s<%s ", s.Name, s.Parent)
+		}
+		return b.String()
+	}
+	take := func(name string) {
+		t.Helper()
+		done(host.TakeSnapshot(t.Context(), ref, hypervisor.SnapshotSpec{Name: name}))
+	}
+	take("a")
+	take("b")
+	done(host.RollBack(t.Context(), ref, hypervisor.RollbackSpec{Name: "a"}))
+	take("c")
+	if got := tree(); got != "a< b<a c<a " {
+		t.Errorf("after going back the tree is %s", got)
+	}
+	done(host.DeleteSnapshot(t.Context(), ref, "a"))
+	take("d")
+	if got := tree(); got != "b< c< d<c " {
+		t.Errorf("after deleting the root the tree is %s", got)
+	}
+	cluster.SetFault("takesnapshot", memdriver.Fault{Err: plugin.Errorf(plugin.Refused, "no space")})
+	if _, err := host.TakeSnapshot(t.Context(), ref, hypervisor.SnapshotSpec{Name: "e"}); plugin.KindOf(err) != plugin.Refused {
+		t.Errorf("error is %v, want the fault's", err)
+	}
+	done(host.DeleteSnapshot(t.Context(), ref, "d"))
 }
