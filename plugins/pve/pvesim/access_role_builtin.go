@@ -25,9 +25,10 @@ func builtinRoles(rel release) map[string]*role {
 	vmUser := strings.Fields(`VM.Audit VM.Backup VM.Config.CDROM VM.Config.Cloudinit VM.Console VM.GuestAgent.Audit
 		VM.GuestAgent.FileRead VM.GuestAgent.FileSystemMgmt VM.GuestAgent.FileWrite VM.PowerMgmt`)
 	lists := map[string][]string{
-		"Administrator":     rel.privileges(),
-		"NoAccess":          nil,
-		"PVEAdmin":          privilegesBut("Permissions.Modify", "Sys.Modify", "Sys.PowerMgmt", "Sys.Incoming", "Sys.AccessNetwork", "Realm.Allocate", "Mapping.Modify"),
+		"Administrator": rel.privileges(),
+		"NoAccess":      nil,
+		"PVEAdmin": privilegesBut("Permissions.Modify", "Sys.Modify", "Sys.PowerMgmt", "Sys.Incoming", "Sys.AccessNetwork",
+			"Realm.Allocate", "Mapping.Modify"),
 		"PVEAuditor":        {"Datastore.Audit", "Mapping.Audit", "Pool.Audit", "SDN.Audit", "Sys.Audit", "VM.Audit", "VM.GuestAgent.Audit"},
 		"PVEDatastoreAdmin": privilegesOf("Datastore."),
 		"PVEDatastoreUser":  {"Datastore.AllocateSpace", "Datastore.Audit"},

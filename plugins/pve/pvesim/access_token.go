@@ -72,7 +72,8 @@ func createToken(r *request) (result, *apiError) {
 		return fail(badParameter("tokenid", "Token already exists."))
 	}
 	t := &token{
-		secret: r.c.newUUID(), privsep: r.values.boolean("privsep", true), expire: r.values.integer("expire", 0), comment: r.values.text("comment"),
+		secret: r.c.newUUID(), privsep: r.values.boolean("privsep", true), expire: r.values.integer("expire", 0),
+		comment: r.values.text("comment"),
 	}
 	u.tokens[id] = t
 	r.c.accessChanged()

@@ -165,7 +165,8 @@ func controlOption(c *Cluster, r *http.Request) (any, error) {
 	for _, o := range []struct {
 		ms  *int
 		set func(time.Duration)
-	}{{in.ResourcesLag, c.SetResourcesLag}, {in.Latency, c.SetLatency}, {in.Task, c.SetTaskDuration}, {in.AuthDelay, c.SetAuthDelay}, {in.ExitLag, c.SetExitLag}} {
+	}{{in.ResourcesLag, c.SetResourcesLag}, {in.Latency, c.SetLatency}, {in.Task, c.SetTaskDuration}, {in.AuthDelay, c.SetAuthDelay},
+		{in.ExitLag, c.SetExitLag}} {
 		if o.ms != nil {
 			o.set(time.Duration(*o.ms) * time.Millisecond)
 		}

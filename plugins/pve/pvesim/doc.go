@@ -27,7 +27,7 @@
 //	access_…     users, tokens, groups, roles, access control entries, tickets; access_check.go evaluates an endpoint's privileges
 //	cluster_…    the cluster as a whole: its state, its scenario, /cluster/status, /cluster/resources, metrics
 //	node_…       nodes, and the parts of a node that can be down
-//	guest_…      virtual machines and containers: state, lists, configuration, lifecycle, snapshots; guest_task.go is what their tasks share
+//	guest_…      virtual machines and containers: state, lists, configuration, lifecycle, snapshots; guest_task.go is for their tasks
 //	storage_…    storages and the volumes on them
 //	firewall_…   firewall rules
 //	task_…       the task table, task lists, logs
@@ -52,11 +52,12 @@
 //	serveGuests("GET", "/note", readNote),   // for virtual machines and containers
 //	serve("GET", "/cluster/note", readNote), // once
 //
-// A new subject gets a list of its own, which endpoints.go names. The schema knows the parameters, the privileges and the node, so
-// the function gets a request that has passed all of it; [schema.Find] is asked with the method and the path of the declaration.
-// Privileges that the schema has in prose only the function checks itself, with Cluster.check. A release that the schema knows less
-// exactly is given with from or paramFrom. An effect that takes time is a guestWork for guestTask. The recorded exchanges of the endpoint are replayed as soon as it is declared; what
-// state they need is a line in replay_states_test.go. Read-only endpoints are held against the schema's answers without further ado.
+// A new subject gets a list of its own, which endpoints.go names. The schema knows the parameters, the privileges and the
+// node, so the function gets a request that has passed all of it; [schema.Find] is asked with the method and the path of the
+// declaration. Privileges that the schema has in prose only the function checks itself, with Cluster.check. A release that the
+// schema knows less exactly is given with from or paramFrom. An effect that takes time is a guestWork for guestTask. The
+// recorded exchanges of the endpoint are replayed as soon as it is declared; what state they need is a line in
+// replay_states_test.go. Read-only endpoints are held against the schema's answers without further ado.
 //
 // # Control interface
 //

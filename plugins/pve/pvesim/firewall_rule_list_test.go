@@ -54,7 +54,8 @@ func TestFirewallRulesHaveAnOrder(t *testing.T) {
 		for _, move := range []struct {
 			pos, to, order string
 		}{
-			{"0", "1", "a b c d"}, {"0", "2", "b a c d"}, {"3", "0", "d b a c"}, {"0", "99", "b a c d"}, {"1", "1", "b a c d"}, {"1", "0", "a b c d"},
+			{"0", "1", "a b c d"}, {"0", "2", "b a c d"}, {"3", "0", "d b a c"}, {"0", "99", "b a c d"}, {"1", "1", "b a c d"},
+			{"1", "0", "a b c d"},
 		} {
 			root.decode("PUT", path+"/"+move.pos, "comment=lost&moveto="+move.to, nil)
 			if move.pos == move.to { // that is no move
@@ -62,7 +63,8 @@ func TestFirewallRulesHaveAnOrder(t *testing.T) {
 			}
 			want(move.order)
 		}
-		root.refused("DELETE", path+"/0?digest="+strings.Repeat("0", 40), "", 500, "detected modified configuration - file changed by other user? Try again.")
+		root.refused("DELETE", path+"/0?digest="+strings.Repeat("0", 40), "", 500,
+			"detected modified configuration - file changed by other user? Try again.")
 		root.refused("PUT", path+"/0", "comment=x&digest="+strings.Repeat("0", 40), 500,
 			"detected modified configuration - file changed by other user? Try again.")
 		root.decode("DELETE", path+"/0?digest="+before, "", nil)

@@ -26,7 +26,8 @@ func TestFirewallRuleFields(t *testing.T) {
 		}
 	}
 	root.decode("POST", path, "type=in&action=ACCEPT&macro=ssh&source=web&iface=net0&log=info", nil)
-	equal(row{"pos": "0", "type": "in", "action": "ACCEPT", "enable": 0, "macro": "SSH", "source": "web", "iface": "net0", "log": "info", "ipversion": 4})
+	equal(row{"pos": "0", "type": "in", "action": "ACCEPT", "enable": 0, "macro": "SSH", "source": "web", "iface": "net0", "log": "info",
+		"ipversion": 4})
 	root.decode("PUT", path+"/0", "enable=1&macro=-&proto=tcp&dport=80,443,8000:8010&comment=x", nil)
 	equal(row{
 		"pos": "0", "type": "in", "action": "ACCEPT", "enable": 1, "proto": "tcp", "dport": "80,443,8000:8010", "comment": "x", "source": "web",
@@ -61,8 +62,9 @@ func TestFirewallRuleUpdates(t *testing.T) {
 		}
 	}
 	for form, text := range map[string]string{
-		"delete=type": "unable to delete required property 'type'", "delete=bogus": "no such property ('bogus')", "action=NOPE": "unknown action 'NOPE'",
-		"dport=22": "missing property - 'dport' requires this property", "type=group&action=x!": "value does not match the regex pattern",
+		"delete=type": "unable to delete required property 'type'", "delete=bogus": "no such property ('bogus')",
+		"action=NOPE": "unknown action 'NOPE'",
+		"dport=22":    "missing property - 'dport' requires this property", "type=group&action=x!": "value does not match the regex pattern",
 	} {
 		if ans := root.refused("PUT", path+"/0", form, 400, "Parameter verification failed."); !strings.Contains(string(ans.body), text) {
 			t.Errorf("%s: %s", form, ans.body)
@@ -84,7 +86,8 @@ func TestFirewallRulesThatAreRefused(t *testing.T) {
 	noError(t, c.SetFirewallAlias(pvesim.FirewallGuest(100), "own", "10.0.0.1"))
 	noError(t, c.SetFirewallIPSet(pvesim.FirewallGuest(100), "ownset", "10.0.0.0/8"))
 	noError(t, c.SetFirewallIPSet(pvesim.FirewallCluster, "dcset"))
-	const cluster, node, vm, ct = "/cluster/firewall/rules", "/nodes/pve1/firewall/rules", "/nodes/pve1/qemu/100/firewall/rules", "/nodes/pve1/lxc/101/firewall/rules"
+	const cluster, node, vm, ct = "/cluster/firewall/rules", "/nodes/pve1/firewall/rules", "/nodes/pve1/qemu/100/firewall/rules",
+		"/nodes/pve1/lxc/101/firewall/rules"
 	for _, tc := range []struct{ path, form, field, text string }{
 		{cluster, "source=10.0.0.5/24", "source", "invalid format - invalid IP address: Invalid prefix 10.0.0.5/24\n"},
 		{cluster, "source=10.0.0.9-10.0.0.1", "source", "invalid format - invalid IP address: 10.0.0.9-10.0.0.1 is no range\n"},
@@ -108,14 +111,16 @@ func TestFirewallRulesThatAreRefused(t *testing.T) {
 		{cluster, "sport=22", "proto", "missing property - 'sport' requires this property"},
 		{cluster, "proto=tcp&dport=9:1", "dport", "invalid format - backwards range '9:1' not allowed, did you mean '1:9'?\n"},
 		{cluster, "proto=tcp&dport=1,,2", "dport", "invalid format - extraneous commas in list\n"},
-		{cluster, "proto=tcp&dport=1:2,3:4,5:6,7:8,9:10,11:12,13:14,15:16", "dport", "invalid format - too many entries in port list (> 15 numbers)\n"},
+		{cluster, "proto=tcp&dport=1:2,3:4,5:6,7:8,9:10,11:12,13:14,15:16", "dport",
+			"invalid format - too many entries in port list (> 15 numbers)\n"},
 		{cluster, "proto=tcp&sport=echo-request", "sport", "invalid format - invalid port 'echo-request'\n"},
 		{cluster, "proto=tcp&dport=nosuchservice", "dport", "invalid format - invalid port 'nosuchservice'\n"},
 		{cluster, "icmp-type=echo-request", "proto", "missing property - 'icmp-type' requires this property"},
 		{cluster, "proto=icmp&icmp-type=packet-too-big", "icmp-type", "invalid icmp-type 'packet-too-big' for proto 'icmp'"},
 		{cluster, "proto=icmp&icmp-type=echo-request&dport=echo-reply", "icmp-type", "'icmp-type' cannot be specified together with 'dport'"},
 		{cluster, "macro=HTTP&proto=udp", "proto", "parameter 'proto' already define in macro (value = 'tcp')"},
-		{cluster, "log=loud", "log", "value 'loud' does not have a value in the enumeration 'emerg, alert, crit, err, warning, notice, info, debug, nolog'"},
+		{cluster, "log=loud", "log",
+			"value 'loud' does not have a value in the enumeration 'emerg, alert, crit, err, warning, notice, info, debug, nolog'"},
 		{cluster, "enable=-1", "enable", "value must have a minimum value of 0"},
 		{cluster, "type=in&action=A", "action", "value does not match the regex pattern"},
 	} {
@@ -134,7 +139,8 @@ func TestFirewallRulesThatAreRefused(t *testing.T) {
 		}
 	}
 	for _, form := range []string{
-		"source=own", "source=%2Bownset", "dest=guest/OWN", "source=%2Bdcset", "source=%2Bdc/dcset", "source=%2Bsdn/zone-all", "proto=tcp&dport=ssh",
+		"source=own", "source=%2Bownset", "dest=guest/OWN", "source=%2Bdcset", "source=%2Bdc/dcset", "source=%2Bsdn/zone-all",
+		"proto=tcp&dport=ssh",
 		"proto=icmp&dport=echo-request", "proto=47", "proto=icmpv6&icmp-type=packet-too-big&source=fe80::/10", "macro=ping", "iface=net12",
 	} {
 		root.decode("POST", vm, "type=in&action=ACCEPT&"+form, nil)

@@ -43,7 +43,8 @@ func TestRollbackStopsAndStarts(t *testing.T) {
 			t.Errorf("%+v: %s, lock %q", tc, g.Status, g.Lock)
 		}
 		last := c.Tasks()[0] // the newest
-		if started := strings.HasSuffix(last.Type, "start"); started != (tc.starts != "") || started && (last.Type != tc.starts || last.Exit != "OK") {
+		if started := strings.HasSuffix(last.Type, "start"); started != (tc.starts != "") || started && (last.Type != tc.starts ||
+			last.Exit != "OK") {
 			t.Errorf("%+v: last task %+v", tc, last)
 		}
 	}
@@ -197,7 +198,8 @@ func TestInterruptedSnapshots(t *testing.T) {
 	noError(t, c.SetNodeOnline("pve2", true))
 	var rows []row
 	root.get(path, &rows)
-	if g, _ := c.Guest(100); g.Lock != "snapshot" || rowWith(rows, "name", "s2")["snapstate"] != "prepare" || rowWith(rows, "name", "current")["parent"] != nil {
+	if g, _ := c.Guest(100); g.Lock != "snapshot" || rowWith(rows, "name", "s2")["snapstate"] != "prepare" || rowWith(rows, "name",
+		"current")["parent"] != nil {
 		t.Errorf("lock %q, rows %v", g.Lock, rows)
 	}
 }

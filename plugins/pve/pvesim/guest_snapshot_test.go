@@ -140,7 +140,8 @@ func TestSnapshotKeepsTheConfigurationOfItsTime(t *testing.T) {
 		var then, now row
 		root.get(path+"/s1/config", &then)
 		root.get(guestPath+"/config?snapshot=s1", &now)
-		if then["cores"] != nil || then["digest"] != nil || then["parent"] != nil || then["snaptime"] == nil || now["cores"] != nil || now["digest"] == nil {
+		if then["cores"] != nil || then["digest"] != nil || then["parent"] != nil || then["snaptime"] == nil || now["cores"] != nil ||
+			now["digest"] == nil {
 			t.Errorf("%d then %v, %v", vmid, then, now)
 		}
 		root.get(guestPath+"/config", &now)
@@ -236,8 +237,10 @@ func TestAddSnapshotRefuses(t *testing.T) {
 		vmid int
 		spec pvesim.SnapshotSpec
 	}{
-		{999, pvesim.SnapshotSpec{Name: "s1"}}, {100, pvesim.SnapshotSpec{Name: "s1"}}, {100, pvesim.SnapshotSpec{Name: "1x"}}, {100, pvesim.SnapshotSpec{}},
-		{100, pvesim.SnapshotSpec{Name: "current"}}, {100, pvesim.SnapshotSpec{Name: "s2", Parent: "none"}}, {101, pvesim.SnapshotSpec{Name: "s2", Memory: true}},
+		{999, pvesim.SnapshotSpec{Name: "s1"}}, {100, pvesim.SnapshotSpec{Name: "s1"}}, {100, pvesim.SnapshotSpec{Name: "1x"}}, {100,
+			pvesim.SnapshotSpec{}},
+		{100, pvesim.SnapshotSpec{Name: "current"}}, {100, pvesim.SnapshotSpec{Name: "s2", Parent: "none"}}, {101,
+			pvesim.SnapshotSpec{Name: "s2", Memory: true}},
 	} {
 		if err := c.AddSnapshot(bad.vmid, bad.spec); err == nil {
 			t.Errorf("%+v was taken", bad)

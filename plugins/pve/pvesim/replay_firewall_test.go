@@ -29,7 +29,8 @@ func recordedRules() []pvesim.FirewallRule {
 // firewallPreparations give every scope the recorded rules, and take away what was not there yet or any more.
 func (w *recordedServer) firewallPreparations() []preparation {
 	c := w.cluster
-	scopes := []pvesim.FirewallScope{pvesim.FirewallCluster, pvesim.FirewallNode("pve1"), pvesim.FirewallGuest(100), pvesim.FirewallGuest(101)}
+	scopes := []pvesim.FirewallScope{pvesim.FirewallCluster, pvesim.FirewallNode("pve1"), pvesim.FirewallGuest(100),
+		pvesim.FirewallGuest(101)}
 	each := func(change func([]pvesim.FirewallRule) []pvesim.FirewallRule) func() {
 		return func() {
 			for _, scope := range scopes {
@@ -42,7 +43,8 @@ func (w *recordedServer) firewallPreparations() []preparation {
 			w.must(c.SetFirewallIPSet(pvesim.FirewallCluster, "set2"))
 			for _, scope := range scopes {
 				rules := slices.DeleteFunc(recordedRules(), func(r pvesim.FirewallRule) bool {
-					return r.Type == "forward" && strings.HasPrefix(string(scope), "guest") || r.Source == "+set2" && strings.HasPrefix(string(scope), "node")
+					return r.Type == "forward" && strings.HasPrefix(string(scope), "guest") || r.Source == "+set2" && strings.HasPrefix(string(scope),
+						"node")
 				})
 				w.must(c.SetFirewallRules(scope, rules...))
 			}
@@ -79,8 +81,9 @@ func TestFirewallDigestsAreTheRealOnes(t *testing.T) {
 		for _, r := range body.Data {
 			text := func(name string) string { s, _ := r[name].(string); return s }
 			rules = append(rules, pvesim.FirewallRule{
-				Type: text("type"), Action: text("action"), Enable: r["enable"] == 1.0, Macro: text("macro"), Interface: text("iface"), Source: text("source"),
-				Dest: text("dest"), Proto: text("proto"), Sport: text("sport"), Dport: text("dport"), ICMPType: text("icmp-type"), Log: text("log"),
+				Type: text("type"), Action: text("action"), Enable: r["enable"] == 1.0, Macro: text("macro"), Interface: text("iface"),
+				Source: text("source"),
+				Dest:   text("dest"), Proto: text("proto"), Sport: text("sport"), Dport: text("dport"), ICMPType: text("icmp-type"), Log: text("log"),
 				Comment: text("comment"),
 			})
 		}

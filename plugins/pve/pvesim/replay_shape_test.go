@@ -69,7 +69,8 @@ func compareShapes(at string, have, want *shape) []string {
 	}
 	var faults []string
 	if !maps.Equal(have.kinds, want.kinds) && !toleratedKinds(at, have, want) {
-		faults = append(faults, fmt.Sprintf("%s is %v, recorded %v", at, slices.Sorted(maps.Keys(have.kinds)), slices.Sorted(maps.Keys(want.kinds))))
+		faults = append(faults, fmt.Sprintf("%s is %v, recorded %v", at, slices.Sorted(maps.Keys(have.kinds)),
+			slices.Sorted(maps.Keys(want.kinds))))
 	}
 	for name, m := range have.members {
 		if want.members[name] == nil {

@@ -47,20 +47,23 @@ func (w *recordedServer) preparations() []preparation {
 			}
 		}},
 		{"qemu_210_status_current__running qemu_210_status_start__already_running qemu_210_status_stop__stop qemu_210_status_suspend__suspend " +
-			"qemu_210_status_shutdown__timeout qemu_210_status_reset__reset qemu_210_status_resume__resume qemu_210_status_reboot__timeout qemu_210_status_reboot__reboot", func() {
+			"qemu_210_status_shutdown__timeout qemu_210_status_reset__reset qemu_210_status_resume__resume qemu_210_status_reboot__timeout " +
+			"qemu_210_status_reboot__reboot", func() {
 			w.guest(pvesim.GuestSpec{VMID: 210, Name: "full-clone", Agent: true, Serial: true, Status: pvesim.StatusRunning, IgnoreShutdown: true})
 		}},
-		{"qemu_210_status_current__stopped qemu_210_status_start__start qemu_210_status_start__start_again qemu_210_status_stop__already_stopped " +
-			"qemu_210_status_shutdown__already_stopped qemu_210_status_reboot__stopped qemu_210_status_suspend__stopped", func() {
+		{"qemu_210_status_current__stopped qemu_210_status_start__start qemu_210_status_start__start_again " +
+			"qemu_210_status_stop__already_stopped qemu_210_status_shutdown__already_stopped qemu_210_status_reboot__stopped " +
+			"qemu_210_status_suspend__stopped", func() {
 			w.guest(pvesim.GuestSpec{VMID: 210, Name: "full-clone", Agent: true, Serial: true})
 		}},
 		{"lxc_114_status_current__running lxc_114_status_start__already_running lxc_114_status_stop__stop lxc_114_status_shutdown__shutdown " +
 			"lxc_114_status_reboot__reboot", func() {
 			w.guest(pvesim.GuestSpec{VMID: 114, Type: pvesim.LXC, Name: "snapct", Status: pvesim.StatusRunning})
 		}},
-		{"lxc_114_status_current__stopped lxc_114_status_start__start lxc_114_status_start__start2 lxc_114_status_stop__already_stopped", func() {
-			w.guest(pvesim.GuestSpec{VMID: 114, Type: pvesim.LXC, Name: "snapct"})
-		}},
+		{"lxc_114_status_current__stopped lxc_114_status_start__start lxc_114_status_start__start2 lxc_114_status_stop__already_stopped",
+			func() {
+				w.guest(pvesim.GuestSpec{VMID: 114, Type: pvesim.LXC, Name: "snapct"})
+			}},
 	})
 }
 
@@ -96,18 +99,21 @@ func (w *recordedServer) accessPreparations() []preparation {
 			w.task(recordedShutdown, "root@pam!test", "qmshutdown", "100", time.Hour, "OK")
 		}},
 		{"status__aborted", func() { w.do("DELETE", "/nodes/pve1/tasks/"+url.PathEscape(w.upids[recordedShutdown]), "") }},
-		{"cluster_tasks__ok cluster_tasks__with_running tasks__errors tasks__limit3 tasks__typefilter tasks__vmid tasks__active tasks__lowpriv", func() {
-			for _, t := range []string{"vzstart 101 OK root@pam", "vzstart 101 WARNINGS: 1", "vzstart 116 bridge 'vmbr77' does not exist", "qmreset 210 VM is locked"} {
-				f := strings.SplitN(t, " ", 3)
-				exit, user := f[2], "root@pam!test"
-				if rest, own := strings.CutSuffix(exit, " root@pam"); own {
-					exit, user = rest, "root@pam"
+		{"cluster_tasks__ok cluster_tasks__with_running tasks__errors tasks__limit3 tasks__typefilter tasks__vmid tasks__active tasks__lowpriv",
+			func() {
+				for _, t := range []string{"vzstart 101 OK root@pam", "vzstart 101 WARNINGS: 1", "vzstart 116 bridge 'vmbr77' does not exist",
+					"qmreset 210 VM is locked"} {
+					f := strings.SplitN(t, " ", 3)
+					exit, user := f[2], "root@pam!test"
+					if rest, own := strings.CutSuffix(exit, " root@pam"); own {
+						exit, user = rest, "root@pam"
+					}
+					w.finished("", user, f[0], f[1], exit)
 				}
-				w.finished("", user, f[0], f[1], exit)
-			}
-		}},
+			}},
 		{"upid_log__srvreload", func() {
-			upid, err := c.StartTask("pve1", "root@pam!test", "srvreload", "networking", 0, "command 'ifreload -a' failed: exit code 1", "vmbr0 : error")
+			upid, err := c.StartTask("pve1", "root@pam!test", "srvreload", "networking", 0, "command 'ifreload -a' failed: exit code 1",
+				"vmbr0 : error")
 			w.must(err)
 			w.upids["srvreload"] = upid
 		}},
@@ -143,8 +149,8 @@ func (w *recordedServer) configPreparations() []preparation {
 		}
 	}
 	return []preparation{
-		{"qemu_200_snapshot__create qemu_200_snapshot__ok qemu_200_snapshot_s1_config__ok qemu_200_snapshot_s1__ok qemu_200_snapshot_s1__unknown " +
-			"qemu_200_snapshot_s1_rollback__ok qemu_200_snapshot_zz_rollback__unknown", vm(200, nil)},
+		{"qemu_200_snapshot__create qemu_200_snapshot__ok qemu_200_snapshot_s1_config__ok qemu_200_snapshot_s1__ok " +
+			"qemu_200_snapshot_s1__unknown qemu_200_snapshot_s1_rollback__ok qemu_200_snapshot_zz_rollback__unknown", vm(200, nil)},
 		{"lxc_101_config__ok lxc_101_config__trailing_slash", func() {
 			w.change(101, func(s *pvesim.GuestSpec) { s.Config = config{"cores": nil} })
 		}},
@@ -185,8 +191,9 @@ func (w *recordedServer) snapshotPreparations() []preparation {
 	}
 	return []preparation{
 		{"lxc_114_snapshot__none lxc_114_snapshot__ok lxc_114_snapshot__two lxc_114_snapshot_none_config__unknown lxc_114_snapshot_s1__ok " +
-			"lxc_114_snapshot_s1_config__ok lxc_114_snapshot__bad_name lxc_114_snapshot__create lxc_114_snapshot__create2 lxc_114_snapshot__current " +
-			"lxc_114_snapshot__duplicate lxc_114_snapshot_none_rollback__unknown lxc_114_snapshot_none__unknown lxc_114_snapshot_s2__ok", func() {
+			"lxc_114_snapshot_s1_config__ok lxc_114_snapshot__bad_name lxc_114_snapshot__create lxc_114_snapshot__create2 " +
+			"lxc_114_snapshot__current lxc_114_snapshot__duplicate lxc_114_snapshot_none_rollback__unknown lxc_114_snapshot_none__unknown " +
+			"lxc_114_snapshot_s2__ok", func() {
 			w.guest(pvesim.GuestSpec{VMID: 114, Type: pvesim.LXC, Storage: "btr", Config: map[string]any{"cores": 1}})
 		}},
 		{"lxc_114_snapshot__ok lxc_114_snapshot__two lxc_114_snapshot_s1__ok lxc_114_snapshot_s1_config__ok lxc_114_snapshot__create2 " +

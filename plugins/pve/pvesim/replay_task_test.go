@@ -16,7 +16,8 @@ func TestReplayRecordedTasks(t *testing.T) {
 	recorded := pvetest.RecordedTasks(t)
 	run, stop := pvesim.StatusRunning, pvesim.StatusStopped
 	ct114, vm200 := pvesim.GuestSpec{VMID: 114, Storage: "btr"}, pvesim.GuestSpec{VMID: 200, Storage: "data1"}
-	tpm206 := pvesim.GuestSpec{VMID: 206, Storage: "data1", Config: map[string]any{"tpmstate0": "data1:206/vm-206-disk-1.raw,size=4M,version=v2.0"}}
+	tpm206 := pvesim.GuestSpec{VMID: 206, Storage: "data1",
+		Config: map[string]any{"tpmstate0": "data1:206/vm-206-disk-1.raw,size=4M,version=v2.0"}}
 	cases := map[string]struct {
 		guest  pvesim.GuestSpec
 		action string // below the node, with its method unless that is POST
@@ -33,19 +34,20 @@ func TestReplayRecordedTasks(t *testing.T) {
 		"qemu_stop204":              {pvesim.GuestSpec{VMID: 204, Status: run}, "qemu/204/status/stop", "timeout=5", nil},
 		"qemu_stop_stopped":         {pvesim.GuestSpec{VMID: 210, Status: stop}, "qemu/210/status/stop", "", nil},
 		"qemu_shutdown_stopped":     {pvesim.GuestSpec{VMID: 210, Status: stop}, "qemu/210/status/shutdown", "", nil},
-		"qemu_shutdown_timeout":     {pvesim.GuestSpec{VMID: 210, Status: run, IgnoreShutdown: true}, "qemu/210/status/shutdown", "timeout=4", nil},
-		"qemu_suspend":              {pvesim.GuestSpec{VMID: 210, Status: run}, "qemu/210/status/suspend", "", nil},
-		"qemu_resume":               {pvesim.GuestSpec{VMID: 210, Status: pvesim.StatusPaused}, "qemu/210/status/resume", "", nil},
-		"qemu_reset":                {pvesim.GuestSpec{VMID: 210, Status: run}, "qemu/210/status/reset", "", nil},
-		"lxc_start":                 {pvesim.GuestSpec{VMID: 114}, "lxc/114/status/start", "", nil},
-		"lxc_start2":                {pvesim.GuestSpec{VMID: 114}, "lxc/114/status/start", "", nil},
-		"lxc_start_running":         {pvesim.GuestSpec{VMID: 110, Lock: "backup"}, "lxc/110/status/start", "", nil},
-		"lxc_start_bridge_missing":  {pvesim.GuestSpec{VMID: 116, BridgeMissing: "vmbr77"}, "lxc/116/status/start", "", nil},
-		"lxc_start_template":        {pvesim.GuestSpec{VMID: 112, Template: true}, "lxc/112/status/start", "", nil},
-		"lxc_start_unknown_guest":   {pvesim.GuestSpec{VMID: 1000}, "lxc/999/status/start", "", nil},
-		"lxc_shutdown":              {pvesim.GuestSpec{VMID: 114, Status: run}, "lxc/114/status/shutdown", "timeout=20&forceStop=1", nil},
-		"lxc_reboot":                {pvesim.GuestSpec{VMID: 114, Status: run}, "lxc/114/status/reboot", "timeout=20", nil},
-		"lxc_stop":                  {pvesim.GuestSpec{VMID: 114, Status: run}, "lxc/114/status/stop", "", nil},
+		"qemu_shutdown_timeout": {pvesim.GuestSpec{VMID: 210, Status: run, IgnoreShutdown: true}, "qemu/210/status/shutdown", "timeout=4",
+			nil},
+		"qemu_suspend":             {pvesim.GuestSpec{VMID: 210, Status: run}, "qemu/210/status/suspend", "", nil},
+		"qemu_resume":              {pvesim.GuestSpec{VMID: 210, Status: pvesim.StatusPaused}, "qemu/210/status/resume", "", nil},
+		"qemu_reset":               {pvesim.GuestSpec{VMID: 210, Status: run}, "qemu/210/status/reset", "", nil},
+		"lxc_start":                {pvesim.GuestSpec{VMID: 114}, "lxc/114/status/start", "", nil},
+		"lxc_start2":               {pvesim.GuestSpec{VMID: 114}, "lxc/114/status/start", "", nil},
+		"lxc_start_running":        {pvesim.GuestSpec{VMID: 110, Lock: "backup"}, "lxc/110/status/start", "", nil},
+		"lxc_start_bridge_missing": {pvesim.GuestSpec{VMID: 116, BridgeMissing: "vmbr77"}, "lxc/116/status/start", "", nil},
+		"lxc_start_template":       {pvesim.GuestSpec{VMID: 112, Template: true}, "lxc/112/status/start", "", nil},
+		"lxc_start_unknown_guest":  {pvesim.GuestSpec{VMID: 1000}, "lxc/999/status/start", "", nil},
+		"lxc_shutdown":             {pvesim.GuestSpec{VMID: 114, Status: run}, "lxc/114/status/shutdown", "timeout=20&forceStop=1", nil},
+		"lxc_reboot":               {pvesim.GuestSpec{VMID: 114, Status: run}, "lxc/114/status/reboot", "timeout=20", nil},
+		"lxc_stop":                 {pvesim.GuestSpec{VMID: 114, Status: run}, "lxc/114/status/stop", "", nil},
 
 		"lxc_snapshot":              {ct114, "lxc/114/snapshot", "snapname=s1&description=first", []string{}},
 		"lxc_snapshot2":             {ct114, "lxc/114/snapshot", "snapname=s2", []string{"s1"}},

@@ -19,7 +19,8 @@ var disagreements = map[string]string{}
 var replayedBesides = []string{
 	"GET__nope__unknown_path", "GET__nodes_pve1_nope__unknown_path", "POST__version__wrong_method", "PATCH__version__bad_http_method",
 	"GET__api2_extjs_version__extjs", "GET__api2_nope_version__unknown_format",
-	"PUT__nodes_pve1_lxc_101_config__bad_content_type", "PUT__nodes_pve1_lxc_101_config__bad_json", "POST__nodes_pve1_lxc_101_config__post_not_put",
+	"PUT__nodes_pve1_lxc_101_config__bad_content_type", "PUT__nodes_pve1_lxc_101_config__bad_json",
+	"POST__nodes_pve1_lxc_101_config__post_not_put",
 }
 
 func TestReplayRecordedExchanges(t *testing.T) {
@@ -27,7 +28,10 @@ func TestReplayRecordedExchanges(t *testing.T) {
 	served := pvesim.Served()
 	agree, total := 0, 0
 	for _, e := range pvetest.Exchanges(t) {
-		if !slices.Contains(replayedBesides, e.Case) && !slices.ContainsFunc(served, func(s pvesim.EndpointInfo) bool { return leadsTo(s, e) }) {
+		if !slices.Contains(replayedBesides, e.Case) && !slices.ContainsFunc(served, func(s pvesim.EndpointInfo) bool {
+			return leadsTo(s,
+				e)
+		}) {
 			continue
 		}
 		total++

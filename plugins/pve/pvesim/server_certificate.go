@@ -38,10 +38,12 @@ func (t *certificate) renew(name, ip string) error {
 	template := &x509.Certificate{
 		SerialNumber: serial,
 		Subject: pkix.Name{
-			OrganizationalUnit: []string{"PVE Cluster Node"}, Organization: []string{"Proxmox Virtual Environment"}, CommonName: name + ".sim.test",
+			OrganizationalUnit: []string{"PVE Cluster Node"}, Organization: []string{"Proxmox Virtual Environment"},
+			CommonName: name + ".sim.test",
 		},
 		NotBefore: now.Add(-time.Hour), NotAfter: now.AddDate(2, 0, 0),
-		DNSNames: []string{name, name + ".sim.test", "localhost"}, IPAddresses: []net.IP{net.ParseIP(ip), net.IPv4(127, 0, 0, 1), net.IPv6loopback},
+		DNSNames: []string{name, name + ".sim.test", "localhost"}, IPAddresses: []net.IP{net.ParseIP(ip), net.IPv4(127, 0, 0, 1),
+			net.IPv6loopback},
 		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}, BasicConstraintsValid: true,
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)

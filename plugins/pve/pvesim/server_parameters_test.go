@@ -60,8 +60,9 @@ func TestValuesAgainstTheirDeclaration(t *testing.T) {
 		{password, paramValue{text: strings.Repeat("ü", 64)}, modern, ""},
 		{password, paramValue{text: strings.Repeat("ü", 65)}, modern, "value may only be 64 characters long"},
 		{kind, paramValue{text: "fabric"}, modern, ""},
-		{kind, paramValue{text: "fabric"}, old, "value 'fabric' does not have a value in the enumeration 'bridge, bond, eth, alias, vlan, OVSBridge, OVSBond, " +
-			"OVSPort, OVSIntPort, vnet, any_bridge, any_local_bridge'"},
+		{kind, paramValue{text: "fabric"}, old,
+			"value 'fabric' does not have a value in the enumeration 'bridge, bond, eth, alias, vlan, OVSBridge, OVSBond, " +
+				"OVSPort, OVSIntPort, vnet, any_bridge, any_local_bridge'"},
 		{vms, paramValue{text: "100"}, modern, ""},
 		{vms, paramValue{isList: true, list: []string{"100", "101"}}, modern, ""},
 		{vms, paramValue{isList: true, list: []string{"100", "x"}}, modern, "type check ('integer') failed - got 'x'"},

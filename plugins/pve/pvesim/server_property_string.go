@@ -10,7 +10,8 @@ import (
 	"github.com/hostler/hostler/plugins/pve/pvesim/schema"
 )
 
-// checkPropertyString returns what is wrong with a value such as "virtio=…,bridge=vmbr0", or "". name is the parameter's as it was sent.
+// checkPropertyString returns what is wrong with a value such as "virtio=…,bridge=vmbr0", or "". name is the parameter's as it was
+// sent.
 func checkPropertyString(name string, keys map[string]*schema.Parameter, value string, rel release) string {
 	parts, err := parsePropertyString(keys, value)
 	if err != nil {

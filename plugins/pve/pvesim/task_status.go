@@ -47,7 +47,8 @@ func readTaskStatus(r *request) (result, *apiError) {
 	return ok(row)
 }
 
-// readTaskLog pages through the log; a limit of 0 means all, and download the log as plain text. A log that is not there is answered with 200 and one line.
+// readTaskLog pages through the log; a limit of 0 means all, and download the log as plain text. A log that is not there is answered
+// with 200 and one line.
 func readTaskLog(r *request) (result, *apiError) {
 	_, t, err := r.taskOf("Sys.Audit")
 	if err != nil {

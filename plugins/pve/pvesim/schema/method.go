@@ -48,7 +48,8 @@ func (m *Method) Parameter(name string) *Parameter {
 
 // highestIndex bounds the indexed parameters; the schema does not say it.
 var highestIndex = map[string]int{
-	"acmedomain": 5, "dev": 255, "hostpci": 15, "ide": 3, "ipconfig": 31, "link": 7, "mp": 255, "net": 31, "numa": 7, "parallel": 2, "sata": 5,
+	"acmedomain": 5, "dev": 255, "hostpci": 15, "ide": 3, "ipconfig": 31, "link": 7, "mp": 255, "net": 31, "numa": 7, "parallel": 2,
+	"sata": 5,
 	"scsi": 30, "serial": 3, "unused": 255, "usb": 13, "virtio": 15, "virtiofs": 9,
 }
 

@@ -88,7 +88,8 @@ func TestChecks(t *testing.T) {
 		t.Fatal(err)
 	}
 	or := c.Of[1]
-	if c.Kind != And || c.Of[0].Subject != "Realm.AllocateUser" || or.Of[0].OnlyWith != "pool" || or.Of[0].Any || or.Of[1].Groups != "create" || c.Of[2].Path != "{path}" {
+	if c.Kind != And || c.Of[0].Subject != "Realm.AllocateUser" || or.Of[0].OnlyWith != "pool" || or.Of[0].Any ||
+		or.Of[1].Groups != "create" || c.Of[2].Path != "{path}" {
 		t.Errorf("%+v", c)
 	}
 	for _, bad := range []string{`[]`, `["perm"]`, `["perm","/"]`, `["what","/"]`, `["perm","/",["A"],"odd",1]`, `7`, `["and",7]`} {
@@ -101,7 +102,8 @@ func TestChecks(t *testing.T) {
 func TestPatternsMatchTheWholeValue(t *testing.T) {
 	t.Parallel()
 	p := &Parameter{Pattern: `(?^i:[a-z]+)|x1|y[0-9]{,2}`}
-	for value, want := range map[string]bool{"AbC": true, "x1": true, "x2": false, "abc1": false, "": false, "abc\n": false, "y": true, "y12": true, "y123": false} {
+	for value, want := range map[string]bool{"AbC": true, "x1": true, "x2": false, "abc1": false, "": false, "abc\n": false, "y": true,
+		"y12": true, "y123": false} {
 		if p.Matches(value) != want {
 			t.Errorf("%q: %v", value, !want)
 		}

@@ -10,7 +10,8 @@ import (
 
 // kept are the members of a parameter that are facts for a server.
 var kept = []string{
-	"type", "optional", "format", "enum", "pattern", "minimum", "maximum", "minLength", "maxLength", "requires", "alias", "default", "default_key", "items",
+	"type", "optional", "format", "enum", "pattern", "minimum", "maximum", "minLength", "maxLength", "requires", "alias", "default",
+	"default_key", "items",
 }
 
 // pick takes what is kept of a parameter, and of the keys and elements in it.

@@ -54,7 +54,8 @@ const someSchema = `[
 {"method":"PUT","path":"/b","permissions":null,"protected":1,"allowtoken":0,"proxyto":null,"versions":["9.2.3"],"parameters":{}},
 {"method":"GET","path":"/a","permissions":{"check":["perm","/",["X"]],"description":"prose"},"protected":0,"allowtoken":1,"proxyto":"node",
  "versions":["7.4-16","8.4.5","9.1.3","9.2.3"],
- "parameters":{"net[n]":{"type":"string","optional":1,"description":"prose","format":{"b":{"type":"string","description":"prose"},"a":{"type":"integer"}}},
+ "parameters":{"net[n]":{"type":"string","optional":1,"description":"prose",
+   "format":{"b":{"type":"string","description":"prose"},"a":{"type":"integer"}}},
   "kind":{"type":"string","optional":0,"enum":["x","y"],"not_in":["7.4-16","8.4.5"]}}}]`
 
 const someChanges = `{"permission_changes_8.4_to_9.2":[{"method":"GET","path":"/a","old":{"check":["perm","/",["Old"]]}}],
