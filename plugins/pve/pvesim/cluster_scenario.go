@@ -145,7 +145,7 @@ func (c *Cluster) buildSnapshots() error {
 
 // buildFirewall writes a few rules for the cluster, every node and some guests.
 func (c *Cluster) buildFirewall() error {
-	datacenter := c.firewallOf(FirewallCluster)
+	datacenter := c.changeFirewall(FirewallCluster)
 	datacenter.aliases["monitoring"] = "10.99.0.250"
 	datacenter.ipsets["management"] = []string{"10.99.0.0/16"}
 	rules := map[FirewallScope][]FirewallRule{

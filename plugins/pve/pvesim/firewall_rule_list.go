@@ -1,8 +1,6 @@
 package pvesim
 
-import (
-	"slices"
-)
+import "slices"
 
 func firewallRuleEndpoints() []*endpoint {
 	all := []*endpoint{}
@@ -112,7 +110,7 @@ func createFirewallRule(r *request) (result, *apiError) {
 	if errs := r.c.verifyRule(scope, environment, &rule); len(errs) > 0 {
 		return fail(badParameters(errs))
 	}
-	f := r.c.firewallOf(scope)
+	f := r.c.changeFirewall(scope)
 	f.rules = slices.Insert(f.rules, 0, rule)
 	return ok(nil)
 }

@@ -28,8 +28,16 @@ type firewall struct {
 	ipsets  map[string][]string // name to members
 }
 
-// firewallOf returns the configuration of a scope. One that nobody has written is empty; of a guest that does not exist as well.
+// firewallOf returns the configuration of a scope to be read. One that nobody has written is empty.
 func (c *Cluster) firewallOf(scope FirewallScope) *firewall {
+	if f := c.firewalls[scope]; f != nil {
+		return f
+	}
+	return &firewall{}
+}
+
+// changeFirewall returns the configuration of a scope to be written; of a guest that does not exist as well.
+func (c *Cluster) changeFirewall(scope FirewallScope) *firewall {
 	f := c.firewalls[scope]
 	if f == nil {
 		f = &firewall{aliases: map[string]string{}, ipsets: map[string][]string{}}
@@ -87,7 +95,7 @@ func (c *Cluster) setFirewallRules(scope FirewallScope, rules []FirewallRule) er
 			return fmt.Errorf("firewall rule %d: %s: %s", i, field, strings.TrimSpace(errs[field]))
 		}
 	}
-	c.firewallOf(scope).rules = verified
+	c.changeFirewall(scope).rules = verified
 	return nil
 }
 
@@ -112,7 +120,7 @@ func (c *Cluster) SetFirewallAlias(scope FirewallScope, name, cidr string) error
 	if _, err := parseAddress(cidr); err != nil || !firewallNamePattern.MatchString(name) {
 		return fmt.Errorf("firewall alias %q for %q: %w", name, cidr, errors.Join(err, errors.New("a name and an address are needed")))
 	}
-	c.firewallOf(scope).aliases[strings.ToLower(name)] = cidr
+	c.changeFirewall(scope).aliases[strings.ToLower(name)] = cidr
 	return nil
 }
 
@@ -126,7 +134,7 @@ func (c *Cluster) SetFirewallIPSet(scope FirewallScope, name string, members ...
 	if !firewallNamePattern.MatchString(name) {
 		return fmt.Errorf("name of IP set %q is not allowed", name)
 	}
-	c.firewallOf(scope).ipsets[name] = slices.Clone(members)
+	c.changeFirewall(scope).ipsets[name] = slices.Clone(members)
 	return nil
 }
 
