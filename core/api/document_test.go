@@ -103,10 +103,18 @@ func TestSchemasHaveNamesOfTheirOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name := range doc.Components.Schemas {
+		if !regexp.MustCompile(`^[A-Z][A-Za-z]+$`).MatchString(name) {
+			t.Errorf("the schema %s is not named by package and type, in letters alone", name)
+		}
 		for _, end := range []string{"Response", "Params", "Body", "Client", "Editor", "Editors"} {
 			if strings.HasSuffix(name, end) {
 				t.Errorf("the schema %s is called like what a generator makes of an operation", name)
 			}
+		}
+	}
+	for _, name := range []string{"JobView", "Guest", "Host", "HostCreated", "KeyCreated", "GuestStarted", "ScheduleStarted", "SelfUpdateStatus", "TeamMember"} {
+		if doc.Components.Schemas[name] == nil {
+			t.Errorf("there is no schema %s", name)
 		}
 	}
 	if len(doc.Servers) != 1 || doc.Servers[0].URL != "/" {

@@ -86,6 +86,13 @@ func TestDeclarationsThatAreRefused(t *testing.T) {
 				return nil, nil
 			}, public)
 		},
+		"two types that would be one schema": func(a *op.API) {
+			type item struct {
+				Other string `json:"other"`
+			}
+			op.Get(a, "/x", func(context.Context, *nothing) (*op.Body[item], error) { return nil, nil }, public)
+			declareItem(a)
+		},
 		"unique items": func(a *op.API) {
 			op.Post(a, "/x", func(context.Context, *struct {
 				Body struct {
@@ -140,4 +147,11 @@ func TestDocumentIsStable(t *testing.T) {
 	if !strings.Contains(text, `"openapi": "3.1.0"`) || strings.Index(text, `"name": {`) > strings.Index(text, `"cores": {`) {
 		t.Error("the fields are not in the declared order")
 	}
+}
+
+// declareItem declares an operation that answers with the package's item.
+func declareItem(a *op.API) {
+	spec := public
+	spec.ID = "get_item"
+	op.Get(a, "/item", func(context.Context, *nothing) (*op.Body[item], error) { return nil, nil }, spec)
 }

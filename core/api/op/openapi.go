@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"net/http"
+	"path"
 	"reflect"
 	"slices"
 	"strconv"
@@ -100,11 +101,11 @@ var documentNames = map[reflect.Type]string{
 	reflect.TypeFor[faultDocument]():      "ValidationError",
 }
 
-// newNamer names schemas after their types. A second type of the same name gets a number; the order of registration is
-// that of the source, so the numbers are stable.
+// newNamer names schemas after package and type: job.View is JobView, hosts.Created is HostCreated and guest.Guest is Guest. It
+// panics on two types of one name: what a client is generated from must not depend on the order of registration.
 func newNamer() func(reflect.Type, string) string {
 	names := map[reflect.Type]string{}
-	taken := map[string]bool{}
+	taken := map[string]reflect.Type{}
 	return func(t reflect.Type, hint string) string {
 		for t.Kind() == reflect.Pointer {
 			t = t.Elem()
@@ -118,15 +119,34 @@ func newNamer() func(reflect.Type, string) string {
 		if name, ok := names[t]; ok {
 			return name
 		}
-		base := unreserved(huma.DefaultSchemaNamer(t, hint))
-		name := base
-		for n := 2; taken[name]; n++ {
-			name = base + strconv.Itoa(n)
+		name := unreserved(qualified(t, huma.DefaultSchemaNamer(t, hint)))
+		if other, ok := taken[name]; ok {
+			panic(fmt.Sprintf("op: the types %s and %s would both be the schema %s; rename one", other, t, name))
 		}
-		names[t], taken[name] = name, true
+		names[t], taken[name] = name, t
 		return name
 	}
 }
+
+// qualified puts the name of a type's package, in the singular, before the type's own where that does not begin with it.
+func qualified(t reflect.Type, name string) string {
+	if t.Name() == "" { // named after the operation
+		return name
+	}
+	of := path.Base(t.PkgPath())
+	if strings.HasSuffix(of, "_test") || of == "op" {
+		return name
+	}
+	of = strings.TrimSuffix(of, "s")
+	of = cmp.Or(writtenAs[of], strings.ToUpper(of[:1])+of[1:])
+	if len(name) >= len(of) && strings.EqualFold(name[:len(of)], of) {
+		return of + name[len(of):]
+	}
+	return of + name
+}
+
+// writtenAs is how the names of packages are written that are more than one word.
+var writtenAs = map[string]string{"vm": "VM", "selfupdate": "SelfUpdate"}
 
 // generated are the ends of names that client generators make of an operation's id, such as LogInResponse: what oapi-codegen
 // calls the answer of log_in. No schema may have such a name.
