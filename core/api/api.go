@@ -80,6 +80,29 @@ type Deps struct {
 	UI http.Handler
 }
 
+// resources are all resources, each by the name of its folder, which holds its golden files and good requests too.
+var resources = []struct {
+	folder   string
+	register func(*op.API, Deps)
+}{
+	{"setup", func(a *op.API, d Deps) { setup.Register(a, d.Setup) }},
+	{"auth", func(a *op.API, d Deps) { auth.Register(a, d.Auth) }},
+	{"keys", func(a *op.API, d Deps) { keys.Register(a, d.Keys) }},
+	{"users", func(a *op.API, d Deps) { users.Register(a, d.Users) }},
+	{"teams", func(a *op.API, d Deps) { teams.Register(a, d.Teams) }},
+	{"hosts", func(a *op.API, d Deps) { hosts.Register(a, d.Hosts) }},
+	{"guests", func(a *op.API, d Deps) { guests.Register(a, d.Guests) }},
+	{"vms", func(a *op.API, d Deps) { vms.Register(a, d.VMs) }},
+	{"apps", func(a *op.API, d Deps) { apps.Register(a, d.Apps) }},
+	{"jobs", func(a *op.API, d Deps) { jobs.Register(a, d.Jobs) }},
+	{"audit", func(a *op.API, d Deps) { audit.Register(a, d.Audit) }},
+	{"plugins", func(a *op.API, d Deps) { plugins.Register(a, d.Plugins) }},
+	{"settings", func(a *op.API, d Deps) { settings.Register(a, d.Settings) }},
+	{"cluster", func(a *op.API, d Deps) { cluster.Register(a, d.Cluster) }},
+	{"schedules", func(a *op.API, d Deps) { schedules.Register(a, d.Schedules) }},
+	{"meta", func(a *op.API, d Deps) { meta.Register(a, d.Meta) }},
+}
+
 // New declares every operation.
 func New(d Deps) *op.API {
 	router := route.New()
@@ -92,23 +115,9 @@ func New(d Deps) *op.API {
 		Entitlements: d.Entitlements, Logger: d.Logger, Version: d.Version, Fallback: d.UI, StrictAudit: d.StrictAudit,
 		Observe: d.Observe, Rights: d.Rights, Reauthorise: d.Reauthorise, Browser: d.Browser, Replays: d.Replays, GapRetry: d.GapRetry,
 	})
-	setup.Register(a, d.Setup)
-	auth.Register(a, d.Auth)
-	keys.Register(a, d.Keys)
-	users.Register(a, d.Users)
-	teams.Register(a, d.Teams)
-	hosts.Register(a, d.Hosts)
-	guests.Register(a, d.Guests)
-	vms.Register(a, d.VMs)
-	apps.Register(a, d.Apps)
-	jobs.Register(a, d.Jobs)
-	audit.Register(a, d.Audit)
-	plugins.Register(a, d.Plugins)
-	settings.Register(a, d.Settings)
-	cluster.Register(a, d.Cluster)
-	schedules.Register(a, d.Schedules)
-	meta.Register(a, d.Meta)
-
+	for _, r := range resources {
+		r.register(a, d)
+	}
 	serveDocs(router, a)
 	for path, handler := range map[string]http.Handler{"/healthz": d.Health, "/readyz": d.Ready, "/metrics": d.Metrics} {
 		if handler != nil {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"net/mail"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -19,9 +18,9 @@ import (
 	"github.com/hostler/hostler/core/identity"
 )
 
-// The golden files say in full what the API is, and who may do what; a change of one is a change that somebody notices.
-// This writes all of them: what compares with a golden file is called TestGolden. operations.txt is none: it is the
-// specification's list, and kept by hand.
+// The golden files say in full what the API is, and who may do what; a change of one is a change that somebody notices. Each
+// resource has its own in its folder's testdata; what belongs to all stands here. This writes all of them, as make generate does:
+// what compares with a golden file is called TestGolden. operations.txt is none: it is the list of operations, kept by hand.
 //go:generate go test . -count=1 -run TestGolden -update
 
 func TestGoldenOpenAPI(t *testing.T) {
@@ -31,16 +30,17 @@ func TestGoldenOpenAPI(t *testing.T) {
 		t.Fatal("the document is another each time it is made")
 	}
 	a := &apitest.API{Handler: declared(), LogIn: apitest.FakeLogIn}
-	a.Run(t, apitest.Scenario{Name: "document", Method: "GET", URL: "/api/openapi.json", Status: 200, Golden: filepath.Join("testdata", "openapi.json")})
+	a.Run(t, apitest.Scenario{Name: "document", Method: "GET", URL: "/api/openapi.json", Status: 200, After: func(t *testing.T, answer *apitest.Answer) {
+		for file, part := range parts(t, answer.Body) {
+			apitest.Golden(t, file, part)
+		}
+	}})
 }
 
 // TestGoldenRoles keeps one line for each operation: who may do it, where, and what the trail calls it.
 func TestGoldenRoles(t *testing.T) {
 	t.Parallel()
 	all := declared().Operations()
-	var text bytes.Buffer
-	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "METHOD\tPATH\tOPERATION\tROLE\tON\tKEY SCOPE\tAUDIT")
 	var doc struct {
 		Paths map[string]map[string]struct {
 			Scope string `json:"x-scope"`
@@ -50,6 +50,7 @@ func TestGoldenRoles(t *testing.T) {
 		t.Fatal(err)
 	}
 	slices.SortStableFunc(all, byPath)
+	files, tables := goldenFiles("roles.txt"), map[string]*roleTable{}
 	for _, o := range all {
 		role, on, action := o.Spec.Role.String(), o.Spec.On.String(), o.Spec.Audit.Action
 		switch {
@@ -65,10 +66,30 @@ func TestGoldenRoles(t *testing.T) {
 		if scope == "" {
 			scope = "-"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", o.Method, o.Path, o.Spec.ID, role, on, scope, action)
+		table := tables[files[o.Spec.ID]]
+		if table == nil {
+			table = newRoleTable()
+			tables[files[o.Spec.ID]] = table
+		}
+		fmt.Fprintf(table.w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", o.Method, o.Path, o.Spec.ID, role, on, scope, action)
 	}
-	_ = w.Flush() // into memory
-	apitest.Golden(t, filepath.Join("testdata", "roles.txt"), text.Bytes())
+	for file, table := range tables {
+		_ = table.w.Flush() // into memory
+		apitest.Golden(t, file, table.text.Bytes())
+	}
+}
+
+// roleTable is what a file roles.txt holds.
+type roleTable struct {
+	text bytes.Buffer
+	w    *tabwriter.Writer
+}
+
+func newRoleTable() *roleTable {
+	table := &roleTable{}
+	table.w = tabwriter.NewWriter(&table.text, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table.w, "METHOD\tPATH\tOPERATION\tROLE\tON\tKEY SCOPE\tAUDIT")
+	return table
 }
 
 func TestEveryOperationIsDescribed(t *testing.T) {

@@ -227,7 +227,8 @@ func TestGoldenMatrix(t *testing.T) {
 		bodies[d.operation] = d.body
 	}
 	e.MatrixWith(t, apitest.MatrixConfig{
-		Columns: e.columns(), Values: e.values, Bodies: bodies, Reads: reads, Golden: filepath.Join("testdata", "matrix.txt"),
+		Columns: e.columns(), Values: e.values, Bodies: bodies, Reads: reads,
+		Golden: filepath.Join("testdata", "matrix.txt"), GoldenRows: goldenFiles("matrix.txt"),
 	})
 }
 

@@ -1,5 +1,7 @@
 package apitest_test
 
+//go:generate go test . -count=1 -run TestScenario -update
+
 import (
 	"context"
 	"net/http"

@@ -73,8 +73,10 @@ type MatrixConfig struct {
 	Bodies map[string]string
 	// Reads are the statuses of reads that are admitted and do not answer 200 in this world, by operation.
 	Reads map[string]int
-	// Golden is a file that holds the expected table; "" for none.
-	Golden string
+	// Golden is a file that holds the table's columns and what its cells mean; "" for none. GoldenRows are the files that hold
+	// its rows, by operation.
+	Golden     string
+	GoldenRows map[string]string
 }
 
 // Matrix holds every operation against the usual callers, for a resource by itself: MatrixWith without anything there.
@@ -92,7 +94,18 @@ func (a *API) MatrixWith(t *testing.T, config MatrixConfig) {
 	}
 	d := a.document(t)
 	if config.Golden != "" {
-		Golden(t, config.Golden, matrixTable(d, config.Columns))
+		Golden(t, config.Golden, matrixLegend(config.Columns))
+		rows := map[string][]*operation{}
+		for _, o := range d.operations {
+			file, ok := config.GoldenRows[o.ID]
+			if !ok {
+				t.Errorf("no golden file holds the row of %s", o.ID)
+			}
+			rows[file] = append(rows[file], o)
+		}
+		for file, operations := range rows {
+			Golden(t, file, matrixRows(operations, config.Columns))
+		}
 	}
 	m := &matrix{API: a, config: config}
 	for i := range config.Columns {
@@ -182,8 +195,8 @@ func (o *operation) inScope(scopes []string) bool {
 	return len(scopes) == 0 || slices.Contains(scopes, o.Scope) || slices.Contains(scopes, o.writeScope())
 }
 
-// matrixTable is the table as a person reads it.
-func matrixTable(d *document, columns []Column) []byte {
+// matrixLegend says what the table's cells and columns mean.
+func matrixLegend(columns []Column) []byte {
 	var text bytes.Buffer
 	text.WriteString("Who may do what: made from the operations' declarations, and held against the real service by a test.\n\n" + matrixCellLegend + "\n")
 	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
@@ -191,14 +204,19 @@ func matrixTable(d *document, columns []Column) []byte {
 		fmt.Fprintf(w, "%s\t%s\n", c.Name, c.Legend)
 	}
 	_ = w.Flush() // into memory
-	text.WriteString("\n")
-	w = tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
+	return text.Bytes()
+}
+
+// matrixRows is a part of the table as a person reads it.
+func matrixRows(operations []*operation, columns []Column) []byte {
+	var text bytes.Buffer
+	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	fmt.Fprint(w, "METHOD\tPATH\tOPERATION")
 	for _, c := range columns {
 		fmt.Fprint(w, "\t"+c.Name)
 	}
 	fmt.Fprintln(w)
-	for _, o := range d.operations {
+	for _, o := range operations {
 		fmt.Fprintf(w, "%s\t%s\t%s", o.method, o.path, o.ID)
 		for _, c := range columns {
 			fmt.Fprint(w, "\t"+c.expect(o))
