@@ -20,7 +20,7 @@ const tag = "Session"
 func Register(a *op.API, deps Deps) {
 	h := handlers{deps.Users}
 	op.Post(a, "/api/v1/auth/login", h.logIn, op.Spec{
-		ID: "log_in", Summary: "Log in", Tag: tag, Ours: true, Public: true, Audit: op.Audit{Action: "auth.login"},
+		ID: "log_in", Summary: "Log in", Tag: tag, Secret: true, Ours: true, Public: true, Audit: op.Audit{Action: "auth.login"},
 		Description: "Opens a session and sets its cookie `service_session` (`__Host-service_session` over TLS). A wrong password, an " +
 			"unknown address and an inactive account all answer 401 `invalid_credentials`. After 10 wrong tries for one account, or 30 " +
 			"from one address, within 15 minutes the answer is 429 `rate_limited`; `Retry-After` has the seconds to wait. A session ends " +

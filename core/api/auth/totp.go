@@ -11,7 +11,7 @@ import (
 // registerTOTP declares the operations of the second factor.
 func registerTOTP(a *op.API, h handlers) {
 	op.Post(a, "/api/v1/auth/totp", h.logInTOTP, op.Spec{
-		ID: "complete_log_in", Summary: "Complete a log-in with the second factor", Tag: tag, Ours: true, Public: true,
+		ID: "complete_log_in", Summary: "Complete a log-in with the second factor", Tag: tag, Secret: true, Ours: true, Public: true,
 		Audit: op.Audit{Action: "auth.login"},
 		Description: "The second step of a log-in that answered `totp_required`: opens a session and sets its cookie. `code` is the authenticator's " +
 			"six digits or a recovery code, in any case, with blanks and hyphens or without. A code is good once. A wrong or used one is 401 " +
@@ -20,7 +20,7 @@ func registerTOTP(a *op.API, h handlers) {
 			"minutes the answer is 429 `rate_limited`; a browser or an address that the account knows has 10 of its own, as at the log-in.",
 	})
 	op.Post(a, "/api/v1/auth/totp/enroll", h.enroll, op.Spec{
-		ID: "enroll_totp", Summary: "Begin a second factor", Tag: tag, Ours: true, On: op.Anywhere, Audit: op.Audit{Action: "auth.totp_enroll"},
+		ID: "enroll_totp", Summary: "Begin a second factor", Tag: tag, Secret: true, Ours: true, On: op.Anywhere, Audit: op.Audit{Action: "auth.totp_enroll"},
 		Description: "Makes the secret for an authenticator app (RFC 6238: SHA-1, six digits, 30 seconds) and ten recovery codes, each good once; " +
 			"all of it is shown this once. It has no effect until it is confirmed, and asking again replaces it. With a second factor on it is 409 " +
 			"`invalid_state`, and also with an API key: a second factor is enrolled in a session.",

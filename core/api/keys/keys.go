@@ -32,7 +32,7 @@ func Register(a *op.API, deps Deps) {
 			"found somewhere can be told from others.",
 	})
 	op.Post(a, "/api/v1/api-keys", h.create, op.Spec{
-		ID: "create_api_key", Summary: "Make an API key", Tag: tag, On: op.Anywhere, Status: http.StatusCreated, Audit: op.Audit{Action: "api_key.create"}, Recall: h.created,
+		ID: "create_api_key", Summary: "Make an API key", Tag: tag, Secret: true, On: op.Anywhere, Status: http.StatusCreated, Audit: op.Audit{Action: "api_key.create"}, Recall: h.created,
 		Description: "The answer has the key itself in `key`, this once: send it as `Authorization: Bearer svc_…`. A key may never do more than its " +
 			"user may at that moment, and it stops when the user is deactivated. It goes on when the password changes.\n\n" +
 			"`scopes` narrow it: `read` admits every operation that only reads, `<resource>:write` all operations of one resource, reading " +

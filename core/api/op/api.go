@@ -71,9 +71,11 @@ type Config struct {
 
 // API holds the declared operations and serves them. Its methods are safe for concurrent use once all is registered.
 type API struct {
-	config         Config
-	huma           huma.API
-	operations     []*Operation
+	config     Config
+	huma       huma.API
+	operations []*Operation
+	// compressed is serveHTTP with answers compressed.
+	compressed     http.Handler
 	origins        *http.CrossOriginProtection
 	log            hclog.Logger
 	attemptLimiter *attemptLimiter
@@ -125,6 +127,7 @@ func New(config Config) *API {
 	a := &API{config: config, origins: http.NewCrossOriginProtection(), log: config.Logger, reauthorising: make(chan struct{}, reauthorising),
 		checking: make(chan struct{}, runtime.GOMAXPROCS(0)), streams: newReaders(mostStreams), downloads: newReaders(mostDownloads),
 		nullsDeclared: map[string]bool{}}
+	a.compressed = compressing(http.HandlerFunc(a.serveHTTP))
 	if a.config.KeepAlive <= 0 {
 		a.config.KeepAlive = defaultKeepAlive
 	}
@@ -192,7 +195,9 @@ var safeID = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 
 // ServeHTTP gives the request its id and the answer its security headers, runs the operation, and turns a panic into a
 // problem. Handlers that take the connection over must set its write deadline anew.
-func (a *API) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
+func (a *API) ServeHTTP(rw http.ResponseWriter, r *http.Request) { a.compressed.ServeHTTP(rw, r) }
+
+func (a *API) serveHTTP(rw http.ResponseWriter, r *http.Request) {
 	begun := time.Now()
 	id := r.Header.Get("X-Request-ID")
 	if !safeID.MatchString(id) {

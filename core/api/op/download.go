@@ -120,6 +120,10 @@ func (f *File) send() error {
 	if _, err := f.q.w.Write(f.buffer.Bytes()); err != nil {
 		return f.stop(fmt.Errorf("sending a file: %w: %w", errReaderGone, err))
 	}
+	// What is compressed must not wait in the compressor: a reader sees a file that is broken off begin, and then break.
+	if err := f.control.Flush(); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return f.stop(fmt.Errorf("sending a file: %w: %w", errReaderGone, err))
+	}
 	f.buffer.Reset()
 	return nil
 }

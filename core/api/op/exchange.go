@@ -37,6 +37,9 @@ func (a *API) serve(operation *Operation, declared *huma.Operation, bind func(hu
 	ctx := r.Context()
 	q := requestOf(ctx)
 	q.operation, q.raw, q.params = operation, r, params
+	if operation.Spec.Secret {
+		q.w.keepPlain()
+	}
 	if !operation.Stream {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, operation.timeout())

@@ -135,6 +135,8 @@ type Spec struct {
 	// Recall makes the body of a success again from what is known of the change, for a request with an Idempotency-Key whose
 	// answer was lost. An operation that makes a job or a thing has it, and with it takes such keys; see serveOnce.
 	Recall func(ctx context.Context, made idempotency.Made) (any, error)
+	// Secret says that the answer's body holds a secret: it is never compressed.
+	Secret bool
 	// Content are the media types of a download.
 	Content []string
 }
