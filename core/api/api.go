@@ -24,6 +24,7 @@ import (
 	"github.com/hostler/hostler/core/api/schedules"
 	"github.com/hostler/hostler/core/api/settings"
 	"github.com/hostler/hostler/core/api/setup"
+	"github.com/hostler/hostler/core/api/snapshots"
 	"github.com/hostler/hostler/core/api/teams"
 	"github.com/hostler/hostler/core/api/users"
 	"github.com/hostler/hostler/core/api/vms"
@@ -56,19 +57,20 @@ type Deps struct {
 	GapRetry time.Duration
 
 	// What each resource works with.
-	Keys     keys.Deps
-	Setup    setup.Deps
-	Auth     auth.Deps
-	Hosts    hosts.Deps
-	Guests   guests.Deps
-	VMs      vms.Deps
-	Apps     apps.Deps
-	Jobs     jobs.Deps
-	Audit    audit.Deps
-	Plugins  plugins.Deps
-	Settings settings.Deps
-	Cluster  cluster.Deps
-	Meta     meta.Deps
+	Keys      keys.Deps
+	Setup     setup.Deps
+	Auth      auth.Deps
+	Hosts     hosts.Deps
+	Guests    guests.Deps
+	VMs       vms.Deps
+	Snapshots snapshots.Deps
+	Apps      apps.Deps
+	Jobs      jobs.Deps
+	Audit     audit.Deps
+	Plugins   plugins.Deps
+	Settings  settings.Deps
+	Cluster   cluster.Deps
+	Meta      meta.Deps
 
 	Schedules schedules.Deps
 	Users     users.Deps
@@ -93,6 +95,7 @@ var resources = []struct {
 	{"hosts", func(a *op.API, d Deps) { hosts.Register(a, d.Hosts) }},
 	{"guests", func(a *op.API, d Deps) { guests.Register(a, d.Guests) }},
 	{"vms", func(a *op.API, d Deps) { vms.Register(a, d.VMs) }},
+	{"snapshots", func(a *op.API, d Deps) { snapshots.Register(a, d.Snapshots) }},
 	{"apps", func(a *op.API, d Deps) { apps.Register(a, d.Apps) }},
 	{"jobs", func(a *op.API, d Deps) { jobs.Register(a, d.Jobs) }},
 	{"audit", func(a *op.API, d Deps) { audit.Register(a, d.Audit) }},

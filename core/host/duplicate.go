@@ -13,7 +13,7 @@ import (
 	"github.com/hostler/hostler/core/problem"
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
-	sdk "github.com/hostler/hostler/sdk/plugin"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // server tells one server from another, whatever address it is reached at. No single fact does: machines that stand alone
@@ -70,8 +70,8 @@ func (s *Store) identify(ctx context.Context, driver string, target endpoint.Tar
 		}
 		return nil
 	})
-	switch sdk.KindOf(err) {
-	case sdk.Denied, sdk.Unsupported:
+	switch plugin.KindOf(err) {
+	case plugin.Denied, plugin.Unsupported:
 		return found, nil
 	}
 	return found, err
@@ -154,8 +154,8 @@ func (s *Store) shown(ctx context.Context, id int64) string {
 		return ""
 	}
 	version, err := s.version(ctx, driver, target)
-	var e *sdk.Error
-	if errors.As(err, &e) && e.Kind == sdk.Untrusted {
+	var e *plugin.Error
+	if errors.As(err, &e) && e.Kind == plugin.Untrusted {
 		return e.Fingerprint
 	}
 	return version.Fingerprint

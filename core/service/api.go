@@ -18,6 +18,7 @@ import (
 	"github.com/hostler/hostler/core/api/schedules"
 	"github.com/hostler/hostler/core/api/settings"
 	"github.com/hostler/hostler/core/api/setup"
+	"github.com/hostler/hostler/core/api/snapshots"
 	"github.com/hostler/hostler/core/api/teams"
 	"github.com/hostler/hostler/core/api/users"
 	"github.com/hostler/hostler/core/api/vms"
@@ -42,6 +43,7 @@ func (s *Service) deps() api.Deps {
 		Hosts:     hosts.Deps{Hosts: s.Hosts, Poller: s.Poller},
 		Guests:    guests.Deps{Guests: s.Guests},
 		VMs:       vms.Deps{VMs: s.VMs},
+		Snapshots: snapshots.Deps{VMs: s.VMs, Apps: s.Apps, Actor: s.VMs.Actor},
 		Apps:      apps.Deps{Apps: s.Apps},
 		Jobs:      jobs.Deps{Queue: s.Queue},
 		Audit:     auditapi.Deps{DB: c.DB, Chain: s.Chain},

@@ -56,3 +56,9 @@ func holdJobs(t testing.TB, d *db.DB) (release func()) {
 		SELECT 'test.old', 'succeeded', 'instance', 0, 'old', now() - interval '200 days', now() - interval '200 days' FROM generate_series(1, $1)`, oldJobs)
 	return hold(t, d, "BEFORE DELETE ON jobs")
 }
+
+// seed is the schedule of that kind that came with the service.
+func seed(t testing.TB, d *db.DB, kind string) int64 {
+	t.Helper()
+	return int64(number(t, d, "SELECT id FROM schedules WHERE seeded AND job_kind = $1", kind))
+}

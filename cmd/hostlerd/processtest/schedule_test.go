@@ -7,15 +7,7 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/hostler/hostler/core/db"
 )
-
-// seed is the schedule of that kind that came with the service.
-func seed(t testing.TB, d *db.DB, kind string) int64 {
-	t.Helper()
-	return int64(number(t, d, "SELECT id FROM schedules WHERE seeded AND job_kind = $1", kind))
-}
 
 // wakeTicker wakes the ticker of the client's instance, which would else look a few seconds later: it writes a schedule that is
 // off. ids has one of these for each client.
