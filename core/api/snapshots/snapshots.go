@@ -38,21 +38,26 @@ func Register(a *op.API, deps Deps) {
 	}{{"vm", "a VM", "VMs", op.VM, deps.VMs}, {"app", "an app", "Apps", op.App, deps.Apps}} {
 		h, path := handlers{s.guests, deps.Actor}, "/api/v1/"+s.kind+"s/:"+s.kind+"_id/snapshots"
 		op.Get(a, path, h.list, op.Spec{
-			ID: "list_" + s.kind + "_snapshots", Summary: "List the snapshots of " + s.one, Tag: s.tag, Role: identity.Viewer, On: s.on, Calls: true,
+			ID: "list_" + s.kind + "_snapshots", Summary: "List the snapshots of " + s.one,
+			Tag: s.tag, Role: identity.Viewer, On: s.on, Calls: true,
 			Description: "Asked of the hypervisor, oldest first; nothing of it is kept. The present state is no snapshot.",
 		})
 		op.Post(a, path, h.take, op.Spec{
-			ID: "create_" + s.kind + "_snapshot", Summary: "Take a snapshot of " + s.one, Tag: s.tag, Role: identity.Operator, On: s.on, Calls: true,
+			ID: "create_" + s.kind + "_snapshot", Summary: "Take a snapshot of " + s.one,
+			Tag: s.tag, Role: identity.Operator, On: s.on, Calls: true,
 			Status: http.StatusAccepted, Audit: op.Audit{Action: s.kind + ".snapshot_create"}, Recall: h.started,
-			Description: "Answers with the job that does it. A name that is taken is 409 `conflict`. `vmstate` keeps the memory too, where the hypervisor can.",
+			Description: "Answers with the job that does it. A name that is taken is 409 `conflict`. `vmstate` keeps the memory too, where the " +
+				"hypervisor can.",
 		})
 		op.Delete(a, path+"/:name", h.remove, op.Spec{
-			ID: "delete_" + s.kind + "_snapshot", Summary: "Delete a snapshot of " + s.one, Tag: s.tag, Role: identity.Operator, On: s.on, Calls: true,
+			ID: "delete_" + s.kind + "_snapshot", Summary: "Delete a snapshot of " + s.one,
+			Tag: s.tag, Role: identity.Operator, On: s.on, Calls: true,
 			Status: http.StatusAccepted, Audit: op.Audit{Action: s.kind + ".snapshot_delete", Target: "name"},
 			Description: "Answers with the job that does it. The guest and its other snapshots stay as they are.",
 		})
 		op.Post(a, path+"/:name/rollback", h.rollBack, op.Spec{
-			ID: "rollback_" + s.kind + "_snapshot", Summary: "Set " + s.one + " back to a snapshot", Tag: s.tag, Role: identity.Admin, On: s.on, Calls: true,
+			ID: "rollback_" + s.kind + "_snapshot", Summary: "Set " + s.one + " back to a snapshot",
+			Tag: s.tag, Role: identity.Admin, On: s.on, Calls: true,
 			Status: http.StatusAccepted, Audit: op.Audit{Action: s.kind + ".snapshot_rollback", Target: "name"}, Recall: h.started,
 			Description: "Answers with the job that does it. All that was written since the snapshot is lost, so it is 409 `confirm_required` until " +
 				"`confirm` holds the guest's name. A running guest is stopped for it.",
