@@ -98,8 +98,8 @@ func (a *API) admit(ctx context.Context, q *request, r *http.Request, params rou
 	}
 	ctx = q.begin(ctx, r, caller, params)
 	// A public operation is checked without a cookie too: logging someone in across sites is an attack as well.
-	if spec.Public || r.Header.Get("Cookie") != "" {
-		if err := a.origins.Check(r); err != nil {
+	if spec.Public || q.operation.Socket || r.Header.Get("Cookie") != "" {
+		if err := a.checkOrigin(q.operation, r); err != nil {
 			return ctx, problem.New(problem.CodeCrossOrigin, "a page of another site may not do this").Because(err)
 		}
 	}
@@ -109,6 +109,17 @@ func (a *API) admit(ctx context.Context, q *request, r *http.Request, params rou
 		}
 	}
 	return ctx, a.entitled(ctx, spec)
+}
+
+// checkOrigin refuses what a page of another site sends. The upgrade to a socket is a GET, which any page may send, and is held
+// like what changes something.
+func (a *API) checkOrigin(o *Operation, r *http.Request) error {
+	if o.Socket {
+		changing := *r
+		changing.Method = http.MethodPost
+		r = &changing
+	}
+	return a.origins.Check(r)
 }
 
 // entitled refuses an operation whose feature is switched off.

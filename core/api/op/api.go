@@ -87,11 +87,12 @@ type API struct {
 	public *limiter
 	// checking holds a value for each large body that is being checked.
 	checking chan struct{}
-	// streams and downloads count those that are open.
-	streams, downloads *readers
-	gap                *gap
-	outages            outages
-	inFlight           inFlight
+	// streams, downloads, sockets and uploads count those that are open, begun how fast a caller begins the last two.
+	streams, downloads, sockets, uploads *readers
+	begun                                *limiter
+	gap                                  *gap
+	outages                              outages
+	inFlight                             inFlight
 	// settling holds a value for each change whose outcome is asked for.
 	settling chan struct{}
 }
@@ -108,6 +109,10 @@ type Operation struct {
 	Stream bool
 	// Download operations answer with a file.
 	Download bool
+	// Socket operations answer with a WebSocket.
+	Socket bool
+	// Upload operations take a file.
+	Upload bool
 
 	bodyDeclared, bodyRequired bool
 	// body is the schema of the body; nil without one.
@@ -126,6 +131,7 @@ type Operation struct {
 func New(config Config) *API {
 	a := &API{config: config, origins: http.NewCrossOriginProtection(), log: config.Logger, reauthorising: make(chan struct{}, reauthorising),
 		checking: make(chan struct{}, runtime.GOMAXPROCS(0)), streams: newReaders(mostStreams), downloads: newReaders(mostDownloads),
+		sockets: newReaders(mostSockets), uploads: newReaders(mostUploads), begun: newLimiter(begunAtOnce, begunRate),
 		nullsDeclared: map[string]bool{}}
 	a.compressed = compressing(http.HandlerFunc(a.serveHTTP))
 	if a.config.KeepAlive <= 0 {

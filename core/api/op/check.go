@@ -39,7 +39,7 @@ func (o *Operation) Check() error {
 		return fmt.Errorf("%s takes a list without maxItems", spec.ID)
 	case writes && spec.Audit.Action == "":
 		return fmt.Errorf("%s changes something and declares no audit action", spec.ID)
-	case o.Method == http.MethodGet && spec.Audit.Action != "" && !o.Download:
+	case o.Method == http.MethodGet && spec.Audit.Action != "" && !o.Download && !o.Socket:
 		return fmt.Errorf("%s only reads and declares an audit action", spec.ID)
 	case o.makes() && !o.once():
 		return fmt.Errorf("%s makes a job or a thing and cannot make its answer again: declare Recall", spec.ID)

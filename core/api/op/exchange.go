@@ -40,7 +40,7 @@ func (a *API) serve(operation *Operation, declared *huma.Operation, bind func(hu
 	if operation.Spec.Secret {
 		q.w.keepPlain()
 	}
-	if !operation.Stream {
+	if !operation.Stream && !operation.Socket {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, operation.timeout())
 		defer cancel()
@@ -57,7 +57,10 @@ func (a *API) serve(operation *Operation, declared *huma.Operation, bind func(hu
 		a.fail(ctx, a.problem(ctx, err))
 		return
 	}
-	body, err := readBody(ctx, q, r)
+	var body []byte
+	if !operation.Upload {
+		body, err = readBody(ctx, q, r)
+	}
 	if err != nil {
 		a.fail(ctx, a.problem(ctx, err))
 		return

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/hostler/hostler/sdk/endpoint"
@@ -17,14 +18,24 @@ import (
 
 // tokens are the hosts that have a token for lifecycle.
 type tokens struct {
+	mu    sync.Mutex
 	hosts map[int64]bool
 	err   error
 	asked int
 }
 
 func (k *tokens) Has(_ context.Context, hostID int64, capability endpoint.Capability) (bool, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
 	k.asked++
 	return k.hosts[hostID] && capability == endpoint.Lifecycle, k.err
+}
+
+// lose takes a host's token away.
+func (k *tokens) lose(host int64) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(k.hosts, host)
 }
 
 // power is an operation that needs the token for lifecycle.

@@ -39,7 +39,7 @@ func (o *Operation) once() bool { return o.Spec.Recall != nil }
 
 // makes reports whether the operation makes a job or a thing, by its status.
 func (o *Operation) makes() bool {
-	return o.Method == http.MethodPost && !o.Spec.Public && (o.Spec.Status == http.StatusCreated || o.Spec.Status == http.StatusAccepted)
+	return o.Method == http.MethodPost && !o.Spec.Public && !o.Upload && (o.Spec.Status == http.StatusCreated || o.Spec.Status == http.StatusAccepted)
 }
 
 // documentOnce enters the header and its effect into the operation's page.

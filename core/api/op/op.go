@@ -128,16 +128,18 @@ type Spec struct {
 	// Faults names what else is wrong with a body, so that it is told together with what the schema finds. It is given a
 	// body of well-formed JSON that need not fit the schema. Nil for operations whose schema says all.
 	Faults func(body []byte) []problem.Fault
-	// MaxBody in bytes; 1 MiB when zero.
+	// MaxBody in bytes; 1 MiB when zero. Of an upload it is the file's, of a socket a message's.
 	MaxBody int64
 	// Timeout is how long the handler may take; 60 s when zero, and an hour for a download. Streams have none.
 	Timeout time.Duration
+	// Idle is how long an upload or a socket may stand still.
+	Idle time.Duration
 	// Recall makes the body of a success again from what is known of the change, for a request with an Idempotency-Key whose
 	// answer was lost. An operation that makes a job or a thing has it, and with it takes such keys; see serveOnce.
 	Recall func(ctx context.Context, made idempotency.Made) (any, error)
 	// Secret says that the answer's body holds a secret: it is never compressed.
 	Secret bool
-	// Content are the media types of a download.
+	// Content are the media types of a download or an upload.
 	Content []string
 }
 

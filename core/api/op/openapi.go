@@ -213,10 +213,10 @@ func (a *API) document(o *Operation, declared *huma.Operation) {
 	if o.Spec.Unsupported || o.Spec.Calls {
 		refs[http.StatusNotImplemented] = "Unsupported"
 	}
-	if o.bodyDeclared {
+	if o.bodyDeclared || o.Upload {
 		refs[http.StatusRequestEntityTooLarge], refs[http.StatusUnsupportedMediaType] = "TooLarge", "UnsupportedMedia"
 	}
-	if o.Spec.Public {
+	if o.Spec.Public || o.Socket || o.Upload {
 		refs[http.StatusTooManyRequests] = "TooMany"
 	}
 	if o.Spec.Calls {

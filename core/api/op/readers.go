@@ -13,6 +13,8 @@ import (
 const (
 	mostStreams   = 64
 	mostDownloads = 2
+	mostSockets   = 16
+	mostUploads   = 2
 )
 
 // readers counts such answers by user.

@@ -142,7 +142,7 @@ func (o *Operation) describe() huma.Operation {
 func (a *API) finish(o *Operation) {
 	declared := a.declared(o)
 	declareNulls(a.huma.OpenAPI().Components.Schemas, schemaPrefix, a.nullsDeclared)
-	if declared.RequestBody != nil {
+	if declared.RequestBody != nil && !o.Upload {
 		o.body = declared.RequestBody.Content["application/json"].Schema
 		o.body.Nullable = !o.bodyRequired
 		o.unlimited = !checkSchema(o.Spec.ID, a.huma.OpenAPI().Components.Schemas, o.body)

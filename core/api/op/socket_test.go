@@ -1,0 +1,257 @@
+package op_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hostler/hostler/sdk/endpoint"
+
+	"github.com/coder/websocket"
+
+	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/api/route"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/problem"
+)
+
+// lasting has a socket and an upload on host 8, whose host has the token for lifecycle, on a real server.
+type lasting struct {
+	*sample
+	server *httptest.Server
+	tokens *tokens
+	// gate guards auth, which the test changes while the server runs.
+	gate sync.Mutex
+	left chan error
+	// began tells of each upload whose handler has it.
+	began chan struct{}
+}
+
+func (l *lasting) Authenticate(ctx context.Context, r *http.Request) (*identity.Caller, error) {
+	l.gate.Lock()
+	defer l.gate.Unlock()
+	return l.sample.Authenticate(ctx, r)
+}
+
+// revoke lets nobody in any more.
+func (l *lasting) revoke() {
+	l.gate.Lock()
+	defer l.gate.Unlock()
+	l.sample.auth = problem.New(problem.CodeUnauthenticated, "log in first")
+}
+
+func newLasting(t *testing.T, change func(*op.Spec)) *lasting {
+	t.Helper()
+	l := &lasting{sample: &sample{off: map[string]bool{}}, tokens: &tokens{hosts: map[int64]bool{8: true}}, left: make(chan error, 100), began: make(chan struct{}, 100)}
+	l.API = op.New(op.Config{
+		Router: route.New(), Authenticator: l, Resolver: l, Recorder: l, Tokens: l.tokens, Reauthorise: 20 * time.Millisecond,
+		Entitlements: func(_ context.Context, name string) bool { return !l.off[name] },
+	})
+	spec := func(id string) op.Spec {
+		s := op.Spec{ID: id, Summary: "Try", Tag: "Try", Role: identity.Operator, On: op.Host, Needs: endpoint.Lifecycle, Entitlement: "lasting",
+			Audit: op.Audit{Action: "host." + id}}
+		change(&s)
+		return s
+	}
+	op.Socket(l.API, "/api/v1/hosts/:host_id/console/ws", func(ctx context.Context, in *struct {
+		Columns int `query:"columns" maximum:"500"`
+	}, c *op.SocketConn) (err error) {
+		defer func() {
+			if context.Cause(ctx) != nil {
+				l.left <- context.Cause(ctx)
+			}
+		}()
+		for {
+			text, data, err := c.Read()
+			if err != nil {
+				return err
+			}
+			if string(data) == "fail" {
+				return errBroken
+			}
+			if err := c.Write(text, data); err != nil {
+				return err
+			}
+		}
+	}, spec("console"))
+	uploading := spec("upload")
+	uploading.Content = []string{"application/octet-stream"}
+	op.Upload(l.API, "/api/v1/hosts/:host_id/upload", func(ctx context.Context, _ *nothing, f *op.Incoming) (*op.Body[int64], error) {
+		l.began <- struct{}{}
+		n, err := io.Copy(io.Discard, f)
+		if err != nil {
+			l.left <- err
+			return nil, err
+		}
+		return &op.Body[int64]{Body: n}, nil
+	}, uploading)
+	l.server = httptest.NewServer(l.API)
+	t.Cleanup(l.server.Close)
+	return l
+}
+
+// dial opens the socket of a host.
+func (l *lasting) dial(t *testing.T, path string, headers ...string) (*websocket.Conn, *http.Response, error) {
+	t.Helper()
+	h := http.Header{}
+	for i := 0; i+1 < len(headers); i += 2 {
+		h.Set(headers[i], headers[i+1])
+	}
+	c, answer, err := websocket.Dial(t.Context(), l.server.URL+path, &websocket.DialOptions{HTTPHeader: h})
+	if err == nil {
+		t.Cleanup(func() { c.CloseNow() })
+	}
+	return c, answer, err
+}
+
+const console = "/api/v1/hosts/8/console/ws"
+
+func (l *lasting) open(t *testing.T) *websocket.Conn {
+	t.Helper()
+	c, answer, err := l.dial(t, console, as("operator@3")...)
+	if err != nil {
+		t.Fatalf("%v %v", answer, err)
+	}
+	return c
+}
+
+func TestSocket(t *testing.T) {
+	t.Parallel()
+	l := newLasting(t, func(*op.Spec) {})
+	c := l.open(t)
+	for _, kind := range []websocket.MessageType{websocket.MessageText, websocket.MessageBinary} {
+		if err := c.Write(t.Context(), kind, []byte("hello")); err != nil {
+			t.Fatal(err)
+		}
+		if back, data, err := c.Read(t.Context()); err != nil || back != kind || string(data) != "hello" {
+			t.Fatalf("%v %q %v", back, data, err)
+		}
+	}
+	if err := c.Close(websocket.StatusNormalClosure, ""); err != nil {
+		t.Errorf("closing: %v", err)
+	}
+	if trail := l.trail(); len(trail) != 1 || trail[0].Action != "host.console" || string(trail[0].Result) != "ok" || trail[0].TargetName != "node8" {
+		t.Errorf("the trail: %+v", trail)
+	}
+}
+
+// A socket is refused as any operation is, in the same order, and before it is one.
+func TestSocketIsRefused(t *testing.T) {
+	t.Parallel()
+	l := newLasting(t, func(*op.Spec) {})
+	for _, tt := range []struct {
+		name, path string
+		headers    []string
+		status     int
+		code       string
+	}{
+		{"nobody", console, nil, 401, "unauthenticated"},
+		{"too low a role", console, as("viewer@3"), 403, "forbidden"},
+		{"a key that only reads another resource", console, as("operator@3 vms:write"), 403, "forbidden"},
+		{"bad input", console + "?columns=501", as("operator@3"), 422, "invalid"},
+		{"another team's", console, as("operator@2"), 404, "not_found"},
+		{"no token", "/api/v1/hosts/7/console/ws", as("operator@2"), 409, "capability_missing"},
+		{"another site", console, append(as("operator@3"), "Origin", "https://evil.example"), 403, "cross_origin"},
+		{"another site, as browsers say", console, append(as("operator@3"), "Sec-Fetch-Site", "cross-site"), 403, "cross_origin"},
+	} {
+		_, answer, err := l.dial(t, tt.path, tt.headers...)
+		var p struct{ Error string }
+		if answer != nil {
+			_ = json.NewDecoder(answer.Body).Decode(&p) // what is none has no identifier
+		}
+		if err == nil || answer == nil || answer.StatusCode != tt.status || p.Error != tt.code {
+			t.Errorf("%s: %v %q %v", tt.name, answer, p.Error, err)
+		}
+	}
+	l.off["lasting"] = true
+	if _, answer, err := l.dial(t, console, as("operator@3")...); err == nil || answer.StatusCode != 403 {
+		t.Errorf("switched off: %v %v", answer, err)
+	}
+	l.off["lasting"] = false
+	if w := l.call("GET", console, "", as("operator@3")...); w.Code != 400 || !strings.Contains(w.Body.String(), `"malformed"`) {
+		t.Errorf("no handshake: %d %s", w.Code, w.Body)
+	}
+	for _, e := range l.trail() {
+		if string(e.Result) == "ok" {
+			t.Errorf("a refused socket is in the trail as done: %+v", e)
+		}
+	}
+}
+
+func TestSocketEndsWithTheRight(t *testing.T) {
+	t.Parallel()
+	for name, take := range map[string]func(*lasting){
+		"session": func(l *lasting) { l.revoke() },
+		"token":   func(l *lasting) { l.tokens.lose(8) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := newLasting(t, func(*op.Spec) {})
+			c := l.open(t)
+			take(l)
+			_, _, err := c.Read(t.Context())
+			if websocket.CloseStatus(err) != websocket.StatusPolicyViolation {
+				t.Errorf("the socket ended with %v", err)
+			}
+			if err := <-l.left; err == nil {
+				t.Error("the handler's context goes on")
+			}
+		})
+	}
+}
+
+func TestSocketLimits(t *testing.T) {
+	t.Parallel()
+	t.Run("message", func(t *testing.T) {
+		t.Parallel()
+		l := newLasting(t, func(s *op.Spec) { s.MaxBody = 100 })
+		c := l.open(t)
+		if err := c.Write(t.Context(), websocket.MessageBinary, make([]byte, 101)); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := c.Read(t.Context()); websocket.CloseStatus(err) != websocket.StatusMessageTooBig {
+			t.Errorf("%v", err)
+		}
+	})
+	t.Run("idle", func(t *testing.T) {
+		t.Parallel()
+		l := newLasting(t, func(s *op.Spec) { s.Idle = 50 * time.Millisecond })
+		c := l.open(t)
+		if _, _, err := c.Read(t.Context()); websocket.CloseStatus(err) != websocket.StatusPolicyViolation {
+			t.Errorf("%v", err)
+		}
+		if err := <-l.left; problem.CodeOf(err) != problem.CodeTimeout {
+			t.Errorf("the handler ended with %v", err)
+		}
+	})
+	t.Run("open", func(t *testing.T) {
+		t.Parallel()
+		l := newLasting(t, func(*op.Spec) {})
+		for range 16 {
+			l.open(t)
+		}
+		if _, answer, err := l.dial(t, console, as("operator@3")...); err == nil || answer.StatusCode != 429 {
+			t.Errorf("the 17th: %v %v", answer, err)
+		}
+	})
+	t.Run("failure", func(t *testing.T) {
+		t.Parallel()
+		l := newLasting(t, func(*op.Spec) {})
+		c := l.open(t)
+		if err := c.Write(t.Context(), websocket.MessageText, []byte("fail")); err != nil {
+			t.Fatal(err)
+		}
+		_, _, err := c.Read(t.Context())
+		var closed websocket.CloseError
+		if !errors.As(err, &closed) || closed.Code != websocket.StatusInternalError || closed.Reason != "internal" {
+			t.Errorf("%v", err)
+		}
+	})
+}

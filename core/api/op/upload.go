@@ -1,0 +1,177 @@
+package op
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"reflect"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/problem"
+)
+
+const (
+	// defaultUpload is the largest upload where its declaration says nothing, in bytes.
+	defaultUpload = 1 << 30
+	// How many sockets and uploads together one user may begin at once, and how many more in each second thereafter.
+	begunAtOnce = 20
+	begunRate   = 1
+)
+
+// Incoming is the body of an Upload while it arrives. It is an io.Reader that nothing is gathered behind.
+type Incoming struct {
+	// Media is the body's media type, one of Spec.Content.
+	Media string
+	// Size in bytes as the sender says; -1 when it does not.
+	Size int64
+
+	body    io.Reader
+	control *http.ResponseController
+	idle    time.Duration
+	ended   atomic.Bool
+}
+
+// Read reads what has arrived. Its errors are problems that the handler returns: too_large, request_timeout for a sender that
+// stops, canceled for one that leaves.
+func (f *Incoming) Read(p []byte) (int, error) {
+	_ = f.control.SetReadDeadline(time.Now().Add(f.idle)) // only the real server has deadlines
+	if f.ended.Load() {
+		return 0, errors.New("the upload was ended")
+	}
+	n, err := f.body.Read(p)
+	var large *http.MaxBytesError
+	var network net.Error
+	switch {
+	case f.ended.Load():
+		return 0, errors.New("the upload was ended")
+	case err == nil || errors.Is(err, io.EOF):
+		return n, err
+	case errors.As(err, &large):
+		return n, tooLarge(large.Limit)
+	case errors.As(err, &network) && network.Timeout():
+		return n, problem.New(problem.CodeRequestTimeout, "nothing of the body arrived for %s", f.idle)
+	}
+	return n, problem.New(problem.CodeCanceled, "the body ended too early").Because(fmt.Errorf("reading the body: %w", err))
+}
+
+// end lets nothing more in, not even what a Read waits for.
+func (f *Incoming) end() {
+	f.ended.Store(true)
+	_ = f.control.SetReadDeadline(time.Now())
+}
+
+// enter counts a socket or an upload of the caller: how many are open, and how fast they are begun.
+func (a *API) enter(ctx context.Context, open *readers) (leave func(), err error) {
+	if caller := identity.FromContext(ctx); caller != nil {
+		if wait := a.begun.admit(strconv.FormatInt(caller.UserID, 10)); wait > 0 {
+			limited := problem.New(problem.CodeRateLimited, "you begin too many of these; wait before the next one")
+			limited.RetryAfter = int(wait/time.Second) + 1
+			return nil, limited
+		}
+	}
+	return open.enter(ctx)
+}
+
+// Upload declares a POST whose body is a file, read while it arrives. The body is asked for only after all that refuses a request:
+// role, team, entitlement, input, existence, capability, its media type (one of Spec.Content, else 415) and its size (Spec.MaxBody
+// bytes, 1 GiB when zero, else 413). A sender that sends nothing for Spec.Idle (30 s when zero), or takes longer for all than
+// Spec.Timeout (an hour when zero), is left. The upload ends at once when its sender may no longer do it. One user has at most two
+// under way in an instance and begins 20 at once and one more a second; more are rate_limited. It takes no Idempotency-Key: what
+// was sent would have to be kept.
+func Upload[I, O any](a *API, path string, handler func(context.Context, *I, *Incoming) (*O, error), spec Spec) {
+	if len(spec.Content) == 0 {
+		panic(fmt.Sprintf("op: the upload %s names no media type", spec.ID))
+	}
+	if spec.Timeout == 0 {
+		spec.Timeout = defaultDownload
+	}
+	operation := a.declare(http.MethodPost, path, spec, reflect.TypeFor[I]())
+	if operation.bodyDeclared {
+		panic(fmt.Sprintf("op: the input of the upload %s has a body of its own", spec.ID))
+	}
+	operation.Upload = true
+	declared := operation.describe()
+	content := map[string]*huma.MediaType{}
+	for _, media := range spec.Content {
+		content[media] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}
+	}
+	declared.RequestBody = &huma.RequestBody{Required: true, Description: "The file", Content: content}
+	a.nameBodies(spec.ID, reflect.TypeFor[I](), reflect.TypeFor[O]())
+	huma.Register(a.huma, declared, func(ctx context.Context, in *I) (*O, error) {
+		out, err := upload(ctx, a, in, handler)
+		if err != nil {
+			return nil, a.refusal(ctx, err)
+		}
+		return out, nil
+	})
+	a.finish(operation)
+}
+
+// upload runs the handler beside its guard, which it ends before it returns.
+func upload[I, O any](ctx context.Context, a *API, in *I, handler func(context.Context, *I, *Incoming) (*O, error)) (*O, error) {
+	q := requestOf(ctx)
+	if err := q.ready(ctx); err != nil {
+		return nil, err
+	}
+	f, err := q.incoming()
+	if err != nil {
+		return nil, err
+	}
+	leave, err := a.enter(ctx, a.uploads)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	ctx, cancel := context.WithCancelCause(ctx)
+	var guarding sync.WaitGroup
+	guarding.Go(func() { q.watchRights(ctx, cancel) })
+	guarding.Go(func() {
+		<-ctx.Done()
+		if context.Cause(ctx) != errFinished {
+			f.end()
+		}
+	})
+	defer guarding.Wait()
+	defer cancel(errFinished)
+	out, err := handler(ctx, in, f)
+	if err != nil {
+		if cause := context.Cause(ctx); cause != nil {
+			return nil, cause // what the handler says of its ended context is less
+		}
+		return nil, err
+	}
+	return out, a.succeed(ctx, q)
+}
+
+// incoming looks at the head of the body, before any of it is read.
+func (q *request) incoming() (*Incoming, error) {
+	spec, r := &q.operation.Spec, q.raw
+	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	encoding := r.Header.Get("Content-Encoding")
+	if err != nil || !slices.Contains(spec.Content, media) || (encoding != "" && encoding != "identity") {
+		return nil, problem.New(problem.CodeUnsupportedMedia, "send the file as one of %v, without Content-Encoding", spec.Content)
+	}
+	limit := spec.MaxBody
+	if limit <= 0 {
+		limit = defaultUpload
+	}
+	if r.ContentLength > limit {
+		return nil, tooLarge(limit)
+	}
+	f := &Incoming{Media: media, Size: r.ContentLength, body: http.MaxBytesReader(q.w, r.Body, limit), control: http.NewResponseController(q.w), idle: spec.Idle}
+	if f.idle <= 0 {
+		f.idle = chunkTime
+	}
+	return f, nil
+}

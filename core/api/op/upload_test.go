@@ -1,0 +1,167 @@
+package op_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/problem"
+)
+
+const uploadPath = "/api/v1/hosts/8/upload"
+
+// put sends a file.
+func (l *lasting) put(t *testing.T, path, media string, body io.Reader, headers ...string) (status int, text string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), "POST", l.server.URL+path, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if media != "" {
+		r.Header.Set("Content-Type", media)
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	answer, err := l.server.Client().Do(r)
+	if err != nil {
+		return 0, err.Error()
+	}
+	defer answer.Body.Close()
+	all, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer.StatusCode, string(all)
+}
+
+const binary = "application/octet-stream"
+
+func TestUpload(t *testing.T) {
+	t.Parallel()
+	l := newLasting(t, func(*op.Spec) {})
+	const size = 5 << 20 // more than a JSON body may have
+	if status, text := l.put(t, uploadPath, binary, io.LimitReader(endless{}, size), as("operator@3")...); status != 200 || text != "5242880\n" {
+		t.Errorf("%d %s", status, text)
+	}
+	if trail := l.trail(); len(trail) != 1 || trail[0].Action != "host.upload" || string(trail[0].Result) != "ok" {
+		t.Errorf("the trail: %+v", trail)
+	}
+}
+
+// An upload is refused as any operation is, before its body is read.
+func TestUploadIsRefused(t *testing.T) {
+	t.Parallel()
+	l := newLasting(t, func(s *op.Spec) { s.MaxBody = 1000 })
+	for _, tt := range []struct {
+		name, path, media string
+		size              int64
+		chunked           bool
+		headers           []string
+		status            int
+		code              string
+	}{
+		{"nobody", uploadPath, binary, 10, false, nil, 401, "unauthenticated"},
+		{"too low a role", uploadPath, binary, 10, false, as("viewer@3"), 403, "forbidden"},
+		{"another site", uploadPath, binary, 10, false, append(as("operator@3"), "Cookie", "a=b", "Origin", "https://evil.example"), 403, "cross_origin"},
+		{"another team's", uploadPath, binary, 10, false, as("operator@2"), 404, "not_found"},
+		{"no token", "/api/v1/hosts/7/upload", binary, 10, false, as("operator@2"), 409, "capability_missing"},
+		{"no media type", uploadPath, "", 10, false, as("operator@3"), 415, "unsupported_media_type"},
+		{"another media type", uploadPath, "text/plain", 10, false, as("operator@3"), 415, "unsupported_media_type"},
+		{"too large", uploadPath, binary, 1001, false, as("operator@3"), 413, "too_large"},
+		{"too large, which is found out", uploadPath, binary, 1001, true, as("operator@3"), 413, "too_large"},
+		{"just so large", uploadPath, binary, 1000, true, as("operator@3"), 200, ""},
+	} {
+		var body io.Reader = strings.NewReader(strings.Repeat("a", int(tt.size)))
+		if tt.chunked {
+			body = io.LimitReader(endless{}, tt.size)
+		}
+		status, text := l.put(t, tt.path, tt.media, body, tt.headers...)
+		var p struct{ Error string }
+		_ = json.Unmarshal([]byte(text), &p) // a success has none
+		if status != tt.status || p.Error != tt.code {
+			t.Errorf("%s: %d %s", tt.name, status, text)
+		}
+	}
+}
+
+func TestUploadEndsWithTheRight(t *testing.T) {
+	t.Parallel()
+	l := newLasting(t, func(*op.Spec) {})
+	out, in := io.Pipe()
+	t.Cleanup(func() { in.Close() })
+	go func() {
+		_, _ = in.Write(make([]byte, 1000))
+		<-l.began
+		l.revoke()
+	}()
+	status, text := l.put(t, uploadPath, binary, out, as("operator@3")...)
+	if status != 401 && status != 0 { // the connection may break before the answer
+		t.Errorf("%d %s", status, text)
+	}
+	if err := <-l.left; err == nil {
+		t.Error("the handler read on")
+	}
+	for _, e := range l.trail() {
+		if string(e.Result) == "ok" {
+			t.Errorf("%+v", e)
+		}
+	}
+}
+
+func TestUploadThatStandsStill(t *testing.T) {
+	t.Parallel()
+	l := newLasting(t, func(s *op.Spec) { s.Idle = 50 * time.Millisecond })
+	out, in := io.Pipe()
+	t.Cleanup(func() { in.Close() })
+	go func() { _, _ = in.Write(make([]byte, 1000)) }()
+	l.put(t, uploadPath, binary, out, as("operator@3")...)
+	if err := <-l.left; problem.CodeOf(err) != problem.CodeRequestTimeout {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestUploadsOfOneCallerAreBounded(t *testing.T) {
+	t.Parallel()
+	l := newLasting(t, func(*op.Spec) {})
+	statuses := map[int]int{}
+	for range 30 {
+		status, _ := l.put(t, uploadPath, binary, strings.NewReader("a"), as("operator@3")...)
+		statuses[status]++
+	}
+	if statuses[200] < 20 || statuses[429] == 0 || statuses[200]+statuses[429] != 30 {
+		t.Errorf("%v", statuses)
+	}
+}
+
+// The document says what a client sends and gets, and the declarations pass.
+func TestSocketAndUploadInTheDocument(t *testing.T) {
+	t.Parallel()
+	l := newLasting(t, func(*op.Spec) {})
+	var doc struct {
+		Paths map[string]map[string]struct {
+			Responses   map[string]any
+			RequestBody struct{ Content map[string]any }
+			Capability  string `json:"x-capability"`
+		}
+	}
+	if err := json.Unmarshal(l.Document(), &doc); err != nil {
+		t.Fatal(err)
+	}
+	socket, upload := doc.Paths["/api/v1/hosts/{host_id}/console/ws"]["get"], doc.Paths["/api/v1/hosts/{host_id}/upload"]["post"]
+	if socket.Responses["101"] == nil || socket.Responses["200"] != nil || socket.Responses["429"] == nil || socket.Capability != "lifecycle" {
+		t.Errorf("%+v", socket)
+	}
+	if upload.Responses["413"] == nil || upload.Responses["415"] == nil || upload.Responses["429"] == nil || upload.RequestBody.Content[binary] == nil {
+		t.Errorf("%+v", upload)
+	}
+	for _, o := range l.Operations() {
+		if err := o.Check(); err != nil {
+			t.Error(err)
+		}
+	}
+}
