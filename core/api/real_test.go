@@ -9,9 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hostler/hostler/sdk/endpoint"
-	"github.com/hostler/hostler/sdk/hypervisor"
-
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/hostler/hostler/core/api/apitest"
@@ -24,6 +21,8 @@ import (
 	"github.com/hostler/hostler/core/selfupdate/selfupdatetest"
 	"github.com/hostler/hostler/core/service"
 	"github.com/hostler/hostler/core/service/servicetest"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
 )
 

@@ -5,13 +5,12 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/hostler/hostler/sdk/endpoint"
-
 	"github.com/hostler/hostler/core/api/op"
 	"github.com/hostler/hostler/core/app"
 	"github.com/hostler/hostler/core/guest"
 	"github.com/hostler/hostler/core/idempotency"
 	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 

@@ -4,11 +4,10 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/hostler/hostler/sdk/endpoint"
-
 	"github.com/hostler/hostler/core/api/op"
 	"github.com/hostler/hostler/core/host"
 	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/sdk/endpoint"
 )
 
 // registerCalls declares what asks the hypervisor while the caller waits.

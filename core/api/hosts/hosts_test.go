@@ -9,9 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hostler/hostler/sdk/endpoint"
-	"github.com/hostler/hostler/sdk/plugin"
-
 	"github.com/hostler/hostler/core/api"
 	"github.com/hostler/hostler/core/api/apitest"
 	"github.com/hostler/hostler/core/api/hosts"
@@ -21,8 +18,10 @@ import (
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/service"
 	"github.com/hostler/hostler/core/service/servicetest"
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // fixture is the resource on a real database with a hypervisor in memory.

@@ -7,11 +7,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/hostler/hostler/sdk/endpoint"
-
 	"github.com/hostler/hostler/core/api/route"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/sdk/endpoint"
 )
 
 // Authenticator finds out who makes a request.

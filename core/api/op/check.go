@@ -7,11 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hostler/hostler/sdk/endpoint"
-
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/sdk/endpoint"
 )
 
 // judge says what is wrong with the declaration of what the host must have and of the confirmation.

@@ -9,11 +9,10 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/hostler/hostler/sdk/endpoint"
-
 	"github.com/hostler/hostler/core/api/op"
 	"github.com/hostler/hostler/core/api/route"
 	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/sdk/endpoint"
 )
 
 // tokens are the hosts that have a token for lifecycle.

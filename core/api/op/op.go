@@ -20,11 +20,10 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/hostler/hostler/sdk/endpoint"
-
 	"github.com/hostler/hostler/core/idempotency"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/sdk/endpoint"
 )
 
 // On says what an operation acts on, and so where its role must be held.

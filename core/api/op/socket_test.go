@@ -12,14 +12,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hostler/hostler/sdk/endpoint"
-
 	"github.com/coder/websocket"
 
 	"github.com/hostler/hostler/core/api/op"
 	"github.com/hostler/hostler/core/api/route"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/sdk/endpoint"
 )
 
 // lasting has a socket and an upload on host 8, whose host has the token for lifecycle, on a real server.
