@@ -20,7 +20,8 @@ func checkSnapshotName(name string) error {
 	if snapshotName.MatchString(name) && name != present && !strings.EqualFold(name, "pending") {
 		return nil
 	}
-	e := plugin.Errorf(plugin.Invalid, "a snapshot's name is of 2 to 40 letters, digits, - and _, the first a letter, and neither current nor pending")
+	e := plugin.Errorf(plugin.Invalid, "a snapshot's name is of 2 to 40 letters, digits, - and _, "+
+		"the first a letter, and neither current nor pending")
 	e.Field = "name"
 	return e
 }
@@ -122,7 +123,8 @@ func snapshotPath(ref hypervisor.GuestRef, name string, rest ...string) (string,
 }
 
 // snapshotTask is what a change of snapshots gave.
-func (h *Host) snapshotTask(ctx context.Context, ref hypervisor.GuestRef, what hypervisor.Operation, answer pveapi.Text, err error) (string, error) {
+func (h *Host) snapshotTask(ctx context.Context, ref hypervisor.GuestRef, what hypervisor.Operation, answer pveapi.Text, err error) (
+	string, error) {
 	if err != nil {
 		return "", h.explain(ctx, ref.Node, snapshotError(err))
 	}
@@ -149,7 +151,8 @@ func snapshotError(err error) error {
 		e.Kind = plugin.Conflict
 	case strings.Contains(text, "snapshot feature is not available"):
 		e.Kind = plugin.Unsupported
-	case strings.Contains(text, "not most recent snapshot"), strings.Contains(text, "incomplete snapshot"), strings.Contains(text, "a template"):
+	case strings.Contains(text, "not most recent snapshot"), strings.Contains(text, "incomplete snapshot"),
+		strings.Contains(text, "a template"):
 		e.Kind = plugin.Conflict
 	}
 	return e

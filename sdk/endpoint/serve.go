@@ -39,7 +39,8 @@ func With[As any, H io.Closer](ctx context.Context, opener Opener[H], req Reques
 }
 
 // Serve is With for a call that has one answer.
-func Serve[As, Resp any, H io.Closer](ctx context.Context, opener Opener[H], req Request, answer func(As) (*Resp, error)) (resp *Resp, err error) {
+func Serve[As, Resp any, H io.Closer](ctx context.Context, opener Opener[H], req Request, answer func(As) (*Resp, error)) (
+	resp *Resp, err error) {
 	err = With(ctx, opener, req, func(as As) error {
 		resp, err = answer(as)
 		return err

@@ -31,7 +31,8 @@ func (s *roleScriptServer) RoleScript(ctx context.Context, req *hypervisorv1.Rol
 	return &hypervisorv1.RoleScriptResponse{Script: wire.Text(script)}, err
 }
 
-func (s *roleScriptServer) RoleRemoval(ctx context.Context, req *hypervisorv1.RoleRemovalRequest) (*hypervisorv1.RoleRemovalResponse, error) {
+func (s *roleScriptServer) RoleRemoval(ctx context.Context, req *hypervisorv1.RoleRemovalRequest) (
+	*hypervisorv1.RoleRemovalResponse, error) {
 	commands, err := s.scripter.RoleRemoval(ctx, endpoint.Capability(req.GetCapability()))
 	return &hypervisorv1.RoleRemovalResponse{Commands: wire.Texts(commands)}, err
 }

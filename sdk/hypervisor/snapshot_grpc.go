@@ -35,7 +35,8 @@ func (h *remoteHost) TakeSnapshot(ctx context.Context, guest GuestRef, spec Snap
 	return answer.GetTaskId(), err
 }
 
-func (s *snapshotServer) TakeSnapshot(ctx context.Context, req *hypervisorv1.TakeSnapshotRequest) (*hypervisorv1.TakeSnapshotResponse, error) {
+func (s *snapshotServer) TakeSnapshot(ctx context.Context, req *hypervisorv1.TakeSnapshotRequest) (
+	*hypervisorv1.TakeSnapshotResponse, error) {
 	return serve(ctx, s.server, req, func(host Snapshotter) (*hypervisorv1.TakeSnapshotResponse, error) {
 		task, err := host.TakeSnapshot(ctx, refFromProto(req.GetGuest()), snapshotSpecFromProto(req))
 		return &hypervisorv1.TakeSnapshotResponse{TaskId: wire.Text(task)}, err
@@ -48,7 +49,8 @@ func (h *remoteHost) DeleteSnapshot(ctx context.Context, guest GuestRef, name st
 	return answer.GetTaskId(), err
 }
 
-func (s *snapshotServer) DeleteSnapshot(ctx context.Context, req *hypervisorv1.DeleteSnapshotRequest) (*hypervisorv1.DeleteSnapshotResponse, error) {
+func (s *snapshotServer) DeleteSnapshot(ctx context.Context, req *hypervisorv1.DeleteSnapshotRequest) (
+	*hypervisorv1.DeleteSnapshotResponse, error) {
 	return serve(ctx, s.server, req, func(host Snapshotter) (*hypervisorv1.DeleteSnapshotResponse, error) {
 		task, err := host.DeleteSnapshot(ctx, refFromProto(req.GetGuest()), req.GetName())
 		return &hypervisorv1.DeleteSnapshotResponse{TaskId: wire.Text(task)}, err

@@ -133,7 +133,8 @@ func (e *Endpoint) admit(target endpoint.Target) error {
 	switch {
 	case e.err != nil:
 		return e.err
-	case target.Fingerprint != "" && !endpoint.EqualFingerprint(target.Fingerprint, e.fingerprint), target.Fingerprint == "" && target.VerifyTLS:
+	case target.Fingerprint != "" && !endpoint.EqualFingerprint(target.Fingerprint, e.fingerprint),
+		target.Fingerprint == "" && target.VerifyTLS:
 		err := plugin.Errorf(plugin.Untrusted, "the endpoint's certificate is not the pinned or a trusted one")
 		err.Fingerprint = e.fingerprint
 		return err

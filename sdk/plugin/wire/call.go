@@ -25,8 +25,8 @@ var ErrEnough = errors.New("enough was received")
 
 // Receive makes a call whose answer is a stream and hands each message to each. An error from each ends the call and is
 // returned; all others are as plugin.CallError says.
-func Receive[Req, Resp any](ctx context.Context, rpc func(context.Context, *Req, ...grpc.CallOption) (grpc.ServerStreamingClient[Resp], error),
-	req *Req, each func(*Resp) error) error {
+func Receive[Req, Resp any](ctx context.Context,
+	rpc func(context.Context, *Req, ...grpc.CallOption) (grpc.ServerStreamingClient[Resp], error), req *Req, each func(*Resp) error) error {
 	// The derived context ends the plugin's half of the stream whichever way this returns.
 	streamCtx, cancel := context.WithCancel(ctx)
 	defer cancel()

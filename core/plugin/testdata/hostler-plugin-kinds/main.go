@@ -12,7 +12,8 @@ import (
 func main() {
 	backend := membackend.New()
 	at := backend.Add("fw.mem:8006")
-	at.SetRules(firewall.Scope{Kind: firewall.NodeScope, Node: "node1"}, firewall.Rule{Direction: firewall.DirectionIn, Action: "ACCEPT", Enabled: true})
+	at.SetRules(firewall.Scope{Kind: firewall.NodeScope, Node: "node1"},
+		firewall.Rule{Direction: firewall.DirectionIn, Action: "ACCEPT", Enabled: true})
 	plugin.Serve(plugin.ServeConfig{Services: []plugin.Service{
 		catalog.Service{Source: catalogtest.Memory{{ID: "a", Name: "A"}, {ID: "b", Name: "B"}}},
 		firewall.Service{Backend: backend, FirewallType: (*membackend.Firewall)(nil)},
