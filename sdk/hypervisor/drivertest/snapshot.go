@@ -197,7 +197,7 @@ func (s *suite) snapshotRefusals(t *testing.T) {
 		}
 	})
 	s.run(t, "a locked guest", func(t *testing.T, ctx context.Context) {
-		hook(t, "LockedGuest", s.LockedGuest != nil)
+		hook(t, "SnapshotGuest and LockedGuest", s.SnapshotGuest != nil && s.LockedGuest != nil)
 		id, err := s.snapshotter(t).TakeSnapshot(ctx, s.LockedGuest(t), hypervisor.SnapshotSpec{Name: "first"})
 		if s.ends(t, ctx, id, err, plugin.Busy) {
 			t.Error("a locked guest got a snapshot")
