@@ -16,6 +16,13 @@ func TestConformance(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, pvesim.Options{Scenario: pvesim.ScenarioCluster, Nodes: 3, Guests: 600, TaskDuration: 30 * time.Millisecond})
 	privileges := pve.Privileges
+	newGuest := func(t testing.TB, kind hypervisor.GuestKind, status string) hypervisor.GuestRef {
+		spec := pvesim.GuestSpec{Status: status}
+		if kind == hypervisor.Container {
+			spec.Type = pvesim.LXC
+		}
+		return w.guest(t, spec)
+	}
 	drivertest.Run(t, drivertest.Config{
 		Driver:   w.driver,
 		HostType: (*pve.Host)(nil),
@@ -23,13 +30,8 @@ func TestConformance(t *testing.T) {
 		Target: func(_ testing.TB, c endpoint.Capability) endpoint.Target {
 			return w.target(c, w.Tokens()[string(c)])
 		},
-		NewGuest: func(t testing.TB, kind hypervisor.GuestKind, status string) hypervisor.GuestRef {
-			spec := pvesim.GuestSpec{Status: status}
-			if kind == hypervisor.Container {
-				spec.Type = pvesim.LXC
-			}
-			return w.guest(t, spec)
-		},
+		NewGuest:      newGuest,
+		SnapshotGuest: newGuest,
 		Guests: func(t testing.TB) []hypervisor.GuestRef {
 			var refs []hypervisor.GuestRef
 			for _, id := range w.Cluster.Guests() {
