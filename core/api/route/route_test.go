@@ -26,7 +26,7 @@ func rows(t testing.TB) []row {
 	defer f.Close()
 	var all []row
 	for s := bufio.NewScanner(f); s.Scan(); {
-		if fields := strings.Fields(s.Text()); len(fields) == 2 && fields[0] != "#" {
+		if fields := strings.Fields(s.Text()); len(fields) >= 2 && fields[0] != "#" {
 			all = append(all, row{fields[0], fields[1]})
 		}
 	}
