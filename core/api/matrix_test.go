@@ -59,7 +59,7 @@ func newTeamsFixture(t *testing.T) *teamsFixture {
 	id := func(n int64) string { return fmt.Sprint(n) }
 	e.values = map[string]string{
 		"host_id": id(e.host), "vm_id": id(e.vm), "app_id": id(e.app), "job_id": id(e.job), "node": canary + "-node1",
-		"action": "start", "kind": "backup", "upid": url.PathEscape(e.task()),
+		"action": "start", "name": "none", "kind": "backup", "upid": url.PathEscape(e.task()),
 	}
 	stranger := identitytest.As(t, e.users, identity.Owner)
 	e.values["key_id"] = id(identitytest.Key(t, e.users, stranger, identitytest.KeySpec{}).ID)
@@ -283,6 +283,13 @@ func (e *teamsFixture) deeds() []change {
 		{operation: "adopt_apps", body: fmt.Sprintf(`{"items":[{"host_id":%d,"vmid":%d}]}`, e.host, other)},
 		{operation: "act_on_app"},
 		{operation: "act_on_vm", path: map[string]string{"action": "start", "vm_id": id(e.id("SELECT max(id) FROM guests WHERE kind = 'vm' AND host_id = $1", e.host))}},
+		{operation: "create_vm_snapshot", body: `{"name":"zqcanary"}`,
+			path: map[string]string{"vm_id": id(e.id("SELECT id FROM guests WHERE kind = 'vm' AND host_id = $1 ORDER BY id DESC OFFSET 1 LIMIT 1", e.host))}},
+		{operation: "create_app_snapshot", body: `{"name":"current"}`, status: 422, code: "invalid", why: "current means the present state; the resource's own tests take one"},
+		{operation: "delete_vm_snapshot", status: 404, code: "not_found", why: "it has no snapshot; the resource's own tests delete one"},
+		{operation: "delete_app_snapshot", status: 404, code: "not_found", why: "it has no snapshot; the resource's own tests delete one"},
+		{operation: "rollback_vm_snapshot", status: 404, code: "not_found", why: "it has no snapshot; the resource's own tests go back to one"},
+		{operation: "rollback_app_snapshot", status: 404, code: "not_found", why: "it has no snapshot; the resource's own tests go back to one"},
 		{operation: "cancel_job", status: 409, code: "job_finished", why: "its job has ended; the resource's own tests cancel one that runs"},
 		{operation: "rotate_host_credentials", body: lifecycleToken(e.spare), path: spare},
 		{operation: "delete_host_credential", path: spare},

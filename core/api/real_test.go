@@ -180,7 +180,7 @@ func TestGarbageOnRealStores(t *testing.T) {
 		Seed: 7, PerOperation: 120,
 		Skip: []string{"log_out"}, // it would end the session of all that follow
 		Values: map[string]string{
-			"host_id": id(h.host), "vm_id": id(h.vm), "app_id": id(h.app), "job_id": id(h.job), "schedule_id": id(h.schedule), "session_id": "1", "action": "start", "kind": "backup", "node": "node1",
+			"host_id": id(h.host), "vm_id": id(h.vm), "app_id": id(h.app), "job_id": id(h.job), "schedule_id": id(h.schedule), "session_id": "1", "action": "start", "name": "none", "kind": "backup", "node": "node1",
 			"page": "1", "per_page": "10",
 			"user_id": id(user.ID), "team_id": id(identitytest.Team(t, h.db, "blue")),
 		},
