@@ -18,7 +18,10 @@ import (
 	"github.com/hostler/hostler/core/db/dbtest"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/identity/identitytest"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // canary is in the name of everything that belongs to the default team alone.
@@ -33,10 +36,10 @@ type teamsFixture struct {
 	team, member int64
 	// values are those of path parameters, for things of the default team.
 	values map[string]string
-	// fresh is a cluster that is not enrolled, spare one that nothing else uses.
-	fresh, spare *memdriver.Cluster
-	clusters     []*memdriver.Cluster
-	spareID      int64
+	// lab is the default team's cluster, fresh one that is not enrolled, spare one that nothing else uses.
+	lab, fresh, spare *memdriver.Cluster
+	clusters          []*memdriver.Cluster
+	spareID           int64
 }
 
 func newTeamsFixture(t *testing.T) *teamsFixture {
@@ -48,7 +51,8 @@ func newTeamsFixture(t *testing.T) *teamsFixture {
 		e.clusters = append(e.clusters, cluster)
 		return cluster
 	}
-	e.host = e.enrol(canary+"-host", canary+".mem", add(canary))
+	e.lab = add(canary)
+	e.host = e.enrol(canary+"-host", canary+".mem", e.lab)
 	e.vm, e.app, e.job = e.occupy(e.host)
 	blue := e.enrol("blue-host", "blue.mem", add("blue"))
 	e.Run(t, apitest.Scenario{Name: "move", Method: "PATCH", URL: fmt.Sprintf("/api/v1/hosts/%d", blue), As: apitest.Owner,
@@ -59,7 +63,7 @@ func newTeamsFixture(t *testing.T) *teamsFixture {
 	id := func(n int64) string { return fmt.Sprint(n) }
 	e.values = map[string]string{
 		"host_id": id(e.host), "vm_id": id(e.vm), "app_id": id(e.app), "job_id": id(e.job), "node": canary + "-node1",
-		"action": "start", "name": "none", "kind": "backup", "upid": url.PathEscape(e.task()),
+		"action": "start", "name": "zqcanary", "kind": "backup", "upid": url.PathEscape(e.task()),
 	}
 	stranger := identitytest.As(t, e.users, identity.Owner)
 	e.values["key_id"] = id(identitytest.Key(t, e.users, stranger, identitytest.KeySpec{}).ID)
@@ -249,6 +253,27 @@ type change struct {
 	why    string
 }
 
+// takeSnapshot takes one of a guest behind the service's back.
+func (e *teamsFixture) takeSnapshot(vmid int64, name string) {
+	e.t.Helper()
+	at, err := e.driver.Open(e.t.Context(), e.lab.Target(endpoint.Lifecycle))
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	for _, ref := range e.lab.Guests() {
+		if ref.ID != vmid {
+			continue
+		}
+		task, err := at.(hypervisor.Snapshotter).TakeSnapshot(e.t.Context(), ref, hypervisor.SnapshotSpec{Name: name})
+		if err == nil {
+			_, err = at.WaitTask(e.t.Context(), task, 0, func(hypervisor.LogLine) error { return nil })
+		}
+		if err != nil && plugin.KindOf(err) != plugin.Conflict {
+			e.t.Fatal(err)
+		}
+	}
+}
+
 // deeds are good requests to all operations that change something, in an order in which each can succeed.
 func (e *teamsFixture) deeds() []change {
 	id := func(n int64) string { return fmt.Sprint(n) }
@@ -262,6 +287,9 @@ func (e *teamsFixture) deeds() []change {
 	factor, begun := identitytest.TOTP(e.t, e.users, careful), identitytest.Enrol(e.t, e.users, enrolling)
 	logIn := func(email string) string {
 		return fmt.Sprintf(`{"email":%q,"password":%q}`, email, identitytest.Password)
+	}
+	for _, guest := range []int64{e.id("SELECT vmid FROM guests WHERE id = $1", e.vm), e.id("SELECT vmid FROM apps WHERE id = $1", e.app)} {
+		e.takeSnapshot(guest, "zqcanary")
 	}
 	var half struct{ Pending string }
 	answer := e.send(http.MethodPost, "/api/v1/auth/login", logIn(careful.Email), func(*http.Request) {})
@@ -286,10 +314,12 @@ func (e *teamsFixture) deeds() []change {
 		{operation: "create_vm_snapshot", body: `{"name":"zqcanary"}`,
 			path: map[string]string{"vm_id": id(e.id("SELECT id FROM guests WHERE kind = 'vm' AND host_id = $1 ORDER BY id DESC OFFSET 1 LIMIT 1", e.host))}},
 		{operation: "create_app_snapshot", body: `{"name":"current"}`, status: 422, code: "invalid", why: "current means the present state; the resource's own tests take one"},
-		{operation: "delete_vm_snapshot", status: 404, code: "not_found", why: "it has no snapshot; the resource's own tests delete one"},
-		{operation: "delete_app_snapshot", status: 404, code: "not_found", why: "it has no snapshot; the resource's own tests delete one"},
-		{operation: "rollback_vm_snapshot", status: 404, code: "not_found", why: "it has no snapshot; the resource's own tests go back to one"},
-		{operation: "rollback_app_snapshot", status: 404, code: "not_found", why: "it has no snapshot; the resource's own tests go back to one"},
+		{operation: "delete_vm_snapshot", path: map[string]string{"name": "none"}, status: 404, code: "not_found", why: "it has no snapshot; the resource's own tests delete one"},
+		{operation: "delete_app_snapshot", path: map[string]string{"name": "none"}, status: 404, code: "not_found", why: "it has no snapshot; the resource's own tests delete one"},
+		{operation: "rollback_vm_snapshot", body: `{"confirm":"x"}`, status: 409, code: "confirm_required",
+			why: "another name is typed; the resource's own tests go back to one"},
+		{operation: "rollback_app_snapshot", body: `{"confirm":"x"}`, status: 409, code: "confirm_required",
+			why: "another name is typed; the resource's own tests go back to one"},
 		{operation: "cancel_job", status: 409, code: "job_finished", why: "its job has ended; the resource's own tests cancel one that runs"},
 		{operation: "rotate_host_credentials", body: lifecycleToken(e.spare), path: spare},
 		{operation: "delete_host_credential", path: spare},
