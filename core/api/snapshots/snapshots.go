@@ -10,6 +10,7 @@ import (
 	"github.com/hostler/hostler/core/guest"
 	"github.com/hostler/hostler/core/idempotency"
 	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
@@ -39,25 +40,26 @@ func Register(a *op.API, deps Deps) {
 		h, path := handlers{s.guests, deps.Actor}, "/api/v1/"+s.kind+"s/:"+s.kind+"_id/snapshots"
 		op.Get(a, path, h.list, op.Spec{
 			ID: "list_" + s.kind + "_snapshots", Summary: "List the snapshots of " + s.one,
-			Tag: s.tag, Role: identity.Viewer, On: s.on, Calls: true,
+			Tag: s.tag, Role: identity.Viewer, On: s.on, Calls: true, Ours: s.on == op.App,
 			Description: "Asked of the hypervisor, oldest first; nothing of it is kept. The present state is no snapshot.",
 		})
 		op.Post(a, path, h.take, op.Spec{
 			ID: "create_" + s.kind + "_snapshot", Summary: "Take a snapshot of " + s.one,
-			Tag: s.tag, Role: identity.Operator, On: s.on, Calls: true,
-			Status: http.StatusAccepted, Audit: op.Audit{Action: s.kind + ".snapshot_create"}, Recall: h.started,
+			Tag: s.tag, Role: identity.Operator, On: s.on, Calls: true, Ours: s.on == op.App,
+			Needs: endpoint.Lifecycle, Status: http.StatusAccepted, Audit: op.Audit{Action: s.kind + ".snapshot_create"}, Recall: h.started,
 			Description: "Answers with the job that does it. A name that is taken is 409 `conflict`. `vmstate` keeps the memory too, where the " +
 				"hypervisor can.",
 		})
 		op.Delete(a, path+"/:name", h.remove, op.Spec{
 			ID: "delete_" + s.kind + "_snapshot", Summary: "Delete a snapshot of " + s.one,
-			Tag: s.tag, Role: identity.Operator, On: s.on, Calls: true,
-			Status: http.StatusAccepted, Audit: op.Audit{Action: s.kind + ".snapshot_delete", Target: "name"},
+			Tag: s.tag, Role: identity.Operator, On: s.on, Calls: true, Ours: s.on == op.App,
+			Needs: endpoint.Lifecycle, Status: http.StatusAccepted, Audit: op.Audit{Action: s.kind + ".snapshot_delete", Target: "name"},
 			Description: "Answers with the job that does it. The guest and its other snapshots stay as they are.",
 		})
 		op.Post(a, path+"/:name/rollback", h.rollBack, op.Spec{
 			ID: "rollback_" + s.kind + "_snapshot", Summary: "Set " + s.one + " back to a snapshot",
-			Tag: s.tag, Role: identity.Admin, On: s.on, Calls: true,
+			Tag: s.tag, Role: identity.Admin, On: s.on, Calls: true, Ours: s.on == op.App,
+			Needs: endpoint.Lifecycle, Confirm: op.Confirm{When: op.ConfirmAlways, Phrase: "name"},
 			Status: http.StatusAccepted, Audit: op.Audit{Action: s.kind + ".snapshot_rollback", Target: "name"}, Recall: h.started,
 			Description: "Answers with the job that does it. All that was written since the snapshot is lost, so it is 409 `confirm_required` until " +
 				"`confirm` holds the guest's name. A running guest is stopped for it.",
