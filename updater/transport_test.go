@@ -28,6 +28,7 @@ func TestHostileServers(t *testing.T) {
 		}
 		return text
 	}
+	whole := file(tarball)
 	length := func(w http.ResponseWriter, n int) { w.Header().Set("Content-Length", fmt.Sprint(n)) }
 	until := func(w http.ResponseWriter, r *http.Request, every time.Duration, piece []byte) {
 		for r.Context().Err() == nil {
@@ -63,24 +64,24 @@ func TestHostileServers(t *testing.T) {
 		{"slow drip", tarball, "too slowly", func(w http.ResponseWriter, r *http.Request) { until(w, r, 50*time.Millisecond, []byte{0}) }},
 		{"slow drip of the manifest", release.ManifestName, "too slowly", func(w http.ResponseWriter, r *http.Request) { until(w, r, 50*time.Millisecond, []byte{' '}) }},
 		{"stops half-way", tarball, "sends nothing", func(w http.ResponseWriter, r *http.Request) {
-			length(w, len(file(tarball)))
-			_, _ = w.Write(file(tarball)[:100_000])
+			length(w, len(whole))
+			_, _ = w.Write(whole[:100_000])
 			_ = http.NewResponseController(w).Flush()
 			<-r.Context().Done()
 		}},
 		{"cut half-way", tarball, "unexpected EOF", func(w http.ResponseWriter, r *http.Request) {
-			length(w, len(file(tarball)))
-			_, _ = w.Write(file(tarball)[:100_000])
+			length(w, len(whole))
+			_, _ = w.Write(whole[:100_000])
 			_ = http.NewResponseController(w).Flush()
 			panic(http.ErrAbortHandler)
 		}},
 		{"short length", tarball, "not the size", func(w http.ResponseWriter, r *http.Request) {
 			length(w, 1000)
-			_, _ = w.Write(file(tarball)[:1000])
+			_, _ = w.Write(whole[:1000])
 		}},
 		{"long length", tarball, "unexpected EOF", func(w http.ResponseWriter, r *http.Request) {
-			length(w, len(file(tarball))+1000)
-			_, _ = w.Write(file(tarball))
+			length(w, len(whole)+1000)
+			_, _ = w.Write(whole)
 		}},
 		{"errors", release.ManifestName, "500", func(w http.ResponseWriter, r *http.Request) {
 			http.Error(w, "canary of the server", http.StatusInternalServerError)
@@ -112,9 +113,13 @@ func TestHostileServers(t *testing.T) {
 		}
 		s.hostile.Store(&answer)
 		config := s.config()
-		config.SourceOptions.Idle, config.SourceOptions.Whole = time.Second, 2*time.Second
-		if strings.HasPrefix(test.name, "endless") { // a slow machine must not be taken for a slow server
-			config.SourceOptions.Whole = time.Minute
+		// A slow machine must not be taken for a slow server: only what is to be found in time has little of it.
+		config.SourceOptions.Idle, config.SourceOptions.Whole = time.Minute, time.Minute
+		switch test.says {
+		case "too slowly":
+			config.SourceOptions.Whole = 2 * time.Second
+		case "sends nothing", "timeout":
+			config.SourceOptions.Idle = 2 * time.Second
 		}
 		got := s.do(order{Do: "run", Config: config})
 		if got == nil || got.Err != "" || !strings.Contains(got.Reason, test.says) || strings.Contains(got.Reason, "canary") {
