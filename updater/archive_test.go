@@ -66,7 +66,8 @@ func TestHostileTarballs(t *testing.T) {
 		{"up and out", archive, []*tar.Header{good, regular("../../../../escaped")}},
 		{"up inside a path", archive, []*tar.Header{good, regular("bin/../../../../../escaped")}},
 		{"absolute", archive, []*tar.Header{good, regular(outside)}},
-		{"a link out and a file through it", archive, []*tar.Header{good, {Typeflag: tar.TypeSymlink, Name: "bin/out", Linkname: filepath.Dir(outside)}, regular("bin/out/escaped")}},
+		{"a link out and a file through it", archive,
+			[]*tar.Header{good, {Typeflag: tar.TypeSymlink, Name: "bin/out", Linkname: filepath.Dir(outside)}, regular("bin/out/escaped")}},
 		{"a hard link", archive, []*tar.Header{good, {Typeflag: tar.TypeLink, Name: "bin/shadow", Linkname: "/etc/shadow"}}},
 		{"a hard link inside", archive, []*tar.Header{good, {Typeflag: tar.TypeLink, Name: "bin/again", Linkname: "bin/hostlerd"}}},
 		{"a device", archive, []*tar.Header{good, {Typeflag: tar.TypeBlock, Name: "bin/disk", Devmajor: 8}}},
@@ -75,14 +76,17 @@ func TestHostileTarballs(t *testing.T) {
 		{"set-uid", archive, []*tar.Header{good, set}},
 		{"twice", archive, []*tar.Header{good, good}},
 		{"a file and a folder of one name", "", []*tar.Header{good, regular("bin/hostlerd/x")}},
-		{"more than there may be", archive, []*tar.Header{good, {Typeflag: tar.TypeReg, Name: "bin/bomb", Size: 5 << 30, Format: tar.FormatPAX}}},
+		{"more than there may be", archive,
+			[]*tar.Header{good, {Typeflag: tar.TypeReg, Name: "bin/bomb", Size: 5 << 30, Format: tar.FormatPAX}}},
 		{"too many", archive, append(many(20_000), good)},
 		{"a new line in a name", archive, []*tar.Header{good, {Typeflag: tar.TypeReg, Name: "bin/a\nb", Format: tar.FormatPAX}}},
 		{"an escape in a name", archive, []*tar.Header{good, {Typeflag: tar.TypeReg, Name: "bin/\x1b[2J", Format: tar.FormatPAX}}},
-		{"a long name", archive, []*tar.Header{good, {Typeflag: tar.TypeReg, Name: "bin/" + strings.Repeat("long/", 200) + "x", Format: tar.FormatPAX}}},
+		{"a long name", archive, []*tar.Header{good,
+			{Typeflag: tar.TypeReg, Name: "bin/" + strings.Repeat("long/", 200) + "x", Format: tar.FormatPAX}}},
 		{"no program", "no program", []*tar.Header{regular("bin/other")}},
 		{"a program that is a folder", "no program", []*tar.Header{{Typeflag: tar.TypeDir, Name: "bin/hostlerd/", Mode: 0o755}}},
-		{"a program that cannot be executed", "no program", []*tar.Header{{Typeflag: tar.TypeReg, Name: "bin/hostlerd", Mode: 0o644, Size: int64(len(program))}}},
+		{"a program that cannot be executed", "no program",
+			[]*tar.Header{{Typeflag: tar.TypeReg, Name: "bin/hostlerd", Mode: 0o644, Size: int64(len(program))}}},
 		{"nothing", archive, nil},
 		{"another program", version, []*tar.Header{good}},
 	} {
@@ -94,7 +98,8 @@ func TestHostileTarballs(t *testing.T) {
 		s.manifest(newVersion, name)
 		before := s.listing()
 		answer := s.do(order{Do: "run"})
-		if answer == nil || answer.Err != "" || !strings.HasPrefix(answer.Reason, "verify: ") || !strings.Contains(answer.Reason, test.says) || strings.ContainsAny(answer.Reason, "\x1b") {
+		if answer == nil || answer.Err != "" || !strings.HasPrefix(answer.Reason, "verify: ") || !strings.Contains(answer.Reason, test.says) ||
+			strings.ContainsAny(answer.Reason, "\x1b") {
 			t.Fatalf("%s: %+v", test.name, answer)
 		}
 		if after := s.listing(); after != before {

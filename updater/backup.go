@@ -100,7 +100,8 @@ func copyFile(from, to string, most int64) (err error) {
 
 // ErrUnknownDatabase: there are databases of an update that the journal does not know, as when it was lost. They may be
 // all that is left of the data.
-var ErrUnknownDatabase = errors.New("there are databases of an update that the journal does not know: drop them when the service has all its data, or else give the one with _before_ in its name the name of the live one")
+var ErrUnknownDatabase = errors.New("there are databases of an update that the journal does not know: drop them when the service has " +
+	"all its data, or else give the one with _before_ in its name the name of the live one")
 
 // sweep removes what earlier runs could not, and old backups. Earlier runs are at their end: their databases are of no
 // use to anyone.

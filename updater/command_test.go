@@ -19,7 +19,8 @@ import (
 // A program has a session of its own, so that it cannot reach the terminal of whoever started the updater.
 func TestCommandHasNoTerminal(t *testing.T) {
 	t.Parallel()
-	said, err := command{name: "/bin/sh", args: []string{"-c", `read -r pid name state parent group session rest < /proc/$$/stat; echo "$pid $group $session"`}}.output(t.Context())
+	said, err := command{name: "/bin/sh", args: []string{"-c", `read -r pid name state parent group session rest < /proc/$$/stat; echo ` +
+		`"$pid $group $session"`}}.output(t.Context())
 	words := strings.Fields(said)
 	if err != nil || len(words) != 3 || words[0] != words[1] || words[0] != words[2] {
 		t.Errorf("process, group and session are %q, %v", said, err)
@@ -51,7 +52,8 @@ func TestSecretThatIsNone(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }
-	if err := errors.Join(os.WriteFile(in("secret"), []byte("canary"), 0o600), os.Symlink(in("secret"), in("link")), unix.Mkfifo(in("fifo"), 0o600),
+	if err := errors.Join(os.WriteFile(in("secret"), []byte("canary"), 0o600), os.Symlink(in("secret"), in("link")),
+		unix.Mkfifo(in("fifo"), 0o600),
 		os.Mkdir(in("folder"), 0o700), os.WriteFile(in("large"), nil, 0o600), os.Truncate(in("large"), maxSecret+1)); err != nil {
 		t.Fatal(err)
 	}

@@ -63,7 +63,8 @@ func (d Database) owner(name, program string, args ...string) command {
 // postgres, as on servers that began before PostgreSQL 15, a role could lay an operator there that a bare name finds. They
 // wait for no lock for ever.
 func (d Database) admin(program string, args ...string) command {
-	return command{as: d.AdminUser, env: append(d.environment(d.Admin, "postgres"), "PGOPTIONS=-c search_path= -c lock_timeout=20s"), name: program, args: args}
+	return command{as: d.AdminUser, env: append(d.environment(d.Admin, "postgres"), "PGOPTIONS=-c search_path= -c lock_timeout=20s"),
+		name: program, args: args}
 }
 
 // sql runs statements as the administrator, each in a transaction of its own, and stops at the first that fails.
@@ -87,7 +88,8 @@ func (d Database) names(ctx context.Context) ([]string, error) {
 // silence ends the statements of an updater that was killed: its program is gone, and the server carries them out all the
 // same. Whoever calls it holds the lock, so there is no other updater.
 func (d Database) silence(ctx context.Context) error {
-	_, err := d.sql(ctx, "SELECT count(pg_terminate_backend(pid, 30000)) FROM pg_stat_activity WHERE application_name = '"+d.application()+"' AND pid <> pg_backend_pid()")
+	_, err := d.sql(ctx, "SELECT count(pg_terminate_backend(pid, 30000)) FROM pg_stat_activity WHERE application_name = '"+d.application()+
+		"' AND pid <> pg_backend_pid()")
 	return err
 }
 
@@ -111,7 +113,8 @@ func admission(like, name string) string {
 			FROM pg_database, aclexplode(coalesce(datacl, acldefault('d', datdba))) AS acl LEFT JOIN pg_roles r ON r.oid = grantee
 			WHERE datname = '%s' AND grantee <> datdba
 		LOOP
-			EXECUTE format('GRANT %%s ON DATABASE %%I TO %%s', of.privilege_type, '%s', of.who) || CASE WHEN of.is_grantable THEN ' WITH GRANT OPTION' ELSE '' END;
+			EXECUTE format('GRANT %%s ON DATABASE %%I TO %%s', of.privilege_type, '%s',
+			of.who) || CASE WHEN of.is_grantable THEN ' WITH GRANT OPTION' ELSE '' END;
 		END LOOP;
 	END $do$`, like, name)
 }
@@ -150,7 +153,8 @@ func terminate(name string) string {
 	return `SELECT count(pg_terminate_backend(pid)) FROM (
 		SELECT pid FROM pg_stat_activity WHERE datname = '` + name + `'
 		UNION SELECT l.pid FROM pg_locks l JOIN pg_database d ON d.oid = l.objid
-			WHERE d.datname = '` + name + `' AND l.locktype = 'object' AND l.classid = 'pg_database'::regclass) AS users WHERE pid <> pg_backend_pid()`
+			WHERE d.datname = '` + name + `' AND l.locktype = 'object' AND l.classid = 'pg_database'::regclass) AS users WHERE pid <> ` +
+		`pg_backend_pid()`
 }
 
 var leftover = regexp.MustCompile(`^_(trial|before|failed)_([0-9]{8}t[0-9]{6}_[a-z0-9]{6})$`)

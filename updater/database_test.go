@@ -23,13 +23,16 @@ func TestHostileOwner(t *testing.T) {
 	t.Parallel()
 	c, _ := newCluster(t, 0)
 	admin := &site{t: t, database: c.url("postgres")}
-	admin.sql("CREATE ROLE owner LOGIN", `CREATE ROLE "a ""reader""" LOGIN`, "CREATE DATABASE live OWNER owner", "GRANT CREATE ON SCHEMA public TO PUBLIC",
+	admin.sql("CREATE ROLE owner LOGIN", `CREATE ROLE "a ""reader""" LOGIN`, "CREATE DATABASE live OWNER owner",
+		"GRANT CREATE ON SCHEMA public TO PUBLIC",
 		"REVOKE ALL ON DATABASE live FROM PUBLIC", `GRANT CONNECT ON DATABASE live TO "a ""reader""" WITH GRANT OPTION`)
 	run := filepath.Join(c.dir, "run")
-	owner := &site{t: t, database: "postgres://owner@/postgres?" + url.Values{"host": {run}, "port": {"5432"}, "sslmode": {"disable"}}.Encode()}
+	owner := &site{t: t, database: "postgres://owner@/postgres?" +
+		url.Values{"host": {run}, "port": {"5432"}, "sslmode": {"disable"}}.Encode()}
 	seize := "BEGIN IF current_setting('is_superuser') = 'on' THEN ALTER ROLE owner SUPERUSER; END IF; "
 	owner.sql(
-		"CREATE FUNCTION public.matches(name, name) RETURNS boolean LANGUAGE plpgsql AS $$ "+seize+"RETURN $1 OPERATOR(pg_catalog.~) $2::text; END $$",
+		"CREATE FUNCTION public.matches(name, name) RETURNS boolean LANGUAGE plpgsql AS $$ "+seize+
+			"RETURN $1 OPERATOR(pg_catalog.~) $2::text; END $$",
 		"CREATE OPERATOR public.~ (LEFTARG = name, RIGHTARG = name, FUNCTION = public.matches)",
 		"CREATE FUNCTION public.pg_terminate_backend(integer, integer) RETURNS boolean LANGUAGE plpgsql AS $$ "+seize+"RETURN true; END $$",
 		"CREATE FUNCTION public.pg_terminate_backend(integer) RETURNS boolean LANGUAGE plpgsql AS $$ "+seize+"RETURN true; END $$",
@@ -68,7 +71,8 @@ func TestHostileOwner(t *testing.T) {
 	if got := admin.query("SELECT rolsuper::text FROM pg_roles WHERE rolname = 'owner'"); got != "false" {
 		t.Errorf("the owner is a superuser: %s", got)
 	}
-	const openTo = "SELECT coalesce(string_agg(grantee::regrole || ' ' || privilege_type || ' ' || is_grantable, ', '), '') FROM pg_database, aclexplode(datacl) WHERE grantee <> datdba AND datname = "
+	const openTo = "SELECT coalesce(string_agg(grantee::regrole || ' ' || privilege_type || ' ' || is_grantable, ', '), '') FROM " +
+		"pg_database, aclexplode(datacl) WHERE grantee <> datdba AND datname = "
 	if want, got := admin.query(openTo+"'live'"), admin.query(openTo+"'live_back'"); got != want || want == "" {
 		t.Errorf("the copy is open to %q, and the live one to %q", got, want)
 	}

@@ -211,8 +211,10 @@ func TestFullDisk(t *testing.T) {
 		s.publish(newVersion, crash)
 		d := newDisk(t, s.prefix, 600)
 		s.suffers("full releases", []fault{
-			{"start", "", true}, {"in backup", failed, true}, {"in download", failed, true}, {"in verify", failed, true}, {"in trial", rolledBack, true},
-			{"in stop", rolledBack, true}, {"in migrate", rolledBack, true}, {"in switch", rolledBack, true}, {"switched", rolledBack, true}, {"before rollback", rolledBack, true},
+			{"start", "", true}, {"in backup", failed, true}, {"in download", failed, true}, {"in verify", failed, true},
+			{"in trial", rolledBack, true},
+			{"in stop", rolledBack, true}, {"in migrate", rolledBack, true}, {"in switch", rolledBack, true}, {"switched", rolledBack, true},
+			{"before rollback", rolledBack, true},
 		}, order{}, d.fill, d.free)
 	})
 	t.Run("of the journal", func(t *testing.T) {
@@ -223,8 +225,10 @@ func TestFullDisk(t *testing.T) {
 		s.mkdir(s.own)
 		d := newDisk(t, s.own, 8)
 		s.suffers("full journal", []fault{
-			{"start", "", true}, {"in backup", failed, true}, {"in download", failed, true}, {"in verify", failed, true}, {"in trial", failed, true},
-			{"in stop", rolledBack, true}, {"in migrate", rolledBack, true}, {"in switch", rolledBack, true}, {"switched", rolledBack, true}, {"before rollback", rolledBack, true},
+			{"start", "", true}, {"in backup", failed, true}, {"in download", failed, true}, {"in verify", failed, true},
+			{"in trial", failed, true},
+			{"in stop", rolledBack, true}, {"in migrate", rolledBack, true}, {"in switch", rolledBack, true}, {"switched", rolledBack, true},
+			{"before rollback", rolledBack, true},
 		}, order{}, func() {
 			s.padJournal()
 			d.fill()
@@ -238,7 +242,8 @@ func TestFullDisk(t *testing.T) {
 		s.mkdir(s.own)
 		d := newDisk(t, s.own, 8)
 		s.suffers("no reserve", []fault{
-			{"in stop", failed, true}, {"in snapshot", failed, true}, {"in migrate", rolledBack, true}, {"in switch", rolledBack, true}, {"switched", rolledBack, true},
+			{"in stop", failed, true}, {"in snapshot", failed, true}, {"in migrate", rolledBack, true}, {"in switch", rolledBack, true},
+			{"switched", rolledBack, true},
 			{"before rollback", rolledBack, true}, {"link back", rolledBack, true}, {"after rollback", rolledBack, true},
 		}, order{}, func() {
 			if err := os.Remove(installation.Journal(s.own) + ".reserve"); err != nil {
@@ -254,7 +259,8 @@ func TestFullDisk(t *testing.T) {
 		s := newSite(t)
 		s.publish(newVersion, nil)
 		d := newDisk(t, filepath.Join(t.TempDir(), "tmp"), 8)
-		s.suffers("full temporary", []fault{{"start", failed, true}, {"in trial", failed, true}, {"in migrate", rolledBack, true}}, order{Temp: d.path}, d.fill, d.free)
+		s.suffers("full temporary", []fault{{"start", failed, true}, {"in trial", failed, true}, {"in migrate", rolledBack, true}},
+			order{Temp: d.path}, d.fill, d.free)
 	})
 }
 
@@ -329,10 +335,14 @@ func TestReadOnlyFolders(t *testing.T) {
 		folder func(*site) string
 		faults []fault
 	}{
-		{"prefix", func(s *site) string { return s.prefix }, []fault{{"start", "", true}, {"in download", failed, true}, {"in verify", failed, true},
-			{"in trial", rolledBack, true}, {"in switch", rolledBack, true}, {"link switched", rolledBack, false}, {"between renames", rolledBack, false}}},
-		{"releases", func(s *site) string { return filepath.Join(s.prefix, "releases") }, []fault{{"start", failed, true}, {"in verify", failed, true}}},
-		{"journal", func(s *site) string { return s.own }, []fault{{"start", "", true}, {"in backup", failed, true}, {"in download", failed, true}, {"in migrate", rolledBack, true}}},
+		{"prefix", func(s *site) string { return s.prefix },
+			[]fault{{"start", "", true}, {"in download", failed, true}, {"in verify", failed, true},
+				{"in trial", rolledBack, true}, {"in switch", rolledBack, true}, {"link switched", rolledBack, false},
+				{"between renames", rolledBack, false}}},
+		{"releases", func(s *site) string { return filepath.Join(s.prefix, "releases") },
+			[]fault{{"start", failed, true}, {"in verify", failed, true}}},
+		{"journal", func(s *site) string { return s.own },
+			[]fault{{"start", "", true}, {"in backup", failed, true}, {"in download", failed, true}, {"in migrate", rolledBack, true}}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

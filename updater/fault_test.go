@@ -34,7 +34,8 @@ func (s *site) holds(version, state string) {
 		s.t.Errorf("the quarantine holds %v", entries)
 	}
 	status, err := installation.Last(s.own)
-	if err != nil || status == nil || string(status.State) != state || status.From != oldVersion || (state != "done") != (status.Reason != "") {
+	if err != nil || status == nil || string(status.State) != state || status.From != oldVersion ||
+		(state != "done") != (status.Reason != "") {
 		s.t.Errorf("status %+v, %v; want %s", status, err, state)
 	}
 }
@@ -48,10 +49,13 @@ var points = []struct {
 	{"before verify", oldVersion, "failed"}, {"in verify", oldVersion, "failed"}, {"after verify", oldVersion, "failed"},
 	{"before trial", oldVersion, "failed"}, {"in trial", oldVersion, "failed"}, {"after trial", oldVersion, "failed"},
 	{"before stop", oldVersion, "failed"}, {"in stop", oldVersion, "failed"}, {"after stop", oldVersion, "failed"},
-	{"before snapshot", oldVersion, "failed"}, {"in snapshot", oldVersion, "failed"}, {"put aside", oldVersion, "failed"}, {"after snapshot", oldVersion, "failed"},
+	{"before snapshot", oldVersion, "failed"}, {"in snapshot", oldVersion, "failed"}, {"put aside", oldVersion, "failed"},
+	{"after snapshot", oldVersion, "failed"},
 	{"before migrate", oldVersion, "failed"}, {"in migrate", oldVersion, "rolled_back"}, {"after migrate", oldVersion, "rolled_back"},
-	{"before switch", oldVersion, "rolled_back"}, {"in switch", oldVersion, "rolled_back"}, {"link switched", oldVersion, "rolled_back"}, {"switched", oldVersion, "rolled_back"},
-	{"after switch", oldVersion, "rolled_back"}, {"before health-check", oldVersion, "rolled_back"}, {"in health-check", newVersion, "done"}, {"ready", newVersion, "done"},
+	{"before switch", oldVersion, "rolled_back"}, {"in switch", oldVersion, "rolled_back"}, {"link switched", oldVersion, "rolled_back"},
+	{"switched", oldVersion, "rolled_back"},
+	{"after switch", oldVersion, "rolled_back"}, {"before health-check", oldVersion, "rolled_back"},
+	{"in health-check", newVersion, "done"}, {"ready", newVersion, "done"},
 	{"after health-check", newVersion, "done"}, {"copy dropped", newVersion, "done"}, {"updater switched", newVersion, "done"},
 	{"keys changed", newVersion, "done"}, {"finished", newVersion, "done"}, {"after done", newVersion, "done"},
 }
@@ -63,10 +67,12 @@ var allFaults = os.Getenv("HOSTLER_ALL_FAULTS") != ""
 // neighbours.
 func chosen(fault string) bool {
 	return allFaults || slices.Contains([]string{
-		"in backup", "in verify", "in trial", "after stop", "put aside", "in migrate", "switched", "in health-check", "copy dropped", "between renames",
+		"in backup", "in verify", "in trial", "after stop", "put aside", "in migrate", "switched", "in health-check", "copy dropped",
+		"between renames",
 		"migration fails on the live database only", "crashes at start",
 		"full releases in verify", "full releases switched", "no reserve in migrate", "read-only journal in migrate",
-		"server away in migrate", "others update", "server redirect to http", "server endless manifest", "server cut half-way", "server slow drip",
+		"server away in migrate", "others update", "server redirect to http", "server endless manifest", "server cut half-way",
+		"server slow drip",
 		"tarball up and out", "tarball a link out and a file through it", "tarball set-uid", "tarball a device", "tarball no program",
 		"boot in migrate", "boot link back", "resume killed between renames", "service start false",
 	}, fault)
@@ -135,7 +141,8 @@ func TestKilledInRollback(t *testing.T) {
 	s.publish(newVersion, wrap(`[ "$1" = serve ] && exit 3`))
 	config := s.config()
 	config.ReadyTime = 2 * time.Second
-	for _, point := range []string{"before rollback", "stopped for rollback", "between renames", "database back", "link back", "after rollback"} {
+	for _, point := range []string{"before rollback", "stopped for rollback", "between renames", "database back", "link back",
+		"after rollback"} {
 		if !chosen(point) {
 			continue
 		}
@@ -158,7 +165,8 @@ func TestBrokenReleases(t *testing.T) {
 		says   string
 	}{
 		"migration fails": {`[ "$1" = migrate ] && { echo canary-reason >&2; exit 1; }`, "failed", "canary-reason"},
-		"migration fails on the live database only": {`[ "$1" = migrate ] && case "$HOSTLER_DATABASE_URL" in *_trial_*) ;; *) "$real" "$@"; exit 1;; esac`, "rolled_back", "live database"},
+		"migration fails on the live database only": {`[ "$1" = migrate ] && case "$HOSTLER_DATABASE_URL" in *_trial_*) ;; *) "$real" ` +
+			`"$@"; exit 1;; esac`, "rolled_back", "live database"},
 		"migration hangs":          {`[ "$1" = migrate ] && { sleep 600 & wait; }`, "failed", "longer than"},
 		"crashes at start":         {`[ "$1" = serve ] && exit 3`, "rolled_back", "not become ready"},
 		"answers and is not ready": {`[ "$1" = serve ] && HOSTLER_PLUGIN_DIR=/nowhere exec "$real" serve`, "rolled_back", "not become ready"},
@@ -279,7 +287,8 @@ func TestDryRunLeavesNothing(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	s.publish(newVersion, nil)
-	if answer := s.do(order{Do: "run", Options: Options{DryRun: true}}); answer == nil || answer.Result == nil || answer.Result.Step != installation.StepDone {
+	if answer := s.do(order{Do: "run", Options: Options{DryRun: true}}); answer == nil || answer.Result == nil ||
+		answer.Result.Step != installation.StepDone {
 		t.Fatalf("%+v", answer)
 	}
 	s.holds(oldVersion, "done")
@@ -308,7 +317,8 @@ func TestRevert(t *testing.T) {
 		t.Fatalf("without the backup: %+v", answer)
 	}
 	s.await(newVersion)
-	if answer := s.do(order{Do: "revert", Restore: true}); answer == nil || answer.Err != "" || answer.Result.Step != installation.StepRolledBack {
+	if answer := s.do(order{Do: "revert", Restore: true}); answer == nil || answer.Err != "" ||
+		answer.Result.Step != installation.StepRolledBack {
 		t.Fatalf("with the backup: %+v\n%s", answer, s.supervisor.log.String())
 	}
 	s.holds(oldVersion, "rolled_back")

@@ -136,8 +136,11 @@ func build() (dir string, err error) {
 		return dir, err
 	}
 	for folder, version := range map[string]string{"old": oldVersion, "new": newVersion} {
-		for out, pkg := range map[string]string{"bin/hostlerd": "./cmd/hostlerd", "bin/hostler-updater": "./cmd/hostler-updater", "bin/plugins/hostler-plugin-pve": "./cmd/hostler-plugin-pve"} {
-			args := []string{"build", "-trimpath", "-ldflags", "-s -w -X main.version=" + version + " -X github.com/hostler/hostler/plugins/pve.version=" + version, "-o", filepath.Join(dir, folder, out)}
+		for out, pkg := range map[string]string{"bin/hostlerd": "./cmd/hostlerd", "bin/hostler-updater": "./cmd/hostler-updater",
+			"bin/plugins/hostler-plugin-pve": "./cmd/hostler-plugin-pve"} {
+			args := []string{"build", "-trimpath", "-ldflags",
+				"-s -w -X main.version=" + version + " -X github.com/hostler/hostler/plugins/pve.version=" + version, "-o",
+				filepath.Join(dir, folder, out)}
 			if folder == "new" {
 				args = append(args, "-overlay", overlay)
 			}
@@ -574,7 +577,8 @@ type order struct {
 	Supervisor string
 	// Authority is the certificate of the release server.
 	Authority []byte
-	// Do is run, resume, install of Tree or revert, with Restore; KillAt the point at which the process kills itself, and PauseAt one at which it waits.
+	// Do is run, resume, install of Tree or revert, with Restore; KillAt the point at which the process kills itself, and PauseAt one at
+	// which it waits.
 	Do, KillAt, PauseAt string
 	Options             Options
 	Restore             bool

@@ -95,7 +95,8 @@ func (r *run) reachable(ctx context.Context) error {
 		}
 		select {
 		case <-within.Done():
-			return fmt.Errorf("the service that runs cannot be asked for its state at %s, which is ready in the updater's configuration: start it, or mend the address: %w", r.cfg.Ready, err)
+			return fmt.Errorf("the service that runs cannot be asked for its state at %s, which is ready in the updater's configuration: start "+
+				"it, or mend the address: %w", r.cfg.Ready, err)
 		case <-time.After(lookEvery):
 		}
 	}

@@ -67,7 +67,8 @@ func TestInstallThatIsRefused(t *testing.T) {
 			}
 		}), "neither a folder nor a regular file", false},
 	} {
-		if answer := s.do(order{Do: "install", Tree: test.tree, Offline: test.offline}); answer == nil || !strings.Contains(answer.Err, test.says) {
+		if answer := s.do(order{Do: "install", Tree: test.tree, Offline: test.offline}); answer == nil ||
+			!strings.Contains(answer.Err, test.says) {
 			t.Errorf("%s: %+v", test.name, answer)
 		}
 		if got, err := s.config().Layout.installed(); err != nil || got != oldVersion {
@@ -86,14 +87,16 @@ func TestInstallOverAnOlderRelease(t *testing.T) {
 	s := newSite(t)
 	config := s.config()
 	broken := s.tree("new", newVersion, wrap(`[ "$1" = serve ] && exit 3`))
-	if answer := s.do(order{Do: "install", Tree: broken, Config: config}); answer == nil || answer.Err != "" || !strings.Contains(answer.Reason, "has ended 5 times") {
+	if answer := s.do(order{Do: "install", Tree: broken, Config: config}); answer == nil || answer.Err != "" ||
+		!strings.Contains(answer.Reason, "has ended 5 times") {
 		t.Fatalf("%+v\n%s", answer, s.supervisor.log.String())
 	}
 	s.holds(oldVersion, "rolled_back")
 	if got := config.Layout.updaterVersion(); got != "" {
 		t.Errorf("the updater in use is of %q", got)
 	}
-	if answer := s.do(order{Do: "install", Tree: s.tree("new", newVersion, nil), Config: config}); answer == nil || answer.Err != "" || answer.Result.Step != installation.StepDone {
+	if answer := s.do(order{Do: "install", Tree: s.tree("new", newVersion, nil), Config: config}); answer == nil || answer.Err != "" ||
+		answer.Result.Step != installation.StepDone {
 		t.Fatalf("%+v\n%s", answer, s.supervisor.log.String())
 	}
 	s.holds(newVersion, "done")

@@ -51,10 +51,12 @@ func TestDamagedFiles(t *testing.T) {
 		{"garbage inside", func() { s.put(journal, "{]\n\x00\xff\n"+string(whole), 0o644) }, "", "", nil},
 		{"truncated", func() { s.put(journal, "", 0o644) }, "", "", nil},
 		{"missing", func() { remove(journal) }, "", "", nil},
-		{"garbage at the end", func() { s.put(journal, string(whole)+"{]\n", 0o644) }, "last line of the journal", "last line of the journal", func() { s.put(journal, string(whole), 0o644) }},
+		{"garbage at the end", func() { s.put(journal, string(whole)+"{]\n", 0o644) }, "last line of the journal", "last line of the journal",
+			func() { s.put(journal, string(whole), 0o644) }},
 		{"a folder", func() { remove(journal); s.mkdir(journal) }, "is a directory", "is a directory", func() { remove(journal) }},
 		{"a step of a newer version", func() {
-			s.put(journal, string(whole)+`{"at":"2026-01-02T03:04:05Z","run":"x","step":"teleport","event":"begun","plan":{"from":"1.0.0","to":"2.0.0"}}`+"\n", 0o644)
+			s.put(journal, string(whole)+`{"at":"2026-01-02T03:04:05Z","run":"x","step":"teleport","event":"begun","plan":{"from":"1.0.0",`+
+				`"to":"2.0.0"}}`+"\n", 0o644)
 		}, ErrUnfinished.Error(), "newer updater", func() { s.put(journal, string(whole), 0o644) }},
 		{"a lock of a process that is gone", func() { s.put(filepath.Join(s.own, "lock"), "4711\n", 0o600) }, "", "", nil},
 		{"a lock that is a link", func() {
@@ -67,7 +69,8 @@ func TestDamagedFiles(t *testing.T) {
 		{"no backups", func() { remove(filepath.Join(s.own, "backups")) }, "", "", nil},
 		{"no state", func() { remove(s.own) }, "", "", nil},
 		{"a link to nowhere", func() { link("releases/0.9.0") }, "not whole", "", func() { link("releases/" + oldVersion) }},
-		{"a link to the outside", func() { link("/usr/lib/" + oldVersion) }, "does not point to a release", "", func() { link("releases/" + oldVersion) }},
+		{"a link to the outside", func() { link("/usr/lib/" + oldVersion) }, "does not point to a release", "",
+			func() { link("releases/" + oldVersion) }},
 		{"no link", func() { remove(current) }, "current release", "", func() {
 			if err := os.Symlink("releases/"+oldVersion, current); err != nil {
 				t.Fatal(err)
@@ -134,7 +137,9 @@ func TestJournalLostInARun(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if answer := s.do(order{Do: "resume"}); answer == nil || answer.Err == "" && !strings.Contains(answer.Reason, ErrUnknownDatabase.Error()) || answer.Err != "" && !strings.Contains(answer.Err, ErrUnknownDatabase.Error()) {
+		if answer := s.do(order{Do: "resume"}); answer == nil || answer.Err == "" &&
+			!strings.Contains(answer.Reason, ErrUnknownDatabase.Error()) || answer.Err != "" &&
+			!strings.Contains(answer.Err, ErrUnknownDatabase.Error()) {
 			t.Fatalf("%+v", answer)
 		}
 		if answer := s.do(order{Do: "run"}); answer == nil || !strings.Contains(answer.Reason+answer.Err, ErrUnknownDatabase.Error()) {

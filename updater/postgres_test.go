@@ -61,7 +61,8 @@ func newCluster(t testing.TB, mib int) (*cluster, disk) {
 			t.Fatal(err)
 		}
 	}
-	if err := private.InitDB(t.Context(), c.binaries, c.account, filepath.Join(store, "data"), "--auth=trust", "--no-sync", "--wal-segsize=1"); err != nil {
+	if err := private.InitDB(t.Context(), c.binaries, c.account, filepath.Join(store, "data"), "--auth=trust", "--no-sync",
+		"--wal-segsize=1"); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.stop)
@@ -70,13 +71,15 @@ func newCluster(t testing.TB, mib int) (*cluster, disk) {
 }
 
 func (c *cluster) url(name string) string {
-	return "postgres://" + private.Superuser + "@/" + name + "?" + url.Values{"host": {filepath.Join(c.dir, "run")}, "port": {"5432"}, "sslmode": {"disable"}}.Encode()
+	return "postgres://" + private.Superuser + "@/" + name + "?" +
+		url.Values{"host": {filepath.Join(c.dir, "run")}, "port": {"5432"}, "sslmode": {"disable"}}.Encode()
 }
 
 // start returns when the server takes connections.
 func (c *cluster) start() {
 	c.t.Helper()
-	args := []string{"-D", filepath.Join(c.dir, "store", "data"), "-c", "listen_addresses=", "-c", "unix_socket_directories=" + filepath.Join(c.dir, "run"),
+	args := []string{"-D", filepath.Join(c.dir, "store", "data"), "-c", "listen_addresses=", "-c",
+		"unix_socket_directories=" + filepath.Join(c.dir, "run"),
 		"-c", "fsync=off", "-c", "shared_buffers=16MB", "-c", "max_wal_size=8MB", "-c", "min_wal_size=2MB", "-c", "max_connections=50"}
 	c.cmd = exec.Command(c.binaries.Path("postgres"), args...)
 	c.cmd.Dir, c.cmd.Env = c.dir, []string{"PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8", "TZ=UTC"}
@@ -127,8 +130,10 @@ func TestDatabaseServerGoesAway(t *testing.T) {
 		// Empty is not tried: the step takes as long as the moment.
 		moment, long installation.State
 	}{
-		{"start", "failed", "failed"}, {"in backup", "failed", "failed"}, {"in trial", "failed", "failed"}, {"in stop", "", "failed"}, {"in snapshot", "failed", "failed"},
-		{"put aside", "failed", "failed"}, {"in migrate", "rolled_back", "rolled_back"}, {"in switch", "rolled_back", "rolled_back"}, {"switched", "rolled_back", "rolled_back"},
+		{"start", "failed", "failed"}, {"in backup", "failed", "failed"}, {"in trial", "failed", "failed"}, {"in stop", "", "failed"},
+		{"in snapshot", "failed", "failed"},
+		{"put aside", "failed", "failed"}, {"in migrate", "rolled_back", "rolled_back"}, {"in switch", "rolled_back", "rolled_back"},
+		{"switched", "rolled_back", "rolled_back"},
 		{"between renames", "rolled_back", "rolled_back"}, {"database back", "rolled_back", "rolled_back"},
 		{"copy dropped", "done", "done"},
 	}
@@ -210,8 +215,10 @@ func TestFullDatabaseDisk(t *testing.T) {
 	config.ReadyTime, config.DatabaseWait, config.StopTime = 5*time.Second, 2*time.Second, 5*time.Second
 	s.publish(newVersion, wrap(`[ "$1" = serve ] && exit 3`))
 	s.suffers("full database", []fault{
-		{"start", "failed", false}, {"in backup", "failed", false}, {"in trial", "failed", false}, {"in snapshot", "failed", false}, {"put aside", "failed", false},
-		{"in migrate", "rolled_back", false}, {"in switch", "rolled_back", false}, {"before rollback", "rolled_back", false}, {"between renames", "rolled_back", false},
+		{"start", "failed", false}, {"in backup", "failed", false}, {"in trial", "failed", false}, {"in snapshot", "failed", false},
+		{"put aside", "failed", false},
+		{"in migrate", "rolled_back", false}, {"in switch", "rolled_back", false}, {"before rollback", "rolled_back", false},
+		{"between renames", "rolled_back", false},
 	}, order{Config: config}, d.fill, func() {
 		d.free()
 		select {
@@ -272,7 +279,8 @@ func TestOthersOnTheDatabase(t *testing.T) {
 			// A command of the service beside it, which may work or fail but must not harm.
 			at := "in trial"
 			answer := s.during(at, order{Do: "run"}, func() {
-				cmd := exec.Command(filepath.Join(s.prefix, "current", "bin", "hostlerd"), "owner", "create", "--email", "owner@example.org", "--password-stdin")
+				cmd := exec.Command(filepath.Join(s.prefix, "current", "bin", "hostlerd"), "owner", "create", "--email", "owner@example.org",
+					"--password-stdin")
 				cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOSTLER_DATABASE_URL=" + s.database, "HOSTLER_STATE_DIR=" + s.state}
 				cmd.Stdin = bytes.NewReader([]byte("Trombone-Quartz-Lagoon-71\n"))
 				if out, err := cmd.CombinedOutput(); err != nil {

@@ -48,7 +48,8 @@ func TestBootBeforeResume(t *testing.T) {
 		broken              bool
 	}{
 		{"in trial", oldVersion, "failed", false}, {"in stop", oldVersion, "failed", false}, {"after stop", oldVersion, "failed", false},
-		{"put aside", "", "failed", false}, {"after snapshot", "", "failed", false}, {"in migrate", "", "rolled_back", false}, {"after migrate", "", "rolled_back", false},
+		{"put aside", "", "failed", false}, {"after snapshot", "", "failed", false}, {"in migrate", "", "rolled_back", false},
+		{"after migrate", "", "rolled_back", false},
 		{"link switched", "", "rolled_back", false},
 		{"stopped for rollback", "", "rolled_back", true}, {"between renames", "", "rolled_back", true}, {"link back", "", "rolled_back", true},
 		{"database back", oldVersion, "rolled_back", true}, {"after rollback", oldVersion, "rolled_back", true},
@@ -100,7 +101,8 @@ func TestResumeIsKilled(t *testing.T) {
 	s.publish(newVersion, wrap(`[ "$1" = serve ] && exit 3`))
 	config := s.config()
 	config.ReadyTime = 2 * time.Second
-	for _, point := range []string{"before rollback", "stopped for rollback", "between renames", "link back", "database back", "after rollback", "after rolled back"} {
+	for _, point := range []string{"before rollback", "stopped for rollback", "between renames", "link back", "database back",
+		"after rollback", "after rolled back"} {
 		if !chosen("resume killed " + point) {
 			continue
 		}
@@ -150,7 +152,8 @@ func TestRevertIsKilled(t *testing.T) {
 	s := newSite(t)
 	s.publish(newVersion, nil)
 	updated := false
-	for _, point := range []string{"restored", "before rollback", "stopped for rollback", "between renames", "link back", "database back", "after rollback"} {
+	for _, point := range []string{"restored", "before rollback", "stopped for rollback", "between renames", "link back", "database back",
+		"after rollback"} {
 		if !chosen("revert killed " + point) {
 			continue
 		}

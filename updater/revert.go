@@ -19,7 +19,8 @@ var ErrAskedFor = errors.New("it was asked for")
 var ErrNothingToRevert = errors.New("there is no update that could be taken back")
 
 // ErrNeedsRestore: the old version cannot work with the database as it is now.
-var ErrNeedsRestore = errors.New("the old version does not know the database as it is now: it needs the backup from before the update, and what was written since is lost")
+var ErrNeedsRestore = errors.New("the old version does not know the database as it is now: it needs the backup from before the " +
+	"update, and what was written since is lost")
 
 // Revert takes the last update back though it went well. Where the old version knows the database as it is, the data
 // stay; otherwise restore must be true, and the backup from before the update takes the database's place.
@@ -48,7 +49,8 @@ func (u *Updater) Revert(ctx context.Context, restore bool) (*Result, error) {
 	}
 	ctx = context.WithoutCancel(ctx)
 	// Without this line nobody would know after a power cut that there is something to put back.
-	if err := r.write(installation.Line{Step: installation.StepRollback, Event: installation.Begun, Text: ErrAskedFor.Error(), Plan: &r.plan}); err != nil {
+	if err := r.write(installation.Line{Step: installation.StepRollback, Event: installation.Begun, Text: ErrAskedFor.Error(),
+		Plan: &r.plan}); err != nil {
 		r.abandon(installation.StepBackup, err)
 		return nil, err
 	}

@@ -29,7 +29,8 @@ func (r *run) putBack(ctx context.Context, how remedy, reason error) *Result {
 	if err := r.undo(ctx, how); err != nil {
 		err = fmt.Errorf("putting the old version back: %w", err)
 		r.log.Error("the roll-back is not at its end; resume tries again", "error", err)
-		_ = r.writeOnce(installation.Line{Step: r.undoing(how), Event: installation.Failed, Text: text + "; " + err.Error(), Plan: &r.plan}) // it is logged
+		// it is logged
+		_ = r.writeOnce(installation.Line{Step: r.undoing(how), Event: installation.Failed, Text: text + "; " + err.Error(), Plan: &r.plan})
 		return &Result{Run: r.id, From: r.plan.From, To: r.plan.To, Step: r.undoing(how), Reason: errors.Join(reason, err)}
 	}
 	r.hook("after rollback")

@@ -202,7 +202,8 @@ func (r *run) update(ctx context.Context, options Options) *Result {
 			return r.putBack(ctx, remedyOf(s.step), fmt.Errorf("%s: %w", s.step, err))
 		}
 	}
-	for _, s := range []stage{{installation.StepMigrate, r.migrate}, {installation.StepSwitch, r.change}, {installation.StepHealth, r.health}} {
+	for _, s := range []stage{{installation.StepMigrate, r.migrate}, {installation.StepSwitch, r.change},
+		{installation.StepHealth, r.health}} {
 		if err := r.make(ctx, s); err != nil {
 			return r.putBack(ctx, backward, fmt.Errorf("%s: %w", s.step, err))
 		}
@@ -316,7 +317,8 @@ func (l Layout) loadSeen() (release.Channels, error) {
 	}
 	if err != nil {
 		// Going on would let a server bring back an old release: somebody must want that.
-		return seen, fmt.Errorf("%s, which says what release was seen last, is damaged (%w): remove it to trust the next release whatever its date", l.seen(), err)
+		return seen, fmt.Errorf("%s, which says what release was seen last, is damaged (%w): remove it to trust the next release whatever "+
+			"its date", l.seen(), err)
 	}
 	return seen, nil
 }

@@ -129,7 +129,8 @@ func TestFlappingService(t *testing.T) {
 	config := s.config()
 	config.ReadyTime, config.Settled = 12*time.Second, 5*time.Second
 	for name, script := range map[string]string{
-		"dies when it was ready":        `[ "$1" = serve ] && { "$real" serve & p=$!; for n in $(seq 100); do grep -q . /proc/$p/stat && sleep 0.03; done; kill -9 $p; exit 1; }`,
+		"dies when it was ready": `[ "$1" = serve ] && { "$real" serve & p=$!; for n in $(seq 100); do grep -q . /proc/$p/stat && ` +
+			`sleep 0.03; done; kill -9 $p; exit 1; }`,
 		"comes and goes in one process": `[ "$1" = serve ] && while :; do "$real" serve & p=$!; sleep 2; kill $p; wait $p; done`,
 		"does not hear the end":         `[ "$1" = serve ] && { trap '' TERM; "$real" serve & sleep 2; kill -9 $!; while :; do sleep 1; done; }`,
 	} {
@@ -159,11 +160,14 @@ func TestMigrationsThatMisbehave(t *testing.T) {
 		name, script string
 		want         installation.Step
 	}{
-		{"slow on the live database only", live + `"$real" "$@"; trap '' TERM HUP INT; sleep 600 & echo $! >> ` + pids + `; wait`, installation.StepRolledBack},
+		{"slow on the live database only", live + `"$real" "$@"; trap '' TERM HUP INT; sleep 600 & echo $! >> ` + pids + `; wait`,
+			installation.StepRolledBack},
 		{"does not hear", `trap '' TERM HUP INT; while :; do sleep 1; done`, installation.StepFailed},
-		{"leaves programs behind", live + `"$real" "$@"; (sleep 600 </dev/null >/dev/null 2>&1 & echo $! >> ` + pids + `); exit 1`, installation.StepRolledBack},
+		{"leaves programs behind", live + `"$real" "$@"; (sleep 600 </dev/null >/dev/null 2>&1 & echo $! >> ` + pids + `); exit 1`,
+			installation.StepRolledBack},
 		{"talks without end", `yes canary >&2`, installation.StepFailed},
-		{"slow within its time", `sleep 1; "$real" "$@"; code=$?; (sleep 600 </dev/null >/dev/null 2>&1 & echo $! >> ` + pids + `); exit $code`, installation.StepDone},
+		{"slow within its time", `sleep 1; "$real" "$@"; code=$?; (sleep 600 </dev/null >/dev/null 2>&1 & echo $! >> ` + pids +
+			`); exit $code`, installation.StepDone},
 	} {
 		if !chosen("migration " + test.name) {
 			continue

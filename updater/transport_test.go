@@ -58,11 +58,14 @@ func TestHostileServers(t *testing.T) {
 			w.Header().Set("Location", "file:///etc/passwd")
 			w.WriteHeader(http.StatusFound)
 		}},
-		{"endless manifest", release.ManifestName, "larger than", func(w http.ResponseWriter, r *http.Request) { until(w, r, 0, make([]byte, 4096)) }},
-		{"endless signature", release.SignatureName, "larger than", func(w http.ResponseWriter, r *http.Request) { until(w, r, 0, make([]byte, 4096)) }},
+		{"endless manifest", release.ManifestName, "larger than",
+			func(w http.ResponseWriter, r *http.Request) { until(w, r, 0, make([]byte, 4096)) }},
+		{"endless signature", release.SignatureName, "larger than",
+			func(w http.ResponseWriter, r *http.Request) { until(w, r, 0, make([]byte, 4096)) }},
 		{"endless tarball", tarball, "not the size", func(w http.ResponseWriter, r *http.Request) { until(w, r, 0, make([]byte, 1<<20)) }},
 		{"slow drip", tarball, "too slowly", func(w http.ResponseWriter, r *http.Request) { until(w, r, 50*time.Millisecond, []byte{0}) }},
-		{"slow drip of the manifest", release.ManifestName, "too slowly", func(w http.ResponseWriter, r *http.Request) { until(w, r, 50*time.Millisecond, []byte{' '}) }},
+		{"slow drip of the manifest", release.ManifestName, "too slowly",
+			func(w http.ResponseWriter, r *http.Request) { until(w, r, 50*time.Millisecond, []byte{' '}) }},
 		{"stops half-way", tarball, "sends nothing", func(w http.ResponseWriter, r *http.Request) {
 			length(w, len(whole))
 			_, _ = w.Write(whole[:100_000])
@@ -86,7 +89,8 @@ func TestHostileServers(t *testing.T) {
 		{"errors", release.ManifestName, "500", func(w http.ResponseWriter, r *http.Request) {
 			http.Error(w, "canary of the server", http.StatusInternalServerError)
 		}},
-		{"errors of the tarball", tarball, "503", func(w http.ResponseWriter, r *http.Request) { http.Error(w, "", http.StatusServiceUnavailable) }},
+		{"errors of the tarball", tarball, "503",
+			func(w http.ResponseWriter, r *http.Request) { http.Error(w, "", http.StatusServiceUnavailable) }},
 		{"no answer", release.ManifestName, "timeout", func(w http.ResponseWriter, r *http.Request) { <-r.Context().Done() }},
 		{"compressed manifest", release.ManifestName, "not signed", func(w http.ResponseWriter, r *http.Request) {
 			var packed bytes.Buffer
@@ -99,7 +103,8 @@ func TestHostileServers(t *testing.T) {
 		{"a page in place of the manifest", release.ManifestName, "not signed", func(w http.ResponseWriter, r *http.Request) {
 			_, _ = w.Write([]byte("<html>sign in to the hotel's network</html>"))
 		}},
-		{"part of the manifest", release.ManifestName, "206", func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusPartialContent) }},
+		{"part of the manifest", release.ManifestName, "206",
+			func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusPartialContent) }},
 	} {
 		if !chosen("server " + test.name) {
 			continue
@@ -144,7 +149,8 @@ func TestHostileServers(t *testing.T) {
 	if entries, err := os.ReadDir(filepath.Join(s.prefix, "releases")); err != nil || len(entries) != 1 {
 		t.Errorf("the releases: %v, %v", entries, err)
 	}
-	if status, err := installation.Last(s.own); err != nil || status.Step != installation.StepDownload && status.Step != installation.StepFailed {
+	if status, err := installation.Last(s.own); err != nil || status.Step != installation.StepDownload &&
+		status.Step != installation.StepFailed {
 		t.Errorf("%+v, %v", status, err)
 	}
 	s.update()

@@ -50,7 +50,8 @@ func run(ctx context.Context, bin, listen string, nodes, guests int) error {
 
 	state := filepath.Join(dir, "state")
 	service, err := start("hostlerd", filepath.Join(bin, "hostlerd"),
-		[]string{"serve", "--listen", listen, "--state-dir", state, "--plugin-dir", filepath.Join(bin, "plugins"), "--allow-loopback-hosts", "--log-level", "error"}, os.Stderr)
+		[]string{"serve", "--listen", listen, "--state-dir", state, "--plugin-dir", filepath.Join(bin, "plugins"), "--allow-loopback-hosts",
+			"--log-level", "error"}, os.Stderr)
 	if err != nil {
 		return err
 	}

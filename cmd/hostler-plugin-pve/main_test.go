@@ -74,10 +74,11 @@ func TestTenThousandGuestsInLittleMemory(t *testing.T) {
 	for i := range 10 {
 		guests := 0
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		err := host.Inventory(ctx, hypervisor.InventoryQuery{Detail: i%5 == 4, Since: time.Now().Add(-5 * time.Minute)}, func(p hypervisor.Page) error {
-			guests += len(p.Guests)
-			return nil
-		})
+		err := host.Inventory(ctx, hypervisor.InventoryQuery{Detail: i%5 == 4, Since: time.Now().Add(-5 * time.Minute)},
+			func(p hypervisor.Page) error {
+				guests += len(p.Guests)
+				return nil
+			})
 		cancel()
 		if err != nil || guests != 10000 {
 			t.Fatalf("%d guests, %v", guests, err)

@@ -73,7 +73,8 @@ func TestMakingARelease(t *testing.T) {
 			t.Error(out)
 		}
 	}
-	if _, err := run(t, "check", at("out"), "--trusted", at("none")); err == nil || !strings.Contains(err.Error(), "not signed by a trusted key") {
+	if _, err := run(t, "check", at("out"), "--trusted", at("none")); err == nil ||
+		!strings.Contains(err.Error(), "not signed by a trusted key") {
 		t.Errorf("a stranger's key: %v", err)
 	}
 	put(t, at("out", "hostler.tar.gz"), "something else", 0o644)
@@ -126,7 +127,8 @@ func TestPublishedSignatureWithOpenSSL(t *testing.T) {
 		t.Fatal(err)
 	}
 	put(t, at("raw.sig"), string(raw), 0o644)
-	out, err := exec.CommandContext(t.Context(), "openssl", "pkeyutl", "-verify", "-pubin", "-inkey", at("a.pub"), "-rawin", "-in", at(release.ManifestName), "-sigfile", at("raw.sig")).CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), "openssl", "pkeyutl", "-verify", "-pubin", "-inkey", at("a.pub"), "-rawin", "-in",
+		at(release.ManifestName), "-sigfile", at("raw.sig")).CombinedOutput()
 	if err != nil {
 		t.Errorf("%v: %s", err, out)
 	}

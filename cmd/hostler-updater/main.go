@@ -35,7 +35,8 @@ func main() {
 
 func command() *cobra.Command {
 	path := installation.DefaultConfig
-	root := &cobra.Command{Use: "hostler-updater", Short: "Update Hostler, or put back what was before", Version: version, SilenceUsage: true, SilenceErrors: true}
+	root := &cobra.Command{Use: "hostler-updater", Short: "Update Hostler, or put back what was before", Version: version,
+		SilenceUsage: true, SilenceErrors: true}
 	root.PersistentFlags().StringVar(&path, "config", path, "configuration in JSON")
 	root.AddCommand(runCommand(&path), installCommand(&path), resumeCommand(&path), rollbackCommand(&path), statusCommand(&path))
 	return root
@@ -96,7 +97,8 @@ func installCommand(path *string) *cobra.Command {
 			}
 			result, err := u.Install(cmd.Context(), tree, offline)
 			if errors.Is(err, updater.ErrOlder) || errors.Is(err, updater.ErrOffline) {
-				_, err = fmt.Fprintf(cmd.ErrOrStderr(), "Hostler stays as it is: %v. To install it later: hostler-updater install --tree %s\n", err, tree)
+				_, err = fmt.Fprintf(cmd.ErrOrStderr(), "Hostler stays as it is: %v. To install it later: hostler-updater install --tree %s\n", err,
+					tree)
 				return err
 			}
 			return settled(cmd, result, err)
@@ -149,7 +151,8 @@ func rollbackCommand(path *string) *cobra.Command {
 			return tell(cmd)(u.Revert(cmd.Context(), restore))
 		},
 	}
-	c.Flags().BoolVar(&restore, "restore-database", false, "put the backup from before the update in the database's place; what was written since is lost")
+	c.Flags().BoolVar(&restore, "restore-database", false,
+		"put the backup from before the update in the database's place; what was written since is lost")
 	return c
 }
 

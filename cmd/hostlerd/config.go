@@ -110,18 +110,23 @@ func (c *Config) keyIsCredential() bool {
 // bind makes the flags that fill in c.
 func (c *Config) bind(flags *pflag.FlagSet) {
 	flags.StringVar(&c.Listen, "listen", c.Listen, "address of the HTTP API; TLS unless it is loopback")
-	flags.StringVar(&c.DatabaseURL, "database-url", c.DatabaseURL, "PostgreSQL connection string (default: a private cluster in the state folder)")
+	flags.StringVar(&c.DatabaseURL, "database-url", c.DatabaseURL,
+		"PostgreSQL connection string (default: a private cluster in the state folder)")
 	flags.StringVar(&c.StateDir, "state-dir", c.StateDir, "folder for key, certificate and the private cluster")
-	flags.StringVar(&c.KeyFile, "key-file", c.KeyFile, "file with the key of the secrets (default: systemd's credential secret.key, else keys/secret.key in the state folder)")
+	flags.StringVar(&c.KeyFile, "key-file", c.KeyFile,
+		"file with the key of the secrets (default: systemd's credential secret.key, else keys/secret.key in the state folder)")
 	flags.StringVar(&c.PluginDir, "plugin-dir", c.PluginDir, "folder of the plugins")
-	flags.BoolVar(&c.RefuseWritablePlugins, "refuse-writable-plugins", c.RefuseWritablePlugins, "run no plugin that the service's own user could replace")
-	flags.BoolVar(&c.AllowLoopbackHosts, "allow-loopback-hosts", c.AllowLoopbackHosts, "let hosts be enrolled at loopback and link-local addresses")
+	flags.BoolVar(&c.RefuseWritablePlugins, "refuse-writable-plugins", c.RefuseWritablePlugins,
+		"run no plugin that the service's own user could replace")
+	flags.BoolVar(&c.AllowLoopbackHosts, "allow-loopback-hosts", c.AllowLoopbackHosts,
+		"let hosts be enrolled at loopback and link-local addresses")
 	flags.StringVar(&c.LogLevel, "log-level", c.LogLevel, "trace, debug, info, warn or error")
 	flags.StringVar(&c.LogFormat, "log-format", c.LogFormat, "text or json")
 	flags.StringVar(&c.TLSCert, "tls-cert", c.TLSCert, "PEM file of the listener's certificate (default: self-signed)")
 	flags.StringVar(&c.TLSKey, "tls-key", c.TLSKey, "PEM file of the certificate's key")
 	flags.StringVar(&c.UpdateConfig, "update-config", c.UpdateConfig, "the updater's configuration; one that is not there means no updates")
-	flags.StringVar(&c.Shape, "shape", c.Shape, "how the service was installed: package, container or source (default: what the machine says)")
+	flags.StringVar(&c.Shape, "shape", c.Shape,
+		"how the service was installed: package, container or source (default: what the machine says)")
 }
 
 // fromEnvironment fills in every flag that was not given from HOSTLER_<NAME>.

@@ -113,7 +113,8 @@ func (d *database) migrate(ctx context.Context) error {
 		return err
 	}
 	if have > want {
-		return fmt.Errorf("the database is at version %d and this release knows %d: start the release that migrated it, or restore a backup", have, want)
+		return fmt.Errorf("the database is at version %d and this release knows %d: start the release that migrated it, or restore a backup",
+			have, want)
 	}
 	return d.Migrate(ctx)
 }

@@ -27,7 +27,8 @@ var rules = []rule{
 	{from: "core/", never: []string{module + "cmd/", module + "plugins/", module + "updater"},
 		except: []string{module + "updater/installation", module + "updater/release"}}, // what the service reads of its updater, see below
 	{from: "plugins/", never: []string{module + "core/", module + "cmd/", module + "updater", module + "migrations"}},
-	{from: "sdk/", never: []string{module + "core/", module + "plugins/", module + "cmd/", module + "migrations", "gorm.io/", "github.com/jackc/", "github.com/danielgtaylor/"}},
+	{from: "sdk/", never: []string{module + "core/", module + "plugins/", module + "cmd/", module + "migrations", "gorm.io/",
+		"github.com/jackc/", "github.com/danielgtaylor/"}},
 	{from: "migrations", never: []string{module, "gorm.io/"}},
 	{from: "updater", never: []string{module + "core/", module + "sdk/"}},
 	{from: "updater/", never: []string{module + "core/", module + "sdk/"}},
@@ -39,7 +40,8 @@ var rules = []rule{
 }
 
 // nouns stand in the order of who is below whom: a noun imports only nouns before it.
-var nouns = []string{"problem", "heartbeat", "db", "scope", "secret", "idempotency", "audit", "identity", "setting", "plugin", "job", "schedule", "alert", "host", "cluster", "metric",
+var nouns = []string{"problem", "heartbeat", "db", "scope", "secret", "idempotency", "audit", "identity", "setting", "plugin", "job",
+	"schedule", "alert", "host", "cluster", "metric",
 	"guest", "vm", "app", "poll", "maintenance", "selfupdate", "activity", "service"}
 
 func TestImportDirections(t *testing.T) {

@@ -69,7 +69,8 @@ func keysCommand(cfg *Config) *cobra.Command {
 
 // errCredential says how to rotate a key that systemd hands out.
 func errCredential(path string) error {
-	return fmt.Errorf("%s is a credential of systemd, a read-only copy of the key file from the start of the unit: stop the service, rotate the file that LoadCredential= of its unit names (hostlerd keys rotate --key-file FILE), and start the service again", path)
+	return fmt.Errorf("%s is a credential of systemd, a read-only copy of the key file from the start of the unit: stop the service, "+
+		"rotate the file that LoadCredential= of its unit names (hostlerd keys rotate --key-file FILE), and start the service again", path)
 }
 
 func rotateKeys(ctx context.Context, cfg Config, log hclog.Logger) (secret.Report, error) {
@@ -93,7 +94,8 @@ func recordRotation(ctx context.Context, d *db.DB, report secret.Report, rotated
 	}
 	entry := audit.Entry{
 		ActorType: audit.ActorSystem, ActorEmail: "command line", Action: "keys.rotate", TargetKind: "keys", Result: audit.ResultOK,
-		Details: map[string]any{"primary": report.Primary.String(), "rewritten": report.Rewritten, "resumed": report.Resumed, "dropped": len(report.Dropped)},
+		Details: map[string]any{"primary": report.Primary.String(), "rewritten": report.Rewritten, "resumed": report.Resumed,
+			"dropped": len(report.Dropped)},
 	}
 	if rotated != nil {
 		entry.Result = audit.ResultFailed

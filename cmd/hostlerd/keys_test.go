@@ -35,7 +35,8 @@ func TestKeyRotationStandsInTheTrail(t *testing.T) {
 	if err != nil || len(rows) != 2 {
 		t.Fatalf("%d rows, %v", len(rows), err)
 	}
-	if rows[0].Result != audit.ResultFailed || rows[1].Result != audit.ResultOK || rows[1].Action != "keys.rotate" || !strings.Contains(string(rows[1].Details), report.Primary.String()) {
+	if rows[0].Result != audit.ResultFailed || rows[1].Result != audit.ResultOK || rows[1].Action != "keys.rotate" ||
+		!strings.Contains(string(rows[1].Details), report.Primary.String()) {
 		t.Errorf("%+v %s", rows, rows[1].Details)
 	}
 }

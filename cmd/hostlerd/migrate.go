@@ -39,6 +39,7 @@ func migrateCommand(cfg *Config) *cobra.Command {
 			return pinPlugins(ctx, cmd, m, files)
 		},
 	}
-	c.Flags().BoolVar(&pin, "pin-plugins", false, "pin the plugins of the plugin folder as they are now, as an update does after it has verified the release")
+	c.Flags().BoolVar(&pin, "pin-plugins", false,
+		"pin the plugins of the plugin folder as they are now, as an update does after it has verified the release")
 	return c
 }

@@ -85,7 +85,8 @@ func serve(ctx context.Context, cfg Config, log hclog.Logger) error {
 		return err
 	}
 	if interval > 0 {
-		w := &watchdog{handler: handler, loops: s.Heartbeats, notifier: tell, log: tell.log, answers: databaseAnswers(s.database.DB), usual: usual}
+		w := &watchdog{handler: handler, loops: s.Heartbeats, notifier: tell, log: tell.log, answers: databaseAnswers(s.database.DB),
+			usual: usual}
 		watching, end := context.WithCancel(ctx)
 		var ended sync.WaitGroup
 		ended.Go(func() { w.run(watching, interval) })

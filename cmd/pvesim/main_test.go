@@ -46,9 +46,12 @@ func TestProgram(t *testing.T) {
 		hosts int
 		stop  func(cmd *exec.Cmd, stdin io.Closer) error
 	}{
-		"one, SIGTERM":     {[]string{"--scenario", "one"}, 1, 0, func(cmd *exec.Cmd, _ io.Closer) error { return cmd.Process.Signal(syscall.SIGTERM) }},
-		"cluster, SIGINT":  {[]string{"--scenario", "cluster", "--nodes", "4", "--guests", "9"}, 4, 0, func(cmd *exec.Cmd, _ io.Closer) error { return cmd.Process.Signal(os.Interrupt) }},
-		"fleet, stdin eof": {[]string{"--scenario", "fleet", "--stdin-eof", "--seed", "7"}, 3, 4, func(_ *exec.Cmd, stdin io.Closer) error { return stdin.Close() }},
+		"one, SIGTERM": {[]string{"--scenario", "one"}, 1, 0,
+			func(cmd *exec.Cmd, _ io.Closer) error { return cmd.Process.Signal(syscall.SIGTERM) }},
+		"cluster, SIGINT": {[]string{"--scenario", "cluster", "--nodes", "4", "--guests", "9"}, 4, 0,
+			func(cmd *exec.Cmd, _ io.Closer) error { return cmd.Process.Signal(os.Interrupt) }},
+		"fleet, stdin eof": {[]string{"--scenario", "fleet", "--stdin-eof", "--seed", "7"}, 3, 4,
+			func(_ *exec.Cmd, stdin io.Closer) error { return stdin.Close() }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -73,7 +76,8 @@ func TestProgram(t *testing.T) {
 			if err := json.Unmarshal(line, &r); err != nil {
 				t.Fatal(err)
 			}
-			if len(r.Nodes) != tc.nodes || len(r.Hosts) != tc.hosts || len(r.Tokens) != 5 || len(r.Fingerprint) != 95 || r.Tokens["node_power"].ID != "service@pve!node_power" {
+			if len(r.Nodes) != tc.nodes || len(r.Hosts) != tc.hosts || len(r.Tokens) != 5 || len(r.Fingerprint) != 95 ||
+				r.Tokens["node_power"].ID != "service@pve!node_power" {
 				t.Errorf("ready line %s", line)
 			}
 			get(t, r.URL+"/api2/json/version", "PVEAPIToken="+r.AdminToken.ID+"="+r.AdminToken.Secret)
@@ -105,7 +109,8 @@ func TestProgram(t *testing.T) {
 
 func get(t *testing.T, url, auth string) {
 	t.Helper()
-	h := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}}
+	h := &http.Client{Timeout: 10 * time.Second,
+		Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}}
 	r, err := http.NewRequest(http.MethodGet, url, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -85,7 +85,8 @@ func (s source) newest(visible identity.Visible, teams string) string {
 		return fmt.Sprintf(pattern, s.columns, s.from, s.where, s.at)
 	}
 	ofTeam := fmt.Sprintf(pattern, s.columns, s.from, "team_id = team AND "+s.where, s.at)
-	return fmt.Sprintf("(SELECT found.* FROM unnest(%s::bigint[]) AS team CROSS JOIN LATERAL %s AS found ORDER BY at DESC, id DESC LIMIT $1)", teams, ofTeam)
+	return fmt.Sprintf("(SELECT found.* FROM unnest(%s::bigint[]) AS team CROSS JOIN LATERAL %s AS found ORDER BY at DESC, id DESC LIMIT "+
+		"$1)", teams, ofTeam)
 }
 
 // List gives the newest entries that may be seen, the newest first, at most limit.

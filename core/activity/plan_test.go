@@ -24,11 +24,14 @@ func fill(t testing.TB, d *db.DB, n int) {
 	for _, sql := range []string{
 		"INSERT INTO teams (id, name, slug) VALUES (7, 'seven', 'seven')",
 		`INSERT INTO jobs (kind, status, team_id, target_kind, target_id, target_name, created_at, finished_at)
-			SELECT 'vm.start', 'succeeded', CASE WHEN i <= 50 THEN 7 ELSE 1 END, 'vm', i, 'vm' || i, now() - interval '1 year' + i * interval '1 second', now() FROM generate_series(1, $1::int) i`,
+			SELECT 'vm.start', 'succeeded', CASE WHEN i <= 50 THEN 7 ELSE 1 END, 'vm', i, 'vm' || i,
+			now() - interval '1 year' + i * interval '1 second', now() FROM generate_series(1, $1::int) i`,
 		`INSERT INTO alerts (team_id, target_kind, target_id, target_name, rule, severity, raised_at)
-			SELECT CASE WHEN i <= 50 THEN 7 ELSE 1 END, 'vm', i, 'vm' || i, 'cpu', 'info', now() - interval '1 year' + i * interval '1 second' FROM generate_series(1, $1::int) i`,
+			SELECT CASE WHEN i <= 50 THEN 7 ELSE 1 END, 'vm', i, 'vm' || i, 'cpu', 'info', now() - interval '1 year' + i * interval '1 second'
+			FROM generate_series(1, $1::int) i`,
 		`INSERT INTO audit (actor_type, action, target_kind, target_id, target_name, team_id, job_id, result, at)
-			SELECT 'user', 'vm.start', 'vm', i::text, 'vm' || i, CASE WHEN i <= 50 THEN 7 ELSE 1 END, CASE WHEN i > 1000 THEN i END, 'ok', now() - interval '1 year' + i * interval '1 second'
+			SELECT 'user', 'vm.start', 'vm', i::text, 'vm' || i, CASE WHEN i <= 50 THEN 7 ELSE 1 END, CASE WHEN i > 1000 THEN i END, 'ok',
+			now() - interval '1 year' + i * interval '1 second'
 			FROM generate_series(1, $1::int) i`,
 		"ANALYZE",
 	} {

@@ -22,7 +22,8 @@ func TestAnAlertIsOpenOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 			var got string
-			err := d.Pool.QueryRow(t.Context(), `SELECT COALESCE(string_agg(severity || ' ' || target_name || ' ' || team_id || CASE WHEN resolved_at IS NULL THEN ' open' ELSE '' END, ', ' ORDER BY id), '') FROM alerts`).Scan(&got)
+			err := d.Pool.QueryRow(t.Context(), `SELECT COALESCE(string_agg(severity || ' ' || target_name || ' ' || team_id || CASE WHEN `+
+				`resolved_at IS NULL THEN ' open' ELSE '' END, ', ' ORDER BY id), '') FROM alerts`).Scan(&got)
 			if err != nil || got != want {
 				t.Errorf("alerts are %q (%v), want %q", got, err, want)
 			}
@@ -60,7 +61,9 @@ func TestAlertsOfHostsAndRulesStandAlone(t *testing.T) {
 	}
 	do(func(tx *db.Tx) error { return alert.ResolveOnHost(t.Context(), tx.Pgx, 1, "a", "y") })
 	var got string
-	err := d.Pool.QueryRow(t.Context(), `SELECT string_agg(target_name || ' ' || rule || ' ' || severity || CASE WHEN resolved_at IS NULL THEN ' open' ELSE '' END, ', ' ORDER BY id)
+	err := d.Pool.QueryRow(t.Context(),
+		`SELECT string_agg(target_name || ' ' || rule || ' ' || severity || CASE WHEN resolved_at IS NULL THEN ' open' ELSE '' END, ', '
+			ORDER BY id)
 		FROM alerts`).Scan(&got)
 	if want := "one a warning, one b warning open, two a warning open, two b warning open, one a info"; err != nil || got != want {
 		t.Errorf("alerts are %q (%v), want %q", got, err, want)

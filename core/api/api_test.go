@@ -115,7 +115,8 @@ func TestHandlersOutsideTheAPI(t *testing.T) {
 		apitest.Scenario{Name: "ready", Method: "GET", URL: "/readyz", Status: 200, Contains: []string{"ready"}},
 		apitest.Scenario{Name: "metrics", Method: "GET", URL: "/metrics", Status: 200, Contains: []string{"metrics"}},
 		apitest.Scenario{Name: "user interface", Method: "GET", URL: "/hosts/7", Status: 200, Contains: []string{"page"}},
-		apitest.Scenario{Name: "the API's own paths are not the user interface's", Method: "GET", URL: "/api/v1/nothing", As: apitest.Viewer, Status: 404, Error: "not_found"},
+		apitest.Scenario{Name: "the API's own paths are not the user interface's", Method: "GET", URL: "/api/v1/nothing", As: apitest.Viewer,
+			Status: 404, Error: "not_found"},
 		apitest.Scenario{Name: "nor for nobody", Method: "GET", URL: "/api/v1/nothing", Status: 401, Error: "unauthenticated"},
 	)
 }

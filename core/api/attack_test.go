@@ -135,7 +135,8 @@ func TestAttackSessionFixation(t *testing.T) {
 		// With two steps: the first gives no session, its token is none, and the second gives a new one.
 		step := f.send(t, nil, "POST", loginPath, credentials(guarded.Email, identitytest.Password), planted["the attacker's own"])
 		var first struct{ Pending string }
-		if err := json.Unmarshal([]byte(step.text), &first); err != nil || step.StatusCode != 200 || step.cookie() != nil || first.Pending == "" {
+		if err := json.Unmarshal([]byte(step.text), &first); err != nil || step.StatusCode != 200 || step.cookie() != nil ||
+			first.Pending == "" {
 			t.Fatalf("%d %s", step.StatusCode, step.text)
 		}
 		if me := f.send(t, nil, "GET", mePath, "", f.newCookie(first.Pending)); me.StatusCode != 401 {
@@ -148,7 +149,8 @@ func TestAttackSessionFixation(t *testing.T) {
 		}
 		body := fmt.Sprintf(`{"pending":%q,"code":%q}`, first.Pending, factor.Code(t, 1))
 		done := f.send(t, nil, "POST", totpPath, body, planted["chosen"])
-		if got := done.cookie(); done.StatusCode != 200 || got == nil || got.Value == planted["chosen"].Value || got.Value == first.Pending || got.Secure != f.secure || !got.HttpOnly {
+		if got := done.cookie(); done.StatusCode != 200 || got == nil || got.Value == planted["chosen"].Value || got.Value == first.Pending ||
+			got.Secure != f.secure || !got.HttpOnly {
 			t.Errorf("%d %s %v", done.StatusCode, done.text, done.Header)
 		}
 		if me := f.send(t, nil, "GET", mePath, "", planted["chosen"]); me.StatusCode != 401 {
@@ -160,7 +162,8 @@ func TestAttackSessionFixation(t *testing.T) {
 // state is everything that a forged request could change of the accounts.
 func (f *serverFixture) state(t *testing.T) (text string) {
 	t.Helper()
-	err := f.db.Pool.QueryRow(t.Context(), `SELECT concat((SELECT string_agg(u::text, '' ORDER BY id) FROM users u), (SELECT string_agg(k.name, '' ORDER BY id) FROM api_keys k),
+	err := f.db.Pool.QueryRow(t.Context(), `SELECT concat((SELECT string_agg(u::text, '' ORDER BY id)
+		FROM users u), (SELECT string_agg(k.name, '' ORDER BY id) FROM api_keys k),
 		(SELECT count(*) FROM sessions), (SELECT count(*) FROM recovery_codes), (SELECT count(*) FROM pending_logins))`).Scan(&text)
 	if err != nil {
 		t.Fatal(err)
@@ -178,8 +181,10 @@ func TestAttackCrossSiteRequest(t *testing.T) {
 		key := identitytest.Key(t, f.users, victim, identitytest.KeySpec{})
 		before := f.state(t)
 		foreign := map[string][]string{
-			"foreign origin": {"Origin", "https://evil.example"}, "opaque origin": {"Origin", "null"}, "cross-site": {"Sec-Fetch-Site", "cross-site"},
-			"sibling": {"Sec-Fetch-Site", "same-site"}, "another port": {"Origin", "http://127.0.0.1:1"}, "name in front": {"Origin", "https://hostler.evil.example"},
+			"foreign origin": {"Origin", "https://evil.example"}, "opaque origin": {"Origin", "null"},
+			"cross-site": {"Sec-Fetch-Site", "cross-site"},
+			"sibling":    {"Sec-Fetch-Site", "same-site"}, "another port": {"Origin", "http://127.0.0.1:1"},
+			"name in front": {"Origin", "https://hostler.evil.example"},
 		}
 		targets := []struct{ method, path, body string }{
 			{"POST", keysPath, `{"name":"evil"}`}, {"DELETE", fmt.Sprintf("%s/%d", keysPath, key.ID), ""}, {"POST", totpPath + "/enroll", ""},
@@ -194,17 +199,21 @@ func TestAttackCrossSiteRequest(t *testing.T) {
 				}
 			}
 			// A key in the header does not excuse the cookie beside it.
-			if answer := f.send(t, nil, "POST", keysPath, `{"name":"evil"}`, cookie, append(header, "Authorization", key.Header)...); answer.problem() != "cross_origin" {
+			if answer := f.send(t, nil, "POST", keysPath, `{"name":"evil"}`, cookie,
+				append(header, "Authorization", key.Header)...); answer.problem() != "cross_origin" {
 				t.Errorf("%s, key and cookie: %d %s", name, answer.StatusCode, answer.text)
 			}
 		}
-		for _, media := range []string{"application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "text/plain", "text/plain; charset=utf-8", ""} {
-			for _, body := range []string{`{"name":"evil"}`, `{"name":"evil","x":"=`, "name=evil", "--x\r\nContent-Disposition: form-data; name=\"name\"\r\n\r\nevil\r\n--x--\r\n"} {
+		for _, media := range []string{"application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "text/plain",
+			"text/plain; charset=utf-8", ""} {
+			for _, body := range []string{`{"name":"evil"}`, `{"name":"evil","x":"=`, "name=evil",
+				"--x\r\nContent-Disposition: form-data; name=\"name\"\r\n\r\nevil\r\n--x--\r\n"} {
 				answer := f.send(t, nil, "POST", keysPath, body, cookie, "Content-Type", media) // an old browser without Origin
 				if answer.StatusCode != 415 || answer.problem() != "unsupported_media_type" {
 					t.Errorf("%q %q: %d %s", media, body, answer.StatusCode, answer.text)
 				}
-				if answer := f.send(t, nil, "POST", keysPath, body, cookie, "Content-Type", media, "Origin", "https://evil.example"); answer.StatusCode != 403 {
+				if answer := f.send(t, nil, "POST", keysPath, body, cookie, "Content-Type", media, "Origin",
+					"https://evil.example"); answer.StatusCode != 403 {
 					t.Errorf("%q %q from another site: %d %s", media, body, answer.StatusCode, answer.text)
 				}
 			}
@@ -220,12 +229,14 @@ func TestAttackCrossSiteRequest(t *testing.T) {
 			t.Errorf("%d refused attempts are in the trail", trail)
 		}
 		// A program has no origin; our own page has ours; a key alone is sent by nobody's browser by itself.
-		for name, header := range map[string][]string{"a program": nil, "our page": {"Origin", f.server.URL}, "our page, said otherwise": {"Sec-Fetch-Site", "same-origin"}, "typed by hand": {"Sec-Fetch-Site", "none"}} {
+		for name, header := range map[string][]string{"a program": nil, "our page": {"Origin", f.server.URL},
+			"our page, said otherwise": {"Sec-Fetch-Site", "same-origin"}, "typed by hand": {"Sec-Fetch-Site", "none"}} {
 			if answer := f.send(t, nil, "POST", keysPath, `{"name":"mine"}`, cookie, header...); answer.StatusCode != 201 {
 				t.Errorf("%s: %d %s", name, answer.StatusCode, answer.text)
 			}
 		}
-		if answer := f.send(t, nil, "POST", keysPath, `{"name":"mine"}`, nil, "Authorization", key.Header, "Origin", "https://tool.example"); answer.StatusCode != 201 {
+		if answer := f.send(t, nil, "POST", keysPath, `{"name":"mine"}`, nil, "Authorization", key.Header, "Origin",
+			"https://tool.example"); answer.StatusCode != 201 {
 			t.Errorf("a key without a cookie: %d %s", answer.StatusCode, answer.text)
 		}
 	})
@@ -236,15 +247,18 @@ func TestAttackCrossSiteRequest(t *testing.T) {
 func TestAttackProbingForAccounts(t *testing.T) {
 	t.Parallel()
 	attacked(t, func(t *testing.T, f *serverFixture) {
-		known, guarded, gone := identitytest.As(t, f.users, identity.Owner), identitytest.As(t, f.users, identity.Owner), identitytest.As(t, f.users, identity.Owner)
+		known, guarded, gone := identitytest.As(t, f.users, identity.Owner), identitytest.As(t, f.users, identity.Owner),
+			identitytest.As(t, f.users, identity.Owner)
 		identitytest.TOTP(t, f.users, guarded)
 		if _, err := f.db.Pool.Exec(t.Context(), "UPDATE users SET is_active = false WHERE id = $1", gone.ID); err != nil {
 			t.Fatal(err)
 		}
 		answers := map[string]string{}
 		for name, email := range map[string]string{
-			"known": known.Email, "with a second factor": guarded.Email, "inactive": gone.Email, "unknown": "nobody@example.com", "malformed": "nobody", "empty": "",
-			"look-alike": strings.Replace(known.Email, "e", "\u0435", 1), "with a dot": "." + known.Email, "null byte by percent": "user%00@example.com",
+			"known": known.Email, "with a second factor": guarded.Email, "inactive": gone.Email, "unknown": "nobody@example.com",
+			"malformed": "nobody", "empty": "",
+			"look-alike": strings.Replace(known.Email, "e", "\u0435", 1), "with a dot": "." + known.Email,
+			"null byte by percent": "user%00@example.com",
 		} {
 			before := f.users.Hashes()
 			answer := f.send(t, nil, "POST", loginPath, credentials(email, "not-the-password-at-all"), nil)
@@ -273,7 +287,8 @@ func TestAttackGuessingFromManyPlaces(t *testing.T) {
 	t.Parallel()
 	attacked(t, func(t *testing.T, f *serverFixture) {
 		victim := identitytest.As(t, f.users, identity.Owner)
-		spellings := []string{victim.Email, strings.ToUpper(victim.Email), " " + victim.Email, strings.Replace(victim.Email, "user", "\uff55\uff53\uff45\uff52", 1)}
+		spellings := []string{victim.Email, strings.ToUpper(victim.Email), " " + victim.Email,
+			strings.Replace(victim.Email, "user", "\uff55\uff53\uff45\uff52", 1)}
 		guesses := 0
 		for i := range 40 {
 			client := f.from(fmt.Sprintf("127.0.0.%d", i+2))
@@ -291,13 +306,15 @@ func TestAttackGuessingFromManyPlaces(t *testing.T) {
 		if guesses != 10 {
 			t.Errorf("%d guesses at one account", guesses)
 		}
-		if answer := f.send(t, f.from("127.0.0.99"), "POST", loginPath, credentials(victim.Email, identitytest.Password), nil); answer.StatusCode != 429 || answer.Header.Get("Retry-After") == "" {
+		if answer := f.send(t, f.from("127.0.0.99"), "POST", loginPath, credentials(victim.Email, identitytest.Password),
+			nil); answer.StatusCode != 429 || answer.Header.Get("Retry-After") == "" {
 			t.Errorf("the right password beyond the limit: %d %s", answer.StatusCode, answer.text)
 		}
 		// From one address over many accounts, whatever it claims to be.
 		client, guesses := f.from("127.0.0.100"), 0
 		for i := range 60 {
-			answer := f.send(t, client, "POST", loginPath, credentials(fmt.Sprintf("somebody%d@example.com", i), "guess"), nil, "X-Forwarded-For", fmt.Sprintf("203.0.113.%d", i))
+			answer := f.send(t, client, "POST", loginPath, credentials(fmt.Sprintf("somebody%d@example.com", i), "guess"), nil, "X-Forwarded-For",
+				fmt.Sprintf("203.0.113.%d", i))
 			if answer.StatusCode == 429 {
 				break
 			}
@@ -350,7 +367,8 @@ func TestAttackGuessingTheSecondFactor(t *testing.T) {
 		if err := json.Unmarshal([]byte(step.text), &first); err != nil {
 			t.Fatal(err)
 		}
-		if answer := f.send(t, nil, "POST", totpPath, fmt.Sprintf(`{"pending":%q,"code":%q}`, first.Pending, factor.Code(t, 1)), nil); answer.StatusCode != 429 {
+		if answer := f.send(t, nil, "POST", totpPath, fmt.Sprintf(`{"pending":%q,"code":%q}`, first.Pending, factor.Code(t, 1)),
+			nil); answer.StatusCode != 429 {
 			t.Errorf("the right code beyond the limit: %d %s", answer.StatusCode, answer.text)
 		}
 	})
@@ -363,7 +381,8 @@ func TestAttackGuessingAKey(t *testing.T) {
 		victim := identitytest.As(t, f.users, identity.Owner)
 		key := identitytest.Key(t, f.users, victim, identitytest.KeySpec{}).Header
 		shown := key[:len("Bearer svc_")+6]
-		writes := "SELECT (SELECT count(*) FROM audit) + (SELECT count(*) FROM login_failures) + (SELECT count(*) FROM api_keys WHERE last_used_at IS NOT NULL)"
+		writes := "SELECT (SELECT count(*) FROM audit) + (SELECT count(*) FROM login_failures) + (SELECT count(*) FROM api_keys WHERE " +
+			"last_used_at IS NOT NULL)"
 		before, answers := f.id(writes), map[string]int{}
 		for i := range 200 {
 			guess := shown + fmt.Sprintf("%046d", i)

@@ -29,8 +29,10 @@ func (k *known) Authenticate(context.Context, *http.Request) (*identity.Caller, 
 func BenchmarkAuthenticated(b *testing.B) {
 	service := servicetest.New(b)
 	inventorytest.Many(b, service.DB, 100, 0)
-	dbtest.Exec(b, service.DB, `INSERT INTO jobs (kind, status, team_id, host_id, target_kind, target_id, target_name, requested_by_email, created_at, finished_at)
-		SELECT 'vm.start', 'succeeded', 1, 1, 'vm', i % 100 + 1, 'guest-' || i, 'a@example.com', now() - i * interval '1 minute', now() FROM generate_series(1, 1000) i`)
+	dbtest.Exec(b, service.DB, `INSERT INTO jobs (kind, status, team_id, host_id, target_kind, target_id, target_name, requested_by_email,
+		created_at, finished_at)
+		SELECT 'vm.start', 'succeeded', 1, 1, 'vm', i % 100 + 1, 'guest-' || i, 'a@example.com', now() - i * interval '1 minute', now()
+		FROM generate_series(1, 1000) i`)
 	dbtest.Exec(b, service.DB, "ANALYZE")
 	users := service.Users
 	account := identitytest.As(b, users, identity.Owner)
@@ -41,7 +43,8 @@ func BenchmarkAuthenticated(b *testing.B) {
 		b.Cleanup(server.Close)
 		return server.URL
 	}
-	fixed := &known{identity.Caller{UserID: account.ID, Email: account.Email, SessionID: 1, Teams: map[int64]identity.Role{identity.DefaultTeam: identity.Owner}}}
+	fixed := &known{identity.Caller{UserID: account.ID, Email: account.Email, SessionID: 1,
+		Teams: map[int64]identity.Role{identity.DefaultTeam: identity.Owner}}}
 	open, guarded := serve(fixed), serve(users)
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 100}}
 	bySession := func(r *http.Request) { r.AddCookie(account.Cookie) }

@@ -302,7 +302,8 @@ func (s *apiSchema) notes(required bool, description string) string {
 	for _, limit := range []struct {
 		word  string
 		value *float64
-	}{{"at least", s.Minimum}, {"at most", s.Maximum}, {"length at least", s.MinLength}, {"length at most", s.MaxLength}, {"items at most", s.MaxItems}} {
+	}{{"at least", s.Minimum}, {"at most", s.Maximum}, {"length at least", s.MinLength}, {"length at most", s.MaxLength},
+		{"items at most", s.MaxItems}} {
 		if limit.value != nil {
 			notes = append(notes, limit.word+" "+strconv.FormatFloat(*limit.value, 'f', -1, 64))
 		}

@@ -30,14 +30,16 @@ type machine struct {
 
 func TestDocsPageShowsOperations(t *testing.T) {
 	t.Parallel()
-	a := op.New(op.Config{Router: route.New(), Authenticator: apitest.Callers{}, Resolver: apitest.Nothing{}, Recorder: &apitest.Trail{}, Version: "9.9"})
+	a := op.New(op.Config{Router: route.New(), Authenticator: apitest.Callers{}, Resolver: apitest.Nothing{}, Recorder: &apitest.Trail{},
+		Version: "9.9"})
 	op.Post(a, "/api/v1/vms/:vm_id/copy", func(context.Context, *struct {
 		VMID int64 `path:"vm_id" doc:"The VM"`
 		Fast bool  `query:"fast" default:"true"`
 		Body *machine
 	}) (*op.Body[machine], error) {
 		return nil, nil
-	}, op.Spec{ID: "copy_vm", Summary: "Copy a VM", Description: "Says <i>more</i> with `a<b`.", Tag: "VMs", Role: identity.Operator, On: op.VM,
+	}, op.Spec{ID: "copy_vm", Summary: "Copy a VM", Description: "Says <i>more</i> with `a<b`.", Tag: "VMs", Role: identity.Operator,
+		On:     op.VM,
 		Status: http.StatusAccepted, Audit: op.Audit{Action: "vm.copy"}, Entitlement: "vm.copy"})
 	op.Get(a, "/api/v1/vms", func(context.Context, *op.Page) (*op.List[machine], error) { return nil, nil },
 		op.Spec{ID: "list_vms", Summary: "List VMs", Tag: "VMs", Role: identity.Viewer, On: op.Anywhere})
@@ -52,10 +54,13 @@ func TestDocsPageShowsOperations(t *testing.T) {
 	}
 	text := string(html)
 	for _, piece := range []string{
-		"<h2>VMs</h2>", `id="copy_vm"`, "/api/v1/vms/{vm_id}/copy", "role operator on the vm", "key scope vms:write", "feature vm.copy", "recorded as vm.copy",
+		"<h2>VMs</h2>", `id="copy_vm"`, "/api/v1/vms/{vm_id}/copy", "role operator on the vm", "key scope vms:write", "feature vm.copy",
+		"recorded as vm.copy",
 		"<td>vm_id</td><td>path</td><td>integer</td><td>required · at least 1 · The VM</td>", "default true", "Body, optional",
-		"one of vm, app", "<td>disks[].size_gb</td>", "required · at least 1 · at most 64 · Size in GiB", "<td>boot.pool</td>", "<td>tags</td><td>array of string</td>",
-		"<td>note</td><td>string or null</td>", "&#34;size_gb&#34;: 32", "<summary>202 Accepted</summary>", "<summary>409 ", "role viewer in any team", "<td>[].name</td>",
+		"one of vm, app", "<td>disks[].size_gb</td>", "required · at least 1 · at most 64 · Size in GiB", "<td>boot.pool</td>",
+		"<td>tags</td><td>array of string</td>",
+		"<td>note</td><td>string or null</td>", "&#34;size_gb&#34;: 32", "<summary>202 Accepted</summary>", "<summary>409 ",
+		"role viewer in any team", "<td>[].name</td>",
 		"Says &lt;i&gt;more&lt;/i&gt; with <code>a&lt;b</code>.", "Name &lt;b&gt;shown",
 	} {
 		if !strings.Contains(text, piece) {

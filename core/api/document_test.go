@@ -30,11 +30,12 @@ func TestGoldenOpenAPI(t *testing.T) {
 		t.Fatal("the document is another each time it is made")
 	}
 	a := &apitest.API{Handler: declared(), LogIn: apitest.FakeLogIn}
-	a.Run(t, apitest.Scenario{Name: "document", Method: "GET", URL: "/api/openapi.json", Status: 200, After: func(t *testing.T, answer *apitest.Answer) {
-		for file, part := range parts(t, answer.Body) {
-			apitest.Golden(t, file, part)
-		}
-	}})
+	a.Run(t, apitest.Scenario{Name: "document", Method: "GET", URL: "/api/openapi.json", Status: 200,
+		After: func(t *testing.T, answer *apitest.Answer) {
+			for file, part := range parts(t, answer.Body) {
+				apitest.Golden(t, file, part)
+			}
+		}})
 }
 
 // TestGoldenRoles keeps one line for each operation: who may do it, where, and what the trail calls it.
@@ -133,7 +134,8 @@ func TestSchemasHaveNamesOfTheirOwn(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{"JobView", "Guest", "Host", "HostCreated", "KeyCreated", "GuestStarted", "ScheduleStarted", "SelfUpdateStatus", "TeamMember"} {
+	for _, name := range []string{"JobView", "Guest", "Host", "HostCreated", "KeyCreated", "GuestStarted", "ScheduleStarted",
+		"SelfUpdateStatus", "TeamMember"} {
 		if doc.Components.Schemas[name] == nil {
 			t.Errorf("there is no schema %s", name)
 		}
@@ -260,7 +262,8 @@ func (v *validator) hold(where string, schema map[string]any, value any) {
 	if enum, ok := schema["enum"].([]any); ok && !slices.Contains(enum, value) {
 		v.complain(where, "%v is none of %v", value, enum)
 	}
-	if types := kinds(schema); len(types) > 0 && !slices.Contains(types, kindOf(value)) && !(kindOf(value) == "integer" && slices.Contains(types, "number")) {
+	if types := kinds(schema); len(types) > 0 && !slices.Contains(types, kindOf(value)) &&
+		!(kindOf(value) == "integer" && slices.Contains(types, "number")) {
 		v.complain(where, "%v is not %v", value, types)
 		return
 	}

@@ -144,10 +144,12 @@ func (e *teamsFixture) columns() []apitest.Column {
 		add(apitest.Column{Name: short[role], Legend: legend, Role: role}, identitytest.In{identity.DefaultTeam: role})
 	}
 	for role := identity.Viewer; role <= identity.Owner; role++ {
-		add(apitest.Column{Name: "f." + short[role], Legend: role.String() + " of another team only than the one whose things are asked for", Elsewhere: role},
+		add(apitest.Column{Name: "f." + short[role], Legend: role.String() + " of another team only than the one whose things are asked for",
+			Elsewhere: role},
 			identitytest.In{e.blue: role})
 	}
-	add(apitest.Column{Name: "mixed", Legend: "viewer of the default team and owner of another", Role: identity.Viewer, Elsewhere: identity.Owner},
+	add(apitest.Column{Name: "mixed", Legend: "viewer of the default team and owner of another", Role: identity.Viewer,
+		Elsewhere: identity.Owner},
 		identitytest.In{identity.DefaultTeam: identity.Viewer, e.blue: identity.Owner})
 	owner := identitytest.In{identity.DefaultTeam: identity.Owner}
 	revoked := add(apitest.Column{Name: "s.rev", Legend: "an owner's session that was revoked", Unknown: true}, owner)
@@ -155,7 +157,8 @@ func (e *teamsFixture) columns() []apitest.Column {
 	deactivated := add(apitest.Column{Name: "deact", Legend: "an owner's session, the user being deactivated", Unknown: true}, owner)
 	e.exec("UPDATE users SET is_active = false WHERE id = $1", deactivated.ID)
 	all = append(all, e.keyColumns()...)
-	add(apitest.Column{Name: "off", Legend: "an owner while all features are switched off", Role: identity.Owner, Off: true, Around: e.switchedOff}, owner)
+	add(apitest.Column{Name: "off", Legend: "an owner while all features are switched off", Role: identity.Owner, Off: true,
+		Around: e.switchedOff}, owner)
 	return all
 }
 
@@ -280,7 +283,8 @@ func (e *teamsFixture) deeds() []change {
 	spare := map[string]string{"host_id": id(e.spareID), "kind": "lifecycle"}
 	other := e.id("SELECT vmid FROM guests WHERE kind = 'container' AND host_id = $1 ORDER BY vmid DESC LIMIT 1", e.host)
 	guest := identitytest.As(e.t, e.users, identity.Viewer)
-	leaving, renewing, cleaning := identitytest.As(e.t, e.users, identity.Owner), identitytest.As(e.t, e.users, identity.Owner), identitytest.As(e.t, e.users, identity.Owner)
+	leaving, renewing, cleaning := identitytest.As(e.t, e.users, identity.Owner), identitytest.As(e.t, e.users, identity.Owner),
+		identitytest.As(e.t, e.users, identity.Owner)
 	identitytest.LogIn(e.t, e.users, cleaning.User)
 	key := identitytest.Key(e.t, e.users, cleaning, identitytest.KeySpec{})
 	careful, enrolling := identitytest.As(e.t, e.users, identity.Owner), identitytest.As(e.t, e.users, identity.Owner)
@@ -297,8 +301,9 @@ func (e *teamsFixture) deeds() []change {
 		e.t.Fatal(err)
 	}
 	return []change{
-		{operation: "complete_setup", body: `{"setup_token":"x","email":"first@example.com","password":"mehlwurm-zebra-19"}`, status: 409, code: "already_set_up",
-			why: "there are users; the setup's own tests begin without"},
+		{operation: "complete_setup", body: `{"setup_token":"x","email":"first@example.com","password":"mehlwurm-zebra-19"}`, status: 409,
+			code: "already_set_up",
+			why:  "there are users; the setup's own tests begin without"},
 		{operation: "log_in", body: logIn(guest.Email)},
 		{operation: "complete_log_in", body: fmt.Sprintf(`{"pending":%q,"code":%q}`, half.Pending, factor.Code(e.t, 1))},
 		{operation: "probe_host", body: strings.Replace(enrolment("x", canary+"-fresh.mem", e.fresh), `"name":"x",`, "", 1)},
@@ -310,12 +315,17 @@ func (e *teamsFixture) deeds() []change {
 		{operation: "test_host"},
 		{operation: "adopt_apps", body: fmt.Sprintf(`{"items":[{"host_id":%d,"vmid":%d}]}`, e.host, other)},
 		{operation: "act_on_app"},
-		{operation: "act_on_vm", path: map[string]string{"action": "start", "vm_id": id(e.id("SELECT max(id) FROM guests WHERE kind = 'vm' AND host_id = $1", e.host))}},
+		{operation: "act_on_vm", path: map[string]string{"action": "start",
+			"vm_id": id(e.id("SELECT max(id) FROM guests WHERE kind = 'vm' AND host_id = $1", e.host))}},
 		{operation: "create_vm_snapshot", body: `{"name":"zqcanary"}`,
-			path: map[string]string{"vm_id": id(e.id("SELECT id FROM guests WHERE kind = 'vm' AND host_id = $1 ORDER BY id DESC OFFSET 1 LIMIT 1", e.host))}},
-		{operation: "create_app_snapshot", body: `{"name":"current"}`, status: 422, code: "invalid", why: "current means the present state; the resource's own tests take one"},
-		{operation: "delete_vm_snapshot", path: map[string]string{"name": "none"}, status: 404, code: "not_found", why: "it has no snapshot; the resource's own tests delete one"},
-		{operation: "delete_app_snapshot", path: map[string]string{"name": "none"}, status: 404, code: "not_found", why: "it has no snapshot; the resource's own tests delete one"},
+			path: map[string]string{"vm_id": id(e.id("SELECT id FROM guests WHERE kind = 'vm' AND host_id = $1 ORDER BY id DESC OFFSET 1 LIMIT 1",
+				e.host))}},
+		{operation: "create_app_snapshot", body: `{"name":"current"}`, status: 422, code: "invalid",
+			why: "current means the present state; the resource's own tests take one"},
+		{operation: "delete_vm_snapshot", path: map[string]string{"name": "none"}, status: 404, code: "not_found",
+			why: "it has no snapshot; the resource's own tests delete one"},
+		{operation: "delete_app_snapshot", path: map[string]string{"name": "none"}, status: 404, code: "not_found",
+			why: "it has no snapshot; the resource's own tests delete one"},
 		{operation: "rollback_vm_snapshot", body: `{"confirm":"x"}`, status: 409, code: "confirm_required",
 			why: "another name is typed; the resource's own tests go back to one"},
 		{operation: "rollback_app_snapshot", body: `{"confirm":"x"}`, status: 409, code: "confirm_required",
@@ -336,7 +346,8 @@ func (e *teamsFixture) deeds() []change {
 		{operation: "delete_team"},
 		{operation: "delete_user"},
 		{operation: "patch_settings", body: `{"poll.interval_s":60}`},
-		{operation: "create_schedule", body: fmt.Sprintf(`{"name":"zqcanary","cron":"0 3 * * *","job_kind":"vm.start","params":{"vm_id":%d}}`, e.vm)},
+		{operation: "create_schedule",
+			body: fmt.Sprintf(`{"name":"zqcanary","cron":"0 3 * * *","job_kind":"vm.start","params":{"vm_id":%d}}`, e.vm)},
 		{operation: "update_schedule", body: `{"enabled":false}`},
 		{operation: "run_schedule"},
 		{operation: "delete_schedule"},
@@ -347,7 +358,8 @@ func (e *teamsFixture) deeds() []change {
 		{operation: "confirm_totp", as: enrolling, body: fmt.Sprintf(`{"code":%q}`, begun.Code(e.t, 0))},
 		{operation: "disable_totp", as: careful, body: fmt.Sprintf(`{"password":%q}`, identitytest.Password)},
 		{operation: "change_password", body: fmt.Sprintf(`{"current":%q,"new":"mehlwurm-zebra-19"}`, identitytest.Password), as: renewing},
-		{operation: "revoke_session", as: cleaning, path: map[string]string{"session_id": id(e.id("SELECT max(id) FROM sessions WHERE user_id = $1", cleaning.ID))}},
+		{operation: "revoke_session", as: cleaning,
+			path: map[string]string{"session_id": id(e.id("SELECT max(id) FROM sessions WHERE user_id = $1", cleaning.ID))}},
 		{operation: "log_out", as: leaving},
 	}
 }
@@ -493,7 +505,8 @@ func (e *teamsFixture) queries(o *op.Operation) []string {
 	return []string{
 		longest, "", "?q=" + canary, "?search=" + canary, "?action=*",
 		fmt.Sprintf("?host=%d", e.host), fmt.Sprintf("?host_id=%d", e.host), fmt.Sprintf("?vm=%d&app=%d", e.vm, e.app),
-		fmt.Sprintf("?target=vm:%d", e.vm), fmt.Sprintf("?target=host:%d", e.host), fmt.Sprintf("?team=%d&team_id=%d", identity.DefaultTeam, identity.DefaultTeam),
+		fmt.Sprintf("?target=vm:%d", e.vm), fmt.Sprintf("?target=host:%d", e.host),
+		fmt.Sprintf("?team=%d&team_id=%d", identity.DefaultTeam, identity.DefaultTeam),
 	}
 }
 

@@ -42,7 +42,8 @@ func TestForgottenNullIsNoticed(t *testing.T) {
 	if err := json.Unmarshal(declared().Document(), &document); err != nil {
 		t.Fatal(err)
 	}
-	at(document, "components", "schemas", "Schedule", "properties").(map[string]any)["writer"] = map[string]any{"$ref": "#/components/schemas/Writer"}
+	at(document, "components", "schemas", "Schedule",
+		"properties").(map[string]any)["writer"] = map[string]any{"$ref": "#/components/schemas/Writer"}
 	text, err := json.Marshal(document)
 	if err != nil {
 		t.Fatal(err)

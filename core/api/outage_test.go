@@ -67,7 +67,8 @@ func newOutage(t *testing.T, o dbtest.OwnOptions) *outage {
 	}
 	first.Close()
 	log := &capture{}
-	h := &outage{fixture: newLoggedFixture(t, url, memdriver.Spec{Nodes: 1, VMs: 2, Containers: 2}, log.logger()), server: s, url: url, log: log}
+	h := &outage{fixture: newLoggedFixture(t, url, memdriver.Spec{Nodes: 1, VMs: 2, Containers: 2}, log.logger()), server: s, url: url,
+		log: log}
 	h.owner = identitytest.As(t, h.users, identity.Owner)
 	return h
 }
@@ -144,7 +145,8 @@ func (o *outage) hanging(ctx context.Context, t *testing.T, url, key string) (na
 // rows are the results in the trail of a request.
 func (o *outage) rows(t *testing.T, request string) (results string) {
 	t.Helper()
-	if err := o.db.Pool.QueryRow(t.Context(), "SELECT coalesce(string_agg(result || ' ' || error, ', ' ORDER BY id), '') FROM audit WHERE request_id = $1", request).Scan(&results); err != nil {
+	if err := o.db.Pool.QueryRow(t.Context(), "SELECT coalesce(string_agg(result || ' ' || error, ', ' ORDER BY id), '') FROM audit "+
+		"WHERE request_id = $1", request).Scan(&results); err != nil {
 		t.Fatal(err)
 	}
 	return results
@@ -206,13 +208,15 @@ func TestReadingFromAKilledDatabase(t *testing.T) {
 	t.Parallel()
 	o := newOutage(t, dbtest.OwnOptions{})
 	o.furnish()
-	o.lookups.Authenticator = fixed{&identity.Caller{UserID: o.owner.ID, Email: o.owner.Email, Teams: map[int64]identity.Role{identity.DefaultTeam: identity.Owner}}}
+	o.lookups.Authenticator = fixed{&identity.Caller{UserID: o.owner.ID, Email: o.owner.Email,
+		Teams: map[int64]identity.Role{identity.DefaultTeam: identity.Owner}}}
 	var paths []string
 	id := func(n int64) string { return fmt.Sprint(n) }
 	for _, op := range declared().Operations() {
 		if op.Method == http.MethodGet && !op.Stream && !op.Spec.Public {
-			paths = append(paths, fill(op.Path, map[string]string{"host_id": id(o.host), "vm_id": id(o.vm), "app_id": id(o.app), "job_id": id(o.job), "schedule_id": "1",
-				"node": "node1", "user_id": "1", "team_id": "1", "upid": "x"}))
+			paths = append(paths, fill(op.Path,
+				map[string]string{"host_id": id(o.host), "vm_id": id(o.vm), "app_id": id(o.app), "job_id": id(o.job), "schedule_id": "1",
+					"node": "node1", "user_id": "1", "team_id": "1", "upid": "x"}))
 		}
 	}
 	ask := func(path string) *apitest.Answer {
@@ -274,7 +278,8 @@ func TestFullDisk(t *testing.T) {
 	viewer := identitytest.As(t, o.users, identity.Viewer)
 	o.server.Exec(t, o.url, "CREATE TABLE filler (x text)")
 	for {
-		if _, err := o.db.Pool.Exec(t.Context(), "INSERT INTO filler SELECT repeat(md5(n::text), 20) FROM generate_series(1, 300) n"); err != nil {
+		if _, err := o.db.Pool.Exec(t.Context(),
+			"INSERT INTO filler SELECT repeat(md5(n::text), 20) FROM generate_series(1, 300) n"); err != nil {
 			break
 		}
 	}
@@ -325,7 +330,8 @@ func TestFullDisk(t *testing.T) {
 	}
 	o.server.Exec(t, o.url, "DROP TABLE filler")
 	o.await(t, "the gap's row", func() bool {
-		return o.id("SELECT coalesce(sum((details->>'missed')::bigint), 0) FROM audit WHERE action = 'audit.gap' AND error = 'database_full' AND details->'actions' ? 'team.create'") >= int64(refused)
+		return o.id("SELECT coalesce(sum((details->>'missed')::bigint), 0) FROM audit WHERE action = 'audit.gap' AND error = "+
+			"'database_full' AND details->'actions' ? 'team.create'") >= int64(refused)
 	})
 	if answer := post(o.owner); answer.Status != 201 {
 		t.Errorf("%d %s", answer.Status, answer.Body)

@@ -151,7 +151,8 @@ func (h *fixture) occupy(host int64) (vm, app, job int64) {
 // plan makes a schedule that starts the VM.
 func (h *fixture) plan(vm int64, name string) int64 {
 	h.t.Helper()
-	h.Run(h.t, post("schedule", "/api/v1/schedules", fmt.Sprintf(`{"name":%q,"cron":"0 3 * * *","job_kind":"vm.start","params":{"vm_id":%d}}`, name, vm), 201))
+	h.Run(h.t, post("schedule", "/api/v1/schedules",
+		fmt.Sprintf(`{"name":%q,"cron":"0 3 * * *","job_kind":"vm.start","params":{"vm_id":%d}}`, name, vm), 201))
 	return h.id("SELECT max(id) FROM schedules")
 }
 
@@ -180,12 +181,14 @@ func TestGarbageOnRealStores(t *testing.T) {
 		Seed: 7, PerOperation: 120,
 		Skip: []string{"log_out"}, // it would end the session of all that follow
 		Values: map[string]string{
-			"host_id": id(h.host), "vm_id": id(h.vm), "app_id": id(h.app), "job_id": id(h.job), "schedule_id": id(h.schedule), "session_id": "1", "action": "start", "name": "none", "kind": "backup", "node": "node1",
+			"host_id": id(h.host), "vm_id": id(h.vm), "app_id": id(h.app), "job_id": id(h.job), "schedule_id": id(h.schedule), "session_id": "1",
+			"action": "start", "name": "none", "kind": "backup", "node": "node1",
 			"page": "1", "per_page": "10",
 			"user_id": id(user.ID), "team_id": id(identitytest.Team(t, h.db, "blue")),
 		},
 	})
-	gentle.Run(t, apitest.Scenario{Name: "afterwards it works", Method: "GET", URL: "/api/v1/vms", As: apitest.Owner, Status: 200, Contains: []string{`"id":`}})
+	gentle.Run(t, apitest.Scenario{Name: "afterwards it works", Method: "GET", URL: "/api/v1/vms", As: apitest.Owner, Status: 200,
+		Contains: []string{`"id":`}})
 }
 
 // Every id may be as large as an integer of 64 bits, whatever the database compares it with.
@@ -202,7 +205,8 @@ func TestLargestID(t *testing.T) {
 			url, status = url+"?host="+largest+"&actor="+largest, 200
 		}
 		if o.Method == "GET" && !o.Spec.Public {
-			h.Run(t, apitest.Scenario{Name: o.Spec.ID, Method: "GET", URL: url, As: apitest.Owner, Status: status, Error: map[int]string{404: "not_found"}[status]})
+			h.Run(t, apitest.Scenario{Name: o.Spec.ID, Method: "GET", URL: url, As: apitest.Owner, Status: status,
+				Error: map[int]string{404: "not_found"}[status]})
 		}
 	}
 }

@@ -52,17 +52,20 @@ func (h *fixture) forget(t *testing.T, key idempotency.Key) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sealed, err := h.replays.Keys.Seal(secret.New(string(text)), secret.Binding{Table: "idempotency_keys", Column: "sealed", Row: secret.Row(key.Caller, key.Name)})
+	sealed, err := h.replays.Keys.Seal(secret.New(string(text)),
+		secret.Binding{Table: "idempotency_keys", Column: "sealed", Row: secret.Row(key.Caller, key.Name)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.db.Pool.Exec(t.Context(), "UPDATE idempotency_keys SET sealed = $3 WHERE caller = $1 AND key = $2", key.Caller, key.Name, sealed); err != nil {
+	if _, err := h.db.Pool.Exec(t.Context(), "UPDATE idempotency_keys SET sealed = $3 WHERE caller = $1 AND key = $2", key.Caller, key.Name,
+		sealed); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // moving are members that change by themselves after an answer.
-var moving = []string{"status", "started_at", "finished_at", "runs", "duration_s", "task_id", "error", "seen_at", "last_poll", "state", "reason", "available", "last_check",
+var moving = []string{"status", "started_at", "finished_at", "runs", "duration_s", "task_id", "error", "seen_at", "last_poll", "state",
+	"reason", "available", "last_check",
 	"request", "run", "hint", "next_poll_at", "checked_at", "version", "nodes", "guests"}
 
 // settled is an answer without what changes by itself: those members stay as names only.
@@ -126,12 +129,14 @@ func TestIdempotencyKeyOfEveryOperation(t *testing.T) {
 		made := rows()
 		again := e.under(t, key, o.Method, target, d.body, logIn)
 		if again.Status != first.Status || string(again.Body) != string(first.Body) || again.Header.Get("Idempotent-Replayed") != "true" ||
-			again.Header.Get("Content-Type") != first.Header.Get("Content-Type") || again.Header.Get("X-Total-Count") != first.Header.Get("X-Total-Count") {
+			again.Header.Get("Content-Type") != first.Header.Get("Content-Type") ||
+			again.Header.Get("X-Total-Count") != first.Header.Get("X-Total-Count") {
 			t.Errorf("%s again: %d %v %s\nfirst: %s", d.operation, again.Status, again.Header, again.Body, first.Body)
 		}
 		e.forget(t, idempotency.Key{Caller: caller, Name: key})
 		anew := e.under(t, key, o.Method, target, d.body, logIn)
-		if anew.Status != first.Status || anew.Header.Get("Idempotent-Replayed") != "true" || anew.Header.Get("Content-Type") != "application/json" {
+		if anew.Status != first.Status || anew.Header.Get("Idempotent-Replayed") != "true" ||
+			anew.Header.Get("Content-Type") != "application/json" {
 			t.Errorf("%s anew: %d %s", d.operation, anew.Status, anew.Body)
 		} else if was, is := settled(t, first.Body), settled(t, anew.Body); !reflect.DeepEqual(was, is) {
 			t.Errorf("%s anew: %s\nfirst: %s", d.operation, anew.Body, first.Body)
@@ -139,7 +144,8 @@ func TestIdempotencyKeyOfEveryOperation(t *testing.T) {
 		if now := rows(); now != made {
 			t.Errorf("%s: %d changes after %d", d.operation, now, made)
 		}
-		if other := e.under(t, key, o.Method, target+"?x=1", d.body, logIn); other.Status != 422 || !strings.Contains(string(other.Body), "idempotency_key_reused") {
+		if other := e.under(t, key, o.Method, target+"?x=1", d.body, logIn); other.Status != 422 ||
+			!strings.Contains(string(other.Body), "idempotency_key_reused") {
 			t.Errorf("%s with another query: %d %s", d.operation, other.Status, other.Body)
 		}
 	}
@@ -147,7 +153,8 @@ func TestIdempotencyKeyOfEveryOperation(t *testing.T) {
 		t.Errorf("only %d operations were tried", tried)
 	}
 	var clear bool
-	if err := e.db.Pool.QueryRow(t.Context(), "SELECT EXISTS (SELECT FROM idempotency_keys WHERE position('svc_'::bytea IN sealed) > 0)").Scan(&clear); err != nil || clear {
+	if err := e.db.Pool.QueryRow(t.Context(),
+		"SELECT EXISTS (SELECT FROM idempotency_keys WHERE position('svc_'::bytea IN sealed) > 0)").Scan(&clear); err != nil || clear {
 		t.Errorf("a key stands in the table in clear: %v %v", clear, err)
 	}
 }
@@ -207,7 +214,8 @@ func TestIdempotencyKeyRules(t *testing.T) {
 		t.Errorf("%d teams", n)
 	}
 	// A day later the key is free.
-	if _, err := h.db.Pool.Exec(t.Context(), "UPDATE idempotency_keys SET created_at = now() - interval '25 hours' WHERE caller = $1", fmt.Sprintf("user:%d", other.ID)); err != nil {
+	if _, err := h.db.Pool.Exec(t.Context(), "UPDATE idempotency_keys SET created_at = now() - interval '25 hours' WHERE caller = $1",
+		fmt.Sprintf("user:%d", other.ID)); err != nil {
 		t.Fatal(err)
 	}
 	if late := send("a", team, other, 201); late.Header.Get("Idempotent-Replayed") != "" {
@@ -216,7 +224,8 @@ func TestIdempotencyKeyRules(t *testing.T) {
 	if n, err := h.replays.Prune(t.Context()); err != nil || n != 0 {
 		t.Errorf("pruned %d, %v", n, err)
 	}
-	if _, err := h.db.Pool.Exec(t.Context(), "UPDATE idempotency_keys SET created_at = now() - interval '25 hours' WHERE caller = $1", fmt.Sprintf("user:%d", other.ID)); err != nil {
+	if _, err := h.db.Pool.Exec(t.Context(), "UPDATE idempotency_keys SET created_at = now() - interval '25 hours' WHERE caller = $1",
+		fmt.Sprintf("user:%d", other.ID)); err != nil {
 		t.Fatal(err)
 	}
 	if n, err := h.replays.Prune(t.Context()); err != nil || n != 1 {
@@ -311,7 +320,8 @@ func TestIdempotencyKeyAfterALostRole(t *testing.T) {
 	h := newFixture(t)
 	owner := identitytest.As(t, h.users, identity.Owner)
 	other := identitytest.Team(t, h.db, "other")
-	if _, err := h.db.Pool.Exec(t.Context(), "INSERT INTO team_members (team_id, user_id, role) VALUES ($1, $2, 'owner')", other, owner.ID); err != nil {
+	if _, err := h.db.Pool.Exec(t.Context(), "INSERT INTO team_members (team_id, user_id, role) VALUES ($1, $2, 'owner')", other,
+		owner.ID); err != nil {
 		t.Fatal(err)
 	}
 	for _, status := range []int{201, 201, 403} {
@@ -322,7 +332,8 @@ func TestIdempotencyKeyAfterALostRole(t *testing.T) {
 		if answer.Header.Get("Idempotent-Replayed") == "" {
 			continue
 		}
-		if _, err := h.db.Pool.Exec(t.Context(), "UPDATE team_members SET role = 'viewer' WHERE user_id = $1 AND team_id <> $2", owner.ID, other); err != nil {
+		if _, err := h.db.Pool.Exec(t.Context(), "UPDATE team_members SET role = 'viewer' WHERE user_id = $1 AND team_id <> $2", owner.ID,
+			other); err != nil {
 			t.Fatal(err)
 		}
 	}

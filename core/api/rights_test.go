@@ -153,7 +153,8 @@ func TestStreamsEndAlthoughTheListenerWasGone(t *testing.T) {
 		over := p.open(t, func(r *http.Request) { r.AddCookie(account.Cookie) })
 		// The break and the change are one statement: nobody can listen again in between.
 		_, err := p.there.db.Pool.Exec(t.Context(), `
-			WITH gone AS (SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE '%events')
+			WITH gone AS (SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database()
+			AND application_name LIKE '%events')
 			DELETE FROM sessions WHERE user_id = $1 AND (SELECT count(*) FROM gone) >= 0`, account.ID)
 		if err != nil {
 			t.Fatal(err)
@@ -191,14 +192,16 @@ func TestManyWakeUpsAreFewLooks(t *testing.T) {
 	before, began := p.here.lookups.asked.Load(), time.Now()
 	wakeUps := 0
 	for ; time.Since(began) < 700*time.Millisecond; wakeUps++ { // each a transaction of the other instance
-		_, err := p.there.db.Pool.Exec(t.Context(), "UPDATE sessions SET expires_at = expires_at + $2 * interval '1 second' WHERE user_id = $1", account.ID, wakeUps)
+		_, err := p.there.db.Pool.Exec(t.Context(),
+			"UPDATE sessions SET expires_at = expires_at + $2 * interval '1 second' WHERE user_id = $1", account.ID, wakeUps)
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
 	looks, storm := p.here.lookups.asked.Load()-before, time.Since(began)
 	if most := int64(streams) * (2 + storm.Milliseconds()/100); looks > most || p.here.lookups.most.Load() > 4 {
-		t.Errorf("%d looks, %d at once, of %d streams at %d wake-ups within %v; want at most %d, 4 at once", looks, p.here.lookups.most.Load(), streams, wakeUps, storm, most)
+		t.Errorf("%d looks, %d at once, of %d streams at %d wake-ups within %v; want at most %d, 4 at once", looks, p.here.lookups.most.Load(),
+			streams, wakeUps, storm, most)
 	}
 	t.Logf("%d looks after %d wake-ups in %v", looks, wakeUps, storm)
 	if _, err := p.there.db.Pool.Exec(t.Context(), "DELETE FROM sessions WHERE user_id = $1", account.ID); err != nil {

@@ -42,7 +42,8 @@ type Filter struct {
 
 // List gives the apps that may be seen, by name. An app that has lost its host is the instance's.
 func (s *Store) List(ctx context.Context, f Filter, visible identity.Visible) ([]App, error) {
-	all, err := s.read(ctx, `($1 OR h.team_id = ANY($2)) AND ($3::bigint = 0 OR h.id = $3) ORDER BY lower(a.name), a.id`, visible.All, visible.Teams, f.HostID)
+	all, err := s.read(ctx, `($1 OR h.team_id = ANY($2)) AND ($3::bigint = 0 OR h.id = $3) ORDER BY lower(a.name), a.id`, visible.All,
+		visible.Teams, f.HostID)
 	if err != nil {
 		return nil, err
 	}

@@ -71,7 +71,8 @@ func signAnchors(ctx context.Context, tx *db.Tx, hash *hasher) error {
 	changed := false
 	after := int64(math.MinInt64)
 	for {
-		rows, err := tx.Pgx.Query(ctx, "SELECT first, last, hash, mac FROM audit_anchors WHERE first > $1 ORDER BY first LIMIT $2", after, anchorPage)
+		rows, err := tx.Pgx.Query(ctx, "SELECT first, last, hash, mac FROM audit_anchors WHERE first > $1 ORDER BY first LIMIT $2", after,
+			anchorPage)
 		if err != nil {
 			return fmt.Errorf("reading anchors: %w", err)
 		}

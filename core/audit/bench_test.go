@@ -50,8 +50,10 @@ func writeRows(b *testing.B, d *db.DB, writers, rows int) {
 			for i := w; i < rows; i += writers {
 				err := d.Tx(b.Context(), func(tx *db.Tx) error {
 					return audit.WriteEntry(tx, audit.Entry{
-						ActorType: audit.ActorUser, ActorID: ptr(int64(w)), ActorEmail: "anna@example.com", Action: "vm.stop", TargetKind: "vm", TargetID: fmt.Sprint(i),
-						TargetName: "db01", TeamID: ptr(int64(1)), Result: audit.ResultOK, Address: "192.0.2.7", RequestID: "JUW4ZQ6GJ2RBSXZ7K5DD3T2N5E", Details: map[string]any{"force": true},
+						ActorType: audit.ActorUser, ActorID: ptr(int64(w)), ActorEmail: "anna@example.com", Action: "vm.stop", TargetKind: "vm",
+						TargetID:   fmt.Sprint(i),
+						TargetName: "db01", TeamID: ptr(int64(1)), Result: audit.ResultOK, Address: "192.0.2.7", RequestID: "JUW4ZQ6GJ2RBSXZ7K5DD3T2N5E",
+						Details: map[string]any{"force": true},
 					})
 				})
 				if err != nil {

@@ -112,7 +112,8 @@ func (c *Chain) end(ctx context.Context, tx *db.Tx) (h head, hash *hasher, err e
 
 // lastPlace is the last one that anything says was given.
 func lastPlace(ctx context.Context, tx *db.Tx) (last int64, err error) {
-	err = tx.Pgx.QueryRow(ctx, "SELECT greatest((SELECT max(seq) FROM audit_links), (SELECT last FROM audit_anchors ORDER BY first DESC LIMIT 1), 0)").Scan(&last)
+	err = tx.Pgx.QueryRow(ctx,
+		"SELECT greatest((SELECT max(seq) FROM audit_links), (SELECT last FROM audit_anchors ORDER BY first DESC LIMIT 1), 0)").Scan(&last)
 	if err != nil {
 		return 0, fmt.Errorf("looking for the last place of the audit chain: %w", err)
 	}

@@ -27,7 +27,8 @@ func (c *Chain) Clear(ctx context.Context, before *time.Time, confirm string) (d
 		return 0, problem.InvalidField("must not be in the future", "in_future", "body", "before")
 	}
 	if confirm != ClearPhrase {
-		return 0, problem.Confirm(problem.CodeConfirmRequired, ClearPhrase, "clearing the audit trail cannot be undone: type the phrase to confirm")
+		return 0, problem.Confirm(problem.CodeConfirmRequired, ClearPhrase,
+			"clearing the audit trail cannot be undone: type the phrase to confirm")
 	}
 	err = c.db.Tx(ctx, func(tx *db.Tx) error {
 		var err error
@@ -81,7 +82,8 @@ func (c *Chain) pruneOnce(ctx context.Context, before time.Time) (n int64, err e
 	err = c.db.Tx(ctx, func(tx *db.Tx) error {
 		var err error
 		altered := int64(0)
-		n, altered, err = c.remove(ctx, tx, "a.id IN (SELECT id FROM audit WHERE at < $1 AND id <> ALL($3) ORDER BY at, id LIMIT $2)", before, pruneBatch)
+		n, altered, err = c.remove(ctx, tx, "a.id IN (SELECT id FROM audit WHERE at < $1 AND id <> ALL($3) ORDER BY at, id LIMIT $2)", before,
+			pruneBatch)
 		if err != nil {
 			return fmt.Errorf("pruning the audit trail: %w", err)
 		}
@@ -108,8 +110,10 @@ func (c *Chain) pruneOnce(ctx context.Context, before time.Time) (n int64, err e
 const removal = `WITH gone AS (DELETE FROM audit a WHERE %[1]s RETURNING %[2]s),
 	pending AS (DELETE FROM audit_pending p USING gone WHERE p.audit_id = gone.id),
 	links AS (DELETE FROM audit_links l USING gone WHERE l.audit_id = gone.id RETURNING l.seq, l.audit_id, l.previous, l.hash),
-	beside AS (SELECT seq, hash, lag(seq) OVER w IS DISTINCT FROM seq - 1 AS first, lead(seq) OVER w IS DISTINCT FROM seq + 1 AS last FROM links WINDOW w AS (ORDER BY seq)),
-	bounds AS (SELECT seq, hash, last, CASE WHEN first THEN seq ELSE lag(seq) OVER (ORDER BY seq) END AS first FROM beside WHERE first OR last),
+	beside AS (SELECT seq, hash, lag(seq) OVER w IS DISTINCT FROM seq - 1 AS first, lead(seq) OVER w IS DISTINCT FROM seq + 1 AS last
+	FROM links WINDOW w AS (ORDER BY seq)),
+	bounds AS (SELECT seq, hash, last, CASE WHEN first THEN seq ELSE lag(seq) OVER (ORDER BY seq) END AS first FROM beside
+	WHERE first OR last),
 	runs AS (INSERT INTO audit_anchors (first, last, hash) SELECT first, seq, hash FROM bounds WHERE last)
 	SELECT l.seq, l.previous, l.hash, gone.* FROM gone LEFT JOIN links l ON l.audit_id = gone.id`
 
@@ -221,7 +225,8 @@ func (c *Chain) removeAll(ctx context.Context, tx *db.Tx) (n int64, err error) {
 		return n, nil
 	}
 	mac := hash.anchor(1, end.seq, end.hash)
-	if _, err := tx.Pgx.Exec(ctx, "INSERT INTO audit_anchors (first, last, hash, mac) VALUES (1, $1, $2, $3)", end.seq, end.hash[:], mac[:]); err != nil {
+	if _, err := tx.Pgx.Exec(ctx, "INSERT INTO audit_anchors (first, last, hash, mac) VALUES (1, $1, $2, $3)", end.seq, end.hash[:],
+		mac[:]); err != nil {
 		return 0, fmt.Errorf("leaving an anchor: %w", err)
 	}
 	return n, c.save(ctx, tx, hash, end)

@@ -22,7 +22,8 @@ type Record struct {
 }
 
 // recordColumns are those of a Record after the time, in the order of its fields.
-const recordColumns = "id, actor_type, actor_id, actor_email, action, target_kind, target_id, target_name, host_id, job_id, result, error, address, request_id, details::text"
+const recordColumns = "id, actor_type, actor_id, actor_email, action, target_kind, target_id, target_name, host_id, job_id, result, " +
+	"error, address, request_id, details::text"
 
 // Each reads all rows that match, the oldest first, as they are at one moment, and calls fn with one after the other. It uses
 // one connection and the memory of a few rows, however slow fn is; f's page does not count. It ends with fn's error, with the
@@ -31,7 +32,8 @@ func Each(ctx context.Context, d *db.DB, f Filter, fn func(*Record) error) error
 	if f.impossible() {
 		return nil
 	}
-	q := f.narrow(d.With(ctx).Session(&gorm.Session{DryRun: true}).Model(&Row{})).Select("at, " + recordColumns).Order("at, id").Find(&[]map[string]any{}).Statement
+	q := f.narrow(d.With(ctx).Session(&gorm.Session{DryRun: true}).Model(&Row{})).Select("at, " +
+		recordColumns).Order("at, id").Find(&[]map[string]any{}).Statement
 	columns := 1 + strings.Count(recordColumns, ",") + 1
 	formats := make(pgx.QueryResultFormats, columns) // digits as text
 	formats[0] = pgx.BinaryFormatCode

@@ -17,8 +17,10 @@ func ptr[T any](v T) *T { return &v }
 func fill(t *testing.T, d *db.DB) {
 	t.Helper()
 	for i, e := range []audit.Entry{
-		{ActorType: audit.ActorUser, ActorID: ptr(int64(1)), ActorEmail: "anna@example.com", Action: "vm.start", TargetID: "11", TeamID: ptr(int64(2))},
-		{ActorType: audit.ActorUser, ActorID: ptr(int64(2)), ActorEmail: "bert@example.com", Action: "vm.stop", TargetID: "12", TeamID: ptr(int64(3))},
+		{ActorType: audit.ActorUser, ActorID: ptr(int64(1)), ActorEmail: "anna@example.com", Action: "vm.start", TargetID: "11",
+			TeamID: ptr(int64(2))},
+		{ActorType: audit.ActorUser, ActorID: ptr(int64(2)), ActorEmail: "bert@example.com", Action: "vm.stop", TargetID: "12",
+			TeamID: ptr(int64(3))},
 		{ActorType: audit.ActorAPIKey, ActorID: ptr(int64(1)), ActorEmail: "anna@example.com", Action: "vmx", TargetID: "13"},
 		{ActorType: audit.ActorSystem, Action: "owner.create", TargetID: `100%_\`},
 		{ActorType: audit.ActorAnonymous, Action: "auth.login", TargetID: "1"},

@@ -19,13 +19,16 @@ var secretWords = []string{
 }
 
 // secretNames are keys that are a secret when they are just that: as part of other words they are harmless.
-var secretNames = map[string]bool{"pass": true, "pwd": true, "otp": true, "pin": true, "seed": true, "auth": true, "salt": true, "hash": true, "pending": true}
+var secretNames = map[string]bool{"pass": true, "pwd": true, "otp": true, "pin": true, "seed": true, "auth": true, "salt": true,
+	"hash": true, "pending": true}
 
 // public are keys that hold one of the words and no secret.
 var public = map[string]bool{"tokenid": true, "sessionid": true, "sessionsrevoked": true}
 
 // secretLooks are values that are secrets whatever their key: keys in PEM, hypervisor tokens, API keys, headers.
-var secretLooks = regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY|PVEAPIToken=|PVEAuthCookie|![A-Za-z][\w.-]*=[0-9a-fA-F]{8}-|\bsvc_[A-Za-z0-9_-]{16,}|(?i:\b(bearer|basic) [a-z0-9+/_.=-]{8,})|otpauth://|\$argon2id?\$|://[^/\s:@]*:[^/\s@]+@`)
+var secretLooks = regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE ` +
+	`KEY|PVEAPIToken=|PVEAuthCookie|![A-Za-z][\w.-]*=[0-9a-fA-F]{8}-|\bsvc_[A-Za-z0-9_-]{16,}|(?i:\b(bearer|basic) [a-z0-9+/_.=-]{8,` +
+	`})|otpauth://|\$argon2id?\$|://[^/\s:@]*:[^/\s@]+@`)
 
 // Bounds of what one row keeps.
 const (

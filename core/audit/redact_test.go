@@ -94,7 +94,8 @@ func TestRedactKeepsWhatIsNoSecret(t *testing.T) {
 
 func TestRedactMakesDetailsStorable(t *testing.T) {
 	t.Parallel()
-	out := audit.Redact(map[string]any{"a\x00b": "c\x00d", "bad": "\xff", "nan": math.NaN(), "func": func() {}, "long": strings.Repeat("x", 100_000)})
+	out := audit.Redact(map[string]any{"a\x00b": "c\x00d", "bad": "\xff", "nan": math.NaN(), "func": func() {},
+		"long": strings.Repeat("x", 100_000)})
 	text, err := json.Marshal(out)
 	if err != nil {
 		t.Fatal(err)

@@ -106,7 +106,8 @@ func (s *Sealer) Run(ctx context.Context) {
 		}
 		if err == nil && !s.since.IsZero() && time.Since(s.since) > s.config.Starved && failing == "" {
 			failing = "starved"
-			s.config.Logger.Error("new rows of the audit trail get no place in its chain: another session of the database holds its lock, and who holds it can change these rows unseen",
+			s.config.Logger.Error("new rows of the audit trail get no place in its chain: another session of the database holds its lock, and "+
+				"who holds it can change these rows unseen",
 				"since", s.since.UTC())
 		}
 		if err == nil && failing != "" && s.since.IsZero() {
@@ -169,14 +170,16 @@ type link struct {
 // everyID is less than any id.
 const everyID = math.MinInt64
 
-// seal gives places to the pending rows of smallest id behind after, and says how many and the last id. A row that was noted and is not there gets one too, which no row
+// seal gives places to the pending rows of smallest id behind after, and says how many and the last id. A row that was noted and is not
+// there gets one too, which no row
 // will fit: somebody has removed it.
 func (c *Chain) seal(ctx context.Context, tx *db.Tx, after int64, limit int) (n int, last int64, err error) {
 	end, hash, err := c.end(ctx, tx)
 	if err != nil {
 		return 0, 0, err
 	}
-	rows, err := tx.Pgx.Query(ctx, "SELECT p.audit_id, "+hashed+" FROM audit_pending p "+rowOfEach("p")+" WHERE p.audit_id > $1 ORDER BY p.audit_id LIMIT $2", binaryResults, after, limit)
+	rows, err := tx.Pgx.Query(ctx, "SELECT p.audit_id, "+hashed+" FROM audit_pending p "+rowOfEach("p")+" WHERE p.audit_id > $1 ORDER BY "+
+		"p.audit_id LIMIT $2", binaryResults, after, limit)
 	if err != nil {
 		return 0, 0, fmt.Errorf("reading new rows: %w", err)
 	}
@@ -199,10 +202,11 @@ func (c *Chain) seal(ctx context.Context, tx *db.Tx, after int64, limit int) (n 
 	if len(links) == 0 {
 		return 0, everyID, nil
 	}
-	_, err = tx.Pgx.CopyFrom(ctx, pgx.Identifier{"audit_links"}, []string{"seq", "audit_id", "previous", "hash"}, pgx.CopyFromSlice(len(links), func(i int) ([]any, error) {
-		l := &links[i]
-		return []any{l.seq, l.id, l.previous[:], l.hash[:]}, nil
-	}))
+	_, err = tx.Pgx.CopyFrom(ctx, pgx.Identifier{"audit_links"}, []string{"seq", "audit_id", "previous", "hash"},
+		pgx.CopyFromSlice(len(links), func(i int) ([]any, error) {
+			l := &links[i]
+			return []any{l.seq, l.id, l.previous[:], l.hash[:]}, nil
+		}))
 	if err != nil {
 		return 0, 0, fmt.Errorf("writing places: %w", err)
 	}

@@ -18,12 +18,14 @@ func TestRetentionDoesNotCoverTampering(t *testing.T) {
 		kind       string
 		removed    int64
 	}{
-		"made old":             {[]string{"UPDATE audit SET at = '2000-01-01' WHERE id = 15"}, audit.BreakAltered, 10},
-		"several made old":     {[]string{"UPDATE audit SET at = '2000-01-01' WHERE id IN (15, 16, 20)"}, audit.BreakAltered, 10},
-		"place of a newer row": {[]string{"DELETE FROM audit_links WHERE seq = 3", "DELETE FROM audit WHERE id = 15", "UPDATE audit_links SET audit_id = 3 WHERE seq = 15"}, audit.BreakRemoved, 9},
-		"made old with a hash": {[]string{"UPDATE audit SET at = '2000-01-01' WHERE id = 15", "UPDATE audit_links SET hash = (SELECT previous FROM audit_links WHERE seq = 16) WHERE seq = 15"}, audit.BreakAltered, 10},
-		"old row altered":      {[]string{"UPDATE audit SET action = 'x' WHERE id = 4"}, audit.BreakAltered, 9},
-		"short hash before":    {[]string{"UPDATE audit_links SET previous = '' WHERE seq = 4"}, audit.BreakReordered, 9},
+		"made old":         {[]string{"UPDATE audit SET at = '2000-01-01' WHERE id = 15"}, audit.BreakAltered, 10},
+		"several made old": {[]string{"UPDATE audit SET at = '2000-01-01' WHERE id IN (15, 16, 20)"}, audit.BreakAltered, 10},
+		"place of a newer row": {[]string{"DELETE FROM audit_links WHERE seq = 3", "DELETE FROM audit WHERE id = 15",
+			"UPDATE audit_links SET audit_id = 3 WHERE seq = 15"}, audit.BreakRemoved, 9},
+		"made old with a hash": {[]string{"UPDATE audit SET at = '2000-01-01' WHERE id = 15",
+			"UPDATE audit_links SET hash = (SELECT previous FROM audit_links WHERE seq = 16) WHERE seq = 15"}, audit.BreakAltered, 10},
+		"old row altered":   {[]string{"UPDATE audit SET action = 'x' WHERE id = 4"}, audit.BreakAltered, 9},
+		"short hash before": {[]string{"UPDATE audit_links SET previous = '' WHERE seq = 4"}, audit.BreakReordered, 9},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -34,7 +36,8 @@ func TestRetentionDoesNotCoverTampering(t *testing.T) {
 			for how, remove := range remove {
 				tr := newTrail(t, 0)
 				tr.write(30)
-				dbtest.Exec(tr.t, tr.db, "UPDATE audit SET at = '2025-01-01'::timestamptz + id * interval '1 second' WHERE id <= 10") // before they have a place
+				// before they have a place
+				dbtest.Exec(tr.t, tr.db, "UPDATE audit SET at = '2025-01-01'::timestamptz + id * interval '1 second' WHERE id <= 10")
 				tr.seal()
 				for _, statement := range test.statements {
 					dbtest.Exec(tr.t, tr.db, statement)
@@ -46,7 +49,8 @@ func TestRetentionDoesNotCoverTampering(t *testing.T) {
 				if b := tr.verify().Break; b == nil || b.Kind != test.kind {
 					t.Errorf("%s has covered it: %+v", how, b)
 				}
-				if how == "prune" && dbtest.Value[int64](tr.t, tr.db, "SELECT count(*) FROM audit WHERE action = 'audit.prune' AND details ? 'altered_kept'") != 1 {
+				if how == "prune" && dbtest.Value[int64](tr.t, tr.db,
+					"SELECT count(*) FROM audit WHERE action = 'audit.prune' AND details ? 'altered_kept'") != 1 {
 					t.Error("the trail does not tell of what was kept")
 				}
 				if _, err := tr.chain.Clear(t.Context(), nil, audit.ClearPhrase); err != nil {

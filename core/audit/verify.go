@@ -251,5 +251,6 @@ func (v *verifier) outside(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("looking for rows outside the chain: %w", err)
 	}
-	return &Break{BreakInserted, 0, id, fmt.Sprintf("the row with id %d has no place in the chain: it was put in by hand, or its place was removed", id)}
+	return &Break{BreakInserted, 0, id,
+		fmt.Sprintf("the row with id %d has no place in the chain: it was put in by hand, or its place was removed", id)}
 }

@@ -34,23 +34,30 @@ type Summary struct {
 const selectSummary = `
 WITH h AS (SELECT id, cluster_id, status FROM hosts WHERE $1 OR team_id = ANY ($2)),
 hosts AS (SELECT count(*) AS n, count(*) FILTER (WHERE status = 'online') AS online, count(DISTINCT cluster_id) AS clusters FROM h),
-nodes AS (SELECT count(*) AS n, count(*) FILTER (WHERE n.status = 'online') AS online, coalesce(sum(n.cpu * n.cpus), 0) AS used, coalesce(sum(n.cpus), 0) AS cpus,
-	coalesce(sum(n.memory), 0)::bigint AS memory, coalesce(sum(n.memory_total), 0)::bigint AS memory_total FROM nodes n JOIN h ON h.id = n.host_id),
-guests AS (SELECT count(*) FILTER (WHERE kind = 'vm' AND NOT template) AS vms, count(*) FILTER (WHERE kind = 'vm' AND g.status = 'running') AS vms_running,
-	count(*) FILTER (WHERE kind = 'container' AND NOT template) AS containers, count(*) FILTER (WHERE kind = 'container' AND g.status = 'running') AS containers_running,
-	count(*) FILTER (WHERE template) AS templates, count(*) FILTER (WHERE g.status = 'unknown' AND NOT template) AS unknown FROM guests g JOIN h ON h.id = g.host_id),
+nodes AS (SELECT count(*) AS n, count(*) FILTER (WHERE n.status = 'online') AS online, coalesce(sum(n.cpu * n.cpus), 0) AS used,
+	coalesce(sum(n.cpus), 0) AS cpus,
+	coalesce(sum(n.memory), 0)::bigint AS memory, coalesce(sum(n.memory_total), 0)::bigint AS memory_total FROM nodes n
+	JOIN h ON h.id = n.host_id),
+guests AS (SELECT count(*) FILTER (WHERE kind = 'vm' AND NOT template) AS vms, count(*) FILTER (WHERE kind = 'vm'
+	AND g.status = 'running') AS vms_running,
+	count(*) FILTER (WHERE kind = 'container' AND NOT template) AS containers, count(*) FILTER (WHERE kind = 'container'
+	AND g.status = 'running') AS containers_running,
+	count(*) FILTER (WHERE template) AS templates, count(*) FILTER (WHERE g.status = 'unknown' AND NOT template) AS unknown FROM guests g
+	JOIN h ON h.id = g.host_id),
 apps AS (SELECT count(*) AS n FROM apps a LEFT JOIN h ON h.id = a.host_id WHERE h.id IS NOT NULL OR $1),
 storages AS (SELECT coalesce(sum(used), 0)::bigint AS used, coalesce(sum(total), 0)::bigint AS total FROM (
 	SELECT max(s.used) AS used, max(s.total) AS total FROM storages s JOIN h ON h.id = s.host_id
 	GROUP BY s.cluster_id, s.name, CASE WHEN s.shared THEN '' ELSE s.node END) each)
-SELECT hosts.n, hosts.online, hosts.clusters, nodes.n, nodes.online, guests.vms, guests.vms_running, guests.containers, guests.containers_running, apps.n,
+SELECT hosts.n, hosts.online, hosts.clusters, nodes.n, nodes.online, guests.vms, guests.vms_running, guests.containers,
+	guests.containers_running, apps.n,
 	guests.templates, guests.unknown, nodes.used, nodes.cpus, nodes.memory, nodes.memory_total, storages.used, storages.total
 FROM hosts, nodes, guests, apps, storages`
 
 // Summary gives the figures in one query.
 func (s *Store) Summary(ctx context.Context, visible identity.Visible) (*Summary, error) {
 	var f Summary
-	err := s.DB.Pool.QueryRow(ctx, selectSummary, visible.All, visible.Teams).Scan(&f.Hosts, &f.HostsOnline, &f.Clusters, &f.Nodes, &f.NodesOnline,
+	err := s.DB.Pool.QueryRow(ctx, selectSummary, visible.All, visible.Teams).Scan(&f.Hosts, &f.HostsOnline, &f.Clusters, &f.Nodes,
+		&f.NodesOnline,
 		&f.VMs, &f.VMsRunning, &f.Containers, &f.ContainersRunning, &f.Apps, &f.Templates, &f.Unknown, &f.CPUsUsed, &f.CPUs,
 		&f.MemoryBytes, &f.MemoryTotalBytes, &f.DiskBytes, &f.DiskTotalBytes)
 	if err != nil {

@@ -74,7 +74,8 @@ func (s *waiting) hung(t *testing.T, d *db.DB, n int) {
 	t.Helper()
 	until(t, fmt.Sprintf("%d commits wait", n), func() bool {
 		var found int
-		err := d.Pool.QueryRow(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND query = 'commit'").Scan(&found)
+		err := d.Pool.QueryRow(t.Context(),
+			"SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND query = 'commit'").Scan(&found)
 		return err == nil && found >= n
 	})
 }
@@ -208,7 +209,8 @@ func TestCommitThatIsUndoneWithItsSession(t *testing.T) {
 	d := dbtest.New(t)
 	for _, statement := range []string{
 		"CREATE TABLE notes (note text)",
-		"CREATE FUNCTION leave() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); PERFORM pg_sleep(60); RETURN NULL; END $$",
+		"CREATE FUNCTION leave() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); PERFORM " +
+			"pg_sleep(60); RETURN NULL; END $$",
 		"CREATE CONSTRAINT TRIGGER leave AFTER INSERT ON notes DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION leave()",
 	} {
 		if _, err := d.Pool.Exec(t.Context(), statement); err != nil {

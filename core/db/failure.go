@@ -36,19 +36,24 @@ func Problem(err error) error {
 		return err
 	}
 	if Unsettled(err) != nil {
-		return problem.New(problem.CodeOutcomeUnknown, "the connection to the database broke while the change was stored, and whether it was stored cannot be found "+
-			"out now: look for this answer's request_id in the audit trail before you ask again, or send the same Idempotency-Key with the same request").Because(err)
+		return problem.New(problem.CodeOutcomeUnknown,
+			"the connection to the database broke while the change was stored, and whether it was stored cannot be found "+
+				"out now: look for this answer's request_id in the audit trail before you ask again, or send the same Idempotency-Key with the "+
+				"same request").Because(err)
 	}
 	if !Away(err) {
 		return err
 	}
 	switch state(err) {
 	case stateDiskFull:
-		return problem.New(problem.CodeDatabaseFull, "the database's disk is full: nothing can be changed until it has room again; reading goes on").Because(err)
+		return problem.New(problem.CodeDatabaseFull,
+			"the database's disk is full: nothing can be changed until it has room again; reading goes on").Because(err)
 	case stateMemory:
-		return problem.New(problem.CodeDatabaseUnavailable, "the database is out of memory; try again in a moment").With("reason", "memory").Because(err)
+		return problem.New(problem.CodeDatabaseUnavailable, "the database is out of memory; try again in a moment").With("reason",
+			"memory").Because(err)
 	case stateReadOnly:
-		return problem.New(problem.CodeDatabaseUnavailable, "the database takes no changes now: it is read-only").With("reason", "read_only").Because(err)
+		return problem.New(problem.CodeDatabaseUnavailable, "the database takes no changes now: it is read-only").With("reason",
+			"read_only").Because(err)
 	case stateIO:
 		return problem.New(problem.CodeDatabaseUnavailable, "the database's disk fails; its log says how").With("reason", "io").Because(err)
 	}
@@ -77,7 +82,8 @@ func Away(err error) bool {
 	if errors.As(err, &network) {
 		return true
 	}
-	return pgconn.SafeToRetry(err) || errors.Is(err, errNoConnection) || errors.Is(err, pgconn.ErrConnClosed) || errors.Is(err, puddle.ErrClosedPool) ||
+	return pgconn.SafeToRetry(err) || errors.Is(err, errNoConnection) || errors.Is(err, pgconn.ErrConnClosed) ||
+		errors.Is(err, puddle.ErrClosedPool) ||
 		errors.Is(err, sql.ErrConnDone) || errors.Is(err, driver.ErrBadConn)
 }
 

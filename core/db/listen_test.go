@@ -59,7 +59,8 @@ func notify(t *testing.T, d *db.DB, channel, payload string) {
 // listeners counts the connections that listen on the database.
 func listeners(t *testing.T, d *db.DB) (n int) {
 	t.Helper()
-	err := d.Pool.QueryRow(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE '%events'").Scan(&n)
+	err := d.Pool.QueryRow(t.Context(),
+		"SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE '%events'").Scan(&n)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +116,8 @@ func TestListenerComesBackAndTellsThatItWasGone(t *testing.T) {
 		until(t, fmt.Sprintf("life %d began", life), func() bool { _, missed := h.told(); return missed == life })
 		notify(t, there, "red", fmt.Sprint(life))
 		until(t, "it heard", func() bool { heard, _ := h.told(); return len(heard) == life })
-		_, err := there.Pool.Exec(t.Context(), "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE '%events'")
+		_, err := there.Pool.Exec(t.Context(),
+			"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE '%events'")
 		if err != nil {
 			t.Fatal(err)
 		}

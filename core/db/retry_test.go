@@ -43,7 +43,8 @@ func TestTxIsDoneAgainAfterADeadlock(t *testing.T) {
 	}
 	ended.Wait()
 	var a, b int
-	if err := d.Pool.QueryRow(t.Context(), "SELECT (SELECT value::text::int FROM settings WHERE key = 'a'), (SELECT value::text::int FROM settings WHERE key = 'b')").Scan(&a, &b); err != nil {
+	if err := d.Pool.QueryRow(t.Context(), "SELECT (SELECT value::text::int FROM settings WHERE key = 'a'), (SELECT value::text::int "+
+		"FROM settings WHERE key = 'b')").Scan(&a, &b); err != nil {
 		t.Fatal(err)
 	}
 	if a != 2 || b != 2 || runs.Load() != 3 {

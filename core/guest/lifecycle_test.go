@@ -62,7 +62,8 @@ func newLifecycleFixture(t *testing.T) *lifecycleFixture {
 	t.Helper()
 	url := dbtest.URL(t)
 	b := &lifecycleFixture{
-		url: url, db: dbtest.Open(t, url), driver: memdriver.New(), missing: map[endpoint.Capability]bool{}, opened: map[endpoint.Capability]int{},
+		url: url, db: dbtest.Open(t, url), driver: memdriver.New(), missing: map[endpoint.Capability]bool{},
+		opened: map[endpoint.Capability]int{},
 	}
 	b.cluster = b.driver.Add(poolAddress, memdriver.Spec{Nodes: 2})
 	err := b.db.Pool.QueryRow(t.Context(), `
@@ -71,7 +72,8 @@ func newLifecycleFixture(t *testing.T) *lifecycleFixture {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = b.db.Pool.Exec(t.Context(), "INSERT INTO host_credentials (host_id, capability, token_id, secret) VALUES ($1, 'lifecycle', $2, '')",
+	_, err = b.db.Pool.Exec(t.Context(),
+		"INSERT INTO host_credentials (host_id, capability, token_id, secret) VALUES ($1, 'lifecycle', $2, '')",
 		b.hostID, b.cluster.Target(endpoint.Lifecycle).Credential.TokenID)
 	if err != nil {
 		t.Fatal(err)
@@ -142,7 +144,8 @@ func (b *lifecycleFixture) enqueue(t *testing.T, p guest.Asked, action hyperviso
 	if p.Kind == hypervisor.Container {
 		kind = "app"
 	}
-	return b.add(t, guest.Lifecycle(action).Spec(job.Target{Kind: kind, ID: p.GuestID, Name: p.Name}, 1, b.hostID, guest.Params[struct{}]{Asked: p}))
+	return b.add(t, guest.Lifecycle(action).Spec(job.Target{Kind: kind, ID: p.GuestID, Name: p.Name}, 1, b.hostID,
+		guest.Params[struct{}]{Asked: p}))
 }
 
 // add enqueues a job.
@@ -236,7 +239,8 @@ func TestEveryAction(t *testing.T) {
 			t.Errorf("%s %s: transcript\n%s", c.kind, c.action, transcript)
 		}
 		var shown string
-		if err := b.db.Pool.QueryRow(t.Context(), "SELECT status FROM guests WHERE id = $1", p.GuestID).Scan(&shown); err != nil || shown != c.then {
+		if err := b.db.Pool.QueryRow(t.Context(), "SELECT status FROM guests WHERE id = $1", p.GuestID).Scan(&shown); err != nil ||
+			shown != c.then {
 			t.Errorf("%s %s: the row says %q, %v, want %q", c.kind, c.action, shown, err, c.then)
 		}
 	}
@@ -338,7 +342,8 @@ func TestFailureBesideAnotherTask(t *testing.T) {
 		ref, p := b.guest(t, hypervisor.VM, hypervisor.GuestRunning)
 		b.cluster.Change(ref.ID, func(g *hypervisor.Guest) { g.Name = "stuck" })
 		p.Name = "stuck"
-		stranger, err := b.driver.Open(t.Context(), b.cluster.NewToken(endpoint.Lifecycle, "stranger", memdriver.GuestPower, memdriver.GuestAudit))
+		stranger, err := b.driver.Open(t.Context(),
+			b.cluster.NewToken(endpoint.Lifecycle, "stranger", memdriver.GuestPower, memdriver.GuestAudit))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -354,7 +359,8 @@ func TestFailureBesideAnotherTask(t *testing.T) {
 		b.wrap = busy("can't lock file - got timeout")
 		b.start(t)
 		j, _ := b.ended(t, b.enqueue(t, p, hypervisor.Stop), job.Failed)
-		for _, part := range []string{"can't lock file - got timeout; at that time another task worked on the guest: guest_shutdown of service@mem since ", task} {
+		for _, part := range []string{"can't lock file - got timeout; at that time another task worked on the guest: guest_shutdown of " +
+			"service@mem since ", task} {
 			if !strings.Contains(j.Error, part) {
 				t.Errorf("error %q, want %q in it", j.Error, part)
 			}
@@ -372,7 +378,8 @@ func TestFailureBesideAnotherTask(t *testing.T) {
 			}
 			b.cluster.EndTask(ours, hypervisor.TaskFailed, "can't lock file - got timeout")
 			j, _ := b.ended(t, id, job.Failed)
-			if !strings.HasPrefix(j.Error, "can't lock file - got timeout; ") || !strings.Contains(j.Error, task) || strings.Contains(j.Error, ours) {
+			if !strings.HasPrefix(j.Error, "can't lock file - got timeout; ") || !strings.Contains(j.Error, task) ||
+				strings.Contains(j.Error, ours) {
 				t.Errorf("over %v: error %q, want the task %s in it", over, j.Error, task)
 			}
 		}

@@ -141,7 +141,8 @@ func TestSelf(t *testing.T) {
 
 func TestVerb(t *testing.T) {
 	t.Parallel()
-	for action, want := range map[hypervisor.Action]string{hypervisor.Start: "start", hypervisor.Shutdown: "shut down", hypervisor.Reset: "reset"} {
+	for action, want := range map[hypervisor.Action]string{hypervisor.Start: "start", hypervisor.Shutdown: "shut down",
+		hypervisor.Reset: "reset"} {
 		if got := guest.Verb(action); got != want {
 			t.Errorf("%s: %q, want %q", action, got, want)
 		}

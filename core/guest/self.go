@@ -67,7 +67,8 @@ func (s *Self) Guests(ctx context.Context) ([]int64, error) {
 	}
 	rows, err := s.DB.Pool.Query(ctx, `
 		SELECT g.id FROM guests g JOIN hosts h ON h.id = $1 AND h.cluster_id = g.cluster_id
-		WHERE CASE WHEN $2::bigint > 0 THEN g.kind = 'container' AND g.vmid = $2 ELSE $3 <> '' AND lower(split_part(g.name, '.', 1)) = lower($3) END`,
+		WHERE CASE WHEN $2::bigint > 0 THEN g.kind = 'container' AND g.vmid = $2 ELSE $3 <> ''
+		AND lower(split_part(g.name, '.', 1)) = lower($3) END`,
 		*host, s.ContainerID, s.Hostname)
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("looking for our own guest: %w", err))

@@ -110,7 +110,8 @@ func snapshotState(ctx context.Context, on Subject, name string, there bool) err
 }
 
 // onSnapshot makes a step's State of whether there is the snapshot that it is about.
-func onSnapshot[P any](name func(P) string, of func(name string, there bool) State) func(context.Context, hypervisor.Host, hypervisor.Guest, P) (State, error) {
+func onSnapshot[P any](name func(P) string, of func(name string, there bool) State) func(context.Context, hypervisor.Host,
+	hypervisor.Guest, P) (State, error) {
 	return func(ctx context.Context, at hypervisor.Host, guest hypervisor.Guest, spec P) (State, error) {
 		able, ok := host.Able[hypervisor.Snapshotter](at)
 		if !ok {

@@ -77,11 +77,13 @@ func TestSnapshotJobs(t *testing.T) {
 	b.cluster.Change(ref.ID, func(g *hypervisor.Guest) { g.Node = moved.Node })
 	one := hypervisor.SnapshotSpec{Name: "one"}
 	b.ended(t, onSnapshot(b, t, guest.TakeSnapshot, p, one), job.Succeeded)
-	if j, _ := b.ended(t, onSnapshot(b, t, guest.TakeSnapshot, p, one), job.Failed); !strings.Contains(j.Error, `the guest has a snapshot named "one"; nothing was done`) {
+	if j, _ := b.ended(t, onSnapshot(b, t, guest.TakeSnapshot, p, one), job.Failed); !strings.Contains(j.Error,
+		`the guest has a snapshot named "one"; nothing was done`) {
 		t.Errorf("a name that is taken: %q", j.Error)
 	}
 	b.ended(t, onSnapshot(b, t, guest.RollBack, p, hypervisor.RollbackSpec{Name: "one"}), job.Succeeded)
-	if j, _ := b.ended(t, onSnapshot(b, t, guest.RollBack, p, hypervisor.RollbackSpec{Name: "two"}), job.Failed); !strings.Contains(j.Error, `no snapshot named "two"`) {
+	if j, _ := b.ended(t, onSnapshot(b, t, guest.RollBack, p, hypervisor.RollbackSpec{Name: "two"}), job.Failed); !strings.Contains(j.Error,
+		`no snapshot named "two"`) {
 		t.Errorf("an unknown name: %q", j.Error)
 	}
 	b.cluster.Change(ref.ID, func(g *hypervisor.Guest) { g.Lock = "backup" })
@@ -90,7 +92,8 @@ func TestSnapshotJobs(t *testing.T) {
 	}
 	b.cluster.Change(ref.ID, func(g *hypervisor.Guest) { g.Lock = "" })
 	b.ended(t, onSnapshot(b, t, guest.DeleteSnapshot, p, "one"), job.Succeeded)
-	if _, transcript := b.ended(t, onSnapshot(b, t, guest.DeleteSnapshot, p, "one"), job.Succeeded); !strings.Contains(transcript, "nothing to do: the guest has no snapshot") {
+	if _, transcript := b.ended(t, onSnapshot(b, t, guest.DeleteSnapshot, p, "one"), job.Succeeded); !strings.Contains(transcript,
+		"nothing to do: the guest has no snapshot") {
 		t.Errorf("deleting it again:\n%s", transcript)
 	}
 	if got := fmt.Sprint(b.words(t, moved)); got != "[snapshot_create snapshot_rollback snapshot_delete]" {

@@ -109,7 +109,8 @@ func TestFailureThatWasNoneStaysOne(t *testing.T) {
 	guest.Register(next.queue, next.worker, bounce())
 	next.start(t)
 	_, transcript := next.ended(t, id, job.Succeeded)
-	if got := fmt.Sprint(b.words(t, ref)); got != fmt.Sprint(tasks) || strings.Count(transcript, "the task failed; but the guest is stopped") != 1 {
+	if got := fmt.Sprint(b.words(t, ref)); got != fmt.Sprint(tasks) ||
+		strings.Count(transcript, "the task failed; but the guest is stopped") != 1 {
 		t.Errorf("the tasks %s\n%s", got, transcript)
 	}
 }

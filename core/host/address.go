@@ -19,7 +19,8 @@ const defaultPort = "8006"
 
 var errAddress = errors.New("must be a name or an IP address (IPv6 in brackets), with :port or without, or an https:// URL of these")
 
-var errLocal = errors.New("loopback, link-local, multicast and unspecified addresses and clouds' metadata services are not allowed for a host")
+var errLocal = errors.New("loopback, link-local, multicast and unspecified addresses and clouds' metadata services are not allowed " +
+	"for a host")
 
 // hostName is a DNS name of letters, digits, hyphens and dots (RFC 1123 section 2.1); underscores are met in the wild.
 var hostName = regexp.MustCompile(`^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*$`)
@@ -76,7 +77,8 @@ func withoutScheme(text string) (string, error) {
 	if err != nil || !strings.EqualFold(u.Scheme, "https") || u.Host == "" || u.Opaque != "" {
 		return "", errAddress
 	}
-	if u.User != nil || u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || strings.ContainsAny(text, "#%") {
+	if u.User != nil || u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" ||
+		strings.ContainsAny(text, "#%") {
 		return "", errors.New("must have no user, path, query or fragment")
 	}
 	return u.Host, nil

@@ -22,7 +22,8 @@ type Opener interface {
 // question as A, which is hypervisor.Host or one of the optional interfaces, and closes it. The store's limit for a call
 // bounds all of it. Errors are problems: capability_missing, unsupported where the host's driver is no A, and what
 // plugin.Problem makes of the hypervisor's.
-func Ask[A, T any](ctx context.Context, s *Store, id int64, capability endpoint.Capability, question func(context.Context, A) (T, error)) (T, error) {
+func Ask[A, T any](ctx context.Context, s *Store, id int64, capability endpoint.Capability,
+	question func(context.Context, A) (T, error)) (T, error) {
 	answer, err := AskWithin(ctx, s, s.timeout, id, capability, question)
 	return answer, plugin.Problem(err)
 }

@@ -46,20 +46,24 @@ func TestAskWithin(t *testing.T) {
 		kind     sdk.ErrorKind
 		is       error
 	}{
-		"an answer":           {t.Context(), nil, func(context.Context) error { return nil }, "", nil},
-		"its own error":       {t.Context(), nil, func(context.Context) error { return away }, sdk.Internal, away},
-		"no token":            {t.Context(), host.Missing(endpoint.Monitoring), nil, sdk.Internal, problem.New(problem.CodeCapabilityMissing, "")},
-		"a driver that hangs": {t.Context(), nil, func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }, sdk.Timeout, context.DeadlineExceeded},
-		"a caller who left":   {gone, nil, func(ctx context.Context) error { leave(); <-ctx.Done(); return ctx.Err() }, sdk.Internal, context.Canceled},
+		"an answer":     {t.Context(), nil, func(context.Context) error { return nil }, "", nil},
+		"its own error": {t.Context(), nil, func(context.Context) error { return away }, sdk.Internal, away},
+		"no token": {t.Context(), host.Missing(endpoint.Monitoring), nil, sdk.Internal,
+			problem.New(problem.CodeCapabilityMissing, "")},
+		"a driver that hangs": {t.Context(), nil, func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }, sdk.Timeout,
+			context.DeadlineExceeded},
+		"a caller who left": {gone, nil, func(ctx context.Context) error { leave(); <-ctx.Done(); return ctx.Err() }, sdk.Internal,
+			context.Canceled},
 	} {
 		t.Run(name, func(t *testing.T) {
 			opener := &closing{refuse: c.refuse}
-			answer, err := host.AskWithin(c.ctx, opener, 20*time.Millisecond, 1, endpoint.Monitoring, func(ctx context.Context, h hypervisor.Host) (string, error) {
-				if h != hypervisor.Host(opener) {
-					t.Error("the question was given another host")
-				}
-				return "answer", c.question(ctx)
-			})
+			answer, err := host.AskWithin(c.ctx, opener, 20*time.Millisecond, 1, endpoint.Monitoring,
+				func(ctx context.Context, h hypervisor.Host) (string, error) {
+					if h != hypervisor.Host(opener) {
+						t.Error("the question was given another host")
+					}
+					return "answer", c.question(ctx)
+				})
 			if c.is == nil && (err != nil || answer != "answer") || c.is != nil && (!errors.Is(err, c.is) || sdk.KindOf(err) != c.kind) {
 				t.Errorf("%q, %v", answer, err)
 			}
@@ -69,10 +73,11 @@ func TestAskWithin(t *testing.T) {
 		})
 	}
 	opener := &closing{}
-	_, err := host.AskWithin(t.Context(), opener, time.Minute, 1, endpoint.Monitoring, func(context.Context, hypervisor.Lifecycler) (int, error) {
-		t.Error("a host without the ability was asked")
-		return 0, nil
-	})
+	_, err := host.AskWithin(t.Context(), opener, time.Minute, 1, endpoint.Monitoring,
+		func(context.Context, hypervisor.Lifecycler) (int, error) {
+			t.Error("a host without the ability was asked")
+			return 0, nil
+		})
 	if sdk.KindOf(err) != sdk.Unsupported || opener.closed != 1 || !strings.Contains(err.Error(), "driver") {
 		t.Errorf("%v, closed %d times", err, opener.closed)
 	}

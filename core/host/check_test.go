@@ -53,7 +53,8 @@ func TestAHostWhoseInventoryFailsIsNotReachable(t *testing.T) {
 			if got.Reason != nil {
 				reason = *got.Reason
 			}
-			if got.Reachable != (c.reason == "") || reason != c.reason || got.Reachable && got.Version == nil || len(got.Tokens) != 1 || !got.Tokens[0].OK {
+			if got.Reachable != (c.reason == "") || reason != c.reason || got.Reachable && got.Version == nil || len(got.Tokens) != 1 ||
+				!got.Tokens[0].OK {
 				t.Errorf("%+v, reason %q", got, reason)
 			}
 		})

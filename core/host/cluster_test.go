@@ -31,7 +31,8 @@ func pair(t *testing.T) (*host.Store, *db.DB) {
 	s := host.New(host.Config{DB: d, Drivers: drivers{driver}, Keys: box})
 	for _, name := range []string{"a", "b"} {
 		token := driver.Add(name+".mem:8006", memdriver.Spec{}).Target(endpoint.Monitoring).Credential
-		_, _, err := s.Create(t.Context(), host.Enrolment{Name: name, Address: name + ".mem", TokenID: token.TokenID, Secret: secret.New(string(token.Secret))})
+		_, _, err := s.Create(t.Context(),
+			host.Enrolment{Name: name, Address: name + ".mem", TokenID: token.TokenID, Secret: secret.New(string(token.Secret))})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -39,7 +40,8 @@ func pair(t *testing.T) (*host.Store, *db.DB) {
 	if _, err := d.Pool.Exec(t.Context(), `INSERT INTO teams (id, name, slug) VALUES (2, 'Two', 'two');
 		INSERT INTO clusters (team_id, name) VALUES (1, 'prod'); UPDATE hosts SET cluster_id = 1, status = 'online';
 		INSERT INTO nodes (cluster_id, host_id, name, status, seen_at) SELECT 1, id, 'n' || id, 'online', now() FROM hosts;
-		INSERT INTO guests (cluster_id, host_id, kind, vmid, node, name, status) SELECT 1, id, 'container', 100 + id, 'n' || id, 'ct', 'running' FROM hosts;
+		INSERT INTO guests (cluster_id, host_id, kind, vmid, node, name, status) SELECT 1, id, 'container', 100 + id, 'n' || id, 'ct',
+		'running' FROM hosts;
 		INSERT INTO apps (cluster_id, host_id, vmid, name) VALUES (1, 1, 101, 'wiki')`); err != nil {
 		t.Fatal(err)
 	}
@@ -48,8 +50,10 @@ func pair(t *testing.T) (*host.Store, *db.DB) {
 
 func attributed(t *testing.T, d *db.DB) (out string) {
 	t.Helper()
-	err := d.Pool.QueryRow(t.Context(), `SELECT concat_ws('; ', (SELECT string_agg(vmid || ' at ' || host_id, ', ' ORDER BY vmid) FROM guests),
-		(SELECT string_agg(name || ' at ' || host_id, ', ' ORDER BY name) FROM nodes), (SELECT string_agg(name || ' at ' || host_id, ', ') FROM apps))`).Scan(&out)
+	err := d.Pool.QueryRow(t.Context(), `SELECT concat_ws('; ', (SELECT string_agg(vmid || ' at ' || host_id, ', ' ORDER BY vmid)
+		FROM guests),
+		(SELECT string_agg(name || ' at ' || host_id, ', ' ORDER BY name) FROM nodes), (SELECT string_agg(name || ' at ' || host_id, ', ')
+		FROM apps))`).Scan(&out)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +102,8 @@ func TestOthersOfTheClusterTakeOver(t *testing.T) {
 func TestSecretsAreBoundToTheirRow(t *testing.T) {
 	t.Parallel()
 	s, d := pair(t)
-	if _, err := d.Pool.Exec(t.Context(), "UPDATE host_credentials SET secret = (SELECT secret FROM host_credentials WHERE host_id = 2) WHERE host_id = 1"); err != nil {
+	if _, err := d.Pool.Exec(t.Context(),
+		"UPDATE host_credentials SET secret = (SELECT secret FROM host_credentials WHERE host_id = 2) WHERE host_id = 1"); err != nil {
 		t.Fatal(err)
 	}
 	if h, err := s.Open(t.Context(), 1, endpoint.Monitoring); err == nil {

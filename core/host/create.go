@@ -67,7 +67,8 @@ func credentialOf(capability endpoint.Capability, tokenID string, token secret.S
 		// Hypervisors print "id=secret" in one piece; pasted whole, the secret would be kept in the open.
 		errs = append(errs, problem.InvalidField("must be the token's id alone, without = and the secret", "value_error", "body", "token_id"))
 	case !plain(tokenID, 255):
-		errs = append(errs, problem.InvalidField("must be a token's id of printable ASCII, such as service@pve!monitoring", "value_error", "body", "token_id"))
+		errs = append(errs, problem.InvalidField("must be a token's id of printable ASCII, such as service@pve!monitoring", "value_error",
+			"body", "token_id"))
 	}
 	if !plain(token.Reveal(), 1024) {
 		errs = append(errs, problem.InvalidField("must be a token's secret of printable ASCII", "value_error", "body", "token_secret"))
@@ -115,7 +116,8 @@ func (s *Store) Create(ctx context.Context, in Enrolment) (Host, Verification, e
 		if err := refuseDuplicate(ctx, tx, found, 0, now); err != nil {
 			return err
 		}
-		err := tx.Pgx.QueryRow(ctx, `INSERT INTO hosts (driver, name, address, tls_fingerprint, verify_tls, ssh_consent, ssh_enroll, version, entry_node)
+		err := tx.Pgx.QueryRow(ctx,
+			`INSERT INTO hosts (driver, name, address, tls_fingerprint, verify_tls, ssh_consent, ssh_enroll, version, entry_node)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, COALESCE($9, '')) RETURNING id`,
 			e.driver, called, e.address, e.pin(v.Fingerprint), e.verifyTLS, in.SSHConsent, in.SSHEnroll, v.Version, v.Node).Scan(&id)
 		if err != nil {
@@ -143,7 +145,8 @@ func (s *Store) Create(ctx context.Context, in Enrolment) (Host, Verification, e
 // free refuses a name or an address that another host has, before the network is asked.
 func (s *Store) free(ctx context.Context, name, address string, but int64) error {
 	var nameTaken, addressTaken bool
-	err := s.db.Pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM hosts WHERE name = $1 AND id <> $3), EXISTS (SELECT FROM hosts WHERE address = $2 AND id <> $3)`,
+	err := s.db.Pool.QueryRow(ctx,
+		`SELECT EXISTS (SELECT FROM hosts WHERE name = $1 AND id <> $3), EXISTS (SELECT FROM hosts WHERE address = $2 AND id <> $3)`,
 		name, address, but).Scan(&nameTaken, &addressTaken)
 	switch {
 	case err != nil:

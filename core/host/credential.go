@@ -20,7 +20,8 @@ import (
 // made first.
 func (s *Store) storeCredential(ctx context.Context, tx *db.Tx, hostID int64, c endpoint.Credential, v Verification) error {
 	var id int64
-	err := tx.Pgx.QueryRow(ctx, `INSERT INTO host_credentials (host_id, capability, token_id, secret, missing, extra, recommended, verified_at)
+	err := tx.Pgx.QueryRow(ctx, `INSERT INTO host_credentials (host_id, capability, token_id, secret, missing, extra, recommended,
+		verified_at)
 		VALUES ($1, $2, $3, '', $4, $5, $6, now())
 		ON CONFLICT (host_id, capability) DO UPDATE SET token_id = excluded.token_id, missing = excluded.missing, extra = excluded.extra,
 			recommended = excluded.recommended, verified_at = now(), updated_at = now() RETURNING id`,
@@ -174,7 +175,8 @@ func (s *Store) RemoveCredential(ctx context.Context, id int64, kind string) (Re
 		return Removal{}, err
 	}
 	if key == endpoint.Monitoring {
-		return Removal{}, problem.New(problem.CodeCapabilityRequired, "every host needs its monitoring token; replace it, or remove the host").With("capability", kind)
+		return Removal{}, problem.New(problem.CodeCapabilityRequired,
+			"every host needs its monitoring token; replace it, or remove the host").With("capability", kind)
 	}
 	e, err := s.connection(ctx, id)
 	if err != nil {

@@ -85,7 +85,8 @@ type enrolled struct {
 	sure bool
 }
 
-const selectEnrolled = `SELECT id, team_id, driver, COALESCE(tls_fingerprint, server_fingerprint, ''), entry_node, COALESCE(server_cluster, ''), COALESCE(server_address, ''),
+const selectEnrolled = `SELECT id, team_id, driver, COALESCE(tls_fingerprint, server_fingerprint, ''), entry_node,
+	COALESCE(server_cluster, ''), COALESCE(server_address, ''),
 	tls_fingerprint IS NOT NULL AND error_reason <> 'tls_fingerprint' FROM hosts WHERE entry_node = $1 AND id <> $2 ORDER BY id`
 
 type querier interface {

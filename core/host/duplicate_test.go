@@ -48,12 +48,16 @@ func TestOneServerIsOneHost(t *testing.T) {
 		"two machines of one name":                     {alone("c1", "192.0.2.1"), alone("c2", "192.0.2.2"), false},
 		"two machines of one name and private address": {alone("c1", "192.0.2.1"), alone("c2", "192.0.2.1"), false},
 		"two machines of one name and one certificate": {alone("wildcard", "192.0.2.1"), alone("wildcard", "192.0.2.2"), false},
-		"two members":                                   {member, machine{certificate: "c2", node: "pve2", cluster: "prod", address: "192.0.2.2"}, false},
-		"two members with one certificate":              {member, machine{certificate: "c1", node: "pve2", cluster: "prod", address: "192.0.2.2"}, false},
-		"one certificate and name, two clusters":        {member, machine{certificate: "c1", node: "pve1", cluster: "test", address: "192.0.2.1"}, false},
+		"two members": {member,
+			machine{certificate: "c2", node: "pve2", cluster: "prod", address: "192.0.2.2"}, false},
+		"two members with one certificate": {member,
+			machine{certificate: "c1", node: "pve2", cluster: "prod", address: "192.0.2.2"}, false},
+		"one certificate and name, two clusters": {member,
+			machine{certificate: "c1", node: "pve1", cluster: "test", address: "192.0.2.1"}, false},
 		"one certificate and name, a cluster and alone": {member, machine{certificate: "c1", node: "pve1", address: "192.0.2.1"}, false},
 		"endpoints that tell no node":                   {machine{certificate: "c1"}, machine{certificate: "c1"}, false},
-		"a token that may not read the inventory":       {alone("c1", ""), machine{certificate: "c1", fails: plugin.Errorf(plugin.Denied, "no")}, false},
+		"a token that may not read the inventory": {alone("c1", ""),
+			machine{certificate: "c1", fails: plugin.Errorf(plugin.Denied, "no")}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -174,7 +178,8 @@ func TestOneServerAsAPollKnowsIt(t *testing.T) {
 	driver.put("a.example", blind)
 	driver.put("b.example", alone("c1", "192.0.2.1"))
 	first := enrol(t, s, "a.example", false)
-	if _, err := d.Pool.Exec(t.Context(), "UPDATE hosts SET entry_node = 'pve', server_cluster = '', server_address = '192.0.2.1'"); err != nil {
+	if _, err := d.Pool.Exec(t.Context(),
+		"UPDATE hosts SET entry_node = 'pve', server_cluster = '', server_address = '192.0.2.1'"); err != nil {
 		t.Fatal(err)
 	}
 	_, _, err := s.Create(t.Context(), enrolment("b.example", false))

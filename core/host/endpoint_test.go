@@ -47,7 +47,8 @@ func TestWhoMaySendTheTokensElsewhere(t *testing.T) {
 		"another address where these do, with a pin of one's own":  {second, host.Change{Address: toEvil, Fingerprint: ofEvil}},
 		"another address where these do, with the pin of its peer": {second, host.Change{Address: toMoved, Fingerprint: ofPinned}},
 	} {
-		ctx := identity.WithCaller(t.Context(), &identity.Caller{UserID: 1, Teams: map[int64]identity.Role{2: identity.Admin, 3: identity.Owner, identity.DefaultTeam: identity.Admin}})
+		ctx := identity.WithCaller(t.Context(),
+			&identity.Caller{UserID: 1, Teams: map[int64]identity.Role{2: identity.Admin, 3: identity.Owner, identity.DefaultTeam: identity.Admin}})
 		if _, err := s.Patch(ctx, c.id, c.change); problem.CodeOf(err) != problem.CodeForbidden {
 			t.Errorf("%s: error is %v, want forbidden", name, err)
 		}

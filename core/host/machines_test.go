@@ -85,7 +85,8 @@ func (e *connection) begin(call string) (machine, error) {
 	if !ok {
 		return m, plugin.Errorf(plugin.Unreachable, "nobody there")
 	}
-	if e.target.Fingerprint != "" && e.target.Fingerprint != print(m.certificate) || e.target.Fingerprint == "" && e.target.VerifyTLS && !m.signed {
+	if e.target.Fingerprint != "" && e.target.Fingerprint != print(m.certificate) || e.target.Fingerprint == "" && e.target.VerifyTLS &&
+		!m.signed {
 		err := plugin.Errorf(plugin.Untrusted, "not this certificate")
 		err.Fingerprint = print(m.certificate)
 		return m, err
@@ -153,7 +154,8 @@ func enrol(t *testing.T, s *host.Store, address string, verify bool) int64 {
 // hosts lists the enrolled ones with what says where they are.
 func listed(t *testing.T, d *db.DB) (out string) {
 	t.Helper()
-	err := d.Pool.QueryRow(t.Context(), "SELECT COALESCE(string_agg(concat_ws(' ', id, name, address, left(tls_fingerprint, 5), entry_node), '; ' ORDER BY id), '') FROM hosts").Scan(&out)
+	err := d.Pool.QueryRow(t.Context(), "SELECT COALESCE(string_agg(concat_ws(' ', id, name, address, left(tls_fingerprint, 5), "+
+		"entry_node), '; ' ORDER BY id), '') FROM hosts").Scan(&out)
 	if err != nil {
 		t.Fatal(err)
 	}

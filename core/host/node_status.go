@@ -59,8 +59,9 @@ func (s *Store) NodeStatus(ctx context.Context, id int64, node string) (NodeStat
 func nodeStatusOf(s *hypervisor.NodeStatus) NodeStatus {
 	out := NodeStatus{
 		UptimeS: s.Uptime, LoadAverage: []float64{}, CPU: finite(s.CPU), CPUs: s.CPUs, Cores: s.Cores, Sockets: s.Sockets,
-		CPUModel: orNil(Clean(s.CPUModel)), MemoryBytes: s.Memory, MemoryTotalBytes: s.MemoryTotal, SwapBytes: s.Swap, SwapTotalBytes: s.SwapTotal,
-		DiskBytes: s.Disk, DiskTotalBytes: s.DiskTotal, KSMSharedBytes: s.KSMShared,
+		CPUModel: orNil(Clean(s.CPUModel)), MemoryBytes: s.Memory, MemoryTotalBytes: s.MemoryTotal, SwapBytes: s.Swap,
+		SwapTotalBytes: s.SwapTotal,
+		DiskBytes:      s.Disk, DiskTotalBytes: s.DiskTotal, KSMSharedBytes: s.KSMShared,
 		Kernel: orNil(Clean(s.Kernel)), Version: orNil(Clean(s.Version)), SecureBoot: s.SecureBoot,
 	}
 	if !s.At.IsZero() {

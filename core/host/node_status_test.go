@@ -69,7 +69,8 @@ func rack(t *testing.T, own host.OwnGuest, dress func(hypervisor.Host) hyperviso
 	driver := memdriver.New()
 	token := driver.Add("a.mem:8006", memdriver.Spec{Nodes: 2}).Target(endpoint.Monitoring).Credential
 	s := host.New(host.Config{DB: d, Drivers: drivers{dressed{driver, dress}}, Keys: box, Own: own})
-	if _, _, err := s.Create(t.Context(), host.Enrolment{Name: "a", Address: "a.mem", TokenID: token.TokenID, Secret: secret.New(string(token.Secret))}); err != nil {
+	if _, _, err := s.Create(t.Context(),
+		host.Enrolment{Name: "a", Address: "a.mem", TokenID: token.TokenID, Secret: secret.New(string(token.Secret))}); err != nil {
 		t.Fatal(err)
 	}
 	return s, d
@@ -80,8 +81,10 @@ func TestNodeStatusKnowsItself(t *testing.T) {
 	own := &ownGuest{}
 	s, d := rack(t, own, nil)
 	// Host 2 is of the same cluster, host 3 of another one.
-	if _, err := d.Pool.Exec(t.Context(), `INSERT INTO clusters (team_id, name) VALUES (1, 'one'), (1, 'two'); UPDATE hosts SET cluster_id = 1, entry_node = 'node1';
-		INSERT INTO hosts (cluster_id, driver, name, address, entry_node) VALUES (1, 'mem', 'b', 'b:8006', 'node2'), (2, 'mem', 'c', 'c:8006', 'node1'), (NULL, 'mem', 'd', 'd:8006', '')`); err != nil {
+	if _, err := d.Pool.Exec(t.Context(), `INSERT INTO clusters (team_id, name) VALUES (1, 'one'), (1, 'two'); UPDATE hosts
+		SET cluster_id = 1, entry_node = 'node1';
+		INSERT INTO hosts (cluster_id, driver, name, address, entry_node) VALUES (1, 'mem', 'b', 'b:8006', 'node2'), (2, 'mem', 'c', 'c:8006',
+		'node1'), (NULL, 'mem', 'd', 'd:8006', '')`); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -119,7 +122,8 @@ func TestNodeStatusKnowsItself(t *testing.T) {
 		}
 	}
 	own.err = errors.New("no database")
-	if _, err := d.Pool.Exec(t.Context(), "DELETE FROM settings; INSERT INTO settings (key, value) VALUES ('self.host_id', '1')"); err != nil {
+	if _, err := d.Pool.Exec(t.Context(),
+		"DELETE FROM settings; INSERT INTO settings (key, value) VALUES ('self.host_id', '1')"); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.NodeStatus(t.Context(), 1, "node1"); !errors.Is(err, own.err) {
@@ -144,15 +148,16 @@ func TestNodeStatusOfAStrangePlugin(t *testing.T) {
 		said hypervisor.NodeStatus
 		want string // of the answer's JSON
 	}{
-		"nothing":           {hypervisor.NodeStatus{}, `"load_average":[],"cpu":null`},
-		"no numbers":        {hypervisor.NodeStatus{CPU: &nan, Load: []float64{1, 2, inf}}, `"load_average":[],"cpu":null`},
-		"two loads":         {hypervisor.NodeStatus{Load: []float64{1, 2}}, `"load_average":[]`},
-		"a strange boot":    {hypervisor.NodeStatus{BootMode: "floppy"}, `"boot_mode":null`},
-		"a good boot":       {hypervisor.NodeStatus{BootMode: hypervisor.BootBIOS}, `"boot_mode":"bios"`},
-		"another node":      {hypervisor.NodeStatus{Name: "node2"}, `"node":"node1"`},
-		"NUL and bytes":     {hypervisor.NodeStatus{Kernel: "a\x00b\xff"}, "\"kernel\":\"ab\uFFFD\""},
-		"an endless text":   {hypervisor.NodeStatus{CPUModel: strings.Repeat("x", 1<<20)}, `"cpu_model":"xxx`},
-		"another time zone": {hypervisor.NodeStatus{At: time.Date(2026, 1, 2, 3, 0, 0, 0, time.FixedZone("", 3600))}, `"at":"2026-01-02T02:00:00Z"`},
+		"nothing":         {hypervisor.NodeStatus{}, `"load_average":[],"cpu":null`},
+		"no numbers":      {hypervisor.NodeStatus{CPU: &nan, Load: []float64{1, 2, inf}}, `"load_average":[],"cpu":null`},
+		"two loads":       {hypervisor.NodeStatus{Load: []float64{1, 2}}, `"load_average":[]`},
+		"a strange boot":  {hypervisor.NodeStatus{BootMode: "floppy"}, `"boot_mode":null`},
+		"a good boot":     {hypervisor.NodeStatus{BootMode: hypervisor.BootBIOS}, `"boot_mode":"bios"`},
+		"another node":    {hypervisor.NodeStatus{Name: "node2"}, `"node":"node1"`},
+		"NUL and bytes":   {hypervisor.NodeStatus{Kernel: "a\x00b\xff"}, "\"kernel\":\"ab\uFFFD\""},
+		"an endless text": {hypervisor.NodeStatus{CPUModel: strings.Repeat("x", 1<<20)}, `"cpu_model":"xxx`},
+		"another time zone": {hypervisor.NodeStatus{At: time.Date(2026, 1, 2, 3, 0, 0, 0, time.FixedZone("", 3600))},
+			`"at":"2026-01-02T02:00:00Z"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

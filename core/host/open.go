@@ -64,7 +64,8 @@ func (s *Store) target(ctx context.Context, id int64, capability endpoint.Capabi
 
 // Missing is the problem of an operation whose capability has no token.
 func Missing(capability endpoint.Capability) error {
-	return problem.New(problem.CodeCapabilityMissing, "the host has no token for %s; add one first", capability).With("capability", string(capability))
+	return problem.New(problem.CodeCapabilityMissing, "the host has no token for %s; add one first", capability).With("capability",
+		string(capability))
 }
 
 // Require is the problem capability_missing when the host has no token for the capability, and unsupported when able fails
@@ -97,7 +98,8 @@ func (s *Store) Require(ctx context.Context, id int64, capability endpoint.Capab
 // Has reports whether the host has a token for the capability.
 func (s *Store) Has(ctx context.Context, id int64, capability endpoint.Capability) (bool, error) {
 	var has bool
-	err := s.db.Pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM host_credentials WHERE host_id = $1 AND capability = $2)", id, string(capability)).Scan(&has)
+	err := s.db.Pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM host_credentials WHERE host_id = $1 AND capability = $2)", id,
+		string(capability)).Scan(&has)
 	if err != nil {
 		return false, db.Problem(fmt.Errorf("looking for a token: %w", err))
 	}

@@ -23,7 +23,8 @@ type Change struct {
 }
 
 // Patch changes a host. Another address or certificate is checked with the monitoring token first, and nothing is changed
-// when that fails; a server that another host is enrolled for is already_enrolled. A host that moves to another team leaves what others of its cluster can see to these. One that somebody
+// when that fails; a server that another host is enrolled for is already_enrolled. A host that moves to another team leaves what others
+// of its cluster can see to these. One that somebody
 // else changed meanwhile is conflict.
 func (s *Store) Patch(ctx context.Context, id int64, in Change) (Host, error) {
 	if in == (Change{}) {
@@ -102,7 +103,8 @@ func mayMove(ctx context.Context, now, next Host) error {
 		return nil
 	}
 	return problem.New(problem.CodeForbidden,
-		"another address with another certificate, or with none pinned, needs the role owner: the stored tokens are sent there").With("role", "owner")
+		"another address with another certificate, or with none pinned, needs the role owner: the stored tokens are sent there").With("role",
+		"owner")
 }
 
 // mayGive lets admins of a team receive hosts for it. A team that the caller is not in looks like none.
@@ -172,7 +174,8 @@ func (s *Store) writePatch(ctx context.Context, tx *db.Tx, now, next Host, seen 
 		}
 	}
 	// What was checked, the caller's rights and the endpoint, was checked on the host as it was read.
-	tag, err := tx.Pgx.Exec(ctx, `UPDATE hosts SET name = $2, address = $3, tls_fingerprint = $4, ssh_host_key_fingerprint = $5, node_shell_enabled = $6, team_id = $7,
+	tag, err := tx.Pgx.Exec(ctx, `UPDATE hosts SET name = $2, address = $3, tls_fingerprint = $4, ssh_host_key_fingerprint = $5,
+		node_shell_enabled = $6, team_id = $7,
 		updated_at = now() WHERE id = $1 AND name = $8 AND address = $9 AND tls_fingerprint IS NOT DISTINCT FROM $10
 			AND ssh_host_key_fingerprint IS NOT DISTINCT FROM $11 AND node_shell_enabled = $12 AND team_id = $13`,
 		now.ID, next.Name, next.Address, next.Fingerprint, next.SSHHostKey, next.NodeShell, next.TeamID,
@@ -227,7 +230,8 @@ func noSuchTeam() error {
 func changeTeam(ctx context.Context, tx *db.Tx, id, team int64) error {
 	var cluster *int64
 	var others bool
-	err := tx.Pgx.QueryRow(ctx, "SELECT cluster_id, EXISTS (SELECT FROM hosts o WHERE o.cluster_id = h.cluster_id AND o.id <> h.id) FROM hosts h WHERE id = $1", id).Scan(&cluster, &others)
+	err := tx.Pgx.QueryRow(ctx, "SELECT cluster_id, EXISTS (SELECT FROM hosts o WHERE o.cluster_id = h.cluster_id AND o.id <> h.id) FROM "+
+		"hosts h WHERE id = $1", id).Scan(&cluster, &others)
 	if err != nil {
 		return fmt.Errorf("reading the host's cluster: %w", err)
 	}

@@ -31,7 +31,8 @@ func TestChangesAtTheSameTime(t *testing.T) {
 	}
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		var waiting int
-		err := d.Pool.QueryRow(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'").Scan(&waiting)
+		err := d.Pool.QueryRow(t.Context(),
+			"SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'").Scan(&waiting)
 		if err != nil || time.Now().After(deadline) {
 			t.Fatal("the changes do not wait for the host", err)
 		}

@@ -13,11 +13,15 @@ import (
 )
 
 const selectHosts = `
-SELECT h.id, h.name, h.address, h.team_id, h.driver, h.status, NULLIF(h.error_reason, ''), NULLIF(h.error, ''), NULLIF(h.version, ''), c.id, c.name,
-	NULLIF(h.entry_node, ''), h.tls_fingerprint, h.verify_tls, h.node_shell_enabled, h.ssh_host_key_fingerprint, h.polled_at, h.ok_at, h.created_at,
-	(SELECT count(*) FROM nodes n WHERE n.host_id = h.id), COALESCE(g.vms, 0), COALESCE(g.containers, 0), (SELECT count(*) FROM apps a WHERE a.host_id = h.id)
+SELECT h.id, h.name, h.address, h.team_id, h.driver, h.status, NULLIF(h.error_reason, ''), NULLIF(h.error, ''), NULLIF(h.version, ''),
+	c.id, c.name,
+	NULLIF(h.entry_node, ''), h.tls_fingerprint, h.verify_tls, h.node_shell_enabled, h.ssh_host_key_fingerprint, h.polled_at, h.ok_at,
+	h.created_at,
+	(SELECT count(*) FROM nodes n WHERE n.host_id = h.id), COALESCE(g.vms, 0), COALESCE(g.containers, 0), (SELECT count(*) FROM apps a
+	WHERE a.host_id = h.id)
 FROM hosts h LEFT JOIN clusters c ON c.id = h.cluster_id
-LEFT JOIN LATERAL (SELECT count(*) FILTER (WHERE kind = 'vm') AS vms, count(*) FILTER (WHERE kind = 'container') AS containers FROM guests WHERE host_id = h.id) g ON true
+LEFT JOIN LATERAL (SELECT count(*) FILTER (WHERE kind = 'vm') AS vms, count(*) FILTER (WHERE kind = 'container') AS containers
+	FROM guests WHERE host_id = h.id) g ON true
 WHERE ($1 OR h.team_id = ANY ($2)) AND ($3::bigint = 0 OR h.id = $3) ORDER BY lower(h.name), h.id`
 
 // List gives the hosts that may be seen, by name.
@@ -64,13 +68,14 @@ func (s *Store) read(ctx context.Context, visible identity.Visible, id int64) ([
 	}
 	var of int64
 	var token Credential
-	_, err = pgx.ForEachRow(rows, []any{&of, &token.Key, &token.TokenID, &token.VerifiedAt, &token.Missing, &token.Extra, &token.Recommended}, func() error {
-		if h := byID[of]; h != nil {
-			h.Tokens = append(h.Tokens, token)
-		}
-		token = Credential{}
-		return nil
-	})
+	_, err = pgx.ForEachRow(rows,
+		[]any{&of, &token.Key, &token.TokenID, &token.VerifiedAt, &token.Missing, &token.Extra, &token.Recommended}, func() error {
+			if h := byID[of]; h != nil {
+				h.Tokens = append(h.Tokens, token)
+			}
+			token = Credential{}
+			return nil
+		})
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("reading tokens: %w", err))
 	}

@@ -72,7 +72,8 @@ func dropApps(ctx context.Context, tx *db.Tx, id int64, forget bool) error {
 		return fmt.Errorf("looking for apps: %w", err)
 	}
 	if len(apps) > 0 && !forget {
-		return problem.New(problem.CodeHostHasApps, "the host still has apps; forget_apps forgets them, and their containers stay as they are").With("apps", apps)
+		return problem.New(problem.CodeHostHasApps,
+			"the host still has apps; forget_apps forgets them, and their containers stay as they are").With("apps", apps)
 	}
 	if _, err := tx.Pgx.Exec(ctx, "DELETE FROM apps WHERE host_id = $1", id); err != nil {
 		return fmt.Errorf("forgetting apps: %w", err)
@@ -84,7 +85,8 @@ func dropApps(ctx context.Context, tx *db.Tx, id int64, forget bool) error {
 func (s *Store) drop(ctx context.Context, tx *db.Tx, id int64) error {
 	var cluster *int64
 	var others bool
-	err := tx.Pgx.QueryRow(ctx, "SELECT cluster_id, EXISTS (SELECT FROM hosts o WHERE o.cluster_id = h.cluster_id AND o.id <> h.id) FROM hosts h WHERE id = $1", id).Scan(&cluster, &others)
+	err := tx.Pgx.QueryRow(ctx, "SELECT cluster_id, EXISTS (SELECT FROM hosts o WHERE o.cluster_id = h.cluster_id AND o.id <> h.id) FROM "+
+		"hosts h WHERE id = $1", id).Scan(&cluster, &others)
 	if err != nil {
 		return fmt.Errorf("reading the host's cluster: %w", err)
 	}

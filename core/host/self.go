@@ -29,7 +29,8 @@ func (s *Store) selfOn(ctx context.Context, id int64, node string) (bool, error)
 		return false, err
 	}
 	var entry string
-	err = s.db.Pool.QueryRow(ctx, `SELECT self.entry_node FROM hosts self JOIN hosts h ON h.id = $1 AND (h.id = self.id OR h.cluster_id = self.cluster_id)
+	err = s.db.Pool.QueryRow(ctx, `SELECT self.entry_node FROM hosts self JOIN hosts h ON h.id = $1
+		AND (h.id = self.id OR h.cluster_id = self.cluster_id)
 		WHERE self.id = $2`, id, *self).Scan(&entry)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return false, nil // another cluster, or the host that was named is gone

@@ -29,7 +29,8 @@ type connection struct {
 }
 
 func (s *Store) targetOf(e connection, credential endpoint.Credential) endpoint.Target {
-	return endpoint.Target{Address: e.address, Fingerprint: e.fingerprint, VerifyTLS: e.verifyTLS, AllowLocal: s.allowLocal, Credential: credential}
+	return endpoint.Target{Address: e.address, Fingerprint: e.fingerprint, VerifyTLS: e.verifyTLS, AllowLocal: s.allowLocal,
+		Credential: credential}
 }
 
 // verify asks the endpoint for its version and for what the token may do. Where neither a fingerprint nor the
@@ -104,7 +105,8 @@ func fingerprint(text string) (string, error) {
 	}
 	parsed, err := endpoint.ParseFingerprint(text)
 	if err != nil {
-		return "", problem.InvalidField("must be the SHA-256 of a certificate: 32 bytes in hexadecimal, with or without colons", "fingerprint", "body", "tls_fingerprint")
+		return "", problem.InvalidField("must be the SHA-256 of a certificate: 32 bytes in hexadecimal, with or without colons", "fingerprint",
+			"body", "tls_fingerprint")
 	}
 	return parsed, nil
 }

@@ -133,7 +133,8 @@ func (s *Store) complete(ctx context.Context, k Key, r *Record) error {
 	if err != nil {
 		return err
 	}
-	if _, err := s.DB.Pool.Exec(ctx, "UPDATE idempotency_keys SET sealed = $3 WHERE caller = $1 AND key = $2", k.Caller, k.Name, sealed); err != nil {
+	if _, err := s.DB.Pool.Exec(ctx, "UPDATE idempotency_keys SET sealed = $3 WHERE caller = $1 AND key = $2", k.Caller, k.Name,
+		sealed); err != nil {
 		return db.Problem(fmt.Errorf("keeping the answer under an idempotency key: %w", err))
 	}
 	return nil
@@ -162,7 +163,8 @@ func (s *Store) Prune(ctx context.Context) (int64, error) {
 
 // Busy is the problem of ErrUnderWay.
 func Busy() error {
-	busy := problem.New(problem.CodeRequestInProgress, "another request with this Idempotency-Key is under way; send it again in a moment for its answer").Because(ErrUnderWay)
+	busy := problem.New(problem.CodeRequestInProgress,
+		"another request with this Idempotency-Key is under way; send it again in a moment for its answer").Because(ErrUnderWay)
 	busy.RetryAfter = 1
 	return busy
 }

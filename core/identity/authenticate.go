@@ -57,7 +57,8 @@ func (s *Store) authenticateKey(ctx context.Context, key string) (*Caller, error
 	}
 	caller.KeyID = id
 	if stale {
-		s.touch(ctx, "UPDATE api_keys SET last_used_at = now() WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < now() - interval '1 minute')", id)
+		s.touch(ctx, "UPDATE api_keys SET last_used_at = now() WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < now() - interval "+
+			"'1 minute')", id)
 	}
 	return caller, nil
 }

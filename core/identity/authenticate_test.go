@@ -12,7 +12,8 @@ import (
 func BenchmarkAuthenticate(b *testing.B) {
 	d := dbtest.New(b)
 	s := identitytest.New(d)
-	r := with(identitytest.User(b, s, identitytest.In{identity.DefaultTeam: identity.Viewer, identitytest.Team(b, d, "blue"): identity.Admin}).Cookie)
+	r := with(identitytest.User(b, s,
+		identitytest.In{identity.DefaultTeam: identity.Viewer, identitytest.Team(b, d, "blue"): identity.Admin}).Cookie)
 	for b.Loop() {
 		if _, err := s.Authenticate(b.Context(), r); err != nil {
 			b.Fatal(err)

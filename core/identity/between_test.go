@@ -37,7 +37,8 @@ func between(t *testing.T, d *db.DB, change string, id int64, act func(context.C
 		case <-time.After(5 * time.Millisecond):
 		}
 		var waits bool
-		err := d.Pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock')").Scan(&waits)
+		err := d.Pool.QueryRow(ctx,
+			"SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock')").Scan(&waits)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -130,7 +131,8 @@ func TestTheLastCodeIsTakenOnce(t *testing.T) {
 	for range cap(details) {
 		answers[<-details]++
 	}
-	if tries := dbtest.Value[int](f.t, f.db, "SELECT tries FROM pending_logins"); len(answers) != 2 || answers["the code is wrong or was used already"] != 1 || tries != 5 {
+	if tries := dbtest.Value[int](f.t, f.db, "SELECT tries FROM pending_logins"); len(answers) != 2 ||
+		answers["the code is wrong or was used already"] != 1 || tries != 5 {
 		t.Errorf("%v, %d tries are counted", answers, tries)
 	}
 }
@@ -142,7 +144,8 @@ func TestTheLastKeyIsMadeOnce(t *testing.T) {
 	s := identitytest.New(d)
 	user := identitytest.As(t, s, identity.Viewer)
 	err := between(t, d, `WITH held AS MATERIALIZED (SELECT id FROM users WHERE id = $1 FOR NO KEY UPDATE)
-		INSERT INTO api_keys (user_id, name, key_hash, prefix) SELECT id, 'x', sha256(i::text::bytea), 'svc_' FROM held, generate_series(1, 100) i`,
+		INSERT INTO api_keys (user_id, name, key_hash, prefix) SELECT id, 'x', sha256(i::text::bytea), 'svc_'
+		FROM held, generate_series(1, 100) i`,
 		user.ID, func(ctx context.Context) error {
 			_, _, err := s.CreateKey(ctx, callerOf(user), identity.NewKey{Name: "x"})
 			return err

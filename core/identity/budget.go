@@ -72,7 +72,8 @@ func (s *Store) budgetOf(ctx context.Context, q querier, kind, column string, va
 	err := q.QueryRow(ctx, `
 		SELECT u.id, (SELECT max(d.id) FROM login_devices d WHERE d.user_id = u.id AND d.token_hash = ANY($2) AND d.expires_at > now()),
 			EXISTS (SELECT FROM login_addresses a WHERE a.user_id = u.id AND a.network = $3 AND a.seen_at > now() - $4::interval)
-		FROM users u WHERE u.`+column+` = $1 AND u.is_active`, value, hashTokens(from.Devices), network, addressLife).Scan(&user, &device, &known)
+		FROM users u WHERE u.`+column+` = $1 AND u.is_active`, value, hashTokens(from.Devices), network, addressLife).Scan(&user, &device,
+		&known)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 	case err != nil:

@@ -18,7 +18,8 @@ func TestCallerOf(t *testing.T) {
 	roles := identitytest.In{identity.DefaultTeam: identity.Viewer, blue: identity.Admin}
 	ann, none := identitytest.User(t, users, roles), identitytest.User(t, users, nil)
 	caller, err := users.CallerOf(t.Context(), ann.ID)
-	if err != nil || caller.UserID != ann.ID || caller.Email != ann.Email || !maps.Equal(caller.Teams, map[int64]identity.Role(roles)) || caller.Scopes != nil || caller.SessionID != 0 {
+	if err != nil || caller.UserID != ann.ID || caller.Email != ann.Email || !maps.Equal(caller.Teams, map[int64]identity.Role(roles)) ||
+		caller.Scopes != nil || caller.SessionID != 0 {
 		t.Errorf("%+v, %v", caller, err)
 	}
 	if caller, err := users.CallerOf(t.Context(), none.ID); err != nil || len(caller.Teams) != 0 {

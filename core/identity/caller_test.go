@@ -18,13 +18,16 @@ func TestRolesHoldInTheirTeamsAndTheDefaultTeamEverywhere(t *testing.T) {
 		visible  identity.Visible
 		asAdmin  identity.Visible
 	}{
-		"nobody":                           {nil, 0, 0, 0, none(), none()},
-		"viewer of the instance":           {roles(1, identity.Viewer), identity.Viewer, identity.Viewer, identity.Viewer, every(), none()},
-		"admin of blue":                    {roles(blue, identity.Admin), 0, identity.Admin, identity.Admin, only(blue), only(blue)},
-		"admin of red":                     {roles(red, identity.Admin), 0, 0, identity.Admin, only(red), only(red)},
-		"viewer here, owner of blue":       {roles(1, identity.Viewer, blue, identity.Owner), identity.Viewer, identity.Owner, identity.Owner, every(), only(blue)},
-		"owner here, viewer of blue":       {roles(1, identity.Owner, blue, identity.Viewer), identity.Owner, identity.Owner, identity.Owner, every(), every()},
-		"operator of blue, admin of red":   {roles(blue, identity.Operator, red, identity.Admin), 0, identity.Operator, identity.Admin, only(blue, red), only(red)},
+		"nobody":                 {nil, 0, 0, 0, none(), none()},
+		"viewer of the instance": {roles(1, identity.Viewer), identity.Viewer, identity.Viewer, identity.Viewer, every(), none()},
+		"admin of blue":          {roles(blue, identity.Admin), 0, identity.Admin, identity.Admin, only(blue), only(blue)},
+		"admin of red":           {roles(red, identity.Admin), 0, 0, identity.Admin, only(red), only(red)},
+		"viewer here, owner of blue": {roles(1, identity.Viewer, blue, identity.Owner), identity.Viewer, identity.Owner, identity.Owner,
+			every(), only(blue)},
+		"owner here, viewer of blue": {roles(1, identity.Owner, blue, identity.Viewer), identity.Owner, identity.Owner, identity.Owner,
+			every(), every()},
+		"operator of blue, admin of red": {roles(blue, identity.Operator, red, identity.Admin), 0, identity.Operator, identity.Admin,
+			only(blue, red), only(red)},
 		"an entry without a role is none.": {roles(1, identity.NoRole, blue, identity.NoRole), 0, 0, 0, none(), none()},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -57,7 +57,8 @@ func (s *Store) Browser(ctx context.Context, r *http.Request) (string, error) {
 		return "", nil
 	}
 	var id *int64
-	err := s.db.Pool.QueryRow(ctx, "SELECT max(id) FROM login_devices WHERE token_hash = ANY($1) AND expires_at > now()", hashTokens(tokens)).Scan(&id)
+	err := s.db.Pool.QueryRow(ctx, "SELECT max(id) FROM login_devices WHERE token_hash = ANY($1) AND expires_at > now()",
+		hashTokens(tokens)).Scan(&id)
 	if err != nil {
 		return "", db.Problem(fmt.Errorf("asking whether the browser is known: %w", err))
 	}
@@ -79,7 +80,8 @@ func hashTokens(tokens []string) [][]byte {
 // remember makes the browser and the network of a log-in known to the account, and returns the cookie's new value. The
 // browser's earlier token of the account ends: whoever stole it has it no longer. The user's row must be locked.
 func (s *Store) remember(ctx context.Context, tx *db.Tx, userID int64, from Client) (devices string, err error) {
-	rows, err := tx.Pgx.Query(ctx, "DELETE FROM login_devices WHERE user_id = $1 AND token_hash = ANY($2) RETURNING token_hash", userID, hashTokens(from.Devices))
+	rows, err := tx.Pgx.Query(ctx, "DELETE FROM login_devices WHERE user_id = $1 AND token_hash = ANY($2) RETURNING token_hash", userID,
+		hashTokens(from.Devices))
 	if err != nil {
 		return "", fmt.Errorf("ending the browser's earlier cookie: %w", err)
 	}
@@ -108,7 +110,8 @@ func (s *Store) remember(ctx context.Context, tx *db.Tx, userID int64, from Clie
 
 func rememberNetwork(ctx context.Context, tx *db.Tx, userID int64, network string) error {
 	_, err := tx.Pgx.Exec(ctx, `
-		INSERT INTO login_addresses (user_id, network) VALUES ($1, $2) ON CONFLICT (user_id, network) DO UPDATE SET seen_at = now()`, userID, network)
+		INSERT INTO login_addresses (user_id, network) VALUES ($1, $2) ON CONFLICT (user_id, network) DO UPDATE SET seen_at = now()`, userID,
+		network)
 	if err != nil {
 		return fmt.Errorf("storing the address of the log-in: %w", err)
 	}

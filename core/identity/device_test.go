@@ -382,7 +382,8 @@ func TestBrowsersAndAddressesDoNotGather(t *testing.T) {
 	for n := range 30 {
 		(&browser{address: strange(n).Address}).logIn(t, s, user.Email)
 	}
-	if devices, addresses := dbtest.Value[int](t, d, "SELECT count(*) FROM login_devices"), dbtest.Value[int](t, d, "SELECT count(*) FROM login_addresses"); devices != 21 || addresses != 20 {
+	if devices, addresses := dbtest.Value[int](t, d, "SELECT count(*) FROM login_devices"),
+		dbtest.Value[int](t, d, "SELECT count(*) FROM login_addresses"); devices != 21 || addresses != 20 {
 		t.Errorf("%d browsers and %d addresses", devices, addresses)
 	}
 	guess(t, s, user.Email, func(n int) identity.Client { return strange(n + 400) })
@@ -398,7 +399,8 @@ func TestBrowsersAndAddressesDoNotGather(t *testing.T) {
 	if _, err := s.Prune(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if devices, addresses := dbtest.Value[int](t, d, "SELECT count(*) FROM login_devices"), dbtest.Value[int](t, d, "SELECT count(*) FROM login_addresses"); devices != 1 || addresses != 1 {
+	if devices, addresses := dbtest.Value[int](t, d, "SELECT count(*) FROM login_devices"),
+		dbtest.Value[int](t, d, "SELECT count(*) FROM login_addresses"); devices != 1 || addresses != 1 {
 		t.Errorf("after pruning: %d browsers and %d addresses", devices, addresses)
 	}
 	dbtest.Exec(t, d, "DELETE FROM users")

@@ -48,12 +48,18 @@ func TestEmailsThatAreRefused(t *testing.T) {
 	t.Parallel()
 	for name, typed := range map[string]string{
 		"empty": "", "no at": "anna", "no user": "@example.com", "no domain": "anna@", "two ats": "a@b@example.com",
-		"name": "Anna <anna@example.com>", "brackets": "<anna@example.com>", "comment": "anna@example.com (Anna)", "quoted": `"anna lee"@example.com`,
-		"two": "a@example.com, b@example.com", "literal": "anna@[127.0.0.1]", "NUL": "an\x00na@example.com", "newline": "anna@example.com\nbcc@x.com",
-		"header": "anna@example.com\r\nTo: x", "zero width": "an\u200bna@example.com", "joiner": "an\u200dna@example.com", "soft hyphen": "an\u00adna@example.com",
-		"right to left": "an\u202ena@example.com", "cyrillic a": "\u0430nna@example.com", "greek o": "r\u03bf\u03bft@example.com", "mixed domain": "anna@ex\u0430mple.com",
-		"space": "an na@example.com", "dots": "an..na@example.com", "leading dot": ".anna@example.com", "bad domain": "anna@-example-.com", "empty label": "anna@example..com",
-		"invalid UTF-8": "anna\xff@example.com", "long user": strings.Repeat("a", 65) + "@example.com", "long": "a@" + strings.Repeat("a.", 200) + "com",
+		"name": "Anna <anna@example.com>", "brackets": "<anna@example.com>", "comment": "anna@example.com (Anna)",
+		"quoted": `"anna lee"@example.com`,
+		"two":    "a@example.com, b@example.com", "literal": "anna@[127.0.0.1]", "NUL": "an\x00na@example.com",
+		"newline": "anna@example.com\nbcc@x.com",
+		"header":  "anna@example.com\r\nTo: x", "zero width": "an\u200bna@example.com", "joiner": "an\u200dna@example.com",
+		"soft hyphen":   "an\u00adna@example.com",
+		"right to left": "an\u202ena@example.com", "cyrillic a": "\u0430nna@example.com", "greek o": "r\u03bf\u03bft@example.com",
+		"mixed domain": "anna@ex\u0430mple.com",
+		"space":        "an na@example.com", "dots": "an..na@example.com", "leading dot": ".anna@example.com",
+		"bad domain": "anna@-example-.com", "empty label": "anna@example..com",
+		"invalid UTF-8": "anna\xff@example.com", "long user": strings.Repeat("a", 65) + "@example.com",
+		"long": "a@" + strings.Repeat("a.", 200) + "com",
 		"huge": strings.Repeat("a", 1<<20) + "@example.com",
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -67,7 +73,8 @@ func TestEmailsThatAreRefused(t *testing.T) {
 
 // An address that was taken is taken again, with the same key, in the form that is stored.
 func FuzzParseEmail(f *testing.F) {
-	for _, seed := range []string{"anna@example.com", "ANNA@BÜCHER.example", "ｏｆｆｉｃｅ@example.com", "a@xn--bcher-kva.example", "ß@ẞ.de", "o\ufb03ce@K.de", "a@b\u3002c", "сосо@сосо.рф", "a\u0345\u0301@b.c"} {
+	for _, seed := range []string{"anna@example.com", "ANNA@BÜCHER.example", "ｏｆｆｉｃｅ@example.com", "a@xn--bcher-kva.example", "ß@ẞ.de",
+		"o\ufb03ce@K.de", "a@b\u3002c", "сосо@сосо.рф", "a\u0345\u0301@b.c"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, typed string) {

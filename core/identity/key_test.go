@@ -43,7 +43,8 @@ func TestKeyYieldsItsUserWithAllRoles(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 	narrow := identitytest.Key(t, s, user, identitytest.KeySpec{Scopes: []string{"vms:write", "read", "read"}})
-	if c, err = s.Authenticate(t.Context(), bearing(narrow.Header)); err != nil || !reflect.DeepEqual(c.Scopes, []string{"read", "vms:write"}) {
+	if c, err = s.Authenticate(t.Context(), bearing(narrow.Header)); err != nil ||
+		!reflect.DeepEqual(c.Scopes, []string{"read", "vms:write"}) {
 		t.Errorf("%+v, %v", c, err)
 	}
 	// The rights are those of the moment.
@@ -99,8 +100,10 @@ func TestKeysThatDoNotHoldAreRefusedAlike(t *testing.T) {
 		"another end": good[:last] + other, "the shown beginning and zeros": good[:len("Bearer svc_")+6] + strings.Repeat("A", 46),
 		"only the beginning": good[:len("Bearer svc_")+6], "shorter": good[:last], "longer": good + "A", "padded": good + "=",
 		"without the mark": "Bearer " + good[len("Bearer svc_"):], "in capitals": "Bearer " + strings.ToUpper(good[len("Bearer "):]),
-		"empty": "Bearer ", "no space": "Bearer", "LIKE": "Bearer svc_%", "SQL": "Bearer ' OR 1=1 --", "two spaces": "Bearer  " + good[len("Bearer "):],
-		"NUL": "Bearer svc_\x00", "huge": "Bearer svc_" + strings.Repeat("A", 1<<20), "its hash": fmt.Sprintf("Bearer svc_%x", sha256.Sum256([]byte(good))),
+		"empty": "Bearer ", "no space": "Bearer", "LIKE": "Bearer svc_%", "SQL": "Bearer ' OR 1=1 --",
+		"two spaces": "Bearer  " + good[len("Bearer "):],
+		"NUL":        "Bearer svc_\x00", "huge": "Bearer svc_" + strings.Repeat("A", 1<<20),
+		"its hash": fmt.Sprintf("Bearer svc_%x", sha256.Sum256([]byte(good))),
 	} {
 		c, err := s.Authenticate(t.Context(), bearing(header))
 		if c != nil || code(err) != problem.CodeUnauthenticated {
@@ -199,19 +202,20 @@ func TestKeysOfAKeyMayNotMoreThanItself(t *testing.T) {
 		wanted identity.NewKey
 		want   problem.Code
 	}{
-		"same scopes":           {narrow, identity.NewKey{Scopes: []string{"read", "api-keys:write"}}, ""},
-		"fewer scopes":          {narrow, identity.NewKey{Scopes: []string{"read"}}, ""},
-		"one scope more":        {narrow, identity.NewKey{Scopes: []string{"read", "vms:write"}}, problem.CodeForbidden},
-		"all":                   {narrow, identity.NewKey{}, problem.CodeForbidden},
-		"no scopes":             {narrow, identity.NewKey{Scopes: []string{}}, problem.CodeInvalid},
-		"an end on an endless":  {narrow, identity.NewKey{Scopes: []string{"read"}, ExpiresAt: &later}, ""},
-		"the same end":          {brief, identity.NewKey{ExpiresAt: &soon}, ""},
-		"a later end":           {brief, identity.NewKey{ExpiresAt: &later}, problem.CodeForbidden},
-		"no end":                {brief, identity.NewKey{}, problem.CodeForbidden},
-		"any scope":             {brief, identity.NewKey{Scopes: []string{"vms:write"}, ExpiresAt: &soon}, ""},
-		"all of an unnarrowed":  {identitytest.KeySpec{}, identity.NewKey{}, ""},
-		"the past":              {brief, identity.NewKey{ExpiresAt: new(time.Now().Add(-time.Second))}, problem.CodeInvalid},
-		"only scopes it reads":  {identitytest.KeySpec{Scopes: []string{"api-keys:write"}}, identity.NewKey{Scopes: []string{"read"}}, problem.CodeForbidden},
+		"same scopes":          {narrow, identity.NewKey{Scopes: []string{"read", "api-keys:write"}}, ""},
+		"fewer scopes":         {narrow, identity.NewKey{Scopes: []string{"read"}}, ""},
+		"one scope more":       {narrow, identity.NewKey{Scopes: []string{"read", "vms:write"}}, problem.CodeForbidden},
+		"all":                  {narrow, identity.NewKey{}, problem.CodeForbidden},
+		"no scopes":            {narrow, identity.NewKey{Scopes: []string{}}, problem.CodeInvalid},
+		"an end on an endless": {narrow, identity.NewKey{Scopes: []string{"read"}, ExpiresAt: &later}, ""},
+		"the same end":         {brief, identity.NewKey{ExpiresAt: &soon}, ""},
+		"a later end":          {brief, identity.NewKey{ExpiresAt: &later}, problem.CodeForbidden},
+		"no end":               {brief, identity.NewKey{}, problem.CodeForbidden},
+		"any scope":            {brief, identity.NewKey{Scopes: []string{"vms:write"}, ExpiresAt: &soon}, ""},
+		"all of an unnarrowed": {identitytest.KeySpec{}, identity.NewKey{}, ""},
+		"the past":             {brief, identity.NewKey{ExpiresAt: new(time.Now().Add(-time.Second))}, problem.CodeInvalid},
+		"only scopes it reads": {identitytest.KeySpec{Scopes: []string{"api-keys:write"}}, identity.NewKey{Scopes: []string{"read"}},
+			problem.CodeForbidden},
 		"a name of nothing":     {brief, identity.NewKey{Name: " ", ExpiresAt: &soon}, problem.CodeInvalid},
 		"a name with a newline": {brief, identity.NewKey{Name: "a\nb", ExpiresAt: &soon}, problem.CodeInvalid},
 	} {
@@ -248,7 +252,8 @@ func TestKeysDoNotGatherWithoutBound(t *testing.T) {
 	d := dbtest.New(t)
 	s := identitytest.New(d)
 	user := identitytest.As(t, s, identity.Viewer)
-	dbtest.Exec(t, d, `INSERT INTO api_keys (user_id, name, key_hash, prefix) SELECT $1, 'x', sha256(i::text::bytea), 'svc_' FROM generate_series(1, $2) i`,
+	dbtest.Exec(t, d, `INSERT INTO api_keys (user_id, name, key_hash, prefix) SELECT $1, 'x', sha256(i::text::bytea), 'svc_'
+		FROM generate_series(1, $2) i`,
 		user.ID, identity.MaxKeys-2)
 	results := make([]error, 6)
 	var all sync.WaitGroup

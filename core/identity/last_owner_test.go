@@ -46,7 +46,8 @@ func atOnce(do ...func() error) []error {
 	return errs
 }
 
-const activeOwners = "SELECT count(*) FROM team_members m JOIN users u ON u.id = m.user_id WHERE m.team_id = 1 AND m.role = 'owner' AND u.is_active"
+const activeOwners = "SELECT count(*) FROM team_members m JOIN users u ON u.id = m.user_id WHERE m.team_id = 1 AND m.role = 'owner' " +
+	"AND u.is_active"
 
 // The last two owners take the role from each other, or each from themselves, at the same moment on two instances: one
 // succeeds, and an active owner is left.

@@ -259,7 +259,8 @@ func TestLogInRenewsAHashOfAnotherCost(t *testing.T) {
 		}
 	}
 	var hash string
-	if err := d.Pool.QueryRow(t.Context(), "SELECT password_hash FROM users").Scan(&hash); err != nil || !strings.HasPrefix(hash, "$argon2id$v=19$m=128,t=2,p=1$") {
+	if err := d.Pool.QueryRow(t.Context(), "SELECT password_hash FROM users").Scan(&hash); err != nil ||
+		!strings.HasPrefix(hash, "$argon2id$v=19$m=128,t=2,p=1$") {
 		t.Errorf("%.40s, %v", hash, err)
 	}
 }
@@ -270,8 +271,10 @@ func TestStoredHashesAreNotTrusted(t *testing.T) {
 	d := dbtest.New(t)
 	s := identitytest.New(d)
 	user := identitytest.As(t, s, identity.Owner)
-	for _, hash := range []string{"", "x", "$argon2id$v=19$m=4294967295,t=1,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
-		"$argon2id$v=19$m=64,t=0,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", "$argon2id$v=19$m=64,t=1,p=1$$", "$argon2i$v=19$m=64,t=1,p=1$AAAAAAAAAAA$AAAA"} {
+	for _, hash := range []string{"", "x",
+		"$argon2id$v=19$m=4294967295,t=1,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
+		"$argon2id$v=19$m=64,t=0,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", "$argon2id$v=19$m=64,t=1,p=1$$",
+		"$argon2i$v=19$m=64,t=1,p=1$AAAAAAAAAAA$AAAA"} {
 		if _, err := d.Pool.Exec(t.Context(), "UPDATE users SET password_hash = $1", hash); err != nil {
 			t.Fatal(err)
 		}

@@ -30,7 +30,8 @@ const selectMembers = `SELECT u.id, u.email, u.display_name, u.is_active, m.role
 // code not_found.
 func (s *Store) Members(ctx context.Context, teamID int64, offset, limit int) ([]TeamMember, int, error) {
 	var total *int
-	err := s.db.Pool.QueryRow(ctx, "SELECT (SELECT count(*) FROM team_members WHERE team_id = $1) FROM teams WHERE id = $1", teamID).Scan(&total)
+	err := s.db.Pool.QueryRow(ctx, "SELECT (SELECT count(*) FROM team_members WHERE team_id = $1) FROM teams WHERE id = $1",
+		teamID).Scan(&total)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, 0, noTeam()
 	}

@@ -88,7 +88,8 @@ func common(password string) bool {
 // than that may be strong by themselves.
 const mostDecoration = 9
 
-var unleet = strings.NewReplacer("0", "o", "1", "i", "3", "e", "4", "a", "5", "s", "7", "t", "8", "b", "@", "a", "$", "s", "!", "i", "|", "l")
+var unleet = strings.NewReplacer("0", "o", "1", "i", "3", "e", "4", "a", "5", "s", "7", "t", "8", "b", "@", "a", "$", "s", "!", "i", "|",
+	"l")
 
 func notLetter(r rune) bool { return !unicode.IsLetter(r) }
 

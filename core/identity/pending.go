@@ -52,7 +52,8 @@ func (s *Store) suspend(ctx context.Context, p *proven) (*LoggedIn, error) {
 func insertPending(ctx context.Context, tx *db.Tx, userID int64, token, origin string) error {
 	_, err := tx.Pgx.Exec(ctx, `
 		INSERT INTO pending_logins (token_hash, user_id, password_mark, expires_at, origin)
-		SELECT $1, id, sha256(convert_to(password_hash, 'UTF8')), now() + $3, $4 FROM users WHERE id = $2`, hashToken(token), userID, pendingLife, origin)
+		SELECT $1, id, sha256(convert_to(password_hash, 'UTF8')), now() + $3, $4 FROM users WHERE id = $2`, hashToken(token), userID,
+		pendingLife, origin)
 	if err != nil {
 		return fmt.Errorf("storing the log-in: %w", err)
 	}

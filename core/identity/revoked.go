@@ -24,7 +24,8 @@ func (r *Revoked) keys(ctx context.Context, tx *db.Tx, userID int64, revoke bool
 		}
 		r.Keys = gone.RowsAffected()
 	}
-	err := tx.Pgx.QueryRow(ctx, "SELECT count(*) FROM api_keys WHERE user_id = $1 AND (expires_at IS NULL OR expires_at > now())", userID).Scan(&r.ValidKeys)
+	err := tx.Pgx.QueryRow(ctx, "SELECT count(*) FROM api_keys WHERE user_id = $1 AND (expires_at IS NULL OR expires_at > now())",
+		userID).Scan(&r.ValidKeys)
 	if err != nil {
 		return fmt.Errorf("counting the user's API keys: %w", err)
 	}

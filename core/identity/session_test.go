@@ -153,7 +153,8 @@ func TestSessionsEnd(t *testing.T) {
 	}
 	var life time.Duration
 	identitytest.As(t, s, identity.Owner)
-	if err := d.Pool.QueryRow(t.Context(), "SELECT max(expires_at - created_at) FROM sessions").Scan(&life); err != nil || life != 7*24*time.Hour {
+	if err := d.Pool.QueryRow(t.Context(), "SELECT max(expires_at - created_at) FROM sessions").Scan(&life); err != nil ||
+		life != 7*24*time.Hour {
 		t.Errorf("a session lives for %v, %v", life, err)
 	}
 }
@@ -253,12 +254,14 @@ func TestSessionsDoNotGatherWithoutBound(t *testing.T) {
 		}
 	}
 	dbtest.Exec(t, d, "UPDATE sessions SET expires_at = now() - interval '1 second' WHERE user_id = $1", user.ID)
-	dbtest.Exec(t, d, "INSERT INTO login_failures VALUES ('account:old', 3, now() - interval '1 hour'), ('account:new', 3, now() + interval '1 hour')")
+	dbtest.Exec(t, d, "INSERT INTO login_failures VALUES ('account:old', 3, now() - interval '1 hour'), ('account:new', 3, now() + "+
+		"interval '1 hour')")
 	if n, err := s.Prune(t.Context()); err != nil || n == 0 {
 		t.Fatal(err)
 	}
 	var sessions, failures int
-	err := d.Pool.QueryRow(t.Context(), "SELECT (SELECT count(*) FROM sessions), (SELECT count(*) FROM login_failures WHERE bucket LIKE 'account:%')").Scan(&sessions, &failures)
+	err := d.Pool.QueryRow(t.Context(), "SELECT (SELECT count(*) FROM sessions), (SELECT count(*) FROM login_failures WHERE bucket LIKE "+
+		"'account:%')").Scan(&sessions, &failures)
 	if err != nil || sessions != 1 || failures != 1 {
 		t.Errorf("%d sessions and %d counters are left, want 1 and 1, %v", sessions, failures, err)
 	}

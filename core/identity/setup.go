@@ -170,7 +170,8 @@ func alreadySetUp() error {
 }
 
 func wrongSetupToken() error {
-	return problem.New(problem.CodeInvalidCredentials, "this is not the setup token; it stands in the file setup-token in the service's state directory")
+	return problem.New(problem.CodeInvalidCredentials,
+		"this is not the setup token; it stands in the file setup-token in the service's state directory")
 }
 
 // describeActor makes the user the actor and the target of the context's attempt: at log-in and setup the caller was

@@ -67,7 +67,8 @@ func TestSetupMakesTheFirstOwnerOnce(t *testing.T) {
 	d := dbtest.New(t)
 	s := identitytest.New(d)
 	setup, dir, token := prepared(t, s)
-	for name, bad := range map[string]string{"empty": "", "unknown": strings.Repeat("A", 43), "cut": token[1:], "more": token + "A", "NUL": token + "\x00", "SQL": "' OR true --", "huge": strings.Repeat("A", 1<<20)} {
+	for name, bad := range map[string]string{"empty": "", "unknown": strings.Repeat("A", 43), "cut": token[1:], "more": token + "A",
+		"NUL": token + "\x00", "SQL": "' OR true --", "huge": strings.Repeat("A", 1<<20)} {
 		if _, err := setup.Complete(t.Context(), bad, first); code(err) != problem.CodeInvalidCredentials {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -234,14 +235,16 @@ func TestCreateOwner(t *testing.T) {
 			t.Errorf("%+v, %v", c, err)
 		}
 	}
-	if _, err := s.CreateOwner(t.Context(), "ANNA@example.com", identitytest.Password, nil); code(err) != problem.CodeConflict || !strings.Contains(err.Error(), "e-mail") {
+	if _, err := s.CreateOwner(t.Context(), "ANNA@example.com", identitytest.Password, nil); code(err) != problem.CodeConflict ||
+		!strings.Contains(err.Error(), "e-mail") {
 		t.Errorf("got %v", err)
 	}
 	if _, err := setup.Complete(t.Context(), token, first); code(err) != problem.CodeAlreadySetUp || entries(t, dir) != 0 {
 		t.Errorf("got %v", err)
 	}
 	rows := trail(t, d)
-	if len(rows) != 2 || rows[1].ActorType != audit.ActorSystem || rows[1].Action != "owner.create" || rows[1].TargetName != "anna@example.com" {
+	if len(rows) != 2 || rows[1].ActorType != audit.ActorSystem || rows[1].Action != "owner.create" ||
+		rows[1].TargetName != "anna@example.com" {
 		t.Errorf("%+v", rows)
 	}
 }

@@ -50,7 +50,8 @@ func (s *Store) ListTeams(ctx context.Context, offset, limit int) ([]Team, int, 
 	if err := s.db.Pool.QueryRow(ctx, "SELECT count(*) FROM teams").Scan(&total); err != nil {
 		return nil, 0, db.Problem(fmt.Errorf("counting teams: %w", err))
 	}
-	page, err := teams(s.db.Pool.Query(ctx, selectTeams+"ORDER BY t.id <> $1, lower(t.name), t.id OFFSET $2 LIMIT $3", DefaultTeam, offset, limit))
+	page, err := teams(s.db.Pool.Query(ctx, selectTeams+"ORDER BY t.id <> $1, lower(t.name), t.id OFFSET $2 LIMIT $3", DefaultTeam, offset,
+		limit))
 	return page, total, err
 }
 

@@ -75,7 +75,8 @@ func insertTeam(ctx context.Context, tx *db.Tx, in NewTeam) (*Team, error) {
 	} else if t.Slug, err = freeSlug(ctx, tx, in.Name); err != nil {
 		return nil, err
 	}
-	err = tx.Pgx.QueryRow(ctx, "INSERT INTO teams (name, slug, description) VALUES ($1, $2, $3) RETURNING id, created_at", t.Name, t.Slug, t.Description).
+	err = tx.Pgx.QueryRow(ctx, "INSERT INTO teams (name, slug, description) VALUES ($1, $2, $3) RETURNING id, created_at", t.Name, t.Slug,
+		t.Description).
 		Scan(&t.ID, &t.CreatedAt)
 	if db.Duplicate(err, "teams_slug_key") {
 		return nil, problem.New(problem.CodeConflict, "there is a team with this slug already").With("field", "slug")

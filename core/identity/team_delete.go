@@ -32,7 +32,8 @@ func (s *Store) deleteTeam(ctx context.Context, tx *db.Tx, id int64) (hosts int6
 		return 0, err
 	}
 	var members int64
-	err = tx.Pgx.QueryRow(ctx, "SELECT (SELECT count(*) FROM hosts WHERE team_id = $1), (SELECT count(*) FROM team_members WHERE team_id = $1)", id).Scan(&hosts, &members)
+	err = tx.Pgx.QueryRow(ctx, "SELECT (SELECT count(*) FROM hosts WHERE team_id = $1), (SELECT count(*) FROM team_members WHERE team_id "+
+		"= $1)", id).Scan(&hosts, &members)
 	if err != nil {
 		return 0, fmt.Errorf("counting what the team has: %w", err)
 	}

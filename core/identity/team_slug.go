@@ -24,7 +24,8 @@ var slugPattern = regexp.MustCompile(SlugPattern)
 const maxDerivedSlug = 52
 
 // ascii replaces letters that have no ASCII letter in their decomposition. Case is folded before.
-var ascii = strings.NewReplacer("æ", "ae", "œ", "oe", "ø", "o", "ł", "l", "đ", "d", "ð", "d", "þ", "th", "ħ", "h", "ı", "i", "ŋ", "n", "ŧ", "t")
+var ascii = strings.NewReplacer("æ", "ae", "œ", "oe", "ø", "o", "ł", "l", "đ", "d", "ð", "d", "þ", "th", "ħ", "h", "ı", "i", "ŋ", "n",
+	"ŧ", "t")
 
 func checkSlug(slug *string) error {
 	if slug != nil && !slugPattern.MatchString(*slug) {

@@ -114,7 +114,8 @@ func TestFaultsOfATeam(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	made, err := s.CreateTeam(t.Context(), nil, identity.NewTeam{Name: " A ", Slug: new(strings.Repeat("a", 63)), Description: new(" two\nlines ")})
+	made, err := s.CreateTeam(t.Context(), nil,
+		identity.NewTeam{Name: " A ", Slug: new(strings.Repeat("a", 63)), Description: new(" two\nlines ")})
 	if err != nil || made.Name != "A" || *made.Description != "two\nlines" {
 		t.Fatalf("%+v %v", made, err)
 	}
@@ -138,10 +139,12 @@ func TestTeamsChangeAndGo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if row, details := last(t, d); row.TargetKind != "team" || row.TargetName != "Blue" || row.TeamID == nil || *row.TeamID != made.ID || details["slug"] != "blue" {
+	if row, details := last(t, d); row.TargetKind != "team" || row.TargetName != "Blue" || row.TeamID == nil || *row.TeamID != made.ID ||
+		details["slug"] != "blue" {
 		t.Errorf("%+v", row)
 	}
-	changed, err := s.PatchTeam(attempt(t.Context(), "team.update"), nil, made.ID, identity.TeamChange{Name: new("Navy"), Description: new("")})
+	changed, err := s.PatchTeam(attempt(t.Context(), "team.update"), nil, made.ID,
+		identity.TeamChange{Name: new("Navy"), Description: new("")})
 	if err != nil || changed.Name != "Navy" || changed.Slug != "blue" || changed.Description != nil {
 		t.Fatalf("%+v %v", changed, err)
 	}
@@ -156,7 +159,8 @@ func TestTeamsChangeAndGo(t *testing.T) {
 		t.Fatal(err)
 	}
 	row, details := last(t, d)
-	if row.TargetKind != "team" || row.TeamID == nil || *row.TeamID != made.ID || details["user_email"] != user.Email || details["old_role"] != nil || details["new_role"] != "operator" {
+	if row.TargetKind != "team" || row.TeamID == nil || *row.TeamID != made.ID || details["user_email"] != user.Email ||
+		details["old_role"] != nil || details["new_role"] != "operator" {
 		t.Errorf("%+v %v", row, details)
 	}
 	c := asCaller(t, s, user)
@@ -229,10 +233,11 @@ func (e assets) Reassign(ctx context.Context, tx *db.Tx, from, to int64) error {
 func TestATeamGoesWithNothingThatItOwns(t *testing.T) {
 	t.Parallel()
 	d, stores := twoStores(t)
-	s := identity.New(d, identity.Config{Argon2: identitytest.Cheap, Assets: assets(func(ctx context.Context, tx *db.Tx, from, to int64) error {
-		_, err := tx.Pgx.Exec(ctx, "UPDATE hosts SET team_id = $2 WHERE team_id = $1", from, to)
-		return err
-	})})
+	s := identity.New(d, identity.Config{Argon2: identitytest.Cheap,
+		Assets: assets(func(ctx context.Context, tx *db.Tx, from, to int64) error {
+			_, err := tx.Pgx.Exec(ctx, "UPDATE hosts SET team_id = $2 WHERE team_id = $1", from, to)
+			return err
+		})})
 	for round := range 20 {
 		made, err := stores[1].CreateTeam(t.Context(), nil, identity.NewTeam{Name: "Red"})
 		if err != nil {
@@ -252,7 +257,9 @@ func TestATeamGoesWithNothingThatItOwns(t *testing.T) {
 		}
 	}
 	// A failure leaves everything as it was.
-	broken := identity.New(d, identity.Config{Argon2: identitytest.Cheap, Assets: assets(func(context.Context, *db.Tx, int64, int64) error { return context.DeadlineExceeded })})
+	broken := identity.New(d,
+		identity.Config{Argon2: identitytest.Cheap,
+			Assets: assets(func(context.Context, *db.Tx, int64, int64) error { return context.DeadlineExceeded })})
 	made, err := s.CreateTeam(t.Context(), nil, identity.NewTeam{Name: "Last"})
 	if err != nil {
 		t.Fatal(err)

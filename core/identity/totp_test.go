@@ -88,7 +88,8 @@ func TestLogInWithASecondFactor(t *testing.T) {
 	}
 	// The first step's secret is no session, as a cookie or as a key.
 	c := identity.Cookie(pending, false)
-	for name, r := range map[string]*http.Request{"cookie": with(&c), "key": bearing("Bearer " + pending), "key with mark": bearing("Bearer svc_" + pending)} {
+	for name, r := range map[string]*http.Request{"cookie": with(&c), "key": bearing("Bearer " + pending),
+		"key with mark": bearing("Bearer svc_" + pending)} {
 		if _, err := f.users.Authenticate(t.Context(), r); code(err) != problem.CodeUnauthenticated {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -117,8 +118,10 @@ func TestACodeIsGoodOnce(t *testing.T) {
 	f.refused("the same code in a new log-in", f.pending(), next)
 	f.refused("an earlier one", f.pending(), now)
 	for name, typed := range map[string]string{
-		"empty": "", "letters": "abcdef", "five digits": next[:5], "seven": next + "0", "two steps ahead": f.Code(t, 3), "long ago": f.Code(t, -3),
-		"other digits": "\u0661\u0662\u0663\u0664\u0665\u0666", "NUL": "12345\x00", "SQL": "' OR 1=1 --", "long": strings.Repeat("1", 1<<16), "not UTF-8": "\xff\xfe",
+		"empty": "", "letters": "abcdef", "five digits": next[:5], "seven": next + "0", "two steps ahead": f.Code(t, 3),
+		"long ago":     f.Code(t, -3),
+		"other digits": "\u0661\u0662\u0663\u0664\u0665\u0666", "NUL": "12345\x00", "SQL": "' OR 1=1 --", "long": strings.Repeat("1", 1<<16),
+		"not UTF-8": "\xff\xfe",
 	} {
 		dbtest.Exec(t, f.db, "DELETE FROM login_failures")
 		f.refused(name, f.pending(), typed)
@@ -136,7 +139,8 @@ func TestEnrolmentIsWhatAuthenticatorsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	q := u.Query()
-	if u.Scheme != "otpauth" || u.Host != "totp" || u.Path != "/Hostler:"+f.user.Email || q.Get("secret") != e.Secret || q.Get("issuer") != "Hostler" ||
+	if u.Scheme != "otpauth" || u.Host != "totp" || u.Path != "/Hostler:"+f.user.Email || q.Get("secret") != e.Secret ||
+		q.Get("issuer") != "Hostler" ||
 		q.Get("digits") != "6" || q.Get("period") != "30" || q.Get("algorithm") != "SHA1" {
 		t.Errorf("%s", e.URI)
 	}
@@ -160,7 +164,8 @@ func TestEnrolmentIsWhatAuthenticatorsRead(t *testing.T) {
 		t.Errorf("%d recovery codes", len(seen))
 	}
 	var row string
-	if err := f.db.Pool.QueryRow(t.Context(), "SELECT u::text || (SELECT string_agg(r::text, '') FROM recovery_codes r) FROM users u").Scan(&row); err != nil {
+	if err := f.db.Pool.QueryRow(t.Context(),
+		"SELECT u::text || (SELECT string_agg(r::text, '') FROM recovery_codes r) FROM users u").Scan(&row); err != nil {
 		t.Fatal(err)
 	}
 	for _, secret := range append(e.RecoveryCodes, e.Secret, fmt.Sprintf("%x", key), fmt.Sprintf("%x", e.Secret)) {
@@ -237,7 +242,8 @@ func TestEnrolmentCountsOnceConfirmed(t *testing.T) {
 		t.Error("an enrolment has an effect before it is confirmed")
 	}
 	second := identitytest.Enrol(t, s, user)
-	for name, typed := range map[string]string{"of the first enrolment": first.Code(t, 0), "a recovery code": second.RecoveryCodes[0], "empty": "", "none": "x"} {
+	for name, typed := range map[string]string{"of the first enrolment": first.Code(t, 0), "a recovery code": second.RecoveryCodes[0],
+		"empty": "", "none": "x"} {
 		err := confirm(typed)
 		if p := problem.From(err); p.Code != problem.CodeInvalid || len(p.Faults) != 1 || fmt.Sprint(p.Faults[0].Loc) != "[body code]" {
 			t.Errorf("%s: %v", name, err)
@@ -263,7 +269,8 @@ func TestEnrolmentCountsOnceConfirmed(t *testing.T) {
 		t.Errorf("confirmed by a key: %v", err)
 	}
 	// Switching it off.
-	if err := s.DisableTOTP(t.Context(), me, wrong); problem.From(err).Faults == nil || fmt.Sprint(problem.From(err).Faults[0].Loc) != "[body password]" {
+	if err := s.DisableTOTP(t.Context(), me, wrong); problem.From(err).Faults == nil ||
+		fmt.Sprint(problem.From(err).Faults[0].Loc) != "[body password]" {
 		t.Errorf("a wrong password: %v", err)
 	}
 	if err := s.DisableTOTP(t.Context(), me, identitytest.Password); err != nil {
@@ -273,7 +280,8 @@ func TestEnrolmentCountsOnceConfirmed(t *testing.T) {
 		t.Errorf("off already: %v", err)
 	}
 	var left int
-	if err := d.Pool.QueryRow(t.Context(), "SELECT (SELECT count(*) FROM recovery_codes) + (SELECT count(*) FROM users WHERE totp_secret IS NOT NULL OR totp_last_step IS NOT NULL)").Scan(&left); err != nil || left != 0 {
+	if err := d.Pool.QueryRow(t.Context(), "SELECT (SELECT count(*) FROM recovery_codes) + (SELECT count(*) FROM users WHERE totp_secret "+
+		"IS NOT NULL OR totp_last_step IS NOT NULL)").Scan(&left); err != nil || left != 0 {
 		t.Errorf("%d traces are left, %v", left, err)
 	}
 	if in := identitytest.LogIn(t, s, user.User); in.TOTPEnabled {
@@ -285,7 +293,8 @@ func TestRecoveryCodes(t *testing.T) {
 	t.Parallel()
 	f := newFactored(t)
 	codes := f.RecoveryCodes
-	for i, typed := range []string{codes[0], strings.ToLower(codes[1]), strings.ReplaceAll(codes[2], "-", ""), " " + strings.ReplaceAll(strings.ToLower(codes[3]), "-", " ") + " "} {
+	for i, typed := range []string{codes[0], strings.ToLower(codes[1]), strings.ReplaceAll(codes[2], "-", ""),
+		" " + strings.ReplaceAll(strings.ToLower(codes[3]), "-", " ") + " "} {
 		if _, err := f.complete(f.pending(), typed); err != nil {
 			t.Errorf("%q: %v", typed, err)
 		}
@@ -342,7 +351,8 @@ func TestPendingLogInsEnd(t *testing.T) {
 	for range 3 {
 		f.pending()
 	}
-	dbtest.Exec(t, f.db, "INSERT INTO pending_logins (token_hash, user_id, password_mark, expires_at, created_at) SELECT sha256(i::text::bytea), $1, '', now() + interval '1 hour', now() - interval '1 second' FROM generate_series(1, 150) i", f.user.ID)
+	dbtest.Exec(t, f.db, "INSERT INTO pending_logins (token_hash, user_id, password_mark, expires_at, created_at) SELECT "+
+		"sha256(i::text::bytea), $1, '', now() + interval '1 hour', now() - interval '1 second' FROM generate_series(1, 150) i", f.user.ID)
 	f.pending()
 	if n := dbtest.Value[int](f.t, f.db, "SELECT count(*) FROM pending_logins"); n != 100 {
 		t.Errorf("%d log-ins wait", n)
@@ -351,7 +361,8 @@ func TestPendingLogInsEnd(t *testing.T) {
 
 func (f *factored) changePassword() {
 	f.t.Helper()
-	_, err := f.users.ChangePassword(f.t.Context(), &identity.Caller{UserID: f.user.ID, Email: f.user.Email, KeyID: 1}, change(identitytest.Password, "mehlwurm-zebra-19"), from(""))
+	_, err := f.users.ChangePassword(f.t.Context(), &identity.Caller{UserID: f.user.ID, Email: f.user.Email, KeyID: 1},
+		change(identitytest.Password, "mehlwurm-zebra-19"), from(""))
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -556,7 +567,8 @@ func TestSwitchingOffAgainstALogIn(t *testing.T) {
 				t.Fatalf("round %d: %v", round, errs)
 			}
 		}
-		if n := dbtest.Value[int](f.t, f.db, "SELECT count(*) FROM pending_logins p JOIN users u ON u.id = p.user_id WHERE NOT u.totp_enabled"); n != 0 {
+		if n := dbtest.Value[int](f.t, f.db,
+			"SELECT count(*) FROM pending_logins p JOIN users u ON u.id = p.user_id WHERE NOT u.totp_enabled"); n != 0 {
 			t.Fatalf("round %d: %d log-ins wait for a factor that is off", round, n)
 		}
 		f.Factor = identitytest.TOTP(t, f.users, f.user)

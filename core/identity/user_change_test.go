@@ -27,20 +27,22 @@ func TestNobodyReachesAboveTheirOwnRole(t *testing.T) {
 		target identitytest.In
 		want   problem.Code
 	}{
-		"admin on owner":                         {identity.Admin, identitytest.In{1: identity.Owner}, problem.CodeForbidden},
-		"admin on another team's owner":          {identity.Admin, identitytest.In{blue: identity.Owner}, problem.CodeForbidden},
-		"admin on viewer and other team's owner": {identity.Admin, identitytest.In{1: identity.Viewer, blue: identity.Owner}, problem.CodeForbidden},
-		"admin on admin":                         {identity.Admin, identitytest.In{1: identity.Admin}, ""},
-		"admin on nobody":                        {identity.Admin, nil, ""},
-		"owner on owner":                         {identity.Owner, identitytest.In{1: identity.Owner, blue: identity.Owner}, ""},
-		"operator on viewer":                     {identity.Operator, identitytest.In{1: identity.Viewer}, problem.CodeForbidden},
+		"admin on owner":                {identity.Admin, identitytest.In{1: identity.Owner}, problem.CodeForbidden},
+		"admin on another team's owner": {identity.Admin, identitytest.In{blue: identity.Owner}, problem.CodeForbidden},
+		"admin on viewer and other team's owner": {identity.Admin, identitytest.In{1: identity.Viewer, blue: identity.Owner},
+			problem.CodeForbidden},
+		"admin on admin":     {identity.Admin, identitytest.In{1: identity.Admin}, ""},
+		"admin on nobody":    {identity.Admin, nil, ""},
+		"owner on owner":     {identity.Owner, identitytest.In{1: identity.Owner, blue: identity.Owner}, ""},
+		"operator on viewer": {identity.Operator, identitytest.In{1: identity.Viewer}, problem.CodeForbidden},
 	} {
 		caller := asCaller(t, s, identitytest.As(t, s, test.caller))
 		fresh := func() int64 { return identitytest.User(t, s, test.target).ID }
 		_, reset := s.ResetPassword(t.Context(), caller, fresh(), identity.NewPassword{Password: nextPassword})
 		_, rename := s.PatchUser(t.Context(), caller, fresh(), identity.UserChange{DisplayName: new("x")})
 		_, off := s.PatchUser(t.Context(), caller, fresh(), identity.UserChange{Active: new(false)})
-		for what, err := range map[string]error{"reset": reset, "rename": rename, "deactivate": off, "delete": s.DeleteUser(t.Context(), caller, fresh())} {
+		for what, err := range map[string]error{"reset": reset, "rename": rename, "deactivate": off,
+			"delete": s.DeleteUser(t.Context(), caller, fresh())} {
 			if test.want == "" && err != nil || test.want != "" && code(err) != test.want {
 				t.Errorf("%s: %s: %v", name, what, err)
 			}
@@ -52,7 +54,8 @@ func TestNobodyReachesAboveTheirOwnRole(t *testing.T) {
 		if given == identity.NoRole {
 			roles = nil
 		}
-		_, err := s.AddUser(t.Context(), admin, identity.NewUser{Email: given.String() + "@new.example", Password: identitytest.Password, Roles: roles})
+		_, err := s.AddUser(t.Context(), admin,
+			identity.NewUser{Email: given.String() + "@new.example", Password: identitytest.Password, Roles: roles})
 		if want == "" && err != nil || want != "" && code(err) != want {
 			t.Errorf("an admin makes %s: %v", given, err)
 		}
@@ -76,17 +79,21 @@ func TestRightsAreThoseOfTheMoment(t *testing.T) {
 	if _, err := s.SetMember(t.Context(), was, 1, second.ID, identity.Viewer); code(err) != problem.CodeForbidden {
 		t.Error(err)
 	}
-	if _, err := s.AddUser(t.Context(), was, identity.NewUser{Email: "a@new.example", Password: identitytest.Password, Roles: map[int64]identity.Role{1: identity.Owner}}); code(err) != problem.CodeForbidden {
+	if _, err := s.AddUser(t.Context(), was,
+		identity.NewUser{Email: "a@new.example", Password: identitytest.Password,
+			Roles: map[int64]identity.Role{1: identity.Owner}}); code(err) != problem.CodeForbidden {
 		t.Error(err)
 	}
-	if _, err := s.ResetPassword(t.Context(), was, second.ID, identity.NewPassword{Password: nextPassword}); code(err) != problem.CodeForbidden {
+	if _, err := s.ResetPassword(t.Context(), was, second.ID,
+		identity.NewPassword{Password: nextPassword}); code(err) != problem.CodeForbidden {
 		t.Error(err)
 	}
 	if c := asCaller(t, s, first); c.Instance() != identity.Admin {
 		t.Errorf("the next request has the role %s", c.Instance())
 	}
 	dbtest.Exec(t, d, "UPDATE users SET is_active = false WHERE id = $1", first.ID)
-	if _, err := s.AddUser(t.Context(), was, identity.NewUser{Email: "b@new.example", Password: identitytest.Password}); code(err) != problem.CodeUnauthenticated {
+	if _, err := s.AddUser(t.Context(), was,
+		identity.NewUser{Email: "b@new.example", Password: identitytest.Password}); code(err) != problem.CodeUnauthenticated {
 		t.Error(err)
 	}
 }
@@ -213,10 +220,12 @@ func TestWhatADeletedUserDidStays(t *testing.T) {
 	d := dbtest.New(t)
 	s := identitytest.New(d)
 	admin, user := identitytest.As(t, s, identity.Admin), identitytest.As(t, s, identity.Admin)
-	dbtest.Exec(t, d, `INSERT INTO jobs (kind, target_kind, target_id, target_name, requested_by, requested_by_email) VALUES ('vm.start', 'vm', 1, 'web', $1, $2)`, user.ID, user.Email)
+	dbtest.Exec(t, d, `INSERT INTO jobs (kind, target_kind, target_id, target_name, requested_by, requested_by_email) VALUES `+
+		`('vm.start', 'vm', 1, 'web', $1, $2)`, user.ID, user.Email)
 	dbtest.Exec(t, d, `INSERT INTO settings (key, value, updated_by) VALUES ('poll.interval_s', '40', $1)`, user.ID)
 	dbtest.Exec(t, d, `INSERT INTO apps (vmid, name, adopted_by) VALUES (100, 'db', $1)`, user.ID)
-	ctx, _ := audit.Begin(t.Context(), audit.Entry{ActorType: audit.ActorUser, ActorID: &user.ID, ActorEmail: user.Email, Action: "user.update"})
+	ctx, _ := audit.Begin(t.Context(),
+		audit.Entry{ActorType: audit.ActorUser, ActorID: &user.ID, ActorEmail: user.Email, Action: "user.update"})
 	if _, err := s.PatchUser(ctx, asCaller(t, s, user), user.ID, identity.UserChange{DisplayName: new("Ada")}); err != nil {
 		t.Fatal(err)
 	}
@@ -233,7 +242,8 @@ func TestWhatADeletedUserDidStays(t *testing.T) {
 			t.Errorf("%s is not as it should be", what)
 		}
 	}
-	if n := dbtest.Value[int](t, d, "SELECT (SELECT count(*) FROM sessions WHERE user_id = $1) + (SELECT count(*) FROM team_members WHERE user_id = $1)", user.ID); n != 0 {
+	if n := dbtest.Value[int](t, d, "SELECT (SELECT count(*) FROM sessions WHERE user_id = $1) + (SELECT count(*) FROM team_members "+
+		"WHERE user_id = $1)", user.ID); n != 0 {
 		t.Errorf("%d rows are left of the account", n)
 	}
 	if _, err := s.Authenticate(t.Context(), with(user.Cookie)); code(err) != problem.CodeUnauthenticated {

@@ -60,7 +60,8 @@ func profiles(rows pgx.Rows, err error) ([]Profile, error) {
 func scanProfile(row pgx.CollectableRow) (Profile, error) {
 	var p Profile
 	var roles []byte
-	if err := row.Scan(&p.ID, &p.Email, &p.DisplayName, &p.IsActive, &p.CreatedAt, &p.UpdatedAt, &p.LastLoginAt, &p.TOTPEnabled, &roles); err != nil {
+	if err := row.Scan(&p.ID, &p.Email, &p.DisplayName, &p.IsActive, &p.CreatedAt, &p.UpdatedAt, &p.LastLoginAt, &p.TOTPEnabled,
+		&roles); err != nil {
 		return p, err
 	}
 	var held []struct {

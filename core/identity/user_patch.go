@@ -60,7 +60,8 @@ func patchUser(ctx context.Context, tx *db.Tx, caller *Caller, id int64, in User
 			return err
 		}
 	}
-	_, err = tx.Pgx.Exec(ctx, `UPDATE users SET display_name = CASE WHEN $2 THEN $3 ELSE display_name END, is_active = COALESCE($4, is_active),
+	_, err = tx.Pgx.Exec(ctx, `UPDATE users SET display_name = CASE WHEN $2 THEN $3 ELSE display_name END, is_active = COALESCE($4,
+		is_active),
 		updated_at = now() WHERE id = $1`, id, in.DisplayName != nil, name, in.Active)
 	if err != nil {
 		return fmt.Errorf("changing the user: %w", err)
@@ -96,7 +97,8 @@ func governUser(ctx context.Context, tx *db.Tx, caller *Caller, id int64) (*subj
 }
 
 // lockOut ends everything by which the user is logged in, about to be, or known as no stranger, within the transaction, and
-// says how many sessions that were. The user's row must be locked: a log-in at the same moment then waits for the transaction and finds the user changed.
+// says how many sessions that were. The user's row must be locked: a log-in at the same moment then waits for the transaction and finds
+// the user changed.
 func lockOut(tx *db.Tx, id int64) (int64, error) {
 	if err := tx.Exec("DELETE FROM pending_logins WHERE user_id = ?", id).Error; err != nil {
 		return 0, fmt.Errorf("ending log-ins that wait for their second factor: %w", err)

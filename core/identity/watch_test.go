@@ -89,7 +89,8 @@ func TestChangesOfRightsAreAnnounced(t *testing.T) {
 		t.Errorf("the end of sessions that had run out announces %q", got)
 	}
 	member := identitytest.User(t, s, identitytest.In{team: identity.Admin})
-	if got := announced(t, d, func() { dbtest.Exec(t, d, "DELETE FROM teams WHERE id = $1", team) }); !slices.Contains(got, fmt.Sprint(member.ID)) {
+	if got := announced(t, d, func() { dbtest.Exec(t, d, "DELETE FROM teams WHERE id = $1", team) }); !slices.Contains(got,
+		fmt.Sprint(member.ID)) {
 		t.Errorf("the end of a team announces %q", got)
 	}
 	if got := announced(t, d, func() { dbtest.Exec(t, d, "TRUNCATE sessions") }); !slices.Equal(got, []string{""}) {
@@ -128,7 +129,8 @@ func TestWatchWakesWhomItConcerns(t *testing.T) {
 	if len(wokenB) > 0 {
 		t.Error("another user was woken")
 	}
-	_, err := there.Pool.Exec(t.Context(), "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE '%events'")
+	_, err := there.Pool.Exec(t.Context(),
+		"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE '%events'")
 	if err != nil {
 		t.Fatal(err)
 	}

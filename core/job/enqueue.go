@@ -87,7 +87,8 @@ func insert(ctx context.Context, tx pgx.Tx, spec Spec, params json.RawMessage) (
 	}
 	for range 3 {
 		j, err := one(tx.Query(ctx, `
-			INSERT INTO jobs (kind, team_id, host_id, target_kind, target_id, target_name, exclusive, params, requested_by, requested_by_email, schedule_id)
+			INSERT INTO jobs (kind, team_id, host_id, target_kind, target_id, target_name, exclusive, params, requested_by, requested_by_email,
+			schedule_id)
 			VALUES ($1, `+livingTeam+`, NULLIF($3, 0::bigint), $4, $5, $6, NULLIF($7, ''), $8, `+livingUser+`, $10, $11)
 			ON CONFLICT (exclusive) WHERE status IN ('queued', 'running') DO NOTHING
 			RETURNING `+columns,

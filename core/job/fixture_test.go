@@ -65,7 +65,8 @@ func (w *fixture) add(t testing.TB, kinds map[string]job.Worker) *instance {
 	}
 	q, err := job.New(job.Config{
 		Keys: keys,
-		DB:   d, Logger: logger(t), ResumeEvery: 300 * time.Millisecond, Settle: w.settle, LostLimit: w.lost, LookAgain: w.again, StopLimit: 5 * time.Second, MaxLines: 500,
+		DB:   d, Logger: logger(t), ResumeEvery: 300 * time.Millisecond, Settle: w.settle, LostLimit: w.lost, LookAgain: w.again,
+		StopLimit: 5 * time.Second, MaxLines: 500,
 		Unable: w.unable,
 	})
 	if err != nil {

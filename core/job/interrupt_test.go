@@ -166,7 +166,8 @@ func terminate(t testing.TB, url string) {
 		t.Fatal(err)
 	}
 	defer func() { _ = admin.Close(context.WithoutCancel(t.Context())) }()
-	_, err = admin.Exec(t.Context(), "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1", url[strings.LastIndex(url, "/")+1:])
+	_, err = admin.Exec(t.Context(), "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1",
+		url[strings.LastIndex(url, "/")+1:])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +186,8 @@ func TestQueueRowVanished(t *testing.T) {
 	i.run(t)
 	i.ended(t, id, job.Succeeded)
 	var kept bool
-	err := i.db.Pool.QueryRow(t.Context(), "SELECT r.scheduled_at = j.created_at FROM jobs j JOIN river_job r ON r.id = j.river_id").Scan(&kept)
+	err := i.db.Pool.QueryRow(t.Context(),
+		"SELECT r.scheduled_at = j.created_at FROM jobs j JOIN river_job r ON r.id = j.river_id").Scan(&kept)
 	if err != nil || !kept {
 		t.Errorf("the job lost its turn, %v", err)
 	}

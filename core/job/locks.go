@@ -84,7 +84,8 @@ func (l *locks) connect(ctx context.Context) (*session, error) {
 	}
 	// A process that froze, or whose machine lost power, must not hold its locks for ever. The pings of watch keep a
 	// living one below the limit. A server that does not know a setting refuses the statement and nothing else.
-	for _, setting := range []string{"idle_session_timeout = '20s'", "tcp_keepalives_idle = 5", "tcp_keepalives_interval = 3", "tcp_keepalives_count = 3"} {
+	for _, setting := range []string{"idle_session_timeout = '20s'", "tcp_keepalives_idle = 5", "tcp_keepalives_interval = 3",
+		"tcp_keepalives_count = 3"} {
 		if _, err := conn.Exec(ctx, "SET "+setting); err != nil {
 			l.log.Debug("the server does not take a setting", "setting", setting, "error", err)
 		}

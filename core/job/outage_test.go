@@ -42,7 +42,8 @@ func through(t testing.TB, databaseURL string) (*line, string) {
 	t.Cleanup(func() { _ = listener.Close(); l.cut() })
 	go l.accept()
 	// The address names no host but this: a folder of sockets in it would lead past the line.
-	at := url.URL{Scheme: "postgres", User: url.UserPassword(cfg.User, cfg.Password), Host: listener.Addr().String(), Path: cfg.Database, RawQuery: "sslmode=disable"}
+	at := url.URL{Scheme: "postgres", User: url.UserPassword(cfg.User, cfg.Password), Host: listener.Addr().String(), Path: cfg.Database,
+		RawQuery: "sslmode=disable"}
 	return l, at.String()
 }
 

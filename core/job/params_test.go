@@ -65,7 +65,8 @@ func keys(t *testing.T) *secret.Box {
 func everywhere(t *testing.T, d *db.DB) string {
 	t.Helper()
 	var all string
-	err := d.Pool.QueryRow(t.Context(), `SELECT string_agg(query_to_xml(format('SELECT * FROM %I.%I', table_schema, table_name), true, false, '')::text, '')
+	err := d.Pool.QueryRow(t.Context(), `SELECT string_agg(query_to_xml(format('SELECT * FROM %I.%I', table_schema, table_name), true,
+		false, '')::text, '')
 		FROM information_schema.tables WHERE table_schema = 'public' AND table_type = 'BASE TABLE'`).Scan(&all)
 	if err != nil {
 		t.Fatal(err)

@@ -48,7 +48,8 @@ func TestJobRunsToItsEnd(t *testing.T) {
 
 func seedUser(t testing.TB, d *db.DB) (id int64) {
 	t.Helper()
-	err := d.Pool.QueryRow(t.Context(), `INSERT INTO users (email, email_key, password_hash) VALUES ('ann@example.org', 'ann@example.org', '') RETURNING id`).Scan(&id)
+	err := d.Pool.QueryRow(t.Context(),
+		`INSERT INTO users (email, email_key, password_hash) VALUES ('ann@example.org', 'ann@example.org', '') RETURNING id`).Scan(&id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +87,8 @@ func TestEnqueueIsPartOfTheTransaction(t *testing.T) {
 		t.Fatal(err)
 	}
 	var rows int
-	if err := i.db.Pool.QueryRow(t.Context(), "SELECT (SELECT count(*) FROM jobs) + (SELECT count(*) FROM river_job) + (SELECT count(*) FROM job_events)").Scan(&rows); err != nil || rows != 0 {
+	if err := i.db.Pool.QueryRow(t.Context(), "SELECT (SELECT count(*) FROM jobs) + (SELECT count(*) FROM river_job) + (SELECT count(*) "+
+		"FROM job_events)").Scan(&rows); err != nil || rows != 0 {
 		t.Fatalf("%d rows are left, %v", rows, err)
 	}
 }
@@ -151,8 +153,10 @@ func TestEnds(t *testing.T) {
 		"hypervisor": {func() error {
 			return fmt.Errorf("acting: %w", &plugin.Error{Kind: plugin.Denied, Message: "x", Missing: []string{"VM.PowerMgmt"}, Path: "/vms/1"})
 		}, job.Failed, "the token lacks VM.PowerMgmt on /vms/1"},
-		"internal": {func() error { return errors.New("password=hunter2") }, job.Failed, "something went wrong inside the service; its log has the reason"},
-		"panic":    {func() error { panic("password=hunter2") }, job.Failed, "the service made an error while working on the job; its log has the details"},
+		"internal": {func() error { return errors.New("password=hunter2") }, job.Failed,
+			"something went wrong inside the service; its log has the reason"},
+		"panic": {func() error { panic("password=hunter2") }, job.Failed,
+			"the service made an error while working on the job; its log has the details"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -21,7 +21,8 @@ func TestJobOfAnotherRelease(t *testing.T) {
 	// It was handed out twice at least, to the only one that runs.
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		var handed int
-		if err := newer.db.Pool.QueryRow(t.Context(), "SELECT count(*) FROM river_job WHERE state = 'completed' AND (args->>'job_id')::bigint = $1", id).Scan(&handed); err != nil {
+		if err := newer.db.Pool.QueryRow(t.Context(),
+			"SELECT count(*) FROM river_job WHERE state = 'completed' AND (args->>'job_id')::bigint = $1", id).Scan(&handed); err != nil {
 			t.Fatal(err)
 		}
 		if handed >= 2 {
@@ -45,7 +46,8 @@ func TestJobThatNobodyKnows(t *testing.T) {
 	newer := w.add(t, map[string]job.Worker{"new": job.WorkerFunc(func(context.Context, *job.Run) error { return nil })})
 	untouched := newer.enqueue(t, job.Spec{Kind: "new", Target: job.Target{Kind: "instance"}})
 	begun := newer.enqueue(t, job.Spec{Kind: "new", Target: job.Target{Kind: "instance"}})
-	_, err := newer.db.Pool.Exec(t.Context(), `UPDATE jobs SET status = 'running', progress = '{"steps":{"act":{"state":"sending"}}}' WHERE id = $1`, begun)
+	_, err := newer.db.Pool.Exec(t.Context(),
+		`UPDATE jobs SET status = 'running', progress = '{"steps":{"act":{"state":"sending"}}}' WHERE id = $1`, begun)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -116,7 +116,8 @@ func (q *Queue) revive(ctx context.Context, id int64) error {
 	}
 	if void != nil {
 		// Nobody works on the old row any more; River would keep it as running for an hour.
-		if _, err := tx.Exec(ctx, "UPDATE river_job SET state = 'discarded', finalized_at = now() WHERE id = $1 AND state = 'running'", *void); err != nil {
+		if _, err := tx.Exec(ctx, "UPDATE river_job SET state = 'discarded', finalized_at = now() WHERE id = $1 AND state = 'running'",
+			*void); err != nil {
 			return fmt.Errorf("closing the queue's old row: %w", err)
 		}
 	}

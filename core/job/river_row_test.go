@@ -62,9 +62,11 @@ func TestVoidRowsAreClosed(t *testing.T) {
 	// The job that ended on its row does not keep it.
 	own := i.enqueue(t, job.Spec{Kind: "held", Target: job.Target{Kind: "vm", ID: 3}})
 	i.cancel(t, own)
-	i.exec(t, "WITH its AS ("+gone+" RETURNING id) UPDATE jobs SET river_id = (SELECT id FROM its) WHERE id = $4", map[string]any{"job_id": own}, "jobs", "2 minutes", own)
+	i.exec(t, "WITH its AS ("+gone+" RETURNING id) UPDATE jobs SET river_id = (SELECT id FROM its) WHERE id = $4",
+		map[string]any{"job_id": own}, "jobs", "2 minutes", own)
 	until(t, "the row of the job that ended on it is closed", func() (closed bool) {
-		err := i.db.Pool.QueryRow(t.Context(), "SELECT r.state = 'discarded' FROM jobs j JOIN river_job r ON r.id = j.river_id WHERE j.id = $1", own).Scan(&closed)
+		err := i.db.Pool.QueryRow(t.Context(),
+			"SELECT r.state = 'discarded' FROM jobs j JOIN river_job r ON r.id = j.river_id WHERE j.id = $1", own).Scan(&closed)
 		return err == nil && closed
 	})
 	until(t, "the void rows are closed", func() bool { return i.rows(t, "discarded") == 4 })

@@ -140,7 +140,8 @@ func (r *Run) holds() error {
 	ctx, cancel := context.WithTimeout(r.untilLost, statementLimit)
 	defer cancel()
 	var canceled bool
-	err := r.queue.db.Pool.QueryRow(ctx, "SELECT cancel_requested_at IS NOT NULL FROM jobs WHERE id = $1 AND river_id = $2 AND status = 'running'",
+	err := r.queue.db.Pool.QueryRow(ctx,
+		"SELECT cancel_requested_at IS NOT NULL FROM jobs WHERE id = $1 AND river_id = $2 AND status = 'running'",
 		r.job.ID, r.riverID).Scan(&canceled)
 	if err != nil {
 		return r.lose(fmt.Errorf("asking for the job: %w", err))

@@ -57,7 +57,8 @@ func (r *Run) find(step Step, cp *checkpoint) error {
 			return Stopped("canceled; the request had not reached the hypervisor")
 		}
 		if cp.Sends >= maxSends {
-			return Undetermined("a request was sent twice, its answer was lost both times, and the hypervisor's task list does not show a task of it")
+			return Undetermined("a request was sent twice, its answer was lost both times, and the hypervisor's task list does not show a task " +
+				"of it")
 		}
 		r.Note("the request had not reached the hypervisor; it is sent again")
 		return r.send(step, cp)

@@ -207,8 +207,9 @@ func TestTaskEnds(t *testing.T) {
 		want            job.Status
 		text            string
 	}{
-		"failed":  {hypervisor.TaskFailed, "got timeout", job.Failed, "got timeout"},
-		"unknown": {hypervisor.TaskUnknown, "unexpected status", job.Unknown, "the hypervisor does not know how its task ended: unexpected status"},
+		"failed": {hypervisor.TaskFailed, "got timeout", job.Failed, "got timeout"},
+		"unknown": {hypervisor.TaskUnknown, "unexpected status", job.Unknown,
+			"the hypervisor does not know how its task ended: unexpected status"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

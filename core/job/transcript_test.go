@@ -103,7 +103,8 @@ func TestHubFollowsOverInstances(t *testing.T) {
 	await("running")
 	say <- "first"
 	await("first")
-	_, err := a.db.Pool.Exec(t.Context(), "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE '%events'")
+	_, err := a.db.Pool.Exec(t.Context(),
+		"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE '%events'")
 	if err != nil {
 		t.Fatal(err)
 	}

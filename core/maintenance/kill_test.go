@@ -41,7 +41,8 @@ func child(args []string) error {
 // The job stands still at the rows that its trigger holds while the test has the lock.
 func killed(t *testing.T, i *instance, url, kind, trigger string) string {
 	t.Helper()
-	i.Exec("CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_advisory_xact_lock_shared(77, 77); RETURN coalesce(NEW, OLD); END $$")
+	i.Exec("CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_advisory_xact_lock_shared(77, 77); RETURN " +
+		"coalesce(NEW, OLD); END $$")
 	i.Exec("CREATE TRIGGER wait " + trigger + " EXECUTE FUNCTION wait()")
 	hold, err := i.db.Pool.Acquire(t.Context())
 	if err != nil {
@@ -55,7 +56,8 @@ func killed(t *testing.T, i *instance, url, kind, trigger string) string {
 	process.Says(t, "started")
 	id := i.enqueue(kind)
 	until(t, "the chore stands still", func() bool {
-		return i.Value("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND classid = 77 AND NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())") == "1"
+		return i.Value("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND classid = 77 AND NOT granted AND database = (SELECT "+
+			"oid FROM pg_database WHERE datname = current_database())") == "1"
 	})
 	process.Kill()
 	if _, err := hold.Exec(t.Context(), "SELECT pg_advisory_unlock(77, 77)"); err != nil {
@@ -77,7 +79,8 @@ func TestKilledWhilePruningJobs(t *testing.T) {
 	i.oldJobs(1201, 100, 2)
 	killed(t, i, url, "jobs.prune", "BEFORE DELETE ON jobs FOR EACH ROW WHEN (OLD.id > 700)")
 	// The batch that was under way may have been carried out by the server and counted by nobody.
-	if n := i.Value("SELECT (SELECT count(*) FROM jobs WHERE kind = 'vm.start') = 0 AND (SELECT sum((details ->> 'jobs')::int) FROM audit WHERE action = 'jobs.prune') IN (701, 1201)"); n != "true" {
+	if n := i.Value("SELECT (SELECT count(*) FROM jobs WHERE kind = 'vm.start') = 0 AND (SELECT sum((details ->> 'jobs')::int) FROM " +
+		"audit WHERE action = 'jobs.prune') IN (701, 1201)"); n != "true" {
 		t.Errorf("left %s, the trail has %s", i.Value("SELECT count(*) FROM jobs WHERE kind = 'vm.start'"), i.trail("jobs.prune"))
 	}
 }
@@ -90,10 +93,12 @@ func TestKilledWhileRollingUp(t *testing.T) {
 	if err := metric.Ensure(t.Context(), i.db, now); err != nil {
 		t.Fatal(err)
 	}
-	i.Exec(`INSERT INTO metric_samples (at, target_kind, target_id, cpu, net_in) SELECT $1::timestamptz + n * interval '1 minute', 'guest', g, 0.5, n
+	i.Exec(`INSERT INTO metric_samples (at, target_kind, target_id, cpu, net_in) SELECT $1::timestamptz + n * interval '1 minute', 'guest',
+		g, 0.5, n
 		FROM generate_series(0, 1439) n, generate_series(1, 5) g`, metric.Day(now).AddDate(0, 0, -1))
 	killed(t, i, url, "metrics.maintain", "BEFORE INSERT ON metric_5m FOR EACH ROW WHEN (extract(hour FROM NEW.at AT TIME ZONE 'UTC') = 5)")
-	if got := i.Value("SELECT (SELECT count(*) || ' ' || sum(samples) || ' ' || sum(net_in) FROM metric_5m) || ', ' || (SELECT count(*) || ' ' || sum(samples) || ' ' || sum(net_in) FROM metric_1h)"); got != "1440 7200 7195, 120 7200 7195" {
+	if got := i.Value("SELECT (SELECT count(*) || ' ' || sum(samples) || ' ' || sum(net_in) FROM metric_5m) || ', ' || (SELECT count(*) " +
+		"|| ' ' || sum(samples) || ' ' || sum(net_in) FROM metric_1h)"); got != "1440 7200 7195, 120 7200 7195" {
 		t.Errorf("rolled up: %s", got)
 	}
 }

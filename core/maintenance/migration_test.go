@@ -55,16 +55,19 @@ func TestMigrationOfADatabaseWithSamples(t *testing.T) {
 	yesterday := metric.Day(time.Now()).AddDate(0, 0, -1)
 	for day := range 3 {
 		from := yesterday.AddDate(0, 0, day)
-		i.Exec("CREATE TABLE metric_samples_" + from.Format("20060102") + " PARTITION OF metric_samples FOR VALUES FROM ('" + from.Format(time.RFC3339) + "') TO ('" + from.AddDate(0, 0, 1).Format(time.RFC3339) + "')")
+		i.Exec("CREATE TABLE metric_samples_" + from.Format("20060102") + " PARTITION OF metric_samples FOR VALUES FROM ('" +
+			from.Format(time.RFC3339) + "') TO ('" + from.AddDate(0, 0, 1).Format(time.RFC3339) + "')")
 	}
-	i.Exec(`INSERT INTO metric_samples (at, target_kind, target_id, cpu, net_in) SELECT $1::timestamptz + n * interval '30 seconds', 'guest', g, 0.25, n
+	i.Exec(`INSERT INTO metric_samples (at, target_kind, target_id, cpu, net_in) SELECT $1::timestamptz + n * interval '30 seconds',
+		'guest', g, 0.25, n
 		FROM generate_series(0, 2879) n, generate_series(1, 3) g`, yesterday)
 	if err := i.db.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	again := start(t, url, maintenance.Config{})
 	again.did("metrics.maintain")
-	if got := again.Value("SELECT (SELECT count(*) || ' ' || sum(samples) || ' ' || sum(net_in) FROM metric_5m) || ', ' || (SELECT count(*) || ' ' || sum(samples) || ' ' || sum(net_in) FROM metric_1h)"); got != "864 8640 8637, 72 8640 8637" {
+	if got := again.Value("SELECT (SELECT count(*) || ' ' || sum(samples) || ' ' || sum(net_in) FROM metric_5m) || ', ' || (SELECT " +
+		"count(*) || ' ' || sum(samples) || ' ' || sum(net_in) FROM metric_1h)"); got != "864 8640 8637, 72 8640 8637" {
 		t.Errorf("rolled up: %s", got)
 	}
 	if n := again.Value("SELECT count(*) FROM schedules WHERE seeded"); n != "5" { // that of update.check is off

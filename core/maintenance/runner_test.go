@@ -130,7 +130,8 @@ func (i *instance) did(kind string) string {
 
 func (i *instance) trail(kind string) string {
 	i.t.Helper()
-	return i.Value("SELECT coalesce(string_agg(actor_type || ' ' || details || ' ' || (job_id IS NOT NULL), ', ' ORDER BY id), '') FROM audit WHERE action = $1", kind)
+	return i.Value("SELECT coalesce(string_agg(actor_type || ' ' || details || ' ' || (job_id IS NOT NULL), ', ' ORDER BY id), '') FROM "+
+		"audit WHERE action = $1", kind)
 }
 
 func (i *instance) set(changes string) {
@@ -168,9 +169,11 @@ func TestSessions(t *testing.T) {
 	t.Parallel()
 	i := start(t, dbtest.URL(t), maintenance.Config{})
 	user := identitytest.As(t, identitytest.New(i.db), identity.Viewer)
-	i.Exec("INSERT INTO sessions (user_id, token_hash, expires_at) SELECT $1, int4send(n), now() - interval '1 second' FROM generate_series(1, 2500) n", user.ID)
+	i.Exec("INSERT INTO sessions (user_id, token_hash, expires_at) SELECT $1, int4send(n), now() - interval '1 second' FROM "+
+		"generate_series(1, 2500) n", user.ID)
 	i.Exec("DELETE FROM login_failures")
-	i.Exec("INSERT INTO login_failures (bucket, failures, window_ends) VALUES ('old', 1, now() - interval '1 second'), ('new', 1, now() + interval '1 hour')")
+	i.Exec("INSERT INTO login_failures (bucket, failures, window_ends) VALUES ('old', 1, now() - interval '1 second'), ('new', 1, now() " +
+		"+ interval '1 hour')")
 	want(t, i.did("sessions.prune"), "deleted 2501 rows of sessions")
 	if left := i.Value("SELECT (SELECT count(*) FROM sessions) || ' ' || (SELECT string_agg(bucket, '') FROM login_failures)"); left != "1 new" {
 		t.Errorf("left: %s", left)
@@ -185,8 +188,10 @@ func TestSessions(t *testing.T) {
 func (i *instance) oldJobs(n, days, events int) {
 	i.t.Helper()
 	i.Exec(`WITH made AS (INSERT INTO jobs (kind, status, target_kind, target_id, target_name, event_count, created_at, finished_at)
-			SELECT 'vm.start', (ARRAY['succeeded', 'failed', 'canceled', 'unknown'])[1 + n % 4], 'vm', n, 'vm', $3, now() - $2 * interval '1 day', now() - $2 * interval '1 day' FROM generate_series(1, $1::int) n RETURNING id)
-		INSERT INTO job_events (job_id, seq, kind, text) SELECT id, seq, 'log', 'line' FROM made, generate_series(1, $3::int) seq`, n, days, events)
+			SELECT 'vm.start', (ARRAY['succeeded', 'failed', 'canceled', 'unknown'])[1 + n % 4], 'vm', n, 'vm', $3,
+			now() - $2 * interval '1 day', now() - $2 * interval '1 day' FROM generate_series(1, $1::int) n RETURNING id)
+		INSERT INTO job_events (job_id, seq, kind, text) SELECT id, seq, 'log', 'line' FROM made, generate_series(1, $3::int) seq`, n, days,
+		events)
 }
 
 func TestJobs(t *testing.T) {
@@ -194,10 +199,12 @@ func TestJobs(t *testing.T) {
 	i := start(t, dbtest.URL(t), maintenance.Config{})
 	i.oldJobs(1201, 91, 3)
 	i.oldJobs(10, 89, 3)
-	i.Exec(`INSERT INTO jobs (kind, status, target_kind, target_id, target_name, created_at) VALUES ('vm.start', 'queued', 'vm', 1, 'unfinished', now() - interval '1 year'), ('vm.start', 'running', 'vm', 2, 'unfinished', now() - interval '1 year')`)
+	i.Exec(`INSERT INTO jobs (kind, status, target_kind, target_id, target_name, created_at) VALUES ('vm.start', 'queued', 'vm', 1, ` +
+		`'unfinished', now() - interval '1 year'), ('vm.start', 'running', 'vm', 2, 'unfinished', now() - interval '1 year')`)
 	text := i.did("jobs.prune")
 	want(t, text, "deleted 1201 jobs that ended before ")
-	if left := i.Value("SELECT (SELECT count(*) FROM jobs WHERE kind = 'vm.start') || ' ' || (SELECT count(*) FROM job_events WHERE kind = 'log')"); left != "12 30" {
+	if left := i.Value("SELECT (SELECT count(*) FROM jobs WHERE kind = 'vm.start') || ' ' || (SELECT count(*) FROM job_events WHERE kind " +
+		"= 'log')"); left != "12 30" {
 		t.Errorf("left: %s", left)
 	}
 	if rows := i.trail("jobs.prune"); rows != `system {"jobs": 1201} true` {
@@ -252,7 +259,8 @@ func TestMetrics(t *testing.T) {
 	i.Exec(`INSERT INTO metric_samples (at, target_kind, target_id, cpu, net_in) SELECT at, 'guest', 1, 0.5, extract(epoch FROM at)::bigint
 		FROM generate_series($1::timestamptz, now(), interval '7 minutes') at`, today.AddDate(0, 0, -4))
 	text := i.did("metrics.maintain")
-	want(t, text, "rolled up 5m to ", "rolled up 1h to ", "dropped the samples of the partition that begins on "+today.AddDate(0, 0, -4).Format(time.DateOnly))
+	want(t, text, "rolled up 5m to ", "rolled up 1h to ",
+		"dropped the samples of the partition that begins on "+today.AddDate(0, 0, -4).Format(time.DateOnly))
 	days, err := metric.Partitions(t.Context(), i.db, metric.Raw)
 	if err != nil || days[0].Before(today.AddDate(0, 0, -3)) {
 		t.Errorf("samples are kept from %v, %v", days, err)
@@ -327,7 +335,8 @@ func TestKinds(t *testing.T) {
 func TestSeeds(t *testing.T) {
 	t.Parallel()
 	i := prepare(t, dbtest.URL(t), maintenance.Config{})
-	if n := i.Value("SELECT count(*) FROM schedules WHERE seeded AND enabled AND timezone = 'UTC' AND writer_id IS NULL AND job_kind = ANY($1)", []string{"sessions.prune", "jobs.prune", "audit.prune", "metrics.maintain"}); n != "4" || len(i.kinds) != 4 {
+	if n := i.Value("SELECT count(*) FROM schedules WHERE seeded AND enabled AND timezone = 'UTC' AND writer_id IS NULL AND job_kind = "+
+		"ANY($1)", []string{"sessions.prune", "jobs.prune", "audit.prune", "metrics.maintain"}); n != "4" || len(i.kinds) != 4 {
 		t.Errorf("%s schedules for %d kinds", n, len(i.kinds))
 	}
 }
@@ -420,7 +429,8 @@ func TestTwoInstancesAtOnce(t *testing.T) {
 	if n := a.Value("SELECT count(*) FROM jobs WHERE kind <> 'vm.start' AND status <> 'succeeded'"); n != "0" {
 		t.Errorf("%s jobs did not end well", n)
 	}
-	if n := a.Value("SELECT (SELECT count(*) FROM jobs WHERE kind = 'vm.start') || ' ' || (SELECT sum((details ->> 'jobs')::int) FROM audit WHERE action = 'jobs.prune')"); n != "0 1700" {
+	if n := a.Value("SELECT (SELECT count(*) FROM jobs WHERE kind = 'vm.start') || ' ' || (SELECT sum((details ->> 'jobs')::int) FROM " +
+		"audit WHERE action = 'jobs.prune')"); n != "0 1700" {
 		t.Errorf("jobs left and deleted: %s", n)
 	}
 }

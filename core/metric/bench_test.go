@@ -19,8 +19,10 @@ func BenchmarkRollUp(b *testing.B) {
 		guests = n
 	}
 	d := newSeries(b)
-	dbtest.Exec(b, d, `INSERT INTO metric_samples (at, target_kind, target_id, cpu, memory, memory_total, disk, disk_total, net_in, net_out, disk_read, disk_write)
-		SELECT $1::timestamptz + n * interval '30 seconds', 'guest', g, random(), 1e9 * random(), 4e9, 1e10, 3e10, n * 1000, n * 900, n * 800, n * 700
+	dbtest.Exec(b, d, `INSERT INTO metric_samples (at, target_kind, target_id, cpu, memory, memory_total, disk, disk_total, net_in,
+		net_out, disk_read, disk_write)
+		SELECT $1::timestamptz + n * interval '30 seconds', 'guest', g, random(), 1e9 * random(), 4e9, 1e10, 3e10, n * 1000, n * 900, n * 800,
+		n * 700
 		FROM generate_series(0, 359) n, generate_series(1, $2::int) g`, noon.Add(-3*time.Hour), guests)
 	dbtest.Exec(b, d, "ANALYZE metric_samples")
 	nothing := func(metric.Step) error { return nil }

@@ -63,7 +63,8 @@ func Droppable(ctx context.Context, d *db.DB, resolution Resolution) (time.Time,
 		return time.Now().UTC(), nil
 	}
 	var to *time.Time
-	err := d.Pool.QueryRow(ctx, `SELECT CASE WHEN count(*) = 2 THEN least(min(rolled_to), (SELECT min(hour) FROM metric_late)) END FROM metric_rollups`).Scan(&to)
+	err := d.Pool.QueryRow(ctx,
+		`SELECT CASE WHEN count(*) = 2 THEN least(min(rolled_to), (SELECT min(hour) FROM metric_late)) END FROM metric_rollups`).Scan(&to)
 	if err != nil {
 		return time.Time{}, db.Problem(fmt.Errorf("reading how far samples are rolled up: %w", err))
 	}
@@ -93,7 +94,8 @@ func (r roller) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = r.d.Pool.Exec(ctx, "INSERT INTO metric_rollups (resolution, rolled_to) VALUES ('5m', $1), ('1h', $1) ON CONFLICT DO NOTHING", from)
+	_, err = r.d.Pool.Exec(ctx, "INSERT INTO metric_rollups (resolution, rolled_to) VALUES ('5m', $1), ('1h', $1) ON CONFLICT DO NOTHING",
+		from)
 	if err != nil {
 		return db.Problem(fmt.Errorf("beginning the roll-up: %w", err))
 	}

@@ -62,8 +62,10 @@ func rollUp(t testing.TB, d *db.DB, now time.Time) (steps []metric.Step) {
 // rows are the rollups of a guest, a line each.
 func rows(t testing.TB, d *db.DB, table string, id int64) string {
 	t.Helper()
-	found, err := d.Pool.Query(t.Context(), `SELECT to_char(at AT TIME ZONE 'UTC', 'HH24:MI') || ' n' || samples || ' cpu ' || round(cpu_avg::numeric, 3) || '/' || cpu_max || ' mem ' || memory_avg || '/'
-		|| memory_max || ' disk ' || coalesce(disk::text, '-') || ' in ' || coalesce(net_in::text, '-') || ' out ' || coalesce(net_out::text, '-') || ' w ' || coalesce(disk_write::text, '-')
+	found, err := d.Pool.Query(t.Context(), `SELECT to_char(at AT TIME ZONE 'UTC',
+		'HH24:MI') || ' n' || samples || ' cpu ' || round(cpu_avg::numeric, 3) || '/' || cpu_max || ' mem ' || memory_avg || '/'
+		|| memory_max || ' disk ' || coalesce(disk::text, '-') || ' in ' || coalesce(net_in::text, '-') || ' out ' || coalesce(net_out::text,
+		'-') || ' w ' || coalesce(disk_write::text, '-')
 		FROM `+table+` WHERE target_kind = 'guest' AND target_id = $1 ORDER BY at`, id)
 	if err != nil {
 		t.Fatal(err)
@@ -125,12 +127,14 @@ func TestRollUpFigures(t *testing.T) {
 func TestRollUpOfWhatHasNoFigures(t *testing.T) {
 	t.Parallel()
 	d := newSeries(t)
-	dbtest.Exec(t, d, `INSERT INTO metric_samples (at, target_kind, target_id, disk) VALUES ($1, 'storage', 3, 5), ($2, 'storage', 3, 9000000000000000000), ($2, 'storage', 4, NULL)`,
+	dbtest.Exec(t, d, `INSERT INTO metric_samples (at, target_kind, target_id, disk) VALUES ($1, 'storage', 3, 5), ($2, 'storage', 3, `+
+		`9000000000000000000), ($2, 'storage', 4, NULL)`,
 		at("10:01:00"), at("10:02:00"))
 	rollUp(t, d, noon)
 	for _, table := range []string{"metric_5m", "metric_1h"} {
 		var n int
-		if err := d.Pool.QueryRow(t.Context(), "SELECT count(*) FROM "+table+` WHERE num_nulls(cpu_avg, cpu_max, memory_avg, memory_max, memory_total, disk_total, net_in, net_out, disk_read, disk_write) = 10
+		if err := d.Pool.QueryRow(t.Context(), "SELECT count(*) FROM "+table+` WHERE num_nulls(cpu_avg, cpu_max, memory_avg, memory_max,
+			memory_total, disk_total, net_in, net_out, disk_read, disk_write) = 10
 			AND disk IS NOT DISTINCT FROM CASE target_id WHEN 3 THEN 9000000000000000000 END`).Scan(&n); err != nil || n != 2 {
 			t.Errorf("%s: %d, %v", table, n, err)
 		}
@@ -158,7 +162,8 @@ func TestRollUpAgainChangesNothingAndTakesUpWhatIsNew(t *testing.T) {
 	// Within the overlap no note is needed.
 	sample(t, d, 1, at("11:43:00"), 0.9, 1, 2050)
 	rollUp(t, d, noon.Add(10*time.Minute))
-	if got := rows(t, d, "metric_5m", 1); !strings.Contains(got, "11:40 n2 cpu 0.700/0.9 mem 700/900 disk 1 in 150 ") || !strings.Contains(got, "11:45 n1 cpu 0.500/0.5 mem 500/500 disk 1 in 50 ") {
+	if got := rows(t, d, "metric_5m", 1); !strings.Contains(got, "11:40 n2 cpu 0.700/0.9 mem 700/900 disk 1 in 150 ") ||
+		!strings.Contains(got, "11:45 n1 cpu 0.500/0.5 mem 500/500 disk 1 in 50 ") {
 		t.Errorf("late samples of the last minutes:\n%s", got)
 	}
 	rollUp(t, d, noon.Add(time.Hour))
@@ -236,7 +241,8 @@ func TestTwoInstancesRollUpAtOnce(t *testing.T) {
 	if err := metric.Ensure(t.Context(), a, noon); err != nil {
 		t.Fatal(err)
 	}
-	dbtest.Exec(t, a, `INSERT INTO metric_samples (at, target_kind, target_id, cpu, net_in) SELECT $1::timestamptz + n * interval '1 minute', 'guest', g, 0.5, n * 10
+	dbtest.Exec(t, a, `INSERT INTO metric_samples (at, target_kind, target_id, cpu,
+		net_in) SELECT $1::timestamptz + n * interval '1 minute', 'guest', g, 0.5, n * 10
 		FROM generate_series(0, 239) n, generate_series(1, 20) g`, at("08:00:00"))
 	var wg sync.WaitGroup
 	for _, d := range []*db.DB{a, b, a, b} {
@@ -248,10 +254,12 @@ func TestTwoInstancesRollUpAtOnce(t *testing.T) {
 	}
 	wg.Wait()
 	var n, sum int64
-	if err := a.Pool.QueryRow(t.Context(), "SELECT count(*), sum(net_in) FROM metric_5m").Scan(&n, &sum); err != nil || n != 20*48 || sum != 20*2390 {
+	if err := a.Pool.QueryRow(t.Context(), "SELECT count(*), sum(net_in) FROM metric_5m").Scan(&n, &sum); err != nil || n != 20*48 ||
+		sum != 20*2390 {
 		t.Errorf("%d rows, %d bytes, %v", n, sum, err)
 	}
-	if err := a.Pool.QueryRow(t.Context(), "SELECT count(*), sum(samples), sum(net_in) FROM metric_1h").Scan(&n, new(int64), &sum); err != nil || n != 20*4 || sum != 20*2390 {
+	if err := a.Pool.QueryRow(t.Context(), "SELECT count(*), sum(samples), sum(net_in) FROM metric_1h").Scan(&n, new(int64),
+		&sum); err != nil || n != 20*4 || sum != 20*2390 {
 		t.Errorf("%d rows, %d bytes, %v", n, sum, err)
 	}
 }
@@ -314,7 +322,8 @@ func TestMonths(t *testing.T) {
 		t.Fatal(err)
 	}
 	have, err := metric.Partitions(t.Context(), d, metric.OneHour)
-	if got := fmt.Sprint(have); err != nil || got != fmt.Sprint([]time.Time{time.Date(2031, 12, 1, 0, 0, 0, 0, time.UTC), time.Date(2032, 1, 1, 0, 0, 0, 0, time.UTC)}) {
+	if got := fmt.Sprint(have); err != nil ||
+		got != fmt.Sprint([]time.Time{time.Date(2031, 12, 1, 0, 0, 0, 0, time.UTC), time.Date(2032, 1, 1, 0, 0, 0, 0, time.UTC)}) {
 		t.Fatalf("%s, %v", got, err)
 	}
 	if dropped, err := metric.Drop(t.Context(), d, metric.OneHour, end); err != nil || len(dropped) != 0 {
@@ -329,7 +338,8 @@ func TestMonths(t *testing.T) {
 func TestRollUpBringsTheIndexUpToDate(t *testing.T) {
 	t.Parallel()
 	d := newSeries(t)
-	dbtest.Exec(t, d, `INSERT INTO metric_samples (at, target_kind, target_id, cpu, net_in) SELECT $1::timestamptz + n * interval '1 minute', 'guest', g, 0.5, n
+	dbtest.Exec(t, d, `INSERT INTO metric_samples (at, target_kind, target_id, cpu,
+		net_in) SELECT $1::timestamptz + n * interval '1 minute', 'guest', g, 0.5, n
 		FROM generate_series(0, 59) n, generate_series(1, 300) g`, at("11:00:00"))
 	unknown := func() (n int) {
 		t.Helper()

@@ -15,18 +15,23 @@ const rollupColumns = `(at, target_kind, target_id, samples, cpu_avg, cpu_max, m
 	net_in, net_out, disk_read, disk_write) `
 
 // rollupConflict writes a row again only where its figures are others: redoing the overlap costs no writes.
-const rollupConflict = ` ON CONFLICT (target_kind, target_id, at) DO UPDATE SET samples = excluded.samples, cpu_avg = excluded.cpu_avg, cpu_max = excluded.cpu_max,
+const rollupConflict = ` ON CONFLICT (target_kind, target_id, at) DO UPDATE SET samples = excluded.samples, cpu_avg = excluded.cpu_avg,
+	cpu_max = excluded.cpu_max,
 	memory_avg = excluded.memory_avg, memory_max = excluded.memory_max, memory_total = excluded.memory_total, disk = excluded.disk,
-	disk_total = excluded.disk_total, net_in = excluded.net_in, net_out = excluded.net_out, disk_read = excluded.disk_read, disk_write = excluded.disk_write
-	WHERE (m.samples, m.cpu_avg, m.cpu_max, m.memory_avg, m.memory_max, m.memory_total, m.disk, m.disk_total, m.net_in, m.net_out, m.disk_read, m.disk_write)
-	IS DISTINCT FROM (excluded.samples, excluded.cpu_avg, excluded.cpu_max, excluded.memory_avg, excluded.memory_max, excluded.memory_total, excluded.disk,
+	disk_total = excluded.disk_total, net_in = excluded.net_in, net_out = excluded.net_out, disk_read = excluded.disk_read,
+	disk_write = excluded.disk_write
+	WHERE (m.samples, m.cpu_avg, m.cpu_max, m.memory_avg, m.memory_max, m.memory_total, m.disk, m.disk_total, m.net_in, m.net_out,
+	m.disk_read, m.disk_write)
+	IS DISTINCT FROM (excluded.samples, excluded.cpu_avg, excluded.cpu_max, excluded.memory_avg, excluded.memory_max,
+	excluded.memory_total, excluded.disk,
 		excluded.disk_total, excluded.net_in, excluded.net_out, excluded.disk_read, excluded.disk_write)`
 
 // increase is the growth of a counter since the sample before; nothing when the counter began anew, and unknown (null)
 // without a sample before, or only one so long before that all of the growth in these five minutes would be a false peak.
 func increase(counter string) string {
 	before := "lag(" + counter + ") OVER w"
-	return fmt.Sprintf("CASE WHEN at - lag(at) OVER w > $4::interval THEN NULL WHEN %[1]s >= %[2]s THEN %[1]s - %[2]s WHEN %[1]s < %[2]s THEN 0 END AS %[1]s", counter, before)
+	return fmt.Sprintf("CASE WHEN at - lag(at) OVER w > $4::interval THEN NULL WHEN %[1]s >= %[2]s THEN %[1]s - %[2]s WHEN %[1]s < %[2]s "+
+		"THEN 0 END AS %[1]s", counter, before)
 }
 
 func last(column string) string {

@@ -90,7 +90,8 @@ func TestEnvironment(t *testing.T) {
 	for entry := range strings.SplitSeq(string(content), "\x00") {
 		name, _, _ := strings.Cut(entry, "=")
 		switch {
-		case name == "", name == "GOMEMLIMIT", name == "HOSTLER_PLUGIN", name == "HOSTLER_PLUGIN_WATCH_FD", name == "HOSTLER_PLUGIN_LOG_LEVEL", strings.HasPrefix(name, "PLUGIN_"):
+		case name == "", name == "GOMEMLIMIT", name == "HOSTLER_PLUGIN", name == "HOSTLER_PLUGIN_WATCH_FD", name == "HOSTLER_PLUGIN_LOG_LEVEL",
+			strings.HasPrefix(name, "PLUGIN_"):
 		case strings.HasPrefix(entry, "-----"), !strings.Contains(entry, "="): // the certificate's lines
 		default:
 			t.Errorf("the plugin has %s of the service", name)

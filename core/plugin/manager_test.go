@@ -39,7 +39,8 @@ func TestRunning(t *testing.T) {
 		t.Errorf("%d guests, error %v, want 700", guests, err)
 	}
 	enough := errors.New("enough")
-	if err := host.Inventory(t.Context(), hypervisor.InventoryQuery{}, func(hypervisor.Page) error { return enough }); !errors.Is(err, enough) {
+	if err := host.Inventory(t.Context(), hypervisor.InventoryQuery{}, func(hypervisor.Page) error { return enough }); !errors.Is(err,
+		enough) {
 		t.Errorf("error is %v, want the page's own", err)
 	}
 	if _, err := host.Guest(t.Context(), hypervisor.GuestRef{ID: 1}); sdk.KindOf(err) != sdk.NotFound {

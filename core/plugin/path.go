@@ -86,7 +86,8 @@ func (m *Manager) guarded(path string, inside bool) error {
 		m.warnWritable(path, who)
 		return nil
 	default:
-		return fmt.Errorf("%w: %s may be written to by %s, who could replace a plugin: give it to root (chown root) and let nobody else write there (chmod go-w)", ErrPath, path, who)
+		return fmt.Errorf("%w: %s may be written to by %s, who could replace a plugin: give it to root (chown root) and let nobody else "+
+			"write there (chmod go-w)", ErrPath, path, who)
 	}
 }
 

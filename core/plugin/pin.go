@@ -85,7 +85,8 @@ func (s *Store) Put(ctx context.Context, pin Pin) error {
 			return fmt.Errorf("writing a plugin: %w", err)
 		}
 		return audit.WriteEntry(tx, audit.Entry{
-			ActorType: audit.ActorSystem, ActorEmail: pin.PinnedBy, Action: "plugin.pin", TargetKind: "plugin", TargetName: pin.Name, Result: audit.ResultOK,
+			ActorType: audit.ActorSystem, ActorEmail: pin.PinnedBy, Action: "plugin.pin", TargetKind: "plugin", TargetName: pin.Name,
+			Result:  audit.ResultOK,
 			Details: map[string]any{"kind": pin.Kind, "version": pin.Version, "sha256": pin.SHA256, "file": pin.File, "enabled": pin.Enabled},
 		})
 	})

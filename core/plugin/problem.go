@@ -30,7 +30,8 @@ func Problem(err error) error {
 		return err
 	}
 	if errors.Is(err, sdk.ErrGone) {
-		p := problem.New(problem.CodePluginUnavailable, "the hypervisor's plugin is not running; it is started again by itself, and GET /api/v1/plugins tells what ails it")
+		p := problem.New(problem.CodePluginUnavailable,
+			"the hypervisor's plugin is not running; it is started again by itself, and GET /api/v1/plugins tells what ails it")
 		p.RetryAfter = 1
 		return p.Because(err)
 	}

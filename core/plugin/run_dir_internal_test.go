@@ -46,7 +46,8 @@ func TestSweepRunDirs(t *testing.T) {
 		}
 	}
 	sweepRunDirs(parent)
-	for dir, kept := range map[string]bool{made["dead"]: false, made["young"]: true, made["live"]: true, made["empty"]: false, foreign: true} {
+	for dir, kept := range map[string]bool{made["dead"]: false, made["young"]: true, made["live"]: true, made["empty"]: false,
+		foreign: true} {
 		if _, err := os.Stat(dir); (err == nil) != kept {
 			t.Errorf("%s: kept is %v, want %v", dir, err == nil, kept)
 		}
@@ -84,7 +85,8 @@ func TestSweepAsksForTheOwner(t *testing.T) {
 	}
 	dirs["removed"].remove()
 	sweepRunDirs(parent)
-	for name, kept := range map[string]bool{"owned": true, "owned and old": true, "killed": false, "just being made": true, "removed": false} {
+	for name, kept := range map[string]bool{"owned": true, "owned and old": true, "killed": false, "just being made": true,
+		"removed": false} {
 		if _, err := os.Stat(dirs[name].path); (err == nil) != kept {
 			t.Errorf("%s: kept is %v, want %v", name, err == nil, kept)
 		}

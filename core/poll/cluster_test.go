@@ -120,7 +120,8 @@ func TestDeadClusterIsUnknownAndComesBack(t *testing.T) {
 	run(t, p)
 	f.due()
 	until(t, "the guests are unknown", func() bool {
-		return f.Value("SELECT count(*) FROM guests WHERE status = 'unknown' AND cpu IS NULL AND memory IS NULL AND memory_total IS NULL AND uptime IS NULL") == "2"
+		return f.Value("SELECT count(*) FROM guests WHERE status = 'unknown' AND cpu IS NULL AND memory IS NULL AND memory_total IS NULL "+
+			"AND uptime IS NULL") == "2"
 	})
 	if f.Value("SELECT count(*) FROM nodes WHERE status = 'unknown'") != "3" {
 		t.Error("the nodes are not unknown")
@@ -147,7 +148,8 @@ func TestBackOffGrowsAndEndsWithSync(t *testing.T) {
 			t.Fatalf("sync gave %v", err)
 		}
 		var got float64
-		if err := f.db.Pool.QueryRow(t.Context(), "SELECT extract(epoch FROM next_poll_at - polled_at)::float8 FROM hosts").Scan(&got); err != nil {
+		if err := f.db.Pool.QueryRow(t.Context(),
+			"SELECT extract(epoch FROM next_poll_at - polled_at)::float8 FROM hosts").Scan(&got); err != nil {
 			t.Fatal(err)
 		}
 		if got < want*0.94 || got > want*1.06 {
@@ -179,7 +181,8 @@ func TestHangingHostsDelayNobody(t *testing.T) {
 	})
 	p := f.poller(f.db, fast)
 	stop := run(t, p)
-	until(t, "the good host was polled beside hanging ones", func() bool { return f.Value("SELECT status FROM hosts WHERE id = $1", good) == "online" })
+	until(t, "the good host was polled beside hanging ones",
+		func() bool { return f.Value("SELECT status FROM hosts WHERE id = $1", good) == "online" })
 	stop()
 	if n := f.Value("SELECT count(*) FROM hosts WHERE status = 'unreachable'"); n != "0" {
 		t.Errorf("stopping the service made %s hosts unreachable", n)

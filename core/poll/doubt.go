@@ -25,9 +25,11 @@ func (e *doubtError) Error() string {
 
 const (
 	notListed = `NOT EXISTS (SELECT FROM poll_guests p WHERE p.vmid = g.vmid AND p.kind = g.kind)`
-	// A guest whose node is told to be away is left out for that reason. Nodes and storages carry the time of the poll that told of them; what the last one told has the cluster's.
+	// A guest whose node is told to be away is left out for that reason. Nodes and storages carry the time of the poll that told of them;
+	// what the last one told has the cluster's.
 	countOmissions = `SELECT g.unlisted, g.vanished, g.back, n.unlisted, n.vanished, s.unlisted, s.vanished, s.back
-FROM (SELECT count(*) FILTER (WHERE p.vmid IS NULL) AS unlisted, count(*) FILTER (WHERE p.vmid IS NULL AND g.listed_at IS NULL AND n.name IS NULL) AS vanished,
+FROM (SELECT count(*) FILTER (WHERE p.vmid IS NULL) AS unlisted, count(*) FILTER (WHERE p.vmid IS NULL AND g.listed_at IS NULL
+	AND n.name IS NULL) AS vanished,
 		count(*) FILTER (WHERE p.vmid IS NOT NULL AND g.listed_at IS NOT NULL) AS back
 	FROM guests g LEFT JOIN poll_guests p ON p.vmid = g.vmid AND p.kind = g.kind
 		LEFT JOIN nodes n ON n.cluster_id = $1 AND n.name = g.node AND n.name = ANY ($2) AND n.status <> 'online' WHERE g.cluster_id = $1) g,
@@ -35,7 +37,8 @@ FROM (SELECT count(*) FILTER (WHERE p.vmid IS NULL) AS unlisted, count(*) FILTER
 	FROM nodes n JOIN clusters c ON c.id = n.cluster_id WHERE n.cluster_id = $1 AND n.name <> ALL ($2::text[])) n,
 	(SELECT count(*) FILTER (WHERE p.name IS NULL) AS unlisted, count(*) FILTER (WHERE p.name IS NULL AND s.seen_at >= c.seen_at) AS vanished,
 		count(*) FILTER (WHERE p.name IS NOT NULL AND s.seen_at < c.seen_at) AS back
-	FROM storages s JOIN clusters c ON c.id = s.cluster_id LEFT JOIN poll_storages p ON p.node = s.node AND p.name = s.name WHERE s.cluster_id = $1) s`
+	FROM storages s JOIN clusters c ON c.id = s.cluster_id LEFT JOIN poll_storages p ON p.node = s.node AND p.name = s.name
+	WHERE s.cluster_id = $1) s`
 
 	selectUnlisted = `SELECT g.kind, g.node, g.vmid FROM guests g WHERE g.cluster_id = $1 AND ` + notListed + `
 	AND NOT EXISTS (SELECT FROM nodes n WHERE n.cluster_id = $1 AND n.name = g.node AND n.name = ANY ($2) AND n.status <> 'online')
@@ -97,13 +100,15 @@ WHERE g.cluster_id = $1 AND g.listed_at IS NOT NULL AND p.vmid = g.vmid AND p.ki
 	doubtUnlisted = doubtGuests + ` AND (g.read_at IS NULL OR g.read_at < now() - interval '15 seconds') AND ` + notListed
 
 	dropNodes  = `DELETE FROM nodes WHERE cluster_id = $1 AND name <> ALL ($2::text[])`
-	doubtNodes = `UPDATE nodes SET status = 'unknown', cpu = NULL, cpus = NULL, memory = NULL, memory_total = NULL, disk = NULL, disk_total = NULL, uptime = NULL
+	doubtNodes = `UPDATE nodes SET status = 'unknown', cpu = NULL, cpus = NULL, memory = NULL, memory_total = NULL, disk = NULL,
+		disk_total = NULL, uptime = NULL
 WHERE cluster_id = $1 AND status <> 'unknown'`
 	doubtOtherNodes = doubtNodes + ` AND name <> ALL ($2::text[])`
 
 	storageUnlisted = ` AND NOT EXISTS (SELECT FROM poll_storages p WHERE p.node = s.node AND p.name = s.name)`
 	dropStorages    = `DELETE FROM storages s WHERE s.cluster_id = $1` + storageUnlisted
-	doubtStorages   = `UPDATE storages s SET status = 'unknown', used = NULL, total = NULL WHERE s.cluster_id = $1 AND (s.status <> 'unknown' OR s.used IS NOT NULL)`
+	doubtStorages   = `UPDATE storages s SET status = 'unknown', used = NULL, total = NULL WHERE s.cluster_id = $1
+		AND (s.status <> 'unknown' OR s.used IS NOT NULL)`
 )
 
 // settle deletes what is gone and marks what else was left out as not known. Nodes and storages cannot be asked for one by

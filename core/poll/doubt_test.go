@@ -18,11 +18,13 @@ func (f *fixture) seenAt(vmid int) string {
 
 // state is what the host's row and its token's say.
 func (f *fixture) state(id int64) string {
-	return f.Value(`SELECT h.status || ' ' || h.error_reason || ' ' || k.missing::text FROM hosts h JOIN host_credentials k ON k.host_id = h.id WHERE h.id = $1`, id)
+	return f.Value(`SELECT h.status || ' ' || h.error_reason || ' ' || k.missing::text FROM hosts h
+		JOIN host_credentials k ON k.host_id = h.id WHERE h.id = $1`, id)
 }
 
 func (f *fixture) alerts() string {
-	return f.Value(`SELECT COALESCE(string_agg(rule || ' ' || severity || CASE WHEN resolved_at IS NULL THEN ' open' ELSE '' END, ', ' ORDER BY id), '') FROM alerts`)
+	return f.Value(`SELECT COALESCE(string_agg(rule || ' ' || severity || CASE WHEN resolved_at IS NULL THEN ' open' ELSE '' END, ', '
+		ORDER BY id), '') FROM alerts`)
 }
 
 func (f *fixture) set(change func()) {
@@ -51,7 +53,8 @@ func TestALostRightIsToldWithinOnePoll(t *testing.T) {
 		lacks string
 	}{
 		"all guests": {
-			func(f *fixture) { f.missing = []string{"SDN.Audit", "VM.Audit"} }, func(f *fixture) { f.missing = nil }, nil, "1 rights, 1 guests", "{SDN.Audit,VM.Audit}",
+			func(f *fixture) { f.missing = []string{"SDN.Audit", "VM.Audit"} }, func(f *fixture) { f.missing = nil }, nil, "1 rights, 1 guests",
+			"{SDN.Audit,VM.Audit}",
 		},
 		"one guest, and the token's rights look whole": {
 			func(f *fixture) { f.hidden[101] = true }, func(f *fixture) { delete(f.hidden, 101) }, []int{0}, "1 rights, 1 guests", "{VM.Audit}",
@@ -184,7 +187,8 @@ func TestStoragesThatAreHiddenAreUnknown(t *testing.T) {
 	id := f.host(func() hypervisor.Page { return now })
 	p := f.poller(f.db)
 	f.sync(p, id)
-	const all = `SELECT (SELECT string_agg(name || ' ' || status, ', ' ORDER BY name) FROM nodes) || '; ' || (SELECT string_agg(id || ' ' || status || ' ' || (used IS NULL), ', ') FROM storages)`
+	const all = `SELECT (SELECT string_agg(name || ' ' || status, ', ' ORDER BY name)
+		FROM nodes) || '; ' || (SELECT string_agg(id || ' ' || status || ' ' || (used IS NULL), ', ') FROM storages)`
 	before := f.Value(all)
 	f.missing = []string{"Datastore.Audit"}
 	now = report("c", "n1", nodes[:1], vm(100, "n1", "a"))
@@ -360,13 +364,15 @@ func TestAnInventoryWithoutANodeIsNotBelieved(t *testing.T) {
 				if got := problem.From(err); got.Code != problem.CodeHypervisorError || got.Members["reason"] != c.reason {
 					t.Fatalf("%v", err)
 				}
-				if rows := f.guests(); len(rows) != 2 || rows[0].Status != "unknown" || f.seenAt(100) != seen || f.state(id) != c.state || f.alerts() != c.alerts {
+				if rows := f.guests(); len(rows) != 2 || rows[0].Status != "unknown" || f.seenAt(100) != seen || f.state(id) != c.state ||
+					f.alerts() != c.alerts {
 					t.Fatalf("%s, %s: %+v", f.state(id), f.alerts(), rows)
 				}
 			}
 			f.missing, now = nil, good
 			f.sync(p, id)
-			if rows := f.guests(); len(rows) != 2 || rows[0].ID != before[0].ID || rows[1].ID != before[1].ID || rows[1].Status != "running" || f.state(id) != "online  {}" {
+			if rows := f.guests(); len(rows) != 2 || rows[0].ID != before[0].ID || rows[1].ID != before[1].ID || rows[1].Status != "running" ||
+				f.state(id) != "online  {}" {
 				t.Errorf("%s: %+v", f.state(id), rows)
 			}
 		})

@@ -42,8 +42,10 @@ type fixture struct {
 
 func newFixture(t *testing.T) *fixture {
 	d := dbtest.New(t)
-	return &fixture{SQL: dbtest.On(t, d), t: t, db: d, answers: map[int64]func(context.Context, hypervisor.InventoryQuery, func(hypervisor.Page) error) error{}, asked: map[int64]int{}, probed: map[int64]int{},
-		lacks: map[int64][]string{}, hidden: map[int64]bool{}, there: map[int64]bool{}}
+	return &fixture{SQL: dbtest.On(t, d), t: t, db: d,
+		answers: map[int64]func(context.Context, hypervisor.InventoryQuery, func(hypervisor.Page) error) error{}, asked: map[int64]int{},
+		probed: map[int64]int{},
+		lacks:  map[int64][]string{}, hidden: map[int64]bool{}, there: map[int64]bool{}}
 }
 
 // host adds a row of hosts that answers with what report gives at the time.
@@ -179,7 +181,8 @@ type row struct {
 
 func (f *fixture) guests() []row {
 	f.t.Helper()
-	rows, err := f.db.Pool.Query(f.t.Context(), "SELECT id, host_id, cluster_id, vmid, kind, node, name, status, memory FROM guests ORDER BY cluster_id, vmid, kind")
+	rows, err := f.db.Pool.Query(f.t.Context(),
+		"SELECT id, host_id, cluster_id, vmid, kind, node, name, status, memory FROM guests ORDER BY cluster_id, vmid, kind")
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -209,7 +212,8 @@ func ptr[T any](v T) *T { return &v }
 func vm(id int64, node, name string) hypervisor.Guest {
 	return hypervisor.Guest{
 		GuestRef: hypervisor.GuestRef{Kind: hypervisor.VM, Node: node, ID: id}, Name: name, Status: hypervisor.GuestRunning,
-		CPU: ptr(0.25), CPUs: ptr(2.0), Memory: ptr(id * 1000), MemoryTotal: ptr(int64(1 << 30)), NetIn: ptr(int64(5)), Uptime: ptr(int64(60)), Tags: []string{"a", "b"},
+		CPU: ptr(0.25), CPUs: ptr(2.0), Memory: ptr(id * 1000), MemoryTotal: ptr(int64(1 << 30)), NetIn: ptr(int64(5)), Uptime: ptr(int64(60)),
+		Tags: []string{"a", "b"},
 	}
 }
 
@@ -220,7 +224,8 @@ func ct(id int64, node, name string) hypervisor.Guest {
 }
 
 func node(name string) hypervisor.Node {
-	return hypervisor.Node{Name: name, Status: hypervisor.NodeOnline, Address: "192.0.2." + name[len(name)-1:], CPU: ptr(0.5), CPUs: ptr(8.0), Memory: ptr(int64(1)), MemoryTotal: ptr(int64(2))}
+	return hypervisor.Node{Name: name, Status: hypervisor.NodeOnline, Address: "192.0.2." + name[len(name)-1:], CPU: ptr(0.5),
+		CPUs: ptr(8.0), Memory: ptr(int64(1)), MemoryTotal: ptr(int64(2))}
 }
 
 // report is a page as a member at the given entry node would give it.

@@ -54,7 +54,9 @@ func TestSamplesFillGaps(t *testing.T) {
 	if q := f.queries[3]; !q.Detail || now.Sub(q.Since) < 9*time.Minute {
 		t.Errorf("after the gap the poll asked for %+v", q)
 	}
-	got := f.Value("SELECT string_agg(target_kind || ' ' || coalesce(cpu::text, '-') || ' ' || coalesce(memory::text, '-') || ' ' || coalesce(net_in::text, '-') || ' ' || coalesce(disk::text, '-'), ', ' ORDER BY target_kind, at) FROM metric_samples WHERE at < now() - interval '1 minute'")
+	got := f.Value("SELECT string_agg(target_kind || ' ' || coalesce(cpu::text, '-') || ' ' || coalesce(memory::text, '-') || ' ' || " +
+		"coalesce(net_in::text, '-') || ' ' || coalesce(disk::text, '-'), ', ' ORDER BY target_kind, at) FROM metric_samples WHERE at < " +
+		"now() - interval '1 minute'")
 	if want := "guest 0.5 7 - -, guest - - 9 -, node - - 5 -, storage - - - 6"; got != want {
 		t.Errorf("samples of the gap: %s\nwant %s", got, want)
 	}

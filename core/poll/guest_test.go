@@ -19,7 +19,8 @@ func TestGuestsAppearChangeMoveAndVanish(t *testing.T) {
 	p := f.poller(f.db)
 	f.sync(p, id)
 	first := f.guests()
-	if len(first) != 2 || first[0].Name != "web" || first[0].Kind != "vm" || first[1].Kind != "container" || *first[0].Memory != 100_000 || first[0].Host != id {
+	if len(first) != 2 || first[0].Name != "web" || first[0].Kind != "vm" || first[1].Kind != "container" || *first[0].Memory != 100_000 ||
+		first[0].Host != id {
 		t.Fatalf("after the first poll: %+v", first)
 	}
 	if tags := f.Value("SELECT tags FROM guests WHERE vmid = 100"); tags != "{a,b}" {
@@ -140,32 +141,38 @@ func TestGarbageNeverBreaksThePoll(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	wild := vm(100, "n1", "web\x00\xff"+strings.Repeat("é", 5000))
-	wild.Status, wild.Lock, wild.Pool, wild.Tags = "on fire", "\x00", strings.Repeat("p", 1<<20), []string{"\xff\x00", strings.Repeat("t", 1000)}
+	wild.Status, wild.Lock, wild.Pool, wild.Tags = "on fire", "\x00", strings.Repeat("p", 1<<20),
+		[]string{"\xff\x00", strings.Repeat("t", 1000)}
 	for range 1000 {
 		wild.Tags = append(wild.Tags, "x")
 	}
-	wild.CPU, wild.CPUs, wild.Memory, wild.Uptime, wild.NetIn = ptr(math.NaN()), ptr(math.Inf(1)), ptr(int64(-5)), ptr(int64(math.MinInt64)), ptr(int64(math.MaxInt64))
+	wild.CPU, wild.CPUs, wild.Memory, wild.Uptime, wild.NetIn = ptr(math.NaN()), ptr(math.Inf(1)), ptr(int64(-5)),
+		ptr(int64(math.MinInt64)), ptr(int64(math.MaxInt64))
 	twin := vm(102, "n1", "twin")
 	twin.NetIn, twin.Memory = ptr(int64(math.MaxInt64)), ptr(int64(math.MaxInt64))
 	odd := node("n1")
-	odd.Memory, odd.DiskTotal, odd.CPU, odd.CPUs, odd.Fingerprint, odd.Status = ptr(int64(math.MaxInt64)), ptr(int64(-1)), ptr(math.NaN()), ptr(0.0), "zz", hypervisor.NodeOnline
+	odd.Memory, odd.DiskTotal, odd.CPU, odd.CPUs, odd.Fingerprint, odd.Status = ptr(int64(math.MaxInt64)), ptr(int64(-1)), ptr(math.NaN()),
+		ptr(0.0), "zz", hypervisor.NodeOnline
 	huge := node("n2")
 	huge.Memory = ptr(int64(math.MaxInt64))
 	samples := []hypervisor.Sample{
-		{Node: "n1", Metric: "cpu", Value: math.NaN()}, {Node: "n1", Metric: "no such thing", Value: 1}, {Node: "n9", Metric: "memory", Value: math.Inf(1)},
+		{Node: "n1", Metric: "cpu", Value: math.NaN()}, {Node: "n1", Metric: "no such thing", Value: 1},
+		{Node: "n9", Metric: "memory", Value: math.Inf(1)},
 		{Guest: &hypervisor.GuestRef{Kind: "sheep", ID: -1}, Metric: "cpu", Value: 1},
 	}
 	page := report("c\x00", "n1\xff", []hypervisor.Node{odd, huge, {}, odd, {Name: "\x00"}},
 		wild, twin, vm(102, "n2", "twice"), vm(0, "n1", "zero"), vm(-7, "n1", "minus"), vm(103, "", "nowhere"), vm(104, "no such node", "lost"),
 		hypervisor.Guest{GuestRef: hypervisor.GuestRef{Kind: "sheep", ID: 105, Node: "n1"}})
-	page.Storages = []hypervisor.Storage{{}, {Name: "s\x00", Node: "n1", Used: ptr(int64(-1)), Content: []string{"\x00"}}, {Name: "s", Node: "n1"}}
+	page.Storages = []hypervisor.Storage{{}, {Name: "s\x00", Node: "n1", Used: ptr(int64(-1)), Content: []string{"\x00"}},
+		{Name: "s", Node: "n1"}}
 	page.Samples = samples
 	id := f.host(func() hypervisor.Page { return page })
 	p := f.poller(f.db)
 	f.sync(p, id)
 	f.sync(p, id)
 	rows := f.guests()
-	if len(rows) != 3 || rows[0].Status != "unknown" || rows[0].Memory != nil || len(rows[0].Name) > 255 || !strings.HasPrefix(rows[0].Name, "web\uFFFDé") {
+	if len(rows) != 3 || rows[0].Status != "unknown" || rows[0].Memory != nil || len(rows[0].Name) > 255 ||
+		!strings.HasPrefix(rows[0].Name, "web\uFFFDé") {
 		t.Fatalf("%+v", rows)
 	}
 	if rows[1].Name != "twin" || rows[2].Node != "no such node" || rows[2].Host != id {

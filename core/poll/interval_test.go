@@ -26,7 +26,8 @@ func TestShorterIntervalHoldsAtOnce(t *testing.T) {
 	if err := p.Sync(t.Context(), dead); err == nil {
 		t.Fatal("the dead host answered")
 	}
-	far := "SELECT count(*) FROM (SELECT next_poll_at FROM clusters UNION ALL SELECT next_poll_at FROM hosts WHERE failures > 0) due WHERE next_poll_at > now() + interval '50 minutes'"
+	far := "SELECT count(*) FROM (SELECT next_poll_at FROM clusters UNION ALL SELECT next_poll_at FROM hosts WHERE failures > 0) due " +
+		"WHERE next_poll_at > now() + interval '50 minutes'"
 	if n := f.Value(far); n != "2" {
 		t.Fatalf("%s polls are an hour away, want 2", n)
 	}

@@ -113,7 +113,8 @@ func (v *inventory) entryAddress() string {
 }
 
 // guestColumns are the columns of the staging table in the order in which guest writes them.
-const guestColumns = "kind, vmid, node, name, status, template, lock, pool, tags, cpu, cpus, memory, memory_total, disk, disk_total, net_in, net_out, disk_read, disk_write, uptime"
+const guestColumns = "kind, vmid, node, name, status, template, lock, pool, tags, cpu, cpus, memory, memory_total, disk, disk_total, " +
+	"net_in, net_out, disk_read, disk_write, uptime"
 
 func (v *inventory) guest(g *hypervisor.Guest) {
 	key := guestKey{g.ID, g.Kind == hypervisor.Container}

@@ -31,7 +31,8 @@ func TestAMemberThatSeesLessLeavesTheClusterToOthers(t *testing.T) {
 	}
 	// By hand, through that very host: its state is told, and the others are asked for the rest.
 	f.sync(p, ids[0])
-	if got := f.state(ids[0]); got != "online permission {VM.Audit}" || running() != "3 0" || f.Value("SELECT next_poll_at <= now() FROM clusters") != "true" {
+	if got := f.state(ids[0]); got != "online permission {VM.Audit}" || running() != "3 0" ||
+		f.Value("SELECT next_poll_at <= now() FROM clusters") != "true" {
 		t.Fatalf("%s, %s guests", got, running())
 	}
 	stop := run(t, p)
@@ -56,7 +57,8 @@ func TestAMemberThatSeesLessLeavesTheClusterToOthers(t *testing.T) {
 	f.Exec("UPDATE hosts SET next_poll_at = now() WHERE id = $1", ids[0])
 	f.Exec("UPDATE host_credentials SET verified_at = now() - interval '6 minutes' WHERE host_id = $1", ids[0])
 	turn()
-	if n := f.count(ids[0]); n != before+1 || f.state(ids[0]) != "online permission {VM.Audit}" || f.alerts() != "host.permission warning open" {
+	if n := f.count(ids[0]); n != before+1 || f.state(ids[0]) != "online permission {VM.Audit}" ||
+		f.alerts() != "host.permission warning open" {
 		t.Errorf("asked %d times more; %s; %s", n-before, f.state(ids[0]), f.alerts())
 	}
 	// With the right it is one of them again.
@@ -104,7 +106,8 @@ func TestAnAnswerThatDoesNotNameItsClusterMovesNobody(t *testing.T) {
 	}
 	f.set(func() { f.missing = []string{"Sys.Audit"} })
 	f.answer(ids[0], func(_ context.Context, _ hypervisor.InventoryQuery, page func(hypervisor.Page) error) error {
-		r := report("", "", []hypervisor.Node{{Name: "n1", Status: "online"}, {Name: "n2", Status: "online"}, {Name: "n3", Status: "online"}}, vm(100, "n1", "a"))
+		r := report("", "", []hypervisor.Node{{Name: "n1", Status: "online"}, {Name: "n2", Status: "online"}, {Name: "n3", Status: "online"}},
+			vm(100, "n1", "a"))
 		r.Cluster.Partial = true
 		return page(r)
 	})
@@ -112,7 +115,8 @@ func TestAnAnswerThatDoesNotNameItsClusterMovesNobody(t *testing.T) {
 	if got := f.Value("SELECT string_agg(name || ' ' || quorate, ', ') FROM clusters"); got != "prod false" {
 		t.Errorf("clusters: %s", got)
 	}
-	if got := f.Value("SELECT count(*) FROM hosts WHERE cluster_id = (SELECT id FROM clusters)"); got != "3" || len(f.guests()) != 1 || f.guests()[0].Status != "running" {
+	if got := f.Value("SELECT count(*) FROM hosts WHERE cluster_id = (SELECT id FROM clusters)"); got != "3" || len(f.guests()) != 1 ||
+		f.guests()[0].Status != "running" {
 		t.Errorf("%s members, %+v", got, f.guests())
 	}
 	if got := f.Value("SELECT string_agg(address, ' ' ORDER BY name) FROM nodes"); got != "192.0.2.1 192.0.2.2 192.0.2.3" {
@@ -136,7 +140,8 @@ func TestAClusterIsNotSilentWhenAHostAnsweredMeanwhile(t *testing.T) {
 	asked := make(chan struct{}, 100)
 	f.answer(ids[1], func(context.Context, hypervisor.InventoryQuery, func(hypervisor.Page) error) error {
 		// The first host's own probe finds it well just now.
-		f.Exec("UPDATE hosts SET failures = 0, status = 'online', error_reason = '', next_poll_at = now() + interval '1 hour' WHERE id = $1", ids[0])
+		f.Exec("UPDATE hosts SET failures = 0, status = 'online', error_reason = '', next_poll_at = now() + interval '1 hour' WHERE id = $1",
+			ids[0])
 		f.answer(ids[0], func(_ context.Context, _ hypervisor.InventoryQuery, page func(hypervisor.Page) error) error {
 			asked <- struct{}{}
 			return page(report("prod", "n1", []hypervisor.Node{node("n1"), node("n2"), node("n3")}, vm(100, "n1", "a")))
@@ -223,7 +228,8 @@ func TestAMemberThatSeesLessWritesNothing(t *testing.T) {
 	})
 	seen := f.Value("SELECT seen_at FROM clusters")
 	f.sync(p, ids[0])
-	if g := f.guests(); len(g) != 1 || g[0].Name != "a" || f.Value("SELECT seen_at FROM clusters") != seen || f.state(ids[0]) != "online permission {Sys.Audit}" {
+	if g := f.guests(); len(g) != 1 || g[0].Name != "a" || f.Value("SELECT seen_at FROM clusters") != seen ||
+		f.state(ids[0]) != "online permission {Sys.Audit}" {
 		t.Errorf("%+v, the host is %s", g, f.state(ids[0]))
 	}
 	// One that cannot answer, or sees less too, does not stand in for it.

@@ -31,8 +31,10 @@ type place struct {
 
 func readPlace(ctx context.Context, tx pgx.Tx, id int64) (place, error) {
 	var at place
-	err := tx.QueryRow(ctx, `SELECT h.team_id, h.cluster_id, COALESCE(c.name, ''), EXISTS (SELECT FROM hosts o WHERE o.cluster_id = h.cluster_id AND o.id <> h.id)
-		FROM hosts h LEFT JOIN clusters c ON c.id = h.cluster_id WHERE h.id = $1 FOR NO KEY UPDATE OF h`, id).Scan(&at.team, &at.cluster, &at.name, &at.others)
+	err := tx.QueryRow(ctx, `SELECT h.team_id, h.cluster_id, COALESCE(c.name, ''), EXISTS (SELECT FROM hosts o
+		WHERE o.cluster_id = h.cluster_id AND o.id <> h.id)
+		FROM hosts h LEFT JOIN clusters c ON c.id = h.cluster_id WHERE h.id = $1 FOR NO KEY UPDATE OF h`, id).Scan(&at.team, &at.cluster,
+		&at.name, &at.others)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return at, errGone
 	}
@@ -113,7 +115,8 @@ func rejoin(ctx context.Context, tx pgx.Tx, id int64, v *inventory) (int64, erro
 	case own:
 		return match, mergeCluster(ctx, tx, *at.cluster, match)
 	case match == 0:
-		if err := tx.QueryRow(ctx, "INSERT INTO clusters (team_id, name) VALUES ($1, $2) RETURNING id", at.team, v.cluster.Name).Scan(&match); err != nil {
+		if err := tx.QueryRow(ctx, "INSERT INTO clusters (team_id, name) VALUES ($1, $2) RETURNING id", at.team,
+			v.cluster.Name).Scan(&match); err != nil {
 			return 0, fmt.Errorf("adding the cluster: %w", err)
 		}
 	}
@@ -127,7 +130,8 @@ func find(ctx context.Context, tx pgx.Tx, id int64, at place, own bool, v *inven
 		return 0, nil
 	}
 	rows, err := tx.Query(ctx, `SELECT c.id FROM clusters c WHERE c.team_id = $1 AND c.name = $2 AND c.id IS DISTINCT FROM $3
-		AND (NOT $4 OR c.id < $3) AND EXISTS (SELECT FROM hosts h WHERE h.cluster_id = c.id) ORDER BY c.id`, at.team, v.cluster.Name, at.cluster, own && at.others)
+		AND (NOT $4 OR c.id < $3) AND EXISTS (SELECT FROM hosts h WHERE h.cluster_id = c.id) ORDER BY c.id`, at.team, v.cluster.Name,
+		at.cluster, own && at.others)
 	if err != nil {
 		return 0, fmt.Errorf("looking for the cluster: %w", err)
 	}
@@ -190,7 +194,8 @@ func nodesAgree(known, reported []hypervisor.Node) bool {
 
 // What a host takes along that leaves its cluster ($1) to others and goes to another one ($2).
 const (
-	moveOwnGuests = `UPDATE guests x SET cluster_id = $2 WHERE x.cluster_id = $1 AND x.host_id = $3 AND x.node = (SELECT entry_node FROM hosts WHERE id = $3)
+	moveOwnGuests = `UPDATE guests x SET cluster_id = $2 WHERE x.cluster_id = $1 AND x.host_id = $3 AND x.node = (SELECT entry_node
+		FROM hosts WHERE id = $3)
 	AND NOT EXISTS (SELECT FROM guests y WHERE y.cluster_id = $2 AND y.vmid = x.vmid AND y.kind = x.kind)`
 	moveOwnApps = `UPDATE apps x SET cluster_id = $2, host_id = $3 WHERE x.cluster_id = $1
 	AND EXISTS (SELECT FROM guests g WHERE g.cluster_id = $2 AND g.host_id = $3 AND g.kind = 'container' AND g.vmid = x.vmid)

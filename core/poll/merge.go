@@ -13,10 +13,13 @@ import (
 // of guests in anything but rows.
 const (
 	// A node belongs to the host that is registered at it, or else to the cluster's first.
-	mergeNodes = `INSERT INTO nodes AS n (cluster_id, host_id, name, status, address, fingerprint, level, cpu, cpus, memory, memory_total, disk, disk_total, uptime, seen_at)
-SELECT $1, COALESCE((SELECT min(h.id) FROM hosts h WHERE h.cluster_id = $1 AND h.entry_node = p.name), (SELECT min(h.id) FROM hosts h WHERE h.cluster_id = $1)),
+	mergeNodes = `INSERT INTO nodes AS n (cluster_id, host_id, name, status, address, fingerprint, level, cpu, cpus, memory, memory_total,
+		disk, disk_total, uptime, seen_at)
+SELECT $1, COALESCE((SELECT min(h.id) FROM hosts h WHERE h.cluster_id = $1 AND h.entry_node = p.name), (SELECT min(h.id) FROM hosts h
+	WHERE h.cluster_id = $1)),
 	p.name, p.status, p.address, p.fingerprint, p.level, p.cpu, p.cpus, p.memory, p.memory_total, p.disk, p.disk_total, p.uptime, now()
-FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::float8[], $8::float8[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[])
+FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::float8[], $8::float8[], $9::bigint[], $10::bigint[],
+	$11::bigint[], $12::bigint[], $13::bigint[])
 	AS p (name, status, address, fingerprint, level, cpu, cpus, memory, memory_total, disk, disk_total, uptime)
 ON CONFLICT (cluster_id, name) DO UPDATE SET host_id = excluded.host_id, status = excluded.status,
 	address = CASE WHEN excluded.address = '' THEN n.address ELSE excluded.address END,
@@ -26,20 +29,26 @@ ON CONFLICT (cluster_id, name) DO UPDATE SET host_id = excluded.host_id, status 
 
 	// Figures of running guests differ in every poll; all other guests are left as they are unless something changed. What
 	// a job has just read itself is newer than the list, which the hypervisor makes anew about every ten seconds.
-	updateGuests = `UPDATE guests g SET host_id = p.host_id, node = p.node, name = CASE WHEN p.name = '' THEN g.name ELSE p.name END, status = p.status,
-	template = p.template, lock = p.lock, pool = p.pool, tags = p.tags, cpu = p.cpu, cpus = p.cpus, memory = p.memory, memory_total = p.memory_total,
-	disk = p.disk, disk_total = p.disk_total, net_in = p.net_in, net_out = p.net_out, disk_read = p.disk_read, disk_write = p.disk_write, uptime = p.uptime,
+	updateGuests = `UPDATE guests g SET host_id = p.host_id, node = p.node, name = CASE WHEN p.name = '' THEN g.name ELSE p.name END,
+		status = p.status,
+	template = p.template, lock = p.lock, pool = p.pool, tags = p.tags, cpu = p.cpu, cpus = p.cpus, memory = p.memory,
+	memory_total = p.memory_total,
+	disk = p.disk, disk_total = p.disk_total, net_in = p.net_in, net_out = p.net_out, disk_read = p.disk_read, disk_write = p.disk_write,
+	uptime = p.uptime,
 	changed_at = now()
 FROM (SELECT p.*, COALESCE(n.host_id, (SELECT min(h.id) FROM hosts h WHERE h.cluster_id = $1)) AS host_id
 	FROM poll_guests p LEFT JOIN nodes n ON n.cluster_id = $1 AND n.name = p.node) p
-WHERE g.cluster_id = $1 AND g.vmid = p.vmid AND g.kind = p.kind AND (g.read_at IS NULL OR g.read_at < now() - interval '15 seconds' OR g.status = 'unknown') AND (
+WHERE g.cluster_id = $1 AND g.vmid = p.vmid AND g.kind = p.kind
+	AND (g.read_at IS NULL OR g.read_at < now() - interval '15 seconds' OR g.status = 'unknown') AND (
 	g.uptime IS DISTINCT FROM p.uptime OR g.cpu IS DISTINCT FROM p.cpu OR g.memory IS DISTINCT FROM p.memory OR g.status <> p.status
-	OR g.net_in IS DISTINCT FROM p.net_in OR g.net_out IS DISTINCT FROM p.net_out OR g.disk_read IS DISTINCT FROM p.disk_read OR g.disk_write IS DISTINCT FROM p.disk_write
+	OR g.net_in IS DISTINCT FROM p.net_in OR g.net_out IS DISTINCT FROM p.net_out OR g.disk_read IS DISTINCT
+	FROM p.disk_read OR g.disk_write IS DISTINCT FROM p.disk_write
 	OR g.disk IS DISTINCT FROM p.disk OR g.node <> p.node OR g.host_id <> p.host_id OR g.lock <> p.lock OR g.pool <> p.pool OR g.tags <> p.tags OR g.template <> p.template
 	OR g.cpus IS DISTINCT FROM p.cpus OR g.memory_total IS DISTINCT FROM p.memory_total OR g.disk_total IS DISTINCT FROM p.disk_total
 	OR (p.name <> '' AND g.name <> p.name))`
 
-	insertGuests = `INSERT INTO guests (cluster_id, host_id, kind, vmid, node, name, status, template, lock, pool, tags, cpu, cpus, memory, memory_total,
+	insertGuests = `INSERT INTO guests (cluster_id, host_id, kind, vmid, node, name, status, template, lock, pool, tags, cpu, cpus, memory,
+		memory_total,
 	disk, disk_total, net_in, net_out, disk_read, disk_write, uptime)
 SELECT $1, COALESCE(n.host_id, (SELECT min(h.id) FROM hosts h WHERE h.cluster_id = $1)), p.kind, p.vmid, p.node,
 	CASE WHEN p.name = '' THEN CASE p.kind WHEN 'vm' THEN 'VM ' ELSE 'CT ' END || p.vmid ELSE p.name END,
@@ -49,12 +58,14 @@ FROM poll_guests p LEFT JOIN nodes n ON n.cluster_id = $1 AND n.name = p.node
 WHERE NOT EXISTS (SELECT FROM guests g WHERE g.cluster_id = $1 AND g.vmid = p.vmid AND g.kind = p.kind)
 ORDER BY p.vmid, p.kind`
 
-	doubtGuests = `UPDATE guests g SET status = 'unknown', cpu = NULL, cpus = NULL, memory = NULL, memory_total = NULL, disk = NULL, disk_total = NULL,
+	doubtGuests = `UPDATE guests g SET status = 'unknown', cpu = NULL, cpus = NULL, memory = NULL, memory_total = NULL, disk = NULL,
+		disk_total = NULL,
 	net_in = NULL, net_out = NULL, disk_read = NULL, disk_write = NULL, uptime = NULL, changed_at = now()
 WHERE g.cluster_id = $1 AND g.status <> 'unknown'`
 
 	mergeStorages = `INSERT INTO storages (cluster_id, host_id, node, name, type, shared, status, content, used, total, seen_at)
-SELECT $1, COALESCE(n.host_id, (SELECT min(h.id) FROM hosts h WHERE h.cluster_id = $1)), p.node, p.name, p.type, p.shared, p.status, p.content, p.used, p.total, now()
+SELECT $1, COALESCE(n.host_id, (SELECT min(h.id) FROM hosts h WHERE h.cluster_id = $1)), p.node, p.name, p.type, p.shared, p.status,
+	p.content, p.used, p.total, now()
 FROM poll_storages p LEFT JOIN nodes n ON n.cluster_id = $1 AND n.name = p.node
 ON CONFLICT (cluster_id, node, name) DO UPDATE SET host_id = excluded.host_id, type = excluded.type, shared = excluded.shared,
 	status = excluded.status, content = excluded.content, used = excluded.used, total = excluded.total, seen_at = excluded.seen_at`
@@ -98,13 +109,16 @@ func mergeNodeRows(ctx context.Context, tx pgx.Tx, cluster int64, nodes []hyperv
 	n := len(nodes)
 	name, status, address, fingerprint, level := make([]string, n), make([]string, n), make([]string, n), make([]string, n), make([]string, n)
 	cpu, cpus := make([]*float64, n), make([]*float64, n)
-	memory, memoryTotal, disk, diskTotal, uptime := make([]*int64, n), make([]*int64, n), make([]*int64, n), make([]*int64, n), make([]*int64, n)
+	memory, memoryTotal, disk, diskTotal, uptime := make([]*int64, n), make([]*int64, n), make([]*int64, n), make([]*int64, n),
+		make([]*int64, n)
 	for i, row := range nodes {
 		name[i], status[i], address[i], fingerprint[i], level[i] = row.Name, row.Status, row.Address, row.Fingerprint, row.Level
 		cpu[i], cpus[i] = part(row.CPU), part(row.CPUs)
-		memory[i], memoryTotal[i], disk[i], diskTotal[i], uptime[i] = amount(row.Memory), amount(row.MemoryTotal), amount(row.Disk), amount(row.DiskTotal), amount(row.Uptime)
+		memory[i], memoryTotal[i], disk[i], diskTotal[i], uptime[i] = amount(row.Memory), amount(row.MemoryTotal), amount(row.Disk),
+			amount(row.DiskTotal), amount(row.Uptime)
 	}
-	_, err := tx.Exec(ctx, mergeNodes, cluster, name, status, address, fingerprint, level, cpu, cpus, memory, memoryTotal, disk, diskTotal, uptime)
+	_, err := tx.Exec(ctx, mergeNodes, cluster, name, status, address, fingerprint, level, cpu, cpus, memory, memoryTotal, disk, diskTotal,
+		uptime)
 	if err != nil {
 		return nil, fmt.Errorf("writing nodes: %w", err)
 	}

@@ -66,11 +66,14 @@ func TestAClusterOfTwoTeamsBecomesOne(t *testing.T) {
 				t.Fatalf("%s guests before", n)
 			}
 			// Both teams adopted one container, and each another one; there are jobs on guests of both.
-			f.Exec(`INSERT INTO apps (host_id, cluster_id, vmid, name, web_port) SELECT host_id, cluster_id, vmid, name, CASE WHEN cluster_id = 2 THEN 8443 END FROM guests WHERE kind = 'container' AND (vmid = 300 OR cluster_id = 1)`)
+			f.Exec(`INSERT INTO apps (host_id, cluster_id, vmid, name, web_port) SELECT host_id, cluster_id, vmid, name,
+				CASE WHEN cluster_id = 2 THEN 8443 END FROM guests WHERE kind = 'container' AND (vmid = 300 OR cluster_id = 1)`)
 			f.Exec(`INSERT INTO apps (host_id, cluster_id, vmid, name) SELECT id, cluster_id, 500, 'gone' FROM hosts WHERE team_id = 2 LIMIT 1`)
 			f.Exec(`INSERT INTO jobs (kind, status, team_id, host_id, target_kind, target_id, target_name, exclusive, params)
-				SELECT 'vm.start', s.status, c.team_id, g.host_id, 'vm', g.id, g.name, 'guest:' || g.id, jsonb_build_object('guest_id', g.id, 'vmid', g.vmid)
-				FROM guests g JOIN clusters c ON c.id = g.cluster_id, (VALUES ('succeeded'), ('queued')) s(status) WHERE g.kind = 'vm' AND (g.vmid = 100 OR c.team_id = 2)`)
+				SELECT 'vm.start', s.status, c.team_id, g.host_id, 'vm', g.id, g.name, 'guest:' || g.id, jsonb_build_object('guest_id', g.id,
+				'vmid', g.vmid)
+				FROM guests g JOIN clusters c ON c.id = g.cluster_id, (VALUES ('succeeded'), ('queued')) s(status) WHERE g.kind = 'vm'
+				AND (g.vmid = 100 OR c.team_id = 2)`)
 			f.Exec(`INSERT INTO jobs (kind, status, team_id, host_id, target_kind, target_id, target_name)
 				SELECT 'app.start', 'failed', c.team_id, a.host_id, 'app', a.id, a.name FROM apps a JOIN clusters c ON c.id = a.cluster_id`)
 			jobs := f.Value("SELECT count(*) FROM jobs")
@@ -153,7 +156,8 @@ func TestATeamFallsWhileItsHostsArePolled(t *testing.T) {
 	for _, id := range ids {
 		f.sync(p, id)
 	}
-	if n := f.Value("SELECT count(*) FROM guests"); n != "5" || f.Value("SELECT count(*) FROM clusters c WHERE EXISTS (SELECT FROM hosts h WHERE h.cluster_id = c.id)") != "4" {
+	if n := f.Value("SELECT count(*) FROM guests"); n != "5" || f.Value("SELECT count(*) FROM clusters c WHERE EXISTS (SELECT FROM hosts "+
+		"h WHERE h.cluster_id = c.id)") != "4" {
 		t.Errorf("%s guests: %+v", n, f.guests())
 	}
 }
@@ -232,7 +236,8 @@ func TestAnEnrolledClusterOfTwoTeamsBecomesOne(t *testing.T) {
 	d := dbtest.New(t)
 	driver := memdriver.New()
 	cluster := driver.Add("pool.mem:8006", memdriver.Spec{Nodes: 2, VMs: 6, Containers: 3})
-	keys, err := secret.Load(t.Context(), filepath.Join(t.TempDir(), "keys", "secret.key"), func(context.Context) ([]secret.KeyID, error) { return nil, nil })
+	keys, err := secret.Load(t.Context(), filepath.Join(t.TempDir(), "keys", "secret.key"),
+		func(context.Context) ([]secret.KeyID, error) { return nil, nil })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -248,7 +253,8 @@ func TestAnEnrolledClusterOfTwoTeamsBecomesOne(t *testing.T) {
 	var ids []int64
 	for _, name := range []string{"pool", "pool2"} {
 		made, _, err := store.Create(t.Context(), host.Enrolment{
-			Name: name, Address: name + ".mem", TokenID: token.TokenID, Secret: secret.New(string(token.Secret)), Fingerprint: cluster.Fingerprint(),
+			Name: name, Address: name + ".mem", TokenID: token.TokenID, Secret: secret.New(string(token.Secret)),
+			Fingerprint: cluster.Fingerprint(),
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -265,7 +271,8 @@ func TestAnEnrolledClusterOfTwoTeamsBecomesOne(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := d.Pool.QueryRow(t.Context(), "SELECT (SELECT count(*) FROM guests), (SELECT count(*) FROM clusters)").Scan(&guests, &clusters); err != nil {
+		if err := d.Pool.QueryRow(t.Context(), "SELECT (SELECT count(*) FROM guests), (SELECT count(*) FROM clusters)").Scan(&guests,
+			&clusters); err != nil {
 			t.Fatal(err)
 		}
 		return guests, clusters

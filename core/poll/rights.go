@@ -51,7 +51,8 @@ func (g *good) trouble() (reason, sentence string) {
 	if !g.limited() {
 		return "", ""
 	}
-	return plugin.ReasonPermission, "the monitoring token lacks " + strings.Join(g.lacking(), ", ") + ": what it does not see is shown as unknown"
+	return plugin.ReasonPermission,
+		"the monitoring token lacks " + strings.Join(g.lacking(), ", ") + ": what it does not see is shown as unknown"
 }
 
 // askRights asks what the token may do.
@@ -133,7 +134,8 @@ func (p *Poller) suspect(ctx context.Context, m member, hostErr error) error {
 	if err := p.db.Tx(ctx, func(tx *db.Tx) error { return g.keepRights(ctx, tx.Pgx) }); err != nil && ctx.Err() == nil {
 		p.log.Warn("what a token lacks could not be recorded", "host", m.id, "error", err)
 	}
-	denied := sdk.Errorf(sdk.Denied, "the monitoring token lacks %s, and the answer cannot be true: %w", strings.Join(g.lacking(), ", "), hostErr)
+	denied := sdk.Errorf(sdk.Denied, "the monitoring token lacks %s, and the answer cannot be true: %w", strings.Join(g.lacking(), ", "),
+		hostErr)
 	denied.Missing = g.lacking()
 	return denied
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/hostler/hostler/core/metric"
 )
 
-const sampleTarget = `INSERT INTO metric_samples (at, target_kind, target_id, cpu, memory, memory_total, disk, disk_total, net_in, net_out, disk_read, disk_write) `
+const sampleTarget = `INSERT INTO metric_samples (at, target_kind, target_id, cpu, memory, memory_total, disk, disk_total, net_in, ` +
+	`net_out, disk_read, disk_write) `
 
 // The samples of a poll come from the rows that it has just written, so that they cross the wire once.
 var sampleStatements = []struct{ what, statement string }{
@@ -26,7 +27,8 @@ FROM storages s WHERE s.cluster_id = $1 AND s.seen_at = now() AND s.status = 'av
 	// anew when these do, so a reader takes a fall for zero.
 	{"hosts", sampleTarget + `
 SELECT now(), 'host', n.host_id, n.cpu, n.memory, n.memory_total, n.disk, n.disk_total, g.net_in, g.net_out, g.disk_read, g.disk_write
-FROM (SELECT host_id, sum(cpu * cpus) / NULLIF(sum(cpus) FILTER (WHERE cpu IS NOT NULL), 0) AS cpu, ` + total("memory") + `, ` + total("memory_total") + `,
+FROM (SELECT host_id, sum(cpu * cpus) / NULLIF(sum(cpus) FILTER (WHERE cpu IS NOT NULL), 0) AS cpu, ` + total("memory") + `, ` +
+		total("memory_total") + `,
 		` + total("disk") + `, ` + total("disk_total") + `
 	FROM nodes WHERE cluster_id = $1 AND seen_at = now() AND status = 'online' GROUP BY host_id) n
 LEFT JOIN (SELECT host_id, ` + total("net_in") + `, ` + total("net_out") + `,
@@ -43,7 +45,8 @@ WHERE COALESCE(g.id, n.id, st.id) IS NOT NULL`},
 }
 
 // noteLate tells the roll-up of samples that are older than what it redoes anyway.
-const noteLate = `INSERT INTO metric_late (hour) SELECT DISTINCT date_bin('1 hour', at, 'epoch') FROM poll_samples WHERE at < now() - $1::interval`
+const noteLate = `INSERT INTO metric_late (hour) SELECT DISTINCT date_bin('1 hour', at, 'epoch') FROM poll_samples
+	WHERE at < now() - $1::interval`
 
 // total is the sum of a column; null for nothing but nulls, which LEAST itself would pass over.
 func total(column string) string {

@@ -94,7 +94,8 @@ func (p *Poller) note(ctx context.Context, m member, hostErr error, interval tim
 func (p *Poller) fail(ctx context.Context, m member, reason, sentence string, interval time.Duration) error {
 	reason, sentence = clean(reason, maxWord), clean(sentence, 1000)
 	return p.db.Tx(ctx, func(tx *db.Tx) error {
-		if _, err := tx.Pgx.Exec(ctx, `UPDATE hosts SET status = 'unreachable', error_reason = $2, error = $3, failures = LEAST(failures, 1000) + 1, polled_at = now(),
+		if _, err := tx.Pgx.Exec(ctx, `UPDATE hosts SET status = 'unreachable', error_reason = $2, error = $3, failures = LEAST(failures,
+			1000) + 1, polled_at = now(),
 			next_poll_at = now() + LEAST($4::interval * power(2, LEAST(failures, 10)), GREATEST($5::interval, $4::interval)) * $6 WHERE id = $1`,
 			m.id, reason, sentence, interval, maxBackOff, spread()); err != nil {
 			return fmt.Errorf("recording a failed poll: %w", err)

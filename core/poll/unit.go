@@ -33,10 +33,13 @@ func (u unit) key() int64 {
 // meanwhile. The polls are spread over the interval. $1 is the interval and $2 the longest pause after failures; what a
 // cycle has locked has its turn at the next tick.
 var hastenStatements = []string{
-	`UPDATE clusters SET next_poll_at = now() + $1::interval * random() WHERE id IN (SELECT c.id FROM clusters c WHERE c.next_poll_at > now() + 1.06 * $1::interval
-		AND (c.next_poll_at > now() + 1.06 * GREATEST($1::interval, $2::interval) OR EXISTS (SELECT FROM hosts h WHERE h.cluster_id = c.id AND h.failures = 0))
+	`UPDATE clusters SET next_poll_at = now() + $1::interval * random() WHERE id IN (SELECT c.id FROM clusters c
+		WHERE c.next_poll_at > now() + 1.06 * $1::interval
+		AND (c.next_poll_at > now() + 1.06 * GREATEST($1::interval, $2::interval) OR EXISTS (SELECT FROM hosts h WHERE h.cluster_id = c.id
+		AND h.failures = 0))
 		FOR UPDATE SKIP LOCKED)`,
-	`UPDATE hosts SET next_poll_at = now() + $1::interval * random() WHERE id IN (SELECT h.id FROM hosts h WHERE h.next_poll_at > now() + 1.06 * GREATEST($1::interval, $2::interval)
+	`UPDATE hosts SET next_poll_at = now() + $1::interval * random() WHERE id IN (SELECT h.id FROM hosts h
+		WHERE h.next_poll_at > now() + 1.06 * GREATEST($1::interval, $2::interval)
 		AND (h.cluster_id IS NULL OR h.failures > 0) FOR UPDATE SKIP LOCKED)`,
 }
 
@@ -95,7 +98,8 @@ type member struct {
 func (m member) whole() bool { return m.failures == 0 && !m.limited }
 
 const selectMember = `SELECT h.id, h.cluster_id, h.failures, h.next_poll_at <= now(), c.seen_at, c.detail_at, COALESCE(k.missing, '{}'), k.verified_at,
-	h.error_reason = '` + plugin.ReasonPermission + `', EXISTS (SELECT FROM alerts a WHERE a.host_id = h.id AND a.rule = '` + alert.HostPermission + `' AND a.resolved_at IS NULL),
+	h.error_reason = '` + plugin.ReasonPermission + `', EXISTS (SELECT FROM alerts a WHERE a.host_id = h.id AND a.rule = '` +
+	alert.HostPermission + `' AND a.resolved_at IS NULL),
 	h.partial, EXISTS (SELECT FROM guests g WHERE g.cluster_id = h.cluster_id AND g.listed_at IS NOT NULL)
 	FROM hosts h LEFT JOIN clusters c ON c.id = h.cluster_id
 	LEFT JOIN host_credentials k ON k.host_id = h.id AND k.capability = '` + string(endpoint.Monitoring) + `' `
@@ -106,7 +110,8 @@ func (p *Poller) members(ctx context.Context, where string, arg int64) ([]member
 		return nil, db.Problem(fmt.Errorf("reading what to poll: %w", err))
 	}
 	members, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (m member, err error) {
-		return m, row.Scan(&m.id, &m.cluster, &m.failures, &m.due, &m.since, &m.detail, &m.missing, &m.rightsAt, &m.limited, &m.alerted, &m.partial, &m.leftOut)
+		return m, row.Scan(&m.id, &m.cluster, &m.failures, &m.due, &m.since, &m.detail, &m.missing, &m.rightsAt, &m.limited, &m.alerted,
+			&m.partial, &m.leftOut)
 	})
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("reading what to poll: %w", err))
@@ -115,11 +120,13 @@ func (p *Poller) members(ctx context.Context, where string, arg int64) ([]member
 }
 
 // candidates are the members that a cycle may ask, in order: the healthy one asked longest ago first, then those whose
-// token does not see everything, unless it is time to ask them again, and failed ones whose pause is over last. It is empty when the unit is no longer due: another instance was faster.
+// token does not see everything, unless it is time to ask them again, and failed ones whose pause is over last. It is empty when the
+// unit is no longer due: another instance was faster.
 func (p *Poller) candidates(ctx context.Context, u unit) ([]member, error) {
 	id, where := u.host, "WHERE h.id = $1 AND h.cluster_id IS NULL AND h.next_poll_at <= now()"
 	if u.cluster != 0 {
-		id, where = u.cluster, "WHERE c.id = $1 AND c.next_poll_at <= now() ORDER BY h.failures > 0, h.error_reason = '"+plugin.ReasonPermission+"' AND h.next_poll_at > now(), h.polled_at NULLS FIRST, h.id"
+		id, where = u.cluster, "WHERE c.id = $1 AND c.next_poll_at <= now() ORDER BY h.failures > 0, h.error_reason = '"+
+			plugin.ReasonPermission+"' AND h.next_poll_at > now(), h.polled_at NULLS FIRST, h.id"
 	} else if u.probe {
 		where = "WHERE h.id = $1 AND h.failures > 0 AND h.next_poll_at <= now()"
 	}

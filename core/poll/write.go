@@ -51,7 +51,8 @@ func (p *Poller) write(ctx context.Context, g good) (int64, error) {
 			return err
 		}
 		// Without the right to see the cluster an answer does not name it.
-		if _, err := tx.Pgx.Exec(ctx, `UPDATE clusters SET name = CASE WHEN $6 THEN name ELSE $2 END, quorate = CASE WHEN $6 THEN quorate ELSE $3 END,
+		if _, err := tx.Pgx.Exec(ctx, `UPDATE clusters SET name = CASE WHEN $6 THEN name ELSE $2 END,
+			quorate = CASE WHEN $6 THEN quorate ELSE $3 END,
 			seen_at = now(), detail_at = CASE WHEN $4 THEN now() ELSE detail_at END, next_poll_at = clock_timestamp() + $5 WHERE id = $1`,
 			cluster, g.inv.cluster.Name, g.inv.cluster.Quorate, g.detail, jitter(g.interval), g.inv.unnamed()); err != nil {
 			return fmt.Errorf("recording the cluster's poll: %w", err)
@@ -84,11 +85,13 @@ func (p *Poller) partitions(ctx context.Context) error {
 func (p *Poller) silence(ctx context.Context, cluster int64) error {
 	return p.db.Tx(ctx, func(tx *db.Tx) error {
 		var healthy bool
-		if err := tx.Pgx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM hosts WHERE cluster_id = $1 AND failures = 0) FROM clusters WHERE id = $1 FOR NO KEY UPDATE`, cluster).Scan(&healthy); err != nil {
+		if err := tx.Pgx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM hosts WHERE cluster_id = $1 AND failures = 0) FROM clusters
+			WHERE id = $1 FOR NO KEY UPDATE`, cluster).Scan(&healthy); err != nil {
 			return fmt.Errorf("locking the cluster: %w", err)
 		}
 		steps := []string{
-			`UPDATE clusters SET next_poll_at = CASE WHEN $2 THEN now() ELSE COALESCE((SELECT min(next_poll_at) FROM hosts WHERE cluster_id = $1), now()) END WHERE id = $1`,
+			`UPDATE clusters SET next_poll_at = CASE WHEN $2 THEN now() ELSE COALESCE((SELECT min(next_poll_at) FROM hosts
+				WHERE cluster_id = $1), now()) END WHERE id = $1`,
 			doubtGuests,
 			doubtNodes,
 			doubtStorages,

@@ -71,7 +71,8 @@ func TestChangesOfTheClock(t *testing.T) {
 		{"quarters in the skipped half hour", "*/15 * * * *", "Australia/Lord_Howe", "2026-10-03T15:10:00Z", "03 15:15, 03 15:30, 03 15:45"},
 		{"quarters in the doubled half hour", "*/15 * * * *", "Australia/Lord_Howe", "2026-04-04T14:40:00Z", "04 14:45, 04 15:00, 04 15:15"},
 		// Half an hour before midnight, in 2018, and a whole hour that begins at a quarter to.
-		{"hourly in a skipped half hour before midnight", "45 * * * *", "Asia/Pyongyang", "2018-05-04T14:00:00Z", "04 14:15, 04 15:00, 04 15:45"},
+		{"hourly in a skipped half hour before midnight", "45 * * * *", "Asia/Pyongyang", "2018-05-04T14:00:00Z",
+			"04 14:15, 04 15:00, 04 15:45"},
 		{"hourly over a skip at a quarter to", "17 * * * *", "Pacific/Chatham", "2018-09-29T13:00:00Z", "29 13:32, 29 14:32, 29 15:32"},
 		// Two hours: 29 March 2026, 01:00 becomes 03:00.
 		{"daily in two skipped hours", "30 1 * * *", "Antarctica/Troll", "2026-03-28T12:00:00Z", "29 01:00, 29 23:30"},
@@ -105,8 +106,10 @@ func TestChangesOfTheClock(t *testing.T) {
 }
 
 var zones = []string{
-	"Europe/Berlin", "Europe/London", "Europe/Dublin", "America/New_York", "America/Sao_Paulo", "America/Havana", "America/Santiago", "America/Asuncion",
-	"America/Scoresbysund", "America/St_Johns", "Africa/Cairo", "Africa/Casablanca", "Asia/Beirut", "Asia/Gaza", "Asia/Tehran", "Asia/Kathmandu",
+	"Europe/Berlin", "Europe/London", "Europe/Dublin", "America/New_York", "America/Sao_Paulo", "America/Havana", "America/Santiago",
+	"America/Asuncion",
+	"America/Scoresbysund", "America/St_Johns", "Africa/Cairo", "Africa/Casablanca", "Asia/Beirut", "Asia/Gaza", "Asia/Tehran",
+	"Asia/Kathmandu",
 	"Australia/Lord_Howe", "Pacific/Chatham", "Pacific/Norfolk", "Atlantic/Azores", "Antarctica/Troll", "UTC",
 }
 
@@ -152,7 +155,8 @@ func daily(t *testing.T, clock string, location *time.Location, begin, end time.
 		if clock == "59 23" || clock == "30 22" {
 			local = local.Add(-time.Second) // a skip that ends at midnight makes up for it at the first moment of the next day
 		}
-		if want := time.Date(day.Year(), day.Month(), day.Day()+1, 0, 0, 0, 0, time.UTC).Format(time.DateOnly); local.Format(time.DateOnly) != want {
+		if want := time.Date(day.Year(), day.Month(), day.Day()+1, 0, 0, 0, 0,
+			time.UTC).Format(time.DateOnly); local.Format(time.DateOnly) != want {
 			t.Fatalf("%s is due at %s, want a time on %s", clock, local, want)
 		}
 		day = local
@@ -233,19 +237,26 @@ func TestRareTimes(t *testing.T) {
 func TestParseCron(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"* * * * *": "* * * * *", "  0   2 * *\tMON-FRI ": "0 2 * * MON-FRI", "*/5 8-18/2 1,15 JAN-jun sun": "*/5 8-18/2 1,15 JAN-jun sun", "0 22-2 * NOV-FEB 7": "0 22-2 * NOV-FEB 7",
+		"* * * * *": "* * * * *", "  0   2 * *\tMON-FRI ": "0 2 * * MON-FRI", "*/5 8-18/2 1,15 JAN-jun sun": "*/5 8-18/2 1,15 JAN-jun sun",
+		"0 22-2 * NOV-FEB 7": "0 22-2 * NOV-FEB 7",
 	} {
 		if got, err := schedule.ParseCron(text); got != want || err != nil {
 			t.Errorf("%q: %q, %v", text, got, err)
 		}
 	}
 	for text, want := range map[string]string{
-		"": "five fields", "* * * *": "five fields", "0 * * * * *": "five fields", "@daily": "five fields", "@every 1h": "five fields", "@every 1s * * *": "field minute",
-		"60 * * * *": "field minute", "* 24 * * *": "field hour", "* * 0 * *": "field day of month", "* * 32 * *": "field day of month", "* * * 13 *": "field month",
-		"* * * * 8": "field day of week", "* * * * FRI#3": "field day of week", "* * L * *": "field day of month", "* * 15W * *": "field day of month", "H * * * *": "field minute",
-		"? * * * *": "field minute", "*/0 * * * *": "field minute", "-1 * * * *": "field minute", "1- * * * *": "field minute", "1,, * * * *": "field minute",
-		"99999999999999999999 * * * *": "field minute", "0 0 31 2 *": "never comes", "0 0 30 FEB *": "never comes", "0 0 31 4,6,9,11 *": "never comes",
-		"TZ=UTC * * * *": "field minute", "TZ=UTC * * * * *": "five fields", "CRON_TZ=UTC 0 0 * * *": "five fields", "０ * * * *": "field minute", "0 0 * * \x00": "field day of week",
+		"": "five fields", "* * * *": "five fields", "0 * * * * *": "five fields", "@daily": "five fields", "@every 1h": "five fields",
+		"@every 1s * * *": "field minute",
+		"60 * * * *":      "field minute", "* 24 * * *": "field hour", "* * 0 * *": "field day of month", "* * 32 * *": "field day of month",
+		"* * * 13 *": "field month",
+		"* * * * 8":  "field day of week", "* * * * FRI#3": "field day of week", "* * L * *": "field day of month",
+		"* * 15W * *": "field day of month", "H * * * *": "field minute",
+		"? * * * *": "field minute", "*/0 * * * *": "field minute", "-1 * * * *": "field minute", "1- * * * *": "field minute",
+		"1,, * * * *":                  "field minute",
+		"99999999999999999999 * * * *": "field minute", "0 0 31 2 *": "never comes", "0 0 30 FEB *": "never comes",
+		"0 0 31 4,6,9,11 *": "never comes",
+		"TZ=UTC * * * *":    "field minute", "TZ=UTC * * * * *": "five fields", "CRON_TZ=UTC 0 0 * * *": "five fields",
+		"０ * * * *": "field minute", "0 0 * * \x00": "field day of week",
 		strings.Repeat("*", 10000): "characters", strings.Repeat("* ", 5000): "characters", strings.Repeat("1,", 100) + "1 * * * *": "",
 	} {
 		if want == "" {
@@ -265,7 +276,8 @@ func TestParseZone(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	for _, name := range []string{"", "Local", "localtime", "right/Europe/Berlin", "posix/UTC", "posixrules", "Europe", "Mars/Olympus", "../UTC", "/etc/localtime",
+	for _, name := range []string{"", "Local", "localtime", "right/Europe/Berlin", "posix/UTC", "posixrules", "Europe", "Mars/Olympus",
+		"../UTC", "/etc/localtime",
 		"Europe/../UTC", `Europe\Berlin`, "Europe/Berlin\x00", "europe/berlin", strings.Repeat("A", 10000)} {
 		if _, err := schedule.ParseZone(name); err == nil {
 			t.Errorf("%.40q is accepted", name)
@@ -275,7 +287,8 @@ func TestParseZone(t *testing.T) {
 
 // FuzzCron reads anything: no panic, no endless search, and what is accepted comes and keeps coming later.
 func FuzzCron(f *testing.F) {
-	for _, seed := range []string{"* * * * *", "0 0 31 2 *", "0 0 29 2 MON", "*/7 1-5/2 L * FRI#L", "@every 1ns", "TZ=X * * * * *", "1-0 0-0 31 2-2 0-7/3", "99999999999999999999/9 * * * *", "0 0 30-31/1 2 *"} {
+	for _, seed := range []string{"* * * * *", "0 0 31 2 *", "0 0 29 2 MON", "*/7 1-5/2 L * FRI#L", "@every 1ns", "TZ=X * * * * *",
+		"1-0 0-0 31 2-2 0-7/3", "99999999999999999999/9 * * * *", "0 0 30-31/1 2 *"} {
 		f.Add(seed, int64(1_770_000_000))
 	}
 	f.Fuzz(func(t *testing.T, text string, unix int64) {

@@ -128,7 +128,8 @@ func (b *fixture) as(user *identity.User) context.Context {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	ctx, _ := audit.Begin(identity.WithCaller(b.t.Context(), caller), audit.Entry{ActorType: audit.ActorUser, ActorID: &user.ID, ActorEmail: user.Email, Action: "test"})
+	ctx, _ := audit.Begin(identity.WithCaller(b.t.Context(), caller),
+		audit.Entry{ActorType: audit.ActorUser, ActorID: &user.ID, ActorEmail: user.Email, Action: "test"})
 	return ctx
 }
 
@@ -137,7 +138,8 @@ func (b *fixture) user(role identity.Role) *identity.User {
 	return identitytest.As(b.t, b.users, role).User
 }
 
-var hourly = schedule.Draft{Name: "Hourly", Cron: "0 * * * *", Timezone: "UTC", JobKind: "touch", Params: []byte(`{"thing_id":1}`), Enabled: true}
+var hourly = schedule.Draft{Name: "Hourly", Cron: "0 * * * *", Timezone: "UTC", JobKind: "touch", Params: []byte(`{"thing_id":1}`),
+	Enabled: true}
 
 func (b *fixture) create(user *identity.User, d schedule.Draft) *schedule.Schedule {
 	b.t.Helper()

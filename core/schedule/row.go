@@ -68,5 +68,6 @@ func (s *Store) read(ctx context.Context, q querier, id int64) (*Schedule, error
 
 // lock reads and locks the schedule, and is nil when it was written or ran since it was read as was.
 func lock(ctx context.Context, tx *db.Tx, was *Schedule) (*Schedule, error) {
-	return one(ctx, tx.Pgx, "id = $1 AND updated_at = $2 AND next_run_at IS NOT DISTINCT FROM $3 AND enabled = $4 FOR UPDATE", was.ID, was.UpdatedAt, was.NextRunAt, was.Enabled)
+	return one(ctx, tx.Pgx, "id = $1 AND updated_at = $2 AND next_run_at IS NOT DISTINCT FROM $3 AND enabled = $4 FOR UPDATE", was.ID,
+		was.UpdatedAt, was.NextRunAt, was.Enabled)
 }

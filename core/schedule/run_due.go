@@ -21,7 +21,8 @@ import (
 // lasting are the problems that waiting does not solve: a schedule that meets one is switched off. Whatever else happens
 // costs it one run, but for a database that is away: it then stays due.
 var lasting = []problem.Code{
-	problem.CodeForbidden, problem.CodeNotFound, problem.CodeEntitlementRequired, problem.CodeInvalid, problem.CodeSelfTarget, problem.CodeConfirmRequired,
+	problem.CodeForbidden, problem.CodeNotFound, problem.CodeEntitlementRequired, problem.CodeInvalid, problem.CodeSelfTarget,
+	problem.CodeConfirmRequired,
 }
 
 // prepare checks the schedule as its writer and returns what starts its job.
@@ -179,11 +180,13 @@ func (s *Store) start(ctx context.Context, was *Schedule, enqueue Enqueue) (star
 		if err != nil {
 			return err
 		}
-		_, err = tx.Pgx.Exec(ctx, "UPDATE schedules SET next_run_at = $2, last_run_at = $3, last_job_id = $4, last_error = '' WHERE id = $1", row.ID, next, now, made.ID)
+		_, err = tx.Pgx.Exec(ctx, "UPDATE schedules SET next_run_at = $2, last_run_at = $3, last_job_id = $4, last_error = '' WHERE id = $1",
+			row.ID, next, now, made.ID)
 		if err != nil {
 			return fmt.Errorf("moving the schedule on: %w", err)
 		}
-		entry := s.entry(row, "schedule.fire", map[string]any{"target": map[string]any{"kind": made.Target.Kind, "id": made.Target.ID, "name": made.Target.Name}})
+		entry := s.entry(row, "schedule.fire",
+			map[string]any{"target": map[string]any{"kind": made.Target.Kind, "id": made.Target.ID, "name": made.Target.Name}})
 		entry.JobID, entry.TeamID, entry.HostID, entry.Result = &made.ID, made.TeamID, made.HostID, audit.ResultOK
 		started = true
 		return audit.WriteEntry(tx, entry)

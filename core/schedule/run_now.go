@@ -13,7 +13,8 @@ import (
 
 // RunNow starts the schedule's job once more, whether the schedule is on or off. It is an extra run: the schedule itself
 // stays as it is, its last run included. The job is requested by the context's caller and has the rights of the
-// schedule's writer. Problems: not_found, forbidden for an API key that does not reach so far, and whatever keeps the schedule from running when it is due.
+// schedule's writer. Problems: not_found, forbidden for an API key that does not reach so far, and whatever keeps the schedule from
+// running when it is due.
 func (s *Store) RunNow(ctx context.Context, id int64) (*job.Job, error) {
 	for range 5 {
 		row, err := s.read(ctx, s.db.Pool, id)

@@ -22,14 +22,16 @@ func SwitchOn(ctx context.Context, tx *db.Tx, id *int64, seed Seed, why string) 
 	}
 	if row == nil {
 		var made int64
-		err := tx.Pgx.QueryRow(ctx, "INSERT INTO schedules (name, cron, job_kind, seeded) VALUES ($1, $2, $3, true) RETURNING id", seed.Name, seed.Cron, seed.JobKind).Scan(&made)
+		err := tx.Pgx.QueryRow(ctx, "INSERT INTO schedules (name, cron, job_kind, seeded) VALUES ($1, $2, $3, true) RETURNING id", seed.Name,
+			seed.Cron, seed.JobKind).Scan(&made)
 		if err != nil {
 			return 0, fmt.Errorf("making the schedule anew: %w", err)
 		}
 		return made, tell(tx, "schedule.create", made, seed.Name, map[string]any{"job_kind": seed.JobKind, "reason": why})
 	}
 	// Without a next time the ticker computes it.
-	_, err = tx.Pgx.Exec(ctx, `UPDATE schedules SET cron = CASE WHEN seeded THEN $2 ELSE cron END, enabled = true, disabled_reason = '', last_error = '',
+	_, err = tx.Pgx.Exec(ctx, `UPDATE schedules SET cron = CASE WHEN seeded THEN $2 ELSE cron END, enabled = true, disabled_reason = '',
+		last_error = '',
 		next_run_at = NULL, updated_at = clock_timestamp() WHERE id = $1`, row.ID, seed.Cron)
 	if err != nil {
 		return 0, fmt.Errorf("switching the schedule on: %w", err)
@@ -44,7 +46,8 @@ func SwitchOff(ctx context.Context, tx *db.Tx, id *int64, jobKind, why string) e
 	if err != nil || row == nil || !row.Enabled {
 		return err
 	}
-	_, err = tx.Pgx.Exec(ctx, "UPDATE schedules SET enabled = false, next_run_at = NULL, disabled_reason = $2, updated_at = clock_timestamp() WHERE id = $1", row.ID, why)
+	_, err = tx.Pgx.Exec(ctx, "UPDATE schedules SET enabled = false, next_run_at = NULL, disabled_reason = $2, updated_at = "+
+		"clock_timestamp() WHERE id = $1", row.ID, why)
 	if err != nil {
 		return fmt.Errorf("switching the schedule off: %w", err)
 	}

@@ -39,7 +39,8 @@ func TestDueScheduleStartsOneJob(t *testing.T) {
 		t.Errorf("%+v", now)
 	}
 	b.expect("schedule.fire system Hourly ok t "+ann.Email,
-		`SELECT concat_ws(' ', action, actor_type, target_name, result, job_id = $1, details->>'writer') FROM audit WHERE target_kind = 'schedule' AND action LIKE 'schedule.%'`, *now.LastJobID)
+		`SELECT concat_ws(' ', action, actor_type, target_name, result, job_id = $1, details->>'writer') FROM audit
+			WHERE target_kind = 'schedule' AND action LIKE 'schedule.%'`, *now.LastJobID)
 }
 
 func TestLateScheduleStartsOneJob(t *testing.T) {
@@ -158,7 +159,8 @@ func TestWhatKeepsADueSchedule(t *testing.T) {
 			if test.off {
 				want = "schedule.disable ok  " + reason
 			}
-			b.expect(want, "SELECT concat_ws(' ', action, result, error, details->>'reason') FROM audit WHERE target_id = $1::bigint::text AND actor_type = 'system'", s.ID)
+			b.expect(want, "SELECT concat_ws(' ', action, result, error, details->>'reason') FROM audit WHERE target_id = $1::bigint::text AND "+
+				"actor_type = 'system'", s.ID)
 			if other := b.get(next.ID); other.Enabled || !strings.Contains(other.DisabledReason, "parameters") {
 				t.Errorf("the other schedule was not looked at: %+v", other)
 			}
@@ -223,7 +225,8 @@ func TestKindOfAnotherRelease(t *testing.T) {
 	b.expect("1", "SELECT count(*) FROM jobs")
 	// Nobody knows it: that is told, and it costs a run and not the schedule.
 	due = due.Add(time.Hour)
-	if now := look(due.Add(time.Minute)); !now.Enabled || !isAt(now.NextRunAt, due.Add(time.Hour)) || !strings.Contains(now.LastError, "knows") {
+	if now := look(due.Add(time.Minute)); !now.Enabled || !isAt(now.NextRunAt, due.Add(time.Hour)) ||
+		!strings.Contains(now.LastError, "knows") {
 		t.Errorf("%+v", now)
 	}
 	b.at(due.Add(time.Hour))
@@ -272,7 +275,8 @@ func TestBusyThingCostsOneRun(t *testing.T) {
 		b.sweep()
 	}
 	b.expect("1", "SELECT count(*) FROM jobs")
-	if now := b.get(s.ID); !now.Enabled || !strings.Contains(now.LastError, "not finished yet") || !isAt(now.NextRunAt, s.NextRunAt.Add(2*time.Hour)) || !isAt(now.LastRunAt, noon.Add(time.Hour)) {
+	if now := b.get(s.ID); !now.Enabled || !strings.Contains(now.LastError, "not finished yet") ||
+		!isAt(now.NextRunAt, s.NextRunAt.Add(2*time.Hour)) || !isAt(now.LastRunAt, noon.Add(time.Hour)) {
 		t.Errorf("%+v", now)
 	}
 }
@@ -292,7 +296,8 @@ func TestPanicOfAKindCostsOneRun(t *testing.T) {
 func TestWriterWhoMayNoLonger(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ sql, reason string }{
-		"demoted":     {"UPDATE team_members SET role = 'viewer' WHERE user_id = $1", "who wrote the schedule last: this needs the role operator"},
+		"demoted": {"UPDATE team_members SET role = 'viewer' WHERE user_id = $1",
+			"who wrote the schedule last: this needs the role operator"},
 		"without":     {"DELETE FROM team_members WHERE user_id = $1", "who wrote the schedule last: this needs the role operator"},
 		"deactivated": {"UPDATE users SET is_active = false WHERE id = $1", "is not active"},
 		"deleted":     {"DELETE FROM users WHERE id = $1", "is no longer a user"},
@@ -303,7 +308,8 @@ func TestWriterWhoMayNoLonger(t *testing.T) {
 			ann, boss := b.user(identity.Operator), b.user(identity.Owner)
 			s := b.create(ann, hourly)
 			b.Exec(test.sql, ann.ID)
-			if _, err := b.store.RunNow(b.as(boss), s.ID); problem.CodeOf(err) != problem.CodeForbidden || !strings.Contains(err.Error(), ann.Email) {
+			if _, err := b.store.RunNow(b.as(boss), s.ID); problem.CodeOf(err) != problem.CodeForbidden ||
+				!strings.Contains(err.Error(), ann.Email) {
 				t.Errorf("run now: %v", err)
 			}
 			if now := b.get(s.ID); !now.Enabled || now.DisabledReason != "" {

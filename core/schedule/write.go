@@ -49,7 +49,8 @@ func (s *Store) Faults(d Draft, check CheckParams) []problem.Fault {
 	add := func(field, msg string) {
 		faults = append(faults, problem.Fault{Loc: []any{"body", field}, Msg: msg, Type: "value_error"})
 	}
-	if name := strings.TrimSpace(d.Name); name == "" || utf8.RuneCountInString(name) > maxName || strings.ContainsFunc(name, unicode.IsControl) {
+	if name := strings.TrimSpace(d.Name); name == "" || utf8.RuneCountInString(name) > maxName ||
+		strings.ContainsFunc(name, unicode.IsControl) {
 		add("name", "must be 1 to 200 characters and hold no control characters")
 	}
 	if _, err := ParseCron(d.Cron); err != nil {
@@ -215,7 +216,8 @@ func changed(was, is *Schedule) []string {
 		name string
 		same bool
 	}{
-		{"cron", was.Cron == is.Cron}, {"enabled", was.Enabled == is.Enabled}, {"job_kind", was.JobKind == is.JobKind}, {"name", was.Name == is.Name},
+		{"cron", was.Cron == is.Cron}, {"enabled", was.Enabled == is.Enabled}, {"job_kind", was.JobKind == is.JobKind},
+		{"name", was.Name == is.Name},
 		{"params", string(was.Params) == string(is.Params)}, {"timezone", was.Timezone == is.Timezone},
 		{"writer", was.Writer != nil && was.Writer.ID != nil && is.Writer.ID != nil && *was.Writer.ID == *is.Writer.ID},
 	} {

@@ -62,7 +62,10 @@ func TestUpdateChecksKindAndParametersTogether(t *testing.T) {
 	if err := update(func(d *schedule.Draft) { d.Name = "x" }); problem.CodeOf(err) != problem.CodeNotFound {
 		t.Errorf("a name: %v", err)
 	}
-	if err := update(func(d *schedule.Draft) { d.Enabled, d.Params = false, []byte(`{"thing_id":5}`) }); problem.CodeOf(err) != problem.CodeNotFound {
+	if err := update(func(d *schedule.Draft) {
+		d.Enabled, d.Params = false,
+			[]byte(`{"thing_id":5}`)
+	}); problem.CodeOf(err) != problem.CodeNotFound {
 		t.Errorf("other parameters and off: %v", err)
 	}
 	if err := update(func(d *schedule.Draft) { d.Enabled, d.Params = false, []byte(`{ "thing_id": 1 }`) }); err != nil {
@@ -79,7 +82,8 @@ func TestUpdateChecksKindAndParametersTogether(t *testing.T) {
 func TestFaultsAreToldTogether(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
-	_, err := b.store.Create(b.as(b.user(identity.Owner)), schedule.Draft{Name: " \t", Cron: "0 0 31 2 *", Timezone: "Local", JobKind: "nothing", Enabled: true}, nil)
+	_, err := b.store.Create(b.as(b.user(identity.Owner)),
+		schedule.Draft{Name: " \t", Cron: "0 0 31 2 *", Timezone: "Local", JobKind: "nothing", Enabled: true}, nil)
 	var at []string
 	for _, f := range problem.From(err).Faults {
 		at = append(at, f.Loc[1].(string))
@@ -109,7 +113,8 @@ func TestRunNow(t *testing.T) {
 	if !isAt(now.NextRunAt, *s.NextRunAt) || now.LastRunAt != nil || now.LastJobID != nil || !now.UpdatedAt.Equal(s.UpdatedAt) {
 		t.Errorf("%+v", now)
 	}
-	b.expect(bob.Email+" Hourly "+ann.Email, "SELECT concat_ws(' ', actor_email, target_name, details->>'writer') FROM audit WHERE job_id = $1", made.ID)
+	b.expect(bob.Email+" Hourly "+ann.Email,
+		"SELECT concat_ws(' ', actor_email, target_name, details->>'writer') FROM audit WHERE job_id = $1", made.ID)
 	if _, err := b.store.RunNow(b.as(bob), 999); problem.CodeOf(err) != problem.CodeNotFound {
 		t.Errorf("%v", err)
 	}

@@ -58,7 +58,8 @@ func Load(ctx context.Context, path string, used func(context.Context) ([]KeyID,
 	b.keyring, b.stamp, err = readFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if len(needed) > 0 {
-			return nil, fmt.Errorf("%w: %s is not there, and the database holds secrets sealed with key %s: restore the file from a backup", ErrKeyMissing, path, list(needed))
+			return nil, fmt.Errorf("%w: %s is not there, and the database holds secrets sealed with key %s: restore the file from a backup",
+				ErrKeyMissing, path, list(needed))
 		}
 		b.keyring, b.stamp, _, err = create(path)
 	}
@@ -72,7 +73,8 @@ func Load(ctx context.Context, path string, used func(context.Context) ([]KeyID,
 		}
 	}
 	if len(lacking) > 0 {
-		return nil, fmt.Errorf("%w: the database holds secrets sealed with key %s, and %s has only %s: restore the right file from a backup", ErrKeyWrong, list(lacking), path, list(b.keyring.ids()))
+		return nil, fmt.Errorf("%w: the database holds secrets sealed with key %s, and %s has only %s: restore the right file from a backup",
+			ErrKeyWrong, list(lacking), path, list(b.keyring.ids()))
 	}
 	return b, nil
 }
@@ -162,7 +164,8 @@ func (b *Box) Open(sealed []byte, place Binding) (String, error) {
 			if outdated := b.Outdated(); outdated != nil {
 				return String{}, unavailable(outdated)
 			}
-			return String{}, fmt.Errorf("%w: the value of %s.%s is sealed with key %s, and %s has only %s", ErrKeyWrong, place.Table, place.Column, id, b.path, list(r.ids()))
+			return String{}, fmt.Errorf("%w: the value of %s.%s is sealed with key %s, and %s has only %s", ErrKeyWrong, place.Table,
+				place.Column, id, b.path, list(r.ids()))
 		}
 	}
 	return r.openValue(sealed, place)
@@ -193,7 +196,8 @@ func (r *keyring) sealValue(text string, place Binding) ([]byte, error) {
 func (r *keyring) openValue(sealed []byte, place Binding) (String, error) {
 	text, err := r.seal.Decrypt(sealed[headerSize:], place.associated(sealed[:headerSize]))
 	if err != nil {
-		return String{}, fmt.Errorf("%w: it is damaged, or does not belong to %s.%s of row %s", ErrNotOpened, place.Table, place.Column, place.Row)
+		return String{}, fmt.Errorf("%w: it is damaged, or does not belong to %s.%s of row %s", ErrNotOpened, place.Table, place.Column,
+			place.Row)
 	}
 	return New(string(text)), nil
 }

@@ -143,11 +143,13 @@ func TestLoadMissingKey(t *testing.T) {
 		t.Error("a key was made beside a filled database")
 	}
 	b := load(t, path)
-	if _, err := secret.Load(t.Context(), path, uses(b.Primary(), 7)); !errors.Is(err, secret.ErrKeyWrong) || !strings.Contains(err.Error(), "00000007") {
+	if _, err := secret.Load(t.Context(), path, uses(b.Primary(), 7)); !errors.Is(err, secret.ErrKeyWrong) ||
+		!strings.Contains(err.Error(), "00000007") {
 		t.Errorf("a file with one of two keys: %v", err)
 	}
 	broken := errors.New("no database")
-	if _, err := secret.Load(t.Context(), path, func(context.Context) ([]secret.KeyID, error) { return nil, broken }); !errors.Is(err, broken) {
+	if _, err := secret.Load(t.Context(), path, func(context.Context) ([]secret.KeyID, error) { return nil, broken }); !errors.Is(err,
+		broken) {
 		t.Errorf("a failing database: %v", err)
 	}
 }

@@ -67,7 +67,8 @@ func checkFile(path string, f *os.File, info fs.FileInfo) error {
 		return fmt.Errorf("%w: %s belongs to user id %d: chown it to the service's user", ErrKeyAccess, path, owner)
 	}
 	if mode := info.Mode().Perm(); mode&0o077 != 0 && !(owner == 0 && mode == sharedMode && sharedBy(f, os.Geteuid())) {
-		return fmt.Errorf("%w: %s has mode %#o and others may use it: chmod 600, and rotate the key if others may have read it", ErrKeyAccess, path, mode)
+		return fmt.Errorf("%w: %s has mode %#o and others may use it: chmod 600, and rotate the key if others may have read it", ErrKeyAccess,
+			path, mode)
 	}
 	return checkFolder(path)
 }
@@ -79,7 +80,8 @@ func checkFolder(path string) error {
 		return fmt.Errorf("looking at the folder of the key file: %w", err)
 	}
 	if uid := int(folder.Sys().(*syscall.Stat_t).Uid); uid != os.Geteuid() && uid != 0 {
-		return fmt.Errorf("%w: the folder of %s belongs to user id %d: chown it to the service's user, and run this as that user", ErrKeyAccess, path, uid)
+		return fmt.Errorf("%w: the folder of %s belongs to user id %d: chown it to the service's user, and run this as that user",
+			ErrKeyAccess, path, uid)
 	}
 	if mode := folder.Mode(); mode.Perm()&0o022 != 0 && mode&fs.ModeSticky == 0 {
 		return fmt.Errorf("%w: others may replace %s, for its folder has mode %#o: chmod go-w", ErrKeyAccess, path, mode.Perm())

@@ -246,7 +246,8 @@ func (b *Box) batch(ctx context.Context, rot Rotation, t Table, limit int, lock 
 
 // locked reads and locks rows whose values are under another key than primary.
 func locked(ctx context.Context, tx pgx.Tx, t Table, primary KeyID, limit int, lock string) ([]sealedRow, error) {
-	rows, err := tx.Query(ctx, fmt.Sprintf("SELECT ctid::text, %[1]s, ARRAY[%[2]s] FROM %[3]s WHERE %[1]s IS NOT NULL AND substring(%[1]s FROM 1 FOR %[4]d) <> $1 LIMIT %[5]d %[6]s",
+	rows, err := tx.Query(ctx, fmt.Sprintf("SELECT ctid::text, %[1]s, ARRAY[%[2]s] FROM %[3]s WHERE %[1]s IS NOT NULL AND "+
+		"substring(%[1]s FROM 1 FOR %[4]d) <> $1 LIMIT %[5]d %[6]s",
 		identifier(t.Column), t.columns(), identifier(t.Name), headerSize, limit, lock), header(primary))
 	if err != nil {
 		return nil, fmt.Errorf("reading sealed values: %w", err)

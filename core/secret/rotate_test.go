@@ -59,8 +59,10 @@ func (v *fixture) add(t *testing.T, b *secret.Box) {
 	t.Helper()
 	i := v.rows
 	v.rows++
-	dbtest.Exec(t, v.db, "INSERT INTO vault VALUES ($1, 'a/b', $2)", i, seal(t, b, fmt.Sprint("value ", i), secret.Binding{Table: "vault", Column: "value", Row: secret.Row(i, "a/b")}))
-	dbtest.Exec(t, v.db, "INSERT INTO seeds VALUES ($1, $2)", i, seal(t, b, fmt.Sprint("seed ", i), secret.Binding{Table: "seeds", Column: "seed", Row: secret.Row(i)}))
+	dbtest.Exec(t, v.db, "INSERT INTO vault VALUES ($1, 'a/b', $2)", i,
+		seal(t, b, fmt.Sprint("value ", i), secret.Binding{Table: "vault", Column: "value", Row: secret.Row(i, "a/b")}))
+	dbtest.Exec(t, v.db, "INSERT INTO seeds VALUES ($1, $2)", i,
+		seal(t, b, fmt.Sprint("seed ", i), secret.Binding{Table: "seeds", Column: "seed", Row: secret.Row(i)}))
 }
 
 // check opens every value.
@@ -68,7 +70,8 @@ func (v *fixture) check(t *testing.T, b *secret.Box) {
 	t.Helper()
 	for i := range v.rows {
 		var value, seed []byte
-		if err := v.db.Pool.QueryRow(t.Context(), "SELECT value, seed FROM vault JOIN seeds ON id = host WHERE host = $1", i).Scan(&value, &seed); err != nil {
+		if err := v.db.Pool.QueryRow(t.Context(), "SELECT value, seed FROM vault JOIN seeds ON id = host WHERE host = $1", i).Scan(&value,
+			&seed); err != nil {
 			t.Fatal(err)
 		}
 		text, err := b.Open(value, secret.Binding{Table: "vault", Column: "value", Row: secret.Row(i, "a/b")})

@@ -35,7 +35,8 @@ func aclList(parts ...aclPart) []byte {
 
 // credential is the list that systemd makes for the user, with one part changed or added.
 func credential(user uint32, change ...aclPart) []byte {
-	parts := []aclPart{{aclOwner, 4, aclNobody}, {aclUser, 4, user}, {aclGroup, 0, aclNobody}, {aclMask, 4, aclNobody}, {aclOther, 0, aclNobody}}
+	parts := []aclPart{{aclOwner, 4, aclNobody}, {aclUser, 4, user}, {aclGroup, 0, aclNobody}, {aclMask, 4, aclNobody},
+		{aclOther, 0, aclNobody}}
 	for _, c := range change {
 		at := -1
 		for i, p := range parts {

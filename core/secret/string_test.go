@@ -35,7 +35,8 @@ func TestStringIsNeverShown(t *testing.T) {
 	}
 	seen := func(t *testing.T, text string) {
 		t.Helper()
-		if strings.Contains(text, canary) || strings.Contains(text, fmt.Sprintf("%x", canary)) || strings.Contains(text, fmt.Sprintf("%X", canary)) {
+		if strings.Contains(text, canary) || strings.Contains(text, fmt.Sprintf("%x", canary)) ||
+			strings.Contains(text, fmt.Sprintf("%X", canary)) {
 			t.Errorf("the secret is in %q", text)
 		}
 	}
@@ -56,7 +57,8 @@ func TestStringIsNeverShown(t *testing.T) {
 			seen(t, fmt.Sprint(out.String(), err))
 			for _, asJSON := range []bool{false, true} {
 				out.Reset()
-				hclog.New(&hclog.LoggerOptions{Output: &out, JSONFormat: asJSON}).With("with", v).Error("message", "key", v, "format", hclog.Fmt("%v", v))
+				hclog.New(&hclog.LoggerOptions{Output: &out, JSONFormat: asJSON}).With("with", v).Error("message", "key", v, "format",
+					hclog.Fmt("%v", v))
 				if !strings.Contains(out.String(), "message") {
 					t.Error("the log line is lost")
 				}

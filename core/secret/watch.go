@@ -76,7 +76,8 @@ func (b *Box) sealable() error {
 }
 
 func unavailable(outdated error) error {
-	return problem.New(problem.CodeKeyOutdated, "this instance has an old copy of the key file; ask another one, or give it the present file").
+	return problem.New(problem.CodeKeyOutdated,
+		"this instance has an old copy of the key file; ask another one, or give it the present file").
 		Because(outdated)
 }
 

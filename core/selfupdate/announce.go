@@ -82,9 +82,11 @@ func (s *Store) tellOne(ctx context.Context, key string, run *installation.Statu
 // entryOf is the row of a run that nobody asked the service for.
 func entryOf(run *installation.Status) audit.Entry {
 	entry := audit.Entry{
-		ActorType: audit.ActorSystem, ActorEmail: updaterName, Action: "update." + string(run.State), TargetKind: "release", TargetName: line(run.To),
-		Result: audit.ResultFailed, Error: "update_" + string(run.State),
-		Details: map[string]any{"from": line(run.From), "to": line(run.To), "started_at": stamp(run.StartedAt), "finished_at": stamp(run.FinishedAt)},
+		ActorType: audit.ActorSystem, ActorEmail: updaterName, Action: "update." + string(run.State), TargetKind: "release",
+		TargetName: line(run.To),
+		Result:     audit.ResultFailed, Error: "update_" + string(run.State),
+		Details: map[string]any{"from": line(run.From), "to": line(run.To), "started_at": stamp(run.StartedAt),
+			"finished_at": stamp(run.FinishedAt)},
 	}
 	for key, value := range map[string]string{"run": run.Run, "request": run.Request, "reason": run.Reason} {
 		if value != "" {

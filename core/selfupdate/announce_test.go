@@ -28,7 +28,8 @@ func (i *instance) trail() string {
 func TestTell(t *testing.T) {
 	t.Parallel()
 	i := start(t, nil)
-	i.Exec(`INSERT INTO update_requests (id, version_from, version_to, machine, actor_type, actor_id, actor_email) VALUES ('r1', '1.0.0', '1.1.0', 'm', 'user', 7, 'ann@example.org')`)
+	i.Exec(`INSERT INTO update_requests (id, version_from, version_to, machine, actor_type, actor_id, actor_email) VALUES ('r1', ` +
+		`'1.0.0', '1.1.0', 'm', 'user', 7, 'ann@example.org')`)
 	to := func(version, request string) *installation.Plan {
 		return &installation.Plan{From: "1.0.0", To: version, Request: request}
 	}
@@ -42,7 +43,8 @@ func TestTell(t *testing.T) {
 	lines = append(lines, ended(6, "d", "done", "", &installation.Plan{From: "1.0.0", To: "1.3.0", DryRun: true})...)
 	// With the backup, a roll-back by hand begins as an update does.
 	back := &installation.Plan{From: "1.0.0", To: "1.1.0", Revert: true}
-	lines = append(lines, written(8, "e", "backup", "begun", "", back), written(8, "e", "rollback", "begun", "it was asked for", back), written(9, "e", "rolled back", "ended", "it was asked for", back))
+	lines = append(lines, written(8, "e", "backup", "begun", "", back), written(8, "e", "rollback", "begun", "it was asked for", back),
+		written(9, "e", "rolled back", "ended", "it was asked for", back))
 	lines = append(lines, written(20, "f", "backup", "begun", "", to("1.4.0", "")))
 	i.Journal(lines...)
 	i.Refuse(installation.Refusal{At: selfupdatetest.Day, Request: "r1", Version: "1.1.0", Reason: "busy"})
@@ -72,10 +74,12 @@ func TestTell(t *testing.T) {
 	}
 	rows, _, err := audit.List(t.Context(), i.db, audit.Filter{Action: "update.done", AllTeams: true})
 	if err != nil || len(rows) != 1 || *rows[0].ActorID != 7 || rows[0].TargetKind != "release" || rows[0].TeamID != nil ||
-		!strings.Contains(string(rows[0].Details), `"finished_at": "2025-05-04T12:01:00Z"`) || !strings.Contains(string(rows[0].Details), `"run": "a"`) {
+		!strings.Contains(string(rows[0].Details), `"finished_at": "2025-05-04T12:01:00Z"`) ||
+		!strings.Contains(string(rows[0].Details), `"run": "a"`) {
 		t.Errorf("%+v, %v", rows, err)
 	}
-	feed, err := activity.List(t.Context(), i.db, activity.SightOf(&identity.Caller{Teams: map[int64]identity.Role{identity.DefaultTeam: identity.Admin}}), 20)
+	feed, err := activity.List(t.Context(), i.db,
+		activity.SightOf(&identity.Caller{Teams: map[int64]identity.Role{identity.DefaultTeam: identity.Admin}}), 20)
 	if err != nil || len(feed) != 6 || feed[0].Kind != activity.Audit || !strings.HasPrefix(feed[0].Name, "update.") {
 		t.Errorf("the feed has %+v, %v", feed, err)
 	}

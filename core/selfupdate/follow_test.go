@@ -28,7 +28,8 @@ func (i *instance) follow() {
 // timetable is the schedules of looking for releases.
 func (i *instance) timetable() string {
 	i.t.Helper()
-	return i.Value("SELECT coalesce(string_agg(id || ' ' || enabled || ' ' || seeded || ' ' || cron || ' ' || disabled_reason, ', ' ORDER BY id), 'none') FROM schedules WHERE job_kind = 'update.check'")
+	return i.Value("SELECT coalesce(string_agg(id || ' ' || enabled || ' ' || seeded || ' ' || cron || ' ' || disabled_reason, ', ' " +
+		"ORDER BY id), 'none') FROM schedules WHERE job_kind = 'update.check'")
 }
 
 func (i *instance) source(there bool) {
@@ -73,7 +74,8 @@ func TestFollow(t *testing.T) {
 	i.source(true)
 	table := schedule.New(schedule.Config{DB: i.db, Users: identitytest.New(i.db), Kinds: i.Kinds()})
 	admin := identitytest.As(t, identitytest.New(i.db), identity.Admin)
-	ctx := identity.WithCaller(t.Context(), &identity.Caller{UserID: admin.ID, Email: admin.Email, Teams: map[int64]identity.Role{identity.DefaultTeam: identity.Admin}})
+	ctx := identity.WithCaller(t.Context(),
+		&identity.Caller{UserID: admin.ID, Email: admin.Email, Teams: map[int64]identity.Role{identity.DefaultTeam: identity.Admin}})
 	all, _, err := table.List(ctx, 0, 100)
 	if err != nil {
 		t.Fatal(err)
@@ -121,7 +123,8 @@ func TestFollow(t *testing.T) {
 		t.Errorf("made anew: %s", got)
 	}
 	if got, want := i.Value("SELECT string_agg(action || ' ' || actor_type, ', ' ORDER BY id) FROM audit"),
-		"schedule.enable system, schedule.disable system, schedule.enable system"; !strings.HasPrefix(got, "schedule.enable system") || !strings.HasSuffix(got, "schedule.create system") {
+		"schedule.enable system, schedule.disable system, schedule.enable system"; !strings.HasPrefix(got, "schedule.enable system") ||
+		!strings.HasSuffix(got, "schedule.create system") {
 		t.Errorf("the trail has %s, want %s …", got, want)
 	}
 }
@@ -147,7 +150,8 @@ func TestFollowAtOnce(t *testing.T) {
 		i.source(false)
 		i.follow()
 	}
-	if n := i.Value("SELECT count(*) FILTER (WHERE action = 'schedule.enable') || ' ' || count(*) FILTER (WHERE action = 'schedule.disable') FROM audit"); n != "8 8" {
+	if n := i.Value("SELECT count(*) FILTER (WHERE action = 'schedule.enable') || ' ' || count(*) FILTER (WHERE action = " +
+		"'schedule.disable') FROM audit"); n != "8 8" {
 		t.Errorf("it was switched on and off %s times", n)
 	}
 	if len(times) < 4 {
@@ -207,7 +211,8 @@ func TestCheckJob(t *testing.T) {
 	if status, text := did(); status != job.Failed || !strings.Contains(text, "no source") {
 		t.Errorf("not configured: %s %s", status, text)
 	}
-	operator := identity.WithCaller(t.Context(), &identity.Caller{UserID: 1, Teams: map[int64]identity.Role{identity.DefaultTeam: identity.Operator, 7: identity.Owner}})
+	operator := identity.WithCaller(t.Context(),
+		&identity.Caller{UserID: 1, Teams: map[int64]identity.Role{identity.DefaultTeam: identity.Operator, 7: identity.Owner}})
 	if _, err := kind.Prepare(operator, json.RawMessage("{}")); err == nil || problem.CodeOf(err) != problem.CodeForbidden {
 		t.Errorf("an operator: %v", err)
 	}

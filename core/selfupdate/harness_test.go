@@ -49,8 +49,9 @@ func again(t testing.TB, url string, installed *selfupdatetest.Installation, edi
 		t.Fatal(err)
 	}
 	cfg := selfupdate.Config{
-		DB: i.db, Queue: i.queue, ConfigFile: installed.File, Machine: installed.Machine(), Version: "1.0.0", Architecture: selfupdatetest.Architecture,
-		WatchEvery: 20 * time.Millisecond,
+		DB: i.db, Queue: i.queue, ConfigFile: installed.File, Machine: installed.Machine(), Version: "1.0.0",
+		Architecture: selfupdatetest.Architecture,
+		WatchEvery:   20 * time.Millisecond,
 	}
 	if edit != nil {
 		edit(&cfg)
@@ -128,7 +129,8 @@ func until(t testing.TB, what string, check func() error) {
 
 // written is a line of the updater's journal, minutes after noon.
 func written(minute int, run string, step installation.Step, event installation.Event, text string, plan *installation.Plan) string {
-	raw, err := json.Marshal(installation.Line{At: selfupdatetest.Day.Add(time.Duration(minute) * time.Minute), Run: run, Step: step, Event: event, Text: text, Plan: plan})
+	raw, err := json.Marshal(installation.Line{At: selfupdatetest.Day.Add(time.Duration(minute) * time.Minute), Run: run, Step: step,
+		Event: event, Text: text, Plan: plan})
 	if err != nil {
 		panic(err)
 	}

@@ -35,12 +35,14 @@ func (s *Store) Register() {
 
 // Kinds is what schedules may ask for. A caller must be an admin of the instance.
 func (s *Store) Kinds() []schedule.Kind {
-	return []schedule.Kind{schedule.Of(CheckKind, "Look for a new release of Hostler", func(ctx context.Context, _ struct{}) (schedule.Enqueue, error) {
-		if caller := identity.FromContext(ctx); caller != nil && caller.Instance() < identity.Admin {
-			return nil, problem.New(problem.CodeForbidden, "this needs the role %s", identity.Admin).With("role", identity.Admin.String())
-		}
-		return func(ctx context.Context, tx *db.Tx) (*job.Job, error) {
-			return s.cfg.Queue.Enqueue(ctx, tx, job.Spec{Kind: CheckKind, Target: job.Target{Kind: "instance", Name: "Hostler"}, Exclusive: CheckKind})
-		}, nil
-	})}
+	return []schedule.Kind{schedule.Of(CheckKind, "Look for a new release of Hostler",
+		func(ctx context.Context, _ struct{}) (schedule.Enqueue, error) {
+			if caller := identity.FromContext(ctx); caller != nil && caller.Instance() < identity.Admin {
+				return nil, problem.New(problem.CodeForbidden, "this needs the role %s", identity.Admin).With("role", identity.Admin.String())
+			}
+			return func(ctx context.Context, tx *db.Tx) (*job.Job, error) {
+				return s.cfg.Queue.Enqueue(ctx, tx,
+					job.Spec{Kind: CheckKind, Target: job.Target{Kind: "instance", Name: "Hostler"}, Exclusive: CheckKind})
+			}, nil
+		})}
 }

@@ -141,7 +141,8 @@ func (s *Store) keep(ctx context.Context, m *release.Manifest, raw []byte, failu
 		if why != nil {
 			_, err = tx.Pgx.Exec(ctx, "UPDATE update_check SET checked_at = now(), error = $1", plain(why))
 		} else {
-			_, err = tx.Pgx.Exec(ctx, "UPDATE update_check SET checked_at = now(), error = '', found_at = now(), manifest = $1, seen = $2", raw, seen)
+			_, err = tx.Pgx.Exec(ctx, "UPDATE update_check SET checked_at = now(), error = '', found_at = now(), manifest = $1, seen = $2", raw,
+				seen)
 		}
 		if err != nil {
 			return fmt.Errorf("keeping what release was found: %w", err)

@@ -27,7 +27,8 @@ import (
 func TestLook(t *testing.T) {
 	t.Parallel()
 	i := start(t, nil)
-	if s := i.status(); s.Available != nil || s.LastCheck != nil || !s.CanSelfApply || s.State != "idle" || s.Channel != "stable" || s.CurrentVersion != "1.0.0" || len(s.Problems) > 0 {
+	if s := i.status(); s.Available != nil || s.LastCheck != nil || !s.CanSelfApply || s.State != "idle" || s.Channel != "stable" ||
+		s.CurrentVersion != "1.0.0" || len(s.Problems) > 0 {
 		t.Errorf("before: %+v", s)
 	}
 	i.Publish("1.1.0", nil)
@@ -55,7 +56,8 @@ func TestLook(t *testing.T) {
 	if got := i.look(); got != "release_source_error missing" {
 		t.Error(got)
 	}
-	if s := other.status(); s.Available == nil || !s.Available.CheckedAt.Equal(found) || s.LastCheck.Error == "" || !s.LastCheck.At.After(found) {
+	if s := other.status(); s.Available == nil || !s.Available.CheckedAt.Equal(found) || s.LastCheck.Error == "" ||
+		!s.LastCheck.At.After(found) {
 		t.Errorf("%+v", s)
 	}
 	// Once it is installed it is no longer available.
@@ -192,14 +194,16 @@ func TestServersThatCheat(t *testing.T) {
 		handler func(*instance) http.HandlerFunc
 		want    string
 	}{
-		"honest":           {func(i *instance) http.HandlerFunc { return files(i).ServeHTTP }, ""},
-		"not there":        {always(http.NotFound), "missing"},
-		"out of order":     {always(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }), "unreachable"},
+		"honest":    {func(i *instance) http.HandlerFunc { return files(i).ServeHTTP }, ""},
+		"not there": {always(http.NotFound), "missing"},
+		"out of order": {always(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }),
+			"unreachable"},
 		"one byte changed": {spoil(release.ManifestName, func(b []byte) []byte { b[30] ^= 1; return b }), "not_signed"},
 		"no signature":     {spoil(release.SignatureName, func([]byte) []byte { return nil }), "not_signed"},
 		"false signature":  {spoil(release.SignatureName, func(b []byte) []byte { b[3] ^= 1; return b }), "not_signed"},
-		"garbage":          {always(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("\x00\x1b[2J<html>\xff")) }), "not_signed"},
-		"endless":          {always(endless), "invalid"},
+		"garbage": {always(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("\x00\x1b[2J<html>\xff")) }),
+			"not_signed"},
+		"endless": {always(endless), "invalid"},
 		"slow": {always(func(w http.ResponseWriter, r *http.Request) {
 			for r.Context().Err() == nil {
 				_, _ = w.Write([]byte(" "))
@@ -215,7 +219,8 @@ func TestServersThatCheat(t *testing.T) {
 		"redirect to http": {always(func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, plain.URL+"/canary", http.StatusFound)
 		}), "unreachable"},
-		"round in circles": {always(func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.Path, http.StatusFound) }), "unreachable"},
+		"round in circles": {always(func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.Path, http.StatusFound) }),
+			"unreachable"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -236,7 +241,8 @@ func TestServersThatCheat(t *testing.T) {
 				t.Errorf("it took %v", took)
 			}
 			s := i.status()
-			if (s.Available != nil) != (want == "") || (s.LastCheck.Error != "") != (want != "") || strings.ContainsAny(s.LastCheck.Error, "\x00\x1b\n") || strings.Contains(s.LastCheck.Error, "canary") {
+			if (s.Available != nil) != (want == "") || (s.LastCheck.Error != "") != (want != "") ||
+				strings.ContainsAny(s.LastCheck.Error, "\x00\x1b\n") || strings.Contains(s.LastCheck.Error, "canary") {
 				t.Errorf("%+v %+v", s, s.LastCheck)
 			}
 			if want != "" {
@@ -324,7 +330,9 @@ func TestRequestsTellNothing(t *testing.T) {
 		}
 		for _, header := range lines[1:] {
 			key, _, _ := strings.Cut(header, ":")
-			if !slices.Contains([]string{"Host", "User-Agent"}, key) || strings.ContainsAny(strings.TrimPrefix(header, "Host: "+strings.TrimSuffix(strings.TrimPrefix(url, "https://"), "/releases")), "0123456789") {
+			if !slices.Contains([]string{"Host", "User-Agent"}, key) ||
+				strings.ContainsAny(strings.TrimPrefix(header, "Host: "+strings.TrimSuffix(strings.TrimPrefix(url, "https://"), "/releases")),
+					"0123456789") {
 				t.Errorf("request %d has %q", n, header)
 			}
 		}

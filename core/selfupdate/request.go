@@ -43,7 +43,8 @@ func (s *Store) Request(ctx context.Context, agreed string) (*Status, error) {
 		return nil, refuse("nothing_newer", "", "there is nothing to install: %s", plain(err))
 	}
 	if agreed != "" && agreed != m.Version {
-		return nil, refuse("another_version", "look at the release and ask again", "the newest release is not the one that was agreed to").With("version", m.Version)
+		return nil, refuse("another_version", "look at the release and ask again",
+			"the newest release is not the one that was agreed to").With("version", m.Version)
 	}
 	if err := s.ask(ctx, c, m.Version); err != nil {
 		return nil, err

@@ -19,15 +19,18 @@ func TestRequest(t *testing.T) {
 	t.Parallel()
 	i := start(t, nil)
 	i.Publish("1.1.0", nil)
-	ctx, attempt := audit.Begin(identity.WithCaller(t.Context(), &identity.Caller{UserID: 7, KeyID: 3, Email: "ann@example.org"}), audit.Entry{ActorType: audit.ActorAPIKey, Action: "update.request"})
+	ctx, attempt := audit.Begin(identity.WithCaller(t.Context(), &identity.Caller{UserID: 7, KeyID: 3, Email: "ann@example.org"}),
+		audit.Entry{ActorType: audit.ActorAPIKey, Action: "update.request"})
 	if _, err := i.Request(ctx, "1.0.9"); reason(err) != "invalid_state another_version" || problem.From(err).Members["version"] != "1.1.0" {
 		t.Errorf("another version: %v", err)
 	}
 	s, err := i.Request(ctx, "1.1.0")
-	if err != nil || s.State != "requested" || s.Request.Version != "1.1.0" || s.Request.RequestedBy != "ann@example.org" || s.Available == nil || !attempt.Written() {
+	if err != nil || s.State != "requested" || s.Request.Version != "1.1.0" || s.Request.RequestedBy != "ann@example.org" ||
+		s.Available == nil || !attempt.Written() {
 		t.Fatalf("%+v, %v", s, err)
 	}
-	if got, want := i.Value("SELECT action || ' ' || result || ' ' || target_kind || ' ' || target_name || ' ' || (details - 'request') || (details->>'request' = $1) FROM audit", s.Request.ID),
+	if got, want := i.Value("SELECT action || ' ' || result || ' ' || target_kind || ' ' || target_name || ' ' || (details - 'request') "+
+		"|| (details->>'request' = $1) FROM audit", s.Request.ID),
 		`update.request ok release 1.1.0 {"to": "1.1.0", "from": "1.0.0"}true`; got != want {
 		t.Errorf("the trail has %s", got)
 	}
@@ -189,7 +192,8 @@ func TestRequestWhoseCommitFails(t *testing.T) {
 	i := start(t, nil)
 	i.Publish("1.1.0", nil)
 	i.Exec(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'refused at the commit'; END $$`)
-	i.Exec(`CREATE CONSTRAINT TRIGGER test_refuse AFTER INSERT ON update_requests DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION refuse()`)
+	i.Exec(`CREATE CONSTRAINT TRIGGER test_refuse AFTER INSERT ON update_requests DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE ` +
+		`FUNCTION refuse()`)
 	if _, err := i.Request(t.Context(), ""); err == nil {
 		t.Error("it was committed")
 	}

@@ -135,7 +135,8 @@ func (s *Store) available(st *Status, last look) (blocked string) {
 		return ""
 	}
 	file, _ := m.For(s.architecture()) // fits has asked
-	st.Available = &Available{Version: m.Version, Channel: m.Channel, Date: m.Date.UTC(), NotesURL: m.NotesURL, Size: file.Size, CheckedAt: last.found.UTC()}
+	st.Available = &Available{Version: m.Version, Channel: m.Channel, Date: m.Date.UTC(), NotesURL: m.NotesURL, Size: file.Size,
+		CheckedAt: last.found.UTC()}
 	return ""
 }
 
@@ -201,7 +202,8 @@ func (s *Store) readFiles(ctx context.Context, q querier, st *Status, c *install
 	case pending != nil:
 		st.State, st.Run, st.Request = StateRequested, nil, asked.as(pending.ID, pending.Version, since)
 		if time.Since(since) > grace {
-			st.Hint = fmt.Sprintf("no updater has taken the request since %s: look at systemctl status hostler-updater.path hostler-updater.service on the machine", stamp(since))
+			st.Hint = fmt.Sprintf("no updater has taken the request since %s: look at systemctl status hostler-updater.path "+
+				"hostler-updater.service on the machine", stamp(since))
 		}
 	case asked != nil && err == nil && len(st.Problems) == 0:
 		s.trace(st, c, asked)
@@ -222,7 +224,8 @@ func (s *Store) trace(st *Status, c *installation.Config, asked *request) {
 		st.State, st.Run, st.Request = StateRequested, nil, &asked.Request
 		return
 	}
-	st.Hint = fmt.Sprintf("the request for %s of %s was taken, and the updater has left no word of it: look at journalctl -u hostler-updater.service on the machine",
+	st.Hint = fmt.Sprintf("the request for %s of %s was taken, and the updater has left no word of it: look at journalctl -u "+
+		"hostler-updater.service on the machine",
 		asked.Version, stamp(asked.RequestedAt))
 }
 
@@ -259,7 +262,8 @@ func (s *Store) lastRequest(ctx context.Context, q querier) (*request, error) {
 
 func runOf(ctx context.Context, q querier, last *installation.Status) (*Run, error) {
 	run := &Run{
-		ID: line(last.Run), Request: line(last.Request), From: line(last.From), To: line(last.To), Step: line(string(last.Step)), Steps: []Step{},
+		ID: line(last.Run), Request: line(last.Request), From: line(last.From), To: line(last.To), Step: line(string(last.Step)),
+		Steps:  []Step{},
 		Reason: line(last.Reason), StartedAt: last.StartedAt.UTC(), FinishedAt: someTimeOf(last.FinishedAt), DryRun: last.DryRun,
 	}
 	for _, p := range last.Steps {
@@ -292,7 +296,8 @@ func (s *Store) hint(st *Status, c *installation.Config, blocked string) string 
 	case c == nil && len(st.Problems) > 0:
 		return s.mendConfiguration()
 	case st.State == StateInterrupted:
-		return "the update was cut off and goes on by itself, at once or at the machine's next start; when it stays so, look at journalctl -u hostler-updater-resume.service on the machine"
+		return "the update was cut off and goes on by itself, at once or at the machine's next start; when it stays so, look at journalctl " +
+			"-u hostler-updater-resume.service on the machine"
 	case st.Channel == "":
 		return s.configureSource()
 	case blocked != "":

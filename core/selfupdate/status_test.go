@@ -37,13 +37,14 @@ func TestShape(t *testing.T) {
 		told   selfupdate.Shape
 		want   selfupdate.Shape
 	}{
-		"a package":                 {func(*selfupdatetest.Installation, *selfupdate.Machine) {}, "", selfupdate.ShapePackage},
-		"podman":                    {touch("run/.containerenv"), "", selfupdate.ShapeContainer},
-		"docker":                    {touch(".dockerenv"), "", selfupdate.ShapeContainer},
-		"a package in LXC":          {touch("run/systemd/container"), "", selfupdate.ShapePackage},
-		"a package in nspawn":       {touch("run/host/container-manager"), "", selfupdate.ShapePackage},
-		"docker, told otherwise":    {touch(".dockerenv"), selfupdate.ShapePackage, selfupdate.ShapePackage},
-		"a package, told otherwise": {func(*selfupdatetest.Installation, *selfupdate.Machine) {}, selfupdate.ShapeContainer, selfupdate.ShapeContainer},
+		"a package":              {func(*selfupdatetest.Installation, *selfupdate.Machine) {}, "", selfupdate.ShapePackage},
+		"podman":                 {touch("run/.containerenv"), "", selfupdate.ShapeContainer},
+		"docker":                 {touch(".dockerenv"), "", selfupdate.ShapeContainer},
+		"a package in LXC":       {touch("run/systemd/container"), "", selfupdate.ShapePackage},
+		"a package in nspawn":    {touch("run/host/container-manager"), "", selfupdate.ShapePackage},
+		"docker, told otherwise": {touch(".dockerenv"), selfupdate.ShapePackage, selfupdate.ShapePackage},
+		"a package, told otherwise": {func(*selfupdatetest.Installation, *selfupdate.Machine) {}, selfupdate.ShapeContainer,
+			selfupdate.ShapeContainer},
 		"a pod": {func(_ *selfupdatetest.Installation, m *selfupdate.Machine) {
 			m.Getenv = func(name string) string { return map[string]string{"KUBERNETES_SERVICE_HOST": "10.0.0.1"}[name] }
 		}, "", selfupdate.ShapeContainer},
@@ -99,7 +100,8 @@ var begun = []string{
 func TestStates(t *testing.T) {
 	t.Parallel()
 	i := start(t, nil)
-	i.Exec(`INSERT INTO update_requests (id, version_from, version_to, machine, actor_type, actor_email, requested_at) VALUES ('r1', '1.0.0', '1.1.0', 'elsewhere', 'user', 'ann@example.org', now() - interval '1 day')`)
+	i.Exec(`INSERT INTO update_requests (id, version_from, version_to, machine, actor_type, actor_email, requested_at) VALUES ('r1', ` +
+		`'1.0.0', '1.1.0', 'elsewhere', 'user', 'ann@example.org', now() - interval '1 day')`)
 	is := func(what string, state selfupdate.State, check func(s *selfupdate.Status) bool) {
 		t.Helper()
 		for name, of := range map[string]*instance{"": i, " after a restart": again(t, i.url, i.Installation, nil)} {
@@ -115,8 +117,10 @@ func TestStates(t *testing.T) {
 	i.Journal(begun...)
 	is("a run goes on", "running", func(s *selfupdate.Status) bool {
 		r := s.Run
-		return r.ID == "run1" && r.Request == "r1" && r.RequestedBy == "ann@example.org" && r.From == "1.0.0" && r.To == "1.1.0" && r.Step == "migrate" && r.Reason == "" &&
-			len(r.Steps) == 3 && r.Steps[0].Step == "backup" && r.Steps[0].EndedAt.Equal(selfupdatetest.Day.Add(time.Minute)) && r.Steps[2].EndedAt == nil &&
+		return r.ID == "run1" && r.Request == "r1" && r.RequestedBy == "ann@example.org" && r.From == "1.0.0" && r.To == "1.1.0" &&
+			r.Step == "migrate" && r.Reason == "" &&
+			len(r.Steps) == 3 && r.Steps[0].Step == "backup" && r.Steps[0].EndedAt.Equal(selfupdatetest.Day.Add(time.Minute)) &&
+			r.Steps[2].EndedAt == nil &&
 			r.StartedAt.Equal(selfupdatetest.Day) && r.FinishedAt == nil && !r.DryRun
 	})
 	free()
@@ -133,7 +137,8 @@ func TestStates(t *testing.T) {
 		t.Fatal(err)
 	}
 	is("a request waits", "requested", func(s *selfupdate.Status) bool {
-		return s.Run == nil && s.Request.ID == "r2" && s.Request.Version == "1.2.0" && s.Request.RequestedBy == "" && !strings.Contains(s.Hint, "path")
+		return s.Run == nil && s.Request.ID == "r2" && s.Request.Version == "1.2.0" && s.Request.RequestedBy == "" &&
+			!strings.Contains(s.Hint, "path")
 	})
 	long := time.Now().Add(-2 * time.Minute)
 	if err := os.Chtimes(i.Config.Request, long, long); err != nil {
@@ -143,7 +148,8 @@ func TestStates(t *testing.T) {
 	i.Take()
 	i.Refuse(installation.Refusal{At: selfupdatetest.Day.Add(time.Hour), Request: "r2", Version: "1.2.0", Reason: "no"})
 	is("it is refused", "refused", func(s *selfupdate.Status) bool {
-		return s.Run.ID == "" && s.Run.Request == "r2" && s.Run.To == "1.2.0" && s.Run.Reason == "no" && s.Run.FinishedAt != nil && len(s.Run.Steps) == 0
+		return s.Run.ID == "" && s.Run.Request == "r2" && s.Run.To == "1.2.0" && s.Run.Reason == "no" && s.Run.FinishedAt != nil &&
+			len(s.Run.Steps) == 0
 	})
 	tried := &installation.Plan{From: "1.0.0", To: "1.1.0", DryRun: true}
 	i.Journal(written(70, "run2", "backup", "begun", "", tried), written(71, "run2", "done", "ended", "", tried))
@@ -158,8 +164,9 @@ func TestSpoiltFiles(t *testing.T) {
 		problem string
 		refused string
 	}{
-		"journal":          {func(i *instance) error { i.Journal("canary{"); return nil }, "journal", "invalid_state unknown"},
-		"journal a folder": {func(i *instance) error { return os.Mkdir(installation.Journal(i.Config.StateDir), 0o755) }, "journal", "invalid_state unknown"},
+		"journal": {func(i *instance) error { i.Journal("canary{"); return nil }, "journal", "invalid_state unknown"},
+		"journal a folder": {func(i *instance) error { return os.Mkdir(installation.Journal(i.Config.StateDir), 0o755) }, "journal",
+			"invalid_state unknown"},
 		"refusal": {func(i *instance) error {
 			i.Write(filepath.Join(i.Config.StateDir, "refused.json"), "{")
 			return nil
@@ -185,10 +192,12 @@ func TestSpoiltFiles(t *testing.T) {
 				t.Fatal(err)
 			}
 			s := i.status()
-			if (len(s.Problems) > 0) != (test.problem != "") || !strings.Contains(strings.Join(s.Problems, " "), test.problem) || strings.Contains(strings.Join(s.Problems, " "), "canary") {
+			if (len(s.Problems) > 0) != (test.problem != "") || !strings.Contains(strings.Join(s.Problems, " "), test.problem) ||
+				strings.Contains(strings.Join(s.Problems, " "), "canary") {
 				t.Errorf("%q", s.Problems)
 			}
-			if s.CurrentVersion != "1.0.0" || s.LastCheck == nil || s.State != "idle" || (s.Available == nil) != (test.problem == "configuration" || name == "no configuration") {
+			if s.CurrentVersion != "1.0.0" || s.LastCheck == nil || s.State != "idle" ||
+				(s.Available == nil) != (test.problem == "configuration" || name == "no configuration") {
 				t.Errorf("%+v", s)
 			}
 			if s.CanSelfApply != (s.Channel != "") || (!s.CanSelfApply && s.Hint == "") {

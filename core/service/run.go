@@ -31,7 +31,8 @@ func (s *Service) Start(ctx context.Context) error {
 	if path, needed, err := s.setup.Prepare(ctx); err != nil {
 		return err
 	} else if needed {
-		s.config.Loggers("setup").Warn("there is no user yet: POST /api/v1/setup with the token in this file makes the first owner", "file", path)
+		s.config.Loggers("setup").Warn("there is no user yet: POST /api/v1/setup with the token in this file makes the first owner", "file",
+			path)
 	}
 	if err := s.config.Plugins.Start(ctx); err != nil {
 		return err

@@ -91,7 +91,8 @@ func New(c Config) (*Service, error) {
 		}
 	}}
 
-	s.Hosts = host.New(host.Config{DB: c.DB, Keys: c.Keys, Drivers: c.Drivers, Own: c.Self, AllowLocal: c.AllowLocal, Logger: c.Loggers("host")})
+	s.Hosts = host.New(host.Config{DB: c.DB, Keys: c.Keys, Drivers: c.Drivers, Own: c.Self, AllowLocal: c.AllowLocal,
+		Logger: c.Loggers("host")})
 	s.Poller = poll.New(poll.Config{
 		DB: c.DB, Hosts: s.Hosts, Logger: c.Loggers("poll"), Heartbeat: s.Heartbeats[Polls], Unable: outdated, Interval: s.pollInterval,
 	})
@@ -105,7 +106,8 @@ func New(c Config) (*Service, error) {
 	s.Users = identity.New(c.DB, who)
 	s.setup = identity.NewSetup(s.Users, c.StateDir)
 	s.Chain = audit.NewChain(c.DB, c.Keys)
-	s.sealer = audit.NewSealer(audit.SealerConfig{Chain: s.Chain, Logger: c.Loggers("audit"), Heartbeat: s.Heartbeats[Seal], Unable: outdated})
+	s.sealer = audit.NewSealer(audit.SealerConfig{Chain: s.Chain, Logger: c.Loggers("audit"), Heartbeat: s.Heartbeats[Seal],
+		Unable: outdated})
 	s.Replays = &idempotency.Store{DB: c.DB, Keys: c.Keys}
 
 	housekeeping := maintenance.New(maintenance.Config{DB: c.DB, Queue: s.Queue, Sessions: s.Users, Replays: s.Replays, Trail: s.Chain})

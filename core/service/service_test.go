@@ -47,7 +47,8 @@ func TestRunsAllThatIsAskedFor(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(state, "setup-token")); err != nil {
 		t.Error("there is no user, and no token to make one:", err)
 	}
-	for path, want := range map[string]string{"/healthz": `"status":"ok"`, "/readyz": `"plugins":"none is pinned"`, "/metrics": "hostler_polls_total"} {
+	for path, want := range map[string]string{"/healthz": `"status":"ok"`, "/readyz": `"plugins":"none is pinned"`,
+		"/metrics": "hostler_polls_total"} {
 		status, text := fetch(handler, path)
 		if healthy := path != "/readyz"; healthy != (status == http.StatusOK) || !strings.Contains(text, want) {
 			t.Errorf("%s: %d %s", path, status, text)

@@ -26,7 +26,8 @@ var (
 		func() bool { return false }, func(bool) error { return nil }}
 	SelfHost = Key[*int64]{"self.host_id", "The host that the service itself runs on; null when it is none of them",
 		func() *int64 { return nil }, checkSelfHost}
-	EntitlementsDisabled = Key[[]string]{"entitlements.disabled", "Features that are switched off, by name; at most 100. Names that this release does not know are kept and do nothing",
+	EntitlementsDisabled = Key[[]string]{"entitlements.disabled",
+		"Features that are switched off, by name; at most 100. Names that this release does not know are kept and do nothing",
 		func() []string { return []string{} }, checkEntitlements}
 )
 

@@ -92,10 +92,14 @@ func TestChangeRefusesWhatDoesNotFit(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	for _, test := range []struct{ name, value string }{
-		{"poll.interval_s", "4"}, {"poll.interval_s", "3601"}, {"poll.interval_s", "-30"}, {"poll.interval_s", "30.5"}, {"poll.interval_s", `"30"`},
-		{"poll.interval_s", "99999999999999999999"}, {"poll.interval_s", "true"}, {"poll.interval_s", "[30]"}, {"poll.interval_s", "{}"}, {"poll.interval_s", ""},
-		{"poll.interval_s", "30 30"}, {"audit.retention_days", "36501"}, {"self.host_id", "0"}, {"self.host_id", "-1"}, {"self.host_id", `"canary"`},
-		{"entitlements.disabled", `"canary"`}, {"entitlements.disabled", `[1]`}, {"entitlements.disabled", `[""]`}, {"entitlements.disabled", `["a b"]`},
+		{"poll.interval_s", "4"}, {"poll.interval_s", "3601"}, {"poll.interval_s", "-30"}, {"poll.interval_s", "30.5"},
+		{"poll.interval_s", `"30"`},
+		{"poll.interval_s", "99999999999999999999"}, {"poll.interval_s", "true"}, {"poll.interval_s", "[30]"}, {"poll.interval_s", "{}"},
+		{"poll.interval_s", ""},
+		{"poll.interval_s", "30 30"}, {"audit.retention_days", "36501"}, {"self.host_id", "0"}, {"self.host_id", "-1"},
+		{"self.host_id", `"canary"`},
+		{"entitlements.disabled", `"canary"`}, {"entitlements.disabled", `[1]`}, {"entitlements.disabled", `[""]`},
+		{"entitlements.disabled", `["a b"]`},
 		{"entitlements.disabled", `["` + strings.Repeat(`a","`, 101) + `b"]`}, {"onboarding.complete", "1"},
 		{"unknown", "1"}, {"", "1"}, {"POLL.INTERVAL_S", "60"}, {"poll.interval_s ", "60"}, {"poll%", "60"}, {"a\x00b", "1"},
 	} {

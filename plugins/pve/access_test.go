@@ -37,28 +37,36 @@ func TestPermissions(t *testing.T) {
 		token      pvesim.Token
 		want       hypervisor.Permissions
 	}{
-		"too much on one guest only": {endpoint.NodePower, also(w.token("/", true, "Sys.PowerMgmt"), "/vms/101", "VM.Console", "Sys.PowerMgmt"), hypervisor.Permissions{
-			Paths: []string{"/"}, Extra: []string{"VM.Console"},
-		}},
-		"system rights on the nodes alone": {endpoint.NodePower, w.token("/nodes", true, "Sys.PowerMgmt"), hypervisor.Permissions{Missing: []string{"Sys.PowerMgmt"}}},
-		"system rights on the root alone":  {endpoint.NodePower, w.token("/", false, "Sys.PowerMgmt"), hypervisor.Permissions{Missing: []string{"Sys.PowerMgmt"}}},
-		"system rights on both": {endpoint.NodePower, also(w.token("/", false, "Sys.PowerMgmt"), "/nodes", "Sys.PowerMgmt"), hypervisor.Permissions{
-			Paths: []string{"/"},
-		}},
+		"too much on one guest only": {endpoint.NodePower,
+			also(w.token("/", true, "Sys.PowerMgmt"), "/vms/101", "VM.Console", "Sys.PowerMgmt"), hypervisor.Permissions{
+				Paths: []string{"/"}, Extra: []string{"VM.Console"},
+			}},
+		"system rights on the nodes alone": {endpoint.NodePower, w.token("/nodes", true, "Sys.PowerMgmt"),
+			hypervisor.Permissions{Missing: []string{"Sys.PowerMgmt"}}},
+		"system rights on the root alone": {endpoint.NodePower, w.token("/", false, "Sys.PowerMgmt"),
+			hypervisor.Permissions{Missing: []string{"Sys.PowerMgmt"}}},
+		"system rights on both": {endpoint.NodePower, also(w.token("/", false, "Sys.PowerMgmt"), "/nodes", "Sys.PowerMgmt"),
+			hypervisor.Permissions{
+				Paths: []string{"/"},
+			}},
 		"proper": {endpoint.Monitoring, w.token("/", true, monitoring...), hypervisor.Permissions{
 			Paths: []string{"/"}, Recommended: []string{"VM.GuestAgent.Audit"},
 		}},
-		"nothing missing, nothing to recommend": {endpoint.Lifecycle, w.token("/", true, append(lifecycle, "SDN.Use", "VM.Config.HWType", "VM.Config.CDROM", "Datastore.AllocateTemplate")...), hypervisor.Permissions{
-			Paths: []string{"/"},
-		}},
+		"nothing missing, nothing to recommend": {endpoint.Lifecycle,
+			w.token("/", true, append(lifecycle, "SDN.Use", "VM.Config.HWType", "VM.Config.CDROM", "Datastore.AllocateTemplate")...),
+			hypervisor.Permissions{
+				Paths: []string{"/"},
+			}},
 		"nothing at all": {endpoint.NodePower, w.token("/", true), hypervisor.Permissions{Missing: []string{"Sys.PowerMgmt"}}},
-		"one missing, one too much": {endpoint.Monitoring, w.token("/", true, append(without(monitoring, "SDN.Audit"), "Sys.Modify", "VM.GuestAgent.Audit")...), hypervisor.Permissions{
-			Missing: []string{"SDN.Audit"}, Extra: []string{"Sys.Modify"},
-		}},
+		"one missing, one too much": {endpoint.Monitoring,
+			w.token("/", true, append(without(monitoring, "SDN.Audit"), "Sys.Modify", "VM.GuestAgent.Audit")...), hypervisor.Permissions{
+				Missing: []string{"SDN.Audit"}, Extra: []string{"Sys.Modify"},
+			}},
 		"does not go on below": {endpoint.Monitoring, w.token("/", false, monitoring...), hypervisor.Permissions{
 			Missing: sorted(slices.Clone(monitoring)), Recommended: []string{"VM.GuestAgent.Audit"},
 		}},
-		"a pool": {endpoint.Backup, w.token("/pool/a", true, pve.Privileges(endpoint.Backup)...), hypervisor.Permissions{Paths: []string{"/pool/a"}}},
+		"a pool": {endpoint.Backup, w.token("/pool/a", true, pve.Privileges(endpoint.Backup)...),
+			hypervisor.Permissions{Paths: []string{"/pool/a"}}},
 		"a pool, not going on": {endpoint.Backup, w.token("/pool/a", false, pve.Privileges(endpoint.Backup)...), hypervisor.Permissions{
 			Paths: []string{"/pool/a"},
 		}},

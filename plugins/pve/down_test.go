@@ -36,7 +36,8 @@ func TestANodeThatDoesNotResolveIsUnreachable(t *testing.T) {
 	wantKind(t, err, plugin.NotFound)
 
 	all := gather(t, w.host(t, endpoint.Monitoring), hypervisor.InventoryQuery{})
-	if len(all.Guests) != 2 || all.Guests[1].Node != "gone" || all.Guests[1].Status != hypervisor.GuestUnknown || all.Guests[0].Status != hypervisor.GuestRunning {
+	if len(all.Guests) != 2 || all.Guests[1].Node != "gone" || all.Guests[1].Status != hypervisor.GuestUnknown ||
+		all.Guests[0].Status != hypervisor.GuestRunning {
 		t.Errorf("%+v", all.Guests)
 	}
 	w.SetNodeResolves("pve2", true)
@@ -89,7 +90,8 @@ func TestTheDaemonAloneIsDown(t *testing.T) {
 	e := wantKind(t, err, plugin.Unreachable)
 	_, err = host.Guest(t.Context(), w.ref(t, 100))
 	for _, e := range []*plugin.Error{e, wantKind(t, err, plugin.Unreachable)} {
-		if !strings.Contains(e.Message, "daemon on") || !strings.Contains(e.Message, "595 Connection refused") || strings.Contains(e.Message, "cluster") {
+		if !strings.Contains(e.Message, "daemon on") || !strings.Contains(e.Message, "595 Connection refused") ||
+			strings.Contains(e.Message, "cluster") {
 			t.Errorf("%q", e.Message)
 		}
 	}

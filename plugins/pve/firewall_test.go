@@ -25,10 +25,12 @@ func TestFirewallConformance(t *testing.T) {
 	set := func(scope pvesim.FirewallScope, rules ...pvesim.FirewallRule) {
 		must(t, "setting rules", w.SetFirewallRules(scope, rules...))
 	}
-	set(pvesim.FirewallCluster, pvesim.FirewallRule{Type: "in", Action: "ACCEPT", Enable: true, Macro: "SSH", Source: "10.0.0.0/8", Comment: "für alle"},
+	set(pvesim.FirewallCluster,
+		pvesim.FirewallRule{Type: "in", Action: "ACCEPT", Enable: true, Macro: "SSH", Source: "10.0.0.0/8", Comment: "für alle"},
 		pvesim.FirewallRule{Type: "out", Action: "DROP", Proto: "tcp", Dport: "25", Log: "info"})
 	set(pvesim.FirewallNode(node))
-	set(pvesim.FirewallGuest(int(vm.ID)), pvesim.FirewallRule{Type: "in", Action: "REJECT", Enable: true, Proto: "icmp", ICMPType: "echo-request", Interface: "net0"})
+	set(pvesim.FirewallGuest(int(vm.ID)),
+		pvesim.FirewallRule{Type: "in", Action: "REJECT", Enable: true, Proto: "icmp", ICMPType: "echo-request", Interface: "net0"})
 	set(pvesim.FirewallGuest(int(container.ID)))
 	var changes atomic.Int64
 	firewalltest.Run(t, firewalltest.Config{

@@ -14,10 +14,13 @@ func TestUPIDs(t *testing.T) {
 	t.Parallel()
 	at := time.Unix(0x6B00EBE4, 0).UTC()
 	for text, want := range map[string]upid{
-		"UPID:pve1:00001D3E:00055749:6B00EBE4:qmdestroy:206:root@pam!test:": {node: "pve1", started: at, kind: "qmdestroy", id: "206", user: "root@pam", tokenID: "test"},
-		"UPID:pve-2:00001D3E:105574901:6B00EBE4:vzstart:101:a@pve:":         {node: "pve-2", started: at, kind: "vzstart", id: "101", user: "a@pve"},
-		"UPID:n:000586C3:0078E111:6B00EBE4:aptupdate::root@pam:":            {node: "n", started: at, kind: "aptupdate", user: "root@pam"},
-		"UPID:n:000586C3:0078E111:6B00EBE4:imgdel:local@vm-1-disk/0:r@pam:": {node: "n", started: at, kind: "imgdel", id: "local@vm-1-disk/0", user: "r@pam"},
+		"UPID:pve1:00001D3E:00055749:6B00EBE4:qmdestroy:206:root@pam!test:": {node: "pve1", started: at, kind: "qmdestroy", id: "206",
+			user: "root@pam", tokenID: "test"},
+		"UPID:pve-2:00001D3E:105574901:6B00EBE4:vzstart:101:a@pve:": {node: "pve-2", started: at, kind: "vzstart", id: "101",
+			user: "a@pve"},
+		"UPID:n:000586C3:0078E111:6B00EBE4:aptupdate::root@pam:": {node: "n", started: at, kind: "aptupdate", user: "root@pam"},
+		"UPID:n:000586C3:0078E111:6B00EBE4:imgdel:local@vm-1-disk/0:r@pam:": {node: "n", started: at, kind: "imgdel", id: "local@vm-1-disk/0",
+			user: "r@pam"},
 	} {
 		want.text = text
 		if got, err := parseUPID(text); err != nil || got != want {
@@ -25,7 +28,8 @@ func TestUPIDs(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{
-		"", "UPID:", "UPID:bogus", "upid:pve1:00001D3E:00055749:6B00EBE4:qmstart:1:root@pam:", "UPID:pve1:00001D3E:00055749:6B00EBE4:qmstart:1:root@pam",
+		"", "UPID:", "UPID:bogus", "upid:pve1:00001D3E:00055749:6B00EBE4:qmstart:1:root@pam:",
+		"UPID:pve1:00001D3E:00055749:6B00EBE4:qmstart:1:root@pam",
 		"UPID:../x:00001D3E:00055749:6B00EBE4:qmstart:1:root@pam:", "UPID:pve1:00001D3E:00055749:6B00EBE4:qmstart:1:root@pam:/x",
 		"UPID:pve1:1D3E:00055749:6B00EBE4:qmstart:1:root@pam:", "UPID:pve1:00001D3E:00055749:6B00EBE4:qm start:1:root@pam:",
 		"UPID:pve1:00001D3E:00055749:6B00EBE4:qmstart:1:root@pam:\n", "UPID:pve1:00001D3E:00055749:6B00EBE4::1:root@pam:",
@@ -71,7 +75,8 @@ func TestTaskRowsOfBothLists(t *testing.T) {
 		"failed":                   {row("VM 100 already running", 9), hypervisor.TaskFailed, "VM 100 already running"},
 	} {
 		got, ok := taskOf(c.row)
-		if !ok || got.Status != c.status || got.Error != c.text || got.User != "root@pam" || got.TokenID != "test" || got.Operation != hypervisor.Shutdown.Operation() ||
+		if !ok || got.Status != c.status || got.Error != c.text || got.User != "root@pam" || got.TokenID != "test" ||
+			got.Operation != hypervisor.Shutdown.Operation() ||
 			got.GuestID != 100 || got.Node != "pve1" || got.Ended.IsZero() != (c.status == hypervisor.TaskRunning) {
 			t.Errorf("%s: %+v", name, got)
 		}
@@ -122,7 +127,8 @@ func TestVersionForms(t *testing.T) {
 			t.Errorf("%v: %s %s", c, v, r)
 		}
 	}
-	if !parseRelease("6.4").before(release{7, 0}) || parseRelease("7.0").before(release{7, 0}) || parseRelease("x").before(release{9, 0}) || !parseRelease("9.2").before(release{10, 0}) {
+	if !parseRelease("6.4").before(release{7, 0}) || parseRelease("7.0").before(release{7, 0}) || parseRelease("x").before(release{9, 0}) ||
+		!parseRelease("9.2").before(release{10, 0}) {
 		t.Error("releases are ordered wrongly")
 	}
 }
@@ -136,8 +142,10 @@ func TestExportWindowIsBounded(t *testing.T) {
 		since  time.Duration
 		back   time.Duration // 0: the newest only
 	}{
-		"first time": {100, 0, 0}, "small, usual": {20, 5 * time.Minute, 5 * time.Minute}, "small, long gone": {20, 5 * time.Hour, 30 * time.Minute},
-		"thousand, usual": {1000, 5 * time.Minute, 40 * time.Second}, "thousand, gap": {1000, 20 * time.Minute, 190 * time.Second}, "ten thousand": {10000, 5 * time.Minute, 0},
+		"first time": {100, 0, 0}, "small, usual": {20, 5 * time.Minute, 5 * time.Minute},
+		"small, long gone": {20, 5 * time.Hour, 30 * time.Minute},
+		"thousand, usual":  {1000, 5 * time.Minute, 40 * time.Second}, "thousand, gap": {1000, 20 * time.Minute, 190 * time.Second},
+		"ten thousand": {10000, 5 * time.Minute, 0},
 	} {
 		b := &pager{guests: c.guests, members: &membership{}, bound: c.guests / 10}
 		var since time.Time

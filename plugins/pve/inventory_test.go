@@ -66,7 +66,8 @@ func TestInventoryTellsWhatThereIs(t *testing.T) {
 	g := byID[running.ID]
 	if g.GuestRef != running || g.Name != "web" || g.Status != hypervisor.GuestRunning || g.Pool != "customers" ||
 		!slices.Equal(g.Tags, []string{"prod", "web"}) || g.Template || *g.CPUs != 4 || *g.MemoryTotal != 8<<30 || g.CPU == nil ||
-		g.Memory == nil || g.Disk == nil || *g.Disk != 0 || g.DiskTotal == nil || g.NetIn == nil || g.NetOut == nil || g.DiskRead == nil || g.DiskWrite == nil || g.Uptime == nil {
+		g.Memory == nil || g.Disk == nil || *g.Disk != 0 || g.DiskTotal == nil || g.NetIn == nil || g.NetOut == nil || g.DiskRead == nil ||
+		g.DiskWrite == nil || g.Uptime == nil {
 		t.Errorf("running guest is %+v", g)
 	}
 	if g := byID[template.ID]; !g.Template || g.Status != hypervisor.GuestStopped || g.Node != "pve2" {
@@ -88,7 +89,8 @@ func TestInventoryTellsWhatThereIs(t *testing.T) {
 	for _, s := range all.Storages {
 		if s.Name == "nas" {
 			seen++
-			if !s.Shared || s.Type != "nfs" || s.Status != "available" || !slices.Equal(s.Content, []string{"iso", "backup"}) || s.Total == nil || s.Used == nil {
+			if !s.Shared || s.Type != "nfs" || s.Status != "available" || !slices.Equal(s.Content, []string{"iso", "backup"}) || s.Total == nil ||
+				s.Used == nil {
 				t.Errorf("storage is %+v", s)
 			}
 		}
@@ -201,7 +203,8 @@ func TestSamplesFillGaps(t *testing.T) {
 			guests[*s.Guest]++
 		}
 	}
-	for _, m := range []string{"cpu", "memory", "memory_total", "disk", "disk_total", "net_in", "net_out", "disk_read", "disk_write", "load"} {
+	for _, m := range []string{"cpu", "memory", "memory_total", "disk", "disk_total", "net_in", "net_out", "disk_read", "disk_write",
+		"load"} {
 		if metrics[m] == 0 {
 			t.Errorf("no sample of %s", m)
 		}
@@ -241,24 +244,29 @@ func TestInventoryFaults(t *testing.T) {
 		fault pvesim.Fault
 		kind  plugin.ErrorKind // empty: the inventory comes
 	}{
-		"cut":                    {pvesim.Fault{Kind: pvesim.FaultCut}, plugin.Unreachable},
-		"cut once":               {pvesim.Fault{Kind: pvesim.FaultCut, Times: 1}, ""},
-		"hang":                   {pvesim.Fault{Kind: pvesim.FaultHang}, plugin.Timeout},
-		"slow":                   {pvesim.Fault{Kind: pvesim.FaultDelay, DelayMS: 200}, ""},
-		"refuse":                 {pvesim.Fault{Kind: pvesim.FaultRefuse}, plugin.Unreachable},
-		"refuse once":            {pvesim.Fault{Kind: pvesim.FaultRefuse, Times: 1}, ""},
-		"596":                    {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 596, Reason: "Connection timed out"}, plugin.Timeout},
-		"595 once":               {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 595, Reason: "Connection refused", Times: 1}, ""},
-		"401":                    {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 401, Reason: "Authentication failed!"}, plugin.TokenRejected},
-		"status refused":         {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 500, Reason: "x", Match: pvesim.Match{Path: "/cluster/status"}}, ""},
-		"list refused":           {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 500, Reason: "x", Match: pvesim.Match{Path: "/cluster/resources"}}, plugin.Refused},
-		"nothing in the list":    {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 200, Match: pvesim.Match{Path: "/cluster/resources"}}, plugin.Protocol},
-		"an empty list":          {pvesim.Fault{Kind: pvesim.FaultEmpty, Match: pvesim.Match{Path: "/cluster/resources"}}, plugin.Protocol},
-		"no status":              {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 200, Match: pvesim.Match{Path: "/cluster/status"}}, plugin.Protocol},
+		"cut":         {pvesim.Fault{Kind: pvesim.FaultCut}, plugin.Unreachable},
+		"cut once":    {pvesim.Fault{Kind: pvesim.FaultCut, Times: 1}, ""},
+		"hang":        {pvesim.Fault{Kind: pvesim.FaultHang}, plugin.Timeout},
+		"slow":        {pvesim.Fault{Kind: pvesim.FaultDelay, DelayMS: 200}, ""},
+		"refuse":      {pvesim.Fault{Kind: pvesim.FaultRefuse}, plugin.Unreachable},
+		"refuse once": {pvesim.Fault{Kind: pvesim.FaultRefuse, Times: 1}, ""},
+		"596":         {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 596, Reason: "Connection timed out"}, plugin.Timeout},
+		"595 once":    {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 595, Reason: "Connection refused", Times: 1}, ""},
+		"401":         {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 401, Reason: "Authentication failed!"}, plugin.TokenRejected},
+		"status refused": {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 500, Reason: "x",
+			Match: pvesim.Match{Path: "/cluster/status"}}, ""},
+		"list refused": {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 500, Reason: "x",
+			Match: pvesim.Match{Path: "/cluster/resources"}}, plugin.Refused},
+		"nothing in the list": {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 200, Match: pvesim.Match{Path: "/cluster/resources"}},
+			plugin.Protocol},
+		"an empty list": {pvesim.Fault{Kind: pvesim.FaultEmpty, Match: pvesim.Match{Path: "/cluster/resources"}}, plugin.Protocol},
+		"no status": {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 200, Match: pvesim.Match{Path: "/cluster/status"}},
+			plugin.Protocol},
 		"an empty status":        {pvesim.Fault{Kind: pvesim.FaultEmpty, Match: pvesim.Match{Path: "/cluster/status"}}, plugin.Protocol},
 		"only the proxy answers": {pvesim.Fault{Kind: pvesim.FaultDaemon}, plugin.Unreachable},
 		"no cluster file system": {pvesim.Fault{Kind: pvesim.FaultFileSystem}, plugin.Unreachable},
-		"list of another method": {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 501, Reason: "Method 'GET /cluster/resources' not implemented", Match: pvesim.Match{Path: "/cluster/resources"}}, plugin.Unsupported},
+		"list of another method": {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 501,
+			Reason: "Method 'GET /cluster/resources' not implemented", Match: pvesim.Match{Path: "/cluster/resources"}}, plugin.Unsupported},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

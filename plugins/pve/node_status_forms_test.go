@@ -17,23 +17,28 @@ func TestNodeStatusForms(t *testing.T) {
 		good func(s hypervisor.NodeStatus) bool // nil: the answer is refused
 	}{
 		"the least": {least, func(s hypervisor.NodeStatus) bool {
-			return *s.Uptime == 1 && *s.MemoryTotal == 2 && s.Memory == nil && s.Load == nil && s.CPU == nil && s.Cores == nil && s.SwapTotal == nil && s.SecureBoot == nil
+			return *s.Uptime == 1 && *s.MemoryTotal == 2 && s.Memory == nil && s.Load == nil && s.CPU == nil && s.Cores == nil &&
+				s.SwapTotal == nil && s.SecureBoot == nil
 		}},
-		"numbers as texts": {`"uptime":"7","cpu":"0.5","memory":{"total":"2","used":"1"},"cpuinfo":{"cores":"4","sockets":"1","cpus":"8"},"ksm":{"shared":"5000000000"}`,
+		"numbers as texts": {`"uptime":"7","cpu":"0.5","memory":{"total":"2","used":"1"},"cpuinfo":{"cores":"4","sockets":"1","cpus":"8"},` +
+			`"ksm":{"shared":"5000000000"}`,
 			func(s hypervisor.NodeStatus) bool {
-				return *s.Uptime == 7 && *s.CPU == 0.5 && *s.Memory == 1 && *s.Cores == 4 && *s.Sockets == 1 && *s.CPUs == 8 && *s.KSMShared == 5_000_000_000
+				return *s.Uptime == 7 && *s.CPU == 0.5 && *s.Memory == 1 && *s.Cores == 4 && *s.Sockets == 1 && *s.CPUs == 8 &&
+					*s.KSMShared == 5_000_000_000
 			}},
 		"load as texts":   {least + `,"loadavg":["0.10","2","3.5"]`, loadIs(0.1, 2, 3.5)},
 		"load as numbers": {least + `,"loadavg":[0.1,2,3.5]`, loadIs(0.1, 2, 3.5)},
 		"two loads":       {least + `,"loadavg":["0.1","2"]`, loadIs()},
 		"load of words":   {least + `,"loadavg":["0.1","2","n/a"]`, loadIs()},
 		"load null":       {least + `,"loadavg":null`, loadIs()},
-		"old kernel": {least + `,"kversion":"Linux 5.15.1-1-pve #1 SMP PVE","pveversion":"pve-manager/7.4-16/0f39"`, func(s hypervisor.NodeStatus) bool {
-			return s.Kernel == "5.15.1-1-pve" && s.Version == "7.4-16"
-		}},
-		"new kernel": {least + `,"kversion":"Linux a b","current-kernel":{"release":"6.17"},"pveversion":"pve-manager/9.2.11/0123"`, func(s hypervisor.NodeStatus) bool {
-			return s.Kernel == "6.17" && s.Version == "9.2.11"
-		}},
+		"old kernel": {least + `,"kversion":"Linux 5.15.1-1-pve #1 SMP PVE","pveversion":"pve-manager/7.4-16/0f39"`,
+			func(s hypervisor.NodeStatus) bool {
+				return s.Kernel == "5.15.1-1-pve" && s.Version == "7.4-16"
+			}},
+		"new kernel": {least + `,"kversion":"Linux a b","current-kernel":{"release":"6.17"},"pveversion":"pve-manager/9.2.11/0123"`,
+			func(s hypervisor.NodeStatus) bool {
+				return s.Kernel == "6.17" && s.Version == "9.2.11"
+			}},
 		"strange kernel and version": {least + `,"kversion":"GNU","pveversion":"9.9"`, func(s hypervisor.NodeStatus) bool {
 			return s.Kernel == "GNU" && s.Version == "9.9"
 		}},
@@ -41,12 +46,14 @@ func TestNodeStatusForms(t *testing.T) {
 			return s.BootMode == hypervisor.BootEFI && *s.SecureBoot
 		}},
 		"EFI, not secure": {least + `,"boot-info":{"mode":"efi","secureboot":0}`, func(s hypervisor.NodeStatus) bool { return !*s.SecureBoot }},
-		"BIOS":            {least + `,"boot-info":{"mode":"legacy-bios"}`, func(s hypervisor.NodeStatus) bool { return s.BootMode == hypervisor.BootBIOS && s.SecureBoot == nil }},
-		"another boot":    {least + `,"boot-info":{"mode":"coreboot"}`, func(s hypervisor.NodeStatus) bool { return s.BootMode == "" }},
-		"unknown model":   {least + `,"cpuinfo":{"model":"unknown"}`, func(s hypervisor.NodeStatus) bool { return s.CPUModel == "" }},
-		"nulls": {least + `,"cpuinfo":null,"swap":null,"rootfs":null,"ksm":null,"boot-info":{"secureboot":null}`, func(s hypervisor.NodeStatus) bool {
-			return s.CPUs == nil && s.SwapTotal == nil && s.DiskTotal == nil && s.KSMShared == nil && s.SecureBoot == nil
-		}},
+		"BIOS": {least + `,"boot-info":{"mode":"legacy-bios"}`,
+			func(s hypervisor.NodeStatus) bool { return s.BootMode == hypervisor.BootBIOS && s.SecureBoot == nil }},
+		"another boot":  {least + `,"boot-info":{"mode":"coreboot"}`, func(s hypervisor.NodeStatus) bool { return s.BootMode == "" }},
+		"unknown model": {least + `,"cpuinfo":{"model":"unknown"}`, func(s hypervisor.NodeStatus) bool { return s.CPUModel == "" }},
+		"nulls": {least + `,"cpuinfo":null,"swap":null,"rootfs":null,"ksm":null,"boot-info":{"secureboot":null}`,
+			func(s hypervisor.NodeStatus) bool {
+				return s.CPUs == nil && s.SwapTotal == nil && s.DiskTotal == nil && s.KSMShared == nil && s.SecureBoot == nil
+			}},
 		"no figures":       {``, nil},
 		"no memory":        {`"uptime":1`, nil},
 		"memory of a list": {`"uptime":1,"memory":[1,2]`, nil},
@@ -54,7 +61,8 @@ func TestNodeStatusForms(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, err := serveReply(t, reply{Status: 200, Reason: "OK", Response: json.RawMessage(`{"data":{` + c.data + `}}`)}).NodeStatus(t.Context(), "pve1")
+			s, err := serveReply(t, reply{Status: 200, Reason: "OK",
+				Response: json.RawMessage(`{"data":{` + c.data + `}}`)}).NodeStatus(t.Context(), "pve1")
 			switch {
 			case c.good == nil:
 				if plugin.KindOf(err) != plugin.Protocol {

@@ -24,7 +24,8 @@ func TestNodeStatusTellsWhatThereIs(t *testing.T) {
 			t.Errorf("requests are %v, want %v", got, want)
 		}
 		if s.Name != node || time.Since(s.At).Abs() > time.Hour || *s.Uptime < 3600 || len(s.Load) != 3 || s.Load[0] <= 0 || *s.CPU <= 0 ||
-			*s.CPUs != 16 || *s.Cores != 16 || *s.Sockets != 1 || !strings.Contains(s.CPUModel, "EPYC") || *s.Memory <= 0 || *s.MemoryTotal != 64<<30 ||
+			*s.CPUs != 16 || *s.Cores != 16 || *s.Sockets != 1 || !strings.Contains(s.CPUModel, "EPYC") || *s.Memory <= 0 ||
+			*s.MemoryTotal != 64<<30 ||
 			*s.Swap != 0 || *s.SwapTotal != 8<<30 || *s.Disk <= 0 || *s.DiskTotal != 400<<30 || *s.KSMShared != 0 ||
 			s.Kernel != "6.17.13-2-pve" || !strings.HasPrefix(s.Version, "9.") || s.BootMode != hypervisor.BootBIOS || s.SecureBoot != nil {
 			t.Errorf("status of %s is %+v", node, s)
@@ -82,18 +83,23 @@ func TestNodeStatusFaults(t *testing.T) {
 		fault pvesim.Fault
 		kind  plugin.ErrorKind // empty: the status comes
 	}{
-		"refuse":                         {pvesim.Fault{Kind: pvesim.FaultRefuse}, plugin.Unreachable},
-		"cut":                            {pvesim.Fault{Kind: pvesim.FaultCut}, plugin.Unreachable},
-		"cut once":                       {pvesim.Fault{Kind: pvesim.FaultCut, Times: 1}, ""},
-		"hang":                           {pvesim.Fault{Kind: pvesim.FaultHang}, plugin.Timeout},
-		"half an answer":                 {pvesim.Fault{Kind: pvesim.FaultTruncate, Match: only}, plugin.Unreachable},
-		"away though it is online":       {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 596, Reason: "Connection timed out", Match: only}, plugin.Timeout},
-		"no route though it is online":   {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 595, Reason: "No route to host", Match: only}, plugin.Unreachable},
-		"everything away":                {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 596, Reason: "Connection timed out"}, plugin.Timeout},
-		"another name's certificate":     {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 596, Reason: "certificate verify failed", Match: only}, plugin.Unreachable},
-		"no data":                        {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 200, Match: only}, plugin.Protocol},
-		"a release that has no status":   {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 501, Reason: "Method 'GET /nodes/pve1/status' not implemented", Match: only}, plugin.Unsupported},
-		"a name that cannot be resolved": {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 500, Reason: "hostname lookup 'pve1' failed", Match: only}, plugin.Unreachable},
+		"refuse":         {pvesim.Fault{Kind: pvesim.FaultRefuse}, plugin.Unreachable},
+		"cut":            {pvesim.Fault{Kind: pvesim.FaultCut}, plugin.Unreachable},
+		"cut once":       {pvesim.Fault{Kind: pvesim.FaultCut, Times: 1}, ""},
+		"hang":           {pvesim.Fault{Kind: pvesim.FaultHang}, plugin.Timeout},
+		"half an answer": {pvesim.Fault{Kind: pvesim.FaultTruncate, Match: only}, plugin.Unreachable},
+		"away though it is online": {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 596, Reason: "Connection timed out", Match: only},
+			plugin.Timeout},
+		"no route though it is online": {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 595, Reason: "No route to host", Match: only},
+			plugin.Unreachable},
+		"everything away": {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 596, Reason: "Connection timed out"}, plugin.Timeout},
+		"another name's certificate": {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 596, Reason: "certificate verify failed",
+			Match: only}, plugin.Unreachable},
+		"no data": {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 200, Match: only}, plugin.Protocol},
+		"a release that has no status": {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 501,
+			Reason: "Method 'GET /nodes/pve1/status' not implemented", Match: only}, plugin.Unsupported},
+		"a name that cannot be resolved": {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 500, Reason: "hostname lookup 'pve1' failed",
+			Match: only}, plugin.Unreachable},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

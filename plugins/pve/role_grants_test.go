@@ -22,7 +22,8 @@ func TestRoleScriptGivesWhatIsNeeded(t *testing.T) {
 			t.Parallel()
 			a := newAdmin(t)
 			a.put(t, "pools/customers", "")
-			_, problems, err := a.run(t, roleScript(t, hypervisor.RoleScriptQuery{Path: path, Capabilities: endpoint.Capabilities(), NodeShell: true}))
+			_, problems, err := a.run(t,
+				roleScript(t, hypervisor.RoleScriptQuery{Path: path, Capabilities: endpoint.Capabilities(), NodeShell: true}))
 			if err != nil {
 				t.Fatal(err, problems)
 			}

@@ -45,7 +45,8 @@ func TestRoleScriptTellsWhatDoesNotWork(t *testing.T) {
 			user, fmt.Sprintf(`,"enable":0,"expire":%d`, past), "service@pve is disabled and expired on 20", "", `,"enable":1,"expire":0`,
 		},
 		"user that will expire": {
-			user, fmt.Sprintf(`,"enable":1,"expire":%d`, future), "", "the user service@pve expires on 20", fmt.Sprintf(`,"enable":1,"expire":%d`, future),
+			user, fmt.Sprintf(`,"enable":1,"expire":%d`, future), "", "the user service@pve expires on 20",
+			fmt.Sprintf(`,"enable":1,"expire":%d`, future),
 		},
 		"user disabled that will expire": {
 			user, fmt.Sprintf(`,"enable":0,"expire":%d`, future), "is disabled", "expires on", fmt.Sprintf(`,"enable":1,"expire":%d`, future),
@@ -68,7 +69,8 @@ func TestRoleScriptTellsWhatDoesNotWork(t *testing.T) {
 			a.put(t, c.file, c.state)
 
 			out, problems, err := a.run(t, script)
-			if err != nil || !strings.Contains(problems, c.warns) || c.warns == "" && problems != "" || c.warns != "" && !strings.Contains(problems, "--renew") {
+			if err != nil || !strings.Contains(problems, c.warns) || c.warns == "" && problems != "" || c.warns != "" &&
+				!strings.Contains(problems, "--renew") {
 				t.Errorf("without --renew: %v: %s", err, problems)
 			}
 			if !strings.Contains(out, c.says) || c.says == "" && strings.Contains(out, "left as it is") {
@@ -136,7 +138,8 @@ func TestRoleScriptTellsWhatItLeaves(t *testing.T) {
 	t.Parallel()
 	a := newAdmin(t)
 	a.put(t, "pools/customers", "")
-	_, _, err := a.run(t, roleScript(t, hypervisor.RoleScriptQuery{Capabilities: []endpoint.Capability{endpoint.Backup}, Path: "/pool/customers"}))
+	_, _, err := a.run(t, roleScript(t,
+		hypervisor.RoleScriptQuery{Capabilities: []endpoint.Capability{endpoint.Backup}, Path: "/pool/customers"}))
 	must(t, "for a pool", err)
 	a.put(t, "users/other@pve", `,"enable":0,"expire":1`)
 	a.put(t, "acl/other@pve", "/vms ServiceAudit 1\n")

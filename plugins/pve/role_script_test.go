@@ -90,7 +90,8 @@ func TestRoleScriptMakesExactlyTheSpecifiedRoles(t *testing.T) {
 	}
 	rules := a.get("acl/service@pve")
 	for capability, role := range map[string]string{
-		"monitoring": "ServiceAudit", "lifecycle": "ServiceLifecycle", "console": "ServiceConsole", "backup": "ServiceBackup", "node_power": "ServiceNodePower",
+		"monitoring": "ServiceAudit", "lifecycle": "ServiceLifecycle", "console": "ServiceConsole", "backup": "ServiceBackup",
+		"node_power": "ServiceNodePower",
 	} {
 		if got, want := a.get("acl/service@pve!"+capability), "/ "+role+" 1\n"; got != want {
 			t.Errorf("rules of token %s are %q, want %q", capability, got, want)
@@ -119,7 +120,8 @@ func TestRoleScriptIsSafeToRunTwice(t *testing.T) {
 	if err != nil || problems != "" {
 		t.Fatalf("second run: %v: %s", err, problems)
 	}
-	if !strings.Contains(first, "secret-monitoring-1") || strings.Contains(second, "secret-") || !strings.Contains(second, "monitoring: service@pve!monitoring") ||
+	if !strings.Contains(first, "secret-monitoring-1") || strings.Contains(second, "secret-") ||
+		!strings.Contains(second, "monitoring: service@pve!monitoring") ||
 		!strings.Contains(second, "--renew") {
 		t.Errorf("first:\n%s\nsecond:\n%s", first, second)
 	}
@@ -206,7 +208,8 @@ func TestRoleScriptPools(t *testing.T) {
 		t.Errorf("a release that cannot list pools: %v %s", err, problems)
 	}
 	for _, bad := range []string{
-		"", "pool", "/pool", "/pool/", "/vms/100", "/pool/a/b/c/d", "/pool/..", "/pool/a/../b", "/pool/a b", "/pool/a'b", `/pool/"; reboot; "`, "/pool/$(reboot)",
+		"", "pool", "/pool", "/pool/", "/vms/100", "/pool/a/b/c/d", "/pool/..", "/pool/a/../b", "/pool/a b", "/pool/a'b", `/pool/"; reboot; "`,
+		"/pool/$(reboot)",
 		"/pool/a\nreboot", "/pool/a\x00", "//", "/pool/`id`", "/pool/" + strings.Repeat("x", 1000),
 	} {
 		_, err := pve.New(nil).RoleScript(t.Context(), hypervisor.RoleScriptQuery{Path: bad})
@@ -234,7 +237,8 @@ func TestRoleScriptRefusesToBegin(t *testing.T) {
 		args    []string
 		says    string
 	}{
-		"not root":       {func(a *admin) { a.write(t, filepath.Join(a.bin, "id"), "#!/bin/sh\necho 1000\n", 0o755) }, nil, "must be run as root"},
+		"not root": {func(a *admin) { a.write(t, filepath.Join(a.bin, "id"), "#!/bin/sh\necho 1000\n", 0o755) }, nil,
+			"must be run as root"},
 		"no pveum":       {func(a *admin) { _ = os.Remove(filepath.Join(a.bin, "pveum")) }, nil, "pveum was not found"},
 		"unknown option": {func(*admin) {}, []string{"--renw"}, "unknown option --renw"},
 	} {
@@ -280,7 +284,8 @@ func TestRoleScriptPassesShellcheck(t *testing.T) {
 	if _, err := exec.LookPath("shellcheck"); err != nil {
 		t.Skip("shellcheck is not installed")
 	}
-	for _, query := range []hypervisor.RoleScriptQuery{{Path: "/", Capabilities: endpoint.Capabilities(), NodeShell: true}, {Path: "/pool/a"}} {
+	for _, query := range []hypervisor.RoleScriptQuery{{Path: "/", Capabilities: endpoint.Capabilities(), NodeShell: true},
+		{Path: "/pool/a"}} {
 		cmd := exec.CommandContext(t.Context(), "shellcheck", "--shell=sh", "-")
 		cmd.Stdin = strings.NewReader(roleScript(t, query))
 		if out, err := cmd.CombinedOutput(); err != nil {

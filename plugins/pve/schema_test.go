@@ -104,10 +104,14 @@ func TestEveryRequestIsInTheSchema(t *testing.T) {
 		}
 	}
 	for _, want := range []string{
-		"GET /version", "GET /access/permissions", "GET /cluster/resources", "GET /cluster/status", "GET /cluster/metrics/export", "GET /cluster/tasks",
-		"GET /nodes", "GET /nodes/{node}/status", "GET /nodes/{node}/tasks", "GET /nodes/{node}/tasks/{upid}/status", "GET /nodes/{node}/tasks/{upid}/log", "DELETE /nodes/{node}/tasks/{upid}",
-		"GET /nodes/{node}/qemu/{vmid}/status/current", "GET /nodes/{node}/lxc/{vmid}/status/current", "POST /nodes/{node}/qemu/{vmid}/status/reset",
-		"POST /nodes/{node}/qemu/{vmid}/status/suspend", "POST /nodes/{node}/qemu/{vmid}/status/resume", "POST /nodes/{node}/lxc/{vmid}/status/reboot",
+		"GET /version", "GET /access/permissions", "GET /cluster/resources", "GET /cluster/status", "GET /cluster/metrics/export",
+		"GET /cluster/tasks",
+		"GET /nodes", "GET /nodes/{node}/status", "GET /nodes/{node}/tasks", "GET /nodes/{node}/tasks/{upid}/status",
+		"GET /nodes/{node}/tasks/{upid}/log", "DELETE /nodes/{node}/tasks/{upid}",
+		"GET /nodes/{node}/qemu/{vmid}/status/current", "GET /nodes/{node}/lxc/{vmid}/status/current",
+		"POST /nodes/{node}/qemu/{vmid}/status/reset",
+		"POST /nodes/{node}/qemu/{vmid}/status/suspend", "POST /nodes/{node}/qemu/{vmid}/status/resume",
+		"POST /nodes/{node}/lxc/{vmid}/status/reboot",
 	} {
 		if !c.seen[want] {
 			t.Errorf("%s was not asked for", want)

@@ -58,7 +58,8 @@ func TestStopWhileAShutdownHoldsTheLock(t *testing.T) {
 				}
 				_, result, err := follow(t, host, stop, 0)
 				must(t, "waiting", err)
-				if c.ended != result.OK() || !c.ended && (!strings.Contains(result.Message, "can't lock file") || !strings.HasSuffix(result.Message, "got timeout")) {
+				if c.ended != result.OK() || !c.ended &&
+					(!strings.Contains(result.Message, "can't lock file") || !strings.HasSuffix(result.Message, "got timeout")) {
 					t.Errorf("the stop ended as %+v", result)
 				}
 				running := false

@@ -15,9 +15,11 @@ func TestSelectTasks(t *testing.T) {
 		return hypervisor.Task{ID: id, Node: node, GuestID: guest, Started: at.Add(time.Duration(second) * time.Second), Status: status}
 	}
 	tasks := []hypervisor.Task{
-		task("b", "pve1", 100, 1, hypervisor.TaskOK), task("d", "pve2", 101, 3, hypervisor.TaskFailed), task("a", "pve1", 100, 0, hypervisor.TaskUnknown),
+		task("b", "pve1", 100, 1, hypervisor.TaskOK), task("d", "pve2", 101, 3, hypervisor.TaskFailed),
+		task("a", "pve1", 100, 0, hypervisor.TaskUnknown),
 		// It ended while the node's two lists were read, and stands in both.
-		task("c", "pve1", 100, 2, hypervisor.TaskRunning), task("e", "pve1", 100, 3, hypervisor.TaskWarning), task("c", "pve1", 100, 2, hypervisor.TaskOK),
+		task("c", "pve1", 100, 2, hypervisor.TaskRunning), task("e", "pve1", 100, 3, hypervisor.TaskWarning),
+		task("c", "pve1", 100, 2, hypervisor.TaskOK),
 	}
 	for name, c := range map[string]struct {
 		query hypervisor.TaskQuery

@@ -96,16 +96,21 @@ func TestAnActionIsSentOnce(t *testing.T) {
 		kind  plugin.ErrorKind
 		taken bool
 	}{
-		"cut before":     {pvesim.Fault{Kind: pvesim.FaultCut}, plugin.Unreachable, false},
-		"cut after":      {pvesim.Fault{Kind: pvesim.FaultCut, After: true}, plugin.Unreachable, true},
-		"no answer":      {pvesim.Fault{Kind: pvesim.FaultHang, After: true}, plugin.Timeout, true},
-		"595 after":      {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 595, Reason: "Connection refused", After: true}, plugin.Unreachable, true},
-		"596 after":      {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 596, Reason: "Connection timed out", After: true}, plugin.Timeout, true},
-		"599 after":      {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 599, Reason: "Too many redirections", After: true}, plugin.Unreachable, true},
-		"503":            {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 503, Reason: "x"}, plugin.Unreachable, false},
-		"busy":           {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 500, Reason: "can't lock file '/var/lock/x' - got timeout"}, plugin.Busy, false},
-		"nothing comes":  {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 200}, "", false},
-		"not permitted":  {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 403, Reason: "Permission check failed (/vms/100, VM.PowerMgmt)"}, plugin.Denied, false},
+		"cut before": {pvesim.Fault{Kind: pvesim.FaultCut}, plugin.Unreachable, false},
+		"cut after":  {pvesim.Fault{Kind: pvesim.FaultCut, After: true}, plugin.Unreachable, true},
+		"no answer":  {pvesim.Fault{Kind: pvesim.FaultHang, After: true}, plugin.Timeout, true},
+		"595 after": {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 595, Reason: "Connection refused", After: true}, plugin.Unreachable,
+			true},
+		"596 after": {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 596, Reason: "Connection timed out", After: true}, plugin.Timeout,
+			true},
+		"599 after": {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 599, Reason: "Too many redirections", After: true},
+			plugin.Unreachable, true},
+		"503": {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 503, Reason: "x"}, plugin.Unreachable, false},
+		"busy": {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 500, Reason: "can't lock file '/var/lock/x' - got timeout"},
+			plugin.Busy, false},
+		"nothing comes": {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 200}, "", false},
+		"not permitted": {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 403, Reason: "Permission check failed (/vms/100, VM.PowerMgmt)"},
+			plugin.Denied, false},
 		"token rejected": {pvesim.Fault{Kind: pvesim.FaultStatus, Status: 401, Reason: "Authentication failed!"}, plugin.TokenRejected, false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -214,7 +219,8 @@ func TestEndsOfTasks(t *testing.T) {
 	w := newFixture(t, pvesim.Options{})
 	host := w.host(t, endpoint.Lifecycle)
 	for exit, status := range map[string]string{
-		"OK": hypervisor.TaskOK, "WARNINGS: 3": hypervisor.TaskWarning, "unexpected status": hypervisor.TaskUnknown, "VM quit/powerdown failed - got timeout": hypervisor.TaskFailed,
+		"OK": hypervisor.TaskOK, "WARNINGS: 3": hypervisor.TaskWarning, "unexpected status": hypervisor.TaskUnknown,
+		"VM quit/powerdown failed - got timeout": hypervisor.TaskFailed,
 	} {
 		id := w.task(t, "qmshutdown", 0, exit, "line")
 		for range 2 { // it may be followed again after its end
@@ -314,7 +320,8 @@ func TestTasksOfAllNodes(t *testing.T) {
 		t.Errorf("%d tasks in all", n)
 	}
 	tasks, err := host.Tasks(t.Context(), hypervisor.TaskQuery{Limit: 50, Guest: &ref, Node: "pve1"})
-	if err != nil || len(tasks) != 2 || tasks[0].Status != hypervisor.TaskRunning || tasks[0].Operation != hypervisor.Shutdown.Operation() || !tasks[0].Ended.IsZero() || tasks[0].GuestID != ref.ID {
+	if err != nil || len(tasks) != 2 || tasks[0].Status != hypervisor.TaskRunning ||
+		tasks[0].Operation != hypervisor.Shutdown.Operation() || !tasks[0].Ended.IsZero() || tasks[0].GuestID != ref.ID {
 		t.Errorf("%+v, %v", tasks, err)
 	}
 
@@ -344,7 +351,8 @@ func TestStoppingTasks(t *testing.T) {
 		t.Errorf("%+v, %v", result, err)
 	}
 	must(t, "stopping what has ended", host.StopTask(t.Context(), id))
-	for _, unknown := range []string{"UPID:pve1:00000001:00000001:6B00E000:vzstart:101:root@pam:", "UPID:ghost:00000001:00000001:6B00E000:vzstart:101:root@pam:", "UPID:bogus"} {
+	for _, unknown := range []string{"UPID:pve1:00000001:00000001:6B00E000:vzstart:101:root@pam:",
+		"UPID:ghost:00000001:00000001:6B00E000:vzstart:101:root@pam:", "UPID:bogus"} {
 		wantKind(t, host.StopTask(t.Context(), unknown), plugin.NotFound)
 		_, err := eyes.TaskLog(t.Context(), unknown, hypervisor.LogQuery{})
 		wantKind(t, err, plugin.NotFound)

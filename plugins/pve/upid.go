@@ -24,7 +24,8 @@ type upid struct {
 }
 
 // The process start time has nine digits on machines that run for long. Neither id nor user holds a colon.
-var upidForm = regexp.MustCompile(`^UPID:([A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?):([0-9A-Fa-f]{8,9}):([0-9A-Fa-f]{8,16}):([0-9A-Fa-f]{8,9}):([^:\s]+):([^:\s]*):([^:\s]+):$`)
+var upidForm = regexp.MustCompile(`^UPID:([A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?):([0-9A-Fa-f]{8,9}):([0-9A-Fa-f]{8,` +
+	`16}):([0-9A-Fa-f]{8,9}):([^:\s]+):([^:\s]*):([^:\s]+):$`)
 
 // parseUPID reads a task's name. Anything else names no task.
 func parseUPID(text string) (upid, error) {
@@ -69,8 +70,9 @@ var guestTasks = []string{"qm", "vz", "ha", "vnc", "spice", "move_volume", "resi
 var operationOf = map[string]hypervisor.Operation{
 	"qmstart": hypervisor.Start.Operation(), "vzstart": hypervisor.Start.Operation(), "hastart": hypervisor.Start.Operation(),
 	"qmstop": hypervisor.Stop.Operation(), "vzstop": hypervisor.Stop.Operation(), "hastop": hypervisor.Stop.Operation(),
-	"qmshutdown": hypervisor.Shutdown.Operation(), "vzshutdown": hypervisor.Shutdown.Operation(), "hashutdown": hypervisor.Shutdown.Operation(),
-	"qmreboot": hypervisor.Restart.Operation(), "vzreboot": hypervisor.Restart.Operation(),
+	"qmshutdown": hypervisor.Shutdown.Operation(), "vzshutdown": hypervisor.Shutdown.Operation(),
+	"hashutdown": hypervisor.Shutdown.Operation(),
+	"qmreboot":   hypervisor.Restart.Operation(), "vzreboot": hypervisor.Restart.Operation(),
 	"qmpause": hypervisor.Pause.Operation(), "qmsuspend": hypervisor.Pause.Operation(),
 	"qmresume": hypervisor.Resume.Operation(),
 	"qmreset":  hypervisor.Reset.Operation(),

@@ -136,9 +136,12 @@ func TestCertificatesOfAnAuthority(t *testing.T) {
 		"another address":                   {by: root, address: "192.0.2.2:8006", fault: "not for 192.0.2.2"},
 		"an intermediate that is shown":     {by: between, with: []*signer{between}, address: pve},
 		"an intermediate that is not shown": {by: between, address: pve, fault: "no authority that this system knows"},
-		"an authority of the same name":     {by: stranger, with: []*signer{stranger}, address: pve, fault: "no authority that this system knows"},
-		"expired":                           {by: root, address: pve, change: func(c *x509.Certificate) { c.NotAfter = time.Now().Add(-time.Hour) }, fault: "expired"},
-		"not valid yet":                     {by: root, address: pve, change: func(c *x509.Certificate) { c.NotBefore = time.Now().Add(time.Hour) }, fault: "not valid yet"},
+		"an authority of the same name": {by: stranger, with: []*signer{stranger}, address: pve,
+			fault: "no authority that this system knows"},
+		"expired": {by: root, address: pve, change: func(c *x509.Certificate) { c.NotAfter = time.Now().Add(-time.Hour) },
+			fault: "expired"},
+		"not valid yet": {by: root, address: pve, change: func(c *x509.Certificate) { c.NotBefore = time.Now().Add(time.Hour) },
+			fault: "not valid yet"},
 		"not for servers": {by: root, address: pve, change: func(c *x509.Certificate) {
 			c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
 		}, fault: "incompatible key usage"},
@@ -147,7 +150,8 @@ func TestCertificatesOfAnAuthority(t *testing.T) {
 			t.Parallel()
 			template := &x509.Certificate{
 				SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "evil.example"}, DNSNames: []string{"pve.example", "*.lab.example"},
-				IPAddresses: []net.IP{net.ParseIP("192.0.2.1"), net.ParseIP("2001:db8::1")}, NotBefore: time.Now().Add(-24 * time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
+				IPAddresses: []net.IP{net.ParseIP("192.0.2.1"), net.ParseIP("2001:db8::1")}, NotBefore: time.Now().Add(-24 * time.Hour),
+				NotAfter: time.Now().Add(24 * time.Hour),
 			}
 			if c.change != nil {
 				c.change(template)
@@ -170,11 +174,13 @@ func TestCertificatesOfAnAuthority(t *testing.T) {
 				t.Errorf("error is %v, want untrusted with %q", err, c.fault)
 			}
 			// A pin decides alone.
-			if err := shake(t, chain, leaf.key, endpoint.Target{Address: c.address, VerifyTLS: true, Fingerprint: endpoint.Fingerprint(leaf.cert)}); err != nil {
+			if err := shake(t, chain, leaf.key,
+				endpoint.Target{Address: c.address, VerifyTLS: true, Fingerprint: endpoint.Fingerprint(leaf.cert)}); err != nil {
 				t.Error("with its own fingerprint pinned:", err)
 			}
 			if c.fault == "" {
-				if err := shake(t, chain, leaf.key, endpoint.Target{Address: c.address, VerifyTLS: true, Fingerprint: endpoint.Fingerprint(root.cert)}); err == nil {
+				if err := shake(t, chain, leaf.key,
+					endpoint.Target{Address: c.address, VerifyTLS: true, Fingerprint: endpoint.Fingerprint(root.cert)}); err == nil {
 					t.Error("passes with another fingerprint pinned")
 				}
 			}

@@ -24,7 +24,8 @@ func TestParseFingerprint(t *testing.T) {
 		}
 	}
 	for _, s := range []string{
-		"", ":", "AB", canonical + ":AB", canonical[3:], plain + "a", strings.Repeat("xy", 32), strings.Repeat("ABC:", 21) + "A", "AB:" + plain[2:], "\x00",
+		"", ":", "AB", canonical + ":AB", canonical[3:], plain + "a", strings.Repeat("xy", 32), strings.Repeat("ABC:", 21) + "A",
+		"AB:" + plain[2:], "\x00",
 		strings.Repeat("a:bc", 16),
 	} {
 		if got, err := endpoint.ParseFingerprint(s); plugin.KindOf(err) != plugin.Invalid {

@@ -81,7 +81,8 @@ func TestNetworkError(t *testing.T) {
 		target endpoint.Target
 		kind   plugin.ErrorKind
 	}{
-		"another certificate":   {endpoint.Target{Address: addr(secure), Fingerprint: strings.Repeat("AB", 32), AllowLocal: true}, plugin.Untrusted},
+		"another certificate": {endpoint.Target{Address: addr(secure), Fingerprint: strings.Repeat("AB", 32), AllowLocal: true},
+			plugin.Untrusted},
 		"a forbidden address":   {endpoint.Target{Address: addr(secure)}, plugin.Forbidden},
 		"no TLS":                {endpoint.Target{Address: plain, AllowLocal: true}, plugin.Protocol},
 		"no answer":             {endpoint.Target{Address: silent, AllowLocal: true}, plugin.Timeout},
@@ -120,7 +121,8 @@ func TestNetworkErrorOfTheCaller(t *testing.T) {
 	}
 	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := endpoint.NetworkError(canceled, fmt.Errorf("asking: %w", canceled.Err())); !errors.Is(err, context.Canceled) || plugin.KindOf(err) != plugin.Internal {
+	if err := endpoint.NetworkError(canceled, fmt.Errorf("asking: %w", canceled.Err())); !errors.Is(err, context.Canceled) ||
+		plugin.KindOf(err) != plugin.Internal {
 		t.Errorf("error is %v, want the caller's cancellation", err)
 	}
 }

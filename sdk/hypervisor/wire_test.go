@@ -209,12 +209,16 @@ func TestEverythingSurvives(t *testing.T) {
 		NetIn: ptr(int64(5)), NetOut: ptr(int64(6)), DiskRead: ptr(int64(7)), DiskWrite: ptr(int64(8)), Uptime: ptr(int64(9)),
 	}
 	want := hypervisor.Page{
-		Cluster:  &hypervisor.Cluster{Name: "c", Quorate: true, Entry: "n", Partial: true},
-		Nodes:    []hypervisor.Node{{Name: "n", Status: hypervisor.NodeOnline, Address: "10.0.0.1", Fingerprint: "AB", CPU: ptr(0.1), CPUs: ptr(4.0), Memory: ptr(int64(1)), MemoryTotal: ptr(int64(2)), Disk: ptr(int64(3)), DiskTotal: ptr(int64(4)), Uptime: ptr(int64(5)), Level: "c"}, {Name: "o"}},
-		Guests:   []hypervisor.Guest{full, {GuestRef: hypervisor.GuestRef{ID: 2}}},
-		Storages: []hypervisor.Storage{{Name: "s", Node: "n", Type: "dir", Shared: true, Status: "available", Content: []string{"iso"}, Used: ptr(int64(0)), Total: ptr(int64(1))}, {}},
+		Cluster: &hypervisor.Cluster{Name: "c", Quorate: true, Entry: "n", Partial: true},
+		Nodes: []hypervisor.Node{{Name: "n", Status: hypervisor.NodeOnline, Address: "10.0.0.1", Fingerprint: "AB", CPU: ptr(0.1),
+			CPUs: ptr(4.0), Memory: ptr(int64(1)), MemoryTotal: ptr(int64(2)), Disk: ptr(int64(3)), DiskTotal: ptr(int64(4)),
+			Uptime: ptr(int64(5)), Level: "c"}, {Name: "o"}},
+		Guests: []hypervisor.Guest{full, {GuestRef: hypervisor.GuestRef{ID: 2}}},
+		Storages: []hypervisor.Storage{{Name: "s", Node: "n", Type: "dir", Shared: true, Status: "available", Content: []string{"iso"},
+			Used: ptr(int64(0)), Total: ptr(int64(1))}, {}},
 		Samples: []hypervisor.Sample{
-			{Guest: &full.GuestRef, At: at, Metric: "cpu", Value: 0.5}, {Guest: &full.GuestRef, At: at.Add(time.Second), Metric: "net_in", Value: 1e15},
+			{Guest: &full.GuestRef, At: at, Metric: "cpu", Value: 0.5},
+			{Guest: &full.GuestRef, At: at.Add(time.Second), Metric: "net_in", Value: 1e15},
 			{Node: "n", At: at, Metric: "load", Value: -1}, {Node: "n", Storage: "s", At: at, Metric: "disk_total", Value: 3},
 			{Guest: &full.GuestRef, At: at, Metric: "memory_total", Value: 0},
 		},
@@ -241,7 +245,8 @@ func TestEverythingSurvives(t *testing.T) {
 
 func TestLargePageIsCut(t *testing.T) {
 	t.Parallel()
-	page := hypervisor.Page{Cluster: &hypervisor.Cluster{}, Guests: make([]hypervisor.Guest, 3000), Samples: make([]hypervisor.Sample, 20_000)}
+	page := hypervisor.Page{Cluster: &hypervisor.Cluster{}, Guests: make([]hypervisor.Guest, 3000),
+		Samples: make([]hypervisor.Sample, 20_000)}
 	for i := range page.Guests {
 		page.Guests[i] = hypervisor.Guest{GuestRef: hypervisor.GuestRef{ID: int64(i)}, Name: "b\xffd"}
 	}

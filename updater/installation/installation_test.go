@@ -147,7 +147,8 @@ func TestLast(t *testing.T) {
 	journal := installation.Journal(dir)
 	put(t, journal, run+`{"at":"2026-01-0`, 0o644) // the next line is being written
 	s, err := installation.Last(dir)
-	if err != nil || s.State != installation.StateInterrupted || s.Step != "migrate" || s.From != "1.0.0" || s.To != "1.1.0" || s.Request != "r1" ||
+	if err != nil || s.State != installation.StateInterrupted || s.Step != "migrate" || s.From != "1.0.0" || s.To != "1.1.0" ||
+		s.Request != "r1" ||
 		len(s.Steps) != 2 || s.Steps[0].EndedAt.IsZero() || !s.Steps[1].EndedAt.IsZero() || !s.FinishedAt.IsZero() {
 		t.Fatalf("%+v, %v", s, err)
 	}
@@ -159,7 +160,8 @@ func TestLast(t *testing.T) {
 		t.Errorf("%+v, %v", s, err)
 	}
 	free()
-	put(t, journal, run+`{"at":"2026-01-02T03:04:09Z","run":"a","step":"rolled back","event":"ended","text":"why","plan":{"from":"1.0.0","to":"1.1.0"}}`+"\n", 0o644)
+	put(t, journal, run+`{"at":"2026-01-02T03:04:09Z","run":"a","step":"rolled back","event":"ended","text":"why",`+
+		`"plan":{"from":"1.0.0","to":"1.1.0"}}`+"\n", 0o644)
 	if s, err := installation.Last(dir); err != nil || s.State != installation.StateRolledBack || s.Reason != "why" || s.FinishedAt.IsZero() {
 		t.Errorf("%+v, %v", s, err)
 	}
@@ -319,7 +321,8 @@ func TestFinished(t *testing.T) {
 		t.Fatal(err)
 	}
 	runs, err := installation.Finished(dir)
-	if err != nil || len(runs) != 3 || runs[0].State != installation.StateFailed || runs[0].Reason != "why" || runs[1].State != installation.StateDone ||
+	if err != nil || len(runs) != 3 || runs[0].State != installation.StateFailed || runs[0].Reason != "why" ||
+		runs[1].State != installation.StateDone ||
 		runs[2].State != installation.StateRefused || runs[2].Request != "r2" {
 		t.Errorf("%+v, %v", runs, err)
 	}
@@ -337,7 +340,8 @@ func TestWords(t *testing.T) {
 	t.Parallel()
 	long := "a\x1b]0;x\a\u202e\xff\n" + strings.Repeat("ä", 1<<20)
 	words := installation.Words(long)
-	if len(words) > 4<<10 || strings.ContainsAny(words, "\x1b\a\n\u202e") || !utf8.ValidString(words) || !strings.HasPrefix(words, "a ]0;x") || installation.Words(words) != words {
+	if len(words) > 4<<10 || strings.ContainsAny(words, "\x1b\a\n\u202e") || !utf8.ValidString(words) ||
+		!strings.HasPrefix(words, "a ]0;x") || installation.Words(words) != words {
 		t.Errorf("%d bytes: %.40q", len(words), words)
 	}
 	if words := installation.Words("why: nö"); words != "why: nö" {

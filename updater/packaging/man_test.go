@@ -73,7 +73,8 @@ func documented(t *testing.T, page string) map[string][]string {
 			command, _ = strconv.Unquote(name)
 			taken[command] = nil
 		}
-		if (section == "COMMANDS" || section == "OPTIONS") && strings.HasPrefix(line, ".B") && strings.Contains(line, "--") && !strings.Contains(line, "systemctl") {
+		if (section == "COMMANDS" || section == "OPTIONS") && strings.HasPrefix(line, ".B") && strings.Contains(line, "--") &&
+			!strings.Contains(line, "systemctl") {
 			taken[command] = append(taken[command], flagName.FindAllString(line, -1)...)
 		}
 	}

@@ -61,7 +61,8 @@ func TestLatestAndDownload(t *testing.T) {
 
 func TestPlacesThatAreNoSource(t *testing.T) {
 	t.Parallel()
-	for _, place := range []string{"", "relative", "http://hostler.example/", "ftp://x/", "https://", "https://user:canary@x/", "https://x/?a=1", "https://x/#a", "file:///x", "//x"} {
+	for _, place := range []string{"", "relative", "http://hostler.example/", "ftp://x/", "https://", "https://user:canary@x/",
+		"https://x/?a=1", "https://x/#a", "file:///x", "//x"} {
 		if source, err := release.NewSource(place, release.SourceOptions{}); err == nil && place != "//x" {
 			t.Errorf("%q is %v", place, source)
 		} else if err != nil && strings.Contains(err.Error(), "canary") {
@@ -97,7 +98,8 @@ func TestServersThatCheat(t *testing.T) {
 			bad[50] ^= 1
 			_, _ = w.Write(bad)
 		}), release.ErrSum, ""},
-		"one byte more": {body(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(append(append([]byte{}, tarball...), 0)) }), release.ErrSize, ""},
+		"one byte more": {body(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(append(append([]byte{}, tarball...), 0)) }),
+			release.ErrSize, ""},
 		"without end": {body(func(w http.ResponseWriter, r *http.Request) {
 			for r.Context().Err() == nil {
 				if _, err := w.Write(make([]byte, 1<<16)); err != nil {
@@ -113,7 +115,8 @@ func TestServersThatCheat(t *testing.T) {
 		"redirect to http": {body(func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, plain.URL+"/plain/"+file.Name, http.StatusFound)
 		}), nil, "not https"},
-		"redirect without end": {body(func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.Path, http.StatusFound) }), nil, "without end"},
+		"redirect without end": {body(func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.Path, http.StatusFound) }), nil,
+			"without end"},
 		"compressed twice": {body(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Encoding", "gzip")
 			_, _ = w.Write(tarball)
@@ -183,7 +186,8 @@ func TestServersThatDetain(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 			defer cancel()
 			_, err := source.Open(ctx, release.ManifestName)
-			if err == nil || ctx.Err() != nil || !strings.Contains(err.Error(), test.says) || strings.ContainsAny(err.Error(), "\x1b\a") || len(err.Error()) > 500 {
+			if err == nil || ctx.Err() != nil || !strings.Contains(err.Error(), test.says) || strings.ContainsAny(err.Error(), "\x1b\a") ||
+				len(err.Error()) > 500 {
 				t.Errorf("%v, %.500v", ctx.Err(), err)
 			}
 		})
@@ -199,7 +203,8 @@ func TestManifestWithoutEnd(t *testing.T) {
 			}
 		}
 	}), release.SourceOptions{})
-	if _, _, _, err := release.Latest(t.Context(), source, []release.Key{newSigner(t).Key}); err == nil || !strings.Contains(err.Error(), "larger") {
+	if _, _, _, err := release.Latest(t.Context(), source, []release.Key{newSigner(t).Key}); err == nil ||
+		!strings.Contains(err.Error(), "larger") {
 		t.Error(err)
 	}
 }

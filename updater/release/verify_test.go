@@ -41,22 +41,24 @@ func TestVerifyTakesWhatTrustedKeysSigned(t *testing.T) {
 		by       release.Key
 		err      error
 	}{
-		"its key":                      {one.raw, one.sig, []release.Key{old.Key}, old.Key, nil},
-		"one of the trusted":           {one.raw, one.sig, []release.Key{stranger.Key, old.Key}, old.Key, nil},
-		"signed twice, old trusted":    {both.raw, both.sig, []release.Key{old.Key}, old.Key, nil},
-		"signed twice, new trusted":    {both.raw, both.sig, []release.Key{fresh.Key}, fresh.Key, nil},
-		"brings a key":                 {bringing.raw, bringing.sig, []release.Key{old.Key}, old.Key, nil},
-		"wrong key":                    {one.raw, one.sig, []release.Key{stranger.Key}, release.Key{}, release.ErrSignature},
-		"no key":                       {one.raw, one.sig, nil, release.Key{}, release.ErrSignature},
-		"a key that it brings itself":  {bringing.raw, bringing.sig, []release.Key{fresh.Key}, release.Key{}, release.ErrSignature},
-		"changed byte":                 {changed, one.sig, []release.Key{old.Key}, release.Key{}, release.ErrSignature},
-		"appended space":               {append(bytes.Clone(one.raw), ' '), one.sig, []release.Key{old.Key}, release.Key{}, release.ErrSignature},
+		"its key":                     {one.raw, one.sig, []release.Key{old.Key}, old.Key, nil},
+		"one of the trusted":          {one.raw, one.sig, []release.Key{stranger.Key, old.Key}, old.Key, nil},
+		"signed twice, old trusted":   {both.raw, both.sig, []release.Key{old.Key}, old.Key, nil},
+		"signed twice, new trusted":   {both.raw, both.sig, []release.Key{fresh.Key}, fresh.Key, nil},
+		"brings a key":                {bringing.raw, bringing.sig, []release.Key{old.Key}, old.Key, nil},
+		"wrong key":                   {one.raw, one.sig, []release.Key{stranger.Key}, release.Key{}, release.ErrSignature},
+		"no key":                      {one.raw, one.sig, nil, release.Key{}, release.ErrSignature},
+		"a key that it brings itself": {bringing.raw, bringing.sig, []release.Key{fresh.Key}, release.Key{}, release.ErrSignature},
+		"changed byte":                {changed, one.sig, []release.Key{old.Key}, release.Key{}, release.ErrSignature},
+		"appended space": {append(bytes.Clone(one.raw), ' '), one.sig, []release.Key{old.Key}, release.Key{},
+			release.ErrSignature},
 		"signature of another":         {one.raw, other.sig, []release.Key{old.Key}, release.Key{}, release.ErrSignature},
 		"signature of one bit changed": {one.raw, garbled, []release.Key{old.Key}, release.Key{}, release.ErrSignature},
 		"no signature":                 {one.raw, nil, []release.Key{old.Key}, release.Key{}, release.ErrSignature},
 		"no base64":                    {one.raw, []byte("%%%"), []release.Key{old.Key}, release.Key{}, release.ErrSignature},
-		"short signature":              {one.raw, []byte(base64.StdEncoding.EncodeToString([]byte("short"))), []release.Key{old.Key}, release.Key{}, release.ErrSignature},
-		"17 signatures":                {one.raw, []byte(strings.Repeat(sig+"\n", 17)), []release.Key{old.Key}, release.Key{}, release.ErrSignature},
+		"short signature": {one.raw, []byte(base64.StdEncoding.EncodeToString([]byte("short"))), []release.Key{old.Key},
+			release.Key{}, release.ErrSignature},
+		"17 signatures": {one.raw, []byte(strings.Repeat(sig+"\n", 17)), []release.Key{old.Key}, release.Key{}, release.ErrSignature},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -125,7 +127,8 @@ func TestManifestsThatNobodyTakes(t *testing.T) {
 				t.Error("it could be signed")
 			}
 			raw := encode(t, m)
-			if got, by, err := release.Verify(raw, signRaw(t, key, raw), []release.Key{newSigner(t).Key, key.Key}); err == nil || got != nil || by.ID != "" {
+			if got, by, err := release.Verify(raw, signRaw(t, key, raw), []release.Key{newSigner(t).Key, key.Key}); err == nil || got != nil ||
+				by.ID != "" {
 				t.Errorf("signed by other means it was taken: %+v by %q", got, by.ID)
 			}
 		})

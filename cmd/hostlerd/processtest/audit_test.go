@@ -29,7 +29,8 @@ func TestAuditVerify(t *testing.T) {
 	owner := setUp(t, s)
 	s.sealed(t)
 	out := run(t, s.env, "", "audit", "verify").succeeds(t)
-	if !strings.HasPrefix(out.Out, "The audit trail is good: ") || strings.Count(out.Out, "\n") != 1 || strings.HasPrefix(out.Out, "The audit trail is good: 0 ") {
+	if !strings.HasPrefix(out.Out, "The audit trail is good: ") || strings.Count(out.Out, "\n") != 1 ||
+		strings.HasPrefix(out.Out, "The audit trail is good: 0 ") {
 		t.Errorf("it says %q", out.Out)
 	}
 	run(t, s.env, "", "keys", "rotate").succeeds(t)

@@ -235,7 +235,8 @@ const manyVMs = `INSERT INTO guests (cluster_id, host_id, kind, vmid, node, name
 	FROM guests, generate_series(1, 1000) LIMIT 10000 - (SELECT count(*) FROM guests WHERE kind = 'vm')`
 
 // psqlList is the same rows with the same joins as one JSON text.
-const psqlList = `SELECT json_agg(r) FROM (SELECT g.*, h.name AS host, c.name AS cluster, j.id AS job_id FROM guests g JOIN hosts h ON h.id = g.host_id
+const psqlList = `SELECT json_agg(r) FROM (SELECT g.*, h.name AS host, c.name AS cluster, j.id AS job_id FROM guests g
+	JOIN hosts h ON h.id = g.host_id
 	JOIN clusters c ON c.id = g.cluster_id LEFT JOIN jobs j ON j.exclusive = 'guest:' || g.id AND j.status IN ('queued', 'running')
 	WHERE g.kind = 'vm' ORDER BY g.cluster_id, g.vmid) r;`
 

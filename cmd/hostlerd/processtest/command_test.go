@@ -73,7 +73,8 @@ func TestVersion(t *testing.T) {
 func TestUnknownCommands(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{
-		{"frobnicate"}, {"keys", "frobnicate"}, {"plugin", "frobnicate"}, {"owner", "frobnicate"}, {"serve", "frobnicate"}, {"migrate", "frobnicate"},
+		{"frobnicate"}, {"keys", "frobnicate"}, {"plugin", "frobnicate"}, {"owner", "frobnicate"}, {"serve", "frobnicate"},
+		{"migrate", "frobnicate"},
 	} {
 		run(t, environment(t, dbtest.EmptyURL(t), t.TempDir()), "", args...).fails(t, "frobnicate")
 	}
@@ -98,7 +99,8 @@ func TestBadConfiguration(t *testing.T) {
 
 	// The password in a database's address is not repeated, however wrong the address is.
 	for _, address := range []string{
-		"postgres://u:canary-pass-3@127.0.0.1:1/x", "postgres://u:canary-pass-3@127.0.0.1:port/x", "host=127.0.0.1 port=1 password=canary-pass-3 user=u", "postgres://u:canary-pass-3@[::1/%zz",
+		"postgres://u:canary-pass-3@127.0.0.1:1/x", "postgres://u:canary-pass-3@127.0.0.1:port/x",
+		"host=127.0.0.1 port=1 password=canary-pass-3 user=u", "postgres://u:canary-pass-3@[::1/%zz",
 	} {
 		o := run(t, append(environment(t, address, t.TempDir()), "HOSTLER_LOG_LEVEL=trace"), "", "migrate")
 		o.fails(t, "database")
@@ -117,7 +119,8 @@ func TestFlagsAndEnvironment(t *testing.T) {
 	run(t, env, "", "--log-format=text", "migrate").succeeds(t)
 	run(t, append(env, "HOSTLER_LOG_FORMAT="), "", "migrate").succeeds(t) // empty is not given
 
-	s := startService(t, options{Env: []string{"HOSTLER_LISTEN=203.0.113.1:1", "HOSTLER_LOG_LEVEL=error"}, Args: []string{"--listen", "127.0.0.1:0", "--log-level", "info"}})
+	s := startService(t, options{Env: []string{"HOSTLER_LISTEN=203.0.113.1:1", "HOSTLER_LOG_LEVEL=error"},
+		Args: []string{"--listen", "127.0.0.1:0", "--log-level", "info"}})
 	if !strings.HasPrefix(s.Base, "http://127.0.0.1:") {
 		t.Errorf("it listens on %s", s.Base)
 	}
@@ -128,7 +131,8 @@ func TestMigrate(t *testing.T) {
 	url := dbtest.EmptyURL(t)
 	env := environment(t, url, t.TempDir())
 	first := run(t, env, "", "migrate").succeeds(t)
-	if again := run(t, env, "", "migrate").succeeds(t); again.Out != first.Out || !strings.HasPrefix(first.Out, "The database is at version ") {
+	if again := run(t, env, "", "migrate").succeeds(t); again.Out != first.Out ||
+		!strings.HasPrefix(first.Out, "The database is at version ") {
 		t.Errorf("%q, then %q", first.Out, again.Out)
 	}
 	// A database of a later release is left alone.

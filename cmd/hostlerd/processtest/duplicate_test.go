@@ -10,7 +10,8 @@ import (
 // hosts of their own.
 func TestOneServerByTwoAddresses(t *testing.T) {
 	t.Parallel()
-	alone, other := startSim(t, "--scenario", "one", "--auth-delay", "0"), startSim(t, "--scenario", "one", "--auth-delay", "0", "--seed", "9")
+	alone, other := startSim(t, "--scenario", "one", "--auth-delay", "0"),
+		startSim(t, "--scenario", "one", "--auth-delay", "0", "--seed", "9")
 	cluster := startSim(t, "--scenario", "cluster", "--nodes", "2", "--guests", "2", "--auth-delay", "0")
 	s := startService(t, options{})
 	owner := setUp(t, s)

@@ -53,7 +53,8 @@ const oldJobs = 1200
 func holdJobs(t testing.TB, d *db.DB) (release func()) {
 	t.Helper()
 	alter(t, d, `INSERT INTO jobs (kind, status, target_kind, target_id, target_name, created_at, finished_at)
-		SELECT 'test.old', 'succeeded', 'instance', 0, 'old', now() - interval '200 days', now() - interval '200 days' FROM generate_series(1, $1)`, oldJobs)
+		SELECT 'test.old', 'succeeded', 'instance', 0, 'old', now() - interval '200 days', now() - interval '200 days'
+		FROM generate_series(1, $1)`, oldJobs)
 	return hold(t, d, "BEFORE DELETE ON jobs")
 }
 

@@ -57,7 +57,8 @@ func daemonIsDown(t *testing.T, owner *client) {
 		t.Errorf("%+v", got)
 	}
 	cluster.fault(t, map[string]any{"kind": "pvedaemon"})
-	if got := test(); got.Reachable || got.Reason != "unreachable" || !strings.Contains(got.Error, "daemon") || strings.Contains(got.Error, "cluster") {
+	if got := test(); got.Reachable || got.Reason != "unreachable" || !strings.Contains(got.Error, "daemon") ||
+		strings.Contains(got.Error, "cluster") {
 		t.Errorf("%+v", got)
 	}
 	cluster.healFaults(t)
@@ -80,7 +81,8 @@ func templateIsNotAdopted(t *testing.T, owner *client) {
 	if g := guestsOf(t, owner, host)[made.VMID]; g.Name != "base" || !g.Template {
 		t.Errorf("%+v", g)
 	}
-	a := owner.do(t, http.MethodPost, "/api/v1/apps/adopt", map[string]any{"items": []any{map[string]any{"host_id": host, "vmid": made.VMID}}})
+	a := owner.do(t, http.MethodPost, "/api/v1/apps/adopt",
+		map[string]any{"items": []any{map[string]any{"host_id": host, "vmid": made.VMID}}})
 	if a.Status != http.StatusConflict || a.problem() != "invalid_state" || !strings.Contains(string(a.Body), "template") {
 		t.Errorf("%d %s", a.Status, a.Body)
 	}

@@ -67,7 +67,8 @@ func startService(t testing.TB, o options) *service {
 	if o.DB == privateDatabase {
 		o.DB = ""
 	}
-	s := &service{State: o.State, DB: o.DB, Log: &output{}, probe: "/readyz", transport: o.Transport, program: cmp.Or(o.Program, filepath.Join(bin(t), "hostlerd"))}
+	s := &service{State: o.State, DB: o.DB, Log: &output{}, probe: "/readyz", transport: o.Transport,
+		program: cmp.Or(o.Program, filepath.Join(bin(t), "hostlerd"))}
 	if o.Unready {
 		s.probe = "/healthz"
 	}

@@ -58,7 +58,8 @@ func (i *installed) hand(t testing.TB) {
 		t.Fatal(err)
 	}
 	into := filepath.Join(i.credentials, "secret.key")
-	if err := errors.Join(os.RemoveAll(i.credentials), os.Mkdir(i.credentials, 0o700), os.WriteFile(into, text, 0o400), os.Chmod(i.credentials, 0o500)); err != nil {
+	if err := errors.Join(os.RemoveAll(i.credentials), os.Mkdir(i.credentials, 0o700), os.WriteFile(into, text, 0o400),
+		os.Chmod(i.credentials, 0o500)); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.Chmod(i.credentials, 0o700) })
@@ -117,7 +118,8 @@ func TestKeyIsCredential(t *testing.T) {
 	}
 	eventually(t, "the rotation waits for the last value", func() error {
 		var waiting, anew int
-		err := d.Pool.QueryRow(t.Context(), `SELECT (SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'),
+		err := d.Pool.QueryRow(t.Context(), `SELECT (SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
+			AND wait_event_type = 'Lock'),
 			(SELECT count(DISTINCT substring(secret FROM 1 FOR 5)) FROM host_credentials)`).Scan(&waiting, &anew)
 		if err == nil && (waiting == 0 || anew != 2) {
 			err = fmt.Errorf("%d wait, values are under %d keys", waiting, anew)
@@ -134,7 +136,8 @@ func TestKeyIsCredential(t *testing.T) {
 	i.start(t)
 	sync()
 	i.stop(t)
-	if out := run(t, i.commands, "", "keys", "rotate").succeeds(t); !strings.Contains(out.Out, i.file) || !strings.Contains(out.Err, `"resumed":true`) {
+	if out := run(t, i.commands, "", "keys", "rotate").succeeds(t); !strings.Contains(out.Out, i.file) ||
+		!strings.Contains(out.Err, `"resumed":true`) {
 		t.Errorf("it says %q, %q", out.Out, out.Err)
 	}
 	run(t, i.commands, "", "keys", "rotate").succeeds(t)

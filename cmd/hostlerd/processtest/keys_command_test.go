@@ -63,7 +63,8 @@ func TestKeysRotate(t *testing.T) {
 		return text
 	}
 	oldKey, before := read(), sealed()
-	if out := run(t, s.env, "", "keys", "rotate").succeeds(t).Out; !strings.Contains(out, "New key ") || !strings.Contains(out, filepath.Dir(file)) {
+	if out := run(t, s.env, "", "keys", "rotate").succeeds(t).Out; !strings.Contains(out, "New key ") ||
+		!strings.Contains(out, filepath.Dir(file)) {
 		t.Errorf("it says %q", out)
 	}
 	after := sealed()
@@ -89,8 +90,10 @@ func TestKeysRotate(t *testing.T) {
 	owner.must(t, http.StatusNoContent, http.MethodPost, "/api/v1/auth/totp/confirm", map[string]any{"code": code(0)}, nil)
 	device := newClient(s)
 	var first struct{ Pending string }
-	device.must(t, http.StatusOK, http.MethodPost, "/api/v1/auth/login", map[string]any{"email": ownerEmail, "password": ownerPassword}, &first)
-	device.must(t, http.StatusOK, http.MethodPost, "/api/v1/auth/totp", map[string]any{"pending": first.Pending, "code": code(30 * time.Second)}, nil)
+	device.must(t, http.StatusOK, http.MethodPost, "/api/v1/auth/login", map[string]any{"email": ownerEmail, "password": ownerPassword},
+		&first)
+	device.must(t, http.StatusOK, http.MethodPost, "/api/v1/auth/totp",
+		map[string]any{"pending": first.Pending, "code": code(30 * time.Second)}, nil)
 	s.stop(t)
 
 	put := func(text []byte, mode os.FileMode) {

@@ -42,8 +42,9 @@ func TestKillAtEachPointOfAJob(t *testing.T) {
 			},
 		},
 		{
-			name:  "after it was sent and before its UPID was stored",
-			fault: map[string]any{"kind": "delay", "delay_ms": 20000, "times": 1, "after": true, "match": map[string]any{"method": "POST", "path": stop}},
+			name: "after it was sent and before its UPID was stored",
+			fault: map[string]any{"kind": "delay", "delay_ms": 20000, "times": 1, "after": true,
+				"match": map[string]any{"method": "POST", "path": stop}},
 			reached: func(t *testing.T, cluster *sim, _ *client, _ int64) bool {
 				return struck(t, cluster) > 0
 			},

@@ -48,7 +48,8 @@ func TestListenerBeyondLoopback(t *testing.T) {
 	}
 	owner := setUp(t, s)
 	owner.must(t, http.StatusOK, http.MethodGet, "/api/v1/auth/me", nil, nil)
-	cookie := owner.must(t, http.StatusOK, http.MethodPost, "/api/v1/auth/login", map[string]any{"email": ownerEmail, "password": ownerPassword}, nil).
+	cookie := owner.must(t, http.StatusOK, http.MethodPost, "/api/v1/auth/login",
+		map[string]any{"email": ownerEmail, "password": ownerPassword}, nil).
 		Header.Get("Set-Cookie")
 	for _, piece := range []string{"__Host-service_session=", "; Secure", "; HttpOnly", "; SameSite=Lax", "; Path=/"} {
 		if !strings.Contains(cookie, piece) {

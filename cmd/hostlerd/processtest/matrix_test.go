@@ -94,7 +94,8 @@ func switchOff(t *testing.T, s *service, owner *client) {
 			}
 		}
 		set("INSERT INTO settings (key, value) VALUES ('entitlements.disabled', jsonb_build_array($1::text))", o.Entitlement)
-		if a := owner.do(t, o.method, placeholder.ReplaceAllString(o.path, "987654321"), nil); a.Status != http.StatusForbidden || a.problem() != "entitlement_required" {
+		if a := owner.do(t, o.method, placeholder.ReplaceAllString(o.path, "987654321"), nil); a.Status != http.StatusForbidden ||
+			a.problem() != "entitlement_required" {
 			t.Errorf("%s without %s: %d %s", o.ID, o.Entitlement, a.Status, a.Body)
 		}
 		set("DELETE FROM settings WHERE key = 'entitlements.disabled'")
@@ -114,14 +115,16 @@ func endStreams(t *testing.T, s *service, owner *client) {
 	defer conn.Release()
 	var job int64
 	err = conn.QueryRow(t.Context(), `
-		WITH j AS (INSERT INTO jobs (kind, status, team_id, target_kind, target_id, target_name) VALUES ('vm.start', 'running', 1, 'vm', 1, 'x') RETURNING id)
+		WITH j AS (INSERT INTO jobs (kind, status, team_id, target_kind, target_id, target_name)
+		VALUES ('vm.start', 'running', 1, 'vm', 1, 'x') RETURNING id)
 		SELECT id FROM j WHERE pg_try_advisory_lock($1, id::integer)`, db.LockJob).Scan(&job)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var times []time.Duration
 	for range 3 {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, fmt.Sprintf("%s/api/v1/jobs/%d/events/stream", s.Base, job), http.NoBody)
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, fmt.Sprintf("%s/api/v1/jobs/%d/events/stream", s.Base, job),
+			http.NoBody)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -158,13 +161,15 @@ func refuseOtherTeams(t *testing.T, s *service, a *apitest.API) {
 		}
 		for _, path := range []string{"/hosts", "/vms", "/apps", "/apps/discovered", "/jobs"} {
 			scenarios = append(scenarios, apitest.Scenario{
-				Name: role.String() + " GET " + path, Method: http.MethodGet, URL: "/api/v1" + path, As: stranger, Status: 200, Contains: []string{"[]"},
+				Name: role.String() + " GET " + path, Method: http.MethodGet, URL: "/api/v1" + path, As: stranger, Status: 200,
+				Contains: []string{"[]"},
 			})
 		}
 	}
 	for _, path := range []string{"/hosts/1/sync", "/hosts/1/test", "/vms/1/stop"} {
 		scenarios = append(scenarios, apitest.Scenario{
-			Name: "POST " + path, Method: http.MethodPost, URL: "/api/v1" + path, As: apitest.In(team, identity.Owner), Status: 404, Error: "not_found",
+			Name: "POST " + path, Method: http.MethodPost, URL: "/api/v1" + path, As: apitest.In(team, identity.Owner), Status: 404,
+			Error: "not_found",
 		})
 	}
 	a.Run(t, scenarios...)

@@ -53,7 +53,8 @@ func nodeStatus(t *testing.T, owner *client) {
 	a := owner.do(t, http.MethodGet, path("pve2"), nil)
 	var said struct{ Error, Reason, Detail string }
 	a.into(t, &said)
-	if a.Status != http.StatusBadGateway || said.Error != "hypervisor_error" || said.Reason != "unreachable" || said.Detail != "node pve2 is offline" {
+	if a.Status != http.StatusBadGateway || said.Error != "hypervisor_error" || said.Reason != "unreachable" ||
+		said.Detail != "node pve2 is offline" {
 		t.Errorf("a node that is off: %d %s", a.Status, a.Body)
 	}
 }

@@ -24,7 +24,8 @@ func TestNotify(t *testing.T) {
 	t.Parallel()
 	m := notifytest.New(t)
 	key := filepath.Join(t.TempDir(), "secret.key")
-	env := append(environment(t, "", t.TempDir()), "HOSTLER_KEY_FILE="+key, "CREDENTIALS_DIRECTORY="+filepath.Dir(key), "NOTIFY_SOCKET="+m.Path, "WATCHDOG_USEC=2000000")
+	env := append(environment(t, "", t.TempDir()), "HOSTLER_KEY_FILE="+key, "CREDENTIALS_DIRECTORY="+filepath.Dir(key),
+		"NOTIFY_SOCKET="+m.Path, "WATCHDOG_USEC=2000000")
 	env = slices.DeleteFunc(env, func(entry string) bool { return strings.HasPrefix(entry, "HOSTLER_DATABASE_URL=") })
 	run(t, env, "", "keys", "create").succeeds(t)
 	cmd := exec.Command(filepath.Join(bin(t), "hostlerd"), "serve")

@@ -23,7 +23,8 @@ func lastOwnerStays(t *testing.T, p *pair) {
 	wins := map[int]int{}
 	for range 40 {
 		got := atOnce(t, demote(p.owner, second.ID), demote(rival, me.User.ID))
-		owners := number(t, p.db, "SELECT count(*) FROM team_members m JOIN users u ON u.id = m.user_id WHERE m.team_id = 1 AND m.role = 'owner' AND u.is_active")
+		owners := number(t, p.db,
+			"SELECT count(*) FROM team_members m JOIN users u ON u.id = m.user_id WHERE m.team_id = 1 AND m.role = 'owner' AND u.is_active")
 		winner := -1
 		for i, a := range got {
 			switch a.Status {

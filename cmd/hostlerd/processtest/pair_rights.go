@@ -68,7 +68,8 @@ func brokenOff(t testing.TB, resp *http.Response) {
 // brokenExports are the rows of the trail about exports by that person, the oldest first, without those of a beginning.
 func (p *pair) brokenExports(t testing.TB, email string) (rows []string) {
 	t.Helper()
-	found, err := p.db.Pool.Query(t.Context(), "SELECT result || ' ' || error FROM audit WHERE action = 'audit.export' AND actor_email = $1 AND result <> 'ok' ORDER BY id", email)
+	found, err := p.db.Pool.Query(t.Context(),
+		"SELECT result || ' ' || error FROM audit WHERE action = 'audit.export' AND actor_email = $1 AND result <> 'ok' ORDER BY id", email)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +146,8 @@ func revokedKeyEndsExport(t *testing.T, p *pair) {
 		ID  int64
 		Key string
 	}
-	session.must(t, http.StatusCreated, http.MethodPost, "/api/v1/api-keys", map[string]any{"name": "exports", "scopes": []string{"read"}}, &key)
+	session.must(t, http.StatusCreated, http.MethodPost, "/api/v1/api-keys", map[string]any{"name": "exports", "scopes": []string{"read"}},
+		&key)
 	export := newClient(p.a).beginExport(t, key.Key)
 	kept := p.owner.beginExport(t, "")
 	begun := time.Now()

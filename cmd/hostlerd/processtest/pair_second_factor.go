@@ -41,9 +41,11 @@ func codeIsUsedOnce(t *testing.T, p *pair) {
 		for _, s := range []*service{p.a, p.b} {
 			device := newClient(s)
 			var first struct{ Pending string }
-			device.must(t, http.StatusOK, http.MethodPost, "/api/v1/auth/login", map[string]any{"email": user.Email, "password": accountPassword}, &first)
+			device.must(t, http.StatusOK, http.MethodPost, "/api/v1/auth/login", map[string]any{"email": user.Email, "password": accountPassword},
+				&first)
 			requests = append(requests, func() (answer, error) {
-				return device.try(context.WithoutCancel(t.Context()), http.MethodPost, "/api/v1/auth/totp", map[string]any{"pending": first.Pending, "code": right})
+				return device.try(context.WithoutCancel(t.Context()), http.MethodPost, "/api/v1/auth/totp",
+					map[string]any{"pending": first.Pending, "code": right})
 			})
 		}
 		got := atOnce(t, requests...)

@@ -109,7 +109,8 @@ func TestPluginCommands(t *testing.T) {
 	s.start(t)
 	refused("at a start")
 
-	if out := command("pin", "hostler-plugin-pve").succeeds(t).Out; !strings.Contains(out, "is pinned: ") || strings.Contains(out, pinned.Digest) {
+	if out := command("pin", "hostler-plugin-pve").succeeds(t).Out; !strings.Contains(out, "is pinned: ") ||
+		strings.Contains(out, pinned.Digest) {
 		t.Errorf("pinning says %s", out)
 	}
 	command("verify").succeeds(t)
@@ -134,18 +135,21 @@ func TestPluginPinRefusals(t *testing.T) {
 	if err := os.Symlink("/bin/sh", filepath.Join(dir, "hostler-plugin-link")); err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(os.WriteFile(filepath.Join(dir, "hostler-plugin-open"), []byte("x"), 0o777), os.Chmod(filepath.Join(dir, "hostler-plugin-open"), 0o777)); err != nil {
+	if err := errors.Join(os.WriteFile(filepath.Join(dir, "hostler-plugin-open"), []byte("x"), 0o777),
+		os.Chmod(filepath.Join(dir, "hostler-plugin-open"), 0o777)); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{
-		"hostler-plugin-none", "../hostler-plugin-pve", "..", "", "sh", "/bin/sh", file + "/", "hostler-plugin-sh", "hostler-plugin-link", "hostler-plugin-open",
+		"hostler-plugin-none", "../hostler-plugin-pve", "..", "", "sh", "/bin/sh", file + "/", "hostler-plugin-sh", "hostler-plugin-link",
+		"hostler-plugin-open",
 	} {
 		if o := pin(name); o.Code == 0 || !strings.Contains(o.Err, "pinning ") {
 			t.Errorf("pinning %q: %d %s%s", name, o.Code, o.Out, o.Err)
 		}
 	}
 	run(t, s.env, "", "plugin", "pin").fails(t, "arg")
-	if list := run(t, s.env, "", "plugin", "list").succeeds(t).Out; !strings.Contains(list, "hostler-plugin-sh") || !strings.Contains(list, "not pinned") {
+	if list := run(t, s.env, "", "plugin", "list").succeeds(t).Out; !strings.Contains(list, "hostler-plugin-sh") ||
+		!strings.Contains(list, "not pinned") {
 		t.Errorf("the list:\n%s", list)
 	}
 	run(t, s.env, "", "plugin", "verify").succeeds(t)

@@ -24,12 +24,14 @@ func (n *wakeTicker) wake(t testing.TB, clients ...*client) {
 	for _, c := range clients {
 		if n.ids[c] == 0 {
 			var made struct{ ID int64 }
-			c.must(t, http.StatusCreated, http.MethodPost, "/api/v1/schedules", map[string]any{"name": "nudge", "cron": "0 0 1 1 *", "job_kind": "sessions.prune", "enabled": false}, &made)
+			c.must(t, http.StatusCreated, http.MethodPost, "/api/v1/schedules",
+				map[string]any{"name": "nudge", "cron": "0 0 1 1 *", "job_kind": "sessions.prune", "enabled": false}, &made)
 			n.ids[c] = made.ID
 			continue
 		}
 		n.n++
-		c.must(t, http.StatusOK, http.MethodPatch, fmt.Sprintf("/api/v1/schedules/%d", n.ids[c]), map[string]any{"name": fmt.Sprint("nudge ", n.n)}, nil)
+		c.must(t, http.StatusOK, http.MethodPatch, fmt.Sprintf("/api/v1/schedules/%d", n.ids[c]),
+			map[string]any{"name": fmt.Sprint("nudge ", n.n)}, nil)
 	}
 }
 
@@ -60,18 +62,22 @@ func (s *timetable) fired(t testing.TB) int {
 func (s *timetable) settled(t testing.TB) {
 	t.Helper()
 	eventually(t, "the jobs of all schedules end", func() error {
-		if n := number(t, s.db, "SELECT count(*) FROM jobs WHERE schedule_id = ANY($1) AND status NOT IN ('queued', 'running')", s.ids); n < s.rounds*len(s.ids) {
+		if n := number(t, s.db, "SELECT count(*) FROM jobs WHERE schedule_id = ANY($1) AND status NOT IN ('queued', 'running')",
+			s.ids); n < s.rounds*len(s.ids) {
 			return fmt.Errorf("%d of %d have ended", n, s.rounds*len(s.ids))
 		}
 		return nil
 	})
 	for what, query := range map[string]string{
-		"due":                  "SELECT count(*) FROM schedules WHERE id = ANY($1) AND (NOT enabled OR next_run_at < now() OR last_error <> '')",
-		"jobs that failed":     "SELECT count(*) FROM jobs WHERE schedule_id = ANY($1) AND status <> 'succeeded'",
-		"uneven":               fmt.Sprintf("SELECT count(*) FROM (SELECT FROM jobs WHERE schedule_id = ANY($1) GROUP BY schedule_id HAVING count(*) <> %d) x", s.rounds),
-		"starts in the trail":  fmt.Sprintf("SELECT count(*) - %d FROM audit WHERE action = 'schedule.fire' AND target_id::bigint = ANY($1)", s.rounds*len(s.ids)),
-		"failed in the trail":  "SELECT count(*) FROM audit WHERE action = 'schedule.fire' AND result <> 'ok' AND target_id::bigint = ANY($1)",
-		"not those of the end": "SELECT count(*) FROM schedules s WHERE id = ANY($1) AND last_job_id <> (SELECT max(id) FROM jobs WHERE schedule_id = s.id)",
+		"due":              "SELECT count(*) FROM schedules WHERE id = ANY($1) AND (NOT enabled OR next_run_at < now() OR last_error <> '')",
+		"jobs that failed": "SELECT count(*) FROM jobs WHERE schedule_id = ANY($1) AND status <> 'succeeded'",
+		"uneven": fmt.Sprintf("SELECT count(*) FROM (SELECT FROM jobs WHERE schedule_id = ANY($1) GROUP BY schedule_id HAVING "+
+			"count(*) <> %d) x", s.rounds),
+		"starts in the trail": fmt.Sprintf("SELECT count(*) - %d FROM audit WHERE action = 'schedule.fire' AND target_id::bigint = ANY($1)",
+			s.rounds*len(s.ids)),
+		"failed in the trail": "SELECT count(*) FROM audit WHERE action = 'schedule.fire' AND result <> 'ok' AND target_id::bigint = ANY($1)",
+		"not those of the end": "SELECT count(*) FROM schedules s WHERE id = ANY($1) AND last_job_id <> (SELECT max(id) FROM jobs WHERE " +
+			"schedule_id = s.id)",
 	} {
 		if n := number(t, s.db, query, s.ids); n != 0 {
 			t.Fatalf("round %d: %s: %d", s.rounds, what, n)
@@ -115,7 +121,8 @@ func TestSchedules(t *testing.T) {
 func newSchedule(t testing.TB, c *client, kind string, params map[string]any) int64 {
 	t.Helper()
 	var made struct{ ID int64 }
-	c.must(t, http.StatusCreated, http.MethodPost, "/api/v1/schedules", map[string]any{"name": "test " + kind, "cron": "0 0 1 1 *", "job_kind": kind, "params": params}, &made)
+	c.must(t, http.StatusCreated, http.MethodPost, "/api/v1/schedules",
+		map[string]any{"name": "test " + kind, "cron": "0 0 1 1 *", "job_kind": kind, "params": params}, &made)
 	return made.ID
 }
 
@@ -176,7 +183,8 @@ func (s *timetable) writerGone(t *testing.T) {
 // seeds makes everything due that came with the service.
 func (s *timetable) seeds(t *testing.T) {
 	s.owner.must(t, http.StatusOK, http.MethodPatch, "/api/v1/settings", map[string]any{"audit.retention_days": 30}, nil)
-	alter(t, s.db, `INSERT INTO audit (at, actor_type, action, result) SELECT now() - interval '60 days', 'system', 'test.old', 'ok' FROM generate_series(1, 700)`)
+	alter(t, s.db, `INSERT INTO audit (at, actor_type, action, result) SELECT now() - interval '60 days', 'system', 'test.old', 'ok'
+		FROM generate_series(1, 700)`)
 	s.a.sealed(t)
 	n := alter(t, s.db, "UPDATE schedules SET next_run_at = clock_timestamp() WHERE seeded AND enabled")
 	if n != 4 {
@@ -184,7 +192,8 @@ func (s *timetable) seeds(t *testing.T) {
 	}
 	s.wake(t, s.owner, s.other)
 	eventually(t, "the jobs end", func() error {
-		if done := number(t, s.db, "SELECT count(*) FROM jobs j JOIN schedules s ON s.id = j.schedule_id WHERE s.seeded AND j.status = 'succeeded'"); int64(done) != n {
+		if done := number(t, s.db,
+			"SELECT count(*) FROM jobs j JOIN schedules s ON s.id = j.schedule_id WHERE s.seeded AND j.status = 'succeeded'"); int64(done) != n {
 			return fmt.Errorf("%d of %d have succeeded", done, n)
 		}
 		return nil
@@ -192,7 +201,8 @@ func (s *timetable) seeds(t *testing.T) {
 	if left := number(t, s.db, "SELECT count(*) FROM audit WHERE action = 'test.old'"); left != 0 {
 		t.Errorf("%d old rows are left", left)
 	}
-	if told := number(t, s.db, "SELECT sum((details->>'deleted')::int) FROM audit WHERE action = 'audit.prune' AND actor_type = 'system'"); told != 700 {
+	if told := number(t, s.db,
+		"SELECT sum((details->>'deleted')::int) FROM audit WHERE action = 'audit.prune' AND actor_type = 'system'"); told != 700 {
 		t.Errorf("the trail tells of %d", told)
 	}
 	s.a.sealed(t)

@@ -79,7 +79,8 @@ func newSecretRun(t *testing.T, format string) *secretRun {
 			t.Fatal(err)
 		}
 		// The tests' server asks nobody for a password, but it is in the address all the same.
-		address.User = url.UserPassword(address.User.Username(), r.secretSearch.add(t, "the database's password", "canary-Db-4krähe-"+rand.Text()[:8]))
+		address.User = url.UserPassword(address.User.Username(),
+			r.secretSearch.add(t, "the database's password", "canary-Db-4krähe-"+rand.Text()[:8]))
 		o.DB = address.String()
 	}
 	r.service = startService(t, o)
@@ -248,17 +249,21 @@ func (r *secretRun) manage() {
 	r.owner.must(r.t, http.StatusCreated, http.MethodPost, "/api/v1/users", map[string]any{
 		"email": "ann@example.com", "password": r.canary("the password of a new user"), "role": "admin",
 	}, &user)
-	r.post(r.owner, http.StatusConflict, "/users", map[string]any{"email": "ANN@example.com", "password": r.canary("the password of a refused user")})
+	r.post(r.owner, http.StatusConflict, "/users",
+		map[string]any{"email": "ANN@example.com", "password": r.canary("the password of a refused user")})
 	r.post(r.owner, http.StatusOK, fmt.Sprintf("/users/%d/password", user.ID), map[string]any{"password": r.canary("a reset password")})
 	r.wrongTypes(r.owner, "/users", "password")
 	r.wrongTypes(r.owner, fmt.Sprintf("/users/%d/password", user.ID), "password")
 	r.wrongTypes(r.owner, "/teams", "slug")
 	r.wrongTypes(r.owner, "/schedules", "params")
 	r.post(r.owner, http.StatusUnprocessableEntity, "/schedules", map[string]any{
-		"name": "n", "cron": r.canary("a cron expression"), "timezone": r.canary("a time zone"), "job_kind": r.canary("a kind of job"), "params": map[string]any{"token": r.canary("a token in parameters")},
+		"name": "n", "cron": r.canary("a cron expression"), "timezone": r.canary("a time zone"), "job_kind": r.canary("a kind of job"),
+		"params": map[string]any{"token": r.canary("a token in parameters")},
 	})
-	r.owner.must(r.t, http.StatusUnprocessableEntity, http.MethodPatch, "/api/v1/settings", map[string]any{"poll.interval_s": r.canary("a setting's value")}, nil)
-	r.owner.must(r.t, http.StatusConflict, http.MethodDelete, "/api/v1/audit", map[string]any{"confirm": r.canary("a password typed as phrase")}, nil)
+	r.owner.must(r.t, http.StatusUnprocessableEntity, http.MethodPatch, "/api/v1/settings",
+		map[string]any{"poll.interval_s": r.canary("a setting's value")}, nil)
+	r.owner.must(r.t, http.StatusConflict, http.MethodDelete, "/api/v1/audit",
+		map[string]any{"confirm": r.canary("a password typed as phrase")}, nil)
 	for _, path := range []string{"/audit", "/audit/export", "/audit/export?format=jsonl"} {
 		ask := "?"
 		if strings.Contains(path, "?") {
@@ -281,12 +286,15 @@ func (r *secretRun) logIn() {
 	stranger := r.client()
 	r.post(stranger, http.StatusUnauthorized, "/auth/login", map[string]any{"email": ownerEmail, "password": r.canary("a wrong password")})
 	// People type the password into the wrong field.
-	r.post(stranger, http.StatusUnauthorized, "/auth/login", map[string]any{"email": r.canary("a password typed as e-mail address") + "@example.com", "password": "x"})
+	r.post(stranger, http.StatusUnauthorized, "/auth/login",
+		map[string]any{"email": r.canary("a password typed as e-mail address") + "@example.com", "password": "x"})
 	r.wrongTypes(stranger, "/auth/login", "password")
 	for name, value := range map[string]string{
-		"Authorization": "Bearer svc_" + r.canary("a false API key"), "Cookie": "service_session=" + r.canary("a false cookie"), "X-Request-Id": r.canary("x") + "%",
+		"Authorization": "Bearer svc_" + r.canary("a false API key"), "Cookie": "service_session=" + r.canary("a false cookie"),
+		"X-Request-Id": r.canary("x") + "%",
 	} {
-		req, err := http.NewRequestWithContext(r.t.Context(), http.MethodGet, r.service.Base+"/api/v1/hosts?token="+r.canary("a token in the query"), http.NoBody)
+		req, err := http.NewRequestWithContext(r.t.Context(), http.MethodGet,
+			r.service.Base+"/api/v1/hosts?token="+r.canary("a token in the query"), http.NoBody)
 		if err != nil {
 			r.t.Fatal(err)
 		}
@@ -305,7 +313,8 @@ func (r *secretRun) enrol() {
 	r.t.Helper()
 	good := r.cluster.Tokens["monitoring"]
 	endpoint := func(change map[string]any) map[string]any {
-		body := map[string]any{"name": "lab", "address": r.cluster.URL, "tls_fingerprint": r.cluster.Fingerprint, "token_id": good.ID, "token_secret": good.Secret}
+		body := map[string]any{"name": "lab", "address": r.cluster.URL, "tls_fingerprint": r.cluster.Fingerprint, "token_id": good.ID,
+			"token_secret": good.Secret}
 		for key, value := range change {
 			body[key] = value
 		}
@@ -318,10 +327,13 @@ func (r *secretRun) enrol() {
 	for _, path := range []string{"/hosts", "/hosts/probe"} {
 		r.post(r.owner, http.StatusBadGateway, path, endpoint(map[string]any{"token_secret": r.canary("a wrong token for " + path)}))
 		r.post(r.owner, http.StatusBadGateway, path, endpoint(map[string]any{"tls_fingerprint": strings.Repeat("AB", 32)}))
-		r.post(r.owner, http.StatusUnprocessableEntity, path, endpoint(map[string]any{"address": "https://root:" + r.canary("a password in an address for "+path) + "@" + at.Host}))
-		r.post(r.owner, http.StatusUnprocessableEntity, path, endpoint(map[string]any{"address": at.Host + "/?token=" + r.canary("a token in an address for "+path)}))
+		r.post(r.owner, http.StatusUnprocessableEntity, path,
+			endpoint(map[string]any{"address": "https://root:" + r.canary("a password in an address for "+path) + "@" + at.Host}))
+		r.post(r.owner, http.StatusUnprocessableEntity, path,
+			endpoint(map[string]any{"address": at.Host + "/?token=" + r.canary("a token in an address for "+path)}))
 		// As the hypervisor writes it in one piece.
-		r.post(r.owner, http.StatusUnprocessableEntity, path, endpoint(map[string]any{"token_id": good.ID + "=" + r.canary("a token in its id for "+path)}))
+		r.post(r.owner, http.StatusUnprocessableEntity, path,
+			endpoint(map[string]any{"token_id": good.ID + "=" + r.canary("a token in its id for "+path)}))
 		r.wrongTypes(r.owner, path, "token_secret")
 	}
 	// A hypervisor, or what stands before it, that repeats what it was sent.
@@ -334,7 +346,8 @@ func (r *secretRun) enrol() {
 	r.post(r.owner, http.StatusBadGateway, credentials, map[string]any{
 		"capability": "lifecycle", "token_id": r.cluster.Tokens["lifecycle"].ID, "token_secret": r.canary("a wrong token to rotate to"),
 	})
-	r.post(r.owner, http.StatusUnprocessableEntity, credentials, map[string]any{"capability": r.canary("a token as capability"), "token_id": good.ID, "token_secret": "x"})
+	r.post(r.owner, http.StatusUnprocessableEntity, credentials,
+		map[string]any{"capability": r.canary("a token as capability"), "token_id": good.ID, "token_secret": "x"})
 	r.wrongTypes(r.owner, credentials, "token_secret")
 	r.owner.must(r.t, http.StatusUnprocessableEntity, http.MethodPatch, fmt.Sprintf("/api/v1/hosts/%d", r.host), map[string]any{
 		"address": "https://root:" + r.canary("a password in a new address") + "@" + at.Host,
@@ -446,17 +459,22 @@ func (r *secretRun) useSecondFactor() {
 	for i, right := range []string{code(30 * time.Second), e.Codes[0]} {
 		device := r.client()
 		var first struct{ Pending string }
-		device.must(r.t, http.StatusOK, http.MethodPost, "/api/v1/auth/login", map[string]any{"email": ownerEmail, "password": ownerPassword}, &first)
+		device.must(r.t, http.StatusOK, http.MethodPost, "/api/v1/auth/login", map[string]any{"email": ownerEmail, "password": ownerPassword},
+			&first)
 		r.secretSearch.add(r.t, fmt.Sprintf("pending log-in %d", i), first.Pending)
-		r.post(device, http.StatusUnauthorized, "/auth/totp", map[string]any{"pending": first.Pending, "code": r.canary(fmt.Sprintf("wrong code %d", i))})
-		r.post(device, http.StatusUnauthorized, "/auth/totp", map[string]any{"pending": r.canary(fmt.Sprintf("false log-in %d", i)), "code": right})
+		r.post(device, http.StatusUnauthorized, "/auth/totp",
+			map[string]any{"pending": first.Pending, "code": r.canary(fmt.Sprintf("wrong code %d", i))})
+		r.post(device, http.StatusUnauthorized, "/auth/totp",
+			map[string]any{"pending": r.canary(fmt.Sprintf("false log-in %d", i)), "code": right})
 		r.post(device, http.StatusOK, "/auth/totp", map[string]any{"pending": first.Pending, "code": right})
 		r.session(device, fmt.Sprintf("the session of log-in %d", i))
 	}
 	r.wrongTypes(r.client(), "/auth/totp", "pending")
-	r.owner.must(r.t, http.StatusUnprocessableEntity, http.MethodDelete, "/api/v1/auth/totp", map[string]any{"password": r.canary("a wrong password for the second factor")}, nil)
+	r.owner.must(r.t, http.StatusUnprocessableEntity, http.MethodDelete, "/api/v1/auth/totp",
+		map[string]any{"password": r.canary("a wrong password for the second factor")}, nil)
 	r.owner.must(r.t, http.StatusNoContent, http.MethodDelete, "/api/v1/auth/totp", map[string]any{"password": ownerPassword}, nil)
-	r.owner.must(r.t, http.StatusOK, http.MethodPost, "/api/v1/auth/totp/enroll", nil, &e) // one that is never confirmed stays in the database
+	// one that is never confirmed stays in the database
+	r.owner.must(r.t, http.StatusOK, http.MethodPost, "/api/v1/auth/totp/enroll", nil, &e)
 	r.secretSearch.add(r.t, "the secret of an unconfirmed factor", e.Secret)
 	r.secretSearch.add(r.t, "its address", e.URI)
 	r.secretSearch.add(r.t, "its recovery code", e.Codes[0])
@@ -465,8 +483,10 @@ func (r *secretRun) useSecondFactor() {
 func (r *secretRun) changePassword() {
 	r.t.Helper()
 	changed := r.canary("the new password")
-	r.post(r.owner, http.StatusUnprocessableEntity, "/auth/password", map[string]any{"current": r.canary("a wrong present password"), "new": changed})
-	r.post(r.owner, http.StatusUnprocessableEntity, "/auth/password", map[string]any{"current": ownerPassword, "new": r.secretSearch.add(r.t, "a short new password", "qy5-Rk!83")})
+	r.post(r.owner, http.StatusUnprocessableEntity, "/auth/password",
+		map[string]any{"current": r.canary("a wrong present password"), "new": changed})
+	r.post(r.owner, http.StatusUnprocessableEntity, "/auth/password",
+		map[string]any{"current": ownerPassword, "new": r.secretSearch.add(r.t, "a short new password", "qy5-Rk!83")})
 	r.wrongTypes(r.owner, "/auth/password", "new")
 	r.post(r.owner, http.StatusOK, "/auth/password", map[string]any{"current": ownerPassword, "new": changed})
 	r.session(r.owner, "the session after the change")

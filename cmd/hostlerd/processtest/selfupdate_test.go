@@ -59,7 +59,8 @@ func TestSelfUpdate(t *testing.T) {
 		owner.must(t, http.StatusOK, http.MethodGet, path, nil, &u)
 		return u
 	}
-	if u := see("/meta/update"); u.CurrentVersion != "1.0.0" || u.Shape != "package" || !u.CanSelfApply || u.State != "idle" || u.Available != nil || len(u.Problems) > 0 {
+	if u := see("/meta/update"); u.CurrentVersion != "1.0.0" || u.Shape != "package" || !u.CanSelfApply || u.State != "idle" ||
+		u.Available != nil || len(u.Problems) > 0 {
 		t.Errorf("%+v", u)
 	}
 	on := func(want int) {
@@ -103,7 +104,8 @@ func TestSelfUpdate(t *testing.T) {
 		t.Helper()
 		eventually(t, "the trail tells it", func() error {
 			var got string
-			if err := d.Pool.QueryRow(t.Context(), `SELECT coalesce(string_agg(action || ' ' || actor_email, ', ' ORDER BY id), '') FROM audit WHERE action LIKE 'update.%' AND result <> 'refused'`).Scan(&got); err != nil {
+			if err := d.Pool.QueryRow(t.Context(), `SELECT coalesce(string_agg(action || ' ' || actor_email, ', ' ORDER BY id), '') FROM audit
+				WHERE action LIKE 'update.%' AND result <> 'refused'`).Scan(&got); err != nil {
 				return err
 			}
 			if got != want {
@@ -122,7 +124,8 @@ func TestSelfUpdate(t *testing.T) {
 	installed.Journal(append(lines, line(2, "b", "backup", "begun", "", ""), line(3, "b", "done", "ended", "", ""))...)
 	s.start(t)
 	told(so + ", update.done hostler-updater")
-	if a := owner.must(t, http.StatusOK, http.MethodGet, "/api/v1/cluster/activity", nil, nil); !strings.Contains(string(a.Body), `"title":"update.done 1.1.0"`) {
+	if a := owner.must(t, http.StatusOK, http.MethodGet, "/api/v1/cluster/activity", nil, nil); !strings.Contains(string(a.Body),
+		`"title":"update.done 1.1.0"`) {
 		t.Errorf("the feed has %s", a.Body)
 	}
 	// The real updater takes the request. There is no current release here, so that it makes no run of it, and says so.
@@ -131,14 +134,17 @@ func TestSelfUpdate(t *testing.T) {
 		c.Unit, c.Ready, c.Database = packaged.Unit, packaged.Ready, packaged.Database
 	})
 	owner.must(t, http.StatusAccepted, http.MethodPost, "/api/v1/meta/update", map[string]any{}, nil)
-	if out, err := exec.CommandContext(t.Context(), updaterProgram(t), "run", "--requested", "--config", installed.File).CombinedOutput(); err == nil {
+	if out, err := exec.CommandContext(t.Context(), updaterProgram(t), "run", "--requested", "--config",
+		installed.File).CombinedOutput(); err == nil {
 		t.Errorf("the updater has made a run: %s", out)
 	}
-	if u := see("/meta/update"); u.State != "refused" || !strings.Contains(u.Run.Reason, "current release") || u.Run.RequestedBy != ownerEmail || u.Request != nil {
+	if u := see("/meta/update"); u.State != "refused" || !strings.Contains(u.Run.Reason, "current release") ||
+		u.Run.RequestedBy != ownerEmail || u.Request != nil {
 		t.Errorf("%+v", u)
 	}
 	eventually(t, "the refusal is told", func() error {
-		if n := number(t, d, "SELECT count(*) FROM audit WHERE action = 'update.refused' AND result = 'refused' AND actor_email = $1", ownerEmail); n != 1 {
+		if n := number(t, d, "SELECT count(*) FROM audit WHERE action = 'update.refused' AND result = 'refused' AND actor_email = $1",
+			ownerEmail); n != 1 {
 			return fmt.Errorf("%d times", n)
 		}
 		return nil
@@ -175,7 +181,8 @@ func TestSelfUpdateIsNotForEverybody(t *testing.T) {
 	if u.CurrentVersion != "dev" || u.Shape != "container" || u.CanSelfApply || u.State != "idle" || len(u.Problems) > 0 {
 		t.Errorf("%+v", u)
 	}
-	if a := owner.do(t, http.MethodPost, "/meta/update", nil); a.Status != http.StatusConflict || !strings.Contains(string(a.Body), `"reason":"container"`) {
+	if a := owner.do(t, http.MethodPost, "/meta/update", nil); a.Status != http.StatusConflict ||
+		!strings.Contains(string(a.Body), `"reason":"container"`) {
 		t.Errorf("%d %s", a.Status, a.Body)
 	}
 	run(t, s.env, "", "serve", "--shape", "canary").fails(t, "shape", "package, container, source")

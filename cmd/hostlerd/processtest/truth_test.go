@@ -46,7 +46,8 @@ func readHost(t testing.TB, c *client, id int64) (h hostView) {
 	return h
 }
 
-// guestsOf are all guests that are listed anywhere, of one host when it is named: VMs, apps' containers that were discovered, templates of both.
+// guestsOf are all guests that are listed anywhere, of one host when it is named: VMs, apps' containers that were discovered, templates
+// of both.
 func guestsOf(t testing.TB, c *client, host ...int64) map[int64]shown {
 	t.Helper()
 	all := map[int64]shown{}
@@ -94,7 +95,8 @@ func TestALostRightIsTold(t *testing.T) {
 		s.control(t, http.MethodPost, "/role", map[string]any{"id": "ServiceAudit", "privileges": privileges}, nil)
 	}
 	acl := func(t *testing.T, s *sim, path, role string, remove bool) {
-		s.control(t, http.MethodPost, "/acl", map[string]any{"path": path, "subject": s.Tokens["monitoring"].ID, "role": role, "delete": remove}, nil)
+		s.control(t, http.MethodPost, "/acl",
+			map[string]any{"path": path, "subject": s.Tokens["monitoring"].ID, "role": role, "delete": remove}, nil)
 	}
 	for _, c := range []struct {
 		name       string
@@ -107,11 +109,13 @@ func TestALostRightIsTold(t *testing.T) {
 			"VM.Audit", 12,
 		},
 		{
-			"the token's entry", func(t *testing.T, s *sim) { acl(t, s, "/", "ServiceAudit", true) }, func(t *testing.T, s *sim) { acl(t, s, "/", "ServiceAudit", false) },
+			"the token's entry", func(t *testing.T, s *sim) { acl(t, s, "/", "ServiceAudit", true) },
+			func(t *testing.T, s *sim) { acl(t, s, "/", "ServiceAudit", false) },
 			"Datastore.Audit,Pool.Audit,SDN.Audit,Sys.Audit,VM.Audit", 12,
 		},
 		{
-			"one guest", func(t *testing.T, s *sim) { acl(t, s, "/vms/100", "NoAccess", false) }, func(t *testing.T, s *sim) { acl(t, s, "/vms/100", "NoAccess", true) },
+			"one guest", func(t *testing.T, s *sim) { acl(t, s, "/vms/100", "NoAccess", false) },
+			func(t *testing.T, s *sim) { acl(t, s, "/vms/100", "NoAccess", true) },
 			"VM.Audit", 1,
 		},
 	} {

@@ -24,7 +24,8 @@ func installedTree(t testing.TB) (hostlerd, plugins string) {
 	plugins = filepath.Join(dir, "bin", "plugins")
 	hostlerd = filepath.Join(dir, "bin", "hostlerd")
 	err := errors.Join(os.Chmod(filepath.Dir(dir), 0o755), os.Chmod(dir, 0o755), os.MkdirAll(plugins, 0o755))
-	for from, to := range map[string]string{"hostlerd": hostlerd, "plugins/hostler-plugin-pve": filepath.Join(plugins, "hostler-plugin-pve")} {
+	for from, to := range map[string]string{"hostlerd": hostlerd,
+		"plugins/hostler-plugin-pve": filepath.Join(plugins, "hostler-plugin-pve")} {
 		program, readErr := os.ReadFile(filepath.Join(bin(t), from))
 		err = errors.Join(err, readErr, os.WriteFile(to, program, 0o755))
 	}
@@ -42,7 +43,8 @@ func TestRefuseWritablePlugins(t *testing.T) {
 	}
 	hostlerd, plugins := installedTree(t)
 	state := filepath.Join(filepath.Dir(filepath.Dir(hostlerd)), "state")
-	env := append(environment(t, dbtest.Public(t, dbtest.URL(t)), state), "HOSTLER_PLUGIN_DIR=", "HOSTLER_REFUSE_WRITABLE_PLUGINS=1", "HOME=/")
+	env := append(environment(t, dbtest.Public(t, dbtest.URL(t)), state), "HOSTLER_PLUGIN_DIR=", "HOSTLER_REFUSE_WRITABLE_PLUGINS=1",
+		"HOME=/")
 	pin := func(env []string) outcome {
 		t.Helper()
 		var out, errs bytes.Buffer

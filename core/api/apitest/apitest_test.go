@@ -37,7 +37,8 @@ type part struct {
 func handler(t testing.TB, extra ...func(*op.API)) http.Handler {
 	t.Helper()
 	router := route.New()
-	a := op.New(op.Config{Router: router, Authenticator: apitest.Callers{}, Resolver: apitest.Nothing{}, Recorder: &apitest.Trail{}, Version: "1"})
+	a := op.New(op.Config{Router: router, Authenticator: apitest.Callers{}, Resolver: apitest.Nothing{}, Recorder: &apitest.Trail{},
+		Version: "1"})
 	spec := func(id string, role identity.Role, on op.On, action string) op.Spec {
 		return op.Spec{ID: id, Summary: id, Tag: "Volumes", Role: role, On: on, Audit: op.Audit{Action: action}}
 	}
@@ -127,8 +128,10 @@ func TestScenario(t *testing.T) {
 	both(t, func(t *testing.T, a *apitest.API) {
 		a.Run(t,
 			apitest.Scenario{Name: "anonymous", Method: "GET", URL: "/api/v1/volumes", Status: 401, Error: "unauthenticated"},
-			apitest.Scenario{Name: "viewer", Method: "GET", URL: "/api/v1/volumes", As: apitest.Viewer, Status: 200, Contains: []string{"[]"}, Lacks: []string{"null"}},
-			apitest.Scenario{Name: "another team's admin", Method: "POST", URL: "/api/v1/volumes", As: apitest.In(2, identity.Admin), Body: "{}", Status: 403, Error: "forbidden"},
+			apitest.Scenario{Name: "viewer", Method: "GET", URL: "/api/v1/volumes", As: apitest.Viewer, Status: 200, Contains: []string{"[]"},
+				Lacks: []string{"null"}},
+			apitest.Scenario{Name: "another team's admin", Method: "POST", URL: "/api/v1/volumes", As: apitest.In(2, identity.Admin), Body: "{}",
+				Status: 403, Error: "forbidden"},
 			apitest.Scenario{Name: "create", Method: "POST", URL: "/api/v1/volumes", As: apitest.Admin, Body: `{"name":"a"}`, Status: 200,
 				Golden: filepath.Join("testdata", "create.json"),
 				After: func(t *testing.T, answer *apitest.Answer) {
@@ -197,7 +200,8 @@ func TestMatrixFindsFaults(t *testing.T) {
 	stranger := apitest.Column{Name: "stranger", Elsewhere: identity.Viewer, LogIn: as(apitest.In(2, identity.Viewer))}
 	viewer := apitest.Column{Name: "viewer", Role: identity.Viewer, LogIn: as(apitest.Viewer)}
 	operator := apitest.Column{Name: "operator", Role: identity.Operator, LogIn: as(apitest.Operator)}
-	scoped := apitest.Column{Name: "scoped", Role: identity.Operator, LogIn: as(apitest.Operator), Key: func(string) []string { return []string{"read"} }}
+	scoped := apitest.Column{Name: "scoped", Role: identity.Operator, LogIn: as(apitest.Operator),
+		Key: func(string) []string { return []string{"read"} }}
 	off := apitest.Column{Name: "off", Role: identity.Viewer, LogIn: as(apitest.Viewer), Off: true}
 	spec := func(id string) op.Spec {
 		return op.Spec{ID: id, Summary: id, Tag: "VMs", Role: identity.Viewer, On: op.VM, Entitlement: "vms"}
@@ -207,9 +211,11 @@ func TestMatrixFindsFaults(t *testing.T) {
 	}
 	build := func(resolver op.Resolver, on bool) *apitest.API {
 		h := apitest.Resource(op.Config{
-			Authenticator: apitest.Callers{}, Resolver: resolver, Recorder: &apitest.Trail{}, Entitlements: func(context.Context, string) bool { return on },
+			Authenticator: apitest.Callers{}, Resolver: resolver, Recorder: &apitest.Trail{},
+			Entitlements: func(context.Context, string) bool { return on },
 		}, func(a *op.API) {
-			op.Get(a, "/api/v1/vms/:vm_id", func(context.Context, *one) (*op.Body[int], error) { return &op.Body[int]{Body: 1}, nil }, spec("get_vm"))
+			op.Get(a, "/api/v1/vms/:vm_id", func(context.Context, *one) (*op.Body[int], error) { return &op.Body[int]{Body: 1}, nil },
+				spec("get_vm"))
 			op.Get(a, "/api/v1/vms/:vm_id/hidden", func(context.Context, *one) (*op.Body[int], error) {
 				return nil, problem.New(problem.CodeForbidden, "not by the handler either")
 			}, spec("get_hidden"))
@@ -232,14 +238,17 @@ func TestMatrixFindsFaults(t *testing.T) {
 		"sound without the feature":        {things{}, false, "get_vm", off, true},
 		"sound for a viewer who may not":   {things{}, true, "act_on_vm", viewer, true},
 		"a missing thing has another text": {things{problem.New(problem.CodeInvalidState, "gone long ago")}, true, "get_vm", stranger, false},
-		"a stranger may read":              {things{}, true, "get_vm", apitest.Column{Name: "stranger", Elsewhere: identity.Viewer, LogIn: as(apitest.Viewer)}, false},
-		"the handler refuses":              {things{}, true, "get_hidden", viewer, false},
-		"the scope is not looked at":       {things{}, true, "act_on_vm", scoped, false},
-		"the feature is not looked at":     {things{}, true, "get_vm", off, false},
-		"the feature is off for all":       {things{}, false, "get_vm", viewer, false},
-		"every role is let in":             {things{}, true, "act_on_vm", apitest.Column{Name: "viewer", Role: identity.Viewer, LogIn: as(apitest.Owner)}, false},
-		"nobody is let in":                 {things{}, true, "act_on_vm", apitest.Column{Name: "nobody", Unknown: true, LogIn: as(apitest.Owner)}, false},
-		"an operator is refused":           {things{}, true, "act_on_vm", apitest.Column{Name: "operator", Role: identity.Operator, LogIn: as(apitest.Viewer)}, false},
+		"a stranger may read": {things{}, true, "get_vm",
+			apitest.Column{Name: "stranger", Elsewhere: identity.Viewer, LogIn: as(apitest.Viewer)}, false},
+		"the handler refuses":          {things{}, true, "get_hidden", viewer, false},
+		"the scope is not looked at":   {things{}, true, "act_on_vm", scoped, false},
+		"the feature is not looked at": {things{}, true, "get_vm", off, false},
+		"the feature is off for all":   {things{}, false, "get_vm", viewer, false},
+		"every role is let in": {things{}, true, "act_on_vm",
+			apitest.Column{Name: "viewer", Role: identity.Viewer, LogIn: as(apitest.Owner)}, false},
+		"nobody is let in": {things{}, true, "act_on_vm", apitest.Column{Name: "nobody", Unknown: true, LogIn: as(apitest.Owner)}, false},
+		"an operator is refused": {things{}, true, "act_on_vm",
+			apitest.Column{Name: "operator", Role: identity.Operator, LogIn: as(apitest.Viewer)}, false},
 	} {
 		config := apitest.MatrixConfig{Columns: []apitest.Column{test.column}, Values: map[string]string{"vm_id": "1"}}
 		complaints := build(test.resolver, test.on).MatrixComplaints(t, test.operation, config)

@@ -216,7 +216,8 @@ func (a *API) contract(ask func(*http.Request) (*Answer, error)) (*contract, err
 // hold is the error of an answer that the API's document does not declare. Answers that net/http gives by itself, of
 // requests that reach no handler, are not the service's.
 func (a *API) hold(r *http.Request, answer *Answer, ask func(*http.Request) (*Answer, error)) error {
-	if r.Method == http.MethodHead || !strings.HasPrefix(r.URL.Path, "/api/v") && r.URL.Path != "/meta/update" || answer.Header.Get("X-Request-ID") == "" {
+	if r.Method == http.MethodHead || !strings.HasPrefix(r.URL.Path, "/api/v") && r.URL.Path != "/meta/update" ||
+		answer.Header.Get("X-Request-ID") == "" {
 		return nil
 	}
 	if strings.HasPrefix(answer.Header.Get("Content-Type"), "text/event-stream") {

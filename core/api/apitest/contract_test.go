@@ -33,7 +33,8 @@ func TestContractComplains(t *testing.T) {
 		{"/a/1", 200, json, `{"n":1}`, true}, {"/a/1", 200, json, `{"n":null,"at":"2026-01-31T08:15:00Z"}`, true}, {"/a/1", 204, "", "", true},
 		{"/a/1", 404, fault, `{"error":"x"}`, true}, {"/a/word", 200, "text/csv; charset=utf-8", "a,b", true}, {"/a/1/b/c/d", 204, "", "", true},
 		{"/none", 404, fault, `{"error":"x"}`, true}, {"/none", 404, fault, `{}`, false},
-		{"/a/1", 201, json, `{"n":1}`, false}, {"/a/1", 204, json, `{}`, false}, {"/a/1", 200, "text/plain", `{"n":1}`, false}, {"/a/1", 200, json, `{`, false},
+		{"/a/1", 201, json, `{"n":1}`, false}, {"/a/1", 204, json, `{}`, false}, {"/a/1", 200, "text/plain", `{"n":1}`, false},
+		{"/a/1", 200, json, `{`, false},
 		{"/a/1", 200, json, `{}`, false}, {"/a/1", 200, json, `{"n":"1"}`, false}, {"/a/1", 200, json, `{"n":1,"m":1}`, false},
 		{"/a/1", 200, json, `{"n":1,"at":null}`, false}, {"/a/1", 200, json, `{"n":1,"at":"yesterday"}`, false},
 		{"/a/1", 404, json, `{"error":"x"}`, false}, {"/a/1", 404, fault, `{}`, false}, {"/a/word", 200, json, `{"n":1}`, false},
@@ -54,9 +55,11 @@ func TestNullsComplains(t *testing.T) {
 		}
 	}
 	router := route.New()
-	a := op.New(op.Config{Router: router, Authenticator: apitest.Callers{}, Resolver: apitest.Nothing{}, Recorder: &apitest.Trail{}, Version: "1"})
+	a := op.New(op.Config{Router: router, Authenticator: apitest.Callers{}, Resolver: apitest.Nothing{}, Recorder: &apitest.Trail{},
+		Version: "1"})
 	for id, err := range map[string]error{"sound": nil, "strict": problem.InvalidField("not null", "null_forbidden", "body", "name")} {
-		op.Post(a, "/api/v1/"+id, func(context.Context, *in) (*op.Empty, error) { return nil, err }, op.Spec{ID: id, Summary: id, Tag: "x", Public: true})
+		op.Post(a, "/api/v1/"+id, func(context.Context, *in) (*op.Empty, error) { return nil, err },
+			op.Spec{ID: id, Summary: id, Tag: "x", Public: true})
 	}
 	document := func(pattern, by string) *apitest.API {
 		handler := http.NewServeMux()

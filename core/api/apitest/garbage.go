@@ -72,7 +72,8 @@ func (a *API) garbage(t testing.TB, d *document, i int, config GarbageConfig, st
 			complaints = append(complaints, fmt.Sprintf("%s: %s", what, answer.Body))
 		case answer.Status == http.StatusRequestHeaderFieldsTooLarge: // net/http's own answer, before any handler
 		case answer.Status >= 400 && answer.Problem() == "":
-			complaints = append(complaints, fmt.Sprintf("%s: %d is no problem document: %s %.200s", what, answer.Status, answer.Header.Get("Content-Type"), answer.Body))
+			complaints = append(complaints,
+				fmt.Sprintf("%s: %d is no problem document: %s %.200s", what, answer.Status, answer.Header.Get("Content-Type"), answer.Body))
 		case answer.Status == http.StatusUnprocessableEntity && bytes.Contains(answer.Body, []byte(garbageCanary)):
 			complaints = append(complaints, fmt.Sprintf("%s: the answer repeats the value: %s", what, answer.Body))
 		}
@@ -92,8 +93,10 @@ func pick[T any](g *generator, from []T) T { return from[g.IntN(len(from))] }
 // hostileTexts are unescaped; those that must not be in a URL are escaped before they are sent.
 var hostileTexts = []string{
 	"", " ", "0", "-1", "1", "999999999", "9223372036854775807", "9223372036854775808", "-9223372036854775809", "1e999", "1.5", "NaN", "0x10",
-	"\x00", "a\x00b", "\xff\xfe", "..", "../../etc/passwd", ".", "/", "a/b", "%2e%2e", "%", "%00", "'; DROP TABLE hosts; --", "\" OR 1=1", "$(id)", "`id`", "\n\r", "a\r\nX: y",
-	"<script>", "{{7*7}}", "null", "true", "[]", "{}", "\u202e", "\ufeff", "\U0001F4A5", garbageCanary, strings.Repeat("A", 70000), strings.Repeat("é", 300), "current", "self", "pve1",
+	"\x00", "a\x00b", "\xff\xfe", "..", "../../etc/passwd", ".", "/", "a/b", "%2e%2e", "%", "%00", "'; DROP TABLE hosts; --", "\" OR 1=1",
+	"$(id)", "`id`", "\n\r", "a\r\nX: y",
+	"<script>", "{{7*7}}", "null", "true", "[]", "{}", "\u202e", "\ufeff", "\U0001F4A5", garbageCanary, strings.Repeat("A", 70000),
+	strings.Repeat("é", 300), "current", "self", "pve1",
 }
 
 func (g *generator) text() string {
@@ -145,7 +148,9 @@ func (g *generator) request(base string, o *operation) (*http.Request, string) {
 	} else {
 		r.Header.Set("Content-Type", "application/json")
 		if g.IntN(15) == 0 {
-			r.Header.Set("Content-Type", pick(g, []string{"text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/json; charset=utf-7", ";;"}))
+			r.Header.Set("Content-Type",
+				pick(g, []string{"text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x",
+					"application/json; charset=utf-7", ";;"}))
 		}
 	}
 	for name := range header {
@@ -172,9 +177,11 @@ func (g *generator) body(o *operation) ([]byte, string) {
 		return nil, "no body"
 	case g.IntN(8) == 0:
 		return []byte(pick(g, []string{
-			"{", "null", "[]", "0", `""`, "true", `{"a":`, `{"a":1}}`, `{"a":1}{"b":2}`, "\xff\xfe{}", "\ufeff{}", "{'a':1}", `{"a":1,}`, "<x/>", "a=1&b=2",
+			"{", "null", "[]", "0", `""`, "true", `{"a":`, `{"a":1}}`, `{"a":1}{"b":2}`, "\xff\xfe{}", "\ufeff{}", "{'a':1}", `{"a":1,}`, "<x/>",
+			"a=1&b=2",
 			strings.Repeat("[", 100000), strings.Repeat(`{"a":`, 20000), `{"a":` + strings.Repeat("[", 31) + strings.Repeat("]", 31) + "}",
-			`{"a":1e99999}`, `{"a":` + strings.Repeat("9", 5000) + `}`, `{"a":-0}`, `{"\u0000":1}`, `{"a":"\ud800"}`, `{"__proto__":{"a":1}}`, strings.Repeat(" ", 2<<20),
+			`{"a":1e99999}`, `{"a":` + strings.Repeat("9", 5000) + `}`, `{"a":-0}`, `{"\u0000":1}`, `{"a":"\ud800"}`, `{"__proto__":{"a":1}}`,
+			strings.Repeat(" ", 2<<20),
 		})), "raw"
 	case s == nil:
 		return []byte(`{"confirm":"` + garbageCanary + `"}`), "undeclared body"
@@ -309,7 +316,8 @@ func (g *generator) hostile() any {
 	case 1:
 		return g.IntN(2) == 0
 	case 2:
-		return pick(g, []any{0, -1, -9223372036854775808, 9223372036854775807, 2147483648, 1.5, 1e300, -1e-300, json.Number("99999999999999999999"), json.Number("1e400"), json.Number("3.0")})
+		return pick(g, []any{0, -1, -9223372036854775808, 9223372036854775807, 2147483648, 1.5, 1e300, -1e-300,
+			json.Number("99999999999999999999"), json.Number("1e400"), json.Number("3.0")})
 	case 3:
 		return []any{garbageCanary, 1, nil}
 	case 4:

@@ -146,7 +146,8 @@ func (a *API) plainColumns() []Column {
 		{Name: "false cookie", Unknown: true, LogIn: header("Cookie", "service_session=false")},
 	}
 	for role := identity.NoRole; role <= identity.Owner; role++ {
-		columns = append(columns, Column{Name: role.String(), Role: role, LogIn: func(r *http.Request, _ string) { a.LogIn(r, &Caller{Role: role}) }})
+		columns = append(columns,
+			Column{Name: role.String(), Role: role, LogIn: func(r *http.Request, _ string) { a.LogIn(r, &Caller{Role: role}) }})
 	}
 	return columns
 }
@@ -198,7 +199,8 @@ func (o *operation) inScope(scopes []string) bool {
 // matrixLegend says what the table's cells and columns mean.
 func matrixLegend(columns []Column) []byte {
 	var text bytes.Buffer
-	text.WriteString("Who may do what: made from the operations' declarations, and held against the real service by a test.\n\n" + matrixCellLegend + "\n")
+	text.WriteString("Who may do what: made from the operations' declarations, and held against the real service by a test.\n\n" +
+		matrixCellLegend + "\n")
 	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	for _, c := range columns {
 		fmt.Fprintf(w, "%s\t%s\n", c.Name, c.Legend)

@@ -72,7 +72,8 @@ func (d *document) nullable(s *schema) bool {
 		return d.nullable(d.schemas[s.Ref[strings.LastIndex(s.Ref, "/")+1:]])
 	}
 	types, _ := s.Type.([]any)
-	return s.Type == "null" || s.Type == nil && len(s.AnyOf) == 0 || slices.Contains(types, "null") || slices.ContainsFunc(s.AnyOf, d.nullable)
+	return s.Type == "null" || s.Type == nil && len(s.AnyOf) == 0 || slices.Contains(types, "null") ||
+		slices.ContainsFunc(s.AnyOf, d.nullable)
 }
 
 // null sends one null, with all around it that is required on the way.

@@ -26,15 +26,18 @@ func Register(a *op.API, deps Deps) {
 	h := handlers{deps.Apps}
 	op.Get(a, "/api/v1/apps", h.list, op.Spec{
 		ID: "list_apps", Summary: "List apps", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
-		Description: "An app is exactly one LXC container that was adopted or installed. Containers that are no apps are under /apps/discovered.",
+		Description: "An app is exactly one LXC container that was adopted or installed. Containers that are no apps are under " +
+			"/apps/discovered.",
 	})
 	op.Get(a, "/api/v1/apps/discovered", h.discovered, op.Spec{
 		ID: "list_discovered_apps", Summary: "List containers that are no apps yet", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
-		Description: "Each container once, with the host registered at its node. Templates are among them, with `template` true; they cannot be adopted. " +
+		Description: "Each container once, with the host registered at its node. Templates are among them, with `template` true; they " +
+			"cannot be adopted. " +
 			"The list is not paged.",
 	})
 	op.Post(a, "/api/v1/apps/adopt", h.adopt, op.Spec{
-		ID: "adopt_apps", Summary: "Make apps of containers", Tag: tag, Role: identity.Admin, On: op.Anywhere, Audit: op.Audit{Action: "app.adopt"}, Recall: h.adopted,
+		ID: "adopt_apps", Summary: "Make apps of containers", Tag: tag, Role: identity.Admin, On: op.Anywhere,
+		Audit: op.Audit{Action: "app.adopt"}, Recall: h.adopted,
 		Description: "All or none: a container that is an app already is 409 `already_adopted`, a template 409 `invalid_state`, " +
 			"and the member `item` is its place in the list.",
 	})

@@ -25,7 +25,8 @@ func newFixture(t *testing.T) *fixture {
 			Name:  "prod",
 			Hosts: []inventorytest.Host{{Name: "rack1", Node: "n1", Capabilities: lifecycle}, {Name: "rack2", Node: "n2", Capabilities: lifecycle}},
 			Guests: []inventorytest.Guest{
-				{Container: true, VMID: 101, Node: "n1", Name: "wiki", Memory: 1000}, {Container: true, VMID: 102, Node: "n2", Name: "mail", Status: "stopped", Memory: 2000},
+				{Container: true, VMID: 101, Node: "n1", Name: "wiki", Memory: 1000},
+				{Container: true, VMID: 102, Node: "n2", Name: "mail", Status: "stopped", Memory: 2000},
 				{Container: true, VMID: 103, Node: "n1", Name: "base", Status: "stopped", Template: true}, {VMID: 104, Node: "n1", Name: "machine"},
 			},
 		},
@@ -35,11 +36,13 @@ func newFixture(t *testing.T) *fixture {
 }
 
 func (b *fixture) adopt(name, body string, as *apitest.Caller, status int, code string, contains ...string) apitest.Scenario {
-	return apitest.Scenario{Name: name, Method: "POST", URL: "/api/v1/apps/adopt", Body: body, As: as, Status: status, Error: code, Contains: contains}
+	return apitest.Scenario{Name: name, Method: "POST", URL: "/api/v1/apps/adopt", Body: body, As: as, Status: status, Error: code,
+		Contains: contains}
 }
 
 func (b *fixture) get(name, url string, as *apitest.Caller, status int, code string, contains, lacks []string) apitest.Scenario {
-	return apitest.Scenario{Name: name, Method: "GET", URL: "/api/v1/apps" + url, As: as, Status: status, Error: code, Contains: contains, Lacks: lacks}
+	return apitest.Scenario{Name: name, Method: "GET", URL: "/api/v1/apps" + url, As: as, Status: status, Error: code, Contains: contains,
+		Lacks: lacks}
 }
 
 func TestDiscoverAndAdopt(t *testing.T) {
@@ -49,7 +52,8 @@ func TestDiscoverAndAdopt(t *testing.T) {
 		b.get("no apps yet", "", apitest.Viewer, 200, "", []string{"[]"}, nil),
 		b.get("containers are discovered at the host of their node", "/discovered", apitest.Viewer, 200, "",
 			[]string{`"name":"wiki"`, `"name":"mail"`, `"host":"rack2"`, `"name":"theirs"`}, []string{`"name":"machine"`}),
-		b.get("a template is marked as one", "/discovered", apitest.Viewer, 200, "", []string{`"name":"base","vmid":103,"status":"stopped"`, `"template":true`}, nil),
+		b.get("a template is marked as one", "/discovered", apitest.Viewer, 200, "",
+			[]string{`"name":"base","vmid":103,"status":"stopped"`, `"template":true`}, nil),
 		b.get("by another team", "/discovered", apitest.In(2, identity.Viewer), 200, "", []string{`"name":"theirs"`}, []string{`"name":"wiki"`}),
 
 		b.adopt("an operator", `{"items":[{"host_id":1,"vmid":101}]}`, apitest.Operator, 403, "forbidden"),
@@ -57,13 +61,17 @@ func TestDiscoverAndAdopt(t *testing.T) {
 		b.adopt("a VM", `{"items":[{"host_id":1,"vmid":104}]}`, apitest.Admin, 404, "not_found"),
 		b.adopt("a template", `{"items":[{"host_id":1,"vmid":103}]}`, apitest.Admin, 409, "invalid_state"),
 		b.adopt("another team's", `{"items":[{"host_id":1,"vmid":101}]}`, apitest.In(2, identity.Admin), 404, "not_found"),
-		b.adopt("one that is not there takes the others back", `{"items":[{"host_id":1,"vmid":101},{"host_id":1,"vmid":999}]}`, apitest.Admin, 404, "not_found", `"item":1`),
-		b.adopt("one twice takes all back", `{"items":[{"host_id":1,"vmid":101},{"host_id":2,"vmid":101}]}`, apitest.Admin, 409, "already_adopted"),
+		b.adopt("one that is not there takes the others back", `{"items":[{"host_id":1,"vmid":101},{"host_id":1,"vmid":999}]}`, apitest.Admin,
+			404, "not_found", `"item":1`),
+		b.adopt("one twice takes all back", `{"items":[{"host_id":1,"vmid":101},{"host_id":2,"vmid":101}]}`, apitest.Admin, 409,
+			"already_adopted"),
 		b.get("nothing was adopted by these", "", apitest.Viewer, 200, "", []string{"[]"}, nil),
 
-		b.adopt("two, through whichever member", `{"items":[{"host_id":1,"vmid":101,"name":"The wiki","web_port":8080},{"host_id":1,"vmid":102}]}`, apitest.Admin, 200, "", `"name":"The wiki"`, `"web_port":8080`, `"name":"mail"`),
+		b.adopt("two, through whichever member", `{"items":[{"host_id":1,"vmid":101,"name":"The wiki","web_port":8080},{"host_id":1,`+
+			`"vmid":102}]}`, apitest.Admin, 200, "", `"name":"The wiki"`, `"web_port":8080`, `"name":"mail"`),
 		b.adopt("again", `{"items":[{"host_id":2,"vmid":102}]}`, apitest.Admin, 409, "already_adopted"),
-		b.get("they are discovered no more", "/discovered", apitest.Viewer, 200, "", []string{`"name":"theirs"`}, []string{`"name":"wiki"`, `"name":"mail"`}),
+		b.get("they are discovered no more", "/discovered", apitest.Viewer, 200, "", []string{`"name":"theirs"`},
+			[]string{`"name":"wiki"`, `"name":"mail"`}),
 		b.get("by a piece of the container's name", "?q=WIK", apitest.Viewer, 200, "", []string{`"name":"The wiki"`}, []string{`"name":"mail"`}),
 		b.get("by host", "?host=2", apitest.Viewer, 200, "", []string{`"name":"mail"`}, []string{`"The wiki"`}),
 		b.get("by state", "?status=stopped", apitest.Viewer, 200, "", []string{`"name":"mail"`}, []string{`"The wiki"`}),
@@ -76,9 +84,11 @@ func TestDiscoverAndAdopt(t *testing.T) {
 func TestAppAndItsContainer(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
-	b.Exec("INSERT INTO apps (host_id, cluster_id, vmid, name) VALUES (1, 1, 101, 'The wiki'), (1, 1, 777, 'Lost'), (NULL, NULL, 5, 'Homeless')")
+	b.Exec("INSERT INTO apps (host_id, cluster_id, vmid, name) VALUES (1, 1, 101, 'The wiki'), (1, 1, 777, 'Lost'), (NULL, NULL, 5, " +
+		"'Homeless')")
 	act := func(name, path, body string, status int, code string, contains ...string) apitest.Scenario {
-		return apitest.Scenario{Name: name, Method: "POST", URL: "/api/v1/apps/" + path, Body: body, As: apitest.Operator, Status: status, Error: code, Contains: contains}
+		return apitest.Scenario{Name: name, Method: "POST", URL: "/api/v1/apps/" + path, Body: body, As: apitest.Operator, Status: status,
+			Error: code, Contains: contains}
 	}
 	only := func(actions ...string) (all []apitest.Scenario) {
 		for _, a := range actions {
@@ -88,8 +98,10 @@ func TestAppAndItsContainer(t *testing.T) {
 	}
 	b.Run(t, only("pause", "resume", "reset", "explode")...)
 	b.Run(t,
-		b.get("with its container's figures", "/1", apitest.Viewer, 200, "", []string{`"status":"running"`, `"memory_bytes":1000`, `"vmid":101`, `"node":"n1"`}, nil),
-		b.get("whose container is gone", "/2", apitest.Viewer, 200, "", []string{`"status":"unknown"`, `"memory_bytes":null`, `"node":null`}, nil),
+		b.get("with its container's figures", "/1", apitest.Viewer, 200, "",
+			[]string{`"status":"running"`, `"memory_bytes":1000`, `"vmid":101`, `"node":"n1"`}, nil),
+		b.get("whose container is gone", "/2", apitest.Viewer, 200, "", []string{`"status":"unknown"`, `"memory_bytes":null`, `"node":null`},
+			nil),
 		b.get("whose host is gone", "/3", apitest.Viewer, 200, "", []string{`"host_id":null`}, nil),
 		b.get("whose host is gone, to a stranger", "/3", apitest.In(2, identity.Owner), 404, "not_found", nil, nil),
 		act("no container to start", "2/start", "", 409, "invalid_state"),
@@ -103,14 +115,17 @@ func TestAppAndItsContainer(t *testing.T) {
 func TestOwnContainer(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
-	b.Exec("INSERT INTO apps (host_id, cluster_id, vmid, name) VALUES (1, 1, 101, 'The wiki'), (2, 1, 102, 'mail'); INSERT INTO settings (key, value) VALUES ('self.host_id', '2')")
+	b.Exec("INSERT INTO apps (host_id, cluster_id, vmid, name) VALUES (1, 1, 101, 'The wiki'), (2, 1, 102, 'mail'); INSERT INTO settings " +
+		"(key, value) VALUES ('self.host_id', '2')")
 	// The id that the container runs under tells, not the name; any member of the cluster may be the one that was named.
 	b.Guests.Self.ContainerID, b.Guests.Self.Hostname = 101, "mail"
 	b.Run(t,
 		b.get("is marked", "/1", apitest.Viewer, 200, "", []string{`"is_self":true`}, nil),
 		b.get("the other is not", "/2", apitest.Viewer, 200, "", []string{`"is_self":false`}, nil),
-		apitest.Scenario{Name: "stop", Method: "POST", URL: "/api/v1/apps/1/stop", As: apitest.Operator, Status: 409, Error: "self_target", Contains: []string{`"confirm_phrase":"The wiki"`}},
-		apitest.Scenario{Name: "stop with its name", Method: "POST", URL: "/api/v1/apps/1/stop", Body: `{"confirm":"The wiki"}`, As: apitest.Operator, Status: 202},
+		apitest.Scenario{Name: "stop", Method: "POST", URL: "/api/v1/apps/1/stop", As: apitest.Operator, Status: 409, Error: "self_target",
+			Contains: []string{`"confirm_phrase":"The wiki"`}},
+		apitest.Scenario{Name: "stop with its name", Method: "POST", URL: "/api/v1/apps/1/stop", Body: `{"confirm":"The wiki"}`,
+			As: apitest.Operator, Status: 202},
 	)
 }
 

@@ -39,7 +39,8 @@ func newService(t *testing.T, entries ...audit.Entry) (s *apitest.API, users *id
 
 func makeTeam(t *testing.T, d *db.DB, id int64) {
 	t.Helper()
-	if _, err := d.Pool.Exec(t.Context(), "INSERT INTO teams (id, name, slug) VALUES ($1, $2, $2) ON CONFLICT DO NOTHING", id, fmt.Sprint("team", id)); err != nil {
+	if _, err := d.Pool.Exec(t.Context(), "INSERT INTO teams (id, name, slug) VALUES ($1, $2, $2) ON CONFLICT DO NOTHING", id,
+		fmt.Sprint("team", id)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -47,7 +48,8 @@ func makeTeam(t *testing.T, d *db.DB, id int64) {
 // box is a new key file's.
 func box(t testing.TB) *secret.Box {
 	t.Helper()
-	b, err := secret.Load(t.Context(), filepath.Join(t.TempDir(), "keys", "secret.key"), func(context.Context) ([]secret.KeyID, error) { return nil, nil })
+	b, err := secret.Load(t.Context(), filepath.Join(t.TempDir(), "keys", "secret.key"),
+		func(context.Context) ([]secret.KeyID, error) { return nil, nil })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,10 +60,12 @@ func ptr[T any](v T) *T { return &v }
 
 func sample() []audit.Entry {
 	return []audit.Entry{
-		{ActorType: audit.ActorUser, ActorID: ptr(int64(41)), ActorEmail: "anna@example.com", Action: "vm.stop", TargetKind: "vm", TargetID: "11", TargetName: "db01",
+		{ActorType: audit.ActorUser, ActorID: ptr(int64(41)), ActorEmail: "anna@example.com", Action: "vm.stop", TargetKind: "vm",
+			TargetID: "11", TargetName: "db01",
 			TeamID: ptr(int64(7)), HostID: ptr(int64(3)), JobID: ptr(int64(99)), Result: audit.ResultOK, Address: "192.0.2.7", RequestID: "rid",
 			Details: map[string]any{"force": true, "token_secret": "canary-secret"}},
-		{ActorType: audit.ActorUser, ActorID: ptr(int64(42)), ActorEmail: "bert@example.com", Action: "vm.start", TargetKind: "vm", TargetID: "12", TargetName: "web_1",
+		{ActorType: audit.ActorUser, ActorID: ptr(int64(42)), ActorEmail: "bert@example.com", Action: "vm.start", TargetKind: "vm",
+			TargetID: "12", TargetName: "web_1",
 			TeamID: ptr(int64(8)), Result: audit.ResultRefused, Error: "forbidden"},
 		{ActorType: audit.ActorSystem, Action: "owner.create", TargetKind: "user", TargetID: "1", TargetName: "100%", Result: audit.ResultOK},
 		{ActorType: audit.ActorAnonymous, Action: "auth.login", Result: audit.ResultRefused, Error: "invalid_credentials"},
@@ -71,12 +75,17 @@ func sample() []audit.Entry {
 func TestARowAsItIsAnswered(t *testing.T) {
 	t.Parallel()
 	s, _ := newService(t, sample()[0], sample()[3])
-	s.Run(t, apitest.Scenario{Name: "list", Method: "GET", URL: "/api/v1/audit", As: apitest.In(7, identity.Admin), Status: 200, Lacks: []string{"canary"},
-		Contains: []string{`[{"id":1,"at":"2026-01-01T12:00:00Z","actor_type":"user","actor_id":41,"actor_email":"anna@example.com","action":"vm.stop",` +
-			`"target":{"kind":"vm","id":"11","name":"db01"},"result":"ok","error":null,"address":"192.0.2.7","request_id":"rid","job_id":99,"host_id":3,` +
+	s.Run(t, apitest.Scenario{Name: "list", Method: "GET", URL: "/api/v1/audit", As: apitest.In(7, identity.Admin), Status: 200,
+		Lacks: []string{"canary"},
+		Contains: []string{`[{"id":1,"at":"2026-01-01T12:00:00Z","actor_type":"user","actor_id":41,"actor_email":"anna@example.com",` +
+			`"action":"vm.stop",` +
+			`"target":{"kind":"vm","id":"11","name":"db01"},"result":"ok","error":null,"address":"192.0.2.7","request_id":"rid","job_id":99,` +
+			`"host_id":3,` +
 			`"details":{"force":true,"token_secret":"[redacted]"}}]`}},
-		apitest.Scenario{Name: "of a stranger", Method: "GET", URL: "/api/v1/audit?actor_type=anonymous", As: apitest.Admin, Status: 200, Contains: []string{
-			`"actor_type":"anonymous","actor_id":null,"actor_email":null,"action":"auth.login","target":null,"result":"refused","error":"invalid_credentials"`}})
+		apitest.Scenario{Name: "of a stranger", Method: "GET", URL: "/api/v1/audit?actor_type=anonymous", As: apitest.Admin, Status: 200,
+			Contains: []string{
+				`"actor_type":"anonymous","actor_id":null,"actor_email":null,"action":"auth.login","target":null,"result":"refused",` +
+					`"error":"invalid_credentials"`}})
 }
 
 func TestFilters(t *testing.T) {
@@ -143,7 +152,8 @@ func TestFilters(t *testing.T) {
 		if got := targets(t, answer); got != want {
 			t.Errorf("%s: got %q, want %q", query, got, want)
 		}
-		if total := answer.Header.Get("X-Total-Count"); !strings.Contains(query, "page") && total != fmt.Sprint(len(strings.Fields(want))) || strings.Contains(query, "page") && total != "4" {
+		if total := answer.Header.Get("X-Total-Count"); !strings.Contains(query, "page") && total != fmt.Sprint(len(strings.Fields(want))) ||
+			strings.Contains(query, "page") && total != "4" {
 			t.Errorf("%s: %s in total", query, total)
 		}
 	}

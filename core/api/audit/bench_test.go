@@ -15,7 +15,8 @@ import (
 )
 
 // copyOut is what psql is held against: the columns of the export in its order.
-const copyOut = `\copy (SELECT id, at, actor_type, actor_id, actor_email, action, target_kind, target_id, target_name, result, error, address, request_id, job_id, host_id, details FROM audit ORDER BY at, id) TO STDOUT WITH (FORMAT csv, HEADER)`
+const copyOut = `\copy (SELECT id, at, actor_type, actor_id, actor_email, action, target_kind, target_id, target_name, result, error,
+	address, request_id, job_id, host_id, details FROM audit ORDER BY at, id) TO STDOUT WITH (FORMAT csv, HEADER)`
 
 // BenchmarkExport is an export of a million rows over HTTP, and psql's copy of the same rows. grown is by how many bytes the
 // heap was larger than before at any moment of the export.

@@ -50,7 +50,8 @@ func table(t *testing.T, answer *apitest.Answer) [][]string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const names = "id at actor_type actor_id actor_email action target_kind target_id target_name result error address request_id job_id host_id details"
+	const names = "id at actor_type actor_id actor_email action target_kind target_id target_name result error address request_id job_id " +
+		"host_id details"
 	if strings.Join(lines[0], " ") != names {
 		t.Errorf("%q", lines[0])
 	}
@@ -60,20 +61,26 @@ func table(t *testing.T, answer *apitest.Answer) [][]string {
 func TestExportCSV(t *testing.T) {
 	t.Parallel()
 	s, _ := newService(t, append(sample(),
-		audit.Entry{ActorType: audit.ActorAnonymous, ActorEmail: "=cmd|'/c calc'!A1", Action: "auth.login", TargetKind: "+1", TargetID: "-1", TargetName: "@SUM(A1)", Result: audit.ResultRefused,
+		audit.Entry{ActorType: audit.ActorAnonymous, ActorEmail: "=cmd|'/c calc'!A1", Action: "auth.login", TargetKind: "+1", TargetID: "-1",
+			TargetName: "@SUM(A1)", Result: audit.ResultRefused,
 			Error: "\tx", Address: "\rx", RequestID: "\nx", Details: map[string]any{"=1": "=1"}},
-		audit.Entry{ActorType: audit.ActorAnonymous, ActorEmail: "\uFF1Dx", Action: "\uFF0Bx", TargetKind: "\uFF0Dx", TargetID: "\uFF20x", TargetName: "a\"b,c\nd", Result: audit.ResultRefused,
+		audit.Entry{ActorType: audit.ActorAnonymous, ActorEmail: "\uFF1Dx", Action: "\uFF0Bx", TargetKind: "\uFF0Dx", TargetID: "\uFF20x",
+			TargetName: "a\"b,c\nd", Result: audit.ResultRefused,
 			Error: "'x", Address: "\uFF01x", RequestID: "=\"x\"", Details: map[string]any{"text": "a\"b\nü"}})...)
 	answer := get(t, s, "/api/v1/audit/export?"+upTo, apitest.Admin)
 	lines := table(t, answer)
 	for i, want := range [][]string{
-		{"1", "2026-01-01T12:00:00Z", "user", "41", "anna@example.com", "vm.stop", "vm", "11", "db01", "ok", "", "192.0.2.7", "rid", "99", "3", `{"force": true, "token_secret": "[redacted]"}`},
-		{"2", "2026-01-02T12:00:00Z", "user", "42", "bert@example.com", "vm.start", "vm", "12", "web_1", "refused", "forbidden", "", "", "", "", "{}"},
+		{"1", "2026-01-01T12:00:00Z", "user", "41", "anna@example.com", "vm.stop", "vm", "11", "db01", "ok", "", "192.0.2.7", "rid", "99", "3",
+			`{"force": true, "token_secret": "[redacted]"}`},
+		{"2", "2026-01-02T12:00:00Z", "user", "42", "bert@example.com", "vm.start", "vm", "12", "web_1", "refused", "forbidden", "", "", "",
+			"", "{}"},
 		{"3", "2026-01-03T12:00:00Z", "system", "", "", "owner.create", "user", "1", "100%", "ok", "", "", "", "", "", "{}"},
 		{"4", "2026-01-04T12:00:00Z", "anonymous", "", "", "auth.login", "", "", "", "refused", "invalid_credentials", "", "", "", "", "{}"},
 		// The reader takes a carriage return for a line feed.
-		{"5", "2026-01-05T12:00:00Z", "anonymous", "", "'=cmd|'/c calc'!A1", "auth.login", "'+1", "'-1", "'@SUM(A1)", "refused", "'\tx", "'\rx", "'\nx", "", "", `{"=1": "=1"}`},
-		{"6", "2026-01-06T12:00:00Z", "anonymous", "", "'\uFF1Dx", "'\uFF0Bx", "'\uFF0Dx", "'\uFF20x", "a\"b,c\nd", "refused", "'x", "\uFF01x", "'=\"x\"", "", "", `{"text": "a\"b\nü"}`},
+		{"5", "2026-01-05T12:00:00Z", "anonymous", "", "'=cmd|'/c calc'!A1", "auth.login", "'+1", "'-1", "'@SUM(A1)", "refused", "'\tx",
+			"'\rx", "'\nx", "", "", `{"=1": "=1"}`},
+		{"6", "2026-01-06T12:00:00Z", "anonymous", "", "'\uFF1Dx", "'\uFF0Bx", "'\uFF0Dx", "'\uFF20x", "a\"b,c\nd", "refused", "'x", "\uFF01x",
+			"'=\"x\"", "", "", `{"text": "a\"b\nü"}`},
 	} {
 		if i >= len(lines) || !reflect.DeepEqual(lines[i], want) {
 			t.Errorf("line %d:\n got %q\nwant %q", i, lines[min(i, len(lines)-1)], want)
@@ -89,7 +96,8 @@ func TestExportCSV(t *testing.T) {
 func TestExportJSONLIsTheList(t *testing.T) {
 	t.Parallel()
 	entries := append(sample(),
-		audit.Entry{ActorType: audit.ActorAPIKey, ActorID: ptr(int64(1) << 62), ActorEmail: "q\"\\\u2028<&>\x01\x7fü\U0001F4A5", Action: "a\tb", TargetKind: "k", TargetName: "\n", Result: audit.ResultFailed,
+		audit.Entry{ActorType: audit.ActorAPIKey, ActorID: ptr(int64(1) << 62), ActorEmail: "q\"\\\u2028<&>\x01\x7fü\U0001F4A5",
+			Action: "a\tb", TargetKind: "k", TargetName: "\n", Result: audit.ResultFailed,
 			Details: map[string]any{"deep": map[string]any{"list": []any{1, 2.5, nil, "\u2028\"<"}}}},
 		audit.Entry{ActorType: audit.ActorSystem, Action: "x", TargetID: "lonely", Result: audit.ResultOK},
 		audit.Entry{ActorType: audit.ActorSystem, Action: "x", TargetName: "no kind", Result: audit.ResultOK})
@@ -106,7 +114,8 @@ func TestExportJSONLIsTheList(t *testing.T) {
 	decode(get(t, s, "/api/v1/audit?"+upTo, apitest.Admin).Body, &list)
 	answer := get(t, s, "/api/v1/audit/export?format=jsonl&"+upTo, apitest.Admin)
 	lines := strings.Split(strings.TrimSuffix(string(answer.Body), "\n"), "\n")
-	if len(lines) != len(entries) || len(list) != len(entries) || answer.Header.Get("Content-Type") != "application/x-ndjson" || !strings.HasSuffix(answer.Header.Get("Content-Disposition"), `.jsonl`) {
+	if len(lines) != len(entries) || len(list) != len(entries) || answer.Header.Get("Content-Type") != "application/x-ndjson" ||
+		!strings.HasSuffix(answer.Header.Get("Content-Disposition"), `.jsonl`) {
 		t.Fatalf("%d lines, %v", len(lines), answer.Header)
 	}
 	for i, line := range lines {
@@ -193,10 +202,13 @@ func TestExportNeedsItsEntitlement(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	users := identitytest.New(d)
-	handler := apitest.Resource(op.Config{Authenticator: users, Recorder: audit.Recorder{DB: d}, Entitlements: func(_ context.Context, name string) bool { return name != "audit.log" }},
+	handler := apitest.Resource(op.Config{Authenticator: users, Recorder: audit.Recorder{DB: d},
+		Entitlements: func(_ context.Context, name string) bool { return name != "audit.log" }},
 		func(a *op.API) { resource.Register(a, resource.Deps{DB: d, Chain: audit.NewChain(d, box(t))}) })
-	s := &apitest.API{Handler: handler, URL: "http://hostler.example", LogIn: func(r *http.Request, c *apitest.Caller) { r.AddCookie(identitytest.As(t, users, c.Role).Cookie) }}
-	if answer := get(t, s, "/api/v1/audit/export?format=xml", apitest.Owner); answer.Status != 403 || answer.Problem() != "entitlement_required" || !bytes.Contains(answer.Body, []byte(`"feature":"audit.log"`)) {
+	s := &apitest.API{Handler: handler, URL: "http://hostler.example",
+		LogIn: func(r *http.Request, c *apitest.Caller) { r.AddCookie(identitytest.As(t, users, c.Role).Cookie) }}
+	if answer := get(t, s, "/api/v1/audit/export?format=xml", apitest.Owner); answer.Status != 403 ||
+		answer.Problem() != "entitlement_required" || !bytes.Contains(answer.Body, []byte(`"feature":"audit.log"`)) {
 		t.Errorf("%d %s", answer.Status, answer.Body)
 	}
 	if answer := get(t, s, "/api/v1/audit", apitest.Owner); answer.Status != 200 {
@@ -209,8 +221,10 @@ func TestExportIsInTheTrail(t *testing.T) {
 	s, _ := newService(t, sample()...)
 	get(t, s, "/api/v1/audit/export?search=canary-text&actor=4&"+upTo, apitest.Admin)
 	get(t, s, "/api/v1/audit/export?format=xml", apitest.Admin)
-	s.Run(t, apitest.Scenario{Name: "rows", Method: "GET", URL: "/api/v1/audit?action=audit.export", As: apitest.Admin, Status: 200, Lacks: []string{"canary"},
-		Contains: []string{`"action":"audit.export","target":{"kind":"audit","id":null,"name":null},"result":"ok"`, `"details":{"format":"csv","filters":["search","actor","to"]}`, `"result":"refused","error":"invalid"`}})
+	s.Run(t, apitest.Scenario{Name: "rows", Method: "GET", URL: "/api/v1/audit?action=audit.export", As: apitest.Admin, Status: 200,
+		Lacks: []string{"canary"},
+		Contains: []string{`"action":"audit.export","target":{"kind":"audit","id":null,"name":null},"result":"ok"`,
+			`"details":{"format":"csv","filters":["search","actor","to"]}`, `"result":"refused","error":"invalid"`}})
 }
 
 // running is an API on a real server with a large trail.
@@ -225,7 +239,8 @@ func newRunning(t testing.TB, rows int) *running {
 	d := dbtest.New(t)
 	r := &running{db: d, users: identitytest.New(d)}
 	many(t, d, rows)
-	server := httptest.NewServer(apitest.Resource(op.Config{Authenticator: r.users, Recorder: audit.Recorder{DB: d}, Reauthorise: 20 * time.Millisecond}, func(a *op.API) {
+	server := httptest.NewServer(apitest.Resource(op.Config{Authenticator: r.users, Recorder: audit.Recorder{DB: d},
+		Reauthorise: 20 * time.Millisecond}, func(a *op.API) {
 		resource.Register(a, resource.Deps{DB: d, Chain: audit.NewChain(d, box(t))})
 	}))
 	t.Cleanup(server.Close)
@@ -236,8 +251,10 @@ func newRunning(t testing.TB, rows int) *running {
 // many fills the trail with rows as they are in life.
 func many(t testing.TB, d *db.DB, rows int) {
 	t.Helper()
-	_, err := d.Pool.Exec(t.Context(), `INSERT INTO audit (at, actor_type, actor_id, actor_email, action, target_kind, target_id, target_name, team_id, host_id, job_id, result, address, request_id, details)
-		SELECT '2026-01-01'::timestamptz + i * interval '1 second', 'user', i % 50, 'user' || i % 50 || '@example.com', 'vm.stop', 'vm', i % 1000, 'web-' || i % 1000, 1, 1, i, 'ok', '192.0.2.7',
+	_, err := d.Pool.Exec(t.Context(), `INSERT INTO audit (at, actor_type, actor_id, actor_email, action, target_kind, target_id,
+		target_name, team_id, host_id, job_id, result, address, request_id, details)
+		SELECT '2026-01-01'::timestamptz + i * interval '1 second', 'user', i % 50, 'user' || i % 50 || '@example.com', 'vm.stop', 'vm',
+		i % 1000, 'web-' || i % 1000, 1, 1, i, 'ok', '192.0.2.7',
 			md5(i::text), jsonb_build_object('force', i % 2 = 0, 'task', 'UPID:pve1:' || i)
 		FROM generate_series(1, $1::int) i`, rows)
 	if err != nil {
@@ -353,7 +370,8 @@ func TestExportThatTheDatabaseBreaksOff(t *testing.T) {
 	t.Parallel()
 	r := newRunning(t, enough)
 	body := r.open(t, identitytest.As(t, r.users, identity.Admin).Cookie)
-	if _, err := r.db.Pool.Exec(t.Context(), "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'SELECT at%'"); err != nil {
+	if _, err := r.db.Pool.Exec(t.Context(),
+		"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'SELECT at%'"); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := io.Copy(io.Discard, body); err == nil {
@@ -383,13 +401,19 @@ func TestClear(t *testing.T) {
 		refuse("empty", `{"before":"","confirm":"clear audit log"}`, 422, "invalid", apitest.Owner),
 		refuse("unknown key", `{"befor":"2026-01-01T00:00:00Z","confirm":"clear audit log"}`, 422, "invalid", apitest.Owner),
 		refuse("future", fmt.Sprintf(`{"before":%q}`, future), 422, "invalid", apitest.Owner),
-		apitest.Scenario{Name: "nothing is gone", Method: "GET", URL: url + "?" + upTo, As: apitest.Admin, Status: 200, Contains: []string{"db01", "100%"}},
-		apitest.Scenario{Name: "before", Method: "DELETE", URL: url, Body: `{"before":"2026-01-03T00:00:00Z","confirm":"clear audit log"}`, As: apitest.Owner, Status: 200, Contains: []string{`{"deleted":2}`}},
-		apitest.Scenario{Name: "the older are gone", Method: "GET", URL: url + "?" + upTo, As: apitest.Admin, Status: 200, Contains: []string{"100%"}, Lacks: []string{"db01", "web_1"}},
+		apitest.Scenario{Name: "nothing is gone", Method: "GET", URL: url + "?" + upTo, As: apitest.Admin, Status: 200,
+			Contains: []string{"db01", "100%"}},
+		apitest.Scenario{Name: "before", Method: "DELETE", URL: url, Body: `{"before":"2026-01-03T00:00:00Z","confirm":"clear audit log"}`,
+			As: apitest.Owner, Status: 200, Contains: []string{`{"deleted":2}`}},
+		apitest.Scenario{Name: "the older are gone", Method: "GET", URL: url + "?" + upTo, As: apitest.Admin, Status: 200,
+			Contains: []string{"100%"}, Lacks: []string{"db01", "web_1"}},
 		apitest.Scenario{Name: "rows", Method: "GET", URL: url + "?action=audit.clear", As: apitest.Admin, Status: 200, Contains: []string{
-			`"result":"ok","error":null`, `"details":{"before":"2026-01-03T00:00:00Z","deleted":2}`, `"result":"refused","error":"confirm_required"`}},
-		apitest.Scenario{Name: "everything", Method: "DELETE", URL: url, Body: `{"before":null,"confirm":"clear audit log"}`, As: apitest.Owner, Status: 200, Contains: []string{`{"deleted":`}},
-		apitest.Scenario{Name: "only its row is left", Method: "GET", URL: url, As: apitest.Admin, Status: 200, Contains: []string{`"everything":true`}, Lacks: []string{"confirm_required", "100%"}},
+			`"result":"ok","error":null`, `"details":{"before":"2026-01-03T00:00:00Z","deleted":2}`,
+			`"result":"refused","error":"confirm_required"`}},
+		apitest.Scenario{Name: "everything", Method: "DELETE", URL: url, Body: `{"before":null,"confirm":"clear audit log"}`,
+			As: apitest.Owner, Status: 200, Contains: []string{`{"deleted":`}},
+		apitest.Scenario{Name: "only its row is left", Method: "GET", URL: url, As: apitest.Admin, Status: 200,
+			Contains: []string{`"everything":true`}, Lacks: []string{"confirm_required", "100%"}},
 	)
 	if answer := get(t, s, url, apitest.Admin); answer.Header.Get("X-Total-Count") != "1" {
 		t.Errorf("%s", answer.Body)

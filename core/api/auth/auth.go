@@ -25,7 +25,8 @@ func Register(a *op.API, deps Deps) {
 			"unknown address and an inactive account all answer 401 `invalid_credentials`. After 10 wrong tries for one account, or 30 " +
 			"from one address, within 15 minutes the answer is 429 `rate_limited`; `Retry-After` has the seconds to wait. A session ends " +
 			"when it was not used for 12 hours, and after 7 days.\n\n" +
-			"Nobody is locked out by strangers. A log-in also sets the cookie `service_device` (`__Host-service_device` over TLS) for 90 days: it " +
+			"Nobody is locked out by strangers. A log-in also sets the cookie `service_device` (`__Host-service_device` over TLS) for 90 days: " +
+			"it " +
 			"lets nobody in, but a browser that sends it has 10 tries of its own at that account, and so has each address from which the account " +
 			"logged in within 30 days. The cookie is good until the next log-in from that browser, which renews it, and until the password " +
 			"changes; one is for up to eight accounts.\n\n" +
@@ -39,7 +40,8 @@ func Register(a *op.API, deps Deps) {
 	})
 	op.Get(a, "/api/v1/auth/me", h.me, op.Spec{
 		ID: "get_me", Summary: "Show who is logged in", Tag: tag, Ours: true, On: op.Anywhere,
-		Description: "The caller's account, roles and session. `role` is the role in the team `default`, which holds on everything; null without one.",
+		Description: "The caller's account, roles and session. `role` is the role in the team `default`, which holds on everything; null " +
+			"without one.",
 	})
 	op.Get(a, "/api/v1/auth/sessions", h.sessions, op.Spec{
 		ID: "list_sessions", Summary: "List own sessions", Tag: tag, Ours: true, On: op.Anywhere,
@@ -53,7 +55,8 @@ func Register(a *op.API, deps Deps) {
 	op.Post(a, "/api/v1/auth/password", h.changePassword, op.Spec{
 		ID: "change_password", Summary: "Change the own password", Tag: tag, Ours: true, On: op.Anywhere, Status: http.StatusOK,
 		Audit: op.Audit{Action: "auth.password"},
-		Description: "Ends all other sessions and gives this one a new cookie; other browsers are strangers to the account again. API keys stay good, " +
+		Description: "Ends all other sessions and gives this one a new cookie; other browsers are strangers to the account again. API keys " +
+			"stay good, " +
 			"and the answer says how many, unless `revoke_keys` is true. A wrong present password is a 422 at `current`, because the " +
 			"session itself is good; ten of them within 15 minutes are 429 `rate_limited`. The new password needs 12 characters, and must be " +
 			"neither a common one nor the e-mail address.",

@@ -40,7 +40,8 @@ func newService(t *testing.T) *service {
 	handler := apitest.Resource(op.Config{Authenticator: s.users, Recorder: audit.Recorder{DB: d}, Logger: logger}, func(a *op.API) {
 		auth.Register(a, auth.Deps{Users: s.users})
 	})
-	s.API = &apitest.API{Handler: handler, URL: "http://hostler.example", LogIn: func(r *http.Request, c *apitest.Caller) { r.AddCookie(s.account(t, c).Cookie) }}
+	s.API = &apitest.API{Handler: handler, URL: "http://hostler.example",
+		LogIn: func(r *http.Request, c *apitest.Caller) { r.AddCookie(s.account(t, c).Cookie) }}
 	return s
 }
 

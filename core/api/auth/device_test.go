@@ -17,7 +17,8 @@ import (
 func TestAKnownBrowserIsNotLockedOut(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	for name, server := range map[string]*httptest.Server{"service_device": httptest.NewServer(s.Handler), "__Host-service_device": httptest.NewTLSServer(s.Handler)} {
+	for name, server := range map[string]*httptest.Server{"service_device": httptest.NewServer(s.Handler),
+		"__Host-service_device": httptest.NewTLSServer(s.Handler)} {
 		defer server.Close()
 		secure := strings.HasPrefix(name, "__Host-")
 		user := identitytest.User(t, s.users, nil)
@@ -44,7 +45,8 @@ func TestAKnownBrowserIsNotLockedOut(t *testing.T) {
 			return answer.StatusCode, device
 		}
 		_, first := try(identitytest.Password)
-		if first == nil || first.Name != name || first.Secure != secure || !first.HttpOnly || first.SameSite != http.SameSiteLaxMode || first.Path != "/" ||
+		if first == nil || first.Name != name || first.Secure != secure || !first.HttpOnly || first.SameSite != http.SameSiteLaxMode ||
+			first.Path != "/" ||
 			first.Domain != "" || first.MaxAge != 90*24*60*60 || len(first.Value) != 43 {
 			t.Fatalf("%s: the cookie is %v", name, first)
 		}
@@ -58,9 +60,11 @@ func TestAKnownBrowserIsNotLockedOut(t *testing.T) {
 			t.Fatalf("%s: with the cookie: %d, %v", name, status, second)
 		}
 		for what, cookies := range map[string][]*http.Cookie{
-			"without a cookie": nil, "with the one before": {first}, "under the session's name": {{Name: strings.Replace(name, "device", "session", 1), Value: second.Value}},
-			"under the other scheme's name": {{Name: map[bool]string{true: "service_device", false: "__Host-service_device"}[secure], Value: second.Value}},
-			"beside a planted one":          {second, {Name: name, Value: strings.Repeat("A", 43)}},
+			"without a cookie": nil, "with the one before": {first},
+			"under the session's name": {{Name: strings.Replace(name, "device", "session", 1), Value: second.Value}},
+			"under the other scheme's name": {{Name: map[bool]string{true: "service_device", false: "__Host-service_device"}[secure],
+				Value: second.Value}},
+			"beside a planted one": {second, {Name: name, Value: strings.Repeat("A", 43)}},
 		} {
 			if status, _ := try(identitytest.Password, cookies...); status != 429 {
 				t.Errorf("%s, %s: %d", name, what, status)

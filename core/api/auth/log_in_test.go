@@ -23,18 +23,21 @@ func TestLogInOpensASession(t *testing.T) {
 	s := newService(t)
 	user := s.account(t, apitest.Operator)
 	answer := s.send(t, "POST", login, credentials(strings.ToUpper(user.Email), identitytest.Password))
-	if want := fmt.Sprintf(`{"user":{"id":%d,"email":%q,"display_name":null,"totp_enabled":false}}`, user.ID, user.Email); answer.Status != 200 || strings.TrimSpace(string(answer.Body)) != want {
+	if want := fmt.Sprintf(`{"user":{"id":%d,"email":%q,"display_name":null,"totp_enabled":false}}`, user.ID,
+		user.Email); answer.Status != 200 || strings.TrimSpace(string(answer.Body)) != want {
 		t.Errorf("%d %s, want %s", answer.Status, answer.Body, want)
 	}
 	c := given(t, answer)
-	if c.Name != "service_session" || !c.HttpOnly || c.Secure || c.SameSite != http.SameSiteLaxMode || c.Path != "/" || c.Domain != "" || c.MaxAge != 0 {
+	if c.Name != "service_session" || !c.HttpOnly || c.Secure || c.SameSite != http.SameSiteLaxMode || c.Path != "/" || c.Domain != "" ||
+		c.MaxAge != 0 {
 		t.Errorf("the cookie is %s", c)
 	}
 	if me := s.send(t, "GET", "/api/v1/auth/me", "", c); me.Status != 200 || !strings.Contains(string(me.Body), user.Email) {
 		t.Errorf("%d %s", me.Status, me.Body)
 	}
 	row := s.trail(t)[0]
-	if row.Action != "auth.login" || row.Result != audit.ResultOK || row.ActorType != audit.ActorUser || row.ActorEmail != user.Email || *row.ActorID != user.ID || row.Address == "" {
+	if row.Action != "auth.login" || row.Result != audit.ResultOK || row.ActorType != audit.ActorUser || row.ActorEmail != user.Email ||
+		*row.ActorID != user.ID || row.Address == "" {
 		t.Errorf("%+v", row)
 	}
 }
@@ -48,8 +51,10 @@ func TestLogInRefusesEveryoneAlike(t *testing.T) {
 	}
 	bodies := map[string]bool{}
 	for name, body := range map[string]string{
-		"wrong password": credentials(known.Email, "x"), "empty": credentials("", ""), "unknown": credentials("canary-nobody@example.com", identitytest.Password),
-		"inactive": credentials(inactive.Email, identitytest.Password), "SQL": credentials("' OR 1=1 --", "' OR 1=1 --"), "LIKE": credentials("%", "%"),
+		"wrong password": credentials(known.Email, "x"), "empty": credentials("", ""),
+		"unknown":  credentials("canary-nobody@example.com", identitytest.Password),
+		"inactive": credentials(inactive.Email, identitytest.Password), "SQL": credentials("' OR 1=1 --", "' OR 1=1 --"),
+		"LIKE":       credentials("%", "%"),
 		"look-alike": credentials("\u0430nna@example.com", "x"), "full width": credentials("ｎｏｂｏｄｙ@example.com", "x"),
 	} {
 		answer := s.send(t, "POST", login, body)
@@ -70,7 +75,8 @@ func TestLogInRefusesEveryoneAlike(t *testing.T) {
 	for _, row := range s.trail(t) {
 		if row.Action == "auth.login" && row.Result == audit.ResultRefused {
 			targets[row.TargetID]++
-			if row.ActorType != audit.ActorAnonymous || row.ActorID != nil || row.ActorEmail+row.TargetName != "" || row.Error != "invalid_credentials" {
+			if row.ActorType != audit.ActorAnonymous || row.ActorID != nil || row.ActorEmail+row.TargetName != "" ||
+				row.Error != "invalid_credentials" {
 				t.Errorf("%+v", row)
 			}
 		}
@@ -92,7 +98,8 @@ func TestLogInTakesOnlyJSONFromItsOwnSite(t *testing.T) {
 		return m
 	}
 	scenario := func(name string, status int, code, body string, headers map[string]string) apitest.Scenario {
-		return apitest.Scenario{Name: name, Method: "POST", URL: login, Body: body, Headers: headers, Status: status, Error: code, Lacks: []string{identitytest.Password},
+		return apitest.Scenario{Name: name, Method: "POST", URL: login, Body: body, Headers: headers, Status: status, Error: code,
+			Lacks: []string{identitytest.Password},
 			After: func(t *testing.T, answer *apitest.Answer) {
 				if status >= 400 && answer.Header.Get("Set-Cookie") != "" {
 					t.Error("a cookie was set")
@@ -126,7 +133,8 @@ func TestLogInNeverTakesASessionThatWasPlanted(t *testing.T) {
 	s := newService(t)
 	victim, attacker := s.account(t, apitest.Owner), s.account(t, apitest.Viewer)
 	chosen := &http.Cookie{Name: "service_session", Value: strings.Repeat("A", 43)}
-	for name, planted := range map[string]*http.Cookie{"chosen": chosen, "the attacker's own": attacker.Cookie, "an old one of the victim": victim.Cookie} {
+	for name, planted := range map[string]*http.Cookie{"chosen": chosen, "the attacker's own": attacker.Cookie,
+		"an old one of the victim": victim.Cookie} {
 		answer := s.send(t, "POST", login, credentials(victim.Email, identitytest.Password), planted)
 		if answer.Status != 200 || given(t, answer).Value == planted.Value {
 			t.Errorf("%s: %d %s", name, answer.Status, answer.Body)
@@ -195,7 +203,8 @@ func TestOverTLS(t *testing.T) {
 		return answer
 	}
 	answer := do("POST", login, credentials(user.Email, identitytest.Password))
-	if got := answer.Header.Get("Set-Cookie"); !strings.HasPrefix(got, "__Host-service_session=") || !strings.HasSuffix(got, "; Path=/; HttpOnly; Secure; SameSite=Lax") {
+	if got := answer.Header.Get("Set-Cookie"); !strings.HasPrefix(got, "__Host-service_session=") ||
+		!strings.HasSuffix(got, "; Path=/; HttpOnly; Secure; SameSite=Lax") {
 		t.Errorf("the cookie is %s", got)
 	}
 	for path, want := range map[string]int{"/api/v1/auth/me": 200, "/api/v1/auth/sessions": 200} {

@@ -30,11 +30,13 @@ func TestMe(t *testing.T) {
 		user *identitytest.Account
 		want string
 	}{
-		"two roles": {both, fmt.Sprintf(`"role":"viewer","roles":[{"team_id":1,"team":"Default","role":"viewer"},{"team_id":%d,"team":"blue","role":"admin"}],"recovery_codes_left":null,"session":{"id":`, blue)},
-		"no role":   {none, `"role":null,"roles":[],"recovery_codes_left":null,"session":{"id":`},
+		"two roles": {both, fmt.Sprintf(`"role":"viewer","roles":[{"team_id":1,"team":"Default","role":"viewer"},{"team_id":%d,`+
+			`"team":"blue","role":"admin"}],"recovery_codes_left":null,"session":{"id":`, blue)},
+		"no role": {none, `"role":null,"roles":[],"recovery_codes_left":null,"session":{"id":`},
 	} {
 		answer := s.send(t, "GET", "/api/v1/auth/me", "", test.user.Cookie)
-		if answer.Status != 200 || !strings.Contains(string(answer.Body), test.want) || !strings.Contains(string(answer.Body), `"current":true`) {
+		if answer.Status != 200 || !strings.Contains(string(answer.Body), test.want) ||
+			!strings.Contains(string(answer.Body), `"current":true`) {
 			t.Errorf("%s: %d %s", name, answer.Status, answer.Body)
 		}
 	}
@@ -48,7 +50,8 @@ func TestSessionsOfOneUser(t *testing.T) {
 	list := func(who *identitytest.Account) (all []session) {
 		t.Helper()
 		answer := s.send(t, "GET", "/api/v1/auth/sessions", "", who.Cookie)
-		if err := json.Unmarshal(answer.Body, &all); err != nil || answer.Status != 200 || answer.Header.Get("X-Total-Count") != fmt.Sprint(len(all)) {
+		if err := json.Unmarshal(answer.Body, &all); err != nil || answer.Status != 200 ||
+			answer.Header.Get("X-Total-Count") != fmt.Sprint(len(all)) {
 			t.Fatalf("%d %s %v", answer.Status, answer.Body, err)
 		}
 		return all
@@ -72,10 +75,12 @@ func TestSessionsOfOneUser(t *testing.T) {
 			t.Errorf("%s: %d %s", id, answer.Status, answer.Body)
 		}
 	}
-	if answer := s.send(t, "DELETE", path, "", mine.Cookie); answer.Status != 204 || answer.Header.Get("Set-Cookie") != "" || len(answer.Body) != 0 {
+	if answer := s.send(t, "DELETE", path, "", mine.Cookie); answer.Status != 204 || answer.Header.Get("Set-Cookie") != "" ||
+		len(answer.Body) != 0 {
 		t.Errorf("%d %s", answer.Status, answer.Body)
 	}
-	if row := s.trail(t)[0]; row.Action != "auth.session_revoke" || row.TargetKind != "session" || row.TargetID != fmt.Sprint(ids[false]) || row.Result != audit.ResultOK {
+	if row := s.trail(t)[0]; row.Action != "auth.session_revoke" || row.TargetKind != "session" || row.TargetID != fmt.Sprint(ids[false]) ||
+		row.Result != audit.ResultOK {
 		t.Errorf("%+v", row)
 	}
 	if answer := s.send(t, "GET", "/api/v1/auth/me", "", phone.Cookie); answer.Status != 401 {
@@ -84,7 +89,8 @@ func TestSessionsOfOneUser(t *testing.T) {
 	if left := list(mine); len(left) != 1 || !left[0].Current {
 		t.Errorf("%+v", left)
 	}
-	if answer := s.send(t, "DELETE", fmt.Sprintf("/api/v1/auth/sessions/%d", ids[true]), "", mine.Cookie); answer.Status != 204 || given(t, answer).MaxAge >= 0 {
+	if answer := s.send(t, "DELETE", fmt.Sprintf("/api/v1/auth/sessions/%d", ids[true]), "", mine.Cookie); answer.Status != 204 ||
+		given(t, answer).MaxAge >= 0 {
 		t.Errorf("one's own: %d %v", answer.Status, answer.Header)
 	}
 	if len(list(stranger)) != 1 {
@@ -129,16 +135,20 @@ func TestPasswordChange(t *testing.T) {
 	}
 	s.Run(t,
 		apitest.Scenario{Name: "anonymous", Method: "POST", URL: path, Body: body("a", next), Status: 401, Error: "unauthenticated"},
-		apitest.Scenario{Name: "wrong", Method: "POST", URL: path, As: apitest.Viewer, Body: body("canary-wrong-one", next), Status: 422, Error: "invalid",
+		apitest.Scenario{Name: "wrong", Method: "POST", URL: path, As: apitest.Viewer, Body: body("canary-wrong-one", next), Status: 422,
+			Error:    "invalid",
 			Contains: []string{`"loc":["body","current"]`, `"wrong_password"`}, Lacks: []string{"canary", next}},
-		apitest.Scenario{Name: "short", Method: "POST", URL: path, As: apitest.Viewer, Body: body(identitytest.Password, "canary"), Status: 422, Error: "invalid", Lacks: []string{"canary"}},
-		apitest.Scenario{Name: "common", Method: "POST", URL: path, As: apitest.Viewer, Body: body(identitytest.Password, "passwordpassword"), Status: 422, Error: "invalid",
+		apitest.Scenario{Name: "short", Method: "POST", URL: path, As: apitest.Viewer, Body: body(identitytest.Password, "canary"),
+			Status: 422, Error: "invalid", Lacks: []string{"canary"}},
+		apitest.Scenario{Name: "common", Method: "POST", URL: path, As: apitest.Viewer, Body: body(identitytest.Password, "passwordpassword"),
+			Status: 422, Error: "invalid",
 			Contains: []string{`"loc":["body","new"]`, `"too_common"`}, Lacks: []string{"passwordpassword"}},
 		apitest.Scenario{Name: "from another site", Method: "POST", URL: path, As: apitest.Viewer, Body: body(identitytest.Password, next),
 			Headers: map[string]string{"Origin": "https://evil.example"}, Status: 403, Error: "cross_origin"},
 	)
 	answer := s.send(t, "POST", path, body(identitytest.Password, next), user.Cookie)
-	if want := `{"sessions_revoked":1,"keys_revoked":0,"keys_valid":0}`; answer.Status != 200 || strings.TrimSpace(string(answer.Body)) != want {
+	if want := `{"sessions_revoked":1,"keys_revoked":0,"keys_valid":0}`; answer.Status != 200 ||
+		strings.TrimSpace(string(answer.Body)) != want {
 		t.Fatalf("%d %s, want %s", answer.Status, answer.Body, want)
 	}
 	renewed := given(t, answer)

@@ -36,7 +36,8 @@ func TestSecondFactor(t *testing.T) {
 		RecoveryCodes []string `json:"recovery_codes"`
 	}
 	answer := s.send(t, "POST", totpPath+"/enroll", "", user.Cookie)
-	if err := json.Unmarshal(answer.Body, &e); err != nil || answer.Status != 200 || len(e.RecoveryCodes) != 10 || !strings.HasPrefix(e.QR, "<svg ") ||
+	if err := json.Unmarshal(answer.Body, &e); err != nil || answer.Status != 200 || len(e.RecoveryCodes) != 10 ||
+		!strings.HasPrefix(e.QR, "<svg ") ||
 		!strings.HasPrefix(e.URI, "otpauth://totp/") || answer.Header.Get("Cache-Control") != "no-store" {
 		t.Fatalf("%d %s", answer.Status, answer.Body)
 	}
@@ -54,7 +55,8 @@ func TestSecondFactor(t *testing.T) {
 	me(`"totp_enabled":false`, `"recovery_codes_left":null`)
 	as := apitest.Operator
 	s.Run(t,
-		apitest.Scenario{Name: "wrong code", Method: "POST", URL: totpPath + "/confirm", As: as, Body: body("code", "canary"), Status: 422, Error: "invalid", Contains: []string{`"loc":["body","code"]`}, Lacks: []string{"canary"}},
+		apitest.Scenario{Name: "wrong code", Method: "POST", URL: totpPath + "/confirm", As: as, Body: body("code", "canary"), Status: 422,
+			Error: "invalid", Contains: []string{`"loc":["body","code"]`}, Lacks: []string{"canary"}},
 		apitest.Scenario{Name: "confirm", Method: "POST", URL: totpPath + "/confirm", As: as, Body: body("code", confirming), Status: 204},
 		apitest.Scenario{Name: "enrol again", Method: "POST", URL: totpPath + "/enroll", As: as, Status: 409, Error: "invalid_state"},
 	)
@@ -68,7 +70,8 @@ func TestSecondFactor(t *testing.T) {
 			Required bool `json:"totp_required"`
 			Pending  string
 		}
-		if err := json.Unmarshal(answer.Body, &in); err != nil || answer.Status != 200 || !in.Required || in.Pending == "" || answer.Header.Get("Set-Cookie") != "" || strings.Contains(string(answer.Body), "user") {
+		if err := json.Unmarshal(answer.Body, &in); err != nil || answer.Status != 200 || !in.Required || in.Pending == "" ||
+			answer.Header.Get("Set-Cookie") != "" || strings.Contains(string(answer.Body), "user") {
 			t.Fatalf("%d %s %v", answer.Status, answer.Body, answer.Header)
 		}
 		pending = in.Pending
@@ -79,14 +82,16 @@ func TestSecondFactor(t *testing.T) {
 	}
 	logIn()
 	spent := pending
-	if answer := complete("000000"); answer.Status != 401 || answer.Problem() != "invalid_credentials" || !strings.Contains(string(answer.Body), `"tries_left":4`) || answer.Header.Get("Set-Cookie") != "" {
+	if answer := complete("000000"); answer.Status != 401 || answer.Problem() != "invalid_credentials" ||
+		!strings.Contains(string(answer.Body), `"tries_left":4`) || answer.Header.Get("Set-Cookie") != "" {
 		t.Errorf("%d %s", answer.Status, answer.Body)
 	}
 	if answer := complete(confirming); answer.Status != 401 {
 		t.Errorf("the code of the confirmation: %d %s", answer.Status, answer.Body)
 	}
 	done := complete(next)
-	if want := fmt.Sprintf(`{"user":{"id":%d,"email":%q,"display_name":null,"totp_enabled":true}}`, user.ID, user.Email); done.Status != 200 || strings.TrimSpace(string(done.Body)) != want {
+	if want := fmt.Sprintf(`{"user":{"id":%d,"email":%q,"display_name":null,"totp_enabled":true}}`, user.ID,
+		user.Email); done.Status != 200 || strings.TrimSpace(string(done.Body)) != want {
 		t.Errorf("%d %s, want %s", done.Status, done.Body, want)
 	}
 	session := given(t, done)
@@ -101,18 +106,24 @@ func TestSecondFactor(t *testing.T) {
 		t.Errorf("%d %s", answer.Status, answer.Body)
 	}
 	me(`"recovery_codes_left":9`)
-	if row := s.trail(t)[0]; row.Action != "auth.login" || row.ActorEmail != user.Email || !strings.Contains(string(row.Details), `"second_factor": "recovery code"`) || !strings.Contains(string(row.Details), `"recovery_left": 9`) {
+	if row := s.trail(t)[0]; row.Action != "auth.login" || row.ActorEmail != user.Email ||
+		!strings.Contains(string(row.Details), `"second_factor": "recovery code"`) ||
+		!strings.Contains(string(row.Details), `"recovery_left": 9`) {
 		t.Errorf("%+v %s", row, row.Details)
 	}
 	s.Run(t,
 		apitest.Scenario{Name: "no password", Method: "DELETE", URL: totpPath, As: as, Status: 422, Error: "invalid"},
-		apitest.Scenario{Name: "wrong password", Method: "DELETE", URL: totpPath, As: as, Body: body("password", "canary"), Status: 422, Error: "invalid", Contains: []string{`"loc":["body","password"]`}, Lacks: []string{"canary"}},
+		apitest.Scenario{Name: "wrong password", Method: "DELETE", URL: totpPath, As: as, Body: body("password", "canary"), Status: 422,
+			Error: "invalid", Contains: []string{`"loc":["body","password"]`}, Lacks: []string{"canary"}},
 		apitest.Scenario{Name: "off", Method: "DELETE", URL: totpPath, As: as, Body: body("password", identitytest.Password), Status: 204},
-		apitest.Scenario{Name: "off already", Method: "DELETE", URL: totpPath, As: as, Body: body("password", identitytest.Password), Status: 409, Error: "invalid_state"},
-		apitest.Scenario{Name: "nothing to confirm", Method: "POST", URL: totpPath + "/confirm", As: as, Body: body("code", next), Status: 409, Error: "invalid_state"},
+		apitest.Scenario{Name: "off already", Method: "DELETE", URL: totpPath, As: as, Body: body("password", identitytest.Password),
+			Status: 409, Error: "invalid_state"},
+		apitest.Scenario{Name: "nothing to confirm", Method: "POST", URL: totpPath + "/confirm", As: as, Body: body("code", next), Status: 409,
+			Error: "invalid_state"},
 	)
 	s.checkTrail(t)
-	s.hunt(t, append(e.RecoveryCodes, e.Secret, strings.ReplaceAll(e.RecoveryCodes[0], "-", ""), e.URI, pending, spent, session.Value, device(t, done).Value, `"`+next+`"`, "canary"))
+	s.hunt(t, append(e.RecoveryCodes, e.Secret, strings.ReplaceAll(e.RecoveryCodes[0], "-", ""), e.URI, pending, spent, session.Value,
+		device(t, done).Value, `"`+next+`"`, "canary"))
 }
 
 // checkTrail counts the rows that the life of a second factor leaves.
@@ -124,7 +135,8 @@ func (s *service) checkTrail(t *testing.T) {
 	}
 	for row, want := range map[string]int{
 		"auth.totp_enroll ok user": 1, "auth.totp_enroll refused user": 1, "auth.totp_confirm ok user": 1, "auth.totp_confirm refused user": 2,
-		"auth.login_password ok anonymous": 2, "auth.login ok user": 2, "auth.login refused anonymous": 3, "auth.totp_disable ok user": 1, "auth.totp_disable refused user": 3,
+		"auth.login_password ok anonymous": 2, "auth.login ok user": 2, "auth.login refused anonymous": 3, "auth.totp_disable ok user": 1,
+		"auth.totp_disable refused user": 3,
 	} {
 		if got[row] != want {
 			t.Errorf("%q is in the trail %d times, want %d", row, got[row], want)
@@ -140,7 +152,8 @@ func (s *service) hunt(t *testing.T, secrets []string) {
 	t.Helper()
 	var everything strings.Builder
 	everything.WriteString(s.log.String())
-	for _, table := range []string{"users", "sessions", "login_failures", "login_devices", "login_addresses", "audit", "recovery_codes", "pending_logins", "api_keys"} {
+	for _, table := range []string{"users", "sessions", "login_failures", "login_devices", "login_addresses", "audit", "recovery_codes",
+		"pending_logins", "api_keys"} {
 		var text string
 		if err := s.db.Pool.QueryRow(t.Context(), "SELECT COALESCE(string_agg(t::text, E'\\n'), '') FROM "+table+" t").Scan(&text); err != nil {
 			t.Fatal(err)
@@ -165,7 +178,8 @@ func TestSecondFactorThroughAKey(t *testing.T) {
 	key := identitytest.Key(t, s.users, user, identitytest.KeySpec{Scopes: []string{"auth:write"}})
 	s.LogIn = nil
 	run := func(name, method, path, text string, status int, code string) apitest.Scenario {
-		return apitest.Scenario{Name: name, Method: method, URL: path, Body: text, Headers: map[string]string{"Authorization": key.Header}, Status: status, Error: code}
+		return apitest.Scenario{Name: name, Method: method, URL: path, Body: text, Headers: map[string]string{"Authorization": key.Header},
+			Status: status, Error: code}
 	}
 	s.Run(t, run("enrol", "POST", totpPath+"/enroll", "", 409, "invalid_state"))
 	f := identitytest.Enrol(t, s.users, user)

@@ -81,7 +81,8 @@ func (s *fixture) entries(query string, roles identitytest.In) string {
 func (s *fixture) job(name string, team any, at string) {
 	s.t.Helper()
 	s.Exec(`INSERT INTO jobs (kind, status, team_id, target_kind, target_id, target_name, created_at, finished_at, error, requested_by_email)
-		VALUES ('vm.start', 'failed', $2, 'vm', 11, $1, $3::timestamptz, now(), 'no such disk', 'anna@example.com')`, name, team, "2026-01-01T"+at)
+		VALUES ('vm.start', 'failed', $2, 'vm', 11, $1, $3::timestamptz, now(), 'no such disk', 'anna@example.com')`, name, team,
+		"2026-01-01T"+at)
 }
 
 func (s *fixture) alert(name string, team any, at string) {
@@ -130,7 +131,8 @@ func TestMergesNewestFirstWhatTheCallerMaySee(t *testing.T) {
 		{"admin of 7", "", identitytest.In{7: identity.Admin}, "audit taken back, alert a7, audit t7, job j7"},
 		{"cut for a team", "?limit=2", identitytest.In{7: identity.Admin}, "audit taken back, alert a7"},
 		{"of two teams", "", identitytest.In{7: identity.Viewer, 8: identity.Admin}, "alert a8, audit t8, job j8, alert a7, job j7"},
-		{"admin of 7, viewer of all", "", identitytest.In{7: identity.Admin, 1: identity.Viewer}, "job j0, alert a8, audit taken back, job j8, alert a7, audit t7, job j7"},
+		{"admin of 7, viewer of all", "", identitytest.In{7: identity.Admin, 1: identity.Viewer},
+			"job j0, alert a8, audit taken back, job j8, alert a7, audit t7, job j7"},
 	} {
 		if got := s.entries(test.query, test.roles); got != test.want {
 			t.Errorf("%s:\ngot  %s\nwant %s", test.name, got, test.want)
@@ -148,14 +150,20 @@ func TestEntriesAsTheyAreAnswered(t *testing.T) {
 	s.Exec("UPDATE audit SET target_kind = '', target_id = '', actor_email = '' WHERE target_name = ''")
 	s.Run(t,
 		apitest.Scenario{Name: "all", Method: "GET", URL: url, As: apitest.In(7, identity.Admin), Status: 200, Contains: []string{
-			`[{"kind":"audit","at":"2026-01-01T12:00:03Z","id":`, `"title":"x.act","text":"","status":null,"severity":null,"result":"ok","target":null,"host_id":null,"actor":null},`,
-			`"title":"x.act t7","text":"forbidden","status":null,"severity":null,"result":"refused","target":{"kind":"vm","id":"12","name":"t7"},"host_id":null,"actor":"bert@example.com"},`,
-			`{"kind":"alert","at":"2026-01-01T12:00:01Z","id":1,"title":"cpu above 90 % a7","text":"cpu was 97 %","status":null,"severity":"critical","result":null,"target":{"kind":"host","id":"3","name":"a7"},"host_id":null,"actor":null},`,
-			`{"kind":"job","at":"2026-01-01T12:00:00.1Z","id":1,"title":"vm.start j7","text":"no such disk","status":"failed","severity":null,"result":null,"target":{"kind":"vm","id":"11","name":"j7"},"host_id":null,"actor":"anna@example.com"}`}},
-		apitest.Scenario{Name: "nothing to see", Method: "GET", URL: url, As: apitest.In(8, identity.Viewer), Status: 200, Contains: []string{"[]"}},
+			`[{"kind":"audit","at":"2026-01-01T12:00:03Z","id":`,
+			`"title":"x.act","text":"","status":null,"severity":null,"result":"ok","target":null,"host_id":null,"actor":null},`,
+			`"title":"x.act t7","text":"forbidden","status":null,"severity":null,"result":"refused","target":{"kind":"vm","id":"12",` +
+				`"name":"t7"},"host_id":null,"actor":"bert@example.com"},`,
+			`{"kind":"alert","at":"2026-01-01T12:00:01Z","id":1,"title":"cpu above 90 % a7","text":"cpu was 97 %","status":null,` +
+				`"severity":"critical","result":null,"target":{"kind":"host","id":"3","name":"a7"},"host_id":null,"actor":null},`,
+			`{"kind":"job","at":"2026-01-01T12:00:00.1Z","id":1,"title":"vm.start j7","text":"no such disk","status":"failed","severity":null,` +
+				`"result":null,"target":{"kind":"vm","id":"11","name":"j7"},"host_id":null,"actor":"anna@example.com"}`}},
+		apitest.Scenario{Name: "nothing to see", Method: "GET", URL: url, As: apitest.In(8, identity.Viewer), Status: 200,
+			Contains: []string{"[]"}},
 	)
 	for _, limit := range []string{"0", "101", "-1", "x", "1.5", "99999999999999999999", "%00"} {
-		s.Run(t, apitest.Scenario{Name: "limit " + limit, Method: "GET", URL: url + "?limit=" + limit, As: apitest.Viewer, Status: 422, Error: "invalid"})
+		s.Run(t, apitest.Scenario{Name: "limit " + limit, Method: "GET", URL: url + "?limit=" + limit, As: apitest.Viewer, Status: 422,
+			Error: "invalid"})
 	}
 }
 

@@ -61,11 +61,12 @@ func newInventory(t *testing.T) *servicetest.Resource {
 // read decodes what a caller is answered.
 func read(t *testing.T, r *servicetest.Resource, path string, as *apitest.Caller, into any) {
 	t.Helper()
-	r.Run(t, apitest.Scenario{Name: path + " as " + as.String(), Method: "GET", URL: path, As: as, Status: 200, After: func(t *testing.T, a *apitest.Answer) {
-		if err := json.Unmarshal(a.Body, into); err != nil {
-			t.Fatalf("%v: %s", err, a.Body)
-		}
-	}})
+	r.Run(t, apitest.Scenario{Name: path + " as " + as.String(), Method: "GET", URL: path, As: as, Status: 200,
+		After: func(t *testing.T, a *apitest.Answer) {
+			if err := json.Unmarshal(a.Body, into); err != nil {
+				t.Fatalf("%v: %s", err, a.Body)
+			}
+		}})
 }
 
 func TestNodes(t *testing.T) {
@@ -91,7 +92,8 @@ func TestNodes(t *testing.T) {
 			if n.IsEntry {
 				entry = " entry"
 			}
-			lines = append(lines, fmt.Sprintf("%s %s %s %s%s: %d apps, %d VMs, %s", n.Cluster, n.Host, n.Node, n.Status, entry, n.Apps, n.VMs, disk))
+			lines = append(lines, fmt.Sprintf("%s %s %s %s%s: %d apps, %d VMs, %s", n.Cluster, n.Host, n.Node, n.Status, entry, n.Apps, n.VMs,
+				disk))
 		}
 		return lines
 	}
@@ -100,7 +102,8 @@ func TestNodes(t *testing.T) {
 	all := []string{
 		theirs,
 		"away rack3 n1 unknown entry: 0 apps, 1 VMs, ?",
-		"prod rack1 n1 online entry: 0 apps, 3 VMs, 41/410", "prod rack2 n2 online entry: 1 apps, 1 VMs, 42/410", "prod rack1 n3 online: 0 apps, 3 VMs, 3/10",
+		"prod rack1 n1 online entry: 0 apps, 3 VMs, 41/410", "prod rack2 n2 online entry: 1 apps, 1 VMs, 42/410",
+		"prod rack1 n3 online: 0 apps, 3 VMs, 3/10",
 	}
 	for _, c := range []struct {
 		as   *apitest.Caller
@@ -116,7 +119,8 @@ func TestNodes(t *testing.T) {
 		t.Errorf("without an entry: %q", got)
 	}
 	r.Exec("DELETE FROM nodes WHERE name = 'n1' AND cluster_id = 1")
-	if got := text(apitest.Viewer); len(got) != 4 || got[3] != "prod rack1 n3 online entry: 0 apps, 3 VMs, 3/10" && got[2] != "prod rack1 n3 online entry: 0 apps, 3 VMs, 3/10" {
+	if got := text(apitest.Viewer); len(got) != 4 || got[3] != "prod rack1 n3 online entry: 0 apps, 3 VMs, 3/10" &&
+		got[2] != "prod rack1 n3 online entry: 0 apps, 3 VMs, 3/10" {
 		t.Errorf("without its node: %q", got)
 	}
 }
@@ -128,14 +132,19 @@ func TestSummary(t *testing.T) {
 		as   *apitest.Caller
 		want string
 	}{
-		{apitest.Viewer, `{"hosts":5,"hosts_online":3,"clusters":4,"nodes":5,"nodes_online":4,"vms":4,"vms_running":2,"containers":3,"containers_running":3,"apps":3,` +
-			`"templates":1,"unknown":1,"cpus_used":16,"cpus":32,"memory_bytes":40,"memory_total_bytes":400,"disk_bytes":51,"disk_total_bytes":480}`},
-		{apitest.In(2, identity.Viewer), `{"hosts":1,"hosts_online":1,"clusters":1,"nodes":1,"nodes_online":1,"vms":0,"vms_running":0,"containers":1,"containers_running":1,"apps":1,` +
+		{apitest.Viewer, `{"hosts":5,"hosts_online":3,"clusters":4,"nodes":5,"nodes_online":4,"vms":4,"vms_running":2,"containers":3,` +
+			`"containers_running":3,"apps":3,` +
+			`"templates":1,"unknown":1,"cpus_used":16,"cpus":32,"memory_bytes":40,"memory_total_bytes":400,"disk_bytes":51,` +
+			`"disk_total_bytes":480}`},
+		{apitest.In(2, identity.Viewer), `{"hosts":1,"hosts_online":1,"clusters":1,"nodes":1,"nodes_online":1,"vms":0,"vms_running":0,` +
+			`"containers":1,"containers_running":1,"apps":1,` +
 			`"templates":0,"unknown":0,"cpus_used":8,"cpus":8,"memory_bytes":10,"memory_total_bytes":100,"disk_bytes":5,"disk_total_bytes":50}`},
-		{apitest.In(3, identity.Owner), `{"hosts":0,"hosts_online":0,"clusters":0,"nodes":0,"nodes_online":0,"vms":0,"vms_running":0,"containers":0,"containers_running":0,"apps":0,` +
+		{apitest.In(3, identity.Owner), `{"hosts":0,"hosts_online":0,"clusters":0,"nodes":0,"nodes_online":0,"vms":0,"vms_running":0,` +
+			`"containers":0,"containers_running":0,"apps":0,` +
 			`"templates":0,"unknown":0,"cpus_used":0,"cpus":0,"memory_bytes":0,"memory_total_bytes":0,"disk_bytes":0,"disk_total_bytes":0}`},
 	} {
-		r.Run(t, apitest.Scenario{Name: c.as.String(), Method: "GET", URL: "/api/v1/cluster/summary", As: c.as, Status: 200, Contains: []string{c.want}})
+		r.Run(t, apitest.Scenario{Name: c.as.String(), Method: "GET", URL: "/api/v1/cluster/summary", As: c.as, Status: 200,
+			Contains: []string{c.want}})
 	}
 	for _, path := range []string{"/api/v1/cluster/summary", "/api/v1/cluster/nodes"} {
 		r.Run(t,

@@ -29,7 +29,8 @@ func newFixture(t *testing.T) *servicetest.Resource {
 			Name:  "prod",
 			Hosts: []inventorytest.Host{{Name: "rack1", Node: "n1", Status: "online"}, {Name: "rack2", Node: "n2", Status: "online"}},
 			Guests: []inventorytest.Guest{
-				{VMID: 100, Node: "n1", Name: "web", Tags: []string{"prod", "shop"}, Pool: "front", Lock: "backup", CPU: 0.5, Memory: 1000, Uptime: 60},
+				{VMID: 100, Node: "n1", Name: "web", Tags: []string{"prod", "shop"}, Pool: "front", Lock: "backup", CPU: 0.5, Memory: 1000,
+					Uptime: 60},
 				{VMID: 101, Node: "n2", Name: "base", Status: "stopped", Template: true},
 				{Container: true, VMID: 102, Node: "n2", Name: "ct-wiki", App: "Handbook", Job: "app.stop"},
 				{Container: true, VMID: 103, Node: "n3", Name: "plain"},
@@ -48,17 +49,18 @@ func newFixture(t *testing.T) *servicetest.Resource {
 // names of the guests that a caller is answered, with the total in the header held against them.
 func names(t *testing.T, r *servicetest.Resource, query string, as *apitest.Caller) (all string) {
 	t.Helper()
-	r.Run(t, apitest.Scenario{Name: query + " as " + as.String(), Method: "GET", URL: url + query, As: as, Status: 200, After: func(t *testing.T, a *apitest.Answer) {
-		var found []struct{ Name string }
-		if err := json.Unmarshal(a.Body, &found); err != nil {
-			t.Fatalf("%v: %s", err, a.Body)
-		}
-		text := []string{}
-		for _, g := range found {
-			text = append(text, g.Name)
-		}
-		all = strings.Join(text, " ")
-	}})
+	r.Run(t, apitest.Scenario{Name: query + " as " + as.String(), Method: "GET", URL: url + query, As: as, Status: 200,
+		After: func(t *testing.T, a *apitest.Answer) {
+			var found []struct{ Name string }
+			if err := json.Unmarshal(a.Body, &found); err != nil {
+				t.Fatalf("%v: %s", err, a.Body)
+			}
+			text := []string{}
+			for _, g := range found {
+				text = append(text, g.Name)
+			}
+			all = strings.Join(text, " ")
+		}})
 	return all
 }
 
@@ -107,11 +109,15 @@ func TestShape(t *testing.T) {
 	r.Guests.Self.Hostname = "WEB"
 	r.Run(t,
 		apitest.Scenario{Name: "VM", Method: "GET", URL: url + "?q=web", As: apitest.Viewer, Status: 200, Contains: []string{
-			`"kind":"vm","name":"web","vmid":100,"status":"running"`, `"host_id":1,"host":"rack1","cluster":"prod","node":"n1","template":false,"lock":"backup","pool":"front","tags":["prod","shop"],"cpu":0.5`,
-			`"memory_bytes":1000`, `"net_in_bytes":null`, `"disk_write_bytes":null`, `"uptime_s":60`, `"is_self":true`, `"app_id":null,"app":null,"cluster_id":1,"team_id":1,"team":`}},
+			`"kind":"vm","name":"web","vmid":100,"status":"running"`, `"host_id":1,"host":"rack1","cluster":"prod","node":"n1",` +
+				`"template":false,"lock":"backup","pool":"front","tags":["prod","shop"],"cpu":0.5`,
+			`"memory_bytes":1000`, `"net_in_bytes":null`, `"disk_write_bytes":null`, `"uptime_s":60`, `"is_self":true`,
+			`"app_id":null,"app":null,"cluster_id":1,"team_id":1,"team":`}},
 		apitest.Scenario{Name: "app", Method: "GET", URL: url + "?kind=app&host=2", As: apitest.Viewer, Status: 200, Contains: []string{
-			`"kind":"container","name":"ct-wiki","vmid":102,"status":"pending","job_id":1`, `"is_self":false`, `"app_id":1,"app":"Handbook","cluster_id":1,"team_id":1`}},
-		apitest.Scenario{Name: "template", Method: "GET", URL: url + "?q=base", As: apitest.Viewer, Status: 200, Contains: []string{`"template":true`}},
+			`"kind":"container","name":"ct-wiki","vmid":102,"status":"pending","job_id":1`, `"is_self":false`,
+			`"app_id":1,"app":"Handbook","cluster_id":1,"team_id":1`}},
+		apitest.Scenario{Name: "template", Method: "GET", URL: url + "?q=base", As: apitest.Viewer, Status: 200,
+			Contains: []string{`"template":true`}},
 		apitest.Scenario{Name: "another team's", Method: "GET", URL: url + "?kind=app", As: apitest.In(2, identity.Viewer), Status: 200,
 			Contains: []string{`"app_id":2,"app":"Theirs"`, `"team_id":2,"team":"team2"`}, Lacks: []string{"Handbook", "ct-wiki"},
 			After: func(t *testing.T, a *apitest.Answer) {

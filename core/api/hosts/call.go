@@ -13,20 +13,24 @@ import (
 // registerCalls declares what asks the hypervisor while the caller waits.
 func registerCalls(a *op.API, h handlers) {
 	op.Post(a, "/api/v1/hosts/:host_id/sync", h.sync, op.Spec{
-		ID: "sync_host", Summary: "Poll a host now", Tag: tag, Calls: true, Role: identity.Operator, On: op.Host, Status: http.StatusOK, Audit: op.Audit{Action: "host.sync"},
+		ID: "sync_host", Summary: "Poll a host now", Tag: tag, Calls: true, Role: identity.Operator, On: op.Host, Status: http.StatusOK,
+		Audit:       op.Audit{Action: "host.sync"},
 		Needs:       endpoint.Monitoring,
 		Description: "Answers when what was found is written. Failures are 502 `hypervisor_error` and 504 `timeout`.",
 	})
 	op.Post(a, "/api/v1/hosts/:host_id/test", h.test, op.Spec{
 		ID: "test_host", Summary: "Check a host and all its tokens again", Tag: tag, Role: identity.Admin, On: op.Host, Status: http.StatusOK,
-		Audit:       op.Audit{Action: "host.test"},
-		Description: "A host that fails is an answer and no error. `reachable` means that its inventory could be read as a poll reads it. A changed certificate is shown in `seen_fingerprint`; accept it with PATCH `tls_fingerprint`.",
+		Audit: op.Audit{Action: "host.test"},
+		Description: "A host that fails is an answer and no error. `reachable` means that its inventory could be read as a poll reads it. A " +
+			"changed certificate is shown in `seen_fingerprint`; accept it with PATCH `tls_fingerprint`.",
 	})
 	op.Get(a, "/api/v1/hosts/:host_id/nodes/:node/status", h.nodeStatus, op.Spec{
 		ID: "get_node_status", Summary: "Read the present state of a node", Tag: tag, Calls: true, Role: identity.Viewer, On: op.Host,
 		Needs: endpoint.Monitoring,
-		Description: "Asked of the node itself, through the host; nothing of it is kept, and figures that the hypervisor does not give are null. `is_self` says " +
-			"whether the service runs on the node. The name is the exact one: a node that is not there is 404. A node that is off is 502 `hypervisor_error` " +
+		Description: "Asked of the node itself, through the host; nothing of it is kept, and figures that the hypervisor does not give are " +
+			"null. `is_self` says " +
+			"whether the service runs on the node. The name is the exact one: a node that is not there is 404. A node that is off is 502 " +
+			"`hypervisor_error` " +
 			"with the reason `unreachable`, and one that does not answer in time 504 `timeout`.",
 	})
 	op.Get(a, "/api/v1/hosts/:host_id/tasks", h.tasks, op.Spec{

@@ -19,7 +19,8 @@ type Endpoint struct {
 }
 
 func (e Endpoint) enrolment(name string) host.Enrolment {
-	in := host.Enrolment{Address: e.Address, Name: name, TokenID: e.TokenID, Secret: secret.New(e.TokenSecret), VerifyTLS: e.VerifyTLS == nil || *e.VerifyTLS}
+	in := host.Enrolment{Address: e.Address, Name: name, TokenID: e.TokenID, Secret: secret.New(e.TokenSecret),
+		VerifyTLS: e.VerifyTLS == nil || *e.VerifyTLS}
 	if e.Fingerprint != nil {
 		in.Fingerprint = *e.Fingerprint
 	}

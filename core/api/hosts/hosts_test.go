@@ -41,19 +41,22 @@ func newFixture(t *testing.T, wrap ...func(hypervisor.Driver) host.Drivers) *fix
 	for _, w := range wrap {
 		installed = w(b.driver)
 	}
-	b.Resource = servicetest.NewResource(t, func(a *op.API, d api.Deps) { hosts.Register(a, d.Hosts) }, func(c *service.Config) { c.Drivers = installed })
+	b.Resource = servicetest.NewResource(t, func(a *op.API, d api.Deps) { hosts.Register(a, d.Hosts) },
+		func(c *service.Config) { c.Drivers = installed })
 	inventorytest.Team(t, b.DB, 2)
 	return b
 }
 
 func (b *fixture) body(name, address string, more ...string) string {
 	token := b.cluster.Target(endpoint.Monitoring).Credential
-	fields := append([]string{fmt.Sprintf(`"name":%q,"address":%q,"token_id":%q,"token_secret":%q`, name, address, token.TokenID, string(token.Secret))}, more...)
+	fields := append([]string{fmt.Sprintf(`"name":%q,"address":%q,"token_id":%q,"token_secret":%q`, name, address, token.TokenID,
+		string(token.Secret))}, more...)
 	return "{" + strings.Join(fields, ",") + "}"
 }
 
 func (b *fixture) pinned(name string) string {
-	return b.body(name, "https://POOL.mem", fmt.Sprintf(`"tls_fingerprint":%q`, strings.ToLower(strings.ReplaceAll(b.cluster.Fingerprint(), ":", ""))))
+	return b.body(name, "https://POOL.mem",
+		fmt.Sprintf(`"tls_fingerprint":%q`, strings.ToLower(strings.ReplaceAll(b.cluster.Fingerprint(), ":", ""))))
 }
 
 // enrol enrols the cluster and reads its inventory; the host's id is 1.
@@ -61,7 +64,8 @@ func (b *fixture) enrol() {
 	b.t.Helper()
 	b.Run(b.t,
 		apitest.Scenario{Name: "enrol", Method: "POST", URL: "/api/v1/hosts", As: apitest.Admin, Body: b.pinned("lab"), Status: 201},
-		apitest.Scenario{Name: "sync", Method: "POST", URL: "/api/v1/hosts/1/sync", As: apitest.Operator, Status: 200, Contains: []string{`"status":"online"`}},
+		apitest.Scenario{Name: "sync", Method: "POST", URL: "/api/v1/hosts/1/sync", As: apitest.Operator, Status: 200,
+			Contains: []string{`"status":"online"`}},
 	)
 }
 
@@ -75,20 +79,31 @@ func TestEnrol(t *testing.T) {
 	b := newFixture(t)
 	limited := b.cluster.NewToken(endpoint.Monitoring, "small", memdriver.GuestAudit, memdriver.GuestPower).Credential
 	post := func(name, body string, status int, code string, contains ...string) apitest.Scenario {
-		return apitest.Scenario{Name: name, Method: "POST", URL: "/api/v1/hosts", As: apitest.Admin, Body: body, Status: status, Error: code, Contains: contains}
+		return apitest.Scenario{Name: name, Method: "POST", URL: "/api/v1/hosts", As: apitest.Admin, Body: body, Status: status, Error: code,
+			Contains: contains}
 	}
 	b.Run(t,
-		post("an untrusted certificate", b.body("lab", "pool.mem"), 502, "hypervisor_error", `"reason":"tls_fingerprint"`, b.cluster.Fingerprint()),
-		post("a pin of another certificate", b.body("lab", "pool.mem", `"tls_fingerprint":"`+strings.Repeat("AB", 32)+`"`), 502, "hypervisor_error", `"reason":"tls_fingerprint"`),
-		post("a wrong token", strings.Replace(b.pinned("lab"), "secret-of-monitoring", "canary-wrong-1", 1), 502, "token_rejected", `"reason":"auth"`),
+		post("an untrusted certificate", b.body("lab", "pool.mem"), 502, "hypervisor_error", `"reason":"tls_fingerprint"`,
+			b.cluster.Fingerprint()),
+		post("a pin of another certificate", b.body("lab", "pool.mem", `"tls_fingerprint":"`+strings.Repeat("AB", 32)+`"`), 502,
+			"hypervisor_error", `"reason":"tls_fingerprint"`),
+		post("a wrong token", strings.Replace(b.pinned("lab"), "secret-of-monitoring", "canary-wrong-1", 1), 502, "token_rejected",
+			`"reason":"auth"`),
 		post("nobody there", b.body("lab", "nobody.mem", `"verify_tls":false`), 502, "hypervisor_error", `"reason":"unreachable"`),
 		post("a loopback address", b.body("lab", "127.0.0.1"), 422, "invalid"),
-		post("several faults at once", `{"name":" ","address":"a/b","token_id":"x y","token_secret":"s","tls_fingerprint":"zz"}`, 422, "invalid", `"address"`, `"name"`, `"token_id"`, `"tls_fingerprint"`),
-		apitest.Scenario{Name: "nothing was stored", Method: "GET", URL: "/api/v1/hosts", As: apitest.Viewer, Status: 200, Contains: []string{"[]"}},
-		apitest.Scenario{Name: "operators may not", Method: "POST", URL: "/api/v1/hosts", As: apitest.Operator, Body: b.pinned("lab"), Status: 403, Error: "forbidden"},
-		apitest.Scenario{Name: "probe", Method: "POST", URL: "/api/v1/hosts/probe", As: apitest.Admin, Body: b.body("lab", "pool.mem", `"verify_tls":false`), Status: 200, Contains: []string{`"reachable":true`, b.cluster.Fingerprint()}},
-		post("a given pin, with its other privileges told", strings.NewReplacer(`service@mem!monitoring`, limited.TokenID, "secret-of-monitoring", string(limited.Secret)).Replace(b.pinned("lab")), 201, "",
-			`"address":"pool.mem:8006"`, `"missing":["Node.Audit"]`, `"extra":["Guest.Power"]`, `"status":"pending"`, `"tls_fingerprint":"`+b.cluster.Fingerprint(), `"key":"monitoring"`),
+		post("several faults at once", `{"name":" ","address":"a/b","token_id":"x y","token_secret":"s","tls_fingerprint":"zz"}`, 422,
+			"invalid", `"address"`, `"name"`, `"token_id"`, `"tls_fingerprint"`),
+		apitest.Scenario{Name: "nothing was stored", Method: "GET", URL: "/api/v1/hosts", As: apitest.Viewer, Status: 200,
+			Contains: []string{"[]"}},
+		apitest.Scenario{Name: "operators may not", Method: "POST", URL: "/api/v1/hosts", As: apitest.Operator, Body: b.pinned("lab"),
+			Status: 403, Error: "forbidden"},
+		apitest.Scenario{Name: "probe", Method: "POST", URL: "/api/v1/hosts/probe", As: apitest.Admin,
+			Body: b.body("lab", "pool.mem", `"verify_tls":false`), Status: 200, Contains: []string{`"reachable":true`, b.cluster.Fingerprint()}},
+		post("a given pin, with its other privileges told",
+			strings.NewReplacer(`service@mem!monitoring`, limited.TokenID, "secret-of-monitoring",
+				string(limited.Secret)).Replace(b.pinned("lab")), 201, "",
+			`"address":"pool.mem:8006"`, `"missing":["Node.Audit"]`, `"extra":["Guest.Power"]`, `"status":"pending"`,
+			`"tls_fingerprint":"`+b.cluster.Fingerprint(), `"key":"monitoring"`),
 		post("the name again", b.body("lab", "other.mem", `"verify_tls":false`), 409, "conflict"),
 		post("the address again", b.pinned("lab2"), 409, "conflict"),
 	)
@@ -109,7 +124,8 @@ func TestEnrol(t *testing.T) {
 	if n := b.Value("SELECT count(*) FROM audit WHERE action = 'host.create' AND result = 'ok'"); n != "2" {
 		t.Errorf("%s rows of the trail, want 2", n)
 	}
-	for _, column := range []string{"SELECT string_agg(a::text, '') FROM audit a", "SELECT string_agg(k::text, '') || string_agg(encode(secret, 'escape'), '') FROM host_credentials k"} {
+	for _, column := range []string{"SELECT string_agg(a::text, '') FROM audit a",
+		"SELECT string_agg(k::text, '') || string_agg(encode(secret, 'escape'), '') FROM host_credentials k"} {
 		if text := b.Value(column); strings.Contains(text, "secret-of-") || strings.Contains(text, "canary") {
 			t.Errorf("a token's secret is readable: %s", text)
 		}
@@ -134,15 +150,21 @@ func TestOneServerTwice(t *testing.T) {
 	b.driver.Add("other.mem:8006", memdriver.Spec{})
 	b.enrol()
 	b.Run(t,
-		apitest.Scenario{Name: "enrolled again", Method: "POST", URL: "/api/v1/hosts", As: apitest.Admin, Body: b.body("again", "alias.mem", `"verify_tls":false`), Status: 409,
+		apitest.Scenario{Name: "enrolled again", Method: "POST", URL: "/api/v1/hosts", As: apitest.Admin,
+			Body: b.body("again", "alias.mem", `"verify_tls":false`), Status: 409,
 			Error: "already_enrolled", Contains: []string{`"host_id":1`}},
-		apitest.Scenario{Name: "another server", Method: "POST", URL: "/api/v1/hosts", As: apitest.Admin, Body: b.body("other", "other.mem", `"verify_tls":false`), Status: 201},
-		apitest.Scenario{Name: "another host is sent there", Method: "PATCH", URL: "/api/v1/hosts/2", As: apitest.Owner, Body: `{"address":"alias.mem","tls_fingerprint":null}`, Status: 409,
+		apitest.Scenario{Name: "another server", Method: "POST", URL: "/api/v1/hosts", As: apitest.Admin,
+			Body: b.body("other", "other.mem", `"verify_tls":false`), Status: 201},
+		apitest.Scenario{Name: "another host is sent there", Method: "PATCH", URL: "/api/v1/hosts/2", As: apitest.Owner,
+			Body: `{"address":"alias.mem","tls_fingerprint":null}`, Status: 409,
 			Error: "already_enrolled", Contains: []string{`"host_id":1`}},
-		apitest.Scenario{Name: "the other host is another team's", Method: "PATCH", URL: "/api/v1/hosts/2", As: apitest.Owner, Body: `{"team_id":2}`, Status: 200},
+		apitest.Scenario{Name: "the other host is another team's", Method: "PATCH", URL: "/api/v1/hosts/2", As: apitest.Owner,
+			Body: `{"team_id":2}`, Status: 200},
 		apitest.Scenario{Name: "whose owner is not told more", Method: "PATCH", URL: "/api/v1/hosts/2", As: apitest.In(2, identity.Owner),
-			Body: `{"address":"alias.mem","tls_fingerprint":null}`, Status: 409, Error: "already_enrolled", Lacks: []string{"host_id", "lab", "pool"}},
-		apitest.Scenario{Name: "the host itself moves", Method: "PATCH", URL: "/api/v1/hosts/1", As: apitest.Admin, Body: `{"address":"alias.mem"}`, Status: 200},
+			Body: `{"address":"alias.mem","tls_fingerprint":null}`, Status: 409, Error: "already_enrolled",
+			Lacks: []string{"host_id", "lab", "pool"}},
+		apitest.Scenario{Name: "the host itself moves", Method: "PATCH", URL: "/api/v1/hosts/1", As: apitest.Admin,
+			Body: `{"address":"alias.mem"}`, Status: 200},
 	)
 	if n := b.Value("SELECT count(*) FROM audit WHERE result = 'refused' AND error = 'already_enrolled'"); n != "3" {
 		t.Errorf("%s rows of the trail tell of a refusal, want 3", n)
@@ -158,7 +180,8 @@ func TestTokens(t *testing.T) {
 	b.enrol()
 	path := "/api/v1/hosts/1/credentials"
 	rotate := func(name, body string, status int, code string, contains ...string) apitest.Scenario {
-		return apitest.Scenario{Name: name, Method: "POST", URL: path, As: apitest.Owner, Body: body, Status: status, Error: code, Contains: contains}
+		return apitest.Scenario{Name: name, Method: "POST", URL: path, As: apitest.Owner, Body: body, Status: status, Error: code,
+			Contains: contains}
 	}
 	b.Run(t,
 		rotate("nothing", `{}`, 422, "invalid"),
@@ -169,10 +192,14 @@ func TestTokens(t *testing.T) {
 		rotate("a rejected token", `{"token_id":"service@mem!monitoring","token_secret":"canary-3"}`, 502, "token_rejected"),
 		apitest.Scenario{Name: "the old one stays", Method: "POST", URL: "/api/v1/hosts/1/sync", As: apitest.Operator, Status: 200},
 		rotate("a further capability", b.rotate(endpoint.Lifecycle), 200, "", `"capability":"lifecycle"`, `"missing":[]`),
-		apitest.Scenario{Name: "admins may not", Method: "POST", URL: path, As: apitest.Admin, Body: b.rotate(endpoint.Lifecycle), Status: 403, Error: "forbidden"},
-		apitest.Scenario{Name: "it is listed, in order", Method: "GET", URL: "/api/v1/hosts/1", As: apitest.Viewer, Status: 200, Contains: []string{`"key":"monitoring"`, `"key":"lifecycle"`}, Lacks: []string{"secret-of"}},
-		apitest.Scenario{Name: "monitoring stays", Method: "DELETE", URL: path + "/monitoring", As: apitest.Owner, Status: 409, Error: "capability_required"},
-		apitest.Scenario{Name: "lifecycle goes", Method: "DELETE", URL: path + "/lifecycle", As: apitest.Owner, Status: 200, Contains: []string{`"removed":true`, `"commands":["`}},
+		apitest.Scenario{Name: "admins may not", Method: "POST", URL: path, As: apitest.Admin, Body: b.rotate(endpoint.Lifecycle), Status: 403,
+			Error: "forbidden"},
+		apitest.Scenario{Name: "it is listed, in order", Method: "GET", URL: "/api/v1/hosts/1", As: apitest.Viewer, Status: 200,
+			Contains: []string{`"key":"monitoring"`, `"key":"lifecycle"`}, Lacks: []string{"secret-of"}},
+		apitest.Scenario{Name: "monitoring stays", Method: "DELETE", URL: path + "/monitoring", As: apitest.Owner, Status: 409,
+			Error: "capability_required"},
+		apitest.Scenario{Name: "lifecycle goes", Method: "DELETE", URL: path + "/lifecycle", As: apitest.Owner, Status: 200,
+			Contains: []string{`"removed":true`, `"commands":["`}},
 		apitest.Scenario{Name: "and is gone", Method: "DELETE", URL: path + "/lifecycle", As: apitest.Owner, Status: 404, Error: "not_found"},
 		apitest.Scenario{Name: "no such kind", Method: "DELETE", URL: path + "/root", As: apitest.Owner, Status: 422, Error: "invalid"},
 	)
@@ -191,30 +218,40 @@ func TestCallsToTheHypervisor(t *testing.T) {
 	b.enrol()
 	task := b.cluster.NewTask("backup", 3)
 	get := func(name, url string, status int, code string, contains ...string) apitest.Scenario {
-		return apitest.Scenario{Name: name, Method: "GET", URL: "/api/v1/hosts/1/tasks" + url, As: apitest.Viewer, Status: status, Error: code, Contains: contains}
+		return apitest.Scenario{Name: name, Method: "GET", URL: "/api/v1/hosts/1/tasks" + url, As: apitest.Viewer, Status: status, Error: code,
+			Contains: contains}
 	}
 	b.Run(t,
 		get("tasks", "?limit=500", 200, "", `"type":"backup"`, `"status":"running"`, `"ended_at":null`),
 		get("limit 0", "?limit=0", 422, "invalid"), get("limit 501", "?limit=501", 422, "invalid"), get("no number", "?limit=x", 422, "invalid"),
 		get("log", "/"+task+"/log?start=1&limit=1", 200, "", `"total":3`, `"n":2`),
 		get("no such task", "/nothing/log", 404, "not_found"),
-		apitest.Scenario{Name: "an unknown host", Method: "GET", URL: "/api/v1/hosts/9/tasks", As: apitest.Viewer, Status: 404, Error: "not_found"},
-		apitest.Scenario{Name: "another team's host", Method: "GET", URL: "/api/v1/hosts/1", As: apitest.In(2, identity.Owner), Status: 404, Error: "not_found"},
-		apitest.Scenario{Name: "test", Method: "POST", URL: "/api/v1/hosts/1/test", As: apitest.Admin, Status: 200, Contains: []string{`"reachable":true`, `"ok":true`}},
-		apitest.Scenario{Name: "token script", Method: "POST", URL: "/api/v1/hosts/token-script", As: apitest.Admin, Body: `{"capabilities":["lifecycle"],"node_power":true,"path":"/pool/a"}`, Status: 200, Contains: []string{`"script":"`}},
-		apitest.Scenario{Name: "token script for anything", Method: "POST", URL: "/api/v1/hosts/token-script", As: apitest.Admin, Body: `{"capabilities":["root"],"path":"/pool/$(reboot)"}`, Status: 422, Error: "invalid", Contains: []string{"capabilities", "path"}},
-		apitest.Scenario{Name: "capabilities", Method: "GET", URL: "/api/v1/hosts/capabilities", As: apitest.Viewer, Status: 200, Contains: []string{`[{"key":"monitoring"`, `"required":true`, "node_power"}},
+		apitest.Scenario{Name: "an unknown host", Method: "GET", URL: "/api/v1/hosts/9/tasks", As: apitest.Viewer, Status: 404,
+			Error: "not_found"},
+		apitest.Scenario{Name: "another team's host", Method: "GET", URL: "/api/v1/hosts/1", As: apitest.In(2, identity.Owner), Status: 404,
+			Error: "not_found"},
+		apitest.Scenario{Name: "test", Method: "POST", URL: "/api/v1/hosts/1/test", As: apitest.Admin, Status: 200,
+			Contains: []string{`"reachable":true`, `"ok":true`}},
+		apitest.Scenario{Name: "token script", Method: "POST", URL: "/api/v1/hosts/token-script", As: apitest.Admin,
+			Body: `{"capabilities":["lifecycle"],"node_power":true,"path":"/pool/a"}`, Status: 200, Contains: []string{`"script":"`}},
+		apitest.Scenario{Name: "token script for anything", Method: "POST", URL: "/api/v1/hosts/token-script", As: apitest.Admin,
+			Body: `{"capabilities":["root"],"path":"/pool/$(reboot)"}`, Status: 422, Error: "invalid", Contains: []string{"capabilities", "path"}},
+		apitest.Scenario{Name: "capabilities", Method: "GET", URL: "/api/v1/hosts/capabilities", As: apitest.Viewer, Status: 200,
+			Contains: []string{`[{"key":"monitoring"`, `"required":true`, "node_power"}},
 	)
 	b.cluster.SetFault("tasks", memdriver.Fault{Err: plugin.Errorf(plugin.Refused, "no")})
 	b.cluster.SetFault("inventory", memdriver.Fault{Err: plugin.Errorf(plugin.Unreachable, "no route")})
 	b.Run(t,
 		get("tasks fail", "", 502, "hypervisor_error", `"reason":"refused"`),
-		apitest.Scenario{Name: "sync fails", Method: "POST", URL: "/api/v1/hosts/1/sync", As: apitest.Operator, Status: 502, Error: "hypervisor_error", Contains: []string{`"reason":"unreachable"`}},
-		apitest.Scenario{Name: "the host says so", Method: "GET", URL: "/api/v1/hosts/1", As: apitest.Viewer, Status: 200, Contains: []string{`"status":"unreachable"`, `"reason":"unreachable"`, "no route"}},
+		apitest.Scenario{Name: "sync fails", Method: "POST", URL: "/api/v1/hosts/1/sync", As: apitest.Operator, Status: 502,
+			Error: "hypervisor_error", Contains: []string{`"reason":"unreachable"`}},
+		apitest.Scenario{Name: "the host says so", Method: "GET", URL: "/api/v1/hosts/1", As: apitest.Viewer, Status: 200,
+			Contains: []string{`"status":"unreachable"`, `"reason":"unreachable"`, "no route"}},
 	)
 	b.cluster.SetFault("inventory", memdriver.Fault{})
 	b.cluster.Revoke(b.cluster.Target(endpoint.Monitoring))
-	b.Run(t, apitest.Scenario{Name: "test of a revoked token", Method: "POST", URL: "/api/v1/hosts/1/test", As: apitest.Admin, Status: 200, Contains: []string{`"reachable":false`, `"reason":"auth"`}})
+	b.Run(t, apitest.Scenario{Name: "test of a revoked token", Method: "POST", URL: "/api/v1/hosts/1/test", As: apitest.Admin, Status: 200,
+		Contains: []string{`"reachable":false`, `"reason":"auth"`}})
 }
 
 func TestPatch(t *testing.T) {
@@ -222,23 +259,31 @@ func TestPatch(t *testing.T) {
 	b := newFixture(t)
 	b.enrol()
 	patch := func(name, body string, status int, code string, contains ...string) apitest.Scenario {
-		return apitest.Scenario{Name: name, Method: "PATCH", URL: "/api/v1/hosts/1", As: apitest.Admin, Body: body, Status: status, Error: code, Contains: contains}
+		return apitest.Scenario{Name: name, Method: "PATCH", URL: "/api/v1/hosts/1", As: apitest.Admin, Body: body, Status: status,
+			Error: code, Contains: contains}
 	}
 	b.Run(t,
 		patch("nothing", `{}`, 422, "invalid"),
 		patch("a typo", `{"nmae":"x"}`, 422, "invalid"),
 		patch("a name", `{"name":"rack"}`, 200, "", `"name":"rack"`),
 		patch("no name", `{"name":null}`, 422, "invalid"),
-		patch("another address and another certificate by an admin", `{"address":"nobody.mem","tls_fingerprint":null}`, 403, "forbidden", `"role":"owner"`),
+		patch("another address and another certificate by an admin", `{"address":"nobody.mem","tls_fingerprint":null}`, 403, "forbidden",
+			`"role":"owner"`),
 		patch("an address where nobody is", `{"address":"nobody.mem"}`, 502, "hypervisor_error", `"reason":"unreachable"`),
-		patch("another certificate", `{"tls_fingerprint":"`+strings.Repeat("cd", 32)+`"}`, 502, "hypervisor_error", `"reason":"tls_fingerprint"`),
-		apitest.Scenario{Name: "nothing was changed by these", Method: "GET", URL: "/api/v1/hosts/1", As: apitest.Viewer, Status: 200, Contains: []string{`"address":"pool.mem:8006"`, b.cluster.Fingerprint()}},
-		patch("the node shell", `{"node_shell_enabled":true,"ssh_host_key_fingerprint":"SHA256:abc"}`, 200, "", `"node_shell_enabled":true`, `"SHA256:abc"`),
-		patch("cleared", `{"node_shell_enabled":null,"ssh_host_key_fingerprint":null}`, 200, "", `"node_shell_enabled":false`, `"ssh_host_key_fingerprint":null`),
+		patch("another certificate", `{"tls_fingerprint":"`+strings.Repeat("cd", 32)+`"}`, 502, "hypervisor_error",
+			`"reason":"tls_fingerprint"`),
+		apitest.Scenario{Name: "nothing was changed by these", Method: "GET", URL: "/api/v1/hosts/1", As: apitest.Viewer, Status: 200,
+			Contains: []string{`"address":"pool.mem:8006"`, b.cluster.Fingerprint()}},
+		patch("the node shell", `{"node_shell_enabled":true,"ssh_host_key_fingerprint":"SHA256:abc"}`, 200, "", `"node_shell_enabled":true`,
+			`"SHA256:abc"`),
+		patch("cleared", `{"node_shell_enabled":null,"ssh_host_key_fingerprint":null}`, 200, "", `"node_shell_enabled":false`,
+			`"ssh_host_key_fingerprint":null`),
 		patch("a team that is not there", `{"team_id":77}`, 422, "invalid"),
 		patch("another team", `{"team_id":2}`, 200, "", `"team_id":2`),
-		apitest.Scenario{Name: "which sees it now", Method: "GET", URL: "/api/v1/hosts", As: apitest.In(2, identity.Viewer), Status: 200, Contains: []string{`"rack"`}},
-		apitest.Scenario{Name: "and cannot give it away", Method: "PATCH", URL: "/api/v1/hosts/1", Body: `{"team_id":1}`, As: apitest.In(2, identity.Admin), Status: 422, Error: "invalid"},
+		apitest.Scenario{Name: "which sees it now", Method: "GET", URL: "/api/v1/hosts", As: apitest.In(2, identity.Viewer), Status: 200,
+			Contains: []string{`"rack"`}},
+		apitest.Scenario{Name: "and cannot give it away", Method: "PATCH", URL: "/api/v1/hosts/1", Body: `{"team_id":1}`,
+			As: apitest.In(2, identity.Admin), Status: 422, Error: "invalid"},
 	)
 	if b.Value("SELECT team_id FROM clusters") != "2" {
 		t.Error("the cluster did not move along")
@@ -249,22 +294,29 @@ func TestSelfAndRemove(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
 	b.enrol()
-	if _, err := b.DB.Pool.Exec(t.Context(), `INSERT INTO apps (host_id, cluster_id, vmid, name) SELECT host_id, cluster_id, vmid, name FROM guests WHERE kind = 'container'`); err != nil {
+	if _, err := b.DB.Pool.Exec(t.Context(), `INSERT INTO apps (host_id, cluster_id, vmid, name) SELECT host_id, cluster_id, vmid, name
+		FROM guests WHERE kind = 'container'`); err != nil {
 		t.Fatal(err)
 	}
 	remove := func(name, body string, status int, code string, contains ...string) apitest.Scenario {
-		return apitest.Scenario{Name: name, Method: "DELETE", URL: "/api/v1/hosts/1", As: apitest.Owner, Body: body, Status: status, Error: code, Contains: contains}
+		return apitest.Scenario{Name: name, Method: "DELETE", URL: "/api/v1/hosts/1", As: apitest.Owner, Body: body, Status: status,
+			Error: code, Contains: contains}
 	}
 	b.Run(t,
-		apitest.Scenario{Name: "no such host", Method: "PUT", URL: "/api/v1/hosts/self", As: apitest.Admin, Body: `{"host_id":9}`, Status: 404, Error: "not_found"},
-		apitest.Scenario{Name: "self", Method: "PUT", URL: "/api/v1/hosts/self", As: apitest.Admin, Body: `{"host_id":1}`, Status: 200, Contains: []string{`"host_id":1`}},
-		apitest.Scenario{Name: "is shown", Method: "GET", URL: "/api/v1/hosts/1", As: apitest.Viewer, Status: 200, Contains: []string{`"is_self":true`, `"vms":3`, `"containers":2`, `"apps":2`, `"nodes":2`}},
+		apitest.Scenario{Name: "no such host", Method: "PUT", URL: "/api/v1/hosts/self", As: apitest.Admin, Body: `{"host_id":9}`, Status: 404,
+			Error: "not_found"},
+		apitest.Scenario{Name: "self", Method: "PUT", URL: "/api/v1/hosts/self", As: apitest.Admin, Body: `{"host_id":1}`, Status: 200,
+			Contains: []string{`"host_id":1`}},
+		apitest.Scenario{Name: "is shown", Method: "GET", URL: "/api/v1/hosts/1", As: apitest.Viewer, Status: 200,
+			Contains: []string{`"is_self":true`, `"vms":3`, `"containers":2`, `"apps":2`, `"nodes":2`}},
 		remove("without a word", "", 409, "confirm_required", `"confirm_phrase":"lab"`),
 		remove("with another word", `{"confirm":"LAB"}`, 409, "confirm_required"),
 		remove("with apps", `{"confirm":"lab"}`, 409, "host_has_apps", `"apps":[{"id":1`),
-		apitest.Scenario{Name: "by an admin", Method: "DELETE", URL: "/api/v1/hosts/1", As: apitest.Admin, Body: `{"confirm":"lab"}`, Status: 403, Error: "forbidden"},
+		apitest.Scenario{Name: "by an admin", Method: "DELETE", URL: "/api/v1/hosts/1", As: apitest.Admin, Body: `{"confirm":"lab"}`,
+			Status: 403, Error: "forbidden"},
 	)
-	if _, err := b.DB.Pool.Exec(t.Context(), `INSERT INTO jobs (kind, status, host_id, target_kind, target_id, target_name) VALUES ('vm.stop', 'running', 1, 'vm', 1, 'x')`); err != nil {
+	if _, err := b.DB.Pool.Exec(t.Context(), `INSERT INTO jobs (kind, status, host_id, target_kind, target_id, target_name) VALUES `+
+		`('vm.stop', 'running', 1, 'vm', 1, 'x')`); err != nil {
 		t.Fatal(err)
 	}
 	b.Run(t, remove("with a running job", `{"confirm":"lab","forget_apps":true}`, 409, "conflict", `"jobs":[1]`))
@@ -275,7 +327,8 @@ func TestSelfAndRemove(t *testing.T) {
 		remove("for good", `{"confirm":"lab","forget_apps":true}`, 200, "", `"removed":true`),
 		apitest.Scenario{Name: "gone", Method: "GET", URL: "/api/v1/hosts/1", As: apitest.Owner, Status: 404, Error: "not_found"},
 	)
-	if left := b.Value("SELECT (SELECT count(*) FROM guests) + (SELECT count(*) FROM apps) + (SELECT count(*) FROM host_credentials) + (SELECT count(*) FROM clusters) + (SELECT count(*) FROM settings)"); left != "0" {
+	if left := b.Value("SELECT (SELECT count(*) FROM guests) + (SELECT count(*) FROM apps) + (SELECT count(*) FROM host_credentials) + " +
+		"(SELECT count(*) FROM clusters) + (SELECT count(*) FROM settings)"); left != "0" {
 		t.Errorf("%s rows are left", left)
 	}
 }

@@ -17,7 +17,8 @@ func TestNodeStatus(t *testing.T) {
 	b := newFixture(t)
 	b.enrol()
 	get := func(name, node string, status int, code string, contains ...string) apitest.Scenario {
-		return apitest.Scenario{Name: name, Method: "GET", URL: "/api/v1/hosts/1/nodes/" + node + "/status", As: apitest.Viewer, Status: status, Error: code, Contains: contains}
+		return apitest.Scenario{Name: name, Method: "GET", URL: "/api/v1/hosts/1/nodes/" + node + "/status", As: apitest.Viewer,
+			Status: status, Error: code, Contains: contains}
 	}
 	whole := get("all of it", "node1", 200, "", `"node":"node1"`, `"is_self":false`)
 	whole.After = func(t *testing.T, answer *apitest.Answer) {
@@ -36,7 +37,8 @@ func TestNodeStatus(t *testing.T) {
 		if err := json.Unmarshal(answer.Body, &got); err != nil {
 			t.Fatal(err)
 		}
-		if got.UptimeS != 3600 || len(got.LoadAverage) != 3 || got.CPU != 0.5 || got.Memory != 8<<30 || got.MemoryTotal != 16<<30 || got.Disk != 10<<30 ||
+		if got.UptimeS != 3600 || len(got.LoadAverage) != 3 || got.CPU != 0.5 || got.Memory != 8<<30 || got.MemoryTotal != 16<<30 ||
+			got.Disk != 10<<30 ||
 			got.Swap == nil || *got.Swap != 0 || got.Kernel != "6.1.0-mem" || got.BootMode != "efi" || got.SecureBoot == nil {
 			t.Errorf("%s", answer.Body)
 		}
@@ -45,10 +47,13 @@ func TestNodeStatus(t *testing.T) {
 		get("another node", "node2", 200, "", `"node":"node2"`, `"is_self":false`),
 		get("an unknown node", "node3", 404, "not_found"),
 		get("another case", "NODE1", 404, "not_found"),
-		apitest.Scenario{Name: "an unknown host", Method: "GET", URL: "/api/v1/hosts/9/nodes/node1/status", As: apitest.Viewer, Status: 404, Error: "not_found"},
-		apitest.Scenario{Name: "another team's host", Method: "GET", URL: "/api/v1/hosts/1/nodes/node1/status", As: apitest.In(2, identity.Owner), Status: 404, Error: "not_found"},
+		apitest.Scenario{Name: "an unknown host", Method: "GET", URL: "/api/v1/hosts/9/nodes/node1/status", As: apitest.Viewer, Status: 404,
+			Error: "not_found"},
+		apitest.Scenario{Name: "another team's host", Method: "GET", URL: "/api/v1/hosts/1/nodes/node1/status",
+			As: apitest.In(2, identity.Owner), Status: 404, Error: "not_found"},
 		apitest.Scenario{Name: "nobody", Method: "GET", URL: "/api/v1/hosts/1/nodes/node1/status", Status: 401, Error: "unauthenticated"},
-		apitest.Scenario{Name: "it only reads", Method: "POST", URL: "/api/v1/hosts/1/nodes/node1/status", As: apitest.Owner, Body: `{}`, Status: 405, Error: "method_not_allowed"},
+		apitest.Scenario{Name: "it only reads", Method: "POST", URL: "/api/v1/hosts/1/nodes/node1/status", As: apitest.Owner, Body: `{}`,
+			Status: 405, Error: "method_not_allowed"},
 		apitest.Scenario{Name: "self", Method: "PUT", URL: "/api/v1/hosts/self", As: apitest.Admin, Body: `{"host_id":1}`, Status: 200},
 		get("the entry node is the service's own", "node1", 200, "", `"is_self":true`),
 		get("the other is not", "node2", 200, "", `"is_self":false`),

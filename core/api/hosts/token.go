@@ -12,15 +12,18 @@ import (
 
 func registerTokens(a *op.API, h handlers) {
 	op.Post(a, "/api/v1/hosts/:host_id/credentials", h.rotate, op.Spec{
-		ID: "rotate_host_credentials", Summary: "Replace or add a token", Tag: tag, Calls: true, Role: identity.Owner, On: op.Host, Status: http.StatusOK,
-		Audit: op.Audit{Action: "host.rotate_credentials"},
-		Description: "The new token is verified against the host before it replaces the old one: a rejected one is 502 `token_rejected`, and the old one " +
+		ID: "rotate_host_credentials", Summary: "Replace or add a token", Tag: tag, Calls: true, Role: identity.Owner, On: op.Host,
+		Status: http.StatusOK,
+		Audit:  op.Audit{Action: "host.rotate_credentials"},
+		Description: "The new token is verified against the host before it replaces the old one: a rejected one is 502 `token_rejected`, " +
+			"and the old one " +
 			"stays. This is also how the first token of a further capability is added. `rotate_ssh` is 501 in this release.",
 	})
 	op.Delete(a, "/api/v1/hosts/:host_id/credentials/:kind", h.removeToken, op.Spec{
 		ID: "delete_host_credential", Summary: "Delete a token", Tag: tag, Role: identity.Owner, On: op.Host, Status: http.StatusOK,
-		Audit:       op.Audit{Action: "host.delete_credential", Target: "kind"},
-		Description: "Answers with the commands that remove the role and the token on the hypervisor. `monitoring` is 409 `capability_required`.",
+		Audit: op.Audit{Action: "host.delete_credential", Target: "kind"},
+		Description: "Answers with the commands that remove the role and the token on the hypervisor. `monitoring` is 409 " +
+			"`capability_required`.",
 	})
 }
 
@@ -41,7 +44,8 @@ type Rotated struct {
 }
 
 func (h handlers) rotate(ctx context.Context, in *rotateInput) (*op.Body[Rotated], error) {
-	wish := host.Rotation{Capability: text(in.Body.Capability), TokenID: text(in.Body.TokenID), Secret: secret.New(text(in.Body.TokenSecret)), SSH: in.Body.RotateSSH}
+	wish := host.Rotation{Capability: text(in.Body.Capability), TokenID: text(in.Body.TokenID),
+		Secret: secret.New(text(in.Body.TokenSecret)), SSH: in.Body.RotateSSH}
 	if wish.Capability == "" {
 		wish.Capability = host.Capabilities()[0].Key
 	}

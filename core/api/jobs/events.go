@@ -92,7 +92,8 @@ func (h handlers) stream(ctx context.Context, in *streamInput, out *op.EventStre
 
 // catchUp sends the events after a number, and the end when the job has ended. The job is read before its events: what
 // is written after its end does not exist. An error of the database is no end of the stream.
-func (h handlers) catchUp(ctx context.Context, id int64, caller identity.Visible, after *int, out *op.EventStream) (ended bool, err error) {
+func (h handlers) catchUp(ctx context.Context, id int64, caller identity.Visible, after *int, out *op.EventStream) (ended bool,
+	err error) {
 	j, err := h.queue.Get(ctx, id, caller)
 	if err != nil {
 		if problem.CodeOf(err) == problem.CodeNotFound {

@@ -67,7 +67,8 @@ func (s *service) instance(t *testing.T, d *db.DB) (*job.Queue, string) {
 		}
 	}))
 	queue.Register("fail", job.WorkerFunc(func(context.Context, *job.Run) error { return job.Fail("disk is full") }))
-	handler := apitest.Resource(op.Config{Authenticator: apitest.Callers{}, Resolver: op.ScopeResolver{DB: d}, Recorder: audit.Recorder{DB: d}}, func(a *op.API) {
+	handler := apitest.Resource(op.Config{Authenticator: apitest.Callers{}, Resolver: op.ScopeResolver{DB: d},
+		Recorder: audit.Recorder{DB: d}}, func(a *op.API) {
 		jobs.Register(a, jobs.Deps{Queue: queue})
 	})
 	server := httptest.NewServer(handler)
@@ -83,7 +84,8 @@ func (s *service) enqueue(t *testing.T, kind string, team, id int64) int64 {
 	t.Helper()
 	var made int64
 	err := s.db.Tx(t.Context(), func(tx *db.Tx) error {
-		j, err := s.queue.Enqueue(t.Context(), tx, job.Spec{Kind: kind, Target: job.Target{Kind: "vm", ID: id, Name: fmt.Sprintf("vm-%d", id)}, TeamID: team})
+		j, err := s.queue.Enqueue(t.Context(), tx,
+			job.Spec{Kind: kind, Target: job.Target{Kind: "vm", ID: id, Name: fmt.Sprintf("vm-%d", id)}, TeamID: team})
 		if err == nil {
 			made = j.ID
 		}
@@ -130,17 +132,24 @@ func TestJobs(t *testing.T) {
 	s.Run(t,
 		apitest.Scenario{Name: "list", Method: "GET", URL: "/api/v1/jobs", As: apitest.Viewer, Status: 200, After: total("3"),
 			Contains: []string{`"kind":"fail"`, `"error":"disk is full"`, `"target":{"kind":"vm","id":3,"name":"vm-3"}`, `"requested_by":null`}},
-		apitest.Scenario{Name: "list page", Method: "GET", URL: "/api/v1/jobs?per_page=1&page=2", As: apitest.Viewer, Status: 200, After: total("3"),
+		apitest.Scenario{Name: "list page", Method: "GET", URL: "/api/v1/jobs?per_page=1&page=2", As: apitest.Viewer, Status: 200,
+			After:    total("3"),
 			Contains: []string{fmt.Sprintf(`[{"id":%d,`, foreign)}, Lacks: []string{`vm-3`, `vm-5`}},
-		apitest.Scenario{Name: "list filtered", Method: "GET", URL: "/api/v1/jobs?status=running&kind=talk&target=vm:5", As: apitest.Viewer, Status: 200, After: total("1")},
-		apitest.Scenario{Name: "list nothing", Method: "GET", URL: "/api/v1/jobs?target=app:5", As: apitest.Viewer, Status: 200, After: total("0"), Contains: []string{"[]"}},
+		apitest.Scenario{Name: "list filtered", Method: "GET", URL: "/api/v1/jobs?status=running&kind=talk&target=vm:5", As: apitest.Viewer,
+			Status: 200, After: total("1")},
+		apitest.Scenario{Name: "list nothing", Method: "GET", URL: "/api/v1/jobs?target=app:5", As: apitest.Viewer, Status: 200,
+			After: total("0"), Contains: []string{"[]"}},
 		apitest.Scenario{Name: "list host", Method: "GET", URL: "/api/v1/jobs?host=9", As: apitest.Viewer, Status: 200, After: total("0")},
-		apitest.Scenario{Name: "list of a team", Method: "GET", URL: "/api/v1/jobs", As: two, Status: 200, After: total("1"), Contains: []string{"vm-4"}, Lacks: []string{"vm-3"}},
-		apitest.Scenario{Name: "list bad target", Method: "GET", URL: "/api/v1/jobs?target=vm&status=done&host=0&page=0", As: apitest.Viewer, Status: 422, Error: "invalid",
+		apitest.Scenario{Name: "list of a team", Method: "GET", URL: "/api/v1/jobs", As: two, Status: 200, After: total("1"),
+			Contains: []string{"vm-4"}, Lacks: []string{"vm-3"}},
+		apitest.Scenario{Name: "list bad target", Method: "GET", URL: "/api/v1/jobs?target=vm&status=done&host=0&page=0", As: apitest.Viewer,
+			Status: 422, Error: "invalid",
 			Contains: []string{`"target"`, `"status"`, `"host"`, `"page"`}},
-		apitest.Scenario{Name: "list huge target", Method: "GET", URL: "/api/v1/jobs?target=vm:99999999999999999999", As: apitest.Viewer, Status: 422, Error: "invalid"},
+		apitest.Scenario{Name: "list huge target", Method: "GET", URL: "/api/v1/jobs?target=vm:99999999999999999999", As: apitest.Viewer,
+			Status: 422, Error: "invalid"},
 		apitest.Scenario{Name: "list as nobody", Method: "GET", URL: "/api/v1/jobs", Status: 401, Error: "unauthenticated"},
-		apitest.Scenario{Name: "get", Method: "GET", URL: one, As: apitest.Viewer, Status: 200, Contains: []string{`"status":"failed"`, `"duration_s":`, `"runs":1`}},
+		apitest.Scenario{Name: "get", Method: "GET", URL: one, As: apitest.Viewer, Status: 200,
+			Contains: []string{`"status":"failed"`, `"duration_s":`, `"runs":1`}},
 		apitest.Scenario{Name: "get of another team", Method: "GET", URL: one, As: two, Status: 404, Error: "not_found"},
 		apitest.Scenario{Name: "get missing", Method: "GET", URL: "/api/v1/jobs/999999", As: apitest.Viewer, Status: 404, Error: "not_found"},
 		apitest.Scenario{Name: "get bad id", Method: "GET", URL: "/api/v1/jobs/x", As: apitest.Viewer, Status: 422, Error: "invalid"},
@@ -148,21 +157,28 @@ func TestJobs(t *testing.T) {
 			Contains: []string{`{"seq":1,`, `"kind":"status","text":"queued"}`, `"kind":"note","text":"disk is full"}`, `"text":"failed"}`}},
 		apitest.Scenario{Name: "events window", Method: "GET", URL: one + "/events?after=1&limit=1", As: apitest.Viewer, Status: 200,
 			Contains: []string{`{"seq":2,`}, Lacks: []string{`"seq":1`, `"seq":3`}},
-		apitest.Scenario{Name: "events beyond", Method: "GET", URL: one + "/events?after=2147483647", As: apitest.Viewer, Status: 200, Contains: []string{"[]"}},
-		apitest.Scenario{Name: "events bad window", Method: "GET", URL: one + "/events?after=-1&limit=1001", As: apitest.Viewer, Status: 422, Error: "invalid"},
+		apitest.Scenario{Name: "events beyond", Method: "GET", URL: one + "/events?after=2147483647", As: apitest.Viewer, Status: 200,
+			Contains: []string{"[]"}},
+		apitest.Scenario{Name: "events bad window", Method: "GET", URL: one + "/events?after=-1&limit=1001", As: apitest.Viewer, Status: 422,
+			Error: "invalid"},
 		apitest.Scenario{Name: "events of another team", Method: "GET", URL: one + "/events", As: two, Status: 404, Error: "not_found"},
 		apitest.Scenario{Name: "stream of another team", Method: "GET", URL: one + "/events/stream", As: two, Status: 404, Error: "not_found"},
-		apitest.Scenario{Name: "stream bad id", Method: "GET", URL: one + "/events/stream", Headers: map[string]string{"Last-Event-ID": "x"}, As: apitest.Viewer, Status: 422, Error: "invalid"},
-		apitest.Scenario{Name: "stream huge id", Method: "GET", URL: one + "/events/stream", Headers: map[string]string{"Last-Event-ID": "9999999999"}, As: apitest.Viewer, Status: 422, Error: "invalid"},
+		apitest.Scenario{Name: "stream bad id", Method: "GET", URL: one + "/events/stream", Headers: map[string]string{"Last-Event-ID": "x"},
+			As: apitest.Viewer, Status: 422, Error: "invalid"},
+		apitest.Scenario{Name: "stream huge id", Method: "GET", URL: one + "/events/stream",
+			Headers: map[string]string{"Last-Event-ID": "9999999999"}, As: apitest.Viewer, Status: 422, Error: "invalid"},
 		apitest.Scenario{Name: "cancel as viewer", Method: "POST", URL: one + "/cancel", As: apitest.Viewer, Status: 403, Error: "forbidden"},
 		apitest.Scenario{Name: "cancel of another team", Method: "POST", URL: one + "/cancel", As: two, Status: 404, Error: "not_found"},
-		apitest.Scenario{Name: "cancel finished", Method: "POST", URL: one + "/cancel", As: apitest.Operator, Status: 409, Error: "job_finished"},
-		apitest.Scenario{Name: "cancel running", Method: "POST", URL: fmt.Sprintf("/api/v1/jobs/%d/cancel", running), As: apitest.Operator, Status: 202,
+		apitest.Scenario{Name: "cancel finished", Method: "POST", URL: one + "/cancel", As: apitest.Operator, Status: 409,
+			Error: "job_finished"},
+		apitest.Scenario{Name: "cancel running", Method: "POST", URL: fmt.Sprintf("/api/v1/jobs/%d/cancel", running), As: apitest.Operator,
+			Status:   202,
 			Contains: []string{`{"job":{"id":`, `"cancel_requested":true`}},
 	)
 	s.await(t, running, job.Canceled)
 	var rows []string
-	err := s.db.Pool.QueryRow(t.Context(), `SELECT array_agg(action || ' ' || target_kind || ':' || target_id || ' ' || result || ' ' || error || ' ' || actor_email ORDER BY id) FROM audit`).Scan(&rows)
+	err := s.db.Pool.QueryRow(t.Context(), `SELECT array_agg(action || ' ' || target_kind || ':' || target_id || ' ' || result || ' ' `+
+		`|| error || ' ' || actor_email ORDER BY id) FROM audit`).Scan(&rows)
 	want := []string{
 		fmt.Sprintf("job.cancel job:%d refused forbidden viewer@example.org", failed),
 		fmt.Sprintf("job.cancel job:%d refused not_found operator@example.org", failed),

@@ -32,15 +32,21 @@ func Register(a *op.API, deps Deps) {
 			"found somewhere can be told from others.",
 	})
 	op.Post(a, "/api/v1/api-keys", h.create, op.Spec{
-		ID: "create_api_key", Summary: "Make an API key", Tag: tag, Secret: true, On: op.Anywhere, Status: http.StatusCreated, Audit: op.Audit{Action: "api_key.create"}, Recall: h.created,
-		Description: "The answer has the key itself in `key`, this once: send it as `Authorization: Bearer svc_…`. A key may never do more than its " +
+		ID: "create_api_key", Summary: "Make an API key", Tag: tag, Secret: true, On: op.Anywhere, Status: http.StatusCreated,
+		Audit: op.Audit{Action: "api_key.create"}, Recall: h.created,
+		Description: "The answer has the key itself in `key`, this once: send it as `Authorization: Bearer svc_…`. A key may never do more " +
+			"than its " +
 			"user may at that moment, and it stops when the user is deactivated. It goes on when the password changes.\n\n" +
 			"`scopes` narrow it: `read` admits every operation that only reads, `<resource>:write` all operations of one resource, reading " +
-			"included; each operation names its scope in `x-scope`. Null or no `scopes` means all that the user may do; an empty list is 422, like an " +
+			"included; each operation names its scope in `x-scope`. Null or no `scopes` means all that the user may do; an empty list is 422, " +
+			"like an " +
 			"unknown scope.\n\n" +
-			"A key can make further keys, with scopes that it has itself and not beyond its own end: else 403. Revoking it leaves those in force; " +
-			"the list and the audit trail show them. Operations on one's own account work with the scope `auth:write`; those that need the password " +
-			"need it from a key too, and a second factor is enrolled in a session only. `users:write` and `teams:write` make accounts, set passwords and give roles " +
+			"A key can make further keys, with scopes that it has itself and not beyond its own end: else 403. Revoking it leaves those in " +
+			"force; " +
+			"the list and the audit trail show them. Operations on one's own account work with the scope `auth:write`; those that need the " +
+			"password " +
+			"need it from a key too, and a second factor is enrolled in a session only. `users:write` and `teams:write` make accounts, set " +
+			"passwords and give roles " +
 			"up to the user's own: guard such keys like ones without scopes. A user has at most 100 keys, beyond that 409 `conflict`.",
 	})
 	op.Delete(a, "/api/v1/api-keys/:key_id", h.revoke, op.Spec{
@@ -109,7 +115,8 @@ func (in *createInput) Resolve(ctx huma.Context) []error {
 	known := op.Scopes(ctx.Context())
 	for i, scope := range in.Body.Scopes {
 		if !slices.Contains(known, scope) {
-			faults = append(faults, problem.Fault{Loc: []any{"body", "scopes", i}, Msg: "is no scope of this service: read, or <resource>:write", Type: "enum"})
+			faults = append(faults, problem.Fault{Loc: []any{"body", "scopes", i}, Msg: "is no scope of this service: read, or <resource>:write",
+				Type: "enum"})
 		}
 	}
 	if len(faults) == 0 {

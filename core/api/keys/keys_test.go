@@ -93,20 +93,25 @@ func TestLifeOfAKey(t *testing.T) {
 	end := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
 	s.Run(t,
 		apitest.Scenario{Name: "none", Method: "GET", URL: path, As: apitest.Viewer, Status: 200, Contains: []string{"[]"}},
-		apitest.Scenario{Name: "make", Method: "POST", URL: path, As: apitest.Viewer, Body: `{"name":"backup","expires_at":"` + end + `","scopes":["read","auth:write"]}`, Status: 201,
-			Contains: []string{`"name":"backup"`, `"scopes":["auth:write","read"]`, `"expires_at":"` + end + `"`, `"last_used_at":null`, `"current":false`},
+		apitest.Scenario{Name: "make", Method: "POST", URL: path, As: apitest.Viewer,
+			Body: `{"name":"backup","expires_at":"` + end + `","scopes":["read","auth:write"]}`, Status: 201,
+			Contains: []string{`"name":"backup"`, `"scopes":["auth:write","read"]`, `"expires_at":"` + end + `"`, `"last_used_at":null`,
+				`"current":false`},
 			After: func(t *testing.T, answer *apitest.Answer) {
-				if err := json.Unmarshal(answer.Body, &made); err != nil || !regexp.MustCompile(`^svc_[A-Za-z0-9_-]{52}$`).MatchString(made.Key) || !strings.HasPrefix(made.Key, made.Prefix) {
+				if err := json.Unmarshal(answer.Body, &made); err != nil || !regexp.MustCompile(`^svc_[A-Za-z0-9_-]{52}$`).MatchString(made.Key) ||
+					!strings.HasPrefix(made.Key, made.Prefix) {
 					t.Errorf("%v %s", err, answer.Body)
 				}
 			}},
-		apitest.Scenario{Name: "list", Method: "GET", URL: path, As: apitest.Viewer, Status: 200, Contains: []string{made.Prefix, `"backup"`}, Lacks: []string{`"key"`}},
+		apitest.Scenario{Name: "list", Method: "GET", URL: path, As: apitest.Viewer, Status: 200, Contains: []string{made.Prefix, `"backup"`},
+			Lacks: []string{`"key"`}},
 	)
 	header := "Bearer " + made.Key
 	if answer := s.send("GET", path, "", header); answer.Status != 200 || !strings.Contains(string(answer.Body), `"current":true`) {
 		t.Errorf("%d %s", answer.Status, answer.Body)
 	}
-	if answer := s.send("GET", "/api/v1/auth/me", "", header); answer.Status != 200 || !strings.Contains(string(answer.Body), `"session":null`) {
+	if answer := s.send("GET", "/api/v1/auth/me", "", header); answer.Status != 200 ||
+		!strings.Contains(string(answer.Body), `"session":null`) {
 		t.Errorf("%d %s", answer.Status, answer.Body)
 	}
 	if answer := s.send("POST", path, `{"name":"child"}`, header); answer.Status != 403 || answer.Problem() != "forbidden" {
@@ -123,14 +128,16 @@ func TestLifeOfAKey(t *testing.T) {
 	actions := map[string]int{}
 	for _, row := range s.trail() {
 		actions[row.Action+" "+row.Result+" "+row.ActorType]++
-		if row.Action == "api_key.create" && row.Result == audit.ResultOK && (row.TargetName != "backup" || !strings.Contains(string(row.Details), `"read"`) || row.TargetID != fmt.Sprint(made.ID)) {
+		if row.Action == "api_key.create" && row.Result == audit.ResultOK &&
+			(row.TargetName != "backup" || !strings.Contains(string(row.Details), `"read"`) || row.TargetID != fmt.Sprint(made.ID)) {
 			t.Errorf("%+v %s", row, row.Details)
 		}
 		if text := fmt.Sprintf("%+v %s", row, row.Details); strings.Contains(text, made.Key[10:30]) {
 			t.Errorf("the trail has the key: %s", text)
 		}
 	}
-	for _, want := range []string{"api_key.create ok user", "api_key.create refused api_key", "api_key.revoke ok user", "api_key.revoke refused user"} {
+	for _, want := range []string{"api_key.create ok user", "api_key.create refused api_key", "api_key.revoke ok user",
+		"api_key.revoke refused user"} {
 		if actions[want] != 1 {
 			t.Errorf("%q is in the trail %d times: %v", want, actions[want], actions)
 		}
@@ -145,7 +152,8 @@ func TestFaultsOfANewKey(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	post := func(name, body string, contains ...string) apitest.Scenario {
-		return apitest.Scenario{Name: name, Method: "POST", URL: path, As: apitest.Viewer, Body: body, Status: 422, Error: "", Contains: contains, Lacks: []string{"canary"},
+		return apitest.Scenario{Name: name, Method: "POST", URL: path, As: apitest.Viewer, Body: body, Status: 422, Error: "",
+			Contains: contains, Lacks: []string{"canary"},
 			After: func(t *testing.T, answer *apitest.Answer) {
 				var faults struct{ Detail []struct{ Loc []any } }
 				if err := json.Unmarshal(answer.Body, &faults); err != nil || len(faults.Detail) != len(contains) {
@@ -154,7 +162,8 @@ func TestFaultsOfANewKey(t *testing.T) {
 			}}
 	}
 	scenarios := []apitest.Scenario{
-		post("three at once", `{"name":"a\u0001canary","expires_at":"2001-01-01T00:00:00Z","scopes":["read","canary:write","auth:write","read "]}`,
+		post("three at once", `{"name":"a\u0001canary","expires_at":"2001-01-01T00:00:00Z","scopes":["read","canary:write","auth:write",`+
+			`"read "]}`,
 			`["body","name"]`, `["body","expires_at"]`, `["body","scopes",1]`, `["body","scopes",3]`),
 		post("schema and meaning", `{"name":"`+strings.Repeat("x", 201)+`","scopes":["canary"]}`, `["body","name"]`, `["body","scopes",0]`),
 		post("no scopes", `{"name":"a","scopes":[]}`, `["body","scopes"]`),
@@ -172,7 +181,8 @@ func TestFaultsOfANewKey(t *testing.T) {
 		scenarios[i].Error = "invalid"
 	}
 	s.Run(t, scenarios...)
-	s.Run(t, apitest.Scenario{Name: "nulls", Method: "POST", URL: path, As: apitest.Viewer, Body: `{"name":"a","expires_at":null,"scopes":null}`, Status: 201, Contains: []string{`"scopes":null`, `"expires_at":null`}})
+	s.Run(t, apitest.Scenario{Name: "nulls", Method: "POST", URL: path, As: apitest.Viewer,
+		Body: `{"name":"a","expires_at":null,"scopes":null}`, Status: 201, Contains: []string{`"scopes":null`, `"expires_at":null`}})
 }
 
 // A key reaches one's own account like a session does, and needs the password where a session needs it.
@@ -196,11 +206,13 @@ func TestOwnAccountThroughAKey(t *testing.T) {
 		}
 	}
 	// The trail says which key it was.
-	if answer := s.send("POST", "/api/v1/auth/password", `{"current":"`+identitytest.Password+`","new":"mehlwurm-zebra-19"}`, key); answer.Status != 200 {
+	if answer := s.send("POST", "/api/v1/auth/password", `{"current":"`+identitytest.Password+`","new":"mehlwurm-zebra-19"}`,
+		key); answer.Status != 200 {
 		t.Errorf("right password: %d %s", answer.Status, answer.Body)
 	}
 	row := s.trail()[0]
-	if row.ActorType != audit.ActorAPIKey || !strings.Contains(string(row.Details), `"key_id"`) || !strings.Contains(string(row.Details), `"sessions_revoked": 1`) {
+	if row.ActorType != audit.ActorAPIKey || !strings.Contains(string(row.Details), `"key_id"`) ||
+		!strings.Contains(string(row.Details), `"sessions_revoked": 1`) {
 		t.Errorf("%+v %s", row, row.Details)
 	}
 	if answer := s.send("GET", "/api/v1/auth/me", "", key); answer.Status != 200 {

@@ -23,7 +23,8 @@ func TestAKeyThatEndsEndsItsStreams(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	users := identitytest.New(d)
-	server := httptest.NewServer(apitest.Resource(op.Config{Authenticator: users, Recorder: audit.Recorder{DB: d}, Reauthorise: 10 * time.Millisecond}, func(a *op.API) {
+	server := httptest.NewServer(apitest.Resource(op.Config{Authenticator: users, Recorder: audit.Recorder{DB: d},
+		Reauthorise: 10 * time.Millisecond}, func(a *op.API) {
 		op.Stream(a, "/api/v1/watch", func(ctx context.Context, _ *struct{}, s *op.EventStream) error {
 			if err := s.Send("1", "", 1); err != nil {
 				return err

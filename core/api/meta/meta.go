@@ -24,23 +24,32 @@ func Register(a *op.API, deps Deps) {
 	op.Get(a, "/api/v1/meta/update", h.get, op.Spec{
 		ID: "get_update", Summary: "Tell of updates of the service", Tag: tag, Role: identity.Viewer,
 		Aliases: []op.Alias{{Path: "/meta/update", ID: "get_meta_update"}},
-		Description: "The version that runs, the newest signed release that can replace it, whether updates can be asked for here (`can_self_apply`, and in " +
-			"`hint` why not), and how the last update stands. `state` is read from the updater's files each time: `idle` (there was none), `requested` (no " +
-			"updater has taken the request yet), `running`, `interrupted` (cut off; it goes on by itself, at once or at the machine's next start), `done`, `failed` (nothing was " +
-			"changed), `rolled_back` (the old version and its data are back), `refused` (the request did not become a run). What cannot be read is named in " +
+		Description: "The version that runs, the newest signed release that can replace it, whether updates can be asked for here " +
+			"(`can_self_apply`, and in " +
+			"`hint` why not), and how the last update stands. `state` is read from the updater's files each time: `idle` (there was none), " +
+			"`requested` (no " +
+			"updater has taken the request yet), `running`, `interrupted` (cut off; it goes on by itself, at once or at the machine's next " +
+			"start), `done`, `failed` (nothing was " +
+			"changed), `rolled_back` (the old version and its data are back), `refused` (the request did not become a run). What cannot be " +
+			"read is named in " +
 			"`problems`, and the rest is told all the same.\n\n" +
-			"Releases are looked for by jobs of the kind `update.check`, whose schedule is switched on when a source and a channel come into the updater's " +
+			"Releases are looked for by jobs of the kind `update.check`, whose schedule is switched on when a source and a channel come into " +
+			"the updater's " +
 			"configuration. Only the names of the release's files are asked for: nothing tells the source who asks.",
 	})
 	op.Post(a, "/api/v1/meta/update", h.request, op.Spec{
 		ID: "request_update", Summary: "Update the service", Tag: tag, Role: identity.Admin, Status: http.StatusAccepted,
 		Audit: op.Audit{Action: "update.request"}, Recall: h.requested, Aliases: []op.Alias{{Path: "/meta/update", ID: "request_meta_update"}},
-		Description: "Looks at the source anew and asks the updater for the newest release; `version` is what the caller saw and agrees to. The updater is " +
-			"a program of its own: it makes a backup, verifies the release by itself, tries its migrations on a copy of the database, and puts the old version " +
+		Description: "Looks at the source anew and asks the updater for the newest release; `version` is what the caller saw and agrees to. " +
+			"The updater is " +
+			"a program of its own: it makes a backup, verifies the release by itself, tries its migrations on a copy of the database, and puts " +
+			"the old version " +
 			"back when the new one does not become healthy. The service restarts meanwhile.\n\n" +
 			"409 `invalid_state` has a `reason` and mostly a `hint`: `container` (update the image), `source` (built by hand), `not_configured`, " +
-			"`configuration`, `nothing_newer`, `too_old`, `another_version` (with the newest in `version`), `requested`, `running`, `interrupted`, `unknown` (the " +
-			"updater's files cannot be read). 502 `release_source_error` has a `reason`: `unreachable`, `timeout`, `missing`, `keys`, `not_signed`, `invalid`, `replayed`, " +
+			"`configuration`, `nothing_newer`, `too_old`, `another_version` (with the newest in `version`), `requested`, `running`, " +
+			"`interrupted`, `unknown` (the " +
+			"updater's files cannot be read). 502 `release_source_error` has a `reason`: `unreachable`, `timeout`, `missing`, `keys`, " +
+			"`not_signed`, `invalid`, `replayed`, " +
 			"`channel`. 503 `update_not_requested`: the request could not be written, and nothing was changed.",
 	})
 }

@@ -42,7 +42,8 @@ func newService(t *testing.T, edit func(*selfupdate.Config)) *fixture {
 func (s *fixture) trail(t *testing.T) string {
 	t.Helper()
 	var lines string
-	err := s.DB.Pool.QueryRow(t.Context(), "SELECT coalesce(string_agg(action || ' ' || result || ' ' || actor_type || ' ' || target_name || ' ' || error, E'\n' ORDER BY id), '') FROM audit WHERE action LIKE 'update.%'").Scan(&lines)
+	err := s.DB.Pool.QueryRow(t.Context(), "SELECT coalesce(string_agg(action || ' ' || result || ' ' || actor_type || ' ' || "+
+		"target_name || ' ' || error, E'\n' ORDER BY id), '') FROM audit WHERE action LIKE 'update.%'").Scan(&lines)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +55,8 @@ func get(name, path string, contains ...string) apitest.Scenario {
 }
 
 func refused(name, path, body string, contains ...string) apitest.Scenario {
-	return apitest.Scenario{Name: name, Method: "POST", URL: path, Body: body, As: apitest.Admin, Status: 409, Error: "invalid_state", Contains: contains}
+	return apitest.Scenario{Name: name, Method: "POST", URL: path, Body: body, As: apitest.Admin, Status: 409, Error: "invalid_state",
+		Contains: contains}
 }
 
 // Both paths are the same, for everybody.
@@ -63,12 +65,14 @@ func TestWhoMay(t *testing.T) {
 	s := newService(t, nil)
 	for _, path := range paths {
 		s.Run(t,
-			get("viewer", path, `"current_version":"1.0.0","available":null,"last_check":null,"shape":"package","can_self_apply":true,`, `"channel":"stable","state":"idle","request":null,"run":null,"problems":[]}`),
+			get("viewer", path, `"current_version":"1.0.0","available":null,"last_check":null,"shape":"package","can_self_apply":true,`,
+				`"channel":"stable","state":"idle","request":null,"run":null,"problems":[]}`),
 			apitest.Scenario{Name: "nobody", Method: "GET", URL: path, Status: 401, Error: "unauthenticated"},
 			apitest.Scenario{Name: "nobody asks", Method: "POST", URL: path, Status: 401, Error: "unauthenticated"},
 			apitest.Scenario{Name: "no role", Method: "GET", URL: path, As: apitest.NoRole, Status: 403, Error: "forbidden"},
 			apitest.Scenario{Name: "owner of a team", Method: "GET", URL: path, As: apitest.In(7, identity.Owner), Status: 403, Error: "forbidden"},
-			apitest.Scenario{Name: "owner of a team asks", Method: "POST", URL: path, As: apitest.In(7, identity.Owner), Status: 403, Error: "forbidden"},
+			apitest.Scenario{Name: "owner of a team asks", Method: "POST", URL: path, As: apitest.In(7, identity.Owner), Status: 403,
+				Error: "forbidden"},
 			apitest.Scenario{Name: "operator asks", Method: "POST", URL: path, As: apitest.Operator, Status: 403, Error: "forbidden"},
 			apitest.Scenario{Name: "another method", Method: "DELETE", URL: path, As: apitest.Owner, Status: 405, Error: "method_not_allowed"},
 			apitest.Scenario{Name: "below", Method: "GET", URL: path + "/x", As: apitest.Owner, Status: 404, Error: "not_found"},
@@ -84,19 +88,26 @@ func TestUpdate(t *testing.T) {
 			t.Parallel()
 			other := paths[1-n]
 			s := newService(t, nil)
-			s.Run(t, apitest.Scenario{Name: "nothing published", Method: "POST", URL: path, As: apitest.Admin, Status: 502, Error: "release_source_error", Contains: []string{`"reason":"missing"`}})
+			s.Run(t, apitest.Scenario{Name: "nothing published", Method: "POST", URL: path, As: apitest.Admin, Status: 502,
+				Error: "release_source_error", Contains: []string{`"reason":"missing"`}})
 			s.Publish("1.1.0", nil)
 			s.Run(t,
 				refused("another version", path, `{"version":"1.0.9"}`, `"reason":"another_version"`, `"version":"1.1.0"`),
-				apitest.Scenario{Name: "a typo", Method: "POST", URL: path, Body: `{"verison":"1.1.0"}`, As: apitest.Admin, Status: 422, Error: "invalid"},
-				apitest.Scenario{Name: "a number", Method: "POST", URL: path, Body: `{"version":1.1}`, As: apitest.Admin, Status: 422, Error: "invalid"},
-				apitest.Scenario{Name: "a long text", Method: "POST", URL: path, Body: fmt.Sprintf(`{"version":%q}`, strings.Repeat("1", 65)), As: apitest.Admin, Status: 422, Error: "invalid"},
-				get("it is there", other, `"available":{"version":"1.1.0","channel":"stable","date":"2025-05-05T12:00:00Z","notes_url":"https://hostler.example/1.1.0"`),
-				apitest.Scenario{Name: "agreed", Method: "POST", URL: path, Body: `{"version":"1.1.0"}`, As: apitest.Admin, Status: 202, Contains: []string{`"state":"requested","request":{"id":"`, `"version":"1.1.0","requested_by":"`}},
+				apitest.Scenario{Name: "a typo", Method: "POST", URL: path, Body: `{"verison":"1.1.0"}`, As: apitest.Admin, Status: 422,
+					Error: "invalid"},
+				apitest.Scenario{Name: "a number", Method: "POST", URL: path, Body: `{"version":1.1}`, As: apitest.Admin, Status: 422,
+					Error: "invalid"},
+				apitest.Scenario{Name: "a long text", Method: "POST", URL: path, Body: fmt.Sprintf(`{"version":%q}`, strings.Repeat("1", 65)),
+					As: apitest.Admin, Status: 422, Error: "invalid"},
+				get("it is there", other,
+					`"available":{"version":"1.1.0","channel":"stable","date":"2025-05-05T12:00:00Z","notes_url":"https://hostler.example/1.1.0"`),
+				apitest.Scenario{Name: "agreed", Method: "POST", URL: path, Body: `{"version":"1.1.0"}`, As: apitest.Admin, Status: 202,
+					Contains: []string{`"state":"requested","request":{"id":"`, `"version":"1.1.0","requested_by":"`}},
 				refused("once more", other, "", `"reason":"requested"`),
 				get("it waits", other, `"state":"requested"`),
 			)
-			if want := "update.request failed user  release_source_error\n" + "update.request refused user  invalid_state\n" + strings.Repeat("update.request refused user  invalid\n", 3) +
+			if want := "update.request failed user  release_source_error\n" + "update.request refused user  invalid_state\n" +
+				strings.Repeat("update.request refused user  invalid\n", 3) +
 				"update.request ok user 1.1.0 \n" + "update.request refused user  invalid_state"; s.trail(t) != want {
 				t.Errorf("the trail has\n%s\nwant\n%s", s.trail(t), want)
 			}
@@ -108,9 +119,11 @@ func TestUpdate(t *testing.T) {
 			s.Journal(`{"at":"2025-05-04T12:00:00Z","run":"a","step":"backup","event":"begun",` + plan + "}")
 			free := s.Lock()
 			s.Run(t, get("running", path, `"state":"running"`, `"step":"backup"`), refused("while it runs", path, "", `"reason":"running"`))
-			s.Journal(`{"at":"2025-05-04T12:00:00Z","run":"a","step":"backup","event":"begun",`+plan+"}", `{"at":"2025-05-04T12:01:00Z","run":"a","step":"rolled back","event":"ended","text":"health-check: no",`+plan+"}")
+			s.Journal(`{"at":"2025-05-04T12:00:00Z","run":"a","step":"backup","event":"begun",`+plan+"}",
+				`{"at":"2025-05-04T12:01:00Z","run":"a","step":"rolled back","event":"ended","text":"health-check: no",`+plan+"}")
 			free()
-			s.Run(t, get("rolled back", path, `"state":"rolled_back"`, `"step":"rolled back"`, `"reason":"health-check: no"`, `"request":"`+taken.ID, `"finished_at":"2025-05-04T12:01:00Z"`))
+			s.Run(t, get("rolled back", path, `"state":"rolled_back"`, `"step":"rolled back"`, `"reason":"health-check: no"`,
+				`"request":"`+taken.ID, `"finished_at":"2025-05-04T12:01:00Z"`))
 		})
 	}
 }
@@ -135,7 +148,8 @@ func TestShapes(t *testing.T) {
 	if err := os.Remove(s.File); err != nil {
 		t.Fatal(err)
 	}
-	s.Run(t, get("no configuration", paths[0], `"can_self_apply":false,"hint":"name source and channel in `+s.File), refused("no configuration", paths[0], "", `"reason":"not_configured"`, s.File))
+	s.Run(t, get("no configuration", paths[0], `"can_self_apply":false,"hint":"name source and channel in `+s.File),
+		refused("no configuration", paths[0], "", `"reason":"not_configured"`, s.File))
 }
 
 // The answer comes with what is known when the updater's files are broken, and never as a 500.
@@ -143,9 +157,11 @@ func TestBrokenFiles(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)
 	s.Journal("not JSON")
-	s.Run(t, get("journal", paths[0], `"current_version":"1.0.0"`, `"state":"idle"`, `"problems":["the updater's journal cannot be read`), refused("journal", paths[0], "", `"reason":"unknown"`))
+	s.Run(t, get("journal", paths[0], `"current_version":"1.0.0"`, `"state":"idle"`, `"problems":["the updater's journal cannot be read`),
+		refused("journal", paths[0], "", `"reason":"unknown"`))
 	s.Write(s.File, "not JSON")
-	s.Run(t, get("configuration", paths[0], `"problems":["the updater's configuration cannot be read`), refused("configuration", paths[0], "", `"reason":"configuration"`))
+	s.Run(t, get("configuration", paths[0], `"problems":["the updater's configuration cannot be read`),
+		refused("configuration", paths[0], "", `"reason":"configuration"`))
 	if err := os.RemoveAll(s.Dir); err != nil {
 		t.Fatal(err)
 	}

@@ -40,7 +40,8 @@ func TestAliases(t *testing.T) {
 		return w.Code
 	}
 	for _, path := range []string{"/api/v1/things/x", "/made/x"} {
-		for token, want := range map[string]int{"": 401, "operator": 403, "owner@7": 403, "admin": 200, "admin things:write": 200, "admin made:write": 403, "admin read": 403} {
+		for token, want := range map[string]int{"": 401, "operator": 403, "owner@7": 403, "admin": 200, "admin things:write": 200,
+			"admin made:write": 403, "admin read": 403} {
 			if got := call(path, token); got != want {
 				t.Errorf("POST %s as %q: %d, want %d", path, token, got, want)
 			}
@@ -76,10 +77,12 @@ func TestAliases(t *testing.T) {
 		t.Fatal(err)
 	}
 	first, again := doc.Paths["/api/v1/things/{name}"]["post"], doc.Paths["/made/{name}"]["post"]
-	if first.ID != "make_thing" || again.ID != "make_thing_shortly" || again.Scope != "things:write" || again.Description != "The same as POST /api/v1/things/{name}.\n\nIt is made." {
+	if first.ID != "make_thing" || again.ID != "make_thing_shortly" || again.Scope != "things:write" ||
+		again.Description != "The same as POST /api/v1/things/{name}.\n\nIt is made." {
 		t.Errorf("%+v, %+v", first, again)
 	}
-	if ref := first.RequestBody.Content["application/json"].Schema.Ref; ref == "" || ref != again.RequestBody.Content["application/json"].Schema.Ref {
+	if ref := first.RequestBody.Content["application/json"].Schema.Ref; ref == "" ||
+		ref != again.RequestBody.Content["application/json"].Schema.Ref {
 		t.Errorf("the bodies are %q and %+v", ref, again.RequestBody)
 	}
 	if scopes := strings.Join(a.Scopes(), " "); scopes != "read things:write" {

@@ -51,8 +51,10 @@ func TestRequestID(t *testing.T) {
 func TestSecurityHeaders(t *testing.T) {
 	t.Parallel()
 	s := newSample(t, sampleConfig{})
-	for _, w := range []*httptest.ResponseRecorder{s.call("GET", "/api/v1/hosts", "", as("viewer")...), s.call("GET", "/x", ""), s.call("POST", "/api/v1/hosts/7/panic", "", as("owner")...)} {
-		for name, want := range map[string]string{"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store", "X-Frame-Options": "DENY", "Referrer-Policy": "no-referrer"} {
+	for _, w := range []*httptest.ResponseRecorder{s.call("GET", "/api/v1/hosts", "", as("viewer")...), s.call("GET", "/x", ""),
+		s.call("POST", "/api/v1/hosts/7/panic", "", as("owner")...)} {
+		for name, want := range map[string]string{"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store", "X-Frame-Options": "DENY",
+			"Referrer-Policy": "no-referrer"} {
 			if got := w.Header().Get(name); got != want {
 				t.Errorf("%d: %s is %q", w.Code, name, got)
 			}
@@ -65,7 +67,8 @@ func TestInternalErrorsTellNothing(t *testing.T) {
 	s := newSample(t, sampleConfig{})
 	for _, action := range []string{"break", "panic"} {
 		w := s.call("POST", "/api/v1/hosts/7/"+action, "", as("owner")...)
-		if w.Code != 500 || strings.Contains(w.Body.String(), "secret cause") || strings.Contains(w.Body.String(), "ouch") || !strings.Contains(w.Body.String(), `"error":"internal"`) {
+		if w.Code != 500 || strings.Contains(w.Body.String(), "secret cause") || strings.Contains(w.Body.String(), "ouch") ||
+			!strings.Contains(w.Body.String(), `"error":"internal"`) {
 			t.Errorf("%s: %d %s", action, w.Code, w.Body)
 		}
 	}

@@ -14,7 +14,8 @@ func TestStrangersShareRows(t *testing.T) {
 	own := map[string]int{}
 	for range 10 {
 		for _, code := range []string{"invalid", "rate_limited"} {
-			if s.admit(audit.Entry{Action: "auth.login", Error: code, Address: "192.0.2.1", RequestID: "x", TargetID: "1", Result: audit.ResultRefused}) {
+			if s.admit(audit.Entry{Action: "auth.login", Error: code, Address: "192.0.2.1", RequestID: "x", TargetID: "1",
+				Result: audit.ResultRefused}) {
 				own[code]++
 			}
 		}
@@ -25,7 +26,8 @@ func TestStrangersShareRows(t *testing.T) {
 	}
 	for key := range map[attemptKey]bool{{"auth.login", "invalid"}: true, {"auth.login", "rate_limited"}: true} {
 		s.end(key)
-		if e := <-written; e.Action != "auth.login" || e.Details["further_attempts"] != 7 || e.Address+e.RequestID+e.TargetID != "" || e.Error != key.code {
+		if e := <-written; e.Action != "auth.login" || e.Details["further_attempts"] != 7 || e.Address+e.RequestID+e.TargetID != "" ||
+			e.Error != key.code {
 			t.Errorf("%+v", e)
 		}
 	}

@@ -59,7 +59,8 @@ func (g *gap) end() {
 	}
 	entry := audit.Entry{
 		ActorType: audit.ActorSystem, Action: "audit.gap", TargetKind: "audit", Result: audit.ResultFailed, Error: string(g.reason),
-		Details: map[string]any{"missed": missed, "from": g.from.Format(time.RFC3339Nano), "to": g.to.Format(time.RFC3339Nano), "actions": actions},
+		Details: map[string]any{"missed": missed, "from": g.from.Format(time.RFC3339Nano), "to": g.to.Format(time.RFC3339Nano),
+			"actions": actions},
 	}
 	g.mu.Unlock()
 	ctx, cancel := context.WithTimeout(context.Background(), recordTime)

@@ -28,8 +28,10 @@ func scopesSample(t *testing.T) *sample {
 	for _, scope := range []struct {
 		name, prefix string
 		on           op.On
-	}{{"host", "/api/v1/hosts/:host_id", op.Host}, {"node", "/api/v1/nodes/:host_id/:node", op.Node}, {"cluster", "/api/v1/cluster/:host_id", op.Host}} {
-		op.Get(s.API, scope.prefix+"/rules/:pos", rule, op.Spec{ID: "get_" + scope.name + "_rule", Summary: "Rule", Tag: "Rules", Role: identity.Viewer, On: scope.on})
+	}{{"host", "/api/v1/hosts/:host_id", op.Host}, {"node", "/api/v1/nodes/:host_id/:node", op.Node},
+		{"cluster", "/api/v1/cluster/:host_id", op.Host}} {
+		op.Get(s.API, scope.prefix+"/rules/:pos", rule,
+			op.Spec{ID: "get_" + scope.name + "_rule", Summary: "Rule", Tag: "Rules", Role: identity.Viewer, On: scope.on})
 		op.Post(s.API, scope.prefix+"/rules/:pos", rule, op.Spec{
 			ID: "move_" + scope.name + "_rule", Summary: "Rule", Tag: "Rules", Role: identity.Admin, On: scope.on, Status: 202,
 			Audit: op.Audit{Action: "rule.move"}, Recall: func(context.Context, idempotency.Made) (any, error) { return nil, nil },

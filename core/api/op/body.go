@@ -59,7 +59,8 @@ func readBody(ctx context.Context, q *request, r *http.Request) ([]byte, error) 
 			return nil, problem.New(problem.CodeRequestTimeout, "the body did not arrive within %s", q.api.config.BodyTime)
 		}
 		if malformed(r, err) {
-			return nil, problem.New(problem.CodeMalformed, "the body is not framed as its headers say").Because(fmt.Errorf("reading the body: %w", err))
+			return nil, problem.New(problem.CodeMalformed,
+				"the body is not framed as its headers say").Because(fmt.Errorf("reading the body: %w", err))
 		}
 		return nil, problem.New(problem.CodeCanceled, "the body ended too early").Because(fmt.Errorf("reading the body: %w", err))
 	}
@@ -139,7 +140,8 @@ func (o *Operation) unfitParams(query url.Values, header http.Header) []problem.
 			value = header.Get(param.Name)
 		}
 		fault, bad := unfit(value, param.In, param.Name)
-		if number, err := strconv.ParseFloat(value, 64); param.Schema.Type == huma.TypeNumber && err == nil && (math.IsNaN(number) || math.IsInf(number, 0)) {
+		if number, err := strconv.ParseFloat(value, 64); param.Schema.Type == huma.TypeNumber && err == nil &&
+			(math.IsNaN(number) || math.IsInf(number, 0)) {
 			fault, bad = problem.Fault{Loc: []any{param.In, param.Name}, Msg: "expected a finite number", Type: "finite_number"}, true
 		}
 		if bad {

@@ -50,7 +50,8 @@ func (o *Operation) Check() error {
 		return fmt.Errorf("%s is a GET and declares ReadOnly", spec.ID)
 	case spec.Public && (spec.Role != identity.NoRole || spec.On != Instance || spec.Scope != ""):
 		return fmt.Errorf("%s is public and declares a role, a place or a scope", spec.ID)
-	case !spec.Public && spec.Role == identity.NoRole && !strings.HasPrefix(o.Path, "/api/v1/auth/") && !strings.HasPrefix(o.Path, "/api/v1/api-keys"):
+	case !spec.Public && spec.Role == identity.NoRole && !strings.HasPrefix(o.Path, "/api/v1/auth/") &&
+		!strings.HasPrefix(o.Path, "/api/v1/api-keys"):
 		return fmt.Errorf("%s declares no role; only operations on one's own account may", spec.ID)
 	}
 	for _, thing := range []On{Host, VM, App, Job} {

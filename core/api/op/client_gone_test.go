@@ -164,7 +164,8 @@ func TestGapInTheTrail(t *testing.T) {
 	})
 	e := rows.rows[0]
 	actions, _ := e.Details["actions"].(map[string]any)
-	if e.Action != "audit.gap" || e.ActorType != audit.ActorSystem || e.Result != audit.ResultFailed || e.Error != "database_full" || e.Details["missed"] != 30 || actions["thing.try"] != 30 {
+	if e.Action != "audit.gap" || e.ActorType != audit.ActorSystem || e.Result != audit.ResultFailed || e.Error != "database_full" ||
+		e.Details["missed"] != 30 || actions["thing.try"] != 30 {
 		t.Errorf("%+v", e)
 	}
 	a.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("POST", "/api/v1/try", http.NoBody))

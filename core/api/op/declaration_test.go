@@ -42,7 +42,8 @@ func TestDeclarationsThatAreRefused(t *testing.T) {
 				host(func(s *op.Spec) {}))
 		},
 		"path parameter that huma does not see, the thing's own": func(a *op.API) {
-			op.Get(a, "/api/v1/hosts/:host_id", func(context.Context, *struct{ Host in }) (*op.Empty, error) { return nil, nil }, host(func(s *op.Spec) {}))
+			op.Get(a, "/api/v1/hosts/:host_id", func(context.Context, *struct{ Host in }) (*op.Empty, error) { return nil, nil },
+				host(func(s *op.Spec) {}))
 		},
 		"query parameter that huma does not see": func(a *op.API) {
 			op.Get(a, "/x", func(context.Context, *struct{ List listIn }) (*op.Empty, error) { return nil, nil }, public)

@@ -83,7 +83,8 @@ func downloading(t *testing.T, spec op.Spec) (s *sample, mu *sync.Mutex, url str
 }
 
 var fileSpec = op.Spec{
-	ID: "get_file", Summary: "Get a file", Tag: "Try", Role: identity.Admin, Entitlement: "files", Audit: op.Audit{Action: "file.get"}, Content: []string{"text/csv"},
+	ID: "get_file", Summary: "Get a file", Tag: "Try", Role: identity.Admin, Entitlement: "files", Audit: op.Audit{Action: "file.get"},
+	Content: []string{"text/csv"},
 }
 
 func TestDownload(t *testing.T) {
@@ -119,7 +120,8 @@ func TestDownload(t *testing.T) {
 				t.Errorf("%d bytes: %.100s", len(body), body)
 			}
 			h := answer.Header
-			if test.status == 200 && (h.Get("Content-Type") != "text/csv; charset=utf-8" || h.Get("Content-Disposition") != `attachment; filename="a \"b\".csv"` || h.Get("Cache-Control") != "no-store") {
+			if test.status == 200 && (h.Get("Content-Type") != "text/csv; charset=utf-8" ||
+				h.Get("Content-Disposition") != `attachment; filename="a \"b\".csv"` || h.Get("Cache-Control") != "no-store") {
 				t.Errorf("%v", h)
 			}
 			if test.status != 200 && (h.Get("Content-Disposition") != "" || h.Get("Content-Type") != "application/problem+json") {
@@ -249,7 +251,8 @@ func TestDownloadTakesNoLongerThanItsTimeout(t *testing.T) {
 // What cannot be recorded is not read.
 func TestDownloadThatCannotBeRecorded(t *testing.T) {
 	t.Parallel()
-	a := op.New(op.Config{Router: route.New(), Authenticator: &sample{caller: &identity.Caller{UserID: 5, Teams: map[int64]identity.Role{1: identity.Admin}}}, Recorder: broken{}})
+	a := op.New(op.Config{Router: route.New(),
+		Authenticator: &sample{caller: &identity.Caller{UserID: 5, Teams: map[int64]identity.Role{1: identity.Admin}}}, Recorder: broken{}})
 	op.Download(a, "/api/v1/files", func(_ context.Context, _ *nothing, f *op.File) error {
 		if err := f.Open("text/csv", "a.csv"); err != nil {
 			return err

@@ -54,8 +54,10 @@ func TestFaults(t *testing.T) {
 		{"wrong types", "POST", "/api/v1/hosts", `{"name":7,"cores":"x","verify":1,"items":{},"options":[]}`,
 			[]string{"body/cores int_type", "body/items list_type", "body/name string_type", "body/options dict_type", "body/verify bool_type"}},
 		{"null for a required key", "POST", "/api/v1/hosts", `{"name":null}`, []string{"body/name string_type"}},
-		{"limits", "POST", "/api/v1/hosts", `{"name":"","cores":65,"secret":"A1","kind":"zfs","items":[{"size":1},{"size":2},{"size":3},{"size":4}],"mail":"x"}`,
-			[]string{"body/cores less_than_equal", "body/items too_long", "body/kind enum", "body/mail email", "body/name too_short", "body/secret string_pattern_mismatch"}},
+		{"limits", "POST", "/api/v1/hosts",
+			`{"name":"","cores":65,"secret":"A1","kind":"zfs","items":[{"size":1},{"size":2},{"size":3},{"size":4}],"mail":"x"}`,
+			[]string{"body/cores less_than_equal", "body/items too_long", "body/kind enum", "body/mail email", "body/name too_short",
+				"body/secret string_pattern_mismatch"}},
 		{"negative", "POST", "/api/v1/hosts", `{"name":"a","cores":-1}`, []string{"body/cores greater_than_equal"}},
 		{"fraction for an integer", "POST", "/api/v1/hosts", `{"name":"a","cores":1.5}`, []string{"body/cores int_type"}},
 		{"whole number with a point", "POST", "/api/v1/hosts", `{"name":"a","cores":2.0}`, []string{"body/cores int_type"}},
@@ -75,22 +77,27 @@ func TestFaults(t *testing.T) {
 		{"the halves changed over", "POST", "/api/v1/hosts", `{"name":"\udc00\ud800"}`, []string{"body/name string_unicode"}},
 		{"half a pair and another character", "POST", "/api/v1/hosts", `{"name":"\ud800\u0041"}`, []string{"body/name string_unicode"}},
 		{"half a pair after a whole one", "POST", "/api/v1/hosts", `{"name":"\ud83d\ude00\\\ud83d"}`, []string{"body/name string_unicode"}},
-		{"half a pair deep within", "POST", "/api/v1/hosts", `{"name":"a","options":{"a":[{"b":"\uDFFF"}]}}`, []string{"body/options/a/0/b string_unicode"}},
+		{"half a pair deep within", "POST", "/api/v1/hosts", `{"name":"a","options":{"a":[{"b":"\uDFFF"}]}}`,
+			[]string{"body/options/a/0/b string_unicode"}},
 		{"half a pair in a key", "POST", "/api/v1/hosts", `{"name":"a","options":{"\ud800":1}}`, []string{"body/options string_unicode"}},
 		{"a name of no width", "POST", "/api/v1/hosts", `{"name":"\u200b\u200d\ufeff"}`, []string{"body/name string_invisible"}},
 		{"a name of direction marks", "POST", "/api/v1/hosts", `{"name":"\u202e\u2066"}`, []string{"body/name string_invisible"}},
 		{"a name of control characters", "POST", "/api/v1/hosts", `{"name":"\u0007\u0085\u0008"}`, []string{"body/name string_invisible"}},
 		{"a name of fillers", "POST", "/api/v1/hosts", `{"name":"\u3164\u115f\u1160\uffa0"}`, []string{"body/name string_invisible"}},
 		{"a name of blank braille", "POST", "/api/v1/hosts", `{"name":" \u2800 "}`, []string{"body/name string_invisible"}},
-		{"a name of variation selectors", "POST", "/api/v1/hosts", `{"name":"\ufe0f\udb40\udd00\u034f\u17b5"}`, []string{"body/name string_invisible"}},
+		{"a name of variation selectors", "POST", "/api/v1/hosts", `{"name":"\ufe0f\udb40\udd00\u034f\u17b5"}`,
+			[]string{"body/name string_invisible"}},
 		{"a name of tags", "POST", "/api/v1/hosts", `{"name":"\udb40\udc41\u00ad"}`, []string{"body/name string_invisible"}},
 		{"a name of nobody's characters", "POST", "/api/v1/hosts", `{"name":"\ue000\uffff"}`, []string{"body/name string_invisible"}},
 		{"an invisible name in a patch", "PATCH", "/api/v1/hosts/7", `{"name":"\u200b"}`, []string{"body/name string_invisible"}},
-		{"query keys without a value", "GET", "/api/v1/hosts?page=&q&per_page=5&per_page=&other=", "", []string{"query/page empty", "query/per_page empty", "query/q empty"}},
-		{"a whole number with a point in a list", "POST", "/api/v1/hosts", `{"name":"a","items":[{"size":1},{"size":1.0}]}`, []string{"body/items/1/size int_type"}},
+		{"query keys without a value", "GET", "/api/v1/hosts?page=&q&per_page=5&per_page=&other=", "",
+			[]string{"query/page empty", "query/per_page empty", "query/q empty"}},
+		{"a whole number with a point in a list", "POST", "/api/v1/hosts", `{"name":"a","items":[{"size":1},{"size":1.0}]}`,
+			[]string{"body/items/1/size int_type"}},
 		{"NUL in a key", "POST", "/api/v1/hosts", `{"name":"a","options":{"\u0000":1}}`, []string{"body/options string_nul"}},
 		{"not UTF-8", "POST", "/api/v1/hosts", "{\"name\":\"\xff\"}", []string{"body json_invalid"}},
-		{"huge integer", "POST", "/api/v1/hosts", `{"name":"a","items":[{"size":99999999999999999999}]}`, []string{"body/items/0/size int_out_of_range"}},
+		{"huge integer", "POST", "/api/v1/hosts", `{"name":"a","items":[{"size":99999999999999999999}]}`,
+			[]string{"body/items/0/size int_out_of_range"}},
 		{"huge exponent", "POST", "/api/v1/hosts", `{"name":"a","options":{"x":1e999}}`, []string{"body/options/x number_out_of_range"}},
 		{"too deep", "POST", "/api/v1/hosts", deep, []string{"body too_deep"}},
 		{"far too deep", "POST", "/api/v1/hosts", strings.Repeat("[", 1<<19), []string{"body too_deep"}},
@@ -109,7 +116,8 @@ func TestFaults(t *testing.T) {
 		{"huge id", "GET", "/api/v1/hosts/9223372036854775808", "", []string{"path/host_id int_parsing"}},
 		{"optional body not JSON", "DELETE", "/api/v1/hosts/7", `{`, []string{"body json_invalid"}},
 		{"optional body with an unknown key", "DELETE", "/api/v1/hosts/7", `{"confrim":"yes"}`, []string{"body/confrim extra_forbidden"}},
-		{"page and per_page", "GET", "/api/v1/hosts?page=0&per_page=501", "", []string{"query/page greater_than_equal", "query/per_page less_than_equal"}},
+		{"page and per_page", "GET", "/api/v1/hosts?page=0&per_page=501", "",
+			[]string{"query/page greater_than_equal", "query/per_page less_than_equal"}},
 		{"page that would overflow", "GET", "/api/v1/hosts?page=9223372036854775807", "", []string{"query/page less_than_equal"}},
 		{"page that is no number", "GET", "/api/v1/hosts?page=1e3", "", []string{"query/page int_parsing"}},
 		{"NUL in the query", "GET", "/api/v1/hosts?q=%00", "", []string{"query/q string_nul"}},
@@ -214,7 +222,8 @@ func TestBodies(t *testing.T) {
 func TestTextsThatAreTaken(t *testing.T) {
 	t.Parallel()
 	s := newSample(t, sampleConfig{})
-	for _, name := range []string{`\ud83d\ude00`, `\\ud800`, `\\\\udc00`, `a\u200b`, `\u200ba`, `\u0301`, `\u202e.`, `\u2801`, `가`, `.`, `\ud83d\udc69\u200d\ud83d\udcbb`} {
+	for _, name := range []string{`\ud83d\ude00`, `\\ud800`, `\\\\udc00`, `a\u200b`, `\u200ba`, `\u0301`, `\u202e.`, `\u2801`, `가`, `.`,
+		`\ud83d\udc69\u200d\ud83d\udcbb`} {
 		if w := s.call("POST", "/api/v1/hosts", `{"name":"`+name+`"}`, as("owner")...); w.Code != 201 {
 			t.Errorf("%s: %d %s", name, w.Code, w.Body)
 		}
@@ -282,7 +291,8 @@ func TestPage(t *testing.T) {
 // FuzzBody sends any bytes as a body: the answer is a success or a problem, never a 500.
 func FuzzBody(f *testing.F) {
 	for _, seed := range []string{
-		`{"name":"a"}`, `{"name":"a","items":[{"size":1},{"x.y[":2}],"options":{"a":{"b":[null,1.0]}}}`, `{"name":null,"cores":1e2}`, `[[[[]]]]`, `"\ud800"`,
+		`{"name":"a"}`, `{"name":"a","items":[{"size":1},{"x.y[":2}],"options":{"a":{"b":[null,1.0]}}}`, `{"name":null,"cores":1e2}`,
+		`[[[[]]]]`, `"\ud800"`,
 		`{"name":"a","kind":{"lxc":1},"verify":null,"mail":"a@b","secret":"abc"}`, `{"":{"":""},"\u0000":0,"a":-0}`, "\xff", `{"name":"a"}{`,
 	} {
 		f.Add([]byte(seed))

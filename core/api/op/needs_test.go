@@ -120,7 +120,8 @@ func TestNeeds(t *testing.T) {
 func TestNeedsOfAnAPIWithoutTokens(t *testing.T) {
 	t.Parallel()
 	a := lone(t, op.Config{}, func(a *op.API) {
-		op.Put(a, "/api/v1/hosts/:host_id/power", func(context.Context, *nothing) (*op.Empty, error) { return nil, nil }, power(func(*op.Spec) {}))
+		op.Put(a, "/api/v1/hosts/:host_id/power", func(context.Context, *nothing) (*op.Empty, error) { return nil, nil },
+			power(func(*op.Spec) {}))
 	})
 	s := &sample{API: a}
 	if w := s.call("PUT", "/api/v1/hosts/8/power", "", as("operator@3")...); w.Code != http.StatusNoContent {
@@ -153,7 +154,8 @@ func TestDocumentSaysWhatAClientAsksBefore(t *testing.T) {
 		t.Fatal(err)
 	}
 	for of, want := range map[string]string{
-		"put power": `{"x-capability":"lifecycle","x-confirm":{"field":"name","when":"self"},"x-entitlement":"power","x-ours":true,"x-plan":true}`,
+		"put power": `{"x-capability":"lifecycle","x-confirm":{"field":"name","when":"self"},"x-entitlement":"power","x-ours":true,` +
+			`"x-plan":true}`,
 		"put wipe":  `{"x-confirm":{"phrase":"wipe it","when":"always"},"x-entitlement":"power"}`,
 		"put name":  `{"x-confirm":{"when":"never"}}`,
 		"get power": `{"x-capability":"lifecycle"}`,
@@ -205,7 +207,8 @@ func TestDeclaredNeedsAndConfirmationsThatAreRefused(t *testing.T) {
 		})
 	}
 	planned := lone(t, op.Config{}, func(a *op.API) {
-		op.Put(a, "/api/v1/hosts/:host_id/power", func(context.Context, *nothing) (*op.Empty, error) { return nil, nil }, power(func(s *op.Spec) { s.Plan = true }))
+		op.Put(a, "/api/v1/hosts/:host_id/power", func(context.Context, *nothing) (*op.Empty, error) { return nil, nil },
+			power(func(s *op.Spec) { s.Plan = true }))
 	})
 	if planned.Operations()[0].Check() == nil {
 		t.Error("a plan without its parameter passed")

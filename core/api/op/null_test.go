@@ -68,10 +68,13 @@ func TestDocumentSaysWhatMayBeNull(t *testing.T) {
 	}
 	ref := func(name string) string { return `"$ref":"#/components/schemas/` + name + `"` }
 	for at, pieces := range map[string][]string{
-		"NullOut.part": {`"anyOf":[{` + ref("NullPart") + `},{"type":"null"}]`}, "NullOut.absent": {"{" + ref("NullPart")}, "NullOut.plain": {"{" + ref("NullPart")},
-		"NullOut.kind": {`"anyOf":[{"type":"string","enum":["a","b"]},{"type":"null"}]`}, "NullOut.time": {`"type":["string","null"]`}, "NullOut.raw": {`"type":["object","null"]`},
+		"NullOut.part": {`"anyOf":[{` + ref("NullPart") + `},{"type":"null"}]`}, "NullOut.absent": {"{" + ref("NullPart")},
+		"NullOut.plain": {"{" + ref("NullPart")},
+		"NullOut.kind":  {`"anyOf":[{"type":"string","enum":["a","b"]},{"type":"null"}]`}, "NullOut.time": {`"type":["string","null"]`},
+		"NullOut.raw": {`"type":["object","null"]`},
 		"NullPart.at": {`"type":"string"`}, "XRequest.always": {`"type":["string","null"]`}, "XRequest.sometime": {`"type":"string"`},
-		"XRequest.either": {`"type":["string","null"]`}, "XRequest.kind": {`"enum":["a","b"]},{"type":"null"}`}, "XRequest.kept": {`"type":"string"`},
+		"XRequest.either": {`"type":["string","null"]`}, "XRequest.kind": {`"enum":["a","b"]},{"type":"null"}`},
+		"XRequest.kept":  {`"type":"string"`},
 		"XRequest.inner": {ref("NullPart") + `},{"type":"null"}`}, "XRequest.raw": {`"type":["object","null"]`},
 	} {
 		schema, property, _ := strings.Cut(at, ".")
@@ -134,7 +137,8 @@ func TestShapeRefusesNull(t *testing.T) {
 		Mode *string `json:"mode,omitempty" enum:"stop,snapshot"`
 		Note *string `json:"note,omitempty" nullable:"true" enum:"a,b"`
 	}{})
-	if found := s.Faults([]byte(`{"mode":null,"note":null}`), "body.params"); len(found) != 1 || found[0].Type != "null_forbidden" || len(found[0].Loc) != 3 {
+	if found := s.Faults([]byte(`{"mode":null,"note":null}`), "body.params"); len(found) != 1 || found[0].Type != "null_forbidden" ||
+		len(found[0].Loc) != 3 {
 		t.Errorf("%+v", found)
 	}
 	if document := string(s.Document()); !strings.Contains(document, `"anyOf":[{"type":"string","enum":["a","b"]},{"type":"null"}]`) {
@@ -149,7 +153,8 @@ type renewResponse struct {
 func TestSchemaIsNotNamedLikeAGeneratedOne(t *testing.T) {
 	t.Parallel()
 	a := lone(t, op.Config{}, func(a *op.API) {
-		op.Post(a, "/x", func(context.Context, *struct{}) (*op.Body[renewResponse], error) { return nil, nil }, op.Spec{ID: "renew", Summary: "x", Tag: "x", Public: true})
+		op.Post(a, "/x", func(context.Context, *struct{}) (*op.Body[renewResponse], error) { return nil, nil },
+			op.Spec{ID: "renew", Summary: "x", Tag: "x", Public: true})
 		op.Post(a, "/y", func(context.Context, *struct{}) (*struct{ Body struct{ N int } }, error) { return nil, nil },
 			op.Spec{ID: "try_it", Summary: "x", Tag: "x", Public: true})
 	})

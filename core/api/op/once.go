@@ -39,7 +39,8 @@ func (o *Operation) once() bool { return o.Spec.Recall != nil }
 
 // makes reports whether the operation makes a job or a thing, by its status.
 func (o *Operation) makes() bool {
-	return o.Method == http.MethodPost && !o.Spec.Public && !o.Upload && (o.Spec.Status == http.StatusCreated || o.Spec.Status == http.StatusAccepted)
+	return o.Method == http.MethodPost && !o.Spec.Public && !o.Upload &&
+		(o.Spec.Status == http.StatusCreated || o.Spec.Status == http.StatusAccepted)
 }
 
 // documentOnce enters the header and its effect into the operation's page.
@@ -50,8 +51,10 @@ func documentOnce(o *Operation, declared *huma.Operation) {
 	least, most := 1, maxOnceKey
 	declared.Parameters = append(declared.Parameters, &huma.Param{
 		Name: onceHeader, In: "header",
-		Description: "Lets you send the request again when no answer came: what was done under the key is not done twice, and for 24 hours the same request " +
-			"has the same answer again, with the header `" + replayedHeader + ": true`. A key is 1 to 255 visible ASCII characters, best a random UUID, " +
+		Description: "Lets you send the request again when no answer came: what was done under the key is not done twice, and for 24 hours " +
+			"the same request " +
+			"has the same answer again, with the header `" + replayedHeader + ": true`. A key is 1 to 255 visible ASCII characters, best a " +
+			"random UUID, " +
 			"and belongs to you (an API key's is its own). With another path, query or body it is 422; while the first request is under way 409 " +
 			"`request_in_progress`. Requests that were refused are not remembered. You need the same rights as for the request itself.",
 		Schema: &huma.Schema{Type: huma.TypeString, MinLength: &least, MaxLength: &most, Pattern: onceKey.String()},
@@ -103,7 +106,9 @@ func (a *API) serveOnce(ctx context.Context, q *request, r *http.Request, body [
 		return
 	}
 	if len(given) > 1 || !onceKey.MatchString(given[0]) {
-		q.faults = append(q.faults, problem.Fault{Loc: []any{"header", onceHeader}, Msg: "must be one key of 1 to 255 visible ASCII characters", Type: "string_pattern_mismatch"})
+		q.faults = append(q.faults,
+			problem.Fault{Loc: []any{"header", onceHeader}, Msg: "must be one key of 1 to 255 visible ASCII characters",
+				Type: "string_pattern_mismatch"})
 		serve(ctx)
 		return
 	}
@@ -152,7 +157,8 @@ func (a *API) serveNoted(ctx context.Context, q *request, key idempotency.Key, r
 	keeping, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime)
 	defer cancel()
 	if err := use.Complete(keeping, answer); err != nil {
-		a.log.Warn("an answer was not kept under its Idempotency-Key; it will be made again when it is asked for", "request_id", q.id, "error", err)
+		a.log.Warn("an answer was not kept under its Idempotency-Key; it will be made again when it is asked for", "request_id", q.id, "error",
+			err)
 	}
 }
 
@@ -182,7 +188,8 @@ func (a *API) replay(ctx context.Context, q *request, caller *identity.Caller, f
 		if err := marshal(&body, made); err != nil {
 			return fmt.Errorf("making the answer of an earlier request again: %w", err)
 		}
-		answer = &idempotency.Answer{Status: q.operation.status(), Header: map[string]string{"Content-Type": "application/json"}, Body: body.Bytes()}
+		answer = &idempotency.Answer{Status: q.operation.status(), Header: map[string]string{"Content-Type": "application/json"},
+			Body: body.Bytes()}
 	}
 	for name, value := range answer.Header {
 		q.w.Header().Set(name, value)

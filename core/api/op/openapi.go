@@ -50,7 +50,8 @@ func newDocument(version string) *huma.OpenAPI {
 				"UnsupportedMedia": answer("The body is not application/json", problemRef, nil),
 				"Invalid": answer("All faults of the input", invalidRef,
 					problem.Invalid(problem.Fault{Loc: []any{"body", "name"}, Msg: "required", Type: "missing"})),
-				"HypervisorFailed": answer("The hypervisor failed or refused; reason is unreachable, tls_fingerprint, auth, permission, protocol or refused", problemRef,
+				"HypervisorFailed": answer("The hypervisor failed or refused; reason is unreachable, tls_fingerprint, auth, permission, protocol "+
+					"or refused", problemRef,
 					problem.New(problem.CodeHypervisorError, "the host closed the connection without an answer").With("reason", "unreachable")),
 				"Unsupported": answer("The host's driver cannot do this", problemRef,
 					problem.New(problem.CodeUnsupported, "the host's driver cannot read nodes")),
@@ -60,7 +61,8 @@ func newDocument(version string) *huma.OpenAPI {
 				"Problem": answer("Any other problem; see the table of identifiers", problemRef, nil),
 			},
 			SecuritySchemes: map[string]*huma.SecurityScheme{
-				"session": {Type: "apiKey", In: "cookie", Name: "service_session", Description: "The cookie that log-in sets; over TLS its name begins with __Host-."},
+				"session": {Type: "apiKey", In: "cookie", Name: "service_session",
+					Description: "The cookie that log-in sets; over TLS its name begins with __Host-."},
 				"api_key": {Type: "http", Scheme: "bearer", BearerFormat: "svc_…", Description: "An API key."},
 			},
 		},
@@ -220,7 +222,8 @@ func (a *API) document(o *Operation, declared *huma.Operation) {
 		refs[http.StatusTooManyRequests] = "TooMany"
 	}
 	if o.Spec.Calls {
-		refs[http.StatusBadGateway], refs[http.StatusServiceUnavailable], refs[http.StatusGatewayTimeout] = "HypervisorFailed", "Unavailable", "Timeout"
+		refs[http.StatusBadGateway], refs[http.StatusServiceUnavailable], refs[http.StatusGatewayTimeout] = "HypervisorFailed", "Unavailable",
+			"Timeout"
 	}
 	for status, name := range refs {
 		declared.Responses[strconv.Itoa(status)] = &huma.Response{Ref: "#/components/responses/" + name}

@@ -13,7 +13,8 @@ import (
 //
 //	Name op.Optional[string] `json:"name,omitzero" maxLength:"64"`
 //
-// Where null has no meaning a tag nullable:"false" refuses it. A PATCH whose body has Optional fields and is given none of them is refused with 422 before the handler.
+// Where null has no meaning a tag nullable:"false" refuses it. A PATCH whose body has Optional fields and is given none of them is
+// refused with 422 before the handler.
 type Optional[T any] struct {
 	// Set: the key was given, as a value or as null.
 	Set bool

@@ -32,7 +32,8 @@ var remedies = map[outage]string{
 	{problem.CodeDatabaseUnavailable, "memory"}:    "the database is out of memory: give its server more, or fewer connections",
 	{problem.CodeDatabaseUnavailable, "read_only"}: "the database is read-only: changes are refused until it is not; is this a standby?",
 	{problem.CodeDatabaseUnavailable, "io"}:        "the database's disk fails: see the server's log",
-	{problem.CodeDatabaseFull, ""}:                 "the database's disk is full: changes are refused until it has room again, reading goes on",
+	{problem.CodeDatabaseFull,
+		""}: "the database's disk is full: changes are refused until it has room again, reading goes on",
 }
 
 // outageOf is the outage that a problem tells of; ok is false for other problems.

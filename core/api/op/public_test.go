@@ -55,8 +55,10 @@ func publicSample(t *testing.T, requests int) *sample {
 		Browser: func(_ context.Context, r *http.Request) (string, error) { return r.Header.Get("Device"), nil }})
 	spec := public
 	spec.Audit = op.Audit{Action: "try.it"}
-	op.Post(s.API, "/api/v1/try", func(context.Context, *echoIn) (*op.Body[string], error) { return &op.Body[string]{Body: "done"}, nil }, spec)
-	op.Get(s.API, "/api/v1/closed", func(context.Context, *nothing) (*op.Empty, error) { return nil, nil }, op.Spec{ID: "closed", Summary: "Closed", Tag: "Try"})
+	op.Post(s.API, "/api/v1/try", func(context.Context, *echoIn) (*op.Body[string], error) { return &op.Body[string]{Body: "done"}, nil },
+		spec)
+	op.Get(s.API, "/api/v1/closed", func(context.Context, *nothing) (*op.Empty, error) { return nil, nil },
+		op.Spec{ID: "closed", Summary: "Closed", Tag: "Try"})
 	return s
 }
 
@@ -144,7 +146,8 @@ func TestBodyBeforeLogInIsSmall(t *testing.T) {
 			t.Errorf("%d bytes in chunks: %d %.300s", size, w.Code, w.Body)
 		}
 	}
-	if w := newSample(t, sampleConfig{}).call("POST", "/api/v1/hosts", `{"name":"a"`+strings.Repeat(" ", 5000)+`}`, as("owner")...); w.Code != 201 {
+	if w := newSample(t, sampleConfig{}).call("POST", "/api/v1/hosts", `{"name":"a"`+strings.Repeat(" ", 5000)+`}`,
+		as("owner")...); w.Code != 201 {
 		t.Errorf("after log-in: %d", w.Code)
 	}
 }

@@ -158,17 +158,20 @@ func newSample(t testing.TB, config sampleConfig) *sample {
 	op.Post(s.API, "/api/v1/hosts", func(_ context.Context, in *createIn) (*op.Body[hostOut], error) {
 		keep(in.Body)
 		return &op.Body[hostOut]{Body: hostOut{9, in.Body.Name}}, nil
-	}, op.Spec{ID: "create_host", Recall: recalled, Summary: "Enrol a host", Tag: "Hosts", Role: identity.Admin, Status: 201, Audit: op.Audit{Action: "host.create"}})
+	}, op.Spec{ID: "create_host", Recall: recalled, Summary: "Enrol a host", Tag: "Hosts", Role: identity.Admin, Status: 201,
+		Audit: op.Audit{Action: "host.create"}})
 	op.Patch(s.API, "/api/v1/hosts/:host_id", func(_ context.Context, in *patchIn) (*op.Body[hostOut], error) {
 		keep(in.Body)
 		return &op.Body[hostOut]{}, nil
-	}, op.Spec{ID: "patch_host", Summary: "Change a host", Tag: "Hosts", Role: identity.Admin, On: op.Host, Entitlement: "hosts.patch", Audit: op.Audit{Action: "host.patch"}})
+	}, op.Spec{ID: "patch_host", Summary: "Change a host", Tag: "Hosts", Role: identity.Admin, On: op.Host, Entitlement: "hosts.patch",
+		Audit: op.Audit{Action: "host.patch"}})
 	op.Delete(s.API, "/api/v1/hosts/:host_id", func(_ context.Context, in *removeIn) (*op.Empty, error) {
 		if in.Body == nil || in.Body.Confirm != "yes" {
 			return nil, problem.Confirm(problem.CodeConfirmRequired, "yes", "type the name")
 		}
 		return nil, nil
-	}, op.Spec{ID: "remove_host", Summary: "Remove a host", Tag: "Hosts", Role: identity.Owner, On: op.Host, Audit: op.Audit{Action: "host.remove"}})
+	}, op.Spec{ID: "remove_host", Summary: "Remove a host", Tag: "Hosts", Role: identity.Owner, On: op.Host,
+		Audit: op.Audit{Action: "host.remove"}})
 	op.Post(s.API, "/api/v1/hosts/:host_id/:action", func(_ context.Context, in *struct {
 		HostID int64  `path:"host_id"`
 		Action string `path:"action" enum:"start,break,panic,slow"`
@@ -182,7 +185,8 @@ func newSample(t testing.TB, config sampleConfig) *sample {
 			return nil, problem.New(problem.CodeHypervisorError, "refused")
 		}
 		return &op.Body[hostOut]{}, nil
-	}, op.Spec{ID: "act_on_host", Recall: recalled, Summary: "Act on a host", Tag: "Hosts", Role: identity.Operator, On: op.Host, Status: 202, Audit: op.Audit{Action: "host.{action}", Target: "action"}})
+	}, op.Spec{ID: "act_on_host", Recall: recalled, Summary: "Act on a host", Tag: "Hosts", Role: identity.Operator, On: op.Host,
+		Status: 202, Audit: op.Audit{Action: "host.{action}", Target: "action"}})
 	op.Post(s.API, "/api/v1/auth/login", func(_ context.Context, in *struct {
 		Body struct {
 			Email    string `json:"email"`

@@ -127,7 +127,8 @@ func TestChunkedBodyIsBounded(t *testing.T) {
 func TestMalformedChunks(t *testing.T) {
 	t.Parallel()
 	server := echoServer(t, op.Config{}, nil)
-	for _, chunks := range []string{"zz\r\n{}\r\n0\r\n\r\n", "2\r\n{}xx\r\n0\r\n\r\n", "-2\r\n{}\r\n0\r\n\r\n", "fffffffffffffffff\r\n{}", "\r\n{}\r\n0\r\n\r\n", "2\n{}\n0\n\n"} {
+	for _, chunks := range []string{"zz\r\n{}\r\n0\r\n\r\n", "2\r\n{}xx\r\n0\r\n\r\n", "-2\r\n{}\r\n0\r\n\r\n", "fffffffffffffffff\r\n{}",
+		"\r\n{}\r\n0\r\n\r\n", "2\n{}\n0\n\n"} {
 		conn := raw(t, server, head+"Transfer-Encoding: chunked\r\n\r\n"+chunks)
 		answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
 		if err != nil || answer.StatusCode != http.StatusBadRequest || !answer.Close {
@@ -184,7 +185,8 @@ func TestManyAtOnce(t *testing.T) {
 			defer func() { done <- struct{}{} }()
 			for i := range 50 {
 				text := fmt.Sprintf("text %d %d", worker, i)
-				answer, err := http.Post(server.URL+"/api/v1/try", "application/json", strings.NewReader(`{"text":"`+text+`","extra":`+fmt.Sprint(i%2)+`}`))
+				answer, err := http.Post(server.URL+"/api/v1/try", "application/json",
+					strings.NewReader(`{"text":"`+text+`","extra":`+fmt.Sprint(i%2)+`}`))
 				if err != nil {
 					wrong.Add(1)
 					continue

@@ -21,7 +21,8 @@ func (a *API) recordSettled(entry audit.Entry, open db.Outcome) {
 	select {
 	case a.settling <- struct{}{}:
 	default:
-		a.log.Error("too many changes whose outcome is not known; this one is not asked for", "request_id", entry.RequestID, "action", entry.Action)
+		a.log.Error("too many changes whose outcome is not known; this one is not asked for", "request_id", entry.RequestID, "action",
+			entry.Action)
 		return
 	}
 	go func() {
@@ -31,7 +32,8 @@ func (a *API) recordSettled(entry audit.Entry, open db.Outcome) {
 		committed, known := open.Settle(ctx)
 		switch {
 		case !known:
-			a.log.Error("whether a change was made is not known; its row in the audit trail tells", "request_id", entry.RequestID, "action", entry.Action)
+			a.log.Error("whether a change was made is not known; its row in the audit trail tells", "request_id", entry.RequestID, "action",
+				entry.Action)
 		case committed:
 			a.log.Info("a change whose commit was not answered was made", "request_id", entry.RequestID, "action", entry.Action)
 		default:

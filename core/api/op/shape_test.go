@@ -22,8 +22,10 @@ func TestShape(t *testing.T) {
 	for object, want := range map[string]string{
 		`{"name":"a"}`: "", `{"name":"a","mode":"stop","disks":[{"size":1}]}`: "",
 		`{}`: "body/params/name missing", `{"name":"CANARY99","mode":"CANARY99"}`: "body/params/mode enum, body/params/name too_long",
-		`{"name":"a","disks":[{"size":1},{"size":0,"x":1}]}`: "body/params/disks/1/size greater_than_equal, body/params/disks/1/x extra_forbidden",
-		`{"name":"a","disks":[{"size":1.0}]}`:                "body/params/disks/0/size int_type", `[]`: "body/params dict_type", `null`: "body/params dict_type", `{`: "body/params json_invalid",
+		`{"name":"a","disks":[{"size":1},{"size":0,"x":1}]}`: "body/params/disks/1/size greater_than_equal, body/params/disks/1/x " +
+			"extra_forbidden",
+		`{"name":"a","disks":[{"size":1.0}]}`: "body/params/disks/0/size int_type", `[]`: "body/params dict_type",
+		`null`: "body/params dict_type", `{`: "body/params json_invalid",
 	} {
 		var got []string
 		for _, f := range s.Faults([]byte(object), "body.params") {
@@ -42,7 +44,8 @@ func TestShape(t *testing.T) {
 			t.Errorf("the document lacks %s: %s", piece, document)
 		}
 	}
-	if empty := op.NewShape("none", struct{}{}); len(empty.Faults([]byte(`{}`), "body.params")) != 0 || len(empty.Faults([]byte(`{"a":1}`), "body.params")) != 1 {
+	if empty := op.NewShape("none", struct{}{}); len(empty.Faults([]byte(`{}`), "body.params")) != 0 ||
+		len(empty.Faults([]byte(`{"a":1}`), "body.params")) != 1 {
 		t.Error("a shape without fields")
 	}
 }

@@ -48,7 +48,8 @@ func (l *lasting) revoke() {
 
 func newLasting(t *testing.T, change func(*op.Spec)) *lasting {
 	t.Helper()
-	l := &lasting{sample: &sample{off: map[string]bool{}}, tokens: &tokens{hosts: map[int64]bool{8: true}}, left: make(chan error, 100), began: make(chan struct{}, 100)}
+	l := &lasting{sample: &sample{off: map[string]bool{}}, tokens: &tokens{hosts: map[int64]bool{8: true}}, left: make(chan error, 100),
+		began: make(chan struct{}, 100)}
 	l.API = op.New(op.Config{
 		Router: route.New(), Authenticator: l, Resolver: l, Recorder: l, Tokens: l.tokens, Reauthorise: 20 * time.Millisecond,
 		Entitlements: func(_ context.Context, name string) bool { return !l.off[name] },
@@ -136,7 +137,8 @@ func TestSocket(t *testing.T) {
 	if err := c.Close(websocket.StatusNormalClosure, ""); err != nil {
 		t.Errorf("closing: %v", err)
 	}
-	if trail := l.trail(); len(trail) != 1 || trail[0].Action != "host.console" || string(trail[0].Result) != "ok" || trail[0].TargetName != "node8" {
+	if trail := l.trail(); len(trail) != 1 || trail[0].Action != "host.console" || string(trail[0].Result) != "ok" ||
+		trail[0].TargetName != "node8" {
 		t.Errorf("the trail: %+v", trail)
 	}
 }

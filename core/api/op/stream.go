@@ -135,7 +135,8 @@ func (s *EventStream) beat(ctx context.Context, every time.Duration) {
 
 // Stream declares an operation that answers GET with Server-Sent Events until the handler returns or the reader goes
 // away, which ends the handler's context. It ends as well when the reader may no longer read it, or holds other roles
-// than at its beginning. One user has at most 64 streams open in an instance, more are rate_limited. An error before the first event is an ordinary problem; after it the stream just ends, and the
+// than at its beginning. One user has at most 64 streams open in an instance, more are rate_limited. An error before the first event is
+// an ordinary problem; after it the stream just ends, and the
 // reader comes back with the id of the last event it saw:
 //
 //	type eventsIn struct {

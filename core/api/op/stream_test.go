@@ -128,7 +128,8 @@ func TestStream(t *testing.T) {
 		return answer, strings.Join(lines, "|")
 	}
 	answer, body := read("end")
-	if want := `id: 1|event: line|data: {"text":"a\nb<c>"}|id: 2|data: "after 41"`; body != want || answer.Header.Get("Content-Type") != "text/event-stream" {
+	if want := `id: 1|event: line|data: {"text":"a\nb<c>"}|id: 2|data: "after 41"`; body != want ||
+		answer.Header.Get("Content-Type") != "text/event-stream" {
 		t.Errorf("%v %s", answer.Header, body)
 	}
 	if answer, body := read("fail"); answer.StatusCode != 409 || !strings.Contains(body, `"error":"conflict"`) {
@@ -189,7 +190,8 @@ func TestStreamEndsWithTheRightToReadIt(t *testing.T) {
 			guarded := &lockedSample{sample: s, mu: &mu}
 			ended := make(chan error, 1)
 			a := op.New(op.Config{
-				Router: route.New(), Authenticator: guarded, Resolver: guarded, Recorder: s, Reauthorise: time.Millisecond, KeepAlive: time.Millisecond,
+				Router: route.New(), Authenticator: guarded, Resolver: guarded, Recorder: s, Reauthorise: time.Millisecond,
+				KeepAlive:    time.Millisecond,
 				Entitlements: func(_ context.Context, name string) bool { mu.Lock(); defer mu.Unlock(); return !s.off[name] },
 			})
 			op.Stream(a, "/api/v1/hosts/:host_id/events", func(ctx context.Context, _ *hostIn, out *op.EventStream) error {
@@ -241,7 +243,8 @@ func TestStreamIsLookedAtWhenRightsMayHaveChanged(t *testing.T) {
 	s := &sample{caller: &identity.Caller{UserID: 5, Teams: map[int64]identity.Role{1: identity.Viewer}}}
 	guarded := &lockedSample{sample: s, mu: &mu}
 	rights := bell{make(chan struct{}, 1)}
-	a := op.New(op.Config{Router: route.New(), Authenticator: guarded, Resolver: guarded, Recorder: s, Reauthorise: time.Hour, Rights: rights})
+	a := op.New(op.Config{Router: route.New(), Authenticator: guarded, Resolver: guarded, Recorder: s, Reauthorise: time.Hour,
+		Rights: rights})
 	op.Stream(a, "/api/v1/events", func(ctx context.Context, _ *nothing, out *op.EventStream) error {
 		if err := out.Open(); err != nil {
 			return err

@@ -169,7 +169,8 @@ func (q *request) incoming() (*Incoming, error) {
 	if r.ContentLength > limit {
 		return nil, tooLarge(limit)
 	}
-	f := &Incoming{Media: media, Size: r.ContentLength, body: http.MaxBytesReader(q.w, r.Body, limit), control: http.NewResponseController(q.w), idle: spec.Idle}
+	f := &Incoming{Media: media, Size: r.ContentLength, body: http.MaxBytesReader(q.w, r.Body, limit),
+		control: http.NewResponseController(q.w), idle: spec.Idle}
 	if f.idle <= 0 {
 		f.idle = chunkTime
 	}

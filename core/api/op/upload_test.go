@@ -45,7 +45,8 @@ func TestUpload(t *testing.T) {
 	t.Parallel()
 	l := newLasting(t, func(*op.Spec) {})
 	const size = 5 << 20 // more than a JSON body may have
-	if status, text := l.put(t, uploadPath, binary, io.LimitReader(endless{}, size), as("operator@3")...); status != 200 || text != "5242880\n" {
+	if status, text := l.put(t, uploadPath, binary, io.LimitReader(endless{}, size), as("operator@3")...); status != 200 ||
+		text != "5242880\n" {
 		t.Errorf("%d %s", status, text)
 	}
 	if trail := l.trail(); len(trail) != 1 || trail[0].Action != "host.upload" || string(trail[0].Result) != "ok" {
@@ -67,7 +68,8 @@ func TestUploadIsRefused(t *testing.T) {
 	}{
 		{"nobody", uploadPath, binary, 10, false, nil, 401, "unauthenticated"},
 		{"too low a role", uploadPath, binary, 10, false, as("viewer@3"), 403, "forbidden"},
-		{"another site", uploadPath, binary, 10, false, append(as("operator@3"), "Cookie", "a=b", "Origin", "https://evil.example"), 403, "cross_origin"},
+		{"another site", uploadPath, binary, 10, false, append(as("operator@3"), "Cookie", "a=b", "Origin", "https://evil.example"), 403,
+			"cross_origin"},
 		{"another team's", uploadPath, binary, 10, false, as("operator@2"), 404, "not_found"},
 		{"no token", "/api/v1/hosts/7/upload", binary, 10, false, as("operator@2"), 409, "capability_missing"},
 		{"no media type", uploadPath, "", 10, false, as("operator@3"), 415, "unsupported_media_type"},
@@ -153,10 +155,12 @@ func TestSocketAndUploadInTheDocument(t *testing.T) {
 		t.Fatal(err)
 	}
 	socket, upload := doc.Paths["/api/v1/hosts/{host_id}/console/ws"]["get"], doc.Paths["/api/v1/hosts/{host_id}/upload"]["post"]
-	if socket.Responses["101"] == nil || socket.Responses["200"] != nil || socket.Responses["429"] == nil || socket.Capability != "lifecycle" {
+	if socket.Responses["101"] == nil || socket.Responses["200"] != nil || socket.Responses["429"] == nil ||
+		socket.Capability != "lifecycle" {
 		t.Errorf("%+v", socket)
 	}
-	if upload.Responses["413"] == nil || upload.Responses["415"] == nil || upload.Responses["429"] == nil || upload.RequestBody.Content[binary] == nil {
+	if upload.Responses["413"] == nil || upload.Responses["415"] == nil || upload.Responses["429"] == nil ||
+		upload.RequestBody.Content[binary] == nil {
 		t.Errorf("%+v", upload)
 	}
 	for _, o := range l.Operations() {

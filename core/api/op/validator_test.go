@@ -36,11 +36,16 @@ type whole struct {
 // FuzzValidator holds the validator against huma's own validation: what is no fault to the one is none to the other.
 func FuzzValidator(f *testing.F) {
 	for _, seed := range []string{
-		`{"label":"a"}`, `{"label":"a","kind":"lxc","code":"x","rate":0.5,"on":true,"part":{"size":1},"parts":[{"size":2,"parts":[{"size":3}]}],"others":{"x":{"size":4}}}`,
-		`{"label":null}`, `{"label":"a","on":null,"part":null,"parts":null,"word":null,"any":null}`, `{"label":"a","parts":[null]}`, `{"label":"a","parts":[{},{},{},{}]}`,
-		`{"label":"a","parts":[{"size":1,"tags":[]},{"size":1,"tags":["a","b","c"]},{"size":0,"x":1}]}`, `{"label":"a","others":{"":{},"b":{"size":0}},"any":{"a":[[{}]]},"void":[1]}`,
-		`{"label":"abcdef","kind":"x","code":"A","rate":2,"on":0,"word":"abcd"}`, `[{"label":"a"}]`, `"label"`, `null`, ` 7 `, `{"label":{},"kind":[],"rate":"1","on":"true","any":[],"parts":{}}`,
-		`{"label" : "\u00e9\\\"" , "part" : {"size":9223372036854775807} }`, `{"label":"a","others":{"a":null}}`, `{"label":"a","any":{"k":"\ud83d\ude00"}}`,
+		`{"label":"a"}`, `{"label":"a","kind":"lxc","code":"x","rate":0.5,"on":true,"part":{"size":1},"parts":[{"size":2,` +
+			`"parts":[{"size":3}]}],"others":{"x":{"size":4}}}`,
+		`{"label":null}`, `{"label":"a","on":null,"part":null,"parts":null,"word":null,"any":null}`, `{"label":"a","parts":[null]}`,
+		`{"label":"a","parts":[{},{},{},{}]}`,
+		`{"label":"a","parts":[{"size":1,"tags":[]},{"size":1,"tags":["a","b","c"]},{"size":0,"x":1}]}`,
+		`{"label":"a","others":{"":{},"b":{"size":0}},"any":{"a":[[{}]]},"void":[1]}`,
+		`{"label":"abcdef","kind":"x","code":"A","rate":2,"on":0,"word":"abcd"}`, `[{"label":"a"}]`, `"label"`, `null`, ` 7 `,
+		`{"label":{},"kind":[],"rate":"1","on":"true","any":[],"parts":{}}`,
+		`{"label" : "\u00e9\\\"" , "part" : {"size":9223372036854775807} }`, `{"label":"a","others":{"a":null}}`,
+		`{"label":"a","any":{"k":"\ud83d\ude00"}}`,
 	} {
 		f.Add([]byte(seed))
 	}

@@ -44,7 +44,8 @@ func (h handlers) updateFaults(body []byte) []problem.Fault {
 // against their kind's schema where the kind is there as well.
 func (h handlers) faults(given map[string]any) []problem.Fault {
 	draft, looked := schedule.Draft{Params: json.RawMessage("{}")}, map[string]bool{}
-	for key, field := range map[string]*string{"name": &draft.Name, "cron": &draft.Cron, "timezone": &draft.Timezone, "job_kind": &draft.JobKind} {
+	for key, field := range map[string]*string{"name": &draft.Name, "cron": &draft.Cron, "timezone": &draft.Timezone,
+		"job_kind": &draft.JobKind} {
 		if text, ok := given[key].(string); ok && text != "" {
 			*field, looked[key] = text, true
 		}

@@ -34,11 +34,13 @@ func newFixture(t *testing.T) *fixture {
 	// Those that come with the service are tested where their jobs are.
 	b.Exec("DELETE FROM schedules; ALTER TABLE schedules ALTER COLUMN id RESTART")
 	inventorytest.Write(t, b.DB,
-		inventorytest.Cluster{Name: "prod", Hosts: []inventorytest.Host{{Name: "rack1", Capabilities: []string{"lifecycle"}}}, Guests: []inventorytest.Guest{
-			{VMID: 100, Node: "n1", Name: "web"}, {VMID: 101, Node: "n1", Name: "base", Status: "stopped", Template: true},
-			{Container: true, VMID: 102, Node: "n1", Name: "ct"},
-		}},
-		inventorytest.Cluster{Team: 2, Hosts: []inventorytest.Host{{Name: "rack2"}}, Guests: []inventorytest.Guest{{VMID: 100, Node: "m1", Name: "far"}}})
+		inventorytest.Cluster{Name: "prod", Hosts: []inventorytest.Host{{Name: "rack1", Capabilities: []string{"lifecycle"}}},
+			Guests: []inventorytest.Guest{
+				{VMID: 100, Node: "n1", Name: "web"}, {VMID: 101, Node: "n1", Name: "base", Status: "stopped", Template: true},
+				{Container: true, VMID: 102, Node: "n1", Name: "ct"},
+			}},
+		inventorytest.Cluster{Team: 2, Hosts: []inventorytest.Host{{Name: "rack2"}},
+			Guests: []inventorytest.Guest{{VMID: 100, Node: "m1", Name: "far"}}})
 	b.Exec(`INSERT INTO guests (cluster_id, host_id, kind, vmid, node, name, status) VALUES (1, 1, 'container', 103, 'n1', 'wiki', 'running');
 		INSERT INTO apps (host_id, cluster_id, vmid, name) VALUES (1, 1, 103, 'wiki'), (1, 1, 999, 'lost')`)
 	return b
@@ -48,11 +50,12 @@ func newFixture(t *testing.T) *fixture {
 func (b *fixture) create(body string) int64 {
 	b.t.Helper()
 	var made schedule.Schedule
-	b.Run(b.t, apitest.Scenario{Name: "create", Method: "POST", URL: "/api/v1/schedules", Body: body, As: apitest.Admin, Status: 201, After: func(t *testing.T, answer *apitest.Answer) {
-		if err := json.Unmarshal(answer.Body, &made); err != nil {
-			t.Fatal(err)
-		}
-	}})
+	b.Run(b.t, apitest.Scenario{Name: "create", Method: "POST", URL: "/api/v1/schedules", Body: body, As: apitest.Admin, Status: 201,
+		After: func(t *testing.T, answer *apitest.Answer) {
+			if err := json.Unmarshal(answer.Body, &made); err != nil {
+				t.Fatal(err)
+			}
+		}})
 	return made.ID
 }
 

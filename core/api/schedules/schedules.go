@@ -24,13 +24,19 @@ type handlers struct {
 const tag = "Schedules"
 
 // clocks is told wherever a time can be written.
-const clocks = "`cron` has exactly five fields: minute, hour, day of month, month and day of week, with lists, ranges, steps and names such as `MON` and " +
-	"`JAN`; every minute is the finest. Seconds and macros such as `@daily` are not accepted, nor is an expression that never comes. Where both day " +
+const clocks = "`cron` has exactly five fields: minute, hour, day of month, month and day of week, with lists, ranges, steps and " +
+	"names such as `MON` and " +
+	"`JAN`; every minute is the finest. Seconds and macros such as `@daily` are not accepted, nor is an expression that never comes. " +
+	"Where both day " +
 	"fields are given, a day that fits one of them is enough.\n\n" +
-	"`timezone` is a name of the IANA database. Where its clock is put forward, a time that is skipped is due right after the skip; where it is put " +
-	"back, a time that comes twice is due at the first. An expression of every hour goes by elapsed time instead: it is due in each real hour.\n\n" +
-	"A schedule runs with the rights of the user who last wrote it, checked at each run. When these no longer suffice, or what it acts on is gone, " +
-	"the service switches it off and says why in `disabled_reason`. A run that is not possible at the moment is skipped, and `last_error` says why. " +
+	"`timezone` is a name of the IANA database. Where its clock is put forward, a time that is skipped is due right after the skip; " +
+	"where it is put " +
+	"back, a time that comes twice is due at the first. An expression of every hour goes by elapsed time instead: it is due in each real " +
+	"hour.\n\n" +
+	"A schedule runs with the rights of the user who last wrote it, checked at each run. When these no longer suffice, or what it acts " +
+	"on is gone, " +
+	"the service switches it off and says why in `disabled_reason`. A run that is not possible at the moment is skipped, and " +
+	"`last_error` says why. " +
 	"A schedule that is late, because the service was down, runs once."
 
 // Register declares the operations.
@@ -50,15 +56,19 @@ func Register(a *op.API, deps Deps) {
 	op.Post(a, "/api/v1/schedules", h.create, op.Spec{
 		ID: "create_schedule", Summary: "Create a schedule", Tag: tag, Role: identity.Admin, Status: http.StatusCreated,
 		Audit: op.Audit{Action: "schedule.create"}, Recall: h.created, Faults: h.createFaults,
-		Description: clocks + "\n\nThe caller must be able to do now what the schedule is to do later: the refusals are those of the operation that does the " +
-			"same. An API key with scopes needs the scope of what the schedule acts on too, such as `vms:write`. Names need not be unique. There are at most 1000 schedules, beyond that 409 `conflict`.",
+		Description: clocks + "\n\nThe caller must be able to do now what the schedule is to do later: the refusals are those of the " +
+			"operation that does the " +
+			"same. An API key with scopes needs the scope of what the schedule acts on too, such as `vms:write`. Names need not be unique. " +
+			"There are at most 1000 schedules, beyond that 409 `conflict`.",
 	})
 	op.Patch(a, "/api/v1/schedules/:schedule_id", h.update, op.Spec{
 		ID: "update_schedule", Summary: "Change a schedule", Tag: tag, Role: identity.Admin,
 		Audit: op.Audit{Action: "schedule.update", Target: "schedule_id"}, Faults: h.updateFaults,
-		Description: "The caller becomes the schedule's writer, with whose rights it runs from then on, and `disabled_reason` is cleared. Kind and parameters " +
+		Description: "The caller becomes the schedule's writer, with whose rights it runs from then on, and `disabled_reason` is cleared. " +
+			"Kind and parameters " +
 			"are checked together as for a new schedule, unless the schedule ends switched off and keeps both: switching off always works. " +
-			"`next_run_at` moves only when `cron`, `timezone` or `enabled` changes. `params` null means `{}`, `timezone` null means `UTC`.\n\n" + clocks,
+			"`next_run_at` moves only when `cron`, `timezone` or `enabled` changes. `params` null means `{}`, `timezone` null means `UTC`.\n\n" +
+			clocks,
 	})
 	op.Delete(a, "/api/v1/schedules/:schedule_id", h.remove, op.Spec{
 		ID: "delete_schedule", Summary: "Delete a schedule", Tag: tag, Role: identity.Admin, Status: http.StatusNoContent,
@@ -67,8 +77,10 @@ func Register(a *op.API, deps Deps) {
 	op.Post(a, "/api/v1/schedules/:schedule_id/run", h.run, op.Spec{
 		ID: "run_schedule", Summary: "Run a schedule now", Tag: tag, Role: identity.Operator, Status: http.StatusAccepted,
 		Audit: op.Audit{Action: "schedule.run", Target: "schedule_id"}, Recall: h.ran,
-		Description: "An extra run, of a schedule that is switched off too: `next_run_at`, `last_run_at` and all else of the schedule stay as they are. The job " +
-			"carries the caller as `requested_by`; the rights are those of the schedule's writer. An API key with scopes needs the scope of what the " +
+		Description: "An extra run, of a schedule that is switched off too: `next_run_at`, `last_run_at` and all else of the schedule stay " +
+			"as they are. The job " +
+			"carries the caller as `requested_by`; the rights are those of the schedule's writer. An API key with scopes needs the scope of " +
+			"what the " +
 			"schedule acts on too.",
 	})
 }
@@ -109,7 +121,8 @@ type createInput struct {
 
 func (h handlers) create(ctx context.Context, in *createInput) (*op.Body[*schedule.Schedule], error) {
 	b := &in.Body
-	d := schedule.Draft{Name: b.Name, Cron: b.Cron, JobKind: b.JobKind, Params: params(b.Params), Timezone: schedule.DefaultZone, Enabled: true}
+	d := schedule.Draft{Name: b.Name, Cron: b.Cron, JobKind: b.JobKind, Params: params(b.Params), Timezone: schedule.DefaultZone,
+		Enabled: true}
 	if b.Timezone != nil {
 		d.Timezone = *b.Timezone
 	}

@@ -19,30 +19,40 @@ func TestCreate(t *testing.T) {
 	b := newFixture(t)
 	b.Run(t,
 		apitest.Scenario{Name: "all given", Method: "POST", URL: "/api/v1/schedules", Body: nightly, As: apitest.Admin, Status: 201,
-			Contains: []string{`"cron":"30 2 * * MON-FRI","timezone":"Europe/Berlin","job_kind":"vm.shutdown","params":{"vm_id":1},"enabled":true,"next_run_at":"20`,
+			Contains: []string{`"cron":"30 2 * * MON-FRI","timezone":"Europe/Berlin","job_kind":"vm.shutdown","params":{"vm_id":1},` +
+				`"enabled":true,"next_run_at":"20`,
 				`"last_run_at":null,"last_job_id":null,"last_error":"","disabled_reason":"","writer":{"id":`, `"seeded":false`},
 			After: func(t *testing.T, answer *apitest.Answer) {
 				var s schedule.Schedule
-				if err := json.Unmarshal(answer.Body, &s); err != nil || s.NextRunAt.Second() != 0 || s.NextRunAt.Minute() != 30 || !strings.Contains(string(answer.Body), `:30:00Z"`) {
+				if err := json.Unmarshal(answer.Body, &s); err != nil || s.NextRunAt.Second() != 0 || s.NextRunAt.Minute() != 30 ||
+					!strings.Contains(string(answer.Body), `:30:00Z"`) {
 					t.Errorf("%s: %v", answer.Body, err)
 				}
 			}},
-		apitest.Scenario{Name: "the least", Method: "POST", URL: "/api/v1/schedules", Body: `{"name":"n","cron":"* * * * *","job_kind":"app.stop","params":{"app_id":1}}`, As: apitest.Admin, Status: 201,
+		apitest.Scenario{Name: "the least", Method: "POST", URL: "/api/v1/schedules",
+			Body: `{"name":"n","cron":"* * * * *","job_kind":"app.stop","params":{"app_id":1}}`, As: apitest.Admin, Status: 201,
 			Contains: []string{`"timezone":"UTC"`, `"enabled":true`}},
-		apitest.Scenario{Name: "off", Method: "POST", URL: "/api/v1/schedules", Body: `{"name":"n","cron":" 0  0 1 jan * ","job_kind":"vm.start","params":{"vm_id":1},"enabled":false}`, As: apitest.Owner, Status: 201,
+		apitest.Scenario{Name: "off", Method: "POST", URL: "/api/v1/schedules", Body: `{"name":"n","cron":" 0  0 1 jan * ",` +
+			`"job_kind":"vm.start","params":{"vm_id":1},"enabled":false}`, As: apitest.Owner, Status: 201,
 			Contains: []string{`"cron":"0 0 1 jan *"`, `"enabled":false,"next_run_at":null`}},
-		apitest.Scenario{Name: "operator", Method: "POST", URL: "/api/v1/schedules", Body: nightly, As: apitest.Operator, Status: 403, Error: "forbidden"},
-		apitest.Scenario{Name: "owner of another team", Method: "POST", URL: "/api/v1/schedules", Body: nightly, As: apitest.In(2, identity.Owner), Status: 403, Error: "forbidden"},
-		apitest.Scenario{Name: "list", Method: "GET", URL: "/api/v1/schedules?per_page=2", As: apitest.Viewer, Status: 200, Contains: []string{`"id":1,`, `"id":2,`}, Lacks: []string{`"id":3,`},
+		apitest.Scenario{Name: "operator", Method: "POST", URL: "/api/v1/schedules", Body: nightly, As: apitest.Operator, Status: 403,
+			Error: "forbidden"},
+		apitest.Scenario{Name: "owner of another team", Method: "POST", URL: "/api/v1/schedules", Body: nightly,
+			As: apitest.In(2, identity.Owner), Status: 403, Error: "forbidden"},
+		apitest.Scenario{Name: "list", Method: "GET", URL: "/api/v1/schedules?per_page=2", As: apitest.Viewer, Status: 200,
+			Contains: []string{`"id":1,`, `"id":2,`}, Lacks: []string{`"id":3,`},
 			After: func(t *testing.T, answer *apitest.Answer) {
 				if total := answer.Header.Get("X-Total-Count"); total != "3" {
 					t.Errorf("total %s", total)
 				}
 			}},
-		apitest.Scenario{Name: "second page", Method: "GET", URL: "/api/v1/schedules?per_page=2&page=2", As: apitest.Viewer, Status: 200, Contains: []string{`"id":3,`}, Lacks: []string{`"id":1,`}},
-		apitest.Scenario{Name: "list without a role", Method: "GET", URL: "/api/v1/schedules", As: apitest.NoRole, Status: 403, Error: "forbidden"},
+		apitest.Scenario{Name: "second page", Method: "GET", URL: "/api/v1/schedules?per_page=2&page=2", As: apitest.Viewer, Status: 200,
+			Contains: []string{`"id":3,`}, Lacks: []string{`"id":1,`}},
+		apitest.Scenario{Name: "list without a role", Method: "GET", URL: "/api/v1/schedules", As: apitest.NoRole, Status: 403,
+			Error: "forbidden"},
 	)
-	if got := b.Value("SELECT concat_ws(' ', action, target_kind, target_id, target_name, details->>'job_kind') FROM audit WHERE result = 'ok' ORDER BY id LIMIT 1"); got != "schedule.create schedule 1 Nightly vm.shutdown" {
+	if got := b.Value("SELECT concat_ws(' ', action, target_kind, target_id, target_name, details->>'job_kind') FROM audit WHERE result " +
+		"= 'ok' ORDER BY id LIMIT 1"); got != "schedule.create schedule 1 Nightly vm.shutdown" {
 		t.Error(got)
 	}
 }
@@ -58,11 +68,14 @@ func TestCreateAsksWhetherTheCallerMay(t *testing.T) {
 		status       int
 		code         string
 	}{
-		{"vm.start", `{"vm_id":99}`, 404, "not_found"}, {"vm.start", `{"vm_id":3}`, 404, "not_found"}, {"vm.start", `{"vm_id":2}`, 409, "invalid_state"},
-		{"vm.start", `{"vm_id":4}`, 409, "capability_missing"}, {"app.start", `{"app_id":9}`, 404, "not_found"}, {"app.start", `{"app_id":2}`, 409, "invalid_state"},
+		{"vm.start", `{"vm_id":99}`, 404, "not_found"}, {"vm.start", `{"vm_id":3}`, 404, "not_found"},
+		{"vm.start", `{"vm_id":2}`, 409, "invalid_state"},
+		{"vm.start", `{"vm_id":4}`, 409, "capability_missing"}, {"app.start", `{"app_id":9}`, 404, "not_found"},
+		{"app.start", `{"app_id":2}`, 409, "invalid_state"},
 		{"vm.stop", `{"vm_id":1}`, 409, "self_target"}, {"vm.start", `{"vm_id":1}`, 201, ""}, {"app.restart", `{"app_id":1}`, 201, ""},
 	} {
-		b.Run(t, apitest.Scenario{Name: test.kind + test.params, Method: "POST", URL: "/api/v1/schedules", As: apitest.Admin, Status: test.status, Error: test.code,
+		b.Run(t, apitest.Scenario{Name: test.kind + test.params, Method: "POST", URL: "/api/v1/schedules", As: apitest.Admin,
+			Status: test.status, Error: test.code,
 			Body: fmt.Sprintf(`{"name":"n","cron":"0 0 * * *","job_kind":%q,"params":%s}`, test.kind, test.params)})
 	}
 	if got := b.Value("SELECT count(*) FROM jobs"); got != "0" {
@@ -101,28 +114,46 @@ func TestFaults(t *testing.T) {
 		want               []string
 	}{
 		{"nothing", "POST", `{}`, []string{"body cron missing", "body job_kind missing", "body name missing"}},
-		{"all at once", "POST", `{"name":"","cron":"61 * * * *","timezone":"CANARY99","job_kind":"vm.start","params":{"vm_id":"CANARY99","x":1},"enabled":"yes","more":1}`,
-			[]string{"body cron value_error", "body enabled bool_type", "body more extra_forbidden", "body name too_short", "body params vm_id int_type", "body params x extra_forbidden", "body timezone value_error"}},
-		{"unknown kind", "POST", `{"name":"n","cron":"x","job_kind":"vm.CANARY99","params":{"x":1}}`, []string{"body cron value_error", "body job_kind value_error"}},
-		{"kind that needs a confirmation", "POST", `{"name":"n","cron":"* * * * *","job_kind":"vm.delete","params":{"vm_id":1}}`, []string{"body job_kind value_error"}},
+		{"all at once", "POST", `{"name":"","cron":"61 * * * *","timezone":"CANARY99","job_kind":"vm.start","params":{"vm_id":"CANARY99",` +
+			`"x":1},"enabled":"yes","more":1}`,
+			[]string{"body cron value_error", "body enabled bool_type", "body more extra_forbidden", "body name too_short",
+				"body params vm_id int_type", "body params x extra_forbidden", "body timezone value_error"}},
+		{"unknown kind", "POST", `{"name":"n","cron":"x","job_kind":"vm.CANARY99","params":{"x":1}}`,
+			[]string{"body cron value_error", "body job_kind value_error"}},
+		{"kind that needs a confirmation", "POST", `{"name":"n","cron":"* * * * *","job_kind":"vm.delete","params":{"vm_id":1}}`,
+			[]string{"body job_kind value_error"}},
 		{"parameters missing", "POST", `{"name":"n","cron":"* * * * *","job_kind":"vm.start"}`, []string{"body params vm_id missing"}},
-		{"parameters null", "POST", `{"name":"n","cron":"* * * * *","job_kind":"vm.start","params":null}`, []string{"body params vm_id missing"}},
-		{"parameters no object", "POST", `{"name":"n","cron":"* * * * *","job_kind":"vm.start","params":[1]}`, []string{"body params dict_type"}},
-		{"out of range", "POST", `{"name":"n","cron":"* * * * *","job_kind":"vm.start","params":{"vm_id":0}}`, []string{"body params vm_id greater_than_equal"}},
-		{"a fraction", "POST", `{"name":"n","cron":"* * * * *","job_kind":"vm.start","params":{"vm_id":1.5}}`, []string{"body params vm_id int_type"}},
-		{"huge", "POST", `{"name":"n","cron":"* * * * *","job_kind":"vm.start","params":{"vm_id":99999999999999999999}}`, []string{"body params vm_id int_out_of_range"}},
-		{"other case", "POST", `{"name":"n","cron":"* * * * *","job_kind":"vm.start","params":{"VM_ID":1}}`, []string{"body params VM_ID extra_forbidden", "body params vm_id missing"}},
-		{"key with a dot", "POST", `{"name":"n","cron":"* * * * *","job_kind":"vm.start","params":{"vm_id":1,"a.b[0]c":1}}`, []string{"body params a.b[0]c extra_forbidden"}},
-		{"NUL", "POST", `{"name":"n\u0000","cron":"* * * * *","job_kind":"vm.start","params":{"vm_id":1}}`, []string{"body name string_nul", "body name value_error"}},
-		{"no time zone", "POST", `{"name":"n","cron":"* * * * *","timezone":"","job_kind":"vm.start","params":{"vm_id":1}}`, []string{"body timezone too_short"}},
-		{"the machine's zone", "POST", `{"name":"n","cron":"* * * * *","timezone":"Local","job_kind":"vm.start","params":{"vm_id":1}}`, []string{"body timezone value_error"}},
+		{"parameters null", "POST", `{"name":"n","cron":"* * * * *","job_kind":"vm.start","params":null}`,
+			[]string{"body params vm_id missing"}},
+		{"parameters no object", "POST", `{"name":"n","cron":"* * * * *","job_kind":"vm.start","params":[1]}`,
+			[]string{"body params dict_type"}},
+		{"out of range", "POST", `{"name":"n","cron":"* * * * *","job_kind":"vm.start","params":{"vm_id":0}}`,
+			[]string{"body params vm_id greater_than_equal"}},
+		{"a fraction", "POST", `{"name":"n","cron":"* * * * *","job_kind":"vm.start","params":{"vm_id":1.5}}`,
+			[]string{"body params vm_id int_type"}},
+		{"huge", "POST", `{"name":"n","cron":"* * * * *","job_kind":"vm.start","params":{"vm_id":99999999999999999999}}`,
+			[]string{"body params vm_id int_out_of_range"}},
+		{"other case", "POST", `{"name":"n","cron":"* * * * *","job_kind":"vm.start","params":{"VM_ID":1}}`,
+			[]string{"body params VM_ID extra_forbidden", "body params vm_id missing"}},
+		{"key with a dot", "POST", `{"name":"n","cron":"* * * * *","job_kind":"vm.start","params":{"vm_id":1,"a.b[0]c":1}}`,
+			[]string{"body params a.b[0]c extra_forbidden"}},
+		{"NUL", "POST", `{"name":"n\u0000","cron":"* * * * *","job_kind":"vm.start","params":{"vm_id":1}}`,
+			[]string{"body name string_nul", "body name value_error"}},
+		{"no time zone", "POST", `{"name":"n","cron":"* * * * *","timezone":"","job_kind":"vm.start","params":{"vm_id":1}}`,
+			[]string{"body timezone too_short"}},
+		{"the machine's zone", "POST", `{"name":"n","cron":"* * * * *","timezone":"Local","job_kind":"vm.start","params":{"vm_id":1}}`,
+			[]string{"body timezone value_error"}},
 		{"never", "POST", `{"name":"n","cron":"0 0 31 2 *","job_kind":"vm.start","params":{"vm_id":1}}`, []string{"body cron value_error"}},
-		{"long", "POST", `{"name":"n","cron":"` + strings.Repeat("1,", 5000) + `1 * * * *","job_kind":"vm.start","params":{"vm_id":1}}`, []string{"body cron too_long", "body cron value_error"}},
+		{"long", "POST", `{"name":"n","cron":"` + strings.Repeat("1,", 5000) + `1 * * * *","job_kind":"vm.start","params":{"vm_id":1}}`,
+			[]string{"body cron too_long", "body cron value_error"}},
 		{"patch of nothing", "PATCH", `{}`, []string{"body nothing_to_change"}},
-		{"patch with nulls", "PATCH", `{"name":null,"cron":null,"job_kind":null,"enabled":null}`, []string{"body cron null_forbidden", "body enabled null_forbidden", "body job_kind null_forbidden", "body name null_forbidden"}},
-		{"patch of parameters alone", "PATCH", `{"params":{"app_id":1}}`, []string{"body params app_id extra_forbidden", "body params vm_id missing"}},
+		{"patch with nulls", "PATCH", `{"name":null,"cron":null,"job_kind":null,"enabled":null}`,
+			[]string{"body cron null_forbidden", "body enabled null_forbidden", "body job_kind null_forbidden", "body name null_forbidden"}},
+		{"patch of parameters alone", "PATCH", `{"params":{"app_id":1}}`,
+			[]string{"body params app_id extra_forbidden", "body params vm_id missing"}},
 		{"patch of parameters to none", "PATCH", `{"params":null}`, []string{"body params vm_id missing"}},
-		{"patch of the kind alone", "PATCH", `{"job_kind":"app.start"}`, []string{"body params app_id missing", "body params vm_id extra_forbidden"}},
+		{"patch of the kind alone", "PATCH", `{"job_kind":"app.start"}`,
+			[]string{"body params app_id missing", "body params vm_id extra_forbidden"}},
 		{"patch with all faults", "PATCH", `{"cron":"@daily","timezone":"x","job_kind":"app.start","params":{"app_id":-1},"x":1}`,
 			[]string{"body cron value_error", "body params app_id greater_than_equal", "body timezone value_error", "body x extra_forbidden"}},
 	} {
@@ -130,15 +161,19 @@ func TestFaults(t *testing.T) {
 		if test.method == "PATCH" {
 			url = path(id, "")
 		}
-		b.Run(t, apitest.Scenario{Name: test.name, Method: test.method, URL: url, Body: test.body, As: apitest.Owner, Status: 422, Error: "invalid", Lacks: []string{"CANARY99"}, After: func(t *testing.T, answer *apitest.Answer) {
-			if got := at(t, answer); !slices.Equal(got, test.want) {
-				t.Errorf("\n got %q\nwant %q", got, test.want)
-			}
-		}})
+		b.Run(t, apitest.Scenario{Name: test.name, Method: test.method, URL: url, Body: test.body, As: apitest.Owner, Status: 422,
+			Error: "invalid", Lacks: []string{"CANARY99"}, After: func(t *testing.T, answer *apitest.Answer) {
+				if got := at(t, answer); !slices.Equal(got, test.want) {
+					t.Errorf("\n got %q\nwant %q", got, test.want)
+				}
+			}})
 	}
 	b.Run(t,
-		apitest.Scenario{Name: "the kinds are named", Method: "POST", URL: "/api/v1/schedules", Body: `{"name":"n","cron":"* * * * *","job_kind":"x"}`, As: apitest.Admin, Status: 422, Error: "invalid", Contains: []string{"must be one of app.restart, app.shutdown, app.start, app.stop, vm.pause"}},
-		apitest.Scenario{Name: "422 before 404", Method: "PATCH", URL: path(99, ""), Body: `{"cron":"x"}`, As: apitest.Admin, Status: 422, Error: "invalid"},
+		apitest.Scenario{Name: "the kinds are named", Method: "POST", URL: "/api/v1/schedules", Body: `{"name":"n","cron":"* * * * *",` +
+			`"job_kind":"x"}`, As: apitest.Admin, Status: 422, Error: "invalid",
+			Contains: []string{"must be one of app.restart, app.shutdown, app.start, app.stop, vm.pause"}},
+		apitest.Scenario{Name: "422 before 404", Method: "PATCH", URL: path(99, ""), Body: `{"cron":"x"}`, As: apitest.Admin, Status: 422,
+			Error: "invalid"},
 	)
 }
 
@@ -148,31 +183,42 @@ func TestUpdateRunDelete(t *testing.T) {
 	id := b.create(nightly)
 	next := b.Value("SELECT next_run_at FROM schedules")
 	b.Run(t,
-		apitest.Scenario{Name: "the writer changes", Method: "PATCH", URL: path(id, ""), Body: `{"name":"Other","params":{"vm_id":1}}`, As: apitest.Owner, Status: 200,
+		apitest.Scenario{Name: "the writer changes", Method: "PATCH", URL: path(id, ""), Body: `{"name":"Other","params":{"vm_id":1}}`,
+			As: apitest.Owner, Status: 200,
 			Contains: []string{`"name":"Other"`, b.Account(apitest.Owner).Email}},
-		apitest.Scenario{Name: "operator", Method: "PATCH", URL: path(id, ""), Body: `{"name":"Other"}`, As: apitest.Operator, Status: 403, Error: "forbidden"},
-		apitest.Scenario{Name: "kind and parameters together", Method: "PATCH", URL: path(id, ""), Body: `{"job_kind":"app.stop","params":{"app_id":1}}`, As: apitest.Owner, Status: 200, Contains: []string{`"params":{"app_id":1}`}},
-		apitest.Scenario{Name: "a thing that is not there", Method: "PATCH", URL: path(id, ""), Body: `{"params":{"app_id":77}}`, As: apitest.Owner, Status: 404, Error: "not_found"},
+		apitest.Scenario{Name: "operator", Method: "PATCH", URL: path(id, ""), Body: `{"name":"Other"}`, As: apitest.Operator, Status: 403,
+			Error: "forbidden"},
+		apitest.Scenario{Name: "kind and parameters together", Method: "PATCH", URL: path(id, ""),
+			Body: `{"job_kind":"app.stop","params":{"app_id":1}}`, As: apitest.Owner, Status: 200, Contains: []string{`"params":{"app_id":1}`}},
+		apitest.Scenario{Name: "a thing that is not there", Method: "PATCH", URL: path(id, ""), Body: `{"params":{"app_id":77}}`,
+			As: apitest.Owner, Status: 404, Error: "not_found"},
 	)
 	if now := b.Value("SELECT next_run_at FROM schedules"); now != next {
 		t.Errorf("next_run_at has moved from %s to %s", next, now)
 	}
 	b.Run(t,
 		apitest.Scenario{Name: "run", Method: "POST", URL: path(id, "/run"), As: apitest.Operator, Status: 202,
-			Contains: []string{`{"job":{"id":1,"kind":"app.stop"`, fmt.Sprintf(`"schedule_id":%d`, id), fmt.Sprintf(`"requested_by":{"id":%d,`, b.Account(apitest.Operator).ID)}},
-		apitest.Scenario{Name: "run while it runs", Method: "POST", URL: path(id, "/run"), As: apitest.Operator, Status: 409, Error: "guest_busy"},
+			Contains: []string{`{"job":{"id":1,"kind":"app.stop"`, fmt.Sprintf(`"schedule_id":%d`, id),
+				fmt.Sprintf(`"requested_by":{"id":%d,`, b.Account(apitest.Operator).ID)}},
+		apitest.Scenario{Name: "run while it runs", Method: "POST", URL: path(id, "/run"), As: apitest.Operator, Status: 409,
+			Error: "guest_busy"},
 		apitest.Scenario{Name: "viewer", Method: "POST", URL: path(id, "/run"), As: apitest.Viewer, Status: 403, Error: "forbidden"},
 		apitest.Scenario{Name: "no such", Method: "POST", URL: path(99, "/run"), As: apitest.Operator, Status: 404, Error: "not_found"},
-		apitest.Scenario{Name: "off", Method: "PATCH", URL: path(id, ""), Body: `{"enabled":false,"timezone":null}`, As: apitest.Admin, Status: 200, Contains: []string{`"timezone":"UTC"`, `"next_run_at":null`}},
-		apitest.Scenario{Name: "on", Method: "PATCH", URL: path(id, ""), Body: `{"enabled":true,"cron":"0 5 * * *"}`, As: apitest.Admin, Status: 200, Contains: []string{`T05:00:00Z"`}},
-		apitest.Scenario{Name: "delete as an operator", Method: "DELETE", URL: path(id, ""), As: apitest.Operator, Status: 403, Error: "forbidden"},
+		apitest.Scenario{Name: "off", Method: "PATCH", URL: path(id, ""), Body: `{"enabled":false,"timezone":null}`, As: apitest.Admin,
+			Status: 200, Contains: []string{`"timezone":"UTC"`, `"next_run_at":null`}},
+		apitest.Scenario{Name: "on", Method: "PATCH", URL: path(id, ""), Body: `{"enabled":true,"cron":"0 5 * * *"}`, As: apitest.Admin,
+			Status: 200, Contains: []string{`T05:00:00Z"`}},
+		apitest.Scenario{Name: "delete as an operator", Method: "DELETE", URL: path(id, ""), As: apitest.Operator, Status: 403,
+			Error: "forbidden"},
 		apitest.Scenario{Name: "delete", Method: "DELETE", URL: path(id, ""), As: apitest.Admin, Status: 204},
 		apitest.Scenario{Name: "delete again", Method: "DELETE", URL: path(id, ""), As: apitest.Admin, Status: 404, Error: "not_found"},
 	)
-	if got := b.Value("SELECT string_agg(DISTINCT concat(action, ' ', result), ',' ) FROM audit WHERE target_kind = 'schedule' AND target_id = '1' AND result = 'ok'"); got != "schedule.create ok,schedule.delete ok,schedule.run ok,schedule.update ok" {
+	if got := b.Value("SELECT string_agg(DISTINCT concat(action, ' ', result), ',' ) FROM audit WHERE target_kind = 'schedule' AND " +
+		"target_id = '1' AND result = 'ok'"); got != "schedule.create ok,schedule.delete ok,schedule.run ok,schedule.update ok" {
 		t.Error(got)
 	}
-	if got := b.Value("SELECT concat_ws(' ', target_name, job_id, team_id, host_id, details->>'writer') FROM audit WHERE action = 'schedule.run' AND result = 'ok'"); got != "Other 1 1 1 "+b.Account(apitest.Owner).Email {
+	if got := b.Value("SELECT concat_ws(' ', target_name, job_id, team_id, host_id, details->>'writer') FROM audit WHERE action = " +
+		"'schedule.run' AND result = 'ok'"); got != "Other 1 1 1 "+b.Account(apitest.Owner).Email {
 		t.Error(got)
 	}
 	if got := b.Value("SELECT count(*) FROM audit WHERE action = 'schedule.run' AND result = 'refused'"); got != "3" {
@@ -184,26 +230,28 @@ func TestKinds(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
 	b.Run(t,
-		apitest.Scenario{Name: "viewer", Method: "GET", URL: "/api/v1/schedules/kinds", As: apitest.Viewer, Status: 200, After: func(t *testing.T, answer *apitest.Answer) {
-			var kinds []struct {
-				Kind, Summary string
-				Params        struct {
-					Type                 string
-					Required             []string
-					AdditionalProperties bool
-					Properties           map[string]struct{ Type string }
+		apitest.Scenario{Name: "viewer", Method: "GET", URL: "/api/v1/schedules/kinds", As: apitest.Viewer, Status: 200,
+			After: func(t *testing.T, answer *apitest.Answer) {
+				var kinds []struct {
+					Kind, Summary string
+					Params        struct {
+						Type                 string
+						Required             []string
+						AdditionalProperties bool
+						Properties           map[string]struct{ Type string }
+					}
 				}
-			}
-			if err := json.Unmarshal(answer.Body, &kinds); err != nil || len(kinds) != 11 {
-				t.Fatalf("%s: %v", answer.Body, err)
-			}
-			for _, kind := range kinds {
-				id := strings.SplitN(kind.Kind, ".", 2)[0] + "_id"
-				if kind.Summary == "" || kind.Params.Type != "object" || !slices.Equal(kind.Params.Required, []string{id}) || kind.Params.Properties[id].Type != "integer" || kind.Params.AdditionalProperties {
-					t.Errorf("%+v", kind)
+				if err := json.Unmarshal(answer.Body, &kinds); err != nil || len(kinds) != 11 {
+					t.Fatalf("%s: %v", answer.Body, err)
 				}
-			}
-		}},
+				for _, kind := range kinds {
+					id := strings.SplitN(kind.Kind, ".", 2)[0] + "_id"
+					if kind.Summary == "" || kind.Params.Type != "object" || !slices.Equal(kind.Params.Required, []string{id}) ||
+						kind.Params.Properties[id].Type != "integer" || kind.Params.AdditionalProperties {
+						t.Errorf("%+v", kind)
+					}
+				}
+			}},
 		apitest.Scenario{Name: "nobody", Method: "GET", URL: "/api/v1/schedules/kinds", Status: 401, Error: "unauthenticated"},
 	)
 }
@@ -218,9 +266,12 @@ func TestGuestGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.Run(t,
-		apitest.Scenario{Name: "list", Method: "GET", URL: "/api/v1/schedules", As: apitest.Viewer, Status: 200, Contains: []string{`"enabled":false,"next_run_at":null`, `"disabled_reason":"there is no such vm"`}},
-		apitest.Scenario{Name: "on again", Method: "PATCH", URL: path(id, ""), Body: `{"enabled":true}`, As: apitest.Admin, Status: 404, Error: "not_found"},
-		apitest.Scenario{Name: "a new name is possible", Method: "PATCH", URL: path(id, ""), Body: `{"name":"Old"}`, As: apitest.Admin, Status: 200, Contains: []string{`"disabled_reason":""`}},
+		apitest.Scenario{Name: "list", Method: "GET", URL: "/api/v1/schedules", As: apitest.Viewer, Status: 200,
+			Contains: []string{`"enabled":false,"next_run_at":null`, `"disabled_reason":"there is no such vm"`}},
+		apitest.Scenario{Name: "on again", Method: "PATCH", URL: path(id, ""), Body: `{"enabled":true}`, As: apitest.Admin, Status: 404,
+			Error: "not_found"},
+		apitest.Scenario{Name: "a new name is possible", Method: "PATCH", URL: path(id, ""), Body: `{"name":"Old"}`, As: apitest.Admin,
+			Status: 200, Contains: []string{`"disabled_reason":""`}},
 	)
 	if got := b.Value("SELECT concat_ws(' ', action, details->>'reason') FROM audit WHERE actor_type = 'system'"); got != "schedule.disable there is no such vm" {
 		t.Error(got)
@@ -236,7 +287,8 @@ func TestWriterIsNoOperatorAnyMore(t *testing.T) {
 	run := func(status int, code string) {
 		t.Helper()
 		for _, id := range []int64{vm, app} {
-			b.Run(t, apitest.Scenario{Name: fmt.Sprint("run ", id), Method: "POST", URL: path(id, "/run"), As: apitest.Operator, Status: status, Error: code})
+			b.Run(t, apitest.Scenario{Name: fmt.Sprint("run ", id), Method: "POST", URL: path(id, "/run"), As: apitest.Operator, Status: status,
+				Error: code})
 		}
 	}
 	b.Exec("UPDATE team_members SET role = 'viewer' WHERE user_id IN (SELECT writer_id FROM schedules)")

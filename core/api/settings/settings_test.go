@@ -28,7 +28,8 @@ func newService(t *testing.T) (*apitest.API, *db.DB) {
 }
 
 func patch(name, body string, status int, contains ...string) apitest.Scenario {
-	s := apitest.Scenario{Name: name, Method: "PATCH", URL: url, Body: body, As: apitest.Owner, Status: status, Contains: contains, Lacks: []string{"canary"}}
+	s := apitest.Scenario{Name: name, Method: "PATCH", URL: url, Body: body, As: apitest.Owner, Status: status, Contains: contains,
+		Lacks: []string{"canary"}}
 	if status == 422 {
 		s.Error = "invalid"
 	}
@@ -39,7 +40,8 @@ func patch(name, body string, status int, contains ...string) apitest.Scenario {
 func trail(t *testing.T, d *db.DB) string {
 	t.Helper()
 	var lines string
-	err := d.Pool.QueryRow(t.Context(), "SELECT coalesce(string_agg(result || ' ' || actor_type || ' ' || target_kind || ' ' || details, E'\n' ORDER BY id), '') FROM audit WHERE action = 'settings.update'").Scan(&lines)
+	err := d.Pool.QueryRow(t.Context(), "SELECT coalesce(string_agg(result || ' ' || actor_type || ' ' || target_kind || ' ' || details, "+
+		"E'\n' ORDER BY id), '') FROM audit WHERE action = 'settings.update'").Scan(&lines)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,12 +73,17 @@ func TestPatch(t *testing.T) {
 		patch("the default, set", `{"poll.interval_s": 30}`, 200),
 		patch("one of two is wrong", `{"jobs.keep_days": 8, "poll.interval_s": 1}`, 422),
 		patch("nothing", `{}`, 422, "nothing_to_change"),
-		apitest.Scenario{Name: "afterwards", Method: "GET", URL: url, As: apitest.Admin, Status: 200, Contains: []string{`"key":"jobs.keep_days","value":7`}},
-		apitest.Scenario{Name: "operator", Method: "PATCH", URL: url, Body: `{"poll.interval_s": 1}`, As: apitest.Operator, Status: 403, Error: "forbidden"},
+		apitest.Scenario{Name: "afterwards", Method: "GET", URL: url, As: apitest.Admin, Status: 200,
+			Contains: []string{`"key":"jobs.keep_days","value":7`}},
+		apitest.Scenario{Name: "operator", Method: "PATCH", URL: url, Body: `{"poll.interval_s": 1}`, As: apitest.Operator, Status: 403,
+			Error: "forbidden"},
 		// Who may not clear the trail may not let it run out either.
-		apitest.Scenario{Name: "an admin shortens the trail", Method: "PATCH", URL: url, Body: `{"poll.interval_s": 90, "audit.retention_days": 1}`, As: apitest.Admin, Status: 403, Error: "forbidden", Contains: []string{`"role":"owner"`}},
-		apitest.Scenario{Name: "and nothing else of it holds", Method: "GET", URL: url, As: apitest.Admin, Status: 200, Contains: []string{`"key":"poll.interval_s","value":30`, `"key":"audit.retention_days","value":0`}},
-		apitest.Scenario{Name: "an owner shortens the trail", Method: "PATCH", URL: url, Body: `{"audit.retention_days": 30}`, As: apitest.Owner, Status: 200, Contains: []string{`"key":"audit.retention_days","value":30`}},
+		apitest.Scenario{Name: "an admin shortens the trail", Method: "PATCH", URL: url, Body: `{"poll.interval_s": 90, ` +
+			`"audit.retention_days": 1}`, As: apitest.Admin, Status: 403, Error: "forbidden", Contains: []string{`"role":"owner"`}},
+		apitest.Scenario{Name: "and nothing else of it holds", Method: "GET", URL: url, As: apitest.Admin, Status: 200,
+			Contains: []string{`"key":"poll.interval_s","value":30`, `"key":"audit.retention_days","value":0`}},
+		apitest.Scenario{Name: "an owner shortens the trail", Method: "PATCH", URL: url, Body: `{"audit.retention_days": 30}`,
+			As: apitest.Owner, Status: 200, Contains: []string{`"key":"audit.retention_days","value":30`}},
 	)
 	want := strings.Join([]string{
 		`ok user settings {"keys": ["entitlements.disabled", "poll.interval_s", "self.host_id"]}`,
@@ -100,7 +107,8 @@ func TestPatch(t *testing.T) {
 func TestPatchTellsAllFaults(t *testing.T) {
 	t.Parallel()
 	s, d := newService(t)
-	s.Run(t, patch("all", `{"poll.interval_s": 4, "jobs.keep_days": "canary", "unheard.of": "canary", "self.host_id": 3, "onboarding.complete": 1, "entitlements.disabled": ["CANARY canary"], "metrics.retention_raw_days": 30}`, 422,
+	s.Run(t, patch("all", `{"poll.interval_s": 4, "jobs.keep_days": "canary", "unheard.of": "canary", "self.host_id": 3, `+
+		`"onboarding.complete": 1, "entitlements.disabled": ["CANARY canary"], "metrics.retention_raw_days": 30}`, 422,
 		`{"loc":["body","poll.interval_s"],"msg":"must be from 5 to 3600","type":"value_error"}`,
 		`{"loc":["body","jobs.keep_days"],"msg":"must be a whole number","type":"value_error"}`,
 		`{"loc":["body","unheard.of"],"msg":"there is no such setting","type":"unknown_setting"}`,
@@ -111,7 +119,8 @@ func TestPatchTellsAllFaults(t *testing.T) {
 		fmt.Fprintf(&many, `"%s%d": 1, `, strings.Repeat("k", 100), i)
 	}
 	s.Run(t,
-		apitest.Scenario{Name: "very many", Method: "PATCH", URL: url, Body: "{" + many.String() + `"poll.interval_s": 1}`, As: apitest.Admin, Status: 422, Error: "invalid",
+		apitest.Scenario{Name: "very many", Method: "PATCH", URL: url, Body: "{" + many.String() + `"poll.interval_s": 1}`, As: apitest.Admin,
+			Status: 422, Error: "invalid",
 			After: func(t *testing.T, answer *apitest.Answer) {
 				if len(answer.Body) > 30_000 {
 					t.Errorf("an answer of %d bytes", len(answer.Body))
@@ -151,7 +160,8 @@ func TestPatchesAtOnce(t *testing.T) {
 	}
 	wg.Wait()
 	var same bool
-	if err := d.Pool.QueryRow(t.Context(), "SELECT count(DISTINCT value) = 1 FROM settings WHERE key <> 'self.host_id'").Scan(&same); err != nil || !same {
+	if err := d.Pool.QueryRow(t.Context(),
+		"SELECT count(DISTINCT value) = 1 FROM settings WHERE key <> 'self.host_id'").Scan(&same); err != nil || !same {
 		t.Errorf("two patches were mixed: %v", err)
 	}
 }
@@ -160,7 +170,8 @@ func TestEntitlements(t *testing.T) {
 	t.Parallel()
 	s, _ := newService(t)
 	get := func(name string, contains ...string) apitest.Scenario {
-		return apitest.Scenario{Name: name, Method: "GET", URL: "/api/v1/entitlements", As: apitest.In(7, identity.Viewer), Status: 200, Contains: contains, Lacks: []string{"unheard"}}
+		return apitest.Scenario{Name: name, Method: "GET", URL: "/api/v1/entitlements", As: apitest.In(7, identity.Viewer), Status: 200,
+			Contains: contains, Lacks: []string{"unheard"}}
 	}
 	s.Run(t,
 		get("all on", `{"name":"store.catalog","enabled":true,"description":"`, `{"name":"audit.log","enabled":true`),

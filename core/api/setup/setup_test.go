@@ -48,23 +48,33 @@ func TestSetupFromBeginningToEnd(t *testing.T) {
 	secrets := []string{token, identitytest.Password, "canary"}
 	s.Run(t,
 		apitest.Scenario{Name: "needed", Method: "GET", URL: path, Status: 200, Contains: []string{`{"needed":true}`}},
-		apitest.Scenario{Name: "wrong token", Method: "POST", URL: path, Body: body("canary", "anna@example.com", identitytest.Password), Status: 401, Error: "invalid_credentials", Lacks: secrets},
-		apitest.Scenario{Name: "token of the right form", Method: "POST", URL: path, Body: body(strings.Repeat("A", 43), "anna@example.com", identitytest.Password), Status: 401, Error: "invalid_credentials", Lacks: secrets},
-		apitest.Scenario{Name: "all faults at once", Method: "POST", URL: path, Body: body(token, "canary", "passwordpassword"), Status: 422, Error: "invalid",
+		apitest.Scenario{Name: "wrong token", Method: "POST", URL: path, Body: body("canary", "anna@example.com", identitytest.Password),
+			Status: 401, Error: "invalid_credentials", Lacks: secrets},
+		apitest.Scenario{Name: "token of the right form", Method: "POST", URL: path,
+			Body: body(strings.Repeat("A", 43), "anna@example.com", identitytest.Password), Status: 401, Error: "invalid_credentials",
+			Lacks: secrets},
+		apitest.Scenario{Name: "all faults at once", Method: "POST", URL: path, Body: body(token, "canary", "passwordpassword"), Status: 422,
+			Error:    "invalid",
 			Contains: []string{`["body","email"]`, `["body","password"]`, "too_common"}, Lacks: secrets},
-		apitest.Scenario{Name: "short password", Method: "POST", URL: path, Body: body(token, "anna@example.com", "canary"), Status: 422, Error: "invalid", Lacks: secrets},
-		apitest.Scenario{Name: "unknown key", Method: "POST", URL: path, Body: strings.Replace(good, "{", `{"role":"owner",`, 1), Status: 422, Error: "invalid", Lacks: secrets},
-		apitest.Scenario{Name: "text/plain", Method: "POST", URL: path, Body: good, Headers: map[string]string{"Content-Type": "text/plain"}, Status: 415, Error: "unsupported_media_type", Lacks: secrets},
-		apitest.Scenario{Name: "another site", Method: "POST", URL: path, Body: good, Headers: map[string]string{"Sec-Fetch-Site": "cross-site"}, Status: 403, Error: "cross_origin", Lacks: secrets},
+		apitest.Scenario{Name: "short password", Method: "POST", URL: path, Body: body(token, "anna@example.com", "canary"), Status: 422,
+			Error: "invalid", Lacks: secrets},
+		apitest.Scenario{Name: "unknown key", Method: "POST", URL: path, Body: strings.Replace(good, "{", `{"role":"owner",`, 1), Status: 422,
+			Error: "invalid", Lacks: secrets},
+		apitest.Scenario{Name: "text/plain", Method: "POST", URL: path, Body: good, Headers: map[string]string{"Content-Type": "text/plain"},
+			Status: 415, Error: "unsupported_media_type", Lacks: secrets},
+		apitest.Scenario{Name: "another site", Method: "POST", URL: path, Body: good,
+			Headers: map[string]string{"Sec-Fetch-Site": "cross-site"}, Status: 403, Error: "cross_origin", Lacks: secrets},
 		apitest.Scenario{Name: "still needed", Method: "GET", URL: path, Status: 200},
-		apitest.Scenario{Name: "done", Method: "POST", URL: path, Body: good, Status: 201, Contains: []string{`{"user":{"id":1,"email":"Anna@example.com","display_name":null}}`}, Lacks: secrets,
+		apitest.Scenario{Name: "done", Method: "POST", URL: path, Body: good, Status: 201,
+			Contains: []string{`{"user":{"id":1,"email":"Anna@example.com","display_name":null}}`}, Lacks: secrets,
 			After: func(t *testing.T, answer *apitest.Answer) {
 				if answer.Header.Get("Set-Cookie") != "" {
 					t.Error("setup logs in")
 				}
 			}},
 		apitest.Scenario{Name: "again", Method: "POST", URL: path, Body: good, Status: 409, Error: "already_set_up", Lacks: secrets},
-		apitest.Scenario{Name: "again with a wrong token", Method: "POST", URL: path, Body: body("canary", "x@example.com", identitytest.Password), Status: 409, Error: "already_set_up", Lacks: secrets},
+		apitest.Scenario{Name: "again with a wrong token", Method: "POST", URL: path,
+			Body: body("canary", "x@example.com", identitytest.Password), Status: 409, Error: "already_set_up", Lacks: secrets},
 		apitest.Scenario{Name: "asked again", Method: "GET", URL: path, Status: 409, Error: "already_set_up"},
 	)
 	rows, total, err := audit.List(t.Context(), d, audit.Filter{AllTeams: true, Action: "setup.complete"})

@@ -59,9 +59,10 @@ func Register(a *op.API, deps Deps) {
 		op.Post(a, path+"/:name/rollback", h.rollBack, op.Spec{
 			ID: "rollback_" + s.kind + "_snapshot", Summary: "Set " + s.one + " back to a snapshot",
 			Tag: s.tag, Role: identity.Admin, On: s.on, Calls: true, Ours: s.on == op.App,
-			Needs: endpoint.Lifecycle, Confirm: op.Confirm{When: op.ConfirmAlways, Phrase: "name"},
+			Needs: endpoint.Lifecycle, Confirm: op.Confirm{When: op.ConfirmAlways, Field: "name"},
 			Status: http.StatusAccepted, Audit: op.Audit{Action: s.kind + ".snapshot_rollback", Target: "name"}, Recall: h.started,
-			Description: "Answers with the job that does it. All that was written since the snapshot is lost, so it is 409 `confirm_required` until " +
+			Description: "Answers with the job that does it. All that was written since the snapshot is lost, so it is 409 `confirm_required` " +
+				"until " +
 				"`confirm` holds the guest's name. A running guest is stopped for it.",
 		})
 	}

@@ -57,7 +57,8 @@ func newFixture(t *testing.T, dress func(hypervisor.Host) hypervisor.Host) *fixt
 	(&guest.Worker{DB: b.db, Hosts: hosts}).Register(queue)
 	guests, actor := &guest.Store{DB: b.db, Self: b.self}, &guest.Actor{DB: b.db, Queue: queue, Hosts: hosts}
 	h := apitest.Resource(op.Config{
-		Authenticator: apitest.Callers{}, Resolver: op.ScopeResolver{DB: b.db}, Recorder: audit.Recorder{DB: b.db}, Replays: &idempotency.Store{DB: b.db, Keys: box},
+		Authenticator: apitest.Callers{}, Resolver: op.ScopeResolver{DB: b.db}, Recorder: audit.Recorder{DB: b.db},
+		Replays: &idempotency.Store{DB: b.db, Keys: box},
 	}, func(a *op.API) {
 		snapshots.Register(a, snapshots.Deps{VMs: &vm.Store{Guests: guests}, Apps: &app.Store{Guests: guests}, Actor: actor})
 	})
@@ -78,11 +79,13 @@ func newFixture(t *testing.T, dress func(hypervisor.Host) hypervisor.Host) *fixt
 	for _, capability := range []endpoint.Capability{endpoint.Monitoring, endpoint.Lifecycle} {
 		token := b.cluster.Target(capability).Credential
 		var id int64
-		err := b.db.Pool.QueryRow(t.Context(), "INSERT INTO host_credentials (host_id, capability, token_id, secret) VALUES (1, $1, $2, '') RETURNING id", capability, token.TokenID).Scan(&id)
+		err := b.db.Pool.QueryRow(t.Context(), "INSERT INTO host_credentials (host_id, capability, token_id, secret) VALUES (1, $1, $2, '') "+
+			"RETURNING id", capability, token.TokenID).Scan(&id)
 		if err != nil {
 			t.Fatal(err)
 		}
-		sealed, err := box.Seal(secret.New(string(token.Secret)), secret.Binding{Table: host.Sealed.Name, Column: host.Sealed.Column, Row: secret.Row(id)})
+		sealed, err := box.Seal(secret.New(string(token.Secret)),
+			secret.Binding{Table: host.Sealed.Name, Column: host.Sealed.Column, Row: secret.Row(id)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -121,7 +124,8 @@ func (b *fixture) taken(ref hypervisor.GuestRef, name string) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	task, err := at.(hypervisor.Snapshotter).TakeSnapshot(b.t.Context(), ref, hypervisor.SnapshotSpec{Name: name, Description: "the " + name + " one"})
+	task, err := at.(hypervisor.Snapshotter).TakeSnapshot(b.t.Context(), ref,
+		hypervisor.SnapshotSpec{Name: name, Description: "the " + name + " one"})
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -146,7 +150,8 @@ func (b *fixture) value(sql string) (v string) {
 }
 
 func scenario(name, method, url, body string, as *apitest.Caller, status int, code string, contains ...string) apitest.Scenario {
-	return apitest.Scenario{Name: name, Method: method, URL: "/api/v1/" + url, Body: body, As: as, Status: status, Error: code, Contains: contains}
+	return apitest.Scenario{Name: name, Method: method, URL: "/api/v1/" + url, Body: body, As: as, Status: status, Error: code,
+		Contains: contains}
 }
 
 func TestList(t *testing.T) {
@@ -200,14 +205,17 @@ func TestAsk(t *testing.T) {
 				scenario("roll back: without a word", "POST", back, "", apitest.Admin, 409, "confirm_required", `"confirm_phrase":"`+s.name+`"`),
 				scenario("roll back: with another word", "POST", back, `{"confirm":"fresh"}`, apitest.Admin, 409, "confirm_required"),
 
-				scenario("take", "POST", all, `{"name":"new","description":null,"vmstate":false}`, apitest.Operator, 202, "", `"kind":"`+s.kind+`.snapshot_create"`, `"is_self":false`),
+				scenario("take", "POST", all, `{"name":"new","description":null,"vmstate":false}`, apitest.Operator, 202, "",
+					`"kind":"`+s.kind+`.snapshot_create"`, `"is_self":false`),
 				scenario("take: while that is not done", "POST", all, `{"name":"other"}`, apitest.Operator, 409, "guest_busy"),
 			)
 			b.exec("UPDATE jobs SET status = 'failed'")
 			b.Run(t, scenario("delete", "DELETE", one, "", apitest.Operator, 202, "", `"kind":"`+s.kind+`.snapshot_delete"`))
 			b.exec("UPDATE jobs SET status = 'failed'")
-			b.Run(t, scenario("roll back", "POST", back, `{"confirm":"`+s.name+`"}`, apitest.Admin, 202, "", `"kind":"`+s.kind+`.snapshot_rollback"`))
-			got := b.value("SELECT string_agg(action || ' ' || (job_id IS NOT NULL)::text || ' ' || coalesce(details->>'snapshot', ''), ', ' ORDER BY id) FROM audit WHERE result = 'ok'")
+			b.Run(t, scenario("roll back", "POST", back, `{"confirm":"`+s.name+`"}`, apitest.Admin, 202, "",
+				`"kind":"`+s.kind+`.snapshot_rollback"`))
+			got := b.value("SELECT string_agg(action || ' ' || (job_id IS NOT NULL)::text || ' ' || coalesce(details->>'snapshot', ''), ', ' " +
+				"ORDER BY id) FROM audit WHERE result = 'ok'")
 			want := fmt.Sprintf("%[1]s.snapshot_create true new, %[1]s.snapshot_delete true , %[1]s.snapshot_rollback true ", s.kind)
 			if got != want {
 				t.Errorf("the trail: %q, want %q", got, want)
@@ -260,7 +268,8 @@ func TestOwnGuest(t *testing.T) {
 		scenario("roll back", "POST", "vms/1/snapshots/fresh/rollback", "", apitest.Admin, 409, "confirm_required", `"confirm_phrase":"web"`),
 	)
 	b.exec("UPDATE jobs SET status = 'failed'")
-	b.Run(t, scenario("with its name", "POST", "vms/1/snapshots/fresh/rollback", `{"confirm":"web"}`, apitest.Admin, 202, "", `"is_self":true`))
+	b.Run(t, scenario("with its name", "POST", "vms/1/snapshots/fresh/rollback", `{"confirm":"web"}`, apitest.Admin, 202, "",
+		`"is_self":true`))
 	if got := b.value("SELECT params->>'confirmed_self' FROM jobs ORDER BY id DESC LIMIT 1"); got != "true" {
 		t.Errorf("the job knows of the confirmation: %s", got)
 	}

@@ -12,17 +12,23 @@ import (
 func registerMembers(a *op.API, h handlers) {
 	op.Get(a, "/api/v1/teams/:team_id/members", h.members, op.Spec{
 		ID: "list_team_members", Summary: "List a team's members", Tag: tag, Role: identity.Admin,
-		Description: "The users who have a role in the team, by e-mail address. Those whose role in `default` holds here as well are not among them.",
+		Description: "The users who have a role in the team, by e-mail address. Those whose role in `default` holds here as well are not " +
+			"among them.",
 	})
 	op.Put(a, "/api/v1/teams/:team_id/members/:user_id", h.setMember, op.Spec{
-		ID: "set_team_member", Summary: "Give a user a role in a team", Tag: tag, Role: identity.Owner, Audit: op.Audit{Action: "team.member_set", Target: "team_id"},
-		Description: "Adds the user, or changes the role; it holds from the user's next request on. The body is required, so that nobody is made a viewer by " +
-			"an empty request; `{}` says viewer. The keys `cidr`, `comment` and `nomatch` are accepted and ignored. The last active owner of the team " +
+		ID: "set_team_member", Summary: "Give a user a role in a team", Tag: tag, Role: identity.Owner,
+		Audit: op.Audit{Action: "team.member_set", Target: "team_id"},
+		Description: "Adds the user, or changes the role; it holds from the user's next request on. The body is required, so that nobody is " +
+			"made a viewer by " +
+			"an empty request; `{}` says viewer. The keys `cidr`, `comment` and `nomatch` are accepted and ignored. The last active owner of " +
+			"the team " +
 			"`default` keeps that role (409 `last_owner`).",
 	})
 	op.Delete(a, "/api/v1/teams/:team_id/members/:user_id", h.removeMember, op.Spec{
-		ID: "remove_team_member", Summary: "Take a user out of a team", Tag: tag, Role: identity.Owner, Status: 200, Audit: op.Audit{Action: "team.member_remove", Target: "team_id"},
-		Description: "Holds from the user's next request on. A user who is no member is 404, the last active owner of the team `default` 409 `last_owner`.",
+		ID: "remove_team_member", Summary: "Take a user out of a team", Tag: tag, Role: identity.Owner, Status: 200,
+		Audit: op.Audit{Action: "team.member_remove", Target: "team_id"},
+		Description: "Holds from the user's next request on. A user who is no member is 404, the last active owner of the team `default` " +
+			"409 `last_owner`.",
 	})
 }
 
@@ -37,7 +43,8 @@ type TeamMember struct {
 }
 
 func memberOf(m *identity.TeamMember) TeamMember {
-	return TeamMember{UserID: m.UserID, Email: m.Email, DisplayName: m.DisplayName, IsActive: m.IsActive, Role: m.Role.String(), AddedAt: m.AddedAt.UTC()}
+	return TeamMember{UserID: m.UserID, Email: m.Email, DisplayName: m.DisplayName, IsActive: m.IsActive, Role: m.Role.String(),
+		AddedAt: m.AddedAt.UTC()}
 }
 
 type membersInput struct {

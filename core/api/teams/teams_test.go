@@ -49,7 +49,8 @@ func TestCreateAndList(t *testing.T) {
 	s.Account(apitest.Admin)
 	s.Exec("INSERT INTO hosts (driver, name, address) VALUES ('fake', 'rack1', 'a:1')")
 	s.Run(t,
-		post("derived", `{"name":" Röd Team ","description":null,"slug":null}`, apitest.Owner, 201, "", `"name":"Röd Team","slug":"rod-team","description":null`, `"members":0,"hosts":0`),
+		post("derived", `{"name":" Röd Team ","description":null,"slug":null}`, apitest.Owner, 201, "",
+			`"name":"Röd Team","slug":"rod-team","description":null`, `"members":0,"hosts":0`),
 		post("derived again", `{"name":"Röd Team"}`, apitest.Owner, 201, "", `"slug":"rod-team-2"`),
 		post("given", `{"name":"Röd Team","slug":"r","description":"a\nb"}`, apitest.Owner, 201, "", `"slug":"r","description":"a\nb"`),
 		post("taken", `{"name":"x","slug":"rod-team"}`, apitest.Owner, 409, "conflict", `"field":"slug"`),
@@ -57,7 +58,8 @@ func TestCreateAndList(t *testing.T) {
 		post("no slug at all", `{"name":"x","slug":""}`, apitest.Owner, 422, "invalid", `["body","slug"]`),
 		post("bad slug", `{"name":"x","slug":"../x"}`, apitest.Owner, 422, "invalid", `["body","slug"]`),
 		post("only space", `{"name":"  "}`, apitest.Owner, 422, "invalid", `["body","name"]`),
-		post("all faults at once", `{"name":"  ","description":7,"slug":"A B","x":1}`, apitest.Owner, 422, "invalid", `["body","name"]`, `["body","description"]`, `["body","slug"]`, `["body","x"]`),
+		post("all faults at once", `{"name":"  ","description":7,"slug":"A B","x":1}`, apitest.Owner, 422, "invalid", `["body","name"]`,
+			`["body","description"]`, `["body","slug"]`, `["body","x"]`),
 		post("NUL", `{"name":"a\u0000"}`, apitest.Owner, 422, "invalid"),
 		post("lone surrogate", `{"name":"a\udc00"}`, apitest.Owner, 422, "invalid", `["body","name"]`, "string_unicode"),
 		post("null name", `{"name":null}`, apitest.Owner, 422, "invalid"),
@@ -66,12 +68,14 @@ func TestCreateAndList(t *testing.T) {
 		post("admin", `{"name":"x"}`, apitest.Admin, 403, "forbidden"),
 		post("owner of another team", `{"name":"x"}`, apitest.In(2, identity.Owner), 403, "forbidden"),
 		apitest.Scenario{Name: "list", Method: "GET", URL: path, As: apitest.Admin, Status: 200,
-			Contains: []string{`[{"id":1,"name":"Default","slug":"default"`, `"members":2,"hosts":1}`}, After: func(t *testing.T, answer *apitest.Answer) {
+			Contains: []string{`[{"id":1,"name":"Default","slug":"default"`, `"members":2,"hosts":1}`},
+			After: func(t *testing.T, answer *apitest.Answer) {
 				if answer.Header.Get("X-Total-Count") != "4" || strings.Count(string(answer.Body), `"slug"`) != 4 {
 					t.Errorf("%s %s", answer.Header, answer.Body)
 				}
 			}},
-		apitest.Scenario{Name: "a page", Method: "GET", URL: path + "?per_page=1&page=2", As: apitest.Admin, Status: 200, Lacks: []string{"Default"}},
+		apitest.Scenario{Name: "a page", Method: "GET", URL: path + "?per_page=1&page=2", As: apitest.Admin, Status: 200,
+			Lacks: []string{"Default"}},
 		apitest.Scenario{Name: "operator", Method: "GET", URL: path, As: apitest.Operator, Status: 403, Error: "forbidden"},
 	)
 }
@@ -85,10 +89,12 @@ func TestPatchAndDelete(t *testing.T) {
 	}
 	s.Exec("INSERT INTO clusters (team_id, name) VALUES ($1, 'prod')", blue)
 	s.Exec("INSERT INTO hosts (driver, name, address, team_id, cluster_id) VALUES ('fake', 'rack1', 'a:1', $1, 1)", blue)
-	s.Exec("INSERT INTO jobs (kind, target_kind, target_id, target_name, team_id, status) VALUES ('vm.start', 'vm', 1, 'web', $1, 'succeeded'), ('vm.start', 'vm', 2, 'db', $1, 'queued')", blue)
+	s.Exec("INSERT INTO jobs (kind, target_kind, target_id, target_name, team_id, status) VALUES ('vm.start', 'vm', 1, 'web', $1, "+
+		"'succeeded'), ('vm.start', 'vm', 2, 'db', $1, 'queued')", blue)
 	member := s.Account(apitest.In(blue, identity.Owner))
 	s.Run(t,
-		do("rename", "PATCH", blue, `{"name":"Navy","description":"x"}`, apitest.Owner, 200, "", `"name":"Navy","slug":"blue","description":"x"`, `"members":1,"hosts":1`),
+		do("rename", "PATCH", blue, `{"name":"Navy","description":"x"}`, apitest.Owner, 200, "",
+			`"name":"Navy","slug":"blue","description":"x"`, `"members":1,"hosts":1`),
 		do("clear", "PATCH", blue, `{"description":null}`, apitest.Owner, 200, "", `"name":"Navy"`, `"description":null`),
 		do("no name", "PATCH", blue, `{"name":null}`, apitest.Owner, 422, "invalid", `["body","name"]`),
 		do("nothing", "PATCH", blue, `{}`, apitest.Owner, 422, "invalid", "nothing_to_change"),
@@ -114,7 +120,8 @@ func TestPatchAndDelete(t *testing.T) {
 			t.Errorf("%s: %s", sql, got)
 		}
 	}
-	if got := s.Value("SELECT count(*) FROM audit WHERE action = 'team.delete' AND result = 'ok' AND team_id = $1 AND target_name = 'Navy' AND details->>'hosts' = '1'", blue); got != "1" {
+	if got := s.Value("SELECT count(*) FROM audit WHERE action = 'team.delete' AND result = 'ok' AND team_id = $1 AND target_name = "+
+		"'Navy' AND details->>'hosts' = '1'", blue); got != "1" {
 		t.Error(got)
 	}
 }
@@ -126,7 +133,8 @@ func TestMembers(t *testing.T) {
 	user := identitytest.As(t, s.Users, identity.Viewer)
 	owner := s.Account(apitest.Owner)
 	put := func(name string, team, id int64, body string, as *apitest.Caller, status int, code string, more ...string) apitest.Scenario {
-		return apitest.Scenario{Name: name, Method: "PUT", URL: member(team, id), Body: body, As: as, Status: status, Error: code, Contains: more}
+		return apitest.Scenario{Name: name, Method: "PUT", URL: member(team, id), Body: body, As: as, Status: status, Error: code,
+			Contains: more}
 	}
 	remove := func(name string, team, id int64, as *apitest.Caller, status int, code string) apitest.Scenario {
 		return apitest.Scenario{Name: name, Method: "DELETE", URL: member(team, id), As: as, Status: status, Error: code}
@@ -148,17 +156,20 @@ func TestMembers(t *testing.T) {
 				}
 				return *p
 			}
-			if row.TeamID == nil || *row.TeamID != blue || row.TargetKind != "team" || row.TargetName != "blue" || d.Email != user.Email || text(d.Old) != old || text(d.New) != now {
+			if row.TeamID == nil || *row.TeamID != blue || row.TargetKind != "team" || row.TargetName != "blue" || d.Email != user.Email ||
+				text(d.Old) != old || text(d.New) != now {
 				t.Errorf("%+v %s", row, row.Details)
 			}
 		}
 		return s2
 	}
 	s.Run(t,
-		trail(put("add", blue, user.ID, `{"role":"operator"}`, apitest.Owner, 200, "", fmt.Sprintf(`{"user_id":%d,"email":%q,"display_name":null,"is_active":true,"role":"operator","added_at":"`, user.ID, user.Email)), "", "operator"),
+		trail(put("add", blue, user.ID, `{"role":"operator"}`, apitest.Owner, 200, "", fmt.Sprintf(`{"user_id":%d,"email":%q,`+
+			`"display_name":null,"is_active":true,"role":"operator","added_at":"`, user.ID, user.Email)), "", "operator"),
 		trail(put("change", blue, user.ID, `{"role":"owner"}`, apitest.Owner, 200, "", `"role":"owner"`), "operator", "owner"),
 		trail(put("viewer by default", blue, user.ID, `{}`, apitest.Owner, 200, "", `"role":"viewer"`), "owner", "viewer"),
-		put("keys of the other body", blue, user.ID, `{"role":"admin","cidr":"10.0.0.0/8","comment":null,"nomatch":1}`, apitest.Owner, 200, "", `"role":"admin"`),
+		put("keys of the other body", blue, user.ID, `{"role":"admin","cidr":"10.0.0.0/8","comment":null,"nomatch":1}`, apitest.Owner, 200, "",
+			`"role":"admin"`),
 		put("in whatever type", blue, user.ID, `{"cidr":{"a":[1]},"comment":7,"nomatch":"x"}`, apitest.Owner, 200, "", `"role":"viewer"`),
 		put("another key", blue, user.ID, `{"role":"admin","name":"x"}`, apitest.Owner, 422, "invalid", "extra_forbidden"),
 		put("null role", blue, user.ID, `{"role":null}`, apitest.Owner, 422, "invalid", `["body","role"]`),
@@ -175,14 +186,17 @@ func TestMembers(t *testing.T) {
 		put("the last owner", 1, owner.ID, `{"role":"admin"}`, apitest.Owner, 409, "last_owner"),
 		put("the last owner by nothing", 1, owner.ID, `{}`, apitest.Owner, 409, "last_owner"),
 		remove("the last owner leaves", 1, owner.ID, apitest.Owner, 409, "last_owner"),
-		apitest.Scenario{Name: "list", Method: "GET", URL: one(blue) + "/members", As: apitest.Admin, Status: 200, Contains: []string{user.Email, `"role":"viewer"`},
-			Lacks: []string{owner.Email}, After: func(t *testing.T, answer *apitest.Answer) {
+		apitest.Scenario{Name: "list", Method: "GET", URL: one(blue) + "/members", As: apitest.Admin, Status: 200,
+			Contains: []string{user.Email, `"role":"viewer"`},
+			Lacks:    []string{owner.Email}, After: func(t *testing.T, answer *apitest.Answer) {
 				if answer.Header.Get("X-Total-Count") != "2" {
 					t.Errorf("%s %s", answer.Header, answer.Body)
 				}
 			}},
-		apitest.Scenario{Name: "list of no team", Method: "GET", URL: one(999999) + "/members", As: apitest.Admin, Status: 404, Error: "not_found"},
-		apitest.Scenario{Name: "list as a team's owner", Method: "GET", URL: one(blue) + "/members", As: apitest.In(blue, identity.Owner), Status: 403, Error: "forbidden"},
+		apitest.Scenario{Name: "list of no team", Method: "GET", URL: one(999999) + "/members", As: apitest.Admin, Status: 404,
+			Error: "not_found"},
+		apitest.Scenario{Name: "list as a team's owner", Method: "GET", URL: one(blue) + "/members", As: apitest.In(blue, identity.Owner),
+			Status: 403, Error: "forbidden"},
 		remove("as an admin", blue, user.ID, apitest.Admin, 403, "forbidden"),
 		trail(remove("remove", blue, user.ID, apitest.Owner, 200, ""), "viewer", ""),
 		remove("again", blue, user.ID, apitest.Owner, 404, "not_found"),
@@ -212,7 +226,8 @@ func TestARoleHoldsAtOnce(t *testing.T) {
 		method, body string
 		want         int
 	}{{"PUT", `{"role":"admin"}`, 200}, {"PUT", `{"role":"operator"}`, 403}, {"PUT", `{"role":"owner"}`, 200}, {"DELETE", "", 403}} {
-		s.Run(t, apitest.Scenario{Name: step.method + step.body, Method: step.method, URL: member(1, user.ID), Body: step.body, As: apitest.Owner, Status: 200})
+		s.Run(t, apitest.Scenario{Name: step.method + step.body, Method: step.method, URL: member(1, user.ID), Body: step.body,
+			As: apitest.Owner, Status: 200})
 		if got := status(); got != step.want {
 			t.Errorf("after %s %s: %d, want %d", step.method, step.body, got, step.want)
 		}
@@ -229,5 +244,6 @@ func TestGarbage(t *testing.T) {
 	s := newService(t)
 	blue := identitytest.Team(t, s.DB, "blue")
 	user := identitytest.As(t, s.Users, identity.Viewer)
-	s.Garbage(t, apitest.GarbageConfig{Seed: 9, PerOperation: 150, Values: map[string]string{"team_id": fmt.Sprint(blue), "user_id": fmt.Sprint(user.ID), "slug": "blue"}})
+	s.Garbage(t, apitest.GarbageConfig{Seed: 9, PerOperation: 150,
+		Values: map[string]string{"team_id": fmt.Sprint(blue), "user_id": fmt.Sprint(user.ID), "slug": "blue"}})
 }

@@ -19,7 +19,8 @@ type handlers struct{ users *identity.Store }
 const tag = "Users"
 
 // outranks is said of every operation on one user.
-const outranks = "A user who has a higher role in any team than the caller has in the team `default` is 403 `forbidden`: whoever may set that user's " +
+const outranks = "A user who has a higher role in any team than the caller has in the team `default` is 403 `forbidden`: whoever may " +
+	"set that user's " +
 	"password would have that role."
 
 // Register declares the operations.
@@ -27,30 +28,43 @@ func Register(a *op.API, deps Deps) {
 	h := handlers{deps.Users}
 	op.Get(a, "/api/v1/users", h.list, op.Spec{
 		ID: "list_users", Summary: "List users", Tag: tag, Role: identity.Admin,
-		Description: "All accounts, by e-mail address. `role` is the role in the team `default`, which holds on everything; `teams` has all roles, that one too.",
+		Description: "All accounts, by e-mail address. `role` is the role in the team `default`, which holds on everything; `teams` has all " +
+			"roles, that one too.",
 	})
 	op.Post(a, "/api/v1/users", h.create, op.Spec{
-		ID: "create_user", Summary: "Create a user", Tag: tag, Role: identity.Admin, Status: http.StatusCreated, Audit: op.Audit{Action: "user.create"}, Recall: h.created,
-		Description: "Nobody gives a role above their own: only an owner makes an owner (403 `forbidden`, told before faults of the other fields once the " +
-			"body has the right form). An address that has an account is 409 `conflict`, in whatever case, Unicode form or look-alike letters it is " +
+		ID: "create_user", Summary: "Create a user", Tag: tag, Role: identity.Admin, Status: http.StatusCreated,
+		Audit: op.Audit{Action: "user.create"}, Recall: h.created,
+		Description: "Nobody gives a role above their own: only an owner makes an owner (403 `forbidden`, told before faults of the other " +
+			"fields once the " +
+			"body has the right form). An address that has an account is 409 `conflict`, in whatever case, Unicode form or look-alike letters " +
+			"it is " +
 			"written. The password needs 12 characters, and must be neither a common one nor the e-mail address.",
 	})
 	op.Patch(a, "/api/v1/users/:user_id", h.patch, op.Spec{
-		ID: "patch_user", Summary: "Rename, deactivate or reactivate a user", Tag: tag, Role: identity.Admin, Audit: op.Audit{Action: "user.update", Target: "user_id"},
-		Description: "`display_name` null clears the name. `is_active` false ends all sessions of the user at once, and the user's API keys stop working; true " +
-			"lets the user in again. Nobody deactivates their own account (409 `self_deactivate`), nor the last active owner of the team `default` (409 " +
+		ID: "patch_user", Summary: "Rename, deactivate or reactivate a user", Tag: tag, Role: identity.Admin,
+		Audit: op.Audit{Action: "user.update", Target: "user_id"},
+		Description: "`display_name` null clears the name. `is_active` false ends all sessions of the user at once, and the user's API keys " +
+			"stop working; true " +
+			"lets the user in again. Nobody deactivates their own account (409 `self_deactivate`), nor the last active owner of the team " +
+			"`default` (409 " +
 			"`last_owner`). " + outranks + " A role is changed as a member of a team.",
 	})
 	op.Delete(a, "/api/v1/users/:user_id", h.remove, op.Spec{
-		ID: "delete_user", Summary: "Delete a user", Tag: tag, Role: identity.Admin, Status: http.StatusOK, Audit: op.Audit{Action: "user.delete", Target: "user_id"},
-		Description: "Removes the account with its sessions, API keys and roles. The audit trail and jobs keep the e-mail address, but no account stands behind it " +
-			"any more; deactivating is the better way. Nobody deletes their own account (409 `self_delete`), nor the last active owner of the team `default` " +
+		ID: "delete_user", Summary: "Delete a user", Tag: tag, Role: identity.Admin, Status: http.StatusOK,
+		Audit: op.Audit{Action: "user.delete", Target: "user_id"},
+		Description: "Removes the account with its sessions, API keys and roles. The audit trail and jobs keep the e-mail address, but no " +
+			"account stands behind it " +
+			"any more; deactivating is the better way. Nobody deletes their own account (409 `self_delete`), nor the last active owner of the " +
+			"team `default` " +
 			"(409 `last_owner`). " + outranks,
 	})
 	op.Post(a, "/api/v1/users/:user_id/password", h.resetPassword, op.Spec{
-		ID: "reset_password", Summary: "Reset a user's password", Tag: tag, Role: identity.Admin, Audit: op.Audit{Action: "user.password_reset", Target: "user_id"},
-		Description: "Needs no old password. Ends all sessions of the user at once, also one's own. The second factor stays enrolled, and the user may log in at " +
-			"once even after too many wrong tries. The user's API keys stay good, and the answer says how many, unless `revoke_keys` is true. " + outranks + " The rules for passwords are those of creating a user.",
+		ID: "reset_password", Summary: "Reset a user's password", Tag: tag, Role: identity.Admin,
+		Audit: op.Audit{Action: "user.password_reset", Target: "user_id"},
+		Description: "Needs no old password. Ends all sessions of the user at once, also one's own. The second factor stays enrolled, and " +
+			"the user may log in at " +
+			"once even after too many wrong tries. The user's API keys stay good, and the answer says how many, unless `revoke_keys` is true. " +
+			outranks + " The rules for passwords are those of creating a user.",
 	})
 }
 

@@ -121,7 +121,8 @@ type Reset struct {
 }
 
 func (h handlers) resetPassword(ctx context.Context, in *resetInput) (*op.Body[Reset], error) {
-	ended, err := h.users.ResetPassword(ctx, identity.FromContext(ctx), in.ID, identity.NewPassword{Password: in.Body.Password, RevokeKeys: in.Body.RevokeKeys})
+	ended, err := h.users.ResetPassword(ctx, identity.FromContext(ctx), in.ID,
+		identity.NewPassword{Password: in.Body.Password, RevokeKeys: in.Body.RevokeKeys})
 	if err != nil {
 		return nil, err
 	}

@@ -37,7 +37,8 @@ func BenchmarkList(b *testing.B) {
 		for b.Loop() {
 			var text string
 			if err := r.DB.Pool.QueryRow(b.Context(), `SELECT json_agg(g)::text FROM (SELECT g.*, h.name AS host, c.name AS cluster FROM guests g
-				JOIN hosts h ON h.id = g.host_id JOIN clusters c ON c.id = g.cluster_id WHERE kind = 'vm' ORDER BY g.vmid) g`).Scan(&text); err != nil {
+				JOIN hosts h ON h.id = g.host_id JOIN clusters c ON c.id = g.cluster_id WHERE kind = 'vm' ORDER BY g.vmid) g`).
+				Scan(&text); err != nil {
 				b.Fatal(err)
 			}
 			b.ReportMetric(float64(len(text)), "bytes")

@@ -17,10 +17,13 @@ func newFixture(t *testing.T) *servicetest.Resource {
 	t.Helper()
 	r := servicetest.NewResource(t, register)
 	inventorytest.Write(t, r.DB,
-		inventorytest.Cluster{Name: "prod", Hosts: []inventorytest.Host{{Name: "rack1", Capabilities: []string{"lifecycle"}}}, Guests: []inventorytest.Guest{
-			{VMID: 100, Node: "n1", Name: "web", CPU: 0.5, Memory: 1000, Uptime: 60}, {VMID: 101, Node: "n1", Name: "base", Status: "stopped", Template: true},
-			{VMID: 102, Node: "n1", Name: "ct", Container: true},
-		}},
-		inventorytest.Cluster{Team: 2, Hosts: []inventorytest.Host{{Name: "rack2"}}, Guests: []inventorytest.Guest{{VMID: 100, Node: "m1", Name: "far", Status: "unknown"}}})
+		inventorytest.Cluster{Name: "prod", Hosts: []inventorytest.Host{{Name: "rack1", Capabilities: []string{"lifecycle"}}},
+			Guests: []inventorytest.Guest{
+				{VMID: 100, Node: "n1", Name: "web", CPU: 0.5, Memory: 1000, Uptime: 60},
+				{VMID: 101, Node: "n1", Name: "base", Status: "stopped", Template: true},
+				{VMID: 102, Node: "n1", Name: "ct", Container: true},
+			}},
+		inventorytest.Cluster{Team: 2, Hosts: []inventorytest.Host{{Name: "rack2"}},
+			Guests: []inventorytest.Guest{{VMID: 100, Node: "m1", Name: "far", Status: "unknown"}}})
 	return r
 }

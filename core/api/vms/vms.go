@@ -37,8 +37,10 @@ func Register(a *op.API, deps Deps) {
 		ID: "act_on_vm", Summary: "Start, stop or otherwise change a VM's power state", Tag: tag, Role: identity.Operator, On: op.VM,
 		Needs: endpoint.Lifecycle, Confirm: op.Confirm{When: op.ConfirmSelf, Field: "name"},
 		Status: http.StatusAccepted, Audit: op.Audit{Action: "vm.{action}"}, Recall: h.acted,
-		Description: "Answers with the job that does it; its transcript is the hypervisor's task log. One job works on a guest at a time: a second " +
-			"is 409 `guest_busy`. A host without a token for lifecycle is 409 `capability_missing`. Actions that interrupt the VM which the service " +
+		Description: "Answers with the job that does it; its transcript is the hypervisor's task log. One job works on a guest at a time: a " +
+			"second " +
+			"is 409 `guest_busy`. A host without a token for lifecycle is 409 `capability_missing`. Actions that interrupt the VM which the " +
+			"service " +
 			"itself runs in are 409 `self_target` until `confirm` holds its name.",
 	})
 }

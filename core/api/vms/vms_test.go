@@ -11,10 +11,12 @@ func TestListAndGet(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
 	get := func(name, url string, as *apitest.Caller, status int, code string, contains, lacks []string) apitest.Scenario {
-		return apitest.Scenario{Name: name, Method: "GET", URL: "/api/v1/vms" + url, As: as, Status: status, Error: code, Contains: contains, Lacks: lacks}
+		return apitest.Scenario{Name: name, Method: "GET", URL: "/api/v1/vms" + url, As: as, Status: status, Error: code, Contains: contains,
+			Lacks: lacks}
 	}
 	b.Run(t,
-		get("all, containers not among them", "", apitest.Viewer, 200, "", []string{`"name":"web"`, `"name":"far"`, `"name":"base"`, `"memory_bytes":1000`}, []string{`"name":"ct"`}),
+		get("all, containers not among them", "", apitest.Viewer, 200, "",
+			[]string{`"name":"web"`, `"name":"far"`, `"name":"base"`, `"memory_bytes":1000`}, []string{`"name":"ct"`}),
 		get("of one host", "?host=2", apitest.Viewer, 200, "", []string{`"name":"far"`}, []string{`"name":"web"`}),
 		get("of a host that is not there", "?host=99", apitest.Viewer, 200, "", []string{"[]"}, nil),
 		get("by a piece of the name", "?q=WE", apitest.Viewer, 200, "", []string{`"name":"web"`}, []string{`"name":"far"`}),
@@ -23,8 +25,10 @@ func TestListAndGet(t *testing.T) {
 		get("of another team", "", apitest.In(2, identity.Viewer), 200, "", []string{`"name":"far"`}, []string{`"name":"web"`}),
 		get("of no team", "", apitest.NoRole, 403, "forbidden", nil, nil),
 		get("of nobody", "", nil, 401, "unauthenticated", nil, nil),
-		get("one", "/1", apitest.Viewer, 200, "", []string{`"vmid":100`, `"host":"rack1"`, `"cluster":"prod"`, `"uptime_s":60`, `"is_self":false`}, nil),
-		get("one whose figures are not known", "/4", apitest.Viewer, 200, "", []string{`"status":"unknown"`, `"cpu":null`, `"memory_bytes":null`}, nil),
+		get("one", "/1", apitest.Viewer, 200, "",
+			[]string{`"vmid":100`, `"host":"rack1"`, `"cluster":"prod"`, `"uptime_s":60`, `"is_self":false`}, nil),
+		get("one whose figures are not known", "/4", apitest.Viewer, 200, "",
+			[]string{`"status":"unknown"`, `"cpu":null`, `"memory_bytes":null`}, nil),
 		get("a container", "/3", apitest.Viewer, 404, "not_found", nil, nil),
 		get("another team's", "/1", apitest.In(2, identity.Owner), 404, "not_found", nil, nil),
 		get("no number", "/x", apitest.Viewer, 422, "invalid", nil, nil),
@@ -35,7 +39,8 @@ func TestActions(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
 	act := func(name, path, body string, as *apitest.Caller, status int, code string, contains ...string) apitest.Scenario {
-		return apitest.Scenario{Name: name, Method: "POST", URL: "/api/v1/vms/" + path, Body: body, As: as, Status: status, Error: code, Contains: contains}
+		return apitest.Scenario{Name: name, Method: "POST", URL: "/api/v1/vms/" + path, Body: body, As: as, Status: status, Error: code,
+			Contains: contains}
 	}
 	b.Run(t,
 		act("no such action", "1/explode", "", apitest.Operator, 422, "invalid"),
@@ -45,9 +50,11 @@ func TestActions(t *testing.T) {
 		act("a host without the token", "4/start", "", apitest.Operator, 409, "capability_missing", `"capability":"lifecycle"`),
 		act("stop", "1/stop", "", apitest.Operator, 202, "", `"kind":"vm.stop"`, `"status":"queued"`, `"is_self":false`),
 		act("while that is not done", "1/start", "", apitest.Operator, 409, "guest_busy"),
-		apitest.Scenario{Name: "it is pending", Method: "GET", URL: "/api/v1/vms?status=pending", As: apitest.Viewer, Status: 200, Contains: []string{`"name":"web"`, `"status":"pending"`}},
+		apitest.Scenario{Name: "it is pending", Method: "GET", URL: "/api/v1/vms?status=pending", As: apitest.Viewer, Status: 200,
+			Contains: []string{`"name":"web"`, `"status":"pending"`}},
 	)
-	if got := b.Value("SELECT string_agg(action || ' ' || result || ' ' || coalesce(job_id::text, '-'), ', ' ORDER BY id) FROM audit WHERE result = 'ok'"); got != "vm.stop ok 1" {
+	if got := b.Value("SELECT string_agg(action || ' ' || result || ' ' || coalesce(job_id::text, '-'), ', ' ORDER BY id) FROM audit " +
+		"WHERE result = 'ok'"); got != "vm.stop ok 1" {
 		t.Errorf("the trail: %s", got)
 	}
 }
@@ -59,10 +66,12 @@ func TestOwnGuest(t *testing.T) {
 	b.Exec("INSERT INTO settings (key, value) VALUES ('self.host_id', '1')")
 	b.Guests.Self.Hostname = "WEB"
 	act := func(name, action, body string, status int, code string, contains ...string) apitest.Scenario {
-		return apitest.Scenario{Name: name, Method: "POST", URL: "/api/v1/vms/1/" + action, Body: body, As: apitest.Operator, Status: status, Error: code, Contains: contains}
+		return apitest.Scenario{Name: name, Method: "POST", URL: "/api/v1/vms/1/" + action, Body: body, As: apitest.Operator, Status: status,
+			Error: code, Contains: contains}
 	}
 	b.Run(t,
-		apitest.Scenario{Name: "is marked", Method: "GET", URL: "/api/v1/vms/1", As: apitest.Viewer, Status: 200, Contains: []string{`"is_self":true`}},
+		apitest.Scenario{Name: "is marked", Method: "GET", URL: "/api/v1/vms/1", As: apitest.Viewer, Status: 200,
+			Contains: []string{`"is_self":true`}},
 		act("stop", "stop", "", 409, "self_target", `"confirm_phrase":"web"`),
 		act("shutdown", "shutdown", "{}", 409, "self_target"), act("restart", "restart", "", 409, "self_target"),
 		act("pause", "pause", "", 409, "self_target"), act("reset", "reset", `{"confirm":"WEB"}`, 409, "self_target"),
@@ -71,7 +80,8 @@ func TestOwnGuest(t *testing.T) {
 	b.Exec("UPDATE jobs SET status = 'failed'")
 	b.Run(t, act("start needs no word", "start", "", 202, "", `"is_self":true`))
 	b.Exec("UPDATE settings SET value = '2'")
-	b.Run(t, apitest.Scenario{Name: "a name elsewhere is another's", Method: "GET", URL: "/api/v1/vms/1", As: apitest.Viewer, Status: 200, Contains: []string{`"is_self":false`}})
+	b.Run(t, apitest.Scenario{Name: "a name elsewhere is another's", Method: "GET", URL: "/api/v1/vms/1", As: apitest.Viewer, Status: 200,
+		Contains: []string{`"is_self":false`}})
 }
 
 func TestEveryOperationAgainstEveryCallerAndGarbage(t *testing.T) {

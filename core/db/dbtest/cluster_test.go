@@ -31,7 +31,8 @@ func TestServer(t *testing.T) {
 	defer conn.Close(context.Background())
 	var super bool
 	var fsync string
-	if err := conn.QueryRow(t.Context(), `SELECT rolsuper, current_setting('fsync') FROM pg_roles WHERE rolname = current_user`).Scan(&super, &fsync); err != nil {
+	if err := conn.QueryRow(t.Context(),
+		`SELECT rolsuper, current_setting('fsync') FROM pg_roles WHERE rolname = current_user`).Scan(&super, &fsync); err != nil {
 		t.Fatal(err)
 	}
 	if !super {

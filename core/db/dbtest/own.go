@@ -119,7 +119,8 @@ func (s *OwnServer) start(ctx context.Context) error {
 	attributes := &syscall.SysProcAttr{Pdeathsig: syscall.SIGQUIT, Credential: credential}
 	if s.disk > 0 {
 		id := s.at.account
-		args = append([]string{"/bin/sh", "-c", mounted, "mounted", s.at.dir, fmt.Sprint(s.disk), fmt.Sprint(id.UID), fmt.Sprint(id.GID)}, args...)
+		args = append([]string{"/bin/sh", "-c", mounted, "mounted", s.at.dir, fmt.Sprint(s.disk), fmt.Sprint(id.UID), fmt.Sprint(id.GID)},
+			args...)
 		attributes = &syscall.SysProcAttr{Pdeathsig: syscall.SIGQUIT, Unshareflags: syscall.CLONE_NEWNS}
 	}
 	s.cmd = exec.Command(args[0], args[1:]...)

@@ -41,6 +41,7 @@ func Public(t testing.TB, database string) string {
 			}()
 		}
 	}()
-	at := url.URL{Scheme: "postgres", User: url.UserPassword(cfg.User, cfg.Password), Host: listener.Addr().String(), Path: cfg.Database, RawQuery: "sslmode=disable"}
+	at := url.URL{Scheme: "postgres", User: url.UserPassword(cfg.User, cfg.Password), Host: listener.Addr().String(), Path: cfg.Database,
+		RawQuery: "sslmode=disable"}
 	return at.String()
 }

@@ -70,7 +70,8 @@ func (c *Cluster) write(t testing.TB, d *db.DB) {
 	t.Helper()
 	team := cmp.Or(c.Team, DefaultTeam)
 	Team(t, d, team)
-	cluster := dbtest.Value[int64](t, d, "INSERT INTO clusters (team_id, name, quorate, seen_at) VALUES ($1, $2, true, CASE WHEN $3 THEN NULL ELSE now() END) RETURNING id",
+	cluster := dbtest.Value[int64](t, d,
+		"INSERT INTO clusters (team_id, name, quorate, seen_at) VALUES ($1, $2, true, CASE WHEN $3 THEN NULL ELSE now() END) RETURNING id",
 		team, c.Name, c.Unseen)
 	var first int64
 	at := map[string]int64{}
@@ -108,15 +109,18 @@ func (g *Guest) write(t testing.TB, d *db.DB, team, cluster, host int64) {
 	if tags == nil {
 		tags = []string{}
 	}
-	id := dbtest.Value[int64](t, d, `INSERT INTO guests (cluster_id, host_id, kind, vmid, node, name, status, template, tags, pool, lock, cpu, memory, uptime)
+	id := dbtest.Value[int64](t, d,
+		`INSERT INTO guests (cluster_id, host_id, kind, vmid, node, name, status, template, tags, pool, lock, cpu, memory, uptime)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, nullif($12::double precision, 0), nullif($13::bigint, 0), nullif($14::bigint, 0)) RETURNING id`,
 		cluster, host, kind, g.VMID, g.Node, g.Name, cmp.Or(g.Status, "running"), g.Template, tags, g.Pool, g.Lock, g.CPU, g.Memory, g.Uptime)
 	target := id
 	if g.App != "" {
-		target = dbtest.Value[int64](t, d, "INSERT INTO apps (host_id, cluster_id, vmid, name) VALUES ($1, $2, $3, $4) RETURNING id", host, cluster, g.VMID, g.App)
+		target = dbtest.Value[int64](t, d, "INSERT INTO apps (host_id, cluster_id, vmid, name) VALUES ($1, $2, $3, $4) RETURNING id", host,
+			cluster, g.VMID, g.App)
 	}
 	if g.Job != "" {
-		dbtest.Exec(t, d, `INSERT INTO jobs (kind, status, team_id, host_id, target_kind, target_id, target_name, exclusive) VALUES ($1, 'running', $2, $3, $4, $5, $6, $7)`,
+		dbtest.Exec(t, d, `INSERT INTO jobs (kind, status, team_id, host_id, target_kind, target_id, target_name, exclusive) VALUES ($1, `+
+			`'running', $2, $3, $4, $5, $6, $7)`,
 			g.Job, team, host, view, target, cmp.Or(g.App, g.Name), fmt.Sprint("guest:", id))
 	}
 }
@@ -138,11 +142,14 @@ func User(t testing.TB, d *db.DB) {
 func Many(t testing.TB, d *db.DB, vms, containers int) {
 	t.Helper()
 	Write(t, d, Cluster{Name: "big", Hosts: []Host{{Name: "rack1"}}})
-	dbtest.Exec(t, d, `INSERT INTO guests (cluster_id, host_id, kind, vmid, node, name, status, tags, cpu, cpus, memory, memory_total, disk, disk_total,
+	dbtest.Exec(t, d, `INSERT INTO guests (cluster_id, host_id, kind, vmid, node, name, status, tags, cpu, cpus, memory, memory_total,
+		disk, disk_total,
 			net_in, net_out, disk_read, disk_write, uptime)
-		SELECT 1, 1, CASE WHEN i > $1 THEN 'container' ELSE 'vm' END, 99 + i, 'node' || i % 10, 'guest-' || i, 'running', '{prod,web}', 0.25 + i / 100000.0, 4,
+		SELECT 1, 1, CASE WHEN i > $1 THEN 'container' ELSE 'vm' END, 99 + i, 'node' || i % 10, 'guest-' || i, 'running', '{prod,web}',
+		0.25 + i / 100000.0, 4,
 			2147483648 + i, 4294967296, 0, 34359738368, i * 1000, i * 999, i * 998, i * 997, 86400 + i
 		FROM generate_series(1, $1::int + $2::int) i`, vms, containers)
-	dbtest.Exec(t, d, "INSERT INTO apps (host_id, cluster_id, vmid, name) SELECT 1, 1, vmid, 'app-' || vmid FROM guests WHERE kind = 'container' AND vmid % 2 = 0")
+	dbtest.Exec(t, d, "INSERT INTO apps (host_id, cluster_id, vmid, name) SELECT 1, 1, vmid, 'app-' || vmid FROM guests WHERE kind = "+
+		"'container' AND vmid % 2 = 0")
 	dbtest.Exec(t, d, "ANALYZE")
 }

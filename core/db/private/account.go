@@ -24,7 +24,8 @@ func FindAccount(name string) (Account, error) {
 	uid := os.Geteuid()
 	self, err := user.LookupId(strconv.Itoa(uid))
 	if err != nil {
-		return Account{}, fmt.Errorf("%w: user id %d has no entry in /etc/passwd, which PostgreSQL needs: add one or start as another user (%v)", ErrAccess, uid, err)
+		return Account{}, fmt.Errorf("%w: user id %d has no entry in /etc/passwd, which PostgreSQL needs: add one or start as another user "+
+			"(%v)", ErrAccess, uid, err)
 	}
 	if uid != 0 {
 		if name != "" && name != self.Username {
@@ -37,7 +38,8 @@ func FindAccount(name string) (Account, error) {
 	}
 	other, err := user.Lookup(name)
 	if err != nil {
-		return Account{}, fmt.Errorf("%w: there is no system user %q to run PostgreSQL as: apt-get install postgresql, or name another user (%v)", ErrAccess, name, err)
+		return Account{}, fmt.Errorf("%w: there is no system user %q to run PostgreSQL as: apt-get install postgresql, or name another user "+
+			"(%v)", ErrAccess, name, err)
 	}
 	a := Account{Service: self.Username, User: other.Username, drop: true}
 	if a.UID, err = strconv.Atoi(other.Uid); err != nil {

@@ -69,7 +69,8 @@ func (c *Cluster) claim(ctx context.Context, p *process, file *pidFile, info os.
 		return nil, nil
 	}
 	if file.sockets != "../run" || file.listen != "" {
-		return nil, fmt.Errorf("%w: process %d, a PostgreSQL that this service did not start, runs on %s; it was left alone. Stop it first", ErrForeign, p.pid, c.folder.path(dataName))
+		return nil, fmt.Errorf("%w: process %d, a PostgreSQL that this service did not start, runs on %s; it was left alone. Stop it first",
+			ErrForeign, p.pid, c.folder.path(dataName))
 	}
 	if pid, err := c.listener(); err != nil || pid != p.pid {
 		return nil, fmt.Errorf("%w: process %d is in %s but process %d answers at the socket (%v); both were left alone. Stop process %d first",
@@ -166,7 +167,8 @@ func (c *Cluster) sweep() error {
 			return explain("looking at the data directory", "", err)
 		}
 		if relate(file.pid, info, c.marker.clusterName()) != stranger {
-			return fmt.Errorf("%w: process %d may be a PostgreSQL on %s and could not be looked into; nothing was changed. Stop it, or remove %s when you know that it is another program",
+			return fmt.Errorf("%w: process %d may be a PostgreSQL on %s and could not be looked into; nothing was changed. Stop it, or remove "+
+				"%s when you know that it is another program",
 				ErrForeign, file.pid, c.folder.path(dataName), c.folder.path(dataName+"/"+pidName))
 		}
 	}

@@ -11,7 +11,8 @@ import (
 
 func TestAttach(t *testing.T) {
 	t.Parallel()
-	for name, dir := range map[string]string{"short": newDir(t), "long": filepath.Join(t.TempDir(), strings.Repeat("long/", 40), "postgresql")} {
+	for name, dir := range map[string]string{"short": newDir(t),
+		"long": filepath.Join(t.TempDir(), strings.Repeat("long/", 40), "postgresql")} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if _, err := private.Attach(dir); !errors.Is(err, private.ErrAccess) {

@@ -80,7 +80,8 @@ func (c *Cluster) bring(ctx context.Context) (*postmaster, error) {
 		if err := create(ctx, c.folder, installed[0]); err != nil {
 			return nil, err
 		}
-		c.logger.Info("made a private PostgreSQL cluster", "dir", c.config.Dir, "version", installed[0].Version, "took", time.Since(began).Round(time.Millisecond))
+		c.logger.Info("made a private PostgreSQL cluster", "dir", c.config.Dir, "version", installed[0].Version, "took",
+			time.Since(began).Round(time.Millisecond))
 	}
 	if c.data, err = c.folder.open(); err != nil {
 		return nil, err

@@ -64,7 +64,8 @@ func mark(root *os.Root, a Account) error {
 	}
 	var id [8]byte
 	rand.Read(id[:]) // never fails (crypto/rand)
-	m := marker{Program: markerProgram, ID: hex.EncodeToString(id[:]), SystemIdentifier: system, Major: major, Created: time.Now().UTC().Truncate(time.Second)}
+	m := marker{Program: markerProgram, ID: hex.EncodeToString(id[:]), SystemIdentifier: system, Major: major,
+		Created: time.Now().UTC().Truncate(time.Second)}
 	text, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
 		return fmt.Errorf("writing the marker: %w", err)

@@ -69,10 +69,12 @@ func checkOwn(path string, uid int, forbidden fs.FileMode) error {
 		return fmt.Errorf("%w: %s is not a folder", ErrAccess, path)
 	}
 	if owner := int(info.Sys().(*syscall.Stat_t).Uid); owner != uid {
-		return fmt.Errorf("%w: %s belongs to user id %d and must belong to %d: start the service as the user that made it, or chown it", ErrAccess, path, owner, uid)
+		return fmt.Errorf("%w: %s belongs to user id %d and must belong to %d: start the service as the user that made it, or chown it",
+			ErrAccess, path, owner, uid)
 	}
 	if info.Mode().Perm()&forbidden != 0 {
-		return fmt.Errorf("%w: %s has mode %#o, which lets others in: chmod %#o", ErrAccess, path, info.Mode().Perm(), info.Mode().Perm()&^forbidden)
+		return fmt.Errorf("%w: %s has mode %#o, which lets others in: chmod %#o", ErrAccess, path, info.Mode().Perm(),
+			info.Mode().Perm()&^forbidden)
 	}
 	return nil
 }
@@ -94,7 +96,8 @@ func checkUse(dir string) error {
 		}
 	}
 	if foreign != "" && !ours {
-		return fmt.Errorf("%w: %s holds %q and was not made by this service; nothing was changed. Choose an empty folder", ErrForeign, dir, foreign)
+		return fmt.Errorf("%w: %s holds %q and was not made by this service; nothing was changed. Choose an empty folder", ErrForeign, dir,
+			foreign)
 	}
 	return nil
 }
@@ -119,7 +122,8 @@ func takeLock(ctx context.Context, path string) (*os.File, error) {
 		holder, _ := io.ReadAll(io.LimitReader(f, 32)) // only for the message
 		f.Close()
 		if waiting.Err() != nil && ctx.Err() == nil {
-			return nil, fmt.Errorf("%w: %s is held by process %s: stop that service first, or give this one another state folder", ErrInUse, path, strings.TrimSpace(string(holder)))
+			return nil, fmt.Errorf("%w: %s is held by process %s: stop that service first, or give this one another state folder", ErrInUse, path,
+				strings.TrimSpace(string(holder)))
 		}
 		return nil, explain("locking "+path, "", err)
 	}
@@ -243,7 +247,8 @@ func checkSpace(dir string) error {
 		return explain("asking for the free space of "+dir, "", err)
 	}
 	if free := s.Bavail * uint64(s.Bsize); free < needed {
-		return fmt.Errorf("%w: %s has %d MiB free and a new database needs %d: free some space or move the state folder", ErrNoSpace, dir, free>>20, needed>>20)
+		return fmt.Errorf("%w: %s has %d MiB free and a new database needs %d: free some space or move the state folder", ErrNoSpace, dir,
+			free>>20, needed>>20)
 	}
 	return nil
 }

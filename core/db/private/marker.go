@@ -39,7 +39,8 @@ func readMarker(data *os.Root) (marker, error) {
 	var m marker
 	text, err := readSmall(data, markerName)
 	if errors.Is(err, fs.ErrNotExist) {
-		return m, fmt.Errorf("%w: %s has no %s, so another program made it; nothing was changed. Choose another folder", ErrForeign, data.Name(), markerName)
+		return m, fmt.Errorf("%w: %s has no %s, so another program made it; nothing was changed. Choose another folder", ErrForeign,
+			data.Name(), markerName)
 	}
 	if err != nil {
 		return m, fmt.Errorf("reading the marker of the private cluster: %w", err)
@@ -56,7 +57,8 @@ func readMarker(data *os.Root) (marker, error) {
 		return m, err
 	}
 	if major != m.Major || system != m.SystemIdentifier {
-		return m, fmt.Errorf("%w: %s holds cluster %s of version %d, but its marker belongs to cluster %s of version %d; nothing was changed. Put the right data back, or choose another folder",
+		return m, fmt.Errorf("%w: %s holds cluster %s of version %d, but its marker belongs to cluster %s of version %d; nothing was "+
+			"changed. Put the right data back, or choose another folder",
 			ErrForeign, data.Name(), system, major, m.SystemIdentifier, m.Major)
 	}
 	return m, nil

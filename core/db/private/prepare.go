@@ -10,7 +10,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// prepare makes the service's role and database where they are missing, each start anew, so that a start killed between the two is finished by the next.
+// prepare makes the service's role and database where they are missing, each start anew, so that a start killed between the two is
+// finished by the next.
 func (c *Cluster) prepare(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()

@@ -33,7 +33,8 @@ func TestSettings(t *testing.T) {
 		t.Errorf("the locale gives %q", got)
 	}
 	for name, bad := range map[string]map[string]string{
-		"protected": {"listen_addresses": "*"}, "line break": {"work_mem": "1MB'\nlisten_addresses = '*"}, "name": {"work_mem = 1\nx": "1"}, "NUL": {"work_mem": "\x00"},
+		"protected": {"listen_addresses": "*"}, "line break": {"work_mem": "1MB'\nlisten_addresses = '*"}, "name": {"work_mem = 1\nx": "1"},
+		"NUL": {"work_mem": "\x00"},
 	} {
 		if c, err := private.Start(testContext(t), private.Config{Dir: newDir(t), Settings: bad}); err == nil {
 			stop(t, c)

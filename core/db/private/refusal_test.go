@@ -185,7 +185,8 @@ func TestForeignPostmaster(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(all[0].Path("postgres"), "-D", filepath.Join(dir, "data"), "-c", "listen_addresses=", "-c", "unix_socket_directories="+filepath.Join(dir, "data"))
+	cmd := exec.Command(all[0].Path("postgres"), "-D", filepath.Join(dir, "data"), "-c", "listen_addresses=", "-c",
+		"unix_socket_directories="+filepath.Join(dir, "data"))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: account(t).Credential(), Pdeathsig: syscall.SIGKILL}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -278,7 +279,8 @@ func TestBinaries(t *testing.T) {
 		c := start(t, private.Config{Dir: dir})
 		major, _, _ := strings.Cut(c.Version(), ".")
 		stop(t, c)
-		refused(t, private.Config{Dir: dir, Binaries: fake(t, "postgres (PostgreSQL) 99.1")}, private.ErrNoBinaries, "apt-get install postgresql-"+major)
+		refused(t, private.Config{Dir: dir, Binaries: fake(t, "postgres (PostgreSQL) 99.1")}, private.ErrNoBinaries,
+			"apt-get install postgresql-"+major)
 	})
 }
 

@@ -99,5 +99,6 @@ const access = "# Written by Hostler at every start.\nlocal all all peer map=hos
 
 // identities is the text of pg_ident.conf: only the service's own system user may log in.
 func identities(service string) []byte {
-	return fmt.Appendf(nil, "# Written by Hostler at every start.\nhostler \"%[1]s\" %[2]s\nhostler \"%[1]s\" %[3]s\n", service, Role, Superuser)
+	return fmt.Appendf(nil, "# Written by Hostler at every start.\nhostler \"%[1]s\" %[2]s\nhostler \"%[1]s\" %[3]s\n", service, Role,
+		Superuser)
 }

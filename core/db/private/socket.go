@@ -44,7 +44,8 @@ func shorten(folder string) (alias, error) {
 		}
 		reasons = append(reasons, err)
 	}
-	return alias{}, fmt.Errorf("%w: the path %s is too long for a socket and no short way to it could be made: use a shorter state folder (%w)", ErrAccess, folder, errors.Join(reasons...))
+	return alias{}, fmt.Errorf("%w: the path %s is too long for a socket and no short way to it could be made: use a shorter state "+
+		"folder (%w)", ErrAccess, folder, errors.Join(reasons...))
 }
 
 // shortFolders are the places for a short way to folder, in order of preference.

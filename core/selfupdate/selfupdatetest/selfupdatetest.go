@@ -38,10 +38,12 @@ type Installation struct {
 func New(t testing.TB, version string) *Installation {
 	t.Helper()
 	dir := t.TempDir()
-	i := &Installation{t: t, Dir: dir, Releases: filepath.Join(dir, "source"), File: filepath.Join(dir, "updater.json"), Version: version, Signer: NewSigner(t)}
+	i := &Installation{t: t, Dir: dir, Releases: filepath.Join(dir, "source"), File: filepath.Join(dir, "updater.json"), Version: version,
+		Signer: NewSigner(t)}
 	i.Config = installation.Config{
-		Prefix: filepath.Join(dir, "opt"), StateDir: filepath.Join(dir, "updater"), Keys: filepath.Join(dir, "keys"), Request: filepath.Join(dir, "request.json"),
-		Source: i.Releases, Channel: "stable",
+		Prefix: filepath.Join(dir, "opt"), StateDir: filepath.Join(dir, "updater"), Keys: filepath.Join(dir, "keys"),
+		Request: filepath.Join(dir, "request.json"),
+		Source:  i.Releases, Channel: "stable",
 	}
 	key, err := i.Signer.Key.PEM()
 	if err != nil {
@@ -107,8 +109,9 @@ func (i *Installation) Publish(version string, edit func(*release.Manifest), sig
 	i.t.Helper()
 	i.days++
 	m := &release.Manifest{
-		Schema: release.Schema, Version: version, Channel: "stable", Date: Day.AddDate(0, 0, i.days), Minimum: "1.0.0", NotesURL: "https://hostler.example/" + version,
-		Files: map[string]release.File{Architecture: {Name: "hostler-" + version + ".tar.gz", Size: 4711, SHA256: strings.Repeat("0a", 32)}},
+		Schema: release.Schema, Version: version, Channel: "stable", Date: Day.AddDate(0, 0, i.days), Minimum: "1.0.0",
+		NotesURL: "https://hostler.example/" + version,
+		Files:    map[string]release.File{Architecture: {Name: "hostler-" + version + ".tar.gz", Size: 4711, SHA256: strings.Repeat("0a", 32)}},
 	}
 	if edit != nil {
 		edit(m)

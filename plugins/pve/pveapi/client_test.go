@@ -230,12 +230,13 @@ func TestSlowAndBrokenAnswers(t *testing.T) {
 		"cut in the body": {func(w http.ResponseWriter, _ *http.Request) {
 			raw(w, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"data\":[{\"a\":1},")
 		}, plugin.Unreachable},
-		"cut without a length": {func(w http.ResponseWriter, _ *http.Request) { raw(w, "HTTP/1.0 200 OK\r\n\r\n{\"data\":[{\"a\":1},") }, plugin.Unreachable},
-		"web page":             {func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>hello</html>") }, plugin.Protocol},
-		"nothing":              {func(http.ResponseWriter, *http.Request) {}, plugin.Protocol},
-		"not an object":        {func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `"x"`) }, plugin.Protocol},
-		"endless":              {endless, plugin.Protocol},
-		"not HTTP":             {func(w http.ResponseWriter, _ *http.Request) { raw(w, "SSH-2.0-OpenSSH_9.2\r\n") }, plugin.Protocol},
+		"cut without a length": {func(w http.ResponseWriter, _ *http.Request) { raw(w, "HTTP/1.0 200 OK\r\n\r\n{\"data\":[{\"a\":1},") },
+			plugin.Unreachable},
+		"web page":      {func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>hello</html>") }, plugin.Protocol},
+		"nothing":       {func(http.ResponseWriter, *http.Request) {}, plugin.Protocol},
+		"not an object": {func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `"x"`) }, plugin.Protocol},
+		"endless":       {endless, plugin.Protocol},
+		"not HTTP":      {func(w http.ResponseWriter, _ *http.Request) { raw(w, "SSH-2.0-OpenSSH_9.2\r\n") }, plugin.Protocol},
 		"headers without an end": {func(w http.ResponseWriter, _ *http.Request) {
 			raw(w, "HTTP/1.1 200 OK\r\n"+strings.Repeat("X: y\r\n", 50000))
 		}, plugin.Unreachable},

@@ -70,7 +70,8 @@ func TestTheTargetUnusedForLongestGoesFirst(t *testing.T) {
 	t.Cleanup(server.Close)
 	pool := pveapi.NewPool(pveapi.Timeouts{})
 	t.Cleanup(pool.Close)
-	used := endpoint.Target{Address: server.Listener.Addr().String(), Fingerprint: endpoint.Fingerprint(server.Certificate()), AllowLocal: true}
+	used := endpoint.Target{Address: server.Listener.Addr().String(), Fingerprint: endpoint.Fingerprint(server.Certificate()),
+		AllowLocal: true}
 	port := 0
 	for range 3 {
 		client, err := pool.NewClient(used)

@@ -170,7 +170,8 @@ func kindOfText(text string) plugin.ErrorKind {
 		return plugin.Unreachable
 	case has("is locked"), has("lock") && has("got timeout", "timed out", "timeout"), has("got no worker upid"):
 		return plugin.Busy
-	case has("already exists", "already running", "not running", "is running", "already in use", "detected modified configuration", "checksum mismatch"):
+	case has("already exists", "already running", "not running", "is running", "already in use", "detected modified configuration",
+		"checksum mismatch"):
 		return plugin.Conflict
 	case has("does not exist", "no such ", "unable to find configuration file"):
 		return plugin.NotFound

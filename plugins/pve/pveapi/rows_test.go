@@ -42,12 +42,14 @@ func TestRowsReadEveryForm(t *testing.T) {
 		body string
 		want []map[string]string
 	}{
-		"empty":           {`{"data":[]}`, nil},
-		"null data":       {`{"data":null}`, nil},
-		"nested data":     {`{"data":{"data":[{"a":1}]}}`, []map[string]string{{"a": "1"}}},
-		"members around":  {` { "total" : 3 , "x":{"data":[1]}, "data" : [ {"a":"b"} , {} ] , "changes":"--- \n" } `, []map[string]string{{"a": "b"}, {}}},
-		"null row":        {`{"data":[null,{"a":true}]}`, []map[string]string{{}, {"a": "1"}}},
-		"forms":           {`{"data":[{"n":-1.5e3,"f":false,"z":null,"o":{"k":[1,{}]},"s":"é\n\u00e9"}]}`, []map[string]string{{"n": "-1.5e3", "f": "0", "z": "", "o": "", "s": "é\né"}}},
+		"empty":       {`{"data":[]}`, nil},
+		"null data":   {`{"data":null}`, nil},
+		"nested data": {`{"data":{"data":[{"a":1}]}}`, []map[string]string{{"a": "1"}}},
+		"members around": {` { "total" : 3 , "x":{"data":[1]}, "data" : [ {"a":"b"} , {} ] , "changes":"--- \n" } `,
+			[]map[string]string{{"a": "b"}, {}}},
+		"null row": {`{"data":[null,{"a":true}]}`, []map[string]string{{}, {"a": "1"}}},
+		"forms": {`{"data":[{"n":-1.5e3,"f":false,"z":null,"o":{"k":[1,{}]},"s":"é\n\u00e9"}]}`,
+			[]map[string]string{{"n": "-1.5e3", "f": "0", "z": "", "o": "", "s": "é\né"}}},
 		"escaped name":    {`{"data":[{"\u0061":1}]}`, []map[string]string{{"a": "1"}}},
 		"last value wins": {`{"data":[{"a":1,"a":2}]}`, []map[string]string{{"a": "2"}}},
 		"large row":       {`{"data":[{"a":"` + long + `"}]}`, []map[string]string{{"a": long}}},

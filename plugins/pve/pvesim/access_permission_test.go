@@ -43,7 +43,8 @@ func TestTokenHeader(t *testing.T) {
 			t.Errorf("%q: %d %s, want %q", strings.ReplaceAll(header, admin.Secret, "…"), got.status, got.reason, want)
 		}
 	}
-	r := rawRequest{method: "GET", path: "/api2/json/version", header: map[string]string{"Authorization": "PVEAPIToken=" + good, "Cookie": "PVEAuthCookie=x"}}
+	r := rawRequest{method: "GET", path: "/api2/json/version",
+		header: map[string]string{"Authorization": "PVEAPIToken=" + good, "Cookie": "PVEAuthCookie=x"}}
 	if got := send(t, c.URL(""), r); got.status != 401 {
 		t.Errorf("a cookie does not win over the token: %d", got.status)
 	}
@@ -62,22 +63,28 @@ func TestPrivilegesOnPaths(t *testing.T) {
 		path   string
 		want   string // privileges of the answer with their flag
 	}{
-		"nothing":                    {nil, full, "/vms/100", ""},
-		"user's own path":            {[]grant{{"/vms/100", u, "PVETemplateUser", false}}, full, "/vms/100", "VM.Audit=0 VM.Clone=0"},
-		"inherited":                  {[]grant{{"/", u, "PVETemplateUser", true}}, full, "/vms/100", "VM.Audit=1 VM.Clone=1"},
-		"not propagated":             {[]grant{{"/vms", u, "PVETemplateUser", false}}, full, "/vms/100", ""},
-		"nearest entry wins":         {[]grant{{"/", u, "PVEVMAdmin", true}, {"/vms", u, "PVETemplateUser", true}}, full, "/vms/100", "VM.Audit=1 VM.Clone=1"},
-		"no access":                  {[]grant{{"/", u, "PVEVMAdmin", true}, {"/vms/100", u, "NoAccess", true}}, full, "/vms/100", ""},
-		"two roles":                  {[]grant{{"/vms", u, "PVETemplateUser", true}, {"/vms", u, "PVEPoolUser", true}}, full, "/vms/100", "Pool.Audit=1 VM.Audit=1 VM.Clone=1"},
-		"separated without entries":  {[]grant{{"/", u, "PVEVMAdmin", true}}, sep, "/vms/100", ""},
-		"separated, user has less":   {[]grant{{"/", sep, "PVEVMAdmin", true}, {"/", u, "PVETemplateUser", true}}, sep, "/vms/100", "VM.Audit=1 VM.Clone=1"},
-		"separated, user has none":   {[]grant{{"/", sep, "PVEVMAdmin", true}}, sep, "/vms/100", ""},
-		"separated, flags are anded": {[]grant{{"/vms", sep, "PVETemplateUser", true}, {"/vms", u, "PVETemplateUser", false}}, sep, "/vms", "VM.Audit=0 VM.Clone=0"},
-		"pool":                       {[]grant{{"/pool/p", u, "PVETemplateUser", true}}, full, "/vms/101", "VM.Audit=0 VM.Clone=0"},
-		"pool of another guest":      {[]grant{{"/pool/p", u, "PVETemplateUser", true}}, full, "/vms/100", ""},
-		"pool, separated":            {[]grant{{"/pool/p", u, "PVETemplateUser", true}, {"/pool/p", sep, "PVETemplateUser", true}}, sep, "/vms/101", "VM.Audit=0 VM.Clone=0"},
-		"group":                      {[]grant{{"/vms", "@ops", "PVETemplateUser", true}}, full, "/vms/100", "VM.Audit=1 VM.Clone=1"},
-		"own entry over group's":     {[]grant{{"/vms", "@ops", "PVEVMAdmin", true}, {"/vms", u, "PVETemplateUser", true}}, full, "/vms/100", "VM.Audit=1 VM.Clone=1"},
+		"nothing":         {nil, full, "/vms/100", ""},
+		"user's own path": {[]grant{{"/vms/100", u, "PVETemplateUser", false}}, full, "/vms/100", "VM.Audit=0 VM.Clone=0"},
+		"inherited":       {[]grant{{"/", u, "PVETemplateUser", true}}, full, "/vms/100", "VM.Audit=1 VM.Clone=1"},
+		"not propagated":  {[]grant{{"/vms", u, "PVETemplateUser", false}}, full, "/vms/100", ""},
+		"nearest entry wins": {[]grant{{"/", u, "PVEVMAdmin", true}, {"/vms", u, "PVETemplateUser", true}}, full, "/vms/100",
+			"VM.Audit=1 VM.Clone=1"},
+		"no access": {[]grant{{"/", u, "PVEVMAdmin", true}, {"/vms/100", u, "NoAccess", true}}, full, "/vms/100", ""},
+		"two roles": {[]grant{{"/vms", u, "PVETemplateUser", true}, {"/vms", u, "PVEPoolUser", true}}, full, "/vms/100",
+			"Pool.Audit=1 VM.Audit=1 VM.Clone=1"},
+		"separated without entries": {[]grant{{"/", u, "PVEVMAdmin", true}}, sep, "/vms/100", ""},
+		"separated, user has less": {[]grant{{"/", sep, "PVEVMAdmin", true}, {"/", u, "PVETemplateUser", true}}, sep, "/vms/100",
+			"VM.Audit=1 VM.Clone=1"},
+		"separated, user has none": {[]grant{{"/", sep, "PVEVMAdmin", true}}, sep, "/vms/100", ""},
+		"separated, flags are anded": {[]grant{{"/vms", sep, "PVETemplateUser", true}, {"/vms", u, "PVETemplateUser", false}}, sep, "/vms",
+			"VM.Audit=0 VM.Clone=0"},
+		"pool":                  {[]grant{{"/pool/p", u, "PVETemplateUser", true}}, full, "/vms/101", "VM.Audit=0 VM.Clone=0"},
+		"pool of another guest": {[]grant{{"/pool/p", u, "PVETemplateUser", true}}, full, "/vms/100", ""},
+		"pool, separated": {[]grant{{"/pool/p", u, "PVETemplateUser", true}, {"/pool/p", sep, "PVETemplateUser", true}}, sep,
+			"/vms/101", "VM.Audit=0 VM.Clone=0"},
+		"group": {[]grant{{"/vms", "@ops", "PVETemplateUser", true}}, full, "/vms/100", "VM.Audit=1 VM.Clone=1"},
+		"own entry over group's": {[]grant{{"/vms", "@ops", "PVEVMAdmin", true}, {"/vms", u, "PVETemplateUser", true}}, full, "/vms/100",
+			"VM.Audit=1 VM.Clone=1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -112,7 +119,8 @@ func TestListsAreShortenedWithoutPrivileges(t *testing.T) {
 	token := c.AddToken("few@pve!t1", true)
 	few := as(t, c, token)
 	var rows []row
-	for _, path := range []string{"/cluster/resources?type=vm", "/cluster/resources?type=storage", "/nodes/pve1/qemu", "/nodes/pve1/lxc", "/nodes/pve1/tasks", "/cluster/tasks", "/access/acl"} {
+	for _, path := range []string{"/cluster/resources?type=vm", "/cluster/resources?type=storage", "/nodes/pve1/qemu", "/nodes/pve1/lxc",
+		"/nodes/pve1/tasks", "/cluster/tasks", "/access/acl"} {
 		few.get(path, &rows)
 		if len(rows) != 0 {
 			t.Errorf("%s shows %d rows", path, len(rows))

@@ -77,7 +77,8 @@ func TestPathAndPrivilegesOfATicketGoTogether(t *testing.T) {
 		})
 		var body struct{ Errors map[string]string }
 		noError(t, json.Unmarshal(a.body, &body))
-		if name, _, _ := strings.Cut(form, "="); a.status != 400 || body.Errors[missing] != "missing property - '"+name+"' requires this property" {
+		if name, _, _ := strings.Cut(form, "="); a.status != 400 || body.Errors[missing] != "missing property - '"+name+
+			"' requires this property" {
 			t.Errorf("%s: %d %s", form, a.status, a.body)
 		}
 	}

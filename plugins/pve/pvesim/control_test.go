@@ -41,7 +41,8 @@ func TestControl(t *testing.T) {
 		t.Errorf("after the reset %v", n)
 	}
 
-	control(t, h, "POST", "/fault", `{"match":{"method":"GET","path":"/version"},"kind":"status","status":502,"reason":"away","times":1}`, 200)
+	control(t, h, "POST", "/fault", `{"match":{"method":"GET","path":"/version"},"kind":"status","status":502,"reason":"away","times":1}`,
+		200)
 	root.refused("GET", "/version", "", 502, "away")
 	control(t, h, "GET", "/fault", "", 200)
 	control(t, h, "DELETE", "/fault", "", 200)
@@ -58,9 +59,11 @@ func TestControl(t *testing.T) {
 	control(t, h, "POST", "/guest", `{"op":"migrate","vmid":900,"node":"pve3"}`, 200)
 	control(t, h, "POST", "/guest", `{"op":"status","vmid":900,"status":"stopped"}`, 200)
 	control(t, h, "POST", "/guest", `{"op":"lock","vmid":900,"lock":"backup"}`, 200)
-	control(t, h, "POST", "/guest", `{"op":"set","vmid":900,"tags":"z,a","memory_mb":64,"cores":3,"pool":"production","ignore_shutdown":true}`, 200)
+	control(t, h, "POST", "/guest",
+		`{"op":"set","vmid":900,"tags":"z,a","memory_mb":64,"cores":3,"pool":"production","ignore_shutdown":true}`, 200)
 	g, ok := c.Guest(900)
-	want := pvesim.GuestSpec{VMID: 900, Type: "lxc", Node: "pve3", Name: "newer", Status: "stopped", Lock: "backup", Tags: "a;z", Memory: 64 << 20, Cores: 3, Pool: "production"}
+	want := pvesim.GuestSpec{VMID: 900, Type: "lxc", Node: "pve3", Name: "newer", Status: "stopped", Lock: "backup", Tags: "a;z",
+		Memory: 64 << 20, Cores: 3, Pool: "production"}
 	if !ok || g.Name != want.Name || g.Node != want.Node || g.Status != want.Status || g.Lock != want.Lock || g.Tags != want.Tags ||
 		g.Memory != want.Memory || g.Cores != want.Cores || g.Pool != want.Pool || !g.IgnoreShutdown {
 		t.Errorf("guest %+v", g)
@@ -91,10 +94,13 @@ func TestControlRefuses(t *testing.T) {
 	t.Parallel()
 	h := newHost(t).ControlHandler()
 	for _, tc := range [][2]string{
-		{"/fault", `{"kind":"cutt"}`}, {"/fault", `{"kid":"cut"}`}, {"/fault", `x`}, {"/clock", `{"advance_s":-1}`}, {"/clock", `{"advance_s":1e300}`},
-		{"/guest", `{"op":"dance"}`}, {"/guest", `{"op":"delete","vmid":4}`}, {"/guest", `{"op":"create","vmid":4}`}, {"/guest", `{"op":"create","name":"a\"b"}`},
+		{"/fault", `{"kind":"cutt"}`}, {"/fault", `{"kid":"cut"}`}, {"/fault", `x`}, {"/clock", `{"advance_s":-1}`},
+		{"/clock", `{"advance_s":1e300}`},
+		{"/guest", `{"op":"dance"}`}, {"/guest", `{"op":"delete","vmid":4}`}, {"/guest", `{"op":"create","vmid":4}`},
+		{"/guest", `{"op":"create","name":"a\"b"}`},
 		{"/guest", `{"op":"create","node":"nope"}`}, {"/node", `{"name":"pve1"}`}, {"/node", `{"name":"nope","online":true}`},
-		{"/token", `{"id":"x@pve!y","op":"revoke"}`}, {"/token", `{"id":"root@pam!admin"}`}, {"/certificate", `{"node":"nope"}`}, {"/option", `{"speed":1}`},
+		{"/token", `{"id":"x@pve!y","op":"revoke"}`}, {"/token", `{"id":"root@pam!admin"}`}, {"/certificate", `{"node":"nope"}`},
+		{"/option", `{"speed":1}`},
 	} {
 		out := control(t, h, "POST", tc[0], tc[1], 400)
 		if out["error"] == "" {
@@ -150,7 +156,8 @@ func TestScenariosAreRepeatable(t *testing.T) {
 func TestBadOptions(t *testing.T) {
 	t.Parallel()
 	for _, o := range []pvesim.Options{
-		{Scenario: "x"}, {Scenario: "one", Nodes: 2}, {Nodes: 1000}, {Guests: 1 << 30}, {FirstVMID: 1}, {OfflineStatus: 500}, {Scenario: "fleet"},
+		{Scenario: "x"}, {Scenario: "one", Nodes: 2}, {Nodes: 1000}, {Guests: 1 << 30}, {FirstVMID: 1}, {OfflineStatus: 500},
+		{Scenario: "fleet"},
 	} {
 		if _, err := pvesim.New(o); err == nil {
 			t.Errorf("options %+v were accepted", o)

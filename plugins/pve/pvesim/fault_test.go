@@ -24,7 +24,8 @@ func TestFaultStatus(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)
 	root := as(t, c, c.AdminToken())
-	addFault(t, c, pvesim.Fault{Kind: pvesim.FaultStatus, Status: 599, Reason: "Too many redirections", Match: pvesim.Match{Path: "/nodes/pve2/"}, Times: 2})
+	addFault(t, c, pvesim.Fault{Kind: pvesim.FaultStatus, Status: 599, Reason: "Too many redirections",
+		Match: pvesim.Match{Path: "/nodes/pve2/"}, Times: 2})
 	root.get("/nodes/pve1/status", nil)
 	for range 2 {
 		root.refused("GET", "/nodes/pve2/status", "", 599, "Too many redirections")
@@ -45,7 +46,8 @@ func TestFaultAfterTheEffect(t *testing.T) {
 		for _, after := range []bool{false, true} {
 			c := pvesimtest.Start(t, pvesim.Options{Bare: true})
 			addGuest(t, c, pvesim.GuestSpec{VMID: 100})
-			addFault(t, c, pvesim.Fault{Kind: kind, Status: 596, Reason: "Connection timed out", After: after, Times: 1, Match: pvesim.Match{Method: "POST", Path: startPath}})
+			addFault(t, c, pvesim.Fault{Kind: kind, Status: 596, Reason: "Connection timed out", After: after, Times: 1,
+				Match: pvesim.Match{Method: "POST", Path: startPath}})
 			_, do := client(c, c.AdminToken())
 			resp, err := do("POST", "/nodes/pve1/qemu/100/status/start")
 			if kind == pvesim.FaultCut && err == nil || kind == pvesim.FaultStatus && (err != nil || resp.StatusCode != 596) {
@@ -114,7 +116,8 @@ func TestBadFaults(t *testing.T) {
 	t.Parallel()
 	c := newHost(t)
 	for _, f := range []pvesim.Fault{
-		{}, {Kind: "explode"}, {Kind: pvesim.FaultStatus}, {Kind: pvesim.FaultDelay}, {Kind: pvesim.FaultRefuse, Match: pvesim.Match{Path: "/version"}},
+		{}, {Kind: "explode"}, {Kind: pvesim.FaultStatus}, {Kind: pvesim.FaultDelay},
+		{Kind: pvesim.FaultRefuse, Match: pvesim.Match{Path: "/version"}},
 	} {
 		if _, err := c.AddFault(f); err == nil {
 			t.Errorf("fault %+v was accepted", f)

@@ -174,7 +174,8 @@ func TestGuestOfAnotherTypeOrNode(t *testing.T) {
 	root := as(t, c, c.AdminToken())
 	root.refused("GET", "/nodes/pve1/lxc/100/status/current", "", 500, "Configuration file 'nodes/pve1/lxc/100.conf' does not exist")
 	root.refused("GET", "/nodes/pve2/qemu/100/status/current", "", 500, "Configuration file 'nodes/pve2/qemu-server/100.conf' does not exist")
-	if end := root.taskEnd(root.post("/nodes/pve2/qemu/100/status/start", "")); end != "Configuration file 'nodes/pve2/qemu-server/100.conf' does not exist" {
+	if end := root.taskEnd(root.post("/nodes/pve2/qemu/100/status/start",
+		"")); end != "Configuration file 'nodes/pve2/qemu-server/100.conf' does not exist" {
 		t.Errorf("start on the wrong node ended with %q", end)
 	}
 	root.refused("GET", "/nodes/pve1/qemu/99/status/current", "", 400, "Parameter verification failed.")
@@ -185,7 +186,8 @@ func TestNodePower(t *testing.T) {
 	c := newCluster(t)
 	power := as(t, c, c.Tokens()["node_power"])
 	power.refused("POST", "/nodes/pve2/status", "command=dance", 400, "Parameter verification failed.")
-	as(t, c, c.Tokens()["lifecycle"]).refused("POST", "/nodes/pve2/status", "command=reboot", 403, "Permission check failed (/nodes/pve2, Sys.PowerMgmt)")
+	as(t, c, c.Tokens()["lifecycle"]).refused("POST", "/nodes/pve2/status", "command=reboot", 403,
+		"Permission check failed (/nodes/pve2, Sys.PowerMgmt)")
 	power.decode("POST", "/nodes/pve2/status", "command=reboot", nil)
 	online := func() bool {
 		var rows []row

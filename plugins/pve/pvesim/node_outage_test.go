@@ -17,7 +17,8 @@ func TestTheDaemonOfANodeIsDown(t *testing.T) {
 	before := len(c.Tasks())
 	root := as(t, c, c.AdminToken())
 	addFault(t, c, pvesim.Fault{Kind: pvesim.FaultDaemon, Match: pvesim.Match{Node: "pve1"}})
-	for _, path := range []string{"/version", "/access/permissions", "/nodes", "/nodes/pve1/status", "/nodes/pve1/tasks", "/cluster/resources", "/nodes/pve2/qemu/101/status/current"} {
+	for _, path := range []string{"/version", "/access/permissions", "/nodes", "/nodes/pve1/status", "/nodes/pve1/tasks",
+		"/cluster/resources", "/nodes/pve2/qemu/101/status/current"} {
 		root.get(path, nil)
 	}
 	for _, path := range []string{"/cluster/status", "/nodes/pve1/qemu/100/status/current", "/nodes/pve1/qemu"} {
@@ -67,7 +68,8 @@ func TestANodeThatDoesNotResolve(t *testing.T) {
 	control(t, h, "POST", "/guest", `{"op":"strand","vmid":100,"node":"pve2"}`, 400)
 	control(t, h, "POST", "/guest", `{"op":"strand","vmid":100,"node":"gone"}`, 200)
 	control(t, h, "POST", "/node", `{"name":"gone","resolves":false}`, 200)
-	root.refused("GET", "/nodes/gone/qemu/100/status/current", "", 500, "hostname lookup 'gone' failed - failed to get address info for: gone: Name or service not known")
+	root.refused("GET", "/nodes/gone/qemu/100/status/current", "", 500,
+		"hostname lookup 'gone' failed - failed to get address info for: gone: Name or service not known")
 	var rows []struct{ Node, Status string }
 	root.get("/cluster/resources?type=vm", &rows)
 	if len(rows) != 1 || rows[0].Node != "gone" || rows[0].Status != "unknown" {

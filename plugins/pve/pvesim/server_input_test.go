@@ -14,7 +14,8 @@ func TestGarbageIsAnswered(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)
 	root := as(t, c, c.AdminToken())
-	nasty := []string{"", "..", "../../etc/passwd", "\x00", "\r\nX: y", "-1", "99999999999999999999", "1e9", "0x10", strings.Repeat("a", 5000), "ü☃", "';--", "a,b;c d", "[]", "true", "%", "UPID:"}
+	nasty := []string{"", "..", "../../etc/passwd", "\x00", "\r\nX: y", "-1", "99999999999999999999", "1e9", "0x10",
+		strings.Repeat("a", 5000), "ü☃", "';--", "a,b;c d", "[]", "true", "%", "UPID:"}
 	for _, e := range pvesim.Served() {
 		for i, v := range nasty {
 			path := e.Path
@@ -47,12 +48,14 @@ func TestJSONBodies(t *testing.T) {
 	c := newCluster(t)
 	admin := c.AdminToken()
 	for body, want := range map[string]int{
-		`{"timeout":5}`: 200, `{"timeout":"5","overrule-shutdown":true}`: 200, ``: 200, `{}`: 200, `{"timeout":[5]}`: 400, `{"timeout":{}}`: 400, `{"timeout":null}`: 400,
+		`{"timeout":5}`: 200, `{"timeout":"5","overrule-shutdown":true}`: 200, ``: 200, `{}`: 200, `{"timeout":[5]}`: 400,
+		`{"timeout":{}}`: 400, `{"timeout":null}`: 400,
 		`{"timeout":1.5}`: 400, `[1]`: 500, `{`: 500, `nonsense`: 500, `{"keepActive":1}`: 400, `{"bogus":1}`: 400,
 	} {
-		ans := send(t, c.URL(""), rawRequest{method: "POST", path: "/api2/json/nodes/pve1/qemu/100/status/stop", body: body, header: map[string]string{
-			"Authorization": "PVEAPIToken=" + admin.ID + "=" + admin.Secret, "Content-Type": "application/json",
-		}})
+		ans := send(t, c.URL(""),
+			rawRequest{method: "POST", path: "/api2/json/nodes/pve1/qemu/100/status/stop", body: body, header: map[string]string{
+				"Authorization": "PVEAPIToken=" + admin.ID + "=" + admin.Secret, "Content-Type": "application/json",
+			}})
 		if ans.status != want {
 			t.Errorf("%s: %d %s, want %d", body, ans.status, ans.reason, want)
 		}

@@ -31,18 +31,27 @@ func TestTransportRefuses(t *testing.T) {
 		status int
 		reason string
 	}{
-		"chunked body":       {rawRequest{method: "GET", path: acl, header: map[string]string{"Transfer-Encoding": "chunked"}, body: "0\r\n\r\n"}, 501, "chunked transfer encoding not supported"},
-		"body on DELETE":     {rawRequest{method: "DELETE", path: acl, header: map[string]string{"Content-Length": "2"}, body: `""`}, 501, "Unexpected content for method 'DELETE'"},
-		"body on GET":        {rawRequest{method: "GET", path: acl, header: map[string]string{"Content-Length": "2"}, body: `{}`}, 501, "Unexpected content for method 'GET'"},
-		"HEAD":               {rawRequest{method: "HEAD", path: acl}, 501, "method 'HEAD' not available"},
-		"OPTIONS":            {rawRequest{method: "OPTIONS", path: acl}, 501, "method 'OPTIONS' not available"},
-		"text body":          {rawRequest{method: "PUT", path: acl, header: map[string]string{"Content-Type": "text/plain"}, body: "x"}, 506, "upload 'Content-Type 'text/plain' not implemented"},
-		"multipart body":     {rawRequest{method: "PUT", path: acl, header: map[string]string{"Content-Type": "multipart/form-data; boundary=x"}, body: "x"}, 506, "upload 'Content-Type 'multipart/form-data; boundary=x' not implemented"},
-		"too large":          {rawRequest{method: "PUT", path: acl, header: map[string]string{"Content-Type": form}, body: strings.Repeat("a", 512<<10+1)}, 501, "for data too large"},
-		"outside the API":    {rawRequest{method: "GET", path: "/favicon.ico"}, 501, "no such file '/favicon.ico'"},
-		"traversal":          {rawRequest{method: "GET", path: "/api2/json/nodes/..%2f..%2fetc/status"}, 501, "Method 'GET /nodes/../../etc/status' not implemented"},
-		"duplicate of URI":   {rawRequest{method: "GET", path: "/api2/json/nodes/pve1/status?node=x"}, 400, "Parameter verification failed."},
-		"repeated parameter": {rawRequest{method: "GET", path: "/api2/json/cluster/resources?type=vm&type=node"}, 400, "Parameter verification failed."},
+		"chunked body": {rawRequest{method: "GET", path: acl, header: map[string]string{"Transfer-Encoding": "chunked"},
+			body: "0\r\n\r\n"}, 501, "chunked transfer encoding not supported"},
+		"body on DELETE": {rawRequest{method: "DELETE", path: acl, header: map[string]string{"Content-Length": "2"}, body: `""`}, 501,
+			"Unexpected content for method 'DELETE'"},
+		"body on GET": {rawRequest{method: "GET", path: acl, header: map[string]string{"Content-Length": "2"}, body: `{}`}, 501,
+			"Unexpected content for method 'GET'"},
+		"HEAD":    {rawRequest{method: "HEAD", path: acl}, 501, "method 'HEAD' not available"},
+		"OPTIONS": {rawRequest{method: "OPTIONS", path: acl}, 501, "method 'OPTIONS' not available"},
+		"text body": {rawRequest{method: "PUT", path: acl, header: map[string]string{"Content-Type": "text/plain"}, body: "x"}, 506,
+			"upload 'Content-Type 'text/plain' not implemented"},
+		"multipart body": {rawRequest{method: "PUT", path: acl,
+			header: map[string]string{"Content-Type": "multipart/form-data; boundary=x"}, body: "x"}, 506,
+			"upload 'Content-Type 'multipart/form-data; boundary=x' not implemented"},
+		"too large": {rawRequest{method: "PUT", path: acl, header: map[string]string{"Content-Type": form},
+			body: strings.Repeat("a", 512<<10+1)}, 501, "for data too large"},
+		"outside the API": {rawRequest{method: "GET", path: "/favicon.ico"}, 501, "no such file '/favicon.ico'"},
+		"traversal": {rawRequest{method: "GET", path: "/api2/json/nodes/..%2f..%2fetc/status"}, 501,
+			"Method 'GET /nodes/../../etc/status' not implemented"},
+		"duplicate of URI": {rawRequest{method: "GET", path: "/api2/json/nodes/pve1/status?node=x"}, 400, "Parameter verification failed."},
+		"repeated parameter": {rawRequest{method: "GET", path: "/api2/json/cluster/resources?type=vm&type=node"}, 400,
+			"Parameter verification failed."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -149,7 +158,8 @@ func TestEachNodeHasItsCertificate(t *testing.T) {
 
 func leafFingerprint(t *testing.T, url string) string {
 	t.Helper()
-	conn, err := tls.Dial("tcp", strings.TrimPrefix(url, "https://"), &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2", "http/1.1"}})
+	conn, err := tls.Dial("tcp", strings.TrimPrefix(url, "https://"),
+		&tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2", "http/1.1"}})
 	noError(t, err)
 	defer conn.Close()
 	if p := conn.ConnectionState().NegotiatedProtocol; p != "http/1.1" {

@@ -43,7 +43,8 @@ func TestTaskEnds(t *testing.T) {
 	t.Parallel()
 	c := newHost(t)
 	root := as(t, c, c.AdminToken())
-	for exit, last := range map[string]string{"OK": "TASK OK", "WARNINGS: 2": "TASK WARNINGS: 2", "no space left": "TASK ERROR: no space left"} {
+	for exit, last := range map[string]string{"OK": "TASK OK", "WARNINGS: 2": "TASK WARNINGS: 2",
+		"no space left": "TASK ERROR: no space left"} {
 		upid, err := c.StartTask("pve1", "root@pam", "vzdump", "", 0, exit)
 		noError(t, err)
 		if got := root.taskEnd(upid); got != exit {
@@ -218,10 +219,12 @@ func TestTaskLogPaging(t *testing.T) {
 	}
 	upid, err := c.StartTask("pve1", "root@pam", "vzdump", "", 0, "OK", lines...)
 	noError(t, err)
-	if a := root.raw("GET", "/nodes/pve1/tasks/"+upid+"/log?download=1", ""); a.header.Get("Content-Type") != "text/plain" || !strings.HasSuffix(string(a.body), "line 120\nTASK OK\n") {
+	if a := root.raw("GET", "/nodes/pve1/tasks/"+upid+"/log?download=1", ""); a.header.Get("Content-Type") != "text/plain" ||
+		!strings.HasSuffix(string(a.body), "line 120\nTASK OK\n") {
 		t.Errorf("downloaded %q of type %s", a.body, a.header.Get("Content-Type"))
 	}
-	for query, want := range map[string][2]int{"": {1, 50}, "limit=0": {1, 121}, "start=100": {101, 121}, "start=20&limit=5": {21, 25}, "limit=1000": {1, 121}} {
+	for query, want := range map[string][2]int{"": {1, 50}, "limit=0": {1, 121}, "start=100": {101, 121}, "start=20&limit=5": {21, 25},
+		"limit=1000": {1, 121}} {
 		var got []struct{ N int }
 		root.get("/nodes/pve1/tasks/"+upid+"/log?"+query, &got)
 		if got[0].N != want[0] || got[len(got)-1].N != want[1] {

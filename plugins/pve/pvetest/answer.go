@@ -11,8 +11,9 @@ import (
 
 // undocumented are members that the real server sends although its own schema does not name them, by method and path.
 var undocumented = map[string][]string{
-	"GET /access/users":                            {"realm-type"},
-	"GET /cluster/tasks":                           {"node", "pid", "starttime", "endtime", "type", "id", "user", "tokenid", "status", "saved"},
+	"GET /access/users": {"realm-type"},
+	"GET /cluster/tasks": {"node", "pid", "starttime", "endtime", "type", "id", "user", "tokenid", "status",
+		"saved"},
 	"GET /nodes":                                   {"id", "type", "disk", "maxdisk"},
 	"GET /nodes/{node}/tasks":                      {"tokenid", "saved"},
 	"GET /nodes/{node}/tasks/{upid}/status":        {"tokenid"},

@@ -22,7 +22,8 @@ func TestCheckAnswerAcceptsWhatTheRealServerSent(t *testing.T) {
 	n := 0
 	for _, e := range pvetest.Exchanges(t) {
 		m, _ := schema.Find(e.Method, strings.ReplaceAll(e.Path, "//", "/"))
-		if e.Status != 200 || m == nil || !slices.Contains(checked, m.Path) || !strings.HasPrefix(e.Request.URL, "/api2/json") && e.Request.UPID == "" {
+		if e.Status != 200 || m == nil || !slices.Contains(checked, m.Path) || !strings.HasPrefix(e.Request.URL, "/api2/json") &&
+			e.Request.UPID == "" {
 			continue
 		}
 		n++

@@ -91,7 +91,8 @@ func (s *suite) access(t *testing.T) {
 		}
 	})
 	s.run(t, "local address", func(t *testing.T, ctx context.Context) {
-		for _, address := range []string{"127.0.0.1:8006", "[::1]:8006", "[::ffff:127.0.0.1]:8006", "169.254.169.254:80", "0.0.0.0:8006", "[fe80::1]:8006"} {
+		for _, address := range []string{"127.0.0.1:8006", "[::1]:8006", "[::ffff:127.0.0.1]:8006", "169.254.169.254:80", "0.0.0.0:8006",
+			"[fe80::1]:8006"} {
 			target := s.Target(t, endpoint.Monitoring)
 			target.Address, target.AllowLocal = address, false
 			_, err := s.open(t, target).Version(ctx)

@@ -10,7 +10,8 @@ import (
 )
 
 // act does an action and waits for its task, which must end well.
-func (s *suite) act(t *testing.T, ctx context.Context, ref hypervisor.GuestRef, action hypervisor.Action) (taskID string, lines []hypervisor.LogLine) {
+func (s *suite) act(t *testing.T, ctx context.Context, ref hypervisor.GuestRef, action hypervisor.Action) (taskID string,
+	lines []hypervisor.LogLine) {
 	t.Helper()
 	host := s.host(t, endpoint.Lifecycle)
 	taskID, err := as[hypervisor.Lifecycler](t, host).Act(ctx, ref, action)

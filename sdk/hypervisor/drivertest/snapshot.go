@@ -120,7 +120,8 @@ func (s *suite) snapshotLife(t *testing.T) {
 	}
 	s.run(t, "memory", func(t *testing.T, ctx context.Context) {
 		hook(t, "SnapshotGuest", s.SnapshotGuest != nil)
-		running, stopped := s.SnapshotGuest(t, hypervisor.VM, hypervisor.GuestRunning), s.SnapshotGuest(t, hypervisor.VM, hypervisor.GuestStopped)
+		running, stopped := s.SnapshotGuest(t, hypervisor.VM, hypervisor.GuestRunning),
+			s.SnapshotGuest(t, hypervisor.VM, hypervisor.GuestStopped)
 		container := s.SnapshotGuest(t, hypervisor.Container, hypervisor.GuestRunning)
 		for ref, memory := range map[hypervisor.GuestRef]bool{running: true, stopped: false, container: true} {
 			id, err := s.snapshotter(t).TakeSnapshot(ctx, ref, hypervisor.SnapshotSpec{Name: "memory", Memory: true})

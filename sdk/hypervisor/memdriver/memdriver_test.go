@@ -23,7 +23,8 @@ func TestAStoppedShutdownOfAContainerIsOfUnknownEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	host := opened.(*memdriver.Host)
-	for kind, want := range map[hypervisor.GuestKind]string{hypervisor.Container: hypervisor.TaskUnknown, hypervisor.VM: hypervisor.TaskFailed} {
+	for kind, want := range map[hypervisor.GuestKind]string{hypervisor.Container: hypervisor.TaskUnknown,
+		hypervisor.VM: hypervisor.TaskFailed} {
 		ref := cluster.NewGuest(kind, hypervisor.GuestRunning)
 		cluster.Change(ref.ID, func(g *hypervisor.Guest) { g.Name = "stuck" })
 		id, err := host.Act(t.Context(), ref, hypervisor.Shutdown)
@@ -95,7 +96,8 @@ func TestConformance(t *testing.T) {
 			return cluster.NewToken(c, fmt.Sprint("lacking", names.Add(1))), []string{needs[c]}
 		},
 		Exceeding: func(_ testing.TB, c endpoint.Capability) (endpoint.Target, []string) {
-			return cluster.NewToken(c, fmt.Sprint("exceeding", names.Add(1)), append([]string{"Sys.Everything"}, all[c]...)...), []string{"Sys.Everything"}
+			return cluster.NewToken(c, fmt.Sprint("exceeding", names.Add(1)), append([]string{"Sys.Everything"}, all[c]...)...),
+				[]string{"Sys.Everything"}
 		},
 		RunningTask: func(testing.TB) string { return cluster.NewTask("copy", 2) },
 		EndedTask:   ended(hypervisor.TaskOK),

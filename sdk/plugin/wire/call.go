@@ -12,7 +12,8 @@ import (
 
 // Call makes a call that has one answer. Its error is as plugin.CallError says, and then the answer is nil, whose getters
 // give zero values.
-func Call[Req, Resp any](ctx context.Context, rpc func(context.Context, *Req, ...grpc.CallOption) (*Resp, error), req *Req) (*Resp, error) {
+func Call[Req, Resp any](ctx context.Context, rpc func(context.Context, *Req, ...grpc.CallOption) (*Resp, error), req *Req) (*Resp,
+	error) {
 	resp, err := rpc(ctx, req)
 	if err != nil {
 		return nil, plugin.CallError(ctx, err)

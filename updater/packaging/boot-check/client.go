@@ -22,7 +22,8 @@ func newClient(m *machine) (*client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &client{http: &http.Client{Jar: jar, Timeout: 10 * time.Second, Transport: &http.Transport{DialContext: m.dial, DisableKeepAlives: true}}}, nil
+	return &client{http: &http.Client{Jar: jar, Timeout: 10 * time.Second,
+		Transport: &http.Transport{DialContext: m.dial, DisableKeepAlives: true}}}, nil
 }
 
 // call sends JSON and reads JSON. The status is the answer's.

@@ -30,7 +30,9 @@ func (c *check) held(ctx context.Context, file, step string) (before string, err
 	}
 	return before, until(ctx, 20*time.Second, func() error {
 		// The brackets keep this command from finding itself.
-		_, err := c.machine.sh(ctx, "for f in /proc/[0-9]*/cmdline; do if tr '\\0' ' ' <$f | grep -q '/"+heldVersion+"/bin/hostlerd [m]igrate'; then exit 0; fi; done 2>/dev/null; exit 1")
+		_, err := c.machine.sh(ctx,
+			"for f in /proc/[0-9]*/cmdline; do if tr '\\0' ' ' <$f | grep -q '/"+heldVersion+"/bin/hostlerd [m]igrate'; then exit 0; fi; done "+
+				"2>/dev/null; exit 1")
 		return err
 	})
 }
@@ -43,23 +45,26 @@ func (c *check) killedInTrial(ctx context.Context) (string, error) {
 	if err := c.publish(ctx, heldVersion); err != nil {
 		return "", err
 	}
-	said, down, err := c.killed(ctx, "hold-trial", "trial", endOf("failed", secondVersion, heldVersion).because("cut off in the step trial"), interval{
-		before: func() error {
-			t, err := c.told(ctx)
-			if err == nil && (t.State != "running" || t.Run == nil || t.Run.Step != "migrate" || t.Run.To != heldVersion || t.Run.FinishedAt != nil || t.Run.RequestedBy != email) {
-				err = fmt.Errorf("while the trial runs it tells %+v", t)
-			}
-			return errors.Join(err, c.refuses(ctx, "running"), c.maskResume(ctx))
-		},
-		after: func() error {
-			if err := errors.Join(c.cutOff(ctx), c.refuses(ctx, "interrupted")); err != nil {
+	said, down, err := c.killed(ctx, "hold-trial", "trial",
+		endOf("failed", secondVersion, heldVersion).because("cut off in the step trial"), interval{
+			before: func() error {
+				t, err := c.told(ctx)
+				if err == nil && (t.State != "running" || t.Run == nil || t.Run.Step != "migrate" || t.Run.To != heldVersion ||
+					t.Run.FinishedAt != nil || t.Run.RequestedBy != email) {
+					err = fmt.Errorf("while the trial runs it tells %+v", t)
+				}
+				return errors.Join(err, c.refuses(ctx, "running"), c.maskResume(ctx))
+			},
+			after: func() error {
+				if err := errors.Join(c.cutOff(ctx), c.refuses(ctx, "interrupted")); err != nil {
+					return err
+				}
+				// Nor may the key change now: the old one is in the backup.
+				_, err := c.machine.sh(ctx,
+					"! hostlerd keys rotate && systemctl unmask --runtime --quiet "+resumeUnit+" && systemctl start "+resumeUnit)
 				return err
-			}
-			// Nor may the key change now: the old one is in the backup.
-			_, err := c.machine.sh(ctx, "! hostlerd keys rotate && systemctl unmask --runtime --quiet "+resumeUnit+" && systemctl start "+resumeUnit)
-			return err
-		},
-	})
+			},
+		})
 	c.figure("killed in the trial: %s", said)
 	if err == nil && down != 0 {
 		err = fmt.Errorf("nothing had changed, and the service was away for %s", down)
@@ -77,7 +82,8 @@ func (c *check) maskResume(ctx context.Context) error {
 func (c *check) cutOff(ctx context.Context) error {
 	return until(ctx, 10*time.Second, func() error {
 		t, err := c.told(ctx)
-		if err == nil && (t.State != "interrupted" || t.Run == nil || t.Run.Step != "migrate" || t.Run.FinishedAt != nil || !strings.Contains(t.Hint, resumeUnit)) {
+		if err == nil && (t.State != "interrupted" || t.Run == nil || t.Run.Step != "migrate" || t.Run.FinishedAt != nil ||
+			!strings.Contains(t.Hint, resumeUnit)) {
 			err = fmt.Errorf("after the kill it tells %+v", t)
 		}
 		return err
@@ -87,25 +93,28 @@ func (c *check) cutOff(ctx context.Context) error {
 // removedCutOff removes the package while an update is cut off, and installs it again: what brings the update to its end
 // must be there still.
 func (c *check) removedCutOff(ctx context.Context) (string, error) {
-	said, _, err := c.killed(ctx, "hold-trial", "trial", endOf("failed", secondVersion, heldVersion).because("cut off in the step trial"), interval{
-		before: func() error { return c.maskResume(ctx) },
-		after: func() error {
-			if err := c.cutOff(ctx); err != nil {
+	said, _, err := c.killed(ctx, "hold-trial", "trial", endOf("failed", secondVersion, heldVersion).because("cut off in the step trial"),
+		interval{
+			before: func() error { return c.maskResume(ctx) },
+			after: func() error {
+				if err := c.cutOff(ctx); err != nil {
+					return err
+				}
+				if _, err := c.machine.sh(ctx,
+					"dpkg -r hostler && [ -x /opt/hostler/updater ] && systemctl unmask --runtime --quiet "+resumeUnit); err != nil {
+					return err
+				}
+				_, err := c.dpkg(ctx, c.releases.first)
 				return err
-			}
-			if _, err := c.machine.sh(ctx, "dpkg -r hostler && [ -x /opt/hostler/updater ] && systemctl unmask --runtime --quiet "+resumeUnit); err != nil {
-				return err
-			}
-			_, err := c.dpkg(ctx, c.releases.first)
-			return err
-		},
-	})
+			},
+		})
 	return said, err
 }
 
 func (c *check) killedInMigrate(ctx context.Context) (string, error) {
 	nothing := func() error { return nil }
-	said, _, err := c.killed(ctx, "hold-live", "migrate", endOf("rolled_back", secondVersion, heldVersion).because("cut off in the step migrate"), interval{nothing, nothing})
+	said, _, err := c.killed(ctx, "hold-live", "migrate",
+		endOf("rolled_back", secondVersion, heldVersion).because("cut off in the step migrate"), interval{nothing, nothing})
 	c.figure("killed in migrate: %s", said)
 	return said, err
 }
@@ -113,7 +122,8 @@ func (c *check) killedInMigrate(ctx context.Context) (string, error) {
 // interval is what is done right before and right after the kill.
 type interval struct{ before, after func() error }
 
-func (c *check) killed(ctx context.Context, file, step string, want updateState, at interval) (said string, down time.Duration, err error) {
+func (c *check) killed(ctx context.Context, file, step string, want updateState, at interval) (said string, down time.Duration,
+	err error) {
 	if err := c.stands(ctx); err != nil {
 		return "", 0, err
 	}
@@ -147,7 +157,8 @@ func (c *check) killed(ctx context.Context, file, step string, want updateState,
 // quiet says whether nothing is under way and nothing waits for a human.
 func (c *check) quiet(ctx context.Context) error {
 	return until(ctx, 40*time.Second, func() error {
-		out, err := c.machine.sh(ctx, "systemctl show -p ActiveState --value hostler-updater-resume.service; systemctl is-active hostler-updater.path")
+		out, err := c.machine.sh(ctx,
+			"systemctl show -p ActiveState --value hostler-updater-resume.service; systemctl is-active hostler-updater.path")
 		if err == nil && out != "inactive\nactive" {
 			err = errors.New(out)
 		}
@@ -178,7 +189,8 @@ func (c *check) powerCut(ctx context.Context) (string, error) {
 		return "", err
 	}
 	c.figure("from a loss of power in migrate to the old version: %.1f s, with the boot", time.Since(began).Seconds())
-	return "", errors.Join(c.isNow(ctx, endOf("rolled_back", secondVersion, heldVersion).because("cut off in the step migrate")), c.quiet(ctx), c.listenForReleases())
+	return "", errors.Join(c.isNow(ctx, endOf("rolled_back", secondVersion, heldVersion).because("cut off in the step migrate")),
+		c.quiet(ctx), c.listenForReleases())
 }
 
 func (c *check) rebooted(ctx context.Context) (string, error) {
@@ -210,7 +222,8 @@ func (c *check) rebooted(ctx context.Context) (string, error) {
 		return "", err
 	}
 	took := time.Since(began)
-	err = errors.Join(c.isNow(ctx, endOf("rolled_back", secondVersion, heldVersion).because("starting the service")), c.quiet(ctx), c.listenForReleases())
+	err = errors.Join(c.isNow(ctx, endOf("rolled_back", secondVersion, heldVersion).because("starting the service")), c.quiet(ctx),
+		c.listenForReleases())
 	return fmt.Sprintf("%s, %.1f s with the reboot", last, took.Seconds()), err
 }
 

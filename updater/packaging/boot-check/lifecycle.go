@@ -111,12 +111,14 @@ func (c *check) installFirst(ctx context.Context) (string, error) {
 		return "", err
 	}
 	for what, line := range map[string]string{
-		"units":  "systemctl is-active hostler.service hostler-database.service hostler-updater.path && systemctl is-enabled hostler.service hostler-updater.path hostler-updater-resume.service",
+		"units": "systemctl is-active hostler.service hostler-database.service hostler-updater.path && systemctl is-enabled " +
+			"hostler.service hostler-updater.path hostler-updater-resume.service",
 		"key":    `[ "$(stat -c '%a %U' /etc/hostler/keys /etc/hostler/keys/secret.key | tr '\n' ' ')" = "700 hostler 600 hostler " ]`,
 		"hidden": `! nsenter -t "$(systemctl show -p MainPID --value hostler.service)" -m cat /etc/hostler/keys/secret.key`,
 		"state":  `[ "$(stat -c '%a %U' /var/lib/hostler)" = "750 hostler" ]`,
-		"links":  `[ "$(readlink /opt/hostler/current) $(readlink /opt/hostler/updater)" = "releases/1.0.0 releases/1.0.0/bin/hostler-updater" ]`,
-		"owner":  `[ -z "$(find /opt/hostler /usr/lib/hostler ! -user root)" ]`,
+		"links": `[ "$(readlink /opt/hostler/current) $(readlink /opt/hostler/updater)" = "releases/1.0.0 ` +
+			`releases/1.0.0/bin/hostler-updater" ]`,
+		"owner": `[ -z "$(find /opt/hostler /usr/lib/hostler ! -user root)" ]`,
 	} {
 		if out, err := c.machine.sh(ctx, line); err != nil {
 			return out, fmt.Errorf("%s: %w", what, err)
@@ -187,7 +189,8 @@ func (c *check) wrapper(ctx context.Context) (string, error) {
 }
 
 func (c *check) exposure(ctx context.Context) (string, error) {
-	for _, unit := range []string{"hostler.service", "hostler-database.service", "hostler-updater.service", "hostler-updater-resume.service"} {
+	for _, unit := range []string{"hostler.service", "hostler-database.service", "hostler-updater.service",
+		"hostler-updater-resume.service"} {
 		out, err := c.machine.sh(ctx, "systemd-analyze --no-pager security "+unit+" | tail -1")
 		if err != nil {
 			return out, err
@@ -206,7 +209,8 @@ func (c *check) exposure(ctx context.Context) (string, error) {
 }
 
 func (c *check) databaseAway(ctx context.Context) (string, error) {
-	if _, err := c.machine.sh(ctx, "systemctl stop postgresql.service 'postgresql@*' && systemctl restart --no-block hostler.service"); err != nil {
+	if _, err := c.machine.sh(ctx,
+		"systemctl stop postgresql.service 'postgresql@*' && systemctl restart --no-block hostler.service"); err != nil {
 		return "", err
 	}
 	// Longer than systemd's own limit of five starts in ten seconds.
@@ -278,7 +282,8 @@ func (c *check) rotate(ctx context.Context) (string, error) {
 		return out, err
 	}
 	// One that fails leaves a service that runs: the key of another user cannot be replaced.
-	if out, err := c.machine.sh(ctx, "chown root /etc/hostler/keys && ! hostlerd keys rotate && chown hostler /etc/hostler/keys && systemctl is-active hostler.service"); err != nil {
+	if out, err := c.machine.sh(ctx, "chown root /etc/hostler/keys && ! hostlerd keys rotate && chown hostler /etc/hostler/keys && "+
+		"systemctl is-active hostler.service"); err != nil {
 		return out, err
 	}
 	return "", errors.Join(c.client.serves(ctx, fourthVersion, 20*time.Second), c.data(ctx))
@@ -292,8 +297,9 @@ func (c *check) remove(ctx context.Context) (string, error) {
 		"processes": `[ -z "$(find /proc -maxdepth 1 -user hostler)" ]`,
 		"units":     "! systemctl is-active hostler.service hostler-updater.path hostler-database.service",
 		"programs":  "[ ! -e /opt/hostler ] && [ ! -e /usr/lib/hostler ] && [ ! -e /usr/sbin/hostlerd ]",
-		"kept":      "[ -s /etc/hostler/keys/secret.key ] && [ -s /etc/hostler/hostlerd.env ] && [ -d /var/lib/hostler ] && [ -s /etc/hostler/updater.json ]",
-		"database":  `runuser -u postgres -- psql -Atc "SELECT 1 FROM teams WHERE name = '` + team + `'" hostler | grep -qx 1`,
+		"kept": "[ -s /etc/hostler/keys/secret.key ] && [ -s /etc/hostler/hostlerd.env ] && [ -d /var/lib/hostler ] && [ -s " +
+			"/etc/hostler/updater.json ]",
+		"database": `runuser -u postgres -- psql -Atc "SELECT 1 FROM teams WHERE name = '` + team + `'" hostler | grep -qx 1`,
 	} {
 		if out, err := c.machine.sh(ctx, line); err != nil {
 			return out, fmt.Errorf("%s: %w", what, err)
@@ -320,10 +326,11 @@ func (c *check) purge(ctx context.Context) (string, error) {
 		return out, err
 	}
 	for what, line := range map[string]string{
-		"user":     "! getent passwd hostler && ! getent group hostler",
-		"database": `[ -z "$(runuser -u postgres -- psql -Atc "SELECT datname FROM pg_database WHERE datname LIKE 'hostler%' UNION SELECT rolname FROM pg_roles WHERE rolname = 'hostler'")" ]`,
-		"units":    "! systemctl cat hostler.service",
-		"dpkg":     "! dpkg -s hostler",
+		"user": "! getent passwd hostler && ! getent group hostler",
+		"database": `[ -z "$(runuser -u postgres -- psql -Atc "SELECT datname FROM pg_database WHERE datname LIKE 'hostler%'
+			UNION SELECT rolname FROM pg_roles WHERE rolname = 'hostler'")" ]`,
+		"units": "! systemctl cat hostler.service",
+		"dpkg":  "! dpkg -s hostler",
 	} {
 		if out, err := c.machine.sh(ctx, line); err != nil {
 			return out, fmt.Errorf("%s: %w", what, err)
@@ -350,7 +357,8 @@ func (c *check) purge(ctx context.Context) (string, error) {
 }
 
 // others are places where something changes by itself, or by what this check does.
-var others = []string{"/dev", "/proc", "/sys", "/run", "/tmp", "/var/tmp", "/root", "/var/log", "/var/cache", "/var/lib/postgresql", "/var/lib/systemd",
+var others = []string{"/dev", "/proc", "/sys", "/run", "/tmp", "/var/tmp", "/root", "/var/log", "/var/cache", "/var/lib/postgresql",
+	"/var/lib/systemd",
 	"/var/lib/dpkg/info", "/var/lib/dpkg/updates", "/var/lib/dpkg/triggers", "/usr/local/share/ca-certificates", "/etc/ssl/certs"}
 
 // backupsOfFiles are what Debian's programs keep beside a file that they have changed.
@@ -405,7 +413,8 @@ func (c *check) offline(ctx context.Context) (string, error) {
 		return "", err
 	}
 	for range 2 { // again, as after an installation that was cut off
-		if out, err := c.program(ctx, "systemd-nspawn", "--quiet", "--pipe", "-D", c.root(), "--register=no", "--keep-unit", "--private-network", "--resolv-conf=off", "--timezone=off",
+		if out, err := c.program(ctx, "systemd-nspawn", "--quiet", "--pipe", "-D", c.root(), "--register=no", "--keep-unit",
+			"--private-network", "--resolv-conf=off", "--timezone=off",
 			"dpkg", "-i", "/root/"+filepath.Base(c.releases.first)); err != nil {
 			return out, err
 		}

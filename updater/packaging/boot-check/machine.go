@@ -37,7 +37,8 @@ func (m *machine) boot(ctx context.Context, root string) error {
 	}
 	defer func() { _ = console.Close() }()
 	// Of its own: loopback and nothing else, so that nothing here reaches, or is reached by, what runs on this machine.
-	cmd := exec.Command("systemd-nspawn", "--quiet", "-b", "-D", root, "-M", fmt.Sprintf("hostler-check-%d-%s", os.Getpid(), filepath.Base(filepath.Dir(root))), "--register=no", "--keep-unit", "--private-network",
+	cmd := exec.Command("systemd-nspawn", "--quiet", "-b", "-D", root, "-M",
+		fmt.Sprintf("hostler-check-%d-%s", os.Getpid(), filepath.Base(filepath.Dir(root))), "--register=no", "--keep-unit", "--private-network",
 		"--resolv-conf=off", "--timezone=off", "--console=pipe")
 	cmd.Stdout, cmd.Stderr = console, console
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
@@ -115,7 +116,8 @@ func (m *machine) sh(ctx context.Context, line string) (string, error) {
 	if !m.runs() {
 		return "", errors.New("the machine does not run")
 	}
-	cmd := exec.CommandContext(ctx, "nsenter", "-t", strconv.Itoa(m.init), "-a", "--", "env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "DEBIAN_FRONTEND=noninteractive",
+	cmd := exec.CommandContext(ctx, "nsenter", "-t", strconv.Itoa(m.init), "-a", "--", "env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin",
+		"DEBIAN_FRONTEND=noninteractive",
 		"LC_ALL=C.UTF-8", "HOME=/root", "sh", "-c", line)
 	cmd.WaitDelay = 5 * time.Second
 	return output(cmd)

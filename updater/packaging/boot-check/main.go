@@ -61,7 +61,8 @@ func run(ctx context.Context, o options) (err error) {
 	}
 	meanwhile, stop := context.WithCancel(ctx)
 	c := &check{dir: dir, top: top, bin: bin, mirror: o.mirror, began: time.Now(), releases: &releases{meanwhile: meanwhile}}
-	c.second = &check{dir: filepath.Join(dir, "second"), top: top, bin: bin, mirror: o.mirror, on: "on a second machine: ", releases: c.releases}
+	c.second = &check{dir: filepath.Join(dir, "second"), top: top, bin: bin, mirror: o.mirror, on: "on a second machine: ",
+		releases: c.releases}
 	defer func() {
 		switch {
 		case err == nil:
@@ -89,7 +90,8 @@ func ready() error {
 		missing = append(missing, "to be root: it makes and boots a root of Debian")
 	}
 	for program, of := range map[string]string{
-		"debootstrap": "debootstrap", "systemd-nspawn": "systemd-container", "nsenter": "util-linux", "unshare": "util-linux", "tar": "tar", "dpkg-deb": "dpkg", "make": "make", "go": "Go",
+		"debootstrap": "debootstrap", "systemd-nspawn": "systemd-container", "nsenter": "util-linux", "unshare": "util-linux", "tar": "tar",
+		"dpkg-deb": "dpkg", "make": "make", "go": "Go",
 	} {
 		if _, err := exec.LookPath(program); err != nil {
 			missing = append(missing, fmt.Sprintf("%s (package %s)", program, of))

@@ -47,7 +47,8 @@ func (c *check) dryRun(ctx context.Context) (string, error) {
 
 // takenBack takes an update back that went well, with the database from before it, and lets the package make it again.
 func (c *check) takenBack(ctx context.Context) (string, error) {
-	if out, err := c.machine.sh(ctx, "! hostler-updater rollback 2>&1"); err != nil || !strings.Contains(out, "needs the backup from before the update") {
+	if out, err := c.machine.sh(ctx, "! hostler-updater rollback 2>&1"); err != nil || !strings.Contains(out, "needs the backup from "+
+		"before the update") {
 		return "", errors.Join(err, fmt.Errorf("without the backup it says: %s", out))
 	}
 	before, err := c.lastRun(ctx)

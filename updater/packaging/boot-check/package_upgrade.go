@@ -9,7 +9,8 @@ import (
 )
 
 func (c *check) upgradeBroken(ctx context.Context) (string, error) {
-	if out, err := c.machine.sh(ctx, "cp -p /etc/hostler/updater.json /root/updater.json && echo '{' > /etc/hostler/updater.json"); err != nil {
+	if out, err := c.machine.sh(ctx,
+		"cp -p /etc/hostler/updater.json /root/updater.json && echo '{' > /etc/hostler/updater.json"); err != nil {
 		return out, err
 	}
 	p := c.client.probe(ctx)
@@ -24,7 +25,8 @@ func (c *check) upgradeBroken(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("the service was away for %s", down)
 	}
 	t, err := c.told(ctx)
-	if err == nil && (len(t.Problems) != 1 || !strings.Contains(t.Problems[0], "configuration cannot be read") || t.CanSelfApply || !strings.HasPrefix(t.Hint, "mend /etc/hostler/updater.json")) {
+	if err == nil && (len(t.Problems) != 1 || !strings.Contains(t.Problems[0], "configuration cannot be read") || t.CanSelfApply ||
+		!strings.HasPrefix(t.Hint, "mend /etc/hostler/updater.json")) {
 		err = fmt.Errorf("of the broken configuration it tells %+v", t)
 	}
 	return "", errors.Join(err, c.refuses(ctx, "configuration"), c.data(ctx))

@@ -66,7 +66,8 @@ func (c *check) build(ctx context.Context) (string, error) {
 	if err := os.Rename(at("keys", "check.pub"), filepath.Join(r.trusted, "check.pub")); err != nil {
 		return "", err
 	}
-	one, err := c.overlay("one.json", map[string]string{"90001_second.sql": "CREATE TABLE second_release (note text NOT NULL); INSERT INTO second_release VALUES ('migrated');"})
+	one, err := c.overlay("one.json", map[string]string{"90001_second.sql": "CREATE TABLE second_release (note text NOT NULL); INSERT " +
+		"INTO second_release VALUES ('migrated');"})
 	if err != nil {
 		return "", err
 	}
@@ -81,7 +82,8 @@ func (c *check) build(ctx context.Context) (string, error) {
 	r.first, r.fourth = debs(firstVersion), debs(fourthVersion)
 	r.overlays = map[string]string{secondVersion: one, heldVersion: one, fourthVersion: two}
 	r.firstBuilt = r.errand(c.made(firstVersion, "deb"))
-	r.secondBuilt = r.errand(c.made(secondVersion, "release-tree"), c.packed(secondVersion, secondVersion, ""), c.packed(silentVersion, secondVersion, `[ "$1" != serve ] || exec sleep 3600`))
+	r.secondBuilt = r.errand(c.made(secondVersion, "release-tree"), c.packed(secondVersion, secondVersion, ""),
+		c.packed(silentVersion, secondVersion, `[ "$1" != serve ] || exec sleep 3600`))
 	return "", nil
 }
 
@@ -122,7 +124,8 @@ func (e *errand) wait() error {
 // made calls make for a version's package or tree.
 func (c *check) made(version, target string) func() error {
 	return func() error {
-		cmd := c.command(c.releases.meanwhile, "make", "-s", target, "VERSION="+version, "BIN="+filepath.Join(c.dir, version), "RELEASE_KEYS="+c.releases.trusted)
+		cmd := c.command(c.releases.meanwhile, "make", "-s", target, "VERSION="+version, "BIN="+filepath.Join(c.dir, version),
+			"RELEASE_KEYS="+c.releases.trusted)
 		if overlay := c.releases.overlays[version]; overlay != "" {
 			cmd.Env = append(cmd.Env, "GOFLAGS=-overlay="+overlay)
 		}
@@ -199,7 +202,8 @@ func (c *check) pack(ctx context.Context, version, of, script string) error {
 	}
 	if script != "" {
 		program := filepath.Join(tree, "bin", "hostlerd")
-		text := "#!/bin/sh\nreal=\"$(dirname \"$(readlink -f \"$0\")\")/hostlerd.real\"\n[ \"$1\" != version ] || { echo " + version + "; exit; }\n" + script + "\nexec \"$real\" \"$@\"\n"
+		text := "#!/bin/sh\nreal=\"$(dirname \"$(readlink -f \"$0\")\")/hostlerd.real\"\n[ \"$1\" != version ] || { echo " + version +
+			"; exit; }\n" + script + "\nexec \"$real\" \"$@\"\n"
 		if err := errors.Join(os.Rename(program, program+".real"), os.WriteFile(program, []byte(text), 0o755)); err != nil {
 			return err
 		}
@@ -217,7 +221,8 @@ func (c *check) publish(ctx context.Context, version string) error {
 	// Each is newer than the one before: an installation refuses what is older than what it has seen.
 	c.releases.published++
 	date := c.began.Add(-time.Hour).Add(time.Duration(c.releases.published) * time.Second).UTC().Format(time.RFC3339)
-	_, err := c.program(ctx, c.releases.sign, "publish", c.releases.served, "--version", version, "--date", date, "--minimum", firstVersion, "--migrations-to", "90001",
+	_, err := c.program(ctx, c.releases.sign, "publish", c.releases.served, "--version", version, "--date", date, "--minimum", firstVersion,
+		"--migrations-to", "90001",
 		"--file", "linux/"+runtime.GOARCH+"="+name, "--key", c.releases.key)
 	return err
 }
@@ -273,7 +278,8 @@ func certificate(name string, by *x509.Certificate, byKey *ecdsa.PrivateKey) (*x
 	if err != nil {
 		return nil, nil, err
 	}
-	template := &x509.Certificate{SerialNumber: serial, Subject: pkix.Name{CommonName: name}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
+	template := &x509.Certificate{SerialNumber: serial, Subject: pkix.Name{CommonName: name}, NotBefore: time.Now().Add(-time.Hour),
+		NotAfter: time.Now().Add(24 * time.Hour),
 		KeyUsage: x509.KeyUsageDigitalSignature, BasicConstraintsValid: true}
 	if by == nil {
 		template.IsCA, template.KeyUsage = true, x509.KeyUsageCertSign

@@ -54,13 +54,15 @@ func (c *check) root() string { return filepath.Join(c.dir, "root") }
 func (c *check) bootstrap(ctx context.Context, include, cached string) error {
 	made := filepath.Join(c.dir, "bootstrap")
 	// In name spaces of its own: what it mounts and starts is gone with it, however it ends.
-	if _, err := c.program(ctx, "unshare", "--mount", "--pid", "--fork", "--kill-child", "env", "--unset=TMPDIR", "debootstrap", "--variant=minbase", "--include="+include, suite, made, c.mirror); err != nil {
+	if _, err := c.program(ctx, "unshare", "--mount", "--pid", "--fork", "--kill-child", "env", "--unset=TMPDIR", "debootstrap",
+		"--variant=minbase", "--include="+include, suite, made, c.mirror); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(cached), 0o755); err != nil {
 		return err
 	}
-	if _, err := c.program(ctx, "tar", "--numeric-owner", "--exclude=./var/cache/apt/*", "--exclude=./var/lib/apt/lists/*", "--exclude=./dev/*", "-cpf", cached+".new", "-C", made, "."); err != nil {
+	if _, err := c.program(ctx, "tar", "--numeric-owner", "--exclude=./var/cache/apt/*", "--exclude=./var/lib/apt/lists/*",
+		"--exclude=./dev/*", "-cpf", cached+".new", "-C", made, "."); err != nil {
 		return errors.Join(err, os.Remove(cached+".new"))
 	}
 	return errors.Join(os.Rename(cached+".new", cached), os.RemoveAll(made))

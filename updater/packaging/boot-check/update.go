@@ -20,7 +20,8 @@ func (c *check) ask(ctx context.Context, version string) error {
 		return fmt.Errorf("asking for %s: %w", version, err)
 	}
 	c.asked++
-	if t.State != "requested" && t.State != "running" || t.Request != nil && (t.Request.Version != version || t.Request.RequestedBy != email) || t.available() != version {
+	if t.State != "requested" && t.State != "running" || t.Request != nil &&
+		(t.Request.Version != version || t.Request.RequestedBy != email) || t.available() != version {
 		return fmt.Errorf("the answer to who asked for %s is %+v", version, t)
 	}
 	return nil
@@ -28,7 +29,8 @@ func (c *check) ask(ctx context.Context, version string) error {
 
 // request writes the file by which the service asks.
 func (c *check) request(ctx context.Context, text string) error {
-	_, err := c.machine.sh(ctx, "runuser -u hostler -- sh -c 'umask 077; cd /var/lib/hostler && printf %s \"$1\" > .request && mv .request update-request.json' sh '"+text+"'")
+	_, err := c.machine.sh(ctx, "runuser -u hostler -- sh -c 'umask 077; cd /var/lib/hostler && printf %s \"$1\" > .request && mv "+
+		".request update-request.json' sh '"+text+"'")
 	return err
 }
 
@@ -154,7 +156,8 @@ func (c *check) ended(ctx context.Context, lines []line, end, serves string) err
 	if err := c.client.serves(ctx, serves, 10*time.Second); err != nil {
 		return err
 	}
-	out, err := c.machine.sh(ctx, `readlink /opt/hostler/current; runuser -u postgres -- psql -Atc "SELECT datname FROM pg_database WHERE datname ~ '^hostler_'"`)
+	out, err := c.machine.sh(ctx,
+		`readlink /opt/hostler/current; runuser -u postgres -- psql -Atc "SELECT datname FROM pg_database WHERE datname ~ '^hostler_'"`)
 	if err == nil && out != "releases/"+serves {
 		err = fmt.Errorf("the link and the databases beside the live one: %q", out)
 	}
@@ -166,7 +169,8 @@ func (c *check) ended(ctx context.Context, lines []line, end, serves string) err
 func (c *check) refused(ctx context.Context) (string, error) {
 	c.last = updateState{state: "idle", serves: firstVersion}
 	t, err := c.told(ctx)
-	if err == nil && (t.Shape != "package" || t.CanSelfApply || !strings.Contains(t.Hint, "name source and channel in /etc/hostler/updater.json")) {
+	if err == nil && (t.Shape != "package" || t.CanSelfApply || !strings.Contains(t.Hint, "name source and channel in "+
+		"/etc/hostler/updater.json")) {
 		err = fmt.Errorf("it tells %+v", t)
 	}
 	if err := errors.Join(err, c.stands(ctx), c.refuses(ctx, "not_configured")); err != nil {
@@ -187,7 +191,8 @@ func (c *check) refused(ctx context.Context) (string, error) {
 			return "", err
 		}
 		if err := until(ctx, 20*time.Second, func() error {
-			out, err := c.machine.sh(ctx, "[ ! -e /var/lib/hostler/update-request.json ] && [ ! -L /var/lib/hostler/update-request.json ] && systemctl show -p ActiveState --value hostler-updater.service")
+			out, err := c.machine.sh(ctx, "[ ! -e /var/lib/hostler/update-request.json ] && [ ! -L /var/lib/hostler/update-request.json ] && "+
+				"systemctl show -p ActiveState --value hostler-updater.service")
 			if err == nil && out != "failed" && out != "inactive" {
 				err = errors.New(out)
 			}
@@ -196,10 +201,12 @@ func (c *check) refused(ctx context.Context) (string, error) {
 			return "", err
 		}
 	}
-	if err := c.isNow(ctx, updateState{state: "failed", from: firstVersion, step: "failed", reason: "names no source of releases", serves: firstVersion}); err != nil {
+	if err := c.isNow(ctx, updateState{state: "failed", from: firstVersion, step: "failed", reason: "names no source of releases",
+		serves: firstVersion}); err != nil {
 		return "", err
 	}
-	out, err := c.machine.sh(ctx, "systemctl is-active hostler-updater.path && [ -s /etc/shadow ] && journalctl -q -u hostler-updater.service | grep -c 'Starting '")
+	out, err := c.machine.sh(ctx,
+		"systemctl is-active hostler-updater.path && [ -s /etc/shadow ] && journalctl -q -u hostler-updater.service | grep -c 'Starting '")
 	if err == nil && !strings.HasSuffix(out, "\n3") {
 		err = fmt.Errorf("three requests, and starts: %s", out)
 	}
@@ -235,7 +242,8 @@ func (c *check) look(ctx context.Context) (string, error) {
 		return "", err
 	}
 	t, err := c.told(ctx)
-	if err == nil && (t.Available != nil || t.LastCheck != nil || !t.CanSelfApply || t.Channel != "stable" || !strings.Contains(t.Hint, "nobody has looked for releases yet")) {
+	if err == nil && (t.Available != nil || t.LastCheck != nil || !t.CanSelfApply || t.Channel != "stable" ||
+		!strings.Contains(t.Hint, "nobody has looked for releases yet")) {
 		err = fmt.Errorf("before anybody has looked it tells %+v", t)
 	}
 	if err != nil {
@@ -257,7 +265,8 @@ func (c *check) look(ctx context.Context) (string, error) {
 
 // end of an update that somebody has asked for at the service.
 func endOf(state, from, to string) updateState {
-	w := updateState{state: state, from: from, to: to, step: map[string]string{"done": "done", "failed": "failed", "rolled_back": "rolled back"}[state], by: email}
+	w := updateState{state: state, from: from, to: to,
+		step: map[string]string{"done": "done", "failed": "failed", "rolled_back": "rolled back"}[state], by: email}
 	if w.serves = to; state != "done" {
 		w.serves, w.available = from, to
 	}
@@ -283,7 +292,8 @@ func (c *check) update(ctx context.Context) (string, error) {
 }
 
 func (c *check) rollsBack(ctx context.Context, version string) (string, error) {
-	lines, down, err := c.attempt(ctx, version, "rolled back", endOf("rolled_back", secondVersion, version).because("health-check: the service does not become ready"))
+	lines, down, err := c.attempt(ctx, version, "rolled back",
+		endOf("rolled_back", secondVersion, version).because("health-check: the service does not become ready"))
 	if err != nil {
 		return "", err
 	}
@@ -353,7 +363,8 @@ func (c *check) noRun(ctx context.Context) (string, error) {
 		}); err != nil {
 			return "", err
 		}
-		want := updateState{state: "refused", to: crashVersion, reason: "is not whole", by: email, serves: secondVersion, available: crashVersion}
+		want := updateState{state: "refused", to: crashVersion, reason: "is not whole", by: email, serves: secondVersion,
+			available: crashVersion}
 		if err := errors.Join(c.isNow(ctx, want), c.trailTells(ctx)); err != nil {
 			return "", err
 		}
