@@ -4,7 +4,7 @@
 # make faults  every fault of an update, where make test tries those that stand for the others
 # make contract  the OpenAPI document through a linter, three client generators and schemathesis, against the real service
 # make bench   the figures of speed and load
-# make lint    gofmt, vet, staticcheck, buf, shellcheck
+# make lint    gofmt, length of lines, vet, staticcheck, buf, shellcheck
 # make deb     the Debian package [VERSION=1.2.3]; make deb-check builds it twice and asks lintian; make package-test tries
 #              it on a Debian of its own (root)
 # make proto   Go code from sdk/proto        make generate   all other generated files
@@ -105,6 +105,8 @@ lint: export CGO_ENABLED = 0
 lint: export GOFLAGS = -trimpath
 lint: deps $(STATICCHECK) $(BUF)
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$unformatted" ] || { echo "not formatted:"; echo "$$unformatted"; exit 1; }
+	@long=$$(git ls-files '*.go' ':!*.pb.go' | LC_ALL=C.UTF-8 xargs grep -nE '^.{140,}$$' | grep -vE '`[a-z]+:"'); [ -z "$$long" ] || \
+		{ echo "lines that do not end before column 140 (those with a struct tag may, for it cannot be broken):"; echo "$$long"; exit 1; }
 	$(GO) vet ./...
 	$(STATICCHECK) ./...
 	$(BUF) lint

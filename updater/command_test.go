@@ -32,7 +32,8 @@ func TestCommandsWords(t *testing.T) {
 	t.Parallel()
 	program := filepath.Join(t.TempDir(), "pg_restore")
 	script := `#!/bin/sh
-printf 'pg_restore: error: COPY failed for table "t": ERROR:  duplicate key\nDETAIL:  Key (mail)=(canary) already exists.\nCONTEXT:  COPY t, line 1: "canary\nsecond canary"\npg_restore: \033]0;x\007the end\n' >&2
+printf 'pg_restore: error: COPY failed for table "t": ERROR:  duplicate key\nDETAIL:  Key (mail)=(canary) already exists.\n'\
+'CONTEXT:  COPY t, line 1: "canary\nsecond canary"\npg_restore: \033]0;x\007the end\n' >&2
 exit 1
 `
 	if err := os.WriteFile(program, []byte(script), 0o755); err != nil {

@@ -27,7 +27,8 @@ func (s *site) holds(version, state string) {
 	if want := fmt.Sprint(version != oldVersion); migrated != want {
 		s.t.Errorf("migrated: %s, want %s", migrated, want)
 	}
-	if left := s.query("SELECT coalesce(string_agg(datname, ' '), '') FROM pg_database WHERE datname ~ ('^' || current_database() || '_')"); left != "" && !s.untidy {
+	if left := s.query("SELECT coalesce(string_agg(datname, ' '), '') FROM pg_database WHERE " +
+		"datname ~ ('^' || current_database() || '_')"); left != "" && !s.untidy {
 		s.t.Errorf("databases are left: %s", left)
 	}
 	if entries, _ := os.ReadDir(filepath.Join(s.prefix, "quarantine")); len(entries) > 0 && !s.untidy {

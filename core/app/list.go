@@ -16,7 +16,8 @@ import (
 const selectApps = `SELECT a.id, a.name, a.slug, a.vmid,
 	CASE WHEN j.id IS NOT NULL THEN 'pending' ELSE coalesce(g.status, 'unknown') END, j.id, g.id IS NOT NULL,
 	h.id, h.name, c.name, g.node, g.name, coalesce(g.lock, ''), coalesce(g.tags, '{}'), g.cpu, g.cpus, g.memory,
-	g.memory_total, g.disk, g.disk_total, g.net_in, g.net_out, g.uptime, a.web_port, a.web_path, a.web_protocol, CASE WHEN g.id IS NOT NULL THEN ` + guest.SeenAt + ` END,
+	g.memory_total, g.disk, g.disk_total, g.net_in, g.net_out, g.uptime, a.web_port, a.web_path, a.web_protocol,
+	CASE WHEN g.id IS NOT NULL THEN ` + guest.SeenAt + ` END,
 	a.adopted_at, a.cluster_id, g.id
 	FROM apps a
 	LEFT JOIN guests g ON g.cluster_id = a.cluster_id AND g.vmid = a.vmid AND g.kind = 'container'

@@ -43,7 +43,8 @@ func sample(t testing.TB, d *db.DB, id int64, when time.Time, cpu float64, disk,
 	if counter >= 0 {
 		count = &counter
 	}
-	dbtest.Exec(t, d, `INSERT INTO metric_samples (at, target_kind, target_id, cpu, memory, memory_total, disk, disk_total, net_in, net_out, disk_read, disk_write)
+	dbtest.Exec(t, d, `INSERT INTO metric_samples (at, target_kind, target_id, cpu, memory, memory_total, disk, disk_total, net_in,
+		net_out, disk_read, disk_write)
 		VALUES ($1, 'guest', $2, $3, $4, 1000, $5, 5000, $6::bigint, $6::bigint * 2, $6, $6 - $6)`, when, id, cpu, int64(cpu*1000), disk, count)
 }
 

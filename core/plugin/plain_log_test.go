@@ -15,7 +15,8 @@ func TestPluginsCannotForgeTheLog(t *testing.T) {
 		cfg.StartTimeout, cfg.MinBackoff, cfg.MaxBackoff = 5*time.Second, time.Hour, time.Hour
 	})
 	const file = "hostler-plugin-forger"
-	b.script(t, file, `printf '{"@level":"info","@message":"one\\n2026-01-01T00:00:00.000Z [INFO]  hostlerd: forged","@timestamp":"2026-01-01T00:00:00.000000Z"}\n' >&2
+	b.script(t, file, `printf '{"@level":"info","@message":"one\\n2026-01-01T00:00:00.000Z [INFO]  hostlerd: forged",'\
+'"@timestamp":"2026-01-01T00:00:00.000000Z"}\n' >&2
 printf 'two \033[31m red \033]0;title\007\r2026 [INFO]  forged\n' >&2
 sleep 0.2; exit 1`)
 	if _, err := b.Pin(t.Context(), file, "test"); err == nil {

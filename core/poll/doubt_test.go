@@ -168,7 +168,8 @@ func TestADeletedGuestIsGone(t *testing.T) {
 	if len(rows) != 2 || rows[1].VMID != 101 || rows[1].Status != "unknown" || f.state(id) != "online  {}" || f.alerts() != "" {
 		t.Errorf("%s, %s, %+v", f.state(id), f.alerts(), rows)
 	}
-	if got := f.Value("SELECT (SELECT string_agg(name, ' ') FROM nodes) || ', ' || (SELECT string_agg(node, ' ') FROM storages)"); got != "n1, n1" {
+	if got := f.Value("SELECT (SELECT string_agg(name, ' ') FROM nodes) || ', ' || (SELECT " +
+		"string_agg(node, ' ') FROM storages)"); got != "n1, n1" {
 		t.Errorf("nodes and storages: %s", got)
 	}
 	if asked := f.questions(); asked != "1 rights, 2 guests" {
@@ -415,7 +416,8 @@ func TestAPartialAnswerRemovesNothing(t *testing.T) {
 	now = report("c", "n1", []hypervisor.Node{node("n1")}, vm(100, "n1", "a"))
 	now.Cluster.Partial = true
 	f.sync(p, id)
-	if got := f.Value("SELECT (SELECT string_agg(status, ' ' ORDER BY name) FROM nodes) || '; ' || (SELECT status FROM storages)"); got != "online unknown; unknown" {
+	if got := f.Value("SELECT (SELECT string_agg(status, ' ' ORDER BY name) FROM nodes) || " +
+		"'; ' || (SELECT status FROM storages)"); got != "online unknown; unknown" {
 		t.Errorf("nodes and storages: %s", got)
 	}
 }

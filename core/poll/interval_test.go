@@ -57,7 +57,8 @@ func TestHostWithoutFigures(t *testing.T) {
 		}
 	})
 	f.sync(f.poller(f.db), id)
-	if s := f.Value("SELECT num_nonnulls(memory, memory_total, disk, disk_total, net_in) FROM metric_samples WHERE target_kind = 'host'"); s != "0" {
+	if s := f.Value("SELECT num_nonnulls(memory, memory_total, disk, disk_total, net_in) FROM " +
+		"metric_samples WHERE target_kind = 'host'"); s != "0" {
 		t.Errorf("%s figures of nothing", s)
 	}
 }

@@ -43,7 +43,8 @@ WHERE g.cluster_id = $1 AND g.vmid = p.vmid AND g.kind = p.kind
 	g.uptime IS DISTINCT FROM p.uptime OR g.cpu IS DISTINCT FROM p.cpu OR g.memory IS DISTINCT FROM p.memory OR g.status <> p.status
 	OR g.net_in IS DISTINCT FROM p.net_in OR g.net_out IS DISTINCT FROM p.net_out OR g.disk_read IS DISTINCT
 	FROM p.disk_read OR g.disk_write IS DISTINCT FROM p.disk_write
-	OR g.disk IS DISTINCT FROM p.disk OR g.node <> p.node OR g.host_id <> p.host_id OR g.lock <> p.lock OR g.pool <> p.pool OR g.tags <> p.tags OR g.template <> p.template
+	OR g.disk IS DISTINCT FROM p.disk OR g.node <> p.node OR g.host_id <> p.host_id OR g.lock <> p.lock OR g.pool <> p.pool
+	OR g.tags <> p.tags OR g.template <> p.template
 	OR g.cpus IS DISTINCT FROM p.cpus OR g.memory_total IS DISTINCT FROM p.memory_total OR g.disk_total IS DISTINCT FROM p.disk_total
 	OR (p.name <> '' AND g.name <> p.name))`
 

@@ -149,7 +149,8 @@ func TestATeamFallsWhileItsHostsArePolled(t *testing.T) {
 		if _, err := users.DeleteTeam(t.Context(), nil, team.ID); err != nil {
 			t.Fatal(err)
 		}
-		if n := f.Value("SELECT count(*) FROM hosts h LEFT JOIN clusters c ON c.id = h.cluster_id WHERE h.team_id <> 1 OR c.team_id <> 1"); n != "0" {
+		if n := f.Value("SELECT count(*) FROM hosts h LEFT JOIN clusters c ON c.id = h.cluster_id " +
+			"WHERE h.team_id <> 1 OR c.team_id <> 1"); n != "0" {
 			t.Fatalf("%s hosts or clusters are of no team", n)
 		}
 	}

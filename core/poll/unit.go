@@ -97,7 +97,8 @@ type member struct {
 // whole reports whether the host can speak for its cluster, as far as is known.
 func (m member) whole() bool { return m.failures == 0 && !m.limited }
 
-const selectMember = `SELECT h.id, h.cluster_id, h.failures, h.next_poll_at <= now(), c.seen_at, c.detail_at, COALESCE(k.missing, '{}'), k.verified_at,
+const selectMember = `SELECT h.id, h.cluster_id, h.failures, h.next_poll_at <= now(), c.seen_at, c.detail_at, COALESCE(k.missing, '{}'),
+	k.verified_at,
 	h.error_reason = '` + plugin.ReasonPermission + `', EXISTS (SELECT FROM alerts a WHERE a.host_id = h.id AND a.rule = '` +
 	alert.HostPermission + `' AND a.resolved_at IS NULL),
 	h.partial, EXISTS (SELECT FROM guests g WHERE g.cluster_id = h.cluster_id AND g.listed_at IS NOT NULL)

@@ -20,7 +20,9 @@ import (
 // trail is what the audit trail tells of ends of updates.
 func (i *instance) trail() string {
 	i.t.Helper()
-	return i.Value(`SELECT coalesce(string_agg(action || ' ' || result || ' ' || actor_type || ' ' || actor_email || ' ' || target_name || ' ' || coalesce(details->>'reason', '-'), E'\n' ORDER BY action, id), '')
+	return i.Value(`SELECT coalesce(string_agg(action || ' ' || result || ' ' || actor_type
+		|| ' ' || actor_email || ' ' || target_name
+		|| ' ' || coalesce(details->>'reason', '-'), E'\n' ORDER BY action, id), '')
 		FROM audit WHERE action LIKE 'update.%' AND action <> 'update.request'`)
 }
 

@@ -30,7 +30,8 @@ func newAdmin(t *testing.T) *admin {
 	return a
 }
 
-const allPrivileges = "Datastore.Allocate,Datastore.AllocateSpace,Datastore.AllocateTemplate,Datastore.Audit,Pool.Audit,SDN.Audit,SDN.Use," +
+const allPrivileges = "Datastore.Allocate,Datastore.AllocateSpace,Datastore.AllocateTemplate," +
+	"Datastore.Audit,Pool.Audit,SDN.Audit,SDN.Use," +
 	"Sys.Audit,Sys.Console,Sys.Modify,Sys.PowerMgmt,VM.Allocate,VM.Audit,VM.Backup,VM.Clone,VM.Config.CPU,VM.Config.Disk,VM.Config.Memory," +
 	"VM.Config.Network,VM.Config.Options,VM.Console,VM.Migrate,VM.PowerMgmt,VM.Snapshot,VM.Snapshot.Rollback"
 

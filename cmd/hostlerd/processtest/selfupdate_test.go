@@ -66,7 +66,8 @@ func TestSelfUpdate(t *testing.T) {
 	on := func(want int) {
 		t.Helper()
 		eventually(t, fmt.Sprintf("%d schedules look for releases", want), func() error {
-			if n := number(t, d, "SELECT count(*) FROM schedules WHERE job_kind = 'update.check' AND enabled AND next_run_at IS NOT NULL"); n != want {
+			if n := number(t, d, "SELECT count(*) FROM schedules WHERE job_kind = 'update.check' AND "+
+				"enabled AND next_run_at IS NOT NULL"); n != want {
 				return fmt.Errorf("%d do", n)
 			}
 			return nil

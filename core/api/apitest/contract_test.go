@@ -13,8 +13,10 @@ import (
 )
 
 const small = `{"openapi":"3.1.0","paths":{
-	"/a/{id}":{"get":{"operationId":"one","responses":{"200":{"content":{"application/json":{"schema":{"type":"object","additionalProperties":false,
-		"required":["n"],"properties":{"n":{"type":["integer","null"]},"at":{"type":"string","format":"date-time"}}}}}},"204":{},"default":{"$ref":"#/components/responses/Problem"}}}},
+	"/a/{id}":{"get":{"operationId":"one","responses":{"200":{"content":{"application/json":{"schema":{"type":"object",
+		"additionalProperties":false,
+		"required":["n"],"properties":{"n":{"type":["integer","null"]},"at":{"type":"string","format":"date-time"}}}}}},
+		"204":{},"default":{"$ref":"#/components/responses/Problem"}}}},
 	"/a/word":{"get":{"operationId":"word","responses":{"200":{"content":{"text/csv":{}}}}}},
 	"/a/{id}/b/{rest}":{"get":{"operationId":"rest","responses":{"204":{}}}}},
 	"components":{"responses":{"Problem":{"content":{"application/problem+json":{"schema":{"type":"object","required":["error"]}}}}}}}`

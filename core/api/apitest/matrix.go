@@ -43,7 +43,8 @@ const (
 	cellForbidden    = "403"
 	cellSwitchedOff  = "403e"
 	cellNotThere     = "404"
-	matrixCellLegend = `ok    admitted. A read is answered; a write is sent with a faulty query string and stops at 422, which is told after every refusal
+	matrixCellLegend = `ok    admitted. A read is answered; a write is sent with a faulty query string and stops at 422, which is told
+      after every refusal
 401   unauthenticated
 403   forbidden, by role or by the key's scope
 403e  entitlement_required: the operation's feature is switched off

@@ -48,7 +48,7 @@ func Register(a *op.API, deps Deps) {
 	op.Post(a, "/api/v1/apps/:app_id/:action", h.act, op.Spec{
 		ID: "act_on_app", Summary: "Start, stop, shut down or restart an app", Tag: tag, Role: identity.Operator, On: op.App,
 		Needs: endpoint.Lifecycle, Confirm: op.Confirm{When: op.ConfirmSelf, Field: "name"},
-		Status: http.StatusAccepted, Audit: op.Audit{Action: "app.{action}"}, Recall: h.acted,
+		Status: http.StatusAccepted, Unsupported: true, Audit: op.Audit{Action: "app.{action}"}, Recall: h.acted,
 		Description: "Answers with the job that does it. What refuses it is as for a VM.",
 	})
 }

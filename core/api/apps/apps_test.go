@@ -76,7 +76,8 @@ func TestDiscoverAndAdopt(t *testing.T) {
 		b.get("by host", "?host=2", apitest.Viewer, 200, "", []string{`"name":"mail"`}, []string{`"The wiki"`}),
 		b.get("by state", "?status=stopped", apitest.Viewer, 200, "", []string{`"name":"mail"`}, []string{`"The wiki"`}),
 	)
-	if got := b.Value("SELECT count(*) || ' ' || max(details::text) FROM audit WHERE action = 'app.adopt' AND result = 'ok'"); got != `1 {"apps": ["The wiki", "mail"]}` {
+	if got := b.Value("SELECT count(*) || ' ' || max(details::text) FROM audit WHERE " +
+		"action = 'app.adopt' AND result = 'ok'"); got != `1 {"apps": ["The wiki", "mail"]}` {
 		t.Errorf("the trail: %s", got)
 	}
 }

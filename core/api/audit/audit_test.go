@@ -37,14 +37,6 @@ func newService(t *testing.T, entries ...audit.Entry) (s *apitest.API, users *id
 	return r.API, r.Users
 }
 
-func makeTeam(t *testing.T, d *db.DB, id int64) {
-	t.Helper()
-	if _, err := d.Pool.Exec(t.Context(), "INSERT INTO teams (id, name, slug) VALUES ($1, $2, $2) ON CONFLICT DO NOTHING", id,
-		fmt.Sprint("team", id)); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // box is a new key file's.
 func box(t testing.TB) *secret.Box {
 	t.Helper()

@@ -78,7 +78,8 @@ func (in *Filter) given() []string {
 	return names
 }
 
-const csvNames = "id,at,actor_type,actor_id,actor_email,action,target_kind,target_id,target_name,result,error,address,request_id,job_id,host_id,details\r\n"
+const csvNames = "id,at,actor_type,actor_id,actor_email,action,target_kind,target_id,target_name,result," +
+	"error,address,request_id,job_id,host_id,details\r\n"
 
 // appendCSV adds a record as RFC 4180 has it. The library's writer does not do: with the line ends that the RFC asks for it
 // changes line breaks inside of cells.

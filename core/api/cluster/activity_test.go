@@ -94,7 +94,8 @@ func (s *fixture) alert(name string, team any, at string) {
 func (s *fixture) audit(name string, team any, at, result string, job any) {
 	s.t.Helper()
 	s.Exec(`INSERT INTO audit (at, actor_type, actor_email, action, target_kind, target_id, target_name, team_id, job_id, result, error)
-		VALUES ($3::timestamptz, 'user', 'bert@example.com', 'x.act', 'vm', '12', $1, $2, $5, $4, CASE $4 WHEN 'ok' THEN '' ELSE 'forbidden' END)`,
+		VALUES ($3::timestamptz, 'user', 'bert@example.com', 'x.act', 'vm', '12', $1, $2, $5, $4,
+		CASE $4 WHEN 'ok' THEN '' ELSE 'forbidden' END)`,
 		name, team, "2026-01-01T"+at, result, job)
 }
 

@@ -169,7 +169,8 @@ func TestOneServerTwice(t *testing.T) {
 	if n := b.Value("SELECT count(*) FROM audit WHERE result = 'refused' AND error = 'already_enrolled'"); n != "3" {
 		t.Errorf("%s rows of the trail tell of a refusal, want 3", n)
 	}
-	if text := b.Value("SELECT string_agg(to_jsonb(a)::text, '') FROM audit a WHERE error = 'already_enrolled' AND action = 'host.update'"); strings.Contains(text, "lab") {
+	if text := b.Value("SELECT string_agg(to_jsonb(a)::text, '') FROM audit a WHERE error = " +
+		"'already_enrolled' AND action = 'host.update'"); strings.Contains(text, "lab") {
 		t.Errorf("the trail hints at the other host: %s", text)
 	}
 }

@@ -285,12 +285,15 @@ func introduction() string {
 	b.WriteString(`Hostler manages virtual machines and app containers on hypervisor hosts.
 
 Log in with POST /api/v1/auth/login and keep the cookie, or send an API key as "Authorization: Bearer svc_…".
-Every operation names the role that it needs and where the role must be held: on the instance (the team "default"), anywhere, or on the thing in the path.
+Every operation names the role that it needs and where the role must be held: on the instance (the team "default"), anywhere, or on the
+thing in the path.
 A thing outside your teams is answered like one that does not exist.
 A request is refused in this order: 401, 403 for role or scope, 403 for a switched-off feature, 422 with all faults, 404, 409.
-Errors are application/problem+json with the identifier in the member "error". Times are UTC in RFC 3339. Unknown body keys are refused, unknown query keys ignored, known ones without a value refused. A 422 names at most 20 faults.
+Errors are application/problem+json with the identifier in the member "error". Times are UTC in RFC 3339. Unknown body keys are refused,
+unknown query keys ignored, known ones without a value refused. A 422 names at most 20 faults.
 A body may have 1 MiB, and 4 KiB before log-in, where each address has 200 requests at once and 5 more a second (429).
-What makes a job or a thing takes an Idempotency-Key: a request without an answer may then be sent again. Where an answer is outcome_unknown, the audit trail's row of its request_id tells whether it was done.
+What makes a job or a thing takes an Idempotency-Key: a request without an answer may then be sent again. Where an answer is
+outcome_unknown, the audit trail's row of its request_id tells whether it was done.
 
 | error | status | meaning |
 |---|---|---|

@@ -55,7 +55,7 @@ func Register(a *op.API, deps Deps) {
 	})
 	op.Post(a, "/api/v1/schedules", h.create, op.Spec{
 		ID: "create_schedule", Summary: "Create a schedule", Tag: tag, Role: identity.Admin, Status: http.StatusCreated,
-		Audit: op.Audit{Action: "schedule.create"}, Recall: h.created, Faults: h.createFaults,
+		Unsupported: true, Audit: op.Audit{Action: "schedule.create"}, Recall: h.created, Faults: h.createFaults,
 		Description: clocks + "\n\nThe caller must be able to do now what the schedule is to do later: the refusals are those of the " +
 			"operation that does the " +
 			"same. An API key with scopes needs the scope of what the schedule acts on too, such as `vms:write`. Names need not be unique. " +
@@ -63,7 +63,7 @@ func Register(a *op.API, deps Deps) {
 	})
 	op.Patch(a, "/api/v1/schedules/:schedule_id", h.update, op.Spec{
 		ID: "update_schedule", Summary: "Change a schedule", Tag: tag, Role: identity.Admin,
-		Audit: op.Audit{Action: "schedule.update", Target: "schedule_id"}, Faults: h.updateFaults,
+		Unsupported: true, Audit: op.Audit{Action: "schedule.update", Target: "schedule_id"}, Faults: h.updateFaults,
 		Description: "The caller becomes the schedule's writer, with whose rights it runs from then on, and `disabled_reason` is cleared. " +
 			"Kind and parameters " +
 			"are checked together as for a new schedule, unless the schedule ends switched off and keeps both: switching off always works. " +
@@ -76,7 +76,7 @@ func Register(a *op.API, deps Deps) {
 	})
 	op.Post(a, "/api/v1/schedules/:schedule_id/run", h.run, op.Spec{
 		ID: "run_schedule", Summary: "Run a schedule now", Tag: tag, Role: identity.Operator, Status: http.StatusAccepted,
-		Audit: op.Audit{Action: "schedule.run", Target: "schedule_id"}, Recall: h.ran,
+		Unsupported: true, Audit: op.Audit{Action: "schedule.run", Target: "schedule_id"}, Recall: h.ran,
 		Description: "An extra run, of a schedule that is switched off too: `next_run_at`, `last_run_at` and all else of the schedule stay " +
 			"as they are. The job " +
 			"carries the caller as `requested_by`; the rights are those of the schedule's writer. An API key with scopes needs the scope of " +

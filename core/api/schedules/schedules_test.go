@@ -273,7 +273,8 @@ func TestGuestGone(t *testing.T) {
 		apitest.Scenario{Name: "a new name is possible", Method: "PATCH", URL: path(id, ""), Body: `{"name":"Old"}`, As: apitest.Admin,
 			Status: 200, Contains: []string{`"disabled_reason":""`}},
 	)
-	if got := b.Value("SELECT concat_ws(' ', action, details->>'reason') FROM audit WHERE actor_type = 'system'"); got != "schedule.disable there is no such vm" {
+	if got := b.Value("SELECT concat_ws(' ', action, details->>'reason') FROM " +
+		"audit WHERE actor_type = 'system'"); got != "schedule.disable there is no such vm" {
 		t.Error(got)
 	}
 }

@@ -36,7 +36,7 @@ func Register(a *op.API, deps Deps) {
 	op.Post(a, "/api/v1/vms/:vm_id/:action", h.act, op.Spec{
 		ID: "act_on_vm", Summary: "Start, stop or otherwise change a VM's power state", Tag: tag, Role: identity.Operator, On: op.VM,
 		Needs: endpoint.Lifecycle, Confirm: op.Confirm{When: op.ConfirmSelf, Field: "name"},
-		Status: http.StatusAccepted, Audit: op.Audit{Action: "vm.{action}"}, Recall: h.acted,
+		Status: http.StatusAccepted, Unsupported: true, Audit: op.Audit{Action: "vm.{action}"}, Recall: h.acted,
 		Description: "Answers with the job that does it; its transcript is the hypervisor's task log. One job works on a guest at a time: a " +
 			"second " +
 			"is 409 `guest_busy`. A host without a token for lifecycle is 409 `capability_missing`. Actions that interrupt the VM which the " +

@@ -111,7 +111,8 @@ func (g *Guest) write(t testing.TB, d *db.DB, team, cluster, host int64) {
 	}
 	id := dbtest.Value[int64](t, d,
 		`INSERT INTO guests (cluster_id, host_id, kind, vmid, node, name, status, template, tags, pool, lock, cpu, memory, uptime)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, nullif($12::double precision, 0), nullif($13::bigint, 0), nullif($14::bigint, 0)) RETURNING id`,
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, nullif($12::double precision, 0), nullif($13::bigint, 0), nullif($14::bigint,
+		0)) RETURNING id`,
 		cluster, host, kind, g.VMID, g.Node, g.Name, cmp.Or(g.Status, "running"), g.Template, tags, g.Pool, g.Lock, g.CPU, g.Memory, g.Uptime)
 	target := id
 	if g.App != "" {

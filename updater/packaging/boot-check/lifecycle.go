@@ -362,7 +362,8 @@ var others = []string{"/dev", "/proc", "/sys", "/run", "/tmp", "/var/tmp", "/roo
 	"/var/lib/dpkg/info", "/var/lib/dpkg/updates", "/var/lib/dpkg/triggers", "/usr/local/share/ca-certificates", "/etc/ssl/certs"}
 
 // backupsOfFiles are what Debian's programs keep beside a file that they have changed.
-var backupsOfFiles = regexp.MustCompile(`^/(etc/(passwd|group|shadow|gshadow|subuid|subgid)-|etc/\.pwd\.lock|var/lib/dpkg/[a-z-]+-old|etc/machine-id|etc/hostname)$`)
+var backupsOfFiles = regexp.MustCompile(`^/(etc/(passwd|group|shadow|gshadow|subuid|subgid)-|etc/\.pwd\.lock|var/lib/dpkg/[a-z-]+-old|` +
+	`etc/machine-id|etc/hostname)$`)
 
 // list is every path of the root where nothing changes by itself.
 func (c *check) list() ([]string, error) {
