@@ -90,6 +90,6 @@ class Service:
             self.keys[role], self.own[role] = made["key"], {"key_id": made["id"], "user_id": caller}
         self.values = {
             "host_id": host, "vm_id": vm["id"], "app_id": app["id"], "job_id": job, "schedule_id": schedule["id"], "team_id": team,
-            "user_id": user, "key_id": key, "session_id": 987654321, "node": "pve1", "action": "start", "kind": "backup",
+            "user_id": user, "key_id": key, "session_id": 987654321, "node": "pve1", "action": "start", "name": "before-upgrade", "kind": "backup",
             "upid": owner("GET", f"/hosts/{host}/tasks")[0]["upid"],
         }
