@@ -81,7 +81,7 @@ type API struct {
 	attemptLimiter *attemptLimiter
 	// nullsDeclared are the components whose nulls are declared.
 	nullsDeclared map[string]bool
-	// readmitting holds a value for each look at a reader's rights that is under way.
+	// reauthorising holds a value for each look at a reader's rights that is under way.
 	reauthorising chan struct{}
 	// public counts requests to public operations.
 	public *limiter
