@@ -22,7 +22,7 @@ import (
 	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
-// lifecycleBench is one host with guests, in the database and in memory.
+// lifecycleFixture is one host with guests, in the database and in memory.
 type lifecycleFixture struct {
 	url     string
 	db      *db.DB

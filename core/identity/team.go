@@ -30,7 +30,7 @@ type Team struct {
 
 // Assets is what teams own. It belongs to a noun above this one.
 type Assets interface {
-	// FallTo gives all that the team from owns to the team to, within the transaction. Both teams' rows are locked.
+	// Reassign gives all that the team from owns to the team to, within the transaction. Both teams' rows are locked.
 	Reassign(ctx context.Context, tx *db.Tx, from, to int64) error
 }
 

@@ -55,7 +55,7 @@ type Config struct {
 	// Unable reports whether a worker's error means that this instance cannot do the job and another may: the job is then not
 	// ended but left to be taken up. It may ask the database. Nil stands for never.
 	Unable func(err error) bool
-	// Pulse hears of every look for jobs that nobody runs; nil hears nothing.
+	// Heartbeat hears of every look for jobs that nobody runs; nil hears nothing.
 	Heartbeat *heartbeat.Monitor
 }
 

@@ -50,7 +50,7 @@ type Config struct {
 	// Tick is how often the loop looks for what is due; zero means 1 s.
 	Tick   time.Duration
 	Logger hclog.Logger
-	// Pulse hears of every turn of the loop; nil hears nothing.
+	// Heartbeat hears of every turn of the loop; nil hears nothing.
 	Heartbeat *heartbeat.Monitor
 }
 

@@ -34,7 +34,7 @@ type Config struct {
 	Now func() time.Time
 	// LookEvery is how long the ticker sleeps at most, and so how late it sees what another instance wrote; 15 s when zero.
 	LookEvery time.Duration
-	// Pulse hears of every turn of the ticker; nil hears nothing.
+	// Heartbeat hears of every turn of the ticker; nil hears nothing.
 	Heartbeat *heartbeat.Monitor
 	// PrepareLimit bounds the checks before a due job is started; 30 s when zero.
 	PrepareLimit time.Duration

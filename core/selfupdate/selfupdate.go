@@ -52,7 +52,7 @@ type Config struct {
 	LookTime time.Duration
 	// WatchEvery is how long Run sleeps between looks at the updater's files; 5 s when zero.
 	WatchEvery time.Duration
-	// Pulse hears of every turn of Run; nil hears nothing.
+	// Heartbeat hears of every turn of Run; nil hears nothing.
 	Heartbeat *heartbeat.Monitor
 	// Logger gets what users do not see. Nil logs nothing.
 	Logger hclog.Logger

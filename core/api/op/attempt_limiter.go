@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// strangerRows is how many refused attempts of callers who are not known get a row each, for one operation and one
+	// attemptRows is how many refused attempts of callers who are not known get a row each, for one operation and one
 	// reason in a window. Whatever is beyond shares one row: nobody without an account may fill the database.
 	attemptRows   = 60
 	attemptWindow = time.Minute
@@ -63,7 +63,7 @@ func (s *attemptLimiter) end(key attemptKey) {
 	}
 }
 
-// newStrangers writes its rows by the API's recorder.
+// newAttemptLimiter writes its rows by the API's recorder.
 func newAttemptLimiter(a *API) *attemptLimiter {
 	return &attemptLimiter{rows: attemptRows, window: attemptWindow, windows: map[attemptKey]*attemptCount{}, write: func(entry audit.Entry) {
 		a.write(context.Background(), entry)

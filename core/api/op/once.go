@@ -74,7 +74,7 @@ func documentOnce(o *Operation, declared *huma.Operation) {
 	}
 }
 
-// flying holds the keys of the requests that this instance is serving.
+// inFlight holds the keys of the requests that this instance is serving.
 type inFlight struct {
 	mu   sync.Mutex
 	keys map[idempotency.Key]bool

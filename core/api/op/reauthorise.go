@@ -17,7 +17,7 @@ type Rights interface {
 }
 
 const (
-	// readmitGap is the least time between two looks of one answer that were woken: a storm of wake-ups becomes a few.
+	// reauthoriseGap is the least time between two looks of one answer that were woken: a storm of wake-ups becomes a few.
 	reauthoriseGap = 100 * time.Millisecond
 	// reauthorising is how many answers are looked at together: all are woken at once after a break of the database.
 	reauthorising = 4

@@ -7,7 +7,7 @@ import (
 	"github.com/hostler/hostler/core/scope"
 )
 
-// Things finds the things that paths name in the database.
+// ScopeResolver finds the things that paths name in the database.
 type ScopeResolver struct{ DB *db.DB }
 
 var _ Resolver = ScopeResolver{}

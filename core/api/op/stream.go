@@ -20,7 +20,7 @@ const (
 	defaultKeepAlive = 15 * time.Second
 	// sendTime is how long a reader may take to accept one event before the stream ends.
 	sendTime = 10 * time.Second
-	// defaultReadmit bounds how long a reader reads on whose session has run out, or whose wake-up was lost.
+	// defaultReauthorise bounds how long a reader reads on whose session has run out, or whose wake-up was lost.
 	defaultReauthorise = 5 * time.Second
 )
 

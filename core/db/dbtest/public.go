@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// ForEverybody gives an address of the database that every user of the machine can reach until the test ends: a server of
+// Public gives an address of the database that every user of the machine can reach until the test ends: a server of
 // this package is on a socket in a closed folder.
 func Public(t testing.TB, database string) string {
 	t.Helper()
