@@ -104,5 +104,5 @@ func (s *Store) drop(ctx context.Context, tx *db.Tx, id int64) error {
 			return fmt.Errorf("removing the cluster: %w", err)
 		}
 	}
-	return setting.ClearIf(tx, setting.SelfHost, &id)
+	return setting.ClearIf(ctx, tx, setting.SelfHost, &id)
 }

@@ -67,7 +67,7 @@ func (s *Store) SetSelf(ctx context.Context, id *int64) error {
 			}
 			audit.Describe(ctx, func(entry *audit.Entry) { entry.TargetKind, entry.TargetID, entry.HostID = "host", fmt.Sprint(*id), id })
 		}
-		if err := setting.Set(tx, setting.SelfHost, id, by); err != nil {
+		if err := setting.Set(ctx, tx, setting.SelfHost, id, by); err != nil {
 			return err
 		}
 		return audit.Write(ctx, tx)

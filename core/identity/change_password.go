@@ -107,20 +107,19 @@ func (s *Store) replacePassword(ctx context.Context, tx *db.Tx, r replacement) (
 	own := r.own
 	// The row's lock is taken here: a log-in with the old password either committed before, and loses its session
 	// below, or finds another hash than the one it checked.
-	updated := tx.Exec("UPDATE users SET password_hash = ?, updated_at = now() WHERE id = ? AND is_active AND password_hash = ?",
+	updated, err := tx.Pgx.Exec(ctx, "UPDATE users SET password_hash = $1, updated_at = now() WHERE id = $2 AND is_active AND password_hash = $3",
 		r.hash, own.ID, own.PasswordHash)
-	if updated.Error != nil {
-		return nil, fmt.Errorf("storing the password: %w", updated.Error)
+	if err != nil {
+		return nil, fmt.Errorf("storing the password: %w", err)
 	}
-	if updated.RowsAffected == 0 {
+	if updated.RowsAffected() == 0 {
 		return nil, problem.New(problem.CodeConflict, "the account was changed at the same time; try again")
 	}
 	var done PasswordChanged
-	var err error
-	if done.Sessions, err = RevokeOthers(tx, own.ID, r.caller.SessionID); err != nil {
+	if done.Sessions, err = RevokeOthers(ctx, tx, own.ID, r.caller.SessionID); err != nil {
 		return nil, err
 	}
-	if err := forgetDevices(tx, own.ID); err != nil {
+	if err := forgetDevices(ctx, tx, own.ID); err != nil {
 		return nil, err
 	}
 	if err := done.keys(ctx, tx, own.ID, r.revokeKeys); err != nil {
@@ -144,11 +143,12 @@ func (s *Store) replacePassword(ctx context.Context, tx *db.Tx, r replacement) (
 // renew gives the caller's session and browser new secrets.
 func (s *Store) renew(ctx context.Context, tx *db.Tx, r replacement, done *PasswordChanged) (err error) {
 	done.Token = newToken()
-	renewed := tx.Exec("UPDATE sessions SET token_hash = ? WHERE id = ? AND user_id = ?", hashToken(done.Token), r.caller.SessionID, r.own.ID)
-	if renewed.Error != nil {
-		return fmt.Errorf("renewing the session: %w", renewed.Error)
+	renewed, err := tx.Pgx.Exec(ctx, "UPDATE sessions SET token_hash = $1 WHERE id = $2 AND user_id = $3", hashToken(done.Token),
+		r.caller.SessionID, r.own.ID)
+	if err != nil {
+		return fmt.Errorf("renewing the session: %w", err)
 	}
-	if renewed.RowsAffected == 0 {
+	if renewed.RowsAffected() == 0 {
 		return unauthenticated() // it was revoked while the password was checked
 	}
 	done.Devices, err = s.remember(ctx, tx, r.own.ID, r.from)

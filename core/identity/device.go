@@ -125,8 +125,8 @@ func rememberNetwork(ctx context.Context, tx *db.Tx, userID int64, network strin
 }
 
 // forgetDevices makes every browser of the account a stranger. Networks stay known: nobody can take one along.
-func forgetDevices(tx *db.Tx, userID int64) error {
-	if err := tx.Exec("DELETE FROM login_devices WHERE user_id = ?", userID).Error; err != nil {
+func forgetDevices(ctx context.Context, tx *db.Tx, userID int64) error {
+	if _, err := tx.Pgx.Exec(ctx, "DELETE FROM login_devices WHERE user_id = $1", userID); err != nil {
 		return fmt.Errorf("forgetting the user's browsers: %w", err)
 	}
 	return nil

@@ -124,18 +124,17 @@ func (s *Store) open(ctx context.Context, p *proven, from Client) (*LoggedIn, er
 		if err := p.budget.settle(ctx, tx); err != nil {
 			return err
 		}
-		updated := tx.Exec(`UPDATE users SET last_login_at = now(), password_hash = COALESCE(NULLIF(?, ''), password_hash)
-			WHERE id = ? AND is_active AND password_hash = ? AND NOT totp_enabled`, p.rehashed, p.account.ID, p.account.PasswordHash)
-		if updated.Error != nil {
-			return fmt.Errorf("noting the log-in: %w", updated.Error)
+		updated, err := tx.Pgx.Exec(ctx, `UPDATE users SET last_login_at = now(), password_hash = COALESCE(NULLIF($1, ''), password_hash)
+			WHERE id = $2 AND is_active AND password_hash = $3 AND NOT totp_enabled`, p.rehashed, p.account.ID, p.account.PasswordHash)
+		if err != nil {
+			return fmt.Errorf("noting the log-in: %w", err)
 		}
-		if updated.RowsAffected == 0 {
+		if updated.RowsAffected() == 0 {
 			return invalidCredentials()
 		}
 		if err := s.insertSession(ctx, tx, p.account.ID, in.Token, from); err != nil {
 			return err
 		}
-		var err error
 		if in.Devices, err = s.remember(ctx, tx, p.account.ID, from); err != nil {
 			return err
 		}

@@ -17,10 +17,10 @@ func (s *Store) CreateOwner(ctx context.Context, email, password string, display
 	}
 	var user *User
 	err = s.db.Tx(ctx, func(tx *db.Tx) error {
-		if user, err = s.createUser(tx, ready); err != nil {
+		if user, err = s.createUser(ctx, tx, ready); err != nil {
 			return err
 		}
-		if err := endSetup(tx); err != nil {
+		if err := endSetup(ctx, tx); err != nil {
 			return err
 		}
 		return audit.WriteEntry(tx, audit.Entry{

@@ -63,7 +63,7 @@ func (s *Store) resetPassword(ctx context.Context, tx *db.Tx, caller *Caller, u 
 		return nil, fmt.Errorf("storing the password: %w", err)
 	}
 	ended := &Revoked{}
-	if ended.Sessions, err = lockOut(tx, u.id); err != nil {
+	if ended.Sessions, err = lockOut(ctx, tx, u.id); err != nil {
 		return nil, err
 	}
 	if err := ended.keys(ctx, tx, u.id, revokeKeys); err != nil {

@@ -28,12 +28,12 @@ func (s *Store) suspend(ctx context.Context, p *proven) (*LoggedIn, error) {
 		if err := p.budget.settle(ctx, tx); err != nil {
 			return err
 		}
-		updated := tx.Exec(`UPDATE users SET password_hash = COALESCE(NULLIF(?, ''), password_hash)
-			WHERE id = ? AND is_active AND password_hash = ? AND totp_enabled`, p.rehashed, p.account.ID, p.account.PasswordHash)
-		if updated.Error != nil {
-			return fmt.Errorf("noting the right password: %w", updated.Error)
+		updated, err := tx.Pgx.Exec(ctx, `UPDATE users SET password_hash = COALESCE(NULLIF($1, ''), password_hash)
+			WHERE id = $2 AND is_active AND password_hash = $3 AND totp_enabled`, p.rehashed, p.account.ID, p.account.PasswordHash)
+		if err != nil {
+			return fmt.Errorf("noting the right password: %w", err)
 		}
-		if updated.RowsAffected == 0 {
+		if updated.RowsAffected() == 0 {
 			return invalidCredentials()
 		}
 		if err := insertPending(ctx, tx, p.account.ID, in.Pending, p.budget.origin()); err != nil {

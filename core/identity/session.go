@@ -91,11 +91,11 @@ func (s *Store) Session(ctx context.Context, userID, id int64) (*Session, error)
 // RevokeSession ends one session of the user at once. Someone else's is a problem of code not_found.
 func (s *Store) RevokeSession(ctx context.Context, userID, id int64) error {
 	return s.db.Tx(ctx, func(tx *db.Tx) error {
-		gone := tx.Exec("DELETE FROM sessions WHERE id = ? AND user_id = ?", id, userID)
-		if gone.Error != nil {
-			return fmt.Errorf("ending the session: %w", gone.Error)
+		ended, err := tx.Pgx.Exec(ctx, "DELETE FROM sessions WHERE id = $1 AND user_id = $2", id, userID)
+		if err != nil {
+			return fmt.Errorf("ending the session: %w", err)
 		}
-		if gone.RowsAffected == 0 {
+		if ended.RowsAffected() == 0 {
 			return noSession()
 		}
 		audit.Describe(ctx, func(e *audit.Entry) {
@@ -120,12 +120,12 @@ func (s *Store) LogOut(ctx context.Context, caller *Caller) error {
 
 // RevokeOthers ends all sessions of the user but the one to keep, within the transaction, and says how many. With
 // keep 0 it ends all of them: after a password reset or a deactivation.
-func RevokeOthers(tx *db.Tx, userID, keep int64) (int64, error) {
-	gone := tx.Exec("DELETE FROM sessions WHERE user_id = ? AND id <> ?", userID, keep)
-	if gone.Error != nil {
-		return 0, fmt.Errorf("ending the user's sessions: %w", gone.Error)
+func RevokeOthers(ctx context.Context, tx *db.Tx, userID, keep int64) (int64, error) {
+	ended, err := tx.Pgx.Exec(ctx, "DELETE FROM sessions WHERE user_id = $1 AND id <> $2", userID, keep)
+	if err != nil {
+		return 0, fmt.Errorf("ending the user's sessions: %w", err)
 	}
-	return gone.RowsAffected, nil
+	return ended.RowsAffected(), nil
 }
 
 func noSession() error { return problem.New(problem.CodeNotFound, "there is no such session") }

@@ -115,18 +115,18 @@ func (s *Setup) complete(ctx context.Context, tx *db.Tx, ready prepared, token s
 	if some {
 		return nil, alreadySetUp()
 	}
-	used := tx.Exec("DELETE FROM setup_tokens WHERE token_hash = ?", hashToken(token))
-	if used.Error != nil {
-		return nil, fmt.Errorf("using the setup token: %w", used.Error)
+	used, err := tx.Pgx.Exec(ctx, "DELETE FROM setup_tokens WHERE token_hash = $1", hashToken(token))
+	if err != nil {
+		return nil, fmt.Errorf("using the setup token: %w", err)
 	}
-	if used.RowsAffected == 0 {
+	if used.RowsAffected() == 0 {
 		return nil, wrongSetupToken()
 	}
-	user, err := s.store.createUser(tx, ready)
+	user, err := s.store.createUser(ctx, tx, ready)
 	if err != nil {
 		return nil, err
 	}
-	if err := endSetup(tx); err != nil {
+	if err := endSetup(ctx, tx); err != nil {
 		return nil, err
 	}
 	describeActor(ctx, user)
@@ -134,8 +134,8 @@ func (s *Setup) complete(ctx context.Context, tx *db.Tx, ready prepared, token s
 }
 
 // endSetup makes all setup tokens worthless.
-func endSetup(tx *db.Tx) error {
-	if err := tx.Exec("DELETE FROM setup_tokens").Error; err != nil {
+func endSetup(ctx context.Context, tx *db.Tx) error {
+	if _, err := tx.Pgx.Exec(ctx, "DELETE FROM setup_tokens"); err != nil {
 		return fmt.Errorf("ending the setup: %w", err)
 	}
 	return nil

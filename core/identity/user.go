@@ -57,7 +57,7 @@ const maxDisplayName = 200
 
 // createUser adds an account to the transaction; prepare must run before the transaction begins, because hashing takes
 // long. A second account of the same address, in whatever spelling, is a problem of code conflict.
-func (s *Store) createUser(tx *db.Tx, in prepared) (*User, error) {
+func (s *Store) createUser(ctx context.Context, tx *db.Tx, in prepared) (*User, error) {
 	row := account{
 		User:     User{Email: in.email.Address, DisplayName: in.displayName, IsActive: true},
 		EmailKey: in.email.Key, PasswordHash: in.hash,
@@ -69,7 +69,8 @@ func (s *Store) createUser(tx *db.Tx, in prepared) (*User, error) {
 		return nil, fmt.Errorf("creating the user: %w", err)
 	}
 	for _, team := range slices.Sorted(maps.Keys(in.roles)) {
-		err := tx.Exec("INSERT INTO team_members (team_id, user_id, role) VALUES (?, ?, ?)", team, row.ID, in.roles[team].String()).Error
+		_, err := tx.Pgx.Exec(ctx, "INSERT INTO team_members (team_id, user_id, role) VALUES ($1, $2, $3)", team, row.ID,
+			in.roles[team].String())
 		if err != nil {
 			return nil, fmt.Errorf("giving the user a role: %w", err)
 		}
@@ -143,7 +144,7 @@ func (s *Store) CreateUser(ctx context.Context, in NewUser) (*User, error) {
 	}
 	var user *User
 	err = s.db.Tx(ctx, func(tx *db.Tx) error {
-		user, err = s.createUser(tx, ready)
+		user, err = s.createUser(ctx, tx, ready)
 		return err
 	})
 	if err != nil {

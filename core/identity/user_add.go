@@ -30,7 +30,7 @@ func (s *Store) AddUser(ctx context.Context, caller *Caller, in NewUser) (*Profi
 		if err := mayGive(held, highest); err != nil {
 			return err
 		}
-		if made, err = s.createUser(tx, ready); err != nil {
+		if made, err = s.createUser(ctx, tx, ready); err != nil {
 			return err
 		}
 		(&subject{id: made.ID, email: made.Email}).describe(ctx, map[string]any{"role": roleName(in.Roles[DefaultTeam])})

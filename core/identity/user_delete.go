@@ -27,7 +27,7 @@ func (s *Store) DeleteUser(ctx context.Context, caller *Caller, id int64) error 
 		if err := loseOwner(ctx, tx, u); err != nil {
 			return err
 		}
-		ended, err := lockOut(tx, id)
+		ended, err := lockOut(ctx, tx, id)
 		if err != nil {
 			return err
 		}

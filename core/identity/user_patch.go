@@ -56,7 +56,7 @@ func patchUser(ctx context.Context, tx *db.Tx, caller *Caller, id int64, in User
 		if err := loseOwner(ctx, tx, u); err != nil {
 			return err
 		}
-		if details["sessions_revoked"], err = lockOut(tx, id); err != nil {
+		if details["sessions_revoked"], err = lockOut(ctx, tx, id); err != nil {
 			return err
 		}
 	}
@@ -99,12 +99,12 @@ func governUser(ctx context.Context, tx *db.Tx, caller *Caller, id int64) (*subj
 // lockOut ends everything by which the user is logged in, about to be, or known as no stranger, within the transaction, and
 // says how many sessions that were. The user's row must be locked: a log-in at the same moment then waits for the transaction and finds
 // the user changed.
-func lockOut(tx *db.Tx, id int64) (int64, error) {
-	if err := tx.Exec("DELETE FROM pending_logins WHERE user_id = ?", id).Error; err != nil {
+func lockOut(ctx context.Context, tx *db.Tx, id int64) (int64, error) {
+	if _, err := tx.Pgx.Exec(ctx, "DELETE FROM pending_logins WHERE user_id = $1", id); err != nil {
 		return 0, fmt.Errorf("ending log-ins that wait for their second factor: %w", err)
 	}
-	if err := forgetDevices(tx, id); err != nil {
+	if err := forgetDevices(ctx, tx, id); err != nil {
 		return 0, err
 	}
-	return RevokeOthers(tx, id, 0)
+	return RevokeOthers(ctx, tx, id, 0)
 }

@@ -61,7 +61,7 @@ func (s *Store) Update(ctx context.Context, changes Changes) ([]Value, error) {
 		if len(faults) > 0 {
 			return problem.Invalid(faults...)
 		}
-		changed, err := apply(tx, steps, by)
+		changed, err := apply(ctx, tx, steps, by)
 		if err != nil {
 			return err
 		}
@@ -138,10 +138,10 @@ func check(name string, raw json.RawMessage) ([]byte, *problem.Fault) {
 	return normal, nil
 }
 
-func apply(tx *db.Tx, steps []step, by *int64) ([]string, error) {
+func apply(ctx context.Context, tx *db.Tx, steps []step, by *int64) ([]string, error) {
 	changed := []string{}
 	for _, s := range steps {
-		done, err := s.apply(tx, by)
+		done, err := s.apply(ctx, tx, by)
 		if err != nil {
 			return nil, err
 		}
@@ -152,29 +152,29 @@ func apply(tx *db.Tx, steps []step, by *int64) ([]string, error) {
 	return changed, nil
 }
 
-func (s step) apply(tx *db.Tx, by *int64) (changed bool, err error) {
+func (s step) apply(ctx context.Context, tx *db.Tx, by *int64) (changed bool, err error) {
 	if s.raw == nil {
-		return clear(tx, s.name)
+		return clear(ctx, tx, s.name)
 	}
-	return write(tx, s.name, s.raw, by)
+	return write(ctx, tx, s.name, s.raw, by)
 }
 
 // clear reports whether the setting was set.
-func clear(tx *db.Tx, name string) (bool, error) {
-	gone := tx.Exec("DELETE FROM settings WHERE key = ?", name)
-	if gone.Error != nil {
-		return false, fmt.Errorf("clearing the setting %s: %w", name, gone.Error)
+func clear(ctx context.Context, tx *db.Tx, name string) (bool, error) {
+	cleared, err := tx.Pgx.Exec(ctx, "DELETE FROM settings WHERE key = $1", name)
+	if err != nil {
+		return false, fmt.Errorf("clearing the setting %s: %w", name, err)
 	}
-	return gone.RowsAffected > 0, nil
+	return cleared.RowsAffected() > 0, nil
 }
 
 // write reports whether the stored value is another now. One that stays keeps who set it, and when.
-func write(tx *db.Tx, name string, raw []byte, by *int64) (bool, error) {
-	done := tx.Exec(`INSERT INTO settings AS s (key, value, updated_by) VALUES (?, ?::jsonb, ?)
+func write(ctx context.Context, tx *db.Tx, name string, raw []byte, by *int64) (bool, error) {
+	done, err := tx.Pgx.Exec(ctx, `INSERT INTO settings AS s (key, value, updated_by) VALUES ($1, $2::jsonb, $3)
 		ON CONFLICT (key) DO UPDATE SET value = excluded.value, updated_by = excluded.updated_by, updated_at = now()
 		WHERE s.value <> excluded.value`, name, string(raw), by)
-	if done.Error != nil {
-		return false, fmt.Errorf("storing the setting %s: %w", name, done.Error)
+	if err != nil {
+		return false, fmt.Errorf("storing the setting %s: %w", name, err)
 	}
-	return done.RowsAffected > 0, nil
+	return done.RowsAffected() > 0, nil
 }

@@ -55,7 +55,7 @@ func Get[T any](ctx context.Context, d *db.DB, key Key[T]) (T, error) {
 
 // Set checks the value and writes it within the transaction. by is the user who sets it, nil for the system. A value
 // out of bounds is a problem of code invalid.
-func Set[T any](tx *db.Tx, key Key[T], value T, by *int64) error {
+func Set[T any](ctx context.Context, tx *db.Tx, key Key[T], value T, by *int64) error {
 	if err := key.check(value); err != nil {
 		return key.fault(err)
 	}
@@ -63,17 +63,17 @@ func Set[T any](tx *db.Tx, key Key[T], value T, by *int64) error {
 	if err != nil {
 		return fmt.Errorf("encoding the setting %s: %w", key.name, err)
 	}
-	_, err = write(tx, key.name, raw, by)
+	_, err = write(ctx, tx, key.name, raw, by)
 	return err
 }
 
 // ClearIf puts a setting that has the value now back to its default within the transaction, and does nothing otherwise.
-func ClearIf[T any](tx *db.Tx, key Key[T], value T) error {
+func ClearIf[T any](ctx context.Context, tx *db.Tx, key Key[T], value T) error {
 	raw, err := json.Marshal(value)
 	if err != nil {
 		return fmt.Errorf("encoding the setting %s: %w", key.name, err)
 	}
-	if err := tx.Exec("DELETE FROM settings WHERE key = ? AND value = ?::jsonb", key.name, string(raw)).Error; err != nil {
+	if _, err := tx.Pgx.Exec(ctx, "DELETE FROM settings WHERE key = $1 AND value = $2::jsonb", key.name, string(raw)); err != nil {
 		return fmt.Errorf("clearing the setting %s: %w", key.name, err)
 	}
 	return nil

@@ -82,7 +82,7 @@ func TestChangeHoldsAtOnceOnEveryInstance(t *testing.T) {
 	if n, id := get(t, a, setting.PollInterval), get(t, a, setting.SelfHost); n != 30 || id != nil {
 		t.Errorf("after clearing: %d, %v", n, id)
 	}
-	err := a.Tx(t.Context(), func(tx *db.Tx) error { return setting.Set(tx, setting.SelfHost, nil, nil) })
+	err := a.Tx(t.Context(), func(tx *db.Tx) error { return setting.Set(t.Context(), tx, setting.SelfHost, nil, nil) })
 	if id := get(t, a, setting.SelfHost); err != nil || id != nil {
 		t.Errorf("null set: %v, %v", id, err)
 	}
@@ -112,7 +112,7 @@ func TestChangeRefusesWhatDoesNotFit(t *testing.T) {
 			t.Errorf("%s: the value is repeated: %v", test.name, p)
 		}
 	}
-	err := d.Tx(t.Context(), func(tx *db.Tx) error { return setting.Set(tx, setting.JobsKeep, 0, nil) })
+	err := d.Tx(t.Context(), func(tx *db.Tx) error { return setting.Set(t.Context(), tx, setting.JobsKeep, 0, nil) })
 	if problem.CodeOf(err) != problem.CodeInvalid || err == nil {
 		t.Errorf("typed: %v", err)
 	}
