@@ -61,7 +61,7 @@ func create(t testing.TB, clause string) string {
 		t.Fatalf("starting PostgreSQL: %v", err)
 	}
 	name := "test_" + randomName()
-	if err := onServer(t.Context(), server, fmt.Sprintf("CREATE DATABASE %s %s", name, clause)); err != nil {
+	if err := onServer(t.Context(), server, fmt.Sprintf("CREATE DATABASE %s %s%s", name, clause, strategy)); err != nil {
 		t.Fatalf("making the test database: %v", err)
 	}
 	t.Cleanup(func() {

@@ -56,7 +56,7 @@ func NewServer(t testing.TB, o OwnOptions) *OwnServer {
 		t.Fatal(err)
 	}
 	s := &OwnServer{at: throwaway{binaries: installed[0], account: account}, disk: o.Disk}
-	if s.at.dir, err = os.MkdirTemp("/tmp", "hostler-own-"); err != nil {
+	if s.at.dir, err = os.MkdirTemp(append(short(), "/tmp")[0], "hostler-own-"); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
