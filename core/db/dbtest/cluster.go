@@ -181,7 +181,9 @@ func (t *throwaway) watchIn(base string) (err error) {
 var settings = []string{
 	"-c", "listen_addresses=", "-c", "unix_socket_directories=../run", "-c", "unix_socket_permissions=0700", "-c", "port=5432",
 	"-c", "fsync=off", "-c", "full_page_writes=off", "-c", "synchronous_commit=off", "-c", "wal_level=minimal", "-c", "max_wal_senders=0",
-	"-c", "max_connections=200", "-c", "shared_buffers=128MB", "-c", "max_wal_size=64MB", "-c", "checkpoint_timeout=1h", "-c", "jit=off", "-c", "timezone=UTC",
+	"-c", "max_connections=200", "-c", "shared_buffers=128MB", "-c", "max_wal_size=64MB", "-c", "checkpoint_timeout=1h",
+	"-c", "jit=off", "-c", "timezone=UTC",
+	"-c", "dynamic_shared_memory_type=mmap", // in its folder, which goes with it
 }
 
 // ready waits until PostgreSQL says in its file that it takes connections.
