@@ -45,6 +45,9 @@ func TestMain(m *testing.M) {
 	if os.Getenv(namespaceVariable) == "" && os.Geteuid() == 0 {
 		os.Exit(inNamespace())
 	}
+	if err := dbtest.UseMemory(releases); err != nil {
+		panic(err)
+	}
 	flag.Parse()
 	if parallel := flag.Lookup("test.parallel"); parallel.Value.String() == parallel.DefValue {
 		_ = parallel.Value.Set(strconv.Itoa(2 * runtime.GOMAXPROCS(0))) // half of the time is waiting; it is a number
@@ -55,6 +58,9 @@ func TestMain(m *testing.M) {
 	}
 	os.Exit(code)
 }
+
+// releases is the room in bytes that the installations of all tests take at once, and as much again.
+const releases = 8 << 30
 
 // namespaceVariable is set in a test program with mounts of its own.
 const namespaceVariable = "HOSTLER_UPDATER_MOUNTS"

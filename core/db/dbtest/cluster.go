@@ -115,30 +115,18 @@ func (t *throwaway) watch() error {
 	return fmt.Errorf("starting the watchdog: %w", errors.Join(failures...))
 }
 
-// memory is a file system in memory on every Linux. A database is made there in a tenth of the time that a busy disk takes.
-const memory = "/dev/shm"
-
 // roomy is what must be free in memory, in bytes: the databases of one test process take a tenth of it.
 const roomy = 4 << 30
 
-// places are where a server's folder may be: memory where there is room and TMPDIR says nothing else, then TMPDIR, then /tmp.
+// places are where a server's folder may be: memory where there is room, then TMPDIR, then /tmp.
 func places() []string { return append(short(), os.TempDir(), "/tmp") }
 
-// short is memory, or else none: its path is short enough for every socket.
+// short is memory or else none: its path is short enough for every socket.
 func short() []string {
-	if os.Getenv("TMPDIR") == "" && free(memory) >= roomy {
-		return []string{memory}
+	if dir := Memory(roomy); dir != "" {
+		return []string{dir}
 	}
 	return nil
-}
-
-// free is how many bytes a file system has left, 0 where that cannot be told.
-func free(path string) uint64 {
-	var found syscall.Statfs_t
-	if err := syscall.Statfs(path, &found); err != nil {
-		return 0
-	}
-	return found.Bavail * uint64(found.Bsize)
 }
 
 func (t *throwaway) watchIn(base string) (err error) {

@@ -2,6 +2,7 @@ package private_test
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/hostler/hostler/core/db/dbtest"
 	"github.com/hostler/hostler/core/db/private"
 )
 
@@ -31,8 +33,14 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	if err := dbtest.UseMemory(clusters); err != nil {
+		panic(err)
+	}
 	os.Exit(m.Run())
 }
+
+// clusters is the room in bytes that the clusters of all tests take at once, and much more.
+const clusters = 4 << 30
 
 func serve(text string) error {
 	var config private.Config
@@ -151,7 +159,7 @@ func (s *service) kill(t *testing.T) {
 // passable makes a folder that every user can enter; the test's own temporary folder is not.
 func passable(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("/tmp", "hostler-private-")
+	dir, err := os.MkdirTemp(cmp.Or(dbtest.Memory(clusters), "/tmp"), "hostler-private-")
 	if err != nil {
 		t.Fatal(err)
 	}
