@@ -13,6 +13,7 @@ import (
 	"github.com/hostler/hostler/core/api/audit"
 	"github.com/hostler/hostler/core/api/auth"
 	"github.com/hostler/hostler/core/api/cluster"
+	"github.com/hostler/hostler/core/api/firewall"
 	"github.com/hostler/hostler/core/api/guests"
 	"github.com/hostler/hostler/core/api/hosts"
 	"github.com/hostler/hostler/core/api/jobs"
@@ -65,6 +66,7 @@ type Deps struct {
 	VMs       vms.Deps
 	Snapshots snapshots.Deps
 	Apps      apps.Deps
+	Firewall  firewall.Deps
 	Jobs      jobs.Deps
 	Audit     audit.Deps
 	Plugins   plugins.Deps
@@ -97,6 +99,7 @@ var resources = []struct {
 	{"vms", func(a *op.API, d Deps) { vms.Register(a, d.VMs) }},
 	{"snapshots", func(a *op.API, d Deps) { snapshots.Register(a, d.Snapshots) }},
 	{"apps", func(a *op.API, d Deps) { apps.Register(a, d.Apps) }},
+	{"firewall", func(a *op.API, d Deps) { firewall.Register(a, d.Firewall) }},
 	{"jobs", func(a *op.API, d Deps) { jobs.Register(a, d.Jobs) }},
 	{"audit", func(a *op.API, d Deps) { audit.Register(a, d.Audit) }},
 	{"plugins", func(a *op.API, d Deps) { plugins.Register(a, d.Plugins) }},

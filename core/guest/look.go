@@ -25,22 +25,39 @@ const lookLimit = 20 * time.Second
 // saw it is looked for once. Errors are problems, as of host.Ask.
 func Look[A, T any](ctx context.Context, on Subject, question func(able A, ctx context.Context, ref hypervisor.GuestRef) (T, error)) (T,
 	error) {
-	ref := hypervisor.GuestRef{Kind: hypervisor.GuestKind(on.Guest.Kind), Node: on.Guest.Node, ID: on.Guest.VMID}
 	answer, err := host.AskWithin(ctx, on.hosts, lookLimit, on.Guest.HostID, endpoint.Monitoring,
 		func(ctx context.Context, at hypervisor.Host) (answer T, err error) {
 			able, ok := host.Able[A](at)
 			if !ok {
 				return answer, host.Unsupported[A]()
 			}
-			if answer, err = question(able, ctx, ref); sdk.KindOf(err) != sdk.NotFound {
-				return answer, err
-			}
-			node, failed := nodeOf(ctx, at, ref)
-			if failed != nil || node == "" || node == ref.Node {
-				return answer, err
-			}
-			ref.Node = node
-			return question(able, ctx, ref)
+			return follow(on.Guest, func(ref hypervisor.GuestRef) (T, error) { return question(able, ctx, ref) },
+				func(ref hypervisor.GuestRef) (string, error) { return nodeOf(ctx, at, ref) })
 		})
 	return answer, plugin.Problem(err)
+}
+
+// Follow puts a question about a guest to somebody else than its hypervisor, such as its firewall, while a caller waits. A
+// guest that is NotFound on the node where the last poll saw it is looked for once, with the monitoring token.
+func Follow[T any](ctx context.Context, hosts host.Opener, g *Guest, question func(ref hypervisor.GuestRef) (T, error)) (T, error) {
+	return follow(g, question, func(ref hypervisor.GuestRef) (string, error) {
+		return host.AskWithin(ctx, hosts, lookLimit, g.HostID, endpoint.Monitoring,
+			func(ctx context.Context, at hypervisor.Host) (string, error) { return nodeOf(ctx, at, ref) })
+	})
+}
+
+// follow asks on the guest's node, and again on the one that find names when the guest is not there. What find fails with is of no
+// use to who asked the question.
+func follow[T any](g *Guest, question func(hypervisor.GuestRef) (T, error), find func(hypervisor.GuestRef) (node string, err error)) (T, error) {
+	ref := hypervisor.GuestRef{Kind: hypervisor.GuestKind(g.Kind), Node: g.Node, ID: g.VMID}
+	answer, err := question(ref)
+	if sdk.KindOf(err) != sdk.NotFound {
+		return answer, err
+	}
+	node, failed := find(ref)
+	if failed != nil || node == "" || node == ref.Node {
+		return answer, err
+	}
+	ref.Node = node
+	return question(ref)
 }

@@ -2,7 +2,7 @@ package host
 
 import (
 	"context"
-	"reflect"
+	"io"
 	"time"
 
 	"github.com/hostler/hostler/core/plugin"
@@ -24,14 +24,35 @@ type Opener interface {
 // plugin.Problem makes of the hypervisor's.
 func Ask[A, T any](ctx context.Context, s *Store, id int64, capability endpoint.Capability,
 	question func(context.Context, A) (T, error)) (T, error) {
-	answer, err := AskWithin(ctx, s, s.timeout, id, capability, question)
+	return AskThrough(ctx, s, id, capability, s.open, able[A], question)
+}
+
+// AskThrough is Ask for plugins of any kind. open gives what the plugin of the driver's name has at the target, and as gives
+// that as A, or the error Lacking.
+func AskThrough[H io.Closer, A, T any](ctx context.Context, s *Store, id int64, capability endpoint.Capability,
+	open func(ctx context.Context, driver string, target endpoint.Target) (H, error), as func(H) (A, error),
+	question func(context.Context, A) (T, error)) (T, error) {
+	answer, err := within(ctx, s.timeout, func(ctx context.Context) (opened H, err error) {
+		driver, target, err := s.target(ctx, id, capability)
+		if err != nil {
+			return opened, err
+		}
+		return open(ctx, driver, target)
+	}, as, question)
 	return answer, plugin.Problem(err)
 }
 
 // AskWithin is Ask under a limit of its own and with the errors as they come; it is for jobs, which judge them by kind. An
 // answer that is not there in time is sdk.Timeout.
 func AskWithin[A, T any](ctx context.Context, hosts Opener, limit time.Duration, id int64, capability endpoint.Capability,
-	question func(context.Context, A) (T, error)) (answer T, err error) {
+	question func(context.Context, A) (T, error)) (T, error) {
+	return within(ctx, limit, func(ctx context.Context) (hypervisor.Host, error) { return hosts.Open(ctx, id, capability) },
+		able[A], question)
+}
+
+// within opens, asks and closes within the limit.
+func within[H io.Closer, A, T any](ctx context.Context, limit time.Duration, open func(context.Context) (H, error),
+	as func(H) (A, error), question func(context.Context, A) (T, error)) (answer T, err error) {
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	defer func() {
@@ -39,16 +60,16 @@ func AskWithin[A, T any](ctx context.Context, hosts Opener, limit time.Duration,
 			err = sdk.Errorf(sdk.Timeout, "the hypervisor did not answer within %s: %w", limit, err)
 		}
 	}()
-	at, err := hosts.Open(limited, id, capability)
+	at, err := open(limited)
 	if err != nil {
 		return answer, err
 	}
 	defer func() { _ = at.Close() }()
-	able, ok := Able[A](at)
-	if !ok {
-		return answer, Unsupported[A]()
+	asked, err := as(at)
+	if err != nil {
+		return answer, err
 	}
-	return question(limited, able)
+	return question(limited, asked)
 }
 
 // Able gives the host as A: itself, or the optional interface A where its driver has that ability.
@@ -59,7 +80,19 @@ func Able[A any](at hypervisor.Host) (A, bool) {
 	return hypervisor.As[A](at)
 }
 
-// Unsupported is the error of a host whose driver has no A.
-func Unsupported[A any]() error {
-	return sdk.Errorf(sdk.Unsupported, "the host's driver cannot do this: it is no %s", reflect.TypeFor[A]().Name())
+// able is Able with the error of a host that is no A.
+func able[A any](at hypervisor.Host) (A, error) {
+	as, ok := Able[A](at)
+	if !ok {
+		return as, Unsupported[A]()
+	}
+	return as, nil
+}
+
+// Unsupported is the error of a host whose driver has no A, which is one of the optional interfaces.
+func Unsupported[A any]() error { return Lacking("driver", hypervisor.AbilityName[A]()) }
+
+// Lacking is the error of a host whose part, such as its driver, has not the ability of that name.
+func Lacking(part, ability string) error {
+	return sdk.Errorf(sdk.Unsupported, "the host's %s cannot do this: it lacks the ability %s", part, ability)
 }

@@ -120,7 +120,7 @@ func (c *Check) endpoint(h Host, v *Verification, err error) {
 	c.Reason, c.Error = &reason, &text
 	var e *sdk.Error
 	if errors.As(err, &e) && e.Kind == sdk.Untrusted {
-		c.SeenFingerprint = orNil(Clean(e.Fingerprint))
+		c.SeenFingerprint = CleanOrNil(e.Fingerprint)
 		c.FingerprintChanged = h.Fingerprint != nil && reason == plugin.ReasonFingerprint
 	}
 }

@@ -43,11 +43,8 @@ func (s *Store) NodeStatus(ctx context.Context, id int64, node string) (NodeStat
 	found, err := Ask(ctx, s, id, endpoint.Monitoring, func(ctx context.Context, r hypervisor.NodeReader) (hypervisor.NodeStatus, error) {
 		return r.NodeStatus(ctx, node)
 	})
-	if e := (*sdk.Error)(nil); errors.As(err, &e) && e.Kind == sdk.Invalid && e.Field == "node" {
-		return NodeStatus{}, problem.New(problem.CodeNotFound, "there is no such node").Because(err)
-	}
 	if err != nil {
-		return NodeStatus{}, err
+		return NodeStatus{}, UnknownNode(err)
 	}
 	status := nodeStatusOf(&found)
 	status.Node = node
@@ -55,14 +52,23 @@ func (s *Store) NodeStatus(ctx context.Context, id int64, node string) (NodeStat
 	return status, err
 }
 
+// UnknownNode is the problem not_found for an error that says that no node can have the name that was asked for, and any other
+// error as it is.
+func UnknownNode(err error) error {
+	if e := (*sdk.Error)(nil); errors.As(err, &e) && e.Kind == sdk.Invalid && e.Field == "node" {
+		return problem.New(problem.CodeNotFound, "there is no such node").Because(err)
+	}
+	return err
+}
+
 // nodeStatusOf makes what a plugin says fit for JSON.
 func nodeStatusOf(s *hypervisor.NodeStatus) NodeStatus {
 	out := NodeStatus{
 		UptimeS: s.Uptime, LoadAverage: []float64{}, CPU: finite(s.CPU), CPUs: s.CPUs, Cores: s.Cores, Sockets: s.Sockets,
-		CPUModel: orNil(Clean(s.CPUModel)), MemoryBytes: s.Memory, MemoryTotalBytes: s.MemoryTotal, SwapBytes: s.Swap,
+		CPUModel: CleanOrNil(s.CPUModel), MemoryBytes: s.Memory, MemoryTotalBytes: s.MemoryTotal, SwapBytes: s.Swap,
 		SwapTotalBytes: s.SwapTotal,
 		DiskBytes:      s.Disk, DiskTotalBytes: s.DiskTotal, KSMSharedBytes: s.KSMShared,
-		Kernel: orNil(Clean(s.Kernel)), Version: orNil(Clean(s.Version)), SecureBoot: s.SecureBoot,
+		Kernel: CleanOrNil(s.Kernel), Version: CleanOrNil(s.Version), SecureBoot: s.SecureBoot,
 	}
 	if !s.At.IsZero() {
 		at := s.At.UTC()

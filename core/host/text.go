@@ -14,6 +14,9 @@ func Clean(s string) string {
 	return s
 }
 
+// CleanOrNil is Clean, and nil for a text of which nothing is left.
+func CleanOrNil(s string) *string { return orNil(Clean(s)) }
+
 // cleanAll cleans a list and is never nil.
 func cleanAll(list []string) []string {
 	out := make([]string, 0, min(len(list), 256))

@@ -8,6 +8,7 @@ import (
 	auditapi "github.com/hostler/hostler/core/api/audit"
 	"github.com/hostler/hostler/core/api/auth"
 	"github.com/hostler/hostler/core/api/cluster"
+	firewallapi "github.com/hostler/hostler/core/api/firewall"
 	"github.com/hostler/hostler/core/api/guests"
 	"github.com/hostler/hostler/core/api/hosts"
 	"github.com/hostler/hostler/core/api/jobs"
@@ -23,6 +24,7 @@ import (
 	"github.com/hostler/hostler/core/api/users"
 	"github.com/hostler/hostler/core/api/vms"
 	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/firewall"
 	"github.com/hostler/hostler/core/setting"
 )
 
@@ -45,6 +47,7 @@ func (s *Service) deps() api.Deps {
 		VMs:       vms.Deps{VMs: s.VMs},
 		Snapshots: snapshots.Deps{VMs: s.VMs, Apps: s.Apps, Actor: s.VMs.Actor},
 		Apps:      apps.Deps{Apps: s.Apps},
+		Firewall:  firewallapi.Deps{Firewalls: &firewall.Store{Hosts: s.Hosts, Backends: c.Firewalls}, VMs: s.VMs, Apps: s.Apps},
 		Jobs:      jobs.Deps{Queue: s.Queue},
 		Audit:     auditapi.Deps{DB: c.DB, Chain: s.Chain},
 		Plugins:   plugins.Deps{Plugins: c.Plugins},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hostler/hostler/core/api/plugins"
 	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/firewall"
 	"github.com/hostler/hostler/core/guest"
 	"github.com/hostler/hostler/core/host"
 	"github.com/hostler/hostler/core/identity"
@@ -17,7 +18,7 @@ import (
 	"github.com/hostler/hostler/core/selfupdate"
 )
 
-// Config is what a service is put together from. DB, Keys and Drivers are required.
+// Config is what a service is put together from. DB, Keys, Drivers and Firewalls are required.
 type Config struct {
 	// DB is an open database with this release's schema. It is the caller's to close, after Close.
 	DB *db.DB
@@ -25,7 +26,9 @@ type Config struct {
 	Keys *secret.Box
 	// Drivers reach the hypervisors: the plugins' manager, or a hypervisor in memory.
 	Drivers host.Drivers
-	// Plugins are the processes behind Drivers, which Start starts and Close stops; nil when there are none.
+	// Firewalls reach the firewalls of the hypervisors, each under the name of its driver.
+	Firewalls firewall.Backends
+	// Plugins are the processes behind Drivers and Firewalls, which Start starts and Close stops; nil when there are none.
 	Plugins Plugins
 	// Loggers gives each part its logger by the part's name; nil logs nothing.
 	Loggers func(part string) hclog.Logger

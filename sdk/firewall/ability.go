@@ -20,3 +20,6 @@ func of[Optional any](name string, register func(grpc.ServiceRegistrar, *server)
 // As gives a Firewall as one of the optional interfaces when it has that ability, in this process or behind a plugin:
 // As[RuleLister](fw). Use it in place of a type assertion.
 func As[Optional any](fw Firewall) (Optional, bool) { return plugin.As[Optional](abilities, fw) }
+
+// AbilityName is the name of the ability that one of the optional interfaces is: AbilityName[RuleLister]() is "rules".
+func AbilityName[Optional any]() string { return plugin.NameOf[Optional](abilities) }

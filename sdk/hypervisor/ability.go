@@ -39,6 +39,9 @@ func ofDriver[Optional any](name string, register func(grpc.ServiceRegistrar, *s
 // driver's own or one behind a plugin: As[Lifecycler](host). Use it in place of a type assertion.
 func As[Optional any](v any) (Optional, bool) { return plugin.As[Optional](abilities, v) }
 
+// AbilityName is the name of the ability that one of the optional interfaces is: AbilityName[Lifecycler]() is "lifecycle".
+func AbilityName[Optional any]() string { return plugin.NameOf[Optional](abilities) }
+
 // Abilities names the optional interfaces that a driver and its hosts have. A typed nil will do for the host.
 func Abilities(driver Driver, host Host) []string {
 	return abilities.Names(&server{service: Service{Driver: driver, HostType: host}})

@@ -64,15 +64,22 @@ func (all Abilities[S]) Register(registrar grpc.ServiceRegistrar, s S) {
 // As gives v as one of the table's optional interfaces when v has that ability, in this process or behind a plugin. It
 // panics when the interface is none of the table's.
 func As[Optional, S any](table Abilities[S], v any) (Optional, bool) {
-	var none Optional
+	if !abilityOf[Optional](table).has(v) {
+		var none Optional
+		return none, false
+	}
+	return v.(Optional), true
+}
+
+// NameOf is the name that the table has for one of its optional interfaces. It panics when the interface is none of the table's.
+func NameOf[Optional, S any](table Abilities[S]) string { return abilityOf[Optional](table).name }
+
+func abilityOf[Optional, S any](table Abilities[S]) Ability[S] {
 	i := slices.IndexFunc(table, func(a Ability[S]) bool { return a.optional == reflect.TypeFor[Optional]() })
 	if i < 0 {
 		panic("plugin: " + reflect.TypeFor[Optional]().String() + " is no ability of this kind")
 	}
-	if !table[i].has(v) {
-		return none, false
-	}
-	return v.(Optional), true
+	return table[i]
 }
 
 // Claims is what a kind's client knows of its plugin: embed it. Until a description is set, everything is taken to be

@@ -19,6 +19,8 @@ import (
 	"github.com/hostler/hostler/core/identity/identitytest"
 	"github.com/hostler/hostler/core/secret"
 	"github.com/hostler/hostler/core/service"
+	"github.com/hostler/hostler/sdk/firewall"
+	"github.com/hostler/hostler/sdk/firewall/membackend"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
 )
@@ -29,8 +31,14 @@ type Drivers struct{ hypervisor.Driver }
 // Hypervisor implements host.Drivers.
 func (d Drivers) Hypervisor(string) hypervisor.Driver { return d.Driver }
 
+// Firewalls gives every host the same firewall backend.
+type Firewalls struct{ firewall.Backend }
+
+// Firewall implements core/firewall.Backends.
+func (f Firewalls) Firewall(string) firewall.Backend { return f.Backend }
+
 // New makes a service that ends with the test. Nothing runs: not its loops, and so no jobs, which stay enqueued. The edits come
-// after the defaults; the database is a fresh one, and the hypervisors one in memory, when they leave none.
+// after the defaults; the database is a fresh one, and the hypervisors and firewalls are in memory, when they leave none.
 func New(t testing.TB, edits ...func(*service.Config)) *service.Service {
 	t.Helper()
 	c := service.Config{Version: "test", StateDir: t.TempDir(), Identity: identity.Config{Argon2: identitytest.Cheap}}
@@ -42,6 +50,9 @@ func New(t testing.TB, edits ...func(*service.Config)) *service.Service {
 	}
 	if c.Drivers == nil {
 		c.Drivers = Drivers{memdriver.New()} // which knows no host
+	}
+	if c.Firewalls == nil {
+		c.Firewalls = Firewalls{membackend.New()} // nor does this
 	}
 	if c.Keys == nil {
 		none := func(context.Context) ([]secret.KeyID, error) { return nil, nil }

@@ -14,7 +14,7 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// Secret is the secret of the one token that every endpoint takes.
+// Secret is the secret of the one token that endpoints take which Add made.
 const Secret plugin.Secret = "secret-of-mem"
 
 // Backend holds the endpoints by address. An address that was not added is Unreachable.
@@ -31,6 +31,7 @@ func New() *Backend { return &Backend{endpoints: map[string]*Endpoint{}} }
 // Endpoint is the firewall at one address.
 type Endpoint struct {
 	address, fingerprint string
+	secret               plugin.Secret
 
 	mu    sync.Mutex
 	lists map[string][]firewall.Rule
@@ -40,13 +41,21 @@ type Endpoint struct {
 // Add makes an endpoint at an address, "host:port", and replaces what was there. Its cluster scope is there and has no rules.
 func (b *Backend) Add(address string) *Endpoint {
 	sum := sha256.Sum256([]byte(address))
+	return b.AddAt(endpoint.Target{
+		Address: address, Fingerprint: endpoint.Fingerprint(&x509.Certificate{Raw: sum[:]}), Credential: endpoint.Credential{Secret: Secret},
+	})
+}
+
+// AddAt is Add for an endpoint that stands at the target: it shows the target's certificate and takes its token only. So the
+// firewall of another hypervisor in memory is made.
+func (b *Backend) AddAt(target endpoint.Target) *Endpoint {
 	e := &Endpoint{
-		address: address, fingerprint: endpoint.Fingerprint(&x509.Certificate{Raw: sum[:]}),
+		address: target.Address, fingerprint: target.Fingerprint, secret: target.Credential.Secret,
 		lists: map[string][]firewall.Rule{key(firewall.Scope{Kind: firewall.ClusterScope}): nil},
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.endpoints[address] = e
+	b.endpoints[e.address] = e
 	return e
 }
 
@@ -54,7 +63,7 @@ func (b *Backend) Add(address string) *Endpoint {
 func (e *Endpoint) Target(capability endpoint.Capability) endpoint.Target {
 	return endpoint.Target{
 		Address: e.address, Fingerprint: e.fingerprint,
-		Credential: endpoint.Credential{Capability: capability, TokenID: "service@mem", Secret: Secret},
+		Credential: endpoint.Credential{Capability: capability, TokenID: "service@mem", Secret: e.secret},
 	}
 }
 
@@ -138,7 +147,7 @@ func (e *Endpoint) admit(target endpoint.Target) error {
 		err := plugin.Errorf(plugin.Untrusted, "the endpoint's certificate is not the pinned or a trusted one")
 		err.Fingerprint = e.fingerprint
 		return err
-	case target.Credential.Secret != Secret:
+	case target.Credential.Secret != e.secret:
 		return plugin.Errorf(plugin.TokenRejected, "token %s is wrong", target.Credential.TokenID)
 	}
 	return nil

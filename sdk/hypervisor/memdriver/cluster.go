@@ -142,6 +142,9 @@ func (c *Cluster) Remove(id int64) {
 	delete(c.origins, id)
 }
 
+// Nodes names all nodes.
+func (c *Cluster) Nodes() []string { return slices.Clone(c.nodes) }
+
 // Guests lists all guests by id.
 func (c *Cluster) Guests() []hypervisor.GuestRef {
 	c.mu.Lock()
