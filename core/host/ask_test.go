@@ -78,7 +78,8 @@ func TestAskWithin(t *testing.T) {
 			t.Error("a host without the ability was asked")
 			return 0, nil
 		})
-	if sdk.KindOf(err) != sdk.Unsupported || opener.closed != 1 || !strings.Contains(err.Error(), "driver") {
+	if sdk.KindOf(err) != sdk.Unsupported || opener.closed != 1 ||
+		!strings.Contains(err.Error(), "the host's driver cannot do this: it lacks the ability lifecycle") {
 		t.Errorf("%v, closed %d times", err, opener.closed)
 	}
 }
