@@ -77,7 +77,8 @@ func declaredFailures(t *testing.T) map[string][]int {
 // hypervisorStatuses are those that only a failing driver leads to.
 var hypervisorStatuses = []int{http.StatusNotImplemented, http.StatusBadGateway, http.StatusGatewayTimeout}
 
-// Exactly those operations declare 501, 502 and 504 that answer so when the driver fails, in whichever way it does.
+// Exactly those operations declare 501, 502 and 504 that answer so when the driver and the firewall backend fail, in whichever way
+// they do.
 func TestFailuresOfTheDriverAreDeclared(t *testing.T) {
 	t.Parallel()
 	e := newTeamsFixture(t)
@@ -139,8 +140,11 @@ func TestFailuresOfTheDriverAreDeclared(t *testing.T) {
 	}
 }
 
-// fail makes all hypervisors fail at whatever they are asked.
+// fail makes all hypervisors and their firewalls fail at whatever they are asked.
 func (e *teamsFixture) fail(fault memdriver.Fault) {
+	for _, firewall := range e.protected {
+		firewall.Fail(fault.Err)
+	}
 	for _, cluster := range e.clusters {
 		for _, method := range memdriver.Methods {
 			cluster.SetFault(method, fault)

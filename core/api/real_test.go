@@ -22,6 +22,8 @@ import (
 	"github.com/hostler/hostler/core/service"
 	"github.com/hostler/hostler/core/service/servicetest"
 	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/firewall"
+	"github.com/hostler/hostler/sdk/firewall/membackend"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
 )
@@ -49,6 +51,26 @@ func (d bareDriver) Open(ctx context.Context, target endpoint.Target) (hyperviso
 
 type bareHost struct{ hypervisor.Host }
 
+// firewallsInMemory are the firewalls of the hosts that inMemory has; bare ones have no optional abilities.
+type firewallsInMemory struct {
+	firewall.Backend
+	bare *atomic.Bool
+}
+
+func (f firewallsInMemory) Firewall(string) firewall.Backend {
+	if f.bare.Load() {
+		return bareBackend{f.Backend}
+	}
+	return f.Backend
+}
+
+type bareBackend struct{ firewall.Backend }
+
+func (b bareBackend) Open(ctx context.Context, target endpoint.Target) (firewall.Firewall, error) {
+	fw, err := b.Backend.Open(ctx, target)
+	return struct{ firewall.Firewall }{fw}, err
+}
+
 // fixture is the whole API on a real database, with a hypervisor in memory. It panics, and so answers 500, when an
 // operation changes something without writing its audit row in the same transaction.
 type fixture struct {
@@ -61,6 +83,9 @@ type fixture struct {
 	driver  *memdriver.Driver
 	bare    *atomic.Bool
 	cluster *memdriver.Cluster
+	// firewalls has the firewall of every host that was enrolled, and protected are those.
+	firewalls *membackend.Backend
+	protected []*membackend.Endpoint
 	// host, vm, app and job are ids of things that are there after furnish.
 	host, vm, app, job, schedule int64
 }
@@ -79,12 +104,13 @@ func newFixtureOn(t *testing.T, url string, spec memdriver.Spec) *fixture {
 // newLoggedFixture is newFixtureOn with a log of the API.
 func newLoggedFixture(t *testing.T, url string, spec memdriver.Spec, log hclog.Logger) *fixture {
 	t.Helper()
-	h := &fixture{t: t, driver: memdriver.New(), bare: &atomic.Bool{}}
+	h := &fixture{t: t, driver: memdriver.New(), bare: &atomic.Bool{}, firewalls: membackend.New()}
 	h.cluster = h.driver.Add("pool.mem:8006", spec)
 	installed := selfupdatetest.New(t, "1.0.0")
 	installed.Publish("1.1.0", nil)
 	s := servicetest.New(t, func(c *service.Config) {
 		c.DB, c.Drivers, c.Loops = dbtest.Open(t, url), inMemory{h.driver, h.bare}, []service.Loop{service.Jobs}
+		c.Firewalls = firewallsInMemory{h.firewalls, h.bare}
 		c.Updates = selfupdate.Config{ConfigFile: installed.File, Machine: installed.Machine(), Architecture: selfupdatetest.Architecture}
 	})
 	if err := s.Start(t.Context()); err != nil {
@@ -133,7 +159,22 @@ func (h *fixture) enrol(name, address string, cluster *memdriver.Cluster) int64 
 		post("lifecycle", fmt.Sprintf("/api/v1/hosts/%d/credentials", id), lifecycleToken(cluster), 200),
 		post("sync", fmt.Sprintf("/api/v1/hosts/%d/sync", id), "", 200),
 	)
+	h.protect(cluster)
 	return id
+}
+
+// protect gives the cluster a firewall, with a rule for the cluster itself, each node and each guest. Names in them are the cluster's.
+func (h *fixture) protect(cluster *memdriver.Cluster) {
+	at := h.firewalls.AddAt(cluster.Target(endpoint.Monitoring))
+	h.protected = append(h.protected, at)
+	rule := firewall.Rule{Direction: firewall.DirectionIn, Action: "ACCEPT", Enabled: true, Comment: cluster.Nodes()[0]}
+	at.SetRules(firewall.Scope{Kind: firewall.ClusterScope}, rule)
+	for _, node := range cluster.Nodes() {
+		at.SetRules(firewall.Scope{Kind: firewall.NodeScope, Node: node}, rule)
+	}
+	for _, ref := range cluster.Guests() {
+		at.SetRules(firewall.Scope{Kind: firewall.GuestScope, Guest: &firewall.Guest{Kind: string(ref.Kind), Node: ref.Node, ID: ref.ID}}, rule)
+	}
 }
 
 // occupy adopts a container of the host and stops one of its VMs: an app, a VM and a job.
