@@ -18,6 +18,7 @@ func TestHosts(t *testing.T) {
 		"a daemon is down":                     daemonIsDown,
 		"a template is listed and not adopted": templateIsNotAdopted,
 		"the status of nodes":                  nodeStatus,
+		"firewall rules":                       firewallRules,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
