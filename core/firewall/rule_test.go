@@ -161,40 +161,41 @@ func TestRulesOfBackendsThatFail(t *testing.T) {
 	t.Parallel()
 	b := &backend{}
 	s, cluster, vm := newStore(t, b, 0)
+	cluster.Remove(vm.VMID)
 	node := plugin.Errorf(plugin.Invalid, "that is no name")
 	node.Field = "node"
 	fail := func(err error) func(context.Context, sdk.Scope) ([]sdk.Rule, string, error) {
 		return func(context.Context, sdk.Scope) ([]sdk.Rule, string, error) { return nil, "", err }
 	}
+	fails := func(err error) func() { return func() { b.rules = fail(err) } }
+	answers := func(r sdk.Rule) func() { return func() { b.rules = list("", r) } }
+	cluster1 := firewall.OfCluster(1)
 	for name, c := range map[string]struct {
 		edit func()
 		on   firewall.Scope
 		code problem.Code
 		text string
 	}{
-		"an unknown node":           {func() { b.rules = fail(plugin.Errorf(plugin.NotFound, "no node")) }, firewall.OfNode(1, "x"), problem.CodeNotFound, "no node"},
-		"what is no name of a node": {func() { b.rules = fail(node) }, firewall.OfNode(1, ".."), problem.CodeNotFound, "no such node"},
-		"a guest that is gone": {func() {
-			cluster.Remove(vm.VMID)
-			b.rules = fail(plugin.Errorf(plugin.NotFound, "no guest"))
-		}, firewall.OfGuest(vm), problem.CodeNotFound, "no guest"},
-		"an unknown host": {func() {}, firewall.OfCluster(9), problem.CodeNotFound, "no such host"},
-		"off":             {func() { b.rules = fail(plugin.Errorf(plugin.Unreachable, "off")) }, firewall.OfCluster(1), problem.CodeHypervisorError, "off"},
-		"gone":            {func() { b.rules = fail(plugin.ErrGone) }, firewall.OfCluster(1), problem.CodePluginUnavailable, ""},
-		"late":            {func() { b.rules = fail(context.DeadlineExceeded) }, firewall.OfCluster(1), problem.CodeTimeout, ""},
-		"broken":          {func() { b.rules = fail(plugin.Errorf(plugin.Internal, "canary")) }, firewall.OfCluster(1), problem.CodeInternal, ""},
-		"out of order": {func() { b.rules = list("", sdk.Rule{Position: 7, Direction: "in"}) }, firewall.OfCluster(1),
-			problem.CodeHypervisorError, "rule 7"},
-		"of an unknown type": {func() { b.rules = list("", sdk.Rule{Direction: "sideways\x00"}) }, firewall.OfCluster(1),
-			problem.CodeHypervisorError, "sideways"},
-		"bare":          {func() { b.bare = true }, firewall.OfCluster(1), problem.CodeUnsupported, "firewall backend cannot do this: it lacks the ability rules"},
-		"not to open":   {func() { b.refuse = plugin.Errorf(plugin.Unsupported, "no") }, firewall.OfCluster(1), problem.CodeUnsupported, "no"},
+		"an unknown node":           {fails(plugin.Errorf(plugin.NotFound, "no x")), firewall.OfNode(1, "x"), problem.CodeNotFound, "no x"},
+		"what is no name of a node": {fails(node), firewall.OfNode(1, ".."), problem.CodeNotFound, "no such node"},
+		"a guest that is gone":      {fails(plugin.Errorf(plugin.NotFound, "no guest")), firewall.OfGuest(vm), problem.CodeNotFound, "no guest"},
+		"an unknown host":           {func() {}, firewall.OfCluster(9), problem.CodeNotFound, "no such host"},
+		"off":                       {fails(plugin.Errorf(plugin.Unreachable, "off")), cluster1, problem.CodeHypervisorError, "off"},
+		"gone":                      {fails(plugin.ErrGone), cluster1, problem.CodePluginUnavailable, ""},
+		"late":                      {fails(context.DeadlineExceeded), cluster1, problem.CodeTimeout, ""},
+		"broken":                    {fails(plugin.Errorf(plugin.Internal, "canary")), cluster1, problem.CodeInternal, ""},
+		"out of order":              {answers(sdk.Rule{Position: 7, Direction: "in"}), cluster1, problem.CodeHypervisorError, "rule 7"},
+		"of an unknown type":        {answers(sdk.Rule{Direction: "sideways\x00"}), cluster1, problem.CodeHypervisorError, "sideways"},
+		"bare": {func() { b.bare = true }, cluster1, problem.CodeUnsupported,
+			"firewall backend cannot do this: it lacks the ability rules"},
+		"not to open":   {func() { b.refuse = plugin.Errorf(plugin.Unsupported, "no") }, cluster1, problem.CodeUnsupported, "no"},
 		"asked of none": {func() { b.refuse = plugin.ErrGone }, firewall.OfGuest(vm), problem.CodePluginUnavailable, ""},
 	} {
 		b.bare, b.refuse, b.opened, b.closed = false, nil, 0, 0
 		c.edit()
 		_, err := s.Rules(t.Context(), c.on)
-		if p := problem.From(err); err == nil || p.Code != c.code || !strings.Contains(p.Detail, c.text) || strings.Contains(p.Detail, "canary") {
+		p := problem.From(err)
+		if err == nil || p.Code != c.code || !strings.Contains(p.Detail, c.text) || strings.Contains(p.Detail, "canary") {
 			t.Errorf("%s: %v, want %s with %q", name, err, c.code, c.text)
 		}
 		if b.opened != b.closed {

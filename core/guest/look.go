@@ -48,7 +48,8 @@ func Follow[T any](ctx context.Context, hosts host.Opener, g *Guest, question fu
 
 // follow asks on the guest's node, and again on the one that find names when the guest is not there. What find fails with is of no
 // use to who asked the question.
-func follow[T any](g *Guest, question func(hypervisor.GuestRef) (T, error), find func(hypervisor.GuestRef) (node string, err error)) (T, error) {
+func follow[T any](g *Guest, question func(hypervisor.GuestRef) (T, error), find func(hypervisor.GuestRef) (node string, err error)) (T,
+	error) {
 	ref := hypervisor.GuestRef{Kind: hypervisor.GuestKind(g.Kind), Node: g.Node, ID: g.VMID}
 	answer, err := question(ref)
 	if sdk.KindOf(err) != sdk.NotFound {

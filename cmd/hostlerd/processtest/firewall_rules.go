@@ -54,18 +54,26 @@ func firewallRules(t *testing.T, owner *client) {
 		rules(node+", by its other path", fmt.Sprintf("firewall/node/%d/%s", host, node), exporter)
 	}
 
-	guests, seen := guestsOf(t, owner, host), map[string]int{}
-	paths := map[int64]string{}
+	vms, apps := map[int64]int64{}, map[int64]int64{}
 	for _, vm := range listVMs(t, owner, host) {
-		paths[vm.VMID] = fmt.Sprintf("vms/%d/firewall", vm.ID)
+		vms[vm.VMID] = vm.ID
 	}
-	for i, vmid := range slices.Sorted(maps.Keys(guests)) {
-		kind := "vm"
-		if paths[vmid] == "" {
-			var made []struct{ ID int64 }
-			owner.must(t, http.StatusOK, http.MethodPost, "/api/v1/apps/adopt",
-				map[string]any{"items": []any{map[string]any{"host_id": host, "vmid": vmid}}}, &made)
-			kind, paths[vmid] = "app", fmt.Sprintf("apps/%d/firewall", made[0].ID)
+	var containers []guestView
+	owner.must(t, http.StatusOK, http.MethodGet, "/api/v1/apps/discovered", nil, &containers)
+	for _, ct := range containers {
+		if ct.HostID != host {
+			continue
+		}
+		var made []struct{ ID int64 }
+		owner.must(t, http.StatusOK, http.MethodPost, "/api/v1/apps/adopt",
+			map[string]any{"items": []any{map[string]any{"host_id": host, "vmid": ct.VMID}}}, &made)
+		apps[ct.VMID] = made[0].ID
+	}
+	seen := map[string]int{}
+	for i, vmid := range slices.Sorted(slices.Values(slices.AppendSeq(slices.Collect(maps.Keys(vms)), maps.Keys(apps)))) {
+		kind, id := "vm", vms[vmid]
+		if id == 0 {
+			kind, id = "app", apps[vmid]
 		}
 		var want []ruleView
 		if i%4 == 0 {
@@ -76,7 +84,7 @@ func firewallRules(t *testing.T, owner *client) {
 				{Pos: 2, Type: "out", Action: "REJECT", Macro: "SMTP", Log: "warning"},
 			}
 		}
-		rules(guests[vmid].Name, paths[vmid], want...)
+		rules(fmt.Sprint(kind, " ", vmid), fmt.Sprintf("%ss/%d/firewall", kind, id), want...)
 	}
 	if seen["vm"] == 0 || seen["app"] == 0 {
 		t.Errorf("guests with rules were %v", seen)

@@ -72,7 +72,8 @@ func newFixture(t *testing.T, wrap ...func(sdk.Backend) sdk.Backend) *fixture {
 	guests := b.cluster.Guests()
 	b.guest, b.ct = guests[0], guests[1]
 	name := "wiki"
-	if _, err := b.Apps.Adopt(t.Context(), []app.Adoption{{HostID: h.ID, VMID: b.ct.ID, Name: &name}}, func(int64) error { return nil }); err != nil {
+	adopted := []app.Adoption{{HostID: h.ID, VMID: b.ct.ID, Name: &name}}
+	if _, err := b.Apps.Adopt(t.Context(), adopted, func(int64) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := fmt.Sscan(b.Value("SELECT id FROM guests WHERE kind = 'vm'"), &b.vm); err != nil {
@@ -81,7 +82,8 @@ func newFixture(t *testing.T, wrap ...func(sdk.Backend) sdk.Backend) *fixture {
 	b.firewall.SetRules(sdk.Scope{Kind: sdk.ClusterScope},
 		sdk.Rule{Direction: sdk.DirectionIn, Action: "ACCEPT", Enabled: true, Macro: "SSH", Source: "+management", Comment: "administrators"},
 		sdk.Rule{Direction: sdk.DirectionGroup, Action: "web"})
-	b.firewall.SetRules(sdk.Scope{Kind: sdk.NodeScope, Node: "node1"}, sdk.Rule{Direction: sdk.DirectionForward, Action: "DROP", Comment: "of node1"})
+	b.firewall.SetRules(sdk.Scope{Kind: sdk.NodeScope, Node: "node1"},
+		sdk.Rule{Direction: sdk.DirectionForward, Action: "DROP", Comment: "of node1"})
 	b.firewall.SetRules(sdk.Scope{Kind: sdk.NodeScope, Node: "node2"})
 	b.firewall.SetRules(scopeOf(b.guest), sdk.Rule{Direction: sdk.DirectionOut, Action: "REJECT", Protocol: "tcp", DestinationPort: "25"})
 	b.firewall.SetRules(scopeOf(b.ct), sdk.Rule{Direction: sdk.DirectionIn, Action: "ACCEPT", Protocol: "icmp", ICMPType: "echo-request"})
