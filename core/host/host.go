@@ -2,8 +2,9 @@
 // with, one for each capability.
 //
 // A host is verified before it is stored, and again before an address, a certificate or a token is replaced. Secrets are
-// sealed at rest and opened for one call only. Open is the only way to a hypervisor: it loads the one token that the
-// capability names, and refuses a capability without a token before anything is sent.
+// sealed at rest and opened for one call only. Open is the only way to a hypervisor, and AskThrough the one to what plugins of
+// other kinds have there: they load the one token that the capability names, and refuse a capability without a token before
+// anything is sent.
 package host
 
 import (
