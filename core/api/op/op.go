@@ -129,10 +129,14 @@ type Spec struct {
 	Faults func(body []byte) []problem.Fault
 	// MaxBody in bytes; 1 MiB when zero. Of an upload it is the file's, of a socket a message's.
 	MaxBody int64
-	// Timeout is how long the handler may take; 60 s when zero, and an hour for a download. Streams have none.
+	// Timeout is how long the handler may take; 60 s when zero, and an hour for a download or an upload. Streams and sockets have
+	// none.
 	Timeout time.Duration
 	// Idle is how long an upload or a socket may stand still.
 	Idle time.Duration
+	// Messages is how many messages a socket takes from its client at once, and a tenth of it how many more in each second
+	// thereafter; 10,000 when zero.
+	Messages int
 	// Recall makes the body of a success again from what is known of the change, for a request with an Idempotency-Key whose
 	// answer was lost. An operation that makes a job or a thing has it, and with it takes such keys; see serveOnce.
 	Recall func(ctx context.Context, made idempotency.Made) (any, error)

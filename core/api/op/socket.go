@@ -23,20 +23,33 @@ const (
 	defaultMessage = 64 << 10
 	// defaultIdle is how long a socket may carry nothing, either way, where its declaration says nothing.
 	defaultIdle = 30 * time.Minute
+	// defaultMessages is how many messages a socket takes at once where its declaration says nothing. A console that sends two for
+	// each key takes a paste of 5,000 characters at once, and then 500 characters a second.
+	defaultMessages = 10000
 )
 
 // SocketConn is an open WebSocket (RFC 6455). One goroutine may read while others write.
 type SocketConn struct {
-	ws     *websocket.Conn
-	io     context.Context // ends when the connection is left
-	cancel context.CancelCauseFunc
-	ended  atomic.Bool
-	last   atomic.Int64 // time of the last message, in nanoseconds
+	ws       *websocket.Conn
+	io       context.Context // ends when the connection is left
+	handling context.Context // ends when the handler must
+	cancel   context.CancelCauseFunc
+	messages *limiter
+	ended    atomic.Bool
+	last     atomic.Int64 // time of the last message, in nanoseconds
 }
 
 // Read waits for the next message; text is false for a binary one. It is io.EOF when the peer has closed the socket. Any other
-// error means that the peer is gone, broke the limits or may not go on: the handler returns it.
+// error means that the peer is gone, broke the limits or may not go on: the handler returns it. A peer that sends more than
+// Spec.Messages is read so much slower, and has to wait with what it sends.
 func (c *SocketConn) Read() (text bool, data []byte, err error) {
+	for c.handling.Err() == nil {
+		wait := c.messages.admit("")
+		if wait <= 0 {
+			break
+		}
+		pause(c.handling, wait)
+	}
 	kind, data, err := c.ws.Read(c.io)
 	switch {
 	case c.ended.Load():
@@ -95,7 +108,7 @@ func (c *SocketConn) watchIdle(ctx context.Context, most time.Duration) {
 // entitlement, input, existence, capability, and that no page of another site asks. The handler has the connection until it
 // returns. The socket ends at once when its caller may no longer use it, holds other roles than at its beginning, or the host has
 // lost the token that Spec.Needs names; and when it carries nothing for Spec.Idle (30 minutes when zero). A message may have
-// Spec.MaxBody bytes (64 KiB when zero). One user has at most 16 sockets open in an instance and opens 20 at once and one more a
+// Spec.MaxBody bytes (64 KiB when zero), and a client that sends more than Spec.Messages is read more slowly. One user has at most 16 sockets open in an instance and opens 20 at once and one more a
 // second; more are rate_limited. A socket may declare an audit action: its row is written before the upgrade, and one that ends by
 // an error has a second one.
 func Socket[I any](a *API, path string, handler func(context.Context, *I, *SocketConn) error, spec Spec) {
@@ -145,7 +158,11 @@ func serveSocket[I any](ctx context.Context, q *request, in *I, handler func(con
 	connected, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer cut()
 	ctx, cancel := context.WithCancelCause(ctx)
-	c := &SocketConn{ws: ws, io: connected, cancel: cancel}
+	messages := q.operation.Spec.Messages
+	if messages <= 0 {
+		messages = defaultMessages
+	}
+	c := &SocketConn{ws: ws, io: connected, handling: ctx, cancel: cancel, messages: newLimiter(messages, float64(messages)/10)}
 	c.last.Store(time.Now().UnixNano())
 	idle := q.operation.Spec.Idle
 	if idle <= 0 {

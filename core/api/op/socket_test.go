@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -240,6 +241,42 @@ func TestSocketLimits(t *testing.T) {
 		}
 		if _, answer, err := l.dial(t, console, as("operator@3")...); err == nil || answer.StatusCode != 429 {
 			t.Errorf("the 17th: %v %v", answer, err)
+		}
+	})
+	t.Run("messages", func(t *testing.T) {
+		t.Parallel()
+		l := newLasting(t, func(s *op.Spec) { s.Messages = 100 })
+		c := l.open(t)
+		begun := time.Now()
+		for i := range 105 { // the last five come to the handler at ten a second
+			if err := c.Write(t.Context(), websocket.MessageText, []byte(strconv.Itoa(i))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i := range 105 {
+			if _, data, err := c.Read(t.Context()); err != nil || string(data) != strconv.Itoa(i) {
+				t.Fatalf("message %d: %q %v", i, data, err)
+			}
+		}
+		if took := time.Since(begun); took < 400*time.Millisecond {
+			t.Errorf("105 messages went through in %s", took)
+		}
+		if err := c.Close(websocket.StatusNormalClosure, ""); err != nil {
+			t.Errorf("the socket was cut: %v", err)
+		}
+	})
+	t.Run("messages, and the right ends", func(t *testing.T) {
+		t.Parallel()
+		l := newLasting(t, func(s *op.Spec) { s.Messages = 1 })
+		c := l.open(t)
+		for range 100 { // what is left of them would be read for a quarter of an hour
+			if err := c.Write(t.Context(), websocket.MessageText, []byte("x")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		l.revoke()
+		if err := <-l.left; problem.CodeOf(err) != problem.CodeUnauthenticated {
+			t.Errorf("the handler ended with %v", err)
 		}
 	})
 	t.Run("failure", func(t *testing.T) {

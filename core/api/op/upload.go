@@ -39,24 +39,30 @@ type Incoming struct {
 	body    io.Reader
 	control *http.ResponseController
 	idle    time.Duration
-	ended   atomic.Bool
+	most    time.Duration
+	whole   atomic.Bool           // the last byte has arrived
+	ended   atomic.Pointer[error] // why nothing more is let in
 }
 
 // Read reads what has arrived. Its errors are problems that the handler returns: too_large, request_timeout for a sender that
-// stops, canceled for one that leaves.
+// stops or is too slow, canceled for one that leaves.
 func (f *Incoming) Read(p []byte) (int, error) {
 	_ = f.control.SetReadDeadline(time.Now().Add(f.idle)) // only the real server has deadlines
-	if f.ended.Load() {
-		return 0, errors.New("the upload was ended")
+	if cause := f.ended.Load(); cause != nil {
+		return 0, *cause
 	}
 	n, err := f.body.Read(p)
 	var large *http.MaxBytesError
 	var network net.Error
+	cause := f.ended.Load()
 	switch {
-	case f.ended.Load():
-		return 0, errors.New("the upload was ended")
-	case err == nil || errors.Is(err, io.EOF):
+	case cause != nil:
+		return 0, *cause
+	case errors.Is(err, io.EOF):
+		f.whole.Store(true)
 		return n, err
+	case err == nil:
+		return n, nil
 	case errors.As(err, &large):
 		return n, tooLarge(large.Limit)
 	case errors.As(err, &network) && network.Timeout():
@@ -66,9 +72,17 @@ func (f *Incoming) Read(p []byte) (int, error) {
 }
 
 // end lets nothing more in, not even what a Read waits for.
-func (f *Incoming) end() {
-	f.ended.Store(true)
+func (f *Incoming) end(cause error) {
+	f.ended.Store(&cause)
 	_ = f.control.SetReadDeadline(time.Now())
+}
+
+// explain is the cause of an upload's end. That the time for all is over is the sender's fault until the last byte has arrived.
+func (f *Incoming) explain(cause error) error {
+	if errors.Is(cause, context.DeadlineExceeded) && !f.whole.Load() {
+		return problem.New(problem.CodeRequestTimeout, "the body did not arrive within %s", f.most).Because(cause)
+	}
+	return cause
 }
 
 // enter counts a socket or an upload of the caller: how many are open, and how fast they are begun.
@@ -85,8 +99,8 @@ func (a *API) enter(ctx context.Context, open *readers) (leave func(), err error
 
 // Upload declares a POST whose body is a file, read while it arrives. The body is asked for only after all that refuses a request:
 // role, team, entitlement, input, existence, capability, its media type (one of Spec.Content, else 415) and its size (Spec.MaxBody
-// bytes, 1 GiB when zero, else 413). A sender that sends nothing for Spec.Idle (30 s when zero), or takes longer for all than
-// Spec.Timeout (an hour when zero), is left. The upload ends at once when its sender may no longer do it. One user has at most two
+// bytes, 1 GiB when zero, else 413). A sender that sends nothing for Spec.Idle (30 s when zero), or whose last byte is not there
+// after Spec.Timeout (an hour when zero), is left with 408 request_timeout. The upload ends at once when its sender may no longer do it. One user has at most two
 // under way in an instance and begins 20 at once and one more a second; more are rate_limited. It takes no Idempotency-Key: what
 // was sent would have to be kept.
 func Upload[I, O any](a *API, path string, handler func(context.Context, *I, *Incoming) (*O, error), spec Spec) {
@@ -138,8 +152,8 @@ func upload[I, O any](ctx context.Context, a *API, in *I, handler func(context.C
 	guarding.Go(func() { q.watchRights(ctx, cancel) })
 	guarding.Go(func() {
 		<-ctx.Done()
-		if context.Cause(ctx) != errFinished {
-			f.end()
+		if cause := context.Cause(ctx); cause != errFinished {
+			f.end(f.explain(cause))
 		}
 	})
 	defer guarding.Wait()
@@ -147,7 +161,7 @@ func upload[I, O any](ctx context.Context, a *API, in *I, handler func(context.C
 	out, err := handler(ctx, in, f)
 	if err != nil {
 		if cause := context.Cause(ctx); cause != nil {
-			return nil, cause // what the handler says of its ended context is less
+			return nil, f.explain(cause) // what the handler says of its ended context is less
 		}
 		return nil, err
 	}
@@ -170,7 +184,7 @@ func (q *request) incoming() (*Incoming, error) {
 		return nil, tooLarge(limit)
 	}
 	f := &Incoming{Media: media, Size: r.ContentLength, body: http.MaxBytesReader(q.w, r.Body, limit),
-		control: http.NewResponseController(q.w), idle: spec.Idle}
+		control: http.NewResponseController(q.w), idle: spec.Idle, most: q.operation.timeout()}
 	if f.idle <= 0 {
 		f.idle = chunkTime
 	}

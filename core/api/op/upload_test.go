@@ -1,9 +1,11 @@
 package op_test
 
 import (
+	"context"
 	"encoding/json"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -125,6 +127,58 @@ func TestUploadThatStandsStill(t *testing.T) {
 	if err := <-l.left; problem.CodeOf(err) != problem.CodeRequestTimeout {
 		t.Errorf("%v", err)
 	}
+}
+
+// A sender that never stands still but takes too long for all is told so, and its handler ends.
+func TestUploadThatTrickles(t *testing.T) {
+	t.Parallel()
+	l := newLasting(t, func(s *op.Spec) { s.Timeout = 200 * time.Millisecond })
+	out, in := io.Pipe()
+	t.Cleanup(func() { in.Close() })
+	go func() {
+		for {
+			if _, err := in.Write([]byte("a")); err != nil {
+				return
+			}
+			select {
+			case <-t.Context().Done():
+				return
+			case <-time.After(time.Millisecond):
+			}
+		}
+	}()
+	status, text := l.put(t, uploadPath, binary, out, as("operator@3")...)
+	if status != 408 && status != 0 || status == 408 && !strings.Contains(text, `"request_timeout"`) { // the connection may break before
+		t.Errorf("%d %s", status, text)
+	}
+	if err := <-l.left; problem.CodeOf(err) != problem.CodeRequestTimeout || !strings.Contains(err.Error(), "200ms") {
+		t.Errorf("the handler read on until %v", err)
+	}
+	for _, e := range l.trail() {
+		if string(e.Result) == "ok" {
+			t.Errorf("%+v", e)
+		}
+	}
+}
+
+// Once the last byte has arrived, time that runs out is no fault of the sender.
+func TestUploadWhoseHandlerTakesTooLong(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(lone(t, op.Config{}, func(a *op.API) {
+		op.Upload(a, "/api/v1/try", func(ctx context.Context, _ *nothing, f *op.Incoming) (*op.Empty, error) {
+			if _, err := io.Copy(io.Discard, f); err != nil {
+				return nil, err
+			}
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}, op.Spec{ID: "upload", Summary: "Try", Tag: "Try", Public: true, Content: []string{binary}, Timeout: 200 * time.Millisecond})
+	}))
+	t.Cleanup(server.Close)
+	answer, err := http.Post(server.URL+"/api/v1/try", binary, strings.NewReader("a"))
+	if err != nil || answer.StatusCode != http.StatusGatewayTimeout {
+		t.Fatalf("%v %v", answer, err)
+	}
+	answer.Body.Close()
 }
 
 func TestUploadsOfOneCallerAreBounded(t *testing.T) {
