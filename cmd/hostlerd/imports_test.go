@@ -97,7 +97,7 @@ func checkResource(t *testing.T, folder, imported string) {
 }
 
 func mechanism(name string) bool {
-	return slices.Contains([]string{"op", "route", "apitest"}, strings.Split(name, "/")[0])
+	return slices.Contains([]string{"op", "route", "apitest", "requesttest"}, strings.Split(name, "/")[0])
 }
 
 func checkNoun(t *testing.T, folder, imported string) {

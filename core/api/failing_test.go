@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/api/requesttest"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/identity/identitytest"
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
@@ -28,23 +30,6 @@ func failures() map[string]error {
 		all[string(kind)] = plugin.Errorf(kind, "a test said so")
 	}
 	return all
-}
-
-// calling are bodies with which operations call the driver, where those of the good requests do not.
-func (e *teamsFixture) calling(operation string) (body string, ok bool) {
-	switch operation {
-	case "patch_host":
-		moved := e.driver.Add(canary+"-moved.mem:8006", memdriver.Spec{Nodes: 1})
-		e.clusters = append(e.clusters, moved)
-		return fmt.Sprintf(`{"address":%q,"tls_fingerprint":%q}`, canary+"-moved.mem", moved.Fingerprint()), true
-	case "create_app_snapshot":
-		return `{"name":"zqcanary"}`, true
-	case "update_schedule":
-		return fmt.Sprintf(`{"params":{"vm_id":%s}}`, e.values["vm_id"]), true
-	case "rotate_host_credentials":
-		return lifecycleToken(e.clusters[0]), true
-	}
-	return "", false
 }
 
 // declaredFailures are the statuses of failing hypervisors that each operation's document has.
@@ -82,24 +67,24 @@ var hypervisorStatuses = []int{http.StatusNotImplemented, http.StatusBadGateway,
 func TestFailuresOfTheDriverAreDeclared(t *testing.T) {
 	t.Parallel()
 	e := newTeamsFixture(t)
-	bodies := map[string]string{}
-	for _, d := range e.deeds() {
-		bodies[d.operation] = d.body
+	changes := map[string]requesttest.Change{}
+	for _, c := range e.allChanges() {
+		changes[c.Operation] = c
 	}
 	seen := map[string]map[int]bool{}
-	// A schedule that is deleted and a host that is moved or removed take along what the others ask for.
-	rank := map[string]int{"delete_schedule": 1, "patch_host": 2, "remove_host": 3}
-	operations := slices.SortedStableFunc(slices.Values(declared().Operations()), func(a, b *op.Operation) int {
-		return rank[a.Spec.ID] - rank[b.Spec.ID]
-	})
+	// What spoils is asked last: with a host that is moved or removed goes what the others ask for.
+	last := func(o *op.Operation) int {
+		if changes[o.Spec.ID].Spoils {
+			return 1
+		}
+		return 0
+	}
+	operations := slices.SortedStableFunc(slices.Values(declared().Operations()), func(a, b *op.Operation) int { return last(a) - last(b) })
 	for _, o := range operations {
 		if o.Spec.Public || o.Stream { // without a caller, or without an end
 			continue
 		}
-		body := bodies[o.Spec.ID]
-		if other, ok := e.calling(o.Spec.ID); ok {
-			body = other
-		}
+		body := cmp.Or(changes[o.Spec.ID].Calling, changes[o.Spec.ID].Body)
 		seen[o.Spec.ID] = map[int]bool{}
 		owner := identitytest.As(t, e.users, identity.Owner) // of its own: some operations end sessions
 		ask := func(how string) {
@@ -145,7 +130,7 @@ func (e *teamsFixture) fail(fault memdriver.Fault) {
 	for _, firewall := range e.protected {
 		firewall.Fail(fault.Err)
 	}
-	for _, cluster := range e.clusters {
+	for _, cluster := range e.requested.Clusters {
 		for _, method := range memdriver.Methods {
 			cluster.SetFault(method, fault)
 		}

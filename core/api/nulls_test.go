@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"testing"
@@ -15,11 +16,8 @@ func TestNulls(t *testing.T) {
 	t.Parallel()
 	e := newTeamsFixture(t)
 	bodies := map[string]string{}
-	for _, d := range e.deeds() {
-		bodies[d.operation] = d.body
-	}
-	for _, kind := range []string{"create_schedule", "update_schedule"} { // parameters of a kind need their kind
-		bodies[kind] = `{"name":"n","cron":"0 3 * * *","job_kind":"sessions.prune"}`
+	for _, c := range e.allChanges() {
+		bodies[c.Operation] = cmp.Or(c.Nulls, c.Body)
 	}
 	values := map[string]string{"schedule_id": fmt.Sprint(e.plan(e.vm, "nulls"))}
 	for name, value := range e.values {

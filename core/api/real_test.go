@@ -12,6 +12,8 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/hostler/hostler/core/api/apitest"
+	"github.com/hostler/hostler/core/api/hosts/hoststest"
+	"github.com/hostler/hostler/core/api/schedules/schedulestest"
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/db/dbtest"
 	"github.com/hostler/hostler/core/idempotency"
@@ -137,28 +139,10 @@ func post(name, url, body string, status int) apitest.Scenario {
 	return apitest.Scenario{Name: name, Method: "POST", URL: url, Body: body, As: apitest.Owner, Status: status}
 }
 
-// enrolment is the body that enrols a cluster.
-func enrolment(name, address string, cluster *memdriver.Cluster) string {
-	monitoring := cluster.Target(endpoint.Monitoring).Credential
-	return fmt.Sprintf(`{"name":%q,"address":%q,"token_id":%q,"token_secret":%q,"tls_fingerprint":%q}`,
-		name, address, monitoring.TokenID, string(monitoring.Secret), cluster.Fingerprint())
-}
-
-// lifecycleToken is the body that adds the token for lifecycle.
-func lifecycleToken(cluster *memdriver.Cluster) string {
-	lifecycle := cluster.Target(endpoint.Lifecycle).Credential
-	return fmt.Sprintf(`{"capability":"lifecycle","token_id":%q,"token_secret":%q}`, lifecycle.TokenID, string(lifecycle.Secret))
-}
-
 // enrol makes a host of the cluster, with its token for lifecycle, and polls it.
 func (h *fixture) enrol(name, address string, cluster *memdriver.Cluster) int64 {
 	h.t.Helper()
-	h.Run(h.t, post("enrol", "/api/v1/hosts", enrolment(name, address, cluster), 201))
-	id := h.id("SELECT max(id) FROM hosts")
-	h.Run(h.t,
-		post("lifecycle", fmt.Sprintf("/api/v1/hosts/%d/credentials", id), lifecycleToken(cluster), 200),
-		post("sync", fmt.Sprintf("/api/v1/hosts/%d/sync", id), "", 200),
-	)
+	id := hoststest.Enrol(h.t, h.API, name, address, cluster)
 	h.protect(cluster)
 	return id
 }
@@ -192,8 +176,7 @@ func (h *fixture) occupy(host int64) (vm, app, job int64) {
 // plan makes a schedule that starts the VM.
 func (h *fixture) plan(vm int64, name string) int64 {
 	h.t.Helper()
-	h.Run(h.t, post("schedule", "/api/v1/schedules",
-		fmt.Sprintf(`{"name":%q,"cron":"0 3 * * *","job_kind":"vm.start","params":{"vm_id":%d}}`, name, vm), 201))
+	h.Run(h.t, post("schedule", "/api/v1/schedules", schedulestest.StartVM(name, vm), 201))
 	return h.id("SELECT max(id) FROM schedules")
 }
 

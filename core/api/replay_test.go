@@ -111,42 +111,42 @@ func TestIdempotencyKeyOfEveryOperation(t *testing.T) {
 	logIn := func(r *http.Request) { r.AddCookie(owner.Cookie) }
 	caller := fmt.Sprintf("user:%d", owner.ID)
 	tried := 0
-	for _, d := range e.deeds() {
-		o := operations[d.operation]
-		if o == nil || d.status != 0 {
+	for _, c := range e.allChanges() {
+		o := operations[c.Operation]
+		if o == nil || c.Status != 0 {
 			continue
 		}
 		tried++
 		values := maps.Clone(e.values)
-		maps.Copy(values, d.path)
-		target, key := fill(o.Path, values), "key-"+d.operation
+		maps.Copy(values, c.Path)
+		target, key := fill(o.Path, values), "key-"+c.Operation
 		rows := func() int64 { return e.id("SELECT count(*) FROM audit WHERE result = 'ok'") }
-		first := e.under(t, key, o.Method, target, d.body, logIn)
+		first := e.under(t, key, o.Method, target, c.Body, logIn)
 		if first.Status >= 300 || first.Header.Get("Idempotent-Replayed") != "" {
-			t.Errorf("%s: %d %s", d.operation, first.Status, first.Body)
+			t.Errorf("%s: %d %s", c.Operation, first.Status, first.Body)
 			continue
 		}
 		made := rows()
-		again := e.under(t, key, o.Method, target, d.body, logIn)
+		again := e.under(t, key, o.Method, target, c.Body, logIn)
 		if again.Status != first.Status || string(again.Body) != string(first.Body) || again.Header.Get("Idempotent-Replayed") != "true" ||
 			again.Header.Get("Content-Type") != first.Header.Get("Content-Type") ||
 			again.Header.Get("X-Total-Count") != first.Header.Get("X-Total-Count") {
-			t.Errorf("%s again: %d %v %s\nfirst: %s", d.operation, again.Status, again.Header, again.Body, first.Body)
+			t.Errorf("%s again: %d %v %s\nfirst: %s", c.Operation, again.Status, again.Header, again.Body, first.Body)
 		}
 		e.forget(t, idempotency.Key{Caller: caller, Name: key})
-		anew := e.under(t, key, o.Method, target, d.body, logIn)
+		anew := e.under(t, key, o.Method, target, c.Body, logIn)
 		if anew.Status != first.Status || anew.Header.Get("Idempotent-Replayed") != "true" ||
 			anew.Header.Get("Content-Type") != "application/json" {
-			t.Errorf("%s anew: %d %s", d.operation, anew.Status, anew.Body)
+			t.Errorf("%s anew: %d %s", c.Operation, anew.Status, anew.Body)
 		} else if was, is := settled(t, first.Body), settled(t, anew.Body); !reflect.DeepEqual(was, is) {
-			t.Errorf("%s anew: %s\nfirst: %s", d.operation, anew.Body, first.Body)
+			t.Errorf("%s anew: %s\nfirst: %s", c.Operation, anew.Body, first.Body)
 		}
 		if now := rows(); now != made {
-			t.Errorf("%s: %d changes after %d", d.operation, now, made)
+			t.Errorf("%s: %d changes after %d", c.Operation, now, made)
 		}
-		if other := e.under(t, key, o.Method, target+"?x=1", d.body, logIn); other.Status != 422 ||
+		if other := e.under(t, key, o.Method, target+"?x=1", c.Body, logIn); other.Status != 422 ||
 			!strings.Contains(string(other.Body), "idempotency_key_reused") {
-			t.Errorf("%s with another query: %d %s", d.operation, other.Status, other.Body)
+			t.Errorf("%s with another query: %d %s", c.Operation, other.Status, other.Body)
 		}
 	}
 	if tried < 9 {
