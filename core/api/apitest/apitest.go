@@ -4,12 +4,14 @@
 package apitest
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -81,7 +83,8 @@ func (a *Answer) Problem() string {
 // patience is how long one request may take; what takes longer hangs.
 const patience = 2 * time.Minute
 
-// Do sends a request as the caller, nil being nobody. Of an event stream that does not end it returns the head only. An
+// Do sends a request as the caller, nil being nobody. Of an event stream that does not end, and of a socket, which it leaves at
+// once, it returns the head only. An
 // answer that the API's OpenAPI document does not declare, in status, type and schema, is an error.
 func (a *API) Do(ctx context.Context, r *http.Request, as *Caller) (*Answer, error) {
 	answer, err := a.exchange(ctx, r, as)
@@ -115,7 +118,7 @@ func (a *API) exchange(ctx context.Context, r *http.Request, as *Caller) (*Answe
 	}
 	defer response.Body.Close()
 	answer := &Answer{Status: response.StatusCode, Header: response.Header}
-	if response.Header.Get("Content-Type") == "text/event-stream" {
+	if response.Header.Get("Content-Type") == "text/event-stream" || response.StatusCode == http.StatusSwitchingProtocols {
 		return answer, nil
 	}
 	if answer.Body, err = io.ReadAll(response.Body); err != nil {
@@ -157,6 +160,15 @@ func (w *recorder) WriteHeader(status int) {
 	if w.Header().Get("Content-Type") == "text/event-stream" {
 		w.streaming()
 	}
+}
+
+// Hijack gives a socket's handler a connection whose peer is gone.
+func (w *recorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	conn, peer := net.Pipe()
+	if err := peer.Close(); err != nil {
+		return nil, nil, err
+	}
+	return conn, bufio.NewReadWriter(bufio.NewReader(conn), bufio.NewWriter(conn)), nil
 }
 
 // Scenario is one request and what is expected of its answer.

@@ -4,6 +4,7 @@ package apitest_test
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -203,6 +204,11 @@ func TestMatrixFindsFaults(t *testing.T) {
 	scoped := apitest.Column{Name: "scoped", Role: identity.Operator, LogIn: as(apitest.Operator),
 		Key: func(string) []string { return []string{"read"} }}
 	off := apitest.Column{Name: "off", Role: identity.Viewer, LogIn: as(apitest.Viewer), Off: true}
+	elsewhere := apitest.Column{Name: "stranger", Elsewhere: identity.Operator, LogIn: as(apitest.In(2, identity.Operator))}
+	disguised := func(c apitest.Column) apitest.Column { // the service takes everybody for an owner
+		c.LogIn = as(apitest.Owner)
+		return c
+	}
 	spec := func(id string) op.Spec {
 		return op.Spec{ID: id, Summary: id, Tag: "VMs", Role: identity.Viewer, On: op.VM, Entitlement: "vms"}
 	}
@@ -222,6 +228,16 @@ func TestMatrixFindsFaults(t *testing.T) {
 			write := spec("act_on_vm")
 			write.Role, write.Entitlement = identity.Operator, ""
 			op.Post(a, "/api/v1/vms/:vm_id/act", func(context.Context, *one) (*op.Empty, error) { return nil, nil }, write)
+			write.ID = "open_console"
+			op.Socket(a, "/api/v1/vms/:vm_id/ws", func(_ context.Context, _ *one, c *op.SocketConn) error {
+				_, _, err := c.Read()
+				return err
+			}, write)
+			write.ID, write.Content, write.Audit = "upload_disk", []string{"application/octet-stream"}, op.Audit{Action: "vm.upload"}
+			op.Upload(a, "/api/v1/vms/:vm_id/disk", func(_ context.Context, _ *one, f *op.Incoming) (*op.Empty, error) {
+				_, err := io.Copy(io.Discard, f)
+				return nil, err
+			}, write)
 		})
 		return &apitest.API{Handler: h, LogIn: apitest.FakeLogIn}
 	}
@@ -249,6 +265,20 @@ func TestMatrixFindsFaults(t *testing.T) {
 		"nobody is let in": {things{}, true, "act_on_vm", apitest.Column{Name: "nobody", Unknown: true, LogIn: as(apitest.Owner)}, false},
 		"an operator is refused": {things{}, true, "act_on_vm",
 			apitest.Column{Name: "operator", Role: identity.Operator, LogIn: as(apitest.Viewer)}, false},
+		"a socket is sound for an operator":          {things{}, true, "open_console", operator, true},
+		"a socket is sound for a viewer who may not": {things{}, true, "open_console", viewer, true},
+		"a socket is sound for a stranger":           {things{}, true, "open_console", elsewhere, true},
+		"a viewer opens a socket":                    {things{}, true, "open_console", disguised(viewer), false},
+		"a stranger opens a socket":                  {things{}, true, "open_console", disguised(elsewhere), false},
+		"nobody opens a socket":                      {things{}, true, "open_console", disguised(apitest.Column{Unknown: true}), false},
+		"an operator's socket is refused": {things{}, true, "open_console",
+			apitest.Column{Name: "operator", Role: identity.Operator, LogIn: as(apitest.Viewer)}, false},
+		"an upload is sound for an operator":          {things{}, true, "upload_disk", operator, true},
+		"an upload is sound for a viewer who may not": {things{}, true, "upload_disk", viewer, true},
+		"an upload is sound for a stranger":           {things{}, true, "upload_disk", elsewhere, true},
+		"a viewer uploads":                            {things{}, true, "upload_disk", disguised(viewer), false},
+		"a stranger uploads":                          {things{}, true, "upload_disk", disguised(elsewhere), false},
+		"nobody uploads":                              {things{}, true, "upload_disk", disguised(apitest.Column{Unknown: true}), false},
 	} {
 		config := apitest.MatrixConfig{Columns: []apitest.Column{test.column}, Values: map[string]string{"vm_id": "1"}}
 		complaints := build(test.resolver, test.on).MatrixComplaints(t, test.operation, config)

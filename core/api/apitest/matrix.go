@@ -72,7 +72,7 @@ type MatrixConfig struct {
 	Values map[string]string
 	// Bodies are good bodies by operation; what is refused must be so for a good request.
 	Bodies map[string]string
-	// Reads are the statuses of reads that are admitted and do not answer 200 in this world, by operation.
+	// Reads are the statuses of reads that are admitted and do not answer 200, or open no socket, in this world, by operation.
 	Reads map[string]int
 	// Golden is a file that holds the table's columns and what its cells mean; "" for none. GoldenRows are the files that hold
 	// its rows, by operation.
@@ -289,7 +289,7 @@ func (k *check) url(values map[string]string) string {
 
 // ask sends a request as the column's caller.
 func (k *check) ask(method, target, body string) *Answer {
-	r := k.request(method, target, body, nil)
+	r := k.request(method, target, body, k.o.headers(method))
 	if k.as.LogIn != nil {
 		k.as.LogIn(r, k.o.writeScope())
 	}
@@ -301,8 +301,13 @@ func (k *check) ask(method, target, body string) *Answer {
 	return answer
 }
 
-// body is a good one.
-func (k *check) body() string { return k.config.Bodies[k.o.ID] }
+// body is a good one: of an upload, a small file where none is given.
+func (k *check) body() string {
+	if body, given := k.config.Bodies[k.o.ID]; given || k.o.file() == "" {
+		return body
+	}
+	return "a file"
+}
 
 // refused: a good request is turned away, and HEAD like GET.
 func (k *check) refused(cell string) {
@@ -325,7 +330,11 @@ func (k *check) admitted() {
 	target := k.url(k.config.Values)
 	own := !k.o.public() && k.o.least == identity.NoRole && ownID.MatchString(k.o.path)
 	if k.o.method == http.MethodGet && k.furnished() && !own {
-		want := cmp.Or(k.config.Reads[k.o.ID], http.StatusOK)
+		want := http.StatusOK
+		if k.o.socket() {
+			want = http.StatusSwitchingProtocols
+		}
+		want = cmp.Or(k.config.Reads[k.o.ID], want)
 		if answer := k.ask(k.o.method, target, ""); answer.Status != want {
 			k.complain("%d %q, want %d", answer.Status, answer.Problem(), want)
 		}

@@ -3,6 +3,7 @@ package apitest
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -13,12 +14,13 @@ import (
 
 // operation is one operation as the OpenAPI document describes it.
 type operation struct {
-	ID          string      `json:"operationId"`
-	RoleName    string      `json:"x-role"`
-	On          string      `json:"x-on"`
-	Scope       string      `json:"x-scope"`
-	Entitlement string      `json:"x-entitlement"`
-	Security    []any       `json:"security"`
+	ID          string `json:"operationId"`
+	RoleName    string `json:"x-role"`
+	On          string `json:"x-on"`
+	Scope       string `json:"x-scope"`
+	Entitlement string `json:"x-entitlement"`
+	Security    []any  `json:"security"`
+	Responses   map[string]any
 	Parameters  []parameter `json:"parameters"`
 	RequestBody *struct {
 		Required bool
@@ -84,6 +86,29 @@ func (o *operation) parseRole() (identity.Role, error) {
 		return identity.NoRole, nil
 	}
 	return identity.ParseRole(o.RoleName)
+}
+
+// socket reports whether the operation is a WebSocket.
+func (o *operation) socket() bool { return o.Responses["101"] != nil }
+
+// file is the media type of the file that is uploaded; "" when there is none.
+func (o *operation) file() string {
+	if o.RequestBody == nil || o.body() != nil || len(o.RequestBody.Content) == 0 {
+		return ""
+	}
+	return slices.Min(slices.Collect(maps.Keys(o.RequestBody.Content)))
+}
+
+// headers are those that a good request has besides the usual ones.
+func (o *operation) headers(method string) map[string]string {
+	switch {
+	case o.file() != "":
+		return map[string]string{"Content-Type": o.file()}
+	case o.socket() && method == http.MethodGet: // RFC 6455, 4.1
+		return map[string]string{"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13",
+			"Sec-WebSocket-Key": "AAAAAAAAAAAAAAAAAAAAAA=="}
+	}
+	return nil
 }
 
 // body is the schema of the JSON body; nil when there is none.

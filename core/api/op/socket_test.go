@@ -51,8 +51,9 @@ func newLasting(t *testing.T, change func(*op.Spec)) *lasting {
 	t.Helper()
 	l := &lasting{sample: &sample{off: map[string]bool{}}, tokens: &tokens{hosts: map[int64]bool{8: true}}, left: make(chan error, 100),
 		began: make(chan struct{}, 100)}
+	router := route.New()
 	l.API = op.New(op.Config{
-		Router: route.New(), Authenticator: l, Resolver: l, Recorder: l, Tokens: l.tokens, Reauthorise: 20 * time.Millisecond,
+		Router: router, Authenticator: l, Resolver: l, Recorder: l, Tokens: l.tokens, Reauthorise: 20 * time.Millisecond,
 		Entitlements: func(_ context.Context, name string) bool { return !l.off[name] },
 	})
 	spec := func(id string) op.Spec {
@@ -93,6 +94,7 @@ func newLasting(t *testing.T, change func(*op.Spec)) *lasting {
 		}
 		return &op.Body[int64]{Body: n}, nil
 	}, uploading)
+	router.Handle("GET", "/api/openapi.json", func(w http.ResponseWriter, _ *http.Request, _ route.Params) { _, _ = w.Write(l.Document()) })
 	l.server = httptest.NewServer(l.API)
 	t.Cleanup(l.server.Close)
 	return l
