@@ -48,17 +48,12 @@ func newTeamsFixture(t *testing.T) *teamsFixture {
 	e.Run(t, apitest.Scenario{Name: "move", Method: "PATCH", URL: fmt.Sprintf("/api/v1/hosts/%d", blue), As: apitest.Owner,
 		Body: fmt.Sprintf(`{"team_id":%d}`, e.blue), Status: 200})
 	e.occupy(blue)
-	e.requested.Host, e.requested.VM, e.requested.App, e.requested.Job = e.host, e.vm, e.app, e.job
+	e.requested.Host, e.requested.VM, e.requested.App = e.host, e.vm, e.app
 	e.values = e.pathValues()
 	return e
 }
 
-// as makes one request and reads its answer.
-func (e *teamsFixture) as(method, target, body string, c *apitest.Caller) *apitest.Answer {
-	e.t.Helper()
-	return e.send(method, target, body, func(r *http.Request) { e.LogIn(r, c) })
-}
-
+// send makes one request and reads its answer.
 func (e *teamsFixture) send(method, target, body string, logIn func(*http.Request)) *apitest.Answer {
 	e.t.Helper()
 	r, err := http.NewRequest(method, target, strings.NewReader(body))

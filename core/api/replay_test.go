@@ -149,7 +149,7 @@ func TestIdempotencyKeyOfEveryOperation(t *testing.T) {
 			t.Errorf("%s with another query: %d %s", c.Operation, other.Status, other.Body)
 		}
 	}
-	if tried < 9 {
+	if tried < 14 {
 		t.Errorf("only %d operations were tried", tried)
 	}
 	var clear bool

@@ -115,9 +115,10 @@ func (e *teamsFixture) bodies() map[string]string {
 // What is said of a read is said by its resource.
 func TestReadsBelongToTheirResource(t *testing.T) {
 	t.Parallel()
+	resources := operations()
 	for _, folder := range folders() {
-		own := operationsOf(folder)
-		if len(own) == 0 {
+		own := resources[folder]
+		if own == nil {
 			t.Errorf("%s is no resource", folder)
 		}
 		for id := range requests[folder].Reads {
@@ -128,24 +129,25 @@ func TestReadsBelongToTheirResource(t *testing.T) {
 	}
 }
 
-// operationsOf are a resource's operations, by id.
-func operationsOf(folder string) map[string]*op.Operation {
-	own := map[string]*op.Operation{}
+// operations are those of all resources, by folder and id.
+func operations() map[string]map[string]*op.Operation {
+	all, resources := declared().Operations(), map[string]map[string]*op.Operation{}
 	for _, r := range api.Resources() {
-		for _, o := range declared().Operations() {
-			if r.Folder == folder && slices.Contains(r.Operations, o.Spec.ID) {
-				own[o.Spec.ID] = o
+		resources[r.Folder] = map[string]*op.Operation{}
+		for _, o := range all {
+			if slices.Contains(r.Operations, o.Spec.ID) {
+				resources[r.Folder][o.Spec.ID] = o
 			}
 		}
 	}
-	return own
+	return resources
 }
 
 // Every operation that changes something succeeds for an owner with a good request of its resource, or says why it does not. In
 // both orders, because no resource's requests need those of another.
 func TestEveryChangeSucceeds(t *testing.T) {
 	t.Parallel()
-	backwards := folders()
+	resources, backwards := operations(), folders()
 	slices.Reverse(backwards)
 	for name, order := range map[string][]string{"forwards": folders(), "backwards": backwards} {
 		t.Run(name, func(t *testing.T) {
@@ -158,7 +160,7 @@ func TestEveryChangeSucceeds(t *testing.T) {
 			}
 			owner := identitytest.As(t, e.users, identity.Owner)
 			for _, folder := range order {
-				own := operationsOf(folder)
+				own := resources[folder]
 				for _, c := range e.changesOf(folder) {
 					if own[c.Operation] == nil || !missing[c.Operation] {
 						t.Errorf("%s is no operation of %s that changes something, or stands there twice", c.Operation, folder)
@@ -188,6 +190,7 @@ func (e *teamsFixture) do(t *testing.T, o *op.Operation, c requesttest.Change, a
 	values := maps.Clone(e.values)
 	maps.Copy(values, c.Path)
 	answer := e.send(o.Method, fill(o.Path, values), c.Body, func(r *http.Request) {
+		c.Dress(r)
 		if !o.Spec.Public {
 			r.AddCookie(as.Cookie)
 		}

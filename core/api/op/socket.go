@@ -34,7 +34,7 @@ type SocketConn struct {
 	io       context.Context // ends when the connection is left
 	handling context.Context // ends when the handler must
 	cancel   context.CancelCauseFunc
-	messages *limiter
+	messages *limiter // of this connection, under one name
 	ended    atomic.Bool
 	last     atomic.Int64 // time of the last message, in nanoseconds
 }
@@ -108,9 +108,9 @@ func (c *SocketConn) watchIdle(ctx context.Context, most time.Duration) {
 // entitlement, input, existence, capability, and that no page of another site asks. The handler has the connection until it
 // returns. The socket ends at once when its caller may no longer use it, holds other roles than at its beginning, or the host has
 // lost the token that Spec.Needs names; and when it carries nothing for Spec.Idle (30 minutes when zero). A message may have
-// Spec.MaxBody bytes (64 KiB when zero), and a client that sends more than Spec.Messages is read more slowly. One user has at most 16 sockets open in an instance and opens 20 at once and one more a
-// second; more are rate_limited. A socket may declare an audit action: its row is written before the upgrade, and one that ends by
-// an error has a second one.
+// Spec.MaxBody bytes (64 KiB when zero), and a client that sends more than Spec.Messages is read more slowly. One user has
+// at most 16 sockets open in an instance and opens 20 at once and one more a second; more are rate_limited. A socket may declare an
+// audit action: its row is written before the upgrade, and one that ends by an error has a second one.
 func Socket[I any](a *API, path string, handler func(context.Context, *I, *SocketConn) error, spec Spec) {
 	operation := a.declare(http.MethodGet, path, spec, reflect.TypeFor[I]())
 	operation.Socket = true

@@ -40,6 +40,7 @@ type Incoming struct {
 	control *http.ResponseController
 	idle    time.Duration
 	most    time.Duration
+	read    int64
 	whole   atomic.Bool           // the last byte has arrived
 	ended   atomic.Pointer[error] // why nothing more is let in
 }
@@ -52,17 +53,17 @@ func (f *Incoming) Read(p []byte) (int, error) {
 		return 0, *cause
 	}
 	n, err := f.body.Read(p)
+	if f.read += int64(n); f.read == f.Size || errors.Is(err, io.EOF) {
+		f.whole.Store(true)
+	}
 	var large *http.MaxBytesError
 	var network net.Error
 	cause := f.ended.Load()
 	switch {
 	case cause != nil:
 		return 0, *cause
-	case errors.Is(err, io.EOF):
-		f.whole.Store(true)
+	case err == nil || errors.Is(err, io.EOF):
 		return n, err
-	case err == nil:
-		return n, nil
 	case errors.As(err, &large):
 		return n, tooLarge(large.Limit)
 	case errors.As(err, &network) && network.Timeout():
@@ -100,9 +101,9 @@ func (a *API) enter(ctx context.Context, open *readers) (leave func(), err error
 // Upload declares a POST whose body is a file, read while it arrives. The body is asked for only after all that refuses a request:
 // role, team, entitlement, input, existence, capability, its media type (one of Spec.Content, else 415) and its size (Spec.MaxBody
 // bytes, 1 GiB when zero, else 413). A sender that sends nothing for Spec.Idle (30 s when zero), or whose last byte is not there
-// after Spec.Timeout (an hour when zero), is left with 408 request_timeout. The upload ends at once when its sender may no longer do it. One user has at most two
-// under way in an instance and begins 20 at once and one more a second; more are rate_limited. It takes no Idempotency-Key: what
-// was sent would have to be kept.
+// after Spec.Timeout (an hour when zero), is left with 408 request_timeout. The upload ends at once when its sender may no longer do
+// it. One user has at most two under way in an instance and begins 20 at once and one more a second; more are rate_limited. It takes
+// no Idempotency-Key: what was sent would have to be kept.
 func Upload[I, O any](a *API, path string, handler func(context.Context, *I, *Incoming) (*O, error), spec Spec) {
 	if len(spec.Content) == 0 {
 		panic(fmt.Sprintf("op: the upload %s names no media type", spec.ID))

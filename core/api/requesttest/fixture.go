@@ -25,10 +25,9 @@ type Fixture struct {
 	// Driver is every host's, and Clusters are those that it has been given.
 	Driver   *memdriver.Driver
 	Clusters []*memdriver.Cluster
-	// Lab is the cluster of Host, which has a token for lifecycle. VM is one of its VMs, App one of its containers, and Job the
-	// last that was done to VM.
-	Lab                *memdriver.Cluster
-	Host, VM, App, Job int64
+	// Lab is the cluster of Host, which has a token for lifecycle. VM is one of its VMs, and App one of its containers.
+	Lab           *memdriver.Cluster
+	Host, VM, App int64
 }
 
 // NewCluster makes a cluster at <name>.mem, with the name in those of all that is in it.

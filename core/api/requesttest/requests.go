@@ -2,7 +2,11 @@
 // what is special of its reads. A resource says it in a package of its own, in the folder <resource>test below its own.
 package requesttest
 
-import "github.com/hostler/hostler/core/identity/identitytest"
+import (
+	"net/http"
+
+	"github.com/hostler/hostler/core/identity/identitytest"
+)
 
 // Requests are those of one resource.
 type Requests struct {
@@ -19,8 +23,8 @@ type Requests struct {
 // Change is a good request that changes something.
 type Change struct {
 	Operation string
-	// Body is JSON; "" for none.
-	Body string
+	// Body is JSON, or of the type Media where that is given: of an upload. "" for none.
+	Body, Media string
 	// Path are values of path parameters that differ from those of Values.
 	Path map[string]string
 	// As is who does it: an owner of the instance when nil.
@@ -37,6 +41,13 @@ type Change struct {
 	Nulls string
 	// Spoils says that it takes away what Values name, when it is asked of them: a sweep over all operations ends with it.
 	Spoils bool
+}
+
+// Dress gives a request the headers that it has besides those of every request.
+func (c *Change) Dress(r *http.Request) {
+	if c.Media != "" {
+		r.Header.Set("Content-Type", c.Media)
+	}
 }
 
 // Read is what is special of an operation that reads.
