@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"time"
 
 	"github.com/hostler/hostler/core/guest"
 	"github.com/hostler/hostler/core/identity"
@@ -14,17 +15,18 @@ type actParams struct {
 	AppID int64 `json:"app_id" minimum:"1" example:"2" doc:"The app"`
 }
 
-// Kinds are the actions that a schedule may ask for: app.start to app.restart.
+type snapshotParams struct {
+	AppID int64 `json:"app_id" minimum:"1" example:"2" doc:"The app"`
+	guest.ScheduledSnapshot
+}
+
+// Kinds are what a schedule may ask for: app.start to app.restart, and app.snapshot_create.
 func (s *Store) Kinds() []schedule.Kind {
 	var kinds []schedule.Kind
 	for _, action := range hypervisor.Actions(hypervisor.Container) {
 		kind := schedule.Of("app."+string(action), "Ask an app to "+guest.Verb(action),
 			func(ctx context.Context, p actParams) (schedule.Enqueue, error) {
-				found, err := schedule.Require(ctx, s.Actor.DB, scope.App, p.AppID, identity.Operator)
-				if err != nil {
-					return nil, err
-				}
-				r, err := s.Request(ctx, p.AppID, found.TeamID, nil)
+				r, err := s.scheduled(ctx, p.AppID)
 				if err != nil {
 					return nil, err
 				}
@@ -33,5 +35,27 @@ func (s *Store) Kinds() []schedule.Kind {
 		kind.Scope = "apps"
 		kinds = append(kinds, kind)
 	}
-	return kinds
+	snapshot := schedule.Of("app.snapshot_create", "Take a snapshot of an app",
+		func(ctx context.Context, p snapshotParams) (schedule.Enqueue, error) {
+			spec, err := p.At(time.Now())
+			if err != nil {
+				return nil, err
+			}
+			r, err := s.scheduled(ctx, p.AppID)
+			if err != nil {
+				return nil, err
+			}
+			return guest.PrepareSnapshot(ctx, s.Actor, r, spec)
+		})
+	snapshot.Scope = "apps"
+	return append(kinds, snapshot)
+}
+
+// scheduled names an app for work that a schedule asks for, after a check that its writer may have it done.
+func (s *Store) scheduled(ctx context.Context, id int64) (guest.Request, error) {
+	found, err := schedule.Require(ctx, s.Actor.DB, scope.App, id, identity.Operator)
+	if err != nil {
+		return guest.Request{}, err
+	}
+	return s.Request(ctx, id, found.TeamID, nil)
 }

@@ -1,6 +1,7 @@
 package guest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -10,8 +11,8 @@ import (
 	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
-// settle shows the state that the guest is in after a step, and judges a failure by it: a step that fails because what it
-// wants is there already has nothing left to do.
+// settle shows the state that the guest is in after a step, and judges a failure and an unknown end by it: a step that ends
+// so while what it wants is there has nothing left to do.
 func (a *act) settle(ctx context.Context, s step, err error) error {
 	status, verdict := job.Verdict(err)
 	kind := sdk.KindOf(err)
@@ -21,34 +22,59 @@ func (a *act) settle(ctx context.Context, s step, err error) error {
 		defer cancel()
 		return a.blame(asking, s, err)
 	}
-	if !conflict && !a.run.Begun(s.name) || err != nil && !conflict && !verdict {
+	if !conflict && !a.run.Begun(s.name) && !(s.removes && verdict) || err != nil && !conflict && !verdict {
 		return err
 	}
 	reading, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
 	guest, state, readErr := a.read(reading, s)
-	if readErr == nil {
+	switch {
+	case readErr == nil:
 		readErr = a.show(reading, guest)
+	case s.removes && a.gone(reading, readErr):
+		state, readErr = State{Done: "the guest is gone"}, nil
 	}
 	if readErr != nil {
 		a.run.Note("the guest's new state could not be read; the next poll shows it")
 		return err
 	}
-	if (conflict || status == job.Failed) && state.Done != "" {
-		a.run.Note("%s; but %s, so there is nothing left to do", reason(err), state.Done)
+	there := state.Done
+	if there == "" && status == job.Unknown {
+		there = state.Made
+	}
+	if (conflict || status == job.Failed || status == job.Unknown) && there != "" {
+		a.run.Note("%s; but %s, so there is nothing left to do", reason(err), there)
 		return nil
 	}
-	if status == job.Failed && state.Blocked != "" {
-		err = job.Fail("%s; now %s", job.Text(err), state.Blocked)
+	return a.blame(reading, s, beside(err, status, cmp.Or(state.Blocked, state.Left)))
+}
+
+// beside adds what is there to the text of a failure or an unknown end.
+func beside(err error, status job.Status, there string) error {
+	switch {
+	case there == "":
+	case status == job.Failed:
+		return job.Fail("%s; now %s", job.Text(err), there)
+	case status == job.Unknown:
+		return job.Undetermined("%s; now %s", job.Text(err), there)
 	}
-	return a.blame(reading, s, err)
+	return err
+}
+
+// gone reports whether the hypervisor has the guest on no node, after it was not found on one.
+func (a *act) gone(ctx context.Context, err error) bool {
+	if sdk.KindOf(err) != sdk.NotFound {
+		return false
+	}
+	node, err := ask(ctx, a, func(ctx context.Context, host hypervisor.Host) (string, error) { return nodeOf(ctx, host, a.ref) })
+	return err == nil && node == ""
 }
 
 func reason(err error) string {
-	if _, verdict := job.Verdict(err); verdict {
+	if status, _ := job.Verdict(err); status == job.Failed {
 		return "the task failed"
 	}
-	return job.Explain(err)
+	return job.Text(err)
 }
 
 // show writes the guest's new state into its row.

@@ -21,13 +21,22 @@ var TakeSnapshot = Work[hypervisor.SnapshotSpec]{
 		if err := checkSnapshotName(spec.Name); err != nil {
 			return err
 		}
-		return snapshotState(ctx, on, spec.Name, false)
+		s, err := lookFor(ctx, on, spec.Name)
+		if err == nil && s != nil {
+			return problem.New(problem.CodeConflict, "%s has a snapshot of this name already", on.Guest.Name)
+		}
+		return err
 	},
 	Steps: []Step[hypervisor.SnapshotSpec]{{
 		Name: "take", Does: hypervisor.OperationSnapshotCreate, Send: Using(hypervisor.Snapshotter.TakeSnapshot),
-		State: onSnapshot(func(s hypervisor.SnapshotSpec) string { return s.Name }, func(name string, there bool) (s State) {
-			if there {
+		Says: func(spec hypervisor.SnapshotSpec) string { return "taking the snapshot " + spec.Name },
+		State: onSnapshot(func(s hypervisor.SnapshotSpec) string { return s.Name }, func(name string, found *hypervisor.Snapshot) (s State) {
+			switch {
+			case found != nil && found.Incomplete:
+				s.Blocked = fmt.Sprintf("the guest has an incomplete snapshot named %q", name)
+			case found != nil:
 				s.Blocked = fmt.Sprintf("the guest has a snapshot named %q", name)
+				s.Made = s.Blocked
 			}
 			return s
 		}),
@@ -37,30 +46,55 @@ var TakeSnapshot = Work[hypervisor.SnapshotSpec]{
 // DeleteSnapshot is the work that deletes the snapshot of a name. An unknown one is problem not_found.
 var DeleteSnapshot = Work[string]{
 	Kind: "snapshot_delete", Needs: endpoint.Lifecycle,
-	Check: func(ctx context.Context, on Subject, name string) error { return snapshotState(ctx, on, name, true) },
+	Check: func(ctx context.Context, on Subject, name string) error {
+		s, err := lookFor(ctx, on, name)
+		if err == nil && s == nil {
+			return noSnapshot()
+		}
+		return err
+	},
 	Steps: []Step[string]{{
-		Name: "delete", Does: hypervisor.OperationSnapshotDelete, Send: Using(hypervisor.Snapshotter.DeleteSnapshot),
-		State: onSnapshot(func(name string) string { return name }, func(name string, there bool) (s State) {
-			if !there {
+		Name: "delete", Does: hypervisor.OperationSnapshotDelete, Says: func(name string) string { return "deleting the snapshot " + name },
+		Send: Using(hypervisor.Snapshotter.DeleteSnapshot),
+		State: onSnapshot(func(name string) string { return name }, func(name string, found *hypervisor.Snapshot) (s State) {
+			switch {
+			case found == nil:
 				s.Done = fmt.Sprintf("the guest has no snapshot named %q", name)
+			case found.Incomplete:
+				s.Left = fmt.Sprintf("the snapshot %q is incomplete and good for nothing but to be deleted", name)
 			}
 			return s
 		}),
 	}},
 }
 
-// RollBack is the work that sets a guest back to a snapshot. An unknown one is problem not_found.
+// RollBack is the work that sets a guest back to a snapshot. An unknown one is problem not_found, an incomplete one
+// invalid_state.
 var RollBack = Work[hypervisor.RollbackSpec]{
 	Kind: "snapshot_rollback", Needs: endpoint.Lifecycle, Interrupts: true,
 	Loses: "all that was written since the snapshot is lost",
-	Check: func(ctx context.Context, on Subject, s hypervisor.RollbackSpec) error {
-		return snapshotState(ctx, on, s.Name, true)
+	Check: func(ctx context.Context, on Subject, spec hypervisor.RollbackSpec) error {
+		s, err := lookFor(ctx, on, spec.Name)
+		switch {
+		case err != nil:
+			return err
+		case s == nil:
+			return noSnapshot()
+		case s.Incomplete:
+			return problem.New(problem.CodeInvalidState, "the snapshot %s is incomplete; there is no way back to it", s.Name)
+		}
+		return nil
 	},
 	Steps: []Step[hypervisor.RollbackSpec]{{
-		Name: "roll_back", Does: hypervisor.OperationSnapshotRollback, Send: Using(hypervisor.Snapshotter.RollBack),
-		State: onSnapshot(func(s hypervisor.RollbackSpec) string { return s.Name }, func(name string, there bool) (s State) {
-			if !there {
+		Name: "roll_back", Does: hypervisor.OperationSnapshotRollback,
+		Says: func(spec hypervisor.RollbackSpec) string { return "going back to the snapshot " + spec.Name },
+		Send: Using(hypervisor.Snapshotter.RollBack),
+		State: onSnapshot(func(s hypervisor.RollbackSpec) string { return s.Name }, func(name string, found *hypervisor.Snapshot) (s State) {
+			switch {
+			case found == nil:
 				s.Blocked = fmt.Sprintf("the guest has no snapshot named %q", name)
+			case found.Incomplete:
+				s.Blocked = fmt.Sprintf("the snapshot %q is incomplete", name)
 			}
 			return s
 		}),
@@ -97,33 +131,35 @@ func (a *Actor) Snapshots(ctx context.Context, g *Guest) ([]Snapshot, error) {
 	return all, nil
 }
 
-// snapshotState is nil when the guest has a snapshot of the name, or has none, as it shall be.
-func snapshotState(ctx context.Context, on Subject, name string, there bool) error {
+func noSnapshot() error { return problem.New(problem.CodeNotFound, "there is no such snapshot") }
+
+// lookFor asks the hypervisor for the guest's snapshot of a name; nil without an error when there is none.
+func lookFor(ctx context.Context, on Subject, name string) (*hypervisor.Snapshot, error) {
 	all, err := Look(ctx, on, hypervisor.Snapshotter.Snapshots)
-	switch {
-	case err != nil || has(all, name) == there:
-		return err
-	case there:
-		return problem.New(problem.CodeNotFound, "there is no such snapshot")
-	}
-	return problem.New(problem.CodeConflict, "%s has a snapshot of this name already", on.Guest.Name)
+	return named(all, name), err
 }
 
-// onSnapshot makes a step's State of whether there is the snapshot that it is about.
-func onSnapshot[P any](name func(P) string, of func(name string, there bool) State) func(context.Context, hypervisor.Host,
-	hypervisor.Guest, P) (State, error) {
+func named(all []hypervisor.Snapshot, name string) *hypervisor.Snapshot {
+	if i := slices.IndexFunc(all, func(s hypervisor.Snapshot) bool { return s.Name == name }); i >= 0 {
+		return &all[i]
+	}
+	return nil
+}
+
+// onSnapshot makes a step's State of the snapshot that it is about, nil when there is none.
+func onSnapshot[P any](name func(P) string, of func(name string, found *hypervisor.Snapshot) State) func(context.Context,
+	hypervisor.Host, hypervisor.Guest, P) (State, error) {
 	return func(ctx context.Context, at hypervisor.Host, guest hypervisor.Guest, spec P) (State, error) {
 		able, ok := host.Able[hypervisor.Snapshotter](at)
 		if !ok {
 			return State{}, host.Unsupported[hypervisor.Snapshotter]()
 		}
 		all, err := able.Snapshots(ctx, guest.GuestRef)
-		return of(name(spec), has(all, name(spec))), err
+		if err != nil {
+			return State{}, err
+		}
+		return of(name(spec), named(all, name(spec))), nil
 	}
-}
-
-func has(all []hypervisor.Snapshot, name string) bool {
-	return slices.ContainsFunc(all, func(s hypervisor.Snapshot) bool { return s.Name == name })
 }
 
 // SnapshotName is the form of a snapshot's name that every hypervisor takes, 2 to 40 characters.

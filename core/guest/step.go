@@ -62,6 +62,10 @@ func (a *act) before(ctx context.Context, s step) (clock time.Time, done bool, e
 	if a.progress.TokenID, err = a.tokenID(ctx); err != nil {
 		return time.Time{}, false, err
 	}
+	a.progress.HostID, a.progress.Node = a.hostID, a.ref.Node
+	if s.says != "" {
+		a.run.Note("%s", s.says)
+	}
 	if err := a.run.SaveProgress(ctx, a.progress); err != nil {
 		return time.Time{}, false, err
 	}

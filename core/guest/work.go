@@ -37,18 +37,29 @@ type Step[P any] struct {
 	Name string
 	// Does is how the step's task is known among those of the guest.
 	Does hypervisor.Operation
+	// Says is what the transcript says before the request, such as "taking the snapshot nightly". Nil says nothing.
+	Says func(spec P) string
 	// Send makes the request; see Using.
 	Send Send[P]
 	// State reads what is there of what the step wants, with the monitoring token. Nil where nothing can be read of it.
 	State func(ctx context.Context, host hypervisor.Host, guest hypervisor.Guest, spec P) (State, error)
+	// Removes marks a step that takes the guest itself away, the last of its work: a guest that the hypervisor no longer has is
+	// what it wants, and its task is followed when the guest has left the inventory.
+	Removes bool
 }
 
 // State is what is there of what a step wants. Its texts are pieces of sentences for users.
 type State struct {
-	// Done says what is there already, such as "the guest is running": the step is not sent, and a failure of it is none.
+	// Done says what is there already, such as "the guest is running": the step is not sent, and neither a failure of it nor an
+	// unknown end counts.
 	Done string
 	// Blocked says what is in the step's way: it is not sent, and a failure's text has this too.
 	Blocked string
+	// Made says what can only have come to be since the request, since it would have blocked it. It makes an unknown end a good
+	// one; a failure stays one, for others may have made it.
+	Made string
+	// Left says what a failure has left behind, for its text.
+	Left string
 }
 
 // Send makes a step's request, once, and gives the id of its task; an empty one when it was carried out at once.

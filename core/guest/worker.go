@@ -71,25 +71,33 @@ type act struct {
 type progress struct {
 	// TokenID is the token with which the present step is sent.
 	TokenID string `json:"token_id,omitempty"`
+	// HostID and Node are where the present step was sent to.
+	HostID int64  `json:"host_id,omitempty"`
+	Node   string `json:"node,omitempty"`
 	// Settled counts the steps that are done with, those included whose failure was none.
 	Settled int `json:"settled,omitempty"`
 }
 
 // step is a Step with what was asked for.
 type step struct {
-	name  string
-	does  hypervisor.Operation
-	send  func(ctx context.Context, host hypervisor.Host, ref hypervisor.GuestRef) (task string, err error)
-	state func(ctx context.Context, host hypervisor.Host, guest hypervisor.Guest) (State, error)
+	name    string
+	does    hypervisor.Operation
+	removes bool
+	says    string
+	send    func(ctx context.Context, host hypervisor.Host, ref hypervisor.GuestRef) (task string, err error)
+	state   func(ctx context.Context, host hypervisor.Host, guest hypervisor.Guest) (State, error)
 }
 
 func (s Step[P]) with(spec P) step {
 	bound := step{
-		name: s.Name, does: s.Does,
+		name: s.Name, does: s.Does, removes: s.Removes,
 		send: func(ctx context.Context, host hypervisor.Host, ref hypervisor.GuestRef) (string, error) {
 			return s.Send.send(ctx, host, ref, spec)
 		},
 		state: func(context.Context, hypervisor.Host, hypervisor.Guest) (State, error) { return State{}, nil },
+	}
+	if s.Says != nil {
+		bound.says = s.Says(spec)
 	}
 	if s.State != nil {
 		bound.state = func(ctx context.Context, host hypervisor.Host, guest hypervisor.Guest) (State, error) {
@@ -157,6 +165,10 @@ func (a *act) find(ctx context.Context, s step) error {
 	defer cancel()
 	err := a.locate(reading)
 	if status, verdict := job.Verdict(err); verdict && status == job.Failed {
+		if s.removes && a.progress.HostID != 0 {
+			a.hostID, a.ref = a.progress.HostID, hypervisor.GuestRef{Kind: a.asked.Kind, Node: a.progress.Node, ID: a.asked.VMID}
+			return nil
+		}
 		return job.Undetermined("%s %d is no longer there; its task was started and cannot be followed", a.asked.Kind, a.asked.VMID)
 	}
 	return err

@@ -2,6 +2,7 @@ package vm
 
 import (
 	"context"
+	"time"
 
 	"github.com/hostler/hostler/core/guest"
 	"github.com/hostler/hostler/core/identity"
@@ -14,17 +15,19 @@ type actParams struct {
 	VMID int64 `json:"vm_id" minimum:"1" example:"3" doc:"The VM"`
 }
 
-// Kinds are the actions that a schedule may ask for: vm.start to vm.reset.
+type snapshotParams struct {
+	VMID int64 `json:"vm_id" minimum:"1" example:"3" doc:"The VM"`
+	guest.ScheduledSnapshot
+	Memory bool `json:"vmstate,omitempty" doc:"Keep the memory too"`
+}
+
+// Kinds are what a schedule may ask for: vm.start to vm.reset, and vm.snapshot_create.
 func (s *Store) Kinds() []schedule.Kind {
 	var kinds []schedule.Kind
 	for _, action := range hypervisor.Actions(hypervisor.VM) {
 		kind := schedule.Of("vm."+string(action), "Ask a VM to "+guest.Verb(action),
 			func(ctx context.Context, p actParams) (schedule.Enqueue, error) {
-				found, err := schedule.Require(ctx, s.Actor.DB, scope.VM, p.VMID, identity.Operator)
-				if err != nil {
-					return nil, err
-				}
-				r, err := s.Request(ctx, p.VMID, found.TeamID, nil)
+				r, err := s.scheduled(ctx, p.VMID)
 				if err != nil {
 					return nil, err
 				}
@@ -33,5 +36,28 @@ func (s *Store) Kinds() []schedule.Kind {
 		kind.Scope = "vms"
 		kinds = append(kinds, kind)
 	}
-	return kinds
+	snapshot := schedule.Of("vm.snapshot_create", "Take a snapshot of a VM",
+		func(ctx context.Context, p snapshotParams) (schedule.Enqueue, error) {
+			spec, err := p.At(time.Now())
+			if err != nil {
+				return nil, err
+			}
+			spec.Memory = p.Memory
+			r, err := s.scheduled(ctx, p.VMID)
+			if err != nil {
+				return nil, err
+			}
+			return guest.PrepareSnapshot(ctx, s.Actor, r, spec)
+		})
+	snapshot.Scope = "vms"
+	return append(kinds, snapshot)
+}
+
+// scheduled names a VM for work that a schedule asks for, after a check that its writer may have it done.
+func (s *Store) scheduled(ctx context.Context, id int64) (guest.Request, error) {
+	found, err := schedule.Require(ctx, s.Actor.DB, scope.VM, id, identity.Operator)
+	if err != nil {
+		return guest.Request{}, err
+	}
+	return s.Request(ctx, id, found.TeamID, nil)
 }

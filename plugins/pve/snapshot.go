@@ -41,6 +41,7 @@ func (h *Host) Snapshots(ctx context.Context, ref hypervisor.GuestRef) ([]hyperv
 		Description pveapi.Text `json:"description"`
 		Taken       pveapi.Int  `json:"snaptime"`
 		Memory      pveapi.Flag `json:"vmstate"`
+		State       pveapi.Text `json:"snapstate"` // prepare or delete; absent of a whole one
 	}
 	if _, err := h.api.Get(ctx, path, nil, &rows); err != nil {
 		return nil, h.explain(ctx, ref.Node, absence(err))
@@ -51,7 +52,7 @@ func (h *Host) Snapshots(ctx context.Context, ref hypervisor.GuestRef) ([]hyperv
 			continue
 		}
 		s := hypervisor.Snapshot{
-			Name: string(row.Name), Parent: string(row.Parent), Memory: bool(row.Memory),
+			Name: string(row.Name), Parent: string(row.Parent), Memory: bool(row.Memory), Incomplete: row.State != "",
 			Description: strings.TrimSuffix(string(row.Description), "\n"), // which a container's always ends with
 		}
 		if row.Taken.N > 0 {

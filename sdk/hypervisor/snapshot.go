@@ -22,6 +22,9 @@ type Snapshot struct {
 	TakenAt time.Time
 	// Memory is true when the guest's memory is in it.
 	Memory bool
+	// Incomplete is true while it is being taken or deleted, and for what a take or a delete that failed has left of it. Its name
+	// is taken, it can be deleted, and the guest cannot be brought back to it.
+	Incomplete bool
 }
 
 // SnapshotSpec is a snapshot to take.

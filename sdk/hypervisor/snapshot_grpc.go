@@ -74,13 +74,14 @@ func (s *snapshotServer) RollBack(ctx context.Context, req *hypervisorv1.RollBac
 func snapshotToProto(s Snapshot) *hypervisorv1.Snapshot {
 	return &hypervisorv1.Snapshot{
 		Name: wire.Text(s.Name), Parent: wire.Text(s.Parent), Description: wire.Text(s.Description),
-		TakenAt: wire.Timestamp(s.TakenAt), Memory: s.Memory,
+		TakenAt: wire.Timestamp(s.TakenAt), Memory: s.Memory, Incomplete: s.Incomplete,
 	}
 }
 
 func snapshotFromProto(s *hypervisorv1.Snapshot) Snapshot {
 	return Snapshot{
 		Name: s.GetName(), Parent: s.GetParent(), Description: s.GetDescription(), TakenAt: wire.Time(s.GetTakenAt()), Memory: s.GetMemory(),
+		Incomplete: s.GetIncomplete(),
 	}
 }
 

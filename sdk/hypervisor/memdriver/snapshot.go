@@ -93,6 +93,9 @@ func (h *Host) RollBack(ctx context.Context, ref hypervisor.GuestRef, spec hyper
 			if i < 0 {
 				return noSnapshot(ref.ID, spec.Name)
 			}
+			if c.snapshots[ref.ID][i].Incomplete {
+				return fmt.Errorf("guest %d cannot go back to the incomplete snapshot %s", ref.ID, spec.Name)
+			}
 			status := hypervisor.GuestStopped
 			if spec.Start || c.snapshots[ref.ID][i].Memory {
 				status = hypervisor.GuestRunning
@@ -102,6 +105,13 @@ func (h *Host) RollBack(ctx context.Context, ref hypervisor.GuestRef, spec hyper
 			return nil
 		}}, nil
 	})
+}
+
+// ChangeSnapshots edits a guest's snapshots, the oldest first, such as to leave an incomplete one.
+func (c *Cluster) ChangeSnapshots(id int64, edit func([]hypervisor.Snapshot) []hypervisor.Snapshot) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.snapshots[id] = edit(c.snapshots[id])
 }
 
 // snapshot is the place of a guest's snapshot, or -1; it needs the lock.

@@ -30,6 +30,7 @@ type Snapshot struct {
 	Description   string                 `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
 	TakenAt       *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=taken_at,json=takenAt,proto3" json:"taken_at,omitempty"`
 	Memory        bool                   `protobuf:"varint,5,opt,name=memory,proto3" json:"memory,omitempty"`
+	Incomplete    bool                   `protobuf:"varint,6,opt,name=incomplete,proto3" json:"incomplete,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -95,6 +96,13 @@ func (x *Snapshot) GetTakenAt() *timestamppb.Timestamp {
 func (x *Snapshot) GetMemory() bool {
 	if x != nil {
 		return x.Memory
+	}
+	return false
+}
+
+func (x *Snapshot) GetIncomplete() bool {
+	if x != nil {
+		return x.Incomplete
 	}
 	return false
 }
@@ -538,13 +546,16 @@ var File_hostler_hypervisor_v1_snapshot_service_proto protoreflect.FileDescripto
 
 const file_hostler_hypervisor_v1_snapshot_service_proto_rawDesc = "" +
 	"\n" +
-	",hostler/hypervisor/v1/snapshot_service.proto\x12\x15hostler.hypervisor.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a%hostler/hypervisor/v1/guest_ref.proto\x1a\x1ehostler/plugin/v1/target.proto\"\xa7\x01\n" +
+	",hostler/hypervisor/v1/snapshot_service.proto\x12\x15hostler.hypervisor.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a%hostler/hypervisor/v1/guest_ref.proto\x1a\x1ehostler/plugin/v1/target.proto\"\xc7\x01\n" +
 	"\bSnapshot\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
 	"\x06parent\x18\x02 \x01(\tR\x06parent\x12 \n" +
 	"\vdescription\x18\x03 \x01(\tR\vdescription\x125\n" +
 	"\btaken_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\atakenAt\x12\x16\n" +
-	"\x06memory\x18\x05 \x01(\bR\x06memory\"|\n" +
+	"\x06memory\x18\x05 \x01(\bR\x06memory\x12\x1e\n" +
+	"\n" +
+	"incomplete\x18\x06 \x01(\bR\n" +
+	"incomplete\"|\n" +
 	"\x10SnapshotsRequest\x121\n" +
 	"\x06target\x18\x01 \x01(\v2\x19.hostler.plugin.v1.TargetR\x06target\x125\n" +
 	"\x05guest\x18\x02 \x01(\v2\x1f.hostler.hypervisor.v1.GuestRefR\x05guest\"R\n" +

@@ -1,0 +1,52 @@
+package guest
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"time"
+
+	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/core/schedule"
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// ScheduledSnapshot is what a schedule says of the snapshots that it has taken.
+type ScheduledSnapshot struct {
+	Prefix      string  `json:"name" minLength:"1" maxLength:"24" pattern:"^[A-Za-z][A-Za-z0-9_-]*$" example:"nightly" doc:"What the names begin with; each run adds its time in UTC, as in nightly-20260131T120000"`
+	Description *string `json:"description,omitempty" nullable:"true" maxLength:"4096"`
+}
+
+// snapshotPrefix leaves room for the time: together they have SnapshotName's form.
+var snapshotPrefix = regexp.MustCompile("^[A-Za-z][A-Za-z0-9_-]{0,23}$")
+
+// At is the snapshot of a run at this time. Its problem is invalid, for a prefix that cannot begin a name.
+func (s ScheduledSnapshot) At(t time.Time) (hypervisor.SnapshotSpec, error) {
+	if !snapshotPrefix.MatchString(s.Prefix) {
+		return hypervisor.SnapshotSpec{}, problem.InvalidField("must be a letter and up to 23 letters, digits, - or _", "string_pattern_mismatch",
+			"body", "params", "name")
+	}
+	spec := hypervisor.SnapshotSpec{Name: s.Prefix + t.UTC().Format("-20060102T150405")}
+	if s.Description != nil {
+		spec.Description = *s.Description
+	}
+	return spec, nil
+}
+
+// PrepareSnapshot is TakeSnapshot's Prepare for a schedule's run: it asks no hypervisor. A name with a time is seldom taken, the job
+// itself sees that, and a host that is away now may be back when the job begins.
+func PrepareSnapshot(ctx context.Context, a *Actor, r Request, spec hypervisor.SnapshotSpec) (schedule.Enqueue, error) {
+	work := TakeSnapshot
+	work.Check = nil
+	enqueue, err := work.Prepare(ctx, a, r, spec)
+	if err != nil {
+		return nil, fmt.Errorf("preparing the snapshot %s: %w", spec.Name, err)
+	}
+	return func(ctx context.Context, tx *db.Tx) (*job.Job, error) {
+		audit.Describe(ctx, func(e *audit.Entry) { e.Detail("snapshot", spec.Name) })
+		return enqueue(ctx, tx)
+	}, nil
+}
