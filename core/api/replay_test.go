@@ -314,6 +314,33 @@ func TestIdempotencyKeyOnAThing(t *testing.T) {
 	}
 }
 
+// The answer about a thing that has gone to another team is not given again: to the caller it is not there.
+func TestIdempotencyKeyOnAThingOfAnotherTeam(t *testing.T) {
+	t.Parallel()
+	e := newTeamsFixture(t)
+	operator := identitytest.User(t, e.users, identitytest.In{e.blue: identity.Operator})
+	exec := func(sql string, args ...any) {
+		t.Helper()
+		if _, err := e.db.Pool.Exec(t.Context(), sql, args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	exec("UPDATE hosts SET team_id = $2 WHERE id = $1", e.host, e.blue)
+	target := fmt.Sprintf("/api/v1/vms/%d/start", e.id("SELECT max(id) FROM guests WHERE kind = 'vm' AND host_id = $1", e.host))
+	for _, step := range []struct {
+		status   int
+		replayed string
+	}{{202, ""}, {202, "true"}, {404, ""}} {
+		if step.status == 404 {
+			exec("UPDATE hosts SET team_id = $2 WHERE id = $1", e.host, identity.DefaultTeam)
+		}
+		answer := e.under(t, "moved", "POST", target, "", func(r *http.Request) { r.AddCookie(operator.Cookie) })
+		if answer.Status != step.status || answer.Header.Get("Idempotent-Replayed") != step.replayed {
+			t.Errorf("%d %q, want %d %q: %s", answer.Status, answer.Header.Get("Idempotent-Replayed"), step.status, step.replayed, answer.Body)
+		}
+	}
+}
+
 // Where the body may name any team, a role lost in one of them is enough to be refused.
 func TestIdempotencyKeyAfterALostRole(t *testing.T) {
 	t.Parallel()

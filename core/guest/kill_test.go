@@ -51,6 +51,7 @@ func child(args []string) {
 	w := &guest.Worker{DB: d, Hosts: &halting{driver: hypervisor.NewClient(conn), when: when, request: request}}
 	w.Register(q)
 	guest.Register(q, w, bounce())
+	guest.Register(q, w, removal())
 	fail(q.Start(context.Background()))
 	_, _ = bufio.NewReader(os.Stdin).ReadByte()
 }
@@ -124,6 +125,9 @@ func (b *lifecycleFixture) killed(t *testing.T, when, request string, enqueue fu
 	}
 	_ = process.Process.Kill()
 	_ = process.Wait()
+	if b.meanwhile != nil {
+		b.meanwhile()
+	}
 	b.start(t)
 	j, transcript := b.ended(t, id, job.Succeeded)
 	if j.Runs != 2 {

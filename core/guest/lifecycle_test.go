@@ -37,6 +37,8 @@ type lifecycleFixture struct {
 	opened  map[endpoint.Capability]int
 	// wrap changes a host that is opened with the lifecycle token.
 	wrap func(hypervisor.Host) hypervisor.Host
+	// meanwhile is called while no instance runs, between a kill and the next start.
+	meanwhile func()
 }
 
 func (b *lifecycleFixture) Open(ctx context.Context, hostID int64, capability endpoint.Capability) (hypervisor.Host, error) {

@@ -2,7 +2,6 @@ package guest
 
 import (
 	"context"
-	"fmt"
 	"regexp"
 	"time"
 
@@ -43,7 +42,7 @@ func PrepareSnapshot(ctx context.Context, a *Actor, r Request, spec hypervisor.S
 	work.Check = nil
 	enqueue, err := work.Prepare(ctx, a, r, spec)
 	if err != nil {
-		return nil, fmt.Errorf("preparing the snapshot %s: %w", spec.Name, err)
+		return nil, err
 	}
 	return func(ctx context.Context, tx *db.Tx) (*job.Job, error) {
 		audit.Describe(ctx, func(e *audit.Entry) { e.Detail("snapshot", spec.Name) })

@@ -61,6 +61,9 @@ func TestCancelAtEachPoint(t *testing.T) {
 			b.cancel(t, id) // twice is no error
 			g.release()
 			a.ended(t, id, job.Canceled)
+			if got := a.transcript(t, id); strings.Count(got, "note: cancel requested") != 1 {
+				t.Errorf("the wish is not noted once:\n%s", got)
+			}
 			found := w.tasks(t, ref)
 			if len(found) != tasks {
 				t.Fatalf("the hypervisor has the tasks %v", found)

@@ -3,6 +3,8 @@ package plugin_test
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -239,6 +241,43 @@ func TestStop(t *testing.T) {
 		t.Errorf("error is %v, want ErrGone", err)
 	}
 	b.Stop() // twice is fine
+}
+
+// A stop removes the socket folders of services that died while this one ran, and those only.
+func TestStopRemovesWhatOthersLeft(t *testing.T) {
+	t.Parallel()
+	parent, err := os.MkdirTemp("", "run") // short, as a socket's path must be
+	if err != nil {
+		t.Fatal("making a folder:", err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(parent) })
+	b := running(t, func(cfg *plugin.Config) { cfg.RunDir = parent })
+	old := time.Now().Add(-time.Hour)
+	made := func(name string) (folder string, owner *os.File) {
+		folder = filepath.Join(parent, "hostler-run-"+name)
+		if err := os.Mkdir(folder, 0o700); err != nil {
+			t.Fatal("making a folder:", err)
+		}
+		path := filepath.Join(folder, "owner")
+		owner, err := os.Create(path)
+		if err != nil {
+			t.Fatal("making a file:", err)
+		}
+		t.Cleanup(func() { _ = owner.Close() })
+		if err := os.Chtimes(path, old, old); err != nil {
+			t.Fatal("changing the time:", err)
+		}
+		return folder, owner
+	}
+	left, _ := made("left")
+	live, owner := made("live")
+	if err := syscall.Flock(int(owner.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		t.Fatal("locking a file:", err)
+	}
+	b.Stop()
+	if found, err := filepath.Glob(filepath.Join(parent, "hostler-run-*")); err != nil || len(found) != 1 || found[0] != live {
+		t.Errorf("after the stop there are %v (%v), want %s without %s", found, err, live, left)
+	}
 }
 
 func TestStopHanging(t *testing.T) {

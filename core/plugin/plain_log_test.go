@@ -12,7 +12,7 @@ import (
 func TestPluginsCannotForgeTheLog(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(cfg *plugin.Config) {
-		cfg.StartTimeout, cfg.MinBackoff, cfg.MaxBackoff = 5*time.Second, time.Hour, time.Hour
+		cfg.MinBackoff, cfg.MaxBackoff = time.Hour, time.Hour
 	})
 	const file = "hostler-plugin-forger"
 	b.script(t, file, `printf '{"@level":"info","@message":"one\\n2026-01-01T00:00:00.000Z [INFO]  hostlerd: forged",'\

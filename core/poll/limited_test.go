@@ -90,6 +90,40 @@ func TestAMemberThatSeesLessLeavesTheClusterToOthers(t *testing.T) {
 	}
 }
 
+// A poll that finds its host limited is counted as one that went well, and the same cycle goes on to the next member.
+func TestALimitedMembersPollGoesOnInItsCycle(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ids := trio(f, vm(100, "n1", "a"))
+	// Nothing is due by itself in the time of the test.
+	p := f.poller(f.db, fast, func(c *poll.Config) { c.Interval = func(context.Context) time.Duration { return time.Hour } })
+	for _, id := range ids {
+		f.sync(p, id)
+	}
+	f.set(func() { f.lacks[ids[0]] = []string{"Sys.Audit"} })
+	f.Exec("UPDATE host_credentials SET missing = '{Sys.Audit}' WHERE host_id = $1", ids[0])
+	f.answer(ids[0], func(_ context.Context, _ hypervisor.InventoryQuery, page func(hypervisor.Page) error) error {
+		// Another cycle would find nothing that is due.
+		f.Exec("UPDATE clusters SET next_poll_at = now() + interval '1 hour'")
+		return page(report("prod", "n1", []hypervisor.Node{node("n1"), node("n2"), node("n3")}, vm(100, "n1", "b")))
+	})
+	// It is asked first: the others were asked later.
+	f.Exec("UPDATE hosts SET polled_at = now() - interval '1 hour' WHERE id = $1", ids[0])
+	before, others, limited := p.Counters(), f.count(ids[1])+f.count(ids[2]), f.count(ids[0])
+	f.due()
+	run(t, p)
+	until(t, "two polls were counted", func() bool { return p.Counters().Polls >= before.Polls+2 })
+	if n := f.count(ids[1]) + f.count(ids[2]) - others; n != 1 || f.count(ids[0]) != limited+1 {
+		t.Errorf("the limited host was asked %d times and the others %d, want once each", f.count(ids[0])-limited, n)
+	}
+	if after := p.Counters(); after.Polls != before.Polls+2 || after.Failures != before.Failures || after.Seconds <= before.Seconds {
+		t.Errorf("the counters went from %+v to %+v", before, after)
+	}
+	if g := f.guests(); len(g) != 1 || g[0].Name != "a" || f.state(ids[0]) != "online permission {Sys.Audit}" {
+		t.Errorf("%+v, the host is %s", g, f.state(ids[0]))
+	}
+}
+
 // Without the right to see its cluster a member does not leave it, and the cluster keeps its name.
 func TestAnAnswerThatDoesNotNameItsClusterMovesNobody(t *testing.T) {
 	t.Parallel()

@@ -151,7 +151,7 @@ func pluginsOf(t testing.TB, s *service) []int {
 	return pids
 }
 
-// A plugin that dies in the middle of a call fails that call at once, and the next one works.
+// A plugin that dies in the middle of a call fails that call at once, and calls work again once it is back.
 func TestPluginKilledInTheMiddleOfACall(t *testing.T) {
 	t.Parallel()
 	cluster := startSim(t, "--scenario", "one")
@@ -181,5 +181,20 @@ func TestPluginKilledInTheMiddleOfACall(t *testing.T) {
 		t.Errorf("the call that was cut: %d %s", a.Status, a.Body)
 	}
 	cluster.healFaults(t)
-	owner.must(t, http.StatusOK, http.MethodGet, fmt.Sprintf("/api/v1/hosts/%d/tasks", host), nil, nil)
+	owner.answered(t, http.MethodGet, fmt.Sprintf("/api/v1/hosts/%d/tasks", host))
+}
+
+// answered makes a request again until the plugin that it needs is back, and fails when the answer is not 200 then.
+func (c *client) answered(t testing.TB, method, path string) {
+	t.Helper()
+	eventually(t, "the plugin is back", func() error {
+		a := c.do(t, method, path, nil)
+		switch {
+		case a.Status == http.StatusServiceUnavailable && a.problem() == "plugin_unavailable":
+			return fmt.Errorf("it is not")
+		case a.Status != http.StatusOK:
+			t.Fatalf("%s %s: got %d: %s", method, path, a.Status, a.Body)
+		}
+		return nil
+	})
 }

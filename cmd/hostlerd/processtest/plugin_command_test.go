@@ -64,6 +64,12 @@ func TestPluginCommands(t *testing.T) {
 	s := startService(t, options{Env: []string{"HOSTLER_PLUGIN_DIR=" + dir}, Unready: true})
 	command := func(args ...string) outcome { return run(t, s.env, "", append([]string{"plugin"}, args...)...) }
 	owner := setUp(t, s)
+	eventually(t, "the plugin runs", func() error {
+		if a := owner.do(t, http.MethodGet, "/readyz", nil); a.Status != http.StatusOK {
+			return fmt.Errorf("%d %s", a.Status, a.Body)
+		}
+		return nil
+	})
 	host := owner.enrol(t, cluster, "lab")
 	sync := func() answer {
 		return owner.do(t, http.MethodPost, fmt.Sprintf("/api/v1/hosts/%d/sync", host), nil)
@@ -119,9 +125,7 @@ func TestPluginCommands(t *testing.T) {
 	}
 	s.stop(t)
 	s.start(t)
-	if a := sync(); a.Status != http.StatusOK {
-		t.Errorf("a call of the newly pinned one: %d %s", a.Status, a.Body)
-	}
+	owner.answered(t, http.MethodPost, fmt.Sprintf("/api/v1/hosts/%d/sync", host))
 }
 
 func TestPluginPinRefusals(t *testing.T) {

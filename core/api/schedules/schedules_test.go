@@ -146,6 +146,17 @@ func TestFaults(t *testing.T) {
 		{"never", "POST", `{"name":"n","cron":"0 0 31 2 *","job_kind":"vm.start","params":{"vm_id":1}}`, []string{"body cron value_error"}},
 		{"long", "POST", `{"name":"n","cron":"` + strings.Repeat("1,", 5000) + `1 * * * *","job_kind":"vm.start","params":{"vm_id":1}}`,
 			[]string{"body cron too_long", "body cron value_error"}},
+		{"a snapshot without a name", "POST", `{"name":"n","cron":"* * * * *","job_kind":"vm.snapshot_create","params":{"vm_id":1}}`,
+			[]string{"body params name missing"}},
+		{"a snapshot with a long name", "POST", `{"name":"n","cron":"* * * * *","job_kind":"vm.snapshot_create",` +
+			`"params":{"vm_id":1,"name":"a234567890123456789012345"}}`, []string{"body params name too_long"}},
+		{"a snapshot with a bad name", "POST", `{"name":"n","cron":"* * * * *","job_kind":"app.snapshot_create",` +
+			`"params":{"app_id":1,"name":"a/b"}}`, []string{"body params name string_pattern_mismatch"}},
+		{"a snapshot of a VM with wrong types", "POST", `{"name":"n","cron":"* * * * *","job_kind":"vm.snapshot_create",` +
+			`"params":{"vm_id":1,"name":1,"vmstate":"yes","keep":3}}`,
+			[]string{"body params keep extra_forbidden", "body params name string_type", "body params vmstate bool_type"}},
+		{"a snapshot of an app with its memory", "POST", `{"name":"n","cron":"* * * * *","job_kind":"app.snapshot_create",` +
+			`"params":{"app_id":1,"name":"nightly","vmstate":true}}`, []string{"body params vmstate extra_forbidden"}},
 		{"patch of nothing", "PATCH", `{}`, []string{"body nothing_to_change"}},
 		{"patch with nulls", "PATCH", `{"name":null,"cron":null,"job_kind":null,"enabled":null}`,
 			[]string{"body cron null_forbidden", "body enabled null_forbidden", "body job_kind null_forbidden", "body name null_forbidden"}},
@@ -171,7 +182,7 @@ func TestFaults(t *testing.T) {
 	b.Run(t,
 		apitest.Scenario{Name: "the kinds are named", Method: "POST", URL: "/api/v1/schedules", Body: `{"name":"n","cron":"* * * * *",` +
 			`"job_kind":"x"}`, As: apitest.Admin, Status: 422, Error: "invalid",
-			Contains: []string{"must be one of app.restart, app.shutdown, app.start, app.stop, vm.pause"}},
+			Contains: []string{"must be one of app.restart, app.shutdown, app.snapshot_create, app.start, app.stop, vm.pause"}},
 		apitest.Scenario{Name: "422 before 404", Method: "PATCH", URL: path(99, ""), Body: `{"cron":"x"}`, As: apitest.Admin, Status: 422,
 			Error: "invalid"},
 	)
@@ -238,15 +249,19 @@ func TestKinds(t *testing.T) {
 						Type                 string
 						Required             []string
 						AdditionalProperties bool
-						Properties           map[string]struct{ Type string }
+						Properties           map[string]struct{ Type any }
 					}
 				}
-				if err := json.Unmarshal(answer.Body, &kinds); err != nil || len(kinds) != 11 {
+				if err := json.Unmarshal(answer.Body, &kinds); err != nil || len(kinds) != 13 {
 					t.Fatalf("%s: %v", answer.Body, err)
 				}
 				for _, kind := range kinds {
-					id := strings.SplitN(kind.Kind, ".", 2)[0] + "_id"
-					if kind.Summary == "" || kind.Params.Type != "object" || !slices.Equal(kind.Params.Required, []string{id}) ||
+					thing, action, _ := strings.Cut(kind.Kind, ".")
+					id, required := thing+"_id", []string{thing + "_id"}
+					if action == "snapshot_create" {
+						required = append(required, "name")
+					}
+					if kind.Summary == "" || kind.Params.Type != "object" || !slices.Equal(kind.Params.Required, required) ||
 						kind.Params.Properties[id].Type != "integer" || kind.Params.AdditionalProperties {
 						t.Errorf("%+v", kind)
 					}
