@@ -16,7 +16,7 @@ import (
 // Programs that are no plugins, or bad ones.
 var hostile = map[string]string{
 	"exits":            `exit 1`,
-	"says nothing":     `echo $$ >"$0.pid"; exec sleep 600`,
+	"says nothing":     `echo $$ >>"$0.pid"; exec sleep 600`,
 	"prints garbage":   `echo 'hello, I am no plugin'; exec sleep 600`,
 	"prints a lot":     `exec cat /dev/zero`,
 	"wrong protocol":   `echo '1|99|unix|/tmp/nowhere|grpc|'; exec sleep 600`,
@@ -72,12 +72,14 @@ func TestHostilePrograms(t *testing.T) {
 				if err != nil {
 					t.Fatal("reading the program's number:", err)
 				}
-				pid, err := strconv.Atoi(strings.TrimSpace(string(content)))
-				if err != nil {
-					t.Fatal("reading the program's number:", err)
-				}
-				if alive(pid) {
-					t.Error("the program is still there")
+				for number := range strings.FieldsSeq(string(content)) {
+					pid, err := strconv.Atoi(number)
+					if err != nil {
+						t.Fatal("reading the program's number:", err)
+					}
+					if alive(pid) {
+						t.Error("the program is still there")
+					}
 				}
 			}
 		})
