@@ -1,9 +1,11 @@
 package guest_test
 
 import (
+	"context"
 	"fmt"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -84,6 +86,45 @@ func TestSnapshotTasksAreJudgedByTheList(t *testing.T) {
 				t.Errorf("%d tasks", n)
 			}
 		})
+	}
+}
+
+// traceless takes a snapshot at once, loses the answer, and lists no tasks.
+type traceless struct {
+	*memdriver.Host
+	sent atomic.Int32
+}
+
+func (h *traceless) TakeSnapshot(ctx context.Context, ref hypervisor.GuestRef, spec hypervisor.SnapshotSpec) (string, error) {
+	h.sent.Add(1)
+	task, err := h.Host.TakeSnapshot(ctx, ref, spec)
+	if err == nil {
+		_, err = h.WaitTask(ctx, task, 0, func(hypervisor.LogLine) error { return nil })
+	}
+	if err != nil {
+		return "", err
+	}
+	return "", sdk.Errorf(sdk.Unreachable, "cut")
+}
+
+func (h *traceless) Tasks(context.Context, hypervisor.TaskQuery) ([]hypervisor.Task, error) {
+	return nil, nil
+}
+
+// A request whose answer is lost and whose task is nowhere is not sent again once the snapshot is there.
+func TestSnapshotOfALostRequest(t *testing.T) {
+	t.Parallel()
+	b := newLifecycleFixture(t)
+	h := &traceless{}
+	b.wrap = func(at hypervisor.Host) hypervisor.Host {
+		h.Host = at.(*memdriver.Host)
+		return h
+	}
+	b.start(t)
+	ref, p := b.guest(t, hypervisor.VM, hypervisor.GuestRunning)
+	_, transcript := b.ended(t, onSnapshot(b, t, guest.TakeSnapshot, p, hypervisor.SnapshotSpec{Name: "one"}), job.Succeeded)
+	if !strings.Contains(transcript, "it was carried out") || h.sent.Load() != 1 || fmt.Sprint(b.snapshots(t, ref)) != "[one]" {
+		t.Errorf("%d requests, the snapshots %v\n%s", h.sent.Load(), b.snapshots(t, ref), transcript)
 	}
 }
 

@@ -56,6 +56,10 @@ func (a *act) before(ctx context.Context, s step) (clock time.Time, done bool, e
 		a.run.Note("nothing to do: %s", state.Done)
 		return guest.At, true, nil
 	}
+	if state.Made != "" && a.run.Begun(s.name) {
+		a.run.Note("%s since the request: it was carried out, although its task was not found", state.Made)
+		return guest.At, true, nil
+	}
 	if state.Blocked != "" {
 		return time.Time{}, false, job.Fail("%s; nothing was done", state.Blocked)
 	}

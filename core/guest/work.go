@@ -55,8 +55,8 @@ type State struct {
 	Done string
 	// Blocked says what is in the step's way: it is not sent, and a failure's text has this too.
 	Blocked string
-	// Made says what can only have come to be since the request, since it would have blocked it. It makes an unknown end a good
-	// one; a failure stays one, for others may have made it.
+	// Made says what can only have come to be since the request, for it would have blocked it. It makes an unknown end a good one,
+	// and a request whose task is not found is not sent again. A failure stays one: others may have made it.
 	Made string
 	// Left says what a failure has left behind, for its text.
 	Left string

@@ -65,8 +65,8 @@ func TestPluginCommands(t *testing.T) {
 	command := func(args ...string) outcome { return run(t, s.env, "", append([]string{"plugin"}, args...)...) }
 	owner := setUp(t, s)
 	eventually(t, "the plugin runs", func() error {
-		if a := owner.do(t, http.MethodGet, "/readyz", nil); a.Status != http.StatusOK {
-			return fmt.Errorf("%d %s", a.Status, a.Body)
+		if p := pluginList(t, owner)[0]; p.State != "running" {
+			return fmt.Errorf("it is %+v", p)
 		}
 		return nil
 	})
