@@ -81,7 +81,7 @@ var RollBack = Work[hypervisor.RollbackSpec]{
 		case s == nil:
 			return noSnapshot()
 		case s.Incomplete:
-			return problem.New(problem.CodeInvalidState, "the snapshot %s is incomplete; there is no way back to it", s.Name)
+			return problem.New(problem.CodeInvalidState, "the snapshot is incomplete; there is no way back to it")
 		}
 		return nil
 	},

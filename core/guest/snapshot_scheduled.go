@@ -25,8 +25,8 @@ var snapshotPrefix = regexp.MustCompile("^[A-Za-z][A-Za-z0-9_-]{0,23}$")
 // At is the snapshot of a run at this time. Its problem is invalid, for a prefix that cannot begin a name.
 func (s ScheduledSnapshot) At(t time.Time) (hypervisor.SnapshotSpec, error) {
 	if !snapshotPrefix.MatchString(s.Prefix) {
-		return hypervisor.SnapshotSpec{}, problem.InvalidField("must be a letter and up to 23 letters, digits, - or _", "string_pattern_mismatch",
-			"body", "params", "name")
+		return hypervisor.SnapshotSpec{}, problem.InvalidField("must be a letter and up to 23 letters, digits, - or _",
+			"string_pattern_mismatch", "body", "params", "name")
 	}
 	spec := hypervisor.SnapshotSpec{Name: s.Prefix + t.UTC().Format("-20060102T150405")}
 	if s.Description != nil {

@@ -27,6 +27,7 @@ func TestSnapshotTasksAreJudgedByTheList(t *testing.T) {
 	remove := func(b *lifecycleFixture, t *testing.T, p guest.Asked) int64 {
 		return onSnapshot(b, t, guest.DeleteSnapshot, p, "one")
 	}
+	const unknown, failed = hypervisor.TaskUnknown, hypervisor.TaskFailed
 	for name, c := range map[string]struct {
 		ask           func(*lifecycleFixture, *testing.T, guest.Asked) int64
 		before, after []hypervisor.Snapshot
@@ -36,20 +37,22 @@ func TestSnapshotTasksAreJudgedByTheList(t *testing.T) {
 		// text is in the job's error, or in the transcript of one that succeeded.
 		text string
 	}{
-		"take, unknown, it is there":        {take, nil, whole, hypervisor.TaskUnknown, job.Succeeded, `but the guest has a snapshot named "one"`},
-		"take, unknown, it is half made":    {take, nil, half, hypervisor.TaskUnknown, job.Unknown, `now the guest has an incomplete snapshot named "one"`},
-		"take, unknown, nothing is there":   {take, nil, nil, hypervisor.TaskUnknown, job.Unknown, "does not know how"},
-		"take, forgotten, it is there":      {take, nil, whole, "", job.Succeeded, "no longer knows the task"},
-		"take, forgotten, it is half made":  {take, nil, half, "", job.Unknown, "incomplete"},
-		"take, failed, another's is there":  {take, nil, whole, hypervisor.TaskFailed, job.Failed, `the end; now the guest has a snapshot named "one"`},
-		"take, failed, it is half made":     {take, nil, half, hypervisor.TaskFailed, job.Failed, "the end; now the guest has an incomplete snapshot"},
-		"delete, unknown, it is gone":       {remove, whole, nil, hypervisor.TaskUnknown, job.Succeeded, `but the guest has no snapshot named "one"`},
-		"delete, unknown, it is there":      {remove, whole, whole, hypervisor.TaskUnknown, job.Unknown, "does not know how"},
-		"delete, unknown, it is half gone":  {remove, whole, half, hypervisor.TaskUnknown, job.Unknown, `the snapshot "one" is incomplete`},
+		"take, unknown, it is there": {take, nil, whole, unknown, job.Succeeded, `but the guest has a snapshot named "one"`},
+		"take, unknown, it is half made": {take, nil, half, unknown, job.Unknown,
+			`now the guest has an incomplete snapshot named "one"`},
+		"take, unknown, nothing is there":  {take, nil, nil, unknown, job.Unknown, "does not know how"},
+		"take, forgotten, it is there":     {take, nil, whole, "", job.Succeeded, "no longer knows the task"},
+		"take, forgotten, it is half made": {take, nil, half, "", job.Unknown, "incomplete"},
+		"take, failed, another's is there": {take, nil, whole, failed, job.Failed,
+			`the end; now the guest has a snapshot named "one"`},
+		"take, failed, it is half made":     {take, nil, half, failed, job.Failed, "the end; now the guest has an incomplete snapshot"},
+		"delete, unknown, it is gone":       {remove, whole, nil, unknown, job.Succeeded, `but the guest has no snapshot named "one"`},
+		"delete, unknown, it is there":      {remove, whole, whole, unknown, job.Unknown, "does not know how"},
+		"delete, unknown, it is half gone":  {remove, whole, half, unknown, job.Unknown, `the snapshot "one" is incomplete`},
 		"delete, forgotten, it is gone":     {remove, whole, nil, "", job.Succeeded, "no longer knows the task"},
-		"delete, failed, it is gone":        {remove, whole, nil, hypervisor.TaskFailed, job.Succeeded, "the task failed; but the guest has no snapshot"},
-		"delete, failed, it is half gone":   {remove, whole, half, hypervisor.TaskFailed, job.Failed, `the end; now the snapshot "one" is incomplete`},
-		"delete of a half-made one, failed": {remove, half, half, hypervisor.TaskFailed, job.Failed, `the end; now the snapshot "one" is incomplete`},
+		"delete, failed, it is gone":        {remove, whole, nil, failed, job.Succeeded, "the task failed; but the guest has no snapshot"},
+		"delete, failed, it is half gone":   {remove, whole, half, failed, job.Failed, `the end; now the snapshot "one" is incomplete`},
+		"delete of a half-made one, failed": {remove, half, half, failed, job.Failed, `the end; now the snapshot "one" is incomplete`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -3,6 +3,7 @@ package processtest
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
@@ -100,10 +101,13 @@ func TestRefuseWritablePluginsServing(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := startService(t, options{Env: []string{"HOSTLER_PLUGIN_DIR=" + dir}, Args: []string{"--refuse-writable-plugins"}, Unready: true})
+	eventually(t, "the log says why", func() error { // it answers before it has tried its plugins
+		if log := s.Log.String(); !strings.Contains(log, "may be written to by") || !strings.Contains(log, "chmod go-w") {
+			return fmt.Errorf("the log is %s", log)
+		}
+		return nil
+	})
 	if a := newClient(s).do(t, http.MethodGet, "/readyz", nil); a.Status != http.StatusServiceUnavailable {
 		t.Errorf("it is ready: %s", a.Body)
-	}
-	if log := s.Log.String(); !strings.Contains(log, "may be written to by") || !strings.Contains(log, "chmod go-w") {
-		t.Errorf("the log is %s", log)
 	}
 }

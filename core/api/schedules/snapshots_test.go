@@ -42,7 +42,8 @@ func TestSnapshotScheduleRuns(t *testing.T) {
 	b := newFixture(t)
 	vm := b.create(`{"name":"n","cron":"0 0 * * *","job_kind":"vm.snapshot_create",` +
 		`"params":{"vm_id":1,"name":"nightly","vmstate":true,"description":"before dawn"}}`)
-	app := b.create(`{"name":"n","cron":"0 0 * * *","job_kind":"app.snapshot_create","params":{"app_id":1,"name":"a23456789012345678901234"}}`)
+	app := b.create(`{"name":"n","cron":"0 0 * * *","job_kind":"app.snapshot_create",` +
+		`"params":{"app_id":1,"name":"a23456789012345678901234"}}`)
 	began := time.Now().UTC().Truncate(time.Second)
 	b.Exec(fmt.Sprintf("UPDATE schedules SET next_run_at = now() - interval '1 minute' WHERE id = %d", vm))
 	if _, err := b.store.Sweep(t.Context()); err != nil {

@@ -224,6 +224,21 @@ func TestAsk(t *testing.T) {
 	}
 }
 
+// What a failed take or delete has left is no way back and keeps its name; it can be deleted.
+func TestIncompleteSnapshot(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t, nil)
+	b.cluster.ChangeSnapshots(b.vm.ID, func(all []hypervisor.Snapshot) []hypervisor.Snapshot {
+		all[0].Incomplete = true
+		return all
+	})
+	b.Run(t,
+		scenario("roll back", "POST", "vms/1/snapshots/fresh/rollback", `{"confirm":"web"}`, apitest.Admin, 409, "invalid_state"),
+		scenario("take", "POST", "vms/1/snapshots", `{"name":"fresh"}`, apitest.Operator, 409, "conflict"),
+		scenario("delete", "DELETE", "vms/1/snapshots/fresh", "", apitest.Operator, 202, ""),
+	)
+}
+
 // What can be known without the hypervisor is refused before it is asked.
 func TestRefusedAtOnce(t *testing.T) {
 	t.Parallel()
