@@ -107,8 +107,8 @@ func (s *Store) replacePassword(ctx context.Context, tx *db.Tx, r replacement) (
 	own := r.own
 	// The row's lock is taken here: a log-in with the old password either committed before, and loses its session
 	// below, or finds another hash than the one it checked.
-	updated, err := tx.Pgx.Exec(ctx, "UPDATE users SET password_hash = $1, updated_at = now() WHERE id = $2 AND is_active AND password_hash = $3",
-		r.hash, own.ID, own.PasswordHash)
+	updated, err := tx.Pgx.Exec(ctx, `UPDATE users SET password_hash = $1, updated_at = now()
+		WHERE id = $2 AND is_active AND password_hash = $3`, r.hash, own.ID, own.PasswordHash)
 	if err != nil {
 		return nil, fmt.Errorf("storing the password: %w", err)
 	}

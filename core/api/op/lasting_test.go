@@ -46,7 +46,7 @@ func TestSocketAndUploadAgainstEveryCaller(t *testing.T) {
 			opened++
 		}
 	}
-	if opened != 10 { // operator, admin, owner and two keys, each over HTTP and in the process
+	if opened != 8 { // operator, admin, owner and the key that writes, each over HTTP and in the process
 		t.Errorf("%d sockets were opened", opened)
 	}
 }

@@ -109,7 +109,8 @@ func (c *SocketConn) watchIdle(ctx context.Context, most time.Duration) {
 // returns. The socket ends at once when its caller may no longer use it, holds other roles than at its beginning, or the host has
 // lost the token that Spec.Needs names; and when it carries nothing for Spec.Idle (30 minutes when zero). A message may have
 // Spec.MaxBody bytes (64 KiB when zero), and a client that sends more than Spec.Messages is read more slowly. One user has
-// at most 16 sockets open in an instance and opens 20 at once and one more a second; more are rate_limited. A socket may declare an
+// at most 16 sockets open in an instance and opens 20 at once and one more a second; more are rate_limited. An API key needs the
+// scope <resource>:write for it: what is typed into a socket changes things. A socket may declare an
 // audit action: its row is written before the upgrade, and one that ends by an error has a second one.
 func Socket[I any](a *API, path string, handler func(context.Context, *I, *SocketConn) error, spec Spec) {
 	operation := a.declare(http.MethodGet, path, spec, reflect.TypeFor[I]())
