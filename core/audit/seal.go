@@ -170,9 +170,8 @@ type link struct {
 // everyID is less than any id.
 const everyID = math.MinInt64
 
-// seal gives places to the pending rows of smallest id behind after, and says how many and the last id. A row that was noted and is not
-// there gets one too, which no row
-// will fit: somebody has removed it.
+// seal gives places to the pending rows of smallest id behind after, and says how many and the last id. A row that was noted
+// and is not there gets one too, which no row will fit: somebody has removed it.
 func (c *Chain) seal(ctx context.Context, tx *db.Tx, after int64, limit int) (n int, last int64, err error) {
 	end, hash, err := c.end(ctx, tx)
 	if err != nil {

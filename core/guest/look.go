@@ -27,9 +27,9 @@ func Look[A, T any](ctx context.Context, on Subject, question func(able A, ctx c
 	error) {
 	answer, err := host.AskWithin(ctx, on.hosts, lookLimit, on.Guest.HostID, endpoint.Monitoring,
 		func(ctx context.Context, at hypervisor.Host) (answer T, err error) {
-			able, ok := host.Able[A](at)
-			if !ok {
-				return answer, host.Unsupported[A]()
+			able, err := host.Able[A](at)
+			if err != nil {
+				return answer, err
 			}
 			return follow(on.Guest, func(ref hypervisor.GuestRef) (T, error) { return question(able, ctx, ref) },
 				func(ref hypervisor.GuestRef) (string, error) { return nodeOf(ctx, at, ref) })

@@ -108,6 +108,7 @@ type Snapshot struct {
 	Description string     `json:"description"`
 	TakenAt     *time.Time `json:"snaptime" example:"2026-01-31T12:00:00Z" doc:"When it was taken; null where the hypervisor does not say"`
 	Memory      bool       `json:"vmstate" doc:"The guest's memory is in it"`
+	Incomplete  bool       `json:"incomplete" doc:"Taking or deleting it was not finished: it can be deleted, and not gone back to"`
 }
 
 // Snapshots asks the hypervisor for the guest's snapshots, the oldest first; the present state is none.
@@ -119,7 +120,7 @@ func (a *Actor) Snapshots(ctx context.Context, g *Guest) ([]Snapshot, error) {
 	slices.SortStableFunc(found, func(a, b hypervisor.Snapshot) int { return a.TakenAt.Compare(b.TakenAt) })
 	all := make([]Snapshot, len(found))
 	for i, s := range found {
-		all[i] = Snapshot{Name: host.Clean(s.Name), Description: host.Clean(s.Description), Memory: s.Memory}
+		all[i] = Snapshot{Name: host.Clean(s.Name), Description: host.Clean(s.Description), Memory: s.Memory, Incomplete: s.Incomplete}
 		if parent := host.Clean(s.Parent); parent != "" {
 			all[i].Parent = &parent
 		}
@@ -150,9 +151,9 @@ func named(all []hypervisor.Snapshot, name string) *hypervisor.Snapshot {
 func onSnapshot[P any](name func(P) string, of func(name string, found *hypervisor.Snapshot) State) func(context.Context,
 	hypervisor.Host, hypervisor.Guest, P) (State, error) {
 	return func(ctx context.Context, at hypervisor.Host, guest hypervisor.Guest, spec P) (State, error) {
-		able, ok := host.Able[hypervisor.Snapshotter](at)
-		if !ok {
-			return State{}, host.Unsupported[hypervisor.Snapshotter]()
+		able, err := host.Able[hypervisor.Snapshotter](at)
+		if err != nil {
+			return State{}, err
 		}
 		all, err := able.Snapshots(ctx, guest.GuestRef)
 		if err != nil {

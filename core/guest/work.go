@@ -72,15 +72,13 @@ type Send[P any] struct {
 func Using[A, P any](method func(able A, ctx context.Context, ref hypervisor.GuestRef, spec P) (task string, err error)) Send[P] {
 	return Send[P]{
 		able: func(at hypervisor.Host) error {
-			if _, ok := host.Able[A](at); !ok {
-				return host.Unsupported[A]()
-			}
-			return nil
+			_, err := host.Able[A](at)
+			return err
 		},
 		send: func(ctx context.Context, at hypervisor.Host, ref hypervisor.GuestRef, spec P) (string, error) {
-			able, ok := host.Able[A](at)
-			if !ok {
-				return "", host.Unsupported[A]()
+			able, err := host.Able[A](at)
+			if err != nil {
+				return "", err
 			}
 			return method(able, ctx, ref, spec)
 		},

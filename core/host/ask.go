@@ -24,7 +24,7 @@ type Opener interface {
 // plugin.Problem makes of the hypervisor's.
 func Ask[A, T any](ctx context.Context, s *Store, id int64, capability endpoint.Capability,
 	question func(context.Context, A) (T, error)) (T, error) {
-	return AskThrough(ctx, s, id, capability, s.open, able[A], question)
+	return AskThrough(ctx, s, id, capability, s.open, Able[A], question)
 }
 
 // AskThrough is Ask for plugins of any kind. open gives what the plugin of the driver's name has at the target, and as gives
@@ -47,7 +47,7 @@ func AskThrough[H io.Closer, A, T any](ctx context.Context, s *Store, id int64, 
 func AskWithin[A, T any](ctx context.Context, hosts Opener, limit time.Duration, id int64, capability endpoint.Capability,
 	question func(context.Context, A) (T, error)) (T, error) {
 	return within(ctx, limit, func(ctx context.Context) (hypervisor.Host, error) { return hosts.Open(ctx, id, capability) },
-		able[A], question)
+		Able[A], question)
 }
 
 // within opens, asks and closes within the limit.
@@ -72,25 +72,17 @@ func within[H io.Closer, A, T any](ctx context.Context, limit time.Duration, ope
 	return question(limited, asked)
 }
 
-// Able gives the host as A: itself, or the optional interface A where its driver has that ability.
-func Able[A any](at hypervisor.Host) (A, bool) {
+// Able gives the host as A: itself, or the optional interface A. Where its driver lacks that ability the error is Unsupported.
+func Able[A any](at hypervisor.Host) (A, error) {
 	if self, ok := any(&at).(*A); ok {
-		return *self, true
+		return *self, nil
 	}
-	return hypervisor.As[A](at)
-}
-
-// able is Able with the error of a host that is no A.
-func able[A any](at hypervisor.Host) (A, error) {
-	as, ok := Able[A](at)
+	as, ok := hypervisor.As[A](at)
 	if !ok {
-		return as, Unsupported[A]()
+		return as, Lacking("driver", hypervisor.AbilityName[A]())
 	}
 	return as, nil
 }
-
-// Unsupported is the error of a host whose driver has no A, which is one of the optional interfaces.
-func Unsupported[A any]() error { return Lacking("driver", hypervisor.AbilityName[A]()) }
 
 // Lacking is the error of a host whose part, such as its driver, has not the ability of that name.
 func Lacking(part, ability string) error {

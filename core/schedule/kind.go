@@ -33,9 +33,8 @@ type Kind struct {
 	Prepare func(ctx context.Context, params json.RawMessage) (Enqueue, error)
 }
 
-// Enqueue writes the job into the transaction, and no audit row: that is its caller's to write. It is called at most once for each
-// Prepare, with a context whose caller is
-// who asked for this run, and without one when the schedule's time has come.
+// Enqueue writes the job into the transaction, and no audit row: that is its caller's to write. It is called at most once for
+// each Prepare, with a context whose caller is who asked for this run, and without one when the schedule's time has come.
 type Enqueue func(ctx context.Context, tx *db.Tx) (*job.Job, error)
 
 // Of makes a kind from a function on the decoded parameters. Parameters with unknown keys or of the wrong type are a

@@ -13,10 +13,10 @@
 //		})
 //	}
 //
-// Methods return an *Error for whatever the service should tell its users; any other error is Internal. The server that
-// Serve makes puts it into the gRPC status, and the client side of each kind gets it back with CallError. A plugin keeps nothing that
-// matters: the service may kill it
-// at any time. It gets no environment but what the handshake needs, and no secret but in messages.
+// Methods return an *Error for whatever the service should tell its users; any other error is Internal. The server that Serve
+// makes puts it into the gRPC status, and the client side of each kind gets it back with CallError. A plugin keeps nothing
+// that matters: the service may kill it at any time. It gets no environment but what the handshake needs, and no secret but in
+// messages.
 package plugin
 
 import (

@@ -83,9 +83,9 @@ func (a *Answer) Problem() string {
 // patience is how long one request may take; what takes longer hangs.
 const patience = 2 * time.Minute
 
-// Do sends a request as the caller, nil being nobody. Of an event stream that does not end, and of a socket, which it leaves at
-// once, it returns the head only. An
-// answer that the API's OpenAPI document does not declare, in status, type and schema, is an error.
+// Do sends a request as the caller, nil being nobody. Of an event stream that does not end, and of a socket, which it leaves
+// at once, it returns the head only. An answer that the API's OpenAPI document does not declare, in status, type and schema,
+// is an error.
 func (a *API) Do(ctx context.Context, r *http.Request, as *Caller) (*Answer, error) {
 	answer, err := a.exchange(ctx, r, as)
 	if err != nil {

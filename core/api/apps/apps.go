@@ -31,9 +31,8 @@ func Register(a *op.API, deps Deps) {
 	})
 	op.Get(a, "/api/v1/apps/discovered", h.discovered, op.Spec{
 		ID: "list_discovered_apps", Summary: "List containers that are no apps yet", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
-		Description: "Each container once, with the host registered at its node. Templates are among them, with `template` true; they " +
-			"cannot be adopted. " +
-			"The list is not paged.",
+		Description: "Each container once, with the host registered at its node. Templates are among them, with `template` true; they cannot " +
+			"be adopted. The list is not paged.",
 	})
 	op.Post(a, "/api/v1/apps/adopt", h.adopt, op.Spec{
 		ID: "adopt_apps", Summary: "Make apps of containers", Tag: tag, Role: identity.Admin, On: op.Anywhere,

@@ -38,21 +38,18 @@ func Register(a *op.API, deps Deps) {
 		ID: "export_audit", Summary: "Export the audit trail", Tag: "Audit", Role: identity.Admin, On: op.Anywhere, Entitlement: "audit.log",
 		Audit: op.Audit{Action: "audit.export"}, Content: []string{"text/csv", "application/x-ndjson"},
 		Description: "Every row that the list would show, as a file, the oldest first and as of one moment, however many there are. The " +
-			"filters are the " +
-			"list's. Cells of the CSV file that a spreadsheet would take for a formula have an apostrophe before them. An export that fails or " +
-			"loses the " +
-			"right to read breaks the connection off, so that half a file never looks whole. At most four run at once, two of one user (429). " +
-			"Every export is in the trail.",
+			"filters are the list's. Cells of the CSV file that a spreadsheet would take for a formula have an apostrophe before them. An export " +
+			"that fails or loses the right to read breaks the connection off, so that half a file never looks whole. At most four run at once, " +
+			"two of one user (429). Every export is in the trail.",
 	})
 	op.Delete(a, "/api/v1/audit", h.clear, op.Spec{
 		ID: "clear_audit", Summary: "Clear the audit trail", Tag: "Audit", Role: identity.Owner, Status: http.StatusOK,
 		Timeout: 15 * time.Minute,
 		Confirm: op.Confirm{When: op.ConfirmAlways, Phrase: audit.ClearPhrase},
 		Audit:   op.Audit{Action: "audit.clear"},
-		Description: "Removes the rows older than `before`, or without it all. `confirm` must be `clear audit log` (409 " +
-			"`confirm_required`). A row " +
-			"`audit.clear` is written after the removal and says which of the two it was and how many rows went. What remains still verifies; " +
-			"clearing all is also the way out of a trail that somebody has changed.",
+		Description: "Removes the rows older than `before`, or without it all. `confirm` must be `clear audit log` (409 `confirm_required`). " +
+			"A row `audit.clear` is written after the removal and says which of the two it was and how many rows went. What remains still " +
+			"verifies; clearing all is also the way out of a trail that somebody has changed.",
 	})
 }
 

@@ -24,17 +24,14 @@ func Register(a *op.API, deps Deps) {
 	op.Get(a, "/api/v1/cluster/activity", h.activity, op.Spec{
 		ID: "list_activity", Summary: "List what happened lately", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
 		Description: "Jobs, alerts and entries of the audit trail merged, the newest first. A job stands where it was asked for, with its " +
-			"status at " +
-			"present, and for the entry of the trail that started it; that entry is left out. Jobs and alerts are those on hosts that the " +
-			"caller may " +
-			"see; entries of the trail are shown to those who may read it.",
+			"status at present, and for the entry of the trail that started it; that entry is left out. Jobs and alerts are those on hosts that " +
+			"the caller may see; entries of the trail are shown to those who may read it.",
 	})
 	op.Get(a, "/api/v1/cluster/nodes", h.nodes, op.Spec{
 		ID: "list_nodes", Summary: "List the nodes of all clusters", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
 		Description: "One row for each node of the hosts that the caller may see, as the last polls found them: with the host registered at " +
-			"it, or " +
-			"else with the first one of its cluster. `apps` and `vms` are those of the whole host. A sum of `disk_bytes` over rows counts shared " +
-			"storage more than once; the summary does not. The list is not paged.",
+			"it, or else with the first one of its cluster. `apps` and `vms` are those of the whole host. A sum of `disk_bytes` over rows counts " +
+			"shared storage more than once; the summary does not. The list is not paged.",
 	})
 	op.Get(a, "/api/v1/cluster/summary", h.summary, op.Spec{
 		ID: "get_cluster_summary", Summary: "Sum up all clusters", Tag: tag, Role: identity.Viewer, On: op.Anywhere,

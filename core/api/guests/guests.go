@@ -19,9 +19,8 @@ func Register(a *op.API, deps Deps) {
 	h := handlers{deps.Guests}
 	op.Get(a, "/api/v1/guests", h.list, op.Spec{
 		ID: "list_guests", Summary: "List VMs, containers and apps", Tag: "Guests", Role: identity.Viewer, On: op.Anywhere, Ours: true,
-		Description: "Every VM and container of the hosts that the caller may see, as the last poll found it, each once. A container that " +
-			"is an app " +
-			"has `app_id`; templates are marked. An app whose container is away is under /apps only. The list is not paged.",
+		Description: "Every VM and container of the hosts that the caller may see, as the last poll found it, each once. A container that is " +
+			"an app has `app_id`; templates are marked. An app whose container is away is under /apps only. The list is not paged.",
 	})
 }
 

@@ -28,10 +28,8 @@ func registerCalls(a *op.API, h handlers) {
 		ID: "get_node_status", Summary: "Read the present state of a node", Tag: tag, Calls: true, Role: identity.Viewer, On: op.Host,
 		Needs: endpoint.Monitoring,
 		Description: "Asked of the node itself, through the host; nothing of it is kept, and figures that the hypervisor does not give are " +
-			"null. `is_self` says " +
-			"whether the service runs on the node. The name is the exact one: a node that is not there is 404. A node that is off is 502 " +
-			"`hypervisor_error` " +
-			"with the reason `unreachable`, and one that does not answer in time 504 `timeout`.",
+			"null. `is_self` says whether the service runs on the node. The name is the exact one: a node that is not there is 404. A node that " +
+			"is off is 502 `hypervisor_error` with the reason `unreachable`, and one that does not answer in time 504 `timeout`.",
 	})
 	op.Get(a, "/api/v1/hosts/:host_id/tasks", h.tasks, op.Spec{
 		ID: "list_host_tasks", Summary: "List the hypervisor's tasks", Tag: tag, Calls: true, Role: identity.Viewer, On: op.Host,

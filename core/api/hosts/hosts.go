@@ -44,15 +44,11 @@ func Register(a *op.API, deps Deps) {
 		ID: "create_host", Summary: "Enrol a host", Tag: tag, Calls: true, Role: identity.Admin, Status: http.StatusCreated,
 		Audit: op.Audit{Action: "host.create"}, Recall: h.created,
 		Description: "Verifies the endpoint with its monitoring token before anything is stored. A given `tls_fingerprint` is enforced from " +
-			"the first " +
-			"connection on; without one, `verify_tls` true checks the certificate against the system's authorities and the name, and false " +
-			"pins the " +
-			"certificate seen now. Missing privileges are told in `verification` and do not refuse the host. Failures are 502 " +
-			"`hypervisor_error` with " +
-			"`reason`, or `token_rejected`. A server that is enrolled already, under another address, is 409 `already_enrolled`, with its " +
-			"`host_id` for who is " +
-			"admin of that host's team; members of one cluster are hosts of their own. The host belongs to the team `default` until it is moved. " +
-			"The first poll begins at once.",
+			"the first connection on; without one, `verify_tls` true checks the certificate against the system's authorities and the name, and " +
+			"false pins the certificate seen now. Missing privileges are told in `verification` and do not refuse the host. Failures are 502 " +
+			"`hypervisor_error` with `reason`, or `token_rejected`. A server that is enrolled already, under another address, is 409 " +
+			"`already_enrolled`, with its `host_id` for who is admin of that host's team; members of one cluster are hosts of their own. The " +
+			"host belongs to the team `default` until it is moved. The first poll begins at once.",
 	})
 	op.Get(a, "/api/v1/hosts/capabilities", h.capabilities, op.Spec{
 		ID: "list_capabilities", Summary: "List what tokens are for", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
@@ -61,15 +57,13 @@ func Register(a *op.API, deps Deps) {
 	op.Post(a, "/api/v1/hosts/probe", h.probe, op.Spec{
 		ID: "probe_host", Summary: "Check an endpoint without enrolling it", Tag: tag, Calls: true, Role: identity.Admin, ReadOnly: true,
 		Description: "Connects, checks the certificate and the token and tells what was found, as enrolling would; nothing is stored. " +
-			"Failures are those of enrolling. " +
-			"An API key needs the scope `hosts:write`: this makes the service call an address.",
+			"Failures are those of enrolling. An API key needs the scope `hosts:write`: this makes the service call an address.",
 	})
 	op.Post(a, "/api/v1/hosts/token-script", h.tokenScript, op.Spec{
 		ID: "write_token_script", Summary: "Write the script that makes the tokens", Tag: tag, Role: identity.Admin, ReadOnly: true,
 		Unsupported: true,
 		Description: "A shell script for an administrator of the hypervisor: it makes one user, and a role and a token for each capability, " +
-			"and prints " +
-			"the tokens. It is safe to run twice.",
+			"and prints the tokens. It is safe to run twice.",
 	})
 	op.Put(a, "/api/v1/hosts/self", h.setSelf, op.Spec{
 		ID: "set_self_host", Summary: "Say which host the service itself runs on", Tag: tag, Role: identity.Admin,
@@ -84,18 +78,16 @@ func Register(a *op.API, deps Deps) {
 		ID: "patch_host", Summary: "Change a host", Tag: tag, Calls: true, Role: identity.Admin, On: op.Host,
 		Audit: op.Audit{Action: "host.update"},
 		Description: "Another address or certificate is verified first, and nothing changes when that fails. `tls_fingerprint` null unpins " +
-			"the certificate, " +
-			"or pins the one seen now where `verify_tls` is off. Another address needs the role owner unless it shows the certificate that is " +
-			"pinned: the stored tokens are sent there. A server that is enrolled as another host is 409 `already_enrolled`, as at enrolling. " +
-			"Moving a host to another team needs the role admin there too.",
+			"the certificate, or pins the one seen now where `verify_tls` is off. Another address needs the role owner unless it shows the " +
+			"certificate that is pinned: the stored tokens are sent there. A server that is enrolled as another host is 409 `already_enrolled`, " +
+			"as at enrolling. Moving a host to another team needs the role admin there too.",
 	})
 	op.Delete(a, "/api/v1/hosts/:host_id", h.remove, op.Spec{
 		ID: "remove_host", Summary: "Forget a host", Tag: tag, Role: identity.Owner, On: op.Host, Status: http.StatusOK,
 		Audit:   op.Audit{Action: "host.remove"},
 		Confirm: op.Confirm{When: op.ConfirmAlways, Field: "name"},
 		Description: "Drops its tokens, apps and cached guests; nothing changes on the hypervisor. `confirm` must be its name (409 " +
-			"`confirm_required`). Apps " +
-			"refuse it (409 `host_has_apps`) unless `forget_apps`, and unfinished jobs do (409 `conflict`).",
+			"`confirm_required`). Apps refuse it (409 `host_has_apps`) unless `forget_apps`, and unfinished jobs do (409 `conflict`).",
 	})
 	registerTokens(a, h)
 	registerCalls(a, h)

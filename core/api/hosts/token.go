@@ -15,9 +15,8 @@ func registerTokens(a *op.API, h handlers) {
 		ID: "rotate_host_credentials", Summary: "Replace or add a token", Tag: tag, Calls: true, Role: identity.Owner, On: op.Host,
 		Status: http.StatusOK,
 		Audit:  op.Audit{Action: "host.rotate_credentials"},
-		Description: "The new token is verified against the host before it replaces the old one: a rejected one is 502 `token_rejected`, " +
-			"and the old one " +
-			"stays. This is also how the first token of a further capability is added. `rotate_ssh` is 501 in this release.",
+		Description: "The new token is verified against the host before it replaces the old one: a rejected one is 502 `token_rejected`, and " +
+			"the old one stays. This is also how the first token of a further capability is added. `rotate_ssh` is 501 in this release.",
 	})
 	op.Delete(a, "/api/v1/hosts/:host_id/credentials/:kind", h.removeToken, op.Spec{
 		ID: "delete_host_credential", Summary: "Delete a token", Tag: tag, Role: identity.Owner, On: op.Host, Status: http.StatusOK,

@@ -42,12 +42,10 @@ func Register(a *op.API, deps Deps) {
 			"like an " +
 			"unknown scope.\n\n" +
 			"A key can make further keys, with scopes that it has itself and not beyond its own end: else 403. Revoking it leaves those in " +
-			"force; " +
-			"the list and the audit trail show them. Operations on one's own account work with the scope `auth:write`; those that need the " +
-			"password " +
-			"need it from a key too, and a second factor is enrolled in a session only. `users:write` and `teams:write` make accounts, set " +
-			"passwords and give roles " +
-			"up to the user's own: guard such keys like ones without scopes. A user has at most 100 keys, beyond that 409 `conflict`.",
+			"force; the list and the audit trail show them. Operations on one's own account work with the scope `auth:write`; those that need " +
+			"the password need it from a key too, and a second factor is enrolled in a session only. `users:write` and `teams:write` make " +
+			"accounts, set passwords and give roles up to the user's own: guard such keys like ones without scopes. A user has at most 100 keys, " +
+			"beyond that 409 `conflict`.",
 	})
 	op.Delete(a, "/api/v1/api-keys/:key_id", h.revoke, op.Spec{
 		ID: "revoke_api_key", Summary: "Revoke one of the own API keys", Tag: tag, On: op.Anywhere, Status: http.StatusNoContent,

@@ -33,9 +33,8 @@ func Register(a *op.API, deps Deps) {
 			"changed), `rolled_back` (the old version and its data are back), `refused` (the request did not become a run). What cannot be " +
 			"read is named in " +
 			"`problems`, and the rest is told all the same.\n\n" +
-			"Releases are looked for by jobs of the kind `update.check`, whose schedule is switched on when a source and a channel come into " +
-			"the updater's " +
-			"configuration. Only the names of the release's files are asked for: nothing tells the source who asks.",
+			"Releases are looked for by jobs of the kind `update.check`, whose schedule is switched on when a source and a channel come into the " +
+			"updater's configuration. Only the names of the release's files are asked for: nothing tells the source who asks.",
 	})
 	op.Post(a, "/api/v1/meta/update", h.request, op.Spec{
 		ID: "request_update", Summary: "Update the service", Tag: tag, Role: identity.Admin, Status: http.StatusAccepted,
@@ -47,10 +46,9 @@ func Register(a *op.API, deps Deps) {
 			"back when the new one does not become healthy. The service restarts meanwhile.\n\n" +
 			"409 `invalid_state` has a `reason` and mostly a `hint`: `container` (update the image), `source` (built by hand), `not_configured`, " +
 			"`configuration`, `nothing_newer`, `too_old`, `another_version` (with the newest in `version`), `requested`, `running`, " +
-			"`interrupted`, `unknown` (the " +
-			"updater's files cannot be read). 502 `release_source_error` has a `reason`: `unreachable`, `timeout`, `missing`, `keys`, " +
-			"`not_signed`, `invalid`, `replayed`, " +
-			"`channel`. 503 `update_not_requested`: the request could not be written, and nothing was changed.",
+			"`interrupted`, `unknown` (the updater's files cannot be read). 502 `release_source_error` has a `reason`: `unreachable`, `timeout`, " +
+			"`missing`, `keys`, `not_signed`, `invalid`, `replayed`, `channel`. 503 `update_not_requested`: the request could not be written, " +
+			"and nothing was changed.",
 	})
 }
 

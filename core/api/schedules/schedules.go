@@ -33,11 +33,9 @@ const clocks = "`cron` has exactly five fields: minute, hour, day of month, mont
 	"where it is put " +
 	"back, a time that comes twice is due at the first. An expression of every hour goes by elapsed time instead: it is due in each real " +
 	"hour.\n\n" +
-	"A schedule runs with the rights of the user who last wrote it, checked at each run. When these no longer suffice, or what it acts " +
-	"on is gone, " +
-	"the service switches it off and says why in `disabled_reason`. A run that is not possible at the moment is skipped, and " +
-	"`last_error` says why. " +
-	"A schedule that is late, because the service was down, runs once."
+	"A schedule runs with the rights of the user who last wrote it, checked at each run. When these no longer suffice, or what it acts on " +
+	"is gone, the service switches it off and says why in `disabled_reason`. A run that is not possible at the moment is skipped, and " +
+	"`last_error` says why. A schedule that is late, because the service was down, runs once."
 
 // Register declares the operations.
 func Register(a *op.API, deps Deps) {
@@ -57,9 +55,8 @@ func Register(a *op.API, deps Deps) {
 		ID: "create_schedule", Summary: "Create a schedule", Tag: tag, Role: identity.Admin, Status: http.StatusCreated,
 		Unsupported: true, Audit: op.Audit{Action: "schedule.create"}, Recall: h.created, Faults: h.createFaults,
 		Description: clocks + "\n\nThe caller must be able to do now what the schedule is to do later: the refusals are those of the " +
-			"operation that does the " +
-			"same. An API key with scopes needs the scope of what the schedule acts on too, such as `vms:write`. Names need not be unique. " +
-			"There are at most 1000 schedules, beyond that 409 `conflict`.",
+			"operation that does the same. An API key with scopes needs the scope of what the schedule acts on too, such as `vms:write`. Names " +
+			"need not be unique. There are at most 1000 schedules, beyond that 409 `conflict`.",
 	})
 	op.Patch(a, "/api/v1/schedules/:schedule_id", h.update, op.Spec{
 		ID: "update_schedule", Summary: "Change a schedule", Tag: tag, Role: identity.Admin,
@@ -77,11 +74,9 @@ func Register(a *op.API, deps Deps) {
 	op.Post(a, "/api/v1/schedules/:schedule_id/run", h.run, op.Spec{
 		ID: "run_schedule", Summary: "Run a schedule now", Tag: tag, Role: identity.Operator, Status: http.StatusAccepted,
 		Unsupported: true, Audit: op.Audit{Action: "schedule.run", Target: "schedule_id"}, Recall: h.ran,
-		Description: "An extra run, of a schedule that is switched off too: `next_run_at`, `last_run_at` and all else of the schedule stay " +
-			"as they are. The job " +
-			"carries the caller as `requested_by`; the rights are those of the schedule's writer. An API key with scopes needs the scope of " +
-			"what the " +
-			"schedule acts on too.",
+		Description: "An extra run, of a schedule that is switched off too: `next_run_at`, `last_run_at` and all else of the schedule stay as " +
+			"they are. The job carries the caller as `requested_by`; the rights are those of the schedule's writer. An API key with scopes needs " +
+			"the scope of what the schedule acts on too.",
 	})
 }
 

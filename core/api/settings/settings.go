@@ -28,18 +28,15 @@ func Register(a *op.API, deps Deps) {
 	})
 	op.Patch(a, "/api/v1/settings", h.patch, op.Spec{
 		ID: "patch_settings", Summary: "Change settings", Tag: tag, Role: identity.Admin, Audit: op.Audit{Action: "settings.update"},
-		Description: "Settings by name; a key that is absent stays, null puts a setting back to its default. All of them are changed or " +
-			"none. What " +
-			"changes holds at once on every instance. The trail names the keys that changed and never their values; a value that is there " +
-			"already is " +
-			"no change. `self.host_id` must be a host that is there; `audit.retention_days` needs the role owner, as clearing the trail does. " +
-			"The answer is the list of all settings.",
+		Description: "Settings by name; a key that is absent stays, null puts a setting back to its default. All of them are changed or none. " +
+			"What changes holds at once on every instance. The trail names the keys that changed and never their values; a value that is there " +
+			"already is no change. `self.host_id` must be a host that is there; `audit.retention_days` needs the role owner, as clearing the " +
+			"trail does. The answer is the list of all settings.",
 	})
 	op.Get(a, "/api/v1/entitlements", h.entitlements, op.Spec{
 		ID: "list_entitlements", Summary: "List features that can be switched off", Tag: tag, Ours: true, Role: identity.Viewer, On: op.Anywhere,
-		Description: "The features that this release knows, for the whole instance. The setting `entitlements.disabled` switches them off; " +
-			"an operation " +
-			"of one that is off is refused with `entitlement_required`. A feature that is not listed is off.",
+		Description: "The features that this release knows, for the whole instance. The setting `entitlements.disabled` switches them off; an " +
+			"operation of one that is off is refused with `entitlement_required`. A feature that is not listed is off.",
 	})
 }
 

@@ -25,9 +25,8 @@ func Register(a *op.API, deps Deps) {
 	op.Post(a, "/api/v1/setup", h.complete, op.Spec{
 		ID: "complete_setup", Summary: "Make the first owner", Tag: "Setup", Secret: true, Ours: true, Public: true, Status: http.StatusCreated,
 		Audit: op.Audit{Action: "setup.complete"},
-		Description: "Needs the one-time token that the service has written to the file `setup-token` in its state directory and named in " +
-			"its log. " +
-			"A wrong token is 401 `invalid_credentials`. It works once: afterwards the answer is 409 `already_set_up`. It does not log in.",
+		Description: "Needs the one-time token that the service has written to the file `setup-token` in its state directory and named in its " +
+			"log. A wrong token is 401 `invalid_credentials`. It works once: afterwards the answer is 409 `already_set_up`. It does not log in.",
 	})
 }
 

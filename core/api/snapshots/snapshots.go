@@ -62,8 +62,7 @@ func Register(a *op.API, deps Deps) {
 			Needs: endpoint.Lifecycle, Confirm: op.Confirm{When: op.ConfirmAlways, Field: "name"},
 			Status: http.StatusAccepted, Audit: op.Audit{Action: s.kind + ".snapshot_rollback", Target: "name"}, Recall: h.started,
 			Description: "Answers with the job that does it. All that was written since the snapshot is lost, so it is 409 `confirm_required` " +
-				"until " +
-				"`confirm` holds the guest's name. A running guest is stopped for it.",
+				"until `confirm` holds the guest's name. A running guest is stopped for it.",
 		})
 	}
 }

@@ -161,7 +161,8 @@ func TestList(t *testing.T) {
 	for _, s := range []string{"vms", "apps"} {
 		b.Run(t,
 			scenario(s+": all, oldest first", "GET", s+"/1/snapshots", "", apitest.Viewer, 200, "",
-				`[{"name":"fresh","parent":null,"description":"the fresh one","snaptime":"`, `{"name":"later","parent":"fresh"`, `"vmstate":false`),
+				`[{"name":"fresh","parent":null,"description":"the fresh one","snaptime":"`, `{"name":"later","parent":"fresh"`,
+				`"vmstate":false,"incomplete":false}`),
 			scenario(s+": nobody", "GET", s+"/1/snapshots", "", nil, 401, "unauthenticated"),
 			scenario(s+": another team's", "GET", s+"/1/snapshots", "", foreign, 404, "not_found"),
 			scenario(s+": no such guest", "GET", s+"/77/snapshots", "", apitest.Viewer, 404, "not_found"),
@@ -170,6 +171,12 @@ func TestList(t *testing.T) {
 	b.Run(t, scenario("an app whose container is gone", "GET", "apps/2/snapshots", "", apitest.Viewer, 409, "invalid_state"))
 	b.cluster.Change(b.vm.ID, func(g *hypervisor.Guest) { g.Node = map[string]string{"node1": "node2", "node2": "node1"}[g.Node] })
 	b.Run(t, scenario("a VM that has moved", "GET", "vms/1/snapshots", "", apitest.Viewer, 200, "", `"name":"fresh"`))
+	b.cluster.ChangeSnapshots(b.vm.ID, func(all []hypervisor.Snapshot) []hypervisor.Snapshot {
+		all[1].Incomplete = true
+		return all
+	})
+	b.Run(t, scenario("one that was not finished", "GET", "vms/1/snapshots", "", apitest.Viewer, 200, "",
+		`"vmstate":false,"incomplete":false},{"name":"later"`, `"vmstate":false,"incomplete":true}]`))
 	b.cluster.SetFault("snapshots", memdriver.Fault{Err: plugin.Errorf(plugin.Unreachable, "no route")})
 	b.Run(t,
 		scenario("a host that is away", "GET", "vms/1/snapshots", "", apitest.Viewer, 502, "hypervisor_error", `"reason":"unreachable"`),

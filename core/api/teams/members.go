@@ -19,10 +19,8 @@ func registerMembers(a *op.API, h handlers) {
 		ID: "set_team_member", Summary: "Give a user a role in a team", Tag: tag, Role: identity.Owner,
 		Audit: op.Audit{Action: "team.member_set", Target: "team_id"},
 		Description: "Adds the user, or changes the role; it holds from the user's next request on. The body is required, so that nobody is " +
-			"made a viewer by " +
-			"an empty request; `{}` says viewer. The keys `cidr`, `comment` and `nomatch` are accepted and ignored. The last active owner of " +
-			"the team " +
-			"`default` keeps that role (409 `last_owner`).",
+			"made a viewer by an empty request; `{}` says viewer. The keys `cidr`, `comment` and `nomatch` are accepted and ignored. The last " +
+			"active owner of the team `default` keeps that role (409 `last_owner`).",
 	})
 	op.Delete(a, "/api/v1/teams/:team_id/members/:user_id", h.removeMember, op.Spec{
 		ID: "remove_team_member", Summary: "Take a user out of a team", Tag: tag, Role: identity.Owner, Status: 200,

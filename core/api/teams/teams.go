@@ -26,16 +26,14 @@ func Register(a *op.API, deps Deps) {
 	op.Get(a, "/api/v1/teams", h.list, op.Spec{
 		ID: "list_teams", Summary: "List teams", Tag: tag, Role: identity.Admin,
 		Description: "All teams, the team `default` first, the others by name. A team owns hosts; a role in it holds on these and their " +
-			"guests. A role in `default` " +
-			"holds on every host and for the instance.",
+			"guests. A role in `default` holds on every host and for the instance.",
 	})
 	op.Post(a, "/api/v1/teams", h.create, op.Spec{
 		ID: "create_team", Summary: "Create a team", Tag: tag, Role: identity.Owner, Status: http.StatusCreated,
 		Audit: op.Audit{Action: "team.create"}, Recall: h.created,
 		Description: "Two teams may have the same name; the slug tells them apart. Without `slug`, or with null, it is made of the name in " +
-			"small ASCII letters, with a " +
-			"number behind it when it is taken. A given one that is taken is 409 `conflict`. Hosts are moved to the team by changing the " +
-			"host's `team_id`.",
+			"small ASCII letters, with a number behind it when it is taken. A given one that is taken is 409 `conflict`. Hosts are moved to the " +
+			"team by changing the host's `team_id`.",
 	})
 	op.Patch(a, "/api/v1/teams/:team_id", h.patch, op.Spec{
 		ID: "patch_team", Summary: "Change a team", Tag: tag, Role: identity.Owner, Audit: op.Audit{Action: "team.update", Target: "team_id"},
@@ -44,11 +42,9 @@ func Register(a *op.API, deps Deps) {
 	op.Delete(a, "/api/v1/teams/:team_id", h.remove, op.Spec{
 		ID: "delete_team", Summary: "Delete a team", Tag: tag, Role: identity.Owner, Status: http.StatusOK,
 		Audit: op.Audit{Action: "team.delete", Target: "team_id"},
-		Description: "Its hosts fall to the team `default` with their guests, apps and jobs, so that nothing is lost; `hosts` says how " +
-			"many. Its members lose their role in " +
-			"it and keep their accounts. Rows of the audit trail keep the id of the deleted team: admins of the instance read them, nobody " +
-			"else does any more. " +
-			"The default team cannot be deleted (409 `invalid_state`).",
+		Description: "Its hosts fall to the team `default` with their guests, apps and jobs, so that nothing is lost; `hosts` says how many. " +
+			"Its members lose their role in it and keep their accounts. Rows of the audit trail keep the id of the deleted team: admins of the " +
+			"instance read them, nobody else does any more. The default team cannot be deleted (409 `invalid_state`).",
 	})
 	registerMembers(a, h)
 }

@@ -20,8 +20,7 @@ const tag = "Users"
 
 // outranks is said of every operation on one user.
 const outranks = "A user who has a higher role in any team than the caller has in the team `default` is 403 `forbidden`: whoever may " +
-	"set that user's " +
-	"password would have that role."
+	"set that user's password would have that role."
 
 // Register declares the operations.
 func Register(a *op.API, deps Deps) {
@@ -35,10 +34,8 @@ func Register(a *op.API, deps Deps) {
 		ID: "create_user", Summary: "Create a user", Tag: tag, Role: identity.Admin, Status: http.StatusCreated,
 		Audit: op.Audit{Action: "user.create"}, Recall: h.created,
 		Description: "Nobody gives a role above their own: only an owner makes an owner (403 `forbidden`, told before faults of the other " +
-			"fields once the " +
-			"body has the right form). An address that has an account is 409 `conflict`, in whatever case, Unicode form or look-alike letters " +
-			"it is " +
-			"written. The password needs 12 characters, and must be neither a common one nor the e-mail address.",
+			"fields once the body has the right form). An address that has an account is 409 `conflict`, in whatever case, Unicode form or " +
+			"look-alike letters it is written. The password needs 12 characters, and must be neither a common one nor the e-mail address.",
 	})
 	op.Patch(a, "/api/v1/users/:user_id", h.patch, op.Spec{
 		ID: "patch_user", Summary: "Rename, deactivate or reactivate a user", Tag: tag, Role: identity.Admin,

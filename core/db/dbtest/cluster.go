@@ -1,9 +1,8 @@
 package dbtest
 
-// The server of the tests is one throw-away cluster per test process, started on first use. It is without durability and so fast. A
-// watchdog
-// process holds the reading end of a pipe from the test process: when that process ends in any way, kill -9 included, the
-// kernel closes the pipe, and the watchdog stops PostgreSQL and removes its folder. No TestMain is needed.
+// The server of the tests is one throw-away cluster per test process, started on first use. It is without durability and so
+// fast. A watchdog process holds the reading end of a pipe from the test process: when that process ends in any way, kill -9
+// included, the kernel closes the pipe, and the watchdog stops PostgreSQL and removes its folder. No TestMain is needed.
 
 import (
 	"context"
