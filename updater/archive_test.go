@@ -107,7 +107,7 @@ func TestHostileTarballs(t *testing.T) {
 		}
 		s.holds(oldVersion, "failed")
 	}
-	s.publish(newVersion, nil)
+	s.publish(newVersion, "")
 	s.update()
 }
 

@@ -39,7 +39,7 @@ func TestBackupsWithAClockThatJumps(t *testing.T) {
 		t.Errorf("of %v were kept %v", runs, kept)
 	}
 	// The backup by which an update can be taken back outlives attempts that come to nothing.
-	s.publish(newVersion, nil)
+	s.publish(newVersion, "")
 	s.must(s.do(order{Do: "run", Config: config}), installation.StepDone)
 	for range 3 {
 		s.must(s.do(order{Do: "run", Config: config}), installation.StepFailed)
@@ -59,7 +59,7 @@ func TestClockThatJumpsInARun(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newSite(t)
-			s.publish(newVersion, nil)
+			s.publish(newVersion, "")
 			s.must(s.do(order{Do: "run", JumpAt: "in trial", Jump: jump}), installation.StepDone)
 			s.holds(newVersion, "done")
 			status, err := installation.Last(s.own)
@@ -79,7 +79,7 @@ func TestClockThatJumpsInARun(t *testing.T) {
 func TestReleaseFromTheFuture(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	m := s.publish(newVersion, nil)
+	m := s.publish(newVersion, "")
 	m.Date = m.Date.Add(20 * year)
 	s.sign(m)
 	refused := func(o order) {
@@ -91,7 +91,7 @@ func TestReleaseFromTheFuture(t *testing.T) {
 		s.holds(oldVersion, "failed")
 	}
 	refused(order{})
-	s.publish(newVersion, nil)
+	s.publish(newVersion, "")
 	refused(order{Clock: -10 * year})
 	s.must(s.do(order{Do: "run", Clock: 10 * year}), installation.StepDone) // as good as any other clock
 	s.holds(newVersion, "done")

@@ -84,7 +84,7 @@ func TestBackupsAndRunsInVain(t *testing.T) {
 	s := newSite(t)
 	config := s.config()
 	config.KeepBackups = 2
-	s.publish(newVersion, nil)
+	s.publish(newVersion, "")
 	updated := s.do(order{Do: "run", Config: config})
 	s.must(updated, installation.StepDone)
 	// The journal does not reach back to the update that it is of.

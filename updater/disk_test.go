@@ -193,7 +193,7 @@ func (s *site) suffers(kind string, faults []fault, o order, begin, end func()) 
 		}
 	}
 	s.untidy = false
-	s.publish(newVersion, nil)
+	s.publish(newVersion, "")
 	if err := os.Remove(Layout{StateDir: s.own}.seen()); err != nil && !os.IsNotExist(err) { // two manifests of one second
 		s.t.Fatal(err)
 	}
@@ -204,7 +204,7 @@ func (s *site) suffers(kind string, faults []fault, o order, begin, end func()) 
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	const failed, rolledBack, done = installation.StateFailed, installation.StateRolledBack, installation.StateDone
-	crash := wrap(`[ "$1" = serve ] && exit 3`)
+	const crash = `[ "$1" = serve ] && exit 3`
 	t.Run("of the releases", func(t *testing.T) {
 		t.Parallel()
 		s := newSite(t)
@@ -257,7 +257,7 @@ func TestFullDisk(t *testing.T) {
 		onlyWithAll(t)
 		t.Parallel()
 		s := newSite(t)
-		s.publish(newVersion, nil)
+		s.publish(newVersion, "")
 		d := newDisk(t, filepath.Join(t.TempDir(), "tmp"), 8)
 		s.suffers("full temporary", []fault{{"start", failed, true}, {"in trial", failed, true}, {"in migrate", rolledBack, true}},
 			order{Temp: d.path}, d.fill, d.free)
@@ -269,7 +269,7 @@ func TestResumeOnFullDisk(t *testing.T) {
 	onlyWithAll(t)
 	t.Parallel()
 	s := newSite(t)
-	s.publish(newVersion, nil)
+	s.publish(newVersion, "")
 	s.mkdir(s.own)
 	d := newDisk(t, s.own, 8)
 	for _, point := range []string{"in trial", "put aside", "in migrate", "switched"} {
@@ -350,7 +350,7 @@ func TestReadOnlyFolders(t *testing.T) {
 				onlyWithAll(t)
 			}
 			s := newSite(t)
-			s.publish(newVersion, wrap(`[ "$1" = serve ] && exit 3`))
+			s.publish(newVersion, `[ "$1" = serve ] && exit 3`)
 			folder := test.folder(s)
 			s.mkdir(folder)
 			var undo func()

@@ -52,11 +52,11 @@ func TestTimeWithoutService(t *testing.T) {
 			t.Errorf("%s: there was no service all the time", what)
 		}
 	}
-	s.publish(newVersion, wrap(`[ "$1" = serve ] && exit 3`))
+	s.publish(newVersion, `[ "$1" = serve ] && exit 3`)
 	config := s.config()
 	measure("an update whose service does not start", order{Do: "run", Config: config}, installation.StepRolledBack)
 	s.holds(oldVersion, "rolled_back")
-	s.publish(newVersion, nil)
+	s.publish(newVersion, "")
 	measure("an update", order{Do: "run", Config: config}, installation.StepDone)
 	s.holds(newVersion, "done")
 	measure("a rollback by hand, with the backup", order{Do: "revert", Restore: true, Config: config}, installation.StepRolledBack)

@@ -111,7 +111,7 @@ func TestKilledAtEveryPoint(t *testing.T) {
 		t.Run(fmt.Sprintf("back %d", n), func(t *testing.T) {
 			t.Parallel()
 			s := newSite(t)
-			s.publish(newVersion, nil)
+			s.publish(newVersion, "")
 			for i, p := range points {
 				if i%sites == n && p.version == oldVersion && chosen(p.point) {
 					s.killed(t, p.point, p.version, p.state)
@@ -128,7 +128,7 @@ func TestKilledAtEveryPoint(t *testing.T) {
 			t.Run(p.point, func(t *testing.T) {
 				t.Parallel()
 				s := newSite(t)
-				s.publish(newVersion, nil)
+				s.publish(newVersion, "")
 				s.killed(t, p.point, p.version, p.state)
 			})
 		}
@@ -139,7 +139,7 @@ func TestKilledAtEveryPoint(t *testing.T) {
 func TestKilledInRollback(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	s.publish(newVersion, wrap(`[ "$1" = serve ] && exit 3`))
+	s.publish(newVersion, `[ "$1" = serve ] && exit 3`)
 	config := s.config()
 	config.ReadyTime = 2 * time.Second
 	for _, point := range []string{"before rollback", "stopped for rollback", "between renames", "database back", "link back",
@@ -181,7 +181,7 @@ func TestBrokenReleases(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newSite(t)
-			s.publish(newVersion, wrap(test.script))
+			s.publish(newVersion, test.script)
 			config := s.config()
 			config.ReadyTime, config.Settled = 12*time.Second, 4*time.Second
 			if name == "migration hangs" {
@@ -228,12 +228,12 @@ func TestReleasesThatAreNotWhatTheySay(t *testing.T) {
 		{"other manifest", "not signed", func() { s.put(filepath.Join(s.out, "manifest.json"), "{}", 0o644) }},
 		{"no release", "manifest.json", func() { _ = os.Remove(filepath.Join(s.out, "manifest.json")) }},
 		{"key is gone", "no trusted key", func() { _ = os.Remove(key(s)) }},
-		{"same version", "not newer", func() { s.publish(oldVersion, nil) }},
+		{"same version", "not newer", func() { s.publish(oldVersion, "") }},
 		{"server is gone", "refused", func() { s.server.Close() }},
 	} {
 		s.put(key(s), string(public), 0o644)
 		if test.name != "same version" {
-			s.publish(newVersion, nil)
+			s.publish(newVersion, "")
 		} else if err := os.Remove(Layout{StateDir: s.own}.seen()); err != nil { // or it is an old one
 			t.Fatal(err)
 		}
@@ -253,7 +253,7 @@ func TestReleasesThatAreNotWhatTheySay(t *testing.T) {
 func TestTwoUpdatersAtOnce(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	s.publish(newVersion, nil)
+	s.publish(newVersion, "")
 	p := s.start(order{Do: "run", PauseAt: "in trial"})
 	p.paused()
 	for _, do := range []string{"run", "resume"} {
@@ -270,7 +270,7 @@ func TestTwoUpdatersAtOnce(t *testing.T) {
 func TestReplay(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	old := s.publish(newVersion, nil)
+	old := s.publish(newVersion, "")
 	newer := *old
 	newer.Version, newer.Date = "1.2.0", old.Date.Add(time.Hour)
 	s.sign(&newer)
@@ -287,7 +287,7 @@ func TestReplay(t *testing.T) {
 func TestDryRunLeavesNothing(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	s.publish(newVersion, nil)
+	s.publish(newVersion, "")
 	if answer := s.do(order{Do: "run", Options: Options{DryRun: true}}); answer == nil || answer.Result == nil ||
 		answer.Result.Step != installation.StepDone {
 		t.Fatalf("%+v", answer)
@@ -309,7 +309,7 @@ func TestRevert(t *testing.T) {
 	if answer := s.do(order{Do: "revert"}); answer == nil || answer.Err != ErrNothingToRevert.Error() {
 		t.Fatalf("before any update: %+v", answer)
 	}
-	s.publish(newVersion, nil)
+	s.publish(newVersion, "")
 	if answer := s.do(order{Do: "run"}); answer == nil || answer.Result == nil || answer.Result.Step != installation.StepDone {
 		t.Fatalf("%+v\n%s", answer, s.supervisor.log.String())
 	}

@@ -31,6 +31,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/hostler/hostler/core/db/dbtest"
+	"github.com/hostler/hostler/core/db/private"
 	"github.com/hostler/hostler/updater/release"
 )
 
@@ -48,6 +49,9 @@ func TestMain(m *testing.M) {
 	if err := dbtest.UseMemory(releases); err != nil {
 		panic(err)
 	}
+	if err := preferPrograms(); err != nil {
+		panic(err)
+	}
 	flag.Parse()
 	if parallel := flag.Lookup("test.parallel"); parallel.Value.String() == parallel.DefValue {
 		_ = parallel.Value.Set(strconv.Itoa(2 * runtime.GOMAXPROCS(0))) // half of the time is waiting; it is a number
@@ -61,6 +65,16 @@ func TestMain(m *testing.M) {
 
 // releases is the room in bytes that the installations of all tests take at once, and as much again.
 const releases = 8 << 30
+
+// preferPrograms lets psql and pg_dump be PostgreSQL's own, as far as it is installed: Debian's in /usr/bin are scripts that first
+// find out which of several installations is meant.
+func preferPrograms() error {
+	installed, err := private.FindBinaries(context.Background(), "")
+	if err != nil {
+		return nil // the tests that need a database say so
+	}
+	return os.Setenv("PATH", filepath.Dir(installed[0].Path("psql"))+string(filepath.ListSeparator)+os.Getenv("PATH"))
+}
 
 // namespaceVariable is set in a test program with mounts of its own.
 const namespaceVariable = "HOSTLER_UPDATER_MOUNTS"
@@ -192,10 +206,10 @@ type site struct {
 // newSite installs the old version and starts it.
 func newSite(t testing.TB) *site {
 	t.Helper()
-	return newSiteOn(t, dbtest.EmptyURL(t))
+	return newSiteOn(t, dbtest.URL(t))
 }
 
-// newSiteOn is newSite on an empty database.
+// newSiteOn is newSite on a database that is empty or migrated.
 func newSiteOn(t testing.TB, database string) *site {
 	t.Helper()
 	dir := t.TempDir()
@@ -255,9 +269,16 @@ func (s *site) put(path, text string, mode os.FileMode) {
 
 func (s *site) copyTree(from, to string) {
 	s.t.Helper()
-	if out, err := exec.Command("cp", "-a", "--reflink=auto", from, to).CombinedOutput(); err != nil {
-		s.t.Fatalf("%v: %s", err, out)
+	if err := cp(from, to); err != nil {
+		s.t.Fatal(err)
 	}
+}
+
+func cp(from, to string) error {
+	if out, err := exec.Command("cp", "-a", "--reflink=auto", from, to).CombinedOutput(); err != nil {
+		return fmt.Errorf("%w: %s", err, out)
+	}
+	return nil
 }
 
 var ports struct {
@@ -320,21 +341,41 @@ func (s *site) query(statement string) string {
 	return answer
 }
 
-// publish makes a release of the new version on the server; edit changes its files before they are packed.
-func (s *site) publish(version string, edit func(tree string)) *release.Manifest {
+// publish makes a release of the new version on the server. Its hostlerd goes through the script first, where one is given.
+func (s *site) publish(version, script string) *release.Manifest {
 	s.t.Helper()
 	name := "hostler-" + version + ".tar.gz"
-	if edit == nil {
-		s.copyTree(filepath.Join(programs(s.t), "new.tar.gz"), filepath.Join(s.out, name))
-	} else {
-		tree := filepath.Join(s.t.TempDir(), "tree")
-		s.copyTree(filepath.Join(programs(s.t), "new"), tree)
-		edit(tree)
-		if err := packTree(tree, filepath.Join(s.out, name)); err != nil {
-			s.t.Fatal(err)
-		}
+	from := filepath.Join(programs(s.t), "new.tar.gz")
+	if script != "" {
+		from = s.packed(script)
 	}
+	s.copyTree(from, filepath.Join(s.out, name))
 	return s.manifest(version, name)
+}
+
+// wrapped are the tarballs of releases whose hostlerd goes through a script: by script, a function that packs it when first called.
+var wrapped sync.Map
+
+// packed is the tarball of the new version whose hostlerd goes through the script. Each is packed once.
+func (s *site) packed(script string) string {
+	s.t.Helper()
+	made, _ := wrapped.LoadOrStore(script, sync.OnceValues(func() (string, error) {
+		dir, err := os.MkdirTemp(programs(s.t), "wrapped-")
+		if err != nil {
+			return "", err
+		}
+		tree, tarball := filepath.Join(dir, "tree"), filepath.Join(dir, "wrapped.tar.gz")
+		if err := cp(filepath.Join(programs(s.t), "new"), tree); err != nil {
+			return "", err
+		}
+		wrap(script)(tree)
+		return tarball, errors.Join(packTree(tree, tarball), os.RemoveAll(tree))
+	}))
+	tarball, err := made.(func() (string, error))()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return tarball
 }
 
 // packTree packs a release fast: release.Pack takes its time to make a tarball small.

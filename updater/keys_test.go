@@ -44,7 +44,7 @@ func TestKeysInAWholeRun(t *testing.T) {
 
 	stranger, _ := newSigner(t)
 	s.signer = stranger
-	m := s.publish(newVersion, nil)
+	m := s.publish(newVersion, "")
 	s.refused("not signed by a trusted key")
 	// Manifest and signature of two releases, both good by themselves.
 	s.signer = first
@@ -57,7 +57,7 @@ func TestKeysInAWholeRun(t *testing.T) {
 	}
 	s.sign(m)
 	one := map[string]string{release.ManifestName: read(release.ManifestName), release.SignatureName: read(release.SignatureName)}
-	other := s.publish("1.2.0", nil)
+	other := s.publish("1.2.0", "")
 	two := map[string]string{release.ManifestName: read(release.ManifestName), release.SignatureName: read(release.SignatureName)}
 	for _, pair := range [][2]map[string]string{{one, two}, {two, one}} {
 		s.put(filepath.Join(s.out, release.ManifestName), pair[0][release.ManifestName], 0o644)
@@ -104,7 +104,7 @@ func TestKilledBetweenKeys(t *testing.T) {
 	stolen, stolenText := newSigner(t)
 	s.put(filepath.Join(s.keys, "stolen.pub"), stolenText, 0o644)
 	second, secondText := newSigner(t)
-	m := s.publish(newVersion, nil)
+	m := s.publish(newVersion, "")
 	m.Keys, m.Withdrawn = []string{secondText}, []string{stolen.Key.ID}
 	s.sign(m)
 	if answer := s.do(order{Do: "run", KillAt: "key added"}); answer != nil {

@@ -100,7 +100,7 @@ func TestDamagedFiles(t *testing.T) {
 			t.FailNow()
 		}
 	}
-	s.publish(newVersion, nil)
+	s.publish(newVersion, "")
 	seen := Layout{StateDir: s.own}.seen()
 	s.put(seen, "{", 0o644)
 	if answer := s.do(order{Do: "run"}); answer == nil || !strings.Contains(answer.Reason, "remove it") {
@@ -114,7 +114,7 @@ func TestDamagedFiles(t *testing.T) {
 func TestJournalLostInARun(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	s.publish(newVersion, nil)
+	s.publish(newVersion, "")
 	journal := installation.Journal(s.own)
 	if answer := s.do(order{Do: "run", KillAt: "in migrate"}); answer != nil {
 		t.Fatalf("%+v", answer)
@@ -175,7 +175,7 @@ func TestJournalLostInARun(t *testing.T) {
 func TestStatementOutlivesItsUpdater(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	s.publish(newVersion, nil)
+	s.publish(newVersion, "")
 	if answer := s.do(order{Do: "run", KillAt: "in snapshot"}); answer != nil {
 		t.Fatalf("%+v", answer)
 	}

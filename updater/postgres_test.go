@@ -164,7 +164,7 @@ func TestDatabaseServerGoesAway(t *testing.T) {
 				if p.point == "between renames" || p.point == "database back" {
 					script = `[ "$1" = serve ] && exit 3`
 				}
-				s.publish(newVersion, wrap(script))
+				s.publish(newVersion, script)
 				_ = os.Remove(Layout{StateDir: s.own}.seen())
 				if p.point == "start" {
 					c.stop()
@@ -198,7 +198,7 @@ func TestDatabaseServerGoesAway(t *testing.T) {
 				}
 			}
 			s.untidy = false
-			s.publish(newVersion, nil)
+			s.publish(newVersion, "")
 			_ = os.Remove(Layout{StateDir: s.own}.seen())
 			s.update()
 		})
@@ -213,7 +213,7 @@ func TestFullDatabaseDisk(t *testing.T) {
 	s := newSiteOn(t, c.create("hostler"))
 	config := s.config()
 	config.ReadyTime, config.DatabaseWait, config.StopTime = 5*time.Second, 2*time.Second, 5*time.Second
-	s.publish(newVersion, wrap(`[ "$1" = serve ] && exit 3`))
+	s.publish(newVersion, `[ "$1" = serve ] && exit 3`)
 	s.suffers("full database", []fault{
 		{"start", "failed", false}, {"in backup", "failed", false}, {"in trial", "failed", false}, {"in snapshot", "failed", false},
 		{"put aside", "failed", false},
@@ -247,9 +247,9 @@ func TestOthersOnTheDatabase(t *testing.T) {
 			version, end := newVersion, installation.StepDone
 			if broken {
 				version, end = oldVersion, installation.StepRolledBack
-				s.publish(newVersion, wrap(`[ "$1" = serve ] && exit 3`))
+				s.publish(newVersion, `[ "$1" = serve ] && exit 3`)
 			} else {
-				s.publish(newVersion, nil)
+				s.publish(newVersion, "")
 			}
 			ctx, cancel := context.WithCancel(t.Context())
 			done := make(chan int, 3)

@@ -61,7 +61,7 @@ func TestBootBeforeResume(t *testing.T) {
 		if test.broken {
 			script = `[ "$1" = serve ] && exit 3`
 		}
-		s.publish(newVersion, wrap(script))
+		s.publish(newVersion, script)
 		_ = os.Remove(Layout{StateDir: s.own}.seen())
 		config := s.config()
 		config.ReadyTime = 3 * time.Second
@@ -89,7 +89,7 @@ func TestBootBeforeResume(t *testing.T) {
 			t.Fatal(test.point)
 		}
 	}
-	s.publish(newVersion, nil)
+	s.publish(newVersion, "")
 	_ = os.Remove(Layout{StateDir: s.own}.seen())
 	s.update()
 }
@@ -98,7 +98,7 @@ func TestBootBeforeResume(t *testing.T) {
 func TestResumeIsKilled(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	s.publish(newVersion, wrap(`[ "$1" = serve ] && exit 3`))
+	s.publish(newVersion, `[ "$1" = serve ] && exit 3`)
 	config := s.config()
 	config.ReadyTime = 2 * time.Second
 	for _, point := range []string{"before rollback", "stopped for rollback", "between renames", "link back", "database back",
@@ -118,7 +118,7 @@ func TestResumeIsKilled(t *testing.T) {
 			t.Fatalf("%s: %s", point, state)
 		}
 	}
-	s.publish(newVersion, nil)
+	s.publish(newVersion, "")
 	_ = os.Remove(Layout{StateDir: s.own}.seen())
 	s.update()
 }
@@ -127,7 +127,7 @@ func TestResumeIsKilled(t *testing.T) {
 func TestNoWayBackFromDone(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	s.publish(newVersion, nil)
+	s.publish(newVersion, "")
 	if answer := s.do(order{Do: "run", KillAt: "copy dropped"}); answer != nil {
 		t.Fatalf("%+v", answer)
 	}
@@ -150,7 +150,7 @@ func TestRevertIsKilled(t *testing.T) {
 	onlyWithAll(t)
 	t.Parallel()
 	s := newSite(t)
-	s.publish(newVersion, nil)
+	s.publish(newVersion, "")
 	updated := false
 	for _, point := range []string{"restored", "before rollback", "stopped for rollback", "between renames", "link back", "database back",
 		"after rollback"} {
@@ -214,7 +214,7 @@ func TestTerminated(t *testing.T) {
 	onlyWithAll(t)
 	t.Parallel()
 	s := newSite(t)
-	s.publish(newVersion, nil)
+	s.publish(newVersion, "")
 	for _, dry := range []bool{true, false} {
 		for _, point := range []string{"before backup", "in backup", "in download", "in verify", "in trial"} {
 			if !chosen("terminated "+point) || dry && !chosen("terminated dry "+point) {

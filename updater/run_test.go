@@ -16,7 +16,7 @@ import (
 func TestUpdate(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	s.publish(newVersion, nil)
+	s.publish(newVersion, "")
 	answer := s.do(order{Do: "run"})
 	if answer == nil || answer.Err != "" || answer.Result.Step != installation.StepDone || answer.Result.To != newVersion {
 		t.Fatalf("%+v\n%s", answer, s.supervisor.log.String())
@@ -34,7 +34,7 @@ func TestUpdateByOtherUsers(t *testing.T) {
 		t.Skip("only root can become somebody else")
 	}
 	s := newSite(t)
-	s.publish(newVersion, nil)
+	s.publish(newVersion, "")
 	s.database = dbtest.Public(t, s.database)
 	config := s.config()
 	config.Database.OwnerUser, config.Database.AdminUser = "nobody", "nobody"
@@ -55,7 +55,7 @@ func TestUpdateByOtherUsers(t *testing.T) {
 func TestServiceThatCannotBeAsked(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	s.publish(newVersion, nil)
+	s.publish(newVersion, "")
 	config := s.config()
 	config.Ready = "http://127.0.0.1:1/readyz"
 	config.ReadyTime = 2 * time.Second

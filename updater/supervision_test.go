@@ -42,7 +42,7 @@ const forEver = 1 << 30
 func TestServiceThatDoesNotFollow(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	s.publish(newVersion, nil)
+	s.publish(newVersion, "")
 	config := s.config()
 	config.ReadyTime, config.StopTime = 4*time.Second, 2*time.Second
 	for _, test := range []struct {
@@ -137,12 +137,12 @@ func TestFlappingService(t *testing.T) {
 		if !chosen("flapping: " + name) {
 			continue
 		}
-		s.publish(newVersion, wrap(script))
+		s.publish(newVersion, script)
 		_ = os.Remove(Layout{StateDir: s.own}.seen())
 		s.must(s.do(order{Do: "run", Config: config}), installation.StepRolledBack)
 		s.holds(oldVersion, "rolled_back")
 	}
-	s.publish(newVersion, nil)
+	s.publish(newVersion, "")
 	_ = os.Remove(Layout{StateDir: s.own}.seen())
 	s.update()
 }
@@ -172,7 +172,7 @@ func TestMigrationsThatMisbehave(t *testing.T) {
 		if !chosen("migration " + test.name) {
 			continue
 		}
-		s.publish(newVersion, wrap(`[ "$1" = migrate ] && { `+test.script+`; }`))
+		s.publish(newVersion, `[ "$1" = migrate ] && { `+test.script+`; }`)
 		_ = os.Remove(Layout{StateDir: s.own}.seen())
 		answer := s.do(order{Do: "run", Config: config})
 		s.must(answer, test.want)

@@ -19,7 +19,7 @@ import (
 func TestHostileServers(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	s.publish(newVersion, nil)
+	s.publish(newVersion, "")
 	tarball := "hostler-" + newVersion + ".tar.gz"
 	file := func(name string) []byte {
 		text, err := os.ReadFile(filepath.Join(s.out, name))
