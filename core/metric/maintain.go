@@ -12,10 +12,10 @@ import (
 
 // Maintain makes partitions ahead, now and every hour, until the context ends: samples must find their place whatever
 // becomes of the job that rolls up and drops. A failure is logged and tried again a minute later. The heartbeat may be nil.
-func Maintain(ctx context.Context, d *db.DB, log hclog.Logger, life *heartbeat.Monitor) {
+func Maintain(ctx context.Context, d *db.DB, log hclog.Logger, monitor *heartbeat.Monitor) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	life.Beat(0)
+	monitor.Beat(0)
 	for {
 		select {
 		case <-ctx.Done():
@@ -27,7 +27,7 @@ func Maintain(ctx context.Context, d *db.DB, log hclog.Logger, life *heartbeat.M
 			log.Error("making the partitions of samples failed", "error", err)
 			next = time.Minute
 		}
-		life.Beat(next)
+		monitor.Beat(next)
 		timer.Reset(next)
 	}
 }

@@ -62,9 +62,9 @@ func (m *Manager) launch(ctx context.Context, path, sum string, logger hclog.Log
 	}
 	defer func() { _ = watch.Close() }()
 
-	life, kill := context.WithCancel(context.WithoutCancel(ctx))
+	killed, kill := context.WithCancel(context.WithoutCancel(ctx))
 	defer context.AfterFunc(ctx, kill)()
-	cmd := exec.CommandContext(life, path)
+	cmd := exec.CommandContext(killed, path)
 	cmd.Dir = "/"
 	cmd.Env = append(slices.Clone(m.cfg.Env),
 		sdk.WatchEnv+"=3", sdk.LevelEnv+"="+logger.GetLevel().String(), goplugin.EnvUnixSocketDir+"="+runDir.path)
