@@ -55,7 +55,8 @@ func TestOperationsAreSpecified(t *testing.T) {
 		if ours, listed := rows[row]; !listed {
 			t.Errorf("%s (%s) is not in testdata/operations.txt", row, o.Spec.ID)
 		} else if ours != o.Spec.Ours {
-			t.Errorf("%s (%s) declares Ours: %v, and testdata/operations.txt says otherwise", row, o.Spec.ID, o.Spec.Ours)
+			t.Errorf("%s (%s) declares Ours: %v, and testdata/operations.txt says otherwise: by the word ours at the end of its line",
+				row, o.Spec.ID, o.Spec.Ours)
 		}
 		delete(rows, row)
 	}

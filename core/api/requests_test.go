@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -110,6 +111,22 @@ func (e *teamsFixture) bodies() map[string]string {
 		bodies[c.Operation] = c.Body
 	}
 	return bodies
+}
+
+// A resource whose package of good requests has no line among requests would be as one that says nothing.
+func TestRequestsAreListed(t *testing.T) {
+	t.Parallel()
+	found, err := filepath.Glob("*/*test")
+	if err != nil || len(found) == 0 {
+		t.Fatal(found, err)
+	}
+	for _, path := range found {
+		folder, name := filepath.Split(path)
+		folder = filepath.Clean(folder)
+		if _, listed := requests[folder]; name == folder+"test" && !listed {
+			t.Errorf("core/api/%s has no line among the requests in core/api/requests_test.go", path)
+		}
+	}
 }
 
 // What is said of a read is said by its resource.

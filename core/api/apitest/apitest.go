@@ -254,10 +254,11 @@ func Golden(t testing.TB, file string, got []byte) {
 	}
 	want, err := os.ReadFile(file)
 	if err != nil {
-		t.Fatalf("%v; go test -update writes it", err)
+		t.Fatalf("%v; go generate writes it, or go test -update", err)
 	}
 	if !bytes.Equal(got, want) {
-		t.Errorf("%s is no longer what comes out; look at the difference and run go test -update\n%s", file, difference(want, got))
+		t.Errorf("%s is no longer what comes out; look at the difference and run go generate, or go test -update\n%s", file,
+			difference(want, got))
 	}
 }
 
