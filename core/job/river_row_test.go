@@ -49,28 +49,34 @@ func TestVoidRowsAreClosed(t *testing.T) {
 	runs := i.enqueue(t, job.Spec{Kind: "held", Target: job.Target{Kind: "vm", ID: 1}})
 	until(t, "the job runs", func() bool { return i.rows(t, "running") == 1 })
 	i.exec(t, "UPDATE river_job SET attempted_at = now() - interval '2 hours' WHERE state = 'running'")
-	gone := `INSERT INTO river_job (args, kind, max_attempts, queue, state, priority, attempt, attempted_at)
-		VALUES ($1, 'job', 1, $2, 'running', 2, 1, now() - $3::interval)`
+	// leave makes the row that a dead process has left of a job, and gives its id.
+	leave := func(job int64, queue, ago string) int64 {
+		t.Helper()
+		return dbtest.Value[int64](t, i.db, `INSERT INTO river_job (args, kind, max_attempts, queue, state, priority, attempt, attempted_at)
+			VALUES ($1, 'job', 1, $2, 'running', 2, 1, now() - $3::interval) RETURNING id`, map[string]any{"job_id": job}, queue, ago)
+	}
 	ended := i.enqueue(t, job.Spec{Kind: "held", Target: job.Target{Kind: "vm", ID: 2}})
 	i.cancel(t, ended)
 	i.ended(t, ended, job.Canceled)
-	i.exec(t, gone, map[string]any{"job_id": ended}, "jobs", "2 minutes")
-	i.exec(t, gone, map[string]any{"job_id": runs}, "jobs", "2 minutes") // another row than the one that the job runs on
-	i.exec(t, gone, map[string]any{"job_id": 4711}, "jobs", "2 minutes")
-	i.exec(t, gone, map[string]any{"job_id": ended}, "jobs", "-1 hours")
-	i.exec(t, gone, map[string]any{"job_id": ended}, "foreign", "2 minutes")
-	// The job that ended on its row does not keep it.
 	own := i.enqueue(t, job.Spec{Kind: "held", Target: job.Target{Kind: "vm", ID: 3}})
 	i.cancel(t, own)
-	i.exec(t, "WITH its AS ("+gone+" RETURNING id) UPDATE jobs SET river_id = (SELECT id FROM its) WHERE id = $4",
-		map[string]any{"job_id": own}, "jobs", "2 minutes", own)
-	until(t, "the row of the job that ended on it is closed", func() (closed bool) {
-		err := i.db.Pool.QueryRow(t.Context(),
-			"SELECT r.state = 'discarded' FROM jobs j JOIN river_job r ON r.id = j.river_id WHERE j.id = $1", own).Scan(&closed)
-		return err == nil && closed
-	})
-	until(t, "the void rows are closed", func() bool { return i.rows(t, "discarded") == 4 })
-	if got := i.rows(t, "running"); got != 3 {
+	i.ended(t, own, job.Canceled)
+	void := []int64{
+		leave(ended, "jobs", "2 minutes"), leave(4711, "jobs", "2 minutes"),
+		leave(runs, "jobs", "2 minutes"), // another row than the one that the job runs on
+		leave(own, "jobs", "2 minutes"),
+	}
+	// The job that ended on its row does not keep it.
+	i.exec(t, "UPDATE jobs SET river_id = $1 WHERE id = $2", void[3], own)
+	kept := []int64{
+		dbtest.Value[int64](t, i.db, "SELECT river_id FROM jobs WHERE id = $1", runs), leave(ended, "jobs", "-1 hours"),
+		leave(ended, "foreign", "2 minutes"),
+	}
+	in := func(ids []int64, state string) int {
+		return dbtest.Value[int](t, i.db, "SELECT count(*) FROM river_job WHERE id = ANY ($1) AND state = $2::river_job_state", ids, state)
+	}
+	until(t, "the void rows are closed", func() bool { return in(void, "discarded") == len(void) })
+	if got := in(kept, "running"); got != len(kept) {
 		t.Errorf("%d rows say running, want those of the job, of the young one and of another queue", got)
 	}
 	close(held)
