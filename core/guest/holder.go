@@ -18,14 +18,14 @@ func (a *act) blame(ctx context.Context, s step, err error) error {
 	if err == nil || verdict && status != job.Failed || !verdict && sdk.KindOf(err) != sdk.Busy {
 		return err
 	}
-	tasks, failed := ask(ctx, a, func(ctx context.Context, host hypervisor.Host) ([]hypervisor.Task, error) {
+	list, failed := ask(ctx, a, func(ctx context.Context, host hypervisor.Host) (hypervisor.TaskList, error) {
 		return host.Tasks(ctx, hypervisor.TaskQuery{Guest: &a.ref, Limit: holders})
 	})
 	if failed != nil {
 		a.run.Note("which other task works on the guest could not be read: %s", job.Explain(failed))
 		return err
 	}
-	other := a.holder(s, tasks)
+	other := a.holder(s, list.Tasks)
 	if other == nil {
 		return err
 	}

@@ -92,7 +92,7 @@ func (h *haltingHost) Act(ctx context.Context, ref hypervisor.GuestRef, action h
 }
 
 // killed enqueues a job, kills the process that does it at the point, and lets the fixture's own instance go on.
-func (b *lifecycleFixture) killed(t *testing.T, when, request string, enqueue func() int64) (*job.Job, string) {
+func (b *lifecycleFixture) killed(t *testing.T, when, request string, want job.Status, enqueue func() int64) (*job.Job, string) {
 	t.Helper()
 	server := grpc.NewServer()
 	if err := (hypervisor.Service{Driver: b.driver, HostType: (*memdriver.Host)(nil)}).Register(server); err != nil {
@@ -129,7 +129,7 @@ func (b *lifecycleFixture) killed(t *testing.T, when, request string, enqueue fu
 		b.meanwhile()
 	}
 	b.start(t)
-	j, transcript := b.ended(t, id, job.Succeeded)
+	j, transcript := b.ended(t, id, want)
 	if j.Runs != 2 {
 		t.Errorf("%d runs\n%s", j.Runs, transcript)
 	}
@@ -144,13 +144,14 @@ func TestKilledAtEachStep(t *testing.T) {
 		for _, request := range []string{"stop", "start"} {
 			t.Run(when+" "+request, func(t *testing.T) {
 				t.Parallel()
-				b := newLifecycleFixture(t)
-				guest.Register(b.queue, b.worker, bounce())
-				ref, p := b.guest(t, hypervisor.VM, hypervisor.GuestRunning)
-				_, transcript := b.killed(t, when, request, func() int64 { return b.bounce(t, p) })
-				if got := fmt.Sprint(b.words(t, ref)); got != "[stop start]" {
-					t.Errorf("the tasks %s\n%s", got, transcript)
-				}
+				bothMemories(t, func(t *testing.T, b *lifecycleFixture, _ bool) {
+					guest.Register(b.queue, b.worker, bounce())
+					ref, p := b.guest(t, hypervisor.VM, hypervisor.GuestRunning)
+					_, transcript := b.killed(t, when, request, job.Succeeded, func() int64 { return b.bounce(t, p) })
+					if got := fmt.Sprint(b.words(t, ref)); got != "[stop start]" {
+						t.Errorf("the tasks %s\n%s", got, transcript)
+					}
+				})
 			})
 		}
 	}

@@ -18,13 +18,22 @@ func Lifecycle(action hypervisor.Action) Work[struct{}] {
 				return l.Act(ctx, ref, action)
 			}),
 			State: func(_ context.Context, _ hypervisor.Host, guest hypervisor.Guest, _ struct{}) (State, error) {
-				if wants := wanted[action]; wants != "" && guest.Status == wants {
-					return State{Done: "the guest is " + wants}, nil
-				}
-				return State{}, nil
+				return lifecycleState(action, guest), nil
 			},
 		}},
 	}
+}
+
+// lifecycleState is what there is of what an action wants. Restart and reset leave nothing that tells of them.
+func lifecycleState(action hypervisor.Action, guest hypervisor.Guest) State {
+	wants := wanted[action]
+	switch {
+	case wants == "" || guest.Status == hypervisor.GuestUnknown:
+		return State{}
+	case guest.Status == wants:
+		return State{Done: "the guest is " + wants}
+	}
+	return State{Again: true, Since: since(guest)}
 }
 
 // knowing are the kinds of guests that know an action.

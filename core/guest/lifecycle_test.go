@@ -62,12 +62,28 @@ const poolAddress = "pool.mem:8006"
 
 func newLifecycleFixture(t *testing.T) *lifecycleFixture {
 	t.Helper()
+	return newLifecycleFixtureOf(t, memdriver.Spec{Nodes: 2})
+}
+
+// bothMemories runs a test on a hypervisor that lists all its tasks and on one whose list forgets those that ended.
+func bothMemories(t *testing.T, test func(t *testing.T, b *lifecycleFixture, forgetful bool)) {
+	t.Helper()
+	for name, forgetful := range map[string]bool{"all tasks are listed": false, "ended tasks are forgotten": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, newLifecycleFixtureOf(t, memdriver.Spec{Nodes: 2, Forgetful: forgetful}), forgetful)
+		})
+	}
+}
+
+func newLifecycleFixtureOf(t *testing.T, spec memdriver.Spec) *lifecycleFixture {
+	t.Helper()
 	url := dbtest.URL(t)
 	b := &lifecycleFixture{
 		url: url, db: dbtest.Open(t, url), driver: memdriver.New(), missing: map[endpoint.Capability]bool{},
 		opened: map[endpoint.Capability]int{},
 	}
-	b.cluster = b.driver.Add(poolAddress, memdriver.Spec{Nodes: 2})
+	b.cluster = b.driver.Add(poolAddress, spec)
 	err := b.db.Pool.QueryRow(t.Context(), `
 		WITH c AS (INSERT INTO clusters (team_id, name) VALUES (1, 'mem') RETURNING id)
 		INSERT INTO hosts (cluster_id, driver, name, address) SELECT id, 'mem', 'pool', 'pool.mem:8006' FROM c RETURNING id`).Scan(&b.hostID)
@@ -198,17 +214,7 @@ func (b *lifecycleFixture) ended(t *testing.T, id int64, want job.Status) (*job.
 // tasks counts the actions on a guest; the task that made it is none.
 func (b *lifecycleFixture) tasks(t *testing.T, ref hypervisor.GuestRef) (n int) {
 	t.Helper()
-	host, _ := b.driver.Open(t.Context(), b.cluster.Target(endpoint.Monitoring))
-	tasks, err := host.Tasks(t.Context(), hypervisor.TaskQuery{Limit: 500, Guest: &ref})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, task := range tasks {
-		if task.Operation != "" {
-			n++
-		}
-	}
-	return n
+	return len(b.words(t, ref))
 }
 
 func TestEveryAction(t *testing.T) {
@@ -450,9 +456,7 @@ func (h *deaf) Act(ctx context.Context, ref hypervisor.GuestRef, action hypervis
 func TestLostAnswer(t *testing.T) {
 	t.Parallel()
 	cut := sdk.Errorf(sdk.Unreachable, "cut")
-	t.Run("ours is found beside a stranger's", func(t *testing.T) {
-		t.Parallel()
-		b := newLifecycleFixture(t)
+	bothMemories(t, func(t *testing.T, b *lifecycleFixture, _ bool) {
 		ref, p := b.guest(t, hypervisor.VM, hypervisor.GuestRunning)
 		stranger, _ := b.driver.Open(t.Context(), b.cluster.NewToken(endpoint.Lifecycle, "stranger", memdriver.GuestPower, memdriver.GuestAudit))
 		b.wrap = func(h hypervisor.Host) hypervisor.Host {

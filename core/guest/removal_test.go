@@ -137,18 +137,19 @@ func TestKilledWhileTheGuestIsTakenAway(t *testing.T) {
 	for when, words := range map[string]string{"before": "[stop]", "after": "[stop start]"} {
 		t.Run(when, func(t *testing.T) {
 			t.Parallel()
-			b := newLifecycleFixture(t)
-			guest.Register(b.queue, b.worker, removal())
-			ref, p := b.guest(t, hypervisor.VM, hypervisor.GuestRunning)
-			b.meanwhile = func() {
-				b.endOf(t, ref)
-				b.drop(t, ref, p)
-			}
-			j, transcript := b.killed(t, when, "start", func() int64 { return b.removal(t, p) })
-			if got := fmt.Sprint(b.words(t, ref)); got != words {
-				t.Errorf("the tasks %s\n%s", got, transcript)
-			}
-			b.outlived(t, j, p, transcript)
+			bothMemories(t, func(t *testing.T, b *lifecycleFixture, _ bool) {
+				guest.Register(b.queue, b.worker, removal())
+				ref, p := b.guest(t, hypervisor.VM, hypervisor.GuestRunning)
+				b.meanwhile = func() {
+					b.endOf(t, ref)
+					b.drop(t, ref, p)
+				}
+				j, transcript := b.killed(t, when, "start", job.Succeeded, func() int64 { return b.removal(t, p) })
+				if got := fmt.Sprint(b.words(t, ref)); got != words {
+					t.Errorf("the tasks %s\n%s", got, transcript)
+				}
+				b.outlived(t, j, p, transcript)
+			})
 		})
 	}
 }
@@ -157,11 +158,11 @@ func TestKilledWhileTheGuestIsTakenAway(t *testing.T) {
 func (b *lifecycleFixture) endOf(t *testing.T, ref hypervisor.GuestRef) {
 	t.Helper()
 	host, _ := b.driver.Open(t.Context(), b.cluster.Target(endpoint.Monitoring))
-	tasks, err := host.Tasks(t.Context(), hypervisor.TaskQuery{Limit: 500, Guest: &ref})
+	list, err := host.Tasks(t.Context(), hypervisor.TaskQuery{Limit: 500, Guest: &ref})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, task := range tasks {
+	for _, task := range list.Tasks {
 		_, err := host.WaitTask(t.Context(), task.ID, 0, func(hypervisor.LogLine) error { return nil })
 		if err != nil {
 			t.Error(err)

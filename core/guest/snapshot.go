@@ -32,9 +32,11 @@ var TakeSnapshot = Work[hypervisor.SnapshotSpec]{
 		Says: func(spec hypervisor.SnapshotSpec) string { return "taking the snapshot " + spec.Name },
 		State: onSnapshot(func(s hypervisor.SnapshotSpec) string { return s.Name }, func(name string, found *hypervisor.Snapshot) (s State) {
 			switch {
-			case found != nil && found.Incomplete:
+			case found == nil:
+				s.Again = true
+			case found.Incomplete:
 				s.Blocked = fmt.Sprintf("the guest has an incomplete snapshot named %q", name)
-			case found != nil:
+			default:
 				s.Blocked = fmt.Sprintf("the guest has a snapshot named %q", name)
 				s.Made = s.Blocked
 			}
@@ -62,6 +64,9 @@ var DeleteSnapshot = Work[string]{
 				s.Done = fmt.Sprintf("the guest has no snapshot named %q", name)
 			case found.Incomplete:
 				s.Left = fmt.Sprintf("the snapshot %q is incomplete and good for nothing but to be deleted", name)
+				s.Again, s.Since = true, found.TakenAt
+			default:
+				s.Again, s.Since = true, found.TakenAt
 			}
 			return s
 		}),

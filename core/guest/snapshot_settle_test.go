@@ -92,10 +92,11 @@ func TestSnapshotTasksAreJudgedByTheList(t *testing.T) {
 	}
 }
 
-// traceless takes a snapshot at once, loses the answer, and lists no tasks.
+// traceless takes a snapshot at once, loses the answer, and lists no tasks; whole makes it say that there were none.
 type traceless struct {
 	*memdriver.Host
-	sent atomic.Int32
+	sent  atomic.Int32
+	whole bool
 }
 
 func (h *traceless) TakeSnapshot(ctx context.Context, ref hypervisor.GuestRef, spec hypervisor.SnapshotSpec) (string, error) {
@@ -110,24 +111,34 @@ func (h *traceless) TakeSnapshot(ctx context.Context, ref hypervisor.GuestRef, s
 	return "", sdk.Errorf(sdk.Unreachable, "cut")
 }
 
-func (h *traceless) Tasks(context.Context, hypervisor.TaskQuery) ([]hypervisor.Task, error) {
-	return nil, nil
+func (h *traceless) Tasks(context.Context, hypervisor.TaskQuery) (hypervisor.TaskList, error) {
+	if h.whole {
+		return hypervisor.TaskList{CompleteSince: time.Unix(0, 0)}, nil
+	}
+	return hypervisor.TaskList{}, nil
 }
 
 // A request whose answer is lost and whose task is nowhere is not sent again once the snapshot is there.
 func TestSnapshotOfALostRequest(t *testing.T) {
 	t.Parallel()
-	b := newLifecycleFixture(t)
-	h := &traceless{}
-	b.wrap = func(at hypervisor.Host) hypervisor.Host {
-		h.Host = at.(*memdriver.Host)
-		return h
-	}
-	b.start(t)
-	ref, p := b.guest(t, hypervisor.VM, hypervisor.GuestRunning)
-	_, transcript := b.ended(t, onSnapshot(b, t, guest.TakeSnapshot, p, hypervisor.SnapshotSpec{Name: "one"}), job.Succeeded)
-	if !strings.Contains(transcript, "it was carried out") || h.sent.Load() != 1 || fmt.Sprint(b.snapshots(t, ref)) != "[one]" {
-		t.Errorf("%d requests, the snapshots %v\n%s", h.sent.Load(), b.snapshots(t, ref), transcript)
+	for text, whole := range map[string]bool{
+		"it was carried out": true, `does not reach back to it`: false,
+	} {
+		t.Run(text, func(t *testing.T) {
+			t.Parallel()
+			b := newLifecycleFixture(t)
+			h := &traceless{whole: whole}
+			b.wrap = func(at hypervisor.Host) hypervisor.Host {
+				h.Host = at.(*memdriver.Host)
+				return h
+			}
+			b.start(t)
+			ref, p := b.guest(t, hypervisor.VM, hypervisor.GuestRunning)
+			_, transcript := b.ended(t, onSnapshot(b, t, guest.TakeSnapshot, p, hypervisor.SnapshotSpec{Name: "one"}), job.Succeeded)
+			if !strings.Contains(transcript, text) || h.sent.Load() != 1 || fmt.Sprint(b.snapshots(t, ref)) != "[one]" {
+				t.Errorf("%d requests, the snapshots %v\n%s", h.sent.Load(), b.snapshots(t, ref), transcript)
+			}
+		})
 	}
 }
 

@@ -57,12 +57,15 @@ func TestKilledWhileASnapshotIsTaken(t *testing.T) {
 	for _, when := range []string{"before", "after"} {
 		t.Run(when, func(t *testing.T) {
 			t.Parallel()
-			b := newLifecycleFixture(t)
-			ref, p := b.guest(t, hypervisor.VM, hypervisor.GuestRunning)
-			b.killed(t, when, "snapshot", func() int64 { return onSnapshot(b, t, guest.TakeSnapshot, p, hypervisor.SnapshotSpec{Name: "one"}) })
-			if got := fmt.Sprint(b.snapshots(t, ref), b.words(t, ref)); got != "[one] [snapshot_create]" {
-				t.Error(got)
-			}
+			bothMemories(t, func(t *testing.T, b *lifecycleFixture, _ bool) {
+				ref, p := b.guest(t, hypervisor.VM, hypervisor.GuestRunning)
+				b.killed(t, when, "snapshot", job.Succeeded, func() int64 {
+					return onSnapshot(b, t, guest.TakeSnapshot, p, hypervisor.SnapshotSpec{Name: "one"})
+				})
+				if got := fmt.Sprint(b.snapshots(t, ref), b.words(t, ref)); got != "[one] [snapshot_create]" {
+					t.Error(got)
+				}
+			})
 		})
 	}
 }

@@ -26,10 +26,20 @@ func (a *act) request(s step) job.Step {
 		Send: func(ctx context.Context, host hypervisor.Host) (string, error) {
 			return s.send(ctx, host, a.ref)
 		},
-		Query:  hypervisor.TaskQuery{Guest: &a.ref},
-		Ours:   func(task hypervisor.Task) bool { return a.ours(s, task) },
-		Absent: a.absent,
+		Query: hypervisor.TaskQuery{Guest: &a.ref, Node: a.sentTo(s)},
+		Ours:  func(task hypervisor.Task) bool { return a.ours(s, task) },
+		Absent: func(ctx context.Context, sent time.Time, reaches bool) error {
+			return a.absent(ctx, s, sent, reaches)
+		},
 	}
+}
+
+// sentTo is the node whose list of tasks has the step's: the guest may have moved since the request.
+func (a *act) sentTo(s step) string {
+	if a.run.Begun(s.name) && a.progress.Node != "" {
+		return a.progress.Node
+	}
+	return a.ref.Node
 }
 
 // before reads the guest and refuses to act on another one than was asked for: a VM id is free again once its guest was
@@ -108,18 +118,6 @@ func (a *act) ours(s step, task hypervisor.Task) bool {
 	}
 	token := a.progress.TokenID
 	return token == "" || task.TokenID == token || task.User+"!"+task.TokenID == token
-}
-
-// absent says that a list tells nothing of the tasks of another token.
-func (a *act) absent(ctx context.Context) error {
-	now, err := a.tokenID(ctx)
-	if err != nil {
-		return err
-	}
-	if now != a.progress.TokenID {
-		return fmt.Errorf("the host's %s token was changed meanwhile, and the new one may not see the old one's tasks", a.needs)
-	}
-	return nil
 }
 
 // tokenID is the id of the host's present token for the work; empty when there is none.

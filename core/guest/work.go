@@ -2,6 +2,7 @@ package guest
 
 import (
 	"context"
+	"time"
 
 	"github.com/hostler/hostler/core/host"
 	"github.com/hostler/hostler/core/job"
@@ -41,7 +42,8 @@ type Step[P any] struct {
 	Says func(spec P) string
 	// Send makes the request; see Using.
 	Send Send[P]
-	// State reads what is there of what the step wants, with the monitoring token. Nil where nothing can be read of it.
+	// State reads what is there of what the step wants, with the monitoring token. Nil where nothing can be read of it: the step
+	// is then sent again only when the hypervisor's task list proves that it was never begun.
 	State func(ctx context.Context, host hypervisor.Host, guest hypervisor.Guest, spec P) (State, error)
 	// Removes marks a step that takes the guest itself away, the last of its work: a guest that the hypervisor no longer has is
 	// what it wants, and its task is followed when the guest has left the inventory.
@@ -60,6 +62,13 @@ type State struct {
 	Made string
 	// Left says what a failure has left behind, for its text.
 	Left string
+	// Again says that what is there shows that the step was not carried out, and that it does no harm when its request is made a
+	// second time: a start of a guest that is stopped. Only such a step is sent again where it is not known whether the first
+	// request was taken.
+	Again bool
+	// Since is from when on what Again tells of has been so, by the hypervisor's clock; zero where that is not known. What began
+	// after the request shows nothing: the guest that runs may have been stopped by it and started by somebody else.
+	Since time.Time
 }
 
 // Send makes a step's request, once, and gives the id of its task; an empty one when it was carried out at once.

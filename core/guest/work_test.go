@@ -31,13 +31,8 @@ func (b *lifecycleFixture) bounce(t *testing.T, p guest.Asked) int64 {
 // words are the actions of a guest's tasks, oldest first.
 func (b *lifecycleFixture) words(t *testing.T, ref hypervisor.GuestRef) (words []string) {
 	t.Helper()
-	host, _ := b.driver.Open(t.Context(), b.cluster.Target(endpoint.Monitoring))
-	tasks, err := host.Tasks(t.Context(), hypervisor.TaskQuery{Limit: 500, Guest: &ref})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, task := range tasks {
-		if task.Operation != "" {
+	for _, task := range b.cluster.Tasks() {
+		if task.GuestID == ref.ID && task.Operation != "" {
 			words = append([]string{string(task.Operation)}, words...)
 		}
 	}
@@ -119,11 +114,11 @@ func TestFailureThatWasNoneStaysOne(t *testing.T) {
 func (b *lifecycleFixture) endTasks(t *testing.T, ref hypervisor.GuestRef) {
 	t.Helper()
 	host, _ := b.driver.Open(t.Context(), b.cluster.Target(endpoint.Monitoring))
-	tasks, err := host.Tasks(t.Context(), hypervisor.TaskQuery{Limit: 500, Guest: &ref})
+	list, err := host.Tasks(t.Context(), hypervisor.TaskQuery{Limit: 500, Guest: &ref})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, task := range tasks {
+	for _, task := range list.Tasks {
 		b.cluster.EndTask(task.ID, hypervisor.TaskOK, "OK")
 	}
 }

@@ -24,14 +24,14 @@ type Task struct {
 
 // Tasks asks the hypervisor for its newest tasks, at most limit.
 func (s *Store) Tasks(ctx context.Context, id int64, limit int) ([]Task, error) {
-	found, err := Ask(ctx, s, id, endpoint.Monitoring, func(ctx context.Context, h hypervisor.Host) ([]hypervisor.Task, error) {
+	found, err := Ask(ctx, s, id, endpoint.Monitoring, func(ctx context.Context, h hypervisor.Host) (hypervisor.TaskList, error) {
 		return h.Tasks(ctx, hypervisor.TaskQuery{Limit: limit})
 	})
 	if err != nil {
 		return nil, err
 	}
-	tasks := make([]Task, 0, len(found))
-	for _, t := range found[:min(len(found), limit)] {
+	tasks := make([]Task, 0, len(found.Tasks))
+	for _, t := range found.Tasks[:min(len(found.Tasks), limit)] {
 		tasks = append(tasks, taskOf(t))
 	}
 	return tasks, nil

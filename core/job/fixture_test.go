@@ -243,11 +243,7 @@ func (i *instance) transcript(t testing.TB, id int64) string {
 // tasks are those that the hypervisor has for a guest, without the one that made it.
 func (w *fixture) tasks(t testing.TB, ref hypervisor.GuestRef) []hypervisor.Task {
 	t.Helper()
-	tasks, err := w.open().Tasks(t.Context(), hypervisor.TaskQuery{Limit: 500, Guest: &ref})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return slices.DeleteFunc(tasks, func(t hypervisor.Task) bool { return t.Operation == "" })
+	return slices.DeleteFunc(w.cluster.Tasks(), func(t hypervisor.Task) bool { return t.GuestID != ref.ID || t.Operation == "" })
 }
 
 // once checks that exactly one task was started for a guest, and gives its id.

@@ -27,7 +27,7 @@ type Call struct {
 
 type Answer struct {
 	Guest  hypervisor.Guest
-	Tasks  []hypervisor.Task
+	Tasks  hypervisor.TaskList
 	TaskID string
 	Lines  []hypervisor.LogLine
 	Result hypervisor.TaskResult
@@ -134,10 +134,10 @@ func (f *far) Act(_ context.Context, ref hypervisor.GuestRef, action hypervisor.
 	return a.TaskID, nil
 }
 
-func (f *far) Tasks(_ context.Context, query hypervisor.TaskQuery) ([]hypervisor.Task, error) {
+func (f *far) Tasks(_ context.Context, query hypervisor.TaskQuery) (hypervisor.TaskList, error) {
 	a, err := f.call("Tasks", Call{Query: query})
 	if err != nil {
-		return nil, err
+		return hypervisor.TaskList{}, err
 	}
 	return a.Tasks, nil
 }

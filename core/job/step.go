@@ -27,9 +27,11 @@ type Step struct {
 	Query hypervisor.TaskQuery
 	// Ours tells the step's task from others in that list.
 	Ours func(task hypervisor.Task) bool
-	// Absent may be nil. It is asked before the step's task is taken to be absent from the list, and fails when the list
-	// cannot tell: the job then ends as unknown with the error's text instead of sending again.
-	Absent func(ctx context.Context) error
+	// Absent is asked before a request is made again because its task is not in the list. reaches says that the list is
+	// complete back to the request, so that the task would be there; where it is not, the task may have ended and been forgotten.
+	// sent is when the request was made, by the hypervisor's clock. A verdict of it ends the job; another error is tried again as
+	// that of a hypervisor that is lost. Nil takes a list that reaches for proof, and ends the job as unknown with any other.
+	Absent func(ctx context.Context, sent time.Time, reaches bool) error
 }
 
 // checkpoint is what is stored of a step.
@@ -67,8 +69,9 @@ const (
 //
 // The rule is that a request is never made again while the first may have been taken. Before the request Do stores that
 // it will be made; after it, the task's id. A run that finds the first and not the second looks for the task in the
-// hypervisor's list for a settling time, and only when the list was read and the task is not there, it sends again. A
-// task that is known is only followed. A hypervisor that is lost for a while is tried again.
+// hypervisor's list for a settling time, and only when the task is not there although the list is complete back to the
+// request, it sends again. Where the list is not, Step.Absent decides by what else is known. A task that is known is only
+// followed. A hypervisor that is lost for a while is tried again.
 //
 // A task that ended well gives its result and no error; one that ended badly also a verdict of Fail, and one whose end
 // nobody knows one of Undetermined. A refused request gives the hypervisor's error; the step may then be done again. When

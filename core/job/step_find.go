@@ -24,7 +24,7 @@ func (r *Run) find(step Step, cp *checkpoint) error {
 	lost := r.newPatience()
 	for {
 		final := time.Now().After(settled)
-		task, err := r.lookUp(step, cp)
+		task, reaches, err := r.lookUp(step, cp)
 		switch {
 		case r.interrupted() != nil:
 			return r.interrupted()
@@ -43,26 +43,49 @@ func (r *Run) find(step Step, cp *checkpoint) error {
 			pause(r.untilStop, min(time.Second, r.queue.cfg.Settle/4))
 			continue
 		}
-		lost.over()
-		if step.Absent != nil {
-			err := step.Absent(r.untilStop)
-			if databaseAway(err) {
-				return err
-			}
-			if err != nil {
-				return r.orInterrupted(Undetermined("a request was sent and its answer was lost: %w", err))
-			}
+		err = r.absent(step, cp, reaches)
+		_, verdict := Verdict(err)
+		switch {
+		case err == nil:
+			return r.send(step, cp)
+		case verdict, r.interrupted() != nil, databaseAway(err):
+			return r.orInterrupted(err)
+		case !lost.again(err):
+			return Undetermined("a request was sent, its answer was lost, and whether it was carried out cannot be found out: %s", Explain(err))
 		}
-		if r.isCanceled() {
-			return Stopped("canceled; the request had not reached the hypervisor")
-		}
-		if cp.Sends >= maxSends {
-			return Undetermined("a request was sent twice, its answer was lost both times, and the hypervisor's task list does not show a task " +
-				"of it")
-		}
-		r.Note("the request had not reached the hypervisor; it is sent again")
-		return r.send(step, cp)
+		lost.wait(r.untilStop, nil)
 	}
+}
+
+// unlisted is what a job says of a request whose task is missing in a list that does not reach back to it.
+const unlisted = "the hypervisor's task list does not reach back to the request, so that it is not known whether it was carried out"
+
+// absent judges a request whose task is not in the list. Without an error it may be made again.
+func (r *Run) absent(step Step, cp *checkpoint, reaches bool) error {
+	switch {
+	case !reaches && r.isCanceled():
+		return Undetermined("canceled after a request was sent; %s", unlisted)
+	case step.Absent != nil:
+		if err := step.Absent(r.untilStop, cp.Mark, reaches); err != nil {
+			return err
+		}
+	case !reaches:
+		return Undetermined("a request was sent and its answer was lost; %s", unlisted)
+	}
+	switch {
+	case r.isCanceled() && reaches:
+		return Stopped("canceled; the request had not reached the hypervisor")
+	case r.isCanceled():
+		return Undetermined("canceled after a request was sent; %s", unlisted)
+	case cp.Sends >= maxSends:
+		return Undetermined("a request was sent twice, its answer was lost both times, and the hypervisor's task list does not show a task " +
+			"of it")
+	case reaches:
+		r.Note("the request had not reached the hypervisor; it is sent again")
+	default:
+		r.Note("it is not known whether the request had reached the hypervisor; it is sent again, since that can do no harm")
+	}
+	return nil
 }
 
 // settled is when a request that was taken is in the hypervisor's list for sure: the settling time after the first run began
@@ -84,23 +107,24 @@ func (r *Run) settled(cp *checkpoint) (time.Time, error) {
 	return time.Now().Add(r.queue.cfg.Settle - now.Sub(cp.LookingSince)), nil
 }
 
-// lookUp is the id of the step's task in the hypervisor's list, empty when it is not there.
-func (r *Run) lookUp(step Step, cp *checkpoint) (string, error) {
+// lookUp is the id of the step's task in the hypervisor's list, empty when it is not there. reaches says that the list is
+// complete back to the request, as far as clocks may lie apart.
+func (r *Run) lookUp(step Step, cp *checkpoint) (task string, reaches bool, err error) {
 	ctx, cancel := context.WithTimeout(r.untilStop, time.Minute)
 	defer cancel()
 	host, err := step.Open(ctx)
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	defer func() { _ = host.Close() }()
 	query := step.Query
 	query.Limit, query.Since = 500, cp.Mark.Add(-skew)
-	tasks, err := host.Tasks(ctx, query)
+	list, err := host.Tasks(ctx, query)
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	var candidates []hypervisor.Task
-	for _, task := range tasks {
+	for _, task := range list.Tasks {
 		if !task.Started.Before(query.Since) && step.Ours(task) {
 			candidates = append(candidates, task)
 		}
@@ -111,13 +135,13 @@ func (r *Run) lookUp(step Step, cp *checkpoint) (string, error) {
 		var taken bool
 		err := r.queue.db.Pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM jobs WHERE task_id = $1 AND id <> $2)", task.ID, r.job.ID).Scan(&taken)
 		if err != nil {
-			return "", r.lose(fmt.Errorf("looking for the task's job: %w", err))
+			return "", false, r.lose(fmt.Errorf("looking for the task's job: %w", err))
 		}
 		if !taken {
-			return task.ID, nil
+			return task.ID, true, nil
 		}
 	}
-	return "", nil
+	return "", list.Reaches(query.Since), nil
 }
 
 // patience bounds how long a hypervisor that does not answer is tried again.

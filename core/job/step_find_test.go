@@ -14,7 +14,7 @@ import (
 // generousHost lists tasks without regard to Since, as a driver may whose hypervisor cannot filter by time.
 type generousHost struct{ *unreliableHost }
 
-func (h generousHost) Tasks(ctx context.Context, query hypervisor.TaskQuery) ([]hypervisor.Task, error) {
+func (h generousHost) Tasks(ctx context.Context, query hypervisor.TaskQuery) (hypervisor.TaskList, error) {
 	query.Since = time.Time{}
 	return h.unreliableHost.Tasks(ctx, query)
 }

@@ -120,7 +120,8 @@ func TestThirdParty(t *testing.T) {
 		t.Errorf("the call fails with %v, want ErrGone", err)
 	}
 	// The next call works: the process starts again, and nothing was lost with the old one.
-	tasks, err := host.Tasks(t.Context(), hypervisor.TaskQuery{Limit: 10, Guest: &stopped})
+	list, err := host.Tasks(t.Context(), hypervisor.TaskQuery{Limit: 10, Guest: &stopped})
+	tasks := list.Tasks
 	if err != nil || len(tasks) != 1 || tasks[0].ID != task || tasks[0].Status != hypervisor.TaskRunning {
 		t.Errorf("tasks are %+v, error %v, want the one that runs", tasks, err)
 	}

@@ -173,7 +173,7 @@ var readers = []struct {
 		if _, err := h.api.Get(t.Context(), "/cluster/tasks", nil, &rows); err != nil {
 			return err
 		}
-		if tasks := tasksOf(rows); len(tasks) != len(rows) {
+		if tasks, all := tasksOf(rows); !all {
 			return fmt.Errorf("%d tasks of %d rows", len(tasks), len(rows))
 		}
 		return nil

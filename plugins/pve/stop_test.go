@@ -73,9 +73,9 @@ func TestStopWhileAShutdownHoldsTheLock(t *testing.T) {
 				}
 				// Who looks for what is in the way finds it with the monitoring token.
 				if !c.ended {
-					tasks, err := w.host(t, endpoint.Monitoring).Tasks(t.Context(), hypervisor.TaskQuery{Guest: &ref, Limit: 25})
+					list, err := w.host(t, endpoint.Monitoring).Tasks(t.Context(), hypervisor.TaskQuery{Guest: &ref, Limit: 25})
 					must(t, "listing tasks", err)
-					if text := fmt.Sprint(tasks); !strings.Contains(text, down) {
+					if text := fmt.Sprint(list.Tasks); !strings.Contains(text, down) {
 						t.Errorf("the shutdown is not among %s", text)
 					}
 				}

@@ -19,6 +19,9 @@ import (
 const (
 	// clusterTasks is how many of the newest tasks the cluster's own list is sure to have: it keeps about 25 of each node.
 	clusterTasks = 20
+	// archiving is how long after the end of a task others that ended later may stand before it in the archive: a node moves what
+	// has ended there in batches, when it starts the next task or at the latest about every ten seconds.
+	archiving = time.Minute
 	// atOnce is how many nodes are asked for their tasks at the same time.
 	atOnce = 4
 )
@@ -35,40 +38,44 @@ type taskRow struct {
 }
 
 // Tasks lists tasks. The newest few without a filter come from the cluster's own list in one request; for all else each
-// node is asked, since that list is short and knows no filters. The token sees its own tasks, and with Sys.Audit all.
-func (h *Host) Tasks(ctx context.Context, query hypervisor.TaskQuery) ([]hypervisor.Task, error) {
+// node is asked, since that list is short and knows no filters. The token sees its own tasks, and with Sys.Audit all. The
+// cluster's own list is what the nodes last broadcast, so that nothing is said of how complete it is; see nodeTasks for theirs.
+func (h *Host) Tasks(ctx context.Context, query hypervisor.TaskQuery) (hypervisor.TaskList, error) {
 	limit := query.Limit
 	if limit < 1 || limit > 500 {
 		limit = min(max(limit, 1), 500)
 	}
-	var tasks []hypervisor.Task
+	var list hypervisor.TaskList
 	var err error
 	switch {
 	case query.Node != "":
-		tasks, err = h.nodeTasks(ctx, query.Node, query, limit)
+		list, err = h.nodeTasks(ctx, query.Node, query, limit)
 	case query.Guest == nil && !query.Errors && limit <= clusterTasks:
-		tasks, err = h.clusterTasks(ctx)
+		list, err = h.clusterTasks(ctx)
 	default:
-		tasks, err = h.allTasks(ctx, query, limit)
+		list, err = h.allTasks(ctx, query, limit)
 	}
 	if err != nil {
-		return nil, err
+		return hypervisor.TaskList{}, err
 	}
-	return selectTasks(tasks, query, limit), nil
+	return selectTasks(list, query, limit), nil
 }
 
-func (h *Host) clusterTasks(ctx context.Context) ([]hypervisor.Task, error) {
+func (h *Host) clusterTasks(ctx context.Context) (hypervisor.TaskList, error) {
 	var rows []taskRow
 	if _, err := h.api.Get(ctx, "/cluster/tasks", nil, &rows); err != nil {
-		return nil, err
+		return hypervisor.TaskList{}, err
 	}
-	return tasksOf(rows), nil
+	tasks, _ := tasksOf(rows)
+	return hypervisor.TaskList{Tasks: tasks}, nil
 }
 
-func (h *Host) nodeTasks(ctx context.Context, node string, query hypervisor.TaskQuery, limit int) ([]hypervisor.Task, error) {
+// nodeTasks lists the tasks of one node: those that run and those of its archive, which is ordered by when they ended and
+// loses the ones that ended first. One that is found there vouches for all that ended later; see archived.
+func (h *Host) nodeTasks(ctx context.Context, node string, query hypervisor.TaskQuery, limit int) (hypervisor.TaskList, error) {
 	path, err := nodePath(node, "tasks")
 	if err != nil {
-		return nil, err
+		return hypervisor.TaskList{}, err
 	}
 	params := url.Values{"source": {"all"}, "limit": {strconv.Itoa(limit)}}
 	if query.Guest != nil {
@@ -82,21 +89,39 @@ func (h *Host) nodeTasks(ctx context.Context, node string, query hypervisor.Task
 	}
 	var rows []taskRow
 	if _, err := h.api.Get(ctx, path, params, &rows); err != nil {
-		return nil, h.explain(ctx, node, err)
+		return hypervisor.TaskList{}, h.explain(ctx, node, err)
 	}
-	return tasksOf(rows), nil
+	tasks, all := tasksOf(rows)
+	if !all {
+		return hypervisor.TaskList{Tasks: tasks}, nil
+	}
+	list := hypervisor.TaskList{Tasks: tasks, CompleteSince: archived(tasks)}
+	before := query.Since.Add(-archiving)
+	if len(rows) >= limit || list.Reaches(query.Since) || before.Unix() <= 0 {
+		return list, nil
+	}
+	// The page is whole, and its own rows do not reach back to where it begins: whether the archive does, an older task tells.
+	params = url.Values{"source": {"archive"}, "limit": {strconv.Itoa(vouching)}, "until": {strconv.FormatInt(before.Unix(), 10)}}
+	rows = nil
+	if _, err := h.api.Get(ctx, path, params, &rows); err != nil {
+		return hypervisor.TaskList{}, h.explain(ctx, node, err)
+	}
+	older, _ := tasksOf(rows)
+	return hypervisor.TaskList{Tasks: tasks, CompleteSince: earlier(list.CompleteSince, archived(older))}, nil
 }
 
 // allTasks asks all nodes that are online. One that does not answer is left out, but not when a guest's tasks are wanted:
-// who looks for the trace of an action must not be told that there is none.
-func (h *Host) allTasks(ctx context.Context, query hypervisor.TaskQuery, limit int) ([]hypervisor.Task, error) {
+// who looks for the trace of an action must not be told that there is none. A list in which a node is missing, for being
+// off too, is complete since no time that is known.
+func (h *Host) allTasks(ctx context.Context, query hypervisor.TaskQuery, limit int) (hypervisor.TaskList, error) {
 	nodes, err := h.nodes(ctx)
 	if err != nil {
-		return nil, err
+		return hypervisor.TaskList{}, err
 	}
 	var (
 		mu    sync.Mutex
-		tasks []hypervisor.Task
+		list  hypervisor.TaskList
+		since []time.Time // of each node from when on its own list is complete
 		fails []error
 		wait  sync.WaitGroup
 		slots = make(chan struct{}, atOnce)
@@ -105,7 +130,7 @@ func (h *Host) allTasks(ctx context.Context, query hypervisor.TaskQuery, limit i
 	for _, n := range nodes {
 		if n.Status == hypervisor.NodeOffline {
 			if query.Guest != nil && query.Guest.Node == string(n.Node) {
-				return nil, plugin.Errorf(plugin.Unreachable, "node %s is offline, its tasks cannot be read", n.Node)
+				return list, plugin.Errorf(plugin.Unreachable, "node %s is offline, its tasks cannot be read", n.Node)
 			}
 			continue
 		}
@@ -120,27 +145,32 @@ func (h *Host) allTasks(ctx context.Context, query hypervisor.TaskQuery, limit i
 				fails = append(fails, err)
 				return
 			}
-			tasks = append(tasks, found...)
+			list.Tasks = append(list.Tasks, found.Tasks...)
+			since = append(since, found.CompleteSince)
 		})
 	}
 	wait.Wait()
 	if len(fails) > 0 && (query.Guest != nil || len(fails) == asked) {
-		return nil, fails[0]
+		return hypervisor.TaskList{}, fails[0]
 	}
 	if len(fails) > 0 {
 		h.log.Debug("tasks of some nodes not readable", "nodes", len(fails), "error", errors.Join(fails...))
 	}
-	return tasks, nil
+	if len(since) > 0 && len(since) == len(nodes) && !slices.ContainsFunc(since, time.Time.IsZero) {
+		list.CompleteSince = slices.MaxFunc(since, time.Time.Compare)
+	}
+	return list, nil
 }
 
-func tasksOf(rows []taskRow) []hypervisor.Task {
-	tasks := make([]hypervisor.Task, 0, len(rows))
+// tasksOf reads the rows of a list; all is false when one of them names its task in a way that is not known.
+func tasksOf(rows []taskRow) (tasks []hypervisor.Task, all bool) {
+	tasks = make([]hypervisor.Task, 0, len(rows))
 	for _, row := range rows {
 		if t, ok := taskOf(row); ok {
 			tasks = append(tasks, t)
 		}
 	}
-	return tasks
+	return tasks, len(tasks) == len(rows)
 }
 
 func taskOf(row taskRow) (hypervisor.Task, bool) {
@@ -192,8 +222,8 @@ func taskResult(exit string) hypervisor.TaskResult {
 }
 
 // selectTasks applies what the hypervisor's filters did not, and orders newest first.
-func selectTasks(tasks []hypervisor.Task, query hypervisor.TaskQuery, limit int) []hypervisor.Task {
-	tasks = slices.DeleteFunc(tasks, func(t hypervisor.Task) bool {
+func selectTasks(list hypervisor.TaskList, query hypervisor.TaskQuery, limit int) hypervisor.TaskList {
+	tasks := slices.DeleteFunc(list.Tasks, func(t hypervisor.Task) bool {
 		return query.Guest != nil && t.GuestID != query.Guest.ID ||
 			query.Node != "" && t.Node != query.Node ||
 			query.Errors && t.Status != hypervisor.TaskFailed && t.Status != hypervisor.TaskUnknown ||
@@ -204,5 +234,13 @@ func selectTasks(tasks []hypervisor.Task, query hypervisor.TaskQuery, limit int)
 	})
 	// A task that ends while the lists are read can stand in both of its node's.
 	tasks = slices.CompactFunc(tasks, func(a, b hypervisor.Task) bool { return a.ID == b.ID })
-	return tasks[:min(limit, len(tasks))]
+	if len(tasks) > limit {
+		// What is cut off may have begun in the same second as the last one that is left.
+		if cut := tasks[limit-1].Started.Add(time.Second); !list.CompleteSince.IsZero() && cut.After(list.CompleteSince) {
+			list.CompleteSince = cut
+		}
+		tasks = tasks[:limit]
+	}
+	list.Tasks = tasks
+	return list
 }

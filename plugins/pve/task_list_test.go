@@ -19,9 +19,9 @@ func TestMoreTasksThanTheClustersListHas(t *testing.T) {
 	}
 	host := w.host(t, endpoint.Monitoring)
 	for _, limit := range []int{1, 19, 20, 21, 26, 50, 60} {
-		tasks, err := host.Tasks(t.Context(), hypervisor.TaskQuery{Limit: limit})
-		if err != nil || len(tasks) != limit {
-			t.Errorf("limit %d: %d tasks, %v", limit, len(tasks), err)
+		list, err := host.Tasks(t.Context(), hypervisor.TaskQuery{Limit: limit})
+		if err != nil || len(list.Tasks) != limit {
+			t.Errorf("limit %d: %d tasks, %v", limit, len(list.Tasks), err)
 		}
 	}
 }
@@ -43,9 +43,9 @@ func TestANodeThatDoesNotTellItsTasks(t *testing.T) {
 		w.fault(t, pvesim.Fault{Kind: pvesim.FaultStatus, Status: 595, Reason: "No route to host", Match: pvesim.Match{Path: path}})
 	}
 	silence("/nodes/pve2/tasks")
-	tasks, err := host.Tasks(t.Context(), hypervisor.TaskQuery{Limit: 500})
-	if err != nil || len(tasks) != 3 { // two starts and what made the guest
-		t.Errorf("of everything: %d tasks, %v", len(tasks), err)
+	list, err := host.Tasks(t.Context(), hypervisor.TaskQuery{Limit: 500})
+	if err != nil || len(list.Tasks) != 3 || !list.CompleteSince.IsZero() { // two starts and what made the guest
+		t.Errorf("of everything: %d tasks, complete since %v, %v", len(list.Tasks), list.CompleteSince, err)
 	}
 	_, err = host.Tasks(t.Context(), hypervisor.TaskQuery{Limit: 500, Guest: &ref})
 	wantKind(t, err, plugin.Unreachable)

@@ -38,7 +38,7 @@ func TestSelectTasks(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var got []string
-			for _, task := range selectTasks(slices.Clone(tasks), c.query, c.limit) {
+			for _, task := range selectTasks(hypervisor.TaskList{Tasks: slices.Clone(tasks)}, c.query, c.limit).Tasks {
 				got = append(got, task.ID)
 			}
 			if !slices.Equal(got, c.want) {

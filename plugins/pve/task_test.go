@@ -129,9 +129,9 @@ func TestAnActionIsSentOnce(t *testing.T) {
 				t.Errorf("it was sent %d times", n)
 			}
 			// The trace of what was taken can be found.
-			tasks, err := w.host(t, endpoint.Lifecycle).Tasks(t.Context(), hypervisor.TaskQuery{Limit: 10, Guest: &ref})
-			if err != nil || (len(tasks) == 1) != c.taken {
-				t.Errorf("tasks %+v, %v", tasks, err)
+			list, err := w.host(t, endpoint.Lifecycle).Tasks(t.Context(), hypervisor.TaskQuery{Limit: 10, Guest: &ref})
+			if err != nil || (len(list.Tasks) == 1) != c.taken {
+				t.Errorf("tasks %+v, %v", list.Tasks, err)
 			}
 		})
 	}
@@ -288,11 +288,11 @@ func TestTasksOfAllNodes(t *testing.T) {
 	host := w.host(t, endpoint.Monitoring)
 	ids := func(query hypervisor.TaskQuery) []string {
 		t.Helper()
-		tasks, err := host.Tasks(t.Context(), query)
+		list, err := host.Tasks(t.Context(), query)
 		must(t, "listing tasks", err)
 		var ids []string
-		for i, task := range tasks {
-			if i > 0 && task.Started.After(tasks[i-1].Started) {
+		for i, task := range list.Tasks {
+			if i > 0 && task.Started.After(list.Tasks[i-1].Started) {
 				t.Error("not the newest first")
 			}
 			ids = append(ids, task.ID)
@@ -319,7 +319,8 @@ func TestTasksOfAllNodes(t *testing.T) {
 	if n := len(ids(hypervisor.TaskQuery{Limit: 500})); n != 64 {
 		t.Errorf("%d tasks in all", n)
 	}
-	tasks, err := host.Tasks(t.Context(), hypervisor.TaskQuery{Limit: 50, Guest: &ref, Node: "pve1"})
+	list, err := host.Tasks(t.Context(), hypervisor.TaskQuery{Limit: 50, Guest: &ref, Node: "pve1"})
+	tasks := list.Tasks
 	if err != nil || len(tasks) != 2 || tasks[0].Status != hypervisor.TaskRunning ||
 		tasks[0].Operation != hypervisor.Shutdown.Operation() || !tasks[0].Ended.IsZero() || tasks[0].GuestID != ref.ID {
 		t.Errorf("%+v, %v", tasks, err)
@@ -330,8 +331,8 @@ func TestTasksOfAllNodes(t *testing.T) {
 	entry := w.target(endpoint.Monitoring, w.Tokens()["monitoring"])
 	entry.Address, entry.Fingerprint = strings.TrimPrefix(w.URL("pve2"), "https://"), w.Fingerprint("pve2")
 	host = w.open(t, entry)
-	if got, err := host.Tasks(t.Context(), hypervisor.TaskQuery{Limit: 500}); err != nil || len(got) != 42 {
-		t.Errorf("%d tasks, %v", len(got), err)
+	if got, err := host.Tasks(t.Context(), hypervisor.TaskQuery{Limit: 500}); err != nil || len(got.Tasks) != 42 || !got.CompleteSince.IsZero() {
+		t.Errorf("%d tasks, complete since %v, %v", len(got.Tasks), got.CompleteSince, err)
 	}
 	_, err = host.Tasks(t.Context(), hypervisor.TaskQuery{Limit: 500, Guest: &ref})
 	wantKind(t, err, plugin.Unreachable)

@@ -39,8 +39,9 @@ type Host interface {
 	// that node. A guest that the credential may not see is Denied, whether it is there or not, and one whose node cannot be
 	// asked is Unreachable.
 	Guest(ctx context.Context, ref GuestRef) (Guest, error)
-	// Tasks lists the hypervisor's tasks, newest first, running ones included, with those that others started.
-	Tasks(ctx context.Context, query TaskQuery) ([]Task, error)
+	// Tasks lists the hypervisor's tasks, newest first, running ones included, with those that others started, and says how
+	// far back the list is complete.
+	Tasks(ctx context.Context, query TaskQuery) (TaskList, error)
 	// TaskLog reads lines of one task's log. An unknown task is NotFound.
 	TaskLog(ctx context.Context, taskID string, query LogQuery) (Log, error)
 	// WaitTask follows a task to its end: each new log line, counted from line `from` (0-based), is handed to line in

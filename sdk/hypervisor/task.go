@@ -9,7 +9,7 @@ import (
 type TaskQuery struct {
 	// Limit is the most tasks to return, 1 to 500.
 	Limit int
-	// Node narrows to one node; empty means all.
+	// Node narrows to one node; empty means all. The task of a request about a guest is of the node in the guest's ref.
 	Node string
 	// Guest narrows to one guest, on whichever node its tasks ran.
 	Guest *GuestRef
@@ -17,6 +17,26 @@ type TaskQuery struct {
 	Since time.Time
 	// Errors leaves only tasks that ended and did not end well: failed ones and those of unknown end.
 	Errors bool
+}
+
+// TaskList is the answer of Host.Tasks.
+type TaskList struct {
+	// Tasks are ordered newest first.
+	Tasks []Task
+	// CompleteSince is from when on the list misses nothing, by the hypervisor's clock: each task that matches the query, that
+	// the credential has started itself, and that started at this time or later but before the call, is in Tasks, whether it
+	// runs or has ended. Zero says that there is no such time, or that it is not known; running tasks are listed all the same.
+	// What the query leaves out counts as listed, except what Limit cut off. A hypervisor that never forgets a task gives
+	// time.Unix(0, 0).
+	//
+	// The service takes a request whose task is not listed to have gone nowhere only as far back as this, and may then make it
+	// again. A driver in doubt says a later time, or zero.
+	CompleteSince time.Time
+}
+
+// Reaches reports whether the list misses nothing from t on.
+func (l TaskList) Reaches(t time.Time) bool {
+	return !l.CompleteSince.IsZero() && !l.CompleteSince.After(t)
 }
 
 // Task states.

@@ -8,17 +8,19 @@ import (
 	hypervisorv1 "github.com/hostler/hostler/sdk/proto/hostler/hypervisor/v1"
 )
 
-func (h *remoteHost) Tasks(ctx context.Context, query TaskQuery) ([]Task, error) {
+func (h *remoteHost) Tasks(ctx context.Context, query TaskQuery) (TaskList, error) {
 	req := taskQueryToProto(query)
 	req.Target = h.target
 	answer, err := wire.Call(ctx, h.client.base.Tasks, req)
-	return wire.Each(answer.GetTasks(), taskFromProto), err
+	return TaskList{Tasks: wire.Each(answer.GetTasks(), taskFromProto), CompleteSince: wire.Time(answer.GetCompleteSince())}, err
 }
 
 func (s *server) Tasks(ctx context.Context, req *hypervisorv1.TasksRequest) (*hypervisorv1.TasksResponse, error) {
 	return serve(ctx, s, req, func(host Host) (*hypervisorv1.TasksResponse, error) {
-		tasks, err := host.Tasks(ctx, taskQueryFromProto(req))
-		return &hypervisorv1.TasksResponse{Tasks: wire.Each(tasks, taskToProto)}, err
+		list, err := host.Tasks(ctx, taskQueryFromProto(req))
+		return &hypervisorv1.TasksResponse{
+			Tasks: wire.Each(list.Tasks, taskToProto), CompleteSince: wire.Timestamp(list.CompleteSince),
+		}, err
 	})
 }
 

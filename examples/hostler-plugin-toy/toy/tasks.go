@@ -48,10 +48,10 @@ func (t task) task() hypervisor.Task {
 	return out
 }
 
-// Tasks implements hypervisor.Host.
-func (h *Host) Tasks(ctx context.Context, query hypervisor.TaskQuery) ([]hypervisor.Task, error) {
+// Tasks implements hypervisor.Host. The toy forgets no task, and its list is cut by the limit only.
+func (h *Host) Tasks(ctx context.Context, query hypervisor.TaskQuery) (hypervisor.TaskList, error) {
 	if query.Limit < 1 || query.Limit > 500 {
-		return nil, invalid("limit", "limit must be from 1 to 500")
+		return hypervisor.TaskList{}, invalid("limit", "limit must be from 1 to 500")
 	}
 	q := url.Values{"limit": {itoa(query.Limit)}}
 	if query.Node != "" {
@@ -69,13 +69,17 @@ func (h *Host) Tasks(ctx context.Context, query hypervisor.TaskQuery) ([]hypervi
 	}
 	var rows []task
 	if _, err := h.client.get(ctx, "/v1/tasks", q, &rows); err != nil {
-		return nil, err
+		return hypervisor.TaskList{}, err
 	}
-	tasks := make([]hypervisor.Task, len(rows))
+	list := hypervisor.TaskList{Tasks: make([]hypervisor.Task, len(rows)), CompleteSince: time.Unix(0, 0)}
 	for i, r := range rows {
-		tasks[i] = r.task()
+		list.Tasks[i] = r.task()
 	}
-	return tasks, nil
+	if len(rows) >= query.Limit {
+		// What was cut off may have begun in the same moment as the last one that is listed.
+		list.CompleteSince = list.Tasks[len(rows)-1].Started.Add(1)
+	}
+	return list, nil
 }
 
 // taskID is the form of a task's id. Ids come from the service's users: what has another form must not become a part of a

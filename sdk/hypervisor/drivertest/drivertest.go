@@ -47,6 +47,9 @@ type Config struct {
 	FailedTask func(t testing.TB) (taskID string)
 	// LostTask gives a task that ended and the hypervisor does not know how, such as one whose process was killed.
 	LostTask func(t testing.TB) (taskID string)
+	// ForgetsTasks says that the hypervisor's list of tasks may have forgotten one that has just ended. Tests that look for such a
+	// task there are left out when the list says that it is complete since no time at all.
+	ForgetsTasks bool
 	// LockedGuest makes a guest that refuses actions because something locks it.
 	LockedGuest func(t testing.TB) hypervisor.GuestRef
 }

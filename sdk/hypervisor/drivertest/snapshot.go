@@ -212,8 +212,12 @@ func (s *suite) wantOperation(t *testing.T, ctx context.Context, ref hypervisor.
 	if id == "" {
 		return
 	}
-	tasks := s.guestTasks(t, ctx, ref)
+	list := s.guestTasks(t, ctx, ref)
+	tasks := list.Tasks
 	i := slices.IndexFunc(tasks, func(t hypervisor.Task) bool { return t.ID == id })
+	if i < 0 {
+		s.forgotten(t, list)
+	}
 	if i < 0 || tasks[i].Operation != want {
 		t.Errorf("tasks are %+v, want %s as %s", tasks, id, want)
 	}

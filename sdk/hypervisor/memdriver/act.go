@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/plugin"
@@ -30,7 +31,7 @@ func guestPath(id int64) string { return fmt.Sprintf("/guests/%d", id) }
 
 // Act implements hypervisor.Lifecycler. The shutdown of a paused guest is taken and fails in its task.
 func (h *Host) Act(ctx context.Context, ref hypervisor.GuestRef, action hypervisor.Action) (string, error) {
-	return h.change(ctx, "act", GuestPower, ref, func(_ *Cluster, guest *hypervisor.Guest) (work, error) {
+	return h.change(ctx, "act", GuestPower, ref, func(c *Cluster, guest *hypervisor.Guest) (work, error) {
 		wanted, ok := transitions[action]
 		switch {
 		case !ok || !slices.Contains(hypervisor.Actions(ref.Kind), action):
@@ -42,7 +43,11 @@ func (h *Host) Act(ctx context.Context, ref hypervisor.GuestRef, action hypervis
 			if action == hypervisor.Shutdown && guest.Status == hypervisor.GuestPaused {
 				return errors.New("the guest is paused and cannot shut down")
 			}
-			setStatus(guest, wanted.to)
+			// A pause does not start a guest anew, nor does a reset.
+			if action == hypervisor.Start || action == hypervisor.Restart || guest.Status == hypervisor.GuestSuspended {
+				c.began[ref.ID] = time.Now()
+			}
+			c.setStatus(guest, wanted.to)
 			return nil
 		}}, nil
 	})

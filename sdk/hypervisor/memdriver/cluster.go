@@ -25,6 +25,8 @@ type Spec struct {
 	Prefix string
 	// TaskTime is how long an action takes; zero is 10 ms.
 	TaskTime time.Duration
+	// Forgetful makes the list of tasks forget each as it ends, and say so.
+	Forgetful bool
 }
 
 // Cluster is one hypervisor endpoint and all behind it.
@@ -34,10 +36,12 @@ type Cluster struct {
 	taskTime    time.Duration
 	prefix      string
 	anyToken    bool
+	forgetful   bool
 
 	mu       sync.Mutex
 	nodes    []string
 	guests   map[int64]*hypervisor.Guest
+	began    map[int64]time.Time // when each running guest was started
 	nextID   int64
 	tokens   map[string]token
 	tasks    []*task // oldest first
@@ -50,8 +54,8 @@ type Cluster struct {
 
 func newCluster(address string, spec Spec) *Cluster {
 	c := &Cluster{
-		address: address, taskTime: spec.TaskTime, prefix: spec.Prefix,
-		guests: map[int64]*hypervisor.Guest{}, nextID: 100, tokens: map[string]token{}, faults: map[string]Fault{},
+		address: address, taskTime: spec.TaskTime, prefix: spec.Prefix, forgetful: spec.Forgetful,
+		guests: map[int64]*hypervisor.Guest{}, began: map[int64]time.Time{}, nextID: 100, tokens: map[string]token{}, faults: map[string]Fault{},
 		snapshots: map[int64][]hypervisor.Snapshot{}, origins: map[int64]string{},
 	}
 	if c.taskTime == 0 {
@@ -138,6 +142,7 @@ func (c *Cluster) Remove(id int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.guests, id)
+	delete(c.began, id)
 	delete(c.snapshots, id)
 	delete(c.origins, id)
 }
@@ -168,13 +173,14 @@ func (c *Cluster) newGuest(kind hypervisor.GuestKind, status string) *hypervisor
 		MemoryTotal: ptr(int64(2 << 30)),
 		DiskTotal:   ptr(int64(32 << 30)),
 	}
-	setStatus(g, status)
+	c.setStatus(g, status)
+	c.began[id] = time.Now().Add(-time.Hour) // long before any test
 	c.guests[id] = g
 	return g
 }
 
-// setStatus also sets the figures that only a running guest has.
-func setStatus(g *hypervisor.Guest, status string) {
+// setStatus also sets the figures that only a running guest has. It needs the lock.
+func (c *Cluster) setStatus(g *hypervisor.Guest, status string) {
 	g.Status = status
 	g.CPU, g.Memory, g.Uptime = nil, nil, nil
 	g.NetIn, g.NetOut, g.DiskRead, g.DiskWrite = nil, nil, nil, nil
@@ -183,6 +189,15 @@ func setStatus(g *hypervisor.Guest, status string) {
 		g.NetIn, g.NetOut = ptr(int64(1000)), ptr(int64(2000))
 		g.DiskRead, g.DiskWrite = ptr(int64(3000)), ptr(int64(4000))
 	}
+}
+
+// present is a guest as it is now. It needs the lock.
+func (c *Cluster) present(g *hypervisor.Guest) hypervisor.Guest {
+	now := *g
+	if g.Uptime != nil {
+		now.Uptime = ptr(int64(time.Since(c.began[g.ID]).Seconds()))
+	}
+	return now
 }
 
 func ptr[T any](v T) *T { return &v }

@@ -133,7 +133,7 @@ func (c *Cluster) page(partial bool) (hypervisor.Page, []hypervisor.Guest) {
 	}
 	guests := make([]hypervisor.Guest, 0, len(c.guests))
 	for _, id := range slices.Sorted(maps.Keys(c.guests)) {
-		guests = append(guests, *c.guests[id])
+		guests = append(guests, c.present(c.guests[id]))
 	}
 	return first, guests
 }
@@ -153,7 +153,7 @@ func (h *Host) Guest(ctx context.Context, ref hypervisor.GuestRef) (hypervisor.G
 	if err != nil {
 		return hypervisor.Guest{}, err
 	}
-	guest := *found
+	guest := c.present(found)
 	guest.At = time.Now().UTC()
 	return guest, nil
 }

@@ -67,8 +67,17 @@ func TestTheShutdownOfAPausedGuestIsTakenAndFails(t *testing.T) {
 
 func TestConformance(t *testing.T) {
 	t.Parallel()
+	for name, forgetful := range map[string]bool{"remembers its tasks": false, "forgets its tasks": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			conform(t, memdriver.Spec{Nodes: 3, VMs: 450, Containers: 50, Forgetful: forgetful})
+		})
+	}
+}
+
+func conform(t *testing.T, spec memdriver.Spec) {
 	driver := memdriver.New()
-	cluster := driver.Add("pool.mem:8006", memdriver.Spec{Nodes: 3, VMs: 450, Containers: 50})
+	cluster := driver.Add("pool.mem:8006", spec)
 	var names atomic.Int64
 	needs := map[endpoint.Capability]string{
 		endpoint.Monitoring: memdriver.GuestAudit, endpoint.Lifecycle: memdriver.GuestPower, endpoint.Console: memdriver.GuestConsole,
@@ -102,7 +111,7 @@ func TestConformance(t *testing.T) {
 		RunningTask: func(testing.TB) string { return cluster.NewTask("copy", 2) },
 		EndedTask:   ended(hypervisor.TaskOK),
 		FailedTask:  ended(hypervisor.TaskFailed),
-		LostTask:    ended(hypervisor.TaskUnknown),
+		LostTask:    ended(hypervisor.TaskUnknown), ForgetsTasks: spec.Forgetful,
 		LockedGuest: func(testing.TB) hypervisor.GuestRef {
 			ref := cluster.NewGuest(hypervisor.VM, hypervisor.GuestStopped)
 			cluster.Change(ref.ID, func(g *hypervisor.Guest) { g.Lock = "backup" })

@@ -100,7 +100,8 @@ func (h *Host) RollBack(ctx context.Context, ref hypervisor.GuestRef, spec hyper
 			if spec.Start || c.snapshots[ref.ID][i].Memory {
 				status = hypervisor.GuestRunning
 			}
-			setStatus(guest, status)
+			c.setStatus(guest, status)
+			c.began[ref.ID] = time.Now()
 			c.origins[ref.ID] = spec.Name
 			return nil
 		}}, nil

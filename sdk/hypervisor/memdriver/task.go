@@ -100,29 +100,48 @@ func (c *Cluster) task(id string) (*task, error) {
 	return nil, plugin.Errorf(plugin.NotFound, "no task %q", id)
 }
 
-// Tasks implements hypervisor.Host.
-func (h *Host) Tasks(ctx context.Context, query hypervisor.TaskQuery) ([]hypervisor.Task, error) {
+// Tasks implements hypervisor.Host. A forgetful cluster lists no task that has ended; WaitTask and TaskLog know it still.
+func (h *Host) Tasks(ctx context.Context, query hypervisor.TaskQuery) (hypervisor.TaskList, error) {
 	c, _, err := h.begin(ctx, "tasks")
 	if err != nil {
-		return nil, err
+		return hypervisor.TaskList{}, err
 	}
 	if query.Limit < 1 || query.Limit > 500 {
 		err := plugin.Errorf(plugin.Invalid, "limit must be from 1 to 500")
 		err.Field = "limit"
-		return nil, err
+		return hypervisor.TaskList{}, err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	var found []hypervisor.Task
+	list := hypervisor.TaskList{CompleteSince: time.Unix(0, 0).UTC()}
+	if c.forgetful {
+		list.CompleteSince = time.Time{}
+	}
 	for _, t := range slices.Backward(c.tasks) {
-		if len(found) == query.Limit {
+		if !t.matches(query) || c.forgetful && t.Status != hypervisor.TaskRunning {
+			continue
+		}
+		if len(list.Tasks) == query.Limit {
+			// What was cut off may have begun in the same moment as the last one that is listed.
+			if !c.forgetful {
+				list.CompleteSince = list.Tasks[query.Limit-1].Started.Add(1)
+			}
 			break
 		}
-		if t.matches(query) {
-			found = append(found, t.Task)
-		}
+		list.Tasks = append(list.Tasks, t.Task)
 	}
-	return found, nil
+	return list, nil
+}
+
+// Tasks are all tasks that there ever were, newest first, those included that a forgetful cluster no longer lists.
+func (c *Cluster) Tasks() []hypervisor.Task {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var all []hypervisor.Task
+	for _, t := range slices.Backward(c.tasks) {
+		all = append(all, t.Task)
+	}
+	return all
 }
 
 func (t *task) matches(query hypervisor.TaskQuery) bool {

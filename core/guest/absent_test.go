@@ -1,0 +1,186 @@
+package guest_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/hostler/hostler/core/guest"
+	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
+	sdk "github.com/hostler/hostler/sdk/plugin"
+)
+
+// The answer to an action is lost, before or after it was carried out. Where the list of tasks forgets, the guest's state tells
+// whether it may be sent again; a restart and a reset are not.
+func TestLostAnswerOfEachAction(t *testing.T) {
+	t.Parallel()
+	const running, stopped, paused = hypervisor.GuestRunning, hypervisor.GuestStopped, hypervisor.GuestPaused
+	for _, c := range []struct {
+		action hypervisor.Action
+		before string
+		again  bool // what is there tells that it was not carried out
+	}{
+		{hypervisor.Start, stopped, true}, {hypervisor.Stop, running, true}, {hypervisor.Shutdown, running, true},
+		{hypervisor.Pause, running, true}, {hypervisor.Resume, paused, true},
+		{hypervisor.Restart, running, false}, {hypervisor.Reset, running, false},
+	} {
+		for _, taken := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s, taken %v", c.action, taken), func(t *testing.T) {
+				t.Parallel()
+				bothMemories(t, func(t *testing.T, b *lifecycleFixture, forgetful bool) {
+					var sent atomic.Int32
+					b.wrap = func(h hypervisor.Host) hypervisor.Host {
+						return &cut{Host: h.(*memdriver.Host), sent: &sent, taken: taken}
+					}
+					b.start(t)
+					ref, p := b.guest(t, hypervisor.VM, c.before)
+					want := job.Succeeded
+					if forgetful && !c.again {
+						want = job.Unknown
+					}
+					j, transcript := b.ended(t, b.enqueue(t, p, c.action), want)
+					tasks := 1
+					if want == job.Unknown && !taken {
+						tasks = 0
+					}
+					if n := b.tasks(t, ref); n != tasks {
+						t.Errorf("%d tasks, want %d\n%s", n, tasks, transcript)
+					}
+					if want == job.Unknown && (!strings.Contains(j.Error, "does not reach back to it") || !strings.Contains(j.Error, "it is running since")) {
+						t.Errorf("error %q", j.Error)
+					}
+					if requests := map[bool]int32{true: 1, false: 2}[taken || want == job.Unknown]; sent.Load() != requests {
+						t.Errorf("%d requests, want %d\n%s", sent.Load(), requests, transcript)
+					}
+				})
+			})
+		}
+	}
+}
+
+// cut loses the answer to the first action, which is carried out to its end before or never is.
+type cut struct {
+	*memdriver.Host
+	sent  *atomic.Int32
+	taken bool
+}
+
+func (h *cut) Act(ctx context.Context, ref hypervisor.GuestRef, action hypervisor.Action) (string, error) {
+	if h.sent.Add(1) > 1 {
+		return h.Host.Act(ctx, ref, action)
+	}
+	if h.taken {
+		task, err := h.Host.Act(ctx, ref, action)
+		if err == nil {
+			_, err = h.WaitTask(ctx, task, 0, func(hypervisor.LogLine) error { return nil })
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+	return "", sdk.Errorf(sdk.Unreachable, "the connection broke")
+}
+
+// losing carries the first action out, loses the answer and does something then; it counts the requests.
+func (b *lifecycleFixture) losing(after func(ref hypervisor.GuestRef)) (requests *atomic.Int32) {
+	requests = new(atomic.Int32)
+	b.wrap = func(h hypervisor.Host) hypervisor.Host {
+		return &losing{&cut{Host: h.(*memdriver.Host), sent: requests, taken: true}, after}
+	}
+	return requests
+}
+
+type losing struct {
+	*cut
+	after func(ref hypervisor.GuestRef)
+}
+
+func (h *losing) Act(ctx context.Context, ref hypervisor.GuestRef, action hypervisor.Action) (string, error) {
+	task, err := h.cut.Act(ctx, ref, action)
+	h.after(ref)
+	return task, err
+}
+
+// What is there tells nothing when it came to be after the request: the stopped guest was started by somebody else.
+func TestLostStopOfAGuestThatWasStartedSince(t *testing.T) {
+	t.Parallel()
+	bothMemories(t, func(t *testing.T, b *lifecycleFixture, forgetful bool) {
+		requests := b.losing(func(ref hypervisor.GuestRef) {
+			admin, err := b.driver.Open(context.Background(), b.cluster.NewToken("lifecycle", "admin", memdriver.GuestPower, memdriver.GuestAudit))
+			if err != nil {
+				t.Error(err)
+			}
+			task, err := admin.(hypervisor.Lifecycler).Act(context.Background(), ref, hypervisor.Start)
+			if err != nil {
+				t.Error(err)
+			}
+			_, err = admin.WaitTask(context.Background(), task, 0, func(hypervisor.LogLine) error { return nil })
+			if err != nil {
+				t.Error(err)
+			}
+		})
+		b.start(t)
+		ref, p := b.guest(t, hypervisor.VM, hypervisor.GuestRunning)
+		want := map[bool]job.Status{false: job.Succeeded, true: job.Unknown}[forgetful]
+		j, transcript := b.ended(t, b.enqueue(t, p, hypervisor.Stop), want)
+		if got := fmt.Sprint(b.words(t, ref)); got != "[stop start]" || requests.Load() != 1 || forgetful &&
+			!strings.Contains(j.Error, "it is running since") {
+			t.Errorf("the tasks %s, %d requests, error %q\n%s", got, requests.Load(), j.Error, transcript)
+		}
+	})
+}
+
+// A guest is set back once: nothing tells whether it was.
+func TestLostAnswerOfARollback(t *testing.T) {
+	t.Parallel()
+	bothMemories(t, func(t *testing.T, b *lifecycleFixture, forgetful bool) {
+		b.wrap = func(h hypervisor.Host) hypervisor.Host { return &cutRollback{h.(*memdriver.Host)} }
+		b.start(t)
+		ref, p := b.guest(t, hypervisor.VM, hypervisor.GuestRunning)
+		b.cluster.ChangeSnapshots(ref.ID, func([]hypervisor.Snapshot) []hypervisor.Snapshot {
+			return []hypervisor.Snapshot{{Name: "one"}}
+		})
+		want := map[bool]job.Status{false: job.Succeeded, true: job.Unknown}[forgetful]
+		_, transcript := b.ended(t, onSnapshot(b, t, guest.RollBack, p, hypervisor.RollbackSpec{Name: "one"}), want)
+		if got := fmt.Sprint(b.words(t, ref)); got != "[snapshot_rollback]" {
+			t.Errorf("the tasks %s\n%s", got, transcript)
+		}
+	})
+}
+
+// cutRollback goes back to the end and loses the answer.
+type cutRollback struct{ *memdriver.Host }
+
+func (h *cutRollback) RollBack(ctx context.Context, ref hypervisor.GuestRef, spec hypervisor.RollbackSpec) (string, error) {
+	task, err := h.Host.RollBack(ctx, ref, spec)
+	if err == nil {
+		_, err = h.WaitTask(ctx, task, 0, func(hypervisor.LogLine) error { return nil })
+	}
+	if err != nil {
+		return "", err
+	}
+	return "", sdk.Errorf(sdk.Unreachable, "the connection broke")
+}
+
+// A job that is canceled when its answer is lost does not say that nothing was done unless that is known.
+func TestCanceledWithALostAnswer(t *testing.T) {
+	t.Parallel()
+	bothMemories(t, func(t *testing.T, b *lifecycleFixture, forgetful bool) {
+		var sent atomic.Int32
+		b.wrap = func(h hypervisor.Host) hypervisor.Host {
+			return &losing{&cut{Host: h.(*memdriver.Host), sent: &sent}, func(hypervisor.GuestRef) { b.cancelAll(t) }}
+		}
+		b.start(t)
+		ref, p := b.guest(t, hypervisor.VM, hypervisor.GuestRunning)
+		want := map[bool]job.Status{false: job.Canceled, true: job.Unknown}[forgetful]
+		j, transcript := b.ended(t, b.enqueue(t, p, hypervisor.Stop), want)
+		text := map[bool]string{false: "canceled; the request had not reached", true: "canceled after a request was sent; "}[forgetful]
+		if b.tasks(t, ref) != 0 || sent.Load() != 1 || !strings.Contains(transcript+j.Error, text) {
+			t.Errorf("%d tasks, %d requests, error %q\n%s", b.tasks(t, ref), sent.Load(), j.Error, transcript)
+		}
+	})
+}
