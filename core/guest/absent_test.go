@@ -184,3 +184,23 @@ func TestCanceledWithALostAnswer(t *testing.T) {
 		}
 	})
 }
+
+// A guest that moves after the request left its task on the node that it was on.
+func TestLostAnswerOfAGuestThatMovedSince(t *testing.T) {
+	t.Parallel()
+	bothMemories(t, func(t *testing.T, b *lifecycleFixture, forgetful bool) {
+		requests := b.losing(func(ref hypervisor.GuestRef) {
+			b.cluster.Change(ref.ID, func(g *hypervisor.Guest) {
+				g.Node = map[string]string{"node1": "node2", "node2": "node1"}[g.Node]
+			})
+		})
+		b.start(t)
+		ref, p := b.guest(t, hypervisor.VM, hypervisor.GuestRunning)
+		want := map[bool]job.Status{false: job.Succeeded, true: job.Unknown}[forgetful]
+		j, transcript := b.ended(t, b.enqueue(t, p, hypervisor.Restart), want)
+		if got := fmt.Sprint(b.words(t, ref)); got != "[restart]" || requests.Load() != 1 || forgetful &&
+			!strings.Contains(j.Error, "not where the request was sent to") {
+			t.Errorf("the tasks %s, %d requests, error %q\n%s", got, requests.Load(), j.Error, transcript)
+		}
+	})
+}

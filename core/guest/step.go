@@ -1,6 +1,7 @@
 package guest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,7 +27,7 @@ func (a *act) request(s step) job.Step {
 		Send: func(ctx context.Context, host hypervisor.Host) (string, error) {
 			return s.send(ctx, host, a.ref)
 		},
-		Query: hypervisor.TaskQuery{Guest: &a.ref, Node: a.sentTo(s)},
+		Query: func() hypervisor.TaskQuery { return hypervisor.TaskQuery{Guest: &a.ref, Node: a.sentTo()} },
 		Ours:  func(task hypervisor.Task) bool { return a.ours(s, task) },
 		Absent: func(ctx context.Context, sent time.Time, reaches bool) error {
 			return a.absent(ctx, s, sent, reaches)
@@ -34,13 +35,8 @@ func (a *act) request(s step) job.Step {
 	}
 }
 
-// sentTo is the node whose list of tasks has the step's: the guest may have moved since the request.
-func (a *act) sentTo(s step) string {
-	if a.run.Begun(s.name) && a.progress.Node != "" {
-		return a.progress.Node
-	}
-	return a.ref.Node
-}
+// sentTo is the node whose list has the task of the last request: the guest may have moved since.
+func (a *act) sentTo() string { return cmp.Or(a.progress.Node, a.ref.Node) }
 
 // before reads the guest and refuses to act on another one than was asked for: a VM id is free again once its guest was
 // deleted.

@@ -131,7 +131,7 @@ func stepOn(o order, open func(context.Context) (hypervisor.Host, error)) job.St
 		Send: func(ctx context.Context, host hypervisor.Host) (string, error) {
 			return host.(hypervisor.Lifecycler).Act(ctx, o.Ref, o.Action)
 		},
-		Query: hypervisor.TaskQuery{Guest: &o.Ref},
+		Query: func() hypervisor.TaskQuery { return hypervisor.TaskQuery{Guest: &o.Ref} },
 		Ours:  func(task hypervisor.Task) bool { return task.Operation == o.Action.Operation() },
 	}
 }

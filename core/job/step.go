@@ -23,8 +23,8 @@ type Step struct {
 	Before func(ctx context.Context) (clock time.Time, done bool, err error)
 	// Send makes the request, once, and gives the task's id; an empty one when the request was carried out at once.
 	Send func(ctx context.Context, host hypervisor.Host) (taskID string, err error)
-	// Query narrows the task list to where the step's task would be; Since is filled in.
-	Query hypervisor.TaskQuery
+	// Query narrows the task list to where the task of the last request would be; Since and Limit are filled in.
+	Query func() hypervisor.TaskQuery
 	// Ours tells the step's task from others in that list.
 	Ours func(task hypervisor.Task) bool
 	// Absent is asked before a request is made again because its task is not in the list. reaches says that the list is

@@ -117,7 +117,7 @@ func (r *Run) lookUp(step Step, cp *checkpoint) (task string, reaches bool, err 
 		return "", false, err
 	}
 	defer func() { _ = host.Close() }()
-	query := step.Query
+	query := step.Query()
 	query.Limit, query.Since = 500, cp.Mark.Add(-skew)
 	list, err := host.Tasks(ctx, query)
 	if err != nil {
