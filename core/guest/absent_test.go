@@ -50,8 +50,10 @@ func TestLostAnswerOfEachAction(t *testing.T) {
 					if n := b.tasks(t, ref); n != tasks {
 						t.Errorf("%d tasks, want %d\n%s", n, tasks, transcript)
 					}
-					if want == job.Unknown && (!strings.Contains(j.Error, "does not reach back to it") || !strings.Contains(j.Error, "it is running since")) {
-						t.Errorf("error %q", j.Error)
+					for _, text := range []string{"does not reach back to it", "it is running since"} {
+						if want == job.Unknown && !strings.Contains(j.Error, text) {
+							t.Errorf("error %q, want %q in it", j.Error, text)
+						}
 					}
 					if requests := map[bool]int32{true: 1, false: 2}[taken || want == job.Unknown]; sent.Load() != requests {
 						t.Errorf("%d requests, want %d\n%s", sent.Load(), requests, transcript)

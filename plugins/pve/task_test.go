@@ -331,7 +331,8 @@ func TestTasksOfAllNodes(t *testing.T) {
 	entry := w.target(endpoint.Monitoring, w.Tokens()["monitoring"])
 	entry.Address, entry.Fingerprint = strings.TrimPrefix(w.URL("pve2"), "https://"), w.Fingerprint("pve2")
 	host = w.open(t, entry)
-	if got, err := host.Tasks(t.Context(), hypervisor.TaskQuery{Limit: 500}); err != nil || len(got.Tasks) != 42 || !got.CompleteSince.IsZero() {
+	got, err := host.Tasks(t.Context(), hypervisor.TaskQuery{Limit: 500})
+	if err != nil || len(got.Tasks) != 42 || !got.CompleteSince.IsZero() {
 		t.Errorf("%d tasks, complete since %v, %v", len(got.Tasks), got.CompleteSince, err)
 	}
 	_, err = host.Tasks(t.Context(), hypervisor.TaskQuery{Limit: 500, Guest: &ref})
