@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/hostler/hostler/core/guest"
 	"github.com/hostler/hostler/core/job"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
@@ -134,38 +133,6 @@ func TestLostStopOfAGuestThatWasStartedSince(t *testing.T) {
 			t.Errorf("the tasks %s, %d requests, error %q\n%s", got, requests.Load(), j.Error, transcript)
 		}
 	})
-}
-
-// A guest is set back once: nothing tells whether it was.
-func TestLostAnswerOfARollback(t *testing.T) {
-	t.Parallel()
-	bothMemories(t, func(t *testing.T, b *lifecycleFixture, forgetful bool) {
-		b.wrap = func(h hypervisor.Host) hypervisor.Host { return &cutRollback{h.(*memdriver.Host)} }
-		b.start(t)
-		ref, p := b.guest(t, hypervisor.VM, hypervisor.GuestRunning)
-		b.cluster.ChangeSnapshots(ref.ID, func([]hypervisor.Snapshot) []hypervisor.Snapshot {
-			return []hypervisor.Snapshot{{Name: "one"}}
-		})
-		want := map[bool]job.Status{false: job.Succeeded, true: job.Unknown}[forgetful]
-		_, transcript := b.ended(t, onSnapshot(b, t, guest.RollBack, p, hypervisor.RollbackSpec{Name: "one"}), want)
-		if got := fmt.Sprint(b.words(t, ref)); got != "[snapshot_rollback]" {
-			t.Errorf("the tasks %s\n%s", got, transcript)
-		}
-	})
-}
-
-// cutRollback goes back to the end and loses the answer.
-type cutRollback struct{ *memdriver.Host }
-
-func (h *cutRollback) RollBack(ctx context.Context, ref hypervisor.GuestRef, spec hypervisor.RollbackSpec) (string, error) {
-	task, err := h.Host.RollBack(ctx, ref, spec)
-	if err == nil {
-		_, err = h.WaitTask(ctx, task, 0, func(hypervisor.LogLine) error { return nil })
-	}
-	if err != nil {
-		return "", err
-	}
-	return "", sdk.Errorf(sdk.Unreachable, "the connection broke")
 }
 
 // A job that is canceled when its answer is lost does not say that nothing was done unless that is known.

@@ -156,3 +156,25 @@ func TestKilledAtEachStep(t *testing.T) {
 		}
 	}
 }
+
+// A service that is killed around the request of a restart restarts the guest once, or says that it does not know whether it did.
+func TestKilledAroundARestart(t *testing.T) {
+	t.Parallel()
+	for when, tasks := range map[string]int{"before": 0, "after": 1} {
+		t.Run(when, func(t *testing.T) {
+			t.Parallel()
+			bothMemories(t, func(t *testing.T, b *lifecycleFixture, forgetful bool) {
+				ref, p := b.guest(t, hypervisor.VM, hypervisor.GuestRunning)
+				b.meanwhile = func() { b.endOf(t, ref) }
+				want, wanted := job.Succeeded, 1
+				if forgetful {
+					want, wanted = job.Unknown, tasks
+				}
+				j, transcript := b.killed(t, when, "restart", want, func() int64 { return b.enqueue(t, p, hypervisor.Restart) })
+				if n := b.tasks(t, ref); n != wanted || forgetful && !strings.Contains(j.Error, "does not reach back to it") {
+					t.Errorf("%d tasks, want %d; error %q\n%s", n, wanted, j.Error, transcript)
+				}
+			})
+		})
+	}
+}
