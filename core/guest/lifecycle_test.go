@@ -456,40 +456,50 @@ func (h *deaf) Act(ctx context.Context, ref hypervisor.GuestRef, action hypervis
 func TestLostAnswer(t *testing.T) {
 	t.Parallel()
 	cut := sdk.Errorf(sdk.Unreachable, "cut")
-	bothMemories(t, func(t *testing.T, b *lifecycleFixture, _ bool) {
-		ref, p := b.guest(t, hypervisor.VM, hypervisor.GuestRunning)
-		stranger, _ := b.driver.Open(t.Context(), b.cluster.NewToken(endpoint.Lifecycle, "stranger", memdriver.GuestPower, memdriver.GuestAudit))
-		b.wrap = func(h hypervisor.Host) hypervisor.Host {
-			return &deaf{h, func(ctx context.Context, act func() (string, error)) error {
-				_, _ = stranger.(hypervisor.Lifecycler).Act(ctx, ref, hypervisor.Restart)
-				_, _ = act()
-				return cut
-			}}
-		}
-		b.start(t)
-		j, transcript := b.ended(t, b.enqueue(t, p, hypervisor.Restart), job.Succeeded)
-		if strings.Contains(j.TaskID, "stranger") || b.tasks(t, ref) != 2 {
-			t.Errorf("the job has the task %q\n%s", j.TaskID, transcript)
-		}
+	t.Run("ours is found beside a stranger's", func(t *testing.T) {
+		t.Parallel()
+		bothMemories(t, func(t *testing.T, b *lifecycleFixture, _ bool) {
+			ref, p := b.guest(t, hypervisor.VM, hypervisor.GuestRunning)
+			p.Name = "stuck" // its tasks run until they are ended
+			b.cluster.Change(ref.ID, func(g *hypervisor.Guest) { g.Name = "stuck" })
+			strange := b.cluster.NewToken(endpoint.Lifecycle, "stranger", memdriver.GuestPower, memdriver.GuestAudit)
+			stranger, _ := b.driver.Open(t.Context(), strange)
+			b.wrap = func(h hypervisor.Host) hypervisor.Host {
+				return &deaf{h, func(ctx context.Context, act func() (string, error)) error {
+					_, _ = stranger.(hypervisor.Lifecycler).Act(ctx, ref, hypervisor.Restart)
+					_, _ = act()
+					return cut
+				}}
+			}
+			b.start(t)
+			id := b.enqueue(t, p, hypervisor.Restart)
+			b.taskOf(t, id)
+			b.endTasks(t, ref)
+			j, transcript := b.ended(t, id, job.Succeeded)
+			if strings.Contains(j.TaskID, "stranger") || b.tasks(t, ref) != 2 {
+				t.Errorf("the job has the task %q\n%s", j.TaskID, transcript)
+			}
+		})
 	})
 	t.Run("token changed", func(t *testing.T) {
 		t.Parallel()
-		b := newLifecycleFixture(t)
-		ref, p := b.guest(t, hypervisor.VM, hypervisor.GuestRunning)
-		b.wrap = func(h hypervisor.Host) hypervisor.Host {
-			return &deaf{h, func(ctx context.Context, _ func() (string, error)) error {
-				_, err := b.db.Pool.Exec(ctx, "UPDATE host_credentials SET token_id = 'service@mem!new'")
-				if err != nil {
-					t.Error(err)
-				}
-				return cut
-			}}
-		}
-		b.start(t)
-		j, _ := b.ended(t, b.enqueue(t, p, hypervisor.Restart), job.Unknown)
-		if !strings.Contains(j.Error, "token was changed") || b.tasks(t, ref) != 0 {
-			t.Errorf("error %q, %d tasks", j.Error, b.tasks(t, ref))
-		}
+		bothMemories(t, func(t *testing.T, b *lifecycleFixture, _ bool) {
+			ref, p := b.guest(t, hypervisor.VM, hypervisor.GuestRunning)
+			b.wrap = func(h hypervisor.Host) hypervisor.Host {
+				return &deaf{h, func(ctx context.Context, _ func() (string, error)) error {
+					_, err := b.db.Pool.Exec(ctx, "UPDATE host_credentials SET token_id = 'service@mem!new'")
+					if err != nil {
+						t.Error(err)
+					}
+					return cut
+				}}
+			}
+			b.start(t)
+			j, _ := b.ended(t, b.enqueue(t, p, hypervisor.Restart), job.Unknown)
+			if !strings.Contains(j.Error, "token was changed") || b.tasks(t, ref) != 0 {
+				t.Errorf("error %q, %d tasks", j.Error, b.tasks(t, ref))
+			}
+		})
 	})
 }
 
