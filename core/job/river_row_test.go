@@ -76,8 +76,8 @@ func TestVoidRowsAreClosed(t *testing.T) {
 		return dbtest.Value[int](t, i.db, "SELECT count(*) FROM river_job WHERE id = ANY ($1) AND state = $2::river_job_state", ids, state)
 	}
 	until(t, "the void rows are closed", func() bool { return in(void, "discarded") == len(void) })
-	if got := in(kept, "running"); got != len(kept) {
-		t.Errorf("%d rows say running, want those of the job, of the young one and of another queue", got)
+	if got, all := in(kept, "running"), i.rows(t, "running"); got != len(kept) || all != got {
+		t.Errorf("%d rows say running, %d in all, want those of the job, of the young one and of another queue", got, all)
 	}
 	close(held)
 	j := i.ended(t, runs, job.Succeeded)
