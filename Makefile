@@ -13,6 +13,8 @@ SHELL := /bin/sh
 GO ?= go
 BIN := $(CURDIR)/bin
 TOOLS := $(BIN)/tools
+# What is large, comes from elsewhere and is the same for all checkouts.
+CACHE ?= $(or $(XDG_CACHE_HOME),$(if $(HOME),$(HOME)/.cache),$(BIN))/hostler
 # Packages and releases need a version that has an order: the one that is given, or one that updater/packaging/version makes.
 GIVEN_VERSION := $(VERSION)
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
@@ -20,7 +22,7 @@ LDFLAGS := -s -w -X main.version=$(VERSION) -X github.com/hostler/hostler/plugin
 
 STATICCHECK := $(TOOLS)/staticcheck-v0.8.2
 EXAMPLES := $(patsubst %/go.mod,%,$(wildcard examples/*/go.mod))
-OAPI_CODEGEN := $(TOOLS)/contract/oapi-codegen-v2.8.2
+OAPI_CODEGEN := $(TOOLS)/oapi-codegen-v2.8.2
 CONTRACT := core/api/contract
 BUF := $(TOOLS)/buf-v1.57.2
 PROTOC_GEN_GO := $(TOOLS)/protoc-gen-go
@@ -34,7 +36,7 @@ export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null)
 PACKAGING := updater/packaging
 SCRIPTS := .ci/run .ci/deps $(addprefix $(PACKAGING)/,version changelog build-deb check-deb lib/database sbin/hostlerd debian/postinst debian/prerm debian/postrm)
 
-.PHONY: run test build faults contract bench lint proto generate deps deps-run clean release-tree release-tarball deb deb-check package-test
+.PHONY: run test build faults contract contract-tools bench lint proto generate deps deps-run clean release-tree release-tarball deb deb-check package-test
 
 run: deps-run build
 	@exec $(BIN)/hostler-demo --bin $(BIN)
@@ -45,12 +47,12 @@ build:
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN)/plugins/ ./cmd/hostler-plugin-pve
 
 # Programs that tests start are built as make build does, without the race detector: what they have in common is compiled once,
-# and before the tests' time begins. The limit bounds what hangs, on a busy machine too. The updater's tests take longest and
+# and before the tests' time begins. Without paths in it what was compiled serves every checkout. The limit bounds what hangs, on a busy machine too. The updater's tests take longest and
 # wait for half of their time, so they come first.
 test: deps
 	CGO_ENABLED=0 $(GO) build -trimpath ./cmd/... ./sdk/hypervisor/memdriver/...
-	$(GO) test -race -timeout $(TEST_LIMIT) ./updater/ ./...
-	@set -e; for dir in $(EXAMPLES); do echo "$$dir"; (cd $$dir && $(GO) test -race -timeout $(TEST_LIMIT) ./...); done
+	$(GO) test -race -trimpath -timeout $(TEST_LIMIT) ./updater/ ./...
+	@set -e; for dir in $(EXAMPLES); do echo "$$dir"; (cd $$dir && $(GO) test -race -trimpath -timeout $(TEST_LIMIT) ./...); done
 
 faults: deps
 	HOSTLER_ALL_FAULTS=1 $(GO) test -timeout 30m ./updater/
@@ -92,8 +94,13 @@ package-test:
 # CONTRACT_PARTS: lint, clients, fuzz, or none for all of them.
 contract: build $(OAPI_CODEGEN)
 	@.ci/deps contract
-	@python3 $(CONTRACT)/tools.py $(TOOLS)/contract
-	@python3 $(CONTRACT)/check.py --bin $(BIN) --tools $(TOOLS)/contract $(CONTRACT_PARTS)
+	@tools=$$(python3 $(CONTRACT)/tools.py $(CACHE)) && \
+		python3 $(CONTRACT)/check.py --bin $(BIN) --tools $$tools --oapi-codegen $(OAPI_CODEGEN) $(CONTRACT_PARTS)
+
+# What make contract needs beside the programs; it installs them itself where they are not there.
+contract-tools: $(OAPI_CODEGEN)
+	@.ci/deps contract
+	@python3 $(CONTRACT)/tools.py $(CACHE)
 
 # The whole programs first, then the parts; one package at a time, so that none disturbs another.
 bench: deps
@@ -142,8 +149,8 @@ $(STATICCHECK):
 	GOBIN=$(TOOLS) $(GO) install honnef.co/go/tools/cmd/staticcheck@v0.8.2 && mv $(TOOLS)/staticcheck $@
 
 $(OAPI_CODEGEN):
-	@mkdir -p $(TOOLS)/contract
-	GOBIN=$(TOOLS)/contract $(GO) install github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2 && cp $(TOOLS)/contract/oapi-codegen $@
+	@mkdir -p $(TOOLS)
+	GOBIN=$(TOOLS) $(GO) install github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2 && mv $(TOOLS)/oapi-codegen $@
 
 $(BUF):
 	@mkdir -p $(TOOLS)

@@ -1,9 +1,9 @@
 """What make contract runs: the real service with the simulated cluster, its OpenAPI document through a linter and three
 client generators, one call per operation by two of the clients, and schemathesis as owner, viewer and nobody.
 
-    check.py --bin BIN --tools TOOLS [lint] [clients] [fuzz]
+    check.py --bin BIN --tools TOOLS --oapi-codegen PROGRAM [lint] [clients] [fuzz]
 
-BIN holds the programs, TOOLS node_modules, the virtual environment py and oapi-codegen. Everything else is made in a
+BIN holds the programs, TOOLS node_modules and the virtual environment py, PROGRAM generates the client in Go. Everything else is made in a
 temporary folder. The exit status is 1 when anything failed, and the lines before say what.
 """
 
@@ -33,6 +33,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--bin", type=pathlib.Path, required=True)
     parser.add_argument("--tools", type=pathlib.Path, required=True)
+    parser.add_argument("--oapi-codegen", type=pathlib.Path, required=True)
     parser.add_argument("parts", nargs="*", default=[])
     args = parser.parse_args()
     parts = args.parts or ["lint", "clients", "fuzz"]
@@ -46,7 +47,7 @@ def main():
                     print("== lint of the document", flush=True)
                     lint(tools, document)
                 if "clients" in parts:
-                    clients.check(tools, folder, document, service)
+                    clients.check(tools, args.oapi_codegen.resolve(), folder, document, service)
         if "fuzz" in parts:
             fuzz.check(tools, folder, bin)
     print("contract: all held")

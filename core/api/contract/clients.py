@@ -13,10 +13,10 @@ LAST = ["change_password", "log_out"]
 STREAMS = ["stream_job_events"]
 
 
-def check(tools, folder, document, service):
+def check(tools, oapi_codegen, folder, document, service):
     operations = list_operations(json.loads(document.read_text()), service)
     print(f"== clients: generate and compile, then call {len(operations)} operations", flush=True)
-    go(tools, folder, document)
+    go(oapi_codegen, folder, document)
     python(tools, folder, document)
     typescript(tools, folder, document, operations)
     # Reads by both come first: the writes delete what is read.
@@ -43,10 +43,10 @@ def list_operations(document, service):
     return calls
 
 
-def go(tools, folder, document):
+def go(oapi_codegen, folder, document):
     out = folder / "go"
     out.mkdir()
-    subprocess.run([tools / "oapi-codegen", "-package", "client", "-o", out / "client.go", document], check=True, timeout=180)
+    subprocess.run([oapi_codegen, "-package", "client", "-o", out / "client.go", document], check=True, timeout=180)
     (out / "go.mod").write_text("module example.org/client\n\ngo 1.24\n")
     # Compiled as make build does, with which it shares what it stands on.
     environment = dict(os.environ, GOFLAGS="-mod=mod -trimpath", GOWORK="off", CGO_ENABLED="0")

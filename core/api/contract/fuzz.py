@@ -1,11 +1,13 @@
 """schemathesis sends what the document allows and what it does not, as owner, as viewer and as nobody.
 
 What it sends depends on the document, schemathesis.toml, the versions in requirements.txt and that of Python, and on nothing
-else: every caller has a service of its own, fresh, and the tool neither keeps what it saw in earlier runs nor learns from
+else: every caller has a service of its own, fresh, and all three run at once; the tool neither keeps what it saw in earlier runs nor learns from
 answers. So a fast machine and a busy one try the same cases, which the line with the digest shows.
 """
 
 import collections
+import concurrent.futures
+import contextlib
 import hashlib
 import json
 import os
@@ -25,16 +27,19 @@ LIMIT = 30 * 60
 
 def check(tools, folder, bin):
     failed = []
-    for caller in CALLERS:
-        print(f"== schemathesis as {caller}", flush=True)
-        work = folder / caller
-        work.mkdir()
-        with Service(bin) as service:
-            if not run(tools, work, service, caller):
-                failed.append(caller)
-            if caller in service.keys:
-                still_good(service, caller)
-        print(f"{caller}: {digest(work / 'sent.ndjson')}", flush=True)
+    with contextlib.ExitStack() as services:
+        # Started one after the other, since each looks for a free port; the callers wait for answers at the same time.
+        running = {caller: services.enter_context(Service(bin)) for caller in CALLERS}
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            ends = {caller: pool.submit(run, tools, folder / caller, service, caller) for caller, service in running.items()}
+            for caller, end in ends.items():
+                held, said = end.result()
+                print(f"== schemathesis as {caller}\n{said}", flush=True)
+                if not held:
+                    failed.append(caller)
+                if caller in running[caller].keys:
+                    still_good(running[caller], caller)
+                print(f"{caller}: {digest(folder / caller / 'sent.ndjson')}", flush=True)
     assert not failed, f"schemathesis found something as {' and as '.join(failed)}"
 
 
@@ -47,6 +52,8 @@ def still_good(service, caller):
 
 
 def run(tools, work, service, caller):
+    """Whether all held, and what the tool has printed."""
+    work.mkdir()
     config = (HERE / "schemathesis.toml").read_text()
     # Of the machine only what programs need: neither its proxies, nor what tells of a continuous integration, nor hooks.
     environment = {"PATH": os.environ["PATH"], "HOME": str(work), "LC_ALL": "C.UTF-8", "NO_COLOR": "1", "NO_PROXY": "*", "PYTHONHASHSEED": "0"}
@@ -56,7 +63,8 @@ def run(tools, work, service, caller):
     (work / "schemathesis.toml").write_text(config)
     command = [tools / "py/bin/schemathesis", "--config-file", work / "schemathesis.toml", "--no-color", "run", service.base + "/api/openapi.json"]
     command += ["--report", "ndjson", "--report-ndjson-path", work / "sent.ndjson"]
-    return subprocess.run(command, cwd=work, timeout=LIMIT, env=environment).returncode == 0
+    ended = subprocess.run(command, cwd=work, timeout=LIMIT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    return ended.returncode == 0, ended.stdout
 
 
 def digest(report):

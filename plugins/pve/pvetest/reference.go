@@ -5,7 +5,6 @@ package pvetest
 import (
 	"os"
 	"path/filepath"
-	"runtime"
 	"testing"
 )
 
@@ -15,16 +14,28 @@ func Reference(t testing.TB) string {
 	t.Helper()
 	dir := os.Getenv("HOSTLER_REFERENCE_DIR")
 	if dir == "" {
-		_, file, _, ok := runtime.Caller(0)
-		if !ok {
-			t.Skip("reference data: this binary does not know where its source is; set HOSTLER_REFERENCE_DIR")
-		}
-		root := filepath.Join(filepath.Dir(file), "..", "..", "..")
-		dir = filepath.Join(root, "..", "shared")
+		dir = filepath.Join(root(t), "..", "shared")
 	}
 	dir = filepath.Join(dir, "pve")
 	if _, err := os.Stat(filepath.Join(dir, "api-schema.json")); err != nil {
 		t.Skipf("reference data about Proxmox VE is not at %s; set HOSTLER_REFERENCE_DIR to its folder to run this test", dir)
 	}
 	return dir
+}
+
+// root is the folder of the repository: tests run in the folder of their package.
+func root(t testing.TB) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for ; ; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+		if dir == filepath.Dir(dir) {
+			t.Skip("reference data: the test does not run in the repository; set HOSTLER_REFERENCE_DIR")
+		}
+	}
 }
