@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/hostler/hostler/updater/installation"
+
+	"github.com/hostler/hostler/internal/programtest"
 )
 
 // Whoever wants an update to stop is heard until the service is stopped, and not from then on.
@@ -27,7 +29,7 @@ func TestUpdateIsHeardUntilTheStop(t *testing.T) {
 				if err := os.MkdirAll(filepath.Dir(filepath.Join(tree, path)), 0o755); err != nil {
 					t.Fatal(err)
 				}
-				if err := os.WriteFile(filepath.Join(tree, path), []byte(text), 0o755); err != nil {
+				if err := programtest.Write(filepath.Join(tree, path), []byte(text)); err != nil {
 					t.Fatal(err)
 				}
 			}

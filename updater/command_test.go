@@ -14,6 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/hostler/hostler/updater/installation"
+
+	"github.com/hostler/hostler/internal/programtest"
 )
 
 // A program has a session of its own, so that it cannot reach the terminal of whoever started the updater.
@@ -36,7 +38,7 @@ printf 'pg_restore: error: COPY failed for table "t": ERROR:  duplicate key\nDET
 'CONTEXT:  COPY t, line 1: "canary\nsecond canary"\npg_restore: \033]0;x\007the end\n' >&2
 exit 1
 `
-	if err := os.WriteFile(program, []byte(script), 0o755); err != nil {
+	if err := programtest.Write(program, []byte(script)); err != nil {
 		t.Fatal(err)
 	}
 	for _, terse := range []bool{false, true} {

@@ -14,6 +14,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/hostler/hostler/core/db/private"
+
+	"github.com/hostler/hostler/internal/programtest"
 )
 
 // Everybody may create in the schema public of the database postgres, as on servers that began before PostgreSQL 15. What a
@@ -104,7 +106,7 @@ func TestRenameIsTriedAgain(t *testing.T) {
 		_ = os.Remove(calls)
 		text := fmt.Sprintf("#!/bin/sh\necho call >> %s\n[ $(wc -l < %s) -gt %d ] || { echo 'psql: error: ERROR:  %s' >&2; exit 3; }\n",
 			calls, calls, test.fails, test.says)
-		if err := os.WriteFile(filepath.Join(dir, "psql"), []byte(text), 0o755); err != nil {
+		if err := programtest.Write(filepath.Join(dir, "psql"), []byte(text)); err != nil {
 			t.Fatal(err)
 		}
 		err := nowhere.rename(t.Context(), "live", "aside")

@@ -32,6 +32,7 @@ import (
 
 	"github.com/hostler/hostler/core/db/dbtest"
 	"github.com/hostler/hostler/core/db/private"
+	"github.com/hostler/hostler/internal/programtest"
 	"github.com/hostler/hostler/updater/release"
 )
 
@@ -417,7 +418,7 @@ func wrap(script string) func(tree string) {
 			panic(err)
 		}
 		text := "#!/bin/sh\nreal=\"$(dirname \"$(readlink -f \"$0\")\")/hostlerd.real\"\n" + script + "\nexec \"$real\" \"$@\"\n"
-		if err := os.WriteFile(program, []byte(text), 0o755); err != nil {
+		if err := programtest.Write(program, []byte(text)); err != nil {
 			panic(err)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/hostler/hostler/core/db/dbtest"
+	"github.com/hostler/hostler/internal/programtest"
 	"github.com/hostler/hostler/updater/installation"
 )
 
@@ -123,7 +124,7 @@ func (u *Updater) brings(t *testing.T, version, script string) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"hostlerd", "hostler-updater"} {
-		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
+		if err := programtest.Write(filepath.Join(bin, name), []byte("#!/bin/sh\n"+script+"\n")); err != nil {
 			t.Fatal(err)
 		}
 	}

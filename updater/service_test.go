@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/hostler/hostler/internal/programtest"
 )
 
 // What systemd is asked for, and what its answers mean. It is not parallel: the program is found by PATH.
@@ -17,7 +19,7 @@ func TestSystemd(t *testing.T) {
 		t.Helper()
 		_ = os.Remove(asked)
 		text := fmt.Sprintf("#!/bin/sh\necho \"$*\" >> %s\n%s\n", asked, script)
-		if err := os.WriteFile(filepath.Join(dir, "systemctl"), []byte(text), 0o755); err != nil {
+		if err := programtest.Write(filepath.Join(dir, "systemctl"), []byte(text)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/hostler/hostler/core/plugin"
+
+	"github.com/hostler/hostler/internal/programtest"
 )
 
 // flip changes one byte at the end of a file, where an ELF program keeps nothing that it needs to run.
@@ -24,7 +26,7 @@ func flip(t *testing.T, path string) {
 // replace puts a new file in a running program's place, which cannot be written to.
 func replace(t *testing.T, path string, content []byte) {
 	t.Helper()
-	err := os.WriteFile(path+".new", content, 0o755)
+	err := programtest.Write(path+".new", content)
 	if err == nil {
 		err = os.Rename(path+".new", path)
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hostler/hostler/core/plugin"
+	"github.com/hostler/hostler/internal/programtest"
 	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
@@ -91,7 +92,7 @@ func TestNoProgramAtAll(t *testing.T) {
 	t.Parallel()
 	b := setup(t, nil)
 	for name, content := range map[string]string{"empty": "", "text": "just text", "cut off": "\x7fELF\x02\x01\x01"} {
-		if err := os.WriteFile(filepath.Join(b.dir, "hostler-plugin-none"), []byte(content), 0o755); err != nil {
+		if err := programtest.Write(filepath.Join(b.dir, "hostler-plugin-none"), []byte(content)); err != nil {
 			t.Fatal("writing the file:", err)
 		}
 		if _, err := b.Pin(t.Context(), "hostler-plugin-none", "test"); err == nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/hostler/hostler/core/plugin"
+	"github.com/hostler/hostler/internal/programtest"
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
@@ -24,7 +25,7 @@ func benchmark(b *testing.B) *plugin.Manager {
 	dir := b.TempDir()
 	content, err := os.ReadFile(program(b))
 	if err == nil {
-		err = os.WriteFile(dir+"/"+memFile, content, 0o755)
+		err = programtest.Write(dir+"/"+memFile, content)
 	}
 	if err != nil {
 		b.Fatal("installing the plugin:", err)

@@ -18,6 +18,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/hostler/hostler/core/plugin"
+	"github.com/hostler/hostler/internal/programtest"
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
@@ -195,7 +196,7 @@ func (b *fixture) install(t *testing.T, name string) {
 	t.Helper()
 	content, err := os.ReadFile(program(t))
 	if err == nil {
-		err = os.WriteFile(filepath.Join(b.dir, name), content, 0o755)
+		err = programtest.Write(filepath.Join(b.dir, name), content)
 	}
 	if err != nil {
 		t.Fatal("installing the plugin:", err)
@@ -205,7 +206,7 @@ func (b *fixture) install(t *testing.T, name string) {
 // script writes a shell script as a plugin.
 func (b *fixture) script(t *testing.T, name, body string) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(b.dir, name), []byte("#!/bin/sh\n"+body+"\n"), 0o755); err != nil {
+	if err := programtest.Write(filepath.Join(b.dir, name), []byte("#!/bin/sh\n"+body+"\n")); err != nil {
 		t.Fatal("writing the script:", err)
 	}
 }

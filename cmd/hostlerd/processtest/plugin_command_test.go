@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/hostler/hostler/internal/programtest"
 )
 
 // ownPlugins is a folder with a copy of the plugin that a test may change, and the copy.
@@ -21,7 +23,7 @@ func ownPlugins(t testing.TB) (dir, file string) {
 	}
 	dir = t.TempDir()
 	file = filepath.Join(dir, "hostler-plugin-pve")
-	if err := os.WriteFile(file, program, 0o755); err != nil {
+	if err := programtest.Write(file, program); err != nil {
 		t.Fatal(err)
 	}
 	return dir, file
@@ -34,7 +36,7 @@ func change(t testing.TB, file string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = errors.Join(os.WriteFile(file+".new", append(program, 'x'), 0o755), os.Rename(file+".new", file))
+	err = errors.Join(programtest.Write(file+".new", append(program, 'x')), os.Rename(file+".new", file))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +135,7 @@ func TestPluginPinRefusals(t *testing.T) {
 	dir, file := ownPlugins(t)
 	s := startService(t, options{Env: []string{"HOSTLER_PLUGIN_DIR=" + dir}})
 	pin := func(file string) outcome { return run(t, s.env, "", "plugin", "pin", file) }
-	if err := os.WriteFile(filepath.Join(dir, "hostler-plugin-sh"), []byte("#!/bin/sh\necho hello\n"), 0o755); err != nil {
+	if err := programtest.Write(filepath.Join(dir, "hostler-plugin-sh"), []byte("#!/bin/sh\necho hello\n")); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Symlink("/bin/sh", filepath.Join(dir, "hostler-plugin-link")); err != nil {

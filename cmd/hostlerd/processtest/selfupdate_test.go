@@ -13,6 +13,7 @@ import (
 
 	"github.com/hostler/hostler/core/db/dbtest"
 	"github.com/hostler/hostler/core/selfupdate/selfupdatetest"
+	"github.com/hostler/hostler/internal/programtest"
 	"github.com/hostler/hostler/updater/installation"
 	"github.com/hostler/hostler/updater/release"
 )
@@ -48,7 +49,7 @@ func TestSelfUpdate(t *testing.T) {
 	if err := os.Remove(program); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(program, text, 0o755); err != nil {
+	if err := programtest.Write(program, text); err != nil {
 		t.Fatal(err)
 	}
 	// The tests themselves may run in a container.

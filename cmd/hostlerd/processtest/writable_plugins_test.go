@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/hostler/hostler/core/db/dbtest"
+
+	"github.com/hostler/hostler/internal/programtest"
 )
 
 // nobody is a user without rights.
@@ -28,7 +30,7 @@ func installedTree(t testing.TB) (hostlerd, plugins string) {
 	for from, to := range map[string]string{"hostlerd": hostlerd,
 		"plugins/hostler-plugin-pve": filepath.Join(plugins, "hostler-plugin-pve")} {
 		program, readErr := os.ReadFile(filepath.Join(bin(t), from))
-		err = errors.Join(err, readErr, os.WriteFile(to, program, 0o755))
+		err = errors.Join(err, readErr, programtest.Write(to, program))
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -19,6 +19,7 @@ import (
 
 	"github.com/hostler/hostler/core/db/dbtest"
 	"github.com/hostler/hostler/core/db/private"
+	"github.com/hostler/hostler/internal/programtest"
 )
 
 // The test binary started again with this variable is a service of its own: it starts a cluster with the configuration in
@@ -172,19 +173,11 @@ func passable(t *testing.T) string {
 
 func copyProgram(t *testing.T, from, to string) {
 	t.Helper()
-	in, err := os.Open(from)
+	program, err := os.ReadFile(from)
+	if err == nil {
+		err = programtest.Write(to, program)
+	}
 	if err != nil {
-		t.Fatal(err)
-	}
-	defer in.Close()
-	out, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY, 0o755)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := io.Copy(out, in); err != nil {
-		t.Fatal(err)
-	}
-	if err := out.Close(); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/hostler/hostler/core/db/private"
+
+	"github.com/hostler/hostler/internal/programtest"
 )
 
 func withTimeout(t *testing.T, d time.Duration) (context.Context, context.CancelFunc) {
@@ -254,7 +256,7 @@ func TestBinaries(t *testing.T) {
 	fake := func(t *testing.T, version string) string {
 		dir := t.TempDir()
 		for _, name := range []string{"postgres", "initdb"} {
-			if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\necho '"+version+"'\n"), 0o755); err != nil {
+			if err := programtest.Write(filepath.Join(dir, name), []byte("#!/bin/sh\necho '"+version+"'\n")); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -1,0 +1,16 @@
+// Package programtest writes programs that tests start.
+package programtest
+
+import (
+	"os"
+	"syscall"
+)
+
+// Write writes a program or a script that can be started at once. os.WriteFile is not enough where another goroutine starts
+// a process meanwhile: its child has the file open for writing until it executes its own program, and the kernel executes
+// no file that is (ETXTBSY). So nobody forks while the file is open.
+func Write(path string, content []byte) error {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	return os.WriteFile(path, content, 0o755)
+}
