@@ -1,4 +1,4 @@
-// Package programtest writes programs that tests start.
+// Package programtest is for tests that start processes while others do.
 package programtest
 
 import (

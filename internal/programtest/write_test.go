@@ -1,11 +1,9 @@
 package programtest_test
 
 import (
-	"context"
 	"fmt"
 	"os/exec"
 	"path/filepath"
-	"sync"
 	"testing"
 
 	"github.com/hostler/hostler/internal/programtest"
@@ -14,17 +12,7 @@ import (
 // Programs are written and started while others start processes all the time.
 func TestWrittenProgramsStart(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithCancel(t.Context())
-	var others sync.WaitGroup
-	defer others.Wait()
-	defer cancel()
-	for range 4 {
-		others.Go(func() {
-			for ctx.Err() == nil {
-				_ = exec.CommandContext(ctx, "/bin/true").Run() // how it ends is no matter
-			}
-		})
-	}
+	programtest.Fork(t)
 	dir := t.TempDir()
 	for i := range 200 {
 		program := filepath.Join(dir, fmt.Sprint(i))

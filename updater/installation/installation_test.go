@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/hostler/hostler/internal/programtest"
 	"github.com/hostler/hostler/updater/installation"
 )
 
@@ -84,6 +85,23 @@ func TestLock(t *testing.T) {
 	free()
 	if locked, err := installation.Locked(dir); locked || err != nil {
 		t.Errorf("given back: %v, %v", locked, err)
+	}
+}
+
+// A lock that was given back is free, although a child that is just being started still has the files of it open.
+func TestUnlockBesideForks(t *testing.T) {
+	t.Parallel()
+	programtest.Fork(t)
+	dir := t.TempDir()
+	for i := range 500 {
+		free, err := installation.Lock(dir)
+		if err != nil {
+			t.Fatalf("turn %d: %v", i, err)
+		}
+		free()
+		if locked, err := installation.Locked(dir); locked || err != nil {
+			t.Fatalf("turn %d, given back: %v, %v", i, locked, err)
+		}
 	}
 }
 

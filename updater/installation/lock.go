@@ -35,12 +35,19 @@ func Lock(stateDir string) (func(), error) {
 		return nil, fmt.Errorf("taking the updater's lock: %w", err)
 	}
 	sign := showWork(signPath(stateDir))
-	return func() { // closing frees the locks
+	return func() {
 		if sign != nil {
-			_ = sign.Close()
+			unlock(sign)
 		}
-		_ = f.Close()
+		unlock(f)
 	}, nil
+}
+
+// unlock frees the lock and closes the file. Closing alone would leave it to a child that is just being started: it has its
+// parent's files open until it executes its program.
+func unlock(f *os.File) {
+	_ = unix.FcntlFlock(f.Fd(), unix.F_OFD_SETLK, &unix.Flock_t{Type: unix.F_UNLCK})
+	_ = f.Close()
 }
 
 // lockFile opens a file for nobody but us and takes its lock.
