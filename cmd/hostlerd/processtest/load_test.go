@@ -17,8 +17,8 @@ func TestLoadOnTheHypervisor(t *testing.T) {
 			cluster := startSim(t, "--scenario", "cluster", "--nodes", "10", "--guests", fmt.Sprint(guests))
 			s := startService(t, options{Env: []string{"HOSTLER_LOG_LEVEL=info"}})
 			owner := setUp(t, s)
-			// No poll of its own comes between the counted ones, however long they take.
-			owner.must(t, http.StatusOK, http.MethodPatch, "/api/v1/settings", map[string]any{"poll.interval_s": 3600}, nil)
+			// No poll of its own comes between the counted ones; with a longer interval each would ask for the token's rights as well.
+			owner.must(t, http.StatusOK, http.MethodPatch, "/api/v1/settings", map[string]any{"poll.interval_s": 600}, nil)
 			host := owner.enrol(t, cluster, "lab")
 			sync := fmt.Sprintf("/api/v1/hosts/%d/sync", host)
 			want := map[string]int{"GET /cluster/resources": 1, "GET /cluster/status": 1}
