@@ -47,8 +47,9 @@ func TestTxIsDoneAgainAfterADeadlock(t *testing.T) {
 		"FROM settings WHERE key = 'b')").Scan(&a, &b); err != nil {
 		t.Fatal(err)
 	}
-	if a != 2 || b != 2 || runs.Load() != 3 {
-		t.Errorf("values %d and %d after %d runs, want 2, 2, 3", a, b, runs.Load())
+	// The one that was given up may meet the other once more.
+	if a != 2 || b != 2 || runs.Load() < 3 {
+		t.Errorf("values %d and %d after %d runs, want 2, 2, and 3 runs at least", a, b, runs.Load())
 	}
 }
 

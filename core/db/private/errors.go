@@ -21,11 +21,14 @@ var (
 	ErrNoSpace = errors.New("not enough disk space")
 )
 
+// shortWrite is PostgreSQL's hint where a disk took a part of a block, so that the system gave no error.
+const shortWrite = "Check free disk space"
+
 // explain turns what a PostgreSQL program said into an error that names the remedy where the cause is known.
 func explain(action, output string, cause error) error {
 	output = lastLines(strings.TrimSpace(output), 6)
 	switch {
-	case strings.Contains(output, "No space left on device") || errors.Is(cause, syscall.ENOSPC):
+	case strings.Contains(output, "No space left on device") || strings.Contains(output, shortWrite) || errors.Is(cause, syscall.ENOSPC):
 		return fmt.Errorf("%s: %w: free some space or move the state folder (%v: %s)", action, ErrNoSpace, cause, output)
 	case strings.Contains(output, "ermission denied") || errors.Is(cause, syscall.EACCES) || errors.Is(cause, syscall.EPERM):
 		return fmt.Errorf("%s: %w: check owner and mode of the folders (%v: %s)", action, ErrAccess, cause, output)
