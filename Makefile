@@ -48,8 +48,7 @@ build:
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN)/plugins/ ./cmd/hostler-plugin-pve
 
 # Programs that tests start are built as make build does, without the race detector: what they have in common is compiled once,
-# and before the tests' time begins. The updater's tests take longest and
-# wait for half of their time, so they come first.
+# and before the tests' time begins. The updater's tests take longest and wait for half of their time, so they come first.
 test: deps
 	CGO_ENABLED=0 $(GO) build -trimpath ./cmd/... ./sdk/hypervisor/memdriver/...
 	$(GO) test $(TEST_FLAGS) ./updater/ ./...

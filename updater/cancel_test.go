@@ -6,9 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/hostler/hostler/updater/installation"
-
 	"github.com/hostler/hostler/internal/programtest"
+	"github.com/hostler/hostler/updater/installation"
 )
 
 // Whoever wants an update to stop is heard until the service is stopped, and not from then on.

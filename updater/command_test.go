@@ -13,9 +13,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"golang.org/x/sys/unix"
 
-	"github.com/hostler/hostler/updater/installation"
-
 	"github.com/hostler/hostler/internal/programtest"
+	"github.com/hostler/hostler/updater/installation"
 )
 
 // A program has a session of its own, so that it cannot reach the terminal of whoever started the updater.

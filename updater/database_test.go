@@ -14,7 +14,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/hostler/hostler/core/db/private"
-
 	"github.com/hostler/hostler/internal/programtest"
 )
 

@@ -381,8 +381,8 @@ func (s *site) packed(script string) string {
 	return tarball
 }
 
-// packTree packs a release fast: release.Pack takes its time to make a tarball small.
-// packTree packs without compressing: decompression would be most of what a run computes.
+// packTree packs a release without compressing it: release.Pack takes its time to make a tarball small, and to decompress one
+// would be most of what a run computes.
 func packTree(tree, tarball string) error {
 	f, err := os.Create(tarball)
 	if err != nil {
@@ -390,7 +390,7 @@ func packTree(tree, tarball string) error {
 	}
 	packed, err := gzip.NewWriterLevel(f, gzip.NoCompression)
 	if err != nil {
-		return err
+		return errors.Join(err, f.Close())
 	}
 	archive := tar.NewWriter(packed)
 	return errors.Join(archive.AddFS(os.DirFS(tree)), archive.Close(), packed.Close(), f.Close())

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/hostler/hostler/core/plugin"
-
 	"github.com/hostler/hostler/internal/programtest"
 )
 

@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"github.com/hostler/hostler/core/db/dbtest"
-
 	"github.com/hostler/hostler/internal/programtest"
 )
 

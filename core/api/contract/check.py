@@ -3,8 +3,8 @@ client generators, one call per operation by two of the clients, and schemathesi
 
     check.py --bin BIN --tools TOOLS --oapi-codegen PROGRAM [lint] [clients] [fuzz]
 
-BIN holds the programs, TOOLS node_modules and the virtual environment py, PROGRAM generates the client in Go. Everything else is made in a
-temporary folder. The exit status is 1 when anything failed, and the lines before say what.
+BIN holds the programs, TOOLS node_modules and the virtual environment py, PROGRAM generates the client in Go. Everything else
+is made in a temporary folder. The exit status is 1 when anything failed, and the lines before say what.
 """
 
 import argparse

@@ -1,8 +1,8 @@
 """schemathesis sends what the document allows and what it does not, as owner, as viewer and as nobody.
 
 What it sends depends on the document, schemathesis.toml, the versions in requirements.txt and that of Python, and on nothing
-else: every caller has a service of its own, fresh, and all three run at once; the tool neither keeps what it saw in earlier runs nor learns from
-answers. So a fast machine and a busy one try the same cases, which the line with the digest shows.
+else: every caller has a service of its own, fresh, and all three run at once; the tool neither keeps what it saw in earlier
+runs nor learns from answers. So a fast machine and a busy one try the same cases, which the line with the digest shows.
 """
 
 import collections

@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/hostler/hostler/core/db/private"
-
 	"github.com/hostler/hostler/internal/programtest"
 )
 
