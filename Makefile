@@ -50,7 +50,7 @@ build:
 # Programs that tests start are built as make build does, without the race detector: what they have in common is compiled once,
 # and before the tests' time begins. The updater's tests take longest and wait for half of their time, so they come first.
 test: deps
-	CGO_ENABLED=0 $(GO) build -trimpath ./cmd/... ./sdk/hypervisor/memdriver/...
+	CGO_ENABLED=0 $(GO) build -trimpath ./core/service ./plugins/pve ./plugins/pve/pvesim ./updater ./sdk/hypervisor/memdriver
 	$(GO) test $(TEST_FLAGS) ./updater/ ./...
 	@set -e; for dir in $(EXAMPLES); do echo "$$dir"; (cd $$dir && $(GO) test $(TEST_FLAGS) ./...); done
 

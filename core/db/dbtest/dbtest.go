@@ -16,6 +16,8 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivermigrate"
 
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/migrations"
@@ -74,7 +76,8 @@ func create(t testing.TB, clause string) string {
 	return withDatabase(server, name)
 }
 
-// template is the name of a migrated database that others are cloned from, made once per set of migrations.
+// template is the name of a migrated database that others are cloned from. The server of the tests has it already, unless there
+// is no cache folder; one from outside gets it once per schema.
 var template = sync.OnceValues(func() (string, error) {
 	server, err := Server()
 	if err != nil {
@@ -82,6 +85,11 @@ var template = sync.OnceValues(func() (string, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
+	return makeTemplate(ctx, server)
+})
+
+// makeTemplate makes the template where it is not there yet.
+func makeTemplate(ctx context.Context, server string) (string, error) {
 	sum, err := digest()
 	if err != nil {
 		return "", err
@@ -120,10 +128,18 @@ var template = sync.OnceValues(func() (string, error) {
 		return "", fmt.Errorf("naming the template: %w", err)
 	}
 	return name, nil
-})
+}
 
+// digest stands for the schema: for our migrations and those of the queue.
 func digest() (string, error) {
 	h := sha256.New()
+	queue, err := rivermigrate.New(riverpgxv5.New(nil), nil)
+	if err != nil {
+		return "", fmt.Errorf("reading the queue's migrations: %w", err)
+	}
+	for _, m := range queue.AllVersions() {
+		_, _ = fmt.Fprintln(h, m.Version, m.Name, m.SQLUp)
+	}
 	files, err := fs.Glob(migrations.FS, "*.sql")
 	if err != nil {
 		return "", err

@@ -163,6 +163,16 @@ func (s *OwnServer) Kill() {
 	s.cmd = nil
 }
 
+// stop ends the server as its owner would, with all that was written on the disk.
+func (s *OwnServer) stop() error {
+	if err := s.cmd.Process.Signal(syscall.SIGINT); err != nil {
+		return fmt.Errorf("stopping PostgreSQL: %w", err)
+	}
+	<-s.ended
+	s.cmd = nil
+	return nil
+}
+
 func (s *OwnServer) address(database string) string {
 	query := url.Values{"host": {filepath.Join(s.at.dir, "run")}, "port": {"5432"}, "sslmode": {"disable"}}
 	return "postgres://" + private.Superuser + "@/" + database + "?" + query.Encode()

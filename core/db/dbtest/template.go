@@ -8,15 +8,16 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"github.com/hostler/hostler/core/db/private"
 )
 
 // templateForm changes when the arguments of initdb do.
-const templateForm = "1"
+const templateForm = "2"
 
 // fill puts a data directory into the folder: a copy of the one in the user's cache, which the first test process of a
-// PostgreSQL version makes. Without a cache folder it is made in place.
+// PostgreSQL version and a schema makes, with the template database in it. Without a cache folder it is made in place.
 func (t *throwaway) fill(ctx context.Context) error {
 	data := filepath.Join(t.dir, "data")
 	if err := t.folder(data); err != nil {
@@ -47,31 +48,66 @@ func (t *throwaway) template(ctx context.Context, cache string) (string, error) 
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
 		return "", fmt.Errorf("locking the template data directory: %w", err)
 	}
-	template := filepath.Join(cache, "data-"+t.binaries.Version+"-"+templateForm)
+	schema, err := digest()
+	if err != nil {
+		return "", err
+	}
+	template := filepath.Join(cache, "data-"+t.binaries.Version+"-"+templateForm+"-"+schema)
 	if _, err := os.Stat(template); err == nil {
-		return template, nil
+		now := time.Now()
+		return template, os.Chtimes(template, now, now)
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("looking for the template data directory: %w", err)
 	}
 	// PostgreSQL's user cannot enter the cache, so the files are made beside the final place and copied.
-	fresh := filepath.Join(t.dir, "template")
-	if err := t.folder(fresh); err != nil {
+	making := filepath.Join(t.dir, "making")
+	if err := t.make(ctx, making); err != nil {
 		return "", err
 	}
-	if err := t.initialise(ctx, fresh); err != nil {
-		return "", err
-	}
+	removeOld(cache)
 	half := template + ".new"
 	if err := os.RemoveAll(half); err != nil {
 		return "", fmt.Errorf("removing a half-made template: %w", err)
 	}
-	if err := os.CopyFS(half, os.DirFS(fresh)); err != nil {
+	if err := os.CopyFS(half, os.DirFS(filepath.Join(making, "data"))); err != nil {
 		return "", fmt.Errorf("copying the template: %w", err)
 	}
 	if err := os.Rename(half, template); err != nil {
 		return "", fmt.Errorf("naming the template: %w", err)
 	}
-	return template, os.RemoveAll(fresh)
+	return template, os.RemoveAll(making)
+}
+
+// make makes a data directory with the template database in it, in the folder data of dir.
+func (t *throwaway) make(ctx context.Context, dir string) error {
+	s := &OwnServer{at: throwaway{binaries: t.binaries, account: t.account, dir: dir}, args: settings}
+	for _, path := range []string{dir, filepath.Join(dir, "run"), filepath.Join(dir, "data")} {
+		if err := t.folder(path); err != nil {
+			return err
+		}
+	}
+	if err := s.at.initialise(ctx, filepath.Join(dir, "data")); err != nil {
+		return err
+	}
+	if err := s.start(ctx); err != nil {
+		return err
+	}
+	_, err := makeTemplate(ctx, s.address("postgres"))
+	return errors.Join(err, s.stop())
+}
+
+// unused is after what time a template data directory that no test process has used is removed.
+const unused = 14 * 24 * time.Hour
+
+// removeOld removes the template data directories of schemas and PostgreSQL versions that nobody tests any more. What cannot be
+// removed stays.
+func removeOld(cache string) {
+	old, _ := filepath.Glob(filepath.Join(cache, "data-*"))
+	for _, path := range old {
+		if info, err := os.Stat(path); err == nil && time.Since(info.ModTime()) > unused {
+			_ = os.RemoveAll(path)
+		}
+	}
 }
 
 // initialise runs initdb. Trust is safe here: only PostgreSQL's user and root can enter the folder of the socket. Small
