@@ -28,8 +28,9 @@ BUF := $(TOOLS)/buf-v1.57.2
 PROTOC_GEN_GO := $(TOOLS)/protoc-gen-go
 PROTOC_GEN_GO_GRPC := $(TOOLS)/protoc-gen-go-grpc
 
-# Without paths in it what was compiled serves every checkout; make lint vets. The limit bounds what hangs, on a busy machine too.
-TEST_FLAGS := -race -trimpath -vet=off -timeout 40m
+# Without paths in it what was compiled serves every checkout; make lint vets. Tests wait for a good part of their time, so one
+# package more than there are processors runs. The limit bounds what hangs, on a busy machine too.
+TEST_FLAGS = -race -trimpath -vet=off -timeout 40m -p $$(($$(nproc) + 1))
 
 RELEASE := $(BIN)/release
 GOARCH ?= $(shell $(GO) env GOARCH)

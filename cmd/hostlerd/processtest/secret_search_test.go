@@ -227,7 +227,7 @@ func (h *secretSearch) watch(t testing.TB, root int, except ...string) (stop fun
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		tick := time.NewTicker(25 * time.Millisecond)
+		tick := time.NewTicker(100 * time.Millisecond) // looking costs a core while it lasts
 		defer tick.Stop()
 		for {
 			for pid := range family(t, root) {
