@@ -40,9 +40,6 @@ func child(path string) int {
 	o.Config.SourceOptions.TLS = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12,
 		Time: func() time.Time { return time.Now().Add(o.Clock) }}
 	o.Config.SourceOptions.Retries = -1
-	if o.Config.SourceOptions.Idle == 0 {
-		o.Config.SourceOptions.Idle = time.Second
-	}
 	o.Config.Service = remote{o.Supervisor}
 	o.Config.Log = slog.New(slog.NewTextHandler(os.Stderr, nil))
 	u, err := New(o.Config)
