@@ -164,9 +164,9 @@ func (a *API) authorize(ctx context.Context, q *request, caller *identity.Caller
 	if err != nil || id < 1 {
 		return nil // the input check names the fault
 	}
-	q.missing = problem.From(NoSuch(spec.On.resolved().String()))
 	found, err := a.config.Resolver.Resolve(ctx, spec.On.resolved(), id)
-	if problem.CodeOf(err) == problem.CodeNotFound && err != nil {
+	if err != nil && problem.CodeOf(err) == problem.CodeNotFound {
+		q.missing = problem.From(NoSuch(spec.On.resolved().String()))
 		return nil
 	}
 	if err != nil {
@@ -178,12 +178,13 @@ func (a *API) authorize(ctx context.Context, q *request, caller *identity.Caller
 	q.describe(ctx, found)
 	role := caller.On(found.TeamID)
 	if role == identity.NoRole {
+		q.missing = problem.From(NoSuch(spec.On.resolved().String()))
 		return nil
 	}
 	if role < spec.Role {
 		return tooLow(spec.Role)
 	}
-	q.missing, q.found = nil, found
+	q.found = found
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"regexp"
 	"runtime"
@@ -205,7 +206,7 @@ func (a *API) ServeHTTP(rw http.ResponseWriter, r *http.Request) { a.compressed.
 
 func (a *API) serveHTTP(rw http.ResponseWriter, r *http.Request) {
 	begun := time.Now()
-	id := r.Header.Get("X-Request-ID")
+	id := r.Header.Get(requestIDHeader)
 	if !safeID.MatchString(id) {
 		id = rand.Text()
 	}
@@ -223,14 +224,23 @@ func (a *API) serveHTTP(rw http.ResponseWriter, r *http.Request) {
 	a.config.Router.ServeHTTP(w, r)
 }
 
+// requestIDHeader is spelled as net/http keeps it; any other spelling costs an allocation at each use.
+const requestIDHeader = "X-Request-Id"
+
+// securityHeaders are those of every answer. The answers share the values: http.Header.Set and Del replace a value, and Add
+// copies it because it has no room.
+var securityHeaders = http.Header{
+	"X-Content-Type-Options":       {"nosniff"},
+	"X-Frame-Options":              {"DENY"},
+	"Referrer-Policy":              {"no-referrer"},
+	"Cross-Origin-Resource-Policy": {"same-origin"},
+	"Cache-Control":                {"no-store"},
+	"Content-Security-Policy":      {"default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"},
+}
+
 func setHeaders(h http.Header, id string) {
-	h.Set("X-Request-ID", id)
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("X-Frame-Options", "DENY")
-	h.Set("Referrer-Policy", "no-referrer")
-	h.Set("Cross-Origin-Resource-Policy", "same-origin")
-	h.Set("Cache-Control", "no-store")
-	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'")
+	h[requestIDHeader] = []string{id}
+	maps.Copy(h, securityHeaders)
 }
 
 // notFound answers for paths that have no operation. Below /api an anonymous caller is told to log in first: what
@@ -277,7 +287,9 @@ func (a *API) observe(q *request, begun time.Time) {
 		status = http.StatusOK
 	}
 	a.recovered(q, status, begun)
-	a.log.Trace("request served", "request_id", q.id, "operation", q.operation.Spec.ID, "status", status, "took", took)
+	if a.log.IsTrace() { // else its arguments would be allocated for nothing
+		a.log.Trace("request served", "request_id", q.id, "operation", q.operation.Spec.ID, "status", status, "took", took)
+	}
 	if a.config.Observe != nil {
 		a.config.Observe(q.operation.Spec.ID, q.operation.Method, status, took)
 	}
