@@ -12,9 +12,10 @@
 SHELL := /bin/sh
 GO ?= go
 BIN := $(CURDIR)/bin
-TOOLS := $(BIN)/tools
 # What is large, comes from elsewhere and is the same for all checkouts.
 CACHE ?= $(or $(XDG_CACHE_HOME),$(if $(HOME),$(HOME)/.cache),$(BIN))/hostler
+# Programs that make lint and make proto run, by what built them: building them anew in each checkout takes a quarter of a minute.
+TOOLS := $(CACHE)/tools-$(shell $(GO) env GOVERSION)
 # Packages and releases need a version that has an order: the one that is given, or one that updater/packaging/version makes.
 GIVEN_VERSION := $(VERSION)
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
@@ -25,8 +26,8 @@ EXAMPLES := $(patsubst %/go.mod,%,$(wildcard examples/*/go.mod))
 OAPI_CODEGEN := $(TOOLS)/oapi-codegen-v2.8.2
 CONTRACT := core/api/contract
 BUF := $(TOOLS)/buf-v1.57.2
-PROTOC_GEN_GO := $(TOOLS)/protoc-gen-go
-PROTOC_GEN_GO_GRPC := $(TOOLS)/protoc-gen-go-grpc
+PROTOC_GEN_GO := $(TOOLS)/v1.36.12/protoc-gen-go
+PROTOC_GEN_GO_GRPC := $(TOOLS)/v1.6.2/protoc-gen-go-grpc
 
 # Without paths in it what was compiled serves every checkout; make lint vets. Tests wait for a good part of their time, so one
 # package more than there are processors runs. The limit bounds what hangs, on a busy machine too.
@@ -49,10 +50,10 @@ build:
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN)/plugins/ ./cmd/hostler-plugin-pve
 
 # Programs that tests start are built as make build does, without the race detector: what they have in common is compiled once,
-# and before the tests' time begins. The updater's tests take longest and wait for half of their time, so they come first.
+# and before the tests' time begins. What takes longest and waits most comes first, so that nothing long is left alone at the end.
 test: deps
 	CGO_ENABLED=0 $(GO) build -trimpath ./core/service ./plugins/pve ./plugins/pve/pvesim ./updater ./sdk/hypervisor/memdriver
-	$(GO) test $(TEST_FLAGS) ./updater/ ./...
+	$(GO) test $(TEST_FLAGS) ./updater/... ./cmd/... ./plugins/... ./...
 	@set -e; for dir in $(EXAMPLES); do echo "$$dir"; (cd $$dir && $(GO) test $(TEST_FLAGS) ./...); done
 
 faults: deps
@@ -131,7 +132,7 @@ breaking: $(BUF)
 	elif git rev-parse -q --verify HEAD~1 >/dev/null && git cat-file -e HEAD~1:buf.yaml 2>/dev/null; then $(BUF) breaking --against ".git#ref=$$(git rev-parse HEAD~1)"; fi
 
 proto: $(BUF) $(PROTOC_GEN_GO) $(PROTOC_GEN_GO_GRPC)
-	PATH="$(TOOLS):$$PATH" $(BUF) generate
+	PATH="$(dir $(PROTOC_GEN_GO)):$(dir $(PROTOC_GEN_GO_GRPC)):$$PATH" $(BUF) generate
 
 # As make lint compiles, which has also vetted what is compiled here.
 generate: export CGO_ENABLED = 0
@@ -145,25 +146,27 @@ deps:
 deps-run:
 	@.ci/deps run
 
+# install PACKAGE@VERSION: it becomes the target in one step, for another checkout may want it at the same time.
+define install
+	@mkdir -p $(dir $@)
+	@set -e; new=$$(mktemp -d $(dir $@)new.XXXXXX); trap 'rm -rf "$$new"' EXIT; echo "installing $(1)"; \
+	GOBIN=$$new $(GO) install $(1); mv -f "$$new"/* $@
+endef
+
 $(STATICCHECK):
-	@mkdir -p $(TOOLS)
-	GOBIN=$(TOOLS) $(GO) install honnef.co/go/tools/cmd/staticcheck@v0.8.2 && mv $(TOOLS)/staticcheck $@
+	$(call install,honnef.co/go/tools/cmd/staticcheck@v0.8.2)
 
 $(OAPI_CODEGEN):
-	@mkdir -p $(TOOLS)
-	GOBIN=$(TOOLS) $(GO) install github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2 && mv $(TOOLS)/oapi-codegen $@
+	$(call install,github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2)
 
 $(BUF):
-	@mkdir -p $(TOOLS)
-	GOBIN=$(TOOLS) $(GO) install github.com/bufbuild/buf/cmd/buf@v1.57.2 && mv $(TOOLS)/buf $@
+	$(call install,github.com/bufbuild/buf/cmd/buf@v1.57.2)
 
 $(PROTOC_GEN_GO):
-	@mkdir -p $(TOOLS)
-	GOBIN=$(TOOLS) $(GO) install google.golang.org/protobuf/cmd/protoc-gen-go@v1.36.12
+	$(call install,google.golang.org/protobuf/cmd/protoc-gen-go@v1.36.12)
 
 $(PROTOC_GEN_GO_GRPC):
-	@mkdir -p $(TOOLS)
-	GOBIN=$(TOOLS) $(GO) install google.golang.org/grpc/cmd/protoc-gen-go-grpc@v1.6.2
+	$(call install,google.golang.org/grpc/cmd/protoc-gen-go-grpc@v1.6.2)
 
 clean:
 	rm -rf $(BIN)
