@@ -8,10 +8,15 @@ import (
 	"io"
 	"net/http"
 	"net/http/cookiejar"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/hostler/hostler/core/db/dbtest"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/identity/identitytest"
 )
 
 // client is somebody who uses the API.
@@ -107,8 +112,32 @@ const (
 	ownerPassword = "correct horse battery staple 7Q"
 )
 
-// setUp makes the owner with the setup token and logs in.
+// setUp makes the owner and a session in the service's database: two hashes of a password at their real cost less than over the
+// API, which setUpByToken takes. A private database is the service's own, so it is set up by the token.
 func setUp(t testing.TB, s *service) *client {
+	t.Helper()
+	if s.DB == "" {
+		return setUpByToken(t, s)
+	}
+	users := identitytest.New(dbtest.Open(t, s.DB))
+	if _, err := users.CreateOwner(t.Context(), ownerEmail, ownerPassword, nil); err != nil {
+		t.Fatalf("making the owner: %v", err)
+	}
+	in, err := users.LogIn(t.Context(), ownerEmail, ownerPassword, identity.Client{Address: "127.0.0.1", UserAgent: "processtest"})
+	if err != nil {
+		t.Fatalf("logging in: %v", err)
+	}
+	base, err := url.Parse(s.Base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, cookie := newClient(s), identity.Cookie(in.Token, base.Scheme == "https")
+	c.http.Jar.SetCookies(base, []*http.Cookie{&cookie})
+	return c
+}
+
+// setUpByToken makes the owner with the setup token and logs in, as users do.
+func setUpByToken(t testing.TB, s *service) *client {
 	t.Helper()
 	token, err := os.ReadFile(filepath.Join(s.State, "setup-token"))
 	if err != nil {

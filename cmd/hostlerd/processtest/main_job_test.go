@@ -14,7 +14,7 @@ func TestMainJob(t *testing.T) {
 	t.Parallel()
 	cluster := startSim(t, "--scenario", "cluster", "--nodes", "3", "--guests", "30")
 	s := startService(t, options{DB: dbtest.EmptyURL(t)})
-	owner := setUp(t, s)
+	owner := setUpByToken(t, s)
 	host := owner.enrol(t, cluster, "lab", "lifecycle", "console", "backup")
 
 	vm := find(t, owner, "/api/v1/vms", "running")
