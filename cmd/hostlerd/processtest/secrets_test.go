@@ -395,7 +395,16 @@ func (r *secretRun) act() {
 		r.t.Errorf("the job ended %s: %s", end.Status, end.Error)
 	}
 	r.cluster.control(r.t, http.MethodPost, "/token", map[string]any{"id": r.cluster.Tokens["monitoring"].ID, "op": "revoke"}, nil)
-	r.post(r.owner, http.StatusBadGateway, fmt.Sprintf("/hosts/%d/sync", r.host), nil)
+	eventually(r.t, "the service says that the token is refused", func() error {
+		a := r.owner.do(r.t, http.MethodPost, fmt.Sprintf("/api/v1/hosts/%d/sync", r.host), nil)
+		if a.problem() == "plugin_unavailable" {
+			return errors.New("the killed plugin is not back yet")
+		}
+		if a.Status != http.StatusBadGateway {
+			r.t.Fatalf("got %d: %s", a.Status, a.Body)
+		}
+		return nil
+	})
 	r.post(r.owner, http.StatusOK, fmt.Sprintf("/hosts/%d/test", r.host), nil)
 }
 
