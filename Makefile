@@ -30,7 +30,8 @@ PROTOC_GEN_GO := $(TOOLS)/v1.36.12/protoc-gen-go
 PROTOC_GEN_GO_GRPC := $(TOOLS)/v1.6.2/protoc-gen-go-grpc
 
 # Without paths in it what was compiled serves every checkout; make lint vets. Tests wait for a good part of their time, so one
-# package more than there are processors runs. The limit bounds what hangs, on a busy machine too.
+# package more than there are processors runs. The limit bounds what hangs, on a busy machine too. At its end a program with the race
+# detector waits a second for reports of goroutines that nobody waits for: a tenth is enough for them, and there are seventy programs.
 TEST_FLAGS = -race -trimpath -vet=off -timeout 40m -p $$(($$(nproc) + 1))
 
 RELEASE := $(BIN)/release
@@ -51,6 +52,7 @@ build:
 
 # Programs that tests start are built as make build does, without the race detector: what they have in common is compiled once,
 # and before the tests' time begins. What takes longest and waits most comes first, so that nothing long is left alone at the end.
+test: export GORACE = atexit_sleep_ms=100
 test: deps
 	CGO_ENABLED=0 $(GO) build -trimpath ./core/service ./plugins/pve ./plugins/pve/pvesim ./updater ./sdk/hypervisor/memdriver
 	$(GO) test $(TEST_FLAGS) ./updater/... ./cmd/... ./plugins/... ./...
