@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"io"
-	"maps"
 	"net/http"
 	"regexp"
 	"runtime"
@@ -227,20 +226,26 @@ func (a *API) serveHTTP(rw http.ResponseWriter, r *http.Request) {
 // requestIDHeader is spelled as net/http keeps it; any other spelling costs an allocation at each use.
 const requestIDHeader = "X-Request-Id"
 
-// securityHeaders are those of every answer. The answers share the values: http.Header.Set and Del replace a value, and Add
-// copies it because it has no room.
-var securityHeaders = http.Header{
-	"X-Content-Type-Options":       {"nosniff"},
-	"X-Frame-Options":              {"DENY"},
-	"Referrer-Policy":              {"no-referrer"},
-	"Cross-Origin-Resource-Policy": {"same-origin"},
-	"Cache-Control":                {"no-store"},
-	"Content-Security-Policy":      {"default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"},
-}
+// The values of headers that every answer has. The answers share them: http.Header.Set and Del replace a value, and Add copies it,
+// for it has no room.
+var (
+	noSniff    = []string{"nosniff"}
+	noFrames   = []string{"DENY"}
+	noReferrer = []string{"no-referrer"}
+	sameOrigin = []string{"same-origin"}
+	noStore    = []string{"no-store"}
+	noContent  = []string{"default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"}
+)
 
+// setHeaders writes past Set, which would make a value anew for each answer.
 func setHeaders(h http.Header, id string) {
 	h[requestIDHeader] = []string{id}
-	maps.Copy(h, securityHeaders)
+	h["X-Content-Type-Options"] = noSniff
+	h["X-Frame-Options"] = noFrames
+	h["Referrer-Policy"] = noReferrer
+	h["Cross-Origin-Resource-Policy"] = sameOrigin
+	h["Cache-Control"] = noStore
+	h["Content-Security-Policy"] = noContent
 }
 
 // notFound answers for paths that have no operation. Below /api an anonymous caller is told to log in first: what

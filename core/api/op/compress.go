@@ -25,12 +25,18 @@ func compressing(h http.Handler) http.Handler {
 	}
 	compressed := wrap(h)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("Upgrade") != "" {
-			h.ServeHTTP(w, r)
+		if mayCompress(r) {
+			compressed(w, r)
 			return
 		}
-		compressed(w, r)
+		h.ServeHTTP(w, r)
 	})
+}
+
+// mayCompress reports whether the answer may be compressed at all. One that may not costs nothing of it, and needs no header Vary:
+// everybody can read it.
+func mayCompress(r *http.Request) bool {
+	return r.Header.Get("Accept-Encoding") != "" && r.Header.Get("Upgrade") == ""
 }
 
 // compressible reports whether answers of the media type get much smaller.
@@ -47,4 +53,8 @@ func compressible(contentType string) bool {
 }
 
 // keepPlain leaves the answer uncompressed.
-func (w *writer) keepPlain() { w.Header().Set(gzhttp.HeaderNoCompression, "1") }
+func (w *writer) keepPlain(r *http.Request) {
+	if mayCompress(r) {
+		w.Header().Set(gzhttp.HeaderNoCompression, "1") // which is taken out again
+	}
+}

@@ -38,7 +38,7 @@ func (a *API) serve(operation *Operation, declared *huma.Operation, bind func(hu
 	q := requestOf(ctx)
 	q.operation, q.raw, q.params = operation, r, params
 	if operation.Spec.Secret {
-		q.w.keepPlain()
+		q.w.keepPlain(r)
 	}
 	if !operation.Stream && !operation.Socket {
 		var cancel context.CancelFunc
