@@ -17,8 +17,8 @@ func TestSocketAndUploadAgainstEveryCaller(t *testing.T) {
 		return func(r *http.Request, _ string) { r.Header.Set("Authorization", "Bearer "+token) }
 	}
 	off := func(run func()) {
-		l.off["lasting"] = true // while no request is under way
-		defer func() { l.off["lasting"] = false }()
+		l.switchOff(true)
+		defer l.switchOff(false)
 		run()
 	}
 	columns := []apitest.Column{

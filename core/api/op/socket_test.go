@@ -27,7 +27,7 @@ type lasting struct {
 	*sample
 	server *httptest.Server
 	tokens *tokens
-	// gate guards auth, which the test changes while the server runs.
+	// gate guards auth and off, which the test changes while the server runs.
 	gate sync.Mutex
 	left chan error
 	// began tells of each upload whose handler has it.
@@ -47,6 +47,20 @@ func (l *lasting) revoke() {
 	l.sample.auth = problem.New(problem.CodeUnauthenticated, "log in first")
 }
 
+// switchOff takes the feature away, or gives it back. A socket that is just ending may still look at it.
+func (l *lasting) switchOff(off bool) {
+	l.gate.Lock()
+	defer l.gate.Unlock()
+	l.off["lasting"] = off
+}
+
+// on is op.Config's Entitlements.
+func (l *lasting) on(_ context.Context, name string) bool {
+	l.gate.Lock()
+	defer l.gate.Unlock()
+	return !l.off[name]
+}
+
 func newLasting(t *testing.T, change func(*op.Spec)) *lasting {
 	t.Helper()
 	l := &lasting{sample: &sample{off: map[string]bool{}}, tokens: &tokens{hosts: map[int64]bool{8: true}}, left: make(chan error, 100),
@@ -54,7 +68,7 @@ func newLasting(t *testing.T, change func(*op.Spec)) *lasting {
 	router := route.New()
 	l.API = op.New(op.Config{
 		Router: router, Authenticator: l, Resolver: l, Recorder: l, Tokens: l.tokens, Reauthorise: 20 * time.Millisecond,
-		Entitlements: func(_ context.Context, name string) bool { return !l.off[name] },
+		Entitlements: l.on,
 	})
 	spec := func(id string) op.Spec {
 		s := op.Spec{ID: id, Summary: "Try", Tag: "Try", Role: identity.Operator, On: op.Host, Needs: endpoint.Lifecycle, Entitlement: "lasting",
@@ -174,11 +188,11 @@ func TestSocketIsRefused(t *testing.T) {
 			t.Errorf("%s: %v %q %v", tt.name, answer, p.Error, err)
 		}
 	}
-	l.off["lasting"] = true
+	l.switchOff(true)
 	if _, answer, err := l.dial(t, console, as("operator@3")...); err == nil || answer.StatusCode != 403 {
 		t.Errorf("switched off: %v %v", answer, err)
 	}
-	l.off["lasting"] = false
+	l.switchOff(false)
 	if w := l.call("GET", console, "", as("operator@3")...); w.Code != 400 || !strings.Contains(w.Body.String(), `"malformed"`) {
 		t.Errorf("no handshake: %d %s", w.Code, w.Body)
 	}
