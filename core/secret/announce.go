@@ -53,16 +53,17 @@ func Needed(ctx context.Context, q Querier, tables []Table) ([]KeyID, error) {
 	return append(needed, id), nil
 }
 
-// announce says which key seals now, if the database still says before; nil stands for nothing said.
-func announce(ctx context.Context, d *db.DB, before *KeyID, now KeyID) error {
+// announce says which key seals now, if the database still says before; nil stands for nothing said. It reports whether the
+// database says so now: another instance may have spoken since.
+func announce(ctx context.Context, d *db.DB, before *KeyID, now KeyID) (bool, error) {
 	was := ""
 	if before != nil {
 		was = before.String()
 	}
-	_, err := d.Pool.Exec(ctx, `INSERT INTO secret_key (id) VALUES ($1)
+	tag, err := d.Pool.Exec(ctx, `INSERT INTO secret_key (id) VALUES ($1)
 		ON CONFLICT (one) DO UPDATE SET id = excluded.id, changed_at = now() WHERE secret_key.id = $2`, now.String(), was)
 	if err != nil {
-		return db.Problem(fmt.Errorf("telling which key seals: %w", err))
+		return false, db.Problem(fmt.Errorf("telling which key seals: %w", err))
 	}
-	return nil
+	return tag.RowsAffected() == 1, nil
 }

@@ -140,19 +140,25 @@ func (b *Box) rotate(ctx context.Context, rot Rotation) (report Report, err erro
 	return report, err
 }
 
-// announceRotated says that the keyring's key seals now.
+// announceRotated says that the keyring's key seals now. An instance that says meanwhile that an earlier key seals, as one does
+// that has just started, is spoken after.
 func announceRotated(ctx context.Context, d *db.DB, r *keyring) error {
-	id, ok, err := Announced(ctx, d.Pool)
-	if err != nil {
-		return err
+	for {
+		id, ok, err := Announced(ctx, d.Pool)
+		if err != nil {
+			return err
+		}
+		var before *KeyID
+		if ok {
+			if !r.has(id) { // another rotation, of another file
+				return fmt.Errorf("%w: key %s seals by now", ErrKeyWrong, id)
+			}
+			before = &id
+		}
+		if said, err := announce(ctx, d, before, r.primary); said || err != nil {
+			return err
+		}
 	}
-	if !ok {
-		return announce(ctx, d, nil, r.primary)
-	}
-	if !r.has(id) { // another rotation, of another file
-		return fmt.Errorf("%w: key %s seals by now", ErrKeyWrong, id)
-	}
-	return announce(ctx, d, &id, r.primary)
 }
 
 // covers refuses to rotate when a value could not be opened anyway, or when this is not the file that is in use.

@@ -89,6 +89,44 @@ func (v *fixture) rotation() secret.Rotation {
 	return secret.Rotation{DB: v.db, Tables: tables, Batch: 4}
 }
 
+// rotated is how a rotation ended.
+type rotated struct {
+	report secret.Report
+	err    error
+}
+
+func (v *fixture) rotating(t *testing.T, b *secret.Box) <-chan rotated {
+	done := make(chan rotated, 1)
+	go func() {
+		report, err := b.Rotate(context.WithoutCancel(t.Context()), v.rotation())
+		done <- rotated{report, err}
+	}()
+	return done
+}
+
+// waits returns when a statement that begins so waits for a lock. The rotation must not have ended before.
+func (v *fixture) waits(t *testing.T, begins string, done <-chan rotated) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		waits := false
+		if err := v.db.Pool.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database()
+			AND wait_event_type = 'Lock' AND query LIKE $1 || '%')`, begins).Scan(&waits); err != nil {
+			t.Fatal(err)
+		}
+		if waits {
+			return
+		}
+		select {
+		case r := <-done:
+			t.Fatalf("the rotation did not wait: %+v, %v", r.report, r.err)
+		default:
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("nothing that begins with %q waits for a lock", begins)
+		}
+	}
+}
+
 func TestRotate(t *testing.T) {
 	t.Parallel()
 	v := newFixture(t, 10)
@@ -294,33 +332,8 @@ func TestRotateWaitsForAHeldRow(t *testing.T) {
 	if _, err := tx.Exec(t.Context(), "SELECT FROM vault WHERE host = 3 FOR UPDATE"); err != nil {
 		t.Fatal(err)
 	}
-	type result struct {
-		report secret.Report
-		err    error
-	}
-	done := make(chan result, 1)
-	go func() {
-		report, err := b.Rotate(context.WithoutCancel(t.Context()), v.rotation())
-		done <- result{report, err}
-	}()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
-		waits := false
-		if err := v.db.Pool.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database()
-			AND wait_event_type = 'Lock' AND query LIKE 'SELECT ctid%')`).Scan(&waits); err != nil {
-			t.Fatal(err)
-		}
-		if waits {
-			break
-		}
-		select {
-		case r := <-done:
-			t.Fatalf("the rotation did not wait: %+v, %v", r.report, r.err)
-		default:
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("the rotation does not come to the held row")
-		}
-	}
+	done := v.rotating(t, b)
+	v.waits(t, "SELECT ctid", done)
 	// Whoever held it has sealed another value with the old key meanwhile, or left it as it was.
 	if err := tx.Commit(t.Context()); err != nil {
 		t.Fatal(err)
@@ -387,6 +400,33 @@ func TestRotateStopsWhenItCannotAnnounce(t *testing.T) {
 	dbtest.Exec(t, v.db, "ALTER TABLE secret_key DROP CONSTRAINT nothing")
 	if report, err := b.Rotate(t.Context(), v.rotation()); err != nil || !report.Resumed || report.Rewritten != 4 {
 		t.Errorf("%+v, %v", report, err)
+	}
+	v.check(t, v.load(t))
+}
+
+// An instance that has just started says that its key seals at the moment in which a rotation says so of a new one: the rotation
+// has the last word.
+func TestRotateHasTheLastWord(t *testing.T) {
+	t.Parallel()
+	v := newFixture(t, 2)
+	b := v.load(t)
+	old := b.Primary()
+	tx, err := v.db.Pool.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback(context.WithoutCancel(t.Context())) }()
+	if _, err := tx.Exec(t.Context(), "INSERT INTO secret_key (id) VALUES ($1)", old.String()); err != nil {
+		t.Fatal(err)
+	}
+	done := v.rotating(t, b)
+	v.waits(t, "INSERT INTO secret_key", done)
+	if err := tx.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	r := <-done
+	if r.err != nil || r.report.Primary == old || v.announced(t) != r.report.Primary {
+		t.Errorf("%v; %s is announced, rotated to %s from %s", r.err, v.announced(t), r.report.Primary, old)
 	}
 	v.check(t, v.load(t))
 }
