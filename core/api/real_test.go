@@ -157,7 +157,9 @@ func (h *fixture) protect(cluster *memdriver.Cluster) {
 		at.SetRules(firewall.Scope{Kind: firewall.NodeScope, Node: node}, rule)
 	}
 	for _, ref := range cluster.Guests() {
-		at.SetRules(firewall.Scope{Kind: firewall.GuestScope, Guest: &firewall.Guest{Kind: string(ref.Kind), Node: ref.Node, ID: ref.ID}}, rule)
+		at.SetRules(firewall.Scope{Kind: firewall.GuestScope, Guest: &firewall.Guest{
+			Kind: string(ref.Kind), Node: ref.Node, ID: string(ref.ID), UID: ref.UID,
+		}}, rule)
 	}
 }
 

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,10 +15,11 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// Adoption makes one container an app.
+// Adoption makes one container an app. It is named by its number or by its id at the hypervisor, one of both.
 type Adoption struct {
-	HostID int64
-	VMID   int64
+	HostID   int64
+	VMID     *int64
+	GuestRef *string
 	// Name is the app's; nil takes the container's.
 	Name        *string
 	WebPort     *int
@@ -65,6 +67,14 @@ func (s *Store) Several(ctx context.Context, ids []int64) ([]App, error) {
 	return s.read(ctx, "a.id = ANY($1) ORDER BY a.id", ids)
 }
 
+// container is the column by which the container is named, and its value there.
+func (a Adoption) container() (column string, value any) {
+	if a.VMID != nil {
+		return "vmid", *a.VMID
+	}
+	return "ref", *cmp.Or(a.GuestRef, new(string))
+}
+
 func adopt(ctx context.Context, tx *db.Tx, item Adoption, may func(team int64) error) (id int64, name string, err error) {
 	var team int64
 	var cluster *int64
@@ -78,19 +88,21 @@ func adopt(ctx context.Context, tx *db.Tx, item Adoption, may func(team int64) e
 	if err := may(team); err != nil {
 		return 0, "", err
 	}
-	var host int64
+	var guest int64
+	var ref string
 	var template bool
-	// The app belongs to the host of the container's node, whichever member of the cluster was named.
-	err = tx.Pgx.QueryRow(ctx, `SELECT host_id, name, template FROM guests WHERE cluster_id = $1 AND vmid = $2 AND kind = 'container'`,
-		cluster, item.VMID).Scan(&host, &name, &template)
+	// Of two containers of one id the one is there that the last poll listed.
+	column, value := item.container()
+	err = tx.Pgx.QueryRow(ctx, `SELECT id, ref, name, template FROM guests WHERE cluster_id = $1 AND kind = 'container' AND `+column+
+		` = $2 ORDER BY listed_at DESC NULLS FIRST, id DESC LIMIT 1 FOR KEY SHARE`, cluster, value).Scan(&guest, &ref, &name, &template)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return 0, "", problem.New(problem.CodeNotFound, "the host has no container with the id %d", item.VMID)
+		return 0, "", problem.New(problem.CodeNotFound, "the host has no container with the id %v", value)
 	}
 	if err != nil {
 		return 0, "", fmt.Errorf("reading the container: %w", err)
 	}
 	if template {
-		return 0, "", problem.New(problem.CodeInvalidState, "container %d is a template", item.VMID)
+		return 0, "", problem.New(problem.CodeInvalidState, "container %s is a template", ref)
 	}
 	if item.Name != nil {
 		name = *item.Name
@@ -99,11 +111,13 @@ func adopt(ctx context.Context, tx *db.Tx, item Adoption, may func(team int64) e
 	if caller := identity.FromContext(ctx); caller != nil {
 		by = &caller.UserID
 	}
-	err = tx.Pgx.QueryRow(ctx, `INSERT INTO apps (host_id, cluster_id, vmid, name, web_port, web_path, web_protocol, adopted_by)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING id`,
-		host, cluster, item.VMID, name, item.WebPort, item.WebPath, item.WebProtocol, by).Scan(&id)
-	if db.Duplicate(err, "apps_cluster_id_vmid_key") {
-		return 0, "", problem.New(problem.CodeAlreadyAdopted, "container %d is an app already; nothing was adopted", item.VMID)
+	// The app belongs to the host of the container's node, whichever member of the cluster was named.
+	err = tx.Pgx.QueryRow(ctx, `INSERT INTO apps (host_id, cluster_id, guest_id, guest_ref, guest_uid, vmid, name, web_port, web_path,
+		web_protocol, adopted_by) SELECT host_id, cluster_id, id, ref, uid, vmid, $2, $3::integer, $4, $5, $6::bigint
+		FROM guests WHERE id = $1 RETURNING id`,
+		guest, name, item.WebPort, item.WebPath, item.WebProtocol, by).Scan(&id)
+	if db.Duplicate(err, "apps_guest_id_key") || db.Duplicate(err, "apps_cluster_id_identity_key") {
+		return 0, "", problem.New(problem.CodeAlreadyAdopted, "container %s is an app already; nothing was adopted", ref)
 	}
 	if err != nil {
 		return 0, "", fmt.Errorf("writing the app: %w", err)

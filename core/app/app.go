@@ -14,7 +14,8 @@ type App struct {
 	ID               int64      `json:"id" example:"3"`
 	Name             string     `json:"name" example:"wiki"`
 	Slug             *string    `json:"slug" doc:"Entry of the catalog that it was installed from"`
-	VMID             int64      `json:"vmid" example:"105" doc:"The container's id at the hypervisor"`
+	VMID             *int64     `json:"vmid" example:"105" doc:"The container's number at the hypervisor; null where its guests have none"`
+	GuestRef         string     `json:"guest_ref" example:"105" doc:"The container's id at the hypervisor, whatever its form"`
 	Status           string     `json:"status" enum:"running,stopped,paused,suspended,unknown,pending" doc:"unknown while no host of its cluster answers, or answers without its container, and while that is not there; pending while a job works on it"`
 	JobID            *int64     `json:"job_id" doc:"The unfinished job that works on it"`
 	Present          bool       `json:"present" doc:"Whether the hypervisor has its container"`

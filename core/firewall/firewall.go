@@ -55,7 +55,7 @@ func ask[A, T any](ctx context.Context, s *Store, on Scope, question func(ctx co
 			}
 			return guest.Follow(ctx, s.Hosts, on.guest, func(ref hypervisor.GuestRef) (T, error) {
 				return question(ctx, able, sdk.Scope{
-					Kind: sdk.GuestScope, Guest: &sdk.Guest{Kind: string(ref.Kind), Node: ref.Node, ID: ref.ID},
+					Kind: sdk.GuestScope, Guest: &sdk.Guest{Kind: string(ref.Kind), Node: ref.Node, ID: string(ref.ID), UID: ref.UID},
 				})
 			})
 		})

@@ -85,7 +85,7 @@ func newStore(t *testing.T, b *backend, timeout time.Duration) (*firewall.Store,
 	config.Timeout = timeout
 	vm := cluster.Guests()[0]
 	return &firewall.Store{Hosts: host.New(config), Backends: b}, cluster,
-		&guest.Guest{Kind: string(vm.Kind), Name: "web", VMID: vm.ID, HostID: 1, Node: vm.Node}
+		&guest.Guest{Kind: string(vm.Kind), Name: "web", Ref: string(vm.ID), HostID: 1, Node: vm.Node}
 }
 
 // list answers with these rules.
@@ -108,7 +108,7 @@ func TestRulesAreAskedWithTheMonitoringTokenOfTheHost(t *testing.T) {
 		}
 	}
 	if len(asked) != 3 || asked[0] != (sdk.Scope{Kind: sdk.ClusterScope}) || asked[1] != (sdk.Scope{Kind: sdk.NodeScope, Node: "node2"}) ||
-		asked[2].Kind != sdk.GuestScope || asked[2].Node != "" || *asked[2].Guest != (sdk.Guest{Kind: "vm", Node: vm.Node, ID: vm.VMID}) {
+		asked[2].Kind != sdk.GuestScope || asked[2].Node != "" || *asked[2].Guest != (sdk.Guest{Kind: "vm", Node: vm.Node, ID: vm.Ref}) {
 		t.Errorf("asked for %+v", asked)
 	}
 	want := cluster.Target(endpoint.Monitoring)
@@ -161,7 +161,7 @@ func TestRulesOfBackendsThatFail(t *testing.T) {
 	t.Parallel()
 	b := &backend{}
 	s, cluster, vm := newStore(t, b, 0)
-	cluster.Remove(vm.VMID)
+	cluster.Remove(vm.At().ID)
 	node := plugin.Errorf(plugin.Invalid, "that is no name")
 	node.Field = "node"
 	fail := func(err error) func(context.Context, sdk.Scope) ([]sdk.Rule, string, error) {
@@ -239,7 +239,7 @@ func TestRulesOfAGuestThatMoved(t *testing.T) {
 		}
 		return []sdk.Rule{{Direction: "in", Action: "ACCEPT"}}, "", nil
 	}
-	cluster.Change(vm.VMID, func(g *hypervisor.Guest) { g.Node = "node2" })
+	cluster.Change(vm.At().ID, func(g *hypervisor.Guest) { g.Node = "node2" })
 	vm.Node = "node1"
 	if rules, err := s.Rules(t.Context(), firewall.OfGuest(vm)); err != nil || len(rules) != 1 || asked != 2 {
 		t.Errorf("%+v, %v after %d questions", rules, err, asked)

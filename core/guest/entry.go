@@ -23,7 +23,7 @@ type Entry struct {
 	Team      string  `json:"team" example:"Web shop" doc:"Name of the team that its host belongs to"`
 }
 
-// Entries gives all guests that may be seen, by cluster and the hypervisor's id, in one query. The filter's kind may be App too.
+// Entries gives all guests that may be seen, by cluster and the hypervisor's number or else id, in one query. The filter's kind may be App too.
 func (s *Store) Entries(ctx context.Context, f Filter, visible identity.Visible) ([]Entry, error) {
 	adopted := f.Kind == App
 	if adopted {
@@ -33,7 +33,7 @@ func (s *Store) Entries(ctx context.Context, f Filter, visible identity.Visible)
 	where.add(adopted, "a.id IS NOT NULL")
 	rows, err := s.DB.Pool.Query(ctx, "SELECT "+columns+", a.id, a.name, h.team_id, t.name FROM "+join+`
 	JOIN teams t ON t.id = h.team_id
-	LEFT JOIN apps a ON g.kind = 'container' AND a.cluster_id = g.cluster_id AND a.vmid = g.vmid`+where.clause()+order, where.args...)
+	LEFT JOIN apps a ON a.guest_id = g.id`+where.clause()+order, where.args...)
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("listing all guests: %w", err))
 	}

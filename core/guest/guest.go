@@ -5,7 +5,11 @@
 // that people know: every VM, and those containers that were adopted or installed as apps.
 package guest
 
-import "time"
+import (
+	"time"
+
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
 
 // Kinds of guests, as in the hypervisor kind of plugins.
 const (
@@ -22,7 +26,8 @@ type Guest struct {
 	ID               int64     `json:"id" example:"12" doc:"Id in this service"`
 	Kind             string    `json:"kind" enum:"vm,container"`
 	Name             string    `json:"name" example:"web-1"`
-	VMID             int64     `json:"vmid" example:"101" doc:"Id at the hypervisor"`
+	VMID             *int64    `json:"vmid" example:"101" doc:"Number at the hypervisor; null where its guests have none"`
+	Ref              string    `json:"guest_ref" example:"101" doc:"Id at the hypervisor, whatever its form"`
 	Status           string    `json:"status" enum:"running,stopped,paused,suspended,unknown,pending" doc:"unknown while no host of its cluster answers, or answers without it; pending while a job works on it"`
 	JobID            *int64    `json:"job_id" doc:"The unfinished job that works on it"`
 	HostID           int64     `json:"host_id" example:"1"`
@@ -47,7 +52,13 @@ type Guest struct {
 	IsSelf           bool      `json:"is_self" doc:"The service itself runs in it"`
 	SeenAt           time.Time `json:"seen_at" doc:"When the hypervisor last told of it. A poll that failed or did not find it does not move this"`
 	clusterID        int64
+	uid              string
 }
 
 // ClusterID is the cluster that the guest belongs to.
 func (g *Guest) ClusterID() int64 { return g.clusterID }
+
+// At names the guest to its hypervisor, on the node where it was last seen.
+func (g *Guest) At() hypervisor.GuestRef {
+	return hypervisor.GuestRef{Kind: hypervisor.GuestKind(g.Kind), Node: g.Node, ID: hypervisor.GuestID(g.Ref), UID: g.uid}
+}

@@ -65,7 +65,8 @@ func newLifecycleFixture(t *testing.T) *lifecycleFixture {
 	return newLifecycleFixtureOf(t, memdriver.Spec{Nodes: 2})
 }
 
-// bothMemories runs a test on a hypervisor that lists all its tasks and on one whose list forgets those that ended.
+// bothMemories runs a test on a hypervisor with numbers that lists all its tasks, and on one with names and UIDs whose list forgets
+// those that ended.
 func bothMemories(t *testing.T, test func(t *testing.T, b *lifecycleFixture, forgetful bool)) {
 	t.Helper()
 	for name, forgetful := range map[string]bool{"all tasks are listed": false, "ended tasks are forgotten": true} {
@@ -146,10 +147,12 @@ func (b *lifecycleFixture) start(t *testing.T) {
 func (b *lifecycleFixture) guest(t *testing.T, kind hypervisor.GuestKind, status string) (hypervisor.GuestRef, guest.Asked) {
 	t.Helper()
 	ref := b.cluster.NewGuest(kind, status)
-	p := guest.Asked{Kind: kind, VMID: ref.ID, Name: fmt.Sprintf("%s-%d", kind, ref.ID)}
-	err := b.db.Pool.QueryRow(t.Context(), `INSERT INTO guests (cluster_id, host_id, kind, vmid, node, name, status)
-		SELECT cluster_id, id, $2, $3, $4, $5, $6 FROM hosts WHERE id = $1 RETURNING id`,
-		b.hostID, kind, ref.ID, ref.Node, p.Name, status).Scan(&p.GuestID)
+	p := guest.Asked{Kind: kind, Ref: ref.ID, UID: ref.UID}
+	var number *int64
+	b.cluster.Change(ref.ID, func(g *hypervisor.Guest) { p.Name, number = g.Name, g.Number })
+	err := b.db.Pool.QueryRow(t.Context(), `INSERT INTO guests (cluster_id, host_id, kind, vmid, ref, uid, node, name, status)
+		SELECT cluster_id, id, $2, $3::bigint, $4, nullif($5, ''), $6, $7, $8 FROM hosts WHERE id = $1 RETURNING id`,
+		b.hostID, kind, number, ref.ID, ref.UID, ref.Node, p.Name, status).Scan(&p.GuestID)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 // columns of a Guest in the order of scan. pending decides the status: see join.
-const columns = `g.id, g.kind, g.name, g.vmid, CASE WHEN j.id IS NULL THEN g.status ELSE 'pending' END, j.id,
+const columns = `g.id, g.kind, g.name, g.vmid, g.ref, COALESCE(g.uid, ''), CASE WHEN j.id IS NULL THEN g.status ELSE 'pending' END, j.id,
 	g.host_id, h.name, c.name, g.cluster_id, g.node, g.template, g.lock, g.pool, g.tags, g.cpu, g.cpus,
 	g.memory, g.memory_total, g.disk, g.disk_total, g.net_in, g.net_out, g.disk_read, g.disk_write, g.uptime, ` + SeenAt
 
@@ -30,7 +30,7 @@ const join = `guests g
 	LEFT JOIN jobs j ON j.exclusive = 'guest:' || g.id AND j.status IN ('queued', 'running')`
 
 func (g *Guest) fields() []any {
-	return []any{&g.ID, &g.Kind, &g.Name, &g.VMID, &g.Status, &g.JobID, &g.HostID, &g.Host, &g.Cluster, &g.clusterID,
+	return []any{&g.ID, &g.Kind, &g.Name, &g.VMID, &g.Ref, &g.uid, &g.Status, &g.JobID, &g.HostID, &g.Host, &g.Cluster, &g.clusterID,
 		&g.Node, &g.Template, &g.Lock, &g.Pool, &g.Tags, &g.CPU, &g.CPUs, &g.MemoryBytes, &g.MemoryTotalBytes, &g.DiskBytes,
 		&g.DiskTotalBytes, &g.NetInBytes, &g.NetOutBytes, &g.DiskReadBytes, &g.DiskWriteBytes, &g.UptimeS, &g.SeenAt}
 }
@@ -40,7 +40,7 @@ type Filter struct {
 	Kind   string
 	HostID int64
 	Status string
-	// Query is looked for in name, node, tags and the hypervisor's id, in any case.
+	// Query is looked for in name, node, tags and the hypervisor's id and number, in any case.
 	Query string
 	// Unadopted leaves only containers that are no apps.
 	Unadopted bool
@@ -52,7 +52,7 @@ type Store struct {
 	Self *Self
 }
 
-// List gives the guests that may be seen, by cluster and the hypervisor's id, in one query.
+// List gives the guests that may be seen, by cluster and the hypervisor's number or else id, in one query.
 func (s *Store) List(ctx context.Context, f Filter, visible identity.Visible) ([]Guest, error) {
 	where := f.conditions(visible)
 	rows, err := s.DB.Pool.Query(ctx, "SELECT "+columns+" FROM "+join+where.clause()+order, where.args...)
@@ -66,7 +66,7 @@ func (s *Store) List(ctx context.Context, f Filter, visible identity.Visible) ([
 	return all, s.markSelf(ctx, all)
 }
 
-const order = " ORDER BY g.cluster_id, g.vmid, g.kind"
+const order = " ORDER BY g.cluster_id, g.vmid NULLS LAST, g.ref, g.kind"
 
 // conditions are those of the filter on the tables of join. The text is looked for in further columns too.
 func (f Filter) conditions(visible identity.Visible, further ...string) (where conditions) {
@@ -78,13 +78,13 @@ func (f Filter) conditions(visible identity.Visible, further ...string) (where c
 	if f.Query != "" {
 		pattern := "%" + likeEscape.Replace(f.Query) + "%"
 		searched, patterns := []string{}, []any{}
-		for _, column := range append([]string{"g.name", "g.node", "g.vmid::text", "array_to_string(g.tags, ' ')"}, further...) {
+		for _, column := range append([]string{"g.name", "g.node", "g.ref", "g.vmid::text", "array_to_string(g.tags, ' ')"}, further...) {
 			searched, patterns = append(searched, column+" ILIKE ?"), append(patterns, pattern)
 		}
 		where.add(true, "("+strings.Join(searched, " OR ")+")", patterns...)
 	}
 	where.add(f.Unadopted, `g.kind = 'container'
-		AND NOT EXISTS (SELECT FROM apps a WHERE a.cluster_id = g.cluster_id AND a.vmid = g.vmid)`)
+		AND NOT EXISTS (SELECT FROM apps a WHERE a.guest_id = g.id)`)
 	return where
 }
 

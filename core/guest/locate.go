@@ -1,6 +1,7 @@
 package guest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,13 +13,14 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// locate reads where the guest was last seen.
+// locate reads where the guest was last seen, and under which id.
 func (a *act) locate(ctx context.Context) error {
-	ref := hypervisor.GuestRef{Kind: a.asked.Kind, ID: a.asked.VMID}
-	err := a.DB.Pool.QueryRow(ctx, "SELECT host_id, node FROM guests WHERE id = $1 AND kind = $2 AND vmid = $3",
-		a.asked.GuestID, a.asked.Kind, a.asked.VMID).Scan(&a.hostID, &ref.Node)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return job.Fail("%s %d is no longer there", a.asked.Kind, a.asked.VMID)
+	ref := hypervisor.GuestRef{Kind: a.asked.Kind}
+	err := a.DB.Pool.QueryRow(ctx, "SELECT host_id, node, ref, COALESCE(uid, '') FROM guests WHERE id = $1 AND kind = $2",
+		a.asked.GuestID, a.asked.Kind).Scan(&a.hostID, &ref.Node, &ref.ID, &ref.UID)
+	// A row without a UID never gets another id.
+	if errors.Is(err, pgx.ErrNoRows) || err == nil && !ref.Same(a.asked.ref()) && (ref.UID == "" || a.asked.UID != "") {
+		return job.Fail("%s %s is no longer there", a.asked.Kind, a.asked.Ref)
 	}
 	if err != nil {
 		return db.Problem(fmt.Errorf("reading the guest: %w", err))
@@ -28,32 +30,42 @@ func (a *act) locate(ctx context.Context) error {
 }
 
 // relocate finds a guest that is not where it was last seen: in the row, when a poll was faster, or else in the
-// hypervisor's own list. It reports whether the guest is on another node than before.
+// hypervisor's own list. It reports whether the guest is on another node than before, or has another id.
 func (a *act) relocate(ctx context.Context) (moved bool, err error) {
 	before := a.ref
-	if err := a.locate(ctx); err != nil || a.ref.Node != before.Node {
+	if err := a.locate(ctx); err != nil || elsewhere(a.ref, before) {
 		return true, err
 	}
-	node, err := ask(ctx, a, func(ctx context.Context, host hypervisor.Host) (string, error) { return nodeOf(ctx, host, before) })
+	found, err := ask(ctx, a, func(ctx context.Context, host hypervisor.Host) (hypervisor.GuestRef, error) {
+		return find(ctx, host, before)
+	})
 	if err != nil {
 		return false, err
 	}
-	if node == "" {
-		return false, job.Fail("the hypervisor has no %s %d any more", before.Kind, before.ID)
+	if found.Node == "" {
+		return false, job.Fail("the hypervisor has no %s %s any more", before.Kind, before.ID)
 	}
-	a.ref.Node = node
-	return node != before.Node, nil
+	a.ref = found
+	return elsewhere(found, before), nil
 }
 
-// nodeOf is the node that a guest is on by the hypervisor's own list; empty when the list lacks it.
-func nodeOf(ctx context.Context, host hypervisor.Host, ref hypervisor.GuestRef) (node string, err error) {
+// elsewhere reports whether a guest is asked for in another way than before.
+func elsewhere(now, before hypervisor.GuestRef) bool {
+	return now.Node != before.Node || now.ID != before.ID
+}
+
+// find looks for a guest in the hypervisor's own list; its node is empty when the list lacks it. With a UID it is known under every
+// id, and another guest is not taken for it.
+func find(ctx context.Context, host hypervisor.Host, ref hypervisor.GuestRef) (found hypervisor.GuestRef, err error) {
 	err = host.Inventory(ctx, hypervisor.InventoryQuery{}, func(page hypervisor.Page) error {
 		for _, guest := range page.Guests {
-			if guest.Kind == ref.Kind && guest.ID == ref.ID {
-				node = guest.Node
+			// The list may tell of some guest without a UID; a UID that fits is worth more than an id.
+			if guest.Same(ref) && (found.Node == "" || found.UID == "") {
+				found = guest.GuestRef
 			}
 		}
 		return nil
 	})
-	return node, err
+	found.UID = cmp.Or(ref.UID, found.UID)
+	return found, err
 }

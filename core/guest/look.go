@@ -32,33 +32,32 @@ func Look[A, T any](ctx context.Context, on Subject, question func(able A, ctx c
 				return answer, err
 			}
 			return follow(on.Guest, func(ref hypervisor.GuestRef) (T, error) { return question(able, ctx, ref) },
-				func(ref hypervisor.GuestRef) (string, error) { return nodeOf(ctx, at, ref) })
+				func(ref hypervisor.GuestRef) (hypervisor.GuestRef, error) { return find(ctx, at, ref) })
 		})
 	return answer, plugin.Problem(err)
 }
 
 // Follow puts a question about a guest to somebody else than its hypervisor, such as its firewall, while a caller waits. A
-// guest that is NotFound on the node where the last poll saw it is looked for once, with the monitoring token.
+// guest that is NotFound where the last poll saw it is looked for once, with the monitoring token.
 func Follow[T any](ctx context.Context, hosts host.Opener, g *Guest, question func(ref hypervisor.GuestRef) (T, error)) (T, error) {
-	return follow(g, question, func(ref hypervisor.GuestRef) (string, error) {
+	return follow(g, question, func(ref hypervisor.GuestRef) (hypervisor.GuestRef, error) {
 		return host.AskWithin(ctx, hosts, lookLimit, g.HostID, endpoint.Monitoring,
-			func(ctx context.Context, at hypervisor.Host) (string, error) { return nodeOf(ctx, at, ref) })
+			func(ctx context.Context, at hypervisor.Host) (hypervisor.GuestRef, error) { return find(ctx, at, ref) })
 	})
 }
 
-// follow asks on the guest's node, and again on the one that find names when the guest is not there. What find fails with is of no
-// use to who asked the question.
-func follow[T any](g *Guest, question func(hypervisor.GuestRef) (T, error), find func(hypervisor.GuestRef) (node string, err error)) (T,
-	error) {
-	ref := hypervisor.GuestRef{Kind: hypervisor.GuestKind(g.Kind), Node: g.Node, ID: g.VMID}
+// follow asks on the guest's node, and again where find finds the guest when it is not there. What find fails with is of no use to
+// who asked the question.
+func follow[T any](g *Guest, question func(hypervisor.GuestRef) (T, error),
+	find func(hypervisor.GuestRef) (hypervisor.GuestRef, error)) (T, error) {
+	ref := g.At()
 	answer, err := question(ref)
 	if sdk.KindOf(err) != sdk.NotFound {
 		return answer, err
 	}
-	node, failed := find(ref)
-	if failed != nil || node == "" || node == ref.Node {
+	found, failed := find(ref)
+	if failed != nil || found.Node == "" || found.Node == ref.Node && found.ID == ref.ID {
 		return answer, err
 	}
-	ref.Node = node
-	return question(ref)
+	return question(found)
 }

@@ -100,7 +100,10 @@ func (w Work[P]) Prepare(ctx context.Context, a *Actor, r Request, spec P) (sche
 	if err := w.confirm(r, confirmed); err != nil {
 		return nil, err
 	}
-	params := Params[P]{Asked: Asked{GuestID: g.ID, Kind: kind, VMID: g.VMID, Name: g.Name, ConfirmedSelf: g.IsSelf && confirmed}, Spec: spec}
+	at := g.At()
+	params := Params[P]{Spec: spec, Asked: Asked{
+		GuestID: g.ID, Kind: kind, Ref: at.ID, UID: at.UID, Name: g.Name, ConfirmedSelf: g.IsSelf && confirmed,
+	}}
 	return func(ctx context.Context, tx *db.Tx) (*job.Job, error) {
 		return a.Queue.Enqueue(ctx, tx, w.Spec(r.Target, r.TeamID, g.HostID, params))
 	}, nil

@@ -6,7 +6,6 @@ import (
 	"os"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -14,6 +13,7 @@ import (
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/host"
 	"github.com/hostler/hostler/core/setting"
+	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
 // Self knows which guest the service itself runs in: a guest of the host that the setting self.host_id names, or of its
@@ -22,8 +22,8 @@ type Self struct {
 	DB *db.DB
 	// Hostname is this machine's name without its domain; empty recognises nothing by name.
 	Hostname string
-	// ContainerID is the id of the container that this process runs in; zero when it runs in none.
-	ContainerID int64
+	// Container is the hypervisor's id of the container that this process runs in; empty when it runs in none.
+	Container hypervisor.GuestID
 }
 
 var _ host.OwnGuest = (*Self)(nil)
@@ -35,7 +35,7 @@ func DetectSelf(d *db.DB) *Self {
 		s.Hostname, _, _ = strings.Cut(name, ".")
 	}
 	if label, err := os.ReadFile("/proc/self/attr/current"); err == nil {
-		s.ContainerID = containerID(string(label))
+		s.Container = containerID(string(label))
 	}
 	return s
 }
@@ -43,13 +43,12 @@ func DetectSelf(d *db.DB) *Self {
 // lxcLabel is the AppArmor profile that Proxmox VE starts a container under, such as "lxc-101_</var/lib/lxc>".
 var lxcLabel = regexp.MustCompile(`^lxc-(\d{3,9})_<`)
 
-func containerID(label string) int64 {
+func containerID(label string) hypervisor.GuestID {
 	m := lxcLabel.FindStringSubmatch(label)
 	if m == nil {
-		return 0
+		return ""
 	}
-	id, _ := strconv.ParseInt(m[1], 10, 64) // at most nine digits
-	return id
+	return hypervisor.GuestID(m[1])
 }
 
 // Is reports whether the service runs in the guest.
@@ -67,9 +66,9 @@ func (s *Self) Guests(ctx context.Context) ([]int64, error) {
 	}
 	rows, err := s.DB.Pool.Query(ctx, `
 		SELECT g.id FROM guests g JOIN hosts h ON h.id = $1 AND h.cluster_id = g.cluster_id
-		WHERE CASE WHEN $2::bigint > 0 THEN g.kind = 'container' AND g.vmid = $2 ELSE $3 <> ''
+		WHERE CASE WHEN $2 <> '' THEN g.kind = 'container' AND g.ref = $2 ELSE $3 <> ''
 		AND lower(split_part(g.name, '.', 1)) = lower($3) END`,
-		*host, s.ContainerID, s.Hostname)
+		*host, s.Container, s.Hostname)
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("looking for our own guest: %w", err))
 	}

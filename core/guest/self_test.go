@@ -1,20 +1,24 @@
 package guest
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
 
 func TestContainerID(t *testing.T) {
 	t.Parallel()
-	for label, want := range map[string]int64{
-		"lxc-101_</var/lib/lxc>": 101,
-		"lxc-101_</var/lib/lxc>//&:lxc-101_<-var-lib-lxc>:unconfined": 101,
-		"unconfined":                  0,
-		"lxc-_</var/lib/lxc>":         0,
-		"lxc-99999999999_</var/lib>":  0,
-		"docker-lxc-101_</var/lib/x>": 0,
-		"":                            0,
+	for label, want := range map[string]hypervisor.GuestID{
+		"lxc-101_</var/lib/lxc>": "101",
+		"lxc-101_</var/lib/lxc>//&:lxc-101_<-var-lib-lxc>:unconfined": "101",
+		"unconfined":                  "",
+		"lxc-_</var/lib/lxc>":         "",
+		"lxc-99999999999_</var/lib>":  "",
+		"docker-lxc-101_</var/lib/x>": "",
+		"":                            "",
 	} {
 		if got := containerID(label); got != want {
-			t.Errorf("%q: %d, want %d", label, got, want)
+			t.Errorf("%q: %q, want %q", label, got, want)
 		}
 	}
 }

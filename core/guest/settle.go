@@ -66,8 +66,10 @@ func (a *act) gone(ctx context.Context, err error) bool {
 	if sdk.KindOf(err) != sdk.NotFound {
 		return false
 	}
-	node, err := ask(ctx, a, func(ctx context.Context, host hypervisor.Host) (string, error) { return nodeOf(ctx, host, a.ref) })
-	return err == nil && node == ""
+	found, err := ask(ctx, a, func(ctx context.Context, host hypervisor.Host) (hypervisor.GuestRef, error) {
+		return find(ctx, host, a.ref)
+	})
+	return err == nil && found.Node == ""
 }
 
 func reason(err error) string {
@@ -80,8 +82,8 @@ func reason(err error) string {
 // show writes the guest's new state into its row.
 func (a *act) show(ctx context.Context, guest hypervisor.Guest) error {
 	_, err := a.DB.Pool.Exec(ctx, `UPDATE guests SET status = $2, lock = $3, node = $4, cpu = $5, memory = $6, uptime = $7,
-		changed_at = now(), read_at = now() WHERE id = $1 AND vmid = $8`,
-		a.asked.GuestID, guest.Status, guest.Lock, guest.Node, guest.CPU, guest.Memory, guest.Uptime, a.asked.VMID)
+		changed_at = now(), read_at = now() WHERE id = $1`,
+		a.asked.GuestID, guest.Status, guest.Lock, guest.Node, guest.CPU, guest.Memory, guest.Uptime)
 	if err != nil {
 		return fmt.Errorf("showing the guest's new state: %w", err)
 	}

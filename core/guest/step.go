@@ -27,7 +27,7 @@ func (a *act) request(s step) job.Step {
 		Send: func(ctx context.Context, host hypervisor.Host) (string, error) {
 			return s.send(ctx, host, a.ref)
 		},
-		Query: func() hypervisor.TaskQuery { return hypervisor.TaskQuery{Guest: &a.ref, Node: a.sentTo()} },
+		Query: a.sentTo,
 		Ours:  func(task hypervisor.Task) bool { return a.ours(s, task) },
 		Absent: func(ctx context.Context, sent time.Time, reaches bool) error {
 			return a.absent(ctx, s, sent, reaches)
@@ -35,19 +35,35 @@ func (a *act) request(s step) job.Step {
 	}
 }
 
-// sentTo is the node whose list has the task of the last request: the guest may have moved since.
-func (a *act) sentTo() string { return cmp.Or(a.progress.Node, a.ref.Node) }
+// sentTo is the list that has the task of the last request: the guest may have moved or been renamed since.
+func (a *act) sentTo() hypervisor.TaskQuery {
+	ref := a.ref
+	ref.ID = cmp.Or(a.progress.Ref, ref.ID)
+	return hypervisor.TaskQuery{Guest: &ref, Node: cmp.Or(a.progress.Node, ref.Node)}
+}
 
-// before reads the guest and refuses to act on another one than was asked for: a VM id is free again once its guest was
-// deleted.
+// another says why a guest is not the one that was asked for; empty when it is: an id is free again once its guest was deleted.
+// Where the hypervisor has UIDs they tell, and the guest may have another name by now; elsewhere the name does.
+func (a *act) another(guest hypervisor.Guest) string {
+	switch {
+	case guest.UID != "" && a.asked.UID != "":
+		if guest.UID != a.asked.UID {
+			return fmt.Sprintf("%s %s is another guest than when this was asked for", a.asked.Kind, guest.ID)
+		}
+	case guest.Name != "" && a.asked.Name != "" && guest.Name != a.asked.Name:
+		return fmt.Sprintf("%s %s is now called %q and was %q when this was asked for", a.asked.Kind, a.asked.Ref, guest.Name, a.asked.Name)
+	}
+	return ""
+}
+
+// before reads the guest and refuses to act on another one than was asked for.
 func (a *act) before(ctx context.Context, s step) (clock time.Time, done bool, err error) {
 	guest, state, err := a.read(ctx, s)
 	if err != nil {
 		return time.Time{}, false, err
 	}
-	if guest.Name != "" && a.asked.Name != "" && guest.Name != a.asked.Name {
-		return time.Time{}, false, job.Fail("%s %d is now called %q and was %q when this was asked for; nothing was done",
-			a.asked.Kind, a.asked.VMID, guest.Name, a.asked.Name)
+	if other := a.another(guest); other != "" {
+		return time.Time{}, false, job.Fail("%s; nothing was done", other)
 	}
 	if a.Self != nil && a.interrupts && !a.asked.ConfirmedSelf {
 		self, err := a.Self(ctx, a.asked.GuestID)
@@ -72,7 +88,7 @@ func (a *act) before(ctx context.Context, s step) (clock time.Time, done bool, e
 	if a.progress.TokenID, err = a.tokenID(ctx); err != nil {
 		return time.Time{}, false, err
 	}
-	a.progress.HostID, a.progress.Node = a.hostID, a.ref.Node
+	a.progress.HostID, a.progress.Node, a.progress.Ref = a.hostID, a.ref.Node, a.ref.ID
 	if s.says != "" {
 		a.run.Note("%s", s.says)
 	}

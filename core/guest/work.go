@@ -99,10 +99,17 @@ func Using[A, P any](method func(able A, ctx context.Context, ref hypervisor.Gue
 type Asked struct {
 	GuestID int64                `json:"guest_id"`
 	Kind    hypervisor.GuestKind `json:"kind"`
-	VMID    int64                `json:"vmid"`
-	Name    string               `json:"name"`
+	// Ref is its id at the hypervisor, and UID its lasting identity where that has one.
+	Ref  hypervisor.GuestID `json:"ref"`
+	UID  string             `json:"uid,omitempty"`
+	Name string             `json:"name"`
 	// ConfirmedSelf is true when the caller confirmed to act on the guest that the service runs in.
 	ConfirmedSelf bool `json:"confirmed_self,omitempty"`
+}
+
+// ref names the guest, wherever it is.
+func (a Asked) ref() hypervisor.GuestRef {
+	return hypervisor.GuestRef{Kind: a.Kind, ID: a.Ref, UID: a.UID}
 }
 
 // Params are the parameters of a job.

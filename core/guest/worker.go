@@ -1,6 +1,7 @@
 package guest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -71,9 +72,10 @@ type act struct {
 type progress struct {
 	// TokenID is the token with which the present step is sent.
 	TokenID string `json:"token_id,omitempty"`
-	// HostID and Node are where the present step was sent to.
-	HostID int64  `json:"host_id,omitempty"`
-	Node   string `json:"node,omitempty"`
+	// HostID and Node are where the present step was sent to, and Ref is the id that the guest had then.
+	HostID int64              `json:"host_id,omitempty"`
+	Node   string             `json:"node,omitempty"`
+	Ref    hypervisor.GuestID `json:"ref,omitempty"`
 	// Settled counts the steps that are done with, those included whose failure was none.
 	Settled int `json:"settled,omitempty"`
 }
@@ -136,7 +138,7 @@ func (a *act) do(ctx context.Context) error {
 // moves bounds how often a guest that went to another node is followed.
 const moves = 3
 
-// follow sends a step and follows its task, on another node when the guest has moved there.
+// follow sends a step and follows its task, on another node or under another id when the guest has moved or was renamed.
 func (a *act) follow(ctx context.Context, s step) error {
 	for try := 1; ; try++ {
 		_, err := a.run.Do(ctx, a.request(s))
@@ -146,13 +148,18 @@ func (a *act) follow(ctx context.Context, s step) error {
 		if _, verdict := job.Verdict(err); verdict {
 			return err
 		}
-		before := a.ref.Node
+		before := a.ref
 		if moved, failed := a.relocate(ctx); failed != nil {
 			return failed
 		} else if !moved {
 			return err
 		}
-		a.run.Note("%s %d is not on node %s but on %s", a.asked.Kind, a.asked.VMID, before, a.ref.Node)
+		if a.ref.ID != before.ID {
+			a.run.Note("%s %s has another name now: %s", a.asked.Kind, before.ID, a.ref.ID)
+		}
+		if a.ref.Node != before.Node {
+			a.run.Note("%s %s is not on node %s but on %s", a.asked.Kind, a.ref.ID, before.Node, a.ref.Node)
+		}
 	}
 }
 
@@ -166,10 +173,11 @@ func (a *act) find(ctx context.Context, s step) error {
 	err := a.locate(reading)
 	if status, verdict := job.Verdict(err); verdict && status == job.Failed {
 		if s.removes && a.progress.HostID != 0 {
-			a.hostID, a.ref = a.progress.HostID, hypervisor.GuestRef{Kind: a.asked.Kind, Node: a.progress.Node, ID: a.asked.VMID}
+			a.hostID, a.ref = a.progress.HostID, a.asked.ref()
+			a.ref.Node, a.ref.ID = a.progress.Node, cmp.Or(a.progress.Ref, a.ref.ID)
 			return nil
 		}
-		return job.Undetermined("%s %d is no longer there; its task was started and cannot be followed", a.asked.Kind, a.asked.VMID)
+		return job.Undetermined("%s %s is no longer there; its task was started and cannot be followed", a.asked.Kind, a.asked.Ref)
 	}
 	return err
 }

@@ -40,9 +40,11 @@ func pair(t *testing.T) (*host.Store, *db.DB) {
 	if _, err := d.Pool.Exec(t.Context(), `INSERT INTO teams (id, name, slug) VALUES (2, 'Two', 'two');
 		INSERT INTO clusters (team_id, name) VALUES (1, 'prod'); UPDATE hosts SET cluster_id = 1, status = 'online';
 		INSERT INTO nodes (cluster_id, host_id, name, status, seen_at) SELECT 1, id, 'n' || id, 'online', now() FROM hosts;
-		INSERT INTO guests (cluster_id, host_id, kind, vmid, node, name, status) SELECT 1, id, 'container', 100 + id, 'n' || id, 'ct',
+		INSERT INTO guests (cluster_id, host_id, kind, vmid, ref, node, name, status)
+		SELECT 1, id, 'container', 100 + id, 100 + id, 'n' || id, 'ct',
 		'running' FROM hosts;
-		INSERT INTO apps (cluster_id, host_id, vmid, name) VALUES (1, 1, 101, 'wiki')`); err != nil {
+		INSERT INTO apps (cluster_id, host_id, guest_id, guest_ref, vmid, name) SELECT 1, 1, id, ref, vmid, 'wiki' FROM guests
+		WHERE vmid = 101`); err != nil {
 		t.Fatal(err)
 	}
 	return s, d

@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"strconv"
 	"time"
 
 	"github.com/hostler/hostler/sdk/endpoint"
@@ -13,7 +14,8 @@ type Task struct {
 	ID      string     `json:"upid" doc:"The hypervisor's own identifier"`
 	Node    string     `json:"node" example:"pve1"`
 	Type    string     `json:"type" example:"qmstart"`
-	GuestID *int64     `json:"vmid" example:"100" doc:"Null for a task that is about no guest"`
+	VMID    *int64     `json:"vmid" example:"100" doc:"The guest's id where that is a number; null for a task that is about no guest"`
+	Guest   *string    `json:"guest_ref" example:"100" doc:"The id that the guest had then; null for a task that is about no guest"`
 	User    string     `json:"user" example:"service@pve"`
 	TokenID *string    `json:"token_id" example:"lifecycle"`
 	Status  string     `json:"status" enum:"running,ok,warning,failed,unknown" example:"ok"`
@@ -42,14 +44,24 @@ func taskOf(t hypervisor.Task) Task {
 		ID: Clean(t.ID), Node: Clean(t.Node), Type: Clean(t.Type), User: Clean(t.User), TokenID: CleanOrNil(t.TokenID),
 		Status: t.Status, Error: CleanOrNil(t.Error), Started: t.Started.UTC(),
 	}
-	if t.GuestID != 0 {
-		out.GuestID = &t.GuestID
+	if t.GuestID.Valid() {
+		out.Guest = (*string)(&t.GuestID)
+		out.VMID = number(t.GuestID)
 	}
 	if !t.Ended.IsZero() {
 		ended := t.Ended.UTC()
 		out.Ended = &ended
 	}
 	return out
+}
+
+// number is a guest's id as a number, written as people write one; nil for any other.
+func number(id hypervisor.GuestID) *int64 {
+	n, err := strconv.ParseInt(string(id), 10, 64)
+	if err != nil || n < 1 || strconv.FormatInt(n, 10) != string(id) {
+		return nil
+	}
+	return &n
 }
 
 // LogLine is a line of a task's log.

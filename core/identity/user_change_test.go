@@ -223,7 +223,7 @@ func TestWhatADeletedUserDidStays(t *testing.T) {
 	dbtest.Exec(t, d, `INSERT INTO jobs (kind, target_kind, target_id, target_name, requested_by, requested_by_email) VALUES `+
 		`('vm.start', 'vm', 1, 'web', $1, $2)`, user.ID, user.Email)
 	dbtest.Exec(t, d, `INSERT INTO settings (key, value, updated_by) VALUES ('poll.interval_s', '40', $1)`, user.ID)
-	dbtest.Exec(t, d, `INSERT INTO apps (vmid, name, adopted_by) VALUES (100, 'db', $1)`, user.ID)
+	dbtest.Exec(t, d, `INSERT INTO apps (guest_ref, name, adopted_by) VALUES ('100', 'db', $1)`, user.ID)
 	ctx, _ := audit.Begin(t.Context(),
 		audit.Entry{ActorType: audit.ActorUser, ActorID: &user.ID, ActorEmail: user.Email, Action: "user.update"})
 	if _, err := s.PatchUser(ctx, asCaller(t, s, user), user.ID, identity.UserChange{DisplayName: new("Ada")}); err != nil {

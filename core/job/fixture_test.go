@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -139,9 +140,15 @@ func stepOn(o order, open func(context.Context) (hypervisor.Host, error)) job.St
 // spec is a job of the kind "act".
 func (w *fixture) spec(ref hypervisor.GuestRef, action hypervisor.Action) job.Spec {
 	return job.Spec{
-		Kind: "act", Target: job.Target{Kind: "vm", ID: ref.ID, Name: fmt.Sprintf("vm-%d", ref.ID)}, TeamID: 1,
-		Exclusive: fmt.Sprintf("guest:%d", ref.ID), Params: order{ref, action},
+		Kind: "act", Target: job.Target{Kind: "vm", ID: number(ref), Name: "vm-" + string(ref.ID)}, TeamID: 1,
+		Exclusive: "guest:" + string(ref.ID), Params: order{ref, action},
 	}
+}
+
+// number is the guest's id as the target of a job.
+func number(ref hypervisor.GuestRef) int64 {
+	n, _ := strconv.ParseInt(string(ref.ID), 10, 64) // a cluster in memory that is not forgetful has numbers
+	return n
 }
 
 func (i *instance) exec(t testing.TB, sql string, args ...any) {
@@ -251,7 +258,7 @@ func (w *fixture) once(t testing.TB, ref hypervisor.GuestRef) string {
 	t.Helper()
 	tasks := w.tasks(t, ref)
 	if len(tasks) != 1 {
-		t.Fatalf("the hypervisor has %d tasks for guest %d, want 1", len(tasks), ref.ID)
+		t.Fatalf("the hypervisor has %d tasks for guest %s, want 1", len(tasks), ref.ID)
 	}
 	return tasks[0].ID
 }

@@ -40,7 +40,7 @@ func TestJobRunsToItsEnd(t *testing.T) {
 	if j.RequestedByEmail != "ann@example.org" || j.RequestedBy == nil || j.StartedAt == nil || j.FinishedAt == nil || j.Runs != 1 {
 		t.Errorf("got %+v", j)
 	}
-	want := fmt.Sprintf("status: queued\nstatus: running\nlog: stop of vm %d begins\nlog: guest is stopped\nstatus: succeeded", ref.ID)
+	want := fmt.Sprintf("status: queued\nstatus: running\nlog: stop of vm %s begins\nlog: guest is stopped\nstatus: succeeded", ref.ID)
 	if got := i.transcript(t, id); got != want {
 		t.Errorf("transcript\n%s\nwant\n%s", got, want)
 	}

@@ -79,7 +79,7 @@ func TestAbsentFromTheList(t *testing.T) {
 				_, err := run.Do(ctx, step)
 				return err
 			})})
-			id := i.enqueue(t, job.Spec{Kind: "listed", Target: job.Target{Kind: "vm", ID: ref.ID}})
+			id := i.enqueue(t, job.Spec{Kind: "listed", Target: job.Target{Kind: "vm", ID: number(ref)}})
 			j := i.ended(t, id, c.status)
 			if got := i.transcript(t, id) + j.Error; !strings.Contains(got, c.text) || sends.Load() != c.sends {
 				t.Errorf("%d requests, want %d; %q is wanted in\n%s", sends.Load(), c.sends, c.text, got)

@@ -45,7 +45,7 @@ func TestOlderTaskIsNotAdopted(t *testing.T) {
 		_, err := run.Do(ctx, step)
 		return err
 	})})
-	id := i.enqueue(t, job.Spec{Kind: "late", Target: job.Target{Kind: "vm", ID: ref.ID}})
+	id := i.enqueue(t, job.Spec{Kind: "late", Target: job.Target{Kind: "vm", ID: number(ref)}})
 	j := i.ended(t, id, job.Succeeded)
 	if j.TaskID == older || j.TaskID == "" || sends.Load() != 2 {
 		t.Errorf("the job has the task %q after %d requests; the older one is %q\n%s", j.TaskID, sends.Load(), older, i.transcript(t, id))

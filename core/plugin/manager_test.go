@@ -45,7 +45,7 @@ func TestRunning(t *testing.T) {
 		enough) {
 		t.Errorf("error is %v, want the page's own", err)
 	}
-	if _, err := host.Guest(t.Context(), hypervisor.GuestRef{ID: 1}); sdk.KindOf(err) != sdk.NotFound {
+	if _, err := host.Guest(t.Context(), hypervisor.GuestRef{ID: "1"}); sdk.KindOf(err) != sdk.NotFound {
 		t.Errorf("error is %v, want not found", err)
 	}
 	if after := b.status(t); after.PID != s.PID || after.Restarts != 0 {

@@ -148,7 +148,7 @@ func stoppedGuest(t *testing.T, host hypervisor.Host) (stopped hypervisor.GuestR
 		}
 		return nil
 	})
-	if err != nil || n != 10 || stopped.ID == 0 {
+	if err != nil || n != 10 || stopped.ID == "" {
 		t.Fatalf("%d guests, a stopped one is %+v, error %v", n, stopped, err)
 	}
 	return stopped

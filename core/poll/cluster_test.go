@@ -241,9 +241,9 @@ func TestTwoInstancesPollOnceAndTakeOver(t *testing.T) {
 	}
 }
 
-func TestHostsJoinAndLeaveClusters(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
+func TestHostsJoinAndLeaveClusters(t *testing.T) { inBothShapes(t, testHostsJoinAndLeaveClusters) }
+
+func testHostsJoinAndLeaveClusters(t *testing.T, f *fixture) {
 	one := report("", "n1", []hypervisor.Node{node("n1")}, ct(101, "n1", "app"))
 	two := report("", "n2", []hypervisor.Node{node("n2")})
 	a := f.host(func() hypervisor.Page { return one })
@@ -258,7 +258,7 @@ func TestHostsJoinAndLeaveClusters(t *testing.T) {
 	if f.Value("SELECT count(*) FROM clusters") != "2" {
 		t.Fatal("two machines must be two clusters")
 	}
-	f.Exec("INSERT INTO apps (host_id, cluster_id, vmid, name) SELECT host_id, cluster_id, vmid, name FROM guests")
+	f.Exec(adopt)
 	before := f.guests()[0].ID
 
 	nodes := []hypervisor.Node{node("n1"), node("n2")}
@@ -269,7 +269,7 @@ func TestHostsJoinAndLeaveClusters(t *testing.T) {
 	if f.Value("SELECT count(*) FROM clusters") != "1" || len(rows) != 1 || rows[0].Host != a {
 		t.Fatalf("%s clusters, %+v", f.Value("SELECT count(*) FROM clusters"), rows)
 	}
-	if f.Value("SELECT count(*) FROM apps a JOIN guests g USING (cluster_id, vmid)") != "1" {
+	if f.Value("SELECT count(*) FROM apps a JOIN guests g USING (cluster_id, vmid) WHERE g.id = a.guest_id") != "1" {
 		t.Error("the app lost its container")
 	}
 	_ = before

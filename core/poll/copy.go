@@ -53,6 +53,21 @@ func (r *copyRows) text(s string) {
 	r.buf = append(r.buf, s...)
 }
 
+// optional writes a text that may be absent.
+func (r *copyRows) optional(s string) {
+	if s == "" {
+		r.null()
+		return
+	}
+	r.text(s)
+}
+
+// joined writes one text that comes in two parts.
+func (r *copyRows) joined(prefix, rest string) {
+	r.size(len(prefix) + len(rest))
+	r.buf = append(append(r.buf, prefix...), rest...)
+}
+
 func (r *copyRows) texts(list []string) {
 	at := len(r.buf)
 	r.size(0)

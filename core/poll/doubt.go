@@ -16,7 +16,13 @@ import (
 // asked before it is written.
 type doubtError struct {
 	// guests are those left out, those that have just vanished first.
-	guests []hypervisor.GuestRef
+	guests []unlisted
+}
+
+// unlisted is a guest that an answer leaves out: its row and by what it is asked for.
+type unlisted struct {
+	id  int64
+	ref hypervisor.GuestRef
 }
 
 func (e *doubtError) Error() string {
@@ -24,14 +30,14 @@ func (e *doubtError) Error() string {
 }
 
 const (
-	notListed = `NOT EXISTS (SELECT FROM poll_guests p WHERE p.vmid = g.vmid AND p.kind = g.kind)`
+	notListed = `NOT EXISTS (SELECT FROM poll_guests p WHERE p.identity = g.identity)`
 	// A guest whose node is told to be away is left out for that reason. Nodes and storages carry the time of the poll that told of them;
 	// what the last one told has the cluster's.
 	countOmissions = `SELECT g.unlisted, g.vanished, g.back, n.unlisted, n.vanished, s.unlisted, s.vanished, s.back
-FROM (SELECT count(*) FILTER (WHERE p.vmid IS NULL) AS unlisted, count(*) FILTER (WHERE p.vmid IS NULL AND g.listed_at IS NULL
+FROM (SELECT count(*) FILTER (WHERE p.identity IS NULL) AS unlisted, count(*) FILTER (WHERE p.identity IS NULL AND g.listed_at IS NULL
 	AND n.name IS NULL) AS vanished,
-		count(*) FILTER (WHERE p.vmid IS NOT NULL AND g.listed_at IS NOT NULL) AS back
-	FROM guests g LEFT JOIN poll_guests p ON p.vmid = g.vmid AND p.kind = g.kind
+		count(*) FILTER (WHERE p.identity IS NOT NULL AND g.listed_at IS NOT NULL) AS back
+	FROM guests g LEFT JOIN poll_guests p ON p.identity = g.identity
 		LEFT JOIN nodes n ON n.cluster_id = $1 AND n.name = g.node AND n.name = ANY ($2) AND n.status <> 'online' WHERE g.cluster_id = $1) g,
 	(SELECT count(*) AS unlisted, count(*) FILTER (WHERE n.seen_at >= c.seen_at) AS vanished
 	FROM nodes n JOIN clusters c ON c.id = n.cluster_id WHERE n.cluster_id = $1 AND n.name <> ALL ($2::text[])) n,
@@ -40,7 +46,7 @@ FROM (SELECT count(*) FILTER (WHERE p.vmid IS NULL) AS unlisted, count(*) FILTER
 	FROM storages s JOIN clusters c ON c.id = s.cluster_id LEFT JOIN poll_storages p ON p.node = s.node AND p.name = s.name
 	WHERE s.cluster_id = $1) s`
 
-	selectUnlisted = `SELECT g.kind, g.node, g.vmid FROM guests g WHERE g.cluster_id = $1 AND ` + notListed + `
+	selectUnlisted = `SELECT g.id, g.kind, g.node, g.ref, COALESCE(g.uid, '') FROM guests g WHERE g.cluster_id = $1 AND ` + notListed + `
 	AND NOT EXISTS (SELECT FROM nodes n WHERE n.cluster_id = $1 AND n.name = g.node AND n.name = ANY ($2) AND n.status <> 'online')
 ORDER BY g.listed_at NULLS FIRST, random() LIMIT $3`
 )
@@ -76,25 +82,26 @@ func (g *good) doubt(ctx context.Context, tx pgx.Tx, cluster int64, nodes []stri
 	if err != nil {
 		return fmt.Errorf("listing what was left out: %w", err)
 	}
-	refs, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (ref hypervisor.GuestRef, err error) {
-		return ref, row.Scan(&ref.Kind, &ref.Node, &ref.ID)
+	left, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (u unlisted, err error) {
+		return u, row.Scan(&u.id, &u.ref.Kind, &u.ref.Node, &u.ref.ID, &u.ref.UID)
 	})
 	if err != nil {
 		return fmt.Errorf("listing what was left out: %w", err)
 	}
-	return &doubtError{refs}
+	return &doubtError{left}
 }
 
 const (
-	dropGone = `DELETE FROM guests g USING unnest($2::text[], $3::bigint[]) AS x (kind, vmid)
-WHERE g.cluster_id = $1 AND g.kind = x.kind AND g.vmid = x.vmid AND ` + notListed
+	// One that has another id by now was not asked for by that.
+	dropGone = `DELETE FROM guests g USING unnest($2::bigint[], $3::text[]) AS x (id, ref)
+WHERE g.cluster_id = $1 AND g.id = x.id AND g.ref = x.ref AND ` + notListed
 
 	// What is left out keeps the time at which it was last listed.
 	noteUnlisted = `UPDATE guests g SET listed_at = COALESCE((SELECT c.seen_at FROM clusters c WHERE c.id = $1), g.changed_at)
 WHERE g.cluster_id = $1 AND g.listed_at IS NULL AND ` + notListed
 
 	noteListed = `UPDATE guests g SET listed_at = NULL FROM poll_guests p
-WHERE g.cluster_id = $1 AND g.listed_at IS NOT NULL AND p.vmid = g.vmid AND p.kind = g.kind`
+WHERE g.cluster_id = $1 AND g.listed_at IS NOT NULL AND p.identity = g.identity`
 
 	// What a job has just read itself stays for as long as it is newer than lists.
 	doubtUnlisted = doubtGuests + ` AND (g.read_at IS NULL OR g.read_at < now() - interval '15 seconds') AND ` + notListed
@@ -114,10 +121,10 @@ WHERE cluster_id = $1 AND status <> 'unknown'`
 // settle deletes what is gone and marks what else was left out as not known. Nodes and storages cannot be asked for one by
 // one: they are gone when the answer is whole and the token lacks nothing.
 func (g *good) settle(ctx context.Context, tx pgx.Tx, cluster int64, nodes []string, o omissions) error {
-	var kinds []string
 	var ids []int64
-	for _, ref := range g.gone {
-		kinds, ids = append(kinds, string(ref.Kind)), append(ids, ref.ID)
+	var refs []string
+	for _, guest := range g.gone {
+		ids, refs = append(ids, guest.id), append(refs, string(guest.ref.ID))
 	}
 	believed := g.verified && !g.limited() && !g.inv.cluster.Partial
 	steps := []struct {
@@ -128,7 +135,7 @@ func (g *good) settle(ctx context.Context, tx pgx.Tx, cluster int64, nodes []str
 	}{
 		{"removing nodes", o.nodes > 0 && believed, dropNodes, []any{cluster, nodes}},
 		{"marking nodes", o.nodes > 0 && !believed, doubtOtherNodes, []any{cluster, nodes}},
-		{"removing guests", len(ids) > 0, dropGone, []any{cluster, kinds, ids}},
+		{"removing guests", len(ids) > 0, dropGone, []any{cluster, ids, refs}},
 		{"noting guests that were left out", o.guests > 0, noteUnlisted, []any{cluster}},
 		{"marking guests that were left out", o.guests > 0, doubtUnlisted, []any{cluster}},
 		{"noting guests that are back", o.guestsBack > 0, noteListed, []any{cluster}},

@@ -122,8 +122,10 @@ func TestALostRightIsToldWithinOnePoll(t *testing.T) {
 
 // When it cannot be found out why a list is short, nothing of it is believed.
 func TestAShortListIsNotBelievedWhenTheQuestionFails(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
+	inBothShapes(t, testAShortListIsNotBelievedWhenTheQuestionFails)
+}
+
+func testAShortListIsNotBelievedWhenTheQuestionFails(t *testing.T, f *fixture) {
 	nodes := []hypervisor.Node{node("n1")}
 	now := report("", "n1", nodes, vm(100, "n1", "a"), vm(101, "n1", "b"), vm(102, "n1", "c"))
 	id := f.host(func() hypervisor.Page { return now })
@@ -147,9 +149,9 @@ func TestAShortListIsNotBelievedWhenTheQuestionFails(t *testing.T) {
 }
 
 // With whole rights what is no longer there is deleted in the same poll, and what is there all the same is not.
-func TestADeletedGuestIsGone(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
+func TestADeletedGuestIsGone(t *testing.T) { inBothShapes(t, testADeletedGuestIsGone) }
+
+func testADeletedGuestIsGone(t *testing.T, f *fixture) {
 	nodes := []hypervisor.Node{node("n1"), node("n2")}
 	now := report("c", "n1", nodes, vm(100, "n1", "a"), vm(101, "n1", "b"), ct(102, "n2", "c"))
 	local := func(node string) hypervisor.Storage {
@@ -265,9 +267,9 @@ func TestWhenRightsAreAskedFor(t *testing.T) {
 }
 
 // A rebuilt host may lose more guests than one poll asks for: the rest is unknown until its turn.
-func TestManyVanishedGuestsGoInParts(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
+func TestManyVanishedGuestsGoInParts(t *testing.T) { inBothShapes(t, testManyVanishedGuestsGoInParts) }
+
+func testManyVanishedGuestsGoInParts(t *testing.T, f *fixture) {
 	nodes := []hypervisor.Node{node("n1")}
 	now := report("", "n1", nodes)
 	for i := range int64(130) {
@@ -293,9 +295,9 @@ func TestManyVanishedGuestsGoInParts(t *testing.T) {
 }
 
 // Hidden guests do not keep others from being found gone for ever, and do not cost more than a few questions at a time.
-func TestFewRefusalsEndTheQuestions(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
+func TestFewRefusalsEndTheQuestions(t *testing.T) { inBothShapes(t, testFewRefusalsEndTheQuestions) }
+
+func testFewRefusalsEndTheQuestions(t *testing.T, f *fixture) {
 	nodes := []hypervisor.Node{node("n1")}
 	now := report("", "n1", nodes)
 	for i := range int64(40) {
@@ -315,8 +317,10 @@ func TestFewRefusalsEndTheQuestions(t *testing.T) {
 
 // Guests that stay without being listed do not keep others from being found gone.
 func TestGuestsThatStayDoNotHideThoseThatAreGone(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
+	inBothShapes(t, testGuestsThatStayDoNotHideThoseThatAreGone)
+}
+
+func testGuestsThatStayDoNotHideThoseThatAreGone(t *testing.T, f *fixture) {
 	nodes := []hypervisor.Node{node("n1")}
 	now := report("", "n1", nodes)
 	for i := range int64(40) {
@@ -381,9 +385,9 @@ func TestAnInventoryWithoutANodeIsNotBelieved(t *testing.T) {
 }
 
 // What a job has read itself is told of at that time, and a poll that does not list it moves nothing.
-func TestSeenAtOfWhatAJobHasRead(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
+func TestSeenAtOfWhatAJobHasRead(t *testing.T) { inBothShapes(t, testSeenAtOfWhatAJobHasRead) }
+
+func testSeenAtOfWhatAJobHasRead(t *testing.T, f *fixture) {
 	nodes := []hypervisor.Node{node("n1")}
 	now := report("", "n1", nodes, vm(100, "n1", "a"))
 	id := f.host(func() hypervisor.Page { return now })

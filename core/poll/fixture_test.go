@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -27,6 +29,8 @@ type fixture struct {
 
 	mu      sync.Mutex
 	answers map[int64]func(context.Context, hypervisor.InventoryQuery, func(hypervisor.Page) error) error
+	// named makes every answer that of a hypervisor whose guests are known by name and have UIDs.
+	named   bool
 	asked   map[int64]int
 	probed  map[int64]int
 	queries []hypervisor.InventoryQuery
@@ -35,6 +39,8 @@ type fixture struct {
 	missing       []string
 	lacks         map[int64][]string
 	hidden, there map[int64]bool
+	// found are guests that are there by their ids, whatever a list has.
+	found map[hypervisor.GuestID]hypervisor.Guest
 	// rightsErr is what the question for rights fails with; rights and checks count questions for rights and for single guests.
 	rightsErr      error
 	rights, checks int
@@ -125,11 +131,13 @@ func (h *fakeHost) Guest(_ context.Context, ref hypervisor.GuestRef) (hypervisor
 	defer h.fixture.mu.Unlock()
 	h.fixture.checks++
 	switch {
-	case len(h.missing()) > 0 || h.fixture.hidden[ref.ID]:
+	case len(h.missing()) > 0 || h.fixture.hidden[number(ref)]:
 		err := plugin.Errorf(plugin.Denied, "it is not allowed")
 		err.Missing = []string{"VM.Audit"}
 		return hypervisor.Guest{}, err
-	case h.fixture.there[ref.ID]:
+	case h.fixture.found[ref.ID].Same(ref):
+		return h.fixture.found[ref.ID], nil
+	case h.fixture.there[number(ref)]:
 		return hypervisor.Guest{GuestRef: ref, Status: hypervisor.GuestRunning}, nil
 	}
 	return hypervisor.Guest{}, plugin.Errorf(plugin.NotFound, "there is no such guest")
@@ -140,8 +148,68 @@ func (h *fakeHost) Inventory(ctx context.Context, q hypervisor.InventoryQuery, p
 	h.fixture.asked[h.id]++
 	h.fixture.queries = append(h.fixture.queries, q)
 	answer := h.fixture.answers[h.id]
+	named := h.fixture.named
 	h.fixture.mu.Unlock()
-	return answer(ctx, q, page)
+	return answer(ctx, q, func(p hypervisor.Page) error {
+		if named {
+			p = withNames(p)
+		}
+		return page(p)
+	})
+}
+
+// inBothShapes runs a test on a hypervisor whose guests have numbers and on one whose guests have names and UIDs.
+func inBothShapes(t *testing.T, test func(t *testing.T, f *fixture)) {
+	t.Parallel()
+	for name, named := range map[string]bool{"numbers": false, "names and UIDs": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			f.named = named
+			test(t, f)
+		})
+	}
+}
+
+// prefix begins the names that guests get of their numbers.
+const prefix = "lab/g"
+
+// ref is the id of the guest with a number in the fixture's shape.
+func (f *fixture) ref(n int64) hypervisor.GuestID {
+	id := hypervisor.GuestID(strconv.FormatInt(n, 10))
+	if f.named {
+		return prefix + id
+	}
+	return id
+}
+
+func number(ref hypervisor.GuestRef) int64 {
+	n, err := strconv.ParseInt(strings.TrimPrefix(string(ref.ID), prefix), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// withNames is a page of the other shape. The numbers stay beside the names, so that tests find the rows by them.
+func withNames(p hypervisor.Page) hypervisor.Page {
+	name := func(ref hypervisor.GuestRef) hypervisor.GuestRef {
+		if ref.UID == "" && ref.ID.Valid() {
+			ref.ID, ref.UID = prefix+ref.ID, fmt.Sprintf("uid of %s %s", ref.Kind, ref.ID)
+		}
+		return ref
+	}
+	p.Guests, p.Samples = slices.Clone(p.Guests), slices.Clone(p.Samples)
+	for i := range p.Guests {
+		p.Guests[i].GuestRef = name(p.Guests[i].GuestRef)
+	}
+	for i := range p.Samples {
+		if p.Samples[i].Guest != nil {
+			ref := name(*p.Samples[i].Guest)
+			p.Samples[i].Guest = &ref
+		}
+	}
+	return p
 }
 
 func (f *fixture) poller(d *db.DB, edit ...func(*poll.Config)) *poll.Poller {
@@ -177,23 +245,28 @@ type row struct {
 	ID, Host, Cluster, VMID  int64
 	Kind, Node, Name, Status string
 	Memory                   *int64
+	Ref, UID                 string
 }
 
 func (f *fixture) guests() []row {
 	f.t.Helper()
-	rows, err := f.db.Pool.Query(f.t.Context(),
-		"SELECT id, host_id, cluster_id, vmid, kind, node, name, status, memory FROM guests ORDER BY cluster_id, vmid, kind")
+	rows, err := f.db.Pool.Query(f.t.Context(), `SELECT id, host_id, cluster_id, coalesce(vmid, 0), kind, node, name, status, memory,
+		ref, coalesce(uid, '') FROM guests ORDER BY cluster_id, vmid, ref, kind`)
 	if err != nil {
 		f.t.Fatal(err)
 	}
 	out, err := pgx.CollectRows(rows, func(r pgx.CollectableRow) (g row, err error) {
-		return g, r.Scan(&g.ID, &g.Host, &g.Cluster, &g.VMID, &g.Kind, &g.Node, &g.Name, &g.Status, &g.Memory)
+		return g, r.Scan(&g.ID, &g.Host, &g.Cluster, &g.VMID, &g.Kind, &g.Node, &g.Name, &g.Status, &g.Memory, &g.Ref, &g.UID)
 	})
 	if err != nil {
 		f.t.Fatal(err)
 	}
 	return out
 }
+
+// adopt makes apps of all guests; a condition may follow.
+const adopt = `INSERT INTO apps (host_id, cluster_id, guest_id, guest_ref, guest_uid, vmid, name)
+	SELECT host_id, cluster_id, id, ref, uid, vmid, name FROM guests`
 
 // until waits for a condition.
 func until(t *testing.T, what string, ok func() bool) {
@@ -211,7 +284,8 @@ func ptr[T any](v T) *T { return &v }
 
 func vm(id int64, node, name string) hypervisor.Guest {
 	return hypervisor.Guest{
-		GuestRef: hypervisor.GuestRef{Kind: hypervisor.VM, Node: node, ID: id}, Name: name, Status: hypervisor.GuestRunning,
+		GuestRef: hypervisor.GuestRef{Kind: hypervisor.VM, Node: node, ID: hypervisor.GuestID(strconv.FormatInt(id, 10))},
+		Number:   &id, Name: name, Status: hypervisor.GuestRunning,
 		CPU: ptr(0.25), CPUs: ptr(2.0), Memory: ptr(id * 1000), MemoryTotal: ptr(int64(1 << 30)), NetIn: ptr(int64(5)), Uptime: ptr(int64(60)),
 		Tags: []string{"a", "b"},
 	}

@@ -30,7 +30,8 @@ func (g gap) wants(s *hypervisor.Sample) bool {
 	return s.Guest == nil || s.At.After(g.from) && s.At.Before(g.to)
 }
 
-const sampleColumns = "at, kind, node, vmid, storage, cpu, memory, memory_total, disk, disk_total, net_in, net_out, disk_read, disk_write"
+const sampleColumns = "at, kind, node, identity, storage, cpu, memory, memory_total, disk, disk_total, " +
+	"net_in, net_out, disk_read, disk_write"
 
 // sampleRow is one row in the making: the figures of one thing at one time.
 type sampleRow struct {
@@ -65,12 +66,15 @@ func sameThing(a, b *hypervisor.Sample) bool {
 
 // series turns the single figures of one thing into rows, one for each time, at most one for each half interval.
 func (v *inventory) series(samples []hypervisor.Sample) {
+	if g := samples[0].Guest; g != nil && !known(g) {
+		return
+	}
 	var rows []sampleRow
 	index := map[time.Time]int{}
 	for i := range samples {
 		s := &samples[i]
-		figure, known := figureOf[s.Metric]
-		if !known || !v.gap.wants(s) || math.IsNaN(s.Value) || s.Value < 0 || s.Value > math.MaxInt64/2 {
+		figure, ok := figureOf[s.Metric]
+		if !ok || !v.gap.wants(s) || math.IsNaN(s.Value) || s.Value < 0 || s.Value > math.MaxInt64/2 {
 			continue
 		}
 		at := s.At.Truncate(max(v.gap.interval/2, time.Second))
@@ -87,6 +91,12 @@ func (v *inventory) series(samples []hypervisor.Sample) {
 	}
 }
 
+// known reports whether a ref can be that of a guest which is kept.
+func known(ref *hypervisor.GuestRef) bool {
+	return (ref.Kind == hypervisor.VM || ref.Kind == hypervisor.Container) && ref.ID.Valid() &&
+		(ref.UID == "" || hypervisor.ValidUID(ref.UID))
+}
+
 func (v *inventory) sampleRow(of *hypervisor.Sample, row *sampleRow) {
 	if v.samples.n >= maxSamples {
 		v.dropped++
@@ -97,17 +107,17 @@ func (v *inventory) sampleRow(of *hypervisor.Sample, row *sampleRow) {
 	r.time(row.at)
 	switch {
 	case of.Guest != nil:
-		r.text(string(of.Guest.Kind))
+		r.text("guest")
 		r.text("")
-		r.int(of.Guest.ID)
+		r.joined(identity(*of.Guest))
 	case of.Storage != "":
 		r.text("storage")
 		r.text(clean(of.Node, maxName))
-		r.int(0)
+		r.null()
 	default:
 		r.text("node")
 		r.text(clean(of.Node, maxName))
-		r.int(0)
+		r.null()
 	}
 	r.text(clean(of.Storage, maxName))
 	for i, value := range row.figures {

@@ -82,9 +82,9 @@ func TestStoppedGuestsHaveNoSamples(t *testing.T) {
 
 // Samples that come after their time was rolled up are noted, so that it is rolled up again; those of the last minutes
 // are rolled up again anyway.
-func TestLateSamplesAreNoted(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
+func TestLateSamplesAreNoted(t *testing.T) { inBothShapes(t, testLateSamplesAreNoted) }
+
+func testLateSamplesAreNoted(t *testing.T, f *fixture) {
 	guest := vm(100, "n1", "a")
 	var samples []hypervisor.Sample
 	id := f.host(func() hypervisor.Page {

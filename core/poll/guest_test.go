@@ -11,8 +11,10 @@ import (
 )
 
 func TestGuestsAppearChangeMoveAndVanish(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
+	inBothShapes(t, testGuestsAppearChangeMoveAndVanish)
+}
+
+func testGuestsAppearChangeMoveAndVanish(t *testing.T, f *fixture) {
 	nodes := []hypervisor.Node{node("n1"), node("n2")}
 	now := report("", "n1", nodes, vm(100, "n1", "web"), ct(101, "n1", "db"))
 	id := f.host(func() hypervisor.Page { return now })
@@ -46,7 +48,7 @@ func TestGuestsAppearChangeMoveAndVanish(t *testing.T) {
 		nameless.Status = "unknown"
 		now = report("", "n1", nodes, nameless, ct(101, "n1", "db"), vm(300, "n1", ""))
 		f.sync(p, id)
-		if rows := f.guests(); rows[0].Name != "web-renamed" || rows[0].Status != "unknown" || rows[2].Name != "VM 300" {
+		if rows := f.guests(); rows[0].Name != "web-renamed" || rows[0].Status != "unknown" || rows[2].Name != "VM "+string(f.ref(300)) {
 			t.Fatalf("%+v", rows)
 		}
 	})
@@ -68,9 +70,9 @@ func TestGuestsAppearChangeMoveAndVanish(t *testing.T) {
 }
 
 // The hypervisor's list lags: for a while it must not put back what a job has read itself.
-func TestWhatAJobHasReadIsNotPutBack(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
+func TestWhatAJobHasReadIsNotPutBack(t *testing.T) { inBothShapes(t, testWhatAJobHasReadIsNotPutBack) }
+
+func testWhatAJobHasReadIsNotPutBack(t *testing.T, f *fixture) {
 	now := report("", "n1", []hypervisor.Node{node("n1")}, vm(100, "n1", "web"))
 	id := f.host(func() hypervisor.Page { return now })
 	p := f.poller(f.db)
@@ -91,8 +93,10 @@ func TestWhatAJobHasReadIsNotPutBack(t *testing.T) {
 }
 
 func TestWhatCannotBeSeenIsNotDeleted(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
+	inBothShapes(t, testWhatCannotBeSeenIsNotDeleted)
+}
+
+func testWhatCannotBeSeenIsNotDeleted(t *testing.T, f *fixture) {
 	nodes := []hypervisor.Node{node("n1"), node("n2")}
 	now := report("c", "n1", nodes, vm(100, "n1", "one"), vm(200, "n2", "two"))
 	id := f.host(func() hypervisor.Page { return now })
@@ -137,9 +141,9 @@ func TestWhatCannotBeSeenIsNotDeleted(t *testing.T) {
 }
 
 // Whatever a driver says, the poll succeeds with what makes sense of it.
-func TestGarbageNeverBreaksThePoll(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
+func TestGarbageNeverBreaksThePoll(t *testing.T) { inBothShapes(t, testGarbageNeverBreaksThePoll) }
+
+func testGarbageNeverBreaksThePoll(t *testing.T, f *fixture) {
 	wild := vm(100, "n1", "web\x00\xff"+strings.Repeat("é", 5000))
 	wild.Status, wild.Lock, wild.Pool, wild.Tags = "on fire", "\x00", strings.Repeat("p", 1<<20),
 		[]string{"\xff\x00", strings.Repeat("t", 1000)}
@@ -150,6 +154,11 @@ func TestGarbageNeverBreaksThePoll(t *testing.T) {
 		ptr(int64(math.MinInt64)), ptr(int64(math.MaxInt64))
 	twin := vm(102, "n1", "twin")
 	twin.NetIn, twin.Memory = ptr(int64(math.MaxInt64)), ptr(int64(math.MaxInt64))
+	bad := func(id hypervisor.GuestID, name string) hypervisor.Guest {
+		g := vm(106, "n1", name)
+		g.ID = id
+		return g
+	}
 	odd := node("n1")
 	odd.Memory, odd.DiskTotal, odd.CPU, odd.CPUs, odd.Fingerprint, odd.Status = ptr(int64(math.MaxInt64)), ptr(int64(-1)), ptr(math.NaN()),
 		ptr(0.0), "zz", hypervisor.NodeOnline
@@ -158,11 +167,14 @@ func TestGarbageNeverBreaksThePoll(t *testing.T) {
 	samples := []hypervisor.Sample{
 		{Node: "n1", Metric: "cpu", Value: math.NaN()}, {Node: "n1", Metric: "no such thing", Value: 1},
 		{Node: "n9", Metric: "memory", Value: math.Inf(1)},
-		{Guest: &hypervisor.GuestRef{Kind: "sheep", ID: -1}, Metric: "cpu", Value: 1},
+		{Guest: &hypervisor.GuestRef{Kind: hypervisor.VM, ID: "a\x00b"}, Metric: "cpu", Value: 1},
+		{Guest: &hypervisor.GuestRef{Kind: hypervisor.VM, ID: "100", UID: "a\x00b"}, Metric: "cpu", Value: 1},
+		{Guest: &hypervisor.GuestRef{Kind: "sheep", ID: "-1"}, Metric: "cpu", Value: 1},
 	}
 	page := report("c\x00", "n1\xff", []hypervisor.Node{odd, huge, {}, odd, {Name: "\x00"}},
-		wild, twin, vm(102, "n2", "twice"), vm(0, "n1", "zero"), vm(-7, "n1", "minus"), vm(103, "", "nowhere"), vm(104, "no such node", "lost"),
-		hypervisor.Guest{GuestRef: hypervisor.GuestRef{Kind: "sheep", ID: 105, Node: "n1"}})
+		wild, twin, vm(102, "n2", "twice"), bad("", "empty"), bad("a\x00b", "NUL"), bad("a\nb", "lines"), bad("a\xffb", "no text"),
+		bad(hypervisor.GuestID(strings.Repeat("n", 256)), "long"), vm(103, "", "nowhere"), vm(104, "no such node", "lost"),
+		hypervisor.Guest{GuestRef: hypervisor.GuestRef{Kind: "sheep", ID: "105", Node: "n1"}})
 	page.Storages = []hypervisor.Storage{{}, {Name: "s\x00", Node: "n1", Used: ptr(int64(-1)), Content: []string{"\x00"}},
 		{Name: "s", Node: "n1"}}
 	page.Samples = samples

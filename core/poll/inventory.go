@@ -17,8 +17,11 @@ type inventory struct {
 	storages copyRows
 	samples  copyRows
 
-	seenNodes    map[string]bool
-	seenGuests   map[guestKey]struct{}
+	seenNodes  map[string]bool
+	seenGuests map[guestKey]struct{}
+	// seenUIDs are those of the guests, and bare is how many have none.
+	seenUIDs     map[string]struct{}
+	bare         int
 	seenStorages map[storageKey]struct{}
 	gap          gap
 	// dropped counts samples that were beyond what one poll may bring.
@@ -26,7 +29,7 @@ type inventory struct {
 }
 
 type guestKey struct {
-	vmid      int64
+	id        hypervisor.GuestID
 	container bool
 }
 
@@ -34,19 +37,21 @@ type storageKey struct{ node, name string }
 
 func newInventory() *inventory {
 	return &inventory{
-		seenNodes: map[string]bool{}, seenGuests: map[guestKey]struct{}{}, seenStorages: map[storageKey]struct{}{},
+		seenNodes: map[string]bool{}, seenGuests: map[guestKey]struct{}{}, seenUIDs: map[string]struct{}{},
+		seenStorages: map[storageKey]struct{}{},
 	}
 }
 
 // begin empties the inventory for another poll. since is when the cluster was last polled well, zero for never; the
 // samples of guests are wanted only for the time between then and now that polling did not see.
 func (v *inventory) begin(since, now time.Time, interval time.Duration) {
-	v.cluster, v.told, v.nodes, v.dropped = hypervisor.Cluster{}, false, v.nodes[:0], 0
+	v.cluster, v.told, v.nodes, v.bare, v.dropped = hypervisor.Cluster{}, false, v.nodes[:0], 0, 0
 	v.guests.reset()
 	v.storages.reset()
 	v.samples.reset()
 	clear(v.seenNodes)
 	clear(v.seenGuests)
+	clear(v.seenUIDs)
 	clear(v.seenStorages)
 	v.gap = newGap(since, now, interval)
 }
@@ -113,12 +118,12 @@ func (v *inventory) entryAddress() string {
 }
 
 // guestColumns are the columns of the staging table in the order in which guest writes them.
-const guestColumns = "kind, vmid, node, name, status, template, lock, pool, tags, cpu, cpus, memory, memory_total, disk, disk_total, " +
-	"net_in, net_out, disk_read, disk_write, uptime"
+const guestColumns = "kind, ref, uid, identity, vmid, node, name, status, template, lock, pool, tags, cpu, cpus, memory, " +
+	"memory_total, disk, disk_total, net_in, net_out, disk_read, disk_write, uptime"
 
 func (v *inventory) guest(g *hypervisor.Guest) {
 	key := guestKey{g.ID, g.Kind == hypervisor.Container}
-	if g.ID <= 0 || g.Node == "" || !key.container && g.Kind != hypervisor.VM {
+	if !g.ID.Valid() || g.Node == "" || !key.container && g.Kind != hypervisor.VM {
 		return
 	}
 	// A guest on its way between nodes may be listed twice; the first counts.
@@ -129,12 +134,18 @@ func (v *inventory) guest(g *hypervisor.Guest) {
 	status := guestStatus(g.Status)
 	if status == hypervisor.GuestUnknown {
 		// Figures of a state that is not known are of another time.
-		g = &hypervisor.Guest{GuestRef: g.GuestRef, Name: g.Name, Template: g.Template, Lock: g.Lock, Pool: g.Pool, Tags: g.Tags}
+		g = &hypervisor.Guest{GuestRef: g.GuestRef, Number: g.Number, Name: g.Name, Template: g.Template, Lock: g.Lock, Pool: g.Pool,
+			Tags: g.Tags}
 	}
+	ref := g.GuestRef
+	ref.UID = v.uid(ref.UID)
 	r := &v.guests
-	r.row(20)
-	r.text(string(g.Kind))
-	r.int(g.ID)
+	r.row(23)
+	r.text(string(ref.Kind))
+	r.text(string(ref.ID))
+	r.optional(ref.UID)
+	r.joined(identity(ref))
+	r.count(g.Number)
 	r.text(clean(g.Node, maxName))
 	r.text(clean(g.Name, maxName)) // empty for a guest that is new to the hypervisor, or on a node that is away
 	r.text(status)
@@ -147,6 +158,30 @@ func (v *inventory) guest(g *hypervisor.Guest) {
 	for _, figure := range [...]*int64{g.Memory, g.MemoryTotal, g.Disk, g.DiskTotal, g.NetIn, g.NetOut, g.DiskRead, g.DiskWrite, g.Uptime} {
 		r.count(figure)
 	}
+}
+
+// uid is the UID under which a guest is kept. The first guest that is told with one has it; of another with the same only the id
+// is believed.
+func (v *inventory) uid(told string) string {
+	if told != "" && hypervisor.ValidUID(told) {
+		if _, twice := v.seenUIDs[told]; !twice {
+			v.seenUIDs[told] = struct{}{}
+			return told
+		}
+	}
+	v.bare++
+	return ""
+}
+
+// identity is what the column identity of guests is for a guest, in two parts.
+func identity(ref hypervisor.GuestRef) (prefix, rest string) {
+	switch {
+	case ref.UID != "":
+		return "uid:", ref.UID
+	case ref.Kind == hypervisor.Container:
+		return "container:", string(ref.ID)
+	}
+	return "vm:", string(ref.ID)
 }
 
 const storageColumns = "node, name, type, shared, status, content, used, total"

@@ -196,10 +196,10 @@ func nodesAgree(known, reported []hypervisor.Node) bool {
 const (
 	moveOwnGuests = `UPDATE guests x SET cluster_id = $2 WHERE x.cluster_id = $1 AND x.host_id = $3 AND x.node = (SELECT entry_node
 		FROM hosts WHERE id = $3)
-	AND NOT EXISTS (SELECT FROM guests y WHERE y.cluster_id = $2 AND y.vmid = x.vmid AND y.kind = x.kind)`
-	moveOwnApps = `UPDATE apps x SET cluster_id = $2, host_id = $3 WHERE x.cluster_id = $1
-	AND EXISTS (SELECT FROM guests g WHERE g.cluster_id = $2 AND g.host_id = $3 AND g.kind = 'container' AND g.vmid = x.vmid)
-	AND NOT EXISTS (SELECT FROM apps y WHERE y.cluster_id = $2 AND y.vmid = x.vmid)`
+	AND NOT EXISTS (SELECT FROM guests y WHERE y.cluster_id = $2 AND y.identity = x.identity)`
+	moveOwnApps = `UPDATE apps x SET cluster_id = $2, host_id = $3, guest_id = g.id FROM guests g WHERE x.cluster_id = $1
+	AND g.cluster_id = $2 AND g.host_id = $3 AND g.kind = 'container' AND (g.id = x.guest_id OR g.identity = x.identity)
+	AND NOT EXISTS (SELECT FROM apps y WHERE y.id <> x.id AND (y.guest_id = g.id OR y.cluster_id = $2 AND y.identity = x.identity))`
 )
 
 // leave puts a host that is in no cluster, or no longer in the one that it was in, into another one. It takes what

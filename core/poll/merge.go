@@ -29,8 +29,8 @@ ON CONFLICT (cluster_id, name) DO UPDATE SET host_id = excluded.host_id, status 
 
 	// Figures of running guests differ in every poll; all other guests are left as they are unless something changed. What
 	// a job has just read itself is newer than the list, which the hypervisor makes anew about every ten seconds.
-	updateGuests = `UPDATE guests g SET host_id = p.host_id, node = p.node, name = CASE WHEN p.name = '' THEN g.name ELSE p.name END,
-		status = p.status,
+	updateGuests = `UPDATE guests g SET host_id = p.host_id, ref = p.ref, vmid = p.vmid, node = p.node,
+		name = CASE WHEN p.name = '' THEN g.name ELSE p.name END, status = p.status,
 	template = p.template, lock = p.lock, pool = p.pool, tags = p.tags, cpu = p.cpu, cpus = p.cpus, memory = p.memory,
 	memory_total = p.memory_total,
 	disk = p.disk, disk_total = p.disk_total, net_in = p.net_in, net_out = p.net_out, disk_read = p.disk_read, disk_write = p.disk_write,
@@ -38,7 +38,7 @@ ON CONFLICT (cluster_id, name) DO UPDATE SET host_id = excluded.host_id, status 
 	changed_at = now()
 FROM (SELECT p.*, COALESCE(n.host_id, (SELECT min(h.id) FROM hosts h WHERE h.cluster_id = $1)) AS host_id
 	FROM poll_guests p LEFT JOIN nodes n ON n.cluster_id = $1 AND n.name = p.node) p
-WHERE g.cluster_id = $1 AND g.vmid = p.vmid AND g.kind = p.kind
+WHERE g.cluster_id = $1 AND g.identity = p.identity
 	AND (g.read_at IS NULL OR g.read_at < now() - interval '15 seconds' OR g.status = 'unknown') AND (
 	g.uptime IS DISTINCT FROM p.uptime OR g.cpu IS DISTINCT FROM p.cpu OR g.memory IS DISTINCT FROM p.memory OR g.status <> p.status
 	OR g.net_in IS DISTINCT FROM p.net_in OR g.net_out IS DISTINCT FROM p.net_out OR g.disk_read IS DISTINCT
@@ -46,18 +46,18 @@ WHERE g.cluster_id = $1 AND g.vmid = p.vmid AND g.kind = p.kind
 	OR g.disk IS DISTINCT FROM p.disk OR g.node <> p.node OR g.host_id <> p.host_id OR g.lock <> p.lock OR g.pool <> p.pool
 	OR g.tags <> p.tags OR g.template <> p.template
 	OR g.cpus IS DISTINCT FROM p.cpus OR g.memory_total IS DISTINCT FROM p.memory_total OR g.disk_total IS DISTINCT FROM p.disk_total
-	OR (p.name <> '' AND g.name <> p.name))`
+	OR g.ref <> p.ref OR g.vmid IS DISTINCT FROM p.vmid OR (p.name <> '' AND g.name <> p.name))`
 
-	insertGuests = `INSERT INTO guests (cluster_id, host_id, kind, vmid, node, name, status, template, lock, pool, tags, cpu, cpus, memory,
-		memory_total,
+	insertGuests = `INSERT INTO guests (cluster_id, host_id, kind, ref, uid, vmid, node, name, status, template, lock, pool, tags,
+		cpu, cpus, memory, memory_total,
 	disk, disk_total, net_in, net_out, disk_read, disk_write, uptime)
-SELECT $1, COALESCE(n.host_id, (SELECT min(h.id) FROM hosts h WHERE h.cluster_id = $1)), p.kind, p.vmid, p.node,
-	CASE WHEN p.name = '' THEN CASE p.kind WHEN 'vm' THEN 'VM ' ELSE 'CT ' END || p.vmid ELSE p.name END,
+SELECT $1, COALESCE(n.host_id, (SELECT min(h.id) FROM hosts h WHERE h.cluster_id = $1)), p.kind, p.ref, p.uid, p.vmid, p.node,
+	CASE WHEN p.name = '' THEN CASE p.kind WHEN 'vm' THEN 'VM ' ELSE 'CT ' END || p.ref ELSE p.name END,
 	p.status, p.template, p.lock, p.pool, p.tags, p.cpu, p.cpus, p.memory, p.memory_total,
 	p.disk, p.disk_total, p.net_in, p.net_out, p.disk_read, p.disk_write, p.uptime
 FROM poll_guests p LEFT JOIN nodes n ON n.cluster_id = $1 AND n.name = p.node
-WHERE NOT EXISTS (SELECT FROM guests g WHERE g.cluster_id = $1 AND g.vmid = p.vmid AND g.kind = p.kind)
-ORDER BY p.vmid, p.kind`
+WHERE NOT EXISTS (SELECT FROM guests g WHERE g.cluster_id = $1 AND g.identity = p.identity)
+ORDER BY p.vmid NULLS LAST, p.ref, p.kind`
 
 	doubtGuests = `UPDATE guests g SET status = 'unknown', cpu = NULL, cpus = NULL, memory = NULL, memory_total = NULL, disk = NULL,
 		disk_total = NULL,
@@ -70,10 +70,6 @@ SELECT $1, COALESCE(n.host_id, (SELECT min(h.id) FROM hosts h WHERE h.cluster_id
 FROM poll_storages p LEFT JOIN nodes n ON n.cluster_id = $1 AND n.name = p.node
 ON CONFLICT (cluster_id, node, name) DO UPDATE SET host_id = excluded.host_id, type = excluded.type, shared = excluded.shared,
 	status = excluded.status, content = excluded.content, used = excluded.used, total = excluded.total, seen_at = excluded.seen_at`
-
-	// An app stands at the host that its container stands at.
-	moveApps = `UPDATE apps a SET host_id = g.host_id FROM guests g
-WHERE a.cluster_id = $1 AND g.cluster_id = $1 AND g.kind = 'container' AND g.vmid = a.vmid AND a.host_id IS DISTINCT FROM g.host_id`
 )
 
 // merge brings the tables of the cluster to what was staged. The error is a doubtError when rows are missing in it that
@@ -81,6 +77,9 @@ WHERE a.cluster_id = $1 AND g.cluster_id = $1 AND g.kind = 'container' AND g.vmi
 func (g *good) merge(ctx context.Context, tx pgx.Tx, cluster int64) error {
 	nodes, err := mergeNodeRows(ctx, tx, cluster, g.inv.nodes)
 	if err != nil {
+		return err
+	}
+	if err := identify(ctx, tx, cluster, g.inv); err != nil {
 		return err
 	}
 	omissions, err := omitted(ctx, tx, cluster, nodes)
@@ -98,7 +97,8 @@ func (g *good) merge(ctx context.Context, tx pgx.Tx, cluster int64) error {
 	if err := g.settle(ctx, tx, cluster, nodes, omissions); err != nil {
 		return err
 	}
-	for _, s := range []struct{ what, statement string }{{"writing storages", mergeStorages}, {"moving apps", moveApps}} {
+	for _, s := range []struct{ what, statement string }{{"writing storages", mergeStorages}, {"finding containers of apps", findApps},
+		{"following containers of apps", followApps}} {
 		if _, err := tx.Exec(ctx, s.statement, cluster); err != nil {
 			return fmt.Errorf("%s: %w", s.what, err)
 		}

@@ -44,74 +44,76 @@ func TestAClusterOfTwoTeamsBecomesOne(t *testing.T) {
 		"two and alone, the fallen one is enough": {[2]int{2, 1}, []int{2}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			f := newFixture(t)
-			f.Exec("INSERT INTO teams (id, name, slug) VALUES (2, 'T', 't')")
-			nodes := []hypervisor.Node{node("n1"), node("n2"), node("n3"), node("n4")}
-			guests := []hypervisor.Guest{vm(100, "n1", "a"), vm(200, "n2", "b"), ct(300, "n3", "c"), ct(400, "n4", "d")}
-			var ids []int64
-			for i := range test.hosts[0] + test.hosts[1] {
-				entry := fmt.Sprint("n", i+1)
-				id := f.host(func() hypervisor.Page { return report("prod", entry, nodes, guests...) })
-				if i >= test.hosts[0] {
-					f.Exec("UPDATE hosts SET team_id = 2 WHERE id = $1", id)
+			inBothShapes(t, func(t *testing.T, f *fixture) {
+				f.Exec("INSERT INTO teams (id, name, slug) VALUES (2, 'T', 't')")
+				nodes := []hypervisor.Node{node("n1"), node("n2"), node("n3"), node("n4")}
+				guests := []hypervisor.Guest{vm(100, "n1", "a"), vm(200, "n2", "b"), ct(300, "n3", "c"), ct(400, "n4", "d")}
+				var ids []int64
+				for i := range test.hosts[0] + test.hosts[1] {
+					entry := fmt.Sprint("n", i+1)
+					id := f.host(func() hypervisor.Page { return report("prod", entry, nodes, guests...) })
+					if i >= test.hosts[0] {
+						f.Exec("UPDATE hosts SET team_id = 2 WHERE id = $1", id)
+					}
+					ids = append(ids, id)
 				}
-				ids = append(ids, id)
-			}
-			p := f.poller(f.db)
-			for _, id := range ids {
-				f.sync(p, id)
-			}
-			if n := f.Value("SELECT count(*) FROM guests"); n != "8" || f.Value("SELECT count(*) FROM clusters") != "2" {
-				t.Fatalf("%s guests before", n)
-			}
-			// Both teams adopted one container, and each another one; there are jobs on guests of both.
-			f.Exec(`INSERT INTO apps (host_id, cluster_id, vmid, name, web_port) SELECT host_id, cluster_id, vmid, name,
-				CASE WHEN cluster_id = 2 THEN 8443 END FROM guests WHERE kind = 'container' AND (vmid = 300 OR cluster_id = 1)`)
-			f.Exec(`INSERT INTO apps (host_id, cluster_id, vmid, name) SELECT id, cluster_id, 500, 'gone' FROM hosts WHERE team_id = 2 LIMIT 1`)
-			f.Exec(`INSERT INTO jobs (kind, status, team_id, host_id, target_kind, target_id, target_name, exclusive, params)
+				p := f.poller(f.db)
+				for _, id := range ids {
+					f.sync(p, id)
+				}
+				if n := f.Value("SELECT count(*) FROM guests"); n != "8" || f.Value("SELECT count(*) FROM clusters") != "2" {
+					t.Fatalf("%s guests before", n)
+				}
+				// Both teams adopted one container, and each another one; there are jobs on guests of both.
+				f.Exec(`INSERT INTO apps (host_id, cluster_id, guest_id, guest_ref, guest_uid, vmid, name, web_port)
+				SELECT host_id, cluster_id, id, ref, uid, vmid, name, CASE WHEN cluster_id = 2 THEN 8443 END FROM guests
+				WHERE kind = 'container' AND (vmid = 300 OR cluster_id = 1)`)
+				f.Exec(`INSERT INTO apps (host_id, cluster_id, guest_ref, vmid, name) SELECT id, cluster_id, '500', 500, 'gone' FROM hosts
+				WHERE team_id = 2 LIMIT 1`)
+				f.Exec(`INSERT INTO jobs (kind, status, team_id, host_id, target_kind, target_id, target_name, exclusive, params)
 				SELECT 'vm.start', s.status, c.team_id, g.host_id, 'vm', g.id, g.name, 'guest:' || g.id, jsonb_build_object('guest_id', g.id,
-				'vmid', g.vmid)
+				'ref', g.ref)
 				FROM guests g JOIN clusters c ON c.id = g.cluster_id, (VALUES ('succeeded'), ('queued')) s(status) WHERE g.kind = 'vm'
 				AND (g.vmid = 100 OR c.team_id = 2)`)
-			f.Exec(`INSERT INTO jobs (kind, status, team_id, host_id, target_kind, target_id, target_name)
+				f.Exec(`INSERT INTO jobs (kind, status, team_id, host_id, target_kind, target_id, target_name)
 				SELECT 'app.start', 'failed', c.team_id, a.host_id, 'app', a.id, a.name FROM apps a JOIN clusters c ON c.id = a.cluster_id`)
-			jobs := f.Value("SELECT count(*) FROM jobs")
+				jobs := f.Value("SELECT count(*) FROM jobs")
 
-			f.deleteTeam(2)
-			if n := f.Value("SELECT count(*) FROM guests g JOIN hosts h ON h.id = g.host_id WHERE h.team_id = 1"); n != "8" {
-				t.Errorf("%s guests are the default team's before the next poll, want 8", n)
-			}
-			for _, i := range test.order {
-				f.sync(p, ids[i])
-			}
-			for sql, want := range map[string]string{
-				"SELECT count(*) FROM clusters": "1",
-				"SELECT count(*) FROM hosts WHERE team_id = 1 AND cluster_id = (SELECT id FROM clusters)": fmt.Sprint(len(ids)),
-				"SELECT string_agg(vmid::text, ' ' ORDER BY vmid) FROM guests":                            "100 200 300 400",
-				"SELECT count(*) FROM nodes":                                                                                     "4",
-				"SELECT string_agg(vmid::text, ' ' ORDER BY vmid) FROM apps":                                                     "300 400 500",
-				"SELECT count(*) FROM apps a JOIN guests g USING (cluster_id, vmid) WHERE g.kind = 'container'":                  "2",
-				"SELECT count(*) FROM apps a JOIN hosts h ON h.id = a.host_id AND h.cluster_id = a.cluster_id":                   "3",
-				"SELECT web_port FROM apps WHERE vmid = 300":                                                                     "8443",
-				"SELECT count(*) FROM jobs WHERE team_id = 1":                                                                    jobs,
-				"SELECT count(*) FROM jobs WHERE target_kind = 'vm' AND target_id NOT IN (SELECT id FROM guests)":                "0",
-				"SELECT count(*) FROM jobs WHERE target_kind = 'app' AND target_id NOT IN (SELECT id FROM apps)":                 "0",
-				"SELECT count(*) FROM jobs WHERE status = 'queued' AND (params->>'guest_id')::bigint <> target_id":               "0",
-				"SELECT count(*) FROM jobs WHERE status = 'queued' AND target_name = 'b' AND exclusive <> 'guest:' || target_id": "0",
-				"SELECT count(*) FROM jobs WHERE host_id NOT IN (SELECT id FROM hosts)":                                          "0",
-			} {
-				if got := f.Value(sql); got != want {
-					t.Errorf("%s: %s, want %s", sql, got, want)
+				f.deleteTeam(2)
+				if n := f.Value("SELECT count(*) FROM guests g JOIN hosts h ON h.id = g.host_id WHERE h.team_id = 1"); n != "8" {
+					t.Errorf("%s guests are the default team's before the next poll, want 8", n)
 				}
-			}
-			// It stays so.
-			for _, id := range ids {
-				f.sync(p, id)
-			}
-			if f.Value("SELECT count(*) FROM clusters") != "1" || len(f.guests()) != 4 {
-				t.Errorf("%s clusters, %+v", f.Value("SELECT count(*) FROM clusters"), f.guests())
-			}
+				for _, i := range test.order {
+					f.sync(p, ids[i])
+				}
+				for sql, want := range map[string]string{
+					"SELECT count(*) FROM clusters": "1",
+					"SELECT count(*) FROM hosts WHERE team_id = 1 AND cluster_id = (SELECT id FROM clusters)": fmt.Sprint(len(ids)),
+					"SELECT string_agg(vmid::text, ' ' ORDER BY vmid) FROM guests":                            "100 200 300 400",
+					"SELECT count(*) FROM nodes":                                 "4",
+					"SELECT string_agg(vmid::text, ' ' ORDER BY vmid) FROM apps": "300 400 500",
+					"SELECT count(*) FROM apps a JOIN guests g USING (cluster_id, vmid) WHERE g.kind = 'container' AND g.id = a.guest_id": "2",
+					"SELECT count(*) FROM apps a JOIN hosts h ON h.id = a.host_id AND h.cluster_id = a.cluster_id":                        "3",
+					"SELECT web_port FROM apps WHERE vmid = 300":                                                                          "8443",
+					"SELECT count(*) FROM jobs WHERE team_id = 1":                                                                         jobs,
+					"SELECT count(*) FROM jobs WHERE target_kind = 'vm' AND target_id NOT IN (SELECT id FROM guests)":                     "0",
+					"SELECT count(*) FROM jobs WHERE target_kind = 'app' AND target_id NOT IN (SELECT id FROM apps)":                      "0",
+					"SELECT count(*) FROM jobs WHERE status = 'queued' AND (params->>'guest_id')::bigint <> target_id":                    "0",
+					"SELECT count(*) FROM jobs WHERE status = 'queued' AND target_name = 'b' AND exclusive <> 'guest:' || target_id":      "0",
+					"SELECT count(*) FROM jobs WHERE host_id NOT IN (SELECT id FROM hosts)":                                               "0",
+				} {
+					if got := f.Value(sql); got != want {
+						t.Errorf("%s: %s, want %s", sql, got, want)
+					}
+				}
+				// It stays so.
+				for _, id := range ids {
+					f.sync(p, id)
+				}
+				if f.Value("SELECT count(*) FROM clusters") != "1" || len(f.guests()) != 4 {
+					t.Errorf("%s clusters, %+v", f.Value("SELECT count(*) FROM clusters"), f.guests())
+				}
+			})
 		})
 	}
 }

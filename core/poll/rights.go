@@ -74,7 +74,7 @@ func words(list []string) []string {
 
 // verify finds out why rows are missing: what the token may do, and of the guests that were left out which are gone. A
 // host that does not answer these questions has failed, and nothing of what it told is believed.
-func (p *Poller) verify(ctx context.Context, g *good, left []hypervisor.GuestRef) error {
+func (p *Poller) verify(ctx context.Context, g *good, left []unlisted) error {
 	return p.within(ctx, g.id, func(ctx context.Context, at hypervisor.Host) error {
 		if g.rights == nil {
 			if err := g.askRights(ctx, at); err != nil {
@@ -88,17 +88,17 @@ func (p *Poller) verify(ctx context.Context, g *good, left []hypervisor.GuestRef
 
 // check asks for the guests one by one. A list proves nothing, whatever its length: gone is only what the hypervisor,
 // asked for that very guest, says is not there.
-func (g *good) check(ctx context.Context, at hypervisor.Host, left []hypervisor.GuestRef) error {
+func (g *good) check(ctx context.Context, at hypervisor.Host, left []unlisted) error {
 	most := maxRefusals
 	if g.limited() {
 		most = 1 // most likely the others are refused as well
 	}
-	for _, ref := range left[:min(len(left), maxChecks)] {
-		_, err := at.Guest(ctx, ref)
+	for _, guest := range left[:min(len(left), maxChecks)] {
+		found, err := at.Guest(ctx, guest.ref)
 		var e *sdk.Error
 		switch known := errors.As(err, &e); {
-		case known && e.Kind == sdk.NotFound:
-			g.gone = append(g.gone, ref)
+		case known && e.Kind == sdk.NotFound, err == nil && g.inv.replaces(found.UID, guest.ref.UID):
+			g.gone = append(g.gone, guest)
 			continue
 		case known && e.Kind == sdk.Denied:
 			g.lack(e.Missing)

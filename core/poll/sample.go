@@ -16,7 +16,7 @@ const sampleTarget = `INSERT INTO metric_samples (at, target_kind, target_id, cp
 var sampleStatements = []struct{ what, statement string }{
 	{"guests", sampleTarget + `
 SELECT now(), 'guest', g.id, p.cpu, p.memory, p.memory_total, p.disk, p.disk_total, p.net_in, p.net_out, p.disk_read, p.disk_write
-FROM poll_guests p JOIN guests g ON g.cluster_id = $1 AND g.vmid = p.vmid AND g.kind = p.kind WHERE p.status = 'running'`},
+FROM poll_guests p JOIN guests g ON g.cluster_id = $1 AND g.identity = p.identity WHERE p.status = 'running'`},
 	{"nodes", sampleTarget + `
 SELECT now(), 'node', n.id, n.cpu, n.memory, n.memory_total, n.disk, n.disk_total, NULL, NULL, NULL, NULL
 FROM nodes n WHERE n.cluster_id = $1 AND n.seen_at = now() AND n.status = 'online'`},
@@ -35,10 +35,10 @@ LEFT JOIN (SELECT host_id, ` + total("net_in") + `, ` + total("net_out") + `,
 		` + total("disk_read") + `, ` + total("disk_write") + `
 	FROM guests WHERE cluster_id = $1 AND status = 'running' GROUP BY host_id) g ON g.host_id = n.host_id`},
 	{"the past", sampleTarget + `
-SELECT s.at, CASE WHEN s.kind IN ('vm', 'container') THEN 'guest' ELSE s.kind END, COALESCE(g.id, n.id, st.id),
+SELECT s.at, s.kind, COALESCE(g.id, n.id, st.id),
 	s.cpu, s.memory, s.memory_total, s.disk, s.disk_total, s.net_in, s.net_out, s.disk_read, s.disk_write
 FROM poll_samples s
-LEFT JOIN guests g ON s.kind IN ('vm', 'container') AND g.cluster_id = $1 AND g.vmid = s.vmid AND g.kind = s.kind
+LEFT JOIN guests g ON s.kind = 'guest' AND g.cluster_id = $1 AND g.identity = s.identity
 LEFT JOIN nodes n ON s.kind = 'node' AND n.cluster_id = $1 AND n.name = s.node
 LEFT JOIN storages st ON s.kind = 'storage' AND st.cluster_id = $1 AND st.node = s.node AND st.name = s.storage
 WHERE COALESCE(g.id, n.id, st.id) IS NOT NULL`},

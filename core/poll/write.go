@@ -22,7 +22,7 @@ type good struct {
 	rights *hypervisor.Permissions
 	// verified says that the host was asked for what the answer leaves out; gone are the guests of that which are not there.
 	verified bool
-	gone     []hypervisor.GuestRef
+	gone     []unlisted
 }
 
 // write brings the database to what the poll found, in one transaction, and returns the cluster that the host now

@@ -18,7 +18,7 @@ func TestANodeThatDoesNotResolveIsUnreachable(t *testing.T) {
 	w := newFixture(t, pvesim.Options{Scenario: pvesim.ScenarioCluster, Nodes: 2, Guests: -1, ResourcesLag: -1})
 	member := w.guest(t, pvesim.GuestSpec{Type: pvesim.LXC, Node: "pve2", Status: "running"})
 	stranded := w.guest(t, pvesim.GuestSpec{Type: pvesim.LXC, Status: "running"})
-	must(t, "stranding a guest", w.StrandGuest(int(stranded.ID), "gone"))
+	must(t, "stranding a guest", w.StrandGuest(vmid(t, stranded), "gone"))
 	stranded.Node = "gone"
 	w.SetNodeResolves("pve2", false)
 	w.SetNodeResolves("gone", false)
@@ -56,7 +56,7 @@ func TestOnlyAMissingConfigurationMeansNoGuest(t *testing.T) {
 	} {
 		w := newFixture(t, pvesim.Options{Guests: 1})
 		w.fault(t, pvesim.Fault{Kind: pvesim.FaultStatus, Status: 500, Reason: reason})
-		_, err := w.host(t, endpoint.Monitoring).Guest(t.Context(), hypervisor.GuestRef{Kind: hypervisor.VM, Node: "pve1", ID: 100})
+		_, err := w.host(t, endpoint.Monitoring).Guest(t.Context(), hypervisor.GuestRef{Kind: hypervisor.VM, Node: "pve1", ID: "100"})
 		wantKind(t, err, kind)
 	}
 }
@@ -66,7 +66,7 @@ func TestAHiddenGuestIsDenied(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, pvesim.Options{Guests: 1})
 	host := w.open(t, w.target(endpoint.Monitoring, w.token("/", true, "Sys.Audit")))
-	for _, id := range []int64{100, 999} {
+	for _, id := range []hypervisor.GuestID{"100", "999"} {
 		_, err := host.Guest(t.Context(), hypervisor.GuestRef{Kind: hypervisor.VM, Node: "pve1", ID: id})
 		if e := wantKind(t, err, plugin.Denied); len(e.Missing) != 1 || e.Missing[0] != "VM.Audit" {
 			t.Errorf("%+v", e)

@@ -114,7 +114,7 @@ func firewallPath(scope firewall.Scope, rest ...string) (path, node string, err 
 		return path, scope.Node, err
 	case firewall.GuestScope:
 		g := scope.Guest
-		path, err = guestPath(hypervisor.GuestRef{Kind: hypervisor.GuestKind(g.Kind), Node: g.Node, ID: g.ID}, rest...)
+		path, err = guestPath(hypervisor.GuestRef{Kind: hypervisor.GuestKind(g.Kind), Node: g.Node, ID: hypervisor.GuestID(g.ID)}, rest...)
 		return path, g.Node, err
 	}
 	path, err = pveapi.Path(append([]string{"cluster"}, rest...)...)

@@ -20,7 +20,7 @@ func TestFirewallConformance(t *testing.T) {
 	node, other := w.NodeNames()[0], w.NodeNames()[1]
 	vm, container := w.guest(t, pvesim.GuestSpec{}), w.guest(t, pvesim.GuestSpec{Type: pvesim.LXC})
 	guest := func(ref hypervisor.GuestRef) firewall.Scope {
-		return firewall.Scope{Kind: firewall.GuestScope, Guest: &firewall.Guest{Kind: string(ref.Kind), Node: ref.Node, ID: ref.ID}}
+		return firewall.Scope{Kind: firewall.GuestScope, Guest: &firewall.Guest{Kind: string(ref.Kind), Node: ref.Node, ID: string(ref.ID)}}
 	}
 	set := func(scope pvesim.FirewallScope, rules ...pvesim.FirewallRule) {
 		must(t, "setting rules", w.SetFirewallRules(scope, rules...))
@@ -29,9 +29,9 @@ func TestFirewallConformance(t *testing.T) {
 		pvesim.FirewallRule{Type: "in", Action: "ACCEPT", Enable: true, Macro: "SSH", Source: "10.0.0.0/8", Comment: "für alle"},
 		pvesim.FirewallRule{Type: "out", Action: "DROP", Proto: "tcp", Dport: "25", Log: "info"})
 	set(pvesim.FirewallNode(node))
-	set(pvesim.FirewallGuest(int(vm.ID)),
+	set(pvesim.FirewallGuest(vmid(t, vm)),
 		pvesim.FirewallRule{Type: "in", Action: "REJECT", Enable: true, Proto: "icmp", ICMPType: "echo-request", Interface: "net0"})
-	set(pvesim.FirewallGuest(int(container.ID)))
+	set(pvesim.FirewallGuest(vmid(t, container)))
 	var changes atomic.Int64
 	firewalltest.Run(t, firewalltest.Config{
 		Backend: pve.NewBackend(w.driver), FirewallType: (*pve.Firewall)(nil), Patience: 30 * time.Second,

@@ -113,7 +113,8 @@ var readers = []struct {
 			rows += len(p.Guests) + len(p.Nodes) + len(p.Storages)
 			for _, g := range p.Guests {
 				// A guest that was made a moment ago has neither name nor state yet.
-				if g.ID < 100 || g.Node == "" || (g.Status == hypervisor.GuestUnknown) != (g.Name == "") {
+				if g.Number == nil || *g.Number < 100 || string(g.ID) != fmt.Sprint(*g.Number) || g.Node == "" ||
+					(g.Status == hypervisor.GuestUnknown) != (g.Name == "") {
 					return fmt.Errorf("guest %+v", g)
 				}
 			}
@@ -141,7 +142,7 @@ var readers = []struct {
 		return nil
 	}},
 	{regexp.MustCompile(`^/nodes/[^/]+/(qemu|lxc)/[^/]+/status/current(\?|$)`), func(t *testing.T, h *Host, r reply) error {
-		ref := hypervisor.GuestRef{Kind: hypervisor.VM, Node: "pve1", ID: 100}
+		ref := hypervisor.GuestRef{Kind: hypervisor.VM, Node: "pve1", ID: "100"}
 		if strings.Contains(r.Path, "/lxc/") {
 			ref.Kind = hypervisor.Container
 		}

@@ -42,15 +42,15 @@ func TestUPIDs(t *testing.T) {
 
 func TestGuestsOfTasks(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]int64{
-		"UPID:a:00000001:00000001:6B00EBE4:qmstart:206:r@pam:": 206, "UPID:a:00000001:00000001:6B00EBE4:vzdump:100:r@pam:": 100,
-		"UPID:a:00000001:00000001:6B00EBE4:vzdump::r@pam:": 0, "UPID:a:00000001:00000001:6B00EBE4:srvreload:networking:r@pam:": 0,
-		"UPID:a:00000001:00000001:6B00EBE4:cephcreateosd:100:r@pam:": 0, "UPID:a:00000001:00000001:6B00EBE4:qmstart:99:r@pam:": 0,
-		"UPID:a:00000001:00000001:6B00EBE4:qmstart:99999999999999999999:r@pam:": 0,
+	for text, want := range map[string]hypervisor.GuestID{
+		"UPID:a:00000001:00000001:6B00EBE4:qmstart:206:r@pam:": "206", "UPID:a:00000001:00000001:6B00EBE4:vzdump:100:r@pam:": "100",
+		"UPID:a:00000001:00000001:6B00EBE4:vzdump::r@pam:": "", "UPID:a:00000001:00000001:6B00EBE4:srvreload:networking:r@pam:": "",
+		"UPID:a:00000001:00000001:6B00EBE4:cephcreateosd:100:r@pam:": "", "UPID:a:00000001:00000001:6B00EBE4:qmstart:99:r@pam:": "",
+		"UPID:a:00000001:00000001:6B00EBE4:qmstart:99999999999999999999:r@pam:": "",
 	} {
 		u, err := parseUPID(text)
 		if err != nil || u.guestID() != want {
-			t.Errorf("%s: %d, %v", text, u.guestID(), err)
+			t.Errorf("%s: %q, %v", text, u.guestID(), err)
 		}
 	}
 }
@@ -77,7 +77,7 @@ func TestTaskRowsOfBothLists(t *testing.T) {
 		got, ok := taskOf(c.row)
 		if !ok || got.Status != c.status || got.Error != c.text || got.User != "root@pam" || got.TokenID != "test" ||
 			got.Operation != hypervisor.Shutdown.Operation() ||
-			got.GuestID != 100 || got.Node != "pve1" || got.Ended.IsZero() != (c.status == hypervisor.TaskRunning) {
+			got.GuestID != "100" || got.Node != "pve1" || got.Ended.IsZero() != (c.status == hypervisor.TaskRunning) {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}

@@ -48,7 +48,11 @@ func currentGuest(data json.RawMessage, ref hypervisor.GuestRef) (hypervisor.Gue
 	if row.status.Null() {
 		return hypervisor.Guest{}, plugin.Errorf(plugin.Protocol, "the guest's status names no state")
 	}
-	row.vmid = figure{n: ref.ID, set: true} // older releases leave it out for VMs
+	number, err := vmid(ref.ID)
+	if err != nil {
+		return hypervisor.Guest{}, err
+	}
+	row.vmid = figure{n: number, set: true} // older releases leave it out for VMs
 	var guest hypervisor.Guest
 	newShaper().guest(&guest, row, ref.Kind, ref.Node, false)
 	return guest, nil

@@ -1,6 +1,8 @@
 package pve
 
 import (
+	"strconv"
+
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
@@ -27,7 +29,8 @@ func (s *shaper) guest(g *hypervisor.Guest, r *resourceRow, kind hypervisor.Gues
 		return false
 	}
 	*g = hypervisor.Guest{
-		GuestRef: hypervisor.GuestRef{Kind: kind, Node: node, ID: id},
+		GuestRef: hypervisor.GuestRef{Kind: kind, Node: node, ID: hypervisor.GuestID(strconv.FormatInt(id, 10))},
+		Number:   s.ints.ptr(id, true),
 		Name:     r.name.Text(),
 		Template: r.template,
 		Lock:     s.in.text(r.lock),

@@ -1,9 +1,11 @@
 package pve_test
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -99,7 +101,17 @@ func (w *fixture) ref(t testing.TB, id int) hypervisor.GuestRef {
 	if spec.Type == pvesim.LXC {
 		kind = hypervisor.Container
 	}
-	return hypervisor.GuestRef{Kind: kind, Node: spec.Node, ID: int64(id)}
+	return hypervisor.GuestRef{Kind: kind, Node: spec.Node, ID: hypervisor.GuestID(strconv.Itoa(id))}
+}
+
+// vmid is the number of a guest that the fixture has made.
+func vmid(t testing.TB, ref hypervisor.GuestRef) int {
+	t.Helper()
+	id, err := strconv.Atoi(string(ref.ID))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
 }
 
 func (w *fixture) fault(t testing.TB, f pvesim.Fault) {
@@ -151,6 +163,6 @@ func gather(t testing.TB, host *pve.Host, query hypervisor.InventoryQuery) hyper
 		all.Storages, all.Samples = append(all.Storages, p.Storages...), append(all.Samples, p.Samples...)
 		return nil
 	}))
-	slices.SortFunc(all.Guests, func(a, b hypervisor.Guest) int { return int(a.ID - b.ID) })
+	slices.SortFunc(all.Guests, func(a, b hypervisor.Guest) int { return cmp.Compare(*a.Number, *b.Number) })
 	return all
 }

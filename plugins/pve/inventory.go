@@ -106,7 +106,7 @@ func (b *pager) guest(r *resourceRow, kind hypervisor.GuestKind) {
 	b.guests++
 	if b.nodesOfGuests != nil {
 		ref := b.page.Guests[n].GuestRef
-		b.nodesOfGuests[guestKey{kind, ref.ID}] = &ref
+		b.nodesOfGuests[guestKey{kind, r.guestID()}] = &ref
 	}
 }
 

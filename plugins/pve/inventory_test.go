@@ -59,12 +59,13 @@ func TestInventoryTellsWhatThereIs(t *testing.T) {
 	if c := *all.Cluster; c != (hypervisor.Cluster{Name: "berlin", Quorate: true, Entry: w.NodeNames()[0]}) {
 		t.Errorf("cluster is %+v", c)
 	}
-	byID := map[int64]hypervisor.Guest{}
+	byID := map[hypervisor.GuestID]hypervisor.Guest{}
 	for _, g := range all.Guests {
 		byID[g.ID] = g
 	}
 	g := byID[running.ID]
-	if g.GuestRef != running || g.Name != "web" || g.Status != hypervisor.GuestRunning || g.Pool != "customers" ||
+	if g.GuestRef != running || g.Number == nil || *g.Number != int64(vmid(t, running)) || g.Name != "web" ||
+		g.Status != hypervisor.GuestRunning || g.Pool != "customers" ||
 		!slices.Equal(g.Tags, []string{"prod", "web"}) || g.Template || *g.CPUs != 4 || *g.MemoryTotal != 8<<30 || g.CPU == nil ||
 		g.Memory == nil || g.Disk == nil || *g.Disk != 0 || g.DiskTotal == nil || g.NetIn == nil || g.NetOut == nil || g.DiskRead == nil ||
 		g.DiskWrite == nil || g.Uptime == nil {

@@ -3,6 +3,7 @@ package pve
 import (
 	"context"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -73,8 +74,20 @@ func guestPath(ref hypervisor.GuestRef, rest ...string) (string, error) {
 	default:
 		return "", plugin.Errorf(plugin.Invalid, "%q is not a kind of guest", ref.Kind)
 	}
-	if ref.ID < 100 || ref.ID > 999999999 {
-		return "", plugin.Errorf(plugin.NotFound, "there is no guest %d: ids go from 100 to 999999999", ref.ID)
+	id, err := vmid(ref.ID)
+	if err != nil {
+		return "", err
 	}
-	return nodePath(ref.Node, append([]string{kind, strconv.FormatInt(ref.ID, 10)}, rest...)...)
+	return nodePath(ref.Node, append([]string{kind, strconv.FormatInt(id, 10)}, rest...)...)
+}
+
+// guestNumber is how the hypervisor writes a VMID: 100 to 999999999.
+var guestNumber = regexp.MustCompile(`^[1-9][0-9]{2,8}$`)
+
+// vmid is the number that a guest's id is. An id of any other form is no guest's.
+func vmid(id hypervisor.GuestID) (int64, error) {
+	if !guestNumber.MatchString(string(id)) {
+		return 0, plugin.Errorf(plugin.NotFound, "there is no guest %.40q: ids go from 100 to 999999999", id)
+	}
+	return strconv.ParseInt(string(id), 10, 64)
 }

@@ -28,7 +28,7 @@ func TestRecordedSnapshots(t *testing.T) {
 		"POST__nodes_pve1_qemu_200_snapshot_s1_rollback__ok.json":       "",
 		"POST__nodes_pve1_lxc_114_snapshot_none_rollback__unknown.json": "", // its task fails
 	}
-	ref := hypervisor.GuestRef{Kind: hypervisor.VM, Node: "pve1", ID: 200}
+	ref := hypervisor.GuestRef{Kind: hypervisor.VM, Node: "pve1", ID: "200"}
 	seen := 0
 	for _, r := range replies(t) {
 		names, isList := lists[r.file]

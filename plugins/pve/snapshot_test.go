@@ -42,7 +42,7 @@ func TestIncompleteSnapshots(t *testing.T) {
 		seen("one true ")
 		w.Advance(2 * time.Hour)
 		seen("one false ")
-		if err := w.ChangeGuest(int(ref.ID), func(s *pvesim.GuestSpec) { s.SnapshotError = "lvremove failed: exit code 5" }); err != nil {
+		if err := w.ChangeGuest(vmid(t, ref), func(s *pvesim.GuestSpec) { s.SnapshotError = "lvremove failed: exit code 5" }); err != nil {
 			t.Fatal(err)
 		}
 		change(host.DeleteSnapshot(t.Context(), ref, "one"))

@@ -81,7 +81,11 @@ func (h *Host) nodeTasks(ctx context.Context, node string, query hypervisor.Task
 	}
 	params := url.Values{"source": {"all"}, "limit": {strconv.Itoa(limit)}}
 	if query.Guest != nil {
-		params.Set("vmid", strconv.FormatInt(query.Guest.ID, 10))
+		id, err := vmid(query.Guest.ID)
+		if err != nil {
+			return hypervisor.TaskList{}, err
+		}
+		params.Set("vmid", strconv.FormatInt(id, 10))
 	}
 	if query.Errors {
 		params.Set("errors", "1")

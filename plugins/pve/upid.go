@@ -48,18 +48,18 @@ func splitToken(authID string) (user, tokenID string) {
 	return user, tokenID
 }
 
-// guestID is the guest that the task is about, or 0.
-func (u upid) guestID() int64 {
+// guestID is the guest that the task is about, or none.
+func (u upid) guestID() hypervisor.GuestID {
 	for _, family := range guestTasks {
 		if strings.HasPrefix(u.kind, family) {
-			id, err := strconv.ParseInt(u.id, 10, 64)
-			if err != nil || id < 100 || id > 999999999 {
-				return 0
+			id := hypervisor.GuestID(u.id)
+			if _, err := vmid(id); err != nil {
+				return ""
 			}
 			return id
 		}
 	}
-	return 0
+	return ""
 }
 
 // guestTasks are the beginnings of the types whose id is a guest's.

@@ -27,7 +27,9 @@ type Guest struct {
 	Kind string
 	// Node is where the guest was last seen.
 	Node string
-	ID   int64
+	// ID is the hypervisor's own id of the guest, and UID its lasting identity where it has one, as of hypervisor.GuestRef.
+	ID  string
+	UID string
 }
 
 // ValidScope reports whether a scope names what its kind needs and nothing else. Whether that is there is the backend's word.

@@ -32,7 +32,8 @@ func guestToProto(g *Guest) *hypervisorv1.Guest {
 }
 
 func fillGuest(out *hypervisorv1.Guest, g *Guest) {
-	out.Kind, out.Node, out.Id = wire.Text(string(g.Kind)), wire.Text(g.Node), g.ID
+	out.Kind, out.Node, out.Ref, out.Uid = wire.Text(string(g.Kind)), wire.Text(g.Node), wire.Text(string(g.ID)), wire.Text(g.UID)
+	out.Number = g.Number
 	out.Name, out.Status, out.Template = wire.Text(g.Name), wire.Text(g.Status), g.Template
 	out.Lock, out.Pool, out.Tags = wire.Text(g.Lock), wire.Text(g.Pool), wire.Texts(g.Tags)
 	out.Cpu, out.Cpus = g.CPU, g.CPUs
@@ -46,8 +47,8 @@ func fillGuest(out *hypervisorv1.Guest, g *Guest) {
 
 func guestFromProto(g *hypervisorv1.Guest) Guest {
 	return Guest{
-		GuestRef: GuestRef{Kind: GuestKind(g.GetKind()), Node: g.GetNode(), ID: g.GetId()},
-		Name:     g.GetName(), Status: g.GetStatus(), Template: g.GetTemplate(),
+		GuestRef: GuestRef{Kind: GuestKind(g.GetKind()), Node: g.GetNode(), ID: GuestID(g.GetRef()), UID: g.GetUid()},
+		Number:   g.Number, Name: g.GetName(), Status: g.GetStatus(), Template: g.GetTemplate(),
 		Lock: g.GetLock(), Pool: g.GetPool(), Tags: g.GetTags(),
 		CPU: g.Cpu, CPUs: g.Cpus, Memory: g.Memory, MemoryTotal: g.MemoryTotal, Disk: g.Disk, DiskTotal: g.DiskTotal,
 		NetIn: g.NetIn, NetOut: g.NetOut, DiskRead: g.DiskRead, DiskWrite: g.DiskWrite, Uptime: g.Uptime,
@@ -56,9 +57,11 @@ func guestFromProto(g *hypervisorv1.Guest) Guest {
 }
 
 func refToProto(r GuestRef) *hypervisorv1.GuestRef {
-	return &hypervisorv1.GuestRef{Kind: wire.Text(string(r.Kind)), Node: wire.Text(r.Node), Id: r.ID}
+	return &hypervisorv1.GuestRef{
+		Kind: wire.Text(string(r.Kind)), Node: wire.Text(r.Node), Ref: wire.Text(string(r.ID)), Uid: wire.Text(r.UID),
+	}
 }
 
 func refFromProto(r *hypervisorv1.GuestRef) GuestRef {
-	return GuestRef{Kind: GuestKind(r.GetKind()), Node: r.GetNode(), ID: r.GetId()}
+	return GuestRef{Kind: GuestKind(r.GetKind()), Node: r.GetNode(), ID: GuestID(r.GetRef()), UID: r.GetUid()}
 }

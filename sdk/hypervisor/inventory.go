@@ -73,17 +73,11 @@ const (
 	GuestUnknown   = "unknown"
 )
 
-// GuestRef names a guest.
-type GuestRef struct {
-	Kind GuestKind
-	// Node is where the guest was last seen. A driver answers NotFound when it is no longer there.
-	Node string
-	ID   int64
-}
-
 // Guest is one VM or container. A figure that the hypervisor did not give is nil.
 type Guest struct {
 	GuestRef
+	// Number is what people call the guest where that is a number, such as Proxmox VE's VMID; nil elsewhere.
+	Number      *int64
 	Name        string
 	Status      string
 	Template    bool
@@ -120,7 +114,7 @@ type Storage struct {
 
 // Sample is one figure of the past, to fill gaps in what polling saw.
 type Sample struct {
-	// Node is set for a node's sample, Guest for a guest's, and Node with Storage for a storage's.
+	// Node is set for a node's sample, Guest for a guest's, as in the inventory, and Node with Storage for a storage's.
 	Node    string
 	Guest   *GuestRef
 	Storage string

@@ -11,7 +11,8 @@ type TaskQuery struct {
 	Limit int
 	// Node narrows to one node; empty means all. The task of a request about a guest is of the node in the guest's ref.
 	Node string
-	// Guest narrows to one guest, on whichever node its tasks ran.
+	// Guest narrows to one guest by its kind and ID, on whichever node its tasks ran: the tasks of an earlier guest of the same
+	// ID may be among them.
 	Guest *GuestRef
 	// Since leaves out tasks that started before it, by the hypervisor's clock.
 	Since time.Time
@@ -61,8 +62,8 @@ type Task struct {
 	Type string
 	// Operation is our word for it where there is one; empty for all other tasks.
 	Operation Operation
-	// GuestID is zero for a task that is about no guest.
-	GuestID int64
+	// GuestID is the id that the guest had then; empty for a task that is about no guest.
+	GuestID GuestID
 	// User and TokenID are who started it.
 	User    string
 	TokenID string

@@ -47,16 +47,16 @@ func taskQueryFromProto(req *hypervisorv1.TasksRequest) TaskQuery {
 
 func taskToProto(t Task) *hypervisorv1.Task {
 	return &hypervisorv1.Task{
-		Id: wire.Text(t.ID), Node: wire.Text(t.Node), Type: wire.Text(t.Type), Operation: wire.Text(string(t.Operation)), GuestId: t.GuestID,
-		User: wire.Text(t.User), TokenId: wire.Text(t.TokenID), Status: wire.Text(t.Status), Error: wire.Text(t.Error),
+		Id: wire.Text(t.ID), Node: wire.Text(t.Node), Type: wire.Text(t.Type), Operation: wire.Text(string(t.Operation)),
+		GuestRef: wire.Text(string(t.GuestID)), User: wire.Text(t.User), TokenId: wire.Text(t.TokenID), Status: wire.Text(t.Status), Error: wire.Text(t.Error),
 		Started: wire.Timestamp(t.Started), Ended: wire.Timestamp(t.Ended),
 	}
 }
 
 func taskFromProto(t *hypervisorv1.Task) Task {
 	return Task{
-		ID: t.GetId(), Node: t.GetNode(), Type: t.GetType(), Operation: Operation(t.GetOperation()), GuestID: t.GetGuestId(),
-		User: t.GetUser(), TokenID: t.GetTokenId(), Status: t.GetStatus(), Error: t.GetError(),
+		ID: t.GetId(), Node: t.GetNode(), Type: t.GetType(), Operation: Operation(t.GetOperation()),
+		GuestID: GuestID(t.GetGuestRef()), User: t.GetUser(), TokenID: t.GetTokenId(), Status: t.GetStatus(), Error: t.GetError(),
 		Started: wire.Time(t.GetStarted()), Ended: wire.Time(t.GetEnded()),
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -221,7 +222,8 @@ func TestEverythingSurvives(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 1, 2, 3, 4, 5, 6_000_000, time.UTC)
 	full := hypervisor.Guest{
-		GuestRef: hypervisor.GuestRef{Kind: hypervisor.Container, Node: "n", ID: 1 << 40}, Name: "ä", Status: hypervisor.GuestPaused,
+		GuestRef: hypervisor.GuestRef{Kind: hypervisor.Container, Node: "n", ID: "a/ä", UID: "u-1"}, Number: ptr(int64(1 << 40)),
+		Name: "ä", Status: hypervisor.GuestPaused,
 		Template: true, Lock: "backup", Pool: "p", Tags: []string{"a", "b"}, CPU: ptr(0.0), CPUs: ptr(0.5),
 		Memory: ptr(int64(0)), MemoryTotal: ptr(int64(-1)), Disk: ptr(int64(1 << 62)), DiskTotal: ptr(int64(4)),
 		NetIn: ptr(int64(5)), NetOut: ptr(int64(6)), DiskRead: ptr(int64(7)), DiskWrite: ptr(int64(8)), Uptime: ptr(int64(9)),
@@ -231,7 +233,7 @@ func TestEverythingSurvives(t *testing.T) {
 		Nodes: []hypervisor.Node{{Name: "n", Status: hypervisor.NodeOnline, Address: "10.0.0.1", Fingerprint: "AB", CPU: ptr(0.1),
 			CPUs: ptr(4.0), Memory: ptr(int64(1)), MemoryTotal: ptr(int64(2)), Disk: ptr(int64(3)), DiskTotal: ptr(int64(4)),
 			Uptime: ptr(int64(5)), Level: "c"}, {Name: "o"}},
-		Guests: []hypervisor.Guest{full, {GuestRef: hypervisor.GuestRef{ID: 2}}},
+		Guests: []hypervisor.Guest{full, {GuestRef: hypervisor.GuestRef{ID: "2"}}},
 		Storages: []hypervisor.Storage{{Name: "s", Node: "n", Type: "dir", Shared: true, Status: "available", Content: []string{"iso"},
 			Used: ptr(int64(0)), Total: ptr(int64(1))}, {}},
 		Samples: []hypervisor.Sample{
@@ -266,7 +268,7 @@ func TestLargePageIsCut(t *testing.T) {
 	page := hypervisor.Page{Cluster: &hypervisor.Cluster{}, Guests: make([]hypervisor.Guest, 3000),
 		Samples: make([]hypervisor.Sample, 20_000)}
 	for i := range page.Guests {
-		page.Guests[i] = hypervisor.Guest{GuestRef: hypervisor.GuestRef{ID: int64(i)}, Name: "b\xffd"}
+		page.Guests[i] = hypervisor.Guest{GuestRef: hypervisor.GuestRef{ID: hypervisor.GuestID(strconv.Itoa(i))}, Name: "b\xffd"}
 	}
 	for i := range page.Samples {
 		page.Samples[i] = hypervisor.Sample{Node: "n", Metric: "cpu", Value: float64(i)}
@@ -279,8 +281,8 @@ func TestLargePageIsCut(t *testing.T) {
 			t.Errorf("a page has %d guests and %d samples", len(p.Guests), len(p.Samples))
 		}
 		for _, g := range p.Guests {
-			if g.ID != int64(guests) || g.Name != "b\uFFFDd" {
-				t.Fatalf("guest %d is %d %q", guests, g.ID, g.Name)
+			if g.ID != hypervisor.GuestID(strconv.Itoa(guests)) || g.Name != "b\uFFFDd" {
+				t.Fatalf("guest %d is %s %q", guests, g.ID, g.Name)
 			}
 			guests++
 		}

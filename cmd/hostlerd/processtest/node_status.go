@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"strconv"
 	"testing"
 
 	"github.com/hostler/hostler/core/guest"
@@ -18,7 +19,7 @@ func nodeStatus(t *testing.T, owner *client) {
 		t.Fatal(err)
 	}
 	twin := map[string]any{"op": "create", "type": "lxc", "node": "pve3", "name": name}
-	if id := guest.DetectSelf(nil).ContainerID; id > 0 {
+	if id, err := strconv.Atoi(string(guest.DetectSelf(nil).Container)); err == nil {
 		twin["vmid"] = id
 	}
 	cluster.control(t, http.MethodPost, "/guest", twin, nil)

@@ -5,11 +5,14 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"github.com/hostler/hostler/core/api/op"
 	"github.com/hostler/hostler/core/app"
 	"github.com/hostler/hostler/core/guest"
 	"github.com/hostler/hostler/core/idempotency"
 	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/problem"
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
@@ -82,11 +85,32 @@ type adoptInput struct {
 // AdoptItem is one container to adopt.
 type AdoptItem struct {
 	HostID      int64   `json:"host_id" minimum:"1" example:"1" doc:"Any enrolled member of the container's cluster"`
-	VMID        int64   `json:"vmid" minimum:"1" maximum:"999999999" example:"105" doc:"The container's id at the hypervisor"`
+	VMID        *int64  `json:"vmid,omitempty" minimum:"1" maximum:"999999999" example:"105" doc:"The container's number at the hypervisor; this or guest_ref"`
+	GuestRef    *string `json:"guest_ref,omitempty" minLength:"1" maxLength:"255" doc:"The container's id at the hypervisor; this or vmid"`
 	Name        *string `json:"name,omitempty" nullable:"true" minLength:"1" maxLength:"100" example:"wiki" doc:"The app's name; the container's by default"`
 	WebPort     *int    `json:"web_port,omitempty" nullable:"true" minimum:"1" maximum:"65535" example:"8080"`
 	WebPath     *string `json:"web_path,omitempty" nullable:"true" maxLength:"500" pattern:"^/" example:"/admin"`
 	WebProtocol *string `json:"web_protocol,omitempty" nullable:"true" enum:"http,https"`
+}
+
+var _ huma.Resolver = (*adoptInput)(nil)
+
+// Resolve implements huma.Resolver: what the schema cannot say is told together with what it can.
+func (in *adoptInput) Resolve(huma.Context) []error {
+	var faults []problem.Fault
+	for i, item := range in.Body.Items {
+		loc := []any{"body", "items", i}
+		switch {
+		case (item.VMID == nil) == (item.GuestRef == nil):
+			faults = append(faults, problem.Fault{Loc: loc, Msg: "takes vmid or guest_ref, exactly one of them", Type: "value_error"})
+		case item.GuestRef != nil && *item.GuestRef != "" && !hypervisor.GuestID(*item.GuestRef).Valid():
+			faults = append(faults, problem.Fault{Loc: append(loc, "guest_ref"), Msg: "is no id of a guest", Type: "value_error"})
+		}
+	}
+	if len(faults) == 0 {
+		return nil
+	}
+	return []error{problem.Invalid(faults...)}
 }
 
 func (h handlers) adopt(ctx context.Context, in *adoptInput) (*op.List[app.App], error) {

@@ -1,6 +1,7 @@
 package apps_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/hostler/hostler/core/api"
@@ -53,7 +54,7 @@ func TestDiscoverAndAdopt(t *testing.T) {
 		b.get("containers are discovered at the host of their node", "/discovered", apitest.Viewer, 200, "",
 			[]string{`"name":"wiki"`, `"name":"mail"`, `"host":"rack2"`, `"name":"theirs"`}, []string{`"name":"machine"`}),
 		b.get("a template is marked as one", "/discovered", apitest.Viewer, 200, "",
-			[]string{`"name":"base","vmid":103,"status":"stopped"`, `"template":true`}, nil),
+			[]string{`"name":"base","vmid":103,"guest_ref":"103","status":"stopped"`, `"template":true`}, nil),
 		b.get("by another team", "/discovered", apitest.In(2, identity.Viewer), 200, "", []string{`"name":"theirs"`}, []string{`"name":"wiki"`}),
 
 		b.adopt("an operator", `{"items":[{"host_id":1,"vmid":101}]}`, apitest.Operator, 403, "forbidden"),
@@ -82,11 +83,48 @@ func TestDiscoverAndAdopt(t *testing.T) {
 	}
 }
 
+// Where guests have names instead of numbers a container is named by that, and of two of one name the one that is there is meant.
+func TestAdoptByTheHypervisorsOwnID(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t)
+	inventorytest.Write(t, b.DB, inventorytest.Cluster{
+		Hosts: []inventorytest.Host{{Name: "lab", Node: "l1"}},
+		Guests: []inventorytest.Guest{
+			{Container: true, Ref: "customers/web", UID: "u1", Node: "l1", Name: "web", Status: "unknown"},
+			{Container: true, Ref: "customers/web", UID: "u2", Node: "l1", Name: "web"}, {Ref: "machine", UID: "u3", Node: "l1", Name: "machine"},
+		}})
+	b.Exec("UPDATE guests SET listed_at = now() WHERE uid = 'u1'")
+	item := func(rest string) string { return `{"items":[{"host_id":4` + rest + `}]}` }
+	b.Run(t,
+		b.adopt("without either", item(""), apitest.Admin, 422, "invalid",
+			`{"loc":["body","items",0],"msg":"takes vmid or guest_ref, exactly one`),
+		b.adopt("with both", item(`,"vmid":101,"guest_ref":"101"`), apitest.Admin, 422, "invalid", `["body","items",0]`),
+		b.adopt("with null", item(`,"guest_ref":null`), apitest.Admin, 422, "invalid"),
+		b.adopt("an empty one", item(`,"guest_ref":""`), apitest.Admin, 422, "invalid", `["body","items",0,"guest_ref"]`),
+		b.adopt("lines", item(`,"guest_ref":"a\nb"`), apitest.Admin, 422, "invalid", `["body","items",0,"guest_ref"]`),
+		b.adopt("too long", item(`,"guest_ref":"`+strings.Repeat("a", 256)+`"`), apitest.Admin, 422, "invalid"),
+		b.adopt("too many bytes", item(`,"guest_ref":"`+strings.Repeat("é", 128)+`"`), apitest.Admin, 422, "invalid"),
+		b.adopt("a number", item(`,"guest_ref":7`), apitest.Admin, 422, "invalid"),
+		b.adopt("a name as a number", item(`,"vmid":"customers/web"`), apitest.Admin, 422, "invalid"),
+		b.adopt("one that is not there", item(`,"guest_ref":"../web"`), apitest.Admin, 404, "not_found", "../web"),
+		b.adopt("a VM", item(`,"guest_ref":"machine"`), apitest.Admin, 404, "not_found"),
+		b.adopt("of another cluster", item(`,"guest_ref":"102"`), apitest.Admin, 404, "not_found"),
+		b.adopt("by its name", item(`,"guest_ref":"customers/web"`), apitest.Admin, 200, "", `"name":"web"`, `"vmid":null`,
+			`"guest_ref":"customers/web"`, `"status":"running"`),
+		b.adopt("again", item(`,"guest_ref":"customers/web"`), apitest.Admin, 409, "already_adopted", "customers/web"),
+		b.adopt("a number by its text", `{"items":[{"host_id":1,"guest_ref":"102"}]}`, apitest.Admin, 200, "", `"vmid":102`),
+	)
+	if got := b.Value("SELECT string_agg(g.uid, ' ') FROM apps a JOIN guests g ON g.id = a.guest_id"); got != "u2" {
+		t.Errorf("apps of %s, want u2", got)
+	}
+}
+
 func TestAppAndItsContainer(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
-	b.Exec("INSERT INTO apps (host_id, cluster_id, vmid, name) VALUES (1, 1, 101, 'The wiki'), (1, 1, 777, 'Lost'), (NULL, NULL, 5, " +
-		"'Homeless')")
+	inventorytest.Adopt(t, b.DB, 1, 101, "The wiki")
+	inventorytest.Away(t, b.DB, 1, 777, "Lost")
+	b.Exec("INSERT INTO apps (guest_ref, vmid, name) VALUES ('5', 5, 'Homeless')")
 	act := func(name, path, body string, status int, code string, contains ...string) apitest.Scenario {
 		return apitest.Scenario{Name: name, Method: "POST", URL: "/api/v1/apps/" + path, Body: body, As: apitest.Operator, Status: status,
 			Error: code, Contains: contains}
@@ -116,10 +154,11 @@ func TestAppAndItsContainer(t *testing.T) {
 func TestOwnContainer(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
-	b.Exec("INSERT INTO apps (host_id, cluster_id, vmid, name) VALUES (1, 1, 101, 'The wiki'), (2, 1, 102, 'mail'); INSERT INTO settings " +
-		"(key, value) VALUES ('self.host_id', '2')")
+	inventorytest.Adopt(t, b.DB, 1, 101, "The wiki")
+	inventorytest.Adopt(t, b.DB, 1, 102, "mail")
+	b.Exec("INSERT INTO settings (key, value) VALUES ('self.host_id', '2')")
 	// The id that the container runs under tells, not the name; any member of the cluster may be the one that was named.
-	b.Guests.Self.ContainerID, b.Guests.Self.Hostname = 101, "mail"
+	b.Guests.Self.Container, b.Guests.Self.Hostname = "101", "mail"
 	b.Run(t,
 		b.get("is marked", "/1", apitest.Viewer, 200, "", []string{`"is_self":true`}, nil),
 		b.get("the other is not", "/2", apitest.Viewer, 200, "", []string{`"is_self":false`}, nil),
@@ -133,7 +172,7 @@ func TestOwnContainer(t *testing.T) {
 func TestEveryOperationAgainstEveryCallerAndGarbage(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
-	b.Exec("INSERT INTO apps (host_id, cluster_id, vmid, name) VALUES (1, 1, 101, 'The wiki')")
+	inventorytest.Adopt(t, b.DB, 1, 101, "The wiki")
 	b.Matrix(t)
 	b.Garbage(t, apitest.GarbageConfig{Seed: 6, Values: map[string]string{"app_id": "1"}})
 }

@@ -54,7 +54,7 @@ func newInventory(t *testing.T) *servicetest.Resource {
 	t.Helper()
 	r := servicetest.NewResource(t, register)
 	inventorytest.Write(t, r.DB, inventory()...)
-	r.Exec("INSERT INTO apps (host_id, cluster_id, vmid, name) VALUES (NULL, NULL, 5, 'homeless')")
+	r.Exec("INSERT INTO apps (guest_ref, vmid, name) VALUES ('5', 5, 'homeless')")
 	return r
 }
 

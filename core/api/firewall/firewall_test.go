@@ -72,7 +72,7 @@ func newFixture(t *testing.T, wrap ...func(sdk.Backend) sdk.Backend) *fixture {
 	guests := b.cluster.Guests()
 	b.guest, b.ct = guests[0], guests[1]
 	name := "wiki"
-	adopted := []app.Adoption{{HostID: h.ID, VMID: b.ct.ID, Name: &name}}
+	adopted := []app.Adoption{{HostID: h.ID, GuestRef: (*string)(&b.ct.ID), Name: &name}}
 	if _, err := b.Apps.Adopt(t.Context(), adopted, func(int64) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func newFixture(t *testing.T, wrap ...func(sdk.Backend) sdk.Backend) *fixture {
 }
 
 func scopeOf(ref hypervisor.GuestRef) sdk.Scope {
-	return sdk.Scope{Kind: sdk.GuestScope, Guest: &sdk.Guest{Kind: string(ref.Kind), Node: ref.Node, ID: ref.ID}}
+	return sdk.Scope{Kind: sdk.GuestScope, Guest: &sdk.Guest{Kind: string(ref.Kind), Node: ref.Node, ID: string(ref.ID)}}
 }
 
 func (b *fixture) vmPath() string { return fmt.Sprintf("vms/%d/firewall", b.vm) }

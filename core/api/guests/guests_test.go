@@ -109,12 +109,12 @@ func TestShape(t *testing.T) {
 	r.Guests.Self.Hostname = "WEB"
 	r.Run(t,
 		apitest.Scenario{Name: "VM", Method: "GET", URL: url + "?q=web", As: apitest.Viewer, Status: 200, Contains: []string{
-			`"kind":"vm","name":"web","vmid":100,"status":"running"`, `"host_id":1,"host":"rack1","cluster":"prod","node":"n1",` +
+			`"kind":"vm","name":"web","vmid":100,"guest_ref":"100","status":"running"`, `"host_id":1,"host":"rack1","cluster":"prod","node":"n1",` +
 				`"template":false,"lock":"backup","pool":"front","tags":["prod","shop"],"cpu":0.5`,
 			`"memory_bytes":1000`, `"net_in_bytes":null`, `"disk_write_bytes":null`, `"uptime_s":60`, `"is_self":true`,
 			`"app_id":null,"app":null,"cluster_id":1,"team_id":1,"team":`}},
 		apitest.Scenario{Name: "app", Method: "GET", URL: url + "?kind=app&host=2", As: apitest.Viewer, Status: 200, Contains: []string{
-			`"kind":"container","name":"ct-wiki","vmid":102,"status":"pending","job_id":1`, `"is_self":false`,
+			`"kind":"container","name":"ct-wiki","vmid":102,"guest_ref":"102","status":"pending","job_id":1`, `"is_self":false`,
 			`"app_id":1,"app":"Handbook","cluster_id":1,"team_id":1`}},
 		apitest.Scenario{Name: "template", Method: "GET", URL: url + "?q=base", As: apitest.Viewer, Status: 200,
 			Contains: []string{`"template":true`}},

@@ -295,8 +295,8 @@ func TestSelfAndRemove(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
 	b.enrol()
-	if _, err := b.DB.Pool.Exec(t.Context(), `INSERT INTO apps (host_id, cluster_id, vmid, name) SELECT host_id, cluster_id, vmid, name
-		FROM guests WHERE kind = 'container'`); err != nil {
+	if _, err := b.DB.Pool.Exec(t.Context(), `INSERT INTO apps (host_id, cluster_id, guest_id, guest_ref, guest_uid, vmid, name)
+		SELECT host_id, cluster_id, id, ref, uid, vmid, name FROM guests WHERE kind = 'container'`); err != nil {
 		t.Fatal(err)
 	}
 	remove := func(name, body string, status int, code string, contains ...string) apitest.Scenario {

@@ -41,8 +41,10 @@ func newFixture(t *testing.T) *fixture {
 			}},
 		inventorytest.Cluster{Team: 2, Hosts: []inventorytest.Host{{Name: "rack2"}},
 			Guests: []inventorytest.Guest{{VMID: 100, Node: "m1", Name: "far"}}})
-	b.Exec(`INSERT INTO guests (cluster_id, host_id, kind, vmid, node, name, status) VALUES (1, 1, 'container', 103, 'n1', 'wiki', 'running');
-		INSERT INTO apps (host_id, cluster_id, vmid, name) VALUES (1, 1, 103, 'wiki'), (1, 1, 999, 'lost')`)
+	b.Exec("INSERT INTO guests (cluster_id, host_id, kind, vmid, ref, node, name, status) VALUES " +
+		"(1, 1, 'container', 103, '103', 'n1', 'wiki', 'running')")
+	inventorytest.Adopt(t, b.DB, 1, 103, "wiki")
+	inventorytest.Away(t, b.DB, 1, 999, "lost")
 	return b
 }
 

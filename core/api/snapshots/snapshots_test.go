@@ -71,10 +71,11 @@ func newFixture(t *testing.T, dress func(hypervisor.Host) hypervisor.Host) *fixt
 		INSERT INTO clusters (team_id, name, seen_at) VALUES (1, 'prod', now()), (2, '', now());
 		INSERT INTO hosts (driver, name, address, cluster_id, team_id, tls_fingerprint)
 			VALUES ('mem', 'rack1', 'pool.mem:8006', 1, 1, '` + b.cluster.Fingerprint() + `'), ('mem', 'rack2', 'b:1', 2, 2, NULL)`)
-	b.exec(fmt.Sprintf(`INSERT INTO guests (cluster_id, host_id, kind, vmid, node, name, status, template) VALUES
-		(1, 1, 'vm', %d, '%s', 'web', 'running', false), (1, 1, 'vm', 999, 'node1', 'base', 'stopped', true),
-		(1, 1, 'container', %d, '%s', 'ct', 'running', false), (2, 2, 'vm', %d, '%s', 'far', 'running', false);
-		INSERT INTO apps (host_id, cluster_id, vmid, name) VALUES (1, 1, %[3]d, 'wiki'), (1, 1, 777, 'lost')`,
+	b.exec(fmt.Sprintf(`INSERT INTO guests (cluster_id, host_id, kind, ref, node, name, status, template) VALUES
+		(1, 1, 'vm', '%s', '%s', 'web', 'running', false), (1, 1, 'vm', '999', 'node1', 'base', 'stopped', true),
+		(1, 1, 'container', '%s', '%s', 'ct', 'running', false), (2, 2, 'vm', '%s', '%s', 'far', 'running', false);
+		INSERT INTO apps (host_id, cluster_id, guest_id, guest_ref, name) SELECT 1, 1, id, ref, 'wiki' FROM guests WHERE kind = 'container';
+		INSERT INTO apps (host_id, cluster_id, guest_ref, vmid, name) VALUES (1, 1, '777', 777, 'lost')`,
 		b.vm.ID, b.vm.Node, ct.ID, ct.Node, b.other.ID, b.other.Node))
 	for _, capability := range []endpoint.Capability{endpoint.Monitoring, endpoint.Lifecycle} {
 		token := b.cluster.Target(capability).Credential

@@ -43,7 +43,9 @@ type Host struct {
 // Guest is a VM, or a container when it says so.
 type Guest struct {
 	Container bool
-	VMID      int64
+	// VMID is null when zero. Ref is its text when empty, and UID null.
+	VMID     int64
+	Ref, UID string
 	// Node is where it is: its host is the one with that node, or the cluster's first.
 	Node, Name string
 	// Status is "running" when empty.
@@ -110,20 +112,37 @@ func (g *Guest) write(t testing.TB, d *db.DB, team, cluster, host int64) {
 		tags = []string{}
 	}
 	id := dbtest.Value[int64](t, d,
-		`INSERT INTO guests (cluster_id, host_id, kind, vmid, node, name, status, template, tags, pool, lock, cpu, memory, uptime)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, nullif($12::double precision, 0), nullif($13::bigint, 0), nullif($14::bigint,
-		0)) RETURNING id`,
-		cluster, host, kind, g.VMID, g.Node, g.Name, cmp.Or(g.Status, "running"), g.Template, tags, g.Pool, g.Lock, g.CPU, g.Memory, g.Uptime)
+		`INSERT INTO guests (cluster_id, host_id, kind, vmid, ref, uid, node, name, status, template, tags, pool, lock, cpu, memory, uptime)
+		VALUES ($1, $2, $3, nullif($4::bigint, 0), $5, nullif($6, ''), $7, $8, $9, $10, $11, $12, $13, nullif($14::double precision, 0),
+		nullif($15::bigint, 0), nullif($16::bigint, 0)) RETURNING id`,
+		cluster, host, kind, g.VMID, cmp.Or(g.Ref, fmt.Sprint(g.VMID)), g.UID, g.Node, g.Name, cmp.Or(g.Status, "running"), g.Template, tags,
+		g.Pool, g.Lock, g.CPU, g.Memory, g.Uptime)
 	target := id
 	if g.App != "" {
-		target = dbtest.Value[int64](t, d, "INSERT INTO apps (host_id, cluster_id, vmid, name) VALUES ($1, $2, $3, $4) RETURNING id", host,
-			cluster, g.VMID, g.App)
+		target = dbtest.Value[int64](t, d, adopt+" WHERE id = $1 RETURNING id", id, g.App)
 	}
 	if g.Job != "" {
 		dbtest.Exec(t, d, `INSERT INTO jobs (kind, status, team_id, host_id, target_kind, target_id, target_name, exclusive) VALUES ($1, `+
 			`'running', $2, $3, $4, $5, $6, $7)`,
 			g.Job, team, host, view, target, cmp.Or(g.App, g.Name), fmt.Sprint("guest:", id))
 	}
+}
+
+// adopt makes apps of guests.
+const adopt = `INSERT INTO apps (host_id, cluster_id, guest_id, guest_ref, guest_uid, vmid, name)
+	SELECT host_id, cluster_id, id, ref, uid, vmid, $2 FROM guests`
+
+// Adopt makes an app of the container with a number in a cluster, without the service's own checks. It gives the app's id.
+func Adopt(t testing.TB, d *db.DB, cluster, vmid int64, name string) (id int64) {
+	t.Helper()
+	return dbtest.Value[int64](t, d, adopt+" WHERE kind = 'container' AND cluster_id = $1 AND vmid = $3 RETURNING id", cluster, name, vmid)
+}
+
+// Away makes an app of a container that no poll has listed.
+func Away(t testing.TB, d *db.DB, cluster, vmid int64, name string) (id int64) {
+	t.Helper()
+	return dbtest.Value[int64](t, d, `INSERT INTO apps (host_id, cluster_id, guest_ref, vmid, name)
+		SELECT min(id), $1, $2::bigint::text, $2, $3 FROM hosts WHERE cluster_id = $1 RETURNING id`, cluster, vmid, name)
 }
 
 // Team makes the team when it is not there.
@@ -143,14 +162,14 @@ func User(t testing.TB, d *db.DB) {
 func Many(t testing.TB, d *db.DB, vms, containers int) {
 	t.Helper()
 	Write(t, d, Cluster{Name: "big", Hosts: []Host{{Name: "rack1"}}})
-	dbtest.Exec(t, d, `INSERT INTO guests (cluster_id, host_id, kind, vmid, node, name, status, tags, cpu, cpus, memory, memory_total,
-		disk, disk_total,
+	dbtest.Exec(t, d, `INSERT INTO guests (cluster_id, host_id, kind, vmid, ref, node, name, status, tags, cpu, cpus, memory,
+		memory_total, disk, disk_total,
 			net_in, net_out, disk_read, disk_write, uptime)
-		SELECT 1, 1, CASE WHEN i > $1 THEN 'container' ELSE 'vm' END, 99 + i, 'node' || i % 10, 'guest-' || i, 'running', '{prod,web}',
+		SELECT 1, 1, CASE WHEN i > $1 THEN 'container' ELSE 'vm' END, 99 + i, 99 + i, 'node' || i % 10, 'guest-' || i, 'running', '{prod,web}',
 		0.25 + i / 100000.0, 4,
 			2147483648 + i, 4294967296, 0, 34359738368, i * 1000, i * 999, i * 998, i * 997, 86400 + i
 		FROM generate_series(1, $1::int + $2::int) i`, vms, containers)
-	dbtest.Exec(t, d, "INSERT INTO apps (host_id, cluster_id, vmid, name) SELECT 1, 1, vmid, 'app-' || vmid FROM guests WHERE kind = "+
-		"'container' AND vmid % 2 = 0")
+	dbtest.Exec(t, d, `INSERT INTO apps (host_id, cluster_id, guest_id, guest_ref, vmid, name)
+		SELECT 1, 1, id, ref, vmid, 'app-' || vmid FROM guests WHERE kind = 'container' AND vmid % 2 = 0`)
 	dbtest.Exec(t, d, "ANALYZE")
 }

@@ -1,6 +1,7 @@
 package toy_test
 
 import (
+	"strconv"
 	"testing"
 	"time"
 
@@ -86,5 +87,5 @@ func (w world) guests(testing.TB) (refs []hypervisor.GuestRef) {
 }
 
 func ref(g toyhv.Guest) hypervisor.GuestRef {
-	return hypervisor.GuestRef{Kind: hypervisor.GuestKind(g.Type), Node: g.Node, ID: g.ID}
+	return hypervisor.GuestRef{Kind: hypervisor.GuestKind(g.Type), Node: g.Node, ID: hypervisor.GuestID(strconv.FormatInt(g.ID, 10))}
 }

@@ -25,7 +25,11 @@ func (h *Host) Act(ctx context.Context, ref hypervisor.GuestRef, action hypervis
 	if _, err := h.Guest(ctx, ref); err != nil {
 		return "", err
 	}
-	resp, err := h.client.send(ctx, http.MethodPost, guestPath(ref)+"/"+word, nil)
+	path, err := guestPath(ref.ID)
+	if err != nil {
+		return "", err
+	}
+	resp, err := h.client.send(ctx, http.MethodPost, path+"/"+word, nil)
 	if err != nil {
 		return "", err
 	}

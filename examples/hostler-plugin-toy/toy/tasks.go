@@ -34,8 +34,11 @@ func (t task) status() string {
 
 func (t task) task() hypervisor.Task {
 	out := hypervisor.Task{
-		ID: t.ID, Node: t.Node, Type: t.Kind, GuestID: t.Guest, User: t.Token, TokenID: t.Token, Status: t.status(),
+		ID: t.ID, Node: t.Node, Type: t.Kind, User: t.Token, TokenID: t.Token, Status: t.status(),
 		Started: t.Started, Ended: t.Ended,
+	}
+	if t.Guest != 0 {
+		out.GuestID = guestID(t.Guest)
 	}
 	for action, word := range words {
 		if word == t.Kind {
@@ -59,7 +62,7 @@ func (h *Host) Tasks(ctx context.Context, query hypervisor.TaskQuery) (hyperviso
 	}
 	if query.Guest != nil {
 		// The toy counts all guests in one row, so that the number names the kind too.
-		q.Set("guest", itoa(query.Guest.ID))
+		q.Set("guest", string(query.Guest.ID))
 	}
 	if !query.Since.IsZero() {
 		q.Set("since", query.Since.Format(time.RFC3339Nano))

@@ -55,10 +55,10 @@ func (s *suite) rules(t *testing.T) {
 		}
 	})
 	s.run(t, "scopes that are none", func(t *testing.T, ctx context.Context) {
-		guest := &firewall.Guest{Kind: "vm", Node: "n", ID: 100}
+		guest := &firewall.Guest{Kind: "vm", Node: "n", ID: "100"}
 		for _, scope := range []firewall.Scope{
 			{}, {Kind: "planet"}, {Kind: "../cluster"}, {Kind: firewall.GuestScope}, {Kind: firewall.ClusterScope, Guest: guest},
-			{Kind: firewall.ClusterScope, Node: "n"}, {Kind: firewall.GuestScope, Guest: &firewall.Guest{Kind: "toaster", ID: 100}},
+			{Kind: firewall.ClusterScope, Node: "n"}, {Kind: firewall.GuestScope, Guest: &firewall.Guest{Kind: "toaster", ID: "100"}},
 		} {
 			_, _, err := lister(t).Rules(ctx, scope)
 			if e := wantKind(t, err, plugin.Invalid); e.Field != "scope" {
@@ -72,12 +72,21 @@ func (s *suite) rules(t *testing.T) {
 			if kind := plugin.KindOf(err); err == nil || kind != plugin.NotFound && kind != plugin.Invalid {
 				t.Errorf("node %.80q: error is %v, want not found or invalid", node, err)
 			}
-			_, _, err = lister(t).Rules(ctx, firewall.Scope{Kind: firewall.GuestScope, Guest: &firewall.Guest{Kind: "vm", Node: node, ID: 100}})
+			_, _, err = lister(t).Rules(ctx, firewall.Scope{Kind: firewall.GuestScope, Guest: &firewall.Guest{Kind: "vm", Node: node, ID: "100"}})
 			if node == absentNode && err == nil { // some backends keep the rules of guests beside the nodes
 				continue
 			}
 			if kind := plugin.KindOf(err); err == nil || kind != plugin.NotFound && kind != plugin.Invalid {
 				t.Errorf("a guest on node %.80q: error is %v, want not found or invalid", node, err)
+			}
+		}
+	})
+	s.run(t, "ids of guests that are none", func(t *testing.T, ctx context.Context) {
+		for _, id := range []string{"", ".", "..", "../100", "100/..", "a/b", "0100", "+100", " 100", "100\n", "1e2", "-1", "n\x00", "n\xffd",
+			"100?x=1", strings.Repeat("1", 4096)} {
+			rules, _, err := lister(t).Rules(ctx, firewall.Scope{Kind: firewall.GuestScope, Guest: &firewall.Guest{Kind: "vm", Node: "n", ID: id}})
+			if kind := plugin.KindOf(err); err == nil && len(rules) > 0 || err != nil && kind != plugin.NotFound && kind != plugin.Invalid {
+				t.Errorf("guest %.80q: %d rules, error %v, want none, or not found or invalid", id, len(rules), err)
 			}
 		}
 	})

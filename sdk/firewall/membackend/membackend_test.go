@@ -20,7 +20,7 @@ func TestConformance(t *testing.T) {
 			{Direction: firewall.DirectionIn, Action: "ACCEPT", Enabled: true, Macro: "SSH"},
 			{Position: 1, Direction: firewall.DirectionGroup, Action: "web"},
 		}},
-		{Scope: firewall.Scope{Kind: firewall.GuestScope, Guest: &firewall.Guest{Kind: "vm", Node: "node1", ID: 100}}, Rules: []firewall.Rule{
+		{Scope: firewall.Scope{Kind: firewall.GuestScope, Guest: &firewall.Guest{Kind: "vm", Node: "node1", ID: "100"}}, Rules: []firewall.Rule{
 			{Direction: firewall.DirectionOut, Action: "DROP", Protocol: "tcp", DestinationPort: "25", Comment: "no mail"},
 		}},
 	}

@@ -31,6 +31,8 @@ type Config struct {
 	NewGuest func(t testing.TB, kind hypervisor.GuestKind, status string) hypervisor.GuestRef
 	// SnapshotGuest is NewGuest for guests whose disks are where snapshots can be taken.
 	SnapshotGuest func(t testing.TB, kind hypervisor.GuestKind, status string) hypervisor.GuestRef
+	// Rename gives a guest another id, as renaming it does where ids are names.
+	Rename func(t testing.TB, ref hypervisor.GuestRef) hypervisor.GuestRef
 	// Guests lists all guests that an inventory must report at the moment, or more when guests are made meanwhile: the
 	// suite checks that what was there before and after the inventory is in it. It should be more than one page.
 	Guests func(t testing.TB) []hypervisor.GuestRef
@@ -75,6 +77,7 @@ func Run(t *testing.T, cfg Config) {
 			s.group(t, "permissions", s.permissions)
 			s.group(t, "inventory", s.inventory)
 			s.group(t, "guest", s.guest)
+			s.group(t, "guest_ref", s.guestRef)
 			s.group(t, "tasks", s.tasks)
 			s.group(t, "log", s.log)
 			s.group(t, "wait", s.wait)

@@ -35,7 +35,7 @@ func (s *suite) guest(t *testing.T) {
 		host := s.host(t, endpoint.Monitoring)
 		ref := s.NewGuest(t, hypervisor.VM, hypervisor.GuestStopped)
 		for name, change := range map[string]func(*hypervisor.GuestRef){
-			"other id":   func(r *hypervisor.GuestRef) { r.ID = 999_999_999 },
+			"other id":   func(r *hypervisor.GuestRef) { r.ID = "999999999" },
 			"other kind": func(r *hypervisor.GuestRef) { r.Kind = hypervisor.Container },
 		} {
 			other := ref

@@ -141,17 +141,13 @@ func checkInventory(t *testing.T, all hypervisor.Page) {
 	if !nodes[all.Cluster.Entry] {
 		t.Errorf("entry node %q is not among the nodes", all.Cluster.Entry)
 	}
-	guests := map[int64]bool{}
+	checkGuestRefs(t, all.Guests)
 	for _, g := range all.Guests {
-		if guests[g.ID] {
-			t.Errorf("guest %d comes twice", g.ID)
-		}
-		guests[g.ID] = true
 		if g.Kind != hypervisor.VM && g.Kind != hypervisor.Container || !nodes[g.Node] || g.Status == "" {
 			t.Errorf("guest %+v has a bad kind, node or status", g.GuestRef)
 		}
 		if !g.At.IsZero() {
-			t.Errorf("guest %d has a clock in an inventory", g.ID)
+			t.Errorf("guest %s has a clock in an inventory", g.ID)
 		}
 	}
 	for _, st := range all.Storages {

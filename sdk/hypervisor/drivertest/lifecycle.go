@@ -60,7 +60,7 @@ func (s *suite) lifecycle(t *testing.T) {
 	s.run(t, "unknown guest", func(t *testing.T, ctx context.Context) {
 		hook(t, "NewGuest", s.NewGuest != nil)
 		ref := s.NewGuest(t, hypervisor.VM, hypervisor.GuestStopped)
-		ref.ID = 999_999_999
+		ref.ID = "999999999"
 		host := s.host(t, endpoint.Lifecycle)
 		id, err := as[hypervisor.Lifecycler](t, host).Act(ctx, ref, hypervisor.Start)
 		if err == nil { // some hypervisors find out in the task

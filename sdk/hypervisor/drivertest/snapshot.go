@@ -176,7 +176,7 @@ func (s *suite) snapshotRefusals(t *testing.T) {
 		if found := s.snapshotsOf(t, ctx, ref); len(found) != 1 {
 			t.Errorf("snapshots are %+v", found)
 		}
-		ref.ID = 999_999_999
+		ref.ID = "999999999"
 		_, err = as[hypervisor.Snapshotter](t, s.host(t, endpoint.Monitoring)).Snapshots(ctx, ref)
 		wantKind(t, err, plugin.NotFound)
 		id, err = snapshotter.TakeSnapshot(ctx, ref, hypervisor.SnapshotSpec{Name: "there"})

@@ -102,7 +102,7 @@ func (s *suite) tasks(t *testing.T) {
 		}
 		for _, task := range tasks {
 			if task.GuestID != ref.ID {
-				t.Errorf("task %s of guest %d is among those of guest %d", task.ID, task.GuestID, ref.ID)
+				t.Errorf("task %s of guest %s is among those of guest %s", task.ID, task.GuestID, ref.ID)
 			}
 		}
 	})

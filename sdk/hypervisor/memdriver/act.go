@@ -3,7 +3,6 @@ package memdriver
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -27,27 +26,27 @@ var transitions = map[hypervisor.Action]transition{
 	hypervisor.Reset:    {[]string{hypervisor.GuestRunning}, hypervisor.GuestRunning},
 }
 
-func guestPath(id int64) string { return fmt.Sprintf("/guests/%d", id) }
+func guestPath(id hypervisor.GuestID) string { return "/guests/" + string(id) }
 
 // Act implements hypervisor.Lifecycler. The shutdown of a paused guest is taken and fails in its task.
 func (h *Host) Act(ctx context.Context, ref hypervisor.GuestRef, action hypervisor.Action) (string, error) {
-	return h.change(ctx, "act", GuestPower, ref, func(c *Cluster, guest *hypervisor.Guest) (work, error) {
+	return h.change(ctx, "act", GuestPower, ref, func(guest *guest) (work, error) {
 		wanted, ok := transitions[action]
 		switch {
 		case !ok || !slices.Contains(hypervisor.Actions(ref.Kind), action):
 			return work{}, invalid("action", "a %s has no action %q", ref.Kind, action)
 		case !slices.Contains(wanted.from, guest.Status):
-			return work{}, plugin.Errorf(plugin.Conflict, "guest %d is %s", ref.ID, guest.Status)
+			return work{}, plugin.Errorf(plugin.Conflict, "guest %s is %s", ref.ID, guest.Status)
 		}
-		return work{action.Operation(), func(guest *hypervisor.Guest) error {
+		return work{action.Operation(), func() error {
 			if action == hypervisor.Shutdown && guest.Status == hypervisor.GuestPaused {
 				return errors.New("the guest is paused and cannot shut down")
 			}
 			// A pause does not start a guest anew, nor does a reset.
 			if action == hypervisor.Start || action == hypervisor.Restart || guest.Status == hypervisor.GuestSuspended {
-				c.began[ref.ID] = time.Now()
+				guest.began = time.Now()
 			}
-			c.setStatus(guest, wanted.to)
+			guest.setStatus(wanted.to)
 			return nil
 		}}, nil
 	})

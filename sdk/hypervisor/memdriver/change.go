@@ -13,14 +13,14 @@ import (
 type work struct {
 	operation hypervisor.Operation
 	// end is called when the task ends, with the cluster's lock, unless somebody stopped it. Its error fails the task.
-	end func(guest *hypervisor.Guest) error
+	end func() error
 }
 
 // change is every call that changes a guest: it admits the token, finds the guest, wants the privilege, refuses a locked guest
 // with Busy, lets apply judge what was asked and starts its task. The guest changes when the task ends; the task of a guest
 // whose name is "stuck" runs until it is stopped. apply is called with the cluster's lock.
 func (h *Host) change(ctx context.Context, method, privilege string, ref hypervisor.GuestRef,
-	apply func(c *Cluster, guest *hypervisor.Guest) (work, error)) (string, error) {
+	apply func(guest *guest) (work, error)) (string, error) {
 	c, privileges, err := h.begin(ctx, method)
 	if err != nil {
 		return "", err
@@ -35,32 +35,31 @@ func (h *Host) change(ctx context.Context, method, privilege string, ref hypervi
 		return "", err
 	}
 	if guest.Lock != "" {
-		return "", plugin.Errorf(plugin.Busy, "guest %d is locked (%s)", ref.ID, guest.Lock)
+		return "", plugin.Errorf(plugin.Busy, "guest %s is locked (%s)", ref.ID, guest.Lock)
 	}
-	todo, err := apply(c, guest)
+	todo, err := apply(guest)
 	if err != nil {
 		return "", err
 	}
 	t := c.newTask(guest.Node, "guest_"+string(todo.operation), ref, h.target.Credential)
 	t.Operation = todo.operation
-	t.add(fmt.Sprintf("%s of %s %d begins", todo.operation, ref.Kind, ref.ID))
+	t.add(fmt.Sprintf("%s of %s %s begins", todo.operation, ref.Kind, ref.ID))
 	if guest.Name != "stuck" {
-		time.AfterFunc(c.taskTime, func() { c.finish(t, ref.ID, todo) })
+		time.AfterFunc(c.taskTime, func() { c.finish(t, guest, todo) })
 	}
 	return t.ID, nil
 }
 
 // finish ends the task of a change, unless somebody stopped it.
-func (c *Cluster) finish(t *task, id int64, done work) {
+func (c *Cluster) finish(t *task, guest *guest, done work) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if t.Status != hypervisor.TaskRunning {
 		return
 	}
-	guest, ok := c.guests[id]
 	err := fmt.Errorf("the guest is gone")
-	if ok {
-		err = done.end(guest)
+	if c.guests[guest.ID] == guest { // it may have another id by now
+		err = done.end()
 	}
 	if err != nil {
 		t.add(err.Error())

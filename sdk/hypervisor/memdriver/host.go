@@ -2,7 +2,6 @@ package memdriver
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"time"
 
@@ -113,7 +112,7 @@ func (h *Host) Inventory(ctx context.Context, query hypervisor.InventoryQuery, p
 	return nil
 }
 
-// page copies the cluster's present state: the first page, and the guests by id.
+// page copies the cluster's present state: the first page, and the guests in the order in which they were made.
 func (c *Cluster) page(partial bool) (hypervisor.Page, []hypervisor.Guest) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -132,8 +131,8 @@ func (c *Cluster) page(partial bool) (hypervisor.Page, []hypervisor.Guest) {
 		return first, nil
 	}
 	guests := make([]hypervisor.Guest, 0, len(c.guests))
-	for _, id := range slices.Sorted(maps.Keys(c.guests)) {
-		guests = append(guests, c.present(c.guests[id]))
+	for _, g := range c.inOrder() {
+		guests = append(guests, g.present())
 	}
 	return first, guests
 }
@@ -153,16 +152,16 @@ func (h *Host) Guest(ctx context.Context, ref hypervisor.GuestRef) (hypervisor.G
 	if err != nil {
 		return hypervisor.Guest{}, err
 	}
-	guest := c.present(found)
+	guest := found.present()
 	guest.At = time.Now().UTC()
 	return guest, nil
 }
 
 // find needs the lock.
-func (c *Cluster) find(ref hypervisor.GuestRef) (*hypervisor.Guest, error) {
+func (c *Cluster) find(ref hypervisor.GuestRef) (*guest, error) {
 	g, ok := c.guests[ref.ID]
-	if !ok || g.GuestRef != ref {
-		return nil, plugin.Errorf(plugin.NotFound, "no %s %d on node %q", ref.Kind, ref.ID, ref.Node)
+	if !ok || g.Kind != ref.Kind || g.Node != ref.Node || !g.Same(ref) {
+		return nil, plugin.Errorf(plugin.NotFound, "no %s %.80q on node %q", ref.Kind, ref.ID, ref.Node)
 	}
 	return g, nil
 }

@@ -67,7 +67,7 @@ func TestTheShutdownOfAPausedGuestIsTakenAndFails(t *testing.T) {
 
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	for name, forgetful := range map[string]bool{"remembers its tasks": false, "forgets its tasks": true} {
+	for name, forgetful := range map[string]bool{"numbers, and remembers its tasks": false, "names, and forgets its tasks": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			conform(t, memdriver.Spec{Nodes: 3, VMs: 450, Containers: 50, Forgetful: forgetful})
@@ -97,8 +97,18 @@ func conform(t *testing.T, spec memdriver.Spec) {
 	newGuest := func(_ testing.TB, kind hypervisor.GuestKind, status string) hypervisor.GuestRef {
 		return cluster.NewGuest(kind, status)
 	}
+	var rename func(testing.TB, hypervisor.GuestRef) hypervisor.GuestRef
+	if spec.Forgetful {
+		rename = func(t testing.TB, ref hypervisor.GuestRef) hypervisor.GuestRef {
+			before := ref.ID
+			if ref.ID = "renamed-" + before; !cluster.Rename(before, string(ref.ID)) {
+				t.Fatal("the guest could not be renamed")
+			}
+			return ref
+		}
+	}
 	drivertest.Run(t, drivertest.Config{
-		Driver: driver, HostType: (*memdriver.Host)(nil), NewGuest: newGuest, SnapshotGuest: newGuest,
+		Driver: driver, Rename: rename, HostType: (*memdriver.Host)(nil), NewGuest: newGuest, SnapshotGuest: newGuest,
 		Target: func(_ testing.TB, c endpoint.Capability) endpoint.Target { return cluster.Target(c) },
 		Guests: func(testing.TB) []hypervisor.GuestRef { return cluster.Guests() },
 		Lacking: func(_ testing.TB, c endpoint.Capability) (endpoint.Target, []string) {

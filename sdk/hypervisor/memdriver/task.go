@@ -27,7 +27,7 @@ func (c *Cluster) newTask(node, kind string, guest hypervisor.GuestRef, user end
 	c.sequence++
 	t := &task{
 		Task: hypervisor.Task{
-			ID:   fmt.Sprintf("MEM:%s:%08X:%s:%d:%s", node, c.sequence, kind, guest.ID, user.TokenID),
+			ID:   fmt.Sprintf("MEM:%s:%08X:%s:%s:%s", node, c.sequence, kind, guest.ID, user.TokenID),
 			Node: node, Type: kind, GuestID: guest.ID, Status: hypervisor.TaskRunning, Started: time.Now().UTC(),
 		},
 		kind:    guest.Kind,

@@ -21,8 +21,8 @@ var Requests = requesttest.Requests{
 
 // changes are on guests of their own: while a snapshot is worked on, its guest is busy.
 func changes(f *requesttest.Fixture) (all []requesttest.Change) {
-	take(f, dbtest.Value[int64](f.T, f.DB, "SELECT vmid FROM guests WHERE id = $1", f.VM))
-	take(f, dbtest.Value[int64](f.T, f.DB, "SELECT vmid FROM apps WHERE id = $1", f.App))
+	take(f, dbtest.Value[hypervisor.GuestID](f.T, f.DB, "SELECT ref FROM guests WHERE id = $1", f.VM))
+	take(f, dbtest.Value[hypervisor.GuestID](f.T, f.DB, "SELECT guest_ref FROM apps WHERE id = $1", f.App))
 	for _, kind := range []string{"vm", "app"} {
 		on := func() (string, map[string]string) {
 			id, guest := newGuest(f, kind)
@@ -47,24 +47,23 @@ func newGuest(f *requesttest.Fixture, kind string) (id, guest string) {
 	ref := f.Lab.NewGuest(of, hypervisor.GuestRunning)
 	take(f, ref.ID)
 	f.Ask("POST", fmt.Sprintf("/api/v1/hosts/%d/sync", f.Host), "", 200)
-	table := "guests"
+	row := " FROM guests WHERE host_id = $1 AND ref = $2"
 	if kind == "app" {
-		table = "apps"
-		f.Ask("POST", "/api/v1/apps/adopt", fmt.Sprintf(`{"items":[{"host_id":%d,"vmid":%d}]}`, f.Host, ref.ID), 200)
+		row = " FROM apps WHERE host_id = $1 AND guest_ref = $2"
+		f.Ask("POST", "/api/v1/apps/adopt", fmt.Sprintf(`{"items":[{"host_id":%d,"guest_ref":%q}]}`, f.Host, ref.ID), 200)
 	}
-	row := " FROM " + table + " WHERE host_id = $1 AND vmid = $2"
 	return f.ID("SELECT id"+row, f.Host, ref.ID), dbtest.Value[string](f.T, f.DB, "SELECT name"+row, f.Host, ref.ID)
 }
 
 // take takes the snapshot of a guest behind the service's back.
-func take(f *requesttest.Fixture, vmid int64) {
+func take(f *requesttest.Fixture, id hypervisor.GuestID) {
 	f.T.Helper()
 	at, err := f.Driver.Open(f.T.Context(), f.Lab.Target(endpoint.Lifecycle))
 	if err != nil {
 		f.T.Fatal(err)
 	}
 	for _, ref := range f.Lab.Guests() {
-		if ref.ID != vmid {
+		if ref.ID != id {
 			continue
 		}
 		task, err := at.(hypervisor.Snapshotter).TakeSnapshot(f.T.Context(), ref, hypervisor.SnapshotSpec{Name: name})

@@ -192,9 +192,11 @@ func (x *Scope) GetGuest() *Guest {
 type Guest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// "vm" or "container".
-	Kind          string `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
-	Node          string `protobuf:"bytes,2,opt,name=node,proto3" json:"node,omitempty"`
-	Id            int64  `protobuf:"varint,3,opt,name=id,proto3" json:"id,omitempty"`
+	Kind string `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
+	Node string `protobuf:"bytes,2,opt,name=node,proto3" json:"node,omitempty"`
+	// As in hostler.hypervisor.v1.GuestRef.
+	Ref           string `protobuf:"bytes,4,opt,name=ref,proto3" json:"ref,omitempty"`
+	Uid           string `protobuf:"bytes,5,opt,name=uid,proto3" json:"uid,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -243,11 +245,18 @@ func (x *Guest) GetNode() string {
 	return ""
 }
 
-func (x *Guest) GetId() int64 {
+func (x *Guest) GetRef() string {
 	if x != nil {
-		return x.Id
+		return x.Ref
 	}
-	return 0
+	return ""
+}
+
+func (x *Guest) GetUid() string {
+	if x != nil {
+		return x.Uid
+	}
+	return ""
 }
 
 type Rule struct {
@@ -412,11 +421,12 @@ const file_hostler_firewall_v1_rule_service_proto_rawDesc = "" +
 	"\x05Scope\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
 	"\x04node\x18\x02 \x01(\tR\x04node\x120\n" +
-	"\x05guest\x18\x03 \x01(\v2\x1a.hostler.firewall.v1.GuestR\x05guest\"?\n" +
+	"\x05guest\x18\x03 \x01(\v2\x1a.hostler.firewall.v1.GuestR\x05guest\"]\n" +
 	"\x05Guest\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
-	"\x04node\x18\x02 \x01(\tR\x04node\x12\x0e\n" +
-	"\x02id\x18\x03 \x01(\x03R\x02id\"\x91\x03\n" +
+	"\x04node\x18\x02 \x01(\tR\x04node\x12\x10\n" +
+	"\x03ref\x18\x04 \x01(\tR\x03ref\x12\x10\n" +
+	"\x03uid\x18\x05 \x01(\tR\x03uidJ\x04\b\x03\x10\x04R\x02id\"\x91\x03\n" +
 	"\x04Rule\x12\x1a\n" +
 	"\bposition\x18\x01 \x01(\x03R\bposition\x12\x1c\n" +
 	"\tdirection\x18\x02 \x01(\tR\tdirection\x12\x16\n" +

@@ -27,8 +27,11 @@ type GuestRef struct {
 	// "vm" or "container".
 	Kind string `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
 	// Where the guest was last seen.
-	Node          string `protobuf:"bytes,2,opt,name=node,proto3" json:"node,omitempty"`
-	Id            int64  `protobuf:"varint,3,opt,name=id,proto3" json:"id,omitempty"`
+	Node string `protobuf:"bytes,2,opt,name=node,proto3" json:"node,omitempty"`
+	// The hypervisor's own id of the guest: 1 to 255 bytes of printable text.
+	Ref string `protobuf:"bytes,4,opt,name=ref,proto3" json:"ref,omitempty"`
+	// Its lasting identity, of the same form; empty where there is none.
+	Uid           string `protobuf:"bytes,5,opt,name=uid,proto3" json:"uid,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -77,22 +80,30 @@ func (x *GuestRef) GetNode() string {
 	return ""
 }
 
-func (x *GuestRef) GetId() int64 {
+func (x *GuestRef) GetRef() string {
 	if x != nil {
-		return x.Id
+		return x.Ref
 	}
-	return 0
+	return ""
+}
+
+func (x *GuestRef) GetUid() string {
+	if x != nil {
+		return x.Uid
+	}
+	return ""
 }
 
 var File_hostler_hypervisor_v1_guest_ref_proto protoreflect.FileDescriptor
 
 const file_hostler_hypervisor_v1_guest_ref_proto_rawDesc = "" +
 	"\n" +
-	"%hostler/hypervisor/v1/guest_ref.proto\x12\x15hostler.hypervisor.v1\"B\n" +
+	"%hostler/hypervisor/v1/guest_ref.proto\x12\x15hostler.hypervisor.v1\"`\n" +
 	"\bGuestRef\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
-	"\x04node\x18\x02 \x01(\tR\x04node\x12\x0e\n" +
-	"\x02id\x18\x03 \x01(\x03R\x02idBIZGgithub.com/hostler/hostler/sdk/proto/hostler/hypervisor/v1;hypervisorv1b\x06proto3"
+	"\x04node\x18\x02 \x01(\tR\x04node\x12\x10\n" +
+	"\x03ref\x18\x04 \x01(\tR\x03ref\x12\x10\n" +
+	"\x03uid\x18\x05 \x01(\tR\x03uidJ\x04\b\x03\x10\x04R\x02idBIZGgithub.com/hostler/hostler/sdk/proto/hostler/hypervisor/v1;hypervisorv1b\x06proto3"
 
 var (
 	file_hostler_hypervisor_v1_guest_ref_proto_rawDescOnce sync.Once

@@ -302,10 +302,9 @@ func (x *Node) GetLevel() string {
 // Guest is one VM or container. A figure that the hypervisor did not give is absent.
 type Guest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// "vm" or "container". Kind, node and id stand here and not in a GuestRef because a page carries many guests.
+	// "vm" or "container". Kind, node, ref and uid stand here and not in a GuestRef because a page carries many guests.
 	Kind string `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
 	Node string `protobuf:"bytes,2,opt,name=node,proto3" json:"node,omitempty"`
-	Id   int64  `protobuf:"varint,3,opt,name=id,proto3" json:"id,omitempty"`
 	Name string `protobuf:"bytes,4,opt,name=name,proto3" json:"name,omitempty"`
 	// "running", "stopped", "paused", "suspended" or "unknown".
 	Status      string   `protobuf:"bytes,5,opt,name=status,proto3" json:"status,omitempty"`
@@ -325,7 +324,12 @@ type Guest struct {
 	DiskWrite   *int64   `protobuf:"varint,19,opt,name=disk_write,json=diskWrite,proto3,oneof" json:"disk_write,omitempty"`
 	Uptime      *int64   `protobuf:"varint,20,opt,name=uptime,proto3,oneof" json:"uptime,omitempty"`
 	// The hypervisor's clock when it answered; absent in an inventory.
-	At            *timestamppb.Timestamp `protobuf:"bytes,21,opt,name=at,proto3" json:"at,omitempty"`
+	At *timestamppb.Timestamp `protobuf:"bytes,21,opt,name=at,proto3" json:"at,omitempty"`
+	// As in GuestRef.
+	Ref string `protobuf:"bytes,22,opt,name=ref,proto3" json:"ref,omitempty"`
+	Uid string `protobuf:"bytes,23,opt,name=uid,proto3" json:"uid,omitempty"`
+	// What people call it where that is a number.
+	Number        *int64 `protobuf:"varint,24,opt,name=number,proto3,oneof" json:"number,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -372,13 +376,6 @@ func (x *Guest) GetNode() string {
 		return x.Node
 	}
 	return ""
-}
-
-func (x *Guest) GetId() int64 {
-	if x != nil {
-		return x.Id
-	}
-	return 0
 }
 
 func (x *Guest) GetName() string {
@@ -505,6 +502,27 @@ func (x *Guest) GetAt() *timestamppb.Timestamp {
 		return x.At
 	}
 	return nil
+}
+
+func (x *Guest) GetRef() string {
+	if x != nil {
+		return x.Ref
+	}
+	return ""
+}
+
+func (x *Guest) GetUid() string {
+	if x != nil {
+		return x.Uid
+	}
+	return ""
+}
+
+func (x *Guest) GetNumber() int64 {
+	if x != nil && x.Number != nil {
+		return *x.Number
+	}
+	return 0
 }
 
 // Storage is one storage as one node sees it.
@@ -729,11 +747,10 @@ const file_hostler_hypervisor_v1_inventory_proto_rawDesc = "" +
 	"\r_memory_totalB\a\n" +
 	"\x05_diskB\r\n" +
 	"\v_disk_totalB\t\n" +
-	"\a_uptime\"\xc2\x05\n" +
+	"\a_uptime\"\x88\x06\n" +
 	"\x05Guest\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
-	"\x04node\x18\x02 \x01(\tR\x04node\x12\x0e\n" +
-	"\x02id\x18\x03 \x01(\x03R\x02id\x12\x12\n" +
+	"\x04node\x18\x02 \x01(\tR\x04node\x12\x12\n" +
 	"\x04name\x18\x04 \x01(\tR\x04name\x12\x16\n" +
 	"\x06status\x18\x05 \x01(\tR\x06status\x12\x1a\n" +
 	"\btemplate\x18\x06 \x01(\bR\btemplate\x12\x12\n" +
@@ -755,7 +772,10 @@ const file_hostler_hypervisor_v1_inventory_proto_rawDesc = "" +
 	"disk_write\x18\x13 \x01(\x03H\tR\tdiskWrite\x88\x01\x01\x12\x1b\n" +
 	"\x06uptime\x18\x14 \x01(\x03H\n" +
 	"R\x06uptime\x88\x01\x01\x12*\n" +
-	"\x02at\x18\x15 \x01(\v2\x1a.google.protobuf.TimestampR\x02atB\x06\n" +
+	"\x02at\x18\x15 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\x12\x10\n" +
+	"\x03ref\x18\x16 \x01(\tR\x03ref\x12\x10\n" +
+	"\x03uid\x18\x17 \x01(\tR\x03uid\x12\x1b\n" +
+	"\x06number\x18\x18 \x01(\x03H\vR\x06number\x88\x01\x01B\x06\n" +
 	"\x04_cpuB\a\n" +
 	"\x05_cpusB\t\n" +
 	"\a_memoryB\x0f\n" +
@@ -768,7 +788,8 @@ const file_hostler_hypervisor_v1_inventory_proto_rawDesc = "" +
 	"\n" +
 	"_disk_readB\r\n" +
 	"\v_disk_writeB\t\n" +
-	"\a_uptime\"\xd6\x01\n" +
+	"\a_uptimeB\t\n" +
+	"\a_numberJ\x04\b\x03\x10\x04R\x02id\"\xd6\x01\n" +
 	"\aStorage\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04node\x18\x02 \x01(\tR\x04node\x12\x12\n" +

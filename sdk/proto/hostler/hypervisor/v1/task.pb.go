@@ -31,16 +31,16 @@ type Task struct {
 	Type string `protobuf:"bytes,3,opt,name=type,proto3" json:"type,omitempty"`
 	// Our word for it: "start", "stop", …, "snapshot_create", …; empty where there is none.
 	Operation string `protobuf:"bytes,4,opt,name=operation,proto3" json:"operation,omitempty"`
-	// Zero for a task that is about no guest.
-	GuestId int64  `protobuf:"varint,5,opt,name=guest_id,json=guestId,proto3" json:"guest_id,omitempty"`
-	User    string `protobuf:"bytes,6,opt,name=user,proto3" json:"user,omitempty"`
-	TokenId string `protobuf:"bytes,7,opt,name=token_id,json=tokenId,proto3" json:"token_id,omitempty"`
+	User      string `protobuf:"bytes,6,opt,name=user,proto3" json:"user,omitempty"`
+	TokenId   string `protobuf:"bytes,7,opt,name=token_id,json=tokenId,proto3" json:"token_id,omitempty"`
 	// "running", "ok", "warning", "failed" or "unknown".
 	Status  string                 `protobuf:"bytes,8,opt,name=status,proto3" json:"status,omitempty"`
 	Error   string                 `protobuf:"bytes,9,opt,name=error,proto3" json:"error,omitempty"`
 	Started *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=started,proto3" json:"started,omitempty"`
 	// Absent while the task runs.
-	Ended         *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=ended,proto3" json:"ended,omitempty"`
+	Ended *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=ended,proto3" json:"ended,omitempty"`
+	// The id that the guest had then; empty for a task that is about no guest.
+	GuestRef      string `protobuf:"bytes,12,opt,name=guest_ref,json=guestRef,proto3" json:"guest_ref,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -103,13 +103,6 @@ func (x *Task) GetOperation() string {
 	return ""
 }
 
-func (x *Task) GetGuestId() int64 {
-	if x != nil {
-		return x.GuestId
-	}
-	return 0
-}
-
 func (x *Task) GetUser() string {
 	if x != nil {
 		return x.User
@@ -150,6 +143,13 @@ func (x *Task) GetEnded() *timestamppb.Timestamp {
 		return x.Ended
 	}
 	return nil
+}
+
+func (x *Task) GetGuestRef() string {
+	if x != nil {
+		return x.GuestRef
+	}
+	return ""
 }
 
 // TaskResult is how a task ended.
@@ -264,20 +264,20 @@ var File_hostler_hypervisor_v1_task_proto protoreflect.FileDescriptor
 
 const file_hostler_hypervisor_v1_task_proto_rawDesc = "" +
 	"\n" +
-	" hostler/hypervisor/v1/task.proto\x12\x15hostler.hypervisor.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xbc\x02\n" +
+	" hostler/hypervisor/v1/task.proto\x12\x15hostler.hypervisor.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xce\x02\n" +
 	"\x04Task\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04node\x18\x02 \x01(\tR\x04node\x12\x12\n" +
 	"\x04type\x18\x03 \x01(\tR\x04type\x12\x1c\n" +
-	"\toperation\x18\x04 \x01(\tR\toperation\x12\x19\n" +
-	"\bguest_id\x18\x05 \x01(\x03R\aguestId\x12\x12\n" +
+	"\toperation\x18\x04 \x01(\tR\toperation\x12\x12\n" +
 	"\x04user\x18\x06 \x01(\tR\x04user\x12\x19\n" +
 	"\btoken_id\x18\a \x01(\tR\atokenId\x12\x16\n" +
 	"\x06status\x18\b \x01(\tR\x06status\x12\x14\n" +
 	"\x05error\x18\t \x01(\tR\x05error\x124\n" +
 	"\astarted\x18\n" +
 	" \x01(\v2\x1a.google.protobuf.TimestampR\astarted\x120\n" +
-	"\x05ended\x18\v \x01(\v2\x1a.google.protobuf.TimestampR\x05ended\">\n" +
+	"\x05ended\x18\v \x01(\v2\x1a.google.protobuf.TimestampR\x05ended\x12\x1b\n" +
+	"\tguest_ref\x18\f \x01(\tR\bguestRefJ\x04\b\x05\x10\x06R\bguest_id\">\n" +
 	"\n" +
 	"TaskResult\x12\x16\n" +
 	"\x06status\x18\x01 \x01(\tR\x06status\x12\x18\n" +

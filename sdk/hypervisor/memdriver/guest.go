@@ -1,0 +1,137 @@
+package memdriver
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// guest is one guest; the cluster's lock guards it.
+type guest struct {
+	hypervisor.Guest
+	// number counts all guests that there ever were.
+	number int64
+	began  time.Time // when it was started
+	// snapshots are the oldest first, and origin is the one that the present state follows.
+	snapshots []hypervisor.Snapshot
+	origin    string
+}
+
+// NewGuest makes a guest in one of the guest states. It leaves the ended task "guest_create", which is no action of ours;
+// the guests of a Spec have none.
+func (c *Cluster) NewGuest(kind hypervisor.GuestKind, status string) hypervisor.GuestRef {
+	return c.NewGuestAs(kind, status, "")
+}
+
+// NewGuestAs is NewGuest for a guest with an id that is free, such as that of one which was removed; empty takes a new one.
+func (c *Cluster) NewGuestAs(kind hypervisor.GuestKind, status string, id hypervisor.GuestID) hypervisor.GuestRef {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	ref := c.newGuest(kind, status, id).GuestRef
+	c.newTask(ref.Node, "guest_create", ref, endpoint.Credential{TokenID: "root@mem"}).end(hypervisor.TaskOK, "OK")
+	return ref
+}
+
+// Change edits a guest, for example its name, node or lock. It reports whether there was one. See Rename for its id.
+func (c *Cluster) Change(id hypervisor.GuestID, edit func(*hypervisor.Guest)) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	g, ok := c.guests[id]
+	if ok {
+		edit(&g.Guest)
+	}
+	return ok
+}
+
+// Rename gives a guest of a forgetful cluster another name, which is its id too. It reports whether there was one and the name
+// was free.
+func (c *Cluster) Rename(id hypervisor.GuestID, name string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	g, ok := c.guests[id]
+	if _, taken := c.guests[hypervisor.GuestID(name)]; !ok || taken || !c.forgetful {
+		return false
+	}
+	delete(c.guests, id)
+	g.ID, g.Name = hypervisor.GuestID(name), name
+	c.guests[g.ID] = g
+	return true
+}
+
+// Remove takes a guest away.
+func (c *Cluster) Remove(id hypervisor.GuestID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.guests, id)
+}
+
+// Guests lists all guests in the order in which they were made.
+func (c *Cluster) Guests() []hypervisor.GuestRef {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var refs []hypervisor.GuestRef
+	for _, g := range c.inOrder() {
+		refs = append(refs, g.GuestRef)
+	}
+	return refs
+}
+
+// inOrder needs the lock.
+func (c *Cluster) inOrder() []*guest {
+	return slices.SortedFunc(maps.Values(c.guests), func(a, b *guest) int { return cmp.Compare(a.number, b.number) })
+}
+
+// newGuest needs the lock.
+func (c *Cluster) newGuest(kind hypervisor.GuestKind, status string, id hypervisor.GuestID) *guest {
+	c.made++
+	n := c.made
+	g := &guest{number: n, began: time.Now().Add(-time.Hour), Guest: hypervisor.Guest{ // long before any test
+		GuestRef:    hypervisor.GuestRef{Kind: kind, Node: c.nodes[int(n)%len(c.nodes)], ID: id},
+		Name:        fmt.Sprintf("%s%s-%d", c.prefix, kind, n),
+		Tags:        []string{"mem"},
+		CPUs:        ptr(2.0),
+		MemoryTotal: ptr(int64(2 << 30)),
+		DiskTotal:   ptr(int64(32 << 30)),
+	}}
+	if c.forgetful {
+		g.ID = cmp.Or(id, hypervisor.GuestID(g.Name))
+		g.Name = string(g.ID)
+		g.UID = fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%s %d", c.address, n)))[:32]
+	} else {
+		g.ID = cmp.Or(id, hypervisor.GuestID(strconv.FormatInt(n, 10)))
+		if number, err := strconv.ParseInt(string(g.ID), 10, 64); err == nil {
+			g.Number = &number
+		}
+	}
+	g.setStatus(status)
+	c.guests[g.ID] = g
+	return g
+}
+
+// setStatus also sets the figures that only a running guest has. It needs the lock.
+func (g *guest) setStatus(status string) {
+	g.Status = status
+	g.CPU, g.Memory, g.Uptime = nil, nil, nil
+	g.NetIn, g.NetOut, g.DiskRead, g.DiskWrite = nil, nil, nil, nil
+	if status == hypervisor.GuestRunning || status == hypervisor.GuestPaused {
+		g.CPU, g.Memory, g.Uptime = ptr(0.25), ptr(int64(1<<30)), ptr(int64(1))
+		g.NetIn, g.NetOut = ptr(int64(1000)), ptr(int64(2000))
+		g.DiskRead, g.DiskWrite = ptr(int64(3000)), ptr(int64(4000))
+	}
+}
+
+// present is the guest as it is now. It needs the lock.
+func (g *guest) present() hypervisor.Guest {
+	now := g.Guest
+	if g.Uptime != nil {
+		now.Uptime = ptr(int64(time.Since(g.began).Seconds()))
+	}
+	return now
+}
