@@ -8,4 +8,6 @@
 //
 // What a driver reports is taken page by page into buffers in the form of PostgreSQL's COPY, sent to staging tables and
 // merged there by a fixed number of statements, in one transaction for each poll.
+//
+// A guest keeps its row for as long as its identity is told: the UID, or kind and id where the hypervisor has none.
 package poll

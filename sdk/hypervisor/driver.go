@@ -35,8 +35,8 @@ type Host interface {
 	// each handed to page; an error from page ends the call and is returned. The number of requests to the hypervisor
 	// must not grow with the number of guests. An answer of the hypervisor that names no node is Protocol.
 	Inventory(ctx context.Context, query InventoryQuery, page func(Page) error) error
-	// Guest reads one guest's present state past any cache of the hypervisor. NotFound is proof: there is no such guest on
-	// that node. A guest that the credential may not see is Denied, whether it is there or not, and one whose node cannot be
+	// Guest reads one guest's present state past any cache of the hypervisor. NotFound is proof: there is no such guest under
+	// that id on that node. A guest that the credential may not see is Denied, whether it is there or not, and one whose node cannot be
 	// asked is Unreachable.
 	Guest(ctx context.Context, ref GuestRef) (Guest, error)
 	// Tasks lists the hypervisor's tasks, newest first, running ones included, with those that others started, and says how
