@@ -23,7 +23,8 @@ type Entry struct {
 	Team      string  `json:"team" example:"Web shop" doc:"Name of the team that its host belongs to"`
 }
 
-// Entries gives all guests that may be seen, by cluster and the hypervisor's number or else id, in one query. The filter's kind may be App too.
+// Entries gives all guests that may be seen, by cluster and the hypervisor's number or else id, in one query. The filter's kind may
+// be App too.
 func (s *Store) Entries(ctx context.Context, f Filter, visible identity.Visible) ([]Entry, error) {
 	adopted := f.Kind == App
 	if adopted {

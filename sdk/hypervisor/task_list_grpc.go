@@ -48,7 +48,8 @@ func taskQueryFromProto(req *hypervisorv1.TasksRequest) TaskQuery {
 func taskToProto(t Task) *hypervisorv1.Task {
 	return &hypervisorv1.Task{
 		Id: wire.Text(t.ID), Node: wire.Text(t.Node), Type: wire.Text(t.Type), Operation: wire.Text(string(t.Operation)),
-		GuestRef: wire.Text(string(t.GuestID)), User: wire.Text(t.User), TokenId: wire.Text(t.TokenID), Status: wire.Text(t.Status), Error: wire.Text(t.Error),
+		GuestRef: wire.Text(string(t.GuestID)), User: wire.Text(t.User), TokenId: wire.Text(t.TokenID), Status: wire.Text(t.Status),
+		Error:   wire.Text(t.Error),
 		Started: wire.Timestamp(t.Started), Ended: wire.Timestamp(t.Ended),
 	}
 }

@@ -230,8 +230,8 @@ func BenchmarkListVMs(b *testing.B) {
 // manyVMs fills the cache up to 10,000 VMs with copies of the ones that were polled.
 const manyVMs = `INSERT INTO guests (cluster_id, host_id, kind, vmid, ref, node, name, status, tags, cpu, cpus, memory, memory_total, disk,
 	disk_total, net_in, net_out, disk_read, disk_write, uptime)
-	SELECT cluster_id, host_id, 'vm', 100000 + row_number() OVER (), 100000 + row_number() OVER (), node, name, status, tags, cpu, cpus, memory, memory_total, disk,
-	disk_total, net_in, net_out, disk_read, disk_write, uptime
+	SELECT cluster_id, host_id, 'vm', 100000 + row_number() OVER (), 100000 + row_number() OVER (), node, name, status, tags, cpu, cpus,
+	memory, memory_total, disk, disk_total, net_in, net_out, disk_read, disk_write, uptime
 	FROM guests, generate_series(1, 1000) LIMIT 10000 - (SELECT count(*) FROM guests WHERE kind = 'vm')`
 
 // psqlList is the same rows with the same joins as one JSON text.
