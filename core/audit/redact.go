@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // Redacted stands where a value was that is a secret, by its key or by its own look.
@@ -25,7 +27,8 @@ var secretNames = map[string]bool{"pass": true, "pwd": true, "otp": true, "pin":
 // public are keys that hold one of the words and no secret.
 var public = map[string]bool{"tokenid": true, "sessionid": true, "sessionsrevoked": true}
 
-// secretLooks are values that are secrets whatever their key: keys in PEM, hypervisor tokens, API keys, headers.
+// secretLooks are values that are secrets whatever their key, beside those that plugin.HideSecrets knows: hypervisor tokens, API
+// keys, headers.
 var secretLooks = regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE ` +
 	`KEY|PVEAPIToken=|PVEAuthCookie|![A-Za-z][\w.-]*=[0-9a-fA-F]{8}-|\bsvc_[A-Za-z0-9_-]{16,}|(?i:\b(bearer|basic) [a-z0-9+/_.=-]{8,` +
 	`})|otpauth://|\$argon2id?\$|://[^/\s:@]*:[^/\s@]+@`)
@@ -61,7 +64,7 @@ func redactValue(value any, depth int) any {
 	case nil, bool, int, int64:
 		return v
 	case string:
-		if secretLooks.MatchString(v) {
+		if secretLooks.MatchString(v) || plugin.HideSecrets(v) != v {
 			return Redacted
 		}
 		return cleanTo(v, maxDetailText)

@@ -1,6 +1,7 @@
 package audit_test
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"math"
 	"strings"
@@ -45,6 +46,9 @@ func TestRedactFindsSecretsWhereverTheyStand(t *testing.T) {
 		"by look: token":      {"note": "service@pve!monitoring=0a1b2c3d-" + canary},
 		"by look: pem":        {"note": "-----BEGIN OPENSSH PRIVATE KEY-----\n" + canary},
 		"by look: API key":    {"note": "svc_" + canary},
+		"by look: join token": {"note": base64.StdEncoding.EncodeToString([]byte(`{"client_name":"hostler","secret":"` + canary + `"}`))},
+		"by look: PEM key":    {"note": "-----BEGIN EC PRIVATE KEY-----\n" + canary + "\n-----END EC PRIVATE KEY-----"},
+		"by look: DER key":    {"notes": []string{"MHcCAQEEIAxU" + strings.Repeat("A", 40) + canary}},
 		"by look: URL":        {"note": "postgres://hostler:" + canary + "@db/hostler"},
 		"by look: in array":   {"notes": []string{"fine", "Bearer " + canary}},
 	} {

@@ -15,6 +15,7 @@ import (
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/problem"
 	"github.com/hostler/hostler/core/secret"
+	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
 // Priorities of River: what was begun goes on before something new begins.
@@ -148,7 +149,7 @@ func (q *Queue) hand(ctx context.Context, tx pgx.Tx, j *Job, priority int) error
 	return nil
 }
 
-// clean makes text that PostgreSQL takes, on one line and no longer than limit bytes.
+// clean makes text that PostgreSQL takes, on one line and no longer than limit bytes, in which nothing looks like a secret.
 func clean(s string, limit int) string {
 	s = strings.Map(func(r rune) rune {
 		switch {
@@ -160,7 +161,7 @@ func clean(s string, limit int) string {
 			return -1
 		}
 		return r
-	}, strings.ToValidUTF8(s, "\uFFFD"))
+	}, strings.ToValidUTF8(sdk.HideSecrets(s), "\uFFFD"))
 	if len(s) <= limit {
 		return s
 	}

@@ -42,7 +42,9 @@ func Problem(err error) error {
 		}
 		return problem.From(err)
 	}
-	return of(e).Because(err)
+	told := *e
+	told.Message = sdk.HideSecrets(e.Message)
+	return of(&told).Because(err)
 }
 
 // of maps the kinds.

@@ -8,12 +8,27 @@ import (
 	"google.golang.org/protobuf/types/descriptorpb"
 )
 
-// redact cuts secrets out of s.
+// redact cuts secrets out of s, and what looks like one.
 func redact(s string, secrets []string) string {
 	for _, secret := range secrets {
-		s = strings.ReplaceAll(s, secret, "[secret]")
+		s = strings.ReplaceAll(s, secret, hidden)
 	}
-	return s
+	return HideSecrets(s)
+}
+
+// shortLine is the length up to which a line of a secret of several is none by itself, such as the lines that begin and end PEM.
+const shortLine = 16
+
+// withLines adds to a secret its lines, where it has several: an error may tell one of them.
+func withLines(secret string) []string {
+	all := []string{secret}
+	for line := range strings.Lines(secret) {
+		line = strings.TrimSpace(line)
+		if len(line) > shortLine && line != secret && !strings.HasPrefix(line, "-----") {
+			all = append(all, line)
+		}
+	}
+	return all
 }
 
 // secretsOf collects the text fields of a request that its protobuf file marks with debug_redact. It is called for
@@ -37,7 +52,7 @@ func collect(m protoreflect.Message, secrets *[]string) {
 		case field.Kind() == protoreflect.StringKind:
 			options, ok := field.Options().(*descriptorpb.FieldOptions)
 			if ok && options.GetDebugRedact() && value.String() != "" {
-				*secrets = append(*secrets, value.String())
+				*secrets = append(*secrets, withLines(value.String())...)
 			}
 		}
 		return true
