@@ -66,7 +66,7 @@ func TestTenThousandGuestsInLittleMemory(t *testing.T) {
 	token := cluster.Tokens()["monitoring"]
 	host, err := driver.Open(t.Context(), endpoint.Target{
 		Address: strings.TrimPrefix(cluster.URL(""), "https://"), Fingerprint: cluster.Fingerprint(""), AllowLocal: true,
-		Credential: endpoint.Credential{Capability: endpoint.Monitoring, TokenID: token.ID, Secret: plugin.Secret(token.Secret)},
+		Credential: endpoint.Credential{Capability: endpoint.Monitoring, ID: token.ID, Secret: plugin.Secret(token.Secret)},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -79,7 +79,7 @@ func newStore(t *testing.T, b *backend, timeout time.Duration) (*firewall.Store,
 	config := host.Config{DB: d, Drivers: hosttest.One(driver), Keys: box, Driver: "mem"}
 	token := cluster.Target(endpoint.Monitoring).Credential
 	if _, _, err := host.New(config).Create(t.Context(), host.Enrolment{Name: "pool", Address: "pool.mem", Fingerprint: cluster.Fingerprint(),
-		TokenID: token.TokenID, Secret: secret.New(string(token.Secret))}); err != nil {
+		TokenID: token.ID, Secret: secret.New(string(token.Secret))}); err != nil {
 		t.Fatal(err)
 	}
 	config.Timeout = timeout

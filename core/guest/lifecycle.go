@@ -2,7 +2,6 @@ package guest
 
 import (
 	"context"
-	"slices"
 
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
@@ -11,7 +10,7 @@ import (
 // Lifecycle is the work that changes a guest's power state.
 func Lifecycle(action hypervisor.Action) Work[struct{}] {
 	return Work[struct{}]{
-		Kind: string(action), Guests: knowing(action), Needs: endpoint.Lifecycle, Interrupts: interrupts[action],
+		Kind: string(action), Action: action, Needs: endpoint.Lifecycle, Interrupts: interrupts[action],
 		Steps: []Step[struct{}]{{
 			Name: "act", Does: action.Operation(),
 			Send: Using(func(l hypervisor.Lifecycler, ctx context.Context, ref hypervisor.GuestRef, _ struct{}) (string, error) {
@@ -34,16 +33,6 @@ func lifecycleState(action hypervisor.Action, guest hypervisor.Guest) State {
 		return State{Done: "the guest is " + wants}
 	}
 	return State{Again: true, Since: since(guest)}
-}
-
-// knowing are the kinds of guests that know an action.
-func knowing(action hypervisor.Action) (kinds []hypervisor.GuestKind) {
-	for _, kind := range []hypervisor.GuestKind{hypervisor.VM, hypervisor.Container} {
-		if slices.Contains(hypervisor.Actions(kind), action) {
-			kinds = append(kinds, kind)
-		}
-	}
-	return kinds
 }
 
 // Verb is the action as a sentence about the guest says it.

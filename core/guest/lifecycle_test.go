@@ -93,7 +93,7 @@ func newLifecycleFixtureOf(t *testing.T, spec memdriver.Spec) *lifecycleFixture 
 	}
 	_, err = b.db.Pool.Exec(t.Context(),
 		"INSERT INTO host_credentials (host_id, capability, token_id, secret) VALUES ($1, 'lifecycle', $2, '')",
-		b.hostID, b.cluster.Target(endpoint.Lifecycle).Credential.TokenID)
+		b.hostID, b.cluster.Target(endpoint.Lifecycle).Credential.ID)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,6 +21,8 @@ type Hosts interface {
 	// Require is problem capability_missing when the host has no token for the capability, and unsupported when able does not
 	// hold for a host of its driver. It asks no hypervisor.
 	Require(ctx context.Context, hostID int64, capability endpoint.Capability, able func(hypervisor.Host) error) error
+	// RequireAction is problem unsupported when guests of that kind cannot do the action there. It asks no hypervisor.
+	RequireAction(ctx context.Context, hostID int64, kind hypervisor.GuestKind, action hypervisor.Action) error
 }
 
 // Actor asks for work on guests.
@@ -88,6 +90,11 @@ func (w Work[P]) Prepare(ctx context.Context, a *Actor, r Request, spec P) (sche
 	}
 	for _, step := range w.Steps {
 		if err := a.Hosts.Require(ctx, g.HostID, w.Needs, step.Send.able); err != nil {
+			return nil, err
+		}
+	}
+	if w.Action != "" {
+		if err := a.Hosts.RequireAction(ctx, g.HostID, kind, w.Action); err != nil {
 			return nil, err
 		}
 	}

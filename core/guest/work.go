@@ -20,6 +20,8 @@ type Work[P any] struct {
 	Kind string
 	// Guests are the kinds of guests that it is for; all when empty.
 	Guests []hypervisor.GuestKind
+	// Action is the change of a power state that the driver of the guest's host must know for its kind; empty for other work.
+	Action hypervisor.Action
 	// Needs is the capability whose token sends the requests.
 	Needs endpoint.Capability
 	// Interrupts marks work that takes a running guest away. Where the service itself runs, the guest's name is asked for.

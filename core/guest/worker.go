@@ -26,7 +26,7 @@ type Worker struct {
 
 // Register makes w the worker of every kind of job on guests that this package has.
 func (w *Worker) Register(q *job.Queue) {
-	for _, action := range hypervisor.Actions(hypervisor.VM) { // containers know no other
+	for _, action := range hypervisor.Actions(hypervisor.VM) { // which knows them all
 		Register(q, w, Lifecycle(action))
 	}
 	Register(q, w, TakeSnapshot)

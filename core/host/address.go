@@ -14,9 +14,6 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// defaultPort is the one that Proxmox VE's API listens on.
-const defaultPort = "8006"
-
 var errAddress = errors.New("must be a name or an IP address (IPv6 in brackets), with :port or without, or an https:// URL of these")
 
 var errLocal = errors.New("loopback, link-local, multicast and unspecified addresses and clouds' metadata services are not allowed " +
@@ -26,14 +23,14 @@ var errLocal = errors.New("loopback, link-local, multicast and unspecified addre
 var hostName = regexp.MustCompile(`^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*$`)
 
 // ParseAddress brings an address into the form in which hosts are stored: host:port in lower case, IPv6 in brackets and
-// in its shortest form, an international name in its ASCII form. What endpoint.CheckAddress refuses is refused; a name
-// is judged when it is dialled.
-func ParseAddress(address string, allowLocal bool) (string, error) {
+// in its shortest form, an international name in its ASCII form. One without a port gets defaultPort. What
+// endpoint.CheckAddress refuses is refused; a name is judged when it is dialled.
+func ParseAddress(address, defaultPort string, allowLocal bool) (string, error) {
 	text, err := withoutScheme(strings.TrimSpace(address))
 	if err != nil {
 		return "", err
 	}
-	name, port, err := split(text)
+	name, port, err := split(text, defaultPort)
 	if err != nil {
 		return "", err
 	}
@@ -85,7 +82,7 @@ func withoutScheme(text string) (string, error) {
 }
 
 // split finds name and port. An IPv6 address without brackets is taken when it stands alone.
-func split(text string) (name, port string, err error) {
+func split(text, defaultPort string) (name, port string, err error) {
 	if ip, err := netip.ParseAddr(text); err == nil {
 		return ip.String(), defaultPort, nil
 	}
@@ -118,8 +115,8 @@ func numeric(name string) bool {
 }
 
 // address is ParseAddress with the 422 of the field.
-func (s *Store) address(text string) (string, error) {
-	parsed, err := ParseAddress(text, s.allowLocal)
+func (s *Store) address(text, defaultPort string) (string, error) {
+	parsed, err := ParseAddress(text, defaultPort, s.allowLocal)
 	if err != nil {
 		return "", problem.InvalidField(err.Error(), "address", "body", "address")
 	}

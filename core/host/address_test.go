@@ -18,7 +18,7 @@ func TestParseAddress(t *testing.T) {
 		"bücher.example":             "xn--bcher-kva.example:8006", " pve1 ": "pve1:8006", "node_1": "node_1:8006",
 		"1and1.example": "1and1.example:8006",
 	} {
-		if got, err := host.ParseAddress(in, false); err != nil || got != want {
+		if got, err := host.ParseAddress(in, "8006", false); err != nil || got != want {
 			t.Errorf("%q gave %q, %v; want %q", in, got, err, want)
 		}
 	}
@@ -35,16 +35,27 @@ func TestParseAddress(t *testing.T) {
 		"pve 1", "pve1\x00", "pve\n1", "-pve", "pve-", "a..b", ".", "https:pve1", "//pve1", `\\pve1`, strings.Repeat("a", 64),
 		strings.Repeat("a.", 200) + "a", "\xff",
 	} {
-		if got, err := host.ParseAddress(in, false); err == nil {
+		if got, err := host.ParseAddress(in, "8006", false); err == nil {
 			t.Errorf("%q was taken as %q", in, got)
 		}
 	}
 	for in, want := range map[string]string{"127.0.0.1:33": "127.0.0.1:33", "localhost": "localhost:8006", "[::1]": "[::1]:8006"} {
-		if got, err := host.ParseAddress(in, true); err != nil || got != want {
+		if got, err := host.ParseAddress(in, "8006", true); err != nil || got != want {
 			t.Errorf("with local addresses allowed, %q gave %q, %v", in, got, err)
 		}
 	}
-	if _, err := host.ParseAddress("0.0.0.0", true); err == nil {
+	if _, err := host.ParseAddress("0.0.0.0", "8006", true); err == nil {
 		t.Error("the unspecified address was taken")
+	}
+}
+
+func TestParseAddressOfOtherPorts(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"lxd1": "lxd1:8443", "lxd1:8006": "lxd1:8006", "2001:db8::1": "[2001:db8::1]:8443", "https://[2001:db8::1]": "[2001:db8::1]:8443",
+	} {
+		if got, err := host.ParseAddress(in, "8443", false); err != nil || got != want {
+			t.Errorf("%q gave %q, %v; want %q", in, got, err, want)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"context"
 	"slices"
 
 	"github.com/hostler/hostler/core/problem"
@@ -15,8 +16,8 @@ type Capability struct {
 	Required bool   `json:"required" example:"false"`
 }
 
-// Capabilities lists all in the order in which people are shown them, monitoring first.
-func Capabilities() []Capability {
+// capabilities are all, in the order in which people are shown them.
+func capabilities() []Capability {
 	return []Capability{
 		{string(endpoint.Monitoring), "Monitoring", "Reads nodes, guests, storages and figures; without it nothing can be shown", true},
 		{string(endpoint.Lifecycle), "Lifecycle",
@@ -25,6 +26,15 @@ func Capabilities() []Capability {
 		{string(endpoint.Backup), "Backup", "Makes, lists and restores backups", false},
 		{string(endpoint.NodePower), "Node power", "Reboots nodes or switches them off", false},
 	}
+}
+
+// Capabilities lists those that mean something at the hypervisor of a driver, the usual one when none is named, monitoring first.
+func (s *Store) Capabilities(ctx context.Context, driver string) ([]Capability, error) {
+	d, err := s.choose(ctx, driver, "query", "driver")
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(capabilities(), func(c Capability) bool { return !d.info.Has(endpoint.Capability(c.Key)) }), nil
 }
 
 func keys() []string {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/hostler/hostler/core/audit"
@@ -47,6 +48,7 @@ func (s *Store) Test(ctx context.Context, id int64) (Check, error) {
 	if err != nil {
 		return Check{}, err
 	}
+	h.Tokens = s.meaningful(ctx, h)
 	out := Check{Tokens: make([]TokenCheck, len(h.Tokens))}
 	found := make([]*Verification, len(h.Tokens))
 	errs := make([]error, len(h.Tokens))
@@ -72,6 +74,15 @@ func (s *Store) Test(ctx context.Context, id int64) (Check, error) {
 		}
 	}
 	return out, s.keepChecks(ctx, id, h.Tokens, found)
+}
+
+// meaningful are the host's credentials but for those of capabilities that its driver does not have, and all while its plugin is away.
+func (s *Store) meaningful(ctx context.Context, h Host) []Credential {
+	d, err := s.describe(ctx, h.Driver)
+	if err != nil {
+		return h.Tokens
+	}
+	return slices.DeleteFunc(h.Tokens, func(c Credential) bool { return !d.info.Has(endpoint.Capability(c.Key)) })
 }
 
 func (s *Store) verifyStored(ctx context.Context, id int64, c endpoint.Capability) (Verification, error) {

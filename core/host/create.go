@@ -12,13 +12,16 @@ import (
 	"github.com/hostler/hostler/core/problem"
 	"github.com/hostler/hostler/core/secret"
 	"github.com/hostler/hostler/sdk/endpoint"
-	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // Enrolment is a host to enrol, or to probe.
 type Enrolment struct {
-	Address     string
-	Name        string
+	// Driver is the usual one when empty.
+	Driver  string
+	Address string
+	Name    string
+	// Form is one of the driver's forms of credentials, its usual one when empty. TokenID and Secret are what was entered in it.
+	Form        string
 	TokenID     string
 	Secret      secret.String
 	Fingerprint string
@@ -27,19 +30,31 @@ type Enrolment struct {
 	SSHEnroll   bool
 }
 
-// parse checks what can be checked without the network.
-func (s *Store) parse(in Enrolment) (connection, endpoint.Credential, error) {
-	e := connection{driver: s.driver, verifyTLS: in.VerifyTLS}
+// parse checks what can be checked without the network. The address may be missing when it is left empty; that is its caller's
+// affair.
+func (s *Store) parse(ctx context.Context, in Enrolment) (driver, connection, access, error) {
+	d, err := s.choose(ctx, in.Driver, "body", "driver")
+	if err != nil {
+		return driver{}, connection{}, access{}, err
+	}
+	e := connection{driver: d.name, verifyTLS: in.VerifyTLS}
 	var errs []error
-	var err error
-	if e.address, err = s.address(in.Address); err != nil {
-		errs = append(errs, err)
+	if strings.TrimSpace(in.Address) != "" {
+		if e.address, err = s.address(in.Address, d.info.DefaultPort); err != nil {
+			errs = append(errs, err)
+		}
 	}
 	if e.fingerprint, err = fingerprint(in.Fingerprint); err != nil {
 		errs = append(errs, err)
 	}
-	credential, err := credentialOf(endpoint.Monitoring, in.TokenID, in.Secret)
-	return e, credential, faults(append(errs, err)...)
+	read, err := s.readAccess(ctx, d, entered{capability: endpoint.Monitoring, form: in.Form, tokenID: in.TokenID, secret: in.Secret})
+	if err := faults(append(errs, err)...); err != nil {
+		return driver{}, connection{}, access{}, err
+	}
+	if read.code != nil {
+		e, err = read.code.pinned(e)
+	}
+	return d, e, read, err
 }
 
 // faults makes one 422 of several.
@@ -59,45 +74,50 @@ func faults(errs ...error) error {
 	return problem.Invalid(all...)
 }
 
-func credentialOf(capability endpoint.Capability, tokenID string, token secret.String) (endpoint.Credential, error) {
-	var errs []error
-	tokenID = strings.TrimSpace(tokenID)
-	switch {
-	case strings.Contains(tokenID, "="):
-		// Hypervisors print "id=secret" in one piece; pasted whole, the secret would be kept in the open.
-		errs = append(errs, problem.InvalidField("must be the token's id alone, without = and the secret", "value_error", "body", "token_id"))
-	case !plain(tokenID, 255):
-		errs = append(errs, problem.InvalidField("must be a token's id of printable ASCII, such as service@pve!monitoring", "value_error",
-			"body", "token_id"))
-	}
-	if !plain(token.Reveal(), 1024) {
-		errs = append(errs, problem.InvalidField("must be a token's secret of printable ASCII", "value_error", "body", "token_secret"))
-	}
-	return endpoint.Credential{Capability: capability, TokenID: tokenID, Secret: plugin.Secret(token.Reveal())}, faults(errs...)
-}
-
 // plain holds for what can stand in a header: printable ASCII without spaces.
 func plain(s string, most int) bool {
 	return s != "" && len(s) <= most && !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
-// Create verifies a host with its monitoring token and stores it, with the certificate that is to be pinned. Missing
+// Create verifies a host with its monitoring credential and stores it, with the certificate that is to be pinned. Missing
 // privileges are told and do not refuse it. A name or address that another host has is conflict, a server that another
-// host is enrolled for already_enrolled; an endpoint that fails is hypervisor_error, a token that it does not take
-// token_rejected, and then nothing is stored.
+// host is enrolled for already_enrolled; an endpoint that fails is hypervisor_error, a credential that it does not take
+// token_rejected, and then nothing is stored. A one-time code is traded before all that needs access, and after all that does
+// not; what fails afterwards names, in credential_id, what the hypervisor trusts in vain.
 func (s *Store) Create(ctx context.Context, in Enrolment) (Host, Verification, error) {
-	e, credential, err := s.parse(in)
+	d, e, read, err := s.parse(ctx, in)
 	called, nameErr := name(in.Name)
-	if err := faults(err, nameErr); err != nil {
+	if err := faults(err, nameErr, needAddress(in.Address)); err != nil {
 		return Host{}, Verification{}, err
 	}
 	audit.Describe(ctx, func(entry *audit.Entry) {
 		entry.TargetKind, entry.TargetName = "host", called
-		entry.Details = map[string]any{"address": e.address, "token_id": credential.TokenID}
+		entry.Details = map[string]any{"address": e.address, "driver": e.driver}
+		if read.code == nil {
+			entry.Details["token_id"] = read.credential.ID
+		}
 	})
 	if err := s.free(ctx, called, e.address, 0); err != nil {
 		return Host{}, Verification{}, err
 	}
+	var h Host
+	var v Verification
+	err = s.with(ctx, d, e, read, endpoint.Monitoring, func(ctx context.Context, credential endpoint.Credential) (err error) {
+		h, v, err = s.create(ctx, in, called, e, credential)
+		return err
+	})
+	return h, v, err
+}
+
+func needAddress(text string) error {
+	if strings.TrimSpace(text) == "" {
+		return problem.InvalidField("is needed", "missing", "body", "address")
+	}
+	return nil
+}
+
+func (s *Store) create(ctx context.Context, in Enrolment, called string, e connection, credential endpoint.Credential) (
+	Host, Verification, error) {
 	target := s.targetOf(e, credential)
 	v, err := s.verify(ctx, e.driver, target)
 	if err != nil {

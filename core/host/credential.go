@@ -20,12 +20,12 @@ import (
 // made first.
 func (s *Store) storeCredential(ctx context.Context, tx *db.Tx, hostID int64, c endpoint.Credential, v Verification) error {
 	var id int64
-	err := tx.Pgx.QueryRow(ctx, `INSERT INTO host_credentials (host_id, capability, token_id, secret, missing, extra, recommended,
+	err := tx.Pgx.QueryRow(ctx, `INSERT INTO host_credentials (host_id, capability, form, token_id, secret, missing, extra, recommended,
 		verified_at)
-		VALUES ($1, $2, $3, '', $4, $5, $6, now())
-		ON CONFLICT (host_id, capability) DO UPDATE SET token_id = excluded.token_id, missing = excluded.missing, extra = excluded.extra,
-			recommended = excluded.recommended, verified_at = now(), updated_at = now() RETURNING id`,
-		hostID, string(c.Capability), c.TokenID, v.Missing, v.Extra, v.Recommended).Scan(&id)
+		VALUES ($1, $2, $3, $4, '', $5, $6, $7, now())
+		ON CONFLICT (host_id, capability) DO UPDATE SET form = excluded.form, token_id = excluded.token_id,
+			missing = excluded.missing, extra = excluded.extra, recommended = excluded.recommended, verified_at = now(), updated_at = now() RETURNING id`,
+		hostID, string(c.Capability), c.Form, c.ID, v.Missing, v.Extra, v.Recommended).Scan(&id)
 	if err != nil {
 		return fmt.Errorf("storing the token: %w", err)
 	}
@@ -39,51 +39,87 @@ func (s *Store) storeCredential(ctx context.Context, tx *db.Tx, hostID int64, c 
 	return nil
 }
 
-// Rotation replaces a token, or adds the first one of a capability.
+// Rotation replaces a credential, or adds the first one of a capability.
 type Rotation struct {
 	// Capability is monitoring when empty.
 	Capability string
-	TokenID    string
-	Secret     secret.String
-	SSH        bool
+	// Form, TokenID and Secret are as in Enrolment.
+	Form    string
+	TokenID string
+	Secret  secret.String
+	SSH     bool
 }
 
-// Rotate verifies a new token against the host and stores it in place of the capability's old one, or as its first. A
-// rejected token is token_rejected, and the old one stays. A host whose endpoint was changed meanwhile is conflict.
-func (s *Store) Rotate(ctx context.Context, id int64, in Rotation) (Verification, error) {
+// Rotated is the credential that a Rotation has stored.
+type Rotated struct {
+	TokenID, Form string
+	Verification
+}
+
+// Rotate verifies a new credential against the host and stores it in place of the capability's old one, or as its first. A
+// rejected one is token_rejected, and the old one stays. A host whose endpoint was changed meanwhile is conflict, and a
+// capability that its driver does not have unsupported.
+func (s *Store) Rotate(ctx context.Context, id int64, in Rotation) (Rotated, error) {
 	if in.Capability == "" {
 		in.Capability = string(endpoint.Monitoring)
 	}
 	key, err := capability(in.Capability, "body", "capability")
 	if err := faults(err, rotationFault(in)); err != nil {
-		return Verification{}, err
+		return Rotated{}, err
 	}
 	if in.SSH {
-		return Verification{}, problem.New(problem.CodeUnsupported, "SSH keys cannot be rotated yet: this release enrols none")
+		return Rotated{}, problem.New(problem.CodeUnsupported, "SSH keys cannot be rotated yet: this release enrols none")
 	}
-	credential, err := credentialOf(key, in.TokenID, in.Secret)
-	if err != nil {
-		return Verification{}, err
-	}
-	audit.Describe(ctx, func(entry *audit.Entry) {
-		entry.Details = map[string]any{"capability": in.Capability, "token_id": credential.TokenID}
-	})
 	e, err := s.connection(ctx, id)
 	if err != nil {
-		return Verification{}, err
+		return Rotated{}, err
 	}
+	d, err := s.describe(ctx, e.driver)
+	if err != nil {
+		return Rotated{}, err
+	}
+	if err := d.require(key); err != nil {
+		return Rotated{}, err
+	}
+	read, err := s.readAccess(ctx, d, entered{capability: key, form: in.Form, tokenID: in.TokenID, secret: in.Secret})
+	if err != nil {
+		return Rotated{}, err
+	}
+	at := e
+	if read.code != nil {
+		if at, err = read.code.pinned(e); err != nil {
+			return Rotated{}, problem.InvalidField("is for another server: the "+read.code.label+" does not name the host's certificate",
+				"fingerprint", "body", "token_secret")
+		}
+	}
+	audit.Describe(ctx, func(entry *audit.Entry) {
+		entry.Detail("capability", in.Capability)
+		if read.code == nil {
+			entry.Detail("token_id", read.credential.ID)
+		}
+	})
+	var done Rotated
+	err = s.with(ctx, d, at, read, key, func(ctx context.Context, credential endpoint.Credential) (err error) {
+		done, err = s.replace(ctx, id, e, credential)
+		return err
+	})
+	return done, err
+}
+
+// replace verifies a credential at the host as it was read, and stores it.
+func (s *Store) replace(ctx context.Context, id int64, e connection, credential endpoint.Credential) (Rotated, error) {
 	v, err := s.verify(ctx, e.driver, s.targetOf(e, credential))
 	if err != nil {
-		return Verification{}, rejected(err)
+		return Rotated{}, rejected(err)
 	}
-	return v, s.db.Tx(ctx, func(tx *db.Tx) error {
+	return Rotated{credential.ID, credential.Form, v}, s.db.Tx(ctx, func(tx *db.Tx) error {
 		if err := unmoved(ctx, tx, id, e); err != nil {
 			return err
 		}
 		if err := s.storeCredential(ctx, tx, id, credential, v); err != nil {
 			return err
 		}
-		if key == endpoint.Monitoring {
+		if credential.Capability == endpoint.Monitoring {
 			if err := pollNow(ctx, tx, id); err != nil {
 				return err
 			}
@@ -113,8 +149,6 @@ func rotationFault(in Rotation) error {
 	switch {
 	case in.TokenID == "" && in.Secret.Empty() && !in.SSH:
 		return problem.InvalidField("nothing to rotate: give token_id and token_secret", "nothing_to_change", "body")
-	case in.TokenID == "" && !in.Secret.Empty():
-		return problem.InvalidField("is needed with token_secret", "missing", "body", "token_id")
 	case in.TokenID != "" && in.Secret.Empty():
 		return problem.InvalidField("is needed with token_id", "missing", "body", "token_secret")
 	}
@@ -161,7 +195,7 @@ func pollNow(ctx context.Context, tx *db.Tx, id int64) error {
 // Removal is the answer of RemoveCredential.
 type Removal struct {
 	Removed bool `json:"removed" example:"true"`
-	// Commands remove the role and the token on the hypervisor.
+	// Commands remove the role and the credential on the hypervisor.
 	Commands []string `json:"commands" doc:"What an administrator runs on the hypervisor, in this order, to remove the role and the token there"`
 }
 
@@ -183,10 +217,12 @@ func (s *Store) RemoveCredential(ctx context.Context, id int64, kind string) (Re
 		return Removal{}, err
 	}
 	r := Removal{Removed: true, Commands: []string{}}
-	if scripter, ok := hypervisor.As[hypervisor.RoleScripter](s.drivers.Hypervisor(e.driver)); ok {
-		if r.Commands, err = scripter.RoleRemoval(ctx, key); err != nil {
-			return Removal{}, plugin.Problem(fmt.Errorf("asking for the commands: %w", err))
-		}
+	tokenID, err := s.credentialID(ctx, id, key)
+	if err != nil {
+		return Removal{}, err
+	}
+	if r.Commands, err = s.removal(ctx, e.driver, key, tokenID); err != nil {
+		return Removal{}, err
 	}
 	audit.Describe(ctx, func(entry *audit.Entry) { entry.Details = map[string]any{"capability": kind} })
 	return r, s.db.Tx(ctx, func(tx *db.Tx) error {
@@ -195,8 +231,42 @@ func (s *Store) RemoveCredential(ctx context.Context, id int64, kind string) (Re
 			return fmt.Errorf("deleting the token: %w", err)
 		}
 		if tag.RowsAffected() == 0 {
-			return problem.New(problem.CodeNotFound, "the host has no token for %s", kind)
+			return noToken(key)
 		}
 		return audit.Write(ctx, tx)
 	})
+}
+
+// credentialID is what the hypervisor calls the stored credential of a capability; without one it is not_found.
+func (s *Store) credentialID(ctx context.Context, hostID int64, key endpoint.Capability) (id string, err error) {
+	err = s.db.Pool.QueryRow(ctx, "SELECT token_id FROM host_credentials WHERE host_id = $1 AND capability = $2", hostID,
+		string(key)).Scan(&id)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return "", noToken(key)
+	}
+	if err != nil {
+		return "", db.Problem(fmt.Errorf("looking for a token: %w", err))
+	}
+	return id, nil
+}
+
+func noToken(key endpoint.Capability) error {
+	return problem.New(problem.CodeNotFound, "the host has no token for %s", key)
+}
+
+// removal are the commands that remove a credential on the hypervisor; none where the driver does not know any.
+func (s *Store) removal(ctx context.Context, name string, key endpoint.Capability, credentialID string) ([]string, error) {
+	d, err := s.describe(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	scripter, ok := hypervisor.As[hypervisor.RoleScripter](d.Driver)
+	if !ok || !d.info.Has(key) {
+		return []string{}, nil
+	}
+	commands, err := scripter.RoleRemoval(ctx, key, credentialID)
+	if err != nil {
+		return nil, plugin.Problem(fmt.Errorf("asking for the commands: %w", err))
+	}
+	return append([]string{}, commands...), nil
 }

@@ -1,5 +1,5 @@
-// Package host knows the hypervisor endpoints: where each is, how its certificate is checked, and the tokens to use it
-// with, one for each capability.
+// Package host knows the hypervisor endpoints: which driver speaks to each, where it is, how its
+// certificate is checked, and the credentials to use it with, one for each capability.
 //
 // A host is verified before it is stored, and again before an address, a certificate or a token is replaced. Secrets are
 // sealed at rest and opened for one call only. Open is the only way to a hypervisor, and AskThrough the one to what plugins of
@@ -15,21 +15,14 @@ import (
 
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/secret"
-	"github.com/hostler/hostler/sdk/hypervisor"
 )
-
-// Drivers gives the drivers of the installed plugins.
-type Drivers interface {
-	// Hypervisor is the driver of that name; its calls fail while its plugin is away.
-	Hypervisor(name string) hypervisor.Driver
-}
 
 // Config is what a Store is made of.
 type Config struct {
 	DB      *db.DB
 	Drivers Drivers
 	Keys    secret.Keys
-	// Driver is the name of the driver that new hosts are opened with; empty means "pve".
+	// Driver is the name of the driver of new hosts that name none; empty means "pve".
 	Driver string
 	// Own knows the guest that the service runs in; nil knows none.
 	Own OwnGuest
@@ -113,7 +106,8 @@ type Cluster struct {
 // Credential is what is told of a stored token.
 type Credential struct {
 	Key         string     `json:"key" example:"monitoring" doc:"The capability"`
-	TokenID     string     `json:"token_id" example:"service@pve!monitoring"`
+	TokenID     string     `json:"token_id" example:"service@pve!monitoring" doc:"What the hypervisor calls it: a token's id, the SHA-256 of a certificate"`
+	Form        string     `json:"form" example:"token" doc:"How it was handed over, in the driver's words"`
 	VerifiedAt  *time.Time `json:"verified_at" example:"2026-01-31T12:00:00Z"`
 	Missing     []string   `json:"missing" doc:"Privileges that the capability needs and the token lacks"`
 	Extra       []string   `json:"extra" doc:"Privileges that the token has beyond need"`

@@ -55,6 +55,10 @@ func (d *machines) questions(address string) int {
 	return d.asked[address+":8006"]
 }
 
+func (d *machines) Info(context.Context) (hypervisor.Info, error) {
+	return hypervisor.Info{Name: "machines", Version: "1", Product: "Machines"}, nil
+}
+
 func (d *machines) Open(_ context.Context, target endpoint.Target) (hypervisor.Host, error) {
 	return &connection{machines: d, target: target}, nil
 }

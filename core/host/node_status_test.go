@@ -70,7 +70,7 @@ func rack(t *testing.T, own host.OwnGuest, dress func(hypervisor.Host) hyperviso
 	token := driver.Add("a.mem:8006", memdriver.Spec{Nodes: 2}).Target(endpoint.Monitoring).Credential
 	s := host.New(host.Config{DB: d, Drivers: drivers{dressed{driver, dress}}, Keys: box, Own: own})
 	if _, _, err := s.Create(t.Context(),
-		host.Enrolment{Name: "a", Address: "a.mem", TokenID: token.TokenID, Secret: secret.New(string(token.Secret))}); err != nil {
+		host.Enrolment{Name: "a", Address: "a.mem", TokenID: token.ID, Secret: secret.New(string(token.Secret))}); err != nil {
 		t.Fatal(err)
 	}
 	return s, d

@@ -35,12 +35,12 @@ func (s *Store) open(ctx context.Context, driver string, target endpoint.Target)
 
 // target is the stored endpoint with one opened token.
 func (s *Store) target(ctx context.Context, id int64, capability endpoint.Capability) (driver string, t endpoint.Target, err error) {
-	var fingerprint, tokenID *string
+	var fingerprint, tokenID, form *string
 	var credential *int64
 	var sealed []byte
-	err = s.db.Pool.QueryRow(ctx, `SELECT h.driver, h.address, h.tls_fingerprint, h.verify_tls, k.id, k.token_id, k.secret
+	err = s.db.Pool.QueryRow(ctx, `SELECT h.driver, h.address, h.tls_fingerprint, h.verify_tls, k.id, k.token_id, k.form, k.secret
 		FROM hosts h LEFT JOIN host_credentials k ON k.host_id = h.id AND k.capability = $2 WHERE h.id = $1`, id, string(capability)).
-		Scan(&driver, &t.Address, &fingerprint, &t.VerifyTLS, &credential, &tokenID, &sealed)
+		Scan(&driver, &t.Address, &fingerprint, &t.VerifyTLS, &credential, &tokenID, &form, &sealed)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return "", t, noSuchHost()
 	}
@@ -48,7 +48,7 @@ func (s *Store) target(ctx context.Context, id int64, capability endpoint.Capabi
 		return "", t, db.Problem(fmt.Errorf("reading the host: %w", err))
 	}
 	if credential == nil {
-		return "", t, Missing(capability)
+		return "", t, s.missing(ctx, driver, capability)
 	}
 	plain, err := s.keys.Open(sealed, place(*credential))
 	if err != nil {
@@ -58,7 +58,7 @@ func (s *Store) target(ctx context.Context, id int64, capability endpoint.Capabi
 		t.Fingerprint = *fingerprint
 	}
 	t.AllowLocal = s.allowLocal
-	t.Credential = endpoint.Credential{Capability: capability, TokenID: *tokenID, Secret: sdk.Secret(plain.Reveal())}
+	t.Credential = endpoint.Credential{Capability: capability, Form: *form, ID: *tokenID, Secret: sdk.Secret(plain.Reveal())}
 	return driver, t, nil
 }
 
@@ -66,6 +66,19 @@ func (s *Store) target(ctx context.Context, id int64, capability endpoint.Capabi
 func Missing(capability endpoint.Capability) error {
 	return problem.New(problem.CodeCapabilityMissing, "the host has no token for %s; add one first", capability).With("capability",
 		string(capability))
+}
+
+// missing is Missing, or unsupported where the capability means nothing to the host's driver. While its plugin is away that is not
+// known.
+func (s *Store) missing(ctx context.Context, name string, capability endpoint.Capability) error {
+	d, err := s.describe(ctx, name)
+	if err == nil {
+		err = d.require(capability)
+	}
+	if err != nil && problem.CodeOf(err) == problem.CodeUnsupported {
+		return err
+	}
+	return Missing(capability)
 }
 
 // Require is the problem capability_missing when the host has no token for the capability, and unsupported when able fails
@@ -84,7 +97,7 @@ func (s *Store) Require(ctx context.Context, id int64, capability endpoint.Capab
 		return db.Problem(fmt.Errorf("looking for a token: %w", err))
 	}
 	if !has {
-		return Missing(capability)
+		return s.missing(ctx, driver, capability)
 	}
 	at, err := s.open(ctx, driver, target)
 	if err != nil {
@@ -95,13 +108,21 @@ func (s *Store) Require(ctx context.Context, id int64, capability endpoint.Capab
 	return plugin.Problem(able(at))
 }
 
-// Has reports whether the host has a token for the capability.
+// Has reports whether the host has a token for the capability. Where it has none and the capability means nothing to the host's
+// driver, there is the problem unsupported.
 func (s *Store) Has(ctx context.Context, id int64, capability endpoint.Capability) (bool, error) {
 	var has bool
-	err := s.db.Pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM host_credentials WHERE host_id = $1 AND capability = $2)", id,
-		string(capability)).Scan(&has)
+	var driver *string
+	err := s.db.Pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM host_credentials WHERE host_id = $1 AND capability = $2),
+		(SELECT driver FROM hosts WHERE id = $1)`, id, string(capability)).Scan(&has, &driver)
 	if err != nil {
 		return false, db.Problem(fmt.Errorf("looking for a token: %w", err))
 	}
-	return has, nil
+	if has || driver == nil {
+		return has, nil
+	}
+	if err := s.missing(ctx, *driver, capability); problem.CodeOf(err) == problem.CodeUnsupported {
+		return false, err
+	}
+	return false, nil
 }

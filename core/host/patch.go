@@ -68,7 +68,11 @@ func (s *Store) apply(ctx context.Context, next *Host, in Change) error {
 		keep(err)
 	}
 	if in.Address != nil {
-		text, err := s.address(*in.Address)
+		d, err := s.describe(ctx, next.Driver)
+		if err != nil {
+			return err
+		}
+		text, err := s.address(*in.Address, d.info.DefaultPort)
 		next.Address = text
 		keep(err)
 	}

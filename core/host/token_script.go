@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"regexp"
-	"slices"
 
 	"github.com/hostler/hostler/core/plugin"
 	"github.com/hostler/hostler/core/problem"
@@ -14,6 +13,8 @@ import (
 
 // ScriptQuery says for what a token script is wanted.
 type ScriptQuery struct {
+	// Driver is the usual one when empty.
+	Driver       string
 	Capabilities []string
 	NodePower    bool
 	NodeShell    bool
@@ -21,36 +22,49 @@ type ScriptQuery struct {
 	Path string
 }
 
-// aclPath is the root or a pool, nested ones included.
-var aclPath = regexp.MustCompile(`^/(pool(/[A-Za-z0-9][A-Za-z0-9._-]{0,63}){1,4})?$`)
+// scopePath holds for "/" and for what could be the path of a scope at any hypervisor; the driver knows more.
+var scopePath = regexp.MustCompile(`^/([A-Za-z0-9][A-Za-z0-9._:-]{0,63}(/[A-Za-z0-9][A-Za-z0-9._:-]{0,63}){0,7})?$`)
 
-// TokenScript is the shell script that makes the user, roles and tokens on the hypervisor. It uses no network.
+// TokenScript is the shell script that makes the user, roles and credentials on the hypervisor. It uses no network. A capability
+// that the driver does not have is unsupported.
 func (s *Store) TokenScript(ctx context.Context, in ScriptQuery) (string, error) {
 	if in.Path == "" {
 		in.Path = "/"
 	}
 	var errs []error
-	wanted := map[endpoint.Capability]bool{endpoint.Monitoring: true, endpoint.NodePower: in.NodePower}
+	wanted := map[endpoint.Capability]bool{endpoint.Monitoring: true, endpoint.NodePower: in.NodePower, endpoint.Console: in.NodeShell}
 	for i, text := range in.Capabilities {
 		c, err := capability(text, "body", "capabilities", i)
 		errs = append(errs, err)
 		wanted[c] = true
 	}
-	if !aclPath.MatchString(in.Path) {
-		errs = append(errs, problem.InvalidField("must be / or a pool such as /pool/customers", "value_error", "body", "path"))
+	if !scopePath.MatchString(in.Path) {
+		errs = append(errs, problem.InvalidField("must be / or the path of what rights are to be narrowed to", "value_error", "body", "path"))
 	}
 	if err := faults(errs...); err != nil {
 		return "", err
 	}
-	if in.NodeShell {
-		wanted[endpoint.Console] = true
+	d, err := s.choose(ctx, in.Driver, "body", "driver")
+	if err != nil {
+		return "", err
 	}
-	scripter, ok := hypervisor.As[hypervisor.RoleScripter](s.drivers.Hypervisor(s.driver))
+	scripter, ok := hypervisor.As[hypervisor.RoleScripter](d.Driver)
 	if !ok {
-		return "", problem.New(problem.CodeUnsupported, "the driver %s writes no token script", s.driver)
+		return "", problem.New(problem.CodeUnsupported, "the driver %s writes no token script", d.name)
 	}
 	query := hypervisor.RoleScriptQuery{Path: in.Path, NodeShell: in.NodeShell}
-	query.Capabilities = slices.DeleteFunc(endpoint.Capabilities(), func(c endpoint.Capability) bool { return !wanted[c] })
+	for _, c := range endpoint.Capabilities() {
+		if !wanted[c] {
+			continue
+		}
+		if err := d.require(c); err != nil {
+			return "", err
+		}
+		query.Capabilities = append(query.Capabilities, c)
+	}
+	if in.Path != "/" && d.info.Scope == (hypervisor.Scope{}) {
+		return "", problem.InvalidField("must be /: rights cannot be narrowed at "+d.info.Product, "value_error", "body", "path")
+	}
 	script, err := scripter.RoleScript(ctx, query)
 	if err != nil {
 		return "", plugin.Problem(fmt.Errorf("writing the token script: %w", err))

@@ -32,7 +32,7 @@ func TestCanary(t *testing.T) {
 	const canary = "canary-5f0c2f9b-secret"
 	b := running(t, nil)
 	target := endpoint.Target{Credential: endpoint.Credential{
-		Capability: endpoint.Lifecycle, TokenID: "service@mem!lifecycle", Secret: canary,
+		Capability: endpoint.Lifecycle, ID: "service@mem!lifecycle", Secret: canary,
 	}}
 	for _, address := range []string{"leak-any.mem:1", "leakpanic-any.mem:1", "fine.mem:1", "not an address", "exit-any.mem:1"} {
 		target.Address = address

@@ -226,7 +226,7 @@ func (b *fixture) host(t *testing.T, address string) hypervisor.Host {
 	t.Helper()
 	host, err := b.Hypervisor("mem").Open(t.Context(), endpoint.Target{
 		Address:    address,
-		Credential: endpoint.Credential{Capability: endpoint.Monitoring, TokenID: "a@b!c", Secret: "some-secret"},
+		Credential: endpoint.Credential{Capability: endpoint.Monitoring, ID: "a@b!c", Secret: "some-secret"},
 	})
 	if err != nil {
 		t.Fatal("opening a host:", err)

@@ -63,7 +63,7 @@ func toyHypervisor(t *testing.T) map[endpoint.Capability]endpoint.Target {
 	for capability, token := range ready.Tokens {
 		targets[capability] = endpoint.Target{
 			Address: ready.Address, Fingerprint: ready.Fingerprint, AllowLocal: true,
-			Credential: endpoint.Credential{Capability: capability, TokenID: token.ID, Secret: sdk.Secret(token.Secret)},
+			Credential: endpoint.Credential{Capability: capability, ID: token.ID, Secret: sdk.Secret(token.Secret)},
 		}
 	}
 	return targets

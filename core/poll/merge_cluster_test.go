@@ -256,7 +256,7 @@ func TestAnEnrolledClusterOfTwoTeamsBecomesOne(t *testing.T) {
 	var ids []int64
 	for _, name := range []string{"pool", "pool2"} {
 		made, _, err := store.Create(t.Context(), host.Enrolment{
-			Name: name, Address: name + ".mem", TokenID: token.TokenID, Secret: secret.New(string(token.Secret)),
+			Name: name, Address: name + ".mem", TokenID: token.ID, Secret: secret.New(string(token.Secret)),
 			Fingerprint: cluster.Fingerprint(),
 		})
 		if err != nil {

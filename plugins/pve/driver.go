@@ -38,7 +38,10 @@ func NewPaced(log hclog.Logger, pace Pace) *Driver {
 
 // Info tells the driver's name and release.
 func (d *Driver) Info(context.Context) (hypervisor.Info, error) {
-	return hypervisor.Info{Name: Name, Version: version, Product: "Proxmox VE"}, nil
+	return hypervisor.Info{
+		Name: Name, Version: version, Product: "Proxmox VE",
+		Scope: hypervisor.Scope{Word: "pool", Holds: "guests and storages", Example: "/pool/customers"},
+	}, nil
 }
 
 // version is set by the linker to the release's version.

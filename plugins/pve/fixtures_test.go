@@ -80,7 +80,7 @@ func serveReply(t *testing.T, r reply) *Host {
 	t.Cleanup(driver.Close)
 	host, err := driver.Open(t.Context(), endpoint.Target{
 		Address: server.Listener.Addr().String(), Fingerprint: endpoint.Fingerprint(server.Certificate()), AllowLocal: true,
-		Credential: endpoint.Credential{Capability: endpoint.Monitoring, TokenID: "a@pve!b", Secret: "0b1c-canary"},
+		Credential: endpoint.Credential{Capability: endpoint.Monitoring, ID: "a@pve!b", Secret: "0b1c-canary"},
 	})
 	if err != nil {
 		t.Fatal(err)

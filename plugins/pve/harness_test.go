@@ -51,7 +51,7 @@ func newFixture(t testing.TB, opts pvesim.Options) *fixture {
 func (w *fixture) target(capability endpoint.Capability, token pvesim.Token) endpoint.Target {
 	return endpoint.Target{
 		Address: strings.TrimPrefix(w.URL(""), "https://"), Fingerprint: w.Fingerprint(""), AllowLocal: true,
-		Credential: endpoint.Credential{Capability: capability, TokenID: token.ID, Secret: plugin.Secret(token.Secret)},
+		Credential: endpoint.Credential{Capability: capability, ID: token.ID, Secret: plugin.Secret(token.Secret)},
 	}
 }
 

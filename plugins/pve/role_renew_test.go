@@ -184,7 +184,7 @@ func TestRoleRemovalLeavesNothing(t *testing.T) {
 			a.put(t, "users/other@pve", `,"enable":1,"expire":0`)
 			a.put(t, "acl/other@pve", "/vms ServiceBackup 1\n/vms ServiceConsole 0\n")
 			a.put(t, "acl/service@pve!backup", a.get("acl/service@pve!backup")+"/nodes ServiceAudit 1\n")
-			commands, err := pve.New(nil).RoleRemoval(t.Context(), endpoint.Backup)
+			commands, err := pve.New(nil).RoleRemoval(t.Context(), endpoint.Backup, "")
 			must(t, "asking for the commands", err)
 			for _, command := range commands {
 				if problems := a.command(t, shell+" -c "+shellWord(command)); problems != "" {

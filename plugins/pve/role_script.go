@@ -72,10 +72,10 @@ func grantsOf(query hypervisor.RoleScriptQuery) ([]grant, error) {
 	return grants, nil
 }
 
-// RoleRemoval gives the commands that take a capability away again: first every access rule that names the token or the
-// role, wherever it is, then the token, then the role. Rules that outlive what they name make every later pveum warn, and
-// pveum itself can then no longer delete them.
-func (d *Driver) RoleRemoval(_ context.Context, capability endpoint.Capability) ([]string, error) {
+// RoleRemoval gives the commands that take a capability away again, whose token's name follows from it: first every access
+// rule that names the token or the role, wherever it is, then the token, then the role. Rules that outlive what they name
+// make every later pveum warn, and pveum itself can then no longer delete them.
+func (d *Driver) RoleRemoval(_ context.Context, capability endpoint.Capability, _ string) ([]string, error) {
 	r, err := roleOf(capability)
 	if err != nil {
 		return nil, err

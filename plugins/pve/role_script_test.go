@@ -297,11 +297,11 @@ func TestRoleScriptPassesShellcheck(t *testing.T) {
 
 func TestRoleRemoval(t *testing.T) {
 	t.Parallel()
-	got, err := pve.New(nil).RoleRemoval(t.Context(), endpoint.NodePower)
+	got, err := pve.New(nil).RoleRemoval(t.Context(), endpoint.NodePower, "service@pve!node_power")
 	want := []string{"pveum user token remove 'service@pve' 'node_power'", "pveum role delete 'ServiceNodePower'"}
 	if err != nil || len(got) != 3 || !strings.Contains(got[0], "pveum acl delete") || !slices.Equal(got[1:], want) {
 		t.Errorf("got %q, %v", got, err)
 	}
-	_, err = pve.New(nil).RoleRemoval(t.Context(), "x")
+	_, err = pve.New(nil).RoleRemoval(t.Context(), "x", "")
 	wantKind(t, err, plugin.Invalid)
 }

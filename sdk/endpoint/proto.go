@@ -10,11 +10,7 @@ import (
 func TargetToProto(t Target) *pluginv1.Target {
 	return &pluginv1.Target{
 		Address: wire.Text(t.Address), Fingerprint: wire.Text(t.Fingerprint), VerifyTls: t.VerifyTLS, AllowLocal: t.AllowLocal,
-		Credential: &pluginv1.Credential{
-			Capability: wire.Text(string(t.Credential.Capability)),
-			TokenId:    wire.Text(t.Credential.TokenID),
-			Secret:     wire.Text(string(t.Credential.Secret)),
-		},
+		Credential: CredentialToProto(t.Credential),
 	}
 }
 
@@ -22,10 +18,20 @@ func TargetToProto(t Target) *pluginv1.Target {
 func TargetFromProto(t *pluginv1.Target) Target {
 	return Target{
 		Address: t.GetAddress(), Fingerprint: t.GetFingerprint(), VerifyTLS: t.GetVerifyTls(), AllowLocal: t.GetAllowLocal(),
-		Credential: Credential{
-			Capability: Capability(t.GetCredential().GetCapability()),
-			TokenID:    t.GetCredential().GetTokenId(),
-			Secret:     plugin.Secret(t.GetCredential().GetSecret()),
-		},
+		Credential: CredentialFromProto(t.GetCredential()),
+	}
+}
+
+// CredentialToProto is the form in which a credential travels.
+func CredentialToProto(c Credential) *pluginv1.Credential {
+	return &pluginv1.Credential{
+		Capability: wire.Text(string(c.Capability)), Form: wire.Text(c.Form), Id: wire.Text(c.ID), Secret: wire.Text(string(c.Secret)),
+	}
+}
+
+// CredentialFromProto is the way back; a nil one is the zero Credential.
+func CredentialFromProto(c *pluginv1.Credential) Credential {
+	return Credential{
+		Capability: Capability(c.GetCapability()), Form: c.GetForm(), ID: c.GetId(), Secret: plugin.Secret(c.GetSecret()),
 	}
 }

@@ -10,4 +10,5 @@ import (
 func TestTargetRoundTrip(t *testing.T) {
 	t.Parallel()
 	plugintest.RoundTrip(t, endpoint.TargetToProto, endpoint.TargetFromProto)
+	plugintest.RoundTrip(t, endpoint.CredentialToProto, endpoint.CredentialFromProto)
 }

@@ -18,18 +18,35 @@ type Target struct {
 	// AllowLocal permits loopback and link-local addresses and clouds' metadata services. Without it a driver must refuse to
 	// dial these, multicast and unspecified ones, judged by the address that is dialled and not by the name.
 	AllowLocal bool
-	// Credential is the one token of this call.
+	// Credential is the one credential of this call.
 	Credential Credential
 }
 
-// Credential is one API token. Its secret is never logged, not even by %v.
+// MaxSecret is how many bytes a credential's secret may have.
+const MaxSecret = 16 << 10
+
+// Credential is the access that one capability has: an API token, a client's certificate with its key. Its secret is never
+// logged, not even by %v.
 type Credential struct {
 	Capability Capability
-	TokenID    string
-	Secret     plugin.Secret
+	// Form is one of the driver's forms of credentials; empty is FormToken.
+	Form string
+	// ID is what the hypervisor calls the credential in its records, such as a token's id or the SHA-256 of a certificate. It is
+	// no secret.
+	ID string
+	// Secret is opaque to the service, at most MaxSecret bytes.
+	Secret plugin.Secret
 }
 
-// Capability is what one token is for.
+// The usual forms of credentials.
+const (
+	FormToken             = "token"
+	FormClientCertificate = "client_certificate"
+	// FormJoinToken is a code that is traded for a credential once.
+	FormJoinToken = "join_token"
+)
+
+// Capability is what one credential is for.
 type Capability string
 
 // The capabilities in the order in which people are shown them. Monitoring is always required.

@@ -23,6 +23,12 @@ var abilities = plugin.Abilities[*server]{
 	ofDriver[RoleScripter]("role_script", func(r grpc.ServiceRegistrar, s *server) {
 		hypervisorv1.RegisterRoleScriptServiceServer(r, &roleScriptServer{scripter: s.service.Driver.(RoleScripter)})
 	}),
+	ofDriver[CredentialReader]("credential_read", func(r grpc.ServiceRegistrar, s *server) {
+		hypervisorv1.RegisterCredentialReadServiceServer(r, &credentialReadServer{reader: s.service.Driver.(CredentialReader)})
+	}),
+	ofDriver[Enroller]("enrol", func(r grpc.ServiceRegistrar, s *server) {
+		hypervisorv1.RegisterEnrolServiceServer(r, &enrolServer{enroller: s.service.Driver.(Enroller)})
+	}),
 }
 
 // of is an ability of the host.
@@ -35,8 +41,8 @@ func ofDriver[Optional any](name string, register func(grpc.ServiceRegistrar, *s
 	return plugin.AbilityOf[Optional](name, func(s *server) any { return s.service.Driver }, register)
 }
 
-// As gives a Host, or for RoleScripter a Driver, as one of the optional interfaces when it has that ability, whether it is a
-// driver's own or one behind a plugin: As[Lifecycler](host). Use it in place of a type assertion.
+// As gives a Host, or for RoleScripter, CredentialReader and Enroller a Driver, as one of the optional interfaces when it has that
+// ability, whether it is a driver's own or one behind a plugin: As[Lifecycler](host). Use it in place of a type assertion.
 func As[Optional any](v any) (Optional, bool) { return plugin.As[Optional](abilities, v) }
 
 // AbilityName is the name of the ability that one of the optional interfaces is: AbilityName[Lifecycler]() is "lifecycle".

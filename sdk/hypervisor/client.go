@@ -21,8 +21,10 @@ type Client struct {
 }
 
 var (
-	_ Driver       = (*Client)(nil)
-	_ RoleScripter = (*Client)(nil)
+	_ Driver           = (*Client)(nil)
+	_ RoleScripter     = (*Client)(nil)
+	_ CredentialReader = (*Client)(nil)
+	_ Enroller         = (*Client)(nil)
 )
 
 // NewClient makes a driver of a connection.

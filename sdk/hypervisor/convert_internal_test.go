@@ -11,6 +11,7 @@ import (
 func TestNothingIsLostOnTheWire(t *testing.T) {
 	t.Parallel()
 	plugintest.RoundTrip(t, infoToProto, infoFromProto)
+	plugintest.RoundTrip(t, codeToProto, codeFromProto)
 	plugintest.RoundTrip(t, versionToProto, versionFromProto)
 	plugintest.RoundTrip(t, permissionsToProto, permissionsFromProto)
 	plugintest.RoundTrip(t, byPointer(nodeToProto), nodeFromProto)

@@ -4,16 +4,17 @@
 // checked, and the one credential that the call's capability needs. A driver keeps nothing that matters between calls;
 // the service may kill it at any time and start it again. What every driver must do is in Driver and Host. All else is
 // an optional interface of one to five methods, listed in ability.go and found by type assertion on the host type
-// (RoleScripter on the driver), and the service asks As before it calls one. The comments here are the contract; the
-// protobuf files say only how it travels.
+// (RoleScripter, CredentialReader and Enroller on the driver), and the service asks As before it calls one. The comments
+// here are the contract; the protobuf files say only how it travels.
 //
 // Errors: every method returns a *plugin.Error for whatever the service should tell its users; any other error is Internal.
 package hypervisor
 
 import (
 	"context"
-	"github.com/hostler/hostler/sdk/endpoint"
 	"time"
+
+	"github.com/hostler/hostler/sdk/endpoint"
 )
 
 // Driver makes hosts. Its methods may be called at the same time from several goroutines.
@@ -52,17 +53,6 @@ type Host interface {
 	Close() error
 }
 
-// Info is what a driver says of itself.
-type Info struct {
-	// Name is the driver's short name, such as "pve"; Version its own release.
-	Name    string
-	Version string
-	// Product is the hypervisor's name for people, such as "Proxmox VE".
-	Product string
-	// Abilities are the names of the optional interfaces that the driver satisfies, filled in by Serve. A driver leaves it nil.
-	Abilities []string
-}
-
 // Version is the answer of Host.Version.
 type Version struct {
 	// Version is the full version, such as "9.2.11"; Release its first two parts.
@@ -84,6 +74,6 @@ type Permissions struct {
 	Extra []string
 	// Recommended are privileges that this release of the hypervisor wants in addition and the credential lacks.
 	Recommended []string
-	// Paths are the paths at which the needed privileges hold: "/" or pools.
+	// Paths are the paths at which the needed privileges hold: "/" for everywhere, or scopes as Info.Scope names them.
 	Paths []string
 }

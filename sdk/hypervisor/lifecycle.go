@@ -5,7 +5,7 @@ import "context"
 // Action is a change of a guest's power state.
 type Action string
 
-// The actions. Pause, Resume and Reset are for VMs only.
+// The actions. Which of them a kind of guest knows is the hypervisor's affair; see Info.Actions.
 const (
 	Start    Action = "start"
 	Stop     Action = "stop"     // at once, like pulling the plug
@@ -19,7 +19,7 @@ const (
 // Operation is the word for a task that does the action.
 func (a Action) Operation() Operation { return Operation(a) }
 
-// Actions lists those that a guest kind knows.
+// Actions lists those that a guest kind knows where the driver's Info says nothing else: Pause, Resume and Reset are for VMs.
 func Actions(kind GuestKind) []Action {
 	if kind == Container {
 		return []Action{Start, Stop, Shutdown, Restart}

@@ -15,8 +15,8 @@ func (c *Client) RoleScript(ctx context.Context, query RoleScriptQuery) (string,
 }
 
 // RoleRemoval implements RoleScripter.
-func (c *Client) RoleRemoval(ctx context.Context, capability endpoint.Capability) ([]string, error) {
-	req := &hypervisorv1.RoleRemovalRequest{Capability: wire.Text(string(capability))}
+func (c *Client) RoleRemoval(ctx context.Context, capability endpoint.Capability, credentialID string) ([]string, error) {
+	req := &hypervisorv1.RoleRemovalRequest{Capability: wire.Text(string(capability)), CredentialId: wire.Text(credentialID)}
 	answer, err := wire.Call(ctx, hypervisorv1.NewRoleScriptServiceClient(c.conn).RoleRemoval, req)
 	return answer.GetCommands(), err
 }
@@ -33,7 +33,7 @@ func (s *roleScriptServer) RoleScript(ctx context.Context, req *hypervisorv1.Rol
 
 func (s *roleScriptServer) RoleRemoval(ctx context.Context, req *hypervisorv1.RoleRemovalRequest) (
 	*hypervisorv1.RoleRemovalResponse, error) {
-	commands, err := s.scripter.RoleRemoval(ctx, endpoint.Capability(req.GetCapability()))
+	commands, err := s.scripter.RoleRemoval(ctx, endpoint.Capability(req.GetCapability()), req.GetCredentialId())
 	return &hypervisorv1.RoleRemovalResponse{Commands: wire.Texts(commands)}, err
 }
 

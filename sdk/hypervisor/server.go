@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/hostler/hostler/sdk/endpoint"
-	"github.com/hostler/hostler/sdk/plugin/wire"
 	hypervisorv1 "github.com/hostler/hostler/sdk/proto/hostler/hypervisor/v1"
 )
 
@@ -30,14 +29,4 @@ func (s *server) Info(ctx context.Context, _ *hypervisorv1.InfoRequest) (*hyperv
 		return nil, err
 	}
 	return infoToProto(info), nil
-}
-
-func infoToProto(info Info) *hypervisorv1.InfoResponse {
-	return &hypervisorv1.InfoResponse{
-		Name: wire.Text(info.Name), Version: wire.Text(info.Version), Product: wire.Text(info.Product), Abilities: wire.Texts(info.Abilities),
-	}
-}
-
-func infoFromProto(in *hypervisorv1.InfoResponse) Info {
-	return Info{Name: in.GetName(), Version: in.GetVersion(), Product: in.GetProduct(), Abilities: in.GetAbilities()}
 }

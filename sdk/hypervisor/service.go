@@ -3,7 +3,6 @@ package hypervisor
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/hostler/hostler/sdk/plugin"
 	hypervisorv1 "github.com/hostler/hostler/sdk/proto/hostler/hypervisor/v1"
@@ -38,14 +37,14 @@ func (s Service) Register(registrar grpc.ServiceRegistrar) error {
 	return nil
 }
 
-// info is the driver's Info with the abilities found.
+// info is the driver's Info, complete, with the abilities found.
 func (s Service) info(ctx context.Context) (Info, error) {
 	if err := s.check(); err != nil {
 		return Info{}, err
 	}
-	info, err := s.Driver.Info(ctx)
+	info, err := Describe(ctx, s.Driver)
 	if err != nil {
-		return Info{}, fmt.Errorf("asking the driver for its info: %w", err)
+		return Info{}, err
 	}
 	info.Abilities = Abilities(s.Driver, s.HostType)
 	return info, nil

@@ -61,7 +61,7 @@ func newFixture(t *testing.T, wrap ...func(sdk.Backend) sdk.Backend) *fixture {
 		c.Drivers, c.Firewalls = servicetest.Drivers{Driver: driver}, backends{backend}
 	})
 	h, _, err := b.Hosts.Create(t.Context(), host.Enrolment{Name: "pool", Address: "pool.mem", Fingerprint: target.Fingerprint,
-		TokenID: target.Credential.TokenID, Secret: secret.New(string(target.Credential.Secret))})
+		TokenID: target.Credential.ID, Secret: secret.New(string(target.Credential.Secret))})
 	if err != nil {
 		t.Fatal(err)
 	}

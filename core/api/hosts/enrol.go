@@ -9,27 +9,29 @@ import (
 	"github.com/hostler/hostler/core/secret"
 )
 
-// Endpoint is where a host is and the token to ask it with.
-type Endpoint struct {
-	Address     string  `json:"address" minLength:"1" maxLength:"300" example:"pve1.example.com" doc:"Name, IPv4, or IPv6 in brackets, with :port or without (8006), or an https:// URL of these"`
-	TokenID     string  `json:"token_id" minLength:"1" maxLength:"255" example:"service@pve!monitoring"`
-	TokenSecret string  `json:"token_secret" minLength:"1" maxLength:"1024" example:"6f1c2d3e-0000-4000-8000-1a2b3c4d5e6f" doc:"Stored encrypted; never shown again"`
-	Fingerprint *string `json:"tls_fingerprint,omitempty" nullable:"true" maxLength:"200" doc:"SHA-256 of the certificate in hexadecimal, with or without colons"`
+// Access is how a host is reached: its driver, what to ask it with, and how its certificate is checked.
+type Access struct {
+	Driver      string  `json:"driver,omitempty" maxLength:"63" example:"pve" doc:"One of GET /hosts/drivers; pve by default"`
+	Form        string  `json:"credential_form,omitempty" maxLength:"40" example:"token" doc:"How access is handed over: one of the driver's credential_forms, the first by default"`
+	TokenID     string  `json:"token_id,omitempty" maxLength:"255" example:"service@pve!monitoring" doc:"Needed where the form has an id_label, such as an API token's"`
+	TokenSecret string  `json:"token_secret" minLength:"1" maxLength:"16384" example:"6f1c2d3e-0000-4000-8000-1a2b3c4d5e6f" doc:"A token's secret, a certificate with its key, a one-time code, at most 16 KiB. Stored encrypted and never shown again; a one-time code is not stored"`
+	Fingerprint *string `json:"tls_fingerprint,omitempty" nullable:"true" maxLength:"200" doc:"SHA-256 of the certificate in hexadecimal, with or without colons. One that a one-time code names is pinned without it"`
 	VerifyTLS   *bool   `json:"verify_tls,omitempty" default:"true" doc:"Without tls_fingerprint: check the certificate against the system's authorities"`
 }
 
-func (e Endpoint) enrolment(name string) host.Enrolment {
-	in := host.Enrolment{Address: e.Address, Name: name, TokenID: e.TokenID, Secret: secret.New(e.TokenSecret),
-		VerifyTLS: e.VerifyTLS == nil || *e.VerifyTLS}
-	if e.Fingerprint != nil {
-		in.Fingerprint = *e.Fingerprint
+func (a Access) enrolment(name, address string) host.Enrolment {
+	in := host.Enrolment{Driver: a.Driver, Address: address, Name: name, Form: a.Form, TokenID: a.TokenID, Secret: secret.New(a.TokenSecret),
+		VerifyTLS: a.VerifyTLS == nil || *a.VerifyTLS}
+	if a.Fingerprint != nil {
+		in.Fingerprint = *a.Fingerprint
 	}
 	return in
 }
 
 type createInput struct {
 	Body struct {
-		Endpoint
+		Access
+		Address    string `json:"address" minLength:"1" maxLength:"300" example:"pve1.example.com" doc:"Name, IPv4, or IPv6 in brackets, with :port or without (the driver's default_port), or an https:// URL of these"`
 		Name       string `json:"name" minLength:"1" maxLength:"100" example:"rack1"`
 		SSHConsent bool   `json:"ssh_consent,omitempty" doc:"Kept for when SSH keys are enrolled; this release enrols none"`
 		SSHEnroll  bool   `json:"ssh_enroll,omitempty" doc:"Kept for when SSH keys are enrolled; this release enrols none"`
@@ -43,7 +45,7 @@ type Created struct {
 }
 
 func (h handlers) create(ctx context.Context, in *createInput) (*op.Body[Created], error) {
-	wish := in.Body.enrolment(in.Body.Name)
+	wish := in.Body.enrolment(in.Body.Name, in.Body.Address)
 	wish.SSHConsent, wish.SSHEnroll = in.Body.SSHConsent, in.Body.SSHEnroll
 	made, v, err := h.hosts.Create(ctx, wish)
 	if err != nil {
@@ -55,20 +57,15 @@ func (h handlers) create(ctx context.Context, in *createInput) (*op.Body[Created
 
 type probeInput struct {
 	Body struct {
-		Endpoint
-		Name *string `json:"name,omitempty" nullable:"true" maxLength:"100" doc:"Accepted and not used"`
+		Access
+		Address string  `json:"address,omitempty" maxLength:"300" example:"pve1.example.com" doc:"As at enrolling; needed unless a one-time code is given, which tells addresses"`
+		Name    *string `json:"name,omitempty" nullable:"true" maxLength:"100" doc:"Accepted and not used"`
 	}
 }
 
-// Probed is what the check of an endpoint has found.
-type Probed struct {
-	Reachable bool `json:"reachable" example:"true"`
-	host.Verification
-}
-
-func (h handlers) probe(ctx context.Context, in *probeInput) (*op.Body[Probed], error) {
-	v, err := h.hosts.Probe(ctx, in.Body.enrolment(""))
-	return &op.Body[Probed]{Body: Probed{true, v}}, err
+func (h handlers) probe(ctx context.Context, in *probeInput) (*op.Body[host.Probed], error) {
+	found, err := h.hosts.Probe(ctx, in.Body.enrolment("", in.Body.Address))
+	return &op.Body[host.Probed]{Body: found}, err
 }
 
 type patchInput struct {

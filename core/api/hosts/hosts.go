@@ -48,22 +48,32 @@ func Register(a *op.API, deps Deps) {
 			"false pins the certificate seen now. Missing privileges are told in `verification` and do not refuse the host. Failures are 502 " +
 			"`hypervisor_error` with `reason`, or `token_rejected`. A server that is enrolled already, under another address, is 409 " +
 			"`already_enrolled`, with its `host_id` for who is admin of that host's team; members of one cluster are hosts of their own. The " +
-			"host belongs to the team `default` until it is moved. The first poll begins at once.",
+			"host belongs to the team `default` until it is moved. The first poll begins at once. A one-time code pins the certificate that it " +
+			"names and is traded for a credential after all that can be refused without it: what fails afterwards names in `credential_id` " +
+			"what the hypervisor trusts in vain, and is 504 `outcome_unknown` where the answer to the code was lost. A `driver` that is not " +
+			"installed is 422, with the names of those that run.",
 	})
 	op.Get(a, "/api/v1/hosts/capabilities", h.capabilities, op.Spec{
 		ID: "list_capabilities", Summary: "List what tokens are for", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
-		Description: "What Hostler can do on a host, one token for each: `monitoring` is required, the others are added when they are needed.",
+		Description: "What Hostler can do on a host of the driver, one token for each: `monitoring` is required, the others are added when " +
+			"they are needed.",
+	})
+	op.Get(a, "/api/v1/hosts/drivers", h.drivers, op.Spec{
+		ID: "list_drivers", Summary: "List the drivers of hypervisors", Tag: tag, Role: identity.Viewer, On: op.Anywhere, Ours: true,
+		Description: "Those that run, by name, with what a form to enrol a host needs: the forms of credentials with their labels, the " +
+			"default port, the capabilities, what rights can be narrowed to, and what guests can do.",
 	})
 	op.Post(a, "/api/v1/hosts/probe", h.probe, op.Spec{
 		ID: "probe_host", Summary: "Check an endpoint without enrolling it", Tag: tag, Calls: true, Role: identity.Admin, ReadOnly: true,
-		Description: "Connects, checks the certificate and the token and tells what was found, as enrolling would; nothing is stored. " +
+		Description: "Connects, checks the certificate and the token and tells what was found, as enrolling would; nothing is stored. A " +
+			"one-time code is not used: `one_time_code` tells what it says of itself, and only the endpoint and its certificate are checked. " +
 			"Failures are those of enrolling. An API key needs the scope `hosts:write`: this makes the service call an address.",
 	})
 	op.Post(a, "/api/v1/hosts/token-script", h.tokenScript, op.Spec{
 		ID: "write_token_script", Summary: "Write the script that makes the tokens", Tag: tag, Role: identity.Admin, ReadOnly: true,
 		Unsupported: true,
 		Description: "A shell script for an administrator of the hypervisor: it makes one user, and a role and a token for each capability, " +
-			"and prints the tokens. It is safe to run twice.",
+			"and prints the tokens. It is safe to run twice. A capability that the driver does not have is 501 `unsupported`.",
 	})
 	op.Put(a, "/api/v1/hosts/self", h.setSelf, op.Spec{
 		ID: "set_self_host", Summary: "Say which host the service itself runs on", Tag: tag, Role: identity.Admin,
@@ -103,9 +113,18 @@ func (h handlers) get(ctx context.Context, _ *struct{}) (*op.Body[host.Host], er
 	return &op.Body[host.Host]{Body: found}, err
 }
 
-func (h handlers) capabilities(context.Context, *struct{}) (*op.List[host.Capability], error) {
-	all := host.Capabilities()
-	return &op.List[host.Capability]{Total: len(all), Body: all}, nil
+type capabilitiesInput struct {
+	Driver string `query:"driver" maxLength:"63" example:"pve" doc:"One of GET /hosts/drivers; pve by default"`
+}
+
+func (h handlers) capabilities(ctx context.Context, in *capabilitiesInput) (*op.List[host.Capability], error) {
+	all, err := h.hosts.Capabilities(ctx, in.Driver)
+	return &op.List[host.Capability]{Total: len(all), Body: all}, err
+}
+
+func (h handlers) drivers(ctx context.Context, _ *struct{}) (*op.List[host.Driver], error) {
+	all, err := h.hosts.ListDrivers(ctx)
+	return &op.List[host.Driver]{Total: len(all), Body: all}, err
 }
 
 type removeInput struct {

@@ -49,7 +49,7 @@ func newFixture(t *testing.T, wrap ...func(hypervisor.Driver) host.Drivers) *fix
 
 func (b *fixture) body(name, address string, more ...string) string {
 	token := b.cluster.Target(endpoint.Monitoring).Credential
-	fields := append([]string{fmt.Sprintf(`"name":%q,"address":%q,"token_id":%q,"token_secret":%q`, name, address, token.TokenID,
+	fields := append([]string{fmt.Sprintf(`"name":%q,"address":%q,"token_id":%q,"token_secret":%q`, name, address, token.ID,
 		string(token.Secret))}, more...)
 	return "{" + strings.Join(fields, ",") + "}"
 }
@@ -71,7 +71,7 @@ func (b *fixture) enrol() {
 
 func (b *fixture) rotate(c endpoint.Capability) string {
 	token := b.cluster.Target(c).Credential
-	return fmt.Sprintf(`{"capability":%q,"token_id":%q,"token_secret":%q}`, c, token.TokenID, string(token.Secret))
+	return fmt.Sprintf(`{"capability":%q,"token_id":%q,"token_secret":%q}`, c, token.ID, string(token.Secret))
 }
 
 func TestEnrol(t *testing.T) {
@@ -100,7 +100,7 @@ func TestEnrol(t *testing.T) {
 		apitest.Scenario{Name: "probe", Method: "POST", URL: "/api/v1/hosts/probe", As: apitest.Admin,
 			Body: b.body("lab", "pool.mem", `"verify_tls":false`), Status: 200, Contains: []string{`"reachable":true`, b.cluster.Fingerprint()}},
 		post("a given pin, with its other privileges told",
-			strings.NewReplacer(`service@mem!monitoring`, limited.TokenID, "secret-of-monitoring",
+			strings.NewReplacer(`service@mem!monitoring`, limited.ID, "secret-of-monitoring",
 				string(limited.Secret)).Replace(b.pinned("lab")), 201, "",
 			`"address":"pool.mem:8006"`, `"missing":["Node.Audit"]`, `"extra":["Guest.Power"]`, `"status":"pending"`,
 			`"tls_fingerprint":"`+b.cluster.Fingerprint(), `"key":"monitoring"`),

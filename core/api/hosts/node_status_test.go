@@ -66,7 +66,7 @@ func TestNodeStatus(t *testing.T) {
 	weak := b.cluster.NewToken(endpoint.Monitoring, "weak", memdriver.GuestAudit).Credential
 	b.Run(t,
 		apitest.Scenario{Name: "a token without the right", Method: "POST", URL: "/api/v1/hosts/1/credentials", As: apitest.Owner, Status: 200,
-			Body: `{"token_id":"` + weak.TokenID + `","token_secret":"` + string(weak.Secret) + `"}`},
+			Body: `{"token_id":"` + weak.ID + `","token_secret":"` + string(weak.Secret) + `"}`},
 		get("is refused by the hypervisor", "node1", 502, "hypervisor_error", `"reason":"permission"`, `"missing":["Node.Audit"]`),
 	)
 	b.cluster.Revoke(b.cluster.NewToken(endpoint.Monitoring, "weak"))

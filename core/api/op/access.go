@@ -42,7 +42,8 @@ type Resolver interface {
 
 // Tokens says what hosts have tokens for.
 type Tokens interface {
-	// Has reports whether the host has a token for the capability. It asks no hypervisor.
+	// Has reports whether the host has a token for the capability; problem unsupported where that means nothing to its driver. It asks
+	// no hypervisor.
 	Has(ctx context.Context, hostID int64, capability endpoint.Capability) (bool, error)
 }
 

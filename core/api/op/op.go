@@ -105,7 +105,7 @@ type Spec struct {
 	// Entitlement is the feature flag that must be on; "" for none.
 	Entitlement string
 	// Needs is the capability that the host of what the operation is On must have a token for; "" for none. Without the token
-	// the request is 409 capability_missing, before the handler.
+	// the request is 409 capability_missing, before the handler, or 501 unsupported where the host's driver has no such capability.
 	Needs endpoint.Capability
 	// Confirm says whether the caller confirms the operation, for the document: the handler asks.
 	Confirm Confirm

@@ -81,7 +81,7 @@ func newFixture(t *testing.T, dress func(hypervisor.Host) hypervisor.Host) *fixt
 		token := b.cluster.Target(capability).Credential
 		var id int64
 		err := b.db.Pool.QueryRow(t.Context(), "INSERT INTO host_credentials (host_id, capability, token_id, secret) VALUES (1, $1, $2, '') "+
-			"RETURNING id", capability, token.TokenID).Scan(&id)
+			"RETURNING id", capability, token.ID).Scan(&id)
 		if err != nil {
 			t.Fatal(err)
 		}

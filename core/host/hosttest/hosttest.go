@@ -2,8 +2,16 @@
 package hosttest
 
 import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
 	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/plugin"
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
+	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
 // One is a table of drivers with one driver under every name.
@@ -12,3 +20,40 @@ func One(driver hypervisor.Driver) host.Drivers { return one{driver} }
 type one struct{ hypervisor.Driver }
 
 func (d one) Hypervisor(string) hypervisor.Driver { return d.Driver }
+
+// Named is a table of drivers by name; one that is nil is installed and does not run. It knows which there are, as the plugins'
+// manager does.
+type Named map[string]hypervisor.Driver
+
+var _ host.Lister = Named{}
+
+// Hypervisor implements host.Drivers.
+func (n Named) Hypervisor(name string) hypervisor.Driver {
+	if d := n[name]; d != nil {
+		return d
+	}
+	return gone{}
+}
+
+// Status implements host.Lister.
+func (n Named) Status() (all []plugin.Status) {
+	for _, name := range slices.Sorted(maps.Keys(n)) {
+		state := plugin.Running
+		if n[name] == nil {
+			state = plugin.BackingOff
+		}
+		all = append(all, plugin.Status{Pin: plugin.Pin{Kind: sdk.KindHypervisor, Name: name, Enabled: true}, State: state})
+	}
+	return all
+}
+
+// gone is a driver whose plugin is away.
+type gone struct{}
+
+func (gone) Info(context.Context) (hypervisor.Info, error) {
+	return hypervisor.Info{}, fmt.Errorf("calling: %w", sdk.ErrGone)
+}
+
+func (gone) Open(context.Context, endpoint.Target) (hypervisor.Host, error) {
+	return nil, fmt.Errorf("calling: %w", sdk.ErrGone)
+}

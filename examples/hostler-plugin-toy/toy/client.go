@@ -47,7 +47,7 @@ func (c *client) send(ctx context.Context, method, path string, query url.Values
 		return nil, invalid("address", "the target's address is none")
 	}
 	// The one place where the secret becomes a string.
-	req.SetBasicAuth(c.target.Credential.TokenID, string(c.target.Credential.Secret))
+	req.SetBasicAuth(c.target.Credential.ID, string(c.target.Credential.Secret))
 	req.Header.Set("Accept", "application/json")
 	// RoundTrip follows no redirects: the token goes to nobody but the target.
 	resp, err := c.transport.RoundTrip(req)

@@ -57,7 +57,7 @@ func (w world) with(c endpoint.Capability, scopes ...string) endpoint.Target {
 	id, secret := w.NewToken(scopes...)
 	return endpoint.Target{
 		Address: w.Address(), Fingerprint: w.Fingerprint(), AllowLocal: true,
-		Credential: endpoint.Credential{Capability: c, TokenID: id, Secret: plugin.Secret(secret)},
+		Credential: endpoint.Credential{Capability: c, ID: id, Secret: plugin.Secret(secret)},
 	}
 }
 

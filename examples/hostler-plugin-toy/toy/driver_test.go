@@ -62,7 +62,7 @@ func elsewhere(t *testing.T, answer http.HandlerFunc) endpoint.Target {
 	t.Cleanup(server.Close)
 	return endpoint.Target{
 		Address: server.Listener.Addr().String(), Fingerprint: endpoint.Fingerprint(server.Certificate()), AllowLocal: true,
-		Credential: endpoint.Credential{TokenID: "me", Secret: "hush-hush"},
+		Credential: endpoint.Credential{ID: "me", Secret: "hush-hush"},
 	}
 }
 

@@ -33,7 +33,7 @@ func (c *Client) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "pveapi.
 // NewClient makes a client for the target without using the network.
 func (p *Pool) NewClient(target endpoint.Target) (*Client, error) {
 	credential := target.Credential
-	if strings.ContainsAny(credential.TokenID+string(credential.Secret), "\r\n\x00") {
+	if strings.ContainsAny(credential.ID+string(credential.Secret), "\r\n\x00") {
 		return nil, plugin.Errorf(plugin.Invalid, "the token holds a control character")
 	}
 	ways, err := p.get(target)
@@ -41,8 +41,8 @@ func (p *Pool) NewClient(target endpoint.Target) (*Client, error) {
 		return nil, err
 	}
 	c := &Client{base: "https://" + target.Address + "/api2/json", secret: string(credential.Secret), ways: ways, waits: p.timeouts}
-	if credential.TokenID != "" {
-		c.token = "PVEAPIToken=" + credential.TokenID + "=" + string(credential.Secret)
+	if credential.ID != "" {
+		c.token = "PVEAPIToken=" + credential.ID + "=" + string(credential.Secret)
 	}
 	return c, nil
 }

@@ -37,7 +37,7 @@ func serveWithin(t *testing.T, limit time.Duration, handler http.HandlerFunc, ch
 	t.Cleanup(server.Close)
 	target := endpoint.Target{
 		Address: server.Listener.Addr().String(), Fingerprint: endpoint.Fingerprint(server.Certificate()), AllowLocal: true,
-		Credential: endpoint.Credential{TokenID: "service@pve!monitoring", Secret: secret},
+		Credential: endpoint.Credential{ID: "service@pve!monitoring", Secret: secret},
 	}
 	for _, f := range change {
 		f(&target)

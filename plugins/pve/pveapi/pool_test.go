@@ -28,7 +28,7 @@ func TestTargetsWithOtherPoliciesShareNoConnections(t *testing.T) {
 	t.Cleanup(pool.Close)
 	pinned := endpoint.Target{
 		Address: server.Listener.Addr().String(), Fingerprint: endpoint.Fingerprint(server.Certificate()), AllowLocal: true,
-		Credential: endpoint.Credential{TokenID: "service@pve!monitoring", Secret: secret},
+		Credential: endpoint.Credential{ID: "service@pve!monitoring", Secret: secret},
 	}
 	get := func(target endpoint.Target) error {
 		client, err := pool.NewClient(target)

@@ -80,7 +80,7 @@ func TestNobodyThere(t *testing.T) {
 	if _, err := pool.NewClient(endpoint.Target{Address: "no port"}); plugin.KindOf(err) != plugin.Invalid {
 		t.Errorf("address without port: %v", err)
 	}
-	bad := endpoint.Target{Address: address, Credential: endpoint.Credential{TokenID: "a\r\nX: y", Secret: "s"}}
+	bad := endpoint.Target{Address: address, Credential: endpoint.Credential{ID: "a\r\nX: y", Secret: "s"}}
 	if _, err := pool.NewClient(bad); plugin.KindOf(err) != plugin.Invalid {
 		t.Errorf("token with a line break: %v", err)
 	}

@@ -63,7 +63,7 @@ func (b *Backend) AddAt(target endpoint.Target) *Endpoint {
 func (e *Endpoint) Target(capability endpoint.Capability) endpoint.Target {
 	return endpoint.Target{
 		Address: e.address, Fingerprint: e.fingerprint,
-		Credential: endpoint.Credential{Capability: capability, TokenID: "service@mem", Secret: e.secret},
+		Credential: endpoint.Credential{Capability: capability, ID: "service@mem", Secret: e.secret},
 	}
 }
 
@@ -148,7 +148,7 @@ func (e *Endpoint) admit(target endpoint.Target) error {
 		err.Fingerprint = e.fingerprint
 		return err
 	case target.Credential.Secret != e.secret:
-		return plugin.Errorf(plugin.TokenRejected, "token %s is wrong", target.Credential.TokenID)
+		return plugin.Errorf(plugin.TokenRejected, "token %s is wrong", target.Credential.ID)
 	}
 	return nil
 }

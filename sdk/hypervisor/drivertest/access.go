@@ -63,11 +63,10 @@ func (s *suite) access(t *testing.T) {
 		}
 	})
 	s.run(t, "wrong token", func(t *testing.T, ctx context.Context) {
-		target := s.Target(t, endpoint.Monitoring)
-		target.Credential.Secret = "00000000-dead-beef-0000-000000000000"
+		target := s.wrong(t, endpoint.Monitoring)
 		_, err := s.open(t, target).Version(ctx)
 		e := wantKind(t, err, plugin.TokenRejected)
-		if strings.Contains(e.Error(), "dead-beef") {
+		if strings.Contains(e.Error(), string(target.Credential.Secret)) {
 			t.Error("the error tells the secret")
 		}
 	})

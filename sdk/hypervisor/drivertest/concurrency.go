@@ -35,7 +35,7 @@ func (s *suite) concurrency(t *testing.T) {
 	s.run(t, "a bad token does not spoil a good one", func(t *testing.T, ctx context.Context) {
 		good := s.Target(t, endpoint.Monitoring)
 		bad := good
-		bad.Credential.Secret = "00000000-dead-beef-0000-000000000000"
+		bad.Credential = s.wrong(t, endpoint.Monitoring).Credential
 		goodHost, badHost := s.open(t, good), s.open(t, bad)
 		var calls sync.WaitGroup
 		for range 4 {

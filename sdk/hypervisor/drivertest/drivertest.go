@@ -14,6 +14,7 @@ import (
 
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
 	"github.com/hostler/hostler/sdk/plugin/plugintest"
 )
 
@@ -41,6 +42,11 @@ type Config struct {
 	Lacking func(t testing.TB, capability endpoint.Capability) (target endpoint.Target, missing []string)
 	// Exceeding gives a target whose token has privileges that its capability does not need, and which.
 	Exceeding func(t testing.TB, capability endpoint.Capability) (target endpoint.Target, extra []string)
+	// Wrong gives a target whose credential the endpoint does not know. Nil is the target of Target with another secret.
+	Wrong func(t testing.TB, capability endpoint.Capability) endpoint.Target
+	// NewCode makes a one-time code that gives access to the endpoint of Target for a capability, and ends after some time; a time
+	// that is negative is over.
+	NewCode func(t testing.TB, capability endpoint.Capability, valid time.Duration) plugin.Secret
 	// RunningTask starts a task that runs until it is stopped and has at least one line of log.
 	RunningTask func(t testing.TB) (taskID string)
 	// EndedTask gives a task that ended well with at least five lines of log.
@@ -86,6 +92,8 @@ func Run(t *testing.T, cfg Config) {
 			s.group(t, "node_read", s.nodeRead)
 			s.group(t, "snapshot", s.snapshot)
 			s.group(t, "role_script", s.roleScript)
+			s.group(t, "credential_read", s.credentialRead)
+			s.group(t, "enrol", s.enrol)
 			s.group(t, "concurrency", s.concurrency)
 		})
 	}
@@ -171,6 +179,27 @@ func (s *suite) open(t *testing.T, target endpoint.Target) hypervisor.Host {
 		}
 	})
 	return host
+}
+
+// described is what the driver says of itself.
+func (s *suite) described(t *testing.T) hypervisor.Info {
+	t.Helper()
+	info, err := hypervisor.Describe(t.Context(), s.driver)
+	if err != nil {
+		t.Fatal("asking for the info:", err)
+	}
+	return info
+}
+
+// wrong is a target whose credential the endpoint does not know.
+func (s *suite) wrong(t *testing.T, capability endpoint.Capability) endpoint.Target {
+	t.Helper()
+	if s.Wrong != nil {
+		return s.Wrong(t, capability)
+	}
+	target := s.Target(t, capability)
+	target.Credential.Secret = "00000000-dead-beef-0000-000000000000"
+	return target
 }
 
 // host opens the working target of a capability.

@@ -17,6 +17,15 @@ func (s *suite) info(t *testing.T) {
 			t.Errorf("info %+v has an empty name, version or product", info)
 		}
 	})
+	s.run(t, "says how access is handed over", func(t *testing.T, _ context.Context) {
+		info := s.described(t)
+		for _, capability := range info.Capabilities {
+			form, ok := info.Form(s.Target(t, capability).Credential.Form)
+			if !ok || form.OneTime && s.Target(t, capability).Credential.Form != "" {
+				t.Errorf("the credential for %s is of a form that cannot be kept", capability)
+			}
+		}
+	})
 	s.run(t, "needs no network to open", func(t *testing.T, ctx context.Context) {
 		host, err := s.driver.Open(ctx, endpoint.Target{Address: "nowhere.invalid:8006"})
 		must(t, "opening a host that does not exist", err)

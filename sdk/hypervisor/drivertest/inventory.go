@@ -102,8 +102,7 @@ func (s *suite) inventory(t *testing.T) {
 		wantCanceled(t, err)
 	})
 	s.run(t, "wrong token", func(t *testing.T, ctx context.Context) {
-		target := s.Target(t, endpoint.Monitoring)
-		target.Credential.Secret = "00000000-dead-beef-0000-000000000000"
+		target := s.wrong(t, endpoint.Monitoring)
 		err := s.open(t, target).Inventory(ctx, hypervisor.InventoryQuery{}, func(hypervisor.Page) error { return nil })
 		wantKind(t, err, plugin.TokenRejected)
 	})

@@ -2,6 +2,7 @@ package drivertest
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	"github.com/hostler/hostler/sdk/endpoint"
@@ -33,11 +34,18 @@ var after = map[hypervisor.Action]string{
 	hypervisor.Pause: hypervisor.GuestPaused, hypervisor.Resume: hypervisor.GuestRunning, hypervisor.Reset: hypervisor.GuestRunning,
 }
 
+// actions are those that the driver says of a kind of guest.
+func (s *suite) actions(t *testing.T, kind hypervisor.GuestKind) []hypervisor.Action {
+	t.Helper()
+	info := s.described(t)
+	return slices.DeleteFunc(hypervisor.Actions(hypervisor.VM), func(a hypervisor.Action) bool { return !info.Knows(kind, a) })
+}
+
 func (s *suite) lifecycle(t *testing.T) {
 	need[hypervisor.Lifecycler](t, s)
 	s.unfitting(t)
 	for _, kind := range []hypervisor.GuestKind{hypervisor.VM, hypervisor.Container} {
-		for _, action := range hypervisor.Actions(kind) {
+		for _, action := range s.actions(t, kind) {
 			s.run(t, string(kind)+" "+string(action), func(t *testing.T, ctx context.Context) {
 				hook(t, "NewGuest", s.NewGuest != nil)
 				status := hypervisor.GuestRunning
@@ -75,7 +83,11 @@ func (s *suite) lifecycle(t *testing.T) {
 		hook(t, "NewGuest", s.NewGuest != nil)
 		lifecycler := as[hypervisor.Lifecycler](t, s.host(t, endpoint.Lifecycle))
 		ref := s.NewGuest(t, hypervisor.Container, hypervisor.GuestRunning)
-		for _, action := range []hypervisor.Action{hypervisor.Pause, hypervisor.Reset, "explode", "../config", ""} {
+		known := s.actions(t, ref.Kind)
+		for _, action := range append(hypervisor.Actions(hypervisor.VM), "explode", "../config", "") {
+			if slices.Contains(known, action) {
+				continue
+			}
 			_, err := lifecycler.Act(ctx, ref, action)
 			switch plugin.KindOf(err) {
 			case plugin.Invalid, plugin.Unsupported:

@@ -64,8 +64,7 @@ func (s *suite) nodeRead(t *testing.T) {
 	})
 	s.run(t, "wrong token", func(t *testing.T, ctx context.Context) {
 		node := s.nodes(t, ctx)[0]
-		target := s.Target(t, endpoint.Monitoring)
-		target.Credential.Secret = "00000000-dead-beef-0000-000000000000"
+		target := s.wrong(t, endpoint.Monitoring)
 		_, err := as[hypervisor.NodeReader](t, s.open(t, target)).NodeStatus(ctx, node)
 		wantKind(t, err, plugin.TokenRejected)
 	})

@@ -10,7 +10,7 @@ import (
 )
 
 func (s *suite) permissions(t *testing.T) {
-	for _, capability := range endpoint.Capabilities() {
+	for _, capability := range s.described(t).Capabilities {
 		s.run(t, string(capability)+" proper", func(t *testing.T, ctx context.Context) {
 			got, err := s.host(t, capability).Permissions(ctx)
 			must(t, "asking for permissions", err)
@@ -47,8 +47,7 @@ func (s *suite) permissions(t *testing.T) {
 		})
 	}
 	s.run(t, "wrong token", func(t *testing.T, ctx context.Context) {
-		target := s.Target(t, endpoint.Monitoring)
-		target.Credential.Secret = "00000000-dead-beef-0000-000000000000"
+		target := s.wrong(t, endpoint.Monitoring)
 		_, err := s.open(t, target).Permissions(ctx)
 		wantKind(t, err, plugin.TokenRejected)
 	})

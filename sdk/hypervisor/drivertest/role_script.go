@@ -1,8 +1,10 @@
 package drivertest
 
 import (
+	"cmp"
 	"context"
 	"os/exec"
+	"path"
 	"strings"
 	"testing"
 
@@ -15,9 +17,14 @@ func (s *suite) roleScript(t *testing.T) {
 	need[hypervisor.RoleScripter](t, s)
 	scripter := as[hypervisor.RoleScripter](t, s.driver)
 	s.run(t, "is a shell script", func(t *testing.T, ctx context.Context) {
-		for _, path := range []string{"/", "/pool/customers"} {
+		info := s.described(t)
+		paths := []string{"/"}
+		if info.Scope.Example != "" {
+			paths = append(paths, info.Scope.Example)
+		}
+		for _, path := range paths {
 			for _, shell := range []bool{false, true} {
-				query := hypervisor.RoleScriptQuery{Capabilities: endpoint.Capabilities(), Path: path, NodeShell: shell}
+				query := hypervisor.RoleScriptQuery{Capabilities: info.Capabilities, Path: path, NodeShell: shell}
 				script, err := scripter.RoleScript(ctx, query)
 				must(t, "writing the script", err)
 				if !strings.HasPrefix(script, "#!/bin/sh\n") {
@@ -32,7 +39,9 @@ func (s *suite) roleScript(t *testing.T) {
 		}
 	})
 	s.run(t, "hostile paths", func(t *testing.T, ctx context.Context) {
-		for _, path := range []string{"", "pool", "/pool/a'; reboot; '", "/pool/$(reboot)", "/pool/a b", "/../etc", "/pool/\x00", "/pool/a\nb"} {
+		within := path.Dir(cmp.Or(s.described(t).Scope.Example, "/pool/customers"))
+		for _, path := range []string{"", "pool", within + "/a'; reboot; '", within + "/$(reboot)", within + "/a b", "/../etc",
+			within + "/\x00", within + "/a\nb"} {
 			_, err := scripter.RoleScript(ctx, hypervisor.RoleScriptQuery{Capabilities: []endpoint.Capability{endpoint.Monitoring}, Path: path})
 			if plugin.KindOf(err) != plugin.Invalid {
 				t.Errorf("path %q: error is %v, want invalid", path, err)
@@ -42,14 +51,24 @@ func (s *suite) roleScript(t *testing.T) {
 	s.run(t, "unknown capability", func(t *testing.T, ctx context.Context) {
 		_, err := scripter.RoleScript(ctx, hypervisor.RoleScriptQuery{Capabilities: []endpoint.Capability{"monitoring", "flying"}, Path: "/"})
 		wantKind(t, err, plugin.Invalid)
-		_, err = scripter.RoleRemoval(ctx, "flying")
+		_, err = scripter.RoleRemoval(ctx, "flying", "")
 		wantKind(t, err, plugin.Invalid)
+		info := s.described(t)
+		for _, capability := range endpoint.Capabilities() {
+			if info.Has(capability) {
+				continue
+			}
+			_, err := scripter.RoleScript(ctx, hypervisor.RoleScriptQuery{Capabilities: []endpoint.Capability{capability}, Path: "/"})
+			wantKind(t, err, plugin.Invalid)
+		}
 	})
 	s.run(t, "removal", func(t *testing.T, ctx context.Context) {
-		for _, capability := range endpoint.Capabilities() {
-			commands, err := scripter.RoleRemoval(ctx, capability)
+		for _, capability := range s.described(t).Capabilities {
+			id := s.Target(t, capability).Credential.ID
+			commands, err := scripter.RoleRemoval(ctx, capability, id)
 			must(t, "asking for the removal", err)
-			if len(commands) == 0 || !strings.Contains(strings.Join(commands, "\n"), string(capability)) {
+			text := strings.Join(commands, "\n")
+			if !strings.Contains(text, string(capability)) && !strings.Contains(text, id) {
 				t.Errorf("removal of %s is %q", capability, commands)
 			}
 		}

@@ -33,7 +33,7 @@ func (h *Host) Act(ctx context.Context, ref hypervisor.GuestRef, action hypervis
 	return h.change(ctx, "act", GuestPower, ref, func(guest *guest) (work, error) {
 		wanted, ok := transitions[action]
 		switch {
-		case !ok || !slices.Contains(hypervisor.Actions(ref.Kind), action):
+		case !ok || !h.driver.knows(ref.Kind, action):
 			return work{}, invalid("action", "a %s has no action %q", ref.Kind, action)
 		case !slices.Contains(wanted.from, guest.Status):
 			return work{}, plugin.Errorf(plugin.Conflict, "guest %s is %s", ref.ID, guest.Status)

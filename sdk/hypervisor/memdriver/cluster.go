@@ -37,21 +37,27 @@ type Cluster struct {
 	prefix      string
 	anyToken    bool
 	forgetful   bool
+	certified   bool
 
-	mu       sync.Mutex
-	nodes    []string
-	guests   map[hypervisor.GuestID]*guest
-	made     int64 // the number of the newest guest
-	tokens   map[string]token
+	mu     sync.Mutex
+	nodes  []string
+	guests map[hypervisor.GuestID]*guest
+	made   int64 // the number of the newest guest
+	tokens map[string]token
+	// proper are the credentials of Target, by capability.
+	proper map[endpoint.Capability]endpoint.Credential
+	// codes are the one-time codes by their secret.
+	codes    map[string]*code
 	tasks    []*task // oldest first
 	sequence int
 	faults   map[string]Fault
 }
 
-func newCluster(address string, spec Spec) *Cluster {
+func newCluster(address string, spec Spec, certified bool) *Cluster {
 	c := &Cluster{
 		address: address, taskTime: spec.TaskTime, prefix: spec.Prefix, forgetful: spec.Forgetful,
 		guests: map[hypervisor.GuestID]*guest{}, made: 99, tokens: map[string]token{}, faults: map[string]Fault{},
+		certified: certified, proper: map[endpoint.Capability]endpoint.Credential{}, codes: map[string]*code{},
 	}
 	if c.taskTime == 0 {
 		c.taskTime = 10 * time.Millisecond
@@ -72,7 +78,7 @@ func newCluster(address string, spec Spec) *Cluster {
 		c.newGuest(kind, status, "")
 	}
 	for _, capability := range endpoint.Capabilities() {
-		c.tokens[tokenID(capability, "")] = token{secret: plugin.Secret("secret-of-" + capability), privileges: needs[capability]}
+		c.proper[capability] = c.give(capability, "", plugin.Secret("secret-of-"+capability), needs[capability])
 	}
 	return c
 }
@@ -80,19 +86,13 @@ func newCluster(address string, spec Spec) *Cluster {
 // Fingerprint is what the endpoint shows.
 func (c *Cluster) Fingerprint() string { return c.fingerprint }
 
-// Target is a pinned target with the capability's proper token.
+// Target is a pinned target with the capability's proper token or certificate.
 func (c *Cluster) Target(capability endpoint.Capability) endpoint.Target {
-	return c.target(capability, "")
+	return c.target(c.proper[capability])
 }
 
-func (c *Cluster) target(capability endpoint.Capability, suffix string) endpoint.Target {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	id := tokenID(capability, suffix)
-	return endpoint.Target{
-		Address: c.address, Fingerprint: c.fingerprint, AllowLocal: true,
-		Credential: endpoint.Credential{Capability: capability, TokenID: id, Secret: c.tokens[id].secret},
-	}
+func (c *Cluster) target(credential endpoint.Credential) endpoint.Target {
+	return endpoint.Target{Address: c.address, Fingerprint: c.fingerprint, AllowLocal: true, Credential: credential}
 }
 
 // SetFault makes a method misbehave, "any" for all methods. The zero Fault ends it.

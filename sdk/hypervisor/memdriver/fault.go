@@ -26,14 +26,15 @@ type Fault struct {
 	Err error
 	// Leak returns an error that holds the credential's secret, as a careless driver would.
 	Leak bool
-	// Late makes all of it happen in mid-stream: after the first page of an inventory or the first line of a log.
+	// Late makes all of it happen in mid-stream: after the first page of an inventory or the first line of a log, and when a code
+	// was redeemed.
 	Late bool
 }
 
 // Methods are the names that SetFault and addresses know.
 var Methods = []string{
 	"version", "permissions", "inventory", "guest", "tasks", "tasklog", "waittask", "act", "stoptask", "nodestatus",
-	"snapshots", "takesnapshot", "deletesnapshot", "rollback",
+	"snapshots", "takesnapshot", "deletesnapshot", "rollback", "redeem",
 }
 
 // slow is the delay of the fault "slow" in an address.
@@ -60,7 +61,7 @@ func (k Fault) apply(ctx context.Context, target endpoint.Target) error {
 		os.Exit(k.Exit)
 	}
 	if k.Leak {
-		return fmt.Errorf("token %s=%s was not taken", target.Credential.TokenID, string(target.Credential.Secret))
+		return fmt.Errorf("token %s=%s was not taken", target.Credential.ID, string(target.Credential.Secret))
 	}
 	return k.Err
 }

@@ -35,7 +35,7 @@ func (c *Cluster) NewGuestAs(kind hypervisor.GuestKind, status string, id hyperv
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	ref := c.newGuest(kind, status, id).GuestRef
-	c.newTask(ref.Node, "guest_create", ref, endpoint.Credential{TokenID: "root@mem"}).end(hypervisor.TaskOK, "OK")
+	c.newTask(ref.Node, "guest_create", ref, endpoint.Credential{ID: "root@mem"}).end(hypervisor.TaskOK, "OK")
 	return ref
 }
 

@@ -11,6 +11,8 @@
 // As a plugin process (hostler-plugin-mem) it has nobody to make clusters, so that the address says what is wanted:
 // each address that ends in ".mem" is a cluster, made at its first use, and the labels in front of it are its size and its
 // faults. See Driver.Open.
+//
+// A hypervisor of the other shape, with certificates in place of tokens, is Certified.
 package memdriver
 
 import (
@@ -33,6 +35,8 @@ type Driver struct {
 	mu       sync.Mutex
 	clusters map[string]*Cluster
 	byName   bool
+	// certified is true for the driver of a Certified.
+	certified bool
 }
 
 var (
@@ -52,7 +56,7 @@ func NewByName() *Driver {
 
 // Add makes a cluster at an address, "host:port", and replaces what was there.
 func (d *Driver) Add(address string, spec Spec) *Cluster {
-	c := newCluster(address, spec)
+	c := newCluster(address, spec, d.certified)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.clusters[address] = c
@@ -61,7 +65,7 @@ func (d *Driver) Add(address string, spec Spec) *Cluster {
 
 // Info implements hypervisor.Driver.
 func (d *Driver) Info(context.Context) (hypervisor.Info, error) {
-	return hypervisor.Info{Name: "mem", Version: Release, Product: "Memory"}, nil
+	return hypervisor.Info{Name: "mem", Version: Release, Product: "Memory", Scope: pools}, nil
 }
 
 // Open implements hypervisor.Driver. A driver made by NewByName reads an address such as
@@ -94,7 +98,7 @@ func (d *Driver) cluster(target endpoint.Target) (*Cluster, error) {
 		if err != nil {
 			return nil, err
 		}
-		c := newCluster(target.Address, spec)
+		c := newCluster(target.Address, spec, d.certified)
 		c.anyToken = true
 		for method, fault := range faults {
 			c.faults[method] = fault

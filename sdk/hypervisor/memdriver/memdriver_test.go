@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
@@ -70,14 +71,19 @@ func TestConformance(t *testing.T) {
 	for name, forgetful := range map[string]bool{"numbers, and remembers its tasks": false, "names, and forgets its tasks": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			conform(t, memdriver.Spec{Nodes: 3, VMs: 450, Containers: 50, Forgetful: forgetful})
+			driver := memdriver.New()
+			conform(t, driver, driver, memdriver.Spec{Nodes: 3, VMs: 450, Containers: 50, Forgetful: forgetful})
 		})
 	}
+	t.Run("knows certificates", func(t *testing.T) {
+		t.Parallel()
+		driver := memdriver.NewCertified()
+		conform(t, driver, driver.Driver, memdriver.Spec{Nodes: 3, VMs: 450, Containers: 50})
+	})
 }
 
-func conform(t *testing.T, spec memdriver.Spec) {
-	driver := memdriver.New()
-	cluster := driver.Add("pool.mem:8006", spec)
+func conform(t *testing.T, driver hypervisor.Driver, clusters *memdriver.Driver, spec memdriver.Spec) {
+	cluster := clusters.Add("pool.mem:8006", spec)
 	var names atomic.Int64
 	needs := map[endpoint.Capability]string{
 		endpoint.Monitoring: memdriver.GuestAudit, endpoint.Lifecycle: memdriver.GuestPower, endpoint.Console: memdriver.GuestConsole,
@@ -117,6 +123,9 @@ func conform(t *testing.T, spec memdriver.Spec) {
 		Exceeding: func(_ testing.TB, c endpoint.Capability) (endpoint.Target, []string) {
 			return cluster.NewToken(c, fmt.Sprint("exceeding", names.Add(1)), append([]string{"Sys.Everything"}, all[c]...)...),
 				[]string{"Sys.Everything"}
+		},
+		NewCode: func(_ testing.TB, c endpoint.Capability, valid time.Duration) plugin.Secret {
+			return cluster.NewCode(c, valid)
 		},
 		RunningTask: func(testing.TB) string { return cluster.NewTask("copy", 2) },
 		EndedTask:   ended(hypervisor.TaskOK),

@@ -27,14 +27,14 @@ func (c *Cluster) newTask(node, kind string, guest hypervisor.GuestRef, user end
 	c.sequence++
 	t := &task{
 		Task: hypervisor.Task{
-			ID:   fmt.Sprintf("MEM:%s:%08X:%s:%s:%s", node, c.sequence, kind, guest.ID, user.TokenID),
+			ID:   fmt.Sprintf("MEM:%s:%08X:%s:%s:%s", node, c.sequence, kind, guest.ID, user.ID),
 			Node: node, Type: kind, GuestID: guest.ID, Status: hypervisor.TaskRunning, Started: time.Now().UTC(),
 		},
 		kind:    guest.Kind,
 		changed: make(chan struct{}),
 	}
-	t.User, _, _ = strings.Cut(user.TokenID, "!")
-	t.TokenID = user.TokenID
+	t.User, _, _ = strings.Cut(user.ID, "!")
+	t.TokenID = user.ID
 	c.tasks = append(c.tasks, t)
 	return t
 }
@@ -65,7 +65,7 @@ func (t *task) tell() {
 func (c *Cluster) NewTask(kind string, lines int) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	t := c.newTask(c.nodes[0], kind, hypervisor.GuestRef{}, endpoint.Credential{TokenID: "root@mem"})
+	t := c.newTask(c.nodes[0], kind, hypervisor.GuestRef{}, endpoint.Credential{ID: "root@mem"})
 	for i := range lines {
 		t.add(fmt.Sprintf("line %d of %s", i+1, kind))
 	}

@@ -36,28 +36,53 @@ func tokenID(capability endpoint.Capability, suffix string) string {
 	return "service@mem!" + string(capability) + suffix
 }
 
-// NewToken makes a further token for a capability with exactly these privileges and gives a target with it.
+// NewToken makes a further token, or certificate, for a capability with exactly these privileges and gives a target with it.
 func (c *Cluster) NewToken(capability endpoint.Capability, name string, privileges ...string) endpoint.Target {
 	slices.Sort(privileges)
 	c.mu.Lock()
-	c.tokens[tokenID(capability, "-"+name)] = token{secret: plugin.Secret("secret-of-" + name), privileges: privileges}
-	c.mu.Unlock()
-	return c.target(capability, "-"+name)
+	defer c.mu.Unlock()
+	return c.target(c.give(capability, "-"+name, plugin.Secret("secret-of-"+name), privileges))
+}
+
+// give makes a credential with privileges. It needs the lock.
+func (c *Cluster) give(capability endpoint.Capability, suffix string, secret plugin.Secret, privileges []string) endpoint.Credential {
+	made := endpoint.Credential{Capability: capability, ID: tokenID(capability, suffix), Secret: secret}
+	if c.certified {
+		made = newCertificate(capability)
+	}
+	c.tokens[made.ID] = token{secret: made.Secret, privileges: privileges}
+	return made
+}
+
+// Knows reports whether there is a token or certificate of that id.
+func (c *Cluster) Knows(id string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, ok := c.tokens[id]
+	return ok
 }
 
 // Revoke makes a target's token unknown.
 func (c *Cluster) Revoke(target endpoint.Target) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.tokens, target.Credential.TokenID)
+	delete(c.tokens, target.Credential.ID)
 }
 
-// admit checks certificate and token, in the order of a TLS endpoint, and gives the token's privileges.
-func (c *Cluster) admit(target endpoint.Target) ([]string, error) {
+// show checks the certificate that the endpoint shows.
+func (c *Cluster) show(target endpoint.Target) error {
 	if target.Fingerprint != "" && !endpoint.EqualFingerprint(target.Fingerprint, c.fingerprint) ||
 		target.Fingerprint == "" && target.VerifyTLS && !c.anyToken {
 		err := plugin.Errorf(plugin.Untrusted, "the endpoint's certificate is not the pinned or a trusted one")
 		err.Fingerprint = c.fingerprint
+		return err
+	}
+	return nil
+}
+
+// admit checks certificate and token, in the order of a TLS endpoint, and gives the token's privileges.
+func (c *Cluster) admit(target endpoint.Target) ([]string, error) {
+	if err := c.show(target); err != nil {
 		return nil, err
 	}
 	given := target.Credential
@@ -69,7 +94,7 @@ func (c *Cluster) admit(target endpoint.Target) ([]string, error) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	t, ok := c.tokens[given.TokenID]
+	t, ok := c.tokens[given.ID]
 	if !ok || subtle.ConstantTimeCompare([]byte(t.secret), []byte(given.Secret)) != 1 {
 		return nil, rejected(given)
 	}
@@ -77,7 +102,7 @@ func (c *Cluster) admit(target endpoint.Target) ([]string, error) {
 }
 
 func rejected(given endpoint.Credential) error {
-	return plugin.Errorf(plugin.TokenRejected, "token %s is wrong or was revoked", given.TokenID)
+	return plugin.Errorf(plugin.TokenRejected, "token %s is wrong or was revoked", given.ID)
 }
 
 // require is Denied unless the privilege is there.

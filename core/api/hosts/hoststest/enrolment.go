@@ -16,13 +16,13 @@ import (
 func Enrolment(name, address string, cluster *memdriver.Cluster) string {
 	monitoring := cluster.Target(endpoint.Monitoring).Credential
 	return fmt.Sprintf(`{"name":%q,"address":%q,"token_id":%q,"token_secret":%q,"tls_fingerprint":%q}`,
-		name, address, monitoring.TokenID, string(monitoring.Secret), cluster.Fingerprint())
+		name, address, monitoring.ID, string(monitoring.Secret), cluster.Fingerprint())
 }
 
 // LifecycleToken is the body that adds the token for lifecycle.
 func LifecycleToken(cluster *memdriver.Cluster) string {
 	lifecycle := cluster.Target(endpoint.Lifecycle).Credential
-	return fmt.Sprintf(`{"capability":"lifecycle","token_id":%q,"token_secret":%q}`, lifecycle.TokenID, string(lifecycle.Secret))
+	return fmt.Sprintf(`{"capability":"lifecycle","token_id":%q,"token_secret":%q}`, lifecycle.ID, string(lifecycle.Secret))
 }
 
 // Enrol makes a host of the cluster, with its token for lifecycle, and polls it.

@@ -22,7 +22,9 @@ var Requests = requesttest.Requests{
 		return map[string]string{"node": requesttest.Canary + "-node1", "kind": "backup", "upid": url.PathEscape(task(f))}
 	},
 	Changes: changes,
-	Reads:   map[string]requesttest.Read{"list_capabilities": {Teamless: "the same everywhere"}},
+	Reads: map[string]requesttest.Read{
+		"list_capabilities": {Teamless: "the same everywhere"}, "list_drivers": {Teamless: "drivers belong to no team"},
+	},
 }
 
 // changes enrol a cluster of their own, and take away a host of their own.

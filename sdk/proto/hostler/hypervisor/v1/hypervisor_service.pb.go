@@ -68,7 +68,17 @@ type InfoResponse struct {
 	// The hypervisor's name for people.
 	Product string `protobuf:"bytes,3,opt,name=product,proto3" json:"product,omitempty"`
 	// The services that the driver answers besides this one: "lifecycle", "task_stop", …
-	Abilities     []string `protobuf:"bytes,4,rep,name=abilities,proto3" json:"abilities,omitempty"`
+	Abilities []string `protobuf:"bytes,4,rep,name=abilities,proto3" json:"abilities,omitempty"`
+	// The port of an address without one; empty is "8006".
+	DefaultPort string `protobuf:"bytes,5,opt,name=default_port,json=defaultPort,proto3" json:"default_port,omitempty"`
+	// How access is handed over, the usual form first; empty is an API token with its id.
+	Forms []*CredentialForm `protobuf:"bytes,6,rep,name=forms,proto3" json:"forms,omitempty"`
+	// The capabilities that mean something at this hypervisor; empty is all.
+	Capabilities []string `protobuf:"bytes,7,rep,name=capabilities,proto3" json:"capabilities,omitempty"`
+	// What guests can do, by their kind; a kind that is not named has the actions of the SDK's table.
+	Actions []*KindActions `protobuf:"bytes,8,rep,name=actions,proto3" json:"actions,omitempty"`
+	// What rights can be narrowed to; absent for nothing.
+	Scope         *Scope `protobuf:"bytes,9,opt,name=scope,proto3" json:"scope,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -131,6 +141,250 @@ func (x *InfoResponse) GetAbilities() []string {
 	return nil
 }
 
+func (x *InfoResponse) GetDefaultPort() string {
+	if x != nil {
+		return x.DefaultPort
+	}
+	return ""
+}
+
+func (x *InfoResponse) GetForms() []*CredentialForm {
+	if x != nil {
+		return x.Forms
+	}
+	return nil
+}
+
+func (x *InfoResponse) GetCapabilities() []string {
+	if x != nil {
+		return x.Capabilities
+	}
+	return nil
+}
+
+func (x *InfoResponse) GetActions() []*KindActions {
+	if x != nil {
+		return x.Actions
+	}
+	return nil
+}
+
+func (x *InfoResponse) GetScope() *Scope {
+	if x != nil {
+		return x.Scope
+	}
+	return nil
+}
+
+// CredentialForm is how access is entered and kept.
+type CredentialForm struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// "token", "client_certificate", "join_token" or a word of the driver's own.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// For people, such as "API token".
+	Label string `protobuf:"bytes,2,opt,name=label,proto3" json:"label,omitempty"`
+	// What the id is called; empty when none is entered.
+	IdLabel string `protobuf:"bytes,3,opt,name=id_label,json=idLabel,proto3" json:"id_label,omitempty"`
+	// What the secret is called.
+	SecretLabel string `protobuf:"bytes,4,opt,name=secret_label,json=secretLabel,proto3" json:"secret_label,omitempty"`
+	// The secret has several lines.
+	Multiline bool `protobuf:"varint,5,opt,name=multiline,proto3" json:"multiline,omitempty"`
+	// It is traded for another credential, once, by EnrolService.
+	OneTime       bool `protobuf:"varint,6,opt,name=one_time,json=oneTime,proto3" json:"one_time,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CredentialForm) Reset() {
+	*x = CredentialForm{}
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CredentialForm) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CredentialForm) ProtoMessage() {}
+
+func (x *CredentialForm) ProtoReflect() protoreflect.Message {
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CredentialForm.ProtoReflect.Descriptor instead.
+func (*CredentialForm) Descriptor() ([]byte, []int) {
+	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *CredentialForm) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *CredentialForm) GetLabel() string {
+	if x != nil {
+		return x.Label
+	}
+	return ""
+}
+
+func (x *CredentialForm) GetIdLabel() string {
+	if x != nil {
+		return x.IdLabel
+	}
+	return ""
+}
+
+func (x *CredentialForm) GetSecretLabel() string {
+	if x != nil {
+		return x.SecretLabel
+	}
+	return ""
+}
+
+func (x *CredentialForm) GetMultiline() bool {
+	if x != nil {
+		return x.Multiline
+	}
+	return false
+}
+
+func (x *CredentialForm) GetOneTime() bool {
+	if x != nil {
+		return x.OneTime
+	}
+	return false
+}
+
+// KindActions are what one kind of guest can do.
+type KindActions struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// "vm" or "container".
+	Kind          string   `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
+	Actions       []string `protobuf:"bytes,2,rep,name=actions,proto3" json:"actions,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *KindActions) Reset() {
+	*x = KindActions{}
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *KindActions) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*KindActions) ProtoMessage() {}
+
+func (x *KindActions) ProtoReflect() protoreflect.Message {
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use KindActions.ProtoReflect.Descriptor instead.
+func (*KindActions) Descriptor() ([]byte, []int) {
+	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *KindActions) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *KindActions) GetActions() []string {
+	if x != nil {
+		return x.Actions
+	}
+	return nil
+}
+
+// Scope is what rights can be narrowed to.
+type Scope struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// For people, such as "pool".
+	Word string `protobuf:"bytes,1,opt,name=word,proto3" json:"word,omitempty"`
+	// What is in it.
+	Holds string `protobuf:"bytes,2,opt,name=holds,proto3" json:"holds,omitempty"`
+	// A path of one, such as "/pool/customers".
+	Example       string `protobuf:"bytes,3,opt,name=example,proto3" json:"example,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Scope) Reset() {
+	*x = Scope{}
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Scope) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Scope) ProtoMessage() {}
+
+func (x *Scope) ProtoReflect() protoreflect.Message {
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Scope.ProtoReflect.Descriptor instead.
+func (*Scope) Descriptor() ([]byte, []int) {
+	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *Scope) GetWord() string {
+	if x != nil {
+		return x.Word
+	}
+	return ""
+}
+
+func (x *Scope) GetHolds() string {
+	if x != nil {
+		return x.Holds
+	}
+	return ""
+}
+
+func (x *Scope) GetExample() string {
+	if x != nil {
+		return x.Example
+	}
+	return ""
+}
+
 type VersionRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Never absent.
@@ -141,7 +395,7 @@ type VersionRequest struct {
 
 func (x *VersionRequest) Reset() {
 	*x = VersionRequest{}
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[2]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -153,7 +407,7 @@ func (x *VersionRequest) String() string {
 func (*VersionRequest) ProtoMessage() {}
 
 func (x *VersionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[2]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -166,7 +420,7 @@ func (x *VersionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VersionRequest.ProtoReflect.Descriptor instead.
 func (*VersionRequest) Descriptor() ([]byte, []int) {
-	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{2}
+	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *VersionRequest) GetTarget() *v1.Target {
@@ -192,7 +446,7 @@ type VersionResponse struct {
 
 func (x *VersionResponse) Reset() {
 	*x = VersionResponse{}
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[3]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -204,7 +458,7 @@ func (x *VersionResponse) String() string {
 func (*VersionResponse) ProtoMessage() {}
 
 func (x *VersionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[3]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -217,7 +471,7 @@ func (x *VersionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VersionResponse.ProtoReflect.Descriptor instead.
 func (*VersionResponse) Descriptor() ([]byte, []int) {
-	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{3}
+	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *VersionResponse) GetVersion() string {
@@ -265,7 +519,7 @@ type PermissionsRequest struct {
 
 func (x *PermissionsRequest) Reset() {
 	*x = PermissionsRequest{}
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[4]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -277,7 +531,7 @@ func (x *PermissionsRequest) String() string {
 func (*PermissionsRequest) ProtoMessage() {}
 
 func (x *PermissionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[4]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -290,7 +544,7 @@ func (x *PermissionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PermissionsRequest.ProtoReflect.Descriptor instead.
 func (*PermissionsRequest) Descriptor() ([]byte, []int) {
-	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{4}
+	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *PermissionsRequest) GetTarget() *v1.Target {
@@ -312,7 +566,7 @@ type PermissionsResponse struct {
 
 func (x *PermissionsResponse) Reset() {
 	*x = PermissionsResponse{}
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[5]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -324,7 +578,7 @@ func (x *PermissionsResponse) String() string {
 func (*PermissionsResponse) ProtoMessage() {}
 
 func (x *PermissionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[5]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -337,7 +591,7 @@ func (x *PermissionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PermissionsResponse.ProtoReflect.Descriptor instead.
 func (*PermissionsResponse) Descriptor() ([]byte, []int) {
-	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{5}
+	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *PermissionsResponse) GetMissing() []string {
@@ -382,7 +636,7 @@ type InventoryRequest struct {
 
 func (x *InventoryRequest) Reset() {
 	*x = InventoryRequest{}
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[6]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -394,7 +648,7 @@ func (x *InventoryRequest) String() string {
 func (*InventoryRequest) ProtoMessage() {}
 
 func (x *InventoryRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[6]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -407,7 +661,7 @@ func (x *InventoryRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InventoryRequest.ProtoReflect.Descriptor instead.
 func (*InventoryRequest) Descriptor() ([]byte, []int) {
-	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{6}
+	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *InventoryRequest) GetTarget() *v1.Target {
@@ -446,7 +700,7 @@ type InventoryResponse struct {
 
 func (x *InventoryResponse) Reset() {
 	*x = InventoryResponse{}
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[7]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -458,7 +712,7 @@ func (x *InventoryResponse) String() string {
 func (*InventoryResponse) ProtoMessage() {}
 
 func (x *InventoryResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[7]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -471,7 +725,7 @@ func (x *InventoryResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InventoryResponse.ProtoReflect.Descriptor instead.
 func (*InventoryResponse) Descriptor() ([]byte, []int) {
-	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{7}
+	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *InventoryResponse) GetCluster() *Cluster {
@@ -521,7 +775,7 @@ type GuestRequest struct {
 
 func (x *GuestRequest) Reset() {
 	*x = GuestRequest{}
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[8]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -533,7 +787,7 @@ func (x *GuestRequest) String() string {
 func (*GuestRequest) ProtoMessage() {}
 
 func (x *GuestRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[8]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -546,7 +800,7 @@ func (x *GuestRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GuestRequest.ProtoReflect.Descriptor instead.
 func (*GuestRequest) Descriptor() ([]byte, []int) {
-	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{8}
+	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *GuestRequest) GetTarget() *v1.Target {
@@ -573,7 +827,7 @@ type GuestResponse struct {
 
 func (x *GuestResponse) Reset() {
 	*x = GuestResponse{}
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[9]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -585,7 +839,7 @@ func (x *GuestResponse) String() string {
 func (*GuestResponse) ProtoMessage() {}
 
 func (x *GuestResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[9]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -598,7 +852,7 @@ func (x *GuestResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GuestResponse.ProtoReflect.Descriptor instead.
 func (*GuestResponse) Descriptor() ([]byte, []int) {
-	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{9}
+	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *GuestResponse) GetGuest() *Guest {
@@ -628,7 +882,7 @@ type TasksRequest struct {
 
 func (x *TasksRequest) Reset() {
 	*x = TasksRequest{}
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[10]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -640,7 +894,7 @@ func (x *TasksRequest) String() string {
 func (*TasksRequest) ProtoMessage() {}
 
 func (x *TasksRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[10]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -653,7 +907,7 @@ func (x *TasksRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TasksRequest.ProtoReflect.Descriptor instead.
 func (*TasksRequest) Descriptor() ([]byte, []int) {
-	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{10}
+	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *TasksRequest) GetTarget() *v1.Target {
@@ -709,7 +963,7 @@ type TasksResponse struct {
 
 func (x *TasksResponse) Reset() {
 	*x = TasksResponse{}
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[11]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -721,7 +975,7 @@ func (x *TasksResponse) String() string {
 func (*TasksResponse) ProtoMessage() {}
 
 func (x *TasksResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[11]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -734,7 +988,7 @@ func (x *TasksResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TasksResponse.ProtoReflect.Descriptor instead.
 func (*TasksResponse) Descriptor() ([]byte, []int) {
-	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{11}
+	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *TasksResponse) GetTasks() []*Task {
@@ -766,7 +1020,7 @@ type TaskLogRequest struct {
 
 func (x *TaskLogRequest) Reset() {
 	*x = TaskLogRequest{}
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[12]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -778,7 +1032,7 @@ func (x *TaskLogRequest) String() string {
 func (*TaskLogRequest) ProtoMessage() {}
 
 func (x *TaskLogRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[12]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -791,7 +1045,7 @@ func (x *TaskLogRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskLogRequest.ProtoReflect.Descriptor instead.
 func (*TaskLogRequest) Descriptor() ([]byte, []int) {
-	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{12}
+	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *TaskLogRequest) GetTarget() *v1.Target {
@@ -833,7 +1087,7 @@ type TaskLogResponse struct {
 
 func (x *TaskLogResponse) Reset() {
 	*x = TaskLogResponse{}
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[13]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -845,7 +1099,7 @@ func (x *TaskLogResponse) String() string {
 func (*TaskLogResponse) ProtoMessage() {}
 
 func (x *TaskLogResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[13]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -858,7 +1112,7 @@ func (x *TaskLogResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskLogResponse.ProtoReflect.Descriptor instead.
 func (*TaskLogResponse) Descriptor() ([]byte, []int) {
-	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{13}
+	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *TaskLogResponse) GetLines() []*LogLine {
@@ -888,7 +1142,7 @@ type WaitTaskRequest struct {
 
 func (x *WaitTaskRequest) Reset() {
 	*x = WaitTaskRequest{}
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[14]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -900,7 +1154,7 @@ func (x *WaitTaskRequest) String() string {
 func (*WaitTaskRequest) ProtoMessage() {}
 
 func (x *WaitTaskRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[14]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -913,7 +1167,7 @@ func (x *WaitTaskRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WaitTaskRequest.ProtoReflect.Descriptor instead.
 func (*WaitTaskRequest) Descriptor() ([]byte, []int) {
-	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{14}
+	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *WaitTaskRequest) GetTarget() *v1.Target {
@@ -949,7 +1203,7 @@ type WaitTaskResponse struct {
 
 func (x *WaitTaskResponse) Reset() {
 	*x = WaitTaskResponse{}
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[15]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -961,7 +1215,7 @@ func (x *WaitTaskResponse) String() string {
 func (*WaitTaskResponse) ProtoMessage() {}
 
 func (x *WaitTaskResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[15]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -974,7 +1228,7 @@ func (x *WaitTaskResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WaitTaskResponse.ProtoReflect.Descriptor instead.
 func (*WaitTaskResponse) Descriptor() ([]byte, []int) {
-	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{15}
+	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *WaitTaskResponse) GetLines() []*LogLine {
@@ -996,12 +1250,31 @@ var File_hostler_hypervisor_v1_hypervisor_service_proto protoreflect.FileDescrip
 const file_hostler_hypervisor_v1_hypervisor_service_proto_rawDesc = "" +
 	"\n" +
 	".hostler/hypervisor/v1/hypervisor_service.proto\x12\x15hostler.hypervisor.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a%hostler/hypervisor/v1/guest_ref.proto\x1a%hostler/hypervisor/v1/inventory.proto\x1a\x1ehostler/plugin/v1/target.proto\x1a hostler/hypervisor/v1/task.proto\"\r\n" +
-	"\vInfoRequest\"t\n" +
+	"\vInfoRequest\"\xea\x02\n" +
 	"\fInfoResponse\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\tR\aversion\x12\x18\n" +
 	"\aproduct\x18\x03 \x01(\tR\aproduct\x12\x1c\n" +
-	"\tabilities\x18\x04 \x03(\tR\tabilities\"C\n" +
+	"\tabilities\x18\x04 \x03(\tR\tabilities\x12!\n" +
+	"\fdefault_port\x18\x05 \x01(\tR\vdefaultPort\x12;\n" +
+	"\x05forms\x18\x06 \x03(\v2%.hostler.hypervisor.v1.CredentialFormR\x05forms\x12\"\n" +
+	"\fcapabilities\x18\a \x03(\tR\fcapabilities\x12<\n" +
+	"\aactions\x18\b \x03(\v2\".hostler.hypervisor.v1.KindActionsR\aactions\x122\n" +
+	"\x05scope\x18\t \x01(\v2\x1c.hostler.hypervisor.v1.ScopeR\x05scope\"\xb1\x01\n" +
+	"\x0eCredentialForm\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
+	"\x05label\x18\x02 \x01(\tR\x05label\x12\x19\n" +
+	"\bid_label\x18\x03 \x01(\tR\aidLabel\x12!\n" +
+	"\fsecret_label\x18\x04 \x01(\tR\vsecretLabel\x12\x1c\n" +
+	"\tmultiline\x18\x05 \x01(\bR\tmultiline\x12\x19\n" +
+	"\bone_time\x18\x06 \x01(\bR\aoneTime\";\n" +
+	"\vKindActions\x12\x12\n" +
+	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x18\n" +
+	"\aactions\x18\x02 \x03(\tR\aactions\"K\n" +
+	"\x05Scope\x12\x12\n" +
+	"\x04word\x18\x01 \x01(\tR\x04word\x12\x14\n" +
+	"\x05holds\x18\x02 \x01(\tR\x05holds\x12\x18\n" +
+	"\aexample\x18\x03 \x01(\tR\aexample\"C\n" +
 	"\x0eVersionRequest\x121\n" +
 	"\x06target\x18\x01 \x01(\v2\x19.hostler.plugin.v1.TargetR\x06target\"\xb4\x01\n" +
 	"\x0fVersionResponse\x12\x18\n" +
@@ -1079,81 +1352,87 @@ func file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP() []byte {
 	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescData
 }
 
-var file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
+var file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
 var file_hostler_hypervisor_v1_hypervisor_service_proto_goTypes = []any{
 	(*InfoRequest)(nil),           // 0: hostler.hypervisor.v1.InfoRequest
 	(*InfoResponse)(nil),          // 1: hostler.hypervisor.v1.InfoResponse
-	(*VersionRequest)(nil),        // 2: hostler.hypervisor.v1.VersionRequest
-	(*VersionResponse)(nil),       // 3: hostler.hypervisor.v1.VersionResponse
-	(*PermissionsRequest)(nil),    // 4: hostler.hypervisor.v1.PermissionsRequest
-	(*PermissionsResponse)(nil),   // 5: hostler.hypervisor.v1.PermissionsResponse
-	(*InventoryRequest)(nil),      // 6: hostler.hypervisor.v1.InventoryRequest
-	(*InventoryResponse)(nil),     // 7: hostler.hypervisor.v1.InventoryResponse
-	(*GuestRequest)(nil),          // 8: hostler.hypervisor.v1.GuestRequest
-	(*GuestResponse)(nil),         // 9: hostler.hypervisor.v1.GuestResponse
-	(*TasksRequest)(nil),          // 10: hostler.hypervisor.v1.TasksRequest
-	(*TasksResponse)(nil),         // 11: hostler.hypervisor.v1.TasksResponse
-	(*TaskLogRequest)(nil),        // 12: hostler.hypervisor.v1.TaskLogRequest
-	(*TaskLogResponse)(nil),       // 13: hostler.hypervisor.v1.TaskLogResponse
-	(*WaitTaskRequest)(nil),       // 14: hostler.hypervisor.v1.WaitTaskRequest
-	(*WaitTaskResponse)(nil),      // 15: hostler.hypervisor.v1.WaitTaskResponse
-	(*v1.Target)(nil),             // 16: hostler.plugin.v1.Target
-	(*timestamppb.Timestamp)(nil), // 17: google.protobuf.Timestamp
-	(*Cluster)(nil),               // 18: hostler.hypervisor.v1.Cluster
-	(*Node)(nil),                  // 19: hostler.hypervisor.v1.Node
-	(*Guest)(nil),                 // 20: hostler.hypervisor.v1.Guest
-	(*Storage)(nil),               // 21: hostler.hypervisor.v1.Storage
-	(*SampleSeries)(nil),          // 22: hostler.hypervisor.v1.SampleSeries
-	(*GuestRef)(nil),              // 23: hostler.hypervisor.v1.GuestRef
-	(*Task)(nil),                  // 24: hostler.hypervisor.v1.Task
-	(*LogLine)(nil),               // 25: hostler.hypervisor.v1.LogLine
-	(*TaskResult)(nil),            // 26: hostler.hypervisor.v1.TaskResult
+	(*CredentialForm)(nil),        // 2: hostler.hypervisor.v1.CredentialForm
+	(*KindActions)(nil),           // 3: hostler.hypervisor.v1.KindActions
+	(*Scope)(nil),                 // 4: hostler.hypervisor.v1.Scope
+	(*VersionRequest)(nil),        // 5: hostler.hypervisor.v1.VersionRequest
+	(*VersionResponse)(nil),       // 6: hostler.hypervisor.v1.VersionResponse
+	(*PermissionsRequest)(nil),    // 7: hostler.hypervisor.v1.PermissionsRequest
+	(*PermissionsResponse)(nil),   // 8: hostler.hypervisor.v1.PermissionsResponse
+	(*InventoryRequest)(nil),      // 9: hostler.hypervisor.v1.InventoryRequest
+	(*InventoryResponse)(nil),     // 10: hostler.hypervisor.v1.InventoryResponse
+	(*GuestRequest)(nil),          // 11: hostler.hypervisor.v1.GuestRequest
+	(*GuestResponse)(nil),         // 12: hostler.hypervisor.v1.GuestResponse
+	(*TasksRequest)(nil),          // 13: hostler.hypervisor.v1.TasksRequest
+	(*TasksResponse)(nil),         // 14: hostler.hypervisor.v1.TasksResponse
+	(*TaskLogRequest)(nil),        // 15: hostler.hypervisor.v1.TaskLogRequest
+	(*TaskLogResponse)(nil),       // 16: hostler.hypervisor.v1.TaskLogResponse
+	(*WaitTaskRequest)(nil),       // 17: hostler.hypervisor.v1.WaitTaskRequest
+	(*WaitTaskResponse)(nil),      // 18: hostler.hypervisor.v1.WaitTaskResponse
+	(*v1.Target)(nil),             // 19: hostler.plugin.v1.Target
+	(*timestamppb.Timestamp)(nil), // 20: google.protobuf.Timestamp
+	(*Cluster)(nil),               // 21: hostler.hypervisor.v1.Cluster
+	(*Node)(nil),                  // 22: hostler.hypervisor.v1.Node
+	(*Guest)(nil),                 // 23: hostler.hypervisor.v1.Guest
+	(*Storage)(nil),               // 24: hostler.hypervisor.v1.Storage
+	(*SampleSeries)(nil),          // 25: hostler.hypervisor.v1.SampleSeries
+	(*GuestRef)(nil),              // 26: hostler.hypervisor.v1.GuestRef
+	(*Task)(nil),                  // 27: hostler.hypervisor.v1.Task
+	(*LogLine)(nil),               // 28: hostler.hypervisor.v1.LogLine
+	(*TaskResult)(nil),            // 29: hostler.hypervisor.v1.TaskResult
 }
 var file_hostler_hypervisor_v1_hypervisor_service_proto_depIdxs = []int32{
-	16, // 0: hostler.hypervisor.v1.VersionRequest.target:type_name -> hostler.plugin.v1.Target
-	17, // 1: hostler.hypervisor.v1.VersionResponse.not_after:type_name -> google.protobuf.Timestamp
-	16, // 2: hostler.hypervisor.v1.PermissionsRequest.target:type_name -> hostler.plugin.v1.Target
-	16, // 3: hostler.hypervisor.v1.InventoryRequest.target:type_name -> hostler.plugin.v1.Target
-	17, // 4: hostler.hypervisor.v1.InventoryRequest.since:type_name -> google.protobuf.Timestamp
-	18, // 5: hostler.hypervisor.v1.InventoryResponse.cluster:type_name -> hostler.hypervisor.v1.Cluster
-	19, // 6: hostler.hypervisor.v1.InventoryResponse.nodes:type_name -> hostler.hypervisor.v1.Node
-	20, // 7: hostler.hypervisor.v1.InventoryResponse.guests:type_name -> hostler.hypervisor.v1.Guest
-	21, // 8: hostler.hypervisor.v1.InventoryResponse.storages:type_name -> hostler.hypervisor.v1.Storage
-	22, // 9: hostler.hypervisor.v1.InventoryResponse.samples:type_name -> hostler.hypervisor.v1.SampleSeries
-	16, // 10: hostler.hypervisor.v1.GuestRequest.target:type_name -> hostler.plugin.v1.Target
-	23, // 11: hostler.hypervisor.v1.GuestRequest.guest:type_name -> hostler.hypervisor.v1.GuestRef
-	20, // 12: hostler.hypervisor.v1.GuestResponse.guest:type_name -> hostler.hypervisor.v1.Guest
-	16, // 13: hostler.hypervisor.v1.TasksRequest.target:type_name -> hostler.plugin.v1.Target
-	23, // 14: hostler.hypervisor.v1.TasksRequest.guest:type_name -> hostler.hypervisor.v1.GuestRef
-	17, // 15: hostler.hypervisor.v1.TasksRequest.since:type_name -> google.protobuf.Timestamp
-	24, // 16: hostler.hypervisor.v1.TasksResponse.tasks:type_name -> hostler.hypervisor.v1.Task
-	17, // 17: hostler.hypervisor.v1.TasksResponse.complete_since:type_name -> google.protobuf.Timestamp
-	16, // 18: hostler.hypervisor.v1.TaskLogRequest.target:type_name -> hostler.plugin.v1.Target
-	25, // 19: hostler.hypervisor.v1.TaskLogResponse.lines:type_name -> hostler.hypervisor.v1.LogLine
-	16, // 20: hostler.hypervisor.v1.WaitTaskRequest.target:type_name -> hostler.plugin.v1.Target
-	25, // 21: hostler.hypervisor.v1.WaitTaskResponse.lines:type_name -> hostler.hypervisor.v1.LogLine
-	26, // 22: hostler.hypervisor.v1.WaitTaskResponse.result:type_name -> hostler.hypervisor.v1.TaskResult
-	0,  // 23: hostler.hypervisor.v1.HypervisorService.Info:input_type -> hostler.hypervisor.v1.InfoRequest
-	2,  // 24: hostler.hypervisor.v1.HypervisorService.Version:input_type -> hostler.hypervisor.v1.VersionRequest
-	4,  // 25: hostler.hypervisor.v1.HypervisorService.Permissions:input_type -> hostler.hypervisor.v1.PermissionsRequest
-	6,  // 26: hostler.hypervisor.v1.HypervisorService.Inventory:input_type -> hostler.hypervisor.v1.InventoryRequest
-	8,  // 27: hostler.hypervisor.v1.HypervisorService.Guest:input_type -> hostler.hypervisor.v1.GuestRequest
-	10, // 28: hostler.hypervisor.v1.HypervisorService.Tasks:input_type -> hostler.hypervisor.v1.TasksRequest
-	12, // 29: hostler.hypervisor.v1.HypervisorService.TaskLog:input_type -> hostler.hypervisor.v1.TaskLogRequest
-	14, // 30: hostler.hypervisor.v1.HypervisorService.WaitTask:input_type -> hostler.hypervisor.v1.WaitTaskRequest
-	1,  // 31: hostler.hypervisor.v1.HypervisorService.Info:output_type -> hostler.hypervisor.v1.InfoResponse
-	3,  // 32: hostler.hypervisor.v1.HypervisorService.Version:output_type -> hostler.hypervisor.v1.VersionResponse
-	5,  // 33: hostler.hypervisor.v1.HypervisorService.Permissions:output_type -> hostler.hypervisor.v1.PermissionsResponse
-	7,  // 34: hostler.hypervisor.v1.HypervisorService.Inventory:output_type -> hostler.hypervisor.v1.InventoryResponse
-	9,  // 35: hostler.hypervisor.v1.HypervisorService.Guest:output_type -> hostler.hypervisor.v1.GuestResponse
-	11, // 36: hostler.hypervisor.v1.HypervisorService.Tasks:output_type -> hostler.hypervisor.v1.TasksResponse
-	13, // 37: hostler.hypervisor.v1.HypervisorService.TaskLog:output_type -> hostler.hypervisor.v1.TaskLogResponse
-	15, // 38: hostler.hypervisor.v1.HypervisorService.WaitTask:output_type -> hostler.hypervisor.v1.WaitTaskResponse
-	31, // [31:39] is the sub-list for method output_type
-	23, // [23:31] is the sub-list for method input_type
-	23, // [23:23] is the sub-list for extension type_name
-	23, // [23:23] is the sub-list for extension extendee
-	0,  // [0:23] is the sub-list for field type_name
+	2,  // 0: hostler.hypervisor.v1.InfoResponse.forms:type_name -> hostler.hypervisor.v1.CredentialForm
+	3,  // 1: hostler.hypervisor.v1.InfoResponse.actions:type_name -> hostler.hypervisor.v1.KindActions
+	4,  // 2: hostler.hypervisor.v1.InfoResponse.scope:type_name -> hostler.hypervisor.v1.Scope
+	19, // 3: hostler.hypervisor.v1.VersionRequest.target:type_name -> hostler.plugin.v1.Target
+	20, // 4: hostler.hypervisor.v1.VersionResponse.not_after:type_name -> google.protobuf.Timestamp
+	19, // 5: hostler.hypervisor.v1.PermissionsRequest.target:type_name -> hostler.plugin.v1.Target
+	19, // 6: hostler.hypervisor.v1.InventoryRequest.target:type_name -> hostler.plugin.v1.Target
+	20, // 7: hostler.hypervisor.v1.InventoryRequest.since:type_name -> google.protobuf.Timestamp
+	21, // 8: hostler.hypervisor.v1.InventoryResponse.cluster:type_name -> hostler.hypervisor.v1.Cluster
+	22, // 9: hostler.hypervisor.v1.InventoryResponse.nodes:type_name -> hostler.hypervisor.v1.Node
+	23, // 10: hostler.hypervisor.v1.InventoryResponse.guests:type_name -> hostler.hypervisor.v1.Guest
+	24, // 11: hostler.hypervisor.v1.InventoryResponse.storages:type_name -> hostler.hypervisor.v1.Storage
+	25, // 12: hostler.hypervisor.v1.InventoryResponse.samples:type_name -> hostler.hypervisor.v1.SampleSeries
+	19, // 13: hostler.hypervisor.v1.GuestRequest.target:type_name -> hostler.plugin.v1.Target
+	26, // 14: hostler.hypervisor.v1.GuestRequest.guest:type_name -> hostler.hypervisor.v1.GuestRef
+	23, // 15: hostler.hypervisor.v1.GuestResponse.guest:type_name -> hostler.hypervisor.v1.Guest
+	19, // 16: hostler.hypervisor.v1.TasksRequest.target:type_name -> hostler.plugin.v1.Target
+	26, // 17: hostler.hypervisor.v1.TasksRequest.guest:type_name -> hostler.hypervisor.v1.GuestRef
+	20, // 18: hostler.hypervisor.v1.TasksRequest.since:type_name -> google.protobuf.Timestamp
+	27, // 19: hostler.hypervisor.v1.TasksResponse.tasks:type_name -> hostler.hypervisor.v1.Task
+	20, // 20: hostler.hypervisor.v1.TasksResponse.complete_since:type_name -> google.protobuf.Timestamp
+	19, // 21: hostler.hypervisor.v1.TaskLogRequest.target:type_name -> hostler.plugin.v1.Target
+	28, // 22: hostler.hypervisor.v1.TaskLogResponse.lines:type_name -> hostler.hypervisor.v1.LogLine
+	19, // 23: hostler.hypervisor.v1.WaitTaskRequest.target:type_name -> hostler.plugin.v1.Target
+	28, // 24: hostler.hypervisor.v1.WaitTaskResponse.lines:type_name -> hostler.hypervisor.v1.LogLine
+	29, // 25: hostler.hypervisor.v1.WaitTaskResponse.result:type_name -> hostler.hypervisor.v1.TaskResult
+	0,  // 26: hostler.hypervisor.v1.HypervisorService.Info:input_type -> hostler.hypervisor.v1.InfoRequest
+	5,  // 27: hostler.hypervisor.v1.HypervisorService.Version:input_type -> hostler.hypervisor.v1.VersionRequest
+	7,  // 28: hostler.hypervisor.v1.HypervisorService.Permissions:input_type -> hostler.hypervisor.v1.PermissionsRequest
+	9,  // 29: hostler.hypervisor.v1.HypervisorService.Inventory:input_type -> hostler.hypervisor.v1.InventoryRequest
+	11, // 30: hostler.hypervisor.v1.HypervisorService.Guest:input_type -> hostler.hypervisor.v1.GuestRequest
+	13, // 31: hostler.hypervisor.v1.HypervisorService.Tasks:input_type -> hostler.hypervisor.v1.TasksRequest
+	15, // 32: hostler.hypervisor.v1.HypervisorService.TaskLog:input_type -> hostler.hypervisor.v1.TaskLogRequest
+	17, // 33: hostler.hypervisor.v1.HypervisorService.WaitTask:input_type -> hostler.hypervisor.v1.WaitTaskRequest
+	1,  // 34: hostler.hypervisor.v1.HypervisorService.Info:output_type -> hostler.hypervisor.v1.InfoResponse
+	6,  // 35: hostler.hypervisor.v1.HypervisorService.Version:output_type -> hostler.hypervisor.v1.VersionResponse
+	8,  // 36: hostler.hypervisor.v1.HypervisorService.Permissions:output_type -> hostler.hypervisor.v1.PermissionsResponse
+	10, // 37: hostler.hypervisor.v1.HypervisorService.Inventory:output_type -> hostler.hypervisor.v1.InventoryResponse
+	12, // 38: hostler.hypervisor.v1.HypervisorService.Guest:output_type -> hostler.hypervisor.v1.GuestResponse
+	14, // 39: hostler.hypervisor.v1.HypervisorService.Tasks:output_type -> hostler.hypervisor.v1.TasksResponse
+	16, // 40: hostler.hypervisor.v1.HypervisorService.TaskLog:output_type -> hostler.hypervisor.v1.TaskLogResponse
+	18, // 41: hostler.hypervisor.v1.HypervisorService.WaitTask:output_type -> hostler.hypervisor.v1.WaitTaskResponse
+	34, // [34:42] is the sub-list for method output_type
+	26, // [26:34] is the sub-list for method input_type
+	26, // [26:26] is the sub-list for extension type_name
+	26, // [26:26] is the sub-list for extension extendee
+	0,  // [0:26] is the sub-list for field type_name
 }
 
 func init() { file_hostler_hypervisor_v1_hypervisor_service_proto_init() }
@@ -1170,7 +1449,7 @@ func file_hostler_hypervisor_v1_hypervisor_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_hostler_hypervisor_v1_hypervisor_service_proto_rawDesc), len(file_hostler_hypervisor_v1_hypervisor_service_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   16,
+			NumMessages:   19,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

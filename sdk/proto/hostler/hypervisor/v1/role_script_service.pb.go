@@ -126,8 +126,10 @@ func (x *RoleScriptResponse) GetScript() string {
 }
 
 type RoleRemovalRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Capability    string                 `protobuf:"bytes,1,opt,name=capability,proto3" json:"capability,omitempty"`
+	state      protoimpl.MessageState `protogen:"open.v1"`
+	Capability string                 `protobuf:"bytes,1,opt,name=capability,proto3" json:"capability,omitempty"`
+	// The id of the credential that is to be removed.
+	CredentialId  string `protobuf:"bytes,2,opt,name=credential_id,json=credentialId,proto3" json:"credential_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -165,6 +167,13 @@ func (*RoleRemovalRequest) Descriptor() ([]byte, []int) {
 func (x *RoleRemovalRequest) GetCapability() string {
 	if x != nil {
 		return x.Capability
+	}
+	return ""
+}
+
+func (x *RoleRemovalRequest) GetCredentialId() string {
+	if x != nil {
+		return x.CredentialId
 	}
 	return ""
 }
@@ -224,11 +233,12 @@ const file_hostler_hypervisor_v1_role_script_service_proto_rawDesc = "" +
 	"\n" +
 	"node_shell\x18\x03 \x01(\bR\tnodeShell\",\n" +
 	"\x12RoleScriptResponse\x12\x16\n" +
-	"\x06script\x18\x01 \x01(\tR\x06script\"4\n" +
+	"\x06script\x18\x01 \x01(\tR\x06script\"Y\n" +
 	"\x12RoleRemovalRequest\x12\x1e\n" +
 	"\n" +
 	"capability\x18\x01 \x01(\tR\n" +
-	"capability\"1\n" +
+	"capability\x12#\n" +
+	"\rcredential_id\x18\x02 \x01(\tR\fcredentialId\"1\n" +
 	"\x13RoleRemovalResponse\x12\x1a\n" +
 	"\bcommands\x18\x01 \x03(\tR\bcommands2\xdc\x01\n" +
 	"\x11RoleScriptService\x12a\n" +

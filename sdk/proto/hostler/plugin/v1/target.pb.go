@@ -103,13 +103,16 @@ func (x *Target) GetCredential() *Credential {
 	return nil
 }
 
-// Credential is one API token.
+// Credential is the access that one capability has.
 type Credential struct {
 	state      protoimpl.MessageState `protogen:"open.v1"`
 	Capability string                 `protobuf:"bytes,1,opt,name=capability,proto3" json:"capability,omitempty"`
-	TokenId    string                 `protobuf:"bytes,2,opt,name=token_id,json=tokenId,proto3" json:"token_id,omitempty"`
 	// Never logged by either side.
-	Secret        string `protobuf:"bytes,3,opt,name=secret,proto3" json:"secret,omitempty"`
+	Secret string `protobuf:"bytes,3,opt,name=secret,proto3" json:"secret,omitempty"`
+	// What the hypervisor calls it in its records; no secret.
+	Id string `protobuf:"bytes,4,opt,name=id,proto3" json:"id,omitempty"`
+	// How access was handed over: "token", "client_certificate", …; empty is "token".
+	Form          string `protobuf:"bytes,5,opt,name=form,proto3" json:"form,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -151,16 +154,23 @@ func (x *Credential) GetCapability() string {
 	return ""
 }
 
-func (x *Credential) GetTokenId() string {
+func (x *Credential) GetSecret() string {
 	if x != nil {
-		return x.TokenId
+		return x.Secret
 	}
 	return ""
 }
 
-func (x *Credential) GetSecret() string {
+func (x *Credential) GetId() string {
 	if x != nil {
-		return x.Secret
+		return x.Id
+	}
+	return ""
+}
+
+func (x *Credential) GetForm() string {
+	if x != nil {
+		return x.Form
 	}
 	return ""
 }
@@ -179,14 +189,15 @@ const file_hostler_plugin_v1_target_proto_rawDesc = "" +
 	"allowLocal\x12=\n" +
 	"\n" +
 	"credential\x18\x05 \x01(\v2\x1d.hostler.plugin.v1.CredentialR\n" +
-	"credential\"d\n" +
+	"credential\"}\n" +
 	"\n" +
 	"Credential\x12\x1e\n" +
 	"\n" +
 	"capability\x18\x01 \x01(\tR\n" +
-	"capability\x12\x19\n" +
-	"\btoken_id\x18\x02 \x01(\tR\atokenId\x12\x1b\n" +
-	"\x06secret\x18\x03 \x01(\tB\x03\x80\x01\x01R\x06secretBAZ?github.com/hostler/hostler/sdk/proto/hostler/plugin/v1;pluginv1b\x06proto3"
+	"capability\x12\x1b\n" +
+	"\x06secret\x18\x03 \x01(\tB\x03\x80\x01\x01R\x06secret\x12\x0e\n" +
+	"\x02id\x18\x04 \x01(\tR\x02id\x12\x12\n" +
+	"\x04form\x18\x05 \x01(\tR\x04formJ\x04\b\x02\x10\x03R\btoken_idBAZ?github.com/hostler/hostler/sdk/proto/hostler/plugin/v1;pluginv1b\x06proto3"
 
 var (
 	file_hostler_plugin_v1_target_proto_rawDescOnce sync.Once

@@ -1,0 +1,155 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/hostler/hostler/core/plugin"
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/core/secret"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/hypervisor"
+	sdk "github.com/hostler/hostler/sdk/plugin"
+)
+
+// access is what was entered to reach a hypervisor with, as its driver has read it: a credential, or a code that is to be
+// traded for one.
+type access struct {
+	credential endpoint.Credential
+	code       *oneTimeCode
+}
+
+// oneTimeCode is a code with what it says of itself. It is never stored.
+type oneTimeCode struct {
+	hypervisor.Code
+	label  string
+	secret sdk.Secret
+}
+
+// entered is access as it was entered.
+type entered struct {
+	capability endpoint.Capability
+	// form is the driver's usual one when empty.
+	form    string
+	tokenID string
+	secret  secret.String
+}
+
+// readAccess lets the driver judge what was entered, without the network. What it does not take is a 422.
+func (s *Store) readAccess(ctx context.Context, d driver, in entered) (access, error) {
+	form, ok := d.info.Form(in.form)
+	if !ok {
+		var names []string
+		for _, f := range d.info.Forms {
+			names = append(names, f.Name)
+		}
+		return access{}, problem.InvalidField("must be one of "+strings.Join(names, ", "), "enum", "body", "credential_form")
+	}
+	given := endpoint.Credential{
+		Capability: in.capability, Form: form.Name, ID: strings.TrimSpace(in.tokenID), Secret: sdk.Secret(in.secret.Reveal()),
+	}
+	if err := faults(idFault(form, given.ID), secretFault(string(given.Secret))); err != nil {
+		return access{}, err
+	}
+	ctx, cancel := s.timed(ctx)
+	defer cancel()
+	if form.OneTime {
+		code, err := inspect(ctx, d, form, given.Secret)
+		return access{code: code}, err
+	}
+	read := func(context.Context, endpoint.Credential) (endpoint.Credential, error) {
+		return hypervisor.ReadToken(given)
+	}
+	if reader, ok := hypervisor.As[hypervisor.CredentialReader](d.Driver); ok {
+		read = reader.ReadCredential
+	}
+	credential, err := read(ctx, given)
+	if err != nil {
+		return access{}, fieldFault(err)
+	}
+	return access{credential: credential}, d.keepable(credential, in.capability)
+}
+
+func idFault(form hypervisor.CredentialForm, id string) error {
+	switch {
+	case id == "" && form.IDLabel != "":
+		return problem.InvalidField("is needed with token_secret", "missing", "body", "token_id")
+	case id != "" && form.OneTime:
+		return problem.InvalidField("must be left out: a "+form.Label+" has none", "value_error", "body", "token_id")
+	case len(id) > 255 || strings.ContainsFunc(id, func(r rune) bool { return r < ' ' || r == utf8.RuneError }):
+		return problem.InvalidField("must have at most 255 printable characters", "value_error", "body", "token_id")
+	}
+	return nil
+}
+
+func secretFault(text string) error {
+	switch {
+	case text == "":
+		return problem.InvalidField("is needed", "missing", "body", "token_secret")
+	case len(text) > endpoint.MaxSecret:
+		return problem.InvalidField(fmt.Sprintf("must have at most %d bytes", endpoint.MaxSecret), "too_long", "body", "token_secret")
+	case strings.Contains(text, "\x00") || !utf8.ValidString(text):
+		return problem.InvalidField("must be text without the character NUL", "value_error", "body", "token_secret")
+	}
+	return nil
+}
+
+// keepable is an error for a credential that a driver must not have given.
+func (d driver) keepable(c endpoint.Credential, of endpoint.Capability) error {
+	form, ok := d.info.Form(c.Form)
+	if !ok || c.Form == "" || form.OneTime || c.Capability != of || !plain(c.ID, 255) || secretFault(string(c.Secret)) != nil {
+		return d.unfit("a credential")
+	}
+	return nil
+}
+
+// lateness is how far behind a hypervisor's clock may be: a code that ended longer ago is not sent.
+const lateness = 5 * time.Minute
+
+// inspect lets the driver read a code. One that has expired is a 422.
+func inspect(ctx context.Context, d driver, form hypervisor.CredentialForm, secret sdk.Secret) (*oneTimeCode, error) {
+	enroller, err := d.enroller()
+	if err != nil {
+		return nil, err
+	}
+	code, err := enroller.Inspect(ctx, secret)
+	if err != nil {
+		return nil, fieldFault(err)
+	}
+	if code.Fingerprint != "" {
+		if code.Fingerprint, err = endpoint.ParseFingerprint(code.Fingerprint); err != nil {
+			return nil, d.unfit("a fingerprint")
+		}
+	}
+	if !code.Expires.IsZero() && time.Since(code.Expires) > lateness {
+		return nil, problem.InvalidField("has expired at "+code.Expires.UTC().Format(time.RFC3339), "expired", "body", "token_secret")
+	}
+	return &oneTimeCode{Code: code, label: form.Label, secret: secret}, nil
+}
+
+func (d driver) enroller() (hypervisor.Enroller, error) {
+	enroller, ok := hypervisor.As[hypervisor.Enroller](d.Driver)
+	if !ok {
+		return nil, plugin.Problem(Lacking("driver", hypervisor.AbilityName[hypervisor.Enroller]()))
+	}
+	return enroller, nil
+}
+
+// pinned is the connection as the code pins it. A code is sent to no server but the one whose certificate it names: a fingerprint
+// that was given and is another one is a 422, and so is a code that names none where nothing else decides.
+func (c *oneTimeCode) pinned(e connection) (connection, error) {
+	switch {
+	case c.Fingerprint == "" && e.fingerprint == "" && !e.verifyTLS:
+		return e, problem.InvalidField("is needed, or verify_tls: the "+c.label+" names no certificate", "missing", "body", "tls_fingerprint")
+	case c.Fingerprint == "":
+	case e.fingerprint == "":
+		e.fingerprint = c.Fingerprint
+	case !endpoint.EqualFingerprint(e.fingerprint, c.Fingerprint):
+		return e, problem.InvalidField("is not the certificate that the "+c.label+" names: that is for another server", "fingerprint", "body",
+			"tls_fingerprint")
+	}
+	return e, nil
+}

@@ -1,0 +1,139 @@
+package host
+
+import (
+	"context"
+	"maps"
+	"time"
+
+	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/plugin"
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/sdk/endpoint"
+	sdk "github.com/hostler/hostler/sdk/plugin"
+)
+
+// with gives the credential to use. A code is redeemed for it first, once, after a look at the endpoint; what use then fails
+// with tells what the hypervisor trusts by now and nobody has the key of. From the moment the code is sent, a caller who goes away
+// ends nothing.
+func (s *Store) with(ctx context.Context, d driver, at connection, a access, capability endpoint.Capability,
+	use func(context.Context, endpoint.Credential) error) error {
+	if a.code == nil {
+		return use(ctx, a.credential)
+	}
+	credential, err := s.newcomer(ctx, d, at, capability)
+	if err != nil {
+		return err
+	}
+	if err := s.announce(ctx, credential); err != nil {
+		return err
+	}
+	ctx = context.WithoutCancel(ctx)
+	lost := s.redeem(ctx, d, s.targetOf(at, credential), a.code)
+	if lost != nil && untaken(lost) {
+		return notTraded(lost, a.code)
+	}
+	if lost != nil {
+		s.log.Warn("the answer to a one-time code was lost; trying what it was to give access to", "address", at.address,
+			"credential", credential.ID, "error", sdk.HideSecrets(lost.Error()))
+	}
+	if err := use(ctx, credential); err != nil {
+		return leftBehind(err, lost, credential.ID, a.code)
+	}
+	return nil
+}
+
+// newcomer makes a credential and looks, with it, whether the endpoint is there and shows the right certificate.
+func (s *Store) newcomer(ctx context.Context, d driver, at connection, capability endpoint.Capability) (endpoint.Credential, error) {
+	enroller, err := d.enroller()
+	if err != nil {
+		return endpoint.Credential{}, err
+	}
+	ctx, cancel := s.timed(ctx)
+	defer cancel()
+	credential, err := enroller.NewCredential(ctx, capability)
+	if err != nil {
+		return endpoint.Credential{}, plugin.Problem(err)
+	}
+	if err := d.keepable(credential, capability); err != nil {
+		return endpoint.Credential{}, err
+	}
+	_, err = s.version(ctx, d.name, s.targetOf(at, credential))
+	if err != nil && sdk.KindOf(err) != sdk.TokenRejected { // nobody knows it yet
+		return endpoint.Credential{}, plugin.Problem(err)
+	}
+	return credential, nil
+}
+
+// announce writes into the trail for what a code is about to be redeemed: should the service die before it has stored that, this is
+// what tells which credential the hypervisor may trust.
+func (s *Store) announce(ctx context.Context, credential endpoint.Credential) error {
+	audit.Describe(ctx, func(entry *audit.Entry) { entry.Detail("token_id", credential.ID) })
+	attempt := audit.FromContext(ctx)
+	if attempt == nil {
+		return nil
+	}
+	entry := attempt.Entry()
+	entry.Action, entry.Result = "host.redeem_code", audit.ResultOK
+	return s.db.Tx(ctx, func(tx *db.Tx) error { return audit.WriteEntry(tx, entry) })
+}
+
+func (s *Store) redeem(ctx context.Context, d driver, target endpoint.Target, code *oneTimeCode) error {
+	enroller, err := d.enroller()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := s.timed(ctx)
+	defer cancel()
+	return enroller.Redeem(ctx, target, code.secret)
+}
+
+// untaken holds for errors of Redeem that mean that the code was not taken.
+func untaken(err error) bool {
+	switch sdk.KindOf(err) {
+	case sdk.TokenRejected, sdk.Denied, sdk.Invalid, sdk.Untrusted, sdk.Forbidden, sdk.Refused, sdk.Unsupported:
+		return true
+	}
+	return false
+}
+
+func notTraded(err error, code *oneTimeCode) error {
+	if sdk.KindOf(err) != sdk.TokenRejected {
+		return fieldFault(err)
+	}
+	return problem.New(problem.CodeTokenRejected, "the hypervisor did not take the %s: it does not know it, or it was used or has expired",
+		code.label).With("reason", plugin.ReasonAuth).Because(err)
+}
+
+// leftBehind tells beside a failure what a code has, or may have, left in the hypervisor's list of those that it trusts. lost is why it
+// is not known whether the code was taken; nil when it was.
+func leftBehind(err, lost error, id string, code *oneTimeCode) error {
+	before := problem.From(plugin.Problem(err))
+	after := *before
+	after.Members = maps.Clone(before.Members)
+	if lost != nil {
+		after = *problem.New(problem.CodeOutcomeUnknown, "the hypervisor's answer to the %s was lost, and afterwards: %s. Should it trust "+
+			"the credential %s by now, remove that there: it was not kept", code.label, before.Detail, id)
+		err = lost
+	} else {
+		after.Detail += "; the " + code.label + " was used: the hypervisor trusts the credential " + id +
+			" now, which was not kept: remove it there, and make a new " + code.label
+	}
+	return after.With("credential_id", id).Because(err)
+}
+
+// Code is what a one-time code says of itself.
+type Code struct {
+	Addresses   []string   `json:"addresses" example:"[\"192.0.2.10:8443\"]" doc:"Where it says that the server is; none of them is taken by itself"`
+	Fingerprint *string    `json:"fingerprint" doc:"The server's certificate, which is pinned"`
+	Expires     *time.Time `json:"expires_at" example:"2026-01-31T12:00:00Z"`
+}
+
+func codeOf(c *oneTimeCode) *Code {
+	out := &Code{Addresses: cleanAll(c.Addresses), Fingerprint: orNil(c.Fingerprint)}
+	if !c.Expires.IsZero() {
+		expires := c.Expires.UTC()
+		out.Expires = &expires
+	}
+	return out
+}

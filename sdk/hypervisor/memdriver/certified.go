@@ -1,0 +1,84 @@
+package memdriver
+
+import (
+	"context"
+	"slices"
+
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// Certified is the driver of a hypervisor in memory of another shape: it knows clients by their certificates, which one-time
+// codes make known, listens on port 8443, narrows rights to projects, cannot reboot nodes, and its containers pause while its
+// VMs cannot be reset.
+type Certified struct{ *Driver }
+
+var (
+	_ hypervisor.Driver           = Certified{}
+	_ hypervisor.RoleScripter     = Certified{}
+	_ hypervisor.CredentialReader = Certified{}
+	_ hypervisor.Enroller         = Certified{}
+)
+
+// NewCertified makes a driver without clusters, as New does.
+func NewCertified() Certified {
+	d := New()
+	d.certified = true
+	return Certified{d}
+}
+
+// NewCertifiedByName makes one that also makes clusters by their address, as NewByName does. Such a cluster takes any certificate
+// and any code.
+func NewCertifiedByName() Certified {
+	d := NewCertified()
+	d.byName = true
+	return d
+}
+
+// pausing are what all guests of a Certified can do.
+var pausing = []hypervisor.Action{
+	hypervisor.Start, hypervisor.Stop, hypervisor.Shutdown, hypervisor.Restart, hypervisor.Pause, hypervisor.Resume,
+}
+
+// Info implements hypervisor.Driver.
+func (d Certified) Info(context.Context) (hypervisor.Info, error) {
+	return hypervisor.Info{
+		Name: "certmem", Version: Release, Product: "Certified Memory", DefaultPort: "8443", Scope: projects,
+		Forms: []hypervisor.CredentialForm{
+			{Name: endpoint.FormJoinToken, Label: "Join token", SecretLabel: "Join token", OneTime: true},
+			{Name: endpoint.FormClientCertificate, Label: "Client certificate", SecretLabel: "Certificate and key (PEM)", Multiline: true},
+		},
+		Capabilities: []endpoint.Capability{endpoint.Monitoring, endpoint.Lifecycle, endpoint.Console, endpoint.Backup},
+		Actions:      []hypervisor.KindActions{{Kind: hypervisor.VM, Actions: pausing}, {Kind: hypervisor.Container, Actions: pausing}},
+	}, nil
+}
+
+// knows reports whether a kind of guest can do an action.
+func (d *Driver) knows(kind hypervisor.GuestKind, action hypervisor.Action) bool {
+	if d.certified {
+		return slices.Contains(pausing, action)
+	}
+	return slices.Contains(hypervisor.Actions(kind), action)
+}
+
+// ReadCredential implements hypervisor.CredentialReader.
+func (d Certified) ReadCredential(_ context.Context, entered endpoint.Credential) (endpoint.Credential, error) {
+	if entered.Form != endpoint.FormClientCertificate {
+		return endpoint.Credential{}, invalid("form", "only client certificates are taken")
+	}
+	return endpoint.ReadClientCertificate(entered)
+}
+
+// NewCredential implements hypervisor.Enroller.
+func (d Certified) NewCredential(_ context.Context, capability endpoint.Capability) (endpoint.Credential, error) {
+	return endpoint.NewClientCertificate(capability)
+}
+
+// newCertificate panics where there is no randomness.
+func newCertificate(capability endpoint.Capability) endpoint.Credential {
+	made, err := endpoint.NewClientCertificate(capability)
+	if err != nil {
+		panic(err)
+	}
+	return made
+}
