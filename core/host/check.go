@@ -76,13 +76,10 @@ func (s *Store) Test(ctx context.Context, id int64) (Check, error) {
 	return out, s.keepChecks(ctx, id, h.Tokens, found)
 }
 
-// meaningful are the host's credentials but for those of capabilities that its driver does not have, and all while its plugin is away.
+// meaningful are the host's credentials but for those of capabilities that its driver does not have.
 func (s *Store) meaningful(ctx context.Context, h Host) []Credential {
-	d, err := s.describe(ctx, h.Driver)
-	if err != nil {
-		return h.Tokens
-	}
-	return slices.DeleteFunc(h.Tokens, func(c Credential) bool { return !d.info.Has(endpoint.Capability(c.Key)) })
+	d, known := s.recall(ctx, h.Driver)
+	return slices.DeleteFunc(h.Tokens, func(c Credential) bool { return known && !d.info.Has(endpoint.Capability(c.Key)) })
 }
 
 func (s *Store) verifyStored(ctx context.Context, id int64, c endpoint.Capability) (Verification, error) {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/hostler/hostler/core/plugin"
 	"github.com/hostler/hostler/core/problem"
@@ -124,7 +125,27 @@ func (s *Store) describe(ctx context.Context, name string) (driver, error) {
 	if d.info, err = hypervisor.Describe(ctx, d.Driver); err != nil {
 		return driver{}, plugin.Problem(err)
 	}
+	s.described.Store(name, d)
 	return d, nil
+}
+
+// recallTime bounds a question to a driver whose answer is mostly known.
+const recallTime = 2 * time.Second
+
+// recall is describe for those who can do without: a driver that does not answer is as it last said; false when it never did.
+func (s *Store) recall(ctx context.Context, name string) (driver, bool) {
+	ctx, cancel := context.WithTimeout(ctx, recallTime)
+	defer cancel()
+	d, err := s.describe(ctx, name)
+	if err == nil {
+		return d, true
+	}
+	s.log.Debug("a driver does not tell what it is", "driver", name, "error", err)
+	last, ok := s.described.Load(name)
+	if !ok {
+		return driver{}, false
+	}
+	return last.(driver), true
 }
 
 // choose is the driver that a request names, and the usual one where it names none; where is the place of the name in the
@@ -177,18 +198,13 @@ func (d driver) require(c endpoint.Capability) error {
 }
 
 // RequireAction is the problem unsupported when guests of that kind cannot do the action at the host. It asks no hypervisor.
-// While the driver's plugin is away nothing is refused.
+// While the driver's plugin is away and was never there, nothing is refused.
 func (s *Store) RequireAction(ctx context.Context, id int64, kind hypervisor.GuestKind, action hypervisor.Action) error {
 	e, err := s.connection(ctx, id)
 	if err != nil {
 		return err
 	}
-	d, err := s.describe(ctx, e.driver)
-	if err != nil {
-		s.log.Debug("what a driver can do is not known", "driver", e.driver, "error", err)
-		return nil
-	}
-	if !d.info.Knows(kind, action) {
+	if d, known := s.recall(ctx, e.driver); known && !d.info.Knows(kind, action) {
 		return problem.New(problem.CodeUnsupported, "%s cannot %s a %s", d.info.Product, action, kind)
 	}
 	return nil

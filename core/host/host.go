@@ -9,6 +9,7 @@ package host
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -43,6 +44,8 @@ type Store struct {
 	allowLocal bool
 	timeout    time.Duration
 	log        hclog.Logger
+	// described has each driver as it last said what it is, by name.
+	described sync.Map
 }
 
 // New makes a Store.

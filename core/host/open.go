@@ -68,15 +68,12 @@ func Missing(capability endpoint.Capability) error {
 		string(capability))
 }
 
-// missing is Missing, or unsupported where the capability means nothing to the host's driver. While its plugin is away that is not
-// known.
+// missing is Missing, or unsupported where the capability means nothing to the host's driver.
 func (s *Store) missing(ctx context.Context, name string, capability endpoint.Capability) error {
-	d, err := s.describe(ctx, name)
-	if err == nil {
-		err = d.require(capability)
-	}
-	if err != nil && problem.CodeOf(err) == problem.CodeUnsupported {
-		return err
+	if d, known := s.recall(ctx, name); known {
+		if err := d.require(capability); err != nil {
+			return err
+		}
 	}
 	return Missing(capability)
 }

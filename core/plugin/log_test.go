@@ -8,8 +8,10 @@ import (
 	"testing"
 
 	"github.com/hostler/hostler/core/plugin"
+	"github.com/hostler/hostler/core/problem"
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
+	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
 func TestLogForwarding(t *testing.T) {
@@ -63,6 +65,46 @@ func TestCanary(t *testing.T) {
 		t.Error("the log has the canary")
 	} else if !strings.Contains(log, "[secret]") {
 		t.Error("the log does not tell of the leak at all")
+	}
+}
+
+// A key of several lines is no more told than a word, nor is one that only looks like one.
+func TestKeysStayOutOfErrorsAndLogs(t *testing.T) {
+	t.Parallel()
+	b := running(t, nil)
+	certificate, err := endpoint.NewClientCertificate(endpoint.Lifecycle)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := endpoint.NewClientCertificate(endpoint.Lifecycle)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for line := range strings.Lines(string(certificate.Secret)) {
+		if line = strings.TrimSpace(line); !strings.HasPrefix(line, "-----") {
+			lines = append(lines, line)
+		}
+	}
+	for _, address := range []string{"leak-any.mem:1", "leakpanic-any.mem:1", "exit-any.mem:1"} {
+		host, err := b.Hypervisor("mem").Open(t.Context(), endpoint.Target{Address: address, Credential: certificate})
+		if err != nil {
+			t.Fatal("opening:", err)
+		}
+		_, err = host.Version(t.Context())
+		for _, line := range lines {
+			told(t, address, line, err)
+		}
+	}
+	if p := problem.From(plugin.Problem(sdk.Errorf(sdk.Refused, "%s", string(other.Secret)))); strings.Contains(p.Detail, "PRIVATE") {
+		t.Errorf("the problem tells a key: %s", p.Detail)
+	}
+	b.Stop()
+	log := b.log.String()
+	for _, line := range append(lines, "PRIVATE KEY") {
+		if strings.Contains(log, line) {
+			t.Errorf("the log has %s", line)
+		}
 	}
 }
 

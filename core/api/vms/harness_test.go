@@ -7,15 +7,16 @@ import (
 	"github.com/hostler/hostler/core/api/op"
 	"github.com/hostler/hostler/core/api/vms"
 	"github.com/hostler/hostler/core/db/inventorytest"
+	"github.com/hostler/hostler/core/service"
 	"github.com/hostler/hostler/core/service/servicetest"
 )
 
 func register(a *op.API, d api.Deps) { vms.Register(a, d.VMs) }
 
 // newFixture is the resource on a real database. Jobs are enqueued and never begin.
-func newFixture(t *testing.T) *servicetest.Resource {
+func newFixture(t *testing.T, edits ...func(*service.Config)) *servicetest.Resource {
 	t.Helper()
-	r := servicetest.NewResource(t, register)
+	r := servicetest.NewResource(t, register, edits...)
 	inventorytest.Write(t, r.DB,
 		inventorytest.Cluster{Name: "prod", Hosts: []inventorytest.Host{{Name: "rack1", Capabilities: []string{"lifecycle"}}},
 			Guests: []inventorytest.Guest{

@@ -4,7 +4,10 @@ import (
 	"testing"
 
 	"github.com/hostler/hostler/core/api/apitest"
+	"github.com/hostler/hostler/core/host/hosttest"
 	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/service"
+	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
 )
 
 func TestListAndGet(t *testing.T) {
@@ -89,4 +92,21 @@ func TestEveryOperationAgainstEveryCallerAndGarbage(t *testing.T) {
 	b := newFixture(t)
 	b.Matrix(t)
 	b.Garbage(t, apitest.GarbageConfig{Seed: 5, Values: map[string]string{"vm_id": "1"}})
+}
+
+// What the hypervisor of a VM cannot do is refused at once.
+func TestActionsThatTheDriverDoesNotHave(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t, func(c *service.Config) {
+		c.Drivers = hosttest.Named{"pve": memdriver.New(), "certmem": memdriver.NewCertified()}
+	})
+	act := func(name, action string, status int, code string, contains ...string) apitest.Scenario {
+		return apitest.Scenario{Name: name, Method: "POST", URL: "/api/v1/vms/1/" + action, As: apitest.Operator, Status: status, Error: code,
+			Contains: contains}
+	}
+	b.Exec("UPDATE hosts SET driver = 'certmem'")
+	b.Run(t, act("reset", "reset", 501, "unsupported", "Certified Memory"), act("pause", "pause", 202, ""))
+	b.Exec("UPDATE jobs SET status = 'failed'")
+	b.Exec("UPDATE hosts SET driver = 'pve'")
+	b.Run(t, act("reset of another", "reset", 202, ""))
 }

@@ -43,9 +43,13 @@ func New(log hclog.Logger) *Driver {
 	return &Driver{log: log, way: map[endpoint.Target]*http.Transport{}}
 }
 
-// Info implements hypervisor.Driver. Abilities stay empty: plugin.Serve looks at our types.
+// Info implements hypervisor.Driver. Abilities stay empty: plugin.Serve looks at our types. What else is left out is usual: an
+// API token with an id, and what guests can do. The toy has no consoles and no backups, so nobody is asked for tokens for them.
 func (d *Driver) Info(context.Context) (hypervisor.Info, error) {
-	return hypervisor.Info{Name: name, Version: version, Product: "Toy Hypervisor"}, nil
+	return hypervisor.Info{
+		Name: name, Version: version, Product: "Toy Hypervisor",
+		Capabilities: []endpoint.Capability{endpoint.Monitoring, endpoint.Lifecycle},
+	}, nil
 }
 
 // Open implements hypervisor.Driver. The service opens a host for each call, with the one credential that the call

@@ -46,7 +46,7 @@ func (c *Cluster) NewToken(capability endpoint.Capability, name string, privileg
 
 // give makes a credential with privileges. It needs the lock.
 func (c *Cluster) give(capability endpoint.Capability, suffix string, secret plugin.Secret, privileges []string) endpoint.Credential {
-	made := endpoint.Credential{Capability: capability, ID: tokenID(capability, suffix), Secret: secret}
+	made := endpoint.Credential{Capability: capability, Form: endpoint.FormToken, ID: tokenID(capability, suffix), Secret: secret}
 	if c.certified {
 		made = newCertificate(capability)
 	}
