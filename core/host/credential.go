@@ -24,7 +24,8 @@ func (s *Store) storeCredential(ctx context.Context, tx *db.Tx, hostID int64, c 
 		verified_at)
 		VALUES ($1, $2, $3, $4, '', $5, $6, $7, now())
 		ON CONFLICT (host_id, capability) DO UPDATE SET form = excluded.form, token_id = excluded.token_id,
-			missing = excluded.missing, extra = excluded.extra, recommended = excluded.recommended, verified_at = now(), updated_at = now() RETURNING id`,
+			missing = excluded.missing, extra = excluded.extra, recommended = excluded.recommended, verified_at = now(),
+			updated_at = now() RETURNING id`,
 		hostID, string(c.Capability), c.Form, c.ID, v.Missing, v.Extra, v.Recommended).Scan(&id)
 	if err != nil {
 		return fmt.Errorf("storing the token: %w", err)

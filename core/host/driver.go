@@ -76,12 +76,9 @@ func (s *Store) ListDrivers(ctx context.Context) ([]Driver, error) {
 	}
 	drivers := make([]Driver, 0, len(names))
 	for _, name := range names {
-		d, err := s.describe(ctx, name)
-		if err != nil {
-			s.log.Warn("a driver does not tell what it is", "driver", name, "error", err)
-			continue
+		if d, known := s.recall(ctx, name); known {
+			drivers = append(drivers, driverOf(d))
 		}
-		drivers = append(drivers, driverOf(d))
 	}
 	return drivers, nil
 }

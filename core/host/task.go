@@ -7,6 +7,7 @@ import (
 
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
+	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
 // Task is one task of the hypervisor, whoever started it.
@@ -86,7 +87,7 @@ func (s *Store) TaskLog(ctx context.Context, id int64, task string, start, limit
 	}
 	log := Log{Lines: make([]LogLine, 0, len(found.Lines)), Total: found.Total}
 	for _, line := range found.Lines {
-		log.Lines = append(log.Lines, LogLine{line.N, Clean(line.Text)})
+		log.Lines = append(log.Lines, LogLine{line.N, Clean(sdk.HideSecrets(line.Text))})
 	}
 	return log, nil
 }

@@ -22,6 +22,7 @@ func TestTranscriptIsClean(t *testing.T) {
 	i := w.start(t, map[string]job.Worker{"dirty": job.WorkerFunc(func(_ context.Context, run *job.Run) error {
 		run.Log("nul \x00 escape \x1b[31m bad \xff end\r\nnext\ttab")
 		run.Log(strings.Repeat("ö", 10_000))
+		run.Log("key -----BEGIN PRIVATE KEY-----\ncanary\n-----END PRIVATE KEY----- and MHcCAQEEIAxU" + strings.Repeat("A", 40) + " end")
 		return nil
 	})})
 	id := i.do(t, "dirty")
@@ -35,6 +36,9 @@ func TestTranscriptIsClean(t *testing.T) {
 	}
 	if got := events[1].Text; len(got) > 4096 || !strings.HasSuffix(got, "ö…") {
 		t.Errorf("a long line has %d bytes and ends in %q", len(got), got[len(got)-8:])
+	}
+	if got, want := events[2].Text, "key [secret] and [secret] end"; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 

@@ -56,8 +56,8 @@ func TestEnrolWithOtherForms(t *testing.T) {
 		post("17 KiB", "", certificate(t, "certs", long, ""), 422, "invalid", `"token_secret"`),
 		post("no code", "", certificate(t, "certs", "canary-word", ""), 422, "invalid", `"token_secret"`),
 		post("NUL", "", certificate(t, "certs", code+"\x00", ""), 422, "invalid", `"token_secret"`),
-		post("a probe of a code", "/probe", certificate(t, "certs", code, ""), 200, "", `"reachable":true`, `"one_time_code":{"addresses":["certs.mem:8443"]`,
-			cluster.Fingerprint()),
+		post("a probe of a code", "/probe", certificate(t, "certs", code, ""), 200, "", `"reachable":true`,
+			`"one_time_code":{"addresses":["certs.mem:8443"]`, cluster.Fingerprint()),
 		post("a probe of a code alone", "/probe", strings.Replace(certificate(t, "certs", code, ""), `"address":"certs.mem",`, "", 1), 200, "",
 			`"reachable":false`, `"certs.mem:8443"`),
 		post("a probe of a token alone", "/probe", `{"token_id":"a","token_secret":"s"}`, 422, "invalid", `"address"`),
@@ -80,8 +80,8 @@ func TestEnrolWithOtherForms(t *testing.T) {
 			Lacks:    []string{`"away"`}},
 		apitest.Scenario{Name: "the service sees with it", Method: "POST", URL: "/api/v1/hosts/1/sync", As: apitest.Operator, Status: 200,
 			Contains: []string{`"status":"online"`}},
-		apitest.Scenario{Name: "removing tells which", Method: "DELETE", URL: "/api/v1/hosts/1/credentials/backup", As: apitest.Owner, Status: 200,
-			Contains: []string{cluster.Target(endpoint.Backup).Credential.ID}},
+		apitest.Scenario{Name: "removing tells which", Method: "DELETE", URL: "/api/v1/hosts/1/credentials/backup", As: apitest.Owner,
+			Status: 200, Contains: []string{cluster.Target(endpoint.Backup).Credential.ID}},
 	)
 	for _, column := range []string{"SELECT string_agg(a::text, '') FROM audit a",
 		"SELECT string_agg(k::text, '') || string_agg(encode(secret, 'escape'), '') FROM host_credentials k"} {
@@ -113,4 +113,16 @@ func TestCodeWhoseAnswerIsLost(t *testing.T) {
 	if n := b.Value("SELECT count(*) FROM audit WHERE action = 'host.redeem_code'"); n != "2" {
 		t.Errorf("%s rows of the trail tell of a code, want 2", n)
 	}
+}
+
+// Whoever wrote a key into a task's log, the service does not pass it on.
+func TestTaskLogsTellNoKeys(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t)
+	b.enrol()
+	task := b.cluster.NewTask("copy", 1)
+	elsewhere := memdriver.NewCertified().Add("a.mem:8443", memdriver.Spec{})
+	b.cluster.AddLine(task, "with "+string(elsewhere.NewCode(endpoint.Monitoring, time.Hour)))
+	b.Run(t, apitest.Scenario{Name: "log", Method: "GET", URL: "/api/v1/hosts/1/tasks/" + task + "/log", As: apitest.Viewer, Status: 200,
+		Contains: []string{"line 1 of copy", "with [secret]"}, Lacks: []string{"eyJ"}})
 }
