@@ -1,0 +1,219 @@
+package lxdapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+const (
+	maxList  = 48 << 20 // bytes of an array: about 20,000 instances
+	maxSmall = 8 << 20  // bytes of any other answer
+	maxError = 64 << 10 // bytes of a refusal
+	maxRows  = 100_000  // elements of an array
+)
+
+// The types of answers. It is the type that tells how to read one: Incus gives 200 to one of the type error.
+const (
+	typeSync  = "sync"
+	typeAsync = "async"
+	typeError = "error"
+)
+
+var (
+	errSlow     = errors.New("the answer came too slowly")
+	errTooLarge = errors.New("the answer is too large")
+	errShape    = errors.New("the answer has not the form of one")
+)
+
+// answer is an answer whose body has not been read.
+type answer struct {
+	ctx   context.Context
+	resp  *http.Response
+	body  *bounded
+	timer *time.Timer
+	stop  context.CancelCauseFunc
+}
+
+func newAnswer(resp *http.Response, limit int64, within time.Duration, stop context.CancelCauseFunc) *answer {
+	timer := time.AfterFunc(within, func() { stop(errSlow) })
+	return &answer{ctx: resp.Request.Context(), resp: resp, body: &bounded{body: resp.Body, left: limit}, timer: timer, stop: stop}
+}
+
+// close ends the answer. What has not been read of it is given up together with its connection.
+func (a *answer) close() {
+	a.timer.Stop()
+	_ = a.resp.Body.Close()
+	a.stop(nil)
+}
+
+func (a *answer) meta() Meta {
+	meta := Meta{ETag: a.resp.Header.Get("ETag")}
+	if date, err := http.ParseTime(a.resp.Header.Get("Date")); err == nil {
+		meta.Date = date
+	}
+	if a.resp.TLS != nil && len(a.resp.TLS.PeerCertificates) > 0 {
+		leaf := a.resp.TLS.PeerCertificates[0]
+		meta.Fingerprint, meta.NotAfter = endpoint.Fingerprint(leaf), leaf.NotAfter
+	}
+	return meta
+}
+
+// head is the envelope around what was asked for.
+type head struct {
+	Type      string `json:"type"`
+	ErrorCode int    `json:"error_code"`
+	Error     string `json:"error"`
+}
+
+// metadataReader reads the value of metadata.
+type metadataReader func(*json.Decoder) error
+
+// object reads metadata into one value. null leaves it as it is.
+func object(into any) metadataReader {
+	return func(d *json.Decoder) error { return d.Decode(into) }
+}
+
+// rows reads an array element by element: what is in memory beside the result is one element. null is an empty array.
+func rows[T any](into *[]T) metadataReader {
+	return func(d *json.Decoder) error {
+		open, err := d.Token()
+		if err != nil || open == nil {
+			return err
+		}
+		if open != json.Delim('[') {
+			return errShape
+		}
+		for d.More() {
+			if len(*into) == maxRows {
+				return errTooLarge
+			}
+			var row T
+			if err := d.Decode(&row); err != nil {
+				return err
+			}
+			*into = append(*into, row)
+		}
+		_, err = d.Token()
+		return err
+	}
+}
+
+// members reads an object member by member, with what each gives for its key; a nil one is skipped.
+func members(each func(key string) metadataReader) metadataReader {
+	return func(d *json.Decoder) error {
+		open, err := d.Token()
+		if err != nil || open == nil {
+			return err
+		}
+		if open != json.Delim('{') {
+			return errShape
+		}
+		for d.More() {
+			key, err := d.Token()
+			if err != nil {
+				return err
+			}
+			read := each(fmt.Sprint(key))
+			if read == nil {
+				read = object(new(json.RawMessage))
+			}
+			if err := read(d); err != nil {
+				return err
+			}
+		}
+		_, err = d.Token()
+		return err
+	}
+}
+
+// envelope reads the answer. One of the type error is an error, whatever its HTTP status.
+func (a *answer) envelope(metadata metadataReader) (head, error) {
+	h, err := a.decode(metadata)
+	if err != nil {
+		return head{}, a.readError(err)
+	}
+	switch h.Type {
+	case typeSync, typeAsync:
+		return h, nil
+	case typeError:
+		return h, refuse(h.ErrorCode, h.Error)
+	}
+	return head{}, a.protocol(errShape)
+}
+
+func (a *answer) decode(metadata metadataReader) (head, error) {
+	d := json.NewDecoder(a.body)
+	var h head
+	err := members(func(key string) metadataReader {
+		switch key {
+		case "type":
+			return object(&h.Type)
+		case "error_code":
+			return object(&h.ErrorCode)
+		case "error":
+			return object(&h.Error)
+		case "metadata":
+			return metadata
+		}
+		return nil
+	})(d)
+	if err != nil {
+		return head{}, err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return head{}, errors.Join(errShape, err)
+	}
+	return h, nil
+}
+
+// readError says why an answer could not be read to its end: it did not come, or it is none.
+func (a *answer) readError(err error) error {
+	switch {
+	case errors.Is(context.Cause(a.ctx), errSlow):
+		return plugin.Errorf(plugin.Timeout, "%w", errSlow)
+	case a.ctx.Err() != nil:
+		return endpoint.NetworkError(a.ctx, a.ctx.Err())
+	case a.body.broken != nil:
+		return endpoint.NetworkError(a.ctx, a.body.broken)
+	}
+	return a.protocol(err)
+}
+
+// protocol says that the answer is none of LXD's.
+func (a *answer) protocol(err error) error {
+	what := a.resp.Header.Get("Content-Type")
+	if what == "" {
+		what = "no content type"
+	}
+	return plugin.Errorf(plugin.Protocol, "the answer is not one of LXD or Incus (%s): %s", scrub(what), scrub(err.Error())).Because(err)
+}
+
+// bounded reads a body up to a limit, and is errTooLarge behind it.
+type bounded struct {
+	body   io.Reader
+	left   int64
+	broken error // what ended the body before its end
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	if int64(len(p)) > b.left+1 {
+		p = p[:b.left+1] // one byte more tells an answer of exactly the limit from one that goes on
+	}
+	n, err := b.body.Read(p)
+	if int64(n) > b.left {
+		return 0, errTooLarge
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		b.broken = err
+	}
+	b.left -= int64(n)
+	return n, err
+}

@@ -1,0 +1,203 @@
+package lxdapi_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/hostler/hostler/plugins/lxd/lxdapi"
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+// trustedServer is what GET /1.0 says in tests of events.
+const trustedServer = `{"auth":"trusted","environment":{"server":"lxd","server_version":"5.0.2"}}`
+
+// stream serves events: each connection is one call of each. What each returns with ends the connection.
+func stream(each func(ctx context.Context, nth int32, send func(string)) error) http.HandlerFunc {
+	var connections atomic.Int32
+	return func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/1.0/events" {
+			answer(w, trustedServer)
+			return
+		}
+		socket, err := websocket.Accept(w, r, nil)
+		if err != nil {
+			return
+		}
+		defer func() { _ = socket.CloseNow() }()
+		ctx := socket.CloseRead(r.Context())
+		_ = each(ctx, connections.Add(1), func(text string) { _ = socket.Write(ctx, websocket.MessageText, []byte(text)) })
+	}
+}
+
+// lifecycle is an event of a second.
+func lifecycle(second int, action string) string {
+	return fmt.Sprintf(`{"type":"lifecycle","timestamp":"2026-11-22T00:00:%02dZ","metadata":{"action":%q,"source":"/1.0/instances/web1",
+		"requestor":{"username":"028e","protocol":"tls","address":"10.0.0.1:5"}},"location":"none","project":"default"}`, second, action)
+}
+
+// watch runs Watch until the test is over, or until it ends by itself.
+func watch(t *testing.T, client *lxdapi.Client, ring *lxdapi.EventRing, pace lxdapi.WatchPace) <-chan error {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		ended <- client.Watch(ctx, lxdapi.Scope{All: true}, ring, pace)
+	}()
+	t.Cleanup(func() { cancel(); <-done })
+	return ended
+}
+
+// until waits for a condition.
+func until(t testing.TB, what string, condition func() bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); !condition(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("waited in vain: ", what)
+		}
+	}
+}
+
+func TestWatch(t *testing.T) {
+	t.Parallel()
+	goOn := make(chan struct{})
+	client := serve(t, stream(func(ctx context.Context, nth int32, send func(string)) error {
+		switch nth {
+		case 1:
+			send(lifecycle(1, "instance-started"))
+			send(lifecycle(1, "instance-started")) // once more, as in a cluster
+			send(fmt.Sprintf(`{"type":"operation","timestamp":"2026-11-22T00:00:02Z","metadata":{"id":%q,"status_code":103,"may_cancel":true,
+				"resources":{"instances":["/1.0/instances/web1"]},"metadata":{"fds":{"0":%q}}},"location":"none",
+				"project":"customers"}`, uuid, canary))
+			send(`{"type":"logging","timestamp":"2026-11-22T00:00:02Z","metadata":{"message":"x"}}`)
+			<-goOn
+		case 2:
+			send(lifecycle(3, "instance-stopped"))
+			<-ctx.Done()
+		}
+		return nil
+	}))
+	ring := lxdapi.NewEventRing(10)
+	before := time.Now()
+	watch(t, client, ring, lxdapi.WatchPace{Backoff: time.Millisecond})
+	count := func() int { events, _ := ring.Events(); return len(events) }
+	until(t, "the first events", func() bool { return count() == 2 })
+	events, complete := ring.Events()
+	if e := events[0]; e.Action != "instance-started" || e.Source != "/1.0/instances/web1" || e.Requestor != "028e" || e.Operation != nil {
+		t.Errorf("%+v", e)
+	}
+	customers := lxdapi.InstanceRef{Project: "customers", Name: "web1"}
+	if e := events[1]; e.Operation == nil || e.Operation.ID != uuid || e.Operation.Instances[0] != customers ||
+		strings.Contains(fmt.Sprintf("%+v", *e.Operation), canary) {
+		t.Errorf("%+v, %+v", e, e.Operation)
+	}
+	if complete.Before(before) || complete.After(time.Now().Add(3*time.Second)) {
+		t.Errorf("complete from %v on", complete)
+	}
+	close(goOn)
+	until(t, "the event of the second connection", func() bool { return count() == 3 })
+	if _, again := ring.Events(); again.Before(complete) || again.IsZero() {
+		t.Errorf("complete from %v on, and %v before", again, complete)
+	}
+}
+
+// While nobody listens nothing is complete, and a server that lets nobody in is not asked without a pause.
+func TestWatchOfADeadServer(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int32
+	ring := lxdapi.NewEventRing(10)
+	client := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		if asked.Add(1); asked.Load() > 1 {
+			refusal(w, 503, "LXD is shutting down")
+			return
+		}
+		conn, _, _ := w.(http.Hijacker).Hijack()
+		_ = conn.Close()
+	})
+	ended := watch(t, client, ring, lxdapi.WatchPace{Backoff: 50 * time.Millisecond, BackoffMax: 100 * time.Millisecond})
+	until(t, "some tries", func() bool { return asked.Load() >= 4 })
+	if _, complete := ring.Events(); !complete.IsZero() {
+		t.Errorf("complete from %v on", complete)
+	}
+	select {
+	case err := <-ended:
+		t.Error(err)
+	default:
+	}
+}
+
+// What another try would not mend ends the watch.
+func TestWatchThatCannotBe(t *testing.T) {
+	t.Parallel()
+	for name, handler := range map[string]http.HandlerFunc{
+		"no websocket": func(w http.ResponseWriter, _ *http.Request) { answer(w, "null") },
+		"no LXD":       http.NotFound,
+		"no event":     stream(func(ctx context.Context, _ int32, send func(string)) error { send("x"); <-ctx.Done(); return nil }),
+		"bad operation": stream(func(ctx context.Context, _ int32, send func(string)) error {
+			send(`{"type":"operation","metadata":7}`)
+			<-ctx.Done()
+			return nil
+		}),
+		"a huge event": stream(func(ctx context.Context, _ int32, send func(string)) error {
+			send(`{"type":"` + strings.Repeat("a", 2<<20) + `"}`)
+			<-ctx.Done()
+			return nil
+		}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			defer cancel()
+			err := serve(t, handler).Watch(ctx, lxdapi.Scope{}, lxdapi.NewEventRing(1), lxdapi.WatchPace{Backoff: time.Millisecond})
+			wantKind(t, err, plugin.Protocol)
+		})
+	}
+}
+
+// A server that no longer answers pings is left, though its connection stands.
+func TestWatchOfASilentServer(t *testing.T) {
+	t.Parallel()
+	release := make(chan struct{})
+	t.Cleanup(func() { close(release) })
+	var connections atomic.Int32
+	client := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/1.0/events" {
+			answer(w, trustedServer)
+			return
+		}
+		connections.Add(1)
+		socket, err := websocket.Accept(w, r, nil) // nobody reads from it
+		if err == nil {
+			<-release
+			_ = socket.CloseNow()
+		}
+	})
+	watch(t, client, lxdapi.NewEventRing(1), lxdapi.WatchPace{Ping: 50 * time.Millisecond, Backoff: time.Millisecond})
+	until(t, "another connection", func() bool { return connections.Load() >= 2 })
+}
+
+func TestWatchEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	client := serve(t, stream(func(ctx context.Context, _ int32, _ func(string)) error { <-ctx.Done(); return nil }))
+	ctx, cancel := context.WithCancel(t.Context())
+	ring := lxdapi.NewEventRing(1)
+	ended := make(chan error, 1)
+	go func() { ended <- client.Watch(ctx, lxdapi.Scope{}, ring, lxdapi.WatchPace{}) }()
+	until(t, "the connection", func() bool { _, complete := ring.Events(); return !complete.IsZero() })
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if _, complete := ring.Events(); !complete.IsZero() {
+		t.Error("complete though nobody listens")
+	}
+}

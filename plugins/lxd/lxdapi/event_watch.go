@@ -1,0 +1,161 @@
+package lxdapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+// maxEvent is the size of one event in bytes.
+const maxEvent = 1 << 20
+
+// listenLag is how much later than the Date of an answer, which has whole seconds, everything is told for sure.
+const listenLag = 2 * time.Second
+
+var errSilent = errors.New("the host no longer answers on the stream of events")
+
+// WatchPace is how Watch keeps its connection. Zero values mean the default ones.
+type WatchPace struct {
+	// Ping is how often the server is asked for a sign of life (20 s), and how long it may take for it.
+	Ping time.Duration
+	// Backoff is how long it waits after a connection that failed (1 s), twice as long after each further one, up to
+	// BackoffMax (1 min). A connection that stood for BackoffMax begins anew.
+	Backoff, BackoffMax time.Duration
+}
+
+func (p WatchPace) withDefaults() WatchPace {
+	if p.Ping <= 0 {
+		p.Ping = 20 * time.Second
+	}
+	if p.Backoff <= 0 {
+		p.Backoff = time.Second
+	}
+	if p.BackoffMax <= 0 {
+		p.BackoffMax = time.Minute
+	}
+	return p
+}
+
+// Watch puts the server's events on operations and on what happens to things into the ring, until ctx ends. It connects again
+// when the connection breaks; the ring tells what is missing. It returns an error that another try would not mend: a
+// certificate that is refused, on either side, a project that it may not see, something else than LXD.
+func (c *Client) Watch(ctx context.Context, scope Scope, ring *EventRing, pace WatchPace) error {
+	if _, err := scope.query(); err != nil {
+		return err
+	}
+	pace = pace.withDefaults()
+	wait := pace.Backoff
+	for {
+		began := time.Now()
+		err := c.listen(ctx, scope, ring, pace)
+		ring.listening(time.Time{})
+		if ctx.Err() != nil {
+			return fmt.Errorf("watching events: %w", ctx.Err())
+		}
+		switch plugin.KindOf(err) {
+		case plugin.Unreachable, plugin.Timeout, plugin.Busy, plugin.Refused:
+		default:
+			return err
+		}
+		if time.Since(began) > pace.BackoffMax {
+			wait = pace.Backoff
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(wait/2 + rand.N(wait/2+1)): // so that not all come back at once
+		}
+		wait = min(2*wait, pace.BackoffMax)
+	}
+}
+
+// listen reads events from one connection to its end, which always is an error.
+func (c *Client) listen(ctx context.Context, scope Scope, ring *EventRing, pace WatchPace) error {
+	socket, err := c.dialEvents(ctx, scope)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = socket.CloseNow() }()
+	_, meta, err := c.Server(ctx) // the handshake does not tell the server's clock
+	if err != nil {
+		return err
+	}
+	if !meta.Date.IsZero() { // a server without a clock never has all
+		ring.listening(meta.Date.Add(listenLag))
+	}
+
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	go ping(ctx, socket, pace.Ping, stop)
+	for {
+		_, data, err := socket.Read(ctx)
+		switch {
+		case errors.Is(context.Cause(ctx), errSilent):
+			return plugin.Errorf(plugin.Timeout, "%w", errSilent)
+		case errors.Is(err, websocket.ErrMessageTooBig):
+			return plugin.Errorf(plugin.Protocol, "an event is larger than %d bytes", maxEvent)
+		case websocket.CloseStatus(err) != -1:
+			return plugin.Errorf(plugin.Unreachable, "the host ended the stream of events")
+		case err != nil:
+			return endpoint.NetworkError(ctx, err)
+		}
+		event, known, err := readEvent(data)
+		if err != nil {
+			return plugin.Errorf(plugin.Protocol, "an event is not one of LXD or Incus: %s", scrub(err.Error()))
+		}
+		if known {
+			ring.add(event)
+		}
+	}
+}
+
+// ping ends the connection when the other side shows no sign of life.
+func ping(ctx context.Context, socket *websocket.Conn, every time.Duration, stop context.CancelCauseFunc) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(every):
+		}
+		within, cancel := context.WithTimeout(ctx, every)
+		err := socket.Ping(within)
+		cancel()
+		if err != nil && ctx.Err() == nil {
+			stop(errSilent)
+			return
+		}
+	}
+}
+
+// dialEvents opens the stream. A refusal is sorted like that of any request.
+func (c *Client) dialEvents(ctx context.Context, scope Scope) (*websocket.Conn, error) {
+	query, err := scope.query()
+	if err != nil {
+		return nil, err
+	}
+	query.Set("type", eventOperation+","+eventLifecycle)
+	path := rootPath + "/events"
+	within, stop := context.WithTimeout(ctx, c.waits.Header+2*c.waits.Dial)
+	defer stop()
+	socket, resp, err := websocket.Dial(within, c.base+path+"?"+query.Encode(), &websocket.DialOptions{
+		HTTPClient: c.sender(true), HTTPHeader: http.Header{"User-Agent": {"hostler"}},
+	})
+	switch {
+	case err == nil:
+		socket.SetReadLimit(maxEvent)
+		return socket, nil
+	case resp == nil:
+		return nil, endpoint.NetworkError(within, err)
+	}
+	// What the library has kept of the body is there, and needs no closing.
+	a := newAnswer(resp, maxError, c.waits.Body, func(error) {})
+	defer a.close()
+	return nil, c.explain(ctx, path, a.refusal())
+}

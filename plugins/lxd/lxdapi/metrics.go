@@ -1,0 +1,133 @@
+package lxdapi
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+)
+
+const (
+	maxMetrics = 256 << 20 // bytes of all figures: about 35,000 instances that run
+	maxLine    = 16 << 10  // bytes of one figure
+	maxLabels  = 32        // labels of one figure
+)
+
+// InstanceMetrics are the figures of one instance that runs. A figure that the server does not have is nil. Counters count from
+// the start of the instance.
+type InstanceMetrics struct {
+	InstanceRef
+	// CPUSeconds is a counter over all cores, without idle time.
+	CPUSeconds *float64
+	// Memory is in bytes. What is neither free nor a cache that can be given up is MemoryTotal less MemoryAvailable.
+	MemoryTotal, MemoryAvailable *float64
+	// DiskRead and DiskWritten are counters of bytes over all disks.
+	DiskRead, DiskWritten *float64
+	// NetworkReceived and NetworkSent are counters of bytes over all interfaces but lo.
+	NetworkReceived, NetworkSent *float64
+	// RootSize and RootAvailable are of the file system at /, in bytes. On a pool of the driver dir that is the server's own.
+	RootSize, RootAvailable *float64
+	Processes               *float64
+}
+
+// Metrics reads the figures of the instances that run, those of one project or with an empty name of all. The server reads the
+// instances one after another and keeps the answer for 8 s. A restricted certificate must name a project.
+func (c *Client) Metrics(ctx context.Context, project string) ([]InstanceMetrics, error) {
+	query, err := Scope{Project: project}.query()
+	if err != nil {
+		return nil, err
+	}
+	a, err := c.send(ctx, request{method: http.MethodGet, path: rootPath + "/metrics", query: query, limit: maxMetrics})
+	if err != nil {
+		return nil, err
+	}
+	defer a.close()
+	all, err := readMetrics(a.body)
+	if err != nil {
+		return nil, a.readError(err)
+	}
+	return all, nil
+}
+
+// readMetrics reads the text format of Prometheus, as far as LXD and Incus use it.
+func readMetrics(text io.Reader) ([]InstanceMetrics, error) {
+	lines := bufio.NewReaderSize(text, maxLine)
+	var all []InstanceMetrics
+	at := map[InstanceRef]int{}
+	for {
+		line, err := lines.ReadSlice('\n')
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			return nil, errTooLarge
+		case err != nil && !errors.Is(err, io.EOF):
+			return nil, err
+		case errors.Is(err, io.EOF) && len(line) == 0:
+			return all, nil
+		}
+		figure, known, parseErr := readFigure(strings.TrimSpace(string(line)))
+		if parseErr != nil {
+			return nil, parseErr
+		}
+		if !known {
+			continue
+		}
+		ref := InstanceRef{Project: figure.labels["project"], Name: figure.labels["name"]}
+		if checkName(ref.Name) != nil || checkName(ref.Project) != nil {
+			return nil, errShape
+		}
+		i, there := at[ref]
+		if !there {
+			if len(all) == maxRows {
+				return nil, errTooLarge
+			}
+			i, at[ref] = len(all), len(all)
+			all = append(all, InstanceMetrics{InstanceRef: ref})
+		}
+		all[i].take(figure)
+	}
+}
+
+// take puts one figure into its place. Those that are not of one instance have been left out.
+func (m *InstanceMetrics) take(f figure) {
+	switch f.name {
+	case "cpu_seconds_total":
+		if mode := f.labels["mode"]; mode != "idle" && mode != "iowait" {
+			add(&m.CPUSeconds, f.value)
+		}
+	case "memory_MemTotal_bytes":
+		add(&m.MemoryTotal, f.value)
+	case "memory_MemAvailable_bytes":
+		add(&m.MemoryAvailable, f.value)
+	case "disk_read_bytes_total":
+		add(&m.DiskRead, f.value)
+	case "disk_written_bytes_total":
+		add(&m.DiskWritten, f.value)
+	case "network_receive_bytes_total":
+		if f.labels["device"] != "lo" {
+			add(&m.NetworkReceived, f.value)
+		}
+	case "network_transmit_bytes_total":
+		if f.labels["device"] != "lo" {
+			add(&m.NetworkSent, f.value)
+		}
+	case "filesystem_size_bytes":
+		if f.labels["mountpoint"] == "/" {
+			add(&m.RootSize, f.value)
+		}
+	case "filesystem_avail_bytes":
+		if f.labels["mountpoint"] == "/" {
+			add(&m.RootAvailable, f.value)
+		}
+	case "procs_total":
+		add(&m.Processes, f.value)
+	}
+}
+
+func add(to **float64, value float64) {
+	if *to == nil {
+		*to = new(float64)
+	}
+	**to += value
+}

@@ -1,0 +1,108 @@
+package lxdapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+// leastStep is how often a server is asked that answers a wait at once though the operation goes on.
+const leastStep = time.Second
+
+// ErrOperationGone is in the error of a call about an operation that the server does not know: it ended more than 5 s ago, the
+// server was started again since, or it never was. Its kind is NotFound.
+var ErrOperationGone = errors.New("the server does not know the operation any more")
+
+// Operations lists what goes on, and what ended less than 5 s ago.
+func (c *Client) Operations(ctx context.Context, scope Scope) ([]Operation, error) {
+	query, err := scope.recursive()
+	if err != nil {
+		return nil, err
+	}
+	var all []Operation
+	byState := members(func(string) metadataReader { return rows(&all) })
+	if _, err := c.read(ctx, rootPath+"/operations", query, maxList, byState); err != nil {
+		return nil, err
+	}
+	for i := range all {
+		all[i].within(scope.Project)
+	}
+	return all, nil
+}
+
+// Operation reads one operation.
+func (c *Client) Operation(ctx context.Context, id string) (*Operation, error) {
+	if err := checkOperationID(id); err != nil {
+		return nil, err
+	}
+	var op Operation
+	if _, err := c.get(ctx, rootPath+"/operations/"+id, nil, &op); err != nil {
+		return nil, gone(err)
+	}
+	return &op, nil
+}
+
+// Wait returns when the operation is over. Its error says that this could not be found out; whether the operation succeeded
+// says Failure. Of one that failed Incus tells only the reason: all else but the id is empty then.
+func (c *Client) Wait(ctx context.Context, id string) (*Operation, error) {
+	if err := checkOperationID(id); err != nil {
+		return nil, err
+	}
+	for {
+		asked := time.Now()
+		op, err := c.waitStep(ctx, id)
+		if err != nil || op.Ended() {
+			return op, gone(err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("waiting for an operation: %w", ctx.Err())
+		case <-time.After(leastStep - time.Since(asked)):
+		}
+	}
+}
+
+// waitStep waits for a part of the time that an answer may take.
+func (c *Client) waitStep(ctx context.Context, id string) (*Operation, error) {
+	seconds := max(int(c.waits.Header.Seconds()*2/3), 1)
+	a, err := c.send(ctx, request{method: http.MethodGet, path: rootPath + "/operations/" + id + "/wait",
+		query: map[string][]string{"timeout": {strconv.Itoa(seconds)}}, limit: maxSmall, stays: true})
+	if err != nil {
+		return nil, err
+	}
+	defer a.close()
+	var op Operation
+	head, err := a.envelope(object(&op))
+	switch {
+	case head.Type == typeError: // with the status 200: how Incus tells a failure
+		return &Operation{ID: id, StatusCode: OperationFailed, Err: scrub(head.Error)}, nil
+	case err != nil:
+		return nil, err
+	case op.ID != id:
+		return nil, a.protocol(errShape)
+	}
+	return &op, nil
+}
+
+// Cancel asks the server to end an operation. Few can be: tokens, downloads of images, sources of a migration. For the others
+// it is Conflict. It returns when the server has taken the request.
+func (c *Client) Cancel(ctx context.Context, id string) error {
+	if err := checkOperationID(id); err != nil {
+		return err
+	}
+	_, err := c.change(ctx, request{method: http.MethodDelete, path: rootPath + "/operations/" + id})
+	return gone(err)
+}
+
+// gone says of an operation that was not found what that means.
+func gone(err error) error {
+	if err != nil && plugin.KindOf(err) == plugin.NotFound {
+		return plugin.Errorf(plugin.NotFound, "%w", ErrOperationGone)
+	}
+	return err
+}

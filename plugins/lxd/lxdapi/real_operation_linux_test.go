@@ -1,0 +1,192 @@
+package lxdapi_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hostler/hostler/plugins/lxd/lxdapi"
+	"github.com/hostler/hostler/plugins/lxd/lxdtest"
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+// A token is an operation that can be cancelled, and is good for nothing then.
+func TestRealCancel(t *testing.T) {
+	t.Parallel()
+	server := lxdtest.New(t) // the shared one has tokens of other tests
+	client := connect(t, server.Trusted(t), patience)
+	token, err := lxdapi.ParseJoinToken(server.JoinToken(t, "late"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := client.Operations(t.Context(), lxdapi.Scope{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var id string
+	for _, op := range all {
+		if op.Class == "token" && op.MayCancel && !op.Ended() {
+			id = op.ID
+		}
+	}
+	if err := client.Cancel(t.Context(), id); err != nil {
+		t.Fatalf("%v among %+v", err, all)
+	}
+	if op, err := client.Operation(t.Context(), id); err == nil && op.StatusCode != lxdapi.OperationCancelled {
+		t.Errorf("%+v", op)
+	} else if err != nil && !errors.Is(err, lxdapi.ErrOperationGone) {
+		t.Error(err)
+	}
+	wantKind(t, connect(t, server.Stranger(t), patience).Join(t.Context(), token), plugin.TokenRejected)
+}
+
+// The server forgets an operation soon after its end, and the ring still has it.
+func TestRealOperationGone(t *testing.T) {
+	t.Parallel()
+	server := lxdtest.Shared(t)
+	web := server.Container(t, server.Project(t, "gone"), "web1", lxdtest.Tiny)
+	target := server.Trusted(t)
+	client := connect(t, target, patience)
+	ring := lxdapi.NewEventRing(1000)
+	watch(t, client, ring, lxdapi.WatchPace{Ping: 100 * time.Millisecond}) // real servers answer pings too
+	until(t, "that the server tells", func() bool { _, complete := ring.Events(); return !complete.IsZero() && time.Now().After(complete) })
+	_, complete := ring.Events()
+
+	op, err := client.Act(t.Context(), web, lxdapi.Start, lxdapi.ActOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	force(t, client, web)
+	if ended, err := client.Wait(t.Context(), op.ID); err != nil || ended.Failure() != nil {
+		t.Fatalf("%+v, %v", ended, err)
+	}
+	if listed, err := client.Operations(t.Context(), lxdapi.Scope{Project: web.Project}); err != nil || len(listed) == 0 ||
+		listed[0].Instances[0] != web {
+		t.Errorf("%+v, %v", listed, err)
+	}
+	until(t, "that the operation is gone", func() bool {
+		_, err := client.Operation(t.Context(), op.ID)
+		return errors.Is(err, lxdapi.ErrOperationGone)
+	})
+	_, err = client.Wait(t.Context(), op.ID)
+	if wantKind(t, err, plugin.NotFound); !errors.Is(err, lxdapi.ErrOperationGone) {
+		t.Error(err)
+	}
+	wantKind(t, client.Cancel(t.Context(), op.ID), plugin.NotFound)
+
+	own, err := lxdapi.ParseIdentity(target.Credential.Secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	requestor := strings.ToLower(strings.ReplaceAll(own.Fingerprint, ":", ""))
+	var succeeded, told bool
+	events, since := ring.Events()
+	for _, e := range events {
+		succeeded = succeeded || e.Operation != nil && e.Operation.ID == op.ID && e.Operation.StatusCode == lxdapi.OperationSucceeded &&
+			len(e.Operation.Instances) == 1 && e.Operation.Instances[0] == web
+		told = told || e.Action == "instance-started" && strings.HasPrefix(e.Source, "/1.0/instances/web1") && e.Requestor == requestor &&
+			e.Project == web.Project
+	}
+	if !succeeded || !told || since.After(complete) {
+		t.Errorf("succeeded %v, told %v, complete since %v: %+v", succeeded, told, since, events)
+	}
+}
+
+// The daemon dies while an operation goes on: the wait ends, the operation is gone, the container goes on, and the watch begins
+// anew and says so.
+func TestRealRestart(t *testing.T) {
+	t.Parallel()
+	server := lxdtest.New(t)
+	web := server.Container(t, "", "web1", lxdtest.Stubborn)
+	client := connect(t, server.Trusted(t), patience)
+	if err := act(t, client, web, lxdapi.Start, lxdapi.ActOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	server.Listening(t, web)
+	before, _, err := client.Instance(t.Context(), web)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ring := lxdapi.NewEventRing(1000)
+	watch(t, client, ring, lxdapi.WatchPace{Backoff: 10 * time.Millisecond, BackoffMax: 100 * time.Millisecond})
+	until(t, "that the server tells", func() bool { _, complete := ring.Events(); return !complete.IsZero() })
+	_, complete := ring.Events()
+
+	op, err := client.Act(t.Context(), web, lxdapi.Stop, lxdapi.ActOptions{Timeout: patience})
+	if err != nil {
+		t.Fatal(err)
+	}
+	waited := make(chan error, 1)
+	go func() { _, err := client.Wait(t.Context(), op.ID); waited <- err }()
+	running := func() bool {
+		events, _ := ring.Events()
+		for _, e := range events {
+			if e.Operation != nil && e.Operation.ID == op.ID && e.Operation.StatusCode == 103 {
+				return true
+			}
+		}
+		return false
+	}
+	until(t, "that the operation goes on", running)
+	server.Kill(t)
+	wantKind(t, <-waited, plugin.Unreachable)
+	_, _, err = client.Server(t.Context())
+	wantKind(t, err, plugin.Unreachable)
+	until(t, "that nobody listens", func() bool { _, complete := ring.Events(); return complete.IsZero() })
+
+	server.Start(t)
+	if _, err := client.Wait(t.Context(), op.ID); !errors.Is(err, lxdapi.ErrOperationGone) {
+		t.Error(err)
+	}
+	after, _, err := client.Instance(t.Context(), web)
+	if err != nil || after.Status != "Running" || after.UUID() != before.UUID() || !after.LastUsed.Equal(before.LastUsed) {
+		t.Errorf("%+v, %v", after, err)
+	}
+	until(t, "that the server tells again", func() bool { _, again := ring.Events(); return again.After(complete) })
+	if !running() {
+		t.Error("the ring has lost what it had")
+	}
+	if err := act(t, client, web, lxdapi.Stop, lxdapi.ActOptions{Force: true}); err != nil {
+		t.Error(err)
+	}
+	ended := func() bool {
+		events, _ := ring.Events()
+		for _, e := range events {
+			if e.Action == "instance-stopped" {
+				return true
+			}
+		}
+		return false
+	}
+	until(t, "the event of the stop", ended)
+}
+
+// Figures of what runs.
+func TestRealMetrics(t *testing.T) {
+	t.Parallel()
+	server := lxdtest.Shared(t)
+	project := server.Project(t, "metrics")
+	web := server.Container(t, project, "web1", lxdtest.Tiny)
+	server.Container(t, project, "web2", lxdtest.Tiny) // stopped
+	client := connect(t, server.Trusted(t), patience)
+	if err := act(t, client, web, lxdapi.Start, lxdapi.ActOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	force(t, client, web)
+	var all []lxdapi.InstanceMetrics
+	until(t, "the figures", func() bool { // an older answer may be kept for 8 s
+		var err error
+		if all, err = client.Metrics(context.Background(), project); err != nil {
+			t.Fatal(err)
+		}
+		return len(all) > 0
+	})
+	m := all[0]
+	if len(all) != 1 || m.InstanceRef != web || m.CPUSeconds == nil || m.MemoryTotal == nil || *m.MemoryTotal <= 0 ||
+		m.MemoryAvailable == nil || m.NetworkSent == nil || m.NetworkReceived == nil || m.Processes == nil || *m.Processes < 1 ||
+		m.RootSize == nil || m.RootAvailable == nil {
+		t.Errorf("%+v", all)
+	}
+}

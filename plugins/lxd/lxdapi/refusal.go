@@ -1,0 +1,129 @@
+package lxdapi
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+// maxMessage is the length of a text of the server that is handed on, in bytes.
+const maxMessage = 2 << 10
+
+// refusal turns an answer with a bad status into an error.
+func (a *answer) refusal() error {
+	a.body.left = maxError
+	raw, _ := io.ReadAll(a.body) // what breaks off is no envelope
+	var h head
+	isEnvelope := json.Unmarshal(raw, &h) == nil && h.Type == typeError
+	status := a.resp.StatusCode
+	switch {
+	case status >= 300 && status < 400:
+		return plugin.Errorf(plugin.Protocol, "the host answered with a redirect (%d), which is not followed", status)
+	case status == http.StatusBadGateway, status == http.StatusServiceUnavailable, status == http.StatusGatewayTimeout:
+		return plugin.Errorf(plugin.Unreachable, "the host cannot serve at present: %d %s", status, scrub(h.Error))
+	case !isEnvelope:
+		return plugin.Errorf(plugin.Protocol, "something else than LXD or Incus seems to answer at this address: %d", status)
+	}
+	return refuse(status, h.Error)
+}
+
+// refuse sorts a refusal: by its status, and where that says little, by its text.
+func refuse(status int, text string) error {
+	text = scrub(text)
+	if text == "" {
+		text = "no reason given"
+	}
+	switch status {
+	case http.StatusUnauthorized:
+		return plugin.Errorf(plugin.TokenRejected, "the certificate was refused: %s", text)
+	case http.StatusForbidden:
+		return plugin.Errorf(plugin.Denied, "the host does not allow it: %s", text)
+	case http.StatusNotFound:
+		if text == "not found" { // of a thing it is said what was not found
+			return plugin.Errorf(plugin.Unsupported, "this release of the server does not have it")
+		}
+		return plugin.Errorf(plugin.NotFound, "%s", text)
+	case http.StatusConflict, http.StatusPreconditionFailed:
+		return plugin.Errorf(plugin.Conflict, "%s", text)
+	case http.StatusNotImplemented:
+		return plugin.Errorf(plugin.Unsupported, "%s", text)
+	case http.StatusBadRequest:
+		return plugin.Errorf(kindOfText(text, plugin.Invalid), "%s", text)
+	}
+	return plugin.Errorf(kindOfText(text, plugin.Refused), "%s", text)
+}
+
+// texts are parts of what LXD and Incus say with 400, with 500 and of operations that failed, in small letters. The first entry
+// that fits decides.
+var texts = []struct {
+	kind  plugin.ErrorKind
+	parts []string
+}{
+	{plugin.Denied, []string{"not have permission", "certificate is restricted", "not authorized", " is forbidden", " are forbidden"}},
+	{plugin.Unreachable, []string{"missing event connection", "unable to connect", "connection refused", "no route to host",
+		"server is shutting down"}},
+	{plugin.Busy, []string{"instance is busy", "database is locked", "too many requests"}},
+	{plugin.Conflict, []string{"already exists", "unique constraint", "already in use", "already running", "already stopped",
+		"already frozen", "isn't running", "is not running", "is running", "is currently in use", "still in use", "that is in use",
+		"is protected", "must be stopped", "running container", "running instance", "can't be cancelled", "only empty projects"}},
+	{plugin.Unsupported, []string{"not clustered", "not supported", "not implemented", "isn't installed", "required tool",
+		"not container type", "isn't currently running", "only supported by"}},
+	{plugin.NotFound, []string{"not found", "does not exist", "doesn't exist", "not provided for instance creation"}},
+	{plugin.Invalid, []string{"unknown configuration key", "invalid ", "unsupported compression", "unknown action",
+		"name can only contain", "must be one of"}},
+}
+
+// kindOfText sorts a text of the server; other is for one that says nothing known.
+func kindOfText(text string, other plugin.ErrorKind) plugin.ErrorKind {
+	text = strings.ToLower(text)
+	for _, t := range texts {
+		if slices.ContainsFunc(t.parts, func(p string) bool { return strings.Contains(text, p) }) {
+			return t.kind
+		}
+	}
+	return other
+}
+
+// secrets are what must not be handed on though a server may say it: the secret of a websocket, with which alone a console can
+// be opened, a join token, which is base64 of a JSON object, and a private key.
+var secrets = []*regexp.Regexp{
+	regexp.MustCompile(`(?i)(secret|password|trust_token)(["']?\s*[=:]\s*["']?)[^\s"'&,;)}\]]+`),
+	regexp.MustCompile(`()()eyJ[A-Za-z0-9+/_=-]{16,}`),
+	regexp.MustCompile(`()()-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*(-----END [A-Z ]*PRIVATE KEY-----)?`),
+}
+
+// scrub makes a text of the server fit to be handed on: no secret, no control characters, valid UTF-8, and not too long.
+func scrub(text string) string {
+	text = cut(text, maxError)
+	for _, s := range secrets {
+		text = s.ReplaceAllString(text, "$1$2[secret]")
+	}
+	text = strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return ' '
+		case unicode.IsControl(r):
+			return -1
+		}
+		return r
+	}, strings.TrimSpace(text))
+	return cut(text, maxMessage)
+}
+
+// cut makes a text valid UTF-8 of at most so many bytes, without NUL, which neither protobuf nor PostgreSQL would take.
+func cut(text string, most int) string {
+	if len(text) > most {
+		text = text[:most]
+	}
+	if !utf8.ValidString(text) {
+		text = strings.ToValidUTF8(text, "\uFFFD")
+	}
+	return strings.ReplaceAll(text, "\x00", "")
+}

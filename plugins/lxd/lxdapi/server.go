@@ -1,0 +1,42 @@
+package lxdapi
+
+import (
+	"context"
+
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+// rootPath is the one path that answers everybody.
+const rootPath = "/1.0"
+
+// Server is what a server says of itself. Callers that it does not trust get only Auth.
+type Server struct {
+	// Auth is trusted or untrusted. It is untrusted for a certificate of the type metrics too.
+	Auth        string `json:"auth"`
+	Environment struct {
+		// Server is the product: lxd or incus.
+		Server    string `json:"server"`
+		Version   string `json:"server_version"`
+		Name      string `json:"server_name"`
+		Clustered bool   `json:"server_clustered"`
+		Kernel    string `json:"kernel_version"`
+		OS        string `json:"os_name"`
+		OSVersion string `json:"os_version"`
+	} `json:"environment"`
+}
+
+// Trusted reports whether the server knows the certificate that was shown.
+func (s *Server) Trusted() bool { return s.Auth == "trusted" }
+
+// Server asks what answers there. It needs no certificate.
+func (c *Client) Server(ctx context.Context) (*Server, Meta, error) {
+	var server Server
+	meta, err := c.get(ctx, rootPath, nil, &server)
+	if err != nil {
+		return nil, Meta{}, err
+	}
+	if server.Auth == "" || server.Trusted() && server.Environment.Version == "" {
+		return nil, Meta{}, plugin.Errorf(plugin.Protocol, "the answer is not one of LXD or Incus: it does not say whom it trusts")
+	}
+	return &server, meta, nil
+}

@@ -1,0 +1,157 @@
+package lxdapi
+
+import (
+	"crypto/tls"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/hostler/hostler/sdk/endpoint"
+)
+
+const (
+	// maxConns is how many connections there may be to one server with one certificate for reading.
+	maxConns = 4
+	// maxOwn is how many there may be besides, each for one change, one wait or one stream of events.
+	maxOwn = 64
+	// idleTime is longer than a poll cycle, so that polling keeps its connection.
+	idleTime = 75 * time.Second
+	// maxPooled is how many servers and certificates have connections at a time; the one unused for longest goes first.
+	maxPooled = 512
+)
+
+// Timeouts are the waits of one request.
+type Timeouts struct {
+	Dial time.Duration // TCP and, again, TLS
+	// Header is from the request to the first line of the answer. A member of a cluster that hangs delays others for 30 s.
+	Header time.Duration
+	Body   time.Duration // from the first line of the answer to its end
+}
+
+// DefaultTimeouts fit real servers.
+func DefaultTimeouts() Timeouts {
+	return Timeouts{Dial: 10 * time.Second, Header: 45 * time.Second, Body: time.Minute}
+}
+
+// policy is what connections are shared by: the certificate is a part of the connection.
+type policy struct {
+	address, fingerprint, identity string
+	verify, local                  bool
+}
+
+// transports are the two ways to one server. Reading shares connections. What changes something has one of its own, so that it
+// never goes out on a connection that the server is just closing; so has what stays open, so that reading never waits for it.
+type transports struct {
+	shared, own *http.Transport
+	used        uint64 // when, counted in uses of the pool
+}
+
+func (t *transports) closeIdle() {
+	t.shared.CloseIdleConnections()
+	t.own.CloseIdleConnections()
+}
+
+// Pool keeps the connections of all servers of a process. Its methods may be called at the same time.
+type Pool struct {
+	timeouts Timeouts
+
+	mu    sync.Mutex
+	uses  uint64
+	byKey map[policy]*transports
+}
+
+// NewPool makes an empty pool; zero time-outs mean the default ones.
+func NewPool(timeouts Timeouts) *Pool {
+	defaults := DefaultTimeouts()
+	if timeouts.Dial == 0 {
+		timeouts.Dial = defaults.Dial
+	}
+	if timeouts.Header == 0 {
+		timeouts.Header = defaults.Header
+	}
+	if timeouts.Body == 0 {
+		timeouts.Body = defaults.Body
+	}
+	return &Pool{timeouts: timeouts, byKey: map[policy]*transports{}}
+}
+
+// Close ends the connections that nobody uses.
+func (p *Pool) Close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, t := range p.byKey {
+		t.closeIdle()
+	}
+	clear(p.byKey)
+}
+
+// Len is the number of servers and certificates with connections.
+func (p *Pool) Len() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.byKey)
+}
+
+func (p *Pool) get(target endpoint.Target, identity Identity) (*transports, error) {
+	key := policy{address: target.Address, fingerprint: target.Fingerprint, identity: identity.Fingerprint,
+		verify: target.VerifyTLS, local: target.AllowLocal}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.uses++
+	if t, ok := p.byKey[key]; ok {
+		t.used = p.uses
+		return t, nil
+	}
+	shared, err := newTransport(target, identity, p.timeouts)
+	if err != nil {
+		return nil, err
+	}
+	if len(p.byKey) == maxPooled {
+		p.dropOldest()
+	}
+	own := shared.Clone()
+	own.DisableKeepAlives, own.MaxConnsPerHost = true, maxOwn
+	t := &transports{shared: shared, own: own, used: p.uses}
+	p.byKey[key] = t
+	return t, nil
+}
+
+func (p *Pool) dropOldest() {
+	var oldest policy
+	first := p.uses + 1
+	for key, t := range p.byKey {
+		if t.used < first {
+			oldest, first = key, t.used
+		}
+	}
+	p.byKey[oldest].closeIdle()
+	delete(p.byKey, oldest)
+}
+
+func newTransport(target endpoint.Target, identity Identity, timeouts Timeouts) (*http.Transport, error) {
+	config, err := endpoint.TLSConfig(target, nil)
+	if err != nil {
+		return nil, err
+	}
+	config.MinVersion = tls.VersionTLS13 // LXD speaks nothing older
+	config.NextProtos = []string{"http/1.1"}
+	// Whichever authorities the server names, the certificate is the one that it has in its list.
+	config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &identity.certificate, nil }
+	dialer := &net.Dialer{Timeout: timeouts.Dial, KeepAlive: 30 * time.Second, Control: endpoint.DialControl(target)}
+	var protocols http.Protocols
+	protocols.SetHTTP1(true)
+	return &http.Transport{
+		Proxy:                  nil, // the environment has no say in where credentials go
+		DialContext:            dialer.DialContext,
+		TLSClientConfig:        config,
+		TLSHandshakeTimeout:    timeouts.Dial,
+		ResponseHeaderTimeout:  timeouts.Header,
+		MaxConnsPerHost:        maxConns,
+		MaxIdleConnsPerHost:    2,
+		IdleConnTimeout:        idleTime,
+		DisableCompression:     true, // the server packs nothing
+		MaxResponseHeaderBytes: 64 << 10,
+		Protocols:              &protocols,
+	}, nil
+}

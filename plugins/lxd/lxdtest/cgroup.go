@@ -1,0 +1,97 @@
+//go:build linux
+
+package lxdtest
+
+import (
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// cgroupTraces are the folders of cgroups that containers leave, which are no one namespace's. The first of several test
+// programs that run at the same time notes in a file what was there before, and the last one removes the rest.
+type cgroupTraces struct {
+	file   *os.File
+	before []string
+}
+
+// noteCgroups tells the others that this program runs.
+func noteCgroups() (*cgroupTraces, error) {
+	path := filepath.Join(os.TempDir(), "hostler-lxdtest.cgroups")
+	for {
+		file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|syscall.O_NOFOLLOW|syscall.O_CLOEXEC, 0o600)
+		if err != nil {
+			return nil, err
+		}
+		c := &cgroupTraces{file: file}
+		if err := c.note(); err != nil {
+			_ = file.Close()
+			return nil, err
+		}
+		opened, err := file.Stat()
+		if err != nil {
+			_ = file.Close()
+			return nil, err
+		}
+		if now, err := os.Lstat(path); err == nil && os.SameFile(now, opened) {
+			return c, nil
+		}
+		_ = file.Close() // the last of the others has just removed it
+	}
+}
+
+func (c *cgroupTraces) note() error {
+	if err := syscall.Flock(int(c.file.Fd()), syscall.LOCK_EX); err != nil {
+		return err
+	}
+	noted, err := io.ReadAll(c.file)
+	if err != nil {
+		return err
+	}
+	if len(noted) == 0 {
+		noted = []byte(strings.Join(lxcCgroups(), "\n") + "\n")
+		if _, err := c.file.Write(noted); err != nil {
+			return err
+		}
+	}
+	c.before = strings.Split(strings.TrimSpace(string(noted)), "\n")
+	return syscall.Flock(int(c.file.Fd()), syscall.LOCK_SH)
+}
+
+// remove removes what was not there before, when nobody else needs it. All in it are empty by now.
+func (c *cgroupTraces) remove() {
+	defer func() { _ = c.file.Close() }()
+	if syscall.Flock(int(c.file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil {
+		return // somebody else runs and will do it
+	}
+	for _, root := range lxcCgroups() {
+		if slices.Contains(c.before, root) {
+			continue
+		}
+		var folders []string
+		_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+			if err == nil && d.IsDir() {
+				folders = append(folders, path)
+			}
+			return nil
+		})
+		for _, folder := range slices.Backward(folders) {
+			_ = syscall.Rmdir(folder)
+		}
+	}
+	_ = os.Remove(c.file.Name())
+}
+
+// lxcCgroups lists the folders that LXC makes, in the layouts of both versions of cgroups.
+func lxcCgroups() []string {
+	var all []string
+	for _, pattern := range []string{"/sys/fs/cgroup/lxc*", "/sys/fs/cgroup/*/lxc*"} {
+		found, _ := filepath.Glob(pattern)
+		all = append(all, found...)
+	}
+	return all
+}

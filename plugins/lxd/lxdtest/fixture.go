@@ -1,0 +1,148 @@
+//go:build linux
+
+package lxdtest
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"testing"
+	"time"
+
+	"github.com/hostler/hostler/plugins/lxd/lxdapi"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+// Stranger gives a target with a new certificate that the server does not know.
+func (s *Server) Stranger(t testing.TB) endpoint.Target {
+	t.Helper()
+	identity, err := lxdapi.NewIdentity(t.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return endpoint.Target{Address: s.Address, Fingerprint: s.Fingerprint, AllowLocal: true,
+		Credential: endpoint.Credential{Secret: identity}}
+}
+
+// Trusted gives a target with a new certificate that the server trusts, in these projects only when there are any.
+func (s *Server) Trusted(t testing.TB, projects ...string) endpoint.Target {
+	t.Helper()
+	target := s.Stranger(t)
+	s.trust(t, target, map[string]any{"type": "client", "restricted": len(projects) > 0, "projects": projects})
+	return target
+}
+
+// MetricsOnly gives a target with a new certificate that may read metrics and nothing else.
+func (s *Server) MetricsOnly(t testing.TB) endpoint.Target {
+	t.Helper()
+	target := s.Stranger(t)
+	s.trust(t, target, map[string]any{"type": "metrics"})
+	return target
+}
+
+func (s *Server) trust(t testing.TB, target endpoint.Target, entry map[string]any) {
+	t.Helper()
+	identity, err := lxdapi.ParseIdentity(target.Credential.Secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	entry["name"], entry["certificate"] = t.Name(), base64.StdEncoding.EncodeToString(identity.DER())
+	if err := s.Do(t.Context(), http.MethodPost, "/1.0/certificates", entry, nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// JoinToken makes a join token as `lxc config trust add` does, for a certificate that may act in these projects only when there
+// are any.
+func (s *Server) JoinToken(t testing.TB, name string, projects ...string) plugin.Secret {
+	t.Helper()
+	var made struct {
+		Fingerprint string   `json:"fingerprint"`
+		Addresses   []string `json:"addresses"`
+		Secret      string   `json:"secret"`
+	}
+	err := s.Do(t.Context(), http.MethodPost, "/1.0/certificates", map[string]any{
+		"type": "client", "name": name, "token": true, "restricted": len(projects) > 0, "projects": projects}, &made)
+	if err != nil {
+		t.Fatal(err)
+	}
+	token, err := json.Marshal(map[string]any{"client_name": name, "fingerprint": made.Fingerprint, "addresses": made.Addresses,
+		"secret": made.Secret, "expires_at": time.Time{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plugin.Secret(base64.StdEncoding.EncodeToString(token))
+}
+
+// Project makes a project, whose containers are like those of the default one.
+func (s *Server) Project(t testing.TB, name string) string {
+	t.Helper()
+	err := s.Do(t.Context(), http.MethodPost, "/1.0/projects", map[string]any{"name": name, "config": map[string]string{
+		"features.images": "false", "features.profiles": "false", "features.networks": "false"}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// Container makes a container that is stopped, of one of the images. An empty project is the default one.
+func (s *Server) Container(t testing.TB, project, name, image string) lxdapi.InstanceRef {
+	t.Helper()
+	if err := s.create(t, project, name, image); err != nil {
+		t.Fatal(err)
+	}
+	return lxdapi.InstanceRef{Project: project, Name: name}
+}
+
+// Containers makes so many stopped containers of the image Tiny, named prefix-0 and so on. One takes a tenth of a second.
+func (s *Server) Containers(t testing.TB, project, prefix string, count int) {
+	t.Helper()
+	const atOnce = 4
+	failed := make(chan error, count)
+	slots := make(chan struct{}, atOnce)
+	for i := range count {
+		slots <- struct{}{}
+		go func() {
+			defer func() { <-slots }()
+			failed <- s.create(t, project, fmt.Sprintf("%s-%d", prefix, i), Tiny)
+		}()
+	}
+	for range count {
+		if err := <-failed; err != nil {
+			t.Error(err)
+		}
+	}
+	if t.Failed() {
+		t.FailNow()
+	}
+}
+
+func (s *Server) create(t testing.TB, project, name, image string) error {
+	return s.Do(t.Context(), http.MethodPost, "/1.0/instances?project="+url.QueryEscape(project),
+		map[string]any{"name": name, "source": map[string]string{"type": "image", "alias": image}}, nil)
+}
+
+// Listening waits until process 1 of a container that was started once listens to a request to shut down: one that comes
+// before is lost.
+func (s *Server) Listening(t testing.TB, ref lxdapi.InstanceRef) {
+	t.Helper()
+	path := "/1.0/instances/" + url.PathEscape(ref.Name) + "/files?path=/run/listening&project=" + url.QueryEscape(ref.Project)
+	for {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodHead, "http://lxd"+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := s.admin.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+		if resp.StatusCode == http.StatusOK {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}

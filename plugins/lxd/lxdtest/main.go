@@ -1,0 +1,100 @@
+//go:build linux
+
+package lxdtest
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"runtime"
+	"syscall"
+	"testing"
+)
+
+const (
+	childVariable = "HOSTLER_LXDTEST_CHILD"
+	required      = "HOSTLER_LXD_REQUIRED"
+)
+
+var (
+	furnished   bool   // this is the child, and its namespaces have what LXD needs
+	unavailable string // why there can be no LXD; empty when there can
+)
+
+// Main runs the package's tests where Shared and New can start servers, and ends the process. TestMain calls it and does
+// nothing else: the tests run in a child of the process.
+func Main(m *testing.M) {
+	if os.Getenv(childVariable) != "" {
+		_ = os.Unsetenv(childVariable) // a test may start a program that calls Main
+		err := prepare()
+		if err != nil && !refused(err) {
+			fmt.Println("lxdtest:", err)
+			os.Exit(1)
+		}
+		if furnished = err == nil; !furnished {
+			unavailable = "the namespaces cannot be furnished: " + err.Error()
+		}
+		os.Exit(m.Run())
+	}
+	if unavailable = missing(); unavailable == "" {
+		code, err := runInNamespaces()
+		if err == nil {
+			os.Exit(code)
+		}
+		if unavailable = "there are no namespaces to be had: " + err.Error(); !refused(err) {
+			fmt.Println("lxdtest:", err)
+			os.Exit(1)
+		}
+	}
+	os.Exit(m.Run())
+}
+
+// refused reports whether the system does not let us do it, as opposed to a fault of ours.
+func refused(err error) bool {
+	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.ENOSYS) || errors.Is(err, syscall.ENOSPC) // no more namespaces
+}
+
+// runInNamespaces runs the tests in a child. Its error says that there was none.
+func runInNamespaces() (code int, err error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return 0, err
+	}
+	traces, err := noteCgroups()
+	if err != nil {
+		return 0, err
+	}
+	defer traces.remove()
+
+	// Process 1 is a shell, which reaps what LXD leaves behind. Its end ends all the others.
+	child := exec.Command("/bin/sh", append([]string{"-c", `"$0" "$@" & wait $!; exit $?`, exe}, os.Args[1:]...)...)
+	child.Env = append(os.Environ(), childVariable+"=1")
+	child.Stdout, child.Stderr = os.Stdout, os.Stderr
+	child.SysProcAttr = &syscall.SysProcAttr{
+		Cloneflags: syscall.CLONE_NEWNS | syscall.CLONE_NEWNET | syscall.CLONE_NEWPID | syscall.CLONE_NEWIPC,
+		Pdeathsig:  syscall.SIGKILL,
+	}
+	runtime.LockOSThread() // the signal is for the end of the thread that started the child
+	defer runtime.UnlockOSThread()
+	if err := child.Start(); err != nil {
+		return 0, err
+	}
+	_ = child.Wait() // the state tells all
+	return child.ProcessState.ExitCode(), nil
+}
+
+// available skips the test where there can be no LXD, or fails it where one is promised.
+func available(t testing.TB) {
+	t.Helper()
+	switch {
+	case furnished:
+	case unavailable == "":
+		t.Fatal("lxdtest: TestMain does not call lxdtest.Main")
+	case os.Getenv(required) != "":
+		t.Fatalf("%s is set, but there can be no LXD: %s", required, unavailable)
+	default:
+		t.Skip("no LXD: ", unavailable)
+	}
+}
