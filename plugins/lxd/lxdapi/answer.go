@@ -18,6 +18,7 @@ const (
 	maxSmall = 8 << 20  // bytes of any other answer
 	maxError = 64 << 10 // bytes of a refusal
 	maxRows  = 100_000  // elements of an array
+	maxSpace = 64 << 10 // bytes of white space in a row: encoding/json looks through all of it with each piece that comes
 )
 
 // The types of answers. It is the type that tells how to read one: Incus gives 200 to one of the type error.
@@ -200,6 +201,7 @@ func (a *answer) protocol(err error) error {
 type bounded struct {
 	body   io.Reader
 	left   int64
+	space  int   // white space at the end of what was read
 	broken error // what ended the body before its end
 }
 
@@ -210,6 +212,13 @@ func (b *bounded) Read(p []byte) (int, error) {
 	n, err := b.body.Read(p)
 	if int64(n) > b.left {
 		return 0, errTooLarge
+	}
+	for _, c := range p[:n] {
+		if c != ' ' && c != '\n' && c != '\t' && c != '\r' {
+			b.space = 0
+		} else if b.space++; b.space > maxSpace {
+			return 0, errTooLarge
+		}
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
 		b.broken = err

@@ -1,6 +1,7 @@
 package lxdapi
 
 import (
+	"bytes"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -76,7 +77,7 @@ func ParseIdentity(secret plugin.Secret) (Identity, error) {
 		return Identity{}, badIdentity("it is longer than %d bytes", maxIdentity)
 	}
 	var certificate, key []byte
-	for rest := []byte(secret); ; {
+	for rest := bytes.TrimSpace([]byte(secret)); ; {
 		var block *pem.Block
 		if block, rest = pem.Decode(rest); block == nil {
 			if strings.TrimSpace(string(rest)) != "" {

@@ -30,7 +30,7 @@ var kinds = map[plugin.ErrorKind]string{
 		move_between_projects exec_unknown_command`,
 	plugin.Refused: `stop_timeout vm_stop_timeout vm_restart_graceful_timeout exec_never_connected bulk_start exec_empty wrong_fingerprint
 		container_image_as_vm vm_snapshot_stateful_not_prepared member_remove no_log_yet vm_memory_running vm_disk_shrink unknown_driver
-		bad_timeout disk_bad_source nic_acl_on_bridge`,
+		disk_bad_source nic_acl_on_bridge`,
 }
 
 // TestRecordedKinds sorts every recorded refusal, and every operation that failed, whatever they were an answer to.

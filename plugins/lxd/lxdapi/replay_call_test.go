@@ -1,6 +1,7 @@
 package lxdapi_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/url"
@@ -157,8 +158,9 @@ func write(t *testing.T, e lxdtest.Exchange, segments []string, project string) 
 		if ref.Name == "" || text("restore") == "" && e.Status != 412 {
 			return nil
 		}
+		snapshot := cmp.Or(text("restore"), "s1")
 		return func(ctx context.Context, c *lxdapi.Client) (any, error) {
-			return c.RestoreSnapshot(ctx, ref, "s1", e.Request.Headers["If-Match"])
+			return c.RestoreSnapshot(ctx, ref, snapshot, e.Request.Headers["If-Match"])
 		}
 	case "DELETE operations":
 		return func(ctx context.Context, c *lxdapi.Client) (any, error) { return nil, c.Cancel(ctx, segments[1]) }

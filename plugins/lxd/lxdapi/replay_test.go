@@ -115,7 +115,7 @@ func kindOfCase(e lxdtest.Exchange) plugin.ErrorKind {
 	}
 	for part, kind := range map[string]plugin.ErrorKind{
 		"cancel": plugin.Conflict, "standalone": plugin.Unsupported, "silent_member": plugin.Unreachable,
-		"offline_member": plugin.Unreachable, "restricted": plugin.Denied, "bad_timeout": plugin.Refused,
+		"offline_member": plugin.Unreachable, "restricted": plugin.Denied,
 	} {
 		if strings.Contains(e.Case, part) {
 			return kind
@@ -192,7 +192,11 @@ func differences(at string, have, want any) []string {
 		}
 		return all
 	}
-	if want == nil && (have == nil || reflect.ValueOf(have).IsZero() || have == "0001-01-01T00:00:00Z") || reflect.DeepEqual(have, want) {
+	none, _ := want.([]any)
+	switch {
+	case have == nil && (want == nil || none != nil && len(none) == 0), reflect.DeepEqual(have, want):
+		return nil
+	case want == nil && (reflect.ValueOf(have).IsZero() || have == "0001-01-01T00:00:00Z"):
 		return nil
 	}
 	return []string{fmt.Sprintf("%s is %v, want %v", at, have, want)}
