@@ -16,17 +16,19 @@ import (
 // Wait asks again and again, and gives the end in one form though LXD and Incus tell a failure differently.
 func TestWait(t *testing.T) {
 	t.Parallel()
+	ended := func(status int, err string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) { answer(w, operation(uuid, status, err)) }
+	}
 	for name, c := range map[string]struct {
 		last http.HandlerFunc
 		kind plugin.ErrorKind // of the failure; empty for success
 	}{
-		"success": {func(w http.ResponseWriter, _ *http.Request) { answer(w, operation(uuid, 200, "")) }, ""},
-		"failure": {func(w http.ResponseWriter, _ *http.Request) {
-			answer(w, operation(uuid, 400, "The instance is already running"))
-		}, plugin.Conflict},
-		"of Incus":  {say(`{"type":"error","error_code":500,"error":"The instance is already running","metadata":null}`), plugin.Conflict},
-		"no reason": {func(w http.ResponseWriter, _ *http.Request) { answer(w, operation(uuid, 400, "")) }, plugin.Refused},
-		"cancelled": {func(w http.ResponseWriter, _ *http.Request) { answer(w, operation(uuid, 401, "")) }, plugin.Refused},
+		"success":            {ended(200, ""), ""},
+		"failure":            {ended(400, "The instance is already running"), plugin.Conflict},
+		"of Incus":           {say(`{"type":"error","error_code":500,"error":"The instance is already running"}`), plugin.Conflict},
+		"name on the bridge": {ended(400, `Failed start validation: Instance DNS name "web1" already used on network`), plugin.Conflict},
+		"no reason":          {ended(400, ""), plugin.Refused},
+		"cancelled":          {ended(401, ""), plugin.Refused},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -50,7 +50,7 @@ func TestRealOperationGone(t *testing.T) {
 	target := server.Trusted(t)
 	client := connect(t, target, patience)
 	ring := lxdapi.NewEventRing(1000)
-	watch(t, client, ring, lxdapi.WatchPace{Ping: 100 * time.Millisecond}) // real servers answer pings too
+	watch(t, client, ring, lxdapi.WatchPace{Ping: 3 * time.Second}) // a real server answers pings too
 	until(t, "that the server tells", func() bool { _, complete := ring.Events(); return !complete.IsZero() && time.Now().After(complete) })
 	_, complete := ring.Events()
 

@@ -44,15 +44,20 @@ func noteCgroups() (*cgroupTraces, error) {
 	}
 }
 
+// note takes a lock that all programs may have at the same time. Who can have it alone is the first.
 func (c *cgroupTraces) note() error {
-	if err := syscall.Flock(int(c.file.Fd()), syscall.LOCK_EX); err != nil {
-		return err
+	alone := syscall.Flock(int(c.file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil
+	if !alone {
+		// It waits for one that is about to write or to remove the file, and for nobody else.
+		if err := syscall.Flock(int(c.file.Fd()), syscall.LOCK_SH); err != nil {
+			return err
+		}
 	}
 	noted, err := io.ReadAll(c.file)
 	if err != nil {
 		return err
 	}
-	if len(noted) == 0 {
+	if alone && len(noted) == 0 { // else the last one was killed before it could remove what it left
 		noted = []byte(strings.Join(lxcCgroups(), "\n") + "\n")
 		if _, err := c.file.Write(noted); err != nil {
 			return err

@@ -128,7 +128,8 @@ func (s *Server) furnish(ctx context.Context, number int) error {
 		{http.MethodPut, "/1.0", map[string]any{"config": map[string]string{"core.https_address": s.Address}}},
 		{http.MethodPost, "/1.0/storage-pools", map[string]any{"name": "local", "driver": "dir"}},
 		{http.MethodPost, "/1.0/networks", map[string]any{"name": bridge, "type": "bridge", "config": map[string]string{
-			"ipv4.address": fmt.Sprintf("10.77.%d.1/24", number), "ipv4.nat": "false", "ipv6.address": "none"}}},
+			"ipv4.address": fmt.Sprintf("10.77.%d.1/24", number), "ipv4.nat": "false", "ipv6.address": "none",
+			"dns.mode": "none"}}}, // containers of different projects may have the same name
 		{http.MethodPut, "/1.0/profiles/default", map[string]any{"devices": map[string]any{
 			"root": map[string]string{"type": "disk", "path": "/", "pool": "local"},
 			"eth0": map[string]string{"type": "nic", "network": bridge, "name": "eth0"}}}},
