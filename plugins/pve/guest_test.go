@@ -14,8 +14,8 @@ func TestIDsThatNoGuestHas(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, pvesim.Options{Guests: -1})
 	host := w.host(t, endpoint.Lifecycle)
-	for _, id := range []hypervisor.GuestID{"-1", "0", "99", "1000000000", "4611686018427387904", "", "web", "0100", "+100", "100/..", "../100",
-		"1e3", "١٠٠", "100\x00", "100\n"} {
+	for _, id := range []hypervisor.GuestID{"-1", "0", "99", "1000000000", "4611686018427387904", "", "web", "0100", "+100",
+		"100/..", "../100", "1e3", "١٠٠", "100\x00", "100\n"} {
 		ref := hypervisor.GuestRef{Kind: hypervisor.VM, Node: "pve1", ID: id}
 		_, err := host.Guest(t.Context(), ref)
 		wantKind(t, err, plugin.NotFound)

@@ -96,7 +96,7 @@ func TestNewClientCertificateIsForClients(t *testing.T) {
 	if err != nil {
 		t.Error("as a client's:", err)
 	}
-	if certificate(t).ID == certificate(t).ID {
+	if one, other := certificate(t), certificate(t); one.ID == other.ID {
 		t.Error("two are the same")
 	}
 }

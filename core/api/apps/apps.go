@@ -93,7 +93,18 @@ type AdoptItem struct {
 	WebProtocol *string `json:"web_protocol,omitempty" nullable:"true" enum:"http,https"`
 }
 
-var _ huma.Resolver = (*adoptInput)(nil)
+var (
+	_ huma.SchemaTransformer = AdoptItem{}
+	_ huma.Resolver          = (*adoptInput)(nil)
+)
+
+// TransformSchema implements huma.SchemaTransformer: an example made of all fields would name the container twice.
+func (AdoptItem) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	s.Examples = []any{AdoptItem{
+		HostID: 1, VMID: new(int64(105)), Name: new("wiki"), WebPort: new(8080), WebPath: new("/admin"), WebProtocol: new("http"),
+	}}
+	return s
+}
 
 // Resolve implements huma.Resolver: what the schema cannot say is told together with what it can.
 func (in *adoptInput) Resolve(huma.Context) []error {

@@ -111,7 +111,7 @@ func TestHostileServers(t *testing.T) {
 		"null":                 {say("null"), plugin.Protocol},
 		"not HTTP":             {raw("SSH-2.0-OpenSSH_9.2\r\n"), plugin.Protocol},
 		"endless headers":      {raw("HTTP/1.1 200 OK\r\n" + strings.Repeat("X: y\r\n", 50000)), plugin.Unreachable},
-		"redirect":             {http.RedirectHandler("https://192.0.2.1/", 302).ServeHTTP, plugin.Protocol},
+		"redirect":             {http.RedirectHandler("https://192.0.2.1/", http.StatusFound).ServeHTTP, plugin.Protocol},
 		"another server's 404": {http.NotFound, plugin.Protocol},
 		"behind a proxy":       {status(502, say("<html>")), plugin.Unreachable},
 	} {
