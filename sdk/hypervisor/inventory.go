@@ -22,13 +22,19 @@ type Page struct {
 
 // Cluster is what the endpoint says of the group of nodes that it belongs to.
 type Cluster struct {
-	// Name identifies the cluster; for a machine alone it is empty.
+	// ID is the same at every member and at no other cluster; empty where the hypervisor has no such thing, and for a machine alone.
+	ID string
+	// Name is the cluster's for people; for a machine alone it is empty. Where there is no ID, it identifies the cluster together
+	// with the nodes.
 	Name    string
 	Quorate bool
 	// Entry is the name of the node that answered.
 	Entry string
 	// Partial is true when the credential does not see everything, so that what is absent may still exist.
 	Partial bool
+	// StatesOnly is true when the inventory brings no used figures of guests, nodes and storages: what is known of them stays as it
+	// is, with its age. A driver may leave them out where they cost the hypervisor more than the list, unless Detail is asked for.
+	StatesOnly bool
 }
 
 // Node states.
@@ -77,14 +83,17 @@ const (
 type Guest struct {
 	GuestRef
 	// Number is what people call the guest where that is a number, such as Proxmox VE's VMID; nil elsewhere.
-	Number      *int64
-	Name        string
-	Status      string
-	Template    bool
-	Lock        string // what locks it at the hypervisor; empty when nothing does
-	Pool        string
-	Tags        []string
-	CPU         *float64 // used part of its cores, 0 to 1
+	Number   *int64
+	Name     string
+	Status   string
+	Template bool
+	Lock     string // what locks it at the hypervisor; empty when nothing does
+	Pool     string
+	Tags     []string
+	CPU      *float64 // used part of its cores, 0 to 1
+	// CPUSeconds is the CPU time used since the start, where the hypervisor counts instead of measuring. CPU is nil then, and the
+	// service makes the part out of two readings.
+	CPUSeconds  *float64
 	CPUs        *float64
 	Memory      *int64 // bytes
 	MemoryTotal *int64

@@ -117,11 +117,15 @@ func pageFromProto(in *hypervisorv1.InventoryResponse) Page {
 }
 
 func clusterToProto(c Cluster) *hypervisorv1.Cluster {
-	return &hypervisorv1.Cluster{Name: wire.Text(c.Name), Quorate: c.Quorate, Entry: wire.Text(c.Entry), Partial: c.Partial}
+	return &hypervisorv1.Cluster{
+		Id: wire.Text(c.ID), Name: wire.Text(c.Name), Quorate: c.Quorate, Entry: wire.Text(c.Entry), Partial: c.Partial, StatesOnly: c.StatesOnly,
+	}
 }
 
 func clusterFromProto(c *hypervisorv1.Cluster) Cluster {
-	return Cluster{Name: c.GetName(), Quorate: c.GetQuorate(), Entry: c.GetEntry(), Partial: c.GetPartial()}
+	return Cluster{
+		ID: c.GetId(), Name: c.GetName(), Quorate: c.GetQuorate(), Entry: c.GetEntry(), Partial: c.GetPartial(), StatesOnly: c.GetStatesOnly(),
+	}
 }
 
 func nodeToProto(n *Node) *hypervisorv1.Node {

@@ -98,11 +98,15 @@ func (Metric) EnumDescriptor() ([]byte, []int) {
 
 // Cluster is what the endpoint says of the group of nodes that it belongs to.
 type Cluster struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	Quorate       bool                   `protobuf:"varint,2,opt,name=quorate,proto3" json:"quorate,omitempty"`
-	Entry         string                 `protobuf:"bytes,3,opt,name=entry,proto3" json:"entry,omitempty"`
-	Partial       bool                   `protobuf:"varint,4,opt,name=partial,proto3" json:"partial,omitempty"`
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Name    string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Quorate bool                   `protobuf:"varint,2,opt,name=quorate,proto3" json:"quorate,omitempty"`
+	Entry   string                 `protobuf:"bytes,3,opt,name=entry,proto3" json:"entry,omitempty"`
+	Partial bool                   `protobuf:"varint,4,opt,name=partial,proto3" json:"partial,omitempty"`
+	// The same at every member and at no other cluster; empty where there is no such thing.
+	Id string `protobuf:"bytes,5,opt,name=id,proto3" json:"id,omitempty"`
+	// The inventory brings no used figures: what is known of them stays.
+	StatesOnly    bool `protobuf:"varint,6,opt,name=states_only,json=statesOnly,proto3" json:"states_only,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -161,6 +165,20 @@ func (x *Cluster) GetEntry() string {
 func (x *Cluster) GetPartial() bool {
 	if x != nil {
 		return x.Partial
+	}
+	return false
+}
+
+func (x *Cluster) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *Cluster) GetStatesOnly() bool {
+	if x != nil {
+		return x.StatesOnly
 	}
 	return false
 }
@@ -329,7 +347,9 @@ type Guest struct {
 	Ref string `protobuf:"bytes,22,opt,name=ref,proto3" json:"ref,omitempty"`
 	Uid string `protobuf:"bytes,23,opt,name=uid,proto3" json:"uid,omitempty"`
 	// What people call it where that is a number.
-	Number        *int64 `protobuf:"varint,24,opt,name=number,proto3,oneof" json:"number,omitempty"`
+	Number *int64 `protobuf:"varint,24,opt,name=number,proto3,oneof" json:"number,omitempty"`
+	// CPU time since the start, where the hypervisor counts instead of measuring.
+	CpuSeconds    *float64 `protobuf:"fixed64,25,opt,name=cpu_seconds,json=cpuSeconds,proto3,oneof" json:"cpu_seconds,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -521,6 +541,13 @@ func (x *Guest) GetUid() string {
 func (x *Guest) GetNumber() int64 {
 	if x != nil && x.Number != nil {
 		return *x.Number
+	}
+	return 0
+}
+
+func (x *Guest) GetCpuSeconds() float64 {
+	if x != nil && x.CpuSeconds != nil {
+		return *x.CpuSeconds
 	}
 	return 0
 }
@@ -720,12 +747,15 @@ var File_hostler_hypervisor_v1_inventory_proto protoreflect.FileDescriptor
 
 const file_hostler_hypervisor_v1_inventory_proto_rawDesc = "" +
 	"\n" +
-	"%hostler/hypervisor/v1/inventory.proto\x12\x15hostler.hypervisor.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a%hostler/hypervisor/v1/guest_ref.proto\"g\n" +
+	"%hostler/hypervisor/v1/inventory.proto\x12\x15hostler.hypervisor.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a%hostler/hypervisor/v1/guest_ref.proto\"\x98\x01\n" +
 	"\aCluster\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\aquorate\x18\x02 \x01(\bR\aquorate\x12\x14\n" +
 	"\x05entry\x18\x03 \x01(\tR\x05entry\x12\x18\n" +
-	"\apartial\x18\x04 \x01(\bR\apartial\"\xa3\x03\n" +
+	"\apartial\x18\x04 \x01(\bR\apartial\x12\x0e\n" +
+	"\x02id\x18\x05 \x01(\tR\x02id\x12\x1f\n" +
+	"\vstates_only\x18\x06 \x01(\bR\n" +
+	"statesOnly\"\xa3\x03\n" +
 	"\x04Node\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
 	"\x06status\x18\x02 \x01(\tR\x06status\x12\x18\n" +
@@ -747,7 +777,7 @@ const file_hostler_hypervisor_v1_inventory_proto_rawDesc = "" +
 	"\r_memory_totalB\a\n" +
 	"\x05_diskB\r\n" +
 	"\v_disk_totalB\t\n" +
-	"\a_uptime\"\x88\x06\n" +
+	"\a_uptime\"\xbe\x06\n" +
 	"\x05Guest\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
 	"\x04node\x18\x02 \x01(\tR\x04node\x12\x12\n" +
@@ -775,7 +805,9 @@ const file_hostler_hypervisor_v1_inventory_proto_rawDesc = "" +
 	"\x02at\x18\x15 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\x12\x10\n" +
 	"\x03ref\x18\x16 \x01(\tR\x03ref\x12\x10\n" +
 	"\x03uid\x18\x17 \x01(\tR\x03uid\x12\x1b\n" +
-	"\x06number\x18\x18 \x01(\x03H\vR\x06number\x88\x01\x01B\x06\n" +
+	"\x06number\x18\x18 \x01(\x03H\vR\x06number\x88\x01\x01\x12$\n" +
+	"\vcpu_seconds\x18\x19 \x01(\x01H\fR\n" +
+	"cpuSeconds\x88\x01\x01B\x06\n" +
 	"\x04_cpuB\a\n" +
 	"\x05_cpusB\t\n" +
 	"\a_memoryB\x0f\n" +
@@ -789,7 +821,8 @@ const file_hostler_hypervisor_v1_inventory_proto_rawDesc = "" +
 	"_disk_readB\r\n" +
 	"\v_disk_writeB\t\n" +
 	"\a_uptimeB\t\n" +
-	"\a_numberJ\x04\b\x03\x10\x04R\x02id\"\xd6\x01\n" +
+	"\a_numberB\x0e\n" +
+	"\f_cpu_secondsJ\x04\b\x03\x10\x04R\x02id\"\xd6\x01\n" +
 	"\aStorage\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04node\x18\x02 \x01(\tR\x04node\x12\x12\n" +
