@@ -40,15 +40,20 @@ func DetectSelf(d *db.DB) *Self {
 	return s
 }
 
-// lxcLabel is the AppArmor profile that Proxmox VE starts a container under, such as "lxc-101_</var/lib/lxc>".
-var lxcLabel = regexp.MustCompile(`^lxc-(\d{3,9})_<`)
+// containerLabel is the AppArmor profile that a hypervisor starts a container under: "lxc-101_</var/lib/lxc>" at Proxmox VE,
+// "lxd-web1_</var/lib/lxd>" or "incus-customers_web1_</var/lib/incus>", of the project customers, at LXD and Incus.
+var containerLabel = regexp.MustCompile(`^(lxc|lxd|incus)-([^<>]+)_</`)
 
 func containerID(label string) hypervisor.GuestID {
-	m := lxcLabel.FindStringSubmatch(label)
+	m := containerLabel.FindStringSubmatch(label)
 	if m == nil {
 		return ""
 	}
-	return hypervisor.GuestID(m[1])
+	id := m[2]
+	if at := strings.LastIndexByte(id, '_'); at > 0 && m[1] != "lxc" { // a name has no underscore, a project may
+		id = id[:at] + "/" + id[at+1:]
+	}
+	return hypervisor.GuestID(id)
 }
 
 // Is reports whether the service runs in the guest.

@@ -11,9 +11,13 @@ func TestContainerID(t *testing.T) {
 	for label, want := range map[string]hypervisor.GuestID{
 		"lxc-101_</var/lib/lxc>": "101",
 		"lxc-101_</var/lib/lxc>//&:lxc-101_<-var-lib-lxc>:unconfined": "101",
+		"lxd-web1_</var/lib/lxd>":                                     "web1",
+		"lxd-customers_web1_</var/snap/lxd/common/lxd>":               "customers/web1",
+		"incus-our_customers_web-1_</var/lib/incus>":                  "our_customers/web-1",
 		"unconfined":                  "",
 		"lxc-_</var/lib/lxc>":         "",
-		"lxc-99999999999_</var/lib>":  "",
+		"lxd-_</var/lib/lxd>":         "",
+		"lxd-web1":                    "",
 		"docker-lxc-101_</var/lib/x>": "",
 		"":                            "",
 	} {
