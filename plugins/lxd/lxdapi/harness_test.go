@@ -19,7 +19,7 @@ import (
 )
 
 // patience is how long a server may keep its client waiting; what is tested for hanging has impatience.
-const patience, impatience = time.Minute, 2 * time.Second
+const patience, impatience = 10 * time.Minute, 2 * time.Second
 
 // uuid is the id of an operation.
 const uuid = "4a25b882-e5a2-401e-8715-be2b56615ee4"
