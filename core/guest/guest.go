@@ -42,7 +42,7 @@ type Guest struct {
 	CPUs             *float64  `json:"cpus" example:"2"`
 	MemoryBytes      *int64    `json:"memory_bytes"`
 	MemoryTotalBytes *int64    `json:"memory_total_bytes"`
-	DiskBytes        *int64    `json:"disk_bytes" doc:"As the hypervisor says; of a VM Proxmox VE always says 0, since it does not look into its disks"`
+	DiskBytes        *int64    `json:"disk_bytes" doc:"As the hypervisor says; 0 of a VM where it does not look into disks"`
 	DiskTotalBytes   *int64    `json:"disk_total_bytes"`
 	NetInBytes       *int64    `json:"net_in_bytes" doc:"Since its start"`
 	NetOutBytes      *int64    `json:"net_out_bytes" doc:"Since its start"`
