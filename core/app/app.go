@@ -40,6 +40,7 @@ type App struct {
 	WebProtocol      *string    `json:"web_protocol" enum:"http,https"`
 	IsSelf           bool       `json:"is_self" doc:"The service itself runs in it"`
 	SeenAt           *time.Time `json:"seen_at" doc:"When the hypervisor last told of its container"`
+	FiguresAt        *time.Time `json:"figures_at" doc:"When its container's figures were measured, which a hypervisor may do less often than it tells of the container; null when it has none"`
 	AdoptedAt        time.Time  `json:"adopted_at"`
 
 	clusterID *int64

@@ -17,7 +17,7 @@ const selectApps = `SELECT a.id, a.name, a.slug, a.vmid, a.guest_ref,
 	CASE WHEN j.id IS NOT NULL THEN 'pending' ELSE coalesce(g.status, 'unknown') END, j.id, g.id IS NOT NULL,
 	h.id, h.name, c.name, g.node, g.name, coalesce(g.lock, ''), coalesce(g.tags, '{}'), g.cpu, g.cpus, g.memory,
 	g.memory_total, g.disk, g.disk_total, g.net_in, g.net_out, g.uptime, a.web_port, a.web_path, a.web_protocol,
-	CASE WHEN g.id IS NOT NULL THEN ` + guest.SeenAt + ` END,
+	CASE WHEN g.id IS NOT NULL THEN ` + guest.SeenAt + ` END, ` + guest.FiguresAt + `,
 	a.adopted_at, a.cluster_id, g.id
 	FROM apps a
 	LEFT JOIN guests g ON g.id = a.guest_id
@@ -29,7 +29,7 @@ const selectApps = `SELECT a.id, a.name, a.slug, a.vmid, a.guest_ref,
 func (a *App) fields() []any {
 	return []any{&a.ID, &a.Name, &a.Slug, &a.VMID, &a.GuestRef, &a.Status, &a.JobID, &a.Present, &a.HostID, &a.Host, &a.Cluster,
 		&a.Node, &a.GuestName, &a.Lock, &a.Tags, &a.CPU, &a.CPUs, &a.MemoryBytes, &a.MemoryTotalBytes, &a.DiskBytes, &a.DiskTotalBytes,
-		&a.NetInBytes, &a.NetOutBytes, &a.UptimeS, &a.WebPort, &a.WebPath, &a.WebProtocol, &a.SeenAt, &a.AdoptedAt,
+		&a.NetInBytes, &a.NetOutBytes, &a.UptimeS, &a.WebPort, &a.WebPath, &a.WebProtocol, &a.SeenAt, &a.FiguresAt, &a.AdoptedAt,
 		&a.clusterID, &a.guestID}
 }
 

@@ -17,25 +17,26 @@ type Store struct{ DB *db.DB }
 
 // Node is one machine of a cluster, or a machine alone. Figures that are not known are null. The JSON names are those of the API.
 type Node struct {
-	Node             string    `json:"node" example:"pve1"`
-	HostID           int64     `json:"host_id" example:"1" doc:"The host registered at the node, or else the first one of its cluster"`
-	Host             string    `json:"host" example:"lab" doc:"Name of the host"`
-	ClusterID        int64     `json:"cluster_id" example:"1"`
-	Cluster          string    `json:"cluster" example:"prod" doc:"Name of the cluster; empty for a machine alone"`
-	TeamID           int64     `json:"team_id" example:"1"`
-	Status           string    `json:"status" enum:"online,offline,unknown" doc:"unknown while no host of its cluster answers, or answers without it"`
-	Address          string    `json:"address" example:"192.0.2.11" doc:"As the cluster knows it; empty when it does not say"`
-	IsEntry          bool      `json:"is_entry" doc:"The service connects to the host through this node: one row of each host"`
-	CPU              *float64  `json:"cpu" doc:"Used part of its cores, 0 to 1" example:"0.25"`
-	CPUs             *float64  `json:"cpus" example:"16"`
-	MemoryBytes      *int64    `json:"memory_bytes"`
-	MemoryTotalBytes *int64    `json:"memory_total_bytes"`
-	DiskBytes        *int64    `json:"disk_bytes" doc:"Used on all storages that the node can use. A shared one counts on each of its nodes: the summary has the total"`
-	DiskTotalBytes   *int64    `json:"disk_total_bytes" doc:"Size of all storages that the node can use"`
-	UptimeS          *int64    `json:"uptime_s"`
-	Apps             int64     `json:"apps" example:"3" doc:"Apps of the whole host, the same on each of its rows"`
-	VMs              int64     `json:"vms" example:"7" doc:"VMs of the whole host, the same on each of its rows"`
-	SeenAt           time.Time `json:"seen_at" doc:"When the hypervisor last told of it"`
+	Node             string     `json:"node" example:"pve1"`
+	HostID           int64      `json:"host_id" example:"1" doc:"The host registered at the node, or else the first one of its cluster"`
+	Host             string     `json:"host" example:"lab" doc:"Name of the host"`
+	ClusterID        int64      `json:"cluster_id" example:"1"`
+	Cluster          string     `json:"cluster" example:"prod" doc:"Name of the cluster; empty for a machine alone"`
+	TeamID           int64      `json:"team_id" example:"1"`
+	Status           string     `json:"status" enum:"online,offline,unknown" doc:"unknown while no host of its cluster answers, or answers without it"`
+	Address          string     `json:"address" example:"192.0.2.11" doc:"As the cluster knows it; empty when it does not say"`
+	IsEntry          bool       `json:"is_entry" doc:"The service connects to the host through this node: one row of each host"`
+	CPU              *float64   `json:"cpu" doc:"Used part of its cores, 0 to 1" example:"0.25"`
+	CPUs             *float64   `json:"cpus" example:"16"`
+	MemoryBytes      *int64     `json:"memory_bytes"`
+	MemoryTotalBytes *int64     `json:"memory_total_bytes"`
+	DiskBytes        *int64     `json:"disk_bytes" doc:"Used on all storages that the node can use. A shared one counts on each of its nodes: the summary has the total"`
+	DiskTotalBytes   *int64     `json:"disk_total_bytes" doc:"Size of all storages that the node can use"`
+	UptimeS          *int64     `json:"uptime_s"`
+	Apps             int64      `json:"apps" example:"3" doc:"Apps of the whole host, the same on each of its rows"`
+	VMs              int64      `json:"vms" example:"7" doc:"VMs of the whole host, the same on each of its rows"`
+	SeenAt           time.Time  `json:"seen_at" doc:"When the hypervisor last told of it"`
+	FiguresAt        *time.Time `json:"figures_at" doc:"When the oldest of its used figures, or of its storages, was measured, which a hypervisor may do less often than it tells of the node; null when there are none"`
 }
 
 // selectNodes counts guests once for each host and storages once for each node, whatever their number. A host's entry is the node that
@@ -43,11 +44,13 @@ type Node struct {
 const selectNodes = `
 SELECT n.name, h.id, h.name, c.id, c.name, h.team_id, n.status, n.address,
 	row_number() OVER (PARTITION BY h.id ORDER BY n.name <> h.entry_node, n.name) = 1,
-	n.cpu, n.cpus, n.memory, n.memory_total, s.used, s.total, n.uptime, coalesce(a.n, 0), coalesce(v.n, 0), n.seen_at
+	n.cpu, n.cpus, n.memory, n.memory_total, s.used, s.total, n.uptime, coalesce(a.n, 0), coalesce(v.n, 0), n.seen_at,
+	LEAST(n.figures_at, s.figures_at)
 FROM nodes n
 JOIN hosts h ON h.id = n.host_id
 JOIN clusters c ON c.id = n.cluster_id
-LEFT JOIN (SELECT cluster_id, node, sum(used)::bigint AS used, sum(total)::bigint AS total FROM storages GROUP BY cluster_id, node) s
+LEFT JOIN (SELECT cluster_id, node, sum(used)::bigint AS used, sum(total)::bigint AS total, min(figures_at) AS figures_at
+	FROM storages GROUP BY cluster_id, node) s
 	ON s.cluster_id = n.cluster_id AND s.node = n.name
 LEFT JOIN (SELECT host_id, count(*) AS n FROM apps GROUP BY host_id) a ON a.host_id = h.id
 LEFT JOIN (SELECT host_id, count(*) AS n FROM guests WHERE kind = 'vm' GROUP BY host_id) v ON v.host_id = h.id
@@ -62,7 +65,8 @@ func (s *Store) Nodes(ctx context.Context, visible identity.Visible) ([]Node, er
 	}
 	nodes, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (n Node, err error) {
 		return n, row.Scan(&n.Node, &n.HostID, &n.Host, &n.ClusterID, &n.Cluster, &n.TeamID, &n.Status, &n.Address, &n.IsEntry,
-			&n.CPU, &n.CPUs, &n.MemoryBytes, &n.MemoryTotalBytes, &n.DiskBytes, &n.DiskTotalBytes, &n.UptimeS, &n.Apps, &n.VMs, &n.SeenAt)
+			&n.CPU, &n.CPUs, &n.MemoryBytes, &n.MemoryTotalBytes, &n.DiskBytes, &n.DiskTotalBytes, &n.UptimeS, &n.Apps, &n.VMs, &n.SeenAt,
+			&n.FiguresAt)
 	})
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("listing nodes: %w", err))

@@ -51,8 +51,10 @@ type Guest struct {
 	UptimeS          *int64    `json:"uptime_s"`
 	IsSelf           bool      `json:"is_self" doc:"The service itself runs in it"`
 	SeenAt           time.Time `json:"seen_at" doc:"When the hypervisor last told of it. A poll that failed or did not find it does not move this"`
-	clusterID        int64
-	uid              string
+	// FiguresAt is older than SeenAt where the hypervisor tells figures less often than states.
+	FiguresAt *time.Time `json:"figures_at" doc:"When its figures were measured, which a hypervisor may do less often than it tells of the guest; null when it has none"`
+	clusterID int64
+	uid       string
 }
 
 // ClusterID is the cluster that the guest belongs to.

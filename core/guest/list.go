@@ -17,11 +17,16 @@ import (
 // columns of a Guest in the order of scan. pending decides the status: see join.
 const columns = `g.id, g.kind, g.name, g.vmid, g.ref, COALESCE(g.uid, ''), CASE WHEN j.id IS NULL THEN g.status ELSE 'pending' END, j.id,
 	g.host_id, h.name, c.name, g.cluster_id, g.node, g.template, g.lock, g.pool, g.tags, g.cpu, g.cpus,
-	g.memory, g.memory_total, g.disk, g.disk_total, g.net_in, g.net_out, g.disk_read, g.disk_write, g.uptime, ` + SeenAt
+	g.memory, g.memory_total, g.disk, g.disk_total, g.net_in, g.net_out, g.disk_read, g.disk_write, g.uptime, ` + SeenAt + ", " + FiguresAt
 
 // SeenAt is, in SQL, when the hypervisor last told of the guest g of the cluster c: the cluster's last good poll, unless
 // that left the guest out, or a job that has read the guest since.
 const SeenAt = "GREATEST(g.read_at, COALESCE(g.listed_at, c.seen_at, g.changed_at))"
+
+// FiguresAt is, in SQL, when the used figures of the guest g of the cluster c were measured: with the cluster's, unless the guest's
+// own time says otherwise. It is null when there are none.
+const FiguresAt = `CASE WHEN num_nonnulls(g.cpu, g.memory, g.disk, g.net_in, g.net_out, g.disk_read, g.disk_write) > 0
+	THEN COALESCE(g.figures_at, c.figures_at) END`
 
 // join is the tables of columns. The unfinished jobs are few and come from their partial index once.
 const join = `guests g
@@ -32,7 +37,7 @@ const join = `guests g
 func (g *Guest) fields() []any {
 	return []any{&g.ID, &g.Kind, &g.Name, &g.VMID, &g.Ref, &g.uid, &g.Status, &g.JobID, &g.HostID, &g.Host, &g.Cluster, &g.clusterID,
 		&g.Node, &g.Template, &g.Lock, &g.Pool, &g.Tags, &g.CPU, &g.CPUs, &g.MemoryBytes, &g.MemoryTotalBytes, &g.DiskBytes,
-		&g.DiskTotalBytes, &g.NetInBytes, &g.NetOutBytes, &g.DiskReadBytes, &g.DiskWriteBytes, &g.UptimeS, &g.SeenAt}
+		&g.DiskTotalBytes, &g.NetInBytes, &g.NetOutBytes, &g.DiskReadBytes, &g.DiskWriteBytes, &g.UptimeS, &g.SeenAt, &g.FiguresAt}
 }
 
 // Filter narrows List. Zero values narrow nothing.

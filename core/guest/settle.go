@@ -79,11 +79,20 @@ func reason(err error) string {
 	return job.Text(err)
 }
 
+// showRead writes a guest that was read by itself. A counter of CPU time ($8) tells no part by one reading: the part stays that the
+// last poll made, unless the guest was started anew since, and the counter's reading stays for the next poll. The figures are of this
+// moment where none of the last poll stays beside them.
+const showRead = `UPDATE guests g SET status = $2, lock = $3, node = $4, cpu = r.cpu, memory = $6, uptime = $7,
+	figures_at = CASE WHEN num_nonnulls($5::float8, $6::bigint) > 0 AND num_nonnulls(CASE WHEN $5 IS NULL THEN r.cpu END, g.net_in, g.net_out,
+		g.disk_read, g.disk_write) = 0 THEN now() ELSE g.figures_at END,
+	changed_at = now(), read_at = now()
+FROM (SELECT COALESCE($5::float8, CASE WHEN $8::float8 >= cpu_seconds AND $2 IN ('running', 'paused')
+	AND COALESCE($7::bigint >= uptime, true) THEN cpu END) AS cpu FROM guests WHERE id = $1) r WHERE g.id = $1`
+
 // show writes the guest's new state into its row.
 func (a *act) show(ctx context.Context, guest hypervisor.Guest) error {
-	_, err := a.DB.Pool.Exec(ctx, `UPDATE guests SET status = $2, lock = $3, node = $4, cpu = $5, memory = $6, uptime = $7,
-		changed_at = now(), read_at = now() WHERE id = $1`,
-		a.asked.GuestID, guest.Status, guest.Lock, guest.Node, guest.CPU, guest.Memory, guest.Uptime)
+	_, err := a.DB.Pool.Exec(ctx, showRead, a.asked.GuestID, guest.Status, guest.Lock, guest.Node, guest.CPU, guest.Memory, guest.Uptime,
+		guest.CPUSeconds)
 	if err != nil {
 		return fmt.Errorf("showing the guest's new state: %w", err)
 	}

@@ -108,13 +108,13 @@ WHERE g.cluster_id = $1 AND g.listed_at IS NOT NULL AND p.identity = g.identity`
 
 	dropNodes  = `DELETE FROM nodes WHERE cluster_id = $1 AND name <> ALL ($2::text[])`
 	doubtNodes = `UPDATE nodes SET status = 'unknown', cpu = NULL, cpus = NULL, memory = NULL, memory_total = NULL, disk = NULL,
-		disk_total = NULL, uptime = NULL
+		disk_total = NULL, uptime = NULL, figures_at = NULL
 WHERE cluster_id = $1 AND status <> 'unknown'`
 	doubtOtherNodes = doubtNodes + ` AND name <> ALL ($2::text[])`
 
 	storageUnlisted = ` AND NOT EXISTS (SELECT FROM poll_storages p WHERE p.node = s.node AND p.name = s.name)`
 	dropStorages    = `DELETE FROM storages s WHERE s.cluster_id = $1` + storageUnlisted
-	doubtStorages   = `UPDATE storages s SET status = 'unknown', used = NULL, total = NULL WHERE s.cluster_id = $1
+	doubtStorages   = `UPDATE storages s SET status = 'unknown', used = NULL, total = NULL, figures_at = NULL WHERE s.cluster_id = $1
 		AND (s.status <> 'unknown' OR s.used IS NOT NULL)`
 )
 

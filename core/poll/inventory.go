@@ -10,8 +10,11 @@ import (
 
 // inventory takes the pages of one poll as they come and keeps of each row only what the database will be sent.
 type inventory struct {
-	cluster  hypervisor.Cluster
-	told     bool // the cluster was in a page
+	cluster hypervisor.Cluster
+	told    bool // the cluster was in a page
+	// at is when the first page came, and counters how many guests were told with a counter of CPU time.
+	at       time.Time
+	counters int
 	nodes    []hypervisor.Node
 	guests   copyRows
 	storages copyRows
@@ -46,6 +49,7 @@ func newInventory() *inventory {
 // samples of guests are wanted only for the time between then and now that polling did not see.
 func (v *inventory) begin(since, now time.Time, interval time.Duration) {
 	v.cluster, v.told, v.nodes, v.bare, v.dropped = hypervisor.Cluster{}, false, v.nodes[:0], 0, 0
+	v.at, v.counters = time.Time{}, 0
 	v.guests.reset()
 	v.storages.reset()
 	v.samples.reset()
@@ -58,9 +62,16 @@ func (v *inventory) begin(since, now time.Time, interval time.Duration) {
 
 // page takes one page of the driver's.
 func (v *inventory) page(page hypervisor.Page) error {
+	if v.at.IsZero() {
+		v.at = time.Now()
+	}
 	if page.Cluster != nil {
 		v.cluster, v.told = *page.Cluster, true
 		v.cluster.Name = clean(v.cluster.Name, maxName)
+		// An ID that was cut or mended could be another cluster's.
+		if v.cluster.ID != "" && !hypervisor.ValidUID(v.cluster.ID) {
+			v.cluster.ID = ""
+		}
 		v.cluster.Entry = clean(v.cluster.Entry, maxName)
 	}
 	for i := range page.Nodes {
@@ -87,8 +98,11 @@ func (v *inventory) check() error {
 	return nil
 }
 
-// unnamed reports whether the answer does not say which cluster it is of.
+// unnamed reports whether the answer does not say how its cluster is called.
 func (v *inventory) unnamed() bool { return v.cluster.Partial && v.cluster.Name == "" }
+
+// anonymous reports whether the answer does not say which cluster it is of.
+func (v *inventory) anonymous() bool { return v.unnamed() && v.cluster.ID == "" }
 
 func (v *inventory) node(n *hypervisor.Node) {
 	name := clean(n.Name, maxName)
@@ -119,7 +133,7 @@ func (v *inventory) entryAddress() string {
 
 // guestColumns are the columns of the staging table in the order in which guest writes them.
 const guestColumns = "kind, ref, uid, identity, vmid, node, name, status, template, lock, pool, tags, cpu, cpus, memory, " +
-	"memory_total, disk, disk_total, net_in, net_out, disk_read, disk_write, uptime"
+	"memory_total, disk, disk_total, net_in, net_out, disk_read, disk_write, uptime, cpu_seconds"
 
 func (v *inventory) guest(g *hypervisor.Guest) {
 	key := guestKey{g.ID, g.Kind == hypervisor.Container}
@@ -140,7 +154,7 @@ func (v *inventory) guest(g *hypervisor.Guest) {
 	ref := g.GuestRef
 	ref.UID = v.uid(ref.UID)
 	r := &v.guests
-	r.row(23)
+	r.row(24)
 	r.text(string(ref.Kind))
 	r.text(string(ref.ID))
 	r.optional(ref.UID)
@@ -153,12 +167,32 @@ func (v *inventory) guest(g *hypervisor.Guest) {
 	r.text(clean(g.Lock, maxWord))
 	r.text(clean(g.Pool, maxName))
 	r.texts(cleanAll(g.Tags, maxTags, maxWord))
-	r.gauge(g.CPU)
+	v.figures(r, g)
+}
+
+// figures writes those of a guest. Where only states are told, used ones are not believed.
+func (v *inventory) figures(r *copyRows, g *hypervisor.Guest) {
+	used := *g
+	if v.cluster.StatesOnly {
+		used = hypervisor.Guest{}
+	}
+	r.gauge(used.CPU)
 	r.gauge(g.CPUs)
-	for _, figure := range [...]*int64{g.Memory, g.MemoryTotal, g.Disk, g.DiskTotal, g.NetIn, g.NetOut, g.DiskRead, g.DiskWrite, g.Uptime} {
+	for _, figure := range [...]*int64{used.Memory, g.MemoryTotal, used.Disk, g.DiskTotal, used.NetIn, used.NetOut, used.DiskRead,
+		used.DiskWrite, g.Uptime} {
 		r.count(figure)
 	}
+	// What is measured is worth more than what is counted.
+	if used.CPU != nil || used.CPUSeconds == nil || !countable(*used.CPUSeconds) {
+		r.null()
+		return
+	}
+	v.counters++
+	r.float(*used.CPUSeconds)
 }
+
+// countable reports whether a counter of seconds can be true; no machine has been at work for thirty million years.
+func countable(seconds float64) bool { return seconds >= 0 && seconds <= 1e15 }
 
 // uid is the UID under which a guest is kept. The first guest that is told with one has it; of another with the same only the id
 // is believed.
@@ -207,6 +241,10 @@ func (v *inventory) storage(s *hypervisor.Storage) {
 	r.bool(s.Shared)
 	r.text(status)
 	r.texts(cleanAll(s.Content, maxTags, maxWord))
-	r.count(s.Used)
+	if v.cluster.StatesOnly {
+		r.null()
+	} else {
+		r.count(s.Used)
+	}
 	r.count(s.Total)
 }

@@ -12,11 +12,11 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// Hosts of one team are members of one cluster when their endpoints report the same cluster name, not an empty one, and
-// node lists that agree: at least one node of the same name and address, and none whose certificate contradicts. A
-// machine alone is a cluster of its own. Two clusters that happen to share a name thus stay two, and what joins or
-// leaves a cluster at the hypervisor does so here with its next poll. So does a cluster that is known twice because two
-// teams had enrolled it and are one now.
+// Hosts of one team are members of one cluster when their endpoints report the same cluster ID, or else the same cluster name, not
+// an empty one, and node lists that agree: at least one node of the same name and address. No node's certificate may contradict,
+// whatever the ID. A machine alone is a cluster of its own. Two clusters that happen to share a name thus stay two, and what joins
+// or leaves a cluster at the hypervisor does so here with its next poll. So does a cluster that is known twice because two teams had
+// enrolled it and are one now. A cluster whose ID changes, as with a renewed certificate, stays one by its name and nodes.
 
 // errGone means that the host was removed while it was polled.
 var errGone = errors.New("the host is gone")
@@ -25,16 +25,17 @@ var errGone = errors.New("the host is gone")
 type place struct {
 	team    int64
 	cluster *int64
-	name    string // the cluster's, as last reported
-	others  bool   // the cluster has other hosts
+	// name and ident are the cluster's, as last reported.
+	name, ident string
+	others      bool // the cluster has other hosts
 }
 
 func readPlace(ctx context.Context, tx pgx.Tx, id int64) (place, error) {
 	var at place
-	err := tx.QueryRow(ctx, `SELECT h.team_id, h.cluster_id, COALESCE(c.name, ''), EXISTS (SELECT FROM hosts o
+	err := tx.QueryRow(ctx, `SELECT h.team_id, h.cluster_id, COALESCE(c.name, ''), COALESCE(c.ident, ''), EXISTS (SELECT FROM hosts o
 		WHERE o.cluster_id = h.cluster_id AND o.id <> h.id)
 		FROM hosts h LEFT JOIN clusters c ON c.id = h.cluster_id WHERE h.id = $1 FOR NO KEY UPDATE OF h`, id).Scan(&at.team, &at.cluster,
-		&at.name, &at.others)
+		&at.name, &at.ident, &at.others)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return at, errGone
 	}
@@ -84,13 +85,23 @@ func belongs(ctx context.Context, tx pgx.Tx, id int64, at place, v *inventory) (
 	switch {
 	case at.cluster == nil:
 		return false, nil
-	case !at.others, v.unnamed():
+	case !at.others, v.anonymous():
 		return true, nil
-	case at.name != v.cluster.Name:
+	case !v.resembles(at.name, at.ident):
 		return false, nil
 	}
-	return agrees(ctx, tx, id, *at.cluster, v)
+	return agrees(ctx, tx, id, *at.cluster, at.ident, v)
 }
+
+// resembles reports whether a cluster of that name and ident may be the reported one, as far as these tell. Without names it takes
+// an ID of both, or of neither.
+func (v *inventory) resembles(name, ident string) bool {
+	called := v.unnamed() || name == v.cluster.Name
+	return v.identical(ident) || called && (name != "" || (ident == "") == (v.cluster.ID == ""))
+}
+
+// identical reports whether a cluster of that ident is the reported one by its ID.
+func (v *inventory) identical(ident string) bool { return ident != "" && ident == v.cluster.ID }
 
 // rejoin decides again with the lock that all such decisions take, and moves the host.
 func rejoin(ctx context.Context, tx pgx.Tx, id int64, v *inventory) (int64, error) {
@@ -115,8 +126,8 @@ func rejoin(ctx context.Context, tx pgx.Tx, id int64, v *inventory) (int64, erro
 	case own:
 		return match, mergeCluster(ctx, tx, *at.cluster, match)
 	case match == 0:
-		if err := tx.QueryRow(ctx, "INSERT INTO clusters (team_id, name) VALUES ($1, $2) RETURNING id", at.team,
-			v.cluster.Name).Scan(&match); err != nil {
+		if err := tx.QueryRow(ctx, "INSERT INTO clusters (team_id, name, ident) VALUES ($1, $2, $3) RETURNING id", at.team,
+			v.cluster.Name, v.cluster.ID).Scan(&match); err != nil {
 			return 0, fmt.Errorf("adding the cluster: %w", err)
 		}
 	}
@@ -126,29 +137,37 @@ func rejoin(ctx context.Context, tx pgx.Tx, id int64, v *inventory) (int64, erro
 // find is the cluster of the host's team, other than its own, that the report belongs to; 0 for none. Of two clusters of
 // several hosts that are one, the younger looks for the older and not the other way round.
 func find(ctx context.Context, tx pgx.Tx, id int64, at place, own bool, v *inventory) (int64, error) {
-	if v.cluster.Name == "" {
+	if v.cluster.Name == "" && v.cluster.ID == "" {
 		return 0, nil
 	}
-	rows, err := tx.Query(ctx, `SELECT c.id FROM clusters c WHERE c.team_id = $1 AND c.name = $2 AND c.id IS DISTINCT FROM $3
-		AND (NOT $4 OR c.id < $3) AND EXISTS (SELECT FROM hosts h WHERE h.cluster_id = c.id) ORDER BY c.id`, at.team, v.cluster.Name,
-		at.cluster, own && at.others)
+	rows, err := tx.Query(ctx, `SELECT c.id, c.ident FROM clusters c WHERE c.team_id = $1
+		AND (c.name = $2 AND c.name <> '' OR c.ident = $5 AND c.ident <> '') AND c.id IS DISTINCT FROM $3
+		AND (NOT $4 OR c.id < $3) AND EXISTS (SELECT FROM hosts h WHERE h.cluster_id = c.id) ORDER BY c.ident = $5 DESC, c.id`,
+		at.team, v.cluster.Name, at.cluster, own && at.others, v.cluster.ID)
 	if err != nil {
 		return 0, fmt.Errorf("looking for the cluster: %w", err)
 	}
-	candidates, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	candidates, err := pgx.CollectRows(rows, pgx.RowToStructByPos[candidate])
 	if err != nil {
 		return 0, fmt.Errorf("looking for the cluster: %w", err)
 	}
 	for _, c := range candidates {
-		if same, err := agrees(ctx, tx, id, c, v); err != nil || same {
-			return c, err
+		if same, err := agrees(ctx, tx, id, c.ID, c.Ident, v); err != nil || same {
+			return c.ID, err
 		}
 	}
 	return 0, nil
 }
 
-// agrees holds the reported nodes against those known of the cluster. A cluster without nodes yet agrees with all.
-func agrees(ctx context.Context, tx pgx.Tx, id, cluster int64, v *inventory) (bool, error) {
+// candidate is a cluster that a report may be of.
+type candidate struct {
+	ID    int64
+	Ident string
+}
+
+// agrees holds the reported nodes against those known of the cluster. A cluster without nodes yet agrees with all, and one of the
+// same ID needs no node in common.
+func agrees(ctx context.Context, tx pgx.Tx, id, cluster int64, ident string, v *inventory) (bool, error) {
 	rows, err := tx.Query(ctx, "SELECT name, address, fingerprint FROM nodes WHERE cluster_id = $1", cluster)
 	if err != nil {
 		return false, fmt.Errorf("reading the cluster's nodes: %w", err)
@@ -159,7 +178,7 @@ func agrees(ctx context.Context, tx pgx.Tx, id, cluster int64, v *inventory) (bo
 	if err != nil {
 		return false, fmt.Errorf("reading the cluster's nodes: %w", err)
 	}
-	if !nodesAgree(known, v.nodes) {
+	if !nodesAgree(known, v.nodes, v.identical(ident)) {
 		return false, nil
 	}
 	// Two hosts at the same node that are pinned to different certificates are two machines of one name.
@@ -172,12 +191,13 @@ func agrees(ctx context.Context, tx pgx.Tx, id, cluster int64, v *inventory) (bo
 	return !contradiction || v.cluster.Entry == "", nil
 }
 
-func nodesAgree(known, reported []hypervisor.Node) bool {
+// nodesAgree reports whether no certificate contradicts and, unless the clusters are known to be one, a node is common to both.
+func nodesAgree(known, reported []hypervisor.Node, one bool) bool {
 	byName := make(map[string]hypervisor.Node, len(known))
 	for _, n := range known {
 		byName[n.Name] = n
 	}
-	common := len(known) == 0
+	common := one || len(known) == 0
 	for _, n := range reported {
 		k, ok := byName[n.Name]
 		if !ok {
@@ -194,7 +214,7 @@ func nodesAgree(known, reported []hypervisor.Node) bool {
 
 // What a host takes along that leaves its cluster ($1) to others and goes to another one ($2).
 const (
-	moveOwnGuests = `UPDATE guests x SET cluster_id = $2 WHERE x.cluster_id = $1 AND x.host_id = $3 AND x.node = (SELECT entry_node
+	moveOwnGuests = `UPDATE guests x SET cluster_id = $2, figures_at = ` + ownFiguresAt + ` WHERE x.cluster_id = $1 AND x.host_id = $3 AND x.node = (SELECT entry_node
 		FROM hosts WHERE id = $3)
 	AND NOT EXISTS (SELECT FROM guests y WHERE y.cluster_id = $2 AND y.identity = x.identity)`
 	moveOwnApps = `UPDATE apps x SET cluster_id = $2, host_id = $3, guest_id = g.id FROM guests g WHERE x.cluster_id = $1

@@ -7,12 +7,15 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
+// ownFiguresAt is, in SQL, when the figures of a guest x were measured that leaves the cluster $1: the other one has its own time.
+const ownFiguresAt = `COALESCE(x.figures_at, (SELECT c.figures_at FROM clusters c WHERE c.id = $1))`
+
 // Steps that put the whole of a cluster ($1) into another one ($2) that is the same. Guests and apps keep their ids unless
 // both know them; of such the other cluster's row stays, and jobs go over to it.
 var mergeSteps = []struct{ what, statement string }{
 	{"waiting for a poll of the cluster", `SELECT FROM clusters WHERE id = $2 AND id <> $1 FOR NO KEY UPDATE`},
 	{"moving the hosts", `UPDATE hosts SET cluster_id = $2 WHERE cluster_id = $1`},
-	{"moving guests", `UPDATE guests x SET cluster_id = $2 WHERE x.cluster_id = $1
+	{"moving guests", `UPDATE guests x SET cluster_id = $2, figures_at = ` + ownFiguresAt + ` WHERE x.cluster_id = $1
 		AND NOT EXISTS (SELECT FROM guests y WHERE y.cluster_id = $2 AND y.identity = x.identity)`},
 	{"moving apps", `UPDATE apps x SET cluster_id = $2, guest_id = COALESCE((SELECT y.id FROM guests y WHERE y.cluster_id = $2
 		AND y.identity = x.identity AND NOT EXISTS (SELECT FROM apps o WHERE o.guest_id = y.id)), x.guest_id) WHERE x.cluster_id = $1

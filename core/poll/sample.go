@@ -53,11 +53,12 @@ func total(column string) string {
 	return "CASE WHEN count(" + column + ") > 0 THEN LEAST(sum(" + column + "), 9e18)::bigint END AS " + column
 }
 
-// addSamples writes the samples of a poll: one for each running guest, online node and storage, one for each host, and
-// those of the past that the driver brought.
+// addSamples writes the samples of a poll: one for each running guest, online node and storage, one for each host, all these only of
+// what was measured, and those of the past that the driver brought.
 func addSamples(ctx context.Context, tx pgx.Tx, cluster int64, v *inventory) error {
 	for _, s := range sampleStatements {
-		if s.what == "the past" && v.samples.n == 0 {
+		past := s.what == "the past"
+		if past && v.samples.n == 0 || !past && v.cluster.StatesOnly {
 			continue
 		}
 		if _, err := tx.Exec(ctx, s.statement, cluster); err != nil {

@@ -13,7 +13,8 @@ const staging = `
 CREATE TEMP TABLE IF NOT EXISTS poll_guests (kind text, ref text, uid text, identity text COLLATE "C", vmid bigint, node text, name text,
 	status text, template boolean, lock text, pool text, tags text[],
 	cpu double precision, cpus double precision, memory bigint, memory_total bigint, disk bigint, disk_total bigint,
-	net_in bigint, net_out bigint, disk_read bigint, disk_write bigint, uptime bigint) ON COMMIT DELETE ROWS;
+	net_in bigint, net_out bigint, disk_read bigint, disk_write bigint, uptime bigint,
+	cpu_seconds double precision, cpu_seconds_at timestamptz, figures_at timestamptz) ON COMMIT DELETE ROWS;
 CREATE TEMP TABLE IF NOT EXISTS poll_storages (node text, name text, type text, shared boolean, status text, content text[],
 	used bigint, total bigint) ON COMMIT DELETE ROWS;
 CREATE TEMP TABLE IF NOT EXISTS poll_samples (at timestamptz, kind text, node text, identity text COLLATE "C", storage text,

@@ -16,6 +16,8 @@ type good struct {
 	inv      *inventory
 	detail   bool
 	interval time.Duration
+	// measured is when the figures of the answer were told; nil where it told states only.
+	measured *time.Time
 	// version is set when the poll asked for it as well.
 	version string
 	// rights is what the token may do, when the poll asked for it; what single refusals named is among the missing.
@@ -44,6 +46,9 @@ func (p *Poller) write(ctx context.Context, g good) (int64, error) {
 		if err := stage(ctx, tx.Pgx, g.inv); err != nil {
 			return err
 		}
+		if g.measured, err = g.inv.measured(ctx, tx.Pgx); err != nil {
+			return err
+		}
 		if err := g.merge(ctx, tx.Pgx, cluster); err != nil {
 			return err
 		}
@@ -52,9 +57,11 @@ func (p *Poller) write(ctx context.Context, g good) (int64, error) {
 		}
 		// Without the right to see the cluster an answer does not name it.
 		if _, err := tx.Pgx.Exec(ctx, `UPDATE clusters SET name = CASE WHEN $6 THEN name ELSE $2 END,
-			quorate = CASE WHEN $6 THEN quorate ELSE $3 END,
-			seen_at = now(), detail_at = CASE WHEN $4 THEN now() ELSE detail_at END, next_poll_at = clock_timestamp() + $5 WHERE id = $1`,
-			cluster, g.inv.cluster.Name, g.inv.cluster.Quorate, g.detail, jitter(g.interval), g.inv.unnamed()); err != nil {
+			ident = CASE WHEN $7 AND $8 = '' THEN ident ELSE $8 END, quorate = CASE WHEN $10 THEN quorate ELSE $3 END,
+			seen_at = now(), figures_at = COALESCE($9, figures_at), detail_at = CASE WHEN $4 THEN now() ELSE detail_at END,
+			next_poll_at = clock_timestamp() + $5 WHERE id = $1`,
+			cluster, g.inv.cluster.Name, g.inv.cluster.Quorate, g.detail, jitter(g.interval), g.inv.unnamed(), g.inv.cluster.Partial,
+			g.inv.cluster.ID, g.measured, g.inv.anonymous()); err != nil {
 			return fmt.Errorf("recording the cluster's poll: %w", err)
 		}
 		return g.report(ctx, tx.Pgx)

@@ -73,7 +73,8 @@ func (c *Cluster) write(t testing.TB, d *db.DB) {
 	team := cmp.Or(c.Team, DefaultTeam)
 	Team(t, d, team)
 	cluster := dbtest.Value[int64](t, d,
-		"INSERT INTO clusters (team_id, name, quorate, seen_at) VALUES ($1, $2, true, CASE WHEN $3 THEN NULL ELSE now() END) RETURNING id",
+		`INSERT INTO clusters (team_id, name, quorate, seen_at, figures_at)
+		SELECT $1, $2, true, at, at FROM (SELECT CASE WHEN $3 THEN NULL ELSE now() END AS at) t RETURNING id`,
 		team, c.Name, c.Unseen)
 	var first int64
 	at := map[string]int64{}
