@@ -18,27 +18,33 @@ import (
 func TestLostAnswerOfEachAction(t *testing.T) {
 	t.Parallel()
 	const running, stopped, paused = hypervisor.GuestRunning, hypervisor.GuestStopped, hypervisor.GuestPaused
+	const vm, container = hypervisor.VM, hypervisor.Container
 	for _, c := range []struct {
+		kind   hypervisor.GuestKind
 		action hypervisor.Action
 		before string
 		again  bool // what is there tells that it was not carried out
 	}{
-		{hypervisor.Start, stopped, true}, {hypervisor.Stop, running, true}, {hypervisor.Shutdown, running, true},
-		{hypervisor.Pause, running, true}, {hypervisor.Resume, paused, true},
-		{hypervisor.Restart, running, false}, {hypervisor.Reset, running, false},
+		{vm, hypervisor.Start, stopped, true}, {vm, hypervisor.Stop, running, true}, {vm, hypervisor.Shutdown, running, true},
+		{vm, hypervisor.Pause, running, true}, {vm, hypervisor.Resume, paused, true},
+		{vm, hypervisor.Restart, running, false}, {vm, hypervisor.Reset, running, false},
+		{container, hypervisor.Pause, running, true}, {container, hypervisor.Resume, paused, true},
 	} {
 		for _, taken := range []bool{true, false} {
-			t.Run(fmt.Sprintf("%s, taken %v", c.action, taken), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%s of a %s, taken %v", c.action, c.kind, taken), func(t *testing.T) {
 				t.Parallel()
-				bothMemories(t, func(t *testing.T, b *lifecycleFixture, forgetful bool) {
+				inBothShapes(t, func(t *testing.T, b *lifecycleFixture) {
 					var sent atomic.Int32
+					if !b.knows(t, c.kind, c.action) {
+						t.Skipf("a %s of this shape has no action %s", c.kind, c.action)
+					}
 					b.wrap = func(h hypervisor.Host) hypervisor.Host {
 						return &cut{Host: h.(*memdriver.Host), sent: &sent, taken: taken}
 					}
 					b.start(t)
-					ref, p := b.guest(t, hypervisor.VM, c.before)
+					ref, p := b.guest(t, c.kind, c.before)
 					want := job.Succeeded
-					if forgetful && !c.again {
+					if b.forgets && !c.again {
 						want = job.Unknown
 					}
 					j, transcript := b.ended(t, b.enqueue(t, p, c.action), want)
@@ -109,7 +115,7 @@ func (h *losing) Act(ctx context.Context, ref hypervisor.GuestRef, action hyperv
 // What is there tells nothing when it came to be after the request: the stopped guest was started by somebody else.
 func TestLostStopOfAGuestThatWasStartedSince(t *testing.T) {
 	t.Parallel()
-	bothMemories(t, func(t *testing.T, b *lifecycleFixture, forgetful bool) {
+	inBothShapes(t, func(t *testing.T, b *lifecycleFixture) {
 		requests := b.losing(func(ref hypervisor.GuestRef) {
 			admin, err := b.driver.Open(context.Background(), b.cluster.NewToken("lifecycle", "admin", memdriver.GuestPower, memdriver.GuestAudit))
 			if err != nil {
@@ -126,9 +132,9 @@ func TestLostStopOfAGuestThatWasStartedSince(t *testing.T) {
 		})
 		b.start(t)
 		ref, p := b.guest(t, hypervisor.VM, hypervisor.GuestRunning)
-		want := map[bool]job.Status{false: job.Succeeded, true: job.Unknown}[forgetful]
+		want := map[bool]job.Status{false: job.Succeeded, true: job.Unknown}[b.forgets]
 		j, transcript := b.ended(t, b.enqueue(t, p, hypervisor.Stop), want)
-		if got := fmt.Sprint(b.words(t, ref)); got != "[stop start]" || requests.Load() != 1 || forgetful &&
+		if got := fmt.Sprint(b.words(t, ref)); got != "[stop start]" || requests.Load() != 1 || b.forgets &&
 			!strings.Contains(j.Error, "it is running since") {
 			t.Errorf("the tasks %s, %d requests, error %q\n%s", got, requests.Load(), j.Error, transcript)
 		}
@@ -138,16 +144,16 @@ func TestLostStopOfAGuestThatWasStartedSince(t *testing.T) {
 // A job that is canceled when its answer is lost does not say that nothing was done unless that is known.
 func TestCanceledWithALostAnswer(t *testing.T) {
 	t.Parallel()
-	bothMemories(t, func(t *testing.T, b *lifecycleFixture, forgetful bool) {
+	inBothShapes(t, func(t *testing.T, b *lifecycleFixture) {
 		var sent atomic.Int32
 		b.wrap = func(h hypervisor.Host) hypervisor.Host {
 			return &losing{&cut{Host: h.(*memdriver.Host), sent: &sent}, func(hypervisor.GuestRef) { b.cancelAll(t) }}
 		}
 		b.start(t)
 		ref, p := b.guest(t, hypervisor.VM, hypervisor.GuestRunning)
-		want := map[bool]job.Status{false: job.Canceled, true: job.Unknown}[forgetful]
+		want := map[bool]job.Status{false: job.Canceled, true: job.Unknown}[b.forgets]
 		j, transcript := b.ended(t, b.enqueue(t, p, hypervisor.Stop), want)
-		text := map[bool]string{false: "canceled; the request had not reached", true: "canceled after a request was sent; "}[forgetful]
+		text := map[bool]string{false: "canceled; the request had not reached", true: "canceled after a request was sent; "}[b.forgets]
 		if b.tasks(t, ref) != 0 || sent.Load() != 1 || !strings.Contains(transcript+j.Error, text) {
 			t.Errorf("%d tasks, %d requests, error %q\n%s", b.tasks(t, ref), sent.Load(), j.Error, transcript)
 		}
@@ -157,7 +163,7 @@ func TestCanceledWithALostAnswer(t *testing.T) {
 // A guest that moves after the request left its task on the node that it was on.
 func TestLostAnswerOfAGuestThatMovedSince(t *testing.T) {
 	t.Parallel()
-	bothMemories(t, func(t *testing.T, b *lifecycleFixture, forgetful bool) {
+	inBothShapes(t, func(t *testing.T, b *lifecycleFixture) {
 		requests := b.losing(func(ref hypervisor.GuestRef) {
 			b.cluster.Change(ref.ID, func(g *hypervisor.Guest) {
 				g.Node = map[string]string{"node1": "node2", "node2": "node1"}[g.Node]
@@ -165,9 +171,9 @@ func TestLostAnswerOfAGuestThatMovedSince(t *testing.T) {
 		})
 		b.start(t)
 		ref, p := b.guest(t, hypervisor.VM, hypervisor.GuestRunning)
-		want := map[bool]job.Status{false: job.Succeeded, true: job.Unknown}[forgetful]
+		want := map[bool]job.Status{false: job.Succeeded, true: job.Unknown}[b.forgets]
 		j, transcript := b.ended(t, b.enqueue(t, p, hypervisor.Restart), want)
-		if got := fmt.Sprint(b.words(t, ref)); got != "[restart]" || requests.Load() != 1 || forgetful &&
+		if got := fmt.Sprint(b.words(t, ref)); got != "[restart]" || requests.Load() != 1 || b.forgets &&
 			!strings.Contains(j.Error, "not where the request was sent to") {
 			t.Errorf("the tasks %s, %d requests, error %q\n%s", got, requests.Load(), j.Error, transcript)
 		}

@@ -3,6 +3,7 @@ package guest_test
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"fmt"
 	"net"
 	"os"
@@ -20,6 +21,7 @@ import (
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
+	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
 const childKey = "HOSTLER_TEST_GUEST_CHILD"
@@ -48,7 +50,9 @@ func child(args []string) {
 	fail(err)
 	q, err := job.New(job.Config{DB: d})
 	fail(err)
-	w := &guest.Worker{DB: d, Hosts: &halting{driver: hypervisor.NewClient(conn), when: when, request: request}}
+	targets := map[endpoint.Capability]plainTarget{}
+	fail(json.Unmarshal([]byte(os.Getenv(childKey+"_TARGETS")), &targets))
+	w := &guest.Worker{DB: d, Hosts: &halting{driver: hypervisor.NewClient(conn), targets: targets, when: when, request: request}}
 	w.Register(q)
 	guest.Register(q, w, bounce())
 	guest.Register(q, w, removal())
@@ -59,12 +63,20 @@ func child(args []string) {
 // halting opens hosts whose requests stand still at one point.
 type halting struct {
 	driver        hypervisor.Driver
+	targets       map[endpoint.Capability]plainTarget
 	when, request string
 }
 
-// Open takes the target from a cluster that is made like the one of the test: its tokens are the same.
+// plainTarget is a target as it goes to the process of a test, with its secret.
+type plainTarget struct {
+	endpoint.Target
+	Secret string
+}
+
 func (h *halting) Open(ctx context.Context, _ int64, capability endpoint.Capability) (hypervisor.Host, error) {
-	host, err := h.driver.Open(ctx, memdriver.New().Add(poolAddress, memdriver.Spec{Nodes: 2}).Target(capability))
+	target := h.targets[capability].Target
+	target.Credential.Secret = sdk.Secret(h.targets[capability].Secret)
+	host, err := h.driver.Open(ctx, target)
 	return &haltingHost{host, h}, err
 }
 
@@ -95,7 +107,7 @@ func (h *haltingHost) Act(ctx context.Context, ref hypervisor.GuestRef, action h
 func (b *lifecycleFixture) killed(t *testing.T, when, request string, want job.Status, enqueue func() int64) (*job.Job, string) {
 	t.Helper()
 	server := grpc.NewServer()
-	if err := (hypervisor.Service{Driver: b.driver, HostType: (*memdriver.Host)(nil)}).Register(server); err != nil {
+	if err := (hypervisor.Service{Driver: b.served, HostType: (*memdriver.Host)(nil)}).Register(server); err != nil {
 		t.Fatal(err)
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -104,8 +116,18 @@ func (b *lifecycleFixture) killed(t *testing.T, when, request string, want job.S
 	}
 	go func() { _ = server.Serve(listener) }()
 	t.Cleanup(server.Stop)
+	targets := map[endpoint.Capability]plainTarget{}
+	for _, capability := range []endpoint.Capability{endpoint.Monitoring, endpoint.Lifecycle} {
+		target := b.cluster.Target(capability)
+		targets[capability] = plainTarget{target, string(target.Credential.Secret)}
+	}
+	text, err := json.Marshal(targets)
+	if err != nil {
+		t.Fatal(err)
+	}
 	process := exec.Command(os.Args[0])
-	process.Env = append(os.Environ(), childKey+"="+strings.Join([]string{b.url, listener.Addr().String(), when, request}, " "))
+	process.Env = append(os.Environ(), childKey+"="+strings.Join([]string{b.url, listener.Addr().String(), when, request}, " "),
+		childKey+"_TARGETS="+string(text))
 	stdin, err := process.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -144,7 +166,7 @@ func TestKilledAtEachStep(t *testing.T) {
 		for _, request := range []string{"stop", "start"} {
 			t.Run(when+" "+request, func(t *testing.T) {
 				t.Parallel()
-				bothMemories(t, func(t *testing.T, b *lifecycleFixture, _ bool) {
+				inBothShapes(t, func(t *testing.T, b *lifecycleFixture) {
 					guest.Register(b.queue, b.worker, bounce())
 					ref, p := b.guest(t, hypervisor.VM, hypervisor.GuestRunning)
 					_, transcript := b.killed(t, when, request, job.Succeeded, func() int64 { return b.bounce(t, p) })
@@ -163,15 +185,15 @@ func TestKilledAroundARestart(t *testing.T) {
 	for when, tasks := range map[string]int{"before": 0, "after": 1} {
 		t.Run(when, func(t *testing.T) {
 			t.Parallel()
-			bothMemories(t, func(t *testing.T, b *lifecycleFixture, forgetful bool) {
+			inBothShapes(t, func(t *testing.T, b *lifecycleFixture) {
 				ref, p := b.guest(t, hypervisor.VM, hypervisor.GuestRunning)
 				b.meanwhile = func() { b.endOf(t, ref) }
 				want, wanted := job.Succeeded, 1
-				if forgetful {
+				if b.forgets {
 					want, wanted = job.Unknown, tasks
 				}
 				j, transcript := b.killed(t, when, "restart", want, func() int64 { return b.enqueue(t, p, hypervisor.Restart) })
-				if n := b.tasks(t, ref); n != wanted || forgetful && !strings.Contains(j.Error, "does not reach back to it") {
+				if n := b.tasks(t, ref); n != wanted || b.forgets && !strings.Contains(j.Error, "does not reach back to it") {
 					t.Errorf("%d tasks, want %d; error %q\n%s", n, wanted, j.Error, transcript)
 				}
 			})

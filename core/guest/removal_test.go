@@ -88,25 +88,26 @@ func TestJobOutlivesItsGuest(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newLifecycleFixture(t)
-			guest.Register(b.queue, b.worker, removal())
-			ref, p := b.guest(t, hypervisor.VM, hypervisor.GuestRunning)
-			b.wrap = func(h hypervisor.Host) hypervisor.Host {
-				return &remover{Host: h, b: b, end: c.end, remove: func(ref hypervisor.GuestRef) {
-					if !c.stay {
-						b.drop(t, ref, p)
-					}
-				}}
-			}
-			b.start(t)
-			j, transcript := b.ended(t, b.removal(t, p), c.want)
-			if !strings.Contains(transcript, c.text) {
-				t.Errorf("%q is not in\n%s", c.text, transcript)
-			}
-			b.outlived(t, j, p, transcript)
-			if got := fmt.Sprint(b.words(t, ref)); got != "[stop start]" {
-				t.Errorf("the tasks %s", got)
-			}
+			inBothShapes(t, func(t *testing.T, b *lifecycleFixture) {
+				guest.Register(b.queue, b.worker, removal())
+				ref, p := b.guest(t, hypervisor.VM, hypervisor.GuestRunning)
+				b.wrap = func(h hypervisor.Host) hypervisor.Host {
+					return &remover{Host: h, b: b, end: c.end, remove: func(ref hypervisor.GuestRef) {
+						if !c.stay {
+							b.drop(t, ref, p)
+						}
+					}}
+				}
+				b.start(t)
+				j, transcript := b.ended(t, b.removal(t, p), c.want)
+				if !strings.Contains(transcript, c.text) {
+					t.Errorf("%q is not in\n%s", c.text, transcript)
+				}
+				b.outlived(t, j, p, transcript)
+				if got := fmt.Sprint(b.words(t, ref)); got != "[stop start]" {
+					t.Errorf("the tasks %s", got)
+				}
+			})
 		})
 	}
 }
@@ -114,20 +115,21 @@ func TestJobOutlivesItsGuest(t *testing.T) {
 // A guest that is away from one node is looked for before it counts as gone.
 func TestMovedGuestIsNotGone(t *testing.T) {
 	t.Parallel()
-	b := newLifecycleFixture(t)
-	guest.Register(b.queue, b.worker, removal())
-	_, p := b.guest(t, hypervisor.VM, hypervisor.GuestRunning)
-	b.wrap = func(h hypervisor.Host) hypervisor.Host {
-		return &remover{Host: h, b: b, end: hypervisor.TaskFailed, remove: func(ref hypervisor.GuestRef) {
-			b.cluster.Change(ref.ID, func(g *hypervisor.Guest) {
-				g.Node = map[string]string{"node1": "node2", "node2": "node1"}[g.Node]
-			})
-		}}
-	}
-	b.start(t)
-	if j, transcript := b.ended(t, b.removal(t, p), job.Failed); j.Error != "the end" {
-		t.Errorf("%q\n%s", j.Error, transcript)
-	}
+	inBothShapes(t, func(t *testing.T, b *lifecycleFixture) {
+		guest.Register(b.queue, b.worker, removal())
+		_, p := b.guest(t, hypervisor.VM, hypervisor.GuestRunning)
+		b.wrap = func(h hypervisor.Host) hypervisor.Host {
+			return &remover{Host: h, b: b, end: hypervisor.TaskFailed, remove: func(ref hypervisor.GuestRef) {
+				b.cluster.Change(ref.ID, func(g *hypervisor.Guest) {
+					g.Node = map[string]string{"node1": "node2", "node2": "node1"}[g.Node]
+				})
+			}}
+		}
+		b.start(t)
+		if j, transcript := b.ended(t, b.removal(t, p), job.Failed); j.Error != "the end" {
+			t.Errorf("%q\n%s", j.Error, transcript)
+		}
+	})
 }
 
 // A service that is killed around the request that takes the guest away finds its task, or the guest's absence, although
@@ -137,7 +139,7 @@ func TestKilledWhileTheGuestIsTakenAway(t *testing.T) {
 	for when, words := range map[string]string{"before": "[stop]", "after": "[stop start]"} {
 		t.Run(when, func(t *testing.T) {
 			t.Parallel()
-			bothMemories(t, func(t *testing.T, b *lifecycleFixture, _ bool) {
+			inBothShapes(t, func(t *testing.T, b *lifecycleFixture) {
 				guest.Register(b.queue, b.worker, removal())
 				ref, p := b.guest(t, hypervisor.VM, hypervisor.GuestRunning)
 				b.meanwhile = func() {

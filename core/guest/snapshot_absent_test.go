@@ -17,14 +17,14 @@ import (
 // A guest is set back once: nothing tells whether it was.
 func TestLostAnswerOfARollback(t *testing.T) {
 	t.Parallel()
-	bothMemories(t, func(t *testing.T, b *lifecycleFixture, forgetful bool) {
+	inBothShapes(t, func(t *testing.T, b *lifecycleFixture) {
 		b.wrap = func(h hypervisor.Host) hypervisor.Host { return &cutRollback{h.(*memdriver.Host)} }
 		b.start(t)
 		ref, p := b.guest(t, hypervisor.VM, hypervisor.GuestRunning)
 		b.cluster.ChangeSnapshots(ref.ID, func([]hypervisor.Snapshot) []hypervisor.Snapshot {
 			return []hypervisor.Snapshot{{Name: "one"}}
 		})
-		want := map[bool]job.Status{false: job.Succeeded, true: job.Unknown}[forgetful]
+		want := map[bool]job.Status{false: job.Succeeded, true: job.Unknown}[b.forgets]
 		_, transcript := b.ended(t, onSnapshot(b, t, guest.RollBack, p, hypervisor.RollbackSpec{Name: "one"}), want)
 		if got := fmt.Sprint(b.words(t, ref)); got != "[snapshot_rollback]" {
 			t.Errorf("the tasks %s\n%s", got, transcript)
@@ -69,7 +69,7 @@ func (h *cutDelete) DeleteSnapshot(ctx context.Context, ref hypervisor.GuestRef,
 // A snapshot that was taken after the request to delete its namesake is not deleted.
 func TestLostDeletionOfASnapshotThatWasTakenSince(t *testing.T) {
 	t.Parallel()
-	bothMemories(t, func(t *testing.T, b *lifecycleFixture, forgetful bool) {
+	inBothShapes(t, func(t *testing.T, b *lifecycleFixture) {
 		ref, p := b.guest(t, hypervisor.VM, hypervisor.GuestRunning)
 		set := func(at time.Time) {
 			b.cluster.ChangeSnapshots(ref.ID, func([]hypervisor.Snapshot) []hypervisor.Snapshot {
@@ -82,7 +82,7 @@ func TestLostDeletionOfASnapshotThatWasTakenSince(t *testing.T) {
 			return &cutDelete{h.(*memdriver.Host), &sent, func() { set(time.Now()) }}
 		}
 		b.start(t)
-		want := map[bool]job.Status{false: job.Succeeded, true: job.Unknown}[forgetful]
+		want := map[bool]job.Status{false: job.Succeeded, true: job.Unknown}[b.forgets]
 		_, transcript := b.ended(t, onSnapshot(b, t, guest.DeleteSnapshot, p, "one"), want)
 		if got := fmt.Sprint(b.snapshots(t, ref)); got != "[one]" || sent.Load() != 1 {
 			t.Errorf("%d requests, the snapshots %s\n%s", sent.Load(), got, transcript)

@@ -56,38 +56,39 @@ func TestSnapshotTasksAreJudgedByTheList(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newLifecycleFixture(t)
-			b.start(t)
-			ref, p := b.guest(t, hypervisor.VM, hypervisor.GuestRunning)
-			p.Name = "stuck" // its tasks do not end by themselves
-			b.cluster.Change(ref.ID, func(g *hypervisor.Guest) { g.Name = "stuck" })
-			set := func(list []hypervisor.Snapshot) {
-				b.cluster.ChangeSnapshots(ref.ID, func([]hypervisor.Snapshot) []hypervisor.Snapshot { return list })
-			}
-			set(c.before)
-			if c.end == "" {
-				b.cluster.SetFault("waittask", memdriver.Fault{Block: true})
-			}
-			id := c.ask(b, t, p)
-			task := b.taskOf(t, id)
-			set(c.after)
-			if c.end != "" {
-				b.cluster.EndTask(task, c.end, "the end")
-			} else {
-				// A new instance asks for the task anew and hears that there is none.
-				_ = b.queue.Stop(t.Context())
-				b.cluster.SetFault("waittask", memdriver.Fault{Err: sdk.Errorf(sdk.NotFound, "no such task")})
-				b = b.another(t)
-				b.worker.Register(b.queue)
+			inBothShapes(t, func(t *testing.T, b *lifecycleFixture) {
 				b.start(t)
-			}
-			j, transcript := b.ended(t, id, c.want)
-			if text := map[bool]string{true: transcript, false: j.Error}[c.want == job.Succeeded]; !strings.Contains(text, c.text) {
-				t.Errorf("%q is not in %q\n%s", c.text, text, transcript)
-			}
-			if n := b.tasks(t, ref); n != 1 {
-				t.Errorf("%d tasks", n)
-			}
+				ref, p := b.guest(t, hypervisor.VM, hypervisor.GuestRunning)
+				p.Name = "stuck" // its tasks do not end by themselves
+				b.cluster.Change(ref.ID, func(g *hypervisor.Guest) { g.Name = "stuck" })
+				set := func(list []hypervisor.Snapshot) {
+					b.cluster.ChangeSnapshots(ref.ID, func([]hypervisor.Snapshot) []hypervisor.Snapshot { return list })
+				}
+				set(c.before)
+				if c.end == "" {
+					b.cluster.SetFault("waittask", memdriver.Fault{Block: true})
+				}
+				id := c.ask(b, t, p)
+				task := b.taskOf(t, id)
+				set(c.after)
+				if c.end != "" {
+					b.cluster.EndTask(task, c.end, "the end")
+				} else {
+					// A new instance asks for the task anew and hears that there is none.
+					_ = b.queue.Stop(t.Context())
+					b.cluster.SetFault("waittask", memdriver.Fault{Err: sdk.Errorf(sdk.NotFound, "no such task")})
+					b = b.another(t)
+					b.worker.Register(b.queue)
+					b.start(t)
+				}
+				j, transcript := b.ended(t, id, c.want)
+				if text := map[bool]string{true: transcript, false: j.Error}[c.want == job.Succeeded]; !strings.Contains(text, c.text) {
+					t.Errorf("%q is not in %q\n%s", c.text, text, transcript)
+				}
+				if n := b.tasks(t, ref); n != 1 {
+					t.Errorf("%d tasks", n)
+				}
+			})
 		})
 	}
 }
@@ -126,18 +127,19 @@ func TestSnapshotOfALostRequest(t *testing.T) {
 	} {
 		t.Run(text, func(t *testing.T) {
 			t.Parallel()
-			b := newLifecycleFixture(t)
-			h := &traceless{whole: whole}
-			b.wrap = func(at hypervisor.Host) hypervisor.Host {
-				h.Host = at.(*memdriver.Host)
-				return h
-			}
-			b.start(t)
-			ref, p := b.guest(t, hypervisor.VM, hypervisor.GuestRunning)
-			_, transcript := b.ended(t, onSnapshot(b, t, guest.TakeSnapshot, p, hypervisor.SnapshotSpec{Name: "one"}), job.Succeeded)
-			if !strings.Contains(transcript, text) || h.sent.Load() != 1 || fmt.Sprint(b.snapshots(t, ref)) != "[one]" {
-				t.Errorf("%d requests, the snapshots %v\n%s", h.sent.Load(), b.snapshots(t, ref), transcript)
-			}
+			inBothShapes(t, func(t *testing.T, b *lifecycleFixture) {
+				h := &traceless{whole: whole}
+				b.wrap = func(at hypervisor.Host) hypervisor.Host {
+					h.Host = at.(*memdriver.Host)
+					return h
+				}
+				b.start(t)
+				ref, p := b.guest(t, hypervisor.VM, hypervisor.GuestRunning)
+				_, transcript := b.ended(t, onSnapshot(b, t, guest.TakeSnapshot, p, hypervisor.SnapshotSpec{Name: "one"}), job.Succeeded)
+				if !strings.Contains(transcript, text) || h.sent.Load() != 1 || fmt.Sprint(b.snapshots(t, ref)) != "[one]" {
+					t.Errorf("%d requests, the snapshots %v\n%s", h.sent.Load(), b.snapshots(t, ref), transcript)
+				}
+			})
 		})
 	}
 }
@@ -145,24 +147,25 @@ func TestSnapshotOfALostRequest(t *testing.T) {
 // A half-made snapshot keeps its name and is nothing to go back to; it can be deleted.
 func TestHalfMadeSnapshot(t *testing.T) {
 	t.Parallel()
-	b := newLifecycleFixture(t)
-	b.start(t)
-	ref, p := b.guest(t, hypervisor.VM, hypervisor.GuestRunning)
-	b.cluster.ChangeSnapshots(ref.ID, func([]hypervisor.Snapshot) []hypervisor.Snapshot {
-		return []hypervisor.Snapshot{{Name: "one", Incomplete: true}}
+	inBothShapes(t, func(t *testing.T, b *lifecycleFixture) {
+		b.start(t)
+		ref, p := b.guest(t, hypervisor.VM, hypervisor.GuestRunning)
+		b.cluster.ChangeSnapshots(ref.ID, func([]hypervisor.Snapshot) []hypervisor.Snapshot {
+			return []hypervisor.Snapshot{{Name: "one", Incomplete: true}}
+		})
+		j, _ := b.ended(t, onSnapshot(b, t, guest.TakeSnapshot, p, hypervisor.SnapshotSpec{Name: "one"}), job.Failed)
+		if j.Error != `the guest has an incomplete snapshot named "one"; nothing was done` {
+			t.Errorf("take: %q", j.Error)
+		}
+		j, _ = b.ended(t, onSnapshot(b, t, guest.RollBack, p, hypervisor.RollbackSpec{Name: "one"}), job.Failed)
+		if j.Error != `the snapshot "one" is incomplete; nothing was done` {
+			t.Errorf("roll back: %q", j.Error)
+		}
+		b.ended(t, onSnapshot(b, t, guest.DeleteSnapshot, p, "one"), job.Succeeded)
+		if got := fmt.Sprint(b.snapshots(t, ref), b.words(t, ref)); got != "[] [snapshot_delete]" {
+			t.Error(got)
+		}
 	})
-	j, _ := b.ended(t, onSnapshot(b, t, guest.TakeSnapshot, p, hypervisor.SnapshotSpec{Name: "one"}), job.Failed)
-	if j.Error != `the guest has an incomplete snapshot named "one"; nothing was done` {
-		t.Errorf("take: %q", j.Error)
-	}
-	j, _ = b.ended(t, onSnapshot(b, t, guest.RollBack, p, hypervisor.RollbackSpec{Name: "one"}), job.Failed)
-	if j.Error != `the snapshot "one" is incomplete; nothing was done` {
-		t.Errorf("roll back: %q", j.Error)
-	}
-	b.ended(t, onSnapshot(b, t, guest.DeleteSnapshot, p, "one"), job.Succeeded)
-	if got := fmt.Sprint(b.snapshots(t, ref), b.words(t, ref)); got != "[] [snapshot_delete]" {
-		t.Error(got)
-	}
 }
 
 // The name of a schedule's snapshot has the form of all names, of its longest prefix too.

@@ -57,7 +57,7 @@ func TestKilledWhileASnapshotIsTaken(t *testing.T) {
 	for _, when := range []string{"before", "after"} {
 		t.Run(when, func(t *testing.T) {
 			t.Parallel()
-			bothMemories(t, func(t *testing.T, b *lifecycleFixture, _ bool) {
+			inBothShapes(t, func(t *testing.T, b *lifecycleFixture) {
 				ref, p := b.guest(t, hypervisor.VM, hypervisor.GuestRunning)
 				b.killed(t, when, "snapshot", job.Succeeded, func() int64 {
 					return onSnapshot(b, t, guest.TakeSnapshot, p, hypervisor.SnapshotSpec{Name: "one"})
@@ -72,34 +72,35 @@ func TestKilledWhileASnapshotIsTaken(t *testing.T) {
 
 func TestSnapshotJobs(t *testing.T) {
 	t.Parallel()
-	b := newLifecycleFixture(t)
-	b.start(t)
-	ref, p := b.guest(t, hypervisor.VM, hypervisor.GuestRunning)
-	moved := ref
-	moved.Node = map[string]string{"node1": "node2", "node2": "node1"}[ref.Node]
-	b.cluster.Change(ref.ID, func(g *hypervisor.Guest) { g.Node = moved.Node })
-	one := hypervisor.SnapshotSpec{Name: "one"}
-	b.ended(t, onSnapshot(b, t, guest.TakeSnapshot, p, one), job.Succeeded)
-	if j, _ := b.ended(t, onSnapshot(b, t, guest.TakeSnapshot, p, one), job.Failed); !strings.Contains(j.Error,
-		`the guest has a snapshot named "one"; nothing was done`) {
-		t.Errorf("a name that is taken: %q", j.Error)
-	}
-	b.ended(t, onSnapshot(b, t, guest.RollBack, p, hypervisor.RollbackSpec{Name: "one"}), job.Succeeded)
-	if j, _ := b.ended(t, onSnapshot(b, t, guest.RollBack, p, hypervisor.RollbackSpec{Name: "two"}), job.Failed); !strings.Contains(j.Error,
-		`no snapshot named "two"`) {
-		t.Errorf("an unknown name: %q", j.Error)
-	}
-	b.cluster.Change(ref.ID, func(g *hypervisor.Guest) { g.Lock = "backup" })
-	if j, _ := b.ended(t, onSnapshot(b, t, guest.DeleteSnapshot, p, "one"), job.Failed); !strings.Contains(j.Error, "is locked (backup)") {
-		t.Errorf("a lock: %q", j.Error)
-	}
-	b.cluster.Change(ref.ID, func(g *hypervisor.Guest) { g.Lock = "" })
-	b.ended(t, onSnapshot(b, t, guest.DeleteSnapshot, p, "one"), job.Succeeded)
-	if _, transcript := b.ended(t, onSnapshot(b, t, guest.DeleteSnapshot, p, "one"), job.Succeeded); !strings.Contains(transcript,
-		"nothing to do: the guest has no snapshot") {
-		t.Errorf("deleting it again:\n%s", transcript)
-	}
-	if got := fmt.Sprint(b.words(t, moved)); got != "[snapshot_create snapshot_rollback snapshot_delete]" {
-		t.Errorf("the tasks %s", got)
-	}
+	inBothShapes(t, func(t *testing.T, b *lifecycleFixture) {
+		b.start(t)
+		ref, p := b.guest(t, hypervisor.VM, hypervisor.GuestRunning)
+		moved := ref
+		moved.Node = map[string]string{"node1": "node2", "node2": "node1"}[ref.Node]
+		b.cluster.Change(ref.ID, func(g *hypervisor.Guest) { g.Node = moved.Node })
+		one := hypervisor.SnapshotSpec{Name: "one"}
+		b.ended(t, onSnapshot(b, t, guest.TakeSnapshot, p, one), job.Succeeded)
+		if j, _ := b.ended(t, onSnapshot(b, t, guest.TakeSnapshot, p, one), job.Failed); !strings.Contains(j.Error,
+			`the guest has a snapshot named "one"; nothing was done`) {
+			t.Errorf("a name that is taken: %q", j.Error)
+		}
+		b.ended(t, onSnapshot(b, t, guest.RollBack, p, hypervisor.RollbackSpec{Name: "one"}), job.Succeeded)
+		if j, _ := b.ended(t, onSnapshot(b, t, guest.RollBack, p, hypervisor.RollbackSpec{Name: "two"}), job.Failed); !strings.Contains(j.Error,
+			`no snapshot named "two"`) {
+			t.Errorf("an unknown name: %q", j.Error)
+		}
+		b.cluster.Change(ref.ID, func(g *hypervisor.Guest) { g.Lock = "backup" })
+		if j, _ := b.ended(t, onSnapshot(b, t, guest.DeleteSnapshot, p, "one"), job.Failed); !strings.Contains(j.Error, "is locked (backup)") {
+			t.Errorf("a lock: %q", j.Error)
+		}
+		b.cluster.Change(ref.ID, func(g *hypervisor.Guest) { g.Lock = "" })
+		b.ended(t, onSnapshot(b, t, guest.DeleteSnapshot, p, "one"), job.Succeeded)
+		if _, transcript := b.ended(t, onSnapshot(b, t, guest.DeleteSnapshot, p, "one"), job.Succeeded); !strings.Contains(transcript,
+			"nothing to do: the guest has no snapshot") {
+			t.Errorf("deleting it again:\n%s", transcript)
+		}
+		if got := fmt.Sprint(b.words(t, moved)); got != "[snapshot_create snapshot_rollback snapshot_delete]" {
+			t.Errorf("the tasks %s", got)
+		}
+	})
 }

@@ -55,17 +55,18 @@ func TestSteps(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newLifecycleFixture(t)
-			guest.Register(b.queue, b.worker, bounce())
-			b.start(t)
-			ref, p := b.guest(t, hypervisor.VM, c.status)
-			if c.before != nil {
-				c.before(b, ref)
-			}
-			_, transcript := b.ended(t, b.bounce(t, p), c.want)
-			if got := fmt.Sprint(b.words(t, ref)); got != c.words {
-				t.Errorf("the tasks %s, want %s\n%s", got, c.words, transcript)
-			}
+			inBothShapes(t, func(t *testing.T, b *lifecycleFixture) {
+				guest.Register(b.queue, b.worker, bounce())
+				b.start(t)
+				ref, p := b.guest(t, hypervisor.VM, c.status)
+				if c.before != nil {
+					c.before(b, ref)
+				}
+				_, transcript := b.ended(t, b.bounce(t, p), c.want)
+				if got := fmt.Sprint(b.words(t, ref)); got != c.words {
+					t.Errorf("the tasks %s, want %s\n%s", got, c.words, transcript)
+				}
+			})
 		})
 	}
 }
@@ -73,41 +74,42 @@ func TestSteps(t *testing.T) {
 // A step whose failure was none is not judged again by a state that a later step has changed.
 func TestFailureThatWasNoneStaysOne(t *testing.T) {
 	t.Parallel()
-	b := newLifecycleFixture(t)
-	work := bounce()
-	work.Steps[1].Send = guest.Using(func(l hypervisor.Lifecycler, ctx context.Context, ref hypervisor.GuestRef, _ struct{}) (string, error) {
-		task, err := l.Act(ctx, ref, hypervisor.Start)
-		// This instance stops here, and the guest runs when the next one goes on.
-		go func() { _ = b.queue.Stop(context.Background()) }()
-		return task, err
-	})
-	guest.Register(b.queue, b.worker, work)
-	b.start(t)
-	ref, p := b.guest(t, hypervisor.VM, hypervisor.GuestRunning)
-	b.cluster.Change(ref.ID, func(g *hypervisor.Guest) { g.Name = "stuck" })
-	p.Name = "stuck"
-	id := b.bounce(t, p)
-	task := b.taskOf(t, id)
-	b.cluster.Change(ref.ID, func(g *hypervisor.Guest) { g.Status, g.Name = hypervisor.GuestStopped, "stuck" })
-	b.cluster.EndTask(task, hypervisor.TaskFailed, "got timeout")
-	for deadline := time.Now().Add(time.Minute); len(b.words(t, ref)) < 2; time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("the second step did not begin")
+	inBothShapes(t, func(t *testing.T, b *lifecycleFixture) {
+		work := bounce()
+		work.Steps[1].Send = guest.Using(func(l hypervisor.Lifecycler, ctx context.Context, ref hypervisor.GuestRef, _ struct{}) (string, error) {
+			task, err := l.Act(ctx, ref, hypervisor.Start)
+			// This instance stops here, and the guest runs when the next one goes on.
+			go func() { _ = b.queue.Stop(context.Background()) }()
+			return task, err
+		})
+		guest.Register(b.queue, b.worker, work)
+		b.start(t)
+		ref, p := b.guest(t, hypervisor.VM, hypervisor.GuestRunning)
+		b.cluster.Change(ref.ID, func(g *hypervisor.Guest) { g.Name = "stuck" })
+		p.Name = "stuck"
+		id := b.bounce(t, p)
+		task := b.taskOf(t, id)
+		b.cluster.Change(ref.ID, func(g *hypervisor.Guest) { g.Status, g.Name = hypervisor.GuestStopped, "stuck" })
+		b.cluster.EndTask(task, hypervisor.TaskFailed, "got timeout")
+		for deadline := time.Now().Add(time.Minute); len(b.words(t, ref)) < 2; time.Sleep(10 * time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatal("the second step did not begin")
+			}
 		}
-	}
-	tasks := b.words(t, ref)
-	_ = b.queue.Stop(t.Context())
-	b.cluster.Change(ref.ID, func(g *hypervisor.Guest) { g.Status = hypervisor.GuestRunning })
-	b.endTasks(t, ref)
+		tasks := b.words(t, ref)
+		_ = b.queue.Stop(t.Context())
+		b.cluster.Change(ref.ID, func(g *hypervisor.Guest) { g.Status = hypervisor.GuestRunning })
+		b.endTasks(t, ref)
 
-	next := b.another(t)
-	guest.Register(next.queue, next.worker, bounce())
-	next.start(t)
-	_, transcript := next.ended(t, id, job.Succeeded)
-	if got := fmt.Sprint(b.words(t, ref)); got != fmt.Sprint(tasks) ||
-		strings.Count(transcript, "the task failed; but the guest is stopped") != 1 {
-		t.Errorf("the tasks %s\n%s", got, transcript)
-	}
+		next := b.another(t)
+		guest.Register(next.queue, next.worker, bounce())
+		next.start(t)
+		_, transcript := next.ended(t, id, job.Succeeded)
+		if got := fmt.Sprint(b.words(t, ref)); got != fmt.Sprint(tasks) ||
+			strings.Count(transcript, "the task failed; but the guest is stopped") != 1 {
+			t.Errorf("the tasks %s\n%s", got, transcript)
+		}
+	})
 }
 
 // endTasks ends the guest's running tasks well.
@@ -126,26 +128,27 @@ func (b *lifecycleFixture) endTasks(t *testing.T, ref hypervisor.GuestRef) {
 // A job that is canceled between two steps does not begin the next.
 func TestCanceledBetweenSteps(t *testing.T) {
 	t.Parallel()
-	b := newLifecycleFixture(t)
-	work := bounce()
-	state := work.Steps[1].State
-	work.Steps[1].State = func(ctx context.Context, h hypervisor.Host, g hypervisor.Guest, p struct{}) (guest.State, error) {
-		b.cancelAll(t)
-		return state(ctx, h, g, p)
-	}
-	guest.Register(b.queue, b.worker, work)
-	b.start(t)
-	ref, p := b.guest(t, hypervisor.VM, hypervisor.GuestRunning)
-	_, transcript := b.ended(t, b.bounce(t, p), job.Canceled)
-	if got := fmt.Sprint(b.words(t, ref)); got != "[stop]" || !strings.Contains(transcript, "canceled before the step start was sent") {
-		t.Errorf("the tasks %s\n%s", got, transcript)
-	}
+	inBothShapes(t, func(t *testing.T, b *lifecycleFixture) {
+		work := bounce()
+		state := work.Steps[1].State
+		work.Steps[1].State = func(ctx context.Context, h hypervisor.Host, g hypervisor.Guest, p struct{}) (guest.State, error) {
+			b.cancelAll(t)
+			return state(ctx, h, g, p)
+		}
+		guest.Register(b.queue, b.worker, work)
+		b.start(t)
+		ref, p := b.guest(t, hypervisor.VM, hypervisor.GuestRunning)
+		_, transcript := b.ended(t, b.bounce(t, p), job.Canceled)
+		if got := fmt.Sprint(b.words(t, ref)); got != "[stop]" || !strings.Contains(transcript, "canceled before the step start was sent") {
+			t.Errorf("the tasks %s\n%s", got, transcript)
+		}
+	})
 }
 
 // another is a further instance on the fixture's database and hypervisor.
 func (b *lifecycleFixture) another(t *testing.T) *lifecycleFixture {
 	t.Helper()
-	next := &lifecycleFixture{db: b.db, driver: b.driver, cluster: b.cluster, hostID: b.hostID, missing: b.missing, opened: b.opened}
+	next := &lifecycleFixture{shape: b.shape, served: b.served, db: b.db, driver: b.driver, cluster: b.cluster, hostID: b.hostID, missing: b.missing, opened: b.opened}
 	next.queue = b.newQueue(t)
 	next.worker = &guest.Worker{DB: b.db, Hosts: next}
 	return next

@@ -26,12 +26,12 @@ WHERE p.identity = g.identity AND p.status <> 'unknown'`
 	// A guest that has been up for less time than has passed since the last reading was started anew, whatever its uptime was then;
 	// uptimes are told in whole seconds, and not at the same moment of each poll.
 	countCPU = `UPDATE poll_guests p SET cpu_seconds_at = $2, cpu = r.cpu
-FROM (SELECT p.identity, CASE WHEN p.cpu_seconds >= g.cpu_seconds AND t.passed >= 1 AND (p.uptime IS NULL
+FROM (SELECT p.identity, CASE WHEN p.cpu_seconds >= g.cpu_seconds AND t.passed >= 1 AND t.cpus > 0 AND (p.uptime IS NULL
 			OR p.uptime >= t.passed - 2 AND (g.uptime IS NULL OR p.uptime >= g.uptime))
-		THEN LEAST((p.cpu_seconds - g.cpu_seconds) / (t.passed * NULLIF(COALESCE(p.cpus, n.cpus), 0)), 1) END AS cpu
+		THEN LEAST((p.cpu_seconds - g.cpu_seconds) / (t.passed * t.cpus), 1) END AS cpu
 	FROM poll_guests p LEFT JOIN guests g ON g.cluster_id = $1 AND g.identity = p.identity
 		LEFT JOIN nodes n ON n.cluster_id = $1 AND n.name = p.node,
-		LATERAL (SELECT extract(epoch FROM $2::timestamptz - g.cpu_seconds_at)::float8 AS passed) t
+		LATERAL (SELECT extract(epoch FROM $2::timestamptz - g.cpu_seconds_at)::float8 AS passed, COALESCE(p.cpus, n.cpus) AS cpus) t
 	WHERE p.cpu_seconds IS NOT NULL) r
 WHERE p.identity = r.identity`
 )
@@ -43,7 +43,7 @@ func (v *inventory) measured(ctx context.Context, tx pgx.Tx) (*time.Time, error)
 		return nil, nil
 	}
 	var at time.Time
-	if err := tx.QueryRow(ctx, "SELECT clock_timestamp() - $1::interval", time.Since(v.at)).Scan(&at); err != nil {
+	if err := tx.QueryRow(ctx, "SELECT LEAST(now(), clock_timestamp() - $1::interval)", time.Since(v.at)).Scan(&at); err != nil {
 		return nil, fmt.Errorf("asking the database for the time: %w", err)
 	}
 	return &at, nil

@@ -214,8 +214,8 @@ func nodesAgree(known, reported []hypervisor.Node, one bool) bool {
 
 // What a host takes along that leaves its cluster ($1) to others and goes to another one ($2).
 const (
-	moveOwnGuests = `UPDATE guests x SET cluster_id = $2, figures_at = ` + ownFiguresAt + ` WHERE x.cluster_id = $1 AND x.host_id = $3 AND x.node = (SELECT entry_node
-		FROM hosts WHERE id = $3)
+	moveOwnGuests = `UPDATE guests x SET cluster_id = $2, figures_at = ` + ownFiguresAt + ` WHERE x.cluster_id = $1
+	AND x.host_id = $3 AND x.node = (SELECT entry_node FROM hosts WHERE id = $3)
 	AND NOT EXISTS (SELECT FROM guests y WHERE y.cluster_id = $2 AND y.identity = x.identity)`
 	moveOwnApps = `UPDATE apps x SET cluster_id = $2, host_id = $3, guest_id = g.id FROM guests g WHERE x.cluster_id = $1
 	AND g.cluster_id = $2 AND g.host_id = $3 AND g.kind = 'container' AND (g.id = x.guest_id OR g.identity = x.identity)

@@ -75,7 +75,8 @@ ORDER BY p.vmid NULLS LAST, p.ref, p.kind`
 WHERE g.cluster_id = $1 AND g.status <> 'unknown'`
 
 	// Where only states were told ($2), what is used of a storage that is available stays.
-	mergeStorages = `INSERT INTO storages AS s (cluster_id, host_id, node, name, type, shared, status, content, used, total, seen_at, figures_at)
+	mergeStorages = `INSERT INTO storages AS s (cluster_id, host_id, node, name, type, shared, status, content, used, total, seen_at,
+	figures_at)
 SELECT $1, COALESCE(n.host_id, (SELECT min(h.id) FROM hosts h WHERE h.cluster_id = $1)), p.node, p.name, p.type, p.shared, p.status,
 	p.content, p.used, p.total, now(), CASE WHEN p.used IS NOT NULL THEN $3::timestamptz END
 FROM poll_storages p LEFT JOIN nodes n ON n.cluster_id = $1 AND n.name = p.node

@@ -33,17 +33,16 @@ func remote(t *testing.T) (*memdriver.Cluster, hypervisor.Host) {
 // From when on a list of tasks is complete is kept, the beginning of time too; a plugin that says nothing of it knows of none.
 func TestCompletenessOfTaskListsSurvives(t *testing.T) {
 	t.Parallel()
-	for forgetful, want := range map[bool]time.Time{false: time.Unix(0, 0), true: {}} {
-		driver := memdriver.New()
-		cluster := driver.Add("a.mem:8006", memdriver.Spec{Forgetful: forgetful})
+	for driver, want := range map[*memdriver.Driver]time.Time{memdriver.New(): time.Unix(0, 0), memdriver.NewCertified().Driver: {}} {
+		cluster := driver.Add("a.mem:8006", memdriver.Spec{})
 		client := drivertest.Remote(t, hypervisor.Service{Driver: driver, HostType: (*memdriver.Host)(nil)})
 		host, err := client.Open(t.Context(), cluster.Target(endpoint.Monitoring))
 		if err != nil {
 			t.Fatal("opening:", err)
 		}
 		list, err := host.Tasks(t.Context(), hypervisor.TaskQuery{Limit: 1})
-		if err != nil || !list.CompleteSince.Equal(want) || list.CompleteSince.IsZero() != forgetful {
-			t.Errorf("forgetful %v: complete since %v, %v", forgetful, list.CompleteSince, err)
+		if err != nil || !list.CompleteSince.Equal(want) || list.CompleteSince.IsZero() != want.IsZero() {
+			t.Errorf("complete since %v, want %v, %v", list.CompleteSince, want, err)
 		}
 	}
 }

@@ -21,6 +21,7 @@ func (s *suite) guest(t *testing.T) {
 				if got.GuestRef != ref || got.Status != status || got.Name == "" {
 					t.Errorf("guest is %+v %s %q, want %+v %s", got.GuestRef, got.Status, got.Name, ref, status)
 				}
+				checkCPU(t, got)
 				if age := time.Since(got.At).Abs(); got.At.IsZero() || age > 24*time.Hour {
 					t.Errorf("the hypervisor's clock is missing or %v off", age)
 				}

@@ -54,6 +54,7 @@ func (s *suite) inventory(t *testing.T) {
 			after = s.Guests(t)
 		}
 		checkInventory(t, all)
+		checkFigures(t, all, false)
 		got := make([]hypervisor.GuestRef, 0, len(all.Guests))
 		for _, g := range all.Guests {
 			got = append(got, g.GuestRef)
@@ -70,10 +71,19 @@ func (s *suite) inventory(t *testing.T) {
 		since := time.Now().Add(-time.Minute)
 		all := gather(t, ctx, s.host(t, endpoint.Monitoring), hypervisor.InventoryQuery{Detail: true, Since: since})
 		checkInventory(t, all)
+		checkFigures(t, all, true)
 		for _, sample := range all.Samples {
 			if sample.At.IsZero() || sample.Metric == "" || sample.Guest == nil && sample.Node == "" {
 				t.Fatalf("sample %+v lacks time, metric or subject", sample)
 			}
+		}
+	})
+	s.run(t, "the cluster is the same each time", func(t *testing.T, ctx context.Context) {
+		host := s.host(t, endpoint.Monitoring)
+		cheap, detailed := gather(t, ctx, host, hypervisor.InventoryQuery{}), gather(t, ctx, host, hypervisor.InventoryQuery{Detail: true})
+		if cheap.Cluster == nil || detailed.Cluster == nil || cheap.Cluster.ID != detailed.Cluster.ID ||
+			cheap.Cluster.Name != detailed.Cluster.Name {
+			t.Errorf("the cluster is %+v, and with detail %+v", cheap.Cluster, detailed.Cluster)
 		}
 	})
 	s.run(t, "an error from page ends it", func(t *testing.T, ctx context.Context) {
@@ -130,6 +140,7 @@ func checkInventory(t *testing.T, all hypervisor.Page) {
 	if all.Cluster == nil {
 		t.Fatal("the inventory has no cluster")
 	}
+	checkCluster(t, all)
 	nodes := map[string]bool{}
 	for _, n := range all.Nodes {
 		if n.Name == "" || nodes[n.Name] {

@@ -8,9 +8,13 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// Certified is the driver of a hypervisor in memory of another shape: it knows clients by their certificates, which one-time
-// codes make known, listens on port 8443, narrows rights to projects, cannot reboot nodes, and its containers pause while its
-// VMs cannot be reset.
+// Certified is the driver of a hypervisor in memory of the other shape:
+//   - it knows clients by their certificates, which one-time codes make known, and listens on port 8443
+//   - it narrows rights to projects and cannot reboot nodes; its containers pause while its VMs cannot be reset
+//   - guests are known by name ("vm-100") and have a UID and no number
+//   - the list of tasks forgets each as it ends, and says so; some time after its end a task is not known at all, see Spec.TaskMemory
+//   - a cluster has an ID and no name, and its nodes tell their addresses
+//   - an inventory without detail has states only; CPU time is counted and not measured
 type Certified struct{ *Driver }
 
 var (

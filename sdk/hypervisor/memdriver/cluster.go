@@ -1,11 +1,13 @@
 package memdriver
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"crypto/x509"
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hostler/hostler/sdk/endpoint"
@@ -24,26 +26,28 @@ type Spec struct {
 	Prefix string
 	// TaskTime is how long an action takes; zero is 10 ms.
 	TaskTime time.Duration
-	// Forgetful makes another kind of hypervisor: guests are known by name ("vm-100") and have a UID and no number, and the list of
-	// tasks forgets each as it ends, and says so.
-	Forgetful bool
+	// TaskMemory is how long a Certified can still be asked how a task ended; zero is 5 s.
+	TaskMemory time.Duration
 }
 
 // Cluster is one hypervisor endpoint and all behind it.
 type Cluster struct {
 	address     string
-	fingerprint string
+	fingerprint atomic.Value // the certificate's, a string
 	taskTime    time.Duration
 	prefix      string
 	anyToken    bool
-	forgetful   bool
-	certified   bool
+	// certified is true for clusters of a Certified, and taskMemory is theirs.
+	certified  bool
+	taskMemory time.Duration
 
-	mu     sync.Mutex
-	nodes  []string
-	guests map[hypervisor.GuestID]*guest
-	made   int64 // the number of the newest guest
-	tokens map[string]token
+	mu sync.Mutex
+	// entries are the nodes that answer at the addresses of AddEntry.
+	entries map[string]string
+	nodes   []string
+	guests  map[hypervisor.GuestID]*guest
+	made    int64 // the number of the newest guest
+	tokens  map[string]token
 	// proper are the credentials of Target, by capability.
 	proper map[endpoint.Capability]endpoint.Credential
 	// codes are the one-time codes by their secret.
@@ -55,15 +59,12 @@ type Cluster struct {
 
 func newCluster(address string, spec Spec, certified bool) *Cluster {
 	c := &Cluster{
-		address: address, taskTime: spec.TaskTime, prefix: spec.Prefix, forgetful: spec.Forgetful,
+		address: address, taskTime: cmp.Or(spec.TaskTime, 10*time.Millisecond), taskMemory: cmp.Or(spec.TaskMemory, 5*time.Second),
+		prefix: spec.Prefix, entries: map[string]string{},
 		guests: map[hypervisor.GuestID]*guest{}, made: 99, tokens: map[string]token{}, faults: map[string]Fault{},
 		certified: certified, proper: map[endpoint.Capability]endpoint.Credential{}, codes: map[string]*code{},
 	}
-	if c.taskTime == 0 {
-		c.taskTime = 10 * time.Millisecond
-	}
-	sum := sha256.Sum256([]byte(address))
-	c.fingerprint = endpoint.Fingerprint(&x509.Certificate{Raw: sum[:]})
+	c.certify(address)
 	for i := range max(spec.Nodes, 1) {
 		c.nodes = append(c.nodes, fmt.Sprintf("%snode%d", spec.Prefix, i+1))
 	}
@@ -84,7 +85,16 @@ func newCluster(address string, spec Spec, certified bool) *Cluster {
 }
 
 // Fingerprint is what the endpoint shows.
-func (c *Cluster) Fingerprint() string { return c.fingerprint }
+func (c *Cluster) Fingerprint() string { return c.fingerprint.Load().(string) }
+
+// Renew gives the endpoint another certificate, and a Certified's cluster another ID with it.
+func (c *Cluster) Renew() { c.certify(c.Fingerprint()) }
+
+// certify makes the certificate out of a text.
+func (c *Cluster) certify(of string) {
+	sum := sha256.Sum256([]byte(of))
+	c.fingerprint.Store(endpoint.Fingerprint(&x509.Certificate{Raw: sum[:]}))
+}
 
 // Target is a pinned target with the capability's proper token or certificate.
 func (c *Cluster) Target(capability endpoint.Capability) endpoint.Target {
@@ -92,7 +102,7 @@ func (c *Cluster) Target(capability endpoint.Capability) endpoint.Target {
 }
 
 func (c *Cluster) target(credential endpoint.Credential) endpoint.Target {
-	return endpoint.Target{Address: c.address, Fingerprint: c.fingerprint, AllowLocal: true, Credential: credential}
+	return endpoint.Target{Address: c.address, Fingerprint: c.Fingerprint(), AllowLocal: true, Credential: credential}
 }
 
 // SetFault makes a method misbehave, "any" for all methods. The zero Fault ends it.
@@ -109,6 +119,13 @@ func (c *Cluster) fault(method string) Fault {
 		return k
 	}
 	return c.faults["any"]
+}
+
+// entry is the node that answers at an address.
+func (c *Cluster) entry(address string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return cmp.Or(c.entries[address], c.nodes[0])
 }
 
 // Nodes names all nodes.

@@ -19,6 +19,8 @@ type guest struct {
 	// number counts all guests that there ever were.
 	number int64
 	began  time.Time // when it was started
+	// counted says that CPU time is counted. CPUSeconds is then what the guest used besides an even half of one core.
+	counted bool
 	// snapshots are the oldest first, and origin is the one that the present state follows.
 	snapshots []hypervisor.Snapshot
 	origin    string
@@ -39,7 +41,8 @@ func (c *Cluster) NewGuestAs(kind hypervisor.GuestKind, status string, id hyperv
 	return ref
 }
 
-// Change edits a guest, for example its name, node or lock. It reports whether there was one. See Rename for its id.
+// Change edits a guest, for example its name, node or lock. It reports whether there was one. See Rename for its id. What it adds to
+// the CPUSeconds of a Certified's guest comes on top of what the guest uses by itself.
 func (c *Cluster) Change(id hypervisor.GuestID, edit func(*hypervisor.Guest)) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -50,13 +53,13 @@ func (c *Cluster) Change(id hypervisor.GuestID, edit func(*hypervisor.Guest)) bo
 	return ok
 }
 
-// Rename gives a guest of a forgetful cluster another name, which is its id too. It reports whether there was one and the name
+// Rename gives a guest of a Certified another name, which is its id too. It reports whether there was one and the name
 // was free.
 func (c *Cluster) Rename(id hypervisor.GuestID, name string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	g, ok := c.guests[id]
-	if _, taken := c.guests[hypervisor.GuestID(name)]; !ok || taken || !c.forgetful {
+	if _, taken := c.guests[hypervisor.GuestID(name)]; !ok || taken || !c.certified {
 		return false
 	}
 	delete(c.guests, id)
@@ -100,7 +103,8 @@ func (c *Cluster) newGuest(kind hypervisor.GuestKind, status string, id hypervis
 		MemoryTotal: ptr(int64(2 << 30)),
 		DiskTotal:   ptr(int64(32 << 30)),
 	}}
-	if c.forgetful {
+	if c.certified {
+		g.counted = true
 		g.ID = cmp.Or(id, hypervisor.GuestID(g.Name))
 		g.Name = string(g.ID)
 		g.UID = fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%s %d", c.address, n)))[:32]
@@ -118,10 +122,15 @@ func (c *Cluster) newGuest(kind hypervisor.GuestKind, status string, id hypervis
 // setStatus also sets the figures that only a running guest has. It needs the lock.
 func (g *guest) setStatus(status string) {
 	g.Status = status
-	g.CPU, g.Memory, g.Uptime = nil, nil, nil
+	g.CPU, g.CPUSeconds, g.Memory, g.Uptime = nil, nil, nil, nil
 	g.NetIn, g.NetOut, g.DiskRead, g.DiskWrite = nil, nil, nil, nil
 	if status == hypervisor.GuestRunning || status == hypervisor.GuestPaused {
-		g.CPU, g.Memory, g.Uptime = ptr(0.25), ptr(int64(1<<30)), ptr(int64(1))
+		g.Memory, g.Uptime = ptr(int64(1<<30)), ptr(int64(1))
+		if g.counted {
+			g.CPUSeconds = ptr(0.0)
+		} else {
+			g.CPU = ptr(0.25)
+		}
 		g.NetIn, g.NetOut = ptr(int64(1000)), ptr(int64(2000))
 		g.DiskRead, g.DiskWrite = ptr(int64(3000)), ptr(int64(4000))
 	}
@@ -130,8 +139,19 @@ func (g *guest) setStatus(status string) {
 // present is the guest as it is now. It needs the lock.
 func (g *guest) present() hypervisor.Guest {
 	now := g.Guest
+	up := time.Since(g.began).Seconds()
 	if g.Uptime != nil {
-		now.Uptime = ptr(int64(time.Since(g.began).Seconds()))
+		now.Uptime = ptr(int64(up))
+	}
+	if g.CPUSeconds != nil {
+		now.CPUSeconds = ptr(*g.CPUSeconds + up/2)
 	}
 	return now
+}
+
+// stateOnly leaves out what the cheap list of a Certified does not have.
+func stateOnly(g hypervisor.Guest) hypervisor.Guest {
+	g.CPUSeconds, g.Memory, g.Disk, g.DiskTotal = nil, nil, nil, nil
+	g.NetIn, g.NetOut, g.DiskRead, g.DiskWrite = nil, nil, nil, nil
+	return g
 }

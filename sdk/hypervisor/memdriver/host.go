@@ -2,6 +2,8 @@ package memdriver
 
 import (
 	"context"
+	"crypto/sha256"
+	"net/netip"
 	"slices"
 	"time"
 
@@ -52,8 +54,8 @@ func (h *Host) Version(ctx context.Context) (hypervisor.Version, error) {
 		return hypervisor.Version{}, err
 	}
 	return hypervisor.Version{
-		Version: "1.2.3", Release: "1.2", Fingerprint: c.fingerprint,
-		NotAfter: time.Date(2040, 1, 1, 0, 0, 0, 0, time.UTC), Node: c.nodes[0],
+		Version: "1.2.3", Release: "1.2", Fingerprint: c.Fingerprint(),
+		NotAfter: time.Date(2040, 1, 1, 0, 0, 0, 0, time.UTC), Node: c.entry(h.target.Address),
 	}, nil
 }
 
@@ -85,11 +87,16 @@ func (h *Host) Inventory(ctx context.Context, query hypervisor.InventoryQuery, p
 		return err
 	}
 	all := slices.Contains(privileges, GuestAudit)
-	first, guests := c.page(!all)
+	first, guests := c.page(c.entry(h.target.Address), !all, query.Detail)
 	if query.Detail {
 		for _, g := range guests {
-			if g.Status == hypervisor.GuestRunning {
+			switch {
+			case g.Status != hypervisor.GuestRunning:
+			case g.CPU != nil:
 				first.Samples = append(first.Samples, hypervisor.Sample{Guest: &g.GuestRef, At: time.Now(), Metric: "cpu", Value: *g.CPU})
+			case g.Memory != nil:
+				first.Samples = append(first.Samples, hypervisor.Sample{Guest: &g.GuestRef, At: time.Now(), Metric: "memory",
+					Value: float64(*g.Memory)})
 			}
 		}
 	}
@@ -113,28 +120,45 @@ func (h *Host) Inventory(ctx context.Context, query hypervisor.InventoryQuery, p
 }
 
 // page copies the cluster's present state: the first page, and the guests in the order in which they were made.
-func (c *Cluster) page(partial bool) (hypervisor.Page, []hypervisor.Guest) {
+func (c *Cluster) page(entry string, partial, detail bool) (hypervisor.Page, []hypervisor.Guest) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	first := hypervisor.Page{Cluster: &hypervisor.Cluster{Name: "mem", Quorate: true, Entry: c.nodes[0], Partial: partial}}
-	for _, name := range c.nodes {
-		first.Nodes = append(first.Nodes, hypervisor.Node{
-			Name: name, Status: hypervisor.NodeOnline, CPU: ptr(0.5), CPUs: ptr(8.0),
-			Memory: ptr(int64(8 << 30)), MemoryTotal: ptr(int64(16 << 30)), Uptime: ptr(int64(3600)),
-		})
-		first.Storages = append(first.Storages, hypervisor.Storage{
-			Name: "local", Node: name, Type: "dir", Status: "available", Content: []string{"images", "iso"},
-			Used: ptr(int64(1 << 30)), Total: ptr(int64(100 << 30)),
-		})
+	statesOnly := c.certified && !detail
+	first := hypervisor.Page{Cluster: &hypervisor.Cluster{Name: "mem", Quorate: true, Entry: entry, Partial: partial, StatesOnly: statesOnly}}
+	if c.certified {
+		first.Cluster.ID, first.Cluster.Name = c.Fingerprint(), ""
+	}
+	for i, name := range c.nodes {
+		node := hypervisor.Node{Name: name, Status: hypervisor.NodeOnline}
+		storage := hypervisor.Storage{Name: "local", Node: name, Type: "dir", Status: "available", Content: []string{"images", "iso"}}
+		if c.certified {
+			node.Address = c.nodeAddress(i)
+		}
+		if !statesOnly {
+			node.CPU, node.CPUs, node.Uptime = ptr(0.5), ptr(8.0), ptr(int64(3600))
+			node.Memory, node.MemoryTotal = ptr(int64(8<<30)), ptr(int64(16<<30))
+			storage.Used, storage.Total = ptr(int64(1<<30)), ptr(int64(100<<30))
+		}
+		first.Nodes, first.Storages = append(first.Nodes, node), append(first.Storages, storage)
 	}
 	if partial {
 		return first, nil
 	}
 	guests := make([]hypervisor.Guest, 0, len(c.guests))
 	for _, g := range c.inOrder() {
-		guests = append(guests, g.present())
+		row := g.present()
+		if statesOnly {
+			row = stateOnly(row)
+		}
+		guests = append(guests, row)
 	}
 	return first, guests
+}
+
+// nodeAddress is a private address of the i-th node that no other cluster's is likely to have.
+func (c *Cluster) nodeAddress(i int) string {
+	sum := sha256.Sum256([]byte(c.address))
+	return netip.AddrFrom4([4]byte{10, sum[0], sum[1], byte(i + 1)}).String()
 }
 
 // Guest implements hypervisor.Host.

@@ -12,7 +12,7 @@
 // each address that ends in ".mem" is a cluster, made at its first use, and the labels in front of it are its size and its
 // faults. See Driver.Open.
 //
-// A hypervisor of the other shape, with certificates in place of tokens, is Certified.
+// New and Certified are hypervisors of two shapes: what a service does with hypervisors is to be tried with both.
 package memdriver
 
 import (
@@ -35,7 +35,7 @@ type Driver struct {
 	mu       sync.Mutex
 	clusters map[string]*Cluster
 	byName   bool
-	// certified is true for the driver of a Certified.
+	// certified is true for the driver of a Certified; its clusters are of that shape.
 	certified bool
 }
 
@@ -61,6 +61,16 @@ func (d *Driver) Add(address string, spec Spec) *Cluster {
 	defer d.mu.Unlock()
 	d.clusters[address] = c
 	return c
+}
+
+// AddEntry makes a node of a cluster answer at a further address.
+func (d *Driver) AddEntry(c *Cluster, address, node string) {
+	c.mu.Lock()
+	c.entries[address] = node
+	c.mu.Unlock()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.clusters[address] = c
 }
 
 // Info implements hypervisor.Driver.

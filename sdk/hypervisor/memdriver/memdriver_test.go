@@ -68,22 +68,20 @@ func TestTheShutdownOfAPausedGuestIsTakenAndFails(t *testing.T) {
 
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	for name, forgetful := range map[string]bool{"numbers, and remembers its tasks": false, "names, and forgets its tasks": true} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			driver := memdriver.New()
-			conform(t, driver, driver, memdriver.Spec{Nodes: 3, VMs: 450, Containers: 50, Forgetful: forgetful})
-		})
-	}
-	t.Run("knows certificates", func(t *testing.T) {
+	t.Run("tokens", func(t *testing.T) {
+		t.Parallel()
+		driver := memdriver.New()
+		conform(t, driver, driver, false)
+	})
+	t.Run("certified", func(t *testing.T) {
 		t.Parallel()
 		driver := memdriver.NewCertified()
-		conform(t, driver, driver.Driver, memdriver.Spec{Nodes: 3, VMs: 450, Containers: 50})
+		conform(t, driver, driver.Driver, true)
 	})
 }
 
-func conform(t *testing.T, driver hypervisor.Driver, clusters *memdriver.Driver, spec memdriver.Spec) {
-	cluster := clusters.Add("pool.mem:8006", spec)
+func conform(t *testing.T, driver hypervisor.Driver, clusters *memdriver.Driver, certified bool) {
+	cluster := clusters.Add("pool.mem:8006", memdriver.Spec{Nodes: 3, VMs: 450, Containers: 50, TaskMemory: time.Minute})
 	var names atomic.Int64
 	needs := map[endpoint.Capability]string{
 		endpoint.Monitoring: memdriver.GuestAudit, endpoint.Lifecycle: memdriver.GuestPower, endpoint.Console: memdriver.GuestConsole,
@@ -104,7 +102,7 @@ func conform(t *testing.T, driver hypervisor.Driver, clusters *memdriver.Driver,
 		return cluster.NewGuest(kind, status)
 	}
 	var rename func(testing.TB, hypervisor.GuestRef) hypervisor.GuestRef
-	if spec.Forgetful {
+	if certified {
 		rename = func(t testing.TB, ref hypervisor.GuestRef) hypervisor.GuestRef {
 			before := ref.ID
 			if ref.ID = "renamed-" + before; !cluster.Rename(before, string(ref.ID)) {
@@ -130,13 +128,93 @@ func conform(t *testing.T, driver hypervisor.Driver, clusters *memdriver.Driver,
 		RunningTask: func(testing.TB) string { return cluster.NewTask("copy", 2) },
 		EndedTask:   ended(hypervisor.TaskOK),
 		FailedTask:  ended(hypervisor.TaskFailed),
-		LostTask:    ended(hypervisor.TaskUnknown), ForgetsTasks: spec.Forgetful,
+		LostTask:    ended(hypervisor.TaskUnknown), ForgetsTasks: certified,
 		LockedGuest: func(testing.TB) hypervisor.GuestRef {
 			ref := cluster.NewGuest(hypervisor.VM, hypervisor.GuestStopped)
 			cluster.Change(ref.ID, func(g *hypervisor.Guest) { g.Lock = "backup" })
 			return ref
 		},
 	})
+}
+
+// TestACertifiedForgetsTasks, the list at once and all else after a while.
+func TestACertifiedForgetsTasks(t *testing.T) {
+	t.Parallel()
+	driver := memdriver.NewCertified()
+	cluster := driver.Add("short.mem:8443", memdriver.Spec{TaskMemory: 100 * time.Millisecond})
+	host, err := driver.Open(t.Context(), cluster.Target(endpoint.Monitoring))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wait := func(id string) error {
+		_, err := host.WaitTask(t.Context(), id, 0, func(hypervisor.LogLine) error { return nil })
+		return err
+	}
+	id, running := cluster.NewTask("copy", 1), cluster.NewTask("copy", 1)
+	cluster.EndTask(id, hypervisor.TaskOK, "OK")
+	list, err := host.Tasks(t.Context(), hypervisor.TaskQuery{Limit: 10})
+	if err != nil || len(list.Tasks) != 1 || list.Tasks[0].ID != running {
+		t.Errorf("listed are %+v, %v, want the one that runs", list.Tasks, err)
+	}
+	for deadline := time.Now().Add(time.Minute); plugin.KindOf(wait(id)) != plugin.NotFound; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the task was not forgotten")
+		}
+	}
+	if _, err := host.TaskLog(t.Context(), running, hypervisor.LogQuery{}); err != nil {
+		t.Error("the log of the running task:", err)
+	}
+}
+
+// TestACertifiedCountsCPU from the start of a guest on, and tells it with detail only.
+func TestACertifiedCountsCPU(t *testing.T) {
+	t.Parallel()
+	driver := memdriver.NewCertified()
+	cluster := driver.Add("count.mem:8443", memdriver.Spec{})
+	ref := cluster.NewGuest(hypervisor.Container, hypervisor.GuestRunning)
+	host, err := driver.Open(t.Context(), cluster.Target(endpoint.Lifecycle))
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := func() float64 {
+		t.Helper()
+		g, err := host.Guest(t.Context(), ref)
+		if err != nil || g.CPU != nil || g.CPUSeconds == nil {
+			t.Fatalf("%+v, %v", g, err)
+		}
+		return *g.CPUSeconds
+	}
+	first := read()
+	cluster.Change(ref.ID, func(g *hypervisor.Guest) { *g.CPUSeconds += 100 })
+	if second := read(); second < first+100 || first < 1000 { // an hour, a quarter of two cores
+		t.Errorf("read %v and then %v", first, second)
+	}
+	task, err := host.(hypervisor.Lifecycler).Act(t.Context(), ref, hypervisor.Restart)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := host.WaitTask(t.Context(), task, 0, func(hypervisor.LogLine) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if third := read(); third > 100 {
+		t.Errorf("after a restart %v", third)
+	}
+	for _, detail := range []bool{false, true} {
+		err := host.Inventory(t.Context(), hypervisor.InventoryQuery{Detail: detail}, func(page hypervisor.Page) error {
+			if page.Cluster != nil && (page.Cluster.StatesOnly == detail || page.Cluster.ID == "" || page.Cluster.Name != "") {
+				t.Errorf("detail %v: the cluster is %+v", detail, page.Cluster)
+			}
+			for _, g := range page.Guests {
+				if (g.CPUSeconds != nil) != detail || (g.Memory != nil) != detail || g.Uptime == nil || g.CPUs == nil {
+					t.Errorf("detail %v: %+v", detail, g)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 // TestSnapshotsFormATree, and a fault of one method leaves the others alone.

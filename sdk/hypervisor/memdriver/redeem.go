@@ -35,7 +35,7 @@ func (c *Cluster) NewCode(capability endpoint.Capability, valid time.Duration) p
 	secret := rand.Text()
 	made := &code{privileges: needs[capability], expires: time.Now().Add(valid).UTC().Truncate(time.Second)}
 	c.codes[secret] = made
-	text, err := json.Marshal(joinToken{"hostler-" + string(capability), c.fingerprint, []string{c.address}, secret, made.expires})
+	text, err := json.Marshal(joinToken{"hostler-" + string(capability), c.Fingerprint(), []string{c.address}, secret, made.expires})
 	if err != nil {
 		panic(err) // text and a time
 	}

@@ -90,17 +90,17 @@ func (c *Cluster) EndTask(taskID, status, message string) {
 	}
 }
 
-// task needs the lock.
+// task needs the lock. A Certified knows a task for some time after its end.
 func (c *Cluster) task(id string) (*task, error) {
 	for _, t := range c.tasks {
-		if t.ID == id {
+		if t.ID == id && (!c.certified || t.Status == hypervisor.TaskRunning || time.Since(t.Ended) < c.taskMemory) {
 			return t, nil
 		}
 	}
 	return nil, plugin.Errorf(plugin.NotFound, "no task %q", id)
 }
 
-// Tasks implements hypervisor.Host. A forgetful cluster lists no task that has ended; WaitTask and TaskLog know it still.
+// Tasks implements hypervisor.Host. A Certified lists no task that has ended; WaitTask and TaskLog know it for a while.
 func (h *Host) Tasks(ctx context.Context, query hypervisor.TaskQuery) (hypervisor.TaskList, error) {
 	c, _, err := h.begin(ctx, "tasks")
 	if err != nil {
@@ -114,16 +114,16 @@ func (h *Host) Tasks(ctx context.Context, query hypervisor.TaskQuery) (hyperviso
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	list := hypervisor.TaskList{CompleteSince: time.Unix(0, 0).UTC()}
-	if c.forgetful {
+	if c.certified {
 		list.CompleteSince = time.Time{}
 	}
 	for _, t := range slices.Backward(c.tasks) {
-		if !t.matches(query) || c.forgetful && t.Status != hypervisor.TaskRunning {
+		if !t.matches(query) || c.certified && t.Status != hypervisor.TaskRunning {
 			continue
 		}
 		if len(list.Tasks) == query.Limit {
 			// What was cut off may have begun in the same moment as the last one that is listed.
-			if !c.forgetful {
+			if !c.certified {
 				list.CompleteSince = list.Tasks[query.Limit-1].Started.Add(1)
 			}
 			break
@@ -133,7 +133,7 @@ func (h *Host) Tasks(ctx context.Context, query hypervisor.TaskQuery) (hyperviso
 	return list, nil
 }
 
-// Tasks are all tasks that there ever were, newest first, those included that a forgetful cluster no longer lists.
+// Tasks are all tasks that there ever were, newest first, those included that a Certified no longer lists.
 func (c *Cluster) Tasks() []hypervisor.Task {
 	c.mu.Lock()
 	defer c.mu.Unlock()

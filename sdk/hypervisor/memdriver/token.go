@@ -71,10 +71,10 @@ func (c *Cluster) Revoke(target endpoint.Target) {
 
 // show checks the certificate that the endpoint shows.
 func (c *Cluster) show(target endpoint.Target) error {
-	if target.Fingerprint != "" && !endpoint.EqualFingerprint(target.Fingerprint, c.fingerprint) ||
+	if target.Fingerprint != "" && !endpoint.EqualFingerprint(target.Fingerprint, c.Fingerprint()) ||
 		target.Fingerprint == "" && target.VerifyTLS && !c.anyToken {
 		err := plugin.Errorf(plugin.Untrusted, "the endpoint's certificate is not the pinned or a trusted one")
-		err.Fingerprint = c.fingerprint
+		err.Fingerprint = c.Fingerprint()
 		return err
 	}
 	return nil
