@@ -62,10 +62,23 @@ func (l *load) tick() {
 	for _, p := range l.pages {
 		for i := range p.Guests {
 			g := &p.Guests[i]
-			*g.CPU = 1 - *g.CPU
+			if g.CPU != nil {
+				*g.CPU = 1 - *g.CPU
+			} else {
+				*g.CPUSeconds++
+			}
 			for _, v := range []*int64{g.Memory, g.NetIn, g.NetOut, g.DiskRead, g.DiskWrite, g.Uptime} {
 				*v += 1000
 			}
+		}
+	}
+}
+
+// counted lets every guest's CPU time be counted instead of measured.
+func (l *load) counted() {
+	for _, p := range l.pages {
+		for i := range p.Guests {
+			p.Guests[i].CPU, p.Guests[i].CPUSeconds = nil, ptr(1.0)
 		}
 	}
 }
@@ -82,7 +95,12 @@ func BenchmarkPoll(b *testing.B) {
 	for _, c := range []struct {
 		name    string
 		changes bool
-	}{{"unchanged", false}, {"all figures changed", true}} {
+		// prepare changes what is told after the first poll; nil changes nothing.
+		prepare func(l *load)
+	}{
+		{"unchanged", false, nil}, {"all figures changed", true, nil}, {"CPU counted", true, (*load).counted},
+		{"states only", true, func(l *load) { l.pages[0].Cluster.StatesOnly = true }},
+	} {
 		b.Run(c.name, func(b *testing.B) {
 			d := dbtest.New(b)
 			if _, err := d.Pool.Exec(b.Context(), "INSERT INTO hosts (driver, name, address) VALUES ('fake', 'a', 'a:1')"); err != nil {
@@ -93,6 +111,9 @@ func BenchmarkPoll(b *testing.B) {
 			b.Cleanup(p.Close)
 			if err := p.Sync(b.Context(), 1); err != nil {
 				b.Fatal(err)
+			}
+			if c.prepare != nil {
+				c.prepare(l)
 			}
 			runtime.GC()
 			before := cpu()
@@ -110,7 +131,7 @@ func BenchmarkPoll(b *testing.B) {
 	}
 }
 
-// Ten thousand guests are written by as many statements as ten.
+// Ten thousand guests are written by as many statements as ten, also where their CPU time is counted or figures are left out.
 func TestManyGuests(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -129,5 +150,15 @@ func TestManyGuests(t *testing.T) {
 	}
 	if n := f.Value("SELECT count(*) FROM metric_samples WHERE target_kind = 'host' AND net_in IS NOT NULL AND cpu IS NOT NULL"); n != "2" {
 		t.Errorf("%s samples of the host, want 2", n)
+	}
+	l.counted()
+	for range 2 {
+		f.Exec("UPDATE guests SET cpu_seconds_at = cpu_seconds_at - interval '10 seconds'")
+		f.sync(p, id)
+	}
+	l.pages[0].Cluster.StatesOnly = true
+	f.sync(p, id)
+	if n := f.Value("SELECT count(*) || ' ' || count(cpu) || ' ' || min(memory) FROM guests"); n != "10000 10000 101000" {
+		t.Errorf("guests, parts made of counters, and least memory: %s", n)
 	}
 }

@@ -9,5 +9,8 @@
 // What a driver reports is taken page by page into buffers in the form of PostgreSQL's COPY, sent to staging tables and
 // merged there by a fixed number of statements, in one transaction for each poll.
 //
+// A driver may tell states only, and figures less often: those that are known then stay, with the time at which they were measured.
+// Where CPU time is counted, the used part of the cores is made of two readings.
+//
 // A guest keeps its row for as long as its identity is told: the UID, or kind and id where the hypervisor has none.
 package poll

@@ -3,6 +3,7 @@ package poll_test
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
@@ -10,9 +11,10 @@ import (
 )
 
 const (
-	used = "memory, disk, net_in, net_out, disk_read, disk_write"
-	all  = "SELECT string_agg(concat_ws(' ', name, cpu, cpus, memory, memory_total, uptime), ', ' ORDER BY name) FROM nodes"
-	most = "SELECT string_agg(concat_ws(' ', node, used, total), ', ' ORDER BY node) FROM storages"
+	usedFigures = "memory, disk, net_in, net_out, disk_read, disk_write"
+	nodeFigures = "SELECT string_agg(concat_ws(' ', name, cpu, cpus, memory, memory_total, uptime), ', ' ORDER BY name) FROM nodes"
+	// storageFigures has the storages by node: each has one.
+	storageFigures = "SELECT string_agg(concat_ws(' ', node, used, total), ', ' ORDER BY node) FROM storages"
 )
 
 // What an inventory of states leaves out stays, with its age; what it tells is written.
@@ -21,7 +23,7 @@ func TestFiguresStayWhereOnlyStatesAreTold(t *testing.T) {
 	f := newCertified(t)
 	ref := f.running()
 	f.polls(false, 0)
-	if got := f.of(ref, "status, cpus, memory_total, disk_total, uptime >= 3600, "+used); got != "running,2,2147483648,,t,,,,,," {
+	if got := f.of(ref, "status, cpus, memory_total, disk_total, uptime >= 3600, "+usedFigures); got != "running,2,2147483648,,t,,,,,," {
 		t.Errorf("after the first poll: %s", got)
 	}
 	if got := f.ages(ref); got != "guest -1, node -1, seen 0" {
@@ -31,7 +33,7 @@ func TestFiguresStayWhereOnlyStatesAreTold(t *testing.T) {
 	const figures, nodes, storages = "1073741824,5,1000,2000,3000,4000",
 		"node1 0.5 8 8589934592 17179869184 3600, node2 0.5 8 8589934592 17179869184 3600",
 		"node1 1073741824 107374182400, node2 1073741824 107374182400"
-	if got := f.of(ref, used); got != figures {
+	if got := f.of(ref, usedFigures); got != figures {
 		t.Errorf("with detail: %s", got)
 	}
 	f.cluster.Change(ref.ID, func(g *hypervisor.Guest) {
@@ -39,21 +41,21 @@ func TestFiguresStayWhereOnlyStatesAreTold(t *testing.T) {
 	})
 	for poll := 1; poll <= 3; poll++ {
 		f.polls(false, 100)
-		if got := f.of(ref, used+", cpus, memory_total, disk_total"); got != figures+",4,2147483648,34359738368" {
+		if got := f.of(ref, usedFigures+", cpus, memory_total, disk_total"); got != figures+",4,2147483648,34359738368" {
 			t.Errorf("%d polls of states later: %s", poll, got)
 		}
 	}
-	if got := f.Value(all); got != nodes {
+	if got := f.Value(nodeFigures); got != nodes {
 		t.Errorf("the nodes are %s, want %s", got, nodes)
 	}
-	if got := f.Value(most); got != storages {
+	if got := f.Value(storageFigures); got != storages {
 		t.Errorf("the storages are %s, want %s", got, storages)
 	}
 	if got := f.ages(ref); got != "guest 300, node 300, seen 0" {
 		t.Errorf("three polls later: %s", got)
 	}
 	f.polls(true, 0)
-	if got := f.of(ref, used+", cpus, memory_total"); got != "7,7,7,2000,3000,4000,4," {
+	if got := f.of(ref, usedFigures+", cpus, memory_total"); got != "7,7,7,2000,3000,4000,4," {
 		t.Errorf("with detail again: %s", got)
 	}
 	if got := f.ages(ref); got != "guest 0, node 0, seen 0" {
@@ -95,7 +97,7 @@ func TestFiguresGoWithTheLifeThatTheyAreOf(t *testing.T) {
 			f.Exec("UPDATE guests SET cpu = 0.1")
 			c.change(f, ref)
 			f.polls(false, 60)
-			if got := f.of(ref, "status, cpu, "+used+", cpus, ''"); got != c.want+`""` {
+			if got := f.of(ref, "status, cpu, "+usedFigures+", cpus, ''"); got != c.want+`""` {
 				t.Errorf("the row is %s, want %s", got, c.want)
 			}
 			if got := f.ages(ref); got != c.ages {
@@ -120,7 +122,7 @@ func TestAGuestThatIsNewToAPollOfStates(t *testing.T) {
 	f.polls(true, 0)
 	later := f.running()
 	f.polls(false, 60)
-	if got := f.of(later, "cpu, "+used); got != ",,,,,," || f.ages(later) != "guest -1, node 60, seen 0" {
+	if got := f.of(later, "cpu, "+usedFigures); got != ",,,,,," || f.ages(later) != "guest -1, node 60, seen 0" {
 		t.Errorf("%s; %s", got, f.ages(later))
 	}
 }
@@ -146,5 +148,26 @@ func TestNoSamplesOfWhatWasNotMeasured(t *testing.T) {
 	f.polls(false, 0)
 	if got := f.Value(samples); got != once {
 		t.Errorf("after two more of states: %s", got)
+	}
+}
+
+// Figures are of the moment at which the hypervisor told them, however long it then takes until they are written.
+func TestFiguresAreOfWhenTheyWereTold(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	id := f.host(nil)
+	const wait = 300 * time.Millisecond
+	f.answer(id, func(_ context.Context, _ hypervisor.InventoryQuery, page func(hypervisor.Page) error) error {
+		if err := page(report("", "n1", []hypervisor.Node{node("n1")}, vm(100, "n1", "web"))); err != nil {
+			return err
+		}
+		time.Sleep(wait)
+		return page(hypervisor.Page{})
+	})
+	f.sync(f.poller(f.db), id)
+	for _, table := range []string{"clusters", "nodes"} {
+		if got := f.Value("SELECT seen_at - figures_at BETWEEN $1 AND interval '1 minute' FROM "+table, wait); got != "true" {
+			t.Errorf("%s: seen and measured %s apart", table, f.Value("SELECT seen_at - figures_at FROM "+table))
+		}
 	}
 }

@@ -68,19 +68,16 @@ func TestTheShutdownOfAPausedGuestIsTakenAndFails(t *testing.T) {
 
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	t.Run("tokens", func(t *testing.T) {
-		t.Parallel()
-		driver := memdriver.New()
-		conform(t, driver, driver, false)
-	})
-	t.Run("certified", func(t *testing.T) {
-		t.Parallel()
-		driver := memdriver.NewCertified()
-		conform(t, driver, driver.Driver, true)
-	})
+	for _, shape := range memdriver.Shapes() {
+		t.Run(shape.Name, func(t *testing.T) {
+			t.Parallel()
+			conform(t, shape)
+		})
+	}
 }
 
-func conform(t *testing.T, driver hypervisor.Driver, clusters *memdriver.Driver, certified bool) {
+func conform(t *testing.T, shape memdriver.Shape) {
+	driver, clusters := shape.New()
 	cluster := clusters.Add("pool.mem:8006", memdriver.Spec{Nodes: 3, VMs: 450, Containers: 50, TaskMemory: time.Minute})
 	var names atomic.Int64
 	needs := map[endpoint.Capability]string{
@@ -102,7 +99,7 @@ func conform(t *testing.T, driver hypervisor.Driver, clusters *memdriver.Driver,
 		return cluster.NewGuest(kind, status)
 	}
 	var rename func(testing.TB, hypervisor.GuestRef) hypervisor.GuestRef
-	if certified {
+	if shape.UIDs {
 		rename = func(t testing.TB, ref hypervisor.GuestRef) hypervisor.GuestRef {
 			before := ref.ID
 			if ref.ID = "renamed-" + before; !cluster.Rename(before, string(ref.ID)) {
@@ -128,7 +125,7 @@ func conform(t *testing.T, driver hypervisor.Driver, clusters *memdriver.Driver,
 		RunningTask: func(testing.TB) string { return cluster.NewTask("copy", 2) },
 		EndedTask:   ended(hypervisor.TaskOK),
 		FailedTask:  ended(hypervisor.TaskFailed),
-		LostTask:    ended(hypervisor.TaskUnknown), ForgetsTasks: certified,
+		LostTask:    ended(hypervisor.TaskUnknown), ForgetsTasks: shape.Forgets,
 		LockedGuest: func(testing.TB) hypervisor.GuestRef {
 			ref := cluster.NewGuest(hypervisor.VM, hypervisor.GuestStopped)
 			cluster.Change(ref.ID, func(g *hypervisor.Guest) { g.Lock = "backup" })

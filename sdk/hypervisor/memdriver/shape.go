@@ -1,0 +1,29 @@
+package memdriver
+
+import "github.com/hostler/hostler/sdk/hypervisor"
+
+// Shape is a kind of hypervisor in memory, and what a service finds to be different there.
+type Shape struct {
+	Name string
+	// New makes a driver without clusters, and gives the part of it that holds them.
+	New func() (hypervisor.Driver, *Driver)
+	// Forgets says that tasks are not listed after their end: what was requested and is not listed may have been carried out.
+	Forgets bool
+	// UIDs says that guests are known by lasting identities, their names being their ids.
+	UIDs bool
+}
+
+// The shapes.
+var (
+	Tokens = Shape{Name: "tokens", New: func() (hypervisor.Driver, *Driver) {
+		d := New()
+		return d, d
+	}}
+	Certificates = Shape{Name: "certificates", Forgets: true, UIDs: true, New: func() (hypervisor.Driver, *Driver) {
+		d := NewCertified()
+		return d, d.Driver
+	}}
+)
+
+// Shapes are all shapes.
+func Shapes() []Shape { return []Shape{Tokens, Certificates} }
