@@ -44,7 +44,7 @@ func TestLostAnswerOfEachAction(t *testing.T) {
 					b.start(t)
 					ref, p := b.guest(t, c.kind, c.before)
 					want := job.Succeeded
-					if b.forgets && !c.again {
+					if b.Forgets && !c.again {
 						want = job.Unknown
 					}
 					j, transcript := b.ended(t, b.enqueue(t, p, c.action), want)
@@ -132,9 +132,9 @@ func TestLostStopOfAGuestThatWasStartedSince(t *testing.T) {
 		})
 		b.start(t)
 		ref, p := b.guest(t, hypervisor.VM, hypervisor.GuestRunning)
-		want := map[bool]job.Status{false: job.Succeeded, true: job.Unknown}[b.forgets]
+		want := map[bool]job.Status{false: job.Succeeded, true: job.Unknown}[b.Forgets]
 		j, transcript := b.ended(t, b.enqueue(t, p, hypervisor.Stop), want)
-		if got := fmt.Sprint(b.words(t, ref)); got != "[stop start]" || requests.Load() != 1 || b.forgets &&
+		if got := fmt.Sprint(b.words(t, ref)); got != "[stop start]" || requests.Load() != 1 || b.Forgets &&
 			!strings.Contains(j.Error, "it is running since") {
 			t.Errorf("the tasks %s, %d requests, error %q\n%s", got, requests.Load(), j.Error, transcript)
 		}
@@ -151,9 +151,9 @@ func TestCanceledWithALostAnswer(t *testing.T) {
 		}
 		b.start(t)
 		ref, p := b.guest(t, hypervisor.VM, hypervisor.GuestRunning)
-		want := map[bool]job.Status{false: job.Canceled, true: job.Unknown}[b.forgets]
+		want := map[bool]job.Status{false: job.Canceled, true: job.Unknown}[b.Forgets]
 		j, transcript := b.ended(t, b.enqueue(t, p, hypervisor.Stop), want)
-		text := map[bool]string{false: "canceled; the request had not reached", true: "canceled after a request was sent; "}[b.forgets]
+		text := map[bool]string{false: "canceled; the request had not reached", true: "canceled after a request was sent; "}[b.Forgets]
 		if b.tasks(t, ref) != 0 || sent.Load() != 1 || !strings.Contains(transcript+j.Error, text) {
 			t.Errorf("%d tasks, %d requests, error %q\n%s", b.tasks(t, ref), sent.Load(), j.Error, transcript)
 		}
@@ -171,9 +171,9 @@ func TestLostAnswerOfAGuestThatMovedSince(t *testing.T) {
 		})
 		b.start(t)
 		ref, p := b.guest(t, hypervisor.VM, hypervisor.GuestRunning)
-		want := map[bool]job.Status{false: job.Succeeded, true: job.Unknown}[b.forgets]
+		want := map[bool]job.Status{false: job.Succeeded, true: job.Unknown}[b.Forgets]
 		j, transcript := b.ended(t, b.enqueue(t, p, hypervisor.Restart), want)
-		if got := fmt.Sprint(b.words(t, ref)); got != "[restart]" || requests.Load() != 1 || b.forgets &&
+		if got := fmt.Sprint(b.words(t, ref)); got != "[restart]" || requests.Load() != 1 || b.Forgets &&
 			!strings.Contains(j.Error, "not where the request was sent to") {
 			t.Errorf("the tasks %s, %d requests, error %q\n%s", got, requests.Load(), j.Error, transcript)
 		}

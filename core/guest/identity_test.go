@@ -9,12 +9,13 @@ import (
 	"github.com/hostler/hostler/core/guest"
 	"github.com/hostler/hostler/core/job"
 	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
 )
 
 // newNamedFixture is a fixture whose guests have names and UIDs.
 func newNamedFixture(t *testing.T) *lifecycleFixture {
 	t.Helper()
-	return newLifecycleFixture(t, certified)
+	return newLifecycleFixture(t, memdriver.Certificates)
 }
 
 // A job follows its guest under another name, whether a poll has seen it yet or not, and on another node too.

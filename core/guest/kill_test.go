@@ -189,11 +189,11 @@ func TestKilledAroundARestart(t *testing.T) {
 				ref, p := b.guest(t, hypervisor.VM, hypervisor.GuestRunning)
 				b.meanwhile = func() { b.endOf(t, ref) }
 				want, wanted := job.Succeeded, 1
-				if b.forgets {
+				if b.Forgets {
 					want, wanted = job.Unknown, tasks
 				}
 				j, transcript := b.killed(t, when, "restart", want, func() int64 { return b.enqueue(t, p, hypervisor.Restart) })
-				if n := b.tasks(t, ref); n != wanted || b.forgets && !strings.Contains(j.Error, "does not reach back to it") {
+				if n := b.tasks(t, ref); n != wanted || b.Forgets && !strings.Contains(j.Error, "does not reach back to it") {
 					t.Errorf("%d tasks, want %d; error %q\n%s", n, wanted, j.Error, transcript)
 				}
 			})

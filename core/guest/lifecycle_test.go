@@ -24,7 +24,7 @@ import (
 
 // lifecycleFixture is one host with guests, in the database and in memory.
 type lifecycleFixture struct {
-	shape
+	memdriver.Shape
 	url string
 	db  *db.DB
 	// served is the driver as a plugin has it, and driver the part that holds the cluster.
@@ -63,14 +63,14 @@ func (b *lifecycleFixture) Open(ctx context.Context, hostID int64, capability en
 
 const poolAddress = "pool.mem:8006"
 
-func newLifecycleFixture(t *testing.T, s shape) *lifecycleFixture {
+func newLifecycleFixture(t *testing.T, shape memdriver.Shape) *lifecycleFixture {
 	t.Helper()
 	url := dbtest.URL(t)
 	b := &lifecycleFixture{
-		shape: s, url: url, db: dbtest.Open(t, url), missing: map[endpoint.Capability]bool{}, opened: map[endpoint.Capability]int{},
+		Shape: shape, url: url, db: dbtest.Open(t, url), missing: map[endpoint.Capability]bool{}, opened: map[endpoint.Capability]int{},
 	}
-	b.served, b.driver = s.make()
-	b.cluster = b.driver.Add(poolAddress, memdriver.Spec{Nodes: 2})
+	b.served, b.driver = shape.New()
+	b.cluster = b.driver.Add(poolAddress, memdriver.Spec{Nodes: 2, TaskMemory: time.Minute})
 	err := b.db.Pool.QueryRow(t.Context(), `
 		WITH c AS (INSERT INTO clusters (team_id, name) VALUES (1, 'mem') RETURNING id)
 		INSERT INTO hosts (cluster_id, driver, name, address) SELECT id, 'mem', 'pool', 'pool.mem:8006' FROM c RETURNING id`).Scan(&b.hostID)
@@ -326,7 +326,7 @@ func TestCheckedAgainAtTheStart(t *testing.T) {
 				id := b.enqueue(t, p, c.action)
 				c.change(b, ref, p)
 				b.start(t)
-				if c.byName && b.uids {
+				if c.byName && b.UIDs {
 					b.ended(t, id, job.Succeeded)
 					return
 				}
@@ -383,7 +383,9 @@ func TestFailureBesideAnotherTask(t *testing.T) {
 			}
 		})
 	})
-	for name, over := range map[string]bool{"in the task, which the other one outlived": false, "in the task, which outlived the other one": true} {
+	for name, over := range map[string]bool{
+		"in the task, which the other one outlived": false, "in the task, which outlived the other one": true,
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			inBothShapes(t, func(t *testing.T, b *lifecycleFixture) {
@@ -396,7 +398,7 @@ func TestFailureBesideAnotherTask(t *testing.T) {
 				}
 				b.cluster.EndTask(ours, hypervisor.TaskFailed, "can't lock file - got timeout")
 				j, _ := b.ended(t, id, job.Failed)
-				if over && b.forgets { // nothing tells of the other one any more
+				if over && b.Forgets { // nothing tells of the other one any more
 					if j.Error != "can't lock file - got timeout" {
 						t.Errorf("error %q", j.Error)
 					}

@@ -7,35 +7,13 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
 )
 
-// shape is a kind of hypervisor that jobs are tried on, and what differs for them.
-type shape struct {
-	name string
-	// make gives its driver, and the part of that which holds the clusters.
-	make func() (hypervisor.Driver, *memdriver.Driver)
-	// forgets says that tasks are not listed after their end: what was requested and is not there may have been carried out.
-	forgets bool
-	// uids says that guests are known by lasting identities, their names being their ids.
-	uids bool
-}
-
-var (
-	tokens = shape{name: "tokens", make: func() (hypervisor.Driver, *memdriver.Driver) {
-		d := memdriver.New()
-		return d, d
-	}}
-	certified = shape{name: "certified", forgets: true, uids: true, make: func() (hypervisor.Driver, *memdriver.Driver) {
-		d := memdriver.NewCertified()
-		return d, d.Driver
-	}}
-)
-
 // inBothShapes runs a test on a hypervisor of each shape.
 func inBothShapes(t *testing.T, test func(t *testing.T, b *lifecycleFixture)) {
 	t.Helper()
-	for _, s := range []shape{tokens, certified} {
-		t.Run(s.name, func(t *testing.T) {
+	for _, shape := range memdriver.Shapes() {
+		t.Run(shape.Name, func(t *testing.T) {
 			t.Parallel()
-			test(t, newLifecycleFixture(t, s))
+			test(t, newLifecycleFixture(t, shape))
 		})
 	}
 }

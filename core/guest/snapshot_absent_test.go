@@ -24,7 +24,7 @@ func TestLostAnswerOfARollback(t *testing.T) {
 		b.cluster.ChangeSnapshots(ref.ID, func([]hypervisor.Snapshot) []hypervisor.Snapshot {
 			return []hypervisor.Snapshot{{Name: "one"}}
 		})
-		want := map[bool]job.Status{false: job.Succeeded, true: job.Unknown}[b.forgets]
+		want := map[bool]job.Status{false: job.Succeeded, true: job.Unknown}[b.Forgets]
 		_, transcript := b.ended(t, onSnapshot(b, t, guest.RollBack, p, hypervisor.RollbackSpec{Name: "one"}), want)
 		if got := fmt.Sprint(b.words(t, ref)); got != "[snapshot_rollback]" {
 			t.Errorf("the tasks %s\n%s", got, transcript)
@@ -82,7 +82,7 @@ func TestLostDeletionOfASnapshotThatWasTakenSince(t *testing.T) {
 			return &cutDelete{h.(*memdriver.Host), &sent, func() { set(time.Now()) }}
 		}
 		b.start(t)
-		want := map[bool]job.Status{false: job.Succeeded, true: job.Unknown}[b.forgets]
+		want := map[bool]job.Status{false: job.Succeeded, true: job.Unknown}[b.Forgets]
 		_, transcript := b.ended(t, onSnapshot(b, t, guest.DeleteSnapshot, p, "one"), want)
 		if got := fmt.Sprint(b.snapshots(t, ref)); got != "[one]" || sent.Load() != 1 {
 			t.Errorf("%d requests, the snapshots %s\n%s", sent.Load(), got, transcript)

@@ -76,7 +76,8 @@ func TestFailureThatWasNoneStaysOne(t *testing.T) {
 	t.Parallel()
 	inBothShapes(t, func(t *testing.T, b *lifecycleFixture) {
 		work := bounce()
-		work.Steps[1].Send = guest.Using(func(l hypervisor.Lifecycler, ctx context.Context, ref hypervisor.GuestRef, _ struct{}) (string, error) {
+		work.Steps[1].Send = guest.Using(func(l hypervisor.Lifecycler, ctx context.Context, ref hypervisor.GuestRef,
+			_ struct{}) (string, error) {
 			task, err := l.Act(ctx, ref, hypervisor.Start)
 			// This instance stops here, and the guest runs when the next one goes on.
 			go func() { _ = b.queue.Stop(context.Background()) }()
@@ -148,7 +149,8 @@ func TestCanceledBetweenSteps(t *testing.T) {
 // another is a further instance on the fixture's database and hypervisor.
 func (b *lifecycleFixture) another(t *testing.T) *lifecycleFixture {
 	t.Helper()
-	next := &lifecycleFixture{shape: b.shape, served: b.served, db: b.db, driver: b.driver, cluster: b.cluster, hostID: b.hostID, missing: b.missing, opened: b.opened}
+	next := &lifecycleFixture{Shape: b.Shape, served: b.served, db: b.db, driver: b.driver, cluster: b.cluster, hostID: b.hostID,
+		missing: b.missing, opened: b.opened}
 	next.queue = b.newQueue(t)
 	next.worker = &guest.Worker{DB: b.db, Hosts: next}
 	return next

@@ -23,25 +23,26 @@ func (w *fixture) endless() hypervisor.GuestRef {
 
 func TestCancelQueued(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t, memdriver.Spec{})
-	i := w.add(t, nil)
-	ref := w.endless()
-	id := i.enqueue(t, w.spec(ref, hypervisor.Stop))
-	i.cancel(t, id)
-	j, err := i.Get(t.Context(), id, everything)
-	if err != nil || j.Status != job.Canceled || j.FinishedAt == nil {
-		t.Fatalf("got %+v, %v", j, err)
-	}
-	i.run(t)
-	// What is enqueued after it runs; the canceled one does not.
-	after := w.cluster.NewGuest(hypervisor.VM, hypervisor.GuestRunning)
-	i.ended(t, i.enqueue(t, w.spec(after, hypervisor.Stop)), job.Succeeded)
-	if tasks := w.tasks(t, ref); len(tasks) != 0 {
-		t.Errorf("a canceled job started %v", tasks)
-	}
-	if got := i.transcript(t, id); got != "status: queued\nnote: cancel requested\nstatus: canceled" {
-		t.Errorf("transcript\n%s", got)
-	}
+	inBothShapes(t, memdriver.Spec{}, func(t *testing.T, w *fixture) {
+		i := w.add(t, nil)
+		ref := w.endless()
+		id := i.enqueue(t, w.spec(ref, hypervisor.Stop))
+		i.cancel(t, id)
+		j, err := i.Get(t.Context(), id, everything)
+		if err != nil || j.Status != job.Canceled || j.FinishedAt == nil {
+			t.Fatalf("got %+v, %v", j, err)
+		}
+		i.run(t)
+		// What is enqueued after it runs; the canceled one does not.
+		after := w.cluster.NewGuest(hypervisor.VM, hypervisor.GuestRunning)
+		i.ended(t, i.enqueue(t, w.spec(after, hypervisor.Stop)), job.Succeeded)
+		if tasks := w.tasks(t, ref); len(tasks) != 0 {
+			t.Errorf("a canceled job started %v", tasks)
+		}
+		if got := i.transcript(t, id); got != "status: queued\nnote: cancel requested\nstatus: canceled" {
+			t.Errorf("transcript\n%s", got)
+		}
+	})
 }
 
 // A cancel at each point of a run: from another instance, with the hypervisor's task stopped where there is one.
@@ -50,27 +51,28 @@ func TestCancelAtEachPoint(t *testing.T) {
 	for point, tasks := range map[string]int{"begun": 0, "before-send": 0, "after-send": 1, "waiting": 1} {
 		t.Run(point, func(t *testing.T) {
 			t.Parallel()
-			w := newFixture(t, memdriver.Spec{})
-			ref := w.endless()
-			a, b, g := w.add(t, nil), w.add(t, nil), newGate(t)
-			a.Hook(g.at(point))
-			a.run(t)
-			id := a.enqueue(t, w.spec(ref, hypervisor.Stop))
-			<-g.reached
-			b.cancel(t, id)
-			b.cancel(t, id) // twice is no error
-			g.release()
-			a.ended(t, id, job.Canceled)
-			if got := a.transcript(t, id); strings.Count(got, "note: cancel requested") != 1 {
-				t.Errorf("the wish is not noted once:\n%s", got)
-			}
-			found := w.tasks(t, ref)
-			if len(found) != tasks {
-				t.Fatalf("the hypervisor has the tasks %v", found)
-			}
-			if tasks == 1 && found[0].Status != hypervisor.TaskFailed {
-				t.Errorf("the task was not stopped: %+v", found[0])
-			}
+			inBothShapes(t, memdriver.Spec{}, func(t *testing.T, w *fixture) {
+				ref := w.endless()
+				a, b, g := w.add(t, nil), w.add(t, nil), newGate(t)
+				a.Hook(g.at(point))
+				a.run(t)
+				id := a.enqueue(t, w.spec(ref, hypervisor.Stop))
+				<-g.reached
+				b.cancel(t, id)
+				b.cancel(t, id) // twice is no error
+				g.release()
+				a.ended(t, id, job.Canceled)
+				if got := a.transcript(t, id); strings.Count(got, "note: cancel requested") != 1 {
+					t.Errorf("the wish is not noted once:\n%s", got)
+				}
+				found := w.tasks(t, ref)
+				if len(found) != tasks {
+					t.Fatalf("the hypervisor has the tasks %v", found)
+				}
+				if tasks == 1 && found[0].Status != hypervisor.TaskFailed {
+					t.Errorf("the task was not stopped: %+v", found[0])
+				}
+			})
 		})
 	}
 }
@@ -78,42 +80,44 @@ func TestCancelAtEachPoint(t *testing.T) {
 // A task that ends well before it could be stopped is not called canceled.
 func TestCancelTooLate(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t, memdriver.Spec{})
-	i, g := w.add(t, nil), newGate(t)
-	i.Hook(g.at("after-send"))
-	i.run(t)
-	ref := w.cluster.NewGuest(hypervisor.VM, hypervisor.GuestRunning)
-	id := i.enqueue(t, w.spec(ref, hypervisor.Stop))
-	<-g.reached
-	until(t, "the task has ended", func() bool { return w.tasks(t, ref)[0].Status == hypervisor.TaskOK })
-	i.cancel(t, id)
-	g.release()
-	i.ended(t, id, job.Succeeded)
+	inBothShapes(t, memdriver.Spec{}, func(t *testing.T, w *fixture) {
+		i, g := w.add(t, nil), newGate(t)
+		i.Hook(g.at("after-send"))
+		i.run(t)
+		ref := w.cluster.NewGuest(hypervisor.VM, hypervisor.GuestRunning)
+		id := i.enqueue(t, w.spec(ref, hypervisor.Stop))
+		<-g.reached
+		until(t, "the task has ended", func() bool { return w.tasks(t, ref)[0].Status == hypervisor.TaskOK })
+		i.cancel(t, id)
+		g.release()
+		i.ended(t, id, job.Succeeded)
+	})
 }
 
 // A cancel is kept when the service dies: the next one stops the task.
 func TestCancelSurvivesADeadService(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t, memdriver.Spec{})
-	ref := w.endless()
-	a, g := w.add(t, nil), newGate(t)
-	a.Hook(g.at("after-send"))
-	if err := a.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	id := a.enqueue(t, w.spec(ref, hypervisor.Stop))
-	<-g.reached
-	a.BreakLocks()
-	if err := a.Stop(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	b := w.add(t, nil)
-	b.cancel(t, id)
-	b.run(t)
-	b.ended(t, id, job.Canceled)
-	if task := w.tasks(t, ref); len(task) != 1 || task[0].Status != hypervisor.TaskFailed {
-		t.Errorf("tasks %+v", task)
-	}
+	inBothShapes(t, memdriver.Spec{}, func(t *testing.T, w *fixture) {
+		ref := w.endless()
+		a, g := w.add(t, nil), newGate(t)
+		a.Hook(g.at("after-send"))
+		if err := a.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		id := a.enqueue(t, w.spec(ref, hypervisor.Stop))
+		<-g.reached
+		a.BreakLocks()
+		if err := a.Stop(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		b := w.add(t, nil)
+		b.cancel(t, id)
+		b.run(t)
+		b.ended(t, id, job.Canceled)
+		if task := w.tasks(t, ref); len(task) != 1 || task[0].Status != hypervisor.TaskFailed {
+			t.Errorf("tasks %+v", task)
+		}
+	})
 }
 
 func TestCancelAWorkerWithoutATask(t *testing.T) {
@@ -160,17 +164,18 @@ func TestCancelRefused(t *testing.T) {
 // The driver's refusal to stop a task is told, and the job ends as the task does.
 func TestCancelThatTheHypervisorRefuses(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t, memdriver.Spec{})
-	ref := w.endless()
-	i, g := w.add(t, nil), newGate(t)
-	i.Hook(g.at("waiting"))
-	i.run(t)
-	id := i.enqueue(t, w.spec(ref, hypervisor.Stop))
-	<-g.reached
-	w.cluster.SetFault("stoptask", memdriver.Fault{Err: &plugin.Error{Kind: plugin.Denied, Message: "not yours"}})
-	i.cancel(t, id)
-	g.release()
-	until(t, "the refusal was noted", func() bool { return strings.Contains(i.transcript(t, id), "does not stop the task: not yours") })
-	w.cluster.EndTask(w.once(t, ref), hypervisor.TaskOK, "OK")
-	i.ended(t, id, job.Succeeded)
+	inBothShapes(t, memdriver.Spec{}, func(t *testing.T, w *fixture) {
+		ref := w.endless()
+		i, g := w.add(t, nil), newGate(t)
+		i.Hook(g.at("waiting"))
+		i.run(t)
+		id := i.enqueue(t, w.spec(ref, hypervisor.Stop))
+		<-g.reached
+		w.cluster.SetFault("stoptask", memdriver.Fault{Err: &plugin.Error{Kind: plugin.Denied, Message: "not yours"}})
+		i.cancel(t, id)
+		g.release()
+		until(t, "the refusal was noted", func() bool { return strings.Contains(i.transcript(t, id), "does not stop the task: not yours") })
+		w.cluster.EndTask(w.once(t, ref), hypervisor.TaskOK, "OK")
+		i.ended(t, id, job.Succeeded)
+	})
 }

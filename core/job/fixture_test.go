@@ -28,6 +28,7 @@ var everything = identity.Visible{All: true, Teams: []int64{}}
 
 // fixture is one database and one hypervisor for any number of instances of the queue.
 type fixture struct {
+	memdriver.Shape
 	url     string
 	driver  *memdriver.Driver
 	cluster *memdriver.Cluster
@@ -43,11 +44,61 @@ type fixture struct {
 
 const address = "pool.mem:8006"
 
+// newFixture is for tests in which it does not matter what the hypervisor is like.
 func newFixture(t testing.TB, spec memdriver.Spec) *fixture {
 	t.Helper()
-	w := &fixture{url: dbtest.URL(t), driver: memdriver.New(), settle: 300 * time.Millisecond, lost: time.Minute}
+	return newFixtureOf(t, memdriver.Tokens, spec)
+}
+
+func newFixtureOf(t testing.TB, shape memdriver.Shape, spec memdriver.Spec) *fixture {
+	t.Helper()
+	w := &fixture{Shape: shape, url: dbtest.URL(t), settle: 300 * time.Millisecond, lost: time.Minute}
+	_, w.driver = shape.New()
+	spec.TaskMemory = time.Minute
 	w.cluster = w.driver.Add(address, spec)
 	return w
+}
+
+// inBothShapes runs a test on a hypervisor of each shape.
+func inBothShapes(t *testing.T, spec memdriver.Spec, test func(t *testing.T, w *fixture)) {
+	t.Helper()
+	for _, shape := range memdriver.Shapes() {
+		t.Run(shape.Name, func(t *testing.T) {
+			t.Parallel()
+			test(t, newFixtureOf(t, shape, spec))
+		})
+	}
+}
+
+// either is what is to be expected where the list of tasks tells what became of a request whose answer was lost, or else where
+// it has forgotten: nothing is sent again there, and nobody knows whether it was carried out.
+func either[T any](w *fixture, listed, forgotten T) T {
+	if w.Forgets {
+		return forgotten
+	}
+	return listed
+}
+
+// cutAt is how a job ends that was cut off at a point, and how many tasks its guest has then. A task that was begun has ended after it.
+func (w *fixture) cutAt(t testing.TB, point string, ref hypervisor.GuestRef) (status job.Status, tasks int) {
+	t.Helper()
+	switch point {
+	case "before-send":
+		return either(w, job.Succeeded, job.Unknown), either(w, 1, 0)
+	case "after-send":
+		w.over(t, ref)
+		return either(w, job.Succeeded, job.Unknown), 1
+	}
+	return job.Succeeded, 1
+}
+
+// over waits until a guest's tasks have ended, of which there must be one at least.
+func (w *fixture) over(t testing.TB, ref hypervisor.GuestRef) {
+	t.Helper()
+	until(t, "the task has ended", func() bool {
+		tasks := w.tasks(t, ref)
+		return len(tasks) > 0 && !slices.ContainsFunc(tasks, func(t hypervisor.Task) bool { return t.Status == hypervisor.TaskRunning })
+	})
 }
 
 // instance is one service of several on a fixture.
@@ -147,7 +198,8 @@ func (w *fixture) spec(ref hypervisor.GuestRef, action hypervisor.Action) job.Sp
 
 // number is the guest's id as the target of a job.
 func number(ref hypervisor.GuestRef) int64 {
-	n, _ := strconv.ParseInt(string(ref.ID), 10, 64) // a cluster in memory that is not forgetful has numbers
+	text := string(ref.ID) // "100" or "vm-100"
+	n, _ := strconv.ParseInt(text[strings.LastIndexByte(text, '-')+1:], 10, 64)
 	return n
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/hostler/hostler/core/job"
 	"github.com/hostler/hostler/sdk/hypervisor"
@@ -65,27 +66,28 @@ func TestPluginDies(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newFixture(t, memdriver.Spec{})
-			var calls [3]atomic.Int32
-			i := w.start(t, map[string]job.Worker{"twisted": job.WorkerFunc(func(ctx context.Context, run *job.Run) error {
-				var o order
-				if err := run.Params(&o); err != nil {
+			inBothShapes(t, memdriver.Spec{TaskTime: 500 * time.Millisecond}, func(t *testing.T, w *fixture) {
+				var calls [3]atomic.Int32
+				i := w.start(t, map[string]job.Worker{"twisted": job.WorkerFunc(func(ctx context.Context, run *job.Run) error {
+					var o order
+					if err := run.Params(&o); err != nil {
+						return err
+					}
+					_, err := run.Do(ctx, stepOn(o, func(context.Context) (hypervisor.Host, error) {
+						return &dying{w.open().(*memdriver.Host), &calls, c.dead}, nil
+					}))
 					return err
+				})})
+				ref := w.cluster.NewGuest(hypervisor.VM, hypervisor.GuestRunning)
+				id := i.enqueue(t, w.unreliableJob(ref))
+				i.ended(t, id, c.status)
+				if got := i.transcript(t, id); !strings.Contains(got, c.note) {
+					t.Errorf("no %q in\n%s", c.note, got)
 				}
-				_, err := run.Do(ctx, stepOn(o, func(context.Context) (hypervisor.Host, error) {
-					return &dying{w.open().(*memdriver.Host), &calls, c.dead}, nil
-				}))
-				return err
-			})})
-			ref := w.cluster.NewGuest(hypervisor.VM, hypervisor.GuestRunning)
-			id := i.enqueue(t, w.unreliableJob(ref))
-			i.ended(t, id, c.status)
-			if got := i.transcript(t, id); !strings.Contains(got, c.note) {
-				t.Errorf("no %q in\n%s", c.note, got)
-			}
-			if c.status == job.Succeeded {
-				w.once(t, ref)
-			}
+				if c.status == job.Succeeded {
+					w.once(t, ref)
+				}
+			})
 		})
 	}
 }

@@ -21,29 +21,30 @@ import (
 
 func TestJobRunsToItsEnd(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t, memdriver.Spec{VMs: 1})
-	i := w.start(t, nil)
-	ref := w.cluster.NewGuest(hypervisor.VM, hypervisor.GuestRunning)
-	ctx := identity.WithCaller(t.Context(), &identity.Caller{UserID: seedUser(t, i.db), Email: "ann@example.org"})
-	ctx, attempt := audit.Begin(ctx, audit.Entry{Action: "vm.stop"})
-	id, err := i.tryEnqueue(ctx, w.spec(ref, hypervisor.Stop))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := attempt.Entry().JobID; got == nil || *got != id {
-		t.Errorf("the audit attempt names job %v, want %d", got, id)
-	}
-	j := i.ended(t, id, job.Succeeded)
-	if task := w.once(t, ref); j.TaskID != task {
-		t.Errorf("task %q, want %q", j.TaskID, task)
-	}
-	if j.RequestedByEmail != "ann@example.org" || j.RequestedBy == nil || j.StartedAt == nil || j.FinishedAt == nil || j.Runs != 1 {
-		t.Errorf("got %+v", j)
-	}
-	want := fmt.Sprintf("status: queued\nstatus: running\nlog: stop of vm %s begins\nlog: guest is stopped\nstatus: succeeded", ref.ID)
-	if got := i.transcript(t, id); got != want {
-		t.Errorf("transcript\n%s\nwant\n%s", got, want)
-	}
+	inBothShapes(t, memdriver.Spec{VMs: 1}, func(t *testing.T, w *fixture) {
+		i := w.start(t, nil)
+		ref := w.cluster.NewGuest(hypervisor.VM, hypervisor.GuestRunning)
+		ctx := identity.WithCaller(t.Context(), &identity.Caller{UserID: seedUser(t, i.db), Email: "ann@example.org"})
+		ctx, attempt := audit.Begin(ctx, audit.Entry{Action: "vm.stop"})
+		id, err := i.tryEnqueue(ctx, w.spec(ref, hypervisor.Stop))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := attempt.Entry().JobID; got == nil || *got != id {
+			t.Errorf("the audit attempt names job %v, want %d", got, id)
+		}
+		j := i.ended(t, id, job.Succeeded)
+		if task := w.once(t, ref); j.TaskID != task {
+			t.Errorf("task %q, want %q", j.TaskID, task)
+		}
+		if j.RequestedByEmail != "ann@example.org" || j.RequestedBy == nil || j.StartedAt == nil || j.FinishedAt == nil || j.Runs != 1 {
+			t.Errorf("got %+v", j)
+		}
+		want := fmt.Sprintf("status: queued\nstatus: running\nlog: stop of vm %s begins\nlog: guest is stopped\nstatus: succeeded", ref.ID)
+		if got := i.transcript(t, id); got != want {
+			t.Errorf("transcript\n%s\nwant\n%s", got, want)
+		}
+	})
 }
 
 func seedUser(t testing.TB, d *db.DB) (id int64) {
@@ -59,63 +60,66 @@ func seedUser(t testing.TB, d *db.DB) (id int64) {
 // A team that was deleted, and a user, since the request was let in keep nobody from asking for a job.
 func TestJobOfATeamAndAUserThatAreGone(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t, memdriver.Spec{VMs: 1})
-	i := w.start(t, nil)
-	ref := w.cluster.NewGuest(hypervisor.VM, hypervisor.GuestRunning)
-	spec := w.spec(ref, hypervisor.Stop)
-	spec.TeamID = 999
-	id, err := i.tryEnqueue(identity.WithCaller(t.Context(), &identity.Caller{UserID: 999, Email: "gone@example.org"}), spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if j := i.ended(t, id, job.Succeeded); j.TeamID != nil || j.RequestedBy != nil || j.RequestedByEmail != "gone@example.org" {
-		t.Errorf("%+v", j)
-	}
+	inBothShapes(t, memdriver.Spec{VMs: 1}, func(t *testing.T, w *fixture) {
+		i := w.start(t, nil)
+		ref := w.cluster.NewGuest(hypervisor.VM, hypervisor.GuestRunning)
+		spec := w.spec(ref, hypervisor.Stop)
+		spec.TeamID = 999
+		id, err := i.tryEnqueue(identity.WithCaller(t.Context(), &identity.Caller{UserID: 999, Email: "gone@example.org"}), spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if j := i.ended(t, id, job.Succeeded); j.TeamID != nil || j.RequestedBy != nil || j.RequestedByEmail != "gone@example.org" {
+			t.Errorf("%+v", j)
+		}
+	})
 }
 
 func TestEnqueueIsPartOfTheTransaction(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t, memdriver.Spec{VMs: 1})
-	i := w.start(t, nil)
-	ref := w.cluster.Guests()[0]
-	stop := errors.New("stop")
-	err := i.db.Tx(t.Context(), func(tx *db.Tx) error {
-		_, err := i.Enqueue(t.Context(), tx, w.spec(ref, hypervisor.Start))
-		return errors.Join(err, stop)
+	inBothShapes(t, memdriver.Spec{VMs: 1}, func(t *testing.T, w *fixture) {
+		i := w.start(t, nil)
+		ref := w.cluster.Guests()[0]
+		stop := errors.New("stop")
+		err := i.db.Tx(t.Context(), func(tx *db.Tx) error {
+			_, err := i.Enqueue(t.Context(), tx, w.spec(ref, hypervisor.Start))
+			return errors.Join(err, stop)
+		})
+		if !errors.Is(err, stop) {
+			t.Fatal(err)
+		}
+		var rows int
+		if err := i.db.Pool.QueryRow(t.Context(), "SELECT (SELECT count(*) FROM jobs) + (SELECT count(*) FROM river_job) + (SELECT count(*) "+
+			"FROM job_events)").Scan(&rows); err != nil || rows != 0 {
+			t.Fatalf("%d rows are left, %v", rows, err)
+		}
 	})
-	if !errors.Is(err, stop) {
-		t.Fatal(err)
-	}
-	var rows int
-	if err := i.db.Pool.QueryRow(t.Context(), "SELECT (SELECT count(*) FROM jobs) + (SELECT count(*) FROM river_job) + (SELECT count(*) "+
-		"FROM job_events)").Scan(&rows); err != nil || rows != 0 {
-		t.Fatalf("%d rows are left, %v", rows, err)
-	}
 }
 
 func TestOneUnfinishedJobPerThing(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t, memdriver.Spec{VMs: 1})
-	i := w.add(t, nil)
-	ref := w.cluster.Guests()[0]
-	first := i.enqueue(t, w.spec(ref, hypervisor.Start))
-	var refused *problem.Error
-	err := i.db.Tx(t.Context(), func(tx *db.Tx) error {
-		if _, err := i.Enqueue(t.Context(), tx, w.spec(ref, hypervisor.Stop)); !errors.As(err, &refused) {
-			t.Fatalf("got %v, want a problem", err)
+	inBothShapes(t, memdriver.Spec{VMs: 1}, func(t *testing.T, w *fixture) {
+		i := w.add(t, nil)
+		ref := w.cluster.Guests()[0]
+		first := i.enqueue(t, w.spec(ref, hypervisor.Start))
+		var refused *problem.Error
+		err := i.db.Tx(t.Context(), func(tx *db.Tx) error {
+			if _, err := i.Enqueue(t.Context(), tx, w.spec(ref, hypervisor.Stop)); !errors.As(err, &refused) {
+				t.Fatalf("got %v, want a problem", err)
+			}
+			// The transaction still works.
+			return tx.Exec("INSERT INTO settings (key, value) VALUES ('after', '1')").Error
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
-		// The transaction still works.
-		return tx.Exec("INSERT INTO settings (key, value) VALUES ('after', '1')").Error
+		if refused.Code != problem.CodeGuestBusy || refused.Members["job"] != first {
+			t.Fatalf("got %v with %v, want guest_busy with job %d", refused, refused.Members, first)
+		}
+		i.run(t)
+		i.ended(t, first, job.Succeeded)
+		i.ended(t, i.enqueue(t, w.spec(ref, hypervisor.Stop)), job.Succeeded)
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if refused.Code != problem.CodeGuestBusy || refused.Members["job"] != first {
-		t.Fatalf("got %v with %v, want guest_busy with job %d", refused, refused.Members, first)
-	}
-	i.run(t)
-	i.ended(t, first, job.Succeeded)
-	i.ended(t, i.enqueue(t, w.spec(ref, hypervisor.Stop)), job.Succeeded)
 }
 
 func TestUnknownKindIsNotEnqueued(t *testing.T) {

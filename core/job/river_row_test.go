@@ -20,17 +20,18 @@ func (i *instance) rows(t testing.TB, state string) int {
 // A job's end closes the queue's row with it: no death in between leaves a row that says running.
 func TestJobsEndClosesTheQueuesRow(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t, memdriver.Spec{})
-	ref := w.cluster.NewGuest(hypervisor.VM, hypervisor.GuestRunning)
-	process := jobtest.Start(t, w.url, serve(t, w.open()), "over")
-	i := w.add(t, nil)
-	id := i.enqueue(t, w.spec(ref, hypervisor.Stop))
-	process.Says(t, "at over")
-	process.Kill()
-	i.ended(t, id, job.Succeeded)
-	if running, completed := i.rows(t, "running"), i.rows(t, "completed"); running != 0 || completed != 1 {
-		t.Errorf("%d rows say running and %d completed", running, completed)
-	}
+	inBothShapes(t, memdriver.Spec{}, func(t *testing.T, w *fixture) {
+		ref := w.cluster.NewGuest(hypervisor.VM, hypervisor.GuestRunning)
+		process := jobtest.Start(t, w.url, serve(t, w.open()), "over")
+		i := w.add(t, nil)
+		id := i.enqueue(t, w.spec(ref, hypervisor.Stop))
+		process.Says(t, "at over")
+		process.Kill()
+		i.ended(t, id, job.Succeeded)
+		if running, completed := i.rows(t, "running"), i.rows(t, "completed"); running != 0 || completed != 1 {
+			t.Errorf("%d rows say running and %d completed", running, completed)
+		}
+	})
 }
 
 // Rows that dead processes left are closed, and those of jobs that run, or that were handed out a moment ago, are not.

@@ -53,37 +53,38 @@ func TestAbsentFromTheList(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newFixture(t, memdriver.Spec{})
-			w.lost = 3 * time.Second
-			ref := w.cluster.NewGuest(hypervisor.VM, hypervisor.GuestRunning)
-			var sends, asked atomic.Int32
-			act := func(real func() (string, error)) (string, error) {
-				if sends.Add(1) == 1 {
-					return "", errCut
-				}
-				return real()
-			}
-			i := w.start(t, map[string]job.Worker{"listed": job.WorkerFunc(func(ctx context.Context, run *job.Run) error {
-				step := stepOn(order{ref, hypervisor.Restart}, func(context.Context) (hypervisor.Host, error) {
-					return listing{&unreliableHost{w.open().(*memdriver.Host), act}, c.since}, nil
-				})
-				step.Before = func(context.Context) (time.Time, bool, error) { return clock, false, nil }
-				if c.absent != nil {
-					step.Absent = func(_ context.Context, sent time.Time, reaches bool) error {
-						if !sent.Equal(clock) || reaches == c.since.IsZero() {
-							t.Errorf("asked of a request at %v, want %v; the list reaches: %v", sent, clock, reaches)
-						}
-						return c.absent(asked.Add(1))
+			inBothShapes(t, memdriver.Spec{}, func(t *testing.T, w *fixture) {
+				w.lost = 3 * time.Second
+				ref := w.cluster.NewGuest(hypervisor.VM, hypervisor.GuestRunning)
+				var sends, asked atomic.Int32
+				act := func(real func() (string, error)) (string, error) {
+					if sends.Add(1) == 1 {
+						return "", errCut
 					}
+					return real()
 				}
-				_, err := run.Do(ctx, step)
-				return err
-			})})
-			id := i.enqueue(t, job.Spec{Kind: "listed", Target: job.Target{Kind: "vm", ID: number(ref)}})
-			j := i.ended(t, id, c.status)
-			if got := i.transcript(t, id) + j.Error; !strings.Contains(got, c.text) || sends.Load() != c.sends {
-				t.Errorf("%d requests, want %d; %q is wanted in\n%s", sends.Load(), c.sends, c.text, got)
-			}
+				i := w.start(t, map[string]job.Worker{"listed": job.WorkerFunc(func(ctx context.Context, run *job.Run) error {
+					step := stepOn(order{ref, hypervisor.Restart}, func(context.Context) (hypervisor.Host, error) {
+						return listing{&unreliableHost{w.open().(*memdriver.Host), act}, c.since}, nil
+					})
+					step.Before = func(context.Context) (time.Time, bool, error) { return clock, false, nil }
+					if c.absent != nil {
+						step.Absent = func(_ context.Context, sent time.Time, reaches bool) error {
+							if !sent.Equal(clock) || reaches == c.since.IsZero() {
+								t.Errorf("asked of a request at %v, want %v; the list reaches: %v", sent, clock, reaches)
+							}
+							return c.absent(asked.Add(1))
+						}
+					}
+					_, err := run.Do(ctx, step)
+					return err
+				})})
+				id := i.enqueue(t, job.Spec{Kind: "listed", Target: job.Target{Kind: "vm", ID: number(ref)}})
+				j := i.ended(t, id, c.status)
+				if got := i.transcript(t, id) + j.Error; !strings.Contains(got, c.text) || sends.Load() != c.sends {
+					t.Errorf("%d requests, want %d; %q is wanted in\n%s", sends.Load(), c.sends, c.text, got)
+				}
+			})
 		})
 	}
 }

@@ -2,6 +2,7 @@ package job_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync/atomic"
@@ -54,72 +55,92 @@ func (w *fixture) unreliableJob(ref hypervisor.GuestRef) job.Spec {
 
 var errCut = plugin.Errorf(plugin.Unreachable, "the connection broke")
 
+// outcome is how a job of one request ends, how many tasks there are, how many requests there were and what is told.
+type outcome struct {
+	status job.Status
+	tasks  int
+	sends  int32
+	note   string
+}
+
 // The answer to the request is lost; what follows depends on what the hypervisor's task list shows.
 func TestAnswerLost(t *testing.T) {
 	t.Parallel()
+	const reach = "does not reach back to the request"
 	for name, c := range map[string]struct {
 		// act is the n-th request, from 1.
-		act    func(w *fixture, n int32, real func() (string, error)) (string, error)
-		status job.Status
-		tasks  int
-		sends  int32
-		note   string
+		act func(w *fixture, n int32, real func() (string, error)) (string, error)
+		outcome
+		// forgotten is the outcome where tasks are forgotten as they end; nil is the same.
+		forgotten *outcome
 	}{
 		"taken": {func(_ *fixture, _ int32, real func() (string, error)) (string, error) {
 			_, _ = real()
 			return "", errCut
-		}, job.Succeeded, 1, 1, "found the task"},
+		}, outcome{job.Succeeded, 1, 1, "found the task"}, nil},
+		"taken, and over": {func(w *fixture, _ int32, real func() (string, error)) (string, error) {
+			task, err := real()
+			if err == nil {
+				_, err = w.open().WaitTask(context.Background(), task, 0, func(hypervisor.LogLine) error { return nil })
+			}
+			return "", errors.Join(errCut, err)
+		}, outcome{job.Succeeded, 1, 1, "found the task"}, &outcome{job.Unknown, 1, 1, reach}},
 		"taken late": {func(_ *fixture, _ int32, real func() (string, error)) (string, error) {
 			time.AfterFunc(100*time.Millisecond, func() { _, _ = real() })
 			return "", plugin.Errorf(plugin.Timeout, "no answer")
-		}, job.Succeeded, 1, 1, "found the task"},
+		}, outcome{job.Succeeded, 1, 1, "found the task"}, nil},
 		"not taken": {func(_ *fixture, n int32, real func() (string, error)) (string, error) {
 			if n == 1 {
 				return "", errCut
 			}
 			return real()
-		}, job.Succeeded, 1, 2, "it is sent again"},
+		}, outcome{job.Succeeded, 1, 2, "it is sent again"}, &outcome{job.Unknown, 0, 1, reach}},
 		"never taken": {func(*fixture, int32, func() (string, error)) (string, error) {
 			return "", errCut
-		}, job.Unknown, 0, 2, "sent twice"},
+		}, outcome{job.Unknown, 0, 2, "sent twice"}, &outcome{job.Unknown, 0, 1, reach}},
 		"an error of no kind": {func(_ *fixture, _ int32, real func() (string, error)) (string, error) {
 			_, _ = real()
 			return "", fmt.Errorf("the plugin fell over")
-		}, job.Succeeded, 1, 1, "found the task"},
+		}, outcome{job.Succeeded, 1, 1, "found the task"}, nil},
 		"refused": {func(*fixture, int32, func() (string, error)) (string, error) {
 			return "", plugin.Errorf(plugin.Conflict, "guest is locked")
-		}, job.Failed, 0, 1, "guest is locked"},
+		}, outcome{job.Failed, 0, 1, "guest is locked"}, nil},
 		"list unreadable": {func(w *fixture, _ int32, real func() (string, error)) (string, error) {
 			_, _ = real()
 			w.cluster.SetFault("tasks", memdriver.Fault{Err: errCut})
 			return "", errCut
-		}, job.Unknown, 1, 1, "task list cannot be read"},
+		}, outcome{job.Unknown, 1, 1, "task list cannot be read"}, nil},
 		"list away for a while": {func(w *fixture, _ int32, real func() (string, error)) (string, error) {
 			_, _ = real()
 			w.cluster.SetFault("tasks", memdriver.Fault{Err: errCut})
 			time.AfterFunc(700*time.Millisecond, func() { w.cluster.SetFault("tasks", memdriver.Fault{}) })
 			return "", errCut
-		}, job.Succeeded, 1, 1, "answers again"},
+		}, outcome{job.Succeeded, 1, 1, "answers again"}, &outcome{job.Unknown, 1, 1, reach}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newFixture(t, memdriver.Spec{})
-			w.lost = 3 * time.Second
-			ref := w.cluster.NewGuest(hypervisor.VM, hypervisor.GuestRunning)
-			var sends atomic.Int32
-			i := w.makeUnreliable(t, func(real func() (string, error)) (string, error) { return c.act(w, sends.Add(1), real) })
-			id := i.enqueue(t, w.unreliableJob(ref))
-			i.ended(t, id, c.status)
-			w.cluster.SetFault("tasks", memdriver.Fault{})
-			if got := len(w.tasks(t, ref)); got != c.tasks {
-				t.Errorf("the hypervisor has %d tasks, want %d", got, c.tasks)
-			}
-			if sends.Load() != c.sends {
-				t.Errorf("%d requests were made, want %d", sends.Load(), c.sends)
-			}
-			if got := i.transcript(t, id); !strings.Contains(got, c.note) {
-				t.Errorf("no %q in\n%s", c.note, got)
-			}
+			inBothShapes(t, memdriver.Spec{TaskTime: 500 * time.Millisecond}, func(t *testing.T, w *fixture) {
+				w.lost = 3 * time.Second
+				ref := w.cluster.NewGuest(hypervisor.VM, hypervisor.GuestRunning)
+				var sends atomic.Int32
+				i := w.makeUnreliable(t, func(real func() (string, error)) (string, error) { return c.act(w, sends.Add(1), real) })
+				id := i.enqueue(t, w.unreliableJob(ref))
+				want := c.outcome
+				if w.Forgets && c.forgotten != nil {
+					want = *c.forgotten
+				}
+				j := i.ended(t, id, want.status)
+				w.cluster.SetFault("tasks", memdriver.Fault{})
+				if got := len(w.tasks(t, ref)); got != want.tasks {
+					t.Errorf("the hypervisor has %d tasks, want %d", got, want.tasks)
+				}
+				if sends.Load() != want.sends {
+					t.Errorf("%d requests were made, want %d", sends.Load(), want.sends)
+				}
+				if got := i.transcript(t, id) + j.Error; !strings.Contains(got, want.note) {
+					t.Errorf("no %q in\n%s", want.note, got)
+				}
+			})
 		})
 	}
 }
@@ -127,77 +148,80 @@ func TestAnswerLost(t *testing.T) {
 // Tasks that look alike are not taken for the step's own: another action's, an older job's.
 func TestForeignTasksAreNotAdopted(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t, memdriver.Spec{})
-	ref := w.cluster.NewGuest(hypervisor.VM, hypervisor.GuestRunning)
-	var sends atomic.Int32
-	i := w.makeUnreliable(t, func(real func() (string, error)) (string, error) {
-		if sends.Add(1) == 1 {
-			return "", errCut
+	inBothShapes(t, memdriver.Spec{}, func(t *testing.T, w *fixture) {
+		ref := w.cluster.NewGuest(hypervisor.VM, hypervisor.GuestRunning)
+		var sends atomic.Int32
+		i := w.makeUnreliable(t, func(real func() (string, error)) (string, error) {
+			if sends.Add(1) == 1 {
+				return "", errCut
+			}
+			return real()
+		})
+		first := i.ended(t, i.enqueue(t, w.spec(ref, hypervisor.Stop)), job.Succeeded)
+		i.ended(t, i.enqueue(t, w.spec(ref, hypervisor.Start)), job.Succeeded)
+		second := i.ended(t, i.enqueue(t, w.unreliableJob(ref)), either(w, job.Succeeded, job.Unknown))
+		if second.TaskID == first.TaskID || (second.TaskID == "") != w.Forgets {
+			t.Errorf("the second stop has the task %q, the first %q", second.TaskID, first.TaskID)
 		}
-		return real()
+		if got, want := len(w.tasks(t, ref)), either(w, 3, 2); got != want {
+			t.Errorf("the hypervisor has %d tasks, want %d", got, want)
+		}
 	})
-	first := i.ended(t, i.enqueue(t, w.spec(ref, hypervisor.Stop)), job.Succeeded)
-	i.ended(t, i.enqueue(t, w.spec(ref, hypervisor.Start)), job.Succeeded)
-	second := i.ended(t, i.enqueue(t, w.unreliableJob(ref)), job.Succeeded)
-	if second.TaskID == first.TaskID || second.TaskID == "" {
-		t.Errorf("the second stop has the task %q, the first %q", second.TaskID, first.TaskID)
-	}
-	if got := len(w.tasks(t, ref)); got != 3 {
-		t.Errorf("the hypervisor has %d tasks, want 3", got)
-	}
 }
 
 // A call that hangs inside the driver is made again: the task's end is found all the same.
 func TestWaitThatHangs(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t, memdriver.Spec{})
-	w.again = 200 * time.Millisecond
-	ref, i := w.endless(), w.add(t, nil)
-	var waits atomic.Int64
-	i.Hook(func(_ context.Context, point string, _ int64) {
-		if point == "waiting" {
-			waits.Add(1)
-		}
+	inBothShapes(t, memdriver.Spec{}, func(t *testing.T, w *fixture) {
+		w.again = 200 * time.Millisecond
+		ref, i := w.endless(), w.add(t, nil)
+		var waits atomic.Int64
+		i.Hook(func(_ context.Context, point string, _ int64) {
+			if point == "waiting" {
+				waits.Add(1)
+			}
+		})
+		w.cluster.SetFault("waittask", memdriver.Fault{Block: true})
+		i.run(t)
+		id := i.enqueue(t, w.spec(ref, hypervisor.Stop))
+		until(t, "the wait was begun anew", func() bool { return waits.Load() > 1 })
+		task := w.once(t, ref)
+		w.cluster.EndTask(task, hypervisor.TaskOK, "OK")
+		w.cluster.SetFault("waittask", memdriver.Fault{}) // those that hang go on hanging
+		i.ended(t, id, job.Succeeded)
 	})
-	w.cluster.SetFault("waittask", memdriver.Fault{Block: true})
-	i.run(t)
-	id := i.enqueue(t, w.spec(ref, hypervisor.Stop))
-	until(t, "the wait was begun anew", func() bool { return waits.Load() > 1 })
-	task := w.once(t, ref)
-	w.cluster.EndTask(task, hypervisor.TaskOK, "OK")
-	w.cluster.SetFault("waittask", memdriver.Fault{}) // those that hang go on hanging
-	i.ended(t, id, job.Succeeded)
 }
 
 // The hypervisor is lost in the middle of the task and comes back: no line is lost and none is there twice.
 func TestHostLostWhileWaiting(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t, memdriver.Spec{})
-	ref := w.endless()
-	i, g := w.add(t, nil), newGate(t)
-	i.Hook(g.at("waiting"))
-	i.run(t)
-	id := i.enqueue(t, w.spec(ref, hypervisor.Stop))
-	<-g.reached
-	task := w.once(t, ref)
-	w.cluster.SetFault("waittask", memdriver.Fault{Err: errCut, Late: true})
-	g.release()
-	until(t, "the loss was noted", func() bool { return strings.Contains(i.transcript(t, id), "cannot be asked") })
-	for n := range 20 {
-		w.cluster.AddLine(task, fmt.Sprintf("line %d.", n))
-	}
-	w.cluster.SetFault("waittask", memdriver.Fault{})
-	w.cluster.EndTask(task, hypervisor.TaskWarning, "WARNINGS: 1")
-	i.ended(t, id, job.Succeeded)
-	got := i.transcript(t, id)
-	for n := range 20 {
-		if strings.Count(got, fmt.Sprintf("line %d.", n)) != 1 {
-			t.Errorf("line %d is not there once", n)
+	inBothShapes(t, memdriver.Spec{}, func(t *testing.T, w *fixture) {
+		ref := w.endless()
+		i, g := w.add(t, nil), newGate(t)
+		i.Hook(g.at("waiting"))
+		i.run(t)
+		id := i.enqueue(t, w.spec(ref, hypervisor.Stop))
+		<-g.reached
+		task := w.once(t, ref)
+		w.cluster.SetFault("waittask", memdriver.Fault{Err: errCut, Late: true})
+		g.release()
+		until(t, "the loss was noted", func() bool { return strings.Contains(i.transcript(t, id), "cannot be asked") })
+		for n := range 20 {
+			w.cluster.AddLine(task, fmt.Sprintf("line %d.", n))
 		}
-	}
-	if !strings.Contains(got, "answers again") || !strings.Contains(got, "ended with warnings") || strings.Count(got, "begins") != 1 {
-		t.Errorf("transcript\n%s", got)
-	}
+		w.cluster.SetFault("waittask", memdriver.Fault{})
+		w.cluster.EndTask(task, hypervisor.TaskWarning, "WARNINGS: 1")
+		i.ended(t, id, job.Succeeded)
+		got := i.transcript(t, id)
+		for n := range 20 {
+			if strings.Count(got, fmt.Sprintf("line %d.", n)) != 1 {
+				t.Errorf("line %d is not there once", n)
+			}
+		}
+		if !strings.Contains(got, "answers again") || !strings.Contains(got, "ended with warnings") || strings.Count(got, "begins") != 1 {
+			t.Errorf("transcript\n%s", got)
+		}
+	})
 }
 
 func TestTaskEnds(t *testing.T) {
@@ -213,28 +237,30 @@ func TestTaskEnds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newFixture(t, memdriver.Spec{})
-			ref := w.endless()
-			i := w.start(t, nil)
-			id := i.enqueue(t, w.spec(ref, hypervisor.Stop))
-			until(t, "the task is there", func() bool { return len(w.tasks(t, ref)) == 1 })
-			w.cluster.EndTask(w.once(t, ref), c.status, c.message)
-			if j := i.ended(t, id, c.want); j.Error != c.text {
-				t.Errorf("error %q", j.Error)
-			}
+			inBothShapes(t, memdriver.Spec{}, func(t *testing.T, w *fixture) {
+				ref := w.endless()
+				i := w.start(t, nil)
+				id := i.enqueue(t, w.spec(ref, hypervisor.Stop))
+				until(t, "the task is there", func() bool { return len(w.tasks(t, ref)) == 1 })
+				w.cluster.EndTask(w.once(t, ref), c.status, c.message)
+				if j := i.ended(t, id, c.want); j.Error != c.text {
+					t.Errorf("error %q", j.Error)
+				}
+			})
 		})
 	}
 }
 
 func TestHostLostForGood(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t, memdriver.Spec{})
-	w.lost = time.Second
-	ref := w.endless()
-	i := w.start(t, nil)
-	w.cluster.SetFault("waittask", memdriver.Fault{Err: errCut})
-	j := i.ended(t, i.enqueue(t, w.spec(ref, hypervisor.Stop)), job.Unknown)
-	if !strings.Contains(j.Error, "could not be asked how the task") {
-		t.Errorf("error %q", j.Error)
-	}
+	inBothShapes(t, memdriver.Spec{}, func(t *testing.T, w *fixture) {
+		w.lost = time.Second
+		ref := w.endless()
+		i := w.start(t, nil)
+		w.cluster.SetFault("waittask", memdriver.Fault{Err: errCut})
+		j := i.ended(t, i.enqueue(t, w.spec(ref, hypervisor.Stop)), job.Unknown)
+		if !strings.Contains(j.Error, "could not be asked how the task") {
+			t.Errorf("error %q", j.Error)
+		}
+	})
 }

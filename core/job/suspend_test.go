@@ -16,46 +16,47 @@ import (
 func TestSuspend(t *testing.T) {
 	t.Parallel()
 	const jobs = 10
-	w := newFixture(t, memdriver.Spec{})
-	var atA, atB atomic.Int64
-	kind := func(count *atomic.Int64, hold bool) map[string]job.Worker {
-		return map[string]job.Worker{"long": job.WorkerFunc(func(ctx context.Context, _ *job.Run) error {
-			count.Add(1)
-			if hold {
-				<-ctx.Done()
-				return ctx.Err()
-			}
-			return nil
-		})}
-	}
-	a := w.start(t, kind(&atA, true))
-	var ids []int64
-	for k := range jobs {
-		ids = append(ids, a.enqueue(t, job.Spec{Kind: "long", Target: job.Target{Kind: "vm", ID: int64(k)}}))
-	}
-	until(t, "four run", func() bool { return atA.Load() == 4 })
-	a.Suspend()
-	a.Suspend()
-	until(t, "the instance has given up its jobs", func() bool { return a.rows(t, "running") == 0 })
-	b := w.start(t, kind(&atB, false))
-	for _, id := range ids {
-		a.ended(t, id, job.Succeeded)
-	}
-	if atA.Load() != 4 || atB.Load() != jobs {
-		t.Errorf("%d runs at the suspended instance, %d at the other", atA.Load(), atB.Load())
-	}
-	if err := b.Stop(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	// One is asked of it while it is suspended, and begins when it no longer is.
-	ref := w.cluster.NewGuest(hypervisor.VM, hypervisor.GuestRunning)
-	waiting := a.enqueue(t, w.spec(ref, hypervisor.Stop))
-	a.Unsuspend()
-	a.ended(t, waiting, job.Succeeded)
-	w.once(t, ref)
-	a.Suspend()
-	a.Unsuspend()
-	a.ended(t, a.enqueue(t, w.spec(ref, hypervisor.Start)), job.Succeeded)
+	inBothShapes(t, memdriver.Spec{}, func(t *testing.T, w *fixture) {
+		var atA, atB atomic.Int64
+		kind := func(count *atomic.Int64, hold bool) map[string]job.Worker {
+			return map[string]job.Worker{"long": job.WorkerFunc(func(ctx context.Context, _ *job.Run) error {
+				count.Add(1)
+				if hold {
+					<-ctx.Done()
+					return ctx.Err()
+				}
+				return nil
+			})}
+		}
+		a := w.start(t, kind(&atA, true))
+		var ids []int64
+		for k := range jobs {
+			ids = append(ids, a.enqueue(t, job.Spec{Kind: "long", Target: job.Target{Kind: "vm", ID: int64(k)}}))
+		}
+		until(t, "four run", func() bool { return atA.Load() == 4 })
+		a.Suspend()
+		a.Suspend()
+		until(t, "the instance has given up its jobs", func() bool { return a.rows(t, "running") == 0 })
+		b := w.start(t, kind(&atB, false))
+		for _, id := range ids {
+			a.ended(t, id, job.Succeeded)
+		}
+		if atA.Load() != 4 || atB.Load() != jobs {
+			t.Errorf("%d runs at the suspended instance, %d at the other", atA.Load(), atB.Load())
+		}
+		if err := b.Stop(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		// One is asked of it while it is suspended, and begins when it no longer is.
+		ref := w.cluster.NewGuest(hypervisor.VM, hypervisor.GuestRunning)
+		waiting := a.enqueue(t, w.spec(ref, hypervisor.Stop))
+		a.Unsuspend()
+		a.ended(t, waiting, job.Succeeded)
+		w.once(t, ref)
+		a.Suspend()
+		a.Unsuspend()
+		a.ended(t, a.enqueue(t, w.spec(ref, hypervisor.Start)), job.Succeeded)
+	})
 }
 
 // The line stays as it is for others: a suspended instance does not even fetch from it.
@@ -90,20 +91,21 @@ func TestSuspendedInstanceFetchesNothing(t *testing.T) {
 // A job whose task runs is followed to its end by another instance when its own is suspended.
 func TestSuspendWhileATaskRuns(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t, memdriver.Spec{})
-	ref := w.endless()
-	a, b := w.add(t, nil), w.add(t, nil)
-	a.run(t)
-	id := a.enqueue(t, w.spec(ref, hypervisor.Stop))
-	until(t, "the task is there", func() bool { return len(w.tasks(t, ref)) == 1 })
-	a.Suspend()
-	b.run(t)
-	until(t, "another run follows it", func() bool {
-		j, err := b.Get(t.Context(), id, everything)
-		return err == nil && j.Runs == 2
+	inBothShapes(t, memdriver.Spec{}, func(t *testing.T, w *fixture) {
+		ref := w.endless()
+		a, b := w.add(t, nil), w.add(t, nil)
+		a.run(t)
+		id := a.enqueue(t, w.spec(ref, hypervisor.Stop))
+		until(t, "the task is there", func() bool { return len(w.tasks(t, ref)) == 1 })
+		a.Suspend()
+		b.run(t)
+		until(t, "another run follows it", func() bool {
+			j, err := b.Get(t.Context(), id, everything)
+			return err == nil && j.Runs == 2
+		})
+		w.cluster.EndTask(w.once(t, ref), hypervisor.TaskOK, "OK")
+		b.ended(t, id, job.Succeeded)
 	})
-	w.cluster.EndTask(w.once(t, ref), hypervisor.TaskOK, "OK")
-	b.ended(t, id, job.Succeeded)
 }
 
 // An instance that cannot do a job leaves it to one that can, instead of failing it.
