@@ -53,7 +53,8 @@ type Snapshotter interface {
 	// Snapshots lists the guest's snapshots, without its present state, in no order that matters. An unknown guest is NotFound.
 	Snapshots(ctx context.Context, guest GuestRef) ([]Snapshot, error)
 	// TakeSnapshot takes one. Which names there may be is the hypervisor's word: any other is Invalid with the field "name".
-	// Where this kind of guest has no memory to keep, asking for it is Invalid with the field "memory".
+	// Where this kind of guest has no memory to keep, asking for it is Invalid with the field "memory"; where descriptions are not
+	// kept, one is with the field "description".
 	TakeSnapshot(ctx context.Context, guest GuestRef, spec SnapshotSpec) (taskID string, err error)
 	// DeleteSnapshot deletes one and keeps those that follow it. A name that no snapshot can have may be Invalid too.
 	DeleteSnapshot(ctx context.Context, guest GuestRef, name string) (taskID string, err error)

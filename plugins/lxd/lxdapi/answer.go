@@ -82,8 +82,19 @@ func object(into any) metadataReader {
 	return func(d *json.Decoder) error { return d.Decode(into) }
 }
 
-// rows reads an array element by element: what is in memory beside the result is one element. null is an empty array.
+// rows reads an array into a slice. null is an empty array.
 func rows[T any](into *[]T) metadataReader {
+	return visit(func(row *T) error {
+		if len(*into) == maxRows {
+			return errTooLarge
+		}
+		*into = append(*into, *row)
+		return nil
+	})
+}
+
+// visit reads an array element by element: what is in memory is one element.
+func visit[T any](each func(*T) error) metadataReader {
 	return func(d *json.Decoder) error {
 		open, err := d.Token()
 		if err != nil || open == nil {
@@ -92,15 +103,17 @@ func rows[T any](into *[]T) metadataReader {
 		if open != json.Delim('[') {
 			return errShape
 		}
-		for d.More() {
-			if len(*into) == maxRows {
+		for count := 0; d.More(); count++ {
+			if count == maxRows {
 				return errTooLarge
 			}
 			var row T
 			if err := d.Decode(&row); err != nil {
 				return err
 			}
-			*into = append(*into, row)
+			if err := each(&row); err != nil {
+				return err
+			}
 		}
 		_, err = d.Token()
 		return err

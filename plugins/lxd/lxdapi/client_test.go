@@ -94,7 +94,10 @@ func TestRequestsAreOfTheFormThatIsTaken(t *testing.T) {
 			seen{method: "DELETE", uri: "/1.0/instances/web%201/snapshots/s%201?project=a%26b"},
 		},
 		"restore": {
-			func(ctx context.Context) error { _, err := client.RestoreSnapshot(ctx, web, "s1", `"abc"`); return err },
+			func(ctx context.Context) error {
+				_, err := client.RestoreSnapshot(ctx, web, "s1", false, `"abc"`)
+				return err
+			},
 			seen{method: "PUT", uri: "/1.0/instances/web%201?project=a%26b", match: `"abc"`, body: `{"restore":"s1"}`},
 		},
 	} {
@@ -300,7 +303,7 @@ func TestNamesThatCannotBeAreNotSent(t *testing.T) {
 				_, _, err := client.Instance(ctx, lxdapi.InstanceRef{Project: bad, Name: "web1"})
 				return err
 			},
-			"operations":         func() error { _, err := client.Operations(ctx, scope); return err },
+			"operations":         func() error { _, _, err := client.Operations(ctx, scope); return err },
 			"metrics":            func() error { _, err := client.Metrics(ctx, bad); return err },
 			"watch":              func() error { return client.Watch(ctx, scope, lxdapi.NewEventRing(1), lxdapi.WatchPace{}) },
 			"act":                func() error { _, err := client.Act(ctx, ref, lxdapi.Start, lxdapi.ActOptions{}); return err },
@@ -308,8 +311,8 @@ func TestNamesThatCannotBeAreNotSent(t *testing.T) {
 			"snapshot":           func() error { _, err := client.CreateSnapshot(ctx, ref, lxdapi.SnapshotSpec{Name: "s1"}); return err },
 			"name of a snapshot": func() error { _, err := client.CreateSnapshot(ctx, web1, lxdapi.SnapshotSpec{Name: bad}); return err },
 			"deleted snapshot":   func() error { _, err := client.DeleteSnapshot(ctx, web1, bad); return err },
-			"restored snapshot":  func() error { _, err := client.RestoreSnapshot(ctx, web1, bad, ""); return err },
-			"restored instance":  func() error { _, err := client.RestoreSnapshot(ctx, ref, "s1", ""); return err },
+			"restored snapshot":  func() error { _, err := client.RestoreSnapshot(ctx, web1, bad, false, ""); return err },
+			"restored instance":  func() error { _, err := client.RestoreSnapshot(ctx, ref, "s1", false, ""); return err },
 			"pool":               func() error { _, err := client.StorageResources(ctx, bad, ""); return err },
 			"member of a pool":   func() error { _, err := client.StorageResources(ctx, "local", bad); return err },
 			"member":             func() error { _, err := client.Resources(ctx, bad); return err },

@@ -2,6 +2,7 @@ package lxdapi
 
 import (
 	"context"
+	"net/http"
 	"time"
 
 	"github.com/hostler/hostler/sdk/plugin"
@@ -74,29 +75,59 @@ type NetworkState struct {
 // Instances lists instances with their status and configuration, and without figures: those would cost the server 45 ms for
 // each that runs. An unknown project has none.
 func (c *Client) Instances(ctx context.Context, scope Scope) ([]Instance, Meta, error) {
-	query, err := scope.recursive()
+	var all []Instance
+	meta, err := c.EachInstance(ctx, scope, func(_ Meta, i *Instance) error { all = append(all, *i); return nil })
 	if err != nil {
 		return nil, Meta{}, err
-	}
-	all, meta, err := list[Instance](ctx, c, rootPath+"/instances", query)
-	if err != nil {
-		return nil, Meta{}, err
-	}
-	for i := range all {
-		if checkName(all[i].Name) != nil {
-			return nil, Meta{}, nameless("an instance")
-		}
 	}
 	return all, meta, nil
 }
 
+// EachInstance is Instances that hands on each one as it comes and keeps none. An error of each ends the call and is returned as
+// it is.
+func (c *Client) EachInstance(ctx context.Context, scope Scope, each func(Meta, *Instance) error) (Meta, error) {
+	query, err := scope.recursive()
+	if err != nil {
+		return Meta{}, err
+	}
+	a, err := c.send(ctx, request{method: http.MethodGet, path: rootPath + "/instances", query: query, limit: maxList})
+	if err != nil {
+		return Meta{}, err
+	}
+	defer a.close()
+	meta := a.meta()
+	var own error
+	_, err = a.envelope(visit(func(i *Instance) error {
+		if own = nameless("an instance"); checkName(i.Name) == nil {
+			own = each(meta, i)
+		}
+		return own
+	}))
+	if own != nil {
+		return Meta{}, own
+	}
+	return meta, err
+}
+
 // Instance reads one instance with its state and its snapshots. The ETag stands for its configuration.
 func (c *Client) Instance(ctx context.Context, ref InstanceRef) (*Instance, Meta, error) {
+	return c.instance(ctx, ref, true)
+}
+
+// Definition reads one instance without its state and its snapshots, which is quick whatever it does. The ETag stands for its
+// configuration.
+func (c *Client) Definition(ctx context.Context, ref InstanceRef) (*Instance, Meta, error) {
+	return c.instance(ctx, ref, false)
+}
+
+func (c *Client) instance(ctx context.Context, ref InstanceRef, whole bool) (*Instance, Meta, error) {
 	path, query, err := ref.path()
 	if err != nil {
 		return nil, Meta{}, err
 	}
-	query.Set("recursion", "1")
+	if whole {
+		query.Set("recursion", "1")
+	}
 	var instance Instance
 	meta, err := c.get(ctx, path, query, &instance)
 	if err != nil {

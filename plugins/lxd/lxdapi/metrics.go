@@ -7,6 +7,8 @@ import (
 	"io"
 	"net/http"
 	"strings"
+
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 const (
@@ -49,6 +51,20 @@ func (c *Client) Metrics(ctx context.Context, project string) ([]InstanceMetrics
 		return nil, a.readError(err)
 	}
 	return all, nil
+}
+
+// MayReadMetrics reports whether the server lets the certificate read all figures. One of the type metrics may do that and
+// nothing else, and Server calls it untrusted. A server may let everybody do it.
+func (c *Client) MayReadMetrics(ctx context.Context) (bool, error) {
+	a, err := c.send(ctx, request{method: http.MethodGet, path: rootPath + "/metrics", limit: maxMetrics})
+	switch {
+	case err == nil:
+		a.close()
+		return true, nil
+	case plugin.KindOf(err) == plugin.Denied, plugin.KindOf(err) == plugin.TokenRejected:
+		return false, nil
+	}
+	return false, err
 }
 
 // readMetrics reads the text format of Prometheus, as far as LXD and Incus use it.

@@ -132,7 +132,7 @@ func TestOperations(t *testing.T) {
 			"metadata":{"fds":{"0":"%[2]s"},"secret":"%[2]s","create_progress":"50%%","x_progress":{"a":1}},"may_cancel":true,"location":"none"}],
 			"success":[%[3]s],"failure":null}`, uuid, canary, operation(uuid, 200, "")))
 	})
-	all, err := client.Operations(t.Context(), lxdapi.Scope{Project: "customers"})
+	all, _, err := client.Operations(t.Context(), lxdapi.Scope{Project: "customers"})
 	if err != nil || len(all) != 2 {
 		t.Fatalf("%+v, %v", all, err)
 	}

@@ -19,20 +19,21 @@ const leastStep = time.Second
 var ErrOperationGone = errors.New("the server does not know the operation any more")
 
 // Operations lists what goes on, and what ended less than 5 s ago.
-func (c *Client) Operations(ctx context.Context, scope Scope) ([]Operation, error) {
+func (c *Client) Operations(ctx context.Context, scope Scope) ([]Operation, Meta, error) {
 	query, err := scope.recursive()
 	if err != nil {
-		return nil, err
+		return nil, Meta{}, err
 	}
 	var all []Operation
 	byState := members(func(string) metadataReader { return rows(&all) })
-	if _, err := c.read(ctx, rootPath+"/operations", query, maxList, byState); err != nil {
-		return nil, err
+	meta, err := c.read(ctx, rootPath+"/operations", query, maxList, byState)
+	if err != nil {
+		return nil, Meta{}, err
 	}
 	for i := range all {
 		all[i].within(scope.Project)
 	}
-	return all, nil
+	return all, meta, nil
 }
 
 // Operation reads one operation.

@@ -132,11 +132,11 @@ func TestRealSnapshots(t *testing.T) {
 	if err := server.Do(ctx, "PATCH", path, map[string]any{"config": map[string]string{"user.tags": "a"}}, nil); err != nil {
 		t.Fatal(err)
 	}
-	_, err = client.RestoreSnapshot(ctx, web, "s1", meta.ETag)
+	_, err = client.RestoreSnapshot(ctx, web, "s1", false, meta.ETag)
 	wantKind(t, err, plugin.Conflict)
 	restore := func(name, etag string) error {
 		return do(t, client, func(ctx context.Context) (*lxdapi.Operation, error) {
-			return client.RestoreSnapshot(ctx, web, name, etag)
+			return client.RestoreSnapshot(ctx, web, name, false, etag)
 		})
 	}
 	changed, meta, err := client.Instance(ctx, web)

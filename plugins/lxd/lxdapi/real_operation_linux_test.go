@@ -21,7 +21,7 @@ func TestRealCancel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := client.Operations(t.Context(), lxdapi.Scope{})
+	all, _, err := client.Operations(t.Context(), lxdapi.Scope{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func TestRealOperationGone(t *testing.T) {
 	if ended, err := client.Wait(t.Context(), op.ID); err != nil || ended.Failure() != nil {
 		t.Fatalf("%+v, %v", ended, err)
 	}
-	if listed, err := client.Operations(t.Context(), lxdapi.Scope{Project: web.Project}); err != nil || len(listed) == 0 ||
+	if listed, _, err := client.Operations(t.Context(), lxdapi.Scope{Project: web.Project}); err != nil || len(listed) == 0 ||
 		listed[0].Instances[0] != web {
 		t.Errorf("%+v, %v", listed, err)
 	}

@@ -86,7 +86,10 @@ func read(path string, segments []string, scope lxdapi.Scope, query url.Values) 
 	case "operations":
 		switch {
 		case len(segments) == 1:
-			return func(ctx ctx, c *lxdapi.Client) (any, error) { return c.Operations(ctx, scope) }, "1"
+			return func(ctx ctx, c *lxdapi.Client) (any, error) {
+				all, _, err := c.Operations(ctx, scope)
+				return all, err
+			}, "1"
 		case len(segments) == 2:
 			return func(ctx ctx, c *lxdapi.Client) (any, error) { return c.Operation(ctx, segments[1]) }, ""
 		case segments[2] == "wait":
@@ -160,7 +163,7 @@ func write(t *testing.T, e lxdtest.Exchange, segments []string, project string) 
 		}
 		snapshot := cmp.Or(text("restore"), "s1")
 		return func(ctx context.Context, c *lxdapi.Client) (any, error) {
-			return c.RestoreSnapshot(ctx, ref, snapshot, e.Request.Headers["If-Match"])
+			return c.RestoreSnapshot(ctx, ref, snapshot, false, e.Request.Headers["If-Match"])
 		}
 	case "DELETE operations":
 		return func(ctx context.Context, c *lxdapi.Client) (any, error) { return nil, c.Cancel(ctx, segments[1]) }

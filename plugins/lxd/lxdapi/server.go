@@ -22,6 +22,11 @@ type Server struct {
 		Kernel    string `json:"kernel_version"`
 		OS        string `json:"os_name"`
 		OSVersion string `json:"os_version"`
+		// StorageDrivers are those that the server can use. A pool of a remote one is the same at every member of a cluster.
+		StorageDrivers []struct {
+			Name   string `json:"Name"`
+			Remote bool   `json:"Remote"`
+		} `json:"storage_supported_drivers"`
 	} `json:"environment"`
 }
 
@@ -29,9 +34,16 @@ type Server struct {
 func (s *Server) Trusted() bool { return s.Auth == "trusted" }
 
 // Server asks what answers there. It needs no certificate.
-func (c *Client) Server(ctx context.Context) (*Server, Meta, error) {
+func (c *Client) Server(ctx context.Context) (*Server, Meta, error) { return c.Member(ctx, "") }
+
+// Member is Server of a member of the cluster, asked through the one that answers; empty is that one itself.
+func (c *Client) Member(ctx context.Context, member string) (*Server, Meta, error) {
+	query, err := targeting(member)
+	if err != nil {
+		return nil, Meta{}, err
+	}
 	var server Server
-	meta, err := c.get(ctx, rootPath, nil, &server)
+	meta, err := c.get(ctx, rootPath, query, &server)
 	if err != nil {
 		return nil, Meta{}, err
 	}

@@ -63,9 +63,10 @@ func (c *Client) DeleteSnapshot(ctx context.Context, ref InstanceRef, name strin
 	return c.begin(ctx, request{method: http.MethodDelete, path: path, query: query})
 }
 
-// RestoreSnapshot sets an instance back, as an operation. A running one is stopped and started by it. With an ETag, that of
-// Instance, it is Conflict when the configuration has changed since; without one it is done in any case.
-func (c *Client) RestoreSnapshot(ctx context.Context, ref InstanceRef, name, etag string) (*Operation, error) {
+// RestoreSnapshot sets an instance back, as an operation. A running one is stopped and started by it. Stateful brings back the
+// memory of a snapshot that has it, and the instance runs. With an ETag, that of Instance, it is Conflict when the configuration
+// has changed since; without one it is done in any case.
+func (c *Client) RestoreSnapshot(ctx context.Context, ref InstanceRef, name string, stateful bool, etag string) (*Operation, error) {
 	path, query, err := ref.path()
 	if err != nil {
 		return nil, err
@@ -73,5 +74,9 @@ func (c *Client) RestoreSnapshot(ctx context.Context, ref InstanceRef, name, eta
 	if err := checkName(name); err != nil {
 		return nil, err
 	}
-	return c.begin(ctx, request{method: http.MethodPut, path: path, query: query, body: map[string]string{"restore": name}, ifMatch: etag})
+	body := struct {
+		Restore  string `json:"restore"`
+		Stateful bool   `json:"stateful,omitempty"`
+	}{name, stateful}
+	return c.begin(ctx, request{method: http.MethodPut, path: path, query: query, body: body, ifMatch: etag})
 }

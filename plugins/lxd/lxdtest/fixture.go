@@ -19,12 +19,11 @@ import (
 // Stranger gives a target with a new certificate that the server does not know.
 func (s *Server) Stranger(t testing.TB) endpoint.Target {
 	t.Helper()
-	identity, err := lxdapi.NewIdentity(t.Name())
+	credential, err := endpoint.NewClientCertificate(endpoint.Monitoring)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return endpoint.Target{Address: s.Address, Fingerprint: s.Fingerprint, AllowLocal: true,
-		Credential: endpoint.Credential{Secret: identity}}
+	return endpoint.Target{Address: s.Address, Fingerprint: s.Fingerprint, AllowLocal: true, Credential: credential}
 }
 
 // Trusted gives a target with a new certificate that the server trusts, in these projects only when there are any.
@@ -32,6 +31,14 @@ func (s *Server) Trusted(t testing.TB, projects ...string) endpoint.Target {
 	t.Helper()
 	target := s.Stranger(t)
 	s.trust(t, target, map[string]any{"type": "client", "restricted": len(projects) > 0, "projects": projects})
+	return target
+}
+
+// Nowhere gives a target with a new certificate that the server trusts in no project.
+func (s *Server) Nowhere(t testing.TB) endpoint.Target {
+	t.Helper()
+	target := s.Stranger(t)
+	s.trust(t, target, map[string]any{"type": "client", "restricted": true, "projects": []string{}})
 	return target
 }
 
@@ -86,6 +93,25 @@ func (s *Server) Project(t testing.TB, name string) string {
 		t.Fatal(err)
 	}
 	return name
+}
+
+// Name is what the server calls itself.
+func (s *Server) Name(t testing.TB) string {
+	t.Helper()
+	var about struct {
+		Environment struct {
+			Name string `json:"server_name"`
+		} `json:"environment"`
+	}
+	if err := s.Do(t.Context(), http.MethodGet, "/1.0", nil, &about); err != nil {
+		t.Fatal(err)
+	}
+	return about.Environment.Name
+}
+
+// Environment is what the program lxc must have in its environment to be an administrator of the server.
+func (s *Server) Environment(t testing.TB) []string {
+	return []string{"LXD_DIR=" + s.dir, "HOME=" + t.TempDir()}
 }
 
 // Container makes a container that is stopped, of one of the images. An empty project is the default one.

@@ -9,6 +9,7 @@ package drivertest
 import (
 	"context"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -28,6 +29,9 @@ type Config struct {
 	// Patience is how long anything that must come may take; zero is 15 s.
 	Patience time.Duration
 
+	// Kinds are the kinds of guests that can be made here; nil is both. Where one is missing, because the machine cannot run it or
+	// the hypervisor has none, the other stands for it where any will do.
+	Kinds []hypervisor.GuestKind
 	// NewGuest makes a guest in one of the states running and stopped. Making it may leave tasks on it.
 	NewGuest func(t testing.TB, kind hypervisor.GuestKind, status string) hypervisor.GuestRef
 	// SnapshotGuest is NewGuest for guests whose disks are where snapshots can be taken.
@@ -58,6 +62,11 @@ type Config struct {
 	// ForgetsTasks says that the hypervisor's list of tasks may have forgotten one that has just ended. Tests that look for such a
 	// task there are left out when the list says that it is complete since no time at all.
 	ForgetsTasks bool
+	// Alike says that the hypervisor cannot cut rights by capability, so that the credential of one may do what those of all others
+	// may. Tests that want it to be refused something are left out.
+	Alike bool
+	// NoUptime says that the hypervisor does not tell for how long a node has been running.
+	NoUptime bool
 	// LockedGuest makes a guest that refuses actions because something locks it.
 	LockedGuest func(t testing.TB) hypervisor.GuestRef
 }
@@ -189,6 +198,25 @@ func (s *suite) described(t *testing.T) hypervisor.Info {
 		t.Fatal("asking for the info:", err)
 	}
 	return info
+}
+
+// kinds are the kinds of guests that can be made.
+func (s *suite) kinds() []hypervisor.GuestKind {
+	if s.Kinds == nil {
+		return []hypervisor.GuestKind{hypervisor.VM, hypervisor.Container}
+	}
+	return s.Kinds
+}
+
+// kind is that of a guest for cases in which any will do.
+func (s *suite) kind() hypervisor.GuestKind { return s.kinds()[0] }
+
+// made skips a case for a kind of guest that cannot be made.
+func (s *suite) made(t *testing.T, kind hypervisor.GuestKind) {
+	t.Helper()
+	if !slices.Contains(s.kinds(), kind) {
+		t.Skipf("no %s can be made here", kind)
+	}
 }
 
 // wrong is a target whose credential the endpoint does not know.

@@ -11,7 +11,7 @@ import (
 )
 
 func (s *suite) guest(t *testing.T) {
-	for _, kind := range []hypervisor.GuestKind{hypervisor.VM, hypervisor.Container} {
+	for _, kind := range s.kinds() {
 		for _, status := range []string{hypervisor.GuestRunning, hypervisor.GuestStopped} {
 			s.run(t, string(kind)+" "+status, func(t *testing.T, ctx context.Context) {
 				hook(t, "NewGuest", s.NewGuest != nil)
@@ -34,10 +34,14 @@ func (s *suite) guest(t *testing.T) {
 	s.run(t, "unknown", func(t *testing.T, ctx context.Context) {
 		hook(t, "NewGuest", s.NewGuest != nil)
 		host := s.host(t, endpoint.Monitoring)
-		ref := s.NewGuest(t, hypervisor.VM, hypervisor.GuestStopped)
+		ref := s.NewGuest(t, s.kind(), hypervisor.GuestStopped)
 		for name, change := range map[string]func(*hypervisor.GuestRef){
-			"other id":   func(r *hypervisor.GuestRef) { r.ID = "999999999" },
-			"other kind": func(r *hypervisor.GuestRef) { r.Kind = hypervisor.Container },
+			"other id": func(r *hypervisor.GuestRef) { r.ID = "999999999" },
+			"other kind": func(r *hypervisor.GuestRef) {
+				if r.Kind = hypervisor.Container; ref.Kind == hypervisor.Container {
+					r.Kind = hypervisor.VM
+				}
+			},
 		} {
 			other := ref
 			change(&other)
@@ -50,7 +54,7 @@ func (s *suite) guest(t *testing.T) {
 		hook(t, "NewGuest", s.NewGuest != nil)
 		hook(t, "Lacking", s.Lacking != nil)
 		target, _ := s.Lacking(t, endpoint.Monitoring)
-		_, err := s.open(t, target).Guest(ctx, s.NewGuest(t, hypervisor.VM, hypervisor.GuestStopped))
+		_, err := s.open(t, target).Guest(ctx, s.NewGuest(t, s.kind(), hypervisor.GuestStopped))
 		if err != nil {
 			wantKind(t, err, plugin.Denied)
 		}
@@ -58,7 +62,7 @@ func (s *suite) guest(t *testing.T) {
 	s.run(t, "bad node", func(t *testing.T, ctx context.Context) {
 		hook(t, "NewGuest", s.NewGuest != nil)
 		host := s.host(t, endpoint.Monitoring)
-		ref := s.NewGuest(t, hypervisor.VM, hypervisor.GuestStopped)
+		ref := s.NewGuest(t, s.kind(), hypervisor.GuestStopped)
 		for _, node := range []string{"", "no-such-node", "../..", "node\x00", "a/b"} {
 			ref.Node = node
 			_, err := host.Guest(ctx, ref)

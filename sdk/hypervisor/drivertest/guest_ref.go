@@ -23,7 +23,7 @@ func badGuestIDs(id hypervisor.GuestID) []hypervisor.GuestID {
 func (s *suite) guestRef(t *testing.T) {
 	s.run(t, "ids that are none", func(t *testing.T, ctx context.Context) {
 		hook(t, "NewGuest", s.NewGuest != nil)
-		ref := s.NewGuest(t, hypervisor.VM, hypervisor.GuestStopped)
+		ref := s.NewGuest(t, s.kind(), hypervisor.GuestStopped)
 		for _, id := range badGuestIDs(ref.ID) {
 			bad := ref
 			bad.ID, bad.UID = id, ""
@@ -33,7 +33,7 @@ func (s *suite) guestRef(t *testing.T) {
 	})
 	s.run(t, "every answer says the UID, and none is needed", func(t *testing.T, ctx context.Context) {
 		hook(t, "NewGuest", s.NewGuest != nil)
-		ref, host := s.NewGuest(t, hypervisor.Container, hypervisor.GuestRunning), s.host(t, endpoint.Monitoring)
+		ref, host := s.NewGuest(t, s.kinds()[len(s.kinds())-1], hypervisor.GuestRunning), s.host(t, endpoint.Monitoring)
 		bare := ref
 		bare.UID = ""
 		got, err := host.Guest(ctx, bare)
@@ -49,11 +49,11 @@ func (s *suite) guestRef(t *testing.T) {
 	})
 	s.run(t, "a UID of another guest", func(t *testing.T, ctx context.Context) {
 		hook(t, "NewGuest", s.NewGuest != nil)
-		ref := s.NewGuest(t, hypervisor.VM, hypervisor.GuestStopped)
+		ref := s.NewGuest(t, s.kind(), hypervisor.GuestStopped)
 		if ref.UID == "" {
 			t.Skip("the hypervisor has no UIDs")
 		}
-		for _, uid := range []string{s.NewGuest(t, hypervisor.VM, hypervisor.GuestStopped).UID, "no-such-uid", ref.UID + "x"} {
+		for _, uid := range []string{s.NewGuest(t, s.kind(), hypervisor.GuestStopped).UID, "no-such-uid", ref.UID + "x"} {
 			foreign := ref
 			foreign.UID = uid
 			s.wantNoGuest(t, ctx, foreign)
@@ -62,7 +62,7 @@ func (s *suite) guestRef(t *testing.T) {
 	})
 	s.run(t, "a renamed guest keeps its UID", func(t *testing.T, ctx context.Context) {
 		hook(t, "NewGuest and Rename", s.NewGuest != nil && s.Rename != nil)
-		before := s.NewGuest(t, hypervisor.VM, hypervisor.GuestStopped)
+		before := s.NewGuest(t, s.kind(), hypervisor.GuestStopped)
 		after := s.Rename(t, before)
 		if after.ID == before.ID || after.UID != before.UID || before.UID == "" {
 			t.Fatalf("%+v became %+v", before, after)

@@ -44,7 +44,7 @@ func (s *suite) actions(t *testing.T, kind hypervisor.GuestKind) []hypervisor.Ac
 func (s *suite) lifecycle(t *testing.T) {
 	need[hypervisor.Lifecycler](t, s)
 	s.unfitting(t)
-	for _, kind := range []hypervisor.GuestKind{hypervisor.VM, hypervisor.Container} {
+	for _, kind := range s.kinds() {
 		for _, action := range s.actions(t, kind) {
 			s.run(t, string(kind)+" "+string(action), func(t *testing.T, ctx context.Context) {
 				hook(t, "NewGuest", s.NewGuest != nil)
@@ -67,7 +67,7 @@ func (s *suite) lifecycle(t *testing.T) {
 	}
 	s.run(t, "unknown guest", func(t *testing.T, ctx context.Context) {
 		hook(t, "NewGuest", s.NewGuest != nil)
-		ref := s.NewGuest(t, hypervisor.VM, hypervisor.GuestStopped)
+		ref := s.NewGuest(t, s.kind(), hypervisor.GuestStopped)
 		ref.ID = "999999999"
 		host := s.host(t, endpoint.Lifecycle)
 		id, err := as[hypervisor.Lifecycler](t, host).Act(ctx, ref, hypervisor.Start)
@@ -82,7 +82,7 @@ func (s *suite) lifecycle(t *testing.T) {
 	s.run(t, "actions that the kind does not know", func(t *testing.T, ctx context.Context) {
 		hook(t, "NewGuest", s.NewGuest != nil)
 		lifecycler := as[hypervisor.Lifecycler](t, s.host(t, endpoint.Lifecycle))
-		ref := s.NewGuest(t, hypervisor.Container, hypervisor.GuestRunning)
+		ref := s.NewGuest(t, s.kinds()[len(s.kinds())-1], hypervisor.GuestRunning)
 		known := s.actions(t, ref.Kind)
 		for _, action := range append(hypervisor.Actions(hypervisor.VM), "explode", "../config", "") {
 			if slices.Contains(known, action) {
@@ -99,7 +99,7 @@ func (s *suite) lifecycle(t *testing.T) {
 	s.run(t, "a token without the right", func(t *testing.T, ctx context.Context) {
 		hook(t, "NewGuest and Lacking", s.NewGuest != nil && s.Lacking != nil)
 		target, missing := s.Lacking(t, endpoint.Lifecycle)
-		ref := s.NewGuest(t, hypervisor.VM, hypervisor.GuestStopped)
+		ref := s.NewGuest(t, s.kind(), hypervisor.GuestStopped)
 		_, err := as[hypervisor.Lifecycler](t, s.open(t, target)).Act(ctx, ref, hypervisor.Start)
 		if len(missing) > 0 {
 			if e := wantKind(t, err, plugin.Denied); len(e.Missing) == 0 {

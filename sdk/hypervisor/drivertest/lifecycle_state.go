@@ -20,6 +20,7 @@ func (s *suite) unfitting(t *testing.T) {
 		action hypervisor.Action
 	}{
 		{hypervisor.VM, hypervisor.GuestPaused, hypervisor.Shutdown},
+		{hypervisor.Container, hypervisor.GuestPaused, hypervisor.Shutdown},
 		{hypervisor.VM, hypervisor.GuestRunning, hypervisor.Start},
 		{hypervisor.VM, hypervisor.GuestStopped, hypervisor.Stop},
 		{hypervisor.VM, hypervisor.GuestStopped, hypervisor.Restart},
@@ -29,6 +30,7 @@ func (s *suite) unfitting(t *testing.T) {
 	} {
 		s.run(t, string(c.kind)+" "+string(c.action)+" while "+c.status, func(t *testing.T, ctx context.Context) {
 			hook(t, "NewGuest", s.NewGuest != nil)
+			s.made(t, c.kind)
 			ref := s.guestIn(t, ctx, c.kind, c.status)
 			host := s.host(t, endpoint.Lifecycle)
 			want := c.status
@@ -52,7 +54,7 @@ func (s *suite) unfitting(t *testing.T) {
 	}
 	s.run(t, "a paused guest is paused in the inventory too", func(t *testing.T, ctx context.Context) {
 		hook(t, "NewGuest", s.NewGuest != nil)
-		ref := s.guestIn(t, ctx, hypervisor.VM, hypervisor.GuestPaused)
+		ref := s.guestIn(t, ctx, s.kind(), hypervisor.GuestPaused)
 		host := s.host(t, endpoint.Monitoring)
 		tick := time.NewTicker(50 * time.Millisecond) // some hypervisors' lists lag behind their guests
 		defer tick.Stop()
@@ -96,6 +98,9 @@ func (s *suite) guestIn(t *testing.T, ctx context.Context, kind hypervisor.Guest
 	t.Helper()
 	if status != hypervisor.GuestPaused {
 		return s.NewGuest(t, kind, status)
+	}
+	if !slices.Contains(s.actions(t, kind), hypervisor.Pause) {
+		t.Skipf("a %s cannot pause", kind)
 	}
 	ref := s.NewGuest(t, kind, hypervisor.GuestRunning)
 	s.act(t, ctx, ref, hypervisor.Pause)

@@ -1,0 +1,40 @@
+package lxd
+
+import (
+	"context"
+
+	"github.com/hostler/hostler/plugins/lxd/lxdapi"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+// Inspect reads what a join token says of itself.
+func (d *Driver) Inspect(_ context.Context, code plugin.Secret) (hypervisor.Code, error) {
+	token, err := lxdapi.ParseJoinToken(code)
+	if err != nil {
+		return hypervisor.Code{}, err
+	}
+	return hypervisor.Code{Addresses: token.Addresses, Fingerprint: token.Fingerprint, Expires: token.Expires}, nil
+}
+
+// Redeem sends the token once, with which the server takes the target's certificate into its list.
+func (d *Driver) Redeem(ctx context.Context, target endpoint.Target, code plugin.Secret) error {
+	token, err := lxdapi.ParseJoinToken(code)
+	if err != nil {
+		return err
+	}
+	if target.Fingerprint == "" { // the token is the server's own word for its certificate
+		target.Fingerprint = token.Fingerprint
+	}
+	api, err := d.pool.NewClient(target)
+	if err != nil {
+		return err
+	}
+	err = api.Join(ctx, token)
+	if e, ok := asError(err); ok && e.Kind == plugin.Refused {
+		// The server takes the token first and writes its list then: one that fails may have done either.
+		return plugin.Errorf(plugin.Internal, "the host failed while it took the join token: %s", e.Message)
+	}
+	return err
+}

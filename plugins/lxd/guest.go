@@ -1,0 +1,82 @@
+package lxd
+
+import (
+	"context"
+	"strings"
+
+	"github.com/hostler/hostler/plugins/lxd/lxdapi"
+	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+// Guest reads one instance with its state.
+func (h *Host) Guest(ctx context.Context, ref hypervisor.GuestRef) (hypervisor.Guest, error) {
+	f, err := h.find(ctx, ref, h.api.Instance)
+	if err != nil {
+		return hypervisor.Guest{}, err
+	}
+	guest, _ := f.at.guest(f.instance, f.meta.Date)
+	observed(&guest, f.instance.State)
+	guest.At = f.meta.Date
+	return guest, nil
+}
+
+// found is an instance that a ref names.
+type found struct {
+	address  lxdapi.InstanceRef
+	instance *lxdapi.Instance
+	meta     lxdapi.Meta
+	at       place
+}
+
+// readInstance is lxdapi.Client.Instance, or Definition for one without its state.
+type readInstance func(context.Context, lxdapi.InstanceRef) (*lxdapi.Instance, lxdapi.Meta, error)
+
+// find reads the instance that a ref names and holds it against the ref: the id may be another guest's by now.
+func (h *Host) find(ctx context.Context, ref hypervisor.GuestRef, read readInstance) (*found, error) {
+	address, err := instanceRef(ref.ID)
+	if err != nil {
+		return nil, err
+	}
+	instance, meta, err := read(ctx, address)
+	if err != nil {
+		return nil, h.judge(ctx, absence(err), address.Project)
+	}
+	f := &found{address: address, instance: instance, meta: meta}
+	if instance.Project == "" {
+		instance.Project = address.Project
+	}
+	if instance.Location == "" || instance.Location == alone {
+		server, _, err := h.about(ctx)
+		if err != nil {
+			return nil, err
+		}
+		f.at.server = server.Environment.Name
+	}
+	is, known := f.at.ref(instance)
+	switch {
+	case !known:
+		return nil, plugin.Errorf(plugin.Protocol, "the instance is of a type that is not known: %.40q", instance.Type)
+	case is.Kind != ref.Kind:
+		return nil, plugin.Errorf(plugin.NotFound, "%s is no %s", ref.ID, ref.Kind)
+	case is.Node != ref.Node:
+		return nil, plugin.Errorf(plugin.NotFound, "%s is not on the node %.80q", ref.ID, ref.Node)
+	case ref.UID != "" && is.UID != ref.UID:
+		return nil, plugin.Errorf(plugin.NotFound, "%s is another guest by now", ref.ID)
+	}
+	return f, nil
+}
+
+// absence lets only the word that there is no such instance, or no such project, mean that the guest is not there. Anything else
+// that is missing, such as a profile, says nothing of the guest.
+func absence(err error) error {
+	e, ok := asError(err)
+	if !ok || e.Kind != plugin.NotFound {
+		return err
+	}
+	text := strings.ToLower(e.Message)
+	if strings.Contains(text, "instance not found") || strings.Contains(text, "project not found") || strings.Contains(text, "no such object") {
+		return err
+	}
+	return plugin.Errorf(plugin.Refused, "%s", e.Message)
+}

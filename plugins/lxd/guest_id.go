@@ -1,0 +1,53 @@
+package lxd
+
+import (
+	"strings"
+
+	"github.com/hostler/hostler/plugins/lxd/lxdapi"
+	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+// defaultProject is the project whose guests are named without it.
+const defaultProject = "default"
+
+// guestID is how a guest is named here: by its name alone in the project default, and as project/name in any other.
+func guestID(project, name string) hypervisor.GuestID {
+	if project == "" || project == defaultProject {
+		return hypervisor.GuestID(name)
+	}
+	return hypervisor.GuestID(project + "/" + name)
+}
+
+// instanceRef is the instance of an id. There is one spelling of each; what is none has no guest.
+func instanceRef(id hypervisor.GuestID) (lxdapi.InstanceRef, error) {
+	project, name, found := strings.Cut(string(id), "/")
+	if !found {
+		project, name = defaultProject, string(id)
+	}
+	known := id.Valid() && instanceName(name) && (!found || projectName(project) && project != defaultProject)
+	if !known {
+		return lxdapi.InstanceRef{}, plugin.Errorf(plugin.NotFound, "there is no guest %.80q: ids are a name, or project/name", id)
+	}
+	return lxdapi.InstanceRef{Project: project, Name: name}, nil
+}
+
+// instanceName holds for names as the server makes them: up to 63 letters, digits and -, the first a letter.
+func instanceName(name string) bool {
+	if name == "" || len(name) > 63 || !letter(name[0]) {
+		return false
+	}
+	for i := range len(name) {
+		if c := name[i]; !letter(c) && c != '-' && (c < '0' || c > '9') {
+			return false
+		}
+	}
+	return true
+}
+
+func letter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
+
+// projectName holds for what the server takes as the name of a project.
+func projectName(name string) bool {
+	return name != "" && name != "." && name != ".." && name != "*" && !strings.ContainsAny(name, "/ '\"\\")
+}

@@ -1,0 +1,50 @@
+package lxd
+
+import (
+	"context"
+	"strings"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/hostler/hostler/plugins/lxd/lxdapi"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// Host is one server, or one member of a cluster, seen through one client certificate.
+type Host struct {
+	api    *lxdapi.Client
+	pool   *lxdapi.Pool
+	target endpoint.Target
+	pace   Pace
+	log    hclog.Logger
+}
+
+var (
+	_ hypervisor.Host        = (*Host)(nil)
+	_ hypervisor.Lifecycler  = (*Host)(nil)
+	_ hypervisor.TaskStopper = (*Host)(nil)
+	_ hypervisor.NodeReader  = (*Host)(nil)
+	_ hypervisor.Snapshotter = (*Host)(nil)
+)
+
+// Version asks the server what it is, and whether it knows the certificate.
+func (h *Host) Version(ctx context.Context) (hypervisor.Version, error) {
+	server, meta, err := h.about(ctx)
+	if err != nil {
+		return hypervisor.Version{}, err
+	}
+	return hypervisor.Version{
+		Version: server.Environment.Version, Release: firstTwo(server.Environment.Version),
+		Fingerprint: meta.Fingerprint, NotAfter: meta.NotAfter, Node: server.Environment.Name,
+	}, nil
+}
+
+// firstTwo are the first two parts of a version.
+func firstTwo(version string) string {
+	parts := strings.SplitN(version, ".", 3)
+	return strings.Join(parts[:min(2, len(parts))], ".")
+}
+
+// Close has nothing to do: connections are shared and close by themselves.
+func (h *Host) Close() error { return nil }

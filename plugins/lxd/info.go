@@ -1,0 +1,52 @@
+package lxd
+
+import (
+	"context"
+	"slices"
+
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+// version is set by the linker to the release's version.
+var version = "dev"
+
+// capabilities are those that mean something: there is no way to reboot a server.
+var capabilities = []endpoint.Capability{endpoint.Monitoring, endpoint.Lifecycle, endpoint.Console, endpoint.Backup}
+
+// actions are what guests of both kinds can do: containers freeze too.
+var actions = []hypervisor.Action{
+	hypervisor.Start, hypervisor.Stop, hypervisor.Shutdown, hypervisor.Restart, hypervisor.Pause, hypervisor.Resume, hypervisor.Reset,
+}
+
+// Info tells the driver's name and release, and how LXD differs from what the service takes for granted.
+func (d *Driver) Info(context.Context) (hypervisor.Info, error) {
+	return hypervisor.Info{
+		Name: Name, Version: version, Product: "LXD", DefaultPort: "8443",
+		Forms: []hypervisor.CredentialForm{
+			{Name: endpoint.FormJoinToken, Label: "Join token", SecretLabel: "Join token", OneTime: true},
+			{Name: endpoint.FormClientCertificate, Label: "Client certificate", SecretLabel: "Certificate and key (PEM)", Multiline: true},
+		},
+		Capabilities: slices.Clone(capabilities),
+		Actions: []hypervisor.KindActions{
+			{Kind: hypervisor.VM, Actions: slices.Clone(actions)}, {Kind: hypervisor.Container, Actions: slices.Clone(actions)},
+		},
+		Scope: hypervisor.Scope{Word: "project", Holds: "guests, their profiles and volumes", Example: "/project/customers"},
+	}, nil
+}
+
+// checkCapability refuses a capability that Info does not name.
+func checkCapability(c endpoint.Capability) error {
+	if slices.Contains(capabilities, c) {
+		return nil
+	}
+	return invalid("capability", "LXD has nothing for the capability %.40q", c)
+}
+
+// invalid is the error for a parameter that is not taken.
+func invalid(field, format string, args ...any) error {
+	e := plugin.Errorf(plugin.Invalid, format, args...)
+	e.Field = field
+	return e
+}

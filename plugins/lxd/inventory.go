@@ -1,0 +1,146 @@
+package lxd
+
+import (
+	"context"
+
+	"github.com/hostler/hostler/plugins/lxd/lxdapi"
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// pageRows is how many rows a page carries: enough to make calls cheap, few enough to keep memory small.
+const pageRows = 256
+
+// Inventory sends one request each for the server, the certificate, the pools and, in a cluster, the members, and one for all
+// guests, or for those of each project of a restricted certificate. Without detail it has states only. Detail is one more request
+// for each list of guests, each node and each pool of a node.
+func (h *Host) Inventory(ctx context.Context, query hypervisor.InventoryQuery, page func(hypervisor.Page) error) error {
+	server, meta, err := h.about(ctx)
+	if err != nil {
+		return err
+	}
+	seen, err := h.sight(ctx)
+	if err != nil {
+		return err
+	}
+	nodes, err := h.nodes(ctx, server, meta)
+	if err != nil {
+		return err
+	}
+	pools, hidden, err := h.pools(ctx)
+	if err != nil {
+		return err
+	}
+	storages := storageRows(server, nodes, pools)
+	b := &pager{to: page, at: place{server: server.Environment.Name, nodes: map[string]*hypervisor.Node{}}}
+	b.cluster = hypervisor.Cluster{Entry: server.Environment.Name, Quorate: true, Partial: seen.partial() || hidden, StatesOnly: !query.Detail}
+	if server.Environment.Clustered {
+		b.cluster.ID = meta.Fingerprint // which all members show and no other server does
+	}
+	if query.Detail {
+		if err := h.measure(ctx, server, nodes, storages); err != nil {
+			return err
+		}
+		if b.figures, err = h.figures(ctx, seen); err != nil {
+			return err
+		}
+		b.folders = folders(pools)
+	}
+	for i := range nodes {
+		b.at.nodes[nodes[i].Name] = &nodes[i]
+	}
+	if err := b.begin(nodes, storages); err != nil {
+		return err
+	}
+	for _, scope := range seen.scopes() {
+		if _, err := h.api.EachInstance(ctx, scope, b.add); err != nil {
+			return h.judge(ctx, err, scope.Project)
+		}
+	}
+	return b.flush()
+}
+
+// figures are those of all guests that run, by their instances. In a cluster the server tells those of the member that answers.
+func (h *Host) figures(ctx context.Context, seen sight) (map[lxdapi.InstanceRef]*lxdapi.InstanceMetrics, error) {
+	byRef := map[lxdapi.InstanceRef]*lxdapi.InstanceMetrics{}
+	for _, scope := range seen.scopes() {
+		all, err := h.api.Metrics(ctx, scope.Project)
+		if err != nil {
+			return nil, h.judge(ctx, err, scope.Project)
+		}
+		for i := range all {
+			byRef[all[i].InstanceRef] = &all[i]
+		}
+	}
+	return byRef, nil
+}
+
+// pager collects guests into pages.
+type pager struct {
+	to      func(hypervisor.Page) error
+	at      place
+	cluster hypervisor.Cluster
+	page    hypervisor.Page
+	figures map[lxdapi.InstanceRef]*lxdapi.InstanceMetrics
+	folders map[string]bool // pools whose file system is the server's own
+}
+
+// begin hands out the cluster with its nodes and storages.
+func (b *pager) begin(nodes []hypervisor.Node, storages []hypervisor.Storage) error {
+	b.page.Cluster = &b.cluster
+	for i := range nodes {
+		b.page.Nodes = append(b.page.Nodes, nodes[i])
+		if err := b.flushFull(); err != nil {
+			return err
+		}
+	}
+	for i := range storages {
+		b.page.Storages = append(b.page.Storages, storages[i])
+		if err := b.flushFull(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// add puts an instance on the page.
+func (b *pager) add(meta lxdapi.Meta, i *lxdapi.Instance) error {
+	guest, ok := b.at.guest(i, meta.Date)
+	if !ok {
+		return nil
+	}
+	if b.figures != nil {
+		ref := lxdapi.InstanceRef{Project: guest.Pool, Name: i.Name}
+		measured(&guest, b.figures[ref], b.folders[rootPool(i)])
+	}
+	if b.page.Guests == nil {
+		b.page.Guests = make([]hypervisor.Guest, 0, pageRows)
+	}
+	b.page.Guests = append(b.page.Guests, guest)
+	return b.flushFull()
+}
+
+func (b *pager) flushFull() error {
+	if len(b.page.Nodes)+len(b.page.Storages)+len(b.page.Guests) < pageRows {
+		return nil
+	}
+	return b.flush()
+}
+
+func (b *pager) flush() error {
+	page := b.page
+	b.page = hypervisor.Page{}
+	if page.Cluster == nil && len(page.Nodes)+len(page.Storages)+len(page.Guests) == 0 {
+		return nil
+	}
+	return b.to(page)
+}
+
+// rootPool is the pool that an instance's root is in.
+func rootPool(i *lxdapi.Instance) string {
+	for _, device := range i.Devices {
+		if device["type"] == "disk" && device["path"] == "/" {
+			return device["pool"]
+		}
+	}
+	return ""
+}

@@ -1,0 +1,56 @@
+package lxd
+
+import (
+	"context"
+	"slices"
+
+	"github.com/hostler/hostler/plugins/lxd/lxdapi"
+	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+// commands are the server's words for the actions. A forced one does not ask the guest.
+var commands = map[hypervisor.Action]struct {
+	action lxdapi.Action
+	force  bool
+}{
+	hypervisor.Start:    {lxdapi.Start, false},
+	hypervisor.Stop:     {lxdapi.Stop, true},
+	hypervisor.Shutdown: {lxdapi.Stop, false},
+	hypervisor.Restart:  {lxdapi.Restart, false},
+	hypervisor.Pause:    {lxdapi.Freeze, false},
+	hypervisor.Resume:   {lxdapi.Unfreeze, false},
+	hypervisor.Reset:    {lxdapi.Restart, true},
+}
+
+// Act looks whether the id is still that guest's and sends one request. The server takes every action and starts an operation,
+// which fails where the guest's state does not fit: that is told at its end, as Conflict would be.
+func (h *Host) Act(ctx context.Context, ref hypervisor.GuestRef, action hypervisor.Action) (string, error) {
+	if !slices.Contains(actions, action) {
+		return "", plugin.Errorf(plugin.Unsupported, "a %s cannot do %.40q", ref.Kind, action)
+	}
+	f, err := h.find(ctx, ref, h.api.Definition)
+	if err != nil {
+		return "", err
+	}
+	return h.act(ctx, f.address, action)
+}
+
+func (h *Host) act(ctx context.Context, at lxdapi.InstanceRef, action hypervisor.Action) (string, error) {
+	command := commands[action]
+	options := lxdapi.ActOptions{Force: command.force}
+	if action == hypervisor.Shutdown || action == hypervisor.Restart {
+		options.Timeout = h.pace.Shutdown
+	}
+	op, err := h.api.Act(ctx, at, command.action, options)
+	return h.begun(ctx, at, action.Operation(), op, err)
+}
+
+// begun is the id of the operation that a request has started.
+func (h *Host) begun(ctx context.Context, at lxdapi.InstanceRef, what hypervisor.Operation, op *lxdapi.Operation, err error) (string, error) {
+	if err != nil {
+		return "", h.judge(ctx, err, at.Project)
+	}
+	h.log.Debug("operation started", "project", at.Project, "guest", at.Name, "operation", string(what), "id", op.ID)
+	return op.ID, nil
+}

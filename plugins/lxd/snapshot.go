@@ -1,0 +1,115 @@
+package lxd
+
+import (
+	"context"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/hostler/hostler/plugins/lxd/lxdapi"
+	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+// maxSnapshotName is the length of a snapshot's name in bytes.
+const maxSnapshotName = 63
+
+// checkSnapshotName refuses what is no name of a snapshot at any server.
+func checkSnapshotName(name string) error {
+	odd := func(r rune) bool { return r == '/' || r == '\\' || unicode.IsSpace(r) || !unicode.IsPrint(r) }
+	if name == "" || name == "." || name == ".." || len(name) > maxSnapshotName || !utf8.ValidString(name) || strings.ContainsFunc(name, odd) {
+		return invalid("name", "a snapshot's name is of 1 to %d bytes without spaces and slashes", maxSnapshotName)
+	}
+	return nil
+}
+
+// Snapshots implements hypervisor.Snapshotter. LXD keeps neither descriptions nor which snapshot follows which.
+func (h *Host) Snapshots(ctx context.Context, ref hypervisor.GuestRef) ([]hypervisor.Snapshot, error) {
+	f, err := h.find(ctx, ref, h.api.Definition)
+	if err != nil {
+		return nil, err
+	}
+	all, err := h.api.Snapshots(ctx, f.address)
+	if err != nil {
+		return nil, h.judge(ctx, absence(err), f.address.Project)
+	}
+	snapshots := make([]hypervisor.Snapshot, len(all))
+	for i, s := range all {
+		snapshots[i] = hypervisor.Snapshot{Name: s.Name, Memory: s.Stateful}
+		if s.Created.Unix() > 0 {
+			snapshots[i].TakenAt = s.Created.UTC()
+		}
+	}
+	return snapshots, h.unfinished(ctx, f.address, snapshots)
+}
+
+// unfinished marks the snapshots that an operation is just taking: the server lists them from its beginning on.
+func (h *Host) unfinished(ctx context.Context, at lxdapi.InstanceRef, snapshots []hypervisor.Snapshot) error {
+	if len(snapshots) == 0 {
+		return nil
+	}
+	operations, _, err := h.api.Operations(ctx, lxdapi.Scope{Project: at.Project})
+	if err != nil {
+		return h.judge(ctx, err, at.Project)
+	}
+	for _, op := range operations {
+		if op.Ended() || len(op.Instances) != 1 || op.Instances[0] != at || operationOf(&op) != hypervisor.OperationSnapshotCreate {
+			continue
+		}
+		for i := range snapshots {
+			if !snapshots[i].TakenAt.Before(op.Created) {
+				snapshots[i].Incomplete = true
+			}
+		}
+	}
+	return nil
+}
+
+// TakeSnapshot implements hypervisor.Snapshotter. A name that is taken comes out in the operation.
+func (h *Host) TakeSnapshot(ctx context.Context, ref hypervisor.GuestRef, spec hypervisor.SnapshotSpec) (string, error) {
+	if err := checkSnapshotName(spec.Name); err != nil {
+		return "", err
+	}
+	if spec.Description != "" {
+		return "", invalid("description", "snapshots of LXD have no description")
+	}
+	f, err := h.find(ctx, ref, h.api.Definition)
+	if err != nil {
+		return "", err
+	}
+	memory, err := f.memory(spec.Memory)
+	if err != nil {
+		return "", err
+	}
+	op, err := h.api.CreateSnapshot(ctx, f.address, lxdapi.SnapshotSpec{Name: spec.Name, Stateful: memory})
+	if e, ok := asError(err); ok && e.Kind == plugin.Invalid && e.Field == "" && strings.Contains(strings.ToLower(e.Message), "name") {
+		e.Field = "name"
+	}
+	return h.begun(ctx, f.address, hypervisor.OperationSnapshotCreate, op, err)
+}
+
+// memory reports whether a snapshot has the memory in it. A container's would need a program that hardly any server has.
+func (f *found) memory(wanted bool) (bool, error) {
+	switch {
+	case !wanted:
+		return false, nil
+	case kinds[f.instance.Type] == hypervisor.Container:
+		return false, invalid("memory", "a container's memory cannot be kept in a snapshot")
+	case f.instance.Config["migration.stateful"] != "true":
+		return false, invalid("memory", "the memory of this VM can be kept once migration.stateful is true in its configuration")
+	}
+	return statusOf(f.instance) == hypervisor.GuestRunning, nil
+}
+
+// DeleteSnapshot implements hypervisor.Snapshotter.
+func (h *Host) DeleteSnapshot(ctx context.Context, ref hypervisor.GuestRef, name string) (string, error) {
+	if err := checkSnapshotName(name); err != nil {
+		return "", err
+	}
+	f, err := h.find(ctx, ref, h.api.Definition)
+	if err != nil {
+		return "", err
+	}
+	op, err := h.api.DeleteSnapshot(ctx, f.address, name)
+	return h.begun(ctx, f.address, hypervisor.OperationSnapshotDelete, op, err)
+}
