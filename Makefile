@@ -19,7 +19,8 @@ TOOLS := $(CACHE)/tools-$(shell $(GO) env GOVERSION)
 # Packages and releases need a version that has an order: the one that is given, or one that updater/packaging/version makes.
 GIVEN_VERSION := $(VERSION)
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-LDFLAGS := -s -w -X main.version=$(VERSION) -X github.com/hostler/hostler/plugins/pve.version=$(VERSION)
+LDFLAGS := -s -w -X main.version=$(VERSION) -X github.com/hostler/hostler/plugins/pve.version=$(VERSION) \
+	-X github.com/hostler/hostler/plugins/lxd.version=$(VERSION)
 
 STATICCHECK := $(TOOLS)/staticcheck-v0.8.2
 EXAMPLES := $(patsubst %/go.mod,%,$(wildcard examples/*/go.mod))
@@ -48,13 +49,13 @@ run: deps-run build
 build:
 	@mkdir -p $(BIN)/plugins
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN)/ ./cmd/hostlerd ./cmd/hostler-updater ./cmd/hostler-sign ./cmd/pvesim ./cmd/hostler-demo
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN)/plugins/ ./cmd/hostler-plugin-pve
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN)/plugins/ ./cmd/hostler-plugin-pve ./cmd/hostler-plugin-lxd
 
 # Programs that tests start are built as make build does, without the race detector: what they have in common is compiled once,
 # and before the tests' time begins. What takes longest and waits most comes first, so that nothing long is left alone at the end.
 test: export GORACE = atexit_sleep_ms=100
 test: deps
-	CGO_ENABLED=0 $(GO) build -trimpath ./core/service ./plugins/pve ./plugins/pve/pvesim ./updater ./sdk/hypervisor/memdriver
+	CGO_ENABLED=0 $(GO) build -trimpath ./core/service ./plugins/pve ./plugins/pve/pvesim ./plugins/lxd ./updater ./sdk/hypervisor/memdriver
 	$(GO) test $(TEST_FLAGS) ./updater/... ./cmd/... ./plugins/... ./...
 	@set -e; for dir in $(EXAMPLES); do echo "$$dir"; (cd $$dir && $(GO) test $(TEST_FLAGS) ./...); done
 
@@ -71,10 +72,10 @@ $(RELEASE)/$(GOARCH):
 	@rm -rf $@ $@-commands
 	@mkdir -p $@/bin/plugins $@-commands
 	GOOS=linux GOARCH=$(GOARCH) $(GO) build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o $@/bin/ ./cmd/hostlerd ./cmd/hostler-updater
-	GOOS=linux GOARCH=$(GOARCH) $(GO) build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o $@/bin/plugins/ ./cmd/hostler-plugin-pve
+	GOOS=linux GOARCH=$(GOARCH) $(GO) build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o $@/bin/plugins/ ./cmd/hostler-plugin-pve ./cmd/hostler-plugin-lxd
 	@if [ $(GOARCH) = "$$($(GO) env GOHOSTARCH)" ]; then cp $@/bin/hostlerd $@/bin/hostler-updater $@-commands/; \
 	else GOARCH= $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $@-commands/ ./cmd/hostlerd ./cmd/hostler-updater; fi
-	@chmod 755 $@/bin/hostlerd $@/bin/hostler-updater $@/bin/plugins/hostler-plugin-pve
+	@chmod 755 $@/bin/hostlerd $@/bin/hostler-updater $@/bin/plugins/hostler-plugin-pve $@/bin/plugins/hostler-plugin-lxd
 	@echo $(VERSION) > $@/VERSION
 
 release-tarball: release-tree

@@ -160,9 +160,10 @@ func build() (dir string, err error) {
 	}
 	for folder, version := range map[string]string{"old": oldVersion, "new": newVersion} {
 		for out, pkg := range map[string]string{"bin/hostlerd": "./cmd/hostlerd", "bin/hostler-updater": "./cmd/hostler-updater",
-			"bin/plugins/hostler-plugin-pve": "./cmd/hostler-plugin-pve"} {
+			"bin/plugins/hostler-plugin-pve": "./cmd/hostler-plugin-pve", "bin/plugins/hostler-plugin-lxd": "./cmd/hostler-plugin-lxd"} {
 			args := []string{"build", "-trimpath", "-ldflags",
-				"-s -w -X main.version=" + version + " -X github.com/hostler/hostler/plugins/pve.version=" + version, "-o",
+				"-s -w -X main.version=" + version + " -X github.com/hostler/hostler/plugins/pve.version=" + version +
+					" -X github.com/hostler/hostler/plugins/lxd.version=" + version, "-o",
 				filepath.Join(dir, folder, out)}
 			if folder == "new" {
 				args = append(args, "-overlay", overlay)

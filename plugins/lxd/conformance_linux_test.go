@@ -11,11 +11,11 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor/drivertest"
 )
 
-// TestConformance runs the suite against a real server with certificates that are restricted to a project. Virtual machines cannot
+// TestConformance runs the suite against a real server with certificates that are restricted to the project default. Virtual machines cannot
 // run everywhere that tests do.
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, lxdtest.Shared(t), "conformance")
+	f := newFixture(t, lxdtest.Shared(t), "default")
 	for range 3 {
 		f.container(t, hypervisor.GuestStopped, lxdtest.Tiny)
 	}
@@ -34,7 +34,7 @@ func TestConformance(t *testing.T) {
 			var refs []hypervisor.GuestRef
 			for _, i := range f.list(t.Context(), t) {
 				refs = append(refs, hypervisor.GuestRef{Kind: hypervisor.Container, Node: f.node,
-					ID: hypervisor.GuestID("conformance/" + i.name), UID: i.uid})
+					ID: hypervisor.GuestID(i.name), UID: i.uid})
 			}
 			return refs
 		},

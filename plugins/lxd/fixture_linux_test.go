@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -110,9 +111,17 @@ func (f *fixture) remove(t testing.TB, ref hypervisor.GuestRef) {
 	defer cancel()
 	for _, at := range f.list(ctx, t) {
 		if at.uid == ref.UID {
-			_ = f.Do(ctx, http.MethodPut, f.path(at.name, "/state"), map[string]any{"action": "stop", "force": true}, nil)
-			if err := f.Do(ctx, http.MethodDelete, f.path(at.name, ""), nil, nil); err != nil {
-				t.Error("removing a container:", err)
+			for {
+				_ = f.Do(ctx, http.MethodPut, f.path(at.name, "/state"), map[string]any{"action": "stop", "force": true}, nil)
+				err := f.Do(ctx, http.MethodDelete, f.path(at.name, ""), nil, nil)
+				if err == nil {
+					break
+				}
+				if ctx.Err() != nil || !strings.Contains(err.Error(), "busy") && !strings.Contains(err.Error(), "running") {
+					t.Error("removing a container:", err)
+					break
+				}
+				time.Sleep(50 * time.Millisecond) // an operation goes on
 			}
 		}
 	}

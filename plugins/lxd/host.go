@@ -2,6 +2,8 @@ package lxd
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"strings"
 
 	"github.com/hashicorp/go-hclog"
@@ -18,6 +20,11 @@ type Host struct {
 	target endpoint.Target
 	pace   Pace
 	log    hclog.Logger
+}
+
+// Format keeps the key out of whatever prints a host.
+func (h *Host) Format(f fmt.State, _ rune) {
+	_, _ = io.WriteString(f, "lxd.Host("+h.target.Address+")")
 }
 
 var (

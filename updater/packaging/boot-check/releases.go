@@ -138,7 +138,7 @@ func (c *check) firstBuilt(context.Context) (string, error) {
 	if err := c.releases.firstBuilt.wait(); err != nil {
 		return "", err
 	}
-	for _, name := range []string{"hostlerd", "hostler-updater", "plugins/hostler-plugin-pve"} {
+	for _, name := range []string{"hostlerd", "hostler-updater", "plugins/hostler-plugin-pve", "plugins/hostler-plugin-lxd"} {
 		if err := c.sized(filepath.Join(c.tree(firstVersion), "bin", name)); err != nil {
 			return "", err
 		}

@@ -1,0 +1,121 @@
+package lxd_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/hostler/hostler/plugins/lxd/lxdtest"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+// The answer to a change gets lost: the driver says that it may have been taken and does not repeat it, and the guest shows that
+// it was, once.
+func TestRealLostAnswers(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, lxdtest.Shared(t), "lost")
+	for name, c := range map[string]struct {
+		from, image string
+		send        func(*testing.T, hypervisor.Host, hypervisor.GuestRef) error
+		done        func(*testing.T, hypervisor.Guest, hypervisor.GuestRef, hypervisor.Host) bool
+	}{
+		"start": {hypervisor.GuestStopped, lxdtest.Tiny, acting(hypervisor.Start), is(hypervisor.GuestRunning)},
+		"stop":  {hypervisor.GuestRunning, lxdtest.Stubborn, acting(hypervisor.Stop), is(hypervisor.GuestStopped)},
+		"pause": {hypervisor.GuestRunning, lxdtest.Tiny, acting(hypervisor.Pause), is(hypervisor.GuestPaused)},
+		"take a snapshot": {hypervisor.GuestStopped, lxdtest.Tiny, func(t *testing.T, host hypervisor.Host, ref hypervisor.GuestRef) error {
+			_, err := host.(hypervisor.Snapshotter).TakeSnapshot(t.Context(), ref, hypervisor.SnapshotSpec{Name: "s1"})
+			return err
+		}, func(t *testing.T, _ hypervisor.Guest, ref hypervisor.GuestRef, host hypervisor.Host) bool {
+			all, err := host.(hypervisor.Snapshotter).Snapshots(t.Context(), ref)
+			must(t, "listing snapshots", err)
+			return len(all) == 1 && all[0].Name == "s1" && !all[0].Incomplete && !all[0].TakenAt.IsZero()
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ref := f.container(t, c.from, c.image)
+			p := newProxy(t, with(f.Trusted(t, f.project), endpoint.Lifecycle))
+			host := open(t, f.driver, p.target)
+			p.lose(func(r *http.Request) bool { return r.Method != http.MethodGet })
+			wantKind(t, c.send(t, host, ref), plugin.Unreachable)
+			p.lose(nil)
+			if sent := changes(p.take()); len(sent) != 1 {
+				t.Errorf("sent %q", sent)
+			}
+			until(t, "that it is done", func() bool { return c.done(t, f.guest(t, ref), ref, host) })
+			// What may have gone nowhere is never said for sure.
+			if list, err := host.Tasks(t.Context(), hypervisor.TaskQuery{Limit: 10, Guest: &ref}); err != nil || !list.CompleteSince.IsZero() {
+				t.Errorf("%+v, %v", list, err)
+			}
+		})
+	}
+}
+
+// A restart whose answer is lost happens once.
+func TestRealLostRestart(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, lxdtest.Shared(t), "lostrestart")
+	ref := f.container(t, hypervisor.GuestRunning, lxdtest.Tiny)
+	p := newProxy(t, with(f.Trusted(t, f.project), endpoint.Lifecycle))
+	host := open(t, f.driver, p.target)
+	started := func() int64 {
+		guest := f.guest(t, ref)
+		if guest.Status != hypervisor.GuestRunning || guest.Uptime == nil {
+			return 0
+		}
+		return guest.At.Unix() - *guest.Uptime
+	}
+	before := started()
+	until(t, "a second", func() bool { return f.guest(t, ref).At.Unix() > before+2 })
+	p.lose(func(r *http.Request) bool { return r.Method != http.MethodGet })
+	_, err := host.Act(t.Context(), ref, hypervisor.Restart)
+	wantKind(t, err, plugin.Unreachable)
+	until(t, "the restart", func() bool { return started() > before+1 })
+	if sent := changes(p.take()); len(sent) != 1 {
+		t.Errorf("sent %q", sent)
+	}
+}
+
+// The connection breaks while an operation is waited for: the wait goes on and tells its end, and where the server has forgotten
+// it meanwhile, that.
+func TestRealLostWait(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, lxdtest.Shared(t), "lostwait")
+	ref := f.container(t, hypervisor.GuestRunning, lxdtest.Tiny)
+	p := newProxy(t, with(f.Trusted(t, f.project), endpoint.Lifecycle))
+	host := open(t, f.driver, p.target)
+	lost := 0
+	p.lose(func(r *http.Request) bool {
+		if r.Method == http.MethodGet && len(r.URL.Query().Get("timeout")) > 0 && lost < 1 {
+			lost++
+			return true
+		}
+		return false
+	})
+	id, err := host.Act(t.Context(), ref, hypervisor.Pause)
+	must(t, "pausing", err)
+	if result := f.wait(t, host, id); !result.OK() || lost != 1 {
+		t.Errorf("%+v after %d lost answers", result, lost)
+	}
+	until(t, "that the operation is forgotten", func() bool {
+		_, err := host.TaskLog(t.Context(), id, hypervisor.LogQuery{})
+		return plugin.KindOf(err) == plugin.NotFound
+	})
+	_, err = host.WaitTask(t.Context(), id, 0, func(hypervisor.LogLine) error { return nil })
+	wantKind(t, err, plugin.NotFound)
+	wantKind(t, host.StopTask(t.Context(), id), plugin.NotFound)
+}
+
+func acting(action hypervisor.Action) func(*testing.T, hypervisor.Host, hypervisor.GuestRef) error {
+	return func(t *testing.T, host hypervisor.Host, ref hypervisor.GuestRef) error {
+		_, err := host.(hypervisor.Lifecycler).Act(t.Context(), ref, action)
+		return err
+	}
+}
+
+func is(status string) func(*testing.T, hypervisor.Guest, hypervisor.GuestRef, hypervisor.Host) bool {
+	return func(_ *testing.T, guest hypervisor.Guest, _ hypervisor.GuestRef, _ hypervisor.Host) bool {
+		return guest.Status == status
+	}
+}
