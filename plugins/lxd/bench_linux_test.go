@@ -16,8 +16,10 @@ import (
 // manyInstances is a list of so many instances, each as large as a real one.
 func manyInstances(count int) string {
 	config := func(i int) string {
-		idmap := `[{\"Isuid\":true,\"Isgid\":false,\"Hostid\":100000,\"Nsid\":0,\"Maprange\":10000001},{\"Isuid\":false,\"Isgid\":true,\"Hostid\":100000,\"Nsid\":0,\"Maprange\":10000001}]`
-		return fmt.Sprintf(`{"image.description":"small image","image.os":"debian","image.release":"bookworm","limits.cpu":"2","limits.memory":"200MiB",
+		idmap := `[{\"Isuid\":true,\"Isgid\":false,\"Hostid\":100000,\"Nsid\":0,\"Maprange\":10000001},` +
+			`{\"Isuid\":false,\"Isgid\":true,\"Hostid\":100000,\"Nsid\":0,\"Maprange\":10000001}]`
+		return fmt.Sprintf(`{"image.description":"small image","image.os":"debian","image.release":"bookworm","limits.cpu":"2",
+			"limits.memory":"200MiB",
 			"volatile.base_image":"a27a522c7e96974d8b76a648aa62ada591f20272ee3a8d33600b6a86d6b4dd7e","volatile.eth0.hwaddr":"00:16:3e:86:58:28",
 			"volatile.idmap.base":"0","volatile.idmap.current":"%s","volatile.idmap.next":"%s","volatile.last_state.power":"RUNNING",
 			"volatile.uuid":"0cd8d3bc-253a-42ee-a954-%012d"}`, idmap, idmap, i)

@@ -11,8 +11,8 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor/drivertest"
 )
 
-// TestConformance runs the suite against a real server with certificates that are restricted to the project default. Virtual machines cannot
-// run everywhere that tests do.
+// TestConformance runs the suite against a real server with certificates that are restricted to the project default. Virtual machines
+// cannot run everywhere that tests do.
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, lxdtest.Shared(t), "default")

@@ -75,7 +75,7 @@ func absence(err error) error {
 		return err
 	}
 	text := strings.ToLower(e.Message)
-	if strings.Contains(text, "instance not found") || strings.Contains(text, "project not found") || strings.Contains(text, "no such object") {
+	if strings.Contains(text, "instance not found") || strings.Contains(text, "project not found") {
 		return err
 	}
 	return plugin.Errorf(plugin.Refused, "%s", e.Message)

@@ -129,8 +129,9 @@ func began(w http.ResponseWriter) {
 
 // operation is one in JSON.
 func operation(status int, err string) string {
-	return fmt.Sprintf(`{"id":%q,"class":"task","description":"Starting instance","status_code":%d,"err":%q,"created_at":"2026-11-22T00:00:00Z",
-		"resources":{"instances":["/1.0/instances/web1"]},"metadata":null,"location":"none"}`, uuid, status, err)
+	return fmt.Sprintf(`{"id":%q,"class":"task","description":"Starting instance","status_code":%d,"err":%q,
+		"created_at":"2026-11-22T00:00:00Z","resources":{"instances":["/1.0/instances/web1"]},"metadata":null,
+		"location":"none"}`, uuid, status, err)
 }
 
 // gather reads a whole inventory.

@@ -47,25 +47,29 @@ func endless(head, text string) http.HandlerFunc {
 // An inventory of a server gone wrong ends with an error that says so, soon and without filling the memory.
 func TestHostileInventory(t *testing.T) {
 	t.Parallel()
-	list := `{"type":"sync","metadata":[`
+	const list, one = `{"type":"sync","metadata":[`, `{"name":"web1","type":"container"}`
+	protocol := []plugin.ErrorKind{plugin.Protocol}
+	either := []plugin.ErrorKind{plugin.Protocol, plugin.Timeout} // whichever limit comes first
+	nameless := `{"type":"sync","metadata":{"auth":"trusted","environment":{"server_version":"5"}}}`
+	redirect := http.RedirectHandler("https://127.0.0.1:1/", http.StatusFound).ServeHTTP
 	for name, c := range map[string]struct {
 		path    string
 		handler http.HandlerFunc
 		kinds   []plugin.ErrorKind
 	}{
-		"garbage":                  {"/1.0", say("\x00\x01\xff"), []plugin.ErrorKind{plugin.Protocol}},
-		"another product":          {"/1.0", say(`{"data":{"version":"9.2"}}`), []plugin.ErrorKind{plugin.Protocol}},
-		"no name":                  {"/1.0", say(`{"type":"sync","metadata":{"auth":"trusted","environment":{"server_version":"5"}}}`), []plugin.ErrorKind{plugin.Protocol}},
-		"a redirect":               {"/1.0/instances", http.RedirectHandler("https://127.0.0.1:1/", http.StatusFound).ServeHTTP, []plugin.ErrorKind{plugin.Protocol}},
-		"an endless answer":        {"/1.0/instances", endless(list+`{"name":"`, "a"), []plugin.ErrorKind{plugin.Protocol, plugin.Timeout}},
-		"endless instances":        {"/1.0/instances", endless(list+`{"name":"web1","type":"container"}`, `,{"name":"web1","type":"container"}`), []plugin.ErrorKind{plugin.Protocol, plugin.Timeout}},
-		"endless white space":      {"/1.0/instances", endless(list, " "), []plugin.ErrorKind{plugin.Protocol, plugin.Timeout}},
-		"deep JSON":                {"/1.0/instances", say(list + strings.Repeat("[", 1<<20)), []plugin.ErrorKind{plugin.Protocol}},
-		"an instance with no name": {"/1.0/instances", say(list + `{"type":"container"}]}`), []plugin.ErrorKind{plugin.Protocol}},
-		"a name that climbs":       {"/1.0/instances", say(list + `{"name":"../../1.0","type":"container"}]}`), []plugin.ErrorKind{plugin.Protocol}},
-		"an object for a list":     {"/1.0/storage-pools", say(`{"type":"sync","metadata":{}}`), []plugin.ErrorKind{plugin.Protocol}},
+		"garbage":                  {"/1.0", say("\x00\x01\xff"), protocol},
+		"another product":          {"/1.0", say(`{"data":{"version":"9.2"}}`), protocol},
+		"no name":                  {"/1.0", say(nameless), protocol},
+		"a redirect":               {"/1.0/instances", redirect, protocol},
+		"an endless answer":        {"/1.0/instances", endless(list+`{"name":"`, "a"), either},
+		"endless instances":        {"/1.0/instances", endless(list+one, ","+one), either},
+		"endless white space":      {"/1.0/instances", endless(list, " "), either},
+		"deep JSON":                {"/1.0/instances", say(list + strings.Repeat("[", 1<<20)), protocol},
+		"an instance with no name": {"/1.0/instances", say(list + `{"type":"container"}]}`), protocol},
+		"a name that climbs":       {"/1.0/instances", say(list + `{"name":"../../1.0","type":"container"}]}`), protocol},
+		"an object for a list":     {"/1.0/storage-pools", say(`{"type":"sync","metadata":{}}`), protocol},
 		"cut off":                  {"/1.0/instances", cutOff(list + `{"name":"web1"`), []plugin.ErrorKind{plugin.Unreachable}},
-		"endless metrics":          {"/1.0/metrics", endless("", "lxd_procs_total{name=\"a\",project=\"default\"} 1\n"), []plugin.ErrorKind{plugin.Protocol, plugin.Timeout}},
+		"endless metrics":          {"/1.0/metrics", endless("", "lxd_procs_total{name=\"a\",project=\"default\"} 1\n"), either},
 		"metrics that are none":    {"/1.0/metrics", say("<html>{"), nil},
 		"resources that are none":  {"/1.0/resources", say("no"), nil}, // one figure less
 	} {
@@ -191,7 +195,8 @@ func TestSecretsInAnswers(t *testing.T) {
 	must(t, "reading the log", err)
 	result, err := host.WaitTask(t.Context(), uuid, 0, func(hypervisor.LogLine) error { return nil })
 	must(t, "waiting", err)
-	if text := fmt.Sprintf("%+v %+v %+v %+v", list, log, result, host); strings.Contains(text, canary) || strings.Contains(text, "PRIVATE KEY") ||
+	text := fmt.Sprintf("%+v %+v %+v %+v", list, log, result, host)
+	if strings.Contains(text, canary) || strings.Contains(text, "PRIVATE KEY") ||
 		len(list.Tasks) != 1 || result.Status != hypervisor.TaskFailed {
 		t.Error(text)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/hostler/hostler/plugins/lxd/lxdapi"
 	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // pageRows is how many rows a page carries: enough to make calls cheap, few enough to keep memory small.
@@ -30,9 +31,14 @@ func (h *Host) Inventory(ctx context.Context, query hypervisor.InventoryQuery, p
 	if err != nil {
 		return err
 	}
-	storages := storageRows(server, nodes, pools)
+	storages, err := storageRows(server, nodes, pools)
+	if err != nil {
+		return err
+	}
 	b := &pager{to: page, at: place{server: server.Environment.Name, nodes: map[string]*hypervisor.Node{}}}
-	b.cluster = hypervisor.Cluster{Entry: server.Environment.Name, Quorate: true, Partial: seen.partial() || hidden, StatesOnly: !query.Detail}
+	b.cluster = hypervisor.Cluster{
+		Entry: server.Environment.Name, Quorate: true, Partial: seen.partial() || hidden, StatesOnly: !query.Detail,
+	}
 	if server.Environment.Clustered {
 		b.cluster.ID = meta.Fingerprint // which all members show and no other server does
 	}
@@ -59,6 +65,9 @@ func (h *Host) Inventory(ctx context.Context, query hypervisor.InventoryQuery, p
 	return b.flush()
 }
 
+// maxMeasured bounds the guests whose figures are kept for one inventory.
+const maxMeasured = 100_000
+
 // figures are those of all guests that run, by their instances. In a cluster the server tells those of the member that answers.
 func (h *Host) figures(ctx context.Context, seen sight) (map[lxdapi.InstanceRef]*lxdapi.InstanceMetrics, error) {
 	byRef := map[lxdapi.InstanceRef]*lxdapi.InstanceMetrics{}
@@ -69,6 +78,9 @@ func (h *Host) figures(ctx context.Context, seen sight) (map[lxdapi.InstanceRef]
 		}
 		for i := range all {
 			byRef[all[i].InstanceRef] = &all[i]
+		}
+		if len(byRef) > maxMeasured {
+			return nil, plugin.Errorf(plugin.Refused, "the server has figures of more than %d guests", maxMeasured)
 		}
 	}
 	return byRef, nil

@@ -47,7 +47,8 @@ func (h *Host) act(ctx context.Context, at lxdapi.InstanceRef, action hypervisor
 }
 
 // begun is the id of the operation that a request has started.
-func (h *Host) begun(ctx context.Context, at lxdapi.InstanceRef, what hypervisor.Operation, op *lxdapi.Operation, err error) (string, error) {
+func (h *Host) begun(ctx context.Context, at lxdapi.InstanceRef, what hypervisor.Operation, op *lxdapi.Operation, err error) (
+	string, error) {
 	if err != nil {
 		return "", h.judge(ctx, err, at.Project)
 	}

@@ -19,7 +19,8 @@ func TestSizes(t *testing.T) {
 			t.Errorf("%q is %d, %v", text, got, ok)
 		}
 	}
-	for _, text := range []string{"", "-1", "50%", "many", "1.5GiB", "8EiB", "99999999999999999999", "9223372036854775807KiB", "MiB", "-3MiB"} {
+	for _, text := range []string{"", "-1", "50%", "many", "1.5GiB", "8EiB", "99999999999999999999", "9223372036854775807KiB",
+		"MiB", "-3MiB"} {
 		if got, ok := size(text); ok {
 			t.Errorf("%q is %d", text, got)
 		}
@@ -71,12 +72,14 @@ func TestGuestRows(t *testing.T) {
 		"a machine's own": {lxdapi.Instance{Type: "virtual-machine", Status: "Stopped", Location: "bare", Stateful: true},
 			"vm bare web1 suspended default cpus 1 memory 1073741824 disk - uptime -"},
 		"limits": {lxdapi.Instance{Type: "container", Status: "Frozen", Project: "p", LastUsed: started.Add(time.Hour),
-			Config:  map[string]string{"limits.cpu": "1-2", "limits.memory": "25%"},
-			Devices: map[string]map[string]string{"d": {"type": "disk", "path": "/data", "size": "9GiB"}, "r": {"type": "disk", "path": "/", "size": "1GiB"}}},
+			Config: map[string]string{"limits.cpu": "1-2", "limits.memory": "25%"},
+			Devices: map[string]map[string]string{
+				"d": {"type": "disk", "path": "/data", "size": "9GiB"}, "r": {"type": "disk", "path": "/", "size": "1GiB"}}},
 			"container lxd1 p/web1 paused p cpus 2 memory 2147483648 disk 1073741824 uptime 0"},
 		"limits above what there is": {lxdapi.Instance{Type: "container", Status: "Error", Config: map[string]string{"limits.cpu": "64"}},
 			"container lxd1 web1 unknown default cpus 4 memory 8589934592 disk - uptime -"},
-		"a limit that none can read": {lxdapi.Instance{Type: "container", Status: "Starting", Config: map[string]string{"limits.memory": "lots"}},
+		"a limit that none can read": {lxdapi.Instance{Type: "container", Status: "Starting",
+			Config: map[string]string{"limits.memory": "lots"}},
 			"container lxd1 web1 stopped default cpus 4 memory - disk - uptime -"},
 		"never started": {lxdapi.Instance{Type: "container", Status: "Running", LastUsed: time.Unix(0, 0)},
 			"container lxd1 web1 running default cpus 4 memory 8589934592 disk - uptime -"},

@@ -11,7 +11,9 @@ import (
 )
 
 // memberStatuses are the states of members in the driver's terms. One that was evacuated is there, without guests.
-var memberStatuses = map[string]string{"Online": hypervisor.NodeOnline, "Evacuated": hypervisor.NodeOnline, "Offline": hypervisor.NodeOffline}
+var memberStatuses = map[string]string{
+	"Online": hypervisor.NodeOnline, "Evacuated": hypervisor.NodeOnline, "Offline": hypervisor.NodeOffline,
+}
 
 // nodes are the members of the cluster, or the server that is in none.
 func (h *Host) nodes(ctx context.Context, server *lxdapi.Server, meta lxdapi.Meta) ([]hypervisor.Node, error) {

@@ -71,7 +71,8 @@ func TestRealRoleScript(t *testing.T) {
 	fresh := with(f.Stranger(t), endpoint.Lifecycle)
 	must(t, "redeeming", f.driver.Redeem(t.Context(), fresh, renewed["hostler-lifecycle"]))
 
-	for c, id := range map[endpoint.Capability]string{endpoint.Monitoring: f.targets[endpoint.Monitoring].Credential.ID, endpoint.Lifecycle: ""} {
+	for c, id := range map[endpoint.Capability]string{
+		endpoint.Monitoring: f.targets[endpoint.Monitoring].Credential.ID, endpoint.Lifecycle: ""} {
 		commands, err := f.driver.RoleRemoval(t.Context(), c, id)
 		must(t, "asking for the removal", err)
 		shell(strings.Join(commands, "\n"))

@@ -100,7 +100,8 @@ func TestRealPermissions(t *testing.T) {
 		"metrics":      {f.MetricsOnly(t), hypervisor.Permissions{Missing: []string{"certificate of the type client"}}},
 	} {
 		got, err := open(t, f.driver, c.target).Permissions(t.Context())
-		if err != nil || !slices.Equal(got.Extra, c.want.Extra) || !slices.Equal(got.Missing, c.want.Missing) || !slices.Equal(got.Paths, c.want.Paths) {
+		if err != nil || !slices.Equal(got.Extra, c.want.Extra) || !slices.Equal(got.Missing, c.want.Missing) ||
+			!slices.Equal(got.Paths, c.want.Paths) {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 	}
@@ -126,8 +127,8 @@ func TestRealFrozen(t *testing.T) {
 		}
 		result := f.act(t, ref, action)
 		t.Logf("%s of a frozen container: %+v, then %s", action, result, f.guest(t, ref).Status)
-		if want := map[hypervisor.Action]string{hypervisor.Stop: hypervisor.GuestStopped, hypervisor.Reset: hypervisor.GuestRunning}[action]; result.OK() &&
-			want != "" && f.guest(t, ref).Status != want {
+		wants := map[hypervisor.Action]string{hypervisor.Stop: hypervisor.GuestStopped, hypervisor.Reset: hypervisor.GuestRunning}
+		if want := wants[action]; result.OK() && want != "" && f.guest(t, ref).Status != want {
 			t.Errorf("%s leads to %s", action, f.guest(t, ref).Status)
 		} else if !result.OK() && f.guest(t, ref).Status != hypervisor.GuestPaused {
 			t.Errorf("%s failed and led to %s", action, f.guest(t, ref).Status)
@@ -185,7 +186,8 @@ func TestRealShutdown(t *testing.T) {
 	must(t, "shutting down", err)
 	list, err := host.Tasks(t.Context(), hypervisor.TaskQuery{Limit: 10, Guest: &ref})
 	i := slices.IndexFunc(list.Tasks, func(task hypervisor.Task) bool { return task.ID == id })
-	if err != nil || i < 0 || list.Tasks[i].Status != hypervisor.TaskRunning || list.Tasks[i].Node != f.node || list.Tasks[i].GuestID != ref.ID {
+	if err != nil || i < 0 || list.Tasks[i].Status != hypervisor.TaskRunning || list.Tasks[i].Node != f.node ||
+		list.Tasks[i].GuestID != ref.ID {
 		t.Errorf("%+v, %v", list, err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)

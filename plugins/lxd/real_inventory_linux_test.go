@@ -101,15 +101,16 @@ func TestRealInventory(t *testing.T) {
 		detailed = mustGather(t, host, hypervisor.InventoryQuery{Detail: true})
 		return measured(running).CPUSeconds != nil && measured(frozen).CPUSeconds != nil
 	})
-	if g := measured(running); g.Memory == nil || g.MemoryTotal == nil || g.NetIn == nil || g.NetOut == nil || g.CPUs == nil || g.Disk != nil {
+	if g := measured(running); g.Memory == nil || g.MemoryTotal == nil || g.NetIn == nil || g.NetOut == nil || g.CPUs == nil ||
+		g.Disk != nil {
 		t.Errorf("%+v", g)
 	}
 	if g := measured(stopped); g.Memory != nil || g.CPUSeconds != nil || g.Uptime != nil || g.CPUs == nil {
 		t.Errorf("%+v", g)
 	}
 	n, s := detailed.Nodes[0], detailed.Storages[0]
-	if detailed.Cluster.StatesOnly || n.CPUs == nil || n.Memory == nil || s.Used == nil || *s.Used > *s.Total || s.Type != "dir" || s.Shared ||
-		s.Status != "available" || s.Node != f.node {
+	if detailed.Cluster.StatesOnly || n.CPUs == nil || n.Memory == nil || s.Used == nil || *s.Used > *s.Total || s.Type != "dir" ||
+		s.Shared || s.Status != "available" || s.Node != f.node {
 		t.Errorf("%+v, %+v, %+v", detailed.Cluster, n, s)
 	}
 	one := f.guest(t, running)

@@ -80,8 +80,9 @@ func lines(guests []hypervisor.Guest) (all []string) {
 		return fmt.Sprint(*n)
 	}
 	for _, g := range guests {
-		all = append(all, fmt.Sprint(g.Kind, " ", g.Node, " ", g.ID, " ", g.UID[:min(4, len(g.UID))], " ", g.Status, " ", g.Pool, " cpus ", show(g.CPUs),
-			" ", show(g.CPUSeconds), " memory ", number(g.Memory), "/", number(g.MemoryTotal), " net ", number(g.NetIn), "/", number(g.NetOut),
+		all = append(all, fmt.Sprint(g.Kind, " ", g.Node, " ", g.ID, " ", g.UID[:min(4, len(g.UID))], " ", g.Status, " ", g.Pool, " cpus ",
+			show(g.CPUs), " ", show(g.CPUSeconds), " memory ", number(g.Memory), "/", number(g.MemoryTotal), " net ", number(g.NetIn), "/",
+			number(g.NetOut),
 			" uptime ", number(g.Uptime)))
 	}
 	return all
@@ -137,7 +138,8 @@ func TestRecordedCluster(t *testing.T) {
 		all := mustGather(t, host, hypervisor.InventoryQuery{Detail: true})
 		version, err := host.Version(t.Context())
 		must(t, "asking for the version", err)
-		if all.Cluster.ID != version.Fingerprint || all.Cluster.ID == "" || all.Cluster.Name != "" || all.Cluster.Entry != "lxd1" || version.Node != "lxd1" {
+		if all.Cluster.ID != version.Fingerprint || all.Cluster.ID == "" || all.Cluster.Name != "" || all.Cluster.Entry != "lxd1" ||
+			version.Node != "lxd1" {
 			t.Errorf("%+v", all.Cluster)
 		}
 		if len(all.Nodes) != 2 || all.Nodes[1].Name != "lxd2" || all.Nodes[1].Status != c.status || all.Nodes[1].Address != "10.88.0.2" ||
@@ -186,7 +188,8 @@ func TestRecordedIncus(t *testing.T) {
 			t.Errorf("%+v", g)
 		}
 	}
-	restricted := recording(t, "incus/GET__root__trusted", "incus/GET__instances__recursion1", "incus/GET__storage-pools__restricted_pools").host(t)
+	restricted := recording(t, "incus/GET__root__trusted", "incus/GET__instances__recursion1",
+		"incus/GET__storage-pools__restricted_pools").host(t)
 	seen := mustGather(t, restricted, hypervisor.InventoryQuery{}) // Incus shows no such certificate here
 	if len(seen.Guests) != 2 || len(seen.Storages) != 0 || !seen.Cluster.Partial {
 		t.Errorf("%+v", seen)
@@ -206,32 +209,32 @@ func TestRecordedIncus(t *testing.T) {
 	wantKind(t, err, plugin.TokenRejected)
 }
 
-// One guest as it runs, is frozen and lies on disk with its memory.
+// One guest as it runs, is stopped and lies on disk with its memory, and one that may not be seen.
 func TestRecordedGuest(t *testing.T) {
 	t.Parallel()
-	for name, want := range map[string]string{
-		"GET__instances_web1__recursion1_running":     "container lxd1 web1 9716 running default cpus 1.00 0.09 memory 548864/134217728 net 0/426 uptime 1",
-		"GET__instances_web1__recursion1_stopped":     "container lxd1 web1 9716 stopped default cpus 1.00 - memory -/134217728 net -/- uptime -",
-		"GET__instances_vm1__vm_after_stateful_stop":  "vm lxd1 vm1 2eb7 suspended default cpus 2.00 - memory -/268435456 net -/- uptime -",
-		"incus/GET__instances_web1__running":          "container lxd1 web1 9ee0 running default cpus - 0.07 memory 557056/67108864 net 0/0 uptime 1",
-		"GET__instances_web1__restricted_other_guest": "denied",
+	for name, c := range map[string]struct {
+		kind hypervisor.GuestKind
+		id   hypervisor.GuestID
+		want string
+	}{
+		"GET__instances_web1__recursion1_running": {hypervisor.Container, "web1",
+			"container lxd1 web1 9716 running default cpus 1.00 0.04 memory 548864/134217728 net 0/426 uptime 1"},
+		"GET__instances_web1__recursion1_stopped": {hypervisor.Container, "web1",
+			"container lxd1 web1 9716 stopped default cpus 1.00 - memory -/134217728 net -/- uptime -"},
+		"GET__instances_vm1__vm_after_stateful_stop": {hypervisor.VM, "vm1",
+			"vm lxd1 vm1 2eb7 suspended default cpus 2.00 - memory -/268435456 net -/- uptime -"},
+		"incus/GET__instances_web1__running": {hypervisor.Container, "web1",
+			"container lxd1 web1 9ee0 running default cpus - 0.04 memory 925696/67108864 net 90/266 uptime 1"},
+		"GET__instances_web1__restricted_other_guest": {hypervisor.Container, "web1", ""},
 	} {
-		kind, id, _ := strings.Cut(strings.TrimPrefix(want, "vm lxd1 "), " lxd1 ")
-		if strings.HasPrefix(want, "vm") {
-			kind, id = "vm", "vm1"
-		}
-		id, _, _ = strings.Cut(id, " ")
-		if want == "denied" {
-			kind, id = "container", "web1"
-		}
-		guest, err := recording(t, "GET__root__trusted", name).host(t).Guest(t.Context(), hypervisor.GuestRef{
-			Kind: hypervisor.GuestKind(kind), Node: "lxd1", ID: hypervisor.GuestID(id)})
-		if want == "denied" {
+		host := recording(t, "GET__root__trusted", name).host(t)
+		guest, err := host.Guest(t.Context(), hypervisor.GuestRef{Kind: c.kind, Node: "lxd1", ID: c.id})
+		if c.want == "" {
 			wantKind(t, err, plugin.Denied)
 			continue
 		}
 		must(t, name, err)
-		wantLines(t, name, lines([]hypervisor.Guest{guest}), []string{want})
+		wantLines(t, name, lines([]hypervisor.Guest{guest}), []string{c.want})
 		if guest.At.IsZero() {
 			t.Error(name, "has no clock")
 		}

@@ -17,7 +17,8 @@ const maxSnapshotName = 63
 // checkSnapshotName refuses what is no name of a snapshot at any server.
 func checkSnapshotName(name string) error {
 	odd := func(r rune) bool { return r == '/' || r == '\\' || unicode.IsSpace(r) || !unicode.IsPrint(r) }
-	if name == "" || name == "." || name == ".." || len(name) > maxSnapshotName || !utf8.ValidString(name) || strings.ContainsFunc(name, odd) {
+	if name == "" || name == "." || name == ".." || len(name) > maxSnapshotName || !utf8.ValidString(name) ||
+		strings.ContainsFunc(name, odd) {
 		return invalid("name", "a snapshot's name is of 1 to %d bytes without spaces and slashes", maxSnapshotName)
 	}
 	return nil

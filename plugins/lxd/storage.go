@@ -2,7 +2,6 @@ package lxd
 
 import (
 	"context"
-	"slices"
 
 	"github.com/hostler/hostler/plugins/lxd/lxdapi"
 	"github.com/hostler/hostler/sdk/hypervisor"
@@ -27,27 +26,42 @@ func (h *Host) pools(ctx context.Context) (pools []lxdapi.StoragePool, hidden bo
 	return pools, false, h.judge(ctx, err, "")
 }
 
+// maxStorages bounds the rows of an inventory: one for each pool at each member.
+const maxStorages = 50_000
+
 // storageRows are the pools as the nodes see them.
-func storageRows(server *lxdapi.Server, nodes []hypervisor.Node, pools []lxdapi.StoragePool) []hypervisor.Storage {
-	remote := map[string]bool{}
+func storageRows(server *lxdapi.Server, nodes []hypervisor.Node, pools []lxdapi.StoragePool) ([]hypervisor.Storage, error) {
+	remote, statuses := map[string]bool{}, map[string]string{}
 	for _, d := range server.Environment.StorageDrivers {
 		remote[d.Name] = d.Remote
 	}
+	for i := range nodes {
+		statuses[nodes[i].Name] = nodes[i].Status
+	}
 	var rows []hypervisor.Storage
 	for _, pool := range pools {
-		for i := range nodes {
-			if server.Environment.Clustered && !slices.Contains(pool.Locations, nodes[i].Name) {
+		at := pool.Locations
+		if !server.Environment.Clustered {
+			at = []string{server.Environment.Name}
+		}
+		listed := map[string]bool{}
+		for _, node := range at {
+			if statuses[node] == "" || listed[node] {
 				continue
 			}
+			listed[node] = true
 			status := statusUnknown
-			if pool.Status == "Created" && nodes[i].Status == hypervisor.NodeOnline {
+			if pool.Status == "Created" && statuses[node] == hypervisor.NodeOnline {
 				status = available
 			}
-			rows = append(rows, hypervisor.Storage{Name: pool.Name, Node: nodes[i].Name, Type: pool.Driver, Status: status,
+			if len(rows) == maxStorages {
+				return nil, plugin.Errorf(plugin.Refused, "the cluster has more than %d pools at its members", maxStorages)
+			}
+			rows = append(rows, hypervisor.Storage{Name: pool.Name, Node: node, Type: pool.Driver, Status: status,
 				Shared: server.Environment.Clustered && remote[pool.Driver]})
 		}
 	}
-	return rows
+	return rows, nil
 }
 
 // folders are the pools that are a folder of the server.

@@ -45,9 +45,9 @@ func (h *Host) Tasks(ctx context.Context, query hypervisor.TaskQuery) (hyperviso
 				list.Tasks = append(list.Tasks, t)
 			}
 		}
+		slices.SortStableFunc(list.Tasks, func(a, b hypervisor.Task) int { return b.Started.Compare(a.Started) })
+		list.Tasks = list.Tasks[:min(len(list.Tasks), query.Limit)]
 	}
-	slices.SortStableFunc(list.Tasks, func(a, b hypervisor.Task) int { return b.Started.Compare(a.Started) })
-	list.Tasks = list.Tasks[:min(len(list.Tasks), query.Limit)]
 	return list, nil
 }
 

@@ -27,7 +27,8 @@ func (h *Host) operation(ctx context.Context, id string) (*lxdapi.Operation, err
 // WaitTask asks the server to answer when the operation is over, again and again. A connection that breaks is tried anew until the
 // silence has lasted; an operation that ended meanwhile, or a server that was started again, has forgotten it by then, and that
 // is NotFound: the guest's state tells what became of it.
-func (h *Host) WaitTask(ctx context.Context, taskID string, from int, line func(hypervisor.LogLine) error) (hypervisor.TaskResult, error) {
+func (h *Host) WaitTask(ctx context.Context, taskID string, from int, line func(hypervisor.LogLine) error) (
+	hypervisor.TaskResult, error) {
 	op, err := h.operation(ctx, taskID)
 	if err != nil {
 		return hypervisor.TaskResult{}, err
@@ -54,7 +55,8 @@ func (h *Host) WaitTask(ctx context.Context, taskID string, from int, line func(
 			case lost.IsZero():
 				lost = time.Now()
 			case time.Since(lost) > h.pace.Silence:
-				return hypervisor.TaskResult{}, plugin.Errorf(plugin.Unreachable, "nothing was heard of the operation for %s: %w", h.pace.Silence, err)
+				return hypervisor.TaskResult{}, plugin.Errorf(plugin.Unreachable, "nothing was heard of the operation for %s: %w",
+					h.pace.Silence, err)
 			}
 			h.log.Debug("waiting for an operation: no answer", "operation", taskID, "error", err)
 			select {

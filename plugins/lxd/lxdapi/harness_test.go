@@ -25,7 +25,10 @@ const patience, impatience = 10 * time.Minute, 2 * time.Second
 const uuid = "4a25b882-e5a2-401e-8715-be2b56615ee4"
 
 // identity is the client certificate of all tests that do not need one of their own.
-var identity = sync.OnceValues(func() (plugin.Secret, error) { return lxdapi.NewIdentity("test") })
+var identity = sync.OnceValues(func() (plugin.Secret, error) {
+	made, err := endpoint.NewClientCertificate(endpoint.Monitoring)
+	return made.Secret, err
+})
 
 // serve starts a server that answers with handler, and gives a client for it.
 func serve(t *testing.T, handler http.HandlerFunc, change ...func(*endpoint.Target)) *lxdapi.Client {

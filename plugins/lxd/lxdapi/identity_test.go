@@ -18,14 +18,15 @@ import (
 
 func TestParseIdentity(t *testing.T) {
 	t.Parallel()
-	secret, err := lxdapi.NewIdentity("service-monitoring")
+	made, err := endpoint.NewClientCertificate(endpoint.Monitoring)
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := lxdapi.NewIdentity("other")
+	another, err := endpoint.NewClientCertificate(endpoint.Monitoring)
 	if err != nil {
 		t.Fatal(err)
 	}
+	secret, other := made.Secret, another.Secret
 	certificate, rest := pem.Decode([]byte(secret))
 	key, _ := pem.Decode(rest)
 	otherCertificate, _ := pem.Decode([]byte(other))
