@@ -35,6 +35,11 @@ func newProxy(t testing.TB, behind endpoint.Target) *proxy {
 		p.requests = append(p.requests, r.Method+" "+r.URL.RequestURI())
 		loses := p.loses != nil && p.loses(r)
 		p.mu.Unlock()
+		if loses && r.Method == http.MethodGet { // there is no need to ask
+			conn, _, _ := w.(http.Hijacker).Hijack()
+			_ = conn.Close()
+			return
+		}
 		out := r.Clone(r.Context())
 		out.URL.Scheme, out.URL.Host, out.RequestURI = "https", behind.Address, ""
 		resp, err := way.RoundTrip(out)

@@ -2,7 +2,10 @@ package lxd_test
 
 import (
 	"net/http"
+	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/hostler/hostler/plugins/lxd/lxdtest"
 	"github.com/hostler/hostler/sdk/endpoint"
@@ -82,21 +85,27 @@ func TestRealLostRestart(t *testing.T) {
 func TestRealLostWait(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, lxdtest.Shared(t), "lostwait")
-	ref := f.container(t, hypervisor.GuestRunning, lxdtest.Tiny)
+	ref := f.container(t, hypervisor.GuestRunning, lxdtest.Stubborn)
 	p := newProxy(t, with(f.Trusted(t, f.project), endpoint.Lifecycle))
 	host := open(t, f.driver, p.target)
-	lost := 0
-	p.lose(func(r *http.Request) bool {
-		if r.Method == http.MethodGet && len(r.URL.Query().Get("timeout")) > 0 && lost < 1 {
-			lost++
-			return true
+	var waits atomic.Int32
+	p.lose(func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/wait") && waits.Add(1) <= 2 })
+	id, err := host.Act(t.Context(), ref, hypervisor.Shutdown) // which the guest does not follow
+	must(t, "shutting down", err)
+	stopper, stopped := f.host(t, endpoint.Lifecycle), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for waits.Load() < 3 && t.Context().Err() == nil {
+			time.Sleep(10 * time.Millisecond)
 		}
-		return false
-	})
-	id, err := host.Act(t.Context(), ref, hypervisor.Pause)
-	must(t, "pausing", err)
-	if result := f.wait(t, host, id); !result.OK() || lost != 1 {
-		t.Errorf("%+v after %d lost answers", result, lost)
+		if _, err := stopper.Act(t.Context(), ref, hypervisor.Stop); err != nil {
+			t.Error(err)
+		}
+	}()
+	result := f.wait(t, host, id)
+	<-stopped
+	if !result.OK() {
+		t.Errorf("%+v", result)
 	}
 	until(t, "that the operation is forgotten", func() bool {
 		_, err := host.TaskLog(t.Context(), id, hypervisor.LogQuery{})

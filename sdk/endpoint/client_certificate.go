@@ -100,7 +100,7 @@ func clientBlocks(secret plugin.Secret) (certificate, key []byte, err error) {
 	if len(secret) > MaxSecret {
 		return nil, nil, badSecret(fmt.Sprintf("must have at most %d bytes", MaxSecret))
 	}
-	for block, rest := pem.Decode([]byte(secret)); block != nil; block, rest = pem.Decode(rest) {
+	for block, rest := pem.Decode(bytes.TrimSpace([]byte(secret))); block != nil; block, rest = pem.Decode(rest) {
 		at := &key
 		switch {
 		case block.Type == "CERTIFICATE":

@@ -31,8 +31,8 @@ func TestReadClientCertificate(t *testing.T) {
 	}
 	for name, secret := range map[string]string{
 		"as it was made": shown + key, "the key first": key + shown, "with text around": "Bag Attributes\n" + shown + "\n\n" + key + "\nend\n",
-		"with line ends of Windows": strings.ReplaceAll(shown+key, "\n", "\r\n"),
-		"with parameters":           "-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n-----END EC PARAMETERS-----\n" + key + shown,
+		"with line ends of Windows": strings.ReplaceAll(shown+key, "\n", "\r\n"), "with space around": "\n  " + shown + key + " \n",
+		"with parameters": "-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n-----END EC PARAMETERS-----\n" + key + shown,
 	} {
 		for _, id := range []string{"", made.ID, strings.ToLower(strings.ReplaceAll(made.ID, ":", ""))} {
 			got, err := endpoint.ReadClientCertificate(endpoint.Credential{Capability: endpoint.Monitoring, ID: id, Secret: plugin.Secret(secret)})

@@ -1,6 +1,7 @@
 package lxdapi
 
 import (
+	"bytes"
 	"crypto/tls"
 	"encoding/pem"
 	"fmt"
@@ -34,7 +35,7 @@ func ParseIdentity(secret plugin.Secret) (Identity, error) {
 	if err != nil {
 		return Identity{}, err
 	}
-	rest := []byte(secret)
+	rest := bytes.TrimSpace([]byte(secret))
 	for block := new(pem.Block); block != nil; {
 		block, rest = pem.Decode(rest)
 	}
