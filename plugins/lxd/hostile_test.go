@@ -71,6 +71,7 @@ func TestHostileInventory(t *testing.T) {
 		"cut off":                  {"/1.0/instances", cutOff(list + `{"name":"web1"`), []plugin.ErrorKind{plugin.Unreachable}},
 		"endless metrics":          {"/1.0/metrics", endless("", "lxd_procs_total{name=\"a\",project=\"default\"} 1\n"), either},
 		"metrics that are none":    {"/1.0/metrics", say("<html>{"), nil},
+		"metrics that are denied":  {"/1.0/metrics", func(w http.ResponseWriter, _ *http.Request) { refusal(w, 403, "not authorized") }, nil},
 		"resources that are none":  {"/1.0/resources", say("no"), nil}, // one figure less
 	} {
 		t.Run(name, func(t *testing.T) {
