@@ -34,7 +34,7 @@ func TestWait(t *testing.T) {
 			t.Parallel()
 			var asked atomic.Int32
 			client := serve(t, func(w http.ResponseWriter, r *http.Request) {
-				if r.URL.Path != "/1.0/operations/"+uuid+"/wait" || r.URL.Query().Get("timeout") != "40" { // two thirds of patience
+				if r.URL.Path != "/1.0/operations/"+uuid+"/wait" || r.URL.Query().Get("timeout") != "400" { // two thirds of patience
 					t.Errorf("asked for %s", r.RequestURI)
 				}
 				if asked.Add(1) == 1 {
