@@ -118,7 +118,8 @@ func pageFromProto(in *hypervisorv1.InventoryResponse) Page {
 
 func clusterToProto(c Cluster) *hypervisorv1.Cluster {
 	return &hypervisorv1.Cluster{
-		Id: wire.Text(c.ID), Name: wire.Text(c.Name), Quorate: c.Quorate, Entry: wire.Text(c.Entry), Partial: c.Partial, StatesOnly: c.StatesOnly,
+		Id: wire.Text(c.ID), Name: wire.Text(c.Name), Quorate: c.Quorate, Entry: wire.Text(c.Entry), Partial: c.Partial,
+		StatesOnly: c.StatesOnly,
 	}
 }
 
