@@ -31,8 +31,9 @@ func example(t *testing.T, dir, program string) string {
 	return dir
 }
 
-// toyHypervisor starts the example's hypervisor, whose tasks do not end, and gives the targets of its tokens.
-func toyHypervisor(t *testing.T) map[endpoint.Capability]endpoint.Target {
+// toyHypervisor starts the example's hypervisor, whose tasks do not end, and gives a target without a credential and a one-time code
+// for each capability.
+func toyHypervisor(t *testing.T) (endpoint.Target, map[endpoint.Capability]sdk.Secret) {
 	t.Helper()
 	program := filepath.Join(example(t, t.TempDir(), "./cmd/toyhv"), "toyhv")
 	cmd := exec.Command(program, "--stdin-eof", "--task-time", "1h")
@@ -52,21 +53,31 @@ func toyHypervisor(t *testing.T) map[endpoint.Capability]endpoint.Target {
 		_ = cmd.Wait()
 	})
 	var ready struct {
-		Address     string
-		Fingerprint string
-		Tokens      map[endpoint.Capability]struct{ ID, Secret string }
+		Address, Fingerprint string
+		Codes                map[endpoint.Capability]sdk.Secret
 	}
 	if err := json.NewDecoder(stdout).Decode(&ready); err != nil {
 		t.Fatal("reading where the toy hypervisor is:", err)
 	}
-	targets := map[endpoint.Capability]endpoint.Target{}
-	for capability, token := range ready.Tokens {
-		targets[capability] = endpoint.Target{
-			Address: ready.Address, Fingerprint: ready.Fingerprint, AllowLocal: true,
-			Credential: endpoint.Credential{Capability: capability, ID: token.ID, Secret: sdk.Secret(token.Secret)},
-		}
+	return endpoint.Target{Address: ready.Address, Fingerprint: ready.Fingerprint, AllowLocal: true}, ready.Codes
+}
+
+// redeemed trades a code for a target's access through the plugin.
+func redeemed(t *testing.T, driver hypervisor.Driver, target endpoint.Target, c endpoint.Capability, code sdk.Secret) endpoint.Target {
+	t.Helper()
+	enroller, ok := hypervisor.As[hypervisor.Enroller](driver)
+	if !ok {
+		t.Fatal("the driver is no enroller")
 	}
-	return targets
+	made, err := enroller.NewCredential(t.Context(), c)
+	if err != nil {
+		t.Fatal("making a credential:", err)
+	}
+	target.Credential = made
+	if err := enroller.Redeem(t.Context(), target, code); err != nil {
+		t.Fatalf("redeeming the code for %s: %v", c, err)
+	}
+	return target
 }
 
 // A plugin of somebody else, built from its own module, is pinned, started, called and started again like ours.
@@ -83,7 +94,8 @@ func TestThirdParty(t *testing.T) {
 		t.Fatal("starting:", err)
 	}
 	before := b.status(t)
-	if before.State != plugin.Running || before.Version != pins[0].Version || !slices.Equal(before.Abilities, []string{"lifecycle"}) {
+	if before.State != plugin.Running || before.Version != pins[0].Version ||
+		!slices.Equal(before.Abilities, []string{"lifecycle", "snapshot", "credential_read", "enrol"}) {
 		t.Fatalf("status is %+v", before)
 	}
 	driver := b.Hypervisor("toy")
@@ -91,7 +103,11 @@ func TestThirdParty(t *testing.T) {
 	if err != nil || info.Name != "toy" || info.Product == "" {
 		t.Fatalf("info is %+v, error %v", info, err)
 	}
-	targets := toyHypervisor(t)
+	address, codes := toyHypervisor(t)
+	targets := map[endpoint.Capability]endpoint.Target{}
+	for _, capability := range info.Capabilities {
+		targets[capability] = redeemed(t, driver, address, capability, codes[capability])
+	}
 	open := func(capability endpoint.Capability) hypervisor.Host {
 		host, err := driver.Open(t.Context(), targets[capability])
 		if err != nil {
@@ -128,9 +144,12 @@ func TestThirdParty(t *testing.T) {
 	if after := b.status(t); after.Restarts != 1 || after.State != plugin.Running || after.PID == before.PID {
 		t.Errorf("status is %+v, want one restart", after)
 	}
-	for _, target := range targets {
-		if strings.Contains(b.log.String(), string(target.Credential.Secret)) {
-			t.Error("the log tells a secret")
+	for capability, target := range targets {
+		_, key, _ := strings.Cut(string(target.Credential.Secret), "BEGIN PRIVATE KEY-----\n")
+		for _, secret := range []string{key[:64], string(codes[capability])} {
+			if strings.Contains(b.log.String(), secret) {
+				t.Error("the log tells a secret")
+			}
 		}
 	}
 }

@@ -1,13 +1,13 @@
 package toy
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
 	"net/url"
-	"strconv"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -18,7 +18,7 @@ import (
 // maxAnswer limits a small answer in bytes. The endpoint may be anything: an answer without end must not fill our memory.
 const maxAnswer = 4 << 20
 
-// client sends requests to one target with its one token.
+// client sends requests to one target with its one credential.
 type client struct {
 	target    endpoint.Target
 	transport *http.Transport
@@ -27,7 +27,7 @@ type client struct {
 
 // get reads a small answer and gives the response for its certificate.
 func (c *client) get(ctx context.Context, path string, query url.Values, into any) (*http.Response, error) {
-	resp, err := c.send(ctx, http.MethodGet, path, query)
+	resp, err := c.send(ctx, http.MethodGet, path, query, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -35,21 +35,27 @@ func (c *client) get(ctx context.Context, path string, query url.Values, into an
 	return resp, decode(ctx, resp.Body, into)
 }
 
-// send makes one request. Any answer but a good one becomes an error; the caller closes the body. What changes something is
-// sent once: net/http repeats a POST only when nothing of it was sent.
-func (c *client) send(ctx context.Context, method, path string, query url.Values) (*http.Response, error) {
+// send makes one request, with a body of JSON unless that is nil. Any answer but a good one becomes an error; the caller closes
+// the answer's body. What changes something is sent once: net/http repeats a POST or DELETE only when nothing of it was sent.
+func (c *client) send(ctx context.Context, method, path string, query url.Values, body any) (*http.Response, error) {
 	address := "https://" + c.target.Address + path
 	if len(query) > 0 {
 		address += "?" + query.Encode()
 	}
-	req, err := http.NewRequestWithContext(ctx, method, address, nil)
+	var text []byte
+	if body != nil {
+		var err error
+		if text, err = json.Marshal(body); err != nil {
+			return nil, err
+		}
+	}
+	req, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(text))
 	if err != nil {
 		return nil, invalid("address", "the target's address is none")
 	}
-	// The one place where the secret becomes a string.
-	req.SetBasicAuth(c.target.Credential.ID, string(c.target.Credential.Secret))
+	// A credential that is a token would go into a header here, the one place where the secret becomes a string.
 	req.Header.Set("Accept", "application/json")
-	// RoundTrip follows no redirects: the token goes to nobody but the target.
+	// RoundTrip follows no redirects: nothing goes to anybody but the target.
 	resp, err := c.transport.RoundTrip(req)
 	if err != nil {
 		return nil, endpoint.NetworkError(ctx, err)
@@ -112,5 +118,3 @@ func invalid(field, message string) error {
 	err.Field = field
 	return err
 }
-
-func itoa[N int | int64](n N) string { return strconv.FormatInt(int64(n), 10) }

@@ -1,7 +1,6 @@
 package toy_test
 
 import (
-	"strconv"
 	"testing"
 	"time"
 
@@ -26,8 +25,8 @@ func TestConformance(t *testing.T) {
 	}
 	drivertest.Run(t, drivertest.Config{
 		Driver: toy.New(hclog.NewNullLogger()), HostType: (*toy.Host)(nil),
-		Target: w.target, Lacking: w.lacking, Exceeding: w.exceeding,
-		Guests: w.guests, NewGuest: w.newGuest,
+		Target: w.target, Wrong: w.wrong, Lacking: w.lacking, Exceeding: w.exceeding, NewCode: w.newCode,
+		Guests: w.guests, NewGuest: w.newGuest, Rename: w.rename, SnapshotGuest: w.newGuest,
 		LockedGuest: func(testing.TB) hypervisor.GuestRef { return ref(w.NewGuest("vm", "down", "backup")) },
 		RunningTask: func(testing.TB) string { return w.NewTask("running", "", "one", "two") },
 		EndedTask:   func(testing.TB) string { return w.NewTask("done", "", "one", "two", "three", "four", "five") },
@@ -36,50 +35,76 @@ func TestConformance(t *testing.T) {
 }
 
 // fixture is a toy hypervisor with the hooks of the suite.
-type world struct{ *toyhv.Server }
+type fixture struct{ *toyhv.Server }
 
-func start(t testing.TB) world {
+func start(t testing.TB) fixture {
 	t.Helper()
 	server, err := toyhv.Start("127.0.0.1:0", 20*time.Millisecond)
 	if err != nil {
 		t.Fatal("starting the toy hypervisor:", err)
 	}
 	t.Cleanup(server.Close)
-	return world{server}
+	return fixture{server}
 }
 
-// scopes are those of a proper token for each capability.
+// scopes are those of a proper certificate for each capability.
 var scopes = map[endpoint.Capability][]string{
 	endpoint.Monitoring: {toyhv.NodesRead, toyhv.GuestsRead}, endpoint.Lifecycle: {toyhv.GuestsRead, toyhv.GuestsPower},
 }
 
-func (w world) with(c endpoint.Capability, scopes ...string) endpoint.Target {
-	id, secret := w.NewToken(scopes...)
-	return endpoint.Target{
-		Address: w.Address(), Fingerprint: w.Fingerprint(), AllowLocal: true,
-		Credential: endpoint.Credential{Capability: c, ID: id, Secret: plugin.Secret(secret)},
+// wrong is a target with a certificate that the hypervisor does not know.
+func (w fixture) wrong(t testing.TB, c endpoint.Capability) endpoint.Target {
+	t.Helper()
+	made, err := endpoint.NewClientCertificate(c)
+	if err != nil {
+		t.Fatal("making a certificate:", err)
 	}
+	return endpoint.Target{Address: w.Address(), Fingerprint: w.Fingerprint(), AllowLocal: true, Credential: made}
 }
 
-func (w world) target(_ testing.TB, c endpoint.Capability) endpoint.Target {
-	return w.with(c, scopes[c]...)
+// with is a target with a certificate of exactly these scopes.
+func (w fixture) with(t testing.TB, c endpoint.Capability, scopes ...string) endpoint.Target {
+	t.Helper()
+	target := w.wrong(t, c)
+	w.Trust(target.Credential.ID, scopes...)
+	return target
 }
 
-// lacking leaves the last scope out, and none where none is needed.
-func (w world) lacking(_ testing.TB, c endpoint.Capability) (endpoint.Target, []string) {
-	keep := max(len(scopes[c])-1, 0)
-	return w.with(c, scopes[c][:keep]...), scopes[c][keep:]
+func (w fixture) target(t testing.TB, c endpoint.Capability) endpoint.Target {
+	t.Helper()
+	return w.with(t, c, scopes[c]...)
 }
 
-func (w world) exceeding(_ testing.TB, c endpoint.Capability) (endpoint.Target, []string) {
-	return w.with(c, append([]string{"everything"}, scopes[c]...)...), []string{"everything"}
+// lacking leaves the last scope out.
+func (w fixture) lacking(t testing.TB, c endpoint.Capability) (endpoint.Target, []string) {
+	t.Helper()
+	keep := len(scopes[c]) - 1
+	return w.with(t, c, scopes[c][:keep]...), scopes[c][keep:]
 }
 
-func (w world) newGuest(_ testing.TB, kind hypervisor.GuestKind, status string) hypervisor.GuestRef {
+func (w fixture) exceeding(t testing.TB, c endpoint.Capability) (endpoint.Target, []string) {
+	t.Helper()
+	return w.with(t, c, append([]string{"everything"}, scopes[c]...)...), []string{"everything"}
+}
+
+func (w fixture) newCode(_ testing.TB, c endpoint.Capability, valid time.Duration) plugin.Secret {
+	return plugin.Secret(w.NewCode(valid, scopes[c]...))
+}
+
+func (w fixture) newGuest(_ testing.TB, kind hypervisor.GuestKind, status string) hypervisor.GuestRef {
 	return ref(w.NewGuest(string(kind), map[string]string{hypervisor.GuestRunning: "up", hypervisor.GuestStopped: "down"}[status], ""))
 }
 
-func (w world) guests(testing.TB) (refs []hypervisor.GuestRef) {
+func (w fixture) rename(t testing.TB, ref hypervisor.GuestRef) hypervisor.GuestRef {
+	t.Helper()
+	before := ref.ID
+	if ref.ID = "renamed-" + before; !w.Rename(string(before), string(ref.ID)) {
+		t.Fatal("the guest could not be renamed")
+	}
+	return ref
+}
+
+func (w fixture) guests(testing.TB) (refs []hypervisor.GuestRef) {
 	for _, g := range w.Guests() {
 		refs = append(refs, ref(g))
 	}
@@ -87,5 +112,5 @@ func (w world) guests(testing.TB) (refs []hypervisor.GuestRef) {
 }
 
 func ref(g toyhv.Guest) hypervisor.GuestRef {
-	return hypervisor.GuestRef{Kind: hypervisor.GuestKind(g.Type), Node: g.Node, ID: hypervisor.GuestID(strconv.FormatInt(g.ID, 10))}
+	return hypervisor.GuestRef{Kind: hypervisor.GuestKind(g.Type), Node: g.Node, ID: hypervisor.GuestID(g.Name), UID: g.UUID}
 }

@@ -2,13 +2,14 @@ package toy_test
 
 import (
 	"bytes"
-	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -36,8 +37,8 @@ func TestLeftOut(t *testing.T) {
 	w := start(t)
 	driver := drivertest.Remote(t, hypervisor.Service{Driver: toy.New(hclog.NewNullLogger()), HostType: (*toy.Host)(nil)})
 	info, err := driver.Info(t.Context())
-	if err != nil || len(info.Abilities) != 1 || info.Abilities[0] != "lifecycle" {
-		t.Fatalf("info is %+v, error %v, want the one ability lifecycle", info, err)
+	if want := []string{"lifecycle", "snapshot", "credential_read", "enrol"}; err != nil || !slices.Equal(info.Abilities, want) {
+		t.Fatalf("info is %+v, error %v, want the abilities %q", info, err, want)
 	}
 	host, err := driver.Open(t.Context(), w.target(t, endpoint.Lifecycle))
 	if err != nil {
@@ -105,7 +106,7 @@ func TestHostileAnswers(t *testing.T) {
 // A list that was cut short must be an error: whoever takes it for whole takes the rest for deleted.
 func TestCutList(t *testing.T) {
 	t.Parallel()
-	for _, list := range []string{``, `[`, `[{"id":1},`, `[{"id":1}`, `[{"id":1},{"id":`, `null`, `{"a":[]}`, `[[]]`} {
+	for _, list := range []string{``, `[`, `[{"name":"a"},`, `[{"name":"a"}`, `[{"name":"a"},{"name":`, `null`, `{"a":[]}`, `[[]]`} {
 		host := open(t, elsewhere(t, func(w http.ResponseWriter, r *http.Request) {
 			body := list
 			if r.URL.Path == "/v1/machine" {
@@ -142,16 +143,83 @@ func TestSecretStaysOutOfTheLog(t *testing.T) {
 	w := start(t)
 	var log bytes.Buffer
 	driver := toy.New(hclog.New(&hclog.LoggerOptions{Level: hclog.Trace, Output: &log}))
-	target := w.target(t, endpoint.Monitoring)
-	for _, secret := range []plugin.Secret{target.Credential.Secret, "a-wrong-one"} {
-		target.Credential.Secret = secret
-		host, err := driver.Open(context.Background(), target)
+	for _, target := range []endpoint.Target{w.target(t, endpoint.Monitoring), w.wrong(t, endpoint.Monitoring)} {
+		host, err := driver.Open(t.Context(), target)
 		if err != nil {
 			t.Fatal("opening:", err)
 		}
 		_, _ = host.Version(t.Context())
-		if log.Len() == 0 || strings.Contains(log.String(), string(secret)) {
+		_, key, _ := strings.Cut(string(target.Credential.Secret), "BEGIN PRIVATE KEY-----\n")
+		if log.Len() == 0 || len(key) < 64 || strings.Contains(log.String(), key[:64]) {
 			t.Errorf("the log is %q: want requests, and no secret", log.String())
 		}
+	}
+}
+
+// Who says the id of a known certificate and has another key gets no connection of the known one.
+func TestAnIDProvesNothing(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	driver := toy.New(hclog.NewNullLogger())
+	known, other := w.target(t, endpoint.Monitoring), w.wrong(t, endpoint.Monitoring)
+	other.Credential.ID = known.Credential.ID
+	for target, want := range map[endpoint.Target]plugin.ErrorKind{known: "", other: plugin.TokenRejected} {
+		for range 2 {
+			host, err := driver.Open(t.Context(), target)
+			if err != nil {
+				t.Fatal("opening:", err)
+			}
+			if _, err = host.Version(t.Context()); err == nil && want != "" || err != nil && plugin.KindOf(err) != want {
+				t.Errorf("error is %v, want %q", err, want)
+			}
+		}
+	}
+}
+
+// A code is sent to the server that it names, even by somebody who has pinned none.
+func TestACodePinsItsServer(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	driver := toy.New(hclog.NewNullLogger())
+	code := w.newCode(t, endpoint.Monitoring, time.Hour)
+	var asked atomic.Int32
+	fraud := elsewhere(t, func(http.ResponseWriter, *http.Request) { asked.Add(1) })
+	made, err := driver.NewCredential(t.Context(), endpoint.Monitoring)
+	if err != nil {
+		t.Fatal("making a credential:", err)
+	}
+	fraud.Fingerprint, fraud.Credential = "", made
+	if err := driver.Redeem(t.Context(), fraud, code); plugin.KindOf(err) != plugin.Untrusted || asked.Load() != 0 {
+		t.Errorf("error is %v after %d requests, want untrusted and none", err, asked.Load())
+	}
+	right := endpoint.Target{Address: w.Address(), AllowLocal: true, Credential: made}
+	if err := driver.Redeem(t.Context(), right, code); err != nil {
+		t.Error("redeeming it at its server:", err)
+	}
+}
+
+// A guest that loses its name between the driver's look and its action is left alone.
+func TestAGuestThatIsReplacedMeanwhile(t *testing.T) {
+	t.Parallel()
+	uuids := []string{"first", "second"}
+	var acted atomic.Value
+	host := open(t, elsewhere(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			acted.Store(r.URL.Query().Get("uuid"))
+			w.WriteHeader(http.StatusNotFound)
+			_, _ = io.WriteString(w, `{"error":"no such guest"}`)
+			return
+		}
+		_, _ = io.WriteString(w, `{"name":"web","uuid":"`+uuids[0]+`","type":"vm","node":"toy1","state":"down"}`)
+	}))
+	ref := hypervisor.GuestRef{Kind: hypervisor.VM, Node: "toy1", ID: "web"}
+	for _, uid := range uuids {
+		ref.UID = uid
+		if _, err := host.(*toy.Host).Act(t.Context(), ref, hypervisor.Start); plugin.KindOf(err) != plugin.NotFound {
+			t.Errorf("UID %q: error is %v, want not found", uid, err)
+		}
+	}
+	if got := acted.Load(); got != uuids[0] {
+		t.Errorf("the action was for the guest %v, want %s", got, uuids[0])
 	}
 }

@@ -11,15 +11,16 @@ import (
 
 // row is a guest in the toy's words.
 type row struct {
-	ID     int64
+	Name   string
+	UUID   string
 	Type   string
 	Node   string
-	Name   string
 	State  string
 	Lock   string
 	Cores  float64
 	Memory int64
-	Used   int64
+	Used   *int64
+	CPU    *float64 `json:"cpu_seconds"`
 	Now    time.Time
 }
 
@@ -27,17 +28,14 @@ var states = map[string]string{
 	"up": hypervisor.GuestRunning, "down": hypervisor.GuestStopped, "frozen": hypervisor.GuestPaused,
 }
 
-// guestID is the number of a guest as the service knows it: a text, for other hypervisors' guests have names. Numbers are never
-// used again, so that a UID beside them would say nothing more.
-func guestID(n int64) hypervisor.GuestID { return hypervisor.GuestID(itoa(n)) }
-
 // guest translates. What a later release may call a state is unknown and no error; a figure that the hypervisor does not
-// give stays nil, since zero would be a figure.
+// give stays nil, since zero would be a figure. The toy counts CPU time: the service makes the used part of two readings.
 func (r row) guest() hypervisor.Guest {
 	g := hypervisor.Guest{
-		GuestRef: hypervisor.GuestRef{Kind: hypervisor.VM, Node: r.Node, ID: guestID(r.ID)},
-		Number:   &r.ID, Name: r.Name, Status: states[r.State], Lock: r.Lock,
-		CPUs: &r.Cores, Memory: &r.Used, MemoryTotal: &r.Memory, At: r.Now,
+		// The name is the id, for that is how the toy is asked; the UUID beside it tells a guest that was renamed from a new one.
+		GuestRef: hypervisor.GuestRef{Kind: hypervisor.VM, Node: r.Node, ID: hypervisor.GuestID(r.Name), UID: r.UUID},
+		Name:     r.Name, Status: states[r.State], Lock: r.Lock,
+		CPUs: &r.Cores, CPUSeconds: r.CPU, Memory: r.Used, MemoryTotal: &r.Memory, At: r.Now,
 	}
 	if r.Type == "container" {
 		g.Kind = hypervisor.Container
@@ -48,7 +46,8 @@ func (r row) guest() hypervisor.Guest {
 	return g
 }
 
-// Guest implements hypervisor.Host. A guest that is there with another kind or on another node is not the one meant.
+// Guest implements hypervisor.Host. A guest that is there with another kind, on another node or with another UID is not the one
+// meant: its name may be another guest's by now.
 func (h *Host) Guest(ctx context.Context, ref hypervisor.GuestRef) (hypervisor.Guest, error) {
 	path, err := guestPath(ref.ID)
 	if err != nil {
@@ -59,17 +58,17 @@ func (h *Host) Guest(ctx context.Context, ref hypervisor.GuestRef) (hypervisor.G
 		return hypervisor.Guest{}, err
 	}
 	guest := r.guest()
-	if guest.Kind != ref.Kind || guest.Node != ref.Node || guest.ID != ref.ID {
+	if guest.ID != ref.ID || guest.Kind != ref.Kind || guest.Node != ref.Node || !guest.Same(ref) {
 		return hypervisor.Guest{}, plugin.Errorf(plugin.NotFound, "there is no %s %s on node %q", ref.Kind, ref.ID, ref.Node)
 	}
 	return guest, nil
 }
 
-// number is the form of a guest's id. Ids come from the service's users: what has another form must not become a part of a path.
-var number = regexp.MustCompile(`^[1-9][0-9]{0,17}$`)
+// guestName is the form of a guest's id. Ids come from the service's users: what has another form must not become a part of a path.
+var guestName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,62}$`)
 
 func guestPath(id hypervisor.GuestID) (string, error) {
-	if !number.MatchString(string(id)) {
+	if !guestName.MatchString(string(id)) {
 		return "", plugin.Errorf(plugin.NotFound, "there is no guest %.40q", id)
 	}
 	return "/v1/guests/" + string(id), nil

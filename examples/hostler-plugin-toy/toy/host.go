@@ -10,8 +10,7 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// needs are the scopes of each capability, sorted. The toy has neither consoles nor backups: those capabilities need
-// nothing, and whatever scope a token for them has is too much.
+// needs are the scopes of each capability that Info names, sorted.
 var needs = map[endpoint.Capability][]string{
 	endpoint.Monitoring: {"guests:read", "nodes:read"},
 	endpoint.Lifecycle:  {"guests:power", "guests:read"},
@@ -38,7 +37,7 @@ func (h *Host) Version(ctx context.Context) (hypervisor.Version, error) {
 // Permissions implements hypervisor.Host. It tells people before the fact what would fail, and what a thief could do.
 func (h *Host) Permissions(ctx context.Context) (hypervisor.Permissions, error) {
 	var has struct{ Scopes []string }
-	if _, err := h.client.get(ctx, "/v1/token", nil, &has); err != nil {
+	if _, err := h.client.get(ctx, "/v1/certificate", nil, &has); err != nil {
 		return hypervisor.Permissions{}, err
 	}
 	wanted := needs[h.client.target.Credential.Capability]

@@ -22,7 +22,7 @@ func (h *Host) Inventory(ctx context.Context, _ hypervisor.InventoryQuery, page 
 	if err != nil {
 		return err
 	}
-	resp, err := h.client.send(ctx, http.MethodGet, "/v1/guests", nil)
+	resp, err := h.client.send(ctx, http.MethodGet, "/v1/guests", nil, nil)
 	if err != nil {
 		return err
 	}

@@ -3,33 +3,36 @@ package toy
 import (
 	"context"
 	"net/http"
-	"slices"
+	"net/url"
 
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// words are the toy's words for actions.
-var words = map[hypervisor.Action]string{
-	hypervisor.Start: "start", hypervisor.Stop: "kill", hypervisor.Shutdown: "stop", hypervisor.Restart: "restart",
-	hypervisor.Pause: "freeze", hypervisor.Resume: "thaw", hypervisor.Reset: "reset",
-}
+var _ hypervisor.Lifecycler = (*Host)(nil)
 
 // Act implements hypervisor.Lifecycler. The action is sent once, whatever happens: after a lost connection the service
 // looks at the guest and the tasks and decides for itself.
 func (h *Host) Act(ctx context.Context, ref hypervisor.GuestRef, action hypervisor.Action) (string, error) {
-	word, known := words[action]
-	if !known || !slices.Contains(hypervisor.Actions(ref.Kind), action) {
+	if !info.Knows(ref.Kind, action) {
 		return "", invalid("action", "a "+string(ref.Kind)+" does not know this action")
 	}
-	// The toy knows guests by number alone, and must not stop another one than was meant.
-	if _, err := h.Guest(ctx, ref); err != nil {
-		return "", err
-	}
-	path, err := guestPath(ref.ID)
+	return h.change(ctx, ref, http.MethodPost, "/"+words[action.Operation()], url.Values{})
+}
+
+// change sends a request that changes a guest, and gives the id of its task.
+func (h *Host) change(ctx context.Context, ref hypervisor.GuestRef, method, path string, query url.Values) (string, error) {
+	// The toy does not compare kind and node, and must not change another guest than was meant.
+	guest, err := h.Guest(ctx, ref)
 	if err != nil {
 		return "", err
 	}
-	resp, err := h.client.send(ctx, http.MethodPost, path+"/"+word, nil)
+	guestPath, err := guestPath(ref.ID)
+	if err != nil {
+		return "", err
+	}
+	// Renamed since then, the guest is not found: the toy looks at the UUID in the moment in which it acts.
+	query.Set("uuid", guest.UID)
+	resp, err := h.client.send(ctx, method, guestPath+path, query, nil)
 	if err != nil {
 		return "", err
 	}

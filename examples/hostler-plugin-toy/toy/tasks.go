@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/url"
 	"regexp"
+	"strconv"
 	"time"
 
 	"github.com/hostler/hostler/sdk/hypervisor"
@@ -15,12 +16,20 @@ type task struct {
 	ID      string
 	Node    string
 	Kind    string
-	Guest   int64
-	Token   string
+	Guest   string
+	Client  string
 	State   string
 	Message string
 	Started time.Time
 	Ended   time.Time
+}
+
+// words are the toy's words for all that we can ask for: its task has the same as the path that started it.
+var words = map[hypervisor.Operation]string{
+	hypervisor.Start.Operation(): "start", hypervisor.Stop.Operation(): "kill", hypervisor.Shutdown.Operation(): "stop",
+	hypervisor.Restart.Operation(): "restart", hypervisor.Pause.Operation(): "freeze", hypervisor.Resume.Operation(): "thaw",
+	hypervisor.Reset.Operation(): "reset", hypervisor.OperationSnapshotCreate: "snapshot",
+	hypervisor.OperationSnapshotDelete: "forget", hypervisor.OperationSnapshotRollback: "restore",
 }
 
 var ends = map[string]string{"running": hypervisor.TaskRunning, "done": hypervisor.TaskOK, "failed": hypervisor.TaskFailed}
@@ -34,15 +43,13 @@ func (t task) status() string {
 
 func (t task) task() hypervisor.Task {
 	out := hypervisor.Task{
-		ID: t.ID, Node: t.Node, Type: t.Kind, User: t.Token, TokenID: t.Token, Status: t.status(),
-		Started: t.Started, Ended: t.Ended,
+		ID: t.ID, Node: t.Node, Type: t.Kind, GuestID: hypervisor.GuestID(t.Guest),
+		// In the form of endpoint.Credential.ID, so that the service knows its own tasks.
+		TokenID: t.Client, Status: t.status(), Started: t.Started, Ended: t.Ended,
 	}
-	if t.Guest != 0 {
-		out.GuestID = guestID(t.Guest)
-	}
-	for action, word := range words {
+	for operation, word := range words {
 		if word == t.Kind {
-			out.Operation = action.Operation()
+			out.Operation = operation
 		}
 	}
 	if out.Status == hypervisor.TaskFailed {
@@ -56,12 +63,12 @@ func (h *Host) Tasks(ctx context.Context, query hypervisor.TaskQuery) (hyperviso
 	if query.Limit < 1 || query.Limit > 500 {
 		return hypervisor.TaskList{}, invalid("limit", "limit must be from 1 to 500")
 	}
-	q := url.Values{"limit": {itoa(query.Limit)}}
+	q := url.Values{"limit": {strconv.Itoa(query.Limit)}}
 	if query.Node != "" {
 		q.Set("node", query.Node)
 	}
 	if query.Guest != nil {
-		// The toy counts all guests in one row, so that the number names the kind too.
+		// No two guests have the same name, so that it says the kind too.
 		q.Set("guest", string(query.Guest.ID))
 	}
 	if !query.Since.IsZero() {
@@ -109,7 +116,7 @@ func (h *Host) TaskLog(ctx context.Context, id string, query hypervisor.LogQuery
 		Lines []string
 		Total int
 	}
-	q := url.Values{"start": {itoa(query.Start)}, "limit": {itoa(query.Limit)}}
+	q := url.Values{"start": {strconv.Itoa(query.Start)}, "limit": {strconv.Itoa(query.Limit)}}
 	if _, err := h.client.get(ctx, path+"/log", q, &answer); err != nil {
 		return hypervisor.Log{}, err
 	}

@@ -1,6 +1,7 @@
 package toy
 
 import (
+	"crypto/tls"
 	"net"
 	"net/http"
 	"time"
@@ -12,11 +13,22 @@ import (
 // plugin's memory.
 const maxTargets = 256
 
-// transport gives the connections of a target. They are shared by all its credentials, since a token travels with each
-// request, and never by two ways of checking the certificate or the address.
+// client gives what sends requests to a target.
+func (d *Driver) client(target endpoint.Target) (client, error) {
+	transport, err := d.transport(target)
+	if err != nil {
+		return client{}, err
+	}
+	// Never log target.Credential.Secret. It would print as "[secret]", but why try.
+	log := d.log.With("address", target.Address, "capability", string(target.Credential.Capability))
+	return client{target: target, transport: transport, log: log}, nil
+}
+
+// transport gives the connections of a target. A connection shows one client's certificate, so that no other credential may use it:
+// the credential is a part of the key, and its secret too, for an id is only what somebody says it is. Where a token travels
+// with each request, all credentials may share the connections, and key.Credential is set to endpoint.Credential{} here.
 func (d *Driver) transport(target endpoint.Target) (*http.Transport, error) {
 	key := target
-	key.Credential = endpoint.Credential{}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if t, ok := d.way[key]; ok {
@@ -27,6 +39,11 @@ func (d *Driver) transport(target endpoint.Target) (*http.Transport, error) {
 	trust, err := endpoint.TLSConfig(target, nil)
 	if err != nil {
 		return nil, err
+	}
+	// Read when it is needed, for Open must not fail of a credential that nobody uses.
+	trust.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+		shown, err := target.Credential.ClientCertificate()
+		return &shown, err
 	}
 	// Judges the address that is really dialled, after the name was looked up. It is worth nothing behind a proxy, which is
 	// why Proxy stays nil.

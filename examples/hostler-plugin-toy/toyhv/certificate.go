@@ -17,7 +17,8 @@ import (
 	"time"
 )
 
-// selfSigned makes a certificate as hypervisors do when they are installed: no authority knows it.
+// selfSigned makes a certificate as hypervisors do when they are installed: no authority knows it. Clients are asked for one of
+// their own, which no authority needs to know either: whether it is known is looked up by its fingerprint.
 func selfSigned() (config *tls.Config, fingerprint string, err error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -32,9 +33,16 @@ func selfSigned() (config *tls.Config, fingerprint string, err error) {
 	if err != nil {
 		return nil, "", fmt.Errorf("signing a certificate: %w", err)
 	}
+	return &tls.Config{
+		MinVersion: tls.VersionTLS12, ClientAuth: tls.RequestClientCert,
+		Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}},
+	}, Fingerprint(der), nil
+}
+
+// Fingerprint is the SHA-256 of a certificate in DER, hexadecimal with colons.
+func Fingerprint(der []byte) string {
 	pairs := strings.TrimSpace(fmt.Sprintf("% X", sha256.Sum256(der)))
-	config = &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}
-	return config, strings.ReplaceAll(pairs, " ", ":"), nil
+	return strings.ReplaceAll(pairs, " ", ":")
 }
 
 // quiet takes the complaints about clients that do not trust the certificate, which is what a careful client does.

@@ -1,14 +1,10 @@
 package toyhv
 
 import (
-	"crypto/rand"
-	"crypto/subtle"
 	"encoding/json"
 	"errors"
 	"net"
 	"net/http"
-	"slices"
-	"strconv"
 	"sync"
 	"time"
 )
@@ -21,16 +17,12 @@ type Server struct {
 	http        *http.Server
 	began       time.Time
 
-	mu     sync.Mutex
-	tokens map[string]token
-	guests map[int64]*Guest
-	nextID int64
-	tasks  []*task
-}
-
-type token struct {
-	secret string
-	scopes []string
+	mu      sync.Mutex
+	trusted map[string][]string // scopes by fingerprint
+	codes   map[string]code
+	guests  map[string]*guest
+	made    int
+	tasks   []*task
 }
 
 // Start serves on an address, such as "127.0.0.1:0", until Close. A task takes taskTime.
@@ -45,7 +37,7 @@ func Start(address string, taskTime time.Duration) (*Server, error) {
 	}
 	s := &Server{
 		address: listener.Addr().String(), fingerprint: fingerprint, taskTime: taskTime, began: time.Now(),
-		tokens: map[string]token{}, guests: map[int64]*Guest{}, nextID: 100,
+		trusted: map[string][]string{}, codes: map[string]code{}, guests: map[string]*guest{},
 	}
 	s.http = &http.Server{Handler: s.routes(), TLSConfig: certificate, ReadHeaderTimeout: 10 * time.Second, ErrorLog: quiet()}
 	go func() { _ = s.http.ServeTLS(listener, "", "") }()
@@ -61,15 +53,6 @@ func (s *Server) Address() string { return s.address }
 // Fingerprint is the SHA-256 of the server's certificate, hexadecimal with colons.
 func (s *Server) Fingerprint() string { return s.fingerprint }
 
-// NewToken makes a token with exactly these scopes.
-func (s *Server) NewToken(scopes ...string) (id, secret string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	id, secret = "token"+strconv.Itoa(len(s.tokens)+1), rand.Text()
-	s.tokens[id] = token{secret: secret, scopes: scopes}
-	return id, secret
-}
-
 func (s *Server) routes() http.Handler {
 	mux := http.NewServeMux()
 	for _, r := range []struct {
@@ -77,11 +60,15 @@ func (s *Server) routes() http.Handler {
 		answer         func(r *http.Request) (any, error)
 	}{
 		{"GET /v1/version", "", func(*http.Request) (any, error) { return map[string]string{"version": Release, "node": Node}, nil }},
-		{"GET /v1/token", "", func(r *http.Request) (any, error) { return map[string]any{"scopes": s.caller(r).scopes}, nil }},
+		{"GET /v1/certificate", "", func(r *http.Request) (any, error) { return map[string]any{"scopes": s.client(r).scopes}, nil }},
 		{"GET /v1/machine", NodesRead, s.machine},
 		{"GET /v1/guests", GuestsRead, func(*http.Request) (any, error) { return s.Guests(), nil }},
-		{"GET /v1/guests/{id}", GuestsRead, s.guest},
-		{"POST /v1/guests/{id}/{action}", GuestsPower, s.act},
+		{"GET /v1/guests/{name}", GuestsRead, s.guest},
+		{"POST /v1/guests/{name}/{action}", GuestsPower, s.act},
+		{"GET /v1/guests/{name}/snapshots", GuestsRead, s.listSnapshots},
+		{"POST /v1/guests/{name}/snapshots", GuestsPower, s.takeSnapshot},
+		{"POST /v1/guests/{name}/snapshots/{snapshot}/restore", GuestsPower, s.restoreSnapshot},
+		{"DELETE /v1/guests/{name}/snapshots/{snapshot}", GuestsPower, s.deleteSnapshot},
 		{"GET /v1/tasks", "", s.listTasks},
 		{"GET /v1/tasks/{id}", "", s.task},
 		{"GET /v1/tasks/{id}/log", "", s.log},
@@ -94,6 +81,10 @@ func (s *Server) routes() http.Handler {
 			write(w, req, answer, err)
 		})
 	}
+	mux.HandleFunc("POST /v1/join", func(w http.ResponseWriter, req *http.Request) {
+		answer, err := s.join(req)
+		write(w, req, answer, err)
+	})
 	return mux
 }
 
@@ -107,33 +98,9 @@ func (r *refused) Error() string { return r.Refusal.Error }
 
 func refuse(status int, text string) *refused { return &refused{status, Refusal{Error: text}} }
 
-// caller is the token of a request; its zero value is none.
-func (s *Server) caller(r *http.Request) token {
-	id, secret, _ := r.BasicAuth()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	t, ok := s.tokens[id]
-	if !ok || subtle.ConstantTimeCompare([]byte(t.secret), []byte(secret)) != 1 {
-		return token{}
-	}
-	return t
-}
-
-// admit refuses a request whose token is unknown or lacks the scope.
-func (s *Server) admit(r *http.Request, scope string) error {
-	t := s.caller(r)
-	if t.secret == "" {
-		return refuse(http.StatusUnauthorized, "no such token")
-	}
-	if scope != "" && !slices.Contains(t.scopes, scope) {
-		return &refused{http.StatusForbidden, Refusal{Error: "the token may not do this", Missing: []string{scope}}}
-	}
-	return nil
-}
-
 func write(w http.ResponseWriter, r *http.Request, answer any, err error) {
 	status := http.StatusOK
-	if r.Method == http.MethodPost {
+	if r.Method != http.MethodGet {
 		status = http.StatusAccepted
 	}
 	if err != nil {

@@ -30,29 +30,46 @@ var power = map[string]struct {
 }
 
 func (s *Server) act(r *http.Request) (any, error) {
+	action := r.PathValue("action")
+	return s.change(r, action, func(g *guest) (func(), error) {
+		step, known := power[action]
+		switch {
+		case !known || action == "reset" && g.Type != "vm":
+			return nil, &refused{http.StatusBadRequest, Refusal{Error: "a " + g.Type + " does not know this action", Field: "action"}}
+		case !slices.Contains(step.from, g.State):
+			return nil, refuse(http.StatusConflict, "the guest is "+g.State)
+		}
+		return func() {
+			g.State = step.to
+			if action == "start" || action == "restart" || action == "reset" {
+				g.since = time.Now()
+			}
+		}, nil
+	})
+}
+
+// change starts the task of a request that changes a guest. begin refuses, or does what is done at once and gives what is done at
+// the task's end; both have the lock.
+func (s *Server) change(r *http.Request, kind string, begin func(*guest) (end func(), err error)) (any, error) {
+	by := s.client(r).fingerprint
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	g, err := s.find(r)
 	if err != nil {
 		return nil, err
 	}
-	action := r.PathValue("action")
-	change, known := power[action]
-	onlyVM := action == "freeze" || action == "thaw" || action == "reset"
-	switch {
-	case !known || onlyVM && g.Type != "vm":
-		return nil, &refused{http.StatusBadRequest, Refusal{Error: "a " + g.Type + " does not know this action", Field: "action"}}
-	case g.Lock != "":
+	if g.Lock != "" {
 		return nil, refuse(http.StatusLocked, "the guest is locked: "+g.Lock)
-	case !slices.Contains(change.from, g.State):
-		return nil, refuse(http.StatusConflict, "the guest is "+g.State)
 	}
-	by, _, _ := r.BasicAuth()
-	t := s.newTask(action, g.ID, by, fmt.Sprintf("%s of guest %d", action, g.ID))
+	finish, err := begin(g)
+	if err != nil {
+		return nil, err
+	}
+	t := s.newTask(kind, g.Name, by, fmt.Sprintf("%s of guest %s", kind, g.Name))
 	time.AfterFunc(s.taskTime, func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		g.State = change.to
+		finish()
 		t.lines = append(t.lines, "the guest is "+g.State)
 		t.end("done", "")
 	})
@@ -60,9 +77,9 @@ func (s *Server) act(r *http.Request) (any, error) {
 }
 
 // newTask needs the lock.
-func (s *Server) newTask(kind string, guest int64, by string, lines ...string) *task {
+func (s *Server) newTask(kind, guest, by string, lines ...string) *task {
 	t := &task{Task: Task{
-		ID: "T" + strconv.Itoa(len(s.tasks)+1), Node: Node, Kind: kind, Guest: guest, Token: by, State: "running", Started: time.Now(),
+		ID: "T" + strconv.Itoa(len(s.tasks)+1), Node: Node, Kind: kind, Guest: guest, Client: by, State: "running", Started: time.Now(),
 	}, lines: lines}
 	s.tasks = append(s.tasks, t)
 	return t
@@ -75,7 +92,7 @@ func (t *task) end(state, message string) { t.State, t.Message, t.Ended = state,
 func (s *Server) NewTask(state, message string, lines ...string) (id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	t := s.newTask("copy", 0, "root", lines...)
+	t := s.newTask("copy", "", "root", lines...)
 	if state != "running" {
 		t.end(state, message)
 	}
@@ -99,7 +116,7 @@ func (s *Server) listTasks(r *http.Request) (any, error) {
 	found := []Task{}
 	for _, t := range slices.Backward(s.tasks) {
 		node, guest := q.Get("node"), q.Get("guest")
-		if len(found) < limit && (node == "" || node == t.Node) && (guest == "" || guest == strconv.FormatInt(t.Guest, 10)) &&
+		if len(found) < limit && (node == "" || node == t.Node) && (guest == "" || guest == t.Guest) &&
 			!t.Started.Before(since) && (q.Get("failed") == "" || t.State == "failed") {
 			found = append(found, t.Task)
 		}
