@@ -46,7 +46,7 @@ func (d *Driver) Inspect(_ context.Context, code plugin.Secret) (hypervisor.Code
 	return hypervisor.Code{Addresses: []string{token.Address}, Fingerprint: token.Fingerprint, Expires: token.Expires}, nil
 }
 
-// NewCredential implements hypervisor.Enroller. The service stores what it gives before the code is traded for it.
+// NewCredential implements hypervisor.Enroller. The service notes its id before the code is traded for it.
 func (d *Driver) NewCredential(_ context.Context, capability endpoint.Capability) (endpoint.Credential, error) {
 	return endpoint.NewClientCertificate(capability)
 }
@@ -65,6 +65,9 @@ func (d *Driver) Redeem(ctx context.Context, target endpoint.Target, code plugin
 		return err
 	}
 	resp, err := c.send(ctx, http.MethodPost, "/v1/join", nil, map[string]string{"secret": token.Secret})
+	if plugin.KindOf(err) == plugin.Refused { // which would say that the code was not taken, and a server that fails may have
+		return plugin.Errorf(plugin.Internal, "the toy hypervisor failed while it took the code: %w", err)
+	}
 	if err != nil {
 		return err
 	}
