@@ -31,6 +31,9 @@ func (s *suite) unfitting(t *testing.T) {
 		s.run(t, string(c.kind)+" "+string(c.action)+" while "+c.status, func(t *testing.T, ctx context.Context) {
 			hook(t, "NewGuest", s.NewGuest != nil)
 			s.made(t, c.kind)
+			if !slices.Contains(s.actions(t, c.kind), c.action) {
+				t.Skipf("a %s does not know %s", c.kind, c.action)
+			}
 			ref := s.guestIn(t, ctx, c.kind, c.status)
 			host := s.host(t, endpoint.Lifecycle)
 			want := c.status
