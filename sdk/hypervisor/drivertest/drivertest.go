@@ -24,7 +24,8 @@ type Config struct {
 	// Driver and HostType are as in hypervisor.Service. Required.
 	Driver   hypervisor.Driver
 	HostType hypervisor.Host
-	// Target gives a working, pinned target with the capability's proper token. Required.
+	// Target gives a working, pinned target with the capability's proper credential, new or the same each time. It is asked for every
+	// capability of Info. An endpoint on loopback needs AllowLocal. Required.
 	Target func(t testing.TB, capability endpoint.Capability) endpoint.Target
 	// Patience is how long anything that must come may take; zero is 15 s.
 	Patience time.Duration
@@ -32,7 +33,8 @@ type Config struct {
 	// Kinds are the kinds of guests that can be made here; nil is both. Where one is missing, because the machine cannot run it or
 	// the hypervisor has none, the other stands for it where any will do.
 	Kinds []hypervisor.GuestKind
-	// NewGuest makes a guest in one of the states running and stopped. Making it may leave tasks on it.
+	// NewGuest makes a guest in one of the states running and stopped. Making it may leave tasks on it. The ref has the UID too, where
+	// there are UIDs.
 	NewGuest func(t testing.TB, kind hypervisor.GuestKind, status string) hypervisor.GuestRef
 	// SnapshotGuest is NewGuest for guests whose disks are where snapshots can be taken.
 	SnapshotGuest func(t testing.TB, kind hypervisor.GuestKind, status string) hypervisor.GuestRef

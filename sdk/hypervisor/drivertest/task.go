@@ -111,6 +111,30 @@ func (s *suite) tasks(t *testing.T) {
 			}
 		}
 	})
+	s.run(t, "a list that proves something names who asked", func(t *testing.T, ctx context.Context) {
+		need[hypervisor.Lifecycler](t, s)
+		hook(t, "NewGuest", s.NewGuest != nil)
+		ref, target := s.NewGuest(t, s.kind(), hypervisor.GuestStopped), s.Target(t, endpoint.Lifecycle)
+		host := s.open(t, target)
+		id, err := as[hypervisor.Lifecycler](t, host).Act(ctx, ref, hypervisor.Start)
+		must(t, "starting the guest", err)
+		if id == "" {
+			t.Skip("the hypervisor starts guests without a task")
+		}
+		wait(t, ctx, host, id, 0)
+		list := s.guestTasks(t, ctx, ref)
+		if list.CompleteSince.IsZero() {
+			t.Skip("the list does not say that it is complete")
+		}
+		i := slices.IndexFunc(list.Tasks, func(t hypervisor.Task) bool { return t.ID == id })
+		if i < 0 {
+			t.Fatalf("tasks are %+v since %v, want %s among them", list.Tasks, list.CompleteSince, id)
+		}
+		task, asked := list.Tasks[i], target.Credential.ID
+		if task.TokenID != asked && task.User+"!"+task.TokenID != asked {
+			t.Errorf("the task is of %q, %q, want %s: who takes it for somebody else's asks again", task.User, task.TokenID, asked)
+		}
+	})
 	s.run(t, "bad limits", func(t *testing.T, ctx context.Context) {
 		host := s.host(t, endpoint.Monitoring)
 		for _, limit := range []int{-1, 0, 501, 1 << 40} {
