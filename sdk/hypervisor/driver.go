@@ -5,9 +5,17 @@
 // the service may kill it at any time and start it again. What every driver must do is in Driver and Host. All else is
 // an optional interface of one to five methods, listed in ability.go and found by type assertion on the host type
 // (RoleScripter, CredentialReader and Enroller on the driver), and the service asks As before it calls one. The comments
-// here are the contract; the protobuf files say only how it travels.
+// here are the contract; the protobuf files say only how it travels. The file sdk/DRIVER.md leads from an empty folder to a driver
+// that passes the conformance suite, drivertest.
 //
-// Errors: every method returns a *plugin.Error for whatever the service should tell its users; any other error is Internal.
+// Credentials: Inventory, TaskLog and what only reads come with the credential of Monitoring. A job that changes a guest has that
+// of Lifecycle and calls Guest, Tasks and WaitTask with it too, so that its rights include reading guests and the tasks that it
+// started.
+//
+// Time: a call's context ends it within half a minute, an inventory too. Only WaitTask may last for hours. A call that goes on after its context has ended holds a place that others wait for.
+//
+// Errors: every method returns a *plugin.Error for whatever the service should tell its users; any other error is Internal, and so is
+// a panic, which ends the call and not the process.
 package hypervisor
 
 import (
@@ -30,11 +38,14 @@ type Driver interface {
 type Host interface {
 	// Version asks the endpoint for its release. It is the cheapest call that proves address, certificate and token.
 	Version(ctx context.Context) (Version, error)
-	// Permissions compares what the credential may do with what its capability needs.
+	// Permissions compares what the credential may do with what its capability, Credential.Capability, needs. What is missing or
+	// too much is an answer and no error. Of a hypervisor that cannot tell, Missing and Extra are empty.
 	Permissions(ctx context.Context) (Permissions, error)
 	// Inventory reports all nodes, guests and storages of the endpoint's cluster in pages of at most a few hundred rows,
-	// each handed to page; an error from page ends the call and is returned. The number of requests to the hypervisor
-	// must not grow with the number of guests. An answer of the hypervisor that names no node is Protocol.
+	// each handed to page; an error from page ends the call and is returned. It is asked for every half minute, so the number of
+	// requests to the hypervisor must not grow with the number of guests. A page belongs to page once it was handed over. Guests that
+	// are missing in an inventory without error that is not Partial are taken to be gone: an answer that was cut is an error. An
+	// answer of the hypervisor that names no node is Protocol.
 	Inventory(ctx context.Context, query InventoryQuery, page func(Page) error) error
 	// Guest reads one guest's present state past any cache of the hypervisor. NotFound is proof: there is no such guest under
 	// that id on that node. A guest that the credential may not see is Denied, whether it is there or not, and one whose node cannot be
@@ -47,7 +58,8 @@ type Host interface {
 	TaskLog(ctx context.Context, taskID string, query LogQuery) (Log, error)
 	// WaitTask follows a task to its end: each new log line, counted from line `from` (0-based), is handed to line in
 	// order, then the result is returned. A task that ended badly is a result, not an error. It may be called again for
-	// the same task, after its end too. An error from line ends the call and is returned.
+	// the same task, after its end too. An error from line ends the call and is returned. An unknown task, which includes one that the
+	// hypervisor has forgotten, is NotFound: the service finds out from the guest's state what it can.
 	WaitTask(ctx context.Context, taskID string, from int, line func(LogLine) error) (TaskResult, error)
 	// Close releases what the host holds. It is called once, after the last call has returned.
 	Close() error

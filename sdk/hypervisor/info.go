@@ -14,7 +14,8 @@ import (
 
 // Info is what a driver says of itself. What it leaves empty is filled in by Describe.
 type Info struct {
-	// Name is the driver's short name, such as "pve"; Version its own release.
+	// Name is the driver's short name, such as "pve": at most 63 lower-case letters, digits, "-" and "_". Version is its own release,
+	// at most 63 letters, digits and ".+_-". Both are pinned with the program, and hosts are kept under the name: it never changes.
 	Name    string
 	Version string
 	// Product is the hypervisor's name for people, such as "Proxmox VE".
@@ -28,9 +29,10 @@ type Info struct {
 	// Capabilities are those that mean something at this hypervisor, Monitoring among them; nil is all. Nobody is asked for a
 	// credential of another one.
 	Capabilities []endpoint.Capability
-	// Actions are what guests can do, by their kind; a kind that is not named has those of the function Actions.
+	// Actions are what guests can do, by their kind; a kind that is not named has those of the function Actions. The service offers and
+	// accepts no other. Without the ability Lifecycler they say nothing.
 	Actions []KindActions
-	// Scope is what rights can be narrowed to; zero for nothing.
+	// Scope is what rights can be narrowed to, as RoleScripter and Permissions have it; zero for nothing.
 	Scope Scope
 }
 

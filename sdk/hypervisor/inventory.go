@@ -48,7 +48,8 @@ const (
 type Node struct {
 	Name   string
 	Status string
-	// Address is the node's own address in the cluster, when known.
+	// Address is the node's own address in the cluster, when known, and Fingerprint that of its certificate, as endpoint.Fingerprint
+	// gives it. By these a member of a cluster without a name is known again.
 	Address     string
 	Fingerprint string
 	CPU         *float64 // used part of all cores, 0 to 1
@@ -58,7 +59,7 @@ type Node struct {
 	Disk        *int64 // bytes used of the root file system
 	DiskTotal   *int64
 	Uptime      *int64 // seconds
-	Level       string // subscription level
+	Level       string // subscription level, in the hypervisor's word; empty where there is none
 }
 
 // GuestKind is VM or container.
@@ -83,21 +84,22 @@ const (
 type Guest struct {
 	GuestRef
 	// Number is what people call the guest where that is a number, such as Proxmox VE's VMID; nil elsewhere.
-	Number   *int64
-	Name     string
-	Status   string
+	Number *int64
+	Name   string
+	Status string
+	// Template is true for what is copied and never started.
 	Template bool
 	Lock     string // what locks it at the hypervisor; empty when nothing does
-	Pool     string
+	Pool     string // the scope that it is in, see Info.Scope; empty for none
 	Tags     []string
 	CPU      *float64 // used part of its cores, 0 to 1
 	// CPUSeconds is the CPU time used since the start, where the hypervisor counts instead of measuring. CPU is nil then, and the
 	// service makes the part out of two readings.
 	CPUSeconds  *float64
-	CPUs        *float64
-	Memory      *int64 // bytes
+	CPUs        *float64 // cores that it may use
+	Memory      *int64   // bytes used
 	MemoryTotal *int64
-	Disk        *int64 // bytes
+	Disk        *int64 // bytes used
 	DiskTotal   *int64
 	NetIn       *int64 // bytes since start
 	NetOut      *int64
@@ -110,14 +112,17 @@ type Guest struct {
 
 // Storage is one storage as one node sees it.
 type Storage struct {
-	Name   string
-	Node   string
-	Type   string
+	Name string
+	Node string
+	// Type is the hypervisor's word for what it is, such as "zfs".
+	Type string
+	// Shared says that the storages of this name at all nodes are one, which counts once.
 	Shared bool
-	// Status is "available" or "unknown".
-	Status  string
+	// Status is "available" or "unknown". Of a storage that is not available no figures are taken.
+	Status string
+	// Content is what may be kept there, in the hypervisor's words, such as "images"; nil where it makes no difference.
 	Content []string
-	Used    *int64
+	Used    *int64 // bytes
 	Total   *int64
 }
 

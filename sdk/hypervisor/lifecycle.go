@@ -31,7 +31,8 @@ func Actions(kind GuestKind) []Action {
 type Lifecycler interface {
 	// Act sends the action once and never repeats it by itself, whatever happens to the connection: an error of kind
 	// Unreachable or Timeout means that it may or may not have been taken. It returns the id of the task that the
-	// hypervisor started, or an empty one when the action was done at once. A guest that is in the wanted state already
-	// may be Conflict.
+	// hypervisor started, or an empty one when the action was done at once. A guest that is not there, or that has another UID, is
+	// NotFound; an action that its kind does not know is Invalid or Unsupported; one that does not fit its state, or has nothing to do,
+	// may be Conflict; a lock is Busy. Some hypervisors find these out in the task.
 	Act(ctx context.Context, ref GuestRef, action Action) (taskID string, err error)
 }

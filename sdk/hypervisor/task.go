@@ -26,9 +26,9 @@ type TaskList struct {
 	Tasks []Task
 	// CompleteSince is from when on the list misses nothing, by the hypervisor's clock: each task that matches the query, that
 	// the credential has started itself, and that started at this time or later but before the call, is in Tasks, whether it
-	// runs or has ended. Zero says that there is no such time, or that it is not known; running tasks are listed all the same.
-	// What the query leaves out counts as listed, except what Limit cut off. A hypervisor that never forgets a task gives
-	// time.Unix(0, 0).
+	// runs or has ended. A hypervisor that lists a task late has some seconds for it. Zero says that there is no such time, or that
+	// it is not known; running tasks are listed all the same. What the query leaves out counts as listed, except what Limit cut
+	// off. A hypervisor that never forgets a task gives time.Unix(0, 0).
 	//
 	// The service takes a request whose task is not listed to have gone nowhere only as far back as this, and may then make it
 	// again. A driver in doubt says a later time, or zero.
@@ -55,7 +55,7 @@ type Operation string
 
 // Task is one task of the hypervisor.
 type Task struct {
-	// ID is the hypervisor's own identifier, such as a UPID.
+	// ID is the hypervisor's own identifier, such as a UPID: 1 to 300 bytes, which people may hand in as well.
 	ID   string
 	Node string
 	// Type is the hypervisor's word for what the task does, such as "qmstart".
@@ -64,7 +64,9 @@ type Task struct {
 	Operation Operation
 	// GuestID is the id that the guest had then; empty for a task that is about no guest.
 	GuestID GuestID
-	// User and TokenID are who started it.
+	// User and TokenID are who started it: TokenID is the Credential.ID, or what follows "!" in one whose first part is User. By it the
+	// service knows its own tasks: where the hypervisor does not tell, TokenID is empty and TaskList.CompleteSince zero, for else
+	// a request that was carried out counts as one that never arrived, and is sent again.
 	User    string
 	TokenID string
 	Status  string
@@ -106,7 +108,7 @@ type LogLine struct {
 	Text string
 }
 
-// TaskStopper is satisfied by hosts that can stop a running task.
+// TaskStopper is satisfied by hosts that can stop a running task. Needs the Lifecycle capability.
 type TaskStopper interface {
 	// StopTask asks the hypervisor to stop a task. A task that has ended is no error; an unknown one is NotFound. It
 	// returns when the hypervisor has taken the request: WaitTask tells the end.
