@@ -1,0 +1,31 @@
+package dbtest
+
+import (
+	"context"
+	"os"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Restore makes a database of a dump in plain SQL, without psql's own commands, and returns its address. It is dropped after the
+// test.
+func Restore(t testing.TB, dump string) string {
+	t.Helper()
+	text, err := os.ReadFile(dump)
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := EmptyURL(t)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	if _, err := conn.PgConn().Exec(ctx, string(text)).ReadAll(); err != nil {
+		t.Fatalf("restoring %s: %v", dump, err)
+	}
+	return address
+}
