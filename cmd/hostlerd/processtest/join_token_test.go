@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"os"
-	"os/exec"
 	"testing"
 	"time"
 
@@ -15,20 +13,10 @@ import (
 )
 
 // certmem is a plugin that takes join tokens.
-const certmem = "hostler-plugin-certmem"
-
-// joinTokens is a folder with that plugin alone.
-func joinTokens(t testing.TB) (dir string) {
-	t.Helper()
-	dir = t.TempDir()
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-o", dir+"/",
-		"github.com/hostler/hostler/sdk/hypervisor/memdriver/"+certmem)
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("building the plugin: %v: %s", err, out)
-	}
-	return dir
-}
+const (
+	certmem        = "hostler-plugin-certmem"
+	certmemPackage = "github.com/hostler/hostler/sdk/hypervisor/memdriver/" + certmem
+)
 
 // The service is killed while it trades a join token: nothing of the host is there afterwards, the trail names the certificate that
 // the hypervisor may trust, and neither token nor key is anywhere.
@@ -40,7 +28,7 @@ func TestKilledWhileAJoinTokenIsTraded(t *testing.T) {
 		return h.add(t, "the join token for "+address, string(made))
 	}
 	h.add(t, "a private key", "-----BEGIN PRIVATE KEY-----")
-	s := startService(t, options{Env: []string{"HOSTLER_PLUGIN_DIR=" + joinTokens(t), "HOSTLER_LOG_LEVEL=trace"}, Unready: true})
+	s := startService(t, options{Env: []string{"HOSTLER_PLUGIN_DIR=" + pluginFolder(t, certmemPackage), "HOSTLER_LOG_LEVEL=trace"}, Unready: true})
 	run(t, s.env, "", "plugin", "pin", certmem).succeeds(t)
 	s.kill()
 	s.start(t)

@@ -1,3 +1,5 @@
+//go:build !linux
+
 package processtest
 
 import (
@@ -7,8 +9,6 @@ import (
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if programs.dir != "" {
-		_ = os.RemoveAll(programs.dir)
-	}
+	removePrograms()
 	os.Exit(code)
 }

@@ -46,3 +46,22 @@ func bin(t testing.TB) string {
 	}
 	return programs.dir
 }
+
+// removePrograms removes them after all tests.
+func removePrograms() {
+	if programs.dir != "" {
+		_ = os.RemoveAll(programs.dir)
+	}
+}
+
+// pluginFolder is a folder with these plugins alone, by their packages.
+func pluginFolder(t testing.TB, packages ...string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	cmd := exec.CommandContext(t.Context(), "go", append([]string{"build", "-trimpath", "-o", dir + "/"}, packages...)...)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("building the plugins: %v: %s", err, out)
+	}
+	return dir
+}

@@ -3,9 +3,12 @@
 package lxdtest
 
 import (
+	"bytes"
+	"crypto/tls"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"testing"
@@ -171,4 +174,60 @@ func (s *Server) Listening(t testing.TB, ref lxdapi.InstanceRef) {
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
+}
+
+// Boots is how often process 1 of a container was started, by what it has written itself.
+func (s *Server) Boots(t testing.TB, ref lxdapi.InstanceRef) int {
+	t.Helper()
+	path := "/1.0/instances/" + url.PathEscape(ref.Name) + "/files?path=/boots&project=" + url.QueryEscape(ref.Project)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://lxd"+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := s.admin.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	text, err := io.ReadAll(resp.Body)
+	switch {
+	case err != nil:
+		t.Fatal(err)
+	case resp.StatusCode == http.StatusNotFound:
+		return 0
+	case resp.StatusCode != http.StatusOK:
+		t.Fatalf("reading the starts of %s: %s: %s", ref.Name, resp.Status, text)
+	}
+	return bytes.Count(text, []byte("\n"))
+}
+
+// Certificate is the server's own, with its key: who has it can stand in the server's place.
+func (s *Server) Certificate(t testing.TB) tls.Certificate {
+	t.Helper()
+	pair, err := tls.LoadX509KeyPair(s.dir+"/server.crt", s.dir+"/server.key")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pair
+}
+
+// Act changes a container's state as an administrator: start, or stop at once.
+func (s *Server) Act(t testing.TB, ref lxdapi.InstanceRef, action lxdapi.Action) {
+	t.Helper()
+	path := "/1.0/instances/" + url.PathEscape(ref.Name) + "/state?project=" + url.QueryEscape(ref.Project)
+	err := s.Do(t.Context(), http.MethodPut, path, map[string]any{"action": action, "force": action == lxdapi.Stop}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Status is a container's state in the server's word, such as Running.
+func (s *Server) Status(t testing.TB, ref lxdapi.InstanceRef) string {
+	t.Helper()
+	var instance lxdapi.Instance
+	path := "/1.0/instances/" + url.PathEscape(ref.Name) + "?project=" + url.QueryEscape(ref.Project)
+	if err := s.Do(t.Context(), http.MethodGet, path, nil, &instance); err != nil {
+		t.Fatal(err)
+	}
+	return instance.Status
 }

@@ -13,11 +13,12 @@ import (
 	"strings"
 )
 
-// initScript is process 1 of a container. It follows a request to shut down at once, where busybox' own init takes 3 s.
-const initScript = "#!/bin/sh\ntrap 'exit 0' PWR TERM INT\n: >/run/listening\nwhile :; do sleep 3600 & wait $!; done\n"
+// initScript is process 1 of a container. It writes a line to boots at each start. It follows a request to shut down at once, where
+// busybox' own init takes 3 s.
+const initScript = "#!/bin/sh\ntrap 'exit 0' PWR TERM INT\necho >>/boots\n: >/run/listening\nwhile :; do sleep 3600 & wait $!; done\n"
 
 // stubbornScript does not listen to a request to shut down.
-const stubbornScript = "#!/bin/sh\ntrap '' PWR TERM INT\n: >/run/listening\nwhile :; do sleep 3600 & wait $!; done\n"
+const stubbornScript = "#!/bin/sh\ntrap '' PWR TERM INT\necho >>/boots\n: >/run/listening\nwhile :; do sleep 3600 & wait $!; done\n"
 
 // image makes a system of 1 MiB: a static busybox and an init. It is a tar file of metadata and root file system in one.
 func image(init string) ([]byte, error) {

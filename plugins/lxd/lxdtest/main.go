@@ -24,8 +24,15 @@ var (
 )
 
 // Main runs the package's tests where Shared and New can start servers, and ends the process. TestMain calls it and does
-// nothing else: the tests run in a child of the process.
-func Main(m *testing.M) {
+// nothing else: the tests run in a child of the process. What comes after them is called in the process that ran them.
+func Main(m *testing.M, after ...func()) {
+	run := func() int {
+		code := m.Run()
+		for _, f := range after {
+			f()
+		}
+		return code
+	}
 	if os.Getenv(childVariable) != "" {
 		_ = os.Unsetenv(childVariable) // a test may start a program that calls Main
 		err := prepare()
@@ -36,7 +43,7 @@ func Main(m *testing.M) {
 		if furnished = err == nil; !furnished {
 			unavailable = "the namespaces cannot be furnished: " + err.Error()
 		}
-		os.Exit(m.Run())
+		os.Exit(run())
 	}
 	if unavailable = missing(); unavailable == "" {
 		code, err := runInNamespaces()
@@ -48,7 +55,7 @@ func Main(m *testing.M) {
 			os.Exit(1)
 		}
 	}
-	os.Exit(m.Run())
+	os.Exit(run())
 }
 
 // refused reports whether the system does not let us do it, as opposed to a fault of ours.
