@@ -19,8 +19,10 @@ TOOLS := $(CACHE)/tools-$(shell $(GO) env GOVERSION)
 # Packages and releases need a version that has an order: the one that is given, or one that updater/packaging/version makes.
 GIVEN_VERSION := $(VERSION)
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-LDFLAGS := -s -w -X main.version=$(VERSION) -X github.com/hostler/hostler/plugins/pve.version=$(VERSION) \
-	-X github.com/hostler/hostler/plugins/lxd.version=$(VERSION)
+# The plugins of a release: each is in cmd/hostler-plugin-NAME and tells the version of plugins/NAME.
+PLUGINS := $(sort $(notdir $(wildcard cmd/hostler-plugin-*)))
+LDFLAGS := -s -w -X main.version=$(VERSION) \
+	$(foreach plugin,$(PLUGINS),-X github.com/hostler/hostler/plugins/$(plugin:hostler-plugin-%=%).version=$(VERSION))
 
 STATICCHECK := $(TOOLS)/staticcheck-v0.8.2
 EXAMPLES := $(patsubst %/go.mod,%,$(wildcard examples/*/go.mod))
@@ -39,7 +41,8 @@ RELEASE := $(BIN)/release
 GOARCH ?= $(shell $(GO) env GOARCH)
 export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null)
 PACKAGING := updater/packaging
-SCRIPTS := .ci/run .ci/deps $(addprefix $(PACKAGING)/,version changelog build-deb check-deb lib/database sbin/hostlerd debian/postinst debian/prerm debian/postrm)
+SCRIPTS := .ci/run .ci/deps $(addprefix $(PACKAGING)/,version changelog build-deb check-deb lib/database sbin/hostlerd debian/postinst debian/prerm debian/postrm) \
+	migrations/testdata/schema24/write
 
 .PHONY: run test build faults contract contract-tools bench lint proto generate deps deps-run clean release-tree release-tarball deb deb-check package-test
 
@@ -49,7 +52,7 @@ run: deps-run build
 build:
 	@mkdir -p $(BIN)/plugins
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN)/ ./cmd/hostlerd ./cmd/hostler-updater ./cmd/hostler-sign ./cmd/pvesim ./cmd/hostler-demo
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN)/plugins/ ./cmd/hostler-plugin-pve ./cmd/hostler-plugin-lxd
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN)/plugins/ $(PLUGINS:%=./cmd/%)
 
 # Programs that tests start are built as make build does, without the race detector: what they have in common is compiled once,
 # and before the tests' time begins. What takes longest and waits most comes first, so that nothing long is left alone at the end.
@@ -72,10 +75,10 @@ $(RELEASE)/$(GOARCH):
 	@rm -rf $@ $@-commands
 	@mkdir -p $@/bin/plugins $@-commands
 	GOOS=linux GOARCH=$(GOARCH) $(GO) build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o $@/bin/ ./cmd/hostlerd ./cmd/hostler-updater
-	GOOS=linux GOARCH=$(GOARCH) $(GO) build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o $@/bin/plugins/ ./cmd/hostler-plugin-pve ./cmd/hostler-plugin-lxd
+	GOOS=linux GOARCH=$(GOARCH) $(GO) build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o $@/bin/plugins/ $(PLUGINS:%=./cmd/%)
 	@if [ $(GOARCH) = "$$($(GO) env GOHOSTARCH)" ]; then cp $@/bin/hostlerd $@/bin/hostler-updater $@-commands/; \
 	else GOARCH= $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $@-commands/ ./cmd/hostlerd ./cmd/hostler-updater; fi
-	@chmod 755 $@/bin/hostlerd $@/bin/hostler-updater $@/bin/plugins/hostler-plugin-pve $@/bin/plugins/hostler-plugin-lxd
+	@chmod 755 $@/bin/hostlerd $@/bin/hostler-updater $(PLUGINS:%=$@/bin/plugins/%)
 	@echo $(VERSION) > $@/VERSION
 
 release-tarball: release-tree

@@ -159,21 +159,12 @@ func build() (dir string, err error) {
 		return dir, err
 	}
 	for folder, version := range map[string]string{"old": oldVersion, "new": newVersion} {
-		for out, pkg := range map[string]string{"bin/hostlerd": "./cmd/hostlerd", "bin/hostler-updater": "./cmd/hostler-updater",
-			"bin/plugins/hostler-plugin-pve": "./cmd/hostler-plugin-pve", "bin/plugins/hostler-plugin-lxd": "./cmd/hostler-plugin-lxd"} {
-			args := []string{"build", "-trimpath", "-ldflags",
-				"-s -w -X main.version=" + version + " -X github.com/hostler/hostler/plugins/pve.version=" + version +
-					" -X github.com/hostler/hostler/plugins/lxd.version=" + version, "-o",
-				filepath.Join(dir, folder, out)}
-			if folder == "new" {
-				args = append(args, "-overlay", overlay)
-			}
-			cmd := exec.Command("go", append(args, pkg)...)
-			cmd.Dir = root
-			cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-			if text, err := cmd.CombinedOutput(); err != nil {
-				return dir, fmt.Errorf("%w: %s", err, text)
-			}
+		options := "GOFLAGS=" + os.Getenv("GOFLAGS")
+		if folder == "new" {
+			options += " -overlay=" + overlay
+		}
+		if err := makeRelease(root, version, filepath.Join(dir, folder), options); err != nil {
+			return dir, err
 		}
 	}
 	if raced {
@@ -185,6 +176,31 @@ func build() (dir string, err error) {
 		}
 	}
 	return dir, packTree(filepath.Join(dir, "new"), filepath.Join(dir, "new.tar.gz"))
+}
+
+// makeRelease makes a release's files as one is made for users.
+func makeRelease(root, version, folder, options string) error {
+	made := folder + "-made"
+	cmd := exec.Command("make", "-s", "release-tree", "VERSION="+version, "BIN="+made, "GOARCH="+runtime.GOARCH)
+	cmd.Dir = root
+	cmd.Env = append(os.Environ(), options, "MAKEFLAGS=", "MAKELEVEL=") // of the make that may have started the tests
+	if text, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%w: %s", err, text)
+	}
+	return errors.Join(os.Rename(filepath.Join(made, "release", runtime.GOARCH), folder), os.RemoveAll(made))
+}
+
+// plugins are the names of the plugins' programs in the source: a release has all of them.
+func plugins(t testing.TB) (names []string) {
+	t.Helper()
+	folders, err := filepath.Glob(filepath.Join("..", "cmd", "hostler-plugin-*"))
+	if err != nil || len(folders) == 0 {
+		t.Fatal("there are no plugins: ", err)
+	}
+	for _, folder := range folders {
+		names = append(names, filepath.Base(folder))
+	}
+	return names
 }
 
 // site is one installation with everything around it.

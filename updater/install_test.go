@@ -37,7 +37,11 @@ func TestFirstInstall(t *testing.T) {
 			t.Errorf("%s, %v, updater %s", got, err, config.Layout.updaterVersion())
 		}
 	}
-	for _, program := range []string{"hostlerd", "hostler-updater", "plugins/hostler-plugin-pve", "plugins/hostler-plugin-lxd"} {
+	programs := []string{"hostlerd", "hostler-updater"}
+	for _, plugin := range plugins(t) {
+		programs = append(programs, "plugins/"+plugin)
+	}
+	for _, program := range programs {
 		info, err := os.Stat(filepath.Join(config.Layout.current(), "bin", program))
 		if err != nil || info.Mode().Perm() != 0o755 {
 			t.Errorf("%s: %v, %v", program, info, err)

@@ -1,10 +1,14 @@
 package updater
 
 import (
+	"encoding/json"
+	"io"
 	"net/http"
+	"net/http/cookiejar"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -25,6 +29,63 @@ func TestUpdate(t *testing.T) {
 	if got := s.query("SELECT note FROM brought_by_update") + s.query("SELECT note FROM kept"); got != "migratedbefore" {
 		t.Error(got)
 	}
+	s.runsAllPlugins(newVersion)
+}
+
+// runsAllPlugins makes the owner and looks whether every plugin of the release was trusted and started.
+func (s *site) runsAllPlugins(version string) {
+	s.t.Helper()
+	token, err := os.ReadFile(filepath.Join(s.state, "setup-token"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	jar, _ := cookiejar.New(nil) // fails for no options
+	client := &http.Client{Jar: jar, Timeout: time.Minute}
+	const who = `"email":"owner@example.com","password":"correct horse battery staple 7Q"}`
+	s.ask(client, http.MethodPost, "/api/v1/setup", `{"setup_token":"`+strings.TrimSpace(string(token))+`",`+who)
+	s.ask(client, http.MethodPost, "/api/v1/auth/login", "{"+who)
+	want := plugins(s.t)
+	deadline := time.Now().Add(time.Minute)
+	for {
+		var all []struct{ Name, Version, State string }
+		text := s.ask(client, http.MethodGet, "/api/v1/plugins", "")
+		if err := json.Unmarshal(text, &all); err != nil {
+			s.t.Fatal(err)
+		}
+		running := map[string]bool{}
+		for _, plugin := range all {
+			if plugin.State == "running" && plugin.Version == version {
+				running["hostler-plugin-"+plugin.Name] = true
+			}
+		}
+		if !slices.ContainsFunc(want, func(name string) bool { return !running[name] }) {
+			return
+		}
+		if time.Now().After(deadline) {
+			s.t.Fatalf("the service runs %s, want %v of %s", text, want, version)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// ask makes a request to the service that must go well.
+func (s *site) ask(client *http.Client, method, path, body string) []byte {
+	s.t.Helper()
+	request, err := http.NewRequestWithContext(s.t.Context(), method, s.address()+path, strings.NewReader(body))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	answer, err := client.Do(request)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil || answer.StatusCode >= 300 {
+		s.t.Fatalf("%s %s: %s, %v: %s", method, path, answer.Status, err, text)
+	}
+	return text
 }
 
 // What the package does: the programs run as users with few rights, and whoever starts the updater may have a narrow umask.

@@ -138,7 +138,15 @@ func (c *check) firstBuilt(context.Context) (string, error) {
 	if err := c.releases.firstBuilt.wait(); err != nil {
 		return "", err
 	}
-	for _, name := range []string{"hostlerd", "hostler-updater", "plugins/hostler-plugin-pve", "plugins/hostler-plugin-lxd"} {
+	names := []string{"hostlerd", "hostler-updater"}
+	plugins, err := filepath.Glob(filepath.Join(c.top, "cmd", "hostler-plugin-*"))
+	if err != nil {
+		return "", err
+	}
+	for _, plugin := range plugins {
+		names = append(names, filepath.Join("plugins", filepath.Base(plugin)))
+	}
+	for _, name := range names {
 		if err := c.sized(filepath.Join(c.tree(firstVersion), "bin", name)); err != nil {
 			return "", err
 		}
