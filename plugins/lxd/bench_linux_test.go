@@ -4,36 +4,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/hostler/hostler/plugins/lxd/lxdtest"
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
-
-// manyInstances is a list of so many instances, each as large as a real one.
-func manyInstances(count int) string {
-	config := func(i int) string {
-		idmap := `[{\"Isuid\":true,\"Isgid\":false,\"Hostid\":100000,\"Nsid\":0,\"Maprange\":10000001},` +
-			`{\"Isuid\":false,\"Isgid\":true,\"Hostid\":100000,\"Nsid\":0,\"Maprange\":10000001}]`
-		return fmt.Sprintf(`{"image.description":"small image","image.os":"debian","image.release":"bookworm","limits.cpu":"2",
-			"limits.memory":"200MiB",
-			"volatile.base_image":"a27a522c7e96974d8b76a648aa62ada591f20272ee3a8d33600b6a86d6b4dd7e","volatile.eth0.hwaddr":"00:16:3e:86:58:28",
-			"volatile.idmap.base":"0","volatile.idmap.current":"%s","volatile.idmap.next":"%s","volatile.last_state.power":"RUNNING",
-			"volatile.uuid":"0cd8d3bc-253a-42ee-a954-%012d"}`, idmap, idmap, i)
-	}
-	rows := make([]string, count)
-	for i := range rows {
-		devices := `{"eth0":{"name":"eth0","network":"lxdbr0","type":"nic"},"root":{"path":"/","pool":"local","type":"disk"}}`
-		rows[i] = fmt.Sprintf(`{"architecture":"x86_64","config":%s,"devices":{},"ephemeral":false,"profiles":["default"],"stateful":false,
-			"description":"","created_at":"2026-11-22T00:20:26.618260392Z","expanded_config":%s,"expanded_devices":%s,"name":"guest-%d",
-			"status":"Running","status_code":103,"last_used_at":"2026-11-22T00:21:03.492543613Z","location":"none","type":"container",
-			"project":"default"}`, config(i), config(i), devices, i)
-	}
-	return "[" + strings.Join(rows, ",") + "]"
-}
 
 // plainInstance is a row as one would decode it without further thought.
 type plainInstance struct {
@@ -52,7 +30,7 @@ type plainInstance struct {
 // work is in both.
 func BenchmarkInventory(b *testing.B) {
 	for _, guests := range []int{1000, 10000} {
-		server := serveTLS(b, small(manyInstances(guests)))
+		server := serveTLS(b, lxdtest.Many(guests))
 		target := targetOf(b, server, endpoint.Monitoring)
 		b.Run(fmt.Sprintf("floor/%d", guests), func(b *testing.B) {
 			client := server.Client()
