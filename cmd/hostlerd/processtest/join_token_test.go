@@ -28,7 +28,8 @@ func TestKilledWhileAJoinTokenIsTraded(t *testing.T) {
 		return h.add(t, "the join token for "+address, string(made))
 	}
 	h.add(t, "a private key", "-----BEGIN PRIVATE KEY-----")
-	s := startService(t, options{Env: []string{"HOSTLER_PLUGIN_DIR=" + pluginFolder(t, certmemPackage), "HOSTLER_LOG_LEVEL=trace"}, Unready: true})
+	s := startService(t, options{Env: []string{"HOSTLER_PLUGIN_DIR=" + pluginFolder(t, certmemPackage), "HOSTLER_LOG_LEVEL=trace"},
+		Unready: true})
 	run(t, s.env, "", "plugin", "pin", certmem).succeeds(t)
 	s.kill()
 	s.start(t)

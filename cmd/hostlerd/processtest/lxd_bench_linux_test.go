@@ -60,7 +60,8 @@ func realContainers(b *testing.B, guests int) endpoint.Target {
 func startManyLXD(b *testing.B, guests int) endpoint.Target {
 	b.Helper()
 	program := filepath.Join(b.TempDir(), "manylxd")
-	if out, err := exec.CommandContext(b.Context(), "go", "build", "-trimpath", "-o", program, "./testdata/manylxd").CombinedOutput(); err != nil {
+	build := exec.CommandContext(b.Context(), "go", "build", "-trimpath", "-o", program, "./testdata/manylxd")
+	if out, err := build.CombinedOutput(); err != nil {
 		b.Fatalf("building the server: %v: %s", err, out)
 	}
 	cmd := exec.CommandContext(b.Context(), program, strconv.Itoa(guests))

@@ -23,8 +23,8 @@ const schema24Programs = "HOSTLER_SCHEMA24_PROGRAMS"
 // schema24Fleet starts the hypervisors that the dump knows: a cluster of three nodes, and a host in another team.
 func schema24Fleet(t testing.TB) *sim {
 	t.Helper()
-	fleet := startSim(t, "--scenario", "fleet", "--nodes", "4", "--guests", "24", "--seed", "24", "--auth-delay", "0", "--resources-lag", "-1s",
-		"--task-duration", "10ms")
+	fleet := startSim(t, "--scenario", "fleet", "--nodes", "4", "--guests", "24", "--seed", "24", "--auth-delay", "0",
+		"--resources-lag", "-1s", "--task-duration", "10ms")
 	if len(fleet.Hosts) != 2 {
 		t.Fatalf("the fleet has %d hosts", len(fleet.Hosts))
 	}
