@@ -1,0 +1,159 @@
+package processtest
+
+import (
+	"context"
+	"crypto/tls"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hostler/hostler/plugins/lxd/lxdtest"
+)
+
+// lxdProxy stands before a real LXD, whose certificate it shows, so that a host can be led through it by its address alone. It asks
+// with a certificate of its own, counts what it has passed on, and holds requests or their answers.
+type lxdProxy struct {
+	address string
+
+	mu     sync.Mutex
+	passed []string
+	hold   *lxdHold
+}
+
+// lxdHold makes some requests stand still until it is released or who sent them is gone, before they are passed on or before they
+// are answered. A request that is released before it was passed on still is; an answer that was held gets lost.
+type lxdHold struct {
+	matches  func(*http.Request) bool
+	answers  bool
+	released chan struct{}
+	held     map[string]bool
+}
+
+// startLXDProxy starts a proxy, which ends with the test. Its own certificate is for these projects.
+func startLXDProxy(t testing.TB, server *lxdtest.Server, projects ...string) *lxdProxy {
+	t.Helper()
+	own, err := server.Trusted(t, projects...).Credential.ClientCertificate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	way := &http.Transport{
+		TLSClientConfig:   &tls.Config{InsecureSkipVerify: true, Certificates: []tls.Certificate{own}},
+		DisableKeepAlives: true, // a kept connection would be to a server that was killed since
+	}
+	listener, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{
+		Certificates: []tls.Certificate{server.Certificate(t)}, ClientAuth: tls.RequestClientCert, MinVersion: tls.VersionTLS13,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &lxdProxy{address: listener.Addr().String()}
+	front := &http.Server{ReadHeaderTimeout: hanging, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		p.serve(w, r, way, server.Address)
+	})}
+	go func() { _ = front.Serve(listener) }()
+	t.Cleanup(func() { _ = front.Close() })
+	return p
+}
+
+func (p *lxdProxy) serve(w http.ResponseWriter, r *http.Request, way *http.Transport, address string) {
+	h := p.present(r)
+	if h != nil && !h.answers && !h.stand(p, r) {
+		return
+	}
+	p.mu.Lock()
+	p.passed = append(p.passed, r.Method+" "+r.URL.Path)
+	p.mu.Unlock()
+	// What was passed on is carried out, whatever becomes of who sent it.
+	ctx := r.Context()
+	if r.Method != http.MethodGet {
+		detached, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
+		defer cancel()
+		ctx = detached
+	}
+	out := r.Clone(ctx)
+	out.URL.Scheme, out.URL.Host, out.RequestURI = "https", address, ""
+	resp, err := way.RoundTrip(out)
+	if err != nil {
+		panic(http.ErrAbortHandler) // as a server that is away: the connection breaks
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if h != nil && h.answers {
+		_, _ = io.Copy(io.Discard, resp.Body)
+		h.stand(p, r)
+		panic(http.ErrAbortHandler)
+	}
+	for name, values := range resp.Header {
+		w.Header()[name] = values
+	}
+	w.WriteHeader(resp.StatusCode)
+	_, _ = io.Copy(w, resp.Body)
+}
+
+// present is the hold that a request is for; nil when there is none.
+func (p *lxdProxy) present(r *http.Request) *lxdHold {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.hold != nil && p.hold.matches(r) {
+		return p.hold
+	}
+	return nil
+}
+
+// stand waits for the release; false when who sent the request has gone before.
+func (h *lxdHold) stand(p *lxdProxy, r *http.Request) bool {
+	p.mu.Lock()
+	h.held[r.URL.Path] = true
+	p.mu.Unlock()
+	select {
+	case <-h.released:
+		return true
+	case <-r.Context().Done():
+		return false
+	}
+}
+
+// holds begins to hold the requests that match, or their answers.
+func (p *lxdProxy) holds(answers bool, matches func(*http.Request) bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.hold = &lxdHold{matches: matches, answers: answers, released: make(chan struct{}), held: map[string]bool{}}
+}
+
+// held is how many paths are held.
+func (p *lxdProxy) held() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.hold.held)
+}
+
+// release ends the hold.
+func (p *lxdProxy) release() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.hold != nil {
+		close(p.hold.released)
+		p.hold = nil
+	}
+}
+
+// sent is how often a change of a guest's state was passed on; since is what to leave out.
+func (p *lxdProxy) sent(name string, since int) (n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, line := range p.passed[since:] {
+		if strings.HasPrefix(line, http.MethodPut+" ") && strings.HasSuffix(line, "/instances/"+name+"/state") {
+			n++
+		}
+	}
+	return n
+}
+
+// mark is what sent takes to leave out all until now.
+func (p *lxdProxy) mark() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.passed)
+}
