@@ -61,6 +61,9 @@ func (s *stream) RecvMsg(m any) error {
 // acquire gives the running process. A start under way is waited for a moment, all else fails at once.
 func (c *conn) acquire(ctx context.Context) (*supervisor, *process, error) {
 	s := c.manager.find(c.kind, c.name)
+	if s == nil && c.manager.lacks(c.kind, c.name) {
+		return nil, nil, sdk.Errorf(sdk.Unsupported, "the plugin of %s has nothing of the kind %s", c.name, c.kind)
+	}
 	if s == nil {
 		return nil, nil, fmt.Errorf("%s %q: %w: it is not installed or not enabled", c.kind, c.name, sdk.ErrGone)
 	}

@@ -145,6 +145,24 @@ func (m *Manager) find(kind, name string) *supervisor {
 	return nil
 }
 
+// lacks reports whether a plugin of that name runs, or shall, that has other kinds and not this one: its hypervisor has nothing of
+// the kind, as opposed to a plugin that is away.
+func (m *Manager) lacks(kind, name string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	others := false
+	for _, pin := range m.pins {
+		if pin.Name != name {
+			continue
+		}
+		if pin.Kind == kind {
+			return false
+		}
+		others = others || pin.Enabled
+	}
+	return others
+}
+
 func (m *Manager) warnWritable(path, who string) {
 	if _, before := m.warned.LoadOrStore(path, true); !before {
 		m.logger.Warn("whoever may write here can replace a plugin between its check and its start", "path", path, "writable_by", who)

@@ -32,7 +32,8 @@ func newRegistries(m *Manager) registries {
 }
 
 // Hypervisor gives the driver of a name. It may be kept for ever: it outlives restarts, and works as soon as a plugin of
-// that name runs. While none does, its calls fail within CallPatience with sdk/plugin.ErrGone.
+// that name runs. While none does, its calls fail within CallPatience with sdk/plugin.ErrGone, and as unsupported where the plugins of
+// that name are of other kinds only.
 func (m *Manager) Hypervisor(name string) hypervisor.Driver { return m.kinds.hypervisors.get(name) }
 
 // Catalog gives the source of a name, as Hypervisor gives a driver.

@@ -43,6 +43,12 @@ func TestKinds(t *testing.T) {
 	if len(all) != 2 || all[0].State != plugin.Running || all[0].PID != all[1].PID || !slices.Equal(all[1].Abilities, []string{"rules"}) {
 		t.Fatalf("status is %+v", all)
 	}
+	if _, err := b.Hypervisor("mem").Info(t.Context()); sdk.KindOf(err) != sdk.Unsupported || errors.Is(err, sdk.ErrGone) {
+		t.Errorf("a kind that the plugin does not serve: %v, want unsupported", err)
+	}
+	if _, err := b.Hypervisor("other").Info(t.Context()); !errors.Is(err, sdk.ErrGone) {
+		t.Errorf("a plugin that is not there: %v, want ErrGone", err)
+	}
 	call := func() {
 		t.Helper()
 		if info, err := source.Info(t.Context()); err != nil || info.Name != "mem" {

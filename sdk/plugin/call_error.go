@@ -15,7 +15,7 @@ var ErrGone = errors.New("the plugin is not running")
 
 // CallError turns what a gRPC call gave into what the caller should see. In this order:
 //
-//   - nil stays nil;
+//   - nil stays nil, and an *Error of the connection itself what it is;
 //   - a call that failed in the plugin is its *Error;
 //   - when ctx has ended it is ctx's error, so that the caller's own cancellation is never taken for a dead plugin;
 //   - a connection that is gone is ErrGone;
@@ -24,7 +24,7 @@ func CallError(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
-	if errors.Is(err, ErrGone) {
+	if e := (*Error)(nil); errors.Is(err, ErrGone) || errors.As(err, &e) {
 		return err
 	}
 	s, ok := status.FromError(err)
