@@ -96,18 +96,6 @@ func TestKillAtEachPointOfAJob(t *testing.T) {
 	}
 }
 
-// struck is how often any fault has struck.
-func struck(t testing.TB, cluster *sim) int {
-	t.Helper()
-	var faults []struct{ Struck int }
-	cluster.control(t, http.MethodGet, "/fault", nil, &faults)
-	n := 0
-	for _, f := range faults {
-		n += f.Struck
-	}
-	return n
-}
-
 // A killed service leaves no plugin process behind, and the next one works.
 func TestKilledServiceLeavesNoPlugin(t *testing.T) {
 	t.Parallel()

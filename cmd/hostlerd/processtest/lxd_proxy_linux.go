@@ -64,7 +64,7 @@ func (p *lxdProxy) serve(w http.ResponseWriter, r *http.Request, way *http.Trans
 		return
 	}
 	p.mu.Lock()
-	p.passed = append(p.passed, r.Method+" "+r.URL.Path)
+	p.passed = append(p.passed, r.Method+" "+r.URL.Path+" "+r.URL.Query().Get("project"))
 	p.mu.Unlock()
 	// What was passed on is carried out, whatever becomes of who sent it.
 	ctx := r.Context()
@@ -105,7 +105,7 @@ func (p *lxdProxy) present(r *http.Request) *lxdHold {
 // stand waits for the release; false when who sent the request has gone before.
 func (h *lxdHold) stand(p *lxdProxy, r *http.Request) bool {
 	p.mu.Lock()
-	h.held[r.URL.Path] = true
+	h.held[r.URL.RequestURI()] = true
 	p.mu.Unlock()
 	select {
 	case <-h.released:
@@ -122,7 +122,7 @@ func (p *lxdProxy) holds(answers bool, matches func(*http.Request) bool) {
 	p.hold = &lxdHold{matches: matches, answers: answers, released: make(chan struct{}), held: map[string]bool{}}
 }
 
-// held is how many paths are held.
+// held is how many different requests are held.
 func (p *lxdProxy) held() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -139,19 +139,20 @@ func (p *lxdProxy) release() {
 	}
 }
 
-// sent is how often a change of a guest's state was passed on; since is what to leave out.
-func (p *lxdProxy) sent(name string, since int) (n int) {
+// since counts the requests of a method to a path of a project that were passed on after a mark; the path may begin with *.
+func (p *lxdProxy) since(mark int, method, path, project string) (n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, line := range p.passed[since:] {
-		if strings.HasPrefix(line, http.MethodPut+" ") && strings.HasSuffix(line, "/instances/"+name+"/state") {
+	end, open := strings.CutPrefix(path, "*")
+	for _, line := range p.passed[mark:] {
+		if line == method+" "+path+" "+project || open && strings.HasPrefix(line, method+" ") && strings.HasSuffix(line, end+" "+project) {
 			n++
 		}
 	}
 	return n
 }
 
-// mark is what sent takes to leave out all until now.
+// mark is what since takes to leave out all until now.
 func (p *lxdProxy) mark() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -16,54 +16,6 @@ import (
 	"github.com/hostler/hostler/core/identity/identitytest"
 )
 
-// callersOf makes requests come from users of a running service, one for each role in a team, with sessions in its database.
-func callersOf(t testing.TB, s *service) func(*http.Request, *apitest.Caller) {
-	t.Helper()
-	users := identitytest.New(dbtest.Open(t, s.DB))
-	made := map[apitest.Caller]*identitytest.Account{}
-	return func(r *http.Request, c *apitest.Caller) {
-		team := c.Team
-		if team == 0 {
-			team = identity.DefaultTeam
-		}
-		if made[*c] == nil {
-			made[*c] = identitytest.User(t, users, identitytest.In{team: c.Role})
-		}
-		r.AddCookie(made[*c].Cookie)
-	}
-}
-
-// declaredOperation is what the matrix reads of an operation in the OpenAPI document.
-type declaredOperation struct {
-	ID          string `json:"operationId"`
-	Entitlement string `json:"x-entitlement"`
-	Security    []any
-
-	method, path string
-}
-
-// declaredOperations are those of the running service that need a caller.
-func declaredOperations(t testing.TB, c *client) []declaredOperation {
-	t.Helper()
-	var document struct {
-		Paths map[string]map[string]declaredOperation
-	}
-	c.must(t, http.StatusOK, http.MethodGet, "/api/openapi.json", nil, &document)
-	var all []declaredOperation
-	for path, methods := range document.Paths {
-		for method, o := range methods {
-			if len(o.Security) > 0 {
-				o.method, o.path = strings.ToUpper(method), path
-				all = append(all, o)
-			}
-		}
-	}
-	if len(all) < 30 {
-		t.Fatalf("the document has %d operations for callers", len(all))
-	}
-	return all
-}
-
 // Who may what, over the wire: nobody gets in without a log-in, no role below the declared one, every role from it on. The
 // API's own test holds far more kinds of callers against each operation; this one is about the service as it is put together.
 func TestMatrix(t *testing.T) {

@@ -42,21 +42,6 @@ func change(t testing.TB, file string) {
 	}
 }
 
-// pluginView is what the tests read of a plugin.
-type pluginView struct {
-	Name, State, Digest, Error string
-	Restarts                   int
-	// PID is nil while no process runs.
-	PID *int
-}
-
-func pluginList(t testing.TB, c *client) []pluginView {
-	t.Helper()
-	var all []pluginView
-	c.must(t, http.StatusOK, http.MethodGet, "/api/v1/plugins", nil, &all)
-	return all
-}
-
 // A program that is not the pinned one is seen, is not run, neither at a start nor as a restart, and runs once it is
 // pinned anew.
 func TestPluginCommands(t *testing.T) {

@@ -118,3 +118,15 @@ func (s *sim) healFaults(t testing.TB) {
 	t.Helper()
 	s.control(t, http.MethodDelete, "/fault", nil, nil)
 }
+
+// struck is how often any fault has struck.
+func struck(t testing.TB, cluster *sim) int {
+	t.Helper()
+	var faults []struct{ Struck int }
+	cluster.control(t, http.MethodGet, "/fault", nil, &faults)
+	n := 0
+	for _, f := range faults {
+		n += f.Struck
+	}
+	return n
+}

@@ -130,3 +130,18 @@ func audited(t testing.TB, c *client, action string) auditView {
 	}
 	return rows[0]
 }
+
+// pluginView is what the tests read of a plugin.
+type pluginView struct {
+	Name, State, Digest, Error string
+	Restarts                   int
+	// PID is nil while no process runs.
+	PID *int
+}
+
+func pluginList(t testing.TB, c *client) []pluginView {
+	t.Helper()
+	var all []pluginView
+	c.must(t, http.StatusOK, http.MethodGet, "/api/v1/plugins", nil, &all)
+	return all
+}

@@ -221,13 +221,12 @@ func (s *Server) Act(t testing.TB, ref lxdapi.InstanceRef, action lxdapi.Action)
 	}
 }
 
-// Status is a container's state in the server's word, such as Running.
-func (s *Server) Status(t testing.TB, ref lxdapi.InstanceRef) string {
+// Instance reads a container as an administrator.
+func (s *Server) Instance(t testing.TB, ref lxdapi.InstanceRef) (instance lxdapi.Instance) {
 	t.Helper()
-	var instance lxdapi.Instance
 	path := "/1.0/instances/" + url.PathEscape(ref.Name) + "?project=" + url.QueryEscape(ref.Project)
 	if err := s.Do(t.Context(), http.MethodGet, path, nil, &instance); err != nil {
 		t.Fatal(err)
 	}
-	return instance.Status
+	return instance
 }

@@ -12,7 +12,7 @@ import (
 
 // The same requests do the same to guests of both kinds.
 func (s *sideBySide) deeds(t *testing.T) {
-	vm := s.running(t)
+	vm := s.vm
 	for _, ref := range []string{"web", "customers/web"} {
 		t.Run(ref, func(t *testing.T) {
 			s.powerAndSnapshots(t, s.apps[ref].path, strings.ReplaceAll(ref, "/", " "), s.lxdHost)
@@ -69,7 +69,7 @@ func (s *sideBySide) powerAndSnapshots(t *testing.T, path, name string, host int
 
 // Schedules for guests of both kinds become due at the same moment, one by one's own request besides.
 func (s *sideBySide) schedules(t *testing.T) {
-	vm, a := s.running(t), s.apps["web"]
+	vm, a := s.vm, s.apps["web"]
 	idle := s.apps["idle"]
 	ids := []int64{
 		newSchedule(t, s.owner, "app.snapshot_create", map[string]any{"app_id": a.id, "name": "nightly"}),
@@ -94,7 +94,7 @@ func (s *sideBySide) schedules(t *testing.T) {
 			t.Errorf("%s has no snapshot of the schedule: %+v", path, all)
 		}
 	}
-	if status := s.lxd.Status(t, idle.InstanceRef); status != "Running" || s.lxd.Boots(t, idle.InstanceRef) != 1 {
+	if status := s.lxd.Instance(t, idle.InstanceRef).Status; status != "Running" || s.lxd.Boots(t, idle.InstanceRef) != 1 {
 		t.Errorf("the container that was to be started once is %s", status)
 	}
 	s.lxd.Act(t, idle.InstanceRef, lxdapi.Stop)
@@ -108,7 +108,7 @@ type sideAudit struct {
 
 // The trail, the jobs, the feed and the figures have things of both hosts.
 func (s *sideBySide) named(t *testing.T) {
-	a, vm := s.apps["customers/web"], s.running(t)
+	a, vm := s.apps["customers/web"], s.vm
 	for action, target := range map[string]int64{"app.restart": a.id, "vm.restart": vm.ID} {
 		var rows []sideAudit
 		s.owner.must(t, http.StatusOK, http.MethodGet, "/api/v1/audit?action="+action, nil, &rows)
@@ -123,9 +123,9 @@ func (s *sideBySide) named(t *testing.T) {
 			t.Errorf("%d jobs of host %d", n, host)
 		}
 		for kind, query := range map[string]string{
-			"guest": "SELECT count(DISTINCT m.target_id) FROM metric_samples m JOIN guests g ON g.id = m.target_id WHERE m.target_kind = 'guest' " +
+			"guest": "SELECT count(*) FROM metric_samples m JOIN guests g ON g.id = m.target_id WHERE m.target_kind = 'guest' " +
 				"AND m.memory > 0 AND g.host_id = $1",
-			"node": "SELECT count(DISTINCT m.target_id) FROM metric_samples m JOIN nodes n ON n.id = m.target_id WHERE m.target_kind = 'node' " +
+			"node": "SELECT count(*) FROM metric_samples m JOIN nodes n ON n.id = m.target_id WHERE m.target_kind = 'node' " +
 				"AND m.memory > 0 AND n.host_id = $1",
 		} {
 			if number(t, s.db, query, host) == 0 {
@@ -135,7 +135,8 @@ func (s *sideBySide) named(t *testing.T) {
 	}
 	figures := string(s.owner.must(t, http.StatusOK, http.MethodGet, "/metrics", nil, nil).Body)
 	for _, line := range []string{
-		`hostler_hosts{status="online"} 2`, `hostler_plugin_up{kind="hypervisor",name="lxd"} 1`, `hostler_plugin_up{kind="hypervisor",name="pve"} 1`,
+		`hostler_hosts{status="online"} 2`, `hostler_plugin_up{kind="hypervisor",name="lxd"} 1`,
+		`hostler_plugin_up{kind="hypervisor",name="pve"} 1`,
 	} {
 		if !strings.Contains(figures, line) {
 			t.Errorf("%s is not among the figures", line)

@@ -1,16 +1,13 @@
 package processtest
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/hostler/hostler/core/api/apitest"
-	"github.com/hostler/hostler/core/identity"
 )
 
 // sideRequest is a request that both hosts get, and how each answers: the status, and the identifier of a problem. Empty asks not.
@@ -22,9 +19,12 @@ type sideRequest struct {
 	pve, lxd string
 }
 
+// wrongSecret is no form of access to any host.
+const wrongSecret = "00000000-0000-4000-8000-00000000dead"
+
 // sideRequests has every operation about hosts and guests.
 func sideRequests() []sideRequest {
-	const ok, accepted, absent, unsupported = "200", "202", "404 not_found", "501 unsupported"
+	const ok, accepted, absent, unsupported, required = "200", "202", "404 not_found", "501 unsupported", "409 capability_required"
 	type m = map[string]any
 	type p = map[string]string
 	return []sideRequest{
@@ -34,16 +34,16 @@ func sideRequests() []sideRequest {
 		{operation: "get_host", pve: ok, lxd: ok},
 		{operation: "patch_host", body: m{"name": "{host}"}, pve: ok, lxd: ok},
 		{operation: "remove_host", body: m{"confirm": "no"}, pve: "409 confirm_required", lxd: "409 confirm_required"},
-		{operation: "create_host", body: m{"driver": "{driver}", "name": "again", "address": "{address}", "token_id": "a@b!c", "token_secret": "no"},
-			pve: "409 already_enrolled", lxd: "422 invalid"},
-		{operation: "probe_host", body: m{"driver": "{driver}", "address": "{address}", "token_id": "a@b!c", "token_secret": "no"},
-			pve: "502 token_rejected", lxd: "422 invalid"},
+		{operation: "create_host", body: m{"driver": "{driver}", "name": "again", "address": "{address}", "token_id": "a@b!c",
+			"token_secret": wrongSecret}, pve: "409 conflict", lxd: "422 invalid"},
+		{operation: "probe_host", body: m{"driver": "{driver}", "address": "{address}", "tls_fingerprint": "{fingerprint}", "token_id": "a@b!c",
+			"token_secret": wrongSecret}, pve: "502 token_rejected", lxd: "422 invalid"},
 		{operation: "write_token_script", body: m{"driver": "{driver}", "capabilities": []string{"lifecycle", "backup"}}, pve: ok, lxd: ok},
 		{operation: "write_token_script", body: m{"driver": "{driver}", "capabilities": []string{"node_power"}}, pve: ok, lxd: unsupported},
-		{operation: "rotate_host_credentials", body: m{"capability": "node_power", "token_id": "a@b!c", "token_secret": "no"},
+		{operation: "rotate_host_credentials", body: m{"capability": "node_power", "token_id": "a@b!c", "token_secret": wrongSecret},
 			pve: "502 token_rejected", lxd: unsupported},
 		{operation: "rotate_host_credentials", body: m{"rotate_ssh": true}, pve: unsupported, lxd: unsupported},
-		{operation: "delete_host_credential", params: p{"kind": "monitoring"}, pve: "409 capability_required", lxd: "409 capability_required"},
+		{operation: "delete_host_credential", params: p{"kind": "monitoring"}, pve: required, lxd: required},
 		{operation: "delete_host_credential", params: p{"kind": "node_power"}, pve: absent, lxd: absent},
 		{operation: "set_self_host", body: m{"host_id": nil}, pve: ok, lxd: ok},
 		{operation: "sync_host", pve: ok, lxd: ok},
@@ -72,10 +72,11 @@ func sideRequests() []sideRequest {
 		{operation: "delete_app_snapshot", pve: absent, lxd: absent},
 		{operation: "rollback_app_snapshot", pve: absent, lxd: absent},
 
-		{operation: "list_firewall_cluster_rules", pve: ok, lxd: unsupported},
-		{operation: "list_firewall_node_rules", pve: ok, lxd: unsupported},
-		{operation: "list_firewall_app_rules", pve: ok, lxd: unsupported},
-		{operation: "list_firewall_vm_rules", pve: ok, lxd: absent},
+		{operation: "list_cluster_firewall_rules", pve: ok, lxd: unsupported},
+		{operation: "list_node_firewall_rules", pve: ok, lxd: unsupported},
+		{operation: "list_firewall_node_rules", pve: ok, lxd: unsupported}, // by its other path
+		{operation: "list_app_firewall_rules", pve: ok, lxd: unsupported},
+		{operation: "list_vm_firewall_rules", pve: ok, lxd: absent},
 
 		{operation: "get_cluster_summary", pve: ok, lxd: ok},
 		{operation: "list_nodes", pve: ok, lxd: ok},
@@ -84,56 +85,71 @@ func sideRequests() []sideRequest {
 		{operation: "get_job", pve: ok, lxd: ok},
 		{operation: "list_job_events", pve: ok, lxd: ok},
 		{operation: "stream_job_events", pve: ok, lxd: ok},
-		{operation: "cancel_job", pve: "409 invalid_state", lxd: "409 invalid_state"},
+		{operation: "cancel_job", pve: "409 job_finished", lxd: "409 job_finished"},
 		{operation: "list_schedule_kinds", pve: ok, lxd: ok},
 		{operation: "list_schedules", pve: ok, lxd: ok},
 		{operation: "create_schedule", body: m{"name": "asked", "cron": "0 0 1 1 *", "job_kind": "app.start", "params": m{"app_id": "{app_id}"}},
 			pve: "201", lxd: "201"},
 		{operation: "update_schedule", body: m{"name": "asked again"}, pve: ok, lxd: ok},
 		{operation: "run_schedule", pve: accepted, lxd: accepted},
-		{operation: "delete_schedule", pve: ok, lxd: ok},
+		{operation: "delete_schedule", pve: "204", lxd: "204"},
+		{operation: "list_audit", pve: ok, lxd: ok},
 	}
 }
 
 // aboutHosts are the paths of operations that sideRequests must have.
 var aboutHosts = []string{"hosts", "vms", "apps", "guests", "cluster", "firewall", "schedules", "jobs"}
 
-// operations asks everything of both hosts once. Each answer is one that the document declares, and none has words of the other kind.
+// operations asks everything of both hosts once. Each answer is one that the document declares, and none has words of the other
+// kind.
 func (s *sideBySide) operations(t *testing.T) {
-	declared := map[string][]declaredOperation{}
+	unasked, all := map[string]bool{}, map[string]declaredOperation{}
 	for _, o := range declaredOperations(t, s.owner) {
-		if slices.Contains(aboutHosts, strings.Split(o.path, "/")[3]) {
-			declared[o.ID] = append(declared[o.ID], o)
+		all[o.ID] = o
+		word, _, _ := strings.Cut(strings.TrimPrefix(o.path, "/api/v1/"), "/")
+		unasked[o.ID] = slices.Contains(aboutHosts, word)
+	}
+	api := &apitest.API{URL: s.service.Base, LogIn: callersOf(t, s.service)}
+	for _, host := range []sideHost{s.pveNames(t), s.lxdNames(t)} {
+		for _, request := range sideRequests() {
+			o, declared := all[request.operation]
+			want := map[string]string{"pve": request.pve, "lxd": request.lxd}[host["driver"]]
+			if delete(unasked, request.operation); !declared {
+				t.Errorf("there is no operation %s", request.operation)
+				continue
+			}
+			answer, err := api.Do(t.Context(), request.make(t, s.service.Base, o, host), apitest.Owner)
+			if err != nil { // the document declares no such answer, too
+				t.Errorf("%s of %s: %v", o.ID, host["driver"], err)
+				continue
+			}
+			if got := strings.TrimSpace(fmt.Sprint(answer.Status, " ", answer.Problem())); got != want {
+				t.Errorf("%s of %s: %s, want %s: %s", o.ID, host["driver"], got, want, answer.Body)
+			}
+			s.words(t, o.ID, host, answer.Body)
+			s.follow(t, host, answer)
 		}
 	}
-	hosts := map[string]map[string]string{"pve": s.pveNames(t), "lxd": s.lxdNames(t)}
-	api := s.caller(t)
-	missing := declared
-	for _, request := range sideRequests() {
-		if len(declared[request.operation]) == 0 {
-			t.Errorf("there is no operation %s", request.operation)
+	s.pve.fault(t, map[string]any{"kind": "cut"})
+	s.away(t, s.pveNames(t))
+	s.pve.healFaults(t)
+	for id, missing := range unasked {
+		if missing {
+			t.Errorf("%s is not asked", id)
 		}
-		delete(missing, request.operation)
-		_ = api
-		_ = hosts
-	}
-	for id := range missing {
-		t.Errorf("%s is not asked", id)
 	}
 }
 
-// fill puts names for placeholders into a text.
-func fill(text string, names map[string]string) string {
-	for name, value := range names {
-		text = strings.ReplaceAll(text, "{"+name+"}", url.PathEscape(value))
+// away is what is told of a host that does not answer.
+func (s *sideBySide) away(t *testing.T, host sideHost) {
+	t.Helper()
+	path := "/api/v1/hosts/" + host["host_id"]
+	a := s.owner.do(t, http.MethodPost, path+"/sync", nil)
+	if a.Status != http.StatusBadGateway || a.problem() != "hypervisor_error" {
+		t.Errorf("sync of %s, which is away: %d %s", host["driver"], a.Status, a.Body)
 	}
-	return text
+	s.words(t, "sync", host, a.Body)
+	for _, below := range []string{"", "/tasks", "/nodes/" + host["node"] + "/status"} {
+		s.words(t, below, host, s.owner.do(t, http.MethodGet, path+below, nil).Body)
+	}
 }
-
-var (
-	_ = apitest.Owner
-	_ = identity.Owner
-	_ = json.Marshal
-	_ = http.MethodGet
-	_ = fmt.Sprint
-)
