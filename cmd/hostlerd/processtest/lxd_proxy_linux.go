@@ -1,6 +1,7 @@
 package processtest
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"io"
@@ -23,11 +24,12 @@ type lxdProxy struct {
 	hold   *lxdHold
 }
 
-// lxdHold makes some requests stand still until it is released or who sent them is gone, before they are passed on or before they
-// are answered. A request that is released before it was passed on still is; an answer that was held gets lost.
+// lxdHold makes some requests stand still until it is released, before they are passed on. They are forgotten when who sent them
+// is gone before that, or else passed on nevertheless (late). It may hold the answers instead, which get lost.
 type lxdHold struct {
-	matches  func(*http.Request) bool
-	answers  bool
+	matches       func(*http.Request) bool
+	answers, late bool
+
 	released chan struct{}
 	held     map[string]bool
 }
@@ -54,11 +56,18 @@ func startLXDProxy(t testing.TB, server *lxdtest.Server, projects ...string) *lx
 		p.serve(w, r, way, server.Address)
 	})}
 	go func() { _ = front.Serve(listener) }()
-	t.Cleanup(func() { _ = front.Close() })
+	t.Cleanup(func() {
+		p.release()
+		_ = front.Close()
+	})
 	return p
 }
 
 func (p *lxdProxy) serve(w http.ResponseWriter, r *http.Request, way *http.Transport, address string) {
+	body, err := io.ReadAll(r.Body) // all of it before it is held: who sent it may be gone afterwards
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
 	h := p.present(r)
 	if h != nil && !h.answers && !h.stand(p, r) {
 		return
@@ -75,6 +84,9 @@ func (p *lxdProxy) serve(w http.ResponseWriter, r *http.Request, way *http.Trans
 	}
 	out := r.Clone(ctx)
 	out.URL.Scheme, out.URL.Host, out.RequestURI = "https", address, ""
+	if out.Body = http.NoBody; len(body) > 0 {
+		out.Body, out.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	}
 	resp, err := way.RoundTrip(out)
 	if err != nil {
 		panic(http.ErrAbortHandler) // as a server that is away: the connection breaks
@@ -102,7 +114,7 @@ func (p *lxdProxy) present(r *http.Request) *lxdHold {
 	return nil
 }
 
-// stand waits for the release; false when who sent the request has gone before.
+// stand waits for the release; false when the request is to be forgotten.
 func (h *lxdHold) stand(p *lxdProxy, r *http.Request) bool {
 	p.mu.Lock()
 	h.held[r.URL.RequestURI()] = true
@@ -111,15 +123,19 @@ func (h *lxdHold) stand(p *lxdProxy, r *http.Request) bool {
 	case <-h.released:
 		return true
 	case <-r.Context().Done():
-		return false
 	}
+	if h.late {
+		<-h.released
+	}
+	return h.late
 }
 
-// holds begins to hold the requests that match, or their answers.
-func (p *lxdProxy) holds(answers bool, matches func(*http.Request) bool) {
+// begin begins a hold.
+func (p *lxdProxy) begin(h lxdHold) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.hold = &lxdHold{matches: matches, answers: answers, released: make(chan struct{}), held: map[string]bool{}}
+	h.released, h.held = make(chan struct{}), map[string]bool{}
+	p.hold = &h
 }
 
 // held is how many different requests are held.

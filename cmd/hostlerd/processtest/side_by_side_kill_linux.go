@@ -23,10 +23,9 @@ type sideDeed struct {
 
 // sidePoint is a point of jobs on LXD containers: the proxy holds there what matches.
 type sidePoint struct {
-	name    string
-	answers bool
-	matches func(*http.Request) bool
-	// deeds are by what is killed.
+	name string
+	hold lxdHold
+	// deeds are by what is killed; what is not there is not killed at the point.
 	deeds map[string][]sideDeed
 	// pve holds the reset of a VM of the cluster at the same point.
 	pve map[string]any
@@ -46,6 +45,9 @@ func sidePoints() []sidePoint {
 	}
 	// The guest is read with its state by the job, and without it by the driver before it sends.
 	definition := func(r *http.Request) bool { return instance(r) && r.URL.Query().Get("recursion") == "" }
+	change := func(r *http.Request) bool {
+		return r.Method == http.MethodPut && strings.HasSuffix(r.URL.Path, "/state")
+	}
 	unbegun := []sideDeed{
 		{"idle", "start", done, once, once}, {"web", "stop", done, once, never}, {"customers/web", "restart", done, once, once},
 	}
@@ -57,18 +59,22 @@ func sidePoints() []sidePoint {
 	}
 	return []sidePoint{
 		{
-			name: "before it was begun", matches: func(r *http.Request) bool { return instance(r) && !definition(r) },
+			name: "before it was begun", hold: lxdHold{matches: func(r *http.Request) bool { return instance(r) && !definition(r) }},
 			deeds: map[string][]sideDeed{"service": unbegun, "plugin": unbegun, "LXD": {
 				{"idle", "start", failed, never, never}, {"web", "stop", failed, never, never}, {"customers/web", "restart", failed, never, never},
 			}},
 		},
 		{
-			name: "before it was sent", matches: definition,
+			name: "before it was sent", hold: lxdHold{matches: definition},
 			deeds: map[string][]sideDeed{"service": unsent, "plugin": unsent, "LXD": unsent},
 			pve:   map[string]any{"kind": "hang", "match": map[string]any{"path": "/nodes/{node}/qemu/{vmid}/status/current"}},
 		},
 		{
-			name: "sent and not noted", answers: true, matches: func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/state") },
+			name: "sent and arriving late", hold: lxdHold{late: true, matches: change},
+			deeds: map[string][]sideDeed{"service": unnoted, "plugin": unnoted},
+		},
+		{
+			name: "sent and not noted", hold: lxdHold{answers: true, matches: change},
 			deeds: map[string][]sideDeed{"service": unnoted, "plugin": unnoted, "LXD": {
 				// LXD dies in the middle of what it does. A guest that it leaves as it was is asked for once more, but for the restart.
 				// One that it has stopped and not noted as such it starts again when it is back itself.
@@ -79,7 +85,7 @@ func sidePoints() []sidePoint {
 				"match": map[string]any{"method": "POST", "path": resetPath}},
 		},
 		{
-			name: "while it runs", matches: func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/wait") },
+			name: "while it runs", hold: lxdHold{matches: func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/wait") }},
 			deeds: map[string][]sideDeed{
 				"service": running(done, once, done, once), "plugin": running(done, once, done, once),
 				"LXD": running(doubtful, either, unknown, never),
@@ -121,12 +127,20 @@ func (s *sideBySide) kills(t *testing.T) {
 		}},
 	} {
 		for _, point := range sidePoints() {
+			if point.deeds[victim.name] == nil {
+				continue
+			}
 			t.Run(victim.name+" "+point.name, func(t *testing.T) {
-				round := s.begin(t, point, victim.name)
+				round := s.beginRound(t, point, victim.name)
 				victim.kill(t)
-				s.proxy.release()
 				s.pve.healFaults(t)
-				victim.back(t)
+				if point.hold.late {
+					victim.back(t)
+				}
+				s.proxy.release()
+				if !point.hold.late {
+					victim.back(t)
+				}
 				if victim.name != "LXD" {
 					round.stopDeaf(t)
 				}
@@ -150,8 +164,8 @@ type killRound struct {
 	}
 }
 
-// begin brings the containers into their states, asks for the jobs and waits until all are at the point.
-func (s *sideBySide) begin(t *testing.T, point sidePoint, victim string) *killRound {
+// beginRound brings the containers into their states, asks for the jobs and waits until all are at the point.
+func (s *sideBySide) beginRound(t *testing.T, point sidePoint, victim string) *killRound {
 	t.Helper()
 	for ref, a := range s.apps {
 		switch running := s.lxd.Instance(t, a.InstanceRef).Status == "Running"; {
@@ -174,7 +188,7 @@ func (s *sideBySide) begin(t *testing.T, point sidePoint, victim string) *killRo
 	if point.pve != nil && victim == "service" {
 		s.pve.fault(t, point.pve)
 	}
-	s.proxy.holds(point.answers, point.matches)
+	s.proxy.begin(point.hold)
 	r.vm.job = act(t, s.owner, fmt.Sprintf("/api/v1/vms/%d/reset", s.vm.ID)).ID
 	for _, d := range r.deeds {
 		r.boots = append(r.boots, s.lxd.Boots(t, s.apps[d.ref].InstanceRef))

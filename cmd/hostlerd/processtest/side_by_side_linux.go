@@ -1,6 +1,7 @@
 package processtest
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -111,7 +112,14 @@ func (s *sideBySide) enrolLXD(t *testing.T) {
 	s.owner.must(t, http.StatusOK, http.MethodPost, s.hostPath(s.lxdHost, "/credentials"), map[string]any{
 		"capability": "lifecycle", "token_secret": string(s.lxd.JoinToken(t, "lifecycle", projects...)),
 	}, nil)
-	s.owner.must(t, http.StatusOK, http.MethodPost, s.hostPath(s.lxdHost, "/sync"), nil, nil)
+	// The first inventory of a host is without figures where those cost requests of their own.
+	eventually(t, "the LXD host has figures", func() error {
+		s.owner.must(t, http.StatusOK, http.MethodPost, s.hostPath(s.lxdHost, "/sync"), nil, nil)
+		if number(t, s.db, "SELECT count(*) FROM nodes WHERE host_id = $1 AND memory > 0", s.lxdHost) == 0 {
+			return errors.New("it has none")
+		}
+		return nil
+	})
 }
 
 func (s *sideBySide) hostPath(host int64, below string) string {
