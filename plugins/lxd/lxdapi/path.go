@@ -101,5 +101,5 @@ func refOf(address string) (ref InstanceRef, ok bool) {
 	if checkName(name) != nil || project != "" && checkName(project) != nil {
 		return InstanceRef{}, false
 	}
-	return InstanceRef{Project: project, Name: name}, true
+	return InstanceRef{Project: strings.Clone(project), Name: strings.Clone(name)}, true // parts would keep the whole address
 }

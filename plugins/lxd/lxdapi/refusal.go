@@ -121,7 +121,7 @@ func scrub(text string) string {
 // cut makes a text valid UTF-8 of at most so many bytes, without NUL, which neither protobuf nor PostgreSQL would take.
 func cut(text string, most int) string {
 	if len(text) > most {
-		text = text[:most]
+		text = strings.Clone(text[:most]) // a part would keep the whole in memory
 	}
 	if !utf8.ValidString(text) {
 		text = strings.ToValidUTF8(text, "\uFFFD")
