@@ -17,9 +17,11 @@ const Name = "lxd"
 
 // Driver makes hosts of LXD and Incus.
 type Driver struct {
-	log  hclog.Logger
-	pool *lxdapi.Pool
-	pace Pace
+	log      hclog.Logger
+	pool     *lxdapi.Pool
+	pace     Pace
+	streams  *streams
+	projects *operationProjects
 }
 
 var (
@@ -35,7 +37,12 @@ type Pace struct {
 	Timeouts lxdapi.Timeouts
 	// Shutdown is how long a guest has to follow a request to shut down or to restart (1 min).
 	Shutdown time.Duration
-	// Silence is how long an operation is followed without any answer before the host counts as unreachable (2 min).
+	// Step is how long an operation is waited for before it is followed by events (3 s).
+	Step time.Duration
+	// Stream is how long a stream of events may take to begin (3 s). The server forgets 5 s after its end what ends meanwhile.
+	Stream time.Duration
+	// Silence is how long an operation is followed without any answer before the host counts as unreachable (2 min),
+	// and how often one that is followed by events is looked at nevertheless.
 	Silence time.Duration
 	// Retry is the wait between two tries to follow an operation (1 s).
 	Retry time.Duration
@@ -44,6 +51,12 @@ type Pace struct {
 func (p Pace) orDefault() Pace {
 	if p.Shutdown == 0 {
 		p.Shutdown = time.Minute
+	}
+	if p.Step == 0 {
+		p.Step = 3 * time.Second
+	}
+	if p.Stream == 0 {
+		p.Stream = 3 * time.Second
 	}
 	if p.Silence == 0 {
 		p.Silence = 2 * time.Minute
@@ -62,7 +75,8 @@ func NewPaced(log hclog.Logger, pace Pace) *Driver {
 	if log == nil {
 		log = hclog.NewNullLogger()
 	}
-	return &Driver{log: log, pool: lxdapi.NewPool(pace.Timeouts), pace: pace.orDefault()}
+	return &Driver{log: log, pool: lxdapi.NewPool(pace.Timeouts), pace: pace.orDefault(), streams: newStreams(log),
+		projects: newOperationProjects()}
 }
 
 // Services are what the plugin serves.
@@ -77,10 +91,13 @@ func (d *Driver) Open(_ context.Context, target endpoint.Target) (hypervisor.Hos
 		return nil, err // and no typed nil
 	}
 	return &Host{
-		api: api, pool: d.pool, target: target, pace: d.pace,
+		api: api, pool: d.pool, target: target, pace: d.pace, streams: d.streams, projects: d.projects,
 		log: d.log.With("address", target.Address, "capability", string(target.Credential.Capability)),
 	}, nil
 }
 
-// Close ends the connections that no call uses.
-func (d *Driver) Close() { d.pool.Close() }
+// Close ends the streams of events, and the connections that no call uses.
+func (d *Driver) Close() {
+	d.streams.end()
+	d.pool.Close()
+}

@@ -89,6 +89,23 @@ func (f *fixture) state(t testing.TB, name string, change map[string]any) {
 	}
 }
 
+// all changes the state of all containers of the project at once as the administrator.
+func (f *fixture) all(t testing.TB, state map[string]any) {
+	t.Helper()
+	path := "/1.0/instances?project=" + url.QueryEscape(f.project)
+	if err := f.Do(t.Context(), http.MethodPut, path, map[string]any{"state": state}, nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// stop stops a container at once as the administrator.
+func (f *fixture) stop(t testing.TB, ref hypervisor.GuestRef) {
+	t.Helper()
+	at, err := lxd.InstanceRef(ref.ID)
+	must(t, "reading an id", err)
+	f.state(t, at.Name, map[string]any{"action": "stop", "force": true})
+}
+
 // ref is how the driver names a container.
 func (f *fixture) ref(t testing.TB, name string) hypervisor.GuestRef {
 	t.Helper()

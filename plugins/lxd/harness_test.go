@@ -32,7 +32,7 @@ const canary = "f00dcanary1234567890f00dcanary12"
 // newDriver makes a driver that waits so long and no longer, and tries again soon.
 func newDriver(t testing.TB, limit time.Duration) *lxd.Driver {
 	driver := lxd.NewPaced(nil, lxd.Pace{
-		Timeouts: lxdapi.Timeouts{Dial: limit, Header: limit, Body: limit}, Silence: limit, Retry: 20 * time.Millisecond,
+		Timeouts: lxdapi.Timeouts{Dial: limit, Header: limit, Body: limit}, Silence: limit, Retry: 20 * time.Millisecond, Step: time.Second,
 	})
 	t.Cleanup(driver.Close)
 	return driver

@@ -15,11 +15,13 @@ import (
 
 // Host is one server, or one member of a cluster, seen through one client certificate.
 type Host struct {
-	api    *lxdapi.Client
-	pool   *lxdapi.Pool
-	target endpoint.Target
-	pace   Pace
-	log    hclog.Logger
+	api      *lxdapi.Client
+	pool     *lxdapi.Pool
+	target   endpoint.Target
+	pace     Pace
+	streams  *streams
+	projects *operationProjects
+	log      hclog.Logger
 }
 
 // Format keeps the key out of whatever prints a host.

@@ -52,6 +52,7 @@ func (h *Host) begun(ctx context.Context, at lxdapi.InstanceRef, what hypervisor
 	if err != nil {
 		return "", h.judge(ctx, err, at.Project)
 	}
+	h.projects.remember(operationKey{h.target.Address, op.ID}, at.Project)
 	h.log.Debug("operation started", "project", at.Project, "guest", at.Name, "operation", string(what), "id", op.ID)
 	return op.ID, nil
 }

@@ -34,3 +34,34 @@ func logOf(op *lxdapi.Operation) (lines []hypervisor.LogLine) {
 	}
 	return lines
 }
+
+// taskLog hands on what an operation says while it is followed, each line once.
+type taskLog struct {
+	lines    int // that are handed on, or were before
+	progress string
+	line     func(hypervisor.LogLine) error
+}
+
+// begin hands on what was said so far, but for the first lines, which are known.
+func (l *taskLog) begin(op *lxdapi.Operation, from int) error {
+	l.lines, l.progress = from, op.Progress
+	for _, said := range logOf(op) {
+		if said.N > from {
+			l.lines = said.N
+			if err := l.line(said); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// write hands on how far the operation is, where that has changed.
+func (l *taskLog) write(op *lxdapi.Operation) error {
+	if op.Progress == "" || op.Progress == l.progress {
+		return nil
+	}
+	l.progress = op.Progress
+	l.lines++
+	return l.line(hypervisor.LogLine{N: l.lines, Text: op.Progress})
+}

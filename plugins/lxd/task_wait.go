@@ -24,28 +24,52 @@ func (h *Host) operation(ctx context.Context, id string) (*lxdapi.Operation, err
 	return op, h.judge(ctx, err, "")
 }
 
-// WaitTask asks the server to answer when the operation is over, again and again. A connection that breaks is tried anew until the
-// silence has lasted; an operation that ended meanwhile, or a server that was started again, has forgotten it by then, and that
-// is NotFound: the guest's state tells what became of it.
+// WaitTask waits a moment at the server. An operation that goes on is followed by the events of its project, over a stream that all
+// waits share, and where that cannot be by asking for its end. One that ended while the host could not be heard is forgotten
+// by then, as all are when the server is started again, and that is NotFound: the guest's state tells what became of it.
 func (h *Host) WaitTask(ctx context.Context, taskID string, from int, line func(hypervisor.LogLine) error) (
 	hypervisor.TaskResult, error) {
 	op, err := h.operation(ctx, taskID)
 	if err != nil {
 		return hypervisor.TaskResult{}, err
 	}
-	for _, l := range logOf(op) {
-		if l.N > from {
-			if err := line(l); err != nil {
-				return hypervisor.TaskResult{}, err
-			}
+	log := &taskLog{line: line}
+	if err := log.begin(op, from); err != nil {
+		return hypervisor.TaskResult{}, err
+	}
+	if op.Ended() {
+		return resultOf(op), nil
+	}
+	next, err := h.api.WaitFor(ctx, taskID, h.pace.Step)
+	if err == nil && next.Ended() {
+		return resultOf(next), nil
+	}
+	project, known := h.projects.of(h.target.Address, op)
+	if err != nil || !known {
+		return h.waitAgain(ctx, taskID)
+	}
+	events, leave := h.streams.join(h, project)
+	defer leave()
+	if end, err := h.follow(ctx, events, taskID, log); err != nil {
+		return hypervisor.TaskResult{}, err
+	} else if end != nil {
+		return resultOf(end), nil
+	}
+	result, err := h.waitAgain(ctx, taskID)
+	if plugin.KindOf(err) == plugin.NotFound {
+		if end := events.endOf(taskID); end != nil {
+			return resultOf(end), nil
 		}
 	}
+	return result, err
+}
+
+// waitAgain asks the server to answer when the operation is over, again and again. A connection that breaks is tried anew until
+// the silence has lasted.
+func (h *Host) waitAgain(ctx context.Context, taskID string) (hypervisor.TaskResult, error) {
 	var lost time.Time // when the silence began
-	for !op.Ended() {
-		next, err := h.api.Wait(ctx, taskID)
-		if err == nil {
-			return resultOf(next), nil
-		}
+	for {
+		op, err := h.api.Wait(ctx, taskID)
 		for err != nil {
 			switch {
 			case ctx.Err() != nil:
@@ -66,9 +90,11 @@ func (h *Host) WaitTask(ctx context.Context, taskID string, from int, line func(
 			}
 			op, err = h.api.Operation(ctx, taskID)
 		}
+		if op.Ended() {
+			return resultOf(op), nil
+		}
 		lost = time.Time{}
 	}
-	return resultOf(op), nil
 }
 
 // passing reports whether another try may mend a failure.

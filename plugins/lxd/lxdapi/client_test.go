@@ -318,6 +318,7 @@ func TestNamesThatCannotBeAreNotSent(t *testing.T) {
 			"member":             func() error { _, err := client.Resources(ctx, bad); return err },
 			"operation":          func() error { _, err := client.Operation(ctx, bad); return err },
 			"wait":               func() error { _, err := client.Wait(ctx, bad); return err },
+			"wait for a time":    func() error { _, err := client.WaitFor(ctx, bad, time.Second); return err },
 			"cancel":             func() error { return client.Cancel(ctx, bad) },
 		} {
 			if err := call(); plugin.KindOf(err) != plugin.Invalid {

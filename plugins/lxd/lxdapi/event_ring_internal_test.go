@@ -2,44 +2,98 @@ package lxdapi
 
 import (
 	"strconv"
+	"strings"
 	"testing"
-	"time"
 )
 
 // The ring keeps the last events in their order, and does not say that it has those that had to go.
 func TestEventRing(t *testing.T) {
 	t.Parallel()
-	at := func(second int) time.Time { return time.Unix(int64(second), 0) }
 	ring := NewEventRing(3)
-	if events, complete := ring.Events(); len(events) != 0 || !complete.IsZero() {
-		t.Errorf("%+v, %v", events, complete)
+	want := func(mark uint64, ids string, whole bool) {
+		t.Helper()
+		events, _, is := ring.Since(mark)
+		var got []string
+		for _, e := range events {
+			got = append(got, e.Operation.ID)
+		}
+		if strings.Join(got, " ") != ids || is != whole {
+			t.Errorf("since %d: %q, whole %v, want %q, %v", mark, got, is, ids, whole)
+		}
 	}
-	ring.listening(at(2))
-	for i := 1; i <= 4; i++ {
-		ring.add(Event{Time: at(i), Action: strconv.Itoa(i)})
-		ring.add(Event{Time: at(i), Action: strconv.Itoa(i)})
+	add := func(numbers ...int) {
+		for _, n := range numbers {
+			ring.add(Event{Operation: Operation{ID: strconv.Itoa(n)}})
+		}
 	}
-	ring.add(Event{Time: at(2), Action: "2"})
-	events, complete := ring.Events()
-	if len(events) != 3 || events[0].Action != "2" || events[2].Action != "4" || !complete.Equal(at(2)) {
-		t.Errorf("%+v, %v", events, complete)
+	want(0, "", false)
+	if _, listens := ring.Mark(); listens {
+		t.Error("listens before a connection stood")
 	}
-	ring.add(Event{Time: at(5), Action: "5"}) // the second one goes
-	events, complete = ring.Events()
-	if len(events) != 3 || events[0].Action != "3" || events[2].Action != "5" || !complete.Equal(at(2).Add(1)) {
-		t.Errorf("%+v, %v", events, complete)
+	ring.listen(true)
+	want(0, "", true)
+	add(1, 2)
+	mark, listens := ring.Mark()
+	if !listens {
+		t.Error("does not listen")
 	}
-	running := Event{Time: at(6), Operation: &Operation{ID: "a", StatusCode: 103}}
-	ended := Event{Time: at(6), Operation: &Operation{ID: "a", StatusCode: 200}}
-	for _, e := range []Event{running, ended, running} {
-		ring.add(e)
+	want(0, "1 2", true)
+	want(mark, "", true)
+	add(3)
+	want(mark, "3", true)
+	add(4, 5) // the first two go
+	want(0, "3 4 5", false)
+	want(mark, "3 4 5", true)
+	want(mark+100, "", true)
+	add(6)
+	want(mark, "4 5 6", false)
+
+	// What came before the connection ended is kept, and nobody takes what comes after it for the next.
+	mark, _ = ring.Mark()
+	ring.listen(false)
+	want(mark, "6", false)
+	ring.listen(false) // a try that failed
+	ring.listen(true)
+	add(7)
+	want(mark, "6 7", false)
+	again, _ := ring.Mark()
+	want(again, "", true)
+	add(8)
+	want(again, "8", true)
+}
+
+// Whoever waits for news hears of events and of the connection, and of each once.
+func TestEventRingTells(t *testing.T) {
+	t.Parallel()
+	ring := NewEventRing(1)
+	changed := ring.Changed()
+	told := func(what string, want bool) {
+		t.Helper()
+		select {
+		case <-changed:
+			if !want {
+				t.Error("told of ", what)
+			}
+			changed = ring.Changed()
+		default:
+			if want {
+				t.Error("not told of ", what)
+			}
+		}
 	}
-	if events, _ = ring.Events(); events[1].Operation.StatusCode != 103 || events[2].Operation.StatusCode != 200 {
-		t.Errorf("%+v", events)
+	told("nothing", false)
+	ring.listen(true)
+	told("the connection", true)
+	ring.listen(true)
+	told("the same connection", false)
+	if ring.Changed() != changed {
+		t.Error("two that wait have two channels")
 	}
-	ring.listening(time.Time{})
-	ring.add(Event{Time: at(9)})
-	if _, complete = ring.Events(); !complete.IsZero() {
-		t.Errorf("complete from %v on though nobody listens", complete)
-	}
+	ring.add(Event{})
+	told("an event", true)
+	ring.add(Event{})
+	told("a second event", true)
+	ring.listen(false)
+	told("the end of the connection", true)
+	told("nothing more", false)
 }

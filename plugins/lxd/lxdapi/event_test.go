@@ -16,15 +16,12 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// trustedServer is what GET /1.0 says in tests of events.
-const trustedServer = `{"auth":"trusted","environment":{"server":"lxd","server_version":"5.0.2"}}`
-
 // stream serves events: each connection is one call of each. What each returns with ends the connection.
-func stream(each func(ctx context.Context, nth int32, send func(string)) error) http.HandlerFunc {
+func stream(t *testing.T, each func(ctx context.Context, nth int32, send func(string)) error) http.HandlerFunc {
 	var connections atomic.Int32
 	return func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/1.0/events" {
-			answer(w, trustedServer)
+		if r.URL.Path != "/1.0/events" || r.URL.Query().Get("type") != "operation" {
+			t.Errorf("asked for %s", r.RequestURI)
 			return
 		}
 		socket, err := websocket.Accept(w, r, nil)
@@ -37,10 +34,22 @@ func stream(each func(ctx context.Context, nth int32, send func(string)) error) 
 	}
 }
 
-// lifecycle is an event of a second.
-func lifecycle(second int, action string) string {
-	return fmt.Sprintf(`{"type":"lifecycle","timestamp":"2026-11-22T00:00:%02dZ","metadata":{"action":%q,"source":"/1.0/instances/web1",
-		"requestor":{"username":"028e","protocol":"tls","address":"10.0.0.1:5"}},"location":"none","project":"default"}`, second, action)
+// event is one of an operation, of a second.
+func event(second, status int, progress string) string {
+	return fmt.Sprintf(`{"type":"operation","timestamp":"2026-11-22T00:00:%02dZ","metadata":{"id":%q,"status_code":%d,"may_cancel":true,
+		"resources":{"instances":["/1.0/instances/web1"]},"metadata":{"fds":{"0":%q},"create_progress":%q}},"location":"none",
+		"project":"customers"}`, second, uuid, status, canary, progress)
+}
+
+// kept are the events that a ring has.
+func kept(ring *lxdapi.EventRing) []lxdapi.Event {
+	events, _, _ := ring.Since(0)
+	return events
+}
+
+func listens(ring *lxdapi.EventRing) bool {
+	_, stands := ring.Mark()
+	return stands
 }
 
 // watch runs Watch until the test is over, or until it ends by itself.
@@ -70,47 +79,42 @@ func until(t testing.TB, what string, condition func() bool) {
 func TestWatch(t *testing.T) {
 	t.Parallel()
 	goOn := make(chan struct{})
-	client := serve(t, stream(func(ctx context.Context, nth int32, send func(string)) error {
+	client := serve(t, stream(t, func(ctx context.Context, nth int32, send func(string)) error {
 		switch nth {
 		case 1:
-			send(lifecycle(1, "instance-started"))
-			send(lifecycle(1, "instance-started")) // once more, as in a cluster
-			send(fmt.Sprintf(`{"type":"operation","timestamp":"2026-11-22T00:00:02Z","metadata":{"id":%q,"status_code":103,"may_cancel":true,
-				"resources":{"instances":["/1.0/instances/web1"]},"metadata":{"fds":{"0":%q}}},"location":"none",
-				"project":"customers"}`, uuid, canary))
+			send(event(1, 103, ""))
+			send(event(2, 103, "rootfs: 50%"))
 			send(`{"type":"logging","timestamp":"2026-11-22T00:00:02Z","metadata":{"message":"x"}}`)
 			<-goOn
 		case 2:
-			send(lifecycle(3, "instance-stopped"))
+			send(event(3, 200, ""))
 			<-ctx.Done()
 		}
 		return nil
 	}))
 	ring := lxdapi.NewEventRing(10)
-	before := time.Now()
 	watch(t, client, ring, lxdapi.WatchPace{Backoff: time.Millisecond})
-	count := func() int { events, _ := ring.Events(); return len(events) }
-	until(t, "the first events", func() bool { return count() == 2 })
-	events, complete := ring.Events()
-	if e := events[0]; e.Action != "instance-started" || e.Source != "/1.0/instances/web1" || e.Requestor != "028e" || e.Operation != nil {
-		t.Errorf("%+v", e)
+	until(t, "the first events", func() bool { return len(kept(ring)) == 2 })
+	mark, stands := ring.Mark()
+	if !stands {
+		t.Error("nobody listens")
 	}
 	customers := lxdapi.InstanceRef{Project: "customers", Name: "web1"}
-	if e := events[1]; e.Operation == nil || e.Operation.ID != uuid || e.Operation.Instances[0] != customers ||
-		strings.Contains(fmt.Sprintf("%+v", *e.Operation), canary) {
-		t.Errorf("%+v, %+v", e, e.Operation)
-	}
-	if complete.Before(before) || complete.After(time.Now().Add(3*time.Second)) {
-		t.Errorf("complete from %v on", complete)
+	for i, e := range kept(ring) {
+		if op := e.Operation; op.ID != uuid || op.StatusCode != 103 || op.Instances[0] != customers || e.Time.Second() != i+1 ||
+			op.Progress != []string{"", "rootfs: 50%"}[i] || strings.Contains(fmt.Sprintf("%+v", e), canary) {
+			t.Errorf("%+v", e)
+		}
 	}
 	close(goOn)
-	until(t, "the event of the second connection", func() bool { return count() == 3 })
-	if _, again := ring.Events(); again.Before(complete) || again.IsZero() {
-		t.Errorf("complete from %v on, and %v before", again, complete)
+	until(t, "the event of the second connection", func() bool { return len(kept(ring)) == 3 })
+	events, _, whole := ring.Since(mark)
+	if whole || len(events) == 0 || !events[len(events)-1].Operation.Ended() {
+		t.Errorf("%+v, whole %v", events, whole)
 	}
 }
 
-// While nobody listens nothing is complete, and a server that lets nobody in is not asked without a pause.
+// The ring says that nobody listens, and a server that lets nobody in is not asked without a pause.
 func TestWatchOfADeadServer(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int32
@@ -125,8 +129,8 @@ func TestWatchOfADeadServer(t *testing.T) {
 	})
 	ended := watch(t, client, ring, lxdapi.WatchPace{Backoff: 50 * time.Millisecond, BackoffMax: 100 * time.Millisecond})
 	until(t, "some tries", func() bool { return asked.Load() >= 4 })
-	if _, complete := ring.Events(); !complete.IsZero() {
-		t.Errorf("complete from %v on", complete)
+	if listens(ring) {
+		t.Error("listens to a server that is not there")
 	}
 	select {
 	case err := <-ended:
@@ -141,13 +145,13 @@ func TestWatchThatCannotBe(t *testing.T) {
 	for name, handler := range map[string]http.HandlerFunc{
 		"no websocket": func(w http.ResponseWriter, _ *http.Request) { answer(w, "null") },
 		"no LXD":       http.NotFound,
-		"no event":     stream(func(ctx context.Context, _ int32, send func(string)) error { send("x"); <-ctx.Done(); return nil }),
-		"bad operation": stream(func(ctx context.Context, _ int32, send func(string)) error {
+		"no event":     stream(t, func(ctx context.Context, _ int32, send func(string)) error { send("x"); <-ctx.Done(); return nil }),
+		"bad operation": stream(t, func(ctx context.Context, _ int32, send func(string)) error {
 			send(`{"type":"operation","metadata":7}`)
 			<-ctx.Done()
 			return nil
 		}),
-		"a huge event": stream(func(ctx context.Context, _ int32, send func(string)) error {
+		"a huge event": stream(t, func(ctx context.Context, _ int32, send func(string)) error {
 			send(`{"type":"` + strings.Repeat("a", 2<<20) + `"}`)
 			<-ctx.Done()
 			return nil
@@ -170,10 +174,6 @@ func TestWatchOfASilentServer(t *testing.T) {
 	t.Cleanup(func() { close(release) })
 	var connections atomic.Int32
 	client := serve(t, func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/1.0/events" {
-			answer(w, trustedServer)
-			return
-		}
 		connections.Add(1)
 		socket, err := websocket.Accept(w, r, nil) // nobody reads from it
 		if err == nil {
@@ -187,17 +187,17 @@ func TestWatchOfASilentServer(t *testing.T) {
 
 func TestWatchEndsWithItsContext(t *testing.T) {
 	t.Parallel()
-	client := serve(t, stream(func(ctx context.Context, _ int32, _ func(string)) error { <-ctx.Done(); return nil }))
+	client := serve(t, stream(t, func(ctx context.Context, _ int32, _ func(string)) error { <-ctx.Done(); return nil }))
 	ctx, cancel := context.WithCancel(t.Context())
 	ring := lxdapi.NewEventRing(1)
 	ended := make(chan error, 1)
 	go func() { ended <- client.Watch(ctx, lxdapi.Scope{}, ring, lxdapi.WatchPace{}) }()
-	until(t, "the connection", func() bool { _, complete := ring.Events(); return !complete.IsZero() })
+	until(t, "the connection", func() bool { return listens(ring) })
 	cancel()
 	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	if _, complete := ring.Events(); !complete.IsZero() {
-		t.Error("complete though nobody listens")
+	if listens(ring) {
+		t.Error("listens though the watch is over")
 	}
 }

@@ -17,9 +17,6 @@ import (
 // maxEvent is the size of one event in bytes.
 const maxEvent = 1 << 20
 
-// listenLag is how much later than the Date of an answer, which has whole seconds, everything is told for sure.
-const listenLag = 2 * time.Second
-
 var errSilent = errors.New("the host no longer answers on the stream of events")
 
 // WatchPace is how Watch keeps its connection. Zero values mean the default ones.
@@ -44,8 +41,8 @@ func (p WatchPace) withDefaults() WatchPace {
 	return p
 }
 
-// Watch puts the server's events on operations and on what happens to things into the ring, until ctx ends. It connects again
-// when the connection breaks; the ring tells what is missing. It returns an error that another try would not mend: a
+// Watch puts the server's events on operations into the ring, until ctx ends. It connects again when the connection breaks; the
+// ring tells what is missing. It returns an error that another try would not mend: a
 // certificate that is refused, on either side, a project that it may not see, something else than LXD.
 func (c *Client) Watch(ctx context.Context, scope Scope, ring *EventRing, pace WatchPace) error {
 	if _, err := scope.query(); err != nil {
@@ -56,7 +53,7 @@ func (c *Client) Watch(ctx context.Context, scope Scope, ring *EventRing, pace W
 	for {
 		began := time.Now()
 		err := c.listen(ctx, scope, ring, pace)
-		ring.listening(time.Time{})
+		ring.listen(false)
 		if ctx.Err() != nil {
 			return fmt.Errorf("watching events: %w", ctx.Err())
 		}
@@ -83,14 +80,7 @@ func (c *Client) listen(ctx context.Context, scope Scope, ring *EventRing, pace 
 		return err
 	}
 	defer func() { _ = socket.CloseNow() }()
-	_, meta, err := c.Server(ctx) // the handshake does not tell the server's clock
-	if err != nil {
-		return err
-	}
-	if !meta.Date.IsZero() { // a server without a clock never has all
-		ring.listening(meta.Date.Add(listenLag))
-	}
-
+	ring.listen(true)
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	go ping(ctx, socket, pace.Ping, stop)
@@ -140,7 +130,7 @@ func (c *Client) dialEvents(ctx context.Context, scope Scope) (*websocket.Conn, 
 	if err != nil {
 		return nil, err
 	}
-	query.Set("type", eventOperation+","+eventLifecycle)
+	query.Set("type", eventOperation)
 	path := rootPath + "/events"
 	within, stop := context.WithTimeout(ctx, c.waits.Header+2*c.waits.Dial)
 	defer stop()

@@ -56,6 +56,26 @@ func TestWait(t *testing.T) {
 	}
 }
 
+// WaitFor asks once, for whole seconds and no longer than an answer may take.
+func TestWaitFor(t *testing.T) {
+	t.Parallel()
+	for most, seconds := range map[time.Duration]string{0: "1", 3500 * time.Millisecond: "3", time.Hour: "400"} {
+		client := serve(t, func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path != "/1.0/operations/"+uuid+"/wait" || r.URL.Query().Get("timeout") != seconds {
+				t.Errorf("asked for %s", r.RequestURI)
+			}
+			answer(w, operation(uuid, 103, ""))
+		})
+		if op, err := client.WaitFor(t.Context(), uuid, most); err != nil || op.ID != uuid || op.Ended() {
+			t.Errorf("%+v, %v", op, err)
+		}
+	}
+	gone := serve(t, func(w http.ResponseWriter, _ *http.Request) { refusal(w, 404, "Operation not found") })
+	if _, err := gone.WaitFor(t.Context(), uuid, time.Second); !errors.Is(err, lxdapi.ErrOperationGone) {
+		t.Error(err)
+	}
+}
+
 func TestWaitThatCannotTell(t *testing.T) {
 	t.Parallel()
 	other := "00000000-0000-0000-0000-000000000000"

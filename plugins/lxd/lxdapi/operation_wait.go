@@ -56,9 +56,9 @@ func (c *Client) Wait(ctx context.Context, id string) (*Operation, error) {
 	}
 	for {
 		asked := time.Now()
-		op, err := c.waitStep(ctx, id)
+		op, err := c.waitStep(ctx, id, c.waits.Header)
 		if err != nil || op.Ended() {
-			return op, gone(err)
+			return op, err
 		}
 		select {
 		case <-ctx.Done():
@@ -68,13 +68,22 @@ func (c *Client) Wait(ctx context.Context, id string) (*Operation, error) {
 	}
 }
 
-// waitStep waits for a part of the time that an answer may take.
-func (c *Client) waitStep(ctx context.Context, id string) (*Operation, error) {
-	seconds := max(int(c.waits.Header.Seconds()*2/3), 1)
+// WaitFor is Wait for a time, which the server takes in whole seconds, and which is shorter than what an answer may take. The
+// operation that it returns may go on.
+func (c *Client) WaitFor(ctx context.Context, id string, most time.Duration) (*Operation, error) {
+	if err := checkOperationID(id); err != nil {
+		return nil, err
+	}
+	return c.waitStep(ctx, id, most)
+}
+
+// waitStep asks the server to answer when the operation is over, or when that time or a part of what an answer may take is.
+func (c *Client) waitStep(ctx context.Context, id string, most time.Duration) (*Operation, error) {
+	seconds := max(int(min(most.Seconds(), c.waits.Header.Seconds()*2/3)), 1)
 	a, err := c.send(ctx, request{method: http.MethodGet, path: rootPath + "/operations/" + id + "/wait",
 		query: map[string][]string{"timeout": {strconv.Itoa(seconds)}}, limit: maxSmall, stays: true})
 	if err != nil {
-		return nil, err
+		return nil, gone(err)
 	}
 	defer a.close()
 	var op Operation

@@ -3,7 +3,7 @@ package lxdapi_test
 import (
 	"context"
 	"errors"
-	"strings"
+	"slices"
 	"testing"
 	"time"
 
@@ -51,8 +51,8 @@ func TestRealOperationGone(t *testing.T) {
 	client := connect(t, target, patience)
 	ring := lxdapi.NewEventRing(1000)
 	watch(t, client, ring, lxdapi.WatchPace{Ping: 3 * time.Second}) // a real server answers pings too
-	until(t, "that the server tells", func() bool { _, complete := ring.Events(); return !complete.IsZero() && time.Now().After(complete) })
-	_, complete := ring.Events()
+	until(t, "that the server tells", func() bool { return listens(ring) })
+	mark, _ := ring.Mark()
 
 	op, err := client.Act(t.Context(), web, lxdapi.Start, lxdapi.ActOptions{})
 	if err != nil {
@@ -62,8 +62,10 @@ func TestRealOperationGone(t *testing.T) {
 	if ended, err := client.Wait(t.Context(), op.ID); err != nil || ended.Failure() != nil {
 		t.Fatalf("%+v, %v", ended, err)
 	}
-	if listed, _, err := client.Operations(t.Context(), lxdapi.Scope{Project: web.Project}); err != nil || len(listed) == 0 ||
-		listed[0].Instances[0] != web {
+	listed, _, err := client.Operations(t.Context(), lxdapi.Scope{Project: web.Project}) // and those of no project
+	if err != nil || !slices.ContainsFunc(listed, func(o lxdapi.Operation) bool {
+		return o.ID == op.ID && len(o.Instances) == 1 && o.Instances[0] == web
+	}) {
 		t.Errorf("%+v, %v", listed, err)
 	}
 	until(t, "that the operation is gone", func() bool {
@@ -76,21 +78,13 @@ func TestRealOperationGone(t *testing.T) {
 	}
 	wantKind(t, client.Cancel(t.Context(), op.ID), plugin.NotFound)
 
-	own, err := lxdapi.ParseIdentity(target.Credential.Secret)
-	if err != nil {
-		t.Fatal(err)
-	}
-	requestor := strings.ToLower(strings.ReplaceAll(own.Fingerprint, ":", ""))
-	var succeeded, told bool
-	events, since := ring.Events()
-	for _, e := range events {
-		succeeded = succeeded || e.Operation != nil && e.Operation.ID == op.ID && e.Operation.StatusCode == lxdapi.OperationSucceeded &&
-			len(e.Operation.Instances) == 1 && e.Operation.Instances[0] == web
-		told = told || e.Action == "instance-started" && strings.HasPrefix(e.Source, "/1.0/instances/web1") && e.Requestor == requestor &&
-			e.Project == web.Project
-	}
-	if !succeeded || !told || since.After(complete) {
-		t.Errorf("succeeded %v, told %v, complete since %v: %+v", succeeded, told, since, events)
+	events, _, whole := ring.Since(mark)
+	succeeded := slices.ContainsFunc(events, func(e lxdapi.Event) bool {
+		return e.Operation.ID == op.ID && e.Operation.StatusCode == lxdapi.OperationSucceeded && len(e.Operation.Instances) == 1 &&
+			e.Operation.Instances[0] == web
+	})
+	if !succeeded || !whole {
+		t.Errorf("succeeded %v, whole %v: %+v", succeeded, whole, events)
 	}
 }
 
@@ -111,8 +105,8 @@ func TestRealRestart(t *testing.T) {
 	}
 	ring := lxdapi.NewEventRing(1000)
 	watch(t, client, ring, lxdapi.WatchPace{Backoff: 10 * time.Millisecond, BackoffMax: 100 * time.Millisecond})
-	until(t, "that the server tells", func() bool { _, complete := ring.Events(); return !complete.IsZero() })
-	_, complete := ring.Events()
+	until(t, "that the server tells", func() bool { return listens(ring) })
+	mark, _ := ring.Mark()
 
 	op, err := client.Act(t.Context(), web, lxdapi.Stop, lxdapi.ActOptions{Timeout: patience})
 	if err != nil {
@@ -121,20 +115,16 @@ func TestRealRestart(t *testing.T) {
 	waited := make(chan error, 1)
 	go func() { _, err := client.Wait(t.Context(), op.ID); waited <- err }()
 	running := func() bool {
-		events, _ := ring.Events()
-		for _, e := range events {
-			if e.Operation != nil && e.Operation.ID == op.ID && e.Operation.StatusCode == 103 {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(kept(ring), func(e lxdapi.Event) bool {
+			return e.Operation.ID == op.ID && e.Operation.StatusCode == 103
+		})
 	}
 	until(t, "that the operation goes on", running)
 	server.Kill(t)
 	wantKind(t, <-waited, plugin.Unreachable)
 	_, _, err = client.Server(t.Context())
 	wantKind(t, err, plugin.Unreachable)
-	until(t, "that nobody listens", func() bool { _, complete := ring.Events(); return complete.IsZero() })
+	until(t, "that nobody listens", func() bool { return !listens(ring) })
 
 	server.Start(t)
 	if _, err := client.Wait(t.Context(), op.ID); !errors.Is(err, lxdapi.ErrOperationGone) {
@@ -144,23 +134,18 @@ func TestRealRestart(t *testing.T) {
 	if err != nil || after.Status != "Running" || after.UUID() != before.UUID() || !after.LastUsed.Equal(before.LastUsed) {
 		t.Errorf("%+v, %v", after, err)
 	}
-	until(t, "that the server tells again", func() bool { _, again := ring.Events(); return again.After(complete) })
-	if !running() {
-		t.Error("the ring has lost what it had")
+	until(t, "that the server tells again", func() bool { return listens(ring) })
+	if _, _, whole := ring.Since(mark); whole || !running() {
+		t.Errorf("the ring has lost what it had, or says that nothing is missing: %v", whole)
 	}
+	mark, _ = ring.Mark()
 	if err := act(t, client, web, lxdapi.Stop, lxdapi.ActOptions{Force: true}); err != nil {
 		t.Error(err)
 	}
-	ended := func() bool {
-		events, _ := ring.Events()
-		for _, e := range events {
-			if e.Action == "instance-stopped" {
-				return true
-			}
-		}
-		return false
-	}
-	until(t, "the event of the stop", ended)
+	until(t, "the end of the stop", func() bool {
+		events, _, whole := ring.Since(mark)
+		return whole && slices.ContainsFunc(events, func(e lxdapi.Event) bool { return e.Operation.StatusCode == lxdapi.OperationSucceeded })
+	})
 }
 
 // Figures of what runs.

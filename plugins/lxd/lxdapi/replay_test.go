@@ -14,6 +14,9 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
+// trustedServer is what GET /1.0 says to whom it knows.
+const trustedServer = `{"auth":"trusted","environment":{"server":"lxd","server_version":"5.0.2"}}`
+
 // replay answers as the recorded server did.
 func replay(t *testing.T, e lxdtest.Exchange) *lxdapi.Client {
 	t.Helper()

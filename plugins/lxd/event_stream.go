@@ -1,0 +1,99 @@
+package lxd
+
+import (
+	"context"
+	"sync"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/hostler/hostler/plugins/lxd/lxdapi"
+	"github.com/hostler/hostler/sdk/endpoint"
+)
+
+// keptEvents is how many events of one stream are kept. Who falls further behind asks the server instead.
+const keptEvents = 500
+
+// streamKey is what a stream belongs to: an address with its pin, a certificate and a project.
+type streamKey struct {
+	target  endpoint.Target
+	project string
+}
+
+// streams are the streams of events that are open, one for each key. A stream begins with its first user and ends with its last.
+type streams struct {
+	log   hclog.Logger
+	ctx   context.Context
+	close context.CancelFunc
+
+	mu   sync.Mutex
+	open map[streamKey]*stream
+	all  sync.WaitGroup
+}
+
+// stream is one stream of events.
+type stream struct {
+	ring  *lxdapi.EventRing
+	ended chan struct{} // closed when there will be no more events
+	stop  context.CancelFunc
+	users int
+}
+
+func newStreams(log hclog.Logger) *streams {
+	ctx, cancel := context.WithCancel(context.Background())
+	return &streams{log: log, ctx: ctx, close: cancel, open: map[streamKey]*stream{}}
+}
+
+// join gives the stream of a project at a host, and begins it for the first user. The caller leaves it.
+func (s *streams) join(h *Host, project string) (joined *stream, leave func()) {
+	key := streamKey{h.target, project}
+	key.target.Credential.Capability = "" // the certificate counts
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	joined, ok := s.open[key]
+	if !ok {
+		joined = s.begin(h, project)
+		s.open[key] = joined
+	}
+	joined.users++
+	return joined, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if joined.users--; joined.users == 0 {
+			joined.stop()
+			delete(s.open, key)
+		}
+	}
+}
+
+// begin starts a stream; s.mu is held.
+func (s *streams) begin(h *Host, project string) *stream {
+	ctx, stop := context.WithCancel(s.ctx)
+	begun := &stream{ring: lxdapi.NewEventRing(keptEvents), ended: make(chan struct{}), stop: stop}
+	s.all.Go(func() {
+		defer close(begun.ended)
+		err := h.api.Watch(ctx, lxdapi.Scope{Project: project}, begun.ring, lxdapi.WatchPace{})
+		if ctx.Err() == nil {
+			s.log.Debug("the host's events cannot be followed", "address", h.target.Address, "project", project, "error", err)
+		}
+	})
+	return begun
+}
+
+// end ends all streams and waits until they are gone. Those that are begun later end at once.
+func (s *streams) end() {
+	s.mu.Lock() // no stream begins after this that all does not count
+	s.close()
+	s.mu.Unlock()
+	s.all.Wait()
+}
+
+// endOf is the operation at its end as the stream has told it; nil when it has not.
+func (s *stream) endOf(id string) *lxdapi.Operation {
+	events, _, _ := s.ring.Since(0)
+	for i := range events {
+		if op := &events[i].Operation; op.ID == id && op.Ended() {
+			return op
+		}
+	}
+	return nil
+}

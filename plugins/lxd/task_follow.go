@@ -1,0 +1,79 @@
+package lxd
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/hostler/hostler/plugins/lxd/lxdapi"
+)
+
+// settling is how long after its handshake a stream surely tells of everything. The server forgets what ended before only later.
+const settling = 500 * time.Millisecond
+
+// follow waits for the end of an operation by a stream of events. It gives nil when the stream cannot tell: it does not come about, it
+// breaks, or it tells faster than the log takes the lines.
+func (h *Host) follow(ctx context.Context, s *stream, id string, log *taskLog) (*lxdapi.Operation, error) {
+	mark, stands, err := h.listening(ctx, s)
+	if !stands {
+		return nil, err
+	}
+	// It may have ended before the stream stood; and now and then it is looked at in case the server has left an event out.
+	look := time.NewTimer(settling)
+	defer look.Stop()
+	var last time.Time
+	for {
+		changed := s.ring.Changed()
+		events, next, whole := s.ring.Since(mark)
+		mark = next
+		for i := range events {
+			e := &events[i]
+			if e.Operation.ID != id || !e.Operation.Ended() && !e.Time.After(last) { // another's, told twice, or too late
+				continue
+			}
+			last = e.Time
+			if err := log.write(&e.Operation); err != nil || e.Operation.Ended() {
+				return &e.Operation, err
+			}
+		}
+		if !whole {
+			return nil, nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("waiting for an operation: %w", ctx.Err())
+		case <-changed:
+		case <-look.C:
+			op, err := h.api.Operation(ctx, id)
+			if err != nil {
+				return nil, nil
+			}
+			if err := log.write(op); err != nil || op.Ended() {
+				return op, err
+			}
+			look.Reset(h.pace.Silence)
+		}
+	}
+}
+
+// listening waits until the stream stands, and gives the place in its ring from which on it is followed. stands is false when it does
+// not come about in time.
+func (h *Host) listening(ctx context.Context, s *stream) (mark uint64, stands bool, err error) {
+	late := time.NewTimer(h.pace.Stream)
+	defer late.Stop()
+	for {
+		changed := s.ring.Changed()
+		if mark, stands = s.ring.Mark(); stands {
+			return mark, true, nil
+		}
+		select {
+		case <-ctx.Done():
+			return 0, false, fmt.Errorf("waiting for an operation: %w", ctx.Err())
+		case <-s.ended:
+			return 0, false, nil
+		case <-late.C:
+			return 0, false, nil
+		case <-changed:
+		}
+	}
+}
