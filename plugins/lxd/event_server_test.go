@@ -50,18 +50,18 @@ func newEventServer(t testing.TB) *eventServer {
 // host opens a host of a driver that waits so long for a stream.
 func (s *eventServer) host(t testing.TB, within time.Duration) *lxd.Host {
 	t.Helper()
-	return open(t, s.driver(t, within), s.target)
+	return open(t, s.driver(t, within, patience), s.target)
 }
 
-func (s *eventServer) driver(t testing.TB, within time.Duration) *lxd.Driver {
+// driver makes a driver that looks so often at what it follows.
+func (s *eventServer) driver(t testing.TB, within, silence time.Duration) *lxd.Driver {
 	t.Helper()
-	driver := lxd.NewPaced(nil, lxd.Pace{
+	s.made = lxd.NewPaced(nil, lxd.Pace{
 		Timeouts: lxdapi.Timeouts{Dial: patience, Header: patience, Body: patience}, Step: time.Second, Stream: within,
-		Silence: patience, Retry: 20 * time.Millisecond,
+		Silence: silence, Retry: 20 * time.Millisecond,
 	})
-	t.Cleanup(driver.Close)
-	s.made = driver
-	return driver
+	t.Cleanup(s.made.Close)
+	return s.made
 }
 
 func (s *eventServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {

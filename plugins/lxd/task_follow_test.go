@@ -53,7 +53,8 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// An operation may fail by events too; what the log refuses ends the wait; and an operation may end before the stream stands.
+// An operation may fail by events too; what the log refuses ends the wait; and an operation may end before the stream stands, or
+// without a word.
 func TestEndsByEvents(t *testing.T) {
 	t.Parallel()
 	s := newEventServer(t)
@@ -82,6 +83,16 @@ func TestEndsByEvents(t *testing.T) {
 	s.stream = func(http.ResponseWriter, *http.Request) bool { s.set(uuid, 200, ""); return false }
 	waitFor(t.Context(), s.host(t, patience), uuid, 0).ok(t)
 	s.want(t, 2, 1, 1)
+
+	s = newEventServer(t)
+	w = waitFor(t.Context(), open(t, s.driver(t, patience, soon), s.target), uuid, 0)
+	until(t, "that it is looked at twice", func() bool { return s.count("read") > 3 })
+	s.set(uuid, 200, "")
+	w.ok(t)
+	if n := s.count("wait"); n != 1 {
+		t.Errorf("%d waits", n)
+	}
+	s.gone(t)
 }
 
 // A hundred waits hold one stream and no request.
@@ -89,7 +100,7 @@ func TestManyAreFollowedByOneStream(t *testing.T) {
 	t.Parallel()
 	const count = 100
 	s := newEventServer(t)
-	driver := s.driver(t, patience)
+	driver := s.driver(t, patience, patience)
 	var all []*waiting
 	for i := range count {
 		id := fmt.Sprintf("4a25b882-e5a2-401e-8715-%012d", i)
@@ -110,7 +121,7 @@ func TestManyAreFollowedByOneStream(t *testing.T) {
 func TestStreamsOfTwoCertificates(t *testing.T) {
 	t.Parallel()
 	s := newEventServer(t)
-	driver := s.driver(t, patience)
+	driver := s.driver(t, patience, patience)
 	other := s.target
 	made, err := endpoint.NewClientCertificate(endpoint.Lifecycle)
 	must(t, "making a certificate", err)
@@ -260,7 +271,7 @@ func TestStreamThatBreaks(t *testing.T) {
 func TestStreamsEnd(t *testing.T) {
 	t.Parallel()
 	s := newEventServer(t)
-	driver := s.driver(t, patience)
+	driver := s.driver(t, patience, patience)
 	host := open(t, driver, s.target)
 	ctx, cancel := context.WithCancel(t.Context())
 	first, second := waitFor(ctx, host, uuid, 0), waitFor(t.Context(), host, uuid, 0)
