@@ -12,7 +12,8 @@
 // of Lifecycle and calls Guest, Tasks and WaitTask with it too, so that its rights include reading guests and the tasks that it
 // started.
 //
-// Time: a call's context ends it within half a minute, an inventory too. Only WaitTask may last for hours. A call that goes on after its context has ended holds a place that others wait for.
+// Time: a call's context ends it within half a minute, an inventory too. Only WaitTask may last for hours. A call that goes on after
+// its context has ended holds a place that others wait for.
 //
 // Errors: every method returns a *plugin.Error for whatever the service should tell its users; any other error is Internal, and so is
 // a panic, which ends the call and not the process.
