@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/coder/websocket"
+
 	"github.com/hostler/hostler/plugins/lxd"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/plugin"
@@ -106,11 +108,20 @@ func TestFollowWithoutEvents(t *testing.T) {
 		address string
 		streams int // most of them
 	}{
-		"refused":                 {refuse(http.StatusForbidden), "", patience, "", 1},
-		"an old server":           {refuse(http.StatusNotFound), "", patience, "", 1},
-		"no websocket":            {func(w http.ResponseWriter, _ *http.Request) bool { answer(w, "null"); return true }, "", patience, "", 1},
-		"never":                   {func(_ http.ResponseWriter, r *http.Request) bool { <-r.Context().Done(); return true }, "", soon, "", 1},
-		"a server in trouble":     {refuse(http.StatusServiceUnavailable), "", soon, "", 9},
+		"refused":             {refuse(http.StatusForbidden), "", patience, "", 1},
+		"an old server":       {refuse(http.StatusNotFound), "", patience, "", 1},
+		"no websocket":        {func(w http.ResponseWriter, _ *http.Request) bool { answer(w, "null"); return true }, "", patience, "", 1},
+		"never":               {func(_ http.ResponseWriter, r *http.Request) bool { <-r.Context().Done(); return true }, "", soon, "", 1},
+		"a server in trouble": {refuse(http.StatusServiceUnavailable), "", soon, "", 9},
+		"a proxy that passes on nothing": {func(w http.ResponseWriter, r *http.Request) bool {
+			socket, err := websocket.Accept(w, r, nil) // nobody reads from it, and so no ping is answered
+			if err != nil {
+				return true
+			}
+			<-t.Context().Done() // the connection is no longer the request's
+			_ = socket.CloseNow()
+			return true
+		}, "", soon, "", 1},
 		"garbage":                 {nil, "x", patience, "", 1},
 		"an operation that is no": {nil, `{"type":"operation","metadata":7}`, patience, "", 1},
 		"megabytes": {nil, `{"type":"operation","metadata":{"id":"` + uuid + `","status_code":400,"metadata":{"x":"` +

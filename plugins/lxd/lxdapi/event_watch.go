@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/coder/websocket"
@@ -80,10 +81,11 @@ func (c *Client) listen(ctx context.Context, scope Scope, ring *EventRing, pace 
 		return err
 	}
 	defer func() { _ = socket.CloseNow() }()
-	ring.listen(true)
 	ctx, stop := context.WithCancelCause(ctx)
+	var pings sync.WaitGroup
+	defer pings.Wait()
 	defer stop(nil)
-	go ping(ctx, socket, pace.Ping, stop)
+	pings.Go(func() { ping(ctx, socket, pace.Ping, func() { ring.listen(true) }, stop) })
 	for {
 		_, data, err := socket.Read(ctx)
 		switch {
@@ -106,20 +108,26 @@ func (c *Client) listen(ctx context.Context, scope Scope, ring *EventRing, pace 
 	}
 }
 
-// ping ends the connection when the other side shows no sign of life.
-func ping(ctx context.Context, socket *websocket.Conn, every time.Duration, stop context.CancelCauseFunc) {
-	for {
+// ping says that the stream stands at the first sign of life of the other side: a proxy between may take the handshake and pass on
+// nothing. It ends the connection when there is none any more.
+func ping(ctx context.Context, socket *websocket.Conn, every time.Duration, stands func(), stop context.CancelCauseFunc) {
+	for first := true; ; first = false {
+		within, cancel := context.WithTimeout(ctx, every)
+		err := socket.Ping(within)
+		cancel()
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			stop(errSilent)
+			return
+		case first:
+			stands()
+		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-time.After(every):
-		}
-		within, cancel := context.WithTimeout(ctx, every)
-		err := socket.Ping(within)
-		cancel()
-		if err != nil && ctx.Err() == nil {
-			stop(errSilent)
-			return
 		}
 	}
 }
