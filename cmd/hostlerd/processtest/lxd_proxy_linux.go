@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"io"
 	"net/http"
+	"net/http/httputil"
 	"strings"
 	"sync"
 	"testing"
@@ -86,6 +87,12 @@ func (p *lxdProxy) serve(w http.ResponseWriter, r *http.Request, way *http.Trans
 	out.URL.Scheme, out.URL.Host, out.RequestURI = "https", address, ""
 	if out.Body = http.NoBody; len(body) > 0 {
 		out.Body, out.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	}
+	if r.Header.Get("Upgrade") != "" { // the stream of events
+		(&httputil.ReverseProxy{Transport: way, Rewrite: func(p *httputil.ProxyRequest) {
+			p.Out.URL.Scheme, p.Out.URL.Host = "https", address
+		}}).ServeHTTP(w, r)
+		return
 	}
 	resp, err := way.RoundTrip(out)
 	if err != nil {
