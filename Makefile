@@ -32,10 +32,10 @@ BUF := $(TOOLS)/buf-v1.57.2
 PROTOC_GEN_GO := $(TOOLS)/v1.36.12/protoc-gen-go
 PROTOC_GEN_GO_GRPC := $(TOOLS)/v1.6.2/protoc-gen-go-grpc
 
-# Without paths in it what was compiled serves every checkout; make lint vets. Tests wait for a good part of their time, so two
-# packages more than there are processors run. The limit bounds what hangs, on a busy machine too. At its end a program with the race
+# Without paths in it what was compiled serves every checkout; make lint vets. Tests wait for a good part of their time, so one
+# package more than there are processors runs. The limit bounds what hangs, on a busy machine too. At its end a program with the race
 # detector waits a second for reports of goroutines that nobody waits for: a tenth is enough for them, and there are seventy programs.
-TEST_FLAGS = -race -trimpath -vet=off -timeout 40m -p $$(($$(nproc) + 2))
+TEST_FLAGS = -race -trimpath -vet=off -timeout 40m -p $$(($$(nproc) + 1))
 
 RELEASE := $(BIN)/release
 GOARCH ?= $(shell $(GO) env GOARCH)
