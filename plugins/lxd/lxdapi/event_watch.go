@@ -102,6 +102,7 @@ func (c *Client) listen(ctx context.Context, scope Scope, ring *EventRing, pace 
 		if err != nil {
 			return plugin.Errorf(plugin.Protocol, "an event is not one of LXD or Incus: %s", scrub(err.Error()))
 		}
+		ring.listen(true) // an event is a sign of life, too
 		if known {
 			ring.add(event)
 		}
