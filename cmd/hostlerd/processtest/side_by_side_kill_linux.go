@@ -13,6 +13,9 @@ import (
 	"github.com/hostler/hostler/plugins/lxd/lxdapi"
 )
 
+// takes is the deed that is no action: it takes a snapshot.
+const takes = "snapshots"
+
 // sideDeed is what is asked of an LXD container before a kill, and how its job may end.
 type sideDeed struct {
 	ref, action string
@@ -41,32 +44,46 @@ var (
 // state says that it was not carried out; a restart never is.
 func sidePoints() []sidePoint {
 	instance := func(r *http.Request) bool {
-		return r.Method == http.MethodGet && strings.HasPrefix(r.URL.Path, "/1.0/instances/")
+		return r.Method == http.MethodGet && strings.HasPrefix(r.URL.Path, "/1.0/instances/") && !strings.HasSuffix(r.URL.Path, "/snapshots")
 	}
 	// The guest is read with its state by the job, and without it by the driver before it sends.
 	definition := func(r *http.Request) bool { return instance(r) && r.URL.Query().Get("recursion") == "" }
+	snapshot := func(r *http.Request) bool {
+		return r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/snapshots")
+	}
 	change := func(r *http.Request) bool {
-		return r.Method == http.MethodPut && strings.HasSuffix(r.URL.Path, "/state")
+		return snapshot(r) || r.Method == http.MethodPut && strings.HasSuffix(r.URL.Path, "/state")
+	}
+	// Of the guest that has a snapshot taken the definition is read already when that is asked for.
+	unheard := func(r *http.Request) bool {
+		return snapshot(r) || definition(r) && !strings.HasSuffix(r.URL.Path, "/deaf")
 	}
 	unbegun := []sideDeed{
 		{"idle", "start", done, once, once}, {"web", "stop", done, once, never}, {"customers/web", "restart", done, once, once},
+		{"deaf", takes, done, once, never},
 	}
-	unsent := []sideDeed{
-		{"idle", "start", done, once, once}, {"web", "stop", done, once, never}, {"customers/web", "restart", unknown, never, never},
+	unsent := func(snapshots []int) []sideDeed {
+		return []sideDeed{
+			{"idle", "start", done, once, once}, {"web", "stop", done, once, never}, {"customers/web", "restart", unknown, never, never},
+			{"deaf", takes, done, snapshots, never},
+		}
 	}
 	unnoted := []sideDeed{
 		{"idle", "start", done, once, once}, {"web", "stop", done, once, never}, {"customers/web", "restart", unknown, once, once},
+		{"deaf", takes, done, once, never},
 	}
 	return []sidePoint{
 		{
 			name: "before it was begun", hold: lxdHold{matches: func(r *http.Request) bool { return instance(r) && !definition(r) }},
 			deeds: map[string][]sideDeed{"service": unbegun, "plugin": unbegun, "LXD": {
 				{"idle", "start", failed, never, never}, {"web", "stop", failed, never, never}, {"customers/web", "restart", failed, never, never},
+				{"deaf", takes, failed, never, never},
 			}},
 		},
 		{
-			name: "before it was sent", hold: lxdHold{matches: definition},
-			deeds: map[string][]sideDeed{"service": unsent, "plugin": unsent, "LXD": unsent},
+			name: "before it was sent", hold: lxdHold{matches: unheard},
+			// The proxy passes the snapshot's request on to an LXD that is gone; the other deeds are not sent by then.
+			deeds: map[string][]sideDeed{"service": unsent(once), "plugin": unsent(once), "LXD": unsent([]int{2})},
 			pve:   map[string]any{"kind": "hang", "match": map[string]any{"path": "/nodes/{node}/qemu/{vmid}/status/current"}},
 		},
 		{
@@ -79,7 +96,7 @@ func sidePoints() []sidePoint {
 				// LXD dies in the middle of what it does. A guest that it leaves as it was is asked for once more, but for the restart.
 				// One that it has stopped and not noted as such it starts again when it is back itself.
 				{"idle", "start", doubtful, []int{1, 2}, once}, {"web", "stop", doubtful, []int{1, 2}, either},
-				{"customers/web", "restart", unknown, once, either},
+				{"customers/web", "restart", unknown, once, either}, {"deaf", takes, doubtful, []int{1, 2}, never},
 			}},
 			pve: map[string]any{"kind": "delay", "delay_ms": 20000, "times": 1, "after": true,
 				"match": map[string]any{"method": "POST", "path": resetPath}},
@@ -155,10 +172,11 @@ type killRound struct {
 	*sideBySide
 	deeds []sideDeed
 	jobs  []int64
-	// mark and boots are what was counted before.
-	mark  int
-	boots []int
-	vm    struct {
+	// mark and boots are what was counted before; snapshot is the name of the one that is taken.
+	mark     int
+	snapshot string
+	boots    []int
+	vm       struct {
 		job    int64
 		resets int
 	}
@@ -184,15 +202,22 @@ func (s *sideBySide) beginRound(t *testing.T, point sidePoint, victim string) *k
 	})
 	s.owner.must(t, http.StatusOK, http.MethodPost, s.hostPath(s.lxdHost, "/sync"), nil, nil)
 	r := &killRound{sideBySide: s, deeds: point.deeds[victim], mark: s.proxy.mark()}
+	r.snapshot = fmt.Sprintf("round-%d", r.mark)
 	r.vm.resets = s.pve.sent(t, "reset")
 	if point.pve != nil && victim == "service" {
 		s.pve.fault(t, point.pve)
+		// The held job of the cluster takes one of the four places for jobs.
+		r.deeds = slices.DeleteFunc(slices.Clone(r.deeds), func(d sideDeed) bool { return d.action == "stop" })
 	}
 	s.proxy.begin(point.hold)
 	r.vm.job = act(t, s.owner, fmt.Sprintf("/api/v1/vms/%d/reset", s.vm.ID)).ID
 	for _, d := range r.deeds {
 		r.boots = append(r.boots, s.lxd.Boots(t, s.apps[d.ref].InstanceRef))
-		r.jobs = append(r.jobs, act(t, s.owner, s.apps[d.ref].path+"/"+d.action).ID)
+		var body any
+		if d.action == takes {
+			body = map[string]any{"name": r.snapshot}
+		}
+		r.jobs = append(r.jobs, started(t, s.owner, s.apps[d.ref].path+"/"+d.action, body).ID)
 	}
 	eventually(t, "the jobs are at the point", func() error {
 		if n := s.proxy.held(); n != len(r.deeds) {
@@ -213,14 +238,20 @@ func (r *killRound) end(t *testing.T) {
 		job, a := ended(t, r.owner, r.jobs[i]), r.apps[d.ref]
 		text := transcript(t, r.owner, r.jobs[i])
 		sent := r.proxy.since(r.mark, http.MethodPut, "/1.0/instances/"+a.Name+"/state", a.Project)
+		if d.action == takes {
+			sent = r.proxy.since(r.mark, http.MethodPost, "/1.0/instances/"+a.Name+"/snapshots", a.Project)
+		}
 		boots := r.lxd.Boots(t, a.InstanceRef) - r.boots[i]
 		if !slices.Contains(d.ends, job.Status) || !slices.Contains(d.sent, sent) || !slices.Contains(d.boots, boots) {
 			t.Errorf("the %s of %s ended %s: %s; it was sent %d times, and process 1 was started %d times\n%s", d.action, d.ref, job.Status,
 				job.Error, sent, boots, text)
 		}
 		happened := boots == 1
-		if d.action == "stop" || d.action == "shutdown" {
+		switch d.action {
+		case "stop", "shutdown":
 			happened = r.lxd.Instance(t, a.InstanceRef).Status == "Stopped"
+		case takes:
+			happened = slices.ContainsFunc(r.lxd.Instance(t, a.InstanceRef).Snapshots, func(s lxdapi.Snapshot) bool { return s.Name == r.snapshot })
 		}
 		if job.Status == "succeeded" && !happened {
 			t.Errorf("the %s of %s is told to have succeeded\n%s", d.action, d.ref, text)
@@ -240,7 +271,7 @@ func (r *killRound) stopDeaf(t *testing.T) {
 	back := r.proxy.mark()
 	var deaf []*lxdApp
 	for _, d := range r.deeds {
-		if strings.Contains(d.ref, "deaf") {
+		if strings.Contains(d.ref, "deaf") && d.action != takes {
 			deaf = append(deaf, r.apps[d.ref])
 		}
 	}

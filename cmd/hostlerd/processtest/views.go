@@ -63,8 +63,14 @@ func find(t testing.TB, c *client, path, status string) guestView {
 // act asks for a lifecycle action and returns the job.
 func act(t testing.TB, c *client, path string) jobView {
 	t.Helper()
+	return started(t, c, path, nil)
+}
+
+// started asks for a job and returns it.
+func started(t testing.TB, c *client, path string, body any) jobView {
+	t.Helper()
 	var reply struct{ Job jobView }
-	c.must(t, http.StatusAccepted, http.MethodPost, path, nil, &reply)
+	c.must(t, http.StatusAccepted, http.MethodPost, path, body, &reply)
 	if reply.Job.ID == 0 {
 		t.Fatalf("%s gave no job", path)
 	}

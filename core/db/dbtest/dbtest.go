@@ -16,6 +16,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/rivermigrate"
 
@@ -62,19 +63,37 @@ func create(t testing.TB, clause string) string {
 	if err != nil {
 		t.Fatalf("starting PostgreSQL: %v", err)
 	}
+	pool, err := administrator()
+	if err != nil {
+		t.Fatalf("connecting to PostgreSQL: %v", err)
+	}
 	name := "test_" + randomName()
-	if err := onServer(t.Context(), server, fmt.Sprintf("CREATE DATABASE %s %s%s", name, clause, strategy)); err != nil {
+	if _, err := pool.Exec(t.Context(), fmt.Sprintf("CREATE DATABASE %s %s%s", name, clause, strategy)); err != nil {
 		t.Fatalf("making the test database: %v", err)
 	}
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 		defer cancel()
-		if err := onServer(ctx, server, "DROP DATABASE "+name+" WITH (FORCE)"); err != nil {
+		if _, err := pool.Exec(ctx, "DROP DATABASE "+name+" WITH (FORCE)"); err != nil {
 			t.Logf("dropping the test database: %v", err)
 		}
 	})
 	return withDatabase(server, name)
 }
+
+// administrator makes and drops databases. It lives as long as the process: a new connection for each would be a fifth of all.
+var administrator = sync.OnceValues(func() (*pgxpool.Pool, error) {
+	server, err := Server()
+	if err != nil {
+		return nil, err
+	}
+	config, err := pgxpool.ParseConfig(server)
+	if err != nil {
+		return nil, err
+	}
+	config.MaxConns = 2
+	return pgxpool.NewWithConfig(context.Background(), config)
+})
 
 // template is the name of a migrated database that others are cloned from. The server of the tests has it already, unless there
 // is no cache folder; one from outside gets it once per schema.
@@ -152,16 +171,6 @@ func digest() (string, error) {
 		h.Write(text)
 	}
 	return hex.EncodeToString(h.Sum(nil))[:16], nil
-}
-
-func onServer(ctx context.Context, server, statement string) error {
-	conn, err := pgx.Connect(ctx, server)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	_, err = conn.Exec(ctx, statement)
-	return err
 }
 
 func withDatabase(server, name string) string {

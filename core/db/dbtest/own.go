@@ -184,7 +184,12 @@ func (s *OwnServer) Exec(t testing.TB, database, statement string) {
 	if database == "" {
 		database = s.address("postgres")
 	}
-	if err := onServer(t.Context(), database, statement); err != nil {
+	conn, err := pgx.Connect(t.Context(), database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(t.Context())) }()
+	if _, err := conn.Exec(t.Context(), statement); err != nil {
 		t.Fatalf("%s: %v", statement, err)
 	}
 }

@@ -221,10 +221,10 @@ func (s *Server) Act(t testing.TB, ref lxdapi.InstanceRef, action lxdapi.Action)
 	}
 }
 
-// Instance reads a container as an administrator.
+// Instance reads a container with its state and its snapshots as an administrator.
 func (s *Server) Instance(t testing.TB, ref lxdapi.InstanceRef) (instance lxdapi.Instance) {
 	t.Helper()
-	path := "/1.0/instances/" + url.PathEscape(ref.Name) + "?project=" + url.QueryEscape(ref.Project)
+	path := "/1.0/instances/" + url.PathEscape(ref.Name) + "?recursion=1&project=" + url.QueryEscape(ref.Project)
 	if err := s.Do(t.Context(), http.MethodGet, path, nil, &instance); err != nil {
 		t.Fatal(err)
 	}
