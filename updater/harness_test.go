@@ -35,6 +35,7 @@ import (
 	"github.com/hostler/hostler/core/db/dbtest"
 	"github.com/hostler/hostler/core/db/private"
 	"github.com/hostler/hostler/internal/programtest"
+	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/updater/release"
 )
 
@@ -453,17 +454,12 @@ func wrap(script string) func(tree string) {
 // await waits until a version is ready.
 func (s *site) await(version string) {
 	s.t.Helper()
-	deadline := time.Now().Add(60 * time.Second)
-	for {
-		got, err := s.ready()
-		if err == nil && got == version {
-			return
+	waittest.Succeeds(s.t, "version "+version+" is ready", func() error {
+		if got, err := s.ready(); err != nil || got != version {
+			return fmt.Errorf("%s, %v\n%s", got, err, s.supervisor.log.String())
 		}
-		if time.Now().After(deadline) {
-			s.t.Fatalf("version %s did not become ready: %s, %v\n%s", version, got, err, s.supervisor.log.String())
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
+		return nil
+	})
 }
 
 // ready is the version that answers and is ready.

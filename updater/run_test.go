@@ -2,6 +2,7 @@ package updater
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/cookiejar"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/hostler/hostler/core/db/dbtest"
+	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/updater/installation"
 )
 
@@ -45,8 +47,7 @@ func (s *site) runsAllPlugins(version string) {
 	s.ask(client, http.MethodPost, "/api/v1/setup", `{"setup_token":"`+strings.TrimSpace(string(token))+`",`+who)
 	s.ask(client, http.MethodPost, "/api/v1/auth/login", "{"+who)
 	want := plugins(s.t)
-	deadline := time.Now().Add(time.Minute)
-	for {
+	waittest.Succeeds(s.t, "the service runs the plugins of "+version, func() error {
 		var all []struct{ Name, Version, State string }
 		text := s.ask(client, http.MethodGet, "/api/v1/plugins", "")
 		if err := json.Unmarshal(text, &all); err != nil {
@@ -58,14 +59,11 @@ func (s *site) runsAllPlugins(version string) {
 				running["hostler-plugin-"+plugin.Name] = true
 			}
 		}
-		if !slices.ContainsFunc(want, func(name string) bool { return !running[name] }) {
-			return
+		if slices.ContainsFunc(want, func(name string) bool { return !running[name] }) {
+			return fmt.Errorf("it runs %s, want %v", text, want)
 		}
-		if time.Now().After(deadline) {
-			s.t.Fatalf("the service runs %s, want %v of %s", text, want, version)
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
+		return nil
+	})
 }
 
 // ask makes a request to the service that must go well.

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/hostler/hostler/core/api"
 	"github.com/hostler/hostler/core/api/apps/appstest"
@@ -30,6 +29,7 @@ import (
 	"github.com/hostler/hostler/core/api/vms/vmstest"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/identity/identitytest"
+	"github.com/hostler/hostler/internal/waittest"
 )
 
 // requests are those of all resources, by folder. A resource of which nothing is to be said has none.
@@ -229,11 +229,7 @@ func fill(path string, values map[string]string) string {
 // finished waits for the end of a job.
 func (e *teamsFixture) finished(job int64) {
 	e.t.Helper()
-	deadline := time.Now().Add(30 * time.Second)
-	for e.id("SELECT count(*) FROM jobs WHERE id = $1 AND status IN ('queued', 'running')", job) > 0 {
-		if time.Now().After(deadline) {
-			e.t.Fatal("the job did not end")
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+	waittest.Until(e.t, "the job has ended", func() bool {
+		return e.id("SELECT count(*) FROM jobs WHERE id = $1 AND status IN ('queued', 'running')", job) == 0
+	})
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/db/dbtest"
 	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/internal/waittest"
 )
 
 // waiting is a server whose commits wait for a standby that does not come, once hang was called.
@@ -56,7 +57,7 @@ func (s *waiting) standby(t *testing.T, wanted bool) {
 	}
 	s.Exec(t, "", "ALTER SYSTEM SET synchronous_standby_names = '"+name+"'")
 	s.Exec(t, "", "SELECT pg_reload_conf()")
-	until(t, "commits do as "+name+" says", func() bool { // the server takes its time
+	waittest.Until(t, "commits do as "+name+" says", func() bool { // the server takes its time
 		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 		defer cancel()
 		conn, err := pgx.Connect(t.Context(), s.url)
@@ -72,7 +73,7 @@ func (s *waiting) standby(t *testing.T, wanted bool) {
 // hung waits until n commits wait for a standby.
 func (s *waiting) hung(t *testing.T, d *db.DB, n int) {
 	t.Helper()
-	until(t, fmt.Sprintf("%d commits wait", n), func() bool {
+	waittest.Until(t, fmt.Sprintf("%d commits wait", n), func() bool {
 		var found int
 		err := d.Pool.QueryRow(t.Context(),
 			"SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND query = 'commit'").Scan(&found)

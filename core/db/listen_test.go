@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/db/dbtest"
+	"github.com/hostler/hostler/internal/waittest"
 )
 
 // received keeps what a subscriber was told.
@@ -39,16 +39,6 @@ func (h *received) told() (heard []string, missed int) {
 	return append([]string{}, h.heard...), h.missed
 }
 
-// until waits for a condition and says what it is about when it does not come about.
-func until(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited in vain until %s", what)
-		}
-	}
-}
-
 func notify(t *testing.T, d *db.DB, channel, payload string) {
 	t.Helper()
 	if _, err := d.Pool.Exec(t.Context(), "SELECT pg_notify($1, $2)", channel, payload); err != nil {
@@ -73,9 +63,9 @@ func TestListenerTellsEveryEarItsOwn(t *testing.T) {
 	here, there := dbtest.Open(t, url), dbtest.Open(t, url)
 	var one, both received
 	stopOne := here.Listener().Listen(one.subscriber("red"))
-	until(t, "the first subscriber listens", func() bool { _, missed := one.told(); return missed == 1 })
+	waittest.Until(t, "the first subscriber listens", func() bool { _, missed := one.told(); return missed == 1 })
 	stopBoth := here.Listener().Listen(both.subscriber("red", "Blue; DROP TABLE users")) // a channel is a name and no SQL
-	until(t, "the second subscriber listens", func() bool { _, missed := both.told(); return missed == 1 })
+	waittest.Until(t, "the second subscriber listens", func() bool { _, missed := both.told(); return missed == 1 })
 	if _, missed := one.told(); missed != 1 {
 		t.Errorf("the first subscriber was told %d times that it may have missed something", missed)
 	}
@@ -86,7 +76,7 @@ func TestListenerTellsEveryEarItsOwn(t *testing.T) {
 	notify(t, there, "Blue; DROP TABLE users", "2")
 	notify(t, there, "green", "3")
 	notify(t, there, "red", "4")
-	until(t, "both heard", func() bool { a, _ := one.told(); b, _ := both.told(); return len(a) == 2 && len(b) == 3 })
+	waittest.Until(t, "both heard", func() bool { a, _ := one.told(); b, _ := both.told(); return len(a) == 2 && len(b) == 3 })
 	a, _ := one.told()
 	b, _ := both.told()
 	if fmt.Sprint(a) != "[red 1 red 4]" || fmt.Sprint(b) != "[red 1 Blue; DROP TABLE users 2 red 4]" {
@@ -95,15 +85,15 @@ func TestListenerTellsEveryEarItsOwn(t *testing.T) {
 	stopOne()
 	stopOne()
 	notify(t, there, "red", "5")
-	until(t, "the subscriber that is left heard", func() bool { b, _ := both.told(); return len(b) == 4 })
+	waittest.Until(t, "the subscriber that is left heard", func() bool { b, _ := both.told(); return len(b) == 4 })
 	if a, _ := one.told(); len(a) != 2 {
 		t.Errorf("the one that stopped heard %q", a)
 	}
 	stopBoth()
-	until(t, "no connection is kept for nobody", func() bool { return listeners(t, there) == 0 })
+	waittest.Until(t, "no connection is kept for nobody", func() bool { return listeners(t, there) == 0 })
 	var late received
 	here.Listener().Listen(late.subscriber("red"))
-	until(t, "one that comes later listens", func() bool { _, missed := late.told(); return missed == 1 })
+	waittest.Until(t, "one that comes later listens", func() bool { _, missed := late.told(); return missed == 1 })
 }
 
 func TestListenerComesBackAndTellsThatItWasGone(t *testing.T) {
@@ -113,9 +103,9 @@ func TestListenerComesBackAndTellsThatItWasGone(t *testing.T) {
 	var h received
 	here.Listener().Listen(h.subscriber("red"))
 	for life := 1; life <= 3; life++ {
-		until(t, fmt.Sprintf("life %d began", life), func() bool { _, missed := h.told(); return missed == life })
+		waittest.Until(t, fmt.Sprintf("life %d began", life), func() bool { _, missed := h.told(); return missed == life })
 		notify(t, there, "red", fmt.Sprint(life))
-		until(t, "it heard", func() bool { heard, _ := h.told(); return len(heard) == life })
+		waittest.Until(t, "it heard", func() bool { heard, _ := h.told(); return len(heard) == life })
 		_, err := there.Pool.Exec(t.Context(),
 			"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE '%events'")
 		if err != nil {
@@ -131,7 +121,7 @@ func TestListenerLosesNothingWhileEarsComeAndGo(t *testing.T) {
 	here, there := dbtest.Open(t, url), dbtest.Open(t, url)
 	var steady received
 	here.Listener().Listen(steady.subscriber("red"))
-	until(t, "the steady subscriber listens", func() bool { _, missed := steady.told(); return missed == 1 })
+	waittest.Until(t, "the steady subscriber listens", func() bool { _, missed := steady.told(); return missed == 1 })
 	done := make(chan struct{})
 	var coming sync.WaitGroup
 	for i := range 3 {
@@ -145,7 +135,7 @@ func TestListenerLosesNothingWhileEarsComeAndGo(t *testing.T) {
 				var h received
 				stop := here.Listener().Listen(h.subscriber("red", fmt.Sprintf("own%d", i)))
 				if n%2 == 0 {
-					until(t, "a passing subscriber listens", func() bool { _, missed := h.told(); return missed == 1 })
+					waittest.Until(t, "a passing subscriber listens", func() bool { _, missed := h.told(); return missed == 1 })
 				}
 				stop()
 			}
@@ -155,7 +145,7 @@ func TestListenerLosesNothingWhileEarsComeAndGo(t *testing.T) {
 	for n := range said {
 		notify(t, there, "red", fmt.Sprint(n))
 	}
-	until(t, "all was heard", func() bool { heard, _ := steady.told(); return len(heard) >= said })
+	waittest.Until(t, "all was heard", func() bool { heard, _ := steady.told(); return len(heard) >= said })
 	close(done)
 	coming.Wait()
 	heard, missed := steady.told()
@@ -179,8 +169,8 @@ func TestListenerEndsWithItsDatabase(t *testing.T) {
 	}
 	var h received
 	here.Listener().Listen(h.subscriber("red"))
-	until(t, "it listens", func() bool { _, missed := h.told(); return missed == 1 })
+	waittest.Until(t, "it listens", func() bool { _, missed := h.told(); return missed == 1 })
 	here.Close()
-	until(t, "its connection is gone", func() bool { return listeners(t, there) == 0 })
+	waittest.Until(t, "its connection is gone", func() bool { return listeners(t, there) == 0 })
 	here.Listener().Listen(h.subscriber("red"))()
 }

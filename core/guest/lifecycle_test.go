@@ -16,6 +16,7 @@ import (
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/job"
 	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
@@ -174,30 +175,27 @@ func (b *lifecycleFixture) add(t *testing.T, spec job.Spec) (id int64) {
 // ended waits for a job and gives it with its transcript.
 func (b *lifecycleFixture) ended(t *testing.T, id int64, want job.Status) (*job.Job, string) {
 	t.Helper()
-	deadline := time.Now().Add(time.Minute)
-	for {
-		j, err := b.queue.Get(t.Context(), id, identity.Visible{All: true, Teams: []int64{}})
-		if err != nil {
+	var j *job.Job
+	waittest.Until(t, "the job has ended", func() bool {
+		var err error
+		if j, err = b.queue.Get(t.Context(), id, identity.Visible{All: true, Teams: []int64{}}); err != nil {
 			t.Fatal(err)
 		}
-		if !j.Status.Finished() && time.Now().Before(deadline) {
-			time.Sleep(10 * time.Millisecond)
-			continue
-		}
-		events, err := b.queue.Events(t.Context(), id, 0, job.MaxEvents)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var lines []string
-		for _, e := range events {
-			lines = append(lines, e.Kind+": "+e.Text)
-		}
-		transcript := strings.Join(lines, "\n")
-		if j.Status != want {
-			t.Fatalf("job ended as %s (%s), want %s\n%s", j.Status, j.Error, want, transcript)
-		}
-		return j, transcript
+		return j.Status.Finished()
+	})
+	events, err := b.queue.Events(t.Context(), id, 0, job.MaxEvents)
+	if err != nil {
+		t.Fatal(err)
 	}
+	var lines []string
+	for _, e := range events {
+		lines = append(lines, e.Kind+": "+e.Text)
+	}
+	transcript := strings.Join(lines, "\n")
+	if j.Status != want {
+		t.Fatalf("job ended as %s (%s), want %s\n%s", j.Status, j.Error, want, transcript)
+	}
+	return j, transcript
 }
 
 // tasks counts the actions on a guest; the task that made it is none.

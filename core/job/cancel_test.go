@@ -9,6 +9,7 @@ import (
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/job"
 	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
 	"github.com/hostler/hostler/sdk/plugin"
@@ -87,7 +88,7 @@ func TestCancelTooLate(t *testing.T) {
 		ref := w.cluster.NewGuest(hypervisor.VM, hypervisor.GuestRunning)
 		id := i.enqueue(t, w.spec(ref, hypervisor.Stop))
 		<-g.reached
-		until(t, "the task has ended", func() bool { return w.tasks(t, ref)[0].Status == hypervisor.TaskOK })
+		waittest.Until(t, "the task has ended", func() bool { return w.tasks(t, ref)[0].Status == hypervisor.TaskOK })
 		i.cancel(t, id)
 		g.release()
 		i.ended(t, id, job.Succeeded)
@@ -174,7 +175,7 @@ func TestCancelThatTheHypervisorRefuses(t *testing.T) {
 		w.cluster.SetFault("stoptask", memdriver.Fault{Err: &plugin.Error{Kind: plugin.Denied, Message: "not yours"}})
 		i.cancel(t, id)
 		g.release()
-		until(t, "the refusal was noted", func() bool { return strings.Contains(i.transcript(t, id), "does not stop the task: not yours") })
+		waittest.Until(t, "the refusal was noted", func() bool { return strings.Contains(i.transcript(t, id), "does not stop the task: not yours") })
 		w.cluster.EndTask(w.once(t, ref), hypervisor.TaskOK, "OK")
 		i.ended(t, id, job.Succeeded)
 	})

@@ -18,6 +18,7 @@ import (
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/job"
 	"github.com/hostler/hostler/core/secret"
+	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
@@ -95,7 +96,7 @@ func (w *fixture) cutAt(t testing.TB, point string, ref hypervisor.GuestRef) (st
 // over waits until a guest's tasks have ended, of which there must be one at least.
 func (w *fixture) over(t testing.TB, ref hypervisor.GuestRef) {
 	t.Helper()
-	until(t, "the task has ended", func() bool {
+	waittest.Until(t, "the task has ended", func() bool {
 		tasks := w.tasks(t, ref)
 		return len(tasks) > 0 && !slices.ContainsFunc(tasks, func(t hypervisor.Task) bool { return t.Status == hypervisor.TaskRunning })
 	})
@@ -241,23 +242,11 @@ func (i *instance) cancel(t testing.TB, id int64) {
 	}
 }
 
-// until waits for a condition that the database or another goroutine makes true.
-func until(t testing.TB, what string, ok func() bool) {
-	t.Helper()
-	deadline := time.Now().Add(60 * time.Second)
-	for !ok() {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited a minute in vain until %s", what)
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-}
-
 // finished waits for the end of a job.
 func (i *instance) finished(t testing.TB, id int64) *job.Job {
 	t.Helper()
 	var j *job.Job
-	until(t, fmt.Sprintf("job %d has ended", id), func() bool {
+	waittest.Until(t, fmt.Sprintf("job %d has ended", id), func() bool {
 		var err error
 		if j, err = i.Get(t.Context(), id, everything); err != nil {
 			return false

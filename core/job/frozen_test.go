@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
 )
@@ -82,7 +83,7 @@ func TestFrozenBeforeTheSend(t *testing.T) {
 		b := w.makeUnreliable(t, sent.act("b"))
 		b.ended(t, id, either(w, job.Succeeded, job.Unknown))
 		thaw()
-		until(t, "the frozen run has ended", func() bool { return over.Load() == 1 })
+		waittest.Until(t, "the frozen run has ended", func() bool { return over.Load() == 1 })
 		want := either(w, "b", "")
 		if got := sent.String(); got != want || len(w.tasks(t, ref)) != len(want) {
 			t.Errorf("requests came from %q, want %q; %d tasks", got, want, len(w.tasks(t, ref)))
@@ -133,7 +134,7 @@ func TestThawedRunAsksBeforeTheSend(t *testing.T) {
 				})
 				a.run(t)
 				id := a.enqueue(t, w.unreliableJob(ref))
-				until(t, "the first run has ended", func() bool { return over.Load() > 0 })
+				waittest.Until(t, "the first run has ended", func() bool { return over.Load() > 0 })
 				status, want := c.status, c.sent
 				if status == job.Succeeded {
 					status, want = either(w, status, job.Unknown), either(w, want, "")
@@ -209,7 +210,7 @@ func TestReplacedRunChangesNothing(t *testing.T) {
 				if act != "end" && !errors.Is(err, job.ErrLost) {
 					t.Errorf("the replaced run was told %v, want ErrLost", err)
 				}
-				until(t, "the replaced run has ended", func() bool { return over.Load() > 0 })
+				waittest.Until(t, "the replaced run has ended", func() bool { return over.Load() > 0 })
 				if after := read(t, i, id); after.Status != before.Status || after.Task != before.Task || after.Progress != before.Progress ||
 					strings.Contains(i.transcript(t, id), "mine") {
 					t.Errorf("the job was %+v and is %+v\n%s", before, after, i.transcript(t, id))

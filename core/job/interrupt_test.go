@@ -16,6 +16,7 @@ import (
 	"github.com/hostler/hostler/core/db/dbtest"
 	"github.com/hostler/hostler/core/job"
 	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
 )
@@ -126,7 +127,7 @@ func TestDatabaseConnectionsBreakUnderLoad(t *testing.T) {
 		enqueuing.Go(func() {
 			for n, ref := range refs {
 				i := []*instance{a, b}[n%2]
-				until(t, "a job was taken", func() bool {
+				waittest.Until(t, "a job was taken", func() bool {
 					id, err := i.tryEnqueue(t.Context(), w.spec(ref, hypervisor.Stop))
 					if err == nil {
 						ids[n] = id
@@ -141,7 +142,7 @@ func TestDatabaseConnectionsBreakUnderLoad(t *testing.T) {
 			}
 		})
 		for range 6 {
-			until(t, "a job runs", func() bool {
+			waittest.Until(t, "a job runs", func() bool {
 				_, running, err := a.List(t.Context(), job.Filter{Status: job.Running}, everything)
 				return err == nil && running > 0
 			})
@@ -226,7 +227,7 @@ func TestVoidQueueRow(t *testing.T) {
 	}
 	i.run(t)
 	i.ended(t, id, job.Succeeded)
-	until(t, "all rows were handed out", func() bool {
+	waittest.Until(t, "all rows were handed out", func() bool {
 		var left int
 		err := i.db.Pool.QueryRow(t.Context(), "SELECT count(*) FROM river_job WHERE state <> 'completed'").Scan(&left)
 		return err == nil && left == 0

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
 )
 
@@ -47,11 +48,11 @@ func TestSlotsAreFilledAndNeverExceeded(t *testing.T) {
 		next("a job that has a slot")
 	}
 	// Both instances have their hands full: those that have no slot are in the line for one.
-	until(t, "all that can wait for a slot do", func() bool { return a.rows(t, "running") == 2*slots })
+	waittest.Until(t, "all that can wait for a slot do", func() bool { return a.rows(t, "running") == 2*slots })
 	for ended := 1; ended <= jobs-slots; ended++ {
 		release <- struct{}{}
 		next("the next in line") // everyone in it was woken and tried
-		until(t, "the next in line have come up", func() bool { return a.rows(t, "running") == min(2*slots, jobs-ended) })
+		waittest.Until(t, "the next in line have come up", func() bool { return a.rows(t, "running") == min(2*slots, jobs-ended) })
 		if n := now.Load(); n > slots {
 			t.Errorf("%d jobs run, want at most %d", n, slots)
 		}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
 )
 
@@ -31,7 +32,7 @@ func TestLineOfTwoInstances(t *testing.T) {
 	for range slots {
 		enqueue(a)
 	}
-	until(t, "all slots are taken", func() bool { return len(begun) == slots })
+	waittest.Until(t, "all slots are taken", func() bool { return len(begun) == slots })
 	for range slots {
 		<-begun
 	}
@@ -39,10 +40,10 @@ func TestLineOfTwoInstances(t *testing.T) {
 		enqueue(a)
 		enqueue(b)
 	}
-	until(t, "the others wait for one", func() bool { return a.rows(t, "running") == 2*slots })
+	waittest.Until(t, "the others wait for one", func() bool { return a.rows(t, "running") == 2*slots })
 	for _, want := range ids[slots:] {
 		end <- struct{}{}
-		until(t, "the next one has begun", func() bool { return len(begun) > 0 })
+		waittest.Until(t, "the next one has begun", func() bool { return len(begun) > 0 })
 		if got := <-begun; got != want {
 			t.Errorf("job %d has begun, and %d was before it in the line", got, want)
 		}

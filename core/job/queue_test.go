@@ -14,6 +14,7 @@ import (
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/job"
 	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
 	"github.com/hostler/hostler/sdk/plugin"
@@ -212,7 +213,7 @@ func TestTwoInstancesShareTheSlots(t *testing.T) {
 		}
 	}
 	began := time.Now()
-	until(t, "all jobs have ended", func() bool {
+	waittest.Until(t, "all jobs have ended", func() bool {
 		_, left, err := a.List(t.Context(), job.Filter{}, everything)
 		if err != nil {
 			t.Fatal(err)

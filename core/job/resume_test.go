@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/hostler/hostler/core/db/dbtest"
+	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
 )
@@ -21,7 +22,7 @@ func TestBegunJobIsTakenUpFirst(t *testing.T) {
 			return dbtest.Value[int](t, i.db, `SELECT coalesce(max(r.priority), 0) FROM jobs j JOIN river_job r ON r.id = j.river_id
 			WHERE j.id = $1 AND r.state <> 'discarded'`, id)
 		}
-		until(t, "both are handed out again", func() bool { return priority(fresh) > 0 && priority(begun) > 0 })
+		waittest.Until(t, "both are handed out again", func() bool { return priority(fresh) > 0 && priority(begun) > 0 })
 		if first, second := priority(begun), priority(fresh); first >= second {
 			t.Errorf("the job that was begun has the priority %d, the one that was not %d; the lower goes first", first, second)
 		}

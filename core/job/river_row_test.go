@@ -7,6 +7,7 @@ import (
 	"github.com/hostler/hostler/core/db/dbtest"
 	"github.com/hostler/hostler/core/job"
 	"github.com/hostler/hostler/core/job/jobtest"
+	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
 )
@@ -48,7 +49,7 @@ func TestVoidRowsAreClosed(t *testing.T) {
 		}
 	})})
 	runs := i.enqueue(t, job.Spec{Kind: "held", Target: job.Target{Kind: "vm", ID: 1}})
-	until(t, "the job runs", func() bool { return i.rows(t, "running") == 1 })
+	waittest.Until(t, "the job runs", func() bool { return i.rows(t, "running") == 1 })
 	i.exec(t, "UPDATE river_job SET attempted_at = now() - interval '2 hours' WHERE state = 'running'")
 	// leave makes the row that a dead process has left of a job, and gives its id.
 	leave := func(job int64, queue, ago string) int64 {
@@ -76,9 +77,9 @@ func TestVoidRowsAreClosed(t *testing.T) {
 	in := func(ids []int64, state string) int {
 		return dbtest.Value[int](t, i.db, "SELECT count(*) FROM river_job WHERE id = ANY ($1) AND state = $2::river_job_state", ids, state)
 	}
-	until(t, "the void rows are closed", func() bool { return in(void, "discarded") == len(void) })
+	waittest.Until(t, "the void rows are closed", func() bool { return in(void, "discarded") == len(void) })
 	// A row of a job that has just ended says so a moment later.
-	until(t, "no other row says running", func() bool { return i.rows(t, "running") == len(kept) })
+	waittest.Until(t, "no other row says running", func() bool { return i.rows(t, "running") == len(kept) })
 	if got := in(kept, "running"); got != len(kept) {
 		t.Errorf("%d rows say running, want those of the job, of the young one and of another queue", got)
 	}

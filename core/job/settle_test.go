@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
 )
@@ -51,13 +52,13 @@ func TestSettlingTimeIsOneForAllRuns(t *testing.T) {
 		}
 		first := w.makeUnreliable(t, act)
 		id := first.enqueue(t, w.unreliableJob(ref))
-		until(t, "the first run looks for its task", func() bool { return !first.lookingSince(t, id).IsZero() })
+		waittest.Until(t, "the first run looks for its task", func() bool { return !first.lookingSince(t, id).IsZero() })
 		began := first.lookingSince(t, id)
 		if err := first.Stop(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		second := w.makeUnreliable(t, act)
-		until(t, "a second run is at it", func() bool {
+		waittest.Until(t, "a second run is at it", func() bool {
 			j, err := second.Get(t.Context(), id, everything)
 			return err == nil && j.Runs == 2
 		})
@@ -98,7 +99,7 @@ func TestRequestOfADeadRunMayComeLate(t *testing.T) {
 		request := <-arrive
 		a.BreakLocks()
 		close(dead)
-		until(t, "the next run looks for the task", func() bool { return !a.lookingSince(t, id).IsZero() })
+		waittest.Until(t, "the next run looks for the task", func() bool { return !a.lookingSince(t, id).IsZero() })
 		if _, err := request(); err != nil {
 			t.Fatal(err)
 		}
@@ -119,7 +120,7 @@ func TestSettlingTimeWithAClockPutBack(t *testing.T) {
 		lost := func(func() (string, error)) (string, error) { return "", errCut }
 		a := w.makeUnreliable(t, lost)
 		id := a.enqueue(t, w.unreliableJob(ref))
-		until(t, "the first run looks for its task", func() bool { return !a.lookingSince(t, id).IsZero() })
+		waittest.Until(t, "the first run looks for its task", func() bool { return !a.lookingSince(t, id).IsZero() })
 		if err := a.Stop(context.Background()); err != nil {
 			t.Fatal(err)
 		}

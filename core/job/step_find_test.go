@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
 )
@@ -28,7 +29,7 @@ func TestOlderTaskIsNotAdopted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		until(t, "the older task has ended", func() bool { return w.tasks(t, ref)[0].Status == hypervisor.TaskOK })
+		waittest.Until(t, "the older task has ended", func() bool { return w.tasks(t, ref)[0].Status == hypervisor.TaskOK })
 		var sends atomic.Int32
 		act := func(real func() (string, error)) (string, error) {
 			if sends.Add(1) == 1 {

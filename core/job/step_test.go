@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
 	"github.com/hostler/hostler/sdk/plugin"
@@ -184,7 +185,7 @@ func TestWaitThatHangs(t *testing.T) {
 		w.cluster.SetFault("waittask", memdriver.Fault{Block: true})
 		i.run(t)
 		id := i.enqueue(t, w.spec(ref, hypervisor.Stop))
-		until(t, "the wait was begun anew", func() bool { return waits.Load() > 1 })
+		waittest.Until(t, "the wait was begun anew", func() bool { return waits.Load() > 1 })
 		task := w.once(t, ref)
 		w.cluster.EndTask(task, hypervisor.TaskOK, "OK")
 		w.cluster.SetFault("waittask", memdriver.Fault{}) // those that hang go on hanging
@@ -205,7 +206,7 @@ func TestHostLostWhileWaiting(t *testing.T) {
 		task := w.once(t, ref)
 		w.cluster.SetFault("waittask", memdriver.Fault{Err: errCut, Late: true})
 		g.release()
-		until(t, "the loss was noted", func() bool { return strings.Contains(i.transcript(t, id), "cannot be asked") })
+		waittest.Until(t, "the loss was noted", func() bool { return strings.Contains(i.transcript(t, id), "cannot be asked") })
 		for n := range 20 {
 			w.cluster.AddLine(task, fmt.Sprintf("line %d.", n))
 		}
@@ -241,7 +242,7 @@ func TestTaskEnds(t *testing.T) {
 				ref := w.endless()
 				i := w.start(t, nil)
 				id := i.enqueue(t, w.spec(ref, hypervisor.Stop))
-				until(t, "the task is there", func() bool { return len(w.tasks(t, ref)) == 1 })
+				waittest.Until(t, "the task is there", func() bool { return len(w.tasks(t, ref)) == 1 })
 				w.cluster.EndTask(w.once(t, ref), c.status, c.message)
 				if j := i.ended(t, id, c.want); j.Error != c.text {
 					t.Errorf("error %q", j.Error)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
 )
@@ -33,10 +34,10 @@ func TestSuspend(t *testing.T) {
 		for k := range jobs {
 			ids = append(ids, a.enqueue(t, job.Spec{Kind: "long", Target: job.Target{Kind: "vm", ID: int64(k)}}))
 		}
-		until(t, "four run", func() bool { return atA.Load() == 4 })
+		waittest.Until(t, "four run", func() bool { return atA.Load() == 4 })
 		a.Suspend()
 		a.Suspend()
-		until(t, "the instance has given up its jobs", func() bool { return a.rows(t, "running") == 0 })
+		waittest.Until(t, "the instance has given up its jobs", func() bool { return a.rows(t, "running") == 0 })
 		b := w.start(t, kind(&atB, false))
 		for _, id := range ids {
 			a.ended(t, id, job.Succeeded)
@@ -68,7 +69,7 @@ func TestSuspendedInstanceFetchesNothing(t *testing.T) {
 	a.Suspend()
 	// What is enqueued before the instance has let go may still be fetched; from then on rows lie there untouched.
 	var ids []int64
-	until(t, "a job lies in the line untouched for longer than fetching takes", func() bool {
+	waittest.Until(t, "a job lies in the line untouched for longer than fetching takes", func() bool {
 		var untouched, old bool
 		if len(ids) > 0 {
 			err := a.db.Pool.QueryRow(t.Context(), `SELECT r.state = 'available' AND r.attempt = 0, j.created_at < now() - interval '3 seconds'
@@ -96,10 +97,10 @@ func TestSuspendWhileATaskRuns(t *testing.T) {
 		a, b := w.add(t, nil), w.add(t, nil)
 		a.run(t)
 		id := a.enqueue(t, w.spec(ref, hypervisor.Stop))
-		until(t, "the task is there", func() bool { return len(w.tasks(t, ref)) == 1 })
+		waittest.Until(t, "the task is there", func() bool { return len(w.tasks(t, ref)) == 1 })
 		a.Suspend()
 		b.run(t)
-		until(t, "another run follows it", func() bool {
+		waittest.Until(t, "another run follows it", func() bool {
 			j, err := b.Get(t.Context(), id, everything)
 			return err == nil && j.Runs == 2
 		})
@@ -127,7 +128,7 @@ func TestUnableLeavesTheJob(t *testing.T) {
 		return unable
 	})})
 	id := a.enqueue(t, job.Spec{Kind: "some", Target: job.Target{Kind: "vm", ID: 1}})
-	until(t, "it was tried", func() bool { return tries.Load() > 0 })
+	waittest.Until(t, "it was tried", func() bool { return tries.Load() > 0 })
 	w.unable = nil
 	b := w.start(t, map[string]job.Worker{"some": job.WorkerFunc(func(context.Context, *job.Run) error { return nil })})
 	if j := b.ended(t, id, job.Succeeded); tries.Load() != 1 || j.Runs != 2 {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
 )
 
@@ -85,7 +86,7 @@ func TestHubFollowsOverInstances(t *testing.T) {
 	seen := 0
 	await := func(text string) {
 		t.Helper()
-		until(t, "the follower saw "+text, func() bool {
+		waittest.Until(t, "the follower saw "+text, func() bool {
 			events, err := b.Events(t.Context(), id, seen, 100)
 			if err != nil {
 				return false

@@ -15,6 +15,7 @@ import (
 	"github.com/hostler/hostler/core/job/jobtest"
 	"github.com/hostler/hostler/core/maintenance"
 	"github.com/hostler/hostler/core/metric"
+	"github.com/hostler/hostler/internal/waittest"
 )
 
 func TestMain(m *testing.M) { jobtest.Main(m, child) }
@@ -55,7 +56,7 @@ func killed(t *testing.T, i *instance, url, kind, trigger string) string {
 	process := jobtest.Start(t, url)
 	process.Says(t, "started")
 	id := i.enqueue(kind)
-	until(t, "the chore stands still", func() bool {
+	waittest.Until(t, "the chore stands still", func() bool {
 		return i.Value("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND classid = 77 AND NOT granted AND database = (SELECT "+
 			"oid FROM pg_database WHERE datname = current_database())") == "1"
 	})

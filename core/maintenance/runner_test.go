@@ -20,6 +20,7 @@ import (
 	"github.com/hostler/hostler/core/problem"
 	"github.com/hostler/hostler/core/schedule"
 	"github.com/hostler/hostler/core/setting"
+	"github.com/hostler/hostler/internal/waittest"
 )
 
 var everything = identity.Visible{All: true, Teams: []int64{}}
@@ -111,7 +112,7 @@ func (i *instance) enqueue(kind string) int64 {
 func (i *instance) ended(id int64, want job.Status) string {
 	i.t.Helper()
 	var j *job.Job
-	until(i.t, fmt.Sprintf("job %d has ended", id), func() bool {
+	waittest.Until(i.t, fmt.Sprintf("job %d has ended", id), func() bool {
 		var err error
 		j, err = i.Get(i.t.Context(), id, everything)
 		return err == nil && j.Status.Finished()
@@ -142,17 +143,6 @@ func (i *instance) set(changes string) {
 	}
 	if _, err := (&setting.Store{DB: i.db}).Update(i.t.Context(), c); err != nil {
 		i.t.Fatal(err)
-	}
-}
-
-func until(t testing.TB, what string, ok func() bool) {
-	t.Helper()
-	deadline := time.Now().Add(60 * time.Second)
-	for !ok() {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited a minute in vain until %s", what)
-		}
-		time.Sleep(10 * time.Millisecond)
 	}
 }
 
@@ -371,7 +361,7 @@ func TestCancelEndsAtABatchAndTellsWhatWasDone(t *testing.T) {
 	id := i.enqueue("sessions.prune")
 	store.gate <- struct{}{}
 	store.gate <- struct{}{}
-	until(t, "both are noted", func() bool {
+	waittest.Until(t, "both are noted", func() bool {
 		return i.Value("SELECT progress ->> 'work' FROM jobs WHERE id = $1", id) == `{"deleted": 2}`
 	})
 	if _, err := i.RequestCancel(t.Context(), id, everything); err != nil {
@@ -391,7 +381,7 @@ func TestStopIsResumedElsewhere(t *testing.T) {
 	i := start(t, url, maintenance.Config{Sessions: one})
 	id := i.enqueue("sessions.prune")
 	one.gate <- struct{}{}
-	until(t, "it is noted", func() bool {
+	waittest.Until(t, "it is noted", func() bool {
 		return i.Value("SELECT coalesce(progress ->> 'work', '') FROM jobs WHERE id = $1", id) == `{"deleted": 1}`
 	})
 	if err := i.Stop(t.Context()); err != nil {
@@ -426,7 +416,7 @@ func TestTwoInstancesAtOnce(t *testing.T) {
 		}
 	}
 	wg.Wait()
-	until(t, "all jobs have ended", func() bool { return a.Value("SELECT count(*) FROM jobs WHERE finished_at IS NULL") == "0" })
+	waittest.Until(t, "all jobs have ended", func() bool { return a.Value("SELECT count(*) FROM jobs WHERE finished_at IS NULL") == "0" })
 	if n := a.Value("SELECT count(*) FROM jobs WHERE kind <> 'vm.start' AND status <> 'succeeded'"); n != "0" {
 		t.Errorf("%s jobs did not end well", n)
 	}

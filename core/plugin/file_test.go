@@ -9,6 +9,7 @@ import (
 
 	"github.com/hostler/hostler/core/plugin"
 	"github.com/hostler/hostler/internal/programtest"
+	"github.com/hostler/hostler/internal/waittest"
 )
 
 // flip changes one byte at the end of a file, where an ELF program keeps nothing that it needs to run.
@@ -57,12 +58,12 @@ func TestChangedByte(t *testing.T) {
 	if err := b.Start(t.Context()); err != nil {
 		t.Fatal("starting:", err)
 	}
-	eventually(t, "failed for the digest", func() bool { // it is tried again and again
+	waittest.Until(t, "failed for the digest", func() bool { // it is tried again and again
 		s := b.status(t)
 		return s.State == plugin.Failed && s.PID == 0 && strings.Contains(s.Error, plugin.ErrDigest.Error())
 	})
 	replace(t, path, original)
-	eventually(t, "running again with the right file", func() bool { return b.status(t).State == plugin.Running })
+	waittest.Until(t, "running again with the right file", func() bool { return b.status(t).State == plugin.Running })
 }
 
 func TestChangedWhileRunning(t *testing.T) {
@@ -72,7 +73,7 @@ func TestChangedWhileRunning(t *testing.T) {
 	if _, err := b.host(t, "exit-version.mem:8006").Version(t.Context()); err == nil {
 		t.Fatal("the plugin did not end")
 	}
-	eventually(t, "the changed file is refused at the restart", func() bool { return b.status(t).State == plugin.Failed })
+	waittest.Until(t, "the changed file is refused at the restart", func() bool { return b.status(t).State == plugin.Failed })
 }
 
 func TestWrongPin(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/hostler/hostler/core/plugin"
 	"github.com/hostler/hostler/internal/programtest"
+	"github.com/hostler/hostler/internal/waittest"
 	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
@@ -46,7 +47,7 @@ func TestHostilePrograms(t *testing.T) {
 			}
 			pin()
 			if name == "says nothing" {
-				eventually(t, "the program got as far as writing its number", func() bool {
+				waittest.Until(t, "the program got as far as writing its number", func() bool {
 					if content, err := os.ReadFile(filepath.Join(b.dir, file+".pid")); err == nil && len(content) > 0 {
 						return true
 					}
@@ -118,5 +119,5 @@ func TestChildrenEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal("reading the child's number:", err)
 	}
-	eventually(t, "the child is gone", func() bool { return !alive(pid) })
+	waittest.Until(t, "the child is gone", func() bool { return !alive(pid) })
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hostler/hostler/core/plugin"
 	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	sdk "github.com/hostler/hostler/sdk/plugin"
@@ -17,7 +18,7 @@ import (
 func TestLogForwarding(t *testing.T) {
 	t.Parallel()
 	b := running(t, nil)
-	eventually(t, "the plugin's line is in the log under its name", func() bool {
+	waittest.Until(t, "the plugin's line is in the log under its name", func() bool {
 		for line := range strings.Lines(b.log.String()) {
 			if strings.Contains(line, "[INFO]  plugin.mem.") && strings.Contains(line, "memory hypervisor ready: release=1.0.0") {
 				return true

@@ -234,17 +234,6 @@ func (b *fixture) host(t *testing.T, address string) hypervisor.Host {
 	return host
 }
 
-// eventually waits for a condition.
-func eventually(t testing.TB, what string, condition func() bool) {
-	t.Helper()
-	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if condition() {
-			return
-		}
-	}
-	t.Fatal("this did not happen:", what)
-}
-
 // alive tells whether a process runs; a dead one that nobody has waited for yet does not.
 func alive(pid int) bool {
 	if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {

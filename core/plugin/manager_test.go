@@ -14,6 +14,7 @@ import (
 
 	"github.com/hostler/hostler/core/plugin"
 	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	sdk "github.com/hostler/hostler/sdk/plugin"
 )
@@ -190,7 +191,7 @@ func TestNoSignOfLife(t *testing.T) {
 	if err := syscall.Kill(before, syscall.SIGSTOP); err != nil {
 		t.Fatal("stopping the plugin:", err)
 	}
-	eventually(t, "a new process in place of the one that hangs", func() bool {
+	waittest.Until(t, "a new process in place of the one that hangs", func() bool {
 		s := b.status(t)
 		return s.State == plugin.Running && s.PID != before
 	})
@@ -211,7 +212,7 @@ func TestBackOff(t *testing.T) {
 			t.Fatalf("error is %v, want ErrGone", err)
 		}
 	}
-	eventually(t, "backing off", func() bool { return b.status(t).State == plugin.BackingOff })
+	waittest.Until(t, "backing off", func() bool { return b.status(t).State == plugin.BackingOff })
 	start := time.Now()
 	_, err := b.host(t, "fine.mem:8006").Version(t.Context())
 	if !errors.Is(err, sdk.ErrGone) || time.Since(start) > patience/2 {

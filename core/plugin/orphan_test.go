@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/hostler/hostler/core/plugin"
+	"github.com/hostler/hostler/internal/waittest"
 )
 
 func sum(t *testing.T, path string) string {
@@ -75,7 +76,7 @@ func TestHostKilled(t *testing.T) {
 		t.Fatalf("plugin %d does not run: %v", pid, err)
 	}
 	kill(t, cmd)
-	eventually(t, "the plugin ends with its host", func() bool { return !alive(pid) })
+	waittest.Until(t, "the plugin ends with its host", func() bool { return !alive(pid) })
 }
 
 // A program that knows nothing of the service's pipe ends too: the kernel sees to it.
@@ -86,7 +87,7 @@ func TestHostKilledWhileStarting(t *testing.T) {
 	b.script(t, file, `echo $$ >"$0.new"; mv "$0.new" "$0.pid"; exec sleep 600`)
 	cmd, _ := host(t, b.dir, file)
 	pid := 0
-	eventually(t, "the program tells its number", func() bool {
+	waittest.Until(t, "the program tells its number", func() bool {
 		content, err := os.ReadFile(filepath.Join(b.dir, file+".pid"))
 		if err == nil {
 			_, err = fmt.Sscan(strings.TrimSpace(string(content)), &pid)
@@ -97,7 +98,7 @@ func TestHostKilledWhileStarting(t *testing.T) {
 		t.Fatal("the program does not run")
 	}
 	kill(t, cmd)
-	eventually(t, "the program ends with its host", func() bool { return !alive(pid) })
+	waittest.Until(t, "the program ends with its host", func() bool { return !alive(pid) })
 }
 
 // What a killed service left is gone once another one has come up and ended, however soon that was.
@@ -129,7 +130,7 @@ func TestKilledHostLeavesNoFolder(t *testing.T) {
 	if _, err := next.Pin(t.Context(), memFile, "test"); err != nil {
 		t.Fatal("pinning:", err)
 	}
-	eventually(t, "the folder is no longer one that is just being made", func() bool {
+	waittest.Until(t, "the folder is no longer one that is just being made", func() bool {
 		info, err := os.Stat(filepath.Join(folders()[0], "owner"))
 		return err == nil && time.Since(info.ModTime()) > time.Second
 	})

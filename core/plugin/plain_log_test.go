@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/hostler/hostler/core/plugin"
+	"github.com/hostler/hostler/internal/waittest"
 )
 
 // What a program prints, in whichever form, stays one line of its own in the service's log.
@@ -22,7 +23,7 @@ sleep 0.2; exit 1`)
 	if _, err := b.Pin(t.Context(), file, "test"); err == nil {
 		t.Fatal("it could be pinned")
 	}
-	eventually(t, "both lines are in the log", func() bool {
+	waittest.Until(t, "both lines are in the log", func() bool {
 		return strings.Contains(b.log.String(), "two ") && strings.Contains(b.log.String(), "one")
 	})
 	for line := range strings.Lines(b.log.String()) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/hostler/hostler/core/plugin"
+	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/sdk/catalog"
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/firewall"
@@ -80,6 +81,6 @@ func TestKinds(t *testing.T) {
 	if err := syscall.Kill(all[0].PID, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the process is replaced", func() bool { s := b.Status()[0]; return s.Restarts == 1 && s.State == plugin.Running })
+	waittest.Until(t, "the process is replaced", func() bool { s := b.Status()[0]; return s.Restarts == 1 && s.State == plugin.Running })
 	call()
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/hostler/hostler/core/db/dbtest"
 	"github.com/hostler/hostler/core/poll"
 	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
@@ -61,8 +62,8 @@ func TestMembersShareOneClusterAndTakeTurns(t *testing.T) {
 	for turn := 1; turn <= 6; turn++ {
 		f.due()
 		want := 3 + turn
-		until(t, "the cluster was polled once more", func() bool { return f.total(ids) == want })
-		until(t, "the poll was written", func() bool { return f.Value("SELECT bool_and(next_poll_at > now()) FROM clusters") == "true" })
+		waittest.Until(t, "the cluster was polled once more", func() bool { return f.total(ids) == want })
+		waittest.Until(t, "the poll was written", func() bool { return f.Value("SELECT bool_and(next_poll_at > now()) FROM clusters") == "true" })
 	}
 	for _, id := range ids {
 		if f.count(id) != 3 {
@@ -84,7 +85,7 @@ func TestAnotherMemberTakesOverInTheSameCycle(t *testing.T) {
 	f.dead(ids[0])
 	before := f.Value("SELECT seen_at FROM clusters")
 	f.due()
-	until(t, "another host was asked", func() bool { return f.Value("SELECT seen_at FROM clusters") != before })
+	waittest.Until(t, "another host was asked", func() bool { return f.Value("SELECT seen_at FROM clusters") != before })
 	if s := f.Value("SELECT status || error_reason FROM hosts WHERE id = $1", ids[0]); s != "unreachable"+"unreachable" {
 		t.Errorf("the dead host is %s", s)
 	}
@@ -98,7 +99,7 @@ func TestAnotherMemberTakesOverInTheSameCycle(t *testing.T) {
 		return page(report("prod", "n1", []hypervisor.Node{node("n1"), node("n2"), node("n3")}, vm(100, "n1", "a")))
 	})
 	f.Exec("UPDATE hosts SET next_poll_at = now() WHERE id = $1", ids[0])
-	until(t, "the host is back", func() bool { return f.Value("SELECT status FROM hosts WHERE id = $1", ids[0]) == "online" })
+	waittest.Until(t, "the host is back", func() bool { return f.Value("SELECT status FROM hosts WHERE id = $1", ids[0]) == "online" })
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.probed[ids[0]] != probed+1 {
@@ -119,7 +120,7 @@ func TestDeadClusterIsUnknownAndComesBack(t *testing.T) {
 	}
 	run(t, p)
 	f.due()
-	until(t, "the guests are unknown", func() bool {
+	waittest.Until(t, "the guests are unknown", func() bool {
 		return f.Value("SELECT count(*) FROM guests WHERE status = 'unknown' AND cpu IS NULL AND memory IS NULL AND memory_total IS NULL "+
 			"AND uptime IS NULL") == "2"
 	})
@@ -132,7 +133,7 @@ func TestDeadClusterIsUnknownAndComesBack(t *testing.T) {
 	})
 	f.Exec("UPDATE hosts SET next_poll_at = now()")
 	f.due()
-	until(t, "the guests run again", func() bool { return f.Value("SELECT count(*) FROM guests WHERE status = 'running'") == "2" })
+	waittest.Until(t, "the guests run again", func() bool { return f.Value("SELECT count(*) FROM guests WHERE status = 'running'") == "2" })
 }
 
 func TestBackOffGrowsAndEndsWithSync(t *testing.T) {
@@ -181,7 +182,7 @@ func TestHangingHostsDelayNobody(t *testing.T) {
 	})
 	p := f.poller(f.db, fast)
 	stop := run(t, p)
-	until(t, "the good host was polled beside hanging ones",
+	waittest.Until(t, "the good host was polled beside hanging ones",
 		func() bool { return f.Value("SELECT status FROM hosts WHERE id = $1", good) == "online" })
 	stop()
 	if n := f.Value("SELECT count(*) FROM hosts WHERE status = 'unreachable'"); n != "0" {
@@ -235,7 +236,7 @@ func TestTwoInstancesPollOnceAndTakeOver(t *testing.T) {
 	stopA()
 	<-entered // the second one took over
 	close(release)
-	until(t, "the host is online", func() bool { return f.Value("SELECT status FROM hosts") == "online" })
+	waittest.Until(t, "the host is online", func() bool { return f.Value("SELECT status FROM hosts") == "online" })
 	if n := f.count(id); n != 2 {
 		t.Errorf("asked %d times, want 2", n)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"testing"
-	"time"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/hostler/hostler/core/guest"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
@@ -42,19 +42,16 @@ func does[P any](f *certified, work guest.Work[P], ref hypervisor.GuestRef, spec
 	}); err != nil {
 		f.t.Fatal(err)
 	}
-	deadline := time.Now().Add(time.Minute)
-	for {
+	waittest.Until(f.t, "the job has succeeded", func() bool {
 		j, err := queue.Get(f.t.Context(), id, identity.Visible{All: true, Teams: []int64{}})
 		switch {
-		case err != nil || time.Now().After(deadline):
-			f.t.Fatal("waiting for the job's end: ", err)
-		case j.Status == job.Succeeded:
-			return
-		case j.Status.Finished():
+		case err != nil:
+			f.t.Fatal(err)
+		case j.Status.Finished() && j.Status != job.Succeeded:
 			f.t.Fatalf("the job ended as %s: %s", j.Status, j.Error)
 		}
-		time.Sleep(10 * time.Millisecond)
-	}
+		return j.Status == job.Succeeded
+	})
 }
 
 // measured is a running guest with half of its cores in use.

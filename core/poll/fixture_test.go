@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/jackc/pgx/v5"
@@ -267,18 +266,6 @@ func (f *fixture) guests() []row {
 // adopt makes apps of all guests; a condition may follow.
 const adopt = `INSERT INTO apps (host_id, cluster_id, guest_id, guest_ref, guest_uid, vmid, name)
 	SELECT host_id, cluster_id, id, ref, uid, vmid, name FROM guests`
-
-// until waits for a condition.
-func until(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	deadline := time.Now().Add(20 * time.Second)
-	for !ok() {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited too long until %s", what)
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
-}
 
 func ptr[T any](v T) *T { return &v }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hostler/hostler/core/poll"
+	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
@@ -33,7 +34,7 @@ func TestShorterIntervalHoldsAtOnce(t *testing.T) {
 	}
 	run(t, p)
 	interval.Store(int64(3 * time.Minute))
-	until(t, "both polls were brought forward", func() bool { return f.Value(far) == "0" })
+	waittest.Until(t, "both polls were brought forward", func() bool { return f.Value(far) == "0" })
 	if s := f.Value("SELECT next_poll_at <= now() + interval '3 minutes' FROM clusters"); s != "true" {
 		t.Errorf("the cluster's poll is not within the interval")
 	}
@@ -41,7 +42,7 @@ func TestShorterIntervalHoldsAtOnce(t *testing.T) {
 	f.Exec("UPDATE hosts SET next_poll_at = now() + interval '4 minutes' WHERE id = $1", dead)
 	interval.Store(int64(40 * time.Millisecond))
 	asked := f.count(good)
-	until(t, "the good host was polled again and again", func() bool { return f.count(good) > asked+3 })
+	waittest.Until(t, "the good host was polled again and again", func() bool { return f.count(good) > asked+3 })
 	if s := f.Value("SELECT next_poll_at > now() + interval '2 minutes' FROM hosts WHERE id = $1", dead); s != "true" {
 		t.Errorf("the pause of the failed host was cut short")
 	}

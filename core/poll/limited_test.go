@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/hostler/hostler/core/poll"
+	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/plugin"
 )
@@ -40,7 +41,7 @@ func TestAMemberThatSeesLessLeavesTheClusterToOthers(t *testing.T) {
 		t.Helper()
 		seen := f.Value("SELECT seen_at FROM clusters")
 		f.due()
-		until(t, "the cluster was polled", func() bool { return f.Value("SELECT seen_at FROM clusters") != seen })
+		waittest.Until(t, "the cluster was polled", func() bool { return f.Value("SELECT seen_at FROM clusters") != seen })
 		if running() != "3 0" {
 			t.Fatalf("guests that run, and that are left out: %s", running())
 		}
@@ -112,7 +113,7 @@ func TestALimitedMembersPollGoesOnInItsCycle(t *testing.T) {
 	before, others, limited := p.Counters(), f.count(ids[1])+f.count(ids[2]), f.count(ids[0])
 	f.due()
 	run(t, p)
-	until(t, "two polls were counted", func() bool { return p.Counters().Polls >= before.Polls+2 })
+	waittest.Until(t, "two polls were counted", func() bool { return p.Counters().Polls >= before.Polls+2 })
 	if n := f.count(ids[1]) + f.count(ids[2]) - others; n != 1 || f.count(ids[0]) != limited+1 {
 		t.Errorf("the limited host was asked %d times and the others %d, want once each", f.count(ids[0])-limited, n)
 	}
@@ -185,8 +186,8 @@ func TestAClusterIsNotSilentWhenAHostAnsweredMeanwhile(t *testing.T) {
 	f.Exec("UPDATE hosts SET polled_at = now() - interval '1 hour' WHERE id = $1", ids[0])
 	run(t, p)
 	f.due()
-	until(t, "the cluster was due again at once", func() bool { return len(asked) > 0 })
-	until(t, "the poll was written", func() bool { return f.Value("SELECT next_poll_at > now() FROM clusters") == "true" })
+	waittest.Until(t, "the cluster was due again at once", func() bool { return len(asked) > 0 })
+	waittest.Until(t, "the poll was written", func() bool { return f.Value("SELECT next_poll_at > now() FROM clusters") == "true" })
 	if got := f.Value("SELECT status FROM guests"); got != "running" || f.Value("SELECT changed_at FROM guests") != marked {
 		t.Errorf("the guest is %s and was marked in between", got)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/hostler/hostler/core/poll"
 	"github.com/hostler/hostler/core/problem"
 	"github.com/hostler/hostler/core/secret"
+	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
@@ -53,10 +54,10 @@ func TestUnableToPoll(t *testing.T) {
 	run(t, f.poller(f.db, fast, func(c *poll.Config) {
 		c.Unable = func() bool { asked.Add(1); return unable.Load() }
 	}))
-	until(t, "the loop has turned a few times", func() bool { return asked.Load() > 5 })
+	waittest.Until(t, "the loop has turned a few times", func() bool { return asked.Load() > 5 })
 	if n := f.count(id); n != 0 {
 		t.Errorf("the host was asked %d times", n)
 	}
 	unable.Store(false)
-	until(t, "the host was asked", func() bool { return f.count(id) > 0 })
+	waittest.Until(t, "the host was asked", func() bool { return f.count(id) > 0 })
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/hostler/hostler/core/guest"
 	"github.com/hostler/hostler/core/job"
 	"github.com/hostler/hostler/core/poll"
+	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/migrations"
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
@@ -140,7 +141,7 @@ func goesOn(t *testing.T, d *db.DB) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = queue.Stop(context.Background()) })
-	until(t, "both jobs have ended", func() bool {
+	waittest.Until(t, "both jobs have ended", func() bool {
 		return sql.Value("SELECT count(*) FROM jobs WHERE id < 3 AND status NOT IN ('queued', 'running')") == "2"
 	})
 	if got := sql.Value("SELECT string_agg(status || error, ' ') FROM jobs WHERE id < 3"); got != "succeeded succeeded" {

@@ -14,6 +14,7 @@ import (
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/db/dbtest"
 	"github.com/hostler/hostler/core/secret"
+	"github.com/hostler/hostler/internal/waittest"
 )
 
 var tables = []secret.Table{
@@ -107,24 +108,15 @@ func (v *fixture) rotating(t *testing.T, b *secret.Box) <-chan rotated {
 // waits returns when a statement that begins so waits for a lock. The rotation must not have ended before.
 func (v *fixture) waits(t *testing.T, begins string, done <-chan rotated) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
-		waits := false
-		if err := v.db.Pool.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database()
-			AND wait_event_type = 'Lock' AND query LIKE $1 || '%')`, begins).Scan(&waits); err != nil {
-			t.Fatal(err)
-		}
-		if waits {
-			return
-		}
+	waittest.Until(t, "a statement waits for a lock: "+begins, func() bool {
 		select {
 		case r := <-done:
 			t.Fatalf("the rotation did not wait: %+v, %v", r.report, r.err)
 		default:
 		}
-		if time.Now().After(deadline) {
-			t.Fatalf("nothing that begins with %q waits for a lock", begins)
-		}
-	}
+		return dbtest.Value[bool](t, v.db, `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database()
+			AND wait_event_type = 'Lock' AND query LIKE $1 || '%')`, begins)
+	})
 }
 
 func TestRotate(t *testing.T) {

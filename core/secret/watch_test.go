@@ -16,6 +16,7 @@ import (
 	"github.com/hostler/hostler/core/db/dbtest"
 	"github.com/hostler/hostler/core/problem"
 	"github.com/hostler/hostler/core/secret"
+	"github.com/hostler/hostler/internal/waittest"
 )
 
 // journal is what a log wrote.
@@ -258,19 +259,10 @@ func TestSealAfterAStandstill(t *testing.T) {
 		}
 		return err == nil
 	}
-	within(t, "the first look", sealed)
-	within(t, "a refusal", func() bool { // a look may come between the two
+	waittest.Until(t, "the first look", sealed)
+	waittest.Until(t, "a refusal", func() bool { // a look may come between the two
 		b.Forget(time.Hour)
 		return !sealed()
 	})
-	within(t, "the next look", sealed) // which the attempt has asked for
-}
-
-func within(t testing.TB, what string, ok func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !ok(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited a minute in vain for %s", what)
-		}
-	}
+	waittest.Until(t, "the next look", sealed) // which the attempt has asked for
 }

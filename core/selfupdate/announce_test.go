@@ -14,6 +14,7 @@ import (
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/selfupdate"
 	"github.com/hostler/hostler/core/selfupdate/selfupdatetest"
+	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/updater/installation"
 )
 
@@ -103,7 +104,7 @@ func TestRunTells(t *testing.T) {
 	stop := i.run()
 	told := func(n int) {
 		t.Helper()
-		until(t, fmt.Sprintf("%d ends are told", n), func() error {
+		waittest.Succeeds(t, fmt.Sprintf("%d ends are told", n), func() error {
 			if got := i.Value("SELECT count(*) FROM audit WHERE action LIKE 'update.%'"); got != fmt.Sprint(n) {
 				return fmt.Errorf("%s", got)
 			}
@@ -124,7 +125,7 @@ func TestRunTells(t *testing.T) {
 	lines = append(lines, written(4, "c", "backup", "begun", "", plan), written(5, "c", "failed", "ended", "why", plan))
 	before := log.count("could not be told")
 	i.Journal(lines...)
-	until(t, "it was tried twice", func() error {
+	waittest.Succeeds(t, "it was tried twice", func() error {
 		if log.count("could not be told") < before+2 {
 			return errors.New("it was not")
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/hostler/hostler/core/problem"
 	"github.com/hostler/hostler/core/schedule"
 	"github.com/hostler/hostler/core/selfupdate"
+	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/updater/installation"
 )
 
@@ -184,7 +185,7 @@ func TestCheckJob(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		until(t, "the job has ended", func() error {
+		waittest.Succeeds(t, "the job has ended", func() error {
 			j, err := i.queue.Get(t.Context(), id, identity.Visible{All: true, Teams: []int64{}})
 			if err == nil && !j.Status.Finished() {
 				return fmt.Errorf("it is %s", j.Status)

@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -111,20 +110,6 @@ func server(t testing.TB, handler http.HandlerFunc) (string, release.SourceOptio
 	roots := x509.NewCertPool()
 	roots.AddCert(s.Certificate())
 	return s.URL + "/releases", release.SourceOptions{TLS: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}, Retries: -1}
-}
-
-// until waits for a condition.
-func until(t testing.TB, what string, check func() error) {
-	t.Helper()
-	deadline := time.Now().Add(20 * time.Second)
-	err := errors.New("")
-	for err != nil {
-		if time.Now().After(deadline) {
-			t.Fatalf("%s did not come about: %v", what, err)
-		}
-		time.Sleep(5 * time.Millisecond)
-		err = check()
-	}
 }
 
 // written is a line of the updater's journal, minutes after noon.

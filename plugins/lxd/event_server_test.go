@@ -11,6 +11,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/plugins/lxd"
 	"github.com/hostler/hostler/plugins/lxd/lxdapi"
 	"github.com/hostler/hostler/sdk/endpoint"
@@ -236,12 +237,12 @@ func (w *waiting) ok(t testing.TB) {
 // followed waits until so many operations are followed over one stream, and looked at since it stands.
 func (s *eventServer) followed(t testing.TB, count int) {
 	t.Helper()
-	until(t, "that all are followed", func() bool { return len(s.open()) == 1 && s.count("read") == 2*count })
+	waittest.Until(t, "that all are followed", func() bool { return len(s.open()) == 1 && s.count("read") == 2*count })
 }
 
 // gone waits until no stream is left, on either side.
 func (s *eventServer) gone(t testing.TB) {
 	t.Helper()
 	lxd.Idle(s.made)
-	until(t, "the end of the stream", func() bool { return len(s.open()) == 0 })
+	waittest.Until(t, "the end of the stream", func() bool { return len(s.open()) == 0 })
 }

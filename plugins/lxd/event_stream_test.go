@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/sdk/endpoint"
 )
 
@@ -42,7 +43,7 @@ func TestStreamsOfTwoCertificates(t *testing.T) {
 	must(t, "making a certificate", err)
 	other.Credential = made
 	first, second := waitFor(t.Context(), open(t, driver, s.target), uuid, 0), waitFor(t.Context(), open(t, driver, other), uuid, 0)
-	until(t, "two streams", func() bool { return len(s.open()) == 2 && s.count("read") == 4 })
+	waittest.Until(t, "two streams", func() bool { return len(s.open()) == 2 && s.count("read") == 4 })
 	s.tell(uuid, 200, "")
 	first.ok(t)
 	second.ok(t)
@@ -67,9 +68,9 @@ func TestStreamsEnd(t *testing.T) {
 	}
 	driver.Close()
 	s.gone(t)
-	until(t, "that the end is asked for", func() bool { return s.count("wait") == 3 })
+	waittest.Until(t, "that the end is asked for", func() bool { return s.count("wait") == 3 })
 	third := waitFor(t.Context(), host, uuid, 0) // a driver that was closed begins no stream
-	until(t, "that the end is asked for", func() bool { return s.count("wait") == 5 })
+	waittest.Until(t, "that the end is asked for", func() bool { return s.count("wait") == 5 })
 	s.set(uuid, 200, "")
 	second.ok(t)
 	third.ok(t)
@@ -90,7 +91,7 @@ func TestStreamsEnd(t *testing.T) {
 	}
 	ctx, cancel = context.WithCancel(t.Context())
 	w := waitFor(ctx, s.host(t, patience), uuid, 0)
-	until(t, "the request for a stream", func() bool { return s.count("events") == 1 })
+	waittest.Until(t, "the request for a stream", func() bool { return s.count("events") == 1 })
 	cancel()
 	<-w.over
 	<-given

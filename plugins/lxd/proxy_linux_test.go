@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/hostler/hostler/sdk/endpoint"
 )
@@ -146,14 +145,4 @@ func changes(requests []string) (all []string) {
 		}
 	}
 	return all
-}
-
-// until waits for a condition.
-func until(t testing.TB, what string, condition func() bool) {
-	t.Helper()
-	for end := time.Now().Add(patience); !condition(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("waited in vain: ", what)
-		}
-	}
 }

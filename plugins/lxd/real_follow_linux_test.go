@@ -3,6 +3,7 @@ package lxd_test
 import (
 	"testing"
 
+	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/plugins/lxd/lxdtest"
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
@@ -29,7 +30,7 @@ func TestRealFollow(t *testing.T) {
 		waits[i] = waitFor(t.Context(), host, id, 0)
 	}
 	reads := func() int { return p.count("GET /1.0/operations/") - p.count("/wait?") }
-	until(t, "that all are followed", func() bool { return p.open() == 1 && reads() == 2*count })
+	waittest.Until(t, "that all are followed", func() bool { return p.open() == 1 && reads() == 2*count })
 	for i, w := range waits[:first] {
 		f.stop(t, refs[i])
 		w.ok(t)
@@ -38,7 +39,7 @@ func TestRealFollow(t *testing.T) {
 		t.Errorf("%d steps of waits, %d streams, %d reads for %d operations", steps, streams, reads(), count)
 	}
 	p.cut()
-	until(t, "that the others are asked for", func() bool { return p.count("/wait?") == count+count-first })
+	waittest.Until(t, "that the others are asked for", func() bool { return p.count("/wait?") == count+count-first })
 	f.all(t, map[string]any{"action": "stop", "force": true})
 	for _, w := range waits[first:] {
 		w.ok(t)
@@ -48,7 +49,7 @@ func TestRealFollow(t *testing.T) {
 			t.Errorf("%q", w.log)
 		}
 	}
-	until(t, "the end of the stream", func() bool { return p.open() == 0 })
+	waittest.Until(t, "the end of the stream", func() bool { return p.open() == 0 })
 }
 
 // The server is started again while an operation is followed: it has forgotten it, and tells of the next.
@@ -62,17 +63,17 @@ func TestRealFollowRestart(t *testing.T) {
 		id, err := host.Act(t.Context(), ref, hypervisor.Shutdown)
 		must(t, "shutting down", err)
 		w := waitFor(t.Context(), host, id, 0)
-		until(t, "that it is followed", func() bool { return p.open() == 1 && p.count("GET /1.0/operations/"+id) == 3 })
+		waittest.Until(t, "that it is followed", func() bool { return p.open() == 1 && p.count("GET /1.0/operations/"+id) == 3 })
 		return w
 	}
 	w := follow()
 	f.Kill(t)
-	until(t, "that it is asked for", func() bool { return p.count("/wait?") > 1 })
+	waittest.Until(t, "that it is asked for", func() bool { return p.count("/wait?") > 1 })
 	f.Start(t)
 	<-w.over
 	wantKind(t, w.err, plugin.NotFound)
 	w = follow()
 	f.stop(t, ref)
 	w.ok(t)
-	until(t, "the end of the stream", func() bool { return p.open() == 0 })
+	waittest.Until(t, "the end of the stream", func() bool { return p.open() == 0 })
 }

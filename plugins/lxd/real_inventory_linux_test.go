@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/plugins/lxd/lxdtest"
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
@@ -97,7 +98,7 @@ func TestRealInventory(t *testing.T) {
 		i := slices.IndexFunc(detailed.Guests, func(g hypervisor.Guest) bool { return g.GuestRef == ref })
 		return &detailed.Guests[i]
 	}
-	until(t, "the figures", func() bool { // an older answer may be kept for 8 s
+	waittest.Until(t, "the figures", func() bool { // an older answer may be kept for 8 s
 		detailed = mustGather(t, host, hypervisor.InventoryQuery{Detail: true})
 		return measured(running).CPUSeconds != nil && measured(frozen).CPUSeconds != nil
 	})

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/plugins/lxd/lxdtest"
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
@@ -46,7 +47,7 @@ func TestRealLostAnswers(t *testing.T) {
 			if sent := changes(p.take()); len(sent) != 1 {
 				t.Errorf("sent %q", sent)
 			}
-			until(t, "that it is done", func() bool { return c.done(t, f.guest(t, ref), ref, host) })
+			waittest.Until(t, "that it is done", func() bool { return c.done(t, f.guest(t, ref), ref, host) })
 			// What may have gone nowhere is never said for sure.
 			if list, err := host.Tasks(t.Context(), hypervisor.TaskQuery{Limit: 10, Guest: &ref}); err != nil || !list.CompleteSince.IsZero() {
 				t.Errorf("%+v, %v", list, err)
@@ -70,11 +71,11 @@ func TestRealLostRestart(t *testing.T) {
 		return guest.At.Unix() - *guest.Uptime
 	}
 	before := started()
-	until(t, "a second", func() bool { return f.guest(t, ref).At.Unix() > before+2 })
+	waittest.Until(t, "a second", func() bool { return f.guest(t, ref).At.Unix() > before+2 })
 	p.lose(func(r *http.Request) bool { return r.Method != http.MethodGet })
 	_, err := host.Act(t.Context(), ref, hypervisor.Restart)
 	wantKind(t, err, plugin.Unreachable)
-	until(t, "the restart", func() bool { return started() > before+1 })
+	waittest.Until(t, "the restart", func() bool { return started() > before+1 })
 	if sent := changes(p.take()); len(sent) != 1 {
 		t.Errorf("sent %q", sent)
 	}
@@ -107,7 +108,7 @@ func TestRealLostWait(t *testing.T) {
 	if !result.OK() {
 		t.Errorf("%+v", result)
 	}
-	until(t, "that the operation is forgotten", func() bool {
+	waittest.Until(t, "that the operation is forgotten", func() bool {
 		_, err := host.TaskLog(t.Context(), id, hypervisor.LogQuery{})
 		return plugin.KindOf(err) == plugin.NotFound
 	})

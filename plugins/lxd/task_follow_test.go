@@ -11,6 +11,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/plugins/lxd"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/plugin"
@@ -86,7 +87,7 @@ func TestEndsByEvents(t *testing.T) {
 
 	s = newEventServer(t)
 	w = waitFor(t.Context(), open(t, s.driver(t, patience, soon), s.target), uuid, 0)
-	until(t, "that it is looked at twice", func() bool { return s.count("read") > 3 })
+	waittest.Until(t, "that it is looked at twice", func() bool { return s.count("read") > 3 })
 	s.set(uuid, 200, "")
 	w.ok(t)
 	if n := s.count("wait"); n != 1 {
@@ -141,7 +142,7 @@ func TestFollowWithoutEvents(t *testing.T) {
 				s.followed(t, 1)
 				s.send(c.says)
 			}
-			until(t, "that the end is asked for", func() bool { return s.count("wait") == 2 })
+			waittest.Until(t, "that the end is asked for", func() bool { return s.count("wait") == 2 })
 			s.set(uuid, 200, "")
 			w.ok(t)
 			if n := s.count("events"); n > c.streams {
@@ -174,9 +175,9 @@ func TestFloodOfEvents(t *testing.T) {
 		s.send(flood)
 	}
 	s.tell(other, 200, "")
-	until(t, "the last event", func() bool { return lxd.Told(host, "customers", other) })
+	waittest.Until(t, "the last event", func() bool { return lxd.Told(host, "customers", other) })
 	close(slow)
-	until(t, "that the end is asked for", func() bool { return s.count("wait") == 2 })
+	waittest.Until(t, "that the end is asked for", func() bool { return s.count("wait") == 2 })
 	s.set(uuid, 200, "")
 	if result := <-done; !result.OK() {
 		t.Errorf("%+v", result)
@@ -193,7 +194,7 @@ func TestStreamThatBreaks(t *testing.T) {
 	}{
 		"and it goes on": {func(t *testing.T, s *eventServer, _ *lxd.Host) {
 			s.cut()
-			until(t, "that the end is asked for", func() bool { return s.count("wait") == 2 })
+			waittest.Until(t, "that the end is asked for", func() bool { return s.count("wait") == 2 })
 			s.set(uuid, 200, "")
 		}, ""},
 		"with the end as its last word": {func(_ *testing.T, s *eventServer, _ *lxd.Host) {
@@ -204,17 +205,17 @@ func TestStreamThatBreaks(t *testing.T) {
 		"and the next one tells the end": {func(t *testing.T, s *eventServer, host *lxd.Host) {
 			s.hangUp(true)
 			s.cut()
-			until(t, "the next stream", func() bool { return s.count("events") == 2 && len(s.open()) == 1 })
+			waittest.Until(t, "the next stream", func() bool { return s.count("events") == 2 && len(s.open()) == 1 })
 			s.tell(uuid, 200, "")
 			s.tell(uuid, 400, "")
 			s.forget()
-			until(t, "the event", func() bool { return lxd.Told(host, "customers", uuid) })
+			waittest.Until(t, "the event", func() bool { return lxd.Told(host, "customers", uuid) })
 			s.hangUp(false)
 		}, ""},
 		"and it is forgotten": {func(t *testing.T, s *eventServer, _ *lxd.Host) {
 			s.hangUp(true)
 			s.cut()
-			until(t, "some tries", func() bool { return s.count("read") > 5 })
+			waittest.Until(t, "some tries", func() bool { return s.count("read") > 5 })
 			s.forget()
 			s.hangUp(false)
 		}, plugin.NotFound},

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/hostler/hostler/core/db/dbtest"
+	"github.com/hostler/hostler/internal/waittest"
 )
 
 // The trail is good at every moment of a service that is written to: beside it, as the key changes, and after it was killed
@@ -55,7 +56,7 @@ func TestAuditVerifyUnderLoad(t *testing.T) {
 		run(t, s.env, "", "keys", "rotate").succeeds(t)
 		verify("after a rotation")
 		before := written.Load()
-		eventually(t, "it is written to", func() error {
+		waittest.Succeeds(t, "it is written to", func() error {
 			if n := written.Load() - before; n < 50 {
 				return fmt.Errorf("%d rows", n)
 			}

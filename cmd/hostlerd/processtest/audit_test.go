@@ -9,12 +9,13 @@ import (
 	"testing"
 
 	"github.com/hostler/hostler/core/db/dbtest"
+	"github.com/hostler/hostler/internal/waittest"
 )
 
 // sealed waits until every row of the trail has its place.
 func (s *service) sealed(t *testing.T) {
 	t.Helper()
-	eventually(t, "sealing the trail", func() error {
+	waittest.Succeeds(t, "sealing the trail", func() error {
 		if out := run(t, s.env, "", "audit", "verify").succeeds(t).Out; !strings.Contains(out, " 0 not sealed yet") {
 			return fmt.Errorf("it says %q", out)
 		}

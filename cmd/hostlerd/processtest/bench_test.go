@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/hostler/hostler/core/db/dbtest"
+	"github.com/hostler/hostler/internal/waittest"
 )
 
 // resource is a row of /cluster/resources as a plain program would read it.
@@ -172,7 +173,7 @@ func BenchmarkChangeToView(b *testing.B) {
 	change := func(name string) time.Duration {
 		began := time.Now()
 		cluster.control(b, http.MethodPost, "/guest", map[string]any{"op": "rename", "vmid": g.VMID, "name": name}, nil)
-		eventually(b, "the new name is seen", func() error {
+		waittest.Succeeds(b, "the new name is seen", func() error {
 			var now guestView
 			owner.must(b, http.StatusOK, http.MethodGet, fmt.Sprintf("/api/v1/vms/%d", g.ID), nil, &now)
 			if now.Name != name {

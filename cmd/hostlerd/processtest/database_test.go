@@ -13,6 +13,8 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+
+	"github.com/hostler/hostler/internal/waittest"
 )
 
 // PostgreSQL dies again and again while the API is used: clear errors, nothing lost, recovery without a hand.
@@ -46,7 +48,7 @@ func TestDatabaseKilledUnderLoad(t *testing.T) {
 			continue
 		}
 		// The request is made until it was taken: a refusal must not have left a job behind.
-		eventually(t, "the job is taken", func() error {
+		waittest.Succeeds(t, "the job is taken", func() error {
 			a, err := owner.try(t.Context(), http.MethodPost, fmt.Sprintf("/api/v1/vms/%d/stop", g.ID), nil)
 			if err != nil {
 				return err
@@ -76,7 +78,7 @@ func TestDatabaseKilledUnderLoad(t *testing.T) {
 	if n := cluster.sent(t, "stop"); n != len(taken) {
 		t.Errorf("%d requests for %d jobs", n, len(taken))
 	}
-	eventually(t, "the service is ready", func() error {
+	waittest.Succeeds(t, "the service is ready", func() error {
 		if a, err := owner.try(t.Context(), http.MethodGet, "/readyz", nil); err != nil || a.Status != http.StatusOK {
 			return fmt.Errorf("%v %s", err, a.Body)
 		}
@@ -88,7 +90,7 @@ func TestDatabaseKilledUnderLoad(t *testing.T) {
 // killPostgres ends the private cluster's postmaster without a word.
 func killPostgres(t *testing.T, s *service) {
 	t.Helper()
-	eventually(t, "PostgreSQL runs", func() error {
+	waittest.Succeeds(t, "PostgreSQL runs", func() error {
 		text, err := os.ReadFile(filepath.Join(s.State, "postgresql", "data", "postmaster.pid"))
 		if err != nil {
 			return err

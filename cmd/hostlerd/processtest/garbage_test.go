@@ -12,6 +12,7 @@ import (
 	"github.com/hostler/hostler/core/db/dbtest"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/identity/identitytest"
+	"github.com/hostler/hostler/internal/waittest"
 )
 
 // Hostile requests to every operation of a running service: no 500, no hang, and it works as before when they end.
@@ -61,7 +62,7 @@ func TestGarbage(t *testing.T) {
 	owner.http.Jar.SetCookies(base, []*http.Cookie{identitytest.As(t, users, identity.Owner).Cookie})
 	owner.must(t, http.StatusOK, http.MethodGet, "/readyz", nil, nil)
 	owner.must(t, http.StatusOK, http.MethodPost, fmt.Sprintf("/api/v1/hosts/%d/sync", lab), nil, nil)
-	eventually(t, "no job is left", func() error {
+	waittest.Succeeds(t, "no job is left", func() error {
 		var jobs []jobView
 		owner.must(t, http.StatusOK, http.MethodGet, "/api/v1/jobs?per_page=500", nil, &jobs)
 		for _, j := range jobs {

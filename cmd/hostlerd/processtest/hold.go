@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/internal/waittest"
 )
 
 // hold makes statements stand still in the database until release is called, or the test ends; event is the head of a trigger, such as
@@ -36,7 +37,7 @@ func hold(t testing.TB, d *db.DB, event string) (release func()) {
 // held waits until so many statements stand still.
 func held(t testing.TB, d *db.DB, want int) {
 	t.Helper()
-	eventually(t, "statements are held", func() error {
+	waittest.Succeeds(t, "statements are held", func() error {
 		n := number(t, d, `SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND classid = 77 AND objid = 77 AND NOT granted
 			AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`)
 		if n < want {

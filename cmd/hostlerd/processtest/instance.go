@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/hostler/hostler/core/db/dbtest"
+	"github.com/hostler/hostler/internal/waittest"
 )
 
 // service is a running hostlerd.
@@ -106,7 +107,7 @@ func (s *service) start(t testing.TB) {
 		_ = cmd.Wait()
 		close(done)
 	}()
-	eventually(t, "the service is ready", func() error {
+	waittest.Succeeds(t, "the service is ready", func() error {
 		select {
 		case <-done:
 			t.Fatalf("hostlerd ended: %s", s.Log.String()[before:])

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hostler/hostler/core/db/dbtest"
+	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
 )
@@ -36,7 +37,7 @@ func TestKilledWhileAJoinTokenIsTraded(t *testing.T) {
 	owner := setUp(t, s)
 	runs := func() {
 		t.Helper()
-		eventually(t, "the plugin runs", func() error {
+		waittest.Succeeds(t, "the plugin runs", func() error {
 			if all := pluginList(t, owner); len(all) != 1 || all[0].State != "running" {
 				return fmt.Errorf("there is %+v", all)
 			}
@@ -58,7 +59,7 @@ func TestKilledWhileAJoinTokenIsTraded(t *testing.T) {
 	}()
 	d := dbtest.Open(t, s.DB)
 	var id string
-	eventually(t, "the token is being traded", func() error {
+	waittest.Succeeds(t, "the token is being traded", func() error {
 		return d.Pool.QueryRow(t.Context(), "SELECT details->>'token_id' FROM audit WHERE action = 'host.redeem_code'").Scan(&id)
 	})
 	s.kill()

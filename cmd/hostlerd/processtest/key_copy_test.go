@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/hostler/hostler/internal/waittest"
 )
 
 // Two instances with a key file each. The key is rotated at one: the other is not ready, does nothing with hosts, says so
@@ -38,7 +40,7 @@ func TestKeyRotatedBesideACopy(t *testing.T) {
 	other.logIn(t, ownerEmail, ownerPassword)
 	ready := func(status int, word string) {
 		t.Helper()
-		eventually(t, fmt.Sprintf("/readyz is %d", status), func() error {
+		waittest.Succeeds(t, fmt.Sprintf("/readyz is %d", status), func() error {
 			resp, err := http.Get(b.Base + "/readyz")
 			if err != nil {
 				return err

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/hostler/hostler/core/db/dbtest"
+	"github.com/hostler/hostler/internal/waittest"
 )
 
 // The key file is made before there is a database, once, and never anew.
@@ -116,7 +117,7 @@ func TestKeyIsCredential(t *testing.T) {
 	if err := rotation.Start(); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the rotation waits for the last value", func() error {
+	waittest.Succeeds(t, "the rotation waits for the last value", func() error {
 		var waiting, anew int
 		err := d.Pool.QueryRow(t.Context(), `SELECT (SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
 			AND wait_event_type = 'Lock'),

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/hostler/hostler/internal/waittest"
 )
 
 // progress is what the database knows of a job.
@@ -71,7 +73,7 @@ func TestKillAtEachPointOfAJob(t *testing.T) {
 				cluster.fault(t, point.fault)
 			}
 			job := act(t, owner, fmt.Sprintf("/api/v1/vms/%d/stop", vm.ID))
-			eventually(t, "the job is at the point", func() error {
+			waittest.Succeeds(t, "the job is at the point", func() error {
 				if !point.reached(t, cluster, owner, job.ID) {
 					return fmt.Errorf("it is not")
 				}
@@ -108,7 +110,7 @@ func TestKilledServiceLeavesNoPlugin(t *testing.T) {
 		t.Fatal("the service has no plugin process")
 	}
 	s.kill()
-	eventually(t, "no plugin is left", func() error {
+	waittest.Succeeds(t, "no plugin is left", func() error {
 		for _, pid := range plugins {
 			if alive(pid) {
 				return fmt.Errorf("process %d lives", pid)
@@ -156,7 +158,7 @@ func TestPluginKilledInTheMiddleOfACall(t *testing.T) {
 		}
 		got <- a
 	}()
-	eventually(t, "the call hangs in the plugin", func() error {
+	waittest.Succeeds(t, "the call hangs in the plugin", func() error {
 		if struck(t, cluster) == 0 {
 			return fmt.Errorf("it has not arrived")
 		}
@@ -175,7 +177,7 @@ func TestPluginKilledInTheMiddleOfACall(t *testing.T) {
 // answered makes a request again until the plugin that it needs is back, and fails when the answer is not 200 then.
 func (c *client) answered(t testing.TB, method, path string) {
 	t.Helper()
-	eventually(t, "the plugin is back", func() error {
+	waittest.Succeeds(t, "the plugin is back", func() error {
 		a := c.do(t, method, path, nil)
 		switch {
 		case a.Status == http.StatusServiceUnavailable && a.problem() == "plugin_unavailable":

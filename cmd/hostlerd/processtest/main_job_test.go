@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/hostler/hostler/core/db/dbtest"
+	"github.com/hostler/hostler/internal/waittest"
 )
 
 // The main job, over real processes: a simulated cluster behind TLS, the service, its plugin, PostgreSQL.
@@ -29,7 +30,7 @@ func TestMainJob(t *testing.T) {
 		t.Errorf("the transcript has not the task's log:\n%s", text)
 	}
 	var after guestView
-	eventually(t, "the VM is seen stopped", func() error {
+	waittest.Succeeds(t, "the VM is seen stopped", func() error {
 		owner.must(t, http.StatusOK, http.MethodGet, fmt.Sprintf("/api/v1/vms/%d", vm.ID), nil, &after)
 		if after.Status != "stopped" {
 			return fmt.Errorf("it is %s", after.Status)

@@ -15,6 +15,7 @@ import (
 	"github.com/hostler/hostler/cmd/hostlerd/notifytest"
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/db/dbtest"
+	"github.com/hostler/hostler/internal/waittest"
 )
 
 const opening, extending, starting = "STATUS=Opening the database", "EXTEND_TIMEOUT_USEC=60000000", "STATUS=Starting plugins"
@@ -139,7 +140,7 @@ func TestNotifyWhileMigrating(t *testing.T) {
 func TestNotifyNobody(t *testing.T) {
 	t.Parallel()
 	s := startService(t, options{Env: []string{"NOTIFY_SOCKET=" + filepath.Join(t.TempDir(), "nobody"), "WATCHDOG_USEC=100000"}})
-	eventually(t, "the log says that systemd is away", func() error {
+	waittest.Succeeds(t, "the log says that systemd is away", func() error {
 		if !strings.Contains(s.Log.String(), "systemd could not be told") {
 			return errors.New("it does not")
 		}

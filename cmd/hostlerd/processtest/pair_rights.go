@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/internal/waittest"
 )
 
 // longTrail fills the trail with 32 MiB of rows: more than what lies in the buffers between a service and a reader that
@@ -89,7 +90,7 @@ func (p *pair) brokenExports(t testing.TB, email string) (rows []string) {
 // endedInTheTrail waits until the trail says that the person's export was broken off.
 func (p *pair) endedInTheTrail(t testing.TB, email string, want ...string) {
 	t.Helper()
-	eventually(t, "the export is broken off", func() error {
+	waittest.Succeeds(t, "the export is broken off", func() error {
 		if got := p.brokenExports(t, email); len(got) == 0 {
 			return errors.New("the trail knows of none")
 		}

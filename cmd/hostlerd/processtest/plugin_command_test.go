@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/hostler/hostler/internal/programtest"
+	"github.com/hostler/hostler/internal/waittest"
 )
 
 // ownPlugins is a folder with a copy of the plugin that a test may change, and the copy.
@@ -51,7 +52,7 @@ func TestPluginCommands(t *testing.T) {
 	s := startService(t, options{Env: []string{"HOSTLER_PLUGIN_DIR=" + dir}, Unready: true})
 	command := func(args ...string) outcome { return run(t, s.env, "", append([]string{"plugin"}, args...)...) }
 	owner := setUp(t, s)
-	eventually(t, "the plugin runs", func() error {
+	waittest.Succeeds(t, "the plugin runs", func() error {
 		if p := pluginList(t, owner)[0]; p.State != "running" {
 			return fmt.Errorf("it is %+v", p)
 		}
@@ -83,7 +84,7 @@ func TestPluginCommands(t *testing.T) {
 	}
 	refused := func(when string) {
 		t.Helper()
-		eventually(t, "the changed program is refused "+when, func() error {
+		waittest.Succeeds(t, "the changed program is refused "+when, func() error {
 			if p := pluginList(t, owner)[0]; p.State != "failed" || !strings.Contains(p.Error, "not the one that was pinned") || p.PID != nil {
 				return fmt.Errorf("it is %+v", p)
 			}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/hostler/hostler/internal/waittest"
 )
 
 // timetable is schedules of a test.
@@ -35,7 +37,7 @@ func (s *timetable) fired(t testing.TB) int {
 // settled waits until each has started one job a round and all have ended, and checks that none has started more.
 func (s *timetable) settled(t testing.TB) {
 	t.Helper()
-	eventually(t, "the jobs of all schedules end", func() error {
+	waittest.Succeeds(t, "the jobs of all schedules end", func() error {
 		if n := number(t, s.db, "SELECT count(*) FROM jobs WHERE schedule_id = ANY($1) AND status NOT IN ('queued', 'running')",
 			s.ids); n < s.rounds*len(s.ids) {
 			return fmt.Errorf("%d of %d have ended", n, s.rounds*len(s.ids))
@@ -96,7 +98,7 @@ func (s *timetable) startVM(t *testing.T) {
 	one := &timetable{pair: s.pair, ids: []int64{newSchedule(t, s.owner, "vm.start", map[string]any{"vm_id": vm.ID})}}
 	alter(t, s.db, "UPDATE schedules SET next_run_at = clock_timestamp() WHERE id = $1", one.ids[0])
 	s.wake(t, s.owner, s.other)
-	eventually(t, "the VM runs", func() error {
+	waittest.Succeeds(t, "the VM runs", func() error {
 		var now guestView
 		if s.other.must(t, http.StatusOK, http.MethodGet, fmt.Sprintf("/api/v1/vms/%d", vm.ID), nil, &now); now.Status != "running" {
 			return fmt.Errorf("it is %s", now.Status)
@@ -118,7 +120,7 @@ func (s *timetable) writerGone(t *testing.T) {
 		Reason string
 		Next   *string
 	}
-	eventually(t, "the schedule is switched off", func() error {
+	waittest.Succeeds(t, "the schedule is switched off", func() error {
 		var all []struct {
 			ID      int64
 			Enabled bool
@@ -156,7 +158,7 @@ func (s *timetable) seeds(t *testing.T) {
 		t.Errorf("%d schedules come with the service", n)
 	}
 	s.wake(t, s.owner, s.other)
-	eventually(t, "the jobs end", func() error {
+	waittest.Succeeds(t, "the jobs end", func() error {
 		if done := number(t, s.db,
 			"SELECT count(*) FROM jobs j JOIN schedules s ON s.id = j.schedule_id WHERE s.seeded AND j.status = 'succeeded'"); int64(done) != n {
 			return fmt.Errorf("%d of %d have succeeded", done, n)

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/hostler/hostler/core/db/dbtest"
+	"github.com/hostler/hostler/internal/waittest"
 )
 
 // schema24 is the folder of a dump that the service wrote when its schema was at version 24: see the README there.
@@ -103,13 +104,13 @@ func TestWriteSchema24(t *testing.T) {
 	// A job that is under way as the service dies: its request has not been sent.
 	fleet.fault(t, map[string]any{"kind": "hang", "match": map[string]any{"path": schema24Hang}})
 	act(t, owner, vm+"/start")
-	eventually(t, "the job is under way", func() error {
+	waittest.Succeeds(t, "the job is under way", func() error {
 		if struck(t, fleet) == 0 {
 			return errors.New("it is not")
 		}
 		return nil
 	})
-	eventually(t, "sealing the trail", func() error {
+	waittest.Succeeds(t, "sealing the trail", func() error {
 		if n := number(t, d, "SELECT count(*) FROM audit_pending"); n > 0 {
 			return fmt.Errorf("%d rows are not sealed", n)
 		}

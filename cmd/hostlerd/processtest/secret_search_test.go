@@ -25,6 +25,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/hostler/hostler/core/db/dbtest"
+	"github.com/hostler/hostler/internal/waittest"
 )
 
 // search looks for secrets where none may be: in texts, rows, files and what the kernel tells of processes. It knows each
@@ -368,7 +369,7 @@ func plantProcess(t *testing.T, h *secretSearch, cmd *exec.Cmd, env string) {
 		t.Fatal(err)
 	}
 	stop := h.watch(t, cmd.Process.Pid)
-	eventually(t, "the process is seen", func() error {
+	waittest.Succeeds(t, "the process is seen", func() error {
 		if len(h.findings()) == 0 {
 			return fmt.Errorf("nothing was found")
 		}

@@ -26,6 +26,7 @@ import (
 	"github.com/hostler/hostler/core/db/dbtest"
 	"github.com/hostler/hostler/core/db/private"
 	"github.com/hostler/hostler/core/secret"
+	"github.com/hostler/hostler/internal/waittest"
 )
 
 // No secret is anywhere but where it is due, after the main job and all that can go wrong in it: with a server that was
@@ -225,7 +226,7 @@ func (r *secretRun) openKeys() {
 	}
 	d := dbtest.Open(r.t, r.database())
 	var sealed []byte
-	eventually(r.t, "the trail has a chain", func() error {
+	waittest.Succeeds(r.t, "the trail has a chain", func() error {
 		return d.Pool.QueryRow(r.t.Context(), "SELECT key FROM audit_chain").Scan(&sealed)
 	})
 	key, err := box.Open(sealed, secret.Binding{Table: audit.Sealed.Name, Column: audit.Sealed.Column, Row: secret.Row(1)})
@@ -382,7 +383,7 @@ func (r *secretRun) act() {
 	r.cluster.healFaults(r.t)
 	r.cluster.control(r.t, http.MethodPost, "/option", map[string]any{"task_ms": 1500}, nil)
 	job := stop(running[2])
-	eventually(r.t, "the task runs", func() error {
+	waittest.Succeeds(r.t, "the task runs", func() error {
 		if progress(r.t, r.owner, job.ID).TaskID == "" {
 			return errors.New("it was not sent yet")
 		}
@@ -395,7 +396,7 @@ func (r *secretRun) act() {
 		r.t.Errorf("the job ended %s: %s", end.Status, end.Error)
 	}
 	r.cluster.control(r.t, http.MethodPost, "/token", map[string]any{"id": r.cluster.Tokens["monitoring"].ID, "op": "revoke"}, nil)
-	eventually(r.t, "the service says that the token is refused", func() error {
+	waittest.Succeeds(r.t, "the service says that the token is refused", func() error {
 		a := r.owner.do(r.t, http.MethodPost, fmt.Sprintf("/api/v1/hosts/%d/sync", r.host), nil)
 		if a.problem() == "plugin_unavailable" {
 			return errors.New("the killed plugin is not back yet")

@@ -14,6 +14,7 @@ import (
 	"github.com/hostler/hostler/core/db/dbtest"
 	"github.com/hostler/hostler/core/selfupdate/selfupdatetest"
 	"github.com/hostler/hostler/internal/programtest"
+	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/updater/installation"
 	"github.com/hostler/hostler/updater/release"
 )
@@ -66,7 +67,7 @@ func TestSelfUpdate(t *testing.T) {
 	}
 	on := func(want int) {
 		t.Helper()
-		eventually(t, fmt.Sprintf("%d schedules look for releases", want), func() error {
+		waittest.Succeeds(t, fmt.Sprintf("%d schedules look for releases", want), func() error {
 			if n := number(t, d, "SELECT count(*) FROM schedules WHERE job_kind = 'update.check' AND "+
 				"enabled AND next_run_at IS NOT NULL"); n != want {
 				return fmt.Errorf("%d do", n)
@@ -76,7 +77,7 @@ func TestSelfUpdate(t *testing.T) {
 	}
 	on(1)
 	owner.must(t, http.StatusAccepted, http.MethodPost, fmt.Sprintf("/api/v1/schedules/%d/run", seed(t, d, "update.check")), nil, nil)
-	eventually(t, "the release is found", func() error {
+	waittest.Succeeds(t, "the release is found", func() error {
 		if u := see("/api/v1/meta/update"); u.Available == nil || u.Available.Version != "1.1.0" {
 			return fmt.Errorf("%+v", u)
 		}
@@ -104,7 +105,7 @@ func TestSelfUpdate(t *testing.T) {
 	installed.Journal(lines...)
 	told := func(want string) {
 		t.Helper()
-		eventually(t, "the trail tells it", func() error {
+		waittest.Succeeds(t, "the trail tells it", func() error {
 			var got string
 			if err := d.Pool.QueryRow(t.Context(), `SELECT coalesce(string_agg(action || ' ' || actor_email, ', ' ORDER BY id), '') FROM audit
 				WHERE action LIKE 'update.%' AND result <> 'refused'`).Scan(&got); err != nil {
@@ -144,7 +145,7 @@ func TestSelfUpdate(t *testing.T) {
 		u.Run.RequestedBy != ownerEmail || u.Request != nil {
 		t.Errorf("%+v", u)
 	}
-	eventually(t, "the refusal is told", func() error {
+	waittest.Succeeds(t, "the refusal is told", func() error {
 		if n := number(t, d, "SELECT count(*) FROM audit WHERE action = 'update.refused' AND result = 'refused' AND actor_email = $1",
 			ownerEmail); n != 1 {
 			return fmt.Errorf("%d times", n)

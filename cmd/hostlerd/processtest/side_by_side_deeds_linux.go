@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/plugins/lxd/lxdapi"
 )
 
@@ -78,7 +79,7 @@ func (s *sideBySide) schedules(t *testing.T) {
 	}
 	alter(t, s.db, "UPDATE schedules SET next_run_at = clock_timestamp() WHERE id = ANY($1)", ids)
 	(&wakeTicker{}).wake(t, s.owner)
-	eventually(t, "the jobs of all schedules end well", func() error {
+	waittest.Succeeds(t, "the jobs of all schedules end well", func() error {
 		if n := number(t, s.db, "SELECT count(*) FROM jobs WHERE schedule_id = ANY($1) AND status = 'succeeded'", ids); n != len(ids) {
 			return fmt.Errorf("%d have", n)
 		}

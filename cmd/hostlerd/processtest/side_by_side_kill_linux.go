@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/plugins/lxd/lxdapi"
 )
 
@@ -194,7 +195,7 @@ func (s *sideBySide) beginRound(t *testing.T, point sidePoint, victim string) *k
 		}
 	}
 	// Whole seconds tell when a guest was started: one of this moment may as well have been started after the request.
-	eventually(t, "the guest that is to be stopped was there before", func() error {
+	waittest.Succeeds(t, "the guest that is to be stopped was there before", func() error {
 		if now := time.Since(s.lxd.Instance(t, s.apps["web"].InstanceRef).LastUsed); now < 2*time.Second {
 			return fmt.Errorf("it was started %s ago", now)
 		}
@@ -219,7 +220,7 @@ func (s *sideBySide) beginRound(t *testing.T, point sidePoint, victim string) *k
 		}
 		r.jobs = append(r.jobs, started(t, s.owner, s.apps[d.ref].path+"/"+d.action, body).ID)
 	}
-	eventually(t, "the jobs are at the point", func() error {
+	waittest.Succeeds(t, "the jobs are at the point", func() error {
 		if n := s.proxy.held(); n != len(r.deeds) {
 			return fmt.Errorf("%d are", n)
 		}
@@ -275,7 +276,7 @@ func (r *killRound) stopDeaf(t *testing.T) {
 			deaf = append(deaf, r.apps[d.ref])
 		}
 	}
-	eventually(t, "the jobs are followed again", func() error {
+	waittest.Succeeds(t, "the jobs are followed again", func() error {
 		if n := r.proxy.since(back, http.MethodGet, "*/wait", ""); n < len(deaf) {
 			return fmt.Errorf("%d are", n)
 		}

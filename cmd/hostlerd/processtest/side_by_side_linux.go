@@ -10,6 +10,7 @@ import (
 
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/db/dbtest"
+	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/plugins/lxd/lxdapi"
 	"github.com/hostler/hostler/plugins/lxd/lxdtest"
 )
@@ -113,7 +114,7 @@ func (s *sideBySide) enrolLXD(t *testing.T) {
 		"capability": "lifecycle", "token_secret": string(s.lxd.JoinToken(t, "lifecycle", projects...)),
 	}, nil)
 	// The first inventory of a host is without figures where those cost requests of their own.
-	eventually(t, "the LXD host has figures", func() error {
+	waittest.Succeeds(t, "the LXD host has figures", func() error {
 		s.owner.must(t, http.StatusOK, http.MethodPost, s.hostPath(s.lxdHost, "/sync"), nil, nil)
 		if number(t, s.db, "SELECT count(*) FROM nodes WHERE host_id = $1 AND memory > 0", s.lxdHost) == 0 {
 			return errors.New("it has none")

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/hostler/hostler/internal/waittest"
 )
 
 // The service is asked to end with a job at work: it ends in time, the hypervisor's task goes on, and the next start
@@ -44,7 +46,7 @@ func TestStopWithARunningJob(t *testing.T) {
 			vm := find(t, owner, "/api/v1/vms", "running")
 			point.hold(t, cluster)
 			job := act(t, owner, fmt.Sprintf("/api/v1/vms/%d/stop", vm.ID))
-			eventually(t, "the job is there", func() error {
+			waittest.Succeeds(t, "the job is there", func() error {
 				if !point.there(t, cluster, owner, job.ID) {
 					return fmt.Errorf("it is not")
 				}

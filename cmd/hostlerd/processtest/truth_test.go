@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/plugins/pve"
 	"github.com/hostler/hostler/sdk/endpoint"
 )
@@ -189,14 +190,14 @@ func TestTheLoopTellsALostRight(t *testing.T) {
 	}
 	cluster.control(t, http.MethodPost, "/role", map[string]any{"id": "ServiceAudit", "privileges": []string{"Sys.Audit"}}, nil)
 	rights, _ := asked()
-	eventually(t, "the host lacks rights", func() error {
+	waittest.Succeeds(t, "the host lacks rights", func() error {
 		if got := readHost(t, owner, host).Reason; got != "permission" {
 			return errors.New(got)
 		}
 		return nil
 	})
 	_, lists := asked()
-	eventually(t, "two more polls", func() error {
+	waittest.Succeeds(t, "two more polls", func() error {
 		if _, now := asked(); now < lists+2 {
 			return fmt.Errorf("%d lists", now-lists)
 		}
@@ -206,7 +207,7 @@ func TestTheLoopTellsALostRight(t *testing.T) {
 		t.Errorf("rights were asked for %d times", now-rights)
 	}
 	cluster.control(t, http.MethodPost, "/role", map[string]any{"id": "ServiceAudit", "privileges": pve.Privileges(endpoint.Monitoring)}, nil)
-	eventually(t, "the host is well again", func() error {
+	waittest.Succeeds(t, "the host is well again", func() error {
 		if got := readHost(t, owner, host).String(); got != "online  " {
 			return errors.New(got)
 		}

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/hostler/hostler/internal/waittest"
 )
 
 // listVMs gives the VMs, those of one host when it is named.
@@ -81,7 +83,7 @@ func started(t testing.TB, c *client, path string, body any) jobView {
 func ended(t testing.TB, c *client, id int64) jobView {
 	t.Helper()
 	var j jobView
-	eventually(t, fmt.Sprintf("the end of job %d", id), func() error {
+	waittest.Succeeds(t, fmt.Sprintf("the end of job %d", id), func() error {
 		a, err := c.try(t.Context(), http.MethodGet, fmt.Sprintf("/api/v1/jobs/%d", id), nil)
 		if err != nil {
 			return err

@@ -14,6 +14,7 @@ import (
 
 	"github.com/hostler/hostler/core/db/dbtest"
 	"github.com/hostler/hostler/internal/programtest"
+	"github.com/hostler/hostler/internal/waittest"
 )
 
 // nobody is a user without rights.
@@ -102,7 +103,7 @@ func TestRefuseWritablePluginsServing(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := startService(t, options{Env: []string{"HOSTLER_PLUGIN_DIR=" + dir}, Args: []string{"--refuse-writable-plugins"}, Unready: true})
-	eventually(t, "the log says why", func() error { // it answers before it has tried its plugins
+	waittest.Succeeds(t, "the log says why", func() error { // it answers before it has tried its plugins
 		if log := s.Log.String(); !strings.Contains(log, "may be written to by") || !strings.Contains(log, "chmod go-w") {
 			return fmt.Errorf("the log is %s", log)
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/hostler/hostler/core/api/route"
 	"github.com/hostler/hostler/core/audit"
 	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/internal/waittest"
 )
 
 // logged is a log that can be read while it is written.
@@ -39,15 +40,6 @@ func (l *logged) String() string {
 
 func (l *logged) config() op.Config {
 	return op.Config{KeepAlive: time.Millisecond, Logger: hclog.New(&hclog.LoggerOptions{Output: l, Level: hclog.Debug})}
-}
-
-func eventually(t *testing.T, what string, reached func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !reached(); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited in vain for %s", what)
-		}
-	}
 }
 
 // Readers that leave are no errors: whether the handler notices by its context, by an event that it sends, or fails because of it.
@@ -87,7 +79,7 @@ func TestReaderThatLeavesIsNoError(t *testing.T) {
 		answer.Body.Close()
 		<-left
 	}
-	eventually(t, "three refusals", func() bool { return strings.Count(log.String(), "code=canceled") == 3 })
+	waittest.Until(t, "three refusals", func() bool { return strings.Count(log.String(), "code=canceled") == 3 })
 	if said := log.String(); strings.Contains(said, "[ERROR]") || strings.Contains(said, "[WARN]") {
 		t.Error(said)
 	}
@@ -111,7 +103,7 @@ func TestStreamThatBreaksIsAnError(t *testing.T) {
 		t.Fatal(err)
 	}
 	answer.Body.Close()
-	eventually(t, "the error", func() bool { return strings.Contains(log.String(), "[ERROR]") })
+	waittest.Until(t, "the error", func() bool { return strings.Contains(log.String(), "[ERROR]") })
 }
 
 // trail is a recorder that can be switched off.
@@ -157,7 +149,7 @@ func TestGapInTheTrail(t *testing.T) {
 		t.Errorf("%d errors in the log", n)
 	}
 	rows.turn(false)
-	eventually(t, "the gap's row", func() bool {
+	waittest.Until(t, "the gap's row", func() bool {
 		rows.mu.Lock()
 		defer rows.mu.Unlock()
 		return len(rows.rows) > 0

@@ -182,18 +182,6 @@ func copyProgram(t *testing.T, from, to string) {
 	}
 }
 
-// wait asks until check says true.
-func wait(t *testing.T, what string, check func() bool) {
-	t.Helper()
-	deadline := time.Now().Add(60 * time.Second)
-	for !check() {
-		if time.Now().After(deadline) {
-			t.Fatal("waited too long for " + what)
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-}
-
 // postmasterOf reads the process id of the cluster in dir; 0 when none is noted.
 func postmasterOf(dir string) int {
 	text, err := os.ReadFile(filepath.Join(dir, "data", "postmaster.pid"))

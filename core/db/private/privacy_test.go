@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/hostler/hostler/core/db/private"
+	"github.com/hostler/hostler/internal/waittest"
 )
 
 func TestSettings(t *testing.T) {
@@ -186,14 +187,14 @@ func TestLogIsBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	wait(t, "the log to be emptied", func() bool {
+	waittest.Until(t, "the log to be emptied", func() bool {
 		info, err := os.Stat(path)
 		return err == nil && info.Size() < 1<<20
 	})
 	if err := syscall.Kill(postmasterOf(dir), syscall.SIGHUP); err != nil {
 		t.Fatal(err)
 	}
-	wait(t, "PostgreSQL to write on", func() bool {
+	waittest.Until(t, "PostgreSQL to write on", func() bool {
 		text, err := os.ReadFile(path)
 		return err == nil && strings.Contains(string(text), "SIGHUP")
 	})

@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/hostler/hostler/core/db/private"
+	"github.com/hostler/hostler/internal/waittest"
 )
 
 // fill writes a row that must survive.
@@ -56,7 +57,7 @@ func TestPostmasterKilled(t *testing.T) {
 // answers waits until a query works.
 func answers(t *testing.T, url string) {
 	t.Helper()
-	wait(t, "the cluster to answer", func() bool {
+	waittest.Until(t, "the cluster to answer", func() bool {
 		conn, err := pgx.Connect(t.Context(), url)
 		if err != nil {
 			return false
@@ -82,7 +83,7 @@ func TestPostmasterKilledWithBusyChild(t *testing.T) {
 		_, err := conn.Exec(t.Context(), "DO $$ BEGIN LOOP END LOOP; END $$")
 		busy <- err
 	}()
-	wait(t, "the child to be busy", func() bool {
+	waittest.Until(t, "the child to be busy", func() bool {
 		return query(t, c.URL(), "SELECT count(*)::text FROM pg_stat_activity WHERE state = 'active' AND query LIKE 'DO %'") == "1"
 	})
 	if err := syscall.Kill(postmasterOf(dir), syscall.SIGKILL); err != nil {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/hostler/hostler/core/db/private"
 	"github.com/hostler/hostler/internal/programtest"
+	"github.com/hostler/hostler/internal/waittest"
 )
 
 func withTimeout(t *testing.T, d time.Duration) (context.Context, context.CancelFunc) {
@@ -196,7 +197,7 @@ func TestForeignPostmaster(t *testing.T) {
 		_ = cmd.Process.Signal(syscall.SIGINT)
 		_ = cmd.Wait()
 	})
-	wait(t, "the foreign postmaster", func() bool {
+	waittest.Until(t, "the foreign postmaster", func() bool {
 		text, _ := os.ReadFile(filepath.Join(dir, "data", "postmaster.pid"))
 		return strings.Contains(string(text), "ready")
 	})

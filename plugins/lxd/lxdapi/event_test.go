@@ -12,6 +12,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/plugins/lxd/lxdapi"
 	"github.com/hostler/hostler/sdk/plugin"
 )
@@ -66,16 +67,6 @@ func watch(t *testing.T, client *lxdapi.Client, ring *lxdapi.EventRing, pace lxd
 	return ended
 }
 
-// until waits for a condition.
-func until(t testing.TB, what string, condition func() bool) {
-	t.Helper()
-	for end := time.Now().Add(patience); !condition(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("waited in vain: ", what)
-		}
-	}
-}
-
 func TestWatch(t *testing.T) {
 	t.Parallel()
 	goOn := make(chan struct{})
@@ -94,7 +85,7 @@ func TestWatch(t *testing.T) {
 	}))
 	ring := lxdapi.NewEventRing(10)
 	watch(t, client, ring, lxdapi.WatchPace{Backoff: time.Millisecond})
-	until(t, "the first events", func() bool { return len(kept(ring)) == 2 })
+	waittest.Until(t, "the first events", func() bool { return len(kept(ring)) == 2 })
 	mark, stands := ring.Mark()
 	if !stands {
 		t.Error("nobody listens")
@@ -107,7 +98,7 @@ func TestWatch(t *testing.T) {
 		}
 	}
 	close(goOn)
-	until(t, "the event of the second connection", func() bool { return len(kept(ring)) == 3 })
+	waittest.Until(t, "the event of the second connection", func() bool { return len(kept(ring)) == 3 })
 	events, _, whole := ring.Since(mark)
 	if whole || len(events) == 0 || !events[len(events)-1].Operation.Ended() {
 		t.Errorf("%+v, whole %v", events, whole)
@@ -128,7 +119,7 @@ func TestWatchOfADeadServer(t *testing.T) {
 		_ = conn.Close()
 	})
 	ended := watch(t, client, ring, lxdapi.WatchPace{Backoff: 50 * time.Millisecond, BackoffMax: 100 * time.Millisecond})
-	until(t, "some tries", func() bool { return asked.Load() >= 4 })
+	waittest.Until(t, "some tries", func() bool { return asked.Load() >= 4 })
 	if listens(ring) {
 		t.Error("listens to a server that is not there")
 	}
@@ -182,7 +173,7 @@ func TestWatchOfASilentServer(t *testing.T) {
 		}
 	})
 	watch(t, client, lxdapi.NewEventRing(1), lxdapi.WatchPace{Ping: 50 * time.Millisecond, Backoff: time.Millisecond})
-	until(t, "another connection", func() bool { return connections.Load() >= 2 })
+	waittest.Until(t, "another connection", func() bool { return connections.Load() >= 2 })
 }
 
 func TestWatchEndsWithItsContext(t *testing.T) {
@@ -192,7 +183,7 @@ func TestWatchEndsWithItsContext(t *testing.T) {
 	ring := lxdapi.NewEventRing(1)
 	ended := make(chan error, 1)
 	go func() { ended <- client.Watch(ctx, lxdapi.Scope{}, ring, lxdapi.WatchPace{}) }()
-	until(t, "the connection", func() bool { return listens(ring) })
+	waittest.Until(t, "the connection", func() bool { return listens(ring) })
 	cancel()
 	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Error(err)

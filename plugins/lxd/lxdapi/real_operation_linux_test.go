@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/plugins/lxd/lxdapi"
 	"github.com/hostler/hostler/plugins/lxd/lxdtest"
 	"github.com/hostler/hostler/sdk/plugin"
@@ -51,7 +52,7 @@ func TestRealOperationGone(t *testing.T) {
 	client := connect(t, target, patience)
 	ring := lxdapi.NewEventRing(1000)
 	watch(t, client, ring, lxdapi.WatchPace{Ping: 3 * time.Second}) // a real server answers pings too
-	until(t, "that the server tells", func() bool { return listens(ring) })
+	waittest.Until(t, "that the server tells", func() bool { return listens(ring) })
 	mark, _ := ring.Mark()
 
 	op, err := client.Act(t.Context(), web, lxdapi.Start, lxdapi.ActOptions{})
@@ -68,7 +69,7 @@ func TestRealOperationGone(t *testing.T) {
 	}) {
 		t.Errorf("%+v, %v", listed, err)
 	}
-	until(t, "that the operation is gone", func() bool {
+	waittest.Until(t, "that the operation is gone", func() bool {
 		_, err := client.Operation(t.Context(), op.ID)
 		return errors.Is(err, lxdapi.ErrOperationGone)
 	})
@@ -105,7 +106,7 @@ func TestRealRestart(t *testing.T) {
 	}
 	ring := lxdapi.NewEventRing(1000)
 	watch(t, client, ring, lxdapi.WatchPace{Backoff: 10 * time.Millisecond, BackoffMax: 100 * time.Millisecond})
-	until(t, "that the server tells", func() bool { return listens(ring) })
+	waittest.Until(t, "that the server tells", func() bool { return listens(ring) })
 	mark, _ := ring.Mark()
 
 	op, err := client.Act(t.Context(), web, lxdapi.Stop, lxdapi.ActOptions{Timeout: patience})
@@ -119,12 +120,12 @@ func TestRealRestart(t *testing.T) {
 			return e.Operation.ID == op.ID && e.Operation.StatusCode == 103
 		})
 	}
-	until(t, "that the operation goes on", running)
+	waittest.Until(t, "that the operation goes on", running)
 	server.Kill(t)
 	wantKind(t, <-waited, plugin.Unreachable)
 	_, _, err = client.Server(t.Context())
 	wantKind(t, err, plugin.Unreachable)
-	until(t, "that nobody listens", func() bool { return !listens(ring) })
+	waittest.Until(t, "that nobody listens", func() bool { return !listens(ring) })
 
 	server.Start(t)
 	if _, err := client.Wait(t.Context(), op.ID); !errors.Is(err, lxdapi.ErrOperationGone) {
@@ -134,7 +135,7 @@ func TestRealRestart(t *testing.T) {
 	if err != nil || after.Status != "Running" || after.UUID() != before.UUID() || !after.LastUsed.Equal(before.LastUsed) {
 		t.Errorf("%+v, %v", after, err)
 	}
-	until(t, "that the server tells again", func() bool { return listens(ring) })
+	waittest.Until(t, "that the server tells again", func() bool { return listens(ring) })
 	if _, _, whole := ring.Since(mark); whole || !running() {
 		t.Errorf("the ring has lost what it had, or says that nothing is missing: %v", whole)
 	}
@@ -142,7 +143,7 @@ func TestRealRestart(t *testing.T) {
 	if err := act(t, client, web, lxdapi.Stop, lxdapi.ActOptions{Force: true}); err != nil {
 		t.Error(err)
 	}
-	until(t, "the end of the stop", func() bool {
+	waittest.Until(t, "the end of the stop", func() bool {
 		events, _, whole := ring.Since(mark)
 		return whole && slices.ContainsFunc(events, func(e lxdapi.Event) bool { return e.Operation.StatusCode == lxdapi.OperationSucceeded })
 	})
@@ -161,7 +162,7 @@ func TestRealMetrics(t *testing.T) {
 	}
 	force(t, client, web)
 	var all []lxdapi.InstanceMetrics
-	until(t, "the figures", func() bool { // an older answer may be kept for 8 s
+	waittest.Until(t, "the figures", func() bool { // an older answer may be kept for 8 s
 		var err error
 		if all, err = client.Metrics(context.Background(), project); err != nil {
 			t.Fatal(err)

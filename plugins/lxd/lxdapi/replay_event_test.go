@@ -9,6 +9,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/plugins/lxd/lxdapi"
 	"github.com/hostler/hostler/plugins/lxd/lxdtest"
 	"github.com/hostler/hostler/sdk/plugin"
@@ -73,7 +74,7 @@ func replayEvents(t *testing.T, e lxdtest.Exchange) {
 	ring := lxdapi.NewEventRing(100)
 	watch(t, client, ring, lxdapi.WatchPace{})
 	<-sent
-	until(t, "all events", func() bool { return listens(ring) && len(kept(ring)) == len(told) })
+	waittest.Until(t, "all events", func() bool { return listens(ring) && len(kept(ring)) == len(told) })
 	for i, event := range kept(ring) {
 		checkEvent(t, told[i], event)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/plugins/pve/pvesim"
 	"github.com/hostler/hostler/plugins/pve/pvesim/pvesimtest"
 )
@@ -143,7 +144,7 @@ func TestStatistics(t *testing.T) {
 	if s.Total != 4 || s.BytesIn != 9 || s.BytesOut < 1000 || s.ConnectionsTotal != 4 {
 		t.Errorf("statistics %+v", s)
 	}
-	waitFor(t, "connections to close", func() bool { return c.Stats().ConnectionsOpen == 0 })
+	waittest.Until(t, "connections to close", func() bool { return c.Stats().ConnectionsOpen == 0 })
 	c.ResetStats()
 	if s := c.Stats(); s.Total != 0 || len(s.Requests) != 0 || s.ConnectionsTotal != 0 {
 		t.Errorf("after the reset %+v", s)

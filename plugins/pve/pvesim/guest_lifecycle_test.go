@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/plugins/pve/pvesim"
 	"github.com/hostler/hostler/plugins/pve/pvesim/pvesimtest"
 )
@@ -194,6 +195,6 @@ func TestNodePower(t *testing.T) {
 		as(t, c, c.AdminToken()).get("/nodes", &rows)
 		return rowWith(rows, "node", "pve2")["status"] == "online"
 	}
-	waitFor(t, "the node to go down", func() bool { return !online() })
-	waitFor(t, "the node to come back", func() bool { c.Advance(30 * time.Second); return online() })
+	waittest.Until(t, "the node to go down", func() bool { return !online() })
+	waittest.Until(t, "the node to come back", func() bool { c.Advance(30 * time.Second); return online() })
 }

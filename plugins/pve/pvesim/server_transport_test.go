@@ -3,7 +3,6 @@ package pvesim_test
 import (
 	"bytes"
 	"compress/gzip"
-	"context"
 	"crypto/tls"
 	"encoding/json"
 	"errors"
@@ -15,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/plugins/pve/pvesim"
 	"github.com/hostler/hostler/plugins/pve/pvesim/pvesimtest"
 )
@@ -219,7 +219,7 @@ func TestCloseEndsHangingRequests(t *testing.T) {
 	done := make(chan error, 1)
 	_, do := client(c, c.AdminToken())
 	go func() { _, err := do("GET", "/version"); done <- err }()
-	waitFor(t, "the fault to strike", func() bool { return c.Faults()[0].Struck == 1 })
+	waittest.Until(t, "the fault to strike", func() bool { return c.Faults()[0].Struck == 1 })
 	noError(t, c.Close())
 	if err := <-done; err == nil {
 		t.Error("the hanging request got an answer")
@@ -229,19 +229,6 @@ func TestCloseEndsHangingRequests(t *testing.T) {
 	}
 	if _, err := c.Start("127.0.0.1:0"); err == nil {
 		t.Error("a closed simulator started again")
-	}
-}
-
-func waitFor(t testing.TB, what string, cond func() bool) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	for !cond() {
-		select {
-		case <-ctx.Done():
-			t.Fatalf("waited in vain for %s", what)
-		case <-time.After(5 * time.Millisecond):
-		}
 	}
 }
 
