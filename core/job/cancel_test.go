@@ -175,7 +175,9 @@ func TestCancelThatTheHypervisorRefuses(t *testing.T) {
 		w.cluster.SetFault("stoptask", memdriver.Fault{Err: &plugin.Error{Kind: plugin.Denied, Message: "not yours"}})
 		i.cancel(t, id)
 		g.release()
-		waittest.Until(t, "the refusal was noted", func() bool { return strings.Contains(i.transcript(t, id), "does not stop the task: not yours") })
+		waittest.Until(t, "the refusal was noted", func() bool {
+			return strings.Contains(i.transcript(t, id), "does not stop the task: not yours")
+		})
 		w.cluster.EndTask(w.once(t, ref), hypervisor.TaskOK, "OK")
 		i.ended(t, id, job.Succeeded)
 	})

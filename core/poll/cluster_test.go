@@ -63,7 +63,9 @@ func TestMembersShareOneClusterAndTakeTurns(t *testing.T) {
 		f.due()
 		want := 3 + turn
 		waittest.Until(t, "the cluster was polled once more", func() bool { return f.total(ids) == want })
-		waittest.Until(t, "the poll was written", func() bool { return f.Value("SELECT bool_and(next_poll_at > now()) FROM clusters") == "true" })
+		waittest.Until(t, "the poll was written", func() bool {
+			return f.Value("SELECT bool_and(next_poll_at > now()) FROM clusters") == "true"
+		})
 	}
 	for _, id := range ids {
 		if f.count(id) != 3 {
