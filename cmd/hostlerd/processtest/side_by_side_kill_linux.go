@@ -283,6 +283,6 @@ func (r *killRound) stopDeaf(t *testing.T) {
 		return nil
 	})
 	for _, a := range deaf {
-		r.lxd.Act(t, a.InstanceRef, lxdapi.Stop)
+		r.lxd.Release(t, a.InstanceRef)
 	}
 }
