@@ -17,6 +17,13 @@ import (
 // for one that is taken.
 var TakeSnapshot = Work[hypervisor.SnapshotSpec]{
 	Kind: "snapshot_create", Needs: endpoint.Lifecycle,
+	Shows: func(spec hypervisor.SnapshotSpec) any {
+		return struct {
+			Name        string `json:"name"`
+			Description string `json:"description,omitempty"`
+			Memory      bool   `json:"vmstate,omitempty"`
+		}(spec)
+	},
 	Check: func(ctx context.Context, on Subject, spec hypervisor.SnapshotSpec) error {
 		if err := checkSnapshotName(spec.Name); err != nil {
 			return err
@@ -47,7 +54,7 @@ var TakeSnapshot = Work[hypervisor.SnapshotSpec]{
 
 // DeleteSnapshot is the work that deletes the snapshot of a name. An unknown one is problem not_found.
 var DeleteSnapshot = Work[string]{
-	Kind: "snapshot_delete", Needs: endpoint.Lifecycle,
+	Kind: "snapshot_delete", Needs: endpoint.Lifecycle, Shows: showName,
 	Check: func(ctx context.Context, on Subject, name string) error {
 		s, err := lookFor(ctx, on, name)
 		if err == nil && s == nil {
@@ -78,6 +85,7 @@ var DeleteSnapshot = Work[string]{
 var RollBack = Work[hypervisor.RollbackSpec]{
 	Kind: "snapshot_rollback", Needs: endpoint.Lifecycle, Interrupts: true,
 	Loses: "all that was written since the snapshot is lost",
+	Shows: func(spec hypervisor.RollbackSpec) any { return showName(spec.Name) },
 	Check: func(ctx context.Context, on Subject, spec hypervisor.RollbackSpec) error {
 		s, err := lookFor(ctx, on, spec.Name)
 		switch {
@@ -136,6 +144,9 @@ func (a *Actor) Snapshots(ctx context.Context, g *Guest) ([]Snapshot, error) {
 	}
 	return all, nil
 }
+
+// showName is the name of a snapshot as its operations have it.
+func showName(name string) any { return map[string]string{"name": name} }
 
 func noSnapshot() error { return problem.New(problem.CodeNotFound, "there is no such snapshot") }
 

@@ -28,6 +28,9 @@ type Work[P any] struct {
 	Interrupts bool
 	// Loses says in a sentence what is lost by it; everybody is asked for the guest's name then. Empty where nothing is.
 	Loses string
+	// Shows is what was asked for as users see it, in the words of the operation that asks for it, without what is secret; nil for
+	// work that takes no more than the guest.
+	Shows func(spec P) any
 	// Check refuses what only this kind refuses, before there is a job. It may be nil, and it may ask the hypervisor; see Look.
 	Check func(ctx context.Context, on Subject, spec P) error
 	// Steps are done in this order, each when the one before has ended well.
@@ -122,10 +125,14 @@ type Params[P any] struct {
 
 // Spec is the job that does the work: target is the VM or the app in the words of the API.
 func (w Work[P]) Spec(target job.Target, teamID, hostID int64, params Params[P]) job.Spec {
-	return job.Spec{
+	spec := job.Spec{
 		Kind: target.Kind + "." + w.Kind, Target: target, TeamID: teamID, HostID: hostID,
 		Exclusive: Exclusive(params.GuestID), Params: params,
 	}
+	if w.Shows != nil {
+		spec.Asked = w.Shows(params.Spec)
+	}
+	return spec
 }
 
 // guests are the kinds of guests that the work is for.

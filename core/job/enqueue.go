@@ -51,7 +51,13 @@ func (q *Queue) Enqueue(ctx context.Context, tx *db.Tx, spec Spec) (*Job, error)
 	if err != nil {
 		return nil, err
 	}
-	j, err := insert(ctx, tx.Pgx, spec, params)
+	asked := json.RawMessage("{}")
+	if spec.Asked != nil {
+		if asked, err = json.Marshal(spec.Asked); err != nil {
+			return nil, fmt.Errorf("encoding what was asked for: %w", err)
+		}
+	}
+	j, err := insert(ctx, tx.Pgx, spec, params, asked)
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +82,7 @@ const (
 
 // insert writes our row. A unique violation would abort the caller's transaction, so a conflict writes nothing, and
 // the loop meets the case that the other job ended meanwhile.
-func insert(ctx context.Context, tx pgx.Tx, spec Spec, params json.RawMessage) (*Job, error) {
+func insert(ctx context.Context, tx pgx.Tx, spec Spec, params, asked json.RawMessage) (*Job, error) {
 	var userID *int64
 	var email string
 	if caller := identity.FromContext(ctx); caller != nil {
@@ -89,12 +95,12 @@ func insert(ctx context.Context, tx pgx.Tx, spec Spec, params json.RawMessage) (
 	for range 3 {
 		j, err := one(tx.Query(ctx, `
 			INSERT INTO jobs (kind, team_id, host_id, target_kind, target_id, target_name, exclusive, params, requested_by, requested_by_email,
-			schedule_id)
-			VALUES ($1, `+livingTeam+`, NULLIF($3, 0::bigint), $4, $5, $6, NULLIF($7, ''), $8, `+livingUser+`, $10, $11)
+			schedule_id, asked)
+			VALUES ($1, `+livingTeam+`, NULLIF($3, 0::bigint), $4, $5, $6, NULLIF($7, ''), $8, `+livingUser+`, $10, $11, $12)
 			ON CONFLICT (exclusive) WHERE status IN ('queued', 'running') DO NOTHING
 			RETURNING `+columns,
 			spec.Kind, spec.TeamID, spec.HostID, spec.Target.Kind, spec.Target.ID, clean(spec.Target.Name, 256),
-			spec.Exclusive, params, userID, email, schedule))
+			spec.Exclusive, params, userID, email, schedule, asked))
 		if err != nil {
 			return nil, fmt.Errorf("writing the job: %w", err)
 		}

@@ -55,6 +55,9 @@ type Spec struct {
 	// Params is kept as JSON and given to the worker. A secret among them is a field of type secret.String, not in a map: it is
 	// sealed apart, and forgotten when the job has ended.
 	Params any
+	// Asked is what was asked for besides the target, as users see it: a struct or map in the words of the operation that asks for
+	// it, without what is secret. Nil for nothing.
+	Asked any
 }
 
 // Job is a job as users see it.
@@ -70,6 +73,12 @@ type Job struct {
 	RequestedByEmail string
 	// ScheduleID is the schedule that asked for it; nil for none and for one that is gone.
 	ScheduleID *int64
+	// Asked is Spec.Asked as JSON, an object.
+	Asked json.RawMessage
+	// Share is how much of the present task is done, from 0 to 1, as its log tells; nil where nothing has told.
+	Share *float64
+	// LastLine is the last line of the transcript, cut; empty while there is none.
+	LastLine string
 	// TaskID is the hypervisor's task that the job started last; empty when there is none yet.
 	TaskID string
 	// Error says why a job failed or is unknown.

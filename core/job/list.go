@@ -18,6 +18,8 @@ type Filter struct {
 	TargetKind string
 	TargetID   int64
 	HostID     int64
+	// IDs are the jobs to list; all when it is empty.
+	IDs []int64
 	// Page counts from 1; PerPage is at most 500 and 50 when it is zero.
 	Page    int
 	PerPage int
@@ -31,11 +33,12 @@ func (q *Queue) List(ctx context.Context, filter Filter, visible identity.Visibl
 	perPage := int64(min(filter.PerPage, 500))
 	page := int64(min(max(filter.Page, 1), 1<<40))
 	const where = ` FROM jobs WHERE ($1 OR team_id = ANY($2)) AND ($3 = '' OR status = $3) AND ($4 = '' OR kind = $4)
-		AND ($5 = '' OR target_kind = $5 AND target_id = $6) AND ($7::bigint = 0 OR host_id = $7)`
-	args := []any{visible.All, visible.Teams, string(filter.Status), filter.Kind, filter.TargetKind, filter.TargetID, filter.HostID}
+		AND ($5 = '' OR target_kind = $5 AND target_id = $6) AND ($7::bigint = 0 OR host_id = $7) AND (cardinality($8::bigint[]) = 0 OR id = ANY($8))`
+	args := []any{visible.All, visible.Teams, string(filter.Status), filter.Kind, filter.TargetKind, filter.TargetID, filter.HostID,
+		append([]int64{}, filter.IDs...)}
 	batch := &pgx.Batch{}
 	batch.Queue("SELECT count(*)"+where, args...).QueryRow(func(row pgx.Row) error { return row.Scan(&total) })
-	batch.Queue("SELECT "+columns+where+" ORDER BY created_at DESC, id DESC LIMIT $8 OFFSET $9",
+	batch.Queue("SELECT "+columns+where+" ORDER BY created_at DESC, id DESC LIMIT $9 OFFSET $10",
 		append(args, perPage, (page-1)*perPage)...).Query(func(rows pgx.Rows) error {
 		jobs, err = pgx.CollectRows(rows, scan)
 		return err

@@ -108,7 +108,8 @@ func (r *Run) save(ctx context.Context, taskID *string) error {
 	defer cancel()
 	tag, err := r.queue.db.Pool.Exec(ctx, `
 		UPDATE jobs SET progress = $3, task_id = coalesce($4, task_id),
-			task_lines = CASE WHEN $4::text IS NULL OR $4 = task_id THEN task_lines ELSE 0 END
+			task_lines = CASE WHEN $4::text IS NULL OR $4 = task_id THEN task_lines ELSE 0 END,
+			share = CASE WHEN $4::text IS NULL OR $4 = task_id THEN share END
 		WHERE id = $1 AND river_id = $2 AND status = 'running'`,
 		r.job.ID, r.riverID, encoded, taskID)
 	if err != nil {
@@ -204,7 +205,8 @@ func (r *Run) end(status Status, text string) error {
 		return fmt.Errorf("beginning a transaction: %w", err)
 	}
 	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
-	tag, err := tx.Exec(ctx, `UPDATE jobs SET status = $3, error = $4, finished_at = now(), sealed = NULL
+	tag, err := tx.Exec(ctx, `UPDATE jobs SET status = $3, error = $4, finished_at = now(), sealed = NULL,
+			share = CASE WHEN $3 = 'succeeded' AND share IS NOT NULL THEN 1 ELSE share END
 		WHERE id = $1 AND river_id = $2 AND status = 'running'`, r.job.ID, r.riverID, status, shown)
 	if err != nil {
 		return fmt.Errorf("storing the job's end: %w", err)

@@ -73,7 +73,7 @@ func (r *Run) waitTask(step Step, taskID string, lost *patience, stop *stopper) 
 		lost.over()
 		// A driver may begin with lines that are known.
 		if line.N > r.transcript.logged() {
-			r.Log(line.Text)
+			r.transcript.addLine(line)
 		}
 		return ctx.Err()
 	})

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
 // Bounds of the transcript.
@@ -13,6 +15,8 @@ const (
 	flushLines = 200
 	// lineLimit is in bytes; what is longer is cut.
 	lineLimit = 4096
+	// lastLine is how many characters of the last line a job shows by itself.
+	lastLine = 256
 )
 
 // transcript collects a run's lines and writes them in batches.
@@ -29,6 +33,10 @@ type transcript struct {
 	taskLines int
 	// room is how many more lines of logs the transcript takes.
 	room int
+	// share is what a line of the present task's log told last of how much is done, 0 while none has; told is set when that is not
+	// written yet.
+	share float64
+	told  bool
 }
 
 func newTranscript(run *Run, events, room int) *transcript {
@@ -60,6 +68,16 @@ func (t *transcript) add(kind, text string) {
 	}
 }
 
+// addLine takes a line of the present task's log.
+func (t *transcript) addLine(line hypervisor.LogLine) {
+	if line.Share > 0 && line.Share <= 1 { // plugins may say anything; NaN is neither
+		t.mu.Lock()
+		t.share, t.told = line.Share, true
+		t.mu.Unlock()
+	}
+	t.add(EventLog, line.Text)
+}
+
 func (t *transcript) append(kind, text string) {
 	t.at = append(t.at, time.Now().UTC())
 	t.kinds = append(t.kinds, kind)
@@ -70,7 +88,7 @@ func (t *transcript) append(kind, text string) {
 func (t *transcript) restart() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.taskLines = 0
+	t.taskLines, t.share, t.told = 0, 0, false
 }
 
 // logged is how many lines of the present task's log the transcript has.
@@ -100,10 +118,10 @@ func (t *transcript) flush(ctx context.Context) error {
 	t.writing.Lock()
 	defer t.writing.Unlock()
 	t.mu.Lock()
-	at, kinds, texts, taskLines := t.at, t.kinds, t.texts, t.taskLines
-	t.at, t.kinds, t.texts = nil, nil, nil
+	at, kinds, texts, taskLines, share, told := t.at, t.kinds, t.texts, t.taskLines, t.share, t.told
+	t.at, t.kinds, t.texts, t.told = nil, nil, nil, false
 	t.mu.Unlock()
-	if len(texts) == 0 {
+	if len(texts) == 0 && !told {
 		return nil
 	}
 	// The worker's own context may end in the middle; the lines shall be kept all the same.
@@ -112,7 +130,8 @@ func (t *transcript) flush(ctx context.Context) error {
 	var written int
 	err := t.run.queue.db.Pool.QueryRow(ctx, `
 		WITH counted AS (
-			UPDATE jobs SET event_count = event_count + cardinality($5::text[]), task_lines = $6
+			UPDATE jobs SET event_count = event_count + cardinality($5::text[]), task_lines = $6,
+				last_line = coalesce(left(($5::text[])[cardinality($5::text[])], $7), last_line), share = coalesce(nullif($8::float8, 0), share)
 			WHERE id = $1 AND river_id = $2 AND status = 'running'
 			RETURNING event_count - cardinality($5::text[]) AS before
 		), added AS (
@@ -122,7 +141,7 @@ func (t *transcript) flush(ctx context.Context) error {
 			RETURNING 1
 		), told AS (SELECT pg_notify('job_events', $1::bigint::text) FROM counted)
 		SELECT (SELECT count(*) FROM added) FROM (SELECT count(*) FROM told) AS once`,
-		t.run.job.ID, t.run.riverID, at, kinds, texts, taskLines).Scan(&written)
+		t.run.job.ID, t.run.riverID, at, kinds, texts, taskLines, lastLine, share).Scan(&written)
 	if err != nil {
 		return t.run.lose(fmt.Errorf("writing the transcript: %w", err))
 	}

@@ -163,6 +163,8 @@ func TestListIsFilteredAndScoped(t *testing.T) {
 		"other status":   {job.Filter{Status: job.Failed}, true, 0, 0},
 		"kind":           {job.Filter{Kind: "vm.start"}, true, 5, 5},
 		"target":         {job.Filter{TargetKind: "vm", TargetID: 3}, true, 1, 1},
+		"these":          {job.Filter{IDs: []int64{foreign, system, 999999}}, true, 2, 2},
+		"these of one":   {job.Filter{IDs: []int64{foreign, system}}, false, 1, 1},
 		"the team's":     {job.Filter{}, false, 1, 1},
 		"not the team's": {job.Filter{Kind: "vm.start"}, false, 0, 0},
 	} {

@@ -1,6 +1,10 @@
 package job
 
-import "time"
+import (
+	"bytes"
+	"encoding/json"
+	"time"
+)
 
 // View is a job as the API shows it; the JSON names are those of the API.
 type View struct {
@@ -10,16 +14,19 @@ type View struct {
 	Target Target `json:"target"`
 	HostID *int64 `json:"host_id" example:"1" doc:"The host it works on"`
 	// RequestedBy is null for what the service does by itself.
-	RequestedBy     *Requester `json:"requested_by" doc:"Who asked for it; null for what the service does by itself"`
-	ScheduleID      *int64     `json:"schedule_id" example:"4" doc:"The schedule that it comes from; null for none and for one that is gone"`
-	TaskID          string     `json:"task_id" doc:"The hypervisor's task that it started last; empty when there is none" example:"UPID:pve1:00001A2B:0C3D4E5F:6720F00D:qmstart:101:service@pve!lifecycle:"`
-	Error           string     `json:"error" doc:"Why it failed or is unknown"`
-	CancelRequested bool       `json:"cancel_requested"`
-	Runs            int        `json:"runs" example:"1" doc:"How often it was begun: more than once when the service was interrupted"`
-	CreatedAt       time.Time  `json:"created_at"`
-	StartedAt       *time.Time `json:"started_at"`
-	FinishedAt      *time.Time `json:"finished_at"`
-	DurationS       *float64   `json:"duration_s" example:"3.2" doc:"Seconds from its start to its end"`
+	RequestedBy     *Requester     `json:"requested_by" doc:"Who asked for it; null for what the service does by itself"`
+	ScheduleID      *int64         `json:"schedule_id" example:"4" doc:"The schedule that it comes from; null for none and for one that is gone"`
+	TaskID          string         `json:"task_id" doc:"The hypervisor's task that it started last; empty when there is none" example:"UPID:pve1:00001A2B:0C3D4E5F:6720F00D:qmstart:101:service@pve!lifecycle:"`
+	Error           string         `json:"error" doc:"Why it failed or is unknown"`
+	Progress        *float64       `json:"progress" example:"0.42" doc:"How much of the hypervisor's task is done, from 0 to 1, as its log tells; null where nothing has told"`
+	LastLine        string         `json:"last_line" example:"transferred 13.4 GiB of 32.0 GiB (41.87%)" doc:"The last line of the transcript, cut to 256 characters"`
+	Params          map[string]any `json:"params" doc:"What was asked for besides the target, in the words of the operation that asks for it and without what is secret"`
+	CancelRequested bool           `json:"cancel_requested"`
+	Runs            int            `json:"runs" example:"1" doc:"How often it was begun: more than once when the service was interrupted"`
+	CreatedAt       time.Time      `json:"created_at"`
+	StartedAt       *time.Time     `json:"started_at"`
+	FinishedAt      *time.Time     `json:"finished_at"`
+	DurationS       *float64       `json:"duration_s" example:"3.2" doc:"Seconds from its start to its end"`
 }
 
 // Requester is who asked for a job.
@@ -32,8 +39,12 @@ type Requester struct {
 func (j *Job) View() View {
 	v := View{
 		ID: j.ID, Kind: j.Kind, Status: j.Status, Target: j.Target, HostID: j.HostID, ScheduleID: j.ScheduleID, TaskID: j.TaskID, Error: j.Error,
+		Progress: j.Share, LastLine: j.LastLine, Params: map[string]any{},
 		CancelRequested: j.CancelRequestedAt != nil, Runs: j.Runs, CreatedAt: j.CreatedAt, StartedAt: j.StartedAt, FinishedAt: j.FinishedAt,
 	}
+	asked := json.NewDecoder(bytes.NewReader(j.Asked))
+	asked.UseNumber()           // a size in bytes stays exact
+	_ = asked.Decode(&v.Params) // it was encoded by Enqueue; without an object there is nothing to show
 	if j.RequestedBy != nil || j.RequestedByEmail != "" {
 		v.RequestedBy = &Requester{ID: j.RequestedBy, Email: j.RequestedByEmail}
 	}

@@ -2,6 +2,8 @@ package lxd
 
 import (
 	"context"
+	"regexp"
+	"strconv"
 
 	"github.com/hostler/hostler/plugins/lxd/lxdapi"
 	"github.com/hostler/hostler/sdk/hypervisor"
@@ -27,10 +29,11 @@ func (h *Host) TaskLog(ctx context.Context, taskID string, query hypervisor.LogQ
 
 // logOf are the lines about an operation.
 func logOf(op *lxdapi.Operation) (lines []hypervisor.LogLine) {
-	for _, text := range []string{op.Description, op.Progress} {
-		if text != "" {
-			lines = append(lines, hypervisor.LogLine{N: len(lines) + 1, Text: text})
-		}
+	if op.Description != "" {
+		lines = append(lines, hypervisor.LogLine{N: 1, Text: op.Description})
+	}
+	if op.Progress != "" {
+		lines = append(lines, progressLine(len(lines)+1, op.Progress))
 	}
 	return lines
 }
@@ -63,5 +66,18 @@ func (l *taskLog) write(op *lxdapi.Operation) error {
 	}
 	l.progress = op.Progress
 	l.lines++
-	return l.line(hypervisor.LogLine{N: l.lines, Text: op.Progress})
+	return l.line(progressLine(l.lines, op.Progress))
+}
+
+// percent finds how much is done in the text of a progress: "Unpack: 42% (9.70MB/s)". Others count bytes and tell nothing of it.
+var percent = regexp.MustCompile(`(?:^|\s)(\d{1,3})%`)
+
+// progressLine is the text of a progress as a line of the log.
+func progressLine(n int, text string) hypervisor.LogLine {
+	line := hypervisor.LogLine{N: n, Text: text}
+	if found := percent.FindStringSubmatch(text); found != nil {
+		share, _ := strconv.Atoi(found[1]) // the expression lets nothing else through
+		line.Share = min(float64(share)/100, 1)
+	}
+	return line
 }

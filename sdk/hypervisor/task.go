@@ -106,6 +106,9 @@ type Log struct {
 type LogLine struct {
 	N    int
 	Text string
+	// Share is how much of the task is done by this line, more than 0 and 1 at most; 0 where the line does not tell. What a driver
+	// cannot know it leaves out: people wait by it.
+	Share float64
 }
 
 // TaskStopper is satisfied by hosts that can stop a running task. Needs the Lifecycle capability.

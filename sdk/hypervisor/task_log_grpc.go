@@ -129,11 +129,11 @@ func linesToProto(lines []LogLine) []*hypervisorv1.LogLine {
 		if len(l.Text) > lineBytes {
 			l.Text = l.Text[:lineBytes] + "…"
 		}
-		out[i] = &hypervisorv1.LogLine{Number: int64(l.N), Text: wire.Text(l.Text)}
+		out[i] = &hypervisorv1.LogLine{Number: int64(l.N), Text: wire.Text(l.Text), Share: l.Share}
 	}
 	return out
 }
 
 func lineFromProto(l *hypervisorv1.LogLine) LogLine {
-	return LogLine{N: int(l.GetNumber()), Text: l.GetText()}
+	return LogLine{N: int(l.GetNumber()), Text: l.GetText(), Share: l.GetShare()}
 }

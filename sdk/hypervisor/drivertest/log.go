@@ -24,6 +24,9 @@ func (s *suite) log(t *testing.T) {
 			if line.N != i+1 {
 				t.Fatalf("line %d has number %d", i+1, line.N)
 			}
+			if !(line.Share >= 0 && line.Share <= 1) { // which NaN is not
+				t.Errorf("line %d says that %v of the task are done, want 0 to 1", line.N, line.Share)
+			}
 		}
 		for _, w := range []struct{ start, limit, from, to int }{
 			{0, 2, 0, 2}, {1, 2, 1, 3}, {3, 0, 3, whole.Total}, {whole.Total - 1, 10, whole.Total - 1, whole.Total},

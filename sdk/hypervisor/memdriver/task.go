@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -72,7 +73,17 @@ func (c *Cluster) NewTask(kind string, lines int) string {
 	return t.ID
 }
 
-// AddLine appends a line to a task's log.
+// line is line n of a log. One that ends like "42 %" tells how much is done.
+func line(n int, text string) hypervisor.LogLine {
+	l := hypervisor.LogLine{N: n, Text: text}
+	if told, ok := strings.CutSuffix(text, " %"); ok {
+		percent, _ := strconv.Atoi(told[strings.LastIndexByte(told, ' ')+1:]) // 0 for what is no number: it tells nothing
+		l.Share = float64(percent) / 100
+	}
+	return l
+}
+
+// AddLine appends a line to a task's log. One that ends like "42 %" tells how much is done.
 func (c *Cluster) AddLine(taskID, line string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -174,13 +185,13 @@ func (h *Host) TaskLog(ctx context.Context, taskID string, query hypervisor.LogQ
 	}
 	log := hypervisor.Log{Total: len(t.lines)}
 	for i := query.Start; i < len(t.lines) && (query.Limit == 0 || i-query.Start < query.Limit); i++ {
-		log.Lines = append(log.Lines, hypervisor.LogLine{N: i + 1, Text: t.lines[i]})
+		log.Lines = append(log.Lines, line(i+1, t.lines[i]))
 	}
 	return log, nil
 }
 
 // WaitTask implements hypervisor.Host.
-func (h *Host) WaitTask(ctx context.Context, taskID string, from int, line func(hypervisor.LogLine) error) (hypervisor.TaskResult, error) {
+func (h *Host) WaitTask(ctx context.Context, taskID string, from int, tell func(hypervisor.LogLine) error) (hypervisor.TaskResult, error) {
 	c, _, err := h.begin(ctx, "waittask")
 	if err != nil {
 		return hypervisor.TaskResult{}, err
@@ -193,7 +204,7 @@ func (h *Host) WaitTask(ctx context.Context, taskID string, from int, line func(
 		}
 		for _, text := range lines {
 			next++
-			if err := line(hypervisor.LogLine{N: next, Text: text}); err != nil {
+			if err := tell(line(next, text)); err != nil {
 				return hypervisor.TaskResult{}, err
 			}
 			if late.Late {
