@@ -2,6 +2,7 @@ package pve
 
 import (
 	"context"
+	"math"
 	"net/url"
 	"regexp"
 	"strconv"
@@ -90,8 +91,8 @@ func shareOf(text string) float64 {
 	if found == nil {
 		return 0
 	}
-	share, _ := strconv.ParseFloat(found[1], 64) // the expression lets nothing else through
-	return min(share/100, 1)
+	told, _ := strconv.ParseFloat(found[1], 64) // the expression lets nothing else through
+	return min(math.Round(told*100)/1e4, 1)
 }
 
 // path is a path below the task, on its own node.

@@ -210,8 +210,10 @@ func (x *TaskResult) GetMessage() string {
 type LogLine struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Counts from 1.
-	Number        int64  `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"`
-	Text          string `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
+	Number int64  `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"`
+	Text   string `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
+	// How much of the task is done by this line: more than 0, 1 at most. 0 where the line does not tell.
+	Share         float64 `protobuf:"fixed64,3,opt,name=share,proto3" json:"share,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -260,6 +262,13 @@ func (x *LogLine) GetText() string {
 	return ""
 }
 
+func (x *LogLine) GetShare() float64 {
+	if x != nil {
+		return x.Share
+	}
+	return 0
+}
+
 var File_hostler_hypervisor_v1_task_proto protoreflect.FileDescriptor
 
 const file_hostler_hypervisor_v1_task_proto_rawDesc = "" +
@@ -281,10 +290,11 @@ const file_hostler_hypervisor_v1_task_proto_rawDesc = "" +
 	"\n" +
 	"TaskResult\x12\x16\n" +
 	"\x06status\x18\x01 \x01(\tR\x06status\x12\x18\n" +
-	"\amessage\x18\x02 \x01(\tR\amessage\"5\n" +
+	"\amessage\x18\x02 \x01(\tR\amessage\"K\n" +
 	"\aLogLine\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x03R\x06number\x12\x12\n" +
-	"\x04text\x18\x02 \x01(\tR\x04textBIZGgithub.com/hostler/hostler/sdk/proto/hostler/hypervisor/v1;hypervisorv1b\x06proto3"
+	"\x04text\x18\x02 \x01(\tR\x04text\x12\x14\n" +
+	"\x05share\x18\x03 \x01(\x01R\x05shareBIZGgithub.com/hostler/hostler/sdk/proto/hostler/hypervisor/v1;hypervisorv1b\x06proto3"
 
 var (
 	file_hostler_hypervisor_v1_task_proto_rawDescOnce sync.Once
