@@ -64,8 +64,8 @@ func (h *fixture) forget(t *testing.T, key idempotency.Key) {
 }
 
 // moving are members that change by themselves after an answer.
-var moving = []string{"status", "started_at", "finished_at", "runs", "duration_s", "task_id", "error", "seen_at", "last_poll", "state",
-	"reason", "available", "last_check",
+var moving = []string{"status", "started_at", "finished_at", "runs", "duration_s", "task_id", "error", "progress", "last_line",
+	"seen_at", "last_poll", "state", "reason", "available", "last_check",
 	"request", "run", "hint", "next_poll_at", "checked_at", "version", "nodes", "guests"}
 
 // settled is an answer without what changes by itself: those members stay as names only.

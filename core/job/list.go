@@ -33,7 +33,8 @@ func (q *Queue) List(ctx context.Context, filter Filter, visible identity.Visibl
 	perPage := int64(min(filter.PerPage, 500))
 	page := int64(min(max(filter.Page, 1), 1<<40))
 	const where = ` FROM jobs WHERE ($1 OR team_id = ANY($2)) AND ($3 = '' OR status = $3) AND ($4 = '' OR kind = $4)
-		AND ($5 = '' OR target_kind = $5 AND target_id = $6) AND ($7::bigint = 0 OR host_id = $7) AND (cardinality($8::bigint[]) = 0 OR id = ANY($8))`
+		AND ($5 = '' OR target_kind = $5 AND target_id = $6) AND ($7::bigint = 0 OR host_id = $7)
+		AND (cardinality($8::bigint[]) = 0 OR id = ANY($8))`
 	args := []any{visible.All, visible.Teams, string(filter.Status), filter.Kind, filter.TargetKind, filter.TargetID, filter.HostID,
 		append([]int64{}, filter.IDs...)}
 	batch := &pgx.Batch{}

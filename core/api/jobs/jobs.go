@@ -57,7 +57,7 @@ type listInput struct {
 	Kind   string  `query:"kind" maxLength:"64" example:"vm.start" doc:"Only jobs of this kind"`
 	Target string  `query:"target" maxLength:"64" pattern:"^[a-z_]{1,32}:[0-9]{1,18}$" patternDescription:"a kind and an id such as vm:3" example:"vm:3" doc:"Only jobs on this thing"`
 	Host   int64   `query:"host" minimum:"1" doc:"Only jobs that use this host"`
-	IDs    []int64 `query:"ids" minItems:"1" maxItems:"500" example:"[57,58]" doc:"Only these jobs, such as those of one request: ids with commas between them"`
+	IDs    []int64 `query:"ids" maxItems:"500" example:"[57,58]" doc:"Only these jobs, such as those of one request: ids with commas between them"`
 }
 
 func (h handlers) list(ctx context.Context, in *listInput) (*op.List[job.View], error) {

@@ -214,14 +214,15 @@ func TestAsk(t *testing.T) {
 				scenario("roll back: with another word", "POST", back, `{"confirm":"fresh"}`, apitest.Admin, 409, "confirm_required"),
 
 				scenario("take", "POST", all, `{"name":"new","description":null,"vmstate":false}`, apitest.Operator, 202, "",
-					`"kind":"`+s.kind+`.snapshot_create"`, `"is_self":false`),
+					`"kind":"`+s.kind+`.snapshot_create"`, `"is_self":false`, `"params":{"name":"new"}`),
 				scenario("take: while that is not done", "POST", all, `{"name":"other"}`, apitest.Operator, 409, "guest_busy"),
 			)
 			b.exec("UPDATE jobs SET status = 'failed'")
-			b.Run(t, scenario("delete", "DELETE", one, "", apitest.Operator, 202, "", `"kind":"`+s.kind+`.snapshot_delete"`))
+			b.Run(t, scenario("delete", "DELETE", one, "", apitest.Operator, 202, "", `"kind":"`+s.kind+`.snapshot_delete"`,
+				`"params":{"name":"fresh"}`))
 			b.exec("UPDATE jobs SET status = 'failed'")
 			b.Run(t, scenario("roll back", "POST", back, `{"confirm":"`+s.name+`"}`, apitest.Admin, 202, "",
-				`"kind":"`+s.kind+`.snapshot_rollback"`))
+				`"kind":"`+s.kind+`.snapshot_rollback"`, `"params":{"name":"fresh"}`))
 			got := b.value("SELECT string_agg(action || ' ' || (job_id IS NOT NULL)::text || ' ' || coalesce(details->>'snapshot', ''), ', ' " +
 				"ORDER BY id) FROM audit WHERE result = 'ok'")
 			want := fmt.Sprintf("%[1]s.snapshot_create true new, %[1]s.snapshot_delete true , %[1]s.snapshot_rollback true ", s.kind)
