@@ -88,8 +88,10 @@ func TestFailuresOfTheDriverAreDeclared(t *testing.T) {
 		body := cmp.Or(change.Calling, change.Body)
 		seen[o.Spec.ID] = map[int]bool{}
 		owner := identitytest.As(t, e.users, identity.Owner) // of its own: some operations end sessions
+		values := maps.Clone(e.values)
+		maps.Copy(values, change.Path)
 		ask := func(how string) {
-			answer := e.send(o.Method, fill(o.Path, e.values), body, func(r *http.Request) {
+			answer := e.send(o.Method, fill(o.Path, values), body, func(r *http.Request) {
 				change.Dress(r)
 				r.AddCookie(owner.Cookie)
 			})

@@ -53,6 +53,7 @@ func sideRequests() []sideRequest {
 		{operation: "get_node_status", pve: ok, lxd: ok},
 		{operation: "get_node_status", params: p{"node": "none"}, pve: absent, lxd: absent},
 
+		{operation: "retry_job", pve: accepted, lxd: accepted}, // the stop of a guest, which a start follows below
 		{operation: "list_guests", query: "host={host_id}", pve: ok, lxd: ok},
 		{operation: "list_vms", query: "host={host_id}", pve: ok, lxd: ok},
 		{operation: "get_vm", pve: ok, lxd: absent},

@@ -32,7 +32,7 @@ func (s *sideBySide) names(t *testing.T, driver string, id int64, address, node 
 	number := func(n int64) string { return strconv.FormatInt(n, 10) }
 	return sideHost{
 		"driver": driver, "host": host.Name, "host_id": number(id), "address": strings.TrimPrefix(address, "https://"), "node": node,
-		"vm_id": number(vm), "app_id": number(app), "job_id": number(jobs[0].ID), "upid": jobs[len(jobs)-1].TaskID, // the oldest
+		"vm_id": number(vm), "app_id": number(app), "job_id": number(jobs[len(jobs)-1].ID), "upid": jobs[len(jobs)-1].TaskID, // the oldest
 		"fingerprint": host.Fingerprint, "name": "absent", "action": "start",
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/hostler/hostler/core/idempotency"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/core/problem"
 )
 
 // Deps is what the resource works with.
@@ -42,6 +43,13 @@ func Register(a *op.API, deps Deps) {
 			"(`log`, `note`, `status`), its data the event as in the list. When the job has ended, an event `end` carries the job and the " +
 			"stream ends. A reader that comes back with `Last-Event-ID` misses nothing and gets nothing twice. A stream lasts half an hour at " +
 			"most; without `end` the job goes on, and the reader comes back.",
+	})
+	op.Again[retryInput, again](a, "/api/v1/jobs/:job_id/retry", h.retry, op.Spec{
+		ID: "retry_job", Summary: "Ask for a job again", Tag: tag, Ours: true, Role: identity.Operator, On: op.Job, Calls: true,
+		Status: http.StatusAccepted, Confirm: op.Confirm{When: op.ConfirmSelf, Field: "target.name"},
+		Description: "Asks for the same again: the request that the job was made by is made once more, by you, with your rights and all " +
+			"checks, and answers as it does. What asks to be confirmed does so again, with `confirm`. A job that has not ended, and one " +
+			"that no request asks for, are 409 `invalid_state`.",
 	})
 	op.Post(a, "/api/v1/jobs/:job_id/cancel", h.cancel, op.Spec{
 		ID: "cancel_job", Summary: "Cancel a job", Tag: tag, Ours: true, Role: identity.Operator, On: op.Job, Status: http.StatusAccepted,
@@ -83,6 +91,33 @@ func (h handlers) get(ctx context.Context, _ *struct{}) (*op.Body[job.View], err
 		return nil, err
 	}
 	return &op.Body[job.View]{Body: j.View()}, nil
+}
+
+type retryInput struct {
+	Body *struct {
+		Confirm *string `json:"confirm,omitempty" nullable:"true" maxLength:"200" doc:"The name of the target, where a confirmation is asked for"`
+	}
+}
+
+// again is what the answers to requests for jobs have in common.
+type again struct {
+	Job job.View `json:"job"`
+	_   struct{} `additionalProperties:"true"`
+}
+
+func (h handlers) retry(ctx context.Context, in *retryInput) (op.Earlier, error) {
+	j, err := h.queue.Get(ctx, op.Found(ctx).ID, identity.FromContext(ctx).Visible())
+	if err != nil {
+		return op.Earlier{}, err
+	}
+	if !j.Status.Finished() {
+		return op.Earlier{}, problem.New(problem.CodeInvalidState, "the job has not ended")
+	}
+	params := j.View().Params
+	if in.Body != nil && in.Body.Confirm != nil {
+		params["confirm"] = *in.Body.Confirm
+	}
+	return op.Earlier{Action: j.Kind, Target: j.Target.ID, Params: params}, nil
 }
 
 type canceled struct {

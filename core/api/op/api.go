@@ -113,6 +113,8 @@ type Operation struct {
 	Socket bool
 	// Upload operations take a file.
 	Upload bool
+	// Again operations ask for what was asked for before.
+	Again bool
 
 	bodyDeclared, bodyRequired bool
 	// body is the schema of the body; nil without one.

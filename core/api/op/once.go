@@ -35,7 +35,7 @@ var keptHeaders = []string{"Content-Type", "X-Total-Count"}
 // once reports whether the operation takes an Idempotency-Key: a POST of a known caller that makes a job or a thing, see Check.
 // Log-in and setup have no caller to whom a key could belong; what only replaces or ends something may be sent twice as it is, and
 // a second factor's secret is replaced by asking again.
-func (o *Operation) once() bool { return o.Spec.Recall != nil }
+func (o *Operation) once() bool { return o.Spec.Recall != nil || o.Again }
 
 // makes reports whether the operation makes a job or a thing, by its status.
 func (o *Operation) makes() bool {

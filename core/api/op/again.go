@@ -1,0 +1,127 @@
+package op
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/hostler/hostler/core/problem"
+)
+
+// Earlier is what was asked for once, and is to be asked for again.
+type Earlier struct {
+	// Action is that of its operation in the trail, such as "vm.start", and Target the id of what it was on.
+	Action string
+	Target int64
+	// Params are its further path parameters and the fields of its body, by name.
+	Params map[string]any
+}
+
+// Again declares an operation that asks for something that was asked for before. What the handler names goes through the API as a
+// request of its own, with the present caller's rights, all checks and its row in the trail, and its answer is the answer. O is what
+// all these answers have in common. Problem invalid_state: no operation asks for that.
+//
+// The operation itself changes nothing and declares no audit action. An Idempotency-Key is heeded by the other operation.
+func Again[I, O any](a *API, path string, handler func(context.Context, *I) (Earlier, error), spec Spec) {
+	spec.ReadOnly = true
+	operation := a.declare(http.MethodPost, path, spec, reflect.TypeFor[I]())
+	operation.Again = true
+	a.nameBodies(spec.ID, reflect.TypeFor[I](), reflect.TypeFor[O]())
+	declared := operation.describe()
+	answer := a.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[O](), true, "")
+	declared.Responses = map[string]*huma.Response{strconv.Itoa(operation.status()): {
+		Description: "As the operation answers that is asked again",
+		Content:     map[string]*huma.MediaType{"application/json": {Schema: answer}},
+	}}
+	type answered struct{ Body func(huma.Context) }
+	huma.Register(a.huma, declared, func(ctx context.Context, in *I) (*answered, error) {
+		q := requestOf(ctx)
+		if err := q.ready(ctx); err != nil {
+			return nil, a.refusal(ctx, err)
+		}
+		earlier, err := handler(ctx, in)
+		if err != nil {
+			return nil, a.refusal(ctx, err)
+		}
+		request, err := a.again(q, earlier)
+		if err != nil {
+			return nil, a.refusal(ctx, err)
+		}
+		return &answered{func(huma.Context) { a.config.Router.ServeHTTP(q.w, request) }}, nil
+	})
+	a.finish(operation)
+}
+
+// again is the request that asks for something again.
+func (a *API) again(q *request, e Earlier) (*http.Request, error) {
+	o, placeholders := a.asking(e.Action)
+	if o == nil {
+		return nil, problem.New(problem.CodeInvalidState, "no request asks for %s; the service does it by itself", e.Action)
+	}
+	params, known := maps.Clone(e.Params), true
+	path := wildcard.ReplaceAllStringFunc(o.Pattern, func(found string) string {
+		name := found[1:]
+		value := any(e.Target)
+		if name != o.Spec.On.param() {
+			if value = params[name]; placeholders[name] != "" {
+				value = placeholders[name]
+			}
+			delete(params, name)
+		}
+		known = known && value != nil
+		return url.PathEscape(fmt.Sprint(value))
+	})
+	if !known {
+		return nil, problem.New(problem.CodeInvalidState, "it is not known any more what exactly was asked for")
+	}
+	body := []byte(nil)
+	if o.bodyDeclared {
+		var err error
+		if body, err = json.Marshal(params); err != nil {
+			return nil, fmt.Errorf("asking again: %w", err)
+		}
+	}
+	target, err := url.Parse(path)
+	if err != nil {
+		return nil, fmt.Errorf("asking again: %w", err)
+	}
+	ctx := context.WithValue(q.raw.Context(), requestKey{}, &request{api: a, id: q.id, w: q.w})
+	r := q.raw.Clone(ctx)
+	r.Method, r.URL, r.RequestURI = o.Method, target, path
+	r.Body, r.ContentLength, r.TransferEncoding = io.NopCloser(bytes.NewReader(body)), int64(len(body)), nil
+	r.Header.Del("Content-Type")
+	r.Header.Del("Content-Encoding")
+	if len(body) > 0 {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	return r, nil
+}
+
+// asking is the operation of an action in the trail, with what the action says of the operation's path.
+func (a *API) asking(action string) (*Operation, map[string]string) {
+	for _, o := range a.operations {
+		if o.Spec.Audit.Action == action && o.makes() || o.Spec.Audit.Action == action && o.Method == http.MethodDelete {
+			return o, nil
+		}
+	}
+	for _, o := range a.operations {
+		before, rest, _ := strings.Cut(o.Spec.Audit.Action, "{")
+		name, after, found := strings.Cut(rest, "}")
+		word, fits := strings.CutPrefix(action, before)
+		if found && fits && after == "" && o.makes() && slices.Contains(o.enums[name], any(word)) {
+			return o, map[string]string{name: word}
+		}
+	}
+	return nil, nil
+}
