@@ -28,8 +28,9 @@ type Work[P any] struct {
 	Interrupts bool
 	// Loses says in a sentence what is lost by it; everybody is asked for the guest's name then. Empty where nothing is.
 	Loses string
-	// Shows is what was asked for as users see it, in the words of the operation that asks for it, without what is secret; nil for
-	// work that takes no more than the guest.
+	// Shows is what was asked for as users see it, without what is secret; nil for work that takes no more than the guest. Its keys
+	// are the fields of the body, and the further parameters of the path, of the operation that asks for it: a job is asked for
+	// again by them.
 	Shows func(spec P) any
 	// Check refuses what only this kind refuses, before there is a job. It may be nil, and it may ask the hypervisor; see Look.
 	Check func(ctx context.Context, on Subject, spec P) error

@@ -56,7 +56,7 @@ type Spec struct {
 	// sealed apart, and forgotten when the job has ended.
 	Params any
 	// Asked is what was asked for besides the target, as users see it: a struct or map in the words of the operation that asks for
-	// it, without what is secret. Nil for nothing.
+	// it, without what is secret. The operation is asked again by it. Nil for nothing.
 	Asked any
 }
 
