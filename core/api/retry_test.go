@@ -28,7 +28,8 @@ func TestRetry(t *testing.T) {
 	as := func(a *identitytest.Account) func(*http.Request) {
 		return func(r *http.Request) { r.AddCookie(a.Cookie) }
 	}
-	rows := "SELECT coalesce(string_agg(action || ' ' || result || ' ' || error || ' ' || actor_email, ', ' ORDER BY id), '') FROM audit WHERE id > $1"
+	const rows = "SELECT coalesce(string_agg(action || ' ' || result || ' ' || error || ' ' || actor_email, ', ' ORDER BY id), '') " +
+		"FROM audit WHERE id > $1"
 	for _, c := range []struct {
 		what, url, body string
 		who             func(*http.Request)
@@ -72,7 +73,8 @@ func TestRetry(t *testing.T) {
 	}
 	answer := e.send("POST", past("vm.snapshot_create", `{"name":"zqcanary-more"}`), "", as(operator))
 	if err := json.Unmarshal(answer.Body, &made); err != nil || answer.Status != http.StatusAccepted || made.Self == nil ||
-		made.Job.Kind != "vm.snapshot_create" || fmt.Sprint(made.Job.Params) != "map[name:zqcanary-more]" || made.Job.By.Email != operator.Email {
+		made.Job.Kind != "vm.snapshot_create" || fmt.Sprint(made.Job.Params) != "map[name:zqcanary-more]" ||
+		made.Job.By.Email != operator.Email {
 		t.Errorf("%d %s", answer.Status, answer.Body)
 	}
 	e.finished(made.Job.ID)
