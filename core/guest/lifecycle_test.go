@@ -440,15 +440,16 @@ func TestFailureBesideAnotherTask(t *testing.T) {
 // taskOf waits until a job follows its task.
 func (b *lifecycleFixture) taskOf(t *testing.T, id int64) string {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+	var task string
+	waittest.Until(t, "the job follows a task", func() bool {
 		j, err := b.queue.Get(t.Context(), id, identity.Visible{All: true, Teams: []int64{}})
-		if err != nil || time.Now().After(deadline) {
-			t.Fatal("the job has no task", err)
+		if err != nil {
+			t.Fatal(err)
 		}
-		if j.TaskID != "" {
-			return j.TaskID
-		}
-	}
+		task = j.TaskID
+		return task != ""
+	})
+	return task
 }
 
 func TestConfirmedSelf(t *testing.T) {
@@ -535,14 +536,7 @@ func TestFailureThatIsNone(t *testing.T) {
 		b.cluster.Change(ref.ID, func(g *hypervisor.Guest) { g.Name = "stuck" })
 		for _, wanted := range []job.Status{job.Failed, job.Succeeded} {
 			id := b.enqueue(t, p, hypervisor.Shutdown)
-			task := ""
-			for deadline := time.Now().Add(time.Minute); task == "" && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-				j, err := b.queue.Get(t.Context(), id, identity.Visible{All: true, Teams: []int64{}})
-				if err != nil {
-					t.Fatal(err)
-				}
-				task = j.TaskID
-			}
+			task := b.taskOf(t, id)
 			if wanted == job.Succeeded {
 				b.cluster.Change(ref.ID, func(g *hypervisor.Guest) { g.Status = hypervisor.GuestStopped })
 			}

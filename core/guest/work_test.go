@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/hostler/hostler/core/guest"
 	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
@@ -92,11 +92,7 @@ func TestFailureThatWasNoneStaysOne(t *testing.T) {
 		task := b.taskOf(t, id)
 		b.cluster.Change(ref.ID, func(g *hypervisor.Guest) { g.Status, g.Name = hypervisor.GuestStopped, "stuck" })
 		b.cluster.EndTask(task, hypervisor.TaskFailed, "got timeout")
-		for deadline := time.Now().Add(time.Minute); len(b.words(t, ref)) < 2; time.Sleep(10 * time.Millisecond) {
-			if time.Now().After(deadline) {
-				t.Fatal("the second step did not begin")
-			}
-		}
+		waittest.Until(t, "the second step has begun", func() bool { return len(b.words(t, ref)) >= 2 })
 		tasks := b.words(t, ref)
 		_ = b.queue.Stop(t.Context())
 		b.cluster.Change(ref.ID, func(g *hypervisor.Guest) { g.Status = hypervisor.GuestRunning })

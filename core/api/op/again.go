@@ -111,15 +111,16 @@ func (a *API) again(q *request, e Earlier) (*http.Request, error) {
 // asking is the operation of an action in the trail, with what the action says of the operation's path.
 func (a *API) asking(action string) (*Operation, map[string]string) {
 	for _, o := range a.operations {
-		if o.Spec.Audit.Action == action && o.makes() || o.Spec.Audit.Action == action && o.Method == http.MethodDelete {
+		if !o.makes() && o.Method != http.MethodDelete {
+			continue
+		}
+		before, placeholder, open := strings.Cut(o.Spec.Audit.Action, "{")
+		if !open && before == action {
 			return o, nil
 		}
-	}
-	for _, o := range a.operations {
-		before, rest, _ := strings.Cut(o.Spec.Audit.Action, "{")
-		name, after, found := strings.Cut(rest, "}")
+		name := strings.TrimSuffix(placeholder, "}")
 		word, fits := strings.CutPrefix(action, before)
-		if found && fits && after == "" && o.makes() && slices.Contains(o.enums[name], any(word)) {
+		if open && fits && slices.Contains(o.enums[name], any(word)) {
 			return o, map[string]string{name: word}
 		}
 	}
