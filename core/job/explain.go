@@ -35,6 +35,7 @@ func Explain(err error) string {
 				message += " on " + h.Path
 			}
 		}
+		message += granting(h.Remedy)
 	case plugin.Internal:
 		return "the hypervisor's plugin failed"
 	}
@@ -42,4 +43,12 @@ func Explain(err error) string {
 		message = strings.ReplaceAll(string(h.Kind), "_", " ")
 	}
 	return clean(message, 500)
+}
+
+// granting is the end of a sentence about privileges that lack: how they are granted.
+func granting(remedy string) string {
+	if remedy == "" {
+		return ""
+	}
+	return "; this grants it: " + remedy
 }

@@ -19,7 +19,7 @@ func (r *Run) follow(step Step, cp *checkpoint) error {
 		case r.interrupted() != nil:
 			return r.interrupted()
 		case err == nil:
-			cp.State, cp.Status, cp.Message = stepDone, result.Status, result.Message
+			cp.State, cp.Status, cp.Message = stepDone, result.Status, result.Message+granting(result.Remedy)
 			return r.save(r.untilLost, nil)
 		case errors.Is(err, ErrCanceled), errors.Is(err, errLookAgain):
 			// The wait was cut off to stop the task, or to begin it anew.

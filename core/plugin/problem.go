@@ -71,6 +71,9 @@ func of(e *sdk.Error) *problem.Error {
 		if e.Path != "" {
 			p = p.With("path", e.Path)
 		}
+		if e.Remedy != "" {
+			p = p.With("remedy", e.Remedy)
+		}
 		return p
 	case sdk.Untrusted:
 		p := failed(e, ReasonFingerprint)

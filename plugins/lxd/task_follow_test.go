@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -62,7 +63,8 @@ func TestEndsByEvents(t *testing.T) {
 	w := waitFor(t.Context(), s.host(t, patience), uuid, 0)
 	s.followed(t, 1)
 	s.tell(uuid, 401, "")
-	if <-w.over; w.err != nil || w.result != (hypervisor.TaskResult{Status: hypervisor.TaskFailed, Message: "the operation was cancelled"}) {
+	want := hypervisor.TaskResult{Status: hypervisor.TaskFailed, Message: "the operation was cancelled"}
+	if <-w.over; w.err != nil || !reflect.DeepEqual(w.result, want) {
 		t.Errorf("%+v, %v", w.result, w.err)
 	}
 

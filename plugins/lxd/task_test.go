@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"reflect"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -49,7 +50,7 @@ func TestEndsOfOperations(t *testing.T) {
 			}
 			answer(w, operation(103, ""))
 		})
-		if err != nil || result != c.want || len(log) != 1 || log[0] != "1 Starting instance" {
+		if err != nil || !reflect.DeepEqual(result, c.want) || len(log) != 1 || log[0] != "1 Starting instance" {
 			t.Errorf("%s: %+v, %q, %v", name, result, log, err)
 		}
 	}

@@ -61,6 +61,7 @@ func (d *Driver) open(target endpoint.Target) (*Host, error) {
 	if err != nil {
 		return nil, err
 	}
+	api.Remedy = remedy(target.Credential)
 	return &Host{
 		api: api, pace: d.pace, capability: target.Credential.Capability,
 		log: d.log.With("address", target.Address, "capability", string(target.Credential.Capability)),

@@ -94,7 +94,12 @@ func (w *waiter) look(ctx context.Context) (running bool, result hypervisor.Task
 	if err := w.log(ctx); err != nil {
 		return false, result, w.patience(ctx, err)
 	}
-	return false, taskResult(exit), nil
+	result = taskResult(exit)
+	if result.Status == hypervisor.TaskFailed {
+		result.Missing, result.Path = pveapi.Lacking(exit)
+		result.Remedy = w.host.api.RemedyOf(ctx, result.Missing, result.Path)
+	}
+	return false, result, nil
 }
 
 // log hands on the lines from next on.

@@ -83,6 +83,10 @@ type TaskResult struct {
 	Status string
 	// Message is the hypervisor's own word for the end.
 	Message string
+	// Missing, Path and Remedy are those of plugin.Error, for a task that failed for want of privileges.
+	Missing []string
+	Path    string
+	Remedy  string
 }
 
 // OK reports whether the task did what it was asked.

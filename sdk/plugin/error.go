@@ -34,6 +34,8 @@ type Error struct {
 	// Missing are the privileges that a Denied call lacked, "A|B" for alternatives; Path is where.
 	Missing []string
 	Path    string
+	// Remedy is the command that grants what a Denied call lacked, for whoever may run it at the endpoint; empty where there is none.
+	Remedy string
 	// Field is the parameter of an Invalid call.
 	Field string
 	// Fingerprint is the certificate seen by an Untrusted call.

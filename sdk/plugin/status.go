@@ -49,7 +49,7 @@ func statusOf(e *Error, secrets ...string) error {
 	}
 	safe := func(s string) string { return clean(redact(s, secrets)) }
 	detail := &pluginv1.Failure{
-		Kind: safe(string(e.Kind)), Path: safe(e.Path), Field: safe(e.Field), Fingerprint: safe(e.Fingerprint),
+		Kind: safe(string(e.Kind)), Path: safe(e.Path), Field: safe(e.Field), Fingerprint: safe(e.Fingerprint), Remedy: safe(e.Remedy),
 	}
 	for _, m := range e.Missing {
 		detail.Missing = append(detail.Missing, safe(m))
@@ -72,7 +72,7 @@ func errorIn(s *status.Status) *Error {
 			}
 			return &Error{
 				Kind: kind, Message: s.Message(), Missing: p.GetMissing(),
-				Path: p.GetPath(), Field: p.GetField(), Fingerprint: p.GetFingerprint(),
+				Path: p.GetPath(), Field: p.GetField(), Fingerprint: p.GetFingerprint(), Remedy: p.GetRemedy(),
 			}
 		}
 	}

@@ -25,6 +25,9 @@ type Client struct {
 	secret string
 	ways   *transports
 	waits  Timeouts
+	// Remedy gives the command that grants the privileges at the path; nil gives none. It may ask the endpoint by the client that it is
+	// given. It is set before the client is used.
+	Remedy func(ctx context.Context, c *Client, missing []string, path string) string
 }
 
 // Format keeps the token out of whatever prints a client.
@@ -92,6 +95,7 @@ func (c *Client) send(ctx context.Context, method, path string, query, form url.
 		target += "?" + query.Encode() // percent-encodes `;`, at which the hypervisor would split
 	}
 	// Stopping the request ends a body that has stalled.
+	asking := ctx
 	ctx, stop := context.WithCancelCause(ctx)
 	var body any
 	if len(form) > 0 {
@@ -119,7 +123,7 @@ func (c *Client) send(ctx context.Context, method, path string, query, form url.
 	a := &Answer{client: c, resp: resp, body: newLimited(ctx, resp.Body, stop, c.waits.Stall), stop: stop}
 	if resp.StatusCode != http.StatusOK {
 		defer a.Close()
-		return nil, a.refusal(path)
+		return nil, a.refusal(asking, path)
 	}
 	return a, nil
 }

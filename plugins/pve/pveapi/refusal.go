@@ -1,6 +1,7 @@
 package pveapi
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -22,7 +23,7 @@ const maxMessage = 2 << 10
 const minSecret = 8
 
 // refusal turns an answer other than 200 into an error.
-func (a *Answer) refusal(path string) error {
+func (a *Answer) refusal(ctx context.Context, path string) error {
 	a.body.left = maxError
 	raw, _ := io.ReadAll(a.body) // the status line says most; a body that breaks off takes nothing away
 	status := a.resp.StatusCode
@@ -39,7 +40,9 @@ func (a *Answer) refusal(path string) error {
 		// The text tells different things in different releases: nothing may depend on it.
 		return plugin.Errorf(plugin.TokenRejected, "the token was refused: %s", text)
 	case status == http.StatusForbidden:
-		return denied(text)
+		e := denied(text)
+		e.Remedy = a.client.RemedyOf(ctx, e.Missing, e.Path)
+		return e
 	case status == http.StatusBadRequest:
 		return a.client.invalid(text, body.Errors)
 	case status == http.StatusNotImplemented:
@@ -87,12 +90,29 @@ func looksLikeHTML(raw []byte) bool {
 var permission = regexp.MustCompile(`Permission check failed \((/[^,]*), *([A-Za-z|. ]+)\)`)
 
 // denied reads path and privileges out of a 403. Some carry only prose, such as what only root@pam may do.
-func denied(text string) error {
+func denied(text string) *plugin.Error {
 	e := plugin.Errorf(plugin.Denied, "the host does not allow it: %s", text)
-	if m := permission.FindStringSubmatch(text); m != nil {
-		e.Path, e.Missing = m[1], []string{m[2]}
-	}
+	e.Missing, e.Path = Lacking(text)
 	return e
+}
+
+// Lacking reads privileges, "A|B" for alternatives, and path out of a text of the hypervisor, such as how a task ended. Both are
+// empty when it names none.
+func Lacking(text string) (missing []string, path string) {
+	if m := permission.FindStringSubmatch(text); m != nil {
+		return []string{m[2]}, m[1]
+	}
+	return nil, ""
+}
+
+// RemedyOf is the command that grants what is missing; empty when nothing is named or no command is known.
+func (c *Client) RemedyOf(ctx context.Context, missing []string, path string) string {
+	if c.Remedy == nil || len(missing) == 0 {
+		return ""
+	}
+	asking := *c
+	asking.Remedy = nil // what it asks itself has no remedy
+	return c.Remedy(ctx, &asking, missing, path)
 }
 
 // invalid names the parameter of a 400; the first in the alphabet when there are several, since their order is random.

@@ -3,6 +3,7 @@ package drivertest
 import (
 	"context"
 	"errors"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -36,7 +37,7 @@ func (s *suite) wait(t *testing.T) {
 			if want := whole[min(from, len(whole)):]; !slices.Equal(lines, want) {
 				t.Errorf("from %d: lines are %v, want %v", from, lines, want)
 			}
-			if again != result {
+			if !reflect.DeepEqual(again, result) {
 				t.Errorf("from %d: result is %+v, want %+v", from, again, result)
 			}
 		}

@@ -34,7 +34,9 @@ type Failure struct {
 	// The parameter of an invalid call; empty otherwise.
 	Field string `protobuf:"bytes,4,opt,name=field,proto3" json:"field,omitempty"`
 	// The certificate that an untrusted call saw, SHA-256 as upper-case hexadecimal with colons; empty otherwise.
-	Fingerprint   string `protobuf:"bytes,5,opt,name=fingerprint,proto3" json:"fingerprint,omitempty"`
+	Fingerprint string `protobuf:"bytes,5,opt,name=fingerprint,proto3" json:"fingerprint,omitempty"`
+	// The command that grants what a denied call lacked; empty where there is none.
+	Remedy        string `protobuf:"bytes,6,opt,name=remedy,proto3" json:"remedy,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -104,17 +106,25 @@ func (x *Failure) GetFingerprint() string {
 	return ""
 }
 
+func (x *Failure) GetRemedy() string {
+	if x != nil {
+		return x.Remedy
+	}
+	return ""
+}
+
 var File_hostler_plugin_v1_failure_proto protoreflect.FileDescriptor
 
 const file_hostler_plugin_v1_failure_proto_rawDesc = "" +
 	"\n" +
-	"\x1fhostler/plugin/v1/failure.proto\x12\x11hostler.plugin.v1\"\x83\x01\n" +
+	"\x1fhostler/plugin/v1/failure.proto\x12\x11hostler.plugin.v1\"\x9b\x01\n" +
 	"\aFailure\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x18\n" +
 	"\amissing\x18\x02 \x03(\tR\amissing\x12\x12\n" +
 	"\x04path\x18\x03 \x01(\tR\x04path\x12\x14\n" +
 	"\x05field\x18\x04 \x01(\tR\x05field\x12 \n" +
-	"\vfingerprint\x18\x05 \x01(\tR\vfingerprintBAZ?github.com/hostler/hostler/sdk/proto/hostler/plugin/v1;pluginv1b\x06proto3"
+	"\vfingerprint\x18\x05 \x01(\tR\vfingerprint\x12\x16\n" +
+	"\x06remedy\x18\x06 \x01(\tR\x06remedyBAZ?github.com/hostler/hostler/sdk/proto/hostler/plugin/v1;pluginv1b\x06proto3"
 
 var (
 	file_hostler_plugin_v1_failure_proto_rawDescOnce sync.Once

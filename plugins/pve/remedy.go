@@ -1,0 +1,47 @@
+package pve
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/hostler/hostler/plugins/pve/pveapi"
+	"github.com/hostler/hostler/sdk/endpoint"
+)
+
+// remedyLimit bounds the question by which a refusal is explained: its caller waits already.
+const remedyLimit = 5 * time.Second
+
+// remedy writes the command for a node's shell that grants a token of the capability what it lacks. A privilege that the token has at
+// another path is in its role, which then has to be given at the path too; any other is not in the role.
+func remedy(credential endpoint.Credential) func(context.Context, *pveapi.Client, []string, string) string {
+	return func(ctx context.Context, api *pveapi.Client, missing []string, path string) string {
+		r, ok := roles[credential.Capability]
+		// Of alternatives the first does.
+		privilege, _, _ := strings.Cut(missing[0], "|")
+		user, _, isToken := strings.Cut(credential.ID, "!")
+		if !ok || !isToken || !privilegeName(privilege) {
+			return ""
+		}
+		ctx, cancel := context.WithTimeout(ctx, remedyLimit)
+		defer cancel()
+		var have grants
+		if _, err := api.Get(ctx, "/access/permissions", nil, &have); err != nil {
+			have = nil // the usual case is left
+		}
+		for _, privileges := range have {
+			if _, held := privileges[privilege]; held {
+				// The rights of a token are those of its user at most.
+				return fmt.Sprintf("pveum acl modify %[1]s --users %[2]s --roles %[3]s && pveum acl modify %[1]s --tokens %[4]s --roles %[3]s",
+					quote(path), quote(user), r.name, quote(credential.ID))
+			}
+		}
+		return fmt.Sprintf("pveum role modify %s --append 1 --privs %s", r.name, privilege)
+	}
+}
+
+// privilegeName reports whether a text of the hypervisor is the name of a privilege, before it stands in a command.
+func privilegeName(text string) bool {
+	return text != "" && strings.Trim(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz.") == ""
+}
