@@ -186,6 +186,7 @@ func (c *Cluster) poolOf(path string) string {
 
 // allowed reports whether the identity has any of the privileges on the path.
 func (c *Cluster) allowed(who identity, path string, anyOf ...string) bool {
+	c.stats.privilege(who.id(), anyOf)
 	g := c.permissions(who, path)
 	for _, p := range anyOf {
 		if _, ok := g[p]; ok {

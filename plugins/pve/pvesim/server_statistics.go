@@ -2,6 +2,7 @@ package pvesim
 
 import (
 	"maps"
+	"slices"
 	"sync"
 )
 
@@ -17,11 +18,16 @@ type Stats struct {
 	// ConnectionsOpen is the present number of client connections, ConnectionsTotal how many were accepted.
 	ConnectionsOpen  int64 `json:"connections_open"`
 	ConnectionsTotal int64 `json:"connections_total"`
+	// Privileges are those that were looked for, sorted, by who asked: "service@pve!lifecycle". Not all of them need be held: one of
+	// several may do, and of a list what lacks one is left out.
+	Privileges map[string][]string `json:"privileges"`
 }
 
 type statistics struct {
 	mu sync.Mutex
 	s  Stats
+	// privileges are those of Stats.Privileges.
+	privileges map[string]map[string]bool
 }
 
 // request counts a request when it arrives, so that whoever has its answer finds it counted.
@@ -40,6 +46,20 @@ func (s *statistics) answer(bytesOut int) {
 	s.s.BytesOut += int64(bytesOut)
 }
 
+// privilege keeps what was looked for.
+func (s *statistics) privilege(who string, anyOf []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	seen := s.privileges[who]
+	if seen == nil {
+		seen = map[string]bool{}
+		s.privileges[who] = seen
+	}
+	for _, p := range anyOf {
+		seen[p] = true
+	}
+}
+
 func (s *statistics) connection(delta int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -51,6 +71,7 @@ func (s *statistics) reset() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.s = Stats{Requests: map[string]int64{}, ConnectionsOpen: s.s.ConnectionsOpen}
+	s.privileges = map[string]map[string]bool{}
 }
 
 // Stats returns the counters.
@@ -59,6 +80,10 @@ func (c *Cluster) Stats() Stats {
 	defer c.stats.mu.Unlock()
 	out := c.stats.s
 	out.Requests = maps.Clone(out.Requests)
+	out.Privileges = map[string][]string{}
+	for who, seen := range c.stats.privileges {
+		out.Privileges[who] = slices.Sorted(maps.Keys(seen))
+	}
 	return out
 }
 
