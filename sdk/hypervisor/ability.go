@@ -20,6 +20,24 @@ var abilities = plugin.Abilities[*server]{
 	of[Snapshotter]("snapshot", func(r grpc.ServiceRegistrar, s *server) {
 		hypervisorv1.RegisterSnapshotServiceServer(r, &snapshotServer{server: s})
 	}),
+	of[Provisioner]("provision", func(r grpc.ServiceRegistrar, s *server) {
+		hypervisorv1.RegisterProvisionServiceServer(r, &provisionServer{server: s})
+	}),
+	of[Cloner]("clone", func(r grpc.ServiceRegistrar, s *server) {
+		hypervisorv1.RegisterCloneServiceServer(r, &cloneServer{server: s})
+	}),
+	of[ConfigReader]("config_read", func(r grpc.ServiceRegistrar, s *server) {
+		hypervisorv1.RegisterConfigReadServiceServer(r, &configReadServer{server: s})
+	}),
+	of[Reconfigurer]("reconfigure", func(r grpc.ServiceRegistrar, s *server) {
+		hypervisorv1.RegisterReconfigureServiceServer(r, &reconfigureServer{server: s})
+	}),
+	of[NICEditor]("nic_edit", func(r grpc.ServiceRegistrar, s *server) {
+		hypervisorv1.RegisterNICEditServiceServer(r, &nicEditServer{server: s})
+	}),
+	of[Backuper]("backup", func(r grpc.ServiceRegistrar, s *server) {
+		hypervisorv1.RegisterBackupServiceServer(r, &backupServer{server: s})
+	}),
 	ofDriver[RoleScripter]("role_script", func(r grpc.ServiceRegistrar, s *server) {
 		hypervisorv1.RegisterRoleScriptServiceServer(r, &roleScriptServer{scripter: s.service.Driver.(RoleScripter)})
 	}),

@@ -71,7 +71,8 @@ type OptionKey struct {
 
 // ConfigChange is a change of a guest's configuration; nil keeps what is there.
 type ConfigChange struct {
-	// Digest is that of the Config that the change was made from; another one by now is Conflict. Empty takes any.
+	// Digest is that of the Config that the change was made from; another one by now is Conflict with the
+	// field "digest". Empty takes any.
 	Digest      string
 	Name        *string
 	Description *string

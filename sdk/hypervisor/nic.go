@@ -54,7 +54,8 @@ const (
 
 // NICChange is a change of a NIC. What is not named stays to the byte, options that the driver does not know included.
 type NICChange struct {
-	// Digest is that of the NICList that the change was made from; another one by now is Conflict. Empty takes any.
+	// Digest is that of the NICList that the change was made from; another one by now is Conflict with the
+	// field "digest". Empty takes any.
 	Digest string
 	// Set has the new values; of it only the fields that Fields names count.
 	Set NIC

@@ -69,6 +69,10 @@ type Config struct {
 	Alike bool
 	// NoUptime says that the hypervisor does not tell for how long a node has been running.
 	NoUptime bool
+	// VM is what VMs can be made of here: all but ID, Name and Mark. Nil leaves out the cases that make one.
+	VM func(t testing.TB) hypervisor.VMSpec
+	// BackupStorage names a storage that can hold backups, and that every node sees; empty leaves out the cases of backups.
+	BackupStorage string
 	// LockedGuest makes a guest that refuses actions because something locks it.
 	LockedGuest func(t testing.TB) hypervisor.GuestRef
 }
@@ -102,6 +106,11 @@ func Run(t *testing.T, cfg Config) {
 			s.group(t, "task_stop", s.taskStop)
 			s.group(t, "node_read", s.nodeRead)
 			s.group(t, "snapshot", s.snapshot)
+			s.group(t, "provision", s.provision)
+			s.group(t, "clone", s.clone)
+			s.group(t, "config", s.config)
+			s.group(t, "nic", s.nic)
+			s.group(t, "backup", s.backup)
 			s.group(t, "role_script", s.roleScript)
 			s.group(t, "credential_read", s.credentialRead)
 			s.group(t, "enrol", s.enrol)

@@ -45,6 +45,7 @@ func (h *Host) Act(ctx context.Context, ref hypervisor.GuestRef, action hypervis
 			// A pause does not start a guest anew, nor does a reset.
 			if action == hypervisor.Start || action == hypervisor.Restart || guest.Status == hypervisor.GuestSuspended {
 				guest.began = time.Now()
+				guest.enforce()
 			}
 			guest.setStatus(wanted.to)
 			return nil

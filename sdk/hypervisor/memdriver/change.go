@@ -41,13 +41,18 @@ func (h *Host) change(ctx context.Context, method, privilege string, ref hypervi
 	if err != nil {
 		return "", err
 	}
-	t := c.newTask(guest.Node, "guest_"+string(todo.operation), ref, h.target.Credential)
+	return h.run(c, guest, todo), nil
+}
+
+// run starts the task of a change; the cluster's lock is held.
+func (h *Host) run(c *Cluster, guest *guest, todo work) (taskID string) {
+	t := c.newTask(guest.Node, "guest_"+string(todo.operation), guest.GuestRef, h.target.Credential)
 	t.Operation = todo.operation
-	t.add(fmt.Sprintf("%s of %s %s begins", todo.operation, ref.Kind, ref.ID))
+	t.add(fmt.Sprintf("%s of %s %s begins", todo.operation, guest.Kind, guest.ID))
 	if guest.Name != "stuck" {
 		time.AfterFunc(c.taskTime, func() { c.finish(t, guest, todo) })
 	}
-	return t.ID, nil
+	return t.ID
 }
 
 // finish ends the task of a change, unless somebody stopped it.

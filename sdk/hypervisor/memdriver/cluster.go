@@ -46,8 +46,12 @@ type Cluster struct {
 	entries map[string]string
 	nodes   []string
 	guests  map[hypervisor.GuestID]*guest
-	made    int64 // the number of the newest guest
-	tokens  map[string]token
+	// storages are in the order in which they were added, bridges sorted, and images what VMs can be installed from.
+	storages []*storage
+	bridges  []string
+	images   []string
+	made     int64 // the number of the newest guest
+	tokens   map[string]token
 	// proper are the credentials of Target, by capability.
 	proper map[endpoint.Capability]endpoint.Credential
 	// codes are the one-time codes by their secret.
@@ -65,6 +69,8 @@ func newCluster(address string, spec Spec, certified bool) *Cluster {
 		certified: certified, proper: map[endpoint.Capability]endpoint.Credential{}, codes: map[string]*code{},
 	}
 	c.certify(address)
+	c.storages = []*storage{{StorageSpec: StorageSpec{Name: "local", VMs: true, Containers: true, FreeGB: 1000}}}
+	c.bridges, c.images = []string{"br0", "br1"}, []string{"local:iso/installer.iso"}
 	for i := range max(spec.Nodes, 1) {
 		c.nodes = append(c.nodes, fmt.Sprintf("%snode%d", spec.Prefix, i+1))
 	}

@@ -35,6 +35,8 @@ type Fault struct {
 var Methods = []string{
 	"version", "permissions", "inventory", "guest", "tasks", "tasklog", "waittask", "act", "stoptask", "nodestatus",
 	"snapshots", "takesnapshot", "deletesnapshot", "rollback", "redeem",
+	"placement", "createvm", "destroy", "clone", "config", "optionkeys", "reconfigure", "growdisk", "nics", "addresses", "changenic",
+	"backups", "runbackup", "restore", "deletebackup", "protectbackup",
 }
 
 // slow is the delay of the fault "slow" in an address.

@@ -24,6 +24,10 @@ type guest struct {
 	// snapshots are the oldest first, and origin is the one that the present state follows.
 	snapshots []hypervisor.Snapshot
 	origin    string
+	// config is what is in force, without what the guest itself says; pending and pendingNICs wait for a start.
+	config      hypervisor.Config
+	pending     hypervisor.ConfigChange
+	pendingNICs map[string]hypervisor.NIC
 }
 
 // NewGuest makes a guest in one of the guest states. It leaves the ended task "guest_create", which is no action of ours;
@@ -114,6 +118,7 @@ func (c *Cluster) newGuest(kind hypervisor.GuestKind, status string, id hypervis
 			g.Number = &number
 		}
 	}
+	g.configure(n)
 	g.setStatus(status)
 	c.guests[g.ID] = g
 	return g

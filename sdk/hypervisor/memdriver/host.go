@@ -22,11 +22,17 @@ type Host struct {
 }
 
 var (
-	_ hypervisor.Host        = (*Host)(nil)
-	_ hypervisor.Lifecycler  = (*Host)(nil)
-	_ hypervisor.TaskStopper = (*Host)(nil)
-	_ hypervisor.NodeReader  = (*Host)(nil)
-	_ hypervisor.Snapshotter = (*Host)(nil)
+	_ hypervisor.Host         = (*Host)(nil)
+	_ hypervisor.Lifecycler   = (*Host)(nil)
+	_ hypervisor.TaskStopper  = (*Host)(nil)
+	_ hypervisor.NodeReader   = (*Host)(nil)
+	_ hypervisor.Snapshotter  = (*Host)(nil)
+	_ hypervisor.Provisioner  = (*Host)(nil)
+	_ hypervisor.Cloner       = (*Host)(nil)
+	_ hypervisor.ConfigReader = (*Host)(nil)
+	_ hypervisor.Reconfigurer = (*Host)(nil)
+	_ hypervisor.NICEditor    = (*Host)(nil)
+	_ hypervisor.Backuper     = (*Host)(nil)
 )
 
 // begin is the start of every call: the network, the fault, the certificate, the token.

@@ -79,6 +79,8 @@ func TestConformance(t *testing.T) {
 func conform(t *testing.T, shape memdriver.Shape) {
 	driver, clusters := shape.New()
 	cluster := clusters.Add("pool.mem:8006", memdriver.Spec{Nodes: 3, VMs: 450, Containers: 50, TaskMemory: time.Minute})
+	cluster.AddStorage(memdriver.StorageSpec{Name: "archive", Archive: &memdriver.Archive{}})
+	cluster.AddStorage(memdriver.StorageSpec{Name: "local", VMs: true, Containers: true, FreeGB: 1 << 20})
 	var names atomic.Int64
 	needs := map[endpoint.Capability]string{
 		endpoint.Monitoring: memdriver.GuestAudit, endpoint.Lifecycle: memdriver.GuestPower, endpoint.Console: memdriver.GuestConsole,
@@ -122,10 +124,17 @@ func conform(t *testing.T, shape memdriver.Shape) {
 		NewCode: func(_ testing.TB, c endpoint.Capability, valid time.Duration) plugin.Secret {
 			return cluster.NewCode(c, valid)
 		},
-		RunningTask: func(testing.TB) string { return cluster.NewTask("copy", 2) },
-		EndedTask:   ended(hypervisor.TaskOK),
-		FailedTask:  ended(hypervisor.TaskFailed),
-		LostTask:    ended(hypervisor.TaskUnknown), ForgetsTasks: shape.Forgets,
+		VM: func(testing.TB) hypervisor.VMSpec {
+			return hypervisor.VMSpec{
+				Node: cluster.Nodes()[0], Cores: 2, MemoryMB: 512, DiskGB: 4, Storage: "local", Bridge: "br1", OSType: "l26",
+				Image: "local:iso/installer.iso",
+			}
+		},
+		BackupStorage: "archive",
+		RunningTask:   func(testing.TB) string { return cluster.NewTask("copy", 2) },
+		EndedTask:     ended(hypervisor.TaskOK),
+		FailedTask:    ended(hypervisor.TaskFailed),
+		LostTask:      ended(hypervisor.TaskUnknown), ForgetsTasks: shape.Forgets,
 		LockedGuest: func(testing.TB) hypervisor.GuestRef {
 			ref := cluster.NewGuest(hypervisor.VM, hypervisor.GuestStopped)
 			cluster.Change(ref.ID, func(g *hypervisor.Guest) { g.Lock = "backup" })

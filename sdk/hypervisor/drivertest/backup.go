@@ -1,0 +1,101 @@
+package drivertest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+// backupsOf lists the backups of a guest, the oldest first.
+func (s *suite) backupsOf(t *testing.T, ctx context.Context, ref hypervisor.GuestRef) []hypervisor.Backup {
+	t.Helper()
+	query := hypervisor.BackupQuery{Storage: s.BackupStorage, Node: ref.Node}
+	all, err := as[hypervisor.Backuper](t, s.host(t, endpoint.Backup)).Backups(ctx, query)
+	must(t, "listing the backups", err)
+	all = slices.DeleteFunc(all, func(b hypervisor.Backup) bool { return b.Guest != ref.ID || b.Kind != ref.Kind })
+	slices.SortFunc(all, func(a, b hypervisor.Backup) int { return a.TakenAt.Compare(b.TakenAt) })
+	return all
+}
+
+func (s *suite) backup(t *testing.T) {
+	need[hypervisor.Backuper](t, s)
+	if s.BackupStorage == "" {
+		t.Skip("no storage for backups")
+	}
+	for _, kind := range s.kinds() {
+		s.run(t, "the life of one of a "+string(kind), func(t *testing.T, ctx context.Context) {
+			need[hypervisor.Provisioner](t, s)
+			hook(t, "SnapshotGuest", s.SnapshotGuest != nil)
+			ref := s.SnapshotGuest(t, kind, hypervisor.GuestStopped)
+			at := as[hypervisor.Backuper](t, s.host(t, endpoint.Backup))
+			id, err := at.RunBackup(ctx, ref, hypervisor.BackupSpec{Storage: s.BackupStorage, Notes: "before: äöü", Protected: true})
+			if !s.ends(t, ctx, id, err) {
+				t.Fatal("the backup failed:", err)
+			}
+			s.wantOperation(t, ctx, ref, id, hypervisor.OperationBackup)
+			all := s.backupsOf(t, ctx, ref)
+			if len(all) != 1 || !all[0].Protected || all[0].Notes != "before: äöü" || all[0].TakenAt.IsZero() ||
+				all[0].Storage != s.BackupStorage {
+				t.Fatalf("backups are %+v", all)
+			}
+			id, err = at.DeleteBackup(ctx, all[0])
+			if s.ends(t, ctx, id, err, plugin.Conflict) {
+				t.Fatal("a protected backup was deleted")
+			}
+			must(t, "ending the protection", at.ProtectBackup(ctx, all[0], false))
+			s.restore(t, ctx, all[0], ref)
+			id, err = at.DeleteBackup(ctx, all[0])
+			if !s.ends(t, ctx, id, err) {
+				t.Fatal("deleting failed:", err)
+			}
+			if all = s.backupsOf(t, ctx, ref); len(all) != 0 {
+				t.Errorf("backups are %+v", all)
+			}
+		})
+	}
+	s.run(t, "a storage that is not there", func(t *testing.T, ctx context.Context) {
+		hook(t, "NewGuest", s.NewGuest != nil)
+		ref := s.NewGuest(t, s.kind(), hypervisor.GuestStopped)
+		at := as[hypervisor.Backuper](t, s.host(t, endpoint.Backup))
+		if all, err := at.Backups(ctx, hypervisor.BackupQuery{Storage: "no-such-storage", Node: ref.Node}); err == nil {
+			t.Errorf("its list is %+v", all)
+		}
+		id, err := at.RunBackup(ctx, ref, hypervisor.BackupSpec{Storage: "no-such-storage"})
+		if s.ends(t, ctx, id, err, plugin.Invalid, plugin.NotFound, plugin.Refused, plugin.Denied) {
+			t.Error("a backup went there")
+		}
+	})
+}
+
+// restore makes a second guest of a backup, and sets the guest back to it.
+func (s *suite) restore(t *testing.T, ctx context.Context, b hypervisor.Backup, ref hypervisor.GuestRef) {
+	t.Helper()
+	at := as[hypervisor.Backuper](t, s.host(t, endpoint.Backup))
+	for try := range 50 {
+		name := fmt.Sprintf("restored-%s-%d", ref.ID, try)
+		spec := hypervisor.RestoreSpec{Backup: b, Node: ref.Node, NewIdentity: true}
+		spec.ID = s.placement(t, ctx, hypervisor.PlacementQuery{Kind: ref.Kind, Node: ref.Node, Name: name}).ID
+		id, err := at.Restore(ctx, spec)
+		if plugin.KindOf(err) == plugin.Conflict || !s.ends(t, ctx, id, err) {
+			continue // another was faster
+		}
+		made, err := s.host(t, endpoint.Monitoring).Guest(ctx, hypervisor.GuestRef{Kind: ref.Kind, Node: ref.Node, ID: spec.ID})
+		must(t, "reading the restored guest", err)
+		s.wantOperation(t, ctx, made.GuestRef, id, hypervisor.OperationRestore)
+		s.destroy(t, ctx, made.GuestRef)
+		break
+	}
+	id, err := at.Restore(ctx, hypervisor.RestoreSpec{Backup: b, ID: ref.ID, Node: ref.Node})
+	if s.ends(t, ctx, id, err, plugin.Conflict) {
+		t.Error("a guest was replaced without a word")
+	}
+	id, err = at.Restore(ctx, hypervisor.RestoreSpec{Backup: b, ID: ref.ID, Node: ref.Node, Over: true})
+	if !s.ends(t, ctx, id, err, plugin.Conflict) {
+		t.Error("setting the guest back failed:", err)
+	}
+}

@@ -1,0 +1,108 @@
+package drivertest
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+// configOf reads a guest's configuration with the token that only reads.
+func (s *suite) configOf(t *testing.T, ctx context.Context, ref hypervisor.GuestRef) hypervisor.Config {
+	t.Helper()
+	config, err := as[hypervisor.ConfigReader](t, s.host(t, endpoint.Monitoring)).Config(ctx, ref)
+	must(t, "reading the configuration", err)
+	return config
+}
+
+func (s *suite) config(t *testing.T) {
+	need[hypervisor.ConfigReader](t, s)
+	s.run(t, "of a guest that is not there", func(t *testing.T, ctx context.Context) {
+		hook(t, "NewGuest", s.NewGuest != nil)
+		ref := s.NewGuest(t, s.kind(), hypervisor.GuestStopped)
+		ref.ID, ref.UID = "999999998", ""
+		_, err := as[hypervisor.ConfigReader](t, s.host(t, endpoint.Monitoring)).Config(ctx, ref)
+		wantKind(t, err, plugin.NotFound)
+	})
+	s.run(t, "reconfigure", func(t *testing.T, ctx context.Context) {
+		need[hypervisor.Reconfigurer](t, s)
+		hook(t, "NewGuest", s.NewGuest != nil)
+		for _, kind := range s.kinds() {
+			ref := s.NewGuest(t, kind, hypervisor.GuestStopped)
+			at := as[hypervisor.Reconfigurer](t, s.host(t, endpoint.Lifecycle))
+			before := s.configOf(t, ctx, ref)
+			three, memory, text := int64(3), int64(1536), "first\nsecond: äöü"
+			must(t, "reconfiguring", at.Reconfigure(ctx, ref, hypervisor.ConfigChange{
+				Digest: before.Digest, Cores: &three, MemoryMB: &memory, Description: &text, Tags: []string{"one", "two"}, TagsSet: true,
+			}))
+			after := s.configOf(t, ctx, ref)
+			if after.Cores == nil || *after.Cores != 3 || after.MemoryMB == nil || *after.MemoryMB != memory || after.Description != text ||
+				!slices.Equal(slices.Sorted(slices.Values(after.Tags)), []string{"one", "two"}) || len(after.Pending) != 0 {
+				t.Errorf("a %s is %+v", kind, after)
+			}
+			if before.Digest == "" {
+				continue
+			}
+			err := at.Reconfigure(ctx, ref, hypervisor.ConfigChange{Digest: before.Digest, Cores: &three})
+			if e := wantKind(t, err, plugin.Conflict); e.Field != "digest" {
+				t.Errorf("a stale digest: the error names the field %q", e.Field)
+			}
+			must(t, "clearing", at.Reconfigure(ctx, ref, hypervisor.ConfigChange{Description: new(string), TagsSet: true}))
+			if after = s.configOf(t, ctx, ref); after.Description != "" || len(after.Tags) != 0 {
+				t.Errorf("a cleared %s is %+v", kind, after)
+			}
+		}
+	})
+	s.run(t, "options", func(t *testing.T, ctx context.Context) {
+		need[hypervisor.Reconfigurer](t, s)
+		hook(t, "NewGuest", s.NewGuest != nil)
+		ref := s.NewGuest(t, s.kind(), hypervisor.GuestStopped)
+		keys, err := as[hypervisor.Reconfigurer](t, s.host(t, endpoint.Monitoring)).OptionKeys(ctx, s.kind())
+		must(t, "listing the options", err)
+		i := slices.IndexFunc(keys, func(k hypervisor.OptionKey) bool { return k.Autostart })
+		if i < 0 {
+			t.Skip("no option starts guests by itself")
+		}
+		at := as[hypervisor.Reconfigurer](t, s.host(t, endpoint.Lifecycle))
+		one := "1"
+		must(t, "setting", at.Reconfigure(ctx, ref, hypervisor.ConfigChange{Options: map[string]*string{keys[i].Name: &one}}))
+		if got := s.configOf(t, ctx, ref).Options[keys[i].Name]; got != "1" {
+			t.Errorf("%s is %q", keys[i].Name, got)
+		}
+		must(t, "removing", at.Reconfigure(ctx, ref, hypervisor.ConfigChange{Options: map[string]*string{keys[i].Name: nil}}))
+		if got, there := s.configOf(t, ctx, ref).Options[keys[i].Name]; there {
+			t.Errorf("%s is %q", keys[i].Name, got)
+		}
+		err = at.Reconfigure(ctx, ref, hypervisor.ConfigChange{Options: map[string]*string{"no_such_option": &one}})
+		if e := wantKind(t, err, plugin.Invalid); e.Field != "no_such_option" {
+			t.Errorf("an unknown option: the error names the field %q", e.Field)
+		}
+	})
+	s.run(t, "growing a disk", func(t *testing.T, ctx context.Context) {
+		need[hypervisor.Reconfigurer](t, s)
+		hook(t, "NewGuest", s.NewGuest != nil)
+		ref := s.NewGuest(t, s.kind(), hypervisor.GuestStopped)
+		disks := s.configOf(t, ctx, ref).Disks
+		i := slices.IndexFunc(disks, func(d hypervisor.Disk) bool { return d.SizeGB != nil && !d.Removable })
+		if i < 0 {
+			t.Fatalf("no disk among %+v", disks)
+		}
+		at := as[hypervisor.Reconfigurer](t, s.host(t, endpoint.Lifecycle))
+		larger := hypervisor.DiskGrowth{Key: disks[i].Key, SizeGB: *disks[i].SizeGB + 2}
+		must(t, "growing", at.GrowDisk(ctx, ref, larger))
+		if now := s.configOf(t, ctx, ref).Disks[i].SizeGB; now == nil || *now != larger.SizeGB {
+			t.Errorf("the disk has %v GiB, want %d", now, larger.SizeGB)
+		}
+		for _, size := range []int64{larger.SizeGB, 1} {
+			if e := wantKind(t, at.GrowDisk(ctx, ref, hypervisor.DiskGrowth{Key: larger.Key, SizeGB: size}), plugin.Invalid); e.Field != "size_gb" {
+				t.Errorf("to %d GiB: the error names the field %q", size, e.Field)
+			}
+		}
+		if e := wantKind(t, at.GrowDisk(ctx, ref, hypervisor.DiskGrowth{Key: "scsi99", SizeGB: 4096}), plugin.Invalid); e.Field != "key" {
+			t.Errorf("an unknown disk: the error names the field %q", e.Field)
+		}
+	})
+}

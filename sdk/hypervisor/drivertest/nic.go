@@ -1,0 +1,68 @@
+package drivertest
+
+import (
+	"context"
+	"reflect"
+	"testing"
+
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+// nicsOf lists a guest's NICs with the token that only reads.
+func (s *suite) nicsOf(t *testing.T, ctx context.Context, ref hypervisor.GuestRef) hypervisor.NICList {
+	t.Helper()
+	list, err := as[hypervisor.NICEditor](t, s.host(t, endpoint.Monitoring)).NICs(ctx, ref)
+	must(t, "listing the NICs", err)
+	if len(list.NICs) == 0 {
+		t.Fatal("a new guest has no NIC")
+	}
+	return list
+}
+
+func (s *suite) nic(t *testing.T) {
+	need[hypervisor.NICEditor](t, s)
+	for _, kind := range s.kinds() {
+		s.run(t, "of a "+string(kind), func(t *testing.T, ctx context.Context) {
+			hook(t, "NewGuest", s.NewGuest != nil)
+			ref := s.NewGuest(t, kind, hypervisor.GuestStopped)
+			at := as[hypervisor.NICEditor](t, s.host(t, endpoint.Lifecycle))
+			before := s.nicsOf(t, ctx, ref)
+			nic := before.NICs[0]
+			tag := int64(77)
+			must(t, "changing", at.ChangeNIC(ctx, ref, nic.Key, hypervisor.NICChange{
+				Digest: before.Digest, Set: hypervisor.NIC{VLAN: &tag, LinkDown: true}, Fields: []string{hypervisor.NICVLAN, hypervisor.NICLinkDown},
+			}))
+			want := nic
+			want.VLAN, want.LinkDown = &tag, true
+			if now := s.nicsOf(t, ctx, ref).NICs[0]; !reflect.DeepEqual(now, want) {
+				t.Errorf("it is %+v, want %+v", now, want)
+			}
+			must(t, "changing back", at.ChangeNIC(ctx, ref, nic.Key, hypervisor.NICChange{
+				Fields: []string{hypervisor.NICLinkDown}, Clear: []string{hypervisor.NICVLAN},
+			}))
+			if now := s.nicsOf(t, ctx, ref).NICs[0]; !reflect.DeepEqual(now, nic) {
+				t.Errorf("it is %+v, want %+v", now, nic)
+			}
+			if before.Digest != "" {
+				must(t, "changing", at.ChangeNIC(ctx, ref, nic.Key, hypervisor.NICChange{
+					Set: hypervisor.NIC{VLAN: &tag}, Fields: []string{hypervisor.NICVLAN},
+				}))
+				err := at.ChangeNIC(ctx, ref, nic.Key, hypervisor.NICChange{Digest: before.Digest + "0", Clear: []string{hypervisor.NICVLAN}})
+				if e := wantKind(t, err, plugin.Conflict); e.Field != "digest" {
+					t.Errorf("a stale digest: the error names the field %q", e.Field)
+				}
+			}
+			wantKind(t, at.ChangeNIC(ctx, ref, "net31", hypervisor.NICChange{Clear: []string{hypervisor.NICVLAN}}), plugin.NotFound)
+		})
+	}
+	s.run(t, "addresses of a guest that does not run", func(t *testing.T, ctx context.Context) {
+		hook(t, "NewGuest", s.NewGuest != nil)
+		ref := s.NewGuest(t, s.kind(), hypervisor.GuestStopped)
+		_, err := as[hypervisor.NICEditor](t, s.host(t, endpoint.Monitoring)).Addresses(ctx, ref)
+		if kind := plugin.KindOf(err); err == nil || kind != plugin.Conflict && kind != plugin.Unsupported && kind != plugin.Denied {
+			t.Errorf("error is %v", err)
+		}
+	})
+}
