@@ -13,6 +13,7 @@ import (
 	"github.com/hostler/hostler/core/api/audit/audittest"
 	"github.com/hostler/hostler/core/api/auth/authtest"
 	"github.com/hostler/hostler/core/api/cluster/clustertest"
+	"github.com/hostler/hostler/core/api/guests/gueststest"
 	"github.com/hostler/hostler/core/api/hosts/hoststest"
 	"github.com/hostler/hostler/core/api/jobs/jobstest"
 	"github.com/hostler/hostler/core/api/keys/keystest"
@@ -38,6 +39,7 @@ var requests = map[string]requesttest.Requests{
 	"audit":     audittest.Requests,
 	"auth":      authtest.Requests,
 	"cluster":   clustertest.Requests,
+	"guests":    gueststest.Requests,
 	"hosts":     hoststest.Requests,
 	"jobs":      jobstest.Requests,
 	"keys":      keystest.Requests,

@@ -79,6 +79,19 @@ func Begin(ctx context.Context, entry Entry) (context.Context, *Attempt) {
 	return context.WithValue(ctx, attemptKey{}, a), a
 }
 
+// As opens a further attempt of the same caller and request, about something else that fill writes into it: a request that acts on many
+// things has a row for each. Without an attempt in the context it does nothing.
+func As(ctx context.Context, fill func(*Entry)) context.Context {
+	a := FromContext(ctx)
+	if a == nil {
+		return ctx
+	}
+	entry := a.Entry()
+	fill(&entry)
+	ctx, _ = Begin(ctx, entry)
+	return ctx
+}
+
 // FromContext is the attempt of the request; nil where none was opened.
 func FromContext(ctx context.Context) *Attempt {
 	a, _ := ctx.Value(attemptKey{}).(*Attempt)

@@ -2,6 +2,7 @@ package guest
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/hostler/hostler/core/audit"
@@ -9,6 +10,7 @@ import (
 	"github.com/hostler/hostler/core/host"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/core/plan"
 	"github.com/hostler/hostler/core/problem"
 	"github.com/hostler/hostler/core/schedule"
 	"github.com/hostler/hostler/sdk/endpoint"
@@ -78,54 +80,90 @@ func (w Work[P]) Start(ctx context.Context, a *Actor, r Request, spec P) (Starte
 }
 
 // Prepare checks the request and returns what enqueues its job; the audit row is its caller's to write. Problems:
-// invalid_state for a template, capability_missing, unsupported, those of Check, self_target and confirm_required.
+// invalid_state for a template, capability_missing, unsupported, those of Check, self_target, confirm_required and plan_stale. Where only
+// the plan is wanted, the error is a plan.Answer.
 func (w Work[P]) Prepare(ctx context.Context, a *Actor, r Request, spec P) (schedule.Enqueue, error) {
-	g := r.Guest
-	kind := hypervisor.GuestKind(g.Kind)
-	if !slices.Contains(w.guests(), kind) {
-		return nil, problem.New(problem.CodeUnsupported, "%s is not for a %s", w.Kind, r.Target.Kind)
-	}
-	if g.Template {
-		return nil, problem.New(problem.CodeInvalidState, "%s is a template; %s is not for templates", g.Name, w.Kind)
-	}
-	for _, step := range w.Steps {
-		if err := a.Hosts.Require(ctx, g.HostID, w.Needs, step.Send.able); err != nil {
-			return nil, err
-		}
-	}
-	if w.Action != "" {
-		if err := a.Hosts.RequireAction(ctx, g.HostID, kind, w.Action); err != nil {
-			return nil, err
-		}
-	}
-	if w.Check != nil {
-		if err := w.Check(ctx, Subject{Guest: g, hosts: a.Hosts}, spec); err != nil {
-			return nil, err
-		}
+	g, draft := r.Guest, plan.Begin(ctx)
+	if err := w.refuse(ctx, a, r, spec, draft); err != nil {
+		return nil, err
 	}
 	confirmed := r.Confirm != nil && *r.Confirm == r.Target.Name
-	if err := w.confirm(r, confirmed); err != nil {
+	err := draft.Decide(ctx, w.confirmation(r, confirmed), func(ctx context.Context, p *plan.Plan) error {
+		return w.tell(ctx, Subject{Guest: g, hosts: a.Hosts}, spec, p)
+	})
+	if err != nil {
 		return nil, err
 	}
 	at := g.At()
 	params := Params[P]{Spec: spec, Asked: Asked{
-		GuestID: g.ID, Kind: kind, Ref: at.ID, UID: at.UID, Name: g.Name, ConfirmedSelf: g.IsSelf && confirmed,
+		GuestID: g.ID, Kind: hypervisor.GuestKind(g.Kind), Ref: at.ID, UID: at.UID, Name: g.Name, ConfirmedSelf: g.IsSelf && confirmed,
 	}}
 	return func(ctx context.Context, tx *db.Tx) (*job.Job, error) {
 		return a.Queue.Enqueue(ctx, tx, w.Spec(r.Target, r.TeamID, g.HostID, params))
 	}, nil
 }
 
-// confirm asks for the guest's name where something is lost that nobody gives back.
-func (w Work[P]) confirm(r Request, confirmed bool) error {
-	switch phrase := r.Target.Name; {
-	case confirmed:
-		return nil
-	case w.Loses != "":
-		return problem.Confirm(problem.CodeConfirmRequired, phrase, "%s; send the name %s as confirm to go on", w.Loses, phrase)
-	case w.Interrupts && r.Guest.IsSelf:
-		return problem.Confirm(problem.CodeSelfTarget, phrase,
-			"the service itself runs in %s and would be taken away with it; send its name as confirm to go on", phrase)
+// refuse refuses what cannot be done. Of a draft that only plans, each refusal that it takes lets the next one be looked for, but nothing
+// is asked of a host that lacks a token or an ability.
+func (w Work[P]) refuse(ctx context.Context, a *Actor, r Request, spec P, draft *plan.Draft) error {
+	g, kind := r.Guest, hypervisor.GuestKind(r.Guest.Kind)
+	if !slices.Contains(w.guests(), kind) {
+		return problem.New(problem.CodeUnsupported, "%s is not for a %s", w.Kind, r.Target.Kind)
 	}
-	return nil
+	if g.Template {
+		refused := problem.New(problem.CodeInvalidState, "%s is a template; %s is not for templates", g.Name, w.Kind)
+		if err := draft.Refuse(refused); err != nil {
+			return err
+		}
+	}
+	if err := w.able(ctx, a, g, kind); err != nil {
+		return draft.Refuse(err)
+	}
+	if draft.Only() && g.JobID != nil {
+		if err := draft.Refuse(problem.New(problem.CodeGuestBusy, "job %d works on %s", *g.JobID, g.Name)); err != nil {
+			return err
+		}
+	}
+	if w.Check == nil {
+		return nil
+	}
+	return draft.Refuse(w.Check(ctx, Subject{Guest: g, hosts: a.Hosts}, spec))
+}
+
+// able refuses work for which the guest's host lacks the token or its driver an ability.
+func (w Work[P]) able(ctx context.Context, a *Actor, g *Guest, kind hypervisor.GuestKind) error {
+	for _, step := range w.Steps {
+		if err := a.Hosts.Require(ctx, g.HostID, w.Needs, step.Send.able); err != nil {
+			return err
+		}
+	}
+	if w.Action == "" {
+		return nil
+	}
+	return a.Hosts.RequireAction(ctx, g.HostID, kind, w.Action)
+}
+
+// confirmation asks for the guest's name where something is lost that nobody gives back, and where the service would take itself away.
+func (w Work[P]) confirmation(r Request, given bool) plan.Confirmation {
+	phrase := r.Target.Name
+	c := plan.Confirmation{Phrase: phrase, Given: given, IsSelf: w.Interrupts && r.Guest.IsSelf}
+	switch {
+	case w.Loses != "":
+		c.Code, c.Why = problem.CodeConfirmRequired, fmt.Sprintf("%s; send the name %s as confirm to go on", w.Loses, phrase)
+	case c.IsSelf:
+		c.Code = problem.CodeSelfTarget
+		c.Why = fmt.Sprintf("the service itself runs in %s and would be taken away with it; send its name as confirm to go on", phrase)
+	}
+	return c
+}
+
+// tell writes the plan.
+func (w Work[P]) tell(ctx context.Context, on Subject, spec P, p *plan.Plan) error {
+	if w.Interrupts {
+		on.interrupt(p)
+	}
+	if w.Plan == nil {
+		return nil
+	}
+	return w.Plan(ctx, on, spec, p)
 }

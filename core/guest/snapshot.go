@@ -54,7 +54,7 @@ var TakeSnapshot = Work[hypervisor.SnapshotSpec]{
 
 // DeleteSnapshot is the work that deletes the snapshot of a name. An unknown one is problem not_found.
 var DeleteSnapshot = Work[string]{
-	Kind: "snapshot_delete", Needs: endpoint.Lifecycle, Shows: showName,
+	Kind: "snapshot_delete", Needs: endpoint.Lifecycle, Shows: showName, Plan: planDeleteSnapshot,
 	Check: func(ctx context.Context, on Subject, name string) error {
 		s, err := lookFor(ctx, on, name)
 		if err == nil && s == nil {
@@ -84,7 +84,7 @@ var DeleteSnapshot = Work[string]{
 // invalid_state.
 var RollBack = Work[hypervisor.RollbackSpec]{
 	Kind: "snapshot_rollback", Needs: endpoint.Lifecycle, Interrupts: true,
-	Loses: "all that was written since the snapshot is lost",
+	Loses: "all that was written since the snapshot is lost", Plan: planRollBack,
 	Shows: func(spec hypervisor.RollbackSpec) any { return showName(spec.Name) },
 	Check: func(ctx context.Context, on Subject, spec hypervisor.RollbackSpec) error {
 		s, err := lookFor(ctx, on, spec.Name)
@@ -130,7 +130,7 @@ func (a *Actor) Snapshots(ctx context.Context, g *Guest) ([]Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(found, func(a, b hypervisor.Snapshot) int { return a.TakenAt.Compare(b.TakenAt) })
+	found = inOrder(found)
 	all := make([]Snapshot, len(found))
 	for i, s := range found {
 		all[i] = Snapshot{Name: host.Clean(s.Name), Description: host.Clean(s.Description), Memory: s.Memory, Incomplete: s.Incomplete}
@@ -143,6 +143,12 @@ func (a *Actor) Snapshots(ctx context.Context, g *Guest) ([]Snapshot, error) {
 		}
 	}
 	return all, nil
+}
+
+// inOrder sorts snapshots, the oldest first.
+func inOrder(all []hypervisor.Snapshot) []hypervisor.Snapshot {
+	slices.SortStableFunc(all, func(a, b hypervisor.Snapshot) int { return a.TakenAt.Compare(b.TakenAt) })
+	return all
 }
 
 // showName is the name of a snapshot as its operations have it.

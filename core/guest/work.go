@@ -6,6 +6,7 @@ import (
 
 	"github.com/hostler/hostler/core/host"
 	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/core/plan"
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
@@ -34,6 +35,8 @@ type Work[P any] struct {
 	Shows func(spec P) any
 	// Check refuses what only this kind refuses, before there is a job. It may be nil, and it may ask the hypervisor; see Look.
 	Check func(ctx context.Context, on Subject, spec P) error
+	// Plan writes into the plan what the work would do. It may ask the hypervisor; see Look. Nil tells of an interruption only.
+	Plan func(ctx context.Context, on Subject, spec P, p *plan.Plan) error
 	// Steps are done in this order, each when the one before has ended well.
 	Steps []Step[P]
 }

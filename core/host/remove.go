@@ -8,6 +8,7 @@ import (
 
 	"github.com/hostler/hostler/core/audit"
 	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/plan"
 	"github.com/hostler/hostler/core/problem"
 	"github.com/hostler/hostler/core/setting"
 )
@@ -26,8 +27,15 @@ func (s *Store) Remove(ctx context.Context, id int64, confirm string, forgetApps
 	if err != nil {
 		return err
 	}
-	if confirm != h.Name {
-		return problem.Confirm(problem.CodeConfirmRequired, h.Name, "type the host's name to remove it")
+	draft := plan.Begin(ctx)
+	if err := s.refuseRemoval(ctx, id, forgetApps, draft); err != nil {
+		return err
+	}
+	err = draft.Decide(ctx, plan.Confirmation{
+		Code: problem.CodeConfirmRequired, Phrase: h.Name, Why: "type the host's name to remove it", Given: confirm == h.Name,
+	}, func(ctx context.Context, p *plan.Plan) error { return s.tell(ctx, h, p) })
+	if err != nil {
+		return err
 	}
 	return s.db.Tx(ctx, func(tx *db.Tx) error {
 		if err := lock(ctx, tx, id); err != nil {
@@ -62,8 +70,16 @@ func idle(ctx context.Context, tx *db.Tx, id int64) error {
 	return nil
 }
 
+const selectApps = "SELECT id, name FROM apps WHERE host_id = $1 ORDER BY name, id"
+
+// hasApps refuses a host because of its apps.
+func hasApps(apps []App) error {
+	return problem.New(problem.CodeHostHasApps,
+		"the host still has apps; forget_apps forgets them, and their containers stay as they are").With("apps", apps)
+}
+
 func dropApps(ctx context.Context, tx *db.Tx, id int64, forget bool) error {
-	rows, err := tx.Pgx.Query(ctx, "SELECT id, name FROM apps WHERE host_id = $1 ORDER BY name, id", id)
+	rows, err := tx.Pgx.Query(ctx, selectApps, id)
 	if err != nil {
 		return fmt.Errorf("looking for apps: %w", err)
 	}
@@ -72,8 +88,7 @@ func dropApps(ctx context.Context, tx *db.Tx, id int64, forget bool) error {
 		return fmt.Errorf("looking for apps: %w", err)
 	}
 	if len(apps) > 0 && !forget {
-		return problem.New(problem.CodeHostHasApps,
-			"the host still has apps; forget_apps forgets them, and their containers stay as they are").With("apps", apps)
+		return hasApps(apps)
 	}
 	if _, err := tx.Pgx.Exec(ctx, "DELETE FROM apps WHERE host_id = $1", id); err != nil {
 		return fmt.Errorf("forgetting apps: %w", err)

@@ -22,6 +22,7 @@ const (
 	CodeConflict            Code = "conflict"
 	CodeConfirmRequired     Code = "confirm_required"
 	CodeSelfTarget          Code = "self_target"
+	CodePlanStale           Code = "plan_stale"
 	CodeHostHasApps         Code = "host_has_apps"
 	CodeCapabilityMissing   Code = "capability_missing"
 	CodeCapabilityRequired  Code = "capability_required"
@@ -78,6 +79,7 @@ var table = map[Code]kind{
 	CodeConflict:            {http.StatusConflict, "Conflict"},
 	CodeConfirmRequired:     {http.StatusConflict, "Typed confirmation needed"},
 	CodeSelfTarget:          {http.StatusConflict, "The service itself runs there"},
+	CodePlanStale:           {http.StatusConflict, "What would happen has changed"},
 	CodeHostHasApps:         {http.StatusConflict, "The host still has apps"},
 	CodeCapabilityMissing:   {http.StatusConflict, "No token for this capability"},
 	CodeCapabilityRequired:  {http.StatusConflict, "This capability cannot be removed"},

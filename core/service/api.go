@@ -43,7 +43,7 @@ func (s *Service) deps() api.Deps {
 		Users:     users.Deps{Users: s.Users},
 		Teams:     teams.Deps{Users: s.Users},
 		Hosts:     hosts.Deps{Hosts: s.Hosts, Poller: s.Poller},
-		Guests:    guests.Deps{Guests: s.Guests},
+		Guests:    guests.Deps{Guests: s.Guests, Actor: s.VMs.Actor},
 		VMs:       vms.Deps{VMs: s.VMs},
 		Snapshots: snapshots.Deps{VMs: s.VMs, Apps: s.Apps, Actor: s.VMs.Actor},
 		Apps:      apps.Deps{Apps: s.Apps},

@@ -55,6 +55,7 @@ func sideRequests() []sideRequest {
 
 		{operation: "retry_job", pve: accepted, lxd: accepted}, // the stop of a guest, which a start follows below
 		{operation: "list_guests", query: "host={host_id}", pve: ok, lxd: ok},
+		{operation: "act_on_guests", body: m{"action": "start", "targets": []any{m{"app": "{app_id}"}}}, pve: accepted, lxd: accepted},
 		{operation: "list_vms", query: "host={host_id}", pve: ok, lxd: ok},
 		{operation: "get_vm", pve: ok, lxd: absent},
 		{operation: "act_on_vm", pve: accepted, lxd: absent},

@@ -49,7 +49,7 @@ func Register(a *op.API, deps Deps) {
 	})
 	op.Post(a, "/api/v1/apps/:app_id/:action", h.act, op.Spec{
 		ID: "act_on_app", Summary: "Start, stop, shut down or restart an app", Tag: tag, Role: identity.Operator, On: op.App,
-		Needs: endpoint.Lifecycle, Confirm: op.Confirm{When: op.ConfirmSelf, Field: "name"},
+		Needs: endpoint.Lifecycle, Confirm: op.Confirm{When: op.ConfirmSelf, Field: "name"}, Plan: true,
 		Status: http.StatusAccepted, Unsupported: true, Audit: op.Audit{Action: "app.{action}"}, Recall: h.acted,
 		Description: "Answers with the job that does it. What refuses it is as for a VM.",
 	})
@@ -134,6 +134,7 @@ func (h handlers) adopt(ctx context.Context, in *adoptInput) (*op.List[app.App],
 }
 
 type actInput struct {
+	op.Planned
 	Action string `path:"action" enum:"start,stop,shutdown,restart"`
 	Body   *struct {
 		Confirm *string `json:"confirm,omitempty" nullable:"true" maxLength:"200" doc:"The app's name, where a confirmation is asked for"`

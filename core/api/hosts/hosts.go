@@ -95,7 +95,7 @@ func Register(a *op.API, deps Deps) {
 	op.Delete(a, "/api/v1/hosts/:host_id", h.remove, op.Spec{
 		ID: "remove_host", Summary: "Forget a host", Tag: tag, Role: identity.Owner, On: op.Host, Status: http.StatusOK,
 		Audit:   op.Audit{Action: "host.remove"},
-		Confirm: op.Confirm{When: op.ConfirmAlways, Field: "name"},
+		Confirm: op.Confirm{When: op.ConfirmAlways, Field: "name"}, Plan: true,
 		Description: "Drops its tokens, apps and cached guests; nothing changes on the hypervisor. `confirm` must be its name (409 " +
 			"`confirm_required`). Apps refuse it (409 `host_has_apps`) unless `forget_apps`, and unfinished jobs do (409 `conflict`).",
 	})
@@ -128,6 +128,7 @@ func (h handlers) drivers(ctx context.Context, _ *struct{}) (*op.List[host.Drive
 }
 
 type removeInput struct {
+	op.Planned
 	Body *struct {
 		Confirm    *string `json:"confirm,omitempty" nullable:"true" maxLength:"200" doc:"The host's name"`
 		ForgetApps bool    `json:"forget_apps,omitempty" doc:"Forget its apps too; their containers stay as they are"`

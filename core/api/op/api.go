@@ -181,6 +181,8 @@ type request struct {
 	found     Resource
 	// missing is the 404 that is told only after the input was found valid.
 	missing *problem.Error
+	// plans says that only a plan is wanted.
+	plans bool
 	// faults are those of the raw input, misfits those against the body's schema; both are found before it is bound.
 	faults  []problem.Fault
 	misfits []problem.Fault

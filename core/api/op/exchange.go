@@ -71,6 +71,7 @@ func (a *API) serve(operation *Operation, declared *huma.Operation, bind func(hu
 		q.faults = append(q.faults, problem.Fault{Loc: []any{"query"}, Msg: "the query string is not well formed", Type: "query_invalid"})
 	}
 	q.faults = append(q.faults, operation.unfitParams(query, r.Header)...)
+	q.plans = operation.planned(query)
 	a.serveOnce(ctx, q, r, body, func(ctx context.Context) {
 		bind(&exchange{ctx: ctx, declared: declared, r: r, w: q.w, params: params, query: query, body: body})
 		if !q.w.begun && q.w.pending != 0 { // a status without a body

@@ -109,7 +109,7 @@ type Spec struct {
 	Needs endpoint.Capability
 	// Confirm says whether the caller confirms the operation, for the document: the handler asks.
 	Confirm Confirm
-	// Plan says that the query parameter plan=true answers with what would happen.
+	// Plan says that the query parameter plan=true answers 200 with what would happen. The input embeds Planned.
 	Plan bool
 	// Ours marks an operation that the API's specification does not have.
 	Ours bool

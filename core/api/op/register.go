@@ -12,6 +12,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/hostler/hostler/core/plan"
 	"github.com/hostler/hostler/core/problem"
 )
 
@@ -38,6 +39,9 @@ func declareAt[I, O any](a *API, method, pattern string, handler func(context.Co
 	a.nameBodies(spec.ID, reflect.TypeFor[I](), reflect.TypeFor[O]())
 	huma.Register(a.huma, operation.describe(), func(ctx context.Context, in *I) (*O, error) {
 		out, err := run(ctx, a, in, handler)
+		if answer := plan.AnswerIn(err); answer != nil {
+			return nil, plannedAnswer{answer.Plan}
+		}
 		if err != nil {
 			return nil, a.refusal(ctx, err)
 		}
@@ -57,6 +61,9 @@ func run[I, O any](ctx context.Context, a *API, in *I, handler func(context.Cont
 	}
 	if err := q.ready(ctx); err != nil {
 		return nil, err
+	}
+	if asks, ok := any(in).(questioner); ok {
+		ctx = plan.With(ctx, asks.question())
 	}
 	out, err := handler(ctx, in)
 	if err != nil {
@@ -158,6 +165,7 @@ func (a *API) finish(o *Operation) {
 		}
 	}
 	documentOnce(o, declared)
+	a.documentPlan(o, declared)
 	a.document(o, declared)
 }
 

@@ -2,8 +2,11 @@ package snapshots_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"net/http"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/hostler/hostler/core/api/apitest"
@@ -304,4 +307,66 @@ func TestEveryOperationAgainstEveryCallerAndGarbage(t *testing.T) {
 	b := newFixture(t, nil)
 	b.Matrix(t)
 	b.Garbage(t, apitest.GarbageConfig{Seed: 11, Values: map[string]string{"vm_id": "1", "app_id": "1", "name": "fresh"}})
+}
+
+// What would happen is told before it does, by those who may ask for it only, and a plan that has changed since refuses the request.
+func TestPlan(t *testing.T) {
+	t.Parallel()
+	for _, s := range []struct{ all, name string }{{"vms", "web"}, {"apps", "wiki"}} {
+		b := newFixture(t, nil)
+		back := s.all + "/1/snapshots/fresh/rollback"
+		b.Run(t,
+			scenario("an operator", "POST", back+"?plan=true", "", apitest.Operator, 403, "forbidden"),
+			scenario("another team's", "POST", back+"?plan=true", "", apitest.In(2, identity.Owner), 404, "not_found"),
+			scenario("an unknown snapshot", "POST", s.all+"/1/snapshots/none/rollback?plan=true", "", apitest.Admin, 404, "not_found"),
+			scenario("no truth value", "POST", back+"?plan=maybe", "", apitest.Admin, 422, "invalid"),
+			scenario("a plan", "POST", back+"?plan=true", "", apitest.Admin, 200, "",
+				`"kind":"uptime"`, `"kind":"data","text":"All that`, `"kind":"snapshot","text":"The snapshot later is newer`,
+				`"confirm_phrase":"`+s.name+`"`, `"blockers":[]`, `"is_self":false`),
+			scenario("refused with the plan", "POST", back, "", apitest.Admin, 409, "confirm_required", `"plan":{"effects":[{"kind":"uptime"`),
+			scenario("an old plan", "POST", back+"?plan_digest=0000000000000000", `{"confirm":"`+s.name+`"}`, apitest.Admin, 409, "plan_stale",
+				`"plan":{"effects"`),
+			scenario("deleting", "DELETE", s.all+"/1/snapshots/fresh?plan=true", "", apitest.Operator, 200, "", `"The snapshot fresh of `),
+			scenario("deleting an unknown one", "DELETE", s.all+"/1/snapshots/none?plan=true", "", apitest.Operator, 404, "not_found"),
+		)
+		if n := b.value("SELECT count(*) FROM jobs"); n != "0" {
+			t.Errorf("planning made %s jobs", n)
+		}
+		if n := b.value("SELECT count(*) FROM audit WHERE result = 'ok'"); n != "0" {
+			t.Errorf("planning left %s rows of success in the trail", n)
+		}
+		b.cluster.SetFault("snapshots", memdriver.Fault{Err: plugin.Errorf(plugin.Unreachable, "no route")})
+		b.Run(t, scenario("a host that is away", "POST", back+"?plan=true", "", apitest.Admin, 200, "", `"warnings":["The hypervisor cannot be asked`))
+	}
+}
+
+// A plan that was seen lets the request through, under a key that the plan itself has not used up.
+func TestPlanThatWasSeen(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t, nil)
+	const back = "/api/v1/vms/1/snapshots/fresh/rollback"
+	ask := func(url, body string, status int) *apitest.Answer {
+		t.Helper()
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Idempotency-Key", "seen")
+		answer, err := b.Do(t.Context(), r, apitest.Admin)
+		if err != nil || answer.Status != status {
+			t.Fatalf("%s: %v %d %s", url, err, answer.Status, answer.Body)
+		}
+		return answer
+	}
+	var seen struct{ Digest string }
+	if err := json.Unmarshal(ask(back+"?plan=true", "", 200).Body, &seen); err != nil || seen.Digest == "" {
+		t.Fatal(seen, err)
+	}
+	ask(back+"?plan_digest="+seen.Digest, `{"confirm":"web"}`, 202)
+	var busy struct{ Blockers []struct{ Error string } }
+	if err := json.Unmarshal(ask(back+"?plan=true", "", 200).Body, &busy); err != nil || len(busy.Blockers) != 1 ||
+		busy.Blockers[0].Error != "guest_busy" {
+		t.Errorf("the plan of a guest on which a job works: %+v, %v", busy, err)
+	}
 }

@@ -35,7 +35,7 @@ func Register(a *op.API, deps Deps) {
 	})
 	op.Post(a, "/api/v1/vms/:vm_id/:action", h.act, op.Spec{
 		ID: "act_on_vm", Summary: "Start, stop or otherwise change a VM's power state", Tag: tag, Role: identity.Operator, On: op.VM,
-		Needs: endpoint.Lifecycle, Confirm: op.Confirm{When: op.ConfirmSelf, Field: "name"},
+		Needs: endpoint.Lifecycle, Confirm: op.Confirm{When: op.ConfirmSelf, Field: "name"}, Plan: true,
 		Status: http.StatusAccepted, Unsupported: true, Audit: op.Audit{Action: "vm.{action}"}, Recall: h.acted,
 		Description: "Answers with the job that does it; its transcript is the hypervisor's task log. One job works on a guest at a time: a " +
 			"second is 409 `guest_busy`. A host without a token for lifecycle is 409 `capability_missing`. Actions that interrupt the VM which " +
@@ -60,6 +60,7 @@ func (h handlers) get(ctx context.Context, _ *struct{}) (*op.Body[*guest.Guest],
 }
 
 type actInput struct {
+	op.Planned
 	Action string `path:"action" enum:"start,stop,shutdown,restart,pause,resume,reset"`
 	Body   *struct {
 		Confirm *string `json:"confirm,omitempty" nullable:"true" maxLength:"200" doc:"The VM's name, where a confirmation is asked for"`

@@ -1,0 +1,37 @@
+package guest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/hostler/hostler/core/idempotency"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/job"
+)
+
+// ActedOnAll is the answer of ActOnAll again, with its jobs as they are now. Jobs that the caller may no longer see are left out.
+func (a *Actor) ActedOnAll(ctx context.Context, made idempotency.Made) (Bulk, error) {
+	var was kept
+	if err := json.Unmarshal(made.Kept, &was); err != nil {
+		return Bulk{}, fmt.Errorf("decoding what an answer is made of: %w", err)
+	}
+	done := Bulk{Jobs: []job.View{}, Skipped: was.Skipped}
+	if len(was.Jobs) == 0 {
+		return done, nil
+	}
+	found, _, err := a.Queue.List(ctx, job.Filter{IDs: was.Jobs, PerPage: len(was.Jobs)}, identity.FromContext(ctx).Visible())
+	if err != nil {
+		return Bulk{}, err
+	}
+	byID := map[int64]job.View{}
+	for _, j := range found {
+		byID[j.ID] = j.View()
+	}
+	for _, id := range was.Jobs {
+		if view, ok := byID[id]; ok {
+			done.Jobs = append(done.Jobs, view)
+		}
+	}
+	return done, nil
+}

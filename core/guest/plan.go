@@ -1,0 +1,95 @@
+package guest
+
+import (
+	"context"
+	"time"
+
+	"github.com/hostler/hostler/core/plan"
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// interrupt tells of the running guest that is taken away.
+func (on Subject) interrupt(p *plan.Plan) {
+	g := on.Guest
+	switch g.Status {
+	case hypervisor.GuestRunning, hypervisor.GuestPaused:
+		p.AddSince(plan.KindUptime, g.Name, g.since(), "%s is %s and is interrupted.", g.Name, g.Status)
+	case hypervisor.GuestUnknown:
+		p.Warn("It is not known whether %s runs.", g.Name)
+	}
+	if g.IsSelf {
+		p.Warn("The service itself runs in %s and goes with it.", g.Name)
+	}
+}
+
+// since is when the guest was started, as far as the last poll tells; zero where that is not known.
+func (g *Guest) since() time.Time {
+	if g.UptimeS == nil || g.FiguresAt == nil {
+		return time.Time{}
+	}
+	return g.FiguresAt.Add(-time.Duration(*g.UptimeS) * time.Second)
+}
+
+// planned is the plan's own look at the hypervisor: what it cannot be asked is a warning of the plan.
+func planned(p *plan.Plan, err error) error {
+	if err == nil {
+		return nil
+	}
+	if known := problem.From(err); known.Status() >= 500 && known.Code != problem.CodeInternal {
+		p.Warn("The hypervisor cannot be asked: %s", known.Detail)
+		return nil
+	}
+	return err
+}
+
+// planRollBack tells what going back to a snapshot loses: all since, and on some storages the snapshots after it.
+func planRollBack(ctx context.Context, on Subject, spec hypervisor.RollbackSpec, p *plan.Plan) error {
+	all, err := Look(ctx, on, hypervisor.Snapshotter.Snapshots)
+	if err != nil {
+		return planned(p, err)
+	}
+	target := named(all, spec.Name)
+	if target == nil {
+		return noSnapshot()
+	}
+	p.AddSince(plan.KindData, spec.Name, target.TakenAt, "All that %s has written since the snapshot %s is lost.", on.Guest.Name, spec.Name)
+	for _, s := range inOrder(all) {
+		if s.Name != spec.Name && follows(all, s, spec.Name) {
+			p.AddSince(plan.KindSnapshot, s.Name, s.TakenAt, "The snapshot %s is newer; the present state no longer follows it.", s.Name)
+		}
+	}
+	if !target.Memory && on.Guest.Status == hypervisor.GuestRunning {
+		p.Warn("%s does not run afterwards: the snapshot is without memory.", on.Guest.Name)
+	}
+	return nil
+}
+
+// follows reports whether a snapshot was taken after the one of a name, by the tree or else by time.
+func follows(all []hypervisor.Snapshot, s hypervisor.Snapshot, name string) bool {
+	for range all { // a tree is no deeper
+		if s.Parent == name {
+			return true
+		}
+		parent := named(all, s.Parent)
+		if parent == nil {
+			break
+		}
+		s = *parent
+	}
+	target := named(all, name)
+	return target != nil && s.Parent == "" && s.TakenAt.After(target.TakenAt)
+}
+
+// planDeleteSnapshot tells which snapshot goes.
+func planDeleteSnapshot(ctx context.Context, on Subject, name string, p *plan.Plan) error {
+	s, err := lookFor(ctx, on, name)
+	if err != nil {
+		return planned(p, err)
+	}
+	if s == nil {
+		return noSnapshot()
+	}
+	p.AddSince(plan.KindSnapshot, name, s.TakenAt, "The snapshot %s of %s is deleted; there is no way back to it.", name, on.Guest.Name)
+	return nil
+}

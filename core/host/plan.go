@@ -1,0 +1,83 @@
+package host
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/plan"
+	"github.com/hostler/hostler/core/schedule"
+)
+
+// tell writes into the plan of a removal what goes with the host.
+func (s *Store) tell(ctx context.Context, h Host, p *plan.Plan) error {
+	var tokens, guests int
+	var others, self bool
+	err := s.db.Pool.QueryRow(ctx, `SELECT (SELECT count(*) FROM host_credentials WHERE host_id = h.id),
+			(SELECT count(*) FROM guests WHERE host_id = h.id),
+			EXISTS (SELECT FROM hosts o WHERE o.cluster_id = h.cluster_id AND o.id <> h.id),
+			EXISTS (SELECT FROM settings WHERE key = 'self.host_id' AND value = to_jsonb(h.id))
+		FROM hosts h WHERE h.id = $1`, h.ID).Scan(&tokens, &guests, &others, &self)
+	if err != nil {
+		return db.Problem(fmt.Errorf("planning a host's removal: %w", err))
+	}
+	p.Add(plan.KindCredential, h.Name, "%d tokens of the host are deleted here; they stay valid at the hypervisor.", tokens)
+	apps, err := s.appsOf(ctx, h.ID)
+	if err != nil {
+		return err
+	}
+	var ids []int64
+	for _, app := range apps {
+		p.Add(plan.KindApp, app.Name, "The app %s is forgotten; its container stays as it is.", app.Name)
+		ids = append(ids, app.ID)
+	}
+	var vms []int64
+	switch {
+	case guests > 0 && others:
+		p.Warn("Its %d guests are seen through the other hosts of its cluster from then on.", guests)
+	case guests > 0:
+		p.Add(plan.KindGuest, "", "%d guests are no longer seen; they stay as they are, and what was measured of them is deleted.", guests)
+		rows, err := s.db.Pool.Query(ctx, "SELECT id FROM guests WHERE host_id = $1 AND kind = 'vm'", h.ID)
+		if err != nil {
+			return db.Problem(fmt.Errorf("planning a host's removal: %w", err))
+		}
+		if vms, err = pgx.CollectRows(rows, pgx.RowTo[int64]); err != nil {
+			return db.Problem(fmt.Errorf("planning a host's removal: %w", err))
+		}
+	}
+	if self {
+		p.Warn("The service itself runs on this host, and no longer knows it.")
+	}
+	return schedule.Tell(ctx, s.db, p, vms, ids)
+}
+
+// appsOf are the apps of a host by name.
+func (s *Store) appsOf(ctx context.Context, id int64) ([]App, error) {
+	rows, err := s.db.Pool.Query(ctx, selectApps, id)
+	if err != nil {
+		return nil, db.Problem(fmt.Errorf("looking for apps: %w", err))
+	}
+	apps, err := pgx.CollectRows(rows, pgx.RowToStructByPos[App])
+	if err != nil {
+		return nil, db.Problem(fmt.Errorf("looking for apps: %w", err))
+	}
+	return apps, nil
+}
+
+// refuseRemoval lets what a removal would be refused for pass through the draft of one who only plans.
+func (s *Store) refuseRemoval(ctx context.Context, id int64, forgetApps bool, draft *plan.Draft) error {
+	if !draft.Only() {
+		return nil // the removal itself looks, under its lock
+	}
+	err := s.db.Tx(ctx, func(tx *db.Tx) error { return draft.Refuse(idle(ctx, tx, id)) })
+	if err != nil || forgetApps {
+		return err
+	}
+	apps, err := s.appsOf(ctx, id)
+	if err != nil || len(apps) == 0 {
+		return err
+	}
+	return draft.Refuse(hasApps(apps))
+}

@@ -1,0 +1,111 @@
+package plan
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/hostler/hostler/core/problem"
+)
+
+// Question is what a caller wants with regard to the plan.
+type Question struct {
+	// Only asks for the plan and for nothing to be done.
+	Only bool
+	// Digest is that of the plan which the caller has seen; empty where none was.
+	Digest string
+}
+
+type questionKey struct{}
+
+// With puts a question into the context of a request.
+func With(ctx context.Context, q Question) context.Context {
+	return context.WithValue(ctx, questionKey{}, q)
+}
+
+// Answer is the error by which an operation that was only planned ends: nothing was done.
+type Answer struct{ Plan *Plan }
+
+func (*Answer) Error() string { return "only the plan was asked for" }
+
+// AnswerIn is the Answer in an error, or nil.
+func AnswerIn(err error) *Answer {
+	var a *Answer
+	if errors.As(err, &a) {
+		return a
+	}
+	return nil
+}
+
+// Draft is a plan in the making. It belongs to one request.
+type Draft struct {
+	question Question
+	plan     Plan
+}
+
+// Begin begins the plan that the context's request is about.
+func Begin(ctx context.Context) *Draft {
+	q, _ := ctx.Value(questionKey{}).(Question) // none is the zero one
+	return &Draft{question: q, plan: Plan{Effects: []Effect{}, Warnings: []string{}, Blockers: []Blocker{}}}
+}
+
+// Only reports whether nothing is to be done.
+func (d *Draft) Only() bool { return d.question.Only }
+
+// Refuse lets a refusal pass: it returns err as it is. Where only a plan is wanted, one with the status 409 or 501 becomes a blocker,
+// one of a hypervisor that does not answer a warning, and nil is returned.
+func (d *Draft) Refuse(err error) error {
+	var p *problem.Error
+	if !d.question.Only || !errors.As(err, &p) {
+		return err
+	}
+	switch p.Status() {
+	case http.StatusConflict, http.StatusNotImplemented:
+		d.plan.Blockers = append(d.plan.Blockers, Blocker{Error: string(p.Code), Detail: p.Detail})
+		return nil
+	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		d.plan.Warn("The hypervisor cannot be asked: %s", p.Detail)
+		return nil
+	}
+	return err
+}
+
+// Confirmation is what an operation wants to be confirmed.
+type Confirmation struct {
+	// Code is problem.CodeConfirmRequired or CodeSelfTarget; empty where nothing is to be confirmed.
+	Code problem.Code
+	// Phrase is what is to be typed, Why the sentence that says why.
+	Phrase, Why string
+	// Given says that the caller has typed it.
+	Given bool
+	// IsSelf says that the service itself is hit.
+	IsSelf bool
+}
+
+// Decide ends the draft. Its errors: an Answer where only the plan is wanted; the code of a Confirmation that was not given, with the
+// plan; plan_stale, with the plan, where the digest that was sent is another; and those of effects, which writes into the plan what
+// would happen. effects is not called where nobody wants to know.
+func (d *Draft) Decide(ctx context.Context, c Confirmation, effects func(ctx context.Context, p *Plan) error) error {
+	refused := c.Code != "" && !c.Given
+	if !d.question.Only && !refused && d.question.Digest == "" {
+		return nil
+	}
+	d.plan.IsSelf = c.IsSelf
+	if c.Code != "" {
+		d.plan.ConfirmPhrase = &c.Phrase
+	}
+	if err := effects(ctx, &d.plan); err != nil {
+		return err
+	}
+	d.plan.seal()
+	switch {
+	case d.question.Only:
+		return &Answer{Plan: &d.plan}
+	case d.question.Digest != "" && d.question.Digest != d.plan.Digest:
+		return problem.New(problem.CodePlanStale, "what would happen is not what the plan said that was sent; look at it again").
+			With("plan", &d.plan)
+	case refused:
+		return problem.Confirm(c.Code, c.Phrase, "%s", c.Why).With("plan", &d.plan)
+	}
+	return nil
+}

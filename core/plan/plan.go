@@ -1,0 +1,108 @@
+// Package plan says what an operation would do before it does it. An operation that destroys, interrupts or cannot be undone begins a
+// Draft, lets its refusals pass through it and decides at the end:
+//
+//	draft := plan.Begin(ctx)
+//	if err := draft.Refuse(check()); err != nil {
+//		return err
+//	}
+//	if err := draft.Decide(ctx, plan.Confirmation{Phrase: name, Given: confirm}, effects); err != nil {
+//		return err
+//	}
+//
+// A caller who only plans gets an Answer as the error of Decide: what would be refused with a 409 is among its blockers. One who sends
+// a plan's digest is refused when the plan has changed. The plan is with each request for a confirmation too.
+package plan
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// Plan is what an operation would do, as the API shows it.
+type Plan struct {
+	Effects  []Effect  `json:"effects" doc:"What would happen"`
+	Warnings []string  `json:"warnings" doc:"What is to be known besides"`
+	Blockers []Blocker `json:"blockers" doc:"What the request would be refused for now; a plan without blockers can be carried out"`
+	// ConfirmPhrase is nil where nothing is to be confirmed.
+	ConfirmPhrase *string `json:"confirm_phrase" example:"web1" doc:"What confirm has to hold; null where nothing is to be confirmed"`
+	IsSelf        bool    `json:"is_self" doc:"The service itself would be hit"`
+	Digest        string  `json:"digest" example:"5f2b0c9e81d4a7f3" doc:"Names this plan: a request that sends it is refused once it is another"`
+}
+
+// The kinds of effects.
+const (
+	KindGuest      = "guest"      // becomes of a guest
+	KindUptime     = "uptime"     // ends; At is its begin
+	KindData       = "data"       // is lost; At is from when on
+	KindDisk       = "disk"       // is destroyed or made
+	KindSnapshot   = "snapshot"   // is deleted or lost
+	KindSchedule   = "schedule"   // names what is gone
+	KindApp        = "app"        // is forgotten
+	KindCredential = "credential" // is deleted
+)
+
+// Effect is one thing that would happen. What is not known or makes no sense is nil.
+type Effect struct {
+	Kind      string     `json:"kind" enum:"guest,uptime,data,disk,snapshot,schedule,app,credential" doc:"What it is about"`
+	Text      string     `json:"text" example:"The VM web1 is destroyed." doc:"What happens, for people"`
+	Name      *string    `json:"name" example:"web1" doc:"Name of what it is about; null where that has none, or is not yours to see"`
+	SizeBytes *int64     `json:"size_bytes" doc:"How large that is"`
+	At        *time.Time `json:"at" doc:"Since when it has been so"`
+}
+
+// Blocker is a refusal that the request would get.
+type Blocker struct {
+	Error  string `json:"error" example:"guest_busy"`
+	Detail string `json:"detail" example:"another job works on this guest"`
+}
+
+// Add appends an effect without figures.
+func (p *Plan) Add(kind, name, format string, args ...any) {
+	p.Effects = append(p.Effects, Effect{Kind: kind, Text: fmt.Sprintf(format, args...), Name: named(name)})
+}
+
+// AddSized appends an effect on something of a size in bytes; nil where it is not known.
+func (p *Plan) AddSized(kind, name string, size *int64, format string, args ...any) {
+	p.Effects = append(p.Effects, Effect{Kind: kind, Text: fmt.Sprintf(format, args...), Name: named(name), SizeBytes: size})
+}
+
+// AddSince appends an effect on something that has been so since a time; a zero time is not known.
+func (p *Plan) AddSince(kind, name string, at time.Time, format string, args ...any) {
+	e := Effect{Kind: kind, Text: fmt.Sprintf(format, args...), Name: named(name)}
+	if !at.IsZero() {
+		at = at.UTC().Truncate(time.Second)
+		e.At = &at
+	}
+	p.Effects = append(p.Effects, e)
+}
+
+// Warn appends a warning.
+func (p *Plan) Warn(format string, args ...any) {
+	p.Warnings = append(p.Warnings, fmt.Sprintf(format, args...))
+}
+
+func named(name string) *string {
+	if name == "" {
+		return nil
+	}
+	return &name
+}
+
+// seal fills in the digest. Times are not in it: a figure that is read twice differs by a second.
+func (p *Plan) seal() {
+	timeless := *p
+	timeless.Digest, timeless.Effects = "", make([]Effect, len(p.Effects))
+	for i, e := range p.Effects {
+		e.At = nil
+		timeless.Effects[i] = e
+	}
+	text, err := json.Marshal(timeless)
+	if err != nil {
+		panic(err) // plain values
+	}
+	sum := sha256.Sum256(text)
+	p.Digest = hex.EncodeToString(sum[:8])
+}
