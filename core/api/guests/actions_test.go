@@ -72,8 +72,8 @@ func TestActions(t *testing.T) {
 		`{"target":{"vm":5,"app":null},"error":"capability_missing"`,
 		`{"target":{"vm":99,"app":null},"error":"not_found","detail":"there is no such vm"`,
 		`{"target":{"vm":3,"app":null},"error":"not_found"`))
-	got := r.Value("SELECT string_agg(action || ' ' || coalesce(target_id, '') || ' ' || result || ' ' || (job_id IS NOT NULL), ', ' ORDER BY " +
-		"action, target_id) FROM audit WHERE result = 'ok' OR target_id IN ('2', '99') AND action LIKE '%.stop'")
+	got := r.Value("SELECT string_agg(action || ' ' || coalesce(target_id, '') || ' ' || result || ' ' || (job_id IS NOT NULL), ', ' " +
+		"ORDER BY action, target_id) FROM audit WHERE result = 'ok' OR target_id IN ('2', '99') AND action LIKE '%.stop'")
 	want := "app.stop 1 ok true, app.stop 2 refused false, guests.act  ok false, vm.stop 1 ok true, vm.stop 2 refused false, " +
 		"vm.stop 99 refused false"
 	if got != want {

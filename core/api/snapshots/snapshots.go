@@ -53,14 +53,16 @@ func Register(a *op.API, deps Deps) {
 		op.Delete(a, path+"/:name", h.remove, op.Spec{
 			ID: "delete_" + s.kind + "_snapshot", Summary: "Delete a snapshot of " + s.one,
 			Tag: s.tag, Role: identity.Operator, On: s.on, Calls: true, Ours: s.on == op.App,
-			Needs: endpoint.Lifecycle, Status: http.StatusAccepted, Audit: op.Audit{Action: s.kind + ".snapshot_delete", Target: "name"}, Plan: true,
+			Needs: endpoint.Lifecycle, Status: http.StatusAccepted, Audit: op.Audit{Action: s.kind + ".snapshot_delete", Target: "name"},
+			Plan:        true,
 			Description: "Answers with the job that does it. The guest and its other snapshots stay as they are.",
 		})
 		op.Post(a, path+"/:name/rollback", h.rollBack, op.Spec{
 			ID: "rollback_" + s.kind + "_snapshot", Summary: "Set " + s.one + " back to a snapshot",
 			Tag: s.tag, Role: identity.Admin, On: s.on, Calls: true, Ours: s.on == op.App,
 			Needs: endpoint.Lifecycle, Confirm: op.Confirm{When: op.ConfirmAlways, Field: "name"},
-			Status: http.StatusAccepted, Audit: op.Audit{Action: s.kind + ".snapshot_rollback", Target: "name"}, Recall: h.started, Plan: true,
+			Status: http.StatusAccepted, Audit: op.Audit{Action: s.kind + ".snapshot_rollback", Target: "name"}, Recall: h.started,
+			Plan: true,
 			Description: "Answers with the job that does it. All that was written since the snapshot is lost, so it is 409 `confirm_required` " +
 				"until `confirm` holds the guest's name. A running guest is stopped for it.",
 		})

@@ -336,7 +336,8 @@ func TestPlan(t *testing.T) {
 			t.Errorf("planning left %s rows of success in the trail", n)
 		}
 		b.cluster.SetFault("snapshots", memdriver.Fault{Err: plugin.Errorf(plugin.Unreachable, "no route")})
-		b.Run(t, scenario("a host that is away", "POST", back+"?plan=true", "", apitest.Admin, 200, "", `"warnings":["The hypervisor cannot be asked`))
+		b.Run(t, scenario("a host that is away", "POST", back+"?plan=true", "", apitest.Admin, 200, "",
+			`"warnings":["The hypervisor cannot be asked`))
 	}
 }
 
