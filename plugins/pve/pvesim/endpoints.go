@@ -10,6 +10,7 @@ func endpoints() []*endpoint {
 		clusterEndpoints(), metricEndpoints(),
 		nodeEndpoints(), taskEndpoints(),
 		guestEndpoints(), lifecycleEndpoints(), snapshotEndpoints(),
+		createEndpoints(), cloneEndpoints(), destroyEndpoints(), storageEndpoints(), networkEndpoints(),
 		firewallRuleEndpoints(),
 	)
 }

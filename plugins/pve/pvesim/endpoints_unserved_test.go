@@ -15,9 +15,9 @@ func TestWhatIsNotSimulatedIs501(t *testing.T) {
 	t.Parallel()
 	c := newHost(t)
 	for _, call := range []string{
-		"GET /nodes/pve1/qemu/100/agent/get-osinfo", "GET /nodes/pve1/qemu/100/rrddata", "GET /nodes/pve1/storage", "GET /cluster/log",
-		"GET /cluster/options", "GET /pools", "GET /storage", "GET /nodes/pve1/network", "GET /nodes/pve1/lxc/101/interfaces",
-		"POST /nodes/pve1/qemu", "PUT /nodes/pve1/qemu/100/config", "DELETE /nodes/pve1/qemu/100", "GET /cluster/backup",
+		"GET /nodes/pve1/qemu/100/agent/get-osinfo", "GET /nodes/pve1/qemu/100/rrddata", "GET /cluster/log",
+		"GET /cluster/options", "GET /pools", "GET /storage", "GET /nodes/pve1/lxc/101/interfaces",
+		"POST /nodes/pve1/lxc", "PUT /nodes/pve1/qemu/100/config", "GET /cluster/backup",
 	} {
 		method, path, _ := strings.Cut(call, " ")
 		if isServed(method, path) {

@@ -32,6 +32,7 @@ type guest struct {
 	seed      uint64
 	uuid      string
 	volume    string // of its disk
+	base      int    // the template that its disk is built on, 0 for none
 	snapshots map[string]*snapshot
 	parent    string // snapshot that the present state comes from
 }

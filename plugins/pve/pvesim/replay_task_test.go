@@ -25,6 +25,14 @@ func TestReplayRecordedTasks(t *testing.T) {
 		// snapshots are taken before, and the whole log is compared.
 		snapshots []string
 	}{
+		"qemu_create_min":         {pvesim.GuestSpec{VMID: 1000}, "qemu", "vmid=202&memory=64&name=min", []string{}},
+		"qemu_create_iso_missing": {pvesim.GuestSpec{VMID: 1000}, "qemu", "vmid=201&ide2=data1:iso/none.iso,media=cdrom", []string{}},
+		"qemu_destroy":            {pvesim.GuestSpec{VMID: 212}, "DELETE qemu/212?purge=1", "", []string{}},
+		"lxc_destroy":             {pvesim.GuestSpec{VMID: 120}, "DELETE lxc/120", "", []string{}},
+		"lxc_destroy_force":       {pvesim.GuestSpec{VMID: 115, Status: run}, "DELETE lxc/115?force=1&purge=1", "", nil},
+		"qemu_template":           {pvesim.GuestSpec{VMID: 200}, "qemu/200/template", "", []string{}},
+		"qemu_clone_full":         {pvesim.GuestSpec{VMID: 200, Storage: "data1"}, "qemu/200/clone", "newid=210&name=full-clone&full=1", nil},
+
 		"qemu_start":                {pvesim.GuestSpec{VMID: 210}, "qemu/210/status/start", "", nil},
 		"qemu_start_again":          {pvesim.GuestSpec{VMID: 210}, "qemu/210/status/start", "", nil},
 		"qemu_start_running":        {pvesim.GuestSpec{VMID: 210, Status: run}, "qemu/210/status/start", "", nil},

@@ -17,6 +17,12 @@ type storage struct {
 	pool    string
 	// noSnapshots keeps volumes from being snapshotted that could be by their type.
 	noSnapshots bool
+	// away is true while it does not answer, disabled while it is switched off.
+	away, disabled bool
+	// images are what VMs can be installed from. allocated are the volumes that were made by requests, and sizes theirs in bytes.
+	images    []storageImage
+	allocated []string
+	sizes     []int64
 }
 
 // StorageSpec describes a storage for [Cluster.AddStorage].
@@ -30,6 +36,8 @@ type StorageSpec struct {
 	Used    int64
 	// NoSnapshots keeps volumes on it from being snapshotted. Without it the type of storage decides, and the format of the volume.
 	NoSnapshots bool
+	// Away makes it one that does not answer, Disabled one that is switched off.
+	Away, Disabled bool
 }
 
 // AddStorage adds or replaces a storage.
@@ -52,7 +60,7 @@ func (c *Cluster) addStorage(s StorageSpec) {
 	c.storages = slices.DeleteFunc(c.storages, func(o *storage) bool { return o.id == s.ID })
 	c.storages = append(c.storages, &storage{
 		id: s.ID, plugin: s.Plugin, content: s.Content, shared: s.Shared, nodes: s.Nodes, size: s.Size, used: min(s.Used, s.Size),
-		noSnapshots: s.NoSnapshots,
+		noSnapshots: s.NoSnapshots, away: s.Away, disabled: s.Disabled,
 	})
 	c.generation++
 }

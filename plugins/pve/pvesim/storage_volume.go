@@ -40,6 +40,15 @@ func (c *Cluster) volumeOf(g *guest) string {
 	return g.Storage + ":" + name
 }
 
+// RenameVolume gives a guest's disk another name, as making a template of the guest does.
+func (c *Cluster) RenameVolume(vmid int, volume string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if g := c.guests[vmid]; g != nil {
+		g.volume = volume
+	}
+}
+
 var volumeKeys = map[string]*regexp.Regexp{
 	QEMU: regexp.MustCompile(`^((ide|sata|scsi|virtio)\d+|efidisk0|tpmstate0)$`),
 	LXC:  regexp.MustCompile(`^(rootfs|mp\d+)$`),

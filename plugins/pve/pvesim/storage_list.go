@@ -1,0 +1,137 @@
+package pvesim
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+func storageEndpoints() []*endpoint {
+	return []*endpoint{
+		serve("GET", "/nodes/{node}/storage", listStorages),
+		serve("GET", "/nodes/{node}/storage/{storage}/content", listContent),
+	}
+}
+
+// listStorages lists those of the node that the caller may see, with their figures.
+func listStorages(r *request) (result, *apiError) {
+	wanted, rows := r.values.listOf("content"), []map[string]any{}
+	for _, s := range r.c.storages {
+		if !s.on(r.node.name) || !r.c.allowed(r.who, "/storage/"+s.id, "Datastore.Audit", "Datastore.AllocateSpace") ||
+			r.values.has("storage") && r.values.text("storage") != s.id || len(wanted) > 0 && !s.holdsAny(wanted) {
+			continue
+		}
+		row := s.figures(r.now)
+		row["storage"] = s.id
+		if r.values.boolean("format", false) {
+			row["format"], row["formats"] = s.formats()
+		}
+		rows = append(rows, row)
+	}
+	return ok(rows)
+}
+
+func (s *storage) holdsAny(wanted []string) bool {
+	return slices.ContainsFunc(strings.Split(s.content, ","), func(c string) bool { return slices.Contains(wanted, c) })
+}
+
+// figures are a storage's state as lists show it.
+func (s *storage) figures(now time.Time) map[string]any {
+	row := map[string]any{"type": s.plugin, "content": s.content, "shared": oneOrZero(s.shared), "enabled": oneOrZero(!s.disabled),
+		"active": oneOrZero(!s.away && !s.disabled)}
+	if s.away || s.disabled {
+		row["total"], row["used"], row["avail"] = 0, 0, 0
+		return row
+	}
+	used := s.usedAt(now)
+	row["total"], row["used"], row["avail"], row["used_fraction"] = s.size, used, s.size-used, float64(used)/float64(s.size)
+	return row
+}
+
+// formats are those of volumes, in the old form and the new one.
+func (s *storage) formats() (old []any, now map[string]any) {
+	supported := []string{"raw", "subvol"}
+	if s.plugin == "dir" || s.plugin == "nfs" || s.plugin == "cifs" {
+		supported = []string{"qcow2", "raw", "subvol", "vmdk"}
+	}
+	set := map[string]any{}
+	for _, f := range supported {
+		set[f] = 1
+	}
+	return []any{set, "raw"}, map[string]any{"default": "raw", "supported": supported}
+}
+
+// storageImage is an installation image, or a template of containers, on a storage.
+type storageImage struct {
+	content string // iso or vztmpl
+	name    string
+	size    int64
+	ctime   int64
+}
+
+// AddImage puts an image on a storage: of the content iso, such as debian.iso, or vztmpl, such as debian.tar.gz.
+func (c *Cluster) AddImage(storageID, content, name string, size int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s := c.storageByID(storageID); s != nil {
+		s.images = append(s.images, storageImage{content, name, size, c.clock.now().Unix()})
+	}
+}
+
+// row is an image as the list shows it.
+func (i storageImage) row(storageID string) map[string]any {
+	format := i.content
+	if format == "vztmpl" {
+		format = "tgz"
+	}
+	return map[string]any{"volid": storageID + ":" + i.content + "/" + i.name, "content": i.content, "format": format, "size": i.size,
+		"ctime": i.ctime}
+}
+
+// listContent lists what is on a storage: images to everybody who may see it, the disks of guests that the caller may see.
+func listContent(r *request) (result, *apiError) {
+	s := r.c.storageByID(r.values.text("storage"))
+	switch {
+	case s == nil:
+		return fail(failure("storage '%s' does not exist", r.values.text("storage")))
+	case !s.on(r.node.name):
+		return fail(failure("storage '%s' is not available on node '%s'", s.id, r.node.name))
+	case s.disabled:
+		return fail(failure("storage '%s' is disabled", s.id))
+	case s.away:
+		return fail(failure("storage '%s' is not online", s.id))
+	}
+	kind, vmid, rows := r.values.text("content"), r.vmid(), []map[string]any{}
+	for _, i := range s.images {
+		if (kind == "" || kind == i.content) && vmid == 0 {
+			rows = append(rows, i.row(s.id))
+		}
+	}
+	for _, id := range r.c.sortedVMIDs() {
+		g := r.c.guests[id]
+		what := map[string]string{QEMU: "images", LXC: "rootdir"}[g.Type]
+		if kind != "" && kind != what || vmid != 0 && vmid != id || !s.shared && g.node != r.node.name || !r.maySeeVolumesOf(s, id) {
+			continue
+		}
+		for _, v := range g.volumes() {
+			if v.storage == s.id {
+				rows = append(rows, volumeRow(g, v, what))
+			}
+		}
+	}
+	return ok(rows)
+}
+
+func (r *request) maySeeVolumesOf(s *storage, vmid int) bool {
+	return r.c.allowed(r.who, "/storage/"+s.id, "Datastore.Audit") || r.c.allowed(r.who, "/vms/"+strconv.Itoa(vmid), "VM.Config.Disk")
+}
+
+func volumeRow(g *guest, v volume, content string) map[string]any {
+	format := v.format
+	if format == "" {
+		format = "raw"
+	}
+	return map[string]any{"volid": v.id, "content": content, "format": format, "vmid": g.VMID, "size": max(g.Disk, gibibyte),
+		"used": max(g.Disk, gibibyte) / 2, "ctime": g.born.Unix(), "parent": nil}
+}
