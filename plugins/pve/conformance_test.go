@@ -16,6 +16,8 @@ func TestConformance(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, pvesim.Options{Scenario: pvesim.ScenarioCluster, Nodes: 3, Guests: 600, TaskDuration: 30 * time.Millisecond})
 	privileges := pve.Privileges
+	// What making VMs needs of today's releases besides the role of the script.
+	w.SetRole("ServiceLifecycle", append(privileges(endpoint.Lifecycle), "SDN.Use", "VM.Config.HWType", "VM.Config.CDROM")...)
 	newGuest := func(t testing.TB, kind hypervisor.GuestKind, status string) hypervisor.GuestRef {
 		spec := pvesim.GuestSpec{Status: status}
 		if kind == hypervisor.Container {
@@ -49,6 +51,12 @@ func TestConformance(t *testing.T) {
 		},
 		Exceeding: func(_ testing.TB, c endpoint.Capability) (endpoint.Target, []string) {
 			return w.target(c, w.token("/", true, append(privileges(c), "Permissions.Modify")...)), []string{"Permissions.Modify"}
+		},
+		VM: func(testing.TB) hypervisor.VMSpec {
+			return hypervisor.VMSpec{
+				Node: "pve1", Cores: 2, MemoryMB: 512, DiskGB: 4, Storage: "local-lvm", Bridge: "vmbr0", OSType: "l26",
+				Image: "local:iso/debian-13.1.0-amd64-netinst.iso",
+			}
 		},
 		RunningTask: func(t testing.TB) string { return w.task(t, "vzdump", time.Hour, "OK", "first line", "second line") },
 		EndedTask: func(t testing.TB) string {

@@ -26,6 +26,8 @@ var (
 	_ hypervisor.TaskStopper = (*Host)(nil)
 	_ hypervisor.NodeReader  = (*Host)(nil)
 	_ hypervisor.Snapshotter = (*Host)(nil)
+	_ hypervisor.Provisioner = (*Host)(nil)
+	_ hypervisor.Cloner      = (*Host)(nil)
 )
 
 // Version asks the called node for the version of its pve-manager.

@@ -80,4 +80,8 @@ var operationOf = map[string]hypervisor.Operation{
 	"qmsnapshot": hypervisor.OperationSnapshotCreate, "vzsnapshot": hypervisor.OperationSnapshotCreate,
 	"qmdelsnapshot": hypervisor.OperationSnapshotDelete, "vzdelsnapshot": hypervisor.OperationSnapshotDelete,
 	"qmrollback": hypervisor.OperationSnapshotRollback, "vzrollback": hypervisor.OperationSnapshotRollback,
+
+	"qmcreate": hypervisor.OperationCreate, "vzcreate": hypervisor.OperationCreate,
+	"qmdestroy": hypervisor.OperationDestroy, "vzdestroy": hypervisor.OperationDestroy,
+	"qmclone": hypervisor.OperationClone, "vzclone": hypervisor.OperationClone,
 }

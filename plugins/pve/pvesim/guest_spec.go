@@ -244,6 +244,17 @@ func (c *Cluster) Guest(vmid int) (GuestSpec, bool) {
 	return s, true
 }
 
+// GuestConfig is a guest's configuration as GET config shows it; nil when there is no such guest.
+func (c *Cluster) GuestConfig(vmid int) map[string]any {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.settle()
+	if g := c.guests[vmid]; g != nil {
+		return g.config()
+	}
+	return nil
+}
+
 // Guests lists the guests' ids in ascending order.
 func (c *Cluster) Guests() []int {
 	c.mu.Lock()

@@ -1,0 +1,153 @@
+package pve
+
+import (
+	"context"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/hostler/hostler/plugins/pve/pveapi"
+	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+// guestLimits are the bounds of the hypervisor's own schema and of its forms.
+var guestLimits = hypervisor.GuestLimits{
+	Cores: 128, MemoryMB: 4178944, DiskGB: 128 << 10, MTU: 65520, MinNumber: 100, MaxNumber: 999_999_999,
+}
+
+// osTypes are the hypervisor's words for operating systems of VMs, the usual one first.
+var osTypes = []string{"l26", "l24", "win11", "win10", "win8", "win7", "wvista", "w2k8", "w2k3", "w2k", "wxp", "solaris", "other"}
+
+// The forms of what stands in a property string: nothing in it may end the property and begin another.
+var (
+	storageName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,98}[A-Za-z0-9]$`)
+	bridgeName  = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,14}$`)
+	imageName   = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9_.-]{0,98}[A-Za-z0-9]):iso/[A-Za-z0-9_+@ .()-]{1,250}$`)
+	markForm    = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+)
+
+func invalid(field, format string, args ...any) *plugin.Error {
+	e := plugin.Errorf(plugin.Invalid, format, args...)
+	e.Field = field
+	return e
+}
+
+// Placement asks for the node's storages and bridges and for an id: three requests, and one more for an image.
+func (h *Host) Placement(ctx context.Context, query hypervisor.PlacementQuery) (hypervisor.Placement, error) {
+	p := hypervisor.Placement{OSTypes: slices.Clone(osTypes), Limits: guestLimits}
+	path, err := nodePath(query.Node, "storage")
+	if err != nil {
+		return p, plugin.Errorf(plugin.NotFound, "there is no node %.80q", query.Node)
+	}
+	var storages []placementRow
+	if _, err := h.api.Get(ctx, path, nil, &storages); err != nil {
+		return p, h.explainAway(ctx, query.Node, err)
+	}
+	for _, row := range storages {
+		p.Storages = append(p.Storages, row.storage())
+	}
+	if p.Bridges, err = h.bridges(ctx, query.Node); err != nil {
+		return p, err
+	}
+	if p.ID, p.Number, err = h.freeID(ctx, query.Number); err != nil {
+		return p, err
+	}
+	if query.Image != "" {
+		p.ImageFound, err = h.hasImage(ctx, query.Node, query.Image)
+	}
+	return p, err
+}
+
+// placementRow is a row of a node's storages.
+type placementRow struct {
+	Storage pveapi.Text `json:"storage"`
+	Content pveapi.Text `json:"content"`
+	Shared  pveapi.Flag `json:"shared"`
+	Active  pveapi.Flag `json:"active"`
+	Enabled pveapi.Flag `json:"enabled"`
+	Avail   pveapi.Int  `json:"avail"`
+}
+
+func (row placementRow) storage() hypervisor.PlacementStorage {
+	content := strings.Split(string(row.Content), ",")
+	s := hypervisor.PlacementStorage{
+		Name: string(row.Storage), VMs: slices.Contains(content, "images"), Containers: slices.Contains(content, "rootdir"),
+		Backups: slices.Contains(content, "backup"), Shared: bool(row.Shared), Available: bool(row.Active) && bool(row.Enabled),
+	}
+	if row.Avail.Set && s.Available {
+		s.Free = &row.Avail.N
+	}
+	return s
+}
+
+// bridges are what a NIC on the node can be attached to, sorted.
+func (h *Host) bridges(ctx context.Context, node string) ([]string, error) {
+	path, err := nodePath(node, "network")
+	if err != nil {
+		return nil, err
+	}
+	var rows []struct {
+		Name pveapi.Text `json:"iface"`
+	}
+	if _, err := h.api.Get(ctx, path, url.Values{"type": {"any_bridge"}}, &rows); err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, row := range rows {
+		names = append(names, string(row.Name))
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// freeID asks for an id that is free, or whether a wanted one is. The hypervisor reserves nothing.
+func (h *Host) freeID(ctx context.Context, wanted *int64) (hypervisor.GuestID, *int64, error) {
+	var query url.Values
+	if wanted != nil {
+		if *wanted < guestLimits.MinNumber || *wanted > guestLimits.MaxNumber {
+			return "", nil, nil
+		}
+		query = url.Values{"vmid": {strconv.FormatInt(*wanted, 10)}}
+	}
+	var answer pveapi.Text
+	_, err := h.api.Get(ctx, "/cluster/nextid", query, &answer)
+	if e, ok := asError(err); ok && e.Kind == plugin.Invalid && e.Field == "vmid" {
+		return "", nil, nil
+	}
+	if err != nil {
+		return "", nil, err
+	}
+	number, err := vmid(hypervisor.GuestID(answer))
+	if err != nil {
+		return "", nil, plugin.Errorf(plugin.Protocol, "the next free id is %.40q", string(answer))
+	}
+	return hypervisor.GuestID(answer), &number, nil
+}
+
+// hasImage looks for an installation image among those of its storage.
+func (h *Host) hasImage(ctx context.Context, node, image string) (bool, error) {
+	found := imageName.FindStringSubmatch(image)
+	if found == nil {
+		return false, nil
+	}
+	path, err := nodePath(node, "storage", found[1], "content")
+	if err != nil {
+		return false, err
+	}
+	var rows []struct {
+		ID pveapi.Text `json:"volid"`
+	}
+	_, err = h.api.Get(ctx, path, url.Values{"content": {"iso"}}, &rows)
+	if plugin.KindOf(err) == plugin.NotFound {
+		return false, nil // of the storage
+	}
+	for _, row := range rows {
+		if string(row.ID) == image {
+			return true, nil
+		}
+	}
+	return false, err
+}

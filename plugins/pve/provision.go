@@ -1,0 +1,136 @@
+package pve
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/hostler/hostler/plugins/pve/pveapi"
+	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+// firmware are the operating systems that are not installed without UEFI and a TPM. All others get the hypervisor's usual SeaBIOS,
+// which boots whatever they come on.
+var firmware = map[string]bool{"win11": true}
+
+// CreateVM sends one request for all of the VM: one disk on a controller with a thread of its own, whose freed blocks go back to the
+// storage, and a NIC behind the hypervisor's firewall. The mark is the UUID of the VM's SMBIOS.
+func (h *Host) CreateVM(ctx context.Context, spec hypervisor.VMSpec) (string, error) {
+	form, err := vmForm(spec)
+	if err != nil {
+		return "", err
+	}
+	path, err := nodePath(spec.Node, "qemu")
+	if err != nil {
+		return "", err
+	}
+	var answer pveapi.Text
+	if _, err := h.api.Post(ctx, path, form, &answer); err != nil {
+		return "", h.explain(ctx, spec.Node, h.allocateError(ctx, spec.ID, err))
+	}
+	h.log.Debug("VM creation started", "node", spec.Node, "guest", spec.ID, "task", string(answer))
+	return taskIn(string(answer)), nil
+}
+
+func vmForm(spec hypervisor.VMSpec) (url.Values, error) {
+	if _, err := vmid(spec.ID); err != nil {
+		return nil, invalid("id", "%.40q is no id of a VM", spec.ID)
+	}
+	switch {
+	case !storageName.MatchString(spec.Storage):
+		return nil, invalid("storage", "%.80q is not a storage's name", spec.Storage)
+	case !bridgeName.MatchString(spec.Bridge):
+		return nil, invalid("bridge", "%.80q is not a bridge's name", spec.Bridge)
+	case spec.Image != "" && !imageName.MatchString(spec.Image):
+		return nil, invalid("image", "%.80q is not an installation image", spec.Image)
+	case !markForm.MatchString(spec.Mark):
+		return nil, invalid("mark", "the mark is not a UUID")
+	case spec.Cores < 1 || spec.MemoryMB < 16 || spec.DiskGB < 1:
+		return nil, plugin.Errorf(plugin.Invalid, "a VM needs a core, 16 MiB of memory and a disk of 1 GiB")
+	case spec.VLAN != nil && (*spec.VLAN < 1 || *spec.VLAN > 4094):
+		return nil, invalid("tag", "a VLAN's tag is from 1 to 4094")
+	}
+	form := url.Values{
+		"vmid": {string(spec.ID)}, "name": {spec.Name}, "ostype": {spec.OSType}, "smbios1": {"uuid=" + spec.Mark},
+		"cores": {strconv.FormatInt(spec.Cores, 10)}, "memory": {strconv.FormatInt(spec.MemoryMB, 10)},
+		"scsihw": {"virtio-scsi-single"}, "scsi0": {fmt.Sprintf("%s:%d,discard=on,iothread=1", spec.Storage, spec.DiskGB)},
+		"net0": {"virtio,bridge=" + spec.Bridge + ",firewall=1"}, "boot": {"order=scsi0;net0"},
+	}
+	if spec.VLAN != nil {
+		form.Set("net0", form.Get("net0")+",tag="+strconv.FormatInt(*spec.VLAN, 10))
+	}
+	if spec.Image != "" {
+		form.Set("ide2", spec.Image+",media=cdrom")
+		form.Set("boot", "order=scsi0;ide2;net0")
+	}
+	if firmware[spec.OSType] {
+		form.Set("bios", "ovmf")
+		form.Set("machine", "q35")
+		form.Set("efidisk0", spec.Storage+":1,efitype=4m,pre-enrolled-keys=1")
+		form.Set("tpmstate0", spec.Storage+":1,version=v2.0")
+	}
+	return form, nil
+}
+
+// provisionFields are our names for parameters of the hypervisor.
+var provisionFields = map[string]string{
+	"scsi0": "storage", "net0": "bridge", "ide2": "image", "memory": "memory_mb", "ostype": "os_type", "vmid": "id", "newid": "id",
+	"hostname": "name", "target": "node",
+}
+
+// allocateError brings what the hypervisor says of a guest to be made into our words. The refusal of who may not make it names neither
+// privilege nor guest.
+func (h *Host) allocateError(ctx context.Context, id hypervisor.GuestID, err error) error {
+	e, ok := asError(err)
+	if !ok {
+		return err
+	}
+	text := strings.ToLower(e.Message)
+	switch {
+	case e.Kind == plugin.Invalid && provisionFields[e.Field] != "":
+		e.Field = provisionFields[e.Field]
+	case e.Kind == plugin.Denied && len(e.Missing) == 0 && strings.HasSuffix(text, "permission check failed"):
+		e.Missing, e.Path = []string{"VM.Allocate"}, "/vms/"+string(id)
+		e.Remedy = h.api.RemedyOf(ctx, e.Missing, e.Path)
+	case strings.HasPrefix(text, "storage '"):
+		e.Kind, e.Field = plugin.Invalid, "storage"
+	case strings.HasPrefix(text, "no such cluster node"):
+		e.Kind, e.Field = plugin.Invalid, "node"
+	case strings.HasPrefix(text, "linked clone"), strings.Contains(text, "vm uses local storage"), strings.HasPrefix(text, "cannot do full clones"):
+		e.Kind = plugin.Conflict
+	}
+	return e
+}
+
+// Destroy sends one DELETE. Disks that no configuration names stay: they may be another's.
+func (h *Host) Destroy(ctx context.Context, ref hypervisor.GuestRef, spec hypervisor.DestroySpec) (string, error) {
+	path, err := guestPath(ref)
+	if err != nil {
+		return "", err
+	}
+	query := url.Values{"destroy-unreferenced-disks": {"0"}}
+	if spec.Purge {
+		query.Set("purge", "1")
+	}
+	var answer pveapi.Text
+	if _, err := h.api.Delete(ctx, path, query, &answer); err != nil {
+		return "", h.explain(ctx, ref.Node, destroyError(absence(err)))
+	}
+	h.log.Debug("destruction started", "node", ref.Node, "guest", ref.ID, "task", string(answer))
+	return taskIn(string(answer)), nil
+}
+
+func destroyError(err error) error {
+	e, ok := asError(err)
+	if !ok {
+		return err
+	}
+	text := strings.ToLower(e.Message)
+	if strings.Contains(text, "protection mode enabled") || strings.Contains(text, "used in ha resources") {
+		e.Kind = plugin.Conflict
+	}
+	return e
+}

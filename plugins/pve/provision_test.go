@@ -1,0 +1,178 @@
+package pve_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hostler/hostler/plugins/pve"
+	"github.com/hostler/hostler/plugins/pve/pvesim"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+const mark = "4f6c1c1e-6b1c-4b6e-9d1e-0a5b8f1f2a3b"
+
+func newVMSpec(id hypervisor.GuestID) hypervisor.VMSpec {
+	return hypervisor.VMSpec{ID: id, Node: "pve1", Name: "web", Cores: 2, MemoryMB: 1024, DiskGB: 8, Storage: "local-lvm", Bridge: "vmbr0",
+		OSType: "l26", Mark: mark}
+}
+
+// provisionFixture is a host whose lifecycle token has what making VMs needs.
+func provisionFixture(t *testing.T) *fixture {
+	t.Helper()
+	w := newFixture(t, pvesim.Options{Scenario: pvesim.ScenarioOne, Guests: -1, TaskDuration: -1})
+	w.SetRole("ServiceLifecycle", append(pve.Privileges(endpoint.Lifecycle), "SDN.Use", "VM.Config.HWType", "VM.Config.CDROM")...)
+	return w
+}
+
+// made makes a VM and gives its configuration as the hypervisor has it.
+func (w *fixture) made(t *testing.T, spec hypervisor.VMSpec) map[string]any {
+	t.Helper()
+	host := w.host(t, endpoint.Lifecycle)
+	id, err := host.CreateVM(t.Context(), spec)
+	must(t, "creating", err)
+	_, result, err := follow(t, host, id, 0)
+	must(t, "waiting", err)
+	if !result.OK() {
+		t.Fatalf("the task ended %+v", result)
+	}
+	return w.GuestConfig(vmid(t, hypervisor.GuestRef{ID: spec.ID}))
+}
+
+func TestWhatAVMIsMadeOf(t *testing.T) {
+	t.Parallel()
+	w := provisionFixture(t)
+	tag := int64(7)
+	spec := newVMSpec("300")
+	spec.VLAN, spec.Image = &tag, "local:iso/debian-13.1.0-amd64-netinst.iso"
+	for key, want := range map[string]string{
+		"name": "web", "scsihw": "virtio-scsi-single", "scsi0": "local-lvm:vm-300-disk-0,discard=on,iothread=1,size=8G", "cores": "2",
+		"ide2": "local:iso/debian-13.1.0-amd64-netinst.iso,media=cdrom", "boot": "order=scsi0;ide2;net0", "ostype": "l26",
+		"smbios1": "uuid=" + mark, "bios": "<nil>",
+	} {
+		if got := fmt.Sprint(w.made300(t, spec)[key]); got != want {
+			t.Errorf("%s is %q, want %q", key, got, want)
+		}
+	}
+	if nic := fmt.Sprint(w.made300(t, spec)["net0"]); !strings.HasPrefix(nic, "virtio=") || !strings.HasSuffix(nic, "bridge=vmbr0,firewall=1,tag=7") {
+		t.Errorf("the NIC is %s", nic)
+	}
+	spec = newVMSpec("301")
+	spec.OSType = "win11"
+	config := w.made(t, spec)
+	if config["bios"] != "ovmf" || config["machine"] != "q35" || !strings.Contains(fmt.Sprint(config["efidisk0"]), "pre-enrolled-keys=1") ||
+		!strings.Contains(fmt.Sprint(config["tpmstate0"]), "version=v2.0") {
+		t.Errorf("a VM for Windows 11 is %v", config)
+	}
+}
+
+// made300 makes VM 300 once.
+func (w *fixture) made300(t *testing.T, spec hypervisor.VMSpec) map[string]any {
+	t.Helper()
+	if _, there := w.Guest(300); there {
+		return w.GuestConfig(300)
+	}
+	return w.made(t, spec)
+}
+
+// Nothing that is given may end a property and begin another.
+func TestCreateTakesNoHostileText(t *testing.T) {
+	t.Parallel()
+	w := provisionFixture(t)
+	host := w.host(t, endpoint.Lifecycle)
+	for field, change := range map[string]func(*hypervisor.VMSpec){
+		"id":      func(s *hypervisor.VMSpec) { s.ID = "../100" },
+		"storage": func(s *hypervisor.VMSpec) { s.Storage = "local-lvm:1,import-from=/etc/shadow" },
+		"bridge":  func(s *hypervisor.VMSpec) { s.Bridge = "vmbr0,firewall=0" },
+		"image":   func(s *hypervisor.VMSpec) { s.Image = "local:iso/x.iso,file=/etc/passwd" },
+		"mark":    func(s *hypervisor.VMSpec) { s.Mark = mark + ",base64=1" },
+		"tag":     func(s *hypervisor.VMSpec) { n := int64(1 << 40); s.VLAN = &n },
+		"os_type": func(s *hypervisor.VMSpec) { s.OSType = "dos" },
+		"name":    func(s *hypervisor.VMSpec) { s.Name = "a\x00b" },
+		"":        func(s *hypervisor.VMSpec) { s.DiskGB = -1 },
+	} {
+		spec := newVMSpec("300")
+		change(&spec)
+		_, err := host.CreateVM(t.Context(), spec)
+		if e := wantKind(t, err, plugin.Invalid); e.Field != field {
+			t.Errorf("%s: the error names %q: %v", field, e.Field, e)
+		}
+	}
+	if len(w.Guests()) != 0 {
+		t.Errorf("guests %v were made", w.Guests())
+	}
+}
+
+func TestProvisionRefusals(t *testing.T) {
+	t.Parallel()
+	w := provisionFixture(t)
+	w.AddStorage(pvesim.StorageSpec{ID: "small", Content: "images,rootdir", Size: 2 << 30, Used: 1 << 30})
+	host := w.host(t, endpoint.Lifecycle)
+	small := newVMSpec("300")
+	small.Storage = "small"
+	id, err := host.CreateVM(t.Context(), small)
+	must(t, "creating", err)
+	if _, result, err := follow(t, host, id, 0); err != nil || result.OK() || !strings.Contains(result.Message, "No space left") {
+		t.Errorf("a full storage: %+v, %v", result, err)
+	}
+	missing := newVMSpec("300")
+	missing.Storage = "none"
+	_, err = host.CreateVM(t.Context(), missing)
+	if e := wantKind(t, err, plugin.Invalid); e.Field != "storage" {
+		t.Errorf("an unknown storage: %+v", e)
+	}
+	plain := w.guest(t, pvesim.GuestSpec{VMID: 400})
+	running := w.guest(t, pvesim.GuestSpec{VMID: 401, Status: pvesim.StatusRunning})
+	protected := w.guest(t, pvesim.GuestSpec{VMID: 402, Config: map[string]any{"protection": 1}})
+	ha := w.guest(t, pvesim.GuestSpec{VMID: 403, HAManaged: true})
+	for name, err := range map[string]error{
+		"an id that is taken": second(host.CreateVM(t.Context(), newVMSpec("400"))),
+		"a linked copy":       second(host.Clone(t.Context(), plain, hypervisor.CloneSpec{ID: "500"})),
+		"a copy's id":         second(host.Clone(t.Context(), plain, hypervisor.CloneSpec{ID: "401", Full: true})),
+		"what runs":           second(host.Destroy(t.Context(), running, hypervisor.DestroySpec{})),
+		"what is protected":   second(host.Destroy(t.Context(), protected, hypervisor.DestroySpec{Purge: true})),
+		"what HA keeps":       second(host.Destroy(t.Context(), ha, hypervisor.DestroySpec{})),
+	} {
+		if plugin.KindOf(err) != plugin.Conflict {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	_, err = host.Clone(t.Context(), plain, hypervisor.CloneSpec{ID: "500", Full: true, Node: "nowhere"})
+	if e := wantKind(t, err, plugin.Invalid); e.Field != "node" {
+		t.Errorf("an unknown node: %+v", e)
+	}
+	gone := hypervisor.GuestRef{Kind: hypervisor.VM, Node: "pve1", ID: "999"}
+	wantKind(t, second(host.Destroy(t.Context(), gone, hypervisor.DestroySpec{})), plugin.NotFound)
+	token := w.token("/", true, "VM.Audit")
+	_, err = w.open(t, w.target(endpoint.Lifecycle, token)).CreateVM(t.Context(), newVMSpec("300"))
+	if e := wantKind(t, err, plugin.Denied); len(e.Missing) != 1 || e.Missing[0] != "VM.Allocate" || !strings.Contains(e.Remedy, "VM.Allocate") {
+		t.Errorf("a refusal that names nothing: %+v", e)
+	}
+}
+
+func second(_ string, err error) error { return err }
+
+// How much of a copy is done is told by its log.
+func TestCloneTellsHowMuchIsDone(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t, pvesim.Options{Scenario: pvesim.ScenarioOne, Guests: -1, TaskDuration: 100 * time.Millisecond})
+	w.SetRole("ServiceLifecycle", append(pve.Privileges(endpoint.Lifecycle), "SDN.Use")...)
+	source := w.guest(t, pvesim.GuestSpec{VMID: 400, Disk: 4 << 30})
+	host := w.host(t, endpoint.Lifecycle)
+	id, err := host.Clone(t.Context(), source, hypervisor.CloneSpec{ID: "401", Name: "copy", Full: true})
+	must(t, "copying", err)
+	var shares []float64
+	_, err = host.WaitTask(t.Context(), id, 0, func(l hypervisor.LogLine) error {
+		if l.Share > 0 {
+			shares = append(shares, l.Share)
+		}
+		return nil
+	})
+	must(t, "waiting", err)
+	if len(shares) < 3 || shares[len(shares)-1] != 1 {
+		t.Errorf("shares %v", shares)
+	}
+}
