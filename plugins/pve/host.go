@@ -28,6 +28,8 @@ var (
 	_ hypervisor.Snapshotter = (*Host)(nil)
 	_ hypervisor.Provisioner = (*Host)(nil)
 	_ hypervisor.Cloner      = (*Host)(nil)
+
+	_ hypervisor.ConfigReader = (*Host)(nil)
 )
 
 // Version asks the called node for the version of its pve-manager.

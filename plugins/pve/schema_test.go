@@ -103,6 +103,27 @@ func TestEveryRequestIsInTheSchema(t *testing.T) {
 			must(t, "tasks", err)
 		}
 	}
+	image := "local:iso/debian-13.1.0-amd64-netinst.iso"
+	placement, err := host.Placement(ctx, hypervisor.PlacementQuery{Kind: hypervisor.VM, Node: "pve1", Image: image, Number: ptr(int64(700))})
+	must(t, "placement", err)
+	spec := newVMSpec(placement.ID)
+	spec.Image, spec.OSType, spec.VLAN = image, "win11", ptr(int64(5))
+	id, err := host.CreateVM(ctx, spec)
+	must(t, "creating", err)
+	_, _, err = follow(t, host, id, 0)
+	must(t, "waiting", err)
+	made := hypervisor.GuestRef{Kind: hypervisor.VM, Node: "pve1", ID: placement.ID}
+	_, err = host.Config(ctx, made)
+	must(t, "config", err)
+	for _, source := range []hypervisor.GuestRef{made, w.guest(t, pvesim.GuestSpec{Type: pvesim.LXC, Node: "pve1"})} {
+		number := hypervisor.GuestID(map[hypervisor.GuestKind]string{hypervisor.VM: "701", hypervisor.Container: "702"}[source.Kind])
+		id, err = host.Clone(ctx, source, hypervisor.CloneSpec{ID: number, Name: "copy", Storage: "nas", Node: "pve2", Full: true})
+		must(t, "copying", err)
+		_, _, err = follow(t, host, id, 0)
+		must(t, "waiting", err)
+		_, err = host.Destroy(ctx, source, hypervisor.DestroySpec{Purge: true})
+		must(t, "destroying", err)
+	}
 	for _, want := range []string{
 		"GET /version", "GET /access/permissions", "GET /cluster/resources", "GET /cluster/status", "GET /cluster/metrics/export",
 		"GET /cluster/tasks",
@@ -112,6 +133,9 @@ func TestEveryRequestIsInTheSchema(t *testing.T) {
 		"POST /nodes/{node}/qemu/{vmid}/status/reset",
 		"POST /nodes/{node}/qemu/{vmid}/status/suspend", "POST /nodes/{node}/qemu/{vmid}/status/resume",
 		"POST /nodes/{node}/lxc/{vmid}/status/reboot",
+		"GET /cluster/nextid", "GET /nodes/{node}/storage", "GET /nodes/{node}/storage/{storage}/content", "GET /nodes/{node}/network",
+		"POST /nodes/{node}/qemu", "GET /nodes/{node}/qemu/{vmid}/pending", "POST /nodes/{node}/qemu/{vmid}/clone",
+		"POST /nodes/{node}/lxc/{vmid}/clone", "DELETE /nodes/{node}/qemu/{vmid}", "DELETE /nodes/{node}/lxc/{vmid}",
 	} {
 		if !c.seen[want] {
 			t.Errorf("%s was not asked for", want)

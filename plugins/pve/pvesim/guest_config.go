@@ -15,6 +15,9 @@ func readGuestConfig(r *request) (result, *apiError) {
 		return fail(err)
 	}
 	cfg := g.config()
+	if !r.values.boolean("current", false) {
+		cfg = g.withPending(cfg)
+	}
 	if name := r.values.text("snapshot"); name != "" {
 		s := g.snapshots[name]
 		if s == nil {
@@ -106,7 +109,7 @@ func (g *guest) config() map[string]any {
 // digest changes with everything that the configuration file holds, its snapshots included.
 func (g *guest) digest() string {
 	h := sha1.New()
-	_, _ = fmt.Fprint(h, g.config()) // maps print in the order of their keys
+	_, _ = fmt.Fprint(h, g.config(), g.Pending) // maps print in the order of their keys
 	for _, s := range g.sortedSnapshots() {
 		_, _ = fmt.Fprint(h, s.name, s.state, g.snapshotConfig(s))
 	}

@@ -11,6 +11,7 @@ func guestEndpoints() []*endpoint {
 		[]*endpoint{serve("GET", "/nodes/{node}/qemu", listGuests), serve("GET", "/nodes/{node}/lxc", listGuests)},
 		serveGuests("GET", "/status/current", readGuestStatus),
 		serveGuests("GET", "/config", readGuestConfig),
+		serveGuests("GET", "/pending", readPending),
 	)
 }
 

@@ -45,6 +45,8 @@ type GuestSpec struct {
 	HAManaged bool
 	// Config adds or replaces values in the guest's configuration as GET config shows it; nil takes one out.
 	Config map[string]any
+	// Pending are changes of the configuration that wait for the next start; nil takes a value out.
+	Pending map[string]any
 }
 
 var guestNamePattern = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9.-]{0,253}[A-Za-z0-9])?$`)

@@ -47,6 +47,7 @@ func (g *guest) halt(time.Time) {
 
 func (g *guest) boot(c *Cluster, now time.Time) {
 	g.Status = StatusRunning
+	g.enforce()
 	if g.Lock == "suspended" {
 		g.Lock = ""
 	}

@@ -54,6 +54,14 @@ func (w *recordedServer) provisionPreparations() []preparation {
 			c.Grant("/vms", "drv@pve", "PVEVMAdmin", true)
 		}},
 
+		{"GET__nodes_pve1_lxc_101_pending__ok", func() {
+			w.change(101, func(s *pvesim.GuestSpec) {
+				s.Config, s.Pending = map[string]any{"features": nil}, map[string]any{"features": "nesting=1"}
+			})
+		}},
+		{"GET__nodes_pve1_lxc_114_pending__after_revert", func() {
+			w.guest(pvesim.GuestSpec{VMID: 114, Type: pvesim.LXC, Config: map[string]any{"cores": 1}})
+		}},
 		{"GET__nodes_pve1_storage_data1_content__after_upload", func() { c.AddImage("data1", "iso", "tiny.iso", 1000) }},
 		{"GET__nodes_pve1_storage_local_content__vztmpl", func() { c.AddImage("local", "vztmpl", "debian-12.tar.gz", 39687048) }},
 		{"GET__nodes_pve1_storage_data1_content__disabled", func() { c.AddStorage(pvesim.StorageSpec{ID: "data1", Disabled: true}) }},

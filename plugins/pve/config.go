@@ -1,0 +1,210 @@
+package pve
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/hostler/hostler/plugins/pve/pveapi"
+	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+// configRow is one key of a guest's configuration, with what waits for a restart.
+type configRow struct {
+	Key     pveapi.Text `json:"key"`
+	Value   pveapi.Text `json:"value"`
+	Pending pveapi.Text `json:"pending"`
+	Delete  pveapi.Int  `json:"delete"`
+}
+
+// Config reads what is in force and what waits for a restart in one request.
+func (h *Host) Config(ctx context.Context, ref hypervisor.GuestRef) (hypervisor.Config, error) {
+	path, err := guestPath(ref, "pending")
+	if err != nil {
+		return hypervisor.Config{}, err
+	}
+	var rows []configRow
+	if _, err := h.api.Get(ctx, path, nil, &rows); err != nil {
+		return hypervisor.Config{}, h.explain(ctx, ref.Node, absence(err))
+	}
+	if len(rows) == 0 {
+		return hypervisor.Config{}, plugin.Errorf(plugin.Protocol, "the guest's configuration is empty")
+	}
+	return configOf(rows), nil
+}
+
+// unshown are keys that are no options of people: the hypervisor's own, and secrets.
+var unshown = []string{
+	"digest", "meta", "vmgenid", "smbios1", "lock", "parent", "template", "snapstate", "snaptime", "vmstate", "runningmachine", "runningcpu",
+	"cipassword", "sshkeys", "arch", "unprivileged",
+}
+
+var (
+	diskKey = regexp.MustCompile(`^((ide|sata|scsi|virtio|mp)\d+|efidisk0|tpmstate0|rootfs)$`)
+	nicKey  = regexp.MustCompile(`^net\d+$`)
+	// deviceKey is of what is passed to a guest from its node, and of disks that it does not use.
+	deviceKey = regexp.MustCompile(`^(hostpci|usb|serial|parallel|dev|virtiofs|unused|lxc)[.\d]`)
+)
+
+func configOf(rows []configRow) hypervisor.Config {
+	slices.SortFunc(rows, func(a, b configRow) int { return strings.Compare(string(a.Key), string(b.Key)) })
+	c := hypervisor.Config{Options: map[string]string{}, Pending: map[string]*string{}}
+	for _, row := range rows {
+		key, value := string(row.Key), string(row.Value)
+		waits := row.Pending != "" || row.Delete.N > 0
+		if waits && !slices.Contains(unshown, key) {
+			c.Pending[key] = nil
+			if row.Pending != "" {
+				c.Pending[key] = new(string)
+				*c.Pending[key] = string(row.Pending)
+			}
+		}
+		switch {
+		case value == "":
+		case nicKey.MatchString(key):
+			nic := nicOf(key, value)
+			nic.Pending = waits
+			c.NICs = append(c.NICs, nic)
+		case diskKey.MatchString(key):
+			c.Disks = append(c.Disks, diskOf(key, value))
+		default:
+			setConfig(&c, key, value)
+		}
+	}
+	return c
+}
+
+// setConfig keeps a value that is in force.
+func setConfig(c *hypervisor.Config, key, value string) {
+	switch key {
+	case "name", "hostname":
+		c.Name = value
+	case "description":
+		c.Description = strings.TrimSuffix(value, "\n")
+	case "tags":
+		c.Tags = strings.FieldsFunc(value, func(r rune) bool { return r == ';' || r == ',' || r == ' ' })
+	case "digest":
+		c.Digest = value
+	case "smbios1":
+		c.Mark = strings.ToLower(properties(value)["uuid"])
+	case "ostype":
+		c.OSType = value
+	case "cpu":
+		c.CPUType = value
+	case "cores":
+		c.Cores = number(value)
+	case "sockets":
+		c.Sockets = number(value)
+	case "memory":
+		current, _, _ := strings.Cut(strings.TrimPrefix(value, "current="), ",")
+		c.MemoryMB = number(current)
+	case "balloon":
+		c.BalloonMB = number(value)
+	case "swap":
+		c.SwapMB = number(value)
+	default:
+		if slices.Contains(unshown, key) || deviceKey.MatchString(key) {
+			return
+		}
+		c.Protected = c.Protected || key == "protection" && value == "1"
+		c.Options[key] = value
+	}
+}
+
+// number is a whole number of the hypervisor; nil for what is none.
+func number(text string) *int64 {
+	n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
+	if err != nil {
+		return nil
+	}
+	return &n
+}
+
+// properties cuts a property string at its commas. What has no key stands under the empty one.
+func properties(value string) map[string]string {
+	parts := map[string]string{}
+	for part := range strings.SplitSeq(value, ",") {
+		key, text, found := strings.Cut(part, "=")
+		if !found {
+			key, text = "", part
+		}
+		if _, again := parts[key]; !again {
+			parts[key] = text
+		}
+	}
+	return parts
+}
+
+func diskOf(key, value string) hypervisor.Disk {
+	parts := properties(value)
+	volume := parts[""]
+	for _, name := range []string{"file", "volume"} {
+		if volume == "" {
+			volume = parts[name]
+		}
+	}
+	d := hypervisor.Disk{Key: key, Path: parts["mp"], Removable: parts["media"] == "cdrom"}
+	if key == "rootfs" {
+		d.Path = "/"
+	}
+	storage, _, found := strings.Cut(volume, ":")
+	switch {
+	case strings.HasPrefix(volume, "/") || volume == "cdrom":
+		d.Local = true
+	case found:
+		d.Storage, d.Volume = storage, volume
+	}
+	if size := parts["size"]; size != "" && !d.Local {
+		d.SizeGB = sizeGB(size)
+	}
+	return d
+}
+
+// sizeGB reads a size such as 32G in GiB, rounded up; nil for what is none.
+func sizeGB(text string) *int64 {
+	unit := map[byte]float64{'K': 1.0 / (1 << 20), 'M': 1.0 / (1 << 10), 'G': 1, 'T': 1 << 10}[text[len(text)-1]]
+	if unit == 0 {
+		unit = 1.0 / (1 << 30)
+	} else {
+		text = text[:len(text)-1]
+	}
+	n, err := strconv.ParseFloat(text, 64)
+	if err != nil || n < 0 || n*unit > 1<<40 {
+		return nil
+	}
+	whole := int64(n * unit)
+	if float64(whole) < n*unit {
+		whole++
+	}
+	return &whole
+}
+
+// nicOf reads a network card of a VM, which begins with its model, or an interface of a container.
+func nicOf(key, value string) hypervisor.NIC {
+	parts := properties(value)
+	n := hypervisor.NIC{
+		Key: key, Name: parts["name"], Model: parts["model"], MAC: parts["macaddr"], Bridge: parts["bridge"], VLAN: number(parts["tag"]),
+		MTU: number(parts["mtu"]), Firewall: parts["firewall"] == "1", LinkDown: parts["link_down"] == "1",
+		IP: parts["ip"], Gateway: parts["gw"], IP6: parts["ip6"], Gateway6: parts["gw6"],
+	}
+	if rate, err := strconv.ParseFloat(parts["rate"], 64); err == nil {
+		n.Rate = &rate
+	}
+	if mac := parts["hwaddr"]; mac != "" {
+		n.MAC = mac
+	}
+	first, _, _ := strings.Cut(value, ",")
+	model, mac, found := strings.Cut(first, "=")
+	switch {
+	case found && macAddress.MatchString(mac) && model != "macaddr" && model != "hwaddr":
+		n.Model, n.MAC = model, mac
+	case !found:
+		n.Model = first
+	}
+	return n
+}
+
+var macAddress = regexp.MustCompile(`^[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}$`)
