@@ -99,7 +99,8 @@ func (h *Host) allocateError(ctx context.Context, id hypervisor.GuestID, err err
 		e.Kind, e.Field = plugin.Invalid, "storage"
 	case strings.HasPrefix(text, "no such cluster node"):
 		e.Kind, e.Field = plugin.Invalid, "node"
-	case strings.HasPrefix(text, "linked clone"), strings.Contains(text, "vm uses local storage"), strings.HasPrefix(text, "cannot do full clones"):
+	case strings.HasPrefix(text, "linked clone"), strings.Contains(text, "vm uses local storage"),
+		strings.HasPrefix(text, "cannot do full clones"):
 		e.Kind = plugin.Conflict
 	}
 	return e

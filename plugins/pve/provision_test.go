@@ -57,7 +57,8 @@ func TestWhatAVMIsMadeOf(t *testing.T) {
 			t.Errorf("%s is %q, want %q", key, got, want)
 		}
 	}
-	if nic := fmt.Sprint(w.made300(t, spec)["net0"]); !strings.HasPrefix(nic, "virtio=") || !strings.HasSuffix(nic, "bridge=vmbr0,firewall=1,tag=7") {
+	nic := fmt.Sprint(w.made300(t, spec)["net0"])
+	if !strings.HasPrefix(nic, "virtio=") || !strings.HasSuffix(nic, "bridge=vmbr0,firewall=1,tag=7") {
 		t.Errorf("the NIC is %s", nic)
 	}
 	spec = newVMSpec("301")
@@ -148,7 +149,8 @@ func TestProvisionRefusals(t *testing.T) {
 	wantKind(t, second(host.Destroy(t.Context(), gone, hypervisor.DestroySpec{})), plugin.NotFound)
 	token := w.token("/", true, "VM.Audit")
 	_, err = w.open(t, w.target(endpoint.Lifecycle, token)).CreateVM(t.Context(), newVMSpec("300"))
-	if e := wantKind(t, err, plugin.Denied); len(e.Missing) != 1 || e.Missing[0] != "VM.Allocate" || !strings.Contains(e.Remedy, "VM.Allocate") {
+	e := wantKind(t, err, plugin.Denied)
+	if len(e.Missing) != 1 || e.Missing[0] != "VM.Allocate" || !strings.Contains(e.Remedy, "VM.Allocate") {
 		t.Errorf("a refusal that names nothing: %+v", e)
 	}
 }

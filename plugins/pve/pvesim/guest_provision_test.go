@@ -11,8 +11,9 @@ import (
 )
 
 // created is what a client sends for a whole VM.
-const created = "name=web&memory=1024&cores=2&scsihw=virtio-scsi-single&scsi0=local-lvm:16,discard=on&net0=virtio,bridge=vmbr0,firewall=1" +
-	"&ide2=local:iso/debian-13.1.0-amd64-netinst.iso,media=cdrom&ostype=l26&smbios1=uuid=4f6c1c1e-6b1c-4b6e-9d1e-0a5b8f1f2a3b"
+const created = "name=web&memory=1024&cores=2&scsihw=virtio-scsi-single&scsi0=local-lvm:16,discard=on" +
+	"&net0=virtio,bridge=vmbr0,firewall=1&ide2=local:iso/debian-13.1.0-amd64-netinst.iso,media=cdrom" +
+	"&ostype=l26&smbios1=uuid=4f6c1c1e-6b1c-4b6e-9d1e-0a5b8f1f2a3b"
 
 func provisionHost(t testing.TB) (*pvesim.Cluster, caller) {
 	t.Helper()
@@ -88,13 +89,15 @@ func TestCreateRefusals(t *testing.T) {
 			t.Errorf("%s: %d %s, want %s", form, a.status, a.reason, want)
 		}
 	}
-	root.task("POST", "/nodes/pve1/qemu", "vmid=301&scsi0=small:4", "unable to create VM 301 - unable to create image: No space left on device")
+	root.task("POST", "/nodes/pve1/qemu", "vmid=301&scsi0=small:4",
+		"unable to create VM 301 - unable to create image: No space left on device")
 	if a := root.raw("GET", "/nodes/pve1/qemu/301/config", ""); a.status == 200 {
 		t.Error("what had no room is there")
 	}
 	root.task("POST", "/nodes/pve1/qemu/400/clone", "newid=401", "OK")
 	root.task("DELETE", "/nodes/pve1/qemu/400", "", "base volume 'local-lvm:vm-400-disk-0' is still in use by linked cloned")
-	if a := root.raw("POST", "/nodes/pve1/qemu/401/clone", "newid=402&full=0"); a.status != 500 || !strings.HasPrefix(a.reason, "Linked clone") {
+	a := root.raw("POST", "/nodes/pve1/qemu/401/clone", "newid=402&full=0")
+	if a.status != 500 || !strings.HasPrefix(a.reason, "Linked clone") {
 		t.Errorf("a linked copy of what is no template: %d %s", a.status, a.reason)
 	}
 	if a := root.raw("POST", "/nodes/pve1/qemu/400/clone", "newid=402&full=0&storage=local-lvm"); a.status != 400 {

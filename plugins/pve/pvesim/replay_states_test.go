@@ -17,7 +17,7 @@ const (
 // preparations bring the server into the state that the recorded server had when it was asked.
 func (w *recordedServer) preparations() []preparation {
 	c := w.cluster
-	return slices.Concat(w.accessPreparations(), w.configPreparations(), w.snapshotPreparations(), w.firewallPreparations(), w.provisionPreparations(), []preparation{
+	return slices.Concat(w.subjectPreparations(), []preparation{
 		{"lxc__after_all cluster_resources__with_pool lxc_110_status_start__locked", func() {
 			w.guest(pvesim.GuestSpec{VMID: 110, Type: pvesim.LXC, Name: "web-1", Tags: "z;b;a"})
 		}},
@@ -65,6 +65,11 @@ func (w *recordedServer) preparations() []preparation {
 				w.guest(pvesim.GuestSpec{VMID: 114, Type: pvesim.LXC, Name: "snapct"})
 			}},
 	})
+}
+
+func (w *recordedServer) subjectPreparations() []preparation {
+	return slices.Concat(w.accessPreparations(), w.configPreparations(), w.snapshotPreparations(), w.firewallPreparations(),
+		w.provisionPreparations())
 }
 
 func (w *recordedServer) accessPreparations() []preparation {
