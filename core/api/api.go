@@ -12,6 +12,7 @@ import (
 	"github.com/hostler/hostler/core/api/apps"
 	"github.com/hostler/hostler/core/api/audit"
 	"github.com/hostler/hostler/core/api/auth"
+	"github.com/hostler/hostler/core/api/clones"
 	"github.com/hostler/hostler/core/api/cluster"
 	"github.com/hostler/hostler/core/api/firewall"
 	"github.com/hostler/hostler/core/api/guests"
@@ -65,6 +66,7 @@ type Deps struct {
 	Guests    guests.Deps
 	VMs       vms.Deps
 	Snapshots snapshots.Deps
+	Clones    clones.Deps
 	Apps      apps.Deps
 	Firewall  firewall.Deps
 	Jobs      jobs.Deps
@@ -98,6 +100,7 @@ var resources = []struct {
 	{"guests", func(a *op.API, d Deps) { guests.Register(a, d.Guests) }},
 	{"vms", func(a *op.API, d Deps) { vms.Register(a, d.VMs) }},
 	{"snapshots", func(a *op.API, d Deps) { snapshots.Register(a, d.Snapshots) }},
+	{"clones", func(a *op.API, d Deps) { clones.Register(a, d.Clones) }},
 	{"apps", func(a *op.API, d Deps) { apps.Register(a, d.Apps) }},
 	{"firewall", func(a *op.API, d Deps) { firewall.Register(a, d.Firewall) }},
 	{"jobs", func(a *op.API, d Deps) { jobs.Register(a, d.Jobs) }},

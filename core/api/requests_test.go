@@ -12,6 +12,7 @@ import (
 	"github.com/hostler/hostler/core/api/apps/appstest"
 	"github.com/hostler/hostler/core/api/audit/audittest"
 	"github.com/hostler/hostler/core/api/auth/authtest"
+	"github.com/hostler/hostler/core/api/clones/clonestest"
 	"github.com/hostler/hostler/core/api/cluster/clustertest"
 	"github.com/hostler/hostler/core/api/guests/gueststest"
 	"github.com/hostler/hostler/core/api/hosts/hoststest"
@@ -38,6 +39,7 @@ var requests = map[string]requesttest.Requests{
 	"apps":      appstest.Requests,
 	"audit":     audittest.Requests,
 	"auth":      authtest.Requests,
+	"clones":    clonestest.Requests,
 	"cluster":   clustertest.Requests,
 	"guests":    gueststest.Requests,
 	"hosts":     hoststest.Requests,

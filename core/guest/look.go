@@ -4,7 +4,9 @@ import (
 	"context"
 	"time"
 
+	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/job"
 	"github.com/hostler/hostler/core/plugin"
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
@@ -15,7 +17,15 @@ import (
 type Subject struct {
 	Guest *Guest
 	hosts host.Opener
+	// target is the VM or app in the words of the API, and db knows what is stored of it; both are empty where there is no request.
+	target job.Target
+	db     *db.DB
+	// read is what was read of the guest for the request; nil keeps nothing.
+	read *readings
 }
+
+// readings are what a request has read of its guest, so that check and plan ask once.
+type readings struct{ config *hypervisor.Config }
 
 // lookLimit bounds a question that a caller waits for.
 const lookLimit = 20 * time.Second

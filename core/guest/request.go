@@ -84,14 +84,17 @@ func (w Work[P]) Start(ctx context.Context, a *Actor, r Request, spec P) (Starte
 // the plan is wanted, the error is a plan.Answer.
 func (w Work[P]) Prepare(ctx context.Context, a *Actor, r Request, spec P) (schedule.Enqueue, error) {
 	g, draft := r.Guest, plan.Begin(ctx)
-	if err := w.refuse(ctx, a, r, spec, draft); err != nil {
+	on := Subject{Guest: g, hosts: a.Hosts, target: r.Target, db: a.DB, read: &readings{}}
+	tell := func(ctx context.Context, p *plan.Plan) error { return w.tell(ctx, on, spec, p) }
+	confirmed := r.Confirm != nil && *r.Confirm == r.Target.Name
+	confirmation := w.confirmation(r, confirmed)
+	if confirmation.Code == problem.CodeSelfTarget && w.Destroys && !confirmed && !draft.Only() {
+		return nil, draft.Decide(ctx, confirmation, tell)
+	}
+	if err := w.refuse(ctx, a, on, spec, draft); err != nil {
 		return nil, err
 	}
-	confirmed := r.Confirm != nil && *r.Confirm == r.Target.Name
-	err := draft.Decide(ctx, w.confirmation(r, confirmed), func(ctx context.Context, p *plan.Plan) error {
-		return w.tell(ctx, Subject{Guest: g, hosts: a.Hosts}, spec, p)
-	})
-	if err != nil {
+	if err := draft.Decide(ctx, confirmation, tell); err != nil {
 		return nil, err
 	}
 	at := g.At()
@@ -105,12 +108,12 @@ func (w Work[P]) Prepare(ctx context.Context, a *Actor, r Request, spec P) (sche
 
 // refuse refuses what cannot be done. Of a draft that only plans, each refusal that it takes lets the next one be looked for, but nothing
 // is asked of a host that lacks a token or an ability.
-func (w Work[P]) refuse(ctx context.Context, a *Actor, r Request, spec P, draft *plan.Draft) error {
-	g, kind := r.Guest, hypervisor.GuestKind(r.Guest.Kind)
+func (w Work[P]) refuse(ctx context.Context, a *Actor, on Subject, spec P, draft *plan.Draft) error {
+	g, kind := on.Guest, hypervisor.GuestKind(on.Guest.Kind)
 	if !slices.Contains(w.guests(), kind) {
-		return problem.New(problem.CodeUnsupported, "%s is not for a %s", w.Kind, r.Target.Kind)
+		return problem.New(problem.CodeUnsupported, "%s is not for a %s", w.Kind, on.target.Kind)
 	}
-	if g.Template {
+	if g.Template && !w.Templates && !w.Destroys {
 		refused := problem.New(problem.CodeInvalidState, "%s is a template; %s is not for templates", g.Name, w.Kind)
 		if err := draft.Refuse(refused); err != nil {
 			return err
@@ -127,7 +130,7 @@ func (w Work[P]) refuse(ctx context.Context, a *Actor, r Request, spec P, draft 
 	if w.Check == nil {
 		return nil
 	}
-	return draft.Refuse(w.Check(ctx, Subject{Guest: g, hosts: a.Hosts}, spec))
+	return draft.Refuse(w.Check(ctx, on, spec))
 }
 
 // able refuses work for which the guest's host lacks the token or its driver an ability.
@@ -148,6 +151,9 @@ func (w Work[P]) confirmation(r Request, given bool) plan.Confirmation {
 	phrase := r.Target.Name
 	c := plan.Confirmation{Phrase: phrase, Given: given, IsSelf: w.Interrupts && r.Guest.IsSelf}
 	switch {
+	case c.IsSelf && w.Destroys && !given:
+		c.Code, c.Why = problem.CodeSelfTarget,
+			fmt.Sprintf("the service itself runs in %s and would be destroyed with it; send its name as confirm to go on", phrase)
 	case w.Loses != "":
 		c.Code, c.Why = problem.CodeConfirmRequired, fmt.Sprintf("%s; send the name %s as confirm to go on", w.Loses, phrase)
 	case c.IsSelf:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/host"
 	"github.com/hostler/hostler/core/job"
 	"github.com/hostler/hostler/core/plan"
@@ -27,6 +28,10 @@ type Work[P any] struct {
 	Needs endpoint.Capability
 	// Interrupts marks work that takes a running guest away. Where the service itself runs, the guest's name is asked for.
 	Interrupts bool
+	// Destroys marks work that ends the guest for good: templates too, and where the service itself runs that is told before all else.
+	Destroys bool
+	// Templates marks work that is for templates as well.
+	Templates bool
 	// Loses says in a sentence what is lost by it; everybody is asked for the guest's name then. Empty where nothing is.
 	Loses string
 	// Shows is what was asked for as users see it, without what is secret; nil for work that takes no more than the guest. Its keys
@@ -39,6 +44,10 @@ type Work[P any] struct {
 	Plan func(ctx context.Context, on Subject, spec P, p *plan.Plan) error
 	// Steps are done in this order, each when the one before has ended well.
 	Steps []Step[P]
+	// End is done when all steps have ended well, again where the service dies in it. It may be nil.
+	End func(ctx context.Context, d *db.DB, target job.Target) error
+	// Appears says that the work makes or removes guests: the guest's host is polled in the end, so that lists show it.
+	Appears bool
 }
 
 // Step is one request to the hypervisor and its task.

@@ -20,6 +20,8 @@ type Worker struct {
 	Hosts host.Opener
 	// Self reports whether the service runs in the guest; nil means that it never does.
 	Self func(ctx context.Context, guestID int64) (bool, error)
+	// Sync polls a host now. It is called when a job has made or removed a guest; nil leaves that to the next poll.
+	Sync func(ctx context.Context, hostID int64) error
 	// ReadLimit bounds each question that a job asks the hypervisor; zero is 2 minutes.
 	ReadLimit time.Duration
 }
@@ -32,6 +34,10 @@ func (w *Worker) Register(q *job.Queue) {
 	Register(q, w, TakeSnapshot)
 	Register(q, w, DeleteSnapshot)
 	Register(q, w, RollBack)
+	Register(q, w, Destroy)
+	Register(q, w, Uninstall)
+	Register(q, w, clone)
+	q.Register(createKind, job.WorkerFunc(w.create))
 }
 
 // Register makes w the worker of one kind of work.
@@ -46,7 +52,16 @@ func Register[P any](q *job.Queue, w *Worker, work Work[P]) {
 			for _, step := range work.Steps {
 				a.steps = append(a.steps, step.with(params.Spec))
 			}
-			return a.do(ctx)
+			if err := a.do(ctx); err != nil {
+				return err
+			}
+			if work.Appears || work.Destroys {
+				a.sync(ctx)
+			}
+			if work.End == nil {
+				return nil
+			}
+			return work.End(context.WithoutCancel(ctx), w.DB, run.Job().Target)
 		}))
 	}
 }
@@ -133,6 +148,21 @@ func (a *act) do(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// syncLimit bounds the poll after a job.
+const syncLimit = 30 * time.Second
+
+// sync has the host polled, so that lists show what the job has made or removed. The job has ended well whatever comes of it.
+func (a *act) sync(ctx context.Context) {
+	if a.Sync == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), syncLimit)
+	defer cancel()
+	if err := a.Sync(ctx, a.hostID); err != nil {
+		a.run.Note("the host could not be polled (%s); the next poll shows what has changed", job.Explain(err))
+	}
 }
 
 // moves bounds how often a guest that went to another node is followed.

@@ -28,6 +28,11 @@ const (
 	CodeCapabilityRequired  Code = "capability_required"
 	CodeAlreadySetUp        Code = "already_set_up"
 	CodeGuestBusy           Code = "guest_busy"
+	CodeGuestRunning        Code = "guest_running"
+	CodeProtected           Code = "protected"
+
+	CodeLinkedCloneNeedsTemplate Code = "linked_clone_needs_template"
+
 	CodeInvalidState        Code = "invalid_state"
 	CodeJobFinished         Code = "job_finished"
 	CodeRequestInProgress   Code = "request_in_progress"
@@ -84,6 +89,11 @@ var table = map[Code]kind{
 	CodeCapabilityMissing:   {http.StatusConflict, "No token for this capability"},
 	CodeCapabilityRequired:  {http.StatusConflict, "This capability cannot be removed"},
 	CodeAlreadySetUp:        {http.StatusConflict, "Set up already"},
+	CodeGuestRunning:        {http.StatusConflict, "The guest is running"},
+	CodeProtected:           {http.StatusConflict, "Protected at the hypervisor"},
+
+	CodeLinkedCloneNeedsTemplate: {http.StatusConflict, "Only a template can be copied so"},
+
 	CodeGuestBusy:           {http.StatusConflict, "Another job works on this guest"},
 	CodeInvalidState:        {http.StatusConflict, "Not possible in the present state"},
 	CodeJobFinished:         {http.StatusConflict, "The job has ended"},

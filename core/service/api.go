@@ -7,6 +7,7 @@ import (
 	"github.com/hostler/hostler/core/api/apps"
 	auditapi "github.com/hostler/hostler/core/api/audit"
 	"github.com/hostler/hostler/core/api/auth"
+	"github.com/hostler/hostler/core/api/clones"
 	"github.com/hostler/hostler/core/api/cluster"
 	firewallapi "github.com/hostler/hostler/core/api/firewall"
 	"github.com/hostler/hostler/core/api/guests"
@@ -46,6 +47,7 @@ func (s *Service) deps() api.Deps {
 		Guests:    guests.Deps{Guests: s.Guests, Actor: s.VMs.Actor},
 		VMs:       vms.Deps{VMs: s.VMs},
 		Snapshots: snapshots.Deps{VMs: s.VMs, Apps: s.Apps, Actor: s.VMs.Actor},
+		Clones:    clones.Deps{VMs: s.VMs, Apps: s.Apps, Actor: s.VMs.Actor},
 		Apps:      apps.Deps{Apps: s.Apps},
 		Firewall:  firewallapi.Deps{Firewalls: &firewall.Store{Hosts: s.Hosts, Backends: c.Firewalls}, VMs: s.VMs, Apps: s.Apps},
 		Jobs:      jobs.Deps{Queue: s.Queue},

@@ -98,7 +98,9 @@ func New(c Config) (*Service, error) {
 	})
 	s.Guests = &guest.Store{DB: c.DB, Self: c.Self}
 	actor := &guest.Actor{DB: c.DB, Queue: s.Queue, Hosts: s.Hosts}
-	(&guest.Worker{DB: c.DB, Hosts: s.Hosts, Self: c.Self.Is}).Register(s.Queue)
+	(&guest.Worker{DB: c.DB, Hosts: s.Hosts, Self: c.Self.Is, Sync: func(ctx context.Context, hostID int64) error {
+		return s.Poller.Sync(ctx, hostID)
+	}}).Register(s.Queue)
 	s.VMs, s.Apps = &vm.Store{Guests: s.Guests, Actor: actor}, &app.Store{Guests: s.Guests, Actor: actor}
 
 	who := c.Identity

@@ -47,12 +47,38 @@ func Register(a *op.API, deps Deps) {
 		ID: "get_app", Summary: "Get an app", Tag: tag, Role: identity.Viewer, On: op.App,
 		Description: "The app and its container as the last poll found it. While its host cannot be reached its status is `unknown`.",
 	})
+	op.Delete(a, "/api/v1/apps/:app_id", h.uninstall, op.Spec{
+		ID: "uninstall_app", Summary: "Uninstall an app", Tag: tag, Role: identity.Admin, On: op.App, Calls: true,
+		Entitlement: "apps.uninstall", Confirm: op.Confirm{When: op.ConfirmAlways, Field: "name"}, Plan: true,
+		Status: http.StatusOK, Audit: op.Audit{Action: "app.uninstall"},
+		Description: "Destroys the app's container and its disks by the job in the answer, without a backup, and then forgets the app. With " +
+			"`keep_ct` the app is forgotten at once and its container is left as it is; so an app is forgotten whose container is gone. " +
+			"`confirm` must be the app's name (409 `confirm_required`).",
+	})
 	op.Post(a, "/api/v1/apps/:app_id/:action", h.act, op.Spec{
 		ID: "act_on_app", Summary: "Start, stop, shut down or restart an app", Tag: tag, Role: identity.Operator, On: op.App,
 		Needs: endpoint.Lifecycle, Confirm: op.Confirm{When: op.ConfirmSelf, Field: "name"}, Plan: true,
 		Status: http.StatusAccepted, Unsupported: true, Audit: op.Audit{Action: "app.{action}"}, Recall: h.acted,
 		Description: "Answers with the job that does it. What refuses it is as for a VM.",
 	})
+}
+
+type uninstallInput struct {
+	op.Planned
+	Body *struct {
+		Confirm *string `json:"confirm,omitempty" nullable:"true" maxLength:"200" doc:"The app's name"`
+		KeepCT  bool    `json:"keep_ct,omitempty" doc:"Forget the app and leave its container as it is"`
+	}
+}
+
+func (h handlers) uninstall(ctx context.Context, in *uninstallInput) (*op.Body[app.Uninstalled], error) {
+	var confirm *string
+	keep := false
+	if in.Body != nil {
+		confirm, keep = in.Body.Confirm, in.Body.KeepCT
+	}
+	done, err := h.apps.Uninstall(ctx, op.Found(ctx).ID, op.Found(ctx).TeamID, confirm, keep)
+	return &op.Body[app.Uninstalled]{Body: done}, err
 }
 
 type listInput struct {

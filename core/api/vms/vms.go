@@ -33,6 +33,22 @@ func Register(a *op.API, deps Deps) {
 		ID: "get_vm", Summary: "Get a VM", Tag: tag, Role: identity.Viewer, On: op.VM,
 		Description: "The VM as the last poll found it. While its host cannot be reached its status is `unknown`.",
 	})
+	op.Post(a, "/api/v1/vms", h.create, op.Spec{
+		ID: "create_vm", Summary: "Make a VM", Tag: tag, Role: identity.Admin, On: op.Anywhere, Calls: true,
+		Status: http.StatusAccepted, Audit: op.Audit{Action: "vm.create"}, Recall: h.made,
+		Description: "Answers with the job that makes it and the number that it will have, which another guest may take meanwhile: then the job " +
+			"takes another, unless `vmid` was given. The order is checked against what the hypervisor has on the node, and all that is wrong " +
+			"with it is 422 before there is a job. It gets one disk, one NIC behind the hypervisor's firewall, and UEFI where its `ostype` " +
+			"cannot do without. Without `node` it is made on the host's own, or on the first that is online.",
+	})
+	op.Delete(a, "/api/v1/vms/:vm_id", h.remove, op.Spec{
+		ID: "delete_vm", Summary: "Destroy a VM", Tag: tag, Role: identity.Owner, On: op.VM, Calls: true,
+		Needs: endpoint.Lifecycle, Confirm: op.Confirm{When: op.ConfirmAlways, Field: "name"}, Plan: true,
+		Status: http.StatusAccepted, Audit: op.Audit{Action: "vm.delete"},
+		Description: "Answers with the job that does it. The VM and its disks are destroyed, and no backup is made before. It is refused in this " +
+			"order: 409 `self_target` for the VM that the service itself runs in, `guest_running`, `protected` where its option says so, and " +
+			"`confirm_required` until `confirm` holds its name.",
+	})
 	op.Post(a, "/api/v1/vms/:vm_id/:action", h.act, op.Spec{
 		ID: "act_on_vm", Summary: "Start, stop or otherwise change a VM's power state", Tag: tag, Role: identity.Operator, On: op.VM,
 		Needs: endpoint.Lifecycle, Confirm: op.Confirm{When: op.ConfirmSelf, Field: "name"}, Plan: true,
@@ -41,6 +57,31 @@ func Register(a *op.API, deps Deps) {
 			"second is 409 `guest_busy`. A host without a token for lifecycle is 409 `capability_missing`. Actions that interrupt the VM which " +
 			"the service itself runs in are 409 `self_target` until `confirm` holds its name.",
 	})
+}
+
+type deleteInput struct {
+	op.Planned
+	Body *struct {
+		Confirm *string `json:"confirm,omitempty" nullable:"true" maxLength:"200" doc:"The VM's name"`
+		Purge   *bool   `json:"purge,omitempty" doc:"Take it out of the hypervisor's jobs and high availability too; true unless given"`
+	}
+}
+
+func (h handlers) remove(ctx context.Context, in *deleteInput) (*op.Body[guest.Started], error) {
+	var confirm *string
+	spec := hypervisor.DestroySpec{Purge: true}
+	if in.Body != nil {
+		confirm = in.Body.Confirm
+		if in.Body.Purge != nil {
+			spec.Purge = *in.Body.Purge
+		}
+	}
+	r, err := h.vms.Request(ctx, op.Found(ctx).ID, op.Found(ctx).TeamID, confirm)
+	if err != nil {
+		return nil, err
+	}
+	started, err := guest.Destroy.Start(ctx, h.vms.Actor, r, spec)
+	return &op.Body[guest.Started]{Body: started}, err
 }
 
 type listInput struct {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/hostler/hostler/core/api/requesttest"
+	"github.com/hostler/hostler/core/db/dbtest"
+	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
 // Requests are those of the resource.
@@ -16,6 +18,19 @@ var Requests = requesttest.Requests{
 		return []requesttest.Change{
 			{Operation: "adopt_apps", Body: fmt.Sprintf(`{"items":[{"host_id":%d,"vmid":%s}]}`, f.Host, other)},
 			{Operation: "act_on_app"},
+			uninstall(f),
 		}
 	},
+}
+
+// uninstall uninstalls an app of its own.
+func uninstall(f *requesttest.Fixture) requesttest.Change {
+	f.T.Helper()
+	ref := f.Lab.NewGuest(hypervisor.Container, hypervisor.GuestStopped)
+	f.Ask("POST", fmt.Sprintf("/api/v1/hosts/%d/sync", f.Host), "", 200)
+	f.Ask("POST", "/api/v1/apps/adopt", fmt.Sprintf(`{"items":[{"host_id":%d,"guest_ref":%q}]}`, f.Host, ref.ID), 200)
+	const row = " FROM apps WHERE host_id = $1 AND guest_ref = $2"
+	name := dbtest.Value[string](f.T, f.DB, "SELECT name"+row, f.Host, ref.ID)
+	return requesttest.Change{Operation: "uninstall_app", Body: fmt.Sprintf(`{"confirm":%q}`, name),
+		Path: map[string]string{"app_id": f.ID("SELECT id"+row, f.Host, ref.ID)}}
 }

@@ -1,0 +1,92 @@
+// Package clones is the HTTP resource of copies of VMs and apps.
+package clones
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/guest"
+	"github.com/hostler/hostler/core/idempotency"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/sdk/endpoint"
+)
+
+// Guests names VMs or apps for work on them.
+type Guests interface {
+	Request(ctx context.Context, id, team int64, confirm *string) (guest.Request, error)
+}
+
+// Deps is what the resource works with.
+type Deps struct {
+	VMs, Apps Guests
+	Actor     *guest.Actor
+}
+
+type handlers struct {
+	guests Guests
+	actor  *guest.Actor
+}
+
+// Register declares the operation, the same for VMs and for apps.
+func Register(a *op.API, deps Deps) {
+	for _, s := range []struct {
+		kind, one, tag string
+		on             op.On
+		guests         Guests
+		besides        string
+	}{
+		{"vm", "a VM", "VMs", op.VM, deps.VMs, ""},
+		{"app", "an app", "Apps", op.App, deps.Apps, " The copy is a container, and an app once it was adopted."},
+	} {
+		h := handlers{s.guests, deps.Actor}
+		op.Post(a, "/api/v1/"+s.kind+"s/:"+s.kind+"_id/clone", h.clone, op.Spec{
+			ID: "clone_" + s.kind, Summary: "Copy " + s.one, Tag: s.tag, Role: identity.Admin, On: s.on, Calls: true, Plan: true,
+			Ours: s.on == op.App, Needs: endpoint.Lifecycle, Status: http.StatusAccepted, Audit: op.Audit{Action: s.kind + ".clone"},
+			Recall: h.cloned,
+			Description: "Answers with the job that does it and the copy's number. A linked copy (`full` false) can be made of a template only " +
+				"(409 `linked_clone_needs_template`). Without `name` the copy is called after what it is a copy of; on another node (`target`) " +
+				"it needs a storage that both see." + s.besides,
+		})
+	}
+}
+
+type cloneInput struct {
+	op.Planned
+	Body *struct {
+		Full    *bool   `json:"full,omitempty" doc:"A copy that stands for itself; true unless given"`
+		Name    *string `json:"name,omitempty" nullable:"true" minLength:"1" maxLength:"63" example:"web2"`
+		NewID   *int64  `json:"newid,omitempty" nullable:"true" minimum:"1" maximum:"999999999" doc:"The copy's number; a free one unless given"`
+		Storage *string `json:"storage,omitempty" nullable:"true" minLength:"1" maxLength:"100" doc:"Where its disks shall be"`
+		Target  *string `json:"target,omitempty" nullable:"true" minLength:"1" maxLength:"253" doc:"The node that it shall be on"`
+	}
+}
+
+func (h handlers) clone(ctx context.Context, in *cloneInput) (*op.Body[guest.Made], error) {
+	order := guest.CloneOrder{Full: true}
+	if b := in.Body; b != nil {
+		order.Name, order.NewID, order.Storage, order.Target = b.Name, b.NewID, b.Storage, b.Target
+		order.Full = b.Full == nil || *b.Full
+	}
+	r, err := h.request(ctx)
+	if err != nil {
+		return nil, err
+	}
+	done, err := guest.Clone(ctx, h.actor, r, order)
+	return &op.Body[guest.Made]{Body: done}, err
+}
+
+// request is the guest that the path names.
+func (h handlers) request(ctx context.Context) (guest.Request, error) {
+	found := op.Found(ctx)
+	return h.guests.Request(ctx, found.ID, found.TeamID, nil)
+}
+
+// cloned makes the answer of clone again.
+func (h handlers) cloned(ctx context.Context, made idempotency.Made) (any, error) {
+	r, err := h.request(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return h.actor.MadeAgain(ctx, made, r.Guest.IsSelf)
+}

@@ -1,0 +1,48 @@
+package vms
+
+import (
+	"context"
+
+	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/guest"
+	"github.com/hostler/hostler/core/idempotency"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/schedule"
+	"github.com/hostler/hostler/core/scope"
+)
+
+type createInput struct {
+	Body struct {
+		HostID   int64   `json:"host_id" minimum:"1" example:"1"`
+		Name     string  `json:"name" minLength:"1" maxLength:"63" example:"web1" doc:"Letters, digits, . and -, beginning and ending with a letter or digit"`
+		Bridge   string  `json:"bridge,omitempty" minLength:"1" maxLength:"64" default:"vmbr0" example:"vmbr0"`
+		Cores    int64   `json:"cores,omitempty" minimum:"1" maximum:"8192" default:"2"`
+		DiskGB   int64   `json:"disk_gb,omitempty" minimum:"1" maximum:"1048576" default:"32"`
+		MemoryMB int64   `json:"memory_mb,omitempty" minimum:"16" maximum:"16777216" default:"2048"`
+		OSType   string  `json:"ostype,omitempty" minLength:"1" maxLength:"64" default:"l26" example:"l26" doc:"The hypervisor's word for the operating system"`
+		Start    bool    `json:"start,omitempty" doc:"Start it once it is made"`
+		Storage  string  `json:"storage,omitempty" minLength:"1" maxLength:"100" default:"local-lvm" example:"local-lvm"`
+		ISO      *string `json:"iso,omitempty" nullable:"true" minLength:"1" maxLength:"400" example:"local:iso/debian-13.iso" doc:"Installation image in its drive"`
+		Node     *string `json:"node,omitempty" nullable:"true" minLength:"1" maxLength:"253" example:"pve1"`
+		VLANTag  *int64  `json:"vlan_tag,omitempty" nullable:"true" minimum:"1" maximum:"4094"`
+		VMID     *int64  `json:"vmid,omitempty" nullable:"true" minimum:"1" maximum:"999999999" doc:"Its number at the hypervisor; a free one unless given"`
+	}
+}
+
+func (h handlers) create(ctx context.Context, in *createInput) (*op.Body[guest.Made], error) {
+	b := &in.Body
+	found, err := schedule.Require(ctx, h.vms.Actor.DB, scope.Host, b.HostID, identity.Admin)
+	if err != nil {
+		return nil, err
+	}
+	done, err := guest.Create(ctx, h.vms.Actor, found.TeamID, guest.VMOrder{
+		HostID: b.HostID, Name: b.Name, Node: b.Node, VMID: b.VMID, Cores: b.Cores, MemoryMB: b.MemoryMB, DiskGB: b.DiskGB, Storage: b.Storage,
+		Bridge: b.Bridge, VLANTag: b.VLANTag, ISO: b.ISO, OSType: b.OSType, Start: b.Start,
+	})
+	return &op.Body[guest.Made]{Body: done}, err
+}
+
+// made makes the answer of create again.
+func (h handlers) made(ctx context.Context, made idempotency.Made) (any, error) {
+	return h.vms.Actor.MadeAgain(ctx, made, false)
+}

@@ -1,0 +1,80 @@
+package app
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/guest"
+	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/core/plan"
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/core/schedule"
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// Uninstalled is the answer to a request to uninstall an app.
+type Uninstalled struct {
+	Removed bool `json:"removed" doc:"The app is gone; false while a job is about it"`
+	CTKept  bool `json:"ct_kept" doc:"Its container was left as it is"`
+	// Job is nil when nothing is left to do.
+	Job *job.View `json:"job" doc:"The job that destroys its container; null when the container was kept"`
+}
+
+// Uninstall destroys an app's container by a job and then forgets the app, or with keep forgets the app at once and leaves its container
+// as it is. confirm must be the app's name. Problems besides those of guest.Work: not_found; confirm_required; guest_busy; and
+// invalid_state for an app without a container that is not to be kept.
+func (s *Store) Uninstall(ctx context.Context, id, team int64, confirm *string, keep bool) (Uninstalled, error) {
+	if keep {
+		return s.forget(ctx, id, confirm)
+	}
+	r, err := s.Request(ctx, id, team, confirm)
+	if err != nil {
+		return Uninstalled{}, err
+	}
+	started, err := guest.Uninstall.Start(ctx, s.Actor, r, hypervisor.DestroySpec{Purge: true})
+	if err != nil {
+		return Uninstalled{}, err
+	}
+	return Uninstalled{Job: &started.Job}, nil
+}
+
+// forget deletes the app's row and leaves its container as it is, whether that is there or not.
+func (s *Store) forget(ctx context.Context, id int64, confirm *string) (Uninstalled, error) {
+	a, err := s.Get(ctx, id)
+	if err != nil {
+		return Uninstalled{}, err
+	}
+	draft := plan.Begin(ctx)
+	if a.JobID != nil {
+		busy := problem.New(problem.CodeGuestBusy, "job %d is not finished yet; wait for it or cancel it", *a.JobID).With("job", *a.JobID)
+		if err := draft.Refuse(busy); err != nil {
+			return Uninstalled{}, err
+		}
+	}
+	err = draft.Decide(ctx, plan.Confirmation{
+		Code: problem.CodeConfirmRequired, Phrase: a.Name, Given: confirm != nil && *confirm == a.Name,
+		Why: fmt.Sprintf("the app is forgotten with all that was said of it; send the name %s as confirm to go on", a.Name),
+	}, func(ctx context.Context, p *plan.Plan) error {
+		p.Add(plan.KindApp, a.Name, "The app %s is forgotten; its container stays as it is.", a.Name)
+		return schedule.Tell(ctx, s.Guests.DB, p, nil, []int64{a.ID})
+	})
+	if err != nil {
+		return Uninstalled{}, err
+	}
+	err = s.Guests.DB.Tx(ctx, func(tx *db.Tx) error {
+		tag, err := tx.Pgx.Exec(ctx, "DELETE FROM apps WHERE id = $1 AND name = $2", a.ID, a.Name)
+		if err != nil {
+			return fmt.Errorf("forgetting an app: %w", err)
+		}
+		if tag.RowsAffected() == 0 {
+			return problem.New(problem.CodeConflict, "the app was changed meanwhile")
+		}
+		return audit.Write(ctx, tx)
+	})
+	if err != nil {
+		return Uninstalled{}, err
+	}
+	return Uninstalled{Removed: true, CTKept: true}, nil
+}

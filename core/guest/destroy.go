@@ -1,0 +1,161 @@
+package guest
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/core/plan"
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/core/schedule"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// Destroy is the work that destroys a VM and its disks. The problems of its check: guest_running and protected.
+var Destroy = Work[hypervisor.DestroySpec]{
+	Kind: "delete", Guests: []hypervisor.GuestKind{hypervisor.VM}, Needs: endpoint.Lifecycle, Interrupts: true, Destroys: true,
+	Loses: "the VM and its disks are destroyed, and no backup is made before",
+	Shows: showPurge, Plan: planDestroy,
+	Check: func(ctx context.Context, on Subject, _ hypervisor.DestroySpec) error {
+		switch on.Guest.Status {
+		case hypervisor.GuestRunning, hypervisor.GuestPaused:
+			return problem.New(problem.CodeGuestRunning, "%s is %s; stop it first", on.Guest.Name, on.Guest.Status)
+		}
+		return unprotected(ctx, on)
+	},
+	Steps: []Step[hypervisor.DestroySpec]{destroyStep},
+}
+
+// Uninstall is the work that stops an app's container and destroys it. The problem of its check: protected.
+var Uninstall = Work[hypervisor.DestroySpec]{
+	Kind: "uninstall", Guests: []hypervisor.GuestKind{hypervisor.Container}, Needs: endpoint.Lifecycle, Interrupts: true, Destroys: true,
+	Loses: "the app's container and its disks are destroyed, and no backup is made before",
+	Plan:  planDestroy,
+	Check: func(ctx context.Context, on Subject, _ hypervisor.DestroySpec) error { return unprotected(ctx, on) },
+	Steps: []Step[hypervisor.DestroySpec]{
+		{
+			Name: "stop", Does: hypervisor.Stop.Operation(), Says: func(hypervisor.DestroySpec) string { return "stopping the container" },
+			Send: Using(func(l hypervisor.Lifecycler, ctx context.Context, ref hypervisor.GuestRef, _ hypervisor.DestroySpec) (string, error) {
+				return l.Act(ctx, ref, hypervisor.Stop)
+			}),
+			State: func(_ context.Context, _ hypervisor.Host, guest hypervisor.Guest, _ hypervisor.DestroySpec) (State, error) {
+				return lifecycleState(hypervisor.Stop, guest), nil
+			},
+		},
+		destroyStep,
+	},
+	End: func(ctx context.Context, d *db.DB, target job.Target) error {
+		if _, err := d.Pool.Exec(ctx, "DELETE FROM apps WHERE id = $1", target.ID); err != nil {
+			return db.Problem(fmt.Errorf("forgetting an app: %w", err))
+		}
+		return nil
+	},
+}
+
+// destroyStep destroys what does not run.
+var destroyStep = Step[hypervisor.DestroySpec]{
+	Name: "destroy", Does: hypervisor.OperationDestroy, Removes: true,
+	Says: func(hypervisor.DestroySpec) string { return "destroying the guest and its disks" },
+	Send: Using(hypervisor.Provisioner.Destroy),
+	State: func(ctx context.Context, at hypervisor.Host, guest hypervisor.Guest, _ hypervisor.DestroySpec) (s State, err error) {
+		switch guest.Status {
+		case hypervisor.GuestRunning, hypervisor.GuestPaused:
+			s.Blocked = "the guest is " + guest.Status
+			return s, nil
+		}
+		reader, err := host.Able[hypervisor.ConfigReader](at)
+		if err != nil {
+			return s, nil // the hypervisor itself refuses what is protected
+		}
+		config, err := reader.Config(ctx, guest.GuestRef)
+		if err == nil && config.Protected {
+			s.Blocked = "the guest is protected at the hypervisor"
+		}
+		return s, err
+	},
+}
+
+func showPurge(spec hypervisor.DestroySpec) any { return map[string]bool{"purge": spec.Purge} }
+
+// unprotected refuses a guest that the hypervisor protects.
+func unprotected(ctx context.Context, on Subject) error {
+	config, err := on.config(ctx)
+	if err == nil && config.Protected {
+		err = problem.New(problem.CodeProtected, "%s is protected at the hypervisor; switch its option protection off first", on.Guest.Name)
+	}
+	return err
+}
+
+// config reads the guest's configuration once for a request. Where the driver cannot tell, it is empty.
+func (on Subject) config(ctx context.Context) (hypervisor.Config, error) {
+	if on.read != nil && on.read.config != nil {
+		return *on.read.config, nil
+	}
+	config, err := Look(ctx, on, hypervisor.ConfigReader.Config)
+	if unsupported(err) {
+		config, err = hypervisor.Config{}, nil
+	}
+	if err == nil && on.read != nil {
+		on.read.config = &config
+	}
+	return config, err
+}
+
+// unsupported reports whether a driver lacks the ability that was asked for.
+func unsupported(err error) bool {
+	return err != nil && problem.From(err).Code == problem.CodeUnsupported
+}
+
+// planDestroy tells what goes with a guest: its disks with their sizes, its snapshots, and what schedules would have done with it.
+func planDestroy(ctx context.Context, on Subject, _ hypervisor.DestroySpec, p *plan.Plan) error {
+	g := on.Guest
+	p.Add(plan.KindGuest, g.Name, "%s is destroyed.", g.Name)
+	config, err := on.config(ctx)
+	if err != nil {
+		return planned(p, err)
+	}
+	for _, d := range config.Disks {
+		switch {
+		case d.Local:
+			p.Warn("%s of %s is of the node itself and stays.", d.Key, g.Name)
+		case !d.Removable:
+			var size *int64
+			if d.SizeGB != nil {
+				bytes := *d.SizeGB << 30
+				size = &bytes
+			}
+			p.AddSized(plan.KindDisk, d.Volume, size, "The disk %s on the storage %s is destroyed with all that is on it.", d.Key, d.Storage)
+		}
+	}
+	snapshots, err := Look(ctx, on, hypervisor.Snapshotter.Snapshots)
+	if unsupported(err) {
+		snapshots, err = nil, nil
+	}
+	if err != nil {
+		return planned(p, err)
+	}
+	for _, s := range inOrder(snapshots) {
+		p.AddSince(plan.KindSnapshot, s.Name, s.TakenAt, "The snapshot %s goes with it.", s.Name)
+	}
+	return on.schedules(ctx, p)
+}
+
+// schedules tells which schedules name the guest.
+func (on Subject) schedules(ctx context.Context, p *plan.Plan) error {
+	if on.db == nil {
+		return nil
+	}
+	var vms, apps []int64
+	if on.target.Kind == targets[hypervisor.VM] {
+		vms = []int64{on.target.ID}
+	} else {
+		apps = []int64{on.target.ID}
+	}
+	if err := schedule.Tell(ctx, on.db, p, vms, apps); err != nil {
+		return fmt.Errorf("planning the end of a guest: %w", err)
+	}
+	return nil
+}
