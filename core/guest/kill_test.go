@@ -106,7 +106,7 @@ func (h *haltingHost) Act(ctx context.Context, ref hypervisor.GuestRef, action h
 // killed enqueues a job, kills the process that does it at the point, and lets the fixture's own instance go on.
 func (b *lifecycleFixture) killed(t *testing.T, when, request string, want job.Status, enqueue func() int64) (*job.Job, string) {
 	t.Helper()
-	server := grpc.NewServer()
+	server := sdk.NewServer(hclog.NewNullLogger())
 	if err := (hypervisor.Service{Driver: b.served, HostType: (*memdriver.Host)(nil)}).Register(server); err != nil {
 		t.Fatal(err)
 	}

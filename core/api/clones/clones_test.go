@@ -1,0 +1,181 @@
+package clones_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/hostler/hostler/core/api"
+	"github.com/hostler/hostler/core/api/apitest"
+	"github.com/hostler/hostler/core/api/apps"
+	"github.com/hostler/hostler/core/api/clones"
+	"github.com/hostler/hostler/core/api/hosts"
+	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/api/vms"
+	"github.com/hostler/hostler/core/db/inventorytest"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/service"
+	"github.com/hostler/hostler/core/service/servicetest"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
+)
+
+// fixture has the guests of a hypervisor in memory with host 1: the VMs "stopped", "running" and "template", and app 1 "files".
+type fixture struct {
+	*servicetest.Resource
+	t       *testing.T
+	cluster *memdriver.Cluster
+	refs    map[string]hypervisor.GuestRef
+}
+
+func newFixture(t *testing.T) *fixture {
+	t.Helper()
+	driver := memdriver.New()
+	b := &fixture{t: t, cluster: driver.Add("pool.mem:8006", memdriver.Spec{Nodes: 2}), refs: map[string]hypervisor.GuestRef{}}
+	b.Resource = servicetest.NewResource(t, func(a *op.API, d api.Deps) {
+		hosts.Register(a, d.Hosts)
+		vms.Register(a, d.VMs)
+		apps.Register(a, d.Apps)
+		clones.Register(a, d.Clones)
+	}, func(c *service.Config) { c.Drivers = servicetest.Drivers{Driver: driver} })
+	inventorytest.Team(t, b.DB, 2)
+	for name, kind := range map[string]hypervisor.GuestKind{"stopped": hypervisor.VM, "running": hypervisor.VM, "template": hypervisor.VM,
+		"files": hypervisor.Container} {
+		b.refs[name] = b.cluster.NewGuest(kind, hypervisor.GuestStopped)
+		b.cluster.Change(b.refs[name].ID, func(g *hypervisor.Guest) { g.Name, g.Template = name, name == "template" })
+	}
+	b.cluster.Change(b.refs["running"].ID, func(g *hypervisor.Guest) { g.Status = hypervisor.GuestRunning })
+	token := func(c endpoint.Capability) string {
+		credential := b.cluster.Target(c).Credential
+		return fmt.Sprintf(`"token_id":%q,"token_secret":%q`, credential.ID, string(credential.Secret))
+	}
+	b.ask("POST", "hosts", fmt.Sprintf(`{"name":"lab","address":"https://pool.mem","tls_fingerprint":%q,%s}`, b.cluster.Fingerprint(),
+		token(endpoint.Monitoring)), apitest.Admin, 201, "")
+	b.ask("POST", "hosts/1/credentials", `{"capability":"lifecycle",`+token(endpoint.Lifecycle)+`}`, apitest.Owner, 200, "")
+	b.ask("POST", "hosts/1/sync", "", apitest.Operator, 200, "")
+	b.ask("POST", "apps/adopt", fmt.Sprintf(`{"items":[{"host_id":1,"guest_ref":%q}]}`, b.refs["files"].ID), apitest.Admin, 200, "")
+	return b
+}
+
+func (b *fixture) ask(method, url, body string, as *apitest.Caller, status int, code string, contains ...string) {
+	b.t.Helper()
+	b.Run(b.t, apitest.Scenario{Name: method + " " + url + " " + body, Method: method, URL: "/api/v1/" + url, Body: body, As: as, Status: status,
+		Error: code, Contains: contains})
+}
+
+// vm is the path of a VM.
+func (b *fixture) vm(name string) string {
+	return "vms/" + b.Value("SELECT id FROM guests WHERE name = '"+name+"'")
+}
+
+// idle ends all jobs, which never begin here.
+func (b *fixture) idle() { b.Exec("UPDATE jobs SET status = 'failed'") }
+
+func TestCreate(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t)
+	b.cluster.AddStorage(memdriver.StorageSpec{Name: "archive", Archive: &memdriver.Archive{}, FreeGB: 9000})
+	b.cluster.AddStorage(memdriver.StorageSpec{Name: "away", VMs: true, FreeGB: 9000, Away: true})
+	order := func(more string) string {
+		return `{"host_id":1,"name":"web1","storage":"local","bridge":"br0"` + more + `}`
+	}
+	foreign := apitest.In(2, identity.Owner)
+	b.ask("POST", "vms", order(""), apitest.Operator, 403, "forbidden")
+	b.ask("POST", "vms", order(""), foreign, 404, "not_found")
+	b.ask("POST", "vms", `{"host_id":9,"name":"web1"}`, apitest.Admin, 404, "not_found")
+	b.ask("POST", "vms", `{"host_id":1}`, apitest.Admin, 422, "invalid", `"name"`)
+	b.ask("POST", "vms", `{"host_id":1,"name":"web1"}`, apitest.Admin, 422, "invalid", `["body","storage"]`, `["body","bridge"]`)
+	b.ask("POST", "vms", `{"host_id":1,"name":"-web_1","storage":"none","bridge":"br9","cores":900,"memory_mb":9000000,"disk_gb":900000,`+
+		`"ostype":"dos","iso":"local:iso/none.iso","vmid":7}`, apitest.Admin, 422, "invalid", `["body","name"]`, `["body","storage"]`,
+		`["body","bridge"]`, `["body","cores"]`, `["body","memory_mb"]`, `["body","disk_gb"]`, `["body","ostype"]`, `["body","iso"]`,
+		`["body","vmid"]`)
+	b.ask("POST", "vms", order(`,"node":"nowhere"`), apitest.Admin, 422, "invalid", `["body","node"]`)
+	b.ask("POST", "vms", order(`,"disk_gb":5000`), apitest.Admin, 422, "invalid", "has room for")
+	b.ask("POST", "vms", order(`,"cores":0`), apitest.Admin, 422, "invalid", `["body","cores"]`)
+	b.ask("POST", "vms", strings.ReplaceAll(order(""), `"local"`, `"archive"`), apitest.Admin, 422, "invalid", "holds no disks")
+	b.ask("POST", "vms", strings.ReplaceAll(order(""), `"local"`, `"away"`), apitest.Admin, 422, "invalid", "not available")
+	b.ask("POST", "vms", order(`,"vmid":`+string(b.refs["stopped"].ID)), apitest.Admin, 409, "conflict", "is taken")
+	if n := b.Value("SELECT count(*) FROM jobs"); n != "0" {
+		t.Fatalf("%s jobs were made", n)
+	}
+	var first, second struct{ VMID int64 }
+	for _, into := range []any{&first, &second} {
+		b.Run(t, apitest.Scenario{Name: "good", Method: "POST", URL: "/api/v1/vms", As: apitest.Admin, Status: 202,
+			Body: order(`,"iso":"local:iso/installer.iso","node":null,"vlan_tag":7,"start":true`), Contains: []string{`"kind":"vm.create"`, `"vmid":`},
+			After: func(t *testing.T, a *apitest.Answer) {
+				if err := json.Unmarshal(a.Body, into); err != nil {
+					t.Error(err)
+				}
+			}})
+	}
+	if first.VMID == 0 || second.VMID == 0 || first.VMID == second.VMID {
+		t.Errorf("two VMs that are to be made have the numbers %d and %d", first.VMID, second.VMID)
+	}
+	b.ask("POST", "vms", order(fmt.Sprintf(`,"vmid":%d`, first.VMID)), apitest.Admin, 409, "conflict", "a job is making")
+	b.Exec("DELETE FROM host_credentials WHERE capability = 'lifecycle'")
+	b.ask("POST", "vms", order(""), apitest.Admin, 409, "capability_missing")
+}
+
+func TestDelete(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t)
+	b.Exec(fmt.Sprintf(`INSERT INTO schedules (name, cron, timezone, job_kind, params, enabled)
+		VALUES ('Nightly', '0 1 * * *', 'UTC', 'vm.start', '{"vm_id":%s}', true)`, strings.TrimPrefix(b.vm("stopped"), "vms/")))
+	b.ask("DELETE", b.vm("stopped"), `{"confirm":"stopped"}`, apitest.Admin, 403, "forbidden")
+	b.ask("DELETE", b.vm("stopped"), `{"confirm":"stopped"}`, apitest.In(2, identity.Owner), 404, "not_found")
+	b.ask("DELETE", b.vm("running"), `{"confirm":"running"}`, apitest.Owner, 409, "guest_running")
+	b.ask("DELETE", b.vm("running")+"?plan=true", "", apitest.Owner, 200, "", `"blockers":[{"error":"guest_running"`, `"confirm_phrase":"running"`)
+	b.ask("DELETE", b.vm("stopped"), "", apitest.Owner, 409, "confirm_required", `"confirm_phrase":"stopped"`, `"size_bytes":34359738368`,
+		"The schedule Nightly finds nothing")
+	b.cluster.ChangeConfig(b.refs["stopped"].ID, func(c *hypervisor.Config) { c.Protected = true })
+	b.ask("DELETE", b.vm("stopped"), "", apitest.Owner, 409, "protected")
+	b.cluster.ChangeConfig(b.refs["stopped"].ID, func(c *hypervisor.Config) { c.Protected = false })
+	b.ask("DELETE", b.vm("stopped"), `{"confirm":"stopped"}`, apitest.Owner, 202, "", `"kind":"vm.delete"`, `"params":{"purge":true}`)
+	b.ask("DELETE", b.vm("stopped"), `{"confirm":"stopped"}`, apitest.Owner, 409, "guest_busy")
+	b.ask("DELETE", b.vm("template"), `{"confirm":"template","purge":false}`, apitest.Owner, 202, "", `"params":{"purge":false}`)
+	b.idle()
+	b.Exec("INSERT INTO settings (key, value) VALUES ('self.host_id', '1')")
+	b.Guests.Self.Hostname = "running"
+	b.ask("DELETE", b.vm("running"), "", apitest.Owner, 409, "self_target", `"confirm_phrase":"running"`, `"is_self":true`)
+	b.ask("DELETE", b.vm("running"), `{"confirm":"running"}`, apitest.Owner, 409, "guest_running")
+}
+
+func TestClone(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t)
+	clone := b.vm("stopped") + "/clone"
+	b.ask("POST", clone, "", apitest.Operator, 403, "forbidden")
+	b.ask("POST", clone, "", apitest.In(2, identity.Owner), 404, "not_found")
+	b.ask("POST", clone, `{"full":false}`, apitest.Admin, 409, "linked_clone_needs_template", "only of a template")
+	b.ask("POST", clone, `{"name":"a_b","storage":"none","newid":7}`, apitest.Admin, 422, "invalid", `["body","name"]`, `["body","storage"]`,
+		`["body","newid"]`)
+	b.ask("POST", clone, `{"target":"nowhere"}`, apitest.Admin, 422, "invalid", `["body","target"]`)
+	b.ask("POST", clone, `{"newid":`+string(b.refs["running"].ID)+`}`, apitest.Admin, 409, "conflict")
+	b.ask("POST", b.vm("template")+"/clone", `{"full":false,"storage":"local"}`, apitest.Admin, 422, "invalid", `["body","storage"]`)
+	b.ask("POST", clone+"?plan=true", `{"name":"copy"}`, apitest.Admin, 200, "", "stopped is copied to copy", `"confirm_phrase":null`)
+	b.ask("POST", clone, "", apitest.Admin, 202, "", `"kind":"vm.clone"`, `"params":{"full":true}`, `"vmid":`)
+	b.ask("POST", b.vm("template")+"/clone", `{"full":false,"name":"linked"}`, apitest.Admin, 202, "", `"params":{"full":false,"name":"linked"}`)
+	b.ask("POST", "apps/1/clone", `{"newid":4000,"name":null}`, apitest.Admin, 202, "", `"kind":"app.clone"`, `"vmid":4000`)
+	b.ask("POST", "apps/1/clone", "", apitest.Admin, 409, "guest_busy")
+}
+
+func TestUninstall(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t)
+	b.ask("DELETE", "apps/1", `{"confirm":"files"}`, apitest.Operator, 403, "forbidden")
+	b.ask("DELETE", "apps/1", `{"confirm":"files"}`, apitest.In(2, identity.Owner), 404, "not_found")
+	b.ask("DELETE", "apps/1", "", apitest.Admin, 409, "confirm_required", `"confirm_phrase":"files"`, `"kind":"disk"`)
+	b.ask("DELETE", "apps/1", `{"keep_ct":true}`, apitest.Admin, 409, "confirm_required", "its container stays as it is")
+	b.ask("DELETE", "apps/1", `{"confirm":"files"}`, apitest.Admin, 200, "", `"removed":false`, `"kind":"app.uninstall"`)
+	b.ask("DELETE", "apps/1", `{"confirm":"files","keep_ct":true}`, apitest.Admin, 409, "guest_busy")
+	b.idle()
+	b.Exec("UPDATE apps SET guest_id = NULL")
+	b.ask("DELETE", "apps/1", `{"confirm":"files"}`, apitest.Admin, 409, "invalid_state", "is not there")
+	b.ask("DELETE", "apps/1", `{"confirm":"files","keep_ct":true}`, apitest.Admin, 200, "", `"removed":true,"ct_kept":true,"job":null`)
+	b.ask("DELETE", "apps/1", `{"confirm":"files","keep_ct":true}`, apitest.Admin, 404, "not_found")
+	if n := b.Value("SELECT count(*) FROM audit WHERE action = 'app.uninstall' AND result = 'ok'"); n != "2" {
+		t.Errorf("%s rows of success in the trail", n)
+	}
+}

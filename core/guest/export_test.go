@@ -1,0 +1,20 @@
+package guest
+
+import (
+	"fmt"
+
+	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// CloneJob is the job that copies a guest.
+func CloneJob(hostID int64, asked Asked, spec hypervisor.CloneSpec) job.Spec {
+	return clone.Spec(job.Target{Kind: "vm", ID: asked.GuestID, Name: asked.Name}, 1, hostID,
+		Params[cloneSpec]{Asked: asked, Spec: cloneSpec{CloneSpec: spec}})
+}
+
+// CreateJob is the job that makes a VM; wanted says that no other id will do.
+func CreateJob(hostID int64, spec hypervisor.VMSpec, start, wanted bool) job.Spec {
+	return job.Spec{Kind: createKind, Target: job.Target{Kind: "host", ID: hostID}, TeamID: 1, HostID: hostID,
+		Exclusive: fmt.Sprintf("id:1:%s", spec.ID), Params: createParams{HostID: hostID, Spec: spec, Start: start, Wanted: wanted}}
+}
