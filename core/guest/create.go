@@ -43,8 +43,8 @@ type createParams struct {
 	Start  bool `json:"start,omitempty"`
 }
 
-// Create asks for a VM on a host of the team. All that is wrong with the order is one problem invalid, found by asking the hypervisor what a
-// VM can be made of there; other problems: conflict for a number or name that is taken, and those of host.Ask.
+// Create asks for a VM on a host of the team. All that is wrong with the order is one problem invalid, found by asking the hypervisor
+// what a VM can be made of there; other problems: conflict for a number or name that is taken, and those of host.Ask.
 func Create(ctx context.Context, a *Actor, teamID int64, order VMOrder) (Made, error) {
 	able := func(at hypervisor.Host) error {
 		_, err := host.Able[hypervisor.Provisioner](at)

@@ -156,8 +156,8 @@ func (c *creation) absent(ctx context.Context, _ time.Time, reaches bool) error 
 	case found:
 		return job.Fail("%s is another guest by now; no VM was made", c.progress.ID)
 	case !reaches:
-		return job.Undetermined("a request was sent and its answer was lost; the hypervisor's task list does not reach back to it, and there is "+
-			"no VM %s now; look at the hypervisor before you ask for it once more", c.progress.ID)
+		return job.Undetermined("a request was sent and its answer was lost; the hypervisor's task list does not reach back to it, and there "+
+			"is no VM %s now; look at the hypervisor before you ask for it once more", c.progress.ID)
 	}
 	return nil
 }

@@ -61,8 +61,8 @@ func newFixture(t *testing.T) *fixture {
 
 func (b *fixture) ask(method, url, body string, as *apitest.Caller, status int, code string, contains ...string) {
 	b.t.Helper()
-	b.Run(b.t, apitest.Scenario{Name: method + " " + url + " " + body, Method: method, URL: "/api/v1/" + url, Body: body, As: as, Status: status,
-		Error: code, Contains: contains})
+	b.Run(b.t, apitest.Scenario{Name: method + " " + url + " " + body, Method: method, URL: "/api/v1/" + url, Body: body, As: as,
+		Status: status, Error: code, Contains: contains})
 }
 
 // vm is the path of a VM.
@@ -103,7 +103,8 @@ func TestCreate(t *testing.T) {
 	var first, second struct{ VMID int64 }
 	for _, into := range []any{&first, &second} {
 		b.Run(t, apitest.Scenario{Name: "good", Method: "POST", URL: "/api/v1/vms", As: apitest.Admin, Status: 202,
-			Body: order(`,"iso":"local:iso/installer.iso","node":null,"vlan_tag":7,"start":true`), Contains: []string{`"kind":"vm.create"`, `"vmid":`},
+			Body:     order(`,"iso":"local:iso/installer.iso","node":null,"vlan_tag":7,"start":true`),
+			Contains: []string{`"kind":"vm.create"`, `"vmid":`},
 			After: func(t *testing.T, a *apitest.Answer) {
 				if err := json.Unmarshal(a.Body, into); err != nil {
 					t.Error(err)
@@ -126,7 +127,8 @@ func TestDelete(t *testing.T) {
 	b.ask("DELETE", b.vm("stopped"), `{"confirm":"stopped"}`, apitest.Admin, 403, "forbidden")
 	b.ask("DELETE", b.vm("stopped"), `{"confirm":"stopped"}`, apitest.In(2, identity.Owner), 404, "not_found")
 	b.ask("DELETE", b.vm("running"), `{"confirm":"running"}`, apitest.Owner, 409, "guest_running")
-	b.ask("DELETE", b.vm("running")+"?plan=true", "", apitest.Owner, 200, "", `"blockers":[{"error":"guest_running"`, `"confirm_phrase":"running"`)
+	b.ask("DELETE", b.vm("running")+"?plan=true", "", apitest.Owner, 200, "", `"blockers":[{"error":"guest_running"`,
+		`"confirm_phrase":"running"`)
 	b.ask("DELETE", b.vm("stopped"), "", apitest.Owner, 409, "confirm_required", `"confirm_phrase":"stopped"`, `"size_bytes":34359738368`,
 		"The schedule Nightly finds nothing")
 	b.cluster.ChangeConfig(b.refs["stopped"].ID, func(c *hypervisor.Config) { c.Protected = true })
@@ -156,7 +158,8 @@ func TestClone(t *testing.T) {
 	b.ask("POST", b.vm("template")+"/clone", `{"full":false,"storage":"local"}`, apitest.Admin, 422, "invalid", `["body","storage"]`)
 	b.ask("POST", clone+"?plan=true", `{"name":"copy"}`, apitest.Admin, 200, "", "stopped is copied to copy", `"confirm_phrase":null`)
 	b.ask("POST", clone, "", apitest.Admin, 202, "", `"kind":"vm.clone"`, `"params":{"full":true}`, `"vmid":`)
-	b.ask("POST", b.vm("template")+"/clone", `{"full":false,"name":"linked"}`, apitest.Admin, 202, "", `"params":{"full":false,"name":"linked"}`)
+	b.ask("POST", b.vm("template")+"/clone", `{"full":false,"name":"linked"}`, apitest.Admin, 202, "",
+		`"params":{"full":false,"name":"linked"}`)
 	b.ask("POST", "apps/1/clone", `{"newid":4000,"name":null}`, apitest.Admin, 202, "", `"kind":"app.clone"`, `"vmid":4000`)
 	b.ask("POST", "apps/1/clone", "", apitest.Admin, 409, "guest_busy")
 }

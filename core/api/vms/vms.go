@@ -36,8 +36,8 @@ func Register(a *op.API, deps Deps) {
 	op.Post(a, "/api/v1/vms", h.create, op.Spec{
 		ID: "create_vm", Summary: "Make a VM", Tag: tag, Role: identity.Admin, On: op.Anywhere, Calls: true,
 		Status: http.StatusAccepted, Audit: op.Audit{Action: "vm.create"}, Recall: h.made,
-		Description: "Answers with the job that makes it and the number that it will have, which another guest may take meanwhile: then the job " +
-			"takes another, unless `vmid` was given. The order is checked against what the hypervisor has on the node, and all that is wrong " +
+		Description: "Answers with the job that makes it and the number that it will have, which another guest may take meanwhile: then the " +
+			"job takes another, unless `vmid` was given. The order is checked against what the hypervisor has on the node, and all that is wrong " +
 			"with it is 422 before there is a job. It gets one disk, one NIC behind the hypervisor's firewall, and UEFI where its `ostype` " +
 			"cannot do without. Without `node` it is made on the host's own, or on the first that is online.",
 	})
@@ -45,9 +45,9 @@ func Register(a *op.API, deps Deps) {
 		ID: "delete_vm", Summary: "Destroy a VM", Tag: tag, Role: identity.Owner, On: op.VM, Calls: true,
 		Needs: endpoint.Lifecycle, Confirm: op.Confirm{When: op.ConfirmAlways, Field: "name"}, Plan: true,
 		Status: http.StatusAccepted, Audit: op.Audit{Action: "vm.delete"},
-		Description: "Answers with the job that does it. The VM and its disks are destroyed, and no backup is made before. It is refused in this " +
-			"order: 409 `self_target` for the VM that the service itself runs in, `guest_running`, `protected` where its option says so, and " +
-			"`confirm_required` until `confirm` holds its name.",
+		Description: "Answers with the job that does it. The VM and its disks are destroyed, and no backup is made before. It is refused in " +
+			"this order: 409 `self_target` for the VM that the service itself runs in, `guest_running`, `protected` where its option says " +
+			"so, and `confirm_required` until `confirm` holds its name.",
 	})
 	op.Post(a, "/api/v1/vms/:vm_id/:action", h.act, op.Spec{
 		ID: "act_on_vm", Summary: "Start, stop or otherwise change a VM's power state", Tag: tag, Role: identity.Operator, On: op.VM,

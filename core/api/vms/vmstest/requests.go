@@ -18,7 +18,8 @@ var Requests = requesttest.Requests{
 		create := fmt.Sprintf(`{"host_id":%d,"name":"zqcanary-made","storage":"local","bridge":"br0"`, f.Host)
 		return []requesttest.Change{
 			{Operation: "act_on_vm", Path: map[string]string{"vm_id": idle}},
-			{Operation: "create_vm", Body: create + "}", Nulls: create + `,"iso":"local:iso/installer.iso","node":"none","vlan_tag":5,"vmid":9000}`},
+			{Operation: "create_vm", Body: create + "}",
+				Nulls: create + `,"iso":"local:iso/installer.iso","node":"none","vlan_tag":5,"vmid":9000}`},
 			{Operation: "delete_vm", Body: fmt.Sprintf(`{"confirm":%q}`, name), Path: map[string]string{"vm_id": deleted}},
 		}
 	},
