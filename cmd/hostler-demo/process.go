@@ -66,7 +66,7 @@ type simulator struct {
 
 func startSimulator(program string, nodes, guests int) (*process, simulator, error) {
 	cmd := exec.Command(program, "--listen", "127.0.0.1:0", "--scenario", "cluster", "--nodes", fmt.Sprint(nodes), "--guests",
-		fmt.Sprint(guests))
+		fmt.Sprint(guests), "--recommended")
 	cmd.Stderr = os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
 	out, err := cmd.StdoutPipe()

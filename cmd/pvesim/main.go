@@ -39,6 +39,7 @@ func parseConfig(args []string, stderr io.Writer) (config, error) {
 	fs.StringVar(&cfg.opts.Scenario, "scenario", pvesim.ScenarioCluster, "one, cluster or fleet")
 	fs.IntVar(&cfg.opts.Nodes, "nodes", 0, "number of nodes (default 1, 3 or 6 by scenario)")
 	fs.IntVar(&cfg.opts.Guests, "guests", 0, "number of guests (default 12 per host, negative for none)")
+	fs.BoolVar(&cfg.opts.Recommended, "recommended", false, "give the roles what today's releases want besides the token script's")
 	fs.DurationVar(&cfg.opts.Latency, "latency", 0, "delay of every answer")
 	fs.Uint64Var(&cfg.opts.Seed, "seed", 0, "seed of names, figures and secrets")
 	fs.DurationVar(&authDelay, "auth-delay", 3*time.Second, "delay of failed authentication")

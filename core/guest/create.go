@@ -98,18 +98,21 @@ func Create(ctx context.Context, a *Actor, teamID int64, order VMOrder) (Made, e
 	return Made{Started: Started{Job: enqueued.View()}, VMID: result.VMID, GuestRef: result.GuestRef}, nil
 }
 
+// checkMost refuses a number above the hypervisor's bound, if it has one.
+func (p *place) checkMost(field string, n, most int64) {
+	if most > 0 && n > most {
+		p.refuse(field, "less_than_equal", "must be at most %d", most)
+	}
+}
+
 // checkVM refuses what the VM cannot be made of.
 func (p *place) checkVM(o VMOrder) {
 	if !guestName.MatchString(o.Name) {
 		p.refuse("name", "string_pattern_mismatch", "must begin and end with a letter or digit and have 1 to 63 letters, digits, . and -")
 	}
-	for field, n := range map[string][2]int64{
-		"cores": {o.Cores, p.Limits.Cores}, "memory_mb": {o.MemoryMB, p.Limits.MemoryMB}, "disk_gb": {o.DiskGB, p.Limits.DiskGB},
-	} {
-		if n[1] > 0 && n[0] > n[1] {
-			p.refuse(field, "less_than_equal", "must be at most %d", n[1])
-		}
-	}
+	p.checkMost("cores", o.Cores, p.Limits.Cores)
+	p.checkMost("memory_mb", o.MemoryMB, p.Limits.MemoryMB)
+	p.checkMost("disk_gb", o.DiskGB, p.Limits.DiskGB)
 	p.checkNumber("vmid", o.VMID)
 	p.checkStorage("storage", o.Storage, hypervisor.VM, o.DiskGB<<30)
 	if !slices.Contains(p.Bridges, o.Bridge) {

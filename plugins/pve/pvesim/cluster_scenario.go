@@ -2,6 +2,7 @@ package pvesim
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -25,6 +26,12 @@ var capabilityRoles = map[string]struct {
 	"console":    {"ServiceConsole", []string{"VM.Console"}},
 	"backup":     {"ServiceBackup", []string{"VM.Backup", "Datastore.AllocateSpace", "Datastore.Audit"}},
 	"node_power": {"ServiceNodePower", []string{"Sys.PowerMgmt"}},
+}
+
+// recommended are what today's releases want in addition.
+var recommended = map[string][]string{
+	"monitoring": {"VM.GuestAgent.Audit"},
+	"lifecycle":  {"SDN.Use", "VM.Config.HWType", "VM.Config.CDROM", "Datastore.AllocateTemplate"},
 }
 
 var guestNames = []string{
@@ -68,6 +75,9 @@ func (c *Cluster) buildService() {
 	for _, key := range Capabilities {
 		r := capabilityRoles[key]
 		c.setRole(r.role, r.privs)
+		if c.opts.Recommended {
+			c.setRole(r.role, slices.Concat(r.privs, recommended[key]))
+		}
 		c.grant("/", ServiceUser, r.role, true)
 		t := c.addToken(ServiceUser+"!"+key, true)
 		c.grant("/", t.ID, r.role, true)

@@ -22,6 +22,8 @@ type Options struct {
 	Guests int
 	// Seed makes names, figures, secrets and identifiers repeatable. Zero is a seed like any other.
 	Seed uint64
+	// Recommended gives the service's roles what today's releases want besides the roles of the product's token script.
+	Recommended bool
 	// Latency is added to every answer.
 	Latency time.Duration
 	// AuthDelay is how late a 401 comes. Zero means the real server's three seconds; negative means at once.
