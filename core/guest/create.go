@@ -84,7 +84,7 @@ func Create(ctx context.Context, a *Actor, teamID int64, order VMOrder) (Made, e
 	var enqueued *job.Job
 	err = a.DB.Tx(ctx, func(tx *db.Tx) (err error) {
 		enqueued, err = a.Queue.Enqueue(ctx, tx, job.Spec{
-			Kind: createKind, Target: job.Target{Kind: "host", ID: order.HostID, Name: order.Name}, TeamID: teamID, HostID: order.HostID,
+			Kind: createKind, Target: job.Target{Kind: "host", ID: order.HostID, Name: p.hostName}, TeamID: teamID, HostID: order.HostID,
 			Exclusive: fmt.Sprintf("id:%d:%s", p.clusterID, p.ID), Params: params, Asked: order,
 		})
 		if err != nil {

@@ -59,11 +59,16 @@ func (w *Worker) create(ctx context.Context, run *job.Run) error {
 				spec.ID = c.progress.ID
 				return able.CreateVM(ctx, spec)
 			}))
-		if !c.taken(err) {
-			if err != nil {
-				return c.explain(ctx, err)
-			}
+		if err == nil {
 			break
+		}
+		if ours, readErr := c.ours(ctx, err); readErr != nil {
+			return readErr
+		} else if ours {
+			break
+		}
+		if !c.taken(err) {
+			return c.explain(err)
 		}
 		if err := c.nextID(ctx); err != nil {
 			return err
@@ -162,16 +167,30 @@ func (c *creation) absent(ctx context.Context, _ time.Time, reaches bool) error 
 	return nil
 }
 
-// taken reports whether the id went to another guest before our request, so that another id does.
-func (c *creation) taken(err error) bool {
-	if err == nil || c.params.Wanted || c.progress.Tries >= maxIDs {
-		return false
+// ours reports whether a request was refused because an earlier one of this job has made the VM.
+func (c *creation) ours(ctx context.Context, err error) (bool, error) {
+	if !collided(err) {
+		return false, nil
 	}
+	config, found, err := c.read(ctx)
+	if err != nil || !found || config.Mark != c.params.Spec.Mark {
+		return false, err
+	}
+	c.run.Note("the VM %s is there since an earlier request", c.progress.ID)
+	return true, nil
+}
+
+// collided reports whether an error says that the id is taken: of the request, or of its task where the hypervisor finds it out there.
+func collided(err error) bool {
 	if status, verdict := job.Verdict(err); verdict {
-		// Some hypervisors find it out in the task.
 		return status == job.Failed && strings.Contains(job.Text(err), "already exists")
 	}
 	return sdk.KindOf(err) == sdk.Conflict
+}
+
+// taken reports whether the id went to another guest before our request, so that another id does.
+func (c *creation) taken(err error) bool {
+	return !c.params.Wanted && c.progress.Tries < maxIDs && collided(err)
 }
 
 // nextID asks for another id.
@@ -195,7 +214,7 @@ func (c *creation) nextID(ctx context.Context) error {
 }
 
 // explain adds to a failure that the id was taken.
-func (c *creation) explain(_ context.Context, err error) error {
+func (c *creation) explain(err error) error {
 	if _, verdict := job.Verdict(err); !verdict && sdk.KindOf(err) == sdk.Conflict {
 		return job.Fail("%s; no VM was made", job.Explain(err))
 	}

@@ -27,6 +27,7 @@ type place struct {
 	hypervisor.Placement
 	db        *db.DB
 	clusterID int64
+	hostName  string
 	faults    []problem.Fault
 }
 
@@ -46,7 +47,7 @@ func (p *place) err() error {
 // placeOn asks the host's hypervisor for a place. A wanted number that is taken is problem conflict.
 func (a *Actor) placeOn(ctx context.Context, hostID int64, query hypervisor.PlacementQuery) (*place, error) {
 	p := &place{db: a.DB}
-	err := a.DB.Pool.QueryRow(ctx, "SELECT COALESCE(cluster_id, 0) FROM hosts WHERE id = $1", hostID).Scan(&p.clusterID)
+	err := a.DB.Pool.QueryRow(ctx, "SELECT COALESCE(cluster_id, 0), name FROM hosts WHERE id = $1", hostID).Scan(&p.clusterID, &p.hostName)
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("reading the host's cluster: %w", err))
 	}

@@ -213,3 +213,34 @@ func TestWhatIsNotDestroyed(t *testing.T) {
 		}
 	})
 }
+
+// twice makes a VM and says that the id is taken, as a hypervisor does that gets a request a second time.
+type twice struct{ hypervisor.Host }
+
+func (h twice) CreateVM(ctx context.Context, spec hypervisor.VMSpec) (string, error) {
+	if _, err := h.Host.(hypervisor.Provisioner).CreateVM(ctx, spec); err != nil {
+		return "", err
+	}
+	return "", plugin.Errorf(plugin.Conflict, "guest %s exists already", spec.ID)
+}
+
+func (h twice) Placement(ctx context.Context, query hypervisor.PlacementQuery) (hypervisor.Placement, error) {
+	return h.Host.(hypervisor.Provisioner).Placement(ctx, query)
+}
+
+func (h twice) Destroy(ctx context.Context, ref hypervisor.GuestRef, spec hypervisor.DestroySpec) (string, error) {
+	return h.Host.(hypervisor.Provisioner).Destroy(ctx, ref, spec)
+}
+
+// A VM that an earlier request of the same job has made is known by its mark, and no second one is made.
+func TestAnEarlierRequestHasMadeTheVM(t *testing.T) {
+	t.Parallel()
+	inBothShapes(t, func(t *testing.T, b *lifecycleFixture) {
+		b.wrap = func(h hypervisor.Host) hypervisor.Host { return twice{h} }
+		b.start(t)
+		_, transcript := b.ended(t, b.add(t, guest.CreateJob(b.hostID, b.vmSpec("900"), false, false)), job.Succeeded)
+		if n := b.marked(); n != 1 || !strings.Contains(transcript, "is there since an earlier request") {
+			t.Errorf("%d VMs were made\n%s", n, transcript)
+		}
+	})
+}
