@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	goplugin "github.com/hashicorp/go-plugin"
 
+	"github.com/hostler/hostler/plugins/pve"
 	"github.com/hostler/hostler/plugins/pve/pvesim"
 	"github.com/hostler/hostler/plugins/pve/pvesim/pvesimtest"
 	"github.com/hostler/hostler/sdk/endpoint"
@@ -59,7 +61,7 @@ func TestTenThousandGuestsInLittleMemory(t *testing.T) {
 	t.Parallel()
 	driver, pid := start(t)
 	info, err := driver.Info(t.Context())
-	if err != nil || info.Name != "pve" || len(info.Abilities) != 5 {
+	if want := hypervisor.Abilities(&pve.Driver{}, &pve.Host{}); err != nil || info.Name != "pve" || !slices.Equal(info.Abilities, want) {
 		t.Fatalf("info is %+v, %v", info, err)
 	}
 	cluster := pvesimtest.Start(t, pvesim.Options{Nodes: 10, Guests: 10000})

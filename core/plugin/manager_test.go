@@ -26,7 +26,9 @@ func TestRunning(t *testing.T) {
 	if s.Kind != "hypervisor" || s.Name != "mem" || s.Version != "1.0.0" || s.PID == 0 || len(s.SHA256) != 64 || s.Restarts != 0 {
 		t.Errorf("status is %+v", s)
 	}
-	if want := []string{"lifecycle", "task_stop", "node_read", "snapshot", "role_script"}; !slices.Equal(s.Abilities, want) {
+	want := []string{"lifecycle", "task_stop", "node_read", "snapshot", "provision", "clone", "config_read", "reconfigure", "nic_edit",
+		"backup", "role_script"}
+	if !slices.Equal(s.Abilities, want) {
 		t.Errorf("abilities are %v, want %v", s.Abilities, want)
 	}
 	host := b.host(t, "2-nodes.700-vms.mem:8006")

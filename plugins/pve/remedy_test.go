@@ -32,4 +32,13 @@ func TestRemedyGrantsWhatIsMissing(t *testing.T) {
 	if e == nil || !strings.HasPrefix(e.Remedy, "pveum acl modify '/vms/100' --users ") || !strings.Contains(e.Remedy, "'"+elsewhere.ID+"'") {
 		t.Errorf("a role that is given elsewhere: %+v", e)
 	}
+	poll := w.open(t, w.target(endpoint.Monitoring, w.token("/", true, "VM.Audit")))
+	before := w.Stats().Requests["GET /access/permissions"]
+	if _, err := poll.NodeStatus(t.Context(), "pve1"); wantKind(t, err, plugin.Denied).Remedy !=
+		"pveum role modify ServiceAudit --append 1 --privs Sys.Audit" {
+		t.Errorf("a token that polls: %v", err)
+	}
+	if n := w.Stats().Requests["GET /access/permissions"] - before; n != 0 {
+		t.Errorf("a refused poll asks %d times for rights", n)
+	}
 }

@@ -75,21 +75,9 @@ func (s *suite) backup(t *testing.T) {
 // restore makes a second guest of a backup, and sets the guest back to it.
 func (s *suite) restore(t *testing.T, ctx context.Context, b hypervisor.Backup, ref hypervisor.GuestRef) {
 	t.Helper()
+	made := s.restored(t, ctx, b, ref)
+	s.destroy(t, ctx, made)
 	at := as[hypervisor.Backuper](t, s.host(t, endpoint.Backup))
-	for try := range 50 {
-		name := fmt.Sprintf("restored-%s-%d", ref.ID, try)
-		spec := hypervisor.RestoreSpec{Backup: b, Node: ref.Node, NewIdentity: true}
-		spec.ID = s.placement(t, ctx, hypervisor.PlacementQuery{Kind: ref.Kind, Node: ref.Node, Name: name}).ID
-		id, err := at.Restore(ctx, spec)
-		if plugin.KindOf(err) == plugin.Conflict || !s.ends(t, ctx, id, err) {
-			continue // another was faster
-		}
-		made, err := s.host(t, endpoint.Monitoring).Guest(ctx, hypervisor.GuestRef{Kind: ref.Kind, Node: ref.Node, ID: spec.ID})
-		must(t, "reading the restored guest", err)
-		s.wantOperation(t, ctx, made.GuestRef, id, hypervisor.OperationRestore)
-		s.destroy(t, ctx, made.GuestRef)
-		break
-	}
 	id, err := at.Restore(ctx, hypervisor.RestoreSpec{Backup: b, ID: ref.ID, Node: ref.Node})
 	if s.ends(t, ctx, id, err, plugin.Conflict) {
 		t.Error("a guest was replaced without a word")
@@ -98,4 +86,26 @@ func (s *suite) restore(t *testing.T, ctx context.Context, b hypervisor.Backup, 
 	if !s.ends(t, ctx, id, err, plugin.Conflict) {
 		t.Error("setting the guest back failed:", err)
 	}
+}
+
+// restored makes a guest of a backup under an id that is free. It tries again while others take the id first.
+func (s *suite) restored(t *testing.T, ctx context.Context, b hypervisor.Backup, ref hypervisor.GuestRef) hypervisor.GuestRef {
+	t.Helper()
+	at := as[hypervisor.Backuper](t, s.host(t, endpoint.Backup))
+	var err error
+	for try := range 50 {
+		name := fmt.Sprintf("restored-%s-%d", ref.ID, try)
+		spec := hypervisor.RestoreSpec{Backup: b, Node: ref.Node, NewIdentity: true}
+		spec.ID = s.placement(t, ctx, hypervisor.PlacementQuery{Kind: ref.Kind, Node: ref.Node, Name: name}).ID
+		var id string
+		if id, err = at.Restore(ctx, spec); plugin.KindOf(err) == plugin.Conflict || !s.ends(t, ctx, id, err, plugin.Conflict) {
+			continue // another was faster
+		}
+		made, err := s.host(t, endpoint.Monitoring).Guest(ctx, hypervisor.GuestRef{Kind: ref.Kind, Node: ref.Node, ID: spec.ID})
+		must(t, "reading the restored guest", err)
+		s.wantOperation(t, ctx, made.GuestRef, id, hypervisor.OperationRestore)
+		return made.GuestRef
+	}
+	t.Fatal("no restore to an id that was free:", err)
+	return hypervisor.GuestRef{}
 }
