@@ -33,6 +33,7 @@ var (
 	_ hypervisor.Reconfigurer = (*Host)(nil)
 	_ hypervisor.NICEditor    = (*Host)(nil)
 	_ hypervisor.Backuper     = (*Host)(nil)
+	_ hypervisor.Migrator     = (*Host)(nil)
 )
 
 // begin is the start of every call: the network, the fault, the certificate, the token.
