@@ -31,10 +31,9 @@ type MigrationQuery struct {
 	Storage string
 }
 
-// MigrationCheck is what a migration would meet. Nothing is reserved by it.
+// MigrationCheck is what a migration would meet. Nothing is reserved by it. It may lack what Config, Snapshots, Placement and Guest tell:
+// the service looks there itself, with the token of Monitoring.
 type MigrationCheck struct {
-	// Running is true for a guest that runs or is paused.
-	Running bool
 	// Live says that a guest which runs goes on running while it is moved; it is stopped and started otherwise.
 	Live bool
 	// Nodes are those that the hypervisor lets the guest go to; nil where it does not tell.

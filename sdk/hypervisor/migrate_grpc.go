@@ -64,7 +64,7 @@ func migrationSpecFromProto(req *hypervisorv1.MigrateRequest) MigrationSpec {
 
 func migrationCheckToProto(c MigrationCheck) *hypervisorv1.CheckMigrationResponse {
 	return &hypervisorv1.CheckMigrationResponse{
-		Running: c.Running, Live: c.Live, NodesTold: c.Nodes != nil, Nodes: wire.Texts(c.Nodes),
+		Live: c.Live, NodesTold: c.Nodes != nil, Nodes: wire.Texts(c.Nodes),
 		Blockers: wire.Each(c.Blockers, findingToProto), Warnings: wire.Each(c.Warnings, findingToProto),
 		Disks: wire.Each(c.Disks, migrationDiskToProto), Resources: wire.Texts(c.Resources),
 	}
@@ -75,7 +75,7 @@ func migrationCheckFromProto(c *hypervisorv1.CheckMigrationResponse) MigrationCh
 		return MigrationCheck{}
 	}
 	check := MigrationCheck{
-		Running: c.GetRunning(), Live: c.GetLive(), Nodes: c.GetNodes(),
+		Live: c.GetLive(), Nodes: c.GetNodes(),
 		Blockers: wire.Each(c.GetBlockers(), findingFromProto), Warnings: wire.Each(c.GetWarnings(), findingFromProto),
 		Disks: wire.Each(c.GetDisks(), migrationDiskFromProto), Resources: c.GetResources(),
 	}

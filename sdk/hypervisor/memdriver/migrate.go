@@ -59,7 +59,7 @@ func (h *Host) CheckMigration(ctx context.Context, ref hypervisor.GuestRef, quer
 // checkMigration needs the lock.
 func (c *Cluster) checkMigration(g *guest, query hypervisor.MigrationQuery) hypervisor.MigrationCheck {
 	check := hypervisor.MigrationCheck{
-		Running: g.Status == hypervisor.GuestRunning || g.Status == hypervisor.GuestPaused, Live: g.Kind == hypervisor.VM && !c.certified,
+		Live:  g.Kind == hypervisor.VM && !c.certified,
 		Nodes: slices.DeleteFunc(slices.Clone(c.nodes), func(n string) bool { return n == g.Node || slices.Contains(c.offline, n) }),
 	}
 	block := func(code, format string, args ...any) {
@@ -90,7 +90,7 @@ func (c *Cluster) checkMigration(g *guest, query hypervisor.MigrationQuery) hype
 			check.Disks = append(check.Disks, moved)
 		}
 	}
-	if len(check.Disks) > 0 && check.Running && check.Live && len(g.snapshots) > 0 {
+	if len(check.Disks) > 0 && g.up() && check.Live && len(g.snapshots) > 0 {
 		block(hypervisor.MigrationSnapshots, "The disks of a guest that runs cannot be moved with their snapshots.")
 	}
 	switch s := c.storage(query.Storage); {
@@ -123,7 +123,7 @@ func (h *Host) Migrate(ctx context.Context, ref hypervisor.GuestRef, spec hyperv
 			return work{}, invalid("storage", "storage %.80q holds no such disks", spec.Storage)
 		case spec.Online && !check.Live:
 			return work{}, plugin.Errorf(plugin.Invalid, "a %s cannot be moved while it runs", g.Kind)
-		case check.Running && !spec.Online && !spec.Restart:
+		case g.up() && !spec.Online && !spec.Restart:
 			return work{}, plugin.Errorf(plugin.Conflict, "guest %s is %s", g.ID, g.Status)
 		}
 		return work{hypervisor.OperationMigrate, func() error {
@@ -144,6 +144,11 @@ func (h *Host) Migrate(ctx context.Context, ref hypervisor.GuestRef, spec hyperv
 			return nil
 		}}, nil
 	})
+}
+
+// up reports whether the guest runs or is paused; it needs the cluster's lock.
+func (g *guest) up() bool {
+	return g.Status == hypervisor.GuestRunning || g.Status == hypervisor.GuestPaused
 }
 
 // move needs the cluster's lock.

@@ -91,16 +91,15 @@ func (x *CheckMigrationRequest) GetStorage() string {
 }
 
 type CheckMigrationResponse struct {
-	state   protoimpl.MessageState `protogen:"open.v1"`
-	Running bool                   `protobuf:"varint,1,opt,name=running,proto3" json:"running,omitempty"`
-	Live    bool                   `protobuf:"varint,2,opt,name=live,proto3" json:"live,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Live  bool                   `protobuf:"varint,1,opt,name=live,proto3" json:"live,omitempty"`
 	// Whether the hypervisor tells to which nodes the guest may go.
-	NodesTold     bool                `protobuf:"varint,3,opt,name=nodes_told,json=nodesTold,proto3" json:"nodes_told,omitempty"`
-	Nodes         []string            `protobuf:"bytes,4,rep,name=nodes,proto3" json:"nodes,omitempty"`
-	Blockers      []*MigrationFinding `protobuf:"bytes,5,rep,name=blockers,proto3" json:"blockers,omitempty"`
-	Warnings      []*MigrationFinding `protobuf:"bytes,6,rep,name=warnings,proto3" json:"warnings,omitempty"`
-	Disks         []*MigrationDisk    `protobuf:"bytes,7,rep,name=disks,proto3" json:"disks,omitempty"`
-	Resources     []string            `protobuf:"bytes,8,rep,name=resources,proto3" json:"resources,omitempty"`
+	NodesTold     bool                `protobuf:"varint,2,opt,name=nodes_told,json=nodesTold,proto3" json:"nodes_told,omitempty"`
+	Nodes         []string            `protobuf:"bytes,3,rep,name=nodes,proto3" json:"nodes,omitempty"`
+	Blockers      []*MigrationFinding `protobuf:"bytes,4,rep,name=blockers,proto3" json:"blockers,omitempty"`
+	Warnings      []*MigrationFinding `protobuf:"bytes,5,rep,name=warnings,proto3" json:"warnings,omitempty"`
+	Disks         []*MigrationDisk    `protobuf:"bytes,6,rep,name=disks,proto3" json:"disks,omitempty"`
+	Resources     []string            `protobuf:"bytes,7,rep,name=resources,proto3" json:"resources,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -133,13 +132,6 @@ func (x *CheckMigrationResponse) ProtoReflect() protoreflect.Message {
 // Deprecated: Use CheckMigrationResponse.ProtoReflect.Descriptor instead.
 func (*CheckMigrationResponse) Descriptor() ([]byte, []int) {
 	return file_hostler_hypervisor_v1_migrate_service_proto_rawDescGZIP(), []int{1}
-}
-
-func (x *CheckMigrationResponse) GetRunning() bool {
-	if x != nil {
-		return x.Running
-	}
-	return false
 }
 
 func (x *CheckMigrationResponse) GetLive() bool {
@@ -449,17 +441,16 @@ const file_hostler_hypervisor_v1_migrate_service_proto_rawDesc = "" +
 	"\x06target\x18\x01 \x01(\v2\x19.hostler.plugin.v1.TargetR\x06target\x125\n" +
 	"\x05guest\x18\x02 \x01(\v2\x1f.hostler.hypervisor.v1.GuestRefR\x05guest\x12\x12\n" +
 	"\x04node\x18\x03 \x01(\tR\x04node\x12\x18\n" +
-	"\astorage\x18\x04 \x01(\tR\astorage\"\xdf\x02\n" +
-	"\x16CheckMigrationResponse\x12\x18\n" +
-	"\arunning\x18\x01 \x01(\bR\arunning\x12\x12\n" +
-	"\x04live\x18\x02 \x01(\bR\x04live\x12\x1d\n" +
+	"\astorage\x18\x04 \x01(\tR\astorage\"\xc5\x02\n" +
+	"\x16CheckMigrationResponse\x12\x12\n" +
+	"\x04live\x18\x01 \x01(\bR\x04live\x12\x1d\n" +
 	"\n" +
-	"nodes_told\x18\x03 \x01(\bR\tnodesTold\x12\x14\n" +
-	"\x05nodes\x18\x04 \x03(\tR\x05nodes\x12C\n" +
-	"\bblockers\x18\x05 \x03(\v2'.hostler.hypervisor.v1.MigrationFindingR\bblockers\x12C\n" +
-	"\bwarnings\x18\x06 \x03(\v2'.hostler.hypervisor.v1.MigrationFindingR\bwarnings\x12:\n" +
-	"\x05disks\x18\a \x03(\v2$.hostler.hypervisor.v1.MigrationDiskR\x05disks\x12\x1c\n" +
-	"\tresources\x18\b \x03(\tR\tresources\"@\n" +
+	"nodes_told\x18\x02 \x01(\bR\tnodesTold\x12\x14\n" +
+	"\x05nodes\x18\x03 \x03(\tR\x05nodes\x12C\n" +
+	"\bblockers\x18\x04 \x03(\v2'.hostler.hypervisor.v1.MigrationFindingR\bblockers\x12C\n" +
+	"\bwarnings\x18\x05 \x03(\v2'.hostler.hypervisor.v1.MigrationFindingR\bwarnings\x12:\n" +
+	"\x05disks\x18\x06 \x03(\v2$.hostler.hypervisor.v1.MigrationDiskR\x05disks\x12\x1c\n" +
+	"\tresources\x18\a \x03(\tR\tresources\"@\n" +
 	"\x10MigrationFinding\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\"\x86\x01\n" +
