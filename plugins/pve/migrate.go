@@ -91,7 +91,8 @@ func (p preconditions) tell(check *hypervisor.MigrationCheck, query hypervisor.M
 			strings.Join(namesOf(forbidden.Storages), ", "))
 	}
 	for _, b := range forbidden.Blocking {
-		block(check, hypervisor.MigrationNodeForbidden, "A rule of high availability (%s, %s) keeps the guest from %s.", b.Cause, b.SID, query.Node)
+		block(check, hypervisor.MigrationNodeForbidden, "A rule of high availability (%s, %s) keeps the guest from %s.", b.Cause, b.SID,
+			query.Node)
 	}
 	if len(p.Dependent) > 0 {
 		check.Warnings = append(check.Warnings, hypervisor.MigrationFinding{Code: hypervisor.MigrationHA,

@@ -35,7 +35,8 @@ func (w *fixture) check(t *testing.T, ref hypervisor.GuestRef, query hypervisor.
 }
 
 // moved asks for a move and gives its end.
-func (w *fixture) moved(t *testing.T, ref hypervisor.GuestRef, spec hypervisor.MigrationSpec) (lines string, result hypervisor.TaskResult) {
+func (w *fixture) moved(t *testing.T, ref hypervisor.GuestRef, spec hypervisor.MigrationSpec) (
+	lines string, result hypervisor.TaskResult) {
 	t.Helper()
 	host := w.host(t, endpoint.Lifecycle)
 	id, err := host.Migrate(t.Context(), ref, spec)
@@ -110,9 +111,10 @@ func TestMigrationsThatFail(t *testing.T) {
 		how  hypervisor.MigrationSpec
 		says string
 	}{
-		"a bind mount": {pvesim.GuestSpec{Type: pvesim.LXC, Config: map[string]any{"mp0": "/srv,mp=/srv"}}, hypervisor.MigrationSpec{},
-			"cannot migrate local bind mount point 'mp0'"},
-		"a device": {pvesim.GuestSpec{Config: map[string]any{"hostpci0": "0000:01:00"}}, hypervisor.MigrationSpec{}, "local devices: hostpci0"},
+		"a bind mount": {pvesim.GuestSpec{Type: pvesim.LXC, Config: map[string]any{"mp0": "/srv,mp=/srv"}},
+			hypervisor.MigrationSpec{}, "cannot migrate local bind mount point 'mp0'"},
+		"a device": {pvesim.GuestSpec{Config: map[string]any{"hostpci0": "0000:01:00"}},
+			hypervisor.MigrationSpec{}, "local devices: hostpci0"},
 		"an image": {pvesim.GuestSpec{Config: map[string]any{"ide2": "local:iso/debian-13.1.0-amd64-netinst.iso,media=cdrom"}},
 			hypervisor.MigrationSpec{}, "local cdrom image"},
 		"a container live": {pvesim.GuestSpec{Type: pvesim.LXC, Status: pvesim.StatusRunning}, hypervisor.MigrationSpec{Online: true},

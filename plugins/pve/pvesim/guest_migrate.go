@@ -48,8 +48,8 @@ func readVMMigration(r *request) (result, *apiError) {
 		return fail(err)
 	}
 	answer := map[string]any{
-		"running": oneOrZero(g.running()), "local_disks": r.localDisks(g), "local_resources": g.localResources(), "mapped-resources": []string{},
-		"mapped-resource-info": map[string]any{}, "has-dbus-vmstate": 1,
+		"running": oneOrZero(g.running()), "local_disks": r.localDisks(g), "local_resources": g.localResources(),
+		"mapped-resources": []string{}, "mapped-resource-info": map[string]any{}, "has-dbus-vmstate": 1,
 	}
 	if r.c.release.major >= 9 || !g.running() {
 		answer["allowed_nodes"], answer["not_allowed_nodes"] = r.migrationTargets(g)
@@ -89,8 +89,8 @@ func (r *request) localDisks(g *guest) []map[string]any {
 			continue
 		}
 		disks = append(disks, map[string]any{
-			"volid": v.id, "drivename": v.key, "size": max(g.Disk, gibibyte), "cdrom": 0, "is_attached": 1, "is_cloudinit": 0, "is_tpmstate": 0,
-			"is_unused": 0, "is_vmstate": 0, "replicate": 1, "shared": 0,
+			"volid": v.id, "drivename": v.key, "size": max(g.Disk, gibibyte), "cdrom": 0, "is_attached": 1, "is_cloudinit": 0,
+			"is_tpmstate": 0, "is_unused": 0, "is_vmstate": 0, "replicate": 1, "shared": 0,
 		})
 	}
 	images := g.localImages(r.c)
@@ -266,7 +266,8 @@ func (r *request) immovable(g *guest, m migration, say func(string, ...any)) err
 			return errors.New("lxc live migration is currently not implemented")
 		}
 		for key, value := range g.config() {
-			if strings.HasPrefix(key, "mp") && strings.HasPrefix(fmt.Sprint(value), "/") && !strings.Contains(fmt.Sprint(value), "shared=1") {
+			text := fmt.Sprint(value)
+			if strings.HasPrefix(key, "mp") && strings.HasPrefix(text, "/") && !strings.Contains(text, "shared=1") {
 				return fmt.Errorf("cannot migrate local bind mount point '%s'", key)
 			}
 		}

@@ -12,7 +12,8 @@ func TestMigrationRefusals(t *testing.T) {
 	c := pvesimtest.Start(t, pvesim.Options{Scenario: pvesim.ScenarioCluster, Nodes: 3, Guests: -1, TaskDuration: -1})
 	root := as(t, c, c.AdminToken())
 	for _, spec := range []pvesim.GuestSpec{
-		{VMID: 100, Status: pvesim.StatusRunning}, {VMID: 101, Type: pvesim.LXC, Status: pvesim.StatusRunning}, {VMID: 102, Lock: "backup"},
+		{VMID: 100, Status: pvesim.StatusRunning}, {VMID: 101, Type: pvesim.LXC, Status: pvesim.StatusRunning},
+		{VMID: 102, Lock: "backup"},
 	} {
 		if _, err := c.AddGuest(spec); err != nil {
 			t.Fatal(err)
