@@ -35,8 +35,8 @@ func invalid(field, format string, args ...any) *plugin.Error {
 	return e
 }
 
-// Placement asks for the node's storages and bridges and for an id: three requests, and one more for an image. Where a node shows no storage
-// or no bridge at all, the token's rights are asked for as well.
+// Placement asks for the node's storages and bridges and for an id: three requests, and one more for an image. Where a node shows no
+// storage or no bridge at all, the token's rights are asked for as well.
 func (h *Host) Placement(ctx context.Context, query hypervisor.PlacementQuery) (hypervisor.Placement, error) {
 	p := hypervisor.Placement{OSTypes: slices.Clone(osTypes), Limits: guestLimits}
 	path, err := nodePath(query.Node, "storage")
@@ -72,8 +72,8 @@ func (h *Host) Placement(ctx context.Context, query hypervisor.PlacementQuery) (
 	return p, err
 }
 
-// hidden is the refusal for a list that shows nothing because the token has the privilege nowhere: the hypervisor leaves out what it may not
-// show, without an error. It is nil for a list that is simply empty.
+// hidden is the refusal for a list that shows nothing because the token has the privilege nowhere: the hypervisor leaves out what it may
+// not show, without an error. It is nil for a list that is simply empty.
 func (h *Host) hidden(ctx context.Context, privilege, path string) error {
 	var have grants
 	if _, err := h.api.Get(ctx, "/access/permissions", nil, &have); err != nil {

@@ -20,11 +20,11 @@ import (
 
 // The golden files begin with these words.
 const (
-	requestsHead = `# What every operation that asks the hypervisor sends to it until its jobs have ended: which request of the API of Proxmox VE, how often.
+	requestsHead = `# What every operation that asks the hypervisor sends to it until its jobs have ended: which request of the API, how often.
 # The simulator's tasks are over at once: real ones are asked after more often. Made by go generate ./cmd/hostlerd/pvegolden.
 `
-	privilegesHead = `# Without which privilege an operation or its job fails, and which token needs it, found by taking one privilege at a time from the token's
-# role. A plus marks what the role does not have by default and today's release needs. Made by go generate ./cmd/hostlerd/pvegolden.
+	privilegesHead = `# Without which privilege an operation or its job fails, and which token needs it, found by taking one at a time from the token's role.
+# A plus marks what the role does not have by default and today's release needs. Made by go generate ./cmd/hostlerd/pvegolden.
 `
 )
 
