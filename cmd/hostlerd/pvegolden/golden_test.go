@@ -20,10 +20,12 @@ import (
 
 // The golden files begin with these words.
 const (
-	requestsHead = `# What every operation that asks the hypervisor sends to it until its jobs have ended: which request of the API, how often.
+	requestsHead = `
+# What every operation that asks the hypervisor sends to it until its jobs have ended: which request of the API, how often.
 # The simulator's tasks are over at once: real ones are asked after more often. Made by go generate ./cmd/hostlerd/pvegolden.
 `
-	privilegesHead = `# Without which privilege an operation or its job fails, and which token needs it, found by taking one at a time from the token's role.
+	privilegesHead = `
+# Without which privilege an operation or its job fails, and which token needs it, found by taking one at a time from the token's role.
 # A plus marks what the role does not have by default and today's release needs. Made by go generate ./cmd/hostlerd/pvegolden.
 `
 )
@@ -177,7 +179,7 @@ func named(t *testing.T, d pvegolden.Done, privilege, role string) {
 func golden(t *testing.T, name, head string, blocks map[string]string) {
 	t.Helper()
 	var text strings.Builder
-	text.WriteString(head)
+	text.WriteString(head[1:])
 	for _, act := range slices.Sorted(maps.Keys(blocks)) {
 		text.WriteString("\n" + blocks[act])
 	}
