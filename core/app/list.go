@@ -33,8 +33,8 @@ const selectApps = `SELECT a.id, a.name, a.slug, a.vmid, a.guest_ref,
 func (a *App) fields() []any {
 	return []any{&a.ID, &a.Name, &a.Slug, &a.VMID, &a.GuestRef, &a.Status, &a.MissingSince, &a.JobID, &a.Present, &a.HostID, &a.Host,
 		&a.Cluster, &a.Node, &a.GuestName, &a.Lock, &a.Tags, &a.CPU, &a.CPUs, &a.MemoryBytes, &a.MemoryTotalBytes, &a.DiskBytes,
-		&a.DiskTotalBytes, &a.NetInBytes, &a.NetOutBytes, &a.UptimeS, &a.WebPort, &a.WebPath, &a.WebProtocol, &a.SeenAt, &a.FiguresAt, &a.AdoptedAt,
-		&a.clusterID, &a.guestID}
+		&a.DiskTotalBytes, &a.NetInBytes, &a.NetOutBytes, &a.UptimeS, &a.WebPort, &a.WebPath, &a.WebProtocol, &a.SeenAt, &a.FiguresAt,
+		&a.AdoptedAt, &a.clusterID, &a.guestID}
 }
 
 // Filter narrows List. Zero values narrow nothing.
