@@ -1,0 +1,211 @@
+package processtest
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/hostler/hostler/internal/waittest"
+)
+
+// victim is what dies in the middle of each step of a life.
+type victim string
+
+const (
+	noVictim    victim = "noVictim"
+	serviceDies victim = "service"
+	pluginDies  victim = "plugin"
+)
+
+// life is a guest on its way from its creation to its destruction, on a cluster of three nodes.
+type life struct {
+	t       *testing.T
+	service *service
+	owner   *client
+	cluster *sim
+	host    int64
+	victim  victim
+	// kind is vm or app, path the guest's below /api/v1 and name what it is called; type of its requests to the hypervisor.
+	kind, path, name, of string
+	guest                guestView
+}
+
+// lifeStep is one step: an operation whose job sends a request that changes something.
+type lifeStep struct {
+	name   string
+	method string
+	path   string // below the guest's
+	body   map[string]any
+	// sends is the request that is sent once, with {of} for the type of the guest.
+	sends string
+	// status of the operation; 202 when zero.
+	status int
+	// holds says what is true afterwards.
+	holds func(l *life) error
+}
+
+func newLife(t *testing.T, kind string, dies victim) *life {
+	t.Helper()
+	l := &life{t: t, kind: kind, victim: dies, name: "lived", of: map[string]string{"vm": "qemu", "app": "lxc"}[kind]}
+	l.cluster = startSim(t, "--scenario", "cluster", "--nodes", "3", "--guests", "-1", "--recommended", "--resources-lag", "0",
+		"--task-duration", "50ms")
+	l.service = startService(t, options{})
+	l.owner = setUp(t, l.service)
+	l.host = l.owner.enrol(t, l.cluster, "lab", "lifecycle", "backup")
+	return l
+}
+
+// begin makes the guest: a VM by a job, a container behind the service's back, which then adopts it.
+func (l *life) begin() {
+	l.t.Helper()
+	if l.kind == "app" {
+		var made struct{ VMID int64 }
+		l.cluster.control(l.t, http.MethodPost, "/guest", map[string]any{"op": "create", "type": "lxc", "name": l.name}, &made)
+		l.sync()
+		l.owner.must(l.t, http.StatusOK, http.MethodPost, "/api/v1/apps/adopt", map[string]any{"items": []map[string]any{
+			{"host_id": l.host, "vmid": made.VMID}}}, nil)
+	} else {
+		l.step(lifeStep{name: "create", method: http.MethodPost, path: "/api/v1/vms", sends: "POST /nodes/{node}/qemu",
+			body: map[string]any{"host_id": l.host, "name": l.name}})
+	}
+	for _, g := range l.guests() {
+		l.guest = g
+	}
+	l.path = fmt.Sprintf("/api/v1/%ss/%d", l.kind, l.guest.ID)
+}
+
+func (l *life) sync() {
+	l.t.Helper()
+	l.owner.must(l.t, http.StatusOK, http.MethodPost, fmt.Sprintf("/api/v1/hosts/%d/sync", l.host), nil, nil)
+}
+
+// guests are those of the kind after a poll.
+func (l *life) guests() (all []guestView) {
+	l.t.Helper()
+	l.sync()
+	l.owner.must(l.t, http.StatusOK, http.MethodGet, "/api/v1/"+l.kind+"s", nil, &all)
+	return all
+}
+
+// now is the guest after a poll.
+func (l *life) now() (g guestView, err error) {
+	l.t.Helper()
+	for _, g := range l.guests() {
+		if g.ID == l.guest.ID {
+			return g, nil
+		}
+	}
+	return g, fmt.Errorf("there is no %s %d", l.kind, l.guest.ID)
+}
+
+// is says that the guest has a status.
+func is(status string) func(*life) error {
+	return func(l *life) error {
+		g, err := l.now()
+		if err == nil && g.Status != status {
+			err = fmt.Errorf("it is %s, not %s", g.Status, status)
+		}
+		return err
+	}
+}
+
+// step asks for one step, lets the victim die once the changing request was carried out and before its answer came, and holds that the
+// job succeeds and that the request was sent once.
+func (l *life) step(s lifeStep) {
+	l.t.Helper()
+	method, template, _ := strings.Cut(strings.ReplaceAll(s.sends, "{of}", l.of), " ")
+	sent := func() int { return l.cluster.stats(l.t).Requests[method+" "+template] }
+	before, strikes := sent(), struck(l.t, l.cluster)
+	if l.victim != noVictim {
+		l.cluster.fault(l.t, map[string]any{"kind": "delay", "delay_ms": 30000, "times": 1, "after": true,
+			"match": map[string]any{"method": method, "path": template}})
+	}
+	path := s.path
+	if !strings.HasPrefix(path, "/api/") {
+		path = l.path + path
+	}
+	var body any
+	if s.body != nil {
+		body = s.body
+	}
+	status := s.status
+	if status == 0 {
+		status = http.StatusAccepted
+	}
+	var reply struct {
+		Job  jobView
+		Jobs []jobView
+	}
+	l.owner.must(l.t, status, s.method, path, body, &reply)
+	if len(reply.Jobs) > 0 {
+		reply.Job = reply.Jobs[0]
+	}
+	if l.victim != noVictim {
+		waittest.Until(l.t, s.name+": the request was carried out", func() bool { return struck(l.t, l.cluster) > strikes })
+		l.kill()
+	}
+	end := ended(l.t, l.owner, reply.Job.ID)
+	if end.Status != "succeeded" {
+		l.t.Fatalf("%s ended %s: %s\n%s", s.name, end.Status, end.Error, transcript(l.t, l.owner, end.ID))
+	}
+	if n := sent() - before; n != 1 {
+		l.t.Errorf("%s: %s was sent %d times\n%s", s.name, s.sends, n, transcript(l.t, l.owner, end.ID))
+	}
+	if s.holds == nil {
+		return
+	}
+	if err := s.holds(l); err != nil {
+		l.t.Fatalf("after %s: %v\n%s", s.name, err, transcript(l.t, l.owner, end.ID))
+	}
+}
+
+// kill lets the victim die, and takes the fault away that held it.
+func (l *life) kill() {
+	l.t.Helper()
+	if l.victim == serviceDies {
+		l.service.kill()
+	} else {
+		for _, pid := range pluginsOf(l.t, l.service) {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}
+	l.cluster.healFaults(l.t)
+	if l.victim == serviceDies {
+		l.service.start(l.t)
+		return
+	}
+	l.owner.answered(l.t, http.MethodGet, fmt.Sprintf("/api/v1/hosts/%d/tasks", l.host))
+}
+
+// snapshots are the names of the guest's.
+func (l *life) snapshots() (names []string) {
+	l.t.Helper()
+	var all []struct{ Name string }
+	l.owner.must(l.t, http.StatusOK, http.MethodGet, l.path+"/snapshots", nil, &all)
+	for _, s := range all {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+// breaks changes the guest at the hypervisor in a way that only a snapshot or a backup mends.
+func (l *life) breaks() {
+	l.t.Helper()
+	l.cluster.control(l.t, http.MethodPost, "/guest", map[string]any{"op": "set", "vmid": l.guest.VMID, "cores": 7}, nil)
+	if mended(l) == nil {
+		l.t.Fatal("the guest is not broken")
+	}
+}
+
+// mended says that what breaks did is undone.
+func mended(l *life) error {
+	var g struct{ CPUs *float64 }
+	l.sync()
+	l.owner.must(l.t, http.StatusOK, http.MethodGet, l.path, nil, &g)
+	if g.CPUs == nil || *g.CPUs == 7 {
+		return fmt.Errorf("it is still broken: %v cores", g.CPUs)
+	}
+	return nil
+}

@@ -1,0 +1,65 @@
+package processtest
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"testing"
+)
+
+// A VM and an app from creation to destruction, undisturbed and with the service or the plugin killed in the middle of each step: once
+// the hypervisor has carried out the request and before its answer arrives.
+func TestLife(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{"vm", "app"} {
+		for _, dies := range []victim{noVictim, serviceDies, pluginDies} {
+			t.Run(fmt.Sprintf("of a %s, and %s dies", kind, dies), func(t *testing.T) {
+				t.Parallel()
+				l := newLife(t, kind, dies)
+				l.begin()
+				for _, s := range lifeSteps(l) {
+					l.step(s)
+				}
+			})
+		}
+	}
+}
+
+// lifeSteps are those after the guest was made.
+func lifeSteps(l *life) []lifeStep {
+	end := lifeStep{name: "delete", method: http.MethodDelete, sends: "DELETE /nodes/{node}/{of}/{vmid}", body: map[string]any{"confirm": l.name},
+		holds: func(l *life) error {
+			if _, err := l.now(); err == nil {
+				return fmt.Errorf("it is still there")
+			}
+			return nil
+		}}
+	if l.kind == "app" {
+		end.name, end.status = "uninstall", http.StatusOK
+	}
+	return []lifeStep{
+		{name: "start", method: http.MethodPost, path: "/start", sends: "POST /nodes/{node}/{of}/{vmid}/status/start", holds: is("running")},
+		{name: "stop", method: http.MethodPost, path: "/stop", sends: "POST /nodes/{node}/{of}/{vmid}/status/stop", holds: is("stopped")},
+		{name: "snapshot", method: http.MethodPost, path: "/snapshots", body: map[string]any{"name": "before"},
+			sends: "POST /nodes/{node}/{of}/{vmid}/snapshot", holds: func(l *life) error {
+				if names := l.snapshots(); !slices.Equal(names, []string{"before"}) {
+					return fmt.Errorf("its snapshots are %v", names)
+				}
+				l.breaks()
+				return nil
+			}},
+		{name: "roll back", method: http.MethodPost, path: "/snapshots/before/rollback", body: map[string]any{"confirm": l.name},
+			sends: "POST /nodes/{node}/{of}/{vmid}/snapshot/{snapname}/rollback", holds: mended},
+		{name: "clone", method: http.MethodPost, path: "/clone", body: map[string]any{"name": "copied"},
+			sends: "POST /nodes/{node}/{of}/{vmid}/clone", holds: func(l *life) error {
+				var all []struct{ Name string }
+				l.sync()
+				l.owner.must(l.t, http.StatusOK, http.MethodGet, "/api/v1/guests", nil, &all)
+				if len(all) != 2 {
+					return fmt.Errorf("there are %d guests, not the first and its copy: %v", len(all), all)
+				}
+				return nil
+			}},
+		end,
+	}
+}
