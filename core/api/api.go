@@ -12,6 +12,7 @@ import (
 	"github.com/hostler/hostler/core/api/apps"
 	"github.com/hostler/hostler/core/api/audit"
 	"github.com/hostler/hostler/core/api/auth"
+	"github.com/hostler/hostler/core/api/backups"
 	"github.com/hostler/hostler/core/api/clones"
 	"github.com/hostler/hostler/core/api/cluster"
 	"github.com/hostler/hostler/core/api/firewall"
@@ -68,6 +69,7 @@ type Deps struct {
 	Snapshots snapshots.Deps
 	Clones    clones.Deps
 	Apps      apps.Deps
+	Backups   backups.Deps
 	Firewall  firewall.Deps
 	Jobs      jobs.Deps
 	Audit     audit.Deps
@@ -102,6 +104,7 @@ var resources = []struct {
 	{"snapshots", func(a *op.API, d Deps) { snapshots.Register(a, d.Snapshots) }},
 	{"clones", func(a *op.API, d Deps) { clones.Register(a, d.Clones) }},
 	{"apps", func(a *op.API, d Deps) { apps.Register(a, d.Apps) }},
+	{"backups", func(a *op.API, d Deps) { backups.Register(a, d.Backups) }},
 	{"firewall", func(a *op.API, d Deps) { firewall.Register(a, d.Firewall) }},
 	{"jobs", func(a *op.API, d Deps) { jobs.Register(a, d.Jobs) }},
 	{"audit", func(a *op.API, d Deps) { audit.Register(a, d.Audit) }},

@@ -12,6 +12,7 @@ import (
 	"github.com/hostler/hostler/core/api/apps/appstest"
 	"github.com/hostler/hostler/core/api/audit/audittest"
 	"github.com/hostler/hostler/core/api/auth/authtest"
+	"github.com/hostler/hostler/core/api/backups/backupstest"
 	"github.com/hostler/hostler/core/api/clones/clonestest"
 	"github.com/hostler/hostler/core/api/cluster/clustertest"
 	"github.com/hostler/hostler/core/api/guests/gueststest"
@@ -39,6 +40,7 @@ var requests = map[string]requesttest.Requests{
 	"apps":      appstest.Requests,
 	"audit":     audittest.Requests,
 	"auth":      authtest.Requests,
+	"backups":   backupstest.Requests,
 	"clones":    clonestest.Requests,
 	"cluster":   clustertest.Requests,
 	"guests":    gueststest.Requests,
