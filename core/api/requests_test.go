@@ -14,6 +14,7 @@ import (
 	"github.com/hostler/hostler/core/api/auth/authtest"
 	"github.com/hostler/hostler/core/api/clones/clonestest"
 	"github.com/hostler/hostler/core/api/cluster/clustertest"
+	"github.com/hostler/hostler/core/api/configs/configstest"
 	"github.com/hostler/hostler/core/api/guests/gueststest"
 	"github.com/hostler/hostler/core/api/hosts/hoststest"
 	"github.com/hostler/hostler/core/api/jobs/jobstest"
@@ -41,6 +42,7 @@ var requests = map[string]requesttest.Requests{
 	"auth":      authtest.Requests,
 	"clones":    clonestest.Requests,
 	"cluster":   clustertest.Requests,
+	"configs":   configstest.Requests,
 	"guests":    gueststest.Requests,
 	"hosts":     hoststest.Requests,
 	"jobs":      jobstest.Requests,
