@@ -107,7 +107,7 @@ func (h handlers) get(ctx context.Context, _ *struct{}) (*op.Body[*app.App], err
 }
 
 func (handlers) logs(context.Context, *struct{}) (*op.Body[[]string], error) {
-	return nil, problem.New(problem.CodeUnsupported, "there is no channel to the logs inside of a container; open its console and read them there")
+	return nil, problem.New(problem.CodeUnsupported, "there is no channel to the logs inside of a container; read them in its console")
 }
 
 type adoptInput struct {

@@ -94,7 +94,8 @@ func TestDigestThatBecomesStale(t *testing.T) {
 			}}
 		}
 		b.Wrap.Store(&wrap)
-		b.Ask(t, "PATCH", b.VM("stopped"), fmt.Sprintf(`{"cores":3,"digest":%q}`, now.Digest), apitest.Operator, 409, "digest_conflict", `"done":[]`)
+		b.Ask(t, "PATCH", b.VM("stopped"), fmt.Sprintf(`{"cores":3,"digest":%q}`, now.Digest), apitest.Operator, 409, "digest_conflict",
+			`"done":[]`)
 	})
 }
 
@@ -268,10 +269,12 @@ func TestGrowthThatIsRefused(t *testing.T) {
 		invalid := plugin.Errorf(plugin.Invalid, "not so large")
 		invalid.Field = "size_gb"
 		b.Cluster.SetFault("growdisk", memdriver.Fault{Err: invalid})
-		b.Ask(t, "PATCH", "apps/1", `{"disks":{"rootfs":{"size_gb":40}}}`, apitest.Operator, 422, "invalid", `["body","disks","rootfs","size_gb"]`)
+		b.Ask(t, "PATCH", "apps/1", `{"disks":{"rootfs":{"size_gb":40}}}`, apitest.Operator, 422, "invalid",
+			`["body","disks","rootfs","size_gb"]`)
 		b.Ask(t, "PATCH", "apps/1", `{"cores":3,"disks":{"rootfs":{"size_gb":40}}}`, apitest.Operator, 502, "hypervisor_error",
 			`"done":["cores"]`, "not so large")
-		want := `ok {"changed": ["cores", "disks.rootfs"]}; failed hypervisor_error {"done": ["cores"], "changed": ["cores", "disks.rootfs"]}; ` +
+		want := `ok {"changed": ["cores", "disks.rootfs"]}; failed hypervisor_error {"done": ["cores"], ` +
+			`"changed": ["cores", "disks.rootfs"]}; ` +
 			`ok {"changed": ["disks.rootfs"]}; failed invalid {"done": [], "changed": ["disks.rootfs"]}; `
 		if got := b.Trail("app.reconfigure"); !strings.HasPrefix(got, want) {
 			t.Errorf("the trail:\n%s\nwant\n%s", got, want)
@@ -282,8 +285,8 @@ func TestGrowthThatIsRefused(t *testing.T) {
 func TestAppIsReconfigured(t *testing.T) {
 	t.Parallel()
 	inBothShapes(t, func(t *testing.T, b *servicetest.Lab) {
-		b.Ask(t, "PATCH", "apps/2", `{"cores":3,"memory_mb":1024,"swap_mb":0,"name":" The wiki ","web_port":8080,"web_path":"/w","web_protocol":`+
-			`"https","disks":{"rootfs":{"size_gb":33}}}`, apitest.Operator, 200, "", `"id":2,"name":"The wiki"`, `"web_port":8080`,
+		b.Ask(t, "PATCH", "apps/2", `{"cores":3,"memory_mb":1024,"swap_mb":0,"name":" The wiki ","web_port":8080,"web_path":"/w",`+
+			`"web_protocol":"https","disks":{"rootfs":{"size_gb":33}}}`, apitest.Operator, 200, "", `"id":2,"name":"The wiki"`, `"web_port":8080`,
 			`"web_path":"/w"`, `"web_protocol":"https"`, `"cores":3`, `"memory_mb":1024`, `"swap_mb":0`, `"size_gb":33`)
 		b.Ask(t, "PATCH", "apps/2", `{"web_port":null,"web_path":null,"web_protocol":null}`, apitest.Operator, 200, "", `"web_port":null`,
 			`"web_path":null`, `"web_protocol":null`, `"name":"The wiki"`, `"config":null`)

@@ -146,8 +146,8 @@ func (b *Lab) enrol(t *testing.T, info hypervisor.Info) {
 // Ask makes a request below /api/v1 that must be answered with the status, the code of a problem and these texts.
 func (b *Lab) Ask(t *testing.T, method, url, body string, as *apitest.Caller, status int, code string, contains ...string) {
 	t.Helper()
-	b.Run(t, apitest.Scenario{Name: method + " " + url, Method: method, URL: "/api/v1/" + url, Body: body, As: as, Status: status, Error: code,
-		Contains: contains})
+	b.Run(t, apitest.Scenario{Name: method + " " + url, Method: method, URL: "/api/v1/" + url, Body: body, As: as, Status: status,
+		Error: code, Contains: contains})
 }
 
 // Get is the answer to a viewer's read below /api/v1, into a value.
@@ -169,6 +169,6 @@ func (b *Lab) VM(name string) string {
 
 // Trail is what the audit trail says of an action: the results and details of its rows in order.
 func (b *Lab) Trail(action string) string {
-	return b.Value(fmt.Sprintf(`SELECT coalesce(string_agg(result || CASE WHEN error = '' THEN '' ELSE ' ' || error END || ' ' || details::text,
-		'; ' ORDER BY id), '') FROM audit WHERE action = '%s'`, action))
+	return b.Value(fmt.Sprintf(`SELECT coalesce(string_agg(result || CASE WHEN error = '' THEN '' ELSE ' ' || error END || ' ' ||
+		details::text, '; ' ORDER BY id), '') FROM audit WHERE action = '%s'`, action))
 }
