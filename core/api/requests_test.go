@@ -15,6 +15,7 @@ import (
 	"github.com/hostler/hostler/core/api/backups/backupstest"
 	"github.com/hostler/hostler/core/api/clones/clonestest"
 	"github.com/hostler/hostler/core/api/cluster/clustertest"
+	"github.com/hostler/hostler/core/api/configs/configstest"
 	"github.com/hostler/hostler/core/api/guests/gueststest"
 	"github.com/hostler/hostler/core/api/hosts/hoststest"
 	"github.com/hostler/hostler/core/api/jobs/jobstest"
@@ -43,6 +44,7 @@ var requests = map[string]requesttest.Requests{
 	"backups":   backupstest.Requests,
 	"clones":    clonestest.Requests,
 	"cluster":   clustertest.Requests,
+	"configs":   configstest.Requests,
 	"guests":    gueststest.Requests,
 	"hosts":     hoststest.Requests,
 	"jobs":      jobstest.Requests,
