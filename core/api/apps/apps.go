@@ -48,6 +48,10 @@ func Register(a *op.API, deps Deps) {
 		Description: "The app and its container as the last poll found it. While its host cannot be reached its status is `unknown`. One " +
 			"whose container the polls of 15 minutes have not found is `missing` and stays: DELETE with `keep_ct` forgets it.",
 	})
+	op.Get(a, "/api/v1/apps/:app_id/logs", h.logs, op.Spec{
+		ID: "get_app_logs", Summary: "Get an app's logs", Tag: tag, Role: identity.Viewer, On: op.App, Unsupported: true,
+		Description: "Always 501 `unsupported`: there is no channel to logs inside of a container.",
+	})
 	op.Delete(a, "/api/v1/apps/:app_id", h.uninstall, op.Spec{
 		ID: "uninstall_app", Summary: "Uninstall an app", Tag: tag, Role: identity.Admin, On: op.App, Calls: true,
 		Entitlement: "apps.uninstall", Confirm: op.Confirm{When: op.ConfirmAlways, Field: "name"}, Plan: true,
@@ -101,6 +105,10 @@ func (h handlers) discovered(ctx context.Context, _ *struct{}) (*op.List[guest.G
 func (h handlers) get(ctx context.Context, _ *struct{}) (*op.Body[*app.App], error) {
 	a, err := h.apps.Get(ctx, op.Found(ctx).ID)
 	return &op.Body[*app.App]{Body: a}, err
+}
+
+func (handlers) logs(context.Context, *struct{}) (*op.Body[[]string], error) {
+	return nil, problem.New(problem.CodeUnsupported, "there is no channel to the logs inside of a container; read them in its console")
 }
 
 type adoptInput struct {
