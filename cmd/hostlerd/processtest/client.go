@@ -17,6 +17,7 @@ import (
 	"github.com/hostler/hostler/core/db/dbtest"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/identity/identitytest"
+	"github.com/hostler/hostler/internal/waittest"
 )
 
 // client is somebody who uses the API.
@@ -171,4 +172,19 @@ func (c *client) enrol(t testing.TB, s *sim, name string, capabilities ...string
 	}
 	c.must(t, http.StatusOK, http.MethodPost, fmt.Sprintf("/api/v1/hosts/%d/sync", host.ID), nil, nil)
 	return host.ID
+}
+
+// answered makes a request again until the plugin that it needs is back, and fails when the answer is not 200 then.
+func (c *client) answered(t testing.TB, method, path string) {
+	t.Helper()
+	waittest.Succeeds(t, "the plugin is back", func() error {
+		a := c.do(t, method, path, nil)
+		switch {
+		case a.Status == http.StatusServiceUnavailable && a.problem() == "plugin_unavailable":
+			return fmt.Errorf("it is not")
+		case a.Status != http.StatusOK:
+			t.Fatalf("%s %s: got %d: %s", method, path, a.Status, a.Body)
+		}
+		return nil
+	})
 }

@@ -129,18 +129,6 @@ func TestKilledServiceLeavesNoPlugin(t *testing.T) {
 	}
 }
 
-// pluginsOf are the plugin processes that the service has now.
-func pluginsOf(t testing.TB, s *service) []int {
-	t.Helper()
-	var pids []int
-	for pid, name := range family(t, s.cmd.Process.Pid) {
-		if pid != s.cmd.Process.Pid && strings.HasPrefix(name, "hostler-plugin") {
-			pids = append(pids, pid)
-		}
-	}
-	return pids
-}
-
 // A plugin that dies in the middle of a call fails that call at once, and calls work again once it is back.
 func TestPluginKilledInTheMiddleOfACall(t *testing.T) {
 	t.Parallel()
@@ -172,19 +160,4 @@ func TestPluginKilledInTheMiddleOfACall(t *testing.T) {
 	}
 	cluster.healFaults(t)
 	owner.answered(t, http.MethodGet, fmt.Sprintf("/api/v1/hosts/%d/tasks", host))
-}
-
-// answered makes a request again until the plugin that it needs is back, and fails when the answer is not 200 then.
-func (c *client) answered(t testing.TB, method, path string) {
-	t.Helper()
-	waittest.Succeeds(t, "the plugin is back", func() error {
-		a := c.do(t, method, path, nil)
-		switch {
-		case a.Status == http.StatusServiceUnavailable && a.problem() == "plugin_unavailable":
-			return fmt.Errorf("it is not")
-		case a.Status != http.StatusOK:
-			t.Fatalf("%s %s: got %d: %s", method, path, a.Status, a.Body)
-		}
-		return nil
-	})
 }

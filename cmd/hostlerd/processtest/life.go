@@ -201,11 +201,10 @@ func (l *life) breaks() {
 
 // mended says that what breaks did is undone.
 func mended(l *life) error {
-	var g struct{ CPUs *float64 }
-	l.sync()
-	l.owner.must(l.t, http.StatusOK, http.MethodGet, l.path, nil, &g)
-	if g.CPUs == nil || *g.CPUs == 7 {
-		return fmt.Errorf("it is still broken: %v cores", g.CPUs)
+	var config struct{ Cores *int64 }
+	l.owner.must(l.t, http.StatusOK, http.MethodGet, l.path+"/config", nil, &config)
+	if config.Cores == nil || *config.Cores == 7 {
+		return fmt.Errorf("it is still broken")
 	}
 	return nil
 }

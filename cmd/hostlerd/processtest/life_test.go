@@ -13,7 +13,7 @@ func TestLife(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{"vm", "app"} {
 		for _, dies := range []victim{noVictim, serviceDies, pluginDies} {
-			t.Run(fmt.Sprintf("of a %s, and %s dies", kind, dies), func(t *testing.T) {
+			t.Run(fmt.Sprintf("of the %s, %s dies", kind, dies), func(t *testing.T) {
 				t.Parallel()
 				l := newLife(t, kind, dies)
 				l.begin()
@@ -27,8 +27,8 @@ func TestLife(t *testing.T) {
 
 // lifeSteps are those after the guest was made.
 func lifeSteps(l *life) []lifeStep {
-	end := lifeStep{name: "delete", method: http.MethodDelete, sends: "DELETE /nodes/{node}/{of}/{vmid}", body: map[string]any{"confirm": l.name},
-		holds: func(l *life) error {
+	end := lifeStep{name: "delete", method: http.MethodDelete, sends: "DELETE /nodes/{node}/{of}/{vmid}",
+		body: map[string]any{"confirm": l.name}, holds: func(l *life) error {
 			if _, err := l.now(); err == nil {
 				return fmt.Errorf("it is still there")
 			}

@@ -123,3 +123,15 @@ func alive(pid int) bool {
 	state := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
 	return len(state) > 0 && state[0] != "Z"
 }
+
+// pluginsOf are the plugin processes that the service has now.
+func pluginsOf(t testing.TB, s *service) []int {
+	t.Helper()
+	var pids []int
+	for pid, name := range family(t, s.cmd.Process.Pid) {
+		if pid != s.cmd.Process.Pid && strings.HasPrefix(name, "hostler-plugin") {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}

@@ -98,6 +98,7 @@ func Acts() []Act {
 		}
 		acts = append(acts,
 			Act{Operation: "clone_" + on, Tokens: lifecycle, Method: "POST", Path: path + "/clone", Body: `{"name":"copy"}`},
+			Act{Operation: "get_" + on + "_config", Method: "GET", Path: path + "/config", Most: 1},
 			Act{Operation: "list_" + on + "_firewall_rules", Method: "GET", Path: path + "/firewall/rules", Most: 1},
 			Act{Operation: "list_" + on + "_snapshots", Method: "GET", Path: path + "/snapshots", Before: withSnapshot(on), Most: 1},
 			Act{Operation: "create_" + on + "_snapshot", Tokens: lifecycle, Method: "POST", Path: path + "/snapshots", Body: `{"name":"now"}`},
