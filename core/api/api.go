@@ -20,6 +20,7 @@ import (
 	"github.com/hostler/hostler/core/api/jobs"
 	"github.com/hostler/hostler/core/api/keys"
 	"github.com/hostler/hostler/core/api/meta"
+	"github.com/hostler/hostler/core/api/migrations"
 	"github.com/hostler/hostler/core/api/op"
 	"github.com/hostler/hostler/core/api/plugins"
 	"github.com/hostler/hostler/core/api/route"
@@ -59,22 +60,23 @@ type Deps struct {
 	GapRetry time.Duration
 
 	// What each resource works with.
-	Keys      keys.Deps
-	Setup     setup.Deps
-	Auth      auth.Deps
-	Hosts     hosts.Deps
-	Guests    guests.Deps
-	VMs       vms.Deps
-	Snapshots snapshots.Deps
-	Clones    clones.Deps
-	Apps      apps.Deps
-	Firewall  firewall.Deps
-	Jobs      jobs.Deps
-	Audit     audit.Deps
-	Plugins   plugins.Deps
-	Settings  settings.Deps
-	Cluster   cluster.Deps
-	Meta      meta.Deps
+	Keys       keys.Deps
+	Setup      setup.Deps
+	Auth       auth.Deps
+	Hosts      hosts.Deps
+	Guests     guests.Deps
+	VMs        vms.Deps
+	Snapshots  snapshots.Deps
+	Clones     clones.Deps
+	Migrations migrations.Deps
+	Apps       apps.Deps
+	Firewall   firewall.Deps
+	Jobs       jobs.Deps
+	Audit      audit.Deps
+	Plugins    plugins.Deps
+	Settings   settings.Deps
+	Cluster    cluster.Deps
+	Meta       meta.Deps
 
 	Schedules schedules.Deps
 	Users     users.Deps
@@ -101,6 +103,7 @@ var resources = []struct {
 	{"vms", func(a *op.API, d Deps) { vms.Register(a, d.VMs) }},
 	{"snapshots", func(a *op.API, d Deps) { snapshots.Register(a, d.Snapshots) }},
 	{"clones", func(a *op.API, d Deps) { clones.Register(a, d.Clones) }},
+	{"migrations", func(a *op.API, d Deps) { migrations.Register(a, d.Migrations) }},
 	{"apps", func(a *op.API, d Deps) { apps.Register(a, d.Apps) }},
 	{"firewall", func(a *op.API, d Deps) { firewall.Register(a, d.Firewall) }},
 	{"jobs", func(a *op.API, d Deps) { jobs.Register(a, d.Jobs) }},

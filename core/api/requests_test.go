@@ -19,6 +19,7 @@ import (
 	"github.com/hostler/hostler/core/api/jobs/jobstest"
 	"github.com/hostler/hostler/core/api/keys/keystest"
 	"github.com/hostler/hostler/core/api/meta/metatest"
+	"github.com/hostler/hostler/core/api/migrations/migrationstest"
 	"github.com/hostler/hostler/core/api/op"
 	"github.com/hostler/hostler/core/api/plugins/pluginstest"
 	"github.com/hostler/hostler/core/api/requesttest"
@@ -36,24 +37,25 @@ import (
 
 // requests are those of all resources, by folder. A resource of which nothing is to be said has none.
 var requests = map[string]requesttest.Requests{
-	"apps":      appstest.Requests,
-	"audit":     audittest.Requests,
-	"auth":      authtest.Requests,
-	"clones":    clonestest.Requests,
-	"cluster":   clustertest.Requests,
-	"guests":    gueststest.Requests,
-	"hosts":     hoststest.Requests,
-	"jobs":      jobstest.Requests,
-	"keys":      keystest.Requests,
-	"meta":      metatest.Requests,
-	"plugins":   pluginstest.Requests,
-	"schedules": schedulestest.Requests,
-	"settings":  settingstest.Requests,
-	"setup":     setuptest.Requests,
-	"snapshots": snapshotstest.Requests,
-	"teams":     teamstest.Requests,
-	"users":     userstest.Requests,
-	"vms":       vmstest.Requests,
+	"apps":       appstest.Requests,
+	"audit":      audittest.Requests,
+	"auth":       authtest.Requests,
+	"clones":     clonestest.Requests,
+	"cluster":    clustertest.Requests,
+	"guests":     gueststest.Requests,
+	"hosts":      hoststest.Requests,
+	"jobs":       jobstest.Requests,
+	"keys":       keystest.Requests,
+	"meta":       metatest.Requests,
+	"migrations": migrationstest.Requests,
+	"plugins":    pluginstest.Requests,
+	"schedules":  schedulestest.Requests,
+	"settings":   settingstest.Requests,
+	"setup":      setuptest.Requests,
+	"snapshots":  snapshotstest.Requests,
+	"teams":      teamstest.Requests,
+	"users":      userstest.Requests,
+	"vms":        vmstest.Requests,
 }
 
 // folders are those of the resources that have requests, in the order of the alphabet.

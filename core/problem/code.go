@@ -32,6 +32,7 @@ const (
 	CodeProtected           Code = "protected"
 
 	CodeLinkedCloneNeedsTemplate Code = "linked_clone_needs_template"
+	CodeMigrationBlocked         Code = "migration_blocked"
 
 	CodeInvalidState        Code = "invalid_state"
 	CodeJobFinished         Code = "job_finished"
@@ -93,6 +94,7 @@ var table = map[Code]kind{
 	CodeProtected:           {http.StatusConflict, "Protected at the hypervisor"},
 
 	CodeLinkedCloneNeedsTemplate: {http.StatusConflict, "Only a template can be copied so"},
+	CodeMigrationBlocked:         {http.StatusConflict, "Something is in the way of the migration"},
 
 	CodeGuestBusy:           {http.StatusConflict, "Another job works on this guest"},
 	CodeInvalidState:        {http.StatusConflict, "Not possible in the present state"},

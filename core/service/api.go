@@ -15,6 +15,7 @@ import (
 	"github.com/hostler/hostler/core/api/jobs"
 	"github.com/hostler/hostler/core/api/keys"
 	"github.com/hostler/hostler/core/api/meta"
+	"github.com/hostler/hostler/core/api/migrations"
 	"github.com/hostler/hostler/core/api/op"
 	"github.com/hostler/hostler/core/api/plugins"
 	"github.com/hostler/hostler/core/api/schedules"
@@ -38,25 +39,26 @@ func (s *Service) deps() api.Deps {
 		Browser: s.Users.Browser, Entitlements: s.entitled, Logger: c.Loggers("api"), Version: c.Version, Observe: figures.observe,
 		Replays: s.Replays, Health: Health(), Ready: ready(c.DB, c.Plugins, c.Keys, c.Version), Metrics: figures.handler(),
 
-		Setup:     setup.Deps{Setup: s.setup},
-		Auth:      auth.Deps{Users: s.Users},
-		Keys:      keys.Deps{Users: s.Users},
-		Users:     users.Deps{Users: s.Users},
-		Teams:     teams.Deps{Users: s.Users},
-		Hosts:     hosts.Deps{Hosts: s.Hosts, Poller: s.Poller},
-		Guests:    guests.Deps{Guests: s.Guests, Actor: s.VMs.Actor},
-		VMs:       vms.Deps{VMs: s.VMs},
-		Snapshots: snapshots.Deps{VMs: s.VMs, Apps: s.Apps, Actor: s.VMs.Actor},
-		Clones:    clones.Deps{VMs: s.VMs, Apps: s.Apps, Actor: s.VMs.Actor},
-		Apps:      apps.Deps{Apps: s.Apps},
-		Firewall:  firewallapi.Deps{Firewalls: &firewall.Store{Hosts: s.Hosts, Backends: c.Firewalls}, VMs: s.VMs, Apps: s.Apps},
-		Jobs:      jobs.Deps{Queue: s.Queue},
-		Audit:     auditapi.Deps{DB: c.DB, Chain: s.Chain},
-		Plugins:   plugins.Deps{Plugins: c.Plugins},
-		Schedules: schedules.Deps{Schedules: s.Schedule},
-		Settings:  settings.Deps{Settings: &setting.Store{DB: c.DB, Hosts: s.Hosts}},
-		Cluster:   cluster.Deps{DB: c.DB},
-		Meta:      meta.Deps{Updates: s.Updates},
+		Setup:      setup.Deps{Setup: s.setup},
+		Auth:       auth.Deps{Users: s.Users},
+		Keys:       keys.Deps{Users: s.Users},
+		Users:      users.Deps{Users: s.Users},
+		Teams:      teams.Deps{Users: s.Users},
+		Hosts:      hosts.Deps{Hosts: s.Hosts, Poller: s.Poller},
+		Guests:     guests.Deps{Guests: s.Guests, Actor: s.VMs.Actor},
+		VMs:        vms.Deps{VMs: s.VMs},
+		Snapshots:  snapshots.Deps{VMs: s.VMs, Apps: s.Apps, Actor: s.VMs.Actor},
+		Clones:     clones.Deps{VMs: s.VMs, Apps: s.Apps, Actor: s.VMs.Actor},
+		Migrations: migrations.Deps{VMs: s.VMs, Apps: s.Apps, Actor: s.VMs.Actor},
+		Apps:       apps.Deps{Apps: s.Apps},
+		Firewall:   firewallapi.Deps{Firewalls: &firewall.Store{Hosts: s.Hosts, Backends: c.Firewalls}, VMs: s.VMs, Apps: s.Apps},
+		Jobs:       jobs.Deps{Queue: s.Queue},
+		Audit:      auditapi.Deps{DB: c.DB, Chain: s.Chain},
+		Plugins:    plugins.Deps{Plugins: c.Plugins},
+		Schedules:  schedules.Deps{Schedules: s.Schedule},
+		Settings:   settings.Deps{Settings: &setting.Store{DB: c.DB, Hosts: s.Hosts}},
+		Cluster:    cluster.Deps{DB: c.DB},
+		Meta:       meta.Deps{Updates: s.Updates},
 	}
 }
 
