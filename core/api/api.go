@@ -12,8 +12,10 @@ import (
 	"github.com/hostler/hostler/core/api/apps"
 	"github.com/hostler/hostler/core/api/audit"
 	"github.com/hostler/hostler/core/api/auth"
+	"github.com/hostler/hostler/core/api/backups"
 	"github.com/hostler/hostler/core/api/clones"
 	"github.com/hostler/hostler/core/api/cluster"
+	"github.com/hostler/hostler/core/api/configs"
 	"github.com/hostler/hostler/core/api/firewall"
 	"github.com/hostler/hostler/core/api/guests"
 	"github.com/hostler/hostler/core/api/hosts"
@@ -60,23 +62,26 @@ type Deps struct {
 	GapRetry time.Duration
 
 	// What each resource works with.
-	Keys       keys.Deps
-	Setup      setup.Deps
-	Auth       auth.Deps
-	Hosts      hosts.Deps
-	Guests     guests.Deps
-	VMs        vms.Deps
-	Snapshots  snapshots.Deps
-	Clones     clones.Deps
+	Keys      keys.Deps
+	Setup     setup.Deps
+	Auth      auth.Deps
+	Hosts     hosts.Deps
+	Guests    guests.Deps
+	VMs       vms.Deps
+	Snapshots snapshots.Deps
+	Clones    clones.Deps
+	Configs   configs.Deps
+	Apps      apps.Deps
+	Backups   backups.Deps
+	Firewall  firewall.Deps
+	Jobs      jobs.Deps
+	Audit     audit.Deps
+	Plugins   plugins.Deps
+	Settings  settings.Deps
+	Cluster   cluster.Deps
+	Meta      meta.Deps
+
 	Migrations migrations.Deps
-	Apps       apps.Deps
-	Firewall   firewall.Deps
-	Jobs       jobs.Deps
-	Audit      audit.Deps
-	Plugins    plugins.Deps
-	Settings   settings.Deps
-	Cluster    cluster.Deps
-	Meta       meta.Deps
 
 	Schedules schedules.Deps
 	Users     users.Deps
@@ -105,6 +110,8 @@ var resources = []struct {
 	{"clones", func(a *op.API, d Deps) { clones.Register(a, d.Clones) }},
 	{"migrations", func(a *op.API, d Deps) { migrations.Register(a, d.Migrations) }},
 	{"apps", func(a *op.API, d Deps) { apps.Register(a, d.Apps) }},
+	{"backups", func(a *op.API, d Deps) { backups.Register(a, d.Backups) }},
+	{"configs", func(a *op.API, d Deps) { configs.Register(a, d.Configs) }},
 	{"firewall", func(a *op.API, d Deps) { firewall.Register(a, d.Firewall) }},
 	{"jobs", func(a *op.API, d Deps) { jobs.Register(a, d.Jobs) }},
 	{"audit", func(a *op.API, d Deps) { audit.Register(a, d.Audit) }},

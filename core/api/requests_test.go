@@ -12,8 +12,10 @@ import (
 	"github.com/hostler/hostler/core/api/apps/appstest"
 	"github.com/hostler/hostler/core/api/audit/audittest"
 	"github.com/hostler/hostler/core/api/auth/authtest"
+	"github.com/hostler/hostler/core/api/backups/backupstest"
 	"github.com/hostler/hostler/core/api/clones/clonestest"
 	"github.com/hostler/hostler/core/api/cluster/clustertest"
+	"github.com/hostler/hostler/core/api/configs/configstest"
 	"github.com/hostler/hostler/core/api/guests/gueststest"
 	"github.com/hostler/hostler/core/api/hosts/hoststest"
 	"github.com/hostler/hostler/core/api/jobs/jobstest"
@@ -37,25 +39,28 @@ import (
 
 // requests are those of all resources, by folder. A resource of which nothing is to be said has none.
 var requests = map[string]requesttest.Requests{
-	"apps":       appstest.Requests,
-	"audit":      audittest.Requests,
-	"auth":       authtest.Requests,
-	"clones":     clonestest.Requests,
-	"cluster":    clustertest.Requests,
-	"guests":     gueststest.Requests,
-	"hosts":      hoststest.Requests,
-	"jobs":       jobstest.Requests,
-	"keys":       keystest.Requests,
-	"meta":       metatest.Requests,
+	"apps":      appstest.Requests,
+	"audit":     audittest.Requests,
+	"auth":      authtest.Requests,
+	"backups":   backupstest.Requests,
+	"clones":    clonestest.Requests,
+	"cluster":   clustertest.Requests,
+	"configs":   configstest.Requests,
+	"guests":    gueststest.Requests,
+	"hosts":     hoststest.Requests,
+	"jobs":      jobstest.Requests,
+	"keys":      keystest.Requests,
+	"meta":      metatest.Requests,
+	"plugins":   pluginstest.Requests,
+	"schedules": schedulestest.Requests,
+	"settings":  settingstest.Requests,
+	"setup":     setuptest.Requests,
+	"snapshots": snapshotstest.Requests,
+	"teams":     teamstest.Requests,
+	"users":     userstest.Requests,
+	"vms":       vmstest.Requests,
+
 	"migrations": migrationstest.Requests,
-	"plugins":    pluginstest.Requests,
-	"schedules":  schedulestest.Requests,
-	"settings":   settingstest.Requests,
-	"setup":      setuptest.Requests,
-	"snapshots":  snapshotstest.Requests,
-	"teams":      teamstest.Requests,
-	"users":      userstest.Requests,
-	"vms":        vmstest.Requests,
 }
 
 // folders are those of the resources that have requests, in the order of the alphabet.

@@ -33,6 +33,8 @@ const (
 
 	CodeLinkedCloneNeedsTemplate Code = "linked_clone_needs_template"
 	CodeMigrationBlocked         Code = "migration_blocked"
+	CodeDigestConflict           Code = "digest_conflict"
+	CodeVMAddressing             Code = "vm_addressing_not_editable"
 
 	CodeInvalidState        Code = "invalid_state"
 	CodeJobFinished         Code = "job_finished"
@@ -95,6 +97,8 @@ var table = map[Code]kind{
 
 	CodeLinkedCloneNeedsTemplate: {http.StatusConflict, "Only a template can be copied so"},
 	CodeMigrationBlocked:         {http.StatusConflict, "Something is in the way of the migration"},
+	CodeDigestConflict:           {http.StatusConflict, "Changed meanwhile"},
+	CodeVMAddressing:             {http.StatusConflict, "A VM's addresses are set inside it"},
 
 	CodeGuestBusy:           {http.StatusConflict, "Another job works on this guest"},
 	CodeInvalidState:        {http.StatusConflict, "Not possible in the present state"},

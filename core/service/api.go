@@ -7,8 +7,10 @@ import (
 	"github.com/hostler/hostler/core/api/apps"
 	auditapi "github.com/hostler/hostler/core/api/audit"
 	"github.com/hostler/hostler/core/api/auth"
+	"github.com/hostler/hostler/core/api/backups"
 	"github.com/hostler/hostler/core/api/clones"
 	"github.com/hostler/hostler/core/api/cluster"
+	"github.com/hostler/hostler/core/api/configs"
 	firewallapi "github.com/hostler/hostler/core/api/firewall"
 	"github.com/hostler/hostler/core/api/guests"
 	"github.com/hostler/hostler/core/api/hosts"
@@ -39,26 +41,29 @@ func (s *Service) deps() api.Deps {
 		Browser: s.Users.Browser, Entitlements: s.entitled, Logger: c.Loggers("api"), Version: c.Version, Observe: figures.observe,
 		Replays: s.Replays, Health: Health(), Ready: ready(c.DB, c.Plugins, c.Keys, c.Version), Metrics: figures.handler(),
 
-		Setup:      setup.Deps{Setup: s.setup},
-		Auth:       auth.Deps{Users: s.Users},
-		Keys:       keys.Deps{Users: s.Users},
-		Users:      users.Deps{Users: s.Users},
-		Teams:      teams.Deps{Users: s.Users},
-		Hosts:      hosts.Deps{Hosts: s.Hosts, Poller: s.Poller},
-		Guests:     guests.Deps{Guests: s.Guests, Actor: s.VMs.Actor},
-		VMs:        vms.Deps{VMs: s.VMs},
-		Snapshots:  snapshots.Deps{VMs: s.VMs, Apps: s.Apps, Actor: s.VMs.Actor},
-		Clones:     clones.Deps{VMs: s.VMs, Apps: s.Apps, Actor: s.VMs.Actor},
+		Setup:     setup.Deps{Setup: s.setup},
+		Auth:      auth.Deps{Users: s.Users},
+		Keys:      keys.Deps{Users: s.Users},
+		Users:     users.Deps{Users: s.Users},
+		Teams:     teams.Deps{Users: s.Users},
+		Hosts:     hosts.Deps{Hosts: s.Hosts, Poller: s.Poller},
+		Guests:    guests.Deps{Guests: s.Guests, Actor: s.VMs.Actor},
+		VMs:       vms.Deps{VMs: s.VMs},
+		Snapshots: snapshots.Deps{VMs: s.VMs, Apps: s.Apps, Actor: s.VMs.Actor},
+		Clones:    clones.Deps{VMs: s.VMs, Apps: s.Apps, Actor: s.VMs.Actor},
+		Configs:   configs.Deps{VMs: s.VMs, Apps: s.Apps, Actor: s.VMs.Actor},
+		Apps:      apps.Deps{Apps: s.Apps},
+		Backups:   backups.Deps{Backups: s.Backups},
+		Firewall:  firewallapi.Deps{Firewalls: &firewall.Store{Hosts: s.Hosts, Backends: c.Firewalls}, VMs: s.VMs, Apps: s.Apps},
+		Jobs:      jobs.Deps{Queue: s.Queue},
+		Audit:     auditapi.Deps{DB: c.DB, Chain: s.Chain},
+		Plugins:   plugins.Deps{Plugins: c.Plugins},
+		Schedules: schedules.Deps{Schedules: s.Schedule},
+		Settings:  settings.Deps{Settings: &setting.Store{DB: c.DB, Hosts: s.Hosts}},
+		Cluster:   cluster.Deps{DB: c.DB},
+		Meta:      meta.Deps{Updates: s.Updates},
+
 		Migrations: migrations.Deps{VMs: s.VMs, Apps: s.Apps, Actor: s.VMs.Actor},
-		Apps:       apps.Deps{Apps: s.Apps},
-		Firewall:   firewallapi.Deps{Firewalls: &firewall.Store{Hosts: s.Hosts, Backends: c.Firewalls}, VMs: s.VMs, Apps: s.Apps},
-		Jobs:       jobs.Deps{Queue: s.Queue},
-		Audit:      auditapi.Deps{DB: c.DB, Chain: s.Chain},
-		Plugins:    plugins.Deps{Plugins: c.Plugins},
-		Schedules:  schedules.Deps{Schedules: s.Schedule},
-		Settings:   settings.Deps{Settings: &setting.Store{DB: c.DB, Hosts: s.Hosts}},
-		Cluster:    cluster.Deps{DB: c.DB},
-		Meta:       meta.Deps{Updates: s.Updates},
 	}
 }
 

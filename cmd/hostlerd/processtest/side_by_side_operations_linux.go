@@ -58,6 +58,8 @@ func sideRequests() []sideRequest {
 		{operation: "act_on_guests", body: m{"action": "start", "targets": []any{m{"app": "{app_id}"}}}, pve: accepted, lxd: accepted},
 		{operation: "list_vms", query: "host={host_id}", pve: ok, lxd: ok},
 		{operation: "get_vm", pve: ok, lxd: absent},
+		{operation: "get_vm_config", pve: ok, lxd: absent},
+		{operation: "reconfigure_vm", body: m{"digest": "none"}, pve: "422 invalid", lxd: absent}, // with nothing to change
 		{operation: "create_vm", body: m{"host_id": "{host_id}", "name": "asked", "storage": "none"}, pve: "422 invalid", lxd: unsupported},
 		{operation: "check_vm_migration", body: m{"target_host_id": "{host_id}"}, pve: ok, lxd: absent},
 		{operation: "migrate_vm", body: m{"target_host_id": "{host_id}"}, pve: "409 migration_blocked", lxd: absent},
@@ -74,6 +76,9 @@ func sideRequests() []sideRequest {
 		{operation: "get_app", pve: ok, lxd: ok},
 		{operation: "check_app_migration", body: m{"target_host_id": "{host_id}"}, pve: ok, lxd: unsupported},
 		{operation: "migrate_app", body: m{"target_host_id": "{host_id}"}, pve: "409 migration_blocked", lxd: unsupported},
+		{operation: "get_app_config", pve: ok, lxd: unsupported},
+		{operation: "reconfigure_app", body: m{"web_port": 8080}, pve: ok, lxd: ok},
+		{operation: "get_app_logs", pve: unsupported, lxd: unsupported},
 		{operation: "clone_app", body: m{"full": false}, pve: "409 linked_clone_needs_template", lxd: unsupported},
 		{operation: "uninstall_app", pve: "409 confirm_required", lxd: unsupported},
 		{operation: "act_on_app", pve: accepted, lxd: accepted},
