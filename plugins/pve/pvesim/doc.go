@@ -100,5 +100,5 @@
 //
 // The op of /guest is one of create, delete, rename, migrate, status, lock and set; they act at once and behind the API's
 // back, without task, lock or permission. set changes what is given: name, tags, memory_mb, cores, pool,
-// ignore_shutdown, bridge_missing, warnings, task_lines, storage, snapshot_error.
+// ignore_shutdown, bridge_missing, warnings, task_lines, storage, snapshot_error, backup_error.
 package pvesim

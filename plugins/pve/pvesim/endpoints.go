@@ -10,7 +10,7 @@ func endpoints() []*endpoint {
 		clusterEndpoints(), metricEndpoints(),
 		nodeEndpoints(), taskEndpoints(),
 		guestEndpoints(), lifecycleEndpoints(), snapshotEndpoints(),
-		createEndpoints(), cloneEndpoints(), destroyEndpoints(), storageEndpoints(), networkEndpoints(),
+		createEndpoints(), containerEndpoints(), cloneEndpoints(), destroyEndpoints(), backupEndpoints(), storageEndpoints(), networkEndpoints(),
 		firewallRuleEndpoints(),
 	)
 }

@@ -25,7 +25,7 @@ var undocumented = map[string][]string{
 	"GET /nodes/{node}/qemu":                       {"nics", "qmpstatus", "disk"},
 	"GET /nodes/{node}/qemu/{vmid}/status/current": {"nics", "disk"},
 	"GET /nodes/{node}/network":                    {"bridge_fd", "bridge_stp"},
-	"GET /nodes/{node}/storage/{storage}/content":  {"content"},
+	"GET /nodes/{node}/storage/{storage}/content":  {"content", "subtype"},
 	"GET /nodes/{node}/status": {
 		"idle", "wait", "uptime", "swap", "ksm", "kversion", "family", "flags", "hvm", "mhz", "user_hz", "vendor",
 	},
