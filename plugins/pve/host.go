@@ -30,6 +30,7 @@ var (
 	_ hypervisor.Cloner      = (*Host)(nil)
 
 	_ hypervisor.ConfigReader = (*Host)(nil)
+	_ hypervisor.Backuper     = (*Host)(nil)
 )
 
 // Version asks the called node for the version of its pve-manager.
