@@ -10,7 +10,8 @@ func endpoints() []*endpoint {
 		clusterEndpoints(), metricEndpoints(),
 		nodeEndpoints(), taskEndpoints(),
 		guestEndpoints(), lifecycleEndpoints(), snapshotEndpoints(),
-		createEndpoints(), containerEndpoints(), cloneEndpoints(), destroyEndpoints(), backupEndpoints(), storageEndpoints(), networkEndpoints(),
+		createEndpoints(), containerEndpoints(), cloneEndpoints(), migrateEndpoints(), destroyEndpoints(), backupEndpoints(),
+		storageEndpoints(), networkEndpoints(),
 		firewallRuleEndpoints(),
 	)
 }
