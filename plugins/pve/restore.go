@@ -111,7 +111,7 @@ func (h *Host) restoreError(ctx context.Context, spec hypervisor.RestoreSpec, er
 	case h.namesNothing(ctx, e, privilege, spec.ID):
 	case e.Kind == plugin.Invalid && restoreFields[e.Field] != "":
 		e.Field = restoreFields[e.Field]
-	case strings.HasPrefix(text, "storage '") && spec.Storage != spec.Backup.Storage && strings.Contains(text, "'"+strings.ToLower(spec.Storage)+"'"):
+	case strings.HasPrefix(text, "storage '"+strings.ToLower(spec.Storage)+"'") && spec.Storage != spec.Backup.Storage:
 		e.Kind, e.Field = plugin.Invalid, "storage"
 	case strings.Contains(text, "protection mode enabled"):
 		e.Kind = plugin.Conflict

@@ -57,7 +57,8 @@ func TestAnswersFitTheSchema(t *testing.T) {
 		noError(t, err)
 		upid := root.post("/nodes/pve1/qemu/100/status/stop", "")
 		fill := strings.NewReplacer("{node}", "pve1", "{upid}", upid, "{userid}", "service@pve", "{tokenid}", "monitoring",
-			"{roleid}", "ServiceAudit", "{storage}", "local", "{groupid}", "ops", "{snapname}", "before", "{pos}", "0", "{volume}", url.PathEscape(backup), "/extractconfig", "/extractconfig?volume="+url.QueryEscape(backup))
+			"{roleid}", "ServiceAudit", "{storage}", "local", "{groupid}", "ops", "{snapname}", "before", "{pos}", "0",
+			"{volume}", url.PathEscape(backup), "/extractconfig", "/extractconfig?volume="+url.QueryEscape(backup))
 		root.decode("POST", "/access/groups", "groupid=ops", nil)
 		rule := pvesim.FirewallRule{Type: "in", Action: "ACCEPT", Enable: true, Macro: "SSH", Source: "10.0.0.0/8", Log: "info", Comment: "a b"}
 		for _, scope := range []pvesim.FirewallScope{pvesim.FirewallCluster, pvesim.FirewallNode("pve1"), pvesim.FirewallGuest(100)} {
