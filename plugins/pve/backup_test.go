@@ -112,7 +112,9 @@ func TestRestoreInAnotherCluster(t *testing.T) {
 	shared := pvesim.NewSharedStorage(pvesim.StorageSpec{ID: "vault", Plugin: "pbs"})
 	clusters := make([]*fixture, 2)
 	for i := range clusters {
-		clusters[i] = newFixture(t, pvesim.Options{Guests: -1, TaskDuration: -1, Recommended: true, SharedStorages: []*pvesim.SharedStorage{shared}})
+		clusters[i] = newFixture(t, pvesim.Options{
+			Guests: -1, TaskDuration: -1, Recommended: true, SharedStorages: []*pvesim.SharedStorage{shared},
+		})
 	}
 	from, to := clusters[0], clusters[1]
 	ref := from.guest(t, pvesim.GuestSpec{VMID: 300, Name: "moved", Memory: 3 << 30})
@@ -257,7 +259,8 @@ func TestBackupPrivileges(t *testing.T) {
 		t.Errorf("setting back: %+v", e)
 	}
 	netless := w.guest(t, pvesim.GuestSpec{VMID: 310, NoNIC: true})
-	spec = hypervisor.RestoreSpec{Backup: backedUp(t, full, netless, hypervisor.BackupSpec{Storage: "dump"}), ID: "310", Node: "pve1", Over: true}
+	b = backedUp(t, full, netless, hypervisor.BackupSpec{Storage: "dump"})
+	spec = hypervisor.RestoreSpec{Backup: b, ID: "310", Node: "pve1", Over: true}
 	id, err = role.Restore(t.Context(), spec)
 	if result = ended(t, role, id, err); !result.OK() {
 		t.Errorf("without a NIC: %+v", result)
@@ -311,8 +314,8 @@ func TestNamesOfBackups(t *testing.T) {
 	w.guest(t, pvesim.GuestSpec{VMID: 300})
 	for storage, names := range map[string][]string{
 		"dump": {
-			"backup/vzdump-qemu-300-2026_11_21-00_59_10.vma.zst", "backup/vzdump-qemu-300-a b;c?d#e&f=g+h%2Fi.vma", "backup/vzdump-qemu-300-äöü.vma",
-			`backup/vzdump-qemu-300-"quoted'\.vma`,
+			"backup/vzdump-qemu-300-2026_11_21-00_59_10.vma.zst", "backup/vzdump-qemu-300-a b;c?d#e&f=g+h%2Fi.vma",
+			"backup/vzdump-qemu-300-äöü.vma", `backup/vzdump-qemu-300-"quoted'\.vma`,
 		},
 		"vault": {"backup/vm/300/2026-11-21T00:59:10Z"},
 	} {
