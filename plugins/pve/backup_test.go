@@ -142,8 +142,8 @@ func TestBackupSaysWhatItIs(t *testing.T) {
 		"two\nlines": "two", "two\r\nlines": "two", `\{{vmid}}`: `\{ {vmid}}`, "": "",
 	} {
 		b := backedUp(t, host, ref, hypervisor.BackupSpec{Storage: "dump", Notes: notes, Mode: "stop", Compress: "gzip"})
-		if b.Notes != want || b.Format != "vma.gz" || b.Kind != hypervisor.VM || b.Guest != "300" || b.SizeBytes == nil || *b.SizeBytes <= 0 ||
-			b.Protected || b.Encrypted || b.Verified != "" || time.Since(b.TakenAt) > time.Hour {
+		if b.Notes != want || b.Format != "vma.gz" || b.Kind != hypervisor.VM || b.Guest != "300" || b.SizeBytes == nil ||
+			*b.SizeBytes <= 0 || b.Protected || b.Encrypted || b.Verified != "" || time.Since(b.TakenAt) > time.Hour {
 			t.Errorf("notes %q: %+v", notes, b)
 		}
 	}
@@ -233,7 +233,8 @@ func TestBackupPrivileges(t *testing.T) {
 		"a backup": second(backupOnly.RunBackup(t.Context(), ref, hypervisor.BackupSpec{Storage: "dump"})),
 		"deleting": second(backupOnly.DeleteBackup(t.Context(), b)),
 	} {
-		if e := wantKind(t, err, plugin.Denied); !slices.Equal(e.Missing, []string{"Datastore.AllocateSpace"}) || e.Path != "/storage/dump" {
+		if e := wantKind(t, err, plugin.Denied); !slices.Equal(e.Missing, []string{"Datastore.AllocateSpace"}) ||
+			e.Path != "/storage/dump" {
 			t.Errorf("%s: %+v", name, e)
 		}
 	}
@@ -350,7 +351,8 @@ func TestNamesOfBackups(t *testing.T) {
 	}
 	before := w.Stats().Total
 	for _, id := range []string{
-		"", "dump", "dump:", ":backup/a", "dump:backup/", "dump:backup/../../etc/shadow", "dump:backup/./a", "dump:backup//a", "other:backup/a",
+		"", "dump", "dump:", ":backup/a", "dump:backup/", "dump:backup/../../etc/shadow", "dump:backup/./a",
+		"dump:backup//a", "other:backup/a",
 		"dump:iso/a.iso", "dump:300/vm-300-disk-0.qcow2", "dump:backup/a\x00b", "dump:backup/a\nb", "dump:backup/\xff", "/etc/passwd",
 		"dump:backup/" + strings.Repeat("a", 300),
 	} {

@@ -126,7 +126,8 @@ func TestEveryRequestIsInTheSchema(t *testing.T) {
 	}
 	for _, kind := range []string{pvesim.QEMU, pvesim.LXC} {
 		source := w.guest(t, pvesim.GuestSpec{Type: kind, Node: "pve1"})
-		id, err = host.RunBackup(ctx, source, hypervisor.BackupSpec{Storage: "nas", Mode: "stop", Compress: "zstd", Notes: "a", Protected: true})
+		how := hypervisor.BackupSpec{Storage: "nas", Mode: "stop", Compress: "zstd", Notes: "a", Protected: true}
+		id, err = host.RunBackup(ctx, source, how)
 		must(t, "backing up", err)
 		_, _, err = follow(t, host, id, 0)
 		must(t, "waiting", err)

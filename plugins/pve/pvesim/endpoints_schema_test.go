@@ -53,7 +53,9 @@ func TestAnswersFitTheSchema(t *testing.T) {
 		c := newScenario(t, nodes)
 		noError(t, c.SetGuestStatus(101, pvesim.StatusPaused))
 		root := as(t, c, c.AdminToken())
-		backup, err := c.AddBackup(pvesim.BackupSpec{VMID: 100, Notes: "before\nupgrade", Protected: true, Verified: "ok", Encrypted: "a1:b2"})
+		backup, err := c.AddBackup(pvesim.BackupSpec{
+			VMID: 100, Notes: "before\nupgrade", Protected: true, Verified: "ok", Encrypted: "a1:b2",
+		})
 		noError(t, err)
 		upid := root.post("/nodes/pve1/qemu/100/status/stop", "")
 		fill := strings.NewReplacer("{node}", "pve1", "{upid}", upid, "{userid}", "service@pve", "{tokenid}", "monitoring",

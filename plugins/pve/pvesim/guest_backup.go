@@ -108,7 +108,8 @@ func (r *request) backupStorage(id string) (*storage, error) {
 	case err != nil:
 		return nil, fmt.Errorf("could not activate storage '%s': %s", id, err.text)
 	case !s.holdsAny([]string{"backup"}):
-		return nil, fmt.Errorf("could not get storage information for '%[1]s': can't use storage '%[1]s' for backups - wrong content type", id)
+		return nil, fmt.Errorf("could not get storage information for '%[1]s': can't use storage '%[1]s' for backups - "+
+			"wrong content type", id)
 	}
 	return s, nil
 }
@@ -244,8 +245,8 @@ func (r *request) logBackup(t *task, g *guest, s *storage, b *backup, took time.
 	total := float64(max(g.Disk, gibibyte)) / float64(gibibyte)
 	for part := range 5 {
 		at := now.Add(took * time.Duration(part) / 5)
-		t.say(at, "INFO: %3d%% (%.1f GiB of %.1f GiB) in %ds, read: 357.6 MiB/s, write: 120.0 MiB/s", part*25, total*float64(part)/4, total,
-			int(at.Sub(now).Seconds()))
+		t.say(at, "INFO: %3d%% (%.1f GiB of %.1f GiB) in %ds, read: 357.6 MiB/s, write: 120.0 MiB/s",
+			part*25, total*float64(part)/4, total, int(at.Sub(now).Seconds()))
 	}
 }
 

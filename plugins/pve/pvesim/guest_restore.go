@@ -94,7 +94,7 @@ func (r *request) restoreTask(b *backup, archive, to string, over bool) *task {
 			return 0, errors.New(unable + trimNoRoom(err))
 		}
 		if old == nil {
-			spec := GuestSpec{VMID: vmid, Type: r.kind, Node: r.node.name, Disk: -1, NoNIC: true, Lock: "create", Pool: r.values.text("pool")}
+			spec := GuestSpec{VMID: vmid, Type: r.kind, Node: r.node.name, Pool: r.values.text("pool"), Disk: -1, NoNIC: true}
 			if r.kind == LXC {
 				spec.Config = map[string]any{"rootfs": nil}
 			}

@@ -218,7 +218,8 @@ func changeVolume(r *request) (result, *apiError) {
 			}
 		}
 		if count >= protectedBackups {
-			return fail(failure("The number of protected backups per guest is limited to %d on storage '%s'", protectedBackups, v.storage.id))
+			return fail(failure("The number of protected backups per guest is limited to %d on storage '%s'", protectedBackups,
+				v.storage.id))
 		}
 	}
 	v.storage.backups.change(v.backup, func(b *backup) {
