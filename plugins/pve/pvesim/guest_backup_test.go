@@ -105,7 +105,8 @@ func TestBackupRefusals(t *testing.T) {
 	if got := root.post("/nodes/pve1/vzdump", "vmid=300&storage=nas"); got != "OK" || len(c.Backups("nas")) != 0 {
 		t.Errorf("%q, backups %v", got, c.Backups("nas"))
 	}
-	root.task("POST", "/nodes/pve2/vzdump", "vmid=300&storage=nas&notes-template="+url.QueryEscape(`{{guestname}} {{vmid}}\n{{node}}\\`), "OK")
+	template := url.QueryEscape(`{{guestname}} {{vmid}}\n{{node}}\\`)
+	root.task("POST", "/nodes/pve2/vzdump", "vmid=300&storage=nas&notes-template="+template, "OK")
 	var volume struct{ Notes string }
 	root.get("/nodes/pve1/storage/nas/content/"+url.PathEscape(c.Backups("nas")[0]), &volume)
 	if volume.Notes != "vm300 300\npve2\\" {
