@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/plan"
 	"github.com/hostler/hostler/core/problem"
 )
 
@@ -26,9 +27,12 @@ func (c *Chain) Clear(ctx context.Context, before *time.Time, confirm string) (d
 	if before != nil && before.After(time.Now()) {
 		return 0, problem.InvalidField("must not be in the future", "in_future", "body", "before")
 	}
-	if confirm != ClearPhrase {
-		return 0, problem.Confirm(problem.CodeConfirmRequired, ClearPhrase,
-			"clearing the audit trail cannot be undone: type the phrase to confirm")
+	err = plan.Begin(ctx).Decide(ctx, plan.Confirmation{
+		Code: problem.CodeConfirmRequired, Phrase: ClearPhrase, Given: confirm == ClearPhrase,
+		Why: "clearing the audit trail cannot be undone: type the phrase to confirm",
+	}, func(ctx context.Context, p *plan.Plan) error { return c.tell(ctx, before, p) })
+	if err != nil {
+		return 0, err
 	}
 	err = c.db.Tx(ctx, func(tx *db.Tx) error {
 		var err error
@@ -56,6 +60,23 @@ func (c *Chain) Clear(ctx context.Context, before *time.Time, confirm string) (d
 		return Write(ctx, tx)
 	})
 	return deleted, err
+}
+
+// tell writes into the plan of a clearing what goes. Their number is not told: the trail grows with every question for it.
+func (c *Chain) tell(ctx context.Context, before *time.Time, p *plan.Plan) error {
+	var oldest *time.Time
+	if err := c.db.Pool.QueryRow(ctx, "SELECT min(at) FROM audit WHERE $1::timestamptz IS NULL OR at < $1", before).Scan(&oldest); err != nil {
+		return db.Problem(fmt.Errorf("planning to clear the audit trail: %w", err))
+	}
+	switch {
+	case oldest == nil:
+		p.Warn("There are no such rows.")
+	case before == nil:
+		p.AddSince(plan.KindData, "", *oldest, "All rows of the audit trail are deleted.")
+	default:
+		p.AddSince(plan.KindData, "", *oldest, "The rows of the audit trail before %s are deleted.", before.UTC().Format(time.RFC3339))
+	}
+	return nil
 }
 
 // pruneBatch is how many rows one transaction of Prune removes.

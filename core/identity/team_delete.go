@@ -6,6 +6,7 @@ import (
 
 	"github.com/hostler/hostler/core/audit"
 	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/plan"
 	"github.com/hostler/hostler/core/problem"
 )
 
@@ -24,8 +25,12 @@ func (s *Store) DeleteTeam(ctx context.Context, caller *Caller, id int64) (hosts
 }
 
 func (s *Store) deleteTeam(ctx context.Context, tx *db.Tx, id int64) (hosts int64, err error) {
+	draft := plan.Begin(ctx)
 	if id == DefaultTeam {
-		return 0, problem.New(problem.CodeInvalidState, "the default team is the instance's own and cannot be deleted")
+		kept := problem.New(problem.CodeInvalidState, "the default team is the instance's own and cannot be deleted")
+		if err := draft.Refuse(kept); err != nil {
+			return 0, err
+		}
 	}
 	name, err := lockTeam(ctx, tx, id)
 	if err != nil {
@@ -36,6 +41,14 @@ func (s *Store) deleteTeam(ctx context.Context, tx *db.Tx, id int64) (hosts int6
 		"= $1)", id).Scan(&hosts, &members)
 	if err != nil {
 		return 0, fmt.Errorf("counting what the team has: %w", err)
+	}
+	err = draft.Decide(ctx, plan.Confirmation{}, func(_ context.Context, p *plan.Plan) error {
+		p.Add(plan.KindHost, "", "%d hosts of the team fall to the default team, with their guests, apps and jobs.", hosts)
+		p.Add(plan.KindAccess, name, "%d members lose their role in %s.", members, name)
+		return nil
+	})
+	if err != nil {
+		return 0, err
 	}
 	if s.config.Assets != nil {
 		if err := s.config.Assets.Reassign(ctx, tx, id, DefaultTeam); err != nil {

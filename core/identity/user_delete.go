@@ -6,6 +6,7 @@ import (
 
 	"github.com/hostler/hostler/core/audit"
 	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/plan"
 	"github.com/hostler/hostler/core/problem"
 )
 
@@ -21,10 +22,18 @@ func (s *Store) DeleteUser(ctx context.Context, caller *Caller, id int64) error 
 		if err != nil {
 			return err
 		}
+		draft := plan.Begin(ctx)
 		if caller != nil && caller.UserID == id {
-			return problem.New(problem.CodeSelfDelete, "nobody deletes their own account; another admin can")
+			self := problem.New(problem.CodeSelfDelete, "nobody deletes their own account; another admin can")
+			if err := draft.Refuse(self); err != nil {
+				return err
+			}
 		}
-		if err := loseOwner(ctx, tx, u); err != nil {
+		if err := draft.Refuse(loseOwner(ctx, tx, u)); err != nil {
+			return err
+		}
+		err = draft.Decide(ctx, plan.Confirmation{}, func(ctx context.Context, p *plan.Plan) error { return u.tellDeletion(ctx, tx, p) })
+		if err != nil {
 			return err
 		}
 		ended, err := lockOut(ctx, tx, id)
@@ -37,4 +46,23 @@ func (s *Store) DeleteUser(ctx context.Context, caller *Caller, id int64) error 
 		u.describe(ctx, map[string]any{"sessions_revoked": ended})
 		return audit.Write(ctx, tx)
 	})
+}
+
+// tellDeletion writes into a plan what goes with the account.
+func (u *subject) tellDeletion(ctx context.Context, tx *db.Tx, p *plan.Plan) error {
+	var sessions, keys, teams int
+	var schedules []string
+	err := tx.Pgx.QueryRow(ctx, `SELECT (SELECT count(*) FROM sessions WHERE user_id = $1), (SELECT count(*) FROM api_keys WHERE user_id = $1),
+		(SELECT count(*) FROM team_members WHERE user_id = $1),
+		(SELECT coalesce(array_agg(name ORDER BY name), '{}') FROM schedules WHERE writer_id = $1 AND enabled)`, u.id).
+		Scan(&sessions, &keys, &teams, &schedules)
+	if err != nil {
+		return fmt.Errorf("planning a user's deletion: %w", err)
+	}
+	p.Add(plan.KindAccess, u.email, "The account of %s is deleted, with %d sessions, %d API keys and roles in %d teams.", u.email, sessions, keys,
+		teams)
+	for _, name := range schedules {
+		p.Add(plan.KindSchedule, name, "The schedule %s runs with the rights of this user, and no more.", name)
+	}
+	return nil
 }

@@ -43,11 +43,13 @@ const (
 	KindSchedule   = "schedule"   // names what is gone
 	KindApp        = "app"        // is forgotten
 	KindCredential = "credential" // is deleted
+	KindAccess     = "access"     // ends: a session, an API key, a role
+	KindHost       = "host"       // falls to another team
 )
 
 // Effect is one thing that would happen. What is not known or makes no sense is nil.
 type Effect struct {
-	Kind      string     `json:"kind" enum:"guest,uptime,data,disk,snapshot,backup,schedule,app,credential" doc:"What it is about"`
+	Kind      string     `json:"kind" enum:"guest,uptime,data,disk,snapshot,backup,schedule,app,credential,access,host" doc:"What it is about"`
 	Text      string     `json:"text" example:"The VM web1 is destroyed." doc:"What happens, for people"`
 	Name      *string    `json:"name" example:"web1" doc:"Name of what it is about; null where that has none, or is not yours to see"`
 	SizeBytes *int64     `json:"size_bytes" doc:"How large that is"`

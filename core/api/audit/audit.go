@@ -45,7 +45,7 @@ func Register(a *op.API, deps Deps) {
 	op.Delete(a, "/api/v1/audit", h.clear, op.Spec{
 		ID: "clear_audit", Summary: "Clear the audit trail", Tag: "Audit", Role: identity.Owner, Status: http.StatusOK,
 		Timeout: 15 * time.Minute,
-		Confirm: op.Confirm{When: op.ConfirmAlways, Phrase: audit.ClearPhrase},
+		Confirm: op.Confirm{When: op.ConfirmAlways, Phrase: audit.ClearPhrase}, Plan: true,
 		Audit:   op.Audit{Action: "audit.clear"},
 		Description: "Removes the rows older than `before`, or without it all. `confirm` must be `clear audit log` (409 `confirm_required`). " +
 			"A row `audit.clear` is written after the removal and says which of the two it was and how many rows went. What remains still " +

@@ -8,6 +8,7 @@ import (
 )
 
 type clearInput struct {
+	op.Planned
 	Body *ClearIn
 }
 

@@ -390,10 +390,12 @@ func TestClear(t *testing.T) {
 		return apitest.Scenario{Name: name, Method: "DELETE", URL: url, Body: body, As: as, Status: status, Error: code}
 	}
 	confirm := refuse("no body", "", 409, "confirm_required", apitest.Owner)
-	confirm.Contains = []string{`"confirm_phrase":"clear audit log"`}
+	confirm.Contains = []string{`"confirm_phrase":"clear audit log"`, `"text":"All rows of the audit trail are deleted."`}
 	s.Run(t, confirm,
 		refuse("admin", `{"confirm":"clear audit log"}`, 403, "forbidden", apitest.Admin),
 		refuse("owner elsewhere", `{"confirm":"clear audit log"}`, 403, "forbidden", apitest.In(7, identity.Owner)),
+		apitest.Scenario{Name: "plan", Method: "DELETE", URL: url + "?plan=true", Body: `{"before":"2026-01-03T00:00:00Z"}`, As: apitest.Owner,
+			Status: 200, Contains: []string{"before 2026-01-03T00:00:00Z are deleted", `"confirm_phrase":"clear audit log"`}},
 		refuse("null", `{"confirm":null,"before":null}`, 409, "confirm_required", apitest.Owner),
 		refuse("other words", `{"confirm":"Clear Audit Log"}`, 409, "confirm_required", apitest.Owner),
 		refuse("no time", `{"before":"yesterday","confirm":"clear audit log"}`, 422, "invalid", apitest.Owner),

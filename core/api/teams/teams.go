@@ -40,7 +40,7 @@ func Register(a *op.API, deps Deps) {
 		Description: "`description` null clears it; `name` cannot be cleared. The slug never changes. The default team may be renamed, too.",
 	})
 	op.Delete(a, "/api/v1/teams/:team_id", h.remove, op.Spec{
-		ID: "delete_team", Summary: "Delete a team", Tag: tag, Role: identity.Owner, Status: http.StatusOK,
+		ID: "delete_team", Summary: "Delete a team", Tag: tag, Role: identity.Owner, Status: http.StatusOK, Plan: true,
 		Audit: op.Audit{Action: "team.delete", Target: "team_id"},
 		Description: "Its hosts fall to the team `default` with their guests, apps and jobs, so that nothing is lost; `hosts` says how many. " +
 			"Its members lose their role in it and keep their accounts. Rows of the audit trail keep the id of the deleted team: admins of the " +
@@ -131,7 +131,12 @@ type TeamDeleted struct {
 	Hosts   int64 `json:"hosts" example:"3" doc:"How many hosts have fallen to the team default"`
 }
 
-func (h handlers) remove(ctx context.Context, in *One) (*op.Body[TeamDeleted], error) {
+type removeInput struct {
+	One
+	op.Planned
+}
+
+func (h handlers) remove(ctx context.Context, in *removeInput) (*op.Body[TeamDeleted], error) {
 	hosts, err := h.users.DeleteTeam(ctx, identity.FromContext(ctx), in.ID)
 	if err != nil {
 		return nil, err

@@ -87,6 +87,11 @@ func TestPatchAndDelete(t *testing.T) {
 	do := func(name, method string, id int64, body string, as *apitest.Caller, status int, code string, more ...string) apitest.Scenario {
 		return apitest.Scenario{Name: name, Method: method, URL: one(id), Body: body, As: as, Status: status, Error: code, Contains: more}
 	}
+	plan := func(name string, id int64, query string, status int, code string, more ...string) apitest.Scenario {
+		planned := do(name, "DELETE", id, "", apitest.Owner, status, code, more...)
+		planned.URL += query
+		return planned
+	}
 	s.Exec("INSERT INTO clusters (team_id, name) VALUES ($1, 'prod')", blue)
 	s.Exec("INSERT INTO hosts (driver, name, address, team_id, cluster_id) VALUES ('fake', 'rack1', 'a:1', $1, 1)", blue)
 	s.Exec("INSERT INTO jobs (kind, target_kind, target_id, target_name, team_id, status) VALUES ('vm.start', 'vm', 1, 'web', $1, "+
@@ -106,6 +111,9 @@ func TestPatchAndDelete(t *testing.T) {
 		do("the default one", "PATCH", 1, `{"name":"House"}`, apitest.Owner, 200, "", `"name":"House","slug":"default"`),
 		do("delete the default one", "DELETE", 1, "", apitest.Owner, 409, "invalid_state"),
 		do("delete as an admin", "DELETE", blue, "", apitest.Admin, 403, "forbidden"),
+		plan("plan to delete the default one", 1, "?plan=true", 200, "", `"blockers":[{"error":"invalid_state"`),
+		plan("plan to delete", blue, "?plan=true", 200, "", "1 hosts of the team fall to the default team", `"kind":"access"`),
+		plan("plan of long ago", blue, "?plan_digest=0", 409, "plan_stale"),
 		do("delete", "DELETE", blue, "", apitest.Owner, 200, "", `{"deleted":true,"hosts":1}`),
 		do("again", "DELETE", blue, "", apitest.Owner, 404, "not_found"),
 		do("huge", "DELETE", 9223372036854775807, "", apitest.Owner, 404, "not_found"),

@@ -47,7 +47,7 @@ func Register(a *op.API, deps Deps) {
 			"`last_owner`). " + outranks + " A role is changed as a member of a team.",
 	})
 	op.Delete(a, "/api/v1/users/:user_id", h.remove, op.Spec{
-		ID: "delete_user", Summary: "Delete a user", Tag: tag, Role: identity.Admin, Status: http.StatusOK,
+		ID: "delete_user", Summary: "Delete a user", Tag: tag, Role: identity.Admin, Status: http.StatusOK, Plan: true,
 		Audit: op.Audit{Action: "user.delete", Target: "user_id"},
 		Description: "Removes the account with its sessions, API keys and roles. The audit trail and jobs keep the e-mail address, but no " +
 			"account stands behind it " +
@@ -119,7 +119,12 @@ type Deleted struct {
 	Deleted bool `json:"deleted" example:"true"`
 }
 
-func (h handlers) remove(ctx context.Context, in *One) (*op.Body[Deleted], error) {
+type removeInput struct {
+	One
+	op.Planned
+}
+
+func (h handlers) remove(ctx context.Context, in *removeInput) (*op.Body[Deleted], error) {
 	if err := h.users.DeleteUser(ctx, identity.FromContext(ctx), in.ID); err != nil {
 		return nil, err
 	}

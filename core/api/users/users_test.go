@@ -237,6 +237,9 @@ func TestPasswordResetAndDeletion(t *testing.T) {
 		do("delete a higher user", "DELETE", above.ID, "", "", apitest.Admin, 403, "forbidden"),
 		do("oneself", "DELETE", s.Account(apitest.Admin).ID, "", "", apitest.Admin, 409, "self_delete"),
 		do("the last owner, oneself", "DELETE", s.Account(apitest.Owner).ID, "", "", apitest.Owner, 409, "self_delete"),
+		do("plan to delete oneself", "DELETE", s.Account(apitest.Admin).ID, "?plan=true", "", apitest.Admin, 200, "",
+			`"blockers":[{"error":"self_delete"`),
+		do("plan", "DELETE", user.ID, "?plan=true", "", apitest.Admin, 200, "", `"blockers":[]`, "API keys and roles in"),
 		gone,
 		do("again", "DELETE", user.ID, "", "", apitest.Admin, 404, "not_found"),
 	)
