@@ -30,6 +30,8 @@ var (
 	_ hypervisor.Cloner      = (*Host)(nil)
 
 	_ hypervisor.ConfigReader = (*Host)(nil)
+	_ hypervisor.Reconfigurer = (*Host)(nil)
+	_ hypervisor.NICEditor    = (*Host)(nil)
 )
 
 // Version asks the called node for the version of its pve-manager.

@@ -97,6 +97,10 @@ func TestRequestsAreOfTheFormThatIsTaken(t *testing.T) {
 			func() error { _, err := client.Post(ctx, "/a", url.Values{"k": {"a;b"}}, nil); return err },
 			seen{method: "POST", uri: "/api2/json/a", kind: "application/x-www-form-urlencoded", body: "k=a%3Bb", length: 7},
 		},
+		"put": {
+			func() error { _, err := client.Put(ctx, "/a", url.Values{"k": {"a;b"}}, nil); return err },
+			seen{method: "PUT", uri: "/api2/json/a", kind: "application/x-www-form-urlencoded", body: "k=a%3Bb", length: 7},
+		},
 		"post of nothing": {
 			func() error { _, err := client.Post(ctx, "/a", nil, nil); return err },
 			seen{method: "POST", uri: "/api2/json/a", kind: "application/x-www-form-urlencoded"},
@@ -146,8 +150,10 @@ func TestOnlyReadingIsRepeated(t *testing.T) {
 			wantKind(t, err, plugin.Unreachable)
 			_, err = client.Delete(t.Context(), "/x", nil, nil)
 			wantKind(t, err, plugin.Unreachable)
-			if writes.Load() != 2 {
-				t.Errorf("two writes were sent %d times", writes.Load())
+			_, err = client.Put(t.Context(), "/x", url.Values{"a": {"b"}}, nil)
+			wantKind(t, err, plugin.Unreachable)
+			if writes.Load() != 3 {
+				t.Errorf("three writes were sent %d times", writes.Load())
 			}
 		})
 	}
