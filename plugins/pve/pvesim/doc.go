@@ -100,5 +100,6 @@
 //
 // The op of /guest is one of create, delete, rename, migrate, status, lock and set; they act at once and behind the API's
 // back, without task, lock or permission. set changes what is given: name, tags, memory_mb, cores, pool,
-// ignore_shutdown, bridge_missing, warnings, task_lines, storage, snapshot_error.
+// ignore_shutdown, bridge_missing, warnings, task_lines, storage, snapshot_error, hotplug_errors (a text by key of the configuration),
+// interfaces ([{name, mac, addresses}], what the guest tells of itself; without any the agent of a VM is silent).
 package pvesim
