@@ -12,8 +12,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// GrowDisk sends one PUT with the new size and waits for the task, where the release has one. Of a VM the configuration is read before:
-// to a disk that has the size already the hypervisor does nothing, and says so to nobody.
+// GrowDisk sends one PUT with the new size and waits for the task, where the release has one. Of a VM the configuration is read before,
+// so far as the token may: to a disk that has the size already the hypervisor does nothing, and says so to nobody.
 func (h *Host) GrowDisk(ctx context.Context, ref hypervisor.GuestRef, growth hypervisor.DiskGrowth) error {
 	path, err := guestPath(ref, "resize")
 	switch {
@@ -25,7 +25,7 @@ func (h *Host) GrowDisk(ctx context.Context, ref hypervisor.GuestRef, growth hyp
 		return invalid("size_gb", "a disk has from 1 to %d GiB", guestLimits.DiskGB)
 	}
 	if ref.Kind == hypervisor.VM {
-		if err := h.growable(ctx, ref, growth); err != nil {
+		if err := h.growable(ctx, ref, growth); err != nil && plugin.KindOf(err) != plugin.Denied {
 			return err
 		}
 	}
@@ -88,7 +88,7 @@ func growthError(err error) error {
 	}
 	text := strings.ToLower(e.Message)
 	switch {
-	case isStale(text):
+	case isStale(e):
 		e.Kind, e.Field = plugin.Conflict, "digest"
 	case strings.Contains(text, "shrink"), strings.Contains(text, "already at specified size"):
 		e.Kind, e.Field = plugin.Invalid, "size_gb"

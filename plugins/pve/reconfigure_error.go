@@ -27,7 +27,7 @@ func (h *Host) configError(ctx context.Context, ref hypervisor.GuestRef, sent ur
 	}
 	text := strings.ToLower(e.Message)
 	switch {
-	case isStale(text):
+	case isStale(e):
 		e.Kind, e.Field = plugin.Conflict, "digest"
 	case e.Kind == plugin.Invalid && notTaken.MatchString(text):
 		// Everything else of the request is in force by now, and this stands among what is pending.
@@ -51,9 +51,11 @@ func (h *Host) configError(ctx context.Context, ref hypervisor.GuestRef, sent ur
 	return e
 }
 
-// isStale reports whether a text, in small letters, says that the digest is not that of the present configuration. It has two wordings.
-func isStale(text string) bool {
-	return strings.Contains(text, "checksum mismatch") || strings.Contains(text, "detected modified configuration")
+// isStale reports whether the digest is not that of the present configuration. The hypervisor has two wordings for it; what is no
+// digest at all is another one, too.
+func isStale(e *plugin.Error) bool {
+	text := strings.ToLower(e.Message)
+	return e.Kind == plugin.Invalid && e.Field == "digest" || strings.Contains(text, "checksum mismatch") || strings.Contains(text, "detected modified configuration")
 }
 
 // fieldOfKey is our name of a key of the configuration.
