@@ -48,8 +48,8 @@ func (h *Host) configRows(ctx context.Context, ref hypervisor.GuestRef) ([]confi
 
 // unshown are keys of which no pending change is told: the hypervisor's own, and secrets.
 var unshown = []string{
-	"digest", "meta", "vmgenid", "smbios1", "lock", "parent", "template", "snapstate", "snaptime", "vmstate", "runningmachine", "runningcpu",
-	"cipassword", "sshkeys", "arch", "unprivileged",
+	"digest", "meta", "vmgenid", "smbios1", "lock", "parent", "template", "snapstate", "snaptime", "vmstate", "runningmachine",
+	"runningcpu", "cipassword", "sshkeys", "arch", "unprivileged",
 }
 
 var (

@@ -18,8 +18,9 @@ type configField struct{ name, key, privilege string }
 var configFields = map[hypervisor.GuestKind][]configField{
 	hypervisor.VM: {
 		{"name", "name", "VM.Config.Options"}, {"cpu_type", "cpu", "VM.Config.CPU"}, {"cores", "cores", "VM.Config.CPU"},
-		{"sockets", "sockets", "VM.Config.CPU"}, {"memory_mb", "memory", "VM.Config.Memory"}, {"balloon_mb", "balloon", "VM.Config.Memory"},
-		{"swap_mb", "", ""}, {"description", "description", "VM.Config.Options"}, {"tags", "tags", "VM.Config.Options"},
+		{"sockets", "sockets", "VM.Config.CPU"}, {"memory_mb", "memory", "VM.Config.Memory"},
+		{"balloon_mb", "balloon", "VM.Config.Memory"}, {"swap_mb", "", ""},
+		{"description", "description", "VM.Config.Options"}, {"tags", "tags", "VM.Config.Options"},
 	},
 	hypervisor.Container: {
 		{"name", "hostname", "VM.Config.Network"}, {"cpu_type", "", ""}, {"cores", "cores", "VM.Config.CPU"}, {"sockets", "", ""},
@@ -110,7 +111,8 @@ func wantedFields(change hypervisor.ConfigChange) (map[string]string, error) {
 		}
 	}
 	for name, value := range map[string]*int64{
-		"cores": change.Cores, "sockets": change.Sockets, "memory_mb": change.MemoryMB, "balloon_mb": change.BalloonMB, "swap_mb": change.SwapMB,
+		"cores": change.Cores, "sockets": change.Sockets, "memory_mb": change.MemoryMB, "balloon_mb": change.BalloonMB,
+		"swap_mb": change.SwapMB,
 	} {
 		if value != nil {
 			set[name] = strconv.FormatInt(*value, 10)

@@ -32,7 +32,8 @@ func (h *Host) configError(ctx context.Context, ref hypervisor.GuestRef, sent ur
 	case e.Kind == plugin.Invalid && notTaken.MatchString(text):
 		// Everything else of the request is in force by now, and this stands among what is pending.
 		e.Kind, e.Field = plugin.Conflict, fieldOfKey(ref.Kind, e.Field)
-		e.Message = "the running guest could not take a part of the change, which waits for a restart; all else of it is in force: " + e.Message
+		e.Message = "the running guest could not take a part of the change, which waits for a restart; all else of it is in force: " +
+			e.Message
 	case e.Kind == plugin.Invalid && e.Field == "delete":
 		if m := unknownOption.FindStringSubmatch(e.Message); m != nil {
 			e.Field = m[1]
@@ -55,7 +56,8 @@ func (h *Host) configError(ctx context.Context, ref hypervisor.GuestRef, sent ur
 // digest at all is another one, too.
 func isStale(e *plugin.Error) bool {
 	text := strings.ToLower(e.Message)
-	return e.Kind == plugin.Invalid && e.Field == "digest" || strings.Contains(text, "checksum mismatch") || strings.Contains(text, "detected modified configuration")
+	return e.Kind == plugin.Invalid && e.Field == "digest" || strings.Contains(text, "checksum mismatch") ||
+		strings.Contains(text, "detected modified configuration")
 }
 
 // fieldOfKey is our name of a key of the configuration.

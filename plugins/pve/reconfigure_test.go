@@ -34,13 +34,16 @@ func TestReconfigureSendsOneRequest(t *testing.T) {
 	t.Parallel()
 	w, host := configFixture(t)
 	at := host.(hypervisor.Reconfigurer)
-	vm := w.guest(t, pvesim.GuestSpec{VMID: 100, Name: "old", Tags: "gone", Config: map[string]any{"description": "old", "boot": "order=net0"}})
+	vm := w.guest(t, pvesim.GuestSpec{VMID: 100, Name: "old", Tags: "gone",
+		Config: map[string]any{"description": "old", "boot": "order=net0"}})
 	ct := w.guest(t, pvesim.GuestSpec{VMID: 101, Type: pvesim.LXC, Name: "old", Swap: 128 << 20, Config: map[string]any{"onboot": 1}})
 	before := w.Stats().Total
 	must(t, "changing a VM", at.Reconfigure(t.Context(), vm, hypervisor.ConfigChange{
-		Name: ptr("new"), Description: ptr("one\ntwo & ü"), Tags: []string{"b", "a"}, TagsSet: true, CPUType: ptr("host"), Cores: ptr(int64(2)),
-		Sockets: ptr(int64(2)), MemoryMB: ptr(int64(2048)), BalloonMB: ptr(int64(1024)),
-		Options: map[string]*string{"onboot": ptr("1"), "boot": nil, "agent": ptr("enabled=1,fstrim_cloned_disks=1"), "cpulimit": ptr("1.5")},
+		Name: ptr("new"), Description: ptr("one\ntwo & ü"), Tags: []string{"b", "a"}, TagsSet: true, CPUType: ptr("host"),
+		Cores: ptr(int64(2)), Sockets: ptr(int64(2)), MemoryMB: ptr(int64(2048)), BalloonMB: ptr(int64(1024)),
+		Options: map[string]*string{
+			"onboot": ptr("1"), "boot": nil, "agent": ptr("enabled=1,fstrim_cloned_disks=1"), "cpulimit": ptr("1.5"),
+		},
 	}))
 	must(t, "changing a container", at.Reconfigure(t.Context(), ct, hypervisor.ConfigChange{
 		Name: ptr("new"), Description: ptr("text"), MemoryMB: ptr(int64(1024)), SwapMB: ptr(int64(0)), Cores: ptr(int64(3)),
@@ -174,7 +177,9 @@ func TestReconfigureARunningGuest(t *testing.T) {
 	ct := w.guest(t, pvesim.GuestSpec{VMID: 101, Type: pvesim.LXC, Status: pvesim.StatusRunning, Memory: 1 << 30,
 		HotplugErrors: map[string]string{"memory": "in use"}})
 	for _, ref := range []hypervisor.GuestRef{vm, ct} {
-		must(t, "setting", w.ChangeGuest(vmid(t, ref), func(s *pvesim.GuestSpec) { s.HotplugErrors = map[string]string{"memory": "in use"} }))
+		must(t, "setting", w.ChangeGuest(vmid(t, ref), func(s *pvesim.GuestSpec) {
+			s.HotplugErrors = map[string]string{"memory": "in use"}
+		}))
 		err = at.Reconfigure(t.Context(), ref, hypervisor.ConfigChange{Description: ptr("new"), MemoryMB: ptr(int64(512))})
 		if e := wantKind(t, err, plugin.Conflict); e.Field != "memory_mb" || !strings.Contains(e.Message, "waits for a restart") {
 			t.Errorf("what a %s could not take: %+v", ref.Kind, e)
@@ -209,7 +214,7 @@ func TestReconfigureNamesThePrivilege(t *testing.T) {
 	} {
 		host := w.open(t, w.target(endpoint.Lifecycle, w.token("/", true, c.has)))
 		e := wantKind(t, host.Reconfigure(t.Context(), c.ref, c.change), plugin.Denied)
-		if !slices.Equal(e.Missing, c.lacks) || !strings.HasSuffix(e.Remedy, "pveum role modify ServiceLifecycle --append 1 --privs "+c.lacks[0]) {
+		if !slices.Equal(e.Missing, c.lacks) || e.Remedy != "pveum role modify ServiceLifecycle --append 1 --privs "+c.lacks[0] {
 			t.Errorf("%+v with %s: %v, %q", c.change, c.has, e.Missing, e.Remedy)
 		}
 	}
@@ -245,7 +250,9 @@ func TestGrowDisk(t *testing.T) {
 	at := host.(hypervisor.Reconfigurer)
 	w.SetTaskDuration(30 * time.Millisecond)
 	for _, kind := range []string{pvesim.QEMU, pvesim.LXC} {
-		ref := w.guest(t, pvesim.GuestSpec{Type: kind, Storage: "small", Disk: 4<<30 + 512<<20, Config: map[string]any{"ide2": "none,media=cdrom"}})
+		ref := w.guest(t, pvesim.GuestSpec{
+			Type: kind, Storage: "small", Disk: 4<<30 + 512<<20, Config: map[string]any{"ide2": "none,media=cdrom"},
+		})
 		key := map[string]string{pvesim.QEMU: "scsi0", pvesim.LXC: "rootfs"}[kind]
 		size := func() int64 {
 			config, err := host.(hypervisor.ConfigReader).Config(t.Context(), ref)
@@ -284,7 +291,8 @@ func TestGrowDisk(t *testing.T) {
 		// A token that may not read has its disks grown all the same, and one that may not use the storage has not.
 		for privilege, kind := range map[string]plugin.ErrorKind{"Datastore.AllocateSpace": "", "Datastore.Audit": plugin.Denied} {
 			token := w.token("/", true, "VM.Config.Disk", "VM.Config.Options", privilege)
-			err := w.open(t, w.target(endpoint.Lifecycle, token)).GrowDisk(t.Context(), ref, hypervisor.DiskGrowth{Key: key, SizeGB: size() + 1})
+			limited := w.open(t, w.target(endpoint.Lifecycle, token))
+			err := limited.GrowDisk(t.Context(), ref, hypervisor.DiskGrowth{Key: key, SizeGB: size() + 1})
 			if kind == "" {
 				must(t, "growing without reading", err)
 				continue

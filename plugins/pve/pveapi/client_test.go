@@ -231,8 +231,12 @@ func TestSlowAndBrokenAnswers(t *testing.T) {
 		answer http.HandlerFunc
 		kind   plugin.ErrorKind
 	}{
-		"never answers":     {func(_ http.ResponseWriter, r *http.Request) { hang(r) }, plugin.Timeout},
-		"stops in the body": {func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, `{"data":[{`); flush(w); hang(r) }, plugin.Timeout},
+		"never answers": {func(_ http.ResponseWriter, r *http.Request) { hang(r) }, plugin.Timeout},
+		"stops in the body": {func(w http.ResponseWriter, r *http.Request) {
+			fmt.Fprint(w, `{"data":[{`)
+			flush(w)
+			hang(r)
+		}, plugin.Timeout},
 		"cut in the body": {func(w http.ResponseWriter, _ *http.Request) {
 			raw(w, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"data\":[{\"a\":1},")
 		}, plugin.Unreachable},

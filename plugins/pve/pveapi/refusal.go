@@ -54,7 +54,8 @@ func (a *Answer) refusal(ctx context.Context, path string) error {
 	case status == http.StatusBadGateway, status == http.StatusServiceUnavailable, status == http.StatusGatewayTimeout:
 		return plugin.Errorf(plugin.Unreachable, "the host cannot serve at present: %d %s", status, text)
 	case len(raw) > 0 && !isJSON && looksLikeHTML(raw):
-		return plugin.Errorf(plugin.Protocol, "the answer is a web page (%d %s): something else than Proxmox VE answers there", status, text)
+		return plugin.Errorf(plugin.Protocol, "the answer is a web page (%d %s): something else than Proxmox VE answers there",
+			status, text)
 	}
 	// A good status other than 200, or 404 and 409, which the hypervisor itself never sends, come from something between.
 	if status < 500 {

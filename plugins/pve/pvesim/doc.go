@@ -64,8 +64,8 @@
 // [Cluster.ControlHandler] and [Fleet.ControlHandler] serve plain HTTP with JSON bodies, for loopback only. A fleet takes the query
 // parameter host (an index, default 0) on each call.
 //
-//	GET    /stats          {requests: {"GET /nodes/{node}/status": 3, …}, total, bytes_in, bytes_out, connections_open, connections_total,
-//	                       privileges: {"service@pve!lifecycle": ["VM.Audit"]}, those that were looked for}
+//	GET    /stats          {requests: {"GET /nodes/{node}/status": 3, …}, total, bytes_in, bytes_out, connections_open,
+//	                       connections_total, privileges: {"service@pve!lifecycle": ["VM.Audit"]}, those that were looked for}
 //	POST   /stats/reset    sets the counters to zero (open connections stay counted)
 //	GET    /fault          the faults that are set
 //	POST   /fault          {match: {method, path, node}, kind, status, reason, delay_ms, times, after}; answers {id}

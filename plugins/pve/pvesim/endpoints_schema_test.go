@@ -56,7 +56,9 @@ func TestAnswersFitTheSchema(t *testing.T) {
 		fill := strings.NewReplacer("{node}", "pve1", "{upid}", upid, "{userid}", "service@pve", "{tokenid}", "monitoring",
 			"{roleid}", "ServiceAudit", "{storage}", "local", "{groupid}", "ops", "{snapname}", "before", "{pos}", "0")
 		root.decode("POST", "/access/groups", "groupid=ops", nil)
-		rule := pvesim.FirewallRule{Type: "in", Action: "ACCEPT", Enable: true, Macro: "SSH", Source: "10.0.0.0/8", Log: "info", Comment: "a b"}
+		rule := pvesim.FirewallRule{
+			Type: "in", Action: "ACCEPT", Enable: true, Macro: "SSH", Source: "10.0.0.0/8", Log: "info", Comment: "a b",
+		}
 		for _, scope := range []pvesim.FirewallScope{pvesim.FirewallCluster, pvesim.FirewallNode("pve1"), pvesim.FirewallGuest(100)} {
 			noError(t, c.SetFirewallRules(scope, rule))
 		}
@@ -68,7 +70,9 @@ func TestAnswersFitTheSchema(t *testing.T) {
 		}
 		_, err := c.AddGuest(pvesim.GuestSpec{
 			VMID: 9000, Node: "pve1", Status: pvesim.StatusRunning, Agent: true,
-			Interfaces: []pvesim.GuestInterface{{Name: "eth0", MAC: "BC:24:11:00:00:01", Addresses: []string{"10.0.0.5/24", "fe80::1/64"}}},
+			Interfaces: []pvesim.GuestInterface{
+				{Name: "eth0", MAC: "BC:24:11:00:00:01", Addresses: []string{"10.0.0.5/24", "fe80::1/64"}},
+			},
 		})
 		noError(t, err)
 		for _, served := range pvesim.Served() {

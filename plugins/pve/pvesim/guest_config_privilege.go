@@ -68,7 +68,9 @@ func (r *request) mayChangeFeatures(text string) *apiError {
 		return forbidden("changing feature flags for privileged container is only allowed for root@pam")
 	}
 	others := func(features string) string {
-		parts := slices.DeleteFunc(strings.Split(features, ","), func(p string) bool { return p == "" || strings.HasPrefix(p, "nesting=") })
+		parts := slices.DeleteFunc(strings.Split(features, ","), func(p string) bool {
+			return p == "" || strings.HasPrefix(p, "nesting=")
+		})
 		slices.Sort(parts)
 		return strings.Join(parts, ",")
 	}

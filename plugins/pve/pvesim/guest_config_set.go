@@ -102,8 +102,8 @@ func agentEnabled(value string) bool {
 
 // atOnce are the keys that guests which run take, by the type of guest. NICs and disks of VMs are besides as "hotplug" says.
 var atOnce = map[string]*regexp.Regexp{
-	QEMU: regexp.MustCompile(`^(balloon|cpulimit|cpuunits|description|hookscript|lock|migrate_downtime|migrate_speed|name|onboot|protection|` +
-		`shares|startup|tags|vmstatestorage|unused\d+)$`),
+	QEMU: regexp.MustCompile(`^(balloon|cpulimit|cpuunits|description|hookscript|lock|migrate_downtime|migrate_speed|name|onboot|` +
+		`protection|shares|startup|tags|vmstatestorage|unused\d+)$`),
 	LXC: regexp.MustCompile(`^(cores|cpulimit|cpuunits|description|hookscript|hostname|lock|memory|onboot|protection|startup|swap|tags|` +
 		`net\d+|mp\d+|rootfs|unused\d+)$`),
 }

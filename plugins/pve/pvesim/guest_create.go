@@ -289,7 +289,8 @@ var networkCard = regexp.MustCompile(`^net\d+$`)
 // withMAC gives a network card that has no address one: "virtio,bridge=…" becomes "virtio=BC:…,bridge=…".
 func withMAC(key, value string, vmid int) string {
 	model, rest, _ := strings.Cut(value, ",")
-	if !networkCard.MatchString(key) || strings.Contains(model, "=") && !strings.HasPrefix(model, "model=") {
+	if !networkCard.MatchString(key) || strings.Contains(model, "=") && !strings.HasPrefix(model, "model=") ||
+		strings.Contains(rest, "macaddr=") {
 		return value
 	}
 	n, _ := strconv.Atoi(strings.TrimPrefix(key, "net"))
@@ -321,5 +322,7 @@ func (c *Cluster) newVolume(g *guest, storageID string, n int) string {
 // hasImage reports whether a storage has an installation image.
 func (c *Cluster) hasImage(storageID, image string) bool {
 	s := c.storageByID(storageID)
-	return s != nil && slices.ContainsFunc(s.images, func(i storageImage) bool { return i.content == "iso" && s.id+":iso/"+i.name == image })
+	return s != nil && slices.ContainsFunc(s.images, func(i storageImage) bool {
+		return i.content == "iso" && s.id+":iso/"+i.name == image
+	})
 }

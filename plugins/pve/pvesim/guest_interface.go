@@ -111,9 +111,9 @@ func (g *guest) configuredInterfaces() []GuestInterface {
 		if _, err := netip.ParsePrefix(parts["ip"]); err != nil {
 			i.Addresses[0] = fmt.Sprintf("10.99.%d.%d/16", byte(g.VMID>>8), byte(g.VMID))
 		}
-		if octets := strings.Split(strings.ToLower(i.MAC), ":"); len(octets) == 6 {
-			first, _ := strconv.ParseUint(octets[0], 16, 8)
-			i.Addresses = append(i.Addresses, fmt.Sprintf("fe80::%x%s:%sff:fe%s:%s%s/64", first^2, octets[1], octets[2], octets[3], octets[4], octets[5]))
+		if o := strings.Split(strings.ToLower(i.MAC), ":"); len(o) == 6 {
+			first, _ := strconv.ParseUint(o[0], 16, 8)
+			i.Addresses = append(i.Addresses, fmt.Sprintf("fe80::%x%s:%sff:fe%s:%s%s/64", first^2, o[1], o[2], o[3], o[4], o[5]))
 		}
 		all = append(all, i)
 	}
