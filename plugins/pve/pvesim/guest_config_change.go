@@ -58,12 +58,28 @@ func changeGuestConfigLater(r *request) (result, *apiError) {
 	if err != nil {
 		return fail(err)
 	}
-	return r.guestTask(guestWork{action: "config", ready: func(_ *task, g *guest) (time.Duration, error) {
+	return r.guestTask(guestWork{action: "config", ready: func(t *task, g *guest) (time.Duration, error) {
+		t.log = append(t.log, logLine{t.began, fmt.Sprintf("update VM %d:%s", g.VMID, change.arguments())})
 		if err := r.apply(g, change); err != nil {
 			return 0, errors.New(err.text)
 		}
 		return 0, nil
 	}})
+}
+
+// arguments are what is set and removed, as the task's log has them.
+func (change configChange) arguments() (text string) {
+	if len(change.removed) > 0 {
+		text = " -delete " + strings.Join(change.removed, ",")
+	}
+	for _, key := range slices.Sorted(maps.Keys(change.set)) {
+		value := change.set[key]
+		if key == "cipassword" {
+			value = "<hidden>"
+		}
+		text += fmt.Sprintf(" -%s %v", key, value)
+	}
+	return text
 }
 
 // configChange reads the parameters and checks what they say by themselves, and the privileges.
