@@ -12,8 +12,10 @@ import (
 	"github.com/hostler/hostler/core/api/apps"
 	"github.com/hostler/hostler/core/api/audit"
 	"github.com/hostler/hostler/core/api/auth"
+	"github.com/hostler/hostler/core/api/backups"
 	"github.com/hostler/hostler/core/api/clones"
 	"github.com/hostler/hostler/core/api/cluster"
+	"github.com/hostler/hostler/core/api/configs"
 	"github.com/hostler/hostler/core/api/firewall"
 	"github.com/hostler/hostler/core/api/guests"
 	"github.com/hostler/hostler/core/api/hosts"
@@ -67,7 +69,9 @@ type Deps struct {
 	VMs       vms.Deps
 	Snapshots snapshots.Deps
 	Clones    clones.Deps
+	Configs   configs.Deps
 	Apps      apps.Deps
+	Backups   backups.Deps
 	Firewall  firewall.Deps
 	Jobs      jobs.Deps
 	Audit     audit.Deps
@@ -102,6 +106,8 @@ var resources = []struct {
 	{"snapshots", func(a *op.API, d Deps) { snapshots.Register(a, d.Snapshots) }},
 	{"clones", func(a *op.API, d Deps) { clones.Register(a, d.Clones) }},
 	{"apps", func(a *op.API, d Deps) { apps.Register(a, d.Apps) }},
+	{"backups", func(a *op.API, d Deps) { backups.Register(a, d.Backups) }},
+	{"configs", func(a *op.API, d Deps) { configs.Register(a, d.Configs) }},
 	{"firewall", func(a *op.API, d Deps) { firewall.Register(a, d.Firewall) }},
 	{"jobs", func(a *op.API, d Deps) { jobs.Register(a, d.Jobs) }},
 	{"audit", func(a *op.API, d Deps) { audit.Register(a, d.Audit) }},

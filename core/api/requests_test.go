@@ -12,8 +12,10 @@ import (
 	"github.com/hostler/hostler/core/api/apps/appstest"
 	"github.com/hostler/hostler/core/api/audit/audittest"
 	"github.com/hostler/hostler/core/api/auth/authtest"
+	"github.com/hostler/hostler/core/api/backups/backupstest"
 	"github.com/hostler/hostler/core/api/clones/clonestest"
 	"github.com/hostler/hostler/core/api/cluster/clustertest"
+	"github.com/hostler/hostler/core/api/configs/configstest"
 	"github.com/hostler/hostler/core/api/guests/gueststest"
 	"github.com/hostler/hostler/core/api/hosts/hoststest"
 	"github.com/hostler/hostler/core/api/jobs/jobstest"
@@ -39,8 +41,10 @@ var requests = map[string]requesttest.Requests{
 	"apps":      appstest.Requests,
 	"audit":     audittest.Requests,
 	"auth":      authtest.Requests,
+	"backups":   backupstest.Requests,
 	"clones":    clonestest.Requests,
 	"cluster":   clustertest.Requests,
+	"configs":   configstest.Requests,
 	"guests":    gueststest.Requests,
 	"hosts":     hoststest.Requests,
 	"jobs":      jobstest.Requests,

@@ -16,7 +16,8 @@ type App struct {
 	Slug             *string    `json:"slug" doc:"Entry of the catalog that it was installed from"`
 	VMID             *int64     `json:"vmid" example:"105" doc:"The container's number at the hypervisor; null where its guests have none"`
 	GuestRef         string     `json:"guest_ref" example:"105" doc:"The container's id at the hypervisor, whatever its form"`
-	Status           string     `json:"status" enum:"running,stopped,paused,suspended,unknown,pending" doc:"unknown while no host of its cluster answers, or answers without its container, and while that is not there; pending while a job works on it"`
+	Status           string     `json:"status" enum:"running,stopped,paused,suspended,unknown,pending,missing" doc:"unknown while no host of its cluster answers, or answers without its container; missing once its container was not there for 15 minutes of good polls; pending while a job works on it"`
+	MissingSince     *time.Time `json:"missing_since" doc:"Since when its container is not there, for a missing app; null for others"`
 	JobID            *int64     `json:"job_id" doc:"The unfinished job that works on it"`
 	Present          bool       `json:"present" doc:"Whether the hypervisor has its container"`
 	HostID           *int64     `json:"host_id" example:"1"`

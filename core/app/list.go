@@ -12,9 +12,13 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
+// missing is, in SQL, whether the polls of a quarter of an hour have not found the container of app a.
+const missing = `(a.guest_id IS NULL AND a.absent_for >= interval '15 minutes')`
+
 // selectApps joins an app with its container's cache row, its host and the job that works on it.
 const selectApps = `SELECT a.id, a.name, a.slug, a.vmid, a.guest_ref,
-	CASE WHEN j.id IS NOT NULL THEN 'pending' ELSE coalesce(g.status, 'unknown') END, j.id, g.id IS NOT NULL,
+	CASE WHEN j.id IS NOT NULL THEN 'pending' WHEN g.id IS NOT NULL THEN g.status WHEN ` + missing + ` THEN 'missing' ELSE 'unknown' END,
+	CASE WHEN ` + missing + ` THEN a.absent_since END, j.id, g.id IS NOT NULL,
 	h.id, h.name, c.name, g.node, g.name, coalesce(g.lock, ''), coalesce(g.tags, '{}'), g.cpu, g.cpus, g.memory,
 	g.memory_total, g.disk, g.disk_total, g.net_in, g.net_out, g.uptime, a.web_port, a.web_path, a.web_protocol,
 	CASE WHEN g.id IS NOT NULL THEN ` + guest.SeenAt + ` END, ` + guest.FiguresAt + `,
@@ -27,10 +31,10 @@ const selectApps = `SELECT a.id, a.name, a.slug, a.vmid, a.guest_ref,
 	WHERE `
 
 func (a *App) fields() []any {
-	return []any{&a.ID, &a.Name, &a.Slug, &a.VMID, &a.GuestRef, &a.Status, &a.JobID, &a.Present, &a.HostID, &a.Host, &a.Cluster,
-		&a.Node, &a.GuestName, &a.Lock, &a.Tags, &a.CPU, &a.CPUs, &a.MemoryBytes, &a.MemoryTotalBytes, &a.DiskBytes, &a.DiskTotalBytes,
-		&a.NetInBytes, &a.NetOutBytes, &a.UptimeS, &a.WebPort, &a.WebPath, &a.WebProtocol, &a.SeenAt, &a.FiguresAt, &a.AdoptedAt,
-		&a.clusterID, &a.guestID}
+	return []any{&a.ID, &a.Name, &a.Slug, &a.VMID, &a.GuestRef, &a.Status, &a.MissingSince, &a.JobID, &a.Present, &a.HostID, &a.Host,
+		&a.Cluster, &a.Node, &a.GuestName, &a.Lock, &a.Tags, &a.CPU, &a.CPUs, &a.MemoryBytes, &a.MemoryTotalBytes, &a.DiskBytes,
+		&a.DiskTotalBytes, &a.NetInBytes, &a.NetOutBytes, &a.UptimeS, &a.WebPort, &a.WebPath, &a.WebProtocol, &a.SeenAt, &a.FiguresAt,
+		&a.AdoptedAt, &a.clusterID, &a.guestID}
 }
 
 // Filter narrows List. Zero values narrow nothing.

@@ -19,7 +19,8 @@ const (
 	LockEnrol   int32 = 5 // which servers are enrolled
 	LockAudit   int32 = 7 // the end of the audit trail's chain
 
-	LockIdempotency int32 = 8 // by idempotency key: held by the transaction of its change
+	LockIdempotency int32 = 8  // by idempotency key: held by the transaction of its change
+	LockHold        int32 = 11 // by what jobs exclude one another on: shared by what enqueues one, alone by what holds them off
 )
 
 // Lock is an advisory lock held by a connection of its own; PostgreSQL frees it when this process dies.

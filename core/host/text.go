@@ -9,9 +9,11 @@ import (
 )
 
 // Clean makes what a plugin says text that PostgreSQL and JSON take, of bearable length.
-func Clean(s string) string {
-	s = strings.ToValidUTF8(strings.ReplaceAll(s[:min(len(s), 1024)], "\x00", ""), "\uFFFD")
-	return s
+func Clean(s string) string { return CleanTo(s, 1024) }
+
+// CleanTo is Clean for texts of at most that many bytes.
+func CleanTo(s string, most int) string {
+	return strings.ToValidUTF8(strings.ReplaceAll(s[:min(len(s), most)], "\x00", ""), "\uFFFD")
 }
 
 // CleanOrNil is Clean, and nil for a text of which nothing is left.

@@ -41,7 +41,7 @@ func WithSchedule(ctx context.Context, scheduleID int64) context.Context {
 
 // Enqueue writes a job into the caller's transaction; it begins once that has committed. The requester is the context's
 // caller, and the job's id goes into the context's audit attempt; the row of the trail is the caller's to write. When
-// another unfinished job holds spec.Exclusive the answer is problem guest_busy with the member job, and nothing was
+// another unfinished job holds spec.Exclusive, or a Hold is there, the answer is problem guest_busy, and nothing was
 // written.
 func (q *Queue) Enqueue(ctx context.Context, tx *db.Tx, spec Spec) (*Job, error) {
 	if q.workers[spec.Kind] == nil {
@@ -92,6 +92,9 @@ func insert(ctx context.Context, tx pgx.Tx, spec Spec, params, asked json.RawMes
 	if id, ok := ctx.Value(scheduleKey{}).(int64); ok {
 		schedule = &id
 	}
+	if err := notHeld(ctx, tx, spec.Exclusive); err != nil {
+		return nil, err
+	}
 	for range 3 {
 		j, err := one(tx.Query(ctx, `
 			INSERT INTO jobs (kind, team_id, host_id, target_kind, target_id, target_name, exclusive, params, requested_by, requested_by_email,
@@ -112,8 +115,7 @@ func insert(ctx context.Context, tx pgx.Tx, spec Spec, params, asked json.RawMes
 		err = tx.QueryRow(ctx, "SELECT id, kind FROM jobs WHERE exclusive = $1 AND status IN ('queued', 'running')",
 			spec.Exclusive).Scan(&other, &kind)
 		if err == nil {
-			return nil, problem.New(problem.CodeGuestBusy, "job %d (%s) is not finished yet; wait for it or cancel it", other, kind).
-				With("job", other)
+			return nil, busyWith(other, kind)
 		}
 		if !errors.Is(err, pgx.ErrNoRows) {
 			return nil, fmt.Errorf("looking for the other job: %w", err)

@@ -194,7 +194,7 @@ func (r *Run) send(step Step, cp *checkpoint) error {
 	switch {
 	case r.untilLost.Err() != nil:
 		return context.Cause(r.untilLost)
-	case err != nil && refused(err):
+	case err != nil && Refused(err):
 		cp.State = stepRefused
 		return errors.Join(r.save(r.untilLost, nil), err)
 	case err != nil:
@@ -223,8 +223,8 @@ func (r *Run) adopt(cp *checkpoint, taskID string) error {
 	return r.save(r.untilLost, &taskID)
 }
 
-// refused reports whether an error of a request means that it was surely not taken.
-func refused(err error) bool {
+// Refused reports whether an error of a request means that it was surely not taken.
+func Refused(err error) bool {
 	var h *plugin.Error
 	if !errors.As(err, &h) {
 		return false

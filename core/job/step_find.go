@@ -159,7 +159,7 @@ func (r *Run) newPatience() *patience { return &patience{run: r} }
 // again reports whether to try again after err, and notes the first failure of a series.
 func (p *patience) again(err error) bool {
 	limit := p.run.queue.cfg.LostLimit
-	if refused(err) || refusedByUs(err) {
+	if Refused(err) || refusedByUs(err) {
 		limit = min(limit, refusedLimit)
 	}
 	if p.since.IsZero() {

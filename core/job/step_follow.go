@@ -110,7 +110,7 @@ func (s *stopper) stop(ctx context.Context, host hypervisor.Host) error {
 	case err == nil:
 		s.asked = true
 		s.run.Note("asked the hypervisor to stop the task")
-	case refused(err):
+	case Refused(err):
 		s.asked = true
 		s.run.Note("the hypervisor does not stop the task: %s", Explain(err))
 	default:

@@ -57,6 +57,9 @@ func of(e *sdk.Error) *problem.Error {
 	case sdk.Timeout:
 		return problem.New(problem.CodeTimeout, "%s", e.Message)
 	case sdk.Conflict:
+		if e.Field == "digest" {
+			return problem.New(problem.CodeDigestConflict, "%s", e.Message)
+		}
 		return problem.New(problem.CodeInvalidState, "%s", e.Message)
 	case sdk.Busy:
 		p := problem.New(problem.CodeGuestBusy, "%s", e.Message)

@@ -22,4 +22,12 @@ WHERE a.id = m.app_id`
 WHERE a.cluster_id = $1 AND g.id = a.guest_id AND (a.host_id IS DISTINCT FROM g.host_id OR a.guest_ref <> g.ref
 	OR a.guest_uid IS DISTINCT FROM g.uid OR a.vmid IS DISTINCT FROM g.vmid)
 	AND NOT EXISTS (SELECT FROM apps o WHERE o.cluster_id = a.cluster_id AND o.identity = g.identity AND o.id <> a.id)`
+
+	// A time in which nobody looked proves nothing, so that only the time between polls that follow each other counts. $2 is the
+	// longest such time. Nothing is written once an app is missing for certain.
+	countAbsence = `UPDATE apps a SET absent_since = CASE WHEN a.guest_id IS NULL THEN COALESCE(a.absent_since, now()) END,
+	absent_for = CASE WHEN a.guest_id IS NOT NULL OR a.absent_since IS NULL OR c.seen_at IS NULL OR now() - c.seen_at > $2::interval
+		THEN CASE WHEN a.guest_id IS NULL THEN a.absent_for ELSE '0' END ELSE a.absent_for + (now() - c.seen_at) END
+FROM clusters c WHERE c.id = $1 AND a.cluster_id = $1
+	AND (a.guest_id IS NULL AND a.absent_for < interval '1 hour' OR a.guest_id IS NOT NULL AND a.absent_since IS NOT NULL)`
 )

@@ -207,3 +207,42 @@ func TestAnAppFindsItsContainerAgain(t *testing.T) {
 		t.Errorf("what is known of the apps: %s", got)
 	}
 }
+
+// An app is missing once the polls of a quarter of an hour have not found its container; a time without polls does not count.
+func TestAMissingApp(t *testing.T) {
+	t.Parallel()
+	f := newTold(t, named("web", "u1"), named("db", "u2"))
+	f.Exec(adopt + " WHERE ref = 'web'")
+	const status = "SELECT concat(absent_since IS NOT NULL, ' ', absent_for >= interval '15 minutes') FROM apps"
+	is := func(want string) {
+		t.Helper()
+		if got := f.Value(status); got != want {
+			t.Errorf("absent and missing are %s, want %s", got, want)
+		}
+	}
+	// later lets time pass since the last good poll.
+	later := func(d string) { f.Exec("UPDATE clusters SET seen_at = now() - $1::text::interval", d) }
+	later("40 s")
+	is("f f")
+	f.answers(named("db", "u2"))
+	is("t f")
+	for range 14 {
+		later("60 s")
+		f.answers(named("db", "u2"))
+	}
+	later("5 hours")
+	f.answers(named("db", "u2"))
+	is("t f")
+	f.missing = []string{"VM.Audit"}
+	f.Exec("UPDATE host_credentials SET verified_at = NULL")
+	later("60 s")
+	f.answers(named("db", "u2"))
+	is("t f")
+	f.missing = nil
+	f.Exec("UPDATE host_credentials SET verified_at = NULL")
+	later("60 s")
+	f.answers(named("db", "u2"))
+	is("t t")
+	f.answers(named("db", "u2"), named("web", "u1"))
+	is("f f")
+}

@@ -124,6 +124,13 @@ func (g *good) merge(ctx context.Context, tx pgx.Tx, cluster int64) error {
 			return fmt.Errorf("%s: %w", s.what, err)
 		}
 	}
+	// A token that does not see everything proves nothing of what it does not show.
+	if g.limited() || g.inv.cluster.Partial {
+		return nil
+	}
+	if _, err := tx.Exec(ctx, countAbsence, cluster, 3*g.interval); err != nil {
+		return fmt.Errorf("counting for how long containers of apps are away: %w", err)
+	}
 	return nil
 }
 

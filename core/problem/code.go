@@ -32,6 +32,8 @@ const (
 	CodeProtected           Code = "protected"
 
 	CodeLinkedCloneNeedsTemplate Code = "linked_clone_needs_template"
+	CodeDigestConflict           Code = "digest_conflict"
+	CodeVMAddressing             Code = "vm_addressing_not_editable"
 
 	CodeInvalidState        Code = "invalid_state"
 	CodeJobFinished         Code = "job_finished"
@@ -93,6 +95,8 @@ var table = map[Code]kind{
 	CodeProtected:           {http.StatusConflict, "Protected at the hypervisor"},
 
 	CodeLinkedCloneNeedsTemplate: {http.StatusConflict, "Only a template can be copied so"},
+	CodeDigestConflict:           {http.StatusConflict, "Changed meanwhile"},
+	CodeVMAddressing:             {http.StatusConflict, "A VM's addresses are set inside it"},
 
 	CodeGuestBusy:           {http.StatusConflict, "Another job works on this guest"},
 	CodeInvalidState:        {http.StatusConflict, "Not possible in the present state"},

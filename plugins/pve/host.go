@@ -28,6 +28,7 @@ var (
 	_ hypervisor.Snapshotter = (*Host)(nil)
 	_ hypervisor.Provisioner = (*Host)(nil)
 	_ hypervisor.Cloner      = (*Host)(nil)
+	_ hypervisor.Migrator    = (*Host)(nil)
 
 	_ hypervisor.ConfigReader = (*Host)(nil)
 	_ hypervisor.Reconfigurer = (*Host)(nil)

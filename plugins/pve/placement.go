@@ -35,7 +35,8 @@ func invalid(field, format string, args ...any) *plugin.Error {
 	return e
 }
 
-// Placement asks for the node's storages and bridges and for an id: three requests, and one more for an image.
+// Placement asks for the node's storages and bridges and for an id: three requests, and one more for an image. Where a node shows no
+// storage or no bridge at all, the token's rights are asked for as well.
 func (h *Host) Placement(ctx context.Context, query hypervisor.PlacementQuery) (hypervisor.Placement, error) {
 	p := hypervisor.Placement{OSTypes: slices.Clone(osTypes), Limits: guestLimits}
 	path, err := nodePath(query.Node, "storage")
@@ -49,8 +50,18 @@ func (h *Host) Placement(ctx context.Context, query hypervisor.PlacementQuery) (
 	for _, row := range storages {
 		p.Storages = append(p.Storages, row.storage())
 	}
+	if len(storages) == 0 {
+		if err := h.hidden(ctx, "Datastore.Audit", "/storage"); err != nil {
+			return p, err
+		}
+	}
 	if p.Bridges, err = h.bridges(ctx, query.Node); err != nil {
 		return p, err
+	}
+	if len(p.Bridges) == 0 {
+		if err := h.hidden(ctx, "SDN.Audit", "/sdn"); err != nil {
+			return p, err
+		}
 	}
 	if p.ID, p.Number, err = h.freeID(ctx, query.Number); err != nil {
 		return p, err
@@ -59,6 +70,24 @@ func (h *Host) Placement(ctx context.Context, query hypervisor.PlacementQuery) (
 		p.ImageFound, err = h.hasImage(ctx, query.Node, query.Image)
 	}
 	return p, err
+}
+
+// hidden is the refusal for a list that shows nothing because the token has the privilege nowhere: the hypervisor leaves out what it may
+// not show, without an error. It is nil for a list that is simply empty.
+func (h *Host) hidden(ctx context.Context, privilege, path string) error {
+	var have grants
+	if _, err := h.api.Get(ctx, "/access/permissions", nil, &have); err != nil {
+		return err
+	}
+	for _, privileges := range have {
+		if _, held := privileges[privilege]; held {
+			return nil
+		}
+	}
+	e := plugin.Errorf(plugin.Denied, "nothing is shown of %s without %s", path, privilege)
+	e.Missing, e.Path = []string{privilege}, path
+	e.Remedy = h.api.RemedyOf(ctx, e.Missing, path)
+	return e
 }
 
 // placementRow is a row of a node's storages.

@@ -84,4 +84,5 @@ var operationOf = map[string]hypervisor.Operation{
 	"qmcreate": hypervisor.OperationCreate, "vzcreate": hypervisor.OperationCreate,
 	"qmdestroy": hypervisor.OperationDestroy, "vzdestroy": hypervisor.OperationDestroy,
 	"qmclone": hypervisor.OperationClone, "vzclone": hypervisor.OperationClone,
+	"qmigrate": hypervisor.OperationMigrate, "vzmigrate": hypervisor.OperationMigrate, "hamigrate": hypervisor.OperationMigrate,
 }

@@ -38,6 +38,9 @@ var abilities = plugin.Abilities[*server]{
 	of[Backuper]("backup", func(r grpc.ServiceRegistrar, s *server) {
 		hypervisorv1.RegisterBackupServiceServer(r, &backupServer{server: s})
 	}),
+	of[Migrator]("migrate", func(r grpc.ServiceRegistrar, s *server) {
+		hypervisorv1.RegisterMigrateServiceServer(r, &migrateServer{server: s})
+	}),
 	ofDriver[RoleScripter]("role_script", func(r grpc.ServiceRegistrar, s *server) {
 		hypervisorv1.RegisterRoleScriptServiceServer(r, &roleScriptServer{scripter: s.service.Driver.(RoleScripter)})
 	}),

@@ -39,6 +39,9 @@ func TestNothingIsLostOnTheWire(t *testing.T) {
 	plugintest.RoundTrip(t, backupToProto, backupFromProto)
 	plugintest.RoundTrip(t, backupSpecToProto, backupSpecFromProto, "target", "guest")
 	plugintest.RoundTrip(t, restoreSpecToProto, restoreSpecFromProto, "target")
+	plugintest.RoundTrip(t, migrationQueryToProto, migrationQueryFromProto, "target", "guest")
+	plugintest.RoundTrip(t, migrationSpecToProto, migrationSpecFromProto, "target", "guest")
+	plugintest.RoundTrip(t, migrationCheckToProto, migrationCheckFromProto)
 	plugintest.RoundTrip(t, scriptQueryToProto, scriptQueryFromProto)
 	plugintest.RoundTrip(t, func(l LogLine) *hypervisorv1.LogLine { return linesToProto([]LogLine{l})[0] }, lineFromProto)
 }

@@ -58,6 +58,8 @@ func sideRequests() []sideRequest {
 		{operation: "act_on_guests", body: m{"action": "start", "targets": []any{m{"app": "{app_id}"}}}, pve: accepted, lxd: accepted},
 		{operation: "list_vms", query: "host={host_id}", pve: ok, lxd: ok},
 		{operation: "get_vm", pve: ok, lxd: absent},
+		{operation: "get_vm_config", pve: ok, lxd: absent},
+		{operation: "reconfigure_vm", body: m{"digest": "none"}, pve: "422 invalid", lxd: absent}, // with nothing to change
 		{operation: "create_vm", body: m{"host_id": "{host_id}", "name": "asked", "storage": "none"}, pve: "422 invalid", lxd: unsupported},
 		{operation: "clone_vm", body: m{"full": false}, pve: "409 linked_clone_needs_template", lxd: absent},
 		{operation: "act_on_vm", pve: accepted, lxd: absent},
@@ -70,6 +72,9 @@ func sideRequests() []sideRequest {
 		{operation: "list_discovered_apps", pve: ok, lxd: ok},
 		{operation: "adopt_apps", body: m{"items": []any{m{"host_id": "{host_id}", "guest_ref": "none"}}}, pve: absent, lxd: absent},
 		{operation: "get_app", pve: ok, lxd: ok},
+		{operation: "get_app_config", pve: ok, lxd: unsupported},
+		{operation: "reconfigure_app", body: m{"web_port": 8080}, pve: ok, lxd: ok},
+		{operation: "get_app_logs", pve: unsupported, lxd: unsupported},
 		{operation: "clone_app", body: m{"full": false}, pve: "409 linked_clone_needs_template", lxd: unsupported},
 		{operation: "uninstall_app", pve: "409 confirm_required", lxd: unsupported},
 		{operation: "act_on_app", pve: accepted, lxd: accepted},

@@ -45,7 +45,12 @@ func Register(a *op.API, deps Deps) {
 	})
 	op.Get(a, "/api/v1/apps/:app_id", h.get, op.Spec{
 		ID: "get_app", Summary: "Get an app", Tag: tag, Role: identity.Viewer, On: op.App,
-		Description: "The app and its container as the last poll found it. While its host cannot be reached its status is `unknown`.",
+		Description: "The app and its container as the last poll found it. While its host cannot be reached its status is `unknown`. One " +
+			"whose container the polls of 15 minutes have not found is `missing` and stays: DELETE with `keep_ct` forgets it.",
+	})
+	op.Get(a, "/api/v1/apps/:app_id/logs", h.logs, op.Spec{
+		ID: "get_app_logs", Summary: "Get an app's logs", Tag: tag, Role: identity.Viewer, On: op.App, Unsupported: true,
+		Description: "Always 501 `unsupported`: there is no channel to logs inside of a container.",
 	})
 	op.Delete(a, "/api/v1/apps/:app_id", h.uninstall, op.Spec{
 		ID: "uninstall_app", Summary: "Uninstall an app", Tag: tag, Role: identity.Admin, On: op.App, Calls: true,
@@ -84,7 +89,7 @@ func (h handlers) uninstall(ctx context.Context, in *uninstallInput) (*op.Body[a
 type listInput struct {
 	Host   int64  `query:"host" minimum:"1" doc:"Only apps of this host"`
 	Q      string `query:"q" maxLength:"200" doc:"Only apps whose name, container's name or catalog entry contains this"`
-	Status string `query:"status" enum:"running,stopped,paused,suspended,unknown,pending" doc:"Only apps in this state"`
+	Status string `query:"status" enum:"running,stopped,paused,suspended,unknown,pending,missing" doc:"Only apps in this state"`
 }
 
 func (h handlers) list(ctx context.Context, in *listInput) (*op.List[app.App], error) {
@@ -100,6 +105,10 @@ func (h handlers) discovered(ctx context.Context, _ *struct{}) (*op.List[guest.G
 func (h handlers) get(ctx context.Context, _ *struct{}) (*op.Body[*app.App], error) {
 	a, err := h.apps.Get(ctx, op.Found(ctx).ID)
 	return &op.Body[*app.App]{Body: a}, err
+}
+
+func (handlers) logs(context.Context, *struct{}) (*op.Body[[]string], error) {
+	return nil, problem.New(problem.CodeUnsupported, "there is no channel to the logs inside of a container; read them in its console")
 }
 
 type adoptInput struct {

@@ -141,6 +141,7 @@ func TestAppAndItsContainer(t *testing.T) {
 			[]string{`"status":"running"`, `"memory_bytes":1000`, `"vmid":101`, `"node":"n1"`}, nil),
 		b.get("whose container is gone", "/2", apitest.Viewer, 200, "", []string{`"status":"unknown"`, `"memory_bytes":null`, `"node":null`},
 			nil),
+		b.get("none is missing yet", "?status=missing", apitest.Viewer, 200, "", nil, []string{"Lost"}),
 		b.get("whose host is gone", "/3", apitest.Viewer, 200, "", []string{`"host_id":null`}, nil),
 		b.get("whose host is gone, to a stranger", "/3", apitest.In(2, identity.Owner), 404, "not_found", nil, nil),
 		act("no container to start", "2/start", "", 409, "invalid_state"),
@@ -149,6 +150,9 @@ func TestAppAndItsContainer(t *testing.T) {
 		act("while that is not done", "1/stop", "", 409, "guest_busy"),
 		b.get("it is pending", "?status=pending", apitest.Viewer, 200, "", []string{`"The wiki"`}, nil),
 	)
+	b.Exec("UPDATE apps SET absent_since = now(), absent_for = '15 minutes' WHERE id = 2")
+	b.Run(t, b.get("whose container was away for long", "?status=missing", apitest.Viewer, 200, "",
+		[]string{`"Lost"`, `"status":"missing"`, `"missing_since":"2`}, []string{"wiki", "Homeless"}))
 }
 
 func TestOwnContainer(t *testing.T) {

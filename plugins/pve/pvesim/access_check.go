@@ -39,7 +39,8 @@ func (r *request) evaluate(check *schema.Check) *apiError {
 		return nil
 	case schema.Or:
 		for _, sub := range check.Of {
-			if r.evaluate(sub) == nil {
+			// What is asked of another request only does not allow this one.
+			if !r.spared(sub) && r.evaluate(sub) == nil {
 				return nil
 			}
 		}
@@ -54,8 +55,13 @@ func (r *request) evaluate(check *schema.Check) *apiError {
 	return r.evaluateUserGroup(check)
 }
 
+// spared reports whether a check is for requests with a parameter that this one lacks.
+func (r *request) spared(check *schema.Check) bool {
+	return check.Kind == schema.Perm && check.OnlyWith != "" && !r.values.has(check.OnlyWith)
+}
+
 func (r *request) evaluatePerm(check *schema.Check) *apiError {
-	if check.OnlyWith != "" && !r.values.has(check.OnlyWith) {
+	if r.spared(check) {
 		return nil
 	}
 	path := r.fill(check.Path)

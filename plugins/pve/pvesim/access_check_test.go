@@ -51,6 +51,8 @@ func TestPrivilegeExpressions(t *testing.T) {
 		{`{"check":["perm","/pool/{pool}",["Pool.Audit"],"require_param","pool"]}`, "none@pve", nil, ""},
 		{`{"check":["perm","/pool/{pool}",["Pool.Audit"],"require_param","pool"]}`, "none@pve", map[string]string{"pool": "p"},
 			denied + " (/pool/p, Pool.Audit)"},
+		{`{"check":["or",["perm","/nodes/pve1",["Sys.Modify"]],["perm","/pool/{pool}",["Pool.Audit"],"require_param","pool"]]}`, "none@pve", nil,
+			denied},
 		{`{"check":["and",["perm","/nodes/pve1",["Sys.Audit"]],["perm","/nodes/pve1",["Sys.Modify"]]]}`, "audit@pve", nil,
 			denied + " (/nodes/pve1, Sys.Modify)"},
 		{`{"check":["or",["perm","/nodes/pve1",["Sys.Modify"]],["perm","/nodes/pve1",["Sys.Audit"]]]}`, "audit@pve", nil, ""},

@@ -67,3 +67,13 @@ func (c *Cluster) setRole(id string, privs []string) {
 	c.roles[id] = &role{privs: privSet(known)}
 	c.accessChanged()
 }
+
+// Role returns a role's privileges, sorted; none for a role that is not there.
+func (c *Cluster) Role(id string) []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if r := c.roles[id]; r != nil {
+		return r.names()
+	}
+	return nil
+}

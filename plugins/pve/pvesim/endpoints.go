@@ -10,7 +10,7 @@ func endpoints() []*endpoint {
 		clusterEndpoints(), metricEndpoints(),
 		nodeEndpoints(), taskEndpoints(),
 		guestEndpoints(), configEndpoints(), resizeEndpoints(), interfaceEndpoints(), lifecycleEndpoints(), snapshotEndpoints(),
-		createEndpoints(), cloneEndpoints(), destroyEndpoints(), storageEndpoints(), networkEndpoints(),
+		createEndpoints(), cloneEndpoints(), migrateEndpoints(), destroyEndpoints(), storageEndpoints(), networkEndpoints(),
 		firewallRuleEndpoints(),
 	)
 }

@@ -24,8 +24,11 @@ var undocumented = map[string][]string{
 	"GET /nodes/{node}/qemu/{vmid}/snapshot":       {"digest", "running", "snapstate"},
 	"GET /nodes/{node}/qemu":                       {"nics", "qmpstatus", "disk"},
 	"GET /nodes/{node}/qemu/{vmid}/status/current": {"nics", "disk"},
-	"GET /nodes/{node}/network":                    {"bridge_fd", "bridge_stp"},
-	"GET /nodes/{node}/storage/{storage}/content":  {"content"},
+	"GET /nodes/{node}/qemu/{vmid}/migrate": {
+		"drivename", "is_attached", "is_cloudinit", "is_tpmstate", "is_vmstate", "replicate", "shared",
+	},
+	"GET /nodes/{node}/network":                   {"bridge_fd", "bridge_stp"},
+	"GET /nodes/{node}/storage/{storage}/content": {"content"},
 	"GET /nodes/{node}/status": {
 		"idle", "wait", "uptime", "swap", "ksm", "kversion", "family", "flags", "hvm", "mhz", "user_hz", "vendor",
 	},

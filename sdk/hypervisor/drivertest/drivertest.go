@@ -111,6 +111,7 @@ func Run(t *testing.T, cfg Config) {
 			s.group(t, "config", s.config)
 			s.group(t, "nic", s.nic)
 			s.group(t, "backup", s.backup)
+			s.group(t, "migrate", s.migrate)
 			s.group(t, "role_script", s.roleScript)
 			s.group(t, "credential_read", s.credentialRead)
 			s.group(t, "enrol", s.enrol)

@@ -45,6 +45,8 @@ type Cluster struct {
 	// entries are the nodes that answer at the addresses of AddEntry.
 	entries map[string]string
 	nodes   []string
+	// offline are nodes that nothing can be moved to.
+	offline []string
 	guests  map[hypervisor.GuestID]*guest
 	// storages are in the order in which they were added, bridges sorted, and images what VMs can be installed from.
 	storages []*storage

@@ -36,7 +36,7 @@ var Methods = []string{
 	"version", "permissions", "inventory", "guest", "tasks", "tasklog", "waittask", "act", "stoptask", "nodestatus",
 	"snapshots", "takesnapshot", "deletesnapshot", "rollback", "redeem",
 	"placement", "createvm", "destroy", "clone", "config", "optionkeys", "reconfigure", "growdisk", "nics", "addresses", "changenic",
-	"backups", "runbackup", "restore", "deletebackup", "protectbackup",
+	"backups", "runbackup", "restore", "deletebackup", "protectbackup", "checkmigration", "migrate",
 }
 
 // slow is the delay of the fault "slow" in an address.

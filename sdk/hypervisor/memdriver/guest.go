@@ -28,6 +28,8 @@ type guest struct {
 	config      hypervisor.Config
 	pending     hypervisor.ConfigChange
 	pendingNICs map[string]hypervisor.NIC
+	// managed is true for a guest that the cluster's own manager moves.
+	managed bool
 }
 
 // NewGuest makes a guest in one of the guest states. It leaves the ended task "guest_create", which is no action of ours;

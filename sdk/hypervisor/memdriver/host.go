@@ -33,6 +33,7 @@ var (
 	_ hypervisor.Reconfigurer = (*Host)(nil)
 	_ hypervisor.NICEditor    = (*Host)(nil)
 	_ hypervisor.Backuper     = (*Host)(nil)
+	_ hypervisor.Migrator     = (*Host)(nil)
 )
 
 // begin is the start of every call: the network, the fault, the certificate, the token.
@@ -130,7 +131,9 @@ func (c *Cluster) page(entry string, partial, detail bool) (hypervisor.Page, []h
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	statesOnly := c.certified && !detail
-	first := hypervisor.Page{Cluster: &hypervisor.Cluster{Name: "mem", Quorate: true, Entry: entry, Partial: partial, StatesOnly: statesOnly}}
+	first := hypervisor.Page{Cluster: &hypervisor.Cluster{
+		Name: "mem", Quorate: true, Entry: entry, Partial: partial, StatesOnly: statesOnly,
+	}}
 	if c.certified {
 		first.Cluster.ID, first.Cluster.Name = c.Fingerprint(), ""
 	}
@@ -146,6 +149,11 @@ func (c *Cluster) page(entry string, partial, detail bool) (hypervisor.Page, []h
 			storage.Used, storage.Total = ptr(int64(1<<30)), ptr(int64(100<<30))
 		}
 		first.Nodes, first.Storages = append(first.Nodes, node), append(first.Storages, storage)
+		for _, archive := range c.storages {
+			if archive.Archive != nil {
+				first.Storages = append(first.Storages, archive.row(name))
+			}
+		}
 	}
 	if partial {
 		return first, nil

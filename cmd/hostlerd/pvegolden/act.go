@@ -1,0 +1,114 @@
+package pvegolden
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/sdk/endpoint"
+)
+
+// Act is one way to use an operation.
+type Act struct {
+	// Operation is the operation's id; Case tells several acts of one operation apart, and is empty for the usual one.
+	Operation, Case string
+	// Tokens are the capabilities that it uses besides monitoring.
+	Tokens []endpoint.Capability
+	// Before brings the world to where the act makes sense; nil leaves it as it is.
+	Before func(*World)
+	// Method, Path and Body are its request; words in braces are replaced by their values in the world.
+	Method, Path, Body string
+	// Most is how many requests it may take besides those that follow tasks and those of polls; 0 for no bound.
+	Most int64
+}
+
+// Name is the act's operation and case.
+func (a *Act) Name() string {
+	if a.Case == "" {
+		return a.Operation
+	}
+	return a.Operation + ", " + a.Case
+}
+
+// Done is how an act ended.
+type Done struct {
+	Answer
+	Jobs []job.View
+}
+
+// Prepare gives the world a new VM and a new container and brings it to where an act makes sense.
+func (w *World) Prepare(a *Act) {
+	w.t.Helper()
+	w.Renew()
+	if a.Before != nil {
+		a.Before(w)
+	}
+}
+
+// Do lets an act happen in a prepared world and waits for its jobs. What is counted begins with it.
+func (w *World) Do(a *Act) Done {
+	w.t.Helper()
+	w.ResetStats()
+	got := w.Ask(a.Method, a.Path, a.Body)
+	return Done{got, w.ended(got)}
+}
+
+// DoWithout prepares the world and lets an act happen while a role lacks some privileges.
+func (w *World) DoWithout(a *Act, role string, privileges ...string) Done {
+	w.t.Helper()
+	w.Prepare(a)
+	all := w.Role(role)
+	w.SetRole(role, slices.DeleteFunc(slices.Clone(all), func(p string) bool { return slices.Contains(privileges, p) })...)
+	defer w.SetRole(role, all...)
+	return w.Do(a)
+}
+
+// Good reports whether an act did what it is for.
+func (d Done) Good() bool {
+	return d.Status >= 200 && d.Status < http.StatusMultipleChoices &&
+		!slices.ContainsFunc(d.Jobs, func(j job.View) bool { return j.Status != job.Succeeded })
+}
+
+// Kinds are those of its jobs.
+func (d Done) Kinds() string {
+	var kinds []string
+	for _, j := range d.Jobs {
+		kinds = append(kinds, j.Kind)
+	}
+	return strings.Join(kinds, ", ")
+}
+
+func (d Done) String() string {
+	text := fmt.Sprintf("%d %s", d.Status, d.Body)
+	for _, j := range d.Jobs {
+		text += fmt.Sprintf("; job %s %s: %s", j.Kind, j.Status, j.Error)
+	}
+	return text
+}
+
+// Refusal is in whose words an act was refused for want of a privilege: those of its answer, or of a job of it.
+type Refusal struct {
+	// Missing are the privileges that it names, and Remedy the command that grants them; a job has both in Text.
+	Missing      []string
+	Remedy, Text string
+}
+
+// Refusal tells how an act was refused for want of privileges; false when it was not, or not for that.
+func (d Done) Refusal() (Refusal, bool) {
+	for _, j := range d.Jobs {
+		if j.Status == job.Failed && strings.Contains(j.Error, "the token lacks ") {
+			return Refusal{Text: j.Error}, true
+		}
+	}
+	var p struct {
+		Error, Reason, Remedy string
+		Missing               []string
+	}
+	if err := json.Unmarshal(d.Body, &p); err != nil || p.Reason != "permission" {
+		return Refusal{}, false
+	}
+	return Refusal{Missing: p.Missing, Remedy: p.Remedy, Text: string(d.Body)}, true
+}

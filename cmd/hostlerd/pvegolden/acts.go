@@ -1,0 +1,111 @@
+package pvegolden
+
+import (
+	"fmt"
+	"net/http"
+
+	"github.com/hostler/hostler/plugins/pve/pvesim"
+	"github.com/hostler/hostler/sdk/endpoint"
+)
+
+var lifecycle = []endpoint.Capability{endpoint.Lifecycle}
+
+// task leaves a task at the hypervisor.
+func (w *World) task() {
+	w.t.Helper()
+	id, err := w.StartTask("pve1", "root@pam", "vzdump", "", 0, "OK", "a line")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.vars["task"] = id
+}
+
+// unenrolled removes the host.
+func (w *World) unenrolled() {
+	w.t.Helper()
+	w.want(http.MethodDelete, "/hosts/{host}", `{"confirm":"lab","forget_apps":true}`, http.StatusOK)
+}
+
+// failedJob leaves a job that failed, and what it failed for is no longer so.
+func (w *World) failedJob() {
+	w.t.Helper()
+	w.Change("vm", func(g *pvesim.GuestSpec) { g.Lock = "backup" })
+	w.vars["job"] = fmt.Sprint(w.ended(w.want(http.MethodPost, "/vms/{vm}/start", "", http.StatusAccepted))[0].ID)
+	w.Change("vm", func(g *pvesim.GuestSpec) { g.Lock = "" })
+}
+
+// schedule leaves a schedule that starts the VM.
+func (w *World) schedule() {
+	w.t.Helper()
+	w.Exec("DELETE FROM schedules WHERE name = 'start'")
+	w.want(http.MethodPost, "/schedules", `{"name":"start","cron":"0 1 1 1 *","job_kind":"vm.start","params":{"vm_id":{vm}}}`,
+		http.StatusCreated)
+	w.vars["schedule"] = w.Value("SELECT id FROM schedules WHERE name = 'start'")
+}
+
+// withSnapshot gives a guest a snapshot before an act.
+func withSnapshot(name string) func(*World) { return func(w *World) { w.Snapshot(name, "before") } }
+
+// powerStates are the lifecycle actions by the state that they need, for VMs and then for containers.
+var powerStates = []struct {
+	action string
+	status string
+	vmOnly bool
+}{
+	{"start", pvesim.StatusStopped, false}, {"stop", pvesim.StatusRunning, false}, {"shutdown", pvesim.StatusRunning, false},
+	{"restart", pvesim.StatusRunning, false}, {"pause", pvesim.StatusRunning, true}, {"resume", pvesim.StatusPaused, true},
+	{"reset", pvesim.StatusRunning, true},
+}
+
+// Acts are those of all operations that ask the hypervisor anything.
+func Acts() []Act {
+	acts := []Act{
+		{Operation: "create_vm", Tokens: lifecycle, Method: "POST", Path: "/vms",
+			Body: `{"host_id":{host},"name":"made","iso":"local:iso/installer.iso"}`, Most: 6},
+		{Operation: "create_vm", Case: "and start it", Tokens: lifecycle, Method: "POST", Path: "/vms",
+			Body: `{"host_id":{host},"name":"made","start":true}`},
+		{Operation: "delete_vm", Tokens: lifecycle, Method: "DELETE", Path: "/vms/{vm}", Body: `{"confirm":"vm"}`},
+		{Operation: "uninstall_app", Tokens: lifecycle, Method: "DELETE", Path: "/apps/{app}", Body: `{"confirm":"app"}`},
+		{Operation: "act_on_guests", Tokens: lifecycle, Method: "POST", Path: "/guests/actions",
+			Body: `{"action":"start","targets":[{"vm":{vm}},{"app":{app}}]}`},
+		{Operation: "sync_host", Method: "POST", Path: "/hosts/{host}/sync"},
+		{Operation: "test_host", Method: "POST", Path: "/hosts/{host}/test"},
+		{Operation: "list_host_tasks", Method: "GET", Path: "/hosts/{host}/tasks"},
+		{Operation: "get_host_task_log", Method: "GET", Path: "/hosts/{host}/tasks/{task}/log", Before: (*World).task},
+		{Operation: "probe_host", Method: "POST", Path: "/hosts/probe",
+			Body: `{"address":"{address}","tls_fingerprint":"{fingerprint}","token_id":"{token}","token_secret":"{secret}"}`},
+		{Operation: "create_host", Method: "POST", Path: "/hosts", Before: (*World).unenrolled,
+			Body: `{"name":"lab","address":"{address}","tls_fingerprint":"{fingerprint}","token_id":"{token}","token_secret":"{secret}"}`},
+		{Operation: "patch_host", Method: "PATCH", Path: "/hosts/{host}", Body: `{"tls_fingerprint":"{fingerprint}"}`},
+		{Operation: "rotate_host_credentials", Method: "POST", Path: "/hosts/{host}/credentials",
+			Body: `{"capability":"monitoring","token_id":"{token}","token_secret":"{secret}"}`},
+		{Operation: "list_node_firewall_rules", Method: "GET", Path: "/firewall/nodes/{host}/pve1/rules"},
+		{Operation: "list_firewall_node_rules", Method: "GET", Path: "/firewall/node/{host}/pve1/rules"},
+		{Operation: "list_cluster_firewall_rules", Method: "GET", Path: "/firewall/cluster/{host}/rules"},
+		{Operation: "retry_job", Tokens: lifecycle, Method: "POST", Path: "/jobs/{job}/retry", Before: (*World).failedJob},
+		{Operation: "run_schedule", Tokens: lifecycle, Method: "POST", Path: "/schedules/{schedule}/run", Before: (*World).schedule},
+		{Operation: "get_node_status", Method: "GET", Path: "/hosts/{host}/nodes/pve1/status"},
+	}
+	for _, on := range []string{"vm", "app"} {
+		path := "/" + on + "s/{" + on + "}"
+		for _, s := range powerStates {
+			if s.vmOnly && on == "app" {
+				continue
+			}
+			acts = append(acts, Act{Operation: "act_on_" + on, Case: s.action, Tokens: lifecycle, Method: "POST", Path: path + "/" + s.action,
+				Most:   3,
+				Before: func(w *World) { w.Change(on, func(g *pvesim.GuestSpec) { g.Status = s.status }) }})
+		}
+		acts = append(acts,
+			Act{Operation: "clone_" + on, Tokens: lifecycle, Method: "POST", Path: path + "/clone", Body: `{"name":"copy"}`},
+			Act{Operation: "list_" + on + "_firewall_rules", Method: "GET", Path: path + "/firewall/rules", Most: 1},
+			Act{Operation: "list_" + on + "_snapshots", Method: "GET", Path: path + "/snapshots", Before: withSnapshot(on), Most: 1},
+			Act{Operation: "create_" + on + "_snapshot", Tokens: lifecycle, Method: "POST", Path: path + "/snapshots", Body: `{"name":"now"}`},
+			Act{Operation: "delete_" + on + "_snapshot", Tokens: lifecycle, Method: "DELETE", Path: path + "/snapshots/before",
+				Before: withSnapshot(on)},
+			Act{Operation: "rollback_" + on + "_snapshot", Tokens: lifecycle, Method: "POST", Path: path + "/snapshots/before/rollback",
+				Body: `{"confirm":"` + on + `"}`, Before: withSnapshot(on)},
+		)
+	}
+	return acts
+}

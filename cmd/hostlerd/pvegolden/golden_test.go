@@ -1,0 +1,201 @@
+package pvegolden_test
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/hostler/hostler/cmd/hostlerd/pvegolden"
+	"github.com/hostler/hostler/core/api"
+	"github.com/hostler/hostler/core/api/apitest"
+	"github.com/hostler/hostler/plugins/pve/pvesim"
+	"github.com/hostler/hostler/sdk/endpoint"
+)
+
+//go:generate go test . -count=1 -run TestGolden -update
+
+// The golden files begin with these words.
+const (
+	requestsHead = `
+# What every operation that asks the hypervisor sends to it until its jobs have ended: which request of the API, how often.
+# The simulator's tasks are over at once: real ones are asked after more often. Made by go generate ./cmd/hostlerd/pvegolden.
+`
+	privilegesHead = `
+# Without which privilege an operation or its job fails, and which token needs it, found by taking one at a time from the token's role.
+# A plus marks what the role does not have by default and today's release needs. Made by go generate ./cmd/hostlerd/pvegolden.
+`
+)
+
+// roles are those of the tokens' capabilities.
+var roles = map[endpoint.Capability]string{
+	endpoint.Monitoring: "ServiceAudit", endpoint.Lifecycle: "ServiceLifecycle", endpoint.Console: "ServiceConsole",
+	endpoint.Backup: "ServiceBackup", endpoint.NodePower: "ServiceNodePower",
+}
+
+// files are the golden files in the making, each a block of lines by act.
+type files struct {
+	mu                   sync.Mutex
+	requests, privileges map[string]string
+}
+
+// TestGoldenRequestsAndPrivileges lets each act happen with all privileges, and without each one that was looked for.
+func TestGoldenRequestsAndPrivileges(t *testing.T) {
+	t.Parallel()
+	made := files{requests: map[string]string{}, privileges: map[string]string{}}
+	plain, err := pvesim.New(pvesim.Options{Guests: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = plain.Close() })
+	t.Run("acts", func(t *testing.T) {
+		for _, a := range pvegolden.Acts() {
+			t.Run(a.Name(), func(t *testing.T) {
+				t.Parallel()
+				requests, privileges := try(t, &a, plain)
+				made.mu.Lock()
+				defer made.mu.Unlock()
+				made.requests[a.Name()], made.privileges[a.Name()] = requests, privileges
+			})
+		}
+	})
+	if t.Failed() {
+		return
+	}
+	golden(t, "requests.txt", requestsHead, made.requests)
+	golden(t, "privileges.txt", privilegesHead, made.privileges)
+}
+
+// try is the blocks of one act in both files.
+func try(t *testing.T, a *pvegolden.Act, plain *pvesim.Cluster) (requests, privileges string) {
+	w := pvegolden.NewWorld(t, a.Tokens...)
+	w.Prepare(a)
+	done := w.Do(a)
+	if !done.Good() {
+		t.Fatalf("with all privileges: %v", done)
+	}
+	stats := w.Stats()
+	cost := costOf(stats.Requests)
+	if cost.own > a.Most && a.Most > 0 {
+		t.Errorf("%d requests of its own, more than %d", cost.own, a.Most)
+	}
+	head := a.Name()
+	if kinds := done.Kinds(); kinds != "" {
+		head += " → " + kinds
+	}
+	requests, privileges = head+": "+cost.String()+"\n", head+"\n"
+	for _, request := range slices.Sorted(maps.Keys(stats.Requests)) {
+		requests += fmt.Sprintf("    %d  %s\n", stats.Requests[request], request)
+	}
+	for _, who := range slices.Sorted(maps.Keys(stats.Privileges)) {
+		capability := endpoint.Capability(strings.TrimPrefix(who, pvesim.ServiceUser+"!"))
+		role := roles[capability]
+		line := func(words ...string) {
+			mark := " "
+			if !slices.Contains(plain.Role(role), words[0]) {
+				mark = "+"
+			}
+			privileges += fmt.Sprintf("  %s %-10s  %s\n", mark, capability, strings.Join(words, " or "))
+		}
+		// Of several that do each can be missing, and not all.
+		var spare []string
+		for _, privilege := range stats.Privileges[who] {
+			if !slices.Contains(w.Role(role), privilege) {
+				continue
+			}
+			without := w.DoWithout(a, role, privilege)
+			if without.Good() {
+				spare = append(spare, privilege)
+				continue
+			}
+			named(t, without, privilege, role)
+			line(privilege)
+		}
+		if len(spare) < 2 {
+			continue
+		}
+		if without := w.DoWithout(a, role, spare...); !without.Good() {
+			refusal, _ := without.Refusal()
+			any := slices.DeleteFunc(spare, func(p string) bool { return !strings.Contains(refusal.Text, p) })
+			if len(any) < 2 {
+				t.Errorf("without %v: not all that would do are named: %v", spare, without)
+				continue
+			}
+			named(t, without, any[0], role)
+			line(any...)
+		}
+	}
+	return requests, privileges
+}
+
+// cost is how many requests an act takes: its own, those that follow tasks, and those of polls.
+type cost struct{ own, tasks, polls int64 }
+
+func costOf(requests map[string]int64) (c cost) {
+	for request, n := range requests {
+		switch {
+		case strings.Contains(request, "/tasks/{upid}/"):
+			c.tasks += n
+		case request == "GET /cluster/resources", request == "GET /cluster/status":
+			c.polls += n
+		default:
+			c.own += n
+		}
+	}
+	return c
+}
+
+func (c cost) String() string {
+	text := fmt.Sprint(c.own)
+	if c.tasks > 0 {
+		text += fmt.Sprintf(", and %d about its tasks", c.tasks)
+	}
+	if c.polls > 0 {
+		text += fmt.Sprintf(", and %d of polls", c.polls)
+	}
+	return text
+}
+
+// named fails unless an act was refused for exactly one privilege, and with the command that grants it.
+func named(t *testing.T, d pvegolden.Done, privilege, role string) {
+	t.Helper()
+	refusal, refused := d.Refusal()
+	command := fmt.Sprintf("pveum role modify %s --append 1 --privs %s", role, privilege)
+	switch {
+	case !refused:
+		t.Errorf("without %s: no refusal for want of a privilege: %v", privilege, d)
+	case len(refusal.Missing) > 0 && strings.Split(refusal.Missing[0], "|")[0] != privilege,
+		len(refusal.Missing) == 0 && !strings.Contains(refusal.Text, "the token lacks "+privilege):
+		t.Errorf("without %s: another one is named: %v", privilege, d)
+	case !strings.Contains(refusal.Text, command):
+		t.Errorf("without %s: the command %s is not named: %v", privilege, command, d)
+	}
+}
+
+// golden holds blocks against a file, or writes it.
+func golden(t *testing.T, name, head string, blocks map[string]string) {
+	t.Helper()
+	var text strings.Builder
+	text.WriteString(head[1:])
+	for _, act := range slices.Sorted(maps.Keys(blocks)) {
+		text.WriteString("\n" + blocks[act])
+	}
+	apitest.Golden(t, filepath.Join("testdata", name), []byte(text.String()))
+}
+
+// Every operation that asks the hypervisor has an act.
+func TestEveryOperationHasAnAct(t *testing.T) {
+	t.Parallel()
+	has := map[string]bool{}
+	for _, a := range pvegolden.Acts() {
+		has[a.Operation] = true
+	}
+	for _, o := range api.New(pvegolden.NewWorld(t).Service.API).Operations() {
+		if asks := o.Spec.Calls || o.Spec.Needs != ""; asks && !has[o.Spec.ID] {
+			t.Errorf("%s asks the hypervisor and has no act", o.Spec.ID)
+		}
+	}
+}

@@ -1,0 +1,242 @@
+// Package pvegolden holds what the service asks of Proxmox VE: the requests of every operation and kind of job, and the privileges
+// without which they fail. Both are taken from the simulator, by the whole service with the driver in one process.
+package pvegolden
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hostler/hostler/core/db/dbtest"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/identity/identitytest"
+	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/core/service"
+	"github.com/hostler/hostler/core/service/servicetest"
+	"github.com/hostler/hostler/internal/waittest"
+	"github.com/hostler/hostler/plugins/pve"
+	"github.com/hostler/hostler/plugins/pve/pveapi"
+	"github.com/hostler/hostler/plugins/pve/pvesim"
+	"github.com/hostler/hostler/plugins/pve/pvesim/pvesimtest"
+	"github.com/hostler/hostler/sdk/endpoint"
+)
+
+// pace has time-outs that end what hangs only, however busy the machine is.
+var pace = pve.Pace{
+	Timeouts:  pveapi.Timeouts{Dial: time.Minute, Header: time.Minute, Stall: time.Minute},
+	PollFirst: 5 * time.Millisecond, PollMost: 20 * time.Millisecond, Silence: 2 * time.Minute,
+}
+
+// World is a service with one host, whose cluster is simulated, and a VM and a container in it.
+type World struct {
+	*pvesim.Cluster
+	dbtest.SQL
+	Service *service.Service
+
+	t      testing.TB
+	owner  *http.Cookie
+	driver *pve.Driver
+	// capabilities are those that the host has tokens of besides monitoring.
+	capabilities []endpoint.Capability
+	// vars are the values of what stands in braces in an act.
+	vars map[string]string
+}
+
+// NewWorld makes one whose host has the tokens of these capabilities besides monitoring.
+func NewWorld(t testing.TB, capabilities ...endpoint.Capability) *World {
+	t.Helper()
+	w := &World{
+		t:       t,
+		Cluster: pvesimtest.Start(t, pvesim.Options{Scenario: pvesim.ScenarioCluster, Nodes: 2, Guests: -1, Recommended: true}),
+		driver:  pve.NewPaced(nil, pace),
+		vars:    map[string]string{"node": "pve1", "other_node": "pve2"},
+	}
+	t.Cleanup(w.driver.Close)
+	w.Service = servicetest.New(t, func(c *service.Config) {
+		c.Drivers, c.Firewalls = servicetest.Drivers{Driver: w.driver}, servicetest.Firewalls{Backend: pve.NewBackend(w.driver)}
+		c.Loops, c.AllowLocal = []service.Loop{service.Jobs}, true
+	})
+	if err := w.Service.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w.SQL = dbtest.On(t, w.Service.DB)
+	w.owner = identitytest.As(t, w.Service.Users, identity.Owner).Cookie
+	w.AddImage("local", "iso", "installer.iso", 1<<20)
+	monitoring := w.Tokens()["monitoring"]
+	for name, value := range map[string]string{"address": w.URL(""), "fingerprint": w.Fingerprint(""), "token": monitoring.ID,
+		"secret": monitoring.Secret} {
+		w.vars[name] = value
+	}
+	w.capabilities = capabilities
+	w.Renew()
+	return w
+}
+
+// enrol enrols the host with the world's tokens.
+func (w *World) enrol() {
+	w.t.Helper()
+	w.want(http.MethodPost, "/hosts", `{"name":"lab","address":"{address}","tls_fingerprint":"{fingerprint}","token_id":"{token}",
+		"token_secret":"{secret}"}`, http.StatusCreated)
+	w.vars["host"] = w.Value("SELECT id FROM hosts")
+	for _, c := range w.capabilities {
+		token := w.Tokens()[string(c)]
+		w.want(http.MethodPost, "/hosts/{host}/credentials", fmt.Sprintf(`{"capability":%q,"token_id":%q,"token_secret":%q}`, c, token.ID,
+			token.Secret), http.StatusOK)
+	}
+}
+
+// Renew gives the world a VM named vm and a container named app, as they come, in the place of those that it had.
+func (w *World) Renew() {
+	w.t.Helper()
+	if w.Value("SELECT count(*) FROM hosts") == "0" {
+		w.enrol()
+	}
+	w.vars["host"] = w.Value("SELECT id FROM hosts")
+	for _, name := range []string{"vm", "app"} {
+		if w.vars[name+"_vmid"] != "" {
+			_ = w.RemoveGuest(w.VMID(name)) // an act may have destroyed it
+		}
+	}
+	w.Exec("DELETE FROM apps")
+	w.AddVM("vm", pvesim.GuestSpec{})
+	w.AddApp("app", pvesim.GuestSpec{})
+}
+
+// AddVM makes a VM of this name and lets the service see it; its id stands in braces for its name from now on.
+func (w *World) AddVM(name string, spec pvesim.GuestSpec) {
+	w.t.Helper()
+	spec.Type = pvesim.QEMU
+	w.add(name, spec)
+	w.vars[name] = w.Value("SELECT id FROM guests WHERE vmid = $1", w.VMID(name))
+}
+
+// AddApp makes a container of this name and adopts it.
+func (w *World) AddApp(name string, spec pvesim.GuestSpec) {
+	w.t.Helper()
+	spec.Type = pvesim.LXC
+	w.add(name, spec)
+	w.want(http.MethodPost, "/apps/adopt", `{"items":[{"host_id":{host},"vmid":{`+name+`_vmid}}]}`, http.StatusOK)
+	w.vars[name] = w.Value("SELECT id FROM apps WHERE vmid = $1", w.VMID(name))
+}
+
+func (w *World) add(name string, spec pvesim.GuestSpec) {
+	w.t.Helper()
+	spec.Name = name
+	id, err := w.AddGuest(spec)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.vars[name+"_vmid"] = strconv.Itoa(id)
+	w.sync()
+}
+
+// VMID is the number of a guest that was made under this name.
+func (w *World) VMID(name string) int {
+	id, err := strconv.Atoi(w.vars[name+"_vmid"])
+	if err != nil {
+		w.t.Fatalf("there is no guest %s", name)
+	}
+	return id
+}
+
+// Change changes a guest behind the service's back, and lets it see that.
+func (w *World) Change(name string, f func(*pvesim.GuestSpec)) {
+	w.t.Helper()
+	if err := w.ChangeGuest(w.VMID(name), f); err != nil {
+		w.t.Fatal(err)
+	}
+	w.sync()
+}
+
+// Running starts a guest behind the service's back.
+func (w *World) Running(name string) {
+	w.t.Helper()
+	w.Change(name, func(s *pvesim.GuestSpec) { s.Status = pvesim.StatusRunning })
+}
+
+// Snapshot takes a snapshot of a guest behind the service's back.
+func (w *World) Snapshot(guest, name string) {
+	w.t.Helper()
+	if err := w.AddSnapshot(w.VMID(guest), pvesim.SnapshotSpec{Name: name}); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *World) sync() {
+	w.t.Helper()
+	w.want(http.MethodPost, "/hosts/{host}/sync", "", http.StatusOK)
+}
+
+// Answer is what an operation answered.
+type Answer struct {
+	Status int
+	Body   []byte
+}
+
+// Ask sends a request of an owner to a path below /api/v1, in which words in braces are replaced by their values.
+func (w *World) Ask(method, path, body string) Answer {
+	w.t.Helper()
+	r := httptest.NewRequestWithContext(w.t.Context(), method, "/api/v1"+w.fill(path), strings.NewReader(w.fill(body)))
+	r.AddCookie(w.owner)
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	rec := httptest.NewRecorder()
+	w.Service.Handler().ServeHTTP(rec, r)
+	text, _ := io.ReadAll(rec.Result().Body) // from memory
+	return Answer{rec.Code, text}
+}
+
+// want is Ask for an answer with a status.
+func (w *World) want(method, path, body string, status int) Answer {
+	w.t.Helper()
+	a := w.Ask(method, path, body)
+	if a.Status != status {
+		w.t.Fatalf("%s %s: %d, not %d: %s", method, path, a.Status, status, a.Body)
+	}
+	return a
+}
+
+func (w *World) fill(text string) string {
+	for name, value := range w.vars {
+		text = strings.ReplaceAll(text, "{"+name+"}", value)
+	}
+	return text
+}
+
+// ended waits for the jobs of an answer and gives them as they ended, by kind.
+func (w *World) ended(a Answer) []job.View {
+	w.t.Helper()
+	var told struct {
+		Job  *job.View
+		Jobs []job.View
+	}
+	if a.Status >= 300 || len(a.Body) == 0 || a.Body[0] != '{' {
+		return nil
+	}
+	if err := json.Unmarshal(a.Body, &told); err != nil {
+		w.t.Fatalf("decoding %s: %v", a.Body, err)
+	}
+	jobs := told.Jobs
+	if told.Job != nil {
+		jobs = append(jobs, *told.Job)
+	}
+	for i := range jobs {
+		waittest.Until(w.t, fmt.Sprintf("job %d has ended", jobs[i].ID), func() bool {
+			now := w.want(http.MethodGet, fmt.Sprintf("/jobs/%d", jobs[i].ID), "", http.StatusOK)
+			if err := json.Unmarshal(now.Body, &jobs[i]); err != nil {
+				w.t.Fatal(err)
+			}
+			return jobs[i].FinishedAt != nil
+		})
+	}
+	slices.SortFunc(jobs, func(a, b job.View) int { return strings.Compare(a.Kind, b.Kind) })
+	return jobs
+}

@@ -1,0 +1,163 @@
+// Package configs is the HTTP resource of the configuration of VMs and apps.
+package configs
+
+import (
+	"context"
+	"time"
+
+	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/app"
+	"github.com/hostler/hostler/core/guest"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/vm"
+	"github.com/hostler/hostler/sdk/endpoint"
+)
+
+// Guests names VMs or apps for work on them.
+type Guests interface {
+	Request(ctx context.Context, id, team int64, confirm *string) (guest.Request, error)
+}
+
+// Deps is what the resource works with.
+type Deps struct {
+	VMs   *vm.Store
+	Apps  *app.Store
+	Actor *guest.Actor
+}
+
+type handlers struct {
+	guests Guests
+	apps   *app.Store
+	actor  *guest.Actor
+}
+
+// changeTime is how long a change may take: its requests, and what is read before and after them.
+const changeTime = 3 * time.Minute
+
+// Register declares the operations.
+func Register(a *op.API, deps Deps) {
+	for _, s := range []struct {
+		kind, one, tag string
+		on             op.On
+		guests         Guests
+	}{{"vm", "a VM", "VMs", op.VM, deps.VMs}, {"app", "an app", "Apps", op.App, deps.Apps}} {
+		h := handlers{s.guests, deps.Apps, deps.Actor}
+		op.Get(a, "/api/v1/"+s.kind+"s/:"+s.kind+"_id/config", h.get, op.Spec{
+			ID: "get_" + s.kind + "_config", Summary: "Get the configuration of " + s.one, Tag: s.tag, Role: identity.Viewer, On: s.on,
+			Ours: true, Calls: true, Needs: endpoint.Monitoring,
+			Description: "Asked of the hypervisor; nothing of it is kept. What is in force stands in the fields, and what waits for a restart in " +
+				"`pending`, by the hypervisor's keys.",
+		})
+	}
+	h := handlers{deps.VMs, deps.Apps, deps.Actor}
+	op.Patch(a, "/api/v1/vms/:vm_id", h.patchVM, op.Spec{
+		ID: "reconfigure_vm", Summary: "Change the configuration of a VM", Tag: "VMs", Role: identity.Operator, On: op.VM, Ours: true,
+		Calls: true, Needs: endpoint.Lifecycle, Audit: op.Audit{Action: "vm.reconfigure"}, Timeout: changeTime,
+		Description: "Done at once, without a job, and refused with 409 `guest_busy` while a job works on the VM. The hypervisor is sent one " +
+			"request for all figures and texts and then one for each disk, each once. When a later one fails, `done` of the answer names the " +
+			"fields that are changed, and `unknown` those of which nobody knows. The answer of a success says what is in force now, and what " +
+			"waits for a restart. A `digest` that is not that of the configuration any more is 409 `digest_conflict`.",
+	})
+	op.Patch(a, "/api/v1/apps/:app_id", h.patchApp, op.Spec{
+		ID: "reconfigure_app", Summary: "Change an app and its container", Tag: "Apps", Role: identity.Operator, On: op.App, Calls: true,
+		Entitlement: "apps.reconfigure", Audit: op.Audit{Action: "app.reconfigure"}, Timeout: changeTime,
+		Description: "`cores`, `memory_mb`, `swap_mb` and `disks` are the container's, and changed first, as those of a VM are; `name`, " +
+			"`web_port`, `web_path` and `web_protocol` are what people say of the app, and need neither a hypervisor nor a token. When the " +
+			"second part fails, `done` of the answer names the fields that are changed.",
+	})
+}
+
+// request is the guest that the path names.
+func (h handlers) request(ctx context.Context) (guest.Request, error) {
+	return h.guests.Request(ctx, op.Found(ctx).ID, op.Found(ctx).TeamID, nil)
+}
+
+func (h handlers) get(ctx context.Context, _ *struct{}) (*op.Body[guest.Config], error) {
+	r, err := h.request(ctx)
+	if err != nil {
+		return nil, err
+	}
+	config, err := h.actor.Config(ctx, r.Guest)
+	return &op.Body[guest.Config]{Body: config}, err
+}
+
+// DiskSize is the size that a disk shall have.
+type DiskSize struct {
+	SizeGB int64 `json:"size_gb" minimum:"1" maximum:"1048576" example:"40" doc:"In GiB; disks grow only"`
+}
+
+// sizes are those of all disks.
+func sizes(disks map[string]DiskSize) map[string]int64 {
+	all := make(map[string]int64, len(disks))
+	for key, d := range disks {
+		all[key] = d.SizeGB
+	}
+	return all
+}
+
+type patchVMInput struct {
+	Body struct {
+		Cores       op.Optional[int64]  `json:"cores,omitzero" nullable:"false" minimum:"1" maximum:"8192" example:"4" doc:"Of each socket"`
+		Sockets     op.Optional[int64]  `json:"sockets,omitzero" nullable:"false" minimum:"1" maximum:"64" example:"1"`
+		MemoryMB    op.Optional[int64]  `json:"memory_mb,omitzero" nullable:"false" minimum:"16" maximum:"16777216" example:"4096"`
+		BalloonMB   op.Optional[int64]  `json:"balloon_mb,omitzero" minimum:"0" maximum:"16777216" example:"1024" doc:"What it keeps at least when the node is short of memory, at most memory_mb; 0 and null switch that off"`
+		CPUType     op.Optional[string] `json:"cpu_type,omitzero" nullable:"false" minLength:"1" maxLength:"200" pattern:"^[A-Za-z0-9][A-Za-z0-9._-]*$" example:"host"`
+		Name        op.Optional[string] `json:"name,omitzero" nullable:"false" minLength:"1" maxLength:"63" example:"web1" doc:"Letters, digits, . and -, beginning and ending with a letter or digit"`
+		Description op.Optional[string] `json:"description,omitzero" maxLength:"8192"`
+		Tags        op.Optional[Tags]   `json:"tags,omitzero" doc:"All of them; null and an empty list remove them"`
+		Disks       map[string]DiskSize `json:"disks,omitempty" doc:"New sizes by the disks' keys"`
+		Digest      string              `json:"digest,omitempty" maxLength:"200" doc:"That of the configuration which you have read"`
+	}
+}
+
+func (h handlers) patchVM(ctx context.Context, in *patchVMInput) (*op.Body[guest.Config], error) {
+	b := &in.Body
+	order := guest.ConfigOrder{
+		Digest: b.Digest, Cores: b.Cores.Pointer(), Sockets: b.Sockets.Pointer(), MemoryMB: b.MemoryMB.Pointer(),
+		CPUType: b.CPUType.Pointer(), Name: b.Name.Pointer(), DisksGB: sizes(b.Disks),
+	}
+	// Null clears: the zero value of each is what the hypervisor has when there is none.
+	if b.BalloonMB.Set {
+		order.BalloonMB = &b.BalloonMB.Value
+	}
+	if b.Description.Set {
+		order.Description = &b.Description.Value
+	}
+	if b.Tags.Set {
+		tags := []string(b.Tags.Value)
+		order.Tags = &tags
+	}
+	r, err := h.request(ctx)
+	if err != nil {
+		return nil, err
+	}
+	config, err := guest.Reconfigure(ctx, h.actor, r, order)
+	return &op.Body[guest.Config]{Body: config}, err
+}
+
+type patchAppInput struct {
+	Body struct {
+		Cores       op.Optional[int64]  `json:"cores,omitzero" nullable:"false" minimum:"1" maximum:"8192" example:"2"`
+		MemoryMB    op.Optional[int64]  `json:"memory_mb,omitzero" nullable:"false" minimum:"16" maximum:"16777216" example:"1024"`
+		SwapMB      op.Optional[int64]  `json:"swap_mb,omitzero" nullable:"false" minimum:"0" maximum:"16777216" example:"512"`
+		Name        op.Optional[string] `json:"name,omitzero" nullable:"false" minLength:"1" maxLength:"100" example:"wiki" doc:"The app's; the container keeps its own"`
+		WebPort     op.Optional[int]    `json:"web_port,omitzero" minimum:"1" maximum:"65535" example:"8080"`
+		WebPath     op.Optional[string] `json:"web_path,omitzero" maxLength:"500" pattern:"^/" example:"/admin"`
+		WebProtocol op.Optional[string] `json:"web_protocol,omitzero" enum:"http,https" example:"https"`
+		Disks       map[string]DiskSize `json:"disks,omitempty" doc:"New sizes by the disks' keys"`
+		Digest      string              `json:"digest,omitempty" maxLength:"200" doc:"That of the container's configuration which you have read"`
+	}
+}
+
+func (h handlers) patchApp(ctx context.Context, in *patchAppInput) (*op.Body[app.Reconfigured], error) {
+	b := &in.Body
+	order := guest.ConfigOrder{
+		Digest: b.Digest, Cores: b.Cores.Pointer(), MemoryMB: b.MemoryMB.Pointer(), SwapMB: b.SwapMB.Pointer(), DisksGB: sizes(b.Disks),
+	}
+	done, err := h.apps.Reconfigure(ctx, op.Found(ctx).ID, op.Found(ctx).TeamID, order, app.Presentation{
+		Name: b.Name.Pointer(), WebPort: given(b.WebPort), WebPath: given(b.WebPath), WebProtocol: given(b.WebProtocol),
+	})
+	return &op.Body[app.Reconfigured]{Body: done}, err
+}
+
+func given[T any](o op.Optional[T]) app.Given[T] { return app.Given[T]{Set: o.Set, Value: o.Pointer()} }

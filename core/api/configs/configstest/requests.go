@@ -1,0 +1,24 @@
+// Package configstest has good requests to configurations of guests.
+package configstest
+
+import (
+	"fmt"
+
+	"github.com/hostler/hostler/core/api/requesttest"
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// Requests are those of the resource, each on a guest of its own.
+var Requests = requesttest.Requests{Changes: func(f *requesttest.Fixture) []requesttest.Change {
+	vm, ct := f.Lab.NewGuest(hypervisor.VM, hypervisor.GuestStopped), f.Lab.NewGuest(hypervisor.Container, hypervisor.GuestStopped)
+	f.Ask("POST", fmt.Sprintf("/api/v1/hosts/%d/sync", f.Host), "", 200)
+	f.Ask("POST", "/api/v1/apps/adopt", fmt.Sprintf(`{"items":[{"host_id":%d,"guest_ref":%q}]}`, f.Host, ct.ID), 200)
+	return []requesttest.Change{
+		{Operation: "reconfigure_vm", Body: `{"cores":4,"sockets":1,"memory_mb":4096,"balloon_mb":1024,"cpu_type":"host",` +
+			`"name":"zqcanary-reconfigured","description":"text","tags":["web"],"disks":{"scsi0":{"size_gb":40}}}`,
+			Path: map[string]string{"vm_id": f.ID("SELECT id FROM guests WHERE host_id = $1 AND ref = $2", f.Host, vm.ID)}},
+		{Operation: "reconfigure_app", Body: `{"cores":4,"memory_mb":4096,"swap_mb":1,"name":"zqcanary-app","web_port":80,"web_path":"/",` +
+			`"web_protocol":"http","disks":{"rootfs":{"size_gb":40}}}`,
+			Path: map[string]string{"app_id": f.ID("SELECT id FROM apps WHERE host_id = $1 AND guest_ref = $2", f.Host, ct.ID)}},
+	}
+}}

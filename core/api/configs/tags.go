@@ -1,0 +1,16 @@
+package configs
+
+import "github.com/danielgtaylor/huma/v2"
+
+// Tags are those of a guest.
+type Tags []string
+
+var _ huma.SchemaProvider = Tags{}
+
+// Schema bounds the list and says what a tag may be: what Proxmox VE takes, which is less than others do.
+func (Tags) Schema(huma.Registry) *huma.Schema {
+	most, least, longest := 64, 1, 64
+	return &huma.Schema{Type: huma.TypeArray, MaxItems: &most, Items: &huma.Schema{
+		Type: huma.TypeString, MinLength: &least, MaxLength: &longest, Pattern: "^[A-Za-z0-9_][A-Za-z0-9_.+-]*$", Examples: []any{"web"},
+	}}
+}

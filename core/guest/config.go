@@ -1,0 +1,107 @@
+package guest
+
+import (
+	"context"
+	"slices"
+
+	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// maxDescription bounds the description of a guest, in bytes.
+const maxDescription = 64 << 10
+
+// Config is a guest's configuration as the API shows it: what is in force, and beside it what waits for a restart.
+type Config struct {
+	Digest         *string            `json:"digest" example:"da39a3ee5e6b4b0d3255bfef95601890afd80709" doc:"Of the whole configuration: another one by now is a change meanwhile. Null where the hypervisor has none"`
+	Name           string             `json:"name" example:"web1"`
+	Description    string             `json:"description"`
+	Tags           []string           `json:"tags"`
+	Protected      bool               `json:"protected" doc:"The hypervisor does not destroy it"`
+	OSType         *string            `json:"ostype" example:"l26" doc:"The hypervisor's word for its operating system"`
+	CPUType        *string            `json:"cpu_type" example:"host"`
+	Cores          *int64             `json:"cores" example:"2" doc:"Of each socket, where there are sockets; null for all that the node has"`
+	Sockets        *int64             `json:"sockets" example:"1"`
+	MemoryMB       *int64             `json:"memory_mb" example:"2048"`
+	BalloonMB      *int64             `json:"balloon_mb" doc:"What a VM keeps at least when the node is short of memory; 0 where that is switched off"`
+	SwapMB         *int64             `json:"swap_mb" doc:"Of containers"`
+	Disks          []Disk             `json:"disks"`
+	NICs           []NIC              `json:"nics"`
+	Pending        map[string]*string `json:"pending" doc:"What waits for a restart, by the hypervisor's keys; null is a key that will be removed"`
+	PendingRestart bool               `json:"pending_restart" doc:"Something waits for a restart"`
+}
+
+// Disk is a disk or a drive of a guest.
+type Disk struct {
+	Key       string  `json:"key" example:"scsi0" doc:"The hypervisor's name of it"`
+	Storage   *string `json:"storage" example:"local-lvm" doc:"Null for what lies on no storage"`
+	Volume    *string `json:"volume" example:"local-lvm:vm-101-disk-0"`
+	SizeGB    *int64  `json:"size_gb" example:"32" doc:"In GiB, rounded up; null where the hypervisor does not say"`
+	Removable bool    `json:"removable" doc:"A drive for images"`
+	Local     bool    `json:"local" doc:"A directory or a device of the node, which stays when the guest leaves"`
+	Path      *string `json:"path" doc:"Where a container has it mounted"`
+}
+
+// NIC is a network interface in short.
+type NIC struct {
+	Key    string  `json:"key" example:"net0" doc:"The hypervisor's name of it"`
+	Name   *string `json:"name" example:"eth0" doc:"Its name inside a container; null for VMs"`
+	MAC    *string `json:"mac" example:"BC:24:11:00:00:01"`
+	Bridge *string `json:"bridge" example:"vmbr0"`
+}
+
+// Config asks the hypervisor for a guest's configuration. Problems: not_found, unsupported, and those of host.Ask.
+func (a *Actor) Config(ctx context.Context, g *Guest) (Config, error) {
+	found, err := Look(ctx, Subject{Guest: g, hosts: a.Hosts}, hypervisor.ConfigReader.Config)
+	if err != nil {
+		return Config{}, err
+	}
+	return showConfig(found), nil
+}
+
+// maxParts bounds the disks, NICs and pending changes of a guest that are shown.
+const maxParts = 512
+
+// showConfig makes what a driver says fit for JSON.
+func showConfig(c hypervisor.Config) Config {
+	out := Config{
+		Digest: host.CleanOrNil(c.Digest), Name: host.Clean(c.Name), Description: host.CleanTo(c.Description, maxDescription),
+		Tags: cleanTags(c.Tags), Protected: c.Protected, OSType: host.CleanOrNil(c.OSType), CPUType: host.CleanOrNil(c.CPUType),
+		Cores: c.Cores, Sockets: c.Sockets, MemoryMB: c.MemoryMB, BalloonMB: c.BalloonMB, SwapMB: c.SwapMB,
+		Disks: []Disk{}, NICs: []NIC{}, Pending: showPending(c.Pending, nil), PendingRestart: len(c.Pending) > 0,
+	}
+	for _, d := range c.Disks[:min(len(c.Disks), maxParts)] {
+		out.Disks = append(out.Disks, Disk{Key: host.Clean(d.Key), Storage: host.CleanOrNil(d.Storage), Volume: host.CleanOrNil(d.Volume),
+			SizeGB: d.SizeGB, Removable: d.Removable, Local: d.Local, Path: host.CleanOrNil(d.Path)})
+	}
+	for _, n := range c.NICs[:min(len(c.NICs), maxParts)] {
+		out.NICs = append(out.NICs, NIC{Key: host.Clean(n.Key), Name: host.CleanOrNil(n.Name), MAC: host.CleanOrNil(n.MAC),
+			Bridge: host.CleanOrNil(n.Bridge)})
+	}
+	return out
+}
+
+func cleanTags(tags []string) []string {
+	out := make([]string, 0, len(tags))
+	for _, tag := range tags[:min(len(tags), maxParts)] {
+		out = append(out, host.Clean(tag))
+	}
+	return out
+}
+
+// showPending are the changes that wait for a restart, of the given keys where there are some.
+func showPending(pending map[string]*string, only []string) map[string]*string {
+	out := map[string]*string{}
+	for key, value := range pending {
+		if len(out) >= maxParts || only != nil && !slices.Contains(only, key) {
+			continue
+		}
+		var shown *string
+		if value != nil {
+			text := host.CleanTo(*value, maxDescription)
+			shown = &text
+		}
+		out[host.Clean(key)] = shown
+	}
+	return out
+}

@@ -1,0 +1,218 @@
+package guest
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/plugin"
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// ConfigOrder is what a guest's configuration shall be; nil keeps.
+type ConfigOrder struct {
+	// Digest is that of the Config that the order was made from; empty takes any.
+	Digest      string
+	Name        *string
+	Description *string
+	// Tags replace all; a pointer to none clears them.
+	Tags      *[]string
+	CPUType   *string
+	Cores     *int64
+	Sockets   *int64
+	MemoryMB  *int64
+	BalloonMB *int64
+	SwapMB    *int64
+	// DisksGB are new sizes of disks in GiB by key.
+	DisksGB map[string]int64
+}
+
+// change is the request that changes all but the disks.
+func (o ConfigOrder) change() hypervisor.ConfigChange {
+	c := hypervisor.ConfigChange{
+		Digest: o.Digest, Name: o.Name, Description: o.Description, CPUType: o.CPUType, Cores: o.Cores, Sockets: o.Sockets,
+		MemoryMB: o.MemoryMB, BalloonMB: o.BalloonMB, SwapMB: o.SwapMB,
+	}
+	if o.Tags != nil {
+		c.Tags, c.TagsSet = *o.Tags, true
+	}
+	return c
+}
+
+// fields are those that the order names besides the disks, as the API names them.
+func (o ConfigOrder) fields() (all []string) {
+	for _, f := range []struct {
+		name  string
+		given bool
+	}{
+		{"name", o.Name != nil}, {"description", o.Description != nil}, {"tags", o.Tags != nil}, {"cpu_type", o.CPUType != nil},
+		{"cores", o.Cores != nil}, {"sockets", o.Sockets != nil}, {"memory_mb", o.MemoryMB != nil}, {"balloon_mb", o.BalloonMB != nil},
+		{"swap_mb", o.SwapMB != nil},
+	} {
+		if f.given {
+			all = append(all, f.name)
+		}
+	}
+	return all
+}
+
+// Fields are all that the order names, a disk as disks.scsi0.
+func (o ConfigOrder) Fields() []string {
+	all := o.fields()
+	for _, key := range slices.Sorted(maps.Keys(o.DisksGB)) {
+		all = append(all, diskField(key))
+	}
+	return all
+}
+
+// Empty reports whether the order changes nothing.
+func (o ConfigOrder) Empty() bool { return len(o.fields()) == 0 && len(o.DisksGB) == 0 }
+
+// NothingToChange is the problem of a request that names nothing to change.
+func NothingToChange() error {
+	return problem.InvalidField("nothing to change", "nothing_to_change", "body")
+}
+
+// Reconfigure changes a guest's configuration, and then makes its disks larger, each in a request that is sent once, and gives the
+// configuration as it is then. All that is wrong with the order is one problem invalid; other problems: digest_conflict; invalid_state
+// for disks of a template; guest_busy; capability_missing; unsupported; those of host.Ask and of Actor.Do.
+func Reconfigure(ctx context.Context, a *Actor, r Request, o ConfigOrder) (Config, error) {
+	if o.Empty() {
+		return Config{}, NothingToChange()
+	}
+	if err := a.Hosts.Require(ctx, r.Guest.HostID, endpoint.Lifecycle, func(at hypervisor.Host) error {
+		_, err := host.Able[hypervisor.Reconfigurer](at)
+		return err
+	}); err != nil {
+		return Config{}, err
+	}
+	on := Subject{Guest: r.Guest, hosts: a.Hosts}
+	now, err := Look(ctx, on, hypervisor.ConfigReader.Config)
+	if err != nil {
+		return Config{}, err
+	}
+	if err := CheckDigest(o.Digest, now.Digest); err != nil {
+		return Config{}, err
+	}
+	grown, err := a.checkOrder(ctx, on, o, now)
+	if err != nil {
+		return Config{}, err
+	}
+	audit.Describe(ctx, func(e *audit.Entry) {
+		changed := append([]string{}, o.fields()...)
+		for _, key := range grown {
+			changed = append(changed, diskField(key))
+		}
+		e.Detail("changed", changed)
+	})
+	var after Config
+	err = a.Do(ctx, r, func(ctx context.Context, c *Change) (err error) {
+		after, err = c.reconfigure(ctx, on, o, grown)
+		return err
+	})
+	return after, err
+}
+
+// reconfigure sends the requests of an order; grown are the disks that become larger.
+func (c *Change) reconfigure(ctx context.Context, on Subject, o ConfigOrder, grown []string) (Config, error) {
+	read := func(ctx context.Context) (hypervisor.Config, error) {
+		return Look(ctx, on, hypervisor.ConfigReader.Config)
+	}
+	digest := o.Digest
+	if fields := o.fields(); len(fields) > 0 {
+		err := SendTo(ctx, c, fields, func(able hypervisor.Reconfigurer, ctx context.Context, ref hypervisor.GuestRef) error {
+			return able.Reconfigure(ctx, ref, o.change())
+		}, func(ctx context.Context) (bool, error) {
+			now, err := read(ctx)
+			return o.inForce(now), err
+		})
+		if err != nil {
+			return Config{}, err
+		}
+		digest = "" // the change has made another one
+	}
+	for _, key := range grown {
+		growth := hypervisor.DiskGrowth{Key: key, SizeGB: o.DisksGB[key], Digest: digest}
+		err := SendTo(ctx, c, []string{diskField(key)}, func(able hypervisor.Reconfigurer, ctx context.Context, ref hypervisor.GuestRef) error {
+			return able.GrowDisk(ctx, ref, growth)
+		}, func(ctx context.Context) (bool, error) {
+			now, err := read(ctx)
+			i := slices.IndexFunc(now.Disks, func(d hypervisor.Disk) bool { return d.Key == key })
+			return err == nil && i >= 0 && now.Disks[i].SizeGB != nil && *now.Disks[i].SizeGB >= growth.SizeGB, err
+		})
+		if err != nil {
+			return Config{}, diskFault(err, key)
+		}
+		digest = ""
+	}
+	now, err := read(ctx)
+	return showConfig(now), err
+}
+
+func diskField(key string) string { return "disks." + key }
+
+// diskFault names the disk in what the hypervisor says is wrong with its size.
+func diskFault(err error, key string) error {
+	known := problem.From(plugin.Problem(err))
+	if known.Code != problem.CodeInvalid {
+		return err
+	}
+	faults := slices.Clone(known.Faults)
+	for i := range faults {
+		faults[i].Loc = []any{"body", "disks", key, "size_gb"}
+	}
+	return problem.Invalid(faults...).Because(err)
+}
+
+// inForce reports whether a configuration is as the order wants it, now or after a restart.
+func (o ConfigOrder) inForce(now hypervisor.Config) bool {
+	number := func(want, is *int64, waits string) bool {
+		return want == nil || is != nil && *is == *want || waiting(now, waits, *want)
+	}
+	text := func(want *string, is string) bool {
+		return want == nil || strings.TrimSpace(is) == strings.TrimSpace(*want)
+	}
+	return number(o.Cores, now.Cores, "cores") && number(o.Sockets, now.Sockets, "sockets") &&
+		number(o.MemoryMB, now.MemoryMB, "memory") && number(o.BalloonMB, now.BalloonMB, "balloon") &&
+		number(o.SwapMB, now.SwapMB, "swap") && text(o.Name, now.Name) && text(o.Description, now.Description) &&
+		(o.CPUType == nil || now.CPUType == *o.CPUType || pendingText(now, "cpu") == *o.CPUType) &&
+		(o.Tags == nil || sameTags(*o.Tags, now.Tags))
+}
+
+// waiting reports whether a number waits for a restart under a key.
+func waiting(now hypervisor.Config, key string, want int64) bool {
+	text := pendingText(now, key)
+	return text != "" && text == formatInt(want)
+}
+
+func pendingText(now hypervisor.Config, key string) string {
+	if value := now.Pending[key]; value != nil {
+		return *value
+	}
+	return ""
+}
+
+// sameTags compares as hypervisors do, which may sort tags and write them in small letters.
+func sameTags(a, b []string) bool {
+	fold := func(tags []string) map[string]bool {
+		out := map[string]bool{}
+		for _, tag := range tags {
+			out[strings.ToLower(tag)] = true
+		}
+		return out
+	}
+	return maps.Equal(fold(a), fold(b))
+}
+
+// CheckDigest is problem digest_conflict for a digest that is another by now; an empty one takes any.
+func CheckDigest(given, now string) error {
+	if given == "" || given == now {
+		return nil
+	}
+	return problem.New(problem.CodeDigestConflict, "it was changed since you read it; read it again")
+}

@@ -1,0 +1,99 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/problem"
+)
+
+// releaseTime is how long the end of a hold may take to be written. One that is not written ends by its limit.
+const releaseTime = 5 * time.Second
+
+// Hold keeps jobs off a thing while something is done to it at once, without a job.
+type Hold struct {
+	db *db.DB
+	id int64
+}
+
+// HoldOff writes a hold into the caller's transaction: once that has committed, a job whose Spec.Exclusive is the same is refused with
+// guest_busy, on every instance, until Release or for as long as limit. What is held must be done by then. Where an unfinished job
+// works on the thing, or another hold is there, the answer is problem guest_busy, and nothing was written.
+func HoldOff(ctx context.Context, d *db.DB, tx *db.Tx, exclusive string, limit time.Duration) (*Hold, error) {
+	// Who enqueues shares this lock until their commit, so that what is not to be seen here has not looked for holds yet.
+	var alone bool
+	err := tx.Pgx.QueryRow(ctx, "SELECT pg_try_advisory_xact_lock($1, hashtext($2))", db.LockHold, exclusive).Scan(&alone)
+	if err != nil {
+		return nil, fmt.Errorf("taking the lock of holds: %w", err)
+	}
+	if !alone {
+		return nil, problem.New(problem.CodeGuestBusy, "a job or a change is being asked for; try again")
+	}
+	if _, err := tx.Pgx.Exec(ctx, "DELETE FROM job_holds WHERE exclusive = $1 AND until <= clock_timestamp()", exclusive); err != nil {
+		return nil, fmt.Errorf("ending an old hold: %w", err)
+	}
+	var other int64
+	var kind string
+	err = tx.Pgx.QueryRow(ctx, "SELECT id, kind FROM jobs WHERE exclusive = $1 AND status IN ('queued', 'running')", exclusive).
+		Scan(&other, &kind)
+	if err == nil {
+		return nil, busyWith(other, kind)
+	}
+	if !errors.Is(err, pgx.ErrNoRows) {
+		return nil, fmt.Errorf("looking for a job: %w", err)
+	}
+	h := &Hold{db: d}
+	err = tx.Pgx.QueryRow(ctx, `INSERT INTO job_holds (exclusive, until) VALUES ($1, clock_timestamp() + $2)
+		ON CONFLICT DO NOTHING RETURNING id`, exclusive, limit).Scan(&h.id)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, held()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("writing a hold: %w", err)
+	}
+	return h, nil
+}
+
+// Release lets jobs be enqueued again. It does so although the context has ended.
+func (h *Hold) Release(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTime)
+	defer cancel()
+	if _, err := h.db.Pool.Exec(ctx, "DELETE FROM job_holds WHERE id = $1 OR until <= clock_timestamp()", h.id); err != nil {
+		return db.Problem(fmt.Errorf("ending a hold: %w", err))
+	}
+	return nil
+}
+
+// notHeld refuses a job on a thing that is held, and lets no hold be made of it before the transaction has ended.
+func notHeld(ctx context.Context, tx pgx.Tx, exclusive string) error {
+	if exclusive == "" {
+		return nil
+	}
+	if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock_shared($1, hashtext($2))", db.LockHold, exclusive); err != nil {
+		return fmt.Errorf("sharing the lock of holds: %w", err)
+	}
+	var is bool
+	err := tx.QueryRow(ctx, "SELECT EXISTS (SELECT FROM job_holds WHERE exclusive = $1 AND until > clock_timestamp())", exclusive).Scan(&is)
+	if err != nil {
+		return fmt.Errorf("looking for a hold: %w", err)
+	}
+	if is {
+		return held()
+	}
+	return nil
+}
+
+func held() error {
+	p := problem.New(problem.CodeGuestBusy, "its configuration is being changed; try again in a moment")
+	p.RetryAfter = 5
+	return p
+}
+
+func busyWith(id int64, kind string) error {
+	return problem.New(problem.CodeGuestBusy, "job %d (%s) is not finished yet; wait for it or cancel it", id, kind).With("job", id)
+}

@@ -1,0 +1,174 @@
+package servicetest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync/atomic"
+	"testing"
+
+	"github.com/hostler/hostler/core/api"
+	"github.com/hostler/hostler/core/api/apitest"
+	"github.com/hostler/hostler/core/api/apps"
+	"github.com/hostler/hostler/core/api/hosts"
+	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/api/vms"
+	"github.com/hostler/hostler/core/db/inventorytest"
+	"github.com/hostler/hostler/core/host/hosttest"
+	"github.com/hostler/hostler/core/service"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
+)
+
+// Lab is a resource beside those of hosts, VMs and apps, with a hypervisor in memory as host 1: the VMs "stopped", "running" and
+// "template", and the apps 1, "files", which is stopped, and 2, "wiki", which runs. Its host has tokens for monitoring and lifecycle,
+// and there is a team 2. Jobs are enqueued and never begin.
+type Lab struct {
+	*Resource
+	memdriver.Shape
+	Cluster *memdriver.Cluster
+	// Refs are the guests by the names above. At a hypervisor whose guests are known by name theirs are other ones.
+	Refs map[string]hypervisor.GuestRef
+	// Wrap changes what is opened with the lifecycle token; nil changes nothing.
+	Wrap atomic.Pointer[func(*memdriver.Host) hypervisor.Host]
+}
+
+// tokens and certificates are the drivers of a Lab, each with the optional interfaces that those of its shape have.
+type (
+	tokens struct {
+		*memdriver.Driver
+		lab *Lab
+	}
+	certificates struct {
+		memdriver.Certified
+		lab *Lab
+	}
+)
+
+// Open implements hypervisor.Driver.
+func (d tokens) Open(ctx context.Context, target endpoint.Target) (hypervisor.Host, error) {
+	return d.lab.open(ctx, d.Driver, target)
+}
+
+// Open implements hypervisor.Driver.
+func (d certificates) Open(ctx context.Context, target endpoint.Target) (hypervisor.Host, error) {
+	return d.lab.open(ctx, d.Certified, target)
+}
+
+func (b *Lab) open(ctx context.Context, driver hypervisor.Driver, target endpoint.Target) (hypervisor.Host, error) {
+	at, err := driver.Open(ctx, target)
+	mem, ok := at.(*memdriver.Host)
+	if wrap := b.Wrap.Load(); err == nil && ok && wrap != nil && target.Credential.Capability == endpoint.Lifecycle {
+		return (*wrap)(mem), nil
+	}
+	return at, err
+}
+
+// NewLab makes a Lab of a shape with the resource that register declares.
+func NewLab(t *testing.T, shape memdriver.Shape, register func(*op.API, api.Deps), edits ...func(*service.Config)) *Lab {
+	t.Helper()
+	made, driver := shape.New()
+	b := &Lab{Shape: shape, Cluster: driver.Add("pool.mem:8006", memdriver.Spec{Nodes: 2}), Refs: map[string]hypervisor.GuestRef{}}
+	var served hypervisor.Driver = tokens{driver, b}
+	if certified, is := made.(memdriver.Certified); is {
+		served = certificates{certified, b}
+	}
+	info, err := served.Info(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Resource = NewResource(t, func(a *op.API, d api.Deps) {
+		hosts.Register(a, d.Hosts)
+		vms.Register(a, d.VMs)
+		apps.Register(a, d.Apps)
+		register(a, d)
+	}, append([]func(*service.Config){func(c *service.Config) {
+		c.Drivers = hosttest.Named{info.Name: served}
+	}}, edits...)...)
+	inventorytest.Team(t, b.DB, 2)
+	for _, g := range []struct {
+		name, status string
+		kind         hypervisor.GuestKind
+	}{
+		{"stopped", hypervisor.GuestStopped, hypervisor.VM}, {"running", hypervisor.GuestRunning, hypervisor.VM},
+		{"template", hypervisor.GuestStopped, hypervisor.VM}, {"files", hypervisor.GuestStopped, hypervisor.Container},
+		{"wiki", hypervisor.GuestRunning, hypervisor.Container},
+	} {
+		ref := b.Cluster.NewGuest(g.kind, g.status)
+		b.Cluster.Change(ref.ID, func(found *hypervisor.Guest) {
+			found.Template = g.name == "template"
+			if !shape.UIDs {
+				found.Name = g.name
+			}
+		})
+		b.Refs[g.name] = ref
+	}
+	b.enrol(t, info)
+	b.Ask(t, "POST", "hosts/1/sync", "", apitest.Operator, 200, "")
+	for _, name := range []string{"files", "wiki"} {
+		b.Ask(t, "POST", "apps/adopt", fmt.Sprintf(`{"items":[{"host_id":1,"guest_ref":%q,"name":%q}]}`, b.Refs[name].ID, name), apitest.Admin,
+			200, "")
+	}
+	return b
+}
+
+// enrol enrols the hypervisor and gives its host the token for lifecycle.
+func (b *Lab) enrol(t *testing.T, info hypervisor.Info) {
+	t.Helper()
+	credential := func(capability endpoint.Capability) map[string]any {
+		c := b.Cluster.Target(capability).Credential
+		body := map[string]any{"token_secret": string(c.Secret)}
+		if b.UIDs {
+			body["credential_form"] = endpoint.FormClientCertificate
+		} else {
+			body["token_id"] = c.ID
+		}
+		return body
+	}
+	monitoring, lifecycle := credential(endpoint.Monitoring), credential(endpoint.Lifecycle)
+	monitoring["name"], monitoring["address"], monitoring["tls_fingerprint"] = "lab", "pool.mem:8006", b.Cluster.Fingerprint()
+	monitoring["driver"] = info.Name
+	lifecycle["capability"] = endpoint.Lifecycle
+	for _, request := range []struct {
+		url    string
+		body   map[string]any
+		status int
+	}{{"hosts", monitoring, 201}, {"hosts/1/credentials", lifecycle, 200}} {
+		text, err := json.Marshal(request.body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Ask(t, "POST", request.url, string(text), apitest.Owner, request.status, "")
+	}
+}
+
+// Ask makes a request below /api/v1 that must be answered with the status, the code of a problem and these texts.
+func (b *Lab) Ask(t *testing.T, method, url, body string, as *apitest.Caller, status int, code string, contains ...string) {
+	t.Helper()
+	b.Run(t, apitest.Scenario{Name: method + " " + url, Method: method, URL: "/api/v1/" + url, Body: body, As: as, Status: status,
+		Error: code, Contains: contains})
+}
+
+// Get is the answer to a viewer's read below /api/v1, into a value.
+func (b *Lab) Get(t *testing.T, url string, into any) {
+	t.Helper()
+	b.Run(t, apitest.Scenario{Name: "GET " + url, Method: "GET", URL: "/api/v1/" + url, As: apitest.Viewer, Status: 200,
+		After: func(t *testing.T, a *apitest.Answer) {
+			t.Helper()
+			if err := json.Unmarshal(a.Body, into); err != nil {
+				t.Errorf("%v: %s", err, a.Body)
+			}
+		}})
+}
+
+// VM is the path of a VM.
+func (b *Lab) VM(name string) string {
+	return "vms/" + b.Value(fmt.Sprintf("SELECT id FROM guests WHERE ref = '%s'", b.Refs[name].ID))
+}
+
+// Trail is what the audit trail says of an action: the results and details of its rows in order.
+func (b *Lab) Trail(action string) string {
+	return b.Value(fmt.Sprintf(`SELECT coalesce(string_agg(result || CASE WHEN error = '' THEN '' ELSE ' ' || error END || ' ' ||
+		details::text, '; ' ORDER BY id), '') FROM audit WHERE action = '%s'`, action))
+}

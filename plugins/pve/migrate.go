@@ -1,0 +1,182 @@
+package pve
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/hostler/hostler/plugins/pve/pveapi"
+	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+// preconditions is the answer to GET migrate. Of containers it names its members with dashes, and has no disks.
+type preconditions struct {
+	Allowed   *[]pveapi.Text        `json:"allowed_nodes"`
+	Forbidden map[string]forbidding `json:"not_allowed_nodes"`
+	Disks     []localDisk           `json:"local_disks"`
+	Resources []pveapi.Text         `json:"local_resources"`
+	Dependent []pveapi.Text         `json:"dependent-ha-resources"`
+
+	AllowedCT   *[]pveapi.Text        `json:"allowed-nodes"`
+	ForbiddenCT map[string]forbidding `json:"not-allowed-nodes"`
+}
+
+// forbidding is why a node is none to go to.
+type forbidding struct {
+	Storages []pveapi.Text `json:"unavailable_storages"`
+	Blocking []struct {
+		SID   pveapi.Text `json:"sid"`
+		Cause pveapi.Text `json:"cause"`
+	} `json:"blocking-ha-resources"`
+}
+
+type localDisk struct {
+	Volume    pveapi.Text `json:"volid"`
+	Key       pveapi.Text `json:"drivename"`
+	Size      pveapi.Int  `json:"size"`
+	CDROM     pveapi.Flag `json:"cdrom"`
+	CloudInit pveapi.Flag `json:"is_cloudinit"`
+}
+
+// CheckMigration asks for the preconditions, which the hypervisor has of VMs in all releases and of containers from 9 on; Config tells
+// the rest.
+func (h *Host) CheckMigration(ctx context.Context, ref hypervisor.GuestRef, query hypervisor.MigrationQuery) (
+	hypervisor.MigrationCheck, error) {
+	check := hypervisor.MigrationCheck{Live: ref.Kind == hypervisor.VM}
+	path, err := guestPath(ref, "migrate")
+	if err != nil {
+		return check, err
+	}
+	nodes, err := h.nodes(ctx)
+	if err != nil {
+		return check, err
+	}
+	i := slices.IndexFunc(nodes, func(n nodeRow) bool { return string(n.Node) == query.Node })
+	switch {
+	case i < 0:
+		return check, invalid("node", "there is no node %.80q", query.Node)
+	case query.Node == ref.Node:
+		block(&check, hypervisor.MigrationSameNode, "The guest is on %s already.", query.Node)
+	case nodes[i].Status == hypervisor.NodeOffline:
+		block(&check, hypervisor.MigrationNodeOffline, "The node %s is offline.", query.Node)
+	}
+	var p preconditions
+	_, err = h.api.Get(ctx, path, nil, &p)
+	if ref.Kind == hypervisor.Container && plugin.KindOf(err) == plugin.Unsupported {
+		return check, nil
+	}
+	if err != nil {
+		return check, h.explain(ctx, ref.Node, absence(err))
+	}
+	p.tell(&check, query)
+	return check, nil
+}
+
+// tell writes what the hypervisor answers into the check.
+func (p preconditions) tell(check *hypervisor.MigrationCheck, query hypervisor.MigrationQuery) {
+	if allowed := cmp.Or(p.Allowed, p.AllowedCT); allowed != nil {
+		check.Nodes = namesOf(*allowed)
+		slices.Sort(check.Nodes)
+	}
+	forbidden := p.Forbidden[query.Node]
+	if p.Forbidden == nil {
+		forbidden = p.ForbiddenCT[query.Node]
+	}
+	if len(forbidden.Storages) > 0 && query.Storage == "" {
+		block(check, hypervisor.MigrationStorage, "The node %s lacks the storages of the guest's disks: %s.", query.Node,
+			strings.Join(namesOf(forbidden.Storages), ", "))
+	}
+	for _, b := range forbidden.Blocking {
+		block(check, hypervisor.MigrationNodeForbidden, "A rule of high availability (%s, %s) keeps the guest from %s.", b.Cause, b.SID,
+			query.Node)
+	}
+	if len(p.Dependent) > 0 {
+		check.Warnings = append(check.Warnings, hypervisor.MigrationFinding{Code: hypervisor.MigrationHA,
+			Message: fmt.Sprintf("A rule of high availability takes others along: %s.", strings.Join(namesOf(p.Dependent), ", "))})
+	}
+	for _, disk := range p.Disks {
+		storage, _, _ := strings.Cut(string(disk.Volume), ":")
+		switch {
+		case bool(disk.CDROM) && !bool(disk.CloudInit):
+			block(check, hypervisor.MigrationLocalImage, "The image %s in a drive is on the guest's node alone.", disk.Volume)
+		case !bool(disk.CloudInit):
+			moved := hypervisor.MigrationDisk{Key: string(disk.Key), Storage: storage, Volume: string(disk.Volume)}
+			if disk.Size.Set {
+				moved.SizeBytes = &disk.Size.N
+			}
+			check.Disks = append(check.Disks, moved)
+		}
+	}
+	check.Resources = namesOf(p.Resources)
+	if len(check.Resources) > 0 {
+		block(check, hypervisor.MigrationPassthrough, "The guest uses devices of its node: %s.", strings.Join(check.Resources, ", "))
+	}
+}
+
+func namesOf(list []pveapi.Text) []string {
+	all := make([]string, 0, len(list))
+	for _, text := range list {
+		all = append(all, string(text))
+	}
+	return all
+}
+
+func block(check *hypervisor.MigrationCheck, code, format string, args ...any) {
+	check.Blockers = append(check.Blockers, hypervisor.MigrationFinding{Code: code, Message: fmt.Sprintf(format, args...)})
+}
+
+// Migrate sends one POST. Disks of the node alone go along; without a storage they go to those of the same names.
+func (h *Host) Migrate(ctx context.Context, ref hypervisor.GuestRef, spec hypervisor.MigrationSpec) (string, error) {
+	path, err := guestPath(ref, "migrate")
+	switch {
+	case err != nil:
+		return "", err
+	case !nodeName.MatchString(spec.Node):
+		return "", invalid("node", "%.80q is not a node's name", spec.Node)
+	case spec.Storage != "" && !storageName.MatchString(spec.Storage):
+		return "", invalid("storage", "%.80q is not a storage's name", spec.Storage)
+	}
+	form := url.Values{"target": {spec.Node}}
+	storage := "target-storage"
+	if ref.Kind == hypervisor.VM {
+		storage = "targetstorage"
+		form.Set("with-local-disks", "1")
+	}
+	if spec.Online {
+		form.Set("online", "1")
+	}
+	if spec.Restart && ref.Kind == hypervisor.Container {
+		form.Set("restart", "1")
+	}
+	if spec.Storage != "" {
+		form.Set(storage, spec.Storage)
+	}
+	var answer pveapi.Text
+	if _, err := h.api.Post(ctx, path, form, &answer); err != nil {
+		return "", h.explain(ctx, ref.Node, migrateError(absence(err), spec))
+	}
+	h.log.Debug("migration started", "node", ref.Node, "guest", ref.ID, "target", spec.Node, "task", string(answer))
+	return taskIn(string(answer)), nil
+}
+
+// migrateError brings what the hypervisor says of a move into our words.
+func migrateError(err error, spec hypervisor.MigrationSpec) error {
+	e, ok := asError(err)
+	if !ok {
+		return err
+	}
+	text := strings.ToLower(e.Message)
+	switch {
+	case e.Kind == plugin.Invalid && e.Field == "target", strings.HasPrefix(text, "no such cluster node"):
+		e.Kind, e.Field = plugin.Invalid, "node"
+	case e.Kind == plugin.Invalid && strings.HasPrefix(e.Field, "target"), strings.HasPrefix(text, "storage '") && spec.Storage != "":
+		e.Kind, e.Field = plugin.Invalid, "storage"
+	case strings.HasPrefix(text, "can't migrate running"), strings.HasPrefix(text, "storage '"):
+		e.Kind = plugin.Conflict
+	}
+	return e
+}
