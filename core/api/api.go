@@ -22,6 +22,7 @@ import (
 	"github.com/hostler/hostler/core/api/jobs"
 	"github.com/hostler/hostler/core/api/keys"
 	"github.com/hostler/hostler/core/api/meta"
+	"github.com/hostler/hostler/core/api/migrations"
 	"github.com/hostler/hostler/core/api/op"
 	"github.com/hostler/hostler/core/api/plugins"
 	"github.com/hostler/hostler/core/api/route"
@@ -80,6 +81,8 @@ type Deps struct {
 	Cluster   cluster.Deps
 	Meta      meta.Deps
 
+	Migrations migrations.Deps
+
 	Schedules schedules.Deps
 	Users     users.Deps
 	Teams     teams.Deps
@@ -105,6 +108,7 @@ var resources = []struct {
 	{"vms", func(a *op.API, d Deps) { vms.Register(a, d.VMs) }},
 	{"snapshots", func(a *op.API, d Deps) { snapshots.Register(a, d.Snapshots) }},
 	{"clones", func(a *op.API, d Deps) { clones.Register(a, d.Clones) }},
+	{"migrations", func(a *op.API, d Deps) { migrations.Register(a, d.Migrations) }},
 	{"apps", func(a *op.API, d Deps) { apps.Register(a, d.Apps) }},
 	{"backups", func(a *op.API, d Deps) { backups.Register(a, d.Backups) }},
 	{"configs", func(a *op.API, d Deps) { configs.Register(a, d.Configs) }},

@@ -17,6 +17,7 @@ import (
 	"github.com/hostler/hostler/core/api/jobs"
 	"github.com/hostler/hostler/core/api/keys"
 	"github.com/hostler/hostler/core/api/meta"
+	"github.com/hostler/hostler/core/api/migrations"
 	"github.com/hostler/hostler/core/api/op"
 	"github.com/hostler/hostler/core/api/plugins"
 	"github.com/hostler/hostler/core/api/schedules"
@@ -61,6 +62,8 @@ func (s *Service) deps() api.Deps {
 		Settings:  settings.Deps{Settings: &setting.Store{DB: c.DB, Hosts: s.Hosts}},
 		Cluster:   cluster.Deps{DB: c.DB},
 		Meta:      meta.Deps{Updates: s.Updates},
+
+		Migrations: migrations.Deps{VMs: s.VMs, Apps: s.Apps, Actor: s.VMs.Actor},
 	}
 }
 

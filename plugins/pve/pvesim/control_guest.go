@@ -25,6 +25,7 @@ type guestOrder struct {
 	TaskLines      *int    `json:"task_lines"`
 	Storage        *string `json:"storage"`
 	SnapshotError  *string `json:"snapshot_error"`
+	BackupError    *string `json:"backup_error"`
 
 	HotplugErrors *map[string]string `json:"hotplug_errors"`
 	Interfaces    *[]GuestInterface  `json:"interfaces"`
@@ -51,6 +52,7 @@ func (o *guestOrder) apply(s *GuestSpec) {
 	assign(&s.TaskLines, o.TaskLines)
 	assign(&s.Storage, o.Storage)
 	assign(&s.SnapshotError, o.SnapshotError)
+	assign(&s.BackupError, o.BackupError)
 	assign(&s.HotplugErrors, o.HotplugErrors)
 	assign(&s.Interfaces, o.Interfaces)
 	if o.MemoryMB != nil {
