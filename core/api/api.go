@@ -21,6 +21,7 @@ import (
 	"github.com/hostler/hostler/core/api/jobs"
 	"github.com/hostler/hostler/core/api/keys"
 	"github.com/hostler/hostler/core/api/meta"
+	"github.com/hostler/hostler/core/api/nics"
 	"github.com/hostler/hostler/core/api/op"
 	"github.com/hostler/hostler/core/api/plugins"
 	"github.com/hostler/hostler/core/api/route"
@@ -69,6 +70,7 @@ type Deps struct {
 	Snapshots snapshots.Deps
 	Clones    clones.Deps
 	Configs   configs.Deps
+	NICs      nics.Deps
 	Apps      apps.Deps
 	Firewall  firewall.Deps
 	Jobs      jobs.Deps
@@ -105,6 +107,7 @@ var resources = []struct {
 	{"clones", func(a *op.API, d Deps) { clones.Register(a, d.Clones) }},
 	{"apps", func(a *op.API, d Deps) { apps.Register(a, d.Apps) }},
 	{"configs", func(a *op.API, d Deps) { configs.Register(a, d.Configs) }},
+	{"nics", func(a *op.API, d Deps) { nics.Register(a, d.NICs) }},
 	{"firewall", func(a *op.API, d Deps) { firewall.Register(a, d.Firewall) }},
 	{"jobs", func(a *op.API, d Deps) { jobs.Register(a, d.Jobs) }},
 	{"audit", func(a *op.API, d Deps) { audit.Register(a, d.Audit) }},

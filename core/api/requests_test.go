@@ -20,6 +20,7 @@ import (
 	"github.com/hostler/hostler/core/api/jobs/jobstest"
 	"github.com/hostler/hostler/core/api/keys/keystest"
 	"github.com/hostler/hostler/core/api/meta/metatest"
+	"github.com/hostler/hostler/core/api/nics/nicstest"
 	"github.com/hostler/hostler/core/api/op"
 	"github.com/hostler/hostler/core/api/plugins/pluginstest"
 	"github.com/hostler/hostler/core/api/requesttest"
@@ -48,6 +49,7 @@ var requests = map[string]requesttest.Requests{
 	"jobs":      jobstest.Requests,
 	"keys":      keystest.Requests,
 	"meta":      metatest.Requests,
+	"nics":      nicstest.Requests,
 	"plugins":   pluginstest.Requests,
 	"schedules": schedulestest.Requests,
 	"settings":  settingstest.Requests,
