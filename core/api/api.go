@@ -12,6 +12,7 @@ import (
 	"github.com/hostler/hostler/core/api/apps"
 	"github.com/hostler/hostler/core/api/audit"
 	"github.com/hostler/hostler/core/api/auth"
+	"github.com/hostler/hostler/core/api/backups"
 	"github.com/hostler/hostler/core/api/clones"
 	"github.com/hostler/hostler/core/api/cluster"
 	"github.com/hostler/hostler/core/api/configs"
@@ -21,6 +22,7 @@ import (
 	"github.com/hostler/hostler/core/api/jobs"
 	"github.com/hostler/hostler/core/api/keys"
 	"github.com/hostler/hostler/core/api/meta"
+	"github.com/hostler/hostler/core/api/migrations"
 	"github.com/hostler/hostler/core/api/nics"
 	"github.com/hostler/hostler/core/api/op"
 	"github.com/hostler/hostler/core/api/plugins"
@@ -72,6 +74,7 @@ type Deps struct {
 	Configs   configs.Deps
 	NICs      nics.Deps
 	Apps      apps.Deps
+	Backups   backups.Deps
 	Firewall  firewall.Deps
 	Jobs      jobs.Deps
 	Audit     audit.Deps
@@ -79,6 +82,8 @@ type Deps struct {
 	Settings  settings.Deps
 	Cluster   cluster.Deps
 	Meta      meta.Deps
+
+	Migrations migrations.Deps
 
 	Schedules schedules.Deps
 	Users     users.Deps
@@ -105,7 +110,9 @@ var resources = []struct {
 	{"vms", func(a *op.API, d Deps) { vms.Register(a, d.VMs) }},
 	{"snapshots", func(a *op.API, d Deps) { snapshots.Register(a, d.Snapshots) }},
 	{"clones", func(a *op.API, d Deps) { clones.Register(a, d.Clones) }},
+	{"migrations", func(a *op.API, d Deps) { migrations.Register(a, d.Migrations) }},
 	{"apps", func(a *op.API, d Deps) { apps.Register(a, d.Apps) }},
+	{"backups", func(a *op.API, d Deps) { backups.Register(a, d.Backups) }},
 	{"configs", func(a *op.API, d Deps) { configs.Register(a, d.Configs) }},
 	{"nics", func(a *op.API, d Deps) { nics.Register(a, d.NICs) }},
 	{"firewall", func(a *op.API, d Deps) { firewall.Register(a, d.Firewall) }},

@@ -12,6 +12,7 @@ import (
 	"github.com/hostler/hostler/core/api/apps/appstest"
 	"github.com/hostler/hostler/core/api/audit/audittest"
 	"github.com/hostler/hostler/core/api/auth/authtest"
+	"github.com/hostler/hostler/core/api/backups/backupstest"
 	"github.com/hostler/hostler/core/api/clones/clonestest"
 	"github.com/hostler/hostler/core/api/cluster/clustertest"
 	"github.com/hostler/hostler/core/api/configs/configstest"
@@ -20,6 +21,7 @@ import (
 	"github.com/hostler/hostler/core/api/jobs/jobstest"
 	"github.com/hostler/hostler/core/api/keys/keystest"
 	"github.com/hostler/hostler/core/api/meta/metatest"
+	"github.com/hostler/hostler/core/api/migrations/migrationstest"
 	"github.com/hostler/hostler/core/api/nics/nicstest"
 	"github.com/hostler/hostler/core/api/op"
 	"github.com/hostler/hostler/core/api/plugins/pluginstest"
@@ -41,6 +43,7 @@ var requests = map[string]requesttest.Requests{
 	"apps":      appstest.Requests,
 	"audit":     audittest.Requests,
 	"auth":      authtest.Requests,
+	"backups":   backupstest.Requests,
 	"clones":    clonestest.Requests,
 	"cluster":   clustertest.Requests,
 	"configs":   configstest.Requests,
@@ -58,6 +61,8 @@ var requests = map[string]requesttest.Requests{
 	"teams":     teamstest.Requests,
 	"users":     userstest.Requests,
 	"vms":       vmstest.Requests,
+
+	"migrations": migrationstest.Requests,
 }
 
 // folders are those of the resources that have requests, in the order of the alphabet.

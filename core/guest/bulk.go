@@ -134,9 +134,7 @@ func (s *Store) entriesOf(ctx context.Context, all []BulkTarget) (map[string]*En
 			apps = append(apps, id)
 		}
 	}
-	rows, err := s.DB.Pool.Query(ctx, "SELECT "+columns+", a.id, a.name, h.team_id, t.name FROM "+join+`
-		JOIN teams t ON t.id = h.team_id
-		LEFT JOIN apps a ON a.guest_id = g.id
+	rows, err := s.DB.Pool.Query(ctx, "SELECT "+entryColumns+" FROM "+entryJoin+`
 		WHERE g.kind = 'vm' AND g.id = ANY($1) OR a.id = ANY($2)`, vms, apps)
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("reading guests: %w", err))

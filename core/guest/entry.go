@@ -3,6 +3,7 @@ package guest
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -21,7 +22,18 @@ type Entry struct {
 	ClusterID int64   `json:"cluster_id" example:"1"`
 	TeamID    int64   `json:"team_id" example:"1"`
 	Team      string  `json:"team" example:"Web shop" doc:"Name of the team that its host belongs to"`
+	// BackupAt is as the storages of backups were last listed.
+	BackupAt *time.Time `json:"backup_at" doc:"When its newest backup was taken, of those not found damaged; null where none is known"`
 }
+
+// entryColumns are those of an Entry, on the tables of entryJoin.
+const entryColumns = columns + `, a.id, a.name, h.team_id, t.name,
+	(SELECT b.taken_at FROM backups b WHERE b.guest_id = g.id AND b.taken_at IS NOT NULL AND b.verified <> 'failed'
+	ORDER BY b.taken_at DESC LIMIT 1)`
+
+const entryJoin = join + `
+	JOIN teams t ON t.id = h.team_id
+	LEFT JOIN apps a ON a.guest_id = g.id`
 
 // Entries gives all guests that may be seen, by cluster and the hypervisor's number or else id, in one query. The filter's kind may
 // be App too.
@@ -32,9 +44,7 @@ func (s *Store) Entries(ctx context.Context, f Filter, visible identity.Visible)
 	}
 	where := f.conditions(visible, "a.name")
 	where.add(adopted, "a.id IS NOT NULL")
-	rows, err := s.DB.Pool.Query(ctx, "SELECT "+columns+", a.id, a.name, h.team_id, t.name FROM "+join+`
-	JOIN teams t ON t.id = h.team_id
-	LEFT JOIN apps a ON a.guest_id = g.id`+where.clause()+order, where.args...)
+	rows, err := s.DB.Pool.Query(ctx, "SELECT "+entryColumns+" FROM "+entryJoin+where.clause()+order, where.args...)
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("listing all guests: %w", err))
 	}
@@ -54,13 +64,16 @@ func collectEntries(rows pgx.Rows) ([]Entry, error) {
 	defer rows.Close()
 	all := []Entry{}
 	var e Entry
-	fields := append(e.fields(), &e.AppID, &e.App, &e.TeamID, &e.Team)
+	fields := append(e.fields(), &e.AppID, &e.App, &e.TeamID, &e.Team, &e.BackupAt)
 	for rows.Next() {
 		e = Entry{}
 		if err := rows.Scan(fields...); err != nil {
 			return nil, fmt.Errorf("reading a guest: %w", err)
 		}
 		e.ClusterID = e.clusterID
+		if e.BackupAt != nil {
+			*e.BackupAt = e.BackupAt.UTC()
+		}
 		all = append(all, e)
 	}
 	return all, rows.Err()

@@ -29,7 +29,7 @@ type Plan struct {
 	// ConfirmPhrase is nil where nothing is to be confirmed.
 	ConfirmPhrase *string `json:"confirm_phrase" example:"web1" doc:"What confirm has to hold; null where nothing is to be confirmed"`
 	IsSelf        bool    `json:"is_self" doc:"The service itself would be hit"`
-	Digest        string  `json:"digest" example:"5f2b0c9e81d4a7f3" doc:"Names this plan: a request that sends it is refused once it is another"`
+	Digest        string  `json:"digest" example:"5f2b0c9e81d4a7f3" doc:"Names this plan: a request with it is refused once it is another"`
 }
 
 // The kinds of effects.
@@ -39,6 +39,7 @@ const (
 	KindData       = "data"       // is lost; At is from when on
 	KindDisk       = "disk"       // is destroyed or made
 	KindSnapshot   = "snapshot"   // is deleted or lost
+	KindBackup     = "backup"     // is deleted, or remains; At is when it was taken
 	KindSchedule   = "schedule"   // names what is gone
 	KindApp        = "app"        // is forgotten
 	KindCredential = "credential" // is deleted
@@ -46,7 +47,7 @@ const (
 
 // Effect is one thing that would happen. What is not known or makes no sense is nil.
 type Effect struct {
-	Kind      string     `json:"kind" enum:"guest,uptime,data,disk,snapshot,schedule,app,credential" doc:"What it is about"`
+	Kind      string     `json:"kind" enum:"guest,uptime,data,disk,snapshot,backup,schedule,app,credential" doc:"What it is about"`
 	Text      string     `json:"text" example:"The VM web1 is destroyed." doc:"What happens, for people"`
 	Name      *string    `json:"name" example:"web1" doc:"Name of what it is about; null where that has none, or is not yours to see"`
 	SizeBytes *int64     `json:"size_bytes" doc:"How large that is"`

@@ -7,6 +7,7 @@ import (
 	"github.com/hostler/hostler/core/api/apps"
 	auditapi "github.com/hostler/hostler/core/api/audit"
 	"github.com/hostler/hostler/core/api/auth"
+	"github.com/hostler/hostler/core/api/backups"
 	"github.com/hostler/hostler/core/api/clones"
 	"github.com/hostler/hostler/core/api/cluster"
 	"github.com/hostler/hostler/core/api/configs"
@@ -16,6 +17,7 @@ import (
 	"github.com/hostler/hostler/core/api/jobs"
 	"github.com/hostler/hostler/core/api/keys"
 	"github.com/hostler/hostler/core/api/meta"
+	"github.com/hostler/hostler/core/api/migrations"
 	"github.com/hostler/hostler/core/api/nics"
 	"github.com/hostler/hostler/core/api/op"
 	"github.com/hostler/hostler/core/api/plugins"
@@ -53,6 +55,7 @@ func (s *Service) deps() api.Deps {
 		Configs:   configs.Deps{VMs: s.VMs, Apps: s.Apps, Actor: s.VMs.Actor},
 		NICs:      nics.Deps{VMs: s.VMs, Apps: s.Apps, Actor: s.VMs.Actor},
 		Apps:      apps.Deps{Apps: s.Apps},
+		Backups:   backups.Deps{Backups: s.Backups},
 		Firewall:  firewallapi.Deps{Firewalls: &firewall.Store{Hosts: s.Hosts, Backends: c.Firewalls}, VMs: s.VMs, Apps: s.Apps},
 		Jobs:      jobs.Deps{Queue: s.Queue},
 		Audit:     auditapi.Deps{DB: c.DB, Chain: s.Chain},
@@ -61,6 +64,8 @@ func (s *Service) deps() api.Deps {
 		Settings:  settings.Deps{Settings: &setting.Store{DB: c.DB, Hosts: s.Hosts}},
 		Cluster:   cluster.Deps{DB: c.DB},
 		Meta:      meta.Deps{Updates: s.Updates},
+
+		Migrations: migrations.Deps{VMs: s.VMs, Apps: s.Apps, Actor: s.VMs.Actor},
 	}
 }
 

@@ -12,7 +12,8 @@ import (
 // Loop is one of the things that a service does by itself. Its word is also the name of its sign of life.
 type Loop string
 
-// What runs by itself: jobs, polls of hosts, schedules, the seal of the audit trail, partitions of metrics, and what the updater does.
+// What runs by itself: jobs, polls of hosts, schedules, the seal of the audit trail, partitions of metrics, what the updater does, and
+// the listing of backups.
 const (
 	Jobs      Loop = "job"
 	Polls     Loop = "poll"
@@ -20,10 +21,11 @@ const (
 	Seal      Loop = "audit"
 	Metrics   Loop = "metric"
 	Updates   Loop = "update"
+	Backups   Loop = "backup"
 )
 
 // Loops are all of them.
-var Loops = []Loop{Jobs, Polls, Seal, Metrics, Schedules, Updates}
+var Loops = []Loop{Jobs, Polls, Seal, Metrics, Schedules, Updates, Backups}
 
 // Start starts the plugins, the watch over the key file, and the loops of the configuration. While there is no user it leaves the
 // token of the first setup in the state folder. When it fails, Drain and Close must be called all the same.
@@ -31,8 +33,8 @@ func (s *Service) Start(ctx context.Context) error {
 	if path, needed, err := s.setup.Prepare(ctx); err != nil {
 		return err
 	} else if needed {
-		s.config.Loggers("setup").Warn("there is no user yet: POST /api/v1/setup with the token in this file makes the first owner", "file",
-			path)
+		s.config.Loggers("setup").Warn("there is no user yet: POST /api/v1/setup with the token in this file makes the first owner",
+			"file", path)
 	}
 	if err := s.config.Plugins.Start(ctx); err != nil {
 		return err
@@ -48,6 +50,7 @@ func (s *Service) Start(ctx context.Context) error {
 	}
 	for loop, run := range map[Loop]func(context.Context){
 		Polls: s.Poller.Run, Seal: s.sealer.Run, Schedules: s.Schedule.Run, Updates: s.Updates.Run,
+		Backups: s.Backups.Run,
 		Metrics: func(ctx context.Context) {
 			metric.Maintain(ctx, s.config.DB, s.config.Loggers("metric"), s.Heartbeats[Metrics])
 		},

@@ -15,6 +15,7 @@ import (
 	"github.com/hostler/hostler/core/api"
 	"github.com/hostler/hostler/core/app"
 	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/backup"
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/guest"
 	"github.com/hostler/hostler/core/heartbeat"
@@ -48,6 +49,7 @@ type Service struct {
 	Guests   *guest.Store
 	VMs      *vm.Store
 	Apps     *app.Store
+	Backups  *backup.Store
 	Queue    *job.Queue
 	Poller   *poll.Poller
 	Chain    *audit.Chain
@@ -101,6 +103,8 @@ func New(c Config) (*Service, error) {
 	(&guest.Worker{DB: c.DB, Hosts: s.Hosts, Self: c.Self.Is, Sync: func(ctx context.Context, hostID int64) error {
 		return s.Poller.Sync(ctx, hostID)
 	}}).Register(s.Queue)
+	s.Backups = &backup.Store{DB: c.DB, Actor: actor, Guests: s.Guests, Logger: c.Loggers("backup"), Heartbeat: s.Heartbeats[Backups],
+		Unable: outdated}
 	s.VMs, s.Apps = &vm.Store{Guests: s.Guests, Actor: actor}, &app.Store{Guests: s.Guests, Actor: actor}
 
 	who := c.Identity

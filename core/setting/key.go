@@ -22,6 +22,8 @@ var (
 		"Days that the audit trail is kept, 0 to 36500; 0 keeps it for ever")
 	JobsKeep = whole("jobs.keep_days", 90, 1, 36500,
 		"Days that ended jobs and their transcripts are kept, 1 to 36500")
+	BackupMaxAge = whole("backup.max_age_days", 7, 1, 3650,
+		"Days after which the newest backup of a guest counts as too old, 1 to 3650; a tag backup-<n>d of the guest says otherwise")
 	OnboardingComplete = Key[bool]{"onboarding.complete", "Whether the guided first steps are done",
 		func() bool { return false }, func(bool) error { return nil }}
 	SelfHost = Key[*int64]{"self.host_id", "The host that the service itself runs on; null when it is none of them",
@@ -33,7 +35,7 @@ var (
 
 // all is every setting in the order in which they are listed.
 var all = []untyped{
-	CatalogStaleAfter, PollInterval, MetricsRetentionRaw, MetricsRetention5m, MetricsRetention1h, AuditRetention, JobsKeep,
+	CatalogStaleAfter, PollInterval, MetricsRetentionRaw, MetricsRetention5m, MetricsRetention1h, AuditRetention, JobsKeep, BackupMaxAge,
 	SelfHost, EntitlementsDisabled, OnboardingComplete,
 }
 

@@ -43,7 +43,8 @@ func TestDefaults(t *testing.T) {
 	}
 	want := map[string]any{
 		"catalog_stale_after_s": 172800, "poll.interval_s": 30, "metrics.retention_raw_days": 2, "metrics.retention_5m_days": 30,
-		"metrics.retention_1h_days": 730, "audit.retention_days": 0, "jobs.keep_days": 90, "self.host_id": (*int64)(nil),
+		"metrics.retention_1h_days": 730, "audit.retention_days": 0, "jobs.keep_days": 90, "backup.max_age_days": 7,
+		"self.host_id":          (*int64)(nil),
 		"entitlements.disabled": []string{}, "onboarding.complete": false,
 	}
 	if !reflect.DeepEqual(got, want) {
@@ -105,7 +106,8 @@ func TestChangeRefusesWhatDoesNotFit(t *testing.T) {
 	} {
 		err := change(t, d, test.name, test.value)
 		p := problem.From(err)
-		if err == nil || p.Code != problem.CodeInvalid || len(p.Faults) != 1 || !reflect.DeepEqual(p.Faults[0].Loc, []any{"body", test.name}) {
+		if err == nil || p.Code != problem.CodeInvalid || len(p.Faults) != 1 || !reflect.DeepEqual(p.Faults[0].Loc, []any{"body",
+			test.name}) {
 			t.Errorf("%s = %s: %v", test.name, test.value, err)
 		}
 		if strings.Contains(p.Error()+p.Faults[0].Msg, "canary") {
@@ -137,7 +139,7 @@ func TestSpoiltRowsDoNotStopAnyone(t *testing.T) {
 			t.Errorf("%s: %d, %v", value, n, err)
 		}
 	}
-	if values, err := setting.List(t.Context(), d); err != nil || len(values) != 10 {
+	if values, err := setting.List(t.Context(), d); err != nil || len(values) != 11 {
 		t.Errorf("%v, %v", values, err)
 	}
 }

@@ -19,6 +19,7 @@ func TestPermissions(t *testing.T) {
 	w.AddPool("a", "")
 	w.AddPool("b", "")
 	monitoring, lifecycle := pve.Privileges(endpoint.Monitoring), pve.Privileges(endpoint.Lifecycle)
+	restoring := []string{"SDN.Use", "VM.Allocate"}
 	without := func(list []string, gone string) []string {
 		return slices.DeleteFunc(slices.Clone(list), func(p string) bool { return p == gone })
 	}
@@ -66,9 +67,9 @@ func TestPermissions(t *testing.T) {
 			Missing: sorted(slices.Clone(monitoring)), Recommended: []string{"VM.GuestAgent.Audit"},
 		}},
 		"a pool": {endpoint.Backup, w.token("/pool/a", true, pve.Privileges(endpoint.Backup)...),
-			hypervisor.Permissions{Paths: []string{"/pool/a"}}},
+			hypervisor.Permissions{Paths: []string{"/pool/a"}, Recommended: restoring}},
 		"a pool, not going on": {endpoint.Backup, w.token("/pool/a", false, pve.Privileges(endpoint.Backup)...), hypervisor.Permissions{
-			Paths: []string{"/pool/a"},
+			Paths: []string{"/pool/a"}, Recommended: restoring,
 		}},
 		"one guest only": {endpoint.Console, w.token("/vms/100", true, "VM.Console"), hypervisor.Permissions{Missing: []string{"VM.Console"}}},
 		"all guests":     {endpoint.Console, w.token("/vms", true, "VM.Console"), hypervisor.Permissions{Paths: []string{"/"}}},

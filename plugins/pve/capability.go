@@ -43,6 +43,8 @@ var roles = map[endpoint.Capability]role{
 	endpoint.Backup: {
 		name:       "ServiceBackup",
 		privileges: []string{"VM.Backup", "Datastore.AllocateSpace", "Datastore.Audit"},
+		// For a restore: a new guest, and one whose NICs are on bridges.
+		recommended: []string{"SDN.Use", "VM.Allocate"},
 	},
 	endpoint.NodePower: {
 		name:       "ServiceNodePower",

@@ -179,6 +179,31 @@ var readers = []struct {
 		}
 		return nil
 	}},
+	{regexp.MustCompile(`^/+nodes/[^/]+/storage/[^/]+/content(\?|$)`), func(t *testing.T, h *Host, r reply) error {
+		_, rest, _ := strings.Cut(r.Path, "/storage/")
+		storage, _, _ := strings.Cut(rest, "/")
+		all, err := h.Backups(t.Context(), hypervisor.BackupQuery{Storage: storage, Node: "pve1"})
+		if err != nil {
+			return err
+		}
+		var want struct{ Data []struct{ Content string } }
+		_ = json.Unmarshal(r.Response, &want)
+		left := len(all)
+		for _, row := range want.Data {
+			if row.Content == "backup" {
+				left--
+			}
+		}
+		for _, b := range all {
+			if left != 0 || b.Kind == "" || b.Guest == "" || b.TakenAt.IsZero() || b.SizeBytes == nil {
+				return fmt.Errorf("%d backups too many, of which one is %+v", left, b)
+			}
+		}
+		if left != 0 {
+			return fmt.Errorf("%d backups are missing", -left)
+		}
+		return nil
+	}},
 	{regexp.MustCompile(`^/nodes/[^/]+/tasks/[^/]+/status$`), func(t *testing.T, h *Host, _ reply) error {
 		running, exit, err := h.taskStatus(t.Context(), anyTask)
 		if err == nil && running == (exit != "") {

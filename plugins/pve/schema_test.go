@@ -124,7 +124,27 @@ func TestEveryRequestIsInTheSchema(t *testing.T) {
 		_, err = host.Destroy(ctx, source, hypervisor.DestroySpec{Purge: true})
 		must(t, "destroying", err)
 	}
+	for _, kind := range []string{pvesim.QEMU, pvesim.LXC} {
+		source := w.guest(t, pvesim.GuestSpec{Type: kind, Node: "pve1"})
+		how := hypervisor.BackupSpec{Storage: "nas", Mode: "stop", Compress: "zstd", Notes: "a", Protected: true}
+		id, err = host.RunBackup(ctx, source, how)
+		must(t, "backing up", err)
+		_, _, err = follow(t, host, id, 0)
+		must(t, "waiting", err)
+		backups, err := host.Backups(ctx, hypervisor.BackupQuery{Storage: "nas", Node: "pve1"})
+		must(t, "listing the backups", err)
+		b := backups[len(backups)-1]
+		must(t, "ending the protection", host.ProtectBackup(ctx, b, false))
+		id, err = host.Restore(ctx, hypervisor.RestoreSpec{Backup: b, ID: source.ID, Node: "pve1", Over: true, NewIdentity: true})
+		must(t, "restoring", err)
+		_, _, err = follow(t, host, id, 0)
+		must(t, "waiting", err)
+		_, err = host.DeleteBackup(ctx, b)
+		must(t, "deleting", err)
+	}
 	for _, want := range []string{
+		"POST /nodes/{node}/vzdump", "POST /nodes/{node}/lxc", "GET /nodes/{node}/vzdump/extractconfig",
+		"PUT /nodes/{node}/storage/{storage}/content/{volume}", "DELETE /nodes/{node}/storage/{storage}/content/{volume}",
 		"GET /version", "GET /access/permissions", "GET /cluster/resources", "GET /cluster/status", "GET /cluster/metrics/export",
 		"GET /cluster/tasks",
 		"GET /nodes", "GET /nodes/{node}/status", "GET /nodes/{node}/tasks", "GET /nodes/{node}/tasks/{upid}/status",

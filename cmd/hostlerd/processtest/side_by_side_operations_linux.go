@@ -64,6 +64,8 @@ func sideRequests() []sideRequest {
 		{operation: "list_vm_nics", pve: ok, lxd: absent},
 		{operation: "change_vm_nic", params: p{"iface": "net0"}, body: m{"tag": 20, "digest": "none"}, pve: stale, lxd: absent},
 		{operation: "create_vm", body: m{"host_id": "{host_id}", "name": "asked", "storage": "none"}, pve: "422 invalid", lxd: unsupported},
+		{operation: "check_vm_migration", body: m{"target_host_id": "{host_id}"}, pve: ok, lxd: absent},
+		{operation: "migrate_vm", body: m{"target_host_id": "{host_id}"}, pve: "409 migration_blocked", lxd: absent},
 		{operation: "clone_vm", body: m{"full": false}, pve: "409 linked_clone_needs_template", lxd: absent},
 		{operation: "act_on_vm", pve: accepted, lxd: absent},
 		{operation: "delete_vm", pve: "409 guest_running", lxd: absent}, // which the action before has started
@@ -75,6 +77,8 @@ func sideRequests() []sideRequest {
 		{operation: "list_discovered_apps", pve: ok, lxd: ok},
 		{operation: "adopt_apps", body: m{"items": []any{m{"host_id": "{host_id}", "guest_ref": "none"}}}, pve: absent, lxd: absent},
 		{operation: "get_app", pve: ok, lxd: ok},
+		{operation: "check_app_migration", body: m{"target_host_id": "{host_id}"}, pve: ok, lxd: unsupported},
+		{operation: "migrate_app", body: m{"target_host_id": "{host_id}"}, pve: "409 migration_blocked", lxd: unsupported},
 		{operation: "get_app_config", pve: ok, lxd: unsupported},
 		{operation: "reconfigure_app", body: m{"web_port": 8080}, pve: ok, lxd: ok},
 		{operation: "reconfigure_app", body: m{"cores": 2, "digest": "none"}, pve: stale, lxd: unsupported},

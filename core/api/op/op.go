@@ -34,12 +34,13 @@ const (
 	Instance On = iota
 	// Anywhere: the highest role in any team suffices; the handler filters by Caller.Visible.
 	Anywhere
-	// Host, VM, App and Job: the role must be held on the thing named by the path parameter host_id, vm_id, app_id, job_id.
-	// The handler asks Found for it; its input needs no field for the parameter.
+	// Host, VM, App, Job and Backup: the role must be held on the thing named by the path parameter host_id, vm_id, app_id, job_id,
+	// backup_id. The handler asks Found for it; its input needs no field for the parameter.
 	Host
 	VM
 	App
 	Job
+	Backup
 	// Node: the role must be held on the host of host_id, and Found has the name of the node of the parameter node. Whether
 	// there is such a node is the handler's to find out.
 	Node
@@ -48,7 +49,8 @@ const (
 // nodeParam is the path parameter that names a node.
 const nodeParam = "node"
 
-var onNames = [...]string{Instance: "instance", Anywhere: "anywhere", Host: "host", VM: "vm", App: "app", Job: "job", Node: "node"}
+var onNames = [...]string{Instance: "instance", Anywhere: "anywhere", Host: "host", VM: "vm", App: "app", Job: "job", Backup: "backup",
+	Node: "node"}
 
 func (o On) String() string { return onNames[o] }
 

@@ -78,6 +78,19 @@ func (c *Client) Post(ctx context.Context, path string, form url.Values, into an
 	return a.decode(into)
 }
 
+// Put sends a form once and reads the small answer.
+func (c *Client) Put(ctx context.Context, path string, form url.Values, into any) (*Meta, error) {
+	if form == nil {
+		form = url.Values{}
+	}
+	a, err := c.send(ctx, http.MethodPut, path, nil, form)
+	if err != nil {
+		return nil, err
+	}
+	defer a.Close()
+	return a.decode(into)
+}
+
 // Delete sends a DELETE once. All parameters go in the query: a body would be refused.
 func (c *Client) Delete(ctx context.Context, path string, query url.Values, into any) (*Meta, error) {
 	a, err := c.send(ctx, http.MethodDelete, path, query, nil)

@@ -25,6 +25,7 @@ type guestOrder struct {
 	TaskLines      *int    `json:"task_lines"`
 	Storage        *string `json:"storage"`
 	SnapshotError  *string `json:"snapshot_error"`
+	BackupError    *string `json:"backup_error"`
 }
 
 func assign[T any](to *T, from *T) {
@@ -48,6 +49,7 @@ func (o *guestOrder) apply(s *GuestSpec) {
 	assign(&s.TaskLines, o.TaskLines)
 	assign(&s.Storage, o.Storage)
 	assign(&s.SnapshotError, o.SnapshotError)
+	assign(&s.BackupError, o.BackupError)
 	if o.MemoryMB != nil {
 		s.Memory = *o.MemoryMB * mebibyte
 	}

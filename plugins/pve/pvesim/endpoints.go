@@ -10,7 +10,8 @@ func endpoints() []*endpoint {
 		clusterEndpoints(), metricEndpoints(),
 		nodeEndpoints(), taskEndpoints(),
 		guestEndpoints(), lifecycleEndpoints(), snapshotEndpoints(),
-		createEndpoints(), cloneEndpoints(), migrateEndpoints(), destroyEndpoints(), storageEndpoints(), networkEndpoints(),
+		createEndpoints(), containerEndpoints(), cloneEndpoints(), migrateEndpoints(), destroyEndpoints(), backupEndpoints(),
+		storageEndpoints(), networkEndpoints(),
 		firewallRuleEndpoints(),
 	)
 }

@@ -18,9 +18,12 @@ var createParameters = []string{
 	"ha-managed",
 }
 
-// createVM makes a VM that is off.
+// createVM makes a VM that is off, of nothing or of a backup.
 func createVM(r *request) (result, *apiError) {
 	vmid := r.vmid()
+	if archive := r.values.text("archive"); archive != "" {
+		return restoreGuest(r, archive)
+	}
 	if err := r.mayCreate(vmid); err != nil {
 		return fail(err)
 	}

@@ -149,6 +149,11 @@ func (c *Cluster) page(entry string, partial, detail bool) (hypervisor.Page, []h
 			storage.Used, storage.Total = ptr(int64(1<<30)), ptr(int64(100<<30))
 		}
 		first.Nodes, first.Storages = append(first.Nodes, node), append(first.Storages, storage)
+		for _, archive := range c.storages {
+			if archive.Archive != nil {
+				first.Storages = append(first.Storages, archive.row(name))
+			}
+		}
 	}
 	if partial {
 		return first, nil

@@ -61,6 +61,15 @@ func (s *storage) holds(kind hypervisor.GuestKind) bool {
 	return s != nil && (kind == hypervisor.VM && s.VMs || kind == hypervisor.Container && s.Containers)
 }
 
+// row is a storage of backups as a node sees it in an inventory.
+func (s *storage) row(node string) hypervisor.Storage {
+	row := hypervisor.Storage{Name: s.Name, Node: node, Type: "archive", Shared: true, Status: "available", Content: []string{"backup"}}
+	if s.Away {
+		row.Status = "unknown"
+	}
+	return row
+}
+
 // take takes room for a disk; it needs the lock.
 func (s *storage) take(sizeGB int64) error {
 	if s.Away {

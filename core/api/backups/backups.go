@@ -1,0 +1,93 @@
+// Package backups is the HTTP resource of backups.
+package backups
+
+import (
+	"context"
+
+	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/backup"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/sdk/endpoint"
+)
+
+// Deps is what the resource works with.
+type Deps struct{ Backups *backup.Store }
+
+type handlers struct{ backups *backup.Store }
+
+const tag = "Backups"
+
+// Register declares the operations.
+func Register(a *op.API, deps Deps) {
+	h := handlers{deps.Backups}
+	op.Get(a, "/api/v1/backups", h.list, op.Spec{
+		ID: "list_backups", Summary: "List backups", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
+		Description: "Newest first, as each storage was last listed (`as_of`): that is done once an hour, and after each job on " +
+			"backups. Why a " +
+			"storage could not be listed is told by /backups/storages. Where the guest is gone, or its id is another guest's by " +
+			"now, `vm_id` and " +
+			"`app_id` are null.",
+	})
+	op.Get(a, "/api/v1/backups/storages", h.storages, op.Spec{
+		ID: "list_backup_storages", Summary: "List the storages of backups", Tag: tag, Role: identity.Viewer, On: op.Anywhere, Ours: true,
+		Description: "With the time at which each was last listed, and the reason where the last try failed or no host of its " +
+			"cluster has a " +
+			"token for backups. What was known before a failure stays listed. The list is not paged.",
+	})
+	op.Get(a, "/api/v1/backups/coverage", h.coverage, op.Spec{
+		ID: "list_backup_coverage", Summary: "List guests by the age of their newest backup", Tag: tag, Role: identity.Viewer,
+		On: op.Anywhere, Ours: true,
+		Description: "Each VM and container with its newest backup that was not found damaged, and whether that is older than " +
+			"promised: by the " +
+			"guest's tag `backup-<n>d`, such as `backup-1d`, or else the setting `backup.max_age_days`. The tag `backup-none` " +
+			"promises nothing. " +
+			"Guests without a backup come first, then the oldest backup.",
+	})
+	op.Patch(a, "/api/v1/backups/:backup_id", h.patch, op.Spec{
+		ID: "update_backup", Summary: "Protect a backup, or end that", Tag: tag, Role: identity.Operator, On: op.Backup, Ours: true,
+		Calls: true, Needs: endpoint.Backup, Audit: op.Audit{Action: "backup.update"},
+		Description: "A protected backup is deleted neither by this service nor by the hypervisor. Done when it is answered.",
+	})
+}
+
+type listInput struct {
+	op.Page
+	Host     int64  `query:"host" minimum:"1" doc:"Only backups on storages of this host"`
+	VM       int64  `query:"vm" minimum:"1" doc:"Only backups of this VM"`
+	App      int64  `query:"app" minimum:"1" doc:"Only backups of this app"`
+	Storage  string `query:"storage" maxLength:"255" doc:"Only backups on storages of this name"`
+	GuestRef string `query:"guest_ref" maxLength:"255" doc:"Only backups of guests that had this id at the hypervisor"`
+}
+
+func (h handlers) list(ctx context.Context, in *listInput) (*op.List[backup.Backup], error) {
+	filter := backup.Filter{HostID: in.Host, VM: in.VM, App: in.App, Storage: in.Storage, GuestRef: in.GuestRef}
+	found, total, err := h.backups.List(ctx, filter, identity.FromContext(ctx).Visible(), in.Offset(), in.Limit())
+	return &op.List[backup.Backup]{Total: total, Body: found}, err
+}
+
+func (h handlers) storages(ctx context.Context, _ *struct{}) (*op.List[backup.Storage], error) {
+	all, err := h.backups.Storages(ctx, identity.FromContext(ctx).Visible())
+	return &op.List[backup.Storage]{Total: len(all), Body: all}, err
+}
+
+type coverageInput struct {
+	op.Page
+	Stale bool `query:"stale" doc:"Only guests whose newest backup is older than promised"`
+}
+
+func (h handlers) coverage(ctx context.Context, in *coverageInput) (*op.List[backup.Coverage], error) {
+	found, total, err := h.backups.Coverage(ctx, backup.CoverageFilter{Stale: in.Stale}, identity.FromContext(ctx).Visible(), in.Offset(),
+		in.Limit())
+	return &op.List[backup.Coverage]{Total: total, Body: found}, err
+}
+
+type patchInput struct {
+	Body struct {
+		Protected bool `json:"protected" example:"true"`
+	}
+}
+
+func (h handlers) patch(ctx context.Context, in *patchInput) (*op.Body[backup.Backup], error) {
+	b, err := h.backups.Protect(ctx, op.Found(ctx).ID, in.Body.Protected)
+	return &op.Body[backup.Backup]{Body: b}, err
+}

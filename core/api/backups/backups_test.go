@@ -1,0 +1,259 @@
+package backups_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hostler/hostler/core/api"
+	"github.com/hostler/hostler/core/api/apitest"
+	"github.com/hostler/hostler/core/api/apps"
+	"github.com/hostler/hostler/core/api/backups"
+	"github.com/hostler/hostler/core/api/guests"
+	"github.com/hostler/hostler/core/api/hosts"
+	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/api/settings"
+	"github.com/hostler/hostler/core/api/vms"
+	"github.com/hostler/hostler/core/backup"
+	"github.com/hostler/hostler/core/db/inventorytest"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/service"
+	"github.com/hostler/hostler/core/service/servicetest"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+// fixture has a hypervisor in memory with host 1 and its storage of backups "nas": the VMs "web" and "db", and app 1 "files". The VM
+// "web" has two backups, a day and an hour old.
+type fixture struct {
+	*servicetest.Resource
+	t       *testing.T
+	cluster *memdriver.Cluster
+	nas     *memdriver.Archive
+	refs    map[string]hypervisor.GuestRef
+}
+
+func newFixture(t *testing.T) *fixture {
+	t.Helper()
+	driver := memdriver.New()
+	b := &fixture{t: t, cluster: driver.Add("pool.mem:8006", memdriver.Spec{Nodes: 2}), refs: map[string]hypervisor.GuestRef{},
+		nas: &memdriver.Archive{}}
+	b.Resource = servicetest.NewResource(t, func(a *op.API, d api.Deps) {
+		hosts.Register(a, d.Hosts)
+		vms.Register(a, d.VMs)
+		apps.Register(a, d.Apps)
+		guests.Register(a, d.Guests)
+		settings.Register(a, d.Settings)
+		backups.Register(a, d.Backups)
+	}, func(c *service.Config) { c.Drivers = servicetest.Drivers{Driver: driver} })
+	inventorytest.Team(t, b.DB, 2)
+	b.cluster.AddStorage(memdriver.StorageSpec{Name: "nas", Archive: b.nas})
+	for _, g := range []struct {
+		name string
+		kind hypervisor.GuestKind
+	}{{"web", hypervisor.VM}, {"db", hypervisor.VM}, {"files", hypervisor.Container}} {
+		b.refs[g.name] = b.cluster.NewGuest(g.kind, hypervisor.GuestStopped)
+		b.cluster.Change(b.refs[g.name].ID, func(c *hypervisor.Guest) { c.Name = g.name })
+	}
+	b.nas.Put(b.cluster, b.refs["web"], time.Now().Add(-24*time.Hour))
+	b.nas.Put(b.cluster, b.refs["web"], time.Now().Add(-time.Hour))
+	b.ask("POST", "hosts", fmt.Sprintf(`{"name":"lab","address":"https://pool.mem","tls_fingerprint":%q,%s}`, b.cluster.Fingerprint(),
+		b.token(endpoint.Monitoring)), apitest.Admin, 201, "")
+	b.give(endpoint.Backup)
+	b.sync()
+	b.ask("POST", "apps/adopt", fmt.Sprintf(`{"items":[{"host_id":1,"guest_ref":%q}]}`, b.refs["files"].ID), apitest.Admin, 200, "")
+	b.turn()
+	return b
+}
+
+func (b *fixture) token(c endpoint.Capability) string {
+	credential := b.cluster.Target(c).Credential
+	return fmt.Sprintf(`"token_id":%q,"token_secret":%q`, credential.ID, string(credential.Secret))
+}
+
+// give gives host 1 the token of a capability.
+func (b *fixture) give(c endpoint.Capability) {
+	b.ask("POST", "hosts/1/credentials", fmt.Sprintf(`{"capability":%q,%s}`, c, b.token(c)), apitest.Owner, 200, "")
+}
+
+func (b *fixture) sync() { b.ask("POST", "hosts/1/sync", "", apitest.Operator, 200, "") }
+
+// turn lists what is due.
+func (b *fixture) turn() {
+	b.t.Helper()
+	if err := b.Backups.Turn(b.t.Context()); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// list lists everything anew.
+func (b *fixture) list() {
+	b.Exec("UPDATE backup_storages SET tried_at = NULL")
+	b.turn()
+}
+
+func (b *fixture) ask(method, url, body string, as *apitest.Caller, status int, code string, contains ...string) {
+	b.t.Helper()
+	b.Run(b.t, apitest.Scenario{Name: method + " " + url + " " + body, Method: method, URL: "/api/v1/" + url, Body: body, As: as,
+		Status: status, Error: code, Contains: contains})
+}
+
+// vm is the id of a VM.
+func (b *fixture) vm(name string) string {
+	return b.Value("SELECT id FROM guests WHERE name = '" + name + "'")
+}
+
+// backup is the id of the newest backup of a guest.
+func (b *fixture) backup(name string) string {
+	return b.Value("SELECT id FROM backups WHERE name = '" + name + "' ORDER BY taken_at DESC LIMIT 1")
+}
+
+// idle ends all jobs, which never begin here.
+func (b *fixture) idle() { b.Exec("UPDATE jobs SET status = 'failed'") }
+
+func TestList(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t)
+	web, foreign := b.vm("web"), apitest.In(2, identity.Owner)
+	both := `"vm_id":` + web + `,"app_id":null,"name":"web"`
+	b.ask("GET", "backups", "", nil, 401, "unauthenticated")
+	b.ask("GET", "backups", "", apitest.Viewer, 200, "", `"storage":"nas"`, both, `"protected":false`, `"verified":null`)
+	for _, query := range []string{"host=1", "vm=" + web, "storage=nas", "guest_ref=" + string(b.refs["web"].ID), "page=1&per_page=2"} {
+		b.ask("GET", "backups?"+query, "", apitest.Viewer, 200, "", both)
+	}
+	for _, query := range []string{"host=2", "vm=99", "app=1", "storage=other", "guest_ref=none", "page=2", "app=9"} {
+		b.Run(t, apitest.Scenario{Name: query, Method: "GET", URL: "/api/v1/backups?" + query, As: apitest.Viewer, Status: 200,
+			Contains: []string{"[]"}})
+	}
+	b.ask("GET", "backups?vm=0", "", apitest.Viewer, 422, "invalid")
+	b.ask("GET", "backups?per_page=501", "", apitest.Viewer, 422, "invalid")
+	for _, url := range []string{"backups", "backups/storages", "backups/coverage"} {
+		b.Run(t, apitest.Scenario{Name: "another team's " + url, Method: "GET", URL: "/api/v1/" + url, As: foreign, Status: 200,
+			Contains: []string{"[]"}, Lacks: []string{"web", "nas"}})
+	}
+	b.ask("GET", "guests", "", apitest.Viewer, 200, "", `"backup_at":"`, `"backup_at":null`)
+}
+
+// What is no longer there goes, with its id; what stays keeps its id. A failure leaves what is known, and says since when and why.
+func TestListingAnew(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t)
+	id := b.backup("web")
+	b.nas.Put(b.cluster, b.refs["files"], time.Now())
+	b.turn()
+	if n := b.Value("SELECT count(*) FROM backups"); n != "2" {
+		t.Errorf("%s backups before the hour is over", n)
+	}
+	b.list()
+	b.ask("GET", "backups?app=1", "", apitest.Viewer, 200, "", `"vm_id":null,"app_id":1,"name":"files"`)
+	b.cluster.SetFault("backups", memdriver.Fault{Err: plugin.Errorf(plugin.Unreachable, "no route")})
+	b.list()
+	b.ask("GET", "backups/storages", "", apitest.Viewer, 200, "", `"name":"nas","backups":3`, `"error":"hypervisor_error"`, "no route")
+	if now := b.backup("web"); now != id {
+		t.Errorf("the backup %s was %s", now, id)
+	}
+	b.cluster.SetFault("backups", memdriver.Fault{})
+	b.list()
+	b.ask("GET", "backups/storages", "", apitest.Viewer, 200, "", `"node":null,"name":"nas","backups":3`, `"error":null,"detail":""`)
+	b.Exec("DELETE FROM host_credentials WHERE capability = 'backup'")
+	b.list()
+	b.ask("GET", "backups/storages", "", apitest.Viewer, 200, "", `"error":"capability_missing"`)
+	b.ask("PATCH", "backups/"+id, `{"protected":true}`, apitest.Operator, 409, "capability_missing")
+}
+
+// A guest that got the id of one that is gone is not taken for it where identities tell them apart, and the old name stays.
+func TestOwnerOfABackup(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t)
+	b.Exec("UPDATE backups SET uid = 'a-lasting-one'")
+	b.Exec("UPDATE guests SET uid = 'another' WHERE name = 'web'")
+	b.Exec("UPDATE backups SET guest_id = NULL")
+	b.turn()
+	b.ask("GET", "backups", "", apitest.Viewer, 200, "", `"vm_id":null,"app_id":null,"name":"web"`)
+	b.Exec("UPDATE guests SET uid = 'a-lasting-one', ref = 'renamed', name = 'renamed' WHERE name = 'web'")
+	b.turn()
+	b.ask("GET", "backups", "", apitest.Viewer, 200, "", `"name":"renamed"`)
+	b.Exec("DELETE FROM guests WHERE name = 'renamed'")
+	b.ask("GET", "backups", "", apitest.Viewer, 200, "", `"vm_id":null,"app_id":null,"name":"renamed"`)
+}
+
+func TestCoverage(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t)
+	state := func(name string) string {
+		t.Helper()
+		all, _, err := b.Backups.Coverage(t.Context(), backup.CoverageFilter{}, identity.Visible{All: true, Teams: []int64{}}, 0, 50)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range all {
+			if c.Name == name {
+				return c.State
+			}
+		}
+		return ""
+	}
+	check := func(name, want string) {
+		t.Helper()
+		if got := state(name); got != want {
+			t.Errorf("%s is %s, want %s", name, got, want)
+		}
+	}
+	check("web", "covered")
+	check("db", "stale")
+	b.Exec("UPDATE guests SET tags = '{backup-none}' WHERE name = 'db'")
+	check("db", "exempt")
+	b.nas.Change(func(k *hypervisor.Backup) { k.TakenAt = k.TakenAt.Add(-48 * time.Hour) })
+	b.list()
+	check("web", "covered")
+	b.Exec("UPDATE guests SET tags = '{x,backup-30d,backup-2d,backup-0d,backup-xd}' WHERE name = 'web'")
+	check("web", "stale")
+	b.Exec("UPDATE guests SET tags = '{backup-3d}' WHERE name = 'web'")
+	check("web", "covered")
+	b.ask("GET", "backups/coverage?stale=true", "", apitest.Viewer, 200, "", `"name":"files"`, `"max_age_days":7,"state":"stale"`)
+	b.Exec("UPDATE guests SET tags = '{}'")
+	b.ask("PATCH", "settings", `{"backup.max_age_days":1}`, apitest.Admin, 200, "")
+	check("web", "stale")
+	b.nas.Change(func(k *hypervisor.Backup) { k.TakenAt, k.Verified = time.Now(), hypervisor.BackupDamaged })
+	b.list()
+	b.ask("GET", "backups/coverage", "", apitest.Viewer, 200, "", `"backup_id":null,"backup_at":null,"storage":null,"age_s":null`)
+	b.ask("GET", "backups?vm="+b.vm("web"), "", apitest.Viewer, 200, "", `"verified":"failed"`)
+	b.Exec("UPDATE backup_storages SET as_of = NULL")
+	check("web", "unknown")
+	_, total, err := b.Backups.Coverage(t.Context(), backup.CoverageFilter{}, identity.Visible{All: true, Teams: []int64{}}, 500, 50)
+	if err != nil || total != 3 {
+		t.Errorf("%d guests in all, %v", total, err)
+	}
+}
+
+func TestProtect(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t)
+	one := "backups/" + b.backup("web")
+	b.ask("PATCH", one, `{"protected":true}`, apitest.Viewer, 403, "forbidden")
+	b.ask("PATCH", one, `{"protected":true}`, apitest.In(2, identity.Owner), 404, "not_found")
+	b.ask("PATCH", "backups/99", `{"protected":true}`, apitest.Operator, 404, "not_found")
+	b.ask("PATCH", one, `{}`, apitest.Operator, 422, "invalid")
+	b.ask("PATCH", one, `{"protected":true}`, apitest.Operator, 200, "", `"protected":true`)
+	if all := b.nas.Backups(); !all[1].Protected || all[0].Protected {
+		t.Errorf("%+v", all)
+	}
+	b.ask("PATCH", one, `{"protected":false}`, apitest.Operator, 200, "", `"protected":false`)
+	b.cluster.SetFault("protectbackup", memdriver.Fault{Err: plugin.Errorf(plugin.Unreachable, "no route")})
+	b.ask("PATCH", one, `{"protected":true}`, apitest.Operator, 502, "hypervisor_error")
+	if got := b.Value("SELECT string_agg(result || ' ' || (details->>'protected'), ', ' ORDER BY id) FROM audit WHERE action = " +
+		"'backup.update' " +
+		"AND target_name = 'web' AND result <> 'refused'"); !strings.HasPrefix(got, "ok true, ok false") {
+		t.Errorf("the trail: %s", got)
+	}
+}
+
+func TestEveryOperationAgainstEveryCallerAndGarbage(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t)
+	b.Matrix(t)
+	b.Garbage(t, apitest.GarbageConfig{Seed: 7, Values: map[string]string{"backup_id": b.backup("web")}})
+}

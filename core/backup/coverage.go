@@ -1,0 +1,100 @@
+package backup
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/setting"
+)
+
+// Coverage is how well a guest is backed up.
+type Coverage struct {
+	GuestID  int64  `json:"guest_id" example:"12"`
+	Kind     string `json:"kind" enum:"vm,container"`
+	VM       *int64 `json:"vm_id" doc:"Null for a container"`
+	App      *int64 `json:"app_id" doc:"The app that the container is; null for VMs and for containers that are none"`
+	Name     string `json:"name" example:"web1"`
+	HostID   int64  `json:"host_id" example:"1"`
+	Host     string `json:"host" example:"lab"`
+	GuestRef string `json:"guest_ref" example:"101"`
+	// BackupID and the next are of the newest good backup.
+	BackupID *int64     `json:"backup_id" doc:"The newest backup that was not found damaged; null where there is none"`
+	BackupAt *time.Time `json:"backup_at" doc:"When that was taken"`
+	Storage  *string    `json:"storage" example:"nas" doc:"Where that is"`
+	AgeS     *int64     `json:"age_s" doc:"Seconds since then"`
+	// MaxAgeDays is nil where nothing is promised.
+	MaxAgeDays *int64 `json:"max_age_days" example:"7" doc:"How old it may be; null where nothing is promised"`
+	State      string `json:"state" enum:"covered,stale,exempt,unknown" doc:"exempt: nothing promised; unknown: nothing was listed yet"`
+}
+
+// coverage is one query: of each guest the newest backup comes from the index of backups by guest. $1 and $2 say what may be seen, $3 is
+// the promise of guests without a tag, and $4 leaves only stale ones. Of several tags the shortest promise counts.
+const coverage = `WITH all_guests AS (
+	SELECT g.id, g.kind, a.id AS app, COALESCE(a.name, g.name) AS name, g.host_id, h.name AS host, g.ref, g.cluster_id, n.id AS backup,
+		n.taken_at, n.storage,
+		CASE WHEN 'backup-none' = ANY(g.tags) THEN NULL ELSE COALESCE((SELECT min(substring(tag FROM 8 FOR length(tag) - 8)::bigint)
+			FROM unnest(g.tags) tag WHERE tag ~ '^backup-[1-9][0-9]{0,3}d$'), $3::bigint) END AS promise
+	FROM guests g JOIN hosts h ON h.id = g.host_id LEFT JOIN apps a ON a.guest_id = g.id
+	LEFT JOIN LATERAL (SELECT b.id, b.taken_at, s.name AS storage FROM backups b JOIN backup_storages s ON s.id = b.storage_id
+		WHERE b.guest_id = g.id AND b.taken_at IS NOT NULL AND b.verified <> 'failed' ORDER BY b.taken_at DESC LIMIT 1) n ON true
+	WHERE $1 OR h.team_id = ANY($2)
+), judged AS (
+	SELECT *, CASE WHEN promise IS NULL THEN 'exempt'
+		WHEN taken_at >= now() - promise * interval '24 hours' THEN 'covered'
+		WHEN taken_at IS NULL AND NOT EXISTS (SELECT FROM backup_storages s WHERE s.cluster_id = g.cluster_id AND s.as_of IS NOT NULL)
+			THEN 'unknown'
+		ELSE 'stale' END AS state
+	FROM all_guests g
+)`
+
+// coverageRows is a page of it, $5 rows from its begin and of $6 rows.
+const coverageRows = coverage + ` SELECT count(*) OVER (), id, kind, app, name, host_id, host, ref, backup, taken_at, storage,
+	extract(epoch FROM now() - taken_at)::bigint, promise, state
+	FROM judged WHERE NOT $4 OR state = 'stale' ORDER BY taken_at NULLS FIRST, id OFFSET $5 LIMIT $6`
+
+// CoverageFilter narrows Coverage.
+type CoverageFilter struct {
+	// Stale leaves only guests whose newest backup is older than promised.
+	Stale bool
+}
+
+// Coverage gives one page of the guests that may be seen with their newest good backup, those without one and the oldest first, and how
+// many there are on all pages.
+func (s *Store) Coverage(ctx context.Context, f CoverageFilter, visible identity.Visible, offset, limit int) ([]Coverage, int, error) {
+	days, err := setting.Get(ctx, s.DB, setting.BackupMaxAge)
+	if err != nil {
+		return nil, 0, err
+	}
+	var total int
+	rows, err := s.DB.Pool.Query(ctx, coverageRows, visible.All, visible.Teams, days, f.Stale, offset, limit)
+	if err != nil {
+		return nil, 0, db.Problem(fmt.Errorf("judging the backups of guests: %w", err))
+	}
+	all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (Coverage, error) {
+		var c Coverage
+		err := row.Scan(&total, &c.GuestID, &c.Kind, &c.App, &c.Name, &c.HostID, &c.Host, &c.GuestRef, &c.BackupID, &c.BackupAt,
+			&c.Storage,
+			&c.AgeS, &c.MaxAgeDays, &c.State)
+		if c.Kind == "vm" {
+			c.VM = &c.GuestID
+		}
+		if c.BackupAt != nil {
+			*c.BackupAt = c.BackupAt.UTC()
+		}
+		return c, err
+	})
+	if err != nil {
+		return nil, 0, db.Problem(fmt.Errorf("judging the backups of guests: %w", err))
+	}
+	if len(all) == 0 && offset > 0 { // a page past the end has no row that tells
+		err = s.DB.Pool.QueryRow(ctx, coverage+" SELECT count(*) FROM judged WHERE NOT $4 OR state = 'stale'", visible.All,
+			visible.Teams, days,
+			f.Stale).Scan(&total)
+	}
+	return all, total, db.Problem(err)
+}

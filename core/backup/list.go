@@ -1,0 +1,90 @@
+package backup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/problem"
+)
+
+// Filter narrows List. Zero values narrow nothing.
+type Filter struct {
+	HostID, VM, App int64
+	Storage         string
+	GuestRef        string
+}
+
+// conditions are those of a query in the making; each ? becomes the next parameter.
+type conditions struct {
+	parts []string
+	args  []any
+}
+
+func (c *conditions) add(wanted bool, condition string, arg any) {
+	if wanted {
+		c.args = append(c.args, arg)
+		c.parts = append(c.parts, strings.ReplaceAll(condition, "?", "$"+strconv.Itoa(len(c.args))))
+	}
+}
+
+func (c *conditions) clause() string {
+	if len(c.parts) == 0 {
+		return ""
+	}
+	return " WHERE " + strings.Join(c.parts, " AND ")
+}
+
+// newest is a page of a query, the newest backups first.
+func newest(offset, limit int) string {
+	return fmt.Sprintf(" ORDER BY b.taken_at DESC NULLS LAST, b.id DESC OFFSET %d LIMIT %d", offset, limit)
+}
+
+// List gives one page of the backups that may be seen, newest first, and how many there are on all pages.
+func (s *Store) List(ctx context.Context, f Filter, visible identity.Visible, offset, limit int) (all []Backup, total int, err error) {
+	var where conditions
+	where.add(!visible.All, "h.team_id = ANY(?)", visible.Teams)
+	where.add(f.HostID != 0, "s.host_id = ?", f.HostID)
+	where.add(f.VM != 0, "g.kind = 'vm' AND b.guest_id = ?", f.VM)
+	where.add(f.App != 0, "a.id = ?", f.App)
+	where.add(f.Storage != "", "s.name = ?", f.Storage)
+	where.add(f.GuestRef != "", "b.guest_ref = ?", f.GuestRef)
+	batch := &pgx.Batch{}
+	batch.Queue("SELECT count(*)"+join+where.clause(), where.args...).QueryRow(func(row pgx.Row) error { return row.Scan(&total) })
+	batch.Queue("SELECT "+columns+join+where.clause()+newest(offset, limit), where.args...).Query(func(rows pgx.Rows) error {
+		found, err := pgx.CollectRows(rows, scan)
+		all = make([]Backup, len(found))
+		for i := range found {
+			all[i] = found[i].Backup
+		}
+		return err
+	})
+	if err := s.DB.Pool.SendBatch(ctx, batch).Close(); err != nil {
+		return nil, 0, db.Problem(fmt.Errorf("listing backups: %w", err))
+	}
+	return all, total, nil
+}
+
+// Get gives one backup, whoever asks; an unknown one is problem not_found.
+func (s *Store) Get(ctx context.Context, id int64) (Backup, error) {
+	b, err := s.read(ctx, id)
+	return b.Backup, err
+}
+
+func (s *Store) read(ctx context.Context, id int64) (stored, error) {
+	rows, err := s.DB.Pool.Query(ctx, "SELECT "+columns+join+" WHERE b.id = $1", id)
+	if err != nil {
+		return stored{}, db.Problem(fmt.Errorf("reading a backup: %w", err))
+	}
+	b, err := pgx.CollectExactlyOneRow(rows, scan)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return b, problem.New(problem.CodeNotFound, "there is no such backup")
+	}
+	return b, db.Problem(err)
+}

@@ -1,0 +1,48 @@
+package backup
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/plugin"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// Protect protects a backup at the hypervisor from being deleted, or ends that, and returns it as it is then. Problems: not_found,
+// capability_missing, unsupported, and those of host.Ask.
+func (s *Store) Protect(ctx context.Context, id int64, protected bool) (Backup, error) {
+	b, err := s.read(ctx, id)
+	if err != nil {
+		return Backup{}, err
+	}
+	if err := s.require(ctx, b.HostID); err != nil {
+		return Backup{}, err
+	}
+	audit.Describe(ctx, func(e *audit.Entry) { e.Detail("protected", protected) })
+	if err := s.DB.Tx(ctx, func(tx *db.Tx) error { return audit.Write(ctx, tx) }); err != nil {
+		return Backup{}, err
+	}
+	_, err = host.AskWithin(ctx, s.Actor.Hosts, changeLimit, b.HostID, endpoint.Backup,
+		func(ctx context.Context, at hypervisor.Backuper) (struct{}, error) {
+			return struct{}{}, at.ProtectBackup(ctx, b.at, protected)
+		})
+	if err != nil {
+		return Backup{}, plugin.Problem(err)
+	}
+	if _, err := s.DB.Pool.Exec(ctx, "UPDATE backups SET protected = $2 WHERE id = $1", id, protected); err != nil {
+		return Backup{}, db.Problem(fmt.Errorf("noting that a backup is protected: %w", err))
+	}
+	return s.Get(ctx, id)
+}
+
+// require refuses what needs a token for backups, or a driver that knows them.
+func (s *Store) require(ctx context.Context, hostID int64) error {
+	return s.Actor.Hosts.Require(ctx, hostID, endpoint.Backup, func(at hypervisor.Host) error {
+		_, err := host.Able[hypervisor.Backuper](at)
+		return err
+	})
+}

@@ -1,0 +1,59 @@
+package backup
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/problem"
+)
+
+// Storage is a storage that holds backups, and how fresh what is known of it is.
+type Storage struct {
+	HostID  int64      `json:"host_id" example:"1" doc:"The host by which it is reached"`
+	Host    string     `json:"host" example:"lab"`
+	Cluster string     `json:"cluster" example:"prod" doc:"Empty for a machine alone"`
+	Node    *string    `json:"node" example:"pve1" doc:"The node that has it; null where all nodes share it"`
+	Name    string     `json:"name" example:"nas"`
+	Backups int64      `json:"backups" doc:"How many backups are known"`
+	AsOf    *time.Time `json:"as_of" doc:"When its backups were last listed; null where they never were"`
+	// Error is the code of a problem.
+	Error  *string `json:"error" example:"capability_missing" doc:"Why the last try to list them failed; null where it did not"`
+	Detail string  `json:"detail" doc:"The same for people; empty where there is nothing to say"`
+}
+
+// tokenOf is, in SQL, whether a host of the storage's cluster has a token for backups.
+const tokenOf = `EXISTS (SELECT FROM hosts o JOIN host_credentials k ON k.host_id = o.id AND k.capability = 'backup'
+	WHERE o.cluster_id = s.cluster_id)`
+
+// Storages gives the storages of backups that may be seen, by host and name.
+func (s *Store) Storages(ctx context.Context, visible identity.Visible) ([]Storage, error) {
+	rows, err := s.DB.Pool.Query(ctx, `SELECT s.host_id, h.name, c.name, NULLIF(s.node, ''), s.name,
+		(SELECT count(*) FROM backups b WHERE b.storage_id = s.id), s.as_of, s.error_code, s.error, `+tokenOf+`
+		FROM backup_storages s JOIN hosts h ON h.id = s.host_id JOIN clusters c ON c.id = s.cluster_id
+		WHERE $1 OR h.team_id = ANY($2) ORDER BY s.host_id, s.name, s.node`, visible.All, visible.Teams)
+	if err != nil {
+		return nil, db.Problem(fmt.Errorf("listing the storages of backups: %w", err))
+	}
+	all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (Storage, error) {
+		var t Storage
+		var code string
+		var token bool
+		err := row.Scan(&t.HostID, &t.Host, &t.Cluster, &t.Node, &t.Name, &t.Backups, &t.AsOf, &code, &t.Detail, &token)
+		if !token {
+			code, t.Detail = string(problem.CodeCapabilityMissing), "no host has a token for backup; add one first"
+		}
+		if code != "" {
+			t.Error = &code
+		}
+		if t.AsOf != nil {
+			*t.AsOf = t.AsOf.UTC()
+		}
+		return t, err
+	})
+	return all, db.Problem(err)
+}
