@@ -17,7 +17,8 @@ import (
 // columns of a Guest in the order of scan. pending decides the status: see join.
 const columns = `g.id, g.kind, g.name, g.vmid, g.ref, COALESCE(g.uid, ''), CASE WHEN j.id IS NULL THEN g.status ELSE 'pending' END, j.id,
 	g.host_id, h.name, c.name, g.cluster_id, g.node, g.template, g.lock, g.pool, g.tags, g.cpu, g.cpus,
-	g.memory, g.memory_total, g.disk, g.disk_total, g.net_in, g.net_out, g.disk_read, g.disk_write, g.uptime, ` + SeenAt + ", " + FiguresAt + ", g.addresses, g.addresses_at"
+	g.memory, g.memory_total, g.disk, g.disk_total, g.net_in, g.net_out, g.disk_read, g.disk_write, g.uptime, ` + SeenAt +
+	", " + FiguresAt + ", g.addresses, g.addresses_at"
 
 // SeenAt is, in SQL, when the hypervisor last told of the guest g of the cluster c: the cluster's last good poll, unless
 // that left the guest out, or a job that has read the guest since.

@@ -188,7 +188,8 @@ func TestChangeNICRefuses(t *testing.T) {
 		b.Cluster.SetFault("changenic", memdriver.Fault{})
 		b.Exec("DELETE FROM host_credentials WHERE capability = 'lifecycle'")
 		ask(vm, `{"tag":3}`, apitest.Operator, 409, "capability_missing")
-		want := `ok {"iface": "net0", "changed": ["tag"]}; failed guest_busy {"done": [], "iface": "net0", "changed": ["tag"]}; refused capability`
+		want := `ok {"iface": "net0", "changed": ["tag"]}; failed guest_busy {"done": [], "iface": "net0", "changed": ["tag"]}; ` +
+			"refused capability"
 		if got := b.Trail("vm.change_nic"); !strings.Contains(got, want) {
 			t.Errorf("the trail:\n%s\nwant\n%s in it", got, want)
 		}
