@@ -57,11 +57,16 @@ var powerStates = []struct {
 	{"reset", pvesim.StatusRunning, true},
 }
 
+// disks are the keys of the guests' first disks.
+var disks = map[string]string{"vm": "scsi0", "app": "rootfs"}
+
 // Acts are those of all operations that ask the hypervisor anything.
 func Acts() []Act {
 	acts := []Act{
 		{Operation: "create_vm", Tokens: lifecycle, Method: "POST", Path: "/vms",
 			Body: `{"host_id":{host},"name":"made","iso":"local:iso/installer.iso"}`, Most: 6},
+		{Operation: "reconfigure_vm", Case: "all there is", Tokens: lifecycle, Method: "PATCH", Path: "/vms/{vm}",
+			Body: `{"cores":4,"sockets":2,"memory_mb":4096,"balloon_mb":1024,"cpu_type":"host","name":"renamed","description":"text","tags":["web"]}`},
 		{Operation: "create_vm", Case: "and start it", Tokens: lifecycle, Method: "POST", Path: "/vms",
 			Body: `{"host_id":{host},"name":"made","start":true}`},
 		{Operation: "delete_vm", Tokens: lifecycle, Method: "DELETE", Path: "/vms/{vm}", Body: `{"confirm":"vm"}`},
@@ -98,6 +103,15 @@ func Acts() []Act {
 		}
 		acts = append(acts,
 			Act{Operation: "clone_" + on, Tokens: lifecycle, Method: "POST", Path: path + "/clone", Body: `{"name":"copy"}`},
+			Act{Operation: "reconfigure_" + on, Tokens: lifecycle, Method: "PATCH", Path: path, Body: `{"cores":4,"memory_mb":4096}`},
+			Act{Operation: "reconfigure_" + on, Case: "a disk", Tokens: lifecycle, Method: "PATCH", Path: path,
+				Body: `{"disks":{"` + disks[on] + `":{"size_gb":40}}}`},
+			Act{Operation: "list_" + on + "_nics", Method: "GET", Path: path + "/network", Before: func(w *World) { w.Running(on) }},
+			Act{Operation: "change_" + on + "_nic", Tokens: lifecycle, Method: "PUT", Path: path + "/network/net0", Body: `{"tag":20,"firewall":true}`},
+			Act{Operation: "check_" + on + "_migration", Tokens: lifecycle, Method: "POST", Path: path + "/migrate/preflight",
+				Body: `{"target_host_id":{host},"node":"{other_node}"}`},
+			Act{Operation: "migrate_" + on, Tokens: lifecycle, Method: "POST", Path: path + "/migrate",
+				Body: `{"target_host_id":{host},"node":"{other_node}"}`},
 			Act{Operation: "get_" + on + "_config", Method: "GET", Path: path + "/config", Most: 1},
 			Act{Operation: "list_" + on + "_firewall_rules", Method: "GET", Path: path + "/firewall/rules", Most: 1},
 			Act{Operation: "list_" + on + "_snapshots", Method: "GET", Path: path + "/snapshots", Before: withSnapshot(on), Most: 1},

@@ -46,7 +46,7 @@ func Register(a *op.API, deps Deps) {
 		ID: "clear_audit", Summary: "Clear the audit trail", Tag: "Audit", Role: identity.Owner, Status: http.StatusOK,
 		Timeout: 15 * time.Minute,
 		Confirm: op.Confirm{When: op.ConfirmAlways, Phrase: audit.ClearPhrase}, Plan: true,
-		Audit:   op.Audit{Action: "audit.clear"},
+		Audit: op.Audit{Action: "audit.clear"},
 		Description: "Removes the rows older than `before`, or without it all. `confirm` must be `clear audit log` (409 `confirm_required`). " +
 			"A row `audit.clear` is written after the removal and says which of the two it was and how many rows went. What remains still " +
 			"verifies; clearing all is also the way out of a trail that somebody has changed.",
