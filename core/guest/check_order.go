@@ -21,7 +21,8 @@ func (a *Actor) checkOrder(ctx context.Context, on Subject, o ConfigOrder, now h
 	p := &place{db: a.DB}
 	sized := o.Cores != nil || o.Sockets != nil || o.MemoryMB != nil || o.BalloonMB != nil || o.SwapMB != nil || len(o.DisksGB) > 0
 	if sized {
-		if p.Placement, _, err = a.roomFor(ctx, on.Guest); err != nil {
+		room := hypervisor.PlacementQuery{Storages: len(o.DisksGB) > 0}
+		if p.Placement, _, err = a.roomFor(ctx, on.Guest, room); err != nil {
 			return nil, err
 		}
 	}
@@ -36,12 +37,13 @@ func (a *Actor) checkOrder(ctx context.Context, on Subject, o ConfigOrder, now h
 	return grown, nil
 }
 
-// roomFor asks what the guest's node has; known is false where the driver cannot tell.
-func (a *Actor) roomFor(ctx context.Context, g *Guest) (room hypervisor.Placement, known bool, err error) {
+// roomFor asks what the guest's node has of what the query wants; known is false where the driver cannot tell.
+func (a *Actor) roomFor(ctx context.Context, g *Guest, query hypervisor.PlacementQuery) (room hypervisor.Placement, known bool, err error) {
 	room, err = host.AskWithin(ctx, a.Hosts, lookLimit, g.HostID, endpoint.Monitoring,
 		func(ctx context.Context, at hypervisor.Provisioner) (hypervisor.Placement, error) {
 			return Follow(ctx, a.Hosts, g, func(ref hypervisor.GuestRef) (hypervisor.Placement, error) {
-				return at.Placement(ctx, hypervisor.PlacementQuery{Kind: ref.Kind, Node: ref.Node, Name: g.Name})
+				query.Kind, query.Node, query.Name = ref.Kind, ref.Node, g.Name
+				return at.Placement(ctx, query)
 			})
 		})
 	err = plugin.Problem(err)

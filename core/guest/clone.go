@@ -116,7 +116,8 @@ func Clone(ctx context.Context, a *Actor, r Request, order CloneOrder) (Made, er
 	if node != g.Node {
 		spec.Node = node
 	}
-	p, err := a.placeOn(ctx, g.HostID, hypervisor.PlacementQuery{Kind: kind, Node: node, Name: spec.Name, Number: order.NewID})
+	p, err := a.placeOn(ctx, g.HostID, hypervisor.PlacementQuery{Kind: kind, Node: node, Name: spec.Name, Number: order.NewID,
+		ID: true, Storages: order.Storage != nil})
 	if err != nil {
 		return Made{}, err
 	}

@@ -57,7 +57,8 @@ func Create(ctx context.Context, a *Actor, teamID int64, order VMOrder) (Made, e
 	if err != nil {
 		return Made{}, err
 	}
-	query := hypervisor.PlacementQuery{Kind: hypervisor.VM, Node: node, Name: order.Name, Number: order.VMID}
+	query := hypervisor.PlacementQuery{Kind: hypervisor.VM, Node: node, Name: order.Name, Number: order.VMID, ID: true, Storages: true,
+		Bridges: true}
 	if order.ISO != nil {
 		query.Image = *order.ISO
 	}

@@ -196,7 +196,7 @@ func (c *creation) taken(err error) bool {
 // nextID asks for another id.
 func (c *creation) nextID(ctx context.Context) error {
 	spec := c.params.Spec
-	query := hypervisor.PlacementQuery{Kind: hypervisor.VM, Node: spec.Node, Name: spec.Name}
+	query := hypervisor.PlacementQuery{Kind: hypervisor.VM, Node: spec.Node, Name: spec.Name, ID: true}
 	p, err := host.AskWithin(ctx, c.Hosts, defaultReadLimit, c.params.HostID, endpoint.Monitoring,
 		func(ctx context.Context, at hypervisor.Provisioner) (hypervisor.Placement, error) {
 			return at.Placement(ctx, query)

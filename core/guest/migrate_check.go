@@ -284,7 +284,8 @@ func (m *migrationCheck) bound() {
 
 // readPlace asks what the target node has.
 func (m *migrationCheck) readPlace(ctx context.Context, hostID int64, number *int64) (err error) {
-	query := hypervisor.PlacementQuery{Kind: m.ref.Kind, Node: m.TargetNode, Name: m.guest.Name, Number: number}
+	query := hypervisor.PlacementQuery{Kind: m.ref.Kind, Node: m.TargetNode, Name: m.guest.Name, Number: number,
+		ID: true, Storages: true, Bridges: true}
 	m.place, err = asked(ctx, m, hostID, endpoint.Monitoring, func(ctx context.Context, at hypervisor.Provisioner) (
 		hypervisor.Placement, error) {
 		return at.Placement(ctx, query)

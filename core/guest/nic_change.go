@@ -54,6 +54,7 @@ func ChangeNIC(ctx context.Context, a *Actor, r Request, iface string, change hy
 	if err := a.checkNIC(ctx, r.Guest, *now, change); err != nil {
 		return ChangedInterface{}, err
 	}
+	change.Digest, change.Raw = list.Digest, now.Raw
 	audit.Describe(ctx, func(e *audit.Entry) { e.Detail("changed", named) })
 	var after ChangedInterface
 	err = a.Do(ctx, r, func(ctx context.Context, c *Change) (err error) {

@@ -15,7 +15,7 @@ func (a *Actor) checkNIC(ctx context.Context, g *Guest, now hypervisor.NIC, chan
 	bridge, mtu := slices.Contains(change.Fields, hypervisor.NICBridge), slices.Contains(change.Fields, hypervisor.NICMTU)
 	if bridge || mtu {
 		known := false
-		if p.Placement, known, err = a.roomFor(ctx, g); err != nil {
+		if p.Placement, known, err = a.roomFor(ctx, g, hypervisor.PlacementQuery{Bridges: bridge}); err != nil {
 			return err
 		}
 		if known && bridge && !slices.Contains(p.Bridges, change.Set.Bridge) {

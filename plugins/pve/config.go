@@ -74,7 +74,10 @@ func configOf(kind hypervisor.GuestKind, rows []configRow) hypervisor.Config {
 		case value == "":
 		case nicKey.MatchString(key):
 			nic := nicOf(key, value)
-			nic.Pending = waits
+			nic.Pending, nic.Raw = waits, value
+			if row.Pending != "" {
+				nic.Raw = string(row.Pending) // what waits already must not be lost
+			}
 			c.NICs = append(c.NICs, nic)
 		case diskKey.MatchString(key):
 			c.Disks = append(c.Disks, diskOf(key, value))

@@ -33,7 +33,7 @@ func TestConfigOfAVM(t *testing.T) {
 	if got.Digest == "" {
 		t.Error("there is no digest")
 	}
-	got.Digest = ""
+	got.Digest, got.NICs[0].Raw = "", ""
 	want := hypervisor.Config{
 		Name: "web", Description: "first\nsecond: ü", Tags: []string{"a", "b"}, Protected: true, Mark: "4f6c1c1e-6b1c-4b6e-9d1e-0a5b8f1f2a3b",
 		CPUType: "host", Cores: ptr(int64(4)), Sockets: ptr(int64(2)), MemoryMB: ptr(int64(2048)), BalloonMB: ptr(int64(0)),
@@ -46,7 +46,8 @@ func TestConfigOfAVM(t *testing.T) {
 		NICs: []hypervisor.NIC{
 			{Key: "net0", Model: "e1000", MAC: "BC:24:11:00:00:01", Bridge: "vmbr0", Firewall: true, VLAN: ptr(int64(5)), Rate: ptr(1.5),
 				MTU: ptr(int64(1400)), LinkDown: true},
-			{Key: "net1", Model: "virtio", MAC: "BC:24:11:00:00:02", Bridge: "vmbr0", Pending: true},
+			{Key: "net1", Model: "virtio", MAC: "BC:24:11:00:00:02", Bridge: "vmbr0", Pending: true,
+				Raw: "model=virtio,macaddr=BC:24:11:00:00:02,bridge=vmbr1"},
 		},
 		Options: map[string]string{"protection": "1", "onboot": "1", "boot": "order=scsi0;net0"},
 		Pending: map[string]*string{"cores": ptr("8"), "balloon": nil, "net1": ptr("model=virtio,macaddr=BC:24:11:00:00:02,bridge=vmbr1")},
@@ -71,7 +72,7 @@ func TestConfigOfAContainer(t *testing.T) {
 		{Key: "rootfs", Storage: "local-lvm", Volume: "local-lvm:vm-101-disk-0", SizeGB: ptr(int64(8)), Path: "/"},
 	}
 	nics := []hypervisor.NIC{{Key: "net0", Name: "eth0", MAC: "BC:24:11:00:00:03", Bridge: "vmbr0", IP: "10.0.0.5/24", Gateway: "10.0.0.1",
-		IP6: "auto"}}
+		IP6: "auto", Raw: "name=eth0,bridge=vmbr0,hwaddr=BC:24:11:00:00:03,ip=10.0.0.5/24,gw=10.0.0.1,ip6=auto,type=veth"}}
 	if !reflect.DeepEqual(got.Disks, disks) || !reflect.DeepEqual(got.NICs, nics) || got.Name != "wiki" || *got.SwapMB != 512 ||
 		got.OSType != "debian" || len(got.Pending) != 0 || len(got.Options) != 0 {
 		t.Errorf("got %+v", got)

@@ -3,7 +3,6 @@ package pve
 import (
 	"context"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -12,8 +11,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// GrowDisk sends one PUT with the new size and waits for the task, where the release has one. Of a VM the configuration is read before,
-// so far as the token may: to a disk that has the size already the hypervisor does nothing, and says so to nobody.
+// GrowDisk sends one PUT with the new size and waits for the task, where the release has one. The size that a disk has already is
+// nothing to do for a VM, and refused for a container.
 func (h *Host) GrowDisk(ctx context.Context, ref hypervisor.GuestRef, growth hypervisor.DiskGrowth) error {
 	path, err := guestPath(ref, "resize")
 	switch {
@@ -23,11 +22,6 @@ func (h *Host) GrowDisk(ctx context.Context, ref hypervisor.GuestRef, growth hyp
 		return invalid("key", "%.80q is no disk", growth.Key)
 	case growth.SizeGB < 1 || growth.SizeGB > guestLimits.DiskGB:
 		return invalid("size_gb", "a disk has from 1 to %d GiB", guestLimits.DiskGB)
-	}
-	if ref.Kind == hypervisor.VM {
-		if err := h.growable(ctx, ref, growth); err != nil && plugin.KindOf(err) != plugin.Denied {
-			return err
-		}
 	}
 	form := url.Values{"disk": {growth.Key}, "size": {strconv.FormatInt(growth.SizeGB, 10) + "G"}}
 	if growth.Digest != "" {
@@ -55,30 +49,6 @@ func (h *Host) GrowDisk(ctx context.Context, ref hypervisor.GuestRef, growth hyp
 	}
 	return growthError(absence(e))
 }
-
-// growable reads whether the guest has the disk, and one that is smaller.
-func (h *Host) growable(ctx context.Context, ref hypervisor.GuestRef, growth hypervisor.DiskGrowth) error {
-	rows, err := h.configRows(ctx, ref)
-	if err != nil {
-		return err
-	}
-	i := slices.IndexFunc(rows, func(row configRow) bool { return string(row.Key) == growth.Key && row.Value != "" })
-	if i < 0 {
-		return noDisk(growth.Key)
-	}
-	disk := diskOf(growth.Key, string(rows[i].Value))
-	if disk.Removable || disk.Local {
-		return invalid("key", "%s has no disk image that could grow", growth.Key)
-	}
-	if size, known := gibibytes(properties(string(rows[i].Value))["size"]); known && float64(growth.SizeGB) <= size {
-		return notLarger()
-	}
-	return nil
-}
-
-func noDisk(key string) error { return invalid("key", "there is no disk %.40q", key) }
-
-func notLarger() error { return invalid("size_gb", "the disk is as large already: disks only grow") }
 
 // growthError brings what the hypervisor says of a disk's new size into our words.
 func growthError(err error) error {

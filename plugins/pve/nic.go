@@ -19,8 +19,8 @@ func (h *Host) NICs(ctx context.Context, ref hypervisor.GuestRef) (hypervisor.NI
 	return hypervisor.NICList{Digest: config.Digest, NICs: config.NICs}, err
 }
 
-// ChangeNIC reads the NIC's value as the hypervisor wrote it, changes in it only what is named, and sends it back with the digest of
-// what was read, or with the caller's.
+// ChangeNIC changes in the NIC's value, as the hypervisor wrote it, only what is named, and sends it with the digest of what was read. So
+// the token that changes need not read.
 func (h *Host) ChangeNIC(ctx context.Context, ref hypervisor.GuestRef, key string, change hypervisor.NICChange) error {
 	path, err := guestPath(ref, "config")
 	if err != nil {
@@ -30,29 +30,11 @@ func (h *Host) ChangeNIC(ctx context.Context, ref hypervisor.GuestRef, key strin
 	if err != nil {
 		return err
 	}
-	rows, err := h.configRows(ctx, ref)
-	if err != nil {
-		return err
-	}
-	var value, digest string
-	for _, row := range rows {
-		switch string(row.Key) {
-		case "digest":
-			digest = string(row.Value)
-		case key:
-			if value = string(row.Value); row.Pending != "" && value != "" {
-				value = string(row.Pending) // what waits already must not be lost
-			}
-		}
-	}
-	if value == "" || !nicKey.MatchString(key) {
+	if change.Raw == "" || !nicKey.MatchString(key) {
 		return plugin.Errorf(plugin.NotFound, "guest %s has no NIC %.40q", ref.ID, key)
 	}
-	if change.Digest != "" {
-		digest = change.Digest
-	}
-	form := url.Values{key: {withProperties(value, set, change.Clear)}}
-	return nicError(h.changeConfig(ctx, ref, path, digest, form))
+	form := url.Values{key: {withProperties(change.Raw, set, change.Clear)}}
+	return nicError(h.changeConfig(ctx, ref, path, change.Digest, form))
 }
 
 // withProperties changes a property string: what is set stands where it stood, or else at the end, and what is cleared is taken out.

@@ -14,6 +14,19 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
+// from is a change of a NIC from what that is now.
+func (w *fixture) from(t *testing.T, ref hypervisor.GuestRef, key string, change hypervisor.NICChange) hypervisor.NICChange {
+	t.Helper()
+	list, err := w.host(t, endpoint.Monitoring).NICs(t.Context(), ref)
+	must(t, "listing", err)
+	i := slices.IndexFunc(list.NICs, func(n hypervisor.NIC) bool { return n.Key == key })
+	if i < 0 {
+		t.Fatalf("there is no %s", key)
+	}
+	change.Digest, change.Raw = list.Digest, list.NICs[i].Raw
+	return change
+}
+
 // All that is not named stays, in its order, what the driver does not know included.
 func TestChangeNICKeepsTheRest(t *testing.T) {
 	t.Parallel()
@@ -49,11 +62,11 @@ func TestChangeNICKeepsTheRest(t *testing.T) {
 			w, host := configFixture(t)
 			ref := w.guest(t, pvesim.GuestSpec{VMID: 100, Type: c.kind, Config: map[string]any{"net1": c.before}})
 			before := w.Stats().Total
-			must(t, "changing", host.(hypervisor.NICEditor).ChangeNIC(t.Context(), ref, "net1", c.change))
+			must(t, "changing", host.(hypervisor.NICEditor).ChangeNIC(t.Context(), ref, "net1", w.from(t, ref, "net1", c.change)))
 			if got := w.GuestConfig(100)["net1"]; got != c.after {
 				t.Errorf("it is  %v\nwant   %s", got, c.after)
 			}
-			if n := w.Stats().Total - before; n != 2 {
+			if n := w.Stats().Total - before; n != 2 { // one reads what it is
 				t.Errorf("a change took %d requests", n)
 			}
 		})
@@ -87,17 +100,20 @@ func TestChangeNICRefusals(t *testing.T) {
 		{ct, "gw", hypervisor.NIC{Gateway: "10.0.0.1/24"}},
 		{ct, "gw6", hypervisor.NIC{Gateway6: "10.0.0.1"}},
 	} {
-		err := at.ChangeNIC(t.Context(), c.ref, "net0", hypervisor.NICChange{Set: c.set, Fields: []string{c.field}})
+		change := w.from(t, c.ref, "net0", hypervisor.NICChange{Set: c.set, Fields: []string{c.field}})
+		err := at.ChangeNIC(t.Context(), c.ref, "net0", change)
 		if e := wantKind(t, err, plugin.Invalid); e.Field != c.field {
 			t.Errorf("%s of a %s: the error names %q: %v", c.field, c.ref.Kind, e.Field, e)
 		}
 	}
 	wantKind(t, at.ChangeNIC(t.Context(), vm, "net0", hypervisor.NICChange{Clear: []string{"model"}}), plugin.Invalid)
-	for _, key := range []string{"net7", "scsi0", "digest", "../config", ""} {
-		wantKind(t, at.ChangeNIC(t.Context(), vm, key, hypervisor.NICChange{Clear: []string{"tag"}}), plugin.NotFound)
+	change := w.from(t, vm, "net0", hypervisor.NICChange{Clear: []string{"tag"}})
+	for _, key := range []string{"netx", "scsi0", "digest", "../config", ""} {
+		wantKind(t, at.ChangeNIC(t.Context(), vm, key, change), plugin.NotFound)
 	}
+	wantKind(t, at.ChangeNIC(t.Context(), vm, "net7", hypervisor.NICChange{Clear: []string{"tag"}}), plugin.NotFound)
 	gone := hypervisor.GuestRef{Kind: hypervisor.VM, Node: "pve1", ID: "999"}
-	wantKind(t, at.ChangeNIC(t.Context(), gone, "net0", hypervisor.NICChange{Clear: []string{"tag"}}), plugin.NotFound)
+	wantKind(t, at.ChangeNIC(t.Context(), gone, "net0", change), plugin.NotFound)
 	if now := fmt.Sprint(w.GuestConfig(100), w.GuestConfig(101)); now != was {
 		t.Errorf("it was %s\nand is %s", was, now)
 	}
@@ -120,9 +136,9 @@ func TestChangeNICLosesNoRace(t *testing.T) {
 		}))
 		target := w.target(endpoint.Lifecycle, w.Tokens()["lifecycle"])
 		target.Address, target.Fingerprint = server.Listener.Addr().String(), endpoint.Fingerprint(server.Certificate())
-		err := w.open(t, target).ChangeNIC(t.Context(), ref, "net0", hypervisor.NICChange{
+		err := w.open(t, target).ChangeNIC(t.Context(), ref, "net0", w.from(t, ref, "net0", hypervisor.NICChange{
 			Set: hypervisor.NIC{Firewall: true}, Fields: []string{hypervisor.NICFirewall},
-		})
+		}))
 		if e := wantKind(t, err, plugin.Conflict); e.Field != "digest" {
 			t.Errorf("%+v", e)
 		}
@@ -144,9 +160,10 @@ func TestChangeNICThatWaits(t *testing.T) {
 		{Set: hypervisor.NIC{MTU: ptr(int64(1400))}, Fields: []string{hypervisor.NICMTU}},
 		{Set: hypervisor.NIC{VLAN: ptr(int64(7))}, Fields: []string{hypervisor.NICVLAN}},
 	} {
-		must(t, "changing", at.ChangeNIC(t.Context(), ref, "net0", change))
-		list, err := at.NICs(t.Context(), ref)
+		must(t, "changing", at.ChangeNIC(t.Context(), ref, "net0", w.from(t, ref, "net0", change)))
+		list, err := w.host(t, endpoint.Monitoring).NICs(t.Context(), ref)
 		must(t, "listing", err)
+		list.NICs[0].Raw = ""
 		want := []hypervisor.NIC{{Key: "net0", Model: "virtio", MAC: "BC:24:11:00:00:01", Bridge: "vmbr0", Pending: true}}
 		if !reflect.DeepEqual(list.NICs, want) {
 			t.Errorf("got %+v", list.NICs)
@@ -154,7 +171,7 @@ func TestChangeNICThatWaits(t *testing.T) {
 	}
 	must(t, "stopping", w.SetGuestStatus(100, pvesim.StatusStopped))
 	must(t, "starting", w.SetGuestStatus(100, pvesim.StatusRunning))
-	list, err := at.NICs(t.Context(), ref)
+	list, err := w.host(t, endpoint.Monitoring).NICs(t.Context(), ref)
 	must(t, "listing", err)
 	if n := list.NICs[0]; n.Pending || n.MTU == nil || *n.MTU != 1400 || n.VLAN == nil || *n.VLAN != 7 {
 		t.Errorf("after a restart %+v", n)
@@ -165,10 +182,9 @@ func TestChangeNICNamesThePrivilege(t *testing.T) {
 	t.Parallel()
 	w, _ := configFixture(t)
 	vm := w.guest(t, pvesim.GuestSpec{})
-	change := hypervisor.NICChange{Set: hypervisor.NIC{Firewall: true}, Fields: []string{hypervisor.NICFirewall}}
+	change := w.from(t, vm, "net0", hypervisor.NICChange{Set: hypervisor.NIC{Firewall: true}, Fields: []string{hypervisor.NICFirewall}})
 	for lacks, has := range map[string][]string{
-		"VM.Audit": {"VM.Config.Network", "SDN.Use"}, "VM.Config.Network": {"VM.Audit", "SDN.Use"},
-		"SDN.Use": {"VM.Audit", "VM.Config.Network"},
+		"VM.Config.Network": {"SDN.Use"}, "SDN.Use": {"VM.Config.Network"},
 	} {
 		host := w.open(t, w.target(endpoint.Lifecycle, w.token("/", true, has...)))
 		e := wantKind(t, host.ChangeNIC(t.Context(), vm, "net0", change), plugin.Denied)

@@ -35,36 +35,28 @@ func invalid(field, format string, args ...any) *plugin.Error {
 	return e
 }
 
-// Placement asks for the node's storages and bridges and for an id: three requests, and one more for an image. Where a node shows no
-// storage or no bridge at all, the token's rights are asked for as well.
+// Placement takes one request for each that is asked for: the node's storages, its bridges, an id, an image. Where a node shows no storage
+// or no bridge at all, the token's rights are asked for as well.
 func (h *Host) Placement(ctx context.Context, query hypervisor.PlacementQuery) (hypervisor.Placement, error) {
 	p := hypervisor.Placement{OSTypes: slices.Clone(osTypes), Limits: guestLimits}
-	path, err := nodePath(query.Node, "storage")
-	if err != nil {
+	if _, err := nodePath(query.Node, "storage"); err != nil {
 		return p, plugin.Errorf(plugin.NotFound, "there is no node %.80q", query.Node)
 	}
-	var storages []placementRow
-	if _, err := h.api.Get(ctx, path, nil, &storages); err != nil {
-		return p, h.explainAway(ctx, query.Node, err)
-	}
-	for _, row := range storages {
-		p.Storages = append(p.Storages, row.storage())
-	}
-	if len(storages) == 0 {
-		if err := h.hidden(ctx, "Datastore.Audit", "/storage"); err != nil {
-			return p, err
+	var err error
+	if query.Storages {
+		if p.Storages, err = h.storages(ctx, query.Node); err != nil {
+			return p, h.explainAway(ctx, query.Node, err)
 		}
 	}
-	if p.Bridges, err = h.bridges(ctx, query.Node); err != nil {
-		return p, err
-	}
-	if len(p.Bridges) == 0 {
-		if err := h.hidden(ctx, "SDN.Audit", "/sdn"); err != nil {
-			return p, err
+	if query.Bridges {
+		if p.Bridges, err = h.bridges(ctx, query.Node); err != nil {
+			return p, h.explainAway(ctx, query.Node, err)
 		}
 	}
-	if p.ID, p.Number, err = h.freeID(ctx, query.Number); err != nil {
-		return p, err
+	if query.ID {
+		if p.ID, p.Number, err = h.freeID(ctx, query.Number); err != nil {
+			return p, err
+		}
 	}
 	if query.Image != "" {
 		p.ImageFound, err = h.hasImage(ctx, query.Node, query.Image)
@@ -112,6 +104,25 @@ func (row placementRow) storage() hypervisor.PlacementStorage {
 	return s
 }
 
+// storages are those of the node that can be seen.
+func (h *Host) storages(ctx context.Context, node string) (all []hypervisor.PlacementStorage, err error) {
+	path, err := nodePath(node, "storage")
+	if err != nil {
+		return nil, err
+	}
+	var rows []placementRow
+	if _, err := h.api.Get(ctx, path, nil, &rows); err != nil {
+		return nil, err
+	}
+	for _, row := range rows {
+		all = append(all, row.storage())
+	}
+	if len(all) == 0 {
+		err = h.hidden(ctx, "Datastore.Audit", "/storage")
+	}
+	return all, err
+}
+
 // bridges are what a NIC on the node can be attached to, sorted.
 func (h *Host) bridges(ctx context.Context, node string) ([]string, error) {
 	path, err := nodePath(node, "network")
@@ -129,7 +140,10 @@ func (h *Host) bridges(ctx context.Context, node string) ([]string, error) {
 		names = append(names, string(row.Name))
 	}
 	slices.Sort(names)
-	return names, nil
+	if len(names) == 0 {
+		err = h.hidden(ctx, "SDN.Audit", "/sdn")
+	}
+	return names, err
 }
 
 // freeID asks for an id that is free, or whether a wanted one is. The hypervisor reserves nothing.

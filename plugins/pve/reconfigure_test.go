@@ -162,14 +162,14 @@ func TestReconfigureARunningGuest(t *testing.T) {
 	at := host.(hypervisor.Reconfigurer)
 	vm := w.guest(t, pvesim.GuestSpec{VMID: 100, Status: pvesim.StatusRunning, Memory: 1 << 30})
 	must(t, "changing", at.Reconfigure(t.Context(), vm, hypervisor.ConfigChange{Name: ptr("new"), MemoryMB: ptr(int64(2048))}))
-	config, err := host.(hypervisor.ConfigReader).Config(t.Context(), vm)
+	config, err := w.host(t, endpoint.Monitoring).Config(t.Context(), vm)
 	must(t, "reading", err)
 	if config.Name != "new" || *config.MemoryMB != 1024 || len(config.Pending) != 1 || *config.Pending["memory"] != "2048" {
 		t.Errorf("%+v", config)
 	}
 	must(t, "stopping", w.SetGuestStatus(100, pvesim.StatusStopped))
 	must(t, "starting", w.SetGuestStatus(100, pvesim.StatusRunning))
-	config, err = host.(hypervisor.ConfigReader).Config(t.Context(), vm)
+	config, err = w.host(t, endpoint.Monitoring).Config(t.Context(), vm)
 	must(t, "reading", err)
 	if *config.MemoryMB != 2048 || len(config.Pending) != 0 {
 		t.Errorf("after a restart %+v", config)
@@ -184,7 +184,7 @@ func TestReconfigureARunningGuest(t *testing.T) {
 		if e := wantKind(t, err, plugin.Conflict); e.Field != "memory_mb" || !strings.Contains(e.Message, "waits for a restart") {
 			t.Errorf("what a %s could not take: %+v", ref.Kind, e)
 		}
-		config, err = host.(hypervisor.ConfigReader).Config(t.Context(), ref)
+		config, err = w.host(t, endpoint.Monitoring).Config(t.Context(), ref)
 		must(t, "reading", err)
 		if config.Description != "new" || config.Pending["memory"] == nil || *config.Pending["memory"] != "512" {
 			t.Errorf("%+v", config)
@@ -232,7 +232,7 @@ func TestChangesAreSentOnce(t *testing.T) {
 		"reconfiguring": at.Reconfigure(t.Context(), vm, hypervisor.ConfigChange{Cores: &three}),
 		"growing":       at.GrowDisk(t.Context(), vm, hypervisor.DiskGrowth{Key: "scsi0", SizeGB: 20}),
 		"changing a NIC": host.(hypervisor.NICEditor).ChangeNIC(t.Context(), vm, "net0",
-			hypervisor.NICChange{Set: hypervisor.NIC{VLAN: &three}, Fields: []string{hypervisor.NICVLAN}}),
+			w.from(t, vm, "net0", hypervisor.NICChange{Set: hypervisor.NIC{VLAN: &three}, Fields: []string{hypervisor.NICVLAN}})),
 	} {
 		if plugin.KindOf(err) != plugin.Unreachable {
 			t.Errorf("%s: %v", name, err)
@@ -255,7 +255,7 @@ func TestGrowDisk(t *testing.T) {
 		})
 		key := map[string]string{pvesim.QEMU: "scsi0", pvesim.LXC: "rootfs"}[kind]
 		size := func() int64 {
-			config, err := host.(hypervisor.ConfigReader).Config(t.Context(), ref)
+			config, err := w.host(t, endpoint.Monitoring).Config(t.Context(), ref)
 			must(t, "reading", err)
 			for _, d := range config.Disks {
 				if d.Key == key {
@@ -272,12 +272,15 @@ func TestGrowDisk(t *testing.T) {
 			t.Errorf("the disk of a %s has %d GiB", kind, size())
 		}
 		for field, err := range map[string]error{
-			"size_gb": grow(key, 5, ""), "size_gb ": grow(key, 4, ""), "size_gb  ": grow(key, -1, ""), "size_gb   ": grow(key, 1<<40, ""),
+			"size_gb ": grow(key, 4, ""), "size_gb  ": grow(key, -1, ""), "size_gb   ": grow(key, 1<<40, ""),
 			"key": grow("mp7", 9, ""), "key ": grow("scsi7", 9, ""), "key  ": grow("../config", 9, ""), "key   ": grow("ide2", 9, ""),
 		} {
 			if e := wantKind(t, err, plugin.Invalid); e.Field != strings.TrimSpace(field) {
 				t.Errorf("%s of a %s: the error names %q: %v", field, kind, e.Field, e)
 			}
+		}
+		if err := grow(key, 5, ""); size() != 5 || kind == pvesim.QEMU && err != nil {
+			t.Errorf("the size that the disk of a %s has already: %v", kind, err)
 		}
 		if e := wantKind(t, grow(key, 6, strings.Repeat("0", 40)), plugin.Conflict); e.Field != "digest" {
 			t.Errorf("a stale digest of a %s: %v", kind, e)

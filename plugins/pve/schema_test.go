@@ -107,7 +107,7 @@ func TestEveryRequestIsInTheSchema(t *testing.T) {
 	}
 	image := "local:iso/debian-13.1.0-amd64-netinst.iso"
 	placement, err := host.Placement(ctx, hypervisor.PlacementQuery{
-		Kind: hypervisor.VM, Node: "pve1", Image: image, Number: ptr(int64(700)),
+		Kind: hypervisor.VM, Node: "pve1", Image: image, Number: ptr(int64(700)), ID: true, Storages: true, Bridges: true,
 	})
 	must(t, "placement", err)
 	spec := newVMSpec(placement.ID)
@@ -201,7 +201,8 @@ func askedForChanges(t *testing.T, w *fixture, host *pve.Host) {
 		list, err := host.NICs(ctx, ref)
 		must(t, "NICs", err)
 		nic := hypervisor.NICChange{
-			Digest: list.Digest, Set: hypervisor.NIC{Bridge: "vmbr0", VLAN: &one, Rate: ptr(1.5), MTU: ptr(int64(1400)), Firewall: true},
+			Digest: list.Digest, Raw: list.NICs[0].Raw,
+			Set:    hypervisor.NIC{Bridge: "vmbr0", VLAN: &one, Rate: ptr(1.5), MTU: ptr(int64(1400)), Firewall: true},
 			Fields: []string{hypervisor.NICBridge, hypervisor.NICVLAN, hypervisor.NICRate, hypervisor.NICMTU, hypervisor.NICFirewall},
 		}
 		must(t, "changing a NIC", host.ChangeNIC(ctx, ref, "net0", nic))

@@ -108,7 +108,7 @@ type Reconfigurer interface {
 	// in ConfigChange in small letters and underscores, or with the option's key. What a running guest cannot take waits for a
 	// restart: Config.Pending tells.
 	Reconfigure(ctx context.Context, guest GuestRef, change ConfigChange) error
-	// GrowDisk makes a disk larger, and returns when that is done. A size that is not larger is Invalid with the field "size_gb", an
-	// unknown disk with the field "key".
+	// GrowDisk makes a disk larger, and returns when that is done. A smaller size is Invalid with the field "size_gb", an unknown disk with
+	// the field "key". The size that the disk has already changes nothing, or is Invalid as well.
 	GrowDisk(ctx context.Context, guest GuestRef, growth DiskGrowth) error
 }

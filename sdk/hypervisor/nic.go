@@ -20,6 +20,8 @@ type NIC struct {
 	IP, Gateway, IP6, Gateway6 string
 	// Pending is true when a change of it waits for a restart.
 	Pending bool
+	// Raw is the driver's own form of the NIC with what waits, which a change of it brings back; empty where the driver needs none.
+	Raw string
 }
 
 // NICList is the answer of NICEditor.NICs.
@@ -57,6 +59,8 @@ type NICChange struct {
 	// Digest is that of the NICList that the change was made from; another one by now is Conflict with the
 	// field "digest". Empty takes any.
 	Digest string
+	// Raw is that of the NIC in the NICList that the change was made from.
+	Raw string
 	// Set has the new values; of it only the fields that Fields names count.
 	Set NIC
 	// Fields are those that get the values of Set, and Clear those that are removed.
@@ -72,6 +76,6 @@ type NICEditor interface {
 	// Addresses asks the guest itself. One that cannot tell, because it does not run or has no agent, is Conflict or Unsupported.
 	Addresses(ctx context.Context, guest GuestRef) ([]NICAddresses, error)
 	// ChangeNIC changes one NIC in one request, sent once. An unknown NIC is NotFound; a value that does not do is Invalid with the
-	// field as it is named here.
+	// field as it is named here, and one whose Raw is not that of the NIC is Conflict with the field "digest".
 	ChangeNIC(ctx context.Context, guest GuestRef, key string, change NICChange) error
 }

@@ -59,6 +59,7 @@ func nicToProto(n NIC) *hypervisorv1.NIC {
 		Key: wire.Text(n.Key), Name: wire.Text(n.Name), Model: wire.Text(n.Model), Mac: wire.Text(n.MAC), Bridge: wire.Text(n.Bridge),
 		Vlan: n.VLAN, Rate: n.Rate, Mtu: n.MTU, Firewall: n.Firewall, LinkDown: n.LinkDown, Ip: wire.Text(n.IP), Gateway: wire.Text(n.Gateway),
 		Ip6: wire.Text(n.IP6), Gateway6: wire.Text(n.Gateway6), Pending: n.Pending,
+		Raw: wire.Text(n.Raw),
 	}
 }
 
@@ -69,7 +70,7 @@ func nicFromProto(n *hypervisorv1.NIC) NIC {
 	return NIC{
 		Key: n.GetKey(), Name: n.GetName(), Model: n.GetModel(), MAC: n.GetMac(), Bridge: n.GetBridge(), VLAN: n.Vlan, Rate: n.Rate, MTU: n.Mtu,
 		Firewall: n.GetFirewall(), LinkDown: n.GetLinkDown(), IP: n.GetIp(), Gateway: n.GetGateway(), IP6: n.GetIp6(), Gateway6: n.GetGateway6(),
-		Pending: n.GetPending(),
+		Pending: n.GetPending(), Raw: n.GetRaw(),
 	}
 }
 
@@ -85,9 +86,12 @@ func addressesFromProto(a *hypervisorv1.NICAddresses) NICAddresses {
 func nicChangeToProto(c NICChange) *hypervisorv1.ChangeNICRequest {
 	return &hypervisorv1.ChangeNICRequest{
 		Digest: wire.Text(c.Digest), Set: nicToProto(c.Set), Fields: wire.Texts(c.Fields), Clear: wire.Texts(c.Clear),
+		Raw: wire.Text(c.Raw),
 	}
 }
 
 func nicChangeFromProto(req *hypervisorv1.ChangeNICRequest) NICChange {
-	return NICChange{Digest: req.GetDigest(), Set: nicFromProto(req.GetSet()), Fields: req.GetFields(), Clear: req.GetClear()}
+	return NICChange{
+		Digest: req.GetDigest(), Raw: req.GetRaw(), Set: nicFromProto(req.GetSet()), Fields: req.GetFields(), Clear: req.GetClear(),
+	}
 }

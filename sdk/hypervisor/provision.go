@@ -19,6 +19,9 @@ type PlacementQuery struct {
 	Number *int64
 	// Image is the installation image that the guest shall start from; empty for none.
 	Image string
+	// ID, Storages and Bridges say what is asked for besides what the driver knows without a question; the rest of the Placement stays
+	// empty. Each may cost a request and need a privilege of its own.
+	ID, Storages, Bridges bool
 }
 
 // Placement is what a new guest can be made of on a node.

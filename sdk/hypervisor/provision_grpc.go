@@ -19,7 +19,7 @@ type provisionServer struct {
 func (h *remoteHost) Placement(ctx context.Context, query PlacementQuery) (Placement, error) {
 	answer, err := wire.Call(ctx, h.provision().Placement, &hypervisorv1.PlacementRequest{
 		Target: h.target, Kind: wire.Text(string(query.Kind)), Node: wire.Text(query.Node), Name: wire.Text(query.Name), Number: query.Number,
-		Image: wire.Text(query.Image),
+		Image: wire.Text(query.Image), Id: query.ID, Storages: query.Storages, Bridges: query.Bridges,
 	})
 	return placementFromProto(answer), err
 }
@@ -28,6 +28,7 @@ func (s *provisionServer) Placement(ctx context.Context, req *hypervisorv1.Place
 	return serve(ctx, s.server, req, func(host Provisioner) (*hypervisorv1.PlacementResponse, error) {
 		placement, err := host.Placement(ctx, PlacementQuery{
 			Kind: GuestKind(req.GetKind()), Node: req.GetNode(), Name: req.GetName(), Number: req.Number, Image: req.GetImage(),
+			ID: req.GetId(), Storages: req.GetStorages(), Bridges: req.GetBridges(),
 		})
 		return placementToProto(placement), err
 	})

@@ -13,6 +13,7 @@ import (
 // placement asks where a guest can be made, with the token that only reads.
 func (s *suite) placement(t *testing.T, ctx context.Context, query hypervisor.PlacementQuery) hypervisor.Placement {
 	t.Helper()
+	query.ID, query.Storages, query.Bridges = true, true, true
 	p, err := as[hypervisor.Provisioner](t, s.host(t, endpoint.Monitoring)).Placement(ctx, query)
 	must(t, "asking for a placement", err)
 	return p
@@ -73,8 +74,14 @@ func (s *suite) provision(t *testing.T) {
 		if s.placement(t, ctx, query).ImageFound {
 			t.Error("an image that is not there was found")
 		}
-		query.Node = "no-such-node"
-		_, err := as[hypervisor.Provisioner](t, s.host(t, endpoint.Monitoring)).Placement(ctx, query)
+		at := as[hypervisor.Provisioner](t, s.host(t, endpoint.Monitoring))
+		bare, err := at.Placement(ctx, hypervisor.PlacementQuery{Kind: query.Kind, Node: query.Node, Name: query.Name})
+		must(t, "asking for nothing", err)
+		if bare.ID != "" || len(bare.Storages) > 0 || len(bare.Bridges) > 0 || bare.Limits != p.Limits {
+			t.Errorf("without a question the placement is %+v", bare)
+		}
+		query.Node, query.Storages = "no-such-node", true
+		_, err = at.Placement(ctx, query)
 		wantKind(t, err, plugin.NotFound)
 	})
 	s.run(t, "the life of a VM", func(t *testing.T, ctx context.Context) {

@@ -2,6 +2,7 @@ package memdriver
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -13,8 +14,25 @@ import (
 func (h *Host) NICs(ctx context.Context, ref hypervisor.GuestRef) (hypervisor.NICList, error) {
 	return look(ctx, h, "nics", ref, func(g *guest) (hypervisor.NICList, error) {
 		now := g.presentConfig()
-		return hypervisor.NICList{Digest: now.Digest, NICs: now.NICs}, nil
+		list := hypervisor.NICList{Digest: now.Digest, NICs: slices.Clone(now.NICs)}
+		for i := range list.NICs {
+			list.NICs[i].Raw = g.rawNIC(i)
+		}
+		return list, nil
 	})
+}
+
+// rawNIC is a NIC's own form with what waits, of which a change must come.
+func (g *guest) rawNIC(i int) string {
+	nic := g.config.NICs[i]
+	if waiting, ok := g.pendingNICs[nic.Key]; ok {
+		nic = waiting
+	}
+	text, err := json.Marshal(nic)
+	if err != nil {
+		panic(err) // plain values
+	}
+	return string(text)
 }
 
 // Addresses implements hypervisor.NICEditor: each NIC of a guest that runs has an address that follows from the guest's number.
@@ -38,6 +56,11 @@ func (h *Host) ChangeNIC(ctx context.Context, ref hypervisor.GuestRef, key strin
 		i := slices.IndexFunc(g.config.NICs, func(n hypervisor.NIC) bool { return n.Key == key })
 		if i < 0 {
 			return plugin.Errorf(plugin.NotFound, "guest %s has no NIC %.40q", ref.ID, key)
+		}
+		if change.Raw != g.rawNIC(i) {
+			stale := plugin.Errorf(plugin.Conflict, "the NIC is not what the change was made from")
+			stale.Field = "digest"
+			return stale
 		}
 		changed := g.config.NICs[i]
 		if waiting, ok := g.pendingNICs[key]; ok {

@@ -31,9 +31,17 @@ func (h *Host) Placement(ctx context.Context, query hypervisor.PlacementQuery) (
 		return hypervisor.Placement{}, plugin.Errorf(plugin.NotFound, "there is no node %.80q", query.Node)
 	}
 	p := hypervisor.Placement{
-		Bridges: slices.Clone(c.bridges), ImageFound: slices.Contains(c.images, query.Image), OSTypes: slices.Clone(osTypes), Limits: limits,
+		ImageFound: slices.Contains(c.images, query.Image), OSTypes: slices.Clone(osTypes), Limits: limits,
 	}
-	p.ID, p.Number = c.freeID(query)
+	if query.ID {
+		p.ID, p.Number = c.freeID(query)
+	}
+	if query.Bridges {
+		p.Bridges = slices.Clone(c.bridges)
+	}
+	if !query.Storages {
+		return p, nil
+	}
 	for _, s := range c.storages {
 		p.Storages = append(p.Storages, hypervisor.PlacementStorage{
 			Name: s.Name, VMs: s.VMs, Containers: s.Containers, Backups: s.Archive != nil, Shared: s.Archive != nil, Available: !s.Away,

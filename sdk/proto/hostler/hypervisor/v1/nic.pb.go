@@ -31,15 +31,17 @@ type NIC struct {
 	Bridge string                 `protobuf:"bytes,5,opt,name=bridge,proto3" json:"bridge,omitempty"`
 	Vlan   *int64                 `protobuf:"varint,6,opt,name=vlan,proto3,oneof" json:"vlan,omitempty"`
 	// MB per second.
-	Rate          *float64 `protobuf:"fixed64,7,opt,name=rate,proto3,oneof" json:"rate,omitempty"`
-	Mtu           *int64   `protobuf:"varint,8,opt,name=mtu,proto3,oneof" json:"mtu,omitempty"`
-	Firewall      bool     `protobuf:"varint,9,opt,name=firewall,proto3" json:"firewall,omitempty"`
-	LinkDown      bool     `protobuf:"varint,10,opt,name=link_down,json=linkDown,proto3" json:"link_down,omitempty"`
-	Ip            string   `protobuf:"bytes,11,opt,name=ip,proto3" json:"ip,omitempty"`
-	Gateway       string   `protobuf:"bytes,12,opt,name=gateway,proto3" json:"gateway,omitempty"`
-	Ip6           string   `protobuf:"bytes,13,opt,name=ip6,proto3" json:"ip6,omitempty"`
-	Gateway6      string   `protobuf:"bytes,14,opt,name=gateway6,proto3" json:"gateway6,omitempty"`
-	Pending       bool     `protobuf:"varint,15,opt,name=pending,proto3" json:"pending,omitempty"`
+	Rate     *float64 `protobuf:"fixed64,7,opt,name=rate,proto3,oneof" json:"rate,omitempty"`
+	Mtu      *int64   `protobuf:"varint,8,opt,name=mtu,proto3,oneof" json:"mtu,omitempty"`
+	Firewall bool     `protobuf:"varint,9,opt,name=firewall,proto3" json:"firewall,omitempty"`
+	LinkDown bool     `protobuf:"varint,10,opt,name=link_down,json=linkDown,proto3" json:"link_down,omitempty"`
+	Ip       string   `protobuf:"bytes,11,opt,name=ip,proto3" json:"ip,omitempty"`
+	Gateway  string   `protobuf:"bytes,12,opt,name=gateway,proto3" json:"gateway,omitempty"`
+	Ip6      string   `protobuf:"bytes,13,opt,name=ip6,proto3" json:"ip6,omitempty"`
+	Gateway6 string   `protobuf:"bytes,14,opt,name=gateway6,proto3" json:"gateway6,omitempty"`
+	Pending  bool     `protobuf:"varint,15,opt,name=pending,proto3" json:"pending,omitempty"`
+	// The driver's own form of it, which a change brings back.
+	Raw           string `protobuf:"bytes,16,opt,name=raw,proto3" json:"raw,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -179,11 +181,18 @@ func (x *NIC) GetPending() bool {
 	return false
 }
 
+func (x *NIC) GetRaw() string {
+	if x != nil {
+		return x.Raw
+	}
+	return ""
+}
+
 var File_hostler_hypervisor_v1_nic_proto protoreflect.FileDescriptor
 
 const file_hostler_hypervisor_v1_nic_proto_rawDesc = "" +
 	"\n" +
-	"\x1fhostler/hypervisor/v1/nic.proto\x12\x15hostler.hypervisor.v1\"\xf9\x02\n" +
+	"\x1fhostler/hypervisor/v1/nic.proto\x12\x15hostler.hypervisor.v1\"\x8b\x03\n" +
 	"\x03NIC\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x14\n" +
@@ -200,7 +209,8 @@ const file_hostler_hypervisor_v1_nic_proto_rawDesc = "" +
 	"\agateway\x18\f \x01(\tR\agateway\x12\x10\n" +
 	"\x03ip6\x18\r \x01(\tR\x03ip6\x12\x1a\n" +
 	"\bgateway6\x18\x0e \x01(\tR\bgateway6\x12\x18\n" +
-	"\apending\x18\x0f \x01(\bR\apendingB\a\n" +
+	"\apending\x18\x0f \x01(\bR\apending\x12\x10\n" +
+	"\x03raw\x18\x10 \x01(\tR\x03rawB\a\n" +
 	"\x05_vlanB\a\n" +
 	"\x05_rateB\x06\n" +
 	"\x04_mtuBIZGgithub.com/hostler/hostler/sdk/proto/hostler/hypervisor/v1;hypervisorv1b\x06proto3"

@@ -290,9 +290,11 @@ type ChangeNICRequest struct {
 	Key    string                 `protobuf:"bytes,3,opt,name=key,proto3" json:"key,omitempty"`
 	Digest string                 `protobuf:"bytes,4,opt,name=digest,proto3" json:"digest,omitempty"`
 	// Only what fields names counts.
-	Set           *NIC     `protobuf:"bytes,5,opt,name=set,proto3" json:"set,omitempty"`
-	Fields        []string `protobuf:"bytes,6,rep,name=fields,proto3" json:"fields,omitempty"`
-	Clear         []string `protobuf:"bytes,7,rep,name=clear,proto3" json:"clear,omitempty"`
+	Set    *NIC     `protobuf:"bytes,5,opt,name=set,proto3" json:"set,omitempty"`
+	Fields []string `protobuf:"bytes,6,rep,name=fields,proto3" json:"fields,omitempty"`
+	Clear  []string `protobuf:"bytes,7,rep,name=clear,proto3" json:"clear,omitempty"`
+	// That of the NIC which the change was made from.
+	Raw           string `protobuf:"bytes,8,opt,name=raw,proto3" json:"raw,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -376,6 +378,13 @@ func (x *ChangeNICRequest) GetClear() []string {
 	return nil
 }
 
+func (x *ChangeNICRequest) GetRaw() string {
+	if x != nil {
+		return x.Raw
+	}
+	return ""
+}
+
 type ChangeNICResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -433,7 +442,7 @@ const file_hostler_hypervisor_v1_nic_edit_service_proto_rawDesc = "" +
 	"\fNICAddresses\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x10\n" +
 	"\x03mac\x18\x02 \x01(\tR\x03mac\x12\x1c\n" +
-	"\taddresses\x18\x03 \x03(\tR\taddresses\"\x82\x02\n" +
+	"\taddresses\x18\x03 \x03(\tR\taddresses\"\x94\x02\n" +
 	"\x10ChangeNICRequest\x121\n" +
 	"\x06target\x18\x01 \x01(\v2\x19.hostler.plugin.v1.TargetR\x06target\x125\n" +
 	"\x05guest\x18\x02 \x01(\v2\x1f.hostler.hypervisor.v1.GuestRefR\x05guest\x12\x10\n" +
@@ -441,7 +450,8 @@ const file_hostler_hypervisor_v1_nic_edit_service_proto_rawDesc = "" +
 	"\x06digest\x18\x04 \x01(\tR\x06digest\x12,\n" +
 	"\x03set\x18\x05 \x01(\v2\x1a.hostler.hypervisor.v1.NICR\x03set\x12\x16\n" +
 	"\x06fields\x18\x06 \x03(\tR\x06fields\x12\x14\n" +
-	"\x05clear\x18\a \x03(\tR\x05clear\"\x13\n" +
+	"\x05clear\x18\a \x03(\tR\x05clear\x12\x10\n" +
+	"\x03raw\x18\b \x01(\tR\x03raw\"\x13\n" +
 	"\x11ChangeNICResponse2\xa1\x02\n" +
 	"\x0eNICEditService\x12O\n" +
 	"\x04NICs\x12\".hostler.hypervisor.v1.NICsRequest\x1a#.hostler.hypervisor.v1.NICsResponse\x12^\n" +

@@ -30,8 +30,12 @@ type PlacementRequest struct {
 	Node string `protobuf:"bytes,3,opt,name=node,proto3" json:"node,omitempty"`
 	Name string `protobuf:"bytes,4,opt,name=name,proto3" json:"name,omitempty"`
 	// Absent for any that is free.
-	Number        *int64 `protobuf:"varint,5,opt,name=number,proto3,oneof" json:"number,omitempty"`
-	Image         string `protobuf:"bytes,6,opt,name=image,proto3" json:"image,omitempty"`
+	Number *int64 `protobuf:"varint,5,opt,name=number,proto3,oneof" json:"number,omitempty"`
+	Image  string `protobuf:"bytes,6,opt,name=image,proto3" json:"image,omitempty"`
+	// What is asked for; the rest stays empty.
+	Id            bool `protobuf:"varint,7,opt,name=id,proto3" json:"id,omitempty"`
+	Storages      bool `protobuf:"varint,8,opt,name=storages,proto3" json:"storages,omitempty"`
+	Bridges       bool `protobuf:"varint,9,opt,name=bridges,proto3" json:"bridges,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -106,6 +110,27 @@ func (x *PlacementRequest) GetImage() string {
 		return x.Image
 	}
 	return ""
+}
+
+func (x *PlacementRequest) GetId() bool {
+	if x != nil {
+		return x.Id
+	}
+	return false
+}
+
+func (x *PlacementRequest) GetStorages() bool {
+	if x != nil {
+		return x.Storages
+	}
+	return false
+}
+
+func (x *PlacementRequest) GetBridges() bool {
+	if x != nil {
+		return x.Bridges
+	}
+	return false
 }
 
 type PlacementResponse struct {
@@ -719,14 +744,17 @@ var File_hostler_hypervisor_v1_provision_service_proto protoreflect.FileDescript
 
 const file_hostler_hypervisor_v1_provision_service_proto_rawDesc = "" +
 	"\n" +
-	"-hostler/hypervisor/v1/provision_service.proto\x12\x15hostler.hypervisor.v1\x1a%hostler/hypervisor/v1/guest_ref.proto\x1a\x1ehostler/plugin/v1/target.proto\"\xbf\x01\n" +
+	"-hostler/hypervisor/v1/provision_service.proto\x12\x15hostler.hypervisor.v1\x1a%hostler/hypervisor/v1/guest_ref.proto\x1a\x1ehostler/plugin/v1/target.proto\"\x85\x02\n" +
 	"\x10PlacementRequest\x121\n" +
 	"\x06target\x18\x01 \x01(\v2\x19.hostler.plugin.v1.TargetR\x06target\x12\x12\n" +
 	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x12\n" +
 	"\x04node\x18\x03 \x01(\tR\x04node\x12\x12\n" +
 	"\x04name\x18\x04 \x01(\tR\x04name\x12\x1b\n" +
 	"\x06number\x18\x05 \x01(\x03H\x00R\x06number\x88\x01\x01\x12\x14\n" +
-	"\x05image\x18\x06 \x01(\tR\x05imageB\t\n" +
+	"\x05image\x18\x06 \x01(\tR\x05image\x12\x0e\n" +
+	"\x02id\x18\a \x01(\bR\x02id\x12\x1a\n" +
+	"\bstorages\x18\b \x01(\bR\bstorages\x12\x18\n" +
+	"\abridges\x18\t \x01(\bR\abridgesB\t\n" +
 	"\a_number\"\xa4\x02\n" +
 	"\x11PlacementResponse\x12\x10\n" +
 	"\x03ref\x18\x01 \x01(\tR\x03ref\x12\x1b\n" +
