@@ -18,3 +18,8 @@ func CreateJob(hostID int64, spec hypervisor.VMSpec, start, wanted bool) job.Spe
 	return job.Spec{Kind: createKind, Target: job.Target{Kind: "host", ID: hostID}, TeamID: 1, HostID: hostID,
 		Exclusive: fmt.Sprintf("id:1:%s", spec.ID), Params: createParams{HostID: hostID, Spec: spec, Start: start, Wanted: wanted}}
 }
+
+// MigrateJob is the job that moves a guest; target names it in the words of the API.
+func MigrateJob(target job.Target, hostID int64, asked Asked, order MigrationOrder, confirmed bool) job.Spec {
+	return migrate.Spec(target, 1, hostID, Params[migrationSpec]{Asked: asked, Spec: migrationSpec{Order: order, Confirmed: confirmed}})
+}

@@ -14,6 +14,7 @@ import (
 	"github.com/hostler/hostler/core/job"
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
+	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
 // request is a step as a run does it.
@@ -104,17 +105,20 @@ const defaultReadLimit = 2 * time.Minute
 
 // ask puts a question to the guest's host with the monitoring token, under the limit.
 func ask[T any](ctx context.Context, a *act, question func(context.Context, hypervisor.Host) (T, error)) (T, error) {
-	limit := a.ReadLimit
-	if limit == 0 {
-		limit = defaultReadLimit
-	}
-	return host.AskWithin(ctx, a.Hosts, limit, a.hostID, endpoint.Monitoring, question)
+	return host.AskWithin(ctx, a.Hosts, a.readLimit(), a.hostID, endpoint.Monitoring, question)
 }
 
 // read asks the hypervisor for the guest's state, and for what is there of what the step wants.
 func (a *act) read(ctx context.Context, s step) (guest hypervisor.Guest, state State, err error) {
 	guest, err = ask(ctx, a, func(ctx context.Context, host hypervisor.Host) (hypervisor.Guest, error) {
 		guest, err := host.Guest(ctx, a.ref)
+		if s.to != "" && s.to != a.ref.Node && sdk.KindOf(err) == sdk.NotFound {
+			moved := a.ref
+			moved.Node = s.to
+			if there, failed := host.Guest(ctx, moved); failed == nil {
+				a.ref, guest, err = moved, there, nil
+			}
+		}
 		if err == nil {
 			state, err = s.state(ctx, host, guest)
 		}

@@ -24,6 +24,8 @@ type Worker struct {
 	Sync func(ctx context.Context, hostID int64) error
 	// ReadLimit bounds each question that a job asks the hypervisor; zero is 2 minutes.
 	ReadLimit time.Duration
+	// ArriveLimit is for how long a guest is waited for that the hypervisor's own manager moves; zero is 6 hours.
+	ArriveLimit time.Duration
 }
 
 // Register makes w the worker of every kind of job on guests that this package has.
@@ -38,6 +40,9 @@ func (w *Worker) Register(q *job.Queue) {
 	Register(q, w, Uninstall)
 	Register(q, w, clone)
 	q.Register(createKind, job.WorkerFunc(w.create))
+	for _, guest := range migrate.guests() {
+		q.Register(targets[guest]+"."+migrate.Kind, job.WorkerFunc(w.migrate))
+	}
 }
 
 // Register makes w the worker of one kind of work.
@@ -93,6 +98,8 @@ type progress struct {
 	Ref    hypervisor.GuestID `json:"ref,omitempty"`
 	// Settled counts the steps that are done with, those included whose failure was none.
 	Settled int `json:"settled,omitempty"`
+	// Migration is that of a job that moves a guest.
+	Migration *migration `json:"migration,omitempty"`
 }
 
 // step is a Step with what was asked for.
@@ -100,9 +107,11 @@ type step struct {
 	name    string
 	does    hypervisor.Operation
 	removes bool
-	says    string
-	send    func(ctx context.Context, host hypervisor.Host, ref hypervisor.GuestRef) (task string, err error)
-	state   func(ctx context.Context, host hypervisor.Host, guest hypervisor.Guest) (State, error)
+	// to is the node on which the guest is when the step has moved it; empty for all others.
+	to    string
+	says  string
+	send  func(ctx context.Context, host hypervisor.Host, ref hypervisor.GuestRef) (task string, err error)
+	state func(ctx context.Context, host hypervisor.Host, guest hypervisor.Guest) (State, error)
 }
 
 func (s Step[P]) with(spec P) step {
