@@ -23,6 +23,7 @@ import (
 	"github.com/hostler/hostler/core/api/keys"
 	"github.com/hostler/hostler/core/api/meta"
 	"github.com/hostler/hostler/core/api/migrations"
+	"github.com/hostler/hostler/core/api/nics"
 	"github.com/hostler/hostler/core/api/op"
 	"github.com/hostler/hostler/core/api/plugins"
 	"github.com/hostler/hostler/core/api/route"
@@ -71,6 +72,7 @@ type Deps struct {
 	Snapshots snapshots.Deps
 	Clones    clones.Deps
 	Configs   configs.Deps
+	NICs      nics.Deps
 	Apps      apps.Deps
 	Backups   backups.Deps
 	Firewall  firewall.Deps
@@ -112,6 +114,7 @@ var resources = []struct {
 	{"apps", func(a *op.API, d Deps) { apps.Register(a, d.Apps) }},
 	{"backups", func(a *op.API, d Deps) { backups.Register(a, d.Backups) }},
 	{"configs", func(a *op.API, d Deps) { configs.Register(a, d.Configs) }},
+	{"nics", func(a *op.API, d Deps) { nics.Register(a, d.NICs) }},
 	{"firewall", func(a *op.API, d Deps) { firewall.Register(a, d.Firewall) }},
 	{"jobs", func(a *op.API, d Deps) { jobs.Register(a, d.Jobs) }},
 	{"audit", func(a *op.API, d Deps) { audit.Register(a, d.Audit) }},

@@ -25,6 +25,7 @@ const wrongSecret = "00000000-0000-4000-8000-00000000dead"
 // sideRequests has every operation about hosts and guests.
 func sideRequests() []sideRequest {
 	const ok, accepted, absent, unsupported, required = "200", "202", "404 not_found", "501 unsupported", "409 capability_required"
+	const stale = "409 digest_conflict"
 	type m = map[string]any
 	type p = map[string]string
 	return []sideRequest{
@@ -59,7 +60,9 @@ func sideRequests() []sideRequest {
 		{operation: "list_vms", query: "host={host_id}", pve: ok, lxd: ok},
 		{operation: "get_vm", pve: ok, lxd: absent},
 		{operation: "get_vm_config", pve: ok, lxd: absent},
-		{operation: "reconfigure_vm", body: m{"digest": "none"}, pve: "422 invalid", lxd: absent}, // with nothing to change
+		{operation: "reconfigure_vm", body: m{"cores": 2, "digest": "none"}, pve: stale, lxd: absent},
+		{operation: "list_vm_nics", pve: ok, lxd: absent},
+		{operation: "change_vm_nic", params: p{"iface": "net0"}, body: m{"tag": 20, "digest": "none"}, pve: stale, lxd: absent},
 		{operation: "create_vm", body: m{"host_id": "{host_id}", "name": "asked", "storage": "none"}, pve: "422 invalid", lxd: unsupported},
 		{operation: "check_vm_migration", body: m{"target_host_id": "{host_id}"}, pve: ok, lxd: absent},
 		{operation: "migrate_vm", body: m{"target_host_id": "{host_id}"}, pve: "409 migration_blocked", lxd: absent},
@@ -78,6 +81,9 @@ func sideRequests() []sideRequest {
 		{operation: "migrate_app", body: m{"target_host_id": "{host_id}"}, pve: "409 migration_blocked", lxd: unsupported},
 		{operation: "get_app_config", pve: ok, lxd: unsupported},
 		{operation: "reconfigure_app", body: m{"web_port": 8080}, pve: ok, lxd: ok},
+		{operation: "reconfigure_app", body: m{"cores": 2, "digest": "none"}, pve: stale, lxd: unsupported},
+		{operation: "list_app_nics", pve: ok, lxd: unsupported},
+		{operation: "change_app_nic", params: p{"iface": "net0"}, body: m{"tag": 20, "digest": "none"}, pve: stale, lxd: unsupported},
 		{operation: "get_app_logs", pve: unsupported, lxd: unsupported},
 		{operation: "clone_app", body: m{"full": false}, pve: "409 linked_clone_needs_template", lxd: unsupported},
 		{operation: "uninstall_app", pve: "409 confirm_required", lxd: unsupported},

@@ -65,8 +65,8 @@
 // [Cluster.ControlHandler] and [Fleet.ControlHandler] serve plain HTTP with JSON bodies, for loopback only. A fleet takes the query
 // parameter host (an index, default 0) on each call.
 //
-//	GET    /stats          {requests: {"GET /nodes/{node}/status": 3, …}, total, bytes_in, bytes_out, connections_open, connections_total,
-//	                       privileges: {"service@pve!lifecycle": ["VM.Audit"]}, those that were looked for}
+//	GET    /stats          {requests: {"GET /nodes/{node}/status": 3, …}, total, bytes_in, bytes_out, connections_open,
+//	                       connections_total, privileges: {"service@pve!lifecycle": ["VM.Audit"]}, those that were looked for}
 //	POST   /stats/reset    sets the counters to zero (open connections stay counted)
 //	GET    /fault          the faults that are set
 //	POST   /fault          {match: {method, path, node}, kind, status, reason, delay_ms, times, after}; answers {id}
@@ -101,5 +101,6 @@
 //
 // The op of /guest is one of create, delete, rename, migrate, status, lock and set; they act at once and behind the API's
 // back, without task, lock or permission. set changes what is given: name, tags, memory_mb, cores, pool,
-// ignore_shutdown, bridge_missing, warnings, task_lines, storage, snapshot_error, backup_error.
+// ignore_shutdown, bridge_missing, warnings, task_lines, storage, snapshot_error, backup_error, hotplug_errors (a text by key of the
+// configuration), interfaces ([{name, mac, addresses}], what the guest tells of itself; without any the agent of a VM is silent).
 package pvesim
