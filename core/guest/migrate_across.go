@@ -209,13 +209,14 @@ func (m *migrationCheck) chooseStorage(ctx context.Context, source hypervisor.Pl
 		return nil
 	}
 	m.SourceStorage, m.TargetStorage = &guessed, &guessed
-	m.warn(findingUnproven, "Both hosts have a storage %s without backups. Whether it is the same shows once the backup is there; the guest is "+
-		"started again where it is not.", guessed)
+	m.warn(findingUnproven, "Both hosts have a storage %s without backups. Whether it is the same shows once the backup is there; the "+
+		"guest is started again where it is not.", guessed)
 	return nil
 }
 
 // backups lists what is on storages of backups.
-func (m *migrationCheck) backups(ctx context.Context, hostID int64, node string, storages []string) (map[string][]hypervisor.Backup, error) {
+func (m *migrationCheck) backups(ctx context.Context, hostID int64, node string, storages []string) (
+	map[string][]hypervisor.Backup, error) {
 	all := map[string][]hypervisor.Backup{}
 	for _, name := range storages {
 		list, err := asked(ctx, m, hostID, endpoint.Backup, func(ctx context.Context, at hypervisor.Backuper) ([]hypervisor.Backup, error) {
