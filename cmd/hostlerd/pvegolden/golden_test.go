@@ -189,8 +189,12 @@ func golden(t *testing.T, name, head string, blocks map[string]string) {
 // Every operation that asks the hypervisor has an act.
 func TestEveryOperationHasAnAct(t *testing.T) {
 	t.Parallel()
-	has := map[string]bool{}
+	has, names := map[string]bool{}, map[string]bool{}
 	for _, a := range pvegolden.Acts() {
+		if names[a.Name()] {
+			t.Errorf("two acts are %s", a.Name())
+		}
+		names[a.Name()] = true
 		has[a.Operation] = true
 	}
 	for _, o := range api.New(pvegolden.NewWorld(t).Service.API).Operations() {
