@@ -190,10 +190,13 @@ func (l *life) snapshots() (names []string) {
 	return names
 }
 
-// breaks changes the guest at the hypervisor in a way that only a snapshot or a backup mends.
+// brokenMB is the memory of a guest that is broken.
+const brokenMB = 777
+
+// breaks changes the guest in a way that a snapshot or a backup mends.
 func (l *life) breaks() {
 	l.t.Helper()
-	l.cluster.control(l.t, http.MethodPost, "/guest", map[string]any{"op": "set", "vmid": l.guest.VMID, "cores": 7}, nil)
+	l.owner.must(l.t, http.StatusOK, http.MethodPatch, l.path, map[string]any{"memory_mb": brokenMB}, nil)
 	if mended(l) == nil {
 		l.t.Fatal("the guest is not broken")
 	}
@@ -201,9 +204,11 @@ func (l *life) breaks() {
 
 // mended says that what breaks did is undone.
 func mended(l *life) error {
-	var config struct{ Cores *int64 }
+	var config struct {
+		MemoryMB *int64 `json:"memory_mb"`
+	}
 	l.owner.must(l.t, http.StatusOK, http.MethodGet, l.path+"/config", nil, &config)
-	if config.Cores == nil || *config.Cores == 7 {
+	if config.MemoryMB == nil || *config.MemoryMB == brokenMB {
 		return fmt.Errorf("it is still broken")
 	}
 	return nil

@@ -60,6 +60,21 @@ func lifeSteps(l *life) []lifeStep {
 				}
 				return nil
 			}},
+		{name: "delete the snapshot", method: http.MethodDelete, path: "/snapshots/before",
+			sends: "DELETE /nodes/{node}/{of}/{vmid}/snapshot/{snapname}", holds: func(l *life) error {
+				if names := l.snapshots(); len(names) > 0 {
+					return fmt.Errorf("its snapshots are %v", names)
+				}
+				return nil
+			}},
+		{name: "migrate", method: http.MethodPost, path: "/migrate", body: map[string]any{"target_host_id": l.host, "node": "pve3"},
+			sends: "POST /nodes/{node}/{of}/{vmid}/migrate", holds: func(l *life) error {
+				g, err := l.now()
+				if err == nil && g.Node != "pve3" {
+					err = fmt.Errorf("it is on %s", g.Node)
+				}
+				return err
+			}},
 		end,
 	}
 }
