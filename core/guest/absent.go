@@ -14,13 +14,13 @@ import (
 // never taken, unless the token was changed meanwhile: a list tells nothing of the tasks of another. Where the list does not
 // reach, the guest's state decides.
 func (a *act) absent(ctx context.Context, s step, sent time.Time, reaches bool) error {
-	now, err := a.tokenID(ctx)
+	now, err := a.tokenID(ctx, s.needs)
 	if err != nil {
 		return err
 	}
 	if now != a.progress.TokenID {
 		return job.Undetermined("a request was sent and its answer was lost: the host's %s token was changed meanwhile, and the new one may "+
-			"not see the old one's tasks", a.needs)
+			"not see the old one's tasks", s.needs)
 	}
 	if reaches {
 		return nil

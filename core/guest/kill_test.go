@@ -117,7 +117,7 @@ func (b *lifecycleFixture) killed(t *testing.T, when, request string, want job.S
 	go func() { _ = server.Serve(listener) }()
 	t.Cleanup(server.Stop)
 	targets := map[endpoint.Capability]plainTarget{}
-	for _, capability := range []endpoint.Capability{endpoint.Monitoring, endpoint.Lifecycle} {
+	for _, capability := range []endpoint.Capability{endpoint.Monitoring, endpoint.Lifecycle, endpoint.Backup} {
 		target := b.cluster.Target(capability)
 		targets[capability] = plainTarget{target, string(target.Credential.Secret)}
 	}

@@ -79,8 +79,8 @@ func newLifecycleFixture(t *testing.T, shape memdriver.Shape) *lifecycleFixture 
 		t.Fatal(err)
 	}
 	_, err = b.db.Pool.Exec(t.Context(),
-		"INSERT INTO host_credentials (host_id, capability, token_id, secret) VALUES ($1, 'lifecycle', $2, '')",
-		b.hostID, b.cluster.Target(endpoint.Lifecycle).Credential.ID)
+		"INSERT INTO host_credentials (host_id, capability, token_id, secret) VALUES ($1, 'lifecycle', $2, ''), ($1, 'backup', $3, '')",
+		b.hostID, b.cluster.Target(endpoint.Lifecycle).Credential.ID, b.cluster.Target(endpoint.Backup).Credential.ID)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -50,6 +50,9 @@ var TakeSnapshot = Work[hypervisor.SnapshotSpec]{
 			return s
 		}),
 	}},
+	End: func(ctx context.Context, e *Ending[hypervisor.SnapshotSpec]) error {
+		return keep(ctx, e.DB, e.Run, e.Asked.GuestID, madeSnapshot, e.Spec.Name)
+	},
 }
 
 // DeleteSnapshot is the work that deletes the snapshot of a name. An unknown one is problem not_found.
