@@ -38,9 +38,9 @@ func (b stored) deletion() job.Spec {
 	}
 }
 
-// Delete asks for a backup to be deleted, confirmed by the name of the guest that it is of, or by that guest's id at the hypervisor where
-// no name is known. Problems: not_found, capability_missing, unsupported, protected, confirm_required, plan_stale, guest_busy while another
-// job deletes it, and those of host.Ask.
+// Delete asks for a backup to be deleted, confirmed by the name of the guest that it is of, or by that guest's id at the hypervisor
+// where no name is known. Problems: not_found, capability_missing, unsupported, protected, confirm_required, plan_stale, guest_busy
+// while another job deletes it, and those of host.Ask.
 func (s *Store) Delete(ctx context.Context, id int64, confirm *string) (guest.Started, error) {
 	b, err := s.read(ctx, id)
 	if err != nil {

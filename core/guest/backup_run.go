@@ -64,7 +64,8 @@ var RunBackup = Work[backupSpec]{
 		Send: Using(func(b hypervisor.Backuper, ctx context.Context, ref hypervisor.GuestRef, spec backupSpec) (string, error) {
 			return b.RunBackup(ctx, ref, spec.BackupSpec)
 		}),
-		Since: func(ctx context.Context, at hypervisor.Host, guest hypervisor.Guest, spec backupSpec, sent time.Time) (s State, err error) {
+		Since: func(ctx context.Context, at hypervisor.Host, guest hypervisor.Guest, spec backupSpec, sent time.Time) (s State,
+			err error) {
 			if sent.IsZero() {
 				return s, nil
 			}

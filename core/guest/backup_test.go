@@ -94,7 +94,8 @@ func TestKilledAroundARestore(t *testing.T) {
 					want, made = job.Unknown, 0
 				}
 				_, transcript := b.killed(t, when, "restore", want, func() int64 {
-					return b.add(t, guest.RestoreJob(b.hostID, p.Name, hypervisor.RestoreSpec{Backup: saved, ID: "900", Node: ref.Node}, false))
+					return b.add(t, guest.RestoreJob(b.hostID, p.Name, hypervisor.RestoreSpec{Backup: saved, ID: "900",
+						Node: ref.Node}, false))
 				})
 				if n := len(b.cluster.Guests()) - 1; n != made {
 					t.Errorf("%d guests were made\n%s", n, transcript)

@@ -92,7 +92,8 @@ type bulk struct {
 // jobs are enqueued in one transaction, with an audit row for each target and one for the request. confirm is the name of the guest that
 // the service itself runs in, where that is among the targets. Its own problem is plan_stale; see also plan.Draft.
 func (s *Store) ActOnAll(ctx context.Context, a *Actor, action hypervisor.Action, all []BulkTarget, confirm *string) (Bulk, error) {
-	return workOnAll(ctx, s, a, Lifecycle(action), func(context.Context, Request) (struct{}, error) { return struct{}{}, nil }, all, confirm)
+	return workOnAll(ctx, s, a, Lifecycle(action), func(context.Context, Request) (struct{}, error) { return struct{}{}, nil }, all,
+		confirm)
 }
 
 // workOnAll asks for the same work on many guests. spec says what is asked for of one of them; where its problem is invalid for all of

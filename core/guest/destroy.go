@@ -37,7 +37,8 @@ var Uninstall = Work[hypervisor.DestroySpec]{
 	Steps: []Step[hypervisor.DestroySpec]{
 		{
 			Name: "stop", Does: hypervisor.Stop.Operation(), Says: func(hypervisor.DestroySpec) string { return "stopping the container" },
-			Send: Using(func(l hypervisor.Lifecycler, ctx context.Context, ref hypervisor.GuestRef, _ hypervisor.DestroySpec) (string, error) {
+			Send: Using(func(l hypervisor.Lifecycler, ctx context.Context, ref hypervisor.GuestRef,
+				_ hypervisor.DestroySpec) (string, error) {
 				return l.Act(ctx, ref, hypervisor.Stop)
 			}),
 			State: func(_ context.Context, _ hypervisor.Host, guest hypervisor.Guest, _ hypervisor.DestroySpec) (State, error) {
@@ -83,7 +84,8 @@ func showPurge(spec hypervisor.DestroySpec) any { return map[string]bool{"purge"
 func unprotected(ctx context.Context, on Subject) error {
 	config, err := on.config(ctx)
 	if err == nil && config.Protected {
-		err = problem.New(problem.CodeProtected, "%s is protected at the hypervisor; switch its option protection off first", on.Guest.Name)
+		err = problem.New(problem.CodeProtected, "%s is protected at the hypervisor; switch its option protection off first",
+			on.Guest.Name)
 	}
 	return err
 }
@@ -121,7 +123,8 @@ func planDestroy(ctx context.Context, on Subject, _ hypervisor.DestroySpec, p *p
 		case d.Local:
 			p.Warn("%s of %s is of the node itself and stays.", d.Key, g.Name)
 		case !d.Removable:
-			p.AddSized(plan.KindDisk, d.Volume, sizeOf(d), "The disk %s on the storage %s is destroyed with all that is on it.", d.Key, d.Storage)
+			p.AddSized(plan.KindDisk, d.Volume, sizeOf(d), "The disk %s on the storage %s is destroyed with all that is on it.",
+				d.Key, d.Storage)
 		}
 	}
 	snapshots, err := Look(ctx, on, hypervisor.Snapshotter.Snapshots)

@@ -162,7 +162,8 @@ func (c *making) absent(ctx context.Context, _ time.Time, reaches bool) error {
 	case there:
 		return c.another()
 	case !reaches:
-		return job.Undetermined("a request was sent and its answer was lost; the hypervisor's task list does not reach back to it, and there "+
+		return job.Undetermined("a request was sent and its answer was lost; the hypervisor's task list does not reach back to it, "+
+			"and there "+
 			"is no %s %s now; look at the hypervisor before you ask for it once more", c.noun, c.progress.ID)
 	}
 	return nil

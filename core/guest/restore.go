@@ -245,7 +245,8 @@ func RestoreNew(ctx context.Context, a *Actor, b Restorable, order RestoreOrder)
 		spec.NewIdentity = *order.NewIdentity
 	}
 	err = plan.Begin(ctx).Decide(ctx, plan.Confirmation{}, func(_ context.Context, told *plan.Plan) error {
-		told.AddSince(plan.KindGuest, string(p.ID), b.Backup.TakenAt, "The guest %s is made of the backup of %s on node %s.", p.ID, b.Name, node)
+		told.AddSince(plan.KindGuest, string(p.ID), b.Backup.TakenAt, "The guest %s is made of the backup of %s on node %s.", p.ID,
+			b.Name, node)
 		if b.GuestID != nil && !spec.NewIdentity {
 			told.Warn("%s is still there: both have the same MAC addresses and cannot run side by side in one network.", b.Name)
 		}

@@ -51,7 +51,8 @@ func (a *act) another(guest hypervisor.Guest) string {
 			return fmt.Sprintf("%s %s is another guest than when this was asked for", a.asked.Kind, guest.ID)
 		}
 	case guest.Name != "" && a.asked.Name != "" && guest.Name != a.asked.Name:
-		return fmt.Sprintf("%s %s is now called %q and was %q when this was asked for", a.asked.Kind, a.asked.Ref, guest.Name, a.asked.Name)
+		return fmt.Sprintf("%s %s is now called %q and was %q when this was asked for", a.asked.Kind, a.asked.Ref, guest.Name,
+			a.asked.Name)
 	}
 	return ""
 }

@@ -268,7 +268,8 @@ func TestEveryOperationAgainstEveryCallerAndGarbage(t *testing.T) {
 
 // asked is what the newest job was asked for.
 func (b *fixture) asked() string {
-	return b.Value("SELECT kind || ' ' || target_kind || ' ' || target_name || ' ' || coalesce(exclusive, '') FROM jobs ORDER BY id DESC LIMIT 1")
+	return b.Value("SELECT kind || ' ' || target_kind || ' ' || target_name || ' ' || coalesce(exclusive, '') FROM jobs ORDER BY id " +
+		"DESC LIMIT 1")
 }
 
 func TestRun(t *testing.T) {
@@ -278,14 +279,16 @@ func TestRun(t *testing.T) {
 	body := func(more string) string { return `{"targets":[{"vm":` + web + `},{"app":1}]` + more + `}` }
 	b.ask("POST", "backups/run", body(""), apitest.Viewer, 403, "forbidden")
 	b.ask("POST", "backups/run", body(""), foreign, 202, "", `"jobs":[]`, `"error":"not_found"`)
-	for _, wrong := range []string{`{}`, `{"targets":[]}`, `{"targets":[{}]}`, `{"targets":[{"vm":1,"app":1}]}`, `{"targets":[{"vm":1},{"vm":1}]}`,
+	for _, wrong := range []string{`{}`, `{"targets":[]}`, `{"targets":[{}]}`, `{"targets":[{"vm":1,"app":1}]}`,
+		`{"targets":[{"vm":1},{"vm":1}]}`,
 		body(`,"mode":"quick"`), body(`,"compress":"rar"`), body(`,"storage":"local"`), body(`,"storage":"none"`), body(`,"notes":7`),
 		body(`,"storage":"../etc"`)} {
 		b.ask("POST", "backups/run", wrong, apitest.Operator, 422, "invalid")
 	}
 	b.ask("POST", "backups/run?plan=true", body(""), apitest.Operator, 200, "", `"kind":"backup"`, `web is backed up to nas.`)
 	b.ask("POST", "backups/run", body(`,"mode":"snapshot","compress":"zstd","notes":"before","protected":true`), apitest.Operator, 202, "",
-		`"kind":"backup.run"`, `"params":{"compress":"zstd","mode":"snapshot","notes":"before","protected":true,"targets":[{"vm":`+web+`}]}`,
+		`"kind":"backup.run"`,
+		`"params":{"compress":"zstd","mode":"snapshot","notes":"before","protected":true,"targets":[{"vm":`+web+`}]}`,
 		`"skipped":[]`)
 	if got := b.asked(); !strings.HasPrefix(got, "backup.run ") || !strings.Contains(got, " guest:") {
 		t.Errorf("the job %s", got)
@@ -344,7 +347,8 @@ func TestRestoreToANewID(t *testing.T) {
 	b.ask("POST", back, "", apitest.Operator, 403, "forbidden")
 	b.ask("POST", back, "", apitest.In(2, identity.Owner), 404, "not_found")
 	b.ask("POST", back+"?plan=true", "", apitest.Admin, 200, "", `is made of the backup of web on node`, `"confirm_phrase":null`)
-	for _, wrong := range []string{`{"newid":0}`, `{"newid":1}`, `{"node":"none"}`, `{"storage":"nas"}`, `{"storage":"none"}`, `{"name":"-"}`,
+	for _, wrong := range []string{`{"newid":0}`, `{"newid":1}`, `{"node":"none"}`, `{"storage":"nas"}`, `{"storage":"none"}`,
+		`{"name":"-"}`,
 		`{"unknown":1}`, `{"over":1}`} {
 		b.ask("POST", back, wrong, apitest.Admin, 422, "invalid")
 	}
@@ -373,7 +377,8 @@ func TestRestoreOver(t *testing.T) {
 		`All that web has written since the backup was taken is lost.`)
 	b.ask("POST", back+"?plan=true", `{"over":true}`, apitest.Admin, 200, "", `"kind":"data"`, `"kind":"disk"`,
 		`"kind":"backup","text":"A backup on nas remains."`)
-	b.ask("POST", back, `{"over":true,"newid":900,"name":"x","node":"y","new_identity":true}`, apitest.Admin, 422, "invalid", `"newid"`, `"name"`,
+	b.ask("POST", back, `{"over":true,"newid":900,"name":"x","node":"y","new_identity":true}`, apitest.Admin, 422, "invalid",
+		`"newid"`, `"name"`,
 		`"node"`, `"new_identity"`)
 	b.ask("POST", back, `{"over":true,"storage":"none","confirm":"web"}`, apitest.Admin, 422, "invalid", `"storage"`)
 	b.ask("POST", back+"?plan_digest=0000000000000000", `{"over":true,"confirm":"web"}`, apitest.Admin, 409, "plan_stale")

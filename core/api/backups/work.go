@@ -13,11 +13,11 @@ type runInput struct {
 	Body struct {
 		Targets   []guest.NamedTarget `json:"targets" minItems:"1" maxItems:"500"`
 		Storage   *string             `json:"storage,omitempty" nullable:"true" minLength:"1" maxLength:"100" example:"nas"`
-		Mode      *string             `json:"mode,omitempty" nullable:"true" enum:"snapshot,suspend,stop" doc:"The hypervisor's usual one unless given"`
-		Compress  *string             `json:"compress,omitempty" nullable:"true" enum:"0,gzip,lzo,zstd" doc:"0 for none; the hypervisor's usual one unless given"`
+		Mode      *string             `json:"mode,omitempty" nullable:"true" enum:"snapshot,suspend,stop" doc:"How; null for the usual one"`
+		Compress  *string             `json:"compress,omitempty" nullable:"true" enum:"0,gzip,lzo,zstd" doc:"0 is none; null the usual one"`
 		Notes     *string             `json:"notes,omitempty" nullable:"true" maxLength:"250"`
 		Protected bool                `json:"protected,omitempty" doc:"Protect it from being deleted"`
-		Confirm   *string             `json:"confirm,omitempty" nullable:"true" maxLength:"200" doc:"Name of the guest that the service itself runs in"`
+		Confirm   *string             `json:"confirm,omitempty" nullable:"true" maxLength:"200" doc:"Name of the service's own guest"`
 	}
 }
 
@@ -41,10 +41,10 @@ type restoreInput struct {
 	op.Planned
 	Body *struct {
 		Over        bool    `json:"over,omitempty" doc:"In the place of the guest that the backup is of"`
-		NewID       *int64  `json:"newid,omitempty" nullable:"true" minimum:"1" maximum:"999999999" doc:"The new guest's number; a free one unless given"`
+		NewID       *int64  `json:"newid,omitempty" nullable:"true" minimum:"1" maximum:"999999999" doc:"The new guest's number"`
 		Name        *string `json:"name,omitempty" nullable:"true" minLength:"1" maxLength:"63" example:"web2"`
 		Node        *string `json:"node,omitempty" nullable:"true" minLength:"1" maxLength:"253" doc:"The node of the new guest"`
-		Storage     *string `json:"storage,omitempty" nullable:"true" minLength:"1" maxLength:"100" doc:"Where its disks shall be; where they were unless given"`
+		Storage     *string `json:"storage,omitempty" nullable:"true" minLength:"1" maxLength:"100" doc:"Where its disks shall be"`
 		NewIdentity *bool   `json:"new_identity,omitempty" nullable:"true" doc:"New MAC addresses for a new guest"`
 		Start       bool    `json:"start,omitempty" doc:"Start it afterwards"`
 		Confirm     *string `json:"confirm,omitempty" nullable:"true" maxLength:"200" doc:"The guest's name, with over"`

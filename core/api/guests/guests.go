@@ -28,7 +28,8 @@ func Register(a *op.API, deps Deps) {
 	h := handlers{deps.Guests, deps.Actor}
 	op.Get(a, "/api/v1/guests", h.list, op.Spec{
 		ID: "list_guests", Summary: "List VMs, containers and apps", Tag: "Guests", Role: identity.Viewer, On: op.Anywhere, Ours: true,
-		Description: "Every VM and container of the hosts that the caller may see, as the last poll found it, each once. A container that is " +
+		Description: "Every VM and container of the hosts that the caller may see, as the last poll found it, each once. A " +
+			"container that is " +
 			"an app has `app_id`; templates are marked. An app whose container is away is under /apps only. The list is not paged.",
 	})
 	op.Post(a, "/api/v1/guests/actions", h.act, op.Spec{
@@ -46,7 +47,7 @@ type actInput struct {
 	Body struct {
 		Action  string              `json:"action" enum:"start,stop,shutdown,restart,pause,resume,reset" example:"shutdown"`
 		Targets []guest.NamedTarget `json:"targets" minItems:"1" maxItems:"500"`
-		Confirm *string             `json:"confirm,omitempty" nullable:"true" maxLength:"200" doc:"Name of the guest that the service itself runs in"`
+		Confirm *string             `json:"confirm,omitempty" nullable:"true" maxLength:"200" doc:"Name of the service's own guest"`
 	}
 }
 

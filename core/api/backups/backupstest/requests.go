@@ -35,7 +35,8 @@ var Requests = requesttest.Requests{
 			{Operation: "run_backups", Skips: true, Body: fmt.Sprintf(`{"targets":[{"vm":%s}],"storage":%q}`, vm, storage)},
 			{Operation: "restore_backup", Body: `{}`, Path: map[string]string{"backup_id": restored}},
 			{Operation: "delete_backup", Path: map[string]string{"backup_id": deleted},
-				Body: fmt.Sprintf(`{"confirm":%q}`, dbtest.Value[string](f.T, f.DB, "SELECT name FROM backups WHERE id = $1::bigint", deleted))},
+				Body: fmt.Sprintf(`{"confirm":%q}`, dbtest.Value[string](f.T, f.DB, "SELECT name FROM backups WHERE id = "+
+					"$1::bigint", deleted))},
 		}
 	},
 }
