@@ -22,6 +22,8 @@ import (
 	"github.com/hostler/hostler/core/api/jobs"
 	"github.com/hostler/hostler/core/api/keys"
 	"github.com/hostler/hostler/core/api/meta"
+	"github.com/hostler/hostler/core/api/migrations"
+	"github.com/hostler/hostler/core/api/nics"
 	"github.com/hostler/hostler/core/api/op"
 	"github.com/hostler/hostler/core/api/plugins"
 	"github.com/hostler/hostler/core/api/route"
@@ -70,6 +72,7 @@ type Deps struct {
 	Snapshots snapshots.Deps
 	Clones    clones.Deps
 	Configs   configs.Deps
+	NICs      nics.Deps
 	Apps      apps.Deps
 	Backups   backups.Deps
 	Firewall  firewall.Deps
@@ -79,6 +82,8 @@ type Deps struct {
 	Settings  settings.Deps
 	Cluster   cluster.Deps
 	Meta      meta.Deps
+
+	Migrations migrations.Deps
 
 	Schedules schedules.Deps
 	Users     users.Deps
@@ -105,9 +110,11 @@ var resources = []struct {
 	{"vms", func(a *op.API, d Deps) { vms.Register(a, d.VMs) }},
 	{"snapshots", func(a *op.API, d Deps) { snapshots.Register(a, d.Snapshots) }},
 	{"clones", func(a *op.API, d Deps) { clones.Register(a, d.Clones) }},
+	{"migrations", func(a *op.API, d Deps) { migrations.Register(a, d.Migrations) }},
 	{"apps", func(a *op.API, d Deps) { apps.Register(a, d.Apps) }},
 	{"backups", func(a *op.API, d Deps) { backups.Register(a, d.Backups) }},
 	{"configs", func(a *op.API, d Deps) { configs.Register(a, d.Configs) }},
+	{"nics", func(a *op.API, d Deps) { nics.Register(a, d.NICs) }},
 	{"firewall", func(a *op.API, d Deps) { firewall.Register(a, d.Firewall) }},
 	{"jobs", func(a *op.API, d Deps) { jobs.Register(a, d.Jobs) }},
 	{"audit", func(a *op.API, d Deps) { audit.Register(a, d.Audit) }},

@@ -40,7 +40,7 @@ func newTeamsFixture(t *testing.T) *teamsFixture {
 	e := &teamsFixture{fixture: newFixture(t), changes: map[string][]requesttest.Change{}}
 	e.blue = identitytest.Team(t, e.db, "blue")
 	e.requested = &requesttest.Fixture{API: e.API, T: t, DB: e.db, Users: e.users, Driver: e.driver}
-	spec := memdriver.Spec{Nodes: 1, VMs: 6, Containers: 3}
+	spec := memdriver.Spec{Nodes: 2, VMs: 6, Containers: 3}
 	e.requested.Lab = e.requested.NewCluster(canary, spec)
 	e.host = e.enrol(canary+"-host", canary+".mem", e.requested.Lab)
 	e.vm, e.app, e.job = e.occupy(e.host)

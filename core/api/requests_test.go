@@ -21,6 +21,8 @@ import (
 	"github.com/hostler/hostler/core/api/jobs/jobstest"
 	"github.com/hostler/hostler/core/api/keys/keystest"
 	"github.com/hostler/hostler/core/api/meta/metatest"
+	"github.com/hostler/hostler/core/api/migrations/migrationstest"
+	"github.com/hostler/hostler/core/api/nics/nicstest"
 	"github.com/hostler/hostler/core/api/op"
 	"github.com/hostler/hostler/core/api/plugins/pluginstest"
 	"github.com/hostler/hostler/core/api/requesttest"
@@ -50,6 +52,7 @@ var requests = map[string]requesttest.Requests{
 	"jobs":      jobstest.Requests,
 	"keys":      keystest.Requests,
 	"meta":      metatest.Requests,
+	"nics":      nicstest.Requests,
 	"plugins":   pluginstest.Requests,
 	"schedules": schedulestest.Requests,
 	"settings":  settingstest.Requests,
@@ -58,6 +61,8 @@ var requests = map[string]requesttest.Requests{
 	"teams":     teamstest.Requests,
 	"users":     userstest.Requests,
 	"vms":       vmstest.Requests,
+
+	"migrations": migrationstest.Requests,
 }
 
 // folders are those of the resources that have requests, in the order of the alphabet.

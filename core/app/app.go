@@ -42,6 +42,8 @@ type App struct {
 	IsSelf           bool       `json:"is_self" doc:"The service itself runs in it"`
 	SeenAt           *time.Time `json:"seen_at" doc:"When the hypervisor last told of its container"`
 	FiguresAt        *time.Time `json:"figures_at" doc:"When its container's figures were measured, which a hypervisor may do less often than it tells of the container; null when it has none"`
+	Addresses        []string   `json:"addresses" nullable:"true" example:"[\"192.0.2.5\"]" doc:"What the container told of its addresses when its network was last read; null while it never did. No list asks for them"`
+	AddressesAt      *time.Time `json:"addresses_at" doc:"When it told of its addresses"`
 	AdoptedAt        time.Time  `json:"adopted_at"`
 
 	clusterID *int64

@@ -22,7 +22,7 @@ const selectApps = `SELECT a.id, a.name, a.slug, a.vmid, a.guest_ref,
 	h.id, h.name, c.name, g.node, g.name, coalesce(g.lock, ''), coalesce(g.tags, '{}'), g.cpu, g.cpus, g.memory,
 	g.memory_total, g.disk, g.disk_total, g.net_in, g.net_out, g.uptime, a.web_port, a.web_path, a.web_protocol,
 	CASE WHEN g.id IS NOT NULL THEN ` + guest.SeenAt + ` END, ` + guest.FiguresAt + `,
-	a.adopted_at, a.cluster_id, g.id
+	g.addresses, g.addresses_at, a.adopted_at, a.cluster_id, g.id
 	FROM apps a
 	LEFT JOIN guests g ON g.id = a.guest_id
 	LEFT JOIN hosts h ON h.id = coalesce(g.host_id, a.host_id)
@@ -34,7 +34,7 @@ func (a *App) fields() []any {
 	return []any{&a.ID, &a.Name, &a.Slug, &a.VMID, &a.GuestRef, &a.Status, &a.MissingSince, &a.JobID, &a.Present, &a.HostID, &a.Host,
 		&a.Cluster, &a.Node, &a.GuestName, &a.Lock, &a.Tags, &a.CPU, &a.CPUs, &a.MemoryBytes, &a.MemoryTotalBytes, &a.DiskBytes,
 		&a.DiskTotalBytes, &a.NetInBytes, &a.NetOutBytes, &a.UptimeS, &a.WebPort, &a.WebPath, &a.WebProtocol, &a.SeenAt, &a.FiguresAt,
-		&a.AdoptedAt, &a.clusterID, &a.guestID}
+		&a.Addresses, &a.AddressesAt, &a.AdoptedAt, &a.clusterID, &a.guestID}
 }
 
 // Filter narrows List. Zero values narrow nothing.

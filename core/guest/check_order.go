@@ -21,7 +21,7 @@ func (a *Actor) checkOrder(ctx context.Context, on Subject, o ConfigOrder, now h
 	p := &place{db: a.DB}
 	sized := o.Cores != nil || o.Sockets != nil || o.MemoryMB != nil || o.BalloonMB != nil || o.SwapMB != nil || len(o.DisksGB) > 0
 	if sized {
-		if p.Placement, err = a.roomFor(ctx, on.Guest); err != nil {
+		if p.Placement, _, err = a.roomFor(ctx, on.Guest); err != nil {
 			return nil, err
 		}
 	}
@@ -36,9 +36,9 @@ func (a *Actor) checkOrder(ctx context.Context, on Subject, o ConfigOrder, now h
 	return grown, nil
 }
 
-// roomFor asks what the guest's node has. Where the driver cannot tell, nothing is known of bounds.
-func (a *Actor) roomFor(ctx context.Context, g *Guest) (hypervisor.Placement, error) {
-	p, err := host.AskWithin(ctx, a.Hosts, lookLimit, g.HostID, endpoint.Monitoring,
+// roomFor asks what the guest's node has; known is false where the driver cannot tell.
+func (a *Actor) roomFor(ctx context.Context, g *Guest) (room hypervisor.Placement, known bool, err error) {
+	room, err = host.AskWithin(ctx, a.Hosts, lookLimit, g.HostID, endpoint.Monitoring,
 		func(ctx context.Context, at hypervisor.Provisioner) (hypervisor.Placement, error) {
 			return Follow(ctx, a.Hosts, g, func(ref hypervisor.GuestRef) (hypervisor.Placement, error) {
 				return at.Placement(ctx, hypervisor.PlacementQuery{Kind: ref.Kind, Node: ref.Node, Name: g.Name})
@@ -46,9 +46,9 @@ func (a *Actor) roomFor(ctx context.Context, g *Guest) (hypervisor.Placement, er
 		})
 	err = plugin.Problem(err)
 	if unsupported(err) {
-		return hypervisor.Placement{}, nil
+		return hypervisor.Placement{}, false, nil
 	}
-	return p, err
+	return room, true, err
 }
 
 // checkConfig refuses figures and texts that the guest cannot have.

@@ -37,3 +37,8 @@ func RestoreOverJob(hostID int64, asked Asked, backup hypervisor.Backup) job.Spe
 	return restoreOver(false).Spec(job.Target{Kind: "vm", ID: asked.GuestID, Name: asked.Name}, 1, hostID,
 		Params[overSpec]{Asked: asked, Spec: spec})
 }
+
+// MigrateJob is the job that moves a guest; target names it in the words of the API.
+func MigrateJob(target job.Target, hostID int64, asked Asked, order MigrationOrder, confirmed bool) job.Spec {
+	return migrate.Spec(target, 1, hostID, Params[migrationSpec]{Asked: asked, Spec: migrationSpec{Order: order, Confirmed: confirmed}})
+}

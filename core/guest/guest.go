@@ -53,8 +53,11 @@ type Guest struct {
 	SeenAt           time.Time `json:"seen_at" doc:"When the hypervisor last told of it. A poll that failed or did not find it does not move this"`
 	// FiguresAt is older than SeenAt where the hypervisor tells figures less often than states.
 	FiguresAt *time.Time `json:"figures_at" doc:"When its figures were measured, which a hypervisor may do less often than it tells of the guest; null when it has none"`
-	clusterID int64
-	uid       string
+	// Addresses are asked for by Actor.Network alone.
+	Addresses   []string   `json:"addresses" nullable:"true" example:"[\"192.0.2.5\"]" doc:"What the guest told of its addresses when its network was last read; null while it never did. No list asks for them"`
+	AddressesAt *time.Time `json:"addresses_at" doc:"When it told of its addresses"`
+	clusterID   int64
+	uid         string
 }
 
 // ClusterID is the cluster that the guest belongs to.

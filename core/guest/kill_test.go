@@ -50,7 +50,7 @@ func child(args []string) {
 	fail(err)
 	q, err := job.New(job.Config{DB: d})
 	fail(err)
-	targets := map[endpoint.Capability]plainTarget{}
+	targets := map[int64]map[endpoint.Capability]plainTarget{}
 	fail(json.Unmarshal([]byte(os.Getenv(childKey+"_TARGETS")), &targets))
 	w := &guest.Worker{DB: d, Hosts: &halting{driver: hypervisor.NewClient(conn), targets: targets, when: when, request: request}}
 	w.Register(q)
@@ -63,7 +63,7 @@ func child(args []string) {
 // halting opens hosts whose requests stand still at one point.
 type halting struct {
 	driver        hypervisor.Driver
-	targets       map[endpoint.Capability]plainTarget
+	targets       map[int64]map[endpoint.Capability]plainTarget // by host
 	when, request string
 }
 
@@ -73,9 +73,10 @@ type plainTarget struct {
 	Secret string
 }
 
-func (h *halting) Open(ctx context.Context, _ int64, capability endpoint.Capability) (hypervisor.Host, error) {
-	target := h.targets[capability].Target
-	target.Credential.Secret = sdk.Secret(h.targets[capability].Secret)
+func (h *halting) Open(ctx context.Context, hostID int64, capability endpoint.Capability) (hypervisor.Host, error) {
+	plain := h.targets[hostID][capability]
+	target := plain.Target
+	target.Credential.Secret = sdk.Secret(plain.Secret)
 	host, err := h.driver.Open(ctx, target)
 	return &haltingHost{host, h}, err
 }
@@ -116,10 +117,13 @@ func (b *lifecycleFixture) killed(t *testing.T, when, request string, want job.S
 	}
 	go func() { _ = server.Serve(listener) }()
 	t.Cleanup(server.Stop)
-	targets := map[endpoint.Capability]plainTarget{}
-	for _, capability := range []endpoint.Capability{endpoint.Monitoring, endpoint.Lifecycle, endpoint.Backup} {
-		target := b.cluster.Target(capability)
-		targets[capability] = plainTarget{target, string(target.Credential.Secret)}
+	targets := map[int64]map[endpoint.Capability]plainTarget{}
+	for host, cluster := range b.clusters() {
+		targets[host] = map[endpoint.Capability]plainTarget{}
+		for _, capability := range []endpoint.Capability{endpoint.Monitoring, endpoint.Lifecycle, endpoint.Backup} {
+			target := cluster.Target(capability)
+			targets[host][capability] = plainTarget{target, string(target.Credential.Secret)}
+		}
 	}
 	text, err := json.Marshal(targets)
 	if err != nil {

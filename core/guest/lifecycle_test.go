@@ -35,6 +35,9 @@ type lifecycleFixture struct {
 	queue   *job.Queue
 	worker  *guest.Worker
 	hostID  int64
+	// other is a second host, of a cluster of its own; nil where there is none.
+	other   *memdriver.Cluster
+	otherID int64
 	// missing are capabilities without a token; opened counts the hosts that were opened by capability.
 	missing map[endpoint.Capability]bool
 	mu      sync.Mutex
@@ -46,7 +49,8 @@ type lifecycleFixture struct {
 }
 
 func (b *lifecycleFixture) Open(ctx context.Context, hostID int64, capability endpoint.Capability) (hypervisor.Host, error) {
-	if hostID != b.hostID {
+	cluster := b.clusters()[hostID]
+	if cluster == nil {
 		return nil, fmt.Errorf("no host %d", hostID)
 	}
 	if b.missing[capability] {
@@ -55,11 +59,20 @@ func (b *lifecycleFixture) Open(ctx context.Context, hostID int64, capability en
 	b.mu.Lock()
 	b.opened[capability]++
 	b.mu.Unlock()
-	host, err := b.driver.Open(ctx, b.cluster.Target(capability))
+	host, err := b.driver.Open(ctx, cluster.Target(capability))
 	if err == nil && b.wrap != nil && capability == endpoint.Lifecycle {
 		host = b.wrap(host)
 	}
 	return host, err
+}
+
+// clusters are those of the hosts.
+func (b *lifecycleFixture) clusters() map[int64]*memdriver.Cluster {
+	all := map[int64]*memdriver.Cluster{b.hostID: b.cluster}
+	if b.other != nil {
+		all[b.otherID] = b.other
+	}
+	return all
 }
 
 const poolAddress = "pool.mem:8006"

@@ -17,7 +17,8 @@ import (
 // columns of a Guest in the order of scan. pending decides the status: see join.
 const columns = `g.id, g.kind, g.name, g.vmid, g.ref, COALESCE(g.uid, ''), CASE WHEN j.id IS NULL THEN g.status ELSE 'pending' END, j.id,
 	g.host_id, h.name, c.name, g.cluster_id, g.node, g.template, g.lock, g.pool, g.tags, g.cpu, g.cpus,
-	g.memory, g.memory_total, g.disk, g.disk_total, g.net_in, g.net_out, g.disk_read, g.disk_write, g.uptime, ` + SeenAt + ", " + FiguresAt
+	g.memory, g.memory_total, g.disk, g.disk_total, g.net_in, g.net_out, g.disk_read, g.disk_write, g.uptime, ` + SeenAt +
+	", " + FiguresAt + ", g.addresses, g.addresses_at"
 
 // SeenAt is, in SQL, when the hypervisor last told of the guest g of the cluster c: the cluster's last good poll, unless
 // that left the guest out, or a job that has read the guest since.
@@ -37,7 +38,8 @@ const join = `guests g
 func (g *Guest) fields() []any {
 	return []any{&g.ID, &g.Kind, &g.Name, &g.VMID, &g.Ref, &g.uid, &g.Status, &g.JobID, &g.HostID, &g.Host, &g.Cluster, &g.clusterID,
 		&g.Node, &g.Template, &g.Lock, &g.Pool, &g.Tags, &g.CPU, &g.CPUs, &g.MemoryBytes, &g.MemoryTotalBytes, &g.DiskBytes,
-		&g.DiskTotalBytes, &g.NetInBytes, &g.NetOutBytes, &g.DiskReadBytes, &g.DiskWriteBytes, &g.UptimeS, &g.SeenAt, &g.FiguresAt}
+		&g.DiskTotalBytes, &g.NetInBytes, &g.NetOutBytes, &g.DiskReadBytes, &g.DiskWriteBytes, &g.UptimeS, &g.SeenAt, &g.FiguresAt,
+		&g.Addresses, &g.AddressesAt}
 }
 
 // Filter narrows List. Zero values narrow nothing.

@@ -14,6 +14,7 @@ import (
 	"github.com/hostler/hostler/core/job"
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
+	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
 // request is a step as a run does it.
@@ -111,11 +112,7 @@ func ask[T any](ctx context.Context, a *act, question func(context.Context, hype
 // askAs is ask with the token of a capability.
 func askAs[T any](ctx context.Context, a *act, capability endpoint.Capability,
 	question func(context.Context, hypervisor.Host) (T, error)) (T, error) {
-	limit := a.ReadLimit
-	if limit == 0 {
-		limit = defaultReadLimit
-	}
-	return host.AskWithin(ctx, a.Hosts, limit, a.hostID, capability, question)
+	return host.AskWithin(ctx, a.Hosts, a.readLimit(), a.hostID, capability, question)
 }
 
 // read asks the hypervisor for the guest's state, and for what is there of what the step wants.
@@ -126,6 +123,13 @@ func (a *act) read(ctx context.Context, s step) (guest hypervisor.Guest, state S
 	}
 	guest, err = ask(ctx, a, func(ctx context.Context, host hypervisor.Host) (hypervisor.Guest, error) {
 		guest, err := host.Guest(ctx, a.ref)
+		if s.to != "" && s.to != a.ref.Node && sdk.KindOf(err) == sdk.NotFound {
+			moved := a.ref
+			moved.Node = s.to
+			if there, failed := host.Guest(ctx, moved); failed == nil {
+				a.ref, guest, err = moved, there, nil
+			}
+		}
 		if err == nil && s.reads == "" {
 			state, err = s.state(ctx, host, guest, sent)
 		}

@@ -27,6 +27,8 @@ type Worker struct {
 	List func(ctx context.Context, hostID int64, storage, node string) error
 	// ReadLimit bounds each question that a job asks the hypervisor; zero is 2 minutes.
 	ReadLimit time.Duration
+	// ArriveLimit is for how long a guest is waited for that the hypervisor's own manager moves; zero is 6 hours.
+	ArriveLimit time.Duration
 }
 
 // Register makes w the worker of every kind of job on guests that this package has.
@@ -43,6 +45,9 @@ func (w *Worker) Register(q *job.Queue) {
 	q.Register(createKind, job.WorkerFunc(w.create))
 	Register(q, w, RunBackup)
 	q.Register(restoreKind, job.WorkerFunc(w.restore))
+	for _, guest := range migrate.guests() {
+		q.Register(targets[guest]+"."+migrate.Kind, job.WorkerFunc(w.migrate))
+	}
 }
 
 // Register makes w the worker of one kind of work.
@@ -108,6 +113,8 @@ type progress struct {
 	Ref    hypervisor.GuestID `json:"ref,omitempty"`
 	// Settled counts the steps that are done with, those included whose failure was none.
 	Settled int `json:"settled,omitempty"`
+	// Migration is that of a job that moves a guest.
+	Migration *migration `json:"migration,omitempty"`
 }
 
 // step is a Step with what was asked for.
@@ -117,9 +124,11 @@ type step struct {
 	reads   endpoint.Capability
 	does    hypervisor.Operation
 	removes bool
-	says    string
-	send    func(ctx context.Context, host hypervisor.Host, ref hypervisor.GuestRef) (task string, err error)
-	state   func(ctx context.Context, host hypervisor.Host, guest hypervisor.Guest, sent time.Time) (State, error)
+	// to is the node on which the guest is when the step has moved it; empty for all others.
+	to    string
+	says  string
+	send  func(ctx context.Context, host hypervisor.Host, ref hypervisor.GuestRef) (task string, err error)
+	state func(ctx context.Context, host hypervisor.Host, guest hypervisor.Guest, sent time.Time) (State, error)
 }
 
 func (s Step[P]) with(spec P) step {

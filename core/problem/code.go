@@ -32,6 +32,7 @@ const (
 	CodeProtected           Code = "protected"
 
 	CodeLinkedCloneNeedsTemplate Code = "linked_clone_needs_template"
+	CodeMigrationBlocked         Code = "migration_blocked"
 	CodeDigestConflict           Code = "digest_conflict"
 	CodeVMAddressing             Code = "vm_addressing_not_editable"
 
@@ -95,6 +96,7 @@ var table = map[Code]kind{
 	CodeProtected:           {http.StatusConflict, "Protected at the hypervisor"},
 
 	CodeLinkedCloneNeedsTemplate: {http.StatusConflict, "Only a template can be copied so"},
+	CodeMigrationBlocked:         {http.StatusConflict, "Something is in the way of the migration"},
 	CodeDigestConflict:           {http.StatusConflict, "Changed meanwhile"},
 	CodeVMAddressing:             {http.StatusConflict, "A VM's addresses are set inside it"},
 

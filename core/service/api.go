@@ -17,6 +17,8 @@ import (
 	"github.com/hostler/hostler/core/api/jobs"
 	"github.com/hostler/hostler/core/api/keys"
 	"github.com/hostler/hostler/core/api/meta"
+	"github.com/hostler/hostler/core/api/migrations"
+	"github.com/hostler/hostler/core/api/nics"
 	"github.com/hostler/hostler/core/api/op"
 	"github.com/hostler/hostler/core/api/plugins"
 	"github.com/hostler/hostler/core/api/schedules"
@@ -51,6 +53,7 @@ func (s *Service) deps() api.Deps {
 		Snapshots: snapshots.Deps{VMs: s.VMs, Apps: s.Apps, Actor: s.VMs.Actor},
 		Clones:    clones.Deps{VMs: s.VMs, Apps: s.Apps, Actor: s.VMs.Actor},
 		Configs:   configs.Deps{VMs: s.VMs, Apps: s.Apps, Actor: s.VMs.Actor},
+		NICs:      nics.Deps{VMs: s.VMs, Apps: s.Apps, Actor: s.VMs.Actor},
 		Apps:      apps.Deps{Apps: s.Apps},
 		Backups:   backups.Deps{Backups: s.Backups, Guests: s.Guests, Actor: s.VMs.Actor},
 		Firewall:  firewallapi.Deps{Firewalls: &firewall.Store{Hosts: s.Hosts, Backends: c.Firewalls}, VMs: s.VMs, Apps: s.Apps},
@@ -61,6 +64,8 @@ func (s *Service) deps() api.Deps {
 		Settings:  settings.Deps{Settings: &setting.Store{DB: c.DB, Hosts: s.Hosts}},
 		Cluster:   cluster.Deps{DB: c.DB},
 		Meta:      meta.Deps{Updates: s.Updates},
+
+		Migrations: migrations.Deps{VMs: s.VMs, Apps: s.Apps, Actor: s.VMs.Actor},
 	}
 }
 

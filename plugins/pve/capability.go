@@ -33,7 +33,8 @@ var roles = map[endpoint.Capability]role{
 			"VM.Allocate", "VM.Clone", "VM.Snapshot", "VM.Snapshot.Rollback", "VM.Migrate", "Sys.Modify",
 			"Datastore.Allocate", "Datastore.AllocateSpace",
 		},
-		recommended: []string{"SDN.Use", "VM.Config.HWType", "VM.Config.CDROM", "Datastore.AllocateTemplate"},
+		// A NIC is changed from what it is: VM.Audit reads that.
+		recommended: []string{"SDN.Use", "VM.Audit", "VM.Config.HWType", "VM.Config.CDROM", "Datastore.AllocateTemplate"},
 	},
 	endpoint.Console: {
 		name:       "ServiceConsole",
@@ -43,6 +44,8 @@ var roles = map[endpoint.Capability]role{
 	endpoint.Backup: {
 		name:       "ServiceBackup",
 		privileges: []string{"VM.Backup", "Datastore.AllocateSpace", "Datastore.Audit"},
+		// For a restore: a new guest, and one whose NICs are on bridges.
+		recommended: []string{"SDN.Use", "VM.Allocate"},
 	},
 	endpoint.NodePower: {
 		name:       "ServiceNodePower",

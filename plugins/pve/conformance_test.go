@@ -16,8 +16,9 @@ func TestConformance(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, pvesim.Options{Scenario: pvesim.ScenarioCluster, Nodes: 3, Guests: 600, TaskDuration: 30 * time.Millisecond})
 	privileges := pve.Privileges
-	// What making VMs needs of today's releases besides the role of the script.
-	w.SetRole("ServiceLifecycle", append(privileges(endpoint.Lifecycle), "SDN.Use", "VM.Config.HWType", "VM.Config.CDROM")...)
+	// What making VMs, changing NICs and backups need of today's releases besides the role of the script.
+	w.SetRole("ServiceLifecycle", append(privileges(endpoint.Lifecycle), "SDN.Use", "VM.Audit", "VM.Config.HWType", "VM.Config.CDROM")...)
+	w.SetRole("ServiceBackup", append(privileges(endpoint.Backup), "SDN.Use", "VM.Allocate")...)
 	newGuest := func(t testing.TB, kind hypervisor.GuestKind, status string) hypervisor.GuestRef {
 		spec := pvesim.GuestSpec{Status: status}
 		if kind == hypervisor.Container {
@@ -58,7 +59,8 @@ func TestConformance(t *testing.T) {
 				Image: "local:iso/debian-13.1.0-amd64-netinst.iso",
 			}
 		},
-		RunningTask: func(t testing.TB) string { return w.task(t, "vzdump", time.Hour, "OK", "first line", "second line") },
+		BackupStorage: "nas",
+		RunningTask:   func(t testing.TB) string { return w.task(t, "vzdump", time.Hour, "OK", "first line", "second line") },
 		EndedTask: func(t testing.TB) string {
 			return w.task(t, "qmstart", 0, "OK", "one", "two", "three", "four", "five")
 		},

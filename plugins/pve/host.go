@@ -31,6 +31,9 @@ var (
 	_ hypervisor.Migrator    = (*Host)(nil)
 
 	_ hypervisor.ConfigReader = (*Host)(nil)
+	_ hypervisor.Backuper     = (*Host)(nil)
+	_ hypervisor.Reconfigurer = (*Host)(nil)
+	_ hypervisor.NICEditor    = (*Host)(nil)
 )
 
 // Version asks the called node for the version of its pve-manager.

@@ -92,9 +92,7 @@ func (h *Host) allocateError(ctx context.Context, id hypervisor.GuestID, err err
 	switch {
 	case e.Kind == plugin.Invalid && provisionFields[e.Field] != "":
 		e.Field = provisionFields[e.Field]
-	case e.Kind == plugin.Denied && len(e.Missing) == 0 && strings.HasSuffix(text, "permission check failed"):
-		e.Missing, e.Path = []string{"VM.Allocate"}, "/vms/"+string(id)
-		e.Remedy = h.api.RemedyOf(ctx, e.Missing, e.Path)
+	case h.namesNothing(ctx, e, "VM.Allocate", id):
 	case strings.HasPrefix(text, "storage '"):
 		e.Kind, e.Field = plugin.Invalid, "storage"
 	case strings.HasPrefix(text, "no such cluster node"):
@@ -104,6 +102,16 @@ func (h *Host) allocateError(ctx context.Context, id hypervisor.GuestID, err err
 		e.Kind = plugin.Conflict
 	}
 	return e
+}
+
+// namesNothing completes a refusal that tells neither privilege nor guest.
+func (h *Host) namesNothing(ctx context.Context, e *plugin.Error, privilege string, id hypervisor.GuestID) bool {
+	bare := e.Kind == plugin.Denied && len(e.Missing) == 0 && strings.HasSuffix(strings.ToLower(e.Message), "permission check failed")
+	if bare {
+		e.Missing, e.Path = []string{privilege}, "/vms/"+string(id)
+		e.Remedy = h.api.RemedyOf(ctx, e.Missing, e.Path)
+	}
+	return bare
 }
 
 // Destroy sends one DELETE. Disks that no configuration names stay: they may be another's.

@@ -71,6 +71,8 @@ type waiter struct {
 	looks int
 	// ended is true once the log's last line, "TASK OK" and the like, was seen.
 	ended bool
+	// backup is what the log of a backup told of how that failed.
+	backup backupFailure
 }
 
 // look reads what is new in the log, then, where the log cannot tell, the status, and of an ended task the rest of the
@@ -96,7 +98,8 @@ func (w *waiter) look(ctx context.Context) (running bool, result hypervisor.Task
 	}
 	result = taskResult(exit)
 	if result.Status == hypervisor.TaskFailed {
-		result.Missing, result.Path = pveapi.Lacking(exit)
+		result.Message = w.backup.explain(result.Message)
+		result.Missing, result.Path = pveapi.Lacking(result.Message)
 		result.Remedy = w.host.api.RemedyOf(ctx, result.Missing, result.Path)
 	}
 	return false, result, nil
@@ -119,6 +122,9 @@ func (w *waiter) log(ctx context.Context) error {
 			}
 			w.next++
 			w.ended = strings.HasPrefix(l.Text, "TASK ")
+			if w.task.kind == backupTask {
+				w.backup.read(l.Text)
+			}
 		}
 		if len(log.Lines) < logWindow {
 			return nil

@@ -85,4 +85,7 @@ var operationOf = map[string]hypervisor.Operation{
 	"qmdestroy": hypervisor.OperationDestroy, "vzdestroy": hypervisor.OperationDestroy,
 	"qmclone": hypervisor.OperationClone, "vzclone": hypervisor.OperationClone,
 	"qmigrate": hypervisor.OperationMigrate, "vzmigrate": hypervisor.OperationMigrate, "hamigrate": hypervisor.OperationMigrate,
+
+	"vzdump":    hypervisor.OperationBackup,
+	"qmrestore": hypervisor.OperationRestore, "vzrestore": hypervisor.OperationRestore,
 }

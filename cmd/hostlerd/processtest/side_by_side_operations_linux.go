@@ -25,6 +25,7 @@ const wrongSecret = "00000000-0000-4000-8000-00000000dead"
 // sideRequests has every operation about hosts and guests.
 func sideRequests() []sideRequest {
 	const ok, accepted, absent, unsupported, required = "200", "202", "404 not_found", "501 unsupported", "409 capability_required"
+	const stale = "409 digest_conflict"
 	type m = map[string]any
 	type p = map[string]string
 	return []sideRequest{
@@ -37,7 +38,7 @@ func sideRequests() []sideRequest {
 		{operation: "create_host", body: m{"driver": "{driver}", "name": "again", "address": "{address}", "token_id": "a@b!c",
 			"token_secret": wrongSecret}, pve: "409 conflict", lxd: "422 invalid"},
 		{operation: "probe_host", body: m{"driver": "{driver}", "address": "{address}", "tls_fingerprint": "{fingerprint}",
-			"token_id": "a@b!c",
+			"token_id":     "a@b!c",
 			"token_secret": wrongSecret}, pve: "502 token_rejected", lxd: "422 invalid"},
 		{operation: "write_token_script", body: m{"driver": "{driver}", "capabilities": []string{"lifecycle", "backup"}}, pve: ok,
 			lxd: ok},
@@ -62,9 +63,12 @@ func sideRequests() []sideRequest {
 		{operation: "list_vms", query: "host={host_id}", pve: ok, lxd: ok},
 		{operation: "get_vm", pve: ok, lxd: absent},
 		{operation: "get_vm_config", pve: ok, lxd: absent},
-		{operation: "reconfigure_vm", body: m{"digest": "none"}, pve: "422 invalid", lxd: absent}, // with nothing to change
-		{operation: "create_vm", body: m{"host_id": "{host_id}", "name": "asked", "storage": "none"}, pve: "422 invalid",
-			lxd: unsupported},
+		{operation: "reconfigure_vm", body: m{"cores": 2, "digest": "none"}, pve: stale, lxd: absent},
+		{operation: "list_vm_nics", pve: ok, lxd: absent},
+		{operation: "change_vm_nic", params: p{"iface": "net0"}, body: m{"tag": 20, "digest": "none"}, pve: stale, lxd: absent},
+		{operation: "create_vm", body: m{"host_id": "{host_id}", "name": "asked", "storage": "none"}, pve: "422 invalid", lxd: unsupported},
+		{operation: "check_vm_migration", body: m{"target_host_id": "{host_id}"}, pve: ok, lxd: absent},
+		{operation: "migrate_vm", body: m{"target_host_id": "{host_id}"}, pve: "409 migration_blocked", lxd: absent},
 		{operation: "clone_vm", body: m{"full": false}, pve: "409 linked_clone_needs_template", lxd: absent},
 		{operation: "act_on_vm", pve: accepted, lxd: absent},
 		{operation: "delete_vm", pve: "409 guest_running", lxd: absent}, // which the action before has started
@@ -76,8 +80,13 @@ func sideRequests() []sideRequest {
 		{operation: "list_discovered_apps", pve: ok, lxd: ok},
 		{operation: "adopt_apps", body: m{"items": []any{m{"host_id": "{host_id}", "guest_ref": "none"}}}, pve: absent, lxd: absent},
 		{operation: "get_app", pve: ok, lxd: ok},
+		{operation: "check_app_migration", body: m{"target_host_id": "{host_id}"}, pve: ok, lxd: unsupported},
+		{operation: "migrate_app", body: m{"target_host_id": "{host_id}"}, pve: "409 migration_blocked", lxd: unsupported},
 		{operation: "get_app_config", pve: ok, lxd: unsupported},
 		{operation: "reconfigure_app", body: m{"web_port": 8080}, pve: ok, lxd: ok},
+		{operation: "reconfigure_app", body: m{"cores": 2, "digest": "none"}, pve: stale, lxd: unsupported},
+		{operation: "list_app_nics", pve: ok, lxd: unsupported},
+		{operation: "change_app_nic", params: p{"iface": "net0"}, body: m{"tag": 20, "digest": "none"}, pve: stale, lxd: unsupported},
 		{operation: "get_app_logs", pve: unsupported, lxd: unsupported},
 		{operation: "clone_app", body: m{"full": false}, pve: "409 linked_clone_needs_template", lxd: unsupported},
 		{operation: "uninstall_app", pve: "409 confirm_required", lxd: unsupported},

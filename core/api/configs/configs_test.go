@@ -93,7 +93,7 @@ func TestDigestThatBecomesStale(t *testing.T) {
 				b.Cluster.ChangeConfig(b.Refs["stopped"].ID, func(c *hypervisor.Config) { c.Description = "by another" })
 			}}
 		}
-		b.Wrap.Store(&wrap)
+		b.WrapChanges(wrap)
 		b.Ask(t, "PATCH", b.VM("stopped"), fmt.Sprintf(`{"cores":3,"digest":%q}`, now.Digest), apitest.Operator, 409, "digest_conflict",
 			`"done":[]`)
 	})
@@ -241,7 +241,7 @@ func TestLostAnswers(t *testing.T) {
 					}
 					return host
 				}
-				b.Wrap.Store(&wrap)
+				b.WrapChanges(wrap)
 				b.Ask(t, "PATCH", b.VM("running"), body, apitest.Operator, c.status, c.code, c.says...)
 				if sent != c.sent {
 					t.Errorf("%d requests were sent, want %d", sent, c.sent)

@@ -30,8 +30,8 @@ type Lab struct {
 	Cluster *memdriver.Cluster
 	// Refs are the guests by the names above. At a hypervisor whose guests are known by name theirs are other ones.
 	Refs map[string]hypervisor.GuestRef
-	// Wrap changes what is opened with the lifecycle token; nil changes nothing.
-	Wrap atomic.Pointer[func(*memdriver.Host) hypervisor.Host]
+	// reads changes what is opened with the monitoring token, and changes what is with that for lifecycle; nil changes nothing.
+	reads, changes atomic.Pointer[func(*memdriver.Host) hypervisor.Host]
 }
 
 // tokens and certificates are the drivers of a Lab, each with the optional interfaces that those of its shape have.
@@ -59,11 +59,21 @@ func (d certificates) Open(ctx context.Context, target endpoint.Target) (hypervi
 func (b *Lab) open(ctx context.Context, driver hypervisor.Driver, target endpoint.Target) (hypervisor.Host, error) {
 	at, err := driver.Open(ctx, target)
 	mem, ok := at.(*memdriver.Host)
-	if wrap := b.Wrap.Load(); err == nil && ok && wrap != nil && target.Credential.Capability == endpoint.Lifecycle {
+	wrap := b.changes.Load()
+	if target.Credential.Capability == endpoint.Monitoring {
+		wrap = b.reads.Load()
+	}
+	if err == nil && ok && wrap != nil {
 		return (*wrap)(mem), nil
 	}
 	return at, err
 }
+
+// WrapReads changes what is opened with the monitoring token.
+func (b *Lab) WrapReads(wrap func(*memdriver.Host) hypervisor.Host) { b.reads.Store(&wrap) }
+
+// WrapChanges changes what is opened with the lifecycle token.
+func (b *Lab) WrapChanges(wrap func(*memdriver.Host) hypervisor.Host) { b.changes.Store(&wrap) }
 
 // NewLab makes a Lab of a shape with the resource that register declares.
 func NewLab(t *testing.T, shape memdriver.Shape, register func(*op.API, api.Deps), edits ...func(*service.Config)) *Lab {

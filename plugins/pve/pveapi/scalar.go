@@ -30,6 +30,11 @@ type Scalar struct {
 	raw     []byte
 }
 
+// Object hands the members of an object to d. It is false for a value that is none.
+func (s Scalar) Object(d RowDecoder) bool {
+	return s.form == formCompound && Object(s.raw, d) == nil
+}
+
 // TextScalar is a scalar of a text without escapes, for parts of other texts.
 func TextScalar(raw []byte) Scalar { return Scalar{form: formText, raw: raw} }
 

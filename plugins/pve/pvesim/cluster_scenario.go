@@ -31,7 +31,8 @@ var capabilityRoles = map[string]struct {
 // recommended are what today's releases want in addition.
 var recommended = map[string][]string{
 	"monitoring": {"VM.GuestAgent.Audit"},
-	"lifecycle":  {"SDN.Use", "VM.Config.HWType", "VM.Config.CDROM", "Datastore.AllocateTemplate"},
+	"lifecycle":  {"SDN.Use", "VM.Audit", "VM.Config.HWType", "VM.Config.CDROM", "Datastore.AllocateTemplate"},
+	"backup":     {"SDN.Use", "VM.Allocate"},
 }
 
 var guestNames = []string{
@@ -52,6 +53,10 @@ func (c *Cluster) build() error {
 	}
 	if len(c.nodes) > 1 {
 		c.addStorage(StorageSpec{ID: "nas", Plugin: "nfs", Shared: true, Size: 8192 * gibibyte})
+	}
+	for _, s := range c.opts.SharedStorages {
+		c.addStorage(s.spec)
+		c.storageByID(s.spec.ID).backups = &s.backups
 	}
 	c.addUser(rootUser, c.newUUID())
 	c.adminToken = c.addToken(rootUser+"!admin", false)

@@ -25,6 +25,10 @@ type guestOrder struct {
 	TaskLines      *int    `json:"task_lines"`
 	Storage        *string `json:"storage"`
 	SnapshotError  *string `json:"snapshot_error"`
+	BackupError    *string `json:"backup_error"`
+
+	HotplugErrors *map[string]string `json:"hotplug_errors"`
+	Interfaces    *[]GuestInterface  `json:"interfaces"`
 }
 
 func assign[T any](to *T, from *T) {
@@ -48,6 +52,9 @@ func (o *guestOrder) apply(s *GuestSpec) {
 	assign(&s.TaskLines, o.TaskLines)
 	assign(&s.Storage, o.Storage)
 	assign(&s.SnapshotError, o.SnapshotError)
+	assign(&s.BackupError, o.BackupError)
+	assign(&s.HotplugErrors, o.HotplugErrors)
+	assign(&s.Interfaces, o.Interfaces)
 	if o.MemoryMB != nil {
 		s.Memory = *o.MemoryMB * mebibyte
 	}

@@ -27,8 +27,9 @@
 //	access_…     users, tokens, groups, roles, access control entries, tickets; access_check.go evaluates an endpoint's privileges
 //	cluster_…    the cluster as a whole: its state, its scenario, /cluster/status, /cluster/resources, metrics
 //	node_…       nodes, and the parts of a node that can be down
-//	guest_…      virtual machines and containers: state, lists, configuration, lifecycle, snapshots; guest_task.go is for their tasks
-//	storage_…    storages and the volumes on them
+//	guest_…      virtual machines and containers: state, lists, configuration, lifecycle, snapshots, backups; guest_task.go is for
+//	             their tasks
+//	storage_…    storages, the volumes and backups on them, and storages that clusters share
 //	firewall_…   firewall rules
 //	task_…       the task table, task lists, logs
 //	control…     the control interface; fault.go the faults; options… what can be set
@@ -64,8 +65,8 @@
 // [Cluster.ControlHandler] and [Fleet.ControlHandler] serve plain HTTP with JSON bodies, for loopback only. A fleet takes the query
 // parameter host (an index, default 0) on each call.
 //
-//	GET    /stats          {requests: {"GET /nodes/{node}/status": 3, …}, total, bytes_in, bytes_out, connections_open, connections_total,
-//	                       privileges: {"service@pve!lifecycle": ["VM.Audit"]}, those that were looked for}
+//	GET    /stats          {requests: {"GET /nodes/{node}/status": 3, …}, total, bytes_in, bytes_out, connections_open,
+//	                       connections_total, privileges: {"service@pve!lifecycle": ["VM.Audit"]}, those that were looked for}
 //	POST   /stats/reset    sets the counters to zero (open connections stay counted)
 //	GET    /fault          the faults that are set
 //	POST   /fault          {match: {method, path, node}, kind, status, reason, delay_ms, times, after}; answers {id}
@@ -100,5 +101,6 @@
 //
 // The op of /guest is one of create, delete, rename, migrate, status, lock and set; they act at once and behind the API's
 // back, without task, lock or permission. set changes what is given: name, tags, memory_mb, cores, pool,
-// ignore_shutdown, bridge_missing, warnings, task_lines, storage, snapshot_error.
+// ignore_shutdown, bridge_missing, warnings, task_lines, storage, snapshot_error, backup_error, hotplug_errors (a text by key of the
+// configuration), interfaces ([{name, mac, addresses}], what the guest tells of itself; without any the agent of a VM is silent).
 package pvesim

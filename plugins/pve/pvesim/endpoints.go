@@ -9,8 +9,9 @@ func endpoints() []*endpoint {
 		ticketEndpoints(), userEndpoints(), tokenEndpoints(), groupEndpoints(), roleEndpoints(), aclEndpoints(), permissionEndpoints(),
 		clusterEndpoints(), metricEndpoints(),
 		nodeEndpoints(), taskEndpoints(),
-		guestEndpoints(), lifecycleEndpoints(), snapshotEndpoints(),
-		createEndpoints(), cloneEndpoints(), migrateEndpoints(), destroyEndpoints(), storageEndpoints(), networkEndpoints(),
+		guestEndpoints(), configEndpoints(), resizeEndpoints(), interfaceEndpoints(), lifecycleEndpoints(), snapshotEndpoints(),
+		createEndpoints(), containerEndpoints(), cloneEndpoints(), migrateEndpoints(), destroyEndpoints(), backupEndpoints(),
+		storageEndpoints(), networkEndpoints(),
 		firewallRuleEndpoints(),
 	)
 }

@@ -84,5 +84,5 @@ func (s *storage) usedAt(now time.Time) int64 {
 	if used == 0 {
 		used = int64(float64(s.size) * (0.1 + 0.6*noise(s.seed(), 0)))
 	}
-	return min(used+s.taken()+int64(float64(64*mebibyte)*noise(s.seed(), period(now))), s.size)
+	return min(used+s.taken()+s.backups.taken()+int64(float64(64*mebibyte)*noise(s.seed(), period(now))), s.size)
 }

@@ -41,6 +41,13 @@ type GuestSpec struct {
 	TaskLines int
 	// SnapshotError is what the storage says when a snapshot of the guest is taken, deleted or rolled back to: these tasks fail.
 	SnapshotError string
+	// BackupError is what goes wrong when the guest is backed up: these tasks fail.
+	BackupError string
+	// HotplugErrors are, by key of the configuration, why the running guest does not take a change of it.
+	HotplugErrors map[string]string
+	// Interfaces are what a guest tells of itself while it runs. The agent of a VM without any is silent; a container without any has
+	// those of its configuration.
+	Interfaces []GuestInterface
 	// HAManaged marks the guest as a resource of the high availability manager.
 	HAManaged bool
 	// Config adds or replaces values in the guest's configuration as GET config shows it; nil takes one out.

@@ -47,6 +47,8 @@ type Options struct {
 	OfflineStatus int
 	// Bare leaves out the service user, its roles and tokens, and the guests: an installation as it comes.
 	Bare bool
+	// SharedStorages are storages for backups that other clusters have too.
+	SharedStorages []*SharedStorage
 	// NodePrefix starts every node name; default "pve".
 	NodePrefix string
 }

@@ -50,7 +50,7 @@ func (w *recordedServer) provisionPreparations() []preparation {
 			w.do("POST", "/nodes/pve1/qemu/200/snapshot", "snapname=s1")
 			c.Advance(2 * time.Hour)
 		}},
-		{"POST__nodes_pve1_qemu__forbidden_args POST__nodes_pve1_qemu__forbidden_datastore", func() {
+		{"POST__nodes_pve1_qemu__forbidden_args POST__nodes_pve1_qemu__forbidden_datastore POST__nodes_pve1_lxc__forbidden_datastore", func() {
 			c.Grant("/vms", "drv@pve", "PVEVMAdmin", true)
 		}},
 

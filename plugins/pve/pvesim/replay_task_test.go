@@ -18,6 +18,7 @@ func TestReplayRecordedTasks(t *testing.T) {
 	ct114, vm200 := pvesim.GuestSpec{VMID: 114, Storage: "btr"}, pvesim.GuestSpec{VMID: 200, Storage: "data1"}
 	tpm206 := pvesim.GuestSpec{VMID: 206, Storage: "data1",
 		Config: map[string]any{"tpmstate0": "data1:206/vm-206-disk-1.raw,size=4M,version=v2.0"}}
+	restored := "vmid=130&ostemplate=data1:" + recordedBackup + "&restore=1&storage=data1"
 	cases := map[string]struct {
 		guest  pvesim.GuestSpec
 		action string // below the node, with its method unless that is POST
@@ -31,7 +32,16 @@ func TestReplayRecordedTasks(t *testing.T) {
 		"lxc_destroy":             {pvesim.GuestSpec{VMID: 120}, "DELETE lxc/120", "", []string{}},
 		"lxc_destroy_force":       {pvesim.GuestSpec{VMID: 115, Status: run}, "DELETE lxc/115?force=1&purge=1", "", nil},
 		"qemu_template":           {pvesim.GuestSpec{VMID: 200}, "qemu/200/template", "", []string{}},
-		"qemu_clone_full":         {pvesim.GuestSpec{VMID: 200, Storage: "data1"}, "qemu/200/clone", "newid=210&name=full-clone&full=1", nil},
+		"qemu_clone_full":         {vm200, "qemu/200/clone", "newid=210&name=full-clone&full=1", nil},
+		"qemu_config_async":       {vm200, "qemu/200/config", "memory=320", []string{}},
+		"qemu_resize_shrink":      {vm200, "PUT qemu/200/resize", "disk=scsi0&size=1G", []string{}},
+
+		"lxc_restore":              {pvesim.GuestSpec{VMID: 1000}, "lxc", restored, nil},
+		"lxc_restore_force":        {pvesim.GuestSpec{VMID: 130, Storage: "data1"}, "lxc", restored + "&force=1", nil},
+		"vzdump_ct":                {ct114, "vzdump", "vmid=114&storage=data1&mode=stop&compress=zstd&notes-template={{guestname}}", nil},
+		"vzdump_unknown":           {ct114, "vzdump", "vmid=999&storage=data1", nil},
+		"vzdump_storage_no_backup": {ct114, "vzdump", "vmid=114&storage=btr", []string{}},
+		"vzdump_unknown_storage":   {ct114, "vzdump", "vmid=114&storage=nost", []string{}},
 
 		"qemu_start":                {pvesim.GuestSpec{VMID: 210}, "qemu/210/status/start", "", nil},
 		"qemu_start_again":          {pvesim.GuestSpec{VMID: 210}, "qemu/210/status/start", "", nil},
@@ -77,7 +87,9 @@ func TestReplayRecordedTasks(t *testing.T) {
 			t.Parallel()
 			c := newHost(t)
 			c.AddStorage(pvesim.StorageSpec{ID: "data1"})
-			c.AddStorage(pvesim.StorageSpec{ID: "btr", Plugin: "btrfs"})
+			c.AddStorage(pvesim.StorageSpec{ID: "btr", Plugin: "btrfs", Content: "images,rootdir"})
+			_, err := c.AddBackup(pvesim.BackupSpec{Storage: "data1", VMID: 114, Type: pvesim.LXC, Name: recordedBackup})
+			noError(t, err)
 			method, path, given := strings.Cut(tc.action, " ")
 			if !given {
 				method, path = "POST", tc.action

@@ -1,6 +1,7 @@
 package pvesim
 
 import (
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -37,11 +38,13 @@ type endpoint struct {
 
 	segments []string
 	kind     string
+	// rest says that the last segment, a volume's name, takes all that is left of a path.
+	rest bool
 }
 
 // serve declares an endpoint.
 func serve(method, path string, run handlerFunc) *endpoint {
-	e := &endpoint{method: method, path: path, run: run, segments: splitPath(path)}
+	e := &endpoint{method: method, path: path, run: run, segments: splitPath(path), rest: strings.HasSuffix(path, "/{volume}")}
 	if len(e.segments) > 2 && e.segments[0] == "nodes" && (e.segments[2] == QEMU || e.segments[2] == LXC) {
 		e.kind = e.segments[2]
 	}
@@ -111,12 +114,16 @@ func (e *endpoint) hasSegment(name string) bool { return strings.Contains(e.path
 // router finds an endpoint by method and path.
 type router struct {
 	byLength map[int][]*endpoint
+	open     []*endpoint // those whose last segment takes the rest
 }
 
 func newRouter(list []*endpoint) *router {
 	r := &router{byLength: map[int][]*endpoint{}}
 	for _, e := range list {
 		r.byLength[len(e.segments)] = append(r.byLength[len(e.segments)], e)
+		if e.rest {
+			r.open = append(r.open, e)
+		}
 	}
 	return r
 }
@@ -135,7 +142,9 @@ func (r *router) find(method, path string) (*endpoint, map[string]string) {
 		}
 	}
 	if best == nil {
-		return nil, nil
+		if best, segments = r.findOpen(method, segments); best == nil {
+			return nil, nil
+		}
 	}
 	found := map[string]string{}
 	for i, s := range best.segments {
@@ -144,6 +153,17 @@ func (r *router) find(method, path string) (*endpoint, map[string]string) {
 		}
 	}
 	return best, found
+}
+
+// findOpen finds an endpoint whose last segment takes the rest of the path, which it joins.
+func (r *router) findOpen(method string, segments []string) (*endpoint, []string) {
+	for _, e := range r.open {
+		n := len(e.segments)
+		if e.method == method && len(segments) > n && e.matches(segments[:n]) {
+			return e, append(slices.Clone(segments[:n-1]), strings.Join(segments[n-1:], "/"))
+		}
+	}
+	return nil, nil
 }
 
 func (e *endpoint) matches(segments []string) bool {

@@ -2,7 +2,6 @@ package pvesim
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -11,6 +10,9 @@ func storageEndpoints() []*endpoint {
 	return []*endpoint{
 		serve("GET", "/nodes/{node}/storage", listStorages),
 		serve("GET", "/nodes/{node}/storage/{storage}/content", listContent),
+		serve("GET", "/nodes/{node}/storage/{storage}/content/{volume}", readVolume),
+		serve("PUT", "/nodes/{node}/storage/{storage}/content/{volume}", changeVolume),
+		serve("DELETE", "/nodes/{node}/storage/{storage}/content/{volume}", deleteVolume),
 	}
 }
 
@@ -87,51 +89,4 @@ func (i storageImage) row(storageID string) map[string]any {
 	}
 	return map[string]any{"volid": storageID + ":" + i.content + "/" + i.name, "content": i.content, "format": format, "size": i.size,
 		"ctime": i.ctime}
-}
-
-// listContent lists what is on a storage: images to everybody who may see it, the disks of guests that the caller may see.
-func listContent(r *request) (result, *apiError) {
-	s := r.c.storageByID(r.values.text("storage"))
-	switch {
-	case s == nil:
-		return fail(failure("storage '%s' does not exist", r.values.text("storage")))
-	case !s.on(r.node.name):
-		return fail(failure("storage '%s' is not available on node '%s'", s.id, r.node.name))
-	case s.disabled:
-		return fail(failure("storage '%s' is disabled", s.id))
-	case s.away:
-		return fail(failure("storage '%s' is not online", s.id))
-	}
-	kind, vmid, rows := r.values.text("content"), r.vmid(), []map[string]any{}
-	for _, i := range s.images {
-		if (kind == "" || kind == i.content) && vmid == 0 {
-			rows = append(rows, i.row(s.id))
-		}
-	}
-	for _, id := range r.c.sortedVMIDs() {
-		g := r.c.guests[id]
-		what := map[string]string{QEMU: "images", LXC: "rootdir"}[g.Type]
-		if kind != "" && kind != what || vmid != 0 && vmid != id || !s.shared && g.node != r.node.name || !r.maySeeVolumesOf(s, id) {
-			continue
-		}
-		for _, v := range g.volumes() {
-			if v.storage == s.id {
-				rows = append(rows, volumeRow(g, v, what))
-			}
-		}
-	}
-	return ok(rows)
-}
-
-func (r *request) maySeeVolumesOf(s *storage, vmid int) bool {
-	return r.c.allowed(r.who, "/storage/"+s.id, "Datastore.Audit") || r.c.allowed(r.who, "/vms/"+strconv.Itoa(vmid), "VM.Config.Disk")
-}
-
-func volumeRow(g *guest, v volume, content string) map[string]any {
-	format := v.format
-	if format == "" {
-		format = "raw"
-	}
-	return map[string]any{"volid": v.id, "content": content, "format": format, "vmid": g.VMID, "size": max(g.Disk, gibibyte),
-		"used": max(g.Disk, gibibyte) / 2, "ctime": g.born.Unix(), "parent": nil}
 }

@@ -23,6 +23,8 @@ type storage struct {
 	images    []storageImage
 	allocated []string
 	sizes     []int64
+	// backups outlive the storage's being replaced, and may be shared with other clusters.
+	backups *backupStore
 }
 
 // StorageSpec describes a storage for [Cluster.AddStorage].
@@ -57,10 +59,15 @@ func (c *Cluster) addStorage(s StorageSpec) {
 	if s.Size == 0 {
 		s.Size = 400 * gibibyte
 	}
+	backups := &backupStore{}
+	if old := c.storageByID(s.ID); old != nil {
+		backups = old.backups
+	}
 	c.storages = slices.DeleteFunc(c.storages, func(o *storage) bool { return o.id == s.ID })
 	c.storages = append(c.storages, &storage{
 		id: s.ID, plugin: s.Plugin, content: s.Content, shared: s.Shared, nodes: s.Nodes, size: s.Size, used: min(s.Used, s.Size),
 		noSnapshots: s.NoSnapshots, away: s.Away, disabled: s.Disabled,
+		backups: backups,
 	})
 	c.generation++
 }

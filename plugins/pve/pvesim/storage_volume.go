@@ -55,12 +55,14 @@ var volumeKeys = map[string]*regexp.Regexp{
 }
 
 // volumes lists the disks in a guest's configuration in the order of their keys. CD-ROM drives and bind mounts are none.
-func (g *guest) volumes() []volume {
-	cfg := g.config()
+func (g *guest) volumes() []volume { return volumesIn(g.Type, g.config()) }
+
+// volumesIn lists those in the configuration of a guest of that type.
+func volumesIn(kind string, cfg map[string]any) []volume {
 	var out []volume
 	for _, key := range slices.Sorted(maps.Keys(cfg)) {
 		value, isText := cfg[key].(string)
-		if !isText || !volumeKeys[g.Type].MatchString(key) || strings.Contains(value, "media=cdrom") {
+		if !isText || !volumeKeys[kind].MatchString(key) || strings.Contains(value, "media=cdrom") {
 			continue
 		}
 		id, _, _ := strings.Cut(value, ",")

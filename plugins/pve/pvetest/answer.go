@@ -28,7 +28,7 @@ var undocumented = map[string][]string{
 		"drivename", "is_attached", "is_cloudinit", "is_tpmstate", "is_vmstate", "replicate", "shared",
 	},
 	"GET /nodes/{node}/network":                   {"bridge_fd", "bridge_stp"},
-	"GET /nodes/{node}/storage/{storage}/content": {"content"},
+	"GET /nodes/{node}/storage/{storage}/content": {"content", "subtype"},
 	"GET /nodes/{node}/status": {
 		"idle", "wait", "uptime", "swap", "ksm", "kversion", "family", "flags", "hvm", "mhz", "user_hz", "vendor",
 	},

@@ -41,6 +41,7 @@ type Property struct {
 	Maximum    *json.Number         `json:"maximum"`
 	MinLength  int                  `json:"minLength"`
 	MaxLength  int                  `json:"maxLength"`
+	NotIn      []string             `json:"not_in"` // releases that do not have it
 	Items      *Property            `json:"items"`
 	Properties map[string]*Property `json:"properties"`
 }
@@ -123,11 +124,22 @@ func (s *Schema) Find(method, path string) (*Method, map[string]string) {
 			vals[seg[1:len(seg)-1]] = segs[i]
 		}
 	}
+	if name := best.rest(); name != "" {
+		vals[name] = strings.Join(segs[len(best.segments)-1:], "/")
+	}
 	return best, vals
 }
 
+// rest is the parameter that takes all that is left of a path: the name of a volume, which has slashes.
+func (m *Method) rest() string {
+	if strings.HasSuffix(m.Path, "/content/{volume}") {
+		return "volume"
+	}
+	return ""
+}
+
 func (m *Method) fits(segs []string) bool {
-	if len(segs) != len(m.segments) {
+	if len(segs) != len(m.segments) && (m.rest() == "" || len(segs) < len(m.segments)) {
 		return false
 	}
 	for i, seg := range m.segments {

@@ -1,0 +1,127 @@
+// Package migrations is the HTTP resource of moving VMs and apps to other hosts and nodes.
+package migrations
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/guest"
+	"github.com/hostler/hostler/core/idempotency"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/schedule"
+	"github.com/hostler/hostler/core/scope"
+	"github.com/hostler/hostler/sdk/endpoint"
+)
+
+// Guests names VMs or apps for work on them.
+type Guests interface {
+	Request(ctx context.Context, id, team int64, confirm *string) (guest.Request, error)
+}
+
+// Deps is what the resource works with.
+type Deps struct {
+	VMs, Apps Guests
+	Actor     *guest.Actor
+}
+
+type handlers struct {
+	guests Guests
+	actor  *guest.Actor
+}
+
+// Register declares the operations, the same for VMs and for apps.
+func Register(a *op.API, deps Deps) {
+	for _, s := range []struct {
+		kind, one, tag string
+		on             op.On
+		guests         Guests
+	}{
+		{"vm", "a VM", "VMs", op.VM, deps.VMs},
+		{"app", "an app", "Apps", op.App, deps.Apps},
+	} {
+		h := handlers{s.guests, deps.Actor}
+		path := "/api/v1/" + s.kind + "s/:" + s.kind + "_id/migrate"
+		op.Post(a, path+"/preflight", h.preflight, op.Spec{
+			ID: "check_" + s.kind + "_migration", Summary: "Check the migration of " + s.one, Tag: s.tag, Role: identity.Admin, On: s.on,
+			Calls: true, ReadOnly: true, Ours: s.on == op.VM, Needs: endpoint.Lifecycle,
+			Description: "Tells how it would be moved to a host, what is in the way (`blockers`) and what is to be known besides (`warnings`), " +
+				"each with a code. Both hosts are asked; nothing is reserved and nothing changes. A host of the same cluster means a node of " +
+				"it: `node` says which, where it can not only be one.",
+		})
+		op.Post(a, path, h.migrate, op.Spec{
+			ID: "migrate_" + s.kind, Summary: "Migrate " + s.one, Tag: s.tag, Role: identity.Admin, On: s.on, Calls: true, Plan: true,
+			Ours: s.on == op.VM, Needs: endpoint.Lifecycle, Status: http.StatusAccepted, Audit: op.Audit{Action: s.kind + ".migrate"},
+			Confirm: op.Confirm{When: op.ConfirmSelf, Field: "name"}, Recall: h.migrating,
+			Description: "Answers with the job that does it and the check that the request passed; the job checks once more. What is in the way " +
+				"is 409 `migration_blocked` with `blockers`. Where it would be stopped for the move, its name is asked for " +
+				"(409 `confirm_required`).",
+		})
+	}
+}
+
+// Order is where it shall go.
+type Order struct {
+	TargetHostID int64   `json:"target_host_id" minimum:"1" example:"2" doc:"A host of the same cluster, or of another one"`
+	Node         *string `json:"node,omitempty" nullable:"true" minLength:"1" maxLength:"253" example:"pve2" doc:"The node of that host's cluster; the host's own unless given"`
+	Storage      *string `json:"storage,omitempty" nullable:"true" minLength:"1" maxLength:"100" example:"local-lvm" doc:"Where its disks shall be; storages of the same names unless given"`
+}
+
+// order checks that the caller may have guests on the target.
+func (h handlers) order(ctx context.Context, o Order) (guest.MigrationOrder, error) {
+	_, err := schedule.Require(ctx, h.actor.DB, scope.Host, o.TargetHostID, identity.Admin)
+	return guest.MigrationOrder(o), err
+}
+
+type preflightInput struct {
+	Body struct{ Order }
+}
+
+func (h handlers) preflight(ctx context.Context, in *preflightInput) (*op.Body[guest.Preflight], error) {
+	order, err := h.order(ctx, in.Body.Order)
+	if err != nil {
+		return nil, err
+	}
+	r, err := h.request(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	p, err := guest.CheckMigration(ctx, h.actor, r, order)
+	return &op.Body[guest.Preflight]{Body: p}, err
+}
+
+type migrateInput struct {
+	op.Planned
+	Body struct {
+		Order
+		Confirm *string `json:"confirm,omitempty" nullable:"true" example:"web1" doc:"Its name, where it is stopped for the move or is the service's own"`
+	}
+}
+
+func (h handlers) migrate(ctx context.Context, in *migrateInput) (*op.Body[guest.Migrating], error) {
+	order, err := h.order(ctx, in.Body.Order)
+	if err != nil {
+		return nil, err
+	}
+	r, err := h.request(ctx, in.Body.Confirm)
+	if err != nil {
+		return nil, err
+	}
+	done, err := guest.Migrate(ctx, h.actor, r, order)
+	return &op.Body[guest.Migrating]{Body: done}, err
+}
+
+// request is the guest that the path names.
+func (h handlers) request(ctx context.Context, confirm *string) (guest.Request, error) {
+	found := op.Found(ctx)
+	return h.guests.Request(ctx, found.ID, found.TeamID, confirm)
+}
+
+// migrating makes the answer of migrate again.
+func (h handlers) migrating(ctx context.Context, made idempotency.Made) (any, error) {
+	r, err := h.request(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	return h.actor.MigratingAgain(ctx, made, r.Guest.IsSelf)
+}

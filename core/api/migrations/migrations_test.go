@@ -1,0 +1,139 @@
+package migrations_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/hostler/hostler/core/api"
+	"github.com/hostler/hostler/core/api/apitest"
+	"github.com/hostler/hostler/core/api/apps"
+	"github.com/hostler/hostler/core/api/hosts"
+	"github.com/hostler/hostler/core/api/migrations"
+	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/api/vms"
+	"github.com/hostler/hostler/core/db/inventorytest"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/service"
+	"github.com/hostler/hostler/core/service/servicetest"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+// fixture has host 1, a cluster in memory of three nodes, with the VM "stopped" and the running app 1 "files", and host 2 elsewhere.
+type fixture struct {
+	*servicetest.Resource
+	t              *testing.T
+	cluster, other *memdriver.Cluster
+	refs           map[string]hypervisor.GuestRef
+}
+
+func newFixture(t *testing.T) *fixture {
+	t.Helper()
+	driver := memdriver.New()
+	b := &fixture{t: t, refs: map[string]hypervisor.GuestRef{}}
+	b.cluster = driver.Add("pool.mem:8006", memdriver.Spec{Nodes: 3})
+	b.other = driver.Add("other.mem:8006", memdriver.Spec{Nodes: 1, Prefix: "o"})
+	b.Resource = servicetest.NewResource(t, func(a *op.API, d api.Deps) {
+		hosts.Register(a, d.Hosts)
+		vms.Register(a, d.VMs)
+		apps.Register(a, d.Apps)
+		migrations.Register(a, d.Migrations)
+	}, func(c *service.Config) { c.Drivers = servicetest.Drivers{Driver: driver} })
+	inventorytest.Team(t, b.DB, 2)
+	for name, kind := range map[string]hypervisor.GuestKind{"stopped": hypervisor.VM, "files": hypervisor.Container} {
+		b.refs[name] = b.cluster.NewGuest(kind, hypervisor.GuestStopped)
+		b.cluster.Change(b.refs[name].ID, func(g *hypervisor.Guest) {
+			if g.Name, g.Node = name, b.cluster.Nodes()[0]; name == "files" {
+				g.Status = hypervisor.GuestRunning
+			}
+		})
+	}
+	b.enrol(1, "lab", "https://pool.mem", b.cluster)
+	b.enrol(2, "elsewhere", "https://other.mem", b.other)
+	b.ask("POST", "apps/adopt", fmt.Sprintf(`{"items":[{"host_id":1,"guest_ref":%q}]}`, b.refs["files"].ID), apitest.Admin, 200, "")
+	return b
+}
+
+func (b *fixture) enrol(id int, name, address string, cluster *memdriver.Cluster) {
+	b.t.Helper()
+	token := func(c endpoint.Capability) string {
+		credential := cluster.Target(c).Credential
+		return fmt.Sprintf(`"token_id":%q,"token_secret":%q`, credential.ID, string(credential.Secret))
+	}
+	b.ask("POST", "hosts", fmt.Sprintf(`{"name":%q,"address":%q,"tls_fingerprint":%q,%s}`, name, address, cluster.Fingerprint(),
+		token(endpoint.Monitoring)), apitest.Admin, 201, "")
+	for _, c := range []endpoint.Capability{endpoint.Lifecycle, endpoint.Backup} {
+		b.ask("POST", fmt.Sprintf("hosts/%d/credentials", id), fmt.Sprintf(`{"capability":%q,%s}`, c, token(c)), apitest.Owner, 200, "")
+	}
+	b.ask("POST", fmt.Sprintf("hosts/%d/sync", id), "", apitest.Operator, 200, "")
+}
+
+func (b *fixture) ask(method, url, body string, as *apitest.Caller, status int, code string, contains ...string) {
+	b.t.Helper()
+	b.Run(b.t, apitest.Scenario{Name: method + " " + url + " " + body, Method: method, URL: "/api/v1/" + url, Body: body, As: as,
+		Status: status, Error: code, Contains: contains})
+}
+
+// migrate is the path of a VM's migration.
+func (b *fixture) migrate(name string) string {
+	return "vms/" + b.Value("SELECT id FROM guests WHERE name = '"+name+"'") + "/migrate"
+}
+
+func TestPreflight(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t)
+	check, to := b.migrate("stopped")+"/preflight", `{"target_host_id":1,"node":"node2"}`
+	b.ask("POST", check, to, apitest.Operator, 403, "forbidden")
+	b.ask("POST", check, to, apitest.In(2, identity.Owner), 404, "not_found")
+	b.ask("POST", check, `{"target_host_id":9}`, apitest.Admin, 404, "not_found")
+	b.ask("POST", check, `{"node":"node2"}`, apitest.Admin, 422, "invalid", `["body","target_host_id"]`)
+	b.ask("POST", check, `{"target_host_id":1,"node":"node9"}`, apitest.Admin, 422, "invalid", `["body","node"]`)
+	b.ask("POST", check, `{"target_host_id":1}`, apitest.Admin, 422, "invalid", "say to which node", "node2 node3")
+	b.ask("POST", check, to, apitest.Admin, 200, "", `"strategy":"cluster"`, `"possible":true`, `"target_node":"node2"`, `"blockers":[]`,
+		`"bytes":34359738368`, `"downtime_s":0`)
+	b.ask("POST", "apps/1/migrate/preflight", to, apitest.Admin, 200, "", `"live":false`, `"downtime_s":357`, "100 MiB a second")
+	b.ask("POST", check, `{"target_host_id":1,"node":"node2","storage":"none"}`, apitest.Admin, 200, "", `"code":"storage_missing"`,
+		`"possible":false`)
+	b.cluster.AddStorage(memdriver.StorageSpec{Name: "small", VMs: true, FreeGB: 1})
+	b.ask("POST", check, `{"target_host_id":1,"node":"node2","storage":"small"}`, apitest.Admin, 200, "", `"code":"storage_full"`)
+	b.cluster.ChangeConfig(b.refs["files"].ID, func(c *hypervisor.Config) {
+		c.NICs[0].Bridge = "br9"
+		c.Disks = append(c.Disks, hypervisor.Disk{Key: "mp0", Local: true})
+	})
+	b.ask("POST", "apps/1/migrate/preflight", to, apitest.Admin, 200, "", `"code":"bridge_missing"`, `"code":"bind_mount"`)
+	b.Exec("UPDATE clusters SET quorate = false")
+	b.ask("POST", check, to, apitest.Admin, 200, "", `"code":"quorum_lost"`)
+	b.cluster.SetFault("checkmigration", memdriver.Fault{Err: plugin.Errorf(plugin.Unreachable, "it is away")})
+	b.ask("POST", check, to, apitest.Admin, 502, "hypervisor_error")
+	b.Exec("DELETE FROM host_credentials WHERE capability = 'lifecycle'")
+	b.ask("POST", check, to, apitest.Admin, 409, "capability_missing")
+	if n := b.Value("SELECT count(*) FROM jobs"); n != "0" {
+		t.Errorf("%s jobs were made", n)
+	}
+}
+
+func TestMigrate(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t)
+	vm, to := b.migrate("stopped"), `{"target_host_id":1,"node":"node2"}`
+	b.ask("POST", vm, to, apitest.Operator, 403, "forbidden")
+	b.ask("POST", vm, to, apitest.In(2, identity.Owner), 404, "not_found")
+	b.ask("POST", vm, `{"target_host_id":1,"node":"node1"}`, apitest.Admin, 409, "migration_blocked", `"blockers":[{"code":"same_node"`)
+	b.ask("POST", vm+"?plan=true", `{"target_host_id":1,"node":"node1"}`, apitest.Admin, 200, "", `"error":"migration_blocked"`, "same_node")
+	b.ask("POST", vm+"?plan=true", to, apitest.Admin, 200, "", "is moved from the node node1 to the node node2", `"confirm_phrase":null`)
+	b.ask("POST", "apps/1/migrate", to, apitest.Admin, 409, "confirm_required", `"confirm_phrase":"files"`, "is running and is interrupted")
+	b.ask("POST", "apps/1/migrate", `{"target_host_id":1,"node":"node2","confirm":"else"}`, apitest.Admin, 409, "confirm_required")
+	b.ask("POST", vm, to, apitest.Admin, 202, "", `"kind":"vm.migrate"`, `"params":{"node":"node2","target_host_id":1}`,
+		`"strategy":"cluster"`)
+	b.ask("POST", vm, to, apitest.Admin, 409, "guest_busy")
+	b.Exec("INSERT INTO settings (key, value) VALUES ('self.host_id', '1')")
+	b.Guests.Self.Hostname = "files"
+	b.ask("POST", "apps/1/migrate", to, apitest.Admin, 409, "self_target", `"is_self":true`)
+	b.ask("POST", "apps/1/migrate", `{"target_host_id":1,"node":"node2","confirm":"files"}`, apitest.Admin, 202, "",
+		`"kind":"app.migrate"`, `"is_self":true`)
+	if n := b.Value("SELECT count(*) FROM audit WHERE action IN ('vm.migrate', 'app.migrate') AND result = 'ok'"); n != "2" {
+		t.Errorf("%s rows of success in the trail", n)
+	}
+}

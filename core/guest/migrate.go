@@ -1,0 +1,254 @@
+package guest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/idempotency"
+	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/core/plan"
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// The strategies of a migration.
+const (
+	// ByCluster leaves the move to the hypervisor, between two nodes of a cluster.
+	ByCluster = "cluster"
+	// BySharedStorage backs the guest up to a storage that both hosts have, and restores it on the other.
+	BySharedStorage = "shared_storage"
+)
+
+// MigrationOrder is where a guest shall go; nil takes what the service chooses.
+type MigrationOrder struct {
+	TargetHostID int64   `json:"target_host_id"`
+	Node         *string `json:"node,omitempty"`
+	Storage      *string `json:"storage,omitempty"`
+}
+
+// Preflight is what a migration would meet.
+type Preflight struct {
+	Strategy     *string `json:"strategy" enum:"cluster,shared_storage" doc:"cluster: the hypervisor moves it between nodes of its cluster. shared_storage: it is stopped, backed up to a storage that both hosts have, and restored on the other side; the source is kept. null where neither can be tried"`
+	Possible     bool    `json:"possible" doc:"Nothing is in the way"`
+	Node         string  `json:"node" example:"pve1" doc:"Where the guest is"`
+	TargetHostID int64   `json:"target_host_id" example:"2"`
+	TargetNode   string  `json:"target_node" example:"pve2" doc:"Empty where none was found"`
+	TargetRef    string  `json:"target_guest_ref" example:"101" doc:"The id that it would have there; another one when that is taken meanwhile"`
+	Running      bool    `json:"running" doc:"It runs or is paused"`
+	Live         bool    `json:"live" doc:"It goes on running while it is moved"`
+
+	Blockers []MigrationFinding `json:"blockers" doc:"What is in the way"`
+	Warnings []MigrationFinding `json:"warnings" doc:"What is to be known besides"`
+	Disks    []MigrationDisk    `json:"disks" doc:"The disks that are copied"`
+	Bytes    *int64             `json:"bytes" doc:"How much is copied at most; null where the size of a disk is not known"`
+
+	DowntimeS     *int64 `json:"downtime_s" doc:"Expected time in which it does not run, in seconds; null where that cannot be told"`
+	DowntimeBasis string `json:"downtime_basis" doc:"What that is reckoned from"`
+
+	// Backups are the storages of backups that both hosts have, as each of them calls it.
+	SourceStorage *string `json:"source_storage" doc:"Storage that the backup is written to; null for the strategy cluster"`
+	TargetStorage *string `json:"target_storage" doc:"The same storage as the target calls it; null for the strategy cluster"`
+}
+
+// MigrationFinding is one thing that is in the way of a migration, or to be known.
+type MigrationFinding struct {
+	Code    string `json:"code" example:"bind_mount"`
+	Message string `json:"message" example:"mp0 is a directory of the node."`
+}
+
+// MigrationDisk is a disk that is copied.
+type MigrationDisk struct {
+	Key       string `json:"key" example:"scsi0"`
+	Storage   string `json:"storage" example:"local-lvm"`
+	SizeBytes *int64 `json:"size_bytes"`
+}
+
+// stops reports whether the guest is taken away for a while.
+func (p *Preflight) stops() bool { return p.Running && !p.Live }
+
+// sentences are the findings for people, one after the other.
+func sentences(list []MigrationFinding) (text string) {
+	for i, f := range list {
+		if i > 0 {
+			text += " "
+		}
+		text += f.Message
+	}
+	return text
+}
+
+// Migrating is the answer to a request to migrate a guest.
+type Migrating struct {
+	Started
+	Preflight Preflight `json:"preflight"`
+}
+
+// migrationSpec is what a job needs to know; all else its own check finds out.
+type migrationSpec struct {
+	Order MigrationOrder `json:"order"`
+	// Confirmed says that the caller confirmed the guest to be stopped.
+	Confirmed bool `json:"confirmed,omitempty"`
+}
+
+// migrate is the work of moving a guest. It says how its jobs look; Worker.migrate does them.
+var migrate = Work[migrationSpec]{
+	Kind: "migrate", Needs: endpoint.Lifecycle, Templates: true,
+	Shows: func(spec migrationSpec) any { return spec.Order },
+}
+
+// CheckMigration tells what a migration of the request's guest would meet. Problems: invalid for a node that the target does not have,
+// and those of host.Ask for what the guest's own host fails with.
+func CheckMigration(ctx context.Context, a *Actor, r Request, order MigrationOrder) (Preflight, error) {
+	m := newMigrationCheck(a.DB, a.Hosts, lookLimit, r.Guest.HostID, r.Guest.At(), order)
+	m.self = r.Guest.IsSelf
+	m.able = func(ctx context.Context) error {
+		return a.Hosts.Require(ctx, r.Guest.HostID, migrate.Needs, func(at hypervisor.Host) error {
+			_, err := host.Able[hypervisor.Migrator](at)
+			return err
+		})
+	}
+	if err := m.look(ctx); err != nil {
+		return Preflight{}, err
+	}
+	return m.Preflight, nil
+}
+
+// Migrate asks for a migration. Problems besides those of CheckMigration: migration_blocked with the blockers; guest_busy;
+// confirm_required where the guest is stopped for it, self_target where the service itself runs in it, and plan_stale.
+func Migrate(ctx context.Context, a *Actor, r Request, order MigrationOrder) (Migrating, error) {
+	draft := plan.Begin(ctx)
+	p, err := CheckMigration(ctx, a, r, order)
+	if err != nil {
+		return Migrating{}, draft.Refuse(err)
+	}
+	if err := refuseMigration(draft, r, p); err != nil {
+		return Migrating{}, err
+	}
+	confirmed := r.Confirm != nil && *r.Confirm == r.Target.Name
+	if err := draft.Decide(ctx, migrationConfirmation(r, p, confirmed), func(_ context.Context, tell *plan.Plan) error {
+		planMigration(r.Guest, p, tell)
+		return nil
+	}); err != nil {
+		return Migrating{}, err
+	}
+	if err := idempotency.Keep(ctx, p); err != nil {
+		return Migrating{}, err
+	}
+	at := r.Guest.At()
+	params := Params[migrationSpec]{Spec: migrationSpec{Order: order, Confirmed: confirmed}, Asked: Asked{
+		GuestID: r.Guest.ID, Kind: at.Kind, Ref: at.ID, UID: at.UID, Name: r.Guest.Name, ConfirmedSelf: r.Guest.IsSelf && confirmed,
+	}}
+	var made *job.Job
+	err = a.DB.Tx(ctx, func(tx *db.Tx) (err error) {
+		if made, err = a.Queue.Enqueue(ctx, tx, migrate.Spec(r.Target, r.TeamID, r.Guest.HostID, params)); err != nil {
+			return err
+		}
+		return audit.Write(ctx, tx)
+	})
+	if err != nil {
+		return Migrating{}, err
+	}
+	return Migrating{Started: Started{Job: made.View(), IsSelf: r.Guest.IsSelf}, Preflight: p}, nil
+}
+
+// refuseMigration lets what is in the way pass through the draft.
+func refuseMigration(draft *plan.Draft, r Request, p Preflight) error {
+	if draft.Only() && r.Guest.JobID != nil {
+		if err := draft.Refuse(problem.New(problem.CodeGuestBusy, "job %d works on %s", *r.Guest.JobID, r.Guest.Name)); err != nil {
+			return err
+		}
+	}
+	if len(p.Blockers) == 0 {
+		return nil
+	}
+	if !draft.Only() {
+		return problem.New(problem.CodeMigrationBlocked, "%s cannot be migrated: %s", r.Guest.Name, sentences(p.Blockers)).
+			With("blockers", p.Blockers)
+	}
+	for _, f := range p.Blockers {
+		if err := draft.Refuse(problem.New(problem.CodeMigrationBlocked, "%s: %s", f.Code, f.Message)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// migrationConfirmation asks for the name where the guest is stopped, and where the service itself is moved.
+func migrationConfirmation(r Request, p Preflight, given bool) plan.Confirmation {
+	c := plan.Confirmation{Phrase: r.Target.Name, Given: given, IsSelf: r.Guest.IsSelf}
+	switch {
+	case r.Guest.IsSelf:
+		c.Code = problem.CodeSelfTarget
+		c.Why = fmt.Sprintf("the service itself runs in %s and is moved with it; send its name as confirm to go on", c.Phrase)
+	case p.stops():
+		c.Code = problem.CodeConfirmRequired
+		c.Why = fmt.Sprintf("%s is stopped while it is moved; send its name as confirm to go on", c.Phrase)
+	}
+	return c
+}
+
+// planMigration writes into the plan what would happen.
+func planMigration(g *Guest, p Preflight, tell *plan.Plan) {
+	on := Subject{Guest: g}
+	switch {
+	case p.stops():
+		on.interrupt(tell)
+	case p.Running:
+		tell.Add(plan.KindGuest, g.Name, "%s goes on running while it is moved.", g.Name)
+	}
+	tell.Add(plan.KindGuest, g.Name, "%s is moved from the node %s to the node %s.", g.Name, p.Node, p.TargetNode)
+	if p.Strategy != nil && *p.Strategy == BySharedStorage {
+		tell.Add(plan.KindGuest, g.Name, "The guest that is there now stays: stopped, with the tag %s, and no longer started with its node.",
+			movedTag)
+	}
+	for _, d := range p.Disks {
+		tell.AddSized(plan.KindDisk, d.Key, d.SizeBytes, "The disk %s on the storage %s is copied.", d.Key, d.Storage)
+	}
+	for _, w := range p.Warnings {
+		tell.Warn("%s", w.Message)
+	}
+}
+
+// movedTag marks a guest that lives on elsewhere.
+const movedTag = "moved"
+
+// MigratingAgain is the answer to a request to migrate again, with its job as it is now.
+func (a *Actor) MigratingAgain(ctx context.Context, again idempotency.Made, isSelf bool) (Migrating, error) {
+	var was Preflight
+	if err := json.Unmarshal(again.Kept, &was); err != nil {
+		return Migrating{}, fmt.Errorf("decoding what an answer is made of: %w", err)
+	}
+	started, err := a.Started(ctx, again.JobID, isSelf)
+	return Migrating{Started: started, Preflight: was}, err
+}
+
+// migrationStep is the hypervisor's own move. Its task may end before the guest is there: Worker.arrive waits for it.
+func migrationStep(spec hypervisor.MigrationSpec, running bool) step {
+	return step{
+		name: "migrate", needs: migrate.Needs, does: hypervisor.OperationMigrate, to: spec.Node,
+		says: fmt.Sprintf("moving the guest to the node %s%s", spec.Node, map[bool]string{true: " while it runs"}[spec.Online]),
+		send: func(ctx context.Context, at hypervisor.Host, ref hypervisor.GuestRef) (string, error) {
+			able, err := host.Able[hypervisor.Migrator](at)
+			if err != nil {
+				return "", err
+			}
+			return able.Migrate(ctx, ref, spec)
+		},
+		state: func(_ context.Context, _ hypervisor.Host, guest hypervisor.Guest, _ time.Time) (s State, err error) {
+			switch {
+			case guest.Node != spec.Node:
+			case running && guest.Status != hypervisor.GuestRunning && guest.Status != hypervisor.GuestPaused:
+				s.Blocked = fmt.Sprintf("the guest is on the node %s and is %s", guest.Node, guest.Status)
+			default:
+				s.Done = "the guest is on the node " + guest.Node
+			}
+			return s, nil
+		},
+	}
+}

@@ -1,0 +1,158 @@
+package guest
+
+import (
+	"context"
+	"time"
+
+	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/sdk/hypervisor"
+	sdk "github.com/hostler/hostler/sdk/plugin"
+)
+
+// migration is the checkpoint of a job that moves a guest: what its own check decided.
+type migration struct {
+	Strategy string                   `json:"strategy"`
+	Spec     hypervisor.MigrationSpec `json:"spec,omitzero"`
+	Running  bool                     `json:"running,omitempty"`
+	Across   *across                  `json:"across,omitempty"`
+}
+
+// migrate does a job that moves a guest.
+func (w *Worker) migrate(ctx context.Context, run *job.Run) error {
+	var params Params[migrationSpec]
+	if err := run.Params(&params); err != nil {
+		return err
+	}
+	a := &act{Worker: w, run: run, asked: params.Asked}
+	if err := run.Progress(&a.progress); err != nil {
+		return err
+	}
+	if a.progress.Migration == nil {
+		if err := a.decideMigration(ctx, params.Spec); err != nil {
+			return err
+		}
+	}
+	m := a.progress.Migration
+	if m.Strategy == BySharedStorage {
+		return a.moveAcross(ctx)
+	}
+	a.steps = []step{migrationStep(m.Spec, m.Running)}
+	if err := a.do(ctx); err != nil {
+		return err
+	}
+	if err := a.arrive(ctx, m); err != nil {
+		return err
+	}
+	a.sync(ctx)
+	return nil
+}
+
+// decideMigration checks everything anew and stores how the guest is moved.
+func (a *act) decideMigration(ctx context.Context, spec migrationSpec) error {
+	if err := a.locate(ctx); err != nil {
+		return err
+	}
+	self := false
+	if a.Self != nil {
+		var err error
+		if self, err = a.Self(ctx, a.asked.GuestID); err != nil {
+			return err
+		}
+	}
+	check := newMigrationCheck(a.DB, a.Hosts, a.readLimit(), a.hostID, a.ref, spec.Order)
+	check.self = self
+	if err := check.look(ctx); err != nil {
+		return err
+	}
+	a.ref = check.ref
+	if other := a.another(check.guest); other != "" {
+		return job.Fail("%s; nothing was done", other)
+	}
+	for _, f := range check.Warnings {
+		a.run.Note("%s", f.Message)
+	}
+	switch {
+	case len(check.Blockers) > 0:
+		return job.Fail("the guest cannot be migrated: %s Nothing was done", sentences(check.Blockers))
+	case self && !a.asked.ConfirmedSelf:
+		return job.Fail("the service itself runs in this guest, and that was not confirmed; nothing was done")
+	case check.stops() && !spec.Confirmed:
+		return job.Fail("the guest would be stopped to be moved, and that was not confirmed; nothing was done")
+	}
+	m := &migration{Strategy: *check.Strategy, Running: check.Running}
+	m.Spec = hypervisor.MigrationSpec{Node: check.TargetNode, Online: check.Running && check.Live, Restart: check.stops()}
+	if spec.Order.Storage != nil {
+		m.Spec.Storage = *spec.Order.Storage
+	}
+	if m.Strategy == BySharedStorage {
+		m.Across = check.across()
+	}
+	a.progress.Migration = m
+	return a.run.SaveProgress(ctx, a.progress)
+}
+
+// readLimit bounds one question that changes nothing.
+func (w *Worker) readLimit() time.Duration {
+	if w.ReadLimit == 0 {
+		return defaultReadLimit
+	}
+	return w.ReadLimit
+}
+
+// defaultArriveLimit is for how long a guest is waited for whose move the hypervisor leaves to its own manager: copying takes long.
+const defaultArriveLimit = 6 * time.Hour
+
+// startingLimit is how long a guest that was moved may take to run again.
+const startingLimit = time.Minute
+
+// arrive waits until the guest is where it should be: the task of the request may have ended before.
+func (a *act) arrive(ctx context.Context, m *migration) error {
+	limit := a.ArriveLimit
+	if limit == 0 {
+		limit = defaultArriveLimit
+	}
+	ends, pause, told := time.Now().Add(limit), 100*time.Millisecond, false
+	var stopped time.Time // since when it has been there without running
+	s := migrationStep(m.Spec, m.Running)
+	for {
+		guest, state, err := a.read(ctx, s)
+		if kind := sdk.KindOf(err); err != nil && (ctx.Err() != nil || kind != sdk.NotFound && kind != sdk.Unreachable && kind != sdk.Timeout) {
+			return err
+		}
+		if err == nil && state.Done != "" {
+			return a.show(context.WithoutCancel(ctx), guest)
+		}
+		if err != nil || state.Blocked == "" {
+			stopped = time.Time{}
+		} else if stopped.IsZero() {
+			stopped = time.Now()
+		} else if time.Since(stopped) > min(limit/2, startingLimit) {
+			return job.Fail("the guest was moved and did not start there: %s", state.Blocked)
+		}
+		if time.Now().After(ends) {
+			return job.Undetermined("the hypervisor took the request, and after %s the guest is not on the node %s; look there", limit, m.Spec.Node)
+		}
+		if !told {
+			a.run.Note("the hypervisor's task has ended; waiting for the guest to be on the node %s", m.Spec.Node)
+			told = true
+		}
+		timer := time.NewTimer(pause)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return a.stopped(ctx)
+		}
+		pause = min(2*pause, 10*time.Second)
+	}
+}
+
+// stopped is why a wait was ended from outside.
+func (a *act) stopped(ctx context.Context) error {
+	select {
+	case <-a.run.Canceled():
+		return job.Undetermined("canceled while the hypervisor's own manager moves the guest, which goes on")
+	default:
+		return context.Cause(ctx)
+	}
+}

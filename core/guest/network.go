@@ -1,0 +1,128 @@
+package guest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/plugin"
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+const (
+	// addressLimit bounds the question for addresses: a guest's agent may hang.
+	addressLimit = 3 * time.Second
+	// maxAddresses bounds what is shown of one NIC and what is kept of a guest, which says whatever it likes.
+	maxAddresses = 64
+)
+
+// Interface is a network interface of a guest: how it is configured, and what the guest tells of it.
+type Interface struct {
+	NIC
+	Model          *string  `json:"model" example:"virtio" doc:"Null for containers"`
+	Tag            *int64   `json:"tag" example:"20" doc:"VLAN; null for none"`
+	Rate           *float64 `json:"rate" example:"12.5" doc:"Limit in MB per second; null for none"`
+	MTU            *int64   `json:"mtu" example:"1500" doc:"Null for that of the bridge"`
+	Firewall       bool     `json:"firewall" doc:"It is behind the hypervisor's firewall, where that is on"`
+	LinkDown       bool     `json:"link_down" doc:"It is unplugged"`
+	IP             *string  `json:"ip" example:"192.0.2.5/24" doc:"What a container is configured with: an address with its prefix, dhcp or manual"`
+	Gateway        *string  `json:"gw" example:"192.0.2.1"`
+	IP6            *string  `json:"ip6" example:"auto" doc:"An address with its prefix, dhcp, auto or manual"`
+	Gateway6       *string  `json:"gw6"`
+	Addresses      []string `json:"addresses" nullable:"true" example:"[\"192.0.2.5/24\"]" doc:"What the guest itself tells, asked for now, at most 64; null where it cannot tell"`
+	AddressesError *string  `json:"addresses_error" doc:"Why the guest cannot tell; null where it did"`
+	Pending        bool     `json:"pending" doc:"A change of it waits for a restart"`
+	Digest         *string  `json:"digest" example:"da39a3ee5e6b4b0d3255bfef95601890afd80709" doc:"Of the whole configuration, the same on each NIC. Null where the hypervisor has none"`
+}
+
+// Network asks the hypervisor for a guest's NICs and the guest for its addresses, which are kept with the guest. A guest that cannot
+// tell fails nothing. Problems: not_found, unsupported, and those of host.Ask.
+func (a *Actor) Network(ctx context.Context, g *Guest) ([]Interface, error) {
+	on := Subject{Guest: g, hosts: a.Hosts}
+	found, err := Look(ctx, on, hypervisor.NICEditor.NICs)
+	if err != nil {
+		return nil, err
+	}
+	all := showNICs(found)
+	limited, cancel := context.WithTimeout(ctx, addressLimit)
+	defer cancel()
+	told, err := Look(limited, on, hypervisor.NICEditor.Addresses)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		why := host.Clean(problem.From(plugin.Problem(err)).Detail)
+		if errors.Is(limited.Err(), context.DeadlineExceeded) {
+			why = fmt.Sprintf("the guest did not answer within %s", addressLimit)
+		}
+		for i := range all {
+			all[i].AddressesError = &why
+		}
+		return all, nil
+	}
+	for i := range all {
+		all[i].Addresses = addressesOf(all[i].NIC, told)
+	}
+	return all, a.keepAddresses(ctx, g, all)
+}
+
+// showNICs makes what a driver says fit for JSON.
+func showNICs(list hypervisor.NICList) []Interface {
+	all := make([]Interface, 0, len(list.NICs))
+	for _, n := range list.NICs[:min(len(list.NICs), maxParts)] {
+		all = append(all, Interface{
+			NIC: NIC{Key: host.Clean(n.Key), Name: host.CleanOrNil(n.Name), MAC: host.CleanOrNil(n.MAC), Bridge: host.CleanOrNil(n.Bridge)},
+			Tag: n.VLAN, Rate: n.Rate, MTU: n.MTU, Firewall: n.Firewall, LinkDown: n.LinkDown, Pending: n.Pending,
+			Model: host.CleanOrNil(n.Model), IP: host.CleanOrNil(n.IP), Gateway: host.CleanOrNil(n.Gateway), IP6: host.CleanOrNil(n.IP6),
+			Gateway6: host.CleanOrNil(n.Gateway6), Digest: host.CleanOrNil(list.Digest),
+		})
+	}
+	return all
+}
+
+// addressesOf are the addresses that the guest tells of a NIC, which it knows by its MAC or else by its name. What is no address is
+// left out.
+func addressesOf(nic NIC, told []hypervisor.NICAddresses) []string {
+	all := []string{}
+	for _, t := range told {
+		same := nic.MAC != nil && strings.EqualFold(t.MAC, *nic.MAC) || t.MAC == "" && nic.Name != nil && t.Name == *nic.Name
+		if !same {
+			continue
+		}
+		for _, text := range t.Addresses {
+			prefix, err := netip.ParsePrefix(text)
+			if err != nil || len(all) == maxAddresses || slices.Contains(all, prefix.String()) {
+				continue
+			}
+			all = append(all, prefix.String())
+		}
+	}
+	return all
+}
+
+// keepAddresses stores by which addresses others reach the guest.
+func (a *Actor) keepAddresses(ctx context.Context, g *Guest, all []Interface) error {
+	kept := []string{}
+	for _, n := range all {
+		for _, text := range n.Addresses {
+			prefix, err := netip.ParsePrefix(text)
+			if err != nil || !prefix.Addr().IsGlobalUnicast() || len(kept) == maxAddresses {
+				continue
+			}
+			kept = append(kept, prefix.Addr().String())
+		}
+	}
+	_, err := a.DB.Pool.Exec(ctx, `UPDATE guests SET addresses = $2, addresses_at = now() WHERE id = $1
+		AND (addresses IS DISTINCT FROM $2 OR addresses_at < now() - interval '10 seconds')`, g.ID, kept)
+	if err != nil {
+		return db.Problem(fmt.Errorf("keeping a guest's addresses: %w", err))
+	}
+	return nil
+}

@@ -1,0 +1,112 @@
+package guest
+
+import (
+	"context"
+	"slices"
+
+	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// ChangedInterface is a NIC after a change.
+type ChangedInterface struct {
+	Interface
+	PendingRestart bool `json:"pending_restart" doc:"A change of it waits for a restart of the guest"`
+}
+
+// addressing are the fields that only a container has.
+var addressing = []string{hypervisor.NICIP, hypervisor.NICGateway, hypervisor.NICIP6, hypervisor.NICGateway6}
+
+// ChangeNIC changes the NIC of a guest that has the key, or the name inside a container, in one request that is sent once. Addresses
+// are not asked for. All that is wrong with the change is one problem invalid; other problems: not_found for the NIC;
+// vm_addressing_not_editable for addresses of a VM; digest_conflict; guest_busy; capability_missing; unsupported; those of host.Ask
+// and of Actor.Do.
+func ChangeNIC(ctx context.Context, a *Actor, r Request, iface string, change hypervisor.NICChange) (ChangedInterface, error) {
+	named := slices.Concat(change.Fields, change.Clear)
+	if len(named) == 0 {
+		return ChangedInterface{}, NothingToChange()
+	}
+	if err := a.Hosts.Require(ctx, r.Guest.HostID, endpoint.Lifecycle, func(at hypervisor.Host) error {
+		_, err := host.Able[hypervisor.NICEditor](at)
+		return err
+	}); err != nil {
+		return ChangedInterface{}, err
+	}
+	on := Subject{Guest: r.Guest, hosts: a.Hosts}
+	list, err := Look(ctx, on, hypervisor.NICEditor.NICs)
+	if err != nil {
+		return ChangedInterface{}, err
+	}
+	now := nicNamed(list, iface)
+	switch {
+	case now == nil:
+		return ChangedInterface{}, problem.New(problem.CodeNotFound, "the guest has no such NIC")
+	case r.Guest.Kind == VM && slices.ContainsFunc(named, func(field string) bool { return slices.Contains(addressing, field) }):
+		return ChangedInterface{}, problem.New(problem.CodeVMAddressing,
+			"the addresses of a VM are set inside it, or by what its network hands out; the hypervisor does not know them")
+	}
+	if err := CheckDigest(change.Digest, list.Digest); err != nil {
+		return ChangedInterface{}, err
+	}
+	if err := a.checkNIC(ctx, r.Guest, *now, change); err != nil {
+		return ChangedInterface{}, err
+	}
+	audit.Describe(ctx, func(e *audit.Entry) { e.Detail("changed", named) })
+	var after ChangedInterface
+	err = a.Do(ctx, r, func(ctx context.Context, c *Change) (err error) {
+		after, err = c.changeNIC(ctx, on, *now, list.Digest, change)
+		return err
+	})
+	return after, err
+}
+
+// changeNIC sends the change, and reads the NIC again.
+func (c *Change) changeNIC(ctx context.Context, on Subject, before hypervisor.NIC, digest string, change hypervisor.NICChange) (
+	ChangedInterface, error) {
+	read := func(ctx context.Context) (*hypervisor.NIC, hypervisor.NICList, error) {
+		list, err := Look(ctx, on, hypervisor.NICEditor.NICs)
+		if err != nil {
+			return nil, list, err
+		}
+		if now := nicNamed(list, before.Key); now != nil {
+			return now, list, nil
+		}
+		return nil, list, problem.New(problem.CodeNotFound, "the guest has this NIC no more")
+	}
+	err := SendTo(ctx, c, slices.Concat(change.Fields, change.Clear),
+		func(able hypervisor.NICEditor, ctx context.Context, ref hypervisor.GuestRef) error {
+			return able.ChangeNIC(ctx, ref, before.Key, change)
+		}, func(ctx context.Context) (bool, error) {
+			now, list, err := read(ctx)
+			if err != nil {
+				return false, err
+			}
+			// What waits for a restart does not show; that something waits since does.
+			waits := now.Pending && !before.Pending && list.Digest != digest
+			return waits || nicWith(*now, change) == *nicComparable(now), nil
+		})
+	if err != nil {
+		return ChangedInterface{}, err
+	}
+	now, list, err := read(ctx)
+	if err != nil {
+		return ChangedInterface{}, err
+	}
+	shown := showNICs(hypervisor.NICList{Digest: list.Digest, NICs: []hypervisor.NIC{*now}})
+	return ChangedInterface{Interface: shown[0], PendingRestart: now.Pending}, nil
+}
+
+// nicNamed is the NIC of a key, or else of a name inside a container; nil for none.
+func nicNamed(list hypervisor.NICList, iface string) *hypervisor.NIC {
+	for _, by := range []func(n hypervisor.NIC) string{
+		func(n hypervisor.NIC) string { return n.Key }, func(n hypervisor.NIC) string { return n.Name },
+	} {
+		if i := slices.IndexFunc(list.NICs, func(n hypervisor.NIC) bool { return iface != "" && by(n) == iface }); i >= 0 {
+			return &list.NICs[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,151 @@
+package guest
+
+import (
+	"context"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// checkNIC refuses a change that the NIC of a guest cannot have, with all its faults at once.
+func (a *Actor) checkNIC(ctx context.Context, g *Guest, now hypervisor.NIC, change hypervisor.NICChange) (err error) {
+	p := &place{db: a.DB}
+	bridge, mtu := slices.Contains(change.Fields, hypervisor.NICBridge), slices.Contains(change.Fields, hypervisor.NICMTU)
+	if bridge || mtu {
+		known := false
+		if p.Placement, known, err = a.roomFor(ctx, g); err != nil {
+			return err
+		}
+		if known && bridge && !slices.Contains(p.Bridges, change.Set.Bridge) {
+			p.refuse(hypervisor.NICBridge, "value_error", "the node has no such bridge, or the monitoring token does not see it")
+		}
+	}
+	if mtu && change.Set.MTU != nil {
+		p.checkMost(hypervisor.NICMTU, *change.Set.MTU, p.Limits.MTU)
+	}
+	if g.Kind == Container {
+		next := nicWith(now, change)
+		p.checkFamily(change, family{4, hypervisor.NICIP, hypervisor.NICGateway, next.ip, next.gateway, []string{"dhcp", "manual"}})
+		p.checkFamily(change, family{6, hypervisor.NICIP6, hypervisor.NICGateway6, next.ip6, next.gateway6,
+			[]string{"dhcp", "auto", "manual"}})
+	}
+	return p.err()
+}
+
+// family is the addressing of one version of IP as it would be after a change.
+type family struct {
+	version            int
+	field, gatewayName string
+	ip, gateway        string
+	words              []string
+}
+
+// checkFamily refuses addresses that are none, and a gateway that the address cannot reach.
+func (p *place) checkFamily(change hypervisor.NICChange, f family) {
+	named := slices.Concat(change.Fields, change.Clear)
+	setsIP, setsGateway := slices.Contains(named, f.field), slices.Contains(named, f.gatewayName)
+	if !setsIP && !setsGateway {
+		return
+	}
+	own, fixed := f.prefix()
+	fits := true
+	if slices.Contains(change.Fields, f.field) && !fixed && !slices.Contains(f.words, f.ip) {
+		p.refuse(f.field, "value_error", "must be an address of IPv%d with its prefix, or one of %s", f.version, strings.Join(f.words, ", "))
+		fits = false
+	}
+	gateway, err := netip.ParseAddr(f.gateway)
+	is := err == nil && gateway.Zone() == "" && (f.version == 4) == gateway.Is4() && !gateway.Is4In6() && !gateway.IsMulticast() &&
+		!gateway.IsUnspecified()
+	if slices.Contains(change.Fields, f.gatewayName) && !is {
+		p.refuse(f.gatewayName, "value_error", "must be an address of IPv%d without a prefix", f.version)
+		fits = false
+	}
+	if !fits || f.gateway == "" || !is {
+		return
+	}
+	at := f.gatewayName
+	if !setsGateway {
+		at = f.field
+	}
+	switch {
+	case !fixed:
+		p.refuse(at, "value_error", "a gateway goes with a fixed address only; null for %s removes it", f.gatewayName)
+	case gateway == own.Addr():
+		p.refuse(at, "value_error", "the gateway is the address itself")
+	case !own.IsSingleIP() && !own.Contains(gateway) && !gateway.IsLinkLocalUnicast():
+		p.refuse(at, "value_error", "the gateway is not in the network of the address")
+	}
+}
+
+// prefix is the fixed address; false where there is none.
+func (f family) prefix() (netip.Prefix, bool) {
+	own, err := netip.ParsePrefix(f.ip)
+	if err != nil || own.Bits() == 0 || (f.version == 4) != own.Addr().Is4() || own.Addr().Is4In6() || own.Addr().IsMulticast() ||
+		own.Addr().IsUnspecified() {
+		return netip.Prefix{}, false
+	}
+	return own, true
+}
+
+// values are those of a NIC that a change can name, in a form that can be compared.
+type values struct {
+	bridge, ip, gateway, ip6, gateway6 string
+	vlan, mtu                          int64
+	rate                               float64
+	firewall, linkDown                 bool
+}
+
+// nicComparable are the values of a NIC.
+func nicComparable(n *hypervisor.NIC) *values {
+	v := &values{bridge: n.Bridge, ip: n.IP, gateway: n.Gateway, ip6: n.IP6, gateway6: n.Gateway6, firewall: n.Firewall, linkDown: n.LinkDown}
+	if n.VLAN != nil {
+		v.vlan = *n.VLAN
+	}
+	if n.MTU != nil {
+		v.mtu = *n.MTU
+	}
+	if n.Rate != nil {
+		v.rate = *n.Rate
+	}
+	return v
+}
+
+// nicWith are the values that a NIC would have after a change.
+func nicWith(now hypervisor.NIC, change hypervisor.NICChange) values {
+	v, set := *nicComparable(&now), *nicComparable(&change.Set)
+	for _, field := range change.Clear {
+		v.take(values{}, field)
+	}
+	for _, field := range change.Fields {
+		v.take(set, field)
+	}
+	return v
+}
+
+// take takes over a field of other values.
+func (v *values) take(from values, field string) {
+	switch field {
+	case hypervisor.NICBridge:
+		v.bridge = from.bridge
+	case hypervisor.NICVLAN:
+		v.vlan = from.vlan
+	case hypervisor.NICRate:
+		v.rate = from.rate
+	case hypervisor.NICMTU:
+		v.mtu = from.mtu
+	case hypervisor.NICFirewall:
+		v.firewall = from.firewall
+	case hypervisor.NICLinkDown:
+		v.linkDown = from.linkDown
+	case hypervisor.NICIP:
+		v.ip = from.ip
+	case hypervisor.NICGateway:
+		v.gateway = from.gateway
+	case hypervisor.NICIP6:
+		v.ip6 = from.ip6
+	case hypervisor.NICGateway6:
+		v.gateway6 = from.gateway6
+	}
+}

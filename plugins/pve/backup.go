@@ -1,0 +1,161 @@
+package pve
+
+import (
+	"context"
+	"net/url"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/hostler/hostler/plugins/pve/pveapi"
+	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+// maxVolume is the length of a volume's id that the hypervisor takes as a parameter.
+const maxVolume = 255
+
+// backupTask is the type of the task that backs a guest up.
+const backupTask = "vzdump"
+
+// backupPath is the path of a backup on its storage. An id that is of no backup there leads nowhere.
+func backupPath(b hypervisor.Backup) (string, error) {
+	storage, name, _ := strings.Cut(b.ID, ":")
+	unknown := plugin.Errorf(plugin.NotFound, "there is no backup %.300q on storage %.80q", b.ID, b.Storage)
+	if storage != b.Storage || !storageName.MatchString(storage) || len(b.ID) > maxVolume || !utf8.ValidString(b.ID) ||
+		!strings.HasPrefix(name, "backup/") || strings.ContainsFunc(name, unicode.IsControl) {
+		return "", unknown
+	}
+	for part := range strings.SplitSeq(name, "/") {
+		if part == "" || part == "." || part == ".." {
+			return "", unknown
+		}
+	}
+	return nodePath(b.Node, "storage", storage, "content", b.ID)
+}
+
+// RunBackup implements hypervisor.Backuper. Whether the guest may be backed up comes out in the task. Older backups stay, whatever the
+// storage's retention says. Unless the storage is that of a backup server, nothing compresses by itself.
+func (h *Host) RunBackup(ctx context.Context, ref hypervisor.GuestRef, spec hypervisor.BackupSpec) (string, error) {
+	if _, err := guestPath(ref); err != nil {
+		return "", err
+	}
+	path, err := nodePath(ref.Node, backupTask)
+	switch {
+	case err != nil:
+		return "", err
+	case !storageName.MatchString(spec.Storage):
+		return "", invalid("storage", "%.80q is not a storage's name", spec.Storage)
+	case !utf8.ValidString(spec.Notes) || strings.ContainsRune(spec.Notes, 0):
+		return "", invalid("notes", "the notes are no text")
+	}
+	form := url.Values{"vmid": {string(ref.ID)}, "storage": {spec.Storage}, "remove": {"0"}}
+	for key, value := range map[string]string{"mode": spec.Mode, "compress": spec.Compress, "notes-template": notesTemplate(spec.Notes)} {
+		if value != "" {
+			form.Set(key, value)
+		}
+	}
+	if spec.Protected {
+		form.Set("protected", "1")
+	}
+	var answer pveapi.Text
+	if _, err := h.api.Post(ctx, path, form, &answer); err != nil {
+		e, ok := asError(err)
+		switch {
+		case ok && e.Kind == plugin.Invalid && e.Field == "notes-template":
+			e.Field = "notes"
+		case ok && h.namesNothing(ctx, e, "VM.Backup", ref.ID):
+		}
+		return "", h.explain(ctx, ref.Node, err)
+	}
+	// A guest that is on another node is passed over without a word.
+	if taskIn(string(answer)) == "" {
+		return "", plugin.Errorf(plugin.NotFound, "guest %s is not on node %s", ref.ID, ref.Node)
+	}
+	h.log.Debug("backup started", "node", ref.Node, "guest", ref.ID, "storage", spec.Storage, "task", string(answer))
+	return string(answer), nil
+}
+
+// notesTemplate writes notes as the template that gives them. A template has no way to write two braces, which would begin a variable,
+// so that a blank comes between.
+func notesTemplate(notes string) string {
+	notes = strings.NewReplacer("\r\n", `\n`, "\n", `\n`, `\`, `\\`).Replace(notes)
+	for strings.Contains(notes, "{{") {
+		notes = strings.ReplaceAll(notes, "{{", "{ {")
+	}
+	return notes
+}
+
+// DeleteBackup implements hypervisor.Backuper. That a backup is protected comes out in the task; one that is not there any more counts
+// as deleted.
+func (h *Host) DeleteBackup(ctx context.Context, b hypervisor.Backup) (string, error) {
+	path, err := backupPath(b)
+	if err != nil {
+		return "", err
+	}
+	var answer pveapi.Text
+	if _, err := h.api.Delete(ctx, path, nil, &answer); err != nil {
+		return "", h.explain(ctx, b.Node, volumeError(err))
+	}
+	h.log.Debug("deletion of a backup started", "node", b.Node, "backup", b.ID, "task", string(answer))
+	return taskIn(string(answer)), nil
+}
+
+// ProtectBackup implements hypervisor.Backuper. Without Datastore.Allocate the hypervisor lets five backups of a guest be protected.
+func (h *Host) ProtectBackup(ctx context.Context, b hypervisor.Backup, protected bool) error {
+	path, err := backupPath(b)
+	if err != nil {
+		return err
+	}
+	form := url.Values{"protected": {"0"}}
+	if protected {
+		form.Set("protected", "1")
+	}
+	if _, err := h.api.Put(ctx, path, form, nil); err != nil {
+		return h.explain(ctx, b.Node, volumeError(err))
+	}
+	return nil
+}
+
+// volumeError brings what the hypervisor says of a volume into our words.
+func volumeError(err error) error {
+	e, ok := asError(err)
+	if !ok {
+		return err
+	}
+	text := strings.ToLower(e.Message)
+	switch {
+	case strings.Contains(text, "protected volume"), strings.Contains(text, "number of protected backups"):
+		e.Kind = plugin.Conflict
+	case e.Kind == plugin.Invalid && e.Field == "volume", strings.Contains(text, "unable to parse"):
+		e.Kind, e.Field = plugin.NotFound, ""
+	}
+	return e
+}
+
+// backupFailure is what the log of a backup tells of how it failed: the task itself ends with no more than "job errors".
+type backupFailure struct{ reason, cause string }
+
+func (f *backupFailure) read(line string) {
+	if text, found := strings.CutPrefix(line, "ERROR: "); found && strings.HasPrefix(text, "Backup of VM ") {
+		f.reason = text
+	}
+	if strings.Contains(line, noRoom) {
+		f.cause = noRoom
+	}
+}
+
+// noRoom is how the tools that write an archive say that the storage is full.
+const noRoom = "No space left on device"
+
+// explain puts the reason behind the text of a task's end.
+func (f *backupFailure) explain(exit string) string {
+	if f.reason == "" || strings.Contains(exit, f.reason) {
+		return exit
+	}
+	exit += ": " + f.reason
+	if f.cause != "" && !strings.Contains(exit, f.cause) {
+		exit += " (" + f.cause + ")"
+	}
+	return exit
+}

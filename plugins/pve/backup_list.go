@@ -1,0 +1,169 @@
+package pve
+
+import (
+	"context"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hostler/hostler/plugins/pve/pveapi"
+	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+const (
+	// maxNotes is the length in bytes of the notes that a list hands on; a list has the first line only.
+	maxNotes = 1 << 10
+	// maxWord is the length in bytes of any other text of a row.
+	maxWord = 64
+	// lastSecond is the end of the year 9999, after which times have no form on the wire.
+	lastSecond = 253402300799
+)
+
+// backupRow is one row of what is on a storage. Its texts are good until the next row.
+type backupRow struct {
+	volume, subtype, format, notes, encrypted pveapi.Scalar
+	vmid, taken, size                         figure
+	protected                                 bool
+	verification                              verification
+}
+
+// verification is what a backup server last found out about a backup.
+type verification struct{ state string }
+
+var (
+	_ pveapi.RowDecoder = (*backupRow)(nil)
+	_ pveapi.RowDecoder = (*verification)(nil)
+)
+
+func (v *verification) Reset() { *v = verification{} }
+
+func (v *verification) Field(name []byte, value pveapi.Scalar) {
+	if string(name) == "state" {
+		v.state = value.Text()
+	}
+}
+
+// Reset empties the row.
+func (r *backupRow) Reset() { *r = backupRow{} }
+
+// Field takes one member.
+func (r *backupRow) Field(name []byte, v pveapi.Scalar) {
+	switch string(name) {
+	case "volid":
+		r.volume = v
+	case "subtype":
+		r.subtype = v
+	case "format":
+		r.format = v
+	case "notes":
+		r.notes = v
+	case "encrypted":
+		r.encrypted = v
+	case "vmid":
+		r.vmid.from(v)
+	case "ctime":
+		r.taken.from(v)
+	case "size":
+		r.size.from(v)
+	case "protected":
+		r.protected = v.Bool()
+	case "verification":
+		if !v.Object(&r.verification) {
+			r.verification = verification{}
+		}
+	}
+}
+
+// backupName is how vzdump names an archive of a guest, and a backup server a snapshot of one.
+var backupName = regexp.MustCompile(`^backup/(?:vzdump-(qemu|lxc|openvz)-([1-9][0-9]{2,8})-|(vm|ct)/([1-9][0-9]{2,8})/)`)
+
+// kinds are the hypervisor's words for guests where it speaks of backups. Releases before 7 name the kind in the volume's name only.
+var kinds = map[string]hypervisor.GuestKind{
+	"qemu": hypervisor.VM, "vm": hypervisor.VM, "lxc": hypervisor.Container, "ct": hypervisor.Container, "openvz": hypervisor.Container,
+}
+
+// backup makes a backup of the row. ok is false for what is of no guest, such as a backup of a whole machine.
+func (r *backupRow) backup(query hypervisor.BackupQuery) (b hypervisor.Backup, ok bool) {
+	b = hypervisor.Backup{
+		ID: r.volume.Text(), Storage: query.Storage, Node: query.Node, Kind: kinds[r.subtype.Text()], Guest: hypervisor.GuestID(r.guest()),
+		Format: cut(r.format.Text(), maxWord), Protected: r.protected, Notes: cut(strings.TrimSpace(r.notes.Text()), maxNotes),
+	}
+	storage, name, found := strings.Cut(b.ID, ":")
+	if !found || storage != query.Storage {
+		return b, false
+	}
+	if m := backupName.FindStringSubmatch(name); m != nil {
+		if b.Kind == "" {
+			b.Kind = kinds[m[1]+m[3]]
+		}
+		if b.Guest == "" {
+			b.Guest = hypervisor.GuestID(m[2] + m[4])
+		}
+	}
+	if _, err := backupPath(b); err != nil || b.Kind == "" || b.Guest == "" {
+		return b, false
+	}
+	if r.taken.set && r.taken.n > 0 && r.taken.n <= lastSecond {
+		b.TakenAt = time.Unix(r.taken.n, 0).UTC()
+	}
+	if r.size.set && r.size.n >= 0 {
+		size := r.size.n
+		b.SizeBytes = &size
+	}
+	// The fingerprint of the key, or 1.
+	if text := r.encrypted.Text(); text != "" && text != "0" {
+		b.Encrypted = true
+	}
+	switch r.verification.state {
+	case hypervisor.BackupVerified, hypervisor.BackupDamaged:
+		b.Verified = r.verification.state
+	}
+	return b, true
+}
+
+// guest is the guest's id; empty when the row has none that could be one.
+func (r *backupRow) guest() string {
+	if text := strconv.FormatInt(r.vmid.n, 10); r.vmid.set && guestNumber.MatchString(text) {
+		return text
+	}
+	return ""
+}
+
+// Backups implements hypervisor.Backuper. The list has only those of guests that the token may back up.
+func (h *Host) Backups(ctx context.Context, query hypervisor.BackupQuery) ([]hypervisor.Backup, error) {
+	if !storageName.MatchString(query.Storage) {
+		return nil, plugin.Errorf(plugin.NotFound, "there is no storage %.80q", query.Storage)
+	}
+	path, err := nodePath(query.Node, "storage", query.Storage, "content")
+	if err != nil {
+		return nil, err
+	}
+	answer, err := h.api.Stream(ctx, path, url.Values{"content": {"backup"}})
+	if err != nil {
+		return nil, h.explain(ctx, query.Node, err)
+	}
+	defer answer.Close()
+	var all []hypervisor.Backup
+	row := &backupRow{}
+	err = answer.Rows(row, func() error {
+		if b, ok := row.backup(query); ok {
+			all = append(all, b)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return all, nil
+}
+
+// cut shortens a text to at most so many bytes.
+func cut(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "")
+}

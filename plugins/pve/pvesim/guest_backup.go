@@ -1,0 +1,316 @@
+package pvesim
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+func backupEndpoints() []*endpoint {
+	return []*endpoint{
+		serve("POST", "/nodes/{node}/vzdump", startBackup),
+		serve("GET", "/nodes/{node}/vzdump/extractconfig", readBackupConfig),
+	}
+}
+
+// startBackup backs one guest up. What is wrong with storage, guest or privilege shows in the task, but for the privilege on the storage.
+func startBackup(r *request) (result, *apiError) {
+	storageID := r.values.text("storage")
+	if storageID == "" {
+		storageID = "local"
+	}
+	for _, key := range []string{"dumpdir", "job-id", "script", "tmpdir"} {
+		if r.values.has(key) && r.who.id() != rootUser {
+			return fail(badParameter(key, "Only root may set this option."))
+		}
+	}
+	for _, key := range []string{"bwlimit", "ionice", "performance"} {
+		if err := r.c.check(r.who, "/", "Sys.Modify"); r.values.has(key) && err != nil {
+			return fail(err)
+		}
+	}
+	if err := r.c.check(r.who, "/storage/"+storageID, "Datastore.AllocateSpace"); err != nil {
+		return fail(err)
+	}
+	if err := r.c.check(r.who, "/storage/"+storageID, "Datastore.Allocate"); r.values.has("prune-backups") && err != nil {
+		return fail(err)
+	}
+	list := r.values.listOf("vmid")
+	switch {
+	case r.values.has("all") || r.values.has("pool") || r.values.has("exclude") || len(list) > 1:
+		return fail(failure("a backup of several guests is not simulated"))
+	case len(list) == 0:
+		return fail(badParameter("vmid", "property is missing"))
+	}
+	if text := checkNotes(r.values.text("notes-template")); text != "" {
+		return fail(badParameter("notes-template", text+"\n"))
+	}
+	vmid, _ := strconv.Atoi(list[0]) // it has been checked
+	if g := r.c.guests[vmid]; g != nil && g.node != r.node.name {
+		return ok("OK") // what runs elsewhere is passed over without a word
+	}
+	return ok(r.c.startTask(r.node, r.who, "vzdump", list[0], r.backupTask(vmid, storageID)))
+}
+
+var (
+	notesEscape   = regexp.MustCompile(`\\(.?)`)
+	notesVariable = regexp.MustCompile(`\{\{([^\s{}]+)\}\}`)
+	notesWords    = []string{"cluster", "guestname", "node", "vmid"}
+)
+
+// checkNotes says what is wrong with a template of notes.
+func checkNotes(template string) string {
+	if strings.Contains(template, "\n") {
+		return "contains a line feed"
+	}
+	var unknown []string
+	for _, at := range notesEscape.FindAllStringSubmatchIndex(template, -1) {
+		if char := template[at[2]:at[3]]; char != "n" && char != `\` {
+			unknown = append(unknown, fmt.Sprintf("escape sequence '\\%s' at char %d", char, at[0]))
+		}
+	}
+	for _, at := range notesVariable.FindAllStringSubmatchIndex(template, -1) {
+		if word := template[at[2]:at[3]]; !slices.Contains(notesWords, word) {
+			unknown = append(unknown, fmt.Sprintf("variable '%s' at char %d", word, at[2]))
+		}
+	}
+	if len(unknown) == 0 {
+		return ""
+	}
+	return "found unknown: " + strings.Join(unknown, ", ")
+}
+
+// notesOf fills a template in.
+func (r *request) notesOf(template string, g *guest) string {
+	text := notesEscape.ReplaceAllStringFunc(template, func(s string) string {
+		return map[string]string{`\n`: "\n", `\\`: `\`}[s]
+	})
+	cluster := r.c.opts.ClusterName
+	if len(r.c.nodes) == 1 {
+		cluster = "standalone node"
+	}
+	return strings.NewReplacer("{{cluster}}", cluster, "{{guestname}}", g.Name, "{{node}}", g.node,
+		"{{vmid}}", strconv.Itoa(g.VMID)).Replace(text)
+}
+
+// backupStorage finds the storage of a backup; the errors end the task before it writes a line.
+func (r *request) backupStorage(id string) (*storage, error) {
+	s, err := r.storage(id)
+	switch {
+	case err != nil && s == nil && r.c.storageByID(id) == nil:
+		return nil, fmt.Errorf("could not activate storage '%[1]s': storage '%[1]s' does not exist could not get storage information "+
+			"for '%[1]s': storage '%[1]s' does not exist", id)
+	case err != nil:
+		return nil, fmt.Errorf("could not activate storage '%s': %s", id, err.text)
+	case !s.holdsAny([]string{"backup"}):
+		return nil, fmt.Errorf("could not get storage information for '%[1]s': can't use storage '%[1]s' for backups - "+
+			"wrong content type", id)
+	}
+	return s, nil
+}
+
+// backupTask holds the guest's lock for a moment only; meanwhile the lock in its configuration keeps others out.
+func (r *request) backupTask(vmid int, storageID string) *task {
+	c := r.c
+	var s *storage
+	var b *backup
+	t := &task{vmid: vmid}
+	failed := func(t *task, at time.Time, why string) error {
+		t.say(at, "ERROR: Backup of VM %d failed - %s", vmid, why)
+		t.say(at, "INFO: Failed at %s", at.UTC().Format(time.DateTime))
+		t.say(at, "INFO: Backup job finished with errors")
+		return errors.New("job errors")
+	}
+	t.begin = func(t *task, now time.Time) (time.Duration, error) {
+		var err error
+		if s, err = r.backupStorage(storageID); err != nil {
+			return 0, err
+		}
+		t.say(now, "INFO: starting new backup job: %s", r.backupCommand(vmid))
+		if err := c.check(r.who, "/vms/"+strconv.Itoa(vmid), "VM.Backup"); err != nil {
+			return 0, err
+		}
+		g := c.guests[vmid]
+		if g == nil || g.node != r.node.name {
+			return 0, failed(t, now, fmt.Sprintf("unable to find VM '%d'", vmid))
+		}
+		took := c.taskDuration()
+		b = c.backupOf(g, s, r.values.text("compress"))
+		b.taken = now.Truncate(time.Second)
+		b.notes = r.notesOf(r.values.text("notes-template"), g)
+		b.protected = r.values.boolean("protected", false)
+		r.logBackup(t, g, s, b, took)
+		if err := g.checkLock(); err != nil {
+			t.cutLog(now)
+			return 0, failed(t, now, err.Error())
+		}
+		g.Lock, t.released = "backup", true
+		t.addSteps("vzdump", g.TaskLines, now, took)
+		return took, nil
+	}
+	t.finish = func(t *task, now time.Time) error {
+		g := c.guests[vmid]
+		if g == nil {
+			return failed(t, now, fmt.Sprintf("unable to find VM '%d'", vmid))
+		}
+		g.unlock("backup")
+		if s.usedAt(now)+b.size > s.size {
+			t.say(now, "INFO: zstd: error 70 : Write error : cannot write block : No space left on device")
+			return failed(t, now, "vma_queue_write: write error - Broken pipe")
+		}
+		if g.BackupError != "" {
+			return failed(t, now, g.BackupError)
+		}
+		s.backups.add(b, s.plugin)
+		t.say(now, "INFO: archive file size: %dMB", b.size/mebibyte)
+		if b.notes != "" {
+			t.say(now, "INFO: adding notes to backup")
+		}
+		if b.protected {
+			t.say(now, "INFO: marking backup as protected")
+		}
+		t.say(now, "INFO: Finished Backup of VM %d (%s)", vmid, time.Time{}.Add(now.Sub(t.began)).Format(time.TimeOnly))
+		t.say(now, "INFO: Backup finished at %s", now.UTC().Format(time.DateTime))
+		t.say(now, "INFO: Backup job finished successfully")
+		return t.warn(g.Warnings, now)
+	}
+	t.interrupted = func(_ *task, now time.Time) {
+		if g := c.guests[vmid]; g != nil && t.released {
+			g.unlock("backup")
+		}
+		_ = failed(t, now, "interrupted by signal")
+	}
+	return t
+}
+
+// say adds a line to the log.
+func (t *task) say(at time.Time, format string, args ...any) {
+	t.log = append(t.log, logLine{at, fmt.Sprintf(format, args...)})
+}
+
+// backupCommand is how the log names the job.
+func (r *request) backupCommand(vmid int) string {
+	command := "vzdump " + strconv.Itoa(vmid)
+	for _, key := range []string{"node", "storage", "compress", "mode", "notes-template", "protected", "remove"} {
+		switch {
+		case key == "notes-template" && r.values.has(key):
+			command += " --notes-template '" + strings.ReplaceAll(r.values.text(key), "'", `'\''`) + "'"
+		case r.values.has(key):
+			command += " --" + key + " " + r.values.text(key)
+		}
+	}
+	return command
+}
+
+// logBackup writes what the job says of a guest, with how much is done.
+func (r *request) logBackup(t *task, g *guest, s *storage, b *backup, took time.Duration) {
+	now, mode := t.began, r.values.text("mode")
+	if mode == "" {
+		mode = "snapshot"
+	}
+	state := StatusRunning
+	if !g.running() {
+		mode, state = "stop", StatusStopped
+	}
+	t.say(now, "INFO: Starting Backup of VM %d (%s)", g.VMID, g.Type)
+	t.say(now, "INFO: Backup started at %s", now.UTC().Format(time.DateTime))
+	t.say(now, "INFO: status = %s", state)
+	t.say(now, "INFO: backup mode: %s", mode)
+	t.say(now, "INFO: ionice priority: 7")
+	t.say(now, "INFO: %s Name: %s", word(g.Type), g.Name)
+	for _, v := range g.volumes() {
+		if g.Type == QEMU {
+			t.say(now, "INFO: include disk '%s' '%s' %s", v.key, v.id, sizeText(max(g.Disk, gibibyte)))
+			continue
+		}
+		t.say(now, "INFO: including mount point %s ('/') in backup", v.key)
+	}
+	named := *b
+	named.name = named.fileName(s.plugin)
+	what := "vzdump archive"
+	if s.plugin == "pbs" {
+		what = "Proxmox Backup Server archive"
+		named.name = strings.TrimPrefix(named.name, "backup/")
+	}
+	t.say(now, "INFO: creating %s '%s'", what, s.file(named.name))
+	if g.Type != QEMU {
+		t.say(now.Add(took), "INFO: Total bytes written: %d (%dMiB, 97MiB/s)", b.size*3, b.size*3/mebibyte)
+		return
+	}
+	total := float64(max(g.Disk, gibibyte)) / float64(gibibyte)
+	for part := range 5 {
+		at := now.Add(took * time.Duration(part) / 5)
+		t.say(at, "INFO: %3d%% (%.1f GiB of %.1f GiB) in %ds, read: 357.6 MiB/s, write: 120.0 MiB/s",
+			part*25, total*float64(part)/4, total, int(at.Sub(now).Seconds()))
+	}
+}
+
+var compressions = map[string]string{"1": ".lzo", "lzo": ".lzo", "gzip": ".gz", "zstd": ".zst"}
+
+// backupOf is a backup of a guest as it is now, a quarter as large as its disks.
+func (c *Cluster) backupOf(g *guest, s *storage, compress string) *backup {
+	b := &backup{kind: g.Type, vmid: g.VMID, guest: g.GuestSpec, config: g.config()}
+	b.format = map[string]string{QEMU: "vma", LXC: "tar"}[g.Type] + compressions[compress]
+	if s.plugin == "pbs" {
+		b.format = map[string]string{QEMU: "pbs-vm", LXC: "pbs-ct"}[g.Type]
+	}
+	for _, v := range g.volumes() {
+		b.size += diskSize(fmt.Sprint(b.config[v.key])) / 4
+	}
+	b.size = max(b.size, mebibyte)
+	for _, key := range []string{"lock", "parent", "digest"} {
+		delete(b.config, key)
+	}
+	return b
+}
+
+var sizeIn = regexp.MustCompile(`,size=([0-9.]+[KMGT]?)`)
+
+// diskSize is the size in a disk's property string, in bytes.
+func diskSize(value string) int64 {
+	if m := sizeIn.FindStringSubmatch(value); m != nil {
+		return parseSize(m[1])
+	}
+	return gibibyte
+}
+
+// readBackupConfig shows the configuration in a backup.
+func readBackupConfig(r *request) (result, *apiError) {
+	b, err := r.archive(r.values.text("volume"), 0)
+	switch {
+	case err != nil:
+		return fail(err)
+	case b == nil:
+		return fail(failure("volume '%s' does not exist", r.values.text("volume")))
+	}
+	var text strings.Builder
+	for _, key := range slices.Sorted(maps.Keys(b.config)) {
+		fmt.Fprintf(&text, "%s: %s\n", key, strings.TrimSuffix(fmt.Sprint(b.config[key]), "\n"))
+	}
+	return ok(text.String())
+}
+
+// archive finds a backup by its volume id, for making the guest of it; nil when there is none of that name. The guest's own backups
+// are everybody's who may restore the guest.
+func (r *request) archive(volume string, vmid int) (*backup, *apiError) {
+	id, name, found := strings.Cut(volume, ":")
+	if !found || checkStorageID(id) != "" || name == "" {
+		return nil, failure("unable to parse volume ID '%s'", volume)
+	}
+	s, err := r.storage(id)
+	if err != nil {
+		return nil, err
+	}
+	v := foundVolume{storage: s, name: name, backup: s.backups.find(name)}
+	if owner := v.owner(); owner != vmid || owner == 0 {
+		if err := r.mayUseBackup(s, owner); err != nil {
+			return nil, err
+		}
+	}
+	return v.backup, nil
+}
