@@ -13,28 +13,6 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// Backups implements hypervisor.Backuper.
-func (h *haltingHost) Backups(ctx context.Context, query hypervisor.BackupQuery) ([]hypervisor.Backup, error) {
-	return h.Host.(hypervisor.Backuper).Backups(ctx, query)
-}
-
-// RunBackup and Restore are requests at which the process of a test may stand still.
-func (h *haltingHost) RunBackup(ctx context.Context, ref hypervisor.GuestRef, spec hypervisor.BackupSpec) (string, error) {
-	return h.at.do("backup", func() (string, error) { return h.Host.(hypervisor.Backuper).RunBackup(ctx, ref, spec) })
-}
-
-func (h *haltingHost) Restore(ctx context.Context, spec hypervisor.RestoreSpec) (string, error) {
-	return h.at.do("restore", func() (string, error) { return h.Host.(hypervisor.Backuper).Restore(ctx, spec) })
-}
-
-func (h *haltingHost) DeleteBackup(ctx context.Context, backup hypervisor.Backup) (string, error) {
-	return h.Host.(hypervisor.Backuper).DeleteBackup(ctx, backup)
-}
-
-func (h *haltingHost) ProtectBackup(ctx context.Context, backup hypervisor.Backup, protected bool) error {
-	return h.Host.(hypervisor.Backuper).ProtectBackup(ctx, backup, protected)
-}
-
 // shelf gives the cluster a storage of backups.
 func (b *lifecycleFixture) shelf() *memdriver.Archive {
 	archive := &memdriver.Archive{}
