@@ -74,6 +74,7 @@
 //	POST   /clock          {advance_s}
 //	POST   /guest          {op, vmid, type, node, name, status, lock, …}; see below
 //	POST   /node           {name, online, resolves}: those that are given change; see below
+//	POST   /storage        {id, used, away, disabled}: those that are given change; used is in bytes, and as large as the storage fills it
 //	POST   /token          {id, op: "revoke" or "expire"}, or {id, revoke: true}, {id, expire: true}
 //	POST   /role           {id, privileges}: gives the role exactly these
 //	POST   /acl            {path, subject, role, propagate, delete}: an entry for a user, a token or an @group
