@@ -187,7 +187,9 @@ func (a *act) backUp(ctx context.Context, x *across) error {
 			}
 			return able.RunBackup(ctx, ref, spec)
 		},
-		state: func(context.Context, hypervisor.Host, hypervisor.Guest, time.Time) (State, error) { return State{}, nil },
+		state: func(context.Context, hypervisor.Host, hypervisor.Guest, time.Time) (State, error) {
+			return State{}, nil
+		},
 	}
 	err := a.settle(ctx, s, a.follow(ctx, s))
 	if status, verdict := job.Verdict(err); err != nil && (!verdict || status != job.Unknown) {
