@@ -179,7 +179,8 @@ func (a *act) backups(ctx context.Context, hostID int64, node, storage string) (
 func (a *act) backUp(ctx context.Context, x *across) error {
 	spec := hypervisor.BackupSpec{Storage: x.SourceStorage, Mode: "stop", Notes: fmt.Sprintf("moved to %s", x.HostName)}
 	s := step{
-		name: stepBackup, needs: endpoint.Backup, does: hypervisor.OperationBackup, says: "backing the guest up to the storage " + x.SourceStorage,
+		name: stepBackup, needs: endpoint.Backup, does: hypervisor.OperationBackup,
+		says: "backing the guest up to the storage " + x.SourceStorage,
 		send: func(ctx context.Context, at hypervisor.Host, ref hypervisor.GuestRef) (string, error) {
 			able, err := host.Able[hypervisor.Backuper](at)
 			if err != nil {
