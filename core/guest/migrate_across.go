@@ -2,22 +2,281 @@ package guest
 
 import (
 	"context"
+	"fmt"
+	"slices"
+	"strings"
 
-	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/plugin"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/hypervisor"
+	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
-// across is what a job that moves a guest to another cluster keeps.
-type across struct{}
-
-func (m *migrationCheck) across() *across { return &across{} }
-
-// lookAcross checks a move to another cluster.
-func (m *migrationCheck) lookAcross(context.Context) error {
-	m.Strategy = nil
-	m.block(findingUnsupported, "The host %s is of another cluster; guests are moved between the nodes of one.", m.target.Name)
+// lookAcross checks a move to another cluster by way of a storage of backups that both have.
+func (m *migrationCheck) lookAcross(ctx context.Context) error {
+	m.Live = false
+	if m.self {
+		m.block(findingSelf, "The service itself runs in this guest, and cannot move itself while it is off.")
+	}
+	if m.guest.Template {
+		m.block(findingTemplate, "A template is moved within its cluster only.")
+	}
+	if m.source.Driver != m.target.Driver {
+		m.block(findingDriver, "The host %s is of another kind of hypervisor.", m.target.Name)
+		return nil
+	}
+	m.bound()
+	for _, d := range m.config.Disks {
+		if d.Removable && d.Volume != "" {
+			m.block(hypervisor.MigrationLocalImage, "The drive %s has the image %s; take it out first.", d.Key, d.Volume)
+		}
+	}
+	if err := m.usesNode(ctx); err != nil {
+		return err
+	}
+	if len(m.snapshots) > 0 {
+		m.warn(hypervisor.MigrationSnapshots, "Its %d snapshots stay with the guest that is kept.", len(m.snapshots))
+	}
+	m.warn(findingSourceStays, "The guest on %s is kept: stopped, with the tag %s, and no longer started with its node.", m.source.Name,
+		movedTag)
+	if !m.equipped(ctx) || m.TargetNode == "" {
+		return nil
+	}
+	source, err := m.sourcePlace(ctx)
+	if err != nil {
+		return plugin.Problem(err)
+	}
+	if err := m.choosePlace(ctx, source); err != nil {
+		m.block(findingUnreachable, "The host %s could not be asked: %s", m.target.Name, plugin.Problem(err))
+		return nil
+	}
+	m.copied(func(hypervisor.Disk) bool { return true })
+	m.checkTargetStorage(false)
+	m.checkBridges()
+	if err := m.chooseStorage(ctx, source); err != nil {
+		return plugin.Problem(err)
+	}
+	m.reckonAcross()
 	return nil
 }
 
-func (a *act) moveAcross(context.Context) error {
-	return job.Fail("guests are moved between the nodes of one cluster")
+// usesNode asks for devices of the node that the guest uses, where the hypervisor tells.
+func (m *migrationCheck) usesNode(ctx context.Context) error {
+	check, err := asked(ctx, m, m.hostID, endpoint.Lifecycle, func(ctx context.Context, at hypervisor.Migrator) (
+		hypervisor.MigrationCheck, error) {
+		return at.CheckMigration(ctx, m.ref, hypervisor.MigrationQuery{Node: m.ref.Node})
+	})
+	if unsupported(err) || sdk.KindOf(err) == sdk.Unsupported {
+		return nil
+	}
+	if err != nil {
+		return plugin.Problem(err)
+	}
+	for _, f := range check.Blockers {
+		if slices.Contains([]string{hypervisor.MigrationPassthrough, hypervisor.MigrationLocalImage, hypervisor.MigrationBindMount}, f.Code) {
+			m.block(f.Code, "%s", f.Message)
+		}
+	}
+	return nil
+}
+
+// equipped reports whether both hosts have the tokens and their driver the abilities; it asks no hypervisor.
+func (m *migrationCheck) equipped(ctx context.Context) bool {
+	before := len(m.Blockers)
+	for _, side := range []migrationSide{m.source, m.target} {
+		for _, capability := range []endpoint.Capability{endpoint.Lifecycle, endpoint.Backup} {
+			if !slices.Contains(side.Tokens, string(capability)) {
+				m.block(string(capability)+findingToken, "The host %s has no token for %s; add one first.", side.Name, capability)
+			}
+		}
+		at, err := m.hosts.Open(ctx, side.ID, endpoint.Monitoring)
+		if err != nil {
+			continue // what is asked of it tells
+		}
+		for _, able := range []error{can[hypervisor.Backuper](at), can[hypervisor.Reconfigurer](at), can[hypervisor.Provisioner](at),
+			can[hypervisor.Lifecycler](at)} {
+			if able != nil {
+				m.block(findingUnsupported, "Of the host %s: %s", side.Name, plugin.Problem(able))
+			}
+		}
+		_ = at.Close()
+	}
+	return len(m.Blockers) == before
+}
+
+// can is the error of a host that is no A.
+func can[A any](at hypervisor.Host) error {
+	_, err := host.Able[A](at)
+	return err
+}
+
+// sourcePlace asks what the guest's own node has.
+func (m *migrationCheck) sourcePlace(ctx context.Context) (hypervisor.Placement, error) {
+	query := hypervisor.PlacementQuery{Kind: m.ref.Kind, Node: m.ref.Node, Name: m.guest.Name}
+	return asked(ctx, m, m.hostID, endpoint.Monitoring, func(ctx context.Context, at hypervisor.Provisioner) (
+		hypervisor.Placement, error) {
+		return at.Placement(ctx, query)
+	})
+}
+
+// otherIDs is how many numbers are tried for one that is not the guest's own.
+const otherIDs = 20
+
+// choosePlace asks what the target node has, and for an id there: the guest's own where that is free. Where both sides see the same
+// storage of disks, two guests of one id would own the same volumes, so the id is another one then.
+func (m *migrationCheck) choosePlace(ctx context.Context, source hypervisor.Placement) error {
+	if err := m.readPlace(ctx, m.target.ID, m.guest.Number); err != nil {
+		return err
+	}
+	shared := m.sharedVolumes(source)
+	if shared != "" && m.guest.Number == nil {
+		m.block(findingVolumes, "Both sides may see the volumes of the storage %s, where the guest would have the same ones.", shared)
+	}
+	if m.guest.Number != nil && (m.place.ID == "" || shared != "") {
+		if m.place.ID == "" {
+			m.warn(findingIDTaken, "The id %s is taken on %s; the guest gets another one.", m.ref.ID, m.target.Name)
+		} else {
+			m.warn(findingVolumes, "Both sides may see the volumes of the storage %s; the guest gets another id.", shared)
+		}
+		for number := *m.guest.Number + 1; number <= *m.guest.Number+otherIDs; number++ {
+			if err := m.readPlace(ctx, m.target.ID, &number); err != nil || m.place.ID != "" {
+				m.targetID = m.place.ID
+				m.TargetRef = string(m.targetID)
+				return err
+			}
+		}
+	}
+	if m.targetID = m.place.ID; m.targetID == "" {
+		m.block(findingIDTaken, "The id %s is taken on %s, and no other was found.", m.ref.ID, m.target.Name)
+	}
+	m.TargetRef = string(m.targetID)
+	return nil
+}
+
+// sharedVolumes names a storage on which the target would make disks and that may be the one which has the guest's disks now.
+func (m *migrationCheck) sharedVolumes(source hypervisor.Placement) string {
+	for _, d := range m.config.Disks {
+		i := slices.IndexFunc(source.Storages, func(s hypervisor.PlacementStorage) bool { return s.Name == d.Storage && s.Shared })
+		on := d.Storage
+		if m.order.Storage != nil {
+			on = *m.order.Storage
+		}
+		if t := m.placeStorage(on); i >= 0 && t != nil && t.Shared {
+			return on
+		}
+	}
+	return ""
+}
+
+// chooseStorage finds a storage of backups that both have. Equal names say little: backups that both list prove it, and where one lists
+// what the other lacks they are two.
+func (m *migrationCheck) chooseStorage(ctx context.Context, source hypervisor.Placement) error {
+	var own, theirs []string
+	for _, s := range source.Storages {
+		if s.Backups && s.Available {
+			own = append(own, s.Name)
+		}
+	}
+	for _, s := range m.place.Storages {
+		if s.Backups && s.Available {
+			theirs = append(theirs, s.Name)
+		}
+	}
+	here, err := m.backups(ctx, m.hostID, m.ref.Node, own)
+	if err != nil {
+		return err
+	}
+	there, err := m.backups(ctx, m.target.ID, m.TargetNode, theirs)
+	if err != nil {
+		m.block(findingUnreachable, "The backups of the host %s could not be listed: %s", m.target.Name, plugin.Problem(err))
+		return nil
+	}
+	guessed := ""
+	for name, listed := range here {
+		for other, seen := range there {
+			if sameBackups(listed, seen) {
+				m.SourceStorage, m.TargetStorage = &name, &other
+				return nil
+			}
+			if name == other && len(listed)+len(seen) == 0 && (guessed == "" || name < guessed) {
+				guessed = name
+			}
+		}
+	}
+	if guessed == "" {
+		m.block(findingNoStorage, "There is no storage of backups that both hosts are known to have.")
+		return nil
+	}
+	m.SourceStorage, m.TargetStorage = &guessed, &guessed
+	m.warn(findingUnproven, "Both hosts have a storage %s without backups. Whether it is the same shows once the backup is there; the "+
+		"guest is started again where it is not.", guessed)
+	return nil
+}
+
+// backups lists what is on storages of backups.
+func (m *migrationCheck) backups(ctx context.Context, hostID int64, node string, storages []string) (
+	map[string][]hypervisor.Backup, error) {
+	all := map[string][]hypervisor.Backup{}
+	for _, name := range storages {
+		list, err := asked(ctx, m, hostID, endpoint.Backup, func(ctx context.Context, at hypervisor.Backuper) ([]hypervisor.Backup, error) {
+			return at.Backups(ctx, hypervisor.BackupQuery{Storage: name, Node: node})
+		})
+		if err != nil {
+			return nil, err
+		}
+		all[name] = list
+	}
+	return all, nil
+}
+
+// sameBackups reports whether two storages list a backup that can only be the same.
+func sameBackups(a, b []hypervisor.Backup) bool {
+	for _, one := range a {
+		if slices.ContainsFunc(b, func(other hypervisor.Backup) bool { return sameBackup(one, other) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// sameBackup knows a backup that another cluster lists: by its name without the storage's, its time and its size.
+func sameBackup(a, b hypervisor.Backup) bool {
+	size := func(b hypervisor.Backup) int64 {
+		if b.SizeBytes == nil {
+			return -1
+		}
+		return *b.SizeBytes
+	}
+	return volumeOf(a) == volumeOf(b) && a.TakenAt.Equal(b.TakenAt) && size(a) == size(b) && a.Kind == b.Kind && a.Guest == b.Guest
+}
+
+// volumeOf is a backup's name without that of its storage.
+func volumeOf(b hypervisor.Backup) string { return strings.TrimPrefix(b.ID, b.Storage+":") }
+
+// reckonAcross tells for how long the guest will be away.
+func (m *migrationCheck) reckonAcross() {
+	if !m.Running {
+		m.DowntimeS, m.DowntimeBasis = new(int64), "It does not run."
+		return
+	}
+	if m.Bytes == nil {
+		m.DowntimeBasis = "The size of a disk is not known."
+		return
+	}
+	seconds := 2*switching + 2**m.Bytes/copyRate
+	m.DowntimeS = &seconds
+	m.DowntimeBasis = fmt.Sprintf("%d GiB, written and read at an assumed 100 MiB a second, and %d seconds for stopping and starting.",
+		*m.Bytes>>30, 2*switching)
+}
+
+// across is what a job keeps of what it was decided to do.
+func (m *migrationCheck) across() *across {
+	x := &across{HostID: m.target.ID, HostName: m.target.Name, Node: m.TargetNode, ID: m.targetID, SourceStorage: *m.SourceStorage,
+		TargetStorage: *m.TargetStorage, Name: m.guest.Name}
+	for _, nic := range m.config.NICs {
+		x.MACs = append(x.MACs, strings.ToUpper(nic.MAC))
+	}
+	slices.Sort(x.MACs)
+	return x
 }

@@ -26,6 +26,8 @@ type Worker struct {
 	ReadLimit time.Duration
 	// ArriveLimit is for how long a guest is waited for that the hypervisor's own manager moves; zero is 6 hours.
 	ArriveLimit time.Duration
+	// ProofLimit is for how long a backup may take to be seen by another host that has its storage too; zero is a minute.
+	ProofLimit time.Duration
 }
 
 // Register makes w the worker of every kind of job on guests that this package has.

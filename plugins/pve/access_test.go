@@ -54,7 +54,8 @@ func TestPermissions(t *testing.T) {
 			Paths: []string{"/"}, Recommended: []string{"VM.GuestAgent.Audit"},
 		}},
 		"nothing missing, nothing to recommend": {endpoint.Lifecycle,
-			w.token("/", true, append(lifecycle, "SDN.Use", "VM.Config.HWType", "VM.Config.CDROM", "Datastore.AllocateTemplate")...),
+			w.token("/", true, append(lifecycle, "SDN.Use", "VM.Audit", "VM.Config.HWType", "VM.Config.CDROM",
+				"Datastore.AllocateTemplate")...),
 			hypervisor.Permissions{
 				Paths: []string{"/"},
 			}},
@@ -71,9 +72,11 @@ func TestPermissions(t *testing.T) {
 		"a pool, not going on": {endpoint.Backup, w.token("/pool/a", false, pve.Privileges(endpoint.Backup)...), hypervisor.Permissions{
 			Paths: []string{"/pool/a"}, Recommended: restoring,
 		}},
-		"one guest only": {endpoint.Console, w.token("/vms/100", true, "VM.Console"), hypervisor.Permissions{Missing: []string{"VM.Console"}}},
-		"all guests":     {endpoint.Console, w.token("/vms", true, "VM.Console"), hypervisor.Permissions{Paths: []string{"/"}}},
-		"node shell":     {endpoint.Console, w.token("/", true, "VM.Console", "Sys.Console"), hypervisor.Permissions{Paths: []string{"/"}}},
+		"one guest only": {endpoint.Console, w.token("/vms/100", true, "VM.Console"),
+			hypervisor.Permissions{Missing: []string{"VM.Console"}}},
+		"all guests": {endpoint.Console, w.token("/vms", true, "VM.Console"), hypervisor.Permissions{Paths: []string{"/"}}},
+		"node shell": {endpoint.Console, w.token("/", true, "VM.Console", "Sys.Console"),
+			hypervisor.Permissions{Paths: []string{"/"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := w.open(t, w.target(c.capability, c.token)).Permissions(t.Context())

@@ -33,7 +33,8 @@ var roles = map[endpoint.Capability]role{
 			"VM.Allocate", "VM.Clone", "VM.Snapshot", "VM.Snapshot.Rollback", "VM.Migrate", "Sys.Modify",
 			"Datastore.Allocate", "Datastore.AllocateSpace",
 		},
-		recommended: []string{"SDN.Use", "VM.Config.HWType", "VM.Config.CDROM", "Datastore.AllocateTemplate"},
+		// A NIC is changed from what it is: VM.Audit reads that.
+		recommended: []string{"SDN.Use", "VM.Audit", "VM.Config.HWType", "VM.Config.CDROM", "Datastore.AllocateTemplate"},
 	},
 	endpoint.Console: {
 		name:       "ServiceConsole",

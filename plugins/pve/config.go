@@ -2,6 +2,7 @@ package pve
 
 import (
 	"context"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -22,34 +23,41 @@ type configRow struct {
 
 // Config reads what is in force and what waits for a restart in one request.
 func (h *Host) Config(ctx context.Context, ref hypervisor.GuestRef) (hypervisor.Config, error) {
-	path, err := guestPath(ref, "pending")
+	rows, err := h.configRows(ctx, ref)
 	if err != nil {
 		return hypervisor.Config{}, err
 	}
-	var rows []configRow
-	if _, err := h.api.Get(ctx, path, nil, &rows); err != nil {
-		return hypervisor.Config{}, h.explain(ctx, ref.Node, absence(err))
-	}
-	if len(rows) == 0 {
-		return hypervisor.Config{}, plugin.Errorf(plugin.Protocol, "the guest's configuration is empty")
-	}
-	return configOf(rows), nil
+	return configOf(ref.Kind, rows), nil
 }
 
-// unshown are keys that are no options of people: the hypervisor's own, and secrets.
+// configRows reads a guest's configuration, of which at least the digest is there.
+func (h *Host) configRows(ctx context.Context, ref hypervisor.GuestRef) ([]configRow, error) {
+	path, err := guestPath(ref, "pending")
+	if err != nil {
+		return nil, err
+	}
+	var rows []configRow
+	if _, err := h.api.Get(ctx, path, nil, &rows); err != nil {
+		return nil, h.explain(ctx, ref.Node, absence(err))
+	}
+	if len(rows) == 0 {
+		return nil, plugin.Errorf(plugin.Protocol, "the guest's configuration is empty")
+	}
+	return rows, nil
+}
+
+// unshown are keys of which no pending change is told: the hypervisor's own, and secrets.
 var unshown = []string{
-	"digest", "meta", "vmgenid", "smbios1", "lock", "parent", "template", "snapstate", "snaptime", "vmstate", "runningmachine", "runningcpu",
-	"cipassword", "sshkeys", "arch", "unprivileged",
+	"digest", "meta", "vmgenid", "smbios1", "lock", "parent", "template", "snapstate", "snaptime", "vmstate", "runningmachine",
+	"runningcpu", "cipassword", "sshkeys", "arch", "unprivileged",
 }
 
 var (
 	diskKey = regexp.MustCompile(`^((ide|sata|scsi|virtio|mp)\d+|efidisk0|tpmstate0|rootfs)$`)
 	nicKey  = regexp.MustCompile(`^net\d+$`)
-	// deviceKey is of what is passed to a guest from its node, and of disks that it does not use.
-	deviceKey = regexp.MustCompile(`^(hostpci|usb|serial|parallel|dev|virtiofs|unused|lxc)[.\d]`)
 )
 
-func configOf(rows []configRow) hypervisor.Config {
+func configOf(kind hypervisor.GuestKind, rows []configRow) hypervisor.Config {
 	slices.SortFunc(rows, func(a, b configRow) int { return strings.Compare(string(a.Key), string(b.Key)) })
 	c := hypervisor.Config{Options: map[string]string{}, Pending: map[string]*string{}}
 	for _, row := range rows {
@@ -71,14 +79,17 @@ func configOf(rows []configRow) hypervisor.Config {
 		case diskKey.MatchString(key):
 			c.Disks = append(c.Disks, diskOf(key, value))
 		default:
-			setConfig(&c, key, value)
+			setConfig(&c, kind, key, value)
 		}
 	}
 	return c
 }
 
 // setConfig keeps a value that is in force.
-func setConfig(c *hypervisor.Config, key, value string) {
+func setConfig(c *hypervisor.Config, kind hypervisor.GuestKind, key, value string) {
+	if optionOf(kind, key) != nil {
+		c.Options[key] = value
+	}
 	switch key {
 	case "name", "hostname":
 		c.Name = value
@@ -105,12 +116,8 @@ func setConfig(c *hypervisor.Config, key, value string) {
 		c.BalloonMB = number(value)
 	case "swap":
 		c.SwapMB = number(value)
-	default:
-		if slices.Contains(unshown, key) || deviceKey.MatchString(key) {
-			return
-		}
-		c.Protected = c.Protected || key == "protection" && value == "1"
-		c.Options[key] = value
+	case "protection":
+		c.Protected = value == "1"
 	}
 }
 
@@ -165,6 +172,19 @@ func diskOf(key, value string) hypervisor.Disk {
 
 // sizeGB reads a size such as 32G in GiB, rounded up; nil for what is none.
 func sizeGB(text string) *int64 {
+	size, known := gibibytes(text)
+	if !known {
+		return nil
+	}
+	whole := int64(math.Ceil(size))
+	return &whole
+}
+
+// gibibytes reads a size such as 4608M; it is unknown of what is none.
+func gibibytes(text string) (size float64, known bool) {
+	if text == "" {
+		return 0, false
+	}
 	unit := map[byte]float64{'K': 1.0 / (1 << 20), 'M': 1.0 / (1 << 10), 'G': 1, 'T': 1 << 10}[text[len(text)-1]]
 	if unit == 0 {
 		unit = 1.0 / (1 << 30)
@@ -172,14 +192,10 @@ func sizeGB(text string) *int64 {
 		text = text[:len(text)-1]
 	}
 	n, err := strconv.ParseFloat(text, 64)
-	if err != nil || n < 0 || n*unit > 1<<40 {
-		return nil
+	if err != nil || math.IsNaN(n) || n < 0 || n*unit > 1<<40 {
+		return 0, false
 	}
-	whole := int64(n * unit)
-	if float64(whole) < n*unit {
-		whole++
-	}
-	return &whole
+	return n * unit, true
 }
 
 // nicOf reads a network card of a VM, which begins with its model, or an interface of a container.

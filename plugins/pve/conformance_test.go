@@ -16,8 +16,8 @@ func TestConformance(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, pvesim.Options{Scenario: pvesim.ScenarioCluster, Nodes: 3, Guests: 600, TaskDuration: 30 * time.Millisecond})
 	privileges := pve.Privileges
-	// What making VMs needs of today's releases besides the role of the script.
-	w.SetRole("ServiceLifecycle", append(privileges(endpoint.Lifecycle), "SDN.Use", "VM.Config.HWType", "VM.Config.CDROM")...)
+	// What making VMs, changing NICs and backups need of today's releases besides the role of the script.
+	w.SetRole("ServiceLifecycle", append(privileges(endpoint.Lifecycle), "SDN.Use", "VM.Audit", "VM.Config.HWType", "VM.Config.CDROM")...)
 	w.SetRole("ServiceBackup", append(privileges(endpoint.Backup), "SDN.Use", "VM.Allocate")...)
 	newGuest := func(t testing.TB, kind hypervisor.GuestKind, status string) hypervisor.GuestRef {
 		spec := pvesim.GuestSpec{Status: status}

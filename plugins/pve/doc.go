@@ -4,6 +4,6 @@
 // pveapi. Nothing is remembered between calls but connections.
 //
 // The inventory takes two requests whatever the number of guests: /cluster/resources, which the cluster has at hand, and
-// /cluster/status. Its rows are up to ten seconds old; Guest reads one guest past that cache. All changes are tasks of
-// the hypervisor, named by a UPID; WaitTask follows one by its log.
+// /cluster/status. Its rows are up to ten seconds old; Guest reads one guest past that cache. Changes are tasks of
+// the hypervisor, named by a UPID, and WaitTask follows one by its log; only a change of a configuration is made when it is answered.
 package pve

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -158,12 +159,29 @@ var readers = []struct {
 			s.Sockets == nil ||
 			s.CPUModel == "" || s.Memory == nil || s.MemoryTotal == nil || s.Swap == nil || s.SwapTotal == nil || s.Disk == nil ||
 			s.DiskTotal == nil ||
-			s.KSMShared == nil || !strings.Contains(s.Kernel, ".") || strings.Contains(s.Kernel, " ") || strings.ContainsAny(s.Version, "/ ") ||
+			s.KSMShared == nil || !strings.Contains(s.Kernel, ".") || strings.Contains(s.Kernel, " ") ||
+			strings.ContainsAny(s.Version, "/ ") ||
 			s.Version == "") {
 			return fmt.Errorf("status %+v", s)
 		}
 		return err
 	}},
+	{regexp.MustCompile(`^/nodes/[^/]+/(qemu/[^/]+/agent/network-get-interfaces|lxc/[^/]+/interfaces)$`),
+		func(t *testing.T, h *Host, r reply) error {
+			ref := hypervisor.GuestRef{Kind: hypervisor.VM, Node: "pve1", ID: "100"}
+			if strings.Contains(r.Path, "/lxc/") {
+				ref.Kind = hypervisor.Container
+			}
+			told, err := h.Addresses(t.Context(), ref)
+			if silent := plugin.KindOf(err); silent == plugin.Conflict || silent == plugin.Unsupported {
+				return nil // an answer that says so
+			}
+			if err == nil && (len(told) < 2 || told[0].Name != "lo" || !slices.Contains(told[0].Addresses, "127.0.0.1/8") ||
+				told[1].MAC == "" || len(told[1].Addresses) == 0) {
+				return fmt.Errorf("interfaces %+v", told)
+			}
+			return err
+		}},
 	{regexp.MustCompile(`^/access/permissions(\?|$)`), func(t *testing.T, h *Host, _ reply) error {
 		var g grants
 		_, err := h.api.Get(t.Context(), "/access/permissions", nil, &g)
@@ -284,7 +302,8 @@ func TestRefusalsOfAllReleasesAreSorted(t *testing.T) {
 				t.Errorf("%s: path %q, privileges %v", r.Reason, e.Path, e.Missing)
 			}
 			for core, kind := range map[string]plugin.ErrorKind{
-				"does not exist": plugin.NotFound, "already exists": plugin.Conflict, "already running": plugin.Conflict, "is locked": plugin.Busy,
+				"does not exist": plugin.NotFound, "already exists": plugin.Conflict, "already running": plugin.Conflict,
+				"is locked": plugin.Busy,
 			} {
 				if r.Status == 500 && strings.Contains(r.Reason, core) && e.Kind != kind {
 					t.Errorf("%q is %v", r.Reason, e)

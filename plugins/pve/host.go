@@ -32,6 +32,8 @@ var (
 
 	_ hypervisor.ConfigReader = (*Host)(nil)
 	_ hypervisor.Backuper     = (*Host)(nil)
+	_ hypervisor.Reconfigurer = (*Host)(nil)
+	_ hypervisor.NICEditor    = (*Host)(nil)
 )
 
 // Version asks the called node for the version of its pve-manager.

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hostler/hostler/plugins/pve"
 	"github.com/hostler/hostler/plugins/pve/pvesim"
 	"github.com/hostler/hostler/plugins/pve/pvetest"
 	"github.com/hostler/hostler/sdk/endpoint"
@@ -97,14 +98,17 @@ func TestEveryRequestIsInTheSchema(t *testing.T) {
 			must(t, "stopping", host.StopTask(ctx, id))
 		}
 		for _, query := range []hypervisor.TaskQuery{
-			{Limit: 10}, {Limit: 500}, {Limit: 50, Node: "pve1", Errors: true}, {Limit: 50, Guest: &ref, Since: time.Now().Add(-time.Hour)},
+			{Limit: 10}, {Limit: 500}, {Limit: 50, Node: "pve1", Errors: true},
+			{Limit: 50, Guest: &ref, Since: time.Now().Add(-time.Hour)},
 		} {
 			_, err = host.Tasks(ctx, query)
 			must(t, "tasks", err)
 		}
 	}
 	image := "local:iso/debian-13.1.0-amd64-netinst.iso"
-	placement, err := host.Placement(ctx, hypervisor.PlacementQuery{Kind: hypervisor.VM, Node: "pve1", Image: image, Number: ptr(int64(700))})
+	placement, err := host.Placement(ctx, hypervisor.PlacementQuery{
+		Kind: hypervisor.VM, Node: "pve1", Image: image, Number: ptr(int64(700)),
+	})
 	must(t, "placement", err)
 	spec := newVMSpec(placement.ID)
 	spec.Image, spec.OSType, spec.VLAN = image, "win11", ptr(int64(5))
@@ -142,6 +146,7 @@ func TestEveryRequestIsInTheSchema(t *testing.T) {
 		_, err = host.DeleteBackup(ctx, b)
 		must(t, "deleting", err)
 	}
+	askedForChanges(t, w, host)
 	for _, want := range []string{
 		"POST /nodes/{node}/vzdump", "POST /nodes/{node}/lxc", "GET /nodes/{node}/vzdump/extractconfig",
 		"PUT /nodes/{node}/storage/{storage}/content/{volume}", "DELETE /nodes/{node}/storage/{storage}/content/{volume}",
@@ -156,9 +161,52 @@ func TestEveryRequestIsInTheSchema(t *testing.T) {
 		"GET /cluster/nextid", "GET /nodes/{node}/storage", "GET /nodes/{node}/storage/{storage}/content", "GET /nodes/{node}/network",
 		"POST /nodes/{node}/qemu", "GET /nodes/{node}/qemu/{vmid}/pending", "POST /nodes/{node}/qemu/{vmid}/clone",
 		"POST /nodes/{node}/lxc/{vmid}/clone", "DELETE /nodes/{node}/qemu/{vmid}", "DELETE /nodes/{node}/lxc/{vmid}",
+		"PUT /nodes/{node}/qemu/{vmid}/config", "PUT /nodes/{node}/lxc/{vmid}/config",
+		"PUT /nodes/{node}/qemu/{vmid}/resize", "PUT /nodes/{node}/lxc/{vmid}/resize",
+		"GET /nodes/{node}/qemu/{vmid}/agent/network-get-interfaces", "GET /nodes/{node}/lxc/{vmid}/interfaces",
 	} {
 		if !c.seen[want] {
 			t.Errorf("%s was not asked for", want)
+		}
+	}
+}
+
+// askedForChanges goes through what a guest's configuration is changed with.
+func askedForChanges(t *testing.T, w *fixture, host *pve.Host) {
+	t.Helper()
+	ctx, one := t.Context(), int64(1)
+	for _, kind := range []string{pvesim.QEMU, pvesim.LXC} {
+		ref := w.guest(t, pvesim.GuestSpec{
+			Type: kind, Node: "pve1", Status: pvesim.StatusRunning, Agent: true,
+			Interfaces: []pvesim.GuestInterface{{Name: "eth0", MAC: "BC:24:11:00:00:01", Addresses: []string{"10.0.0.5/24"}}},
+		})
+		config, err := host.Config(ctx, ref)
+		must(t, "config", err)
+		disk, change := "rootfs", hypervisor.ConfigChange{
+			Digest: config.Digest, Name: ptr("new"), Description: ptr("text"), Tags: []string{"a"}, TagsSet: true, Cores: &one,
+			MemoryMB: ptr(int64(256)), Options: map[string]*string{},
+		}
+		if kind == pvesim.QEMU {
+			disk, change.Sockets, change.BalloonMB, change.CPUType = "scsi0", &one, ptr(int64(128)), ptr("host")
+		} else {
+			change.SwapMB = &one
+		}
+		keys, err := host.OptionKeys(ctx, ref.Kind)
+		must(t, "options", err)
+		for _, key := range keys {
+			change.Options[key.Name] = nil
+		}
+		must(t, "reconfiguring", host.Reconfigure(ctx, ref, change))
+		must(t, "growing", host.GrowDisk(ctx, ref, hypervisor.DiskGrowth{Key: disk, SizeGB: 20}))
+		list, err := host.NICs(ctx, ref)
+		must(t, "NICs", err)
+		nic := hypervisor.NICChange{
+			Digest: list.Digest, Set: hypervisor.NIC{Bridge: "vmbr0", VLAN: &one, Rate: ptr(1.5), MTU: ptr(int64(1400)), Firewall: true},
+			Fields: []string{hypervisor.NICBridge, hypervisor.NICVLAN, hypervisor.NICRate, hypervisor.NICMTU, hypervisor.NICFirewall},
+		}
+		must(t, "changing a NIC", host.ChangeNIC(ctx, ref, "net0", nic))
+		if told, err := host.Addresses(ctx, ref); err != nil || len(told) != 1 {
+			t.Errorf("addresses %v, %v", told, err)
 		}
 	}
 }

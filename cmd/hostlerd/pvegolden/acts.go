@@ -96,7 +96,14 @@ func Acts() []Act {
 				Most:   3,
 				Before: func(w *World) { w.Change(on, func(g *pvesim.GuestSpec) { g.Status = s.status }) }})
 		}
+		disk := map[string]string{"vm": "scsi0", "app": "rootfs"}[on]
 		acts = append(acts,
+			Act{Operation: "get_" + on + "_config", Method: "GET", Path: path + "/config", Most: 1},
+			Act{Operation: "reconfigure_" + on, Tokens: lifecycle, Method: "PATCH", Path: path, Body: `{"cores":2,"memory_mb":1024}`},
+			Act{Operation: "reconfigure_" + on, Case: "grow a disk", Tokens: lifecycle, Method: "PATCH", Path: path,
+				Body: `{"disks":{"` + disk + `":{"size_gb":20}}}`},
+			Act{Operation: "list_" + on + "_nics", Method: "GET", Path: path + "/network", Most: 2},
+			Act{Operation: "change_" + on + "_nic", Tokens: lifecycle, Method: "PUT", Path: path + "/network/net0", Body: `{"tag":20}`},
 			Act{Operation: "clone_" + on, Tokens: lifecycle, Method: "POST", Path: path + "/clone", Body: `{"name":"copy"}`},
 			Act{Operation: "list_" + on + "_firewall_rules", Method: "GET", Path: path + "/firewall/rules", Most: 1},
 			Act{Operation: "list_" + on + "_snapshots", Method: "GET", Path: path + "/snapshots", Before: withSnapshot(on), Most: 1},

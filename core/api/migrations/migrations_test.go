@@ -3,6 +3,7 @@ package migrations_test
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/hostler/hostler/core/api"
 	"github.com/hostler/hostler/core/api/apitest"
@@ -137,3 +138,42 @@ func TestMigrate(t *testing.T) {
 		t.Errorf("%s rows of success in the trail", n)
 	}
 }
+
+func TestToAnotherCluster(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t)
+	check, to := "apps/1/migrate/preflight", `{"target_host_id":2}`
+	b.ask("POST", check, to, apitest.Admin, 200, "", `"strategy":"shared_storage"`, `"possible":false`, `"code":"no_shared_storage"`)
+	b.ask("POST", "apps/1/migrate", to, apitest.Admin, 409, "migration_blocked", `"code":"no_shared_storage"`)
+	archive := &memdriver.Archive{}
+	b.cluster.AddStorage(memdriver.StorageSpec{Name: "archive", Archive: archive, FreeGB: 100})
+	b.other.AddStorage(memdriver.StorageSpec{Name: "vault", Archive: archive, FreeGB: 100})
+	b.ask("POST", check, to, apitest.Admin, 200, "", `"code":"no_shared_storage"`) // nothing shows that they are the same
+	archive.Put(b.cluster, b.refs["files"], time.Now())
+	b.ask("POST", check, to, apitest.Admin, 200, "", `"possible":true`, `"source_storage":"archive"`, `"target_storage":"vault"`,
+		`"target_node":"onode1"`, `"code":"source_stays"`, `"live":false`)
+	b.ask("POST", "apps/1/migrate", to, apitest.Admin, 409, "confirm_required", "The guest that is there now stays")
+	b.other.AddStorage(memdriver.StorageSpec{Name: "archive", Archive: &memdriver.Archive{}, FreeGB: 100})
+	b.other.AddStorage(memdriver.StorageSpec{Name: "vault", FreeGB: 100})
+	b.ask("POST", check, to, apitest.Admin, 200, "", `"code":"no_shared_storage"`) // of one name, and without the backup
+	b.cluster.AddStorage(memdriver.StorageSpec{Name: "archive", Archive: &memdriver.Archive{}, FreeGB: 100})
+	b.ask("POST", check, to, apitest.Admin, 200, "", `"possible":true`, `"code":"shared_storage_unproven"`)
+	b.ask("POST", "apps/1/migrate", `{"target_host_id":2,"confirm":"files"}`, apitest.Admin, 202, "", `"kind":"app.migrate"`,
+		`"strategy":"shared_storage"`)
+	b.idle()
+	b.other.NewGuestAs(hypervisor.VM, hypervisor.GuestStopped, b.refs["files"].ID)
+	b.ask("POST", check, to, apitest.Admin, 200, "", `"possible":true`, `"code":"id_taken"`)
+	b.other.SetFault("placement", memdriver.Fault{Err: plugin.Errorf(plugin.Unreachable, "it is away")})
+	b.ask("POST", check, to, apitest.Admin, 200, "", `"code":"target_unreachable"`)
+	b.other.SetFault("placement", memdriver.Fault{})
+	b.Exec("DELETE FROM host_credentials WHERE capability = 'backup' AND host_id = 2")
+	b.ask("POST", check, to, apitest.Admin, 200, "", `"code":"backup_token_missing"`)
+	b.Exec("INSERT INTO settings (key, value) VALUES ('self.host_id', '1')")
+	b.Guests.Self.Hostname = "files"
+	b.ask("POST", "apps/1/migrate", `{"target_host_id":2,"confirm":"files"}`, apitest.Admin, 409, "migration_blocked", `"code":"self_target"`)
+	b.Exec("UPDATE hosts SET team_id = 2 WHERE id = 1")
+	b.ask("POST", check, to, apitest.In(2, identity.Owner), 404, "not_found") // of the target's host
+}
+
+// idle ends all jobs, which never begin here.
+func (b *fixture) idle() { b.Exec("UPDATE jobs SET status = 'failed'") }

@@ -67,23 +67,19 @@ func (c *Client) Stream(ctx context.Context, path string, query url.Values) (*An
 
 // Post sends a form once and reads the small answer.
 func (c *Client) Post(ctx context.Context, path string, form url.Values, into any) (*Meta, error) {
-	if form == nil {
-		form = url.Values{}
-	}
-	a, err := c.send(ctx, http.MethodPost, path, nil, form)
-	if err != nil {
-		return nil, err
-	}
-	defer a.Close()
-	return a.decode(into)
+	return c.write(ctx, http.MethodPost, path, form, into)
 }
 
 // Put sends a form once and reads the small answer.
 func (c *Client) Put(ctx context.Context, path string, form url.Values, into any) (*Meta, error) {
+	return c.write(ctx, http.MethodPut, path, form, into)
+}
+
+func (c *Client) write(ctx context.Context, method, path string, form url.Values, into any) (*Meta, error) {
 	if form == nil {
 		form = url.Values{}
 	}
-	a, err := c.send(ctx, http.MethodPut, path, nil, form)
+	a, err := c.send(ctx, method, path, nil, form)
 	if err != nil {
 		return nil, err
 	}

@@ -97,6 +97,10 @@ func TestRequestsAreOfTheFormThatIsTaken(t *testing.T) {
 			func() error { _, err := client.Post(ctx, "/a", url.Values{"k": {"a;b"}}, nil); return err },
 			seen{method: "POST", uri: "/api2/json/a", kind: "application/x-www-form-urlencoded", body: "k=a%3Bb", length: 7},
 		},
+		"put": {
+			func() error { _, err := client.Put(ctx, "/a", url.Values{"k": {"a;b"}}, nil); return err },
+			seen{method: "PUT", uri: "/api2/json/a", kind: "application/x-www-form-urlencoded", body: "k=a%3Bb", length: 7},
+		},
 		"post of nothing": {
 			func() error { _, err := client.Post(ctx, "/a", nil, nil); return err },
 			seen{method: "POST", uri: "/api2/json/a", kind: "application/x-www-form-urlencoded"},
@@ -146,8 +150,10 @@ func TestOnlyReadingIsRepeated(t *testing.T) {
 			wantKind(t, err, plugin.Unreachable)
 			_, err = client.Delete(t.Context(), "/x", nil, nil)
 			wantKind(t, err, plugin.Unreachable)
-			if writes.Load() != 2 {
-				t.Errorf("two writes were sent %d times", writes.Load())
+			_, err = client.Put(t.Context(), "/x", url.Values{"a": {"b"}}, nil)
+			wantKind(t, err, plugin.Unreachable)
+			if writes.Load() != 3 {
+				t.Errorf("three writes were sent %d times", writes.Load())
 			}
 		})
 	}
@@ -225,8 +231,12 @@ func TestSlowAndBrokenAnswers(t *testing.T) {
 		answer http.HandlerFunc
 		kind   plugin.ErrorKind
 	}{
-		"never answers":     {func(_ http.ResponseWriter, r *http.Request) { hang(r) }, plugin.Timeout},
-		"stops in the body": {func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, `{"data":[{`); flush(w); hang(r) }, plugin.Timeout},
+		"never answers": {func(_ http.ResponseWriter, r *http.Request) { hang(r) }, plugin.Timeout},
+		"stops in the body": {func(w http.ResponseWriter, r *http.Request) {
+			fmt.Fprint(w, `{"data":[{`)
+			flush(w)
+			hang(r)
+		}, plugin.Timeout},
 		"cut in the body": {func(w http.ResponseWriter, _ *http.Request) {
 			raw(w, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"data\":[{\"a\":1},")
 		}, plugin.Unreachable},

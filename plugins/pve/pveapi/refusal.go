@@ -54,7 +54,8 @@ func (a *Answer) refusal(ctx context.Context, path string) error {
 	case status == http.StatusBadGateway, status == http.StatusServiceUnavailable, status == http.StatusGatewayTimeout:
 		return plugin.Errorf(plugin.Unreachable, "the host cannot serve at present: %d %s", status, text)
 	case len(raw) > 0 && !isJSON && looksLikeHTML(raw):
-		return plugin.Errorf(plugin.Protocol, "the answer is a web page (%d %s): something else than Proxmox VE answers there", status, text)
+		return plugin.Errorf(plugin.Protocol, "the answer is a web page (%d %s): something else than Proxmox VE answers there",
+			status, text)
 	}
 	// A good status other than 200, or 404 and 409, which the hypervisor itself never sends, come from something between.
 	if status < 500 {
@@ -66,7 +67,7 @@ func (a *Answer) refusal(ctx context.Context, path string) error {
 	if strings.Contains(strings.ToLower(text), "hostname lookup") {
 		return plugin.Errorf(plugin.Unreachable, "%w: %s", ErrNodeLookup, text)
 	}
-	return plugin.Errorf(kindOfText(text), "%s", text)
+	return plugin.Errorf(KindOfText(text), "%s", text)
 }
 
 // reason is the reason phrase of the status line as it was sent.
@@ -178,8 +179,8 @@ func innerProxy(status int, text, path string) error {
 	return plugin.Errorf(plugin.Unreachable, "%w: %d %s", away, status, text)
 }
 
-// kindOfText sorts the texts of a 500 by a part that has not changed between releases.
-func kindOfText(text string) plugin.ErrorKind {
+// KindOfText sorts the texts of a 500, and of how a task ended, by a part that has not changed between releases.
+func KindOfText(text string) plugin.ErrorKind {
 	t := strings.ToLower(text)
 	has := func(parts ...string) bool {
 		return slices.ContainsFunc(parts, func(p string) bool { return strings.Contains(t, p) })

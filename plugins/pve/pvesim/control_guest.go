@@ -26,6 +26,9 @@ type guestOrder struct {
 	Storage        *string `json:"storage"`
 	SnapshotError  *string `json:"snapshot_error"`
 	BackupError    *string `json:"backup_error"`
+
+	HotplugErrors *map[string]string `json:"hotplug_errors"`
+	Interfaces    *[]GuestInterface  `json:"interfaces"`
 }
 
 func assign[T any](to *T, from *T) {
@@ -50,6 +53,8 @@ func (o *guestOrder) apply(s *GuestSpec) {
 	assign(&s.Storage, o.Storage)
 	assign(&s.SnapshotError, o.SnapshotError)
 	assign(&s.BackupError, o.BackupError)
+	assign(&s.HotplugErrors, o.HotplugErrors)
+	assign(&s.Interfaces, o.Interfaces)
 	if o.MemoryMB != nil {
 		s.Memory = *o.MemoryMB * mebibyte
 	}

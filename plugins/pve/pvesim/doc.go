@@ -65,8 +65,8 @@
 // [Cluster.ControlHandler] and [Fleet.ControlHandler] serve plain HTTP with JSON bodies, for loopback only. A fleet takes the query
 // parameter host (an index, default 0) on each call.
 //
-//	GET    /stats          {requests: {"GET /nodes/{node}/status": 3, …}, total, bytes_in, bytes_out, connections_open, connections_total,
-//	                       privileges: {"service@pve!lifecycle": ["VM.Audit"]}, those that were looked for}
+//	GET    /stats          {requests: {"GET /nodes/{node}/status": 3, …}, total, bytes_in, bytes_out, connections_open,
+//	                       connections_total, privileges: {"service@pve!lifecycle": ["VM.Audit"]}, those that were looked for}
 //	POST   /stats/reset    sets the counters to zero (open connections stay counted)
 //	GET    /fault          the faults that are set
 //	POST   /fault          {match: {method, path, node}, kind, status, reason, delay_ms, times, after}; answers {id}
@@ -74,6 +74,7 @@
 //	POST   /clock          {advance_s}
 //	POST   /guest          {op, vmid, type, node, name, status, lock, …}; see below
 //	POST   /node           {name, online, resolves}: those that are given change; see below
+//	POST   /storage        {id, used, away, disabled}: those that are given change; used is in bytes, and as large as the storage fills it
 //	POST   /token          {id, op: "revoke" or "expire"}, or {id, revoke: true}, {id, expire: true}
 //	POST   /role           {id, privileges}: gives the role exactly these
 //	POST   /acl            {path, subject, role, propagate, delete}: an entry for a user, a token or an @group
@@ -101,5 +102,6 @@
 //
 // The op of /guest is one of create, delete, rename, migrate, status, lock and set; they act at once and behind the API's
 // back, without task, lock or permission. set changes what is given: name, tags, memory_mb, cores, pool,
-// ignore_shutdown, bridge_missing, warnings, task_lines, storage, snapshot_error, backup_error.
+// ignore_shutdown, bridge_missing, warnings, task_lines, storage, snapshot_error, backup_error, hotplug_errors (a text by key of the
+// configuration), interfaces ([{name, mac, addresses}], what the guest tells of itself; without any the agent of a VM is silent).
 package pvesim

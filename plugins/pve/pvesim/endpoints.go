@@ -9,7 +9,7 @@ func endpoints() []*endpoint {
 		ticketEndpoints(), userEndpoints(), tokenEndpoints(), groupEndpoints(), roleEndpoints(), aclEndpoints(), permissionEndpoints(),
 		clusterEndpoints(), metricEndpoints(),
 		nodeEndpoints(), taskEndpoints(),
-		guestEndpoints(), lifecycleEndpoints(), snapshotEndpoints(),
+		guestEndpoints(), configEndpoints(), resizeEndpoints(), interfaceEndpoints(), lifecycleEndpoints(), snapshotEndpoints(),
 		createEndpoints(), containerEndpoints(), cloneEndpoints(), migrateEndpoints(), destroyEndpoints(), backupEndpoints(),
 		storageEndpoints(), networkEndpoints(),
 		firewallRuleEndpoints(), firewallOptionEndpoints(),

@@ -62,7 +62,9 @@ func TestAnswersFitTheSchema(t *testing.T) {
 			"{roleid}", "ServiceAudit", "{storage}", "local", "{groupid}", "ops", "{snapname}", "before", "{pos}", "0",
 			"{volume}", url.PathEscape(backup), "/extractconfig", "/extractconfig?volume="+url.QueryEscape(backup))
 		root.decode("POST", "/access/groups", "groupid=ops", nil)
-		rule := pvesim.FirewallRule{Type: "in", Action: "ACCEPT", Enable: true, Macro: "SSH", Source: "10.0.0.0/8", Log: "info", Comment: "a b"}
+		rule := pvesim.FirewallRule{
+			Type: "in", Action: "ACCEPT", Enable: true, Macro: "SSH", Source: "10.0.0.0/8", Log: "info", Comment: "a b",
+		}
 		for _, scope := range []pvesim.FirewallScope{pvesim.FirewallCluster, pvesim.FirewallNode("pve1"), pvesim.FirewallGuest(100)} {
 			noError(t, c.SetFirewallRules(scope, rule))
 		}
@@ -72,8 +74,15 @@ func TestAnswersFitTheSchema(t *testing.T) {
 			noError(t, c.AddSnapshot(vmid, pvesim.SnapshotSpec{Name: "before", Memory: vmid == 100}))
 			noError(t, c.AddSnapshot(vmid, pvesim.SnapshotSpec{Name: "after", Description: "a\nb"}))
 		}
+		_, err = c.AddGuest(pvesim.GuestSpec{
+			VMID: 9000, Node: "pve1", Status: pvesim.StatusRunning, Agent: true,
+			Interfaces: []pvesim.GuestInterface{
+				{Name: "eth0", MAC: "BC:24:11:00:00:01", Addresses: []string{"10.0.0.5/24", "fe80::1/64"}},
+			},
+		})
+		noError(t, err)
 		for _, served := range pvesim.Served() {
-			path := served.Path
+			path := strings.Replace(served.Path, "{vmid}/agent/", "9000/agent/", 1)
 			if served.Method != "GET" || path == "/" {
 				continue
 			}

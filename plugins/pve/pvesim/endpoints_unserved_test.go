@@ -16,8 +16,8 @@ func TestWhatIsNotSimulatedIs501(t *testing.T) {
 	c := newHost(t)
 	for _, call := range []string{
 		"GET /nodes/pve1/qemu/100/agent/get-osinfo", "GET /nodes/pve1/qemu/100/rrddata", "GET /cluster/log",
-		"GET /cluster/options", "GET /pools", "GET /storage", "GET /nodes/pve1/lxc/101/interfaces",
-		"PUT /nodes/pve1/qemu/100/config", "GET /cluster/backup",
+		"GET /cluster/options", "GET /pools", "GET /storage", "GET /nodes/pve1/lxc/101/rrddata",
+		"PUT /nodes/pve1/qemu/100/unlink", "GET /cluster/backup",
 	} {
 		method, path, _ := strings.Cut(call, " ")
 		if isServed(method, path) {

@@ -84,14 +84,15 @@ var optionPrivileges = []struct {
 	{regexp.MustCompile(`^(boot|bootdisk|efidisk0|tpmstate0|vmstatestorage|unused\d+)$`), "VM.Config.Disk"},
 	{regexp.MustCompile(`^net\d+$`), "VM.Config.Network"},
 	{regexp.MustCompile(`^(cicustom|cipassword|citype|ciuser|ciupgrade|nameserver|searchdomain|sshkeys|ipconfig\d+)$`),
-		"VM.Config.Cloudinit"},
+		"VM.Config.Cloudinit|VM.Config.Network"},
+	{regexp.MustCompile(`^freeze$`), "VM.PowerMgmt"},
 	{regexp.MustCompile(`^(args|lock|hookscript|hostpci\d+|parallel\d+|usb\d+|ivshmem)$`), ""},
 }
 
 // drives are keys of disks and of drives of images.
 var drives = regexp.MustCompile(`^(ide|sata|scsi|virtio)\d+$`)
 
-// optionPrivilege is the privilege for one key; empty for what only root may set.
+// optionPrivilege is the privilege for one key, "A|B" for alternatives; empty for what only root@pam may set.
 func optionPrivilege(key, value string) string {
 	if drives.MatchString(key) || key == "cdrom" {
 		switch {
@@ -127,13 +128,18 @@ func (r *request) mayConfigure(vmid int, options map[string]string) *apiError {
 	for _, key := range slices.Sorted(maps.Keys(options)) {
 		privilege := optionPrivilege(key, options[key])
 		if privilege == "" {
-			if r.who.user != rootUser {
+			if r.who.id() != rootUser {
 				return failure("only root can set '%s' config", key)
 			}
 			continue
 		}
-		if err := r.c.check(r.who, "/vms/"+strconv.Itoa(vmid), privilege); err != nil {
+		if err := r.c.check(r.who, "/vms/"+strconv.Itoa(vmid), strings.Split(privilege, "|")...); err != nil {
 			return err
+		}
+		if key == "startup" { // it changes what the node does
+			if err := r.c.check(r.who, "/", "Sys.Modify"); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -286,7 +292,8 @@ var networkCard = regexp.MustCompile(`^net\d+$`)
 // withMAC gives a network card that has no address one: "virtio,bridge=…" becomes "virtio=BC:…,bridge=…".
 func withMAC(key, value string, vmid int) string {
 	model, rest, _ := strings.Cut(value, ",")
-	if !networkCard.MatchString(key) || strings.Contains(model, "=") && !strings.HasPrefix(model, "model=") {
+	if !networkCard.MatchString(key) || strings.Contains(model, "=") && !strings.HasPrefix(model, "model=") ||
+		strings.Contains(rest, "macaddr=") {
 		return value
 	}
 	n, _ := strconv.Atoi(strings.TrimPrefix(key, "net"))
@@ -318,5 +325,7 @@ func (c *Cluster) newVolume(g *guest, storageID string, n int) string {
 // hasImage reports whether a storage has an installation image.
 func (c *Cluster) hasImage(storageID, image string) bool {
 	s := c.storageByID(storageID)
-	return s != nil && slices.ContainsFunc(s.images, func(i storageImage) bool { return i.content == "iso" && s.id+":iso/"+i.name == image })
+	return s != nil && slices.ContainsFunc(s.images, func(i storageImage) bool {
+		return i.content == "iso" && s.id+":iso/"+i.name == image
+	})
 }

@@ -104,7 +104,7 @@ func (s *storage) allocate(id string, bytes int64, now time.Time) error {
 
 // free gives the room of a volume back.
 func (s *storage) free(id string) {
-	if i := slices.Index(s.allocated, id); i >= 0 {
+	for i := slices.Index(s.allocated, id); i >= 0; i = slices.Index(s.allocated, id) { // one that has grown stands there again
 		s.allocated, s.sizes = slices.Delete(s.allocated, i, i+1), slices.Delete(s.sizes, i, i+1)
 	}
 }

@@ -48,13 +48,8 @@ func (g *guest) withPending(cfg map[string]any) map[string]any {
 
 // enforce puts into force what waits for a restart.
 func (g *guest) enforce() {
-	if len(g.Pending) == 0 {
-		return
+	for _, key := range slices.Sorted(maps.Keys(g.Pending)) {
+		g.set(key, g.Pending[key])
 	}
-	config := maps.Clone(g.Config)
-	if config == nil {
-		config = map[string]any{}
-	}
-	maps.Copy(config, g.Pending)
-	g.Config, g.Pending = config, nil
+	g.Pending = nil
 }

@@ -141,6 +141,7 @@ func (g *guest) restore(s *snapshot) {
 	then.VMID, then.Type, then.Node, then.Pool = g.VMID, g.Type, g.Node, g.Pool
 	then.Status, then.Lock, then.HAManaged, then.IgnoreShutdown = g.Status, g.Lock, g.HAManaged, g.IgnoreShutdown
 	then.Warnings, then.TaskLines, then.SnapshotError, then.BackupError = g.Warnings, g.TaskLines, g.SnapshotError, g.BackupError
+	then.HotplugErrors, then.Interfaces = g.HotplugErrors, g.Interfaces
 	g.GuestSpec, g.volume, g.parent = then, s.volume, s.name
 }
 

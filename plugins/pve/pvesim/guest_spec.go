@@ -43,6 +43,11 @@ type GuestSpec struct {
 	SnapshotError string
 	// BackupError is what goes wrong when the guest is backed up: these tasks fail.
 	BackupError string
+	// HotplugErrors are, by key of the configuration, why the running guest does not take a change of it.
+	HotplugErrors map[string]string
+	// Interfaces are what a guest tells of itself while it runs. The agent of a VM without any is silent; a container without any has
+	// those of its configuration.
+	Interfaces []GuestInterface
 	// HAManaged marks the guest as a resource of the high availability manager.
 	HAManaged bool
 	// Config adds or replaces values in the guest's configuration as GET config shows it; nil takes one out.

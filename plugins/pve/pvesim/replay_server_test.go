@@ -22,6 +22,7 @@ type recordedServer struct {
 	upids   map[string]string // recorded to simulated
 	ticket  string
 	csrf    string
+	digest  string // stands for a recorded one when it is not empty
 }
 
 func newRecordedServer(t testing.TB) *recordedServer {
@@ -106,7 +107,7 @@ type preparation struct {
 	f     func()
 }
 
-// request turns a recorded request into one for this server: its secrets, tickets and UPIDs.
+// request turns a recorded request into one for this server: its secrets, tickets, UPIDs and digests.
 func (w *recordedServer) request(e pvetest.Exchange) rawRequest {
 	w.t.Helper()
 	r := rawRequest{method: e.Method, path: e.Request.URL, header: map[string]string{}}
@@ -137,6 +138,9 @@ func (w *recordedServer) request(e pvetest.Exchange) rawRequest {
 		raw, err := json.Marshal(v)
 		w.must(err)
 		form.Set(k, string(raw))
+	}
+	if w.digest != "" {
+		form.Set("digest", w.digest)
 	}
 	if e.Request.UPID != "" {
 		w.upidRequest(e, &r, form)

@@ -32,7 +32,9 @@ func TestReplayRecordedTasks(t *testing.T) {
 		"lxc_destroy":             {pvesim.GuestSpec{VMID: 120}, "DELETE lxc/120", "", []string{}},
 		"lxc_destroy_force":       {pvesim.GuestSpec{VMID: 115, Status: run}, "DELETE lxc/115?force=1&purge=1", "", nil},
 		"qemu_template":           {pvesim.GuestSpec{VMID: 200}, "qemu/200/template", "", []string{}},
-		"qemu_clone_full":         {pvesim.GuestSpec{VMID: 200, Storage: "data1"}, "qemu/200/clone", "newid=210&name=full-clone&full=1", nil},
+		"qemu_clone_full":         {vm200, "qemu/200/clone", "newid=210&name=full-clone&full=1", nil},
+		"qemu_config_async":       {vm200, "qemu/200/config", "memory=320", []string{}},
+		"qemu_resize_shrink":      {vm200, "PUT qemu/200/resize", "disk=scsi0&size=1G", []string{}},
 
 		"lxc_restore":              {pvesim.GuestSpec{VMID: 1000}, "lxc", restored, nil},
 		"lxc_restore_force":        {pvesim.GuestSpec{VMID: 130, Storage: "data1"}, "lxc", restored + "&force=1", nil},

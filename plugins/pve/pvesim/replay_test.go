@@ -80,7 +80,7 @@ func leadsTo(endpoint pvesim.EndpointInfo, e pvetest.Exchange) bool {
 func replay(t *testing.T, e pvetest.Exchange) []string {
 	t.Helper()
 	w := newRecordedServer(t)
-	for _, p := range w.preparations() {
+	for _, p := range slices.Concat(w.preparations(), w.changePreparations()) {
 		if p.cases == "" || slices.ContainsFunc(strings.Fields(p.cases), func(c string) bool { return strings.HasSuffix(e.Case, c) }) {
 			p.f()
 		}

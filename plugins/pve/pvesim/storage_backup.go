@@ -66,17 +66,18 @@ func (s *backupStore) find(name string) *backup {
 	return nil
 }
 
-// add names a backup by its time, a second later where that name is taken, unless it has a name, and keeps it.
-func (s *backupStore) add(b *backup, plugin string) {
+// name names a backup by its time, a second later where that name is taken.
+func (s *backupStore) name(b *backup, plugin string) {
+	b.name = b.fileName(plugin)
+	for s.find(b.name) != nil {
+		b.taken = b.taken.Add(time.Second)
+		b.name = b.fileName(plugin)
+	}
+}
+
+func (s *backupStore) add(b *backup) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if b.name == "" {
-		b.name = b.fileName(plugin)
-		for slices.ContainsFunc(s.list, func(o *backup) bool { return o.name == b.name }) {
-			b.taken = b.taken.Add(time.Second)
-			b.name = b.fileName(plugin)
-		}
-	}
 	s.list = append(s.list, b)
 }
 
@@ -187,7 +188,10 @@ func (c *Cluster) AddBackup(s BackupSpec) (string, error) {
 	if b.taken = s.Taken; b.taken.IsZero() {
 		b.taken = c.clock.now()
 	}
-	st.backups.add(b, st.plugin)
+	if b.name == "" {
+		st.backups.name(b, st.plugin)
+	}
+	st.backups.add(b)
 	c.generation++
 	return s.Storage + ":" + b.name, nil
 }

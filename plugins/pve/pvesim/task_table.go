@@ -99,11 +99,11 @@ func (tt *taskTable) blocked(index int, t *task) bool {
 func (tt *taskTable) beginTask(c *Cluster, t *task, at time.Time) {
 	t.begun = true
 	if tt.blocked(slices.Index(tt.active, t), t) {
-		file := fmt.Sprintf("/var/lock/qemu-server/lock-%d.conf", t.vmid)
-		if strings.HasPrefix(t.upid.kind, "vz") {
-			file = fmt.Sprintf("/run/lock/lxc/pve-config-%d.lock", t.vmid)
+		kind := QEMU
+		if g := c.guests[t.vmid]; g != nil {
+			kind = g.Type
 		}
-		tt.close(c, t, at, errors.New("can't lock file '"+file+"' - got timeout"))
+		tt.close(c, t, at, errors.New("can't lock file '"+lockFile(kind, t.vmid)+"' - got timeout"))
 		return
 	}
 	t.began = at
@@ -114,6 +114,22 @@ func (tt *taskTable) beginTask(c *Cluster, t *task, at time.Time) {
 	} else if t.released {
 		tt.free(t, at)
 	}
+}
+
+// lockFile is what is locked while a guest's configuration is changed.
+func lockFile(kind string, vmid int) string {
+	if kind == LXC {
+		return fmt.Sprintf("/run/lock/lxc/pve-config-%d.lock", vmid)
+	}
+	return fmt.Sprintf("/var/lock/qemu-server/lock-%d.conf", vmid)
+}
+
+// held reports whether a task will hold the lock of a guest for longer than a request waits. The simulator's clock stands still in a
+// request, so a shorter wait takes no time.
+func (tt *taskTable) held(vmid int, now time.Time) bool {
+	return slices.ContainsFunc(tt.active, func(t *task) bool {
+		return t.vmid == vmid && t.begun && !t.released && t.end.Sub(now) > lockPatience
+	})
 }
 
 // free gives the lock of the task's guest back.

@@ -41,6 +41,7 @@ type Property struct {
 	Maximum    *json.Number         `json:"maximum"`
 	MinLength  int                  `json:"minLength"`
 	MaxLength  int                  `json:"maxLength"`
+	NotIn      []string             `json:"not_in"` // releases that do not have it
 	Items      *Property            `json:"items"`
 	Properties map[string]*Property `json:"properties"`
 }

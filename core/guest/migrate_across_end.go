@@ -1,0 +1,189 @@
+package guest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/hypervisor"
+	sdk "github.com/hostler/hostler/sdk/plugin"
+)
+
+// startPatience is for how long a guest that is started again is waited for.
+const startPatience = 2 * time.Minute
+
+// goBack starts the guest again where that is safe, and ends the job as it failed.
+func (a *act) goBack(ctx context.Context, x *across) error {
+	text := x.Failure.Text
+	if a.progress.Migration.Running {
+		text += "; " + a.startAgain(ctx, x)
+	}
+	if guest, ours, err := a.readThere(ctx, x); err == nil && guest != nil && ours {
+		text += fmt.Sprintf("; what was restored is left on %s as %s", x.HostName, x.ID)
+	}
+	switch x.Failure.Status {
+	case job.Unknown:
+		return job.Undetermined("%s", text)
+	case job.Canceled:
+		return job.Stopped("%s", text)
+	}
+	return job.Fail("%s", text)
+}
+
+// startAgain starts the guest that was stopped, unless the other one runs or may be about to: two that run would ruin what they share.
+func (a *act) startAgain(ctx context.Context, x *across) string {
+	if x.Backup != nil {
+		guest, ours, err := a.readThere(ctx, x)
+		switch {
+		case err != nil:
+			return fmt.Sprintf("whether it runs on %s could not be found out, so that the guest was not started again", x.HostName)
+		case guest != nil && ours && guest.Status != hypervisor.GuestStopped:
+			return fmt.Sprintf("it is %s on %s, so that the guest was not started again", guest.Status, x.HostName)
+		case guest != nil && ours && x.Failure.Status == job.Unknown && a.run.Begun(stepEnter):
+			return fmt.Sprintf("it may still be started on %s, so that the guest was not started again", x.HostName)
+		}
+	}
+	status, err := a.startHere(ctx)
+	switch {
+	case err != nil:
+		return "the guest could not be started again: " + job.Explain(err)
+	case status != hypervisor.GuestRunning:
+		return "the guest was asked to start again, and is " + status
+	}
+	return "the guest runs again where it was"
+}
+
+// startHere starts the guest unless it runs. A request more than once does no harm to a guest that is stopped.
+func (a *act) startHere(ctx context.Context) (status string, err error) {
+	if err := a.locate(ctx); err != nil {
+		return "", err
+	}
+	read := func() (hypervisor.Guest, error) {
+		return ask(ctx, a, func(ctx context.Context, at hypervisor.Host) (hypervisor.Guest, error) { return at.Guest(ctx, a.ref) })
+	}
+	guest, err := read()
+	if err != nil || guest.Status == hypervisor.GuestRunning {
+		return guest.Status, err
+	}
+	_, err = host.AskWithin(ctx, a.Hosts, a.readLimit(), a.hostID, endpoint.Lifecycle,
+		func(ctx context.Context, at hypervisor.Lifecycler) (string, error) {
+			return at.Act(ctx, a.ref, hypervisor.Start)
+		})
+	if err != nil && sdk.KindOf(err) != sdk.Conflict {
+		return "", err
+	}
+	for ends := time.Now().Add(startPatience); ; {
+		if guest, err = read(); err != nil || guest.Status == hypervisor.GuestRunning || time.Now().After(ends) {
+			if err == nil {
+				err = a.show(ctx, guest)
+			}
+			return guest.Status, err
+		}
+		select {
+		case <-a.run.Stopping():
+			return guest.Status, nil
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
+}
+
+// settleThere marks the guest that was left, and has the service know where it is now.
+func (a *act) settleThere(ctx context.Context, x *across) error {
+	if err := a.locate(ctx); err != nil {
+		return err
+	}
+	marked := a.markMoved(ctx)
+	if a.Sync != nil {
+		syncing, cancel := context.WithTimeout(ctx, syncLimit)
+		defer cancel()
+		if err := a.Sync(syncing, x.HostID); err != nil {
+			a.run.Note("the host %s could not be polled (%s); the next poll shows the guest", x.HostName, job.Explain(err))
+		}
+		a.sync(ctx)
+	}
+	if target := a.run.Job().Target; target.Kind == targets[hypervisor.Container] {
+		if err := a.moveApp(ctx, x, target.ID); err != nil {
+			return err
+		}
+	}
+	if marked != nil {
+		return job.Fail("the guest is on %s as %s. The one that was left is stopped, and could not be marked (%s): see to it that it is not "+
+			"started with its node", x.HostName, x.ID, job.Explain(marked))
+	}
+	a.run.Note("the guest is on %s as %s; the one that was left is kept, stopped, with the tag %s", x.HostName, x.ID, movedTag)
+	return nil
+}
+
+// markTries is how often the mark is tried where an answer was lost: each time it is looked first whether it is there.
+const markTries = 3
+
+// markMoved gives the guest that was left the tag, and switches its start with the node off.
+func (a *act) markMoved(ctx context.Context) (err error) {
+	for range markTries {
+		var autostart []string
+		config, failed := ask(ctx, a, func(ctx context.Context, at hypervisor.Host) (config hypervisor.Config, err error) {
+			reader, err := host.Able[hypervisor.ConfigReader](at)
+			if err != nil {
+				return config, err
+			}
+			if config, err = reader.Config(ctx, a.ref); err != nil {
+				return config, err
+			}
+			able, err := host.Able[hypervisor.Reconfigurer](at)
+			if err != nil {
+				return config, err
+			}
+			keys, err := able.OptionKeys(ctx, a.ref.Kind)
+			for _, key := range keys {
+				if on := config.Options[key.Name]; key.Autostart && on != "" && on != "0" && on != "false" {
+					autostart = append(autostart, key.Name)
+				}
+			}
+			return config, err
+		})
+		if failed != nil {
+			return failed
+		}
+		tagged := slices.Contains(config.Tags, movedTag)
+		if tagged && len(autostart) == 0 {
+			return nil
+		}
+		change := hypervisor.ConfigChange{Digest: config.Digest, Options: map[string]*string{}}
+		if !tagged {
+			change.Tags, change.TagsSet = append(slices.Clone(config.Tags), movedTag), true
+		}
+		for _, key := range autostart {
+			change.Options[key] = nil
+		}
+		_, err = host.AskWithin(ctx, a.Hosts, a.readLimit(), a.hostID, endpoint.Lifecycle,
+			func(ctx context.Context, at hypervisor.Reconfigurer) (struct{}, error) {
+				return struct{}{}, at.Reconfigure(ctx, a.ref, change)
+			})
+		if err == nil {
+			return nil
+		}
+	}
+	return err
+}
+
+// moveApp lets the app follow its container. Its row stays, and with it all that belongs to it; where the container is not known yet,
+// the next poll finds it by its id.
+func (a *act) moveApp(ctx context.Context, x *across, id int64) error {
+	_, err := a.DB.Pool.Exec(ctx, `UPDATE apps SET host_id = h.id, cluster_id = h.cluster_id, guest_id = g.id, guest_ref = $3,
+		guest_uid = g.uid, vmid = COALESCE(g.vmid, CASE WHEN $3 ~ '^[0-9]{1,18}$' THEN $3::bigint END), updated_at = now()
+		FROM hosts h LEFT JOIN guests g ON g.cluster_id = h.cluster_id AND g.kind = 'container' AND g.ref = $3
+		WHERE h.id = $2 AND apps.id = $1`, id, x.HostID, string(x.ID))
+	if db.Duplicate(err, "apps_guest_id_key") || db.Duplicate(err, "apps_cluster_id_identity_key") {
+		a.run.Note("the container is another app already; this one stays with the container that was left")
+		return nil
+	}
+	if err != nil {
+		return db.Problem(fmt.Errorf("letting the app follow its container: %w", err))
+	}
+	return nil
+}

@@ -1,0 +1,443 @@
+package guest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/hypervisor"
+	sdk "github.com/hostler/hostler/sdk/plugin"
+)
+
+// across is the checkpoint of a move to another cluster.
+type across struct {
+	HostID   int64  `json:"host_id"`
+	HostName string `json:"host_name"`
+	Node     string `json:"node"`
+	// ID is what the guest is to have there; another one than at first where that was taken meanwhile. Tries counts them.
+	ID    hypervisor.GuestID `json:"id"`
+	Tries int                `json:"tries,omitempty"`
+	Name  string             `json:"name"`
+	// MACs are those of the guest, sorted: the guest that is made of its backup has the same.
+	MACs []string `json:"macs,omitempty"`
+	// SourceStorage and TargetStorage are the storage of backups as each side calls it.
+	SourceStorage string `json:"source_storage"`
+	TargetStorage string `json:"target_storage"`
+	// Before are the backups of the storage before ours, without the storage's name; BeforeThere as the target lists them.
+	Before      []string `json:"before,omitempty"`
+	BeforeThere []string `json:"before_there,omitempty"`
+	Listed      bool     `json:"listed,omitempty"`
+	// Backup is ours as the target lists it.
+	Backup *hypervisor.Backup `json:"backup,omitempty"`
+	// TokenID is the token with which the present request to the target is sent.
+	TokenID string `json:"token_id,omitempty"`
+	// Arrived says that the guest is there and runs, if it should: there is no way back from then on.
+	Arrived bool `json:"arrived,omitempty"`
+	// Failure is why the move is undone.
+	Failure *failure `json:"failure,omitempty"`
+}
+
+// failure is the end that a job will have.
+type failure struct {
+	Status job.Status `json:"status"`
+	Text   string     `json:"text"`
+}
+
+// Names of the steps besides those of restoring, which have the id in their names.
+const (
+	stepLeave  = "stop"
+	stepBackup = "backup"
+	stepEnter  = "start there"
+)
+
+// moveAcross moves the guest to another cluster. What fails before the guest runs there is undone: the guest is started again.
+func (a *act) moveAcross(ctx context.Context) error {
+	x := a.progress.Migration.Across
+	if x.Failure == nil && !x.Arrived {
+		err := a.crossOver(ctx, x)
+		select {
+		case <-a.run.Stopping():
+			return err
+		default:
+		}
+		switch {
+		case err == nil:
+		case errors.Is(err, job.ErrLost), errors.Is(err, job.ErrStopping):
+			return err
+		case !a.run.Begun(stepLeave) && !a.run.Begun(stepBackup):
+			return err
+		default:
+			x.Failure = a.failed(err)
+			if err := a.run.SaveProgress(context.WithoutCancel(ctx), a.progress); err != nil {
+				return err
+			}
+		}
+	}
+	if x.Failure != nil {
+		return a.goBack(context.WithoutCancel(ctx), x)
+	}
+	return a.settleThere(context.WithoutCancel(ctx), x)
+}
+
+// failed is the end of a job that an error makes.
+func (a *act) failed(err error) *failure {
+	if status, verdict := job.Verdict(err); verdict {
+		return &failure{Status: status, Text: job.Text(err)}
+	}
+	select {
+	case <-a.run.Canceled():
+		return &failure{Status: job.Canceled, Text: "canceled"}
+	default:
+		return &failure{Status: job.Failed, Text: job.Text(err)}
+	}
+}
+
+// crossOver does all until the guest runs there.
+func (a *act) crossOver(ctx context.Context, x *across) error {
+	if err := a.locate(ctx); err != nil {
+		return err
+	}
+	if !x.Listed {
+		if err := a.listBefore(ctx, x); err != nil {
+			return err
+		}
+	}
+	if a.progress.Migration.Running {
+		a.needs = endpoint.Lifecycle
+		s := lifecycleStep(stepLeave, hypervisor.Shutdown, "shutting the guest down")
+		if err := a.settle(ctx, s, a.follow(ctx, s)); err != nil {
+			return err
+		}
+	}
+	if x.Backup == nil {
+		if err := a.backUp(ctx, x); err != nil {
+			return err
+		}
+	}
+	if err := a.restoreThere(ctx, x); err != nil {
+		return err
+	}
+	if a.progress.Migration.Running {
+		if err := a.startThere(ctx, x); err != nil {
+			return err
+		}
+	}
+	x.Arrived = true
+	return a.run.SaveProgress(context.WithoutCancel(ctx), a.progress)
+}
+
+// lifecycleStep is a step of an action.
+func lifecycleStep(name string, action hypervisor.Action, says string) step {
+	return step{
+		name: name, does: action.Operation(), says: says,
+		send: func(ctx context.Context, at hypervisor.Host, ref hypervisor.GuestRef) (string, error) {
+			able, err := host.Able[hypervisor.Lifecycler](at)
+			if err != nil {
+				return "", err
+			}
+			return able.Act(ctx, ref, action)
+		},
+		state: func(_ context.Context, _ hypervisor.Host, guest hypervisor.Guest) (State, error) {
+			return lifecycleState(action, guest), nil
+		},
+	}
+}
+
+// listBefore keeps which backups there are, so that ours is known among them.
+func (a *act) listBefore(ctx context.Context, x *across) error {
+	here, err := a.backups(ctx, a.hostID, a.ref.Node, x.SourceStorage)
+	if err != nil {
+		return err
+	}
+	there, err := a.backups(ctx, x.HostID, x.Node, x.TargetStorage)
+	if err != nil {
+		return err
+	}
+	for _, b := range here {
+		x.Before = append(x.Before, volumeOf(b))
+	}
+	for _, b := range there {
+		x.BeforeThere = append(x.BeforeThere, volumeOf(b))
+	}
+	x.Listed = true
+	return a.run.SaveProgress(ctx, a.progress)
+}
+
+func (a *act) backups(ctx context.Context, hostID int64, node, storage string) ([]hypervisor.Backup, error) {
+	return host.AskWithin(ctx, a.Hosts, a.readLimit(), hostID, endpoint.Backup,
+		func(ctx context.Context, at hypervisor.Backuper) ([]hypervisor.Backup, error) {
+			return at.Backups(ctx, hypervisor.BackupQuery{Storage: storage, Node: node})
+		})
+}
+
+// backUp backs the guest up and finds the backup in the target's list, which proves that both see the same storage.
+func (a *act) backUp(ctx context.Context, x *across) error {
+	a.needs = endpoint.Backup
+	spec := hypervisor.BackupSpec{Storage: x.SourceStorage, Mode: "stop", Notes: fmt.Sprintf("moved to %s", x.HostName)}
+	s := step{
+		name: stepBackup, does: hypervisor.OperationBackup, says: "backing the guest up to the storage " + x.SourceStorage,
+		send: func(ctx context.Context, at hypervisor.Host, ref hypervisor.GuestRef) (string, error) {
+			able, err := host.Able[hypervisor.Backuper](at)
+			if err != nil {
+				return "", err
+			}
+			return able.RunBackup(ctx, ref, spec)
+		},
+		state: func(context.Context, hypervisor.Host, hypervisor.Guest) (State, error) { return State{}, nil },
+	}
+	err := a.settle(ctx, s, a.follow(ctx, s))
+	if status, verdict := job.Verdict(err); err != nil && (!verdict || status != job.Unknown) {
+		return err
+	}
+	made, failed := a.newBackup(ctx, x)
+	switch {
+	case failed != nil:
+		return errors.Join(failed, err)
+	case made == nil && err != nil:
+		return err
+	case made == nil:
+		return job.Fail("the backup was taken, and the storage %s does not list it", x.SourceStorage)
+	case err != nil:
+		a.run.Note("%s; but the backup %s is there", job.Text(err), made.ID)
+	}
+	return a.prove(ctx, x, *made)
+}
+
+// newBackup is the guest's backup that was not there before; nil where there is none.
+func (a *act) newBackup(ctx context.Context, x *across) (*hypervisor.Backup, error) {
+	list, err := a.backups(ctx, a.hostID, a.ref.Node, x.SourceStorage)
+	if err != nil {
+		return nil, err
+	}
+	var newest *hypervisor.Backup
+	for _, b := range list {
+		if b.Kind == a.asked.Kind && b.Guest == a.ref.ID && !slices.Contains(x.Before, volumeOf(b)) &&
+			(newest == nil || b.TakenAt.After(newest.TakenAt)) {
+			newest = &b
+		}
+	}
+	return newest, nil
+}
+
+// defaultProofLimit is for how long a backup may take to be seen from the other side: caches of network storages last for seconds.
+const defaultProofLimit = time.Minute
+
+// prove finds our backup in the target's list, where it was not before.
+func (a *act) prove(ctx context.Context, x *across, made hypervisor.Backup) error {
+	limit := a.ProofLimit
+	if limit == 0 {
+		limit = defaultProofLimit
+	}
+	for ends := time.Now().Add(limit); ; {
+		list, err := a.backups(ctx, x.HostID, x.Node, x.TargetStorage)
+		if err != nil {
+			return err
+		}
+		for _, b := range list {
+			if sameBackup(b, made) && !slices.Contains(x.BeforeThere, volumeOf(b)) {
+				a.run.Note("the host %s sees the backup: both have the same storage", x.HostName)
+				x.Backup = &b
+				return a.run.SaveProgress(ctx, a.progress)
+			}
+		}
+		if time.Now().After(ends) {
+			return job.Fail("the host %s does not see the backup %s: its storage %s is another one; the backup stays where it is", x.HostName,
+				made.ID, x.TargetStorage)
+		}
+		if err := wait(ctx, 500*time.Millisecond); err != nil {
+			return err
+		}
+	}
+}
+
+// wait waits, or ends with the context.
+func wait(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		if errors.Is(context.Cause(ctx), job.ErrCanceled) {
+			return job.Stopped("canceled")
+		}
+		return context.Cause(ctx)
+	}
+}
+
+// there names the guest on the other side.
+func (a *act) there(x *across) hypervisor.GuestRef {
+	return hypervisor.GuestRef{Kind: a.asked.Kind, Node: x.Node, ID: x.ID}
+}
+
+// readThere reads the guest on the other side; it is nil where none has the id. ours says that it was made of our backup.
+func (a *act) readThere(ctx context.Context, x *across) (guest *hypervisor.Guest, ours bool, err error) {
+	_, err = host.AskWithin(ctx, a.Hosts, a.readLimit(), x.HostID, endpoint.Monitoring,
+		func(ctx context.Context, at hypervisor.Host) (none struct{}, err error) {
+			found, err := at.Guest(ctx, a.there(x))
+			if err != nil {
+				return none, err
+			}
+			guest, ours = &found, found.Name == x.Name
+			reader, failed := host.Able[hypervisor.ConfigReader](at)
+			if failed != nil || len(x.MACs) == 0 {
+				return none, nil
+			}
+			config, err := reader.Config(ctx, a.there(x))
+			var macs []string
+			for _, nic := range config.NICs {
+				macs = append(macs, strings.ToUpper(nic.MAC))
+			}
+			slices.Sort(macs)
+			ours = slices.Equal(macs, x.MACs)
+			return none, err
+		})
+	if sdk.KindOf(err) == sdk.NotFound {
+		return nil, false, nil
+	}
+	return guest, ours, err
+}
+
+// restoreThere makes the guest on the other side, under another id where its own was taken meanwhile.
+func (a *act) restoreThere(ctx context.Context, x *across) error {
+	spec := a.progress.Migration.Spec
+	for {
+		name := fmt.Sprintf("restore %s", x.ID)
+		_, err := a.run.Do(ctx, a.requestThere(x, name, hypervisor.OperationRestore, endpoint.Backup,
+			func(ctx context.Context) (time.Time, bool, error) {
+				guest, ours, err := a.readThere(ctx, x)
+				switch {
+				case err != nil:
+					return time.Time{}, false, err
+				case guest != nil && ours && a.run.Begun(name):
+					a.run.Note("the guest %s is there since the request: it was carried out, although its task was not found", x.ID)
+					return time.Now(), true, nil
+				case guest != nil:
+					return time.Time{}, false, sdk.Errorf(sdk.Conflict, "the guest %s exists already", x.ID)
+				}
+				a.run.Note("restoring it on the host %s, node %s, as %s", x.HostName, x.Node, x.ID)
+				return time.Now(), false, nil
+			},
+			func(ctx context.Context, at hypervisor.Host) (string, error) {
+				able, err := host.Able[hypervisor.Backuper](at)
+				if err != nil {
+					return "", err
+				}
+				return able.Restore(ctx, hypervisor.RestoreSpec{Backup: *x.Backup, ID: x.ID, Node: x.Node, Storage: spec.Storage})
+			}))
+		if err == nil {
+			return nil
+		}
+		if !collided(err) || x.Tries >= maxIDs {
+			return err
+		}
+		if err := a.nextIDThere(ctx, x); err != nil {
+			return err
+		}
+	}
+}
+
+// nextIDThere asks for another id.
+func (a *act) nextIDThere(ctx context.Context, x *across) error {
+	p, err := host.AskWithin(ctx, a.Hosts, a.readLimit(), x.HostID, endpoint.Monitoring,
+		func(ctx context.Context, at hypervisor.Provisioner) (hypervisor.Placement, error) {
+			return at.Placement(ctx, hypervisor.PlacementQuery{Kind: a.asked.Kind, Node: x.Node, Name: x.Name})
+		})
+	switch {
+	case err != nil:
+		return job.Fail("%s was taken by another guest, and no other id could be asked for: %s", x.ID, job.Explain(err))
+	case p.ID == "" || p.ID == x.ID || p.ID == a.asked.Ref:
+		return job.Fail("%s was taken by another guest", x.ID)
+	}
+	a.run.Note("%s was taken by another guest; it becomes %s", x.ID, p.ID)
+	x.ID = p.ID
+	x.Tries++
+	return a.run.SaveProgress(ctx, a.progress)
+}
+
+// requestThere is a step at the other host.
+func (a *act) requestThere(x *across, name string, does hypervisor.Operation, needs endpoint.Capability,
+	before func(context.Context) (time.Time, bool, error), send func(context.Context, hypervisor.Host) (string, error)) job.Step {
+	ref := a.there(x)
+	return job.Step{
+		Name: name,
+		Open: func(ctx context.Context) (hypervisor.Host, error) { return a.Hosts.Open(ctx, x.HostID, needs) },
+		Before: func(ctx context.Context) (clock time.Time, done bool, err error) {
+			if clock, done, err = before(ctx); err != nil || done {
+				return clock, done, err
+			}
+			if x.TokenID, err = (&act{Worker: a.Worker, hostID: x.HostID, needs: needs}).tokenID(ctx); err != nil {
+				return clock, false, err
+			}
+			return clock, false, a.run.SaveProgress(ctx, a.progress)
+		},
+		Send:  send,
+		Query: func() hypervisor.TaskQuery { return hypervisor.TaskQuery{Guest: &ref, Node: ref.Node} },
+		Ours:  func(task hypervisor.Task) bool { return task.Operation == does && sentBy(task, x.TokenID) },
+		Absent: func(ctx context.Context, _ time.Time, reaches bool) error {
+			guest, ours, err := a.readThere(ctx, x)
+			switch {
+			case err != nil:
+				return err
+			case guest != nil && ours || reaches:
+				return nil // what is there is seen before anything is sent
+			}
+			return job.Undetermined("a request to the host %s was sent and its answer was lost; the hypervisor's task list does not reach back to "+
+				"it, and there is no guest %s of ours now", x.HostName, x.ID)
+		},
+	}
+}
+
+// stillOff refuses to go on where somebody has started the guest that is to stay: two of them would run.
+func (a *act) stillOff(ctx context.Context) error {
+	guest, err := ask(ctx, a, func(ctx context.Context, at hypervisor.Host) (hypervisor.Guest, error) { return at.Guest(ctx, a.ref) })
+	if err == nil && guest.Status != hypervisor.GuestStopped {
+		err = job.Fail("the guest is %s again where it was, so that it was not started elsewhere", guest.Status)
+	}
+	return err
+}
+
+// startThere starts the guest on the other side and looks that it runs.
+func (a *act) startThere(ctx context.Context, x *across) error {
+	_, err := a.run.Do(ctx, a.requestThere(x, stepEnter, hypervisor.Start.Operation(), endpoint.Lifecycle,
+		func(ctx context.Context) (time.Time, bool, error) {
+			guest, ours, err := a.readThere(ctx, x)
+			switch {
+			case err != nil:
+				return time.Time{}, false, err
+			case guest == nil || !ours:
+				return time.Time{}, false, job.Fail("the guest %s on %s is not the one that was restored", x.ID, x.HostName)
+			case guest.Status == hypervisor.GuestRunning:
+				return guest.At, true, nil
+			}
+			if err := a.stillOff(ctx); err != nil {
+				return time.Time{}, false, err
+			}
+			a.run.Note("starting it there")
+			return guest.At, false, nil
+		},
+		func(ctx context.Context, at hypervisor.Host) (string, error) {
+			able, err := host.Able[hypervisor.Lifecycler](at)
+			if err != nil {
+				return "", err
+			}
+			return able.Act(ctx, a.there(x), hypervisor.Start)
+		}))
+	guest, _, readErr := a.readThere(context.WithoutCancel(ctx), x)
+	if readErr == nil && guest != nil && guest.Status == hypervisor.GuestRunning {
+		return nil
+	}
+	switch {
+	case err != nil:
+		return err
+	case readErr != nil:
+		return job.Undetermined("whether the guest runs on %s could not be found out: %s", x.HostName, job.Explain(readErr))
+	}
+	return job.Fail("the guest was started on %s and does not run there", x.HostName)
+}

@@ -1,0 +1,105 @@
+package pve
+
+import (
+	"context"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/hostler/hostler/plugins/pve/pveapi"
+	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+// GrowDisk sends one PUT with the new size and waits for the task, where the release has one. Of a VM the configuration is read before,
+// so far as the token may: to a disk that has the size already the hypervisor does nothing, and says so to nobody.
+func (h *Host) GrowDisk(ctx context.Context, ref hypervisor.GuestRef, growth hypervisor.DiskGrowth) error {
+	path, err := guestPath(ref, "resize")
+	switch {
+	case err != nil:
+		return err
+	case !diskKey.MatchString(growth.Key):
+		return invalid("key", "%.80q is no disk", growth.Key)
+	case growth.SizeGB < 1 || growth.SizeGB > guestLimits.DiskGB:
+		return invalid("size_gb", "a disk has from 1 to %d GiB", guestLimits.DiskGB)
+	}
+	if ref.Kind == hypervisor.VM {
+		if err := h.growable(ctx, ref, growth); err != nil && plugin.KindOf(err) != plugin.Denied {
+			return err
+		}
+	}
+	form := url.Values{"disk": {growth.Key}, "size": {strconv.FormatInt(growth.SizeGB, 10) + "G"}}
+	if growth.Digest != "" {
+		form.Set("digest", growth.Digest)
+	}
+	var answer pveapi.Text
+	if _, err := h.api.Put(ctx, path, form, &answer); err != nil {
+		return h.explain(ctx, ref.Node, growthError(absence(err)))
+	}
+	task := taskIn(string(answer))
+	h.log.Debug("disk grows", "node", ref.Node, "guest", ref.ID, "disk", growth.Key, "task", task)
+	if task == "" {
+		return nil
+	}
+	result, err := h.WaitTask(ctx, task, 0, func(hypervisor.LogLine) error { return nil })
+	if err != nil || result.OK() {
+		return err
+	}
+	if result.Status == hypervisor.TaskUnknown {
+		return plugin.Errorf(plugin.Refused, "task %s ended and the hypervisor does not know how: the disk may have grown", task)
+	}
+	e := plugin.Errorf(pveapi.KindOfText(result.Message), "the disk was not grown: %s", result.Message)
+	if len(result.Missing) > 0 {
+		e.Kind, e.Missing, e.Path, e.Remedy = plugin.Denied, result.Missing, result.Path, result.Remedy
+	}
+	return growthError(absence(e))
+}
+
+// growable reads whether the guest has the disk, and one that is smaller.
+func (h *Host) growable(ctx context.Context, ref hypervisor.GuestRef, growth hypervisor.DiskGrowth) error {
+	rows, err := h.configRows(ctx, ref)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(rows, func(row configRow) bool { return string(row.Key) == growth.Key && row.Value != "" })
+	if i < 0 {
+		return noDisk(growth.Key)
+	}
+	disk := diskOf(growth.Key, string(rows[i].Value))
+	if disk.Removable || disk.Local {
+		return invalid("key", "%s has no disk image that could grow", growth.Key)
+	}
+	if size, known := gibibytes(properties(string(rows[i].Value))["size"]); known && float64(growth.SizeGB) <= size {
+		return notLarger()
+	}
+	return nil
+}
+
+func noDisk(key string) error { return invalid("key", "there is no disk %.40q", key) }
+
+func notLarger() error { return invalid("size_gb", "the disk is as large already: disks only grow") }
+
+// growthError brings what the hypervisor says of a disk's new size into our words.
+func growthError(err error) error {
+	e, ok := asError(err)
+	if !ok {
+		return err
+	}
+	text := strings.ToLower(e.Message)
+	switch {
+	case isStale(e):
+		e.Kind, e.Field = plugin.Conflict, "digest"
+	case strings.Contains(text, "shrink"), strings.Contains(text, "already at specified size"):
+		e.Kind, e.Field = plugin.Invalid, "size_gb"
+	case e.Kind == plugin.Invalid && e.Field == "size":
+		e.Field = "size_gb"
+	case e.Kind == plugin.Invalid && e.Field == "disk":
+		e.Field = "key"
+	// A container that has no such disk is told what its empty description lacks.
+	case strings.HasPrefix(text, "format error"), strings.Contains(text, "disk '") && strings.Contains(text, "' does not exist"),
+		strings.Contains(text, "has no associated volume"), strings.Contains(text, "can't resize a cdrom"):
+		e.Kind, e.Field = plugin.Invalid, "key"
+	}
+	return e
+}

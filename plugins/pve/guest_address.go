@@ -1,0 +1,159 @@
+package pve
+
+import (
+	"context"
+	"encoding/json"
+	"net/netip"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/hostler/hostler/plugins/pve/pveapi"
+	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+// What a guest says of itself is taken up to here: the guest is its owner's, and not the host's.
+const (
+	maxInterfaces    = 256
+	maxAddresses     = 64 // of one interface
+	maxInterfaceName = 64 // characters
+)
+
+// interfaceRow is an interface as the agent of a VM tells it, or as a container's is read. Older releases give a container's
+// addresses as inet and inet6 only.
+type interfaceRow struct {
+	Name      pveapi.Text `json:"name"`
+	MAC       pveapi.Text `json:"hardware-address"`
+	HWAddr    pveapi.Text `json:"hwaddr"`
+	Inet      pveapi.Text `json:"inet"`
+	Inet6     pveapi.Text `json:"inet6"`
+	Addresses []struct {
+		Address pveapi.Text `json:"ip-address"`
+		Prefix  pveapi.Int  `json:"prefix"`
+	} `json:"ip-addresses"`
+}
+
+// Addresses asks a VM's agent, or the node for what a container has. A container that does not run, or that there is not, is answered
+// with nothing.
+func (h *Host) Addresses(ctx context.Context, ref hypervisor.GuestRef) ([]hypervisor.NICAddresses, error) {
+	rest := []string{"agent", "network-get-interfaces"}
+	if ref.Kind == hypervisor.Container {
+		rest = []string{"interfaces"}
+	}
+	path, err := guestPath(ref, rest...)
+	if err != nil {
+		return nil, err
+	}
+	var data json.RawMessage
+	if _, err := h.api.Get(ctx, path, nil, &data); err != nil {
+		return nil, h.explain(ctx, ref.Node, agentError(absence(err)))
+	}
+	if ref.Kind == hypervisor.VM {
+		if data, err = agentResult(data); err != nil {
+			return nil, err
+		}
+	}
+	var rows []interfaceRow
+	if err := json.Unmarshal(orNull(data), &rows); err != nil {
+		return nil, plugin.Errorf(plugin.Protocol, "the guest's interfaces are no list: %w", err)
+	}
+	if rows == nil {
+		return nil, plugin.Errorf(plugin.Conflict, "guest %s tells no interfaces: it does not seem to run", ref.ID)
+	}
+	var told []hypervisor.NICAddresses
+	for _, row := range rows[:min(len(rows), maxInterfaces)] {
+		told = append(told, row.addresses())
+	}
+	return told, nil
+}
+
+// agentResult is what the agent gave; one that does not know the question gives an error in its place.
+func agentResult(data json.RawMessage) (json.RawMessage, error) {
+	var answer struct {
+		Result json.RawMessage `json:"result"`
+	}
+	if err := json.Unmarshal(orNull(data), &answer); err != nil {
+		return nil, plugin.Errorf(plugin.Protocol, "the agent's answer is not an object: %w", err)
+	}
+	var refusal struct {
+		Error *struct {
+			Text pveapi.Text `json:"desc"`
+		} `json:"error"`
+	}
+	if json.Unmarshal(orNull(answer.Result), &refusal) == nil && refusal.Error != nil {
+		return nil, plugin.Errorf(plugin.Unsupported, "the guest's agent cannot tell: %s", plain(string(refusal.Error.Text), 200))
+	}
+	return answer.Result, nil
+}
+
+func orNull(raw json.RawMessage) json.RawMessage {
+	if len(raw) == 0 {
+		return json.RawMessage("null")
+	}
+	return raw
+}
+
+// agentError tells a VM that is not meant to have an agent from one whose agent is silent.
+func agentError(err error) error {
+	e, ok := asError(err)
+	if !ok {
+		return err
+	}
+	if strings.Contains(strings.ToLower(e.Message), "no qemu guest agent configured") {
+		e.Kind = plugin.Unsupported
+	}
+	return e
+}
+
+func (row interfaceRow) addresses() hypervisor.NICAddresses {
+	told := hypervisor.NICAddresses{Name: plain(string(row.Name), maxInterfaceName)}
+	for _, mac := range []string{string(row.MAC), string(row.HWAddr)} {
+		if told.MAC == "" && macAddress.MatchString(mac) {
+			told.MAC = mac
+		}
+	}
+	texts := []string{string(row.Inet), string(row.Inet6)}
+	if row.Addresses != nil {
+		texts = nil
+		for _, a := range row.Addresses[:min(len(row.Addresses), maxAddresses)] {
+			text := string(a.Address)
+			if a.Prefix.Set {
+				text += "/" + strconv.FormatInt(a.Prefix.N, 10)
+			}
+			texts = append(texts, text)
+		}
+	}
+	for _, text := range texts {
+		if prefix, ok := prefixOf(text); ok {
+			told.Addresses = append(told.Addresses, prefix.String())
+		}
+	}
+	return told
+}
+
+// prefixOf reads an address with its prefix. One without is taken for a single one.
+func prefixOf(text string) (netip.Prefix, bool) {
+	text, bits, given := strings.Cut(text, "/")
+	address, err := netip.ParseAddr(text)
+	if err != nil {
+		return netip.Prefix{}, false
+	}
+	length := address.BitLen()
+	if given {
+		length, err = strconv.Atoi(bits)
+	}
+	prefix := netip.PrefixFrom(address.WithZone(""), length)
+	return prefix, err == nil && prefix.IsValid()
+}
+
+// plain is a text of a guest without what does not print, and not too long.
+func plain(text string, limit int) string {
+	var out []rune
+	for _, r := range text {
+		if unicode.IsPrint(r) && len(out) < limit {
+			out = append(out, r)
+		}
+	}
+	return string(out)
+}

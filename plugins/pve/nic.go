@@ -1,0 +1,198 @@
+package pve
+
+import (
+	"context"
+	"net/netip"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+// NICs reads what is in force and what waits for a restart in one request.
+func (h *Host) NICs(ctx context.Context, ref hypervisor.GuestRef) (hypervisor.NICList, error) {
+	config, err := h.Config(ctx, ref)
+	return hypervisor.NICList{Digest: config.Digest, NICs: config.NICs}, err
+}
+
+// ChangeNIC reads the NIC's value as the hypervisor wrote it, changes in it only what is named, and sends it back with the digest of
+// what was read, or with the caller's.
+func (h *Host) ChangeNIC(ctx context.Context, ref hypervisor.GuestRef, key string, change hypervisor.NICChange) error {
+	path, err := guestPath(ref, "config")
+	if err != nil {
+		return err
+	}
+	set, err := nicValues(ref.Kind, change)
+	if err != nil {
+		return err
+	}
+	rows, err := h.configRows(ctx, ref)
+	if err != nil {
+		return err
+	}
+	var value, digest string
+	for _, row := range rows {
+		switch string(row.Key) {
+		case "digest":
+			digest = string(row.Value)
+		case key:
+			if value = string(row.Value); row.Pending != "" && value != "" {
+				value = string(row.Pending) // what waits already must not be lost
+			}
+		}
+	}
+	if value == "" || !nicKey.MatchString(key) {
+		return plugin.Errorf(plugin.NotFound, "guest %s has no NIC %.40q", ref.ID, key)
+	}
+	if change.Digest != "" {
+		digest = change.Digest
+	}
+	form := url.Values{key: {withProperties(value, set, change.Clear)}}
+	return nicError(h.changeConfig(ctx, ref, path, digest, form))
+}
+
+// withProperties changes a property string: what is set stands where it stood, or else at the end, and what is cleared is taken out.
+// All else stays to the byte.
+func withProperties(value string, set []property, clear []string) string {
+	var parts []string
+	done := map[string]bool{}
+	for part := range strings.SplitSeq(value, ",") {
+		key, _, _ := strings.Cut(part, "=")
+		i := slices.IndexFunc(set, func(p property) bool { return p.key == key })
+		switch {
+		case i >= 0 && done[key]:
+		case i >= 0:
+			parts, done[key] = append(parts, key+"="+set[i].value), true
+		case !slices.Contains(clear, key):
+			parts = append(parts, part)
+		}
+	}
+	for _, p := range set {
+		if !done[p.key] && !p.usual {
+			parts = append(parts, p.key+"="+p.value)
+		}
+	}
+	return strings.Join(parts, ",")
+}
+
+// property is one key of a property string with its new value. A usual one is not written where nothing stood.
+type property struct {
+	key, value string
+	usual      bool
+}
+
+// nicValues are the fields that get values. A field without a value is one of what is cleared.
+func nicValues(kind hypervisor.GuestKind, change hypervisor.NICChange) ([]property, error) {
+	for _, field := range change.Clear {
+		if _, err := nicValue(kind, hypervisor.NIC{}, field); err != nil {
+			return nil, err
+		}
+	}
+	var set []property
+	for _, field := range change.Fields {
+		value, err := nicValue(kind, change.Set, field)
+		if err != nil {
+			return nil, err
+		}
+		if value == "" {
+			return nil, invalid(field, "there is no value")
+		}
+		usual := value == "0" && (field == hypervisor.NICFirewall || field == hypervisor.NICLinkDown)
+		if !slices.ContainsFunc(set, func(p property) bool { return p.key == field }) {
+			set = append(set, property{key: field, value: value, usual: usual})
+		}
+	}
+	return set, nil
+}
+
+// nicValue writes a field as the hypervisor does; empty when the NIC has no value there. What goes into the property string as text is
+// checked so far that it cannot end the property.
+func nicValue(kind hypervisor.GuestKind, n hypervisor.NIC, field string) (string, error) {
+	addresses := map[string]string{
+		hypervisor.NICIP: n.IP, hypervisor.NICGateway: n.Gateway, hypervisor.NICIP6: n.IP6, hypervisor.NICGateway6: n.Gateway6,
+	}
+	switch text, isAddress := addresses[field]; {
+	case isAddress && kind != hypervisor.Container:
+		return "", invalid(field, "the addresses of a VM are set inside of it")
+	case isAddress && text != "" && !nicAddress(field, text):
+		return "", invalid(field, "%.80q is no such address", text)
+	case isAddress:
+		return text, nil
+	}
+	switch field {
+	case hypervisor.NICBridge:
+		if n.Bridge != "" && !bridgeName.MatchString(n.Bridge) {
+			return "", invalid(field, "%.80q is not a bridge's name", n.Bridge)
+		}
+		return n.Bridge, nil
+	case hypervisor.NICVLAN:
+		return decimalOf(n.VLAN), nil
+	case hypervisor.NICMTU:
+		return decimalOf(n.MTU), nil
+	case hypervisor.NICRate:
+		if n.Rate == nil {
+			return "", nil
+		}
+		return strconv.FormatFloat(*n.Rate, 'f', -1, 64), nil
+	case hypervisor.NICFirewall:
+		return oneOrZero(n.Firewall), nil
+	case hypervisor.NICLinkDown:
+		return oneOrZero(n.LinkDown), nil
+	}
+	return "", invalid(field, "a NIC has no field %.40q", field)
+}
+
+// nicAddress reports whether a text is what the field of a container's NIC may have.
+func nicAddress(field, text string) bool {
+	words := map[string][]string{hypervisor.NICIP: {"dhcp", "manual"}, hypervisor.NICIP6: {"auto", "dhcp", "manual"}}
+	if slices.Contains(words[field], text) {
+		return true
+	}
+	address, err := netip.ParseAddr(text)
+	if field == hypervisor.NICIP || field == hypervisor.NICIP6 {
+		var prefix netip.Prefix
+		prefix, err = netip.ParsePrefix(text)
+		address = prefix.Addr()
+	}
+	wants6 := field == hypervisor.NICIP6 || field == hypervisor.NICGateway6
+	return err == nil && address.Zone() == "" && address.Is6() == wants6
+}
+
+func decimalOf(n *int64) string {
+	if n == nil {
+		return ""
+	}
+	return strconv.FormatInt(*n, 10)
+}
+
+func oneOrZero(yes bool) string {
+	if yes {
+		return "1"
+	}
+	return "0"
+}
+
+var (
+	// wrongProperty finds the part of a NIC in a text such as "net0: invalid format - format error net0.tag: value must have …".
+	wrongProperty = regexp.MustCompile(`net\d+\.([a-z0-9_]+): `)
+	noBridge      = regexp.MustCompile(`(?i)bridge '[^']*' does not exist|no such bridge`)
+)
+
+// nicError names the field of a NIC where the hypervisor names the NIC.
+func nicError(err error) error {
+	e, ok := asError(err)
+	if !ok {
+		return err
+	}
+	switch m := wrongProperty.FindStringSubmatch(e.Message); {
+	case e.Kind == plugin.Invalid && m != nil:
+		e.Field = m[1]
+	case noBridge.MatchString(e.Message):
+		e.Field = hypervisor.NICBridge
+	}
+	return e
+}

@@ -1,0 +1,113 @@
+package pve
+
+import (
+	"context"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+var (
+	unknownOption = regexp.MustCompile(`unknown option '([^']+)'`)
+	rootOption    = regexp.MustCompile(`only root can set '([^']+)' config`)
+	// notTaken is how the texts begin that tell what a running guest could not take: "hotplug problem - …" of VMs, "unable to hotplug
+	// memory: …" of containers.
+	notTaken = regexp.MustCompile(`hotplug problem - |unable to (hotplug|hotunplug|hot-?plug) `)
+)
+
+// configError brings what the hypervisor says of a change of a guest's configuration into our words.
+func (h *Host) configError(ctx context.Context, ref hypervisor.GuestRef, sent url.Values, err error) error {
+	e, ok := asError(err)
+	if !ok {
+		return err
+	}
+	text := strings.ToLower(e.Message)
+	switch {
+	case isStale(e):
+		e.Kind, e.Field = plugin.Conflict, "digest"
+	case e.Kind == plugin.Invalid && notTaken.MatchString(text):
+		// Everything else of the request is in force by now, and this stands among what is pending.
+		e.Kind, e.Field = plugin.Conflict, fieldOfKey(ref.Kind, e.Field)
+		e.Message = "the running guest could not take a part of the change, which waits for a restart; all else of it is in force: " +
+			e.Message
+	case e.Kind == plugin.Invalid && e.Field == "delete":
+		if m := unknownOption.FindStringSubmatch(e.Message); m != nil {
+			e.Field = m[1]
+		}
+	case e.Kind == plugin.Invalid:
+		e.Field = fieldOfKey(ref.Kind, e.Field)
+	case strings.Contains(text, "invalid bootorder"):
+		e.Kind, e.Field = plugin.Invalid, "boot"
+	case strings.Contains(text, "balloon value too large"):
+		e.Kind, e.Field = plugin.Invalid, "balloon_mb"
+	case rootOption.MatchString(e.Message):
+		e.Kind, e.Field = plugin.Denied, fieldOfKey(ref.Kind, rootOption.FindStringSubmatch(e.Message)[1])
+	case e.Kind == plugin.Denied && len(e.Missing) == 1 && strings.Contains(e.Missing[0], "|"):
+		h.narrow(ctx, ref.Kind, sent, e)
+	}
+	return e
+}
+
+// isStale reports whether the digest is not that of the present configuration. The hypervisor has two wordings for it; what is no
+// digest at all is another one, too.
+func isStale(e *plugin.Error) bool {
+	text := strings.ToLower(e.Message)
+	return e.Kind == plugin.Invalid && e.Field == "digest" || strings.Contains(text, "checksum mismatch") ||
+		strings.Contains(text, "detected modified configuration")
+}
+
+// fieldOfKey is our name of a key of the configuration.
+func fieldOfKey(kind hypervisor.GuestKind, key string) string {
+	for _, field := range configFields[kind] {
+		if field.key == key {
+			return field.name
+		}
+	}
+	return key
+}
+
+// narrow names the privileges that the change needs. Who has none at all of those that changing anything needs is told all of them,
+// as alternatives, and would be refused again with the first.
+func (h *Host) narrow(ctx context.Context, kind hypervisor.GuestKind, sent url.Values, e *plugin.Error) {
+	offered := strings.Split(e.Missing[0], "|")
+	var needed []string
+	for _, key := range append(strings.Split(sent.Get("delete"), ","), keysOf(sent)...) {
+		if p := privilegeOf(kind, key); slices.Contains(offered, p) {
+			needed = append(needed, p)
+		}
+	}
+	if len(needed) == 0 {
+		return
+	}
+	slices.Sort(needed)
+	e.Missing = slices.Compact(needed)
+	e.Remedy = h.api.RemedyOf(ctx, e.Missing, e.Path)
+}
+
+func keysOf(form url.Values) []string {
+	keys := make([]string, 0, len(form))
+	for key := range form {
+		keys = append(keys, key)
+	}
+	return keys
+}
+
+// privilegeOf is what changing a key needs; empty for a key that no change of ours has.
+func privilegeOf(kind hypervisor.GuestKind, key string) string {
+	for _, field := range configFields[kind] {
+		if field.key == key && key != "" {
+			return field.privilege
+		}
+	}
+	if nicKey.MatchString(key) {
+		return "VM.Config.Network"
+	}
+	if o := optionOf(kind, key); o != nil {
+		return o.privilege
+	}
+	return ""
+}
