@@ -38,7 +38,8 @@ func (s *Store) Change(ctx context.Context, r guest.Request, body map[string]jso
 	case len(o.faults) > 0:
 		return Options{}, problem.Invalid(o.faults...)
 	case len(o.firewallKeys) > 0 && now.firewall == nil:
-		return Options{}, problem.New(problem.CodeUnsupported, "the hypervisor's firewall has no options for guests").With("options", o.firewallKeys)
+		return Options{}, problem.New(problem.CodeUnsupported, "the hypervisor's firewall has no options for guests").With("options",
+			o.firewallKeys)
 	}
 	config, err := o.checkDigest(&now)
 	if err != nil {

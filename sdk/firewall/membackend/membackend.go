@@ -168,7 +168,8 @@ func (e *Endpoint) admit(target endpoint.Target) error {
 		err := plugin.Errorf(plugin.Untrusted, "the endpoint's certificate is not the pinned or a trusted one")
 		err.Fingerprint = e.fingerprint
 		return err
-	case target.Credential.Secret != e.secret && (target.Credential.Capability != endpoint.Lifecycle || target.Credential.Secret != e.changing):
+	case target.Credential.Secret != e.secret &&
+		(target.Credential.Capability != endpoint.Lifecycle || target.Credential.Secret != e.changing):
 		return plugin.Errorf(plugin.TokenRejected, "token %s is wrong", target.Credential.ID)
 	}
 	return nil
