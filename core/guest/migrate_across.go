@@ -113,7 +113,7 @@ func can[A any](at hypervisor.Host) error {
 
 // sourcePlace asks what the guest's own node has.
 func (m *migrationCheck) sourcePlace(ctx context.Context) (hypervisor.Placement, error) {
-	query := hypervisor.PlacementQuery{Kind: m.ref.Kind, Node: m.ref.Node, Name: m.guest.Name}
+	query := hypervisor.PlacementQuery{Kind: m.ref.Kind, Node: m.ref.Node, Name: m.guest.Name, Storages: true}
 	return asked(ctx, m, m.hostID, endpoint.Monitoring, func(ctx context.Context, at hypervisor.Provisioner) (
 		hypervisor.Placement, error) {
 		return at.Placement(ctx, query)

@@ -44,7 +44,7 @@ func (p *place) err() error {
 	return problem.Invalid(p.faults...)
 }
 
-// placeOn asks the host's hypervisor for a place. A wanted number that is taken is problem conflict.
+// placeOn asks the host's hypervisor for what the query wants of a place. A wanted number that is taken is problem conflict.
 func (a *Actor) placeOn(ctx context.Context, hostID int64, query hypervisor.PlacementQuery) (*place, error) {
 	p := &place{db: a.DB}
 	err := a.DB.Pool.QueryRow(ctx, "SELECT COALESCE(cluster_id, 0), name FROM hosts WHERE id = $1", hostID).Scan(&p.clusterID, &p.hostName)
@@ -57,6 +57,9 @@ func (a *Actor) placeOn(ctx context.Context, hostID int64, query hypervisor.Plac
 		})
 	if err != nil {
 		return nil, plugin.Problem(err)
+	}
+	if !query.ID {
+		return p, nil
 	}
 	if query.Number != nil && (*query.Number < p.Limits.MinNumber || p.Limits.MaxNumber > 0 && *query.Number > p.Limits.MaxNumber) {
 		return p, nil // the field is refused with all others
@@ -73,7 +76,7 @@ func (a *Actor) placeOn(ctx context.Context, hostID int64, query hypervisor.Plac
 // avoid takes another number where an unfinished job is about to use the one that the hypervisor says is free.
 func (p *place) avoid(ctx context.Context, wanted bool) error {
 	rows, err := p.db.Pool.Query(ctx, `SELECT params->'spec'->>'ID' FROM jobs
-		WHERE status IN ('queued', 'running') AND kind IN ('vm.create', 'vm.clone', 'app.clone')
+		WHERE status IN ('queued', 'running') AND kind IN ('vm.create', 'vm.clone', 'app.clone', 'backup.restore')
 		AND host_id IN (SELECT id FROM hosts WHERE cluster_id = $1) AND params->'spec'->>'ID' IS NOT NULL
 		UNION SELECT ref FROM guests WHERE cluster_id = $1`, p.clusterID)
 	if err != nil {

@@ -43,6 +43,20 @@ func (w *World) schedule() {
 	w.vars["schedule"] = w.Value("SELECT id FROM schedules WHERE name = 'start'")
 }
 
+// backup leaves a backup of the VM that the service knows.
+func (w *World) backup() {
+	w.t.Helper()
+	id, err := w.AddBackup(pvesim.BackupSpec{VMID: w.VMID("vm")})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.Exec("UPDATE backup_storages SET tried_at = NULL") // else it is listed once an hour
+	if err := w.Service.Backups.Turn(w.t.Context()); err != nil {
+		w.t.Fatal(err)
+	}
+	w.vars["backup"] = w.Value("SELECT id FROM backups WHERE ref = $1", id)
+}
+
 // withSnapshot gives a guest a snapshot before an act.
 func withSnapshot(name string) func(*World) { return func(w *World) { w.Snapshot(name, "before") } }
 
@@ -89,6 +103,8 @@ func Acts() []Act {
 		{Operation: "list_cluster_firewall_rules", Method: "GET", Path: "/firewall/cluster/{host}/rules"},
 		{Operation: "retry_job", Tokens: lifecycle, Method: "POST", Path: "/jobs/{job}/retry", Before: (*World).failedJob},
 		{Operation: "run_schedule", Tokens: lifecycle, Method: "POST", Path: "/schedules/{schedule}/run", Before: (*World).schedule},
+		{Operation: "update_backup", Tokens: []endpoint.Capability{endpoint.Backup}, Method: "PATCH", Path: "/backups/{backup}",
+			Body: `{"protected":true}`, Before: (*World).backup, Most: 1},
 		{Operation: "get_node_status", Method: "GET", Path: "/hosts/{host}/nodes/pve1/status"},
 	}
 	for _, on := range []string{"vm", "app"} {

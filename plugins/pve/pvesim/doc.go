@@ -30,7 +30,7 @@
 //	guest_…      virtual machines and containers: state, lists, configuration, lifecycle, snapshots, backups; guest_task.go is for
 //	             their tasks
 //	storage_…    storages, the volumes and backups on them, and storages that clusters share
-//	firewall_…   firewall rules
+//	firewall_…   firewall rules and options
 //	task_…       the task table, task lists, logs
 //	control…     the control interface; fault.go the faults; options… what can be set
 //	schema/      what the API says about itself: parameters, privileges, who carries it out

@@ -252,7 +252,7 @@ var compressions = map[string]string{"1": ".lzo", "lzo": ".lzo", "gzip": ".gz", 
 
 // backupOf is a backup of a guest as it is now, a quarter as large as its disks.
 func (c *Cluster) backupOf(g *guest, s *storage, compress string) *backup {
-	b := &backup{kind: g.Type, vmid: g.VMID, guest: g.GuestSpec, config: g.config()}
+	b := &backup{node: g.node, kind: g.Type, vmid: g.VMID, guest: g.GuestSpec, config: g.config()}
 	b.format = map[string]string{QEMU: "vma", LXC: "tar"}[g.Type] + compressions[compress]
 	if s.plugin == "pbs" {
 		b.format = map[string]string{QEMU: "pbs-vm", LXC: "pbs-ct"}[g.Type]
@@ -304,7 +304,7 @@ func (r *request) archive(volume string, vmid int) (*backup, *apiError) {
 	if err != nil {
 		return nil, err
 	}
-	v := foundVolume{storage: s, name: name, backup: s.backups.find(name)}
+	v := foundVolume{storage: s, name: name, backup: s.backupOn(r.node.name, name)}
 	if owner := v.owner(); owner != vmid || owner == 0 {
 		if err := r.mayUseBackup(s, owner); err != nil {
 			return nil, err

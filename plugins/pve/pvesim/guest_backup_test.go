@@ -136,6 +136,14 @@ func TestBackupRefusals(t *testing.T) {
 		t.Errorf("%q, backups %v", got, c.Backups("nas"))
 	}
 	template := url.QueryEscape(`{{guestname}} {{vmid}}\n{{node}}\\`)
+	// What is on a storage of a node, other nodes do not see.
+	root.task("POST", "/nodes/pve2/vzdump", "vmid=300&storage=local", "OK")
+	for node, count := range map[string]int{"pve1": 0, "pve2": 1} {
+		var rows []row
+		if root.get("/nodes/"+node+"/storage/local/content?content=backup", &rows); len(rows) != count {
+			t.Errorf("%s sees %v", node, rows)
+		}
+	}
 	root.task("POST", "/nodes/pve2/vzdump", "vmid=300&storage=nas&notes-template="+template, "OK")
 	var volume struct{ Notes string }
 	root.get("/nodes/pve1/storage/nas/content/"+url.PathEscape(c.Backups("nas")[0]), &volume)
