@@ -25,6 +25,7 @@ import (
 	"github.com/hostler/hostler/core/api/migrations"
 	"github.com/hostler/hostler/core/api/nics"
 	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/api/options"
 	"github.com/hostler/hostler/core/api/plugins"
 	"github.com/hostler/hostler/core/api/route"
 	"github.com/hostler/hostler/core/api/schedules"
@@ -73,6 +74,7 @@ type Deps struct {
 	Clones    clones.Deps
 	Configs   configs.Deps
 	NICs      nics.Deps
+	Options   options.Deps
 	Apps      apps.Deps
 	Backups   backups.Deps
 	Firewall  firewall.Deps
@@ -115,6 +117,7 @@ var resources = []struct {
 	{"backups", func(a *op.API, d Deps) { backups.Register(a, d.Backups) }},
 	{"configs", func(a *op.API, d Deps) { configs.Register(a, d.Configs) }},
 	{"nics", func(a *op.API, d Deps) { nics.Register(a, d.NICs) }},
+	{"options", func(a *op.API, d Deps) { options.Register(a, d.Options) }},
 	{"firewall", func(a *op.API, d Deps) { firewall.Register(a, d.Firewall) }},
 	{"jobs", func(a *op.API, d Deps) { jobs.Register(a, d.Jobs) }},
 	{"audit", func(a *op.API, d Deps) { audit.Register(a, d.Audit) }},

@@ -150,6 +150,7 @@ func (h *fixture) enrol(name, address string, cluster *memdriver.Cluster) int64 
 // protect gives the cluster a firewall, with a rule for the cluster itself, each node and each guest. Names in them are the cluster's.
 func (h *fixture) protect(cluster *memdriver.Cluster) {
 	at := h.firewalls.AddAt(cluster.Target(endpoint.Monitoring))
+	at.Admit(cluster.Target(endpoint.Lifecycle))
 	h.protected = append(h.protected, at)
 	rule := firewall.Rule{Direction: firewall.DirectionIn, Action: "ACCEPT", Enabled: true, Comment: cluster.Nodes()[0]}
 	at.SetRules(firewall.Scope{Kind: firewall.ClusterScope}, rule)

@@ -24,6 +24,7 @@ import (
 	"github.com/hostler/hostler/core/api/migrations/migrationstest"
 	"github.com/hostler/hostler/core/api/nics/nicstest"
 	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/api/options/optionstest"
 	"github.com/hostler/hostler/core/api/plugins/pluginstest"
 	"github.com/hostler/hostler/core/api/requesttest"
 	"github.com/hostler/hostler/core/api/schedules/schedulestest"
@@ -53,6 +54,7 @@ var requests = map[string]requesttest.Requests{
 	"keys":      keystest.Requests,
 	"meta":      metatest.Requests,
 	"nics":      nicstest.Requests,
+	"options":   optionstest.Requests,
 	"plugins":   pluginstest.Requests,
 	"schedules": schedulestest.Requests,
 	"settings":  settingstest.Requests,

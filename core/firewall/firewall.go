@@ -1,5 +1,5 @@
-// Package firewall reads the firewalls of clusters, nodes and guests. Nothing of them is kept: the backend of the host's
-// hypervisor is asked each time, with the host's monitoring token.
+// Package firewall reads the firewalls of clusters, nodes and guests, and changes the options of those of guests. Nothing of them is
+// kept: the backend of the host's hypervisor is asked each time, with the host's monitoring token, or with that for lifecycle to change.
 package firewall
 
 import (
@@ -48,7 +48,13 @@ func OfGuest(g *guest.Guest) Scope { return Scope{hostID: g.HostID, guest: g} }
 // unknown node or guest is not_found.
 func ask[A, T any](ctx context.Context, s *Store, on Scope, question func(ctx context.Context, able A, scope sdk.Scope) (T, error)) (T,
 	error) {
-	answer, err := host.AskThrough(ctx, s.Hosts, on.hostID, endpoint.Monitoring, s.open, able[A],
+	return askAs(ctx, s, endpoint.Monitoring, on, question)
+}
+
+// askAs is ask with the token of a capability.
+func askAs[A, T any](ctx context.Context, s *Store, as endpoint.Capability, on Scope,
+	question func(ctx context.Context, able A, scope sdk.Scope) (T, error)) (T, error) {
+	answer, err := host.AskThrough(ctx, s.Hosts, on.hostID, as, s.open, able[A],
 		func(ctx context.Context, able A) (T, error) {
 			if on.guest == nil {
 				return question(ctx, able, on.sdk)

@@ -24,6 +24,9 @@ type Subject struct {
 	read *readings
 }
 
+// Subject is a guest for questions to its hypervisor.
+func (a *Actor) Subject(g *Guest) Subject { return Subject{Guest: g, hosts: a.Hosts} }
+
 // readings are what a request has read of its guest, so that check and plan ask once.
 type readings struct{ config *hypervisor.Config }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/hostler/hostler/core/api/migrations"
 	"github.com/hostler/hostler/core/api/nics"
 	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/api/options"
 	"github.com/hostler/hostler/core/api/plugins"
 	"github.com/hostler/hostler/core/api/schedules"
 	"github.com/hostler/hostler/core/api/settings"
@@ -30,12 +31,14 @@ import (
 	"github.com/hostler/hostler/core/api/vms"
 	"github.com/hostler/hostler/core/audit"
 	"github.com/hostler/hostler/core/firewall"
+	"github.com/hostler/hostler/core/option"
 	"github.com/hostler/hostler/core/setting"
 )
 
 // deps is what the API works with: the parts, resource by resource.
 func (s *Service) deps() api.Deps {
 	c := &s.config
+	firewalls := &firewall.Store{Hosts: s.Hosts, Backends: c.Firewalls}
 	figures := newMetrics(c.DB, c.Plugins, s.Poller)
 	return api.Deps{
 		Authenticator: s.Users, Resolver: op.ScopeResolver{DB: c.DB}, Recorder: audit.Recorder{DB: c.DB}, Rights: s.Users,
@@ -56,7 +59,8 @@ func (s *Service) deps() api.Deps {
 		NICs:      nics.Deps{VMs: s.VMs, Apps: s.Apps, Actor: s.VMs.Actor},
 		Apps:      apps.Deps{Apps: s.Apps},
 		Backups:   backups.Deps{Backups: s.Backups},
-		Firewall:  firewallapi.Deps{Firewalls: &firewall.Store{Hosts: s.Hosts, Backends: c.Firewalls}, VMs: s.VMs, Apps: s.Apps},
+		Options:   options.Deps{VMs: s.VMs, Options: &option.Store{Actor: s.VMs.Actor, Firewalls: firewalls}},
+		Firewall:  firewallapi.Deps{Firewalls: firewalls, VMs: s.VMs, Apps: s.Apps},
 		Jobs:      jobs.Deps{Queue: s.Queue},
 		Audit:     auditapi.Deps{DB: c.DB, Chain: s.Chain},
 		Plugins:   plugins.Deps{Plugins: c.Plugins},

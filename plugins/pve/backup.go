@@ -18,20 +18,26 @@ const maxVolume = 255
 // backupTask is the type of the task that backs a guest up.
 const backupTask = "vzdump"
 
-// backupPath is the path of a backup on its storage. An id that is of no backup there leads nowhere.
-func backupPath(b hypervisor.Backup) (string, error) {
-	storage, name, _ := strings.Cut(b.ID, ":")
-	unknown := plugin.Errorf(plugin.NotFound, "there is no backup %.300q on storage %.80q", b.ID, b.Storage)
-	if storage != b.Storage || !storageName.MatchString(storage) || len(b.ID) > maxVolume || !utf8.ValidString(b.ID) ||
-		!strings.HasPrefix(name, "backup/") || strings.ContainsFunc(name, unicode.IsControl) {
-		return "", unknown
-	}
+// checkBackup refuses an id that is of no backup on its storage.
+func checkBackup(id, storage string) error {
+	of, name, _ := strings.Cut(id, ":")
+	good := of == storage && storageName.MatchString(storage) && len(id) <= maxVolume && utf8.ValidString(id) &&
+		strings.HasPrefix(name, "backup/") && !strings.ContainsFunc(name, unicode.IsControl)
 	for part := range strings.SplitSeq(name, "/") {
-		if part == "" || part == "." || part == ".." {
-			return "", unknown
-		}
+		good = good && part != "" && part != "." && part != ".."
 	}
-	return nodePath(b.Node, "storage", storage, "content", b.ID)
+	if !good {
+		return plugin.Errorf(plugin.NotFound, "there is no backup %.300q on storage %.80q", id, storage)
+	}
+	return nil
+}
+
+// backupPath is the path of a backup on its storage.
+func backupPath(b hypervisor.Backup) (string, error) {
+	if err := checkBackup(b.ID, b.Storage); err != nil {
+		return "", err
+	}
+	return nodePath(b.Node, "storage", b.Storage, "content", b.ID)
 }
 
 // RunBackup implements hypervisor.Backuper. Whether the guest may be backed up comes out in the task. Older backups stay, whatever the
@@ -131,31 +137,4 @@ func volumeError(err error) error {
 		e.Kind, e.Field = plugin.NotFound, ""
 	}
 	return e
-}
-
-// backupFailure is what the log of a backup tells of how it failed: the task itself ends with no more than "job errors".
-type backupFailure struct{ reason, cause string }
-
-func (f *backupFailure) read(line string) {
-	if text, found := strings.CutPrefix(line, "ERROR: "); found && strings.HasPrefix(text, "Backup of VM ") {
-		f.reason = text
-	}
-	if strings.Contains(line, noRoom) {
-		f.cause = noRoom
-	}
-}
-
-// noRoom is how the tools that write an archive say that the storage is full.
-const noRoom = "No space left on device"
-
-// explain puts the reason behind the text of a task's end.
-func (f *backupFailure) explain(exit string) string {
-	if f.reason == "" || strings.Contains(exit, f.reason) {
-		return exit
-	}
-	exit += ": " + f.reason
-	if f.cause != "" && !strings.Contains(exit, f.cause) {
-		exit += " (" + f.cause + ")"
-	}
-	return exit
 }

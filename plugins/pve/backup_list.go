@@ -103,7 +103,7 @@ func (r *backupRow) backup(query hypervisor.BackupQuery) (b hypervisor.Backup, o
 			b.Guest = hypervisor.GuestID(m[2] + m[4])
 		}
 	}
-	if _, err := backupPath(b); err != nil || b.Kind == "" || b.Guest == "" {
+	if checkBackup(b.ID, b.Storage) != nil || b.Kind == "" || b.Guest == "" {
 		return b, false
 	}
 	if r.taken.set && r.taken.n > 0 && r.taken.n <= lastSecond {

@@ -97,21 +97,3 @@ func TestBackupRowsAreBounded(t *testing.T) {
 		}
 	}
 }
-
-func TestBackupFailureIsRead(t *testing.T) {
-	t.Parallel()
-	var f backupFailure
-	if got := f.explain("job errors"); got != "job errors" {
-		t.Errorf("without a log: %q", got)
-	}
-	for _, line := range []string{
-		"INFO: zstd: error 70 : Write error : cannot write block : No space left on device",
-		"ERROR: vma_queue_write: write error - Broken pipe", "ERROR: Backup of VM 100 failed - vma_queue_write: write error - Broken pipe",
-	} {
-		f.read(line)
-	}
-	want := "job errors: Backup of VM 100 failed - vma_queue_write: write error - Broken pipe (No space left on device)"
-	if got := f.explain("job errors"); got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-}

@@ -39,11 +39,16 @@ func ended(t *testing.T, host *pve.Host, id string, err error) hypervisor.TaskRe
 func backedUp(t *testing.T, host *pve.Host, ref hypervisor.GuestRef, spec hypervisor.BackupSpec) hypervisor.Backup {
 	t.Helper()
 	id, err := host.RunBackup(t.Context(), ref, spec)
-	if result := ended(t, host, id, err); !result.OK() {
+	result := ended(t, host, id, err)
+	if !result.OK() {
 		t.Fatalf("the backup ended %+v", result)
 	}
 	all := backupsIn(t, host, spec.Storage)
-	return all[len(all)-1]
+	newest := all[len(all)-1]
+	if result.Backup != newest.ID {
+		t.Errorf("the task tells that it made %q, and the newest backup is %q", result.Backup, newest.ID)
+	}
+	return newest
 }
 
 func backupsIn(t *testing.T, host *pve.Host, storage string) []hypervisor.Backup {

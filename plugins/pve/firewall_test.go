@@ -33,6 +33,11 @@ func TestFirewallConformance(t *testing.T) {
 		pvesim.FirewallRule{Type: "in", Action: "REJECT", Enable: true, Proto: "icmp", ICMPType: "echo-request", Interface: "net0"})
 	set(pvesim.FirewallGuest(vmid(t, container)))
 	var changes atomic.Int64
+	optioned := make(chan firewall.Guest, 16) // as many as there are cases, in both forms
+	for range cap(optioned) {
+		ref := w.guest(t, pvesim.GuestSpec{})
+		optioned <- firewall.Guest{Kind: string(ref.Kind), Node: ref.Node, ID: string(ref.ID)}
+	}
 	firewalltest.Run(t, firewalltest.Config{
 		Backend: pve.NewBackend(w.driver), FirewallType: (*pve.Firewall)(nil), Patience: 30 * time.Second,
 		Target: func(_ testing.TB, c endpoint.Capability) endpoint.Target { return w.target(c, w.Tokens()[string(c)]) },
@@ -49,6 +54,7 @@ func TestFirewallConformance(t *testing.T) {
 				{Scope: guest(container)},
 			}
 		},
+		Guest: func(testing.TB) firewall.Guest { return <-optioned },
 		Change: func(t testing.TB) firewall.Scope {
 			comment := fmt.Sprint("change ", changes.Add(1))
 			err := w.SetFirewallRules(pvesim.FirewallNode(other), pvesim.FirewallRule{Type: "in", Action: "ACCEPT", Comment: comment})

@@ -42,7 +42,7 @@ func restoreForm(spec hypervisor.RestoreSpec) (kind string, form url.Values, err
 	if _, err := vmid(spec.ID); err != nil {
 		return "", nil, invalid("id", "%.40q is no id of a guest", spec.ID)
 	}
-	if _, err := backupPath(spec.Backup); err != nil {
+	if err := checkBackup(spec.Backup.ID, spec.Backup.Storage); err != nil {
 		return "", nil, err
 	}
 	form = url.Values{"vmid": {string(spec.ID)}}

@@ -30,7 +30,7 @@ func (h *Host) WaitTask(ctx context.Context, taskID string, from int, line func(
 	if err != nil {
 		return hypervisor.TaskResult{}, err
 	}
-	w := &waiter{host: h, task: u, next: max(0, from), line: line, heard: time.Now()}
+	w := &waiter{host: h, task: u, from: max(0, from), next: max(0, from), line: line, heard: time.Now()}
 	wait, unclear, began := h.pace.PollFirst, 0, time.Now()
 	for {
 		before := w.next
@@ -65,14 +65,15 @@ var errUnheard = errors.New("no answer")
 type waiter struct {
 	host  *Host
 	task  upid
+	from  int
 	next  int // first line not handed on, 0-based
 	line  func(hypervisor.LogLine) error
 	heard time.Time
 	looks int
 	// ended is true once the log's last line, "TASK OK" and the like, was seen.
 	ended bool
-	// backup is what the log of a backup told of how that failed.
-	backup backupFailure
+	// backup is what the log of a backup told.
+	backup backupLog
 }
 
 // look reads what is new in the log, then, where the log cannot tell, the status, and of an ended task the rest of the
@@ -97,12 +98,29 @@ func (w *waiter) look(ctx context.Context) (running bool, result hypervisor.Task
 		return false, result, w.patience(ctx, err)
 	}
 	result = taskResult(exit)
+	if w.task.kind == backupTask {
+		if err := w.passed(ctx); err != nil {
+			return false, hypervisor.TaskResult{}, w.patience(ctx, err)
+		}
+		w.backup.tell(&result)
+	}
 	if result.Status == hypervisor.TaskFailed {
-		result.Message = w.backup.explain(result.Message)
 		result.Missing, result.Path = pveapi.Lacking(result.Message)
 		result.Remedy = w.host.api.RemedyOf(ctx, result.Missing, result.Path)
 	}
 	return false, result, nil
+}
+
+// passed reads what the log of a backup has before the lines that were asked for.
+func (w *waiter) passed(ctx context.Context) error {
+	if w.from == 0 {
+		return nil
+	}
+	log, _, err := w.host.readLog(ctx, w.task, hypervisor.LogQuery{Limit: min(w.from, logWindow)})
+	for _, l := range log.Lines {
+		w.backup.read(l.Text)
+	}
+	return err
 }
 
 // log hands on the lines from next on.

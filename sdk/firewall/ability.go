@@ -11,6 +11,9 @@ var abilities = plugin.Abilities[*server]{
 	of[RuleLister]("rules", func(r grpc.ServiceRegistrar, s *server) {
 		firewallv1.RegisterRuleServiceServer(r, &ruleServer{server: s})
 	}),
+	of[GuestOptioner]("guest_options", func(r grpc.ServiceRegistrar, s *server) {
+		firewallv1.RegisterGuestOptionsServiceServer(r, &guestOptionsServer{server: s})
+	}),
 }
 
 func of[Optional any](name string, register func(grpc.ServiceRegistrar, *server)) plugin.Ability[*server] {

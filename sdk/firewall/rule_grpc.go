@@ -28,9 +28,7 @@ func (s *ruleServer) Rules(ctx context.Context, req *firewallv1.RulesRequest) (*
 func scopeToProto(s Scope) *firewallv1.Scope {
 	out := &firewallv1.Scope{Kind: wire.Text(string(s.Kind)), Node: wire.Text(s.Node)}
 	if s.Guest != nil {
-		out.Guest = &firewallv1.Guest{
-			Kind: wire.Text(s.Guest.Kind), Node: wire.Text(s.Guest.Node), Ref: wire.Text(s.Guest.ID), Uid: wire.Text(s.Guest.UID),
-		}
+		out.Guest = guestToProto(*s.Guest)
 	}
 	return out
 }
@@ -38,7 +36,8 @@ func scopeToProto(s Scope) *firewallv1.Scope {
 func scopeFromProto(s *firewallv1.Scope) Scope {
 	out := Scope{Kind: ScopeKind(s.GetKind()), Node: s.GetNode()}
 	if g := s.GetGuest(); g != nil {
-		out.Guest = &Guest{Kind: g.GetKind(), Node: g.GetNode(), ID: g.GetRef(), UID: g.GetUid()}
+		guest := guestFromProto(g)
+		out.Guest = &guest
 	}
 	return out
 }

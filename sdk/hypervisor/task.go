@@ -87,6 +87,8 @@ type TaskResult struct {
 	Missing []string
 	Path    string
 	Remedy  string
+	// Backup is the id of the backup that the task made, where its log tells it; empty otherwise.
+	Backup string
 }
 
 // OK reports whether the task did what it was asked.

@@ -92,11 +92,12 @@ func (s *server) WaitTask(req *hypervisorv1.WaitTaskRequest, stream grpc.ServerS
 
 func resultToProto(r TaskResult) *hypervisorv1.TaskResult {
 	return &hypervisorv1.TaskResult{Status: wire.Text(r.Status), Message: wire.Text(r.Message), Missing: wire.Texts(r.Missing),
-		Path: wire.Text(r.Path), Remedy: wire.Text(r.Remedy)}
+		Path: wire.Text(r.Path), Remedy: wire.Text(r.Remedy), Backup: wire.Text(r.Backup)}
 }
 
 func resultFromProto(r *hypervisorv1.TaskResult) TaskResult {
-	return TaskResult{Status: r.GetStatus(), Message: r.GetMessage(), Missing: r.GetMissing(), Path: r.GetPath(), Remedy: r.GetRemedy()}
+	return TaskResult{Status: r.GetStatus(), Message: r.GetMessage(), Missing: r.GetMissing(), Path: r.GetPath(), Remedy: r.GetRemedy(),
+		Backup: r.GetBackup()}
 }
 
 // What one message of a log carries at most, and what of one line: nobody reads a line of a megabyte, and it would be a

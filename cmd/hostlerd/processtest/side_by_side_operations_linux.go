@@ -63,6 +63,8 @@ func sideRequests() []sideRequest {
 		{operation: "reconfigure_vm", body: m{"cores": 2, "digest": "none"}, pve: stale, lxd: absent},
 		{operation: "list_vm_nics", pve: ok, lxd: absent},
 		{operation: "change_vm_nic", params: p{"iface": "net0"}, body: m{"tag": 20, "digest": "none"}, pve: stale, lxd: absent},
+		{operation: "get_vm_options", pve: ok, lxd: absent},
+		{operation: "change_vm_options", body: m{"enable": 1, "digest": "none"}, pve: stale, lxd: absent},
 		{operation: "create_vm", body: m{"host_id": "{host_id}", "name": "asked", "storage": "none"}, pve: "422 invalid", lxd: unsupported},
 		{operation: "check_vm_migration", body: m{"target_host_id": "{host_id}", "node": "{node}"}, pve: ok, lxd: absent},
 		{operation: "migrate_vm", body: m{"target_host_id": "{host_id}", "node": "{node}"}, pve: "409 migration_blocked", lxd: absent},

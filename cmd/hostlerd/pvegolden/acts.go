@@ -43,6 +43,20 @@ func (w *World) schedule() {
 	w.vars["schedule"] = w.Value("SELECT id FROM schedules WHERE name = 'start'")
 }
 
+// backup leaves a backup of the VM that the service knows.
+func (w *World) backup() {
+	w.t.Helper()
+	id, err := w.AddBackup(pvesim.BackupSpec{VMID: w.VMID("vm")})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.Exec("UPDATE backup_storages SET tried_at = NULL") // else it is listed once an hour
+	if err := w.Service.Backups.Turn(w.t.Context()); err != nil {
+		w.t.Fatal(err)
+	}
+	w.vars["backup"] = w.Value("SELECT id FROM backups WHERE ref = $1", id)
+}
+
 // withSnapshot gives a guest a snapshot before an act.
 func withSnapshot(name string) func(*World) { return func(w *World) { w.Snapshot(name, "before") } }
 
@@ -84,6 +98,8 @@ func Acts() []Act {
 		{Operation: "list_cluster_firewall_rules", Method: "GET", Path: "/firewall/cluster/{host}/rules"},
 		{Operation: "retry_job", Tokens: lifecycle, Method: "POST", Path: "/jobs/{job}/retry", Before: (*World).failedJob},
 		{Operation: "run_schedule", Tokens: lifecycle, Method: "POST", Path: "/schedules/{schedule}/run", Before: (*World).schedule},
+		{Operation: "update_backup", Tokens: []endpoint.Capability{endpoint.Backup}, Method: "PATCH", Path: "/backups/{backup}",
+			Body: `{"protected":true}`, Before: (*World).backup, Most: 1},
 		{Operation: "get_node_status", Method: "GET", Path: "/hosts/{host}/nodes/pve1/status"},
 	}
 	for _, on := range []string{"vm", "app"} {
@@ -96,7 +112,14 @@ func Acts() []Act {
 				Most:   3,
 				Before: func(w *World) { w.Change(on, func(g *pvesim.GuestSpec) { g.Status = s.status }) }})
 		}
+		disk := map[string]string{"vm": "scsi0", "app": "rootfs"}[on]
 		acts = append(acts,
+			Act{Operation: "get_" + on + "_config", Method: "GET", Path: path + "/config", Most: 1},
+			Act{Operation: "reconfigure_" + on, Tokens: lifecycle, Method: "PATCH", Path: path, Body: `{"cores":2,"memory_mb":1024}`},
+			Act{Operation: "reconfigure_" + on, Case: "grow a disk", Tokens: lifecycle, Method: "PATCH", Path: path,
+				Body: `{"disks":{"` + disk + `":{"size_gb":20}}}`},
+			Act{Operation: "list_" + on + "_nics", Method: "GET", Path: path + "/network", Most: 2},
+			Act{Operation: "change_" + on + "_nic", Tokens: lifecycle, Method: "PUT", Path: path + "/network/net0", Body: `{"tag":20}`},
 			Act{Operation: "clone_" + on, Tokens: lifecycle, Method: "POST", Path: path + "/clone", Body: `{"name":"copy"}`},
 			Act{Operation: "list_" + on + "_firewall_rules", Method: "GET", Path: path + "/firewall/rules", Most: 1},
 			Act{Operation: "list_" + on + "_snapshots", Method: "GET", Path: path + "/snapshots", Before: withSnapshot(on), Most: 1},

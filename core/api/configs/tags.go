@@ -7,7 +7,7 @@ type Tags []string
 
 var _ huma.SchemaProvider = Tags{}
 
-// Schema bounds the list and says what a tag may be: what Proxmox VE takes, which is less than others do.
+// Schema bounds the list and says what a tag may be: what every hypervisor that has tags takes.
 func (Tags) Schema(huma.Registry) *huma.Schema {
 	most, least, longest := 64, 1, 64
 	return &huma.Schema{Type: huma.TypeArray, MaxItems: &most, Items: &huma.Schema{

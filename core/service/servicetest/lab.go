@@ -79,7 +79,7 @@ func (b *Lab) WrapChanges(wrap func(*memdriver.Host) hypervisor.Host) { b.change
 func NewLab(t *testing.T, shape memdriver.Shape, register func(*op.API, api.Deps), edits ...func(*service.Config)) *Lab {
 	t.Helper()
 	made, driver := shape.New()
-	b := &Lab{Shape: shape, Cluster: driver.Add("pool.mem:8006", memdriver.Spec{Nodes: 2}), Refs: map[string]hypervisor.GuestRef{}}
+	b := &Lab{Shape: shape, Cluster: driver.Add("pool.mem:9443", memdriver.Spec{Nodes: 2}), Refs: map[string]hypervisor.GuestRef{}}
 	var served hypervisor.Driver = tokens{driver, b}
 	if certified, is := made.(memdriver.Certified); is {
 		served = certificates{certified, b}
@@ -137,7 +137,7 @@ func (b *Lab) enrol(t *testing.T, info hypervisor.Info) {
 		return body
 	}
 	monitoring, lifecycle := credential(endpoint.Monitoring), credential(endpoint.Lifecycle)
-	monitoring["name"], monitoring["address"], monitoring["tls_fingerprint"] = "lab", "pool.mem:8006", b.Cluster.Fingerprint()
+	monitoring["name"], monitoring["address"], monitoring["tls_fingerprint"] = "lab", "pool.mem:9443", b.Cluster.Fingerprint()
 	monitoring["driver"] = info.Name
 	lifecycle["capability"] = endpoint.Lifecycle
 	for _, request := range []struct {

@@ -43,6 +43,7 @@ func controlMux(pick func(*http.Request) (*Cluster, error)) http.Handler {
 	handle("POST /clock", controlClock)
 	handle("POST /guest", controlGuest)
 	handle("POST /node", controlNode)
+	handle("POST /storage", controlStorage)
 	handle("POST /token", controlToken)
 	handle("POST /role", controlRole)
 	handle("POST /acl", controlACL)
@@ -96,6 +97,34 @@ func controlClock(c *Cluster, r *http.Request) (any, error) {
 	}
 	c.Advance(time.Duration(in.Advance * float64(time.Second)))
 	return map[string]string{"now": c.Now().UTC().Format(time.RFC3339Nano)}, nil
+}
+
+// controlStorage changes what is given of a storage.
+func controlStorage(c *Cluster, r *http.Request) (any, error) {
+	var in struct {
+		ID       string `json:"id"`
+		Used     *int64 `json:"used"`
+		Away     *bool  `json:"away"`
+		Disabled *bool  `json:"disabled"`
+	}
+	if err := decodeControl(r, &in); err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.settle()
+	s := c.storageByID(in.ID)
+	switch {
+	case s == nil:
+		return nil, fmt.Errorf("no storage %q", in.ID)
+	case in.Used != nil && (*in.Used < 1 || *in.Used > s.size):
+		return nil, fmt.Errorf("used is not in 1 to %d", s.size)
+	}
+	assign(&s.used, in.Used)
+	assign(&s.away, in.Away)
+	assign(&s.disabled, in.Disabled)
+	c.generation++
+	return nil, nil
 }
 
 func controlNode(c *Cluster, r *http.Request) (any, error) {

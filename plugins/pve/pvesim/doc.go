@@ -30,7 +30,7 @@
 //	guest_…      virtual machines and containers: state, lists, configuration, lifecycle, snapshots, backups; guest_task.go is for
 //	             their tasks
 //	storage_…    storages, the volumes and backups on them, and storages that clusters share
-//	firewall_…   firewall rules
+//	firewall_…   firewall rules and options
 //	task_…       the task table, task lists, logs
 //	control…     the control interface; fault.go the faults; options… what can be set
 //	schema/      what the API says about itself: parameters, privileges, who carries it out
@@ -74,6 +74,7 @@
 //	POST   /clock          {advance_s}
 //	POST   /guest          {op, vmid, type, node, name, status, lock, …}; see below
 //	POST   /node           {name, online, resolves}: those that are given change; see below
+//	POST   /storage        {id, used, away, disabled}: those that are given change; used is in bytes, and as large as the storage fills it
 //	POST   /token          {id, op: "revoke" or "expire"}, or {id, revoke: true}, {id, expire: true}
 //	POST   /role           {id, privileges}: gives the role exactly these
 //	POST   /acl            {path, subject, role, propagate, delete}: an entry for a user, a token or an @group

@@ -12,7 +12,7 @@ func endpoints() []*endpoint {
 		guestEndpoints(), configEndpoints(), resizeEndpoints(), interfaceEndpoints(), lifecycleEndpoints(), snapshotEndpoints(),
 		createEndpoints(), containerEndpoints(), cloneEndpoints(), migrateEndpoints(), destroyEndpoints(), backupEndpoints(),
 		storageEndpoints(), networkEndpoints(),
-		firewallRuleEndpoints(),
+		firewallRuleEndpoints(), firewallOptionEndpoints(),
 	)
 }
 

@@ -26,6 +26,7 @@ type firewall struct {
 	rules   []FirewallRule
 	aliases map[string]string   // lower-case name to address
 	ipsets  map[string][]string // name to members
+	options map[string]any      // those that are set
 }
 
 // firewallOf returns the configuration of a scope to be read. One that nobody has written is empty.

@@ -142,6 +142,7 @@ func (r *request) backupTask(vmid int, storageID string) *task {
 		took := c.taskDuration()
 		b = c.backupOf(g, s, r.values.text("compress"))
 		b.taken = now.Truncate(time.Second)
+		s.backups.name(b, s.plugin)
 		b.notes = r.notesOf(r.values.text("notes-template"), g)
 		b.protected = r.values.boolean("protected", false)
 		r.logBackup(t, g, s, b, took)
@@ -166,7 +167,7 @@ func (r *request) backupTask(vmid int, storageID string) *task {
 		if g.BackupError != "" {
 			return failed(t, now, g.BackupError)
 		}
-		s.backups.add(b, s.plugin)
+		s.backups.add(b)
 		t.say(now, "INFO: archive file size: %dMB", b.size/mebibyte)
 		if b.notes != "" {
 			t.say(now, "INFO: adding notes to backup")
@@ -230,14 +231,11 @@ func (r *request) logBackup(t *task, g *guest, s *storage, b *backup, took time.
 		}
 		t.say(now, "INFO: including mount point %s ('/') in backup", v.key)
 	}
-	named := *b
-	named.name = named.fileName(s.plugin)
-	what := "vzdump archive"
 	if s.plugin == "pbs" {
-		what = "Proxmox Backup Server archive"
-		named.name = strings.TrimPrefix(named.name, "backup/")
+		t.say(now, "INFO: creating Proxmox Backup Server archive '%s'", strings.TrimPrefix(b.name, "backup/"))
+	} else {
+		t.say(now, "INFO: creating vzdump archive '%s'", s.file(b.name))
 	}
-	t.say(now, "INFO: creating %s '%s'", what, s.file(named.name))
 	if g.Type != QEMU {
 		t.say(now.Add(took), "INFO: Total bytes written: %d (%dMiB, 97MiB/s)", b.size*3, b.size*3/mebibyte)
 		return
@@ -254,7 +252,7 @@ var compressions = map[string]string{"1": ".lzo", "lzo": ".lzo", "gzip": ".gz", 
 
 // backupOf is a backup of a guest as it is now, a quarter as large as its disks.
 func (c *Cluster) backupOf(g *guest, s *storage, compress string) *backup {
-	b := &backup{kind: g.Type, vmid: g.VMID, guest: g.GuestSpec, config: g.config()}
+	b := &backup{node: g.node, kind: g.Type, vmid: g.VMID, guest: g.GuestSpec, config: g.config()}
 	b.format = map[string]string{QEMU: "vma", LXC: "tar"}[g.Type] + compressions[compress]
 	if s.plugin == "pbs" {
 		b.format = map[string]string{QEMU: "pbs-vm", LXC: "pbs-ct"}[g.Type]
@@ -306,7 +304,7 @@ func (r *request) archive(volume string, vmid int) (*backup, *apiError) {
 	if err != nil {
 		return nil, err
 	}
-	v := foundVolume{storage: s, name: name, backup: s.backups.find(name)}
+	v := foundVolume{storage: s, name: name, backup: s.backupOn(r.node.name, name)}
 	if owner := v.owner(); owner != vmid || owner == 0 {
 		if err := r.mayUseBackup(s, owner); err != nil {
 			return nil, err

@@ -82,6 +82,36 @@ func TestBackupTakesRoom(t *testing.T) {
 	root.refused("GET", path, "", 500, "volume_size_info on '"+ids[0]+"' failed")
 }
 
+// A storage can be filled, switched off and taken away while the simulator runs.
+func TestStoragesThatFail(t *testing.T) {
+	t.Parallel()
+	c, root := provisionHost(t)
+	h := c.ControlHandler()
+	c.AddStorage(pvesim.StorageSpec{ID: "dump", Content: "backup", Size: 100 << 30, Used: 1 << 30})
+	addGuest(t, c, pvesim.GuestSpec{VMID: 300})
+	const backup, list = "vmid=300&storage=dump", "/nodes/pve1/storage/dump/content"
+	for _, step := range []struct{ change, end, refusal string }{
+		{`"used":107374182400`, "job errors", ""},
+		{`"used":1073741824`, "OK", ""},
+		{`"away":true`, "could not activate storage 'dump': storage 'dump' is not online", "storage 'dump' is not online"},
+		{`"away":false,"disabled":true`, "could not activate storage 'dump': storage 'dump' is disabled", "storage 'dump' is disabled"},
+		{`"disabled":false`, "OK", ""},
+	} {
+		control(t, h, "POST", "/storage", `{"id":"dump",`+step.change+`}`, 200)
+		root.task("POST", "/nodes/pve1/vzdump", backup, step.end)
+		if step.refusal != "" {
+			root.refused("GET", list, "", 500, step.refusal)
+		}
+	}
+	var rows []row
+	if root.get(list, &rows); len(rows) != 2 {
+		t.Errorf("the backups are %v", rows)
+	}
+	for _, body := range []string{`{"id":"none"}`, `{"id":"dump","used":-1}`, `{"id":"dump","used":1e18}`, `{"id":"dump","full":true}`} {
+		control(t, h, "POST", "/storage", body, 400)
+	}
+}
+
 func TestBackupRefusals(t *testing.T) {
 	t.Parallel()
 	c := pvesimtest.Start(t, pvesim.Options{Nodes: 2, Guests: -1, TaskDuration: -1})
@@ -106,6 +136,14 @@ func TestBackupRefusals(t *testing.T) {
 		t.Errorf("%q, backups %v", got, c.Backups("nas"))
 	}
 	template := url.QueryEscape(`{{guestname}} {{vmid}}\n{{node}}\\`)
+	// What is on a storage of a node, other nodes do not see.
+	root.task("POST", "/nodes/pve2/vzdump", "vmid=300&storage=local", "OK")
+	for node, count := range map[string]int{"pve1": 0, "pve2": 1} {
+		var rows []row
+		if root.get("/nodes/"+node+"/storage/local/content?content=backup", &rows); len(rows) != count {
+			t.Errorf("%s sees %v", node, rows)
+		}
+	}
 	root.task("POST", "/nodes/pve2/vzdump", "vmid=300&storage=nas&notes-template="+template, "OK")
 	var volume struct{ Notes string }
 	root.get("/nodes/pve1/storage/nas/content/"+url.PathEscape(c.Backups("nas")[0]), &volume)

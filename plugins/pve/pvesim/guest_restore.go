@@ -173,7 +173,7 @@ func (r *request) restoreDisks(b *backup, old *guest, to string, now time.Time) 
 		case refusal != nil:
 			return disks, errors.New(refusal.text)
 		case !s.holdsAny([]string{diskContent[b.kind]}):
-			return disks, fmt.Errorf("Content type '%s' is not available on storage '%s'", diskContent[b.kind], s.id)
+			return disks, errors.New("Content type '" + diskContent[b.kind] + "' is not available on storage '" + s.id + "'")
 		}
 		of := &guest{GuestSpec: GuestSpec{VMID: r.vmid(), Type: b.kind}}
 		for n := 0; d.id == "" || taken[d.id] || slices.Contains(s.allocated, d.id); n++ {

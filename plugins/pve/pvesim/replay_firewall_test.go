@@ -49,6 +49,11 @@ func (w *recordedServer) firewallPreparations() []preparation {
 				w.must(c.SetFirewallRules(scope, rules...))
 			}
 		}},
+		{"firewall_options__after_set", func() {
+			for _, scope := range scopes[2:] {
+				c.SetFirewallOptions(scope, map[string]any{"enable": 1, "log_level_in": "info"})
+			}
+		}},
 		{"firewall_rules__empty", each(func([]pvesim.FirewallRule) []pvesim.FirewallRule { return nil })},
 		{"firewall_rules_0__after", each(func(rules []pvesim.FirewallRule) []pvesim.FirewallRule {
 			rules[0].Comment = ""

@@ -11,6 +11,7 @@ import (
 
 // backup is one backup on a storage.
 type backup struct {
+	node      string // on which it is, unless the storage is shared
 	name      string // what follows "STORAGE:" in the volume's name
 	kind      string // QEMU or LXC; empty for a backup that is of no guest
 	vmid      int
@@ -57,48 +58,55 @@ func (s *backupStore) all() []*backup {
 	return slices.Clone(s.list)
 }
 
-func (s *backupStore) find(name string) *backup {
-	for _, b := range s.all() {
-		if b.name == name {
-			return b
-		}
+// backupsOn are the backups on a storage as a node sees it, the oldest first.
+func (s *storage) backupsOn(node string) []*backup {
+	return slices.DeleteFunc(s.backups.all(), func(b *backup) bool { return !s.shared && b.node != node })
+}
+
+// backupOn finds one of those by its name.
+func (s *storage) backupOn(node, name string) *backup {
+	all := s.backupsOn(node)
+	if i := slices.IndexFunc(all, func(b *backup) bool { return b.name == name }); i >= 0 {
+		return all[i]
 	}
 	return nil
 }
 
-// add names a backup by its time, a second later where that name is taken, unless it has a name, and keeps it.
-func (s *backupStore) add(b *backup, plugin string) {
+// name names a backup by its time, a second later where that name is taken.
+func (s *backupStore) name(b *backup, plugin string) {
+	b.name = b.fileName(plugin)
+	for slices.ContainsFunc(s.all(), func(o *backup) bool { return o.name == b.name }) {
+		b.taken = b.taken.Add(time.Second)
+		b.name = b.fileName(plugin)
+	}
+}
+
+func (s *backupStore) add(b *backup) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if b.name == "" {
-		b.name = b.fileName(plugin)
-		for slices.ContainsFunc(s.list, func(o *backup) bool { return o.name == b.name }) {
-			b.taken = b.taken.Add(time.Second)
-			b.name = b.fileName(plugin)
-		}
-	}
 	s.list = append(s.list, b)
 }
+
+// is tells whether both are the same backup, changed or not.
+func (b *backup) is(o *backup) bool { return b.name == o.name && b.node == o.node }
 
 // change edits a backup while nobody reads it.
 func (s *backupStore) change(b *backup, f func(*backup)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i, o := range s.list {
-		if o == b {
-			edited := *b // readers keep what they have
+		if o.is(b) {
+			edited := *o // readers keep what they have
 			f(&edited)
 			s.list[i] = &edited
 		}
 	}
 }
 
-func (s *backupStore) remove(name string) (found bool) {
+func (s *backupStore) remove(b *backup) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	before := len(s.list)
-	s.list = slices.DeleteFunc(s.list, func(b *backup) bool { return b.name == name })
-	return len(s.list) < before
+	s.list = slices.DeleteFunc(s.list, func(o *backup) bool { return o.is(b) })
 }
 
 // taken is the room that the backups take.
@@ -187,7 +195,10 @@ func (c *Cluster) AddBackup(s BackupSpec) (string, error) {
 	if b.taken = s.Taken; b.taken.IsZero() {
 		b.taken = c.clock.now()
 	}
-	st.backups.add(b, st.plugin)
+	if b.name == "" {
+		st.backups.name(b, st.plugin)
+	}
+	st.backups.add(b)
 	c.generation++
 	return s.Storage + ":" + b.name, nil
 }

@@ -20,7 +20,7 @@ func listContent(r *request) (result, *apiError) {
 			rows = append(rows, i.row(s.id))
 		}
 	}
-	for _, b := range s.backups.all() {
+	for _, b := range s.backupsOn(r.node.name) {
 		if (kind == "" || kind == "backup") && (vmid == 0 || vmid == b.vmid) && r.mayUseBackup(s, b.vmid) == nil {
 			rows = append(rows, b.row(s.id))
 		}
@@ -112,7 +112,7 @@ func (r *request) volume() (foundVolume, *apiError) {
 	if err != nil {
 		return foundVolume{}, err
 	}
-	v := foundVolume{storage: s, name: name, backup: s.backups.find(name)}
+	v := foundVolume{storage: s, name: name, backup: s.backupOn(r.node.name, name)}
 	if i := slices.IndexFunc(s.images, func(i storageImage) bool { return i.content+"/"+i.name == name }); i >= 0 {
 		v.image = &s.images[i]
 	}
@@ -212,7 +212,7 @@ func changeVolume(r *request) (result, *apiError) {
 	}
 	if protect && !v.backup.protected && !r.c.allowed(r.who, "/storage/"+v.storage.id, "Datastore.Allocate") {
 		count := 0
-		for _, b := range v.storage.backups.all() {
+		for _, b := range v.storage.backupsOn(r.node.name) {
 			if b.protected && b.vmid == v.backup.vmid && b.kind == v.backup.kind {
 				count++
 			}
@@ -277,7 +277,7 @@ func (r *request) deletion(v foundVolume, atOnce bool) *task {
 			return c.taskDuration(), nil
 		},
 		finish: func(t *task, now time.Time) error {
-			b := s.backups.find(name)
+			b := s.backupOn(r.node.name, name)
 			switch {
 			case b != nil && b.protected:
 				return errors.New("cannot remove protected volume '" + name + "' on '" + s.id + "'")
@@ -285,11 +285,13 @@ func (r *request) deletion(v foundVolume, atOnce bool) *task {
 				return errors.New("volume '" + s.id + ":" + name + "' is in use by a guest, and deleting such is not simulated")
 			case v.image != nil:
 				s.images = slices.DeleteFunc(s.images, func(i storageImage) bool { return i.content+"/"+i.name == name })
-			case !s.backups.remove(name):
-				t.log = append(t.log, logLine{now, "disk image '" + s.file(name) + "' does not exist"})
+			case b == nil:
+				t.say(now, "disk image '%s' does not exist", s.file(name))
+			default:
+				s.backups.remove(b)
 			}
 			c.generation++
-			t.log = append(t.log, logLine{now, "Removed volume '" + s.id + ":" + name + "'"})
+			t.say(now, "Removed volume '%s:%s'", s.id, name)
 			return nil
 		},
 	}

@@ -56,6 +56,9 @@ func (s *Schema) CheckAnswer(method, path string, body []byte) []string {
 	if strings.HasSuffix(strings.TrimSuffix(m.Path, "/{pos}"), "/firewall/rules") { // in every scope alike
 		c.extra = []string{"digest", "errors"}
 	}
+	if strings.HasSuffix(m.Path, "/firewall/options") {
+		c.extra = []string{"digest"}
+	}
 	c.check("data", data, m.Returns)
 	slices.Sort(c.faults)
 	return slices.Compact(c.faults)

@@ -35,6 +35,8 @@ type Config struct {
 	Lists func(t testing.TB) []List
 	// Change changes the rules of one scope, which no other case reads, and gives it.
 	Change func(t testing.TB) firewall.Scope
+	// Guest gives a guest of its own, whose options are not set, to each case that changes those.
+	Guest func(t testing.TB) firewall.Guest
 	// Lacking gives a target whose token may not read the rules of the cluster.
 	Lacking func(t testing.TB) endpoint.Target
 }
@@ -61,6 +63,7 @@ func Run(t *testing.T, cfg Config) {
 				}
 			})
 			t.Run("rules", s.rules)
+			t.Run("guest_options", s.guestOptions)
 		})
 	}
 }

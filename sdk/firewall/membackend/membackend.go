@@ -32,10 +32,13 @@ func New() *Backend { return &Backend{endpoints: map[string]*Endpoint{}} }
 type Endpoint struct {
 	address, fingerprint string
 	secret               plugin.Secret
+	// changing is the secret of the token that changes options.
+	changing plugin.Secret
 
-	mu    sync.Mutex
-	lists map[string][]firewall.Rule
-	err   error
+	mu      sync.Mutex
+	lists   map[string][]firewall.Rule
+	options map[firewall.Guest]firewall.GuestOptions
+	err     error
 }
 
 // Add makes an endpoint at an address, "host:port", and replaces what was there. Its cluster scope is there and has no rules.
@@ -51,6 +54,7 @@ func (b *Backend) Add(address string) *Endpoint {
 func (b *Backend) AddAt(target endpoint.Target) *Endpoint {
 	e := &Endpoint{
 		address: target.Address, fingerprint: target.Fingerprint, secret: target.Credential.Secret,
+		changing: target.Credential.Secret, options: map[firewall.Guest]firewall.GuestOptions{},
 		lists: map[string][]firewall.Rule{key(firewall.Scope{Kind: firewall.ClusterScope}): nil},
 	}
 	b.mu.Lock()
@@ -65,6 +69,13 @@ func (e *Endpoint) Target(capability endpoint.Capability) endpoint.Target {
 		Address: e.address, Fingerprint: e.fingerprint,
 		Credential: endpoint.Credential{Capability: capability, ID: "service@mem", Secret: e.secret},
 	}
+}
+
+// Admit makes changes take the token of another target in place of the one that reads.
+func (e *Endpoint) Admit(target endpoint.Target) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.changing = target.Credential.Secret
 }
 
 // SetRules makes a scope with these rules, whose positions are set.
@@ -114,17 +125,11 @@ func (f *Firewall) Rules(ctx context.Context, scope firewall.Scope) ([]firewall.
 	if err := ctx.Err(); err != nil {
 		return nil, "", err
 	}
-	f.backend.mu.Lock()
-	e, ok := f.backend.endpoints[f.target.Address]
-	f.backend.mu.Unlock()
-	if !ok {
-		return nil, "", plugin.Errorf(plugin.Unreachable, "nothing answers at %s", f.target.Address)
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if err := e.admit(f.target); err != nil {
+	e, err := f.enter()
+	if err != nil {
 		return nil, "", err
 	}
+	defer e.mu.Unlock()
 	if !firewall.ValidScope(scope) {
 		err := plugin.Errorf(plugin.Invalid, "%.80q is no scope", key(scope))
 		err.Field = "scope"
@@ -137,6 +142,22 @@ func (f *Firewall) Rules(ctx context.Context, scope firewall.Scope) ([]firewall.
 	return slices.Clone(rules), fmt.Sprintf("%x", sha256.Sum256(fmt.Append(nil, rules)))[:40], nil
 }
 
+// enter finds the endpoint and locks it for a token that is admitted.
+func (f *Firewall) enter() (*Endpoint, error) {
+	f.backend.mu.Lock()
+	e, ok := f.backend.endpoints[f.target.Address]
+	f.backend.mu.Unlock()
+	if !ok {
+		return nil, plugin.Errorf(plugin.Unreachable, "nothing answers at %s", f.target.Address)
+	}
+	e.mu.Lock()
+	if err := e.admit(f.target); err != nil {
+		e.mu.Unlock()
+		return nil, err
+	}
+	return e, nil
+}
+
 // admit checks certificate and token; it needs the lock.
 func (e *Endpoint) admit(target endpoint.Target) error {
 	switch {
@@ -147,7 +168,8 @@ func (e *Endpoint) admit(target endpoint.Target) error {
 		err := plugin.Errorf(plugin.Untrusted, "the endpoint's certificate is not the pinned or a trusted one")
 		err.Fingerprint = e.fingerprint
 		return err
-	case target.Credential.Secret != e.secret:
+	case target.Credential.Secret != e.secret &&
+		(target.Credential.Capability != endpoint.Lifecycle || target.Credential.Secret != e.changing):
 		return plugin.Errorf(plugin.TokenRejected, "token %s is wrong", target.Credential.ID)
 	}
 	return nil

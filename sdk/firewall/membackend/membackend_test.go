@@ -1,6 +1,7 @@
 package membackend_test
 
 import (
+	"fmt"
 	"sync/atomic"
 	"testing"
 
@@ -27,12 +28,15 @@ func TestConformance(t *testing.T) {
 	for _, list := range lists {
 		at.SetRules(list.Scope, list.Rules...)
 	}
-	var changes atomic.Int64
+	var changes, guests atomic.Int64
 	changed := firewall.Scope{Kind: firewall.NodeScope, Node: "node2"}
 	firewalltest.Run(t, firewalltest.Config{
 		Backend: backend, FirewallType: (*membackend.Firewall)(nil),
 		Target: func(_ testing.TB, capability endpoint.Capability) endpoint.Target { return at.Target(capability) },
 		Lists:  func(testing.TB) []firewalltest.List { return lists },
+		Guest: func(testing.TB) firewall.Guest {
+			return firewall.Guest{Kind: "vm", Node: "node1", ID: fmt.Sprint(1000 + guests.Add(1))}
+		},
 		Change: func(testing.TB) firewall.Scope {
 			rules := make([]firewall.Rule, changes.Add(1))
 			at.SetRules(changed, rules...)

@@ -37,11 +37,15 @@ func (s *suite) backup(t *testing.T) {
 			if !s.ends(t, ctx, id, err) {
 				t.Fatal("the backup failed:", err)
 			}
+			made := s.madeBy(t, ctx, id)
 			s.wantOperation(t, ctx, ref, id, hypervisor.OperationBackup)
 			all := s.backupsOf(t, ctx, ref)
 			if len(all) != 1 || !all[0].Protected || all[0].Notes != "before: äöü" || all[0].TakenAt.IsZero() ||
 				all[0].Storage != s.BackupStorage {
 				t.Fatalf("backups are %+v", all)
+			}
+			if made != "" && made != all[0].ID {
+				t.Errorf("the task tells that it made %q, the list has %q", made, all[0].ID)
 			}
 			id, err = at.DeleteBackup(ctx, all[0])
 			if s.ends(t, ctx, id, err, plugin.Conflict) {
@@ -70,6 +74,22 @@ func (s *suite) backup(t *testing.T) {
 			t.Error("a backup went there")
 		}
 	})
+}
+
+// madeBy is the backup that a task tells to have made, the same whatever was read of its log before.
+func (s *suite) madeBy(t *testing.T, ctx context.Context, id string) string {
+	t.Helper()
+	if id == "" {
+		return ""
+	}
+	host := s.host(t, endpoint.Monitoring)
+	lines, whole := wait(t, ctx, host, id, 0)
+	for _, from := range []int{1, len(lines)} {
+		if _, rest := wait(t, ctx, host, id, from); rest.Backup != whole.Backup {
+			t.Errorf("the task tells %q of its whole log, and %q from line %d on", whole.Backup, rest.Backup, from)
+		}
+	}
+	return whole.Backup
 }
 
 // restore makes a second guest of a backup, and sets the guest back to it.

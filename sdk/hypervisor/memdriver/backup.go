@@ -103,11 +103,12 @@ func (a *Archive) find(b hypervisor.Backup) int {
 
 // RunBackup implements hypervisor.Backuper.
 func (h *Host) RunBackup(ctx context.Context, ref hypervisor.GuestRef, spec hypervisor.BackupSpec) (string, error) {
-	return h.change(ctx, "runbackup", GuestBackup, ref, func(guest *guest) (work, error) {
-		c, err := h.driver.cluster(h.target)
-		if err != nil {
-			return work{}, err
-		}
+	c, err := h.driver.cluster(h.target)
+	if err != nil {
+		return "", err
+	}
+	made := ""
+	id, err := h.change(ctx, "runbackup", GuestBackup, ref, func(guest *guest) (work, error) {
 		a, err := c.archive(spec.Storage)
 		switch {
 		case err != nil:
@@ -119,10 +120,19 @@ func (h *Host) RunBackup(ctx context.Context, ref hypervisor.GuestRef, spec hype
 			if c.storage(spec.Storage).Away {
 				return fmt.Errorf("storage %s is not available", spec.Storage)
 			}
-			a.keep(guest, spec, time.Now())
+			made = spec.Storage + ":" + a.keep(guest, spec, time.Now())
 			return nil
 		}}, nil
 	})
+	if err != nil {
+		return "", err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if t, err := c.task(id); err == nil {
+		t.backup = &made
+	}
+	return id, nil
 }
 
 // Restore implements hypervisor.Backuper. The guest is there when the task has ended; one that is replaced is gone from its end on.

@@ -18,6 +18,7 @@ type task struct {
 	hypervisor.Task
 	kind    hypervisor.GuestKind
 	message string
+	backup  *string // that the task has made, if it makes one
 	lines   []string
 	// changed is closed and replaced at each change.
 	changed chan struct{}
@@ -198,7 +199,7 @@ func (h *Host) WaitTask(ctx context.Context, taskID string, from int, tell func(
 	}
 	late := c.fault("waittask")
 	for next := max(from, 0); ; {
-		lines, status, message, changed, err := c.follow(taskID, next)
+		lines, result, changed, err := c.follow(taskID, next)
 		if err != nil {
 			return hypervisor.TaskResult{}, err
 		}
@@ -213,8 +214,8 @@ func (h *Host) WaitTask(ctx context.Context, taskID string, from int, tell func(
 				}
 			}
 		}
-		if status != hypervisor.TaskRunning {
-			return hypervisor.TaskResult{Status: status, Message: message}, nil
+		if result.Status != hypervisor.TaskRunning {
+			return result, nil
 		}
 		select {
 		case <-changed:
@@ -225,17 +226,21 @@ func (h *Host) WaitTask(ctx context.Context, taskID string, from int, tell func(
 }
 
 // follow gives the lines from `from` on, the state, and what is closed at the next change.
-func (c *Cluster) follow(taskID string, from int) (lines []string, status, message string, changed <-chan struct{}, err error) {
+func (c *Cluster) follow(taskID string, from int) (lines []string, result hypervisor.TaskResult, changed <-chan struct{}, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	t, err := c.task(taskID)
 	if err != nil {
-		return nil, "", "", nil, err
+		return nil, result, nil, err
 	}
 	if from < len(t.lines) {
 		lines = slices.Clone(t.lines[from:])
 	}
-	return lines, t.Status, t.message, t.changed, nil
+	result.Status, result.Message = t.Status, t.message
+	if t.backup != nil && result.OK() {
+		result.Backup = *t.backup
+	}
+	return lines, result, t.changed, nil
 }
 
 // StopTask implements hypervisor.TaskStopper. A stopped shutdown of a container is killed before it can say how it ended.

@@ -159,9 +159,11 @@ type TaskResult struct {
 	Status  string `protobuf:"bytes,1,opt,name=status,proto3" json:"status,omitempty"`
 	Message string `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
 	// What a task lacked that failed for want of privileges, as in a failure; empty otherwise.
-	Missing       []string `protobuf:"bytes,3,rep,name=missing,proto3" json:"missing,omitempty"`
-	Path          string   `protobuf:"bytes,4,opt,name=path,proto3" json:"path,omitempty"`
-	Remedy        string   `protobuf:"bytes,5,opt,name=remedy,proto3" json:"remedy,omitempty"`
+	Missing []string `protobuf:"bytes,3,rep,name=missing,proto3" json:"missing,omitempty"`
+	Path    string   `protobuf:"bytes,4,opt,name=path,proto3" json:"path,omitempty"`
+	Remedy  string   `protobuf:"bytes,5,opt,name=remedy,proto3" json:"remedy,omitempty"`
+	// The id of the backup that the task made, where its log tells it; empty otherwise.
+	Backup        string `protobuf:"bytes,6,opt,name=backup,proto3" json:"backup,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -227,6 +229,13 @@ func (x *TaskResult) GetPath() string {
 func (x *TaskResult) GetRemedy() string {
 	if x != nil {
 		return x.Remedy
+	}
+	return ""
+}
+
+func (x *TaskResult) GetBackup() string {
+	if x != nil {
+		return x.Backup
 	}
 	return ""
 }
@@ -311,14 +320,15 @@ const file_hostler_hypervisor_v1_task_proto_rawDesc = "" +
 	"\astarted\x18\n" +
 	" \x01(\v2\x1a.google.protobuf.TimestampR\astarted\x120\n" +
 	"\x05ended\x18\v \x01(\v2\x1a.google.protobuf.TimestampR\x05ended\x12\x1b\n" +
-	"\tguest_ref\x18\f \x01(\tR\bguestRefJ\x04\b\x05\x10\x06R\bguest_id\"\x84\x01\n" +
+	"\tguest_ref\x18\f \x01(\tR\bguestRefJ\x04\b\x05\x10\x06R\bguest_id\"\x9c\x01\n" +
 	"\n" +
 	"TaskResult\x12\x16\n" +
 	"\x06status\x18\x01 \x01(\tR\x06status\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12\x18\n" +
 	"\amissing\x18\x03 \x03(\tR\amissing\x12\x12\n" +
 	"\x04path\x18\x04 \x01(\tR\x04path\x12\x16\n" +
-	"\x06remedy\x18\x05 \x01(\tR\x06remedy\"K\n" +
+	"\x06remedy\x18\x05 \x01(\tR\x06remedy\x12\x16\n" +
+	"\x06backup\x18\x06 \x01(\tR\x06backup\"K\n" +
 	"\aLogLine\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x03R\x06number\x12\x12\n" +
 	"\x04text\x18\x02 \x01(\tR\x04text\x12\x14\n" +

@@ -1,0 +1,28 @@
+package firewall
+
+import (
+	"context"
+
+	"github.com/hostler/hostler/core/guest"
+	"github.com/hostler/hostler/sdk/endpoint"
+	sdk "github.com/hostler/hostler/sdk/firewall"
+)
+
+// GuestOptions asks the backend for the options of a guest's firewall. Problems: unsupported where the backend has none, and those of
+// host.Ask.
+func (s *Store) GuestOptions(ctx context.Context, g *guest.Guest) (sdk.GuestOptions, error) {
+	return ask(ctx, s, OfGuest(g), func(ctx context.Context, able sdk.GuestOptioner, scope sdk.Scope) (sdk.GuestOptions, error) {
+		return able.GuestOptions(ctx, *scope.Guest)
+	})
+}
+
+// ChangeGuestOptions changes options of a guest's firewall in one request, with the lifecycle token, and calls sent before it. Problems:
+// invalid, digest_conflict, capability_missing, and those of GuestOptions.
+func (s *Store) ChangeGuestOptions(ctx context.Context, g *guest.Guest, change sdk.GuestOptionsChange, sent func()) error {
+	_, err := askAs(ctx, s, endpoint.Lifecycle, OfGuest(g), func(ctx context.Context, able sdk.GuestOptioner, scope sdk.Scope) (struct{},
+		error) {
+		sent()
+		return struct{}{}, able.ChangeGuestOptions(ctx, *scope.Guest, change)
+	})
+	return err
+}

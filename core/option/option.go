@@ -1,0 +1,188 @@
+// Package option knows the options of VMs: the keys of their own configuration that people may set themselves, and the options of their
+// firewalls, as one set. Nothing of it is kept.
+package option
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/hostler/hostler/core/firewall"
+	"github.com/hostler/hostler/core/guest"
+	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/problem"
+	sdk "github.com/hostler/hostler/sdk/firewall"
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// Store reads and changes options.
+type Store struct {
+	Actor     *guest.Actor
+	Firewalls *firewall.Store
+}
+
+// Options are those of a VM as the API shows them. The values of Options and Pending are booleans, numbers and texts.
+type Options struct {
+	Digest         *string        `json:"digest" example:"5f2b0c9e81d4a7f3" doc:"Of all options, and of the whole configuration with them. Null where the hypervisor has none"`
+	Firewall       *Firewall      `json:"firewall" doc:"Null where the hypervisor's firewall has no options for guests"`
+	Options        map[string]any `json:"options" doc:"The options that are set, by their keys"`
+	Pending        map[string]any `json:"pending" doc:"What waits for a restart; null is an option that will not be set any more"`
+	PendingRestart bool           `json:"pending_restart" doc:"An option waits for a restart"`
+	Keys           []Key          `json:"keys" doc:"The options that there are at the hypervisor's release"`
+}
+
+// Firewall is the options of a VM's firewall. What is null is not set: the hypervisor's own default holds.
+type Firewall struct {
+	Enable    *int    `json:"enable" minimum:"0" maximum:"1" example:"1"`
+	DHCP      *int    `json:"dhcp" minimum:"0" maximum:"1"`
+	NDP       *int    `json:"ndp" minimum:"0" maximum:"1"`
+	RADV      *int    `json:"radv" minimum:"0" maximum:"1"`
+	MACFilter *int    `json:"macfilter" minimum:"0" maximum:"1"`
+	IPFilter  *int    `json:"ipfilter" minimum:"0" maximum:"1"`
+	PolicyIn  *string `json:"policy_in" example:"DROP"`
+	PolicyOut *string `json:"policy_out" example:"ACCEPT"`
+	Digest    *string `json:"digest" doc:"Of these options alone"`
+}
+
+// Key is an option that a VM can have.
+type Key struct {
+	Name      string   `json:"name" example:"onboot"`
+	Type      string   `json:"type" enum:"string,boolean,integer,number"`
+	Values    []string `json:"values" nullable:"true" doc:"Those that there are; null for any of the type"`
+	Min       *float64 `json:"min"`
+	Max       *float64 `json:"max"`
+	MaxLength *int64   `json:"max_length"`
+	Autostart bool     `json:"autostart" doc:"It makes the hypervisor start the VM by itself"`
+}
+
+// state is what was read of a VM.
+type state struct {
+	keys   []hypervisor.OptionKey
+	config hypervisor.Config
+	// firewall is nil where there is none with options.
+	firewall *sdk.GuestOptions
+}
+
+// Get asks the hypervisor and its firewall. Problems: not_found, unsupported, and those of host.Ask.
+func (s *Store) Get(ctx context.Context, g *guest.Guest) (Options, error) {
+	now, err := s.read(ctx, g)
+	if err != nil {
+		return Options{}, err
+	}
+	return now.show(), nil
+}
+
+func (s *Store) read(ctx context.Context, g *guest.Guest) (now state, err error) {
+	on := s.Actor.Subject(g)
+	now.keys, err = guest.Look(ctx, on, func(able hypervisor.Reconfigurer, ctx context.Context, ref hypervisor.GuestRef) (
+		[]hypervisor.OptionKey, error) {
+		return able.OptionKeys(ctx, ref.Kind)
+	})
+	if err != nil {
+		return now, err
+	}
+	for i, key := range now.keys {
+		if !slices.Contains([]string{"string", "boolean", "integer", "number"}, key.Type) {
+			now.keys[i].Type = "string"
+		}
+	}
+	if now.config, err = guest.Look(ctx, on, hypervisor.ConfigReader.Config); err != nil {
+		return now, err
+	}
+	now.firewall, err = s.readFirewall(ctx, g)
+	return now, err
+}
+
+// readFirewall is nil where the host's firewall has no options for guests.
+func (s *Store) readFirewall(ctx context.Context, g *guest.Guest) (*sdk.GuestOptions, error) {
+	found, err := s.Firewalls.GuestOptions(ctx, g)
+	if err != nil && problem.CodeOf(err) == problem.CodeUnsupported {
+		return nil, nil
+	}
+	return &found, err
+}
+
+// digest is that of all, and that of the firewall's options alone; empty where there is none.
+func (now *state) digest() (all, firewall string) {
+	if now.firewall == nil {
+		return now.config.Digest, ""
+	}
+	if now.config.Digest == "" || now.firewall.Digest == "" {
+		return "", now.firewall.Digest
+	}
+	return fmt.Sprintf("%s.%s", now.config.Digest, now.firewall.Digest), now.firewall.Digest
+}
+
+// most bounds the options that are shown, and maxText one of them.
+const (
+	most    = 256
+	maxText = 16 << 10
+)
+
+func (now *state) show() Options {
+	all, _ := now.digest()
+	out := Options{Digest: host.CleanOrNil(all), Firewall: showFirewall(now.firewall), Options: map[string]any{}, Pending: map[string]any{},
+		Keys: []Key{}}
+	for _, key := range now.keys[:min(len(now.keys), most)] {
+		name := host.Clean(key.Name)
+		shown := Key{Name: name, Type: key.Type, Min: key.Min, Max: key.Max, Autostart: key.Autostart}
+		for _, value := range key.Values {
+			shown.Values = append(shown.Values, host.Clean(value))
+		}
+		if key.MaxLength > 0 {
+			shown.MaxLength = &key.MaxLength
+		}
+		out.Keys = append(out.Keys, shown)
+		if value, is := now.config.Options[key.Name]; is {
+			out.Options[name] = showValue(key.Type, value)
+		}
+		if value, waits := now.config.Pending[key.Name]; waits && value != nil {
+			out.Pending[name] = showValue(key.Type, *value)
+		} else if waits {
+			out.Pending[name] = nil
+		}
+	}
+	out.PendingRestart = len(out.Pending) > 0
+	return out
+}
+
+// showValue is a value as JSON has it. One that is not of the type stays text.
+func showValue(kind, text string) any {
+	switch kind {
+	case "boolean":
+		if text == "0" || text == "1" {
+			return text == "1"
+		}
+	case "integer":
+		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+			return n
+		}
+	case "number":
+		if n, err := strconv.ParseFloat(text, 64); err == nil && n-n == 0 { // neither infinite nor none
+			return n
+		}
+	}
+	return host.CleanTo(text, maxText)
+}
+
+func showFirewall(o *sdk.GuestOptions) *Firewall {
+	if o == nil {
+		return nil
+	}
+	number := func(flag *bool) *int {
+		if flag == nil {
+			return nil
+		}
+		n := 0
+		if *flag {
+			n = 1
+		}
+		return &n
+	}
+	return &Firewall{
+		Enable: number(o.Enable), DHCP: number(o.DHCP), NDP: number(o.NDP), RADV: number(o.RADV), MACFilter: number(o.MACFilter),
+		IPFilter: number(o.IPFilter), PolicyIn: host.CleanOrNil(o.PolicyIn), PolicyOut: host.CleanOrNil(o.PolicyOut),
+		Digest: host.CleanOrNil(o.Digest),
+	}
+}

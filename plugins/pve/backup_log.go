@@ -1,0 +1,68 @@
+package pve
+
+import (
+	"path"
+	"regexp"
+	"strings"
+
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// backupLog is what the log of a backup of one guest tells: where it goes to, and how it failed, of which the task itself says no more
+// than "job errors".
+type backupLog struct{ storage, archive, reason, cause string }
+
+var (
+	// The job's command is the log's first line; notes in it are quoted.
+	quoted     = regexp.MustCompile(`'[^']*'`)
+	intoDump   = regexp.MustCompile(` --storage (\S+)`)
+	newArchive = regexp.MustCompile(`^INFO: creating (?:vzdump|Proxmox Backup Server) archive '([^']+)'$`)
+)
+
+// noRoom is how the tools that write an archive say that the storage is full.
+const noRoom = "No space left on device"
+
+func (b *backupLog) read(line string) {
+	if command, found := strings.CutPrefix(line, "INFO: starting new backup job: "); found && b.storage == "" {
+		if m := intoDump.FindStringSubmatch(quoted.ReplaceAllString(command, "")); m != nil {
+			b.storage = m[1]
+		}
+	}
+	if m := newArchive.FindStringSubmatch(line); m != nil {
+		b.archive = m[1]
+	}
+	if text, found := strings.CutPrefix(line, "ERROR: Backup of VM "); found {
+		b.reason = "Backup of VM " + text
+	}
+	if strings.Contains(line, noRoom) {
+		b.cause = noRoom
+	}
+}
+
+// tell completes a task's result.
+func (b *backupLog) tell(result *hypervisor.TaskResult) {
+	if result.OK() {
+		result.Backup = b.volume()
+	}
+	if result.Status != hypervisor.TaskFailed || b.reason == "" {
+		return
+	}
+	result.Message += ": " + b.reason
+	if b.cause != "" && !strings.Contains(b.reason, b.cause) {
+		result.Message += " (" + b.cause + ")"
+	}
+}
+
+// volume is the id of the backup; empty when the log does not tell it. An archive is named by its file, and what is on a backup server
+// by its path there.
+func (b *backupLog) volume() string {
+	name := b.archive
+	if strings.HasPrefix(name, "/") {
+		name = path.Base(name)
+	}
+	id := b.storage + ":backup/" + name
+	if checkBackup(id, b.storage) != nil || !backupName.MatchString("backup/"+name) {
+		return ""
+	}
+	return id
+}
