@@ -12,7 +12,9 @@ import (
 func migrations(t *testing.T, owner *client) {
 	cluster := startSim(t, "--scenario", "cluster", "--nodes", "3", "--guests", "1", "--auth-delay", "100ms", "--task-duration", "100ms")
 	vm := owner.newGuest(t, cluster, map[string]any{"name": "mover", "status": "running", "node": "pve1"})
-	ct := owner.newGuest(t, cluster, map[string]any{"type": "lxc", "name": "moved-files", "status": "running", "node": "pve1", "storage": "nas"})
+	ct := owner.newGuest(t, cluster, map[string]any{
+		"type": "lxc", "name": "moved-files", "status": "running", "node": "pve1", "storage": "nas",
+	})
 	host := owner.enrol(t, cluster, "with nodes", "lifecycle")
 	owner.must(t, http.StatusOK, http.MethodPost, "/api/v1/apps/adopt",
 		map[string]any{"items": []any{map[string]any{"host_id": host, "vmid": ct}}}, nil)
