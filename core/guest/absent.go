@@ -14,13 +14,14 @@ import (
 // never taken, unless the token was changed meanwhile: a list tells nothing of the tasks of another. Where the list does not
 // reach, the guest's state decides.
 func (a *act) absent(ctx context.Context, s step, sent time.Time, reaches bool) error {
-	now, err := a.tokenID(ctx)
+	now, err := a.tokenID(ctx, s.needs)
 	if err != nil {
 		return err
 	}
 	if now != a.progress.TokenID {
-		return job.Undetermined("a request was sent and its answer was lost: the host's %s token was changed meanwhile, and the new one may "+
-			"not see the old one's tasks", a.needs)
+		return job.Undetermined("a request was sent and its answer was lost: the host's %s token was changed meanwhile, and the new "+
+			"one may "+
+			"not see the old one's tasks", s.needs)
 	}
 	if reaches {
 		return nil
@@ -40,7 +41,8 @@ func (a *act) absent(ctx context.Context, s step, sent time.Time, reaches bool) 
 
 // unlisted is the end of a job whose request may have been carried out or not; what was seen instead helps to find out.
 func unlisted(seen string) error {
-	return job.Undetermined("a request was sent and its answer was lost; the hypervisor's task list does not reach back to it, so that it "+
+	return job.Undetermined("a request was sent and its answer was lost; the hypervisor's task list does not reach back to it, so "+
+		"that it "+
 		"is not known whether it was carried out, and it was not sent again; look at the guest before you ask for it once more: %s", seen)
 }
 

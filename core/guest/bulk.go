@@ -36,6 +36,20 @@ func (t BulkTarget) id() (kind string, id int64) {
 	return targets[hypervisor.Container], *t.App
 }
 
+// targetOf is the target of a request.
+func targetOf(r Request) BulkTarget {
+	if r.Target.Kind == targets[hypervisor.VM] {
+		return BulkTarget{VM: &r.Target.ID}
+	}
+	return BulkTarget{App: &r.Target.ID}
+}
+
+// named is the target as bodies name it.
+func (t BulkTarget) named() map[string]int64 {
+	kind, id := t.id()
+	return map[string]int64{kind: id}
+}
+
 // Skipped is a target that nothing is done with, and the problem that the target would have got alone.
 type Skipped struct {
 	Target BulkTarget `json:"target"`
@@ -54,25 +68,46 @@ type prepared struct {
 	target  BulkTarget
 	request Request
 	enqueue schedule.Enqueue
+	// tell writes into the plan what would be done with it.
+	tell func(ctx context.Context, p *plan.Plan) error
 }
 
 // bulk is one request for many guests.
 type bulk struct {
-	action  hypervisor.Action
+	// word is what is asked for, such as "start", and kind the kind of the job for a kind of target.
+	word    string
+	kind    func(target string) string
 	actor   *Actor
 	ready   []prepared
 	skipped []Skipped
 	// found are those that the caller may act on, refused or not.
 	found []Request
+	// self is the name of the guest that the service itself runs in, where that would be taken away.
+	self string
+	// invalid is the first refusal of what was asked for, whatever the target.
+	invalid error
 }
 
 // ActOnAll asks for an action on many guests: each target is checked as if it were asked for alone, and what is refused is skipped. All
 // jobs are enqueued in one transaction, with an audit row for each target and one for the request. confirm is the name of the guest that
 // the service itself runs in, where that is among the targets. Its own problem is plan_stale; see also plan.Draft.
 func (s *Store) ActOnAll(ctx context.Context, a *Actor, action hypervisor.Action, all []BulkTarget, confirm *string) (Bulk, error) {
-	b := &bulk{action: action, actor: &Actor{DB: a.DB, Queue: a.Queue, Hosts: remembering(a.Hosts)}}
-	if err := s.prepare(ctx, b, all, confirm); err != nil {
+	return workOnAll(ctx, s, a, Lifecycle(action), func(context.Context, Request) (struct{}, error) { return struct{}{}, nil }, all,
+		confirm)
+}
+
+// workOnAll asks for the same work on many guests. spec says what is asked for of one of them; where its problem is invalid for all of
+// them, that is the problem of the request.
+func workOnAll[P any](ctx context.Context, s *Store, a *Actor, work Work[P], spec func(context.Context, Request) (P, error),
+	all []BulkTarget, confirm *string) (Bulk, error) {
+	b := &bulk{word: work.Kind, kind: work.kind, actor: &Actor{DB: a.DB, Queue: a.Queue, Hosts: remembering(a.Hosts)}}
+	if err := prepareAll(ctx, s, b, work, spec, all, confirm); err != nil {
 		return Bulk{}, err
+	}
+	if len(b.ready) == 0 && b.invalid != nil && !slices.ContainsFunc(b.skipped, func(s Skipped) bool {
+		return s.Error != string(problem.CodeInvalid)
+	}) {
+		return Bulk{}, b.invalid
 	}
 	if err := b.plan(ctx); err != nil {
 		return Bulk{}, err
@@ -85,23 +120,24 @@ func (s *Store) ActOnAll(ctx context.Context, a *Actor, action hypervisor.Action
 	return done, err
 }
 
-// prepare finds the targets and checks them.
-func (s *Store) prepare(ctx context.Context, b *bulk, all []BulkTarget, confirm *string) error {
+// prepareAll finds the targets and checks them.
+func prepareAll[P any](ctx context.Context, s *Store, b *bulk, work Work[P], spec func(context.Context, Request) (P, error),
+	all []BulkTarget, confirm *string) error {
 	entries, err := s.entriesOf(ctx, all)
 	if err != nil {
 		return err
 	}
 	alone := plan.With(ctx, plan.Question{}) // the question is about the whole request
-	work := Lifecycle(b.action)
 	for _, target := range all {
 		kind, id := target.id()
 		request, err := b.admit(alone, entries, kind, id)
 		if err == nil {
 			request.Confirm = confirm
 			b.found = append(b.found, request)
-			var enqueue schedule.Enqueue
-			if enqueue, err = work.Prepare(alone, b.actor, request, struct{}{}); err == nil {
-				b.ready = append(b.ready, prepared{target, request, enqueue})
+			var ready prepared
+			if ready, err = prepareOne(alone, b, work, spec, request); err == nil {
+				ready.target = target
+				b.ready = append(b.ready, ready)
 				continue
 			}
 		}
@@ -114,13 +150,36 @@ func (s *Store) prepare(ctx context.Context, b *bulk, all []BulkTarget, confirm 
 	return nil
 }
 
+// prepareOne checks one target.
+func prepareOne[P any](ctx context.Context, b *bulk, work Work[P], spec func(context.Context, Request) (P, error),
+	request Request) (prepared, error) {
+	asked, err := spec(ctx, request)
+	if err != nil {
+		return prepared{}, err
+	}
+	work = work.interrupting(asked)
+	if work.Interrupts && request.Guest.IsSelf {
+		b.self = request.Target.Name
+	}
+	enqueue, err := work.Prepare(ctx, b.actor, request, asked)
+	on := Subject{Guest: request.Guest, hosts: b.actor.Hosts}
+	return prepared{request: request, enqueue: enqueue, tell: func(ctx context.Context, p *plan.Plan) error {
+		return work.tell(ctx, on, asked, p)
+	}}, err
+}
+
 // skip keeps a refusal; an error that is none of the target's ends the request.
 func (b *bulk) skip(target BulkTarget, err error) error {
 	p := problem.From(err)
 	if p.Status() >= 500 && p.Code != problem.CodeUnsupported && p.Code != problem.CodeHypervisorError {
 		return err
 	}
-	b.skipped = append(b.skipped, Skipped{Target: target, Error: string(p.Code), Detail: p.Detail})
+	detail := p.Detail
+	if p.Code == problem.CodeInvalid && len(p.Faults) > 0 {
+		detail = fmt.Sprintf("%v: %s", p.Faults[0].Loc[len(p.Faults[0].Loc)-1], p.Faults[0].Msg)
+		b.invalid = cmp.Or(b.invalid, err)
+	}
+	b.skipped = append(b.skipped, Skipped{Target: target, Error: string(p.Code), Detail: detail})
 	return nil
 }
 
@@ -193,14 +252,12 @@ var scopeOf = map[string]string{targets[hypervisor.VM]: scope.VM, targets[hyperv
 // plan answers who asks for the plan, and refuses a request whose plan has changed.
 func (b *bulk) plan(ctx context.Context) error {
 	draft, c := plan.Begin(ctx), plan.Confirmation{Given: true} // what was not confirmed is skipped
-	for _, r := range b.found {
-		if r.Guest.IsSelf && interrupts[b.action] {
-			c.Code, c.Phrase, c.IsSelf = problem.CodeSelfTarget, r.Target.Name, true
-		}
+	if b.self != "" {
+		c.Code, c.Phrase, c.IsSelf = problem.CodeSelfTarget, b.self, true
 	}
 	return draft.Decide(ctx, c, func(ctx context.Context, p *plan.Plan) error {
 		for _, ready := range b.ready {
-			if err := Lifecycle(b.action).tell(ctx, Subject{Guest: ready.request.Guest, hosts: b.actor.Hosts}, struct{}{}, p); err != nil {
+			if err := ready.tell(ctx, p); err != nil {
 				return err
 			}
 		}
@@ -243,7 +300,7 @@ func (b *bulk) enqueue(ctx context.Context, tx *db.Tx) (Bulk, error) {
 		}
 	}
 	audit.Describe(ctx, func(e *audit.Entry) {
-		e.Detail("action", string(b.action))
+		e.Detail("action", b.word)
 		e.Detail("jobs", len(done.Jobs))
 		e.Detail("skipped", len(done.Skipped))
 	})
@@ -256,7 +313,7 @@ func (b *bulk) enqueue(ctx context.Context, tx *db.Tx) (Bulk, error) {
 // entry fills in the trail's row of one target.
 func (b *bulk) entry(r Request) func(*audit.Entry) {
 	return func(e *audit.Entry) {
-		e.Action = r.Target.Kind + "." + string(b.action)
+		e.Action = b.kind(r.Target.Kind)
 		e.TargetKind, e.TargetID, e.TargetName = r.Target.Kind, strconv.FormatInt(r.Target.ID, 10), r.Target.Name
 		e.TeamID, e.HostID = &r.TeamID, &r.Guest.HostID
 	}
@@ -266,7 +323,7 @@ func (b *bulk) entry(r Request) func(*audit.Entry) {
 func (b *bulk) writeRefusal(ctx context.Context, tx *db.Tx, s Skipped) error {
 	kind, id := s.Target.id()
 	fill := func(e *audit.Entry) {
-		e.Action, e.TargetKind, e.TargetID = kind+"."+string(b.action), kind, strconv.FormatInt(id, 10)
+		e.Action, e.TargetKind, e.TargetID = b.kind(kind), kind, strconv.FormatInt(id, 10)
 	}
 	for _, r := range b.found {
 		if r.Target.Kind == kind && r.Target.ID == id {

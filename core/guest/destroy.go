@@ -6,7 +6,6 @@ import (
 
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/host"
-	"github.com/hostler/hostler/core/job"
 	"github.com/hostler/hostler/core/plan"
 	"github.com/hostler/hostler/core/problem"
 	"github.com/hostler/hostler/core/schedule"
@@ -38,7 +37,8 @@ var Uninstall = Work[hypervisor.DestroySpec]{
 	Steps: []Step[hypervisor.DestroySpec]{
 		{
 			Name: "stop", Does: hypervisor.Stop.Operation(), Says: func(hypervisor.DestroySpec) string { return "stopping the container" },
-			Send: Using(func(l hypervisor.Lifecycler, ctx context.Context, ref hypervisor.GuestRef, _ hypervisor.DestroySpec) (string, error) {
+			Send: Using(func(l hypervisor.Lifecycler, ctx context.Context, ref hypervisor.GuestRef,
+				_ hypervisor.DestroySpec) (string, error) {
 				return l.Act(ctx, ref, hypervisor.Stop)
 			}),
 			State: func(_ context.Context, _ hypervisor.Host, guest hypervisor.Guest, _ hypervisor.DestroySpec) (State, error) {
@@ -47,8 +47,8 @@ var Uninstall = Work[hypervisor.DestroySpec]{
 		},
 		destroyStep,
 	},
-	End: func(ctx context.Context, d *db.DB, target job.Target) error {
-		if _, err := d.Pool.Exec(ctx, "DELETE FROM apps WHERE id = $1", target.ID); err != nil {
+	End: func(ctx context.Context, e *Ending[hypervisor.DestroySpec]) error {
+		if _, err := e.DB.Pool.Exec(ctx, "DELETE FROM apps WHERE id = $1", e.Run.Job().Target.ID); err != nil {
 			return db.Problem(fmt.Errorf("forgetting an app: %w", err))
 		}
 		return nil
@@ -84,7 +84,8 @@ func showPurge(spec hypervisor.DestroySpec) any { return map[string]bool{"purge"
 func unprotected(ctx context.Context, on Subject) error {
 	config, err := on.config(ctx)
 	if err == nil && config.Protected {
-		err = problem.New(problem.CodeProtected, "%s is protected at the hypervisor; switch its option protection off first", on.Guest.Name)
+		err = problem.New(problem.CodeProtected, "%s is protected at the hypervisor; switch its option protection off first",
+			on.Guest.Name)
 	}
 	return err
 }
@@ -122,12 +123,8 @@ func planDestroy(ctx context.Context, on Subject, _ hypervisor.DestroySpec, p *p
 		case d.Local:
 			p.Warn("%s of %s is of the node itself and stays.", d.Key, g.Name)
 		case !d.Removable:
-			var size *int64
-			if d.SizeGB != nil {
-				bytes := *d.SizeGB << 30
-				size = &bytes
-			}
-			p.AddSized(plan.KindDisk, d.Volume, size, "The disk %s on the storage %s is destroyed with all that is on it.", d.Key, d.Storage)
+			p.AddSized(plan.KindDisk, d.Volume, sizeOf(d), "The disk %s on the storage %s is destroyed with all that is on it.",
+				d.Key, d.Storage)
 		}
 	}
 	snapshots, err := Look(ctx, on, hypervisor.Snapshotter.Snapshots)
@@ -140,7 +137,19 @@ func planDestroy(ctx context.Context, on Subject, _ hypervisor.DestroySpec, p *p
 	for _, s := range inOrder(snapshots) {
 		p.AddSince(plan.KindSnapshot, s.Name, s.TakenAt, "The snapshot %s goes with it.", s.Name)
 	}
+	if err := on.backups(ctx, p, 0); err != nil {
+		return err
+	}
 	return on.schedules(ctx, p)
+}
+
+// sizeOf is a disk's size in bytes; nil where it is not known.
+func sizeOf(d hypervisor.Disk) *int64 {
+	if d.SizeGB == nil {
+		return nil
+	}
+	bytes := *d.SizeGB << 30
+	return &bytes
 }
 
 // schedules tells which schedules name the guest.

@@ -19,6 +19,25 @@ func CreateJob(hostID int64, spec hypervisor.VMSpec, start, wanted bool) job.Spe
 		Exclusive: fmt.Sprintf("id:1:%s", spec.ID), Params: createParams{HostID: hostID, Spec: spec, Start: start, Wanted: wanted}}
 }
 
+// BackupJob is the job that backs a VM up.
+func BackupJob(hostID int64, asked Asked, spec hypervisor.BackupSpec) job.Spec {
+	return RunBackup.Spec(job.Target{Kind: "vm", ID: asked.GuestID, Name: asked.Name}, 1, hostID,
+		Params[backupSpec]{Asked: asked, Spec: backupSpec{BackupSpec: spec, Target: BulkTarget{VM: &asked.GuestID}}})
+}
+
+// RestoreJob is the job that makes a guest of a backup; wanted says that no other id will do.
+func RestoreJob(hostID int64, name string, spec hypervisor.RestoreSpec, wanted bool) job.Spec {
+	return job.Spec{Kind: restoreKind, Target: job.Target{Kind: "backup", ID: 1}, TeamID: 1, HostID: hostID,
+		Exclusive: fmt.Sprintf("id:1:%s", spec.ID), Params: restoreParams{HostID: hostID, Name: name, Spec: spec, Wanted: wanted}}
+}
+
+// RestoreOverJob is the job that sets a VM back to a backup.
+func RestoreOverJob(hostID int64, asked Asked, backup hypervisor.Backup) job.Spec {
+	spec := overSpec{Of: job.Target{Kind: "backup", ID: 1}, RestoreSpec: hypervisor.RestoreSpec{Backup: backup, ID: asked.Ref, Over: true}}
+	return restoreOver(false).Spec(job.Target{Kind: "vm", ID: asked.GuestID, Name: asked.Name}, 1, hostID,
+		Params[overSpec]{Asked: asked, Spec: spec})
+}
+
 // MigrateJob is the job that moves a guest; target names it in the words of the API.
 func MigrateJob(target job.Target, hostID int64, asked Asked, order MigrationOrder, confirmed bool) job.Spec {
 	return migrate.Spec(target, 1, hostID, Params[migrationSpec]{Asked: asked, Spec: migrationSpec{Order: order, Confirmed: confirmed}})

@@ -87,13 +87,14 @@ func newLifecycleFixture(t *testing.T, shape memdriver.Shape) *lifecycleFixture 
 	b.cluster = b.driver.Add(poolAddress, memdriver.Spec{Nodes: 2, TaskMemory: time.Minute})
 	err := b.db.Pool.QueryRow(t.Context(), `
 		WITH c AS (INSERT INTO clusters (team_id, name) VALUES (1, 'mem') RETURNING id)
-		INSERT INTO hosts (cluster_id, driver, name, address) SELECT id, 'mem', 'pool', 'pool.mem:8006' FROM c RETURNING id`).Scan(&b.hostID)
+		INSERT INTO hosts (cluster_id, driver, name, address) SELECT id, 'mem', 'pool', 'pool.mem:8006' FROM c RETURNING
+			id`).Scan(&b.hostID)
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = b.db.Pool.Exec(t.Context(),
-		"INSERT INTO host_credentials (host_id, capability, token_id, secret) VALUES ($1, 'lifecycle', $2, '')",
-		b.hostID, b.cluster.Target(endpoint.Lifecycle).Credential.ID)
+		"INSERT INTO host_credentials (host_id, capability, token_id, secret) VALUES ($1, 'lifecycle', $2, ''), ($1, 'backup', $3, '')",
+		b.hostID, b.cluster.Target(endpoint.Lifecycle).Credential.ID, b.cluster.Target(endpoint.Backup).Credential.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +107,8 @@ func newLifecycleFixture(t *testing.T, shape memdriver.Shape) *lifecycleFixture 
 func (b *lifecycleFixture) newQueue(t *testing.T) *job.Queue {
 	t.Helper()
 	q, err := job.New(job.Config{
-		DB: b.db, Logger: hclog.NewNullLogger(), ResumeEvery: 300 * time.Millisecond, Settle: 300 * time.Millisecond, LostLimit: 2 * time.Second,
+		DB: b.db, Logger: hclog.NewNullLogger(), ResumeEvery: 300 * time.Millisecond, Settle: 300 * time.Millisecond,
+		LostLimit: 2 * time.Second,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -386,7 +388,8 @@ func TestFailureBesideAnotherTask(t *testing.T) {
 			b.wrap = busy("can't lock file - got timeout")
 			b.start(t)
 			j, _ := b.ended(t, b.enqueue(t, p, hypervisor.Stop), job.Failed)
-			for _, part := range []string{"can't lock file - got timeout; at that time another task worked on the guest: guest_shutdown of " +
+			for _, part := range []string{"can't lock file - got timeout; at that time another task worked on the guest: " +
+				"guest_shutdown of " +
 				name + " since ", task} {
 				if !strings.Contains(j.Error, part) {
 					t.Errorf("error %q, want %q in it", j.Error, part)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/hostler/hostler/core/audit"
 	"github.com/hostler/hostler/core/db"
@@ -230,7 +231,7 @@ func (a *Actor) MigratingAgain(ctx context.Context, again idempotency.Made, isSe
 // migrationStep is the hypervisor's own move. Its task may end before the guest is there: Worker.arrive waits for it.
 func migrationStep(spec hypervisor.MigrationSpec, running bool) step {
 	return step{
-		name: "migrate", does: hypervisor.OperationMigrate, to: spec.Node,
+		name: "migrate", needs: migrate.Needs, does: hypervisor.OperationMigrate, to: spec.Node,
 		says: fmt.Sprintf("moving the guest to the node %s%s", spec.Node, map[bool]string{true: " while it runs"}[spec.Online]),
 		send: func(ctx context.Context, at hypervisor.Host, ref hypervisor.GuestRef) (string, error) {
 			able, err := host.Able[hypervisor.Migrator](at)
@@ -239,7 +240,7 @@ func migrationStep(spec hypervisor.MigrationSpec, running bool) step {
 			}
 			return able.Migrate(ctx, ref, spec)
 		},
-		state: func(_ context.Context, _ hypervisor.Host, guest hypervisor.Guest) (s State, err error) {
+		state: func(_ context.Context, _ hypervisor.Host, guest hypervisor.Guest, _ time.Time) (s State, err error) {
 			switch {
 			case guest.Node != spec.Node:
 			case running && guest.Status != hypervisor.GuestRunning && guest.Status != hypervisor.GuestPaused:

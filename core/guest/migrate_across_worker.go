@@ -109,7 +109,6 @@ func (a *act) crossOver(ctx context.Context, x *across) error {
 		}
 	}
 	if a.progress.Migration.Running {
-		a.needs = endpoint.Lifecycle
 		s := lifecycleStep(stepLeave, hypervisor.Shutdown, "shutting the guest down")
 		if err := a.settle(ctx, s, a.follow(ctx, s)); err != nil {
 			return err
@@ -135,7 +134,7 @@ func (a *act) crossOver(ctx context.Context, x *across) error {
 // lifecycleStep is a step of an action.
 func lifecycleStep(name string, action hypervisor.Action, says string) step {
 	return step{
-		name: name, does: action.Operation(), says: says,
+		name: name, needs: endpoint.Lifecycle, does: action.Operation(), says: says,
 		send: func(ctx context.Context, at hypervisor.Host, ref hypervisor.GuestRef) (string, error) {
 			able, err := host.Able[hypervisor.Lifecycler](at)
 			if err != nil {
@@ -143,7 +142,7 @@ func lifecycleStep(name string, action hypervisor.Action, says string) step {
 			}
 			return able.Act(ctx, ref, action)
 		},
-		state: func(_ context.Context, _ hypervisor.Host, guest hypervisor.Guest) (State, error) {
+		state: func(_ context.Context, _ hypervisor.Host, guest hypervisor.Guest, _ time.Time) (State, error) {
 			return lifecycleState(action, guest), nil
 		},
 	}
@@ -178,10 +177,10 @@ func (a *act) backups(ctx context.Context, hostID int64, node, storage string) (
 
 // backUp backs the guest up and finds the backup in the target's list, which proves that both see the same storage.
 func (a *act) backUp(ctx context.Context, x *across) error {
-	a.needs = endpoint.Backup
 	spec := hypervisor.BackupSpec{Storage: x.SourceStorage, Mode: "stop", Notes: fmt.Sprintf("moved to %s", x.HostName)}
 	s := step{
-		name: stepBackup, does: hypervisor.OperationBackup, says: "backing the guest up to the storage " + x.SourceStorage,
+		name: stepBackup, needs: endpoint.Backup, does: hypervisor.OperationBackup,
+		says: "backing the guest up to the storage " + x.SourceStorage,
 		send: func(ctx context.Context, at hypervisor.Host, ref hypervisor.GuestRef) (string, error) {
 			able, err := host.Able[hypervisor.Backuper](at)
 			if err != nil {
@@ -189,7 +188,9 @@ func (a *act) backUp(ctx context.Context, x *across) error {
 			}
 			return able.RunBackup(ctx, ref, spec)
 		},
-		state: func(context.Context, hypervisor.Host, hypervisor.Guest) (State, error) { return State{}, nil },
+		state: func(context.Context, hypervisor.Host, hypervisor.Guest, time.Time) (State, error) {
+			return State{}, nil
+		},
 	}
 	err := a.settle(ctx, s, a.follow(ctx, s))
 	if status, verdict := job.Verdict(err); err != nil && (!verdict || status != job.Unknown) {
@@ -372,7 +373,7 @@ func (a *act) requestThere(x *across, name string, does hypervisor.Operation, ne
 			if clock, done, err = before(ctx); err != nil || done {
 				return clock, done, err
 			}
-			if x.TokenID, err = (&act{Worker: a.Worker, hostID: x.HostID, needs: needs}).tokenID(ctx); err != nil {
+			if x.TokenID, err = (&act{Worker: a.Worker, hostID: x.HostID}).tokenID(ctx, needs); err != nil {
 				return clock, false, err
 			}
 			return clock, false, a.run.SaveProgress(ctx, a.progress)

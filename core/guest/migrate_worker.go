@@ -23,7 +23,7 @@ func (w *Worker) migrate(ctx context.Context, run *job.Run) error {
 	if err := run.Params(&params); err != nil {
 		return err
 	}
-	a := &act{Worker: w, run: run, asked: params.Asked, needs: migrate.Needs}
+	a := &act{Worker: w, run: run, asked: params.Asked}
 	if err := run.Progress(&a.progress); err != nil {
 		return err
 	}

@@ -73,7 +73,7 @@ func (a *Actor) placeOn(ctx context.Context, hostID int64, query hypervisor.Plac
 // avoid takes another number where an unfinished job is about to use the one that the hypervisor says is free.
 func (p *place) avoid(ctx context.Context, wanted bool) error {
 	rows, err := p.db.Pool.Query(ctx, `SELECT params->'spec'->>'ID' FROM jobs
-		WHERE status IN ('queued', 'running') AND kind IN ('vm.create', 'vm.clone', 'app.clone')
+		WHERE status IN ('queued', 'running') AND kind IN ('vm.create', 'vm.clone', 'app.clone', 'backup.restore')
 		AND host_id IN (SELECT id FROM hosts WHERE cluster_id = $1) AND params->'spec'->>'ID' IS NOT NULL
 		UNION SELECT ref FROM guests WHERE cluster_id = $1`, p.clusterID)
 	if err != nil {

@@ -1,6 +1,7 @@
 package guest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -84,6 +85,7 @@ func (w Work[P]) Start(ctx context.Context, a *Actor, r Request, spec P) (Starte
 // the plan is wanted, the error is a plan.Answer.
 func (w Work[P]) Prepare(ctx context.Context, a *Actor, r Request, spec P) (schedule.Enqueue, error) {
 	g, draft := r.Guest, plan.Begin(ctx)
+	w = w.interrupting(spec)
 	on := Subject{Guest: g, hosts: a.Hosts, target: r.Target, db: a.DB, read: &readings{}}
 	tell := func(ctx context.Context, p *plan.Plan) error { return w.tell(ctx, on, spec, p) }
 	confirmed := r.Confirm != nil && *r.Confirm == r.Target.Name
@@ -136,7 +138,7 @@ func (w Work[P]) refuse(ctx context.Context, a *Actor, on Subject, spec P, draft
 // able refuses work for which the guest's host lacks the token or its driver an ability.
 func (w Work[P]) able(ctx context.Context, a *Actor, g *Guest, kind hypervisor.GuestKind) error {
 	for _, step := range w.Steps {
-		if err := a.Hosts.Require(ctx, g.HostID, w.Needs, step.Send.able); err != nil {
+		if err := a.Hosts.Require(ctx, g.HostID, cmp.Or(step.Needs, w.Needs), step.Send.able); err != nil {
 			return err
 		}
 	}

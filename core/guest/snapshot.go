@@ -37,7 +37,8 @@ var TakeSnapshot = Work[hypervisor.SnapshotSpec]{
 	Steps: []Step[hypervisor.SnapshotSpec]{{
 		Name: "take", Does: hypervisor.OperationSnapshotCreate, Send: Using(hypervisor.Snapshotter.TakeSnapshot),
 		Says: func(spec hypervisor.SnapshotSpec) string { return "taking the snapshot " + spec.Name },
-		State: onSnapshot(func(s hypervisor.SnapshotSpec) string { return s.Name }, func(name string, found *hypervisor.Snapshot) (s State) {
+		State: onSnapshot(func(s hypervisor.SnapshotSpec) string { return s.Name }, func(name string,
+			found *hypervisor.Snapshot) (s State) {
 			switch {
 			case found == nil:
 				s.Again = true
@@ -50,6 +51,9 @@ var TakeSnapshot = Work[hypervisor.SnapshotSpec]{
 			return s
 		}),
 	}},
+	End: func(ctx context.Context, e *Ending[hypervisor.SnapshotSpec]) error {
+		return keep(ctx, e.DB, e.Run, e.Asked.GuestID, madeSnapshot, e.Spec.Name)
+	},
 }
 
 // DeleteSnapshot is the work that deletes the snapshot of a name. An unknown one is problem not_found.
@@ -63,7 +67,8 @@ var DeleteSnapshot = Work[string]{
 		return err
 	},
 	Steps: []Step[string]{{
-		Name: "delete", Does: hypervisor.OperationSnapshotDelete, Says: func(name string) string { return "deleting the snapshot " + name },
+		Name: "delete", Does: hypervisor.OperationSnapshotDelete,
+		Says: func(name string) string { return "deleting the snapshot " + name },
 		Send: Using(hypervisor.Snapshotter.DeleteSnapshot),
 		State: onSnapshot(func(name string) string { return name }, func(name string, found *hypervisor.Snapshot) (s State) {
 			switch {
@@ -102,7 +107,8 @@ var RollBack = Work[hypervisor.RollbackSpec]{
 		Name: "roll_back", Does: hypervisor.OperationSnapshotRollback,
 		Says: func(spec hypervisor.RollbackSpec) string { return "going back to the snapshot " + spec.Name },
 		Send: Using(hypervisor.Snapshotter.RollBack),
-		State: onSnapshot(func(s hypervisor.RollbackSpec) string { return s.Name }, func(name string, found *hypervisor.Snapshot) (s State) {
+		State: onSnapshot(func(s hypervisor.RollbackSpec) string { return s.Name }, func(name string,
+			found *hypervisor.Snapshot) (s State) {
 			switch {
 			case found == nil:
 				s.Blocked = fmt.Sprintf("the guest has no snapshot named %q", name)

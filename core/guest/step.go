@@ -22,7 +22,7 @@ func (a *act) request(s step) job.Step {
 	return job.Step{
 		Name: s.name,
 		Open: func(ctx context.Context) (hypervisor.Host, error) {
-			return a.Hosts.Open(ctx, a.hostID, a.needs)
+			return a.Hosts.Open(ctx, a.hostID, s.needs)
 		},
 		Before: func(ctx context.Context) (time.Time, bool, error) { return a.before(ctx, s) },
 		Send: func(ctx context.Context, host hypervisor.Host) (string, error) {
@@ -52,7 +52,8 @@ func (a *act) another(guest hypervisor.Guest) string {
 			return fmt.Sprintf("%s %s is another guest than when this was asked for", a.asked.Kind, guest.ID)
 		}
 	case guest.Name != "" && a.asked.Name != "" && guest.Name != a.asked.Name:
-		return fmt.Sprintf("%s %s is now called %q and was %q when this was asked for", a.asked.Kind, a.asked.Ref, guest.Name, a.asked.Name)
+		return fmt.Sprintf("%s %s is now called %q and was %q when this was asked for", a.asked.Kind, a.asked.Ref, guest.Name,
+			a.asked.Name)
 	}
 	return ""
 }
@@ -86,7 +87,7 @@ func (a *act) before(ctx context.Context, s step) (clock time.Time, done bool, e
 	if state.Blocked != "" {
 		return time.Time{}, false, job.Fail("%s; nothing was done", state.Blocked)
 	}
-	if a.progress.TokenID, err = a.tokenID(ctx); err != nil {
+	if a.progress.TokenID, err = a.tokenID(ctx, s.needs); err != nil {
 		return time.Time{}, false, err
 	}
 	a.progress.HostID, a.progress.Node, a.progress.Ref = a.hostID, a.ref.Node, a.ref.ID
@@ -105,11 +106,21 @@ const defaultReadLimit = 2 * time.Minute
 
 // ask puts a question to the guest's host with the monitoring token, under the limit.
 func ask[T any](ctx context.Context, a *act, question func(context.Context, hypervisor.Host) (T, error)) (T, error) {
-	return host.AskWithin(ctx, a.Hosts, a.readLimit(), a.hostID, endpoint.Monitoring, question)
+	return askAs(ctx, a, endpoint.Monitoring, question)
+}
+
+// askAs is ask with the token of a capability.
+func askAs[T any](ctx context.Context, a *act, capability endpoint.Capability,
+	question func(context.Context, hypervisor.Host) (T, error)) (T, error) {
+	return host.AskWithin(ctx, a.Hosts, a.readLimit(), a.hostID, capability, question)
 }
 
 // read asks the hypervisor for the guest's state, and for what is there of what the step wants.
 func (a *act) read(ctx context.Context, s step) (guest hypervisor.Guest, state State, err error) {
+	var sent time.Time
+	if a.run.Begun(s.name) {
+		sent = a.run.Sent(s.name)
+	}
 	guest, err = ask(ctx, a, func(ctx context.Context, host hypervisor.Host) (hypervisor.Guest, error) {
 		guest, err := host.Guest(ctx, a.ref)
 		if s.to != "" && s.to != a.ref.Node && sdk.KindOf(err) == sdk.NotFound {
@@ -119,11 +130,16 @@ func (a *act) read(ctx context.Context, s step) (guest hypervisor.Guest, state S
 				a.ref, guest, err = moved, there, nil
 			}
 		}
-		if err == nil {
-			state, err = s.state(ctx, host, guest)
+		if err == nil && s.reads == "" {
+			state, err = s.state(ctx, host, guest, sent)
 		}
 		return guest, err
 	})
+	if err == nil && s.reads != "" {
+		state, err = askAs(ctx, a, s.reads, func(ctx context.Context, host hypervisor.Host) (State, error) {
+			return s.state(ctx, host, guest, sent)
+		})
+	}
 	return guest, state, err
 }
 
@@ -138,8 +154,9 @@ func sentBy(task hypervisor.Task, token string) bool {
 }
 
 // tokenID is the id of the host's present token for the work; empty when there is none.
-func (a *act) tokenID(ctx context.Context) (id string, err error) {
-	err = a.DB.Pool.QueryRow(ctx, "SELECT token_id FROM host_credentials WHERE host_id = $1 AND capability = $2", a.hostID, a.needs).Scan(&id)
+func (a *act) tokenID(ctx context.Context, needs endpoint.Capability) (id string, err error) {
+	err = a.DB.Pool.QueryRow(ctx, "SELECT token_id FROM host_credentials WHERE host_id = $1 AND capability = $2", a.hostID, needs).
+		Scan(&id)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return "", nil
 	}

@@ -2,9 +2,9 @@ package guest
 
 import (
 	"context"
+	"strings"
 	"time"
 
-	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/host"
 	"github.com/hostler/hostler/core/job"
 	"github.com/hostler/hostler/core/plan"
@@ -18,7 +18,7 @@ import (
 //
 // P is what is asked for besides the guest. It is kept with the job; its fields of type secret.String are sealed there.
 type Work[P any] struct {
-	// Kind is what the job's kind ends in: "start" for vm.start and app.start.
+	// Kind is what the job's kind ends in: "start" for vm.start and app.start. One with a dot is the whole kind, for VMs and apps alike.
 	Kind string
 	// Guests are the kinds of guests that it is for; all when empty.
 	Guests []hypervisor.GuestKind
@@ -28,6 +28,10 @@ type Work[P any] struct {
 	Needs endpoint.Capability
 	// Interrupts marks work that takes a running guest away. Where the service itself runs, the guest's name is asked for.
 	Interrupts bool
+	// Target is the job's target where that is not the guest; nil where it is. It goes with a Kind that is the whole one.
+	Target func(spec P) job.Target
+	// Stops reports whether what was asked for takes a running guest away, of work that does not always; it may be nil.
+	Stops func(spec P) bool
 	// Destroys marks work that ends the guest for good: templates too, and where the service itself runs that is told before all else.
 	Destroys bool
 	// Templates marks work that is for templates as well.
@@ -45,7 +49,7 @@ type Work[P any] struct {
 	// Steps are done in this order, each when the one before has ended well.
 	Steps []Step[P]
 	// End is done when all steps have ended well, again where the service dies in it. It may be nil.
-	End func(ctx context.Context, d *db.DB, target job.Target) error
+	End func(ctx context.Context, e *Ending[P]) error
 	// Appears says that the work makes or removes guests: the guest's host is polled in the end, so that lists show it.
 	Appears bool
 }
@@ -54,6 +58,9 @@ type Work[P any] struct {
 type Step[P any] struct {
 	// Name is unique within the work. A job that was cut off finds its checkpoint by it, so it never changes.
 	Name string
+	// Needs is the capability whose token sends the request, where that is not the work's, and Reads the one whose token reads State
+	// or Since; empty for monitoring.
+	Needs, Reads endpoint.Capability
 	// Does is how the step's task is known among those of the guest.
 	Does hypervisor.Operation
 	// Says is what the transcript says before the request, such as "taking the snapshot nightly". Nil says nothing.
@@ -63,6 +70,9 @@ type Step[P any] struct {
 	// State reads what is there of what the step wants, with the monitoring token. Nil where nothing can be read of it: the step
 	// is then sent again only when the hypervisor's task list proves that it was never begun.
 	State func(ctx context.Context, host hypervisor.Host, guest hypervisor.Guest, spec P) (State, error)
+	// Since is State for what is known by its time: sent is when the request was made, by the hypervisor's clock, and zero before it. It
+	// stands in the place of State.
+	Since func(ctx context.Context, host hypervisor.Host, guest hypervisor.Guest, spec P, sent time.Time) (State, error)
 	// Removes marks a step that takes the guest itself away, the last of its work: a guest that the hypervisor no longer has is
 	// what it wants, and its task is followed when the guest has left the inventory.
 	Removes bool
@@ -138,14 +148,32 @@ type Params[P any] struct {
 
 // Spec is the job that does the work: target is the VM or the app in the words of the API.
 func (w Work[P]) Spec(target job.Target, teamID, hostID int64, params Params[P]) job.Spec {
+	kind := w.kind(target.Kind)
+	if w.Target != nil {
+		target = w.Target(params.Spec)
+	}
 	spec := job.Spec{
-		Kind: target.Kind + "." + w.Kind, Target: target, TeamID: teamID, HostID: hostID,
+		Kind: kind, Target: target, TeamID: teamID, HostID: hostID,
 		Exclusive: Exclusive(params.GuestID), Params: params,
 	}
 	if w.Shows != nil {
 		spec.Asked = w.Shows(params.Spec)
 	}
 	return spec
+}
+
+// kind is the job's kind for a target of a kind.
+func (w Work[P]) kind(target string) string {
+	if strings.Contains(w.Kind, ".") {
+		return w.Kind
+	}
+	return target + "." + w.Kind
+}
+
+// interrupting is the work as it takes a running guest away or not, for what was asked.
+func (w Work[P]) interrupting(spec P) Work[P] {
+	w.Interrupts = w.Interrupts || w.Stops != nil && w.Stops(spec)
+	return w
 }
 
 // guests are the kinds of guests that the work is for.

@@ -22,6 +22,9 @@ type Worker struct {
 	Self func(ctx context.Context, guestID int64) (bool, error)
 	// Sync polls a host now. It is called when a job has made or removed a guest; nil leaves that to the next poll.
 	Sync func(ctx context.Context, hostID int64) error
+	// List lists the backups of a storage of a host, on a node that has it. It is called when a job has changed them; nil leaves that to
+	// the next listing.
+	List func(ctx context.Context, hostID int64, storage, node string) error
 	// ReadLimit bounds each question that a job asks the hypervisor; zero is 2 minutes.
 	ReadLimit time.Duration
 	// ArriveLimit is for how long a guest is waited for that the hypervisor's own manager moves; zero is 6 hours.
@@ -42,6 +45,8 @@ func (w *Worker) Register(q *job.Queue) {
 	Register(q, w, Uninstall)
 	Register(q, w, clone)
 	q.Register(createKind, job.WorkerFunc(w.create))
+	Register(q, w, RunBackup)
+	q.Register(restoreKind, job.WorkerFunc(w.restore))
 	for _, guest := range migrate.guests() {
 		q.Register(targets[guest]+"."+migrate.Kind, job.WorkerFunc(w.migrate))
 	}
@@ -49,28 +54,39 @@ func (w *Worker) Register(q *job.Queue) {
 
 // Register makes w the worker of one kind of work.
 func Register[P any](q *job.Queue, w *Worker, work Work[P]) {
+	kinds := map[string]bool{}
 	for _, guest := range work.guests() {
-		q.Register(targets[guest]+"."+work.Kind, job.WorkerFunc(func(ctx context.Context, run *job.Run) error {
-			var params Params[P]
-			if err := run.Params(&params); err != nil {
-				return err
-			}
-			a := &act{Worker: w, run: run, asked: params.Asked, needs: work.Needs, interrupts: work.Interrupts}
-			for _, step := range work.Steps {
-				a.steps = append(a.steps, step.with(params.Spec))
-			}
-			if err := a.do(ctx); err != nil {
-				return err
-			}
-			if work.Appears || work.Destroys {
-				a.sync(ctx)
-			}
-			if work.End == nil {
-				return nil
-			}
-			return work.End(context.WithoutCancel(ctx), w.DB, run.Job().Target)
-		}))
+		kinds[work.kind(targets[guest])] = true
 	}
+	for kind := range kinds {
+		q.Register(kind, job.WorkerFunc(func(ctx context.Context, run *job.Run) error { return work.perform(ctx, w, run) }))
+	}
+}
+
+// perform does one job.
+func (w Work[P]) perform(ctx context.Context, worker *Worker, run *job.Run) error {
+	var params Params[P]
+	if err := run.Params(&params); err != nil {
+		return err
+	}
+	w = w.interrupting(params.Spec)
+	a := &act{Worker: worker, run: run, asked: params.Asked, interrupts: w.Interrupts}
+	for _, step := range w.Steps {
+		step.Needs = cmp.Or(step.Needs, w.Needs)
+		a.steps = append(a.steps, step.with(params.Spec))
+	}
+	if err := a.do(ctx); err != nil {
+		return err
+	}
+	if w.Appears || w.Destroys {
+		a.sync(ctx)
+	}
+	if w.End == nil {
+		return nil
+	}
+	last := a.steps[len(a.steps)-1]
+	return w.End(context.WithoutCancel(ctx), &Ending[P]{Worker: worker, Run: run, Asked: params.Asked, Spec: params.Spec, HostID: a.hostID,
+		At: a.ref, begun: run.Sent(last.name)})
 }
 
 // Exclusive is what every job on a guest holds, so that there is one at a time.
@@ -81,7 +97,6 @@ type act struct {
 	*Worker
 	run        *job.Run
 	asked      Asked
-	needs      endpoint.Capability
 	interrupts bool
 	steps      []step
 	progress   progress
@@ -107,28 +122,37 @@ type progress struct {
 // step is a Step with what was asked for.
 type step struct {
 	name    string
+	needs   endpoint.Capability
+	reads   endpoint.Capability
 	does    hypervisor.Operation
 	removes bool
 	// to is the node on which the guest is when the step has moved it; empty for all others.
 	to    string
 	says  string
 	send  func(ctx context.Context, host hypervisor.Host, ref hypervisor.GuestRef) (task string, err error)
-	state func(ctx context.Context, host hypervisor.Host, guest hypervisor.Guest) (State, error)
+	state func(ctx context.Context, host hypervisor.Host, guest hypervisor.Guest, sent time.Time) (State, error)
 }
 
 func (s Step[P]) with(spec P) step {
 	bound := step{
-		name: s.Name, does: s.Does, removes: s.Removes,
+		name: s.Name, needs: s.Needs, reads: s.Reads, does: s.Does, removes: s.Removes,
 		send: func(ctx context.Context, host hypervisor.Host, ref hypervisor.GuestRef) (string, error) {
 			return s.Send.send(ctx, host, ref, spec)
 		},
-		state: func(context.Context, hypervisor.Host, hypervisor.Guest) (State, error) { return State{}, nil },
+		state: func(context.Context, hypervisor.Host, hypervisor.Guest, time.Time) (State, error) {
+			return State{}, nil
+		},
 	}
 	if s.Says != nil {
 		bound.says = s.Says(spec)
 	}
-	if s.State != nil {
-		bound.state = func(ctx context.Context, host hypervisor.Host, guest hypervisor.Guest) (State, error) {
+	switch {
+	case s.Since != nil:
+		bound.state = func(ctx context.Context, host hypervisor.Host, guest hypervisor.Guest, sent time.Time) (State, error) {
+			return s.Since(ctx, host, guest, spec, sent)
+		}
+	case s.State != nil:
+		bound.state = func(ctx context.Context, host hypervisor.Host, guest hypervisor.Guest, _ time.Time) (State, error) {
 			return s.State(ctx, host, guest, spec)
 		}
 	}

@@ -114,6 +114,14 @@ func (r *Run) Begun(name string) bool {
 	return cp != nil && cp.State != "" && cp.State != stepRefused
 }
 
+// Sent is when the last request of a step was made, or was about to be, by the hypervisor's clock; zero where none was.
+func (r *Run) Sent(name string) time.Time {
+	if cp := r.progress.Steps[name]; cp != nil {
+		return cp.Mark
+	}
+	return time.Time{}
+}
+
 // open names a task that may still run, for the end of a sentence.
 func (r *Run) open() string {
 	for _, cp := range r.progress.Steps {
@@ -163,7 +171,7 @@ func (r *Run) send(step Step, cp *checkpoint) error {
 		return r.orInterrupted(err)
 	}
 	if done {
-		*cp = checkpoint{State: stepDone, Status: hypervisor.TaskOK}
+		*cp = checkpoint{State: stepDone, Status: hypervisor.TaskOK, Mark: cp.Mark}
 		return nil
 	}
 	host, err := step.Open(r.untilStop)

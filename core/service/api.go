@@ -58,7 +58,7 @@ func (s *Service) deps() api.Deps {
 		Configs:   configs.Deps{VMs: s.VMs, Apps: s.Apps, Actor: s.VMs.Actor},
 		NICs:      nics.Deps{VMs: s.VMs, Apps: s.Apps, Actor: s.VMs.Actor},
 		Apps:      apps.Deps{Apps: s.Apps},
-		Backups:   backups.Deps{Backups: s.Backups},
+		Backups:   backups.Deps{Backups: s.Backups, Guests: s.Guests, Actor: s.VMs.Actor},
 		Options:   options.Deps{VMs: s.VMs, Options: &option.Store{Actor: s.VMs.Actor, Firewalls: firewalls}},
 		Firewall:  firewallapi.Deps{Firewalls: firewalls, VMs: s.VMs, Apps: s.Apps},
 		Jobs:      jobs.Deps{Queue: s.Queue},

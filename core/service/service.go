@@ -102,9 +102,12 @@ func New(c Config) (*Service, error) {
 	actor := &guest.Actor{DB: c.DB, Queue: s.Queue, Hosts: s.Hosts}
 	(&guest.Worker{DB: c.DB, Hosts: s.Hosts, Self: c.Self.Is, Sync: func(ctx context.Context, hostID int64) error {
 		return s.Poller.Sync(ctx, hostID)
+	}, List: func(ctx context.Context, hostID int64, storage, node string) error {
+		return s.Backups.Refresh(ctx, hostID, storage, node)
 	}}).Register(s.Queue)
 	s.Backups = &backup.Store{DB: c.DB, Actor: actor, Guests: s.Guests, Logger: c.Loggers("backup"), Heartbeat: s.Heartbeats[Backups],
 		Unable: outdated}
+	s.Backups.Register(s.Queue)
 	s.VMs, s.Apps = &vm.Store{Guests: s.Guests, Actor: actor}, &app.Store{Guests: s.Guests, Actor: actor}
 
 	who := c.Identity

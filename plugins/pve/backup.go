@@ -41,7 +41,7 @@ func backupPath(b hypervisor.Backup) (string, error) {
 }
 
 // RunBackup implements hypervisor.Backuper. Whether the guest may be backed up comes out in the task. Older backups stay, whatever the
-// storage's retention says. Unless the storage is that of a backup server, nothing compresses by itself.
+// storage's retention says.
 func (h *Host) RunBackup(ctx context.Context, ref hypervisor.GuestRef, spec hypervisor.BackupSpec) (string, error) {
 	if _, err := guestPath(ref); err != nil {
 		return "", err

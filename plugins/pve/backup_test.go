@@ -152,6 +152,11 @@ func TestBackupSaysWhatItIs(t *testing.T) {
 			t.Errorf("notes %q: %+v", notes, b)
 		}
 	}
+	id, err := host.RunBackup(t.Context(), ref, hypervisor.BackupSpec{Storage: "dump"})
+	must(t, "backing up", err)
+	if lines, _, err := follow(t, host, id, 0); err != nil || !strings.Contains(lines[0], "--remove 0") {
+		t.Errorf("older backups may be removed: %q, %v", lines, err)
+	}
 	before := w.Stats().Requests["POST /nodes/{node}/vzdump"]
 	for field, spec := range map[string]hypervisor.BackupSpec{
 		"storage":  {Storage: "dump --dumpdir /"},

@@ -37,10 +37,13 @@ func sideRequests() []sideRequest {
 		{operation: "remove_host", body: m{"confirm": "no"}, pve: "409 confirm_required", lxd: "409 confirm_required"},
 		{operation: "create_host", body: m{"driver": "{driver}", "name": "again", "address": "{address}", "token_id": "a@b!c",
 			"token_secret": wrongSecret}, pve: "409 conflict", lxd: "422 invalid"},
-		{operation: "probe_host", body: m{"driver": "{driver}", "address": "{address}", "tls_fingerprint": "{fingerprint}", "token_id": "a@b!c",
+		{operation: "probe_host", body: m{"driver": "{driver}", "address": "{address}", "tls_fingerprint": "{fingerprint}",
+			"token_id":     "a@b!c",
 			"token_secret": wrongSecret}, pve: "502 token_rejected", lxd: "422 invalid"},
-		{operation: "write_token_script", body: m{"driver": "{driver}", "capabilities": []string{"lifecycle", "backup"}}, pve: ok, lxd: ok},
-		{operation: "write_token_script", body: m{"driver": "{driver}", "capabilities": []string{"node_power"}}, pve: ok, lxd: unsupported},
+		{operation: "write_token_script", body: m{"driver": "{driver}", "capabilities": []string{"lifecycle", "backup"}}, pve: ok,
+			lxd: ok},
+		{operation: "write_token_script", body: m{"driver": "{driver}", "capabilities": []string{"node_power"}}, pve: ok,
+			lxd: unsupported},
 		{operation: "rotate_host_credentials", body: m{"capability": "node_power", "token_id": "a@b!c", "token_secret": wrongSecret},
 			pve: "502 token_rejected", lxd: unsupported},
 		{operation: "rotate_host_credentials", body: m{"rotate_ssh": true}, pve: unsupported, lxd: unsupported},
@@ -96,6 +99,15 @@ func sideRequests() []sideRequest {
 		{operation: "delete_app_snapshot", pve: absent, lxd: absent},
 		{operation: "rollback_app_snapshot", pve: absent, lxd: absent},
 
+		{operation: "list_backups", query: "host={host_id}", pve: ok, lxd: ok},
+		{operation: "list_backup_storages", pve: ok, lxd: ok},
+		{operation: "list_backup_coverage", pve: ok, lxd: ok},
+		{operation: "run_backups", body: m{"targets": []any{m{"app": "{app_id}"}}, "storage": "none"}, pve: "422 invalid",
+			lxd: "422 invalid"},
+		{operation: "restore_backup", params: p{"backup_id": "999"}, pve: absent, lxd: absent},
+		{operation: "delete_backup", params: p{"backup_id": "999"}, pve: absent, lxd: absent},
+		{operation: "update_backup", params: p{"backup_id": "999"}, body: m{"protected": true}, pve: absent, lxd: absent},
+
 		{operation: "list_cluster_firewall_rules", pve: ok, lxd: unsupported},
 		{operation: "list_node_firewall_rules", pve: ok, lxd: unsupported},
 		{operation: "list_firewall_node_rules", pve: ok, lxd: unsupported}, // by its other path
@@ -112,7 +124,8 @@ func sideRequests() []sideRequest {
 		{operation: "cancel_job", pve: "409 job_finished", lxd: "409 job_finished"},
 		{operation: "list_schedule_kinds", pve: ok, lxd: ok},
 		{operation: "list_schedules", pve: ok, lxd: ok},
-		{operation: "create_schedule", body: m{"name": "asked", "cron": "0 0 1 1 *", "job_kind": "app.start", "params": m{"app_id": "{app_id}"}},
+		{operation: "create_schedule", body: m{"name": "asked", "cron": "0 0 1 1 *", "job_kind": "app.start",
+			"params": m{"app_id": "{app_id}"}},
 			pve: "201", lxd: "201"},
 		{operation: "update_schedule", body: m{"name": "asked again"}, pve: ok, lxd: ok},
 		{operation: "run_schedule", pve: accepted, lxd: accepted},
@@ -122,7 +135,7 @@ func sideRequests() []sideRequest {
 }
 
 // aboutHosts are the paths of operations that sideRequests must have.
-var aboutHosts = []string{"hosts", "vms", "apps", "guests", "cluster", "firewall", "schedules", "jobs"}
+var aboutHosts = []string{"hosts", "vms", "apps", "guests", "backups", "cluster", "firewall", "schedules", "jobs"}
 
 // operations asks everything of both hosts once. Each answer is one that the document declares, and none has words of the other
 // kind.

@@ -3,23 +3,33 @@ package backups
 
 import (
 	"context"
+	"net/http"
 
 	"github.com/hostler/hostler/core/api/op"
 	"github.com/hostler/hostler/core/backup"
+	"github.com/hostler/hostler/core/guest"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/sdk/endpoint"
 )
 
 // Deps is what the resource works with.
-type Deps struct{ Backups *backup.Store }
+type Deps struct {
+	Backups *backup.Store
+	Guests  *guest.Store
+	Actor   *guest.Actor
+}
 
-type handlers struct{ backups *backup.Store }
+type handlers struct {
+	backups *backup.Store
+	guests  *guest.Store
+	actor   *guest.Actor
+}
 
 const tag = "Backups"
 
 // Register declares the operations.
 func Register(a *op.API, deps Deps) {
-	h := handlers{deps.Backups}
+	h := handlers{deps.Backups, deps.Guests, deps.Actor}
 	op.Get(a, "/api/v1/backups", h.list, op.Spec{
 		ID: "list_backups", Summary: "List backups", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
 		Description: "Newest first, as each storage was last listed (`as_of`): that is done once an hour, and after each job on " +
@@ -42,6 +52,38 @@ func Register(a *op.API, deps Deps) {
 			"guest's tag `backup-<n>d`, such as `backup-1d`, or else the setting `backup.max_age_days`. The tag `backup-none` " +
 			"promises nothing. " +
 			"Guests without a backup come first, then the oldest backup.",
+	})
+	op.Post(a, "/api/v1/backups/run", h.run, op.Spec{
+		ID: "run_backups", Summary: "Back up guests", Tag: tag, Role: identity.Operator, On: op.Anywhere, Status: http.StatusAccepted,
+		Plan: true, Confirm: op.Confirm{When: op.ConfirmSelf, Field: "name"}, Audit: op.Audit{Action: "backup.run"},
+		Recall: h.ran,
+		Description: "At most 500 VMs and apps, each by a job of its own. Each is checked as if it were asked for alone; what is " +
+			"refused is in " +
+			"`skipped` with the reason. Without `storage` each goes to the only storage of its node that holds backups; where the " +
+			"storage does " +
+			"for none of the guests the request is 422. In the mode `stop` a guest is stopped meanwhile; the guest that the service " +
+			"itself runs " +
+			"in is then skipped (`self_target`) unless `confirm` holds its name.",
+	})
+	op.Post(a, "/api/v1/backups/:backup_id/restore", h.restore, op.Spec{
+		ID: "restore_backup", Summary: "Restore a guest from a backup", Tag: tag, Role: identity.Admin, On: op.Backup, Calls: true,
+		Plan: true, Needs: endpoint.Backup, Status: http.StatusAccepted, Audit: op.Audit{Action: "backup.restore"}, Recall: h.restored,
+		Confirm: op.Confirm{When: op.ConfirmAlways, Field: "name"},
+		Description: "To a new guest under a free id, or under `newid`; or with `over` in the place of the guest that the backup is " +
+			"of, which " +
+			"must be stopped (409 `guest_running`) and not protected (409 `protected`). Only that replaces something, so only that " +
+			"is 409 " +
+			"`confirm_required` until `confirm` holds the guest's name. A new guest gets new MAC addresses as long as the one that " +
+			"was backed " +
+			"up is there, unless `new_identity` says otherwise. `name` counts where the hypervisor's ids are made of names.",
+	})
+	op.Delete(a, "/api/v1/backups/:backup_id", h.remove, op.Spec{
+		ID: "delete_backup", Summary: "Delete a backup", Tag: tag, Role: identity.Admin, On: op.Backup, Calls: true, Plan: true,
+		Needs: endpoint.Backup, Status: http.StatusAccepted, Audit: op.Audit{Action: "backup.delete"},
+		Confirm: op.Confirm{When: op.ConfirmAlways, Field: "name"},
+		Description: "Answers with the job that does it. A protected one is 409 `protected`. It is confirmed by the name of the " +
+			"guest that it is " +
+			"of, or by `guest_ref` where no name is known.",
 	})
 	op.Patch(a, "/api/v1/backups/:backup_id", h.patch, op.Spec{
 		ID: "update_backup", Summary: "Protect a backup, or end that", Tag: tag, Role: identity.Operator, On: op.Backup, Ours: true,

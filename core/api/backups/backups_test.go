@@ -17,6 +17,7 @@ import (
 	"github.com/hostler/hostler/core/api/vms"
 	"github.com/hostler/hostler/core/backup"
 	"github.com/hostler/hostler/core/db/inventorytest"
+	"github.com/hostler/hostler/core/guest"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/service"
 	"github.com/hostler/hostler/core/service/servicetest"
@@ -34,6 +35,8 @@ type fixture struct {
 	cluster *memdriver.Cluster
 	nas     *memdriver.Archive
 	refs    map[string]hypervisor.GuestRef
+	// Self is how the service knows the guest that it runs in.
+	Self *guest.Self
 }
 
 func newFixture(t *testing.T) *fixture {
@@ -48,7 +51,12 @@ func newFixture(t *testing.T) *fixture {
 		guests.Register(a, d.Guests)
 		settings.Register(a, d.Settings)
 		backups.Register(a, d.Backups)
-	}, func(c *service.Config) { c.Drivers = servicetest.Drivers{Driver: driver} })
+	}, func(c *service.Config) {
+		c.Drivers = servicetest.Drivers{Driver: driver}
+		c.Self = &guest.Self{DB: c.DB}
+		b.Self = c.Self
+	})
+	b.Self.DB = b.DB
 	inventorytest.Team(t, b.DB, 2)
 	b.cluster.AddStorage(memdriver.StorageSpec{Name: "nas", Archive: b.nas})
 	for _, g := range []struct {
@@ -256,4 +264,144 @@ func TestEveryOperationAgainstEveryCallerAndGarbage(t *testing.T) {
 	b := newFixture(t)
 	b.Matrix(t)
 	b.Garbage(t, apitest.GarbageConfig{Seed: 7, Values: map[string]string{"backup_id": b.backup("web")}})
+}
+
+// asked is what the newest job was asked for.
+func (b *fixture) asked() string {
+	return b.Value("SELECT kind || ' ' || target_kind || ' ' || target_name || ' ' || coalesce(exclusive, '') FROM jobs ORDER BY id " +
+		"DESC LIMIT 1")
+}
+
+func TestRun(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t)
+	web, foreign := b.vm("web"), apitest.In(2, identity.Owner)
+	body := func(more string) string { return `{"targets":[{"vm":` + web + `},{"app":1}]` + more + `}` }
+	b.ask("POST", "backups/run", body(""), apitest.Viewer, 403, "forbidden")
+	b.ask("POST", "backups/run", body(""), foreign, 202, "", `"jobs":[]`, `"error":"not_found"`)
+	for _, wrong := range []string{`{}`, `{"targets":[]}`, `{"targets":[{}]}`, `{"targets":[{"vm":1,"app":1}]}`,
+		`{"targets":[{"vm":1},{"vm":1}]}`,
+		body(`,"mode":"quick"`), body(`,"compress":"rar"`), body(`,"storage":"local"`), body(`,"storage":"none"`), body(`,"notes":7`),
+		body(`,"storage":"../etc"`)} {
+		b.ask("POST", "backups/run", wrong, apitest.Operator, 422, "invalid")
+	}
+	b.ask("POST", "backups/run?plan=true", body(""), apitest.Operator, 200, "", `"kind":"backup"`, `web is backed up to nas.`)
+	b.ask("POST", "backups/run", body(`,"mode":"snapshot","compress":"zstd","notes":"before","protected":true`), apitest.Operator, 202, "",
+		`"kind":"backup.run"`,
+		`"params":{"compress":"zstd","mode":"snapshot","notes":"before","protected":true,"targets":[{"vm":`+web+`}]}`,
+		`"skipped":[]`)
+	if got := b.asked(); !strings.HasPrefix(got, "backup.run ") || !strings.Contains(got, " guest:") {
+		t.Errorf("the job %s", got)
+	}
+	b.ask("POST", "backups/run", body(""), apitest.Operator, 202, "", `"jobs":[]`, `"error":"guest_busy"`)
+	b.idle()
+	b.cluster.AddStorage(memdriver.StorageSpec{Name: "second", Archive: &memdriver.Archive{}})
+	b.sync()
+	b.ask("POST", "backups/run", body(""), apitest.Operator, 422, "invalid", "name one")
+	b.ask("POST", "backups/run", body(`,"storage":"second"`), apitest.Operator, 202, "", `"storage":"second"`)
+	b.idle()
+	b.cluster.AddStorage(memdriver.StorageSpec{Name: "second", Archive: &memdriver.Archive{}, Away: true})
+	b.sync()
+	b.ask("POST", "backups/run", body(`,"storage":"second"`), apitest.Operator, 422, "invalid", "not available")
+	// Where the service itself runs, a guest is not stopped without its name.
+	b.ask("PATCH", "settings", `{"self.host_id":1}`, apitest.Admin, 200, "")
+	b.Self.Hostname = "web"
+	stop := `{"targets":[{"vm":` + web + `}],"storage":"nas","mode":"stop"`
+	b.ask("POST", "backups/run", stop+`}`, apitest.Operator, 202, "", `"jobs":[]`, `"error":"self_target"`)
+	b.ask("POST", "backups/run", stop+`,"confirm":"web"}`, apitest.Operator, 202, "", `"skipped":[]`)
+	b.idle()
+	b.Exec("DELETE FROM host_credentials WHERE capability = 'backup'")
+	b.ask("POST", "backups/run", body(`,"storage":"nas"`), apitest.Operator, 202, "", `"jobs":[]`, `"error":"capability_missing"`)
+}
+
+func TestDelete(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t)
+	one := "backups/" + b.backup("web")
+	b.ask("DELETE", one, "", apitest.Operator, 403, "forbidden")
+	b.ask("DELETE", one, "", apitest.In(2, identity.Owner), 404, "not_found")
+	b.ask("DELETE", "backups/99", "", apitest.Admin, 404, "not_found")
+	b.ask("DELETE", one+"?plan=true", "", apitest.Admin, 200, "", `"kind":"backup","text":"The backup of web on nas is deleted."`,
+		`1 good backups of it remain.`, `"confirm_phrase":"web"`)
+	b.ask("DELETE", one, `{"confirm":"db"}`, apitest.Admin, 409, "confirm_required", `"confirm_phrase":"web"`)
+	b.nas.Change(func(k *hypervisor.Backup) { k.Protected = true })
+	b.ask("DELETE", one, `{"confirm":"web"}`, apitest.Admin, 409, "protected")
+	b.ask("DELETE", one+"?plan=true", "", apitest.Admin, 200, "", `"blockers":[{"error":"protected"`)
+	b.nas.Change(func(k *hypervisor.Backup) { k.Protected = false })
+	b.cluster.SetFault("backups", memdriver.Fault{Err: plugin.Errorf(plugin.Unreachable, "no route")})
+	b.ask("DELETE", one, `{"confirm":"web"}`, apitest.Admin, 502, "hypervisor_error")
+	b.cluster.SetFault("backups", memdriver.Fault{})
+	b.ask("DELETE", one, `{"confirm":"web"}`, apitest.Admin, 202, "", `"kind":"backup.delete"`, `"target":{"kind":"backup"`)
+	b.ask("DELETE", one, `{"confirm":"web"}`, apitest.Admin, 409, "guest_busy")
+	b.idle()
+	b.Exec("UPDATE backups SET name = '', guest_id = NULL")
+	b.ask("DELETE", one, `{}`, apitest.Admin, 409, "confirm_required", fmt.Sprintf(`"confirm_phrase":%q`, b.refs["web"].ID))
+	b.Exec("UPDATE backups SET ref = 'nas:gone' WHERE id = " + strings.TrimPrefix(one, "backups/"))
+	b.ask("DELETE", one, `{}`, apitest.Admin, 404, "not_found")
+}
+
+func TestRestoreToANewID(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t)
+	back := "backups/" + b.backup("web") + "/restore"
+	b.ask("POST", back, "", apitest.Operator, 403, "forbidden")
+	b.ask("POST", back, "", apitest.In(2, identity.Owner), 404, "not_found")
+	b.ask("POST", back+"?plan=true", "", apitest.Admin, 200, "", `is made of the backup of web on node`, `"confirm_phrase":null`)
+	for _, wrong := range []string{`{"newid":0}`, `{"newid":1}`, `{"node":"none"}`, `{"storage":"nas"}`, `{"storage":"none"}`,
+		`{"name":"-"}`,
+		`{"unknown":1}`, `{"over":1}`} {
+		b.ask("POST", back, wrong, apitest.Admin, 422, "invalid")
+	}
+	b.ask("POST", back, fmt.Sprintf(`{"newid":%s}`, b.refs["db"].ID), apitest.Admin, 409, "conflict")
+	b.ask("POST", back, `{"start":true}`, apitest.Admin, 409, "capability_missing", `"lifecycle"`)
+	b.ask("POST", back, `{"newid":900}`, apitest.Admin, 202, "", `"kind":"backup.restore"`, `"vmid":900,"guest_ref":"900"`,
+		`"target":{"kind":"backup"`, `"params":{"newid":900}`)
+	if got := b.Value("SELECT params->'spec'->>'NewIdentity' FROM jobs ORDER BY id DESC LIMIT 1"); got != "true" {
+		t.Errorf("new MAC addresses beside the one that is there: %s", got)
+	}
+	b.ask("POST", back, `{"newid":900}`, apitest.Admin, 409, "conflict")
+	b.idle()
+	b.Exec("DELETE FROM guests WHERE name = 'web'")
+	b.ask("POST", back, `{"storage":"local"}`, apitest.Admin, 202, "", `"params":{"storage":"local"}`)
+	if got := b.Value("SELECT params->'spec'->>'NewIdentity' FROM jobs ORDER BY id DESC LIMIT 1"); got != "false" {
+		t.Errorf("new MAC addresses for one that is gone: %s", got)
+	}
+	b.ask("POST", back, `{"over":true}`, apitest.Admin, 409, "invalid_state", "is gone")
+}
+
+func TestRestoreOver(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t)
+	back := "backups/" + b.backup("web") + "/restore"
+	b.ask("POST", back, `{"over":true}`, apitest.Admin, 409, "confirm_required", `"confirm_phrase":"web"`,
+		`All that web has written since the backup was taken is lost.`)
+	b.ask("POST", back+"?plan=true", `{"over":true}`, apitest.Admin, 200, "", `"kind":"data"`, `"kind":"disk"`,
+		`"kind":"backup","text":"A backup on nas remains."`)
+	b.ask("POST", back, `{"over":true,"newid":900,"name":"x","node":"y","new_identity":true}`, apitest.Admin, 422, "invalid",
+		`"newid"`, `"name"`,
+		`"node"`, `"new_identity"`)
+	b.ask("POST", back, `{"over":true,"storage":"none","confirm":"web"}`, apitest.Admin, 422, "invalid", `"storage"`)
+	b.ask("POST", back+"?plan_digest=0000000000000000", `{"over":true,"confirm":"web"}`, apitest.Admin, 409, "plan_stale")
+	b.cluster.ChangeConfig(b.refs["web"].ID, func(c *hypervisor.Config) { c.Protected = true })
+	b.ask("POST", back, `{"over":true,"confirm":"web"}`, apitest.Admin, 409, "protected")
+	b.cluster.ChangeConfig(b.refs["web"].ID, func(c *hypervisor.Config) { c.Protected = false })
+	b.Exec("UPDATE guests SET status = 'running' WHERE name = 'web'")
+	b.ask("POST", back, `{"over":true,"confirm":"web"}`, apitest.Admin, 409, "guest_running")
+	b.Exec("UPDATE guests SET status = 'stopped' WHERE name = 'web'")
+	b.ask("POST", back, `{"over":true,"confirm":"web"}`, apitest.Admin, 202, "", `"kind":"backup.restore"`, `"target":{"kind":"backup"`,
+		`"params":{"over":true}`)
+	if got := b.asked(); got != "backup.restore backup web guest:"+b.vm("web") {
+		t.Errorf("the job %s", got)
+	}
+	b.ask("POST", back, `{"over":true,"confirm":"web"}`, apitest.Admin, 409, "guest_busy")
+	b.idle()
+	// An app is confirmed by its own name, and a container that is none cannot be named.
+	b.nas.Put(b.cluster, b.refs["files"], time.Now())
+	b.list()
+	b.Exec("UPDATE apps SET name = 'wiki'")
+	app := "backups/" + b.backup("files") + "/restore"
+	b.ask("POST", app, `{"over":true,"confirm":"wiki"}`, apitest.Admin, 202, "")
+	b.idle()
+	b.Exec("DELETE FROM apps")
+	b.ask("POST", app, `{"over":true,"confirm":"files"}`, apitest.Admin, 409, "invalid_state", "adopt it first")
 }

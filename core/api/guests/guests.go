@@ -9,7 +9,6 @@ import (
 	"github.com/hostler/hostler/core/guest"
 	"github.com/hostler/hostler/core/idempotency"
 	"github.com/hostler/hostler/core/identity"
-	"github.com/hostler/hostler/core/problem"
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
@@ -29,7 +28,8 @@ func Register(a *op.API, deps Deps) {
 	h := handlers{deps.Guests, deps.Actor}
 	op.Get(a, "/api/v1/guests", h.list, op.Spec{
 		ID: "list_guests", Summary: "List VMs, containers and apps", Tag: "Guests", Role: identity.Viewer, On: op.Anywhere, Ours: true,
-		Description: "Every VM and container of the hosts that the caller may see, as the last poll found it, each once. A container that is " +
+		Description: "Every VM and container of the hosts that the caller may see, as the last poll found it, each once. A " +
+			"container that is " +
 			"an app has `app_id`; templates are marked. An app whose container is away is under /apps only. The list is not paged.",
 	})
 	op.Post(a, "/api/v1/guests/actions", h.act, op.Spec{
@@ -45,54 +45,19 @@ func Register(a *op.API, deps Deps) {
 type actInput struct {
 	op.Planned
 	Body struct {
-		Action  string   `json:"action" enum:"start,stop,shutdown,restart,pause,resume,reset" example:"shutdown"`
-		Targets []target `json:"targets" minItems:"1" maxItems:"500"`
-		Confirm *string  `json:"confirm,omitempty" nullable:"true" maxLength:"200" doc:"Name of the guest that the service itself runs in"`
+		Action  string              `json:"action" enum:"start,stop,shutdown,restart,pause,resume,reset" example:"shutdown"`
+		Targets []guest.NamedTarget `json:"targets" minItems:"1" maxItems:"500"`
+		Confirm *string             `json:"confirm,omitempty" nullable:"true" maxLength:"200" doc:"Name of the service's own guest"`
 	}
 }
 
-// target is one of the two.
-type target struct {
-	VM  *int64 `json:"vm,omitempty" minimum:"1" example:"3" doc:"Id of a VM; either this or app"`
-	App *int64 `json:"app,omitempty" minimum:"1" doc:"Id of an app"`
-}
-
 func (h handlers) act(ctx context.Context, in *actInput) (*op.Body[guest.Bulk], error) {
-	all, err := targetsOf(in.Body.Targets)
+	all, err := guest.Targets(in.Body.Targets)
 	if err != nil {
 		return nil, err
 	}
 	done, err := h.guests.ActOnAll(ctx, h.actor, hypervisor.Action(in.Body.Action), all, in.Body.Confirm)
 	return &op.Body[guest.Bulk]{Body: done}, err
-}
-
-// targetsOf refuses targets that name nothing or two things, and those that come twice.
-func targetsOf(given []target) ([]guest.BulkTarget, error) {
-	var faults []problem.Fault
-	seen := map[[2]int64]bool{}
-	all := make([]guest.BulkTarget, len(given))
-	for i, t := range given {
-		loc := []any{"body", "targets", i}
-		all[i] = guest.BulkTarget(t)
-		if (t.VM == nil) == (t.App == nil) {
-			faults = append(faults, problem.Fault{Loc: loc, Msg: "must name either a vm or an app", Type: "value_error"})
-			continue
-		}
-		key := [2]int64{}
-		if t.VM != nil {
-			key[0] = *t.VM
-		} else {
-			key[1] = *t.App
-		}
-		if seen[key] {
-			faults = append(faults, problem.Fault{Loc: loc, Msg: "comes twice", Type: "duplicate"})
-		}
-		seen[key] = true
-	}
-	if len(faults) > 0 {
-		return nil, problem.Invalid(faults[:min(len(faults), 20)]...)
-	}
-	return all, nil
 }
 
 // acted makes the answer of act again.

@@ -48,6 +48,16 @@ func (c *Cluster) AddStorage(spec StorageSpec) {
 	c.storages = append(c.storages, &storage{spec})
 }
 
+// ArchiveOf is the archive of the storage of a name; nil where there is none.
+func (c *Cluster) ArchiveOf(name string) *Archive {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s := c.storage(name); s != nil {
+		return s.Archive
+	}
+	return nil
+}
+
 // storage is the one of a name, or nil; it needs the lock.
 func (c *Cluster) storage(name string) *storage {
 	if i := slices.IndexFunc(c.storages, func(s *storage) bool { return s.Name == name }); i >= 0 {

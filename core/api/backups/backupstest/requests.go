@@ -17,10 +17,26 @@ const storage = requesttest.Canary + "-archive"
 
 // Requests are those of the resource.
 var Requests = requesttest.Requests{
-	Values: func(f *requesttest.Fixture) map[string]string { return map[string]string{"backup_id": add(f)} },
+	Values: func(f *requesttest.Fixture) map[string]string {
+		others(f)
+		token := f.Lab.Target(endpoint.Backup).Credential
+		f.Ask("POST", fmt.Sprintf("/api/v1/hosts/%d/credentials", f.Host),
+			fmt.Sprintf(`{"capability":"backup","token_id":%q,"token_secret":%q}`, token.ID, string(token.Secret)), 200)
+		f.Lab.AddStorage(memdriver.StorageSpec{Name: storage, Archive: &memdriver.Archive{}})
+		return map[string]string{"backup_id": put(f)}
+	},
 	Changes: func(f *requesttest.Fixture) []requesttest.Change {
+		deleted, restored := put(f), put(f)
+		saved := f.Lab.NewGuest(hypervisor.VM, hypervisor.GuestStopped)
+		f.Ask("POST", fmt.Sprintf("/api/v1/hosts/%d/sync", f.Host), "", 200)
+		vm := f.ID("SELECT id FROM guests WHERE host_id = $1 AND ref = $2", f.Host, saved.ID)
 		return []requesttest.Change{
-			{Operation: "update_backup", Body: `{"protected":true}`},
+			{Operation: "update_backup", Body: `{"protected":false}`},
+			{Operation: "run_backups", Skips: true, Body: fmt.Sprintf(`{"targets":[{"vm":%s}],"storage":%q}`, vm, storage)},
+			{Operation: "restore_backup", Body: `{}`, Path: map[string]string{"backup_id": restored}},
+			{Operation: "delete_backup", Path: map[string]string{"backup_id": deleted},
+				Body: fmt.Sprintf(`{"confirm":%q}`, dbtest.Value[string](f.T, f.DB, "SELECT name FROM backups WHERE id = "+
+					"$1::bigint", deleted))},
 		}
 	},
 }
@@ -35,23 +51,11 @@ func others(f *requesttest.Fixture) {
 		JOIN guests g ON g.cluster_id = s.cluster_id ORDER BY s.id, g.id ON CONFLICT (storage_id, ref) DO NOTHING`)
 }
 
-// add makes a storage of backups at the host, with a token, and a backup of a guest of its own that the service knows of. It gives that
-// backup's id.
-func add(f *requesttest.Fixture) string {
-	others(f)
-	archive := &memdriver.Archive{}
-	f.Lab.AddStorage(memdriver.StorageSpec{Name: storage, Archive: archive})
-	token := f.Lab.Target(endpoint.Backup).Credential
-	f.Ask("POST", fmt.Sprintf("/api/v1/hosts/%d/credentials", f.Host),
-		fmt.Sprintf(`{"capability":"backup","token_id":%q,"token_secret":%q}`, token.ID, string(token.Secret)), 200)
+// put makes a guest with a backup that the service knows of, and gives the backup's id.
+func put(f *requesttest.Fixture) string {
+	of := f.Lab.NewGuest(hypervisor.VM, hypervisor.GuestStopped)
 	f.Ask("POST", fmt.Sprintf("/api/v1/hosts/%d/sync", f.Host), "", 200)
-	return put(f, archive, f.Lab.NewGuest(hypervisor.VM, hypervisor.GuestStopped))
-}
-
-// put makes a backup of a guest and gives its id.
-func put(f *requesttest.Fixture, archive *memdriver.Archive, of hypervisor.GuestRef) string {
-	f.Ask("POST", fmt.Sprintf("/api/v1/hosts/%d/sync", f.Host), "", 200)
-	id := storage + ":" + archive.Put(f.Lab, of, time.Now())
+	id := storage + ":" + f.Lab.ArchiveOf(storage).Put(f.Lab, of, time.Now())
 	dbtest.Exec(f.T, f.DB, `WITH s AS (INSERT INTO backup_storages (cluster_id, host_id, node, name, as_of)
 		SELECT cluster_id, id, '', $2, now() FROM hosts WHERE id = $1
 		ON CONFLICT (cluster_id, node, name) DO UPDATE SET as_of = now() RETURNING id, cluster_id)

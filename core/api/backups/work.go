@@ -1,0 +1,85 @@
+package backups
+
+import (
+	"context"
+
+	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/guest"
+	"github.com/hostler/hostler/core/idempotency"
+)
+
+type runInput struct {
+	op.Planned
+	Body struct {
+		Targets   []guest.NamedTarget `json:"targets" minItems:"1" maxItems:"500"`
+		Storage   *string             `json:"storage,omitempty" nullable:"true" minLength:"1" maxLength:"100" example:"nas"`
+		Mode      *string             `json:"mode,omitempty" nullable:"true" enum:"snapshot,suspend,stop" doc:"Null for the usual one"`
+		Compress  *string             `json:"compress,omitempty" nullable:"true" enum:"0,gzip,lzo,zstd" doc:"0 is none"`
+		Notes     *string             `json:"notes,omitempty" nullable:"true" maxLength:"250"`
+		Protected bool                `json:"protected,omitempty" doc:"Protect it from being deleted"`
+		Confirm   *string             `json:"confirm,omitempty" nullable:"true" maxLength:"200" doc:"Name of the service's own guest"`
+	}
+}
+
+func (h handlers) run(ctx context.Context, in *runInput) (*op.Body[guest.Bulk], error) {
+	b := &in.Body
+	all, err := guest.Targets(b.Targets)
+	if err != nil {
+		return nil, err
+	}
+	order := guest.BackupOrder{Storage: b.Storage, Mode: b.Mode, Compress: b.Compress, Notes: b.Notes, Protected: b.Protected}
+	done, err := h.guests.BackUpAll(ctx, h.actor, order, all, b.Confirm)
+	return &op.Body[guest.Bulk]{Body: done}, err
+}
+
+// ran makes the answer of run again.
+func (h handlers) ran(ctx context.Context, made idempotency.Made) (any, error) {
+	return h.actor.ActedOnAll(ctx, made)
+}
+
+type restoreInput struct {
+	op.Planned
+	Body *struct {
+		Over        bool    `json:"over,omitempty" doc:"In the place of the guest that the backup is of"`
+		NewID       *int64  `json:"newid,omitempty" nullable:"true" minimum:"1" maximum:"999999999" doc:"The new guest's number"`
+		Name        *string `json:"name,omitempty" nullable:"true" minLength:"1" maxLength:"63" example:"web2"`
+		Node        *string `json:"node,omitempty" nullable:"true" minLength:"1" maxLength:"253" doc:"The node of the new guest"`
+		Storage     *string `json:"storage,omitempty" nullable:"true" minLength:"1" maxLength:"100" doc:"Where its disks shall be"`
+		NewIdentity *bool   `json:"new_identity,omitempty" nullable:"true" doc:"New MAC addresses for a new guest"`
+		Start       bool    `json:"start,omitempty" doc:"Start it afterwards"`
+		Confirm     *string `json:"confirm,omitempty" nullable:"true" maxLength:"200" doc:"The guest's name, with over"`
+	}
+}
+
+func (h handlers) restore(ctx context.Context, in *restoreInput) (*op.Body[guest.Made], error) {
+	var order guest.RestoreOrder
+	var confirm *string
+	if b := in.Body; b != nil {
+		order = guest.RestoreOrder{NewID: b.NewID, Name: b.Name, Node: b.Node, Storage: b.Storage, Over: b.Over, Start: b.Start,
+			NewIdentity: b.NewIdentity}
+		confirm = b.Confirm
+	}
+	done, err := h.backups.Restore(ctx, op.Found(ctx).ID, order, confirm)
+	return &op.Body[guest.Made]{Body: done}, err
+}
+
+// restored makes the answer of restore again.
+func (h handlers) restored(ctx context.Context, made idempotency.Made) (any, error) {
+	return h.actor.MadeAgain(ctx, made, false)
+}
+
+type removeInput struct {
+	op.Planned
+	Body *struct {
+		Confirm *string `json:"confirm,omitempty" nullable:"true" maxLength:"200" doc:"The name of the guest that it is of"`
+	}
+}
+
+func (h handlers) remove(ctx context.Context, in *removeInput) (*op.Body[guest.Started], error) {
+	var confirm *string
+	if in.Body != nil {
+		confirm = in.Body.Confirm
+	}
+	done, err := h.backups.Delete(ctx, op.Found(ctx).ID, confirm)
+	return &op.Body[guest.Started]{Body: done}, err
+}

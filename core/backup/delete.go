@@ -1,0 +1,179 @@
+package backup
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/guest"
+	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/core/plan"
+	"github.com/hostler/hostler/core/plugin"
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/hypervisor"
+	sdk "github.com/hostler/hostler/sdk/plugin"
+)
+
+// deleteKind is the kind of jobs that delete backups.
+const deleteKind = "backup.delete"
+
+// deleteParams are those of such a job.
+type deleteParams struct {
+	HostID int64             `json:"host_id"`
+	Backup hypervisor.Backup `json:"backup"`
+}
+
+// Register makes the store the worker of the jobs that delete backups.
+func (s *Store) Register(q *job.Queue) { q.Register(deleteKind, job.WorkerFunc(s.delete)) }
+
+// deletion is the job that deletes a backup.
+func (b stored) deletion() job.Spec {
+	return job.Spec{
+		Kind: deleteKind, Target: job.Target{Kind: "backup", ID: b.ID, Name: b.phrase()}, TeamID: b.teamID, HostID: b.HostID,
+		Exclusive: fmt.Sprintf("backup:%d", b.ID), Params: deleteParams{HostID: b.HostID, Backup: b.at},
+	}
+}
+
+// Delete asks for a backup to be deleted, confirmed by the name of the guest that it is of, or by that guest's id at the hypervisor
+// where no name is known. Problems: not_found, capability_missing, unsupported, protected, confirm_required, plan_stale, guest_busy
+// while another job deletes it, and those of host.Ask.
+func (s *Store) Delete(ctx context.Context, id int64, confirm *string) (guest.Started, error) {
+	b, err := s.read(ctx, id)
+	if err != nil {
+		return guest.Started{}, err
+	}
+	draft := plan.Begin(ctx)
+	if err := s.require(ctx, b.HostID); err != nil {
+		return guest.Started{}, err
+	}
+	present, err := s.present(ctx, b)
+	switch {
+	case err != nil:
+		err = draft.Refuse(err)
+	case present == nil:
+		return guest.Started{}, problem.New(problem.CodeNotFound, "there is no such backup any more")
+	case present.Protected:
+		err = draft.Refuse(problem.New(problem.CodeProtected, "the backup is protected; end that first"))
+	}
+	if err != nil {
+		return guest.Started{}, err
+	}
+	phrase := b.phrase()
+	confirmation := plan.Confirmation{Code: problem.CodeConfirmRequired, Phrase: phrase, Given: confirm != nil && *confirm == phrase,
+		Why: fmt.Sprintf("the backup of %s is deleted for good; send the name %s as confirm to go on", phrase, phrase)}
+	if err := draft.Decide(ctx, confirmation, func(ctx context.Context, p *plan.Plan) error { return s.tell(ctx, b, p) }); err != nil {
+		return guest.Started{}, err
+	}
+	var made *job.Job
+	err = s.DB.Tx(ctx, func(tx *db.Tx) (err error) {
+		if made, err = s.Actor.Queue.Enqueue(ctx, tx, b.deletion()); err != nil {
+			return err
+		}
+		return audit.Write(ctx, tx)
+	})
+	if err != nil {
+		return guest.Started{}, err
+	}
+	return guest.Started{Job: made.View()}, nil
+}
+
+// present asks the hypervisor for the backup as it is now; nil when it is gone.
+func (s *Store) present(ctx context.Context, b stored) (*hypervisor.Backup, error) {
+	found, err := s.find(ctx, b.HostID, b.at, changeLimit)
+	return found, plugin.Problem(err)
+}
+
+func (s *Store) find(ctx context.Context, hostID int64, wanted hypervisor.Backup, limit time.Duration) (*hypervisor.Backup, error) {
+	return host.AskWithin(ctx, s.Actor.Hosts, limit, hostID, endpoint.Backup,
+		func(ctx context.Context, at hypervisor.Backuper) (*hypervisor.Backup, error) {
+			all, err := at.Backups(ctx, hypervisor.BackupQuery{Storage: wanted.Storage, Node: wanted.Node})
+			for i := range all {
+				if all[i].ID == wanted.ID {
+					return &all[i], err
+				}
+			}
+			return nil, err
+		})
+}
+
+// tell writes into the plan what goes, and what the guest has besides.
+func (s *Store) tell(ctx context.Context, b stored, p *plan.Plan) error {
+	p.AddSince(plan.KindBackup, b.Storage, b.at.TakenAt, "The backup of %s on %s is deleted.", b.phrase(), b.Storage)
+	p.Effects[len(p.Effects)-1].SizeBytes = b.SizeBytes
+	var others int
+	var newest *time.Time
+	err := s.DB.Pool.QueryRow(ctx, `SELECT count(*), max(taken_at) FROM backups WHERE id <> $1 AND verified <> 'failed'
+		AND cluster_id = $2 AND kind = $3 AND guest_ref = $4 AND COALESCE(uid, '') = $5`, b.ID, b.clusterID, b.Kind, b.GuestRef, b.at.UID).
+		Scan(&others, &newest)
+	if err != nil {
+		return db.Problem(fmt.Errorf("counting the backups of a guest: %w", err))
+	}
+	switch {
+	case others == 0:
+		p.Warn("It is the last good backup of %s that is known.", b.phrase())
+	case newest != nil:
+		p.AddSince(plan.KindBackup, "", *newest, "%d good backups of it remain.", others)
+	}
+	return nil
+}
+
+// delete does a job that deletes a backup. What is gone already has nothing left to be done; a request whose task is not found is made
+// again only while the backup is there, which does no harm: its id is never another's.
+func (s *Store) delete(ctx context.Context, run *job.Run) error {
+	var params deleteParams
+	if err := run.Params(&params); err != nil {
+		return err
+	}
+	b := params.Backup
+	_, err := run.Do(ctx, job.Step{
+		Name: "delete",
+		Open: func(ctx context.Context) (hypervisor.Host, error) {
+			return s.Actor.Hosts.Open(ctx, params.HostID, endpoint.Backup)
+		},
+		Before: func(ctx context.Context) (clock time.Time, done bool, err error) {
+			present, err := s.find(ctx, params.HostID, b, listLimit)
+			switch {
+			case err != nil:
+				return time.Time{}, false, err
+			case present == nil:
+				run.Note("nothing to do: the backup is gone")
+				return time.Now(), true, nil
+			case present.Protected:
+				return time.Time{}, false, job.Fail("the backup is protected; nothing was done")
+			}
+			run.Note("deleting the backup %s", b.ID)
+			return time.Now(), false, nil
+		},
+		Send: func(ctx context.Context, at hypervisor.Host) (string, error) {
+			able, err := host.Able[hypervisor.Backuper](at)
+			if err != nil {
+				return "", err
+			}
+			return able.DeleteBackup(ctx, b)
+		},
+		Query: func() hypervisor.TaskQuery { return hypervisor.TaskQuery{Node: b.Node} },
+		// Tasks do not tell which backup they delete, so that none is taken for this job's.
+		Ours:   func(hypervisor.Task) bool { return false },
+		Absent: func(context.Context, time.Time, bool) error { return nil },
+	})
+	if kind := sdk.KindOf(err); err != nil && kind == sdk.NotFound {
+		if _, verdict := job.Verdict(err); !verdict {
+			run.Note("the backup is gone already")
+			err = nil
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if err := s.Refresh(context.WithoutCancel(ctx), params.HostID, b.Storage, b.Node); err != nil {
+		run.Note("the backups on %s could not be listed (%s); the next listing shows what has changed", b.Storage, job.Explain(err))
+		if _, err := s.DB.Pool.Exec(context.WithoutCancel(ctx), "DELETE FROM backups WHERE id = $1", run.Job().Target.ID); err != nil {
+			return db.Problem(fmt.Errorf("forgetting a backup: %w", err))
+		}
+	}
+	return nil
+}

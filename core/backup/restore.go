@@ -1,0 +1,70 @@
+package backup
+
+import (
+	"context"
+
+	"github.com/hostler/hostler/core/guest"
+	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/core/problem"
+)
+
+// Restore asks for a guest to be made of a backup: a new one, or with Over the one that it is of, which is confirmed by its name. Problems
+// besides those of guest.RestoreNew and guest.RestoreOver: not_found; invalid for fields that do not go together; and invalid_state where
+// the guest that is to be replaced is gone.
+func (s *Store) Restore(ctx context.Context, id int64, order guest.RestoreOrder, confirm *string) (guest.Made, error) {
+	b, err := s.read(ctx, id)
+	if err != nil {
+		return guest.Made{}, err
+	}
+	of := guest.Restorable{ID: b.ID, HostID: b.HostID, TeamID: b.teamID, Name: b.phrase(), GuestID: b.guestID, Backup: b.at}
+	if b.Verified != nil {
+		of.Backup.Verified = *b.Verified
+	}
+	if !order.Over {
+		return guest.RestoreNew(ctx, s.Actor, of, order)
+	}
+	var faults []problem.Fault
+	for field, given := range map[string]bool{"newid": order.NewID != nil, "name": order.Name != nil, "node": order.Node != nil,
+		"new_identity": order.NewIdentity != nil} {
+		if given {
+			faults = append(faults, problem.Fault{Loc: []any{"body", field}, Msg: "is for a new guest, not over the one that is there",
+				Type: "value_error"})
+		}
+	}
+	if len(faults) > 0 {
+		return guest.Made{}, problem.Invalid(faults...)
+	}
+	request, err := s.over(ctx, b)
+	if err != nil {
+		return guest.Made{}, err
+	}
+	request.Confirm = confirm
+	return guest.RestoreOver(ctx, s.Actor, request, of, order)
+}
+
+// over names the guest that a backup is of.
+func (s *Store) over(ctx context.Context, b stored) (guest.Request, error) {
+	switch {
+	case b.guestID == nil:
+		return guest.Request{}, problem.New(problem.CodeInvalidState, "the guest %s is gone; restore it to a new id", b.phrase())
+	case b.Kind == guest.Container && b.App == nil:
+		return guest.Request{}, problem.New(problem.CodeInvalidState, "the container %s is no app; adopt it first", b.phrase())
+	}
+	g, err := s.Guests.Get(ctx, b.Kind, *b.guestID)
+	if err != nil {
+		return guest.Request{}, err
+	}
+	target := job.Target{Kind: "vm", ID: g.ID, Name: g.Name}
+	if b.App != nil {
+		target = job.Target{Kind: "app", ID: *b.App, Name: b.Name}
+	}
+	return guest.Request{Target: target, Guest: g, TeamID: b.teamID}, nil
+}
+
+// phrase is what the backup is called: its guest's name, or that guest's id at the hypervisor where no name is known.
+func (b stored) phrase() string {
+	if b.Name != "" {
+		return b.Name
+	}
+	return b.GuestRef
+}

@@ -1,0 +1,178 @@
+package guest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/plan"
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/core/schedule"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// BackupOrder is a backup as it is asked for; nil takes what the hypervisor or the service chooses.
+type BackupOrder struct {
+	Storage   *string `json:"storage,omitempty"`
+	Mode      *string `json:"mode,omitempty"`
+	Compress  *string `json:"compress,omitempty"`
+	Notes     *string `json:"notes,omitempty"`
+	Protected bool    `json:"protected,omitempty"`
+}
+
+// spec is the backup to take on a storage.
+func (o BackupOrder) spec(storage string) hypervisor.BackupSpec {
+	spec := hypervisor.BackupSpec{Storage: storage, Protected: o.Protected}
+	for field, given := range map[*string]*string{&spec.Mode: o.Mode, &spec.Compress: o.Compress, &spec.Notes: o.Notes} {
+		if given != nil {
+			*field = *given
+		}
+	}
+	return spec
+}
+
+// backupSpec is a backup with what its operation shows of it.
+type backupSpec struct {
+	hypervisor.BackupSpec
+	Order  BackupOrder
+	Target BulkTarget
+}
+
+// RunBackup is the work that backs a guest up. One in the mode stop takes a running guest away meanwhile.
+var RunBackup = Work[backupSpec]{
+	Kind: "backup.run", Needs: endpoint.Backup, Templates: true,
+	Stops: func(spec backupSpec) bool { return spec.Mode == "stop" },
+	Shows: func(spec backupSpec) any {
+		return struct {
+			Targets []map[string]int64 `json:"targets"`
+			BackupOrder
+		}{[]map[string]int64{spec.Target.named()}, spec.Order}
+	},
+	Plan: func(_ context.Context, on Subject, spec backupSpec, p *plan.Plan) error {
+		p.Add(plan.KindBackup, "", "%s is backed up to %s.", on.Guest.Name, spec.Storage)
+		return nil
+	},
+	Steps: []Step[backupSpec]{{
+		Name: "backup", Does: hypervisor.OperationBackup, Reads: endpoint.Backup,
+		Says: func(spec backupSpec) string { return "backing up to " + spec.Storage },
+		Send: Using(func(b hypervisor.Backuper, ctx context.Context, ref hypervisor.GuestRef, spec backupSpec) (string, error) {
+			return b.RunBackup(ctx, ref, spec.BackupSpec)
+		}),
+		Since: func(ctx context.Context, at hypervisor.Host, guest hypervisor.Guest, spec backupSpec, sent time.Time) (s State,
+			err error) {
+			if sent.IsZero() {
+				return s, nil
+			}
+			made, err := backupsSince(ctx, at, guest.GuestRef, spec.BackupSpec, sent)
+			if err == nil && len(made) > 0 {
+				s.Made = fmt.Sprintf("there is a backup of %s", made[0].TakenAt.UTC().Format("2006-01-02 15:04:05 UTC"))
+			}
+			return s, err
+		},
+	}},
+	End: func(ctx context.Context, e *Ending[backupSpec]) error {
+		e.relist(ctx, e.Spec.Storage)
+		return e.keepBackup(ctx, e.Spec.Storage, e.Spec.Notes)
+	},
+}
+
+// backupsSince are a guest's backups that fit what was asked for and are not from before a time, the oldest first. Times are those of
+// the hypervisor, and a backup's is cut to its second.
+func backupsSince(ctx context.Context, at hypervisor.Host, ref hypervisor.GuestRef, spec hypervisor.BackupSpec,
+	since time.Time) ([]hypervisor.Backup, error) {
+	able, err := host.Able[hypervisor.Backuper](at)
+	if err != nil {
+		return nil, err
+	}
+	all, err := able.Backups(ctx, hypervisor.BackupQuery{Storage: spec.Storage, Node: ref.Node})
+	if err != nil {
+		return nil, err
+	}
+	all = slices.DeleteFunc(all, func(b hypervisor.Backup) bool {
+		same := b.Kind == ref.Kind && (b.Guest == ref.ID || b.UID != "" && b.UID == ref.UID) &&
+			(b.UID == "" || ref.UID == "" || b.UID == ref.UID)
+		return !same || b.Notes != spec.Notes || b.TakenAt.Before(since.Truncate(time.Second))
+	})
+	slices.SortStableFunc(all, func(a, b hypervisor.Backup) int { return a.TakenAt.Compare(b.TakenAt) })
+	return all, nil
+}
+
+// backupStorages knows which storages hold backups, as the last polls found them.
+type backupStorages struct {
+	db    *db.DB
+	known map[int64][]backupStorage
+}
+
+type backupStorage struct {
+	Node, Name string
+	Available  bool
+}
+
+// choose gives the storage for a guest's backup: the wanted one, or else the only one that its node has. Its problem is invalid.
+func (s *backupStorages) choose(ctx context.Context, g *Guest, wanted *string) (string, error) {
+	if s.known == nil {
+		s.known = map[int64][]backupStorage{}
+	}
+	all, read := s.known[g.clusterID]
+	if !read {
+		rows, err := s.db.Pool.Query(ctx, `SELECT node, name, status = 'available' FROM storages
+			WHERE cluster_id = $1 AND 'backup' = ANY(content) ORDER BY name`, g.clusterID)
+		if err == nil {
+			all, err = pgx.CollectRows(rows, pgx.RowToStructByPos[backupStorage])
+		}
+		if err != nil {
+			return "", db.Problem(fmt.Errorf("reading the storages of backups: %w", err))
+		}
+		s.known[g.clusterID] = all
+	}
+	refuse := func(format string, args ...any) (string, error) {
+		return "", problem.InvalidField(fmt.Sprintf(format, args...), "value_error", "body", "storage")
+	}
+	var here []backupStorage
+	for _, at := range all {
+		if at.Node == g.Node && (wanted == nil || at.Name == *wanted) {
+			here = append(here, at)
+		}
+	}
+	switch {
+	case len(here) == 0 && wanted != nil:
+		return refuse("node %s has no such storage, or it holds no backups", g.Node)
+	case len(here) == 0:
+		return refuse("no storage of node %s is known that holds backups", g.Node)
+	case len(here) > 1:
+		return refuse("node %s has %d storages that hold backups; name one", g.Node, len(here))
+	case !here[0].Available:
+		return refuse("the storage %s is not available", here[0].Name)
+	}
+	return here[0].Name, nil
+}
+
+// BackUpAll asks for a backup of each of many guests, as ActOnAll asks for an action. Where the storage does not do for any of them, the
+// problem is invalid.
+func (s *Store) BackUpAll(ctx context.Context, a *Actor, order BackupOrder, all []BulkTarget, confirm *string) (Bulk, error) {
+	storages := &backupStorages{db: a.DB}
+	return workOnAll(ctx, s, a, RunBackup, func(ctx context.Context, r Request) (backupSpec, error) {
+		return storages.order(ctx, r, order)
+	}, all, confirm)
+}
+
+// order is the work's spec for a guest.
+func (s *backupStorages) order(ctx context.Context, r Request, order BackupOrder) (backupSpec, error) {
+	storage, err := s.choose(ctx, r.Guest, order.Storage)
+	return backupSpec{BackupSpec: order.spec(storage), Order: order, Target: targetOf(r)}, err
+}
+
+// PrepareBackup is RunBackup's Prepare for a schedule's run.
+func PrepareBackup(ctx context.Context, a *Actor, r Request, order BackupOrder) (schedule.Enqueue, error) {
+	spec, err := (&backupStorages{db: a.DB}).order(ctx, r, order)
+	if err != nil {
+		return nil, err
+	}
+	return RunBackup.Prepare(ctx, a, r, spec)
+}

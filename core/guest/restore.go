@@ -1,0 +1,302 @@
+package guest
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/idempotency"
+	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/core/plan"
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// restoreKind is the kind of jobs that make guests of backups.
+const restoreKind = "backup.restore"
+
+// RestoreOrder is a restore as it is asked for; nil takes what the hypervisor or the service chooses.
+type RestoreOrder struct {
+	NewID   *int64  `json:"newid,omitempty"`
+	Name    *string `json:"name,omitempty"`
+	Node    *string `json:"node,omitempty"`
+	Storage *string `json:"storage,omitempty"`
+	Over    bool    `json:"over,omitempty"`
+	Start   bool    `json:"start,omitempty"`
+	// NewIdentity is for a guest under a new id only.
+	NewIdentity *bool `json:"new_identity,omitempty"`
+}
+
+// Restorable is a backup that a guest is to be made of.
+type Restorable struct {
+	// ID is ours.
+	ID     int64
+	HostID int64
+	TeamID int64
+	// Name is the guest's that was backed up, or its id at the hypervisor.
+	Name string
+	// GuestID is that guest's row; nil where it is gone.
+	GuestID *int64
+	Backup  hypervisor.Backup
+}
+
+func (b *Restorable) target() job.Target { return job.Target{Kind: "backup", ID: b.ID, Name: b.Name} }
+
+// restoreParams are those of a job that makes a guest of a backup.
+type restoreParams struct {
+	HostID int64                  `json:"host_id"`
+	Name   string                 `json:"name"`
+	Spec   hypervisor.RestoreSpec `json:"spec"`
+	Wanted bool                   `json:"wanted,omitempty"`
+	Start  bool                   `json:"start,omitempty"`
+}
+
+// restore does a job of either kind: over a guest, or to an id that is free.
+func (w *Worker) restore(ctx context.Context, run *job.Run) error {
+	var params restoreParams
+	if err := run.Params(&params); err != nil {
+		return err
+	}
+	if params.Spec.Over {
+		var over Params[overSpec]
+		if err := run.Params(&over); err != nil {
+			return err
+		}
+		return restoreOver(over.Spec.Order.Start).perform(ctx, w, run)
+	}
+	spec := params.Spec
+	c := &making{Worker: w, run: run, progress: makingProgress{ID: spec.ID}, hostID: params.HostID, kind: spec.Backup.Kind,
+		node: spec.Node, name: params.Name, noun: "guest", wanted: params.Wanted, needs: endpoint.Backup, step: "restore",
+		does: hypervisor.OperationRestore, says: "making a guest of the backup " + spec.Backup.ID, unmarked: true}
+	c.send = func(ctx context.Context, at hypervisor.Host, id hypervisor.GuestID) (string, error) {
+		able, err := host.Able[hypervisor.Backuper](at)
+		if err != nil {
+			return "", err
+		}
+		spec := spec
+		spec.ID = id
+		return able.Restore(ctx, spec)
+	}
+	c.look = func(ctx context.Context) (there, mine bool, err error) {
+		at := &act{Worker: w, hostID: c.hostID, ref: c.ref()}
+		found, err := ask(ctx, at, func(ctx context.Context, host hypervisor.Host) (hypervisor.GuestRef, error) {
+			return find(ctx, host, c.ref())
+		})
+		if err != nil || found.Node == "" {
+			return false, false, err
+		}
+		made, err := ask(ctx, at, func(ctx context.Context, host hypervisor.Host) (hypervisor.Guest, error) {
+			return host.Guest(ctx, found)
+		})
+		// The id was free before the request, and what is made of a backup has the name of what was backed up.
+		named := made.Name == params.Name || made.Name == string(c.progress.ID)
+		return err == nil, err == nil && c.progress.Lost && named, err
+	}
+	return c.make(ctx, params.Start)
+}
+
+// overSpec is a restore over a guest with what its operation shows of it.
+type overSpec struct {
+	hypervisor.RestoreSpec
+	Order RestoreOrder
+	// Of is the backup.
+	Of job.Target
+}
+
+// restoreOver is the work that sets a stopped guest back to a backup. The problems of its check: guest_running and protected.
+func restoreOver(start bool) Work[overSpec] {
+	work := Work[overSpec]{
+		Kind: restoreKind, Needs: endpoint.Backup, Interrupts: true, Appears: true, Templates: true,
+		Loses: "the guest and its disks are replaced by the backup, and all that was written since is lost",
+		Shows: func(spec overSpec) any { return spec.Order }, Target: func(spec overSpec) job.Target { return spec.Of },
+		Check: func(ctx context.Context, on Subject, _ overSpec) error {
+			switch on.Guest.Status {
+			case hypervisor.GuestRunning, hypervisor.GuestPaused:
+				return problem.New(problem.CodeGuestRunning, "%s is %s; stop it first", on.Guest.Name, on.Guest.Status)
+			}
+			return unprotected(ctx, on)
+		},
+		Plan: planRestoreOver,
+		Steps: []Step[overSpec]{{
+			Name: "restore", Does: hypervisor.OperationRestore,
+			Says: func(spec overSpec) string { return "replacing the guest by the backup " + spec.Backup.ID },
+			Send: Using(func(b hypervisor.Backuper, ctx context.Context, ref hypervisor.GuestRef, spec overSpec) (string, error) {
+				spec.RestoreSpec.ID, spec.RestoreSpec.Node = ref.ID, ref.Node
+				return b.Restore(ctx, spec.RestoreSpec)
+			}),
+			State: func(ctx context.Context, at hypervisor.Host, guest hypervisor.Guest, _ overSpec) (State, error) {
+				return destroyStep.State(ctx, at, guest, hypervisor.DestroySpec{}) // what runs or is protected is not replaced
+			},
+		}},
+	}
+	if start {
+		begin := Lifecycle(hypervisor.Start).Steps[0]
+		work.Steps = append(work.Steps, Step[overSpec]{
+			Name: "start", Needs: endpoint.Lifecycle, Does: begin.Does, Says: func(overSpec) string { return "starting it" },
+			Send: Using(func(l hypervisor.Lifecycler, ctx context.Context, ref hypervisor.GuestRef, _ overSpec) (string, error) {
+				return l.Act(ctx, ref, hypervisor.Start)
+			}),
+			State: func(_ context.Context, _ hypervisor.Host, guest hypervisor.Guest, _ overSpec) (State, error) {
+				return lifecycleState(hypervisor.Start, guest), nil
+			},
+		})
+	}
+	return work
+}
+
+// planRestoreOver tells what the guest has that the backup has not.
+func planRestoreOver(ctx context.Context, on Subject, spec overSpec, p *plan.Plan) error {
+	g := on.Guest
+	p.AddSince(plan.KindData, g.Name, spec.Backup.TakenAt, "All that %s has written since the backup was taken is lost.", g.Name)
+	config, err := on.config(ctx)
+	if err != nil {
+		return planned(p, err)
+	}
+	for _, d := range config.Disks {
+		if !d.Removable && !d.Local {
+			p.AddSized(plan.KindDisk, d.Volume, sizeOf(d), "The disk %s on the storage %s is replaced.", d.Key, d.Storage)
+		}
+	}
+	snapshots, err := Look(ctx, on, hypervisor.Snapshotter.Snapshots)
+	if unsupported(err) {
+		snapshots, err = nil, nil
+	}
+	if err != nil {
+		return planned(p, err)
+	}
+	for _, s := range inOrder(snapshots) {
+		p.AddSince(plan.KindSnapshot, s.Name, s.TakenAt, "The snapshot %s is lost.", s.Name)
+	}
+	if spec.Backup.Verified == hypervisor.BackupDamaged {
+		p.Warn("The backup was found damaged when it was last verified.")
+	}
+	return on.backups(ctx, p, spec.Of.ID)
+}
+
+// RestoreOver asks for the request's guest to be replaced by a backup of it. Its problems are those of Work.Prepare, and invalid for a
+// storage that does not do.
+func RestoreOver(ctx context.Context, a *Actor, r Request, b Restorable, order RestoreOrder) (Made, error) {
+	g := r.Guest
+	spec := overSpec{Order: order, Of: b.target(), RestoreSpec: hypervisor.RestoreSpec{
+		Backup: b.Backup, ID: hypervisor.GuestID(g.Ref), Node: g.Node, Over: true,
+	}}
+	if order.Storage != nil {
+		spec.RestoreSpec.Storage = *order.Storage
+		kind := hypervisor.GuestKind(g.Kind)
+		p, err := a.placeOn(ctx, g.HostID, hypervisor.PlacementQuery{Kind: kind, Node: g.Node, Name: copyName(g.Name)})
+		if err != nil {
+			return Made{}, err
+		}
+		if p.checkStorage("storage", *order.Storage, kind, 0); p.err() != nil {
+			return Made{}, p.err()
+		}
+	}
+	result := made{VMID: g.VMID, GuestRef: g.Ref}
+	if err := idempotency.Keep(ctx, result); err != nil {
+		return Made{}, err
+	}
+	started, err := restoreOver(order.Start).Start(ctx, a, r, spec)
+	return Made{Started: started, VMID: result.VMID, GuestRef: result.GuestRef}, err
+}
+
+// RestoreNew asks for a guest to be made of a backup under an id that is free. Problems: invalid for each field that does not do,
+// conflict for a number or name that is taken, and those of host.Ask.
+func RestoreNew(ctx context.Context, a *Actor, b Restorable, order RestoreOrder) (Made, error) {
+	if err := a.ableToRestore(ctx, b.HostID, order.Start); err != nil {
+		return Made{}, err
+	}
+	wanted := order.Node
+	if wanted == nil && b.Backup.Node != "" {
+		wanted = &b.Backup.Node
+	}
+	node, err := a.onlineNode(ctx, b.HostID, "node", wanted)
+	if err != nil && order.Node == nil {
+		node, err = a.onlineNode(ctx, b.HostID, "node", nil) // the backup's own is away, and others may see its storage
+	}
+	if err != nil {
+		return Made{}, err
+	}
+	name := copyName(b.Name)
+	if order.Name != nil {
+		name = *order.Name
+	}
+	p, err := a.placeOn(ctx, b.HostID, hypervisor.PlacementQuery{Kind: b.Backup.Kind, Node: node, Name: name, Number: order.NewID})
+	if err != nil {
+		return Made{}, err
+	}
+	if order.Name != nil && !guestName.MatchString(name) {
+		p.refuse("name", "string_pattern_mismatch", "must begin and end with a letter or digit and have 1 to 63 letters, digits, . and -")
+	}
+	p.checkNumber("newid", order.NewID)
+	if order.Storage != nil {
+		p.checkStorage("storage", *order.Storage, b.Backup.Kind, 0)
+	}
+	if err := p.err(); err != nil {
+		return Made{}, err
+	}
+	spec := hypervisor.RestoreSpec{Backup: b.Backup, ID: p.ID, Node: node, NewIdentity: b.GuestID != nil}
+	if order.Storage != nil {
+		spec.Storage = *order.Storage
+	}
+	if order.NewIdentity != nil {
+		spec.NewIdentity = *order.NewIdentity
+	}
+	err = plan.Begin(ctx).Decide(ctx, plan.Confirmation{}, func(_ context.Context, told *plan.Plan) error {
+		told.AddSince(plan.KindGuest, string(p.ID), b.Backup.TakenAt, "The guest %s is made of the backup of %s on node %s.", p.ID,
+			b.Name, node)
+		if b.GuestID != nil && !spec.NewIdentity {
+			told.Warn("%s is still there: both have the same MAC addresses and cannot run side by side in one network.", b.Name)
+		}
+		if b.Backup.Verified == hypervisor.BackupDamaged {
+			told.Warn("The backup was found damaged when it was last verified.")
+		}
+		return nil
+	})
+	if err != nil {
+		return Made{}, err
+	}
+	return a.enqueueRestore(ctx, b, order, made{VMID: p.Number, GuestRef: string(p.ID)}, job.Spec{
+		Exclusive: fmt.Sprintf("id:%d:%s", p.clusterID, p.ID), HostID: b.HostID, TeamID: b.TeamID,
+		Params: restoreParams{HostID: b.HostID, Name: b.Name, Spec: spec, Wanted: order.NewID != nil, Start: order.Start},
+	})
+}
+
+// enqueueRestore enqueues the job, whose target is the backup.
+func (a *Actor) enqueueRestore(ctx context.Context, b Restorable, order RestoreOrder, result made, spec job.Spec) (Made, error) {
+	if err := idempotency.Keep(ctx, result); err != nil {
+		return Made{}, err
+	}
+	spec.Kind, spec.Target, spec.Asked = restoreKind, b.target(), order
+	var enqueued *job.Job
+	err := a.DB.Tx(ctx, func(tx *db.Tx) (err error) {
+		if enqueued, err = a.Queue.Enqueue(ctx, tx, spec); err != nil {
+			return err
+		}
+		return audit.Write(ctx, tx)
+	})
+	if err != nil {
+		return Made{}, err
+	}
+	return Made{Started: Started{Job: enqueued.View()}, VMID: result.VMID, GuestRef: result.GuestRef}, nil
+}
+
+// ableToRestore refuses what the host lacks a token or an ability for.
+func (a *Actor) ableToRestore(ctx context.Context, hostID int64, start bool) error {
+	err := a.Hosts.Require(ctx, hostID, endpoint.Backup, func(at hypervisor.Host) error {
+		if _, err := host.Able[hypervisor.Backuper](at); err != nil {
+			return err
+		}
+		_, err := host.Able[hypervisor.Provisioner](at)
+		return err
+	})
+	if err != nil || !start {
+		return err
+	}
+	return a.Hosts.Require(ctx, hostID, endpoint.Lifecycle, func(at hypervisor.Host) error {
+		_, err := host.Able[hypervisor.Lifecycler](at)
+		return err
+	})
+}
