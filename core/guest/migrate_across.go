@@ -27,12 +27,8 @@ func (m *migrationCheck) lookAcross(ctx context.Context) error {
 		return nil
 	}
 	m.bound()
-	for _, d := range m.config.Disks {
-		if d.Removable && d.Volume != "" {
-			m.block(hypervisor.MigrationLocalImage, "The drive %s has the image %s; take it out first.", d.Key, d.Volume)
-		}
-	}
-	if err := m.usesNode(ctx); err != nil {
+	told, err := m.usesNode(ctx)
+	if err != nil {
 		return err
 	}
 	if len(m.snapshots) > 0 {
@@ -51,6 +47,7 @@ func (m *migrationCheck) lookAcross(ctx context.Context) error {
 		m.block(findingUnreachable, "The host %s could not be asked: %s", m.target.Name, plugin.Problem(err))
 		return nil
 	}
+	m.images(told)
 	m.copied(func(hypervisor.Disk) bool { return true })
 	m.checkTargetStorage(false)
 	m.checkBridges()
@@ -61,24 +58,34 @@ func (m *migrationCheck) lookAcross(ctx context.Context) error {
 	return nil
 }
 
-// usesNode asks for devices of the node that the guest uses, where the hypervisor tells.
-func (m *migrationCheck) usesNode(ctx context.Context) error {
+// images blocks images in drives that the target does not have. Where the hypervisor told of those that only the node has, such as to
+// leave out drives that it makes itself, the others are looked for by their storage.
+func (m *migrationCheck) images(told bool) {
+	for _, d := range m.config.Disks {
+		if d.Removable && d.Volume != "" && (!told || m.placeStorage(d.Storage) == nil) {
+			m.block(hypervisor.MigrationLocalImage, "The drive %s has the image %s; take it out first.", d.Key, d.Volume)
+		}
+	}
+}
+
+// usesNode asks for devices and images of the node that the guest uses; told is false where the hypervisor does not tell.
+func (m *migrationCheck) usesNode(ctx context.Context) (told bool, err error) {
 	check, err := asked(ctx, m, m.hostID, endpoint.Lifecycle, func(ctx context.Context, at hypervisor.Migrator) (
 		hypervisor.MigrationCheck, error) {
 		return at.CheckMigration(ctx, m.ref, hypervisor.MigrationQuery{Node: m.ref.Node})
 	})
 	if unsupported(err) || sdk.KindOf(err) == sdk.Unsupported {
-		return nil
+		return false, nil
 	}
 	if err != nil {
-		return plugin.Problem(err)
+		return false, plugin.Problem(err)
 	}
 	for _, f := range check.Blockers {
 		if slices.Contains([]string{hypervisor.MigrationPassthrough, hypervisor.MigrationLocalImage, hypervisor.MigrationBindMount}, f.Code) {
 			m.block(f.Code, "%s", f.Message)
 		}
 	}
-	return nil
+	return true, nil
 }
 
 // equipped reports whether both hosts have the tokens and their driver the abilities; it asks no hypervisor.
@@ -193,13 +200,13 @@ func (m *migrationCheck) chooseStorage(ctx context.Context, source hypervisor.Pl
 		return nil
 	}
 	guessed := ""
-	for name, listed := range here {
-		for other, seen := range there {
-			if sameBackups(listed, seen) {
+	for _, name := range own {
+		for _, other := range theirs {
+			if sameBackups(here[name], there[other]) {
 				m.SourceStorage, m.TargetStorage = &name, &other
 				return nil
 			}
-			if name == other && len(listed)+len(seen) == 0 && (guessed == "" || name < guessed) {
+			if name == other && len(here[name])+len(there[other]) == 0 && guessed == "" {
 				guessed = name
 			}
 		}

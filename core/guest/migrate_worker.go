@@ -111,36 +111,46 @@ func (a *act) arrive(ctx context.Context, m *migration) error {
 	if limit == 0 {
 		limit = defaultArriveLimit
 	}
-	ends, pause, told := time.Now().Add(limit), 100*time.Millisecond, false
-	var stopped time.Time // since when it has been there without running
+	ends, pause, origin := time.Now().Add(limit), 100*time.Millisecond, a.progress.Node
+	var astray time.Time // since when it has been where nobody wants it, or off
 	s := migrationStep(m.Spec, m.Running)
-	for {
+	for told := false; ; told = true {
 		guest, state, err := a.read(ctx, s)
-		if kind := sdk.KindOf(err); err != nil && (ctx.Err() != nil || kind != sdk.NotFound && kind != sdk.Unreachable && kind != sdk.Timeout) {
-			return err
+		if ctx.Err() != nil {
+			return a.stopped(ctx)
 		}
 		if err == nil && state.Done != "" {
 			return a.show(context.WithoutCancel(ctx), guest)
 		}
-		if err != nil || state.Blocked == "" {
-			stopped = time.Time{}
-		} else if stopped.IsZero() {
-			stopped = time.Now()
-		} else if time.Since(stopped) > min(limit/2, startingLimit) {
-			return job.Fail("the guest was moved and did not start there: %s", state.Blocked)
+		wrong := ""
+		switch kind := sdk.KindOf(err); {
+		case err == nil && state.Blocked != "":
+			wrong = state.Blocked
+		case err == nil && guest.Node != origin:
+			wrong = "the guest is on the node " + guest.Node
+		case err == nil, kind == sdk.Unreachable, kind == sdk.Timeout:
+		case kind == sdk.NotFound:
+			wrong = "the guest is on no node where it was looked for"
+			_, _ = a.relocate(ctx) // what it finds is read next
+		default:
+			return err
+		}
+		switch {
+		case wrong == "":
+			astray = time.Time{}
+		case astray.IsZero():
+			astray = time.Now()
+		case time.Since(astray) > min(limit/2, startingLimit):
+			return job.Fail("the hypervisor took the request, and it did not end well: %s", wrong)
 		}
 		if time.Now().After(ends) {
-			return job.Undetermined("the hypervisor took the request, and after %s the guest is not on the node %s; look there", limit, m.Spec.Node)
+			return job.Undetermined("the hypervisor took the request, and after %s the guest is not on the node %s; look there", limit,
+				m.Spec.Node)
 		}
 		if !told {
 			a.run.Note("the hypervisor's task has ended; waiting for the guest to be on the node %s", m.Spec.Node)
-			told = true
 		}
-		timer := time.NewTimer(pause)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
+		if wait(ctx, pause) != nil {
 			return a.stopped(ctx)
 		}
 		pause = min(2*pause, 10*time.Second)

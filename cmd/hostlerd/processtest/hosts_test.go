@@ -20,6 +20,7 @@ func TestHosts(t *testing.T) {
 		"the status of nodes":                  nodeStatus,
 		"firewall rules":                       firewallRules,
 		"snapshots":                            snapshots,
+		"migrations":                           migrations,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -163,6 +163,10 @@ func TestToAnotherCluster(t *testing.T) {
 	b.idle()
 	b.other.NewGuestAs(hypervisor.VM, hypervisor.GuestStopped, b.refs["files"].ID)
 	b.ask("POST", check, to, apitest.Admin, 200, "", `"possible":true`, `"code":"id_taken"`)
+	b.cluster.ChangeConfig(b.refs["files"].ID, func(c *hypervisor.Config) {
+		c.Disks = append(c.Disks, hypervisor.Disk{Key: "ide2", Storage: "local", Volume: "local:iso/installer.iso", Removable: true})
+	})
+	b.ask("POST", check, to, apitest.Admin, 200, "", `"possible":false`, `"code":"local_image"`)
 	b.other.SetFault("placement", memdriver.Fault{Err: plugin.Errorf(plugin.Unreachable, "it is away")})
 	b.ask("POST", check, to, apitest.Admin, 200, "", `"code":"target_unreachable"`)
 	b.other.SetFault("placement", memdriver.Fault{})

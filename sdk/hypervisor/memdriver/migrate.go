@@ -131,7 +131,7 @@ func (h *Host) Migrate(ctx context.Context, ref hypervisor.GuestRef, spec hyperv
 				return errors.New(check.Blockers[0].Message)
 			}
 			if g.managed {
-				time.AfterFunc(c.taskTime, func() {
+				time.AfterFunc(20*c.taskTime, func() {
 					c.mu.Lock()
 					defer c.mu.Unlock()
 					if c.guests[g.ID] == g {
