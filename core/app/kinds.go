@@ -16,8 +16,10 @@ type actParams struct {
 }
 
 type snapshotParams struct {
-	AppID int64 `json:"app_id" minimum:"1" example:"2" doc:"The app"`
+	AppID  *int64           `json:"app_id,omitempty" minimum:"1" example:"2" doc:"The app"`
+	Select *guest.Selection `json:"select,omitempty" doc:"The apps that are selected at each run, in the place of app_id"`
 	guest.ScheduledSnapshot
+	guest.Kept
 }
 
 // Kinds are what a schedule may ask for: app.start to app.restart, and app.snapshot_create.
@@ -41,11 +43,17 @@ func (s *Store) Kinds() []schedule.Kind {
 			if err != nil {
 				return nil, err
 			}
-			r, err := s.scheduled(ctx, p.AppID)
+			chosen, err := guest.Choose(nil, p.AppID, nil, p.Select, "app_id and select")
 			if err != nil {
 				return nil, err
 			}
-			return guest.PrepareSnapshot(ctx, s.Actor, r, spec)
+			guests, err := s.Guests.Scheduled(ctx, s.Actor, chosen, "app")
+			if err != nil {
+				return nil, err
+			}
+			return guests.Each(ctx, func(ctx context.Context, r guest.Request) (schedule.Enqueue, error) {
+				return guest.PrepareSnapshot(ctx, s.Actor, r, spec)
+			})
 		})
 	snapshot.Scope = "apps"
 	return append(kinds, snapshot)

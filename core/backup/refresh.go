@@ -155,7 +155,9 @@ func (src source) write(ctx context.Context, tx pgx.Tx, found []hypervisor.Backu
 		sql  string
 		args []any
 	}{
-		{"DELETE FROM backups WHERE storage_id = $1 AND ref <> ALL($2)", []any{src.id, refs}},
+		{`WITH gone AS (DELETE FROM backups WHERE storage_id = $1 AND ref <> ALL($2) RETURNING ref, cluster_id)
+			DELETE FROM schedule_made m USING gone, guests g
+			WHERE g.id = m.guest_id AND g.cluster_id = gone.cluster_id AND m.kind = 'backup' AND m.name = gone.ref`, []any{src.id, refs}},
 		{merge, []any{src.cluster, src.id, refs, nodes, kinds, guests, uids, times, sizes, formats, protected, encrypted, notes,
 			verified}},
 		{`UPDATE backups b SET guest_id = o.id FROM (SELECT b.id AS backup, ` + owner + ` AS id FROM backups b WHERE b.storage_id = $1) o

@@ -234,7 +234,11 @@ func (b *bulk) admit(ctx context.Context, entries map[string]*Entry, kind string
 		}
 		return Request{}, err
 	}
-	switch held := caller.On(e.TeamID); {
+	held := identity.Owner // of the service itself
+	if caller != nil {
+		held = caller.On(e.TeamID)
+	}
+	switch {
 	case held == identity.NoRole:
 		return Request{}, problem.New(problem.CodeNotFound, "there is no such %s", kind)
 	case held < identity.Operator:

@@ -9,6 +9,8 @@ import (
 
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/core/schedule"
+	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
 // What a schedule makes and may keep a number of.
@@ -53,4 +55,45 @@ func (e *Ending[P]) keepBackup(ctx context.Context, storage, notes string) error
 		return nil
 	}
 	return keep(ctx, e.DB, e.Run, e.Asked.GuestID, madeBackup, refs[0])
+}
+
+// unkeep takes what is gone out of the record of every schedule.
+func unkeep(ctx context.Context, d *db.DB, guestID int64, kind, name string) error {
+	_, err := d.Pool.Exec(ctx, "DELETE FROM schedule_made WHERE guest_id = $1 AND kind = $2 AND name = $3", guestID, kind, name)
+	if err != nil {
+		return db.Problem(fmt.Errorf("forgetting what a schedule had made: %w", err))
+	}
+	return nil
+}
+
+// RequestOf names a guest for work that the service does by itself; nil for a container that is no app.
+func (s *Store) RequestOf(ctx context.Context, guestID int64) (*Request, error) {
+	rows, err := s.DB.Pool.Query(ctx, "SELECT "+entryColumns+" FROM "+entryJoin+" WHERE g.id = $1", guestID)
+	if err != nil {
+		return nil, db.Problem(fmt.Errorf("reading a guest: %w", err))
+	}
+	found, err := collectEntries(rows)
+	if err != nil || len(found) == 0 {
+		return nil, db.Problem(err)
+	}
+	return found[0].request(), nil
+}
+
+// request names the guest; nil for a container that is no app.
+func (e *Entry) request() *Request {
+	target := job.Target{Kind: targets[hypervisor.VM], ID: e.ID, Name: e.Name}
+	if e.Kind == Container {
+		if e.AppID == nil {
+			return nil
+		}
+		target = job.Target{Kind: targets[hypervisor.Container], ID: *e.AppID, Name: *e.App}
+	}
+	return &Request{Target: target, Guest: &e.Guest, TeamID: e.TeamID}
+}
+
+// PrepareDeleteSnapshot is DeleteSnapshot's Prepare for what a schedule no longer keeps: it asks no hypervisor.
+func PrepareDeleteSnapshot(ctx context.Context, a *Actor, r Request, name string) (schedule.Enqueue, error) {
+	work := DeleteSnapshot
+	work.Check = nil
+	return work.Prepare(ctx, a, r, name)
 }

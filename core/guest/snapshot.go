@@ -83,6 +83,9 @@ var DeleteSnapshot = Work[string]{
 			return s
 		}),
 	}},
+	End: func(ctx context.Context, e *Ending[string]) error {
+		return unkeep(ctx, e.DB, e.Asked.GuestID, madeSnapshot, e.Spec)
+	},
 }
 
 // RollBack is the work that sets a guest back to a snapshot. An unknown one is problem not_found, an incomplete one

@@ -128,7 +128,7 @@ func New(c Config) (*Service, error) {
 	s.Updates.Register()
 	s.Schedule = schedule.New(schedule.Config{
 		DB: c.DB, Users: s.Users, Now: c.Now, Logger: c.Loggers("schedule"), Heartbeat: s.Heartbeats[Schedules],
-		Kinds: slices.Concat(s.VMs.Kinds(), s.Apps.Kinds(), housekeeping.Kinds(), s.Updates.Kinds()),
+		Kinds: slices.Concat(s.VMs.Kinds(), s.Apps.Kinds(), s.Backups.Kinds(), housekeeping.Kinds(), s.Updates.Kinds()),
 	})
 	s.API = s.deps()
 	return s, nil

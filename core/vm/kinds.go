@@ -16,9 +16,11 @@ type actParams struct {
 }
 
 type snapshotParams struct {
-	VMID int64 `json:"vm_id" minimum:"1" example:"3" doc:"The VM"`
+	VMID   *int64           `json:"vm_id,omitempty" minimum:"1" example:"3" doc:"The VM"`
+	Select *guest.Selection `json:"select,omitempty" doc:"The VMs that are selected at each run, in the place of vm_id"`
 	guest.ScheduledSnapshot
 	Memory bool `json:"vmstate,omitempty" doc:"Keep the memory too"`
+	guest.Kept
 }
 
 // Kinds are what a schedule may ask for: vm.start to vm.reset, and vm.snapshot_create.
@@ -43,11 +45,17 @@ func (s *Store) Kinds() []schedule.Kind {
 				return nil, err
 			}
 			spec.Memory = p.Memory
-			r, err := s.scheduled(ctx, p.VMID)
+			chosen, err := guest.Choose(p.VMID, nil, nil, p.Select, "vm_id and select")
 			if err != nil {
 				return nil, err
 			}
-			return guest.PrepareSnapshot(ctx, s.Actor, r, spec)
+			guests, err := s.Guests.Scheduled(ctx, s.Actor, chosen, "vm")
+			if err != nil {
+				return nil, err
+			}
+			return guests.Each(ctx, func(ctx context.Context, r guest.Request) (schedule.Enqueue, error) {
+				return guest.PrepareSnapshot(ctx, s.Actor, r, spec)
+			})
 		})
 	snapshot.Scope = "vms"
 	return append(kinds, snapshot)

@@ -13,6 +13,7 @@ import (
 	"github.com/hostler/hostler/core/api/guests"
 	"github.com/hostler/hostler/core/api/hosts"
 	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/api/schedules"
 	"github.com/hostler/hostler/core/api/settings"
 	"github.com/hostler/hostler/core/api/vms"
 	"github.com/hostler/hostler/core/backup"
@@ -50,6 +51,7 @@ func newFixture(t *testing.T) *fixture {
 		apps.Register(a, d.Apps)
 		guests.Register(a, d.Guests)
 		settings.Register(a, d.Settings)
+		schedules.Register(a, d.Schedules)
 		backups.Register(a, d.Backups)
 	}, func(c *service.Config) {
 		c.Drivers = servicetest.Drivers{Driver: driver}

@@ -35,7 +35,11 @@ const clocks = "`cron` has exactly five fields: minute, hour, day of month, mont
 	"hour.\n\n" +
 	"A schedule runs with the rights of the user who last wrote it, checked at each run. When these no longer suffice, or what it acts on " +
 	"is gone, the service switches it off and says why in `disabled_reason`. A run that is not possible at the moment is skipped, and " +
-	"`last_error` says why. A schedule that is late, because the service was down, runs once."
+	"`last_error` says why. A schedule that is late, because the service was down, runs once.\n\n" +
+	"Backups and snapshots can be of guests that are selected anew at each run: `select` has either a `tag` or a `host_id`, and finds " +
+	"what the schedule's writer may work on then. Guests that are refused or busy are left out. With `keep`, what the schedule itself " +
+	"made for a guest is deleted after a good run but for the newest so many; what others made, and backups that are protected, are " +
+	"left alone. Parameters without exactly one way of naming guests are 422."
 
 // Register declares the operations.
 func Register(a *op.API, deps Deps) {

@@ -153,8 +153,8 @@ func TestFaults(t *testing.T) {
 		{"a snapshot with a bad name", "POST", `{"name":"n","cron":"* * * * *","job_kind":"app.snapshot_create",` +
 			`"params":{"app_id":1,"name":"a/b"}}`, []string{"body params name string_pattern_mismatch"}},
 		{"a snapshot of a VM with wrong types", "POST", `{"name":"n","cron":"* * * * *","job_kind":"vm.snapshot_create",` +
-			`"params":{"vm_id":1,"name":1,"vmstate":"yes","keep":3}}`,
-			[]string{"body params keep extra_forbidden", "body params name string_type", "body params vmstate bool_type"}},
+			`"params":{"vm_id":1,"name":1,"vmstate":"yes","held":3}}`,
+			[]string{"body params held extra_forbidden", "body params name string_type", "body params vmstate bool_type"}},
 		{"a snapshot of an app with its memory", "POST", `{"name":"n","cron":"* * * * *","job_kind":"app.snapshot_create",` +
 			`"params":{"app_id":1,"name":"nightly","vmstate":true}}`, []string{"body params vmstate extra_forbidden"}},
 		{"patch of nothing", "PATCH", `{}`, []string{"body nothing_to_change"}},
@@ -259,7 +259,7 @@ func TestKinds(t *testing.T) {
 					thing, action, _ := strings.Cut(kind.Kind, ".")
 					id, required := thing+"_id", []string{thing + "_id"}
 					if action == "snapshot_create" {
-						required = append(required, "name")
+						required = []string{"name"} // the guest, or a selection
 					}
 					if kind.Summary == "" || kind.Params.Type != "object" || !slices.Equal(kind.Params.Required, required) ||
 						kind.Params.Properties[id].Type != "integer" || kind.Params.AdditionalProperties {

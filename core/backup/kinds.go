@@ -1,0 +1,41 @@
+package backup
+
+import (
+	"context"
+
+	"github.com/hostler/hostler/core/guest"
+	"github.com/hostler/hostler/core/schedule"
+)
+
+type runParams struct {
+	VMID      *int64              `json:"vm_id,omitempty" minimum:"1" example:"3" doc:"One VM"`
+	AppID     *int64              `json:"app_id,omitempty" minimum:"1" doc:"One app"`
+	Targets   []guest.NamedTarget `json:"targets,omitempty" minItems:"1" maxItems:"500" doc:"Several VMs and apps"`
+	Select    *guest.Selection    `json:"select,omitempty" doc:"Those that are selected at each run"`
+	Storage   *string             `json:"storage,omitempty" minLength:"1" maxLength:"100" example:"nas" doc:"The only one of the node unless given"`
+	Mode      *string             `json:"mode,omitempty" enum:"snapshot,suspend,stop"`
+	Compress  *string             `json:"compress,omitempty" enum:"0,gzip,lzo,zstd"`
+	Notes     *string             `json:"notes,omitempty" maxLength:"250"`
+	Protected bool                `json:"protected,omitempty"`
+	guest.Kept
+}
+
+// Kinds are what a schedule may ask for: backup.run.
+func (s *Store) Kinds() []schedule.Kind {
+	run := schedule.Of("backup.run", "Back guests up", func(ctx context.Context, p runParams) (schedule.Enqueue, error) {
+		chosen, err := guest.Choose(p.VMID, p.AppID, p.Targets, p.Select, "vm_id, app_id, targets and select")
+		if err != nil {
+			return nil, err
+		}
+		guests, err := s.Guests.Scheduled(ctx, s.Actor, chosen, "vm", "app")
+		if err != nil {
+			return nil, err
+		}
+		order := guest.BackupOrder{Storage: p.Storage, Mode: p.Mode, Compress: p.Compress, Notes: p.Notes, Protected: p.Protected}
+		return guests.Each(ctx, func(ctx context.Context, r guest.Request) (schedule.Enqueue, error) {
+			return guest.PrepareBackup(ctx, s.Actor, r, order)
+		})
+	})
+	run.Scope = "backups"
+	return []schedule.Kind{run}
+}

@@ -1,0 +1,212 @@
+package guest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/core/schedule"
+)
+
+// Selection says which guests a schedule is for, at each of its runs: those with a tag, or those of a host.
+type Selection struct {
+	Tag    *string `json:"tag,omitempty" minLength:"1" maxLength:"128" example:"prod" doc:"Guests that have this tag"`
+	HostID *int64  `json:"host_id,omitempty" minimum:"1" doc:"Guests of this host"`
+}
+
+// Kept is how many of what a schedule makes it keeps.
+type Kept struct {
+	Keep *int64 `json:"keep,omitempty" minimum:"1" maximum:"365" example:"7" doc:"After a good run, delete what this schedule made for the guest but the newest so many"`
+}
+
+// Chosen is what a schedule is for: exactly one of its parts is given.
+type Chosen struct {
+	Targets []NamedTarget
+	Select  *Selection
+}
+
+// Scheduled are the guests that a schedule is for, as its writer may work on them now. Of many, those that are refused are left out;
+// what is refused of one alone is the problem, and so is the first refusal where all are. Without any guest that is selected there is
+// no problem before the schedule runs.
+type Scheduled struct {
+	requests []Request
+	selected bool
+}
+
+// Scheduled finds the guests; kinds are vm and app, as far as the schedule's kind is for them. Problems: invalid unless exactly one way of
+// choosing was taken, and those of the operation on one guest.
+func (s *Store) Scheduled(ctx context.Context, a *Actor, c Chosen, kinds ...string) (*Scheduled, error) {
+	if c.Select != nil {
+		return s.selected(ctx, *c.Select, kinds)
+	}
+	all, err := Targets(c.Targets)
+	if err != nil {
+		return nil, invalidParams("a target must name either a vm or an app, and comes once")
+	}
+	entries, err := s.entriesOf(ctx, all)
+	if err != nil {
+		return nil, err
+	}
+	b := &bulk{actor: a}
+	found, first := &Scheduled{}, error(nil)
+	for _, target := range all {
+		kind, id := target.id()
+		request, err := b.admit(ctx, entries, kind, id)
+		if err != nil {
+			if first == nil {
+				first = err
+			}
+			continue
+		}
+		found.requests = append(found.requests, request)
+	}
+	if len(found.requests) == 0 {
+		return nil, first
+	}
+	return found, nil
+}
+
+// selected finds what a selection selects of what the context's caller may work on.
+func (s *Store) selected(ctx context.Context, sel Selection, kinds []string) (*Scheduled, error) {
+	if (sel.Tag == nil) == (sel.HostID == nil) {
+		return nil, invalidParams("select must have either a tag or a host_id")
+	}
+	caller := identity.FromContext(ctx)
+	visible := identity.Visible{All: true, Teams: []int64{}}
+	if caller != nil {
+		visible = caller.Visible()
+	}
+	var where conditions
+	where.visible(visible)
+	where.add(sel.Tag != nil, "? = ANY(g.tags)", sel.Tag)
+	where.add(sel.HostID != nil, "g.host_id = ?", sel.HostID)
+	where.add(true, "NOT g.template")
+	rows, err := s.DB.Pool.Query(ctx, "SELECT "+entryColumns+" FROM "+entryJoin+where.clause()+order, where.args...)
+	if err != nil {
+		return nil, db.Problem(fmt.Errorf("selecting guests: %w", err))
+	}
+	entries, err := collectEntries(rows)
+	if err != nil {
+		return nil, db.Problem(err)
+	}
+	self, err := s.Self.Guests(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found := &Scheduled{selected: true}
+	for i := range entries {
+		e := &entries[i]
+		request := e.request()
+		if request == nil || !slices.Contains(kinds, request.Target.Kind) || caller != nil && caller.On(e.TeamID) < identity.Operator {
+			continue
+		}
+		e.markSelf(self)
+		found.requests = append(found.requests, *request)
+	}
+	return found, nil
+}
+
+// Each prepares the work on each of the guests. The first job is the schedule's, and each further one has a row of its own in the
+// trail. Guests that are refused or busy are left out, unless all are.
+func (c *Scheduled) Each(ctx context.Context, prepare func(context.Context, Request) (schedule.Enqueue, error)) (schedule.Enqueue, error) {
+	var ready []prepared
+	var first error
+	for _, request := range c.requests {
+		enqueue, err := prepare(ctx, request)
+		if err == nil {
+			ready = append(ready, prepared{request: request, enqueue: enqueue})
+		} else if first == nil {
+			first = err
+		}
+	}
+	if len(ready) == 0 && first != nil {
+		if c.selected { // others may be selected at the next run
+			first = problem.New(problem.CodeInvalidState, "all that is selected is refused: %s", problem.From(first).Detail)
+			return func(context.Context, *db.Tx) (*job.Job, error) { return nil, first }, nil
+		}
+		return nil, first
+	}
+	if len(ready) == 0 {
+		none := problem.New(problem.CodeInvalidState, "nothing is selected at present that the schedule's writer may work on")
+		return func(context.Context, *db.Tx) (*job.Job, error) { return nil, none }, nil
+	}
+	return func(ctx context.Context, tx *db.Tx) (*job.Job, error) { return enqueueEach(ctx, tx, ready) }, nil
+}
+
+func enqueueEach(ctx context.Context, tx *db.Tx, ready []prepared) (first *job.Job, err error) {
+	var busy error
+	for _, r := range ready {
+		if first == nil {
+			made, err := r.enqueue(ctx, tx)
+			switch {
+			case err != nil && problem.CodeOf(err) == problem.CodeGuestBusy:
+				busy = err
+			case err != nil:
+				return nil, err
+			default:
+				first = made
+			}
+			continue
+		}
+		if err := enqueueFurther(ctx, tx, r); err != nil {
+			return nil, err
+		}
+	}
+	if first == nil {
+		return nil, busy
+	}
+	return first, nil
+}
+
+// enqueueFurther enqueues the job of a guest beside the first, with its row in the trail.
+func enqueueFurther(ctx context.Context, tx *db.Tx, r prepared) error {
+	about := func(e *audit.Entry) {
+		e.TargetKind, e.TargetID, e.TargetName = r.request.Target.Kind, strconv.FormatInt(r.request.Target.ID, 10), r.request.Target.Name
+		e.TeamID, e.HostID = &r.request.TeamID, &r.request.Guest.HostID
+	}
+	own := audit.As(ctx, about)
+	made, err := r.enqueue(own, tx)
+	if err != nil {
+		if problem.CodeOf(err) == problem.CodeGuestBusy {
+			return nil
+		}
+		return err
+	}
+	entry := audit.Entry{ActorType: audit.ActorSystem}
+	if attempt := audit.FromContext(own); attempt != nil {
+		entry = attempt.Entry()
+	}
+	about(&entry)
+	entry.Action, entry.JobID, entry.Result = made.Kind, &made.ID, audit.ResultOK
+	if made.ScheduleID != nil {
+		entry.Detail("schedule", *made.ScheduleID)
+	}
+	return audit.WriteEntry(tx, entry)
+}
+
+func invalidParams(msg string) error {
+	return problem.InvalidField(msg, "value_error", "body", "params")
+}
+
+// Choose reads the ways of choosing that a kind for one sort of guest has: its own id, or a selection.
+func Choose(vm, app *int64, targets []NamedTarget, sel *Selection, names string) (Chosen, error) {
+	given := 0
+	for _, is := range []bool{vm != nil, app != nil, len(targets) > 0, sel != nil} {
+		if is {
+			given++
+		}
+	}
+	if given != 1 {
+		return Chosen{}, invalidParams("must have exactly one of " + names)
+	}
+	if vm != nil || app != nil {
+		targets = []NamedTarget{{VM: vm, App: app}}
+	}
+	return Chosen{Targets: targets, Select: sel}, nil
+}
