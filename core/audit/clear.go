@@ -65,7 +65,8 @@ func (c *Chain) Clear(ctx context.Context, before *time.Time, confirm string) (d
 // tell writes into the plan of a clearing what goes. Their number is not told: the trail grows with every question for it.
 func (c *Chain) tell(ctx context.Context, before *time.Time, p *plan.Plan) error {
 	var oldest *time.Time
-	if err := c.db.Pool.QueryRow(ctx, "SELECT min(at) FROM audit WHERE $1::timestamptz IS NULL OR at < $1", before).Scan(&oldest); err != nil {
+	err := c.db.Pool.QueryRow(ctx, "SELECT min(at) FROM audit WHERE $1::timestamptz IS NULL OR at < $1", before).Scan(&oldest)
+	if err != nil {
 		return db.Problem(fmt.Errorf("planning to clear the audit trail: %w", err))
 	}
 	switch {

@@ -38,7 +38,8 @@ func (a *Actor) checkOrder(ctx context.Context, on Subject, o ConfigOrder, now h
 }
 
 // roomFor asks what the guest's node has of what the query wants; known is false where the driver cannot tell.
-func (a *Actor) roomFor(ctx context.Context, g *Guest, query hypervisor.PlacementQuery) (room hypervisor.Placement, known bool, err error) {
+func (a *Actor) roomFor(ctx context.Context, g *Guest, query hypervisor.PlacementQuery) (
+	room hypervisor.Placement, known bool, err error) {
 	room, err = host.AskWithin(ctx, a.Hosts, lookLimit, g.HostID, endpoint.Monitoring,
 		func(ctx context.Context, at hypervisor.Provisioner) (hypervisor.Placement, error) {
 			return Follow(ctx, a.Hosts, g, func(ref hypervisor.GuestRef) (hypervisor.Placement, error) {

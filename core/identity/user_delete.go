@@ -52,15 +52,16 @@ func (s *Store) DeleteUser(ctx context.Context, caller *Caller, id int64) error 
 func (u *subject) tellDeletion(ctx context.Context, tx *db.Tx, p *plan.Plan) error {
 	var sessions, keys, teams int
 	var schedules []string
-	err := tx.Pgx.QueryRow(ctx, `SELECT (SELECT count(*) FROM sessions WHERE user_id = $1), (SELECT count(*) FROM api_keys WHERE user_id = $1),
+	err := tx.Pgx.QueryRow(ctx, `SELECT (SELECT count(*) FROM sessions WHERE user_id = $1),
+		(SELECT count(*) FROM api_keys WHERE user_id = $1),
 		(SELECT count(*) FROM team_members WHERE user_id = $1),
 		(SELECT coalesce(array_agg(name ORDER BY name), '{}') FROM schedules WHERE writer_id = $1 AND enabled)`, u.id).
 		Scan(&sessions, &keys, &teams, &schedules)
 	if err != nil {
 		return fmt.Errorf("planning a user's deletion: %w", err)
 	}
-	p.Add(plan.KindAccess, u.email, "The account of %s is deleted, with %d sessions, %d API keys and roles in %d teams.", u.email, sessions, keys,
-		teams)
+	p.Add(plan.KindAccess, u.email, "The account of %s is deleted, with %d sessions, %d API keys and roles in %d teams.", u.email,
+		sessions, keys, teams)
 	for _, name := range schedules {
 		p.Add(plan.KindSchedule, name, "The schedule %s runs with the rights of this user, and no more.", name)
 	}

@@ -49,7 +49,8 @@ func (s *suite) nic(t *testing.T) {
 			}); !reflect.DeepEqual(now, want) {
 				t.Errorf("it is %+v, want %+v", now, want)
 			}
-			if now := change(hypervisor.NICChange{Fields: []string{hypervisor.NICLinkDown}, Clear: []string{hypervisor.NICVLAN}}); !reflect.DeepEqual(now, nic) {
+			back := hypervisor.NICChange{Fields: []string{hypervisor.NICLinkDown}, Clear: []string{hypervisor.NICVLAN}}
+			if now := change(back); !reflect.DeepEqual(now, nic) {
 				t.Errorf("it is %+v, want %+v", now, nic)
 			}
 			if before.Digest != "" {
