@@ -3,12 +3,16 @@ package pvegolden
 import (
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/hostler/hostler/plugins/pve/pvesim"
 	"github.com/hostler/hostler/sdk/endpoint"
 )
 
-var lifecycle = []endpoint.Capability{endpoint.Lifecycle}
+var (
+	lifecycle = []endpoint.Capability{endpoint.Lifecycle}
+	backups   = []endpoint.Capability{endpoint.Backup}
+)
 
 // task leaves a task at the hypervisor.
 func (w *World) task() {
@@ -54,6 +58,7 @@ func (w *World) backup() {
 	if err := w.Service.Backups.Turn(w.t.Context()); err != nil {
 		w.t.Fatal(err)
 	}
+	w.vars["backup_storage"] = strings.Split(id, ":")[0]
 	w.vars["backup"] = w.Value("SELECT id FROM backups WHERE ref = $1", id)
 }
 
@@ -80,7 +85,8 @@ func Acts() []Act {
 		{Operation: "create_vm", Tokens: lifecycle, Method: "POST", Path: "/vms",
 			Body: `{"host_id":{host},"name":"made","iso":"local:iso/installer.iso"}`, Most: 6},
 		{Operation: "reconfigure_vm", Case: "all there is", Tokens: lifecycle, Method: "PATCH", Path: "/vms/{vm}",
-			Body: `{"cores":4,"sockets":2,"memory_mb":4096,"balloon_mb":1024,"cpu_type":"host","name":"renamed","description":"text","tags":["web"]}`},
+			Body: `{"cores":4,"sockets":2,"memory_mb":4096,"balloon_mb":1024,"cpu_type":"host","name":"renamed","description":"text",
+				"tags":["web"]}`},
 		{Operation: "create_vm", Case: "and start it", Tokens: lifecycle, Method: "POST", Path: "/vms",
 			Body: `{"host_id":{host},"name":"made","start":true}`},
 		{Operation: "delete_vm", Tokens: lifecycle, Method: "DELETE", Path: "/vms/{vm}", Body: `{"confirm":"vm"}`},
@@ -103,7 +109,15 @@ func Acts() []Act {
 		{Operation: "list_cluster_firewall_rules", Method: "GET", Path: "/firewall/cluster/{host}/rules"},
 		{Operation: "retry_job", Tokens: lifecycle, Method: "POST", Path: "/jobs/{job}/retry", Before: (*World).failedJob},
 		{Operation: "run_schedule", Tokens: lifecycle, Method: "POST", Path: "/schedules/{schedule}/run", Before: (*World).schedule},
-		{Operation: "update_backup", Tokens: []endpoint.Capability{endpoint.Backup}, Method: "PATCH", Path: "/backups/{backup}",
+		{Operation: "run_backups", Tokens: backups, Method: "POST", Path: "/backups/run", Before: (*World).backup,
+			Body: `{"targets":[{"vm":{vm}},{"app":{app}}],"storage":"{backup_storage}"}`},
+		{Operation: "restore_backup", Tokens: backups, Method: "POST", Path: "/backups/{backup}/restore", Body: `{"name":"restored"}`,
+			Before: (*World).backup},
+		{Operation: "restore_backup", Case: "over the guest", Tokens: backups, Method: "POST", Path: "/backups/{backup}/restore",
+			Body: `{"over":true,"confirm":"vm"}`, Before: (*World).backup},
+		{Operation: "delete_backup", Tokens: backups, Method: "DELETE", Path: "/backups/{backup}", Body: `{"confirm":"vm"}`,
+			Before: (*World).backup},
+		{Operation: "update_backup", Tokens: backups, Method: "PATCH", Path: "/backups/{backup}",
 			Body: `{"protected":true}`, Before: (*World).backup, Most: 1},
 		{Operation: "get_node_status", Method: "GET", Path: "/hosts/{host}/nodes/pve1/status"},
 	}
@@ -123,7 +137,8 @@ func Acts() []Act {
 			Act{Operation: "reconfigure_" + on, Case: "a disk", Tokens: lifecycle, Method: "PATCH", Path: path,
 				Body: `{"disks":{"` + disks[on] + `":{"size_gb":40}}}`},
 			Act{Operation: "list_" + on + "_nics", Method: "GET", Path: path + "/network", Before: func(w *World) { w.Running(on) }},
-			Act{Operation: "change_" + on + "_nic", Tokens: lifecycle, Method: "PUT", Path: path + "/network/net0", Body: `{"tag":20,"firewall":true}`},
+			Act{Operation: "change_" + on + "_nic", Tokens: lifecycle, Method: "PUT", Path: path + "/network/net0",
+				Body: `{"tag":20,"firewall":true}`},
 			Act{Operation: "check_" + on + "_migration", Tokens: lifecycle, Method: "POST", Path: path + "/migrate/preflight",
 				Body: `{"target_host_id":{host},"node":"{other_node}"}`},
 			Act{Operation: "migrate_" + on, Tokens: lifecycle, Method: "POST", Path: path + "/migrate",
