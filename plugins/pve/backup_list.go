@@ -157,7 +157,10 @@ func (h *Host) Backups(ctx context.Context, query hypervisor.BackupQuery) ([]hyp
 	if err != nil {
 		return nil, err
 	}
-	return all, nil
+	if len(all) == 0 {
+		err = h.hidden(ctx, need{"VM.Backup", "/vms"}, need{"Datastore.AllocateSpace", "/storage/" + query.Storage})
+	}
+	return all, err
 }
 
 // cut shortens a text to at most so many bytes.

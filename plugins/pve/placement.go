@@ -64,24 +64,6 @@ func (h *Host) Placement(ctx context.Context, query hypervisor.PlacementQuery) (
 	return p, err
 }
 
-// hidden is the refusal for a list that shows nothing because the token has the privilege nowhere: the hypervisor leaves out what it may
-// not show, without an error. It is nil for a list that is simply empty.
-func (h *Host) hidden(ctx context.Context, privilege, path string) error {
-	var have grants
-	if _, err := h.api.Get(ctx, "/access/permissions", nil, &have); err != nil {
-		return err
-	}
-	for _, privileges := range have {
-		if _, held := privileges[privilege]; held {
-			return nil
-		}
-	}
-	e := plugin.Errorf(plugin.Denied, "nothing is shown of %s without %s", path, privilege)
-	e.Missing, e.Path = []string{privilege}, path
-	e.Remedy = h.api.RemedyOf(ctx, e.Missing, path)
-	return e
-}
-
 // placementRow is a row of a node's storages.
 type placementRow struct {
 	Storage pveapi.Text `json:"storage"`
@@ -118,7 +100,7 @@ func (h *Host) storages(ctx context.Context, node string) (all []hypervisor.Plac
 		all = append(all, row.storage())
 	}
 	if len(all) == 0 {
-		err = h.hidden(ctx, "Datastore.Audit", "/storage")
+		err = h.hidden(ctx, need{"Datastore.Audit", "/storage"})
 	}
 	return all, err
 }
@@ -141,7 +123,7 @@ func (h *Host) bridges(ctx context.Context, node string) ([]string, error) {
 	}
 	slices.Sort(names)
 	if len(names) == 0 {
-		err = h.hidden(ctx, "SDN.Audit", "/sdn")
+		err = h.hidden(ctx, need{"SDN.Audit", "/sdn"})
 	}
 	return names, err
 }

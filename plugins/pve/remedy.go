@@ -33,12 +33,10 @@ func remedy(credential endpoint.Credential) func(context.Context, *pveapi.Client
 				have = nil // the usual case is left
 			}
 		}
-		for _, privileges := range have {
-			if _, held := privileges[privilege]; held {
-				// The rights of a token are those of its user at most.
-				return fmt.Sprintf("pveum acl modify %[1]s --users %[2]s --roles %[3]s && pveum acl modify %[1]s --tokens %[4]s --roles %[3]s",
-					quote(path), quote(user), r.name, quote(credential.ID))
-			}
+		if have.anywhere(privilege) {
+			// The rights of a token are those of its user at most.
+			return fmt.Sprintf("pveum acl modify %[1]s --users %[2]s --roles %[3]s && pveum acl modify %[1]s --tokens %[4]s --roles %[3]s",
+				quote(path), quote(user), r.name, quote(credential.ID))
 		}
 		return fmt.Sprintf("pveum role modify %s --append 1 --privs %s", r.name, privilege)
 	}

@@ -99,7 +99,7 @@ type Refusal struct {
 // Refusal tells how an act was refused for want of privileges; false when it was not, or not for that.
 func (d Done) Refusal() (Refusal, bool) {
 	for _, j := range d.Jobs {
-		if j.Status == job.Failed && strings.Contains(j.Error, "the token lacks ") {
+		if j.Status == job.Failed && (strings.Contains(j.Error, "the token lacks ") || strings.Contains(j.Error, "Permission check failed")) {
 			return Refusal{Text: j.Error}, true
 		}
 	}

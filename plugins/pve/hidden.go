@@ -1,0 +1,39 @@
+package pve
+
+import (
+	"context"
+
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+// need is a privilege without which a list below a path shows nothing.
+type need struct{ privilege, path string }
+
+// hidden is the refusal for a list that shows nothing because the token has a privilege nowhere: the hypervisor leaves out what it may not
+// show, without an error. It takes one request, and is nil for a list that is simply empty.
+func (h *Host) hidden(ctx context.Context, needs ...need) error {
+	var have grants
+	if _, err := h.api.Get(ctx, "/access/permissions", nil, &have); err != nil {
+		return err
+	}
+	for _, n := range needs {
+		if have.anywhere(n.privilege) {
+			continue
+		}
+		e := plugin.Errorf(plugin.Denied, "nothing is shown of %s without %s", n.path, n.privilege)
+		e.Missing, e.Path = []string{n.privilege}, n.path
+		e.Remedy = h.api.RemedyOf(ctx, e.Missing, e.Path)
+		return e
+	}
+	return nil
+}
+
+// anywhere reports whether the token has a privilege at any path.
+func (g grants) anywhere(privilege string) bool {
+	for _, privileges := range g {
+		if _, held := privileges[privilege]; held {
+			return true
+		}
+	}
+	return false
+}
