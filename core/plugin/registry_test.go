@@ -41,7 +41,8 @@ func TestKinds(t *testing.T) {
 		t.Fatal("starting:", err)
 	}
 	all := b.Status()
-	if len(all) != 2 || all[0].State != plugin.Running || all[0].PID != all[1].PID || !slices.Equal(all[1].Abilities, []string{"rules"}) {
+	if len(all) != 2 || all[0].State != plugin.Running || all[0].PID != all[1].PID ||
+		!slices.Equal(all[1].Abilities, []string{"rules", "guest_options"}) {
 		t.Fatalf("status is %+v", all)
 	}
 	if _, err := b.Hypervisor("mem").Info(t.Context()); sdk.KindOf(err) != sdk.Unsupported || errors.Is(err, sdk.ErrGone) {
