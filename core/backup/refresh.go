@@ -51,8 +51,13 @@ const sources = `SELECT s.id, s.cluster_id, k.host_id, s.name, t.node
 // Refresh lists a storage of a host's cluster now, as its node sees it. One that is not known, or that no host has a token for, is
 // left alone. The error is the problem of the listing, which is noted too.
 func (s *Store) Refresh(ctx context.Context, hostID int64, storage, node string) error {
-	src, err := s.source(ctx, sources+` WHERE s.name = $2 AND s.node IN ('', $3)
-		AND s.cluster_id = (SELECT cluster_id FROM hosts WHERE id = $1)`, hostID, storage, node)
+	const one = sources + ` WHERE s.name = $2 AND s.node IN ('', $3) AND s.cluster_id = (SELECT cluster_id FROM hosts WHERE id = $1)`
+	src, err := s.source(ctx, one, hostID, storage, node)
+	if err == nil && src == nil { // of a host that has just been enrolled
+		if err = s.adopt(ctx); err == nil {
+			src, err = s.source(ctx, one, hostID, storage, node)
+		}
+	}
 	if err != nil || src == nil {
 		return err
 	}

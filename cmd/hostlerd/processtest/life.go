@@ -30,6 +30,8 @@ type life struct {
 	// kind is vm or app, path the guest's below /api/v1 and name what it is called; type of its requests to the hypervisor.
 	kind, path, name, of string
 	guest                guestView
+	// backup is the id of its backup.
+	backup int64
 }
 
 // lifeStep is one step: an operation whose job sends a request that changes something.
@@ -122,7 +124,7 @@ func (l *life) step(s lifeStep) {
 		l.cluster.fault(l.t, map[string]any{"kind": "delay", "delay_ms": 30000, "times": 1, "after": true,
 			"match": map[string]any{"method": method, "path": template}})
 	}
-	path := s.path
+	path := strings.ReplaceAll(s.path, "{backup}", fmt.Sprint(l.backup))
 	if !strings.HasPrefix(path, "/api/") {
 		path = l.path + path
 	}

@@ -67,6 +67,19 @@ func lifeSteps(l *life) []lifeStep {
 				}
 				return nil
 			}},
+		{name: "back up", method: http.MethodPost, path: "/api/v1/backups/run", sends: "POST /nodes/{node}/vzdump",
+			body: map[string]any{"targets": []map[string]any{{l.kind: l.guest.ID}}, "storage": "nas"}, holds: func(l *life) error {
+				var all []struct{ ID int64 }
+				l.owner.must(l.t, http.StatusOK, http.MethodGet, "/api/v1/backups", nil, &all)
+				if len(all) != 1 {
+					return fmt.Errorf("it has %d backups", len(all))
+				}
+				l.backup = all[0].ID
+				l.breaks()
+				return nil
+			}},
+		{name: "restore over", method: http.MethodPost, path: "/api/v1/backups/{backup}/restore", sends: "POST /nodes/{node}/{of}",
+			body: map[string]any{"over": true, "confirm": l.name}, holds: mended},
 		{name: "migrate", method: http.MethodPost, path: "/migrate", body: map[string]any{"target_host_id": l.host, "node": "pve3"},
 			sends: "POST /nodes/{node}/{of}/{vmid}/migrate", holds: func(l *life) error {
 				g, err := l.now()
