@@ -177,19 +177,9 @@ func (m *migrationCheck) sharedVolumes(source hypervisor.Placement) string {
 }
 
 // chooseStorage finds a storage of backups that both have. Equal names say little: backups that both list prove it, and where one lists
-// what the other lacks they are two.
+// what the other lacks they are two. Only a storage that other nodes see as well can be seen by the other cluster.
 func (m *migrationCheck) chooseStorage(ctx context.Context, source hypervisor.Placement) error {
-	var own, theirs []string
-	for _, s := range source.Storages {
-		if s.Backups && s.Available {
-			own = append(own, s.Name)
-		}
-	}
-	for _, s := range m.place.Storages {
-		if s.Backups && s.Available {
-			theirs = append(theirs, s.Name)
-		}
-	}
+	own, theirs := sharedBackups(source), sharedBackups(m.place)
 	here, err := m.backups(ctx, m.hostID, m.ref.Node, own)
 	if err != nil {
 		return err
@@ -219,6 +209,16 @@ func (m *migrationCheck) chooseStorage(ctx context.Context, source hypervisor.Pl
 	m.warn(findingUnproven, "Both hosts have a storage %s without backups. Whether it is the same shows once the backup is there; the "+
 		"guest is started again where it is not.", guessed)
 	return nil
+}
+
+// sharedBackups are the storages of backups that nodes share.
+func sharedBackups(p hypervisor.Placement) (names []string) {
+	for _, s := range p.Storages {
+		if s.Backups && s.Available && s.Shared {
+			names = append(names, s.Name)
+		}
+	}
+	return names
 }
 
 // backups lists what is on storages of backups.

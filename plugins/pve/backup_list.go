@@ -132,8 +132,17 @@ func (r *backupRow) guest() string {
 	return ""
 }
 
-// Backups implements hypervisor.Backuper. The list has only those of guests that the token may back up.
+// Backups implements hypervisor.Backuper. For an empty list the token's rights are asked for as well. The list has only those of guests that the token may back up.
 func (h *Host) Backups(ctx context.Context, query hypervisor.BackupQuery) ([]hypervisor.Backup, error) {
+	all, err := h.listBackups(ctx, query)
+	if err == nil && len(all) == 0 {
+		err = h.hidden(ctx, need{"VM.Backup", "/vms"}, need{"Datastore.AllocateSpace", "/storage/" + query.Storage})
+	}
+	return all, err
+}
+
+// listBackups takes one request.
+func (h *Host) listBackups(ctx context.Context, query hypervisor.BackupQuery) ([]hypervisor.Backup, error) {
 	if !storageName.MatchString(query.Storage) {
 		return nil, plugin.Errorf(plugin.NotFound, "there is no storage %.80q", query.Storage)
 	}
@@ -155,12 +164,9 @@ func (h *Host) Backups(ctx context.Context, query hypervisor.BackupQuery) ([]hyp
 		return nil
 	})
 	if err != nil {
-		return nil, err
+		return nil, err // nothing of a list that was cut off
 	}
-	if len(all) == 0 {
-		err = h.hidden(ctx, need{"VM.Backup", "/vms"}, need{"Datastore.AllocateSpace", "/storage/" + query.Storage})
-	}
-	return all, err
+	return all, nil
 }
 
 // cut shortens a text to at most so many bytes.

@@ -16,7 +16,7 @@ import (
 func listed(t *testing.T, storage, rows string) ([]hypervisor.Backup, error) {
 	t.Helper()
 	host := serveReply(t, reply{Status: 200, Reason: "OK", Response: json.RawMessage(`{"data":` + rows + `}`)})
-	return host.Backups(t.Context(), hypervisor.BackupQuery{Storage: storage, Node: "pve1"})
+	return host.listBackups(t.Context(), hypervisor.BackupQuery{Storage: storage, Node: "pve1"})
 }
 
 // The rows are in the form in which a backup server's storage has them, and the archives of releases from 6 on.

@@ -200,7 +200,7 @@ var readers = []struct {
 	{regexp.MustCompile(`^/+nodes/[^/]+/storage/[^/]+/content(\?|$)`), func(t *testing.T, h *Host, r reply) error {
 		_, rest, _ := strings.Cut(r.Path, "/storage/")
 		storage, _, _ := strings.Cut(rest, "/")
-		all, err := h.Backups(t.Context(), hypervisor.BackupQuery{Storage: storage, Node: "pve1"})
+		all, err := h.listBackups(t.Context(), hypervisor.BackupQuery{Storage: storage, Node: "pve1"})
 		if err != nil {
 			return err
 		}

@@ -47,16 +47,25 @@ type World struct {
 	capabilities []endpoint.Capability
 	// vars are the values of what stands in braces in an act.
 	vars map[string]string
+	// archive is a storage of backups that other clusters may have too.
+	archive *pvesim.SharedStorage
+}
+
+// cluster starts a simulated cluster of two nodes that has the archive.
+func cluster(t testing.TB, archive *pvesim.SharedStorage) *pvesim.Cluster {
+	t.Helper()
+	return pvesimtest.Start(t, pvesim.Options{
+		Scenario: pvesim.ScenarioCluster, Nodes: 2, Guests: -1, Recommended: true, SharedStorages: []*pvesim.SharedStorage{archive},
+	})
 }
 
 // NewWorld makes one whose host has the tokens of these capabilities besides monitoring.
 func NewWorld(t testing.TB, capabilities ...endpoint.Capability) *World {
 	t.Helper()
+	archive := pvesim.NewSharedStorage(pvesim.StorageSpec{ID: "archive", Size: 8 << 40})
 	w := &World{
-		t:       t,
-		Cluster: pvesimtest.Start(t, pvesim.Options{Scenario: pvesim.ScenarioCluster, Nodes: 2, Guests: -1, Recommended: true}),
-		driver:  pve.NewPaced(nil, pace),
-		vars:    map[string]string{"node": "pve1", "other_node": "pve2"},
+		t: t, Cluster: cluster(t, archive), archive: archive, driver: pve.NewPaced(nil, pace),
+		vars: map[string]string{"node": "pve1", "other_node": "pve2"},
 	}
 	t.Cleanup(w.driver.Close)
 	w.Service = servicetest.New(t, func(c *service.Config) {
@@ -69,25 +78,42 @@ func NewWorld(t testing.TB, capabilities ...endpoint.Capability) *World {
 	w.SQL = dbtest.On(t, w.Service.DB)
 	w.owner = identitytest.As(t, w.Service.Users, identity.Owner).Cookie
 	w.AddImage("local", "iso", "installer.iso", 1<<20)
-	monitoring := w.Tokens()["monitoring"]
-	for name, value := range map[string]string{"address": w.URL(""), "fingerprint": w.Fingerprint(""), "token": monitoring.ID,
-		"secret": monitoring.Secret} {
-		w.vars[name] = value
-	}
+	w.reaches(w.Cluster)
 	w.capabilities = capabilities
 	w.Renew()
 	return w
 }
 
-// enrol enrols the host with the world's tokens.
-func (w *World) enrol() {
+// reaches makes a cluster the one that address, fingerprint, token and secret are of.
+func (w *World) reaches(c *pvesim.Cluster) {
+	monitoring := c.Tokens()["monitoring"]
+	for name, value := range map[string]string{"address": c.URL(""), "fingerprint": c.Fingerprint(""), "token": monitoring.ID,
+		"secret": monitoring.Secret} {
+		w.vars[name] = value
+	}
+}
+
+// AddCluster enrols another cluster, which has the archive too, as the host of this name; its id stands in braces for that.
+func (w *World) AddCluster(name string) *pvesim.Cluster {
 	w.t.Helper()
-	w.want(http.MethodPost, "/hosts", `{"name":"lab","address":"{address}","tls_fingerprint":"{fingerprint}","token_id":"{token}",
+	c := cluster(w.t, w.archive)
+	w.reaches(c)
+	w.enrol(name, c)
+	w.want(http.MethodPost, "/hosts/{"+name+"}/sync", "", http.StatusOK)
+	w.reaches(w.Cluster)
+	return c
+}
+
+// enrol enrols a cluster as a host with the world's tokens.
+func (w *World) enrol(name string, c *pvesim.Cluster) {
+	w.t.Helper()
+	w.want(http.MethodPost, "/hosts", `{"name":"`+name+`","address":"{address}","tls_fingerprint":"{fingerprint}","token_id":"{token}",
 		"token_secret":"{secret}"}`, http.StatusCreated)
-	w.vars["host"] = w.Value("SELECT id FROM hosts")
-	for _, c := range w.capabilities {
-		token := w.Tokens()[string(c)]
-		w.want(http.MethodPost, "/hosts/{host}/credentials", fmt.Sprintf(`{"capability":%q,"token_id":%q,"token_secret":%q}`, c, token.ID,
+	id := w.Value("SELECT id FROM hosts WHERE name = $1", name)
+	w.vars[name] = id
+	for _, capability := range w.capabilities {
+		token := c.Tokens()[string(capability)]
+		w.want(http.MethodPost, "/hosts/"+id+"/credentials", fmt.Sprintf(`{"capability":%q,"token_id":%q,"token_secret":%q}`, capability, token.ID,
 			token.Secret), http.StatusOK)
 	}
 }
@@ -96,9 +122,9 @@ func (w *World) enrol() {
 func (w *World) Renew() {
 	w.t.Helper()
 	if w.Value("SELECT count(*) FROM hosts") == "0" {
-		w.enrol()
+		w.enrol("lab", w.Cluster)
 	}
-	w.vars["host"] = w.Value("SELECT id FROM hosts")
+	w.vars["host"] = w.Value("SELECT id FROM hosts WHERE name = 'lab'")
 	for _, name := range []string{"vm", "app"} {
 		if w.vars[name+"_vmid"] != "" {
 			_ = w.RemoveGuest(w.VMID(name)) // an act may have destroyed it
