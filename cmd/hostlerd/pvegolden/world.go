@@ -113,8 +113,8 @@ func (w *World) enrol(name string, c *pvesim.Cluster) {
 	w.vars[name] = id
 	for _, capability := range w.capabilities {
 		token := c.Tokens()[string(capability)]
-		w.want(http.MethodPost, "/hosts/"+id+"/credentials", fmt.Sprintf(`{"capability":%q,"token_id":%q,"token_secret":%q}`, capability, token.ID,
-			token.Secret), http.StatusOK)
+		w.want(http.MethodPost, "/hosts/"+id+"/credentials", fmt.Sprintf(`{"capability":%q,"token_id":%q,"token_secret":%q}`, capability,
+			token.ID, token.Secret), http.StatusOK)
 	}
 }
 
