@@ -218,7 +218,7 @@ func TestServeHTTP(t *testing.T) {
 		{"HEAD", "/api/v1/vms/1", 200, "", "/api/v1/vms/{vm_id}"}, // the real server drops the body
 		{"GET", "/api/v1/vms/1/", 404, "", ""},
 		{"GET", "/api/v1/VMS/1", 404, "", ""},
-		{"PUT", "/api/v1/vms/1", 405, "DELETE, GET, HEAD", ""},
+		{"PUT", "/api/v1/vms/1", 405, "DELETE, GET, HEAD, PATCH", ""},
 		{"GET", "/api/v1/vms/1/clone", 405, "POST", ""},
 		{"OPTIONS", "/api/v1/hosts", 405, "GET, HEAD, POST", ""},
 		{"GET", "/elsewhere", 404, "", ""},
