@@ -28,6 +28,10 @@ const (
 # Without which privilege an operation or its job fails, and which token needs it, found by taking one at a time from the token's role.
 # A plus marks what the role does not have by default and today's release needs. Made by go generate ./cmd/hostlerd/pvegolden.
 `
+	refusalsHead = `
+# What is answered to requests that cannot be carried out, word for word: the status with the body, and how the job ended where there is one.
+# Times, digests and ids of tasks are left out. Made by go generate ./cmd/hostlerd/pvegolden.
+`
 )
 
 // roles are those of the tokens' capabilities.
@@ -210,4 +214,20 @@ func TestEveryOperationHasAnAct(t *testing.T) {
 			t.Errorf("%s asks the hypervisor and has no act", o.Spec.ID)
 		}
 	}
+}
+
+// What cannot be done is refused with these very words, at once or by the job.
+func TestGoldenRefusals(t *testing.T) {
+	t.Parallel()
+	made := map[string]string{}
+	w := pvegolden.NewWorld(t, endpoint.Lifecycle, endpoint.Backup)
+	for _, a := range pvegolden.Refusals() {
+		w.Prepare(&a)
+		done := w.Do(&a)
+		if done.Good() && len(done.Jobs) > 0 || made[a.Name()] != "" {
+			t.Errorf("%s: it was done, or is there twice: %v", a.Name(), done)
+		}
+		made[a.Name()] = a.Name() + "\n" + done.Lasting()
+	}
+	golden(t, "refusals.txt", refusalsHead, made)
 }

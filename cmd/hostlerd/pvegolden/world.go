@@ -121,6 +121,11 @@ func (w *World) enrol(name string, c *pvesim.Cluster) {
 // Renew gives the world a VM named vm and a container named app, as they come, in the place of those that it had.
 func (w *World) Renew() {
 	w.t.Helper()
+	for _, node := range w.NodeNames() {
+		if err := w.SetNodeOnline(node, true); err != nil {
+			w.t.Fatal(err)
+		}
+	}
 	if w.Value("SELECT count(*) FROM hosts") == "0" {
 		w.enrol("lab", w.Cluster)
 	}
@@ -197,6 +202,7 @@ func (w *World) Snapshot(guest, name string) {
 
 func (w *World) sync() {
 	w.t.Helper()
+	w.Exec("UPDATE guests SET read_at = NULL") // else what a job of the act before has read holds for a while
 	w.want(http.MethodPost, "/hosts/{host}/sync", "", http.StatusOK)
 }
 
