@@ -132,8 +132,8 @@ func (r *backupRow) guest() string {
 	return ""
 }
 
-// Backups implements hypervisor.Backuper. The list has only those of guests that the token may back up. For an empty one the token's rights
-// are asked for as well.
+// Backups implements hypervisor.Backuper. The list has only those of guests that the token may back up. For an empty one the token's
+// rights are asked for as well.
 func (h *Host) Backups(ctx context.Context, query hypervisor.BackupQuery) ([]hypervisor.Backup, error) {
 	all, err := h.listBackups(ctx, query)
 	if err == nil && len(all) == 0 {

@@ -29,7 +29,7 @@ const (
 # A plus marks what the role does not have by default and today's release needs. Made by go generate ./cmd/hostlerd/pvegolden.
 `
 	refusalsHead = `
-# What is answered to requests that cannot be carried out, word for word: the status with the body, and how the job ended where there is one.
+# What is answered to requests that cannot be carried out, word for word: the status with the body, and how the job ended.
 # Times, digests and ids of tasks are left out. Made by go generate ./cmd/hostlerd/pvegolden.
 `
 )
