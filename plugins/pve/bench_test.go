@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os/exec"
 	"syscall"
 	"testing"
 	"time"
@@ -114,4 +115,63 @@ func fetch(b *testing.B, w *fixture, path string) []byte {
 		b.Fatal(path, answer.status, string(answer.body))
 	}
 	return answer.body
+}
+
+// BenchmarkSnapshots compares the list of a guest's snapshots with the same request by curl, which connects anew each time, and with the
+// floor: a connection that is kept, and the rows as one would decode them.
+func BenchmarkSnapshots(b *testing.B) {
+	w := newFixture(b, pvesim.Options{Scenario: pvesim.ScenarioOne, Guests: -1})
+	ref := w.guest(b, pvesim.GuestSpec{VMID: 100})
+	const count = 20
+	for i := range count {
+		must(b, "taking a snapshot", w.AddSnapshot(100, pvesim.SnapshotSpec{Name: fmt.Sprintf("snapshot%d", i)}))
+	}
+	const path = "/api2/json/nodes/pve1/qemu/100/snapshot"
+	answers := recorded{path: fetch(b, w, path)}
+	server := serveTLS(b, answers)
+	target := w.target(endpoint.Monitoring, w.Tokens()["monitoring"])
+	target.Address, target.Fingerprint = server.Listener.Addr().String(), endpoint.Fingerprint(server.Certificate())
+	_ = w.Close()
+
+	list := func(b *testing.B, host hypervisor.Host) {
+		measure(b, func() {
+			all, err := host.(hypervisor.Snapshotter).Snapshots(b.Context(), ref)
+			must(b, "listing", err)
+			if len(all) != count {
+				b.Fatal(len(all), "snapshots")
+			}
+		})
+	}
+	b.Run("curl", func(b *testing.B) {
+		curl, err := exec.LookPath("curl")
+		if err != nil {
+			b.Skip("curl is not there")
+		}
+		measure(b, func() {
+			must(b, "curl", exec.CommandContext(b.Context(), curl, "-s", "-k", "-f", "-o", "/dev/null", server.URL+path).Run())
+		})
+	})
+	b.Run("floor", func(b *testing.B) {
+		client := server.Client()
+		measure(b, func() {
+			resp, err := client.Get(server.URL + path)
+			must(b, "fetching", err)
+			var rows struct {
+				Data []struct{ Name, Description, Parent string }
+			}
+			must(b, "decoding", json.NewDecoder(resp.Body).Decode(&rows))
+			_ = resp.Body.Close()
+		})
+	})
+	b.Run("driver", func(b *testing.B) { list(b, w.open(b, target)) })
+	b.Run("grpc", func(b *testing.B) {
+		client := drivertest.Remote(b, hypervisor.Service{Driver: w.driver, HostType: w.open(b, target)})
+		host, err := client.Open(b.Context(), target)
+		must(b, "opening", err)
+		as, ok := hypervisor.As[hypervisor.Snapshotter](host)
+		if !ok {
+			b.Fatal("it takes no snapshots")
+		}
+		list(b, as.(hypervisor.Host))
+	})
 }
