@@ -175,6 +175,10 @@ func (m *migrationCheck) readGuest(ctx context.Context) error {
 	if m.guest.Lock != "" {
 		m.block(hypervisor.MigrationLocked, "The guest is locked at the hypervisor (%s).", m.guest.Lock)
 	}
+	if m.guest.HA {
+		m.warn(hypervisor.MigrationHA, "The hypervisor's high availability looks after the guest: it moves the guest when it finds the time, "+
+			"and starts again what it finds stopped.")
+	}
 	return nil
 }
 

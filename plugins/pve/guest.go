@@ -55,5 +55,12 @@ func currentGuest(data json.RawMessage, ref hypervisor.GuestRef) (hypervisor.Gue
 	row.vmid = figure{n: number, set: true} // older releases leave it out for VMs
 	var guest hypervisor.Guest
 	newShaper().guest(&guest, row, ref.Kind, ref.Node, false)
+	var more struct {
+		HA struct {
+			Managed pveapi.Flag `json:"managed"`
+		} `json:"ha"`
+	}
+	_ = json.Unmarshal(data, &more) // what is no answer about high availability is none
+	guest.HA = bool(more.HA.Managed)
 	return guest, nil
 }

@@ -171,6 +171,9 @@ func TestMigrationUnderHighAvailability(t *testing.T) {
 	t.Parallel()
 	w := migrateFixture(t, pvesim.Options{})
 	ref := w.guest(t, pvesim.GuestSpec{Status: pvesim.StatusRunning, HAManaged: true})
+	if now, err := w.host(t, endpoint.Monitoring).Guest(t.Context(), ref); err != nil || !now.HA {
+		t.Errorf("the guest's own state does not tell of high availability: %+v, %v", now, err)
+	}
 	lines, result := w.moved(t, ref, hypervisor.MigrationSpec{Node: "pve2", Online: true})
 	if !result.OK() || !strings.Contains(lines, "Requesting HA migration") {
 		t.Errorf("the task: %+v\n%s", result, lines)

@@ -36,6 +36,7 @@ func fillGuest(out *hypervisorv1.Guest, g *Guest) {
 	out.Number = g.Number
 	out.Name, out.Status, out.Template = wire.Text(g.Name), wire.Text(g.Status), g.Template
 	out.Lock, out.Pool, out.Tags = wire.Text(g.Lock), wire.Text(g.Pool), wire.Texts(g.Tags)
+	out.Ha = g.HA
 	out.Cpu, out.CpuSeconds, out.Cpus = g.CPU, g.CPUSeconds, g.CPUs
 	out.Memory, out.MemoryTotal = g.Memory, g.MemoryTotal
 	out.Disk, out.DiskTotal = g.Disk, g.DiskTotal
@@ -49,7 +50,7 @@ func guestFromProto(g *hypervisorv1.Guest) Guest {
 	return Guest{
 		GuestRef: GuestRef{Kind: GuestKind(g.GetKind()), Node: g.GetNode(), ID: GuestID(g.GetRef()), UID: g.GetUid()},
 		Number:   g.Number, Name: g.GetName(), Status: g.GetStatus(), Template: g.GetTemplate(),
-		Lock: g.GetLock(), Pool: g.GetPool(), Tags: g.GetTags(),
+		Lock: g.GetLock(), Pool: g.GetPool(), Tags: g.GetTags(), HA: g.GetHa(),
 		CPU: g.Cpu, CPUSeconds: g.CpuSeconds, CPUs: g.Cpus, Memory: g.Memory, MemoryTotal: g.MemoryTotal, Disk: g.Disk, DiskTotal: g.DiskTotal,
 		NetIn: g.NetIn, NetOut: g.NetOut, DiskRead: g.DiskRead, DiskWrite: g.DiskWrite, Uptime: g.Uptime,
 		At: wire.Time(g.GetAt()),

@@ -106,6 +106,8 @@ type Guest struct {
 	DiskRead    *int64
 	DiskWrite   *int64
 	Uptime      *int64 // seconds
+	// HA says that the hypervisor's own high availability starts, stops and moves it. Only Host.Guest fills it in.
+	HA bool
 	// At is the hypervisor's own clock when it answered; zero in an inventory. Only Host.Guest fills it in.
 	At time.Time
 }

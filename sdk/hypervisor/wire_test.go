@@ -223,7 +223,7 @@ func TestEverythingSurvives(t *testing.T) {
 	full := hypervisor.Guest{
 		GuestRef: hypervisor.GuestRef{Kind: hypervisor.Container, Node: "n", ID: "a/ä", UID: "u-1"}, Number: ptr(int64(1 << 40)),
 		Name: "ä", Status: hypervisor.GuestPaused,
-		Template: true, Lock: "backup", Pool: "p", Tags: []string{"a", "b"}, CPU: ptr(0.0), CPUs: ptr(0.5),
+		Template: true, HA: true, Lock: "backup", Pool: "p", Tags: []string{"a", "b"}, CPU: ptr(0.0), CPUs: ptr(0.5),
 		Memory: ptr(int64(0)), MemoryTotal: ptr(int64(-1)), Disk: ptr(int64(1 << 62)), DiskTotal: ptr(int64(4)),
 		NetIn: ptr(int64(5)), NetOut: ptr(int64(6)), DiskRead: ptr(int64(7)), DiskWrite: ptr(int64(8)), Uptime: ptr(int64(9)),
 	}

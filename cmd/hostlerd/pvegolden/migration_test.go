@@ -19,6 +19,12 @@ func TestMigrationBetweenClusters(t *testing.T) {
 			t.Parallel()
 			w := pvegolden.NewWorld(t, endpoint.Lifecycle, endpoint.Backup)
 			far := w.AddCluster("far")
+			w.Change(kind, func(s *pvesim.GuestSpec) { s.HAManaged = true })
+			if a := w.Ask(http.MethodPost, "/"+kind+"s/{"+kind+"}/migrate/preflight", `{"target_host_id":{host},"node":"pve2"}`); a.Status !=
+				http.StatusOK || !strings.Contains(string(a.Body), `"code":"high_availability"`) {
+				t.Errorf("of high availability: %d %s", a.Status, a.Body)
+			}
+			w.Change(kind, func(s *pvesim.GuestSpec) { s.HAManaged = false })
 			w.Running(kind)
 			// Both list it: that proves the storage to be the same one, which others of the same name are not.
 			if _, err := w.AddBackup(pvesim.BackupSpec{Storage: "archive", VMID: 900}); err != nil {

@@ -349,7 +349,9 @@ type Guest struct {
 	// What people call it where that is a number.
 	Number *int64 `protobuf:"varint,24,opt,name=number,proto3,oneof" json:"number,omitempty"`
 	// CPU time since the start, where the hypervisor counts instead of measuring.
-	CpuSeconds    *float64 `protobuf:"fixed64,25,opt,name=cpu_seconds,json=cpuSeconds,proto3,oneof" json:"cpu_seconds,omitempty"`
+	CpuSeconds *float64 `protobuf:"fixed64,25,opt,name=cpu_seconds,json=cpuSeconds,proto3,oneof" json:"cpu_seconds,omitempty"`
+	// The hypervisor's own high availability looks after it; never in an inventory.
+	Ha            bool `protobuf:"varint,26,opt,name=ha,proto3" json:"ha,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -550,6 +552,13 @@ func (x *Guest) GetCpuSeconds() float64 {
 		return *x.CpuSeconds
 	}
 	return 0
+}
+
+func (x *Guest) GetHa() bool {
+	if x != nil {
+		return x.Ha
+	}
+	return false
 }
 
 // Storage is one storage as one node sees it.
@@ -777,7 +786,7 @@ const file_hostler_hypervisor_v1_inventory_proto_rawDesc = "" +
 	"\r_memory_totalB\a\n" +
 	"\x05_diskB\r\n" +
 	"\v_disk_totalB\t\n" +
-	"\a_uptime\"\xbe\x06\n" +
+	"\a_uptime\"\xce\x06\n" +
 	"\x05Guest\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
 	"\x04node\x18\x02 \x01(\tR\x04node\x12\x12\n" +
@@ -807,7 +816,8 @@ const file_hostler_hypervisor_v1_inventory_proto_rawDesc = "" +
 	"\x03uid\x18\x17 \x01(\tR\x03uid\x12\x1b\n" +
 	"\x06number\x18\x18 \x01(\x03H\vR\x06number\x88\x01\x01\x12$\n" +
 	"\vcpu_seconds\x18\x19 \x01(\x01H\fR\n" +
-	"cpuSeconds\x88\x01\x01B\x06\n" +
+	"cpuSeconds\x88\x01\x01\x12\x0e\n" +
+	"\x02ha\x18\x1a \x01(\bR\x02haB\x06\n" +
 	"\x04_cpuB\a\n" +
 	"\x05_cpusB\t\n" +
 	"\a_memoryB\x0f\n" +
