@@ -97,9 +97,9 @@ func Refusals() []Act {
 			w.off("pve2")
 		}},
 		{Operation: "migrate_vm", Case: "to a node that is off, without a quorum", Method: "POST", Path: "/vms/{vm}/migrate", Body: migration,
-			Before: func(w *World) { w.off("pve2"); w.sync() }},
+			Before: func(w *World) { w.off("pve2"); w.Sync() }},
 		{Operation: "create_vm", Case: "on a node that is off", Method: "POST", Path: "/vms",
-			Body: `{"host_id":{host},"name":"a","node":"pve2"}`, Before: func(w *World) { w.off("pve2"); w.sync() }},
+			Body: `{"host_id":{host},"name":"a","node":"pve2"}`, Before: func(w *World) { w.off("pve2"); w.Sync() }},
 		{Operation: "create_vm_snapshot", Case: "its storage is full", Method: "POST", Path: "/vms/{vm}/snapshots", Body: `{"name":"now"}`,
 			Before: vm(func(s *pvesim.GuestSpec) { s.SnapshotError = "out of space" })},
 		{Operation: "rollback_vm_snapshot", Case: "without confirmation", Method: "POST", Path: "/vms/{vm}/snapshots/before/rollback",

@@ -165,7 +165,7 @@ func (w *World) add(name string, spec pvesim.GuestSpec) {
 		w.t.Fatal(err)
 	}
 	w.vars[name+"_vmid"] = strconv.Itoa(id)
-	w.sync()
+	w.Sync()
 }
 
 // VMID is the number of a guest that was made under this name.
@@ -183,7 +183,7 @@ func (w *World) Change(name string, f func(*pvesim.GuestSpec)) {
 	if err := w.ChangeGuest(w.VMID(name), f); err != nil {
 		w.t.Fatal(err)
 	}
-	w.sync()
+	w.Sync()
 }
 
 // Running starts a guest behind the service's back.
@@ -200,7 +200,8 @@ func (w *World) Snapshot(guest, name string) {
 	}
 }
 
-func (w *World) sync() {
+// Sync has the service poll the host.
+func (w *World) Sync() {
 	w.t.Helper()
 	w.Exec("UPDATE guests SET read_at = NULL") // else what a job of the act before has read holds for a while
 	w.want(http.MethodPost, "/hosts/{host}/sync", "", http.StatusOK)
