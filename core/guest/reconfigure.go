@@ -2,11 +2,13 @@ package guest
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/host"
 	"github.com/hostler/hostler/core/plugin"
 	"github.com/hostler/hostler/core/problem"
@@ -112,10 +114,23 @@ func Reconfigure(ctx context.Context, a *Actor, r Request, o ConfigOrder) (Confi
 	})
 	var after Config
 	err = a.Do(ctx, r, func(ctx context.Context, c *Change) (err error) {
-		after, err = c.reconfigure(ctx, on, o, grown)
+		if after, err = c.reconfigure(ctx, on, o, grown); err == nil && (o.Name != nil || o.Tags != nil) {
+			err = a.showNamed(ctx, on.Guest.ID, after)
+		}
 		return err
 	})
 	return after, err
+}
+
+// showNamed writes a guest's new name and tags into its row: the hypervisor's list has them some seconds later, and work on the guest asks
+// whether it is called as it was.
+func (a *Actor) showNamed(ctx context.Context, id int64, now Config) error {
+	_, err := a.DB.Pool.Exec(ctx, `UPDATE guests SET name = CASE WHEN $2 = '' THEN name ELSE $2 END, tags = $3, changed_at = now(),
+		read_at = now() WHERE id = $1`, id, now.Name, now.Tags)
+	if err != nil {
+		return db.Problem(fmt.Errorf("showing the guest's new name: %w", err))
+	}
+	return nil
 }
 
 // reconfigure sends the requests of an order; grown are the disks that become larger.

@@ -71,7 +71,10 @@ func TestVMIsReconfigured(t *testing.T) {
 		// A size that is there already is none to change, beside others.
 		b.Ask(t, "PATCH", b.VM("stopped"), `{"disks":{"scsi0":{"size_gb":32}}}`, apitest.Operator, 200, "", `"size_gb":32`)
 		if !b.UIDs {
-			b.Ask(t, "PATCH", b.VM("template"), `{"name":"golden"}`, apitest.Operator, 200, "", `"name":"golden"`)
+			path := b.VM("template")
+			b.Ask(t, "PATCH", path, `{"name":"golden"}`, apitest.Operator, 200, "", `"name":"golden"`)
+			// Not only once the next poll has seen it: who works on the guest is asked for its name.
+			b.Ask(t, "GET", path, "", apitest.Operator, 200, "", `"name":"golden"`)
 		}
 		want := `ok {"changed": ["description", "tags", "cores", "memory_mb", "balloon_mb", "disks.scsi0"]}; ` +
 			`ok {"changed": ["description", "tags", "balloon_mb"]}; ok {"changed": ["cpu_type", "cores", "sockets"]}; ` +
