@@ -19,36 +19,36 @@ import (
 // Change changes the options that a body names: first the VM's own in one request, then the firewall's in another, each sent once, and
 // gives all as they are then. All that is wrong with the body is one problem invalid; other problems: digest_conflict; unsupported for
 // the firewall's options where there are none; guest_busy; capability_missing; those of Get and of guest.Actor.Do.
-func (s *Store) Change(ctx context.Context, r guest.Request, body map[string]json.RawMessage) (Options, error) {
+func (s *Store) Change(ctx context.Context, r guest.Request, body map[string]json.RawMessage) (VMOptions, error) {
 	if !names(body) {
-		return Options{}, guest.NothingToChange()
+		return VMOptions{}, guest.NothingToChange()
 	}
 	if err := s.Actor.Hosts.Require(ctx, r.Guest.HostID, endpoint.Lifecycle, func(at hypervisor.Host) error {
 		_, err := host.Able[hypervisor.Reconfigurer](at)
 		return err
 	}); err != nil {
-		return Options{}, err
+		return VMOptions{}, err
 	}
 	now, err := s.read(ctx, r.Guest)
 	if err != nil {
-		return Options{}, err
+		return VMOptions{}, err
 	}
 	o := read(body, now.keys)
 	switch {
 	case len(o.faults) > 0:
-		return Options{}, problem.Invalid(o.faults...)
+		return VMOptions{}, problem.Invalid(o.faults...)
 	case len(o.firewallKeys) > 0 && now.firewall == nil:
-		return Options{}, problem.New(problem.CodeUnsupported, "the hypervisor's firewall has no options for guests").With("options",
+		return VMOptions{}, problem.New(problem.CodeUnsupported, "the hypervisor's firewall has no options for guests").With("options",
 			o.firewallKeys)
 	}
 	config, err := o.checkDigest(&now)
 	if err != nil {
-		return Options{}, err
+		return VMOptions{}, err
 	}
 	audit.Describe(ctx, func(e *audit.Entry) {
 		e.Detail("changed", slices.Concat(slices.Sorted(maps.Keys(o.options)), o.firewallKeys))
 	})
-	var after Options
+	var after VMOptions
 	err = s.Actor.Do(ctx, r, func(ctx context.Context, c *guest.Change) error {
 		if err := s.send(ctx, c, r.Guest, o, config); err != nil {
 			return err

@@ -22,8 +22,8 @@ type Store struct {
 	Firewalls *firewall.Store
 }
 
-// Options are those of a VM as the API shows them. The values of Options and Pending are booleans, numbers and texts.
-type Options struct {
+// VMOptions are those of a VM as the API shows them. The values of Options and Pending are booleans, numbers and texts.
+type VMOptions struct {
 	Digest         *string        `json:"digest" example:"5f2b0c9e81d4a7f3" doc:"Of all options, and of the whole configuration with them. Null where the hypervisor has none"`
 	Firewall       *Firewall      `json:"firewall" doc:"Null where the hypervisor's firewall has no options for guests"`
 	Options        map[string]any `json:"options" doc:"The options that are set, by their keys"`
@@ -65,10 +65,10 @@ type state struct {
 }
 
 // Get asks the hypervisor and its firewall. Problems: not_found, unsupported, and those of host.Ask.
-func (s *Store) Get(ctx context.Context, g *guest.Guest) (Options, error) {
+func (s *Store) Get(ctx context.Context, g *guest.Guest) (VMOptions, error) {
 	now, err := s.read(ctx, g)
 	if err != nil {
-		return Options{}, err
+		return VMOptions{}, err
 	}
 	return now.show(), nil
 }
@@ -120,9 +120,9 @@ const (
 	maxText = 16 << 10
 )
 
-func (now *state) show() Options {
+func (now *state) show() VMOptions {
 	all, _ := now.digest()
-	out := Options{Digest: host.CleanOrNil(all), Firewall: showFirewall(now.firewall), Options: map[string]any{}, Pending: map[string]any{},
+	out := VMOptions{Digest: host.CleanOrNil(all), Firewall: showFirewall(now.firewall), Options: map[string]any{}, Pending: map[string]any{},
 		Keys: []Key{}}
 	for _, key := range now.keys[:min(len(now.keys), most)] {
 		name := host.Clean(key.Name)

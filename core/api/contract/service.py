@@ -64,6 +64,13 @@ class Service:
         call("POST", "/auth/login", {"email": email, "password": password})
         return call
 
+    @staticmethod
+    def ended(call, job):
+        deadline = time.monotonic() + 60
+        while call("GET", f"/jobs/{job}")["status"] in ("queued", "running"):
+            assert time.monotonic() < deadline, "the job did not end"
+            time.sleep(0.1)
+
     def furnish(self, password):
         owner = self.log_in("owner@example.com", password)
         host = owner("GET", "/hosts")[0]["id"]
@@ -71,10 +78,9 @@ class Service:
         app = owner("POST", "/apps/adopt", {"items": [{"host_id": host, "vmid": container["vmid"]}]})[0]
         vm = next(v for v in owner("GET", "/vms") if v["status"] == "running" and not v["template"])
         job = owner("POST", f"/vms/{vm['id']}/shutdown")["job"]["id"]
-        deadline = time.monotonic() + 60
-        while owner("GET", f"/jobs/{job}")["status"] in ("queued", "running"):
-            assert time.monotonic() < deadline, "the job did not end"
-            time.sleep(0.1)
+        self.ended(owner, job)
+        self.ended(owner, owner("POST", "/backups/run", {"targets": [{"vm": vm["id"]}], "storage": "nas"})["jobs"][0]["id"])
+        backup = owner("GET", "/backups")[0]["id"]
         schedule = owner("POST", "/schedules", {"name": "Nightly stop", "cron": "0 3 * * *", "job_kind": "vm.stop", "params": {"vm_id": vm["id"]}})
         team = owner("POST", "/teams", {"name": "Web shop"})["id"]
         user = owner("POST", "/users", {"email": "anna@example.com", "password": PASSWORD})["id"]
@@ -91,5 +97,6 @@ class Service:
         self.values = {
             "host_id": host, "vm_id": vm["id"], "app_id": app["id"], "job_id": job, "schedule_id": schedule["id"], "team_id": team,
             "user_id": user, "key_id": key, "session_id": 987654321, "node": "pve1", "action": "start", "name": "before-upgrade", "kind": "backup",
+            "iface": "net0", "backup_id": backup,
             "upid": owner("GET", f"/hosts/{host}/tasks")[0]["upid"],
         }

@@ -47,13 +47,13 @@ func Register(a *op.API, deps Deps) {
 	})
 }
 
-func (h handlers) get(ctx context.Context, _ *struct{}) (*op.Body[option.Options], error) {
+func (h handlers) get(ctx context.Context, _ *struct{}) (*op.Body[option.VMOptions], error) {
 	r, err := h.VMs.Request(ctx, op.Found(ctx).ID, op.Found(ctx).TeamID, nil)
 	if err != nil {
 		return nil, err
 	}
 	all, err := h.Options.Get(ctx, r.Guest)
-	return &op.Body[option.Options]{Body: all}, err
+	return &op.Body[option.VMOptions]{Body: all}, err
 }
 
 // OptionsChange holds new values by name. Which there are is the hypervisor's word: core/option checks all of them at once.
@@ -79,11 +79,11 @@ func (OptionsChange) Schema(huma.Registry) *huma.Schema {
 
 type changeInput struct{ Body OptionsChange }
 
-func (h handlers) change(ctx context.Context, in *changeInput) (*op.Body[option.Options], error) {
+func (h handlers) change(ctx context.Context, in *changeInput) (*op.Body[option.VMOptions], error) {
 	r, err := h.VMs.Request(ctx, op.Found(ctx).ID, op.Found(ctx).TeamID, nil)
 	if err != nil {
 		return nil, err
 	}
 	all, err := h.Options.Change(ctx, r, in.Body)
-	return &op.Body[option.Options]{Body: all}, err
+	return &op.Body[option.VMOptions]{Body: all}, err
 }
