@@ -114,7 +114,11 @@ func Reconfigure(ctx context.Context, a *Actor, r Request, o ConfigOrder) (Confi
 	})
 	var after Config
 	err = a.Do(ctx, r, func(ctx context.Context, c *Change) (err error) {
-		if after, err = c.reconfigure(ctx, on, o, grown); err == nil && (o.Name != nil || o.Tags != nil) {
+		after, err = c.reconfigure(ctx, on, o, grown)
+		if stale := detailStale(ctx, a.DB, on.Guest.ID); err == nil {
+			err = stale
+		}
+		if err == nil && (o.Name != nil || o.Tags != nil) {
 			err = showNamed(ctx, a.DB, on.Guest.ID, after.Name, after.Tags)
 		}
 		return err

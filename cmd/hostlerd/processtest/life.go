@@ -50,8 +50,8 @@ type lifeStep struct {
 
 func newLife(t *testing.T, kind string, dies victim) *life {
 	t.Helper()
-	return lifeOn(t, kind, dies, startSim(t, "--scenario", "cluster", "--nodes", "3", "--guests", "-1", "--recommended", "--resources-lag", "0",
-		"--task-duration", "50ms"))
+	return lifeOn(t, kind, dies, startSim(t, "--scenario", "cluster", "--nodes", "3", "--guests", "-1", "--recommended",
+		"--resources-lag", "0", "--task-duration", "50ms"))
 }
 
 func lifeOn(t *testing.T, kind string, dies victim, cluster *sim) *life {
