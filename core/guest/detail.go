@@ -104,7 +104,7 @@ func keepDetail(ctx context.Context, d *db.DB, guestID int64, asOf time.Time, c 
 		sizes, removable = append(sizes, v.SizeGB), append(removable, v.Removable)
 	}
 	err := d.Tx(ctx, func(tx *db.Tx) error {
-		tag, err := tx.Exec(ctx, `INSERT INTO guest_details AS d (guest_id, as_of, ident)
+		tag, err := tx.Pgx.Exec(ctx, `INSERT INTO guest_details AS d (guest_id, as_of, ident)
 			SELECT g.id, $2, `+detailIdent+` FROM guests g WHERE g.id = $1 FOR KEY SHARE
 			ON CONFLICT (guest_id) DO UPDATE SET as_of = EXCLUDED.as_of, ident = EXCLUDED.ident
 			WHERE d.as_of IS NULL OR d.as_of < EXCLUDED.as_of`, guestID, asOf)
@@ -114,10 +114,10 @@ func keepDetail(ctx context.Context, d *db.DB, guestID int64, asOf time.Time, c 
 		if err := nics.replace(ctx, tx, guestID); err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, "DELETE FROM guest_volumes WHERE guest_id = $1", guestID); err != nil {
+		if _, err := tx.Pgx.Exec(ctx, "DELETE FROM guest_volumes WHERE guest_id = $1", guestID); err != nil {
 			return err
 		}
-		_, err = tx.Exec(ctx, `INSERT INTO guest_volumes (guest_id, key, storage, volume, size_gb, removable)
+		_, err = tx.Pgx.Exec(ctx, `INSERT INTO guest_volumes (guest_id, key, storage, volume, size_gb, removable)
 			SELECT $1, * FROM unnest($2::text[], $3::text[], $4::text[], $5::bigint[], $6::boolean[]) ON CONFLICT DO NOTHING`,
 			guestID, keys, storages, volumes, sizes, removable)
 		return err
@@ -136,7 +136,7 @@ func keepNICs(ctx context.Context, d *db.DB, guestID int64, list []hypervisor.NI
 	}
 	err := d.Tx(ctx, func(tx *db.Tx) error {
 		var read bool
-		err := tx.QueryRow(ctx, "SELECT as_of IS NOT NULL FROM guest_details WHERE guest_id = $1 FOR UPDATE", guestID).Scan(&read)
+		err := tx.Pgx.QueryRow(ctx, "SELECT as_of IS NOT NULL FROM guest_details WHERE guest_id = $1 FOR UPDATE", guestID).Scan(&read)
 		if err == pgx.ErrNoRows || err == nil && !read {
 			return nil
 		}
@@ -174,10 +174,10 @@ func (c *nicColumns) add(n hypervisor.NIC) {
 }
 
 func (c *nicColumns) replace(ctx context.Context, tx *db.Tx, guestID int64) error {
-	if _, err := tx.Exec(ctx, "DELETE FROM guest_nics WHERE guest_id = $1", guestID); err != nil {
+	if _, err := tx.Pgx.Exec(ctx, "DELETE FROM guest_nics WHERE guest_id = $1", guestID); err != nil {
 		return err
 	}
-	_, err := tx.Exec(ctx, `INSERT INTO guest_nics (guest_id, key, bridge, mac, vlan)
+	_, err := tx.Pgx.Exec(ctx, `INSERT INTO guest_nics (guest_id, key, bridge, mac, vlan)
 		SELECT $1, * FROM unnest($2::text[], $3::text[], $4::text[], $5::bigint[]) ON CONFLICT DO NOTHING`,
 		guestID, c.keys, c.bridges, c.macs, c.vlans)
 	return err

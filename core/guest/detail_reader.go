@@ -43,7 +43,7 @@ const (
 // restarts: the next turn of a cluster is in the database, and is moved on before it is used.
 type DetailReader struct {
 	DB        *db.DB
-	Hosts     Hosts
+	Hosts     host.Opener
 	Logger    hclog.Logger
 	Heartbeat *heartbeat.Monitor
 	// Unable says that another release serves the database now; nil is never.
@@ -159,7 +159,7 @@ func (r *DetailReader) pick(ctx context.Context, clusterID int64) (*Guest, time.
 	var began time.Time
 	err := r.DB.Pool.QueryRow(ctx, `WITH at AS (SELECT COALESCE($2::timestamptz, now()) AS now), next AS (
 			SELECT g.id, at.now FROM at, guests g JOIN hosts h ON h.id = g.host_id LEFT JOIN guest_details d ON d.guest_id = g.id
-				CROSS JOIN LATERAL (SELECT d.as_of IS NULL OR d.stale_at >= d.as_of OR d.ident <> `+detailIdent+` AS changed) c
+				CROSS JOIN LATERAL (SELECT d.as_of IS NULL OR COALESCE(d.stale_at >= d.as_of, false) OR d.ident <> `+detailIdent+` AS changed) c
 			WHERE g.cluster_id = $1 AND h.status = 'online' AND g.status <> 'unknown'
 				AND (c.changed OR d.as_of < at.now - $3::interval) AND (d.tried_at IS NULL OR d.tried_at < at.now - $4::interval
 					OR d.as_of >= d.tried_at)
