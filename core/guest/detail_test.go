@@ -41,9 +41,13 @@ func (r *readings) Open(ctx context.Context, hostID int64, capability endpoint.C
 // hosts are those of a caller who may ask for all.
 type hosts struct{ *readings }
 
-func (hosts) Require(context.Context, int64, endpoint.Capability, func(hypervisor.Host) error) error { return nil }
+func (hosts) Require(context.Context, int64, endpoint.Capability, func(hypervisor.Host) error) error {
+	return nil
+}
 
-func (hosts) RequireAction(context.Context, int64, hypervisor.GuestKind, hypervisor.Action) error { return nil }
+func (hosts) RequireAction(context.Context, int64, hypervisor.GuestKind, hypervisor.Action) error {
+	return nil
+}
 
 func (r *readings) reader() *guest.DetailReader {
 	return &guest.DetailReader{DB: r.db, Hosts: r, Now: func() time.Time {
