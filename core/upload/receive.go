@@ -98,7 +98,7 @@ func (s *Store) Receive(ctx context.Context, in Request, next func() (Part, erro
 		r.fail(ctx, err)
 		return Started{}, err
 	}
-	u, err := s.Get(ctx, r.ID, identity.Visible{All: true})
+	u, err := s.Get(ctx, r.HostID, r.ID)
 	return Started{Job: made.View(), Upload: u}, err
 }
 

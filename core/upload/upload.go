@@ -18,7 +18,6 @@ import (
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/guest"
 	"github.com/hostler/hostler/core/heartbeat"
-	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/job"
 	"github.com/hostler/hostler/core/problem"
 )
@@ -63,13 +62,12 @@ type Upload struct {
 	ChangedAt time.Time `json:"changed_at" doc:"When the last bytes arrived, or the status changed"`
 }
 
-// Get gives an upload to a host that may be seen, else not_found.
-func (s *Store) Get(ctx context.Context, id string, visible identity.Visible) (Upload, error) {
+// Get gives an upload to a host, or not_found.
+func (s *Store) Get(ctx context.Context, hostID int64, id string) (Upload, error) {
 	var u Upload
 	var code string
 	err := s.DB.Pool.QueryRow(ctx, `SELECT u.id, u.host_id, u.storage, u.name, u.status, u.received, u.size, u.sha256, u.job_id, u.error_code,
-		u.error, u.created_at, u.changed_at FROM uploads u JOIN hosts h ON h.id = u.host_id WHERE u.id = $1 AND ($2 OR h.team_id = ANY($3))`,
-		id, visible.All, visible.Teams).Scan(&u.ID, &u.HostID, &u.Storage, &u.Name, &u.Status, &u.Received, &u.Size, &u.SHA256, &u.JobID,
+		u.error, u.created_at, u.changed_at FROM uploads u WHERE u.host_id = $1 AND u.id = $2`, hostID, id).Scan(&u.ID, &u.HostID, &u.Storage, &u.Name, &u.Status, &u.Received, &u.Size, &u.SHA256, &u.JobID,
 		&code, &u.Detail, &u.CreatedAt, &u.ChangedAt)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return u, problem.New(problem.CodeNotFound, "there is no such upload")

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"github.com/hostler/hostler/core/host"
@@ -130,7 +131,10 @@ func (s *Store) step(ctx context.Context, p params, run *job.Run, file *os.File)
 			if _, err := file.Seek(0, io.SeekStart); err != nil {
 				return "", err
 			}
-			sent := &sending{ctx: ctx, run: run, file: file, size: p.File.Size}
+			sent := &sending{run: run, file: file, size: p.File.Size}
+			ctx, breakOff := context.WithCancel(ctx)
+			defer breakOff()
+			defer sent.watch(breakOff)()
 			task, err := able.Upload(ctx, p.File, sent)
 			return task, sent.judge(err)
 		},
@@ -172,31 +176,50 @@ func whatIs(found hypervisor.UploadCheck, p params) string {
 // errCut is the reason of a request that the service itself broke off before its end.
 var errCut = errors.New("the service broke off")
 
+// States of a sending.
+const (
+	underWay int32 = iota
+	whole          // the last byte may have gone out
+	cut            // the service broke off before
+)
+
 // sending is the file while it is sent.
 type sending struct {
-	ctx  context.Context
-	run  *job.Run
-	file io.Reader
-	size int64
-	sent int64
-	// whole is set once the last byte may have gone out.
-	whole bool
-	cut   bool
+	run   *job.Run
+	file  io.Reader
+	size  int64
+	sent  int64
+	state atomic.Int32
+}
+
+// watch breaks the request off when the job is to end, unless the last byte may have gone out. It ends with the returned function.
+func (f *sending) watch(breakOff func()) (stop func()) {
+	done := make(chan struct{})
+	go func() {
+		select {
+		case <-f.run.Stopping():
+		case <-f.run.Canceled():
+		case <-done:
+			return
+		}
+		if f.state.CompareAndSwap(underWay, cut) {
+			breakOff()
+		}
+	}()
+	return func() { close(done) }
 }
 
 // Read gives the next bytes. The last ones, and the end of an empty file, only when it is stored that they go out.
 func (f *sending) Read(p []byte) (int, error) {
-	if !f.whole && (isClosed(f.run.Stopping()) || isClosed(f.run.Canceled())) {
-		f.cut = true
-		return 0, errCut
-	}
 	n, err := f.file.Read(p[:min(len(p), chunk)])
 	f.sent += int64(n)
-	if f.sent >= f.size && !f.whole {
-		if err := f.run.SaveProgress(f.ctx, progress{Whole: true}); err != nil {
+	if f.sent >= f.size && f.state.CompareAndSwap(underWay, whole) {
+		if err := f.run.SaveProgress(context.Background(), progress{Whole: true}); err != nil {
 			return 0, err
 		}
-		f.whole = true
+	}
+	if f.state.Load() == cut {
+		return 0, errCut
 	}
 	if f.size > 0 {
 		f.run.Share(float64(f.sent) / float64(f.size))
@@ -207,9 +230,9 @@ func (f *sending) Read(p []byte) (int, error) {
 // judge makes an error of the request one that says it was refused, where not all of the file had gone out.
 func (f *sending) judge(err error) error {
 	switch {
-	case err == nil || f.whole || job.Refused(err):
+	case err == nil || f.state.Load() == whole || job.Refused(err):
 		return err
-	case f.cut:
+	case f.state.Load() == cut:
 		return sdk.Errorf(sdk.Refused, "%w before all of the file was sent", errCut)
 	}
 	return sdk.Errorf(sdk.Refused, "the file was not sent whole, only about %d of %d bytes: %s; nothing was stored", f.sent, f.size,

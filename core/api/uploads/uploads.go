@@ -52,10 +52,10 @@ func Register(a *op.API, deps Deps) {
 			"setting `upload.limit_mib` are 413 `too_large`, and those for which the service's folder would not keep `upload.keep_free_mib` " +
 			"free 507 `insufficient_storage`. There is no limit of time, but a sender that stops for 30 s, or sends less than 1 KiB a " +
 			"second, is left with 408. A client that goes away leaves nothing. With `upload_id` the client chooses the id under which " +
-			"GET /storage/uploads/{upload_id} tells how much has arrived, on every instance.",
+			"GET /hosts/{host_id}/uploads/{upload_id} tells how much has arrived, on every instance.",
 	})
-	op.Get(a, "/api/v1/storage/uploads/:upload_id", h.get, op.Spec{
-		ID: "get_upload", Summary: "Get how far an upload has come", Tag: tag, Role: identity.Viewer, On: op.Anywhere, Ours: true,
+	op.Get(a, "/api/v1/hosts/:host_id/uploads/:upload_id", h.get, op.Spec{
+		ID: "get_upload", Summary: "Get how far an upload has come", Tag: tag, Role: identity.Viewer, On: op.Host, Ours: true,
 		Description: "While the file arrives `received_bytes` is a second old at most; how much of it the job has sent on is the job's " +
 			"`progress`. It is known for a week after its last change.",
 	})
@@ -113,10 +113,10 @@ func formError(err error) error {
 }
 
 type getInput struct {
-	UploadID string `path:"upload_id" pattern:"^[A-Za-z0-9_-]{16,64}$" example:"f4c1b7a0-5d0e-4a57-9d0b-2f6f5c0f8a11"`
+	UploadID string `path:"upload_id" minLength:"1" maxLength:"64" example:"f4c1b7a0-5d0e-4a57-9d0b-2f6f5c0f8a11"`
 }
 
 func (h handlers) get(ctx context.Context, in *getInput) (*op.Body[upload.Upload], error) {
-	u, err := h.uploads.Get(ctx, in.UploadID, identity.FromContext(ctx).Visible())
+	u, err := h.uploads.Get(ctx, op.Found(ctx).ID, in.UploadID)
 	return &op.Body[upload.Upload]{Body: u}, err
 }

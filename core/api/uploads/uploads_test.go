@@ -157,7 +157,7 @@ func TestUpload(t *testing.T) {
 				t.Errorf("%s: %+v: %s", name, j, f.Value("SELECT string_agg(text, '; ' ORDER BY job_id, seq) FROM job_events"))
 			}
 			var u upload.Upload
-			f.Get(t, "storage/uploads/"+mine+name[:5], &u)
+			f.Get(t, "hosts/1/uploads/"+mine+name[:5], &u)
 			if u.Status != "received" || u.Name != name || u.JobID == nil || u.Error != nil || u.SHA256 == "" {
 				t.Errorf("%s: %+v", name, u)
 			}
@@ -355,7 +355,7 @@ func TestSenderThatLeaves(t *testing.T) {
 		return f.Value("SELECT count(*) FROM uploads WHERE status = 'failed'") == "1"
 	})
 	var u upload.Upload
-	f.Get(t, "storage/uploads/"+id, &u)
+	f.Get(t, "hosts/1/uploads/"+id, &u)
 	if names := f.left(); len(names) != 0 || u.Error == nil || *u.Error != "canceled" {
 		t.Errorf("%v is left, and %+v", names, u)
 	}
@@ -449,7 +449,7 @@ func TestUploadIDs(t *testing.T) {
 	const id = "0b7c3a52-4a3f-4a57-9d0b-000000000001"
 	f.upload("1/local/content?upload_id="+id, apitest.Admin, 202, "", file("a.iso", "abc"))
 	f.upload("1/local/content?upload_id="+id, apitest.Admin, 409, "conflict", file("b.iso", "abc"))
-	f.Ask(t, "GET", "storage/uploads/"+id, "", apitest.Viewer, 200, "", `"received_bytes":3`)
-	f.Ask(t, "GET", "storage/uploads/"+id, "", apitest.In(2, identity.Owner), 404, "not_found")
-	f.Ask(t, "GET", "storage/uploads/"+id+"x", "", apitest.Viewer, 404, "not_found")
+	f.Ask(t, "GET", "hosts/1/uploads/"+id, "", apitest.Viewer, 200, "", `"received_bytes":3`)
+	f.Ask(t, "GET", "hosts/1/uploads/"+id, "", apitest.In(2, identity.Owner), 404, "not_found")
+	f.Ask(t, "GET", "hosts/1/uploads/"+id+"x", "", apitest.Viewer, 404, "not_found")
 }
