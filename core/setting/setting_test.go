@@ -140,7 +140,7 @@ func TestSpoiltRowsDoNotStopAnyone(t *testing.T) {
 			t.Errorf("%s: %d, %v", value, n, err)
 		}
 	}
-	if values, err := setting.List(t.Context(), d); err != nil || len(values) != 11 {
+	if values, err := setting.List(t.Context(), d); err != nil || len(values) != 13 {
 		t.Errorf("%v, %v", values, err)
 	}
 }
