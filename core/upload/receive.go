@@ -223,10 +223,13 @@ func (r *reception) receive(ctx context.Context) (*job.Job, error) {
 	if err := r.check(ctx, true); err != nil {
 		return nil, err
 	}
-	if err := r.file.Keep(); err != nil {
+	made, err := r.enqueue(ctx)
+	if err != nil {
 		return nil, err
 	}
-	return r.enqueue(ctx)
+	// Only now, since a sweep takes what nobody receives and no job needs.
+	r.file.Keep()
+	return made, nil
 }
 
 // fault is the 422 of a part of the form, or of all of it where field is empty.
