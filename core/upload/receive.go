@@ -375,8 +375,8 @@ func (r *reception) enqueue(ctx context.Context) (made *job.Job, err error) {
 		if err != nil {
 			return err
 		}
-		if _, err := tx.Pgx.Exec(ctx, `UPDATE uploads SET status = 'received', received = $2, sha256 = $3, name = $4, job_id = $5, changed_at = now()
-			WHERE id = $1`, r.ID, r.spec.Size, r.spec.SHA256, r.spec.Name, made.ID); err != nil {
+		if _, err := tx.Pgx.Exec(ctx, `UPDATE uploads SET status = 'received', received = $2, sha256 = $3, name = $4, job_id = $5,
+			changed_at = now() WHERE id = $1`, r.ID, r.spec.Size, r.spec.SHA256, r.spec.Name, made.ID); err != nil {
 			return fmt.Errorf("noting that an upload has arrived: %w", err)
 		}
 		return audit.Write(ctx, tx)

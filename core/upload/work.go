@@ -38,7 +38,8 @@ const step = "upload"
 const checkLimit = time.Minute
 
 // send does a job that sends a file to a storage. A file that was not sent to its last byte was not taken: it is sent again after the
-// service was interrupted, and else the job fails. One of which the answer was lost is never sent again; what the storage has then is told.
+// service was interrupted, and else the job fails. One of which the answer was lost is never sent again; what the storage has then is
+// told.
 func (s *Store) send(ctx context.Context, run *job.Run) (err error) {
 	var p params
 	if err := run.Params(&p); err != nil {
