@@ -39,8 +39,8 @@ var (
 
 // all is every setting in the order in which they are listed.
 var all = []untyped{
-	CatalogStaleAfter, PollInterval, MetricsRetentionRaw, MetricsRetention5m, MetricsRetention1h, AuditRetention, JobsKeep, BackupMaxAge, UploadLimit,
-	UploadFree, SelfHost, EntitlementsDisabled, OnboardingComplete,
+	CatalogStaleAfter, PollInterval, MetricsRetentionRaw, MetricsRetention5m, MetricsRetention1h, AuditRetention, JobsKeep, BackupMaxAge,
+	UploadLimit, UploadFree, SelfHost, EntitlementsDisabled, OnboardingComplete,
 }
 
 func whole(name string, fallback, least, most int, doc string) Key[int] {

@@ -68,7 +68,8 @@ func (s *Store) Get(ctx context.Context, hostID int64, id string) (Upload, error
 	var code string
 	err := s.DB.Pool.QueryRow(ctx, `SELECT u.id, u.host_id, u.storage, u.name, u.status, u.received, u.size, u.sha256, u.job_id, u.error_code,
 		u.error, u.created_at, u.changed_at FROM uploads u WHERE u.host_id = $1 AND u.id = $2`, hostID, id).
-		Scan(&u.ID, &u.HostID, &u.Storage, &u.Name, &u.Status, &u.Received, &u.Size, &u.SHA256, &u.JobID, &code, &u.Detail, &u.CreatedAt, &u.ChangedAt)
+		Scan(&u.ID, &u.HostID, &u.Storage, &u.Name, &u.Status, &u.Received, &u.Size, &u.SHA256, &u.JobID, &code, &u.Detail,
+			&u.CreatedAt, &u.ChangedAt)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return u, problem.New(problem.CodeNotFound, "there is no such upload")
 	}

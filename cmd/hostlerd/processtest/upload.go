@@ -32,7 +32,8 @@ func (c *client) upload(ctx context.Context, host int64, name, query string, fil
 	head := "--edge\r\nContent-Disposition: form-data; name=\"overwrite\"\r\n\r\ntrue\r\n" +
 		"--edge\r\nContent-Disposition: form-data; name=\"file\"; filename=\"" + name + "\"\r\n\r\n"
 	const tail = "\r\n--edge--\r\n"
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, fmt.Sprintf("%s/api/v1/storage/%d/local/content%s", c.service.Base, host, query),
+	url := fmt.Sprintf("%s/api/v1/storage/%d/local/content%s", c.service.Base, host, query)
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url,
 		io.MultiReader(bytes.NewReader([]byte(head)), file, bytes.NewReader([]byte(tail))))
 	if err != nil {
 		return answer{}, err

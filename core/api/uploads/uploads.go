@@ -41,7 +41,8 @@ func Register(a *op.API, deps Deps) {
 		Content: []string{form}, MaxBody: most, Timeout: op.Unlimited, Idle: idle, Rate: rate,
 		Form: []op.FormPart{
 			{Name: "file", Type: "file", Required: true, Doc: "The file, with its name, which the hypervisor may change: see name of the answer"},
-			{Name: "content", Type: "string", Example: "iso", Doc: "What it is to the storage, such as iso; without it what its name's ending says"},
+			{Name: "content", Type: "string", Example: "iso",
+				Doc: "What it is to the storage, such as iso; without it what its name's ending says"},
 			{Name: "node", Type: "string", Example: "pve1", Doc: "A node that has the storage; without it or empty one of those that are online"},
 			{Name: "overwrite", Type: "boolean", Doc: "Replace a file of the same name; false without it"},
 		},

@@ -201,18 +201,20 @@ func TestUploadIsRefused(t *testing.T) {
 			"other file":        {"1/local/content", apitest.Admin, 422, "invalid", []part{{name: "x", value: "y", file: "a.iso"}}},
 			"file without name": {"1/local/content", apitest.Admin, 422, "invalid", []part{{name: "file", value: "y"}}},
 			"unknown field":     {"1/local/content", apitest.Admin, 422, "invalid", []part{{name: "overwrit", value: "true"}, good}},
-			"twice":             {"1/local/content", apitest.Admin, 422, "invalid", []part{{name: "content", value: "iso"}, {name: "content", value: "iso"}}},
-			"no boolean":        {"1/local/content", apitest.Admin, 422, "invalid", []part{{name: "overwrite", value: "yes"}, good}},
-			"no node":           {"1/local/content", apitest.Admin, 422, "invalid", []part{{name: "node", value: "nowhere"}, good}},
-			"long field":        {"1/local/content", apitest.Admin, 422, "invalid", []part{{name: "content", value: strings.Repeat("x", 2000)}, good}},
-			"content":           {"1/local/content", apitest.Admin, 422, "invalid", []part{{name: "content", value: "snippets"}, good}},
-			"content after":     {"1/local/content", apitest.Admin, 422, "invalid", []part{good, {name: "content", value: "snippets"}}},
-			"ending":            {"1/local/content", apitest.Admin, 422, "invalid", []part{file("a.exe", "abc")}},
-			"no name":           {"1/local/content", apitest.Admin, 422, "invalid", []part{file("..", "abc")}},
-			"path":              {"1/local/content", apitest.Admin, 422, "invalid", []part{file("../../etc/a.iso", "abc")}},
-			"long name":         {"1/local/content", apitest.Admin, 422, "invalid", []part{file(strings.Repeat("a", 256)+".iso", "abc")}},
-			"no UTF-8":          {"1/local/content", apitest.Admin, 422, "invalid", []part{file("a\xff.iso", "abc")}},
-			"many parts":        {"1/local/content", apitest.Admin, 422, "invalid", manyParts()},
+			"twice": {"1/local/content", apitest.Admin, 422, "invalid",
+				[]part{{name: "content", value: "iso"}, {name: "content", value: "iso"}}},
+			"no boolean": {"1/local/content", apitest.Admin, 422, "invalid", []part{{name: "overwrite", value: "yes"}, good}},
+			"no node":    {"1/local/content", apitest.Admin, 422, "invalid", []part{{name: "node", value: "nowhere"}, good}},
+			"long field": {"1/local/content", apitest.Admin, 422, "invalid",
+				[]part{{name: "content", value: strings.Repeat("x", 2000)}, good}},
+			"content":       {"1/local/content", apitest.Admin, 422, "invalid", []part{{name: "content", value: "snippets"}, good}},
+			"content after": {"1/local/content", apitest.Admin, 422, "invalid", []part{good, {name: "content", value: "snippets"}}},
+			"ending":        {"1/local/content", apitest.Admin, 422, "invalid", []part{file("a.exe", "abc")}},
+			"no name":       {"1/local/content", apitest.Admin, 422, "invalid", []part{file("..", "abc")}},
+			"path":          {"1/local/content", apitest.Admin, 422, "invalid", []part{file("../../etc/a.iso", "abc")}},
+			"long name":     {"1/local/content", apitest.Admin, 422, "invalid", []part{file(strings.Repeat("a", 256)+".iso", "abc")}},
+			"no UTF-8":      {"1/local/content", apitest.Admin, 422, "invalid", []part{file("a\xff.iso", "abc")}},
+			"many parts":    {"1/local/content", apitest.Admin, 422, "invalid", manyParts()},
 		} {
 			t.Run(name, func(t *testing.T) {
 				f.upload(c.url, c.as, c.status, c.code, c.parts...)
@@ -377,10 +379,11 @@ func TestHowTheJobEnds(t *testing.T) {
 		says   string
 		stored int
 	}{
-		"refused":           {memdriver.Fault{Err: plugin.Errorf(plugin.Refused, "not today")}, job.Failed, "not today", 0},
-		"denied":            {memdriver.Fault{Err: plugin.Errorf(plugin.Denied, "no")}, job.Failed, "no", 0},
-		"lost before":       {memdriver.Fault{Err: plugin.Errorf(plugin.Unreachable, "cut")}, job.Failed, "not sent whole", 0},
-		"lost behind it":    {memdriver.Fault{Err: plugin.Errorf(plugin.Unreachable, "cut"), Late: true}, job.Unknown, "of the same size, 3 bytes", 1},
+		"refused":     {memdriver.Fault{Err: plugin.Errorf(plugin.Refused, "not today")}, job.Failed, "not today", 0},
+		"denied":      {memdriver.Fault{Err: plugin.Errorf(plugin.Denied, "no")}, job.Failed, "no", 0},
+		"lost before": {memdriver.Fault{Err: plugin.Errorf(plugin.Unreachable, "cut")}, job.Failed, "not sent whole", 0},
+		"lost behind it": {memdriver.Fault{Err: plugin.Errorf(plugin.Unreachable, "cut"), Late: true}, job.Unknown,
+			"of the same size, 3 bytes", 1},
 		"secret in the way": {memdriver.Fault{Leak: true}, job.Failed, "not sent whole", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
