@@ -3,10 +3,10 @@
 // ParseGuest).
 //
 // A Config is what a cluster enforces: the rules, aliases, IP sets, groups and options of each scope, the nodes with their addresses,
-// and their guests with their network interfaces. Compile turns it into a Firewall once: sets become sorted segments of addresses, macros and
-// groups become flat lists of conditions, and what Proxmox would skip is left out and told as a Problem. A Firewall does not change
-// any more and may be used by many goroutines. Evaluate is cheap; Trace answers the same with every rule that was looked at, and why it did
-// not match. Reach asks which guests get through to one of them, and on which ports.
+// and their guests with their network interfaces. Compile turns it into a Firewall once: sets become sorted segments of addresses,
+// macros and groups become flat lists of conditions, and what Proxmox would skip is left out and told as a Problem. A Firewall does not
+// change any more and may be used by many goroutines. Evaluate is cheap; Trace answers the same with every rule that was looked at, and
+// why it did not match. Reach asks which guests get through to one of them, and on which ports.
 //
 // Judged is the first packet of a connection, as the default back end (iptables) of pve-firewall 6 treats it. Not judged are replies,
 // limits of rates, the queue of an IPS, layer 2 protocols, address translation and routing: the caller says where a packet comes

@@ -517,6 +517,9 @@ func (w *walk) runTraced(c *chain, in, onNode bool) (Decision, Verdict) {
 		for j := l.first; j < l.last; j++ {
 			e := &c.entries[j]
 			reason := e.match(p)
+			if reason == Family && c.hasPart(l, p.family) {
+				continue
+			}
 			switch {
 			case e.action != 0:
 				w.look(l.rule, RuleRef{}, e.part, reason)
@@ -544,6 +547,16 @@ func (w *walk) runTraced(c *chain, in, onNode bool) (Decision, Verdict) {
 	return Decision{}, 0
 }
 
+// hasPart says whether the macro of a line has a part for the family: then those for the other are nothing to tell of.
+func (c *chain) hasPart(l *line, family uint8) bool {
+	for i := l.first; i < l.last; i++ {
+		if c.entries[i].families&family != 0 {
+			return true
+		}
+	}
+	return false
+}
+
 func (w *walk) runGroup(c *chain, via RuleRef) (Decision, Verdict) {
 	for i := range c.lines {
 		l := &c.lines[i]
@@ -554,6 +567,9 @@ func (w *walk) runGroup(c *chain, via RuleRef) (Decision, Verdict) {
 		for j := l.first; j < l.last; j++ {
 			e := &c.entries[j]
 			reason := e.match(&w.probe)
+			if reason == Family && c.hasPart(l, w.probe.family) {
+				continue
+			}
 			w.look(l.rule, via, e.part, reason)
 			if reason == Matched {
 				return Decision{Rule: l.rule, Via: via}, e.action

@@ -12,7 +12,8 @@ const MaxText = 4 << 20
 // position; the rest counts. The only error is a LimitError.
 func ParseCluster(text string) (Cluster, []Problem, error) {
 	var c Cluster
-	p := parser{scope: Scope{Kind: ScopeCluster}, option: c.Options.Set, aliases: &c.Aliases, sets: &c.IPSets, groups: &c.Groups, rules: &c.Rules}
+	p := parser{scope: Scope{Kind: ScopeCluster}, option: c.Options.Set, aliases: &c.Aliases, sets: &c.IPSets, groups: &c.Groups,
+		rules: &c.Rules}
 	err := p.parse(text)
 	return c, p.problems, err
 }
@@ -55,7 +56,8 @@ const maxProblems = 10_000
 
 func (p *parser) problem(text string) {
 	if len(p.problems) < maxProblems {
-		p.problems = append(p.problems, Problem{Place: Place{Scope: p.scope, Section: p.section, Name: p.name, Position: -1, Line: p.line}, Text: text})
+		place := Place{Scope: p.scope, Section: p.section, Name: p.name, Position: -1, Line: p.line}
+		p.problems = append(p.problems, Problem{Place: place, Text: text})
 	}
 }
 

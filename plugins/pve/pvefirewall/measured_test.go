@@ -364,7 +364,7 @@ var disagreements = map[string]string{
 	"c010/p28": counted, "c040/p14": counted, "c070/p2": counted, "c117/p11": counted,
 }
 
-const counted = "a UDP packet cannot match the NDP rule: the kernel that sent it first asked for its neighbour, and that packet's rule was read"
+const counted = "a UDP packet cannot match the NDP rule: its kernel first asked for the neighbour, and the rule of that packet was read"
 
 func TestMeasuredVerdicts(t *testing.T) {
 	t.Parallel()
@@ -429,8 +429,8 @@ func TestMeasuredVerdicts(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d configurations: %d of %d verdicts and %d of %d paths with the deciding rules agree, %d of them from .fw files; %d of %d verdicts with a "+
-		"feature taken away; %d lists of invalid rules", len(files), verdicts, packets, paths, packets, fromText, ablatedRight, ablated, invalid)
+	t.Logf("%d configurations: %d of %d verdicts and %d of %d paths with the deciding rules agree, %d of them from .fw files; "+
+		"%d of %d verdicts with a feature taken away; %d lists of invalid rules", len(files), verdicts, packets, paths, packets, fromText, ablatedRight, ablated, invalid)
 	if packets < 3000 || ablated < 3000 {
 		t.Errorf("only %d packets and %d ablated ones were read", packets, ablated)
 	}

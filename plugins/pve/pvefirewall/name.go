@@ -88,8 +88,8 @@ const (
 )
 
 // portProtocols are the protocols that have ports, in the two spellings that a rule may use.
-var portProtocols = map[string]int{"udp": protoUDP, "17": protoUDP, "udplite": protoUDPLite, "136": protoUDPLite, "tcp": protoTCP, "6": protoTCP,
-	"dccp": protoDCCP, "33": protoDCCP, "sctp": protoSCTP, "132": protoSCTP}
+var portProtocols = map[string]int{"udp": protoUDP, "17": protoUDP, "udplite": protoUDPLite, "136": protoUDPLite,
+	"tcp": protoTCP, "6": protoTCP, "dccp": protoDCCP, "33": protoDCCP, "sctp": protoSCTP, "132": protoSCTP}
 
 // hasPorts says whether packets of the protocol carry ports.
 func hasPorts(protocol uint8) bool {

@@ -60,8 +60,8 @@ type GuestOptions struct {
 
 var (
 	clusterIgnored = []string{"ebtables", "policy_forward", "log_ratelimit"}
-	nodeIgnored    = []string{"log_nf_conntrack", "protection_synflood", "log_level_in", "log_level_out", "log_level_forward", "tcp_flags_log_level",
-		"smurf_log_level", "nf_conntrack_helpers", "nf_conntrack_max", "nf_conntrack_tcp_timeout_established",
+	nodeIgnored    = []string{"log_nf_conntrack", "protection_synflood", "log_level_in", "log_level_out", "log_level_forward",
+		"tcp_flags_log_level", "smurf_log_level", "nf_conntrack_helpers", "nf_conntrack_max", "nf_conntrack_tcp_timeout_established",
 		"nf_conntrack_tcp_timeout_syn_recv", "protection_synflood_rate", "protection_synflood_burst", "protection_limit"}
 	guestIgnored = []string{"log_level_in", "log_level_out", "ips_queues", "layer2_protocols"}
 )

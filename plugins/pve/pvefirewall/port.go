@@ -31,7 +31,8 @@ type portSpec struct {
 
 const maxPorts = 15
 
-// checkPorts reads the ports of a rule as Proxmox checks them; types says that names of ICMP types are taken, too. A nil portSpec is such a name.
+// checkPorts reads the ports of a rule as Proxmox checks them; types says that names of ICMP types are taken, too. A nil portSpec is
+// such a name.
 func checkPorts(s string, types bool) (*portSpec, error) {
 	spec := &portSpec{}
 	if strings.HasSuffix(s, ",") {

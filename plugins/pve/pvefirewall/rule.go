@@ -307,16 +307,21 @@ func (e *environment) build(r *Rule, family int) built {
 		return b
 	}
 	m := macros()[strings.ToLower(r.Macro)]
-	for _, f := range []struct {
-		bit   uint8
-		parts []macroPart
-	}{{v4, m.IPv4}, {v6, m.IPv6}} {
-		if whole.families&f.bit == 0 {
+	type version struct {
+		families uint8
+		parts    []macroPart
+	}
+	versions := []version{{v4, m.IPv4}, {v6, m.IPv6}}
+	if m.Rules != nil {
+		versions = []version{{both, m.Rules}}
+	}
+	for _, f := range versions {
+		if whole.families&f.families == 0 {
 			continue
 		}
 		for i, p := range f.parts {
 			one := whole
-			one.families = f.bit
+			one.families &= f.families
 			b.part(one, macroPart{Proto: either(p.Proto, own.Proto), DPort: either(p.DPort, own.DPort),
 				SPort: either(p.SPort, own.SPort), ICMPType: either(p.ICMPType, own.ICMPType)}, i+1)
 		}

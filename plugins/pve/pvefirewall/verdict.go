@@ -51,8 +51,8 @@ const (
 	NICOff
 )
 
-var builtinNames = [...]string{"", "policy", "dhcp", "ndp", "radv", "macfilter", "ipfilter", "blacklist", "smurfs", "tcpflags", "igmp", "management",
-	"local-network", "corosync", "conntrack-invalid", "mark-left-by-guest-out", "loopback", "cluster-firewall-off", "host-firewall-off",
+var builtinNames = [...]string{"", "policy", "dhcp", "ndp", "radv", "macfilter", "ipfilter", "blacklist", "smurfs", "tcpflags", "igmp",
+	"management", "local-network", "corosync", "conntrack-invalid", "mark-left-by-guest-out", "loopback", "cluster-firewall-off", "host-firewall-off",
 	"guest-firewall-off", "nic-firewall-off"}
 
 func (b Builtin) String() string { return nameOf(builtinNames[:], int(b)) }
@@ -72,7 +72,8 @@ const (
 	ExceptTCP43
 )
 
-var exceptionNames = [...]string{"none", "broadcast", "icmp-accepted", "conntrack-invalid", "smb", "upnp", "not-syn", "dns-reply", "tcp-43"}
+var exceptionNames = [...]string{"none", "broadcast", "icmp-accepted", "conntrack-invalid", "smb", "upnp", "not-syn", "dns-reply",
+	"tcp-43"}
 
 func (e Exception) String() string { return nameOf(exceptionNames[:], int(e)) }
 
@@ -153,8 +154,8 @@ const (
 	NotMet                // the condition of a check of Proxmox does not hold
 )
 
-var reasonNames = [...]string{"", "matched", "disabled", "direction", "forward-only", "invalid", "interface", "family", "protocol", "icmp-type", "source",
-	"source-nomatch", "dest", "dest-nomatch", "source-port", "dest-port", "unknown-group", "group-passed", "not-met"}
+var reasonNames = [...]string{"", "matched", "disabled", "direction", "forward-only", "invalid", "interface", "family", "protocol", "icmp-type",
+	"source", "source-nomatch", "dest", "dest-nomatch", "source-port", "dest-port", "unknown-group", "group-passed", "not-met"}
 
 func (r Reason) String() string { return nameOf(reasonNames[:], int(r)) }
 
