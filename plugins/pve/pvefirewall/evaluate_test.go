@@ -186,8 +186,9 @@ func TestEvaluate(t *testing.T) {
 		"neighbour":                {icmp(vmbr0, net0, "fe80::1", "fd00::5", 135), "guest-in:100 ACCEPT by ndp"},
 		"invalid flags": {with(tcp(vmbr0, net0, any4, guest4, 443), func(p *pvefirewall.Packet) { p.Flags = pvefirewall.NoFlags }),
 			"guest-in:100 DROP by conntrack-invalid"},
-		"invalid flags, nothing checks": {with(tcp(vmbr0, vmbr1, any4, guest4, 443), func(p *pvefirewall.Packet) { p.Flags = pvefirewall.FlagFIN }),
-			"forward DROP by conntrack-invalid"},
+		"invalid flags, nothing checks": {with(tcp(vmbr0, vmbr1, any4, guest4, 443), func(p *pvefirewall.Packet) {
+			p.Flags = pvefirewall.FlagFIN
+		}), "forward DROP by conntrack-invalid"},
 		"nothing checks":           {tcp(vmbr0, vmbr1, any4, guest4, 443), ""},
 		"range":                    {tcp(net0, vmbr0, guest4, "192.0.2.20", 1), "guest-out:100 ACCEPT by guest:100 6"},
 		"beyond the range":         {tcp(net0, vmbr0, guest4, "192.0.2.21", 1), "guest-out:100 REJECT by policy"},

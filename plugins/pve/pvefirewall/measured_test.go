@@ -430,7 +430,8 @@ func TestMeasuredVerdicts(t *testing.T) {
 		}
 	}
 	t.Logf("%d configurations: %d of %d verdicts and %d of %d paths with the deciding rules agree, %d of them from .fw files; "+
-		"%d of %d verdicts with a feature taken away; %d lists of invalid rules", len(files), verdicts, packets, paths, packets, fromText, ablatedRight, ablated, invalid)
+		"%d of %d verdicts with a feature taken away; %d lists of invalid rules", len(files), verdicts, packets, paths, packets,
+		fromText, ablatedRight, ablated, invalid)
 	if packets < 3000 || ablated < 3000 {
 		t.Errorf("only %d packets and %d ablated ones were read", packets, ablated)
 	}

@@ -52,7 +52,8 @@ const (
 )
 
 var builtinNames = [...]string{"", "policy", "dhcp", "ndp", "radv", "macfilter", "ipfilter", "blacklist", "smurfs", "tcpflags", "igmp",
-	"management", "local-network", "corosync", "conntrack-invalid", "mark-left-by-guest-out", "loopback", "cluster-firewall-off", "host-firewall-off",
+	"management", "local-network", "corosync", "conntrack-invalid", "mark-left-by-guest-out", "loopback", "cluster-firewall-off",
+	"host-firewall-off",
 	"guest-firewall-off", "nic-firewall-off"}
 
 func (b Builtin) String() string { return nameOf(builtinNames[:], int(b)) }
@@ -154,7 +155,8 @@ const (
 	NotMet                // the condition of a check of Proxmox does not hold
 )
 
-var reasonNames = [...]string{"", "matched", "disabled", "direction", "forward-only", "invalid", "interface", "family", "protocol", "icmp-type",
+var reasonNames = [...]string{"", "matched", "disabled", "direction", "forward-only", "invalid", "interface", "family", "protocol",
+	"icmp-type",
 	"source", "source-nomatch", "dest", "dest-nomatch", "source-port", "dest-port", "unknown-group", "group-passed", "not-met"}
 
 func (r Reason) String() string { return nameOf(reasonNames[:], int(r)) }
