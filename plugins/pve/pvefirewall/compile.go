@@ -86,9 +86,24 @@ func (c *compiler) problem(place Place, field, text string) {
 	c.firewall.problems = append(c.firewall.problems, Problem{Place: place, Field: field, Text: text})
 }
 
+// maxRefusals bounds what is told of each step of a node: the first ends the loading anyway.
+const maxRefusals = 100
+
 // fails notes what the kernel would not load of what is being made.
-func (c *compiler) fails(step Step, place Place, text string) {
-	c.refused = append(c.refused, refusal{step, place, text})
+func (c *compiler) fails(step Step, place Place, text string) { c.refuse(refusal{step, place, text}) }
+
+func (c *compiler) refuse(list ...refusal) {
+	for _, r := range list {
+		same := 0
+		for _, known := range c.refused {
+			if known.step == r.step {
+				same++
+			}
+		}
+		if same < maxRefusals {
+			c.refused = append(c.refused, r)
+		}
+	}
 }
 
 // Compile makes a Firewall of a configuration, which it neither changes nor keeps. What Proxmox skips is no error: Problems has it. A
@@ -363,9 +378,9 @@ func (c *compiler) addNodeRule(r *ruleBuilt) {
 			}
 		}
 		if n.enabled && c.firewall.on {
-			c.refused = append(c.refused, one.refused...)
+			c.refuse(one.refused...)
 			if g != nil {
-				c.refused = append(c.refused, g.refused...)
+				c.refuse(g.refused...)
 			}
 		}
 		if r.Iface != "" {
@@ -499,9 +514,9 @@ func (c *compiler) addGuestRule(g *guest, r *ruleBuilt, active map[string]bool) 
 		}
 	}
 	if live {
-		c.refused = append(c.refused, r.refused...)
+		c.refuse(r.refused...)
 		if jump != nil {
-			c.refused = append(c.refused, jump.refused...)
+			c.refuse(jump.refused...)
 		}
 	}
 	g.in.add(r, "in", device, jump)

@@ -204,7 +204,7 @@ func longest(networks []network) *addressSet {
 		at   state
 	}
 	var around []open
-	close := func(until netip.Addr) {
+	leave := func(until netip.Addr) {
 		for n := len(around); n > 0 && (!until.IsValid() || around[n-1].last.Compare(until) < 0); n-- {
 			outer := outside
 			if n > 1 {
@@ -217,12 +217,12 @@ func longest(networks []network) *addressSet {
 	for _, n := range networks {
 		s := spanOf(n.prefix)
 		if len(around) > 0 && around[0].last.BitLen() != s.first.BitLen() {
-			close(netip.Addr{})
+			leave(netip.Addr{})
 		}
-		close(s.first)
+		leave(s.first)
 		set.put(s.first, n.at)
 		around = append(around, open{s.last, n.at})
 	}
-	close(netip.Addr{})
+	leave(netip.Addr{})
 	return set
 }
