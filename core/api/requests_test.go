@@ -31,6 +31,7 @@ import (
 	"github.com/hostler/hostler/core/api/settings/settingstest"
 	"github.com/hostler/hostler/core/api/setup/setuptest"
 	"github.com/hostler/hostler/core/api/snapshots/snapshotstest"
+	"github.com/hostler/hostler/core/api/storage/storagetest"
 	"github.com/hostler/hostler/core/api/teams/teamstest"
 	"github.com/hostler/hostler/core/api/users/userstest"
 	"github.com/hostler/hostler/core/api/vms/vmstest"
@@ -60,6 +61,7 @@ var requests = map[string]requesttest.Requests{
 	"settings":  settingstest.Requests,
 	"setup":     setuptest.Requests,
 	"snapshots": snapshotstest.Requests,
+	"storage":   storagetest.Requests,
 	"teams":     teamstest.Requests,
 	"users":     userstest.Requests,
 	"vms":       vmstest.Requests,

@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/url"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/hostler/hostler/plugins/pve/pveapi"
 	"github.com/hostler/hostler/sdk/hypervisor"
@@ -14,34 +13,21 @@ import (
 // maxFilename is the length of a file's name that the hypervisor takes.
 const maxFilename = 255
 
-// contentNames are the endings of the names of files, by content. Which of them an older release takes, it says itself.
-var contentNames = map[string][]string{
-	"iso": {".iso", ".img"}, "vztmpl": {".tar.gz", ".tar.xz", ".tar.zst", ".tar.bz2", ".tar"}, "import": {".ova", ".qcow2", ".raw", ".vmdk"},
+// downloadName checks the name that a file shall have; the hypervisor would change one with other signs.
+func downloadName(content, name string) error {
+	given, _, err := uploadName(hypervisor.UploadSpec{Name: name, Content: content})
+	if e, ok := asError(err); ok && e.Field == "name" {
+		e.Field = "filename"
+	}
+	if err == nil && given != name {
+		return invalid("filename", "the name of a file has letters, digits, and the signs - _ . only")
+	}
+	return err
 }
-
-// checkFilename refuses a name that the hypervisor would refuse or change.
-func checkFilename(content, name string) error {
-	endings, known := contentNames[content]
-	if !known {
-		return invalid("content", "files of the content %.40q cannot be put on a storage; iso, vztmpl and import can", content)
-	}
-	if len(name) > maxFilename || !utf8.ValidString(name) || strings.Trim(name, fileLetters) != "" || strings.HasPrefix(name, ".") {
-		return invalid("filename", "the name of a file has letters, digits, and the signs - _ + = . only, and does not begin with a dot")
-	}
-	for _, ending := range endings {
-		if strings.HasSuffix(strings.ToLower(name), ending) && len(name) > len(ending) {
-			return nil
-		}
-	}
-	return invalid("filename", "the name of such a file ends in %s", strings.Join(endings, ", "))
-}
-
-// fileLetters are those that the hypervisor leaves in names as they are.
-const fileLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_+=."
 
 // Download implements hypervisor.ContentFetcher.
 func (h *Host) Download(ctx context.Context, spec hypervisor.DownloadSpec) (string, error) {
-	if err := checkFilename(spec.Content, spec.Filename); err != nil {
+	if err := downloadName(spec.Content, spec.Filename); err != nil {
 		return "", err
 	}
 	path, err := storagePath(spec.Node, spec.Storage, "download-url")

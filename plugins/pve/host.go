@@ -34,6 +34,7 @@ var (
 	_ hypervisor.Backuper     = (*Host)(nil)
 	_ hypervisor.Reconfigurer = (*Host)(nil)
 	_ hypervisor.NICEditor    = (*Host)(nil)
+	_ hypervisor.Uploader     = (*Host)(nil)
 
 	_ hypervisor.ContentLister  = (*Host)(nil)
 	_ hypervisor.VolumeDeleter  = (*Host)(nil)

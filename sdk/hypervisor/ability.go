@@ -53,6 +53,9 @@ var abilities = plugin.Abilities[*server]{
 	of[ContentFetcher]("content_fetch", func(r grpc.ServiceRegistrar, s *server) {
 		hypervisorv1.RegisterContentFetchServiceServer(r, &contentFetchServer{server: s})
 	}),
+	of[Uploader]("upload", func(r grpc.ServiceRegistrar, s *server) {
+		hypervisorv1.RegisterUploadServiceServer(r, &uploadServer{server: s})
+	}),
 	ofDriver[RoleScripter]("role_script", func(r grpc.ServiceRegistrar, s *server) {
 		hypervisorv1.RegisterRoleScriptServiceServer(r, &roleScriptServer{scripter: s.service.Driver.(RoleScripter)})
 	}),

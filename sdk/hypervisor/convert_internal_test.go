@@ -50,6 +50,8 @@ func TestNothingIsLostOnTheWire(t *testing.T) {
 	plugintest.RoundTrip(t, downloadToProto, downloadFromProto, "target")
 	plugintest.RoundTrip(t, templateToProto, templateFromProto)
 	plugintest.RoundTrip(t, templateSpecToProto, templateSpecFromProto, "target")
+	plugintest.RoundTrip(t, uploadSpecToProto, uploadSpecFromProto)
+	plugintest.RoundTrip(t, uploadCheckToProto, uploadCheckFromProto)
 	plugintest.RoundTrip(t, scriptQueryToProto, scriptQueryFromProto)
 	plugintest.RoundTrip(t, func(l LogLine) *hypervisorv1.LogLine { return linesToProto([]LogLine{l})[0] }, lineFromProto)
 }

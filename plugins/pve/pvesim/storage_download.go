@@ -71,7 +71,7 @@ func (r *request) download(s *storage, content, name, from, subject string) stri
 			if s.usedAt(now)+downloadSize > s.size {
 				return errors.New("download failed: No space left on device")
 			}
-			s.images = append(s.images, storageImage{content, name, downloadSize, now.Unix()})
+			s.images = append(s.images, storageImage{content: content, name: name, size: downloadSize, ctime: now.Unix()})
 			c.generation++
 			t.say(now, "download of '%s' to '%s' finished", from, file)
 			return nil

@@ -3,6 +3,7 @@ package memdriver
 import (
 	"context"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -15,7 +16,7 @@ import (
 var diskContent = map[hypervisor.GuestKind]string{hypervisor.VM: "images", hypervisor.Container: "rootdir"}
 
 // kindOf is what a content is to the service.
-var kindOf = map[string]hypervisor.VolumeKind{"iso": hypervisor.VolumeImage, "template": hypervisor.VolumeTemplate}
+var kindOf = map[string]hypervisor.VolumeKind{"iso": hypervisor.VolumeImage, "templates": hypervisor.VolumeTemplate}
 
 // seen finds a storage that a node sees; it needs the lock.
 func (c *Cluster) seen(name, node string) (*storage, error) {
@@ -49,6 +50,12 @@ func (c *Cluster) volumes(s *storage, node string) (all []hypervisor.Volume) {
 		for _, image := range c.images {
 			all = append(all, hypervisor.Volume{ID: image, Kind: hypervisor.VolumeImage, Content: "iso", Format: "iso",
 				SizeBytes: ptr(int64(1 << 20))})
+		}
+	}
+	for _, f := range c.files {
+		if f.Storage == s.Name {
+			all = append(all, hypervisor.Volume{ID: f.id(), Kind: kindOf[f.Content], Content: f.Content, Format: f.Content,
+				SizeBytes: ptr(f.Size)})
 		}
 	}
 	for _, v := range s.volumes {
@@ -159,6 +166,7 @@ func (h *Host) DeleteVolume(ctx context.Context, volume hypervisor.Volume) (stri
 // removeVolume needs the lock.
 func (c *Cluster) removeVolume(s *storage, id string) {
 	s.volumes = slices.DeleteFunc(s.volumes, func(v hypervisor.Volume) bool { return v.ID == id })
+	c.files = slices.DeleteFunc(c.files, func(f File) bool { return f.id() == id })
 	c.images = slices.DeleteFunc(c.images, func(image string) bool { return image == id })
 	for _, g := range c.guests {
 		g.config.Disks = slices.DeleteFunc(g.config.Disks, func(d hypervisor.Disk) bool { return d.Volume == id })
@@ -204,12 +212,10 @@ func (c *Cluster) fetchTask(h *Host, storageName, node string, operation hypervi
 
 // Download implements hypervisor.ContentFetcher. Files whose name begins with "missing" are not there.
 func (h *Host) Download(ctx context.Context, spec hypervisor.DownloadSpec) (string, error) {
-	endings := map[string]string{"iso": ".iso", "template": ".tar"}
-	ending, known := endings[spec.Content]
 	switch {
-	case !known:
+	case kindOf[spec.Content] == "":
 		return "", invalid("content", "there is no content %.40q to download", spec.Content)
-	case !strings.HasSuffix(spec.Filename, ending) || strings.Contains(spec.Filename, "/"):
+	case endings[path.Ext(spec.Filename)] != spec.Content || strings.Contains(spec.Filename, "/"):
 		return "", invalid("filename", "the name does not fit the content")
 	}
 	return h.fetch(ctx, "download", spec.Storage, spec.Node, spec.Content, spec.Filename, "downloading "+string(spec.URL))
@@ -278,5 +284,5 @@ func (h *Host) FetchTemplate(ctx context.Context, spec hypervisor.TemplateSpec) 
 	if !slices.ContainsFunc(templates, func(t hypervisor.Template) bool { return t.Name == spec.Name }) {
 		return "", invalid("template", "there is no such template")
 	}
-	return h.fetch(ctx, "fetchtemplate", spec.Storage, spec.Node, "template", spec.Name, "fetching "+spec.Name)
+	return h.fetch(ctx, "fetchtemplate", spec.Storage, spec.Node, "templates", spec.Name, "fetching "+spec.Name)
 }

@@ -34,6 +34,7 @@ var (
 	_ hypervisor.NICEditor    = (*Host)(nil)
 	_ hypervisor.Backuper     = (*Host)(nil)
 	_ hypervisor.Migrator     = (*Host)(nil)
+	_ hypervisor.Uploader     = (*Host)(nil)
 
 	_ hypervisor.ContentLister  = (*Host)(nil)
 	_ hypervisor.VolumeDeleter  = (*Host)(nil)

@@ -14,7 +14,7 @@ import (
 )
 
 // contents are what an attached storage can hold.
-var contents = []string{"images", "rootdir", "iso", "template", "backup"}
+var contents = []string{"images", "rootdir", "iso", "templates", "backup"}
 
 // storageTypes are those that can be attached.
 var storageTypes = func() []hypervisor.StorageType {
