@@ -138,7 +138,9 @@ func (s *Store) Attach(ctx context.Context, hostID int64, name, kind string, con
 		e.Detail("type", kind)
 		e.Detail("config", o.details(t))
 	})
-	idempotency.Keep(ctx, Attached{hostID, name, kind})
+	if err := idempotency.Keep(ctx, Attached{hostID, name, kind}); err != nil {
+		return Attached{}, err
+	}
 	spec := hypervisor.StorageSpec{Name: name, Type: kind, Config: o.set}
 	err = s.change(ctx, &p, func(ctx context.Context, m hypervisor.StorageManager) error { return m.AttachStorage(ctx, spec) },
 		func(now *hypervisor.StorageDefinition) bool { return now != nil && now.Type == kind && has(now, t, o) })

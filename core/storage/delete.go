@@ -176,7 +176,9 @@ func (s *Store) delete(ctx context.Context, run *job.Run) error {
 	}
 	_, err = run.Do(ctx, job.Step{
 		Name: "delete",
-		Open: func(ctx context.Context) (hypervisor.Host, error) { return s.Hosts.Open(ctx, params.HostID, tokenFor(v)) },
+		Open: func(ctx context.Context) (hypervisor.Host, error) {
+			return s.Hosts.Open(ctx, params.HostID, tokenFor(v))
+		},
 		Before: func(ctx context.Context) (clock time.Time, done bool, err error) {
 			now, all, err := s.present(ctx, &p, v.Node, v.ID)
 			switch {

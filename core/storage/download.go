@@ -191,7 +191,9 @@ func (s *Store) fetched(ctx context.Context, run *job.Run, hostID int64, storage
 	}
 	_, err = run.Do(ctx, job.Step{
 		Name: "fetch",
-		Open: func(ctx context.Context) (hypervisor.Host, error) { return s.Hosts.Open(ctx, hostID, endpoint.Lifecycle) },
+		Open: func(ctx context.Context) (hypervisor.Host, error) {
+			return s.Hosts.Open(ctx, hostID, endpoint.Lifecycle)
+		},
 		Before: func(ctx context.Context) (clock time.Time, done bool, err error) {
 			there, err := s.file(ctx, &p, node, content, filename)
 			switch {
@@ -287,7 +289,9 @@ func (s *Store) Templates(ctx context.Context, hostID int64, name, node, search 
 
 func (s *Store) templates(ctx context.Context, hostID int64, node string) ([]hypervisor.Template, error) {
 	all, err := host.Ask(ctx, s.Hosts, hostID, endpoint.Monitoring,
-		func(ctx context.Context, f hypervisor.ContentFetcher) ([]hypervisor.Template, error) { return f.Templates(ctx, node) })
+		func(ctx context.Context, f hypervisor.ContentFetcher) ([]hypervisor.Template, error) {
+			return f.Templates(ctx, node)
+		})
 	return all, host.UnknownNode(err)
 }
 
@@ -333,5 +337,7 @@ func (s *Store) fetch(ctx context.Context, run *job.Run) error {
 	}
 	spec := params.Spec
 	return s.fetched(ctx, run, params.HostID, spec.Storage, spec.Node, "", spec.Name,
-		func(ctx context.Context, f hypervisor.ContentFetcher) (string, error) { return f.FetchTemplate(ctx, spec) })
+		func(ctx context.Context, f hypervisor.ContentFetcher) (string, error) {
+			return f.FetchTemplate(ctx, spec)
+		})
 }

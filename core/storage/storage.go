@@ -71,7 +71,8 @@ const selectStates = `SELECT s.cluster_id, c.name, s.host_id, h.name, s.node, s.
 
 // List gives the storages that may be seen, by cluster and name, a shared one once: one page, and how many there are on all.
 func (s *Store) List(ctx context.Context, f Filter, visible identity.Visible, offset, limit int) ([]Storage, int, error) {
-	all, err := s.read(ctx, ` WHERE ($1 OR h.team_id = ANY ($2)) AND ($3 = 0 OR s.cluster_id = (SELECT cluster_id FROM hosts WHERE id = $3))`,
+	all, err := s.read(ctx, ` WHERE ($1 OR h.team_id = ANY ($2)) AND ($3::bigint = 0 OR s.cluster_id =
+		(SELECT cluster_id FROM hosts WHERE id = $3))`,
 		visible.All, visible.Teams, f.HostID)
 	if err != nil {
 		return nil, 0, err

@@ -96,13 +96,13 @@ func (h handlers) deleteVolume(ctx context.Context, in *deleteVolumeInput) (*op.
 type downloadInput struct {
 	Named
 	Body struct {
-		URL         string  `json:"url" minLength:"1" maxLength:"2048" example:"https://files.example.com/debian.iso" doc:"http or https"`
-		Content     string  `json:"content" minLength:"1" maxLength:"64" example:"iso" doc:"What it is to the storage, in the hypervisor's word"`
-		Filename    *string `json:"filename,omitempty" nullable:"true" minLength:"1" maxLength:"255" doc:"Null for the last part of the URL's path"`
-		Node        *string `json:"node,omitempty" nullable:"true" minLength:"1" maxLength:"253" doc:"The node that fetches it"`
-		Checksum    *string `json:"checksum,omitempty" nullable:"true" minLength:"1" maxLength:"128" doc:"In hexadecimal digits"`
-		Algorithm   *string `json:"checksum_algorithm,omitempty" nullable:"true" enum:"md5,sha1,sha224,sha256,sha384,sha512"`
-		VerifyTLS   *bool   `json:"verify_tls,omitempty" nullable:"true" doc:"False takes any certificate of the server"`
+		URL       string  `json:"url" minLength:"1" maxLength:"2048" example:"https://files.example.com/debian.iso" doc:"http or https"`
+		Content   string  `json:"content" minLength:"1" maxLength:"64" example:"iso" doc:"What it is to the storage, in the hypervisor's word"`
+		Filename  *string `json:"filename,omitempty" nullable:"true" minLength:"1" maxLength:"255" doc:"Null for the last part of the URL's path"`
+		Node      *string `json:"node,omitempty" nullable:"true" minLength:"1" maxLength:"253" doc:"The node that fetches it"`
+		Checksum  *string `json:"checksum,omitempty" nullable:"true" minLength:"1" maxLength:"128" doc:"In hexadecimal digits"`
+		Algorithm *string `json:"checksum_algorithm,omitempty" nullable:"true" enum:"md5,sha1,sha224,sha256,sha384,sha512"`
+		VerifyTLS *bool   `json:"verify_tls,omitempty" nullable:"true" doc:"False takes any certificate of the server"`
 	}
 }
 

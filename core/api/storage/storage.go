@@ -185,4 +185,3 @@ func (h handlers) detach(ctx context.Context, in *detachInput) (*op.Body[storage
 func (h handlers) again(ctx context.Context, made idempotency.Made) (any, error) {
 	return h.Storages.StartedAgain(ctx, made)
 }
-

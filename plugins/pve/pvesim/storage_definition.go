@@ -70,7 +70,9 @@ func (p storagePlugin) option(name string) (known, required, fixed bool) {
 	return false, false, false
 }
 
-func (p storagePlugin) isSecret(name string) bool { return slices.Contains(strings.Fields(p.secrets), name) }
+func (p storagePlugin) isSecret(name string) bool {
+	return slices.Contains(strings.Fields(p.secrets), name)
+}
 
 // definition is a storage as its configuration shows it, without secrets.
 func (c *Cluster) definition(s *storage) map[string]any {

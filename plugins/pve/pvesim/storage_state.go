@@ -55,6 +55,14 @@ func (c *Cluster) AddStorage(s StorageSpec) {
 	c.addStorage(s)
 }
 
+// DropStorage forgets a storage, if there is one of the id.
+func (c *Cluster) DropStorage(id string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.storages = slices.DeleteFunc(c.storages, func(s *storage) bool { return s.id == id })
+	c.generation++
+}
+
 func (c *Cluster) addStorage(s StorageSpec) {
 	if s.Plugin == "" {
 		s.Plugin = "dir"
