@@ -45,7 +45,8 @@ func showTypes(all []hypervisor.StorageType) []Type {
 	for _, t := range all {
 		shown := Type{Name: t.Name, Keys: []Key{}}
 		for _, k := range t.Keys {
-			key := Key{Name: k.Name, Type: k.Type, Values: k.Values, Min: k.Min, Max: k.Max, Required: k.Required, Fixed: k.Fixed, Secret: k.Secret}
+			key := Key{Name: k.Name, Type: k.Type, Values: k.Values, Min: k.Min, Max: k.Max, Required: k.Required, Fixed: k.Fixed,
+				Secret: k.Secret}
 			if !slices.Contains([]string{hypervisor.StorageText, hypervisor.StorageFlag, hypervisor.StorageInteger, hypervisor.StorageWords},
 				k.Type) {
 				key.Type = hypervisor.StorageText
@@ -109,7 +110,8 @@ func read(t *hypervisor.StorageType, config Config, create bool) *order {
 		raw := bytes.TrimSpace(config[name])
 		switch {
 		case key == nil:
-			o.fault(cutName(name), "extra_forbidden", "storages of the type "+t.Name+" have no such key; these are known: "+strings.Join(keysOf(t), ", "))
+			o.fault(cutName(name), "extra_forbidden", "storages of the type "+t.Name+" have no such key; these are known: "+
+				""+strings.Join(keysOf(t), ", "))
 		case string(raw) == "null" && create:
 			o.fault(name, "type", "there is nothing to clear in a new definition")
 		case key.Fixed && !create:

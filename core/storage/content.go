@@ -126,7 +126,8 @@ func (s *Store) list(ctx context.Context, p *place, node, content string) (hyper
 	if err != nil {
 		return hypervisor.ContentList{}, err
 	}
-	list, err := host.Ask(ctx, s.Hosts, p.hostID, token, func(ctx context.Context, l hypervisor.ContentLister) (hypervisor.ContentList, error) {
+	list, err := host.Ask(ctx, s.Hosts, p.hostID, token, func(ctx context.Context,
+		l hypervisor.ContentLister) (hypervisor.ContentList, error) {
 		return l.Content(ctx, hypervisor.ContentQuery{Storage: p.name, Node: node, Content: content})
 	})
 	return list, host.UnknownNode(err)

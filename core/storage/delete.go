@@ -161,7 +161,8 @@ func same(a, b hypervisor.Volume) bool {
 	return a.Kind == b.Kind && a.Guest == b.Guest && a.CreatedAt.Equal(b.CreatedAt)
 }
 
-// delete does a job that deletes a volume. Everything is looked at again before the request. One whose answer is lost is judged by what is
+// delete does a job that deletes a volume. Everything is looked at again before the request. One whose answer is lost is judged by
+// what is
 // there: what is gone is deleted, and what is still there is sent for again only where the hypervisor's list of tasks proves that nothing
 // had begun.
 func (s *Store) delete(ctx context.Context, run *job.Run) error {
@@ -217,7 +218,8 @@ func (s *Store) delete(ctx context.Context, run *job.Run) error {
 			case now == nil || !same(*now, v):
 				return nil
 			}
-			return job.Undetermined("the deletion was sent and its answer was lost; the volume is still there, and may just be being deleted: nothing " +
+			return job.Undetermined("the deletion was sent and its answer was lost; the volume is still there, and may just be being " +
+				"deleted: nothing " +
 				"was sent again")
 		},
 	})

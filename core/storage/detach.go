@@ -55,7 +55,8 @@ func (s *Store) Detach(ctx context.Context, hostID int64, name string, confirm *
 		return Detached{}, err
 	}
 	// The next poll would do it, too.
-	if _, err := s.DB.Pool.Exec(context.WithoutCancel(ctx), "DELETE FROM storages WHERE cluster_id = $1 AND name = $2", p.clusterID, name); err != nil {
+	if _, err := s.DB.Pool.Exec(context.WithoutCancel(ctx), "DELETE FROM storages WHERE cluster_id = $1 AND name = $2",
+		p.clusterID, name); err != nil {
 		return Detached{}, db.Problem(fmt.Errorf("forgetting a storage: %w", err))
 	}
 	return Detached{hostID, name, true}, nil

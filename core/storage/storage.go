@@ -66,7 +66,8 @@ type Filter struct {
 	Node, Name, Content, State string
 }
 
-const selectStates = `SELECT s.cluster_id, c.name, s.host_id, h.name, s.node, s.name, s.type, s.shared, s.status, s.content, s.used, s.total,
+const selectStates = `SELECT s.cluster_id, c.name, s.host_id, h.name, s.node, s.name, s.type, s.shared, s.status, s.content, ` +
+	`s.used, s.total,
 	s.seen_at, s.figures_at FROM storages s JOIN hosts h ON h.id = s.host_id JOIN clusters c ON c.id = s.cluster_id`
 
 // List gives the storages that may be seen, by cluster and name, a shared one once: one page, and how many there are on all.
@@ -279,7 +280,8 @@ func (p *place) on(wanted string) (string, error) {
 // only is on for what must not be guessed: without a node that is asked for, only a storage will do that is the same on each node.
 func (p *place) only(wanted string) (string, error) {
 	if wanted == "" && !p.shared() && p.known != nil && len(p.known.Nodes) > 1 {
-		return "", problem.InvalidField("several nodes have a storage of this name, each for itself: say which is meant", "missing", "query", "node")
+		return "", problem.InvalidField("several nodes have a storage of this name, each for itself: say which is meant", "missing",
+			"query", "node")
 	}
 	return p.on(wanted)
 }

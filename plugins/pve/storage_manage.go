@@ -17,7 +17,8 @@ func (h *Host) StorageTypes(context.Context) ([]hypervisor.StorageType, error) {
 	return slices.Clone(storageTypes), nil
 }
 
-// StorageDefinition implements hypervisor.StorageManager. It reads the list of all: a single one is shown to those only who may change it.
+// StorageDefinition implements hypervisor.StorageManager. It reads the list of all: a single one is shown to those only who may
+// change it.
 func (h *Host) StorageDefinition(ctx context.Context, name string) (hypervisor.StorageDefinition, error) {
 	unknown := plugin.Errorf(plugin.NotFound, "there is no storage %.80q", name)
 	if !storageName.MatchString(name) {
@@ -35,7 +36,8 @@ func (h *Host) StorageDefinition(ctx context.Context, name string) (hypervisor.S
 		}
 		return hypervisor.StorageDefinition{}, unknown
 	}
-	d := hypervisor.StorageDefinition{Name: name, Type: string(rows[i]["type"]), Digest: string(rows[i]["digest"]), Config: map[string]string{}}
+	d := hypervisor.StorageDefinition{Name: name, Type: string(rows[i]["type"]), Digest: string(rows[i]["digest"]),
+		Config: map[string]string{}}
 	for key, value := range rows[i] {
 		if slices.Contains([]string{"storage", "type", "digest"}, key) || isSecretKey(key) {
 			continue
@@ -58,7 +60,8 @@ func isSecretKey(name string) bool {
 	})
 }
 
-// AttachStorage implements hypervisor.StorageManager. The hypervisor tries to use the storage before it answers; a key for encryption that
+// AttachStorage implements hypervisor.StorageManager. The hypervisor tries to use the storage before it answers; a key for
+// encryption that
 // it has made itself stays with it.
 func (h *Host) AttachStorage(ctx context.Context, spec hypervisor.StorageSpec) error {
 	form := url.Values{"storage": {spec.Name}, "type": {spec.Type}}

@@ -34,7 +34,8 @@ func (h *remoteHost) Content(ctx context.Context, query ContentQuery) (list Cont
 	return list, nil
 }
 
-func (s *contentListServer) Content(req *hypervisorv1.ContentRequest, stream grpc.ServerStreamingServer[hypervisorv1.ContentResponse]) error {
+func (s *contentListServer) Content(req *hypervisorv1.ContentRequest,
+	stream grpc.ServerStreamingServer[hypervisorv1.ContentResponse]) error {
 	ctx := stream.Context()
 	return endpoint.With(ctx, s.opener(), req, func(host ContentLister) error {
 		list, err := host.Content(ctx, ContentQuery{Storage: req.GetStorage(), Node: req.GetNode(), Content: req.GetContent()})

@@ -16,8 +16,10 @@ func (h handlers) contents(a *op.API) {
 	op.Get(a, one+"/content", h.content, op.Spec{
 		ID: "list_storage_content", Summary: "List what is on a storage", Tag: tag, Role: identity.Viewer, On: op.Host, Calls: true,
 		Needs: endpoint.Monitoring,
-		Description: "Asked of the hypervisor, by kind and name, as `node` sees it: without it, of a node that can use the storage, the host's own " +
-			"before others. A storage that is not shared has other content on each node. Hypervisors may show less to the token for monitoring than " +
+		Description: "Asked of the hypervisor, by kind and name, as `node` sees it: without it, of a node that can use the storage, " +
+			"the host's own " +
+			"before others. A storage that is not shared has other content on each node. Hypervisors may show less to the token for " +
+			"monitoring than " +
 			"to that for lifecycle, which is used where the host has it; of what kinds of content something is not shown is told by " +
 			"`X-Hidden-Content`.",
 	})
@@ -25,22 +27,28 @@ func (h handlers) contents(a *op.API) {
 		ID: "delete_storage_volume", Summary: "Delete a volume", Tag: tag, Role: identity.Admin, On: op.Host, Calls: true, Plan: true,
 		Needs: endpoint.Lifecycle, Status: http.StatusAccepted, Audit: op.Audit{Action: "storage.delete_volume", Target: "volid"},
 		Confirm: op.Confirm{When: op.ConfirmAlways, Field: "name"},
-		Description: "Answers with the job that does it. 409 `volume_in_use` with `guests` while something uses it: a disk as long as the guest is " +
-			"there whose it is by its name, an image while the configuration of a VM names it, and what other volumes are linked copies of. All of " +
+		Description: "Answers with the job that does it. 409 `volume_in_use` with `guests` while something uses it: a disk as long as " +
+			"the guest is " +
+			"there whose it is by its name, an image while the configuration of a VM names it, and what other volumes are linked copies " +
+			"of. All of " +
 			"it is asked of the hypervisor, and again when the job starts. A protected backup is 409 `protected`, and a backup needs the host's " +
-			"token for backup besides. 409 `confirm_required` until `confirm` holds the volume's name. Where several nodes have such a storage, each " +
+			"token for backup besides. 409 `confirm_required` until `confirm` holds the volume's name. Where several nodes have such a " +
+			"storage, each " +
 			"for itself, `node` is needed.",
 	})
 	op.Post(a, one+"/content/download", h.download, op.Spec{
 		ID: "download_storage_content", Summary: "Have the hypervisor download a file", Tag: tag, Role: identity.Admin, On: op.Host, Ours: true,
 		Calls: true, Needs: endpoint.Lifecycle, Status: http.StatusAccepted, Audit: op.Audit{Action: "storage.download", Target: "name"},
 		Recall: h.again,
-		Description: "Answers with the job that follows it. The node fetches the file itself, from its own network, and compares the checksum. The " +
-			"query of `url` may hold a secret: it is in no answer, trail or transcript of this service, though the hypervisor's own log of the task " +
+		Description: "Answers with the job that follows it. The node fetches the file itself, from its own network, and compares the " +
+			"checksum. The " +
+			"query of `url` may hold a secret: it is in no answer, trail or transcript of this service, though the hypervisor's own log " +
+			"of the task " +
 			"has it; a user and password are refused. A file of this name that is there is 409 `conflict`.",
 	})
 	op.Get(a, one+"/templates", h.templates, op.Spec{
-		ID: "list_storage_templates", Summary: "List the templates that can be fetched to a storage", Tag: tag, Role: identity.Viewer, On: op.Host,
+		ID: "list_storage_templates", Summary: "List the templates that can be fetched to a storage", Tag: tag, Role: identity.Viewer,
+		On:   op.Host,
 		Ours: true, Calls: true, Needs: endpoint.Monitoring,
 		Description: "Those of containers that the hypervisor's own source has, as the node last heard of it.",
 	})
@@ -115,7 +123,8 @@ func (h handlers) download(ctx context.Context, in *downloadInput) (*op.Body[gue
 		return *p
 	}
 	done, err := h.Storages.Download(ctx, op.Found(ctx).ID, in.Name, storage.DownloadOrder{
-		URL: b.URL, Content: b.Content, Filename: text(b.Filename), Node: text(b.Node), Checksum: text(b.Checksum), Algorithm: text(b.Algorithm),
+		URL: b.URL, Content: b.Content, Filename: text(b.Filename), Node: text(b.Node), Checksum: text(b.Checksum),
+		Algorithm:      text(b.Algorithm),
 		AnyCertificate: b.VerifyTLS != nil && !*b.VerifyTLS,
 	})
 	return &op.Body[guest.Started]{Body: done}, err

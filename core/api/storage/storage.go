@@ -43,15 +43,18 @@ func Register(a *op.API, deps Deps) {
 func (h handlers) definitions(a *op.API) {
 	op.Get(a, "/api/v1/storage", h.list, op.Spec{
 		ID: "list_storage", Summary: "List storages", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
-		Description: "Of all clusters, as the last polls found them, by cluster and name. A storage is one entry with its state on each node; what is " +
+		Description: "Of all clusters, as the last polls found them, by cluster and name. A storage is one entry with its state on " +
+			"each node; what is " +
 			"used of a shared one counts once. A storage that was just attached is listed from the next poll on.",
 	})
 	op.Post(a, "/api/v1/storage", h.attach, op.Spec{
 		ID: "attach_storage", Summary: "Attach a storage", Tag: tag, Role: identity.Admin, On: op.Anywhere, Calls: true,
 		Status: http.StatusCreated, Audit: op.Audit{Action: "storage.attach"}, Timeout: changeTime, Recall: h.attached,
 		Description: "The hypervisor knows it from then on; it tries to use it before it answers. `config` takes the keys that GET " +
-			"/storage/{host_id}/types lists for the type; all that is wrong with them is 422 before the hypervisor is asked. Nothing of `config` is " +
-			"in the answer, and its secrets are nowhere in this service: a key for encryption that the hypervisor makes itself stays there. A name " +
+			"/storage/{host_id}/types lists for the type; all that is wrong with them is 422 before the hypervisor is asked. Nothing of " +
+			"`config` is " +
+			"in the answer, and its secrets are nowhere in this service: a key for encryption that the hypervisor makes itself stays " +
+			"there. A name " +
 			"that is taken is 409 `conflict`.",
 	})
 	op.Get(a, "/api/v1/storage/:host_id/types", h.types, op.Spec{
@@ -73,7 +76,8 @@ func (h handlers) definitions(a *op.API) {
 		ID: "detach_storage", Summary: "Detach a storage", Tag: tag, Role: identity.Owner, On: op.Host, Calls: true, Plan: true,
 		Needs: endpoint.Lifecycle, Audit: op.Audit{Action: "storage.detach", Target: "name"}, Timeout: changeTime,
 		Confirm: op.Confirm{When: op.ConfirmAlways, Field: "name"},
-		Description: "The hypervisor forgets it, and what lies on it stays there: disks of guests are out of their reach, as the plan tells. 409 " +
+		Description: "The hypervisor forgets it, and what lies on it stays there: disks of guests are out of their reach, as the plan " +
+			"tells. 409 " +
 			"`confirm_required` until `confirm` holds the storage's name. Done when it is answered.",
 	})
 }

@@ -127,7 +127,8 @@ func TestDetailAndEdit(t *testing.T) {
 	f.ask("GET", "storage/1/vault?node=node9", "", apitest.Viewer, 404, "not_found")
 	f.ask("GET", "storage/1/none", "", apitest.Viewer, 404, "not_found")
 	f.ask("PATCH", "storage/1/vault", `{"config":{"comment":"new","port":null},"digest":"stale"}`, apitest.Admin, 409, "digest_conflict")
-	f.ask("PATCH", "storage/1/vault", `{"config":{"comment":"zqcanary-value","port":null,"password":"zqcanary-other"}}`, apitest.Admin, 200, "",
+	f.ask("PATCH", "storage/1/vault", `{"config":{"comment":"zqcanary-value","port":null,"password":"zqcanary-other"}}`,
+		apitest.Admin, 200, "",
 		`"comment":"zqcanary-value"`)
 	after := f.ask("GET", "storage/1/vault", "", apitest.Viewer, 200, "")
 	if strings.Contains(string(after.Body), `"port"`) || f.cluster.SecretOf("vault", "password") != "zqcanary-other" {
@@ -136,14 +137,16 @@ func TestDetailAndEdit(t *testing.T) {
 	f.ask("PATCH", "storage/1/vault", `{"config":{}}`, apitest.Admin, 422, "", "nothing_to_change")
 	f.ask("PATCH", "storage/1/vault", `{"config":{"server":"t"}}`, apitest.Admin, 422, "", "fixed")
 	f.ask("PATCH", "storage/1/vault", `{"config":{"server":null}}`, apitest.Admin, 422, "")
-	f.ask("PATCH", "storage/1/vault", `{"config":{"port":99999,"nope":1,"content":["x"]}}`, apitest.Admin, 422, "", "port", "nope", "content")
+	f.ask("PATCH", "storage/1/vault", `{"config":{"port":99999,"nope":1,"content":["x"]}}`, apitest.Admin, 422, "", "port", "nope",
+		"content")
 	f.ask("PATCH", "storage/1/vault", `{"config":{"comment":"x"}}`, apitest.Operator, 403, "forbidden")
 	for _, secret := range []string{"zqcanary-hush", "zqcanary-other", "zqcanary-value"} {
 		if n := dbtest.Value[int64](t, f.DB, "SELECT count(*) FROM audit WHERE audit::text LIKE '%' || $1 || '%'", secret); n != 0 {
 			t.Errorf("%s is in %d rows of the trail", secret, n)
 		}
 	}
-	if n := dbtest.Value[int64](t, f.DB, "SELECT count(*) FROM audit WHERE action = 'storage.edit' AND result = 'ok' AND details::text LIKE '%comment%'"); n != 1 {
+	if n := dbtest.Value[int64](t, f.DB, "SELECT count(*) FROM audit WHERE action = 'storage.edit' AND result = 'ok' AND "+
+		"details::text LIKE '%comment%'"); n != 1 {
 		t.Errorf("%d rows of the trail tell what was edited", n)
 	}
 }
@@ -233,7 +236,8 @@ func TestDeleteVolume(t *testing.T) {
 	}
 	// A disk is its guest's, an image that of a VM whose drive has it.
 	disk := f.cluster.ConfigOf(f.web.ID).Disks[0].Volume
-	f.ask("DELETE", "storage/1/local/content/"+disk+"?node="+f.web.Node, `{"confirm":"`+strings.TrimPrefix(disk, "local:")+`"}`, apitest.Admin,
+	f.ask("DELETE", "storage/1/local/content/"+disk+"?node="+f.web.Node, `{"confirm":"`+strings.TrimPrefix(disk, "local:")+`"}`,
+		apitest.Admin,
 		409, "volume_in_use", `"name":"web"`)
 	used := f.image("used.iso")
 	f.cluster.ChangeConfig(f.web.ID, func(c *hypervisor.Config) {
@@ -271,7 +275,8 @@ func TestDownload(t *testing.T) {
 		`{"url":"ftp://files.example.com/a.iso","content":"iso"}`, `{"url":"https://user:zqcanary@files.example.com/a.iso","content":"iso"}`,
 		`{"url":"http://127.0.0.1/a.iso","content":"iso"}`, `{"url":"https://files.example.com/","content":"iso"}`,
 		`{"url":"http://[::1]/a.iso","content":"iso"}`, `{"url":"http://169.254.169.254/a.iso","content":"iso"}`,
-		`{"url":"https://files.example.com/a.iso","content":"iso","checksum":"12"}`, `{"url":"https://files.example.com/a.iso","content":"rootfs"}`,
+		`{"url":"https://files.example.com/a.iso","content":"iso","checksum":"12"}`,
+		`{"url":"https://files.example.com/a.iso","content":"rootfs"}`,
 		`{"url":"https://files.example.com/a.iso","content":"iso","checksum":"12","checksum_algorithm":"md5"}`,
 		`{"url":"https://files.example.com/a.iso","content":"iso","filename":"../a.iso"}`,
 	} {

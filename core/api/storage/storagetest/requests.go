@@ -25,7 +25,8 @@ var Requests = requesttest.Requests{
 		gone := put(f, share+"-gone")
 		deleted := f.Lab.AddVolume(share, volume("deleted.iso"))
 		return []requesttest.Change{
-			{Operation: "attach_storage", Body: fmt.Sprintf(`{"host_id":%d,"storage":"zqcanary-new","type":"share","config":{"server":"nas"}}`, f.Host)},
+			{Operation: "attach_storage",
+				Body: fmt.Sprintf(`{"host_id":%d,"storage":"zqcanary-new","type":"share","config":{"server":"nas"}}`, f.Host)},
 			{Operation: "edit_storage", Body: `{"config":{"comment":"changed"}}`, Nulls: `{"config":{"comment":"changed"},"digest":"none"}`},
 			{Operation: "detach_storage", Path: map[string]string{"name": gone}, Body: fmt.Sprintf(`{"confirm":%q}`, gone)},
 			{Operation: "delete_storage_volume", Path: map[string]string{"volid": deleted}, Body: `{"confirm":"deleted.iso"}`},
