@@ -34,6 +34,7 @@ import (
 	"github.com/hostler/hostler/core/api/snapshots"
 	"github.com/hostler/hostler/core/api/storage"
 	"github.com/hostler/hostler/core/api/teams"
+	"github.com/hostler/hostler/core/api/uploads"
 	"github.com/hostler/hostler/core/api/users"
 	"github.com/hostler/hostler/core/api/vms"
 	"github.com/hostler/hostler/core/idempotency"
@@ -79,6 +80,7 @@ type Deps struct {
 	Apps      apps.Deps
 	Backups   backups.Deps
 	Storage   storage.Deps
+	Uploads   uploads.Deps
 	Firewall  firewall.Deps
 	Jobs      jobs.Deps
 	Audit     audit.Deps
@@ -118,6 +120,7 @@ var resources = []struct {
 	{"apps", func(a *op.API, d Deps) { apps.Register(a, d.Apps) }},
 	{"backups", func(a *op.API, d Deps) { backups.Register(a, d.Backups) }},
 	{"storage", func(a *op.API, d Deps) { storage.Register(a, d.Storage) }},
+	{"uploads", func(a *op.API, d Deps) { uploads.Register(a, d.Uploads) }},
 	{"configs", func(a *op.API, d Deps) { configs.Register(a, d.Configs) }},
 	{"nics", func(a *op.API, d Deps) { nics.Register(a, d.NICs) }},
 	{"options", func(a *op.API, d Deps) { options.Register(a, d.Options) }},

@@ -33,6 +33,7 @@ import (
 	"github.com/hostler/hostler/core/api/snapshots/snapshotstest"
 	"github.com/hostler/hostler/core/api/storage/storagetest"
 	"github.com/hostler/hostler/core/api/teams/teamstest"
+	"github.com/hostler/hostler/core/api/uploads/uploadstest"
 	"github.com/hostler/hostler/core/api/users/userstest"
 	"github.com/hostler/hostler/core/api/vms/vmstest"
 	"github.com/hostler/hostler/core/identity"
@@ -63,6 +64,7 @@ var requests = map[string]requesttest.Requests{
 	"snapshots": snapshotstest.Requests,
 	"storage":   storagetest.Requests,
 	"teams":     teamstest.Requests,
+	"uploads":   uploadstest.Requests,
 	"users":     userstest.Requests,
 	"vms":       vmstest.Requests,
 

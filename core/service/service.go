@@ -30,6 +30,7 @@ import (
 	"github.com/hostler/hostler/core/selfupdate"
 	"github.com/hostler/hostler/core/setting"
 	"github.com/hostler/hostler/core/storage"
+	"github.com/hostler/hostler/core/upload"
 	"github.com/hostler/hostler/core/vm"
 )
 
@@ -52,6 +53,7 @@ type Service struct {
 	Apps     *app.Store
 	Backups  *backup.Store
 	Storages *storage.Store
+	Uploads  *upload.Store
 	Queue    *job.Queue
 	Poller   *poll.Poller
 	Chain    *audit.Chain
@@ -112,6 +114,8 @@ func New(c Config) (*Service, error) {
 	s.Backups.Register(s.Queue)
 	s.Storages = &storage.Store{DB: c.DB, Hosts: s.Hosts, Actor: actor, Guests: s.Guests, Deleted: s.Backups.Refresh}
 	s.Storages.Register(s.Queue)
+	s.Uploads = &upload.Store{DB: c.DB, Actor: actor, Spool: c.Spool, Logger: c.Loggers("upload"), Heartbeat: s.Heartbeats[Uploads]}
+	s.Uploads.Register(s.Queue)
 	s.VMs, s.Apps = &vm.Store{Guests: s.Guests, Actor: actor}, &app.Store{Guests: s.Guests, Actor: actor}
 
 	who := c.Identity
@@ -142,6 +146,9 @@ func New(c Config) (*Service, error) {
 func (s *Service) jobs() job.Config {
 	c := s.config.Jobs
 	c.DB, c.Keys, c.Logger, c.Heartbeat = s.config.DB, s.config.Keys, s.config.Loggers("job"), s.Heartbeats[Jobs]
+	if s.config.Spool != nil {
+		c.Place = s.config.Spool.ID()
+	}
 	c.Unable = func(err error) bool {
 		if !errors.Is(err, secret.ErrKeyWrong) && !errors.Is(err, secret.ErrOutdated) {
 			return false
