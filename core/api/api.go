@@ -32,6 +32,7 @@ import (
 	"github.com/hostler/hostler/core/api/settings"
 	"github.com/hostler/hostler/core/api/setup"
 	"github.com/hostler/hostler/core/api/snapshots"
+	"github.com/hostler/hostler/core/api/storage"
 	"github.com/hostler/hostler/core/api/teams"
 	"github.com/hostler/hostler/core/api/uploads"
 	"github.com/hostler/hostler/core/api/users"
@@ -78,6 +79,7 @@ type Deps struct {
 	Options   options.Deps
 	Apps      apps.Deps
 	Backups   backups.Deps
+	Storage   storage.Deps
 	Uploads   uploads.Deps
 	Firewall  firewall.Deps
 	Jobs      jobs.Deps
@@ -117,6 +119,7 @@ var resources = []struct {
 	{"migrations", func(a *op.API, d Deps) { migrations.Register(a, d.Migrations) }},
 	{"apps", func(a *op.API, d Deps) { apps.Register(a, d.Apps) }},
 	{"backups", func(a *op.API, d Deps) { backups.Register(a, d.Backups) }},
+	{"storage", func(a *op.API, d Deps) { storage.Register(a, d.Storage) }},
 	{"uploads", func(a *op.API, d Deps) { uploads.Register(a, d.Uploads) }},
 	{"configs", func(a *op.API, d Deps) { configs.Register(a, d.Configs) }},
 	{"nics", func(a *op.API, d Deps) { nics.Register(a, d.NICs) }},

@@ -31,6 +31,7 @@ import (
 	"github.com/hostler/hostler/core/api/settings/settingstest"
 	"github.com/hostler/hostler/core/api/setup/setuptest"
 	"github.com/hostler/hostler/core/api/snapshots/snapshotstest"
+	"github.com/hostler/hostler/core/api/storage/storagetest"
 	"github.com/hostler/hostler/core/api/teams/teamstest"
 	"github.com/hostler/hostler/core/api/uploads/uploadstest"
 	"github.com/hostler/hostler/core/api/users/userstest"
@@ -61,6 +62,7 @@ var requests = map[string]requesttest.Requests{
 	"settings":  settingstest.Requests,
 	"setup":     setuptest.Requests,
 	"snapshots": snapshotstest.Requests,
+	"storage":   storagetest.Requests,
 	"teams":     teamstest.Requests,
 	"uploads":   uploadstest.Requests,
 	"users":     userstest.Requests,

@@ -56,6 +56,9 @@ func (r *Run) Params(into any) error {
 	return decodeParams(r.job.params, secrets, into)
 }
 
+// Hide keeps a text out of the transcript from now on, as a task's log may repeat a secret that its request had. An empty one is nothing.
+func (r *Run) Hide(secret string) { r.transcript.hide(secret) }
+
 // Log adds a line of the hypervisor's task log to the transcript. It never holds a secret.
 func (r *Run) Log(line string) { r.transcript.add(EventLog, line) }
 

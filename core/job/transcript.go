@@ -3,6 +3,7 @@ package job
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -37,6 +38,17 @@ type transcript struct {
 	// written yet.
 	share float64
 	told  bool
+	// hidden is kept out of all lines.
+	hidden []string
+}
+
+// hide keeps a text out of all lines that follow.
+func (t *transcript) hide(text string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if text != "" {
+		t.hidden = append(t.hidden, text)
+	}
 }
 
 func newTranscript(run *Run, events, room int) *transcript {
@@ -81,6 +93,9 @@ func (t *transcript) addLine(line hypervisor.LogLine) {
 func (t *transcript) append(kind, text string) {
 	t.at = append(t.at, time.Now().UTC())
 	t.kinds = append(t.kinds, kind)
+	for _, secret := range t.hidden {
+		text = strings.ReplaceAll(text, secret, "[secret]")
+	}
 	t.texts = append(t.texts, clean(text, lineLimit))
 }
 

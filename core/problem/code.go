@@ -30,6 +30,7 @@ const (
 	CodeGuestBusy           Code = "guest_busy"
 	CodeGuestRunning        Code = "guest_running"
 	CodeProtected           Code = "protected"
+	CodeVolumeInUse         Code = "volume_in_use"
 
 	CodeLinkedCloneNeedsTemplate Code = "linked_clone_needs_template"
 	CodeMigrationBlocked         Code = "migration_blocked"
@@ -96,6 +97,7 @@ var table = map[Code]kind{
 	CodeAlreadySetUp:        {http.StatusConflict, "Set up already"},
 	CodeGuestRunning:        {http.StatusConflict, "The guest is running"},
 	CodeProtected:           {http.StatusConflict, "Protected at the hypervisor"},
+	CodeVolumeInUse:         {http.StatusConflict, "Something uses the volume"},
 
 	CodeLinkedCloneNeedsTemplate: {http.StatusConflict, "Only a template can be copied so"},
 	CodeMigrationBlocked:         {http.StatusConflict, "Something is in the way of the migration"},

@@ -26,6 +26,7 @@ import (
 	"github.com/hostler/hostler/core/api/settings"
 	"github.com/hostler/hostler/core/api/setup"
 	"github.com/hostler/hostler/core/api/snapshots"
+	storageapi "github.com/hostler/hostler/core/api/storage"
 	"github.com/hostler/hostler/core/api/teams"
 	"github.com/hostler/hostler/core/api/uploads"
 	"github.com/hostler/hostler/core/api/users"
@@ -60,6 +61,7 @@ func (s *Service) deps() api.Deps {
 		NICs:      nics.Deps{VMs: s.VMs, Apps: s.Apps, Actor: s.VMs.Actor},
 		Apps:      apps.Deps{Apps: s.Apps},
 		Backups:   backups.Deps{Backups: s.Backups, Guests: s.Guests, Actor: s.VMs.Actor},
+		Storage:   storageapi.Deps{Storages: s.Storages},
 		Uploads:   uploads.Deps{Uploads: s.Uploads},
 		Options:   options.Deps{VMs: s.VMs, Options: &option.Store{Actor: s.VMs.Actor, Firewalls: firewalls}},
 		Firewall:  firewallapi.Deps{Firewalls: firewalls, VMs: s.VMs, Apps: s.Apps},

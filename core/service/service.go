@@ -29,6 +29,7 @@ import (
 	"github.com/hostler/hostler/core/secret"
 	"github.com/hostler/hostler/core/selfupdate"
 	"github.com/hostler/hostler/core/setting"
+	"github.com/hostler/hostler/core/storage"
 	"github.com/hostler/hostler/core/upload"
 	"github.com/hostler/hostler/core/vm"
 )
@@ -51,6 +52,7 @@ type Service struct {
 	VMs      *vm.Store
 	Apps     *app.Store
 	Backups  *backup.Store
+	Storages *storage.Store
 	Uploads  *upload.Store
 	Queue    *job.Queue
 	Poller   *poll.Poller
@@ -112,6 +114,8 @@ func New(c Config) (*Service, error) {
 	s.Backups = &backup.Store{DB: c.DB, Actor: actor, Guests: s.Guests, Logger: c.Loggers("backup"), Heartbeat: s.Heartbeats[Backups],
 		Unable: outdated}
 	s.Backups.Register(s.Queue)
+	s.Storages = &storage.Store{DB: c.DB, Hosts: s.Hosts, Actor: actor, Guests: s.Guests, Deleted: s.Backups.Refresh}
+	s.Storages.Register(s.Queue)
 	s.Uploads = &upload.Store{DB: c.DB, Actor: actor, Spool: c.Spool, Logger: c.Loggers("upload"), Heartbeat: s.Heartbeats[Uploads]}
 	s.Uploads.Register(s.Queue)
 	s.VMs, s.Apps = &vm.Store{Guests: s.Guests, Actor: actor}, &app.Store{Guests: s.Guests, Actor: actor}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/url"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/hostler/hostler/plugins/pve/pveapi"
@@ -20,13 +19,7 @@ const backupTask = "vzdump"
 
 // checkBackup refuses an id that is of no backup on its storage.
 func checkBackup(id, storage string) error {
-	of, name, _ := strings.Cut(id, ":")
-	good := of == storage && storageName.MatchString(storage) && len(id) <= maxVolume && utf8.ValidString(id) &&
-		strings.HasPrefix(name, "backup/") && !strings.ContainsFunc(name, unicode.IsControl)
-	for part := range strings.SplitSeq(name, "/") {
-		good = good && part != "" && part != "." && part != ".."
-	}
-	if !good {
+	if checkVolume(id, storage) != nil || !strings.HasPrefix(id, storage+":backup/") {
 		return plugin.Errorf(plugin.NotFound, "there is no backup %.300q on storage %.80q", id, storage)
 	}
 	return nil

@@ -33,7 +33,8 @@ var roles = map[endpoint.Capability]role{
 			"VM.Allocate", "VM.Clone", "VM.Snapshot", "VM.Snapshot.Rollback", "VM.Migrate", "Sys.Modify",
 			"Datastore.Allocate", "Datastore.AllocateSpace",
 		},
-		recommended: []string{"SDN.Use", "VM.Config.HWType", "VM.Config.CDROM", "Datastore.AllocateTemplate"},
+		// The last is for downloads, which a node makes out of its own network.
+		recommended: []string{"SDN.Use", "VM.Config.HWType", "VM.Config.CDROM", "Datastore.AllocateTemplate", "Sys.AccessNetwork"},
 	},
 	endpoint.Console: {
 		name:       "ServiceConsole",
@@ -57,6 +58,7 @@ var roles = map[endpoint.Capability]role{
 var since = map[string]release{
 	"Pool.Audit":          {7, 0},
 	"SDN.Use":             {8, 0},
+	"Sys.AccessNetwork":   {8, 0},
 	"VM.GuestAgent.Audit": {9, 0},
 }
 

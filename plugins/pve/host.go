@@ -35,6 +35,11 @@ var (
 	_ hypervisor.Reconfigurer = (*Host)(nil)
 	_ hypervisor.NICEditor    = (*Host)(nil)
 	_ hypervisor.Uploader     = (*Host)(nil)
+
+	_ hypervisor.ContentLister  = (*Host)(nil)
+	_ hypervisor.VolumeDeleter  = (*Host)(nil)
+	_ hypervisor.StorageManager = (*Host)(nil)
+	_ hypervisor.ContentFetcher = (*Host)(nil)
 )
 
 // Version asks the called node for the version of its pve-manager.

@@ -88,4 +88,6 @@ var operationOf = map[string]hypervisor.Operation{
 
 	"vzdump":    hypervisor.OperationBackup,
 	"qmrestore": hypervisor.OperationRestore, "vzrestore": hypervisor.OperationRestore,
+
+	"imgdel": hypervisor.OperationVolumeDelete, "download": hypervisor.OperationDownload,
 }

@@ -41,6 +41,18 @@ var abilities = plugin.Abilities[*server]{
 	of[Migrator]("migrate", func(r grpc.ServiceRegistrar, s *server) {
 		hypervisorv1.RegisterMigrateServiceServer(r, &migrateServer{server: s})
 	}),
+	of[ContentLister]("content_list", func(r grpc.ServiceRegistrar, s *server) {
+		hypervisorv1.RegisterContentListServiceServer(r, &contentListServer{server: s})
+	}),
+	of[VolumeDeleter]("volume_delete", func(r grpc.ServiceRegistrar, s *server) {
+		hypervisorv1.RegisterVolumeDeleteServiceServer(r, &volumeDeleteServer{server: s})
+	}),
+	of[StorageManager]("storage_manage", func(r grpc.ServiceRegistrar, s *server) {
+		hypervisorv1.RegisterStorageManageServiceServer(r, &storageManageServer{server: s})
+	}),
+	of[ContentFetcher]("content_fetch", func(r grpc.ServiceRegistrar, s *server) {
+		hypervisorv1.RegisterContentFetchServiceServer(r, &contentFetchServer{server: s})
+	}),
 	of[Uploader]("upload", func(r grpc.ServiceRegistrar, s *server) {
 		hypervisorv1.RegisterUploadServiceServer(r, &uploadServer{server: s})
 	}),

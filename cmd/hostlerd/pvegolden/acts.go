@@ -62,6 +62,26 @@ func (w *World) backup() {
 	w.vars["backup"] = w.Value("SELECT id FROM backups WHERE ref = $1", id)
 }
 
+// undefined makes sure that there is no storage named made, and defined that there is one as it comes.
+func (w *World) undefined() {
+	w.t.Helper()
+	w.DropStorage("made")
+	w.Sync()
+}
+
+func (w *World) defined() {
+	w.t.Helper()
+	w.storage("made", "iso")
+}
+
+// storage gives the world a shared storage as it comes.
+func (w *World) storage(name, content string) {
+	w.t.Helper()
+	w.DropStorage(name)
+	w.AddStorage(pvesim.StorageSpec{ID: name, Plugin: "nfs", Shared: true, Content: content})
+	w.Sync()
+}
+
 // withSnapshot gives a guest a snapshot before an act.
 func withSnapshot(name string) func(*World) { return func(w *World) { w.Snapshot(name, "before") } }
 
@@ -122,6 +142,25 @@ func Acts() []Act {
 			Body: `{"enable":1,"onboot":true}`},
 		{Operation: "update_backup", Tokens: backups, Method: "PATCH", Path: "/backups/{backup}",
 			Body: `{"protected":true}`, Before: (*World).backup, Most: 1},
+		{Operation: "get_storage", Method: "GET", Path: "/storage/{host}/nas", Most: 1},
+		{Operation: "list_storage_types", Method: "GET", Path: "/storage/{host}/types"},
+		{Operation: "attach_storage", Tokens: lifecycle, Method: "POST", Path: "/storage", Before: (*World).undefined,
+			Body: `{"host_id":{host},"storage":"made","type":"nfs","config":{"server":"192.0.2.30","export":"/srv","content":["iso"]}}`, Most: 2},
+		{Operation: "edit_storage", Tokens: lifecycle, Method: "PATCH", Path: "/storage/{host}/made", Before: (*World).defined,
+			Body: `{"config":{"content":["iso","images"]}}`, Most: 4},
+		{Operation: "detach_storage", Tokens: lifecycle, Method: "DELETE", Path: "/storage/{host}/made", Before: (*World).defined,
+			Body: `{"confirm":"made"}`, Most: 3},
+		{Operation: "list_storage_content", Tokens: lifecycle, Method: "GET", Path: "/storage/{host}/nas/content", Most: 2},
+		{Operation: "list_storage_content", Case: "images, without lifecycle", Method: "GET", Path: "/storage/{host}/local/content?content=iso",
+			Most: 2},
+		{Operation: "delete_storage_volume", Tokens: lifecycle, Method: "DELETE", Body: `{"confirm":"deleted.iso"}`,
+			Path: "/storage/{host}/nas/content/nas:iso/deleted.iso", Before: func(w *World) { w.AddImage("nas", "iso", "deleted.iso", 1<<20) }},
+		{Operation: "download_storage_content", Tokens: lifecycle, Method: "POST", Path: "/storage/{host}/made/content/download",
+			Body: `{"url":"https://files.example.com/new.iso","content":"iso"}`, Before: (*World).defined},
+		{Operation: "list_storage_templates", Tokens: lifecycle, Method: "GET", Path: "/storage/{host}/nas/templates"},
+		{Operation: "fetch_storage_template", Tokens: lifecycle, Method: "POST", Path: "/storage/{host}/templated/templates",
+			Body:   `{"template":"alpine-3.22-default_20250617_amd64.tar.xz"}`,
+			Before: func(w *World) { w.storage("templated", "vztmpl") }},
 		{Operation: "upload_content", Tokens: lifecycle, Method: "POST", Path: "/storage/{host}/local/content", Media: formMedia,
 			Body: form("small.iso", "overwrite", "true")},
 		{Operation: "get_node_status", Method: "GET", Path: "/hosts/{host}/nodes/pve1/status"},

@@ -92,6 +92,22 @@ func Refusals() []Act {
 		{Operation: "restore_backup", Case: "over, without confirmation", Method: "POST", Path: "/backups/{backup}/restore",
 			Body: `{"over":true}`, Before: (*World).backup},
 		{Operation: "delete_backup", Case: "without confirmation", Method: "DELETE", Path: "/backups/{backup}", Before: (*World).backup},
+		{Operation: "attach_storage", Case: "keys that are wrong", Method: "POST", Path: "/storage",
+			Body: `{"host_id":{host},"storage":"made","type":"nfs","config":{"path":"/x","port":5}}`, Before: (*World).undefined},
+		{Operation: "attach_storage", Case: "a volume group that is not there", Method: "POST", Path: "/storage",
+			Body: `{"host_id":{host},"storage":"made","type":"lvm","config":{"vgname":"none"}}`, Before: (*World).undefined},
+		{Operation: "attach_storage", Case: "a name that is taken", Method: "POST", Path: "/storage",
+			Body: `{"host_id":{host},"storage":"nas","type":"dir","config":{"path":"/x"}}`},
+		{Operation: "edit_storage", Case: "stale", Method: "PATCH", Path: "/storage/{host}/made", Before: (*World).defined,
+			Body: `{"config":{"disable":true},"digest":"0000000000000000000000000000000000000000"}`},
+		{Operation: "edit_storage", Case: "one that is not there", Method: "PATCH", Path: "/storage/{host}/none",
+			Body: `{"config":{"disable":true}}`},
+		{Operation: "detach_storage", Case: "without confirmation", Method: "DELETE", Path: "/storage/{host}/made", Before: (*World).defined},
+		{Operation: "delete_storage_volume", Case: "a VM's disk", Method: "DELETE", Body: `{"confirm":"x"}`,
+			Path: "/storage/{host}/local-lvm/content/local-lvm:vm-{vm_vmid}-disk-0?node={node}"},
+		{Operation: "download_storage_content", Case: "a server that does not answer", Method: "POST",
+			Path: "/storage/{host}/made/content/download", Body: `{"url":"https://files.invalid/new.iso","content":"iso"}`,
+			Before: (*World).defined},
 		{Operation: "delete_backup", Case: "protected", Method: "DELETE", Path: "/backups/{backup}", Body: `{"confirm":"vm"}`,
 			Before: func(w *World) { w.backup(); w.want("PATCH", "/backups/{backup}", `{"protected":true}`, 200) }},
 		{Operation: "act_on_guests", Case: "some of them", Method: "POST", Path: "/guests/actions",
@@ -100,12 +116,13 @@ func Refusals() []Act {
 			Before: vm(func(s *pvesim.GuestSpec) { s.Lock = "migrate" })},
 		{Operation: "act_on_vm", Case: "its bridge is gone", Method: "POST", Path: "/vms/{vm}/start",
 			Before: vm(func(s *pvesim.GuestSpec) { s.BridgeMissing = "vmbr9" })},
-		{Operation: "act_on_vm", Case: "moved meanwhile to a node that is off", Method: "POST", Path: "/vms/{vm}/start", Before: func(w *World) {
-			if err := w.MigrateGuest(w.VMID("vm"), "pve2"); err != nil {
-				w.t.Fatal(err)
-			}
-			w.off("pve2")
-		}},
+		{Operation: "act_on_vm", Case: "moved meanwhile to a node that is off", Method: "POST", Path: "/vms/{vm}/start",
+			Before: func(w *World) {
+				if err := w.MigrateGuest(w.VMID("vm"), "pve2"); err != nil {
+					w.t.Fatal(err)
+				}
+				w.off("pve2")
+			}},
 		{Operation: "migrate_vm", Case: "to a node that is off, without a quorum", Method: "POST", Path: "/vms/{vm}/migrate", Body: migration,
 			Before: func(w *World) { w.off("pve2"); w.Sync() }},
 		{Operation: "create_vm", Case: "on a node that is off", Method: "POST", Path: "/vms",

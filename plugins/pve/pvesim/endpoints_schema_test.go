@@ -60,7 +60,8 @@ func TestAnswersFitTheSchema(t *testing.T) {
 		upid := root.post("/nodes/pve1/qemu/100/status/stop", "")
 		fill := strings.NewReplacer("{node}", "pve1", "{upid}", upid, "{userid}", "service@pve", "{tokenid}", "monitoring",
 			"{roleid}", "ServiceAudit", "{storage}", "local", "{groupid}", "ops", "{snapname}", "before", "{pos}", "0",
-			"{volume}", url.PathEscape(backup), "/extractconfig", "/extractconfig?volume="+url.QueryEscape(backup))
+			"{volume}", url.PathEscape(backup), "/extractconfig", "/extractconfig?volume="+url.QueryEscape(backup),
+			"/query-url-metadata", "/query-url-metadata?url="+url.QueryEscape("https://files.example.com/a.iso"))
 		root.decode("POST", "/access/groups", "groupid=ops", nil)
 		rule := pvesim.FirewallRule{
 			Type: "in", Action: "ACCEPT", Enable: true, Macro: "SSH", Source: "10.0.0.0/8", Log: "info", Comment: "a b",

@@ -31,6 +31,10 @@ func (w *recordedServer) backupPreparations() []preparation {
 			w.guest(pvesim.GuestSpec{VMID: 777, Storage: "data1", Disk: 64 * mib})
 		}},
 		{"POST__nodes_pve1_lxc__vmid_exists", func() { w.guest(pvesim.GuestSpec{VMID: 110, Type: pvesim.LXC}) }},
+		{"GET__storage__initial POST__storage__create_lvmthin_no_vg", func() { w.do("DELETE", "/storage/local-lvm", "") }},
+		{"POST__storage__create_dir", func() { w.do("DELETE", "/storage/data1", "") }},
+		{"POST__storage__create_btrfs", func() { w.do("DELETE", "/storage/btr", "") }},
+		{"PUT__storage_data1__update_with_digest", func() { w.digest = w.digestOf("/storage/data1") }},
 		{"lxc__restore_overwrite", func() { w.guest(pvesim.GuestSpec{VMID: 130, Type: pvesim.LXC, Storage: "data1"}) }},
 	}
 }

@@ -25,6 +25,8 @@ func indexEndpoints() []*endpoint {
 			"query-url-metadata", "replication", "report", "rrd", "rrddata", "scan", "sdn", "services", "spiceshell", "startall",
 			"status", "stopall", "storage", "subscription", "suspendall", "syslog", "tasks", "termproxy", "time", "version",
 			"vncshell", "vzdump", "wakeonlan"),
+		listing("/nodes/{node}/storage/{storage}", "subdir", "content", "download-url", "file-restore", "import-metadata", "identity",
+			"oci-registry-pull", "prunebackups", "rrd", "rrddata", "status", "upload"),
 		listing("/nodes/{node}/tasks/{upid}", "name", "log", "status"),
 		listing("/nodes/{node}/qemu/{vmid}", "subdir", "config", "cloudinit", "pending", "status", "unlink", "vncproxy",
 			"termproxy", "migrate", "resize", "move", "rrd", "rrddata", "monitor", "agent", "snapshot", "spiceproxy", "sendkey",

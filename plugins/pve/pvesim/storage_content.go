@@ -2,6 +2,7 @@ package pvesim
 
 import (
 	"errors"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,12 +33,64 @@ func listContent(r *request) (result, *apiError) {
 			continue
 		}
 		for _, v := range g.volumes() {
-			if v.storage == s.id {
+			if v.storage == s.id && !s.destroyed[v.id] {
 				rows = append(rows, volumeRow(g, v, what))
 			}
 		}
 	}
+	for _, d := range s.loose {
+		if (kind == "" || kind == "images") && (vmid == 0 || vmid == d.vmid) && (s.shared || d.node == r.node.name) &&
+			r.maySeeVolumesOf(s, d.vmid) {
+			rows = append(rows, d.row(s.id))
+		}
+	}
 	return ok(rows)
+}
+
+// looseDisk is a disk that no guest's configuration names.
+type looseDisk struct {
+	node, name, format string
+	vmid               int
+	size, ctime        int64
+}
+
+func (d looseDisk) row(storageID string) map[string]any {
+	return map[string]any{"volid": storageID + ":" + d.name, "content": "images", "format": d.format, "vmid": d.vmid, "size": d.size,
+		"used": d.size / 2, "ctime": d.ctime, "parent": nil}
+}
+
+// allocateVolume makes a disk that no configuration names.
+func allocateVolume(r *request) (result, *apiError) {
+	s, err := r.storage(r.values.text("storage"))
+	if err != nil {
+		return fail(err)
+	}
+	name, format := r.values.text("filename"), r.values.text("format")
+	if format == "" {
+		format = "raw"
+		if dot := strings.LastIndexByte(name, '.'); dot >= 0 {
+			format = name[dot+1:]
+		}
+	}
+	if s.plugin == "dir" || s.plugin == "nfs" || s.plugin == "cifs" {
+		name = strconv.Itoa(r.vmid()) + "/" + name
+	}
+	if slices.ContainsFunc(s.loose, func(d looseDisk) bool { return d.name == name }) {
+		return fail(failure("disk image '%s' already exists", s.file(name)))
+	}
+	text := r.values.text("size")
+	size, _ := strconv.ParseInt(strings.TrimRight(text, "MG"), 10, 64) // the schema has checked it
+	switch text[len(text)-1] {
+	case 'G':
+		size *= gibibyte
+	case 'M':
+		size *= mebibyte
+	default:
+		size *= 1024
+	}
+	s.loose = append(s.loose, looseDisk{r.node.name, name, format, r.vmid(), size, r.now.Unix()})
+	r.c.generation++
+	return ok(s.id + ":" + name)
 }
 
 // diskContent is what the disks of a guest are to a storage.
@@ -59,8 +112,10 @@ func (r *request) storage(id string) (*storage, *apiError) {
 	return s, nil
 }
 
+// maySeeVolumesOf is about the disks of a guest: who may allocate on the storage sees all, everybody else those that they may change.
 func (r *request) maySeeVolumesOf(s *storage, vmid int) bool {
-	return r.c.allowed(r.who, "/storage/"+s.id, "Datastore.Audit") || r.c.allowed(r.who, "/vms/"+strconv.Itoa(vmid), "VM.Config.Disk")
+	return r.c.allowed(r.who, "/storage/"+s.id, "Datastore.Allocate") || r.c.allowed(r.who, "/storage/"+s.id, "Datastore.Audit") &&
+		r.c.allowed(r.who, "/vms/"+strconv.Itoa(vmid), "VM.Config.Disk")
 }
 
 // mayUseBackup is about reading, changing or restoring a backup of a guest.
@@ -94,6 +149,7 @@ type foundVolume struct {
 	image   *storageImage
 	guest   *guest
 	disk    volume
+	loose   *looseDisk
 }
 
 // volume finds the volume of the path.
@@ -119,17 +175,24 @@ func (r *request) volume() (foundVolume, *apiError) {
 	for _, vmid := range r.c.sortedVMIDs() {
 		g := r.c.guests[vmid]
 		for _, d := range g.volumes() {
-			if d.id == s.id+":"+name && (s.shared || g.node == r.node.name) {
+			if d.id == s.id+":"+name && (s.shared || g.node == r.node.name) && !s.destroyed[d.id] {
 				v.guest, v.disk = g, d
 			}
 		}
 	}
+	if i := slices.IndexFunc(s.loose, func(d looseDisk) bool { return d.name == name && (s.shared || d.node == r.node.name) }); i >= 0 {
+		v.loose = &s.loose[i]
+	}
 	kind, _, below := strings.Cut(name, "/")
-	if v.backup == nil && v.image == nil && v.guest == nil && !(below && slices.Contains(readableNames, kind)) {
+	if v.backup == nil && v.image == nil && v.guest == nil && v.loose == nil && !diskName.MatchString(name) &&
+		!(below && slices.Contains(readableNames, kind)) {
 		return v, failure("unable to parse %s volume name '%s'", map[bool]string{true: "PBS", false: "directory"}[s.plugin == "pbs"], name)
 	}
 	return v, nil
 }
+
+// diskName is how disks are called, whether they are there or not.
+var diskName = regexp.MustCompile(`^(\d+/)?(vm|base|subvol|basevol)-\d+-[a-z0-9-]+(\.\w+)?$`)
 
 // readableNames are the beginnings of names that say what a volume is, whether it is there or not.
 var readableNames = []string{"backup", "iso", "vztmpl", "import", "snippets"}
@@ -141,6 +204,8 @@ func (v *foundVolume) owner() int {
 		return v.backup.vmid
 	case v.guest != nil:
 		return v.guest.VMID
+	case v.loose != nil:
+		return v.loose.vmid
 	}
 	for _, part := range strings.FieldsFunc(v.name, func(r rune) bool { return r == '-' || r == '/' }) {
 		if id, err := strconv.Atoi(part); err == nil && checkVMID(part) == "" && v.isBackup() {
@@ -186,6 +251,8 @@ func readVolume(r *request) (result, *apiError) {
 	case v.guest != nil:
 		row := volumeRow(v.guest, v.disk, "")
 		return ok(map[string]any{"format": row["format"], "path": v.storage.file(v.name), "size": row["size"], "used": row["used"]})
+	case v.loose != nil:
+		return ok(map[string]any{"format": v.loose.format, "path": v.storage.file(v.name), "size": v.loose.size, "used": v.loose.size / 2})
 	}
 	return fail(failure("volume_size_info on '%s:%s' failed", v.storage.id, v.name))
 }
@@ -281,8 +348,15 @@ func (r *request) deletion(v foundVolume, atOnce bool) *task {
 			switch {
 			case b != nil && b.protected:
 				return errors.New("cannot remove protected volume '" + name + "' on '" + s.id + "'")
-			case v.guest != nil:
-				return errors.New("volume '" + s.id + ":" + name + "' is in use by a guest, and deleting such is not simulated")
+			case v.guest != nil && strings.Contains(name, "base-") && c.hasCopies(name):
+				return errors.New("base volume '" + name + "' is still in use by linked clones")
+			case v.guest != nil: // nobody looks whether it is used
+				if s.destroyed == nil {
+					s.destroyed = map[string]bool{}
+				}
+				s.destroyed[s.id+":"+name] = true
+			case v.loose != nil:
+				s.loose = slices.DeleteFunc(s.loose, func(d looseDisk) bool { return d.name == name && d.node == v.loose.node })
 			case v.image != nil:
 				s.images = slices.DeleteFunc(s.images, func(i storageImage) bool { return i.content+"/"+i.name == name })
 			case b == nil:
@@ -295,6 +369,26 @@ func (r *request) deletion(v foundVolume, atOnce bool) *task {
 			return nil
 		},
 	}
+}
+
+// hasCopies reports whether a guest's disk is a linked copy of a base volume.
+func (c *Cluster) hasCopies(base string) bool {
+	for _, g := range c.guests {
+		if slices.ContainsFunc(g.volumes(), func(v volume) bool { return strings.Contains(v.id, ":"+base+"/") }) {
+			return true
+		}
+	}
+	return false
+}
+
+// VolumeDestroyed reports whether a disk that a guest's configuration names was deleted.
+func (c *Cluster) VolumeDestroyed(id string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.settle()
+	storageID, _, _ := strings.Cut(id, ":")
+	s := c.storageByID(storageID)
+	return s != nil && s.destroyed[id]
 }
 
 // file is the path of a volume on the node.

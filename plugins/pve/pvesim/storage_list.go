@@ -9,7 +9,9 @@ import (
 func storageEndpoints() []*endpoint {
 	return []*endpoint{
 		serve("GET", "/nodes/{node}/storage", listStorages),
+		serve("GET", "/nodes/{node}/storage/{storage}/status", storageStatus),
 		serve("GET", "/nodes/{node}/storage/{storage}/content", listContent),
+		serve("POST", "/nodes/{node}/storage/{storage}/content", allocateVolume),
 		serve("GET", "/nodes/{node}/storage/{storage}/content/{volume}", readVolume),
 		serve("PUT", "/nodes/{node}/storage/{storage}/content/{volume}", changeVolume),
 		serve("DELETE", "/nodes/{node}/storage/{storage}/content/{volume}", deleteVolume),
@@ -32,6 +34,17 @@ func listStorages(r *request) (result, *apiError) {
 		rows = append(rows, row)
 	}
 	return ok(rows)
+}
+
+// storageStatus is one row of the list.
+func storageStatus(r *request) (result, *apiError) {
+	s := r.c.storageByID(r.values.text("storage"))
+	if s == nil || !s.on(r.node.name) {
+		return fail(badParameter("storage", "No such storage."))
+	}
+	row := s.figures(r.now)
+	delete(row, "used_fraction")
+	return ok(row)
 }
 
 func (s *storage) holdsAny(wanted []string) bool {

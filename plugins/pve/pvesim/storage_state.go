@@ -3,6 +3,7 @@ package pvesim
 import (
 	"hash/fnv"
 	"slices"
+	"strings"
 )
 
 // storage is one configured storage. A shared one is listed once per node all the same.
@@ -23,6 +24,11 @@ type storage struct {
 	images    []storageImage
 	allocated []string
 	sizes     []int64
+	// config are the options of its definition that have no field here, and secrets what no answer tells.
+	config, secrets map[string]string
+	// loose are disks that no configuration names, and destroyed those that were deleted though one does.
+	loose     []looseDisk
+	destroyed map[string]bool
 	// backups outlive the storage's being replaced, and may be shared with other clusters.
 	backups *backupStore
 }
@@ -49,6 +55,14 @@ func (c *Cluster) AddStorage(s StorageSpec) {
 	c.addStorage(s)
 }
 
+// DropStorage forgets a storage, if there is one of the id.
+func (c *Cluster) DropStorage(id string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.storages = slices.DeleteFunc(c.storages, func(s *storage) bool { return s.id == id })
+	c.generation++
+}
+
 func (c *Cluster) addStorage(s StorageSpec) {
 	if s.Plugin == "" {
 		s.Plugin = "dir"
@@ -67,9 +81,33 @@ func (c *Cluster) addStorage(s StorageSpec) {
 	c.storages = append(c.storages, &storage{
 		id: s.ID, plugin: s.Plugin, content: s.Content, shared: s.Shared, nodes: s.Nodes, size: s.Size, used: min(s.Used, s.Size),
 		noSnapshots: s.NoSnapshots, away: s.Away, disabled: s.Disabled,
-		backups: backups,
+		backups: backups, config: definitionOf(s), secrets: map[string]string{},
 	})
 	c.generation++
+}
+
+// definitionOf are the options that a storage of this kind has without anybody's doing.
+func definitionOf(s StorageSpec) map[string]string {
+	config := map[string]string{}
+	switch s.Plugin {
+	case "dir", "btrfs":
+		config["path"] = "/var/lib/" + s.ID
+		if s.ID == "local" {
+			config["path"] = "/var/lib/vz"
+		}
+	case "nfs":
+		config["path"], config["server"], config["export"] = "/mnt/pve/"+s.ID, "nas.example.com", "/export/"+s.ID
+	case "lvmthin":
+		config["vgname"], config["thinpool"] = "pve", "data"
+	case "zfspool":
+		config["pool"] = "rpool/data"
+	case "pbs":
+		config["server"], config["datastore"], config["username"] = "backups.example.com", s.ID, "root@pam"
+	}
+	if strings.Contains(s.Content, "backup") {
+		config["prune-backups"] = "keep-all=1"
+	}
+	return config
 }
 
 func (c *Cluster) storageByID(id string) *storage {

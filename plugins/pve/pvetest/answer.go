@@ -14,6 +14,8 @@ var undocumented = map[string][]string{
 	"GET /access/users": {"realm-type"},
 	"GET /cluster/tasks": {"node", "pid", "starttime", "endtime", "type", "id", "user", "tokenid", "status",
 		"saved"},
+	"GET /storage": {"type", "content", "digest", "path", "server", "export", "vgname", "thinpool", "pool", "datastore", "username", "nodes",
+		"shared", "disable", "priority", "prune-backups"},
 	"GET /nodes":                                   {"id", "type", "disk", "maxdisk"},
 	"GET /nodes/{node}/tasks":                      {"tokenid", "saved"},
 	"GET /nodes/{node}/tasks/{upid}/status":        {"tokenid"},

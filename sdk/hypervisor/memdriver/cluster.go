@@ -72,7 +72,10 @@ func newCluster(address string, spec Spec, certified bool) *Cluster {
 		certified: certified, proper: map[endpoint.Capability]endpoint.Credential{}, codes: map[string]*code{},
 	}
 	c.certify(address)
-	c.storages = []*storage{{StorageSpec: StorageSpec{Name: "local", VMs: true, Containers: true, FreeGB: 1000}}}
+	c.storages = []*storage{{
+		StorageSpec: StorageSpec{Name: "local", Type: "dir", VMs: true, Containers: true, FreeGB: 1000},
+		config:      map[string]string{"path": "/srv/local", "content": "images,iso"},
+	}}
 	c.bridges, c.images = []string{"br0", "br1"}, []string{"local:iso/installer.iso"}
 	for i := range max(spec.Nodes, 1) {
 		c.nodes = append(c.nodes, fmt.Sprintf("%snode%d", spec.Prefix, i+1))

@@ -27,7 +27,7 @@ type Fault struct {
 	// Leak returns an error that holds the credential's secret, as a careless driver would.
 	Leak bool
 	// Late makes all of it happen in mid-stream: after the first page of an inventory or the first line of a log, when a code was
-	// redeemed, and when a file was uploaded.
+	// redeemed, when a change of a storage was taken, and when a file was uploaded.
 	Late bool
 }
 
@@ -37,6 +37,8 @@ var Methods = []string{
 	"snapshots", "takesnapshot", "deletesnapshot", "rollback", "redeem",
 	"placement", "createvm", "destroy", "clone", "config", "optionkeys", "reconfigure", "growdisk", "nics", "addresses", "changenic",
 	"backups", "runbackup", "restore", "deletebackup", "protectbackup", "checkmigration", "migrate",
+	"content", "deletevolume", "storagetypes", "storagedefinition", "attachstorage", "editstorage", "detachstorage", "download", "templates",
+	"fetchtemplate",
 	"checkupload", "upload",
 }
 

@@ -35,6 +35,11 @@ var (
 	_ hypervisor.Backuper     = (*Host)(nil)
 	_ hypervisor.Migrator     = (*Host)(nil)
 	_ hypervisor.Uploader     = (*Host)(nil)
+
+	_ hypervisor.ContentLister  = (*Host)(nil)
+	_ hypervisor.VolumeDeleter  = (*Host)(nil)
+	_ hypervisor.StorageManager = (*Host)(nil)
+	_ hypervisor.ContentFetcher = (*Host)(nil)
 )
 
 // begin is the start of every call: the network, the fault, the certificate, the token.
@@ -150,9 +155,9 @@ func (c *Cluster) page(entry string, partial, detail bool) (hypervisor.Page, []h
 			storage.Used, storage.Total = ptr(int64(1<<30)), ptr(int64(100<<30))
 		}
 		first.Nodes, first.Storages = append(first.Nodes, node), append(first.Storages, storage)
-		for _, archive := range c.storages {
-			if archive.Archive != nil {
-				first.Storages = append(first.Storages, archive.row(name))
+		for _, s := range c.storages {
+			if s.listed() && s.on(name) {
+				first.Storages = append(first.Storages, s.row(name))
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package memdriver
 
 import (
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/hostler/hostler/sdk/hypervisor"
@@ -19,10 +20,41 @@ type StorageSpec struct {
 	Archive *Archive
 	// Away makes it a storage that cannot be used.
 	Away bool
+	// Type is "dir", which each node has for itself, or "share"; empty is one that can only be looked at. Content is what it holds, for
+	// inventories: nil keeps it out of them, unless it has an Archive.
+	Type    string
+	Content []string
 }
 
 // storage is one of a cluster; the cluster's lock guards it.
-type storage struct{ StorageSpec }
+type storage struct {
+	StorageSpec
+	// config and secrets are its definition, and volumes what was put there besides disks of guests.
+	config, secrets map[string]string
+	volumes         []hypervisor.Volume
+}
+
+// kind is its type, as the hypervisor calls it.
+func (s *storage) kind() string {
+	switch {
+	case s.Type != "":
+		return s.Type
+	case s.Archive != nil:
+		return "archive"
+	}
+	return "plain"
+}
+
+func (s *storage) shared() bool { return s.kind() != "dir" && s.Name != "local" }
+
+// on reports whether a node sees the storage.
+func (s *storage) on(node string) bool {
+	nodes := s.config["nodes"]
+	return nodes == "" || slices.Contains(strings.Split(nodes, ","), node)
+}
+
+// listed reports whether inventories have the storage. That of the name "local" is told of otherwise.
+func (s *storage) listed() bool { return s.Name != "local" && (s.Archive != nil || s.Content != nil) }
 
 // Archive holds the backups of a storage, or of storages of several clusters.
 type Archive struct {
@@ -45,7 +77,7 @@ func (c *Cluster) AddStorage(spec StorageSpec) {
 		s.StorageSpec = spec
 		return
 	}
-	c.storages = append(c.storages, &storage{spec})
+	c.storages = append(c.storages, &storage{StorageSpec: spec})
 }
 
 // ArchiveOf is the archive of the storage of a name; nil where there is none.
@@ -71,9 +103,13 @@ func (s *storage) holds(kind hypervisor.GuestKind) bool {
 	return s != nil && (kind == hypervisor.VM && s.VMs || kind == hypervisor.Container && s.Containers)
 }
 
-// row is a storage of backups as a node sees it in an inventory.
+// row is a storage as a node sees it in an inventory.
 func (s *storage) row(node string) hypervisor.Storage {
-	row := hypervisor.Storage{Name: s.Name, Node: node, Type: "archive", Shared: true, Status: "available", Content: []string{"backup"}}
+	row := hypervisor.Storage{Name: s.Name, Node: node, Type: s.kind(), Shared: s.shared(), Status: "available",
+		Content: slices.Clone(s.Content)}
+	if s.Archive != nil && !slices.Contains(row.Content, "backup") {
+		row.Content = append(row.Content, "backup")
+	}
 	if s.Away {
 		row.Status = "unknown"
 	}

@@ -1,0 +1,191 @@
+// Package storage is the HTTP resource of storages and of what lies on them.
+package storage
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/idempotency"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/schedule"
+	"github.com/hostler/hostler/core/scope"
+	"github.com/hostler/hostler/core/storage"
+	"github.com/hostler/hostler/sdk/endpoint"
+)
+
+// Deps is what the resource works with.
+type Deps struct {
+	Storages *storage.Store
+}
+
+type handlers struct{ Deps }
+
+const (
+	tag = "Storage"
+	one = "/api/v1/storage/:host_id/:name"
+	// changeTime is how long a change of a definition may take: a server that does not answer is tried for a while.
+	changeTime = 3 * time.Minute
+)
+
+// Register declares the operations.
+func Register(a *op.API, deps Deps) {
+	h := handlers{deps}
+	h.definitions(a)
+	h.contents(a)
+}
+
+// definitions declares the operations on storages.
+func (h handlers) definitions(a *op.API) {
+	op.Get(a, "/api/v1/storage", h.list, op.Spec{
+		ID: "list_storage", Summary: "List storages", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
+		Description: "Of all clusters, as the last polls found them, by cluster and name. A storage is one entry with its state on " +
+			"each node; what is " +
+			"used of a shared one counts once. A storage that was just attached is listed from the next poll on.",
+	})
+	op.Post(a, "/api/v1/storage", h.attach, op.Spec{
+		ID: "attach_storage", Summary: "Attach a storage", Tag: tag, Role: identity.Admin, On: op.Anywhere, Calls: true,
+		Status: http.StatusCreated, Audit: op.Audit{Action: "storage.attach"}, Timeout: changeTime, Recall: h.attached,
+		Description: "The hypervisor knows it from then on; it tries to use it before it answers. `config` takes the keys that GET " +
+			"/storage/{host_id}/types lists for the type; all that is wrong with them is 422 before the hypervisor is asked. Nothing of " +
+			"`config` is " +
+			"in the answer, and its secrets are nowhere in this service: a key for encryption that the hypervisor makes itself stays " +
+			"there. A name " +
+			"that is taken is 409 `conflict`.",
+	})
+	op.Get(a, "/api/v1/storage/:host_id/types", h.types, op.Spec{
+		ID: "list_storage_types", Summary: "List the types of storages that can be attached", Tag: tag, Role: identity.Viewer, On: op.Host,
+		Ours: true, Calls: true, Needs: endpoint.Monitoring,
+		Description: "With the keys that each has. Secret ones are taken and never shown.",
+	})
+	op.Get(a, one, h.get, op.Spec{
+		ID: "get_storage", Summary: "Get a storage", Tag: tag, Role: identity.Viewer, On: op.Host, Calls: true, Needs: endpoint.Monitoring,
+		Description: "Its definition is asked of the hypervisor and has no secrets in it; its state on each node is that of the last poll.",
+	})
+	op.Patch(a, one, h.edit, op.Spec{
+		ID: "edit_storage", Summary: "Edit a storage", Tag: tag, Role: identity.Admin, On: op.Host, Calls: true, Needs: endpoint.Lifecycle,
+		Audit: op.Audit{Action: "storage.edit", Target: "name"}, Timeout: changeTime,
+		Description: "What is absent from `config` stays, null clears a key. A `digest` that is not that of GET any more is 409 " +
+			"`digest_conflict`. Done when it is answered; the trail has the names of the keys and none of their values.",
+	})
+	op.Delete(a, one, h.detach, op.Spec{
+		ID: "detach_storage", Summary: "Detach a storage", Tag: tag, Role: identity.Owner, On: op.Host, Calls: true, Plan: true,
+		Needs: endpoint.Lifecycle, Audit: op.Audit{Action: "storage.detach", Target: "name"}, Timeout: changeTime,
+		Confirm: op.Confirm{When: op.ConfirmAlways, Field: "name"},
+		Description: "The hypervisor forgets it, and what lies on it stays there: disks of guests are out of their reach, as the plan " +
+			"tells. 409 " +
+			"`confirm_required` until `confirm` holds the storage's name. Done when it is answered.",
+	})
+}
+
+type listInput struct {
+	op.Page
+	Host    int64  `query:"host" minimum:"1" doc:"Only storages of this host's cluster"`
+	Node    string `query:"node" maxLength:"253" doc:"Only storages that this node has"`
+	Name    string `query:"name" maxLength:"100" doc:"Only storages of this name"`
+	Content string `query:"content" maxLength:"64" doc:"Only storages that may hold this, in the hypervisor's word"`
+	Status  string `query:"status" enum:"available,unknown" doc:"Only storages in this state"`
+}
+
+func (h handlers) list(ctx context.Context, in *listInput) (*op.List[storage.Storage], error) {
+	filter := storage.Filter{HostID: in.Host, Node: in.Node, Name: in.Name, Content: in.Content, State: in.Status}
+	found, total, err := h.Storages.List(ctx, filter, identity.FromContext(ctx).Visible(), in.Offset(), in.Limit())
+	return &op.List[storage.Storage]{Total: total, Body: found}, err
+}
+
+// Config holds the keys of a definition. Which there are is the hypervisor's word: core/storage checks all of them at once.
+type Config map[string]json.RawMessage
+
+var _ huma.SchemaProvider = Config{}
+
+// Schema is an object of anything.
+func (Config) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true,
+		Examples: []any{map[string]any{"server": "192.0.2.30", "export": "/srv/vms", "content": []any{"images", "iso"}}}}
+}
+
+type attachInput struct {
+	Body struct {
+		HostID  int64  `json:"host_id" minimum:"1" example:"1"`
+		Storage string `json:"storage" minLength:"1" maxLength:"100" pattern:"^[A-Za-z0-9][A-Za-z0-9._-]*$" example:"nas" doc:"Its name"`
+		Type    string `json:"type" minLength:"1" maxLength:"64" example:"nfs" doc:"One of those of GET /storage/{host_id}/types"`
+		Config  Config `json:"config,omitempty" doc:"The keys of its definition"`
+	}
+}
+
+func (h handlers) attach(ctx context.Context, in *attachInput) (*op.Body[storage.Attached], error) {
+	b := &in.Body
+	if _, err := schedule.Require(ctx, h.Storages.DB, scope.Host, b.HostID, identity.Admin); err != nil {
+		return nil, err
+	}
+	done, err := h.Storages.Attach(ctx, b.HostID, b.Storage, b.Type, storage.Config(b.Config))
+	return &op.Body[storage.Attached]{Body: done}, err
+}
+
+// attached makes the answer of attach again.
+func (h handlers) attached(ctx context.Context, made idempotency.Made) (any, error) {
+	return h.Storages.AttachedAgain(ctx, made)
+}
+
+func (h handlers) types(ctx context.Context, _ *struct{}) (*op.List[storage.Type], error) {
+	all, err := h.Storages.Types(ctx, op.Found(ctx).ID)
+	return &op.List[storage.Type]{Total: len(all), Body: all}, err
+}
+
+// Named is the name of a storage in a path.
+type Named struct {
+	Name string `path:"name" maxLength:"100" example:"nas"`
+}
+
+type getInput struct {
+	Named
+	Node string `query:"node" maxLength:"253" doc:"Show the state on this node only"`
+}
+
+func (h handlers) get(ctx context.Context, in *getInput) (*op.Body[storage.Detail], error) {
+	d, err := h.Storages.Detail(ctx, op.Found(ctx).ID, in.Name, in.Node)
+	return &op.Body[storage.Detail]{Body: d}, err
+}
+
+type editInput struct {
+	Named
+	Body struct {
+		Config Config  `json:"config" doc:"New values by key; null clears one"`
+		Digest *string `json:"digest,omitempty" nullable:"true" maxLength:"64" doc:"That of the definition which you have read"`
+	}
+}
+
+func (h handlers) edit(ctx context.Context, in *editInput) (*op.Body[storage.Detail], error) {
+	digest := ""
+	if in.Body.Digest != nil {
+		digest = *in.Body.Digest
+	}
+	d, err := h.Storages.Edit(ctx, op.Found(ctx).ID, in.Name, digest, storage.Config(in.Body.Config))
+	return &op.Body[storage.Detail]{Body: d}, err
+}
+
+type detachInput struct {
+	op.Planned
+	Named
+	Body *struct {
+		Confirm *string `json:"confirm,omitempty" nullable:"true" maxLength:"200" doc:"The storage's name"`
+	}
+}
+
+func (h handlers) detach(ctx context.Context, in *detachInput) (*op.Body[storage.Detached], error) {
+	var confirm *string
+	if in.Body != nil {
+		confirm = in.Body.Confirm
+	}
+	done, err := h.Storages.Detach(ctx, op.Found(ctx).ID, in.Name, confirm)
+	return &op.Body[storage.Detached]{Body: done}, err
+}
+
+// again makes the answer of an operation that began a job again.
+func (h handlers) again(ctx context.Context, made idempotency.Made) (any, error) {
+	return h.Storages.StartedAgain(ctx, made)
+}

@@ -1,0 +1,307 @@
+package storage_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/hostler/hostler/core/api"
+	"github.com/hostler/hostler/core/api/apitest"
+	"github.com/hostler/hostler/core/api/hosts"
+	"github.com/hostler/hostler/core/api/jobs"
+	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/api/storage"
+	"github.com/hostler/hostler/core/db/dbtest"
+	"github.com/hostler/hostler/core/db/inventorytest"
+	"github.com/hostler/hostler/core/service"
+	"github.com/hostler/hostler/core/service/servicetest"
+	"github.com/hostler/hostler/internal/waittest"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+// fixture has a hypervisor in memory with host 1, two nodes, and a storage "nas" that both have.
+type fixture struct {
+	*servicetest.Resource
+	t       *testing.T
+	cluster *memdriver.Cluster
+	web     hypervisor.GuestRef
+}
+
+func newFixture(t *testing.T, tokens ...endpoint.Capability) *fixture {
+	t.Helper()
+	driver := memdriver.New()
+	f := &fixture{t: t, cluster: driver.Add("pool.mem:8006", memdriver.Spec{Nodes: 2})}
+	f.Resource = servicetest.NewResource(t, func(a *op.API, d api.Deps) {
+		hosts.Register(a, d.Hosts)
+		jobs.Register(a, d.Jobs)
+		storage.Register(a, d.Storage)
+	}, func(c *service.Config) {
+		c.Drivers = servicetest.Drivers{Driver: driver}
+		c.Loops = []service.Loop{service.Jobs}
+	})
+	if err := f.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	inventorytest.Team(t, f.DB, 2)
+	f.cluster.AddStorage(memdriver.StorageSpec{Name: "nas", Type: "share", Content: []string{"images", "iso", "backup"},
+		Archive: &memdriver.Archive{}})
+	f.web = f.cluster.NewGuest(hypervisor.VM, hypervisor.GuestStopped)
+	f.cluster.Change(f.web.ID, func(g *hypervisor.Guest) { g.Name = "web" })
+	f.ask("POST", "hosts", fmt.Sprintf(`{"name":"lab","address":"https://pool.mem","tls_fingerprint":%q,%s}`, f.cluster.Fingerprint(),
+		f.token(endpoint.Monitoring)), apitest.Admin, 201, "")
+	for _, c := range tokens {
+		f.ask("POST", "hosts/1/credentials", fmt.Sprintf(`{"capability":%q,%s}`, c, f.token(c)), apitest.Owner, 200, "")
+	}
+	f.sync()
+	return f
+}
+
+func (f *fixture) token(c endpoint.Capability) string {
+	credential := f.cluster.Target(c).Credential
+	return fmt.Sprintf(`"token_id":%q,"token_secret":%q`, credential.ID, string(credential.Secret))
+}
+
+func (f *fixture) sync() { f.ask("POST", "hosts/1/sync", "", apitest.Admin, 200, "") }
+
+func (f *fixture) ask(method, path, body string, as *apitest.Caller, status int, code string, contains ...string) *apitest.Answer {
+	f.t.Helper()
+	if status == 422 {
+		code = "invalid"
+	}
+	var got *apitest.Answer
+	f.Run(f.t, apitest.Scenario{Name: method + " " + path, Method: method, URL: "/api/v1/" + path, Body: body, As: as, Status: status,
+		Error: code, Contains: contains, After: func(_ *testing.T, answer *apitest.Answer) { got = answer }})
+	if got == nil {
+		f.t.FailNow()
+	}
+	return got
+}
+
+// ends waits for the last job, and holds how it ended.
+func (f *fixture) ends(status, text string) {
+	f.t.Helper()
+	id := dbtest.Value[int64](f.t, f.DB, "SELECT max(id) FROM jobs")
+	waittest.Until(f.t, "the job has ended", func() bool {
+		return dbtest.Value[bool](f.t, f.DB, "SELECT finished_at IS NOT NULL FROM jobs WHERE id = $1", id)
+	})
+	got := dbtest.Value[string](f.t, f.DB, "SELECT status || ': ' || coalesce(error, '') FROM jobs WHERE id = $1", id)
+	if !strings.HasPrefix(got, status+":") || !strings.Contains(got, text) {
+		f.t.Fatalf("the job ended as %q, want %s %q", got, status, text)
+	}
+}
+
+// image puts an image onto a storage, and gives its path below the API.
+func (f *fixture) image(name string) string {
+	return "storage/1/nas/content/" + f.cluster.AddVolume("nas", hypervisor.Volume{Name: name, Kind: hypervisor.VolumeImage, Content: "iso"})
+}
+
+func TestList(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.ask("GET", "storage", "", apitest.Viewer, 200, "", `"name":"nas"`, `"shared":true`, `"name":"local"`)
+	all := f.ask("GET", "storage?name=nas", "", apitest.Viewer, 200, "", `"node":"node1"`, `"node":"node2"`)
+	if total := all.Header.Get("X-Total-Count"); total != "1" {
+		t.Errorf("a shared storage counts %s times", total)
+	}
+	f.ask("GET", "storage?name=local", "", apitest.Viewer, 200, "", `"used_bytes":2147483648`) // of both nodes
+	f.ask("GET", "storage?content=backup&per_page=1", "", apitest.Viewer, 200, "", `"name":"nas"`)
+	f.ask("GET", "storage?status=gone", "", apitest.Viewer, 422, "")
+}
+
+func TestDetailAndEdit(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, endpoint.Lifecycle)
+	f.ask("POST", "storage", `{"host_id":1,"storage":"vault","type":"share","config":{"server":"s","password":"zqcanary-hush","port":445,
+		"content":["iso","images"]}}`, apitest.Admin, 201, "", `"storage":"vault"`)
+	if got := f.cluster.SecretOf("vault", "password"); got != "zqcanary-hush" {
+		t.Errorf("the password that arrived is %q", got)
+	}
+	f.sync()
+	d := f.ask("GET", "storage/1/vault", "", apitest.Viewer, 200, "", `"server":"s"`, `"port":"445"`, `"node":"node2"`)
+	if strings.Contains(string(d.Body), "hush") {
+		t.Errorf("the password is shown: %s", d.Body)
+	}
+	f.ask("GET", "storage/1/vault?node=node9", "", apitest.Viewer, 404, "not_found")
+	f.ask("GET", "storage/1/none", "", apitest.Viewer, 404, "not_found")
+	f.ask("PATCH", "storage/1/vault", `{"config":{"comment":"new","port":null},"digest":"stale"}`, apitest.Admin, 409, "digest_conflict")
+	f.ask("PATCH", "storage/1/vault", `{"config":{"comment":"zqcanary-value","port":null,"password":"zqcanary-other"}}`,
+		apitest.Admin, 200, "",
+		`"comment":"zqcanary-value"`)
+	after := f.ask("GET", "storage/1/vault", "", apitest.Viewer, 200, "")
+	if strings.Contains(string(after.Body), `"port"`) || f.cluster.SecretOf("vault", "password") != "zqcanary-other" {
+		t.Errorf("after the edit: %s", after.Body)
+	}
+	f.ask("PATCH", "storage/1/vault", `{"config":{}}`, apitest.Admin, 422, "", "nothing_to_change")
+	f.ask("PATCH", "storage/1/vault", `{"config":{"server":"t"}}`, apitest.Admin, 422, "", "fixed")
+	f.ask("PATCH", "storage/1/vault", `{"config":{"server":null}}`, apitest.Admin, 422, "")
+	f.ask("PATCH", "storage/1/vault", `{"config":{"port":99999,"nope":1,"content":["x"]}}`, apitest.Admin, 422, "", "port", "nope",
+		"content")
+	f.ask("PATCH", "storage/1/vault", `{"config":{"comment":"x"}}`, apitest.Operator, 403, "forbidden")
+	for _, secret := range []string{"zqcanary-hush", "zqcanary-other", "zqcanary-value"} {
+		if n := dbtest.Value[int64](t, f.DB, "SELECT count(*) FROM audit WHERE audit::text LIKE '%' || $1 || '%'", secret); n != 0 {
+			t.Errorf("%s is in %d rows of the trail", secret, n)
+		}
+	}
+	if n := dbtest.Value[int64](t, f.DB, "SELECT count(*) FROM audit WHERE action = 'storage.edit' AND result = 'ok' AND "+
+		"details::text LIKE '%comment%'"); n != 1 {
+		t.Errorf("%d rows of the trail tell what was edited", n)
+	}
+}
+
+func TestAttachRefusals(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, endpoint.Lifecycle)
+	attach := func(body string, status int, code string, contains ...string) {
+		t.Helper()
+		f.ask("POST", "storage", body, apitest.Admin, status, code, contains...)
+	}
+	attach(`{"host_id":1,"storage":"a","type":"tape"}`, 422, "", `"type"`)
+	attach(`{"host_id":1,"storage":"a","type":"share","config":{"port":"x","zq":1}}`, 422, "", "server", "port", "zq")
+	attach(`{"host_id":1,"storage":"../a","type":"dir","config":{"path":"/a"}}`, 422, "")
+	attach(`{"host_id":1,"storage":"nas","type":"dir","config":{"path":"/a"}}`, 409, "conflict")
+	attach(`{"host_id":9,"storage":"a","type":"dir","config":{"path":"/a"}}`, 404, "not_found")
+	attach(`{"host_id":1,"storage":"a","type":"share","config":{"server":"nowhere"}}`, 502, "hypervisor_error")
+	f.ask("POST", "storage", `{"host_id":1,"storage":"a","type":"dir","config":{"path":"/a"}}`, apitest.Operator, 403, "forbidden")
+	// An answer that is lost is judged by what is there, and nothing is sent again.
+	f.cluster.SetFault("attachstorage", memdriver.Fault{Late: true, Err: plugin.Errorf(plugin.Unreachable, "the line broke")})
+	attach(`{"host_id":1,"storage":"late","type":"dir","config":{"path":"/late"}}`, 201, "")
+	f.cluster.SetFault("attachstorage", memdriver.Fault{Err: plugin.Errorf(plugin.Unreachable, "no answer")})
+	attach(`{"host_id":1,"storage":"never","type":"dir","config":{"path":"/never"}}`, 502, "hypervisor_error", "as before")
+	f.cluster.SetFault("storagedefinition", memdriver.Fault{Err: plugin.Errorf(plugin.Unreachable, "no answer")})
+	attach(`{"host_id":1,"storage":"never","type":"dir","config":{"path":"/never"}}`, 504, "outcome_unknown")
+}
+
+func TestWithoutToken(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.ask("POST", "storage", `{"host_id":1,"storage":"a","type":"dir","config":{"path":"/a"}}`, apitest.Admin, 409, "capability_missing")
+	f.ask("PATCH", "storage/1/nas", `{"config":{"comment":"x"}}`, apitest.Admin, 409, "capability_missing")
+	f.ask("DELETE", "storage/1/nas", `{"confirm":"nas"}`, apitest.Owner, 409, "capability_missing")
+	f.ask("DELETE", f.image("a.iso"), `{"confirm":"a.iso"}`, apitest.Admin, 409, "capability_missing")
+	answer := f.ask("GET", "storage/1/nas/content", "", apitest.Viewer, 200, "", "a.iso")
+	if got := answer.Header.Get("X-Hidden-Content"); !strings.Contains(got, "images") {
+		t.Errorf("what is hidden is not told: %q", got)
+	}
+	f.ask("GET", "storage/1/nas/content?content=images", "", apitest.Viewer, 502, "hypervisor_error", "permission")
+}
+
+func TestDetach(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, endpoint.Lifecycle)
+	f.cluster.ChangeConfig(f.web.ID, func(c *hypervisor.Config) {
+		c.Disks = append(c.Disks, hypervisor.Disk{Key: "scsi1", Storage: "nas", Volume: "nas:disk-9"})
+	})
+	f.image("a.iso")
+	f.ask("DELETE", "storage/1/nas", `{"confirm":"nas"}`, apitest.Admin, 403, "forbidden")
+	f.ask("DELETE", "storage/1/nas?plan=true", "", apitest.Owner, 200, "", "web loses 1 of its disks", "1 images", `"confirm_phrase":"nas"`)
+	f.ask("DELETE", "storage/1/nas", "", apitest.Owner, 409, "confirm_required", "web loses")
+	f.ask("DELETE", "storage/1/nas", `{"confirm":"local"}`, apitest.Owner, 409, "confirm_required")
+	f.ask("DELETE", "storage/1/nas", `{"confirm":"nas"}`, apitest.Owner, 200, "", `"detached":true`)
+	f.ask("GET", "storage/1/nas", "", apitest.Viewer, 404, "not_found")
+	f.ask("DELETE", "storage/1/nas", `{"confirm":"nas"}`, apitest.Owner, 404, "not_found")
+}
+
+func TestContent(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, endpoint.Lifecycle)
+	f.image("b.iso")
+	f.image("a.iso")
+	answer := f.ask("GET", "storage/1/nas/content?per_page=1", "", apitest.Viewer, 200, "", "a.iso")
+	if answer.Header.Get("X-Total-Count") != "2" || strings.Contains(string(answer.Body), "b.iso") {
+		t.Errorf("the first page of %s: %s", answer.Header.Get("X-Total-Count"), answer.Body)
+	}
+	f.ask("GET", "storage/1/nas/content?kind=disk", "", apitest.Viewer, 200, "", "[]")
+	f.ask("GET", "storage/1/local/content?node="+f.web.Node, "", apitest.Viewer, 200, "", `"guest_ref":"`+string(f.web.ID)+`"`)
+	f.ask("GET", "storage/1/nas/content?node=node9", "", apitest.Viewer, 404, "not_found")
+	f.ask("GET", "storage/1/none/content", "", apitest.Viewer, 404, "not_found")
+	f.cluster.SetFault("content", memdriver.Fault{Err: plugin.Errorf(plugin.Unreachable, "no answer")})
+	f.ask("GET", "storage/1/nas/content", "", apitest.Viewer, 502, "hypervisor_error")
+}
+
+func TestDeleteVolume(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, endpoint.Lifecycle, endpoint.Backup)
+	path := f.image("a.iso")
+	f.ask("DELETE", path, "", apitest.Admin, 409, "confirm_required", `"confirm_phrase":"a.iso"`)
+	f.ask("DELETE", path, `{"confirm":"a.iso"}`, apitest.Operator, 403, "forbidden")
+	f.ask("DELETE", "storage/1/nas/content/nas:none.iso", `{"confirm":"none.iso"}`, apitest.Admin, 404, "not_found")
+	f.ask("DELETE", "storage/1/local/content/local:iso%2Finstaller.iso", `{"confirm":"installer.iso"}`, apitest.Admin, 422, "", "node")
+	f.ask("DELETE", path, `{"confirm":"a.iso"}`, apitest.Admin, 202, "", `"kind":"storage.delete_volume"`)
+	f.ends("succeeded", "")
+	if f.cluster.HasVolume("nas", "nas:a.iso") {
+		t.Error("the volume is still there")
+	}
+	// A disk is its guest's, an image that of a VM whose drive has it.
+	disk := f.cluster.ConfigOf(f.web.ID).Disks[0].Volume
+	f.ask("DELETE", "storage/1/local/content/"+disk+"?node="+f.web.Node, `{"confirm":"`+strings.TrimPrefix(disk, "local:")+`"}`,
+		apitest.Admin,
+		409, "volume_in_use", `"name":"web"`)
+	used := f.image("used.iso")
+	f.cluster.ChangeConfig(f.web.ID, func(c *hypervisor.Config) {
+		c.Disks = append(c.Disks, hypervisor.Disk{Key: "ide2", Storage: "nas", Volume: "nas:used.iso", Removable: true})
+	})
+	f.ask("DELETE", used, `{"confirm":"used.iso"}`, apitest.Admin, 409, "volume_in_use", `"name":"web"`)
+	f.ask("DELETE", used+"?plan=true", "", apitest.Admin, 200, "", `"error":"volume_in_use"`)
+	f.cluster.AddVolume("nas", hypervisor.Volume{Name: "kept.tar", Kind: hypervisor.VolumeBackup, Content: "backup", Protected: true})
+	f.ask("DELETE", "storage/1/nas/content/nas:kept.tar", `{"confirm":"kept.tar"}`, apitest.Admin, 409, "protected")
+	// A hypervisor that does not tell who uses it is no reason to delete.
+	free := f.image("free.iso")
+	f.cluster.SetFault("config", memdriver.Fault{Err: plugin.Errorf(plugin.Unreachable, "no answer")})
+	f.ask("DELETE", free, `{"confirm":"free.iso"}`, apitest.Admin, 502, "hypervisor_error")
+	f.cluster.SetFault("config", memdriver.Fault{})
+	// The answer is lost after the request was taken: what is gone is deleted, and was sent for once.
+	f.cluster.SetFault("deletevolume", memdriver.Fault{Late: true, Err: plugin.Errorf(plugin.Unreachable, "the line broke")})
+	f.ask("DELETE", free, `{"confirm":"free.iso"}`, apitest.Admin, 202, "")
+	f.ends("succeeded", "")
+	sent := 0
+	for _, task := range f.cluster.Tasks() {
+		if task.Operation == hypervisor.OperationVolumeDelete {
+			sent++
+		}
+	}
+	if sent != 2 {
+		t.Errorf("%d deletions were begun, want 2", sent)
+	}
+}
+
+func TestDownload(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, endpoint.Lifecycle)
+	path := "storage/1/nas/content/download"
+	for _, body := range []string{
+		`{"url":"ftp://files.example.com/a.iso","content":"iso"}`, `{"url":"https://user:zqcanary@files.example.com/a.iso","content":"iso"}`,
+		`{"url":"http://127.0.0.1/a.iso","content":"iso"}`, `{"url":"https://files.example.com/","content":"iso"}`,
+		`{"url":"http://[::1]/a.iso","content":"iso"}`, `{"url":"http://169.254.169.254/a.iso","content":"iso"}`,
+		`{"url":"https://files.example.com/a.iso","content":"iso","checksum":"12"}`,
+		`{"url":"https://files.example.com/a.iso","content":"rootfs"}`,
+		`{"url":"https://files.example.com/a.iso","content":"iso","checksum":"12","checksum_algorithm":"md5"}`,
+		`{"url":"https://files.example.com/a.iso","content":"iso","filename":"../a.iso"}`,
+	} {
+		f.ask("POST", path, body, apitest.Admin, 422, "")
+	}
+	f.ask("POST", path, `{"url":"https://files.example.com/a.iso?key=zqcanary-signed","content":"iso"}`, apitest.Admin, 202, "",
+		`"kind":"storage.download"`)
+	f.ends("succeeded", "")
+	f.ask("POST", path, `{"url":"https://files.example.com/a.iso","content":"iso"}`, apitest.Admin, 409, "conflict")
+	f.ask("POST", path, `{"url":"https://files.example.com/missing.iso","content":"iso"}`, apitest.Admin, 202, "")
+	f.ends("failed", "does not have the file")
+	for table, column := range map[string]string{"jobs": "jobs::text", "job_events": "text", "audit": "audit::text"} {
+		if n := dbtest.Value[int64](t, f.DB, "SELECT count(*) FROM "+table+" WHERE "+column+" LIKE '%zqcanary%'"); n != 0 {
+			t.Errorf("the secret of a URL is in %d rows of %s", n, table)
+		}
+	}
+}
+
+func TestTemplates(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, endpoint.Lifecycle)
+	f.ask("GET", "storage/1/nas/templates?search=tiny", "", apitest.Viewer, 200, "", "tiny-1.tar", `"present":false`)
+	f.ask("POST", "storage/1/nas/templates", `{"template":"none.tar"}`, apitest.Admin, 422, "")
+	f.ask("POST", "storage/1/nas/templates", `{"template":"tiny-1.tar"}`, apitest.Admin, 202, "", `"kind":"storage.fetch_template"`)
+	f.ends("succeeded", "")
+	f.ask("GET", "storage/1/nas/templates?search=tiny", "", apitest.Viewer, 200, "", `"present":true`)
+	f.ask("POST", "storage/1/nas/templates", `{"template":"tiny-1.tar"}`, apitest.Admin, 409, "conflict")
+}

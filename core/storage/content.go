@@ -1,0 +1,134 @@
+package storage
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// Volume is one thing on a storage.
+type Volume struct {
+	ID        string     `json:"volid" example:"local:iso/debian.iso" doc:"As {volid} of other operations"`
+	Name      string     `json:"name" example:"debian.iso" doc:"What confirms its deletion"`
+	Node      string     `json:"node" example:"pve1" doc:"The node that was asked"`
+	Kind      string     `json:"kind" enum:"disk,image,template,backup,other"`
+	Content   string     `json:"content" example:"iso" doc:"In the hypervisor's word"`
+	Format    string     `json:"format" example:"iso"`
+	SizeBytes *int64     `json:"size_bytes" doc:"Null where the hypervisor does not say"`
+	UsedBytes *int64     `json:"used_bytes"`
+	CreatedAt *time.Time `json:"created_at" doc:"Null where the hypervisor does not say"`
+	GuestRef  *string    `json:"guest_ref" example:"101" doc:"Id at the hypervisor of the guest whose it is by its name; that guest need not be there. Null for what is of none"`
+	Parent    *string    `json:"parent" doc:"The volume that it is a linked copy of"`
+	Notes     string     `json:"notes"`
+	Protected bool       `json:"protected"`
+	Encrypted bool       `json:"encrypted"`
+	Verified  *string    `json:"verified" enum:"ok,failed" doc:"How the last verification of a backup ended; null where there was none"`
+}
+
+func show(v hypervisor.Volume) Volume {
+	out := Volume{
+		ID: host.Clean(v.ID), Name: host.Clean(v.Name), Node: v.Node, Kind: string(v.Kind), Content: host.Clean(v.Content),
+		Format: host.Clean(v.Format), SizeBytes: v.SizeBytes, UsedBytes: v.UsedBytes, Parent: host.CleanOrNil(v.Parent),
+		Notes: host.Clean(v.Notes), Protected: v.Protected, Encrypted: v.Encrypted,
+	}
+	if !slices.Contains([]hypervisor.VolumeKind{hypervisor.VolumeDisk, hypervisor.VolumeImage, hypervisor.VolumeTemplate,
+		hypervisor.VolumeBackup}, v.Kind) {
+		out.Kind = string(hypervisor.VolumeOther)
+	}
+	if !v.CreatedAt.IsZero() {
+		at := v.CreatedAt.UTC()
+		out.CreatedAt = &at
+	}
+	if v.Guest != "" {
+		ref := host.Clean(string(v.Guest))
+		out.GuestRef = &ref
+	}
+	if v.Verified == hypervisor.BackupVerified || v.Verified == hypervisor.BackupDamaged {
+		out.Verified = &v.Verified
+	}
+	return out
+}
+
+// ContentFilter narrows Content. Zero values narrow nothing.
+type ContentFilter struct {
+	Node, Content, Kind, Search, GuestRef string
+}
+
+// ContentPage is one page of what is on a storage.
+type ContentPage struct {
+	Volumes []Volume
+	// Total is how many there are on all pages.
+	Total int
+	// Hidden are the kinds of content of which the host's tokens are not shown everything.
+	Hidden []string
+}
+
+// Content lists what is on a storage, by kind and name, asked of the hypervisor: with the token for lifecycle, to which it shows more, or
+// where the host has none with that for monitoring. Problems: not_found, unsupported, and those of host.Ask.
+func (s *Store) Content(ctx context.Context, hostID int64, name string, f ContentFilter, offset, limit int) (ContentPage, error) {
+	p, err := s.find(ctx, hostID, name)
+	if err == nil {
+		err = p.require()
+	}
+	if err != nil {
+		return ContentPage{}, err
+	}
+	node, err := p.on(f.Node)
+	if err != nil {
+		return ContentPage{}, err
+	}
+	list, err := s.list(ctx, &p, node, f.Content)
+	if err != nil {
+		return ContentPage{}, err
+	}
+	page := ContentPage{Volumes: []Volume{}, Hidden: []string{}}
+	for _, content := range list.Hidden {
+		if len(p.known.Content) == 0 || slices.Contains(p.known.Content, content) {
+			page.Hidden = append(page.Hidden, host.Clean(content))
+		}
+	}
+	all := slices.DeleteFunc(list.Volumes, func(v hypervisor.Volume) bool {
+		return f.Kind != "" && string(v.Kind) != f.Kind || f.GuestRef != "" && string(v.Guest) != f.GuestRef ||
+			f.Search != "" && !strings.Contains(strings.ToLower(v.ID), strings.ToLower(f.Search))
+	})
+	slices.SortFunc(all, func(a, b hypervisor.Volume) int {
+		return strings.Compare(string(a.Kind)+"\x00"+a.ID, string(b.Kind)+"\x00"+b.ID)
+	})
+	page.Total = len(all)
+	from := min(offset, len(all))
+	for _, v := range all[from:min(from+limit, len(all))] {
+		page.Volumes = append(page.Volumes, show(v))
+	}
+	return page, nil
+}
+
+// reads is the capability whose token is shown most of a host's storages.
+func (s *Store) reads(ctx context.Context, hostID int64) (endpoint.Capability, error) {
+	has, err := s.Hosts.Has(ctx, hostID, endpoint.Lifecycle)
+	switch {
+	case has:
+		return endpoint.Lifecycle, nil
+	case err != nil && problem.CodeOf(err) != problem.CodeUnsupported:
+		return "", err
+	}
+	return endpoint.Monitoring, nil
+}
+
+// list asks for what is on a storage, as a node sees it.
+func (s *Store) list(ctx context.Context, p *place, node, content string) (hypervisor.ContentList, error) {
+	token, err := s.reads(ctx, p.hostID)
+	if err != nil {
+		return hypervisor.ContentList{}, err
+	}
+	list, err := host.Ask(ctx, s.Hosts, p.hostID, token, func(ctx context.Context,
+		l hypervisor.ContentLister) (hypervisor.ContentList, error) {
+		return l.Content(ctx, hypervisor.ContentQuery{Storage: p.name, Node: node, Content: content})
+	})
+	return list, host.UnknownNode(err)
+}

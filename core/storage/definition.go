@@ -1,0 +1,339 @@
+package storage
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/guest"
+	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/idempotency"
+	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/core/plugin"
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/hypervisor"
+	sdk "github.com/hostler/hostler/sdk/plugin"
+)
+
+// Detail is a storage with its definition, as the hypervisor has it at the moment.
+type Detail struct {
+	HostID  int64             `json:"host_id" example:"1"`
+	Name    string            `json:"name" example:"nas"`
+	Type    string            `json:"type" example:"nfs"`
+	Digest  string            `json:"digest" example:"0b8132e3df4dab977830c207ed2d9e6f3eb4ff16" doc:"Of the definition, and maybe of others with it"`
+	Config  map[string]string `json:"config" doc:"The keys that are set, without secrets"`
+	Shared  *bool             `json:"shared" doc:"All of its nodes have the same one; null before a poll has told of it"`
+	Content []string          `json:"content" doc:"What it may hold, in the hypervisor's words, as the last poll found it"`
+	Nodes   []Node            `json:"nodes" doc:"Its state on each node, or on the one that was asked for, as the last poll found it"`
+}
+
+const (
+	// sendLimit bounds one request that changes a definition: a server that does not answer is tried for a while.
+	sendLimit = 60 * time.Second
+	// holdLimit is longer than a change may take, with what is read before and after it.
+	holdLimit = sendLimit + 60*time.Second
+	// recordLimit bounds the audit row of a change that failed.
+	recordLimit = 5 * time.Second
+)
+
+// Types tells which types of storages the host's hypervisor has. Problems: unsupported, and those of host.Ask.
+func (s *Store) Types(ctx context.Context, hostID int64) ([]Type, error) {
+	all, err := s.types(ctx, hostID, endpoint.Monitoring)
+	return showTypes(all), err
+}
+
+func (s *Store) types(ctx context.Context, hostID int64, token endpoint.Capability) ([]hypervisor.StorageType, error) {
+	return host.Ask(ctx, s.Hosts, hostID, token, func(ctx context.Context, m hypervisor.StorageManager) ([]hypervisor.StorageType, error) {
+		return m.StorageTypes(ctx)
+	})
+}
+
+func (s *Store) definition(ctx context.Context, hostID int64, name string) (hypervisor.StorageDefinition, error) {
+	return host.Ask(ctx, s.Hosts, hostID, endpoint.Monitoring,
+		func(ctx context.Context, m hypervisor.StorageManager) (hypervisor.StorageDefinition, error) {
+			return m.StorageDefinition(ctx, name)
+		})
+}
+
+// Detail reads the definition of a storage from the hypervisor. Problems: not_found, unsupported, and those of host.Ask.
+func (s *Store) Detail(ctx context.Context, hostID int64, name, node string) (Detail, error) {
+	p, err := s.find(ctx, hostID, name)
+	if err != nil {
+		return Detail{}, err
+	}
+	if node != "" {
+		if _, err := p.on(node); err != nil {
+			return Detail{}, err
+		}
+	}
+	found, err := s.definition(ctx, hostID, name)
+	if err != nil {
+		return Detail{}, err
+	}
+	return p.detail(found, node), nil
+}
+
+func (p *place) detail(found hypervisor.StorageDefinition, node string) Detail {
+	d := Detail{HostID: p.hostID, Name: p.name, Type: host.Clean(found.Type), Digest: host.Clean(found.Digest), Config: map[string]string{},
+		Content: []string{}, Nodes: []Node{}}
+	for key, value := range found.Config {
+		key = host.Clean(key)
+		d.Config[key] = host.Clean(shown(key, value))
+	}
+	if p.known != nil {
+		d.Shared, d.Content = &p.known.Shared, p.known.Content
+		d.Nodes = slices.DeleteFunc(slices.Clone(p.known.Nodes), func(n Node) bool { return node != "" && n.Node != node })
+	}
+	return d
+}
+
+// Attached is the answer to the attachment of a storage.
+type Attached struct {
+	HostID  int64  `json:"host_id" example:"1"`
+	Storage string `json:"storage" example:"nas"`
+	Type    string `json:"type" example:"nfs"`
+}
+
+// Attach makes a host's hypervisor know a storage, in one request that is sent once. All that is wrong with it is one problem invalid;
+// others: capability_missing, unsupported, conflict for a name that is taken, guest_busy while it is changed, outcome_unknown, and
+// those of
+// host.Ask.
+func (s *Store) Attach(ctx context.Context, hostID int64, name, kind string, config Config) (Attached, error) {
+	if err := s.mayManage(ctx, hostID); err != nil {
+		return Attached{}, err
+	}
+	types, err := s.types(ctx, hostID, endpoint.Lifecycle)
+	if err != nil {
+		return Attached{}, err
+	}
+	t := typeNamed(types, kind)
+	if t == nil {
+		known := []string{}
+		for _, t := range types {
+			known = append(known, t.Name)
+		}
+		return Attached{}, problem.Invalid(problem.Fault{Loc: []any{"body", "type"}, Type: "enum",
+			Msg: fmt.Sprintf("the host's hypervisor has no such type of storages; these are known: %q", known)})
+	}
+	o := read(t, config, true)
+	if len(o.faults) > 0 {
+		return Attached{}, problem.Invalid(o.faults...)
+	}
+	p, err := s.find(ctx, hostID, name)
+	if err != nil {
+		return Attached{}, err
+	}
+	if p.known != nil {
+		return Attached{}, taken(name)
+	}
+	audit.Describe(ctx, func(e *audit.Entry) {
+		e.TargetKind, e.TargetName = "storage", name
+		e.Detail("storage", name)
+		e.Detail("type", kind)
+		e.Detail("config", o.details(t))
+	})
+	if err := idempotency.Keep(ctx, Attached{hostID, name, kind}); err != nil {
+		return Attached{}, err
+	}
+	spec := hypervisor.StorageSpec{Name: name, Type: kind, Config: o.set}
+	err = s.change(ctx, &p, func(ctx context.Context, m hypervisor.StorageManager) error { return m.AttachStorage(ctx, spec) },
+		func(now *hypervisor.StorageDefinition) bool { return now != nil && now.Type == kind && has(now, t, o) })
+	if sdk.KindOf(err) == sdk.Conflict && problem.CodeOf(plugin.Problem(err)) == problem.CodeInvalidState {
+		err = taken(name)
+	}
+	return Attached{hostID, name, kind}, err
+}
+
+// AttachedAgain is the answer to Attach again.
+func (s *Store) AttachedAgain(_ context.Context, made idempotency.Made) (Attached, error) {
+	var was Attached
+	if err := json.Unmarshal(made.Kept, &was); err != nil {
+		return Attached{}, fmt.Errorf("decoding what an answer is made of: %w", err)
+	}
+	return was, nil
+}
+
+// StartedAgain is the answer to a request that made a job again.
+func (s *Store) StartedAgain(ctx context.Context, made idempotency.Made) (guest.Started, error) {
+	return s.Actor.Started(ctx, made.JobID, false)
+}
+
+func taken(name string) error {
+	return problem.New(problem.CodeConflict, "there is a storage %.100q already", name)
+}
+
+// mayManage is problem capability_missing, or unsupported.
+func (s *Store) mayManage(ctx context.Context, hostID int64) error {
+	return s.Hosts.Require(ctx, hostID, endpoint.Lifecycle, func(at hypervisor.Host) error {
+		_, err := host.Able[hypervisor.StorageManager](at)
+		return err
+	})
+}
+
+// has reports whether a definition has what an order sets, and not what it clears. What is secret is not told, and taken for there.
+func has(now *hypervisor.StorageDefinition, t *hypervisor.StorageType, o *order) bool {
+	for _, s := range o.set {
+		key := keyNamed(t, s.Key)
+		if key == nil || key.Secret {
+			continue
+		}
+		value := string(s.Value)
+		is := now.Config[s.Key]
+		if key.Type == hypervisor.StorageWords {
+			value, is = sorted(value), sorted(is)
+		}
+		if value != is && !(key.Type == hypervisor.StorageFlag && value == "0" && is == "") {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(o.clear, func(key string) bool { return now.Config[key] != "" })
+}
+
+func sorted(words string) string {
+	value, _ := wordsOf(&hypervisor.StorageKey{}, words)
+	list := slices.Sorted(slices.Values(splitWords(value)))
+	return fmt.Sprint(list)
+}
+
+// Edit changes a definition, in one request that is sent once, and gives the storage as it is then. A key that is null is cleared. All
+// that is wrong with it is one problem invalid; others: not_found, digest_conflict, and those of Attach.
+func (s *Store) Edit(ctx context.Context, hostID int64, name, digest string, config Config) (Detail, error) {
+	if len(config) == 0 {
+		return Detail{}, guest.NothingToChange()
+	}
+	if err := s.mayManage(ctx, hostID); err != nil {
+		return Detail{}, err
+	}
+	types, err := s.types(ctx, hostID, endpoint.Lifecycle)
+	if err != nil {
+		return Detail{}, err
+	}
+	p, err := s.find(ctx, hostID, name)
+	if err != nil {
+		return Detail{}, err
+	}
+	now, err := s.definition(ctx, hostID, name)
+	if err != nil {
+		return Detail{}, err
+	}
+	t := typeNamed(types, now.Type)
+	if t == nil {
+		return Detail{}, problem.New(problem.CodeUnsupported, "storages of the type %.40q cannot be edited here", now.Type)
+	}
+	o := read(t, config, false)
+	if len(o.faults) > 0 {
+		return Detail{}, problem.Invalid(o.faults...)
+	}
+	if err := guest.CheckDigest(digest, now.Digest); err != nil {
+		return Detail{}, err
+	}
+	audit.Describe(ctx, func(e *audit.Entry) {
+		e.TargetKind, e.TargetName = "storage", name
+		e.Detail("storage", name)
+		e.Detail("changed", o.names())
+	})
+	// What is cleared without having been set is no fault of a hypervisor that knows only what is set.
+	change := hypervisor.StorageChange{Name: name, Digest: now.Digest, Set: o.set, Clear: slices.DeleteFunc(slices.Clone(o.clear),
+		func(key string) bool { k := keyNamed(t, key); return !k.Secret && now.Config[key] == "" })}
+	var after hypervisor.StorageDefinition
+	if len(change.Set)+len(change.Clear) > 0 {
+		err = s.change(ctx, &p, func(ctx context.Context, m hypervisor.StorageManager) error { return m.EditStorage(ctx, change) },
+			func(is *hypervisor.StorageDefinition) bool {
+				return is != nil && is.Digest != now.Digest && has(is, t, o)
+			})
+	} else {
+		err = s.DB.Tx(ctx, func(tx *db.Tx) error { return audit.Write(ctx, tx) })
+	}
+	if err != nil {
+		return Detail{}, err
+	}
+	if after, err = s.definition(ctx, hostID, name); err != nil {
+		return Detail{}, err
+	}
+	return p.detail(after, ""), nil
+}
+
+// exclusive is what only one change of a storage's definition, or of its content by a job that says so, may hold.
+func (p *place) exclusive() string { return fmt.Sprintf("storage:%d:%s", p.clusterID, p.name) }
+
+// change sends one request about a definition: others are kept off it, the audit row is written before, and what was begun is brought to
+// its end when the caller leaves. Where the answer is lost, there judges by the definition as it is then, nil where there is none;
+// nothing
+// is sent again.
+func (s *Store) change(ctx context.Context, p *place, request func(context.Context, hypervisor.StorageManager) error,
+	there func(now *hypervisor.StorageDefinition) bool) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), holdLimit)
+	defer cancel()
+	var hold *job.Hold
+	err := s.DB.Tx(ctx, func(tx *db.Tx) (err error) {
+		if hold, err = job.HoldOff(ctx, s.DB, tx, p.exclusive(), holdLimit); err != nil {
+			return err
+		}
+		return audit.Write(ctx, tx)
+	})
+	if err != nil {
+		return err
+	}
+	left := false
+	_, err = host.AskWithin(ctx, s.Hosts, sendLimit, p.hostID, endpoint.Lifecycle,
+		func(ctx context.Context, m hypervisor.StorageManager) (struct{}, error) {
+			left = true
+			return struct{}{}, request(ctx, m)
+		})
+	if err != nil && left && !job.Refused(err) {
+		err = s.judge(ctx, p, err, there)
+	}
+	if failed := hold.Release(ctx); failed != nil && err == nil {
+		err = failed
+	}
+	if err == nil {
+		return nil
+	}
+	return s.failed(ctx, err)
+}
+
+// judge looks what has come of a request whose answer was lost.
+func (s *Store) judge(ctx context.Context, p *place, lost error, there func(*hypervisor.StorageDefinition) bool) error {
+	known := problem.From(plugin.Problem(lost))
+	now, err := s.definition(ctx, p.hostID, p.name)
+	found := &now
+	if problem.CodeOf(err) == problem.CodeNotFound && err != nil {
+		found, err = nil, nil
+	}
+	switch {
+	case err != nil:
+		return problem.New(problem.CodeOutcomeUnknown, "the hypervisor's answer was lost (%s), and whether it was done cannot be "+
+			"found out now (%s); "+
+			"nothing was sent again: look at the storage before you ask once more", known.Detail, problem.From(err).Detail).Because(lost)
+	case there(found):
+		return nil
+	}
+	told := *known
+	told.Members = maps.Clone(known.Members)
+	told.Detail = fmt.Sprintf("%s; the storage was looked at afterwards and is as before, and nothing was sent again", known.Detail)
+	return told.Because(lost)
+}
+
+// failed writes a failure into the trail beside the row of the attempt.
+func (s *Store) failed(ctx context.Context, err error) error {
+	failure := problem.From(inConfig(plugin.Problem(err)))
+	attempt := audit.FromContext(ctx)
+	if attempt == nil {
+		return failure
+	}
+	entry := attempt.Entry()
+	entry.Result, entry.Error = audit.ResultFailed, string(failure.Code)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordLimit)
+	defer cancel()
+	if unwritten := (audit.Recorder{DB: s.DB}).Record(ctx, entry); unwritten != nil {
+		return failure.Because(errors.Join(err, fmt.Errorf("writing the audit row of a failed change: %w", unwritten)))
+	}
+	return failure
+}

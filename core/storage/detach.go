@@ -1,0 +1,165 @@
+package storage
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/guest"
+	"github.com/hostler/hostler/core/plan"
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// Detached is the answer to the detachment of a storage.
+type Detached struct {
+	HostID   int64  `json:"host_id" example:"1"`
+	Storage  string `json:"storage" example:"nas"`
+	Detached bool   `json:"detached"`
+}
+
+// maxLooked is how many nodes are asked what would be stranded.
+const maxLooked = 4
+
+// Detach makes a host's hypervisor forget a storage, confirmed by the storage's name, in one request that is sent once. What lies on it
+// stays there. Problems: not_found, confirm_required, plan_stale, invalid_state where another storage stands on it, and those of Attach.
+func (s *Store) Detach(ctx context.Context, hostID int64, name string, confirm *string) (Detached, error) {
+	p, err := s.find(ctx, hostID, name)
+	if err != nil {
+		return Detached{}, err
+	}
+	draft := plan.Begin(ctx)
+	if err := s.mayManage(ctx, hostID); err != nil {
+		return Detached{}, err
+	}
+	if _, err := s.definition(ctx, hostID, name); err != nil {
+		if err := draft.Refuse(err); err != nil {
+			return Detached{}, err
+		}
+	}
+	err = draft.Decide(ctx, plan.Confirmation{
+		Code: problem.CodeConfirmRequired, Phrase: name, Given: confirm != nil && *confirm == name,
+		Why: fmt.Sprintf("the storage %s is forgotten, and what lies on it is out of reach; send its name as confirm to go on", name),
+	}, func(ctx context.Context, pl *plan.Plan) error { return s.tellStranded(ctx, &p, pl) })
+	if err != nil {
+		return Detached{}, err
+	}
+	audit.Describe(ctx, func(e *audit.Entry) {
+		e.TargetKind, e.TargetName = "storage", name
+		e.Detail("storage", name)
+	})
+	err = s.change(ctx, &p, func(ctx context.Context, m hypervisor.StorageManager) error { return m.DetachStorage(ctx, name) },
+		func(now *hypervisor.StorageDefinition) bool { return now == nil })
+	if err != nil {
+		return Detached{}, err
+	}
+	// The next poll would do it, too.
+	if _, err := s.DB.Pool.Exec(context.WithoutCancel(ctx), "DELETE FROM storages WHERE cluster_id = $1 AND name = $2",
+		p.clusterID, name); err != nil {
+		return Detached{}, db.Problem(fmt.Errorf("forgetting a storage: %w", err))
+	}
+	return Detached{hostID, name, true}, nil
+}
+
+// tellStranded writes into the plan what would be out of reach.
+func (s *Store) tellStranded(ctx context.Context, p *place, pl *plan.Plan) error {
+	pl.Add(plan.KindHost, p.name, "The hypervisor forgets the storage %s. What lies on it stays there.", p.name)
+	counts := map[hypervisor.VolumeKind]int{}
+	sizes := map[hypervisor.VolumeKind]int64{}
+	owners := map[hypervisor.GuestID]int{}
+	for i, node := range p.looked() {
+		if i >= maxLooked {
+			pl.Warn("What lies on it on further nodes was not looked at.")
+			break
+		}
+		list, err := s.list(ctx, p, node, "")
+		if err != nil {
+			pl.Warn("What lies on it on %s could not be read: %s", node, problem.From(err).Detail)
+			continue
+		}
+		if len(list.Hidden) > 0 {
+			pl.Warn("Not all that lies on it is shown: %v.", list.Hidden)
+		}
+		for _, v := range list.Volumes {
+			counts[v.Kind]++
+			if v.SizeBytes != nil {
+				sizes[v.Kind] += *v.SizeBytes
+			}
+			if v.Kind == hypervisor.VolumeDisk && v.Guest != "" {
+				owners[v.Guest]++
+			}
+		}
+	}
+	if err := s.tellOwners(ctx, p, owners, pl); err != nil {
+		return err
+	}
+	for _, k := range []struct {
+		of         hypervisor.VolumeKind
+		kind, text string
+	}{
+		{hypervisor.VolumeDisk, plan.KindDisk, "%d disks are out of reach."},
+		{hypervisor.VolumeBackup, plan.KindBackup, "%d backups are out of reach."},
+		{hypervisor.VolumeImage, plan.KindData, "%d images are out of reach."},
+		{hypervisor.VolumeTemplate, plan.KindData, "%d templates are out of reach."},
+		{hypervisor.VolumeOther, plan.KindData, "%d other files are out of reach."},
+	} {
+		if n := counts[k.of]; n > 0 {
+			size := sizes[k.of]
+			pl.AddSized(k.kind, "", &size, k.text, n)
+		}
+	}
+	return nil
+}
+
+// looked are the nodes that have to be asked for all that lies on the storage.
+func (p *place) looked() (nodes []string) {
+	if p.known == nil || p.shared() {
+		if node, err := p.on(""); err == nil {
+			return []string{node}
+		}
+		return nil
+	}
+	for _, n := range p.known.Nodes {
+		nodes = append(nodes, n.Node)
+	}
+	return nodes
+}
+
+// tellOwners names the guests whose disks lie there, as far as the caller may see them.
+func (s *Store) tellOwners(ctx context.Context, p *place, owners map[hypervisor.GuestID]int, pl *plan.Plan) error {
+	refs := []string{}
+	for ref := range owners {
+		refs = append(refs, string(ref))
+	}
+	rows, err := s.DB.Pool.Query(ctx, "SELECT id FROM guests WHERE cluster_id = $1 AND ref = ANY ($2)", p.clusterID, refs)
+	if err != nil {
+		return db.Problem(fmt.Errorf("looking for the guests on a storage: %w", err))
+	}
+	ids := []int64{}
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return db.Problem(fmt.Errorf("looking for the guests on a storage: %w", err))
+		}
+		ids = append(ids, id)
+	}
+	if err := rows.Err(); err != nil {
+		return db.Problem(fmt.Errorf("looking for the guests on a storage: %w", err))
+	}
+	seen, others, err := s.users(ctx, ids)
+	if err != nil {
+		return err
+	}
+	for _, u := range seen {
+		what := "The VM"
+		if u.Kind == guest.Container {
+			what = "The container"
+		}
+		pl.Add(plan.KindGuest, u.Name, "%s %s loses %d of its disks.", what, u.Name, owners[hypervisor.GuestID(u.GuestRef)])
+	}
+	if others > 0 {
+		pl.Add(plan.KindGuest, "", "%d guests of other teams lose disks.", others)
+	}
+	return nil
+}

@@ -1,0 +1,343 @@
+package storage
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/guest"
+	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/core/secret"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/hypervisor"
+	sdk "github.com/hostler/hostler/sdk/plugin"
+)
+
+// The kinds of jobs that fetch files.
+const (
+	downloadKind = "storage.download"
+	templateKind = "storage.fetch_template"
+)
+
+// DownloadOrder is a file that a hypervisor shall fetch.
+type DownloadOrder struct {
+	URL, Content, Filename, Node string
+	Checksum, Algorithm          string
+	AnyCertificate               bool
+}
+
+// downloadParams are those of such a job. The URL may have a secret in its query.
+type downloadParams struct {
+	HostID int64                   `json:"host_id"`
+	URL    secret.String           `json:"url"`
+	Spec   hypervisor.DownloadSpec `json:"spec"`
+}
+
+// digits is how many hexadecimal digits the checksum of an algorithm has.
+var digits = map[string]int{"md5": 32, "sha1": 40, "sha224": 56, "sha256": 64, "sha384": 96, "sha512": 128}
+
+// check fills in what is left out, and gives all that is wrong, with the URL as people may be shown it.
+func (o *DownloadOrder) check() (public string, faults []problem.Fault) {
+	fault := func(field, msg string) {
+		faults = append(faults, problem.Fault{Loc: []any{"body", field}, Msg: msg, Type: "value_error"})
+	}
+	u, err := url.Parse(o.URL)
+	switch {
+	case err != nil || u.Hostname() == "" || u.Opaque != "" || strings.ContainsFunc(o.URL, unicode.IsControl):
+		fault("url", "it is no URL")
+		return "", faults
+	case u.Scheme != "http" && u.Scheme != "https":
+		fault("url", "it begins with https:// or http://")
+	case u.User != nil:
+		fault("url", "a user and password in a URL stand in the hypervisor's log for everybody; use one without")
+	case ownMachine(u.Hostname()):
+		fault("url", "the address is that of the hypervisor itself, or of nobody")
+	}
+	if o.Filename == "" {
+		o.Filename = path.Base(u.Path)
+	}
+	if name := o.Filename; name == "." || name == ".." || name == "/" || len(name) > 255 || !utf8.ValidString(name) ||
+		strings.ContainsAny(name, `/\`) || strings.ContainsFunc(name, unicode.IsControl) {
+		fault("filename", "it is the name of a file of at most 255 bytes, without a path; give one where the URL has none")
+	}
+	switch {
+	case (o.Checksum == "") != (o.Algorithm == ""):
+		fault("checksum", "checksum and checksum_algorithm go together")
+	case o.Checksum != "" && (len(o.Checksum) != digits[o.Algorithm] || strings.Trim(o.Checksum, "0123456789abcdefABCDEF") != ""):
+		fault("checksum", "it is no checksum of that algorithm in hexadecimal digits")
+	}
+	u.User, u.RawQuery, u.Fragment, u.ForceQuery = nil, "", "", false
+	return u.String(), faults
+}
+
+// ownMachine reports whether a host in a URL is an address that must not be asked by the machine that fetches.
+func ownMachine(name string) bool {
+	name = strings.TrimSuffix(strings.ToLower(name), ".")
+	if name == "localhost" || strings.HasSuffix(name, ".localhost") {
+		return true
+	}
+	addr, err := netip.ParseAddr(name)
+	return err == nil && endpoint.CheckAddress(addr, false) != nil
+}
+
+// Download asks a host's hypervisor to fetch a file and put it on a storage. All that is wrong with the order is one problem invalid;
+// others: not_found, capability_missing, unsupported, conflict where there is such a file, guest_busy while it is fetched already, and
+// those of host.Ask.
+func (s *Store) Download(ctx context.Context, hostID int64, name string, o DownloadOrder) (guest.Started, error) {
+	public, faults := o.check()
+	if len(faults) > 0 {
+		return guest.Started{}, problem.Invalid(faults...)
+	}
+	p, node, err := s.fetchable(ctx, hostID, name, o.Node, o.Content)
+	if err != nil {
+		return guest.Started{}, err
+	}
+	if err := s.absent(ctx, &p, node, o.Content, o.Filename); err != nil {
+		return guest.Started{}, err
+	}
+	asked := map[string]any{"url": public, "content": o.Content, "filename": o.Filename, "node": node, "checksum": o.Checksum,
+		"checksum_algorithm": o.Algorithm}
+	audit.Describe(ctx, func(e *audit.Entry) {
+		e.TargetName = name
+		for key, value := range asked {
+			e.Detail(key, value)
+		}
+	})
+	return s.enqueue(ctx, &p, job.Spec{
+		Kind: downloadKind, Exclusive: p.volume(node, name+":"+o.Content+"/"+o.Filename), Asked: asked,
+		Params: downloadParams{HostID: hostID, URL: secret.New(o.URL), Spec: hypervisor.DownloadSpec{
+			Storage: name, Node: node, Content: o.Content, Filename: o.Filename, Checksum: o.Checksum, ChecksumAlgorithm: o.Algorithm,
+			AnyCertificate: o.AnyCertificate,
+		}},
+	})
+}
+
+// fetchable finds a storage to which files of a content can be fetched, and the node that fetches them.
+func (s *Store) fetchable(ctx context.Context, hostID int64, name, wanted, content string) (place, string, error) {
+	p, err := s.find(ctx, hostID, name)
+	if err == nil {
+		err = p.require()
+	}
+	if err != nil {
+		return p, "", err
+	}
+	node, err := p.only(wanted)
+	if err != nil {
+		return p, "", err
+	}
+	err = s.Hosts.Require(ctx, hostID, endpoint.Lifecycle, func(at hypervisor.Host) error {
+		_, err := host.Able[hypervisor.ContentFetcher](at)
+		return err
+	})
+	if err == nil && content != "" && len(p.known.Content) > 0 && !slices.Contains(p.known.Content, content) {
+		err = problem.Invalid(problem.Fault{Loc: []any{"body", "content"}, Type: "enum",
+			Msg: "the storage does not hold this; it holds " + strings.Join(p.known.Content, ", ")})
+	}
+	return p, node, err
+}
+
+// absent is problem conflict for a file that is there.
+func (s *Store) absent(ctx context.Context, p *place, node, content, filename string) error {
+	there, err := s.file(ctx, p, node, content, filename)
+	if err == nil && there {
+		err = problem.New(problem.CodeConflict, "there is a file %.255q on the storage already", filename)
+	}
+	return err
+}
+
+// file reports whether a file is on a storage.
+func (s *Store) file(ctx context.Context, p *place, node, content, filename string) (bool, error) {
+	list, err := s.list(ctx, p, node, content)
+	return slices.ContainsFunc(list.Volumes, func(v hypervisor.Volume) bool { return v.Name == filename }), err
+}
+
+// download does a job that fetches a file.
+func (s *Store) download(ctx context.Context, run *job.Run) error {
+	var params downloadParams
+	if err := run.Params(&params); err != nil {
+		return err
+	}
+	spec := params.Spec
+	// The query may have a secret, and a task's log shows the whole URL.
+	run.Hide(queryOf(params.URL.Reveal()))
+	spec.URL = sdk.Secret(params.URL.Reveal())
+	return s.fetched(ctx, run, params.HostID, spec.Storage, spec.Node, spec.Content, spec.Filename,
+		func(ctx context.Context, f hypervisor.ContentFetcher) (string, error) { return f.Download(ctx, spec) })
+}
+
+// queryOf is what follows the path in a URL.
+func queryOf(text string) string {
+	_, query, _ := strings.Cut(text, "?")
+	return query
+}
+
+// fetched does a job that puts a file on a storage, and looks in the end whether it is there: a task that was found again may be that of
+// another download.
+func (s *Store) fetched(ctx context.Context, run *job.Run, hostID int64, storage, node, content, filename string,
+	send func(context.Context, hypervisor.ContentFetcher) (string, error)) error {
+	p, err := s.find(ctx, hostID, storage)
+	if err != nil {
+		return err
+	}
+	_, err = run.Do(ctx, job.Step{
+		Name: "fetch",
+		Open: func(ctx context.Context) (hypervisor.Host, error) {
+			return s.Hosts.Open(ctx, hostID, endpoint.Lifecycle)
+		},
+		Before: func(ctx context.Context) (clock time.Time, done bool, err error) {
+			there, err := s.file(ctx, &p, node, content, filename)
+			switch {
+			case err != nil:
+				return time.Time{}, false, err
+			case there && run.Begun("fetch"):
+				run.Note("the file is there")
+				return time.Now(), true, nil
+			case there:
+				return time.Time{}, false, job.Fail("there is a file of this name on the storage already; nothing was done")
+			}
+			run.Note("fetching %s to the storage %s", filename, storage)
+			return time.Now(), false, nil
+		},
+		Send: func(ctx context.Context, at hypervisor.Host) (string, error) {
+			able, err := host.Able[hypervisor.ContentFetcher](at)
+			if err != nil {
+				return "", err
+			}
+			return send(ctx, able)
+		},
+		Query: func() hypervisor.TaskQuery { return hypervisor.TaskQuery{Node: node} },
+		Ours:  func(t hypervisor.Task) bool { return t.Operation == hypervisor.OperationDownload },
+		Absent: func(ctx context.Context, _ time.Time, reaches bool) error {
+			there, err := s.file(ctx, &p, node, content, filename)
+			if err != nil || there || reaches {
+				return err
+			}
+			return job.Undetermined("the request was sent and its answer was lost; the file is not there yet, and may just be being fetched")
+		},
+	})
+	if err != nil {
+		return err
+	}
+	there, err := s.file(context.WithoutCancel(ctx), &p, node, content, filename)
+	switch {
+	case err != nil:
+		run.Note("what is on the storage could not be looked at: %s", job.Explain(err))
+	case !there:
+		return job.Undetermined("the hypervisor's task has ended well, and the file is not on the storage")
+	}
+	return nil
+}
+
+// Template is one that a hypervisor's own source of templates for containers has.
+type Template struct {
+	Name         string `json:"template" example:"debian-13-standard_13.1-2_amd64.tar.zst" doc:"As template of the operation that fetches one"`
+	Title        string `json:"title" example:"Debian 13 (standard)"`
+	Section      string `json:"section" example:"system"`
+	OS           string `json:"os" example:"debian-13"`
+	Version      string `json:"version" example:"13.1-2"`
+	Architecture string `json:"architecture" example:"amd64"`
+	Description  string `json:"description"`
+	Present      bool   `json:"present" doc:"It is on the storage already"`
+}
+
+// Templates lists those that can be fetched to a storage, by name: one page, and how many there are. Problems as of Content.
+func (s *Store) Templates(ctx context.Context, hostID int64, name, node, search string, offset, limit int) ([]Template, int, error) {
+	p, err := s.find(ctx, hostID, name)
+	if err == nil {
+		err = p.require()
+	}
+	if err == nil {
+		node, err = p.on(node)
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	found, err := s.templates(ctx, hostID, node)
+	if err != nil {
+		return nil, 0, err
+	}
+	list, err := s.list(ctx, &p, node, "")
+	if err != nil {
+		return nil, 0, err
+	}
+	there := map[string]bool{}
+	for _, v := range list.Volumes {
+		there[v.Name] = there[v.Name] || v.Kind == hypervisor.VolumeTemplate
+	}
+	all := []Template{}
+	for _, t := range found {
+		if search != "" && !strings.Contains(strings.ToLower(t.Name+"\x00"+t.Title), strings.ToLower(search)) {
+			continue
+		}
+		all = append(all, Template{host.Clean(t.Name), host.Clean(t.Title), host.Clean(t.Section), host.Clean(t.OS), host.Clean(t.Version),
+			host.Clean(t.Architecture), host.Clean(t.Description), there[t.Name]})
+	}
+	slices.SortFunc(all, func(a, b Template) int { return strings.Compare(a.Name, b.Name) })
+	from := min(offset, len(all))
+	return all[from:min(from+limit, len(all))], len(all), nil
+}
+
+func (s *Store) templates(ctx context.Context, hostID int64, node string) ([]hypervisor.Template, error) {
+	all, err := host.Ask(ctx, s.Hosts, hostID, endpoint.Monitoring,
+		func(ctx context.Context, f hypervisor.ContentFetcher) ([]hypervisor.Template, error) {
+			return f.Templates(ctx, node)
+		})
+	return all, host.UnknownNode(err)
+}
+
+// templateParams are those of a job that fetches a template.
+type templateParams struct {
+	HostID int64                   `json:"host_id"`
+	Spec   hypervisor.TemplateSpec `json:"spec"`
+}
+
+// FetchTemplate asks a host's hypervisor to fetch a template to a storage. Problems as of Download.
+func (s *Store) FetchTemplate(ctx context.Context, hostID int64, name, template, wanted string) (guest.Started, error) {
+	p, node, err := s.fetchable(ctx, hostID, name, wanted, "")
+	if err != nil {
+		return guest.Started{}, err
+	}
+	found, err := s.templates(ctx, hostID, node)
+	if err != nil {
+		return guest.Started{}, err
+	}
+	if !slices.ContainsFunc(found, func(t hypervisor.Template) bool { return t.Name == template }) {
+		return guest.Started{}, problem.InvalidField("the node knows no such template", "enum", "body", "template")
+	}
+	if err := s.absent(ctx, &p, node, "", template); err != nil {
+		return guest.Started{}, err
+	}
+	audit.Describe(ctx, func(e *audit.Entry) {
+		e.TargetName = name
+		e.Detail("template", template)
+		e.Detail("node", node)
+	})
+	return s.enqueue(ctx, &p, job.Spec{
+		Kind: templateKind, Exclusive: p.volume(node, fmt.Sprintf("%s:template/%s", name, template)),
+		Asked:  map[string]any{"template": template, "node": node},
+		Params: templateParams{HostID: hostID, Spec: hypervisor.TemplateSpec{Storage: name, Node: node, Name: template}},
+	})
+}
+
+// fetch does a job that fetches a template.
+func (s *Store) fetch(ctx context.Context, run *job.Run) error {
+	var params templateParams
+	if err := run.Params(&params); err != nil {
+		return err
+	}
+	spec := params.Spec
+	return s.fetched(ctx, run, params.HostID, spec.Storage, spec.Node, "", spec.Name,
+		func(ctx context.Context, f hypervisor.ContentFetcher) (string, error) {
+			return f.FetchTemplate(ctx, spec)
+		})
+}

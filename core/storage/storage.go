@@ -1,0 +1,287 @@
+// Package storage is the storages that the hypervisors have: a list out of the inventory, their definitions, which are read and changed
+// at the hypervisor and never kept, and what lies on them.
+//
+// A storage is named by a host and the name that it has in that host's cluster. One that is not shared is of the same definition on each
+// node, and of other content on each.
+package storage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/guest"
+	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/problem"
+)
+
+// Store reads the inventory, and asks the hypervisors for all else.
+type Store struct {
+	DB     *db.DB
+	Hosts  *host.Store
+	Actor  *guest.Actor
+	Guests *guest.Store
+	// Deleted is told when a backup was deleted, so that other lists of backups show it; nil tells nobody.
+	Deleted func(ctx context.Context, hostID int64, storage, node string) error
+}
+
+// Node is a storage as one node has it.
+type Node struct {
+	Node       string     `json:"node" example:"pve1"`
+	HostID     int64      `json:"host_id" example:"1" doc:"The host registered at the node, or else the first one of its cluster"`
+	Status     string     `json:"status" enum:"available,unknown" doc:"unknown where the node cannot use it, or nobody tells"`
+	UsedBytes  *int64     `json:"used_bytes" doc:"Null where it is not known"`
+	TotalBytes *int64     `json:"total_bytes"`
+	AsOf       time.Time  `json:"as_of" doc:"When the hypervisor last told of it"`
+	FiguresAt  *time.Time `json:"figures_at" doc:"When its figures were measured; null when there are none"`
+}
+
+// Storage is a storage of a cluster, as the last polls found it.
+type Storage struct {
+	HostID     int64     `json:"host_id" example:"1" doc:"A host by which it is reached"`
+	Host       string    `json:"host" example:"lab" doc:"Name of the host"`
+	ClusterID  int64     `json:"cluster_id" example:"1"`
+	Cluster    string    `json:"cluster" example:"prod" doc:"Name of the cluster; empty for a machine alone"`
+	Name       string    `json:"name" example:"nas"`
+	Type       string    `json:"type" example:"nfs" doc:"In the hypervisor's word"`
+	Shared     bool      `json:"shared" doc:"All of its nodes have the same one. Any other is of the same definition on each node, with other content"`
+	Status     string    `json:"status" enum:"available,unknown" doc:"available where any of its nodes can use it"`
+	Content    []string  `json:"content" example:"[\"images\",\"iso\"]" doc:"What it may hold, in the hypervisor's words; empty where it makes no difference"`
+	UsedBytes  *int64    `json:"used_bytes" doc:"Of a shared one once, else of all its nodes together; null where it is not known"`
+	TotalBytes *int64    `json:"total_bytes"`
+	AsOf       time.Time `json:"as_of" doc:"When the hypervisor last told of all of it"`
+	Nodes      []Node    `json:"nodes" doc:"Its state on each node"`
+}
+
+// Filter narrows List. Zero values narrow nothing.
+type Filter struct {
+	HostID                     int64
+	Node, Name, Content, State string
+}
+
+const selectStates = `SELECT s.cluster_id, c.name, s.host_id, h.name, s.node, s.name, s.type, s.shared, s.status, s.content, ` +
+	`s.used, s.total,
+	s.seen_at, s.figures_at FROM storages s JOIN hosts h ON h.id = s.host_id JOIN clusters c ON c.id = s.cluster_id`
+
+// List gives the storages that may be seen, by cluster and name, a shared one once: one page, and how many there are on all.
+func (s *Store) List(ctx context.Context, f Filter, visible identity.Visible, offset, limit int) ([]Storage, int, error) {
+	all, err := s.read(ctx, ` WHERE ($1 OR h.team_id = ANY ($2)) AND ($3::bigint = 0 OR s.cluster_id =
+		(SELECT cluster_id FROM hosts WHERE id = $3))`,
+		visible.All, visible.Teams, f.HostID)
+	if err != nil {
+		return nil, 0, err
+	}
+	all = slices.DeleteFunc(all, func(t Storage) bool {
+		return f.Name != "" && t.Name != f.Name || f.State != "" && t.Status != f.State ||
+			f.Content != "" && !slices.Contains(t.Content, f.Content) ||
+			f.Node != "" && !slices.ContainsFunc(t.Nodes, func(n Node) bool { return n.Node == f.Node })
+	})
+	from := min(offset, len(all))
+	return all[from:min(from+limit, len(all))], len(all), nil
+}
+
+// read gives the storages of some rows.
+func (s *Store) read(ctx context.Context, where string, args ...any) ([]Storage, error) {
+	rows, err := s.DB.Pool.Query(ctx, selectStates+where+" ORDER BY c.name, s.cluster_id, s.name, s.node", args...)
+	if err != nil {
+		return nil, db.Problem(fmt.Errorf("listing storages: %w", err))
+	}
+	defer rows.Close()
+	all := []Storage{}
+	for rows.Next() {
+		var t Storage
+		var n Node
+		err := rows.Scan(&t.ClusterID, &t.Cluster, &n.HostID, &t.Host, &n.Node, &t.Name, &t.Type, &t.Shared, &n.Status, &t.Content,
+			&n.UsedBytes, &n.TotalBytes, &n.AsOf, &n.FiguresAt)
+		if err != nil {
+			return nil, db.Problem(fmt.Errorf("reading a storage: %w", err))
+		}
+		n.AsOf = n.AsOf.UTC()
+		if n.FiguresAt != nil {
+			*n.FiguresAt = n.FiguresAt.UTC()
+		}
+		if n.Status != available {
+			n.Status = "unknown"
+		}
+		t.HostID = n.HostID
+		if last := len(all) - 1; last >= 0 && all[last].ClusterID == t.ClusterID && all[last].Name == t.Name {
+			all[last].add(n, t.Host)
+			continue
+		}
+		t.Status, t.AsOf, t.Content = "unknown", n.AsOf, cleanAll(t.Content)
+		t.Name, t.Type = host.Clean(t.Name), host.Clean(t.Type)
+		t.add(n, t.Host)
+		all = append(all, t)
+	}
+	return all, db.Problem(rows.Err())
+}
+
+// available is the state of a storage that can be used.
+const available = "available"
+
+func cleanAll(texts []string) []string {
+	out := make([]string, len(texts))
+	for i, text := range texts {
+		out[i] = host.Clean(text)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// add adds what one node tells.
+func (t *Storage) add(n Node, hostName string) {
+	if n.HostID < t.HostID {
+		t.HostID, t.Host = n.HostID, hostName
+	}
+	if n.AsOf.Before(t.AsOf) {
+		t.AsOf = n.AsOf
+	}
+	t.Nodes = append(t.Nodes, n)
+	if n.Status != available {
+		return
+	}
+	t.Status = available
+	if t.Shared {
+		if n.UsedBytes != nil {
+			t.UsedBytes, t.TotalBytes = n.UsedBytes, n.TotalBytes
+		}
+		return
+	}
+	t.UsedBytes, t.TotalBytes = sum(t.UsedBytes, n.UsedBytes), sum(t.TotalBytes, n.TotalBytes)
+}
+
+// sum is that of what is known.
+func sum(a, b *int64) *int64 {
+	if a == nil || b == nil {
+		return cmpNil(a, b)
+	}
+	n := *a + *b
+	return &n
+}
+
+func cmpNil(a, b *int64) *int64 {
+	if a == nil {
+		return b
+	}
+	return a
+}
+
+// place is where a storage is reached.
+type place struct {
+	hostID, clusterID, teamID int64
+	name                      string
+	// entry is the node by which the host is connected; it may be one that is not known.
+	entry string
+	// nodes are those of the cluster with their states, and known the storage as the inventory has it; nil for none.
+	nodes []clusterNode
+	known *Storage
+}
+
+type clusterNode struct {
+	name   string
+	online bool
+}
+
+// find resolves a host and the name of a storage, whether the inventory has that or not.
+func (s *Store) find(ctx context.Context, hostID int64, name string) (place, error) {
+	p := place{hostID: hostID, name: name}
+	var cluster *int64
+	err := s.DB.Pool.QueryRow(ctx, "SELECT cluster_id, team_id, entry_node FROM hosts WHERE id = $1", hostID).
+		Scan(&cluster, &p.teamID, &p.entry)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return p, problem.New(problem.CodeNotFound, "there is no such host")
+	}
+	if err != nil {
+		return p, db.Problem(fmt.Errorf("reading the host: %w", err))
+	}
+	if cluster == nil {
+		return p, problem.New(problem.CodeNotFound, "nothing is known of the host's storages yet")
+	}
+	p.clusterID = *cluster
+	rows, err := s.DB.Pool.Query(ctx, "SELECT name, status = 'online' FROM nodes WHERE cluster_id = $1 ORDER BY name", p.clusterID)
+	if err != nil {
+		return p, db.Problem(fmt.Errorf("reading the nodes: %w", err))
+	}
+	p.nodes, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (n clusterNode, err error) {
+		return n, row.Scan(&n.name, &n.online)
+	})
+	if err != nil {
+		return p, db.Problem(fmt.Errorf("reading the nodes: %w", err))
+	}
+	found, err := s.read(ctx, " WHERE s.cluster_id = $1 AND s.name = $2", p.clusterID, name)
+	if err != nil {
+		return p, err
+	}
+	if len(found) > 0 {
+		p.known = &found[0]
+	}
+	return p, nil
+}
+
+// require is problem not_found for a storage that the inventory does not have.
+func (p *place) require() error {
+	if p.known == nil {
+		return problem.New(problem.CodeNotFound, "there is no such storage")
+	}
+	return nil
+}
+
+// shared reports whether all nodes have the same storage.
+func (p *place) shared() bool { return p.known != nil && p.known.Shared }
+
+// at reports whether a node has the storage, as far as the inventory knows it.
+func (p *place) at(node string) bool {
+	return p.known == nil || slices.ContainsFunc(p.known.Nodes, func(n Node) bool { return n.Node == node })
+}
+
+// on is the node that is asked for, or else the one that serves best: where the storage can be used, the host's own before others.
+func (p *place) on(wanted string) (string, error) {
+	if wanted != "" {
+		if !slices.ContainsFunc(p.nodes, func(n clusterNode) bool { return n.name == wanted }) {
+			return "", problem.New(problem.CodeNotFound, "there is no such node")
+		}
+		if !p.at(wanted) {
+			return "", problem.New(problem.CodeNotFound, "the node has no such storage")
+		}
+		return wanted, nil
+	}
+	best, rank := "", -1
+	for _, n := range p.nodes {
+		if !p.at(n.name) {
+			continue
+		}
+		points := 0
+		if n.online {
+			points += 4
+		}
+		if p.known != nil && slices.ContainsFunc(p.known.Nodes, func(o Node) bool { return o.Node == n.name && o.Status == available }) {
+			points += 2
+		}
+		if strings.EqualFold(n.name, p.entry) {
+			points++
+		}
+		if points > rank {
+			best, rank = n.name, points
+		}
+	}
+	if best == "" {
+		return "", problem.New(problem.CodeNotFound, "no node has such a storage")
+	}
+	return best, nil
+}
+
+// only is on for what must not be guessed: without a node that is asked for, only a storage will do that is the same on each node.
+func (p *place) only(wanted string) (string, error) {
+	if wanted == "" && !p.shared() && p.known != nil && len(p.known.Nodes) > 1 {
+		return "", problem.InvalidField("several nodes have a storage of this name, each for itself: say which is meant", "missing",
+			"query", "node")
+	}
+	return p.on(wanted)
+}

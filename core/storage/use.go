@@ -1,0 +1,217 @@
+package storage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/guest"
+	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// User is a guest that uses a volume.
+type User struct {
+	ID       int64  `json:"id" example:"12" doc:"Id in this service"`
+	Kind     string `json:"kind" enum:"vm,container"`
+	Name     string `json:"name" example:"web1"`
+	VMID     *int64 `json:"vmid" example:"101"`
+	GuestRef string `json:"guest_ref" example:"101"`
+	Node     string `json:"node" example:"pve1"`
+}
+
+const (
+	// maxAsked is how many guests are asked for their configurations before a volume is deleted, and askedAtOnce how many of them at a time.
+	maxAsked    = 1000
+	askedAtOnce = 4
+	// askLimit bounds all of these questions.
+	askLimit = 2 * time.Minute
+	// freshVolume is the age below which a volume may be of a guest that is just being made.
+	freshVolume = time.Minute
+)
+
+// errInUse is a volume that is used, by users that are known, or for another reason.
+type errInUse struct {
+	users []int64
+	why   string
+}
+
+func (e *errInUse) Error() string { return e.why }
+
+// free is an errInUse while something uses a volume, asked of the hypervisors now; all is what else is on its storage. A disk is used as
+// long as the guest is there whose it is by its name, whatever that guest's configuration names: its snapshots may need it.
+func (s *Store) free(ctx context.Context, p *place, v hypervisor.Volume, all []hypervisor.Volume) error {
+	if i := slices.IndexFunc(all, func(o hypervisor.Volume) bool { return o.Parent != "" && o.Parent == v.ID }); i >= 0 {
+		return &errInUse{why: fmt.Sprintf("the volume %s is a linked copy of it", all[i].ID)}
+	}
+	switch v.Kind {
+	case hypervisor.VolumeBackup, hypervisor.VolumeTemplate:
+		return nil // nothing needs them afterwards
+	}
+	ctx, cancel := context.WithTimeout(ctx, askLimit)
+	defer cancel()
+	if v.Guest != "" {
+		if err := s.ownerGone(ctx, p, v); err != nil {
+			return err
+		}
+	}
+	return s.unnamed(ctx, p, v)
+}
+
+// ownerGone is an errInUse while there is a guest of the id that a disk is of.
+func (s *Store) ownerGone(ctx context.Context, p *place, v hypervisor.Volume) error {
+	var id int64
+	err := s.DB.Pool.QueryRow(ctx, "SELECT id FROM guests WHERE cluster_id = $1 AND ref = $2 ORDER BY id LIMIT 1", p.clusterID,
+		string(v.Guest)).Scan(&id)
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return db.Problem(fmt.Errorf("looking for the guest of a volume: %w", err))
+	}
+	if err == nil {
+		there, err := s.names(ctx, id, "")
+		if err != nil {
+			return err
+		}
+		if there {
+			return &errInUse{users: []int64{id}, why: "it is a disk of a guest that is there"}
+		}
+	}
+	// The guest may be newer than the last poll, and newer than what the hypervisor lists.
+	listed := false
+	_, err = host.AskWithin(ctx, s.Hosts, askLimit, p.hostID, endpoint.Monitoring,
+		func(ctx context.Context, at hypervisor.Host) (struct{}, error) {
+			return struct{}{}, at.Inventory(ctx, hypervisor.InventoryQuery{}, func(page hypervisor.Page) error {
+				listed = listed || slices.ContainsFunc(page.Guests, func(g hypervisor.Guest) bool { return g.ID == v.Guest })
+				return nil
+			})
+		})
+	switch {
+	case err != nil:
+		return err
+	case listed && id == 0:
+		return &errInUse{why: "it is a disk of a guest that was just made"}
+	case !v.CreatedAt.IsZero() && time.Since(v.CreatedAt) < freshVolume:
+		return &errInUse{why: "it was made less than a minute ago, so that a guest may just be made with it"}
+	}
+	return nil
+}
+
+// unnamed is an errInUse while the configuration of a guest names the volume. All guests that could are asked.
+func (s *Store) unnamed(ctx context.Context, p *place, v hypervisor.Volume) error {
+	where, args := "cluster_id = $1", []any{p.clusterID}
+	if v.Kind == hypervisor.VolumeImage {
+		where += " AND kind = 'vm'"
+	}
+	if !p.shared() {
+		where, args = where+" AND node = $2", append(args, v.Node)
+	}
+	rows, err := s.DB.Pool.Query(ctx, "SELECT id FROM guests WHERE "+where+fmt.Sprintf(" ORDER BY id LIMIT %d", maxAsked+1), args...)
+	if err != nil {
+		return db.Problem(fmt.Errorf("looking for guests: %w", err))
+	}
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	switch {
+	case err != nil:
+		return db.Problem(fmt.Errorf("looking for guests: %w", err))
+	case len(ids) > maxAsked:
+		return &errInUse{why: fmt.Sprintf("more than %d guests would have to be asked whether they use it", maxAsked)}
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var mu sync.Mutex
+	var users []int64
+	var asking sync.WaitGroup
+	next := make(chan int64)
+	for range askedAtOnce {
+		asking.Go(func() {
+			for id := range next {
+				named, err := s.names(ctx, id, v.ID)
+				if err != nil {
+					cancel(err) // the others need not go on
+				}
+				if named {
+					mu.Lock()
+					users = append(users, id)
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	for _, id := range ids {
+		next <- id
+	}
+	close(next)
+	asking.Wait()
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if len(users) > 0 {
+		slices.Sort(users)
+		return &errInUse{users: users, why: "guests have it in their configurations"}
+	}
+	return nil
+}
+
+// names asks a guest's hypervisor whether its configuration names a volume; of an empty one, whether the guest is there.
+func (s *Store) names(ctx context.Context, guestID int64, volume string) (bool, error) {
+	r, err := s.Guests.RequestOf(ctx, guestID)
+	if problem.CodeOf(err) == problem.CodeNotFound && err != nil {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	config, err := guest.Look(ctx, s.Actor.Subject(r.Guest), hypervisor.ConfigReader.Config)
+	switch {
+	case err != nil && problem.CodeOf(err) == problem.CodeNotFound:
+		return false, nil
+	case err != nil:
+		return false, err
+	case volume == "":
+		return true, nil
+	}
+	for _, waits := range config.Pending {
+		if waits != nil && strings.Contains(*waits, volume) {
+			return true, nil
+		}
+	}
+	return slices.ContainsFunc(config.Disks, func(d hypervisor.Disk) bool { return d.Volume == volume }), nil
+}
+
+// inUse is problem volume_in_use with those users that the caller may see.
+func (s *Store) inUse(ctx context.Context, used *errInUse) error {
+	users, others, err := s.users(ctx, used.users)
+	if err != nil {
+		return err
+	}
+	return problem.New(problem.CodeVolumeInUse, "%s", used.why).With("guests", users).With("others", others)
+}
+
+// users are those of some guests that the caller may see, and how many others there are.
+func (s *Store) users(ctx context.Context, ids []int64) (seen []User, others int, err error) {
+	visible := identity.Visible{All: true}
+	if caller := identity.FromContext(ctx); caller != nil {
+		visible = caller.Visible()
+	}
+	rows, err := s.DB.Pool.Query(ctx, `SELECT g.id, g.kind, g.name, g.vmid, g.ref, g.node FROM guests g JOIN hosts h ON h.id = g.host_id
+		WHERE g.id = ANY ($1) AND ($2 OR h.team_id = ANY ($3)) ORDER BY g.name, g.id`, ids, visible.All, visible.Teams)
+	if err != nil {
+		return nil, 0, db.Problem(fmt.Errorf("reading the users of a volume: %w", err))
+	}
+	seen, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (u User, err error) {
+		return u, row.Scan(&u.ID, &u.Kind, &u.Name, &u.VMID, &u.GuestRef, &u.Node)
+	})
+	if seen == nil {
+		seen = []User{}
+	}
+	return seen, len(ids) - len(seen), db.Problem(err)
+}

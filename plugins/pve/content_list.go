@@ -1,0 +1,250 @@
+package pve
+
+import (
+	"context"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/hostler/hostler/plugins/pve/pveapi"
+	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+// volumeKinds are ours for the hypervisor's kinds of content.
+var volumeKinds = map[string]hypervisor.VolumeKind{
+	"images": hypervisor.VolumeDisk, "rootdir": hypervisor.VolumeDisk, "iso": hypervisor.VolumeImage, "vztmpl": hypervisor.VolumeTemplate,
+	"backup": hypervisor.VolumeBackup,
+}
+
+// checkVolume refuses an id that can be of nothing on a storage.
+func checkVolume(id, storage string) error {
+	of, name, _ := strings.Cut(id, ":")
+	good := of == storage && storageName.MatchString(storage) && len(id) <= maxVolume && utf8.ValidString(id) &&
+		!strings.ContainsFunc(name, unicode.IsControl)
+	for part := range strings.SplitSeq(name, "/") {
+		good = good && part != "" && part != "." && part != ".."
+	}
+	if !good {
+		return plugin.Errorf(plugin.NotFound, "there is no volume %.300q on storage %.80q", id, storage)
+	}
+	return nil
+}
+
+// volumeRow is one row of what is on a storage. Its texts are good until the next row.
+type volumeRow struct {
+	backupRow
+	content, parent   pveapi.Scalar
+	used, approximate figure
+}
+
+var _ pveapi.RowDecoder = (*volumeRow)(nil)
+
+// Reset empties the row.
+func (r *volumeRow) Reset() { *r = volumeRow{} }
+
+// Field takes one member.
+func (r *volumeRow) Field(name []byte, v pveapi.Scalar) {
+	switch string(name) {
+	case "content":
+		r.content = v
+	case "parent":
+		r.parent = v
+	case "used":
+		r.used.from(v)
+	case "approximate-size":
+		r.approximate.from(v)
+	default:
+		r.backupRow.Field(name, v)
+	}
+}
+
+// bytes is a size that may be missing.
+func (f figure) bytes() *int64 {
+	if !f.set || f.n < 0 {
+		return nil
+	}
+	n := f.n
+	return &n
+}
+
+// show makes a volume of the row. ok is false for what has no id of the storage.
+func (r *volumeRow) show(query hypervisor.ContentQuery) (v hypervisor.Volume, ok bool) {
+	v = hypervisor.Volume{
+		ID: r.volume.Text(), Storage: query.Storage, Node: query.Node, Content: cut(r.content.Text(), maxWord),
+		Format: cut(r.format.Text(), maxWord), SizeBytes: r.size.bytes(), UsedBytes: r.used.bytes(),
+	}
+	if checkVolume(v.ID, query.Storage) != nil {
+		return v, false
+	}
+	if v.SizeBytes == nil {
+		v.SizeBytes = r.approximate.bytes()
+	}
+	v.Name = v.ID[strings.LastIndexAny(v.ID, ":/")+1:]
+	if v.Kind = volumeKinds[v.Content]; v.Kind == "" {
+		v.Kind = hypervisor.VolumeOther
+	}
+	if r.taken.set && r.taken.n > 0 && r.taken.n <= lastSecond {
+		v.CreatedAt = time.Unix(r.taken.n, 0).UTC()
+	}
+	switch v.Kind {
+	case hypervisor.VolumeDisk:
+		v.Guest, v.Parent = hypervisor.GuestID(r.guest()), parentID(query.Storage, r.parent.Text())
+	case hypervisor.VolumeBackup:
+		v.Guest, v.Protected, v.Notes = hypervisor.GuestID(r.guest()), r.protected, cut(strings.TrimSpace(r.notes.Text()), maxNotes)
+		text := r.encrypted.Text() // the fingerprint of the key, or 1
+		v.Encrypted = text != "" && text != "0"
+		switch r.verification.state {
+		case hypervisor.BackupVerified, hypervisor.BackupDamaged:
+			v.Verified = r.verification.state
+		}
+		// What a backup server has is named by kind, guest and time.
+		if parts := strings.Split(v.ID, "/"); len(parts) == 4 {
+			v.Name = strings.Join(parts[1:], "/")
+		}
+	}
+	return v, true
+}
+
+// parentID is the volume that one is a linked copy of, as an id. Storages of files tell it as a path, such as ../100/base-100-disk-0.raw,
+// others as a name with the snapshot of it.
+func parentID(storage, text string) string {
+	text, _, _ = strings.Cut(strings.TrimSpace(text), "@")
+	if text == "" {
+		return ""
+	}
+	if strings.HasPrefix(text, storage+":") {
+		return text
+	}
+	parts := slices.DeleteFunc(strings.Split(text, "/"), func(p string) bool { return p == "" || p == "." || p == ".." })
+	if len(parts) > 2 {
+		parts = parts[len(parts)-2:]
+	}
+	if len(parts) == 2 {
+		if _, err := strconv.Atoi(parts[0]); err != nil {
+			parts = parts[1:]
+		}
+	}
+	return storage + ":" + strings.Join(parts, "/")
+}
+
+// Content implements hypervisor.ContentLister. The hypervisor leaves out what the token may not use, so that its rights are asked for as
+// well: two requests.
+func (h *Host) Content(ctx context.Context, query hypervisor.ContentQuery) (hypervisor.ContentList, error) {
+	if !storageName.MatchString(query.Storage) {
+		return hypervisor.ContentList{}, plugin.Errorf(plugin.NotFound, "there is no storage %.80q", query.Storage)
+	}
+	path, err := nodePath(query.Node, "storage", query.Storage, "content")
+	if err != nil {
+		return hypervisor.ContentList{}, err
+	}
+	var ask url.Values
+	if query.Content != "" {
+		ask = url.Values{"content": {query.Content}}
+	}
+	var list hypervisor.ContentList
+	answer, err := h.api.Stream(ctx, path, ask)
+	if err != nil {
+		return list, h.explain(ctx, query.Node, storageError(err))
+	}
+	defer answer.Close()
+	row := &volumeRow{}
+	err = answer.Rows(row, func() error {
+		if v, ok := row.show(query); ok {
+			list.Volumes = append(list.Volumes, v)
+		}
+		return nil
+	})
+	if err != nil {
+		return hypervisor.ContentList{}, err // nothing of a list that was cut off
+	}
+	lacks, err := h.hiddenContent(ctx, query)
+	if err != nil {
+		return hypervisor.ContentList{}, err
+	}
+	if n, all := lacks[query.Content]; all && len(list.Volumes) == 0 {
+		e := plugin.Errorf(plugin.Denied, "no volume of this kind is shown without %s", n.privilege)
+		e.Missing, e.Path = []string{n.privilege}, n.path
+		e.Remedy = h.api.RemedyOf(ctx, e.Missing, e.Path)
+		return hypervisor.ContentList{}, e
+	}
+	for content := range lacks {
+		list.Hidden = append(list.Hidden, content)
+	}
+	slices.Sort(list.Hidden)
+	return list, nil
+}
+
+// hiddenContent are the kinds of content of a query of which the token is not shown everything, with what it lacks for that.
+func (h *Host) hiddenContent(ctx context.Context, query hypervisor.ContentQuery) (map[string]need, error) {
+	var have grants
+	if _, err := h.api.Get(ctx, "/access/permissions", nil, &have); err != nil {
+		return nil, err
+	}
+	storage := "/storage/" + query.Storage
+	if have.at("Datastore.Allocate", storage) {
+		return nil, nil
+	}
+	lacks := map[string]need{}
+	for content, needs := range map[string][]need{
+		"images":  {{"Datastore.Audit", storage}, {"VM.Config.Disk", "/vms"}},
+		"rootdir": {{"Datastore.Audit", storage}, {"VM.Config.Disk", "/vms"}},
+		"backup":  {{"Datastore.AllocateSpace", storage}, {"VM.Backup", "/vms"}},
+	} {
+		if query.Content != "" && query.Content != content {
+			continue
+		}
+		for _, n := range needs {
+			if !have.at(n.privilege, n.path) {
+				lacks[content] = n
+				break
+			}
+		}
+	}
+	return lacks, nil
+}
+
+// at reports whether a privilege holds at a path: the entry nearest to it decides.
+func (g grants) at(privilege, path string) bool {
+	for place := path; ; {
+		if privileges, named := g[place]; named {
+			goesOn, held := privileges[privilege]
+			return held && (place == path || bool(goesOn))
+		}
+		if place == "/" {
+			return false
+		}
+		if place = place[:strings.LastIndexByte(place, '/')]; place == "" {
+			place = "/"
+		}
+	}
+}
+
+// DeleteVolume implements hypervisor.VolumeDeleter. That a volume is protected, or has linked copies, comes out in the task.
+func (h *Host) DeleteVolume(ctx context.Context, v hypervisor.Volume) (string, error) {
+	if err := checkVolume(v.ID, v.Storage); err != nil {
+		return "", err
+	}
+	path, err := nodePath(v.Node, "storage", v.Storage, "content", v.ID)
+	if err != nil {
+		return "", err
+	}
+	var answer pveapi.Text
+	if _, err := h.api.Delete(ctx, path, nil, &answer); err != nil {
+		return "", h.explain(ctx, v.Node, volumeError(err))
+	}
+	h.log.Debug("deletion of a volume started", "node", v.Node, "volume", v.ID, "task", string(answer))
+	return taskIn(string(answer)), nil
+}
+
+// storageError brings what the hypervisor says of a storage that it does not have into our words.
+func storageError(err error) error {
+	if e, ok := asError(err); ok && e.Kind == plugin.Refused && strings.Contains(e.Message, "is not available on node") {
+		e.Kind = plugin.NotFound
+	}
+	return err
+}

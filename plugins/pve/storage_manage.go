@@ -1,0 +1,147 @@
+package pve
+
+import (
+	"context"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/hostler/hostler/plugins/pve/pveapi"
+	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+// StorageTypes implements hypervisor.StorageManager.
+func (h *Host) StorageTypes(context.Context) ([]hypervisor.StorageType, error) {
+	return slices.Clone(storageTypes), nil
+}
+
+// StorageDefinition implements hypervisor.StorageManager. It reads the list of all: a single one is shown to those only who may
+// change it.
+func (h *Host) StorageDefinition(ctx context.Context, name string) (hypervisor.StorageDefinition, error) {
+	unknown := plugin.Errorf(plugin.NotFound, "there is no storage %.80q", name)
+	if !storageName.MatchString(name) {
+		return hypervisor.StorageDefinition{}, unknown
+	}
+	var rows []map[string]pveapi.Text
+	if _, err := h.api.Get(ctx, "/storage", nil, &rows); err != nil {
+		return hypervisor.StorageDefinition{}, err
+	}
+	i := slices.IndexFunc(rows, func(row map[string]pveapi.Text) bool { return string(row["storage"]) == name })
+	if i < 0 {
+		// It may be there and not be shown.
+		if err := h.hidden(ctx, need{"Datastore.Audit", "/storage/" + name}); err != nil {
+			return hypervisor.StorageDefinition{}, err
+		}
+		return hypervisor.StorageDefinition{}, unknown
+	}
+	d := hypervisor.StorageDefinition{Name: name, Type: string(rows[i]["type"]), Digest: string(rows[i]["digest"]),
+		Config: map[string]string{}}
+	for key, value := range rows[i] {
+		if slices.Contains([]string{"storage", "type", "digest"}, key) || isSecretKey(key) {
+			continue
+		}
+		d.Config[key] = string(value)
+		// The hypervisor gives words in another order each time.
+		if key == "content" || key == "nodes" {
+			list := strings.Split(string(value), ",")
+			slices.Sort(list)
+			d.Config[key] = strings.Join(list, ",")
+		}
+	}
+	return d, nil
+}
+
+// isSecretKey reports whether a key is a secret in any type.
+func isSecretKey(name string) bool {
+	return slices.ContainsFunc(storageTypes, func(t hypervisor.StorageType) bool {
+		return slices.ContainsFunc(t.Keys, func(k hypervisor.StorageKey) bool { return k.Name == name && k.Secret })
+	})
+}
+
+// AttachStorage implements hypervisor.StorageManager. The hypervisor tries to use the storage before it answers; a key for
+// encryption that
+// it has made itself stays with it.
+func (h *Host) AttachStorage(ctx context.Context, spec hypervisor.StorageSpec) error {
+	form := url.Values{"storage": {spec.Name}, "type": {spec.Type}}
+	for _, s := range spec.Config {
+		form.Set(s.Key, string(s.Value))
+	}
+	if _, err := h.api.Post(ctx, "/storage", form, nil); err != nil {
+		return definitionError(err, spec.Config)
+	}
+	h.log.Debug("storage attached", "storage", spec.Name, "type", spec.Type)
+	return nil
+}
+
+// EditStorage implements hypervisor.StorageManager.
+func (h *Host) EditStorage(ctx context.Context, change hypervisor.StorageChange) error {
+	if !storageName.MatchString(change.Name) {
+		return plugin.Errorf(plugin.NotFound, "there is no storage %.80q", change.Name)
+	}
+	path, err := pveapi.Path("storage", change.Name)
+	if err != nil {
+		return err
+	}
+	form := url.Values{}
+	for _, s := range change.Set {
+		form.Set(s.Key, string(s.Value))
+	}
+	if len(change.Clear) > 0 {
+		form.Set("delete", strings.Join(change.Clear, ","))
+	}
+	if change.Digest != "" {
+		form.Set("digest", change.Digest)
+	}
+	if _, err := h.api.Put(ctx, path, form, nil); err != nil {
+		return definitionError(err, change.Set)
+	}
+	h.log.Debug("storage edited", "storage", change.Name)
+	return nil
+}
+
+// DetachStorage implements hypervisor.StorageManager.
+func (h *Host) DetachStorage(ctx context.Context, name string) error {
+	if !storageName.MatchString(name) {
+		return plugin.Errorf(plugin.NotFound, "there is no storage %.80q", name)
+	}
+	path, err := pveapi.Path("storage", name)
+	if err != nil {
+		return err
+	}
+	if _, err := h.api.Delete(ctx, path, nil, nil); err != nil {
+		return definitionError(err, nil)
+	}
+	h.log.Debug("storage detached", "storage", name)
+	return nil
+}
+
+// aboutKey are the texts of a 500 that name the key they are about.
+var aboutKey = regexp.MustCompile(`(?:unexpected property|missing value for required option|unable to delete (?:required|fixed) option|` +
+	`no such option|can't change value of fixed parameter|cannot set and delete property) '([A-Za-z][A-Za-z0-9_-]*)'`)
+
+// definitionError brings what the hypervisor says of a definition into our words, without the secrets that were sent.
+func definitionError(err error, sent []hypervisor.StorageSetting) error {
+	e, ok := asError(err)
+	if !ok {
+		return err
+	}
+	for _, s := range sent {
+		if s.Value != "" && isSecretKey(s.Key) {
+			e.Message = strings.ReplaceAll(e.Message, string(s.Value), "[secret]")
+		}
+	}
+	named := aboutKey.FindStringSubmatch(e.Message)
+	switch {
+	case isStale(e):
+		e.Kind, e.Field = plugin.Conflict, "digest"
+	case strings.Contains(e.Message, "already defined"), strings.Contains(e.Message, "used as base of another storage"):
+		e.Kind = plugin.Conflict
+	case named != nil:
+		e.Kind, e.Field = plugin.Invalid, named[1]
+	case e.Kind == plugin.NotFound && !strings.Contains(e.Message, "storage '"):
+		e.Kind = plugin.Refused // something behind the storage, such as a volume group
+	}
+	return e
+}
