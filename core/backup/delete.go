@@ -81,6 +81,29 @@ func (s *Store) Delete(ctx context.Context, id int64, confirm *string) (guest.St
 	return guest.Started{Job: made.View()}, nil
 }
 
+// tokenID is the id of the host's token for backups; empty where there is none.
+func (s *Store) tokenID(ctx context.Context, hostID int64) (id string, err error) {
+	err = s.DB.Pool.QueryRow(ctx, "SELECT COALESCE((SELECT token_id FROM host_credentials WHERE host_id = $1 AND capability = $2), '')", hostID,
+		endpoint.Backup).Scan(&id)
+	if err != nil {
+		return "", db.Problem(fmt.Errorf("reading the token's id: %w", err))
+	}
+	return id, nil
+}
+
+// gone is a verdict where a deletion went well and the backup is there all the same: the task was another one's.
+func (s *Store) gone(ctx context.Context, run *job.Run, params deleteParams) error {
+	var present *hypervisor.Backup
+	err := run.Patiently(ctx, func(ctx context.Context) (err error) {
+		present, err = s.find(ctx, params.HostID, params.Backup, listLimit)
+		return err
+	})
+	if err == nil && present != nil {
+		err = job.Undetermined("a deletion has ended well, and the backup is still there; whether it is about to go is not known")
+	}
+	return err
+}
+
 // present asks the hypervisor for the backup as it is now; nil when it is gone.
 func (s *Store) present(ctx context.Context, b stored) (*hypervisor.Backup, error) {
 	found, err := s.find(ctx, b.HostID, b.at, changeLimit)
@@ -121,15 +144,20 @@ func (s *Store) tell(ctx context.Context, b stored, p *plan.Plan) error {
 	return nil
 }
 
-// delete does a job that deletes a backup. What is gone already has nothing left to be done; a request whose task is not found is made
-// again only while the backup is there, which does no harm: its id is never another's.
+// delete does a job that deletes a backup. What is gone already has nothing left to be done. Tasks do not tell which backup they delete:
+// after a lost answer each deletion by the same token since then may be this one. It is followed, and the storage's list decides; where
+// there was none, the request had not arrived.
 func (s *Store) delete(ctx context.Context, run *job.Run) error {
 	var params deleteParams
 	if err := run.Params(&params); err != nil {
 		return err
 	}
 	b := params.Backup
-	_, err := run.Do(ctx, job.Step{
+	token, err := s.tokenID(ctx, params.HostID)
+	if err != nil {
+		return err
+	}
+	_, err = run.Do(ctx, job.Step{
 		Name: "delete",
 		Open: func(ctx context.Context) (hypervisor.Host, error) {
 			return s.Actor.Hosts.Open(ctx, params.HostID, endpoint.Backup)
@@ -156,10 +184,21 @@ func (s *Store) delete(ctx context.Context, run *job.Run) error {
 			return able.DeleteBackup(ctx, b)
 		},
 		Query: func() hypervisor.TaskQuery { return hypervisor.TaskQuery{Node: b.Node} },
-		// Tasks do not tell which backup they delete, so that none is taken for this job's.
-		Ours:   func(hypervisor.Task) bool { return false },
-		Absent: func(context.Context, time.Time, bool) error { return nil },
+		Ours: func(task hypervisor.Task) bool {
+			return task.Operation == hypervisor.OperationVolumeDelete && guest.SentBy(task, token)
+		},
+		Absent: func(ctx context.Context, _ time.Time, reaches bool) error {
+			present, err := s.find(ctx, params.HostID, b, listLimit)
+			if err != nil || reaches || present == nil {
+				return err
+			}
+			return job.Undetermined("the deletion was sent and its answer was lost; the hypervisor's task list does not reach back to it, and " +
+				"the backup is still there: it may just be being deleted")
+		},
 	})
+	if err == nil {
+		err = s.gone(ctx, run, params)
+	}
 	if kind := sdk.KindOf(err); err != nil && kind == sdk.NotFound {
 		if _, verdict := job.Verdict(err); !verdict {
 			run.Note("the backup is gone already")

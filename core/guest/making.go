@@ -101,7 +101,7 @@ func (c *making) request(name string, needs endpoint.Capability, does hypervisor
 		Before: before, Send: send,
 		Query: func() hypervisor.TaskQuery { return hypervisor.TaskQuery{Guest: &ref, Node: ref.Node} },
 		Ours: func(task hypervisor.Task) bool {
-			return task.Operation == does && sentBy(task, c.progress.TokenID)
+			return task.Operation == does && SentBy(task, c.progress.TokenID)
 		},
 		Absent: c.absent,
 	}

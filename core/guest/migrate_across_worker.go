@@ -394,7 +394,7 @@ func (a *act) requestThere(x *across, name string, does hypervisor.Operation, ne
 		},
 		Send:  send,
 		Query: func() hypervisor.TaskQuery { return hypervisor.TaskQuery{Guest: &ref, Node: ref.Node} },
-		Ours:  func(task hypervisor.Task) bool { return task.Operation == does && sentBy(task, x.TokenID) },
+		Ours:  func(task hypervisor.Task) bool { return task.Operation == does && SentBy(task, x.TokenID) },
 		Absent: func(ctx context.Context, _ time.Time, reaches bool) error {
 			guest, ours, err := a.readThere(ctx, x)
 			switch {

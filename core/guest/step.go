@@ -145,11 +145,11 @@ func (a *act) read(ctx context.Context, s step) (guest hypervisor.Guest, state S
 
 // ours knows a task by what it does and by the token that the request was sent with.
 func (a *act) ours(s step, task hypervisor.Task) bool {
-	return task.Operation == s.does && sentBy(task, a.progress.TokenID)
+	return task.Operation == s.does && SentBy(task, a.progress.TokenID)
 }
 
-// sentBy knows a task by the token that its request was sent with; an empty one fits all.
-func sentBy(task hypervisor.Task, token string) bool {
+// SentBy knows a task by the token that its request was sent with; an empty one fits all.
+func SentBy(task hypervisor.Task, token string) bool {
 	return token == "" || task.TokenID == token || task.User+"!"+task.TokenID == token
 }
 

@@ -80,6 +80,15 @@ func lifeSteps(l *life) []lifeStep {
 			}},
 		{name: "restore over", method: http.MethodPost, path: "/api/v1/backups/{backup}/restore", sends: "POST /nodes/{node}/{of}",
 			body: map[string]any{"over": true, "confirm": l.name}, holds: mended},
+		{name: "delete the backup", method: http.MethodDelete, path: "/api/v1/backups/{backup}", body: map[string]any{"confirm": l.name},
+			sends: "DELETE /nodes/{node}/storage/{storage}/content/{volume}", holds: func(l *life) error {
+				var all []struct{ ID int64 }
+				l.owner.must(l.t, http.StatusOK, http.MethodGet, "/api/v1/backups", nil, &all)
+				if len(all) > 0 {
+					return fmt.Errorf("it has %d backups", len(all))
+				}
+				return nil
+			}},
 		{name: "migrate", method: http.MethodPost, path: "/migrate", body: map[string]any{"target_host_id": l.host, "node": "pve3"},
 			sends: "POST /nodes/{node}/{of}/{vmid}/migrate", holds: func(l *life) error {
 				g, err := l.now()
