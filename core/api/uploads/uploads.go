@@ -110,6 +110,9 @@ func formError(err error) error {
 	if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &known) {
 		return err
 	}
+	if errors.Is(err, context.Canceled) {
+		return problem.New(problem.CodeCanceled, "the sender went away").Because(err)
+	}
 	return problem.New(problem.CodeMalformed, "the body is no well-formed form").Because(err)
 }
 
