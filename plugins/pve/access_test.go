@@ -55,7 +55,7 @@ func TestPermissions(t *testing.T) {
 		}},
 		"nothing missing, nothing to recommend": {endpoint.Lifecycle,
 			w.token("/", true, append(lifecycle, "SDN.Use", "VM.Config.HWType", "VM.Config.CDROM",
-				"Datastore.AllocateTemplate")...),
+				"Datastore.AllocateTemplate", "Sys.AccessNetwork")...),
 			hypervisor.Permissions{
 				Paths: []string{"/"},
 			}},

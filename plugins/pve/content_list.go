@@ -149,7 +149,7 @@ func (h *Host) Content(ctx context.Context, query hypervisor.ContentQuery) (hype
 	var list hypervisor.ContentList
 	answer, err := h.api.Stream(ctx, path, ask)
 	if err != nil {
-		return list, h.explain(ctx, query.Node, storageError(err))
+		return list, h.explain(ctx, query.Node, h.ofRole(ctx, storageError(err)))
 	}
 	defer answer.Close()
 	row := &volumeRow{}
@@ -177,6 +177,22 @@ func (h *Host) Content(ctx context.Context, query hypervisor.ContentQuery) (hype
 	}
 	slices.Sort(list.Hidden)
 	return list, nil
+}
+
+// ofRole names of alternative privileges the one that the role of the token should have.
+func (h *Host) ofRole(ctx context.Context, err error) error {
+	e, ok := asError(err)
+	if !ok || e.Kind != plugin.Denied || len(e.Missing) != 1 {
+		return err
+	}
+	for one := range strings.SplitSeq(e.Missing[0], "|") {
+		if slices.Contains(roles[h.capability].privileges, one) && one != e.Missing[0] {
+			e.Missing = []string{one}
+			e.Remedy = h.api.RemedyOf(ctx, e.Missing, e.Path)
+			return e
+		}
+	}
+	return err
 }
 
 // hiddenContent are the kinds of content of a query of which the token is not shown everything, with what it lacks for that.

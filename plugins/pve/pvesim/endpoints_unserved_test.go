@@ -16,7 +16,7 @@ func TestWhatIsNotSimulatedIs501(t *testing.T) {
 	c := newHost(t)
 	for _, call := range []string{
 		"GET /nodes/pve1/qemu/100/agent/get-osinfo", "GET /nodes/pve1/qemu/100/rrddata", "GET /cluster/log",
-		"GET /cluster/options", "GET /pools", "GET /storage", "GET /nodes/pve1/lxc/101/rrddata",
+		"GET /cluster/options", "GET /pools", "GET /nodes/pve1/storage/local/rrddata", "GET /nodes/pve1/lxc/101/rrddata",
 		"PUT /nodes/pve1/qemu/100/unlink", "GET /cluster/backup",
 	} {
 		method, path, _ := strings.Cut(call, " ")
