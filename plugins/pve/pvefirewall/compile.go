@@ -259,7 +259,7 @@ func (ch *chain) add(r *ruleBuilt, direction string, device int32, g *group) {
 	case l.reason != 0:
 	case r.Type == "group":
 		ch.entries = append(ch.entries, entry{families: both, protocol: anyProtocol, device: device, position: int32(r.ref.Position),
-			scope: &r.ref.Scope, group: g})
+			scope: &r.ref.Scope, group: g, repeated: ch.asks(g, device)})
 	case r.Type != direction:
 		l.reason = Direction
 	case len(r.entries) == 0:
@@ -293,7 +293,9 @@ func (c *compiler) addGroup(g Group) {
 		if r.skipped != "" && !r.Disabled {
 			made.broken = fmt.Sprintf("rule %d of the group %s: %s", i, name, r.skipped)
 		}
-		made.refused = append(made.refused, r.refused...)
+		if len(made.refused) < maxRefusals {
+			made.refused = append(made.refused, r.refused...)
+		}
 		made.in.add(r, "in", anyInterface, nil)
 		made.out.add(r, "out", anyInterface, nil)
 	}

@@ -478,6 +478,9 @@ func (w *walk) run(c *chain, in, onNode bool) (Decision, Verdict) {
 	p := &w.probe
 	for i := range c.entries {
 		e := &c.entries[i]
+		if e.repeated {
+			continue
+		}
 		if e.match(p) != Matched {
 			if onNode && e.action == 0 && p.mark {
 				return Decision{Builtin: MarkLeft, Via: e.ref()}, Accept
@@ -531,6 +534,8 @@ func (w *walk) runTraced(c *chain, in, onNode bool) (Decision, Verdict) {
 				if onNode && p.mark {
 					return Decision{Builtin: MarkLeft, Via: l.rule}, Accept
 				}
+			case e.repeated:
+				w.look(l.rule, RuleRef{}, 0, GroupPassed)
 			default:
 				p.mark = false
 				if by, action := w.runGroup(e.group.chain(in), l.rule); action != 0 {

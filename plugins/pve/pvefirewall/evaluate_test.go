@@ -455,6 +455,15 @@ func TestHostileConfigurations(t *testing.T) {
 	if p := compile(t, recursive).Problems(); len(p) == 0 || p[0].Place.Scope.Group != "web" {
 		t.Errorf("a recursive group: %v", p)
 	}
+	// So many jumps into so large a group would take minutes for each packet, were they all made.
+	deep := configuration(t)
+	deep.Cluster.Groups[0].Rules = slices.Repeat(deep.Cluster.Groups[0].Rules, 5000)
+	jumps := slices.Repeat([]pvefirewall.Rule{{Type: "group", Action: "web"}}, 100_000)
+	deep.Nodes[0].Guests[0].Rules = jumps
+	if r, err := compile(t, deep).Trace(tcp(vmbr0, net0, "1.2.3.4", "192.0.2.5", 9)); err != nil || decision(r.By) != "policy" ||
+		len(r.Stages[0].Steps) < len(jumps) {
+		t.Errorf("many jumps: %v by %s", err, decision(r.By))
+	}
 	long := configuration(t)
 	long.Nodes[0].Rules[0].Source = strings.Repeat("1.2.3.4,", 1<<20)
 	if p := compile(t, long).Problems(); !slices.ContainsFunc(p, func(p pvefirewall.Problem) bool { return p.Field == "source" }) {

@@ -10,8 +10,8 @@ import (
 const (
 	// MaxSources is how many senders one question of Reach may have.
 	MaxSources = 10_000
-	// MaxReachVerdicts is how many packets one question of Reach may take. It ends with a LimitError beyond it.
-	MaxReachVerdicts = 5_000_000
+	// MaxReachWork is how many rules one question of Reach may look at, some seconds of work. It ends with a LimitError beyond it.
+	MaxReachWork = 1_000_000_000
 	// ephemeralPort is a source port that no default rule names.
 	ephemeralPort = 40000
 )
@@ -58,7 +58,7 @@ func (f *Firewall) Reach(q ReachQuestion) ([]Reachable, error) {
 		q.SourcePort = ephemeralPort
 	}
 	answers := make([]Reachable, len(q.From))
-	left := MaxReachVerdicts
+	left := MaxReachWork
 	for i, s := range q.From {
 		answers[i].From = s
 		packet := Packet{From: s.Endpoint, To: q.To, Source: s.Address, Dest: q.Dest, SourcePort: q.SourcePort}
@@ -92,14 +92,18 @@ func (f *Firewall) reach(packet Packet, to *Reachable, left *int) error {
 			return nil
 		}
 		probe := w.probe
+		if *left -= out.size() + in.size(); *left < 0 {
+			return &LimitError{"rules to look at for one question", MaxReachWork}
+		}
 		w.short = [2]shortened{shorten(out, &probe, way.from, false), shorten(in, &probe, way.to, true)}
+		each := packetWork + w.short[0].chain.size() + w.short[1].chain.size()
 		var named []portRange
 		for _, s := range w.short {
 			named = s.ports(named)
 		}
 		for _, class := range classes(append(named, specialPorts...)) {
-			if *left--; *left < 0 {
-				return &LimitError{"packets for one question", MaxReachVerdicts}
+			if *left -= each; *left < 0 {
+				return &LimitError{"rules to look at for one question", MaxReachWork}
 			}
 			probe.dport = class.first
 			w.probe, w.result = probe, Result{Verdict: Accept, Stages: w.result.Stages[:0]}
@@ -115,6 +119,23 @@ func (f *Firewall) reach(packet Packet, to *Reachable, left *int) error {
 		}
 	}
 	return nil
+}
+
+// packetWork is what a packet costs without rules, in rules.
+const packetWork = 16
+
+// size is how many entries a packet may meet.
+func (c *chain) size() int {
+	if c == nil {
+		return 0
+	}
+	n := len(c.entries)
+	for i := range c.entries {
+		if e := &c.entries[i]; e.group != nil && !e.repeated {
+			n += len(e.group.in.entries) + len(e.group.out.entries)
+		}
+	}
+	return n
 }
 
 // specialPorts are those that checks of Proxmox name.
@@ -167,7 +188,7 @@ func portedProtocols(chains ...*chain) []uint8 {
 			if e.protocol >= 0 && hasPorts(uint8(e.protocol)) && !slices.Contains(found, uint8(e.protocol)) {
 				found = append(found, uint8(e.protocol))
 			}
-			if e.group != nil {
+			if e.group != nil && !e.repeated {
 				look(&e.group.in)
 				look(&e.group.out)
 			}
@@ -202,6 +223,9 @@ func (c *chain) shorten(p *probe, in bool) *chain {
 	short := &chain{}
 	for i := range c.entries {
 		e := c.entries[i]
+		if e.repeated {
+			continue
+		}
 		ports, device := e.dports, e.device
 		e.dports = nil
 		if p.device == anyInterface {

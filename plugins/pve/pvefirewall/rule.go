@@ -44,6 +44,8 @@ type entry struct {
 	source   *addressSet
 	dest     *addressSet
 	group    *group
+	// repeated is a group that the chain asked before, with the same answer.
+	repeated bool
 }
 
 // line is one rule of a scope as a trace shows it: why it is not among the entries, or which of them it is.
@@ -57,6 +59,23 @@ type line struct {
 type chain struct {
 	entries []entry
 	lines   []line
+	jumps   map[jump]bool
+}
+
+// jump is a group with the interface that it is asked for.
+type jump struct {
+	group  *group
+	device int32
+}
+
+// asks says whether the chain asked that group before for the same packets, and remembers it.
+func (c *chain) asks(g *group, device int32) bool {
+	if c.jumps == nil {
+		c.jumps = map[jump]bool{}
+	}
+	before := c.jumps[jump{g, device}] || c.jumps[jump{g, anyInterface}]
+	c.jumps[jump{g, device}] = true
+	return before
 }
 
 // group is a security group. One that does not exist is empty.
