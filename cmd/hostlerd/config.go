@@ -28,6 +28,8 @@ type Config struct {
 	// KeyFile is the file with the key of the secrets. check fills in what holds when it is empty: the credential secret.key
 	// where systemd gave one (LoadCredential=), else keys/secret.key in StateDir.
 	KeyFile string
+	// UploadDir is where files wait that are uploaded; empty is uploads in StateDir.
+	UploadDir string
 	// PluginDir is where the plugins' programs are.
 	PluginDir string
 	// RefuseWritablePlugins runs no plugin that the service's own user could replace: neither program nor folder, nor any
@@ -115,6 +117,8 @@ func (c *Config) bind(flags *pflag.FlagSet) {
 	flags.StringVar(&c.StateDir, "state-dir", c.StateDir, "folder for key, certificate and the private cluster")
 	flags.StringVar(&c.KeyFile, "key-file", c.KeyFile,
 		"file with the key of the secrets (default: systemd's credential secret.key, else keys/secret.key in the state folder)")
+	flags.StringVar(&c.UploadDir, "upload-dir", c.UploadDir,
+		"folder of files that are uploaded, until they are on their storage (default: uploads in the state folder)")
 	flags.StringVar(&c.PluginDir, "plugin-dir", c.PluginDir, "folder of the plugins")
 	flags.BoolVar(&c.RefuseWritablePlugins, "refuse-writable-plugins", c.RefuseWritablePlugins,
 		"run no plugin that the service's own user could replace")
@@ -167,6 +171,13 @@ func (c *Config) check() error {
 		fault("key-file: %w", err)
 	} else {
 		c.KeyFile = abs
+	}
+	if c.UploadDir == "" {
+		c.UploadDir = filepath.Join(c.StateDir, "uploads")
+	} else if abs, err := filepath.Abs(c.UploadDir); err != nil {
+		fault("upload-dir: %w", err)
+	} else {
+		c.UploadDir = abs
 	}
 	if c.PluginDir == "" {
 		fault("plugin-dir: there is no default here; name a folder")

@@ -11,6 +11,7 @@ import (
 	"github.com/hostler/hostler/core/secret"
 	"github.com/hostler/hostler/core/selfupdate"
 	"github.com/hostler/hostler/core/service"
+	"github.com/hostler/hostler/core/upload"
 )
 
 // server is the service and what this process has opened for it.
@@ -53,9 +54,13 @@ func open(ctx context.Context, cfg Config, log hclog.Logger) (_ *server, err err
 	if err := trustInstalled(ctx, d.DB, plugins, log); err != nil {
 		return nil, err
 	}
+	spool, err := upload.OpenSpool(cfg.UploadDir)
+	if err != nil {
+		return nil, err
+	}
 	s.Service, err = service.New(service.Config{
 		DB: d.DB, Keys: keys, Drivers: plugins, Firewalls: plugins, Plugins: plugins, Loggers: log.Named, Loops: service.Loops,
-		Version: version, StateDir: cfg.StateDir, Self: guest.DetectSelf(d.DB), AllowLocal: cfg.AllowLoopbackHosts,
+		Version: version, StateDir: cfg.StateDir, Spool: spool, Self: guest.DetectSelf(d.DB), AllowLocal: cfg.AllowLoopbackHosts,
 		Updates: selfupdate.Config{ConfigFile: cfg.UpdateConfig, Shape: selfupdate.Shape(cfg.Shape), Machine: selfupdate.ThisMachine()},
 	})
 	return s, err

@@ -33,6 +33,7 @@ import (
 	"github.com/hostler/hostler/core/api/setup"
 	"github.com/hostler/hostler/core/api/snapshots"
 	"github.com/hostler/hostler/core/api/teams"
+	"github.com/hostler/hostler/core/api/uploads"
 	"github.com/hostler/hostler/core/api/users"
 	"github.com/hostler/hostler/core/api/vms"
 	"github.com/hostler/hostler/core/idempotency"
@@ -77,6 +78,7 @@ type Deps struct {
 	Options   options.Deps
 	Apps      apps.Deps
 	Backups   backups.Deps
+	Uploads   uploads.Deps
 	Firewall  firewall.Deps
 	Jobs      jobs.Deps
 	Audit     audit.Deps
@@ -115,6 +117,7 @@ var resources = []struct {
 	{"migrations", func(a *op.API, d Deps) { migrations.Register(a, d.Migrations) }},
 	{"apps", func(a *op.API, d Deps) { apps.Register(a, d.Apps) }},
 	{"backups", func(a *op.API, d Deps) { backups.Register(a, d.Backups) }},
+	{"uploads", func(a *op.API, d Deps) { uploads.Register(a, d.Uploads) }},
 	{"configs", func(a *op.API, d Deps) { configs.Register(a, d.Configs) }},
 	{"nics", func(a *op.API, d Deps) { nics.Register(a, d.NICs) }},
 	{"options", func(a *op.API, d Deps) { options.Register(a, d.Options) }},

@@ -32,6 +32,7 @@ import (
 	"github.com/hostler/hostler/core/api/setup/setuptest"
 	"github.com/hostler/hostler/core/api/snapshots/snapshotstest"
 	"github.com/hostler/hostler/core/api/teams/teamstest"
+	"github.com/hostler/hostler/core/api/uploads/uploadstest"
 	"github.com/hostler/hostler/core/api/users/userstest"
 	"github.com/hostler/hostler/core/api/vms/vmstest"
 	"github.com/hostler/hostler/core/identity"
@@ -61,6 +62,7 @@ var requests = map[string]requesttest.Requests{
 	"setup":     setuptest.Requests,
 	"snapshots": snapshotstest.Requests,
 	"teams":     teamstest.Requests,
+	"uploads":   uploadstest.Requests,
 	"users":     userstest.Requests,
 	"vms":       vmstest.Requests,
 

@@ -98,12 +98,13 @@ func insert(ctx context.Context, tx pgx.Tx, spec Spec, params, asked json.RawMes
 	for range 3 {
 		j, err := one(tx.Query(ctx, `
 			INSERT INTO jobs (kind, team_id, host_id, target_kind, target_id, target_name, exclusive, params, requested_by, requested_by_email,
-			schedule_id, asked)
-			VALUES ($1, `+livingTeam+`, NULLIF($3, 0::bigint), $4, $5, $6, NULLIF($7, ''), $8, `+livingUser+`, $10, $11, $12)
+			schedule_id, asked, place)
+			VALUES ($1, `+livingTeam+`, NULLIF($3, 0::bigint), $4, $5, $6, NULLIF($7, ''), $8, `+livingUser+`, $10, $11, $12,
+				NULLIF($13, ''))
 			ON CONFLICT (exclusive) WHERE status IN ('queued', 'running') DO NOTHING
 			RETURNING `+columns,
 			spec.Kind, spec.TeamID, spec.HostID, spec.Target.Kind, spec.Target.ID, clean(spec.Target.Name, 256),
-			spec.Exclusive, params, userID, email, schedule, asked))
+			spec.Exclusive, params, userID, email, schedule, asked, spec.Place))
 		if err != nil {
 			return nil, fmt.Errorf("writing the job: %w", err)
 		}
@@ -145,7 +146,7 @@ func (q *Queue) seal(ctx context.Context, tx pgx.Tx, j *Job, secrets json.RawMes
 // hand gives the job to River under a new row and makes that row the only one that counts.
 func (q *Queue) hand(ctx context.Context, tx pgx.Tx, j *Job, priority int) error {
 	inserted, err := q.river.InsertTx(ctx, tx, riverArgs{JobID: j.ID}, &river.InsertOpts{
-		Queue: riverQueue, MaxAttempts: 1, Priority: priority,
+		Queue: queueAt(j.place), MaxAttempts: 1, Priority: priority,
 	})
 	if err != nil {
 		return fmt.Errorf("handing the job to the queue: %w", err)

@@ -52,6 +52,8 @@ type Spec struct {
 	HostID int64
 	// Exclusive is what only one unfinished job may hold, such as "guest:12"; empty for none.
 	Exclusive string
+	// Place is where the job must run, as Config.Place of the instances that may; empty for anywhere.
+	Place string
 	// Params is kept as JSON and given to the worker. A secret among them is a field of type secret.String, not in a map: it is
 	// sealed apart, and forgotten when the job has ended.
 	Params any
@@ -96,6 +98,8 @@ type Job struct {
 	progress json.RawMessage
 	// riverID is the row of River that may run the job.
 	riverID *int64
+	// place is Spec.Place.
+	place string
 	// taskLines counts the lines of the task's log that the transcript has.
 	taskLines int
 }

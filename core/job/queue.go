@@ -55,6 +55,11 @@ type Config struct {
 	// Unable reports whether a worker's error means that this instance cannot do the job and another may: the job is then not
 	// ended but left to be taken up. It may ask the database. Nil stands for never.
 	Unable func(err error) bool
+	// Place is where this instance is: jobs of this Spec.Place run on instances that have it. Empty for none.
+	Place string
+	// GoneLimit is how long no instance of a place may be seen before its jobs are given to any other, which ends them; 15 minutes
+	// by default.
+	GoneLimit time.Duration
 	// Heartbeat hears of every look for jobs that nobody runs; nil hears nothing.
 	Heartbeat *heartbeat.Monitor
 }
@@ -98,6 +103,7 @@ func New(cfg Config) (*Queue, error) {
 	setDefault(&cfg.LostLimit, 15*time.Minute)
 	setDefault(&cfg.LookAgain, 10*time.Minute)
 	setDefault(&cfg.StrangeLimit, 10*time.Minute)
+	setDefault(&cfg.GoneLimit, 15*time.Minute)
 	setDefault(&cfg.StopLimit, 7*time.Second)
 	setDefault(&cfg.MaxLines, 100_000)
 	if cfg.Unable == nil {
@@ -113,9 +119,13 @@ func New(cfg Config) (*Queue, error) {
 	q.suspension = newSuspension()
 	riverWorkers := river.NewWorkers()
 	river.AddWorker(riverWorkers, &riverWorker{queue: q})
+	queues := map[string]river.QueueConfig{}
+	for _, place := range []string{"", cfg.Place} {
+		queues[queueAt(place)] = river.QueueConfig{MaxWorkers: cfg.Workers}
+	}
 	var err error
 	q.river, err = river.NewClient(riverpgxv5.New(cfg.DB.Pool), &river.Config{
-		Queues:  map[string]river.QueueConfig{riverQueue: {MaxWorkers: cfg.Workers}},
+		Queues:  queues,
 		Workers: riverWorkers,
 		Logger:  slog.New(&riverLog{log: cfg.Logger.Named("river")}),
 		// River announces no insert that comes within the cooldown of the one before; it is found by the next poll.

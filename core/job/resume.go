@@ -15,7 +15,7 @@ import (
 func (q *Queue) resumeLoop(ctx context.Context) {
 	q.cfg.Heartbeat.Beat(0)
 	for ctx.Err() == nil {
-		if err := errors.Join(q.resume(ctx), q.closeVoid(ctx)); err != nil && ctx.Err() == nil {
+		if err := errors.Join(q.beThere(ctx), q.resume(ctx), q.closeVoid(ctx)); err != nil && ctx.Err() == nil {
 			q.log.Warn("looking for abandoned jobs failed", "error", err)
 		}
 		q.cfg.Heartbeat.Beat(q.cfg.ResumeEvery)
@@ -79,8 +79,8 @@ func (q *Queue) closeVoid(ctx context.Context) error {
 	defer cancel()
 	_, err := q.db.Pool.Exec(ctx, `
 		UPDATE river_job r SET state = 'discarded', finalized_at = now()
-		WHERE r.state = 'running' AND r.queue = $1 AND r.attempted_at < now() - interval '1 minute'
-			AND NOT EXISTS (SELECT FROM jobs j WHERE j.river_id = r.id AND j.status IN ('queued', 'running'))`, riverQueue)
+		WHERE r.state = 'running' AND (r.queue = $1 OR r.queue LIKE $2 || '%') AND r.attempted_at < now() - interval '1 minute'
+			AND NOT EXISTS (SELECT FROM jobs j WHERE j.river_id = r.id AND j.status IN ('queued', 'running'))`, riverQueue, placePrefix)
 	if err != nil {
 		return fmt.Errorf("closing the queue's void rows: %w", err)
 	}

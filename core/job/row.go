@@ -10,7 +10,7 @@ import (
 // columns are those that scan reads, in its order.
 const columns = `id, kind, status, target_kind, target_id, target_name, team_id, host_id, requested_by,
 	requested_by_email, schedule_id, task_id, error, cancel_requested_at, runs, created_at, started_at, finished_at,
-	params, sealed, progress, river_id, task_lines, asked, share, last_line`
+	params, sealed, progress, river_id, task_lines, asked, share, last_line, coalesce(place, '')`
 
 // scan reads one row of columns.
 func scan(row pgx.CollectableRow) (*Job, error) {
@@ -18,7 +18,7 @@ func scan(row pgx.CollectableRow) (*Job, error) {
 	err := row.Scan(&j.ID, &j.Kind, &j.Status, &j.Target.Kind, &j.Target.ID, &j.Target.Name, &j.TeamID, &j.HostID,
 		&j.RequestedBy, &j.RequestedByEmail, &j.ScheduleID, &j.TaskID, &j.Error, &j.CancelRequestedAt, &j.Runs,
 		&j.CreatedAt, &j.StartedAt, &j.FinishedAt, &j.params, &j.sealed, &j.progress, &j.riverID, &j.taskLines,
-		&j.Asked, &j.Share, &j.LastLine)
+		&j.Asked, &j.Share, &j.LastLine, &j.place)
 	if err != nil {
 		return nil, fmt.Errorf("reading a job: %w", err)
 	}

@@ -64,6 +64,13 @@ func (r *Run) Note(format string, args ...any) {
 	r.transcript.add(EventNote, fmt.Sprintf(format, args...))
 }
 
+// Share says how much of what the job does is done, from 0 to 1, where no task's log tells.
+func (r *Run) Share(done float64) {
+	r.transcript.mu.Lock()
+	defer r.transcript.mu.Unlock()
+	r.transcript.share, r.transcript.told = min(max(done, 0), 1), true
+}
+
 // Progress decodes the checkpoint that SaveProgress stored last, in this run or an earlier one; without one, into stays.
 func (r *Run) Progress(into any) error {
 	if r.progress.Work == nil {

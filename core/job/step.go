@@ -27,6 +27,8 @@ type Step struct {
 	Query func() hypervisor.TaskQuery
 	// Ours tells the step's task from others in that list.
 	Ours func(task hypervisor.Task) bool
+	// Long says that Send lasts for as long as what it carries takes, so that Config.SendLimit does not bound it.
+	Long bool
 	// Absent is asked before a request is made again because its task is not in the list. reaches says that the list is
 	// complete back to the request, so that the task would be there; where it is not, the task may have ended and been forgotten.
 	// sent is when the request was made, by the hypervisor's clock. A verdict of it ends the job; another error is tried again as
@@ -196,6 +198,9 @@ func (r *Run) send(step Step, cp *checkpoint) error {
 	}
 	// Neither a stop of the service nor a cancel of the job cuts the request off: its answer is worth the wait.
 	sending, cancel := context.WithTimeout(r.untilLost, r.queue.cfg.SendLimit)
+	if step.Long {
+		sending, cancel = r.untilLost, func() {}
+	}
 	taskID, err := step.Send(sending, host)
 	cancel()
 	r.queue.hook(r.untilLost, "after-send", r.job.ID)

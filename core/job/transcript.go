@@ -124,6 +124,9 @@ func (t *transcript) flush(ctx context.Context) error {
 	if len(texts) == 0 && !told {
 		return nil
 	}
+	if len(texts) == 0 { // told of a share only: lists that are empty, and not null
+		at, kinds, texts = []time.Time{}, []string{}, []string{}
+	}
 	// The worker's own context may end in the middle; the lines shall be kept all the same.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()

@@ -18,7 +18,7 @@ type View struct {
 	ScheduleID      *int64         `json:"schedule_id" example:"4" doc:"The schedule that it comes from; null for none and for one that is gone"`
 	TaskID          string         `json:"task_id" doc:"The hypervisor's task that it started last; empty when there is none" example:"UPID:pve1:00001A2B:0C3D4E5F:6720F00D:qmstart:101:service@pve!lifecycle:"`
 	Error           string         `json:"error" doc:"Why it failed or is unknown"`
-	Progress        *float64       `json:"progress" example:"0.42" doc:"How much of the hypervisor's task is done, from 0 to 1, as its log tells; null where nothing has told"`
+	Progress        *float64       `json:"progress" example:"0.42" doc:"How much of the hypervisor's task is done, from 0 to 1, as its log tells, or of a file that is sent; null where nothing has told"`
 	LastLine        string         `json:"last_line" example:"transferred 13.4 GiB of 32.0 GiB (41.87%)" doc:"The last line of the transcript, cut to 256 characters"`
 	Params          map[string]any `json:"params" doc:"What was asked for besides the target, in the words of the operation that asks for it and without what is secret"`
 	CancelRequested bool           `json:"cancel_requested"`

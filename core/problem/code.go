@@ -37,6 +37,8 @@ const (
 	CodeVMAddressing             Code = "vm_addressing_not_editable"
 
 	CodeInvalidState        Code = "invalid_state"
+	CodeFileExists          Code = "file_exists"
+	CodeNoRoom              Code = "insufficient_storage"
 	CodeJobFinished         Code = "job_finished"
 	CodeRequestInProgress   Code = "request_in_progress"
 	CodeAlreadyAdopted      Code = "already_adopted"
@@ -102,6 +104,8 @@ var table = map[Code]kind{
 
 	CodeGuestBusy:           {http.StatusConflict, "Another job works on this guest"},
 	CodeInvalidState:        {http.StatusConflict, "Not possible in the present state"},
+	CodeFileExists:          {http.StatusConflict, "The storage has a file of this name"},
+	CodeNoRoom:              {http.StatusInsufficientStorage, "No room for the file"},
 	CodeJobFinished:         {http.StatusConflict, "The job has ended"},
 	CodeRequestInProgress:   {http.StatusConflict, "The same request is under way"},
 	CodeAlreadyAdopted:      {http.StatusConflict, "Adopted already"},

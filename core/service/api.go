@@ -27,6 +27,7 @@ import (
 	"github.com/hostler/hostler/core/api/setup"
 	"github.com/hostler/hostler/core/api/snapshots"
 	"github.com/hostler/hostler/core/api/teams"
+	"github.com/hostler/hostler/core/api/uploads"
 	"github.com/hostler/hostler/core/api/users"
 	"github.com/hostler/hostler/core/api/vms"
 	"github.com/hostler/hostler/core/audit"
@@ -59,6 +60,7 @@ func (s *Service) deps() api.Deps {
 		NICs:      nics.Deps{VMs: s.VMs, Apps: s.Apps, Actor: s.VMs.Actor},
 		Apps:      apps.Deps{Apps: s.Apps},
 		Backups:   backups.Deps{Backups: s.Backups, Guests: s.Guests, Actor: s.VMs.Actor},
+		Uploads:   uploads.Deps{Uploads: s.Uploads},
 		Options:   options.Deps{VMs: s.VMs, Options: &option.Store{Actor: s.VMs.Actor, Firewalls: firewalls}},
 		Firewall:  firewallapi.Deps{Firewalls: firewalls, VMs: s.VMs, Apps: s.Apps},
 		Jobs:      jobs.Deps{Queue: s.Queue},

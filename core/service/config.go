@@ -16,6 +16,7 @@ import (
 	"github.com/hostler/hostler/core/plugin"
 	"github.com/hostler/hostler/core/secret"
 	"github.com/hostler/hostler/core/selfupdate"
+	"github.com/hostler/hostler/core/upload"
 )
 
 // Config is what a service is put together from. DB, Keys, Drivers and Firewalls are required.
@@ -39,6 +40,8 @@ type Config struct {
 
 	// Version of the running service.
 	Version string
+	// Spool is the folder of files that are uploaded; nil takes none.
+	Spool *upload.Spool
 	// StateDir is where the token of the first setup is written.
 	StateDir string
 	// Self knows the guest that the service runs in; nil recognises none.

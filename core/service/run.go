@@ -12,8 +12,8 @@ import (
 // Loop is one of the things that a service does by itself. Its word is also the name of its sign of life.
 type Loop string
 
-// What runs by itself: jobs, polls of hosts, schedules, the seal of the audit trail, partitions of metrics, what the updater does, and
-// the listing of backups.
+// What runs by itself: jobs, polls of hosts, schedules, the seal of the audit trail, partitions of metrics, what the updater does,
+// the listing of backups, and the folder of uploads.
 const (
 	Jobs      Loop = "job"
 	Polls     Loop = "poll"
@@ -22,10 +22,11 @@ const (
 	Metrics   Loop = "metric"
 	Updates   Loop = "update"
 	Backups   Loop = "backup"
+	Uploads   Loop = "upload"
 )
 
 // Loops are all of them.
-var Loops = []Loop{Jobs, Polls, Seal, Metrics, Schedules, Updates, Backups}
+var Loops = []Loop{Jobs, Polls, Seal, Metrics, Schedules, Updates, Backups, Uploads}
 
 // Start starts the plugins, the watch over the key file, and the loops of the configuration. While there is no user it leaves the
 // token of the first setup in the state folder. When it fails, Drain and Close must be called all the same.
@@ -50,7 +51,7 @@ func (s *Service) Start(ctx context.Context) error {
 	}
 	for loop, run := range map[Loop]func(context.Context){
 		Polls: s.Poller.Run, Seal: s.sealer.Run, Schedules: s.Schedule.Run, Updates: s.Updates.Run,
-		Backups: s.Backups.Run,
+		Backups: s.Backups.Run, Uploads: s.Uploads.Run,
 		Metrics: func(ctx context.Context) {
 			metric.Maintain(ctx, s.config.DB, s.config.Loggers("metric"), s.Heartbeats[Metrics])
 		},

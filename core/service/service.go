@@ -29,6 +29,7 @@ import (
 	"github.com/hostler/hostler/core/secret"
 	"github.com/hostler/hostler/core/selfupdate"
 	"github.com/hostler/hostler/core/setting"
+	"github.com/hostler/hostler/core/upload"
 	"github.com/hostler/hostler/core/vm"
 )
 
@@ -50,6 +51,7 @@ type Service struct {
 	VMs      *vm.Store
 	Apps     *app.Store
 	Backups  *backup.Store
+	Uploads  *upload.Store
 	Queue    *job.Queue
 	Poller   *poll.Poller
 	Chain    *audit.Chain
@@ -108,6 +110,8 @@ func New(c Config) (*Service, error) {
 	s.Backups = &backup.Store{DB: c.DB, Actor: actor, Guests: s.Guests, Logger: c.Loggers("backup"), Heartbeat: s.Heartbeats[Backups],
 		Unable: outdated}
 	s.Backups.Register(s.Queue)
+	s.Uploads = &upload.Store{DB: c.DB, Actor: actor, Spool: c.Spool, Logger: c.Loggers("upload"), Heartbeat: s.Heartbeats[Uploads]}
+	s.Uploads.Register(s.Queue)
 	s.VMs, s.Apps = &vm.Store{Guests: s.Guests, Actor: actor}, &app.Store{Guests: s.Guests, Actor: actor}
 
 	who := c.Identity
@@ -138,6 +142,9 @@ func New(c Config) (*Service, error) {
 func (s *Service) jobs() job.Config {
 	c := s.config.Jobs
 	c.DB, c.Keys, c.Logger, c.Heartbeat = s.config.DB, s.config.Keys, s.config.Loggers("job"), s.Heartbeats[Jobs]
+	if s.config.Spool != nil {
+		c.Place = s.config.Spool.ID()
+	}
 	c.Unable = func(err error) bool {
 		if !errors.Is(err, secret.ErrKeyWrong) && !errors.Is(err, secret.ErrOutdated) {
 			return false

@@ -24,6 +24,10 @@ var (
 		"Days that ended jobs and their transcripts are kept, 1 to 36500")
 	BackupMaxAge = whole("backup.max_age_days", 7, 1, 3650,
 		"Days after which the newest backup of a guest counts as too old, 1 to 3650; a tag backup-<n>d of the guest says otherwise")
+	UploadLimit = whole("upload.limit_mib", 16384, 1, 16_777_216,
+		"The largest file that may be uploaded, in MiB, 1 to 16777216")
+	UploadFree = whole("upload.keep_free_mib", 1024, 0, 16_777_216,
+		"What an upload leaves free on the file system of the service's folder for uploads, in MiB, 0 to 16777216")
 	OnboardingComplete = Key[bool]{"onboarding.complete", "Whether the guided first steps are done",
 		func() bool { return false }, func(bool) error { return nil }}
 	SelfHost = Key[*int64]{"self.host_id", "The host that the service itself runs on; null when it is none of them",
@@ -36,7 +40,7 @@ var (
 // all is every setting in the order in which they are listed.
 var all = []untyped{
 	CatalogStaleAfter, PollInterval, MetricsRetentionRaw, MetricsRetention5m, MetricsRetention1h, AuditRetention, JobsKeep, BackupMaxAge,
-	SelfHost, EntitlementsDisabled, OnboardingComplete,
+	UploadLimit, UploadFree, SelfHost, EntitlementsDisabled, OnboardingComplete,
 }
 
 func whole(name string, fallback, least, most int, doc string) Key[int] {

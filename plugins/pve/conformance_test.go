@@ -16,8 +16,9 @@ func TestConformance(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, pvesim.Options{Scenario: pvesim.ScenarioCluster, Nodes: 3, Guests: 600, TaskDuration: 30 * time.Millisecond})
 	privileges := pve.Privileges
-	// What making VMs, changing NICs and backups need of today's releases besides the role of the script.
-	w.SetRole("ServiceLifecycle", append(privileges(endpoint.Lifecycle), "SDN.Use", "VM.Config.HWType", "VM.Config.CDROM")...)
+	// What making VMs, changing NICs, uploads and backups need of today's releases besides the role of the script.
+	w.SetRole("ServiceLifecycle", append(privileges(endpoint.Lifecycle), "SDN.Use", "VM.Config.HWType", "VM.Config.CDROM",
+		"Datastore.AllocateTemplate")...)
 	w.SetRole("ServiceBackup", append(privileges(endpoint.Backup), "SDN.Use", "VM.Allocate")...)
 	newGuest := func(t testing.TB, kind hypervisor.GuestKind, status string) hypervisor.GuestRef {
 		spec := pvesim.GuestSpec{Status: status}
@@ -60,6 +61,7 @@ func TestConformance(t *testing.T) {
 			}
 		},
 		BackupStorage: "nas",
+		UploadStorage: "nas",
 		RunningTask:   func(t testing.TB) string { return w.task(t, "vzdump", time.Hour, "OK", "first line", "second line") },
 		EndedTask: func(t testing.TB) string {
 			return w.task(t, "qmstart", 0, "OK", "one", "two", "three", "four", "five")

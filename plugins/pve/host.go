@@ -34,6 +34,7 @@ var (
 	_ hypervisor.Backuper     = (*Host)(nil)
 	_ hypervisor.Reconfigurer = (*Host)(nil)
 	_ hypervisor.NICEditor    = (*Host)(nil)
+	_ hypervisor.Uploader     = (*Host)(nil)
 )
 
 // Version asks the called node for the version of its pve-manager.

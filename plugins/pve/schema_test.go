@@ -2,7 +2,10 @@ package pve_test
 
 import (
 	"bytes"
+	"errors"
 	"io"
+	"mime"
+	"mime/multipart"
 	"net/http"
 	"net/url"
 	"strings"
@@ -30,6 +33,9 @@ func (c *checker) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	raw, _ := io.ReadAll(r.Body)
 	r.Body = io.NopCloser(bytes.NewReader(raw))
 	form, err := url.ParseQuery(string(raw))
+	if kind, edge, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind == "multipart/form-data" {
+		form, err = uploadFields(raw, edge["boundary"])
+	}
 	if err != nil {
 		c.t.Errorf("%s %s: body %q: %v", r.Method, r.URL.Path, raw, err)
 	}
@@ -147,8 +153,14 @@ func TestEveryRequestIsInTheSchema(t *testing.T) {
 		must(t, "deleting", err)
 	}
 	askedForChanges(t, w, host)
+	file := hypervisor.UploadSpec{Node: "pve1", Storage: "local", Name: "a.iso", Size: 3, SHA256: sumOf("abc")}
+	_, err = host.CheckUpload(ctx, file)
+	must(t, "checking an upload", err)
+	_, err = host.Upload(ctx, file, strings.NewReader("abc"))
+	must(t, "uploading", err)
 	for _, want := range []string{
 		"POST /nodes/{node}/vzdump", "POST /nodes/{node}/lxc", "GET /nodes/{node}/vzdump/extractconfig",
+		"POST /nodes/{node}/storage/{storage}/upload",
 		"PUT /nodes/{node}/storage/{storage}/content/{volume}", "DELETE /nodes/{node}/storage/{storage}/content/{volume}",
 		"GET /version", "GET /access/permissions", "GET /cluster/resources", "GET /cluster/status", "GET /cluster/metrics/export",
 		"GET /cluster/tasks",
@@ -209,5 +221,24 @@ func askedForChanges(t *testing.T, w *fixture, host *pve.Host) {
 		if told, err := host.Addresses(ctx, ref); err != nil || len(told) != 1 {
 			t.Errorf("addresses %v, %v", told, err)
 		}
+	}
+}
+
+// uploadFields are the parameters that a form with a file brings.
+func uploadFields(raw []byte, boundary string) (url.Values, error) {
+	form := url.Values{}
+	for parts := multipart.NewReader(bytes.NewReader(raw), boundary); ; {
+		part, err := parts.NextPart()
+		if errors.Is(err, io.EOF) {
+			return form, nil
+		}
+		if err != nil {
+			return form, err
+		}
+		value, _ := io.ReadAll(part)
+		if part.FileName() != "" {
+			value = []byte(part.FileName())
+		}
+		form.Set(part.FormName(), string(value))
 	}
 }

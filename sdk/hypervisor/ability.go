@@ -41,6 +41,9 @@ var abilities = plugin.Abilities[*server]{
 	of[Migrator]("migrate", func(r grpc.ServiceRegistrar, s *server) {
 		hypervisorv1.RegisterMigrateServiceServer(r, &migrateServer{server: s})
 	}),
+	of[Uploader]("upload", func(r grpc.ServiceRegistrar, s *server) {
+		hypervisorv1.RegisterUploadServiceServer(r, &uploadServer{server: s})
+	}),
 	ofDriver[RoleScripter]("role_script", func(r grpc.ServiceRegistrar, s *server) {
 		hypervisorv1.RegisterRoleScriptServiceServer(r, &roleScriptServer{scripter: s.service.Driver.(RoleScripter)})
 	}),

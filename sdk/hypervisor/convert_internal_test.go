@@ -42,6 +42,8 @@ func TestNothingIsLostOnTheWire(t *testing.T) {
 	plugintest.RoundTrip(t, migrationQueryToProto, migrationQueryFromProto, "target", "guest")
 	plugintest.RoundTrip(t, migrationSpecToProto, migrationSpecFromProto, "target", "guest")
 	plugintest.RoundTrip(t, migrationCheckToProto, migrationCheckFromProto)
+	plugintest.RoundTrip(t, uploadSpecToProto, uploadSpecFromProto)
+	plugintest.RoundTrip(t, uploadCheckToProto, uploadCheckFromProto)
 	plugintest.RoundTrip(t, scriptQueryToProto, scriptQueryFromProto)
 	plugintest.RoundTrip(t, func(l LogLine) *hypervisorv1.LogLine { return linesToProto([]LogLine{l})[0] }, lineFromProto)
 }

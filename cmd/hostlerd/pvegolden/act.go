@@ -21,6 +21,8 @@ type Act struct {
 	Before func(*World)
 	// Method, Path and Body are its request; words in braces are replaced by their values in the world.
 	Method, Path, Body string
+	// Media is the media type of Body, where that is not JSON.
+	Media string
 	// Most is how many requests it may take besides those that follow tasks and those of polls; 0 for no bound.
 	Most int64
 }
@@ -52,7 +54,7 @@ func (w *World) Prepare(a *Act) {
 func (w *World) Do(a *Act) Done {
 	w.t.Helper()
 	w.ResetStats()
-	got := w.Ask(a.Method, a.Path, a.Body)
+	got := w.ask(a.Method, a.Path, a.Body, a.Media)
 	return Done{got, w.ended(got)}
 }
 

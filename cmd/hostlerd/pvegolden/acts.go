@@ -122,6 +122,8 @@ func Acts() []Act {
 			Body: `{"enable":1,"onboot":true}`},
 		{Operation: "update_backup", Tokens: backups, Method: "PATCH", Path: "/backups/{backup}",
 			Body: `{"protected":true}`, Before: (*World).backup, Most: 1},
+		{Operation: "upload_content", Tokens: lifecycle, Method: "POST", Path: "/storage/{host}/local/content", Media: formMedia,
+			Body: form("small.iso", "overwrite", "true")},
 		{Operation: "get_node_status", Method: "GET", Path: "/hosts/{host}/nodes/pve1/status"},
 	}
 	for _, on := range []string{"vm", "app"} {
@@ -157,4 +159,18 @@ func Acts() []Act {
 		)
 	}
 	return acts
+}
+
+// formMedia is the media type of what form gives.
+const formMedia = "multipart/form-data; boundary=edge"
+
+// form is a form with fields, by name and value, and then a small file of a name.
+func form(file string, fields ...string) string {
+	const edge = "--edge\r\nContent-Disposition: form-data; name="
+	var text strings.Builder
+	for i := 0; i+1 < len(fields); i += 2 {
+		fmt.Fprintf(&text, "%s%q\r\n\r\n%s\r\n", edge, fields[i], fields[i+1])
+	}
+	fmt.Fprintf(&text, "%s%q; filename=%q\r\n\r\nabc\r\n--edge--\r\n", edge, "file", file)
+	return text.String()
 }

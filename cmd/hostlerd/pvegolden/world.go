@@ -3,6 +3,7 @@
 package pvegolden
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -216,10 +217,16 @@ type Answer struct {
 // Ask sends a request of an owner to a path below /api/v1, in which words in braces are replaced by their values.
 func (w *World) Ask(method, path, body string) Answer {
 	w.t.Helper()
+	return w.ask(method, path, body, "")
+}
+
+// ask is Ask with a body of a media type; empty is JSON.
+func (w *World) ask(method, path, body, media string) Answer {
+	w.t.Helper()
 	r := httptest.NewRequestWithContext(w.t.Context(), method, "/api/v1"+w.fill(path), strings.NewReader(w.fill(body)))
 	r.AddCookie(w.owner)
 	if body != "" {
-		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Content-Type", cmp.Or(media, "application/json"))
 	}
 	rec := httptest.NewRecorder()
 	w.Service.Handler().ServeHTTP(rec, r)

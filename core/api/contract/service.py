@@ -6,6 +6,7 @@ import re
 import socket
 import subprocess
 import time
+import urllib.error
 import urllib.request
 
 PASSWORD = "seven-yellow-donkeys"
@@ -54,9 +55,9 @@ class Service:
         """A function that makes requests of this user: call(method, path, body) is the answer's JSON."""
         opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar()))
 
-        def call(method, path, body=None):
-            data = None if body is None else json.dumps(body).encode()
-            request = urllib.request.Request(self.base + "/api/v1" + path, data, {"Content-Type": "application/json"}, method=method)
+        def call(method, path, body=None, media="application/json"):
+            data = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
+            request = urllib.request.Request(self.base + "/api/v1" + path, data, {"Content-Type": media}, method=method)
             with opener.open(request, timeout=60) as answer:
                 text = answer.read()
             return json.loads(text) if text else None
@@ -81,6 +82,12 @@ class Service:
         self.ended(owner, job)
         self.ended(owner, owner("POST", "/backups/run", {"targets": [{"vm": vm["id"]}], "storage": "nas"})["jobs"][0]["id"])
         backup = owner("GET", "/backups")[0]["id"]
+        upload = "upload-of-the-contract"
+        form = b'--edge\r\nContent-Disposition: form-data; name="file"; filename="a.iso"\r\n\r\nabc\r\n--edge--\r\n'
+        try:
+            owner("POST", f"/storage/{host}/local/content?upload_id={upload}", form, "multipart/form-data; boundary=edge")
+        except urllib.error.HTTPError as refused:
+            assert refused.code == 502, refused.read()  # without the privilege, and told of all the same
         schedule = owner("POST", "/schedules", {"name": "Nightly stop", "cron": "0 3 * * *", "job_kind": "vm.stop", "params": {"vm_id": vm["id"]}})
         team = owner("POST", "/teams", {"name": "Web shop"})["id"]
         user = owner("POST", "/users", {"email": "anna@example.com", "password": PASSWORD})["id"]
@@ -97,6 +104,6 @@ class Service:
         self.values = {
             "host_id": host, "vm_id": vm["id"], "app_id": app["id"], "job_id": job, "schedule_id": schedule["id"], "team_id": team,
             "user_id": user, "key_id": key, "session_id": 987654321, "node": "pve1", "action": "start", "name": "before-upgrade", "kind": "backup",
-            "iface": "net0", "backup_id": backup,
+            "iface": "net0", "backup_id": backup, "upload_id": upload,
             "upid": owner("GET", f"/hosts/{host}/tasks")[0]["upid"],
         }

@@ -40,7 +40,10 @@ func (a *API) serve(operation *Operation, declared *huma.Operation, bind func(hu
 	if operation.Spec.Secret {
 		q.w.keepPlain(r)
 	}
-	if !operation.Stream && !operation.Socket {
+	switch {
+	case operation.Spec.Timeout == Unlimited:
+		_ = http.NewResponseController(q.w).SetWriteDeadline(time.Time{}) // the upload sets it when all has arrived
+	case !operation.Stream && !operation.Socket:
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, operation.timeout())
 		defer cancel()

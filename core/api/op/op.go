@@ -132,10 +132,14 @@ type Spec struct {
 	// MaxBody in bytes; 1 MiB when zero. Of an upload it is the file's, of a socket a message's.
 	MaxBody int64
 	// Timeout is how long the handler may take; 60 s when zero, and an hour for a download or an upload. Streams and sockets have
-	// none.
+	// none, and neither has an upload whose Timeout is Unlimited.
 	Timeout time.Duration
 	// Idle is how long an upload or a socket may stand still.
 	Idle time.Duration
+	// Rate is the least of an upload that must arrive, in bytes a second, measured over each Idle; zero for no such limit.
+	Rate int64
+	// Form describes the parts of an upload whose media type is multipart/form-data.
+	Form []FormPart
 	// Messages is how many messages a socket takes from its client at once, and a tenth of it how many more in each second
 	// thereafter; 10,000 when zero.
 	Messages int
@@ -146,6 +150,19 @@ type Spec struct {
 	Secret bool
 	// Content are the media types of a download or an upload.
 	Content []string
+}
+
+// Unlimited is the Timeout of an upload that may take as long as it moves.
+const Unlimited time.Duration = -1
+
+// FormPart is a part of a form. The one whose Type is "file" is the file.
+type FormPart struct {
+	Name string
+	// Type is "string", "boolean" or "file".
+	Type     string
+	Required bool
+	Doc      string
+	Example  any
 }
 
 // Confirm says when the caller confirms an operation, and by which phrase.

@@ -1,11 +1,13 @@
 package op
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"mime"
+	"mime/multipart"
 	"net"
 	"net/http"
 	"reflect"
@@ -27,6 +29,8 @@ const (
 	// How many sockets and uploads together one user may begin at once, and how many more in each second thereafter.
 	begunAtOnce = 20
 	begunRate   = 1
+	// formBuffer is how much of a form is read at once, in bytes.
+	formBuffer = 1 << 20
 )
 
 // Incoming is the body of an Upload while it arrives. It is an io.Reader that nothing is gathered behind.
@@ -40,14 +44,22 @@ type Incoming struct {
 	control *http.ResponseController
 	idle    time.Duration
 	most    time.Duration
+	rate    int64
+	kind    string // the whole of Content-Type
 	read    int64
-	whole   atomic.Bool           // the last byte has arrived
-	ended   atomic.Pointer[error] // why nothing more is let in
+	// since is when the present time of measuring began, and had what had been read then.
+	since time.Time
+	had   int64
+	whole atomic.Bool           // the last byte has arrived
+	ended atomic.Pointer[error] // why nothing more is let in
 }
 
 // Read reads what has arrived. Its errors are problems that the handler returns: too_large, request_timeout for a sender that
 // stops or is too slow, canceled for one that leaves.
 func (f *Incoming) Read(p []byte) (int, error) {
+	if err := f.measure(); err != nil {
+		return 0, err
+	}
 	_ = f.control.SetReadDeadline(time.Now().Add(f.idle)) // only the real server has deadlines
 	if cause := f.ended.Load(); cause != nil {
 		return 0, *cause
@@ -70,6 +82,30 @@ func (f *Incoming) Read(p []byte) (int, error) {
 		return n, problem.New(problem.CodeRequestTimeout, "nothing of the body arrived for %s", f.idle)
 	}
 	return n, problem.New(problem.CodeCanceled, "the body ended too early").Because(fmt.Errorf("reading the body: %w", err))
+}
+
+// measure is the refusal of a sender that is too slow.
+func (f *Incoming) measure() error {
+	switch now := time.Now(); {
+	case f.rate == 0:
+	case f.since.IsZero():
+		f.since = now
+	case now.Sub(f.since) >= f.idle:
+		if arrived, wanted := f.read-f.had, int64(float64(f.rate)*now.Sub(f.since).Seconds()); arrived < wanted {
+			return problem.New(problem.CodeRequestTimeout, "the body arrives too slowly: less than %d bytes a second", f.rate)
+		}
+		f.since, f.had = now, f.read
+	}
+	return nil
+}
+
+// Form reads the body as a form of parts, in pieces of 1 MiB. A body that is no such form is the problem malformed, also of the parts.
+func (f *Incoming) Form() (*multipart.Reader, error) {
+	_, params, err := mime.ParseMediaType(f.kind)
+	if err != nil || params["boundary"] == "" {
+		return nil, problem.New(problem.CodeMalformed, "the Content-Type of the form names no boundary")
+	}
+	return multipart.NewReader(bufio.NewReaderSize(f, formBuffer), params["boundary"]), nil
 }
 
 // end lets nothing more in, not even what a Read waits for.
@@ -130,7 +166,31 @@ func Upload[I, O any](a *API, path string, handler func(context.Context, *I, *In
 		}
 		return out, nil
 	})
+	if len(spec.Form) > 0 { // told now, since huma would ask for a body of its own
+		body := a.declared(operation).RequestBody
+		body.Description = "A form with the file"
+		body.Content["multipart/form-data"].Schema = formSchema(spec.Form)
+	}
 	a.finish(operation)
+}
+
+// formSchema describes a form.
+func formSchema(parts []FormPart) *huma.Schema {
+	s := &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{}, AdditionalProperties: false}
+	for _, p := range parts {
+		part := &huma.Schema{Type: p.Type, Description: p.Doc}
+		if p.Type == "file" {
+			part.Type, part.Format = huma.TypeString, "binary"
+		}
+		if p.Example != nil {
+			part.Examples = []any{p.Example}
+		}
+		s.Properties[p.Name] = part
+		if p.Required {
+			s.Required = append(s.Required, p.Name)
+		}
+	}
+	return s
 }
 
 // upload runs the handler beside its guard, which it ends before it returns.
@@ -160,6 +220,7 @@ func upload[I, O any](ctx context.Context, a *API, in *I, handler func(context.C
 	defer guarding.Wait()
 	defer cancel(errFinished)
 	out, err := handler(ctx, in, f)
+	_ = f.control.SetWriteDeadline(time.Now().Add(writeGrace))
 	if err != nil {
 		if cause := context.Cause(ctx); cause != nil {
 			return nil, f.explain(cause) // what the handler says of its ended context is less
@@ -185,7 +246,8 @@ func (q *request) incoming() (*Incoming, error) {
 		return nil, tooLarge(limit)
 	}
 	f := &Incoming{Media: media, Size: r.ContentLength, body: http.MaxBytesReader(q.w, r.Body, limit),
-		control: http.NewResponseController(q.w), idle: spec.Idle, most: q.operation.timeout()}
+		control: http.NewResponseController(q.w), idle: spec.Idle, most: q.operation.timeout(), rate: spec.Rate,
+		kind: r.Header.Get("Content-Type")}
 	if f.idle <= 0 {
 		f.idle = chunkTime
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/hostler/hostler/core/identity/identitytest"
 	"github.com/hostler/hostler/core/secret"
 	"github.com/hostler/hostler/core/service"
+	"github.com/hostler/hostler/core/upload"
 	"github.com/hostler/hostler/sdk/firewall"
 	"github.com/hostler/hostler/sdk/firewall/membackend"
 	"github.com/hostler/hostler/sdk/hypervisor"
@@ -53,6 +54,13 @@ func New(t testing.TB, edits ...func(*service.Config)) *service.Service {
 	}
 	if c.Firewalls == nil {
 		c.Firewalls = Firewalls{membackend.New()} // nor does this
+	}
+	if c.Spool == nil {
+		spool, err := upload.OpenSpool(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Spool = spool
 	}
 	if c.Keys == nil {
 		none := func(context.Context) ([]secret.KeyID, error) { return nil, nil }

@@ -12,8 +12,10 @@ import (
 // ours, after an answer that stalled, is a timeout.
 func netError(ctx context.Context, err error) error {
 	var known *plugin.Error
-	if !errors.As(err, &known) && errors.Is(context.Cause(ctx), errStalled) {
-		return plugin.Errorf(plugin.Timeout, "%w", errStalled)
+	for _, waited := range []error{errStalled, errNotTaken} {
+		if !errors.As(err, &known) && errors.Is(context.Cause(ctx), waited) {
+			return plugin.Errorf(plugin.Timeout, "%w", waited)
+		}
 	}
 	return endpoint.NetworkError(ctx, err)
 }

@@ -49,7 +49,7 @@ func (c *Cluster) build() error {
 	c.addStorage(StorageSpec{ID: "local", Content: "backup,iso,vztmpl", Size: 90 * gibibyte})
 	c.addStorage(StorageSpec{ID: "local-lvm", Plugin: "lvmthin", Content: "images,rootdir", Size: 800 * gibibyte})
 	c.storageByID("local").images = []storageImage{
-		{"iso", "debian-13.1.0-amd64-netinst.iso", 790 * mebibyte, c.clock.now().Unix() - 86400},
+		{content: "iso", name: "debian-13.1.0-amd64-netinst.iso", size: 790 * mebibyte, ctime: c.clock.now().Unix() - 86400},
 	}
 	if len(c.nodes) > 1 {
 		c.addStorage(StorageSpec{ID: "nas", Plugin: "nfs", Shared: true, Size: 8192 * gibibyte})

@@ -29,7 +29,7 @@
 //	node_…       nodes, and the parts of a node that can be down
 //	guest_…      virtual machines and containers: state, lists, configuration, lifecycle, snapshots, backups; guest_task.go is for
 //	             their tasks
-//	storage_…    storages, the volumes and backups on them, and storages that clusters share
+//	storage_…    storages, the volumes, backups and uploads on them, and storages that clusters share
 //	firewall_…   firewall rules and options
 //	task_…       the task table, task lists, logs
 //	control…     the control interface; fault.go the faults; options… what can be set

@@ -11,7 +11,7 @@ func endpoints() []*endpoint {
 		nodeEndpoints(), taskEndpoints(),
 		guestEndpoints(), configEndpoints(), resizeEndpoints(), interfaceEndpoints(), lifecycleEndpoints(), snapshotEndpoints(),
 		createEndpoints(), containerEndpoints(), cloneEndpoints(), migrateEndpoints(), destroyEndpoints(), backupEndpoints(),
-		storageEndpoints(), networkEndpoints(),
+		storageEndpoints(), uploadEndpoints(), networkEndpoints(),
 		firewallRuleEndpoints(), firewallOptionEndpoints(),
 	)
 }

@@ -147,6 +147,8 @@ func (w *recordedServer) request(e pvetest.Exchange) rawRequest {
 		return r
 	}
 	switch {
+	case strings.HasPrefix(e.Request.Headers["Content-Type"], "multipart/"):
+		r.body = recordedUpload(e)
 	case e.Request.Encoding == "json":
 		r.body = string(e.Request.Params)
 	case e.Request.Encoding == "form" && len(form) > 0:
@@ -170,4 +172,22 @@ func (w *recordedServer) upidRequest(e pvetest.Exchange, r *rawRequest, form url
 	if len(form) > 0 {
 		r.path += "?" + form.Encode()
 	}
+}
+
+// recordedUpload is the form of a recorded upload, of which only the names and values of its fields are known.
+func recordedUpload(e pvetest.Exchange) string {
+	const edge = "------b0undary\r\n"
+	_, list, _ := strings.Cut(e.Note, ": ")
+	var form strings.Builder
+	for field := range strings.SplitSeq(list, ", ") {
+		name, value, _ := strings.Cut(field, "=")
+		form.WriteString(edge + `Content-Disposition: form-data; name="` + name + `"`)
+		if name == "filename" {
+			form.WriteString(`; filename="` + value + "\"\r\n\r\n" + strings.Repeat("x", 1000))
+		} else {
+			form.WriteString("\r\n\r\n" + value)
+		}
+		form.WriteString("\r\n")
+	}
+	return form.String() + strings.TrimSuffix(edge, "\r\n") + "--\r\n"
 }

@@ -48,7 +48,8 @@ func (n *node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	body, gzipped := c.packed(r, body, res.ready)
 	c.stats.answer(len(body))
-	writeOK(w, body, okHeader{gzipped: gzipped, plain: res.plain, last: last, viaDaemon: viaDaemon})
+	// A connection that brought a file is closed.
+	writeOK(w, body, okHeader{gzipped: gzipped, plain: res.plain, last: last || template == uploadPath, viaDaemon: viaDaemon})
 }
 
 func (c *Cluster) sendError(w http.ResponseWriter, e *apiError) {
@@ -85,13 +86,20 @@ func (n *node) answer(r *http.Request, format, path string) (res result, viaDaem
 			return result{}, false, err
 		}
 	}
-	if err := checkBody(r); err != nil {
+	uploads := e != nil && e.path == uploadPath
+	if err := checkBody(r); err != nil && !uploads {
 		return result{}, false, err
 	}
 	if format != "json" && format != "extjs" {
 		return result{}, false, serverError(501, "no formatter for uri "+path+", "+format, bodyText)
 	}
-	vals, err := readValues(r)
+	var vals values
+	var file *upload
+	if uploads {
+		vals, file, err = readUpload(r)
+	} else {
+		vals, err = readValues(r)
+	}
 	if err != nil {
 		return result{}, false, err
 	}
@@ -107,7 +115,7 @@ func (n *node) answer(r *http.Request, format, path string) (res result, viaDaem
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.settle()
-	req := &request{c: c, who: who, entry: n, node: n, values: vals, path: path, kind: e.kind, now: c.clock.now()}
+	req := &request{c: c, who: who, entry: n, node: n, values: vals, path: path, kind: e.kind, now: c.clock.now(), upload: file}
 	res, err = e.serve(req)
 	return res, e.facts().Daemon, err
 }

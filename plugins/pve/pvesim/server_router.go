@@ -20,6 +20,7 @@ type request struct {
 	path   string // relative to the API's root, unescaped
 	kind   string // QEMU or LXC where the path names a guest type
 	now    time.Time
+	upload *upload // the file that came with it, at the one path that takes one
 }
 
 // handlerFunc carries a request out. Parameters and privileges have been checked.

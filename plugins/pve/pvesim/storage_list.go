@@ -70,6 +70,7 @@ type storageImage struct {
 	name    string
 	size    int64
 	ctime   int64
+	sha256  string // of one that was uploaded
 }
 
 // AddImage puts an image on a storage: of the content iso, such as debian.iso, or vztmpl, such as debian.tar.gz.
@@ -77,7 +78,7 @@ func (c *Cluster) AddImage(storageID, content, name string, size int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if s := c.storageByID(storageID); s != nil {
-		s.images = append(s.images, storageImage{content, name, size, c.clock.now().Unix()})
+		s.images = append(s.images, storageImage{content: content, name: name, size: size, ctime: c.clock.now().Unix()})
 	}
 }
 

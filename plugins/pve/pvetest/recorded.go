@@ -19,6 +19,7 @@ type Exchange struct {
 	Reason   string          `json:"reason"`
 	Response json.RawMessage `json:"response"`
 	Header   [][2]string     `json:"response_headers"`
+	Note     string          `json:"note"`
 }
 
 // ExchangeRequest is how an exchange was asked for.

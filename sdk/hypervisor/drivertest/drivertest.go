@@ -73,6 +73,8 @@ type Config struct {
 	VM func(t testing.TB) hypervisor.VMSpec
 	// BackupStorage names a storage that can hold backups, and that every node sees; empty leaves out the cases of backups.
 	BackupStorage string
+	// UploadStorage names a storage that takes installation images, and that every node has; empty leaves out the cases of uploads.
+	UploadStorage string
 	// LockedGuest makes a guest that refuses actions because something locks it.
 	LockedGuest func(t testing.TB) hypervisor.GuestRef
 }
@@ -112,6 +114,7 @@ func Run(t *testing.T, cfg Config) {
 			s.group(t, "nic", s.nic)
 			s.group(t, "backup", s.backup)
 			s.group(t, "migrate", s.migrate)
+			s.group(t, "upload", s.upload)
 			s.group(t, "role_script", s.roleScript)
 			s.group(t, "credential_read", s.credentialRead)
 			s.group(t, "enrol", s.enrol)

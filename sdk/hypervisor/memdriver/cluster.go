@@ -52,7 +52,8 @@ type Cluster struct {
 	storages []*storage
 	bridges  []string
 	images   []string
-	made     int64 // the number of the newest guest
+	files    []File // that were uploaded, the oldest first
+	made     int64  // the number of the newest guest
 	tokens   map[string]token
 	// proper are the credentials of Target, by capability.
 	proper map[endpoint.Capability]endpoint.Credential

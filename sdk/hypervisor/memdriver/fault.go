@@ -26,8 +26,8 @@ type Fault struct {
 	Err error
 	// Leak returns an error that holds the credential's secret, as a careless driver would.
 	Leak bool
-	// Late makes all of it happen in mid-stream: after the first page of an inventory or the first line of a log, and when a code
-	// was redeemed.
+	// Late makes all of it happen in mid-stream: after the first page of an inventory or the first line of a log, when a code was
+	// redeemed, and when a file was uploaded.
 	Late bool
 }
 
@@ -37,6 +37,7 @@ var Methods = []string{
 	"snapshots", "takesnapshot", "deletesnapshot", "rollback", "redeem",
 	"placement", "createvm", "destroy", "clone", "config", "optionkeys", "reconfigure", "growdisk", "nics", "addresses", "changenic",
 	"backups", "runbackup", "restore", "deletebackup", "protectbackup", "checkmigration", "migrate",
+	"checkupload", "upload",
 }
 
 // slow is the delay of the fault "slow" in an address.

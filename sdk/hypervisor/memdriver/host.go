@@ -35,6 +35,7 @@ var (
 	_ hypervisor.NICEditor    = (*Host)(nil)
 	_ hypervisor.Backuper     = (*Host)(nil)
 	_ hypervisor.Migrator     = (*Host)(nil)
+	_ hypervisor.Uploader     = (*Host)(nil)
 )
 
 // begin is the start of every call: the network, the fault, the certificate, the token.

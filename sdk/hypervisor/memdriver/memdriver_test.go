@@ -130,11 +130,11 @@ func conform(t *testing.T, shape memdriver.Shape) {
 				Image: "local:iso/installer.iso",
 			}
 		},
-		BackupStorage: "archive",
-		RunningTask:   func(testing.TB) string { return cluster.NewTask("copy", 2) },
-		EndedTask:     ended(hypervisor.TaskOK),
-		FailedTask:    ended(hypervisor.TaskFailed),
-		LostTask:      ended(hypervisor.TaskUnknown), ForgetsTasks: shape.Forgets,
+		BackupStorage: "archive", UploadStorage: "local",
+		RunningTask: func(testing.TB) string { return cluster.NewTask("copy", 2) },
+		EndedTask:   ended(hypervisor.TaskOK),
+		FailedTask:  ended(hypervisor.TaskFailed),
+		LostTask:    ended(hypervisor.TaskUnknown), ForgetsTasks: shape.Forgets,
 		LockedGuest: func(testing.TB) hypervisor.GuestRef {
 			ref := cluster.NewGuest(hypervisor.VM, hypervisor.GuestStopped)
 			cluster.Change(ref.ID, func(g *hypervisor.Guest) { g.Lock = "backup" })

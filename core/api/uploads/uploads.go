@@ -1,0 +1,123 @@
+// Package uploads is the HTTP resource of files that are sent to a storage.
+package uploads
+
+import (
+	"context"
+	"errors"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"time"
+
+	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/core/upload"
+	"github.com/hostler/hostler/sdk/endpoint"
+)
+
+// Deps is what the resource works with.
+type Deps struct{ Uploads *upload.Store }
+
+type handlers struct{ uploads *upload.Store }
+
+const (
+	tag  = "Storage"
+	form = "multipart/form-data"
+	// most is beyond what the setting upload.limit_mib can be, in bytes.
+	most = 1 << 45
+	// idle is how long a sender may send nothing, and rate the least that it sends in that time, in bytes a second.
+	idle = 30 * time.Second
+	rate = 1 << 10
+)
+
+// Register declares the operations.
+func Register(a *op.API, deps Deps) {
+	h := handlers{deps.Uploads}
+	op.Upload(a, "/api/v1/storage/:host_id/:name/content", h.upload, op.Spec{
+		ID: "upload_content", Summary: "Upload a file to a storage", Tag: tag, Role: identity.Admin, On: op.Host, Calls: true,
+		Needs: endpoint.Lifecycle, Status: http.StatusAccepted, Audit: op.Audit{Action: "storage.upload", Target: "name"},
+		Content: []string{form}, MaxBody: most, Timeout: op.Unlimited, Idle: idle, Rate: rate,
+		Form: []op.FormPart{
+			{Name: "file", Type: "file", Required: true, Doc: "The file, with its name, which the hypervisor may change: see name of the answer"},
+			{Name: "content", Type: "string", Example: "iso",
+				Doc: "What it is to the storage, such as iso; without it what its name's ending says"},
+			{Name: "node", Type: "string", Example: "pve1", Doc: "A node that has the storage; without it or empty one of those that are online"},
+			{Name: "overwrite", Type: "boolean", Doc: "Replace a file of the same name; false without it"},
+		},
+		Description: "The file is received whole by the service, with its SHA-256, and then sent to the storage by the job that is answered. " +
+			"Its fields may stand before or behind the file. Those that stand before it are judged before the file is read: a name that is " +
+			"taken (409 `file_exists`, unless `overwrite` is true), a wrong ending, a storage that takes no such files or is out of use. " +
+			"A client that sends any field before the file sends all of them there; the others have their defaults. Files larger than the " +
+			"setting `upload.limit_mib` are 413 `too_large`, and those for which the service's folder would not keep `upload.keep_free_mib` " +
+			"free 507 `insufficient_storage`. There is no limit of time, but a sender that stops for 30 s, or sends less than 1 KiB a " +
+			"second, is left with 408. A client that goes away leaves nothing. With `upload_id` the client chooses the id under which " +
+			"GET /hosts/{host_id}/uploads/{upload_id} tells how much has arrived, on every instance.",
+	})
+	op.Get(a, "/api/v1/hosts/:host_id/uploads/:upload_id", h.get, op.Spec{
+		ID: "get_upload", Summary: "Get how far an upload has come", Tag: tag, Role: identity.Viewer, On: op.Host, Ours: true,
+		Description: "While the file arrives `received_bytes` is a second old at most; how much of it the job has sent on is the job's " +
+			"`progress`. It is known for a week after its last change.",
+	})
+}
+
+type uploadInput struct {
+	Name     string `path:"name" minLength:"1" maxLength:"100" example:"local" doc:"Name of the storage"`
+	UploadID string `query:"upload_id" pattern:"^[A-Za-z0-9_-]{16,64}$" example:"f4c1b7a0-5d0e-4a57-9d0b-2f6f5c0f8a11" doc:"An id of the client's choice that was never used before, such as a random UUID"`
+}
+
+func (h handlers) upload(ctx context.Context, in *uploadInput, f *op.Incoming) (*op.Body[upload.Started], error) {
+	parts, err := f.Form()
+	if err != nil {
+		return nil, err
+	}
+	on := op.Found(ctx)
+	started, err := h.uploads.Receive(ctx, upload.Request{ID: in.UploadID, HostID: on.ID, TeamID: on.TeamID, Storage: in.Name, Size: f.Size},
+		func() (upload.Part, error) { return next(parts) })
+	return &op.Body[upload.Started]{Body: started}, err
+}
+
+// next is the next part of a form.
+func next(parts *multipart.Reader) (upload.Part, error) {
+	part, err := parts.NextRawPart()
+	if err != nil {
+		return upload.Part{}, formError(err)
+	}
+	// FileName of the part would hide a path.
+	_, params, err := mime.ParseMediaType(part.Header.Get("Content-Disposition"))
+	if err != nil {
+		return upload.Part{}, formError(err)
+	}
+	name, file := params["filename"]
+	return upload.Part{Field: params["name"], File: file, FileName: name, Body: partBody{part}}, nil
+}
+
+// partBody is the body of a part whose errors are problems.
+type partBody struct{ io.Reader }
+
+func (b partBody) Read(p []byte) (int, error) {
+	n, err := b.Reader.Read(p)
+	if err != nil {
+		err = formError(err)
+	}
+	return n, err
+}
+
+// formError is the problem of a form that cannot be read. io.EOF stays what it is.
+func formError(err error) error {
+	var known *problem.Error
+	if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &known) {
+		return err
+	}
+	return problem.New(problem.CodeMalformed, "the body is no well-formed form").Because(err)
+}
+
+type getInput struct {
+	UploadID string `path:"upload_id" minLength:"1" maxLength:"64" example:"f4c1b7a0-5d0e-4a57-9d0b-2f6f5c0f8a11"`
+}
+
+func (h handlers) get(ctx context.Context, in *getInput) (*op.Body[upload.Upload], error) {
+	u, err := h.uploads.Get(ctx, op.Found(ctx).ID, in.UploadID)
+	return &op.Body[upload.Upload]{Body: u}, err
+}

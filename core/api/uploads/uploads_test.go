@@ -1,0 +1,458 @@
+package uploads_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"net/http/httptest"
+	"net/textproto"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/hostler/hostler/core/api"
+	"github.com/hostler/hostler/core/api/apitest"
+	"github.com/hostler/hostler/core/api/jobs"
+	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/api/settings"
+	"github.com/hostler/hostler/core/api/uploads"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/core/service"
+	"github.com/hostler/hostler/core/service/servicetest"
+	"github.com/hostler/hostler/core/upload"
+	"github.com/hostler/hostler/internal/waittest"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+// fixture is a Lab whose jobs run.
+type fixture struct {
+	*servicetest.Lab
+	t   *testing.T
+	dir string
+}
+
+func newFixture(t *testing.T, shape memdriver.Shape) *fixture {
+	t.Helper()
+	f := &fixture{t: t, dir: t.TempDir()}
+	spool, err := upload.OpenSpool(f.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Lab = servicetest.NewLab(t, shape, func(a *op.API, d api.Deps) {
+		uploads.Register(a, d.Uploads)
+		jobs.Register(a, d.Jobs)
+		settings.Register(a, d.Settings)
+	}, func(c *service.Config) {
+		c.Spool, c.Loops = spool, []service.Loop{service.Jobs}
+	})
+	return f
+}
+
+func (f *fixture) start() {
+	f.t.Helper()
+	if err := f.Start(f.t.Context()); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+func inBothShapes(t *testing.T, test func(t *testing.T, f *fixture)) {
+	t.Helper()
+	for _, shape := range memdriver.Shapes() {
+		t.Run(shape.Name, func(t *testing.T) {
+			t.Parallel()
+			test(t, newFixture(t, shape))
+		})
+	}
+}
+
+// part is a part of a form: a field, or a file where file is set, under the name file.
+type part struct{ name, value, file string }
+
+func form(parts ...part) (body, kind string) {
+	var text bytes.Buffer
+	w := multipart.NewWriter(&text)
+	for _, p := range parts {
+		if p.file == "" {
+			_ = w.WriteField(p.name, p.value)
+			continue
+		}
+		// By hand, for names that the standard library would quote.
+		out, _ := w.CreatePart(textproto.MIMEHeader{"Content-Disposition": {`form-data; name="` + p.name + `"; filename="` + p.file + `"`}})
+		_, _ = io.WriteString(out, p.value)
+	}
+	_ = w.Close()
+	return text.String(), w.FormDataContentType()
+}
+
+func file(name, content string) part { return part{name: "file", value: content, file: name} }
+
+// upload sends a form that must be answered so.
+func (f *fixture) upload(url string, as *apitest.Caller, status int, code string, parts ...part) *apitest.Answer {
+	f.t.Helper()
+	body, kind := form(parts...)
+	var got *apitest.Answer
+	f.Run(f.t, apitest.Scenario{Name: "POST " + url, Method: "POST", URL: "/api/v1/storage/" + url, Body: body, As: as, Status: status,
+		Error: code, Headers: map[string]string{"Content-Type": kind}, After: func(_ *testing.T, a *apitest.Answer) { got = a }})
+	return got
+}
+
+// left are the files in the spool.
+func (f *fixture) left() (names []string) {
+	f.t.Helper()
+	entries, err := os.ReadDir(f.dir)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), ".spool") {
+			names = append(names, e.Name())
+		}
+	}
+	return names
+}
+
+// ended waits for the end of the job of an upload.
+func (f *fixture) ended(a *apitest.Answer) job.View {
+	f.t.Helper()
+	var started upload.Started
+	if a == nil || json.Unmarshal(a.Body, &started) != nil {
+		f.t.Fatal("there is no answer")
+	}
+	var j job.View
+	waittest.Until(f.t, "the job has ended", func() bool {
+		f.Get(f.t, fmt.Sprintf("jobs/%d", started.Job.ID), &j)
+		return j.Status.Finished()
+	})
+	return j
+}
+
+func sumOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
+func TestUpload(t *testing.T) {
+	t.Parallel()
+	inBothShapes(t, func(t *testing.T, f *fixture) {
+		f.start()
+		const mine = "id-of-the-clients-choice"
+		large := strings.Repeat("large file ", 300_000) // more than one chunk
+		for name, parts := range map[string][]part{
+			"before.iso": {{name: "content", value: "iso"}, {name: "overwrite", value: "false"}, file("before.iso", large)},
+			"after.iso":  {file("after.iso", "x"), {name: "content", value: "iso"}, {name: "node", value: f.Cluster.Nodes()[1]}},
+			"alone.iso":  {file("alone.iso", "")},
+		} {
+			a := f.upload("1/local/content?upload_id="+mine+name[:5], apitest.Admin, 202, "", parts...)
+			if j := f.ended(a); j.Status != job.Succeeded || j.Kind != "storage.upload" || j.Target.Name != "local" {
+				t.Errorf("%s: %+v: %s", name, j, f.Value("SELECT string_agg(text, '; ' ORDER BY job_id, seq) FROM job_events"))
+			}
+			var u upload.Upload
+			f.Get(t, "hosts/1/uploads/"+mine+name[:5], &u)
+			if u.Status != "received" || u.Name != name || u.JobID == nil || u.Error != nil || u.SHA256 == "" {
+				t.Errorf("%s: %+v", name, u)
+			}
+		}
+		files := map[string]memdriver.File{}
+		for _, stored := range f.Cluster.Files() {
+			files[stored.Name] = stored
+		}
+		if len(files) != 3 || files["before.iso"].SHA256 != sumOf(large) || files["before.iso"].Size != int64(len(large)) ||
+			files["after.iso"].SHA256 != sumOf("x") || files["alone.iso"].SHA256 != sumOf("") {
+			t.Errorf("%+v", files)
+		}
+		if names := f.left(); len(names) != 0 {
+			t.Errorf("%v is left", names)
+		}
+		if trail := f.Trail("storage.upload"); strings.Count(trail, "ok") != 3 {
+			t.Errorf("the trail: %s", trail)
+		}
+	})
+}
+
+func TestUploadIsRefused(t *testing.T) {
+	t.Parallel()
+	inBothShapes(t, func(t *testing.T, f *fixture) {
+		good := file("a.iso", "abc")
+		for name, c := range map[string]struct {
+			url    string
+			as     *apitest.Caller
+			status int
+			code   string
+			parts  []part
+		}{
+			"nobody":            {"1/local/content", nil, 401, "unauthenticated", []part{good}},
+			"operator":          {"1/local/content", apitest.Operator, 403, "forbidden", []part{good}},
+			"another team":      {"1/local/content", apitest.In(2, identity.Admin), 404, "not_found", []part{good}},
+			"no host":           {"9/local/content", apitest.Admin, 404, "not_found", []part{good}},
+			"no storage":        {"1/none/content", apitest.Admin, 404, "not_found", []part{good}},
+			"bad id":            {"1/local/content?upload_id=short", apitest.Admin, 422, "invalid", []part{good}},
+			"no file":           {"1/local/content", apitest.Admin, 422, "invalid", []part{{name: "content", value: "iso"}}},
+			"two files":         {"1/local/content", apitest.Admin, 422, "invalid", []part{good, good}},
+			"other file":        {"1/local/content", apitest.Admin, 422, "invalid", []part{{name: "x", value: "y", file: "a.iso"}}},
+			"file without name": {"1/local/content", apitest.Admin, 422, "invalid", []part{{name: "file", value: "y"}}},
+			"unknown field":     {"1/local/content", apitest.Admin, 422, "invalid", []part{{name: "overwrit", value: "true"}, good}},
+			"twice": {"1/local/content", apitest.Admin, 422, "invalid",
+				[]part{{name: "content", value: "iso"}, {name: "content", value: "iso"}}},
+			"no boolean": {"1/local/content", apitest.Admin, 422, "invalid", []part{{name: "overwrite", value: "yes"}, good}},
+			"no node":    {"1/local/content", apitest.Admin, 422, "invalid", []part{{name: "node", value: "nowhere"}, good}},
+			"long field": {"1/local/content", apitest.Admin, 422, "invalid",
+				[]part{{name: "content", value: strings.Repeat("x", 2000)}, good}},
+			"content":       {"1/local/content", apitest.Admin, 422, "invalid", []part{{name: "content", value: "snippets"}, good}},
+			"content after": {"1/local/content", apitest.Admin, 422, "invalid", []part{good, {name: "content", value: "snippets"}}},
+			"ending":        {"1/local/content", apitest.Admin, 422, "invalid", []part{file("a.exe", "abc")}},
+			"no name":       {"1/local/content", apitest.Admin, 422, "invalid", []part{file("..", "abc")}},
+			"path":          {"1/local/content", apitest.Admin, 422, "invalid", []part{file("../../etc/a.iso", "abc")}},
+			"long name":     {"1/local/content", apitest.Admin, 422, "invalid", []part{file(strings.Repeat("a", 256)+".iso", "abc")}},
+			"no UTF-8":      {"1/local/content", apitest.Admin, 422, "invalid", []part{file("a\xff.iso", "abc")}},
+			"many parts":    {"1/local/content", apitest.Admin, 422, "invalid", manyParts()},
+		} {
+			t.Run(name, func(t *testing.T) {
+				f.upload(c.url, c.as, c.status, c.code, c.parts...)
+				if names := f.left(); len(names) != 0 {
+					t.Errorf("%v is left", names)
+				}
+			})
+		}
+		if n := f.Value("SELECT count(*) FROM jobs"); n != "0" {
+			t.Errorf("there are %s jobs", n)
+		}
+	})
+}
+
+func manyParts() (all []part) {
+	for range 30 {
+		all = append(all, part{name: "content", value: "iso"})
+	}
+	return all
+}
+
+func TestNamesAreNotReplacedUnlessAskedFor(t *testing.T) {
+	t.Parallel()
+	inBothShapes(t, func(t *testing.T, f *fixture) {
+		f.start()
+		if j := f.ended(f.upload("1/local/content", apitest.Admin, 202, "", file("a.iso", "old"))); j.Status != job.Succeeded {
+			t.Fatalf("%+v", j)
+		}
+		content := part{name: "content", value: "iso"}
+		f.upload("1/local/content", apitest.Admin, 409, "file_exists", content, file("a.iso", "new"))
+		f.upload("1/local/content", apitest.Admin, 409, "file_exists", file("a.iso", "new"))
+		f.upload("1/local/content", apitest.Admin, 409, "file_exists", file("a.iso", "new"), part{name: "overwrite", value: "false"})
+		for i, parts := range [][]part{
+			{{name: "overwrite", value: "true"}, file("a.iso", "new 0")}, {file("a.iso", "new 1"), {name: "overwrite", value: "true"}},
+		} {
+			if j := f.ended(f.upload("1/local/content", apitest.Admin, 202, "", parts...)); j.Status != job.Succeeded {
+				t.Errorf("%+v", j)
+			}
+			if files := f.Cluster.Files(); len(files) != 1 || files[0].SHA256 != sumOf(fmt.Sprint("new ", i)) {
+				t.Errorf("%+v", files)
+			}
+		}
+	})
+}
+
+// A refusal that nothing in the form can change comes before the file is read, and so does one that its fields before it decide.
+func TestRefusalComesBeforeTheFile(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, memdriver.Tokens)
+	f.start()
+	f.ended(f.upload("1/local/content", apitest.Admin, 202, "", file("there.iso", "old")))
+	for name, c := range map[string]struct {
+		fields, file, code string
+	}{
+		"taken":   {"content", "there.iso", "file_exists"},
+		"ending":  {"", "a.exe", "invalid"},
+		"content": {"content", "a.tar", "invalid"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var parts []part
+			if c.fields != "" {
+				parts = append(parts, part{name: c.fields, value: "iso"})
+			}
+			head, kind := form(append(parts, file(c.file, "x"))...)
+			head = head[:strings.Index(head, "\r\n\r\nx\r\n")+5]
+			body := &never{Reader: strings.NewReader(head), t: t}
+			r := httptest.NewRequestWithContext(t.Context(), "POST", "http://hostler.example/api/v1/storage/1/local/content", body)
+			r.Header.Set("Content-Type", kind)
+			r.ContentLength = 5 << 30
+			apitest.FakeLogIn(r, apitest.Admin)
+			w := httptest.NewRecorder()
+			f.Resource.API.Handler.ServeHTTP(w, r)
+			if !strings.Contains(w.Body.String(), `"error":"`+c.code+`"`) {
+				t.Errorf("%d %s", w.Code, w.Body)
+			}
+		})
+	}
+}
+
+// never is a body whose rest is asked for by nobody; but for what a buffer takes at once.
+type never struct {
+	io.Reader
+	t    *testing.T
+	more int
+}
+
+func (n *never) Read(p []byte) (int, error) {
+	got, err := n.Reader.Read(p)
+	if err == nil {
+		return got, nil
+	}
+	if n.more += len(p); n.more > 3<<20 {
+		n.t.Error("the file is read")
+		return 0, io.ErrUnexpectedEOF
+	}
+	clear(p)
+	return len(p), nil
+}
+
+func (n *never) Close() error { return nil }
+
+func TestLimits(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, memdriver.Tokens)
+	set := func(body string) { f.Ask(t, "PATCH", "settings", body, apitest.Owner, 200, "") }
+	set(`{"upload.limit_mib":1}`)
+	f.upload("1/local/content", apitest.Admin, 413, "too_large", file("a.iso", strings.Repeat("x", 1<<20+1)))
+	f.upload("1/local/content", apitest.Admin, 413, "too_large", file("a.iso", strings.Repeat("x", 2<<20)))
+	f.upload("1/local/content", apitest.Admin, 202, "", file("a.iso", strings.Repeat("x", 1<<20)))
+	set(`{"upload.keep_free_mib":16777216}`)
+	f.upload("1/local/content", apitest.Admin, 507, "insufficient_storage", file("b.iso", "x"))
+}
+
+// An upload of which the sender leaves has left nothing, and is told.
+func TestSenderThatLeaves(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, memdriver.Tokens)
+	whole, kind := form(file("a.iso", strings.Repeat("x", 3<<20)))
+	server := httptest.NewServer(f.Resource.API.Handler)
+	t.Cleanup(server.Close)
+	const id = "upload-whose-sender-leaves"
+	ctx, leave := context.WithCancel(t.Context())
+	body := io.MultiReader(strings.NewReader(whole[:2<<20]), leaves(func() {
+		waittest.Until(t, "some has arrived", func() bool { return len(f.left()) == 1 })
+		leave()
+	}))
+	r, err := http.NewRequestWithContext(ctx, "POST", server.URL+"/api/v1/storage/1/local/content?upload_id="+id, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.ContentLength = int64(len(whole))
+	r.Header.Set("Content-Type", kind)
+	apitest.FakeLogIn(r, apitest.Admin)
+	if answer, err := server.Client().Do(r); err == nil {
+		text, _ := io.ReadAll(answer.Body)
+		answer.Body.Close()
+		t.Fatalf("it was answered with %d %s", answer.StatusCode, text)
+	}
+	waittest.Until(t, "the upload has failed", func() bool {
+		return f.Value("SELECT count(*) FROM uploads WHERE status = 'failed'") == "1"
+	})
+	var u upload.Upload
+	f.Get(t, "hosts/1/uploads/"+id, &u)
+	if names := f.left(); len(names) != 0 || u.Error == nil || *u.Error != "canceled" {
+		t.Errorf("%v is left, and %+v", names, u)
+	}
+}
+
+type leaves func()
+
+func (l leaves) Read([]byte) (int, error) {
+	l()
+	return 0, io.ErrUnexpectedEOF
+}
+
+// How the hypervisor fails is how the job ends, and no file is left.
+func TestHowTheJobEnds(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		fault  memdriver.Fault
+		status job.Status
+		says   string
+		stored int
+	}{
+		"refused":     {memdriver.Fault{Err: plugin.Errorf(plugin.Refused, "not today")}, job.Failed, "not today", 0},
+		"denied":      {memdriver.Fault{Err: plugin.Errorf(plugin.Denied, "no")}, job.Failed, "no", 0},
+		"lost before": {memdriver.Fault{Err: plugin.Errorf(plugin.Unreachable, "cut")}, job.Failed, "not sent whole", 0},
+		"lost behind it": {memdriver.Fault{Err: plugin.Errorf(plugin.Unreachable, "cut"), Late: true}, job.Unknown,
+			"of the same size, 3 bytes", 1},
+		"secret in the way": {memdriver.Fault{Leak: true}, job.Failed, "not sent whole", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t, memdriver.Tokens)
+			f.Cluster.SetFault("upload", c.fault)
+			f.start()
+			j := f.ended(f.upload("1/local/content", apitest.Admin, 202, "", file("a.iso", "abc")))
+			if j.Status != c.status || !strings.Contains(j.Error, c.says) || strings.Contains(j.Error, "secret-of") {
+				t.Errorf("%s: %s", j.Status, j.Error)
+			}
+			waittest.Until(t, "the file is gone", func() bool { return len(f.left()) == 0 })
+			if files := f.Cluster.Files(); len(files) != c.stored {
+				t.Errorf("%+v", files)
+			}
+		})
+	}
+}
+
+// A job whose file is in the folder of an instance that is gone for good says so.
+func TestJobWhoseInstanceIsGone(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, memdriver.Tokens)
+	a := f.upload("1/local/content", apitest.Admin, 202, "", file("a.iso", "abc"))
+	f.Exec("UPDATE jobs SET place = 'gone', created_at = now() - interval '1 hour'")
+	f.Exec("UPDATE river_job SET queue = 'at_gone', scheduled_at = now() - interval '1 minute'")
+	for _, name := range f.left() {
+		if err := os.Remove(f.dir + "/" + name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.start()
+	if j := f.ended(a); j.Status != job.Failed || !strings.Contains(j.Error, "the file is gone") {
+		t.Errorf("%+v", j)
+	}
+}
+
+// A job that is canceled before it begins leaves its file to the sweep.
+func TestCanceledJobLeavesNothing(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, memdriver.Tokens)
+	f.upload("1/local/content", apitest.Admin, 202, "", file("a.iso", "abc"))
+	if err := f.Uploads.Sweep(t.Context()); err != nil || len(f.left()) != 1 {
+		t.Fatalf("%v, left is %v", err, f.left())
+	}
+	f.Ask(t, "POST", "jobs/1/cancel", "", apitest.Operator, 202, "")
+	if err := f.Uploads.Sweep(t.Context()); err != nil || len(f.left()) != 0 {
+		t.Errorf("%v, left is %v", err, f.left())
+	}
+}
+
+// A driver without the ability is 501 before anything is read.
+func TestDriverWithoutUploads(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, memdriver.Tokens)
+	f.WrapChanges(func(h *memdriver.Host) hypervisor.Host { return struct{ hypervisor.Host }{h} })
+	f.upload("1/local/content", apitest.Admin, 501, "unsupported", file("a.iso", "abc"))
+	f.Exec("DELETE FROM host_credentials WHERE capability = '" + string(endpoint.Lifecycle) + "'")
+	f.upload("1/local/content", apitest.Admin, 409, "capability_missing", file("a.iso", "abc"))
+}
+
+// Who may not see the host does not see its uploads, and an id is taken once.
+func TestUploadIDs(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, memdriver.Tokens)
+	const id = "0b7c3a52-4a3f-4a57-9d0b-000000000001"
+	f.upload("1/local/content?upload_id="+id, apitest.Admin, 202, "", file("a.iso", "abc"))
+	f.upload("1/local/content?upload_id="+id, apitest.Admin, 409, "conflict", file("b.iso", "abc"))
+	f.Ask(t, "GET", "hosts/1/uploads/"+id, "", apitest.Viewer, 200, "", `"received_bytes":3`)
+	f.Ask(t, "GET", "hosts/1/uploads/"+id, "", apitest.In(2, identity.Owner), 404, "not_found")
+	f.Ask(t, "GET", "hosts/1/uploads/"+id+"x", "", apitest.Viewer, 404, "not_found")
+}

@@ -1,0 +1,39 @@
+package job
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// placePrefix begins the names of River's queues for jobs that must run at one place.
+const placePrefix = "at_"
+
+// queueAt is River's queue for jobs that must run at a place, or anywhere.
+func queueAt(place string) string {
+	if place == "" {
+		return riverQueue
+	}
+	return placePrefix + place
+}
+
+// beThere notes that there is an instance at this place, and gives the jobs of places that nobody has seen for long to any instance: their
+// workers find that what they need is not there, and end them.
+func (q *Queue) beThere(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	if q.cfg.Place != "" && !q.isSuspended() {
+		_, err := q.db.Pool.Exec(ctx, `INSERT INTO job_places (id) VALUES ($1) ON CONFLICT (id) DO UPDATE SET seen_at = now()`, q.cfg.Place)
+		if err != nil {
+			return fmt.Errorf("noting that this instance is there: %w", err)
+		}
+	}
+	_, err := q.db.Pool.Exec(ctx, `UPDATE river_job r SET queue = $1 FROM jobs j WHERE j.river_id = r.id AND j.status IN ('queued', 'running')
+		AND j.place IS NOT NULL AND r.queue <> $1 AND r.state = 'available'
+		AND r.scheduled_at < now() AND j.created_at < now() - $2::interval
+		AND NOT EXISTS (SELECT FROM job_places p WHERE p.id = j.place AND p.seen_at > now() - $2::interval)`, riverQueue, q.cfg.GoneLimit)
+	if err != nil {
+		return fmt.Errorf("looking for jobs of places that are gone: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,385 @@
+package upload
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/core/plugin"
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/core/setting"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/hypervisor"
+	sdk "github.com/hostler/hostler/sdk/plugin"
+)
+
+const (
+	// chunk is how much of a file is read at once, in bytes.
+	chunk = 1 << 20
+	// around is what the form around the file may add to a request, fieldLimit what a field may have, and maxParts how many parts there
+	// may be.
+	around     = 64 << 10
+	fieldLimit = 1 << 10
+	maxParts   = 20
+	// askLimit is how long the hypervisor may take to say whether it takes a file, while the sender waits.
+	askLimit = 30 * time.Second
+	// mib is the unit of the settings.
+	mib = 1 << 20
+)
+
+// Request says what is received, and where it shall go.
+type Request struct {
+	// ID is the client's, or empty for one of ours.
+	ID      string
+	HostID  int64
+	TeamID  int64
+	Storage string
+	// Size is the length of all that comes, in bytes; -1 where it is not known.
+	Size int64
+}
+
+// Part is a part of the form. Body is good until the next one is asked for.
+type Part struct {
+	// Field is its name. File is true for a file, whose name as it was sent is FileName.
+	Field    string
+	File     bool
+	FileName string
+	Body     io.Reader
+}
+
+// reception is one upload while it is received.
+type reception struct {
+	*Store
+	Request
+	next func() (Part, error)
+	// nodes have the storage.
+	nodes []string
+	// seen are the fields that have come.
+	seen map[string]bool
+	spec hypervisor.UploadSpec
+	// overwrite replaces a file of the same name.
+	overwrite bool
+	most      int64
+	keep      int64
+	file      *Receiving
+}
+
+// Receive takes in what next gives, part by part, until io.EOF, and enqueues the job that sends the file on. Fields may stand before or
+// after the file; those before it are judged before the file is taken. When it fails nothing of the file is left. Problems: invalid,
+// too_large, insufficient_storage, file_exists, conflict for an id that was used before, not_found, unsupported, those of host.Ask, and
+// those of reading.
+func (s *Store) Receive(ctx context.Context, in Request, next func() (Part, error)) (Started, error) {
+	r := &reception{Store: s, Request: in, next: next, seen: map[string]bool{}}
+	if r.ID == "" {
+		r.ID = rand.Text()
+	}
+	if err := r.begin(ctx); err != nil {
+		return Started{}, err
+	}
+	made, err := r.receive(ctx)
+	if err != nil {
+		if r.file != nil {
+			r.file.Discard()
+		}
+		r.fail(ctx, err)
+		return Started{}, err
+	}
+	u, err := s.Get(ctx, r.HostID, r.ID)
+	return Started{Job: made.View(), Upload: u}, err
+}
+
+// begin refuses what needs no body, and makes the row.
+func (r *reception) begin(ctx context.Context) error {
+	if r.Spool == nil {
+		return problem.New(problem.CodeUnsupported, "this instance has no folder for uploads")
+	}
+	limit, err := setting.Get(ctx, r.DB, setting.UploadLimit)
+	if err != nil {
+		return err
+	}
+	free, err := setting.Get(ctx, r.DB, setting.UploadFree)
+	if err != nil {
+		return err
+	}
+	r.most, r.keep = int64(limit)*mib, int64(free)*mib
+	if r.Size > r.most+around {
+		return problem.New(problem.CodeTooLarge, "the file is larger than %d bytes, see the setting upload.limit_mib", r.most)
+	}
+	if room, err := r.Spool.Room(r.keep); err != nil {
+		return err
+	} else if room < max(r.Size-around, 1) {
+		return noRoom()
+	}
+	if err := r.Actor.Hosts.Require(ctx, r.HostID, endpoint.Lifecycle, able); err != nil {
+		return err
+	}
+	if err := r.findNodes(ctx); err != nil {
+		return err
+	}
+	var user *int64
+	if caller := identity.FromContext(ctx); caller != nil {
+		user = &caller.UserID
+	}
+	var size *int64
+	if r.Size >= 0 {
+		size = &r.Size
+	}
+	made, err := r.DB.Pool.Exec(ctx, `INSERT INTO uploads (id, host_id, storage, place, user_id, size)
+		VALUES ($1, $2, $3, $4, (SELECT id FROM users WHERE id = $5), $6) ON CONFLICT DO NOTHING`,
+		r.ID, r.HostID, r.Storage, r.Spool.ID(), user, size)
+	if err != nil {
+		return db.Problem(fmt.Errorf("noting an upload: %w", err))
+	}
+	if made.RowsAffected() == 0 {
+		return problem.New(problem.CodeConflict, "an upload of this id was begun before; take a new one for each")
+	}
+	return nil
+}
+
+func able(at hypervisor.Host) error {
+	_, err := host.Able[hypervisor.Uploader](at)
+	return err
+}
+
+// findNodes finds the nodes that have the storage, by what the polls have found.
+func (r *reception) findNodes(ctx context.Context) error {
+	rows, err := r.DB.Pool.Query(ctx, `SELECT s.node FROM storages s JOIN hosts h ON h.cluster_id = s.cluster_id
+		LEFT JOIN nodes n ON n.cluster_id = s.cluster_id AND n.name = s.node
+		WHERE h.id = $1 AND s.name = $2 ORDER BY n.status IS DISTINCT FROM 'online', n.name IS DISTINCT FROM h.entry_node, s.node`,
+		r.HostID, r.Storage)
+	if err != nil {
+		return db.Problem(fmt.Errorf("looking for a storage: %w", err))
+	}
+	if r.nodes, err = pgx.CollectRows(rows, pgx.RowTo[string]); err != nil {
+		return db.Problem(fmt.Errorf("looking for a storage: %w", err))
+	}
+	if len(r.nodes) == 0 {
+		return problem.New(problem.CodeNotFound, "there is no such storage")
+	}
+	r.spec.Node, r.spec.Storage = r.nodes[0], r.Storage
+	return nil
+}
+
+// fail notes why the upload failed, although its context may have ended.
+func (r *reception) fail(ctx context.Context, cause error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	p := problem.From(cause)
+	detail := p.Detail
+	for _, f := range p.Faults {
+		detail += "; " + f.Msg
+	}
+	if _, err := r.DB.Pool.Exec(ctx, `UPDATE uploads SET status = 'failed', error_code = $2, error = $3, changed_at = now()
+		WHERE id = $1 AND status = 'receiving'`, r.ID, string(p.Code), strings.TrimPrefix(detail, "; ")); err != nil {
+		r.log().Warn("the end of an upload could not be noted", "upload", r.ID, "error", err)
+	}
+}
+
+// receive reads the form to its end and enqueues the job.
+func (r *reception) receive(ctx context.Context) (*job.Job, error) {
+	for n := 0; ; n++ {
+		part, err := r.next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case n == maxParts:
+			return nil, fault("", fmt.Sprintf("the form has more than %d parts", maxParts))
+		case r.seen[part.Field]:
+			return nil, fault("", "a part stands there twice")
+		case part.File != (part.Field == "file"):
+			return nil, fault("file", "this part, and only this, is a file")
+		case part.File:
+			err = r.take(ctx, part)
+		default:
+			err = r.field(part)
+		}
+		if err != nil {
+			return nil, err
+		}
+		r.seen[part.Field] = true
+	}
+	if r.file == nil {
+		return nil, problem.InvalidField("the form has no file", "missing", "body", "file")
+	}
+	r.spec.Size, r.spec.SHA256 = r.file.Size, r.file.SHA256()
+	if err := r.check(ctx, true); err != nil {
+		return nil, err
+	}
+	made, err := r.enqueue(ctx)
+	if err != nil {
+		return nil, err
+	}
+	// Only now, since a sweep takes what nobody receives and no job needs.
+	r.file.Keep()
+	return made, nil
+}
+
+// fault is the 422 of a part of the form, or of all of it where field is empty.
+func fault(field, msg string) error {
+	loc := []any{"body"}
+	if field != "" {
+		loc = append(loc, field)
+	}
+	return problem.InvalidField(msg, "invalid", loc...)
+}
+
+// field takes one of the fields.
+func (r *reception) field(part Part) error {
+	raw, err := io.ReadAll(io.LimitReader(part.Body, fieldLimit+1))
+	if err != nil {
+		return err
+	}
+	value := string(raw)
+	if len(raw) > fieldLimit || !utf8.ValidString(value) || strings.ContainsFunc(value, unicode.IsControl) {
+		return fault("", "a field is no short text")
+	}
+	switch part.Field {
+	case "content":
+		r.spec.Content = value
+	case "node":
+		if value != "" && !slices.Contains(r.nodes, value) {
+			return fault("node", "the storage is on no node of this name")
+		}
+		if value != "" {
+			r.spec.Node = value
+		}
+	case "overwrite":
+		if value != "true" && value != "false" {
+			return fault("overwrite", "it is neither true nor false")
+		}
+		r.overwrite = value == "true"
+	default:
+		return problem.InvalidField("there is no such field", "extra_forbidden", "body")
+	}
+	return nil
+}
+
+// take takes the file in.
+func (r *reception) take(ctx context.Context, part Part) error {
+	name := part.FileName
+	if name == "" || len(name) > 255 || !utf8.ValidString(name) || strings.ContainsAny(name, `/\`) ||
+		strings.ContainsFunc(name, unicode.IsControl) || strings.Trim(name, ".") == "" {
+		return fault("file", "the file needs a name of 1 to 255 bytes, without any path")
+	}
+	r.spec.Name, r.spec.Size = name, max(r.Size-around, 0)
+	if err := r.check(ctx, false); err != nil {
+		return err
+	}
+	if _, err := r.DB.Pool.Exec(ctx, "UPDATE uploads SET name = $2, changed_at = now() WHERE id = $1", r.ID, r.spec.Name); err != nil {
+		return db.Problem(fmt.Errorf("noting the name of an upload: %w", err))
+	}
+	file, err := r.Spool.Create(r.ID, max(r.Size-around, 0), r.most, r.keep)
+	if err != nil {
+		return err
+	}
+	r.file = file
+	buffer := make([]byte, chunk)
+	for told := time.Now(); ; {
+		n, err := io.ReadFull(part.Body, buffer)
+		if n > 0 {
+			if _, err := file.Write(buffer[:n]); err != nil {
+				return err
+			}
+		}
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if time.Since(told) > time.Second {
+			told = time.Now()
+			// How far it has come is only told: a database that is away for a moment ends no upload.
+			if _, err := r.DB.Pool.Exec(ctx, "UPDATE uploads SET received = $2, changed_at = now() WHERE id = $1", r.ID, file.Size); err != nil {
+				r.log().Debug("how far an upload has come was not noted", "upload", r.ID, "error", err)
+			}
+		}
+	}
+}
+
+// check asks the hypervisor whether it takes the file. Before the file, whole is false: what a field that may still come could change is
+// not refused then. Who sends any field before the file is taken to send all of them there.
+func (r *reception) check(ctx context.Context, whole bool) error {
+	told := whole || len(r.seen) > 0
+	check, err := host.AskWithin(ctx, r.Actor.Hosts, askLimit, r.HostID, endpoint.Lifecycle,
+		func(ctx context.Context, at hypervisor.Uploader) (hypervisor.UploadCheck, error) {
+			check, err := at.CheckUpload(ctx, r.spec)
+			return check, renamed(err)
+		})
+	err = plugin.Problem(err)
+	var p *problem.Error
+	switch {
+	case err != nil && !told && errors.As(err, &p) && p.Code == problem.CodeNotFound:
+		return nil // on another node it may be there
+	case err != nil && !told && errors.As(err, &p) && p.Code == problem.CodeInvalid && !isOf(p, "file"):
+		return nil // with another content or node it may be right
+	case err != nil:
+		return err
+	case check.Present && !r.overwrite && told:
+		return exists(check)
+	case whole:
+		r.spec.Content, r.spec.Name = check.Content, check.Name
+	}
+	return nil
+}
+
+// isOf reports whether a problem is about a field of the form.
+func isOf(p *problem.Error, field string) bool {
+	return slices.ContainsFunc(p.Faults, func(f problem.Fault) bool { return slices.Equal(f.Loc, []any{"body", field}) })
+}
+
+func exists(check hypervisor.UploadCheck) error {
+	return problem.New(problem.CodeFileExists, "the storage has a file %s; to replace it send the field overwrite with true before the file",
+		check.Name).With("volume", check.Volume)
+}
+
+// renamed gives what a driver says of a file's name the name of our field.
+func renamed(err error) error {
+	var e *sdk.Error
+	if errors.As(err, &e) && e.Kind == sdk.Invalid && e.Field == "name" {
+		told := *e
+		told.Field = "file"
+		return &told
+	}
+	return err
+}
+
+// enqueue makes the job.
+func (r *reception) enqueue(ctx context.Context) (made *job.Job, err error) {
+	err = r.DB.Tx(ctx, func(tx *db.Tx) (err error) {
+		made, err = r.Actor.Queue.Enqueue(ctx, tx, job.Spec{
+			Kind: Kind, Target: job.Target{Kind: "storage", ID: r.HostID, Name: r.Storage}, TeamID: r.TeamID, HostID: r.HostID,
+			Place: r.Spool.ID(), Params: params{Upload: r.ID, HostID: r.HostID, File: r.spec, Overwrite: r.overwrite},
+			Exclusive: fmt.Sprintf("upload:%d:%s:%s:%s", r.HostID, r.spec.Storage, r.spec.Content, r.spec.Name),
+			Asked: map[string]any{"name": r.spec.Name, "content": r.spec.Content, "node": r.spec.Node, "overwrite": r.overwrite,
+				"size_bytes": r.spec.Size, "sha256": r.spec.SHA256},
+		})
+		if err != nil {
+			return err
+		}
+		if _, err := tx.Pgx.Exec(ctx, `UPDATE uploads SET status = 'received', received = $2, sha256 = $3, name = $4, job_id = $5,
+			changed_at = now() WHERE id = $1`, r.ID, r.spec.Size, r.spec.SHA256, r.spec.Name, made.ID); err != nil {
+			return fmt.Errorf("noting that an upload has arrived: %w", err)
+		}
+		return audit.Write(ctx, tx)
+	})
+	return made, err
+}

@@ -1,0 +1,164 @@
+// Package upload takes files in that are meant for a storage of a hypervisor, such as installation images, and hands them to jobs that
+// send them there.
+//
+// A file is written to the Spool, a folder of this instance, while it arrives. Its job runs where that folder is (job.Spec.Place), and the
+// file goes with the job's end, whichever it is. What a process that died was receiving is removed by the next Sweep of any instance
+// with the folder. A row of the table uploads tells from every instance how much of a file has arrived.
+package upload
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/guest"
+	"github.com/hostler/hostler/core/heartbeat"
+	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/core/problem"
+)
+
+// Kind is the kind of jobs that send a file to a storage.
+const Kind = "storage.upload"
+
+// Store receives uploads and does their jobs.
+type Store struct {
+	DB    *db.DB
+	Actor *guest.Actor
+	// Spool is where files wait; nil refuses all.
+	Spool *Spool
+	// Logger gets what users do not see; nil logs nothing.
+	Logger hclog.Logger
+	// Heartbeat hears of every turn of Run; nil hears nothing.
+	Heartbeat *heartbeat.Monitor
+}
+
+func (s *Store) log() hclog.Logger {
+	if s.Logger == nil {
+		return hclog.NewNullLogger()
+	}
+	return s.Logger
+}
+
+// Upload is how far an upload has come; the JSON names are those of the API.
+type Upload struct {
+	ID       string  `json:"id" example:"f4c1b7a0-5d0e-4a57-9d0b-2f6f5c0f8a11"`
+	HostID   int64   `json:"host_id" example:"1"`
+	Storage  string  `json:"storage" example:"local"`
+	Name     string  `json:"name" example:"debian-13.iso" doc:"The file's name on the storage; empty until the part with the file has begun"`
+	Status   string  `json:"status" enum:"receiving,received,failed" doc:"received: the service has all of it, and the job sends it on"`
+	Received int64   `json:"received_bytes" example:"734003200" doc:"How much of the file has arrived at the service"`
+	Size     *int64  `json:"request_bytes" example:"790626304" doc:"The length of the request, which is a little more than the file; null where its sender does not say"`
+	SHA256   string  `json:"sha256" doc:"The checksum of the file; empty until all of it has arrived"`
+	JobID    *int64  `json:"job_id" example:"57" doc:"The job that sends the file to the storage; null until all of it has arrived"`
+	Error    *string `json:"error" example:"request_timeout" doc:"Why it failed: the code of a problem; null where it did not"`
+	Detail   string  `json:"detail" doc:"The same for people; empty where there is nothing to say"`
+
+	CreatedAt time.Time `json:"created_at"`
+	ChangedAt time.Time `json:"changed_at" doc:"When the last bytes arrived, or the status changed"`
+}
+
+// Get gives an upload to a host, or not_found.
+func (s *Store) Get(ctx context.Context, hostID int64, id string) (Upload, error) {
+	var u Upload
+	var code string
+	err := s.DB.Pool.QueryRow(ctx, `SELECT u.id, u.host_id, u.storage, u.name, u.status, u.received, u.size, u.sha256, u.job_id, u.error_code,
+		u.error, u.created_at, u.changed_at FROM uploads u WHERE u.host_id = $1 AND u.id = $2`, hostID, id).
+		Scan(&u.ID, &u.HostID, &u.Storage, &u.Name, &u.Status, &u.Received, &u.Size, &u.SHA256, &u.JobID, &code, &u.Detail,
+			&u.CreatedAt, &u.ChangedAt)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return u, problem.New(problem.CodeNotFound, "there is no such upload")
+	}
+	if err != nil {
+		return u, db.Problem(fmt.Errorf("reading an upload: %w", err))
+	}
+	if code != "" {
+		u.Error = &code
+	}
+	u.CreatedAt, u.ChangedAt = u.CreatedAt.UTC(), u.ChangedAt.UTC()
+	return u, nil
+}
+
+// Started is the answer to an upload that has arrived.
+type Started struct {
+	Job    job.View `json:"job"`
+	Upload Upload   `json:"upload"`
+}
+
+// Register makes the store the worker of the jobs that send files.
+func (s *Store) Register(q *job.Queue) { q.Register(Kind, job.WorkerFunc(s.send)) }
+
+const (
+	// tick is how often Run sweeps, and kept for how long rows are kept after their last change.
+	tick = 10 * time.Second
+	kept = "7 days"
+)
+
+// Run sweeps the spool until the context ends.
+func (s *Store) Run(ctx context.Context) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	s.Heartbeat.Beat(0)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+		}
+		if err := s.Sweep(ctx); err != nil && ctx.Err() == nil {
+			s.log().Warn("the folder of uploads could not be swept; that is tried again", "error", err)
+		}
+		s.Heartbeat.Beat(tick)
+		timer.Reset(tick)
+	}
+}
+
+// Sweep removes files whose upload or job has ended, and notes the end of uploads whose process died.
+func (s *Store) Sweep(ctx context.Context) error {
+	if s.Spool == nil {
+		return nil
+	}
+	var before time.Time
+	if err := s.DB.Pool.QueryRow(ctx, "SELECT now()").Scan(&before); err != nil {
+		return db.Problem(fmt.Errorf("asking for the time: %w", err))
+	}
+	received, err := s.Spool.Sweep(ctx, s.needed)
+	if err != nil {
+		return err
+	}
+	// One that began meanwhile has its row before it has its file.
+	if _, err := s.DB.Pool.Exec(ctx, `UPDATE uploads SET status = 'failed', error_code = $3, changed_at = now(),
+		error = 'the service stopped while the file was being received' WHERE place = $1 AND status = 'receiving' AND NOT id = ANY($2)
+		AND changed_at < $4::timestamptz - interval '1 minute'`, s.Spool.ID(), received, string(problem.CodeStopping), before); err != nil {
+		return db.Problem(fmt.Errorf("noting the end of uploads: %w", err))
+	}
+	if _, err := s.DB.Pool.Exec(ctx, "DELETE FROM uploads WHERE changed_at < now() - $1::interval", kept); err != nil {
+		return db.Problem(fmt.Errorf("forgetting old uploads: %w", err))
+	}
+	return nil
+}
+
+// needed are those of the files whose jobs have not ended.
+func (s *Store) needed(ctx context.Context, ids []string) (map[string]bool, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	rows, err := s.DB.Pool.Query(ctx, `SELECT u.id FROM uploads u JOIN jobs j ON j.id = u.job_id
+		WHERE u.id = ANY($1) AND j.status IN ('queued', 'running')`, ids)
+	if err != nil {
+		return nil, db.Problem(fmt.Errorf("looking for jobs of uploads: %w", err))
+	}
+	all, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return nil, db.Problem(fmt.Errorf("looking for jobs of uploads: %w", err))
+	}
+	keep := map[string]bool{}
+	for _, id := range all {
+		keep[id] = true
+	}
+	return keep, nil
+}

@@ -1,0 +1,250 @@
+package upload
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/hypervisor"
+	sdk "github.com/hostler/hostler/sdk/plugin"
+)
+
+// params are those of a job.
+type params struct {
+	Upload    string                `json:"upload"`
+	HostID    int64                 `json:"host_id"`
+	File      hypervisor.UploadSpec `json:"file"`
+	Overwrite bool                  `json:"overwrite"`
+}
+
+// progress is the job's own checkpoint.
+type progress struct {
+	// Whole is set before the last bytes of the file are sent: without it the hypervisor cannot have taken the file.
+	Whole bool `json:"whole"`
+}
+
+// step is the name of the job's one request.
+const step = "upload"
+
+// checkLimit is how long the hypervisor may take to say whether it takes a file.
+const checkLimit = time.Minute
+
+// send does a job that sends a file to a storage. A file that was not sent to its last byte was not taken: it is sent again after the
+// service was interrupted, and else the job fails. One of which the answer was lost is never sent again; what the storage has then is
+// told.
+func (s *Store) send(ctx context.Context, run *job.Run) (err error) {
+	var p params
+	if err := run.Params(&p); err != nil {
+		return err
+	}
+	file, err := s.open(p, run)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if file != nil {
+			_ = file.Close()
+		}
+		// What is only interrupted still needs its file; Sweep takes that of a job which is ended without a run.
+		if _, verdict := job.Verdict(err); s.Spool != nil && (err == nil || verdict || ctx.Err() == nil) {
+			s.Spool.Remove(p.Upload)
+		}
+	}()
+	_, err = run.Do(ctx, s.step(ctx, p, run, file))
+	var h *sdk.Error
+	switch {
+	case err == nil:
+		run.Note("stored %s on %s: %d bytes with the SHA-256 %s", p.File.Name, p.File.Storage, p.File.Size, p.File.SHA256)
+	case errors.As(err, &h) && h.Kind == sdk.Unsupported:
+		return job.Fail("the host's driver takes no files any more; nothing was stored")
+	case isClosed(run.Canceled()) && errors.Is(err, errCut):
+		return job.Stopped("canceled while the file was being sent; nothing was stored")
+	}
+	return err
+}
+
+// open opens the file. It is nil where it is gone and the job needs it no more.
+func (s *Store) open(p params, run *job.Run) (*os.File, error) {
+	begun := run.Begun(step)
+	var file *os.File
+	err := fs.ErrNotExist
+	if s.Spool != nil {
+		file, err = s.Spool.Open(p.Upload)
+	}
+	var done progress
+	switch {
+	case err == nil:
+		return file, nil
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("opening the file: %w", err)
+	case !begun:
+		return nil, job.Fail("the file is gone: the instance of the service that received it is not running any more, or its folder for " +
+			"uploads was emptied; nothing was sent")
+	}
+	if err := run.Progress(&done); err != nil {
+		return nil, err
+	}
+	if !done.Whole {
+		return nil, job.Fail("the file is gone, and it had not been sent whole; nothing was stored")
+	}
+	return nil, nil
+}
+
+// step is the one request of the job.
+func (s *Store) step(ctx context.Context, p params, run *job.Run, file *os.File) job.Step {
+	check := func(ctx context.Context) (hypervisor.UploadCheck, error) {
+		return host.AskWithin(ctx, s.Actor.Hosts, checkLimit, p.HostID, endpoint.Lifecycle,
+			func(ctx context.Context, at hypervisor.Uploader) (hypervisor.UploadCheck, error) {
+				return at.CheckUpload(ctx, p.File)
+			})
+	}
+	return job.Step{
+		Name: step, Long: true,
+		Open: func(ctx context.Context) (hypervisor.Host, error) {
+			return s.Actor.Hosts.Open(ctx, p.HostID, endpoint.Lifecycle)
+		},
+		Before: func(ctx context.Context) (time.Time, bool, error) {
+			found, err := check(ctx)
+			switch {
+			case err != nil:
+				return time.Time{}, false, err
+			case found.Present && !p.Overwrite:
+				return time.Time{}, false, job.Fail("the storage has a file %s by now; nothing was sent", found.Name)
+			case found.Present:
+				run.Note("replacing the file %s", found.Name)
+			}
+			run.Note("sending %s to %s on %s: %d bytes", found.Name, p.File.Storage, p.File.Node, p.File.Size)
+			return time.Now(), false, nil
+		},
+		Send: func(ctx context.Context, at hypervisor.Host) (string, error) {
+			able, err := host.Able[hypervisor.Uploader](at)
+			if err != nil {
+				return "", err
+			}
+			if _, err := file.Seek(0, io.SeekStart); err != nil {
+				return "", err
+			}
+			sent := &sending{run: run, file: file, size: p.File.Size}
+			ctx, breakOff := context.WithCancel(ctx)
+			defer breakOff()
+			defer sent.watch(breakOff)()
+			task, err := able.Upload(ctx, p.File, sent)
+			return task, sent.judge(err)
+		},
+		Query: func() hypervisor.TaskQuery { return hypervisor.TaskQuery{Node: p.File.Node} },
+		// Tasks do not tell which file they store, so that none is taken for this job's.
+		Ours: func(hypervisor.Task) bool { return false },
+		Absent: func(ctx context.Context, _ time.Time, _ bool) error {
+			var done progress
+			if err := run.Progress(&done); err != nil {
+				return err
+			}
+			if !done.Whole {
+				run.Note("the file had not been sent whole, so that it was not taken")
+				return nil
+			}
+			found, err := check(ctx)
+			if err != nil {
+				return err
+			}
+			return job.Undetermined("the file was sent and the answer was lost; it is not sent again. %s", whatIs(found, p))
+		},
+	}
+}
+
+// whatIs says what the storage has after an answer was lost.
+func whatIs(found hypervisor.UploadCheck, p params) string {
+	switch {
+	case !found.Present:
+		return fmt.Sprintf("The storage %s has no file %s at present", p.File.Storage, found.Name)
+	case found.PresentSize == nil:
+		return fmt.Sprintf("The storage %s has a file %s; of what size is not known", p.File.Storage, found.Name)
+	case *found.PresentSize == p.File.Size:
+		return fmt.Sprintf("The storage %s has a file %s of the same size, %d bytes; its checksum was not compared",
+			p.File.Storage, found.Name, *found.PresentSize)
+	}
+	return fmt.Sprintf("The storage %s has a file %s of %d bytes in place of %d", p.File.Storage, found.Name, *found.PresentSize, p.File.Size)
+}
+
+// errCut is the reason of a request that the service itself broke off before its end.
+var errCut = errors.New("the service broke off")
+
+// States of a sending.
+const (
+	underWay int32 = iota
+	whole          // the last byte may have gone out
+	cut            // the service broke off before
+)
+
+// sending is the file while it is sent.
+type sending struct {
+	run   *job.Run
+	file  io.Reader
+	size  int64
+	sent  int64
+	state atomic.Int32
+}
+
+// watch breaks the request off when the job is to end, unless the last byte may have gone out. It ends with the returned function.
+func (f *sending) watch(breakOff func()) (stop func()) {
+	done := make(chan struct{})
+	go func() {
+		select {
+		case <-f.run.Stopping():
+		case <-f.run.Canceled():
+		case <-done:
+			return
+		}
+		if f.state.CompareAndSwap(underWay, cut) {
+			breakOff()
+		}
+	}()
+	return func() { close(done) }
+}
+
+// Read gives the next bytes. The last ones, and the end of an empty file, only when it is stored that they go out.
+func (f *sending) Read(p []byte) (int, error) {
+	n, err := f.file.Read(p[:min(len(p), chunk)])
+	f.sent += int64(n)
+	if f.sent >= f.size && f.state.CompareAndSwap(underWay, whole) {
+		if err := f.run.SaveProgress(context.Background(), progress{Whole: true}); err != nil {
+			return 0, err
+		}
+	}
+	if f.state.Load() == cut {
+		return 0, errCut
+	}
+	if f.size > 0 {
+		f.run.Share(float64(f.sent) / float64(f.size))
+	}
+	return n, err
+}
+
+// judge makes an error of the request one that says it was refused, where not all of the file had gone out.
+func (f *sending) judge(err error) error {
+	switch {
+	case err == nil || f.state.Load() == whole || job.Refused(err):
+		return err
+	case f.state.Load() == cut:
+		return sdk.Errorf(sdk.Refused, "%w before all of the file was sent", errCut)
+	}
+	return sdk.Errorf(sdk.Refused, "the file was not sent whole, only about %d of %d bytes: %s; nothing was stored", f.sent, f.size,
+		job.Explain(err))
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}

@@ -1,0 +1,139 @@
+package pveapi
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+// Upload is a file to send, with the fields that go before it.
+type Upload struct {
+	// Fields are name and value, in the order in which they are sent. They must come before the file: those behind it are not seen.
+	Fields [][2]string
+	// Name is the file's. It needs no quoting.
+	Name string
+	// Size in bytes, which File must have exactly.
+	Size int64
+	File io.Reader
+}
+
+// Upload sends a file once, as it is read, and reads the small answer. Nothing of it is kept in memory. A file that is shorter or longer
+// than it should be, or that cannot be read on, breaks the request off before its end, so that the hypervisor does not take it. A
+// connection that takes nothing for the time of a stalled answer is broken off too.
+func (c *Client) Upload(ctx context.Context, path string, upload Upload, into any) (*Meta, error) {
+	head, tail, kind, err := upload.frame()
+	if err != nil {
+		return nil, err
+	}
+	asking := ctx
+	ctx, stop := context.WithCancelCause(ctx)
+	body := &uploadBody{file: upload.File, left: upload.Size, stall: c.waits.Stall}
+	body.timer = time.AfterFunc(c.waits.Header, func() { stop(errNotTaken) })
+	defer body.timer.Stop()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base+path,
+		io.NopCloser(io.MultiReader(bytes.NewReader(head), body, bytes.NewReader(tail))))
+	if err != nil {
+		stop(nil)
+		return nil, plugin.Errorf(plugin.Invalid, "%s is not an address", c.base)
+	}
+	req.ContentLength = int64(len(head)) + upload.Size + int64(len(tail)) // a chunked body would be refused
+	req.Header.Set("Content-Type", kind)
+	req.Header.Set("Accept", "application/json")
+	req.Header.Set("User-Agent", "hostler")
+	if c.token != "" {
+		req.Header.Set("Authorization", c.token)
+	}
+	resp, err := c.retrying(http.MethodPost).HTTPClient.Do(req)
+	if err != nil {
+		defer stop(nil)
+		if own := body.fault(); own != nil {
+			return nil, own
+		}
+		return nil, netError(ctx, err)
+	}
+	a := &Answer{client: c, resp: resp, body: newLimited(ctx, resp.Body, stop, c.waits.Stall), stop: stop}
+	defer a.Close()
+	if resp.StatusCode != http.StatusOK {
+		return nil, a.refusal(asking, path)
+	}
+	return a.decode(into)
+}
+
+var errNotTaken = errors.New("the hypervisor took nothing more of the file")
+
+// frame is what stands around the file.
+func (u Upload) frame() (head, tail []byte, kind string, err error) {
+	var text bytes.Buffer
+	form := multipart.NewWriter(&text)
+	for _, field := range u.Fields {
+		err = errors.Join(err, form.WriteField(field[0], field[1]))
+	}
+	_, fileErr := form.CreateFormFile("filename", u.Name)
+	head = bytes.Clone(text.Bytes())
+	text.Reset()
+	if err = errors.Join(err, fileErr, form.Close()); err != nil {
+		return nil, nil, "", fmt.Errorf("writing a form: %w", err)
+	}
+	return head, text.Bytes(), form.FormDataContentType(), nil
+}
+
+// uploadBody is the file while it is sent. The transport reads it, in a goroutine of its own.
+type uploadBody struct {
+	file  io.Reader
+	left  int64
+	stall time.Duration
+	timer *time.Timer
+	mu    sync.Mutex
+	err   error
+}
+
+// fault is why the file could not be read to its end; nil when that was not the reason.
+func (b *uploadBody) fault() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.err
+}
+
+func (b *uploadBody) Read(p []byte) (int, error) {
+	b.timer.Stop() // waiting for the file is not the hypervisor's fault
+	n, err := b.read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		b.mu.Lock()
+		b.err = err
+		b.mu.Unlock()
+	}
+	if err == nil {
+		b.timer.Reset(b.stall)
+	}
+	return n, err
+}
+
+func (b *uploadBody) read(p []byte) (int, error) {
+	if b.left == 0 {
+		// The end of the form follows only when the file has ended too.
+		switch n, err := io.ReadFull(b.file, make([]byte, 1)); {
+		case n > 0:
+			return 0, plugin.Errorf(plugin.Refused, "the file is larger than was said")
+		case !errors.Is(err, io.EOF):
+			return 0, err
+		}
+		return 0, io.EOF
+	}
+	n, err := b.file.Read(p[:min(int64(len(p)), b.left)])
+	b.left -= int64(n)
+	if errors.Is(err, io.EOF) {
+		err = nil
+		if b.left > 0 && n == 0 {
+			err = plugin.Errorf(plugin.Refused, "the file ended %d bytes early", b.left)
+		}
+	}
+	return n, err
+}
