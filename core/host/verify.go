@@ -17,11 +17,11 @@ type Verification struct {
 	NotAfter    *time.Time `json:"not_after" example:"2028-01-31T12:00:00Z" doc:"When that certificate ends"`
 	// Certificate is nil where nothing was told.
 	Certificate *Certificate `json:"certificate" doc:"What that certificate says of itself; null where the driver does not tell"`
-	LatencyMS   int64      `json:"latency_ms" example:"18"`
-	Missing     []string   `json:"missing" doc:"Privileges that the capability needs and the token lacks: a feature will fail"`
-	Extra       []string   `json:"extra" doc:"Privileges that the token has beyond need"`
-	Recommended []string   `json:"recommended" doc:"Privileges that this release of the hypervisor wants in addition"`
-	Paths       []string   `json:"paths" doc:"Where the privileges hold"`
+	LatencyMS   int64        `json:"latency_ms" example:"18"`
+	Missing     []string     `json:"missing" doc:"Privileges that the capability needs and the token lacks: a feature will fail"`
+	Extra       []string     `json:"extra" doc:"Privileges that the token has beyond need"`
+	Recommended []string     `json:"recommended" doc:"Privileges that this release of the hypervisor wants in addition"`
+	Paths       []string     `json:"paths" doc:"Where the privileges hold"`
 }
 
 // connection is where a host is and how its certificate is checked, before it is stored.
