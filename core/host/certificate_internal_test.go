@@ -22,9 +22,10 @@ func TestCertificateOf(t *testing.T) {
 	if silent.Names == nil || silent.Issuer != nil || silent.NotBefore != nil {
 		t.Errorf("a driver that tells only the end gives %+v", silent)
 	}
-	told := certificateOf(hypervisor.Version{NotAfter: now, NotBefore: now.AddDate(-1, 0, 0), CertificateNames: []string{"a\x00b", "192.0.2.1"},
-		CertificateIssuer: "CN=x\xff"}, now)
-	if !slices.Equal(told.Names, []string{"ab", "192.0.2.1"}) || *told.Issuer != "CN=x\uFFFD" || !told.NotBefore.Equal(now.AddDate(-1, 0, 0)) {
+	told := certificateOf(hypervisor.Version{NotAfter: now, NotBefore: now.AddDate(-1, 0, 0),
+		CertificateNames: []string{"a\x00b", "192.0.2.1"}, CertificateIssuer: "CN=x\xff"}, now)
+	if !slices.Equal(told.Names, []string{"ab", "192.0.2.1"}) || *told.Issuer != "CN=x\uFFFD" ||
+		!told.NotBefore.Equal(now.AddDate(-1, 0, 0)) {
 		t.Errorf("what was told gives %+v", told)
 	}
 }

@@ -33,7 +33,8 @@ func (s *suite) access(t *testing.T) {
 			t.Errorf("the certificate begins at %s and ends at %s", version.NotBefore, version.NotAfter)
 		}
 		if len(version.CertificateNames) > 64 || len(version.CertificateIssuer) > 255 {
-			t.Errorf("%d names and an issuer of %d bytes are told of the certificate", len(version.CertificateNames), len(version.CertificateIssuer))
+			t.Errorf("%d names and an issuer of %d bytes are told of the certificate",
+				len(version.CertificateNames), len(version.CertificateIssuer))
 		}
 	})
 	s.run(t, "wrong fingerprint", func(t *testing.T, ctx context.Context) {

@@ -65,7 +65,8 @@ func (h *Host) Version(ctx context.Context) (hypervisor.Version, error) {
 	return hypervisor.Version{
 		Version: "1.2.3", Release: "1.2", Fingerprint: c.Fingerprint(),
 		NotBefore: time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC), NotAfter: time.Date(2040, 1, 1, 0, 0, 0, 0, time.UTC),
-		CertificateNames: []string{strings.TrimSuffix(h.target.Address, ":8006")}, CertificateIssuer: "CN=memory", Node: c.entry(h.target.Address),
+		CertificateNames: []string{strings.TrimSuffix(h.target.Address, ":8006")}, CertificateIssuer: "CN=memory",
+		Node: c.entry(h.target.Address),
 	}, nil
 }
 
