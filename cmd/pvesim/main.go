@@ -45,6 +45,7 @@ func parseConfig(args []string, stderr io.Writer) (config, error) {
 	fs.DurationVar(&authDelay, "auth-delay", 3*time.Second, "delay of failed authentication")
 	fs.DurationVar(&lag, "resources-lag", 10*time.Second, "age that /cluster/resources may have")
 	fs.DurationVar(&task, "task-duration", 500*time.Millisecond, "run time of an ordinary task")
+	fs.StringVar(&cfg.opts.FleetStorage, "fleet-storage", "", "name of a storage for backups that all installations of a fleet have")
 	fs.StringVar(&cfg.opts.Version, "pve-version", "", "release to report and to behave like, for example 8.4.1 (default 9.2.11)")
 	if err := fs.Parse(args); err != nil {
 		return cfg, err

@@ -3,6 +3,7 @@ package guest
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/hostler/hostler/core/host"
 	"github.com/hostler/hostler/sdk/hypervisor"
@@ -52,10 +53,12 @@ type NIC struct {
 
 // Config asks the hypervisor for a guest's configuration. Problems: not_found, unsupported, and those of host.Ask.
 func (a *Actor) Config(ctx context.Context, g *Guest) (Config, error) {
+	began := time.Now()
 	found, err := Look(ctx, Subject{Guest: g, hosts: a.Hosts}, hypervisor.ConfigReader.Config)
 	if err != nil {
 		return Config{}, err
 	}
+	a.learn(ctx, g, time.Since(began), found)
 	return showConfig(found), nil
 }
 

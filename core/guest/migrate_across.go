@@ -1,8 +1,10 @@
 package guest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -189,25 +191,52 @@ func (m *migrationCheck) chooseStorage(ctx context.Context, source hypervisor.Pl
 		m.block(findingUnreachable, "The backups of the host %s could not be listed: %s", m.target.Name, plugin.Problem(err))
 		return nil
 	}
-	guessed := ""
+	var guesses []string
 	for _, name := range own {
 		for _, other := range theirs {
 			if sameBackups(here[name], there[other]) {
 				m.SourceStorage, m.TargetStorage = &name, &other
 				return nil
 			}
-			if name == other && len(here[name])+len(there[other]) == 0 && guessed == "" {
-				guessed = name
+			if name == other && len(here[name])+len(there[other]) == 0 {
+				guesses = append(guesses, name)
 			}
 		}
 	}
-	if guessed == "" {
+	if len(guesses) == 0 {
 		m.block(findingNoStorage, "There is no storage of backups that both hosts are known to have.")
 		return nil
 	}
+	guessed := likeliest(guesses, source, m.place)
 	m.SourceStorage, m.TargetStorage = &guessed, &guessed
+	among := ""
+	if len(guesses) > 1 {
+		among = fmt.Sprintf(" Of %s it is the one of which both tell of the most similar free space; a backup on another one that both list "+
+			"makes that the right one.", strings.Join(guesses, ", "))
+	}
 	m.warn(findingUnproven, "Both hosts have a storage %s without backups. Whether it is the same shows once the backup is there; the "+
-		"guest is started again where it is not.", guessed)
+		"guest is started again where it is not.%s", guessed, among)
+	return nil
+}
+
+// likeliest is the one of some storages of equal names of whose free space two places say the most similar: one storage has but one
+// free space, whoever asks.
+func likeliest(names []string, a, b hypervisor.Placement) string {
+	apart := func(name string) float64 {
+		one, other := freeOf(a, name), freeOf(b, name)
+		if one == nil || other == nil {
+			return math.Inf(1)
+		}
+		return math.Abs(float64(*one) - float64(*other))
+	}
+	return slices.MinFunc(names, func(x, y string) int { return cmp.Compare(apart(x), apart(y)) })
+}
+
+// freeOf is the free space of a storage; nil where it is not told.
+func freeOf(p hypervisor.Placement, name string) *int64 {
+	if i := slices.IndexFunc(p.Storages, func(s hypervisor.PlacementStorage) bool { return s.Name == name }); i >= 0 {
+		return p.Storages[i].Free
+	}
 	return nil
 }
 

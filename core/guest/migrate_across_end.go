@@ -38,7 +38,7 @@ func (a *act) goBack(ctx context.Context, x *across) error {
 // startAgain starts the guest that was stopped, unless the other one runs or may be about to: two that run would ruin what they share.
 func (a *act) startAgain(ctx context.Context, x *across) string {
 	if x.Backup != nil {
-		guest, ours, err := a.readThere(ctx, x)
+		guest, ours, err := a.learnThere(ctx, x)
 		switch {
 		case err != nil:
 			return fmt.Sprintf("whether it runs on %s could not be found out, so that the guest was not started again", x.HostName)
@@ -63,19 +63,29 @@ func (a *act) startHere(ctx context.Context) (status string, err error) {
 	if err := a.locate(ctx); err != nil {
 		return "", err
 	}
+	var guest hypervisor.Guest
 	read := func() (hypervisor.Guest, error) {
-		return ask(ctx, a, func(ctx context.Context, at hypervisor.Host) (hypervisor.Guest, error) { return at.Guest(ctx, a.ref) })
+		err := a.run.Patiently(ctx, func(ctx context.Context) (err error) {
+			guest, err = ask(ctx, a, func(ctx context.Context, at hypervisor.Host) (hypervisor.Guest, error) { return at.Guest(ctx, a.ref) })
+			return err
+		})
+		return guest, err
 	}
-	guest, err := read()
+	err = a.run.Patiently(ctx, func(ctx context.Context) error {
+		if _, err := read(); err != nil || guest.Status == hypervisor.GuestRunning {
+			return err
+		}
+		_, err := host.AskWithin(ctx, a.Hosts, a.readLimit(), a.hostID, endpoint.Lifecycle,
+			func(ctx context.Context, at hypervisor.Lifecycler) (string, error) {
+				return at.Act(ctx, a.ref, hypervisor.Start)
+			})
+		if sdk.KindOf(err) == sdk.Conflict {
+			return nil
+		}
+		return err
+	})
 	if err != nil || guest.Status == hypervisor.GuestRunning {
 		return guest.Status, err
-	}
-	_, err = host.AskWithin(ctx, a.Hosts, a.readLimit(), a.hostID, endpoint.Lifecycle,
-		func(ctx context.Context, at hypervisor.Lifecycler) (string, error) {
-			return at.Act(ctx, a.ref, hypervisor.Start)
-		})
-	if err != nil && sdk.KindOf(err) != sdk.Conflict {
-		return "", err
 	}
 	for ends := time.Now().Add(startPatience); ; {
 		if guest, err = read(); err != nil || guest.Status == hypervisor.GuestRunning || time.Now().After(ends) {
@@ -126,32 +136,17 @@ const markTries = 3
 func (a *act) markMoved(ctx context.Context) (err error) {
 	for range markTries {
 		var autostart []string
-		config, failed := ask(ctx, a, func(ctx context.Context, at hypervisor.Host) (config hypervisor.Config, err error) {
-			reader, err := host.Able[hypervisor.ConfigReader](at)
-			if err != nil {
-				return config, err
-			}
-			if config, err = reader.Config(ctx, a.ref); err != nil {
-				return config, err
-			}
-			able, err := host.Able[hypervisor.Reconfigurer](at)
-			if err != nil {
-				return config, err
-			}
-			keys, err := able.OptionKeys(ctx, a.ref.Kind)
-			for _, key := range keys {
-				if on := config.Options[key.Name]; key.Autostart && on != "" && on != "0" && on != "false" {
-					autostart = append(autostart, key.Name)
-				}
-			}
-			return config, err
+		var config hypervisor.Config
+		failed := a.run.Patiently(ctx, func(ctx context.Context) (err error) {
+			config, autostart, err = a.startsItself(ctx)
+			return err
 		})
 		if failed != nil {
 			return failed
 		}
 		tagged := slices.Contains(config.Tags, movedTag)
 		if tagged && len(autostart) == 0 {
-			return nil
+			return showNamed(ctx, a.DB, a.asked.GuestID, "", config.Tags)
 		}
 		change := hypervisor.ConfigChange{Digest: config.Digest, Options: map[string]*string{}}
 		if !tagged {
@@ -164,11 +159,39 @@ func (a *act) markMoved(ctx context.Context) (err error) {
 			func(ctx context.Context, at hypervisor.Reconfigurer) (struct{}, error) {
 				return struct{}{}, at.Reconfigure(ctx, a.ref, change)
 			})
+		if err == nil && !tagged {
+			return showNamed(ctx, a.DB, a.asked.GuestID, "", change.Tags)
+		}
 		if err == nil {
 			return nil
 		}
 	}
 	return err
+}
+
+// startsItself reads the guest's configuration, and which of its options have the hypervisor start it with its node.
+func (a *act) startsItself(ctx context.Context) (config hypervisor.Config, keys []string, err error) {
+	config, err = ask(ctx, a, func(ctx context.Context, at hypervisor.Host) (config hypervisor.Config, err error) {
+		reader, err := host.Able[hypervisor.ConfigReader](at)
+		if err != nil {
+			return config, err
+		}
+		if config, err = reader.Config(ctx, a.ref); err != nil {
+			return config, err
+		}
+		able, err := host.Able[hypervisor.Reconfigurer](at)
+		if err != nil {
+			return config, err
+		}
+		all, err := able.OptionKeys(ctx, a.ref.Kind)
+		for _, key := range all {
+			if on := config.Options[key.Name]; key.Autostart && on != "" && on != "0" && on != "false" {
+				keys = append(keys, key.Name)
+			}
+		}
+		return config, err
+	})
+	return config, keys, err
 }
 
 // moveApp lets the app follow its container. Its row stays, and with it all that belongs to it; where the container is not known yet,

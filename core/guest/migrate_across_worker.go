@@ -168,11 +168,16 @@ func (a *act) listBefore(ctx context.Context, x *across) error {
 	return a.run.SaveProgress(ctx, a.progress)
 }
 
-func (a *act) backups(ctx context.Context, hostID int64, node, storage string) ([]hypervisor.Backup, error) {
-	return host.AskWithin(ctx, a.Hosts, a.readLimit(), hostID, endpoint.Backup,
-		func(ctx context.Context, at hypervisor.Backuper) ([]hypervisor.Backup, error) {
-			return at.Backups(ctx, hypervisor.BackupQuery{Storage: storage, Node: node})
-		})
+// backups lists what is on a storage, for as long as it takes to be told.
+func (a *act) backups(ctx context.Context, hostID int64, node, storage string) (list []hypervisor.Backup, err error) {
+	err = a.run.Patiently(ctx, func(ctx context.Context) (err error) {
+		list, err = host.AskWithin(ctx, a.Hosts, a.readLimit(), hostID, endpoint.Backup,
+			func(ctx context.Context, at hypervisor.Backuper) ([]hypervisor.Backup, error) {
+				return at.Backups(ctx, hypervisor.BackupQuery{Storage: storage, Node: node})
+			})
+		return err
+	})
+	return list, err
 }
 
 // backUp backs the guest up and finds the backup in the target's list, which proves that both see the same storage.
@@ -305,6 +310,15 @@ func (a *act) readThere(ctx context.Context, x *across) (guest *hypervisor.Guest
 	return guest, ours, err
 }
 
+// learnThere is readThere for as long as it takes to be told.
+func (a *act) learnThere(ctx context.Context, x *across) (guest *hypervisor.Guest, ours bool, err error) {
+	err = a.run.Patiently(ctx, func(ctx context.Context) (err error) {
+		guest, ours, err = a.readThere(ctx, x)
+		return err
+	})
+	return guest, ours, err
+}
+
 // restoreThere makes the guest on the other side, under another id where its own was taken meanwhile.
 func (a *act) restoreThere(ctx context.Context, x *across) error {
 	spec := a.progress.Migration.Spec
@@ -430,7 +444,7 @@ func (a *act) startThere(ctx context.Context, x *across) error {
 			}
 			return able.Act(ctx, a.there(x), hypervisor.Start)
 		}))
-	guest, _, readErr := a.readThere(context.WithoutCancel(ctx), x)
+	guest, _, readErr := a.learnThere(context.WithoutCancel(ctx), x)
 	if readErr == nil && guest != nil && guest.Status == hypervisor.GuestRunning {
 		return nil
 	}

@@ -50,6 +50,7 @@ func (a *Actor) Network(ctx context.Context, g *Guest) ([]Interface, error) {
 	if err != nil {
 		return nil, err
 	}
+	_ = keepNICs(ctx, a.DB, g.ID, found.NICs)
 	all := showNICs(found)
 	limited, cancel := context.WithTimeout(ctx, addressLimit)
 	defer cancel()

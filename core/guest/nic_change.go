@@ -59,6 +59,9 @@ func ChangeNIC(ctx context.Context, a *Actor, r Request, iface string, change hy
 	var after ChangedInterface
 	err = a.Do(ctx, r, func(ctx context.Context, c *Change) (err error) {
 		after, err = c.changeNIC(ctx, on, *now, list.Digest, change)
+		if stale := detailStale(ctx, a.DB, r.Guest.ID); err == nil {
+			err = stale // also where it failed: what was done then is not known
+		}
 		return err
 	})
 	return after, err

@@ -114,8 +114,12 @@ func Reconfigure(ctx context.Context, a *Actor, r Request, o ConfigOrder) (Confi
 	})
 	var after Config
 	err = a.Do(ctx, r, func(ctx context.Context, c *Change) (err error) {
-		if after, err = c.reconfigure(ctx, on, o, grown); err == nil && (o.Name != nil || o.Tags != nil) {
-			err = a.showNamed(ctx, on.Guest.ID, after)
+		after, err = c.reconfigure(ctx, on, o, grown)
+		if stale := detailStale(ctx, a.DB, on.Guest.ID); err == nil {
+			err = stale
+		}
+		if err == nil && (o.Name != nil || o.Tags != nil) {
+			err = showNamed(ctx, a.DB, on.Guest.ID, after.Name, after.Tags)
 		}
 		return err
 	})
@@ -124,9 +128,9 @@ func Reconfigure(ctx context.Context, a *Actor, r Request, o ConfigOrder) (Confi
 
 // showNamed writes a guest's new name and tags into its row: the hypervisor's list has them some seconds later, and work on the guest asks
 // whether it is called as it was.
-func (a *Actor) showNamed(ctx context.Context, id int64, now Config) error {
-	_, err := a.DB.Pool.Exec(ctx, `UPDATE guests SET name = CASE WHEN $2 = '' THEN name ELSE $2 END, tags = $3, changed_at = now(),
-		read_at = now() WHERE id = $1`, id, now.Name, now.Tags)
+func showNamed(ctx context.Context, d *db.DB, id int64, name string, tags []string) error {
+	_, err := d.Pool.Exec(ctx, `UPDATE guests SET name = CASE WHEN $2 = '' THEN name ELSE $2 END, tags = $3, changed_at = now(),
+		read_at = now() WHERE id = $1`, id, name, tags)
 	if err != nil {
 		return db.Problem(fmt.Errorf("showing the guest's new name: %w", err))
 	}

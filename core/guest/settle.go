@@ -96,5 +96,5 @@ func (a *act) show(ctx context.Context, guest hypervisor.Guest) error {
 	if err != nil {
 		return fmt.Errorf("showing the guest's new state: %w", err)
 	}
-	return nil
+	return detailStale(ctx, a.DB, a.asked.GuestID)
 }

@@ -13,7 +13,7 @@ import (
 type Loop string
 
 // What runs by itself: jobs, polls of hosts, schedules, the seal of the audit trail, partitions of metrics, what the updater does,
-// the listing of backups, and the folder of uploads.
+// the listing of backups, the reading of guests' configurations, and the folder of uploads.
 const (
 	Jobs      Loop = "job"
 	Polls     Loop = "poll"
@@ -22,11 +22,12 @@ const (
 	Metrics   Loop = "metric"
 	Updates   Loop = "update"
 	Backups   Loop = "backup"
+	Details   Loop = "detail"
 	Uploads   Loop = "upload"
 )
 
 // Loops are all of them.
-var Loops = []Loop{Jobs, Polls, Seal, Metrics, Schedules, Updates, Backups, Uploads}
+var Loops = []Loop{Jobs, Polls, Seal, Metrics, Schedules, Updates, Backups, Details, Uploads}
 
 // Start starts the plugins, the watch over the key file, and the loops of the configuration. While there is no user it leaves the
 // token of the first setup in the state folder. When it fails, Drain and Close must be called all the same.
@@ -51,7 +52,7 @@ func (s *Service) Start(ctx context.Context) error {
 	}
 	for loop, run := range map[Loop]func(context.Context){
 		Polls: s.Poller.Run, Seal: s.sealer.Run, Schedules: s.Schedule.Run, Updates: s.Updates.Run,
-		Backups: s.Backups.Run, Uploads: s.Uploads.Run,
+		Backups: s.Backups.Run, Details: s.details.Run, Uploads: s.Uploads.Run,
 		Metrics: func(ctx context.Context) {
 			metric.Maintain(ctx, s.config.DB, s.config.Loggers("metric"), s.Heartbeats[Metrics])
 		},

@@ -59,10 +59,11 @@ type Service struct {
 	Schedule *schedule.Store
 	Updates  *selfupdate.Store
 
-	config Config
-	watch  secret.Watch
-	setup  *identity.Setup
-	sealer *audit.Sealer
+	config  Config
+	watch   secret.Watch
+	setup   *identity.Setup
+	sealer  *audit.Sealer
+	details *guest.DetailReader
 
 	// running is the context of the loops and of every request; end ends it, and loops waits for the loops.
 	running      context.Context
@@ -107,6 +108,7 @@ func New(c Config) (*Service, error) {
 	}, List: func(ctx context.Context, hostID int64, storage, node string) error {
 		return s.Backups.Refresh(ctx, hostID, storage, node)
 	}}).Register(s.Queue)
+	s.details = &guest.DetailReader{DB: c.DB, Hosts: s.Hosts, Logger: c.Loggers("detail"), Heartbeat: s.Heartbeats[Details], Unable: outdated}
 	s.Backups = &backup.Store{DB: c.DB, Actor: actor, Guests: s.Guests, Logger: c.Loggers("backup"), Heartbeat: s.Heartbeats[Backups],
 		Unable: outdated}
 	s.Backups.Register(s.Queue)

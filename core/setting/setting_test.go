@@ -44,7 +44,7 @@ func TestDefaults(t *testing.T) {
 	want := map[string]any{
 		"catalog_stale_after_s": 172800, "poll.interval_s": 30, "metrics.retention_raw_days": 2, "metrics.retention_5m_days": 30,
 		"metrics.retention_1h_days": 730, "audit.retention_days": 0, "jobs.keep_days": 90, "backup.max_age_days": 7,
-		"upload.limit_mib": 16384, "upload.keep_free_mib": 1024,
+		"poll.details_per_minute": 20, "upload.limit_mib": 16384, "upload.keep_free_mib": 1024,
 		"self.host_id":          (*int64)(nil),
 		"entitlements.disabled": []string{}, "onboarding.complete": false,
 	}
@@ -140,7 +140,7 @@ func TestSpoiltRowsDoNotStopAnyone(t *testing.T) {
 			t.Errorf("%s: %d, %v", value, n, err)
 		}
 	}
-	if values, err := setting.List(t.Context(), d); err != nil || len(values) != 13 {
+	if values, err := setting.List(t.Context(), d); err != nil || len(values) != 14 {
 		t.Errorf("%v, %v", values, err)
 	}
 }

@@ -50,9 +50,13 @@ type lifeStep struct {
 
 func newLife(t *testing.T, kind string, dies victim) *life {
 	t.Helper()
-	l := &life{t: t, kind: kind, victim: dies, name: "lived", of: map[string]string{"vm": "qemu", "app": "lxc"}[kind]}
-	l.cluster = startSim(t, "--scenario", "cluster", "--nodes", "3", "--guests", "-1", "--recommended", "--resources-lag", "0",
-		"--task-duration", "50ms")
+	return lifeOn(t, kind, dies, startSim(t, "--scenario", "cluster", "--nodes", "3", "--guests", "-1", "--recommended",
+		"--resources-lag", "0", "--task-duration", "50ms"))
+}
+
+func lifeOn(t *testing.T, kind string, dies victim, cluster *sim) *life {
+	t.Helper()
+	l := &life{t: t, kind: kind, victim: dies, name: "lived", of: map[string]string{"vm": "qemu", "app": "lxc"}[kind], cluster: cluster}
 	l.service = startService(t, options{})
 	l.owner = setUp(t, l.service)
 	l.host = l.owner.enrol(t, l.cluster, "lab", "lifecycle", "backup")
@@ -166,19 +170,24 @@ func (l *life) step(s lifeStep) {
 // kill lets the victim die, and takes the fault away that held it.
 func (l *life) kill() {
 	l.t.Helper()
+	l.strike()
+	l.cluster.healFaults(l.t)
+	if l.victim == pluginDies {
+		l.owner.answered(l.t, http.MethodGet, fmt.Sprintf("/api/v1/hosts/%d/tasks", l.host))
+	}
+}
+
+// strike lets the victim die. A service is started again, a plugin is by its service.
+func (l *life) strike() {
+	l.t.Helper()
 	if l.victim == serviceDies {
 		l.service.kill()
-	} else {
-		for _, pid := range pluginsOf(l.t, l.service) {
-			_ = syscall.Kill(pid, syscall.SIGKILL)
-		}
-	}
-	l.cluster.healFaults(l.t)
-	if l.victim == serviceDies {
 		l.service.start(l.t)
 		return
 	}
-	l.owner.answered(l.t, http.MethodGet, fmt.Sprintf("/api/v1/hosts/%d/tasks", l.host))
+	for _, pid := range pluginsOf(l.t, l.service) {
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+	}
 }
 
 // snapshots are the names of the guest's.

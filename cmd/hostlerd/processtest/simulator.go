@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"os/exec"
@@ -26,7 +27,9 @@ type sim struct {
 	Hosts       []sim // of the scenario fleet
 	Nodes       []struct{ Name, URL, Fingerprint string }
 
-	cmd *exec.Cmd
+	// query chooses the installation of a fleet in calls of the control API.
+	query string
+	cmd   *exec.Cmd
 }
 
 // startSim starts pvesim; it ends with the test.
@@ -54,6 +57,9 @@ func startSim(t testing.TB, args ...string) *sim {
 	if err := json.Unmarshal(line, s); err != nil {
 		t.Fatalf("reading pvesim's line: %v: %s", err, line)
 	}
+	for i := range s.Hosts {
+		s.Hosts[i].Control, s.Hosts[i].query = s.Control, fmt.Sprintf("?host=%d", i)
+	}
 	return s
 }
 
@@ -68,7 +74,7 @@ func (s *sim) control(t testing.TB, method, path string, in, out any) {
 		}
 		body = bytes.NewReader(text)
 	}
-	req, err := http.NewRequestWithContext(t.Context(), method, strings.TrimSuffix(s.Control, "/")+path, body)
+	req, err := http.NewRequestWithContext(t.Context(), method, strings.TrimSuffix(s.Control, "/")+path+s.query, body)
 	if err != nil {
 		t.Fatal(err)
 	}

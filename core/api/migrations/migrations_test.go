@@ -158,6 +158,11 @@ func TestToAnotherCluster(t *testing.T) {
 	b.ask("POST", check, to, apitest.Admin, 200, "", `"code":"no_shared_storage"`) // of one name, and without the backup
 	b.cluster.AddStorage(memdriver.StorageSpec{Name: "archive", Archive: &memdriver.Archive{}, FreeGB: 100})
 	b.ask("POST", check, to, apitest.Admin, 200, "", `"possible":true`, `"code":"shared_storage_unproven"`)
+	attic := &memdriver.Archive{}
+	b.cluster.AddStorage(memdriver.StorageSpec{Name: "attic", Archive: attic, FreeGB: 70})
+	b.other.AddStorage(memdriver.StorageSpec{Name: "attic", Archive: attic, FreeGB: 70})
+	b.other.AddStorage(memdriver.StorageSpec{Name: "archive", Archive: &memdriver.Archive{}, FreeGB: 50}) // one storage has one free space
+	b.ask("POST", check, to, apitest.Admin, 200, "", `"source_storage":"attic"`, "Of archive, attic it is")
 	b.ask("POST", "apps/1/migrate", `{"target_host_id":2,"confirm":"files"}`, apitest.Admin, 202, "", `"kind":"app.migrate"`,
 		`"strategy":"shared_storage"`)
 	b.idle()

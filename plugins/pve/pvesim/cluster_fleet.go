@@ -31,6 +31,9 @@ func NewFleet(opts Options) (*Fleet, error) {
 	if guests == 0 {
 		guests = 12 * len(sizes)
 	}
+	if opts.FleetStorage != "" {
+		opts.SharedStorages = append(opts.SharedStorages, NewSharedStorage(StorageSpec{ID: opts.FleetStorage}))
+	}
 	f := &Fleet{}
 	left := opts.Nodes
 	for i, size := range sizes {

@@ -49,6 +49,8 @@ type Options struct {
 	Bare bool
 	// SharedStorages are storages for backups that other clusters have too.
 	SharedStorages []*SharedStorage
+	// FleetStorage is the name of a storage for backups that all installations of a fleet have; empty for none.
+	FleetStorage string
 	// NodePrefix starts every node name; default "pve".
 	NodePrefix string
 }

@@ -1,0 +1,192 @@
+package guest
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// Attachment is a NIC of a guest, as it was last read.
+type Attachment struct {
+	GuestID int64
+	Kind    string
+	Name    string
+	VMID    *int64
+	Node    string
+	// NIC is the hypervisor's key of it, such as "net0".
+	NIC    string
+	Bridge string
+	VLAN   *int64
+	MAC    string
+	AsOf   time.Time
+}
+
+// VolumeUse is a disk or an image of a guest, as it was last read.
+type VolumeUse struct {
+	GuestID int64
+	Kind    string
+	Name    string
+	VMID    *int64
+	Node    string
+	// Key is the hypervisor's, such as "scsi0".
+	Key       string
+	Storage   string
+	Volume    string
+	SizeGB    *int64
+	Removable bool
+	AsOf      time.Time
+}
+
+// unread counts a cluster's guests whose configuration was never read.
+const unread = `SELECT count(*) FROM guests g LEFT JOIN guest_details d ON d.guest_id = g.id WHERE g.cluster_id = $1 AND d.as_of IS NULL`
+
+// Attached are the NICs of a cluster's guests that are on a bridge, as they were last read, by guest and key; unknown is how many of its
+// guests were never read.
+func Attached(ctx context.Context, d *db.DB, clusterID int64) (all []Attachment, unknown int, err error) {
+	rows, err := d.Pool.Query(ctx, `SELECT g.id, g.kind, g.name, g.vmid, g.node, n.key, n.bridge, n.vlan, n.mac, d.as_of
+		FROM guests g JOIN guest_details d ON d.guest_id = g.id AND d.as_of IS NOT NULL JOIN guest_nics n ON n.guest_id = g.id
+		WHERE g.cluster_id = $1 AND n.bridge <> '' ORDER BY g.id, n.key`, clusterID)
+	if err == nil {
+		all, err = pgx.CollectRows(rows, pgx.RowToStructByPos[Attachment])
+	}
+	if err == nil {
+		err = d.Pool.QueryRow(ctx, unread, clusterID).Scan(&unknown)
+	}
+	if err != nil {
+		return nil, 0, db.Problem(fmt.Errorf("reading what guests are attached to: %w", err))
+	}
+	return all, unknown, nil
+}
+
+// VolumesOn are the volumes on a storage that a cluster's guests use, as they were last read, by guest and key; unknown is how many of
+// its guests were never read.
+func VolumesOn(ctx context.Context, d *db.DB, clusterID int64, storage string) (all []VolumeUse, unknown int, err error) {
+	rows, err := d.Pool.Query(ctx, `SELECT g.id, g.kind, g.name, g.vmid, g.node, v.key, v.storage, v.volume, v.size_gb, v.removable, d.as_of
+		FROM guest_volumes v JOIN guests g ON g.id = v.guest_id JOIN guest_details d ON d.guest_id = g.id AND d.as_of IS NOT NULL
+		WHERE g.cluster_id = $1 AND v.storage = $2 ORDER BY g.id, v.key`, clusterID, storage)
+	if err == nil {
+		all, err = pgx.CollectRows(rows, pgx.RowToStructByPos[VolumeUse])
+	}
+	if err == nil {
+		err = d.Pool.QueryRow(ctx, unread, clusterID).Scan(&unknown)
+	}
+	if err != nil {
+		return nil, 0, db.Problem(fmt.Errorf("reading which guests use a storage: %w", err))
+	}
+	return all, unknown, nil
+}
+
+// detailIdent is what the inventory says of a guest g; where it is another, the configuration may be another too.
+const detailIdent = `md5(concat_ws('/', g.ref, g.uid, g.node, g.name, g.cpus, g.memory_total, g.disk_total, g.template, g.tags,
+	g.status IN ('running', 'paused')))`
+
+// keepDetail keeps what a reading of a guest's configuration that began at asOf told of its NICs and volumes. One that is older than what
+// is kept changes nothing.
+func keepDetail(ctx context.Context, d *db.DB, guestID int64, asOf time.Time, c hypervisor.Config) error {
+	var nics nicColumns
+	for _, n := range c.NICs[:min(len(c.NICs), maxParts)] {
+		nics.add(n)
+	}
+	var keys, storages, volumes []string
+	var sizes []*int64
+	var removable []bool
+	for _, v := range c.Disks[:min(len(c.Disks), maxParts)] {
+		if v.Storage == "" || v.Volume == "" {
+			continue
+		}
+		keys, storages, volumes = append(keys, host.Clean(v.Key)), append(storages, host.Clean(v.Storage)), append(volumes, host.Clean(v.Volume))
+		sizes, removable = append(sizes, v.SizeGB), append(removable, v.Removable)
+	}
+	err := d.Tx(ctx, func(tx *db.Tx) error {
+		tag, err := tx.Pgx.Exec(ctx, `INSERT INTO guest_details AS d (guest_id, as_of, ident)
+			SELECT g.id, $2, `+detailIdent+` FROM guests g WHERE g.id = $1 FOR KEY SHARE
+			ON CONFLICT (guest_id) DO UPDATE SET as_of = EXCLUDED.as_of, ident = EXCLUDED.ident
+			WHERE d.as_of IS NULL OR d.as_of < EXCLUDED.as_of`, guestID, asOf)
+		if err != nil || tag.RowsAffected() == 0 {
+			return err
+		}
+		if err := nics.replace(ctx, tx, guestID); err != nil {
+			return err
+		}
+		if _, err := tx.Pgx.Exec(ctx, "DELETE FROM guest_volumes WHERE guest_id = $1", guestID); err != nil {
+			return err
+		}
+		_, err = tx.Pgx.Exec(ctx, `INSERT INTO guest_volumes (guest_id, key, storage, volume, size_gb, removable)
+			SELECT $1, * FROM unnest($2::text[], $3::text[], $4::text[], $5::bigint[], $6::boolean[]) ON CONFLICT DO NOTHING`,
+			guestID, keys, storages, volumes, sizes, removable)
+		return err
+	})
+	if err != nil {
+		return db.Problem(fmt.Errorf("keeping a guest's configuration: %w", err))
+	}
+	return nil
+}
+
+// keepNICs keeps the NICs of a guest whose configuration was read before.
+func keepNICs(ctx context.Context, d *db.DB, guestID int64, list []hypervisor.NIC) error {
+	var nics nicColumns
+	for _, n := range list[:min(len(list), maxParts)] {
+		nics.add(n)
+	}
+	err := d.Tx(ctx, func(tx *db.Tx) error {
+		var read bool
+		err := tx.Pgx.QueryRow(ctx, "SELECT as_of IS NOT NULL FROM guest_details WHERE guest_id = $1 FOR UPDATE", guestID).Scan(&read)
+		if err == pgx.ErrNoRows || err == nil && !read {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		return nics.replace(ctx, tx, guestID)
+	})
+	if err != nil {
+		return db.Problem(fmt.Errorf("keeping a guest's NICs: %w", err))
+	}
+	return nil
+}
+
+// learn keeps what a reading for somebody who asked, begun some time ago, tells of a guest as well. Whether it is kept is nothing to who
+// asked.
+func (a *Actor) learn(ctx context.Context, g *Guest, ago time.Duration, c hypervisor.Config) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordLimit)
+	defer cancel()
+	var asOf time.Time
+	if err := a.DB.Pool.QueryRow(ctx, "SELECT now() - $1::interval", ago).Scan(&asOf); err == nil {
+		_ = keepDetail(ctx, a.DB, g.ID, asOf, c)
+	}
+}
+
+// nicColumns are NICs in columns.
+type nicColumns struct {
+	keys, bridges, macs []string
+	vlans               []*int64
+}
+
+func (c *nicColumns) add(n hypervisor.NIC) {
+	c.keys, c.bridges = append(c.keys, host.Clean(n.Key)), append(c.bridges, host.Clean(n.Bridge))
+	c.macs, c.vlans = append(c.macs, host.Clean(n.MAC)), append(c.vlans, n.VLAN)
+}
+
+func (c *nicColumns) replace(ctx context.Context, tx *db.Tx, guestID int64) error {
+	if _, err := tx.Pgx.Exec(ctx, "DELETE FROM guest_nics WHERE guest_id = $1", guestID); err != nil {
+		return err
+	}
+	_, err := tx.Pgx.Exec(ctx, `INSERT INTO guest_nics (guest_id, key, bridge, mac, vlan)
+		SELECT $1, * FROM unnest($2::text[], $3::text[], $4::text[], $5::bigint[]) ON CONFLICT DO NOTHING`,
+		guestID, c.keys, c.bridges, c.macs, c.vlans)
+	return err
+}
+
+// detailStale says that something was done to a guest that may have changed its configuration.
+func detailStale(ctx context.Context, d *db.DB, guestID int64) error {
+	if _, err := d.Pool.Exec(ctx, "UPDATE guest_details SET stale_at = now() WHERE guest_id = $1", guestID); err != nil {
+		return db.Problem(fmt.Errorf("noting that a guest has changed: %w", err))
+	}
+	return nil
+}

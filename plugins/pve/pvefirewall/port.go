@@ -1,0 +1,112 @@
+package pvefirewall
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// portRange has both ends included.
+type portRange struct{ first, last uint16 }
+
+// portSet are the ports of a rule. Nil is no condition.
+type portSet []portRange
+
+func (s portSet) has(port uint16) bool {
+	for _, r := range s {
+		if port >= r.first && port <= r.last {
+			return true
+		}
+	}
+	return false
+}
+
+// portSpec is what a rule says about ports.
+type portSpec struct {
+	ports portSet
+	list  bool // more than one, so that another module of the kernel matches
+	names []string
+	size  int // how many numbers the kernel's list of at most 15 takes
+}
+
+const maxPorts = 15
+
+// checkPorts reads the ports of a rule as Proxmox checks them; types says that names of ICMP types are taken, too. A nil portSpec is
+// such a name.
+func checkPorts(s string, types bool) (*portSpec, error) {
+	spec := &portSpec{}
+	if strings.HasSuffix(s, ",") {
+		return nil, errors.New("extraneous commas in list")
+	}
+	count, icmp := 0, false
+	for item := range strings.SplitSeq(s, ",") {
+		first, last, ranged := strings.Cut(item, ":")
+		switch {
+		case ranged && isNumber(first) && isNumber(last):
+			a, ok := smallNumber(first, 65535)
+			if !ok {
+				return nil, fmt.Errorf("invalid port '%.40s'", first)
+			}
+			b, ok := smallNumber(last, 65535)
+			if !ok {
+				return nil, fmt.Errorf("invalid port '%.40s'", last)
+			}
+			if a > b {
+				return nil, fmt.Errorf("backwards range '%d:%d' not allowed, did you mean '%d:%d'?", a, b, b, a)
+			}
+			count += 2
+			spec.size += 2
+			spec.ports = append(spec.ports, portRange{uint16(a), uint16(b)})
+		case isNumber(item):
+			a, ok := smallNumber(item, 65535)
+			if !ok {
+				return nil, fmt.Errorf("invalid port '%.40s'", item)
+			}
+			count++
+			spec.size++
+			spec.ports = append(spec.ports, portRange{uint16(a), uint16(a)})
+		default:
+			_, v4 := icmpTypes[item]
+			_, v6 := icmpv6Types[item]
+			if types && (v4 || v6) {
+				icmp = true
+				continue
+			}
+			known, ok := services()[item]
+			if !ok {
+				return nil, fmt.Errorf("invalid port '%.40s'", item)
+			}
+			spec.size++
+			spec.names = append(spec.names, item)
+			spec.ports = append(spec.ports, portRange{known.port, known.port})
+		}
+	}
+	if icmp && count > 0 {
+		return nil, errors.New("ICMP ports not allowed in port range")
+	}
+	if count > maxPorts {
+		return nil, errors.New("too many entries in port list (> 15 numbers)")
+	}
+	spec.list = strings.Contains(s, ",")
+	if icmp {
+		return nil, nil
+	}
+	return spec, nil
+}
+
+// loads says why the kernel's program would refuse these ports, or nothing. Then no rule is loaded at all.
+func (s *portSpec) loads(protocol int) string {
+	name := map[int]string{protoTCP: "tcp", protoUDP: "udp", protoSCTP: "sctp", protoDCCP: "dccp", protoUDPLite: "udplite"}[protocol]
+	for _, n := range s.names {
+		if !strings.Contains(services()[n].protocols, ","+name+",") {
+			return fmt.Sprintf("there is no service %s of %s", n, name)
+		}
+	}
+	switch {
+	case s.list && s.size > maxPorts:
+		return "more than 15 ports in a list"
+	case !s.list && protocol == protoUDPLite:
+		return "udplite with one port or one range: only lists load"
+	}
+	return ""
+}

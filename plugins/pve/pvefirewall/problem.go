@@ -1,0 +1,156 @@
+package pvefirewall
+
+import (
+	"fmt"
+	"strings"
+)
+
+// ScopeKind says whose rules a Scope means.
+type ScopeKind uint8
+
+const (
+	ScopeCluster ScopeKind = iota + 1
+	ScopeNode
+	ScopeGuest
+	ScopeGroup
+)
+
+// Scope is where rules, aliases and IP sets stand.
+type Scope struct {
+	Kind  ScopeKind
+	Node  string // of ScopeNode
+	Guest int    // of ScopeGuest
+	Group string // of ScopeGroup
+}
+
+// String is cluster, node:NAME, guest:ID or group:NAME.
+func (s Scope) String() string {
+	switch s.Kind {
+	case ScopeCluster:
+		return "cluster"
+	case ScopeNode:
+		return "node:" + s.Node
+	case ScopeGuest:
+		return fmt.Sprintf("guest:%d", s.Guest)
+	case ScopeGroup:
+		return "group:" + s.Group
+	}
+	return "nowhere"
+}
+
+// Section is a part of a scope.
+type Section uint8
+
+const (
+	SectionOptions Section = iota + 1
+	SectionAliases
+	SectionIPSet
+	SectionGroup
+	SectionRules
+	SectionNICs
+)
+
+var sectionNames = [...]string{"", "options", "aliases", "ipset", "group", "rules", "nics"}
+
+func (s Section) String() string { return nameOf(sectionNames[:], int(s)) }
+
+// Place is where in a configuration something stands. What does not apply is zero, but Position, which counts from 0 and is then -1.
+type Place struct {
+	Scope    Scope
+	Section  Section
+	Name     string // of the alias, IP set or NIC
+	Position int    // of the rule or member
+	Line     int    // of the text, from 1
+}
+
+func (p Place) String() string {
+	var b strings.Builder
+	b.WriteString(p.Scope.String())
+	if p.Section != 0 {
+		b.WriteString(" " + p.Section.String())
+	}
+	if p.Name != "" {
+		fmt.Fprintf(&b, " %.64q", p.Name)
+	}
+	if p.Position >= 0 {
+		fmt.Fprintf(&b, " %d", p.Position)
+	}
+	if p.Line > 0 {
+		fmt.Fprintf(&b, " line %d", p.Line)
+	}
+	return b.String()
+}
+
+// Problem is something in a configuration that Proxmox skips. The rest counts.
+type Problem struct {
+	Place Place
+	Field string // of the rule, as the API names it; empty when it is about the whole
+	Text  string // in the words of Proxmox where it has some
+}
+
+func (p Problem) String() string {
+	if p.Field == "" {
+		return p.Place.String() + ": " + p.Text
+	}
+	return p.Place.String() + ": " + p.Field + ": " + p.Text
+}
+
+// Step is a part of what a node loads. They follow each other, and one that fails ends the loading.
+type Step uint8
+
+const (
+	StepIPSets Step = iota + 1
+	StepIPv4
+	StepIPv6
+	// StepCompile is not loading: Proxmox would stop while it makes the rules of a guest or a node.
+	StepCompile
+	// StepNFTables is a node whose rules another program makes.
+	StepNFTables
+)
+
+var stepNames = [...]string{"", "IP sets", "IPv4 rules", "IPv6 rules", "making rules", "nftables"}
+
+func (s Step) String() string { return nameOf(stepNames[:], int(s)) }
+
+// NotJudgedError says why there is no verdict: on that node the configuration is not what is in force.
+type NotJudgedError struct {
+	Node  string
+	Step  Step
+	Place Place
+	Text  string
+}
+
+func (e *NotJudgedError) Error() string {
+	return fmt.Sprintf("node %s: %s: %s: %s", e.Node, e.Step, e.Place, e.Text)
+}
+
+// TextError is a text that does not have the form of what it should be.
+type TextError struct {
+	What string
+	Text string
+}
+
+func (e *TextError) Error() string { return fmt.Sprintf("%.80q is no %s", e.Text, e.What) }
+
+// LimitError is a configuration, a text or a question that is larger than what is worked on.
+type LimitError struct {
+	What  string
+	Limit int
+}
+
+func (e *LimitError) Error() string { return fmt.Sprintf("more than %d %s", e.Limit, e.What) }
+
+// ConfigError is a configuration that cannot be: two guests with one id, or a NIC without a name.
+type ConfigError struct {
+	Place Place
+	Text  string
+}
+
+func (e *ConfigError) Error() string { return e.Place.String() + ": " + e.Text }
+
+func nameOf(names []string, i int) string {
+	if i < len(names) && names[i] != "" {
+		return names[i]
+	}
+	return fmt.Sprintf("unknown (%d)", i)
+}

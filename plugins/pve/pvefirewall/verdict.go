@@ -1,0 +1,171 @@
+package pvefirewall
+
+// Verdict is what happens to a packet. Reject means that the sender is told; a rule with the action REJECT that answers nothing, as
+// for ICMP, has the verdict Drop.
+type Verdict uint8
+
+const (
+	Accept Verdict = iota + 1
+	Drop
+	Reject
+)
+
+var verdictNames = [...]string{"", "ACCEPT", "DROP", "REJECT"}
+
+func (v Verdict) String() string { return nameOf(verdictNames[:], int(v)) }
+
+func verdictOf(s string) Verdict {
+	for i, name := range verdictNames {
+		if s != "" && s == name {
+			return Verdict(i)
+		}
+	}
+	return 0
+}
+
+// Builtin is a check of Proxmox that no rule stands for.
+type Builtin uint8
+
+const (
+	Policy Builtin = iota + 1
+	DHCP
+	NDP
+	RADV
+	MACFilter
+	IPFilter
+	Blacklist
+	Smurfs
+	TCPFlags
+	IGMP
+	Management
+	LocalNetwork
+	CorosyncTraffic
+	ConntrackInvalid
+	// MarkLeft is an oddity: a rule with a group and an interface on a node or the cluster accepts whatever the rules of the
+	// sending guest accepted before, although the interface is another and the group is not asked.
+	MarkLeft
+	Loopback
+	ClusterOff
+	NodeOff
+	GuestOff
+	NICOff
+)
+
+var builtinNames = [...]string{"", "policy", "dhcp", "ndp", "radv", "macfilter", "ipfilter", "blacklist", "smurfs", "tcpflags", "igmp",
+	"management", "local-network", "corosync", "conntrack-invalid", "mark-left-by-guest-out", "loopback", "cluster-firewall-off",
+	"host-firewall-off",
+	"guest-firewall-off", "nic-firewall-off"}
+
+func (b Builtin) String() string { return nameOf(builtinNames[:], int(b)) }
+
+// Exception says which part of a policy decided: one of DROP or REJECT is no flat verdict.
+type Exception uint8
+
+const (
+	NoException Exception = iota
+	ExceptBroadcast
+	ExceptICMP // accepted
+	ExceptInvalid
+	ExceptSMB
+	ExceptUPnP
+	ExceptNotSYN
+	ExceptDNSReply
+	ExceptTCP43
+)
+
+var exceptionNames = [...]string{"none", "broadcast", "icmp-accepted", "conntrack-invalid", "smb", "upnp", "not-syn", "dns-reply",
+	"tcp-43"}
+
+func (e Exception) String() string { return nameOf(exceptionNames[:], int(e)) }
+
+// RuleRef names a rule by its scope and position. The zero value names none.
+type RuleRef struct {
+	Scope    Scope
+	Position int
+}
+
+// Decision is what decided: a rule, or a check that no rule stands for.
+type Decision struct {
+	// Rule decided, when Builtin is 0.
+	Rule RuleRef
+	// Via is the rule that led into the group that Rule stands in; with MarkLeft the rule at which it happened.
+	Via       RuleRef
+	Builtin   Builtin
+	Exception Exception // of Policy
+}
+
+// Check says which chain of rules a packet passes.
+type Check uint8
+
+const (
+	NodeIn Check = iota + 1
+	NodeOut
+	GuestIn
+	GuestOut
+	// Forward is what is left between two that have no firewall: packets that connection tracking finds invalid are dropped.
+	Forward
+)
+
+var checkNames = [...]string{"", "host-in", "host-out", "guest-in", "guest-out", "forward"}
+
+func (c Check) String() string { return nameOf(checkNames[:], int(c)) }
+
+// Stage is one check that a packet passed, with its outcome.
+type Stage struct {
+	Check   Check
+	Node    string
+	Guest   int    // of GuestIn and GuestOut
+	NIC     string // of GuestIn and GuestOut
+	Verdict Verdict
+	By      Decision
+	// Steps are what was looked at, in order; the last one decided. Only Trace has them.
+	Steps []LookedAt
+}
+
+// LookedAt is a rule or a check of Proxmox that a packet came to. A rule with a macro has one for each of its parts.
+type LookedAt struct {
+	Rule    RuleRef
+	Via     RuleRef // as in Decision
+	Builtin Builtin
+	Part    int // of the macro, from 1; 0 without a macro
+	Reason  Reason
+}
+
+// Reason says why a rule did not decide, or that it did.
+type Reason uint8
+
+const (
+	Matched        Reason = iota + 1
+	Disabled              // the rule is switched off
+	Direction             // it is for the other direction
+	ForwardOnly           // the back end makes nothing of forward rules
+	Invalid               // Proxmox skips it: Problems says why
+	Interface             // another interface
+	Family                // it is for the other version of IP, or its macro has no such part
+	Protocol              // another protocol
+	ICMPType              // another type or code
+	SourceAddress         // the source is not in it
+	SourceExcluded        // a nomatch member takes the source out of the set
+	DestAddress           // the destination is not in it
+	DestExcluded          // a nomatch member takes the destination out of the set
+	SourcePort            // another source port
+	DestPort              // another destination port
+	UnknownGroup          // there is no such group
+	GroupPassed           // no rule of the group decided
+	NotMet                // the condition of a check of Proxmox does not hold
+)
+
+var reasonNames = [...]string{"", "matched", "disabled", "direction", "forward-only", "invalid", "interface", "family", "protocol",
+	"icmp-type",
+	"source", "source-nomatch", "dest", "dest-nomatch", "source-port", "dest-port", "unknown-group", "group-passed", "not-met"}
+
+func (r Reason) String() string { return nameOf(reasonNames[:], int(r)) }
+
+// Result is the answer for one packet.
+type Result struct {
+	Verdict Verdict
+	// By decided: what dropped the packet, or what accepted it last. It is zero when nothing checks packets on that way.
+	By Decision
+	// Stages are the checks, in order. The first that does not accept is the last. None: nothing checks packets on that way.
+	Stages []Stage
+}
