@@ -15,11 +15,13 @@ type Verification struct {
 	Node        *string    `json:"node" example:"pve1" doc:"The node that answered"`
 	Fingerprint string     `json:"fingerprint" doc:"The certificate that was shown"`
 	NotAfter    *time.Time `json:"not_after" example:"2028-01-31T12:00:00Z" doc:"When that certificate ends"`
-	LatencyMS   int64      `json:"latency_ms" example:"18"`
-	Missing     []string   `json:"missing" doc:"Privileges that the capability needs and the token lacks: a feature will fail"`
-	Extra       []string   `json:"extra" doc:"Privileges that the token has beyond need"`
-	Recommended []string   `json:"recommended" doc:"Privileges that this release of the hypervisor wants in addition"`
-	Paths       []string   `json:"paths" doc:"Where the privileges hold"`
+	// Certificate is nil where nothing was told.
+	Certificate *Certificate `json:"certificate" doc:"What that certificate says of itself; null where the driver does not tell"`
+	LatencyMS   int64        `json:"latency_ms" example:"18"`
+	Missing     []string     `json:"missing" doc:"Privileges that the capability needs and the token lacks: a feature will fail"`
+	Extra       []string     `json:"extra" doc:"Privileges that the token has beyond need"`
+	Recommended []string     `json:"recommended" doc:"Privileges that this release of the hypervisor wants in addition"`
+	Paths       []string     `json:"paths" doc:"Where the privileges hold"`
 }
 
 // connection is where a host is and how its certificate is checked, before it is stored.
@@ -50,6 +52,7 @@ func (s *Store) verify(ctx context.Context, driver string, target endpoint.Targe
 	}
 	if !version.NotAfter.IsZero() {
 		v.NotAfter = &version.NotAfter
+		v.Certificate = certificateOf(version, time.Now())
 	}
 	if target.Fingerprint == "" && !target.VerifyTLS {
 		target.Fingerprint = version.Fingerprint

@@ -43,10 +43,14 @@ func (h *Host) Version(ctx context.Context) (hypervisor.Version, error) {
 	if err != nil {
 		return hypervisor.Version{}, err
 	}
-	return hypervisor.Version{
-		Version: server.Environment.Version, Release: firstTwo(server.Environment.Version),
-		Fingerprint: meta.Fingerprint, NotAfter: meta.NotAfter, Node: server.Environment.Name,
-	}, nil
+	found := hypervisor.Version{
+		Version: server.Environment.Version, Release: firstTwo(server.Environment.Version), Node: server.Environment.Name,
+	}
+	if shown := meta.Certificate; shown != nil {
+		found.Fingerprint, found.NotBefore, found.NotAfter = meta.Fingerprint, shown.NotBefore, shown.NotAfter
+		found.CertificateNames, found.CertificateIssuer = endpoint.CertificateNames(shown), endpoint.CertificateIssuer(shown)
+	}
+	return found, nil
 }
 
 // firstTwo are the first two parts of a version.

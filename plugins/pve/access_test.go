@@ -120,6 +120,11 @@ func TestVersions(t *testing.T) {
 			if err != nil || v.Version != version || v.Release != release || v.Fingerprint != w.Fingerprint("") || v.NotAfter.IsZero() {
 				t.Errorf("got %+v, %v", v, err)
 			}
+			if !slices.Contains(v.CertificateNames, "127.0.0.1") || !strings.Contains(v.CertificateIssuer, "O=Proxmox Virtual Environment") ||
+				v.NotBefore.IsZero() || !v.NotBefore.Before(v.NotAfter) {
+				t.Errorf("of the certificate it tells %q, issued by %q, from %s to %s",
+					v.CertificateNames, v.CertificateIssuer, v.NotBefore, v.NotAfter)
+			}
 		})
 	}
 }

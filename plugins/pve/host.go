@@ -56,10 +56,12 @@ func (h *Host) Version(ctx context.Context) (hypervisor.Version, error) {
 		return hypervisor.Version{}, plugin.Errorf(plugin.Protocol, "the answer names no version")
 	}
 	version, release := versionOf(string(answer.Version), string(answer.Release))
-	return hypervisor.Version{
-		Version: version, Release: release,
-		Fingerprint: meta.Fingerprint, NotAfter: meta.NotAfter,
-	}, nil
+	found := hypervisor.Version{Version: version, Release: release}
+	if shown := meta.Certificate; shown != nil {
+		found.Fingerprint, found.NotBefore, found.NotAfter = meta.Fingerprint, shown.NotBefore, shown.NotAfter
+		found.CertificateNames, found.CertificateIssuer = endpoint.CertificateNames(shown), endpoint.CertificateIssuer(shown)
+	}
+	return found, nil
 }
 
 // Close has nothing to do: connections are shared and close by themselves.

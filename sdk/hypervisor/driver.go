@@ -75,6 +75,11 @@ type Version struct {
 	Fingerprint string
 	// NotAfter is when that certificate ends.
 	NotAfter time.Time
+	// NotBefore is when it begins, CertificateNames what it is for, and CertificateIssuer who has signed it; empty where the driver
+	// does not tell. endpoint.CertificateNames and endpoint.CertificateIssuer read them.
+	NotBefore         time.Time
+	CertificateNames  []string
+	CertificateIssuer string
 	// Node is the name of the node that answered, when the hypervisor tells it.
 	Node string
 }

@@ -22,14 +22,16 @@ func (s *server) Version(ctx context.Context, req *hypervisorv1.VersionRequest) 
 func versionToProto(v Version) *hypervisorv1.VersionResponse {
 	return &hypervisorv1.VersionResponse{
 		Version: wire.Text(v.Version), Release: wire.Text(v.Release), Fingerprint: wire.Text(v.Fingerprint),
-		NotAfter: wire.Timestamp(v.NotAfter), Node: wire.Text(v.Node),
+		NotAfter: wire.Timestamp(v.NotAfter), Node: wire.Text(v.Node), NotBefore: wire.Timestamp(v.NotBefore),
+		CertificateNames: wire.Texts(v.CertificateNames), CertificateIssuer: wire.Text(v.CertificateIssuer),
 	}
 }
 
 func versionFromProto(v *hypervisorv1.VersionResponse) Version {
 	return Version{
 		Version: v.GetVersion(), Release: v.GetRelease(), Fingerprint: v.GetFingerprint(),
-		NotAfter: wire.Time(v.GetNotAfter()), Node: v.GetNode(),
+		NotAfter: wire.Time(v.GetNotAfter()), Node: v.GetNode(), NotBefore: wire.Time(v.GetNotBefore()),
+		CertificateNames: v.GetCertificateNames(), CertificateIssuer: v.GetCertificateIssuer(),
 	}
 }
 

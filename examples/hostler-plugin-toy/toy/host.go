@@ -30,7 +30,8 @@ func (h *Host) Version(ctx context.Context) (hypervisor.Version, error) {
 	shown := resp.TLS.PeerCertificates[0]
 	return hypervisor.Version{
 		Version: answer.Version, Release: parts[0] + "." + parts[1], Node: answer.Node,
-		Fingerprint: endpoint.Fingerprint(shown), NotAfter: shown.NotAfter,
+		Fingerprint: endpoint.Fingerprint(shown), NotBefore: shown.NotBefore, NotAfter: shown.NotAfter,
+		CertificateNames: endpoint.CertificateNames(shown), CertificateIssuer: endpoint.CertificateIssuer(shown),
 	}, nil
 }
 

@@ -3,6 +3,7 @@ package lxdapi
 import (
 	"bytes"
 	"context"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -60,9 +61,9 @@ type Meta struct {
 	Date time.Time
 	// ETag stands for the configuration that was read; empty where the server gives none.
 	ETag string
-	// Fingerprint and NotAfter are of the certificate that the server showed.
+	// Certificate was shown by the server, and Fingerprint is its own.
 	Fingerprint string
-	NotAfter    time.Time
+	Certificate *x509.Certificate
 }
 
 // get reads a small object.

@@ -60,7 +60,7 @@ func (a *Answer) Meta() Meta {
 	}
 	if a.resp.TLS != nil && len(a.resp.TLS.PeerCertificates) > 0 {
 		leaf := a.resp.TLS.PeerCertificates[0]
-		meta.Fingerprint, meta.NotAfter = endpoint.Fingerprint(leaf), leaf.NotAfter
+		meta.Fingerprint, meta.Certificate = endpoint.Fingerprint(leaf), leaf
 	}
 	return meta
 }

@@ -2,6 +2,7 @@ package pveapi
 
 import (
 	"context"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -162,9 +163,9 @@ type Meta struct {
 	Date time.Time
 	// Total is the number of rows that a list has in all, where the hypervisor tells it.
 	Total int
-	// Fingerprint and NotAfter are of the certificate that was shown.
+	// Certificate was shown, and Fingerprint is its own.
 	Fingerprint string
-	NotAfter    time.Time
+	Certificate *x509.Certificate
 }
 
 // decode reads a small answer whole.

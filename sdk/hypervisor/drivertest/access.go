@@ -29,6 +29,13 @@ func (s *suite) access(t *testing.T) {
 		if version.NotAfter.IsZero() {
 			t.Error("the certificate's end is missing")
 		}
+		if !version.NotBefore.IsZero() && !version.NotBefore.Before(version.NotAfter) {
+			t.Errorf("the certificate begins at %s and ends at %s", version.NotBefore, version.NotAfter)
+		}
+		if len(version.CertificateNames) > 64 || len(version.CertificateIssuer) > 255 {
+			t.Errorf("%d names and an issuer of %d bytes are told of the certificate",
+				len(version.CertificateNames), len(version.CertificateIssuer))
+		}
 	})
 	s.run(t, "wrong fingerprint", func(t *testing.T, ctx context.Context) {
 		target := s.Target(t, endpoint.Monitoring)

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"net/netip"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/hostler/hostler/sdk/endpoint"
@@ -68,7 +69,9 @@ func (h *Host) Version(ctx context.Context) (hypervisor.Version, error) {
 	}
 	return hypervisor.Version{
 		Version: "1.2.3", Release: "1.2", Fingerprint: c.Fingerprint(),
-		NotAfter: time.Date(2040, 1, 1, 0, 0, 0, 0, time.UTC), Node: c.entry(h.target.Address),
+		NotBefore: time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC), NotAfter: time.Date(2040, 1, 1, 0, 0, 0, 0, time.UTC),
+		CertificateNames: []string{strings.TrimSuffix(h.target.Address, ":8006")}, CertificateIssuer: "CN=memory",
+		Node: c.entry(h.target.Address),
 	}, nil
 }
 

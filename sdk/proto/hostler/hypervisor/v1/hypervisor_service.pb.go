@@ -439,9 +439,15 @@ type VersionResponse struct {
 	// When that certificate ends; absent when unknown.
 	NotAfter *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=not_after,json=notAfter,proto3" json:"not_after,omitempty"`
 	// The node that answered; empty when unknown.
-	Node          string `protobuf:"bytes,5,opt,name=node,proto3" json:"node,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Node string `protobuf:"bytes,5,opt,name=node,proto3" json:"node,omitempty"`
+	// When that certificate begins; absent when unknown.
+	NotBefore *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=not_before,json=notBefore,proto3" json:"not_before,omitempty"`
+	// DNS names and addresses that the certificate is for, at most 64.
+	CertificateNames []string `protobuf:"bytes,7,rep,name=certificate_names,json=certificateNames,proto3" json:"certificate_names,omitempty"`
+	// Who has signed the certificate, as a distinguished name.
+	CertificateIssuer string `protobuf:"bytes,8,opt,name=certificate_issuer,json=certificateIssuer,proto3" json:"certificate_issuer,omitempty"`
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
 }
 
 func (x *VersionResponse) Reset() {
@@ -505,6 +511,27 @@ func (x *VersionResponse) GetNotAfter() *timestamppb.Timestamp {
 func (x *VersionResponse) GetNode() string {
 	if x != nil {
 		return x.Node
+	}
+	return ""
+}
+
+func (x *VersionResponse) GetNotBefore() *timestamppb.Timestamp {
+	if x != nil {
+		return x.NotBefore
+	}
+	return nil
+}
+
+func (x *VersionResponse) GetCertificateNames() []string {
+	if x != nil {
+		return x.CertificateNames
+	}
+	return nil
+}
+
+func (x *VersionResponse) GetCertificateIssuer() string {
+	if x != nil {
+		return x.CertificateIssuer
 	}
 	return ""
 }
@@ -1276,13 +1303,17 @@ const file_hostler_hypervisor_v1_hypervisor_service_proto_rawDesc = "" +
 	"\x05holds\x18\x02 \x01(\tR\x05holds\x12\x18\n" +
 	"\aexample\x18\x03 \x01(\tR\aexample\"C\n" +
 	"\x0eVersionRequest\x121\n" +
-	"\x06target\x18\x01 \x01(\v2\x19.hostler.plugin.v1.TargetR\x06target\"\xb4\x01\n" +
+	"\x06target\x18\x01 \x01(\v2\x19.hostler.plugin.v1.TargetR\x06target\"\xcb\x02\n" +
 	"\x0fVersionResponse\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\tR\aversion\x12\x18\n" +
 	"\arelease\x18\x02 \x01(\tR\arelease\x12 \n" +
 	"\vfingerprint\x18\x03 \x01(\tR\vfingerprint\x127\n" +
 	"\tnot_after\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\bnotAfter\x12\x12\n" +
-	"\x04node\x18\x05 \x01(\tR\x04node\"G\n" +
+	"\x04node\x18\x05 \x01(\tR\x04node\x129\n" +
+	"\n" +
+	"not_before\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\tnotBefore\x12+\n" +
+	"\x11certificate_names\x18\a \x03(\tR\x10certificateNames\x12-\n" +
+	"\x12certificate_issuer\x18\b \x01(\tR\x11certificateIssuer\"G\n" +
 	"\x12PermissionsRequest\x121\n" +
 	"\x06target\x18\x01 \x01(\v2\x19.hostler.plugin.v1.TargetR\x06target\"}\n" +
 	"\x13PermissionsResponse\x12\x18\n" +
@@ -1391,48 +1422,49 @@ var file_hostler_hypervisor_v1_hypervisor_service_proto_depIdxs = []int32{
 	4,  // 2: hostler.hypervisor.v1.InfoResponse.scope:type_name -> hostler.hypervisor.v1.Scope
 	19, // 3: hostler.hypervisor.v1.VersionRequest.target:type_name -> hostler.plugin.v1.Target
 	20, // 4: hostler.hypervisor.v1.VersionResponse.not_after:type_name -> google.protobuf.Timestamp
-	19, // 5: hostler.hypervisor.v1.PermissionsRequest.target:type_name -> hostler.plugin.v1.Target
-	19, // 6: hostler.hypervisor.v1.InventoryRequest.target:type_name -> hostler.plugin.v1.Target
-	20, // 7: hostler.hypervisor.v1.InventoryRequest.since:type_name -> google.protobuf.Timestamp
-	21, // 8: hostler.hypervisor.v1.InventoryResponse.cluster:type_name -> hostler.hypervisor.v1.Cluster
-	22, // 9: hostler.hypervisor.v1.InventoryResponse.nodes:type_name -> hostler.hypervisor.v1.Node
-	23, // 10: hostler.hypervisor.v1.InventoryResponse.guests:type_name -> hostler.hypervisor.v1.Guest
-	24, // 11: hostler.hypervisor.v1.InventoryResponse.storages:type_name -> hostler.hypervisor.v1.Storage
-	25, // 12: hostler.hypervisor.v1.InventoryResponse.samples:type_name -> hostler.hypervisor.v1.SampleSeries
-	19, // 13: hostler.hypervisor.v1.GuestRequest.target:type_name -> hostler.plugin.v1.Target
-	26, // 14: hostler.hypervisor.v1.GuestRequest.guest:type_name -> hostler.hypervisor.v1.GuestRef
-	23, // 15: hostler.hypervisor.v1.GuestResponse.guest:type_name -> hostler.hypervisor.v1.Guest
-	19, // 16: hostler.hypervisor.v1.TasksRequest.target:type_name -> hostler.plugin.v1.Target
-	26, // 17: hostler.hypervisor.v1.TasksRequest.guest:type_name -> hostler.hypervisor.v1.GuestRef
-	20, // 18: hostler.hypervisor.v1.TasksRequest.since:type_name -> google.protobuf.Timestamp
-	27, // 19: hostler.hypervisor.v1.TasksResponse.tasks:type_name -> hostler.hypervisor.v1.Task
-	20, // 20: hostler.hypervisor.v1.TasksResponse.complete_since:type_name -> google.protobuf.Timestamp
-	19, // 21: hostler.hypervisor.v1.TaskLogRequest.target:type_name -> hostler.plugin.v1.Target
-	28, // 22: hostler.hypervisor.v1.TaskLogResponse.lines:type_name -> hostler.hypervisor.v1.LogLine
-	19, // 23: hostler.hypervisor.v1.WaitTaskRequest.target:type_name -> hostler.plugin.v1.Target
-	28, // 24: hostler.hypervisor.v1.WaitTaskResponse.lines:type_name -> hostler.hypervisor.v1.LogLine
-	29, // 25: hostler.hypervisor.v1.WaitTaskResponse.result:type_name -> hostler.hypervisor.v1.TaskResult
-	0,  // 26: hostler.hypervisor.v1.HypervisorService.Info:input_type -> hostler.hypervisor.v1.InfoRequest
-	5,  // 27: hostler.hypervisor.v1.HypervisorService.Version:input_type -> hostler.hypervisor.v1.VersionRequest
-	7,  // 28: hostler.hypervisor.v1.HypervisorService.Permissions:input_type -> hostler.hypervisor.v1.PermissionsRequest
-	9,  // 29: hostler.hypervisor.v1.HypervisorService.Inventory:input_type -> hostler.hypervisor.v1.InventoryRequest
-	11, // 30: hostler.hypervisor.v1.HypervisorService.Guest:input_type -> hostler.hypervisor.v1.GuestRequest
-	13, // 31: hostler.hypervisor.v1.HypervisorService.Tasks:input_type -> hostler.hypervisor.v1.TasksRequest
-	15, // 32: hostler.hypervisor.v1.HypervisorService.TaskLog:input_type -> hostler.hypervisor.v1.TaskLogRequest
-	17, // 33: hostler.hypervisor.v1.HypervisorService.WaitTask:input_type -> hostler.hypervisor.v1.WaitTaskRequest
-	1,  // 34: hostler.hypervisor.v1.HypervisorService.Info:output_type -> hostler.hypervisor.v1.InfoResponse
-	6,  // 35: hostler.hypervisor.v1.HypervisorService.Version:output_type -> hostler.hypervisor.v1.VersionResponse
-	8,  // 36: hostler.hypervisor.v1.HypervisorService.Permissions:output_type -> hostler.hypervisor.v1.PermissionsResponse
-	10, // 37: hostler.hypervisor.v1.HypervisorService.Inventory:output_type -> hostler.hypervisor.v1.InventoryResponse
-	12, // 38: hostler.hypervisor.v1.HypervisorService.Guest:output_type -> hostler.hypervisor.v1.GuestResponse
-	14, // 39: hostler.hypervisor.v1.HypervisorService.Tasks:output_type -> hostler.hypervisor.v1.TasksResponse
-	16, // 40: hostler.hypervisor.v1.HypervisorService.TaskLog:output_type -> hostler.hypervisor.v1.TaskLogResponse
-	18, // 41: hostler.hypervisor.v1.HypervisorService.WaitTask:output_type -> hostler.hypervisor.v1.WaitTaskResponse
-	34, // [34:42] is the sub-list for method output_type
-	26, // [26:34] is the sub-list for method input_type
-	26, // [26:26] is the sub-list for extension type_name
-	26, // [26:26] is the sub-list for extension extendee
-	0,  // [0:26] is the sub-list for field type_name
+	20, // 5: hostler.hypervisor.v1.VersionResponse.not_before:type_name -> google.protobuf.Timestamp
+	19, // 6: hostler.hypervisor.v1.PermissionsRequest.target:type_name -> hostler.plugin.v1.Target
+	19, // 7: hostler.hypervisor.v1.InventoryRequest.target:type_name -> hostler.plugin.v1.Target
+	20, // 8: hostler.hypervisor.v1.InventoryRequest.since:type_name -> google.protobuf.Timestamp
+	21, // 9: hostler.hypervisor.v1.InventoryResponse.cluster:type_name -> hostler.hypervisor.v1.Cluster
+	22, // 10: hostler.hypervisor.v1.InventoryResponse.nodes:type_name -> hostler.hypervisor.v1.Node
+	23, // 11: hostler.hypervisor.v1.InventoryResponse.guests:type_name -> hostler.hypervisor.v1.Guest
+	24, // 12: hostler.hypervisor.v1.InventoryResponse.storages:type_name -> hostler.hypervisor.v1.Storage
+	25, // 13: hostler.hypervisor.v1.InventoryResponse.samples:type_name -> hostler.hypervisor.v1.SampleSeries
+	19, // 14: hostler.hypervisor.v1.GuestRequest.target:type_name -> hostler.plugin.v1.Target
+	26, // 15: hostler.hypervisor.v1.GuestRequest.guest:type_name -> hostler.hypervisor.v1.GuestRef
+	23, // 16: hostler.hypervisor.v1.GuestResponse.guest:type_name -> hostler.hypervisor.v1.Guest
+	19, // 17: hostler.hypervisor.v1.TasksRequest.target:type_name -> hostler.plugin.v1.Target
+	26, // 18: hostler.hypervisor.v1.TasksRequest.guest:type_name -> hostler.hypervisor.v1.GuestRef
+	20, // 19: hostler.hypervisor.v1.TasksRequest.since:type_name -> google.protobuf.Timestamp
+	27, // 20: hostler.hypervisor.v1.TasksResponse.tasks:type_name -> hostler.hypervisor.v1.Task
+	20, // 21: hostler.hypervisor.v1.TasksResponse.complete_since:type_name -> google.protobuf.Timestamp
+	19, // 22: hostler.hypervisor.v1.TaskLogRequest.target:type_name -> hostler.plugin.v1.Target
+	28, // 23: hostler.hypervisor.v1.TaskLogResponse.lines:type_name -> hostler.hypervisor.v1.LogLine
+	19, // 24: hostler.hypervisor.v1.WaitTaskRequest.target:type_name -> hostler.plugin.v1.Target
+	28, // 25: hostler.hypervisor.v1.WaitTaskResponse.lines:type_name -> hostler.hypervisor.v1.LogLine
+	29, // 26: hostler.hypervisor.v1.WaitTaskResponse.result:type_name -> hostler.hypervisor.v1.TaskResult
+	0,  // 27: hostler.hypervisor.v1.HypervisorService.Info:input_type -> hostler.hypervisor.v1.InfoRequest
+	5,  // 28: hostler.hypervisor.v1.HypervisorService.Version:input_type -> hostler.hypervisor.v1.VersionRequest
+	7,  // 29: hostler.hypervisor.v1.HypervisorService.Permissions:input_type -> hostler.hypervisor.v1.PermissionsRequest
+	9,  // 30: hostler.hypervisor.v1.HypervisorService.Inventory:input_type -> hostler.hypervisor.v1.InventoryRequest
+	11, // 31: hostler.hypervisor.v1.HypervisorService.Guest:input_type -> hostler.hypervisor.v1.GuestRequest
+	13, // 32: hostler.hypervisor.v1.HypervisorService.Tasks:input_type -> hostler.hypervisor.v1.TasksRequest
+	15, // 33: hostler.hypervisor.v1.HypervisorService.TaskLog:input_type -> hostler.hypervisor.v1.TaskLogRequest
+	17, // 34: hostler.hypervisor.v1.HypervisorService.WaitTask:input_type -> hostler.hypervisor.v1.WaitTaskRequest
+	1,  // 35: hostler.hypervisor.v1.HypervisorService.Info:output_type -> hostler.hypervisor.v1.InfoResponse
+	6,  // 36: hostler.hypervisor.v1.HypervisorService.Version:output_type -> hostler.hypervisor.v1.VersionResponse
+	8,  // 37: hostler.hypervisor.v1.HypervisorService.Permissions:output_type -> hostler.hypervisor.v1.PermissionsResponse
+	10, // 38: hostler.hypervisor.v1.HypervisorService.Inventory:output_type -> hostler.hypervisor.v1.InventoryResponse
+	12, // 39: hostler.hypervisor.v1.HypervisorService.Guest:output_type -> hostler.hypervisor.v1.GuestResponse
+	14, // 40: hostler.hypervisor.v1.HypervisorService.Tasks:output_type -> hostler.hypervisor.v1.TasksResponse
+	16, // 41: hostler.hypervisor.v1.HypervisorService.TaskLog:output_type -> hostler.hypervisor.v1.TaskLogResponse
+	18, // 42: hostler.hypervisor.v1.HypervisorService.WaitTask:output_type -> hostler.hypervisor.v1.WaitTaskResponse
+	35, // [35:43] is the sub-list for method output_type
+	27, // [27:35] is the sub-list for method input_type
+	27, // [27:27] is the sub-list for extension type_name
+	27, // [27:27] is the sub-list for extension extendee
+	0,  // [0:27] is the sub-list for field type_name
 }
 
 func init() { file_hostler_hypervisor_v1_hypervisor_service_proto_init() }
