@@ -163,14 +163,14 @@ func (s *Store) unnamed(ctx context.Context, p *place, v hypervisor.Volume) erro
 
 // names asks a guest's hypervisor whether its configuration names a volume; of an empty one, whether the guest is there.
 func (s *Store) names(ctx context.Context, guestID int64, volume string) (bool, error) {
-	r, err := s.Guests.RequestOf(ctx, guestID)
-	if problem.CodeOf(err) == problem.CodeNotFound && err != nil {
+	g, err := s.Guests.ByID(ctx, guestID)
+	if err != nil && problem.CodeOf(err) == problem.CodeNotFound {
 		return false, nil
 	}
 	if err != nil {
 		return false, err
 	}
-	config, err := guest.Look(ctx, s.Actor.Subject(r.Guest), hypervisor.ConfigReader.Config)
+	config, err := guest.Look(ctx, s.Actor.Subject(g), hypervisor.ConfigReader.Config)
 	switch {
 	case err != nil && problem.CodeOf(err) == problem.CodeNotFound:
 		return false, nil

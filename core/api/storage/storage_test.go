@@ -239,6 +239,13 @@ func TestDeleteVolume(t *testing.T) {
 	f.ask("DELETE", "storage/1/local/content/"+disk+"?node="+f.web.Node, `{"confirm":"`+strings.TrimPrefix(disk, "local:")+`"}`,
 		apitest.Admin,
 		409, "volume_in_use", `"name":"web"`)
+	// A container that is no app has its disks all the same.
+	container := f.cluster.NewGuest(hypervisor.Container, hypervisor.GuestStopped)
+	f.cluster.Change(container.ID, func(g *hypervisor.Guest) { g.Name = "box" })
+	f.sync()
+	disk = f.cluster.ConfigOf(container.ID).Disks[0].Volume
+	f.ask("DELETE", "storage/1/local/content/"+disk+"?node="+container.Node, `{"confirm":"`+strings.TrimPrefix(disk, "local:")+`"}`,
+		apitest.Admin, 409, "volume_in_use", `"name":"box"`)
 	used := f.image("used.iso")
 	f.cluster.ChangeConfig(f.web.ID, func(c *hypervisor.Config) {
 		c.Disks = append(c.Disks, hypervisor.Disk{Key: "ide2", Storage: "nas", Volume: "nas:used.iso", Removable: true})
