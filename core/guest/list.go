@@ -134,7 +134,9 @@ func (s *Store) Get(ctx context.Context, kind string, id int64) (*Guest, error) 
 
 // ByID gives one guest, of any kind and whether it is an app or not. Whether it may be seen is the caller's to check. An unknown one is
 // problem not_found.
-func (s *Store) ByID(ctx context.Context, id int64) (*Guest, error) { return s.one(ctx, "g.id = $1", id) }
+func (s *Store) ByID(ctx context.Context, id int64) (*Guest, error) {
+	return s.one(ctx, "g.id = $1", id)
+}
 
 func (s *Store) one(ctx context.Context, where string, args ...any) (*Guest, error) {
 	rows, err := s.DB.Pool.Query(ctx, "SELECT "+columns+" FROM "+join+" WHERE "+where, args...)
