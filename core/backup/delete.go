@@ -83,8 +83,8 @@ func (s *Store) Delete(ctx context.Context, id int64, confirm *string) (guest.St
 
 // tokenID is the id of the host's token for backups; empty where there is none.
 func (s *Store) tokenID(ctx context.Context, hostID int64) (id string, err error) {
-	err = s.DB.Pool.QueryRow(ctx, "SELECT COALESCE((SELECT token_id FROM host_credentials WHERE host_id = $1 AND capability = $2), '')", hostID,
-		endpoint.Backup).Scan(&id)
+	err = s.DB.Pool.QueryRow(ctx, `SELECT COALESCE((SELECT token_id FROM host_credentials WHERE host_id = $1 AND capability = $2), '')`,
+		hostID, endpoint.Backup).Scan(&id)
 	if err != nil {
 		return "", db.Problem(fmt.Errorf("reading the token's id: %w", err))
 	}
