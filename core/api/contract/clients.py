@@ -35,9 +35,12 @@ def list_operations(document, service):
         for method, operation in methods.items():
             if operation["operationId"] in STREAMS:
                 continue
+            content = operation.get("requestBody", {}).get("content", {"application/json": {}})
+            if "application/json" not in content:
+                continue  # a form with a file: the clients compile it, and no example of it is a value of theirs
             body = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("example")
             media = list(operation["responses"].get("200", {}).get("content", {"application/json": {}}))
-            params = {name: service.values[name] for name in re.findall(r"{(\w+)}", path)}
+            params = {name: service.value(path, name) for name in re.findall(r"{(\w+)}", path)}
             calls.append({"id": operation["operationId"], "tag": operation["tags"][0], "method": method, "path": path, "params": params, "body": body, "text": "application/json" not in media})
     calls.sort(key=lambda call: (call["method"] != "get", call["method"] == "delete", call["id"] in LAST))
     return calls

@@ -72,6 +72,10 @@ class Service:
             assert time.monotonic() < deadline, "the job did not end"
             time.sleep(0.1)
 
+    def value(self, path, name):
+        """The value of a path parameter; a storage's name has the word of a snapshot's."""
+        return "local" if name == "name" and "/storage/" in path else self.values[name]
+
     def furnish(self, password):
         owner = self.log_in("owner@example.com", password)
         host = owner("GET", "/hosts")[0]["id"]

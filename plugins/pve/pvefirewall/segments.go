@@ -20,13 +20,6 @@ const (
 // wide is an address as a number: one of IPv4 uses the low 32 bits.
 type wide struct{ high, low uint64 }
 
-func (a wide) compare(b wide) int {
-	if c := cmp.Compare(a.high, b.high); c != 0 {
-		return c
-	}
-	return cmp.Compare(a.low, b.low)
-}
-
 func (a wide) next() wide {
 	a.low++
 	if a.low == 0 {
@@ -53,10 +46,8 @@ type segments[T any] struct {
 
 // add cuts at start. A cut at the same place replaces the one before; one that changes nothing is left out.
 func (s *segments[T]) add(start T, at state, same func(a, b T) bool) {
-	n := len(s.start)
-	if n > 0 && same(s.start[n-1], start) {
+	if n := len(s.start); n > 0 && same(s.start[n-1], start) {
 		s.start, s.at = s.start[:n-1], s.at[:n-1]
-		n--
 	}
 	if before := s.last(); before == at {
 		return
