@@ -43,7 +43,7 @@ func Register(a *op.API, deps Deps) {
 			{Name: "file", Type: "file", Required: true, Doc: "The file, with its name, which the hypervisor may change: see name of the answer"},
 			{Name: "content", Type: "string", Example: "iso",
 				Doc: "What it is to the storage, such as iso; without it what its name's ending says"},
-			{Name: "node", Type: "string", Example: "pve1", Doc: "A node that has the storage; without it or empty one of those that are online"},
+			{Name: "node", Type: "string", Example: "node1", Doc: "A node that has the storage; without it or empty one of those that are online"},
 			{Name: "overwrite", Type: "boolean", Doc: "Replace a file of the same name; false without it"},
 		},
 		Description: "The file is received whole by the service, with its SHA-256, and then sent to the storage by the job that is answered. " +
