@@ -131,6 +131,7 @@ func sideRequests() []sideRequest {
 		{operation: "run_schedule", pve: accepted, lxd: accepted},
 		{operation: "delete_schedule", pve: "204", lxd: "204"},
 		{operation: "list_audit", pve: ok, lxd: ok},
+		{operation: "get_upload", params: p{"upload_id": "never-sent-by-anybody"}, pve: absent, lxd: absent},
 	}
 }
 
