@@ -147,23 +147,12 @@ func asked[A, T any](ctx context.Context, m *migrationCheck, hostID int64, capab
 // readGuest reads the guest, wherever its cluster has it by now, with its configuration and snapshots.
 func (m *migrationCheck) readGuest(ctx context.Context) error {
 	_, err := asked(ctx, m, m.hostID, endpoint.Monitoring, func(ctx context.Context, at hypervisor.Host) (none struct{}, err error) {
-		m.guest, err = at.Guest(ctx, m.ref)
-		if sdk.KindOf(err) == sdk.NotFound {
+		err = m.readAt(ctx, at)
+		if sdk.KindOf(err) == sdk.NotFound { // it may have moved since it was last seen, or between two of the questions
 			if found, failed := find(ctx, at, m.ref); failed == nil && found.Node != "" {
 				m.ref = found
-				m.guest, err = at.Guest(ctx, m.ref)
+				err = m.readAt(ctx, at)
 			}
-		}
-		if err != nil {
-			return none, err
-		}
-		if reader, failed := host.Able[hypervisor.ConfigReader](at); failed == nil {
-			if m.config, err = reader.Config(ctx, m.ref); err != nil {
-				return none, err
-			}
-		}
-		if snapshotter, failed := host.Able[hypervisor.Snapshotter](at); failed == nil {
-			m.snapshots, err = snapshotter.Snapshots(ctx, m.ref)
 		}
 		return none, err
 	})
@@ -180,6 +169,22 @@ func (m *migrationCheck) readGuest(ctx context.Context) error {
 			"and starts again what it finds stopped.")
 	}
 	return nil
+}
+
+// readAt reads the guest on the node where it is thought to be.
+func (m *migrationCheck) readAt(ctx context.Context, at hypervisor.Host) (err error) {
+	if m.guest, err = at.Guest(ctx, m.ref); err != nil {
+		return err
+	}
+	if reader, failed := host.Able[hypervisor.ConfigReader](at); failed == nil {
+		if m.config, err = reader.Config(ctx, m.ref); err != nil {
+			return err
+		}
+	}
+	if snapshotter, failed := host.Able[hypervisor.Snapshotter](at); failed == nil {
+		m.snapshots, err = snapshotter.Snapshots(ctx, m.ref)
+	}
+	return err
 }
 
 // chooseNode takes the wanted node, or the one that can only be meant: the target host's own, or the other node of a cluster of two.

@@ -102,9 +102,8 @@ type Attached struct {
 }
 
 // Attach makes a host's hypervisor know a storage, in one request that is sent once. All that is wrong with it is one problem invalid;
-// others: capability_missing, unsupported, conflict for a name that is taken, guest_busy while it is changed, outcome_unknown, and
-// those of
-// host.Ask.
+// others: capability_missing, unsupported, conflict for a name that is taken, guest_busy while it is changed, outcome_unknown, and those
+// of host.Ask.
 func (s *Store) Attach(ctx context.Context, hostID int64, name, kind string, config Config) (Attached, error) {
 	if err := s.mayManage(ctx, hostID); err != nil {
 		return Attached{}, err
@@ -264,8 +263,7 @@ func (s *Store) Edit(ctx context.Context, hostID int64, name, digest string, con
 func (p *place) exclusive() string { return fmt.Sprintf("storage:%d:%s", p.clusterID, p.name) }
 
 // change sends one request about a definition: others are kept off it, the audit row is written before, and what was begun is brought to
-// its end when the caller leaves. Where the answer is lost, there judges by the definition as it is then, nil where there is none;
-// nothing
+// its end when the caller leaves. Where the answer is lost, there judges by the definition as it is then, nil where there is none; nothing
 // is sent again.
 func (s *Store) change(ctx context.Context, p *place, request func(context.Context, hypervisor.StorageManager) error,
 	there func(now *hypervisor.StorageDefinition) bool) error {
@@ -310,8 +308,8 @@ func (s *Store) judge(ctx context.Context, p *place, lost error, there func(*hyp
 	switch {
 	case err != nil:
 		return problem.New(problem.CodeOutcomeUnknown, "the hypervisor's answer was lost (%s), and whether it was done cannot be "+
-			"found out now (%s); "+
-			"nothing was sent again: look at the storage before you ask once more", known.Detail, problem.From(err).Detail).Because(lost)
+			"found out now (%s); nothing was sent again: look at the storage before you ask once more", known.Detail,
+			problem.From(err).Detail).Because(lost)
 	case there(found):
 		return nil
 	}

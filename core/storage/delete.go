@@ -161,10 +161,8 @@ func same(a, b hypervisor.Volume) bool {
 	return a.Kind == b.Kind && a.Guest == b.Guest && a.CreatedAt.Equal(b.CreatedAt)
 }
 
-// delete does a job that deletes a volume. Everything is looked at again before the request. One whose answer is lost is judged by
-// what is
-// there: what is gone is deleted, and what is still there is sent for again only where the hypervisor's list of tasks proves that nothing
-// had begun.
+// delete does a job that deletes a volume. Everything is looked at again before the request. One whose answer is lost is judged by what
+// is there: what is gone is deleted, and of what is still there nobody knows; it is not sent for again.
 func (s *Store) delete(ctx context.Context, run *job.Run) error {
 	var params deleteParams
 	if err := run.Params(&params); err != nil {
@@ -219,8 +217,7 @@ func (s *Store) delete(ctx context.Context, run *job.Run) error {
 				return nil
 			}
 			return job.Undetermined("the deletion was sent and its answer was lost; the volume is still there, and may just be being " +
-				"deleted: nothing " +
-				"was sent again")
+				"deleted: nothing was sent again")
 		},
 	})
 	if sdk.KindOf(err) == sdk.NotFound && err != nil {

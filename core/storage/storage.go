@@ -66,9 +66,8 @@ type Filter struct {
 	Node, Name, Content, State string
 }
 
-const selectStates = `SELECT s.cluster_id, c.name, s.host_id, h.name, s.node, s.name, s.type, s.shared, s.status, s.content, ` +
-	`s.used, s.total,
-	s.seen_at, s.figures_at FROM storages s JOIN hosts h ON h.id = s.host_id JOIN clusters c ON c.id = s.cluster_id`
+const selectStates = `SELECT s.cluster_id, c.name, s.host_id, h.name, s.node, s.name, s.type, s.shared, s.status, s.content,
+	s.used, s.total, s.seen_at, s.figures_at FROM storages s JOIN hosts h ON h.id = s.host_id JOIN clusters c ON c.id = s.cluster_id`
 
 // List gives the storages that may be seen, by cluster and name, a shared one once: one page, and how many there are on all.
 func (s *Store) List(ctx context.Context, f Filter, visible identity.Visible, offset, limit int) ([]Storage, int, error) {
