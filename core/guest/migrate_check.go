@@ -15,7 +15,6 @@ import (
 	"github.com/hostler/hostler/core/problem"
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
-	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
 // migrationCheck finds out what a migration would meet, for a request and again for its job.
@@ -96,7 +95,26 @@ func addFinding(list []MigrationFinding, code, message string) []MigrationFindin
 }
 
 // look asks database and hypervisors. What the guest's own host fails with is an error; what the other one does is a blocker.
+// A guest that moved since it was last seen, or between two of the questions, is looked at once more where it is now.
 func (m *migrationCheck) look(ctx context.Context) error {
+	fresh := *m
+	fresh.Blockers, fresh.Warnings, fresh.Disks = slices.Clone(m.Blockers), slices.Clone(m.Warnings), slices.Clone(m.Disks)
+	err := m.lookOnce(ctx)
+	if problem.From(err).Code != problem.CodeNotFound {
+		return err
+	}
+	found, failed := asked(ctx, m, m.hostID, endpoint.Monitoring, func(ctx context.Context, at hypervisor.Host) (hypervisor.GuestRef, error) {
+		return find(ctx, at, m.ref)
+	})
+	if failed != nil || found.Node == "" || found.Node == m.ref.Node {
+		return err
+	}
+	*m = fresh
+	m.ref = found
+	return m.lookOnce(ctx)
+}
+
+func (m *migrationCheck) lookOnce(ctx context.Context) error {
 	if err := m.side(ctx, m.hostID, &m.source); err != nil {
 		return err
 	}
@@ -144,15 +162,19 @@ func asked[A, T any](ctx context.Context, m *migrationCheck, hostID int64, capab
 	return host.AskWithin(ctx, m.hosts, m.limit, hostID, capability, question)
 }
 
-// readGuest reads the guest, wherever its cluster has it by now, with its configuration and snapshots.
+// readGuest reads the guest with its configuration and snapshots.
 func (m *migrationCheck) readGuest(ctx context.Context) error {
 	_, err := asked(ctx, m, m.hostID, endpoint.Monitoring, func(ctx context.Context, at hypervisor.Host) (none struct{}, err error) {
-		err = m.readAt(ctx, at)
-		if sdk.KindOf(err) == sdk.NotFound { // it may have moved since it was last seen, or between two of the questions
-			if found, failed := find(ctx, at, m.ref); failed == nil && found.Node != "" {
-				m.ref = found
-				err = m.readAt(ctx, at)
+		if m.guest, err = at.Guest(ctx, m.ref); err != nil {
+			return none, err
+		}
+		if reader, failed := host.Able[hypervisor.ConfigReader](at); failed == nil {
+			if m.config, err = reader.Config(ctx, m.ref); err != nil {
+				return none, err
 			}
+		}
+		if snapshotter, failed := host.Able[hypervisor.Snapshotter](at); failed == nil {
+			m.snapshots, err = snapshotter.Snapshots(ctx, m.ref)
 		}
 		return none, err
 	})
@@ -169,22 +191,6 @@ func (m *migrationCheck) readGuest(ctx context.Context) error {
 			"and starts again what it finds stopped.")
 	}
 	return nil
-}
-
-// readAt reads the guest on the node where it is thought to be.
-func (m *migrationCheck) readAt(ctx context.Context, at hypervisor.Host) (err error) {
-	if m.guest, err = at.Guest(ctx, m.ref); err != nil {
-		return err
-	}
-	if reader, failed := host.Able[hypervisor.ConfigReader](at); failed == nil {
-		if m.config, err = reader.Config(ctx, m.ref); err != nil {
-			return err
-		}
-	}
-	if snapshotter, failed := host.Able[hypervisor.Snapshotter](at); failed == nil {
-		m.snapshots, err = snapshotter.Snapshots(ctx, m.ref)
-	}
-	return err
 }
 
 // chooseNode takes the wanted node, or the one that can only be meant: the target host's own, or the other node of a cluster of two.

@@ -168,5 +168,5 @@ func (s *Service) pollInterval(ctx context.Context) time.Duration {
 	return time.Duration(seconds) * time.Second
 }
 
-// Handler is the whole API as one handler.
+// Handler makes the whole API as one handler: it declares every operation anew, so that a caller keeps what it gets.
 func (s *Service) Handler() http.Handler { return api.Handler(s.API) }

@@ -18,7 +18,9 @@ func TestLoadOnTheHypervisor(t *testing.T) {
 			s := startService(t, options{Env: []string{"HOSTLER_LOG_LEVEL=info"}})
 			owner := setUp(t, s)
 			// No poll of its own comes between the counted ones; with a longer interval each would ask for the token's rights as well.
-			owner.must(t, http.StatusOK, http.MethodPatch, "/api/v1/settings", map[string]any{"poll.interval_s": 600}, nil)
+			// Configurations are read in the background, at a pace of their own.
+			owner.must(t, http.StatusOK, http.MethodPatch, "/api/v1/settings",
+				map[string]any{"poll.interval_s": 600, "poll.details_per_minute": 0}, nil)
 			host := owner.enrol(t, cluster, "lab")
 			sync := fmt.Sprintf("/api/v1/hosts/%d/sync", host)
 			want := map[string]int{"GET /cluster/resources": 1, "GET /cluster/status": 1}

@@ -41,9 +41,10 @@ type World struct {
 	dbtest.SQL
 	Service *service.Service
 
-	t      testing.TB
-	owner  *http.Cookie
-	driver *pve.Driver
+	t       testing.TB
+	handler http.Handler
+	owner   *http.Cookie
+	driver  *pve.Driver
 	// capabilities are those that the host has tokens of besides monitoring.
 	capabilities []endpoint.Capability
 	// vars are the values of what stands in braces in an act.
@@ -76,6 +77,7 @@ func NewWorld(t testing.TB, capabilities ...endpoint.Capability) *World {
 	if err := w.Service.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	w.handler = w.Service.Handler() // once: declaring the operations takes longer than most of their answers
 	w.SQL = dbtest.On(t, w.Service.DB)
 	w.owner = identitytest.As(t, w.Service.Users, identity.Owner).Cookie
 	w.AddImage("local", "iso", "installer.iso", 1<<20)
@@ -229,7 +231,7 @@ func (w *World) ask(method, path, body, media string) Answer {
 		r.Header.Set("Content-Type", cmp.Or(media, "application/json"))
 	}
 	rec := httptest.NewRecorder()
-	w.Service.Handler().ServeHTTP(rec, r)
+	w.handler.ServeHTTP(rec, r)
 	text, _ := io.ReadAll(rec.Result().Body) // from memory
 	return Answer{rec.Code, text}
 }
