@@ -26,7 +26,8 @@ type counting struct {
 	messages *atomic.Int64
 }
 
-func (c counting) NewStream(ctx context.Context, desc *grpc.StreamDesc, method string, opts ...grpc.CallOption) (grpc.ClientStream, error) {
+func (c counting) NewStream(ctx context.Context, desc *grpc.StreamDesc, method string, opts ...grpc.CallOption) (grpc.ClientStream,
+	error) {
 	s, err := c.ClientConnInterface.NewStream(ctx, desc, method, opts...)
 	return countingStream{s, c}, err
 }
