@@ -182,7 +182,8 @@ func (s *Store) tellOwners(ctx context.Context, p *place, owners map[hypervisor.
 		pl.Add(plan.KindGuest, "", "%d guests of other teams lose disks or what is in their drives.", others)
 	}
 	if unknown > 0 {
-		pl.Warn("The configurations of %d guests were not read yet: whether they use the storage is known only of disks that are listed.", unknown)
+		pl.Warn("The configurations of %d guests were not read yet: whether they use the storage is known only of disks that are listed.",
+			unknown)
 	}
 	return nil
 }

@@ -350,7 +350,8 @@ func TestDetachmentTellsWhoUsesTheStorage(t *testing.T) {
 	f.cluster.Change(other.ID, func(g *hypervisor.Guest) { g.Name = "other" })
 	f.sync()
 	f.ask("DELETE", "storage/1/nas?plan=true", "", apitest.Owner, 200, "", "configurations of 2 guests were not read yet")
-	dbtest.Exec(t, f.DB, "INSERT INTO guest_details (guest_id, as_of) SELECT id, now() - interval '5 minutes' FROM guests WHERE name = 'other'")
+	dbtest.Exec(t, f.DB, `INSERT INTO guest_details (guest_id, as_of) SELECT id, now() - interval '5 minutes' FROM guests
+		WHERE name = 'other'`)
 	dbtest.Exec(t, f.DB, `INSERT INTO guest_volumes SELECT id, key, 'nas', 'nas:' || key, NULL, key = 'ide2'
 		FROM guests, unnest('{scsi1,scsi2,ide2}'::text[]) key WHERE name = 'other'`)
 	plan := f.ask("DELETE", "storage/1/nas?plan=true", "", apitest.Owner, 200, "", "configurations of 1 guests were not read yet",
@@ -396,6 +397,10 @@ func TestDownload(t *testing.T) {
 	f.ask("POST", path, `{"url":"https://files.example.com/a.iso","content":"iso"}`, apitest.Admin, 409, "conflict")
 	f.ask("POST", path, `{"url":"https://files.example.com/missing.iso","content":"iso"}`, apitest.Admin, 202, "")
 	f.ends("failed", "does not have the file")
+	// A file can be fetched again by its job, unless its address may have had a secret.
+	f.ask("POST", "jobs/1/retry", "", apitest.Admin, 409, "invalid_state", "not known any more")
+	f.ask("POST", "jobs/2/retry", "", apitest.Admin, 202, "", `"kind":"storage.download"`)
+	f.ends("failed", "does not have the file")
 	for table, column := range map[string]string{"jobs": "jobs::text", "job_events": "text", "audit": "audit::text"} {
 		if n := dbtest.Value[int64](t, f.DB, "SELECT count(*) FROM "+table+" WHERE "+column+" LIKE '%zqcanary%'"); n != 0 {
 			t.Errorf("the secret of a URL is in %d rows of %s", n, table)
@@ -412,4 +417,6 @@ func TestTemplates(t *testing.T) {
 	f.ends("succeeded", "")
 	f.ask("GET", "storage/1/nas/templates?search=tiny", "", apitest.Viewer, 200, "", `"present":true`)
 	f.ask("POST", "storage/1/nas/templates", `{"template":"tiny-1.tar"}`, apitest.Admin, 409, "conflict")
+	// It can be asked for again by its job.
+	f.ask("POST", "jobs/1/retry", "", apitest.Admin, 409, "conflict", "tiny-1.tar")
 }
