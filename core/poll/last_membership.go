@@ -49,7 +49,8 @@ func (p *Poller) remember(cluster int64, stamp time.Time, v *inventory) {
 	k := lastMembership{at: v.at, stamp: stamp, cluster: v.cluster}
 	whole := !v.cluster.Partial
 	for _, n := range v.nodes {
-		k.nodes = append(k.nodes, hypervisor.Node{Name: n.Name, Status: n.Status, Address: n.Address, Fingerprint: n.Fingerprint, Level: n.Level})
+		k.nodes = append(k.nodes, hypervisor.Node{Name: n.Name, Status: n.Status, Address: n.Address, Fingerprint: n.Fingerprint,
+			Level: n.Level})
 		whole = whole && n.Address != ""
 	}
 	p.mu.Lock()

@@ -147,7 +147,8 @@ func TestMembershipKeepsItsTime(t *testing.T) {
 		t.Errorf("it is %s and was %s", got, before)
 	}
 	f.sync(f.poll, f.hosts[1])
-	if got := f.Value("SELECT concat_ws(' ', name, quorate, membership_at > $1) FROM clusters", before[len("prod true "):]); got != "prod f t" {
+	since := before[len("prod true "):]
+	if got := f.Value("SELECT concat_ws(' ', name, quorate, membership_at > $1) FROM clusters", since); got != "prod f t" {
 		t.Errorf("after a sync: %s", got)
 	}
 	if got := f.Value("SELECT string_agg(entry_node, ' ' ORDER BY id) FROM hosts"); got != "n1 n2" {
@@ -172,8 +173,9 @@ func TestInventoryThatBeginsAgain(t *testing.T) {
 		return nil
 	})
 	f.sync(f.poller(f.db), id)
-	got := fmt.Sprint(f.Value("SELECT string_agg(name, ' ') FROM clusters"), "; ", f.Value("SELECT string_agg(name, ' ' ORDER BY name) FROM nodes"),
-		"; ", f.Value("SELECT string_agg(name, ' ') FROM guests"), "; ", f.Value("SELECT count(*) FROM storages"))
+	got := fmt.Sprint(f.Value("SELECT string_agg(name, ' ') FROM clusters"), "; ",
+		f.Value("SELECT string_agg(name, ' ' ORDER BY name) FROM nodes"), "; ",
+		f.Value("SELECT string_agg(name, ' ') FROM guests"), "; ", f.Value("SELECT count(*) FROM storages"))
 	if want := "new; n1 n2; right; 0"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}

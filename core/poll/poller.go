@@ -83,7 +83,8 @@ func New(config Config) *Poller {
 	p := &Poller{
 		db: config.DB, hosts: config.Hosts, interval: config.Interval, unable: config.Unable,
 		timeout: config.Timeout, tick: config.Tick, log: config.Logger, heartbeat: config.Heartbeat,
-		locks: newLocks(config.DB), wake: make(chan struct{}, 1), writes: make(chan struct{}, maxWrites), active: map[unit]bool{}, memberships: map[int64]lastMembership{},
+		locks: newLocks(config.DB), wake: make(chan struct{}, 1), writes: make(chan struct{}, maxWrites), active: map[unit]bool{},
+		memberships: map[int64]lastMembership{},
 	}
 	p.spare.New = func() any { return newInventory() }
 	if p.timeout == 0 {

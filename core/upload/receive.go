@@ -291,28 +291,17 @@ func (r *reception) take(ctx context.Context, part Part) error {
 		return err
 	}
 	r.file = file
-	buffer := make([]byte, chunk)
-	for told := time.Now(); ; {
-		n, err := io.ReadFull(part.Body, buffer)
-		if n > 0 {
-			if _, err := file.Write(buffer[:n]); err != nil {
-				return err
-			}
+	told := time.Now()
+	return file.Take(part.Body, func(size int64) {
+		if time.Since(told) < time.Second {
+			return
 		}
-		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			return nil
+		told = time.Now()
+		// How far it has come is only told: a database that is away for a moment ends no upload.
+		if _, err := r.DB.Pool.Exec(ctx, "UPDATE uploads SET received = $2, changed_at = now() WHERE id = $1", r.ID, size); err != nil {
+			r.log().Debug("how far an upload has come was not noted", "upload", r.ID, "error", err)
 		}
-		if err != nil {
-			return err
-		}
-		if time.Since(told) > time.Second {
-			told = time.Now()
-			// How far it has come is only told: a database that is away for a moment ends no upload.
-			if _, err := r.DB.Pool.Exec(ctx, "UPDATE uploads SET received = $2, changed_at = now() WHERE id = $1", r.ID, file.Size); err != nil {
-				r.log().Debug("how far an upload has come was not noted", "upload", r.ID, "error", err)
-			}
-		}
-	}
+	})
 }
 
 // check asks the hypervisor whether it takes the file. Before the file, whole is false: what a field that may still come could change is

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"hash"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -154,22 +155,55 @@ func spoolError(err error) error {
 
 // Write takes the next bytes. Its problems are too_large and insufficient_storage.
 func (r *Receiving) Write(p []byte) (int, error) {
+	if err := r.store(p); err != nil {
+		return 0, err
+	}
+	return r.hash.Write(p)
+}
+
+// store writes the next bytes to the file.
+func (r *Receiving) store(p []byte) error {
 	if r.Size+int64(len(p)) > r.most {
-		return 0, problem.New(problem.CodeTooLarge, "the file is larger than %d bytes", r.most)
+		return problem.New(problem.CodeTooLarge, "the file is larger than %d bytes", r.most)
 	}
 	r.expect(-int64(len(p)))
 	if room, err := r.spool.Room(r.keep); err != nil {
-		return 0, err
+		return err
 	} else if room < int64(len(p)) && r.awaited == 0 {
-		return 0, noRoom() // what was announced was let in with all its size
+		return noRoom() // what was announced was let in with all its size
 	}
 	n, err := r.file.Write(p)
-	r.Size += int64(n)
-	_, _ = r.hash.Write(p[:n])
-	if err != nil {
-		return n, spoolError(err)
+	if r.Size += int64(n); err != nil {
+		return spoolError(err)
 	}
-	return n, nil
+	return nil
+}
+
+// Take takes a body to its end, in pieces of 1 MiB: while one is written and goes into the checksum the next one arrives. tell hears of
+// each how many bytes there are. Its problems are those of Write and of the body.
+func (r *Receiving) Take(body io.Reader, tell func(size int64)) error {
+	var working sync.WaitGroup
+	var stored error
+	size := r.Size
+	for buffer, other := make([]byte, chunk), make([]byte, chunk); ; buffer, other = other, buffer {
+		n, err := io.ReadFull(body, buffer)
+		if working.Wait(); stored != nil {
+			return stored
+		}
+		ended := err == io.EOF || err == io.ErrUnexpectedEOF // of ReadFull itself, not in an error of the body
+		if err != nil && !ended {
+			return err
+		}
+		piece := buffer[:n]
+		working.Go(func() { stored = r.store(piece) })
+		working.Go(func() { _, _ = r.hash.Write(piece) })
+		size += int64(n)
+		tell(size)
+		if ended {
+			working.Wait()
+			return stored
+		}
+	}
 }
 
 // expect changes what is still to come.

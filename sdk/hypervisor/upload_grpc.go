@@ -40,6 +40,7 @@ func (s *uploadServer) CheckUpload(ctx context.Context, req *hypervisorv1.CheckU
 	})
 }
 
+// Upload sends the file over a lane where the plugin joins it, else in the messages of the stream.
 func (h *remoteHost) Upload(ctx context.Context, spec UploadSpec, file io.Reader) (string, error) {
 	// The derived context ends the plugin's half of the stream whichever way this returns, and with it the request to the hypervisor.
 	streamCtx, cancel := context.WithCancel(ctx)
@@ -48,27 +49,73 @@ func (h *remoteHost) Upload(ctx context.Context, spec UploadSpec, file io.Reader
 	if err != nil {
 		return "", plugin.CallError(ctx, err)
 	}
-	err = stream.Send(&hypervisorv1.UploadRequest{Target: h.target, File: uploadSpecToProto(spec)})
-	for ended := false; err == nil && !ended; {
-		// A message may not be changed once it is sent, so that each has bytes of its own.
-		chunk := make([]byte, uploadChunk)
-		n, readErr := io.ReadFull(file, chunk)
-		ended = errors.Is(readErr, io.EOF) || errors.Is(readErr, io.ErrUnexpectedEOF)
-		if readErr != nil && !ended {
+	first := &hypervisorv1.UploadRequest{Target: h.target, File: uploadSpecToProto(spec)}
+	lane := wire.OpenLane()
+	if lane != nil {
+		defer lane.Close()
+		first.Lane, first.LaneKey = lane.Name, lane.Key
+	}
+	// A plugin may answer at any moment, and then wants nothing more.
+	answer, answered := &hypervisorv1.UploadResponse{}, make(chan error, 1)
+	asking, stop := context.WithCancel(streamCtx)
+	defer stop()
+	err = stream.Send(first)
+	go func() {
+		answered <- stream.RecvMsg(answer)
+		stop()
+	}()
+	if err == nil {
+		var readErr error
+		if err, readErr = sendFile(asking, stream, lane, file); readErr != nil {
 			return "", readErr
 		}
-		if n > 0 {
-			err = stream.Send(&hypervisorv1.UploadRequest{Data: chunk[:n]})
-		}
 	}
-	if err != nil && !errors.Is(err, io.EOF) { // at io.EOF the plugin has answered already
+	if err == nil {
+		err = stream.CloseSend()
+	}
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, wire.ErrLane) { // else the plugin has answered, or is gone
 		return "", plugin.CallError(ctx, err)
 	}
-	answer, err := stream.CloseAndRecv()
-	if err != nil {
+	if err := <-answered; err != nil {
 		return "", plugin.CallError(ctx, err)
 	}
 	return answer.GetTaskId(), nil
+}
+
+// sendFile sends a file to its end. What cannot be sent is told apart from what cannot be read.
+func sendFile(ctx context.Context, stream grpc.ClientStreamingClient[hypervisorv1.UploadRequest, hypervisorv1.UploadResponse],
+	lane *wire.Lane, file io.Reader) (sendErr, readErr error) {
+	send := func(data []byte) error { return stream.Send(&hypervisorv1.UploadRequest{Data: data}) }
+	// A message may not be changed once it is sent, so that each has bytes of its own.
+	next := func() []byte { return make([]byte, uploadChunk) }
+	if lane != nil {
+		if conn := lane.Accept(ctx); conn != nil {
+			defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
+			defer func() { _ = conn.Close() }()
+			buffer := next()
+			next = func() []byte { return buffer }
+			send = func(data []byte) error {
+				if _, err := conn.Write(data); err != nil {
+					return errors.Join(wire.ErrLane, err)
+				}
+				return nil
+			}
+		}
+	}
+	for ended := false; !ended; {
+		chunk := next()
+		n, err := io.ReadFull(file, chunk)
+		ended = errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+		if err != nil && !ended {
+			return nil, err
+		}
+		if n > 0 {
+			if err := send(chunk[:n]); err != nil {
+				return err, nil
+			}
+		}
+	}
+	return nil, nil
 }
 
 func (s *uploadServer) Upload(stream grpc.ClientStreamingServer[hypervisorv1.UploadRequest, hypervisorv1.UploadResponse]) error {
@@ -77,13 +124,45 @@ func (s *uploadServer) Upload(stream grpc.ClientStreamingServer[hypervisorv1.Upl
 		return err
 	}
 	ctx := stream.Context()
+	file := io.Reader(&uploadReader{stream: stream})
+	if conn := wire.JoinLane(ctx, first.GetLane(), first.GetLaneKey()); conn != nil {
+		defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
+		defer func() { _ = conn.Close() }()
+		file = &laneReader{conn: conn, stream: stream}
+	}
 	return endpoint.With(ctx, s.opener(), first, func(host Uploader) error {
-		task, err := host.Upload(ctx, uploadSpecFromProto(first.GetFile()), &uploadReader{stream: stream})
+		task, err := host.Upload(ctx, uploadSpecFromProto(first.GetFile()), file)
 		if err != nil {
 			return err
 		}
 		return stream.SendAndClose(&hypervisorv1.UploadResponse{TaskId: wire.Text(task)})
 	})
+}
+
+// laneReader is the file that comes over a lane.
+type laneReader struct {
+	conn   io.Reader
+	stream grpc.ClientStreamingServer[hypervisorv1.UploadRequest, hypervisorv1.UploadResponse]
+	ended  error
+}
+
+func (r *laneReader) Read(p []byte) (int, error) {
+	if r.ended != nil {
+		return 0, r.ended
+	}
+	n, err := r.conn.Read(p)
+	switch {
+	case err == nil:
+		return n, nil
+	case !errors.Is(err, io.EOF):
+		r.ended = errors.Join(r.stream.Context().Err(), wire.ErrLane, err)
+		return n, r.ended
+	}
+	// A sender that dies ends the lane, too: only the end of the stream says that this is the end of the file.
+	if _, r.ended = r.stream.Recv(); r.ended == nil {
+		r.ended = wire.ErrLane
+	}
+	return n, r.ended
 }
 
 // uploadReader is the file of a stream.
@@ -103,25 +182,6 @@ func (r *uploadReader) Read(p []byte) (int, error) {
 	n := copy(p, r.left)
 	r.left = r.left[n:]
 	return n, nil
-}
-
-// WriteTo hands the chunks on as they come.
-func (r *uploadReader) WriteTo(w io.Writer) (written int64, err error) {
-	for {
-		n, err := w.Write(r.left)
-		written += int64(n)
-		if err != nil {
-			return written, err
-		}
-		next, err := r.stream.Recv()
-		if errors.Is(err, io.EOF) {
-			return written, nil
-		}
-		if err != nil {
-			return written, err
-		}
-		r.left = next.GetData()
-	}
 }
 
 func uploadSpecToProto(s UploadSpec) *hypervisorv1.UploadFile {

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
+	"math/rand/v2"
 	"net/url"
 	"os"
 	"os/exec"
@@ -32,7 +34,8 @@ func BenchmarkUpload(b *testing.B) {
 		}
 	}
 	size <<= 20
-	cluster := startSim(b, "--scenario", "one", "--recommended")
+	// Its tasks are over at once, since curl waits for none.
+	cluster := startSim(b, "--scenario", "one", "--recommended", "--task-duration", "-1ms")
 	s := startService(b, options{Env: []string{"HOSTLER_LOG_LEVEL=info"}})
 	owner := setUp(b, s)
 	host := owner.enrol(b, cluster, "lab", "lifecycle")
@@ -41,17 +44,20 @@ func BenchmarkUpload(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	if _, err := io.Copy(io.MultiWriter(out, sum), io.LimitReader(zeros{}, size)); err != nil {
+	if _, err := io.Copy(io.MultiWriter(out, sum), io.LimitReader(rand.NewChaCha8([32]byte{}), size)); err != nil {
 		b.Fatal(err)
 	}
 	if err := out.Close(); err != nil {
 		b.Fatal(err)
 	}
+	sending := time.Duration(0) // the processor time of curl
 	run := func(args ...string) []byte {
-		text, err := exec.CommandContext(b.Context(), curl, append([]string{"-sS", "--fail-with-body"}, args...)...).CombinedOutput()
+		cmd := exec.CommandContext(b.Context(), curl, append([]string{"-sS", "--fail-with-body"}, args...)...)
+		text, err := cmd.CombinedOutput()
 		if err != nil {
 			b.Fatalf("curl: %v %s", err, text)
 		}
+		sending += cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 		return text
 	}
 	straight := func() {
@@ -106,14 +112,27 @@ func BenchmarkUpload(b *testing.B) {
 			}
 		}
 	}()
-	var ours, received, least time.Duration
-	for b.Loop() {
+	parts := maps.Clone(pids)
+	parts["simulator"] = cluster.cmd.Process.Pid
+	// busy is the processor time of all who take part, by name, while something is sent.
+	busy := func(used map[string]time.Duration, send func()) time.Duration {
 		began := time.Now()
-		straight()
-		least += time.Since(began)
-		began = time.Now()
-		received += through()
-		ours += time.Since(began)
+		for name, pid := range parts {
+			used[name] -= cpu(b, pid)
+		}
+		sending = 0
+		send()
+		used["curl"] += sending
+		for name, pid := range parts {
+			used[name] += cpu(b, pid)
+		}
+		return time.Since(began)
+	}
+	var ours, received, least time.Duration
+	leastUsed, used := map[string]time.Duration{}, map[string]time.Duration{}
+	for b.Loop() {
+		least += busy(leastUsed, straight)
+		ours += busy(used, func() { received += through() })
 	}
 	close(done)
 	<-sampled
@@ -122,7 +141,14 @@ func BenchmarkUpload(b *testing.B) {
 	b.ReportMetric(ours.Seconds()/n, "s/through")
 	b.ReportMetric(received.Seconds()/n, "s/received")
 	b.ReportMetric(ours.Seconds()/least.Seconds(), "times/curl")
-	for name := range pids {
+	var all, leastAll time.Duration
+	for name := range used {
+		all, leastAll = all+used[name], leastAll+leastUsed[name]
+		b.ReportMetric(used[name].Seconds()/n, "cpu-s/"+name)
+	}
+	b.ReportMetric(all.Seconds()/n, "cpu-s/through")
+	b.ReportMetric(leastAll.Seconds()/n, "cpu-s/straight")
+	for name := range most {
 		b.ReportMetric(float64(most[name].Load()-before[name])/(1<<20), "MiB-more/"+name)
 	}
 }

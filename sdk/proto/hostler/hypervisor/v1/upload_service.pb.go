@@ -245,12 +245,16 @@ func (x *CheckUploadResponse) GetFree() int64 {
 	return 0
 }
 
-// The first of a stream has the target and the file, all that follow have the next bytes, at most 1 MiB.
+// The first of a stream has the target and the file, and may have a lane. All that follow have the next bytes, at most 1 MiB; where the
+// server has joined the lane none follows, and the bytes come there. Either way the file is whole only when the client ends the stream.
 type UploadRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Target        *v1.Target             `protobuf:"bytes,1,opt,name=target,proto3" json:"target,omitempty"`
-	File          *UploadFile            `protobuf:"bytes,2,opt,name=file,proto3" json:"file,omitempty"`
-	Data          []byte                 `protobuf:"bytes,3,opt,name=data,proto3" json:"data,omitempty"`
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Target *v1.Target             `protobuf:"bytes,1,opt,name=target,proto3" json:"target,omitempty"`
+	File   *UploadFile            `protobuf:"bytes,2,opt,name=file,proto3" json:"file,omitempty"`
+	Data   []byte                 `protobuf:"bytes,3,opt,name=data,proto3" json:"data,omitempty"`
+	// The name of a socket beside the stream, and the key for it; empty where there is none.
+	Lane          string `protobuf:"bytes,4,opt,name=lane,proto3" json:"lane,omitempty"`
+	LaneKey       []byte `protobuf:"bytes,5,opt,name=lane_key,json=laneKey,proto3" json:"lane_key,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -302,6 +306,20 @@ func (x *UploadRequest) GetFile() *UploadFile {
 func (x *UploadRequest) GetData() []byte {
 	if x != nil {
 		return x.Data
+	}
+	return nil
+}
+
+func (x *UploadRequest) GetLane() string {
+	if x != nil {
+		return x.Lane
+	}
+	return ""
+}
+
+func (x *UploadRequest) GetLaneKey() []byte {
+	if x != nil {
+		return x.LaneKey
 	}
 	return nil
 }
@@ -375,11 +393,13 @@ const file_hostler_hypervisor_v1_upload_service_proto_rawDesc = "" +
 	"\fpresent_size\x18\x05 \x01(\x03H\x00R\vpresentSize\x88\x01\x01\x12\x17\n" +
 	"\x04free\x18\x06 \x01(\x03H\x01R\x04free\x88\x01\x01B\x0f\n" +
 	"\r_present_sizeB\a\n" +
-	"\x05_free\"\x8d\x01\n" +
+	"\x05_free\"\xbc\x01\n" +
 	"\rUploadRequest\x121\n" +
 	"\x06target\x18\x01 \x01(\v2\x19.hostler.plugin.v1.TargetR\x06target\x125\n" +
 	"\x04file\x18\x02 \x01(\v2!.hostler.hypervisor.v1.UploadFileR\x04file\x12\x12\n" +
-	"\x04data\x18\x03 \x01(\fR\x04data\")\n" +
+	"\x04data\x18\x03 \x01(\fR\x04data\x12\x12\n" +
+	"\x04lane\x18\x04 \x01(\tR\x04lane\x12\x19\n" +
+	"\blane_key\x18\x05 \x01(\fR\alaneKey\")\n" +
 	"\x0eUploadResponse\x12\x17\n" +
 	"\atask_id\x18\x01 \x01(\tR\x06taskId2\xce\x01\n" +
 	"\rUploadService\x12d\n" +
