@@ -82,6 +82,7 @@ func (p *Poller) ask(ctx context.Context, m member, others bool) (cluster int64,
 		}
 		return cluster, hostErr, err
 	}
+	p.forget(m)
 	hostErr = p.suspect(ctx, m, hostErr)
 	// The service is stopping: that says nothing of the host.
 	if ctx.Err() != nil {
@@ -101,6 +102,17 @@ func (p *Poller) record(ctx context.Context, g *good, others bool) (cluster int6
 	}
 	cluster, err = p.store(ctx, *g)
 	var doubt *doubtError
+	if errors.As(err, &doubt) && g.inv.cluster.Kept {
+		// Rows that are away may be so because the cluster is another one.
+		again := g.member
+		again.fresh = true
+		var hostErr error
+		if *g, hostErr = p.fetch(ctx, again, g.inv, g.interval); hostErr != nil {
+			return 0, hostErr, nil
+		}
+		doubt = nil
+		cluster, err = p.store(ctx, *g)
+	}
 	if errors.As(err, &doubt) {
 		if hostErr := p.verify(ctx, g, doubt.guests); hostErr != nil {
 			return 0, hostErr, nil
@@ -159,6 +171,7 @@ func (p *Poller) fetch(ctx context.Context, m member, inv *inventory, interval t
 	// After a time without polls, what was missed is asked for at once.
 	query.Detail = m.cluster != nil && (now.Sub(query.Since) >= detailEvery || now.Sub(since) > 3*interval)
 	g.detail = query.Detail
+	query.Known = p.recall(m, now, interval)
 	inv.begin(since, now, interval)
 	at, err := p.hosts.Open(ctx, m.id, endpoint.Monitoring)
 	if err != nil {

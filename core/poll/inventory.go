@@ -29,6 +29,8 @@ type inventory struct {
 	gap          gap
 	// dropped counts samples that were beyond what one poll may bring.
 	dropped int
+	// restart empties the inventory again for the same poll.
+	restart func()
 }
 
 type guestKey struct {
@@ -58,10 +60,15 @@ func (v *inventory) begin(since, now time.Time, interval time.Duration) {
 	clear(v.seenUIDs)
 	clear(v.seenStorages)
 	v.gap = newGap(since, now, interval)
+	v.restart = func() { v.begin(since, now, interval) }
 }
 
 // page takes one page of the driver's.
 func (v *inventory) page(page hypervisor.Page) error {
+	if page.Restart {
+		v.restart()
+		return nil
+	}
 	if v.at.IsZero() {
 		v.at = time.Now()
 	}

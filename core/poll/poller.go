@@ -74,6 +74,8 @@ type Poller struct {
 	mu     sync.Mutex
 	day    time.Time
 	active map[unit]bool
+	// memberships is by cluster.
+	memberships map[int64]lastMembership
 }
 
 // New makes a Poller; Run starts its loop. Close frees what it holds when neither Run nor Sync is under way any more.
@@ -82,6 +84,7 @@ func New(config Config) *Poller {
 		db: config.DB, hosts: config.Hosts, interval: config.Interval, unable: config.Unable,
 		timeout: config.Timeout, tick: config.Tick, log: config.Logger, heartbeat: config.Heartbeat,
 		locks: newLocks(config.DB), wake: make(chan struct{}, 1), writes: make(chan struct{}, maxWrites), active: map[unit]bool{},
+		memberships: map[int64]lastMembership{},
 	}
 	p.spare.New = func() any { return newInventory() }
 	if p.timeout == 0 {

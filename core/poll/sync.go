@@ -35,6 +35,7 @@ func (p *Poller) Sync(ctx context.Context, hostID int64) error {
 	if err != nil {
 		return err
 	}
+	m.fresh = true
 	cluster, hostErr, err := p.ask(ctx, m, others)
 	switch {
 	case errors.Is(err, errGone):

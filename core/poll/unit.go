@@ -92,6 +92,11 @@ type member struct {
 	partial bool
 	// leftOut says that guests of the host's cluster were left out of the last answer.
 	leftOut bool
+	// entry is the node that answers at the host's address, and membershipAt when any host last told of the cluster's membership.
+	entry        string
+	membershipAt *time.Time
+	// fresh says that everything is to be asked for.
+	fresh bool
 }
 
 // whole reports whether the host can speak for its cluster, as far as is known.
@@ -101,7 +106,8 @@ const selectMember = `SELECT h.id, h.cluster_id, h.failures, h.next_poll_at <= n
 	k.verified_at,
 	h.error_reason = '` + plugin.ReasonPermission + `', EXISTS (SELECT FROM alerts a WHERE a.host_id = h.id AND a.rule = '` +
 	alert.HostPermission + `' AND a.resolved_at IS NULL),
-	h.partial, EXISTS (SELECT FROM guests g WHERE g.cluster_id = h.cluster_id AND g.listed_at IS NOT NULL)
+	h.partial, EXISTS (SELECT FROM guests g WHERE g.cluster_id = h.cluster_id AND g.listed_at IS NOT NULL),
+	h.entry_node, c.membership_at
 	FROM hosts h LEFT JOIN clusters c ON c.id = h.cluster_id
 	LEFT JOIN host_credentials k ON k.host_id = h.id AND k.capability = '` + string(endpoint.Monitoring) + `' `
 
@@ -112,7 +118,7 @@ func (p *Poller) members(ctx context.Context, where string, arg int64) ([]member
 	}
 	members, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (m member, err error) {
 		return m, row.Scan(&m.id, &m.cluster, &m.failures, &m.due, &m.since, &m.detail, &m.missing, &m.rightsAt, &m.limited, &m.alerted,
-			&m.partial, &m.leftOut)
+			&m.partial, &m.leftOut, &m.entry, &m.membershipAt)
 	})
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("reading what to poll: %w", err))

@@ -35,6 +35,7 @@ func (p *Poller) write(ctx context.Context, g good) (int64, error) {
 		return 0, err
 	}
 	cluster := int64(0)
+	var told *time.Time
 	err := p.db.Tx(ctx, func(tx *db.Tx) error {
 		var err error
 		if cluster, err = join(ctx, tx.Pgx, g.id, g.inv); err != nil {
@@ -56,16 +57,20 @@ func (p *Poller) write(ctx context.Context, g good) (int64, error) {
 			return err
 		}
 		// Without the right to see the cluster an answer does not name it.
-		if _, err := tx.Pgx.Exec(ctx, `UPDATE clusters SET name = CASE WHEN $6 THEN name ELSE $2 END,
+		if err := tx.Pgx.QueryRow(ctx, `UPDATE clusters SET name = CASE WHEN $6 THEN name ELSE $2 END,
 			ident = CASE WHEN $7 AND $8 = '' THEN ident ELSE $8 END, quorate = CASE WHEN $10 THEN quorate ELSE $3 END,
 			seen_at = now(), figures_at = COALESCE($9, figures_at), detail_at = CASE WHEN $4 THEN now() ELSE detail_at END,
-			next_poll_at = clock_timestamp() + $5 WHERE id = $1`,
+			membership_at = CASE WHEN $10 OR $11 THEN membership_at ELSE now() END,
+			next_poll_at = clock_timestamp() + $5 WHERE id = $1 RETURNING membership_at`,
 			cluster, g.inv.cluster.Name, g.inv.cluster.Quorate, g.detail, jitter(g.interval), g.inv.unnamed(), g.inv.cluster.Partial,
-			g.inv.cluster.ID, g.measured, g.inv.anonymous()); err != nil {
+			g.inv.cluster.ID, g.measured, g.inv.anonymous(), g.inv.cluster.Kept).Scan(&told); err != nil {
 			return fmt.Errorf("recording the cluster's poll: %w", err)
 		}
 		return g.report(ctx, tx.Pgx)
 	})
+	if err == nil && !g.inv.cluster.Kept && told != nil {
+		p.remember(cluster, *told, g.inv)
+	}
 	return cluster, err
 }
 

@@ -14,6 +14,8 @@ type membership struct {
 	// nodes are the members by name. Without the right to see them there are none, and the list tells the names.
 	nodes map[string]*hypervisor.Node
 	order []*hypervisor.Node
+	// kept is set while the membership is one that was known before.
+	kept *kept
 }
 
 func (m *membership) node(name string) *hypervisor.Node {

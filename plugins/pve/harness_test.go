@@ -156,6 +156,10 @@ func gather(t testing.TB, host *pve.Host, query hypervisor.InventoryQuery) hyper
 	t.Helper()
 	var all hypervisor.Page
 	must(t, "reading the inventory", host.Inventory(t.Context(), query, func(p hypervisor.Page) error {
+		if p.Restart {
+			all = hypervisor.Page{}
+			return nil
+		}
 		if p.Cluster != nil {
 			all.Cluster = p.Cluster
 		}

@@ -2,6 +2,7 @@ package pve
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -12,28 +13,45 @@ import (
 // pageRows is how many rows a page carries: enough to make calls cheap, few enough to keep memory small.
 const pageRows = 256
 
-// Inventory sends two requests, and one more for detail where the release has it. Guests and storages are handed on while
-// the list is being read; nodes come last, since their figures stand behind the guests.
+// Inventory sends one request with a known membership and two without, and one more for detail where the release has it. Guests and
+// storages are handed on while the list is being read; nodes come last, since their figures stand behind the guests. A list that
+// contradicts what was known costs two requests more: it is read again beside the membership.
 func (h *Host) Inventory(ctx context.Context, query hypervisor.InventoryQuery, page func(hypervisor.Page) error) error {
-	m, err := h.membership(ctx)
-	if err != nil {
+	b, err := h.list(ctx, query, page)
+	if errors.Is(err, errMembership) {
+		if err := page(hypervisor.Page{Restart: true}); err != nil {
+			return err
+		}
+		query.Known = nil
+		b, err = h.list(ctx, query, page)
+	}
+	if err != nil || !query.Detail {
 		return err
+	}
+	return h.samples(ctx, query.Since, b)
+}
+
+// list hands out everything but samples. errMembership means that the membership is not the known one any more.
+func (h *Host) list(ctx context.Context, query hypervisor.InventoryQuery, page func(hypervisor.Page) error) (*pager, error) {
+	m := keptMembership(query.Known)
+	if m == nil {
+		var err error
+		if m, err = h.membership(ctx); err != nil {
+			return nil, err
+		}
 	}
 	b := &pager{to: page, shaper: newShaper(), members: m}
 	if query.Detail {
 		b.nodesOfGuests = map[guestKey]*hypervisor.GuestRef{}
 	}
 	if err := h.resources(ctx, b); err != nil {
-		return err
+		return nil, err
 	}
 	// Every token is shown the nodes, one without any right too.
 	if !b.anyNode {
-		return plugin.Errorf(plugin.Protocol, "the list of the cluster's resources names no node")
+		return nil, plugin.Errorf(plugin.Protocol, "the list of the cluster's resources names no node")
 	}
-	if !query.Detail {
-		return nil
-	}
-	return h.samples(ctx, query.Since, b)
+	return b, nil
 }
 
 // resources reads the list of everything.
@@ -49,6 +67,9 @@ func (h *Host) resources(ctx context.Context, b *pager) error {
 	row := &resourceRow{}
 	if err := answer.Rows(row, func() error { return b.add(row) }); err != nil {
 		return err
+	}
+	if b.members.contradicted() {
+		return errMembership
 	}
 	return b.finish()
 }
@@ -128,6 +149,7 @@ func (b *pager) node(r *resourceRow) {
 		return
 	}
 	b.anyNode = true
+	b.members.compare(name, nodeState(string(r.status.Bytes())))
 	n := b.members.node(name)
 	b.shaper.node(n, r)
 	// An online node without figures is what a token without Sys.Audit is shown.

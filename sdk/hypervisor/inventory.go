@@ -9,10 +9,23 @@ type InventoryQuery struct {
 	Detail bool
 	// Since is the time of the last detailed inventory, zero for none; a driver may bring samples from then on.
 	Since time.Time
+	// Known is what an inventory of the last few minutes told of the cluster through any of its members; nil for nothing. A driver that
+	// pays a request of its own for this may take it instead, as long as what it reads anyway agrees with it, and sets Cluster.Kept then.
+	Known *Membership
+}
+
+// Membership is who is in a cluster and how it stands. Cluster.Entry is the node that answers at the endpoint that is asked.
+type Membership struct {
+	Cluster Cluster
+	// Nodes have Name, Status, Address, Fingerprint and Level.
+	Nodes []Node
 }
 
 // Page is a part of an inventory. Every field may be empty; Cluster is set in the first page only.
 type Page struct {
+	// Restart says that all pages before this one are void, because what InventoryQuery.Known told has changed. The inventory begins again
+	// with the next page, which has the cluster. Nothing else is in this one, and without Known there is none.
+	Restart  bool
 	Cluster  *Cluster
 	Nodes    []Node
 	Guests   []Guest
@@ -35,6 +48,8 @@ type Cluster struct {
 	// StatesOnly is true when the inventory brings no used figures of guests, nodes and storages: what is known of them stays as it
 	// is, with its age. A driver may leave them out where they cost the hypervisor more than the list, unless Detail is asked for.
 	StatesOnly bool
+	// Kept says that Name, Quorate, Entry and what InventoryQuery.Known has of nodes were taken from there and not asked for again.
+	Kept bool
 }
 
 // Node states.

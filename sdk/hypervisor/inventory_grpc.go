@@ -12,12 +12,18 @@ import (
 
 func (h *remoteHost) Inventory(ctx context.Context, query InventoryQuery, page func(Page) error) error {
 	req := &hypervisorv1.InventoryRequest{Target: h.target, Detail: query.Detail, Since: wire.Timestamp(query.Since)}
+	if known := query.Known; known != nil {
+		req.Known = &hypervisorv1.Membership{Cluster: clusterToProto(known.Cluster), Nodes: nodesToProto(known.Nodes)}
+	}
 	return wire.Receive(ctx, h.client.base.Inventory, req, func(in *hypervisorv1.InventoryResponse) error { return page(pageFromProto(in)) })
 }
 
 func (s *server) Inventory(req *hypervisorv1.InventoryRequest, stream grpc.ServerStreamingServer[hypervisorv1.InventoryResponse]) error {
 	ctx := stream.Context()
 	query := InventoryQuery{Detail: req.GetDetail(), Since: wire.Time(req.GetSince())}
+	if known := req.GetKnown(); known.GetCluster() != nil {
+		query.Known = &Membership{Cluster: clusterFromProto(known.GetCluster()), Nodes: nodesFromProto(known.GetNodes())}
+	}
 	return endpoint.With(ctx, s.opener(), req, func(host Host) error {
 		return host.Inventory(ctx, query, func(page Page) error {
 			for part := range parts(page) {
@@ -41,12 +47,12 @@ const (
 func parts(page Page) iter.Seq[Page] {
 	return func(yield func(Page) bool) {
 		for {
-			part := Page{Cluster: page.Cluster}
+			part := Page{Restart: page.Restart, Cluster: page.Cluster}
 			part.Nodes, page.Nodes = cut(page.Nodes, pageRows)
 			part.Guests, page.Guests = cut(page.Guests, pageRows)
 			part.Storages, page.Storages = cut(page.Storages, pageRows)
 			part.Samples, page.Samples = cut(page.Samples, pageSamples)
-			page.Cluster = nil
+			page.Restart, page.Cluster = false, nil
 			more := len(page.Nodes)+len(page.Guests)+len(page.Storages)+len(page.Samples) > 0
 			if !yield(part) || !more {
 				return
@@ -62,15 +68,9 @@ func cut[T any](rows []T, n int) (head, rest []T) {
 
 // pageToProto and pageFromProto share the pointers of the figures between both forms: nobody writes to them.
 func pageToProto(page Page) *hypervisorv1.InventoryResponse {
-	out := &hypervisorv1.InventoryResponse{Samples: samplesToProto(page.Samples)}
+	out := &hypervisorv1.InventoryResponse{Restart: page.Restart, Nodes: nodesToProto(page.Nodes), Samples: samplesToProto(page.Samples)}
 	if c := page.Cluster; c != nil {
 		out.Cluster = clusterToProto(*c)
-	}
-	if len(page.Nodes) > 0 {
-		out.Nodes = make([]*hypervisorv1.Node, len(page.Nodes))
-		for i := range page.Nodes {
-			out.Nodes[i] = nodeToProto(&page.Nodes[i])
-		}
 	}
 	if len(page.Guests) > 0 {
 		rows := make([]hypervisorv1.Guest, len(page.Guests))
@@ -90,16 +90,10 @@ func pageToProto(page Page) *hypervisorv1.InventoryResponse {
 }
 
 func pageFromProto(in *hypervisorv1.InventoryResponse) Page {
-	page := Page{Samples: samplesFromProto(in.GetSamples())}
+	page := Page{Restart: in.GetRestart(), Nodes: nodesFromProto(in.GetNodes()), Samples: samplesFromProto(in.GetSamples())}
 	if c := in.GetCluster(); c != nil {
 		cluster := clusterFromProto(c)
 		page.Cluster = &cluster
-	}
-	if rows := in.GetNodes(); len(rows) > 0 {
-		page.Nodes = make([]Node, len(rows))
-		for i, n := range rows {
-			page.Nodes[i] = nodeFromProto(n)
-		}
 	}
 	if rows := in.GetGuests(); len(rows) > 0 {
 		page.Guests = make([]Guest, len(rows))
@@ -119,14 +113,37 @@ func pageFromProto(in *hypervisorv1.InventoryResponse) Page {
 func clusterToProto(c Cluster) *hypervisorv1.Cluster {
 	return &hypervisorv1.Cluster{
 		Id: wire.Text(c.ID), Name: wire.Text(c.Name), Quorate: c.Quorate, Entry: wire.Text(c.Entry), Partial: c.Partial,
-		StatesOnly: c.StatesOnly,
+		StatesOnly: c.StatesOnly, Kept: c.Kept,
 	}
 }
 
 func clusterFromProto(c *hypervisorv1.Cluster) Cluster {
 	return Cluster{
 		ID: c.GetId(), Name: c.GetName(), Quorate: c.GetQuorate(), Entry: c.GetEntry(), Partial: c.GetPartial(), StatesOnly: c.GetStatesOnly(),
+		Kept: c.GetKept(),
 	}
+}
+
+func nodesToProto(nodes []Node) []*hypervisorv1.Node {
+	if len(nodes) == 0 {
+		return nil
+	}
+	out := make([]*hypervisorv1.Node, len(nodes))
+	for i := range nodes {
+		out[i] = nodeToProto(&nodes[i])
+	}
+	return out
+}
+
+func nodesFromProto(in []*hypervisorv1.Node) []Node {
+	if len(in) == 0 {
+		return nil
+	}
+	nodes := make([]Node, len(in))
+	for i, n := range in {
+		nodes[i] = nodeFromProto(n)
+	}
+	return nodes
 }
 
 func nodeToProto(n *Node) *hypervisorv1.Node {

@@ -5,10 +5,12 @@ import (
 	"maps"
 	"net/http"
 	"testing"
+
+	"github.com/hostler/hostler/internal/waittest"
 )
 
-// An inventory is two requests per cluster, whatever the number of guests and of enrolled members, and one more for
-// detail. Each request is counted by the simulator.
+// An inventory that somebody asks for is two requests per cluster, whatever the number of guests and of enrolled members, and one more
+// for detail; a poll is one as long as nothing hints at another membership. Each request is counted by the simulator.
 func TestLoadOnTheHypervisor(t *testing.T) {
 	t.Parallel()
 	for _, guests := range []int{1000, 10000} {
@@ -38,6 +40,12 @@ func TestLoadOnTheHypervisor(t *testing.T) {
 			}
 			if exports > 1 {
 				t.Errorf("%d exports within seconds, and they are meant for every five minutes", exports)
+			}
+			cluster.control(t, http.MethodPost, "/stats/reset", nil, nil)
+			owner.must(t, http.StatusOK, http.MethodPatch, "/api/v1/settings", map[string]any{"poll.interval_s": 5}, nil)
+			waittest.Until(t, "four polls", func() bool { return cluster.stats(t).Requests["GET /cluster/resources"] >= 4 })
+			if got := cluster.stats(t).Requests; got["GET /cluster/status"] > 1 {
+				t.Errorf("the requests of four polls: %v", got)
 			}
 			if n := len(listVMs(t, owner)); n < guests/3 {
 				t.Errorf("%d VMs of %d guests are listed", n, guests)

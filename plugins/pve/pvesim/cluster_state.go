@@ -34,6 +34,7 @@ type Cluster struct {
 	broadcast  broadcast
 	generation uint64          // counts every change of the state
 	unresolved map[string]bool // names of nodes that the others cannot find
+	extraVotes int             // of those that a majority is counted of, cast by no node
 	ticketKey  []byte
 
 	permissionCache map[permissionKey]grants

@@ -56,7 +56,6 @@ func (c *Cluster) StrandGuest(vmid int, node string) error {
 		return fmt.Errorf("%q is not the name of a node that is gone", node)
 	}
 	g.node = node
-	c.generation++
-	c.broadcast.stale = true
+	c.changed()
 	return nil
 }

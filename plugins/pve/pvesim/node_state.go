@@ -2,6 +2,7 @@ package pvesim
 
 import (
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 )
@@ -61,8 +62,7 @@ func (c *Cluster) SetNodeOnline(name string, online bool) error {
 	}
 	if n.online.Swap(online) != online {
 		c.settle()
-		c.generation++
-		c.broadcast.stale = true
+		c.changed()
 		if online {
 			n.booted = c.clock.now()
 		} else {
@@ -99,7 +99,63 @@ func (n *node) ticksSinceBoot(now time.Time) uint64 {
 	return ticks
 }
 
-// quorate reports whether a majority of the nodes is online.
+// SetNodeAddress gives a node another address in the cluster; an empty one is that of a node whose name nothing resolves.
+func (c *Cluster) SetNodeAddress(name, ip string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n := c.nodeByName(name)
+	if n == nil {
+		return fmt.Errorf("no node %q", name)
+	}
+	n.ip = ip
+	return nil
+}
+
+// AddNode lets another machine join the cluster, and gives its name. No port of its own is opened for it.
+func (c *Cluster) AddNode() (string, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.settle()
+	index := 0
+	for _, n := range c.nodes {
+		index = max(index, n.index+1)
+	}
+	n, err := c.addNode(index)
+	if err != nil {
+		return "", err
+	}
+	c.changed()
+	return n.name, nil
+}
+
+// RemoveNode takes a node out of the cluster. Guests on it stay listed, and nobody knows their state.
+func (c *Cluster) RemoveNode(name string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.settle()
+	before := len(c.nodes)
+	c.nodes = slices.DeleteFunc(c.nodes, func(n *node) bool { return n.name == name })
+	if len(c.nodes) == before {
+		return fmt.Errorf("no node %q", name)
+	}
+	c.changed()
+	return nil
+}
+
+// changed voids what was made of the cluster's state before.
+func (c *Cluster) changed() {
+	c.generation++
+	c.broadcast.stale = true
+}
+
+// SetExtraVotes adds votes that nobody casts to those that a majority is counted of.
+func (c *Cluster) SetExtraVotes(votes int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.extraVotes = votes
+}
+
+// quorate reports whether a majority of the votes, one for each node, is online.
 func (c *Cluster) quorate() bool {
 	online := 0
 	for _, n := range c.nodes {
@@ -107,5 +163,5 @@ func (c *Cluster) quorate() bool {
 			online++
 		}
 	}
-	return online*2 > len(c.nodes)
+	return online*2 > len(c.nodes)+c.extraVotes
 }

@@ -3,6 +3,8 @@ package drivertest
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -20,6 +22,13 @@ func gather(t *testing.T, ctx context.Context, host hypervisor.Host, query hyper
 	var all hypervisor.Page
 	first := true
 	err := host.Inventory(ctx, query, func(page hypervisor.Page) error {
+		if page.Restart {
+			if query.Known == nil {
+				t.Error("the inventory begins again though nothing was known")
+			}
+			all, first = hypervisor.Page{}, true
+			return nil
+		}
 		if page.Cluster != nil {
 			if !first {
 				t.Error("the cluster comes in a page that is not the first")
@@ -86,6 +95,29 @@ func (s *suite) inventory(t *testing.T) {
 			t.Errorf("the cluster is %+v, and with detail %+v", cheap.Cluster, detailed.Cluster)
 		}
 	})
+	s.run(t, "with a known membership", func(t *testing.T, ctx context.Context) {
+		host := s.host(t, endpoint.Monitoring)
+		fresh := gather(t, ctx, host, hypervisor.InventoryQuery{})
+		known := hypervisor.Membership{Cluster: *fresh.Cluster}
+		for _, n := range fresh.Nodes {
+			known.Nodes = append(known.Nodes, hypervisor.Node{Name: n.Name, Status: n.Status, Address: n.Address, Fingerprint: n.Fingerprint,
+				Level: n.Level})
+		}
+		wrong := known
+		wrong.Nodes = append(slices.Clone(known.Nodes), hypervisor.Node{Name: "never-was", Status: hypervisor.NodeOnline, Address: "192.0.2.99"})
+		for name, told := range map[string]hypervisor.Membership{"that holds": known, "of a node more": wrong} {
+			got := gather(t, ctx, host, hypervisor.InventoryQuery{Known: &told})
+			checkInventory(t, got)
+			if cluster := *got.Cluster; cluster.Kept && name != "that holds" {
+				t.Errorf("a membership %s was kept", name)
+			} else if cluster.Kept = false; cluster != *fresh.Cluster {
+				t.Errorf("with one %s the cluster is %+v, and %+v without", name, cluster, *fresh.Cluster)
+			}
+			if now, before := memberships(got.Nodes), memberships(fresh.Nodes); !slices.Equal(now, before) {
+				t.Errorf("with one %s the nodes are %v, and %v without", name, now, before)
+			}
+		}
+	})
 	s.run(t, "an error from page ends it", func(t *testing.T, ctx context.Context) {
 		host := s.host(t, endpoint.Monitoring)
 		enough := errors.New("enough")
@@ -133,6 +165,16 @@ func (s *suite) inventory(t *testing.T) {
 			t.Error("the inventory of a token that lacks privileges claims to be whole")
 		}
 	})
+}
+
+// memberships are the nodes without their figures.
+func memberships(nodes []hypervisor.Node) []string {
+	var all []string
+	for _, n := range nodes {
+		all = append(all, strings.Join([]string{n.Name, n.Status, n.Address, n.Fingerprint, n.Level}, " "))
+	}
+	slices.Sort(all)
+	return all
 }
 
 func checkInventory(t *testing.T, all hypervisor.Page) {

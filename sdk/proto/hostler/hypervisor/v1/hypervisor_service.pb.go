@@ -656,7 +656,9 @@ type InventoryRequest struct {
 	// Asks for what costs an additional request.
 	Detail bool `protobuf:"varint,2,opt,name=detail,proto3" json:"detail,omitempty"`
 	// When the last detailed inventory was; absent for none.
-	Since         *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=since,proto3" json:"since,omitempty"`
+	Since *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=since,proto3" json:"since,omitempty"`
+	// What may be taken instead of asking for it again; absent for nothing.
+	Known         *Membership `protobuf:"bytes,4,opt,name=known,proto3" json:"known,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -712,15 +714,24 @@ func (x *InventoryRequest) GetSince() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *InventoryRequest) GetKnown() *Membership {
+	if x != nil {
+		return x.Known
+	}
+	return nil
+}
+
 // InventoryResponse is one page; every field may be empty.
 type InventoryResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Set in the first page only.
-	Cluster       *Cluster        `protobuf:"bytes,1,opt,name=cluster,proto3" json:"cluster,omitempty"`
-	Nodes         []*Node         `protobuf:"bytes,2,rep,name=nodes,proto3" json:"nodes,omitempty"`
-	Guests        []*Guest        `protobuf:"bytes,3,rep,name=guests,proto3" json:"guests,omitempty"`
-	Storages      []*Storage      `protobuf:"bytes,4,rep,name=storages,proto3" json:"storages,omitempty"`
-	Samples       []*SampleSeries `protobuf:"bytes,5,rep,name=samples,proto3" json:"samples,omitempty"`
+	Cluster  *Cluster        `protobuf:"bytes,1,opt,name=cluster,proto3" json:"cluster,omitempty"`
+	Nodes    []*Node         `protobuf:"bytes,2,rep,name=nodes,proto3" json:"nodes,omitempty"`
+	Guests   []*Guest        `protobuf:"bytes,3,rep,name=guests,proto3" json:"guests,omitempty"`
+	Storages []*Storage      `protobuf:"bytes,4,rep,name=storages,proto3" json:"storages,omitempty"`
+	Samples  []*SampleSeries `protobuf:"bytes,5,rep,name=samples,proto3" json:"samples,omitempty"`
+	// All pages before are void; nothing else is in this one.
+	Restart       bool `protobuf:"varint,6,opt,name=restart,proto3" json:"restart,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -788,6 +799,13 @@ func (x *InventoryResponse) GetSamples() []*SampleSeries {
 		return x.Samples
 	}
 	return nil
+}
+
+func (x *InventoryResponse) GetRestart() bool {
+	if x != nil {
+		return x.Restart
+	}
+	return false
 }
 
 type GuestRequest struct {
@@ -1320,17 +1338,19 @@ const file_hostler_hypervisor_v1_hypervisor_service_proto_rawDesc = "" +
 	"\amissing\x18\x01 \x03(\tR\amissing\x12\x14\n" +
 	"\x05extra\x18\x02 \x03(\tR\x05extra\x12 \n" +
 	"\vrecommended\x18\x03 \x03(\tR\vrecommended\x12\x14\n" +
-	"\x05paths\x18\x04 \x03(\tR\x05paths\"\x8f\x01\n" +
+	"\x05paths\x18\x04 \x03(\tR\x05paths\"\xc8\x01\n" +
 	"\x10InventoryRequest\x121\n" +
 	"\x06target\x18\x01 \x01(\v2\x19.hostler.plugin.v1.TargetR\x06target\x12\x16\n" +
 	"\x06detail\x18\x02 \x01(\bR\x06detail\x120\n" +
-	"\x05since\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x05since\"\xb1\x02\n" +
+	"\x05since\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x05since\x127\n" +
+	"\x05known\x18\x04 \x01(\v2!.hostler.hypervisor.v1.MembershipR\x05known\"\xcb\x02\n" +
 	"\x11InventoryResponse\x128\n" +
 	"\acluster\x18\x01 \x01(\v2\x1e.hostler.hypervisor.v1.ClusterR\acluster\x121\n" +
 	"\x05nodes\x18\x02 \x03(\v2\x1b.hostler.hypervisor.v1.NodeR\x05nodes\x124\n" +
 	"\x06guests\x18\x03 \x03(\v2\x1c.hostler.hypervisor.v1.GuestR\x06guests\x12:\n" +
 	"\bstorages\x18\x04 \x03(\v2\x1e.hostler.hypervisor.v1.StorageR\bstorages\x12=\n" +
-	"\asamples\x18\x05 \x03(\v2#.hostler.hypervisor.v1.SampleSeriesR\asamples\"x\n" +
+	"\asamples\x18\x05 \x03(\v2#.hostler.hypervisor.v1.SampleSeriesR\asamples\x12\x18\n" +
+	"\arestart\x18\x06 \x01(\bR\arestart\"x\n" +
 	"\fGuestRequest\x121\n" +
 	"\x06target\x18\x01 \x01(\v2\x19.hostler.plugin.v1.TargetR\x06target\x125\n" +
 	"\x05guest\x18\x02 \x01(\v2\x1f.hostler.hypervisor.v1.GuestRefR\x05guest\"C\n" +
@@ -1406,15 +1426,16 @@ var file_hostler_hypervisor_v1_hypervisor_service_proto_goTypes = []any{
 	(*WaitTaskResponse)(nil),      // 18: hostler.hypervisor.v1.WaitTaskResponse
 	(*v1.Target)(nil),             // 19: hostler.plugin.v1.Target
 	(*timestamppb.Timestamp)(nil), // 20: google.protobuf.Timestamp
-	(*Cluster)(nil),               // 21: hostler.hypervisor.v1.Cluster
-	(*Node)(nil),                  // 22: hostler.hypervisor.v1.Node
-	(*Guest)(nil),                 // 23: hostler.hypervisor.v1.Guest
-	(*Storage)(nil),               // 24: hostler.hypervisor.v1.Storage
-	(*SampleSeries)(nil),          // 25: hostler.hypervisor.v1.SampleSeries
-	(*GuestRef)(nil),              // 26: hostler.hypervisor.v1.GuestRef
-	(*Task)(nil),                  // 27: hostler.hypervisor.v1.Task
-	(*LogLine)(nil),               // 28: hostler.hypervisor.v1.LogLine
-	(*TaskResult)(nil),            // 29: hostler.hypervisor.v1.TaskResult
+	(*Membership)(nil),            // 21: hostler.hypervisor.v1.Membership
+	(*Cluster)(nil),               // 22: hostler.hypervisor.v1.Cluster
+	(*Node)(nil),                  // 23: hostler.hypervisor.v1.Node
+	(*Guest)(nil),                 // 24: hostler.hypervisor.v1.Guest
+	(*Storage)(nil),               // 25: hostler.hypervisor.v1.Storage
+	(*SampleSeries)(nil),          // 26: hostler.hypervisor.v1.SampleSeries
+	(*GuestRef)(nil),              // 27: hostler.hypervisor.v1.GuestRef
+	(*Task)(nil),                  // 28: hostler.hypervisor.v1.Task
+	(*LogLine)(nil),               // 29: hostler.hypervisor.v1.LogLine
+	(*TaskResult)(nil),            // 30: hostler.hypervisor.v1.TaskResult
 }
 var file_hostler_hypervisor_v1_hypervisor_service_proto_depIdxs = []int32{
 	2,  // 0: hostler.hypervisor.v1.InfoResponse.forms:type_name -> hostler.hypervisor.v1.CredentialForm
@@ -1426,45 +1447,46 @@ var file_hostler_hypervisor_v1_hypervisor_service_proto_depIdxs = []int32{
 	19, // 6: hostler.hypervisor.v1.PermissionsRequest.target:type_name -> hostler.plugin.v1.Target
 	19, // 7: hostler.hypervisor.v1.InventoryRequest.target:type_name -> hostler.plugin.v1.Target
 	20, // 8: hostler.hypervisor.v1.InventoryRequest.since:type_name -> google.protobuf.Timestamp
-	21, // 9: hostler.hypervisor.v1.InventoryResponse.cluster:type_name -> hostler.hypervisor.v1.Cluster
-	22, // 10: hostler.hypervisor.v1.InventoryResponse.nodes:type_name -> hostler.hypervisor.v1.Node
-	23, // 11: hostler.hypervisor.v1.InventoryResponse.guests:type_name -> hostler.hypervisor.v1.Guest
-	24, // 12: hostler.hypervisor.v1.InventoryResponse.storages:type_name -> hostler.hypervisor.v1.Storage
-	25, // 13: hostler.hypervisor.v1.InventoryResponse.samples:type_name -> hostler.hypervisor.v1.SampleSeries
-	19, // 14: hostler.hypervisor.v1.GuestRequest.target:type_name -> hostler.plugin.v1.Target
-	26, // 15: hostler.hypervisor.v1.GuestRequest.guest:type_name -> hostler.hypervisor.v1.GuestRef
-	23, // 16: hostler.hypervisor.v1.GuestResponse.guest:type_name -> hostler.hypervisor.v1.Guest
-	19, // 17: hostler.hypervisor.v1.TasksRequest.target:type_name -> hostler.plugin.v1.Target
-	26, // 18: hostler.hypervisor.v1.TasksRequest.guest:type_name -> hostler.hypervisor.v1.GuestRef
-	20, // 19: hostler.hypervisor.v1.TasksRequest.since:type_name -> google.protobuf.Timestamp
-	27, // 20: hostler.hypervisor.v1.TasksResponse.tasks:type_name -> hostler.hypervisor.v1.Task
-	20, // 21: hostler.hypervisor.v1.TasksResponse.complete_since:type_name -> google.protobuf.Timestamp
-	19, // 22: hostler.hypervisor.v1.TaskLogRequest.target:type_name -> hostler.plugin.v1.Target
-	28, // 23: hostler.hypervisor.v1.TaskLogResponse.lines:type_name -> hostler.hypervisor.v1.LogLine
-	19, // 24: hostler.hypervisor.v1.WaitTaskRequest.target:type_name -> hostler.plugin.v1.Target
-	28, // 25: hostler.hypervisor.v1.WaitTaskResponse.lines:type_name -> hostler.hypervisor.v1.LogLine
-	29, // 26: hostler.hypervisor.v1.WaitTaskResponse.result:type_name -> hostler.hypervisor.v1.TaskResult
-	0,  // 27: hostler.hypervisor.v1.HypervisorService.Info:input_type -> hostler.hypervisor.v1.InfoRequest
-	5,  // 28: hostler.hypervisor.v1.HypervisorService.Version:input_type -> hostler.hypervisor.v1.VersionRequest
-	7,  // 29: hostler.hypervisor.v1.HypervisorService.Permissions:input_type -> hostler.hypervisor.v1.PermissionsRequest
-	9,  // 30: hostler.hypervisor.v1.HypervisorService.Inventory:input_type -> hostler.hypervisor.v1.InventoryRequest
-	11, // 31: hostler.hypervisor.v1.HypervisorService.Guest:input_type -> hostler.hypervisor.v1.GuestRequest
-	13, // 32: hostler.hypervisor.v1.HypervisorService.Tasks:input_type -> hostler.hypervisor.v1.TasksRequest
-	15, // 33: hostler.hypervisor.v1.HypervisorService.TaskLog:input_type -> hostler.hypervisor.v1.TaskLogRequest
-	17, // 34: hostler.hypervisor.v1.HypervisorService.WaitTask:input_type -> hostler.hypervisor.v1.WaitTaskRequest
-	1,  // 35: hostler.hypervisor.v1.HypervisorService.Info:output_type -> hostler.hypervisor.v1.InfoResponse
-	6,  // 36: hostler.hypervisor.v1.HypervisorService.Version:output_type -> hostler.hypervisor.v1.VersionResponse
-	8,  // 37: hostler.hypervisor.v1.HypervisorService.Permissions:output_type -> hostler.hypervisor.v1.PermissionsResponse
-	10, // 38: hostler.hypervisor.v1.HypervisorService.Inventory:output_type -> hostler.hypervisor.v1.InventoryResponse
-	12, // 39: hostler.hypervisor.v1.HypervisorService.Guest:output_type -> hostler.hypervisor.v1.GuestResponse
-	14, // 40: hostler.hypervisor.v1.HypervisorService.Tasks:output_type -> hostler.hypervisor.v1.TasksResponse
-	16, // 41: hostler.hypervisor.v1.HypervisorService.TaskLog:output_type -> hostler.hypervisor.v1.TaskLogResponse
-	18, // 42: hostler.hypervisor.v1.HypervisorService.WaitTask:output_type -> hostler.hypervisor.v1.WaitTaskResponse
-	35, // [35:43] is the sub-list for method output_type
-	27, // [27:35] is the sub-list for method input_type
-	27, // [27:27] is the sub-list for extension type_name
-	27, // [27:27] is the sub-list for extension extendee
-	0,  // [0:27] is the sub-list for field type_name
+	21, // 9: hostler.hypervisor.v1.InventoryRequest.known:type_name -> hostler.hypervisor.v1.Membership
+	22, // 10: hostler.hypervisor.v1.InventoryResponse.cluster:type_name -> hostler.hypervisor.v1.Cluster
+	23, // 11: hostler.hypervisor.v1.InventoryResponse.nodes:type_name -> hostler.hypervisor.v1.Node
+	24, // 12: hostler.hypervisor.v1.InventoryResponse.guests:type_name -> hostler.hypervisor.v1.Guest
+	25, // 13: hostler.hypervisor.v1.InventoryResponse.storages:type_name -> hostler.hypervisor.v1.Storage
+	26, // 14: hostler.hypervisor.v1.InventoryResponse.samples:type_name -> hostler.hypervisor.v1.SampleSeries
+	19, // 15: hostler.hypervisor.v1.GuestRequest.target:type_name -> hostler.plugin.v1.Target
+	27, // 16: hostler.hypervisor.v1.GuestRequest.guest:type_name -> hostler.hypervisor.v1.GuestRef
+	24, // 17: hostler.hypervisor.v1.GuestResponse.guest:type_name -> hostler.hypervisor.v1.Guest
+	19, // 18: hostler.hypervisor.v1.TasksRequest.target:type_name -> hostler.plugin.v1.Target
+	27, // 19: hostler.hypervisor.v1.TasksRequest.guest:type_name -> hostler.hypervisor.v1.GuestRef
+	20, // 20: hostler.hypervisor.v1.TasksRequest.since:type_name -> google.protobuf.Timestamp
+	28, // 21: hostler.hypervisor.v1.TasksResponse.tasks:type_name -> hostler.hypervisor.v1.Task
+	20, // 22: hostler.hypervisor.v1.TasksResponse.complete_since:type_name -> google.protobuf.Timestamp
+	19, // 23: hostler.hypervisor.v1.TaskLogRequest.target:type_name -> hostler.plugin.v1.Target
+	29, // 24: hostler.hypervisor.v1.TaskLogResponse.lines:type_name -> hostler.hypervisor.v1.LogLine
+	19, // 25: hostler.hypervisor.v1.WaitTaskRequest.target:type_name -> hostler.plugin.v1.Target
+	29, // 26: hostler.hypervisor.v1.WaitTaskResponse.lines:type_name -> hostler.hypervisor.v1.LogLine
+	30, // 27: hostler.hypervisor.v1.WaitTaskResponse.result:type_name -> hostler.hypervisor.v1.TaskResult
+	0,  // 28: hostler.hypervisor.v1.HypervisorService.Info:input_type -> hostler.hypervisor.v1.InfoRequest
+	5,  // 29: hostler.hypervisor.v1.HypervisorService.Version:input_type -> hostler.hypervisor.v1.VersionRequest
+	7,  // 30: hostler.hypervisor.v1.HypervisorService.Permissions:input_type -> hostler.hypervisor.v1.PermissionsRequest
+	9,  // 31: hostler.hypervisor.v1.HypervisorService.Inventory:input_type -> hostler.hypervisor.v1.InventoryRequest
+	11, // 32: hostler.hypervisor.v1.HypervisorService.Guest:input_type -> hostler.hypervisor.v1.GuestRequest
+	13, // 33: hostler.hypervisor.v1.HypervisorService.Tasks:input_type -> hostler.hypervisor.v1.TasksRequest
+	15, // 34: hostler.hypervisor.v1.HypervisorService.TaskLog:input_type -> hostler.hypervisor.v1.TaskLogRequest
+	17, // 35: hostler.hypervisor.v1.HypervisorService.WaitTask:input_type -> hostler.hypervisor.v1.WaitTaskRequest
+	1,  // 36: hostler.hypervisor.v1.HypervisorService.Info:output_type -> hostler.hypervisor.v1.InfoResponse
+	6,  // 37: hostler.hypervisor.v1.HypervisorService.Version:output_type -> hostler.hypervisor.v1.VersionResponse
+	8,  // 38: hostler.hypervisor.v1.HypervisorService.Permissions:output_type -> hostler.hypervisor.v1.PermissionsResponse
+	10, // 39: hostler.hypervisor.v1.HypervisorService.Inventory:output_type -> hostler.hypervisor.v1.InventoryResponse
+	12, // 40: hostler.hypervisor.v1.HypervisorService.Guest:output_type -> hostler.hypervisor.v1.GuestResponse
+	14, // 41: hostler.hypervisor.v1.HypervisorService.Tasks:output_type -> hostler.hypervisor.v1.TasksResponse
+	16, // 42: hostler.hypervisor.v1.HypervisorService.TaskLog:output_type -> hostler.hypervisor.v1.TaskLogResponse
+	18, // 43: hostler.hypervisor.v1.HypervisorService.WaitTask:output_type -> hostler.hypervisor.v1.WaitTaskResponse
+	36, // [36:44] is the sub-list for method output_type
+	28, // [28:36] is the sub-list for method input_type
+	28, // [28:28] is the sub-list for extension type_name
+	28, // [28:28] is the sub-list for extension extendee
+	0,  // [0:28] is the sub-list for field type_name
 }
 
 func init() { file_hostler_hypervisor_v1_hypervisor_service_proto_init() }

@@ -106,7 +106,9 @@ type Cluster struct {
 	// The same at every member and at no other cluster; empty where there is no such thing.
 	Id string `protobuf:"bytes,5,opt,name=id,proto3" json:"id,omitempty"`
 	// The inventory brings no used figures: what is known of them stays.
-	StatesOnly    bool `protobuf:"varint,6,opt,name=states_only,json=statesOnly,proto3" json:"states_only,omitempty"`
+	StatesOnly bool `protobuf:"varint,6,opt,name=states_only,json=statesOnly,proto3" json:"states_only,omitempty"`
+	// The membership is that of the request and was not asked for again.
+	Kept          bool `protobuf:"varint,7,opt,name=kept,proto3" json:"kept,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -183,6 +185,68 @@ func (x *Cluster) GetStatesOnly() bool {
 	return false
 }
 
+func (x *Cluster) GetKept() bool {
+	if x != nil {
+		return x.Kept
+	}
+	return false
+}
+
+// Membership is who is in a cluster, as an earlier inventory told.
+type Membership struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Never absent.
+	Cluster *Cluster `protobuf:"bytes,1,opt,name=cluster,proto3" json:"cluster,omitempty"`
+	// With name, status, address, fingerprint and level.
+	Nodes         []*Node `protobuf:"bytes,2,rep,name=nodes,proto3" json:"nodes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Membership) Reset() {
+	*x = Membership{}
+	mi := &file_hostler_hypervisor_v1_inventory_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Membership) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Membership) ProtoMessage() {}
+
+func (x *Membership) ProtoReflect() protoreflect.Message {
+	mi := &file_hostler_hypervisor_v1_inventory_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Membership.ProtoReflect.Descriptor instead.
+func (*Membership) Descriptor() ([]byte, []int) {
+	return file_hostler_hypervisor_v1_inventory_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *Membership) GetCluster() *Cluster {
+	if x != nil {
+		return x.Cluster
+	}
+	return nil
+}
+
+func (x *Membership) GetNodes() []*Node {
+	if x != nil {
+		return x.Nodes
+	}
+	return nil
+}
+
 // Node is one machine. A figure that the hypervisor did not give is absent.
 type Node struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -205,7 +269,7 @@ type Node struct {
 
 func (x *Node) Reset() {
 	*x = Node{}
-	mi := &file_hostler_hypervisor_v1_inventory_proto_msgTypes[1]
+	mi := &file_hostler_hypervisor_v1_inventory_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -217,7 +281,7 @@ func (x *Node) String() string {
 func (*Node) ProtoMessage() {}
 
 func (x *Node) ProtoReflect() protoreflect.Message {
-	mi := &file_hostler_hypervisor_v1_inventory_proto_msgTypes[1]
+	mi := &file_hostler_hypervisor_v1_inventory_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -230,7 +294,7 @@ func (x *Node) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Node.ProtoReflect.Descriptor instead.
 func (*Node) Descriptor() ([]byte, []int) {
-	return file_hostler_hypervisor_v1_inventory_proto_rawDescGZIP(), []int{1}
+	return file_hostler_hypervisor_v1_inventory_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *Node) GetName() string {
@@ -358,7 +422,7 @@ type Guest struct {
 
 func (x *Guest) Reset() {
 	*x = Guest{}
-	mi := &file_hostler_hypervisor_v1_inventory_proto_msgTypes[2]
+	mi := &file_hostler_hypervisor_v1_inventory_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -370,7 +434,7 @@ func (x *Guest) String() string {
 func (*Guest) ProtoMessage() {}
 
 func (x *Guest) ProtoReflect() protoreflect.Message {
-	mi := &file_hostler_hypervisor_v1_inventory_proto_msgTypes[2]
+	mi := &file_hostler_hypervisor_v1_inventory_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -383,7 +447,7 @@ func (x *Guest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Guest.ProtoReflect.Descriptor instead.
 func (*Guest) Descriptor() ([]byte, []int) {
-	return file_hostler_hypervisor_v1_inventory_proto_rawDescGZIP(), []int{2}
+	return file_hostler_hypervisor_v1_inventory_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Guest) GetKind() string {
@@ -579,7 +643,7 @@ type Storage struct {
 
 func (x *Storage) Reset() {
 	*x = Storage{}
-	mi := &file_hostler_hypervisor_v1_inventory_proto_msgTypes[3]
+	mi := &file_hostler_hypervisor_v1_inventory_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -591,7 +655,7 @@ func (x *Storage) String() string {
 func (*Storage) ProtoMessage() {}
 
 func (x *Storage) ProtoReflect() protoreflect.Message {
-	mi := &file_hostler_hypervisor_v1_inventory_proto_msgTypes[3]
+	mi := &file_hostler_hypervisor_v1_inventory_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -604,7 +668,7 @@ func (x *Storage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Storage.ProtoReflect.Descriptor instead.
 func (*Storage) Descriptor() ([]byte, []int) {
-	return file_hostler_hypervisor_v1_inventory_proto_rawDescGZIP(), []int{3}
+	return file_hostler_hypervisor_v1_inventory_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Storage) GetName() string {
@@ -682,7 +746,7 @@ type SampleSeries struct {
 
 func (x *SampleSeries) Reset() {
 	*x = SampleSeries{}
-	mi := &file_hostler_hypervisor_v1_inventory_proto_msgTypes[4]
+	mi := &file_hostler_hypervisor_v1_inventory_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -694,7 +758,7 @@ func (x *SampleSeries) String() string {
 func (*SampleSeries) ProtoMessage() {}
 
 func (x *SampleSeries) ProtoReflect() protoreflect.Message {
-	mi := &file_hostler_hypervisor_v1_inventory_proto_msgTypes[4]
+	mi := &file_hostler_hypervisor_v1_inventory_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -707,7 +771,7 @@ func (x *SampleSeries) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SampleSeries.ProtoReflect.Descriptor instead.
 func (*SampleSeries) Descriptor() ([]byte, []int) {
-	return file_hostler_hypervisor_v1_inventory_proto_rawDescGZIP(), []int{4}
+	return file_hostler_hypervisor_v1_inventory_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *SampleSeries) GetNode() string {
@@ -756,7 +820,7 @@ var File_hostler_hypervisor_v1_inventory_proto protoreflect.FileDescriptor
 
 const file_hostler_hypervisor_v1_inventory_proto_rawDesc = "" +
 	"\n" +
-	"%hostler/hypervisor/v1/inventory.proto\x12\x15hostler.hypervisor.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a%hostler/hypervisor/v1/guest_ref.proto\"\x98\x01\n" +
+	"%hostler/hypervisor/v1/inventory.proto\x12\x15hostler.hypervisor.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a%hostler/hypervisor/v1/guest_ref.proto\"\xac\x01\n" +
 	"\aCluster\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\aquorate\x18\x02 \x01(\bR\aquorate\x12\x14\n" +
@@ -764,7 +828,12 @@ const file_hostler_hypervisor_v1_inventory_proto_rawDesc = "" +
 	"\apartial\x18\x04 \x01(\bR\apartial\x12\x0e\n" +
 	"\x02id\x18\x05 \x01(\tR\x02id\x12\x1f\n" +
 	"\vstates_only\x18\x06 \x01(\bR\n" +
-	"statesOnly\"\xa3\x03\n" +
+	"statesOnly\x12\x12\n" +
+	"\x04kept\x18\a \x01(\bR\x04kept\"y\n" +
+	"\n" +
+	"Membership\x128\n" +
+	"\acluster\x18\x01 \x01(\v2\x1e.hostler.hypervisor.v1.ClusterR\acluster\x121\n" +
+	"\x05nodes\x18\x02 \x03(\v2\x1b.hostler.hypervisor.v1.NodeR\x05nodes\"\xa3\x03\n" +
 	"\x04Node\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
 	"\x06status\x18\x02 \x01(\tR\x06status\x12\x18\n" +
@@ -880,26 +949,29 @@ func file_hostler_hypervisor_v1_inventory_proto_rawDescGZIP() []byte {
 }
 
 var file_hostler_hypervisor_v1_inventory_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_hostler_hypervisor_v1_inventory_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
+var file_hostler_hypervisor_v1_inventory_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
 var file_hostler_hypervisor_v1_inventory_proto_goTypes = []any{
 	(Metric)(0),                   // 0: hostler.hypervisor.v1.Metric
 	(*Cluster)(nil),               // 1: hostler.hypervisor.v1.Cluster
-	(*Node)(nil),                  // 2: hostler.hypervisor.v1.Node
-	(*Guest)(nil),                 // 3: hostler.hypervisor.v1.Guest
-	(*Storage)(nil),               // 4: hostler.hypervisor.v1.Storage
-	(*SampleSeries)(nil),          // 5: hostler.hypervisor.v1.SampleSeries
-	(*timestamppb.Timestamp)(nil), // 6: google.protobuf.Timestamp
-	(*GuestRef)(nil),              // 7: hostler.hypervisor.v1.GuestRef
+	(*Membership)(nil),            // 2: hostler.hypervisor.v1.Membership
+	(*Node)(nil),                  // 3: hostler.hypervisor.v1.Node
+	(*Guest)(nil),                 // 4: hostler.hypervisor.v1.Guest
+	(*Storage)(nil),               // 5: hostler.hypervisor.v1.Storage
+	(*SampleSeries)(nil),          // 6: hostler.hypervisor.v1.SampleSeries
+	(*timestamppb.Timestamp)(nil), // 7: google.protobuf.Timestamp
+	(*GuestRef)(nil),              // 8: hostler.hypervisor.v1.GuestRef
 }
 var file_hostler_hypervisor_v1_inventory_proto_depIdxs = []int32{
-	6, // 0: hostler.hypervisor.v1.Guest.at:type_name -> google.protobuf.Timestamp
-	7, // 1: hostler.hypervisor.v1.SampleSeries.guest:type_name -> hostler.hypervisor.v1.GuestRef
-	0, // 2: hostler.hypervisor.v1.SampleSeries.metric:type_name -> hostler.hypervisor.v1.Metric
-	3, // [3:3] is the sub-list for method output_type
-	3, // [3:3] is the sub-list for method input_type
-	3, // [3:3] is the sub-list for extension type_name
-	3, // [3:3] is the sub-list for extension extendee
-	0, // [0:3] is the sub-list for field type_name
+	1, // 0: hostler.hypervisor.v1.Membership.cluster:type_name -> hostler.hypervisor.v1.Cluster
+	3, // 1: hostler.hypervisor.v1.Membership.nodes:type_name -> hostler.hypervisor.v1.Node
+	7, // 2: hostler.hypervisor.v1.Guest.at:type_name -> google.protobuf.Timestamp
+	8, // 3: hostler.hypervisor.v1.SampleSeries.guest:type_name -> hostler.hypervisor.v1.GuestRef
+	0, // 4: hostler.hypervisor.v1.SampleSeries.metric:type_name -> hostler.hypervisor.v1.Metric
+	5, // [5:5] is the sub-list for method output_type
+	5, // [5:5] is the sub-list for method input_type
+	5, // [5:5] is the sub-list for extension type_name
+	5, // [5:5] is the sub-list for extension extendee
+	0, // [0:5] is the sub-list for field type_name
 }
 
 func init() { file_hostler_hypervisor_v1_inventory_proto_init() }
@@ -908,16 +980,16 @@ func file_hostler_hypervisor_v1_inventory_proto_init() {
 		return
 	}
 	file_hostler_hypervisor_v1_guest_ref_proto_init()
-	file_hostler_hypervisor_v1_inventory_proto_msgTypes[1].OneofWrappers = []any{}
 	file_hostler_hypervisor_v1_inventory_proto_msgTypes[2].OneofWrappers = []any{}
 	file_hostler_hypervisor_v1_inventory_proto_msgTypes[3].OneofWrappers = []any{}
+	file_hostler_hypervisor_v1_inventory_proto_msgTypes[4].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_hostler_hypervisor_v1_inventory_proto_rawDesc), len(file_hostler_hypervisor_v1_inventory_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   5,
+			NumMessages:   6,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
