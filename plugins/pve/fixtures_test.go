@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -166,6 +167,7 @@ var readers = []struct {
 		}
 		return err
 	}},
+	{regexp.MustCompile(`^/nodes/[^/]+/(disks/list|network|services|subscription|hardware/pci)$`), hardwareReply},
 	{regexp.MustCompile(`^/nodes/[^/]+/(qemu/[^/]+/agent/network-get-interfaces|lxc/[^/]+/interfaces)$`),
 		func(t *testing.T, h *Host, r reply) error {
 			ref := hypervisor.GuestRef{Kind: hypervisor.VM, Node: "pve1", ID: "100"}
@@ -311,4 +313,46 @@ func TestRefusalsOfAllReleasesAreSorted(t *testing.T) {
 			}
 		})
 	}
+}
+
+// hardwareReply reads one section, of which a node has at least one row.
+func hardwareReply(t *testing.T, h *Host, r reply) error {
+	section := map[string]hypervisor.HardwareSection{"list": hypervisor.HardwareDisks, "network": hypervisor.HardwareInterfaces,
+		"services": hypervisor.HardwareServices, "subscription": hypervisor.HardwareSubscription,
+		"pci": hypervisor.HardwarePCI}[path.Base(r.Path)]
+	found, err := h.NodeHardware(t.Context(), hypervisor.HardwareQuery{Node: "pve1", Section: section, Health: true})
+	if strings.Contains(r.file, "low_priv") { // no bridge is shown, and the question why gets this answer too
+		if err == nil {
+			return fmt.Errorf("interfaces without bridges are %+v", found.Interfaces)
+		}
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, d := range found.Disks {
+		if !strings.HasPrefix(d.Path, "/dev/") || d.Size == nil || d.Health == hypervisor.HealthFailed ||
+			d.Vendor != strings.TrimSpace(d.Vendor) {
+			return fmt.Errorf("disk %+v", d)
+		}
+	}
+	for _, i := range found.Interfaces {
+		if i.Name == "" || i.Type == "" {
+			return fmt.Errorf("interface %+v", i)
+		}
+	}
+	for _, d := range found.PCI {
+		if !strings.Contains(d.Address, ":") || d.Vendor == "" || d.IOMMUGroup != nil && *d.IOMMUGroup < 0 {
+			return fmt.Errorf("device %+v", d)
+		}
+	}
+	for _, s := range found.Services {
+		if s.Name == "" || s.State == "" {
+			return fmt.Errorf("service %+v", s)
+		}
+	}
+	if s := found.Subscription; s != nil && (s.Status == "" || strings.Contains(s.Key, "0")) {
+		return fmt.Errorf("subscription %+v", s)
+	}
+	return nil
 }

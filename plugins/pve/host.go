@@ -36,6 +36,7 @@ var (
 	_ hypervisor.NICEditor    = (*Host)(nil)
 	_ hypervisor.Uploader     = (*Host)(nil)
 
+	_ hypervisor.HardwareReader = (*Host)(nil)
 	_ hypervisor.ContentLister  = (*Host)(nil)
 	_ hypervisor.VolumeDeleter  = (*Host)(nil)
 	_ hypervisor.StorageManager = (*Host)(nil)

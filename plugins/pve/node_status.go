@@ -3,6 +3,7 @@ package pve
 import (
 	"context"
 	"errors"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -48,18 +49,10 @@ type usage struct {
 
 // NodeStatus asks the node, through the cluster's entry node. It needs Sys.Audit on the node.
 func (h *Host) NodeStatus(ctx context.Context, node string) (hypervisor.NodeStatus, error) {
-	path, err := nodePath(node, "status")
+	var answer nodeStatusAnswer
+	meta, err := h.askNode(ctx, &answer, nil, node, "status")
 	if err != nil {
 		return hypervisor.NodeStatus{}, err
-	}
-	if node == "localhost" {
-		// The API's own word for the node that is called; no inventory has it.
-		return hypervisor.NodeStatus{}, noNode(node)
-	}
-	var answer nodeStatusAnswer
-	meta, err := h.api.Get(ctx, path, nil, &answer)
-	if err != nil {
-		return hypervisor.NodeStatus{}, h.explainAway(ctx, node, err)
 	}
 	if !answer.Uptime.Set || !answer.Memory.Total.Set {
 		return hypervisor.NodeStatus{}, plugin.Errorf(plugin.Protocol, "the node's status has no uptime or no memory")
@@ -67,6 +60,23 @@ func (h *Host) NodeStatus(ctx context.Context, node string) (hypervisor.NodeStat
 	status := answer.status(node)
 	status.At = meta.Date
 	return status, nil
+}
+
+// askNode reads what is below a node, past any name that may lead elsewhere.
+func (h *Host) askNode(ctx context.Context, into any, query url.Values, node string, below ...string) (*pveapi.Meta, error) {
+	path, err := nodePath(node, below...)
+	if err != nil {
+		return nil, err
+	}
+	if node == "localhost" {
+		// The API's own word for the node that is called; no inventory has it.
+		return nil, noNode(node)
+	}
+	meta, err := h.api.Get(ctx, path, query, into)
+	if err != nil {
+		return nil, h.explainAway(ctx, node, err)
+	}
+	return meta, nil
 }
 
 // status is the answer in the driver's terms.

@@ -87,6 +87,10 @@ func TestEveryRequestIsInTheSchema(t *testing.T) {
 	for _, node := range w.NodeNames() {
 		_, err = host.NodeStatus(ctx, node)
 		must(t, "node status", err)
+		for _, section := range hypervisor.HardwareSections() {
+			_, err = host.NodeHardware(ctx, hypervisor.HardwareQuery{Node: node, Section: section})
+			must(t, "hardware", err)
+		}
 	}
 	for _, kind := range []string{pvesim.QEMU, pvesim.LXC} {
 		ref := w.guest(t, pvesim.GuestSpec{Type: kind, Node: "pve1"})
@@ -164,7 +168,9 @@ func TestEveryRequestIsInTheSchema(t *testing.T) {
 		"PUT /nodes/{node}/storage/{storage}/content/{volume}", "DELETE /nodes/{node}/storage/{storage}/content/{volume}",
 		"GET /version", "GET /access/permissions", "GET /cluster/resources", "GET /cluster/status", "GET /cluster/metrics/export",
 		"GET /cluster/tasks",
-		"GET /nodes", "GET /nodes/{node}/status", "GET /nodes/{node}/tasks", "GET /nodes/{node}/tasks/{upid}/status",
+		"GET /nodes", "GET /nodes/{node}/status", "GET /nodes/{node}/disks/list",
+		"GET /nodes/{node}/hardware/pci", "GET /nodes/{node}/services", "GET /nodes/{node}/subscription", "GET /nodes/{node}/dns",
+		"GET /nodes/{node}/time", "GET /nodes/{node}/tasks", "GET /nodes/{node}/tasks/{upid}/status",
 		"GET /nodes/{node}/tasks/{upid}/log", "DELETE /nodes/{node}/tasks/{upid}",
 		"GET /nodes/{node}/qemu/{vmid}/status/current", "GET /nodes/{node}/lxc/{vmid}/status/current",
 		"POST /nodes/{node}/qemu/{vmid}/status/reset",

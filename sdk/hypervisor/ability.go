@@ -17,6 +17,9 @@ var abilities = plugin.Abilities[*server]{
 	of[NodeReader]("node_read", func(r grpc.ServiceRegistrar, s *server) {
 		hypervisorv1.RegisterNodeReadServiceServer(r, &nodeReadServer{server: s})
 	}),
+	of[HardwareReader]("hardware_read", func(r grpc.ServiceRegistrar, s *server) {
+		hypervisorv1.RegisterHardwareReadServiceServer(r, &hardwareReadServer{server: s})
+	}),
 	of[Snapshotter]("snapshot", func(r grpc.ServiceRegistrar, s *server) {
 		hypervisorv1.RegisterSnapshotServiceServer(r, &snapshotServer{server: s})
 	}),

@@ -20,6 +20,8 @@ func TestNothingIsLostOnTheWire(t *testing.T) {
 	plugintest.RoundTrip(t, refToProto, refFromProto)
 	plugintest.RoundTrip(t, clusterToProto, clusterFromProto)
 	plugintest.RoundTrip(t, byPointer(nodeStatusToProto), nodeStatusFromProto)
+	plugintest.RoundTrip(t, hardwareQueryToProto, hardwareQueryFromProto, "target")
+	plugintest.RoundTrip(t, byPointer(nodeHardwareToProto), nodeHardwareFromProto)
 	plugintest.RoundTrip(t, taskToProto, taskFromProto)
 	plugintest.RoundTrip(t, taskQueryToProto, taskQueryFromProto, "target")
 	plugintest.RoundTrip(t, resultToProto, resultFromProto)

@@ -55,6 +55,8 @@ func sideRequests() []sideRequest {
 		{operation: "list_host_tasks", pve: ok, lxd: ok},
 		{operation: "get_host_task_log", pve: ok, lxd: absent}, // which the second kind forgets
 		{operation: "get_node_status", pve: ok, lxd: ok},
+		{operation: "get_node_hardware", pve: ok, lxd: unsupported},
+		{operation: "get_node_hardware", params: p{"node": "none"}, pve: absent, lxd: unsupported},
 		{operation: "get_node_status", params: p{"node": "none"}, pve: absent, lxd: absent},
 
 		{operation: "retry_job", pve: accepted, lxd: accepted}, // the stop of a guest, which a start follows below

@@ -163,6 +163,7 @@ func Acts() []Act {
 			Before: func(w *World) { w.storage("templated", "vztmpl") }},
 		{Operation: "upload_content", Tokens: lifecycle, Method: "POST", Path: "/storage/{host}/local/content", Media: formMedia,
 			Body: form("small.iso", "overwrite", "true")},
+		{Operation: "get_node_hardware", Method: "GET", Path: "/hosts/{host}/nodes/pve1/hardware", Most: 7},
 		{Operation: "get_node_status", Method: "GET", Path: "/hosts/{host}/nodes/pve1/status"},
 	}
 	for _, on := range []string{"vm", "app"} {

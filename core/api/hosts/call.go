@@ -31,6 +31,14 @@ func registerCalls(a *op.API, h handlers) {
 			"null. `is_self` says whether the service runs on the node. The name is the exact one: a node that is not there is 404. A node that " +
 			"is off is 502 `hypervisor_error` with the reason `unreachable`, and one that does not answer in time 504 `timeout`.",
 	})
+	op.Get(a, "/api/v1/hosts/:host_id/nodes/:node/hardware", h.nodeHardware, op.Spec{
+		ID: "get_node_hardware", Summary: "Read the hardware of a node", Tag: tag, Calls: true, Role: identity.Viewer, On: op.Host,
+		Needs: endpoint.Monitoring,
+		Description: "Six sections, asked of the node at once, each with a time limit of its own. One that cannot be read is null and named " +
+			"in `unreadable` with the reason: `permission` (with the privilege and the command that grants it), `unsupported`, `timeout` or " +
+			"another. When none can be read, that is an error of the request. Disks are listed without asking them, so that none is woken: " +
+			"`wakes` says which may sleep, and `health=true` asks for health and wear all the same. The key of a subscription is masked.",
+	})
 	op.Get(a, "/api/v1/hosts/:host_id/tasks", h.tasks, op.Spec{
 		ID: "list_host_tasks", Summary: "List the hypervisor's tasks", Tag: tag, Calls: true, Role: identity.Viewer, On: op.Host,
 		Needs:       endpoint.Monitoring,
@@ -63,6 +71,16 @@ type nodeInput struct {
 func (h handlers) nodeStatus(ctx context.Context, in *nodeInput) (*op.Body[host.NodeStatus], error) {
 	status, err := h.hosts.NodeStatus(ctx, op.Found(ctx).ID, in.Node)
 	return &op.Body[host.NodeStatus]{Body: status}, err
+}
+
+type hardwareInput struct {
+	Node   string `path:"node" minLength:"1" maxLength:"253" example:"pve1" doc:"Name of a node of the host's cluster"`
+	Health bool   `query:"health" default:"false" doc:"Ask the disks for health and wear, which wakes those that sleep"`
+}
+
+func (h handlers) nodeHardware(ctx context.Context, in *hardwareInput) (*op.Body[host.NodeHardware], error) {
+	hardware, err := h.hosts.NodeHardware(ctx, op.Found(ctx).ID, in.Node, in.Health)
+	return &op.Body[host.NodeHardware]{Body: hardware}, err
 }
 
 type tasksInput struct {

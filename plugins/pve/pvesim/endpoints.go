@@ -8,7 +8,7 @@ func endpoints() []*endpoint {
 		indexEndpoints(), versionEndpoints(),
 		ticketEndpoints(), userEndpoints(), tokenEndpoints(), groupEndpoints(), roleEndpoints(), aclEndpoints(), permissionEndpoints(),
 		clusterEndpoints(), metricEndpoints(),
-		nodeEndpoints(), taskEndpoints(),
+		nodeEndpoints(), nodeHardwareEndpoints(), taskEndpoints(),
 		guestEndpoints(), configEndpoints(), resizeEndpoints(), interfaceEndpoints(), lifecycleEndpoints(), snapshotEndpoints(),
 		createEndpoints(), containerEndpoints(), cloneEndpoints(), migrateEndpoints(), destroyEndpoints(), backupEndpoints(),
 		storageEndpoints(), storageDefinitionEndpoints(), storageDownloadEndpoints(), uploadEndpoints(), networkEndpoints(),

@@ -29,6 +29,7 @@ var undocumented = map[string][]string{
 	"GET /nodes/{node}/qemu/{vmid}/migrate": {
 		"drivename", "is_attached", "is_cloudinit", "is_tpmstate", "is_vmstate", "replicate", "shared",
 	},
+	"GET /nodes/{node}/disks/list":                {"by_id_link", "rpm", "type", "wearout"},
 	"GET /nodes/{node}/network":                   {"bridge_fd", "bridge_stp"},
 	"GET /nodes/{node}/storage/{storage}/content": {"content", "subtype"},
 	"GET /nodes/{node}/status": {

@@ -107,6 +107,7 @@ func Run(t *testing.T, cfg Config) {
 			s.group(t, "lifecycle", s.lifecycle)
 			s.group(t, "task_stop", s.taskStop)
 			s.group(t, "node_read", s.nodeRead)
+			s.group(t, "hardware_read", s.hardwareRead)
 			s.group(t, "snapshot", s.snapshot)
 			s.group(t, "provision", s.provision)
 			s.group(t, "clone", s.clone)

@@ -37,6 +37,7 @@ var (
 	_ hypervisor.Migrator     = (*Host)(nil)
 	_ hypervisor.Uploader     = (*Host)(nil)
 
+	_ hypervisor.HardwareReader = (*Host)(nil)
 	_ hypervisor.ContentLister  = (*Host)(nil)
 	_ hypervisor.VolumeDeleter  = (*Host)(nil)
 	_ hypervisor.StorageManager = (*Host)(nil)
