@@ -46,6 +46,7 @@ func TestRetry(t *testing.T) {
 		{"what is not known any more either", past("vm.snapshot_create", "{}"), "", as(operator), 422, "invalid",
 			"vm.snapshot_create refused invalid"},
 		{"what the service does", past("jobs.prune", "{}"), "", as(admin), 409, "invalid_state", ""},
+		{"a file that was sent", past("storage.upload", `{"name":"a.iso","content":"iso"}`), "", as(admin), 409, "invalid_state", ""},
 		{"a word that is no action", past("vm.explode", "{}"), "", as(admin), 409, "invalid_state", ""},
 		{"a body that is none", past("vm.start", "{}"), `{"confirm":`, as(operator), 422, "invalid", ""},
 		{"an unknown key", past("vm.start", "{}"), `{"force":true}`, as(operator), 422, "invalid", ""},

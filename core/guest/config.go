@@ -53,13 +53,21 @@ type NIC struct {
 
 // Config asks the hypervisor for a guest's configuration. Problems: not_found, unsupported, and those of host.Ask.
 func (a *Actor) Config(ctx context.Context, g *Guest) (Config, error) {
-	began := time.Now()
-	found, err := Look(ctx, Subject{Guest: g, hosts: a.Hosts}, hypervisor.ConfigReader.Config)
+	found, err := a.ReadConfig(ctx, g)
 	if err != nil {
 		return Config{}, err
 	}
-	a.learn(ctx, g, time.Since(began), found)
 	return showConfig(found), nil
+}
+
+// ReadConfig is Config as the driver tells it, for rules about what a guest uses.
+func (a *Actor) ReadConfig(ctx context.Context, g *Guest) (hypervisor.Config, error) {
+	began := time.Now()
+	found, err := Look(ctx, Subject{Guest: g, hosts: a.Hosts}, hypervisor.ConfigReader.Config)
+	if err == nil {
+		a.learn(ctx, g, time.Since(began), found)
+	}
+	return found, err
 }
 
 // maxParts bounds the disks, NICs and pending changes of a guest that are shown.

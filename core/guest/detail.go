@@ -82,6 +82,49 @@ func VolumesOn(ctx context.Context, d *db.DB, clusterID int64, storage string) (
 	return all, unknown, nil
 }
 
+// VolumeQuery asks which guests of a cluster use a volume.
+type VolumeQuery struct {
+	ClusterID int64
+	// Volume is the hypervisor's id of it.
+	Volume string
+	// Node narrows to guests on it, and VMs to VMs; empty and false narrow nothing.
+	Node string
+	VMs  bool
+	// Fresh is the age below which a reading is believed.
+	Fresh time.Duration
+	// Limit bounds the guests.
+	Limit int
+}
+
+// DoubtVolume gives the guests of which what was read does not say that they do not use a volume: named are those that do, by the last
+// reading of each, and unclear those that were never read, or not within query.Fresh, or have changed since, or whose configuration has
+// more than is kept of it. Who has to be sure asks them; all others were read so lately that an answer would be no better.
+func DoubtVolume(ctx context.Context, d *db.DB, query VolumeQuery) (named, unclear []int64, err error) {
+	rows, err := d.Pool.Query(ctx, `SELECT g.id, v.named FROM guests g LEFT JOIN guest_details d ON d.guest_id = g.id
+		CROSS JOIN LATERAL (SELECT EXISTS (SELECT FROM guest_volumes u WHERE u.guest_id = g.id AND u.volume = $2) AS named) v
+		WHERE g.cluster_id = $1 AND ($3 = '' OR g.node = $3) AND (NOT $4 OR g.kind = 'vm') AND (v.named OR d.as_of IS NULL OR d.partial
+			OR d.as_of <= now() - $5::interval OR d.stale_at >= d.as_of OR d.ident <> `+detailIdent+`)
+		ORDER BY v.named DESC, g.id LIMIT $6`,
+		query.ClusterID, host.Clean(query.Volume), query.Node, query.VMs, query.Fresh, query.Limit)
+	if err != nil {
+		return nil, nil, db.Problem(fmt.Errorf("looking for the users of a volume: %w", err))
+	}
+	var id int64
+	var uses bool
+	_, err = pgx.ForEachRow(rows, []any{&id, &uses}, func() error {
+		if uses {
+			named = append(named, id)
+		} else {
+			unclear = append(unclear, id)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, nil, db.Problem(fmt.Errorf("looking for the users of a volume: %w", err))
+	}
+	return named, unclear, nil
+}
+
 // detailIdent is what the inventory says of a guest g; where it is another, the configuration may be another too.
 const detailIdent = `md5(concat_ws('/', g.ref, g.uid, g.node, g.name, g.cpus, g.memory_total, g.disk_total, g.template, g.tags,
 	g.status IN ('running', 'paused')))`
@@ -96,18 +139,20 @@ func keepDetail(ctx context.Context, d *db.DB, guestID int64, asOf time.Time, c 
 	var keys, storages, volumes []string
 	var sizes []*int64
 	var removable []bool
+	partial := len(c.Pending) > 0 || len(c.Disks) > maxParts
 	for _, v := range c.Disks[:min(len(c.Disks), maxParts)] {
 		if v.Storage == "" || v.Volume == "" {
+			partial = partial || v.Volume != "" && !v.Local
 			continue
 		}
 		keys, storages, volumes = append(keys, host.Clean(v.Key)), append(storages, host.Clean(v.Storage)), append(volumes, host.Clean(v.Volume))
 		sizes, removable = append(sizes, v.SizeGB), append(removable, v.Removable)
 	}
 	err := d.Tx(ctx, func(tx *db.Tx) error {
-		tag, err := tx.Pgx.Exec(ctx, `INSERT INTO guest_details AS d (guest_id, as_of, ident)
-			SELECT g.id, $2, `+detailIdent+` FROM guests g WHERE g.id = $1 FOR KEY SHARE
-			ON CONFLICT (guest_id) DO UPDATE SET as_of = EXCLUDED.as_of, ident = EXCLUDED.ident
-			WHERE d.as_of IS NULL OR d.as_of < EXCLUDED.as_of`, guestID, asOf)
+		tag, err := tx.Pgx.Exec(ctx, `INSERT INTO guest_details AS d (guest_id, as_of, ident, partial)
+			SELECT g.id, $2, `+detailIdent+`, $3 FROM guests g WHERE g.id = $1 FOR KEY SHARE
+			ON CONFLICT (guest_id) DO UPDATE SET as_of = EXCLUDED.as_of, ident = EXCLUDED.ident, partial = EXCLUDED.partial
+			WHERE d.as_of IS NULL OR d.as_of < EXCLUDED.as_of`, guestID, asOf, partial)
 		if err != nil || tag.RowsAffected() == 0 {
 			return err
 		}

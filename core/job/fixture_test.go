@@ -41,6 +41,9 @@ type fixture struct {
 	unable func(error) bool
 	// keys seal parameters; nil seals none.
 	keys *secret.Box
+	// place and gone are Place and GoneLimit of the instances that are added next.
+	place string
+	gone  time.Duration
 }
 
 const address = "pool.mem:8006"
@@ -120,7 +123,7 @@ func (w *fixture) add(t testing.TB, kinds map[string]job.Worker) *instance {
 		Keys: keys,
 		DB:   d, Logger: logger(t), ResumeEvery: 300 * time.Millisecond, Settle: w.settle, LostLimit: w.lost, LookAgain: w.again,
 		StopLimit: 5 * time.Second, MaxLines: 500,
-		Unable: w.unable,
+		Unable: w.unable, Place: w.place, GoneLimit: w.gone,
 	})
 	if err != nil {
 		t.Fatal(err)

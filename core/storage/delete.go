@@ -84,7 +84,7 @@ func (s *Store) DeleteVolume(ctx context.Context, hostID int64, name, node, id s
 	if err := s.able(ctx, hostID, tokenFor(*v)); err != nil {
 		return guest.Started{}, err
 	}
-	if err := draft.Refuse(s.deletable(ctx, &p, *v, all)); err != nil {
+	if err := draft.Refuse(s.deletable(ctx, &p, *v, all, readFresh)); err != nil {
 		return guest.Started{}, err
 	}
 	shown := show(*v)
@@ -144,11 +144,11 @@ func (s *Store) enqueue(ctx context.Context, p *place, spec job.Spec) (guest.Sta
 }
 
 // deletable is why a volume is not deleted.
-func (s *Store) deletable(ctx context.Context, p *place, v hypervisor.Volume, all []hypervisor.Volume) error {
+func (s *Store) deletable(ctx context.Context, p *place, v hypervisor.Volume, all []hypervisor.Volume, fresh time.Duration) error {
 	if v.Protected {
 		return problem.New(problem.CodeProtected, "the volume is protected; end that first")
 	}
-	err := s.free(ctx, p, v, all)
+	err := s.free(ctx, p, v, all, fresh)
 	var used *errInUse
 	if errors.As(err, &used) {
 		return s.inUse(ctx, used)
@@ -189,7 +189,7 @@ func (s *Store) delete(ctx context.Context, run *job.Run) error {
 			case !same(*now, v):
 				return time.Time{}, false, job.Fail("there is another volume of this id by now; nothing was done")
 			}
-			if err := s.deletable(ctx, &p, *now, all); err != nil {
+			if err := s.deletable(ctx, &p, *now, all, 0); err != nil {
 				if known := problem.From(err); known.Code == problem.CodeProtected || known.Code == problem.CodeVolumeInUse {
 					return time.Time{}, false, job.Fail("nothing was done: %s", known.Detail)
 				}

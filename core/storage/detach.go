@@ -3,6 +3,11 @@ package storage
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/hostler/hostler/core/audit"
 	"github.com/hostler/hostler/core/db"
@@ -126,28 +131,34 @@ func (p *place) looked() (nodes []string) {
 	return nodes
 }
 
-// tellOwners names the guests whose disks lie there, as far as the caller may see them.
+// tellOwners names the guests whose disks lie there by what was just listed, and those that use a volume of it by what was last read of
+// their configurations, as far as the caller may see them.
 func (s *Store) tellOwners(ctx context.Context, p *place, owners map[hypervisor.GuestID]int, pl *plan.Plan) error {
-	refs := []string{}
-	for ref := range owners {
-		refs = append(refs, string(ref))
-	}
-	rows, err := s.DB.Pool.Query(ctx, "SELECT id FROM guests WHERE cluster_id = $1 AND ref = ANY ($2)", p.clusterID, refs)
+	uses, unknown, err := guest.VolumesOn(ctx, s.DB, p.clusterID, p.name)
 	if err != nil {
-		return db.Problem(fmt.Errorf("looking for the guests on a storage: %w", err))
+		return err
 	}
+	disks, drives, asOf := map[int64]int{}, map[int64]int{}, map[int64]time.Time{}
 	ids := []int64{}
-	for rows.Next() {
-		var id int64
-		if err := rows.Scan(&id); err != nil {
-			return db.Problem(fmt.Errorf("looking for the guests on a storage: %w", err))
+	for _, u := range uses {
+		if asOf[u.GuestID] = u.AsOf; u.Removable {
+			drives[u.GuestID]++
+		} else {
+			disks[u.GuestID]++
 		}
+		ids = append(ids, u.GuestID)
+	}
+	listed, err := s.guestsOf(ctx, p.clusterID, slices.Collect(maps.Keys(owners)))
+	if err != nil {
+		return err
+	}
+	for id, ref := range listed {
+		// What is listed now is more than what was read.
+		disks[id] = owners[ref]
 		ids = append(ids, id)
 	}
-	if err := rows.Err(); err != nil {
-		return db.Problem(fmt.Errorf("looking for the guests on a storage: %w", err))
-	}
-	seen, others, err := s.users(ctx, ids)
+	slices.Sort(ids)
+	seen, others, err := s.users(ctx, slices.Compact(ids))
 	if err != nil {
 		return err
 	}
@@ -156,10 +167,41 @@ func (s *Store) tellOwners(ctx context.Context, p *place, owners map[hypervisor.
 		if u.Kind == guest.Container {
 			what = "The container"
 		}
-		pl.Add(plan.KindGuest, u.Name, "%s %s loses %d of its disks.", what, u.Name, owners[hypervisor.GuestID(u.GuestRef)])
+		at := asOf[u.ID] // zero where it was only listed
+		switch _, now := listed[u.ID]; {
+		case now:
+			pl.Add(plan.KindGuest, u.Name, "%s %s loses %d of its disks.", what, u.Name, disks[u.ID])
+		case disks[u.ID] > 0:
+			pl.AddSince(plan.KindGuest, u.Name, at, "%s %s loses %d of its disks, as it was read last.", what, u.Name, disks[u.ID])
+		}
+		if n := drives[u.ID]; n > 0 {
+			pl.AddSince(plan.KindGuest, u.Name, at, "%s %s loses what is in %d of its drives, as it was read last.", what, u.Name, n)
+		}
 	}
 	if others > 0 {
-		pl.Add(plan.KindGuest, "", "%d guests of other teams lose disks.", others)
+		pl.Add(plan.KindGuest, "", "%d guests of other teams lose disks or what is in their drives.", others)
+	}
+	if unknown > 0 {
+		pl.Warn("The configurations of %d guests were not read yet: whether they use the storage is known only of disks that are listed.",
+			unknown)
 	}
 	return nil
+}
+
+// guestsOf are the guests of a cluster that have some ids at the hypervisor, with these.
+func (s *Store) guestsOf(ctx context.Context, clusterID int64, refs []hypervisor.GuestID) (map[int64]hypervisor.GuestID, error) {
+	rows, err := s.DB.Pool.Query(ctx, "SELECT id, ref FROM guests WHERE cluster_id = $1 AND ref = ANY ($2)", clusterID, refs)
+	found := map[int64]hypervisor.GuestID{}
+	var id int64
+	var ref hypervisor.GuestID
+	if err == nil {
+		_, err = pgx.ForEachRow(rows, []any{&id, &ref}, func() error {
+			found[id] = ref
+			return nil
+		})
+	}
+	if err != nil {
+		return nil, db.Problem(fmt.Errorf("looking for the guests on a storage: %w", err))
+	}
+	return found, nil
 }

@@ -105,14 +105,19 @@ func (s *Store) Download(ctx context.Context, hostID int64, name string, o Downl
 	if err := s.absent(ctx, &p, node, o.Content, o.Filename); err != nil {
 		return guest.Started{}, err
 	}
-	asked := map[string]any{"url": public, "content": o.Content, "filename": o.Filename, "node": node, "checksum": o.Checksum,
-		"checksum_algorithm": o.Algorithm}
+	asked := map[string]any{"url": public, "content": o.Content, "filename": o.Filename, "node": node, "verify_tls": !o.AnyCertificate}
+	if o.Checksum != "" {
+		asked["checksum"], asked["checksum_algorithm"] = o.Checksum, o.Algorithm
+	}
 	audit.Describe(ctx, func(e *audit.Entry) {
 		e.TargetName = name
 		for key, value := range asked {
 			e.Detail(key, value)
 		}
 	})
+	if public == o.URL { // else it cannot be asked for again: what may be a secret is not kept
+		asked["name"] = name
+	}
 	return s.enqueue(ctx, &p, job.Spec{
 		Kind: downloadKind, Exclusive: p.volume(node, name+":"+o.Content+"/"+o.Filename), Asked: asked,
 		Params: downloadParams{HostID: hostID, URL: secret.New(o.URL), Spec: hypervisor.DownloadSpec{
@@ -324,7 +329,7 @@ func (s *Store) FetchTemplate(ctx context.Context, hostID int64, name, template,
 	})
 	return s.enqueue(ctx, &p, job.Spec{
 		Kind: templateKind, Exclusive: p.volume(node, fmt.Sprintf("%s:template/%s", name, template)),
-		Asked:  map[string]any{"template": template, "node": node},
+		Asked:  map[string]any{"name": name, "template": template, "node": node},
 		Params: templateParams{HostID: hostID, Spec: hypervisor.TemplateSpec{Storage: name, Node: node, Name: template}},
 	})
 }

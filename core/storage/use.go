@@ -38,6 +38,8 @@ const (
 	askLimit = 2 * time.Minute
 	// freshVolume is the age below which a volume may be of a guest that is just being made.
 	freshVolume = time.Minute
+	// readFresh is the age below which a reading of a guest is believed, see unnamed.
+	readFresh = time.Hour
 )
 
 // errInUse is a volume that is used, by users that are known, or for another reason.
@@ -48,9 +50,9 @@ type errInUse struct {
 
 func (e *errInUse) Error() string { return e.why }
 
-// free is an errInUse while something uses a volume, asked of the hypervisors now; all is what else is on its storage. A disk is used as
+// free is an errInUse while something uses a volume; all is what else is on its storage, and fresh as of unnamed. A disk is used as
 // long as the guest is there whose it is by its name, whatever that guest's configuration names: its snapshots may need it.
-func (s *Store) free(ctx context.Context, p *place, v hypervisor.Volume, all []hypervisor.Volume) error {
+func (s *Store) free(ctx context.Context, p *place, v hypervisor.Volume, all []hypervisor.Volume, fresh time.Duration) error {
 	if i := slices.IndexFunc(all, func(o hypervisor.Volume) bool { return o.Parent != "" && o.Parent == v.ID }); i >= 0 {
 		return &errInUse{why: fmt.Sprintf("the volume %s is a linked copy of it", all[i].ID)}
 	}
@@ -65,7 +67,7 @@ func (s *Store) free(ctx context.Context, p *place, v hypervisor.Volume, all []h
 			return err
 		}
 	}
-	return s.unnamed(ctx, p, v)
+	return s.unnamed(ctx, p, v, fresh)
 }
 
 // ownerGone is an errInUse while there is a guest of the id that a disk is of.
@@ -105,36 +107,49 @@ func (s *Store) ownerGone(ctx context.Context, p *place, v hypervisor.Volume) er
 	return nil
 }
 
-// unnamed is an errInUse while the configuration of a guest names the volume. All guests that could are asked.
-func (s *Store) unnamed(ctx context.Context, p *place, v hypervisor.Volume) error {
-	where, args := "cluster_id = $1", []any{p.clusterID}
-	if v.Kind == hypervisor.VolumeImage {
-		where += " AND kind = 'vm'"
-	}
+// unnamed is an errInUse while the configuration of a guest names the volume. Only an answer of now says that one does; those guests are
+// asked first of which a reading says so, and where one of these still does the rest need not be asked.
+//
+// That a guest does not name it is also taken from a reading that is younger than fresh, if neither a job nor a change in the list of
+// guests has followed it. Whoever asks for a deletion is answered so (readFresh), because nothing is deleted then: an hour is what the
+// reader in the background takes for a thousand guests. The job that deletes believes no reading (0) and asks every guest that could use
+// the volume, right before its request. One that cannot be asked is an error.
+func (s *Store) unnamed(ctx context.Context, p *place, v hypervisor.Volume, fresh time.Duration) error {
+	query := guest.VolumeQuery{ClusterID: p.clusterID, Volume: v.ID, VMs: v.Kind == hypervisor.VolumeImage, Fresh: fresh,
+		Limit: maxAsked + 1}
 	if !p.shared() {
-		where, args = where+" AND node = $2", append(args, v.Node)
+		query.Node = v.Node
 	}
-	rows, err := s.DB.Pool.Query(ctx, "SELECT id FROM guests WHERE "+where+fmt.Sprintf(" ORDER BY id LIMIT %d", maxAsked+1), args...)
-	if err != nil {
-		return db.Problem(fmt.Errorf("looking for guests: %w", err))
-	}
-	ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	named, unclear, err := guest.DoubtVolume(ctx, s.DB, query)
 	switch {
 	case err != nil:
-		return db.Problem(fmt.Errorf("looking for guests: %w", err))
-	case len(ids) > maxAsked:
+		return err
+	case len(named)+len(unclear) > maxAsked:
 		return &errInUse{why: fmt.Sprintf("more than %d guests would have to be asked whether they use it", maxAsked)}
 	}
+	for _, ids := range [][]int64{named, unclear} {
+		users, err := s.naming(ctx, ids, v.ID)
+		if err != nil {
+			return err
+		}
+		if len(users) > 0 {
+			return &errInUse{users: users, why: "guests have it in their configurations"}
+		}
+	}
+	return nil
+}
+
+// naming asks guests whether their configurations name a volume, some at a time, and gives those where they do.
+func (s *Store) naming(ctx context.Context, ids []int64, volume string) (users []int64, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var mu sync.Mutex
-	var users []int64
 	var asking sync.WaitGroup
 	next := make(chan int64)
-	for range askedAtOnce {
+	for range min(askedAtOnce, len(ids)) {
 		asking.Go(func() {
 			for id := range next {
-				named, err := s.names(ctx, id, v.ID)
+				named, err := s.names(ctx, id, volume)
 				if err != nil {
 					cancel(err) // the others need not go on
 				}
@@ -152,13 +167,10 @@ func (s *Store) unnamed(ctx context.Context, p *place, v hypervisor.Volume) erro
 	close(next)
 	asking.Wait()
 	if ctx.Err() != nil {
-		return context.Cause(ctx)
+		return nil, context.Cause(ctx)
 	}
-	if len(users) > 0 {
-		slices.Sort(users)
-		return &errInUse{users: users, why: "guests have it in their configurations"}
-	}
-	return nil
+	slices.Sort(users)
+	return users, nil
 }
 
 // names asks a guest's hypervisor whether its configuration names a volume; of an empty one, whether the guest is there.
@@ -170,7 +182,7 @@ func (s *Store) names(ctx context.Context, guestID int64, volume string) (bool, 
 	if err != nil {
 		return false, err
 	}
-	config, err := guest.Look(ctx, s.Actor.Subject(g), hypervisor.ConfigReader.Config)
+	config, err := s.Actor.ReadConfig(ctx, g)
 	switch {
 	case err != nil && problem.CodeOf(err) == problem.CodeNotFound:
 		return false, nil

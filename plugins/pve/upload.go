@@ -178,6 +178,10 @@ func uploadError(err error) error {
 	switch {
 	case e.Kind == plugin.Invalid && e.Field == "filename":
 		e.Field = "name"
+	case strings.Contains(text, "write to temporary file failed"), strings.Contains(text, "unable to create temporary upload file"):
+		e.Kind = plugin.Refused
+		e.Message = "the node that was called has no room for the file below /var/tmp, where it keeps all of it before it copies it to the " +
+			"storage: " + e.Message
 	case strings.Contains(text, "does not support '") && strings.Contains(text, "' content"):
 		e.Kind, e.Field = plugin.Invalid, "content"
 	case strings.Contains(text, "can't upload to storage type"):

@@ -104,6 +104,38 @@ func TestUploadThatFillsTheStorage(t *testing.T) {
 	}
 }
 
+// The folder in which the node keeps a file on its way is full: that is told, and nothing is stored.
+func TestUploadThatFillsTheNode(t *testing.T) {
+	t.Parallel()
+	w := uploadFixture(t)
+	host := w.host(t, endpoint.Lifecycle)
+	w.SetUploadRoom(100_000)
+	for _, size := range []int64{100_001, 64 << 20} {
+		spec := hypervisor.UploadSpec{Node: "pve1", Storage: "local", Name: "a.iso", Size: size}
+		_, err := host.Upload(t.Context(), spec, io.LimitReader(zeros{}, size))
+		if e := wantKind(t, err, plugin.Refused); !strings.Contains(e.Message, "/var/tmp") || !strings.Contains(e.Message, "No space left") {
+			t.Errorf("%d bytes: %v", size, err)
+		}
+		if check, err := host.CheckUpload(t.Context(), spec); err != nil || check.Present {
+			t.Errorf("%d bytes: %+v, %v", size, check, err)
+		}
+	}
+	w.SetUploadRoom(-1)
+	id, err := host.Upload(t.Context(), hypervisor.UploadSpec{Node: "pve1", Storage: "local", Name: "a.iso", Size: 200_000},
+		io.LimitReader(zeros{}, 200_000))
+	if result := ended(t, host, id, err); !result.OK() {
+		t.Errorf("it ended %+v", result)
+	}
+}
+
+// zeros is a file without an end.
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) {
+	clear(p)
+	return len(p), nil
+}
+
 func TestUploadIsRefusedBeforeItIsSent(t *testing.T) {
 	t.Parallel()
 	w := uploadFixture(t)

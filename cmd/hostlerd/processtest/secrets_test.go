@@ -41,6 +41,7 @@ func TestSecretsStayWhereTheyBelong(t *testing.T) {
 			r.openKeys()
 			r.logIn()
 			r.enrol()
+			r.attach()
 			r.act()
 			r.makeKeys()
 			r.useSecondFactor()
@@ -353,6 +354,71 @@ func (r *secretRun) enrol() {
 	r.owner.must(r.t, http.StatusUnprocessableEntity, http.MethodPatch, fmt.Sprintf("/api/v1/hosts/%d", r.host), map[string]any{
 		"address": "https://root:" + r.canary("a password in a new address") + "@" + at.Host,
 	}, nil)
+}
+
+// attach attaches a storage with secrets, edits it, has both refused in every way, and lets the hypervisor fetch a file from an address
+// with a secret.
+func (r *secretRun) attach() {
+	r.t.Helper()
+	share := func(secret any, change map[string]any) map[string]any {
+		config := map[string]any{"server": "192.0.2.30", "share": "files", "username": "svc", "content": []string{"iso"}, "password": secret}
+		for key, value := range change {
+			config[key] = value
+		}
+		return map[string]any{"host_id": r.host, "storage": "vault", "type": "cifs", "config": config}
+	}
+	edit := func(status int, body map[string]any) {
+		r.t.Helper()
+		r.owner.must(r.t, status, http.MethodPatch, fmt.Sprintf("/api/v1/storage/%d/vault", r.host), body, nil)
+	}
+	password := func(value any) map[string]any { return map[string]any{"config": map[string]any{"password": value}} }
+	refused := r.canary("the password of a storage that is refused")
+	for _, value := range []any{[]string{refused}, map[string]any{"value": refused}, refused + "\x00", strings.Repeat(refused, 20)} {
+		r.post(r.owner, http.StatusUnprocessableEntity, "/storage", share(value, nil))
+	}
+	for _, change := range []map[string]any{{"server": nil}, {"smbversion": refused}, {"bwlimit": []string{refused}}, {"keyring": refused}} {
+		r.post(r.owner, http.StatusUnprocessableEntity, "/storage", share(refused, change))
+	}
+	// A hypervisor that repeats what it was sent, and one whose answer is lost.
+	echoed := r.canary("the password of a storage in a refusal")
+	echo := func(method, path, secret string) {
+		r.t.Helper()
+		r.cluster.fault(r.t, map[string]any{"kind": "status", "status": 500, "reason": "mount error: password=" + secret + ": " + secret,
+			"match": map[string]any{"method": method, "path": path}})
+	}
+	echo(http.MethodPost, "/storage", echoed)
+	r.post(r.owner, http.StatusBadGateway, "/storage", share(echoed, nil))
+	r.cluster.healFaults(r.t)
+	r.cluster.fault(r.t, map[string]any{"kind": "cut", "times": 1, "match": map[string]any{"method": http.MethodPost, "path": "/storage"}})
+	r.post(r.owner, http.StatusBadGateway, "/storage", share(r.canary("the password of a storage whose answer is lost"), nil))
+	r.cluster.healFaults(r.t)
+	r.post(r.owner, http.StatusCreated, "/storage", share(r.canary("the password of a storage"), nil))
+
+	edit(http.StatusUnprocessableEntity, password([]string{r.canary("a misplaced password of a storage")}))
+	edit(http.StatusConflict, map[string]any{"digest": "stale", "config": map[string]any{"password": r.canary("a password in a stale edit")}})
+	echoed = r.canary("a password in a refused edit")
+	echo(http.MethodPut, "/storage/{storage}", echoed)
+	edit(http.StatusBadGateway, password(echoed))
+	r.cluster.healFaults(r.t)
+	edit(http.StatusOK, password(r.canary("the next password of a storage")))
+	// Secrets of others, in a file of several lines.
+	key := "-----BEGIN KEY-----\n" + r.canary("a keyring") + "\n-----END KEY-----\n"
+	r.post(r.owner, http.StatusCreated, "/storage", map[string]any{"host_id": r.host, "storage": "ceph", "type": "cephfs",
+		"config": map[string]any{"monhost": "192.0.2.31", "content": []string{"iso"}, "keyring": key}})
+	for _, name := range []string{"vault", "ceph"} {
+		path := fmt.Sprintf("/api/v1/storage/%d/%s", r.host, name)
+		r.owner.must(r.t, http.StatusOK, http.MethodGet, path, nil, nil)
+		r.owner.must(r.t, http.StatusConflict, http.MethodDelete, path, nil, nil)
+		r.owner.must(r.t, http.StatusOK, http.MethodDelete, path, map[string]any{"confirm": name}, nil)
+	}
+
+	var started struct{ Job jobView }
+	r.owner.must(r.t, http.StatusAccepted, http.MethodPost, fmt.Sprintf("/api/v1/storage/%d/local/content/download?node=pve1", r.host),
+		map[string]any{"url": "https://files.example.com/signed.iso?signature=" + r.canary("the secret in an address"), "content": "iso",
+			"node": "pve1"}, &started)
+	if end := ended(r.t, r.owner, started.Job.ID); !strings.Contains(transcript(r.t, r.owner, end.ID), "signed.iso") {
+		r.t.Errorf("the download ended %s: %s", end.Status, end.Error)
+	}
 }
 
 // act runs jobs: one that succeeds, one that the hypervisor refuses, and one during which the plugin is killed.

@@ -60,6 +60,11 @@ func TestUploadIsKilled(t *testing.T) {
 		t.Errorf("whole.iso has %d bytes", got)
 	}
 
+	// The node has no room for it below /var/tmp.
+	cluster.control(t, http.MethodPost, "/option", map[string]any{"upload_room_bytes": size / 2}, nil)
+	over(owner.uploaded(t, host, "node.iso", size), "an upload to a node that is full", "failed", "below /var/tmp")
+	cluster.control(t, http.MethodPost, "/option", map[string]any{"upload_room_bytes": -1}, nil)
+
 	leaving, leave := context.WithCancel(t.Context())
 	arriving(leaving, "client.iso")
 	leave()
@@ -98,7 +103,7 @@ func TestUploadIsKilled(t *testing.T) {
 	images := cluster.images(t)
 	_ = cluster.cmd.Process.Kill()
 	over(dead, "an upload without its hypervisor", "failed", "not sent whole")
-	for _, name := range []string{"client.iso", "receiving.iso", "canceled.iso", "plugin.iso", "dead.iso"} {
+	for _, name := range []string{"client.iso", "receiving.iso", "canceled.iso", "plugin.iso", "dead.iso", "node.iso"} {
 		if _, there := images[name]; there {
 			t.Errorf("%s is on the storage", name)
 		}

@@ -48,8 +48,8 @@ func Register(a *op.API, deps Deps) {
 		ID: "retry_job", Summary: "Ask for a job again", Tag: tag, Ours: true, Role: identity.Operator, On: op.Job, Calls: true,
 		Status: http.StatusAccepted, Confirm: op.Confirm{When: op.ConfirmSelf, Field: "target.name"},
 		Description: "Asks for the same again: the request that the job was made by is made once more, by you, with your rights and all " +
-			"checks, and answers as it does. What asks to be confirmed does so again, with `confirm`. A job that has not ended, and one " +
-			"that no request asks for, are 409 `invalid_state`.",
+			"checks, and answers as it does. What asks to be confirmed does so again, with `confirm`. A job that has not ended, one " +
+			"that no request asks for, and one of a file that was sent, which is not kept, are 409 `invalid_state`.",
 	})
 	op.Post(a, "/api/v1/jobs/:job_id/cancel", h.cancel, op.Spec{
 		ID: "cancel_job", Summary: "Cancel a job", Tag: tag, Ours: true, Role: identity.Operator, On: op.Job, Status: http.StatusAccepted,

@@ -30,7 +30,7 @@ type Earlier struct {
 
 // Again declares an operation that asks for something that was asked for before. What the handler names goes through the API as a
 // request of its own, with the present caller's rights, all checks and its row in the trail, and its answer is the answer. O is what
-// all these answers have in common. Problem invalid_state: no operation asks for that.
+// all these answers have in common. Problem invalid_state: no operation asks for that, or one by a file that was sent.
 //
 // The operation itself changes nothing and declares no audit action. An Idempotency-Key is heeded by the other operation.
 func Again[I, O any](a *API, path string, handler func(context.Context, *I) (Earlier, error), spec Spec) {
@@ -68,6 +68,9 @@ func (a *API) again(q *request, e Earlier) (*http.Request, error) {
 	o, placeholders := a.asking(e.Action)
 	if o == nil {
 		return nil, problem.New(problem.CodeInvalidState, "no request asks for %s; the service does it by itself", e.Action)
+	}
+	if o.Upload {
+		return nil, problem.New(problem.CodeInvalidState, "the file that was sent is not kept; send it again with %s %s", o.Method, o.Pattern)
 	}
 	params, known := maps.Clone(e.Params), true
 	path := wildcard.ReplaceAllStringFunc(o.Pattern, func(found string) string {

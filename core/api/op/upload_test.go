@@ -129,6 +129,40 @@ func TestUploadThatStandsStill(t *testing.T) {
 	}
 }
 
+// A sender that never stands still but is too slow is left, and one that is fast enough on the whole is not.
+func TestUploadThatIsTooSlow(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		rate int64
+		code problem.Code
+	}{"too slow": {1 << 30, problem.CodeRequestTimeout}, "fast enough": {1, ""}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := newLasting(t, func(s *op.Spec) { s.Idle, s.Rate = 100*time.Millisecond, c.rate })
+			out, in := io.Pipe()
+			t.Cleanup(func() { in.Close() })
+			go func() {
+				for began := time.Now(); time.Since(began) < time.Second; {
+					if _, err := in.Write([]byte("some")); err != nil {
+						return
+					}
+				}
+				in.Close()
+			}()
+			status, text := l.put(t, uploadPath, binary, out, as("operator@3")...)
+			if c.code == "" {
+				if status != 200 {
+					t.Errorf("%d %s", status, text)
+				}
+				return
+			}
+			if err := <-l.left; problem.CodeOf(err) != c.code || !strings.Contains(err.Error(), "too slowly") {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+}
+
 // A sender that never stands still but takes too long for all is told so, and its handler ends.
 func TestUploadThatTrickles(t *testing.T) {
 	t.Parallel()

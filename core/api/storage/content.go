@@ -31,7 +31,8 @@ func (h handlers) contents(a *op.API) {
 			"the guest is " +
 			"there whose it is by its name, an image while the configuration of a VM names it, and what other volumes are linked copies " +
 			"of. All of " +
-			"it is asked of the hypervisor, and again when the job starts. A protected backup is 409 `protected`, and a backup needs the host's " +
+			"it is asked of the hypervisor when the job starts, which else fails; of VMs whose configuration was read within the last hour and " +
+			"has not changed since, as far as is known, only then. A protected backup is 409 `protected`, and a backup needs the host's " +
 			"token for backup besides. 409 `confirm_required` until `confirm` holds the volume's name. Where several nodes have such a " +
 			"storage, each " +
 			"for itself, `node` is needed.",

@@ -1,9 +1,11 @@
 package storage_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hostler/hostler/core/api"
 	"github.com/hostler/hostler/core/api/apitest"
@@ -250,12 +252,15 @@ func TestDeleteVolume(t *testing.T) {
 	f.cluster.ChangeConfig(f.web.ID, func(c *hypervisor.Config) {
 		c.Disks = append(c.Disks, hypervisor.Disk{Key: "ide2", Storage: "nas", Volume: "nas:used.iso", Removable: true})
 	})
+	f.ask("DELETE", used, `{"confirm":"used.iso"}`, apitest.Admin, 202, "") // by a reading that is older
+	f.ends("failed", "nothing was done: guests have it")
 	f.ask("DELETE", used, `{"confirm":"used.iso"}`, apitest.Admin, 409, "volume_in_use", `"name":"web"`)
 	f.ask("DELETE", used+"?plan=true", "", apitest.Admin, 200, "", `"error":"volume_in_use"`)
 	f.cluster.AddVolume("nas", hypervisor.Volume{Name: "kept.tar", Kind: hypervisor.VolumeBackup, Content: "backup", Protected: true})
 	f.ask("DELETE", "storage/1/nas/content/nas:kept.tar", `{"confirm":"kept.tar"}`, apitest.Admin, 409, "protected")
 	// A hypervisor that does not tell who uses it is no reason to delete.
 	free := f.image("free.iso")
+	dbtest.Exec(t, f.DB, "UPDATE guest_details SET as_of = now() - interval '61 minutes'")
 	f.cluster.SetFault("config", memdriver.Fault{Err: plugin.Errorf(plugin.Unreachable, "no answer")})
 	f.ask("DELETE", free, `{"confirm":"free.iso"}`, apitest.Admin, 502, "hypervisor_error")
 	f.cluster.SetFault("config", memdriver.Fault{})
@@ -272,6 +277,103 @@ func TestDeleteVolume(t *testing.T) {
 	if sent != 2 {
 		t.Errorf("%d deletions were begun, want 2", sent)
 	}
+}
+
+// Who asks for a deletion is answered by what was read of guests lately, where it says of them that they do not use the volume; the job
+// asks all of them.
+func TestDeletionAsksThoseThatItHasTo(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, endpoint.Lifecycle)
+	for range 4 {
+		f.cluster.NewGuest(hypervisor.VM, hypervisor.GuestStopped)
+	}
+	f.cluster.NewGuest(hypervisor.Container, hypervisor.GuestStopped) // has no drives
+	f.sync()
+	asked := func(path string) int {
+		t.Helper()
+		before := f.cluster.Calls("config")
+		f.ask("DELETE", path+"?plan=true", "", apitest.Admin, 200, "")
+		return f.cluster.Calls("config") - before
+	}
+	path := f.image("a.iso")
+	if n := asked(path); n != 5 {
+		t.Errorf("%d guests were asked of which nothing is known, want 5", n)
+	}
+	if n := asked(path); n != 0 {
+		t.Errorf("%d guests were asked that were just read", n)
+	}
+	for what, change := range map[string]string{
+		"old":           "UPDATE guest_details SET as_of = now() - interval '61 minutes' WHERE guest_id = 2",
+		"worked on":     "UPDATE guest_details SET stale_at = now() WHERE guest_id = 2",
+		"renamed":       "UPDATE guests SET name = 'renamed' WHERE id = 2",
+		"never read":    "DELETE FROM guest_details WHERE guest_id = 2",
+		"partly known":  "UPDATE guest_details SET partial = true WHERE guest_id = 2",
+		"said to do so": "INSERT INTO guest_volumes VALUES (2, 'ide2', 'nas', 'nas:a.iso', NULL, true)",
+	} {
+		dbtest.Exec(t, f.DB, change)
+		if n := asked(path); n != 1 {
+			t.Errorf("%d guests were asked, want the one that is %s", n, what)
+		}
+	}
+	// A change that waits for a restart may name it, and is no volume yet.
+	waits := "nas:a.iso,media=cdrom"
+	f.cluster.ChangeConfig(f.web.ID, func(c *hypervisor.Config) { c.Pending = map[string]*string{"ide2": &waits} })
+	dbtest.Exec(t, f.DB, "DELETE FROM guest_details")
+	for range 2 {
+		f.ask("DELETE", path, `{"confirm":"a.iso"}`, apitest.Admin, 409, "volume_in_use", `"name":"web"`)
+	}
+	f.cluster.ChangeConfig(f.web.ID, func(c *hypervisor.Config) { c.Pending = nil })
+	// One that uses it is enough.
+	f.cluster.ChangeConfig(f.web.ID, func(c *hypervisor.Config) {
+		c.Disks = append(c.Disks, hypervisor.Disk{Key: "ide2", Storage: "nas", Volume: "nas:a.iso", Removable: true})
+	})
+	f.ask("DELETE", path, `{"confirm":"a.iso"}`, apitest.Admin, 409, "volume_in_use", `"name":"web"`)
+	dbtest.Exec(t, f.DB, "UPDATE guest_details SET as_of = now() - interval '61 minutes'")
+	if n := asked(path); n != 1 {
+		t.Errorf("%d guests were asked where the first has it", n)
+	}
+	f.cluster.ChangeConfig(f.web.ID, func(c *hypervisor.Config) { c.Disks = c.Disks[:len(c.Disks)-1] })
+	f.ask("DELETE", path+"?plan=true", "", apitest.Admin, 200, "") // reads them all
+	before := f.cluster.Calls("config")
+	f.ask("DELETE", path, `{"confirm":"a.iso"}`, apitest.Admin, 202, "")
+	f.ends("succeeded", "")
+	if n := f.cluster.Calls("config") - before; n != 5 {
+		t.Errorf("%d guests were asked by the request and its job, want the 5 of the job", n)
+	}
+}
+
+// The plan of a detachment tells of guests by what lies on the storage and by what was read of their configurations.
+func TestDetachmentTellsWhoUsesTheStorage(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, endpoint.Lifecycle)
+	other := f.cluster.NewGuest(hypervisor.VM, hypervisor.GuestStopped)
+	f.cluster.Change(other.ID, func(g *hypervisor.Guest) { g.Name = "other" })
+	f.sync()
+	f.ask("DELETE", "storage/1/nas?plan=true", "", apitest.Owner, 200, "", "configurations of 2 guests were not read yet")
+	dbtest.Exec(t, f.DB, `INSERT INTO guest_details (guest_id, as_of) SELECT id, now() - interval '5 minutes' FROM guests
+		WHERE name = 'other'`)
+	dbtest.Exec(t, f.DB, `INSERT INTO guest_volumes SELECT id, key, 'nas', 'nas:' || key, NULL, key = 'ide2'
+		FROM guests, unnest('{scsi1,scsi2,ide2}'::text[]) key WHERE name = 'other'`)
+	plan := f.ask("DELETE", "storage/1/nas?plan=true", "", apitest.Owner, 200, "", "configurations of 1 guests were not read yet",
+		"The VM other loses 2 of its disks, as it was read last", "The VM other loses what is in 1 of its drives")
+	var told struct {
+		Digest  string
+		Effects []struct {
+			Text string
+			At   *time.Time
+		}
+	}
+	if err := json.Unmarshal(plan.Body, &told); err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range told.Effects {
+		if strings.Contains(e.Text, "as it was read last") && (e.At == nil || time.Since(*e.At) < 4*time.Minute) {
+			t.Errorf("%q is as of %v", e.Text, e.At)
+		}
+	}
+	// That it is read anew and is the same makes no other plan.
+	dbtest.Exec(t, f.DB, "UPDATE guest_details SET as_of = now()")
+	f.ask("DELETE", "storage/1/nas?plan=true", "", apitest.Owner, 200, "", told.Digest)
 }
 
 func TestDownload(t *testing.T) {
@@ -295,6 +397,10 @@ func TestDownload(t *testing.T) {
 	f.ask("POST", path, `{"url":"https://files.example.com/a.iso","content":"iso"}`, apitest.Admin, 409, "conflict")
 	f.ask("POST", path, `{"url":"https://files.example.com/missing.iso","content":"iso"}`, apitest.Admin, 202, "")
 	f.ends("failed", "does not have the file")
+	// A file can be fetched again by its job, unless its address may have had a secret.
+	f.ask("POST", "jobs/1/retry", "", apitest.Admin, 409, "invalid_state", "not known any more")
+	f.ask("POST", "jobs/2/retry", "", apitest.Admin, 202, "", `"kind":"storage.download"`)
+	f.ends("failed", "does not have the file")
 	for table, column := range map[string]string{"jobs": "jobs::text", "job_events": "text", "audit": "audit::text"} {
 		if n := dbtest.Value[int64](t, f.DB, "SELECT count(*) FROM "+table+" WHERE "+column+" LIKE '%zqcanary%'"); n != 0 {
 			t.Errorf("the secret of a URL is in %d rows of %s", n, table)
@@ -311,4 +417,6 @@ func TestTemplates(t *testing.T) {
 	f.ends("succeeded", "")
 	f.ask("GET", "storage/1/nas/templates?search=tiny", "", apitest.Viewer, 200, "", `"present":true`)
 	f.ask("POST", "storage/1/nas/templates", `{"template":"tiny-1.tar"}`, apitest.Admin, 409, "conflict")
+	// It can be asked for again by its job.
+	f.ask("POST", "jobs/1/retry", "", apitest.Admin, 409, "conflict", "tiny-1.tar")
 }

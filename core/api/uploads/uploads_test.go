@@ -13,8 +13,10 @@ import (
 	"net/http/httptest"
 	"net/textproto"
 	"os"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hostler/hostler/core/api"
 	"github.com/hostler/hostler/core/api/apitest"
@@ -24,6 +26,7 @@ import (
 	"github.com/hostler/hostler/core/api/uploads"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/core/problem"
 	"github.com/hostler/hostler/core/service"
 	"github.com/hostler/hostler/core/service/servicetest"
 	"github.com/hostler/hostler/core/upload"
@@ -39,6 +42,7 @@ type fixture struct {
 	*servicetest.Lab
 	t   *testing.T
 	dir string
+	api *op.API
 }
 
 func newFixture(t *testing.T, shape memdriver.Shape) *fixture {
@@ -49,6 +53,7 @@ func newFixture(t *testing.T, shape memdriver.Shape) *fixture {
 		t.Fatal(err)
 	}
 	f.Lab = servicetest.NewLab(t, shape, func(a *op.API, d api.Deps) {
+		f.api = a
 		uploads.Register(a, d.Uploads)
 		jobs.Register(a, d.Jobs)
 		settings.Register(a, d.Settings)
@@ -369,6 +374,42 @@ func (l leaves) Read([]byte) (int, error) {
 	l()
 	return 0, io.ErrUnexpectedEOF
 }
+
+// A sender that stops, or sends next to nothing, is left: the operation says after what, and the upload is told to have failed of it.
+func TestSenderThatIsTooSlow(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, memdriver.Tokens)
+	operations := f.api.Operations()
+	i := slices.IndexFunc(operations, func(o *op.Operation) bool { return o.Spec.ID == "upload_content" })
+	if spec := operations[i].Spec; spec.Idle != 30*time.Second || spec.Rate != 1<<10 || spec.Timeout != op.Unlimited {
+		t.Errorf("it ends after %s without a byte, below %d bytes a second, and after %s", spec.Idle, spec.Rate, spec.Timeout)
+	}
+	const id = "upload-that-is-much-too-slow"
+	slow := problem.New(problem.CodeRequestTimeout, "the body arrives too slowly")
+	sent := false
+	_, err := f.Uploads.Receive(t.Context(), upload.Request{ID: id, HostID: 1, TeamID: 1, Storage: "local", Size: 5 << 20},
+		func() (upload.Part, error) {
+			if sent {
+				t.Error("another part is asked for")
+			}
+			sent = true
+			return upload.Part{Field: "file", File: true, FileName: "a.iso",
+				Body: io.MultiReader(strings.NewReader(strings.Repeat("x", 3<<20)), ends{slow})}, nil
+		})
+	if problem.CodeOf(err) != problem.CodeRequestTimeout {
+		t.Errorf("%v", err)
+	}
+	var u upload.Upload
+	f.Get(t, "hosts/1/uploads/"+id, &u)
+	if names := f.left(); len(names) != 0 || u.Status != "failed" || u.Error == nil || *u.Error != "request_timeout" || u.JobID != nil {
+		t.Errorf("%v is left, and %+v", names, u)
+	}
+}
+
+// ends is a body that ends so.
+type ends struct{ err error }
+
+func (e ends) Read([]byte) (int, error) { return 0, e.err }
 
 // How the hypervisor fails is how the job ends, and no file is left.
 func TestHowTheJobEnds(t *testing.T) {

@@ -2,6 +2,8 @@ package pveapi
 
 import (
 	"container/list"
+	"context"
+	"errors"
 	"net"
 	"net/http"
 	"sync"
@@ -121,6 +123,13 @@ func (p *Pool) get(target endpoint.Target) (*transports, error) {
 	}
 	write := read.Clone()
 	write.DisableKeepAlives = true
+	write.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := read.DialContext(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		return lingering{conn}, nil
+	}
 	t := &transports{read: read, write: write}
 	p.byKey[key] = p.recent.PushFront(&pooled{key: key, t: t})
 	if p.recent.Len() > maxTargets {
@@ -130,6 +139,22 @@ func (p *Pool) get(target endpoint.Target) (*transports, error) {
 		gone.t.closeIdle()
 	}
 	return t, nil
+}
+
+// lingering is a connection that tells late of what could not be written. Who refuses a file before all of it has arrived answers and
+// closes the connection; the transport would give up at the failed write, before it has read the answer that says why.
+type lingering struct{ net.Conn }
+
+// lingerTime is longer than the way of an answer that was sent before the connection was closed.
+const lingerTime = 500 * time.Millisecond
+
+// Write implements net.Conn.
+func (l lingering) Write(p []byte) (int, error) {
+	n, err := l.Conn.Write(p)
+	if err != nil && !errors.Is(err, net.ErrClosed) {
+		time.Sleep(lingerTime)
+	}
+	return n, err
 }
 
 func newTransport(target endpoint.Target, timeouts Timeouts) (*http.Transport, error) {

@@ -182,11 +182,12 @@ func controlCertificate(c *Cluster, r *http.Request) (any, error) {
 
 func controlOption(c *Cluster, r *http.Request) (any, error) {
 	var in struct {
-		ResourcesLag *int `json:"resources_lag_ms"`
-		Latency      *int `json:"latency_ms"`
-		Task         *int `json:"task_ms"`
-		AuthDelay    *int `json:"auth_delay_ms"`
-		ExitLag      *int `json:"exit_lag_ms"`
+		ResourcesLag *int   `json:"resources_lag_ms"`
+		Latency      *int   `json:"latency_ms"`
+		Task         *int   `json:"task_ms"`
+		AuthDelay    *int   `json:"auth_delay_ms"`
+		ExitLag      *int   `json:"exit_lag_ms"`
+		UploadRoom   *int64 `json:"upload_room_bytes"`
 	}
 	if err := decodeControl(r, &in); err != nil {
 		return nil, err
@@ -199,6 +200,9 @@ func controlOption(c *Cluster, r *http.Request) (any, error) {
 		if o.ms != nil {
 			o.set(time.Duration(*o.ms) * time.Millisecond)
 		}
+	}
+	if in.UploadRoom != nil {
+		c.SetUploadRoom(*in.UploadRoom)
 	}
 	return nil, nil
 }

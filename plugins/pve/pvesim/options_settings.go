@@ -25,6 +25,10 @@ func (c *Cluster) SetResourcesLag(d time.Duration) {
 // holds it a moment after the worker is gone.
 func (c *Cluster) SetExitLag(d time.Duration) { c.server.exitLag.Store(int64(max(d, 0))) }
 
+// SetUploadRoom sets how many bytes of a file go below /var/tmp, where each node keeps a file until it is copied to a storage; negative
+// is any number.
+func (c *Cluster) SetUploadRoom(bytes int64) { c.server.uploadRoom.Store(max(bytes, -1) + 1) }
+
 // SetTaskDuration changes how long tasks run that start from now on; zero means that they are over at once.
 func (c *Cluster) SetTaskDuration(d time.Duration) {
 	s := &c.server.settings

@@ -96,7 +96,7 @@ func (n *node) answer(r *http.Request, format, path string) (res result, viaDaem
 	var vals values
 	var file *upload
 	if uploads {
-		vals, file, err = readUpload(r)
+		vals, file, err = c.readUpload(r)
 	} else {
 		vals, err = readValues(r)
 	}

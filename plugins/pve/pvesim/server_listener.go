@@ -23,6 +23,8 @@ type serverState struct {
 	once    sync.Once
 	latency atomic.Int64 // nanoseconds, on top of the options
 	exitLag atomic.Int64 // nanoseconds
+	// uploadRoom is the room below /var/tmp in bytes and one; zero is any.
+	uploadRoom atomic.Int64
 
 	settings struct {
 		mu                                         sync.Mutex

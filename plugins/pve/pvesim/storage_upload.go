@@ -73,7 +73,7 @@ func boundaryOf(contentType string) string {
 }
 
 // readUpload takes a form with a file in, while it arrives, and then its fields, which stand before the file.
-func readUpload(r *http.Request) (values, *upload, *apiError) {
+func (c *Cluster) readUpload(r *http.Request) (values, *upload, *apiError) {
 	boundary := boundaryOf(r.Header.Get("Content-Type"))
 	switch {
 	case r.ContentLength <= 0:
@@ -89,7 +89,8 @@ func readUpload(r *http.Request) (values, *upload, *apiError) {
 	if v.has("tmpfilename") {
 		return nil, nil, serverError(501, "'tmpfilename' query parameter is not allowed for file uploads", bodyText)
 	}
-	form := &uploadForm{body: bufio.NewReaderSize(r.Body, 64<<10), boundary: boundary, values: v}
+	form := &uploadForm{body: bufio.NewReaderSize(r.Body, 64<<10), boundary: boundary, values: v,
+		room: c.server.uploadRoom.Load() - 1}
 	file, err := form.read()
 	if err != nil {
 		return nil, nil, serverError(500, err.Error(), bodyText)
@@ -102,10 +103,13 @@ type uploadForm struct {
 	body     *bufio.Reader
 	boundary string
 	values   values
+	// room is how many bytes of the file there is room for; negative for any number.
+	room int64
 }
 
 var (
 	errUpload   = errors.New("upload failed")
+	errSpool    = errors.New("write to temporary file failed - No space left on device")
 	disposition = regexp.MustCompile(`^Content-Disposition: (.*?); name="(.*?)"(?:; filename="([^"]+)")?`)
 )
 
@@ -173,11 +177,14 @@ func (f *uploadForm) file() (*upload, error) {
 	if wanted := f.values.text("checksum-algorithm"); algorithms[wanted] != nil && wanted != "sha256" {
 		hashes[wanted] = algorithms[wanted]()
 	}
-	take := func(p []byte) {
-		up.size += int64(len(p))
+	take := func(p []byte) error {
+		if up.size += int64(len(p)); f.room >= 0 && up.size > f.room {
+			return errSpool
+		}
 		for _, h := range hashes {
 			_, _ = h.Write(p)
 		}
+		return nil
 	}
 	end := []byte("--" + f.boundary + "--")
 	for {
@@ -187,7 +194,9 @@ func (f *uploadForm) file() (*upload, error) {
 			if len(data) < at {
 				data = bytes.TrimSuffix(data, []byte("\r"))
 			}
-			take(data)
+			if err := take(data); err != nil {
+				return nil, err
+			}
 			_, _ = f.body.Discard(len(window))
 			_, _ = io.Copy(io.Discard, f.body)
 			break
@@ -196,7 +205,9 @@ func (f *uploadForm) file() (*upload, error) {
 			return nil, errUpload
 		}
 		n := len(window) - len(end) - 2
-		take(window[:n])
+		if err := take(window[:n]); err != nil {
+			return nil, err
+		}
 		_, _ = f.body.Discard(n)
 	}
 	for name, h := range hashes {

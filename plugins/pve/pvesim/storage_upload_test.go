@@ -62,6 +62,22 @@ func TestFormOfAnUpload(t *testing.T) {
 	}
 }
 
+// A file for which there is no room below /var/tmp is refused while it arrives.
+func TestUploadToAFullNode(t *testing.T) {
+	t.Parallel()
+	c := newHost(t)
+	before, tasks := len(c.Files()), len(c.Tasks())
+	c.SetUploadRoom(2)
+	body := field("content", "iso") + edge + fileHead + "abc\r\n--b--\r\n"
+	a := as(t, c, c.AdminToken()).form("/nodes/pve1/storage/local/upload", "multipart/form-data; boundary=b", body)
+	if a.status != 500 || a.reason != "write to temporary file failed - No space left on device" {
+		t.Errorf("%d %s", a.status, a.reason)
+	}
+	if files, all := c.Files(), c.Tasks(); len(files) != before || len(all) != tasks {
+		t.Errorf("there are %+v and %+v", files, all)
+	}
+}
+
 // An upload whose sender leaves in the middle leaves no file and no task.
 func TestUploadThatBreaksOff(t *testing.T) {
 	t.Parallel()

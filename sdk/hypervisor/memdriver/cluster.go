@@ -64,13 +64,15 @@ type Cluster struct {
 	tasks    []*task // oldest first
 	sequence int
 	faults   map[string]Fault
+	// calls are how often each method was called.
+	calls map[string]int
 }
 
 func newCluster(address string, spec Spec, certified bool) *Cluster {
 	c := &Cluster{
 		address: address, taskTime: cmp.Or(spec.TaskTime, 10*time.Millisecond), taskMemory: cmp.Or(spec.TaskMemory, 5*time.Second),
 		prefix: spec.Prefix, entries: map[string]string{},
-		guests: map[hypervisor.GuestID]*guest{}, made: 99, tokens: map[string]token{}, faults: map[string]Fault{},
+		guests: map[hypervisor.GuestID]*guest{}, made: 99, tokens: map[string]token{}, faults: map[string]Fault{}, calls: map[string]int{},
 		certified: certified, proper: map[endpoint.Capability]endpoint.Credential{}, codes: map[string]*code{},
 	}
 	c.certify(address)
@@ -124,6 +126,13 @@ func (c *Cluster) SetFault(method string, fault Fault) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.faults[method] = fault
+}
+
+// Calls is how often a method was called, by the names of SetFault.
+func (c *Cluster) Calls(method string) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.calls[method]
 }
 
 func (c *Cluster) fault(method string) Fault {

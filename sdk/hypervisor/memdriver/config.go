@@ -54,7 +54,9 @@ func (g *guest) presentConfig() hypervisor.Config {
 	now := g.config
 	now.Name, now.Tags = g.Name, slices.Clone(g.Tags)
 	now.Disks, now.Options, now.NICs = slices.Clone(g.config.Disks), maps.Clone(g.config.Options), slices.Clone(g.config.NICs)
-	now.Pending = map[string]*string{}
+	if now.Pending = maps.Clone(g.config.Pending); now.Pending == nil {
+		now.Pending = map[string]*string{}
+	}
 	number := func(key string, n *int64) {
 		if n != nil {
 			now.Pending[key] = ptr(strconv.FormatInt(*n, 10))

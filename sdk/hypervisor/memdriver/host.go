@@ -53,6 +53,9 @@ func (h *Host) begin(ctx context.Context, method string) (*Cluster, []string, er
 	if err != nil {
 		return nil, nil, err
 	}
+	c.mu.Lock()
+	c.calls[method]++
+	c.mu.Unlock()
 	if fault := c.fault(method); !fault.Late {
 		if err := fault.apply(ctx, h.target); err != nil {
 			return nil, nil, err
