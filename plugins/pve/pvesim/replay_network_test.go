@@ -18,7 +18,9 @@ func (w *recordedServer) networkPreparations() []preparation {
 		{"network__staged network__staged_many network_vmbr1__staged network__duplicate", stage(commented)},
 		{"network__before_revert network_vmbr1__update network_vmbr1__update_missing_type network_vmbr1__change_type " +
 			"network_vmbr1__delete_cidr network_vmbr1__after_update", stage(vmbr1)},
-		{"network__before_revert network_vmbr1__after_update", func() { w.do("PUT", "/nodes/pve1/network/vmbr1", "type=bridge&delete=cidr,autostart") }},
+		{"network__before_revert network_vmbr1__after_update", func() {
+			w.do("PUT", "/nodes/pve1/network/vmbr1", "type=bridge&delete=cidr,autostart")
+		}},
 		{"network__staged_many network__before_revert", func() {
 			stage(url.Values{"iface": {"vmbr2"}, "type": {"bridge"}, "cidr": {"10.50.0.2/24"}})()
 			stage(url.Values{"iface": {"vmbr0.5"}, "type": {"vlan"}})()
