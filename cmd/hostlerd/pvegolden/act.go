@@ -71,7 +71,26 @@ func (w *World) DoWithout(a *Act, role string, privileges ...string) Done {
 // Good reports whether an act did what it is for.
 func (d Done) Good() bool {
 	return d.Status >= 200 && d.Status < http.StatusMultipleChoices &&
-		!slices.ContainsFunc(d.Jobs, func(j job.View) bool { return j.Status != job.Succeeded })
+		!slices.ContainsFunc(d.Jobs, func(j job.View) bool { return j.Status != job.Succeeded }) && d.unreadable() == nil
+}
+
+// unreadable are the parts of a good answer that are null for want of a privilege.
+func (d Done) unreadable() (refused []Refusal) {
+	var answer struct {
+		Unreadable []struct {
+			Reason, Remedy string
+			Missing        []string
+		}
+	}
+	if err := json.Unmarshal(d.Body, &answer); err != nil {
+		return nil
+	}
+	for _, part := range answer.Unreadable {
+		if part.Reason == "permission" {
+			refused = append(refused, Refusal{Missing: part.Missing, Remedy: part.Remedy, Text: string(d.Body)})
+		}
+	}
+	return refused
 }
 
 // Kinds are those of its jobs.
@@ -104,6 +123,9 @@ func (d Done) Refusal() (Refusal, bool) {
 		if j.Status == job.Failed && (strings.Contains(j.Error, "the token lacks ") || strings.Contains(j.Error, "Permission check failed")) {
 			return Refusal{Text: j.Error}, true
 		}
+	}
+	if refused := d.unreadable(); refused != nil {
+		return refused[0], true
 	}
 	var p struct {
 		Error, Reason, Remedy string

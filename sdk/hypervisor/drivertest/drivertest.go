@@ -115,6 +115,7 @@ func Run(t *testing.T, cfg Config) {
 			s.group(t, "nic", s.nic)
 			s.group(t, "backup", s.backup)
 			s.group(t, "migrate", s.migrate)
+			s.group(t, "network", s.network)
 			s.group(t, "upload", s.upload)
 			s.group(t, "role_script", s.roleScript)
 			s.group(t, "credential_read", s.credentialRead)
