@@ -134,7 +134,6 @@ func (s *Store) forward(ctx context.Context, out *sender, d *due, samples []metr
 			return false, err
 		}
 		samples = samples[n:]
-		s.Heartbeat.Beat(turnTime + 2*requestTime)
 	}
 	return true, nil
 }

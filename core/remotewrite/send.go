@@ -49,6 +49,8 @@ type sender struct {
 	username string
 	secret   secret.String
 	client   *http.Client
+	// alive is called before each request, which may take long.
+	alive func()
 }
 
 // dial makes a sender; nothing is sent yet. Its end is close.
@@ -67,7 +69,8 @@ func (s *Store) dial(r Receiver) (*sender, error) {
 		return nil, err
 	}
 	dialer := &net.Dialer{Timeout: requestTime / 3, Control: endpoint.DialControl(target)}
-	return &sender{url: r.URL, username: r.Username, secret: r.Secret, client: &http.Client{
+	alive := func() { s.Heartbeat.Beat(turnTime + 2*requestTime) }
+	return &sender{url: r.URL, username: r.Username, secret: r.Secret, alive: alive, client: &http.Client{
 		Timeout: requestTime,
 		// No proxy: DialControl judges the address that is dialled.
 		Transport: &http.Transport{DialContext: dialer.DialContext, TLSClientConfig: config, TLSHandshakeTimeout: requestTime / 3,
@@ -155,6 +158,7 @@ func (c *sender) deliver(ctx context.Context, samples []metric.Sample) (outcome,
 			o.refused += values(part)
 			return nil
 		}
+		c.alive()
 		err := c.send(ctx, part)
 		var refused *refusal
 		if !errors.As(err, &refused) {
