@@ -45,16 +45,17 @@ func (s *suite) contentFetch(t *testing.T) {
 	s.run(t, "what cannot be fetched", func(t *testing.T, ctx context.Context) {
 		good := s.Download(t)
 		good.URL += "?signature=canary-of-an-address"
+		invalid := []plugin.ErrorKind{plugin.Invalid}
 		for name, c := range map[string]struct {
 			change func(*hypervisor.DownloadSpec)
 			kinds  []plugin.ErrorKind
 			field  string
 		}{
-			"a path":         {func(d *hypervisor.DownloadSpec) { d.Filename = "../" + d.Filename }, []plugin.ErrorKind{plugin.Invalid}, "filename"},
-			"another ending": {func(d *hypervisor.DownloadSpec) { d.Filename += ".txt" }, []plugin.ErrorKind{plugin.Invalid}, "filename"},
-			"no name":        {func(d *hypervisor.DownloadSpec) { d.Filename = "" }, []plugin.ErrorKind{plugin.Invalid}, "filename"},
-			"NUL":            {func(d *hypervisor.DownloadSpec) { d.Filename = "a\x00" + d.Filename }, []plugin.ErrorKind{plugin.Invalid}, "filename"},
-			"a content":      {func(d *hypervisor.DownloadSpec) { d.Content = "no-such-content" }, []plugin.ErrorKind{plugin.Invalid}, "content"},
+			"a path":         {func(d *hypervisor.DownloadSpec) { d.Filename = "../" + d.Filename }, invalid, "filename"},
+			"another ending": {func(d *hypervisor.DownloadSpec) { d.Filename += ".txt" }, invalid, "filename"},
+			"no name":        {func(d *hypervisor.DownloadSpec) { d.Filename = "" }, invalid, "filename"},
+			"NUL":            {func(d *hypervisor.DownloadSpec) { d.Filename = "a\x00" + d.Filename }, invalid, "filename"},
+			"a content":      {func(d *hypervisor.DownloadSpec) { d.Content = "no-such-content" }, invalid, "content"},
 			"a storage":      {func(d *hypervisor.DownloadSpec) { d.Storage = "no-such-storage" }, unlisted, ""},
 			"a storage that is a path": {func(d *hypervisor.DownloadSpec) { d.Storage = "../" + d.Storage },
 				unlisted, ""},

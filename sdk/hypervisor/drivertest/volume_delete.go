@@ -27,7 +27,8 @@ func (s *suite) uploaded(t *testing.T, ctx context.Context) hypervisor.Volume {
 		t.Fatal("the upload failed:", err)
 	}
 	v, listed := volume(s.contentOf(t, ctx, hypervisor.ContentQuery{Storage: spec.Storage, Node: spec.Node}), check.Volume)
-	if !listed || v.Kind != hypervisor.VolumeImage || v.Guest != "" || v.Name != check.Name || v.SizeBytes == nil || *v.SizeBytes != spec.Size {
+	if !listed || v.Kind != hypervisor.VolumeImage || v.Guest != "" || v.Name != check.Name || v.SizeBytes == nil ||
+		*v.SizeBytes != spec.Size {
 		t.Fatalf("the image of %+v is listed (%t) as %+v", check, listed, v)
 	}
 	return v
@@ -57,8 +58,8 @@ func (s *suite) volumeDelete(t *testing.T) {
 	})
 	s.run(t, "ids of no volume", func(t *testing.T, ctx context.Context) {
 		v := s.uploaded(t, ctx)
-		for _, id := range []string{"", v.Storage, v.Storage + ":", v.Storage + ":..", v.Storage + ":../" + v.Name, v.Storage + ":iso/../" + v.Name,
-			"no-such-storage:iso/" + v.Name, v.ID + "/", v.ID + "\x00", v.ID + "\n", "/etc/passwd"} {
+		for _, id := range []string{"", v.Storage, v.Storage + ":", v.Storage + ":..", v.Storage + ":../" + v.Name,
+			v.Storage + ":iso/../" + v.Name, "no-such-storage:iso/" + v.Name, v.ID + "/", v.ID + "\x00", v.ID + "\n", "/etc/passwd"} {
 			other := v
 			other.ID = id
 			task, err := deleter(t).DeleteVolume(ctx, other)
