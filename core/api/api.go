@@ -22,6 +22,7 @@ import (
 	"github.com/hostler/hostler/core/api/jobs"
 	"github.com/hostler/hostler/core/api/keys"
 	"github.com/hostler/hostler/core/api/meta"
+	"github.com/hostler/hostler/core/api/metrics"
 	"github.com/hostler/hostler/core/api/migrations"
 	"github.com/hostler/hostler/core/api/nics"
 	"github.com/hostler/hostler/core/api/op"
@@ -88,6 +89,7 @@ type Deps struct {
 	Settings  settings.Deps
 	Cluster   cluster.Deps
 	Meta      meta.Deps
+	Series    metrics.Deps
 
 	Migrations migrations.Deps
 
@@ -130,6 +132,7 @@ var resources = []struct {
 	{"plugins", func(a *op.API, d Deps) { plugins.Register(a, d.Plugins) }},
 	{"settings", func(a *op.API, d Deps) { settings.Register(a, d.Settings) }},
 	{"cluster", func(a *op.API, d Deps) { cluster.Register(a, d.Cluster) }},
+	{"metrics", func(a *op.API, d Deps) { metrics.Register(a, d.Series) }},
 	{"schedules", func(a *op.API, d Deps) { schedules.Register(a, d.Schedules) }},
 	{"meta", func(a *op.API, d Deps) { meta.Register(a, d.Meta) }},
 }

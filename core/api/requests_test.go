@@ -21,6 +21,7 @@ import (
 	"github.com/hostler/hostler/core/api/jobs/jobstest"
 	"github.com/hostler/hostler/core/api/keys/keystest"
 	"github.com/hostler/hostler/core/api/meta/metatest"
+	"github.com/hostler/hostler/core/api/metrics/metricstest"
 	"github.com/hostler/hostler/core/api/migrations/migrationstest"
 	"github.com/hostler/hostler/core/api/nics/nicstest"
 	"github.com/hostler/hostler/core/api/op"
@@ -55,6 +56,7 @@ var requests = map[string]requesttest.Requests{
 	"jobs":      jobstest.Requests,
 	"keys":      keystest.Requests,
 	"meta":      metatest.Requests,
+	"metrics":   metricstest.Requests,
 	"nics":      nicstest.Requests,
 	"options":   optionstest.Requests,
 	"plugins":   pluginstest.Requests,

@@ -27,7 +27,8 @@ func TestRunning(t *testing.T) {
 		t.Errorf("status is %+v", s)
 	}
 	want := []string{"lifecycle", "task_stop", "node_read", "snapshot", "provision", "clone", "config_read", "reconfigure", "nic_edit",
-		"backup", "migrate", "content_list", "volume_delete", "storage_manage", "content_fetch", "upload", "role_script"}
+		"backup", "migrate", "content_list", "volume_delete", "storage_manage", "content_fetch", "network_manage", "upload",
+		"role_script"}
 	if !slices.Equal(s.Abilities, want) {
 		t.Errorf("abilities are %v, want %v", s.Abilities, want)
 	}

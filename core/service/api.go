@@ -17,6 +17,7 @@ import (
 	"github.com/hostler/hostler/core/api/jobs"
 	"github.com/hostler/hostler/core/api/keys"
 	"github.com/hostler/hostler/core/api/meta"
+	metricsapi "github.com/hostler/hostler/core/api/metrics"
 	"github.com/hostler/hostler/core/api/migrations"
 	"github.com/hostler/hostler/core/api/nics"
 	"github.com/hostler/hostler/core/api/op"
@@ -33,6 +34,7 @@ import (
 	"github.com/hostler/hostler/core/api/vms"
 	"github.com/hostler/hostler/core/audit"
 	"github.com/hostler/hostler/core/firewall"
+	"github.com/hostler/hostler/core/metric"
 	"github.com/hostler/hostler/core/option"
 	"github.com/hostler/hostler/core/setting"
 )
@@ -72,6 +74,7 @@ func (s *Service) deps() api.Deps {
 		Settings:  settings.Deps{Settings: &setting.Store{DB: c.DB, Hosts: s.Hosts}},
 		Cluster:   cluster.Deps{DB: c.DB},
 		Meta:      meta.Deps{Updates: s.Updates},
+		Series:    metricsapi.Deps{Metrics: &metric.Store{DB: c.DB}},
 
 		Migrations: migrations.Deps{VMs: s.VMs, Apps: s.Apps, Actor: s.VMs.Actor},
 	}

@@ -40,6 +40,7 @@ var (
 	_ hypervisor.VolumeDeleter  = (*Host)(nil)
 	_ hypervisor.StorageManager = (*Host)(nil)
 	_ hypervisor.ContentFetcher = (*Host)(nil)
+	_ hypervisor.NetworkManager = (*Host)(nil)
 )
 
 // Version asks the called node for the version of its pve-manager.

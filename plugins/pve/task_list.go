@@ -185,7 +185,7 @@ func taskOf(row taskRow) (hypervisor.Task, bool) {
 		return hypervisor.Task{}, false
 	}
 	t := hypervisor.Task{
-		ID: u.text, Node: u.node, Type: u.kind, Operation: operationOf[u.kind], GuestID: u.guestID(),
+		ID: u.text, Node: u.node, Type: u.kind, Operation: u.operation(), GuestID: u.guestID(),
 		User: u.user, TokenID: u.tokenID, Started: u.started, Status: hypervisor.TaskRunning,
 	}
 	// The whole auth id stands in either of two forms; the UPID has it in any case.

@@ -91,3 +91,11 @@ var operationOf = map[string]hypervisor.Operation{
 
 	"imgdel": hypervisor.OperationVolumeDelete, "download": hypervisor.OperationDownload,
 }
+
+// operation is our word for what the task does.
+func (u upid) operation() hypervisor.Operation {
+	if u.kind == "srvreload" && u.id == "networking" { // other services are reloaded by tasks of this type, too
+		return hypervisor.OperationApplyNetwork
+	}
+	return operationOf[u.kind]
+}

@@ -53,6 +53,9 @@ var abilities = plugin.Abilities[*server]{
 	of[ContentFetcher]("content_fetch", func(r grpc.ServiceRegistrar, s *server) {
 		hypervisorv1.RegisterContentFetchServiceServer(r, &contentFetchServer{server: s})
 	}),
+	of[NetworkManager]("network_manage", func(r grpc.ServiceRegistrar, s *server) {
+		hypervisorv1.RegisterNetworkManageServiceServer(r, &networkManageServer{server: s})
+	}),
 	of[Uploader]("upload", func(r grpc.ServiceRegistrar, s *server) {
 		hypervisorv1.RegisterUploadServiceServer(r, &uploadServer{server: s})
 	}),

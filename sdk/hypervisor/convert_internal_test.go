@@ -47,6 +47,8 @@ func TestNothingIsLostOnTheWire(t *testing.T) {
 	plugintest.RoundTrip(t, definitionToProto, definitionFromProto)
 	plugintest.RoundTrip(t, storageSpecToProto, storageSpecFromProto, "target")
 	plugintest.RoundTrip(t, storageChangeToProto, storageChangeFromProto, "target")
+	plugintest.RoundTrip(t, nodeNetworkToProto, nodeNetworkFromProto)
+	plugintest.RoundTrip(t, interfaceChangeToProto, interfaceChangeFromProto, "target")
 	plugintest.RoundTrip(t, downloadToProto, downloadFromProto, "target")
 	plugintest.RoundTrip(t, templateToProto, templateFromProto)
 	plugintest.RoundTrip(t, templateSpecToProto, templateSpecFromProto, "target")

@@ -316,8 +316,15 @@ func (a *API) recover(w *writer, r *http.Request) {
 	a.panicked(w, r, cause)
 }
 
+// WritesJSON is a body that writes its own JSON, for answers with so many numbers that reflection would take most of the time. It fails
+// only when its reader is gone.
+type WritesJSON interface{ WriteJSON(w io.Writer) error }
+
 // marshal writes JSON without HTML escapes, wholly or not at all.
 func marshal(w io.Writer, v any) error {
+	if body, ok := v.(WritesJSON); ok {
+		return body.WriteJSON(w)
+	}
 	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(v); err != nil {

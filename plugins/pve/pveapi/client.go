@@ -163,6 +163,8 @@ type Meta struct {
 	Date time.Time
 	// Total is the number of rows that a list has in all, where the hypervisor tells it.
 	Total int
+	// Changes is the diff of what is staged and not in force, where an answer has one.
+	Changes string
 	// Certificate was shown, and Fingerprint is its own.
 	Fingerprint string
 	Certificate *x509.Certificate
@@ -175,8 +177,9 @@ func (a *Answer) decode(into any) (*Meta, error) {
 		return nil, err
 	}
 	var envelope struct {
-		Data  json.RawMessage `json:"data"`
-		Total Int             `json:"total"`
+		Data    json.RawMessage `json:"data"`
+		Total   Int             `json:"total"`
+		Changes Text            `json:"changes"`
 	}
 	if err := json.Unmarshal(raw, &envelope); err != nil {
 		return nil, a.protocol(err)
@@ -188,6 +191,7 @@ func (a *Answer) decode(into any) (*Meta, error) {
 	}
 	meta := a.Meta()
 	meta.Total = int(min(max(envelope.Total.N, 0), 1<<31-1))
+	meta.Changes = string(envelope.Changes)
 	return &meta, nil
 }
 

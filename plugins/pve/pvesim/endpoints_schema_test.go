@@ -59,7 +59,7 @@ func TestAnswersFitTheSchema(t *testing.T) {
 		noError(t, err)
 		upid := root.post("/nodes/pve1/qemu/100/status/stop", "")
 		fill := strings.NewReplacer("{node}", "pve1", "{upid}", upid, "{userid}", "service@pve", "{tokenid}", "monitoring",
-			"{roleid}", "ServiceAudit", "{storage}", "local", "{groupid}", "ops", "{snapname}", "before", "{pos}", "0",
+			"{roleid}", "ServiceAudit", "{storage}", "local", "{groupid}", "ops", "{snapname}", "before", "{pos}", "0", "{iface}", "vmbr0",
 			"{volume}", url.PathEscape(backup), "/extractconfig", "/extractconfig?volume="+url.QueryEscape(backup),
 			"/query-url-metadata", "/query-url-metadata?url="+url.QueryEscape("https://files.example.com/a.iso"))
 		root.decode("POST", "/access/groups", "groupid=ops", nil)

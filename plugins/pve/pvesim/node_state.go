@@ -21,6 +21,8 @@ type node struct {
 	cert    certificate
 	nextPID uint32
 	booted  time.Time
+	// network is what is in force, staged what is not yet: nil where nothing is. before is what was in force before the last apply.
+	network, staged, before []*iface
 }
 
 const (
@@ -43,6 +45,7 @@ func (c *Cluster) addNode(index int) (*node, error) {
 	if c.opts.Scenario == ScenarioCluster {
 		n.id = index + 1
 	}
+	n.network = firstNetwork(n.ip)
 	n.online.Store(true)
 	if err := n.cert.renew(n.name, n.ip); err != nil {
 		return nil, err

@@ -69,7 +69,7 @@ func (w *recordedServer) preparations() []preparation {
 
 func (w *recordedServer) subjectPreparations() []preparation {
 	return slices.Concat(w.accessPreparations(), w.configPreparations(), w.snapshotPreparations(), w.firewallPreparations(),
-		w.provisionPreparations(), w.backupPreparations())
+		w.provisionPreparations(), w.backupPreparations(), w.networkPreparations())
 }
 
 func (w *recordedServer) accessPreparations() []preparation {

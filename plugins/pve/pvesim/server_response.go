@@ -66,10 +66,12 @@ func serverError(status int, text string, body bodyKind) *apiError {
 // result is the content of a successful answer.
 type result struct {
 	data  any
-	total int        // beside data when above zero
-	raw   []byte     // the whole body, ready made
-	ready *readyBody // where raw is kept, if it is
-	plain bool       // raw is text, not JSON
+	total int // beside data when above zero
+	// changes is the diff of staged changes, beside data when there are some.
+	changes string
+	raw     []byte     // the whole body, ready made
+	ready   *readyBody // where raw is kept, if it is
+	plain   bool       // raw is text, not JSON
 }
 
 func ok(data any) (result, *apiError) { return result{data: data}, nil }
@@ -83,6 +85,9 @@ func (r *result) encode(extjs bool) ([]byte, error) {
 	m := map[string]any{"data": r.data}
 	if r.total > 0 {
 		m["total"] = r.total
+	}
+	if r.changes != "" {
+		m["changes"] = r.changes
 	}
 	if extjs {
 		m["success"] = 1

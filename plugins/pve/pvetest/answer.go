@@ -29,7 +29,9 @@ var undocumented = map[string][]string{
 	"GET /nodes/{node}/qemu/{vmid}/migrate": {
 		"drivename", "is_attached", "is_cloudinit", "is_tpmstate", "is_vmstate", "replicate", "shared",
 	},
-	"GET /nodes/{node}/network":                   {"bridge_fd", "bridge_stp"},
+	"GET /nodes/{node}/network": {"bridge_fd", "bridge_stp"},
+	"GET /nodes/{node}/network/{iface}": {"active", "address", "autostart", "bridge_fd", "bridge_ports", "bridge_stp", "cidr", "comments",
+		"families", "gateway", "method6", "mtu", "netmask", "priority"},
 	"GET /nodes/{node}/storage/{storage}/content": {"content", "subtype"},
 	"GET /nodes/{node}/status": {
 		"idle", "wait", "uptime", "swap", "ksm", "kversion", "family", "flags", "hvm", "mhz", "user_hz", "vendor",

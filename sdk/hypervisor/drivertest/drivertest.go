@@ -120,6 +120,7 @@ func Run(t *testing.T, cfg Config) {
 			s.group(t, "nic", s.nic)
 			s.group(t, "backup", s.backup)
 			s.group(t, "migrate", s.migrate)
+			s.group(t, "network", s.network)
 			s.group(t, "upload", s.upload)
 			s.group(t, "content_list", s.contentList)
 			s.group(t, "volume_delete", s.volumeDelete)

@@ -52,6 +52,8 @@ type Cluster struct {
 	storages []*storage
 	bridges  []string
 	images   []string
+	// networks are those of nodes that were asked about.
+	networks map[string]*network
 	files    []File // that were uploaded, the oldest first
 	made     int64  // the number of the newest guest
 	tokens   map[string]token

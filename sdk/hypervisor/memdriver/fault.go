@@ -27,7 +27,7 @@ type Fault struct {
 	// Leak returns an error that holds the credential's secret, as a careless driver would.
 	Leak bool
 	// Late makes all of it happen in mid-stream: after the first page of an inventory or the first line of a log, when a code was
-	// redeemed, when a change of a storage was taken, and when a file was uploaded.
+	// redeemed, when a change of a storage or of a network was taken, and when a file was uploaded.
 	Late bool
 }
 
@@ -40,6 +40,7 @@ var Methods = []string{
 	"content", "deletevolume", "storagetypes", "storagedefinition", "attachstorage", "editstorage", "detachstorage", "download", "templates",
 	"fetchtemplate",
 	"checkupload", "upload",
+	"nodenetwork", "stageinterface", "stageremoval", "revertnetwork", "applynetwork",
 }
 
 // slow is the delay of the fault "slow" in an address.

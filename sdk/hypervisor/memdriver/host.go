@@ -41,6 +41,7 @@ var (
 	_ hypervisor.VolumeDeleter  = (*Host)(nil)
 	_ hypervisor.StorageManager = (*Host)(nil)
 	_ hypervisor.ContentFetcher = (*Host)(nil)
+	_ hypervisor.NetworkManager = (*Host)(nil)
 )
 
 // begin is the start of every call: the network, the fault, the certificate, the token.

@@ -1,0 +1,33 @@
+// Package metrics is the HTTP resource of what was measured: series for charts, and figures for those who keep their history elsewhere.
+package metrics
+
+import (
+	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/metric"
+)
+
+// Deps is what the operations work with.
+type Deps struct{ Metrics *metric.Store }
+
+type handlers struct{ Deps }
+
+const tag = "Metrics"
+
+// Register declares the operations.
+func Register(a *op.API, deps Deps) {
+	h := handlers{deps}
+	op.Get(a, "/api/v1/metrics/query", h.query, op.Spec{
+		ID: "query_metrics", Summary: "Query what was measured", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
+		Description: "A series for each `metric` of each `target` that has it, all on one grid: the point i is of the time from `from` + i × " +
+			"`step_s`. A point of which nothing is known is null, and never zero. Traffic is in bytes per second. Without `resolution` it is " +
+			"the finest that is kept so long and holds the span in 2,000 points; where a resolution has more rows than that, a point is made " +
+			"of several. At most 1,000 series come at once. What is not rolled up yet, after `complete_to`, is null. `marks` are the jobs and " +
+			"alerts of the targets in that time, the newest 500. A target that is not there, or not yours to see, is 404.",
+	})
+	op.Get(a, "/api/v1/network/throughput", h.throughput, op.Spec{
+		ID: "get_network_throughput", Summary: "Get the throughput of all hosts", Tag: "Network", Role: identity.Viewer, On: op.Anywhere,
+		Description: "What the guests of each host that you may see received and sent in the last hours, in bytes per second, all hosts on " +
+			"one grid of at most 2,000 points. A point of which nothing is known is null.",
+	})
+}

@@ -1,0 +1,91 @@
+package metrics_test
+
+import (
+	"net/url"
+	"testing"
+	"time"
+
+	"github.com/hostler/hostler/core/api"
+	"github.com/hostler/hostler/core/api/apitest"
+	"github.com/hostler/hostler/core/api/metrics"
+	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/db/inventorytest"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/metric"
+	"github.com/hostler/hostler/core/service/servicetest"
+)
+
+func register(a *op.API, d api.Deps) { metrics.Register(a, d.Series) }
+
+// newFixture serves the resource on the hosts 1, of the default team, and 2, of team 2, with a VM each.
+func newFixture(t *testing.T) *servicetest.Resource {
+	t.Helper()
+	s := servicetest.NewResource(t, register)
+	inventorytest.Write(t, s.DB,
+		inventorytest.Cluster{Hosts: []inventorytest.Host{{Name: "a", Node: "n1"}}, Nodes: []inventorytest.Node{{Name: "n1"}},
+			Storages: []inventorytest.Storage{{Node: "n1", Name: "local"}}, Guests: []inventorytest.Guest{{VMID: 100, Name: "web"}}},
+		inventorytest.Cluster{Team: 2, Hosts: []inventorytest.Host{{Name: "b", Node: "n1"}}, Guests: []inventorytest.Guest{{VMID: 100,
+			Name: "db"}}})
+	if err := metric.Ensure(t.Context(), s.DB, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+const query = "/api/v1/metrics/query"
+
+func TestQuery(t *testing.T) {
+	t.Parallel()
+	s := newFixture(t)
+	from := time.Now().UTC().Truncate(time.Minute).Add(-time.Hour)
+	s.Exec("INSERT INTO metric_samples (at, target_kind, target_id, cpu) VALUES ($1, 'guest', 1, 0.5)", from.Add(30*time.Second))
+	s.Exec(`INSERT INTO jobs (kind, status, team_id, target_kind, target_id, target_name, created_at) VALUES ('vm.start', 'queued', 1, 'vm',
+		1, 'web', $1)`, from)
+	span := "&from=" + url.QueryEscape(from.Format(time.RFC3339)) + "&to=" + url.QueryEscape(from.Add(90*time.Second).Format(time.RFC3339))
+	ask := func(name, parameters string, as *apitest.Caller, status int, code string, contains ...string) {
+		s.Run(t, apitest.Scenario{Name: name, Method: "GET", URL: query + parameters, As: as, Status: status, Error: code, Contains: contains})
+	}
+	ask("two series", "?target=vm:1&target=host:1&metric=cpu"+span, apitest.Viewer, 200, "",
+		`"resolution":"raw","step_s":30,"complete_to":"`,
+		`"series":[{"target":"vm:1","name":"web","metric":"cpu","unit":"ratio","points":[null,0.5,null]},`+
+			`{"target":"host:1","name":"a","metric":"cpu","unit":"ratio","points":[null,null,null]}],"marks":[{"kind":"job","id":1,`+
+			`"target":"vm:1","title":"vm.start","state":"queued","at":"`)
+	ask("two metrics", "?target=storage:1/local&metric=disk&metric=disk_total&metric=cpu", apitest.Viewer, 200, "", `"metric":"disk_total"`)
+	ask("nothing rolled up", "?target=vm:1&metric=cpu&resolution=1h"+span, apitest.Viewer, 200, "", `"complete_to":null`)
+	ask("own team", "?target=vm:2&metric=cpu", apitest.In(2, identity.Viewer), 200, "", `"name":"db"`)
+	ask("another team", "?target=vm:1&metric=cpu", apitest.In(2, identity.Owner), 404, "not_found")
+	ask("not there", "?target=vm:1&target=vm:9&metric=cpu", apitest.Viewer, 404, "not_found")
+	ask("wrong before missing", "?target=vm:9&metric=cpus", apitest.Viewer, 422, "invalid", `"query","metric"`)
+	ask("no role", "?target=vm:1&metric=cpu", apitest.NoRole, 403, "forbidden")
+	for name, parameters := range map[string]string{
+		"nothing": "", "no metric": "?target=vm:1", "no target": "?metric=cpu", "a kind": "?target=job:1&metric=cpu",
+		"a resolution": "?target=vm:1&metric=cpu&resolution=2h", "a time": "?target=vm:1&metric=cpu&from=yesterday",
+		"order": "?target=vm:1&metric=cpu&from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z",
+		"span":  "?target=vm:1&metric=cpu&from=2001-01-02T00:00:00Z", "NUL": "?target=vm:1%00&metric=cpu",
+	} {
+		ask(name, parameters, apitest.Viewer, 422, "invalid")
+	}
+}
+
+func TestThroughput(t *testing.T) {
+	t.Parallel()
+	s := newFixture(t)
+	const path = "/api/v1/network/throughput"
+	s.Run(t,
+		apitest.Scenario{Name: "all", Method: "GET", URL: path, As: apitest.Viewer, Status: 200, Contains: []string{`"step_s":30`,
+			`"target":"host:1","name":"a","metric":"net_in","unit":"bytes_per_second","points":[null,`, `"target":"host:2","name":"b"`}},
+		apitest.Scenario{Name: "of a team", Method: "GET", URL: path + "?hours=48", As: apitest.In(2, identity.Viewer), Status: 200,
+			Contains: []string{`"step_s":300`, `"host:2"`}, Lacks: []string{`"host:1"`}},
+	)
+	for _, hours := range []string{"0", "49", "-1", "x", "99999999999999999999"} {
+		s.Run(t, apitest.Scenario{Name: hours, Method: "GET", URL: path + "?hours=" + hours, As: apitest.Viewer, Status: 422,
+			Error: "invalid"})
+	}
+}
+
+func TestEveryOperationAgainstEveryCallerAndGarbage(t *testing.T) {
+	t.Parallel()
+	s := servicetest.NewResourceOfUsers(t, register)
+	s.Matrix(t)
+	s.Garbage(t, apitest.GarbageConfig{Seed: 8, PerOperation: 50})
+}

@@ -1,0 +1,67 @@
+package metrics
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/metric"
+)
+
+// Series are the figures of an answer. Its JSON is written without reflection: see WriteJSON.
+type Series struct {
+	From       time.Time     `json:"from" doc:"When the first point begins"`
+	To         time.Time     `json:"to" doc:"When the last point ends"`
+	Resolution string        `json:"resolution" enum:"raw,5m,1h" example:"5m"`
+	StepS      int           `json:"step_s" example:"300" doc:"Seconds from one point to the next"`
+	CompleteTo *time.Time    `json:"complete_to" doc:"The time before which everything is rolled up; null while nothing is"`
+	Series     []OneSeries   `json:"series"`
+	Marks      []metric.Mark `json:"marks" doc:"What happened to the targets meanwhile"`
+
+	answer *metric.Answer
+}
+
+// OneSeries is one metric of one target.
+type OneSeries struct {
+	Target string     `json:"target" example:"vm:3"`
+	Name   string     `json:"name" example:"web-1" doc:"Name of the target"`
+	Metric string     `json:"metric" example:"cpu"`
+	Unit   string     `json:"unit" enum:"ratio,bytes,bytes_per_second" example:"ratio" doc:"A ratio is 1 for all of it"`
+	Points []*float64 `json:"points" doc:"A value for each step; null where nothing is known"`
+}
+
+// WriteJSON writes the answer.
+func (s Series) WriteJSON(w io.Writer) error { return s.answer.WriteJSON(w) }
+
+var _ op.WritesJSON = Series{}
+
+func written(a *metric.Answer, err error) (*op.Body[Series], error) {
+	if err != nil {
+		return nil, err
+	}
+	return &op.Body[Series]{Body: Series{answer: a}}, nil
+}
+
+type queryInput struct {
+	Targets    []string  `query:"target,explode" required:"true" minItems:"1" maxItems:"1000" example:"[\"vm:3\"]" doc:"host:1, vm:3, app:2, node:1/pve1 (a host and a node of its cluster), storage:1/nas, or storage:1/local/pve1 for that of one node; several times for several"`
+	Metrics    []string  `query:"metric,explode" required:"true" minItems:"1" maxItems:"20" example:"[\"cpu\"]" doc:"cpu, cpu_max, memory, memory_max, memory_total, disk, disk_total, net_in, net_out, disk_read or disk_write; several times for several"`
+	From       time.Time `query:"from" example:"2026-01-01T00:00:00Z" doc:"An hour before to when absent"`
+	To         time.Time `query:"to" example:"2026-01-02T00:00:00Z" doc:"Now when absent"`
+	Resolution string    `query:"resolution" enum:"raw,5m,1h" doc:"raw is for 7 days at most, 5m for 100"`
+}
+
+func (h handlers) query(ctx context.Context, in *queryInput) (*op.Body[Series], error) {
+	return written(h.Metrics.Query(ctx, metric.Query{
+		Targets: in.Targets, Metrics: in.Metrics, From: in.From, To: in.To, Resolution: metric.Resolution(in.Resolution),
+	}, identity.FromContext(ctx).Visible()))
+}
+
+type throughputInput struct {
+	Hours int `query:"hours" default:"1" minimum:"1" maximum:"48" doc:"How far back"`
+}
+
+func (h handlers) throughput(ctx context.Context, in *throughputInput) (*op.Body[Series], error) {
+	return written(h.Metrics.Throughput(ctx, in.Hours, identity.FromContext(ctx).Visible()))
+}

@@ -1,0 +1,70 @@
+package metric
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/identity"
+)
+
+// maxMarks of one answer.
+const maxMarks = 500
+
+// Mark is something that happened to a target: a job, or an alert. The JSON names are those of the API.
+type Mark struct {
+	Kind   string     `json:"kind" enum:"job,alert" example:"job"`
+	ID     int64      `json:"id" example:"57" doc:"Of the job or the alert"`
+	Target string     `json:"target" example:"vm:3" doc:"The target in the words of the query"`
+	Title  string     `json:"title" example:"vm.start" doc:"The job's kind, or the alert's rule"`
+	State  string     `json:"state" example:"succeeded" doc:"The job's status, or the alert's severity"`
+	At     time.Time  `json:"at" doc:"When the job began, or was asked for where it has not begun; when the alert was raised"`
+	Until  *time.Time `json:"until" doc:"When it ended; null while it goes on"`
+}
+
+// marks are the jobs and alerts of the targets that reach into a time, the newest of them, in the order of time.
+func marks(ctx context.Context, d *db.DB, targets []found, from, to time.Time, visible identity.Visible) ([]Mark, error) {
+	var names, kinds []string
+	var ids []int64
+	for i := range targets {
+		t := &targets[i]
+		if t.Kind == Node || t.Kind == Storage {
+			for _, id := range t.ids {
+				names, kinds, ids = append(names, t.String()), append(kinds, string(t.Kind)), append(ids, id)
+			}
+			continue
+		}
+		names, kinds, ids = append(names, t.String()), append(kinds, string(t.Kind)), append(ids, t.ID)
+	}
+	rows, err := d.Pool.Query(ctx, `SELECT * FROM (
+	(SELECT 'job', j.id, t.name, j.kind, j.status, COALESCE(j.started_at, j.created_at) AS at, j.finished_at
+		FROM unnest($1::text[], $2::text[], $3::bigint[]) AS t (name, kind, id)
+		JOIN jobs j ON j.target_kind = t.kind AND j.target_id = t.id
+		WHERE COALESCE(j.started_at, j.created_at) < $5 AND (j.finished_at IS NULL OR j.finished_at >= $4) AND ($6 OR j.team_id = ANY ($7))
+		ORDER BY at DESC LIMIT $8)
+	UNION ALL
+	(SELECT 'alert', l.id, t.name, l.rule, l.severity, l.raised_at, l.resolved_at
+		FROM unnest($1::text[], $2::text[], $3::bigint[]) AS t (name, kind, id)
+		JOIN alerts l ON l.target_kind = t.kind AND l.target_id = t.id
+		WHERE l.raised_at < $5 AND (l.resolved_at IS NULL OR l.resolved_at >= $4) AND ($6 OR l.team_id = ANY ($7))
+		ORDER BY l.raised_at DESC LIMIT $8)
+	ORDER BY 6 DESC LIMIT $8) newest ORDER BY 6, 1, 2`, names, kinds, ids, from, to, visible.All, visible.Teams, maxMarks)
+	if err != nil {
+		return nil, db.Problem(fmt.Errorf("reading jobs and alerts: %w", err))
+	}
+	all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (m Mark, err error) {
+		err = row.Scan(&m.Kind, &m.ID, &m.Target, &m.Title, &m.State, &m.At, &m.Until)
+		m.At = m.At.UTC()
+		if m.Until != nil {
+			*m.Until = m.Until.UTC()
+		}
+		return m, err
+	})
+	if err != nil {
+		return nil, db.Problem(fmt.Errorf("reading jobs and alerts: %w", err))
+	}
+	return all, nil
+}

@@ -1,0 +1,374 @@
+package pve
+
+import (
+	"context"
+	"encoding/json"
+	"net/netip"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/hostler/hostler/plugins/pve/pveapi"
+	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+// interfaceTypes are our words for the hypervisor's.
+var interfaceTypes = map[string]string{
+	"eth": hypervisor.InterfaceNIC, "bridge": hypervisor.InterfaceBridge, "bond": hypervisor.InterfaceBond, "vlan": hypervisor.InterfaceVLAN,
+	"alias": hypervisor.InterfaceAlias, "OVSBridge": hypervisor.InterfaceOVS, "OVSBond": hypervisor.InterfaceOVSBond,
+	"OVSPort": hypervisor.InterfaceOVSPort, "OVSIntPort": hypervisor.InterfaceOVSInternal,
+}
+
+const (
+	// maxNodeInterfaces is how many interfaces of a node are read, maxDiff the length in bytes of a diff.
+	maxNodeInterfaces = 4096
+	maxDiff           = 256 << 10
+)
+
+// NodeNetwork implements hypervisor.NetworkManager. The hypervisor lists what is staged, with a diff to what is in force: that is told
+// from both.
+func (h *Host) NodeNetwork(ctx context.Context, node string) (hypervisor.NodeNetwork, error) {
+	path, err := nodePath(node, "network")
+	if err != nil {
+		return hypervisor.NodeNetwork{}, err
+	}
+	if node == "localhost" {
+		return hypervisor.NodeNetwork{}, noNode(node)
+	}
+	var rows []map[string]json.RawMessage
+	meta, err := h.api.Get(ctx, path, nil, &rows)
+	if err != nil {
+		return hypervisor.NodeNetwork{}, h.explainAway(ctx, node, err)
+	}
+	if len(rows) > maxNodeInterfaces || len(meta.Changes) > maxDiff {
+		return hypervisor.NodeNetwork{}, plugin.Errorf(plugin.Protocol, "the node has %d interfaces and a diff of %d bytes, which is too much",
+			len(rows), len(meta.Changes))
+	}
+	n := hypervisor.NodeNetwork{Diff: meta.Changes}
+	for _, row := range rows {
+		if i := interfaceOf(row); i.Name != "" {
+			n.Interfaces = append(n.Interfaces, i)
+		}
+	}
+	slices.SortFunc(n.Interfaces, func(a, b hypervisor.Interface) int { return strings.Compare(a.Name, b.Name) })
+	if !slices.ContainsFunc(n.Interfaces, func(i hypervisor.Interface) bool { return i.Type == hypervisor.InterfaceBridge }) {
+		// Bridges are left out for want of a privilege, and so is the one that carries the node's address.
+		if err := h.hiddenBridges(ctx); err != nil {
+			return hypervisor.NodeNetwork{}, err
+		}
+	}
+	n.Current, n.Unclear = inForce(n.Interfaces, n.Diff)
+	if n.Diff != "" {
+		n.Restore = restoring(n.Diff)
+	}
+	return n, nil
+}
+
+// hiddenBridges is the refusal for a list without bridges where the token has neither of the privileges of which one is needed.
+func (h *Host) hiddenBridges(ctx context.Context) error {
+	version, err := h.Version(ctx)
+	if err != nil {
+		return err
+	}
+	if major, _, _ := strings.Cut(version.Release, "."); len(major) == 1 && major < "8" {
+		return nil
+	}
+	var have grants
+	if _, err := h.api.Get(ctx, "/access/permissions", nil, &have); err != nil {
+		return err
+	}
+	if have.anywhere("SDN.Use") {
+		return nil
+	}
+	return h.hidden(ctx, need{"SDN.Audit", "/sdn/zones/localnetwork"})
+}
+
+// restoring is what to type to get the present file back after it was replaced. Nobody keeps the old one, but the diff turns back.
+func restoring(diff string) string {
+	return "patch -R /etc/network/interfaces <<'EOF-OF-DIFF'\n" + strings.TrimSuffix(diff, "\n") + "\nEOF-OF-DIFF\nifreload -a\n" +
+		"# without patch: in /etc/network/interfaces take the lines out that begin with + above, put those back that begin with -, " +
+		"then type ifreload -a"
+}
+
+// interfaceOf is a row in our words.
+func interfaceOf(row map[string]json.RawMessage) hypervisor.Interface {
+	text := func(key string) string {
+		raw, there := row[key]
+		delete(row, key)
+		var list []pveapi.Text
+		if there && len(raw) > 0 && raw[0] == '[' {
+			_ = json.Unmarshal(raw, &list) // what is no list of texts is empty
+			words := make([]string, len(list))
+			for i, t := range list {
+				words[i] = string(t)
+			}
+			return strings.Join(words, " ")
+		}
+		var t pveapi.Text
+		if there {
+			_ = json.Unmarshal(raw, &t)
+		}
+		return string(t)
+	}
+	on := func(key string) bool {
+		var f pveapi.Flag
+		raw, there := row[key]
+		delete(row, key)
+		return there && f.UnmarshalJSON(raw) == nil && bool(f)
+	}
+	kind := text("type")
+	i := hypervisor.Interface{
+		Name: text("iface"), Type: interfaceTypes[kind], Active: on("active"), Autostart: on("autostart"),
+		Gateway: text("gateway"), Gateway6: text("gateway6"), VLANAware: on("bridge_vlan_aware"), VLANs: text("bridge_vids"),
+		BondMode: text("bond_mode"), BondPrimary: text("bond-primary"), BondHash: text("bond_xmit_hash_policy"),
+		MTU: number(text("mtu")), Comment: strings.TrimRight(text("comments"), "\n"), AltNames: strings.Fields(text("altnames")),
+		CIDR:  withPrefix(text("cidr"), text("address"), text("netmask")),
+		CIDR6: withPrefix(text("cidr6"), text("address6"), text("netmask6")),
+	}
+	if i.Type == "" {
+		i.Type = hypervisor.InterfaceOther
+	}
+	for _, key := range []string{"bridge_ports", "slaves", "ovs_ports", "ovs_bonds"} {
+		i.Ports = append(i.Ports, strings.Fields(text(key))...)
+	}
+	for _, key := range []string{"vlan-raw-device", "ovs_bridge"} {
+		if v := text(key); v != "" {
+			i.Device = v
+		}
+	}
+	for _, key := range []string{"vlan-id", "ovs_tag"} {
+		if v := number(text(key)); v != nil {
+			i.VLAN = v
+		}
+	}
+	byName(&i)
+	for _, derived := range []string{"method", "method6", "families", "priority", "exists"} {
+		delete(row, derived)
+	}
+	for key := range row {
+		if value := text(key); value != "" {
+			if i.Options == nil {
+				i.Options = map[string]string{}
+			}
+			i.Options[key] = value
+		}
+	}
+	return i
+}
+
+// byName fills in what the name of a VLAN or of an alias says: eno1.5, eno1:1.
+func byName(i *hypervisor.Interface) {
+	sign := map[string]string{hypervisor.InterfaceVLAN: ".", hypervisor.InterfaceAlias: ":"}[i.Type]
+	at := strings.LastIndex(i.Name, sign)
+	if sign == "" || at <= 0 {
+		return
+	}
+	if i.Device == "" {
+		i.Device = i.Name[:at]
+	}
+	if i.VLAN == nil && sign == "." {
+		i.VLAN = number(i.Name[at+1:])
+	}
+}
+
+// withPrefix is an address with its prefix, which older releases tell apart.
+func withPrefix(cidr, address, mask string) string {
+	if cidr != "" || address == "" || mask == "" {
+		return cidr
+	}
+	if m, err := netip.ParseAddr(mask); err == nil && m.Is4() {
+		bits := 0
+		for _, b := range m.As4() {
+			for ; b&0x80 != 0; b <<= 1 {
+				bits++
+			}
+		}
+		mask = strconv.Itoa(bits)
+	}
+	return address + "/" + mask
+}
+
+// interfaceForm is an interface as the parameters of a request.
+func interfaceForm(i *hypervisor.Interface) url.Values {
+	form := url.Values{}
+	set := func(key, value string) {
+		if value != "" {
+			form.Set(key, value)
+		}
+	}
+	flag := func(key string, on bool) {
+		if on {
+			form.Set(key, "1")
+		}
+	}
+	set("cidr", i.CIDR)
+	set("gateway", i.Gateway)
+	set("cidr6", i.CIDR6)
+	set("gateway6", i.Gateway6)
+	flag("autostart", i.Autostart)
+	set("comments", i.Comment)
+	if i.MTU != nil {
+		set("mtu", strconv.FormatInt(*i.MTU, 10))
+	}
+	ports := strings.Join(i.Ports, " ")
+	switch i.Type {
+	case hypervisor.InterfaceBridge:
+		set("bridge_ports", ports)
+		flag("bridge_vlan_aware", i.VLANAware)
+		if i.VLANAware {
+			set("bridge_vids", i.VLANs)
+		}
+	case hypervisor.InterfaceBond, hypervisor.InterfaceOVSBond:
+		set(map[bool]string{true: "slaves", false: "ovs_bonds"}[i.Type == hypervisor.InterfaceBond], ports)
+		set("bond_mode", i.BondMode)
+		set("bond-primary", i.BondPrimary)
+		set("bond_xmit_hash_policy", i.BondHash)
+	case hypervisor.InterfaceOVS:
+		set("ovs_ports", ports)
+	case hypervisor.InterfaceVLAN:
+		if !strings.Contains(i.Name, ".") {
+			set("vlan-raw-device", i.Device)
+			if i.VLAN != nil {
+				set("vlan-id", strconv.FormatInt(*i.VLAN, 10))
+			}
+		}
+	}
+	switch i.Type {
+	case hypervisor.InterfaceOVSBond, hypervisor.InterfaceOVSPort, hypervisor.InterfaceOVSInternal:
+		set("ovs_bridge", i.Device)
+		if i.VLAN != nil {
+			set("ovs_tag", strconv.FormatInt(*i.VLAN, 10))
+		}
+	}
+	return form
+}
+
+// interfaceName is what the hypervisor takes as the name of an interface.
+var interfaceName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{1,20}([:.][0-9]+)?$`)
+
+// interfacePath is the path of an interface.
+func interfacePath(node, name string) (string, error) {
+	if !interfaceName.MatchString(name) {
+		return "", invalid("name", "%.40q is not the name of an interface", name)
+	}
+	return nodePath(node, "network", name)
+}
+
+// StageInterface implements hypervisor.NetworkManager. A change names all that the interface shall be: the hypervisor forgets addresses
+// that it is not told, and keeps all else that is not to be deleted.
+func (h *Host) StageInterface(ctx context.Context, change hypervisor.InterfaceChange) error {
+	path, err := nodePath(change.Node, "network")
+	if err != nil {
+		return err
+	}
+	form, kind := interfaceForm(&change.Want), ""
+	for theirs, ours := range interfaceTypes {
+		if ours == change.Want.Type {
+			kind = theirs
+		}
+	}
+	if kind == "" {
+		return invalid("type", "interfaces of this type cannot be staged")
+	}
+	form.Set("type", kind)
+	if change.Was == nil {
+		form.Set("iface", change.Want.Name)
+		_, err = h.api.Post(ctx, path, form, nil)
+	} else {
+		var gone []string
+		for key := range interfaceForm(change.Was) {
+			if !form.Has(key) {
+				gone = append(gone, key)
+			}
+		}
+		if len(gone) > 0 {
+			slices.Sort(gone)
+			form.Set("delete", strings.Join(gone, ","))
+		}
+		if path, err = interfacePath(change.Node, change.Want.Name); err != nil {
+			return err
+		}
+		_, err = h.api.Put(ctx, path, form, nil)
+	}
+	if err != nil {
+		return h.networkError(ctx, change.Node, err)
+	}
+	h.log.Debug("interface staged", "node", change.Node, "interface", change.Want.Name)
+	return nil
+}
+
+// StageRemoval implements hypervisor.NetworkManager.
+func (h *Host) StageRemoval(ctx context.Context, node, name string) error {
+	path, err := interfacePath(node, name)
+	if err != nil {
+		return err
+	}
+	if _, err := h.api.Delete(ctx, path, nil, nil); err != nil {
+		return h.networkError(ctx, node, err)
+	}
+	h.log.Debug("removal of an interface staged", "node", node, "interface", name)
+	return nil
+}
+
+// RevertNetwork implements hypervisor.NetworkManager.
+func (h *Host) RevertNetwork(ctx context.Context, node string) error {
+	path, err := nodePath(node, "network")
+	if err != nil {
+		return err
+	}
+	if _, err := h.api.Delete(ctx, path, nil, nil); err != nil {
+		return h.networkError(ctx, node, err)
+	}
+	h.log.Debug("staged changes of the network dropped", "node", node)
+	return nil
+}
+
+// ApplyNetwork implements hypervisor.NetworkManager.
+func (h *Host) ApplyNetwork(ctx context.Context, node string) (string, error) {
+	path, err := nodePath(node, "network")
+	if err != nil {
+		return "", err
+	}
+	var answer pveapi.Text
+	if _, err := h.api.Put(ctx, path, url.Values{}, &answer); err != nil {
+		return "", h.networkError(ctx, node, err)
+	}
+	h.log.Debug("network applied", "node", node, "task", string(answer))
+	return taskIn(string(answer)), nil
+}
+
+// fieldsOfNetwork are our words for the hypervisor's parameters.
+var fieldsOfNetwork = map[string]string{
+	"iface": "name", "bridge_ports": "ports", "slaves": "ports", "ovs_ports": "ports", "ovs_bonds": "ports", "vlan-raw-device": "device",
+	"ovs_bridge": "device", "vlan-id": "vlan", "ovs_tag": "vlan", "bridge_vlan_aware": "vlan_aware", "bridge_vids": "vlans",
+	"bond-primary": "bond_primary", "bond_xmit_hash_policy": "bond_hash", "comments": "comment", "address": "cidr", "netmask": "cidr",
+	"address6": "cidr6", "netmask6": "cidr6",
+}
+
+// networkError brings what the hypervisor says of a change of a network into our words.
+func (h *Host) networkError(ctx context.Context, node string, err error) error {
+	err = h.explainAway(ctx, node, err)
+	e, ok := asError(err)
+	if !ok {
+		return err
+	}
+	switch text := strings.ToLower(e.Message); {
+	case strings.Contains(text, "interface already exists"):
+		e.Kind, e.Field = plugin.Conflict, ""
+	case strings.Contains(text, "interface does not exist"):
+		e.Kind, e.Field = plugin.NotFound, ""
+	case strings.Contains(text, "unable to find bridge port"), strings.Contains(text, "unable to find bond slave"),
+		strings.Contains(text, "is already used on interface"):
+		e.Kind, e.Field = plugin.Invalid, "ports"
+	case strings.Contains(text, "vlan-raw-device"):
+		e.Kind, e.Field = plugin.Invalid, "device"
+	case e.Kind == plugin.Invalid:
+		if ours := fieldsOfNetwork[e.Field]; ours != "" {
+			e.Field = ours
+		}
+	}
+	return e
+}
