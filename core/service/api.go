@@ -74,7 +74,7 @@ func (s *Service) deps() api.Deps {
 		Settings:  settings.Deps{Settings: &setting.Store{DB: c.DB, Hosts: s.Hosts}},
 		Cluster:   cluster.Deps{DB: c.DB},
 		Meta:      meta.Deps{Updates: s.Updates},
-		Series:    metricsapi.Deps{Metrics: &metric.Store{DB: c.DB}},
+		Series:    metricsapi.Deps{Metrics: &metric.Store{DB: c.DB}, Receiver: s.Receiver},
 
 		Migrations: migrations.Deps{VMs: s.VMs, Apps: s.Apps, Actor: s.VMs.Actor},
 	}
