@@ -67,7 +67,8 @@ var (
 
 // Describe names the figures.
 func (s *state) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{hostsDesc, jobsDesc, pluginDesc, restartsDesc, pollsDesc, failuresDesc, secondsDesc, lateDesc, refusedDesc} {
+	for _, d := range []*prometheus.Desc{hostsDesc, jobsDesc, pluginDesc, restartsDesc, pollsDesc, failuresDesc, secondsDesc, lateDesc,
+		refusedDesc} {
 		ch <- d
 	}
 }
