@@ -55,7 +55,7 @@ func TestNodeHardwareTellsWhatThereIs(t *testing.T) {
 		t.Errorf("interfaces are %+v", interfaces)
 	}
 	pci := hardware(t, host, hypervisor.HardwarePCI, false).PCI
-	if len(pci) != 2 || *pci[0].IOMMUGroup != 12 || !pci[0].Mediated || pci[1].IOMMUGroup != nil || pci[1].VendorName != "Intel Corporation" {
+	if len(pci) != 2 || *pci[0].IOMMUGroup != 12 || pci[0].Mediated || pci[1].IOMMUGroup != nil || pci[1].VendorName != "Intel Corporation" {
 		t.Errorf("devices are %+v", pci)
 	}
 	services := hardware(t, host, hypervisor.HardwareServices, false).Services
@@ -67,7 +67,7 @@ func TestNodeHardwareTellsWhatThereIs(t *testing.T) {
 		t.Errorf("subscription is %+v", s)
 	}
 	system := hardware(t, host, hypervisor.HardwareSystem, false).System
-	if strings.Join(system.Nameservers, " ") != "10.99.0.1 10.99.0.2" || system.SearchDomain != "example.test" ||
+	if strings.Join(system.Nameservers, " ") != "10.99.0.1" || system.SearchDomain != "example.test" ||
 		system.Timezone != "Etc/UTC" || system.Clock.IsZero() {
 		t.Errorf("system is %+v", system)
 	}

@@ -51,10 +51,11 @@ func listDisks(r *request) (result, *apiError) {
 func listPCI(r *request) (result, *apiError) {
 	return ok([]map[string]any{
 		{"id": "0000:01:00.0", "class": "0x030000", "vendor": "0x10de", "vendor_name": "NVIDIA Corporation", "device": "0x2236",
-			"device_name": "GA102GL [A10]", "subsystem_vendor": "0x10de", "subsystem_device": "0x1482", "iommugroup": 12, "mdev": 1},
+			"device_name": "GA102GL [A10]", "subsystem_vendor": "0x10de", "subsystem_device": "0x1482",
+			"subsystem_vendor_name": "NVIDIA Corporation", "iommugroup": 12},
 		{"id": "0000:02:00.0", "class": "0x020000", "vendor": "0x8086", "vendor_name": "Intel Corporation", "device": "0x1572",
 			"device_name": "Ethernet Controller X710 for 10GbE SFP+", "subsystem_vendor": "0x8086", "subsystem_device": "0x0001",
-			"iommugroup": -1},
+			"subsystem_vendor_name": "Intel Corporation", "iommugroup": -1},
 	})
 }
 
@@ -87,7 +88,7 @@ func readSubscription(r *request) (result, *apiError) {
 }
 
 func readDNS(*request) (result, *apiError) {
-	return ok(map[string]any{"search": "example.test", "dns1": "10.99.0.1", "dns2": "10.99.0.2"})
+	return ok(map[string]any{"search": "example.test", "dns1": "10.99.0.1"})
 }
 
 func readTime(r *request) (result, *apiError) {
