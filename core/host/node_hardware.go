@@ -19,7 +19,7 @@ type NodeHardware struct {
 	// HealthAsked is whether the disks were asked, so that what they do not say is unknown and not merely unasked.
 	HealthAsked  bool              `json:"health_asked" example:"false" doc:"The disks were asked for health and wear; without it both are null, and no disk was woken"`
 	Disks        []NodeDisk        `json:"disks" nullable:"true"`
-	Interfaces   []NodeInterface   `json:"interfaces" nullable:"true" doc:"Physical ones, bonds, bridges and VLANs"`
+	Interfaces   []NodeInterface   `json:"interfaces" nullable:"true" doc:"Physical ones, bonds, bridges and VLANs, as they are in force: what is staged is not among them"`
 	PCI          []PCIDevice       `json:"pci" nullable:"true" doc:"Those that a guest could be given; bridges, memory controllers and processors may be left out"`
 	Services     []NodeService     `json:"services" nullable:"true" doc:"The hypervisor's own"`
 	Subscription *NodeSubscription `json:"subscription"`
@@ -56,7 +56,7 @@ type NodeDisk struct {
 // NodeInterface is a network interface of a node.
 type NodeInterface struct {
 	Name      string   `json:"name" example:"vmbr0"`
-	Type      string   `json:"type" example:"bridge" doc:"The hypervisor's word"`
+	Type      string   `json:"type" example:"bridge" doc:"As in the list of networks"`
 	Active    *bool    `json:"active" example:"true"`
 	Autostart *bool    `json:"autostart" example:"true"`
 	Addresses []string `json:"addresses" example:"[\"192.0.2.10/24\"]"`

@@ -31,17 +31,10 @@ const (
 // NodeNetwork implements hypervisor.NetworkManager. The hypervisor lists what is staged, with a diff to what is in force: that is told
 // from both.
 func (h *Host) NodeNetwork(ctx context.Context, node string) (hypervisor.NodeNetwork, error) {
-	path, err := nodePath(node, "network")
+	var rows []map[string]json.RawMessage
+	meta, err := h.askNode(ctx, &rows, nil, node, "network")
 	if err != nil {
 		return hypervisor.NodeNetwork{}, err
-	}
-	if node == "localhost" {
-		return hypervisor.NodeNetwork{}, noNode(node)
-	}
-	var rows []map[string]json.RawMessage
-	meta, err := h.api.Get(ctx, path, nil, &rows)
-	if err != nil {
-		return hypervisor.NodeNetwork{}, h.explainAway(ctx, node, err)
 	}
 	if len(rows) > maxNodeInterfaces || len(meta.Changes) > maxDiff {
 		return hypervisor.NodeNetwork{}, plugin.Errorf(plugin.Protocol, "the node has %d interfaces and a diff of %d bytes, which is too much",

@@ -121,52 +121,27 @@ func told(text pveapi.Text) string {
 	return trimmed
 }
 
-// networkRow is a row of a node's network; each type has its own key for what is plugged into it.
-type networkRow struct {
-	Name      pveapi.Text `json:"iface"`
-	Type      pveapi.Text `json:"type"`
-	Active    pveapi.Flag `json:"active"`
-	Autostart pveapi.Flag `json:"autostart"`
-	CIDR      pveapi.Text `json:"cidr"`
-	CIDR6     pveapi.Text `json:"cidr6"`
-	Gateway   pveapi.Text `json:"gateway"`
-	Gateway6  pveapi.Text `json:"gateway6"`
-	Comment   pveapi.Text `json:"comments"`
-
-	BridgePorts pveapi.Text `json:"bridge_ports"`
-	Slaves      pveapi.Text `json:"slaves"`
-	OVSPorts    pveapi.Text `json:"ovs_ports"`
-	OVSBonds    pveapi.Text `json:"ovs_bonds"`
-}
-
-// interfaces are sorted by name. Bridges are left out, without an error, for a token that may not see them.
+// interfaces are those in force: the hypervisor lists what is staged, as if it were.
 func (h *Host) interfaces(ctx context.Context, node string) ([]hypervisor.NodeInterface, error) {
-	rows, err := askRows[networkRow](ctx, h, nil, node, "network")
+	network, err := h.NodeNetwork(ctx, node)
 	if err != nil {
 		return nil, err
 	}
-	bridges, all := false, make([]hypervisor.NodeInterface, 0, len(rows))
-	for _, row := range rows {
-		bridges = bridges || row.Type == "bridge" || row.Type == "OVSBridge"
-		active, autostart := bool(row.Active), bool(row.Autostart)
-		all = append(all, hypervisor.NodeInterface{
-			Name: string(row.Name), Type: string(row.Type), Active: &active, Autostart: &autostart,
-			Addresses: texts(row.CIDR, row.CIDR6), Gateways: texts(row.Gateway, row.Gateway6),
-			Ports:   strings.Fields(strings.Join(texts(row.BridgePorts, row.Slaves, row.OVSPorts, row.OVSBonds), " ")),
-			Comment: strings.TrimSpace(string(row.Comment)),
-		})
+	if network.Unclear {
+		return nil, plugin.Errorf(plugin.Protocol, "changes of the node's network are staged, and its diff does not tell what is in force")
 	}
-	slices.SortFunc(all, func(a, b hypervisor.NodeInterface) int { return strings.Compare(a.Name, b.Name) })
-	if !bridges {
-		if err := h.hidden(ctx, need{"SDN.Audit", "/sdn"}); err != nil {
-			return nil, err
-		}
+	all := make([]hypervisor.NodeInterface, 0, len(network.Current))
+	for _, i := range network.Current {
+		all = append(all, hypervisor.NodeInterface{
+			Name: i.Name, Type: i.Type, Active: &i.Active, Autostart: &i.Autostart, Addresses: texts(i.CIDR, i.CIDR6),
+			Gateways: texts(i.Gateway, i.Gateway6), Ports: i.Ports, Comment: strings.TrimSpace(i.Comment),
+		})
 	}
 	return all, nil
 }
 
 // texts are those that are not empty.
-func texts(all ...pveapi.Text) []string {
+func texts[T ~string](all ...T) []string {
 	var out []string
 	for _, text := range all {
 		if text != "" {

@@ -30,9 +30,10 @@ func TestNodeHardwareForms(t *testing.T) {
 		"no list of disks":   {hypervisor.HardwareDisks, `null`, nil},
 		"no list of daemons": {hypervisor.HardwareServices, `null`, nil},
 		"a bond and a switch": {hypervisor.HardwareInterfaces, `[{"iface":"vmbr1","type":"OVSBridge","ovs_ports":"bond0 eno3"},
-			{"iface":"bond0","type":"bond","slaves":"eno1 eno2","cidr6":"2001:db8::1/64","gateway6":"2001:db8::ff","comments":"up\n"}]`,
+			{"iface":"bond0","type":"bond","slaves":"eno1 eno2","cidr6":"2001:db8::1/64","gateway6":"2001:db8::ff","comments":"up\n"},
+			{"iface":"vmbr0","type":"bridge"}]`,
 			func(h hypervisor.NodeHardware) bool {
-				bond, bridge := h.Interfaces[0], h.Interfaces[1]
+				bond, bridge := h.Interfaces[0], h.Interfaces[2]
 				return strings.Join(bond.Ports, " ") == "eno1 eno2" && strings.Join(bridge.Ports, " ") == "bond0 eno3" &&
 					bond.Addresses[0] == "2001:db8::1/64" && bond.Gateways[0] == "2001:db8::ff" && bond.Comment == "up"
 			}},

@@ -54,6 +54,12 @@ func TestNodeHardwareTellsWhatThereIs(t *testing.T) {
 		strings.Join(interfaces[2].Gateways, " ") != "10.99.0.1" || *interfaces[0].Autostart {
 		t.Errorf("interfaces are %+v", interfaces)
 	}
+	stage := hypervisor.InterfaceChange{Node: "pve1", Want: hypervisor.Interface{Name: "vmbr7", Type: hypervisor.InterfaceBridge}}
+	must(t, "staging a bridge", w.host(t, endpoint.Lifecycle).StageInterface(t.Context(), stage))
+	w.ResetStats()
+	if staged := hardware(t, host, hypervisor.HardwareInterfaces, false).Interfaces; len(staged) != 3 {
+		t.Errorf("interfaces with one that is staged are %+v", staged)
+	}
 	pci := hardware(t, host, hypervisor.HardwarePCI, false).PCI
 	if len(pci) != 2 || *pci[0].IOMMUGroup != 12 || pci[0].Mediated || pci[1].IOMMUGroup != nil || pci[1].VendorName != "Intel Corporation" {
 		t.Errorf("devices are %+v", pci)
@@ -71,7 +77,7 @@ func TestNodeHardwareTellsWhatThereIs(t *testing.T) {
 		system.Timezone != "Etc/UTC" || system.Clock.IsZero() {
 		t.Errorf("system is %+v", system)
 	}
-	if got, want := w.Stats().Requests, map[string]int64{"GET /nodes/{node}/disks/list": 2, "GET /nodes/{node}/network": 1,
+	if got, want := w.Stats().Requests, map[string]int64{"GET /nodes/{node}/network": 1,
 		"GET /nodes/{node}/hardware/pci": 1, "GET /nodes/{node}/services": 1, "GET /nodes/{node}/subscription": 1,
 		"GET /nodes/{node}/dns": 1, "GET /nodes/{node}/time": 1}; !maps.Equal(got, want) {
 		t.Errorf("requests are %v, want %v", got, want)
@@ -85,7 +91,7 @@ func TestNodeHardwareSaysWhichPrivilege(t *testing.T) {
 	for section, want := range map[hypervisor.HardwareSection][2]string{
 		hypervisor.HardwareDisks: {"/nodes/pve1", "Sys.Audit"}, hypervisor.HardwarePCI: {"/", "Sys.Audit|Sys.Modify"},
 		hypervisor.HardwareServices: {"/nodes/pve1", "Sys.Audit"}, hypervisor.HardwareSystem: {"/nodes/pve1", "Sys.Audit"},
-		hypervisor.HardwareInterfaces: {"/sdn", "SDN.Audit"},
+		hypervisor.HardwareInterfaces: {"/sdn/zones/localnetwork", "SDN.Audit"},
 	} {
 		t.Run(string(section), func(t *testing.T) {
 			t.Parallel()

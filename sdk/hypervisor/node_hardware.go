@@ -77,10 +77,10 @@ type NodeDisk struct {
 	Wakes bool
 }
 
-// NodeInterface is a network interface of a node, physical or not.
+// NodeInterface is a network interface of a node, physical or not, as it is in force.
 type NodeInterface struct {
 	Name string
-	// Type is the hypervisor's word, such as "eth", "bond" or "bridge".
+	// Type is one of the types of Interface.
 	Type      string
 	Active    *bool
 	Autostart *bool

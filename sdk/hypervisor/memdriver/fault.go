@@ -33,7 +33,8 @@ type Fault struct {
 
 // Methods are the names that SetFault and addresses know.
 var Methods = []string{
-	"version", "permissions", "inventory", "guest", "tasks", "tasklog", "waittask", "act", "stoptask", "nodestatus", "disks", "interfaces", "pci", "services", "subscription", "system",
+	"version", "permissions", "inventory", "guest", "tasks", "tasklog", "waittask", "act", "stoptask", "nodestatus",
+	"disks", "interfaces", "pci", "services", "subscription", "system",
 	"snapshots", "takesnapshot", "deletesnapshot", "rollback", "redeem",
 	"placement", "createvm", "destroy", "clone", "config", "optionkeys", "reconfigure", "growdisk", "nics", "addresses", "changenic",
 	"backups", "runbackup", "restore", "deletebackup", "protectbackup", "checkmigration", "migrate",

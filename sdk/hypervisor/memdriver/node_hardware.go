@@ -36,9 +36,9 @@ func (h *Host) NodeHardware(ctx context.Context, query hypervisor.HardwareQuery)
 		return hypervisor.NodeHardware{Disks: []hypervisor.NodeDisk{disk, flash}}, nil
 	case hypervisor.HardwareInterfaces:
 		return hypervisor.NodeHardware{Interfaces: []hypervisor.NodeInterface{
-			{Name: "bridge0", Type: "bridge", Active: ptr(true), Autostart: ptr(true), Addresses: []string{"192.0.2.10/24", "2001:db8::a/64"},
+			{Name: "bridge0", Type: hypervisor.InterfaceBridge, Active: ptr(true), Autostart: ptr(true), Addresses: []string{"192.0.2.10/24", "2001:db8::a/64"},
 				Gateways: []string{"192.0.2.1"}, Ports: []string{"eth0"}, Comment: "guests"},
-			{Name: "eth0", Type: "eth", Active: ptr(true)},
+			{Name: "eth0", Type: hypervisor.InterfaceNIC, Active: ptr(true)},
 		}}, nil
 	case hypervisor.HardwarePCI:
 		return hypervisor.NodeHardware{PCI: []hypervisor.PCIDevice{{Address: "0000:01:00.0", Class: "0x030000", Vendor: "0x0001",
