@@ -32,6 +32,8 @@ type Detail struct {
 	Shared  *bool             `json:"shared" doc:"All of its nodes have the same one; null before a poll has told of it"`
 	Content []string          `json:"content" doc:"What it may hold, in the hypervisor's words, as the last poll found it"`
 	Nodes   []Node            `json:"nodes" doc:"Its state on each node, or on the one that was asked for, as the last poll found it"`
+
+	DaysUntilFull *float64 `json:"days_until_full" example:"41.5" doc:"The least of those of all its nodes; null where none is known"`
 }
 
 const (
@@ -77,10 +79,17 @@ func (s *Store) Detail(ctx context.Context, hostID int64, name, node string) (De
 	if err != nil {
 		return Detail{}, err
 	}
-	return p.detail(found, node), nil
+	return s.detail(ctx, &p, found, node)
 }
 
-func (p *place) detail(found hypervisor.StorageDefinition, node string) Detail {
+func (s *Store) detail(ctx context.Context, p *place, found hypervisor.StorageDefinition, node string) (Detail, error) {
+	if p.known != nil {
+		known := []Storage{*p.known}
+		if err := s.addGrowth(ctx, known); err != nil {
+			return Detail{}, err
+		}
+		p.known = &known[0]
+	}
 	d := Detail{HostID: p.hostID, Name: p.name, Type: host.Clean(found.Type), Digest: host.Clean(found.Digest), Config: map[string]string{},
 		Content: []string{}, Nodes: []Node{}}
 	for key, value := range found.Config {
@@ -88,10 +97,10 @@ func (p *place) detail(found hypervisor.StorageDefinition, node string) Detail {
 		d.Config[key] = host.Clean(shown(key, value))
 	}
 	if p.known != nil {
-		d.Shared, d.Content = &p.known.Shared, p.known.Content
+		d.Shared, d.Content, d.DaysUntilFull = &p.known.Shared, p.known.Content, p.known.DaysUntilFull
 		d.Nodes = slices.DeleteFunc(slices.Clone(p.known.Nodes), func(n Node) bool { return node != "" && n.Node != node })
 	}
-	return d
+	return d, nil
 }
 
 // Attached is the answer to the attachment of a storage.
@@ -256,7 +265,7 @@ func (s *Store) Edit(ctx context.Context, hostID int64, name, digest string, con
 	if after, err = s.definition(ctx, hostID, name); err != nil {
 		return Detail{}, err
 	}
-	return p.detail(after, ""), nil
+	return s.detail(ctx, &p, after, "")
 }
 
 // exclusive is what only one change of a storage's definition, or of its content by a job that says so, may hold.

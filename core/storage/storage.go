@@ -41,6 +41,10 @@ type Node struct {
 	TotalBytes *int64     `json:"total_bytes"`
 	AsOf       time.Time  `json:"as_of" doc:"When the hypervisor last told of it"`
 	FiguresAt  *time.Time `json:"figures_at" doc:"When its figures were measured; null when there are none"`
+	// DaysUntilFull is filled in by addGrowth.
+	DaysUntilFull *float64 `json:"days_until_full" example:"41.5" doc:"In how many days it is full if it goes on as in the last two weeks; null where it does not grow steadily, or too little is known"`
+
+	id int64
 }
 
 // Storage is a storage of a cluster, as the last polls found it.
@@ -58,6 +62,8 @@ type Storage struct {
 	TotalBytes *int64    `json:"total_bytes"`
 	AsOf       time.Time `json:"as_of" doc:"When the hypervisor last told of all of it"`
 	Nodes      []Node    `json:"nodes" doc:"Its state on each node"`
+
+	DaysUntilFull *float64 `json:"days_until_full" example:"41.5" doc:"The least of those of its nodes; null where none is known"`
 }
 
 // Filter narrows List. Zero values narrow nothing.
@@ -67,7 +73,7 @@ type Filter struct {
 }
 
 const selectStates = `SELECT s.cluster_id, c.name, s.host_id, h.name, s.node, s.name, s.type, s.shared, s.status, s.content,
-	s.used, s.total, s.seen_at, s.figures_at FROM storages s JOIN hosts h ON h.id = s.host_id JOIN clusters c ON c.id = s.cluster_id`
+	s.used, s.total, s.seen_at, s.figures_at, s.id FROM storages s JOIN hosts h ON h.id = s.host_id JOIN clusters c ON c.id = s.cluster_id`
 
 // List gives the storages that may be seen, by cluster and name, a shared one once: one page, and how many there are on all.
 func (s *Store) List(ctx context.Context, f Filter, visible identity.Visible, offset, limit int) ([]Storage, int, error) {
@@ -83,7 +89,8 @@ func (s *Store) List(ctx context.Context, f Filter, visible identity.Visible, of
 			f.Node != "" && !slices.ContainsFunc(t.Nodes, func(n Node) bool { return n.Node == f.Node })
 	})
 	from := min(offset, len(all))
-	return all[from:min(from+limit, len(all))], len(all), nil
+	page := all[from:min(from+limit, len(all))]
+	return page, len(all), s.addGrowth(ctx, page)
 }
 
 // read gives the storages of some rows.
@@ -98,7 +105,7 @@ func (s *Store) read(ctx context.Context, where string, args ...any) ([]Storage,
 		var t Storage
 		var n Node
 		err := rows.Scan(&t.ClusterID, &t.Cluster, &n.HostID, &t.Host, &n.Node, &t.Name, &t.Type, &t.Shared, &n.Status, &t.Content,
-			&n.UsedBytes, &n.TotalBytes, &n.AsOf, &n.FiguresAt)
+			&n.UsedBytes, &n.TotalBytes, &n.AsOf, &n.FiguresAt, &n.id)
 		if err != nil {
 			return nil, db.Problem(fmt.Errorf("reading a storage: %w", err))
 		}

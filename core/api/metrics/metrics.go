@@ -2,6 +2,8 @@
 package metrics
 
 import (
+	"time"
+
 	"github.com/hostler/hostler/core/api/op"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/metric"
@@ -10,13 +12,19 @@ import (
 // Deps is what the operations work with.
 type Deps struct{ Metrics *metric.Store }
 
-type handlers struct{ Deps }
+type handlers struct {
+	Deps
+	scrapes chan struct{} // holds one for each that is running
+}
+
+// scrapes at a time in one instance: each holds a connection to the database for as long as its reader takes.
+const scrapes = 4
 
 const tag = "Metrics"
 
 // Register declares the operations.
 func Register(a *op.API, deps Deps) {
-	h := handlers{deps}
+	h := handlers{deps, make(chan struct{}, scrapes)}
 	op.Get(a, "/api/v1/metrics/query", h.query, op.Spec{
 		ID: "query_metrics", Summary: "Query what was measured", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
 		Description: "A series for each `metric` of each `target` that has it, all on one grid: the point i is of the time from `from` + i × " +
@@ -24,6 +32,14 @@ func Register(a *op.API, deps Deps) {
 			"the finest that is kept so long and holds the span in 2,000 points; where a resolution has more rows than that, a point is made " +
 			"of several. At most 1,000 series come at once. What is not rolled up yet, after `complete_to`, is null. `marks` are the jobs and " +
 			"alerts of the targets in that time, the newest 500. A target that is not there, or not yours to see, is 404.",
+	})
+	op.Download(a, "/api/v1/metrics/guests", h.guests, op.Spec{
+		ID: "scrape_guests", Summary: "Read the figures of all guests as OpenMetrics", Tag: tag, Ours: true, Role: identity.Viewer,
+		On: op.Anywhere, Content: []string{"application/openmetrics-text"}, Timeout: 5 * time.Minute,
+		Description: "The last figures of every guest that you may see, for Prometheus and all that reads OpenMetrics 1.0, written as they " +
+			"are read. Let it come with an API key of the scope `read`. Figures that no poll has told of for five minutes are left out. " +
+			"Every series has the labels `id`, `kind`, `name` and `cluster`; `hostler_guest_info` has `host`, `node`, `ref` and `app` besides. " +
+			"At most four are read at once (429).",
 	})
 	op.Get(a, "/api/v1/network/throughput", h.throughput, op.Spec{
 		ID: "get_network_throughput", Summary: "Get the throughput of all hosts", Tag: "Network", Role: identity.Viewer, On: op.Anywhere,

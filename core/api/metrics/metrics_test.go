@@ -67,6 +67,26 @@ func TestQuery(t *testing.T) {
 	}
 }
 
+func TestGuests(t *testing.T) {
+	t.Parallel()
+	s := newFixture(t)
+	const path = "/api/v1/metrics/guests"
+	s.Run(t,
+		apitest.Scenario{Name: "all", Method: "GET", URL: path, As: apitest.Viewer, Status: 200, Contains: []string{
+			"# TYPE hostler_guest info\n", "hostler_guest_running{id=\"1\",kind=\"vm\",name=\"web\",cluster=\"\"} 1\n", "\n# EOF\n"},
+			After: func(t *testing.T, a *apitest.Answer) {
+				t.Helper()
+				if got := a.Header.Get("Content-Type"); got != metric.OpenMetrics {
+					t.Errorf("it is %s", got)
+				}
+			}},
+		apitest.Scenario{Name: "of a team", Method: "GET", URL: path, As: apitest.In(2, identity.Viewer), Status: 200,
+			Contains: []string{`name="db"`}, Lacks: []string{`name="web"`}},
+		apitest.Scenario{Name: "no role", Method: "GET", URL: path, As: apitest.NoRole, Status: 403, Error: "forbidden"},
+		apitest.Scenario{Name: "nobody", Method: "GET", URL: path, Status: 401, Error: "unauthenticated"},
+	)
+}
+
 func TestThroughput(t *testing.T) {
 	t.Parallel()
 	s := newFixture(t)

@@ -46,7 +46,8 @@ func compressible(contentType string) bool {
 		return false
 	}
 	switch media {
-	case "application/json", "application/x-ndjson", "application/jsonl", "application/javascript", "image/svg+xml":
+	case "application/json", "application/x-ndjson", "application/jsonl", "application/openmetrics-text", "application/javascript",
+		"image/svg+xml":
 		return true
 	}
 	return strings.HasPrefix(media, "text/") || strings.HasSuffix(media, "+json")

@@ -15,6 +15,7 @@ import (
 	"github.com/hostler/hostler/core/api/storage"
 	"github.com/hostler/hostler/core/db/dbtest"
 	"github.com/hostler/hostler/core/db/inventorytest"
+	"github.com/hostler/hostler/core/metric"
 	"github.com/hostler/hostler/core/service"
 	"github.com/hostler/hostler/core/service/servicetest"
 	"github.com/hostler/hostler/internal/waittest"
@@ -419,4 +420,24 @@ func TestTemplates(t *testing.T) {
 	f.ask("POST", "storage/1/nas/templates", `{"template":"tiny-1.tar"}`, apitest.Admin, 409, "conflict")
 	// It can be asked for again by its job.
 	f.ask("POST", "jobs/1/retry", "", apitest.Admin, 409, "conflict", "tiny-1.tar")
+}
+
+// A storage that grows says when it will be full, in the list and alone, and one of which too little is known does not.
+func TestGrowth(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.ask("GET", "storage", "", apitest.Viewer, 200, "", `"name":"nas"`, `"days_until_full":null`)
+	f.Exec("UPDATE storages SET used = 500e9, total = 1000e9 WHERE name = 'nas'")
+	for _, month := range []time.Time{time.Now(), time.Now().AddDate(0, 0, -14)} {
+		if err := metric.Ensure(t.Context(), f.DB, month); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// 50 and 100 GB a day
+	f.Exec(`INSERT INTO metric_1h (at, target_kind, target_id, samples, disk) SELECT date_trunc('hour', now()) - n * interval '1 hour',
+		'storage', s.id, 120, 600e9 - n * s.rank * 50e9 / 24 FROM (SELECT id, row_number() OVER (ORDER BY node) AS rank FROM storages
+		WHERE name = 'nas') s, generate_series(0, 120) n`)
+	for _, path := range []string{"storage?name=nas", "storage/1/nas"} {
+		f.ask("GET", path, "", apitest.Viewer, 200, "", `"days_until_full":10`, `"days_until_full":5`)
+	}
 }
