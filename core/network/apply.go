@@ -2,6 +2,7 @@ package network
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net"
 	"net/netip"
@@ -100,6 +101,9 @@ func (s *Store) Apply(ctx context.Context, hostID int64, node string, confirm *s
 			params.Gone = append(params.Gone, i.Name)
 		}
 	}
+	if err := idempotency.Keep(ctx, v.asks()); err != nil {
+		return guest.Started{}, err
+	}
 	var made *job.Job
 	err = s.DB.Tx(ctx, func(tx *db.Tx) (err error) {
 		audit.Describe(ctx, func(e *audit.Entry) {
@@ -123,7 +127,11 @@ func (s *Store) Apply(ctx context.Context, hostID int64, node string, confirm *s
 
 // StartedAgain is the answer to Apply again.
 func (s *Store) StartedAgain(ctx context.Context, made idempotency.Made) (guest.Started, error) {
-	return s.Actor.Started(ctx, made.JobID, false)
+	var self bool
+	if err := json.Unmarshal(made.Kept, &self); err != nil {
+		return guest.Started{}, fmt.Errorf("decoding what an answer is made of: %w", err)
+	}
+	return s.Actor.Started(ctx, made.JobID, self)
 }
 
 // pathText says what an apply does to the path of the service.

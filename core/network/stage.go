@@ -104,13 +104,26 @@ func (s *Store) Create(ctx context.Context, r Request, kind string, config Confi
 	return s.stage(ctx, &p, n, done, o, nil)
 }
 
-// CreatedAgain is the answer to Create again.
-func (s *Store) CreatedAgain(_ context.Context, made idempotency.Made) (Staged, error) {
+// CreatedAgain is the answer to Create again, with what is staged by now.
+func (s *Store) CreatedAgain(ctx context.Context, made idempotency.Made) (Staged, error) {
 	var was Staged
 	if err := json.Unmarshal(made.Kept, &was); err != nil {
 		return Staged{}, fmt.Errorf("decoding what an answer is made of: %w", err)
 	}
+	if p, err := s.find(ctx, was.HostID, was.Node); err == nil {
+		was.Diff = s.diff(ctx, &p)
+	}
 	return was, nil
+}
+
+// diff is what is staged on a node; nil for nothing, and where it cannot be read.
+func (s *Store) diff(ctx context.Context, p *place) *string {
+	now, err := s.read(ctx, p)
+	if err != nil || now.Diff == "" {
+		return nil
+	}
+	diff := host.CleanTo(now.Diff, maxTexts)
+	return &diff
 }
 
 // Edit stages a change of an interface. Problems: those of Create, and bridge_in_use for a change that guests on a bridge notice and that
@@ -267,10 +280,7 @@ func (s *Store) stage(ctx context.Context, p *place, before hypervisor.NodeNetwo
 	if err := s.note(ctx, p, before.Diff == "", done); err != nil {
 		return Staged{}, err
 	}
-	if now, err := s.read(ctx, p); err == nil && now.Diff != "" {
-		diff := host.CleanTo(now.Diff, maxTexts)
-		done.Diff = &diff
-	}
+	done.Diff = s.diff(ctx, p)
 	return done, nil
 }
 
