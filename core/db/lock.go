@@ -20,6 +20,7 @@ const (
 	LockAudit   int32 = 7 // the end of the audit trail's chain
 
 	LockIdempotency int32 = 8  // by idempotency key: held by the transaction of its change
+	LockRemoteWrite int32 = 9  // who sends samples to a receiver
 	LockHold        int32 = 11 // by what jobs exclude one another on: shared by what enqueues one, alone by what holds them off
 )
 

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -240,8 +241,6 @@ func (r *Run) end(status Status, text string) error {
 
 // detail is the text of an error that a user may read.
 func detail(p *problem.Error) string {
-	if p.Detail == "" {
-		return p.Code.Title()
-	}
-	return p.Detail
+	remedy, _ := p.Members["remedy"].(string)
+	return cmp.Or(p.Detail, p.Code.Title()) + granting(clean(remedy, 500))
 }

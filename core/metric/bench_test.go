@@ -2,8 +2,6 @@ package metric_test
 
 import (
 	"context"
-	"os"
-	"strconv"
 	"testing"
 	"time"
 
@@ -14,10 +12,7 @@ import (
 // BenchmarkRollUp rolls up one hour of guests polled every 30 s, in a day that has two hours of samples before. The number
 // of guests is HOSTLER_BENCH_GUESTS, 500 when it is not set.
 func BenchmarkRollUp(b *testing.B) {
-	guests := 500
-	if n, err := strconv.Atoi(os.Getenv("HOSTLER_BENCH_GUESTS")); err == nil {
-		guests = n
-	}
+	guests := of(b, "HOSTLER_BENCH_GUESTS", 500)
 	d := newSeries(b)
 	dbtest.Exec(b, d, `INSERT INTO metric_samples (at, target_kind, target_id, cpu, memory, memory_total, disk, disk_total, net_in,
 		net_out, disk_read, disk_write)

@@ -11,4 +11,7 @@
 // noted by the poll in metric_late, hour by hour, and redone.
 //
 // Traffic in a rollup is what passed, in bytes: see the migration that makes the tables.
+//
+// Store.Query gives series for charts, WriteGuests the last figures of guests as OpenMetrics, DaysUntilFull where the use of storages
+// leads, and Export the samples one after another, for core/remotewrite. None of them asks the database once for each thing.
 package metric

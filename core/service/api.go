@@ -44,7 +44,7 @@ import (
 func (s *Service) deps() api.Deps {
 	c := &s.config
 	firewalls := &firewall.Store{Hosts: s.Hosts, Backends: c.Firewalls}
-	figures := newMetrics(c.DB, c.Plugins, s.Poller)
+	figures := newMetrics(c.DB, c.Plugins, s.Poller, s.Receiver)
 	return api.Deps{
 		Authenticator: s.Users, Resolver: op.ScopeResolver{DB: c.DB}, Recorder: audit.Recorder{DB: c.DB}, Rights: s.Users,
 		Browser: s.Users.Browser, Entitlements: s.entitled, Logger: c.Loggers("api"), Version: c.Version, Observe: figures.observe,
@@ -76,7 +76,7 @@ func (s *Service) deps() api.Deps {
 		Settings:  settings.Deps{Settings: &setting.Store{DB: c.DB, Hosts: s.Hosts}},
 		Cluster:   cluster.Deps{DB: c.DB},
 		Meta:      meta.Deps{Updates: s.Updates},
-		Series:    metricsapi.Deps{Metrics: &metric.Store{DB: c.DB}},
+		Series:    metricsapi.Deps{Metrics: &metric.Store{DB: c.DB}, Receiver: s.Receiver},
 
 		Migrations: migrations.Deps{VMs: s.VMs, Apps: s.Apps, Actor: s.VMs.Actor},
 	}

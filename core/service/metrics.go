@@ -14,6 +14,7 @@ import (
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/plugin"
 	"github.com/hostler/hostler/core/poll"
+	"github.com/hostler/hostler/core/remotewrite"
 )
 
 // metrics are the figures for Prometheus. No name of a host or user is among them: the page is open.
@@ -22,7 +23,7 @@ type metrics struct {
 	requests *prometheus.HistogramVec
 }
 
-func newMetrics(d *db.DB, installed plugins.Manager, poller *poll.Poller) *metrics {
+func newMetrics(d *db.DB, installed plugins.Manager, poller *poll.Poller, receiver *remotewrite.Store) *metrics {
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
 		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
@@ -31,7 +32,7 @@ func newMetrics(d *db.DB, installed plugins.Manager, poller *poll.Poller) *metri
 		}, []string{"operation", "status"}),
 	}
 	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		m.requests, &state{db: d, plugins: installed, poller: poller})
+		m.requests, &state{db: d, plugins: installed, poller: poller, receiver: receiver})
 	return m
 }
 
@@ -48,6 +49,8 @@ type state struct {
 	db      *db.DB
 	plugins plugins.Manager
 	poller  *poll.Poller
+	// receiver is that of samples.
+	receiver *remotewrite.Store
 }
 
 var (
@@ -58,11 +61,14 @@ var (
 	pollsDesc    = prometheus.NewDesc("hostler_polls_total", "Inventories that this instance asked for.", nil, nil)
 	failuresDesc = prometheus.NewDesc("hostler_poll_failures_total", "Inventories that failed.", nil, nil)
 	secondsDesc  = prometheus.NewDesc("hostler_poll_seconds_total", "Time that inventories took.", nil, nil)
+	lateDesc     = prometheus.NewDesc("hostler_remote_write_late_seconds", "For how long samples have waited for their receiver.", nil, nil)
+	refusedDesc  = prometheus.NewDesc("hostler_remote_write_refused_total", "Values that the receiver of samples refused.", nil, nil)
 )
 
 // Describe names the figures.
 func (s *state) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{hostsDesc, jobsDesc, pluginDesc, restartsDesc, pollsDesc, failuresDesc, secondsDesc} {
+	for _, d := range []*prometheus.Desc{hostsDesc, jobsDesc, pluginDesc, restartsDesc, pollsDesc, failuresDesc, secondsDesc, lateDesc,
+		refusedDesc} {
 		ch <- d
 	}
 }
@@ -85,6 +91,10 @@ func (s *state) Collect(ch chan<- prometheus.Metric) {
 	defer cancel()
 	s.count(ctx, ch, hostsDesc, "SELECT status, count(*) FROM hosts GROUP BY status")
 	s.count(ctx, ch, jobsDesc, "SELECT status, count(*) FROM jobs WHERE status IN ('queued', 'running') GROUP BY status")
+	if state, err := s.receiver.Get(ctx); err == nil && state.LateS != nil {
+		ch <- prometheus.MustNewConstMetric(lateDesc, prometheus.GaugeValue, float64(*state.LateS))
+		ch <- prometheus.MustNewConstMetric(refusedDesc, prometheus.CounterValue, float64(state.SamplesRefused))
+	}
 }
 
 func (s *state) count(ctx context.Context, ch chan<- prometheus.Metric, desc *prometheus.Desc, query string) {

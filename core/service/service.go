@@ -26,6 +26,7 @@ import (
 	"github.com/hostler/hostler/core/maintenance"
 	"github.com/hostler/hostler/core/network"
 	"github.com/hostler/hostler/core/poll"
+	"github.com/hostler/hostler/core/remotewrite"
 	"github.com/hostler/hostler/core/schedule"
 	"github.com/hostler/hostler/core/secret"
 	"github.com/hostler/hostler/core/selfupdate"
@@ -36,7 +37,8 @@ import (
 )
 
 // Sealed are all columns with encrypted values. A column that is missing here would lose its key by a rotation.
-var Sealed = []secret.Table{host.Sealed, identity.Sealed, audit.Sealed, idempotency.Sealed, job.Sealed}
+var Sealed = []secret.Table{host.Sealed, identity.Sealed, audit.Sealed, idempotency.Sealed, job.Sealed,
+	remotewrite.Sealed}
 
 // Service is the service with all its parts joined.
 type Service struct {
@@ -62,6 +64,7 @@ type Service struct {
 	Replays  *idempotency.Store
 	Schedule *schedule.Store
 	Updates  *selfupdate.Store
+	Receiver *remotewrite.Store
 
 	config  Config
 	watch   secret.Watch
@@ -132,6 +135,8 @@ func New(c Config) (*Service, error) {
 	s.sealer = audit.NewSealer(audit.SealerConfig{Chain: s.Chain, Logger: c.Loggers("audit"), Heartbeat: s.Heartbeats[Seal],
 		Unable: outdated})
 	s.Replays = &idempotency.Store{DB: c.DB, Keys: c.Keys}
+	s.Receiver = &remotewrite.Store{DB: c.DB, Keys: c.Keys, AllowLocal: c.AllowLocal, Logger: c.Loggers("remote-write"),
+		Heartbeat: s.Heartbeats[RemoteWrite], Unable: outdated}
 
 	housekeeping := maintenance.New(maintenance.Config{DB: c.DB, Queue: s.Queue, Sessions: s.Users, Replays: s.Replays, Trail: s.Chain})
 	housekeeping.Register()

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hostler/hostler/core/remotewrite"
 	"github.com/hostler/hostler/core/service"
 	"github.com/hostler/hostler/core/service/servicetest"
 )
@@ -55,6 +56,12 @@ func TestRunsAllThatIsAskedFor(t *testing.T) {
 		}
 	}
 	s.Drain(t.Context())
+	if _, err := s.Receiver.Set(t.Context(), remotewrite.Receiver{URL: "https://metrics.example.com/"}); err != nil {
+		t.Error(err)
+	}
+	if _, text := fetch(handler, "/metrics"); !strings.Contains(text, "hostler_remote_write_late_seconds") {
+		t.Errorf("nothing tells how late the receiver of samples is: %s", text)
+	}
 	select {
 	case <-s.Context().Done():
 	default:

@@ -1,7 +1,9 @@
 package pve_test
 
 import (
+	"fmt"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -16,9 +18,10 @@ func TestConformance(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, pvesim.Options{Scenario: pvesim.ScenarioCluster, Nodes: 3, Guests: 600, TaskDuration: 30 * time.Millisecond})
 	privileges := pve.Privileges
+	var names atomic.Int64
 	// What making VMs, changing NICs, uploads and backups need of today's releases besides the role of the script.
 	w.SetRole("ServiceLifecycle", append(privileges(endpoint.Lifecycle), "SDN.Use", "VM.Config.HWType", "VM.Config.CDROM",
-		"Datastore.AllocateTemplate")...)
+		"Datastore.AllocateTemplate", "Sys.AccessNetwork")...)
 	w.SetRole("ServiceBackup", append(privileges(endpoint.Backup), "SDN.Use", "VM.Allocate")...)
 	newGuest := func(t testing.TB, kind hypervisor.GuestKind, status string) hypervisor.GuestRef {
 		spec := pvesim.GuestSpec{Status: status}
@@ -62,7 +65,17 @@ func TestConformance(t *testing.T) {
 		},
 		BackupStorage: "nas",
 		UploadStorage: "nas",
-		RunningTask:   func(t testing.TB) string { return w.task(t, "vzdump", time.Hour, "OK", "first line", "second line") },
+		NewStorage: func(testing.TB) (hypervisor.StorageSpec, hypervisor.StorageSetting) {
+			return hypervisor.StorageSpec{Name: fmt.Sprint("share", names.Add(1)), Type: "cifs", Config: []hypervisor.StorageSetting{
+				{Key: "server", Value: "192.0.2.30"}, {Key: "share", Value: "files"}, {Key: "content", Value: "iso,backup"},
+				{Key: "username", Value: "svc"}, {Key: "password", Value: "canary-of-a-share"},
+			}}, hypervisor.StorageSetting{Key: "domain", Value: "example"}
+		},
+		Download: func(testing.TB) hypervisor.DownloadSpec {
+			return hypervisor.DownloadSpec{Storage: "nas", Node: "pve1", Content: "iso", URL: "https://files.example.com/a.iso",
+				Filename: fmt.Sprintf("fetched-%d.iso", names.Add(1))}
+		},
+		RunningTask: func(t testing.TB) string { return w.task(t, "vzdump", time.Hour, "OK", "first line", "second line") },
 		EndedTask: func(t testing.TB) string {
 			return w.task(t, "qmstart", 0, "OK", "one", "two", "three", "four", "five")
 		},

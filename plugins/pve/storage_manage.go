@@ -60,10 +60,12 @@ func isSecretKey(name string) bool {
 	})
 }
 
-// AttachStorage implements hypervisor.StorageManager. The hypervisor tries to use the storage before it answers; a key for
-// encryption that
-// it has made itself stays with it.
+// AttachStorage implements hypervisor.StorageManager. The hypervisor tries to use the storage before it answers; a key for encryption
+// that it has made itself stays with it.
 func (h *Host) AttachStorage(ctx context.Context, spec hypervisor.StorageSpec) error {
+	if !storageName.MatchString(spec.Name) {
+		return invalid("storage", "%.80q is not a storage's name", spec.Name)
+	}
 	form := url.Values{"storage": {spec.Name}, "type": {spec.Type}}
 	for _, s := range spec.Config {
 		form.Set(s.Key, string(s.Value))

@@ -46,9 +46,8 @@ type TemplateSpec struct {
 	Name    string
 }
 
-// ContentFetcher is satisfied by hosts that fetch files from the network by themselves. Templates needs the Monitoring capability,
-// all else
-// Lifecycle. The methods that change something send their request once and never repeat it by themselves.
+// ContentFetcher is satisfied by hosts that fetch files from the network by themselves. Templates needs the Monitoring capability, all
+// else Lifecycle. The methods that change something send their request once and never repeat it by themselves.
 type ContentFetcher interface {
 	// Download fetches a file. A name that does not fit the content is Invalid with the field "filename".
 	Download(ctx context.Context, spec DownloadSpec) (taskID string, err error)

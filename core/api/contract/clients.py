@@ -61,7 +61,10 @@ def go(oapi_codegen, folder, document):
 def python(tools, folder, document):
     out = folder / "python"
     config = folder / "python.yaml"
-    config.write_text("package_name_override: hostler_client\npost_hooks: []\n")
+    config.write_text(
+        "package_name_override: hostler_client\npost_hooks: []\n"
+        "content_type_overrides: {application/openmetrics-text: text/plain}\n" # a text that the generator does not know
+    )
     subprocess.run(
         [tools / "py/bin/openapi-python-client", "generate", "--meta", "none", "--config", config, "--path", document, "--output-path", out / "hostler_client", "--fail-on-warning"],
         check=True, timeout=180,

@@ -7,10 +7,14 @@ import (
 	"github.com/hostler/hostler/core/api/op"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/metric"
+	"github.com/hostler/hostler/core/remotewrite"
 )
 
 // Deps is what the operations work with.
-type Deps struct{ Metrics *metric.Store }
+type Deps struct {
+	Metrics  *metric.Store
+	Receiver *remotewrite.Store
+}
 
 type handlers struct {
 	Deps
@@ -45,5 +49,23 @@ func Register(a *op.API, deps Deps) {
 		ID: "get_network_throughput", Summary: "Get the throughput of all hosts", Tag: "Network", Role: identity.Viewer, On: op.Anywhere,
 		Description: "What the guests of each host that you may see received and sent in the last hours, in bytes per second, all hosts on " +
 			"one grid of at most 2,000 points. A point of which nothing is known is null.",
+	})
+	const receiver = "/api/v1/metrics/remote-write"
+	op.Get(a, receiver, h.receiver, op.Spec{
+		ID: "get_remote_write", Summary: "Tell where samples are sent", Tag: tag, Ours: true, Role: identity.Admin,
+		Description: "The receiver of samples, how late it is and what went wrong last; its password or token is never shown.",
+	})
+	op.Put(a, receiver, h.setReceiver, op.Spec{
+		ID: "set_remote_write", Summary: "Send samples to a receiver", Tag: tag, Ours: true, Role: identity.Admin,
+		Audit: op.Audit{Action: "metrics.remote_write"},
+		Description: "A Prometheus (started with `--web.enable-remote-write-receiver`), a VictoriaMetrics or another that speaks remote write " +
+			"1.0. It gets what polls measure of guests, nodes, hosts and storages, in order, under the names of GET /metrics/guests: a new one " +
+			"from now on, one in the place of another from where that stood. What cannot be sent waits for as long as samples are kept as " +
+			"polled (`metrics.retention_raw_days`). The body replaces all: without a password or token there is none. Redirects are not followed.",
+	})
+	op.Delete(a, receiver, h.removeReceiver, op.Spec{
+		ID: "delete_remote_write", Summary: "Send samples nowhere", Tag: tag, Ours: true, Role: identity.Admin,
+		Audit:       op.Audit{Action: "metrics.remote_write_end"},
+		Description: "How far the receiver was is forgotten. 404 when there is none.",
 	})
 }

@@ -1,7 +1,10 @@
 package metrics_test
 
 import (
+	"fmt"
+	"net/http/httptest"
 	"net/url"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,8 +14,11 @@ import (
 	"github.com/hostler/hostler/core/api/op"
 	"github.com/hostler/hostler/core/db/inventorytest"
 	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/identity/identitytest"
 	"github.com/hostler/hostler/core/metric"
 	"github.com/hostler/hostler/core/service/servicetest"
+	"github.com/hostler/hostler/internal/promtest"
+	"github.com/hostler/hostler/internal/waittest"
 )
 
 func register(a *op.API, d api.Deps) { metrics.Register(a, d.Series) }
@@ -85,6 +91,71 @@ func TestGuests(t *testing.T) {
 		apitest.Scenario{Name: "no role", Method: "GET", URL: path, As: apitest.NoRole, Status: 403, Error: "forbidden"},
 		apitest.Scenario{Name: "nobody", Method: "GET", URL: path, Status: 401, Error: "unauthenticated"},
 	)
+}
+
+// A real Prometheus reads the figures with an API key of the scope read.
+func TestPrometheusReadsGuests(t *testing.T) {
+	t.Parallel()
+	s := servicetest.NewResourceOfUsers(t, register)
+	inventorytest.Write(t, s.DB, inventorytest.Cluster{Name: "c", Hosts: []inventorytest.Host{{Name: "a", Node: "n1"}},
+		Guests: []inventorytest.Guest{{VMID: 100, Node: "n1", Name: `we"b\`, CPU: 0.25}, {VMID: 101, Node: "n1", Name: "db", CPU: 0.5}}})
+	s.Exec("UPDATE guests SET net_in = 4711")
+	server := httptest.NewServer(s.API.Handler)
+	t.Cleanup(server.Close)
+	key := identitytest.Key(t, s.Users, s.Account(apitest.Viewer), identitytest.KeySpec{Scopes: []string{"read"}})
+	p := promtest.Start(t, fmt.Sprintf(`scrape_configs:
+- job_name: hostler
+  scrape_interval: 1s
+  metrics_path: /api/v1/metrics/guests
+  authorization: {credentials: %q}
+  static_configs: [{targets: [%q]}]
+`, strings.TrimPrefix(key.Header, "Bearer "), strings.TrimPrefix(server.URL, "http://")))
+	waittest.Until(t, "prometheus has read the guests", func() bool { return p.Ask(t, "up") == "1" })
+	for query, want := range map[string]string{
+		"sum(hostler_guest_cpu_usage_ratio)": "0.75", `hostler_guest_cpu_usage_ratio{name="we\"b\\",kind="vm",cluster="c"}`: "0.25",
+		`hostler_guest_network_receive_bytes_total{name="db"}`: "4711", "count(hostler_guest_info{host=\"a\",node=\"n1\"})": "2",
+	} {
+		if got := p.Ask(t, query); got != want {
+			t.Errorf("%s is %q, want %q", query, got, want)
+		}
+	}
+}
+
+func TestRemoteWrite(t *testing.T) {
+	t.Parallel()
+	s := newFixture(t)
+	const path = "/api/v1/metrics/remote-write"
+	ask := func(method, body string, as *apitest.Caller, status int, code string, contains ...string) {
+		t.Helper()
+		s.Run(t, apitest.Scenario{Name: method + " " + body, Method: method, URL: path, Body: body, As: as, Status: status, Error: code,
+			Contains: contains, Lacks: []string{"canary"}})
+	}
+	ask("GET", "", apitest.Admin, 200, "", `{"url":null,"tls_fingerprint":null,"auth":"none",`, `"late_s":null`)
+	ask("DELETE", "", apitest.Admin, 404, "not_found")
+	ask("PUT", `{"url":"https://metrics.example.com/w","username":"me","password":"canary"}`, apitest.Admin, 200, "",
+		`{"url":"https://metrics.example.com/w","tls_fingerprint":null,"auth":"basic","username":"me",`, `"samples_sent":0`)
+	ask("PUT", `{"url":"https://metrics.example.com/w","bearer_token":"canary"}`, apitest.Owner, 200, "", `"auth":"bearer","username":null`)
+	for _, body := range []string{
+		"", "{}", `{"url":null}`, `{"url":""}`, `{"url":"x"}`, `{"url":"https://a.example","username":"me"}`,
+		`{"url":"https://a.example","password":"canary"}`, `{"url":"https://a.example","username":"me","password":"x","bearer_token":"canary"}`,
+		`{"url":"https://a.example","bearer_token":"can ary"}`, `{"url":"https://a.example","bearer_token":"canary\r\nX: y"}`,
+		`{"url":"http://a.example","bearer_token":"canary"}`, `{"url":"https://127.0.0.1/w"}`, `{"url":"https://a.example","more":1}`,
+	} {
+		ask("PUT", body, apitest.Admin, 422, "invalid")
+	}
+	ask("GET", "", apitest.Admin, 200, "", `"auth":"bearer"`)
+	for _, as := range []*apitest.Caller{apitest.Operator, apitest.In(2, identity.Owner)} {
+		ask("GET", "", as, 403, "forbidden")
+		ask("PUT", `{"url":"https://a.example"}`, as, 403, "forbidden")
+		ask("DELETE", "", as, 403, "forbidden")
+	}
+	ask("DELETE", "", apitest.Admin, 204, "")
+	ask("GET", "", apitest.Admin, 200, "", `"url":null`)
+	if trail := s.Value(`SELECT string_agg(action || ' ' || target_name || ' ' || details::text, '; ' ORDER BY id) FROM audit
+		WHERE result = 'ok'`); trail != "metrics.remote_write metrics.example.com {}; metrics.remote_write metrics.example.com {}; "+
+		"metrics.remote_write_end metrics.example.com {}" {
+		t.Errorf("the trail says %s", trail)
+	}
 }
 
 func TestThroughput(t *testing.T) {

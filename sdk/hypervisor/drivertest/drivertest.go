@@ -75,6 +75,12 @@ type Config struct {
 	BackupStorage string
 	// UploadStorage names a storage that takes installation images, and that every node has; empty leaves out the cases of uploads.
 	UploadStorage string
+	// NewStorage gives a storage that can be attached and that no other case uses, with a secret among its settings of at least 8 bytes,
+	// and one more setting of its type, of a text, that can be cleared again. Nil leaves out the cases that attach one.
+	NewStorage func(t testing.TB) (spec hypervisor.StorageSpec, more hypervisor.StorageSetting)
+	// Download gives a file that the hypervisor can fetch, under a name that no other case uses. Templates that it has heard of it can
+	// fetch to the same storage. Nil leaves out the cases that fetch.
+	Download func(t testing.TB) hypervisor.DownloadSpec
 	// LockedGuest makes a guest that refuses actions because something locks it.
 	LockedGuest func(t testing.TB) hypervisor.GuestRef
 }
@@ -116,6 +122,10 @@ func Run(t *testing.T, cfg Config) {
 			s.group(t, "migrate", s.migrate)
 			s.group(t, "network", s.network)
 			s.group(t, "upload", s.upload)
+			s.group(t, "content_list", s.contentList)
+			s.group(t, "volume_delete", s.volumeDelete)
+			s.group(t, "storage_manage", s.storageManage)
+			s.group(t, "content_fetch", s.contentFetch)
 			s.group(t, "role_script", s.roleScript)
 			s.group(t, "credential_read", s.credentialRead)
 			s.group(t, "enrol", s.enrol)

@@ -227,10 +227,24 @@ func (s *suite) snapshotRefusals(t *testing.T) {
 // wantOperation looks the task of a change up in the list.
 func (s *suite) wantOperation(t *testing.T, ctx context.Context, ref hypervisor.GuestRef, id string, want hypervisor.Operation) {
 	t.Helper()
+	if id != "" {
+		s.wantListed(t, s.guestTasks(t, ctx, ref), id, want)
+	}
+}
+
+// wantNodeOperation is wantOperation for a task that is of no guest.
+func (s *suite) wantNodeOperation(t *testing.T, ctx context.Context, node, id string, want hypervisor.Operation) {
+	t.Helper()
 	if id == "" {
 		return
 	}
-	list := s.guestTasks(t, ctx, ref)
+	list, err := s.host(t, endpoint.Monitoring).Tasks(ctx, hypervisor.TaskQuery{Node: node, Limit: 200})
+	must(t, "listing the node's tasks", err)
+	s.wantListed(t, list, id, want)
+}
+
+func (s *suite) wantListed(t *testing.T, list hypervisor.TaskList, id string, want hypervisor.Operation) {
+	t.Helper()
 	tasks := list.Tasks
 	i := slices.IndexFunc(tasks, func(t hypervisor.Task) bool { return t.ID == id })
 	if i < 0 {

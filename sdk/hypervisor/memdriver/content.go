@@ -48,6 +48,9 @@ func (c *Cluster) volumes(s *storage, node string) (all []hypervisor.Volume) {
 	}
 	if s.Name == "local" {
 		for _, image := range c.images {
+			if c.fileAt(image) >= 0 {
+				continue // below, with its size
+			}
 			all = append(all, hypervisor.Volume{ID: image, Kind: hypervisor.VolumeImage, Content: "iso", Format: "iso",
 				SizeBytes: ptr(int64(1 << 20))})
 		}
@@ -147,7 +150,7 @@ func (h *Host) DeleteVolume(ctx context.Context, volume hypervisor.Volume) (stri
 	id, err := c.fetchTask(h, volume.Storage, volume.Node, hypervisor.OperationVolumeDelete, func(s *storage) error {
 		for _, v := range c.volumes(s, volume.Node) {
 			switch {
-			case v.Parent == volume.ID:
+			case v.Parent != "" && v.Parent == volume.ID:
 				return plugin.Errorf(plugin.Conflict, "volume %s is a linked copy of it", v.ID)
 			case v.ID == volume.ID && v.Protected:
 				return plugin.Errorf(plugin.Conflict, "it is protected")
@@ -215,7 +218,7 @@ func (h *Host) Download(ctx context.Context, spec hypervisor.DownloadSpec) (stri
 	switch {
 	case kindOf[spec.Content] == "":
 		return "", invalid("content", "there is no content %.40q to download", spec.Content)
-	case endings[path.Ext(spec.Filename)] != spec.Content || strings.Contains(spec.Filename, "/"):
+	case endings[path.Ext(spec.Filename)] != spec.Content || strings.ContainsAny(spec.Filename, "/\\\x00"):
 		return "", invalid("filename", "the name does not fit the content")
 	}
 	return h.fetch(ctx, "download", spec.Storage, spec.Node, spec.Content, spec.Filename, "downloading "+string(spec.URL))

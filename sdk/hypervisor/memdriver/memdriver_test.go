@@ -131,6 +131,15 @@ func conform(t *testing.T, shape memdriver.Shape) {
 			}
 		},
 		BackupStorage: "archive", UploadStorage: "local",
+		NewStorage: func(testing.TB) (hypervisor.StorageSpec, hypervisor.StorageSetting) {
+			return hypervisor.StorageSpec{Name: fmt.Sprint("share", names.Add(1)), Type: "share", Config: []hypervisor.StorageSetting{
+				{Key: "server", Value: "nas.example.com"}, {Key: "content", Value: "iso,backup"}, {Key: "password", Value: "canary-of-a-share"},
+			}}, hypervisor.StorageSetting{Key: "comment", Value: "for images"}
+		},
+		Download: func(testing.TB) hypervisor.DownloadSpec {
+			return hypervisor.DownloadSpec{Storage: "local", Node: cluster.Nodes()[0], Content: "iso", URL: "https://files.example.com/a.iso",
+				Filename: fmt.Sprintf("fetched-%d.iso", names.Add(1))}
+		},
 		RunningTask: func(testing.TB) string { return cluster.NewTask("copy", 2) },
 		EndedTask:   ended(hypervisor.TaskOK),
 		FailedTask:  ended(hypervisor.TaskFailed),

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -15,6 +16,8 @@ import (
 
 // contents are what an attached storage can hold.
 var contents = []string{"images", "rootdir", "iso", "templates", "backup"}
+
+var storageName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,99}$`)
 
 // storageTypes are those that can be attached.
 var storageTypes = func() []hypervisor.StorageType {
@@ -117,7 +120,7 @@ func (h *Host) AttachStorage(ctx context.Context, spec hypervisor.StorageSpec) e
 	return h.manage(ctx, "attachstorage", spec.Name, func(c *Cluster, s *storage) error {
 		t := typeNamed(spec.Type)
 		switch {
-		case spec.Name == "" || strings.ContainsAny(spec.Name, "/: "):
+		case !storageName.MatchString(spec.Name):
 			return invalid("storage", "this is not a storage's name")
 		case t == nil:
 			return invalid("type", "there is no type %.40q", spec.Type)

@@ -1,0 +1,159 @@
+package metric
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/setting"
+)
+
+// Place is a sample's place in the order of all: time, kind and id.
+type Place struct {
+	At   time.Time
+	Kind string
+	ID   int64
+}
+
+// Label is a name and its value.
+type Label struct{ Name, Value string }
+
+// Sample is what was measured of one thing at one time, as others keep it.
+type Sample struct {
+	Place
+	// Labels say what it is of, sorted by name; none is empty.
+	Labels []Label
+	Values []Value
+}
+
+// Value is a figure by its name: of a counter that ends in _total.
+type Value struct {
+	Name  string
+	Value float64
+}
+
+const (
+	// exportWindow is how much time one question goes through.
+	exportWindow = 2 * time.Minute
+	// settled is by how much more than the time between two polls samples are left alone: a poll brings some of the time before it.
+	settled = 10 * time.Second
+	// slowest is the longest poll that samples wait for.
+	slowest = 10 * time.Minute
+)
+
+// exportColumns are the labels by the column that has their value, and which kinds have it.
+var exportColumns = []struct{ name, value string }{
+	{"cluster", "COALESCE(gc.name, nc.name, sc.name, '')"},
+	{"id", "CASE WHEN s.target_kind IN ('guest', 'host') THEN s.target_id::text ELSE '' END"},
+	{"kind", "COALESCE(g.kind, '')"},
+	{"name", "COALESCE(g.name, h.name, '')"},
+	{"node", "COALESCE(n.name, st.node, '')"},
+	{"storage", "COALESCE(st.name, '')"},
+}
+
+// exportRows reads the samples after $1, $2, $3 and before $4, at most $5. Of what is gone there is no name, and nothing to tell.
+var exportRows = func() string {
+	columns := make([]string, 0, len(exportColumns)+len(measured))
+	for _, c := range exportColumns {
+		columns = append(columns, c.value)
+	}
+	for _, f := range measured {
+		columns = append(columns, "s."+f.column+"::float8")
+	}
+	return `SELECT s.at, s.target_kind, s.target_id, COALESCE(g.id, n.id, st.id, h.id) IS NOT NULL, ` + strings.Join(columns, ", ") + `
+FROM (SELECT * FROM metric_samples WHERE at >= $1 AND at < $4 AND (at, target_kind, target_id) > ($1, $2, $3)
+	ORDER BY at, target_kind, target_id LIMIT $5) s
+LEFT JOIN guests g ON s.target_kind = 'guest' AND g.id = s.target_id LEFT JOIN clusters gc ON gc.id = g.cluster_id
+LEFT JOIN nodes n ON s.target_kind = 'node' AND n.id = s.target_id LEFT JOIN clusters nc ON nc.id = n.cluster_id
+LEFT JOIN storages st ON s.target_kind = 'storage' AND st.id = s.target_id LEFT JOIN clusters sc ON sc.id = st.cluster_id
+LEFT JOIN hosts h ON s.target_kind = 'host' AND h.id = s.target_id
+ORDER BY s.at, s.target_kind, s.target_id`
+}()
+
+// Export gives the samples after a place, the oldest first, at most limit of them, and the place up to which it has looked: nothing comes
+// before that any more, but for the samples by which a gap of long ago is filled. When it did not get as far as it may, more is true.
+// Samples are held back for as long as a poll may still add to their time.
+func Export(ctx context.Context, d *db.DB, after Place, limit int) (found []Sample, to Place, more bool, err error) {
+	interval, err := setting.Get(ctx, d, setting.PollInterval)
+	if err != nil {
+		return nil, after, false, err
+	}
+	// A poll's samples have the time at which its transaction began, and are seen when it ends.
+	var horizon time.Time
+	err = d.Pool.QueryRow(ctx, `SELECT LEAST(now() - $1::interval, GREATEST(now() - $2::interval, COALESCE((SELECT min(xact_start)
+		FROM pg_stat_activity WHERE datname = current_database() AND backend_xid IS NOT NULL AND pid <> pg_backend_pid()), now())))`,
+		time.Duration(interval)*time.Second+settled, slowest).Scan(&horizon)
+	if err != nil {
+		return nil, after, false, db.Problem(fmt.Errorf("looking for polls that are under way: %w", err))
+	}
+	if !after.At.Before(horizon) {
+		return nil, after, false, nil
+	}
+	to = Place{At: horizon}
+	if end := after.At.Add(exportWindow); end.Before(horizon) {
+		to.At, more = end, true
+	}
+	rows, err := d.Pool.Query(ctx, exportRows, after.At, after.Kind, after.ID, to.At, limit)
+	if err != nil {
+		return nil, after, false, db.Problem(fmt.Errorf("reading samples: %w", err))
+	}
+	n := 0
+	var last Place
+	found, err = readSamples(rows, func(p Place) { n, last = n+1, p })
+	if err != nil {
+		return nil, after, false, db.Problem(fmt.Errorf("reading samples: %w", err))
+	}
+	if n == limit {
+		to, more = last, true
+	}
+	return found, to, more, nil
+}
+
+// readSamples makes samples of rows; each is told of every row, of things that are gone too.
+func readSamples(rows pgx.Rows, each func(Place)) (found []Sample, err error) {
+	defer rows.Close()
+	var place Place
+	var there bool
+	labels, values := make([]string, len(exportColumns)), make([]*float64, len(measured))
+	into := []any{&place.At, &place.Kind, &place.ID, &there}
+	for i := range labels {
+		into = append(into, &labels[i])
+	}
+	for i := range values {
+		into = append(into, &values[i])
+	}
+	for rows.Next() {
+		if err := rows.Scan(into...); err != nil {
+			return nil, err
+		}
+		each(place)
+		if !there {
+			continue
+		}
+		s := Sample{Place: place}
+		for i, text := range labels {
+			if text != "" {
+				s.Labels = append(s.Labels, Label{exportColumns[i].name, text})
+			}
+		}
+		for i, f := range measured {
+			// A host's traffic is the sum of its guests' counters: it falls when one stops, and readers would take the rest for new.
+			if values[i] == nil || f.counter && place.Kind == string(Host) {
+				continue
+			}
+			name := prefix(place.Kind) + f.name
+			if f.counter {
+				name += "_total"
+			}
+			s.Values = append(s.Values, Value{name, *values[i]})
+		}
+		if len(s.Values) > 0 {
+			found = append(found, s)
+		}
+	}
+	return found, rows.Err()
+}

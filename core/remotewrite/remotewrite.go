@@ -1,0 +1,202 @@
+// Package remotewrite sends samples to a receiver that speaks Prometheus' remote write 1.0, such as Prometheus itself or VictoriaMetrics,
+// for those who keep their history elsewhere.
+//
+// Samples are read from the database, in the order of their time, and how far the receiver has them is noted there after each request: a
+// service that was away goes on where it stood, as long as samples are kept. No poll waits for it, and no more than one reading and one
+// request are in memory. Of several instances one sends. No request has two samples of one series, so that one which is sent again after a
+// death is the same for the receiver. A sample that fills a gap of long ago, after what is newer was sent, is not sent: most receivers
+// take nothing out of order.
+package remotewrite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/heartbeat"
+	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/core/secret"
+	"github.com/hostler/hostler/sdk/endpoint"
+)
+
+// Sealed is the column of the receiver's password or token, for rotating the key.
+var Sealed = secret.Table{Name: "remote_write", Column: "secret", Key: []string{"id"}}
+
+// place is what the secret is bound to.
+var place = secret.Binding{Table: Sealed.Name, Column: Sealed.Column, Row: secret.Row(1)}
+
+// Store is the one receiver of an instance.
+type Store struct {
+	DB   *db.DB
+	Keys *secret.Box
+	// AllowLocal permits receivers at loopback and link-local addresses.
+	AllowLocal bool
+	Logger     hclog.Logger
+	// Heartbeat may be nil.
+	Heartbeat *heartbeat.Monitor
+	// Unable says that secrets cannot be opened now; nil means that they can.
+	Unable func() bool
+}
+
+// Receiver is what is wanted. Its secret is a password when there is a user, and else a bearer token; empty for none.
+type Receiver struct {
+	URL, Fingerprint, Username string
+	Secret                     secret.String
+}
+
+// State is the receiver and how far it is. The JSON names are those of the API.
+type State struct {
+	URL         *string `json:"url" example:"https://metrics.example.com/api/v1/write" doc:"Where samples are sent; null while they are sent nowhere"`
+	Fingerprint *string `json:"tls_fingerprint" doc:"The pinned certificate; null where it is checked by the system's authorities"`
+	Auth        string  `json:"auth" enum:"none,basic,bearer" example:"bearer" doc:"How the service says who it is"`
+	Username    *string `json:"username" example:"hostler"`
+
+	SentTo         *time.Time `json:"sent_to" doc:"All samples before this time were sent"`
+	LateS          *int64     `json:"late_s" example:"45" doc:"For how many seconds the oldest unsent sample may have waited. Some 45 are usual: a poll may still add to its time"`
+	SamplesSent    int64      `json:"samples_sent" example:"120000" doc:"Values that the receiver took"`
+	SamplesRefused int64      `json:"samples_refused" doc:"Values that the receiver refused and will not be sent again"`
+	LastOKAt       *time.Time `json:"last_ok_at" doc:"When it last took something"`
+	LastError      *string    `json:"last_error" example:"the receiver answers 401 Unauthorized"`
+	LastErrorAt    *time.Time `json:"last_error_at"`
+	Failures       int        `json:"failures" doc:"Failures since the last success; the next try waits longer after each, 5 minutes at most"`
+}
+
+// Get gives the state; that of a service without a receiver is empty.
+func (s *Store) Get(ctx context.Context) (*State, error) {
+	state := &State{Auth: "none"}
+	var address, fingerprint, username, failure string
+	var sealed bool
+	var to time.Time
+	var late int64
+	err := s.DB.Pool.QueryRow(ctx, `SELECT url, fingerprint, username, secret IS NOT NULL, sent_at,
+		GREATEST(0, extract(epoch FROM now() - sent_at))::bigint, sent, refused, ok_at, error, error_at, failures FROM remote_write`).
+		Scan(&address, &fingerprint, &username, &sealed, &to, &late, &state.SamplesSent, &state.SamplesRefused, &state.LastOKAt, &failure,
+			&state.LastErrorAt, &state.Failures)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return state, nil
+	}
+	if err != nil {
+		return nil, db.Problem(fmt.Errorf("reading the receiver of samples: %w", err))
+	}
+	to = to.UTC()
+	state.URL, state.SentTo, state.LateS = &address, &to, &late
+	state.Fingerprint, state.Username, state.LastError = host.CleanOrNil(fingerprint), host.CleanOrNil(username), host.CleanOrNil(failure)
+	for _, at := range []*time.Time{state.LastOKAt, state.LastErrorAt} {
+		if at != nil {
+			*at = at.UTC()
+		}
+	}
+	switch {
+	case sealed && username != "":
+		state.Auth = "basic"
+	case sealed:
+		state.Auth = "bearer"
+	}
+	return state, nil
+}
+
+// Set makes a receiver that of the instance, in place of any other. A new one gets what is measured from now on, and one that takes the
+// place of another goes on where that stood. Problems: invalid with all that is wrong.
+func (s *Store) Set(ctx context.Context, r Receiver) (*State, error) {
+	u, err := s.check(&r)
+	if err != nil {
+		return nil, err
+	}
+	var sealed []byte
+	if !r.Secret.Empty() {
+		if sealed, err = s.Keys.Seal(r.Secret, place); err != nil {
+			return nil, fmt.Errorf("sealing the receiver's secret: %w", err)
+		}
+	}
+	err = s.DB.Tx(ctx, func(tx *db.Tx) error {
+		_, err := tx.Pgx.Exec(ctx, `INSERT INTO remote_write AS w (url, fingerprint, username, secret) VALUES ($1, $2, $3, $4)
+			ON CONFLICT (id) DO UPDATE SET url = excluded.url, fingerprint = excluded.fingerprint, username = excluded.username,
+			secret = excluded.secret, version = w.version + 1, ok_at = NULL, error = '', error_at = NULL, failures = 0, next_at = now()`,
+			r.URL, r.Fingerprint, r.Username, sealed)
+		if err != nil {
+			return fmt.Errorf("storing the receiver: %w", err)
+		}
+		audit.Describe(ctx, func(e *audit.Entry) { e.TargetKind, e.TargetName = "receiver", u.Host })
+		return audit.Write(ctx, tx)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.Get(ctx)
+}
+
+// check brings the receiver into the form in which it is stored.
+func (s *Store) check(r *Receiver) (*url.URL, error) {
+	var faults []problem.Fault
+	fault := func(field, msg string) {
+		faults = append(faults, problem.Fault{Loc: []any{"body", field}, Msg: msg, Type: "value_error"})
+	}
+	u, err := url.Parse(r.URL)
+	switch {
+	case err != nil || u.Host == "" || u.Opaque != "" || u.Scheme != "http" && u.Scheme != "https":
+		fault("url", "must begin with https:// or http:// and name a server")
+	case u.User != nil:
+		fault("url", "must have no user and password: give username and password beside it")
+	case u.Fragment != "" || u.ForceQuery:
+		fault("url", "must have no fragment and no empty query")
+	default:
+		if _, err := s.address(u); err != nil {
+			fault("url", err.Error())
+		}
+		if u.Scheme == "http" && !r.Secret.Empty() {
+			fault("url", "must be https:// where there is a password or a token: both would cross for all to read")
+		}
+		if u.Scheme == "http" && r.Fingerprint != "" {
+			fault("tls_fingerprint", "goes with https:// only")
+		}
+	}
+	if r.Fingerprint != "" {
+		if pin, err := endpoint.ParseFingerprint(r.Fingerprint); err != nil {
+			fault("tls_fingerprint", "must be a SHA-256 in hexadecimal digits")
+		} else {
+			r.Fingerprint = pin
+		}
+	}
+	if (r.Username != "") && r.Secret.Empty() {
+		fault("password", "goes with username")
+	}
+	if len(faults) > 0 {
+		return nil, problem.Invalid(faults...)
+	}
+	return u, nil
+}
+
+// address is the receiver's as host:port.
+func (s *Store) address(u *url.URL) (string, error) {
+	port := "443"
+	if u.Scheme == "http" {
+		port = "80"
+	}
+	return host.ParseAddress(u.Host, port, s.AllowLocal)
+}
+
+// Remove ends the sending; without a receiver it is problem not_found. How far it was is forgotten.
+func (s *Store) Remove(ctx context.Context) error {
+	return s.DB.Tx(ctx, func(tx *db.Tx) error {
+		var address string
+		err := tx.Pgx.QueryRow(ctx, "DELETE FROM remote_write RETURNING url").Scan(&address)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return problem.New(problem.CodeNotFound, "samples are sent nowhere")
+		}
+		if err != nil {
+			return fmt.Errorf("removing the receiver: %w", err)
+		}
+		if u, err := url.Parse(address); err == nil {
+			audit.Describe(ctx, func(e *audit.Entry) { e.TargetKind, e.TargetName = "receiver", u.Host })
+		}
+		return audit.Write(ctx, tx)
+	})
+}
