@@ -41,7 +41,7 @@ var rules = []rule{
 
 // nouns stand in the order of who is below whom: a noun imports only nouns before it.
 var nouns = []string{"problem", "heartbeat", "db", "scope", "secret", "idempotency", "plan", "audit", "identity", "setting", "plugin",
-	"job", "schedule", "alert", "host", "cluster", "metric", "remotewrite",
+	"job", "change", "schedule", "alert", "host", "cluster", "metric", "remotewrite",
 	"guest", "vm", "app", "backup", "upload", "storage", "network", "firewall", "option", "poll", "maintenance", "selfupdate",
 	"activity", "service"}
 

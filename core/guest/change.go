@@ -2,14 +2,12 @@ package guest
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"maps"
 	"strings"
 	"time"
 
 	"github.com/hostler/hostler/core/audit"
-	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/change"
 	"github.com/hostler/hostler/core/host"
 	"github.com/hostler/hostler/core/job"
 	"github.com/hostler/hostler/core/plugin"
@@ -22,9 +20,7 @@ const (
 	// changeLimit bounds all requests of a change, and sendLimit one of them. Storages may take long to make a disk larger.
 	changeLimit = 100 * time.Second
 	sendLimit   = 60 * time.Second
-	// holdLimit is longer than a change may take.
-	holdLimit = changeLimit + 20*time.Second
-	// recordLimit bounds the audit row of a change that failed.
+	// recordLimit bounds the keeping of what was read by the way.
 	recordLimit = 5 * time.Second
 )
 
@@ -40,53 +36,18 @@ type Change struct {
 // What was begun is brought to its end when the caller leaves. A failure tells what was done before it in the member done, and has an
 // audit row of its own that tells it too. Problems besides those of do: guest_busy while a job or another change works on the guest.
 func (a *Actor) Do(ctx context.Context, r Request, do func(ctx context.Context, c *Change) error) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), changeLimit)
-	defer cancel()
-	var hold *job.Hold
-	err := a.DB.Tx(ctx, func(tx *db.Tx) (err error) {
-		if hold, err = job.HoldOff(ctx, a.DB, tx, Exclusive(r.Guest.ID), holdLimit); err != nil {
-			return err
-		}
-		return audit.Write(ctx, tx)
-	})
-	if err != nil {
-		return err
-	}
 	c := &Change{hosts: a.Hosts, guest: r.Guest}
-	err = do(ctx, c)
-	if failed := hold.Release(ctx); failed != nil && err == nil {
-		err = failed // until it has ended by itself no job is taken
-	}
-	if err == nil {
-		return nil
-	}
-	return a.failed(ctx, err, c)
+	return change.Change{DB: a.DB, Exclusive: Exclusive(r.Guest.ID), Limit: changeLimit, Tell: c.tell}.
+		Do(ctx, func(ctx context.Context) error { return do(ctx, c) })
 }
 
-// failed adds to a failure what was done before it, and writes it into the trail.
-func (a *Actor) failed(ctx context.Context, err error, c *Change) error {
-	failure := c.tell(err)
-	attempt := audit.FromContext(ctx)
-	if attempt == nil {
-		return failure
-	}
-	entry := attempt.Entry()
-	entry.Result, entry.Error = audit.ResultFailed, string(failure.Code)
-	entry.Detail("done", append([]string{}, c.done...))
+// tell is a failure with what was done before it, also in its audit row. A fault of the body says nothing of that: where something was
+// done, the hypervisor has refused the rest.
+func (c *Change) tell(err error, row *audit.Entry) *problem.Error {
+	row.Detail("done", append([]string{}, c.done...))
 	if len(c.unknown) > 0 {
-		entry.Detail("unknown", c.unknown)
+		row.Detail("unknown", c.unknown)
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordLimit)
-	defer cancel()
-	if unwritten := (audit.Recorder{DB: a.DB}).Record(ctx, entry); unwritten != nil {
-		return failure.Because(errors.Join(err, fmt.Errorf("writing the audit row of a failed change: %w", unwritten)))
-	}
-	return failure
-}
-
-// tell is a failure with what was done before it. A fault of the body says nothing of that: where something was done, the hypervisor
-// has refused the rest.
-func (c *Change) tell(err error) *problem.Error {
 	known := problem.From(plugin.Problem(err))
 	told := *known
 	told.Members = maps.Clone(known.Members)
@@ -136,19 +97,12 @@ func (c *Change) Send(ctx context.Context, fields []string, request func(ctx con
 	case !left || job.Refused(err):
 		return err
 	}
-	was, unseen := there(ctx)
-	known := problem.From(plugin.Problem(err))
-	switch {
-	case unseen != nil:
+	was, unread := there(ctx)
+	if unread != nil {
 		c.unknown = fields
-		return problem.New(problem.CodeOutcomeUnknown, "the hypervisor's answer was lost (%s), and whether it was done cannot be found out now "+
-			"(%s); nothing was sent again: look at the guest before you ask once more", known.Detail, problem.From(unseen).Detail).Because(err)
-	case was:
-		c.done = append(c.done, fields...)
-		return nil
 	}
-	told := *known
-	told.Members = maps.Clone(known.Members)
-	told.Detail = fmt.Sprintf("%s; the guest was read afterwards and is as before, and nothing was sent again", known.Detail)
-	return told.Because(err)
+	if err = change.Lost(err, "the guest", was, unread); err == nil {
+		c.done = append(c.done, fields...)
+	}
+	return err
 }

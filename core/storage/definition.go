@@ -3,13 +3,12 @@ package storage
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
 	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/change"
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/guest"
 	"github.com/hostler/hostler/core/host"
@@ -39,10 +38,8 @@ type Detail struct {
 const (
 	// sendLimit bounds one request that changes a definition: a server that does not answer is tried for a while.
 	sendLimit = 60 * time.Second
-	// holdLimit is longer than a change may take, with what is read before and after it.
-	holdLimit = sendLimit + 60*time.Second
-	// recordLimit bounds the audit row of a change that failed.
-	recordLimit = 5 * time.Second
+	// changeLimit bounds a change, with what is read before and after its request.
+	changeLimit = sendLimit + 40*time.Second
 )
 
 // Types tells which types of storages the host's hypervisor has. Problems: unsupported, and those of host.Ask.
@@ -271,76 +268,25 @@ func (s *Store) Edit(ctx context.Context, hostID int64, name, digest string, con
 // exclusive is what only one change of a storage's definition, or of its content by a job that says so, may hold.
 func (p *place) exclusive() string { return fmt.Sprintf("storage:%d:%s", p.clusterID, p.name) }
 
-// change sends one request about a definition: others are kept off it, the audit row is written before, and what was begun is brought to
-// its end when the caller leaves. Where the answer is lost, there judges by the definition as it is then, nil where there is none; nothing
-// is sent again.
+// change sends one request about a definition. Where the answer is lost, there judges by the definition as it is then, nil where there is
+// none; nothing is sent again.
 func (s *Store) change(ctx context.Context, p *place, request func(context.Context, hypervisor.StorageManager) error,
 	there func(now *hypervisor.StorageDefinition) bool) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), holdLimit)
-	defer cancel()
-	var hold *job.Hold
-	err := s.DB.Tx(ctx, func(tx *db.Tx) (err error) {
-		if hold, err = job.HoldOff(ctx, s.DB, tx, p.exclusive(), holdLimit); err != nil {
+	tell := func(err error, _ *audit.Entry) *problem.Error { return problem.From(inConfig(plugin.Problem(err))) }
+	return change.Change{DB: s.DB, Exclusive: p.exclusive(), Limit: changeLimit, Tell: tell}.Do(ctx, func(ctx context.Context) error {
+		left := false
+		_, err := host.AskWithin(ctx, s.Hosts, sendLimit, p.hostID, endpoint.Lifecycle,
+			func(ctx context.Context, m hypervisor.StorageManager) (struct{}, error) {
+				left = true
+				return struct{}{}, request(ctx, m)
+			})
+		if err == nil || !left || job.Refused(err) {
 			return err
 		}
-		return audit.Write(ctx, tx)
+		found, unread := s.definition(ctx, p.hostID, p.name)
+		if unread != nil && problem.CodeOf(unread) == problem.CodeNotFound {
+			return change.Lost(err, "the storage", there(nil), nil)
+		}
+		return change.Lost(err, "the storage", unread == nil && there(&found), unread)
 	})
-	if err != nil {
-		return err
-	}
-	left := false
-	_, err = host.AskWithin(ctx, s.Hosts, sendLimit, p.hostID, endpoint.Lifecycle,
-		func(ctx context.Context, m hypervisor.StorageManager) (struct{}, error) {
-			left = true
-			return struct{}{}, request(ctx, m)
-		})
-	if err != nil && left && !job.Refused(err) {
-		err = s.judge(ctx, p, err, there)
-	}
-	if failed := hold.Release(ctx); failed != nil && err == nil {
-		err = failed
-	}
-	if err == nil {
-		return nil
-	}
-	return s.failed(ctx, err)
-}
-
-// judge looks what has come of a request whose answer was lost.
-func (s *Store) judge(ctx context.Context, p *place, lost error, there func(*hypervisor.StorageDefinition) bool) error {
-	known := problem.From(plugin.Problem(lost))
-	now, err := s.definition(ctx, p.hostID, p.name)
-	found := &now
-	if problem.CodeOf(err) == problem.CodeNotFound && err != nil {
-		found, err = nil, nil
-	}
-	switch {
-	case err != nil:
-		return problem.New(problem.CodeOutcomeUnknown, "the hypervisor's answer was lost (%s), and whether it was done cannot be "+
-			"found out now (%s); nothing was sent again: look at the storage before you ask once more", known.Detail,
-			problem.From(err).Detail).Because(lost)
-	case there(found):
-		return nil
-	}
-	told := *known
-	told.Members = maps.Clone(known.Members)
-	told.Detail = fmt.Sprintf("%s; the storage was looked at afterwards and is as before, and nothing was sent again", known.Detail)
-	return told.Because(lost)
-}
-
-// failed writes a failure into the trail beside the row of the attempt.
-func (s *Store) failed(ctx context.Context, err error) error {
-	failure := problem.From(inConfig(plugin.Problem(err)))
-	attempt := audit.FromContext(ctx)
-	if attempt == nil {
-		return failure
-	}
-	entry := attempt.Entry()
-	entry.Result, entry.Error = audit.ResultFailed, string(failure.Code)
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordLimit)
-	defer cancel()
-	if unwritten := (audit.Recorder{DB: s.DB}).Record(ctx, entry); unwritten != nil {
-		return failure.Because(errors.Join(err, fmt.Errorf("writing the audit row of a failed change: %w", unwritten)))
-	}
-	return failure
 }
