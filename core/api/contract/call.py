@@ -23,8 +23,8 @@ def snake(name):
 
 
 def arguments(function, module, call):
-    """The path parameters and the body as the function's own types."""
-    given = dict(call["params"])
+    """The path parameters, those of the query and the body as the function's own types."""
+    given = dict(call["params"], **call["query"])
     for name, value in given.items():
         wanted = inspect.signature(function).parameters[name].annotation
         if isinstance(value, str) and inspect.isclass(wanted) and wanted is not str:

@@ -29,7 +29,7 @@ def check(tools, oapi_codegen, folder, document, service):
 
 
 def list_operations(document, service):
-    """One call per operation, reads first: its id, tag, method, path, path parameters and a body of the examples."""
+    """One call per operation, reads first: its id, tag, method, path, path parameters, what its query must have and a body of the examples."""
     calls = []
     for path, methods in document["paths"].items():
         for method, operation in methods.items():
@@ -41,7 +41,8 @@ def list_operations(document, service):
             body = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("example")
             media = list(operation["responses"].get("200", {}).get("content", {"application/json": {}}))
             params = {name: service.value(path, name) for name in re.findall(r"{(\w+)}", path)}
-            calls.append({"id": operation["operationId"], "tag": operation["tags"][0], "method": method, "path": path, "params": params, "body": body, "text": "application/json" not in media})
+            query = {p["name"]: service.query(p["name"]) for p in operation.get("parameters", []) if p["in"] == "query" and p.get("required")}
+            calls.append({"id": operation["operationId"], "tag": operation["tags"][0], "method": method, "path": path, "params": params, "query": query, "body": body, "text": "application/json" not in media})
     calls.sort(key=lambda call: (call["method"] != "get", call["method"] == "delete", call["id"] in LAST))
     return calls
 
@@ -110,6 +111,8 @@ def typescript(tools, folder, document, operations):
             options = {}
             if o["params"]:
                 options["params"] = {"path": o["params"]}
+            if o["query"]:
+                options["params"] = {"query": o["query"], **options.get("params", {})}
             if o["body"] is not None:
                 options["body"] = o["body"]
             if o["text"]:

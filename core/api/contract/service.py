@@ -76,6 +76,10 @@ class Service:
         """The value of a path parameter; a storage's name has the word of a snapshot's."""
         return "local" if name == "name" and "/storage/" in path else self.values[name]
 
+    def query(self, name):
+        """The value of a parameter that a query must have."""
+        return {"target": [f"vm:{self.values['vm_id']}"], "metric": ["cpu"]}[name]
+
     def furnish(self, password):
         owner = self.log_in("owner@example.com", password)
         host = owner("GET", "/hosts")[0]["id"]
