@@ -222,7 +222,8 @@ func (s *Store) List(ctx context.Context, hostID int64, visible identity.Visible
 }
 
 // attached are the NICs on bridges of a cluster's guests that may be seen, and how many others there are.
-func (s *Store) attached(ctx context.Context, clusterID int64, visible identity.Visible) (all []Attachment, others, unknown int, err error) {
+func (s *Store) attached(ctx context.Context, clusterID int64, visible identity.Visible) (
+	all []Attachment, others, unknown int, err error) {
 	nics, unknown, err := guest.Attached(ctx, s.DB, clusterID)
 	if err != nil {
 		return nil, 0, 0, err

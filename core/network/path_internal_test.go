@@ -204,10 +204,11 @@ func TestOwnPathBesides(t *testing.T) {
 		own              []string
 		touched, unclear bool
 	}{
-		"nothing staged":        {hypervisor.NodeNetwork{Current: base.all, Interfaces: base.all}, nil, nil, false, false},
-		"only a head":           {hypervisor.NodeNetwork{Current: base.all, Interfaces: base.all, Diff: "+#"}, dialled, nil, false, false},
-		"no address":            {add(iface("vmbr7", hypervisor.InterfaceBridge)), nil, nil, false, true},
-		"an address of nobody":  {add(iface("vmbr7", hypervisor.InterfaceBridge)), []netip.Addr{netip.MustParseAddr("192.0.2.1")}, nil, false, true},
+		"nothing staged": {hypervisor.NodeNetwork{Current: base.all, Interfaces: base.all}, nil, nil, false, false},
+		"only a head":    {hypervisor.NodeNetwork{Current: base.all, Interfaces: base.all, Diff: "+#"}, dialled, nil, false, false},
+		"no address":     {add(iface("vmbr7", hypervisor.InterfaceBridge)), nil, nil, false, true},
+		"an address of nobody": {add(iface("vmbr7", hypervisor.InterfaceBridge)), []netip.Addr{netip.MustParseAddr("192.0.2.1")}, nil,
+			false, true},
 		"a second gateway":      {add(iface("vmbr7", hypervisor.InterfaceBridge, four("10.7.0.2/24", "10.7.0.1"))), dialled, nil, true, false},
 		"one of the other kind": {add(iface("vmbr7", hypervisor.InterfaceBridge, six("fd00::2/64", "fd00::1"))), dialled, nil, false, false},
 		"the same network":      {add(iface("vmbr7", hypervisor.InterfaceBridge, four("10.0.0.3/24", ""))), dialled, nil, true, false},
