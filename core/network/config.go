@@ -39,7 +39,8 @@ var (
 	nameRules = map[string]string{
 		hypervisor.InterfaceBridge: "a bridge's name has 2 to 10 letters, digits and _, with a letter first, such as vmbr1",
 		hypervisor.InterfaceBond:   "a bond is called bond and a number, such as bond0",
-		hypervisor.InterfaceVLAN:   "a VLAN is called as its device with a dot and the tag, such as eno1.20, or has 2 to 15 letters, digits and _",
+		hypervisor.InterfaceVLAN: "a VLAN is called as its device with a dot and the tag, such as eno1.20, or has 2 to 15 letters, " +
+			"digits and _",
 	}
 )
 

@@ -10,8 +10,8 @@ import (
 	"github.com/hostler/hostler/internal/waittest"
 )
 
-// The plugin, and then the service, are killed after an apply of a node's network has reached the hypervisor and before its answer. The job
-// finds out what has become of it, and asks once.
+// The plugin, and then the service, are killed after an apply of a node's network has reached the hypervisor and before its answer. The
+// job finds out what has become of it, and asks once.
 func TestKilledWhileANetworkIsApplied(t *testing.T) {
 	t.Parallel()
 	cluster := startSim(t, "--scenario", "one", "--guests", "1", "--auth-delay", "100ms", "--task-duration", "100ms")

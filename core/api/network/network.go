@@ -62,7 +62,8 @@ func Register(a *op.API, deps Deps) {
 	})
 	op.Post(a, "/api/v1/network/:host_id/:node/apply", h.apply, op.Spec{
 		ID: "apply_network", Summary: "Put staged changes of a node's network into force", Tag: tag, Role: identity.Admin, On: op.Host,
-		Calls: true, Plan: true, Needs: endpoint.Lifecycle, Status: http.StatusAccepted, Audit: op.Audit{Action: "network.apply", Target: "node"},
+		Calls: true, Plan: true, Needs: endpoint.Lifecycle, Status: http.StatusAccepted,
+		Audit:  op.Audit{Action: "network.apply", Target: "node"},
 		Recall: h.startedAgain, Confirm: op.Confirm{When: op.ConfirmAlways, Field: "node"},
 		Description: "Answers with the job. 409 `confirm_required` until `confirm` holds the node's name; `self_target` with the same phrase " +
 			"where the path by which this service reaches the node is touched, or that cannot be told: the plan's first effect says why. The " +

@@ -141,13 +141,15 @@ func TestList(t *testing.T) {
 	denied.Missing, denied.Path, denied.Remedy = []string{"Node.Audit"}, "/nodes/node1", "grant it"
 	f.cluster.SetFault("nodenetwork", memdriver.Fault{Err: denied})
 	f.ask("GET", "network/bridges", "", apitest.Viewer, 200, "", `"reason":"permission"`, `"remedy":"grant it"`, `"missing":["Node.Audit"]`)
-	f.ask("GET", "network/bridges", "", &apitest.Caller{Role: identity.Viewer, Team: 2}, 200, "", `"nodes":[]`, `"errors":[]`, `"attachments":[]`)
+	f.ask("GET", "network/bridges", "", &apitest.Caller{Role: identity.Viewer, Team: 2}, 200, "", `"nodes":[]`,
+		`"errors":[]`, `"attachments":[]`)
 }
 
 func TestStage(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, endpoint.Lifecycle)
-	f.create("br2", `{"cidr":"10.2.0.1/24","cidr6":"fd00::1/64","gateway6":"fe80::1","mtu":9000,"ports":["enp3s0"],"comment":"a\nb"}`, 201, "",
+	f.create("br2", `{"cidr":"10.2.0.1/24","cidr6":"fd00::1/64","gateway6":"fe80::1","mtu":9000,"ports":["enp3s0"],"comment":"a\nb"}`,
+		201, "",
 		`"action":"create"`, `"staged":"`)
 	f.create("br2", `{}`, 409, "conflict")
 	for config, want := range map[string]string{
@@ -158,7 +160,8 @@ func TestStage(t *testing.T) {
 		`{"cidr":"10.9.0.1/24","gateway":"10.9.0.1"}`: "own address", `{"cidr":"10.9.0.1/24","gateway":"10.9.0.2"}`: "one of a family",
 		`{"cidr6":"fd00::9/64","gateway6":"fd00::1"}`: "one of a family", `{"mtu":1279}`: "1280", `{"mtu":65521}`: "65520",
 		`{"mtu":1e99}`: "whole number", `{"ports":["eno9"]}`: "no interface", `{"ports":["eno1"]}`: "port of br0",
-		`{"ports":"eno3"}`: "port of br2", `{"ports":["br1"]}`: "cannot be below", `{"ports":["../x"]}`: "no interface", `{"ports":7}`: "list of names",
+		`{"ports":"eno3"}`: "port of br2", `{"ports":["br1"]}`: "cannot be below", `{"ports":["../x"]}`: "no interface",
+		`{"ports":7}`:        "list of names",
 		`{"vlans":"2-4094"}`: "vlan_aware", `{"vlan_aware":true,"vlans":"1-9999"}`: "tags of 2", `{"autostart":"yes"}`: "true or false",
 		`{"comment":"a\u0007b"}`: "none that controls", `{"bond_mode":"802.3ad"}`: "no such setting", `{"nope":1}`: "no such setting",
 	} {
@@ -239,7 +242,8 @@ func TestApply(t *testing.T) {
 	f.ask("POST", apply, `{"confirm":"node2"}`, apitest.Admin, 409, "confirm_required")
 	f.ask("POST", apply+"?plan=true", "", apitest.Admin, 200, "", `"is_self":false`, "The interface br2 is added.", "is not touched")
 	f.ask("POST", apply, `{"confirm":"node1"}`, apitest.Operator, 403, "forbidden")
-	f.ended(f.ask("POST", apply, `{"confirm":"node1"}`, apitest.Admin, 202, ""), "succeeded", "all that was staged is in force", "br2: bridge")
+	f.ended(f.ask("POST", apply, `{"confirm":"node1"}`, apitest.Admin, 202, ""), "succeeded",
+		"all that was staged is in force", "br2: bridge")
 
 	f.attach("web", "br1")
 	f.ask("DELETE", "network/bridges/1/node1/br1?confirm=br1", "", apitest.Admin, 200, "")
@@ -255,7 +259,8 @@ func TestApply(t *testing.T) {
 	f.ended(started, "failed", "the node does not answer", "restore the network of node1")
 }
 
-// TestApplyAnswersLost are applies of which the answer was lost: one that arrived is found by its task, one that did not is not sent again.
+// TestApplyAnswersLost are applies of which the answer was lost: one that arrived is found by its task, one that did not is not sent
+// again.
 func TestApplyAnswersLost(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, endpoint.Lifecycle)
