@@ -3,13 +3,13 @@ package network
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/change"
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/guest"
 	"github.com/hostler/hostler/core/host"
@@ -45,10 +45,8 @@ type Reverted struct {
 const (
 	// sendLimit bounds one request that stages something.
 	sendLimit = 30 * time.Second
-	// holdLimit is longer than a change may take, with what is read before and after it.
-	holdLimit = sendLimit + 60*time.Second
-	// recordLimit bounds the audit row of a change that failed.
-	recordLimit = 5 * time.Second
+	// changeLimit bounds it with what is read afterwards.
+	changeLimit = sendLimit + 40*time.Second
 )
 
 // Request names what a change is about.
@@ -371,71 +369,26 @@ func changed(n hypervisor.NodeNetwork) []string {
 	return names
 }
 
-// change sends one request about a node's network: others are kept off it, the audit row is written before, and what was begun is brought
-// to its end when the caller leaves. Where the answer is lost, there judges by the network as it is then; nothing is sent again.
+// change sends one request about a node's network. Where the answer is lost, there judges by the network as it is then; nothing is sent
+// again.
 func (s *Store) change(ctx context.Context, p *place, request func(context.Context, hypervisor.NetworkManager) error,
 	there func(now hypervisor.NodeNetwork) bool) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), holdLimit)
-	defer cancel()
-	var hold *job.Hold
-	err := s.DB.Tx(ctx, func(tx *db.Tx) (err error) {
-		if hold, err = job.HoldOff(ctx, s.DB, tx, p.exclusive(), holdLimit); err != nil {
+	tell := func(err error, _ *audit.Entry) *problem.Error {
+		return problem.From(inConfig(host.UnknownNode(plugin.Problem(err))))
+	}
+	return change.Change{DB: s.DB, Exclusive: p.exclusive(), Limit: changeLimit, Tell: tell}.Do(ctx, func(ctx context.Context) error {
+		left := false
+		_, err := host.AskWithin(ctx, s.Hosts, sendLimit, p.hostID, endpoint.Lifecycle,
+			func(ctx context.Context, m hypervisor.NetworkManager) (struct{}, error) {
+				left = true
+				return struct{}{}, request(ctx, m)
+			})
+		if err == nil || !left || job.Refused(err) {
 			return err
 		}
-		return audit.Write(ctx, tx)
+		now, unread := s.read(ctx, p)
+		return change.Lost(err, "the node's network", unread == nil && there(now), unread)
 	})
-	if err != nil {
-		return err
-	}
-	left := false
-	_, err = host.AskWithin(ctx, s.Hosts, sendLimit, p.hostID, endpoint.Lifecycle,
-		func(ctx context.Context, m hypervisor.NetworkManager) (struct{}, error) {
-			left = true
-			return struct{}{}, request(ctx, m)
-		})
-	if err != nil && left && !job.Refused(err) {
-		err = s.judge(ctx, p, err, there)
-	}
-	if failed := hold.Release(ctx); failed != nil && err == nil {
-		err = failed
-	}
-	if err == nil {
-		return nil
-	}
-	return s.failed(ctx, err)
-}
-
-// judge looks what has come of a request whose answer was lost.
-func (s *Store) judge(ctx context.Context, p *place, lost error, there func(hypervisor.NodeNetwork) bool) error {
-	known := problem.From(plugin.Problem(lost))
-	now, err := s.read(ctx, p)
-	switch {
-	case err != nil:
-		return problem.New(problem.CodeOutcomeUnknown, "the hypervisor's answer was lost (%s), and whether it was staged cannot be found "+
-			"out now (%s); nothing was sent again: look at the node's network before you ask once more", known.Detail,
-			problem.From(err).Detail).Because(lost)
-	case there(now):
-		return nil
-	}
-	return problem.New(known.Code, "%s; the network was looked at afterwards and is as before, and nothing was sent again", known.Detail).
-		Because(lost)
-}
-
-// failed writes a failure into the trail beside the row of the attempt.
-func (s *Store) failed(ctx context.Context, err error) error {
-	failure := problem.From(inConfig(host.UnknownNode(plugin.Problem(err))))
-	attempt := audit.FromContext(ctx)
-	if attempt == nil {
-		return failure
-	}
-	entry := attempt.Entry()
-	entry.Result, entry.Error = audit.ResultFailed, string(failure.Code)
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordLimit)
-	defer cancel()
-	if unwritten := (audit.Recorder{DB: s.DB}).Record(ctx, entry); unwritten != nil {
-		return failure.Because(errors.Join(err, fmt.Errorf("writing the audit row of a failed change: %w", unwritten)))
-	}
-	return failure
 }
 
 // inConfig makes of what the hypervisor says is wrong with a setting the fault of a request.

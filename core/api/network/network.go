@@ -35,7 +35,7 @@ const (
 func Register(a *op.API, deps Deps) {
 	h := handlers{deps}
 	op.Get(a, "/api/v1/network/bridges", h.list, op.Spec{
-		ID: "list_bridges", Summary: "List the networks of nodes", Tag: tag, Role: identity.Viewer, On: op.Anywhere, Calls: true,
+		ID: "list_bridges", Summary: "List the networks of nodes", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
 		Timeout: changeTime,
 		Description: "Bridges, bonds, VLANs, physical NICs and what else a node has, with what is staged, asked of every node now; and which " +
 			"guests are on which bridge, as their configurations were last read (`as_of`; `unknown` counts those never read). A node that " +
