@@ -42,7 +42,8 @@ var rules = []rule{
 // nouns stand in the order of who is below whom: a noun imports only nouns before it.
 var nouns = []string{"problem", "heartbeat", "db", "scope", "secret", "idempotency", "plan", "audit", "identity", "setting", "plugin",
 	"job", "change", "schedule", "alert", "host", "cluster", "metric", "remotewrite",
-	"guest", "vm", "app", "backup", "upload", "storage", "firewall", "option", "poll", "maintenance", "selfupdate", "activity", "service"}
+	"guest", "vm", "app", "backup", "upload", "storage", "network", "firewall", "option", "poll", "maintenance", "selfupdate",
+	"activity", "service"}
 
 func TestImportDirections(t *testing.T) {
 	t.Parallel()

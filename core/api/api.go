@@ -24,6 +24,7 @@ import (
 	"github.com/hostler/hostler/core/api/meta"
 	"github.com/hostler/hostler/core/api/metrics"
 	"github.com/hostler/hostler/core/api/migrations"
+	"github.com/hostler/hostler/core/api/network"
 	"github.com/hostler/hostler/core/api/nics"
 	"github.com/hostler/hostler/core/api/op"
 	"github.com/hostler/hostler/core/api/options"
@@ -81,6 +82,7 @@ type Deps struct {
 	Apps      apps.Deps
 	Backups   backups.Deps
 	Storage   storage.Deps
+	Network   network.Deps
 	Uploads   uploads.Deps
 	Firewall  firewall.Deps
 	Jobs      jobs.Deps
@@ -121,6 +123,7 @@ var resources = []struct {
 	{"migrations", func(a *op.API, d Deps) { migrations.Register(a, d.Migrations) }},
 	{"apps", func(a *op.API, d Deps) { apps.Register(a, d.Apps) }},
 	{"backups", func(a *op.API, d Deps) { backups.Register(a, d.Backups) }},
+	{"network", func(a *op.API, d Deps) { network.Register(a, d.Network) }},
 	{"storage", func(a *op.API, d Deps) { storage.Register(a, d.Storage) }},
 	{"uploads", func(a *op.API, d Deps) { uploads.Register(a, d.Uploads) }},
 	{"configs", func(a *op.API, d Deps) { configs.Register(a, d.Configs) }},

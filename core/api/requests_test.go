@@ -23,6 +23,7 @@ import (
 	"github.com/hostler/hostler/core/api/meta/metatest"
 	"github.com/hostler/hostler/core/api/metrics/metricstest"
 	"github.com/hostler/hostler/core/api/migrations/migrationstest"
+	"github.com/hostler/hostler/core/api/network/networktest"
 	"github.com/hostler/hostler/core/api/nics/nicstest"
 	"github.com/hostler/hostler/core/api/op"
 	"github.com/hostler/hostler/core/api/options/optionstest"
@@ -64,6 +65,7 @@ var requests = map[string]requesttest.Requests{
 	"settings":  settingstest.Requests,
 	"setup":     setuptest.Requests,
 	"snapshots": snapshotstest.Requests,
+	"network":   networktest.Requests,
 	"storage":   storagetest.Requests,
 	"teams":     teamstest.Requests,
 	"uploads":   uploadstest.Requests,

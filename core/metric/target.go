@@ -13,8 +13,8 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// Target is a thing whose figures are asked for: host:1, vm:3, app:2, node:1/pve1 (a host and the name of a node of its cluster),
-// storage:1/nas, or storage:1/local/pve1 for the storage of one node.
+// Target is a thing whose figures are asked for: host:1, vm:3, app:2, node:1/alpha (a host and the name of a node of its cluster),
+// storage:1/nas, or storage:1/local/alpha for the storage of one node.
 type Target struct {
 	Kind Kind
 	// ID is that of the host, VM or app; of a node and a storage that of a host of their cluster.
@@ -22,7 +22,7 @@ type Target struct {
 	Storage, Node string
 }
 
-var errTarget = errors.New("must be like host:1, vm:3, app:2, node:1/pve1, storage:1/nas or storage:1/local/pve1")
+var errTarget = errors.New("must be like host:1, vm:3, app:2, node:1/alpha, storage:1/nas or storage:1/local/alpha")
 
 // ParseTarget reads a target.
 func ParseTarget(text string) (Target, error) {

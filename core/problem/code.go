@@ -31,6 +31,7 @@ const (
 	CodeGuestRunning        Code = "guest_running"
 	CodeProtected           Code = "protected"
 	CodeVolumeInUse         Code = "volume_in_use"
+	CodeBridgeInUse         Code = "bridge_in_use"
 
 	CodeLinkedCloneNeedsTemplate Code = "linked_clone_needs_template"
 	CodeMigrationBlocked         Code = "migration_blocked"
@@ -98,6 +99,7 @@ var table = map[Code]kind{
 	CodeGuestRunning:        {http.StatusConflict, "The guest is running"},
 	CodeProtected:           {http.StatusConflict, "Protected at the hypervisor"},
 	CodeVolumeInUse:         {http.StatusConflict, "Something uses the volume"},
+	CodeBridgeInUse:         {http.StatusConflict, "Guests are on the bridge"},
 
 	CodeLinkedCloneNeedsTemplate: {http.StatusConflict, "Only a template can be copied so"},
 	CodeMigrationBlocked:         {http.StatusConflict, "Something is in the way of the migration"},

@@ -19,6 +19,7 @@ import (
 	"github.com/hostler/hostler/core/api/meta"
 	metricsapi "github.com/hostler/hostler/core/api/metrics"
 	"github.com/hostler/hostler/core/api/migrations"
+	networkapi "github.com/hostler/hostler/core/api/network"
 	"github.com/hostler/hostler/core/api/nics"
 	"github.com/hostler/hostler/core/api/op"
 	"github.com/hostler/hostler/core/api/options"
@@ -64,6 +65,7 @@ func (s *Service) deps() api.Deps {
 		Apps:      apps.Deps{Apps: s.Apps},
 		Backups:   backups.Deps{Backups: s.Backups, Guests: s.Guests, Actor: s.VMs.Actor},
 		Storage:   storageapi.Deps{Storages: s.Storages},
+		Network:   networkapi.Deps{Networks: s.Networks},
 		Uploads:   uploads.Deps{Uploads: s.Uploads},
 		Options:   options.Deps{VMs: s.VMs, Options: &option.Store{Actor: s.VMs.Actor, Firewalls: firewalls}},
 		Firewall:  firewallapi.Deps{Firewalls: firewalls, VMs: s.VMs, Apps: s.Apps},

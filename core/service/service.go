@@ -24,6 +24,7 @@ import (
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/job"
 	"github.com/hostler/hostler/core/maintenance"
+	"github.com/hostler/hostler/core/network"
 	"github.com/hostler/hostler/core/poll"
 	"github.com/hostler/hostler/core/remotewrite"
 	"github.com/hostler/hostler/core/schedule"
@@ -55,6 +56,7 @@ type Service struct {
 	Apps     *app.Store
 	Backups  *backup.Store
 	Storages *storage.Store
+	Networks *network.Store
 	Uploads  *upload.Store
 	Queue    *job.Queue
 	Poller   *poll.Poller
@@ -119,6 +121,8 @@ func New(c Config) (*Service, error) {
 	s.Backups.Register(s.Queue)
 	s.Storages = &storage.Store{DB: c.DB, Hosts: s.Hosts, Actor: actor, Guests: s.Guests, Deleted: s.Backups.Refresh}
 	s.Storages.Register(s.Queue)
+	s.Networks = &network.Store{DB: c.DB, Hosts: s.Hosts, Actor: actor, Self: c.Self}
+	s.Networks.Register(s.Queue)
 	s.Uploads = &upload.Store{DB: c.DB, Actor: actor, Spool: c.Spool, Logger: c.Loggers("upload"), Heartbeat: s.Heartbeats[Uploads]}
 	s.Uploads.Register(s.Queue)
 	s.VMs, s.Apps = &vm.Store{Guests: s.Guests, Actor: actor}, &app.Store{Guests: s.Guests, Actor: actor}

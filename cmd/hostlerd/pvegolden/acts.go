@@ -82,6 +82,15 @@ func (w *World) storage(name, content string) {
 	w.Sync()
 }
 
+// staged stages bridges on the first node, and nothing else, before an act.
+func staged(bridges ...string) func(*World) {
+	return func(w *World) {
+		if err := w.StageInterfaces("pve1", bridges...); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+}
+
 // withSnapshot gives a guest a snapshot before an act.
 func withSnapshot(name string) func(*World) { return func(w *World) { w.Snapshot(name, "before") } }
 
@@ -165,6 +174,16 @@ func Acts() []Act {
 			Body: form("small.iso", "overwrite", "true")},
 		{Operation: "get_node_hardware", Method: "GET", Path: "/hosts/{host}/nodes/pve1/hardware", Most: 7},
 		{Operation: "get_node_status", Method: "GET", Path: "/hosts/{host}/nodes/pve1/status"},
+		{Operation: "list_bridges", Method: "GET", Path: "/network/bridges", Before: staged(), Most: 3},
+		{Operation: "create_bridge", Tokens: lifecycle, Method: "POST", Path: "/network/bridges", Before: staged(), Most: 3,
+			Body: `{"host_id":{host},"node":"pve1","iface":"vmbr5","config":{"cidr":"10.5.0.1/24","autostart":true}}`},
+		{Operation: "edit_bridge", Tokens: lifecycle, Method: "PUT", Path: "/network/bridges/{host}/pve1/vmbr5",
+			Body: `{"config":{"mtu":1400,"comment":"changed"}}`, Before: staged("vmbr5"), Most: 3},
+		{Operation: "delete_bridge", Tokens: lifecycle, Method: "DELETE", Path: "/network/bridges/{host}/pve1/vmbr5",
+			Before: staged("vmbr5"), Most: 3},
+		{Operation: "apply_network", Tokens: lifecycle, Method: "POST", Path: "/network/{host}/pve1/apply", Before: staged("vmbr5"),
+			Body: `{"confirm":"pve1"}`},
+		{Operation: "revert_network", Tokens: lifecycle, Method: "POST", Path: "/network/{host}/pve1/revert", Before: staged("vmbr5"), Most: 2},
 	}
 	for _, on := range []string{"vm", "app"} {
 		path := "/" + on + "s/{" + on + "}"

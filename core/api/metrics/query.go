@@ -45,7 +45,7 @@ func written(a *metric.Answer, err error) (*op.Body[Series], error) {
 }
 
 type queryInput struct {
-	Targets    []string  `query:"target,explode" required:"true" minItems:"1" maxItems:"1000" example:"[\"vm:3\"]" doc:"host:1, vm:3, app:2, node:1/pve1 (a host and a node of its cluster), storage:1/nas, or storage:1/local/pve1 for that of one node; several times for several"`
+	Targets    []string  `query:"target,explode" required:"true" minItems:"1" maxItems:"1000" example:"[\"vm:3\"]" doc:"host:1, vm:3, app:2, node:1/alpha (a host and a node of its cluster), storage:1/nas, or storage:1/local/alpha for that of one node; several times for several"`
 	Metrics    []string  `query:"metric,explode" required:"true" minItems:"1" maxItems:"20" example:"[\"cpu\"]" doc:"cpu, cpu_max, memory, memory_max, memory_total, disk, disk_total, net_in, net_out, disk_read or disk_write; several times for several"`
 	From       time.Time `query:"from" example:"2026-01-01T00:00:00Z" doc:"An hour before to when absent"`
 	To         time.Time `query:"to" example:"2026-01-02T00:00:00Z" doc:"Now when absent"`

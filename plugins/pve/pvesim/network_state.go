@@ -249,3 +249,19 @@ func (c *Cluster) RestoreNetwork(name string) error {
 	}
 	return nil
 }
+
+// StageInterfaces gives a node the network that it had at first, with these bridges staged and nothing else.
+func (c *Cluster) StageInterfaces(name string, bridges ...string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n := c.nodeByName(name)
+	if n == nil {
+		return fmt.Errorf("no node %q", name)
+	}
+	n.network, n.staged, n.before = firstNetwork(n.ip), nil, nil
+	for _, bridge := range bridges {
+		n.staged = append(cloneNetwork(n.pending()), &iface{name: bridge, kind: "bridge", priority: 9, options: map[string]string{}})
+	}
+	c.generation++
+	return nil
+}

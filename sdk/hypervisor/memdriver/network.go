@@ -175,7 +175,7 @@ func (h *Host) StageInterface(ctx context.Context, change hypervisor.InterfaceCh
 			return plugin.Errorf(plugin.NotFound, "there is no interface %s", want.Name)
 		}
 		for _, port := range want.Ports {
-			if interfaceIn(all, port) == nil {
+			if !slices.ContainsFunc(all, func(i hypervisor.Interface) bool { return i.Name == port || slices.Contains(i.AltNames, port) }) {
 				return invalid("ports", "there is no interface %.20q", port)
 			}
 		}
@@ -235,4 +235,12 @@ func (h *Host) ApplyNetwork(ctx context.Context, node string) (taskID string, er
 		return nil
 	})
 	return taskID, err
+}
+
+// Stage stages an interface behind the API's back, as somebody else would.
+func (c *Cluster) Stage(node string, i hypervisor.Interface) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n := c.network(node)
+	n.staged = append(slices.DeleteFunc(n.stage(), func(o hypervisor.Interface) bool { return o.Name == i.Name }), i)
 }

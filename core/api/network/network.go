@@ -1,0 +1,187 @@
+// Package network is the HTTP resource of the networks of nodes.
+package network
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/guest"
+	"github.com/hostler/hostler/core/idempotency"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/network"
+	"github.com/hostler/hostler/core/schedule"
+	"github.com/hostler/hostler/core/scope"
+	"github.com/hostler/hostler/sdk/endpoint"
+)
+
+// Deps is what the resource works with.
+type Deps struct{ Networks *network.Store }
+
+type handlers struct{ Deps }
+
+const (
+	tag = "Network"
+	one = "/api/v1/network/bridges/:host_id/:node/:iface"
+	// changeTime is how long a change may take, with what is read before and after it.
+	changeTime = 2 * time.Minute
+)
+
+// Register declares the operations.
+func Register(a *op.API, deps Deps) {
+	h := handlers{deps}
+	op.Get(a, "/api/v1/network/bridges", h.list, op.Spec{
+		ID: "list_bridges", Summary: "List the networks of nodes", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
+		Timeout: changeTime,
+		Description: "Bridges, bonds, VLANs, physical NICs and what else a node has, with what is staged, asked of every node now; and which " +
+			"guests are on which bridge, as their configurations were last read (`as_of`; `unknown` counts those never read). A node that " +
+			"cannot be asked is among `errors` and does not fail the request.",
+	})
+	op.Post(a, "/api/v1/network/bridges", h.create, op.Spec{
+		ID: "create_bridge", Summary: "Stage a new bridge, bond or VLAN", Tag: tag, Role: identity.Admin, On: op.Anywhere, Calls: true,
+		Status: http.StatusCreated, Audit: op.Audit{Action: "network.create"}, Timeout: changeTime, Recall: h.createdAgain,
+		Description: "Nothing is in force before it is applied. `config` takes `autostart`, `cidr`, `gateway`, `cidr6`, `gateway6`, `mtu`, " +
+			"`comment`; a bridge `ports`, `vlan_aware`, `vlans`; a bond `ports`, `bond_mode`, `bond_primary`, `bond_hash`; a VLAN `device` " +
+			"and `vlan`. All that is wrong is 422 before the hypervisor is asked for anything. A name that is taken is 409 `conflict`.",
+	})
+	op.Put(a, one, h.edit, op.Spec{
+		ID: "edit_bridge", Summary: "Stage a change of an interface", Tag: tag, Role: identity.Admin, On: op.Host, Calls: true,
+		Needs: endpoint.Lifecycle, Audit: op.Audit{Action: "network.edit", Target: "iface"}, Timeout: changeTime,
+		Description: "What is absent from `config` stays, null clears a setting; what this service does not know of the interface stays too. " +
+			"A change that guests on a bridge would notice is 409 `bridge_in_use` with `guests` until `confirm` holds the bridge's name.",
+	})
+	op.Delete(a, one, h.remove, op.Spec{
+		ID: "delete_bridge", Summary: "Stage the removal of an interface", Tag: tag, Role: identity.Admin, On: op.Host, Calls: true,
+		Needs: endpoint.Lifecycle, Audit: op.Audit{Action: "network.delete", Target: "iface"}, Timeout: changeTime,
+		Description: "A bridge with guests is 409 `bridge_in_use` with `guests` until `confirm` holds its name; what others stand on, and a " +
+			"physical NIC, is 409 `invalid_state`.",
+	})
+	op.Post(a, "/api/v1/network/:host_id/:node/apply", h.apply, op.Spec{
+		ID: "apply_network", Summary: "Put staged changes of a node's network into force", Tag: tag, Role: identity.Admin, On: op.Host,
+		Calls: true, Plan: true, Needs: endpoint.Lifecycle, Status: http.StatusAccepted,
+		Audit:  op.Audit{Action: "network.apply", Target: "node"},
+		Recall: h.startedAgain, Confirm: op.Confirm{When: op.ConfirmAlways, Field: "node"},
+		Description: "Answers with the job. 409 `confirm_required` until `confirm` holds the node's name; `self_target` with the same phrase " +
+			"where the path by which this service reaches the node is touched, or that cannot be told: the plan's first effect says why. The " +
+			"job waits up to a minute until the node answers again, and says what it sees; else it fails with what to type at the node's " +
+			"console. 409 `invalid_state` where nothing is staged.",
+	})
+	op.Post(a, "/api/v1/network/:host_id/:node/revert", h.revert, op.Spec{
+		ID: "revert_network", Summary: "Drop staged changes of a node's network", Tag: tag, Role: identity.Admin, On: op.Host, Calls: true,
+		Needs: endpoint.Lifecycle, Audit: op.Audit{Action: "network.revert", Target: "node"}, Timeout: changeTime,
+		Description: "All that is staged on the node is dropped, other people's changes too: the answer says whose they were. Needs no " +
+			"confirmation, makes no job, and changes nothing that is in force.",
+	})
+}
+
+type listInput struct {
+	Host int64 `query:"host" minimum:"1" doc:"Only nodes of this host's cluster"`
+}
+
+func (h handlers) list(ctx context.Context, in *listInput) (*op.Body[network.Bridges], error) {
+	found, err := h.Networks.List(ctx, in.Host, identity.FromContext(ctx).Visible())
+	return &op.Body[network.Bridges]{Body: found}, err
+}
+
+// Config holds the settings of an interface. Which there are depends on its type: core/network checks all of them at once.
+type Config map[string]json.RawMessage
+
+var _ huma.SchemaProvider = Config{}
+
+// Schema is an object of anything.
+func (Config) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true,
+		Examples: []any{map[string]any{"cidr": "198.51.100.2/24", "ports": []any{}, "autostart": true}}}
+}
+
+type createInput struct {
+	Body struct {
+		HostID int64  `json:"host_id" minimum:"1" example:"1"`
+		Node   string `json:"node" minLength:"1" maxLength:"253" example:"pve1"`
+		Iface  string `json:"iface" minLength:"2" maxLength:"15" example:"vmbr1" doc:"Its name"`
+		Type   string `json:"type,omitempty" enum:"bridge,bond,vlan" default:"bridge"`
+		Config Config `json:"config,omitempty"`
+	}
+}
+
+func (h handlers) create(ctx context.Context, in *createInput) (*op.Body[network.Staged], error) {
+	b := &in.Body
+	if _, err := schedule.Require(ctx, h.Networks.DB, scope.Host, b.HostID, identity.Admin); err != nil {
+		return nil, err
+	}
+	kind := b.Type
+	if kind == "" {
+		kind = "bridge"
+	}
+	done, err := h.Networks.Create(ctx, network.Request{HostID: b.HostID, Node: b.Node, Name: b.Iface}, kind, network.Config(b.Config))
+	return &op.Body[network.Staged]{Body: done}, err
+}
+
+// createdAgain makes the answer of create again.
+func (h handlers) createdAgain(ctx context.Context, made idempotency.Made) (any, error) {
+	return h.Networks.CreatedAgain(ctx, made)
+}
+
+// Named is an interface of a node in a path.
+type Named struct {
+	Node    string `path:"node" maxLength:"253" example:"pve1"`
+	Iface   string `path:"iface" maxLength:"64" example:"vmbr1"`
+	Confirm string `query:"confirm" maxLength:"64" doc:"The bridge's name, where guests are on it"`
+}
+
+func (n *Named) request(ctx context.Context) network.Request {
+	return network.Request{HostID: op.Found(ctx).ID, Node: n.Node, Name: n.Iface, Confirm: &n.Confirm}
+}
+
+type editInput struct {
+	Named
+	Body struct {
+		Config Config `json:"config,omitempty" doc:"New values by setting; null clears one"`
+	}
+}
+
+func (h handlers) edit(ctx context.Context, in *editInput) (*op.Body[network.Staged], error) {
+	done, err := h.Networks.Edit(ctx, in.request(ctx), network.Config(in.Body.Config))
+	return &op.Body[network.Staged]{Body: done}, err
+}
+
+func (h handlers) remove(ctx context.Context, in *struct{ Named }) (*op.Body[network.Staged], error) {
+	done, err := h.Networks.Remove(ctx, in.request(ctx))
+	return &op.Body[network.Staged]{Body: done}, err
+}
+
+// OnNode is a node in a path.
+type OnNode struct {
+	Node string `path:"node" maxLength:"253" example:"pve1"`
+}
+
+type applyInput struct {
+	op.Planned
+	OnNode
+	Body *struct {
+		Confirm *string `json:"confirm,omitempty" nullable:"true" maxLength:"253" doc:"The node's name"`
+	}
+}
+
+func (h handlers) apply(ctx context.Context, in *applyInput) (*op.Body[guest.Started], error) {
+	var confirm *string
+	if in.Body != nil {
+		confirm = in.Body.Confirm
+	}
+	started, err := h.Networks.Apply(ctx, op.Found(ctx).ID, in.Node, confirm)
+	return &op.Body[guest.Started]{Body: started}, err
+}
+
+// startedAgain makes the answer of apply again.
+func (h handlers) startedAgain(ctx context.Context, made idempotency.Made) (any, error) {
+	return h.Networks.StartedAgain(ctx, made)
+}
+
+func (h handlers) revert(ctx context.Context, in *OnNode) (*op.Body[network.Reverted], error) {
+	done, err := h.Networks.Revert(ctx, op.Found(ctx).ID, in.Node)
+	return &op.Body[network.Reverted]{Body: done}, err
+}

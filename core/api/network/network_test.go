@@ -1,0 +1,280 @@
+package network_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hostler/hostler/core/api"
+	"github.com/hostler/hostler/core/api/apitest"
+	"github.com/hostler/hostler/core/api/hosts"
+	"github.com/hostler/hostler/core/api/jobs"
+	"github.com/hostler/hostler/core/api/network"
+	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/db/dbtest"
+	"github.com/hostler/hostler/core/db/inventorytest"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/service"
+	"github.com/hostler/hostler/core/service/servicetest"
+	"github.com/hostler/hostler/internal/waittest"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+// fixture has a hypervisor in memory with host 1 and two nodes. The first has the address at which the service reaches it on br0.
+type fixture struct {
+	*servicetest.Resource
+	t       *testing.T
+	cluster *memdriver.Cluster
+}
+
+func newFixture(t *testing.T, tokens ...endpoint.Capability) *fixture {
+	t.Helper()
+	driver := memdriver.New()
+	f := &fixture{t: t, cluster: driver.Add("net.mem:8006", memdriver.Spec{Nodes: 2})}
+	f.Resource = servicetest.NewResource(t, func(a *op.API, d api.Deps) {
+		hosts.Register(a, d.Hosts)
+		jobs.Register(a, d.Jobs)
+		d.Network.Networks.Resolve = func(context.Context, string) ([]netip.Addr, error) {
+			return []netip.Addr{netip.MustParseAddr("10.0.0.10")}, nil
+		}
+		d.Network.Networks.Answers = time.Second
+		network.Register(a, d.Network)
+	}, func(c *service.Config) {
+		c.Drivers = servicetest.Drivers{Driver: driver}
+		c.Loops = []service.Loop{service.Jobs}
+	})
+	if err := f.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	inventorytest.Team(t, f.DB, 2)
+	f.cluster.SetNetwork("node1",
+		hypervisor.Interface{Name: "eno1", Type: hypervisor.InterfaceNIC, Active: true},
+		hypervisor.Interface{Name: "eno2", Type: hypervisor.InterfaceNIC, Active: true},
+		hypervisor.Interface{Name: "eno3", Type: hypervisor.InterfaceNIC, Active: true, AltNames: []string{"enp3s0"}},
+		hypervisor.Interface{Name: "br0", Type: hypervisor.InterfaceBridge, Active: true, Autostart: true, CIDR: "10.0.0.10/24",
+			Gateway: "10.0.0.1", Ports: []string{"eno1"}},
+		hypervisor.Interface{Name: "br1", Type: hypervisor.InterfaceBridge, Active: true, Autostart: true, Ports: []string{"eno2"},
+			Options: map[string]string{"bridge_ageing": "300"}})
+	f.ask("POST", "hosts", fmt.Sprintf(`{"name":"lab","address":"https://net.mem","tls_fingerprint":%q,%s}`, f.cluster.Fingerprint(),
+		f.token(endpoint.Monitoring)), apitest.Admin, 201, "")
+	for _, c := range tokens {
+		f.ask("POST", "hosts/1/credentials", fmt.Sprintf(`{"capability":%q,%s}`, c, f.token(c)), apitest.Owner, 200, "")
+	}
+	f.ask("POST", "hosts/1/sync", "", apitest.Admin, 200, "")
+	return f
+}
+
+func (f *fixture) token(c endpoint.Capability) string {
+	credential := f.cluster.Target(c).Credential
+	return fmt.Sprintf(`"token_id":%q,"token_secret":%q`, credential.ID, string(credential.Secret))
+}
+
+func (f *fixture) ask(method, path, body string, as *apitest.Caller, status int, code string, contains ...string) *apitest.Answer {
+	f.t.Helper()
+	if status == 422 {
+		code = "invalid"
+	}
+	var got *apitest.Answer
+	f.Run(f.t, apitest.Scenario{Name: method + " " + path, Method: method, URL: "/api/v1/" + path, Body: body, As: as, Status: status,
+		Error: code, Contains: contains, After: func(_ *testing.T, answer *apitest.Answer) { got = answer }})
+	if got == nil {
+		f.t.FailNow()
+	}
+	return got
+}
+
+// attach puts a guest on a bridge, as the reader of details would.
+func (f *fixture) attach(name, bridge string) {
+	f.t.Helper()
+	ref := f.cluster.NewGuest(hypervisor.VM, hypervisor.GuestStopped)
+	f.cluster.Change(ref.ID, func(g *hypervisor.Guest) { g.Name, g.Node = name, "node1" })
+	f.ask("POST", "hosts/1/sync", "", apitest.Admin, 200, "")
+	dbtest.Exec(f.t, f.DB, `INSERT INTO guest_details (guest_id, as_of) SELECT id, now() FROM guests WHERE name = $1
+		ON CONFLICT (guest_id) DO UPDATE SET as_of = now()`, name)
+	dbtest.Exec(f.t, f.DB, "INSERT INTO guest_nics (guest_id, key, bridge, mac) SELECT id, 'net0', $2, '' FROM guests WHERE name = $1",
+		name, bridge)
+}
+
+func (f *fixture) create(name, config string, status int, code string, contains ...string) *apitest.Answer {
+	f.t.Helper()
+	kind := "bridge"
+	if strings.HasPrefix(name, "bond") {
+		kind = "bond"
+	}
+	return f.ask("POST", "network/bridges", fmt.Sprintf(`{"host_id":1,"node":"node1","iface":%q,"type":%q,"config":%s}`, name, kind, config),
+		apitest.Admin, status, code, contains...)
+}
+
+// ended waits for the job of an answer, and gives it with its events.
+func (f *fixture) ended(answer *apitest.Answer, status string, contains ...string) {
+	f.t.Helper()
+	var started struct {
+		Job struct{ ID int64 }
+	}
+	if err := json.Unmarshal(answer.Body, &started); err != nil {
+		f.t.Fatal(err)
+	}
+	waittest.Until(f.t, "the job has ended", func() bool {
+		return dbtest.Value[bool](f.t, f.DB, "SELECT status NOT IN ('queued', 'running') FROM jobs WHERE id = $1", started.Job.ID)
+	})
+	f.ask("GET", fmt.Sprintf("jobs/%d", started.Job.ID), "", apitest.Viewer, 200, "", `"status":"`+status+`"`)
+	f.ask("GET", fmt.Sprintf("jobs/%d/events", started.Job.ID), "", apitest.Viewer, 200, "", contains...)
+}
+
+func TestList(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, endpoint.Lifecycle)
+	f.attach("web", "br1")
+	f.cluster.Stage("node1", hypervisor.Interface{Name: "br7", Type: hypervisor.InterfaceBridge, CIDR: "10.7.0.1/24"})
+	f.ask("GET", "network/bridges", "", apitest.Viewer, 200, "", `"node":"node1"`, `"node":"node2"`, `"staged":"added"`, `"name":"br7"`,
+		`"staged_by":[]`, `"bridge":"br1"`, `"name":"web"`, `"errors":[]`, `"alt_names":["enp3s0"]`, `"bridge_ageing":"300"`)
+	f.cluster.SetFault("nodenetwork", memdriver.Fault{Err: plugin.Errorf(plugin.Unreachable, "no route")})
+	f.ask("GET", "network/bridges?host=1", "", apitest.Viewer, 200, "", `"nodes":[]`, `"reason":"unreachable"`, `"node":"node2"`)
+	denied := plugin.Errorf(plugin.Denied, "not shown")
+	denied.Missing, denied.Path, denied.Remedy = []string{"Node.Audit"}, "/nodes/node1", "grant it"
+	f.cluster.SetFault("nodenetwork", memdriver.Fault{Err: denied})
+	f.ask("GET", "network/bridges", "", apitest.Viewer, 200, "", `"reason":"permission"`, `"remedy":"grant it"`, `"missing":["Node.Audit"]`)
+	f.ask("GET", "network/bridges", "", &apitest.Caller{Role: identity.Viewer, Team: 2}, 200, "", `"nodes":[]`,
+		`"errors":[]`, `"attachments":[]`)
+}
+
+func TestStage(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, endpoint.Lifecycle)
+	f.create("br2", `{"cidr":"10.2.0.1/24","cidr6":"fd00::1/64","gateway6":"fe80::1","mtu":9000,"ports":["enp3s0"],"comment":"a\nb"}`,
+		201, "",
+		`"action":"create"`, `"staged":"`)
+	f.create("br2", `{}`, 409, "conflict")
+	for config, want := range map[string]string{
+		`{"cidr":"10.2.0.1"}`: "address with its prefix", `{"cidr":"fd00::2/64"}`: "address with its prefix",
+		`{"cidr":"10.9.0.0/24"}`: "no machine", `{"cidr":"10.9.0.255/24"}`: "no machine", `{"cidr":"127.0.0.1/8"}`: "no machine",
+		`{"cidr":"10.0.0.10/24"}`: "br0 has this address", `{"cidr":7}`: "it is a text",
+		`{"gateway":"10.0.0.1"}`: "without cidr", `{"cidr":"10.9.0.1/24","gateway":"10.8.0.1"}`: "not in the network",
+		`{"cidr":"10.9.0.1/24","gateway":"10.9.0.1"}`: "own address", `{"cidr":"10.9.0.1/24","gateway":"10.9.0.2"}`: "one of a family",
+		`{"cidr6":"fd00::9/64","gateway6":"fd00::1"}`: "one of a family", `{"mtu":1279}`: "1280", `{"mtu":65521}`: "65520",
+		`{"mtu":1e99}`: "whole number", `{"ports":["eno9"]}`: "no interface", `{"ports":["eno1"]}`: "port of br0",
+		`{"ports":"eno3"}`: "port of br2", `{"ports":["br1"]}`: "cannot be below", `{"ports":["../x"]}`: "no interface",
+		`{"ports":7}`:        "list of names",
+		`{"vlans":"2-4094"}`: "vlan_aware", `{"vlan_aware":true,"vlans":"1-9999"}`: "tags of 2", `{"autostart":"yes"}`: "true or false",
+		`{"comment":"a\u0007b"}`: "none that controls", `{"bond_mode":"802.3ad"}`: "no such setting", `{"nope":1}`: "no such setting",
+	} {
+		f.create("br9", config, 422, "", want)
+	}
+	for config, want := range map[string]string{
+		`{}`: "needs interfaces", `{"ports":["br1"]}`: "cannot be below", `{"ports":["eno1"],"bond_mode":"fast"}`: "one of balance-rr",
+		`{"ports":["eno1"],"bond_primary":"eno2"}`: "one of the ports", `{"ports":["eno1"],"bond_hash":"layer2"}`: "in the modes",
+	} {
+		f.create("bond9", config, 422, "", want)
+	}
+	for _, name := range []string{"br0.5", "-x", "a b", "averylongbridge", "br\x00", "../br"} {
+		f.create(name, `{}`, 422, "")
+	}
+	vlan := func(name, config string, status int, contains ...string) {
+		t.Helper()
+		f.ask("POST", "network/bridges", fmt.Sprintf(`{"host_id":1,"node":"node1","iface":%q,"type":"vlan","config":%s}`, name, config),
+			apitest.Admin, status, "", contains...)
+	}
+	vlan("eno1.20", `{}`, 201, `"action":"create"`)
+	vlan("v20", `{"device":"eno1","vlan":20}`, 422, "eno1.20 has this tag")
+	vlan("v21", `{"device":"eno1","vlan":4095}`, 422, "1 to 4094")
+	vlan("eno9.20", `{}`, 422, "no interface")
+	vlan("eno1.4095", `{}`, 422, "dot and the tag")
+
+	f.attach("web", "br1")
+	f.ask("PUT", "network/bridges/1/node1/br1", `{"config":{"ports":null}}`, apitest.Admin, 409, "bridge_in_use", `"name":"web"`,
+		`"confirm_phrase":"br1"`)
+	f.ask("PUT", "network/bridges/1/node1/br1", `{"config":{"comment":"ours","cidr":"10.1.0.1/24"}}`, apitest.Admin, 200, "", "bridge_ageing",
+		"eno2", "10.1.0.1/24")
+	f.ask("PUT", "network/bridges/1/node1/br1?confirm=br1", `{"config":{"ports":null}}`, apitest.Admin, 200, "")
+	f.ask("PUT", "network/bridges/1/node1/br1", `{}`, apitest.Admin, 422, "", "nothing to change")
+	f.ask("PUT", "network/bridges/1/node1/none", `{"config":{"mtu":1500}}`, apitest.Admin, 404, "not_found")
+	f.ask("DELETE", "network/bridges/1/node1/br1", "", apitest.Admin, 409, "bridge_in_use", `"name":"web"`)
+	f.ask("DELETE", "network/bridges/1/node1/eno1", "", apitest.Admin, 409, "invalid_state")
+	f.ask("DELETE", "network/bridges/1/node1/br2", "", apitest.Admin, 200, "", `"action":"delete"`)
+	f.ask("DELETE", "network/bridges/1/nowhere/br2", "", apitest.Admin, 404, "not_found")
+	f.ask("DELETE", "network/bridges/1/node1/br1?confirm=br1", "", apitest.Operator, 403, "forbidden")
+	f.ask("GET", "network/bridges", "", apitest.Viewer, 200, "", `"action":"edit"`, `"interface":"eno1.20"`)
+
+	f.cluster.Stage("node1", hypervisor.Interface{Name: "foreign", Type: hypervisor.InterfaceBridge})
+	f.ask("POST", "network/1/node1/revert", "", apitest.Admin, 200, "", `"reverted":true`, `"others":["foreign"]`, `"interface":"eno1.20"`)
+	f.ask("POST", "network/1/node1/revert", "", apitest.Admin, 200, "", `"reverted":false`, `"diff":null`)
+	if n := dbtest.Value[int](t, f.DB, "SELECT count(*) FROM network_staged"); n != 0 {
+		t.Errorf("%d changes are noted after a revert", n)
+	}
+}
+
+// TestAnswersLost are changes of which the answer was lost: the network tells whether they were staged, and nothing is sent again.
+func TestAnswersLost(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, endpoint.Lifecycle)
+	lost := plugin.Errorf(plugin.Unreachable, "connection reset")
+	f.cluster.SetFault("stageinterface", memdriver.Fault{Err: lost, Late: true})
+	f.create("br2", `{}`, 201, "")
+	f.cluster.SetFault("stageinterface", memdriver.Fault{Err: lost})
+	f.create("br3", `{}`, 502, "hypervisor_error", "nothing was sent again")
+	if strings.Contains(f.cluster.Staged("node1"), "br3") {
+		t.Error("br3 is staged")
+	}
+}
+
+func TestNoToken(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.create("br2", `{}`, 409, "capability_missing")
+	f.ask("POST", "network/1/node1/revert", "", apitest.Admin, 409, "capability_missing")
+	f.ask("POST", "network/1/node1/apply", `{"confirm":"node1"}`, apitest.Admin, 409, "capability_missing")
+}
+
+func TestApply(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, endpoint.Lifecycle)
+	const apply = "network/1/node1/apply"
+	f.ask("POST", apply, `{"confirm":"node1"}`, apitest.Admin, 409, "invalid_state", "nothing is staged")
+	f.create("br2", `{"cidr":"10.2.0.1/24"}`, 201, "")
+	f.ask("POST", apply, "", apitest.Admin, 409, "confirm_required", `"confirm_phrase":"node1"`, "is not touched", "br2")
+	f.ask("POST", apply, `{"confirm":"node2"}`, apitest.Admin, 409, "confirm_required")
+	f.ask("POST", apply+"?plan=true", "", apitest.Admin, 200, "", `"is_self":false`, "The interface br2 is added.", "is not touched")
+	f.ask("POST", apply, `{"confirm":"node1"}`, apitest.Operator, 403, "forbidden")
+	f.ended(f.ask("POST", apply, `{"confirm":"node1"}`, apitest.Admin, 202, ""), "succeeded",
+		"all that was staged is in force", "br2: bridge")
+
+	f.attach("web", "br1")
+	f.ask("DELETE", "network/bridges/1/node1/br1?confirm=br1", "", apitest.Admin, 200, "")
+	f.ask("POST", apply+"?plan=true", "", apitest.Admin, 200, "", "web loses its bridge br1.", `"is_self":false`)
+	f.ask("POST", "network/1/node1/revert", "", apitest.Admin, 200, "")
+
+	f.cluster.Stage("node1", hypervisor.Interface{Name: "br0", Type: hypervisor.InterfaceBridge, Autostart: true, CIDR: "10.0.0.10/24",
+		Gateway: "10.0.0.1"})
+	f.ask("POST", apply, "", apitest.Admin, 409, "self_target", `"confirm_phrase":"node1"`, "br0 is changed", "may be cut",
+		"was not staged through this service")
+	f.cluster.CutByApply("node1", true)
+	started := f.ask("POST", apply, `{"confirm":"node1"}`, apitest.Admin, 202, "", `"is_self":true`)
+	f.ended(started, "failed", "the node does not answer", "restore the network of node1")
+}
+
+// TestApplyAnswersLost are applies of which the answer was lost: one that arrived is found by its task, one that did not is not sent
+// again.
+func TestApplyAnswersLost(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, endpoint.Lifecycle)
+	const apply = "network/1/node1/apply"
+	lost := plugin.Errorf(plugin.Unreachable, "connection reset")
+	f.create("br2", `{}`, 201, "")
+	f.cluster.SetFault("applynetwork", memdriver.Fault{Err: lost})
+	f.ended(f.ask("POST", apply, `{"confirm":"node1"}`, apitest.Admin, 202, ""), "unknown", "all is still staged")
+	f.cluster.SetFault("applynetwork", memdriver.Fault{Err: lost, Late: true})
+	f.ended(f.ask("POST", apply, `{"confirm":"node1"}`, apitest.Admin, 202, ""), "succeeded", "found the task", "in force")
+	f.create("br3", `{}`, 201, "")
+	f.cluster.SetFault("applynetwork", memdriver.Fault{Err: plugin.Errorf(plugin.Refused, "no reload here")})
+	f.ended(f.ask("POST", apply, `{"confirm":"node1"}`, apitest.Admin, 202, ""), "failed")
+	if !strings.Contains(f.cluster.Staged("node1"), "br3") {
+		t.Error("what was refused is not staged any more")
+	}
+}

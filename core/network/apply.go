@@ -1,0 +1,274 @@
+package network
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/guest"
+	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/idempotency"
+	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/core/plan"
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// applyKind is the kind of jobs that put staged changes into force.
+const applyKind = "network.apply"
+
+// resolveLimit bounds the question for the addresses of a host's name.
+const resolveLimit = 3 * time.Second
+
+// applyParams are those of such a job.
+type applyParams struct {
+	HostID int64  `json:"host_id"`
+	Node   string `json:"node"`
+	// Diff is what was confirmed, without the times in its head; Self that the service may be cut off by it.
+	Diff string `json:"diff"`
+	Self bool   `json:"self"`
+	// Want are the interfaces that there shall be, Gone the names of those that shall not. Restore is for the node's console.
+	Want    []hypervisor.Interface `json:"want"`
+	Gone    []string               `json:"gone"`
+	Restore string                 `json:"restore"`
+}
+
+// Register makes the store the worker of its jobs.
+func (s *Store) Register(q *job.Queue) { q.Register(applyKind, job.WorkerFunc(s.apply)) }
+
+// timeless is a diff without the lines of its head, which name times.
+func timeless(diff string) string {
+	var b strings.Builder
+	for line := range strings.Lines(diff) {
+		if !strings.HasPrefix(line, "--- ") && !strings.HasPrefix(line, "+++ ") {
+			_, _ = b.WriteString(line)
+		}
+	}
+	return b.String()
+}
+
+// Apply asks for what is staged on a node to be put into force, confirmed by the node's name: with self_target where the service may be
+// cut off by it, else with confirm_required. Problems besides: not_found, invalid_state where nothing is staged, plan_stale, and those of
+// Create.
+func (s *Store) Apply(ctx context.Context, hostID int64, node string, confirm *string) (guest.Started, error) {
+	p, err := s.find(ctx, hostID, node)
+	if err != nil {
+		return guest.Started{}, err
+	}
+	draft := plan.Begin(ctx)
+	if err := s.able(ctx, hostID); err != nil {
+		return guest.Started{}, err
+	}
+	n, err := s.read(ctx, &p)
+	if err != nil {
+		return guest.Started{}, err
+	}
+	if n.Diff == "" {
+		err := draft.Refuse(problem.New(problem.CodeInvalidState, "nothing is staged on the node %s", node))
+		if err != nil {
+			return guest.Started{}, err
+		}
+	}
+	v, err := s.judgePath(ctx, &p, n)
+	if err != nil {
+		return guest.Started{}, err
+	}
+	c := plan.Confirmation{Code: problem.CodeConfirmRequired, Phrase: node, Given: confirm != nil && *confirm == node, IsSelf: v.asks(),
+		Why: fmt.Sprintf("the network of the node %s is changed; send its name as confirm to go on", node)}
+	if v.asks() {
+		c.Code, c.Why = problem.CodeSelfTarget, pathText(node, v)+" Send the node's name as confirm to go on"
+	}
+	if err := draft.Decide(ctx, c, func(ctx context.Context, pl *plan.Plan) error { return s.tell(ctx, &p, n, v, pl) }); err != nil {
+		return guest.Started{}, err
+	}
+	params := applyParams{HostID: hostID, Node: node, Diff: timeless(n.Diff), Self: v.asks(), Restore: n.Restore}
+	for _, i := range n.Interfaces {
+		if stagedOf(n, i) != nil {
+			params.Want = append(params.Want, i)
+		}
+	}
+	for _, i := range n.Current {
+		if named(n.Interfaces, i.Name) == nil {
+			params.Gone = append(params.Gone, i.Name)
+		}
+	}
+	if err := idempotency.Keep(ctx, v.asks()); err != nil {
+		return guest.Started{}, err
+	}
+	var made *job.Job
+	err = s.DB.Tx(ctx, func(tx *db.Tx) (err error) {
+		audit.Describe(ctx, func(e *audit.Entry) {
+			e.TargetKind, e.TargetName = "node", node
+			e.Detail("interfaces", changed(n))
+		})
+		made, err = s.Actor.Queue.Enqueue(ctx, tx, job.Spec{
+			Kind: applyKind, Target: job.Target{Kind: "node", ID: hostID, Name: node}, TeamID: p.teamID, HostID: hostID,
+			Exclusive: p.exclusive(), Params: params, Asked: map[string]any{"node": node},
+		})
+		if err != nil {
+			return err
+		}
+		return audit.Write(ctx, tx)
+	})
+	if err != nil {
+		return guest.Started{}, err
+	}
+	return guest.Started{Job: made.View(), IsSelf: v.asks()}, nil
+}
+
+// StartedAgain is the answer to Apply again.
+func (s *Store) StartedAgain(ctx context.Context, made idempotency.Made) (guest.Started, error) {
+	var self bool
+	if err := json.Unmarshal(made.Kept, &self); err != nil {
+		return guest.Started{}, fmt.Errorf("decoding what an answer is made of: %w", err)
+	}
+	return s.Actor.Started(ctx, made.JobID, self)
+}
+
+// pathText says what an apply does to the path of the service.
+func pathText(node string, v *verdict) string {
+	switch {
+	case v.touched:
+		return fmt.Sprintf("The path by which this service reaches the node %s is touched, and may be cut: %s.", node, strings.Join(v.why, "; "))
+	case v.unclear:
+		return fmt.Sprintf("Whether the path by which this service reaches the node %s is touched cannot be told: %s.", node,
+			strings.Join(v.why, "; "))
+	}
+	return fmt.Sprintf("The path by which this service reaches the node %s is not touched.", node)
+}
+
+// tell writes into the plan what an apply does.
+func (s *Store) tell(ctx context.Context, p *place, n hypervisor.NodeNetwork, v *verdict, pl *plan.Plan) error {
+	pl.Add(plan.KindHost, p.node, "%s", pathText(p.node, v))
+	if n.Diff == "" {
+		return nil
+	}
+	by, err := s.stagedBy(ctx, p)
+	if err != nil {
+		return err
+	}
+	for _, name := range changed(n) {
+		what := "changed"
+		if i := named(n.Interfaces, name); i == nil {
+			what = "removed"
+		} else if stagedOf(n, *i) != nil {
+			what = *stagedOf(n, *i)
+		}
+		pl.Add(plan.KindHost, host.Clean(name), "The interface %s is %s.", host.Clean(name), what)
+		if !slices.ContainsFunc(by, func(b StagedBy) bool { return b.Interface == name }) {
+			pl.Warn("The change of %s was not staged through this service.", host.Clean(name))
+		}
+	}
+	for _, i := range n.Current {
+		if i.Type != hypervisor.InterfaceBridge && i.Type != hypervisor.InterfaceOVS {
+			continue
+		}
+		then := named(n.Interfaces, i.Name)
+		if then != nil && samePassage(i, *then) {
+			continue
+		}
+		guests, others, unknown, err := s.attachedTo(ctx, p, i.Name)
+		if err != nil {
+			return err
+		}
+		for _, g := range guests {
+			if then == nil {
+				pl.Add(plan.KindGuest, g.Name, "%s loses its bridge %s.", g.Name, i.Name)
+			} else {
+				pl.Add(plan.KindGuest, g.Name, "%s is on the bridge %s, which is changed.", g.Name, i.Name)
+			}
+		}
+		if others > 0 {
+			pl.Add(plan.KindGuest, "", "%d NICs of guests of other teams are on the bridge %s.", others, i.Name)
+		}
+		if unknown > 0 {
+			pl.Warn("Of %d guests it is not known yet which bridges they are on.", unknown)
+		}
+	}
+	pl.Add(plan.KindHost, "", "What is staged:\n%s", host.CleanTo(timeless(n.Diff), maxTexts))
+	return nil
+}
+
+// judgePath judges what is staged by how the service reaches the node.
+func (s *Store) judgePath(ctx context.Context, p *place, n hypervisor.NodeNetwork) (*verdict, error) {
+	dialled, err := s.dialled(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	own, err := s.ownBridges(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	return ownPath(n, dialled, own), nil
+}
+
+// dialled are the addresses at which the service reaches a node: those of the hosts that are connected to it, or else the one by which
+// its cluster knows it.
+func (s *Store) dialled(ctx context.Context, p *place) ([]netip.Addr, error) {
+	rows, err := s.DB.Pool.Query(ctx, `SELECT address FROM hosts WHERE cluster_id = $1 AND entry_node = $2`, p.clusterID, p.node)
+	if err != nil {
+		return nil, db.Problem(fmt.Errorf("reading the addresses of a node: %w", err))
+	}
+	hosts, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err == nil && len(hosts) == 0 {
+		if rows, err = s.DB.Pool.Query(ctx, "SELECT address FROM nodes WHERE cluster_id = $1 AND name = $2 AND address <> ''", p.clusterID,
+			p.node); err == nil {
+			hosts, err = pgx.CollectRows(rows, pgx.RowTo[string])
+		}
+	}
+	if err != nil {
+		return nil, db.Problem(fmt.Errorf("reading the addresses of a node: %w", err))
+	}
+	ctx, cancel := context.WithTimeout(ctx, resolveLimit)
+	defer cancel()
+	var all []netip.Addr
+	for _, name := range hosts {
+		if h, _, err := net.SplitHostPort(name); err == nil {
+			name = h
+		}
+		name = strings.Trim(name, "[]")
+		if a, err := netip.ParseAddr(name); err == nil {
+			all = append(all, a)
+			continue
+		}
+		resolve := s.Resolve
+		if resolve == nil {
+			resolve = func(ctx context.Context, name string) ([]netip.Addr, error) {
+				return net.DefaultResolver.LookupNetIP(ctx, "ip", name)
+			}
+		}
+		found, err := resolve(ctx, name)
+		if err != nil {
+			return nil, nil //nolint:nilerr // nothing is known then, and the verdict says so
+		}
+		all = append(all, found...)
+	}
+	return all, nil
+}
+
+// ownBridges are the bridges of a node that the service's own guest is on.
+func (s *Store) ownBridges(ctx context.Context, p *place) ([]string, error) {
+	if s.Self == nil {
+		return nil, nil
+	}
+	ids, err := s.Self.Guests(ctx)
+	if err != nil || len(ids) == 0 {
+		return nil, err
+	}
+	rows, err := s.DB.Pool.Query(ctx, `SELECT DISTINCT n.bridge FROM guest_nics n JOIN guests g ON g.id = n.guest_id
+		WHERE g.id = ANY ($1) AND g.cluster_id = $2 AND g.node = $3 AND n.bridge <> ''`, ids, p.clusterID, p.node)
+	if err != nil {
+		return nil, db.Problem(fmt.Errorf("reading the bridges of our own guest: %w", err))
+	}
+	bridges, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	return bridges, db.Problem(err)
+}

@@ -1,0 +1,333 @@
+package network
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/netip"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// Config is the settings of an interface as a request has them: absent ones stay, null clears one.
+type Config map[string]json.RawMessage
+
+// commonKeys are those that every interface has; typeKeys are those of some types.
+var (
+	commonKeys = []string{"autostart", "cidr", "gateway", "cidr6", "gateway6", "mtu", "comment"}
+	typeKeys   = map[string][]string{
+		hypervisor.InterfaceBridge: {"ports", "vlan_aware", "vlans"},
+		hypervisor.InterfaceBond:   {"ports", "bond_mode", "bond_primary", "bond_hash"},
+		hypervisor.InterfaceVLAN:   {"device", "vlan"},
+	}
+	bondModes = []string{"balance-rr", "active-backup", "balance-xor", "broadcast", "802.3ad", "balance-tlb", "balance-alb"}
+	bondHash  = []string{"layer2", "layer2+3", "layer3+4"}
+	// names are those of interfaces to be made, by type.
+	names = map[string]*regexp.Regexp{
+		hypervisor.InterfaceBridge: regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{1,9}$`),
+		hypervisor.InterfaceBond:   regexp.MustCompile(`^bond[0-9]{1,4}$`),
+		hypervisor.InterfaceVLAN:   regexp.MustCompile(`^([A-Za-z][A-Za-z0-9_]{1,14}|[A-Za-z][A-Za-z0-9_]{1,12}\.[1-9][0-9]{0,3})$`),
+	}
+	nameRules = map[string]string{
+		hypervisor.InterfaceBridge: "a bridge's name has 2 to 10 letters, digits and _, with a letter first, such as vmbr1",
+		hypervisor.InterfaceBond:   "a bond is called bond and a number, such as bond0",
+		hypervisor.InterfaceVLAN: "a VLAN is called as its device with a dot and the tag, such as eno1.20, or has 2 to 15 letters, " +
+			"digits and _",
+	}
+)
+
+const (
+	minMTU, maxMTU   = 1280, 65520
+	minVLAN, maxVLAN = 1, 4094
+	maxComment       = 1000
+	maxPorts         = 64
+	maxName          = 15
+)
+
+// order is an interface as it shall be, with what is wrong with it.
+type order struct {
+	want   hypervisor.Interface
+	all    []hypervisor.Interface // what there is besides, with what is staged
+	faults []problem.Fault
+}
+
+func (o *order) fault(key, format string, args ...any) {
+	o.faults = append(o.faults, problem.Fault{Loc: []any{"body", "config", key}, Msg: fmt.Sprintf(format, args...), Type: "value_error"})
+}
+
+// checkName says what is wrong with the name of an interface to be made.
+func checkName(name, kind string) []problem.Fault {
+	rule := names[kind]
+	_, tag, dotted := strings.Cut(name, ".")
+	n, err := strconv.Atoi(tag)
+	if len(name) > maxName || !rule.MatchString(name) || dotted && (err != nil || n > maxVLAN) {
+		return []problem.Fault{{Loc: []any{"body", "iface"}, Msg: nameRules[kind] + "; it has 15 characters at most", Type: "value_error"}}
+	}
+	return nil
+}
+
+// intend makes of a config all that an interface shall be. was is what it is; of a new one it has the name and the type.
+func intend(all []hypervisor.Interface, was hypervisor.Interface, config Config) *order {
+	o := &order{want: was, all: slices.DeleteFunc(slices.Clone(all), func(i hypervisor.Interface) bool { return i.Name == was.Name })}
+	o.want.Ports, o.want.Options = slices.Clone(was.Ports), maps.Clone(was.Options)
+	known := slices.Concat(commonKeys, typeKeys[was.Type])
+	for _, key := range slices.Sorted(maps.Keys(config)) {
+		if !slices.Contains(known, key) {
+			o.faults = append(o.faults, problem.Fault{Loc: []any{"body", "config", cut(key)}, Type: "extra_forbidden",
+				Msg: "an interface of this type has no such setting; these are known: " + strings.Join(known, ", ")})
+			continue
+		}
+		o.set(key, bytes.TrimSpace(config[key]))
+	}
+	o.check(config)
+	return o
+}
+
+func cut(name string) string {
+	if len(name) > 64 {
+		return strings.ToValidUTF8(name[:64], "") + "…"
+	}
+	return name
+}
+
+// set takes one setting over.
+func (o *order) set(key string, raw json.RawMessage) {
+	w := &o.want
+	null := string(raw) == "null"
+	text := map[string]*string{"cidr": &w.CIDR, "gateway": &w.Gateway, "cidr6": &w.CIDR6, "gateway6": &w.Gateway6, "comment": &w.Comment,
+		"device": &w.Device, "vlans": &w.VLANs, "bond_mode": &w.BondMode, "bond_primary": &w.BondPrimary, "bond_hash": &w.BondHash}
+	flags := map[string]*bool{"autostart": &w.Autostart, "vlan_aware": &w.VLANAware}
+	numbers := map[string]**int64{"mtu": &w.MTU, "vlan": &w.VLAN}
+	switch {
+	case text[key] != nil:
+		*text[key] = ""
+		if !null && json.Unmarshal(raw, text[key]) != nil {
+			o.fault(key, "it is a text")
+		}
+		o.checkText(key, *text[key])
+	case flags[key] != nil:
+		*flags[key] = false
+		if !null && json.Unmarshal(raw, flags[key]) != nil {
+			o.fault(key, "it is true or false")
+		}
+	case numbers[key] != nil:
+		*numbers[key] = nil
+		if !null && json.Unmarshal(raw, numbers[key]) != nil {
+			o.fault(key, "it is a whole number")
+		}
+	case key == "ports":
+		w.Ports = nil
+		var list []string
+		var one string
+		switch {
+		case null:
+		case json.Unmarshal(raw, &list) == nil:
+			w.Ports = list
+		case json.Unmarshal(raw, &one) == nil:
+			w.Ports = strings.FieldsFunc(one, func(r rune) bool { return r == ' ' || r == ',' })
+		default:
+			o.fault(key, "it is a list of names of interfaces")
+		}
+	}
+}
+
+func (o *order) checkText(key, text string) {
+	limit := 64
+	if key == "comment" {
+		limit = maxComment
+	}
+	if utf8.RuneCountInString(text) > limit || strings.ContainsFunc(text, func(r rune) bool {
+		return unicode.IsControl(r) && !(key == "comment" && r == '\n') || r == utf8.RuneError
+	}) {
+		o.fault(key, "it has %d characters at most, and none that controls something", limit)
+	}
+}
+
+// check holds the whole against itself and against the other interfaces. Settings that no request names are not judged alone.
+func (o *order) check(config Config) {
+	w := &o.want
+	o.checkAddress(config, "cidr", "gateway", w.CIDR, w.Gateway, false)
+	o.checkAddress(config, "cidr6", "gateway6", w.CIDR6, w.Gateway6, true)
+	if w.MTU != nil && (*w.MTU < minMTU || *w.MTU > maxMTU) {
+		o.fault("mtu", "it is %d to %d", minMTU, maxMTU)
+	}
+	switch w.Type {
+	case hypervisor.InterfaceBridge:
+		o.checkPorts(hypervisor.InterfaceNIC, hypervisor.InterfaceBond, hypervisor.InterfaceVLAN)
+		if _, given := config["vlan_aware"]; given && !w.VLANAware {
+			if _, also := config["vlans"]; !also {
+				w.VLANs = ""
+			}
+		}
+		if w.VLANs != "" && !w.VLANAware {
+			o.fault("vlans", "only a bridge with vlan_aware has it")
+		}
+		if !tagsFit(w.VLANs) {
+			o.fault("vlans", "it is tags of 2 to 4094 and ranges of them, such as 2-4094 or 10,20-29")
+		}
+	case hypervisor.InterfaceBond:
+		o.checkPorts(hypervisor.InterfaceNIC)
+		o.checkBond()
+	case hypervisor.InterfaceVLAN:
+		o.checkVLAN()
+	}
+}
+
+func (o *order) checkBond() {
+	w := &o.want
+	if w.BondMode == "" {
+		w.BondMode = "active-backup"
+	}
+	if len(w.Ports) == 0 {
+		o.fault("ports", "a bond needs interfaces below it")
+	}
+	if !slices.Contains(bondModes, w.BondMode) {
+		o.fault("bond_mode", "it is one of %s", strings.Join(bondModes, ", "))
+	}
+	if w.BondPrimary != "" && (w.BondMode != "active-backup" || !slices.Contains(w.Ports, w.BondPrimary)) {
+		o.fault("bond_primary", "it is one of the ports, in the mode active-backup only")
+	}
+	if w.BondHash != "" && (!slices.Contains(bondHash, w.BondHash) || w.BondMode != "balance-xor" && w.BondMode != "802.3ad") {
+		o.fault("bond_hash", "it is one of %s, in the modes balance-xor and 802.3ad only", strings.Join(bondHash, ", "))
+	}
+}
+
+func (o *order) checkVLAN() {
+	w := &o.want
+	if device, tag, dotted := strings.Cut(w.Name, "."); dotted {
+		n, _ := strconv.ParseInt(tag, 10, 64) // the name was checked
+		if w.Device != "" && w.Device != device {
+			o.fault("device", "the name says that it is %s", device)
+		}
+		if w.VLAN != nil && *w.VLAN != n {
+			o.fault("vlan", "the name says that it is %s", tag)
+		}
+		w.Device, w.VLAN = device, &n
+	}
+	if w.VLAN == nil || *w.VLAN < minVLAN || *w.VLAN > maxVLAN {
+		o.fault("vlan", "a VLAN needs a tag of %d to %d", minVLAN, maxVLAN)
+	}
+	under := byAnyName(o.all, w.Device)
+	switch {
+	case under == nil:
+		o.fault("device", "the node has no interface %.40q", w.Device)
+	case under.Type == hypervisor.InterfaceAlias:
+		o.fault("device", "a VLAN is on no alias")
+	}
+	for _, other := range o.all {
+		if other.Type == hypervisor.InterfaceVLAN && other.Device == w.Device && other.VLAN != nil && w.VLAN != nil && *other.VLAN == *w.VLAN {
+			o.fault("vlan", "%s has this tag of the same device", other.Name)
+		}
+	}
+}
+
+// checkPorts holds that the interfaces below are there, of a type that can be below, and nobody else's.
+func (o *order) checkPorts(types ...string) {
+	seen := map[string]bool{}
+	if len(o.want.Ports) > maxPorts {
+		o.fault("ports", "there are %d at most", maxPorts)
+		return
+	}
+	for _, name := range o.want.Ports {
+		port := byAnyName(o.all, name)
+		switch {
+		case port == nil:
+			o.fault("ports", "the node has no interface %.40q", name)
+			continue
+		case seen[port.Name]:
+			o.fault("ports", "%s is there twice", port.Name)
+		case !slices.Contains(types, port.Type):
+			o.fault("ports", "%s is of the type %s, which cannot be below one of the type %s", port.Name, port.Type, o.want.Type)
+		}
+		seen[port.Name] = true
+		for _, other := range o.all {
+			if slices.ContainsFunc(other.Ports, func(p string) bool { return p == port.Name || slices.Contains(port.AltNames, p) }) {
+				o.fault("ports", "%s is a port of %s", port.Name, other.Name)
+			}
+		}
+	}
+}
+
+// checkAddress judges an address and a gateway of one family.
+func (o *order) checkAddress(config Config, cidrKey, gatewayKey, cidr, gateway string, six bool) {
+	_, cidrGiven := config[cidrKey]
+	_, gatewayGiven := config[gatewayKey]
+	if !cidrGiven && !gatewayGiven {
+		return
+	}
+	var prefix netip.Prefix
+	if cidr != "" {
+		p, err := netip.ParsePrefix(cidr)
+		switch {
+		case err != nil || p.Addr().Is6() != six || p.Addr().Is4In6():
+			o.fault(cidrKey, "it is an address with its prefix, such as %s", map[bool]string{false: "192.0.2.10/24", true: "fd00::10/64"}[six])
+			return
+		case p.Bits() == 0 || !hostAddress(p):
+			o.fault(cidrKey, "no machine can have this address")
+			return
+		}
+		for _, other := range o.all {
+			if taken := carrierOf([]hypervisor.Interface{other}, p.Addr()); taken != nil {
+				o.fault(cidrKey, "%s has this address", other.Name)
+			}
+		}
+		prefix = p
+	}
+	if gateway == "" {
+		return
+	}
+	g, err := netip.ParseAddr(gateway)
+	switch {
+	case err != nil || g.Is6() != six || g.Zone() != "" || g.IsUnspecified() || g.IsLoopback() || g.IsMulticast():
+		o.fault(gatewayKey, "it is the address of a gateway")
+	case !prefix.IsValid():
+		o.fault(gatewayKey, "an interface without %s has no gateway", cidrKey)
+	case g == prefix.Addr():
+		o.fault(gatewayKey, "it is the interface's own address")
+	case !prefix.Contains(g) && !(six && g.IsLinkLocalUnicast()):
+		o.fault(gatewayKey, "it is not in the network %s", prefix.Masked())
+	}
+	for _, other := range o.all {
+		if have := gatewayOf(other, six); have != "" {
+			o.fault(gatewayKey, "%s has the gateway %s, and a node has one of a family", other.Name, have)
+		}
+	}
+}
+
+// hostAddress reports whether a machine can have the address of a prefix.
+func hostAddress(p netip.Prefix) bool {
+	a := p.Addr()
+	if a.IsUnspecified() || a.IsLoopback() || a.IsMulticast() {
+		return false
+	}
+	if a.Is6() || p.Bits() >= 31 {
+		return true
+	}
+	last, host := a.As4(), uint32(1)<<(32-p.Bits())-1
+	n := uint32(last[0])<<24 | uint32(last[1])<<16 | uint32(last[2])<<8 | uint32(last[3])
+	return n&host != 0 && n&host != host
+}
+
+// tagsFit reports whether a text is tags and ranges of them.
+func tagsFit(text string) bool {
+	for part := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ',' || r == ' ' || r == ';' }) {
+		from, to, isRange := strings.Cut(part, "-")
+		if !isRange {
+			to = from
+		}
+		a, err1 := strconv.Atoi(from)
+		b, err2 := strconv.Atoi(to)
+		if err1 != nil || err2 != nil || a < 2 || b > maxVLAN || a > b {
+			return false
+		}
+	}
+	return true
+}

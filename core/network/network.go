@@ -1,0 +1,390 @@
+// Package network is the networks of nodes: their interfaces, which are read and staged at the hypervisor and never kept, the guests on
+// their bridges, and the jobs that put staged changes into force.
+package network
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/guest"
+	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/plugin"
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// Store asks the hypervisors, and knows from the inventory who is on a bridge.
+type Store struct {
+	DB    *db.DB
+	Hosts *host.Store
+	Actor *guest.Actor
+	// Self knows the guest that the service runs in.
+	Self *guest.Self
+	// Resolve gives the addresses of a name; nil asks the system's resolver.
+	Resolve func(ctx context.Context, name string) ([]netip.Addr, error)
+	// Answers is how long a node may take to answer again after an apply; 0 is a minute.
+	Answers time.Duration
+}
+
+// Interface is a network interface of a node. Its names of settings are those of a request's config.
+type Interface struct {
+	Name       string            `json:"name" example:"vmbr0"`
+	Type       string            `json:"type" enum:"nic,bridge,bond,vlan,alias,ovs_bridge,ovs_bond,ovs_port,ovs_internal,other"`
+	Active     bool              `json:"active" doc:"The node has it at the moment"`
+	Staged     *string           `json:"staged" enum:"added,changed,removed" doc:"What is staged of it; null for nothing. A removed one is shown as it is in force"`
+	Autostart  bool              `json:"autostart"`
+	CIDR       *string           `json:"cidr" example:"192.0.2.10/24"`
+	Gateway    *string           `json:"gateway" example:"192.0.2.1"`
+	CIDR6      *string           `json:"cidr6" example:"2001:db8::10/64"`
+	Gateway6   *string           `json:"gateway6" example:"2001:db8::1"`
+	Ports      []string          `json:"ports" example:"[\"eno1\"]" doc:"The interfaces below a bridge or a bond"`
+	Device     *string           `json:"device" example:"eno1" doc:"The interface below a VLAN or an alias; the switch of a port of Open vSwitch"`
+	VLAN       *int64            `json:"vlan" example:"20" doc:"Tag of a VLAN"`
+	VLANAware  bool              `json:"vlan_aware" doc:"Guests on the bridge may use tags"`
+	VLANs      *string           `json:"vlans" example:"2-4094" doc:"Those tags"`
+	BondMode   *string           `json:"bond_mode" example:"active-backup"`
+	BondMain   *string           `json:"bond_primary" example:"eno1"`
+	BondHash   *string           `json:"bond_hash" example:"layer2+3"`
+	MTU        *int64            `json:"mtu" example:"1500" doc:"Null where the system decides"`
+	Comment    string            `json:"comment"`
+	OtherNames []string          `json:"alt_names" doc:"Other names of the same interface"`
+	Options    map[string]string `json:"options" doc:"What else is set, in the hypervisor's words; it stays as it is"`
+}
+
+// StagedBy is a change that was staged through this service.
+type StagedBy struct {
+	Interface string    `json:"interface" example:"vmbr1"`
+	Action    string    `json:"action" enum:"create,edit,delete"`
+	User      string    `json:"user" example:"ann@example.com"`
+	At        time.Time `json:"at"`
+}
+
+// Node is the network of a node.
+type Node struct {
+	HostID     int64       `json:"host_id" example:"1" doc:"The host by which the node was asked"`
+	Host       string      `json:"host" example:"lab"`
+	ClusterID  int64       `json:"cluster_id" example:"1"`
+	Cluster    string      `json:"cluster" example:"prod" doc:"Name of the cluster; empty for a machine alone"`
+	Node       string      `json:"node" example:"pve1"`
+	Interfaces []Interface `json:"interfaces" doc:"As they are once what is staged was applied"`
+	Staged     *string     `json:"staged" doc:"What is staged, whoever did it, as a unified diff; null where nothing is"`
+	StagedBy   []StagedBy  `json:"staged_by" doc:"What of it was staged through this service; all else was staged elsewhere"`
+}
+
+// Attachment is a guest's NIC on a bridge.
+type Attachment struct {
+	ClusterID int64     `json:"cluster_id" example:"1"`
+	Node      string    `json:"node" example:"pve1"`
+	Bridge    string    `json:"bridge" example:"vmbr0"`
+	GuestID   int64     `json:"guest_id" example:"12" doc:"Id in this service"`
+	Kind      string    `json:"kind" enum:"vm,container"`
+	Name      string    `json:"name" example:"web1"`
+	VMID      *int64    `json:"vmid" example:"101"`
+	NIC       string    `json:"nic" example:"net0"`
+	VLAN      *int64    `json:"vlan" example:"20"`
+	AsOf      time.Time `json:"as_of" doc:"When the guest's configuration was last read"`
+}
+
+// Failure is a node, or a host, that could not be asked.
+type Failure struct {
+	HostID  int64    `json:"host_id" example:"1"`
+	Host    string   `json:"host" example:"lab"`
+	Node    string   `json:"node" example:"pve1" doc:"Empty where none of the host's nodes is known"`
+	Error   string   `json:"error" example:"hypervisor_error"`
+	Reason  *string  `json:"reason" example:"permission" doc:"Of a hypervisor_error"`
+	Detail  string   `json:"detail"`
+	Missing []string `json:"missing" doc:"Privileges that the token lacks"`
+	Remedy  *string  `json:"remedy" doc:"The command that grants them"`
+}
+
+// Bridges is the answer of the list.
+type Bridges struct {
+	Nodes       []Node       `json:"nodes"`
+	Attachments []Attachment `json:"attachments" doc:"Which guests are on which bridge, as they were last read"`
+	Unknown     int          `json:"unknown" doc:"Guests whose configuration was not read yet: they may be on any bridge"`
+	Others      int          `json:"others" doc:"NICs of guests of other teams"`
+	Errors      []Failure    `json:"errors" doc:"Nodes and hosts that could not be asked"`
+}
+
+// place is a node and the host by which it is asked.
+type place struct {
+	hostID, clusterID, teamID int64
+	host, cluster, node       string
+	// known says that the inventory has the node, online that it is.
+	known, online bool
+}
+
+// exclusive is what only one change of a node's network may hold.
+func (p *place) exclusive() string { return fmt.Sprintf("network:%d:%s", p.clusterID, p.node) }
+
+// find resolves a host and the name of a node of its cluster.
+func (s *Store) find(ctx context.Context, hostID int64, node string) (place, error) {
+	p := place{hostID: hostID, node: node}
+	var cluster *int64
+	err := s.DB.Pool.QueryRow(ctx, `SELECT h.cluster_id, h.team_id, h.name, coalesce(c.name, ''), n.name IS NOT NULL,
+		coalesce(n.status = 'online', false) FROM hosts h LEFT JOIN clusters c ON c.id = h.cluster_id
+		LEFT JOIN nodes n ON n.cluster_id = h.cluster_id AND n.name = $2 WHERE h.id = $1`, hostID, node).
+		Scan(&cluster, &p.teamID, &p.host, &p.cluster, &p.known, &p.online)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return p, problem.New(problem.CodeNotFound, "there is no such host")
+	}
+	if err != nil {
+		return p, db.Problem(fmt.Errorf("reading the host: %w", err))
+	}
+	if cluster == nil || !p.known {
+		return p, problem.New(problem.CodeNotFound, "there is no such node")
+	}
+	p.clusterID = *cluster
+	return p, nil
+}
+
+// asked are the nodes that may be seen, each with the host that is connected to it, or else one of its cluster; and hosts without nodes.
+const asked = `SELECT h.id, c.id, h.team_id, h.name, coalesce(c.name, ''), coalesce(n.name, ''), n.name IS NOT NULL,
+	coalesce(n.status = 'online', false)
+FROM hosts h LEFT JOIN clusters c ON c.id = h.cluster_id LEFT JOIN nodes n ON n.cluster_id = h.cluster_id
+	AND h.id = (SELECT o.id FROM hosts o WHERE o.cluster_id = n.cluster_id AND ($1 OR o.team_id = ANY ($2))
+		ORDER BY o.entry_node <> n.name, o.id <> n.host_id, o.id LIMIT 1)
+WHERE ($1 OR h.team_id = ANY ($2)) AND ($3::bigint = 0 OR h.id = $3 OR h.cluster_id = (SELECT cluster_id FROM hosts WHERE id = $3))
+	AND (n.name IS NOT NULL OR h.cluster_id IS NULL)
+ORDER BY c.name, c.id, n.name, h.id`
+
+const (
+	// atOnce is how many nodes are asked at a time.
+	atOnce = 16
+	// maxTexts bounds what is shown of one diff, in bytes.
+	maxTexts = 64 << 10
+)
+
+// List reads the networks of all nodes that may be seen, or of those of a host's cluster, and who is on their bridges. What cannot be
+// asked is among the errors of the answer.
+func (s *Store) List(ctx context.Context, hostID int64, visible identity.Visible) (Bridges, error) {
+	out := Bridges{Nodes: []Node{}, Attachments: []Attachment{}, Errors: []Failure{}}
+	rows, err := s.DB.Pool.Query(ctx, asked, visible.All, visible.Teams, hostID)
+	if err != nil {
+		return out, db.Problem(fmt.Errorf("listing nodes: %w", err))
+	}
+	places, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (p place, err error) {
+		var cluster *int64
+		err = row.Scan(&p.hostID, &cluster, &p.teamID, &p.host, &p.cluster, &p.node, &p.known, &p.online)
+		if cluster != nil {
+			p.clusterID = *cluster
+		}
+		return p, err
+	})
+	if err != nil {
+		return out, db.Problem(fmt.Errorf("listing nodes: %w", err))
+	}
+	found, failed := make([]*Node, len(places)), make([]error, len(places))
+	var asking sync.WaitGroup
+	slots := make(chan struct{}, atOnce)
+	for i := range places {
+		asking.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			found[i], failed[i] = s.node(ctx, &places[i])
+		})
+	}
+	asking.Wait()
+	clusters := map[int64]bool{}
+	for i, p := range places {
+		if failed[i] != nil {
+			out.Errors = append(out.Errors, failureOf(&p, failed[i]))
+		} else {
+			out.Nodes = append(out.Nodes, *found[i])
+		}
+		if p.clusterID != 0 {
+			clusters[p.clusterID] = true
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return out, err
+	}
+	for _, id := range slices.Sorted(maps.Keys(clusters)) {
+		all, others, unknown, err := s.attached(ctx, id, visible)
+		if err != nil {
+			return out, err
+		}
+		out.Attachments, out.Others, out.Unknown = append(out.Attachments, all...), out.Others+others, out.Unknown+unknown
+	}
+	return out, nil
+}
+
+// attached are the NICs on bridges of a cluster's guests that may be seen, and how many others there are.
+func (s *Store) attached(ctx context.Context, clusterID int64, visible identity.Visible) (
+	all []Attachment, others, unknown int, err error) {
+	nics, unknown, err := guest.Attached(ctx, s.DB, clusterID)
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	rows, err := s.DB.Pool.Query(ctx, `SELECT g.id FROM guests g JOIN hosts h ON h.id = g.host_id
+		WHERE g.cluster_id = $1 AND ($2 OR h.team_id = ANY ($3))`, clusterID, visible.All, visible.Teams)
+	if err != nil {
+		return nil, 0, 0, db.Problem(fmt.Errorf("reading whose guests are attached: %w", err))
+	}
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		return nil, 0, 0, db.Problem(fmt.Errorf("reading whose guests are attached: %w", err))
+	}
+	seen := map[int64]bool{}
+	for _, id := range ids {
+		seen[id] = true
+	}
+	for _, n := range nics {
+		if !seen[n.GuestID] {
+			others++
+			continue
+		}
+		all = append(all, Attachment{ClusterID: clusterID, Node: n.Node, Bridge: n.Bridge, GuestID: n.GuestID, Kind: n.Kind, Name: n.Name,
+			VMID: n.VMID, NIC: n.NIC, VLAN: n.VLAN, AsOf: n.AsOf.UTC()})
+	}
+	return all, others, unknown, nil
+}
+
+// read asks for a node's network.
+func (s *Store) read(ctx context.Context, p *place) (hypervisor.NodeNetwork, error) {
+	n, err := host.Ask(ctx, s.Hosts, p.hostID, endpoint.Monitoring,
+		func(ctx context.Context, m hypervisor.NetworkManager) (hypervisor.NodeNetwork, error) {
+			return m.NodeNetwork(ctx, p.node)
+		})
+	return n, host.UnknownNode(err)
+}
+
+func (s *Store) node(ctx context.Context, p *place) (*Node, error) {
+	if !p.known {
+		return nil, problem.New(problem.CodeInvalidState, "nothing is known of the host's nodes yet")
+	}
+	n, err := s.read(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	return s.show(ctx, p, n)
+}
+
+// show is a node's network as the API has it.
+func (s *Store) show(ctx context.Context, p *place, n hypervisor.NodeNetwork) (*Node, error) {
+	out := &Node{HostID: p.hostID, Host: p.host, ClusterID: p.clusterID, Cluster: p.cluster, Node: p.node, Interfaces: []Interface{},
+		StagedBy: []StagedBy{}}
+	for _, i := range n.Interfaces {
+		shown := showInterface(i)
+		shown.Staged = stagedOf(n, i)
+		out.Interfaces = append(out.Interfaces, shown)
+	}
+	for _, i := range n.Current {
+		if named(n.Interfaces, i.Name) == nil {
+			shown, removed := showInterface(i), "removed"
+			shown.Staged = &removed
+			out.Interfaces = append(out.Interfaces, shown)
+		}
+	}
+	if n.Diff == "" {
+		return out, nil
+	}
+	diff := host.CleanTo(n.Diff, maxTexts)
+	out.Staged = &diff
+	by, err := s.stagedBy(ctx, p)
+	out.StagedBy = by
+	return out, err
+}
+
+// stagedOf is what is staged of an interface that stays.
+func stagedOf(n hypervisor.NodeNetwork, i hypervisor.Interface) *string {
+	word := ""
+	if was := named(n.Current, i.Name); was == nil {
+		word = "added"
+	} else if !alike(*was, i) || was.Comment != i.Comment {
+		word = "changed"
+	}
+	if word == "" || n.Diff == "" {
+		return nil
+	}
+	return &word
+}
+
+func named(all []hypervisor.Interface, name string) *hypervisor.Interface {
+	if i := slices.IndexFunc(all, func(i hypervisor.Interface) bool { return i.Name == name }); i >= 0 {
+		return &all[i]
+	}
+	return nil
+}
+
+func showInterface(i hypervisor.Interface) Interface {
+	text := func(s string) *string {
+		if s == "" {
+			return nil
+		}
+		s = host.Clean(s)
+		return &s
+	}
+	out := Interface{Name: host.Clean(i.Name), Type: i.Type, Active: i.Active, Autostart: i.Autostart, CIDR: text(i.CIDR),
+		Gateway: text(i.Gateway), CIDR6: text(i.CIDR6), Gateway6: text(i.Gateway6), Ports: clean(i.Ports), Device: text(i.Device),
+		VLAN: i.VLAN, VLANAware: i.VLANAware, VLANs: text(i.VLANs), BondMode: text(i.BondMode), BondMain: text(i.BondPrimary),
+		BondHash: text(i.BondHash), MTU: i.MTU, Comment: host.Clean(i.Comment), OtherNames: clean(i.AltNames),
+		Options: map[string]string{}}
+	if !slices.Contains(allTypes, i.Type) {
+		out.Type = hypervisor.InterfaceOther
+	}
+	for key, value := range i.Options {
+		out.Options[host.Clean(key)] = host.Clean(value)
+	}
+	return out
+}
+
+var allTypes = []string{hypervisor.InterfaceNIC, hypervisor.InterfaceBridge, hypervisor.InterfaceBond, hypervisor.InterfaceVLAN,
+	hypervisor.InterfaceAlias, hypervisor.InterfaceOVS, hypervisor.InterfaceOVSBond, hypervisor.InterfaceOVSPort,
+	hypervisor.InterfaceOVSInternal}
+
+func clean(texts []string) []string {
+	out := make([]string, len(texts))
+	for i, text := range texts {
+		out[i] = host.Clean(text)
+	}
+	return out
+}
+
+// stagedBy is what was staged on a node through this service.
+func (s *Store) stagedBy(ctx context.Context, p *place) ([]StagedBy, error) {
+	rows, err := s.DB.Pool.Query(ctx, `SELECT interface, action, email, at FROM network_staged WHERE cluster_id = $1 AND node = $2
+		ORDER BY at, interface`, p.clusterID, p.node)
+	if err != nil {
+		return nil, db.Problem(fmt.Errorf("reading who has staged changes: %w", err))
+	}
+	all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (b StagedBy, err error) {
+		err = row.Scan(&b.Interface, &b.Action, &b.User, &b.At)
+		b.At = b.At.UTC()
+		return b, err
+	})
+	if err != nil {
+		return nil, db.Problem(fmt.Errorf("reading who has staged changes: %w", err))
+	}
+	if all == nil {
+		all = []StagedBy{}
+	}
+	return all, nil
+}
+
+func failureOf(p *place, err error) Failure {
+	known := problem.From(plugin.Problem(err))
+	f := Failure{HostID: p.hostID, Host: p.host, Node: p.node, Error: string(known.Code), Detail: known.Detail, Missing: []string{}}
+	if reason, ok := known.Members["reason"].(string); ok {
+		f.Reason = &reason
+	}
+	if missing, ok := known.Members["missing"].([]string); ok {
+		f.Missing = missing
+	}
+	if remedy, ok := known.Members["remedy"].(string); ok && strings.TrimSpace(remedy) != "" {
+		f.Remedy = &remedy
+	}
+	return f
+}

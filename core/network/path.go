@@ -1,0 +1,218 @@
+package network
+
+import (
+	"fmt"
+	"maps"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// verdict says whether an apply touches the path by which the service reaches a node.
+type verdict struct {
+	// touched says that it does, unclear that it cannot be told: that is taken for the same.
+	touched, unclear bool
+	// why are sentences without their end.
+	why []string
+}
+
+// asks reports whether the service may be cut off.
+func (v *verdict) asks() bool { return v.touched || v.unclear }
+
+func (v *verdict) touch(format string, args ...any) {
+	v.touched, v.why = true, append(v.why, fmt.Sprintf(format, args...))
+}
+
+func (v *verdict) doubt(format string, args ...any) {
+	v.unclear, v.why = true, append(v.why, fmt.Sprintf(format, args...))
+}
+
+// ownPath judges what is staged on a node by the addresses at which the service reaches it, and by the bridges that the service's own
+// guest is on there. The path is the interface with such an address, the one with the gateway of its family, and all that is below
+// those.
+func ownPath(n hypervisor.NodeNetwork, dialled []netip.Addr, own []string) *verdict {
+	v := &verdict{}
+	if n.Diff == "" {
+		return v
+	}
+	if n.Unclear {
+		v.doubt("not all that is staged could be told apart from what is in force")
+	}
+	if len(dialled) == 0 {
+		v.doubt("it is not known at which address the service reaches the node")
+	}
+	roots := map[string]bool{}
+	for _, name := range own {
+		roots[name] = true
+	}
+	for _, address := range dialled {
+		address = address.Unmap().WithZone("")
+		carrier := carrierOf(n.Current, address)
+		if carrier == nil {
+			v.doubt("the address %s, at which the service reaches the node, is on none of its interfaces", address)
+			continue
+		}
+		roots[carrier.Name] = true
+		family := address.Is6()
+		for _, i := range n.Current {
+			if gatewayOf(i, family) != "" {
+				roots[i.Name] = true
+			}
+		}
+		if was, is := gateways(n.Current, family), gateways(n.Interfaces, family); !slices.Equal(was, is) {
+			v.touch("the gateway changes from %s to %s", words(was), words(is))
+		}
+		v.claimed(n, *carrier, address)
+	}
+	path := below(n.Current, roots)
+	for _, name := range slices.Sorted(maps.Keys(path)) {
+		was, is := byAnyName(n.Current, name), byAnyName(n.Interfaces, name)
+		switch {
+		case was == nil && is == nil: // the configuration does not name it
+		case is == nil:
+			v.touch("%s is removed", name)
+		case was == nil:
+			v.touch("%s is configured anew", name)
+		case !alike(*was, *is):
+			v.touch("%s is changed", name)
+		}
+	}
+	v.taken(n, path)
+	return v
+}
+
+// carrierOf is the interface that has an address.
+func carrierOf(all []hypervisor.Interface, address netip.Addr) *hypervisor.Interface {
+	for i := range all {
+		for _, cidr := range []string{all[i].CIDR, all[i].CIDR6} {
+			if p, err := netip.ParsePrefix(cidr); err == nil && p.Addr().Unmap() == address {
+				return &all[i]
+			}
+		}
+	}
+	return nil
+}
+
+func gatewayOf(i hypervisor.Interface, six bool) string {
+	if six {
+		return i.Gateway6
+	}
+	return i.Gateway
+}
+
+func gateways(all []hypervisor.Interface, six bool) (found []string) {
+	for _, i := range all {
+		if g := gatewayOf(i, six); g != "" {
+			found = append(found, g+" on "+i.Name)
+		}
+	}
+	slices.Sort(found)
+	return found
+}
+
+func words(list []string) string {
+	if len(list) == 0 {
+		return "none"
+	}
+	return strings.Join(list, " and ")
+}
+
+// claimed looks for interfaces that come into the network of the carrier: answers may then leave by them.
+func (v *verdict) claimed(n hypervisor.NodeNetwork, carrier hypervisor.Interface, address netip.Addr) {
+	for _, i := range n.Interfaces {
+		if was := named(n.Current, i.Name); i.Name == carrier.Name || was != nil && was.CIDR == i.CIDR && was.CIDR6 == i.CIDR6 {
+			continue
+		}
+		for _, cidr := range []string{i.CIDR, i.CIDR6} {
+			p, err := netip.ParsePrefix(cidr)
+			if err != nil {
+				continue
+			}
+			gateway, err := netip.ParseAddr(gatewayOf(carrier, address.Is6()))
+			if p.Contains(address) || err == nil && p.Contains(gateway) {
+				v.touch("%s comes into the network of the address %s, at which the service reaches the node", i.Name, address)
+			}
+		}
+	}
+}
+
+// byAnyName is an interface by its name, or by another name that it has.
+func byAnyName(all []hypervisor.Interface, name string) *hypervisor.Interface {
+	if i := named(all, name); i != nil {
+		return i
+	}
+	if i := slices.IndexFunc(all, func(i hypervisor.Interface) bool { return slices.Contains(i.AltNames, name) }); i >= 0 {
+		return &all[i]
+	}
+	return nil
+}
+
+// below are some interfaces and all those that carry them, by their proper names.
+func below(all []hypervisor.Interface, roots map[string]bool) map[string]bool {
+	found := map[string]bool{}
+	todo := slices.Sorted(maps.Keys(roots))
+	for len(todo) > 0 {
+		name := todo[0]
+		todo = todo[1:]
+		i := byAnyName(all, name)
+		if i != nil {
+			name = i.Name
+		}
+		if found[name] {
+			continue
+		}
+		found[name] = true
+		if i == nil {
+			continue
+		}
+		todo = append(todo, i.Ports...)
+		if i.Device != "" {
+			todo = append(todo, i.Device)
+		}
+		for _, o := range all {
+			// A bond or a port of Open vSwitch names its switch, and not the other way round.
+			if o.Device == i.Name && slices.Contains([]string{hypervisor.InterfaceOVSBond, hypervisor.InterfaceOVSPort}, o.Type) {
+				todo = append(todo, o.Name)
+			}
+		}
+	}
+	return found
+}
+
+// taken looks for what takes an interface of the path as a port of its own.
+func (v *verdict) taken(n hypervisor.NodeNetwork, path map[string]bool) {
+	for _, i := range n.Interfaces {
+		if path[i.Name] {
+			continue // it was looked at as a part of the path
+		}
+		was := named(n.Current, i.Name)
+		for _, port := range i.Ports {
+			if p := byAnyName(n.Current, port); p != nil {
+				port = p.Name
+			}
+			if path[port] && (was == nil || !slices.ContainsFunc(was.Ports, func(o string) bool {
+				same := byAnyName(n.Current, o)
+				return o == port || same != nil && same.Name == port
+			})) {
+				v.touch("%s becomes a port of %s", port, i.Name)
+			}
+		}
+	}
+}
+
+// alike reports whether two interfaces are the same for what passes through them.
+func alike(a, b hypervisor.Interface) bool {
+	number := func(n *int64) int64 {
+		if n == nil {
+			return 0
+		}
+		return *n
+	}
+	return a.Type == b.Type && a.Autostart == b.Autostart && a.CIDR == b.CIDR && a.CIDR6 == b.CIDR6 && a.Gateway == b.Gateway &&
+		a.Gateway6 == b.Gateway6 && slices.Equal(slices.Sorted(slices.Values(a.Ports)), slices.Sorted(slices.Values(b.Ports))) &&
+		a.Device == b.Device && number(a.VLAN) == number(b.VLAN) && a.VLANAware == b.VLANAware && a.VLANs == b.VLANs &&
+		a.BondMode == b.BondMode && a.BondPrimary == b.BondPrimary && a.BondHash == b.BondHash && number(a.MTU) == number(b.MTU) &&
+		maps.Equal(a.Options, b.Options)
+}

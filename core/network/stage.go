@@ -1,0 +1,410 @@
+package network
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/change"
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/guest"
+	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/idempotency"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/core/plugin"
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/hypervisor"
+	sdk "github.com/hostler/hostler/sdk/plugin"
+)
+
+// Staged is the answer to a change that was staged.
+type Staged struct {
+	HostID    int64   `json:"host_id" example:"1"`
+	Node      string  `json:"node" example:"pve1"`
+	Interface string  `json:"iface" example:"vmbr1"`
+	Action    string  `json:"action" enum:"create,edit,delete"`
+	Diff      *string `json:"staged" doc:"All that is staged on the node, by whoever, as a unified diff; null where it could not be read afterwards, or nothing is left"`
+}
+
+// Reverted is the answer to a revert.
+type Reverted struct {
+	HostID   int64      `json:"host_id" example:"1"`
+	Node     string     `json:"node" example:"pve1"`
+	Reverted bool       `json:"reverted" doc:"False where nothing was staged"`
+	Diff     *string    `json:"diff" doc:"What was dropped, as a unified diff; null for nothing"`
+	StagedBy []StagedBy `json:"staged_by" doc:"What of it was staged through this service, and by whom"`
+	Others   []string   `json:"others" doc:"Interfaces of which the dropped changes were not staged through this service: somebody else's"`
+}
+
+const (
+	// sendLimit bounds one request that stages something.
+	sendLimit = 30 * time.Second
+	// changeLimit bounds it with what is read afterwards.
+	changeLimit = sendLimit + 40*time.Second
+)
+
+// Request names what a change is about.
+type Request struct {
+	HostID     int64
+	Node, Name string
+	// Confirm is the interface's name where a bridge with guests is changed all the same; nil for none.
+	Confirm *string
+}
+
+// able is problem capability_missing, or unsupported.
+func (s *Store) able(ctx context.Context, hostID int64) error {
+	return s.Hosts.Require(ctx, hostID, endpoint.Lifecycle, func(at hypervisor.Host) error {
+		_, err := host.Able[hypervisor.NetworkManager](at)
+		return err
+	})
+}
+
+// begin is the begin of every change: the place, what the host can do, and the network as it is.
+func (s *Store) begin(ctx context.Context, hostID int64, node string) (place, hypervisor.NodeNetwork, error) {
+	p, err := s.find(ctx, hostID, node)
+	if err == nil {
+		err = s.able(ctx, hostID)
+	}
+	if err != nil {
+		return p, hypervisor.NodeNetwork{}, err
+	}
+	n, err := s.read(ctx, &p)
+	return p, n, err
+}
+
+// Create stages a new interface. All that is wrong with it is one problem invalid; others: not_found, conflict for a name that is taken,
+// capability_missing, unsupported, guest_busy while the node's network is changed, outcome_unknown, and those of host.Ask.
+func (s *Store) Create(ctx context.Context, r Request, kind string, config Config) (Staged, error) {
+	if faults := checkName(r.Name, kind); faults != nil {
+		return Staged{}, problem.Invalid(faults...)
+	}
+	p, n, err := s.begin(ctx, r.HostID, r.Node)
+	if err != nil {
+		return Staged{}, err
+	}
+	o := intend(n.Interfaces, hypervisor.Interface{Name: r.Name, Type: kind}, config)
+	if len(o.faults) > 0 {
+		return Staged{}, problem.Invalid(o.faults...)
+	}
+	if byAnyName(n.Interfaces, r.Name) != nil {
+		return Staged{}, problem.New(problem.CodeConflict, "the node has an interface %s already, or one is staged", r.Name)
+	}
+	done := Staged{HostID: r.HostID, Node: r.Node, Interface: r.Name, Action: "create"}
+	if err := idempotency.Keep(ctx, done); err != nil {
+		return Staged{}, err
+	}
+	return s.stage(ctx, &p, n, done, o, nil)
+}
+
+// CreatedAgain is the answer to Create again, with what is staged by now.
+func (s *Store) CreatedAgain(ctx context.Context, made idempotency.Made) (Staged, error) {
+	var was Staged
+	if err := json.Unmarshal(made.Kept, &was); err != nil {
+		return Staged{}, fmt.Errorf("decoding what an answer is made of: %w", err)
+	}
+	if p, err := s.find(ctx, was.HostID, was.Node); err == nil {
+		was.Diff = s.diff(ctx, &p)
+	}
+	return was, nil
+}
+
+// diff is what is staged on a node; nil for nothing, and where it cannot be read.
+func (s *Store) diff(ctx context.Context, p *place) *string {
+	now, err := s.read(ctx, p)
+	if err != nil || now.Diff == "" {
+		return nil
+	}
+	diff := host.CleanTo(now.Diff, maxTexts)
+	return &diff
+}
+
+// Edit stages a change of an interface. Problems: those of Create, and bridge_in_use for a change that guests on a bridge notice and that
+// is not confirmed by the bridge's name.
+func (s *Store) Edit(ctx context.Context, r Request, config Config) (Staged, error) {
+	if len(config) == 0 {
+		return Staged{}, guest.NothingToChange()
+	}
+	p, n, err := s.begin(ctx, r.HostID, r.Node)
+	if err != nil {
+		return Staged{}, err
+	}
+	was := named(n.Interfaces, r.Name)
+	if was == nil {
+		return Staged{}, problem.New(problem.CodeNotFound, "the node has no interface %.40q", r.Name)
+	}
+	if was.Type == hypervisor.InterfaceOther {
+		return Staged{}, problem.New(problem.CodeUnsupported, "interfaces of this type cannot be edited here")
+	}
+	o := intend(n.Interfaces, *was, config)
+	if len(o.faults) > 0 {
+		return Staged{}, problem.Invalid(o.faults...)
+	}
+	if !samePassage(*was, o.want) {
+		if err := s.inUse(ctx, &p, *was, r.Confirm); err != nil {
+			return Staged{}, err
+		}
+	}
+	return s.stage(ctx, &p, n, Staged{HostID: r.HostID, Node: r.Node, Interface: r.Name, Action: "edit"}, o, was)
+}
+
+// samePassage reports whether guests on a bridge do not notice a change: of addresses of the node, or of a comment.
+func samePassage(a, b hypervisor.Interface) bool {
+	b.CIDR, b.CIDR6, b.Gateway, b.Gateway6 = a.CIDR, a.CIDR6, a.Gateway, a.Gateway6
+	return alike(a, b)
+}
+
+// Remove stages that an interface is no more. Problems: those of Edit, and invalid_state for one that others stand on, or of hardware.
+func (s *Store) Remove(ctx context.Context, r Request) (Staged, error) {
+	p, n, err := s.begin(ctx, r.HostID, r.Node)
+	if err != nil {
+		return Staged{}, err
+	}
+	was := named(n.Interfaces, r.Name)
+	if was == nil {
+		return Staged{}, problem.New(problem.CodeNotFound, "the node has no interface %.40q", r.Name)
+	}
+	if was.Type == hypervisor.InterfaceNIC || was.Type == hypervisor.InterfaceOther {
+		return Staged{}, problem.New(problem.CodeInvalidState, "%s is no interface that was made here; edit its settings", r.Name)
+	}
+	for _, other := range n.Interfaces {
+		if slices.Contains(other.Ports, r.Name) || other.Device == r.Name {
+			return Staged{}, problem.New(problem.CodeInvalidState, "%s stands on it; change that first", other.Name)
+		}
+	}
+	if err := s.inUse(ctx, &p, *was, r.Confirm); err != nil {
+		return Staged{}, err
+	}
+	return s.stage(ctx, &p, n, Staged{HostID: r.HostID, Node: r.Node, Interface: r.Name, Action: "delete"}, nil, was)
+}
+
+// attachedTo are the guests on a bridge of a node, those named that the caller may see.
+func (s *Store) attachedTo(ctx context.Context, p *place, bridge string) (seen []Attachment, others, unknown int, err error) {
+	visible := identity.Visible{All: true}
+	if caller := identity.FromContext(ctx); caller != nil {
+		visible = caller.Visible()
+	}
+	elsewhere := func(a Attachment) bool { return a.Node != p.node || a.Bridge != bridge }
+	seen, _, unknown, err = s.attached(ctx, p.clusterID, visible)
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	all, _, _, err := s.attached(ctx, p.clusterID, identity.Visible{All: true})
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	seen = slices.DeleteFunc(seen, elsewhere)
+	return seen, len(slices.DeleteFunc(all, elsewhere)) - len(seen), unknown, nil
+}
+
+// inUse is problem bridge_in_use for a bridge with guests whose name was not given.
+func (s *Store) inUse(ctx context.Context, p *place, i hypervisor.Interface, confirm *string) error {
+	if i.Type != hypervisor.InterfaceBridge && i.Type != hypervisor.InterfaceOVS || confirm != nil && *confirm == i.Name {
+		return nil
+	}
+	guests, others, unknown, err := s.attachedTo(ctx, p, i.Name)
+	if err != nil || len(guests)+others == 0 {
+		return err
+	}
+	text := guestNames(guests, others) + " are on the bridge " + i.Name
+	if unknown > 0 {
+		text += fmt.Sprintf("; of %d more guests it is not known", unknown)
+	}
+	return problem.New(problem.CodeBridgeInUse, "%s; send the bridge's name as confirm to stage it all the same", text).
+		With("confirm_phrase", i.Name).With("guests", append([]Attachment{}, guests...)).With("others", others)
+}
+
+// guestNames names guests, each once.
+func guestNames(guests []Attachment, others int) string {
+	var all []string
+	for _, g := range guests {
+		if !slices.Contains(all, g.Name) {
+			all = append(all, g.Name)
+		}
+	}
+	if others > 0 {
+		all = append(all, fmt.Sprintf("%d NICs of guests of other teams", others))
+	}
+	return strings.Join(all, ", ")
+}
+
+// satisfies reports whether an interface is as it shall be. What the hypervisor adds by itself is not asked for.
+func satisfies(is *hypervisor.Interface, want hypervisor.Interface) bool {
+	if is == nil {
+		return false
+	}
+	now := *is
+	now.Options, want.Options = nil, nil
+	if want.VLANs == "" {
+		now.VLANs = ""
+	}
+	return alike(now, want) && now.Comment == want.Comment
+}
+
+// stage sends one change. o is nil for a removal.
+func (s *Store) stage(ctx context.Context, p *place, before hypervisor.NodeNetwork, done Staged, o *order, was *hypervisor.Interface) (
+	Staged, error) {
+	audit.Describe(ctx, func(e *audit.Entry) {
+		e.TargetKind, e.TargetName = "node", p.node
+		e.Detail("interface", done.Interface)
+		if o != nil {
+			e.Detail("type", o.want.Type)
+			e.Detail("wanted", showInterface(o.want))
+		}
+	})
+	err := s.change(ctx, p, func(ctx context.Context, m hypervisor.NetworkManager) error {
+		if o == nil {
+			return m.StageRemoval(ctx, p.node, done.Interface)
+		}
+		return m.StageInterface(ctx, hypervisor.InterfaceChange{Node: p.node, Want: o.want, Was: was})
+	}, func(now hypervisor.NodeNetwork) bool {
+		if o == nil {
+			return named(now.Interfaces, done.Interface) == nil
+		}
+		return satisfies(named(now.Interfaces, done.Interface), o.want)
+	})
+	if done.Action == "create" && sdk.KindOf(err) == sdk.Conflict {
+		err = problem.New(problem.CodeConflict, "the node has an interface %s already, or one is staged", done.Interface).Because(err)
+	}
+	if err != nil {
+		return Staged{}, err
+	}
+	ctx = context.WithoutCancel(ctx)
+	if err := s.note(ctx, p, before.Diff == "", done); err != nil {
+		return Staged{}, err
+	}
+	done.Diff = s.diff(ctx, p)
+	return done, nil
+}
+
+// note keeps who has staged a change; first says that nothing else was staged.
+func (s *Store) note(ctx context.Context, p *place, first bool, done Staged) error {
+	var by *int64
+	email := ""
+	if caller := identity.FromContext(ctx); caller != nil && caller.UserID != 0 {
+		by, email = &caller.UserID, caller.Email
+	}
+	err := s.DB.Tx(ctx, func(tx *db.Tx) error {
+		if first {
+			if _, err := tx.Pgx.Exec(ctx, "DELETE FROM network_staged WHERE cluster_id = $1 AND node = $2", p.clusterID, p.node); err != nil {
+				return err
+			}
+		}
+		_, err := tx.Pgx.Exec(ctx, `INSERT INTO network_staged (cluster_id, node, interface, action, user_id, email)
+			VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (cluster_id, node, interface)
+			DO UPDATE SET action = EXCLUDED.action, user_id = EXCLUDED.user_id, email = EXCLUDED.email, at = now()`,
+			p.clusterID, p.node, done.Interface, done.Action, by, email)
+		return err
+	})
+	if err != nil {
+		return db.Problem(fmt.Errorf("noting who has staged a change: %w", err))
+	}
+	return nil
+}
+
+// forget forgets who has staged what on a node, where nothing is staged any more.
+func (s *Store) forget(ctx context.Context, p *place) error {
+	_, err := s.DB.Pool.Exec(ctx, "DELETE FROM network_staged WHERE cluster_id = $1 AND node = $2", p.clusterID, p.node)
+	if err != nil {
+		return db.Problem(fmt.Errorf("forgetting who has staged changes: %w", err))
+	}
+	return nil
+}
+
+// Revert drops all that is staged on a node, and says whose it was. Problems: those of Create.
+func (s *Store) Revert(ctx context.Context, hostID int64, node string) (Reverted, error) {
+	p, n, err := s.begin(ctx, hostID, node)
+	if err != nil {
+		return Reverted{}, err
+	}
+	done := Reverted{HostID: hostID, Node: node, Reverted: n.Diff != "", StagedBy: []StagedBy{}, Others: []string{}}
+	if done.Reverted {
+		if done.StagedBy, err = s.stagedBy(ctx, &p); err != nil {
+			return Reverted{}, err
+		}
+		for _, name := range changed(n) {
+			if !slices.ContainsFunc(done.StagedBy, func(b StagedBy) bool { return b.Interface == name }) {
+				done.Others = append(done.Others, host.Clean(name))
+			}
+		}
+		diff := host.CleanTo(n.Diff, maxTexts)
+		done.Diff = &diff
+	}
+	audit.Describe(ctx, func(e *audit.Entry) {
+		e.TargetKind, e.TargetName = "node", p.node
+		e.Detail("interfaces", changed(n))
+	})
+	if !done.Reverted {
+		return done, s.DB.Tx(ctx, func(tx *db.Tx) error { return audit.Write(ctx, tx) })
+	}
+	err = s.change(ctx, &p, func(ctx context.Context, m hypervisor.NetworkManager) error { return m.RevertNetwork(ctx, p.node) },
+		func(now hypervisor.NodeNetwork) bool { return now.Diff == "" })
+	if err != nil {
+		return Reverted{}, err
+	}
+	return done, s.forget(context.WithoutCancel(ctx), &p)
+}
+
+// changed names the interfaces of which something is staged.
+func changed(n hypervisor.NodeNetwork) []string {
+	names := []string{}
+	if n.Diff == "" {
+		return names
+	}
+	for _, i := range n.Interfaces {
+		if stagedOf(n, i) != nil {
+			names = append(names, i.Name)
+		}
+	}
+	for _, i := range n.Current {
+		if named(n.Interfaces, i.Name) == nil {
+			names = append(names, i.Name)
+		}
+	}
+	return names
+}
+
+// change sends one request about a node's network. Where the answer is lost, there judges by the network as it is then; nothing is sent
+// again.
+func (s *Store) change(ctx context.Context, p *place, request func(context.Context, hypervisor.NetworkManager) error,
+	there func(now hypervisor.NodeNetwork) bool) error {
+	tell := func(err error, _ *audit.Entry) *problem.Error {
+		return problem.From(inConfig(host.UnknownNode(plugin.Problem(err))))
+	}
+	return change.Change{DB: s.DB, Exclusive: p.exclusive(), Limit: changeLimit, Tell: tell}.Do(ctx, func(ctx context.Context) error {
+		left := false
+		_, err := host.AskWithin(ctx, s.Hosts, sendLimit, p.hostID, endpoint.Lifecycle,
+			func(ctx context.Context, m hypervisor.NetworkManager) (struct{}, error) {
+				left = true
+				return struct{}{}, request(ctx, m)
+			})
+		if err == nil || !left || job.Refused(err) {
+			return err
+		}
+		now, unread := s.read(ctx, p)
+		return change.Lost(err, "the node's network", unread == nil && there(now), unread)
+	})
+}
+
+// inConfig makes of what the hypervisor says is wrong with a setting the fault of a request.
+func inConfig(err error) error {
+	known := problem.From(err)
+	if known.Code != problem.CodeInvalid {
+		return err
+	}
+	faults := slices.Clone(known.Faults)
+	for i, f := range faults {
+		if len(f.Loc) == 2 && f.Loc[0] == "body" && f.Loc[1] != "type" {
+			faults[i].Loc = []any{"body", "config", f.Loc[1]}
+			if f.Loc[1] == "name" {
+				faults[i].Loc = []any{"body", "iface"}
+			}
+		}
+	}
+	return problem.Invalid(faults...).Because(err)
+}
