@@ -36,8 +36,9 @@ func (h *Host) NodeHardware(ctx context.Context, query hypervisor.HardwareQuery)
 		return hypervisor.NodeHardware{Disks: []hypervisor.NodeDisk{disk, flash}}, nil
 	case hypervisor.HardwareInterfaces:
 		return hypervisor.NodeHardware{Interfaces: []hypervisor.NodeInterface{
-			{Name: "bridge0", Type: hypervisor.InterfaceBridge, Active: ptr(true), Autostart: ptr(true), Addresses: []string{"192.0.2.10/24", "2001:db8::a/64"},
-				Gateways: []string{"192.0.2.1"}, Ports: []string{"eth0"}, Comment: "guests"},
+			{Name: "bridge0", Type: hypervisor.InterfaceBridge, Active: ptr(true), Autostart: ptr(true),
+				Addresses: []string{"192.0.2.10/24", "2001:db8::a/64"},
+				Gateways:  []string{"192.0.2.1"}, Ports: []string{"eth0"}, Comment: "guests"},
 			{Name: "eth0", Type: hypervisor.InterfaceNIC, Active: ptr(true)},
 		}}, nil
 	case hypervisor.HardwarePCI:
