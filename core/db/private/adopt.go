@@ -72,7 +72,10 @@ func (c *Cluster) claim(ctx context.Context, p *process, file *pidFile, info os.
 		return nil, fmt.Errorf("%w: process %d, a PostgreSQL that this service did not start, runs on %s; it was left alone. Stop it first",
 			ErrForeign, p.pid, c.folder.path(dataName))
 	}
-	if pid, err := c.listener(); err != nil || pid != p.pid {
+	switch pid, err := c.listener(); {
+	case err != nil && p.poll(0): // it died meanwhile
+		return nil, nil
+	case err != nil || pid != p.pid:
 		return nil, fmt.Errorf("%w: process %d is in %s but process %d answers at the socket (%v); both were left alone. Stop process %d first",
 			ErrForeign, p.pid, pidName, pid, err, p.pid)
 	}

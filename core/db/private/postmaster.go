@@ -88,8 +88,12 @@ func (c *Cluster) ready(ctx context.Context, pm *postmaster) error {
 	if err != nil {
 		return fmt.Errorf("waiting for PostgreSQL to start: %w", err)
 	}
-	if pid, err := c.listener(); err != nil || pid != pm.process.pid {
+	pid, err := c.listener()
+	if pid != 0 && (err != nil || pid != pm.process.pid) {
 		return fmt.Errorf("%w: process %d answers at the socket, and not PostgreSQL %d: %v", ErrForeign, pid, pm.process.pid, err)
+	}
+	if err != nil { // it died between its word and our question: nobody else is there
+		return fmt.Errorf("PostgreSQL %d does not answer at its socket: %w", pm.process.pid, err)
 	}
 	return c.prepare(ctx)
 }
