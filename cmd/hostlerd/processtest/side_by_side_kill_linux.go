@@ -187,7 +187,12 @@ type killRound struct {
 func (s *sideBySide) beginRound(t *testing.T, point sidePoint, victim string) *killRound {
 	t.Helper()
 	for ref, a := range s.apps {
-		switch running := s.lxd.Instance(t, a.InstanceRef).Status == "Running"; {
+		status := s.lxd.Instance(t, a.InstanceRef).Status
+		if status == "Frozen" { // LXD freezes what it stops, and was killed then
+			s.lxd.Act(t, a.InstanceRef, lxdapi.Unfreeze)
+			status = "Running"
+		}
+		switch running := status == "Running"; {
 		case ref == "idle" && running:
 			s.lxd.Act(t, a.InstanceRef, lxdapi.Stop)
 		case ref != "idle" && !running:

@@ -3,13 +3,16 @@
 package lxdtest
 
 import (
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // cgroupTraces are the folders of cgroups that containers leave, which are no one namespace's. The first of several test
@@ -89,6 +92,62 @@ func (c *cgroupTraces) remove() {
 		}
 	}
 	_ = os.Remove(c.file.Name())
+}
+
+// thawAfter thaws the containers that process 1 of our namespace leaves frozen when it ends: LXD freezes a container to stop it, and may be
+// killed then. A frozen process does not die in the first version of cgroups, and the end of process 1 waits for all of them.
+func thawAfter(first int, ended <-chan struct{}) {
+	look := time.NewTicker(500 * time.Millisecond)
+	defer look.Stop()
+	for {
+		select {
+		case <-ended:
+			return
+		case <-look.C:
+		}
+		// One that is about to end has no memory any more, and with it no command line.
+		if line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", first)); err != nil || len(line) > 0 {
+			continue
+		}
+		for _, root := range lxcCgroups() {
+			if !holdsChildOf(root, first) {
+				continue
+			}
+			for name, thawed := range map[string]string{"freezer.state": "THAWED", "cgroup.freeze": "0"} {
+				if file, err := os.OpenFile(filepath.Join(root, name), os.O_WRONLY, 0); err == nil {
+					_, _ = file.WriteString(thawed)
+					_ = file.Close()
+				}
+			}
+		}
+	}
+}
+
+// holdsChildOf reports whether a process of a cgroup descends from another process.
+func holdsChildOf(root string, first int) bool {
+	text, _ := os.ReadFile(filepath.Join(root, "cgroup.procs"))
+	for _, id := range strings.Fields(string(text)) {
+		for pid, err := strconv.Atoi(id); err == nil && pid > 1; pid, err = parent(pid) {
+			if pid == first {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// parent is the parent of a process: the second field behind the name in proc_pid_stat(5), which may hold anything but ends with the
+// last parenthesis.
+func parent(pid int) (int, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0, err
+	}
+	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
+	if len(fields) < 2 {
+		return 0, fs.ErrInvalid
+	}
+	return strconv.Atoi(fields[1])
 }
 
 // lxcCgroups lists the folders that LXC makes, in the layouts of both versions of cgroups.

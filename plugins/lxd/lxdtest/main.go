@@ -88,7 +88,10 @@ func runInNamespaces() (code int, err error) {
 	if err := child.Start(); err != nil {
 		return 0, err
 	}
+	ended := make(chan struct{})
+	go thawAfter(child.Process.Pid, ended)
 	_ = child.Wait() // the state tells all
+	close(ended)
 	return child.ProcessState.ExitCode(), nil
 }
 
