@@ -121,6 +121,7 @@ func (o *order) set(key string, raw json.RawMessage) {
 	case numbers[key] != nil:
 		*numbers[key] = nil
 		if !null && json.Unmarshal(raw, numbers[key]) != nil {
+			*numbers[key] = nil // it may be half read
 			o.fault(key, "it is a whole number")
 		}
 	case key == "ports":

@@ -131,6 +131,7 @@ func (s *Store) settle(ctx context.Context, run *job.Run, p *place, params apply
 	}
 	begun := time.Now()
 	silent, told := begun, false // since when the node has not answered
+	logged := 0                  // lines of its task
 	var result *hypervisor.TaskResult
 	for {
 		_, err := s.look(ctx, p)
@@ -144,7 +145,7 @@ func (s *Store) settle(ctx context.Context, run *job.Run, p *place, params apply
 				known.Task, err = s.task(ctx, run, p)
 			}
 			if err == nil && known.Task != "" && result == nil {
-				result, err = s.ended(ctx, run, p, known.Task)
+				result, err = s.ended(ctx, run, p, known.Task, &logged)
 			}
 			if err == nil && (known.Task == "" || result != nil) {
 				// The task may have ended after the first look.
@@ -178,10 +179,12 @@ func (s *Store) settle(ctx context.Context, run *job.Run, p *place, params apply
 	}
 }
 
-// ended is the result of the task, nil while it runs. One that the hypervisor does not know any more has an unknown end.
-func (s *Store) ended(ctx context.Context, run *job.Run, p *place, task string) (*hypervisor.TaskResult, error) {
+// ended is the result of the task, nil while it runs. One that the hypervisor does not know any more has an unknown end. logged counts
+// the lines of its log that the job has by now.
+func (s *Store) ended(ctx context.Context, run *job.Run, p *place, task string, logged *int) (*hypervisor.TaskResult, error) {
 	result, err := ask(ctx, s, p, func(ctx context.Context, at hypervisor.Host) (hypervisor.TaskResult, error) {
-		return at.WaitTask(ctx, task, 0, func(line hypervisor.LogLine) error {
+		return at.WaitTask(ctx, task, *logged, func(line hypervisor.LogLine) error {
+			*logged++
 			run.Log(line.Text)
 			return nil
 		})
