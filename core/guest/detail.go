@@ -14,6 +14,9 @@ import (
 
 // Attachment is a NIC of a guest, as it was last read.
 type Attachment struct {
+	ClusterID int64
+	// TeamID is that of the guest's host.
+	TeamID  int64
 	GuestID int64
 	Kind    string
 	Name    string
@@ -43,20 +46,22 @@ type VolumeUse struct {
 	AsOf      time.Time
 }
 
-// unread counts a cluster's guests whose configuration was never read.
-const unread = `SELECT count(*) FROM guests g LEFT JOIN guest_details d ON d.guest_id = g.id WHERE g.cluster_id = $1 AND d.as_of IS NULL`
+// unread counts the guests of clusters whose configuration was never read, on a node or, for an empty one, on all.
+const unread = `SELECT count(*) FROM guests g LEFT JOIN guest_details d ON d.guest_id = g.id
+	WHERE g.cluster_id = ANY ($1) AND ($2 = '' OR g.node = $2) AND d.as_of IS NULL`
 
-// Attached are the NICs of a cluster's guests that are on a bridge, as they were last read, by guest and key; unknown is how many of its
-// guests were never read.
-func Attached(ctx context.Context, d *db.DB, clusterID int64) (all []Attachment, unknown int, err error) {
-	rows, err := d.Pool.Query(ctx, `SELECT g.id, g.kind, g.name, g.vmid, g.node, n.key, n.bridge, n.vlan, n.mac, d.as_of
-		FROM guests g JOIN guest_details d ON d.guest_id = g.id AND d.as_of IS NOT NULL JOIN guest_nics n ON n.guest_id = g.id
-		WHERE g.cluster_id = $1 AND n.bridge <> '' ORDER BY g.id, n.key`, clusterID)
+// Attached are the NICs of clusters' guests that are on a bridge, as they were last read, by cluster, guest and key; a node narrows to
+// guests on it. unknown is how many of these guests were never read.
+func Attached(ctx context.Context, d *db.DB, clusters []int64, node string) (all []Attachment, unknown int, err error) {
+	rows, err := d.Pool.Query(ctx, `SELECT g.cluster_id, h.team_id, g.id, g.kind, g.name, g.vmid, g.node, n.key, n.bridge, n.vlan, n.mac, d.as_of
+		FROM guests g JOIN hosts h ON h.id = g.host_id JOIN guest_details d ON d.guest_id = g.id AND d.as_of IS NOT NULL
+			JOIN guest_nics n ON n.guest_id = g.id
+		WHERE g.cluster_id = ANY ($1) AND ($2 = '' OR g.node = $2) AND n.bridge <> '' ORDER BY g.cluster_id, g.id, n.key`, clusters, node)
 	if err == nil {
 		all, err = pgx.CollectRows(rows, pgx.RowToStructByPos[Attachment])
 	}
 	if err == nil {
-		err = d.Pool.QueryRow(ctx, unread, clusterID).Scan(&unknown)
+		err = d.Pool.QueryRow(ctx, unread, clusters, node).Scan(&unknown)
 	}
 	if err != nil {
 		return nil, 0, db.Problem(fmt.Errorf("reading what guests are attached to: %w", err))
@@ -74,7 +79,7 @@ func VolumesOn(ctx context.Context, d *db.DB, clusterID int64, storage string) (
 		all, err = pgx.CollectRows(rows, pgx.RowToStructByPos[VolumeUse])
 	}
 	if err == nil {
-		err = d.Pool.QueryRow(ctx, unread, clusterID).Scan(&unknown)
+		err = d.Pool.QueryRow(ctx, unread, []int64{clusterID}, "").Scan(&unknown)
 	}
 	if err != nil {
 		return nil, 0, db.Problem(fmt.Errorf("reading which guests use a storage: %w", err))

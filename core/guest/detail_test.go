@@ -92,7 +92,7 @@ func TestDetailReader(t *testing.T) {
 	})
 	cluster := r.value(t, "SELECT cluster_id FROM hosts WHERE id = $1", r.hostID)
 	attached := func() ([]guest.Attachment, int) {
-		all, unknown, err := guest.Attached(t.Context(), r.db, cluster)
+		all, unknown, err := guest.Attached(t.Context(), r.db, []int64{int64(cluster)}, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -192,7 +192,7 @@ func TestConfigIsKept(t *testing.T) {
 	if err != nil || len(config.NICs) == 0 {
 		t.Fatalf("the configuration is %+v: %v", config, err)
 	}
-	all, unknown, err := guest.Attached(t.Context(), r.db, g.ClusterID())
+	all, unknown, err := guest.Attached(t.Context(), r.db, []int64{g.ClusterID()}, "")
 	if err != nil || unknown != 0 || len(all) != len(config.NICs) {
 		t.Errorf("attached are %+v, %d unknown: %v", all, unknown, err)
 	}

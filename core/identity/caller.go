@@ -46,6 +46,9 @@ type Visible struct {
 	Teams []int64
 }
 
+// Includes reports whether things of a team may be seen.
+func (v Visible) Includes(team int64) bool { return v.All || slices.Contains(v.Teams, team) }
+
 // Visible is the team filter of every list and count. Lists hand it to SQL as (all OR team_id = ANY(teams)).
 func (c *Caller) Visible() Visible { return c.VisibleAs(Viewer) }
 

@@ -91,16 +91,7 @@ func (s *Store) Apply(ctx context.Context, hostID int64, node string, confirm *s
 		return guest.Started{}, err
 	}
 	params := applyParams{HostID: hostID, Node: node, Diff: timeless(n.Diff), Self: v.asks(), Restore: n.Restore}
-	for _, i := range n.Interfaces {
-		if stagedOf(n, i) != nil {
-			params.Want = append(params.Want, i)
-		}
-	}
-	for _, i := range n.Current {
-		if named(n.Interfaces, i.Name) == nil {
-			params.Gone = append(params.Gone, i.Name)
-		}
-	}
+	params.Want, params.Gone = staged(n)
 	if err := idempotency.Keep(ctx, v.asks()); err != nil {
 		return guest.Started{}, err
 	}
@@ -168,18 +159,18 @@ func (s *Store) tell(ctx context.Context, p *place, n hypervisor.NodeNetwork, v 
 			pl.Warn("The change of %s was not staged through this service.", host.Clean(name))
 		}
 	}
+	all, err := s.onNode(ctx, p)
+	if err != nil {
+		return err
+	}
+	touched := false
 	for _, i := range n.Current {
-		if i.Type != hypervisor.InterfaceBridge && i.Type != hypervisor.InterfaceOVS {
-			continue
-		}
 		then := named(n.Interfaces, i.Name)
-		if then != nil && samePassage(i, *then) {
+		if !isBridge(i) || then != nil && samePassage(i, *then) {
 			continue
 		}
-		guests, others, unknown, err := s.attachedTo(ctx, p, i.Name)
-		if err != nil {
-			return err
-		}
+		touched = true
+		guests, others := all.on(i.Name)
 		for _, g := range guests {
 			if then == nil {
 				pl.Add(plan.KindGuest, g.Name, "%s loses its bridge %s.", g.Name, i.Name)
@@ -190,9 +181,9 @@ func (s *Store) tell(ctx context.Context, p *place, n hypervisor.NodeNetwork, v 
 		if others > 0 {
 			pl.Add(plan.KindGuest, "", "%d NICs of guests of other teams are on the bridge %s.", others, i.Name)
 		}
-		if unknown > 0 {
-			pl.Warn("Of %d guests it is not known yet which bridges they are on.", unknown)
-		}
+	}
+	if touched && all.unknown > 0 {
+		pl.Warn("Of %d guests of the node it is not known yet which bridges they are on.", all.unknown)
 	}
 	pl.Add(plan.KindHost, "", "What is staged:\n%s", host.CleanTo(timeless(n.Diff), maxTexts))
 	return nil

@@ -122,8 +122,8 @@ type Bridges struct {
 type place struct {
 	hostID, clusterID, teamID int64
 	host, cluster, node       string
-	// known says that the inventory has the node, online that it is.
-	known, online bool
+	// known says that the inventory has the node.
+	known bool
 }
 
 // exclusive is what only one change of a node's network may hold.
@@ -133,10 +133,10 @@ func (p *place) exclusive() string { return fmt.Sprintf("network:%d:%s", p.clust
 func (s *Store) find(ctx context.Context, hostID int64, node string) (place, error) {
 	p := place{hostID: hostID, node: node}
 	var cluster *int64
-	err := s.DB.Pool.QueryRow(ctx, `SELECT h.cluster_id, h.team_id, h.name, coalesce(c.name, ''), n.name IS NOT NULL,
-		coalesce(n.status = 'online', false) FROM hosts h LEFT JOIN clusters c ON c.id = h.cluster_id
+	err := s.DB.Pool.QueryRow(ctx, `SELECT h.cluster_id, h.team_id, h.name, coalesce(c.name, ''), n.name IS NOT NULL
+		FROM hosts h LEFT JOIN clusters c ON c.id = h.cluster_id
 		LEFT JOIN nodes n ON n.cluster_id = h.cluster_id AND n.name = $2 WHERE h.id = $1`, hostID, node).
-		Scan(&cluster, &p.teamID, &p.host, &p.cluster, &p.known, &p.online)
+		Scan(&cluster, &p.teamID, &p.host, &p.cluster, &p.known)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return p, problem.New(problem.CodeNotFound, "there is no such host")
 	}
@@ -151,8 +151,7 @@ func (s *Store) find(ctx context.Context, hostID int64, node string) (place, err
 }
 
 // asked are the nodes that may be seen, each with the host that is connected to it, or else one of its cluster; and hosts without nodes.
-const asked = `SELECT h.id, c.id, h.team_id, h.name, coalesce(c.name, ''), coalesce(n.name, ''), n.name IS NOT NULL,
-	coalesce(n.status = 'online', false)
+const asked = `SELECT h.id, c.id, h.team_id, h.name, coalesce(c.name, ''), coalesce(n.name, ''), n.name IS NOT NULL
 FROM hosts h LEFT JOIN clusters c ON c.id = h.cluster_id LEFT JOIN nodes n ON n.cluster_id = h.cluster_id
 	AND h.id = (SELECT o.id FROM hosts o WHERE o.cluster_id = n.cluster_id AND ($1 OR o.team_id = ANY ($2))
 		ORDER BY o.entry_node <> n.name, o.id <> n.host_id, o.id LIMIT 1)
@@ -177,7 +176,7 @@ func (s *Store) List(ctx context.Context, hostID int64, visible identity.Visible
 	}
 	places, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (p place, err error) {
 		var cluster *int64
-		err = row.Scan(&p.hostID, &cluster, &p.teamID, &p.host, &p.cluster, &p.node, &p.known, &p.online)
+		err = row.Scan(&p.hostID, &cluster, &p.teamID, &p.host, &p.cluster, &p.node, &p.known)
 		if cluster != nil {
 			p.clusterID = *cluster
 		}
@@ -211,45 +210,53 @@ func (s *Store) List(ctx context.Context, hostID int64, visible identity.Visible
 	if err := ctx.Err(); err != nil {
 		return out, err
 	}
-	for _, id := range slices.Sorted(maps.Keys(clusters)) {
-		all, others, unknown, err := s.attached(ctx, id, visible)
-		if err != nil {
-			return out, err
-		}
-		out.Attachments, out.Others, out.Unknown = append(out.Attachments, all...), out.Others+others, out.Unknown+unknown
+	all, err := s.attached(ctx, slices.Collect(maps.Keys(clusters)), "", visible)
+	if err != nil {
+		return out, err
 	}
+	out.Attachments, out.Others, out.Unknown = append(out.Attachments, all.seen...), len(all.others), all.unknown
 	return out, nil
 }
 
-// attached are the NICs on bridges of a cluster's guests that may be seen, and how many others there are.
-func (s *Store) attached(ctx context.Context, clusterID int64, visible identity.Visible) (
-	all []Attachment, others, unknown int, err error) {
-	nics, unknown, err := guest.Attached(ctx, s.DB, clusterID)
+// attachments are the NICs on bridges: those of guests that may be seen, and those of others.
+type attachments struct {
+	seen   []Attachment
+	others []guest.Attachment
+	// unknown counts the guests that may be on any bridge.
+	unknown int
+}
+
+// attached reads who is on the bridges of clusters, or of one node of a cluster.
+func (s *Store) attached(ctx context.Context, clusters []int64, node string, visible identity.Visible) (all attachments, err error) {
+	nics, unknown, err := guest.Attached(ctx, s.DB, clusters, node)
 	if err != nil {
-		return nil, 0, 0, err
+		return all, err
 	}
-	rows, err := s.DB.Pool.Query(ctx, `SELECT g.id FROM guests g JOIN hosts h ON h.id = g.host_id
-		WHERE g.cluster_id = $1 AND ($2 OR h.team_id = ANY ($3))`, clusterID, visible.All, visible.Teams)
-	if err != nil {
-		return nil, 0, 0, db.Problem(fmt.Errorf("reading whose guests are attached: %w", err))
-	}
-	ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
-	if err != nil {
-		return nil, 0, 0, db.Problem(fmt.Errorf("reading whose guests are attached: %w", err))
-	}
-	seen := map[int64]bool{}
-	for _, id := range ids {
-		seen[id] = true
-	}
+	all.unknown = unknown
 	for _, n := range nics {
-		if !seen[n.GuestID] {
-			others++
+		if !visible.Includes(n.TeamID) {
+			all.others = append(all.others, n)
 			continue
 		}
-		all = append(all, Attachment{ClusterID: clusterID, Node: n.Node, Bridge: n.Bridge, GuestID: n.GuestID, Kind: n.Kind, Name: n.Name,
-			VMID: n.VMID, NIC: n.NIC, VLAN: n.VLAN, AsOf: n.AsOf.UTC()})
+		all.seen = append(all.seen, Attachment{ClusterID: n.ClusterID, Node: n.Node, Bridge: n.Bridge, GuestID: n.GuestID, Kind: n.Kind,
+			Name: n.Name, VMID: n.VMID, NIC: n.NIC, VLAN: n.VLAN, AsOf: n.AsOf.UTC()})
 	}
-	return all, others, unknown, nil
+	return all, nil
+}
+
+// on are the guests on a bridge that may be seen, and how many NICs of others are.
+func (a attachments) on(bridge string) (seen []Attachment, others int) {
+	for _, n := range a.seen {
+		if n.Bridge == bridge {
+			seen = append(seen, n)
+		}
+	}
+	for _, n := range a.others {
+		if n.Bridge == bridge {
+			others++
+		}
+	}
+	return seen, others
 }
 
 // read asks for a node's network.

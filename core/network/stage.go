@@ -146,7 +146,7 @@ func (s *Store) Edit(ctx context.Context, r Request, config Config) (Staged, err
 		return Staged{}, problem.Invalid(o.faults...)
 	}
 	if !samePassage(*was, o.want) {
-		if err := s.inUse(ctx, &p, *was, r.Confirm); err != nil {
+		if err := s.inUse(ctx, &p, n, *was, r.Confirm); err != nil {
 			return Staged{}, err
 		}
 	}
@@ -177,46 +177,49 @@ func (s *Store) Remove(ctx context.Context, r Request) (Staged, error) {
 			return Staged{}, problem.New(problem.CodeInvalidState, "%s stands on it; change that first", other.Name)
 		}
 	}
-	if err := s.inUse(ctx, &p, *was, r.Confirm); err != nil {
+	if err := s.inUse(ctx, &p, n, *was, r.Confirm); err != nil {
 		return Staged{}, err
 	}
 	return s.stage(ctx, &p, n, Staged{HostID: r.HostID, Node: r.Node, Interface: r.Name, Action: "delete"}, nil, was)
 }
 
-// attachedTo are the guests on a bridge of a node, those named that the caller may see.
-func (s *Store) attachedTo(ctx context.Context, p *place, bridge string) (seen []Attachment, others, unknown int, err error) {
+// onNode reads who is on the bridges of a node, as the caller may see it.
+func (s *Store) onNode(ctx context.Context, p *place) (attachments, error) {
 	visible := identity.Visible{All: true}
 	if caller := identity.FromContext(ctx); caller != nil {
 		visible = caller.Visible()
 	}
-	elsewhere := func(a Attachment) bool { return a.Node != p.node || a.Bridge != bridge }
-	seen, _, unknown, err = s.attached(ctx, p.clusterID, visible)
-	if err != nil {
-		return nil, 0, 0, err
-	}
-	all, _, _, err := s.attached(ctx, p.clusterID, identity.Visible{All: true})
-	if err != nil {
-		return nil, 0, 0, err
-	}
-	seen = slices.DeleteFunc(seen, elsewhere)
-	return seen, len(slices.DeleteFunc(all, elsewhere)) - len(seen), unknown, nil
+	return s.attached(ctx, []int64{p.clusterID}, p.node, visible)
 }
 
-// inUse is problem bridge_in_use for a bridge with guests whose name was not given.
-func (s *Store) inUse(ctx context.Context, p *place, i hypervisor.Interface, confirm *string) error {
-	if i.Type != hypervisor.InterfaceBridge && i.Type != hypervisor.InterfaceOVS || confirm != nil && *confirm == i.Name {
+// inUse is problem bridge_in_use for a bridge in force whose name was not given, where guests are on it, or may be: of a guest whose
+// configuration was never read it is not known.
+func (s *Store) inUse(ctx context.Context, p *place, n hypervisor.NodeNetwork, i hypervisor.Interface, confirm *string) error {
+	if !isBridge(i) || named(n.Current, i.Name) == nil || confirm != nil && *confirm == i.Name {
 		return nil
 	}
-	guests, others, unknown, err := s.attachedTo(ctx, p, i.Name)
-	if err != nil || len(guests)+others == 0 {
+	all, err := s.onNode(ctx, p)
+	if err != nil {
 		return err
 	}
-	text := guestNames(guests, others) + " are on the bridge " + i.Name
-	if unknown > 0 {
-		text += fmt.Sprintf("; of %d more guests it is not known", unknown)
+	guests, others := all.on(i.Name)
+	var texts []string
+	if len(guests)+others > 0 {
+		texts = append(texts, guestNames(guests, others)+" are on the bridge "+i.Name)
 	}
-	return problem.New(problem.CodeBridgeInUse, "%s; send the bridge's name as confirm to stage it all the same", text).
-		With("confirm_phrase", i.Name).With("guests", append([]Attachment{}, guests...)).With("others", others)
+	if all.unknown > 0 {
+		texts = append(texts, fmt.Sprintf("of %d guests of the node it is not known yet which bridges they are on", all.unknown))
+	}
+	if len(texts) == 0 {
+		return nil
+	}
+	return problem.New(problem.CodeBridgeInUse, "%s; send the bridge's name as confirm to stage it all the same", strings.Join(texts, "; ")).
+		With("confirm_phrase", i.Name).With("guests", append([]Attachment{}, guests...)).With("others", others).With("unknown", all.unknown)
+}
+
+// isBridge reports whether guests can be on an interface.
+func isBridge(i hypervisor.Interface) bool {
+	return i.Type == hypervisor.InterfaceBridge || i.Type == hypervisor.InterfaceOVS
 }
 
 // guestNames names guests, each once.
@@ -350,23 +353,32 @@ func (s *Store) Revert(ctx context.Context, hostID int64, node string) (Reverted
 	return done, s.forget(context.WithoutCancel(ctx), &p)
 }
 
-// changed names the interfaces of which something is staged.
-func changed(n hypervisor.NodeNetwork) []string {
-	names := []string{}
+// staged are the interfaces of which something is staged, as they shall be, and the names of those that shall be gone.
+func staged(n hypervisor.NodeNetwork) (want []hypervisor.Interface, gone []string) {
 	if n.Diff == "" {
-		return names
+		return nil, nil
 	}
 	for _, i := range n.Interfaces {
 		if stagedOf(n, i) != nil {
-			names = append(names, i.Name)
+			want = append(want, i)
 		}
 	}
 	for _, i := range n.Current {
 		if named(n.Interfaces, i.Name) == nil {
-			names = append(names, i.Name)
+			gone = append(gone, i.Name)
 		}
 	}
-	return names
+	return want, gone
+}
+
+// changed names the interfaces of which something is staged.
+func changed(n hypervisor.NodeNetwork) []string {
+	want, gone := staged(n)
+	names := []string{}
+	for _, i := range want {
+		names = append(names, i.Name)
+	}
+	return append(names, gone...)
 }
 
 // change sends one request about a node's network. Where the answer is lost, there judges by the network as it is then; nothing is sent

@@ -52,13 +52,14 @@ func Register(a *op.API, deps Deps) {
 		ID: "edit_bridge", Summary: "Stage a change of an interface", Tag: tag, Role: identity.Admin, On: op.Host, Calls: true,
 		Needs: endpoint.Lifecycle, Audit: op.Audit{Action: "network.edit", Target: "iface"}, Timeout: changeTime,
 		Description: "What is absent from `config` stays, null clears a setting; what this service does not know of the interface stays too. " +
-			"A change that guests on a bridge would notice is 409 `bridge_in_use` with `guests` until `confirm` holds the bridge's name.",
+			"A change that guests on a bridge would notice is 409 `bridge_in_use` with `guests` until `confirm` holds the bridge's name; so is " +
+			"one while guests of the node were not read yet (`unknown`).",
 	})
 	op.Delete(a, one, h.remove, op.Spec{
 		ID: "delete_bridge", Summary: "Stage the removal of an interface", Tag: tag, Role: identity.Admin, On: op.Host, Calls: true,
 		Needs: endpoint.Lifecycle, Audit: op.Audit{Action: "network.delete", Target: "iface"}, Timeout: changeTime,
-		Description: "A bridge with guests is 409 `bridge_in_use` with `guests` until `confirm` holds its name; what others stand on, and a " +
-			"physical NIC, is 409 `invalid_state`.",
+		Description: "A bridge with guests, or while guests of the node were not read yet, is 409 `bridge_in_use` with `guests` and `unknown` " +
+			"until `confirm` holds its name; what others stand on, and a physical NIC, is 409 `invalid_state`.",
 	})
 	op.Post(a, "/api/v1/network/:host_id/:node/apply", h.apply, op.Spec{
 		ID: "apply_network", Summary: "Put staged changes of a node's network into force", Tag: tag, Role: identity.Admin, On: op.Host,

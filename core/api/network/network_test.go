@@ -201,6 +201,12 @@ func TestStage(t *testing.T) {
 	f.ask("DELETE", "network/bridges/1/nowhere/br2", "", apitest.Admin, 404, "not_found")
 	f.ask("DELETE", "network/bridges/1/node1/br1?confirm=br1", "", apitest.Operator, 403, "forbidden")
 	f.ask("GET", "network/bridges", "", apitest.Viewer, 200, "", `"action":"edit"`, `"interface":"eno1.20"`)
+	// A guest of which nothing was read yet may be on any bridge in force.
+	dbtest.Exec(t, f.DB, "UPDATE guest_details SET as_of = NULL; DELETE FROM guest_nics")
+	f.ask("DELETE", "network/bridges/1/node1/br1", "", apitest.Admin, 409, "bridge_in_use", "of 1 guests of the node it is not known yet",
+		`"guests":[]`, `"unknown":1`)
+	f.create("br6", `{}`, 201, "")
+	f.ask("DELETE", "network/bridges/1/node1/br6", "", apitest.Admin, 200, "")
 
 	f.cluster.Stage("node1", hypervisor.Interface{Name: "foreign", Type: hypervisor.InterfaceBridge})
 	f.ask("POST", "network/1/node1/revert", "", apitest.Admin, 200, "", `"reverted":true`, `"others":["foreign"]`, `"interface":"eno1.20"`)
@@ -276,5 +282,18 @@ func TestApplyAnswersLost(t *testing.T) {
 	f.ended(f.ask("POST", apply, `{"confirm":"node1"}`, apitest.Admin, 202, ""), "failed")
 	if !strings.Contains(f.cluster.Staged("node1"), "br3") {
 		t.Error("what was refused is not staged any more")
+	}
+}
+
+// A task that lasts is asked for again and again, and its log comes once.
+func TestApplyThatLasts(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, endpoint.Lifecycle)
+	f.create("br2", `{}`, 201, "")
+	f.cluster.SetFault("waittask", memdriver.Fault{Err: plugin.Errorf(plugin.Timeout, "it lasts"), Late: true})
+	f.ended(f.ask("POST", "network/1/node1/apply", `{"confirm":"node1"}`, apitest.Admin, 202, ""), "succeeded", "in force")
+	const line = "applying the network of node1"
+	if n := dbtest.Value[int](t, f.DB, "SELECT count(*) FROM job_events WHERE text LIKE '%' || $1 || '%'", line); n != 1 {
+		t.Errorf("the line %q of its log is there %d times", line, n)
 	}
 }
