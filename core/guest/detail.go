@@ -53,7 +53,8 @@ const unread = `SELECT count(*) FROM guests g LEFT JOIN guest_details d ON d.gue
 // Attached are the NICs of clusters' guests that are on a bridge, as they were last read, by cluster, guest and key; a node narrows to
 // guests on it. unknown is how many of these guests were never read.
 func Attached(ctx context.Context, d *db.DB, clusters []int64, node string) (all []Attachment, unknown int, err error) {
-	rows, err := d.Pool.Query(ctx, `SELECT g.cluster_id, h.team_id, g.id, g.kind, g.name, g.vmid, g.node, n.key, n.bridge, n.vlan, n.mac, d.as_of
+	rows, err := d.Pool.Query(ctx, `SELECT g.cluster_id, h.team_id, g.id, g.kind, g.name, g.vmid, g.node, n.key, n.bridge, n.vlan, n.mac,
+			d.as_of
 		FROM guests g JOIN hosts h ON h.id = g.host_id JOIN guest_details d ON d.guest_id = g.id AND d.as_of IS NOT NULL
 			JOIN guest_nics n ON n.guest_id = g.id
 		WHERE g.cluster_id = ANY ($1) AND ($2 = '' OR g.node = $2) AND n.bridge <> '' ORDER BY g.cluster_id, g.id, n.key`, clusters, node)

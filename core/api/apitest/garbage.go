@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
@@ -74,11 +76,28 @@ func (a *API) garbage(t testing.TB, d *document, i int, config GarbageConfig, st
 		case answer.Status >= 400 && answer.Problem() == "":
 			complaints = append(complaints,
 				fmt.Sprintf("%s: %d is no problem document: %s %.200s", what, answer.Status, answer.Header.Get("Content-Type"), answer.Body))
-		case answer.Status == http.StatusUnprocessableEntity && bytes.Contains(answer.Body, []byte(garbageCanary)):
+		// What stands in the database may be told, and earlier requests may have named it so.
+		case answer.Status == http.StatusUnprocessableEntity && sends(r, garbageCanary) && bytes.Contains(answer.Body, []byte(garbageCanary)):
 			complaints = append(complaints, fmt.Sprintf("%s: the answer repeats the value: %s", what, answer.Body))
 		}
 	}
 	return complaints
+}
+
+// sends says that a request has a word in its address, headers or body.
+func sends(r *http.Request, word string) bool {
+	if strings.Contains(r.URL.String(), word) || strings.Contains(fmt.Sprint(r.Header), word) {
+		return true
+	}
+	if r.GetBody == nil {
+		return false
+	}
+	body, err := r.GetBody()
+	if err != nil {
+		return true
+	}
+	sent, _ := io.ReadAll(body)
+	return bytes.Contains(sent, []byte(word))
 }
 
 // generator makes requests for one operation.
@@ -215,9 +234,9 @@ func (g *generator) good(s *schema, depth int) any {
 	switch s.kind() {
 	case "object":
 		o := map[string]any{}
-		for name, property := range s.Properties {
+		for _, name := range slices.Sorted(maps.Keys(s.Properties)) { // a map's own order would make each run another one
 			if slices.Contains(s.Required, name) || g.IntN(2) == 0 {
-				o[name] = g.field(name, property, depth+1)
+				o[name] = g.field(name, s.Properties[name], depth+1)
 			}
 		}
 		return o
@@ -280,11 +299,7 @@ func (g *generator) goodText(s *schema) string {
 func (g *generator) spoil(value any) any {
 	switch v := value.(type) {
 	case map[string]any:
-		keys := make([]string, 0, len(v))
-		for key := range v {
-			keys = append(keys, key)
-		}
-		slices.Sort(keys)
+		keys := slices.Sorted(maps.Keys(v))
 		switch n := g.IntN(10); {
 		case n == 0 || len(keys) == 0:
 			v[pick(g, []string{"extra", "a.b", "a[0]", "", "__proto__", "confirm ", "NAME", "\u0000", strings.Repeat("k", 500)})] = g.hostile()

@@ -94,8 +94,8 @@ func (c *cgroupTraces) remove() {
 	_ = os.Remove(c.file.Name())
 }
 
-// thawAfter thaws the containers that process 1 of our namespace leaves frozen when it ends: LXD freezes a container to stop it, and may be
-// killed then. A frozen process does not die in the first version of cgroups, and the end of process 1 waits for all of them.
+// thawAfter thaws the containers that process 1 of our namespace leaves frozen when it ends: LXD freezes a container to stop it, and
+// may be killed then. A frozen process does not die in the first version of cgroups, and the end of process 1 waits for all of them.
 func thawAfter(first int, ended <-chan struct{}) {
 	look := time.NewTicker(500 * time.Millisecond)
 	defer look.Stop()
