@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/hostler/hostler/internal/waittest"
-	"github.com/hostler/hostler/plugins/lxd/lxdapi"
 )
 
 // The same requests do the same to guests of both kinds.
@@ -98,7 +97,7 @@ func (s *sideBySide) schedules(t *testing.T) {
 	if status := s.lxd.Instance(t, idle.InstanceRef).Status; status != "Running" || s.lxd.Boots(t, idle.InstanceRef) != 1 {
 		t.Errorf("the container that was to be started once is %s", status)
 	}
-	s.lxd.Act(t, idle.InstanceRef, lxdapi.Stop)
+	s.lxd.Bring(t, idle.InstanceRef, "Stopped")
 }
 
 // sideAudit is what the tests read of a row of the trail.

@@ -187,17 +187,11 @@ type killRound struct {
 func (s *sideBySide) beginRound(t *testing.T, point sidePoint, victim string) *killRound {
 	t.Helper()
 	for ref, a := range s.apps {
-		status := s.lxd.Instance(t, a.InstanceRef).Status
-		if status == "Frozen" { // LXD freezes what it stops, and was killed then
-			s.lxd.Act(t, a.InstanceRef, lxdapi.Unfreeze)
-			status = "Running"
+		status := "Running"
+		if ref == "idle" {
+			status = "Stopped"
 		}
-		switch running := status == "Running"; {
-		case ref == "idle" && running:
-			s.lxd.Act(t, a.InstanceRef, lxdapi.Stop)
-		case ref != "idle" && !running:
-			s.lxd.Act(t, a.InstanceRef, lxdapi.Start)
-		}
+		s.lxd.Bring(t, a.InstanceRef, status)
 	}
 	// Whole seconds tell when a guest was started: one of this moment may as well have been started after the request.
 	waittest.Succeeds(t, "the guest that is to be stopped was there before", func() error {

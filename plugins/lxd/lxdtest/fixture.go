@@ -8,6 +8,7 @@ import (
 	"crypto/tls"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -16,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/plugins/lxd/lxdapi"
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/plugin"
@@ -213,17 +215,31 @@ func (s *Server) Certificate(t testing.TB) tls.Certificate {
 	return pair
 }
 
-// Act changes a container's state as an administrator: start, or stop at once.
-func (s *Server) Act(t testing.TB, ref lxdapi.InstanceRef, action lxdapi.Action) {
-	t.Helper()
-	if err := s.act(t.Context(), ref, action); err != nil {
-		t.Fatal(err)
-	}
-}
-
+// act changes a container's state as an administrator: start, or stop at once.
 func (s *Server) act(ctx context.Context, ref lxdapi.InstanceRef, action lxdapi.Action) error {
 	path := "/1.0/instances/" + url.PathEscape(ref.Name) + "/state?project=" + url.QueryEscape(ref.Project)
 	return s.Do(ctx, http.MethodPut, path, map[string]any{"action": action, "force": action == lxdapi.Stop}, nil)
+}
+
+// Bring brings a container into the status Running or Stopped, whatever LXD itself does with it at the time: one that was killed freezes
+// what it was stopping, and starts again what ran before.
+func (s *Server) Bring(t testing.TB, ref lxdapi.InstanceRef, status string) {
+	t.Helper()
+	waittest.Succeeds(t, ref.Name+" is "+status, func() error {
+		action := lxdapi.Start
+		switch now := s.Instance(t, ref).Status; {
+		case now == status:
+			return nil
+		case now == "Frozen":
+			action = lxdapi.Unfreeze
+		case status == "Stopped":
+			action = lxdapi.Stop
+		}
+		if err := s.act(t.Context(), ref, action); err != nil {
+			return err
+		}
+		return errors.New("it was asked for")
+	})
 }
 
 // Release stops a container at once that is asked to stop or to restart and does not follow.
