@@ -134,15 +134,16 @@ func TestUploadThatIsTooSlow(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		rate int64
+		idle time.Duration // a busy machine's sender may stand still for a good part of a second
 		code problem.Code
-	}{"too slow": {1 << 30, problem.CodeRequestTimeout}, "fast enough": {1, ""}} {
+	}{"too slow": {1 << 30, 100 * time.Millisecond, problem.CodeRequestTimeout}, "fast enough": {1, 3 * time.Second, ""}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			l := newLasting(t, func(s *op.Spec) { s.Idle, s.Rate = 100*time.Millisecond, c.rate })
+			l := newLasting(t, func(s *op.Spec) { s.Idle, s.Rate = c.idle, c.rate })
 			out, in := io.Pipe()
 			t.Cleanup(func() { in.Close() })
 			go func() {
-				for began := time.Now(); time.Since(began) < time.Second; {
+				for began := time.Now(); time.Since(began) < c.idle+time.Second; {
 					if _, err := in.Write([]byte("some")); err != nil {
 						return
 					}
