@@ -10,19 +10,19 @@ import (
 
 // GuestOptions asks the backend for the options of a guest's firewall. Problems: unsupported where the backend has none, and those of
 // host.Ask.
-func (s *Store) GuestOptions(ctx context.Context, g *guest.Guest) (sdk.GuestOptions, error) {
-	return ask(ctx, s, OfGuest(g), func(ctx context.Context, able sdk.GuestOptioner, scope sdk.Scope) (sdk.GuestOptions, error) {
-		return able.GuestOptions(ctx, *scope.Guest)
+func (s *Store) GuestOptions(ctx context.Context, g *guest.Guest) (sdk.Options, error) {
+	return ask(ctx, s, OfGuest(g), func(ctx context.Context, able sdk.Optioner, scope sdk.Scope) (sdk.Options, error) {
+		return able.Options(ctx, scope)
 	})
 }
 
 // ChangeGuestOptions changes options of a guest's firewall in one request, with the lifecycle token, and calls sent before it. Problems:
 // invalid, digest_conflict, capability_missing, and those of GuestOptions.
-func (s *Store) ChangeGuestOptions(ctx context.Context, g *guest.Guest, change sdk.GuestOptionsChange, sent func()) error {
-	_, err := askAs(ctx, s, endpoint.Lifecycle, OfGuest(g), func(ctx context.Context, able sdk.GuestOptioner, scope sdk.Scope) (struct{},
+func (s *Store) ChangeGuestOptions(ctx context.Context, g *guest.Guest, change sdk.OptionsChange, sent func()) error {
+	_, err := askAs(ctx, s, endpoint.Lifecycle, OfGuest(g), func(ctx context.Context, able sdk.Optioner, scope sdk.Scope) (struct{},
 		error) {
 		sent()
-		return struct{}{}, able.ChangeGuestOptions(ctx, *scope.Guest, change)
+		return struct{}{}, able.ChangeOptions(ctx, scope, change)
 	})
 	return err
 }

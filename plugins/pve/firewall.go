@@ -37,7 +37,11 @@ func Services(log hclog.Logger) []plugin.Service {
 
 // Info implements firewall.Backend.
 func (b *Backend) Info(context.Context) (firewall.Info, error) {
-	return firewall.Info{Name: Name, Version: version}, nil
+	rules := firewall.AbilityName[firewall.RuleLister]()
+	return firewall.Info{Name: Name, Version: version, Scopes: []firewall.ScopeAbilities{
+		{Kind: firewall.ClusterScope, Abilities: []string{rules}}, {Kind: firewall.NodeScope, Abilities: []string{rules}},
+		{Kind: firewall.GuestScope, Abilities: []string{rules, firewall.AbilityName[firewall.Optioner]()}},
+	}}, nil
 }
 
 // Open implements firewall.Backend.

@@ -2,49 +2,6 @@ package firewall
 
 import "context"
 
-// ScopeKind is what a list of rules is about.
-type ScopeKind string
-
-// The kinds of scopes.
-const (
-	ClusterScope ScopeKind = "cluster"
-	NodeScope    ScopeKind = "node"
-	GuestScope   ScopeKind = "guest"
-)
-
-// Scope says whose rules are meant.
-type Scope struct {
-	Kind ScopeKind
-	// Node is the name of the node of a NodeScope.
-	Node string
-	// Guest is the guest of a GuestScope.
-	Guest *Guest
-}
-
-// Guest names a guest, whatever its hypervisor.
-type Guest struct {
-	// Kind is "vm" or "container".
-	Kind string
-	// Node is where the guest was last seen.
-	Node string
-	// ID is the hypervisor's own id of the guest, and UID its lasting identity where it has one, as of hypervisor.GuestRef.
-	ID  string
-	UID string
-}
-
-// ValidScope reports whether a scope names what its kind needs and nothing else. Whether that is there is the backend's word.
-func ValidScope(s Scope) bool {
-	switch s.Kind {
-	case ClusterScope:
-		return s.Node == "" && s.Guest == nil
-	case NodeScope:
-		return s.Guest == nil
-	case GuestScope:
-		return s.Node == "" && s.Guest != nil && (s.Guest.Kind == "vm" || s.Guest.Kind == "container")
-	}
-	return false
-}
-
 // The directions of rules. A rule of the direction DirectionGroup stands for a group of rules, which its Action names.
 const (
 	DirectionIn      = "in"
@@ -53,9 +10,15 @@ const (
 	DirectionGroup   = "group"
 )
 
+// Directions lists them.
+func Directions() []string {
+	return []string{DirectionIn, DirectionOut, DirectionForward, DirectionGroup}
+}
+
 // Rule is one rule. A text that the rule does not have is empty.
 type Rule struct {
-	// Position is the rule's place in its list, from 0 on: the first rule that fits decides.
+	// Position is the rule's place in its list, from 0 on: the first rule that fits decides. Where a firewall's rules have no order,
+	// it only names the rule together with the list's digest, and the firewall is no RuleMover.
 	Position  int
 	Direction string
 	// Action is the backend's word for what the rule does, such as "ACCEPT", or the name of a group.
@@ -77,11 +40,48 @@ type Rule struct {
 	Comment  string
 }
 
+// The fields of rules, in the words that users know. A change names those that it takes away, and the Field of an Invalid error is one.
+const (
+	FieldDirection       = "type"
+	FieldAction          = "action"
+	FieldEnabled         = "enable"
+	FieldMacro           = "macro"
+	FieldProtocol        = "proto"
+	FieldSource          = "source"
+	FieldDestination     = "dest"
+	FieldSourcePort      = "sport"
+	FieldDestinationPort = "dport"
+	FieldInterface       = "iface"
+	FieldLog             = "log"
+	FieldICMPType        = "icmp_type"
+	FieldComment         = "comment"
+)
+
+// Fields of Invalid, NotFound and Conflict errors that are no field of a rule.
+const (
+	FieldScope    = "scope"
+	FieldDigest   = "digest"
+	FieldPosition = "pos"
+	// FieldTo is where a rule shall go to.
+	FieldTo   = "to"
+	FieldName = "name"
+	// FieldKind is the kind of an object.
+	FieldKind = "kind"
+	// FieldRename is the new name of something.
+	FieldRename = "rename"
+	FieldCIDR   = "cidr"
+	// FieldMembers is of a set that has members.
+	FieldMembers = "members"
+	// FieldRules is of a group that has rules.
+	FieldRules = "rules"
+)
+
 // RuleLister is satisfied by firewalls that can list rules. Needs the Monitoring capability.
 type RuleLister interface {
 	// Rules lists the rules of a scope by position, and gives a digest that changes with them; it is empty where the backend has
 	// none. A scope that is none is Invalid with the field "scope". An unknown node is NotFound, or Invalid with the field "node"
 	// when no node can have that name. Of an unknown guest the answer is NotFound or no rules, and a guest's
-	// node may not matter: some backends keep the rules of guests beside the nodes, and for guests that do not exist.
+	// node may not matter: some backends keep the rules of guests beside the nodes, and for guests that do not exist. An unknown group
+	// is NotFound.
 	Rules(ctx context.Context, scope Scope) (rules []Rule, digest string, err error)
 }

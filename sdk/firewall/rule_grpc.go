@@ -7,10 +7,8 @@ import (
 	firewallv1 "github.com/hostler/hostler/sdk/proto/hostler/firewall/v1"
 )
 
-func (f *remoteFirewall) Rules(ctx context.Context, scope Scope) ([]Rule, string, error) {
-	req := &firewallv1.RulesRequest{Target: f.target, Scope: scopeToProto(scope)}
-	answer, err := wire.Call(ctx, firewallv1.NewRuleServiceClient(f.client.conn).Rules, req)
-	return wire.Each(answer.GetRules(), ruleFromProto), answer.GetDigest(), err
+func (f *remoteFirewall) rules() firewallv1.RuleServiceClient {
+	return firewallv1.NewRuleServiceClient(f.client.conn)
 }
 
 type ruleServer struct {
@@ -18,28 +16,20 @@ type ruleServer struct {
 	*server
 }
 
+func (f *remoteFirewall) Rules(ctx context.Context, scope Scope) ([]Rule, string, error) {
+	if err := refuse[RuleLister](f, scope); err != nil {
+		return nil, "", err
+	}
+	req := &firewallv1.RulesRequest{Target: f.target, Scope: scopeToProto(scope)}
+	answer, err := wire.Call(ctx, f.rules().Rules, req)
+	return wire.Each(answer.GetRules(), ruleFromProto), answer.GetDigest(), err
+}
+
 func (s *ruleServer) Rules(ctx context.Context, req *firewallv1.RulesRequest) (*firewallv1.RulesResponse, error) {
-	return serve(ctx, s.server, req, func(fw RuleLister) (*firewallv1.RulesResponse, error) {
-		rules, digest, err := fw.Rules(ctx, scopeFromProto(req.GetScope()))
+	return serve(ctx, s.server, req, func(fw RuleLister, scope Scope) (*firewallv1.RulesResponse, error) {
+		rules, digest, err := fw.Rules(ctx, scope)
 		return &firewallv1.RulesResponse{Rules: wire.Each(rules, ruleToProto), Digest: wire.Text(digest)}, err
 	})
-}
-
-func scopeToProto(s Scope) *firewallv1.Scope {
-	out := &firewallv1.Scope{Kind: wire.Text(string(s.Kind)), Node: wire.Text(s.Node)}
-	if s.Guest != nil {
-		out.Guest = guestToProto(*s.Guest)
-	}
-	return out
-}
-
-func scopeFromProto(s *firewallv1.Scope) Scope {
-	out := Scope{Kind: ScopeKind(s.GetKind()), Node: s.GetNode()}
-	if g := s.GetGuest(); g != nil {
-		guest := guestFromProto(g)
-		out.Guest = &guest
-	}
-	return out
 }
 
 func ruleToProto(r Rule) *firewallv1.Rule {

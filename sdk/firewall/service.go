@@ -2,11 +2,10 @@ package firewall
 
 import (
 	"context"
-	"errors"
-	"fmt"
 
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/plugin"
+	firewallv1 "github.com/hostler/hostler/sdk/proto/hostler/firewall/v1"
 	pluginv1 "github.com/hostler/hostler/sdk/proto/hostler/plugin/v1"
 	"google.golang.org/grpc"
 )
@@ -23,31 +22,63 @@ var _ plugin.Service = Service{}
 
 // Describe implements plugin.Service.
 func (s Service) Describe(ctx context.Context) (plugin.Description, error) {
-	if s.Backend == nil || s.FirewallType == nil {
-		return plugin.Description{}, errors.New("a firewall service needs a backend and its firewall's type")
-	}
-	info, err := s.Backend.Info(ctx)
-	if err != nil {
-		return plugin.Description{}, fmt.Errorf("asking the backend for its info: %w", err)
-	}
-	return plugin.Description{
-		Kind: plugin.KindFirewall, Name: info.Name, Version: info.Version, Abilities: abilities.Names(&server{service: s}),
-	}, nil
+	info, err := Describe(ctx, s.Backend, s.FirewallType)
+	return info.description(), err
 }
 
 // Register implements plugin.Service.
 func (s Service) Register(registrar grpc.ServiceRegistrar) error {
-	abilities.Register(registrar, &server{service: s})
+	info, err := Describe(context.Background(), s.Backend, s.FirewallType)
+	if err != nil {
+		return err
+	}
+	abilities.Register(registrar, &server{service: s, info: info})
 	return nil
 }
 
 // server holds what the services of the abilities need.
-type server struct{ service Service }
+type server struct {
+	service Service
+	info    Info
+}
 
-// serve answers a call that has one answer. As is an optional interface of the firewall.
-func serve[As, Resp any](ctx context.Context, s *server, req endpoint.Request, answer func(As) (*Resp, error)) (*Resp, error) {
+// serve answers a call that is about a scope. As is an optional interface of the firewall.
+func serve[As, Resp any](ctx context.Context, s *server, req scoped, answer func(fw As, scope Scope) (*Resp, error)) (*Resp, error) {
+	scope := scopeFromProto(req.GetScope())
+	if err := checkScope(scope, AbilityName[As](), s.info.Has); err != nil {
+		return nil, err
+	}
+	return open(ctx, s, req, func(fw As) (*Resp, error) { return answer(fw, scope) })
+}
+
+// serveCluster answers a call that is about the cluster and names no scope.
+func serveCluster[As, Resp any](ctx context.Context, s *server, req endpoint.Request, answer func(As) (*Resp, error)) (*Resp, error) {
+	if err := checkScope(Scope{Kind: ClusterScope}, AbilityName[As](), s.info.Has); err != nil {
+		return nil, err
+	}
+	return open(ctx, s, req, answer)
+}
+
+func open[As, Resp any](ctx context.Context, s *server, req endpoint.Request, answer func(As) (*Resp, error)) (*Resp, error) {
 	opener := endpoint.Opener[Firewall]{Open: s.service.Backend.Open, Type: s.service.FirewallType}
 	return endpoint.Serve(ctx, opener, req, answer)
+}
+
+// scoped is satisfied by the requests that name a scope.
+type scoped interface {
+	endpoint.Request
+	GetScope() *firewallv1.Scope
+}
+
+// checkScope refuses a scope that is none, or lacks the ability.
+func checkScope(scope Scope, ability string, has func(ScopeKind, string) bool) error {
+	if !ValidScope(scope) {
+		return Invalid(FieldScope, "%.40q is no scope with what it needs and nothing else", string(scope.Kind))
+	}
+	if !has(scope.Kind, ability) {
+		return withField(plugin.Unsupported, FieldScope, "the firewall has no %s at the scope %s", ability, scope.Kind)
+	}
+	return nil
 }
 
 // Client is a backend that runs in a plugin process. Its firewalls satisfy every optional interface in Go: ask As, which knows
@@ -69,7 +100,12 @@ func (c *Client) Info(ctx context.Context) (Info, error) {
 		return Info{}, err
 	}
 	c.SetDescription(d)
-	return Info{Name: d.Name, Version: d.Version}, nil
+	return infoOf(d), nil
+}
+
+// SetDescription records what the plugin said of itself.
+func (c *Client) SetDescription(d plugin.Description) {
+	c.Claims.SetDescription(infoOf(d).description())
 }
 
 // Open gives the firewall at the target. It asks the plugin what it can do when that is not known yet, and nothing otherwise.
@@ -90,6 +126,17 @@ type remoteFirewall struct {
 
 // Can implements plugin.Claimer.
 func (f *remoteFirewall) Can(ability string) bool { return f.client.Can(ability) }
+
+// CanAt implements ScopeClaimer.
+func (f *remoteFirewall) CanAt(kind ScopeKind, ability string) bool {
+	return f.client.CanAt(string(kind), ability)
+}
+
+// refuse refuses a call at a scope that is none, or lacks the ability As, which the firewall has elsewhere.
+func refuse[As any](f *remoteFirewall, scope Scope) error {
+	has := func(kind ScopeKind, ability string) bool { return !f.Can(ability) || f.CanAt(kind, ability) }
+	return checkScope(scope, AbilityName[As](), has)
+}
 
 // Close implements Firewall; there is nothing to release.
 func (f *remoteFirewall) Close() error { return nil }

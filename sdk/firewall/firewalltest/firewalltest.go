@@ -6,6 +6,7 @@ package firewalltest
 import (
 	"context"
 	"errors"
+	"reflect"
 	"testing"
 	"time"
 
@@ -14,6 +15,20 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 	"github.com/hostler/hostler/sdk/plugin/plugintest"
 )
+
+// EmptyScope is a scope without rules, names and options that no other case touches, and where it is.
+type EmptyScope struct {
+	Scope firewall.Scope
+	// Target gives a working, pinned target with the capability's proper token.
+	Target func(t testing.TB, capability endpoint.Capability) endpoint.Target
+}
+
+// WrittenLog is a log with the lines that it has: three or more, numbered from 1 on, at least one of them with an entry. A line with an
+// entry is a second or more later than the one before.
+type WrittenLog struct {
+	Scope firewall.Scope
+	Lines []firewall.LogLine
+}
 
 // List is the rules of a scope.
 type List struct {
@@ -37,6 +52,14 @@ type Config struct {
 	Change func(t testing.TB) firewall.Scope
 	// Guest gives a guest of its own, whose options are not set, to each case that changes those.
 	Guest func(t testing.TB) firewall.Guest
+	// Empty gives an empty scope of a kind, each time another one: all cases that change something need it. Two clusters' are two endpoints.
+	Empty func(t testing.TB, kind firewall.ScopeKind) EmptyScope
+	// Rules are three or more different rules, with a comment each, that every scope takes; nil is rules with actions of Policies and ports.
+	Rules []firewall.Rule
+	// Options are values to set at a kind of scope, best of every option that it has. A kind without them skips its case.
+	Options map[firewall.ScopeKind]firewall.Options
+	// Log gives logs of all kinds of scopes that have one.
+	Log func(t testing.TB) []WrittenLog
 	// Lacking gives a target whose token may not read the rules of the cluster.
 	Lacking func(t testing.TB) endpoint.Target
 }
@@ -49,21 +72,44 @@ func Run(t *testing.T, cfg Config) {
 	if cfg.Patience == 0 {
 		cfg.Patience = 15 * time.Second
 	}
+	if cfg.Rules == nil {
+		cfg.Rules = usualRules()
+	}
+	info, err := firewall.Describe(t.Context(), cfg.Backend, cfg.FirewallType)
+	if err != nil {
+		t.Fatal("describing the backend:", err)
+	}
 	service := firewall.Service{Backend: cfg.Backend, FirewallType: cfg.FirewallType}
 	for name, backend := range map[string]firewall.Backend{
 		"direct": cfg.Backend, "grpc": firewall.NewClient(plugintest.Connect(t, service)),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := &suite{Config: cfg, backend: backend}
+			s := &suite{Config: cfg, backend: backend, info: info}
 			s.run(t, "info", func(t *testing.T, ctx context.Context) {
-				info, err := s.backend.Info(ctx)
-				if err != nil || info.Name == "" || info.Version == "" {
-					t.Errorf("info is %+v, %v", info, err)
+				got, err := s.backend.Info(ctx)
+				if err != nil || got.Name == "" || got.Version == "" {
+					t.Errorf("info is %+v, %v", got, err)
+				}
+				if name == "grpc" && !reflect.DeepEqual(got, info) {
+					t.Errorf("info is %+v, want %+v", got, info)
 				}
 			})
 			t.Run("rules", s.rules)
-			t.Run("guest_options", s.guestOptions)
+			t.Run("rule_edit", s.ruleEdit)
+			t.Run("rule_move", s.ruleMove)
+			t.Run("aliases", s.aliases)
+			t.Run("ipsets", s.ipSets)
+			t.Run("ipset_members", s.ipSetMembers)
+			t.Run("options", s.options)
+			t.Run("log", s.log)
+			t.Run("references", s.references)
+			t.Run("groups", s.groups)
+			t.Run("macros", s.macros)
+			t.Run("usage", s.usage)
+			if name == "grpc" { // the SDK's word on both sides
+				t.Run("scopes", s.scopes)
+			}
 		})
 	}
 }
@@ -72,6 +118,12 @@ func Run(t *testing.T, cfg Config) {
 type suite struct {
 	Config
 	backend firewall.Backend
+	info    firewall.Info
+}
+
+// has reports whether a kind of scope has the ability that is one of the optional interfaces.
+func has[Optional any](s *suite, kind firewall.ScopeKind) bool {
+	return s.info.Has(kind, firewall.AbilityName[Optional]())
 }
 
 // run is one case.
@@ -106,9 +158,18 @@ func open[Optional any](t *testing.T, s *suite, target endpoint.Target) Optional
 // wantKind fails the test unless err is an Error of the kind with a message.
 func wantKind(t *testing.T, err error, kind plugin.ErrorKind) *plugin.Error {
 	t.Helper()
-	var e *plugin.Error
-	if !errors.As(err, &e) || e.Kind != kind || e.Message == "" {
+	e := asError(err)
+	if e == nil || e.Kind != kind || e.Message == "" {
 		t.Fatalf("error is %v, want one of kind %s with a message", err, kind)
+	}
+	return e
+}
+
+// asError is the Error in err, nil for none.
+func asError(err error) *plugin.Error {
+	var e *plugin.Error
+	if !errors.As(err, &e) {
+		return nil
 	}
 	return e
 }

@@ -67,12 +67,21 @@ func (s *suite) rules(t *testing.T) {
 		}
 	})
 	s.run(t, "nodes and guests that are none", func(t *testing.T, ctx context.Context) {
-		for _, node := range []string{"", ".", "..", absentNode, "a/b", "../../cluster", "n\x00", "n?x=1", "n\xffd", strings.Repeat("n", 4096)} {
+		nodes := []string{"", ".", "..", absentNode, "a/b", "../../cluster", "n\x00", "n?x=1", "n\xffd", strings.Repeat("n", 4096)}
+		for _, node := range nodes {
+			if !has[firewall.RuleLister](s, firewall.NodeScope) {
+				break
+			}
 			_, _, err := lister(t).Rules(ctx, firewall.Scope{Kind: firewall.NodeScope, Node: node})
 			if kind := plugin.KindOf(err); err == nil || kind != plugin.NotFound && kind != plugin.Invalid {
 				t.Errorf("node %.80q: error is %v, want not found or invalid", node, err)
 			}
-			_, _, err = lister(t).Rules(ctx, firewall.Scope{Kind: firewall.GuestScope, Guest: &firewall.Guest{Kind: "vm", Node: node, ID: "100"}})
+		}
+		for _, node := range nodes {
+			if !has[firewall.RuleLister](s, firewall.GuestScope) {
+				break
+			}
+			_, _, err := lister(t).Rules(ctx, firewall.Scope{Kind: firewall.GuestScope, Guest: &firewall.Guest{Kind: "vm", Node: node, ID: "100"}})
 			if node == absentNode && err == nil { // some backends keep the rules of guests beside the nodes
 				continue
 			}

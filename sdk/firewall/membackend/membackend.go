@@ -1,12 +1,11 @@
-// Package membackend is a firewall in memory behind the Go interface, for tests.
+// Package membackend is a firewall in memory behind the Go interface, for tests: New makes one that has everything, NewLists one of
+// another shape, without order, names for addresses, or groups.
 package membackend
 
 import (
 	"context"
 	"crypto/sha256"
 	"crypto/x509"
-	"fmt"
-	"slices"
 	"sync"
 
 	"github.com/hostler/hostler/sdk/endpoint"
@@ -19,29 +18,45 @@ const Secret plugin.Secret = "secret-of-mem"
 
 // Backend holds the endpoints by address. An address that was not added is Unreachable.
 type Backend struct {
+	scopes []firewall.ScopeAbilities
+
 	mu        sync.Mutex
 	endpoints map[string]*Endpoint
 }
 
 var _ firewall.Backend = (*Backend)(nil)
 
-// New makes a backend without endpoints.
-func New() *Backend { return &Backend{endpoints: map[string]*Endpoint{}} }
+// New makes a backend without endpoints. Clusters have everything but a log, nodes rules, options and a log, guests everything but groups
+// and macros, and groups rules.
+func New() *Backend {
+	rules := []string{"rules", "rule_edit", "rule_move"}
+	names := []string{"aliases", "ipsets", "ipset_members", "references", "usage"}
+	return &Backend{endpoints: map[string]*Endpoint{}, scopes: []firewall.ScopeAbilities{
+		{Kind: firewall.ClusterScope, Abilities: append(append([]string{"options", "groups", "macros"}, rules...), names...)},
+		{Kind: firewall.NodeScope, Abilities: append([]string{"options", "log"}, rules...)},
+		{Kind: firewall.GuestScope, Abilities: append(append([]string{"options", "log"}, rules...), names...)},
+		{Kind: firewall.GroupScope, Abilities: rules},
+	}}
+}
 
 // Endpoint is the firewall at one address.
 type Endpoint struct {
 	address, fingerprint string
 	secret               plugin.Secret
-	// changing is the secret of the token that changes options.
+	// changing is the secret of the token that changes things.
 	changing plugin.Secret
 
-	mu      sync.Mutex
-	lists   map[string][]firewall.Rule
-	options map[firewall.Guest]firewall.GuestOptions
-	err     error
+	mu     sync.Mutex
+	scopes map[string]*state
+	// options are those of guests, which are there for guests that nobody knows, too.
+	options    map[firewall.Guest]firewall.Options
+	groups     []firewall.Group
+	macros     []firewall.Macro
+	incomplete string
+	faults
 }
 
-// Add makes an endpoint at an address, "host:port", and replaces what was there. Its cluster scope is there and has no rules.
+// Add makes an endpoint at an address, "host:port", and replaces what was there. Its cluster scope is there and has nothing.
 func (b *Backend) Add(address string) *Endpoint {
 	sum := sha256.Sum256([]byte(address))
 	return b.AddAt(endpoint.Target{
@@ -54,9 +69,14 @@ func (b *Backend) Add(address string) *Endpoint {
 func (b *Backend) AddAt(target endpoint.Target) *Endpoint {
 	e := &Endpoint{
 		address: target.Address, fingerprint: target.Fingerprint, secret: target.Credential.Secret,
-		changing: target.Credential.Secret, options: map[firewall.Guest]firewall.GuestOptions{},
-		lists: map[string][]firewall.Rule{key(firewall.Scope{Kind: firewall.ClusterScope}): nil},
+		changing: target.Credential.Secret, options: map[firewall.Guest]firewall.Options{}, scopes: map[string]*state{},
+		macros: []firewall.Macro{
+			{Name: "DNS", Description: "Domain Name System traffic (udp and tcp)"}, {Name: "HTTP", Description: "Hypertext Transfer Protocol"},
+			{Name: "HTTPS", Description: "Hypertext Transfer Protocol over SSL"}, {Name: "Ping", Description: "ICMP echo request"},
+			{Name: "SSH", Description: "Secure shell traffic"},
+		},
 	}
+	e.AddScope(firewall.Scope{Kind: firewall.ClusterScope})
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.endpoints[e.address] = e
@@ -78,38 +98,18 @@ func (e *Endpoint) Admit(target endpoint.Target) {
 	e.changing = target.Credential.Secret
 }
 
-// SetRules makes a scope with these rules, whose positions are set.
-func (e *Endpoint) SetRules(scope firewall.Scope, rules ...firewall.Rule) {
-	for i := range rules {
-		rules[i].Position = i
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.lists[key(scope)] = rules
-}
-
-// Fail makes every call fail with an error; nil ends it.
-func (e *Endpoint) Fail(err error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.err = err
-}
-
-func key(s firewall.Scope) string {
-	if s.Guest != nil {
-		return fmt.Sprintf("%s %q %+v", s.Kind, s.Node, *s.Guest)
-	}
-	return fmt.Sprintf("%s %q", s.Kind, s.Node)
-}
-
 // Info implements firewall.Backend.
 func (b *Backend) Info(context.Context) (firewall.Info, error) {
-	return firewall.Info{Name: "mem", Version: "1.0.0"}, nil
+	return firewall.Info{Name: "mem", Version: "1.0.0", Scopes: b.scopes}, nil
 }
 
 // Open implements firewall.Backend.
 func (b *Backend) Open(_ context.Context, target endpoint.Target) (firewall.Firewall, error) {
-	return &Firewall{backend: b, target: target}, nil
+	return b.open(target), nil
+}
+
+func (b *Backend) open(target endpoint.Target) *Firewall {
+	return &Firewall{backend: b, target: target}
 }
 
 // Firewall is one endpoint seen through one token.
@@ -118,51 +118,54 @@ type Firewall struct {
 	target  endpoint.Target
 }
 
-var _ firewall.RuleLister = (*Firewall)(nil)
+var _ firewall.ScopeClaimer = (*Firewall)(nil)
 
-// Rules implements firewall.RuleLister.
-func (f *Firewall) Rules(ctx context.Context, scope firewall.Scope) ([]firewall.Rule, string, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, "", err
-	}
-	e, err := f.enter()
-	if err != nil {
-		return nil, "", err
-	}
-	defer e.mu.Unlock()
-	if !firewall.ValidScope(scope) {
-		err := plugin.Errorf(plugin.Invalid, "%.80q is no scope", key(scope))
-		err.Field = "scope"
-		return nil, "", err
-	}
-	rules, ok := e.lists[key(scope)]
-	if !ok {
-		return nil, "", plugin.Errorf(plugin.NotFound, "there is no %.80s", key(scope))
-	}
-	return slices.Clone(rules), fmt.Sprintf("%x", sha256.Sum256(fmt.Append(nil, rules)))[:40], nil
+// CanAt implements firewall.ScopeClaimer.
+func (f *Firewall) CanAt(kind firewall.ScopeKind, ability string) bool {
+	return firewall.Info{Scopes: f.backend.scopes}.Has(kind, ability)
 }
 
-// enter finds the endpoint and locks it for a token that is admitted.
-func (f *Firewall) enter() (*Endpoint, error) {
+// read finds the endpoint and locks it for a token that is admitted. Method is the name of the one that was called.
+func (f *Firewall) read(ctx context.Context, method string, do func(*Endpoint) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	f.backend.mu.Lock()
 	e, ok := f.backend.endpoints[f.target.Address]
 	f.backend.mu.Unlock()
 	if !ok {
-		return nil, plugin.Errorf(plugin.Unreachable, "nothing answers at %s", f.target.Address)
+		return plugin.Errorf(plugin.Unreachable, "nothing answers at %s", f.target.Address)
+	}
+	if before := e.hook(); before != nil {
+		before(method)
 	}
 	e.mu.Lock()
+	defer e.mu.Unlock()
 	if err := e.admit(f.target); err != nil {
-		e.mu.Unlock()
-		return nil, err
+		return err
 	}
-	return e, nil
+	if err := e.failing(method); err != nil {
+		return err
+	}
+	return do(e)
+}
+
+// change is read for what changes something.
+func (f *Firewall) change(ctx context.Context, method string, do func(*Endpoint) error) error {
+	return f.read(ctx, method, func(e *Endpoint) error {
+		if f.target.Credential.Capability != endpoint.Lifecycle {
+			return plugin.Errorf(plugin.Denied, "the token may not change the firewall")
+		}
+		if err := do(e); err != nil {
+			return err
+		}
+		return e.losing(method)
+	})
 }
 
 // admit checks certificate and token; it needs the lock.
 func (e *Endpoint) admit(target endpoint.Target) error {
 	switch {
-	case e.err != nil:
-		return e.err
 	case target.Fingerprint != "" && !endpoint.EqualFingerprint(target.Fingerprint, e.fingerprint),
 		target.Fingerprint == "" && target.VerifyTLS:
 		err := plugin.Errorf(plugin.Untrusted, "the endpoint's certificate is not the pinned or a trusted one")

@@ -130,10 +130,11 @@ func (x *RulesResponse) GetDigest() string {
 
 type Scope struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// "cluster", "node" or "guest".
+	// "cluster", "node", "guest" or "group".
 	Kind          string `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
 	Node          string `protobuf:"bytes,2,opt,name=node,proto3" json:"node,omitempty"`
 	Guest         *Guest `protobuf:"bytes,3,opt,name=guest,proto3" json:"guest,omitempty"`
+	Group         string `protobuf:"bytes,4,opt,name=group,proto3" json:"group,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -187,6 +188,13 @@ func (x *Scope) GetGuest() *Guest {
 		return x.Guest
 	}
 	return nil
+}
+
+func (x *Scope) GetGroup() string {
+	if x != nil {
+		return x.Group
+	}
+	return ""
 }
 
 type Guest struct {
@@ -417,11 +425,12 @@ const file_hostler_firewall_v1_rule_service_proto_rawDesc = "" +
 	"\x05scope\x18\x02 \x01(\v2\x1a.hostler.firewall.v1.ScopeR\x05scope\"X\n" +
 	"\rRulesResponse\x12/\n" +
 	"\x05rules\x18\x01 \x03(\v2\x19.hostler.firewall.v1.RuleR\x05rules\x12\x16\n" +
-	"\x06digest\x18\x02 \x01(\tR\x06digest\"a\n" +
+	"\x06digest\x18\x02 \x01(\tR\x06digest\"w\n" +
 	"\x05Scope\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
 	"\x04node\x18\x02 \x01(\tR\x04node\x120\n" +
-	"\x05guest\x18\x03 \x01(\v2\x1a.hostler.firewall.v1.GuestR\x05guest\"]\n" +
+	"\x05guest\x18\x03 \x01(\v2\x1a.hostler.firewall.v1.GuestR\x05guest\x12\x14\n" +
+	"\x05group\x18\x04 \x01(\tR\x05group\"]\n" +
 	"\x05Guest\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
 	"\x04node\x18\x02 \x01(\tR\x04node\x12\x10\n" +

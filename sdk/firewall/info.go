@@ -1,0 +1,85 @@
+package firewall
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+// Describe asks a backend for its Info and completes it for firewalls of a type, which may be a typed nil. An Info that makes no sense is
+// an error.
+func Describe(ctx context.Context, backend Backend, firewallType Firewall) (Info, error) {
+	if backend == nil || firewallType == nil {
+		return Info{}, errors.New("a firewall service needs a backend and its firewall's type")
+	}
+	info, err := backend.Info(ctx)
+	if err != nil {
+		return Info{}, fmt.Errorf("asking the backend for its info: %w", err)
+	}
+	info.Abilities = abilities.Names(&server{service: Service{FirewallType: firewallType}})
+	if info.Scopes == nil {
+		info.Scopes = usualScopes(info.Abilities)
+	}
+	if err := info.check(); err != nil {
+		return Info{}, fmt.Errorf("what the backend %.40q says of itself: %w", info.Name, err)
+	}
+	return info, nil
+}
+
+// usualScopes are those of a backend that says nothing of scopes.
+func usualScopes(abilities []string) []ScopeAbilities {
+	return []ScopeAbilities{{ClusterScope, abilities}, {NodeScope, abilities}, {GuestScope, abilities}}
+}
+
+// Has reports whether a kind of scope has an ability, which AbilityName names. The Info is a complete one, of Describe or of a Client.
+func (info Info) Has(kind ScopeKind, ability string) bool {
+	return slices.ContainsFunc(info.Scopes, func(s ScopeAbilities) bool { return s.Kind == kind && slices.Contains(s.Abilities, ability) })
+}
+
+// clusterOnly are the abilities whose calls name no scope.
+var clusterOnly = []string{"groups", "macros"}
+
+func (info Info) check() error {
+	for i, s := range info.Scopes {
+		same := func(other ScopeAbilities) bool { return other.Kind == s.Kind }
+		if !slices.Contains(ScopeKinds(), s.Kind) || slices.ContainsFunc(info.Scopes[:i], same) {
+			return fmt.Errorf("%.40q is no kind of scope, or named twice", s.Kind)
+		}
+		for _, ability := range s.Abilities {
+			if !slices.Contains(info.Abilities, ability) {
+				return fmt.Errorf("the scope %s has %.40q, which the firewall's type does not satisfy", s.Kind, ability)
+			}
+		}
+	}
+	for _, ability := range info.Abilities {
+		has := func(s ScopeAbilities) bool {
+			return info.Has(s.Kind, ability) && (s.Kind == ClusterScope || !slices.Contains(clusterOnly, ability))
+		}
+		if !slices.ContainsFunc(info.Scopes, has) {
+			return fmt.Errorf("no scope has the ability %s", ability)
+		}
+	}
+	return nil
+}
+
+func (info Info) description() plugin.Description {
+	d := plugin.Description{Kind: plugin.KindFirewall, Name: info.Name, Version: info.Version, Abilities: info.Abilities}
+	for _, s := range info.Scopes {
+		d.Scopes = append(d.Scopes, plugin.ScopeAbilities{Kind: string(s.Kind), Abilities: s.Abilities})
+	}
+	return d
+}
+
+func infoOf(d plugin.Description) Info {
+	info := Info{Name: d.Name, Version: d.Version, Abilities: d.Abilities}
+	for _, s := range d.Scopes {
+		info.Scopes = append(info.Scopes, ScopeAbilities{ScopeKind(s.Kind), s.Abilities})
+	}
+	if info.Scopes == nil { // of a plugin from before there were scopes
+		info.Scopes = usualScopes(info.Abilities)
+	}
+	return info
+}

@@ -1,0 +1,113 @@
+package membackend
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/firewall"
+)
+
+// Lists is a backend of another shape, as lists of access control have it: rules of the cluster that can only be read, and rules of
+// guests without an order, and a log of these. It has no scopes of nodes, no options, and no names for addresses.
+type Lists struct{ *Backend }
+
+// NewLists makes one without endpoints.
+func NewLists() Lists {
+	return Lists{&Backend{endpoints: map[string]*Endpoint{}, scopes: []firewall.ScopeAbilities{
+		{Kind: firewall.ClusterScope, Abilities: []string{"rules"}},
+		{Kind: firewall.GuestScope, Abilities: []string{"rules", "rule_edit", "log"}},
+	}}}
+}
+
+// Open implements firewall.Backend.
+func (l Lists) Open(_ context.Context, target endpoint.Target) (firewall.Firewall, error) {
+	return &List{l.open(target)}, nil
+}
+
+// List is one endpoint seen through one token.
+type List struct{ fw *Firewall }
+
+var (
+	_ firewall.RuleLister   = (*List)(nil)
+	_ firewall.RuleEditor   = (*List)(nil)
+	_ firewall.LogReader    = (*List)(nil)
+	_ firewall.ScopeClaimer = (*List)(nil)
+)
+
+// CanAt implements firewall.ScopeClaimer.
+func (l *List) CanAt(kind firewall.ScopeKind, ability string) bool { return l.fw.CanAt(kind, ability) }
+
+// Rules implements firewall.RuleLister. They are sorted: the order means nothing, but is always the same.
+func (l *List) Rules(ctx context.Context, scope firewall.Scope) ([]firewall.Rule, string, error) {
+	return l.fw.Rules(ctx, scope)
+}
+
+// CreateRule implements firewall.RuleEditor: a rule stands where it is sorted to.
+func (l *List) CreateRule(ctx context.Context, scope firewall.Scope, rule firewall.Rule, sum string) (position int,
+	after string, err error) {
+	err = l.edit(ctx, "CreateRule", scope, sum, func(e *Endpoint, s *state) error {
+		if err := e.checkRule(rule); err != nil {
+			return err
+		}
+		s.rules = append(slices.Clone(s.rules), rule)
+		position, after = s.sort(len(s.rules)-1), digest(s.rules)
+		return nil
+	})
+	if err != nil {
+		return 0, "", err
+	}
+	return position, after, nil
+}
+
+// ChangeRule implements firewall.RuleEditor. The rule may stand elsewhere afterwards.
+func (l *List) ChangeRule(ctx context.Context, scope firewall.Scope, position int, change firewall.RuleChange) error {
+	return l.edit(ctx, "ChangeRule", scope, change.Digest, func(e *Endpoint, s *state) error {
+		if position < 0 || position >= len(s.rules) {
+			return missing(firewall.FieldPosition)
+		}
+		rule, err := change.Apply(s.rules[position])
+		if err != nil {
+			return err
+		}
+		if err := e.checkRule(rule); err != nil {
+			return err
+		}
+		s.rules = slices.Clone(s.rules)
+		s.rules[position] = rule
+		s.sort(position)
+		return nil
+	})
+}
+
+// DeleteRule implements firewall.RuleEditor.
+func (l *List) DeleteRule(ctx context.Context, scope firewall.Scope, position int, sum string) error {
+	return l.fw.DeleteRule(ctx, scope, position, sum)
+}
+
+// Log implements firewall.LogReader.
+func (l *List) Log(ctx context.Context, scope firewall.Scope, query firewall.LogQuery) (firewall.Log, error) {
+	return l.fw.Log(ctx, scope, query)
+}
+
+// Close implements firewall.Firewall.
+func (l *List) Close() error { return nil }
+
+func (l *List) edit(ctx context.Context, method string, scope firewall.Scope, sum string, do func(*Endpoint, *state) error) error {
+	return l.fw.edit(ctx, method, "rule_edit", scope, sum, do)
+}
+
+// sort sorts the rules, sets their positions, and tells where the one at a place went.
+func (s *state) sort(place int) int {
+	for i := range s.rules {
+		s.rules[i].Position = i
+	}
+	slices.SortStableFunc(s.rules, func(a, b firewall.Rule) int {
+		return cmp.Or(cmp.Compare(a.Direction, b.Direction), cmp.Compare(a.Action, b.Action), cmp.Compare(a.Protocol, b.Protocol),
+			cmp.Compare(a.DestinationPort, b.DestinationPort), cmp.Compare(a.Comment, b.Comment))
+	})
+	at := slices.IndexFunc(s.rules, func(r firewall.Rule) bool { return r.Position == place })
+	s.number()
+	return at
+}
