@@ -38,6 +38,7 @@ func parseConfig(args []string, stderr io.Writer) (config, error) {
 	fs.BoolVar(&cfg.stdinEOF, "stdin-eof", false, "stop when standard input ends")
 	fs.StringVar(&cfg.opts.Scenario, "scenario", pvesim.ScenarioCluster, "one, cluster or fleet")
 	fs.IntVar(&cfg.opts.Nodes, "nodes", 0, "number of nodes (default 1, 3 or 6 by scenario)")
+	fs.BoolVar(&cfg.opts.Loopbacks, "loopbacks", false, "nodes listen at 127.0.0.1, 127.0.0.2 and so on, on one port, and are known by these")
 	fs.IntVar(&cfg.opts.Guests, "guests", 0, "number of guests (default 12 per host, negative for none)")
 	fs.BoolVar(&cfg.opts.Recommended, "recommended", false, "give the roles what today's releases want besides the token script's")
 	fs.DurationVar(&cfg.opts.Latency, "latency", 0, "delay of every answer")
@@ -45,6 +46,9 @@ func parseConfig(args []string, stderr io.Writer) (config, error) {
 	fs.DurationVar(&authDelay, "auth-delay", 3*time.Second, "delay of failed authentication")
 	fs.DurationVar(&lag, "resources-lag", 10*time.Second, "age that /cluster/resources may have")
 	fs.DurationVar(&task, "task-duration", 500*time.Millisecond, "run time of an ordinary task")
+	fs.DurationVar(&cfg.opts.RebootTime, "reboot-time", 90*time.Second, "how long a node that reboots is away")
+	fs.IntVar(&cfg.opts.FleetNodes, "fleet-nodes", 0,
+		"nodes of each installation of a fleet (default clusters of three and standalone hosts in turn)")
 	fs.StringVar(&cfg.opts.FleetStorage, "fleet-storage", "", "name of a storage for backups that all installations of a fleet have")
 	fs.StringVar(&cfg.opts.Version, "pve-version", "", "release to report and to behave like, for example 8.4.1 (default 9.2.11)")
 	if err := fs.Parse(args); err != nil {

@@ -122,13 +122,20 @@ func (c *Cluster) RevokeToken(id string) error {
 
 // ExpireToken lets a token's time run out now.
 func (c *Cluster) ExpireToken(id string) error {
+	return c.SetTokenEnd(id, c.Now().Add(-time.Second))
+}
+
+// SetTokenEnd says when a token ends; zero is never.
+func (c *Cluster) SetTokenEnd(id string, at time.Time) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	_, t, err := c.findToken(id)
 	if err != nil {
 		return err
 	}
-	t.expire = c.clock.now().Unix() - 1
+	if t.expire = 0; !at.IsZero() {
+		t.expire = at.Unix()
+	}
 	return nil
 }
 

@@ -14,7 +14,7 @@ type Fleet struct {
 }
 
 // NewFleet builds what the options describe. Scenario fleet spreads nodes and guests over alternating clusters of three nodes and
-// standalone hosts; the other scenarios give a fleet of one.
+// standalone hosts, or over clusters of FleetNodes; the other scenarios give a fleet of one.
 func NewFleet(opts Options) (*Fleet, error) {
 	if opts.Scenario != ScenarioFleet {
 		c, err := New(opts)
@@ -26,7 +26,7 @@ func NewFleet(opts Options) (*Fleet, error) {
 	if opts.Nodes == 0 {
 		opts.Nodes = 6
 	}
-	sizes := fleetSizes(opts.Nodes)
+	sizes := fleetSizes(opts.Nodes, opts.FleetNodes)
 	guests := opts.Guests
 	if guests == 0 {
 		guests = 12 * len(sizes)
@@ -59,12 +59,15 @@ func NewFleet(opts Options) (*Fleet, error) {
 	return f, nil
 }
 
-// fleetSizes cuts a number of nodes into clusters of three and standalone hosts, in turn.
-func fleetSizes(nodes int) []int {
+// fleetSizes cuts a number of nodes into clusters of each, or when that is zero into clusters of three and standalone hosts, in turn.
+func fleetSizes(nodes, each int) []int {
 	var sizes []int
 	for nodes > 0 {
 		size := 1
-		if len(sizes)%2 == 0 && nodes >= 3 {
+		switch {
+		case each > 0:
+			size = min(each, nodes)
+		case len(sizes)%2 == 0 && nodes >= 3:
 			size = 3
 		}
 		sizes = append(sizes, size)

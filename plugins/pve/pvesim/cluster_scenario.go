@@ -164,8 +164,8 @@ func (c *Cluster) buildSnapshots() error {
 // buildFirewall writes a few rules for the cluster, every node and some guests.
 func (c *Cluster) buildFirewall() error {
 	datacenter := c.changeFirewall(FirewallCluster)
-	datacenter.aliases["monitoring"] = "10.99.0.250"
-	datacenter.ipsets["management"] = []string{"10.99.0.0/16"}
+	datacenter.aliases["monitoring"] = FirewallAlias{Name: "monitoring", CIDR: "10.99.0.250"}
+	datacenter.ipsets["management"] = &section[FirewallMember]{list: []FirewallMember{{CIDR: "10.99.0.0/16"}}}
 	rules := map[FirewallScope][]FirewallRule{
 		FirewallCluster: {
 			{Type: "in", Action: "ACCEPT", Enable: true, Macro: "SSH", Source: "+management", Comment: "administrators"},

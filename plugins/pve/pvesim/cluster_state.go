@@ -25,6 +25,7 @@ type Cluster struct {
 	vmids      []int // the guests' ids in order, nil when they have to be sorted again
 	storages   []*storage
 	firewalls  map[FirewallScope]*firewall
+	force      enforcement
 	pools      map[string]string // name to comment
 	users      map[string]*user
 	groups     map[string]string // name to comment

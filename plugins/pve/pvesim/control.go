@@ -43,12 +43,18 @@ func controlMux(pick func(*http.Request) (*Cluster, error)) http.Handler {
 	handle("POST /clock", controlClock)
 	handle("POST /guest", controlGuest)
 	handle("POST /node", controlNode)
+	handle("POST /network", controlNetwork)
 	handle("POST /storage", controlStorage)
+	handle("POST /task", controlTask)
 	handle("POST /token", controlToken)
 	handle("POST /role", controlRole)
 	handle("POST /acl", controlACL)
 	handle("POST /certificate", controlCertificate)
 	handle("POST /option", controlOption)
+	handle("GET /firewall", controlFirewalls)
+	handle("POST /firewall", controlSetFirewalls)
+	handle("POST /firewall/clients", controlFirewallClients)
+	handle("POST /firewall/log", controlFirewallLog)
 	return mux
 }
 
@@ -99,6 +105,22 @@ func controlClock(c *Cluster, r *http.Request) (any, error) {
 	return map[string]string{"now": c.Now().UTC().Format(time.RFC3339Nano)}, nil
 }
 
+func controlTask(c *Cluster, r *http.Request) (any, error) {
+	var in struct {
+		Node string  `json:"node"`
+		User string  `json:"user"`
+		Type string  `json:"type"`
+		Ago  float64 `json:"ago_s"`
+	}
+	if err := decodeControl(r, &in); err != nil {
+		return nil, err
+	}
+	if in.Ago < 0 || in.Ago > 1e9 {
+		return nil, errors.New("ago_s is not in 0 to 1e9")
+	}
+	return nil, c.AddPastTask(in.Node, in.User, in.Type, time.Duration(in.Ago*float64(time.Second)))
+}
+
 // controlStorage changes what is given of a storage.
 func controlStorage(c *Cluster, r *http.Request) (any, error) {
 	var in struct {
@@ -132,20 +154,54 @@ func controlNode(c *Cluster, r *http.Request) (any, error) {
 		Name     string `json:"name"`
 		Online   *bool  `json:"online"`
 		Resolves *bool  `json:"resolves"`
+		Power    *struct {
+			DownMS int64 `json:"down_ms"`
+			AwayMS int64 `json:"away_ms"`
+			Stays  bool  `json:"stays"`
+			Lost   bool  `json:"lost"`
+		} `json:"power"`
 	}
 	if err := decodeControl(r, &in); err != nil {
 		return nil, err
+	}
+	if p := in.Power; p != nil {
+		return nil, c.SetNodePower(in.Name, NodePower{Down: time.Duration(p.DownMS) * time.Millisecond,
+			Away: time.Duration(p.AwayMS) * time.Millisecond, Stays: p.Stays, Lost: p.Lost})
 	}
 	if in.Resolves != nil {
 		c.SetNodeResolves(in.Name, *in.Resolves)
 	}
 	if in.Online == nil && in.Resolves == nil {
-		return nil, errors.New("neither online nor resolves is given")
+		return nil, errors.New("neither online nor resolves nor power is given")
 	}
 	if in.Online == nil {
 		return nil, nil
 	}
 	return nil, c.SetNodeOnline(in.Name, *in.Online)
+}
+
+// controlNetwork changes what is given of a node's network.
+func controlNetwork(c *Cluster, r *http.Request) (any, error) {
+	var in struct {
+		Node    string        `json:"node"`
+		Files   *NodeFiles    `json:"files"`
+		Apply   *NetworkApply `json:"apply"`
+		Restore bool          `json:"restore"`
+	}
+	err := decodeControl(r, &in)
+	if err == nil && in.Files != nil {
+		err = c.SetNodeFiles(in.Node, *in.Files)
+	}
+	if err == nil && in.Apply != nil {
+		err = c.SetNetworkApply(in.Node, *in.Apply)
+	}
+	if err == nil && in.Restore {
+		err = c.RestoreNetwork(in.Node)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return c.NodeFiles(in.Node)
 }
 
 func controlToken(c *Cluster, r *http.Request) (any, error) {
@@ -187,6 +243,7 @@ func controlOption(c *Cluster, r *http.Request) (any, error) {
 		Task         *int   `json:"task_ms"`
 		AuthDelay    *int   `json:"auth_delay_ms"`
 		ExitLag      *int   `json:"exit_lag_ms"`
+		Firewall     *int   `json:"firewall_ms"`
 		UploadRoom   *int64 `json:"upload_room_bytes"`
 	}
 	if err := decodeControl(r, &in); err != nil {
@@ -196,7 +253,7 @@ func controlOption(c *Cluster, r *http.Request) (any, error) {
 		ms  *int
 		set func(time.Duration)
 	}{{in.ResourcesLag, c.SetResourcesLag}, {in.Latency, c.SetLatency}, {in.Task, c.SetTaskDuration}, {in.AuthDelay, c.SetAuthDelay},
-		{in.ExitLag, c.SetExitLag}} {
+		{in.ExitLag, c.SetExitLag}, {in.Firewall, c.SetFirewallDelay}} {
 		if o.ms != nil {
 			o.set(time.Duration(*o.ms) * time.Millisecond)
 		}

@@ -90,6 +90,25 @@ func TestControl(t *testing.T) {
 	control(t, h, "POST", "/option", `{"resources_lag_ms":5000,"latency_ms":1,"task_ms":10,"auth_delay_ms":1}`, 200)
 }
 
+// A past task stands behind all that ended later, and is seen by whose it is.
+func TestControlPastTask(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	_, err := c.StartTask("pve1", pvesim.ServiceUser+"!backup", "vzdump", "100", 0, "OK")
+	noError(t, err)
+	for _, user := range []string{"root@pam", pvesim.ServiceUser + "!backup"} {
+		control(t, c.ControlHandler(), "POST", "/task", `{"node":"pve1","user":"`+user+`","type":"startall","ago_s":86400}`, 200)
+	}
+	var rows []struct {
+		Type      string
+		Starttime int64
+	}
+	as(t, c, c.Tokens()["backup"]).get("/nodes/pve1/tasks?source=archive", &rows)
+	if len(rows) != 2 || rows[0].Type != "vzdump" || rows[1].Type != "startall" || rows[0].Starttime-rows[1].Starttime < 86000 {
+		t.Errorf("the tasks are %+v", rows)
+	}
+}
+
 func TestControlRefuses(t *testing.T) {
 	t.Parallel()
 	h := newHost(t).ControlHandler()
@@ -100,7 +119,8 @@ func TestControlRefuses(t *testing.T) {
 		{"/guest", `{"op":"create","name":"a\"b"}`},
 		{"/guest", `{"op":"create","node":"nope"}`}, {"/node", `{"name":"pve1"}`}, {"/node", `{"name":"nope","online":true}`},
 		{"/token", `{"id":"x@pve!y","op":"revoke"}`}, {"/token", `{"id":"root@pam!admin"}`}, {"/certificate", `{"node":"nope"}`},
-		{"/option", `{"speed":1}`},
+		{"/option", `{"speed":1}`}, {"/task", `{"node":"nope","user":"root@pam","type":"x"}`}, {"/task", `{"node":"pve1","type":"x"}`},
+		{"/task", `{"node":"pve1","user":"root@pam","type":"x","ago_s":-1}`},
 	} {
 		out := control(t, h, "POST", tc[0], tc[1], 400)
 		if out["error"] == "" {
@@ -133,6 +153,21 @@ func TestFleet(t *testing.T) {
 		t.Errorf("host 1 counted %v", n)
 	}
 	control(t, h, "GET", "/stats?host=9", "", 400)
+}
+
+func TestFleetOfEqualClusters(t *testing.T) {
+	t.Parallel()
+	f, err := pvesim.NewFleet(pvesim.Options{Scenario: pvesim.ScenarioFleet, Nodes: 8, FleetNodes: 3, Guests: 80})
+	noError(t, err)
+	defer f.Close()
+	for i, want := range []struct{ nodes, guests int }{{3, 30}, {3, 30}, {2, 20}} {
+		if i >= len(f.Hosts) {
+			t.Fatalf("there are %d clusters", len(f.Hosts))
+		}
+		if nodes, guests := len(f.Hosts[i].NodeNames()), len(f.Hosts[i].Guests()); nodes != want.nodes || guests != want.guests {
+			t.Errorf("cluster %d has %d nodes and %d guests, want %+v", i, nodes, guests, want)
+		}
+	}
 }
 
 func TestScenariosAreRepeatable(t *testing.T) {

@@ -30,7 +30,7 @@
 //	guest_…      virtual machines and containers: state, lists, configuration, lifecycle, snapshots, backups; guest_task.go is for
 //	             their tasks
 //	storage_…    storages, the volumes, backups and uploads on them, and storages that clusters share
-//	firewall_…   firewall rules and options
+//	firewall_…   firewall scopes with their rules, aliases, IP sets, groups, options and logs; see below
 //	task_…       the task table, task lists, logs
 //	control…     the control interface; fault.go the faults; options… what can be set
 //	schema/      what the API says about itself: parameters, privileges, who carries it out
@@ -73,13 +73,21 @@
 //	DELETE /fault          removes all faults (?id=N: one)
 //	POST   /clock          {advance_s}
 //	POST   /guest          {op, vmid, type, node, name, status, lock, …}; see below
-//	POST   /node           {name, online, resolves}: those that are given change; see below
+//	POST   /node           {name, online, resolves}: those that are given change, or {name, power}; see below
+//	POST   /network        {node, files: {interfaces, staged, links}, apply: {hangs, cuts, fails}, restore}: those that are given change;
+//	                       answers the files of the node's network; see below
 //	POST   /storage        {id, used, away, disabled}: those that are given change; used is in bytes, and as large as the storage fills it
+//	POST   /task           {node, user, type, ago_s}: a task of a user or token in the node's archive that ended well so long ago
 //	POST   /token          {id, op: "revoke" or "expire"}, or {id, revoke: true}, {id, expire: true}
 //	POST   /role           {id, privileges}: gives the role exactly these
 //	POST   /acl            {path, subject, role, propagate, delete}: an entry for a user, a token or an @group
 //	POST   /certificate    {node}: gives the node (default: the first) a new certificate; answers {fingerprint}
-//	POST   /option         {resources_lag_ms, latency_ms, task_ms, auth_delay_ms, exit_lag_ms}: those that are given change
+//	POST   /option         {resources_lag_ms, latency_ms, task_ms, auth_delay_ms, exit_lag_ms, upload_room_bytes, firewall_ms}: those
+//	                       that are given change
+//	GET    /firewall       {clients, delay_ms, nodes: [{node, since, pending, failures, clients}], configured}; see below
+//	POST   /firewall       {cluster, host, nodes, guests}: replaces all firewall configurations; see below
+//	POST   /firewall/clients  {clients: [{network, as}]}: as what the nodes' firewalls see clients
+//	POST   /firewall/log   {node, lines}: writes lines to a node's firewall log
 //
 // In a fault's match an empty member matches everything. path is a path template as the statistics show it
 // ("/nodes/{node}/qemu/{vmid}/status/start") or a prefix of the request's own path ("/nodes/pve2/"). kind is one of
@@ -92,7 +100,7 @@
 //	empty     answer with an empty list
 //	pvedaemon the node's privileged daemon is down: what it does is 595, what the proxy does itself works (match by node only)
 //	pmxcfs    the node's cluster file system is down: everything is 500 (match by node only)
-//	refuse    reset connections to the node when they are opened (method and path do not count)
+//	refuse    reset connections to the node when they are opened, other nodes' too (method and path do not count)
 //
 // times limits how often the fault strikes (0: until removed). after moves it behind the effect: the request is carried out, and only its
 // answer is lost, replaced or late. "cut" with after set on a start is "the task was created but nobody knows".
@@ -100,8 +108,40 @@
 // A node that does not resolve answers itself, and other nodes cannot pass requests on to it: 500 with a text of the
 // resolver. It may be the name of no member; op strand of /guest leaves a guest's configuration on such a one.
 //
+// The power of a node is {down_ms, away_ms, stays, lost}: what it does when it is told to reboot or to shut down. It answers for down_ms
+// still, while its guests are shut down, and is away for away_ms; stays never goes down, and lost never comes back.
+//
+// The files of a node's network are texts: what is in force, and what an apply puts there. A node whose own address leads nowhere after an
+// apply answers nobody until restore, which puts the file before the last apply back. How the next applies go besides: hangs lets their
+// tasks run for ever, cuts lets the node answer nobody, fails is the error that the reload ends with.
+//
 // The op of /guest is one of create, delete, rename, migrate, status, lock and set; they act at once and behind the API's
 // back, without task, lock or permission. set changes what is given: name, tags, memory_mb, cores, pool,
 // ignore_shutdown, bridge_missing, warnings, task_lines, storage, snapshot_error, backup_error, hotplug_errors (a text by key of the
 // configuration), interfaces ([{name, mac, addresses}], what the guest tells of itself; without any the agent of a VM is silent).
+//
+// # Firewall
+//
+// Every scope that the API has is served with the digests, positions and texts of the real server: what was recorded agrees to the
+// letter. Its oddities are here too. A new rule is the first one, a move does nothing else, guests need not exist, what is in use
+// can be deleted, an alias is looked up whatever its case, an IP set or a group never (and has no capitals, for they are lost in the
+// file), an update of an alias or a member forgets the comment that is not sent again, rules follow a group that is renamed, and a
+// clone has a copy of its original's firewall. Changes are atomic, and nobody ever waits for the lock of a configuration: a fault of
+// kind status stands for that.
+//
+// A cluster whose firewall is on decides about its clients as soon as [Cluster.SetFirewallClients] says as what they are seen: a
+// connection to a node's API (port 8006 at the node's address in the cluster) is judged by package pvefirewall with all that the
+// scopes have, the built-in accept for the management network included. A connection that is dropped is never answered, one that is
+// rejected is reset, and what one node passes on to another is judged too (595). Connections that were established live on. What
+// the firewall does to other traffic of the cluster, such as corosync's, has no effect here. Without clients nothing is judged.
+//
+// Changes are in force at once, or with [Cluster.SetFirewallDelay] (firewall_ms) at the next round of the node's daemon. What a node
+// cannot load leaves the rules in force that it has; what is configured with nftables is not judged, and lets everything pass.
+//
+// A scope in /firewall is {options, aliases: [{name, cidr, comment}], ipsets: [{name, comment, entries: [{cidr, nomatch, comment}]}],
+// groups: [{group, comment, rules}], rules}, where rules are as the API shows them; host is the first node. Scopes that are not given
+// are empty then, and members that are not known are left alone.
+//
+// The log of a node's firewall is a file that is not there before its first line. Connections that are judged write a line where the
+// rule that decides has a level, or where the node's log_level_in is set and the policy or the blacklist decides.
 package pvesim

@@ -12,7 +12,8 @@ func endpoints() []*endpoint {
 		guestEndpoints(), configEndpoints(), resizeEndpoints(), interfaceEndpoints(), lifecycleEndpoints(), snapshotEndpoints(),
 		createEndpoints(), containerEndpoints(), cloneEndpoints(), migrateEndpoints(), destroyEndpoints(), backupEndpoints(),
 		storageEndpoints(), storageDefinitionEndpoints(), storageDownloadEndpoints(), uploadEndpoints(), networkEndpoints(),
-		firewallRuleEndpoints(), firewallOptionEndpoints(),
+		firewallRuleEndpoints(), firewallAliasEndpoints(), firewallIPSetEndpoints(), firewallGroupEndpoints(), firewallOptionEndpoints(),
+		firewallReferenceEndpoints(), firewallLogEndpoints(),
 	)
 }
 

@@ -60,6 +60,7 @@ func TestAnswersFitTheSchema(t *testing.T) {
 		upid := root.post("/nodes/pve1/qemu/100/status/stop", "")
 		fill := strings.NewReplacer("{node}", "pve1", "{upid}", upid, "{userid}", "service@pve", "{tokenid}", "monitoring",
 			"{roleid}", "ServiceAudit", "{storage}", "local", "{groupid}", "ops", "{snapname}", "before", "{pos}", "0", "{iface}", "vmbr0",
+			"{name}", "office", "{cidr}", "10.0.0.0%2F8", "{group}", "web",
 			"{volume}", url.PathEscape(backup), "/extractconfig", "/extractconfig?volume="+url.QueryEscape(backup),
 			"/query-url-metadata", "/query-url-metadata?url="+url.QueryEscape("https://files.example.com/a.iso"))
 		root.decode("POST", "/access/groups", "groupid=ops", nil)
@@ -71,6 +72,11 @@ func TestAnswersFitTheSchema(t *testing.T) {
 		}
 		ct, _ := strconv.Atoi(lxcOn(t, c, "pve1"))
 		noError(t, c.SetFirewallRules(pvesim.FirewallGuest(ct), rule))
+		noError(t, c.SetFirewallRules(pvesim.FirewallGroup("web"), rule))
+		for _, scope := range []pvesim.FirewallScope{pvesim.FirewallCluster, pvesim.FirewallGuest(100), pvesim.FirewallGuest(ct)} {
+			noError(t, c.SetFirewallAlias(scope, "office", "10.0.0.0/8"))
+			noError(t, c.SetFirewallIPSet(scope, "office", "10.0.0.0/8", "!10.1.0.0/16", "office"))
+		}
 		for _, vmid := range []int{100, ct} {
 			noError(t, c.AddSnapshot(vmid, pvesim.SnapshotSpec{Name: "before", Memory: vmid == 100}))
 			noError(t, c.AddSnapshot(vmid, pvesim.SnapshotSpec{Name: "after", Description: "a\nb"}))

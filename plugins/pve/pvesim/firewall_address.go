@@ -44,6 +44,35 @@ func parseAddress(s string) (family int, err error) {
 	return familyOf(a), nil
 }
 
+// addressFamily tells the family of an address or a network, which may have bits of the host.
+func addressFamily(s string) (int, error) {
+	address, _, _ := strings.Cut(s, "/")
+	a, err := netip.ParseAddr(address)
+	if err != nil || a.Zone() != "" || !isIPorCIDR(s) {
+		return 0, errors.New(textIPorCIDR)
+	}
+	return familyOf(a), nil
+}
+
+var zeroLengthPattern = regexp.MustCompile(`/0+$`)
+
+// withoutFullLength takes off the length of a network that is one address, as the real server does when it reads its file.
+func withoutFullLength(cidr string) string {
+	if family, err := addressFamily(cidr); err == nil {
+		return strings.TrimSuffix(cidr, map[int]string{4: "/32", 6: "/128"}[family])
+	}
+	return cidr
+}
+
+// maskedNetwork takes bits of the host off a network. One of length 0 stays as it is.
+func maskedNetwork(cidr string) string {
+	p, err := netip.ParsePrefix(cidr)
+	if err != nil || p.Bits() == 0 {
+		return cidr
+	}
+	return withoutFullLength(p.Masked().String())
+}
+
 func familyOf(a netip.Addr) int {
 	if a.Is4() {
 		return 4
@@ -138,6 +167,17 @@ var firewallFormats = map[string]func(string) string{
 			return ""
 		}
 		return "unknown protocol '" + s + "'"
+	},
+	"pve-fw-conntrack-helper": func(s string) string {
+		for helper := range strings.SplitSeq(s, ",") {
+			switch {
+			case helper == "" && s != "":
+				return "extraneous commas in list"
+			case helper != "" && !conntrackHelpers[helper]:
+				return "unknown helper " + helper
+			}
+		}
+		return ""
 	},
 	"pve-fw-icmp-type-spec": func(s string) string {
 		if s == "" || icmpTypes[s] || icmpv6Types[s] {

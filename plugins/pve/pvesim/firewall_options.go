@@ -2,66 +2,81 @@ package pvesim
 
 import (
 	"maps"
-	"slices"
+	"time"
+
+	"github.com/hostler/hostler/plugins/pve/pvesim/schema"
 )
 
 func firewallOptionEndpoints() []*endpoint {
-	return []*endpoint{
-		serve("GET", "/nodes/{node}/qemu/{vmid}/firewall/options", readGuestFirewallOptions),
-		serve("PUT", "/nodes/{node}/qemu/{vmid}/firewall/options", changeGuestFirewallOptions),
-		serve("GET", "/nodes/{node}/lxc/{vmid}/firewall/options", readGuestFirewallOptions),
-		serve("PUT", "/nodes/{node}/lxc/{vmid}/firewall/options", changeGuestFirewallOptions),
+	var all []*endpoint
+	for _, at := range firewallPaths {
+		path := at + "/options"
+		all = append(all, serve("GET", path, readFirewallOptions), serve("PUT", path, changeFirewallOptions(path)))
 	}
+	return all
 }
 
-// guestFirewallOptions are the options of a guest's firewall that the API knows; true marks those that are 0 or 1.
-var guestFirewallOptions = map[string]bool{
-	"dhcp": true, "enable": true, "ipfilter": true, "macfilter": true, "ndp": true, "radv": true,
-	"log_level_in": false, "log_level_out": false, "policy_in": false, "policy_out": false,
+// setOptions are the options of a configuration that are set. The cluster's firewall may be on for a minute only: then enable is
+// the time at which that began, and 0 when the minute is over.
+func (f *firewall) setOptions(now time.Time) map[string]any {
+	set := map[string]any{}
+	maps.Copy(set, f.options)
+	if since, isNumber := set["enable"].(int64); isNumber && since > 1 && now.Unix()-since > 60 {
+		set["enable"] = int64(0)
+	}
+	return set
 }
 
-// readGuestFirewallOptions answers what is set, with the digest of just that. Nobody looks whether the guest exists.
-func readGuestFirewallOptions(r *request) (result, *apiError) {
-	scope, _ := r.firewallScope()
-	f := r.c.firewallOf(scope)
-	shown := maps.Clone(f.options)
-	if shown == nil {
-		shown = map[string]any{}
-	}
-	shown["digest"] = rulesDigest([]map[string]any{f.options})
+// readFirewallOptions answers what is set, with the digest of just that. Nobody looks whether the guest exists.
+func readFirewallOptions(r *request) (result, *apiError) {
+	shown := r.firewall().setOptions(r.now)
+	shown["digest"] = digestOf(shown)
 	return ok(shown)
 }
 
-// changeGuestFirewallOptions sets and deletes options. What is in the list of deletions and is set too is set.
-func changeGuestFirewallOptions(r *request) (result, *apiError) {
-	scope, _ := r.firewallScope()
-	if sent := r.values.text("digest"); sent != "" && sent != rulesDigest([]map[string]any{r.c.firewallOf(scope).options}) {
-		return fail(failure(textModified))
-	}
-	next := maps.Clone(r.c.firewallOf(scope).options)
-	if next == nil {
-		next = map[string]any{}
-	}
-	for _, name := range r.values.listOf("delete") {
-		if _, known := guestFirewallOptions[name]; !known {
-			return fail(badParameter("delete", "no such option '"+name+"'"))
+// changeFirewallOptions sets and deletes options: those that are parameters of the path. What is in the list of deletions and is set
+// too is set.
+func changeFirewallOptions(path string) handlerFunc {
+	return func(r *request) (result, *apiError) {
+		next := r.firewall().setOptions(r.now)
+		if err := r.unmodified(digestOf(next)); err != nil {
+			return fail(err)
 		}
-		delete(next, name)
-	}
-	for _, name := range slices.Sorted(maps.Keys(guestFirewallOptions)) {
-		switch {
-		case !r.values.has(name):
-		case guestFirewallOptions[name]:
-			next[name] = oneOrZero(r.values.boolean(name, false))
-		default:
-			next[name] = r.values.text(name)
+		known := map[string]*schema.Parameter{}
+		for _, p := range schema.Find("PUT", path).Parameters() {
+			switch p.Name {
+			case "node", "vmid", "digest", "delete":
+			default:
+				known[p.Name] = p
+			}
 		}
+		for _, name := range r.values.listOf("delete") {
+			if known[name] == nil {
+				return fail(badParameter("delete", "no such option '"+name+"'"))
+			}
+			delete(next, name)
+		}
+		for name, p := range known {
+			switch {
+			case !r.values.has(name):
+			case p.Type == schema.Boolean:
+				next[name] = oneOrZero(r.values.boolean(name, false))
+			case p.Type == schema.Integer:
+				next[name] = r.values.integer(name, 0)
+			default:
+				next[name] = r.values.text(name)
+			}
+		}
+		if scope, _ := r.firewallScope(); scope == FirewallCluster && r.values.integer("enable", 0) > 1 {
+			next["enable"] = r.now.Unix()
+			defer r.c.compileFirewall(r.now) // in force at once, whatever the delay
+		}
+		r.changeFirewall().options = next
+		return ok(nil)
 	}
-	r.c.changeFirewall(scope).options = next
-	return ok(nil)
 }
 
-// SetFirewallOptions replaces the options of a guest's firewall that are set.
+// SetFirewallOptions replaces the options of a firewall that are set.
 func (c *Cluster) SetFirewallOptions(scope FirewallScope, options map[string]any) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,13 +1,5 @@
 package pvesim
 
-import (
-	"crypto/sha1"
-	"encoding/hex"
-	"fmt"
-	"maps"
-	"slices"
-)
-
 // FirewallRule is one rule of a firewall configuration. Members that are empty set no condition.
 type FirewallRule struct {
 	Type      string // in, out, forward or group
@@ -55,15 +47,4 @@ func (r *FirewallRule) row() map[string]any {
 		row["ipversion"] = r.family
 	}
 	return row
-}
-
-// rulesDigest is the checksum of a list of rows. Their errors do not count.
-func rulesDigest(rows []map[string]any) string {
-	h := sha1.New()
-	for _, row := range rows {
-		for _, name := range slices.Sorted(maps.Keys(row)) {
-			_, _ = fmt.Fprintf(h, "%s:%v\n", name, row[name])
-		}
-	}
-	return hex.EncodeToString(h.Sum(nil))
 }

@@ -20,19 +20,29 @@ type ruleCheck struct {
 	c     *Cluster
 	scope FirewallScope
 	rule  *FirewallRule
-	errs  map[string]string
+	ruleFaults
 }
 
-func (k *ruleCheck) fault(field, format string, args ...any) {
-	if k.errs[field] == "" {
-		k.errs[field] = fmt.Sprintf(format, args...)
+// ruleFaults are what is wrong with a rule: the fields in the order of the checks, and the first text of each.
+type ruleFaults struct {
+	fields []string
+	texts  map[string]string
+}
+
+func (f *ruleFaults) fault(field, format string, args ...any) {
+	if f.texts[field] == "" {
+		f.fields = append(f.fields, field)
+		f.texts[field] = fmt.Sprintf(format, args...)
 	}
 }
 
+// first is the answer to a request with such a rule: the real server stops at the first fault.
+func (f *ruleFaults) first() *apiError { return badParameter(f.fields[0], f.texts[f.fields[0]]) }
+
 // verifyRule says what is wrong with a rule by field, works out its family and gives its macro the usual case. environment is the
 // kind of scope, which a path can name otherwise than the guest is.
-func (c *Cluster) verifyRule(scope FirewallScope, environment string, rule *FirewallRule) map[string]string {
-	k := &ruleCheck{c: c, scope: scope, rule: rule, errs: map[string]string{}}
+func (c *Cluster) verifyRule(scope FirewallScope, environment string, rule *FirewallRule) ruleFaults {
+	k := &ruleCheck{c: c, scope: scope, rule: rule, ruleFaults: ruleFaults{texts: map[string]string{}}}
 	rule.family = 0
 	k.checkTypeAndAction(environment)
 	k.checkInterface(environment)
@@ -46,16 +56,16 @@ func (c *Cluster) verifyRule(scope FirewallScope, environment string, rule *Fire
 		if value := *ruleFields[field](rule); value != "" {
 			family, err := parseAddressSpec(value)
 			if err != nil {
-				k.fault(field, "%v\n", err)
+				k.fault(field, "%v", err)
 			}
 			k.setFamily(field, family)
 			k.checkName(field, value)
 		}
 	}
-	if rule.Macro != "" && len(k.errs) == 0 {
+	if rule.Macro != "" && len(k.fields) == 0 {
 		k.checkMacro()
 	}
-	return k.errs
+	return k.ruleFaults
 }
 
 func (k *ruleCheck) checkTypeAndAction(environment string) {
@@ -65,8 +75,10 @@ func (k *ruleCheck) checkTypeAndAction(environment string) {
 		k.fault("type", "%s", textMissing)
 	case rule.Action == "":
 		k.fault("action", "%s", textMissing)
-	case rule.Type == "forward" && guestScope:
-		k.fault("type", "invalid rule type 'forward' for rule_env '%s'", environment)
+	case rule.Type == "forward" && guestScope, rule.Type == "group" && environment == "group":
+		k.fault("type", "invalid rule type '%s' for rule_env '%s'", rule.Type, environment)
+	case rule.Type == "forward" && rule.Action == "REJECT":
+		k.fault("action", "cannot define REJECT rules on forward chain")
 	case rule.Type == "group":
 		if !groupNamePattern.MatchString(rule.Action) {
 			k.fault("action", "invalid characters in security group name")
@@ -82,8 +94,10 @@ func (k *ruleCheck) checkInterface(environment string) {
 	name := k.rule.Interface
 	switch {
 	case name == "":
+	case environment == "group":
+		k.fault("type", "parameter -i not allowed for this rule type")
 	case !ifacePattern.MatchString(name):
-		k.fault("iface", "invalid network interface name '%s'\n", name)
+		k.fault("iface", "invalid network interface name '%s'", name)
 	case (environment == "vm" || environment == "ct") && !guestNICPattern.MatchString(name):
 		k.fault("iface", "value does not match the regex pattern 'net\\d+'")
 	}
@@ -101,7 +115,7 @@ func (k *ruleCheck) checkProtocol() {
 	}
 	if r.Proto != "" {
 		if text := firewallFormats["pve-fw-protocol-spec"](r.Proto); text != "" {
-			k.fault("proto", "%s\n", text)
+			k.fault("proto", "%s", text)
 		}
 	}
 	for _, field := range []string{"dport", "sport"} {
@@ -111,7 +125,7 @@ func (k *ruleCheck) checkProtocol() {
 		}
 		isICMP := field == "dport" && (icmp4 || icmp6)
 		if err := checkPorts(ports, isICMP); err != nil {
-			k.fault(field, "%v\n", err)
+			k.fault(field, "%v", err)
 		}
 		switch {
 		case r.Proto == "":
@@ -137,7 +151,7 @@ func (k *ruleCheck) setFamily(field string, family int) {
 		return
 	}
 	if k.rule.family != 0 && k.rule.family != family {
-		k.fault(field, "detected mixed ipv4/ipv6 adresses in rule\n")
+		k.fault(field, "detected mixed ipv4/ipv6 adresses in rule")
 		return
 	}
 	k.rule.family = family
@@ -164,7 +178,7 @@ func (k *ruleCheck) checkName(field, value string) {
 	}
 	for _, f := range k.c.firewallsFor(k.scope, m[1]) {
 		if address, exists := f.aliases[strings.ToLower(m[2])]; exists {
-			if family, err := parseAddress(address); err == nil {
+			if family, err := addressFamily(address.CIDR); err == nil {
 				k.setFamily(field, family)
 			}
 			return

@@ -1,15 +1,14 @@
 package pvesim
 
 import (
-	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
 )
 
-// FirewallScope names one firewall configuration: [FirewallCluster], or what [FirewallNode] and [FirewallGuest] return.
+// FirewallScope names one firewall configuration: [FirewallCluster], or what [FirewallNode], [FirewallGuest] and [FirewallGroup]
+// return.
 type FirewallScope string
 
 // FirewallCluster is the scope of the whole installation.
@@ -21,12 +20,16 @@ func FirewallNode(name string) FirewallScope { return FirewallScope("node/" + na
 // FirewallGuest is the scope of a virtual machine or a container.
 func FirewallGuest(vmid int) FirewallScope { return FirewallScope("guest/" + strconv.Itoa(vmid)) }
 
+// FirewallGroup is the scope of a security group. It has rules and nothing else.
+func FirewallGroup(name string) FirewallScope { return FirewallScope("group/" + strings.ToLower(name)) }
+
 // firewall is one firewall configuration. It is guarded by the cluster's mutex.
 type firewall struct {
 	rules   []FirewallRule
-	aliases map[string]string   // lower-case name to address
-	ipsets  map[string][]string // name to members
-	options map[string]any      // those that are set
+	aliases map[string]FirewallAlias // by name in lower case
+	ipsets  sections[FirewallMember]
+	groups  sections[FirewallRule] // of the cluster
+	options map[string]any         // those that are set
 }
 
 // firewallOf returns the configuration of a scope to be read. One that nobody has written is empty.
@@ -37,23 +40,52 @@ func (c *Cluster) firewallOf(scope FirewallScope) *firewall {
 	return &firewall{}
 }
 
-// changeFirewall returns the configuration of a scope to be written; of a guest that does not exist as well.
+// changeFirewall returns the configuration of a scope to be written; of a guest that does not exist as well. It is called before
+// each change: what was to be in force by now still is of the state before.
 func (c *Cluster) changeFirewall(scope FirewallScope) *firewall {
+	c.noteFirewallChange()
 	f := c.firewalls[scope]
 	if f == nil {
-		f = &firewall{aliases: map[string]string{}, ipsets: map[string][]string{}}
+		f = newFirewall()
 		c.firewalls[scope] = f
 	}
 	return f
+}
+
+func newFirewall() *firewall {
+	return &firewall{aliases: map[string]FirewallAlias{}, ipsets: sections[FirewallMember]{}, groups: sections[FirewallRule]{}}
+}
+
+// rulesOf is the list of a scope to be read, nil for a group that is not there.
+func (c *Cluster) rulesOf(scope FirewallScope) *[]FirewallRule {
+	if name, isGroup := strings.CutPrefix(string(scope), "group/"); isGroup {
+		if g := c.firewallOf(FirewallCluster).groups[name]; g != nil {
+			return &g.list
+		}
+		return nil
+	}
+	return &c.firewallOf(scope).rules
+}
+
+// changeRules replaces the list of a scope; of a group that is not there it makes one.
+func (c *Cluster) changeRules(scope FirewallScope, rules []FirewallRule) {
+	name, isGroup := strings.CutPrefix(string(scope), "group/")
+	if !isGroup {
+		c.changeFirewall(scope).rules = rules
+		return
+	}
+	groups := c.changeFirewall(FirewallCluster).groups
+	if groups[name] == nil {
+		groups[name] = &section[FirewallRule]{}
+	}
+	groups[name].list = rules
 }
 
 // checkScope refuses scopes of nodes and guests that are not there. The API accepts those of guests.
 func (c *Cluster) checkScope(scope FirewallScope) error {
 	kind, id, _ := strings.Cut(string(scope), "/")
 	switch {
-	case scope == FirewallCluster:
-		return nil
-	case kind == "node" && c.nodeByName(id) != nil:
+	case scope == FirewallCluster, kind == "group" && groupNamePattern.MatchString(id), kind == "node" && c.nodeByName(id) != nil:
 		return nil
 	case kind == "guest":
 		if vmid, err := strconv.Atoi(id); err == nil && c.guests[vmid] != nil {
@@ -75,10 +107,11 @@ func (c *Cluster) environment(scope FirewallScope) string {
 		}
 		return "vm"
 	}
-	return "cluster"
+	return kind
 }
 
-// SetFirewallRules replaces a scope's rules. The error says which rule the API would not take, and why; then nothing changes.
+// SetFirewallRules replaces a scope's rules. The error says which rule the API would not take, and why; then nothing changes. A
+// security group that does not exist is created.
 func (c *Cluster) SetFirewallRules(scope FirewallScope, rules ...FirewallRule) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -91,12 +124,11 @@ func (c *Cluster) setFirewallRules(scope FirewallScope, rules []FirewallRule) er
 	}
 	verified := slices.Clone(rules)
 	for i := range verified {
-		errs := c.verifyRule(scope, c.environment(scope), &verified[i])
-		for _, field := range slices.Sorted(maps.Keys(errs)) {
-			return fmt.Errorf("firewall rule %d: %s: %s", i, field, strings.TrimSpace(errs[field]))
+		if faults := c.verifyRule(scope, c.environment(scope), &verified[i]); len(faults.fields) > 0 {
+			return fmt.Errorf("firewall rule %d: %s: %s", i, faults.fields[0], faults.texts[faults.fields[0]])
 		}
 	}
-	c.changeFirewall(scope).rules = verified
+	c.changeRules(scope, verified)
 	return nil
 }
 
@@ -104,46 +136,10 @@ func (c *Cluster) setFirewallRules(scope FirewallScope, rules []FirewallRule) er
 func (c *Cluster) FirewallRules(scope FirewallScope) []FirewallRule {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return slices.Clone(c.firewallOf(scope).rules)
-}
-
-// SetFirewallAlias sets a name for an address that the rules of the scope may use; an empty address removes it.
-func (c *Cluster) SetFirewallAlias(scope FirewallScope, name, cidr string) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if err := c.checkScope(scope); err != nil {
-		return err
+	if rules := c.rulesOf(scope); rules != nil {
+		return slices.Clone(*rules)
 	}
-	if cidr == "" {
-		delete(c.firewallOf(scope).aliases, strings.ToLower(name))
-		return nil
-	}
-	if _, err := parseAddress(cidr); err != nil || !firewallNamePattern.MatchString(name) {
-		return fmt.Errorf("firewall alias %q for %q: %w", name, cidr, errors.Join(err, errors.New("a name and an address are needed")))
-	}
-	c.changeFirewall(scope).aliases[strings.ToLower(name)] = cidr
 	return nil
-}
-
-// SetFirewallIPSet creates or replaces a set of addresses that the rules of the scope may use.
-func (c *Cluster) SetFirewallIPSet(scope FirewallScope, name string, members ...string) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if err := c.checkScope(scope); err != nil {
-		return err
-	}
-	if !firewallNamePattern.MatchString(name) {
-		return fmt.Errorf("name of IP set %q is not allowed", name)
-	}
-	c.changeFirewall(scope).ipsets[name] = slices.Clone(members)
-	return nil
-}
-
-// RemoveFirewallIPSet removes a set of addresses. Rules that use it stay, with an error.
-func (c *Cluster) RemoveFirewallIPSet(scope FirewallScope, name string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.firewallOf(scope).ipsets, name)
 }
 
 // firewallsFor lists the configurations in which a rule of the scope looks names up, the nearest first: dc/ and guest/ before a name

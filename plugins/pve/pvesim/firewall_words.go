@@ -35,3 +35,5 @@ var icmpv6Types = wordSet(`destination-unreachable no-route communication-prohib
 	parameter-problem bad-header unknown-header-type unknown-option echo-request echo-reply router-solicitation
 	router-advertisement neighbor-solicitation neighbour-solicitation neighbor-advertisement neighbour-advertisement
 	redirect`)
+
+var conntrackHelpers = wordSet("amanda ftp irc netbios-ns pptp sane sip snmp tftp")

@@ -1,10 +1,12 @@
 package pvesim
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -45,6 +47,9 @@ func cloneGuest(r *request) (result, *apiError) {
 	}
 	if err := r.clonable(g, full, target); err != nil {
 		return fail(err)
+	}
+	if !r.c.quorate() {
+		return fail(noQuorum())
 	}
 	return r.startClone(g, newID, target, full)
 }
@@ -101,7 +106,10 @@ func (r *request) startClone(g *guest, newID int, target string, full bool) (res
 	return r.guestTask(guestWork{
 		action: "clone", lock: sourceLock,
 		ready: func(t *task, g *guest) (time.Duration, error) {
-			spec := g.GuestSpec
+			from, spec := g.config(), g.GuestSpec
+			if s := g.snapshots[r.values.text("snapname")]; s != nil {
+				from, spec = g.snapshotConfig(s), s.spec
+			}
 			spec.VMID, spec.Node, spec.Status, spec.Template, spec.Lock, spec.HAManaged = newID, target, StatusStopped, false, "clone", false
 			spec.Name, spec.Pool = name, r.values.text("pool")
 			if name == "" {
@@ -110,20 +118,13 @@ func (r *request) startClone(g *guest, newID int, target string, full bool) (res
 			if to != "" {
 				spec.Storage = to
 			}
-			spec.Config = maps.Clone(g.Config)
-			for _, key := range []string{"smbios1", "vmgenid", "net0", "scsi0", "rootfs", "protection"} {
-				delete(spec.Config, key) // new ones of its own
-			}
-			if text := r.values.text("description"); text != "" {
-				if spec.Config == nil {
-					spec.Config = map[string]any{}
-				}
-				spec.Config["description"] = text + "\n"
-			}
+			spec.Config, spec.Pending = nil, nil
 			if _, err := c.addGuest(spec); err != nil {
 				return 0, fmt.Errorf("clone failed: unable to create %s %d: config file already exists", word(r.kind), newID)
 			}
 			made = c.guests[newID]
+			made.copyConfig(c, from, to, r.values.text("description"))
+			c.cloneFirewall(g.VMID, newID)
 			if !full {
 				made.base = g.VMID
 			}
@@ -139,6 +140,38 @@ func (r *request) startClone(g *guest, newID int, target string, full bool) (res
 	})
 }
 
+// ownKeys are those of a configuration that a copy has not from the guest that it is of.
+var ownKeys = []string{
+	"name", "hostname", "description", "smbios1", "vmgenid", "lock", "parent", "template", "protection", "snaptime", "snapstate", "vmstate",
+	"runningmachine", "runningcpu",
+}
+
+// copyConfig gives a copy the configuration of the guest that it is of: with addresses and volumes of its own, on the storage to unless
+// that is empty. Without a description it has that of the guest.
+func (g *guest) copyConfig(c *Cluster, from map[string]any, to, description string) {
+	wanted, own := maps.Clone(from), g.config()
+	for _, key := range ownKeys {
+		delete(wanted, key)
+		if own[key] != nil && key != "description" {
+			wanted[key] = own[key]
+		}
+	}
+	if description != "" {
+		wanted["description"] = description + "\n"
+	} else if was := from["description"]; was != nil {
+		wanted["description"] = was
+	}
+	for n, v := range volumesIn(g.Type, wanted) {
+		id := c.newVolume(g, cmp.Or(to, v.storage), n)
+		wanted[v.key] = strings.Replace(fmt.Sprint(wanted[v.key]), v.id, id, 1)
+		if v.key == "scsi0" || v.key == "rootfs" {
+			g.volume = id
+		}
+	}
+	c.renewAddresses(wanted)
+	g.setConfig(wanted)
+}
+
 func longWord(kind string) string { return map[string]string{QEMU: "VM", LXC: "container"}[kind] }
 
 // logClone takes room for the copy's disks and tells how much of them is copied; what has no room fails the task.
@@ -151,7 +184,7 @@ func (c *Cluster) logClone(t *task, g, made *guest, full bool) (time.Duration, e
 		}
 		kind := map[string]string{QEMU: "drive", LXC: "mountpoint"}[g.Type]
 		t.log = append(t.log, logLine{t.began, fmt.Sprintf("create full clone of %s %s (%s)", kind, v.key, g.volume)})
-		size := max(g.Disk, gibibyte)
+		size := max(diskSize(fmt.Sprint(made.config()[v.key])), gibibyte)
 		if err := c.storageByID(v.storage).allocate(v.id, size, t.began); err != nil {
 			t.failure = errors.New("clone failed: " + trimNoRoom(err))
 			return took, nil

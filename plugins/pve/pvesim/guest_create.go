@@ -21,6 +21,9 @@ var createParameters = []string{
 // createVM makes a VM that is off, of nothing or of a backup.
 func createVM(r *request) (result, *apiError) {
 	vmid := r.vmid()
+	if !r.c.quorate() {
+		return fail(noQuorum())
+	}
 	if archive := r.values.text("archive"); archive != "" {
 		return restoreGuest(r, archive)
 	}

@@ -26,6 +26,9 @@ var publicKey = regexp.MustCompile(`^(ssh|ecdsa|sk)-\S+ [A-Za-z0-9+/=]+`)
 // createContainer makes a container that is off, of a template or, to restore, of a backup.
 func createContainer(r *request) (result, *apiError) {
 	vmid, template := r.vmid(), r.values.text("ostemplate")
+	if !r.c.quorate() {
+		return fail(noQuorum())
+	}
 	if r.values.boolean("restore", false) {
 		return restoreGuest(r, template)
 	}

@@ -49,6 +49,9 @@ func startGuest(r *request) (result, *apiError) {
 	if r.kind == LXC && r.isRunning() {
 		return fail(failure("%s already running", label(LXC, vmid)))
 	}
+	if !r.c.quorate() {
+		return fail(noQuorum())
+	}
 	return r.guestTask(r.startWork())
 }
 

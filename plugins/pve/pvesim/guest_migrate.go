@@ -74,6 +74,9 @@ func readCTMigration(r *request) (result, *apiError) {
 
 // migrated is the guest of the path, when the target that may be given is a node.
 func (r *request) migrated() (*guest, *apiError) {
+	if !r.c.quorate() {
+		return nil, noQuorum()
+	}
 	if target := r.values.text("target"); target != "" && r.c.nodeByName(target) == nil {
 		return nil, failure("no such cluster node '%s'", target)
 	}
@@ -158,7 +161,7 @@ func migrateGuest(r *request) (result, *apiError) {
 	case m.target == r.node.name:
 		return fail(badParameter("target", "target is local node."))
 	case !r.c.quorate():
-		return fail(failure("cluster not ready - no quorum?"))
+		return fail(noQuorum())
 	case r.c.nodeByName(m.target) == nil:
 		return fail(failure("no such cluster node '%s'", m.target))
 	}

@@ -54,6 +54,85 @@ func TestLifeOfAVM(t *testing.T) {
 	}
 }
 
+// A copy has what the guest has, with disks and addresses of its own, and what is asked for besides.
+func TestCloneKeepsTheConfiguration(t *testing.T) {
+	t.Parallel()
+	c, root := provisionHost(t)
+	c.AddStorage(pvesim.StorageSpec{ID: "other", Content: "images", Size: 1 << 40})
+	root.task("POST", "/nodes/pve1/qemu", "vmid=300&name=web&memory=1024&description=first&agent=1&scsi0=local-lvm:4,discard%3Don"+
+		"&virtio1=local-lvm:2&net0=virtio,bridge%3Dvmbr0,tag%3D20&net3=e1000,bridge%3Dvmbr0", "OK")
+	root.task("POST", "/nodes/pve1/qemu/300/snapshot", "snapname=early", "OK")
+	root.decode("PUT", "/nodes/pve1/qemu/300/config", "memory=2048&delete=net3", nil)
+	read := func(id int) (config map[string]any) {
+		t.Helper()
+		root.get(fmt.Sprintf("/nodes/pve1/qemu/%d/config", id), &config)
+		for _, key := range []string{"digest", "meta", "smbios1", "vmgenid", "parent"} {
+			delete(config, key)
+		}
+		return config
+	}
+	was := read(300)
+	for _, copied := range []struct {
+		id                 int
+		form, disk, second string
+		says               any // the description, which a snapshot has of its own
+		memory             string
+		cards              int
+	}{
+		{301, "", "local-lvm:vm-301-disk-0,discard=on,size=4G", "local-lvm:vm-301-disk-1,size=2G", "first\n", "2048", 1},
+		{302, "&storage=other&description=mine", "other:302/vm-302-disk-0.qcow2,discard=on,size=4G",
+			"other:302/vm-302-disk-1.qcow2,size=2G", "mine\n", "2048", 1},
+		{303, "&snapname=early", "local-lvm:vm-303-disk-0,discard=on,size=4G", "local-lvm:vm-303-disk-1,size=2G", nil, "1024", 2},
+	} {
+		root.task("POST", "/nodes/pve1/qemu/300/clone", fmt.Sprintf("newid=%d&name=copy&full=1%s", copied.id, copied.form), "OK")
+		is, cards := read(copied.id), 0
+		for key, tail := range map[string]string{"net0": ",bridge=vmbr0,tag=20", "net3": ",bridge=vmbr0"} {
+			card, there := is[key].(string)
+			if !there {
+				continue
+			}
+			if cards++; card == was[key] || !strings.HasSuffix(card, tail) {
+				t.Errorf("%d: %s is %q", copied.id, key, card)
+			}
+		}
+		if is["scsi0"] != copied.disk || is["virtio1"] != copied.second || is["description"] != copied.says || is["name"] != "copy" ||
+			is["memory"] != copied.memory || is["agent"] != "1" || is["lock"] != nil || cards != copied.cards {
+			t.Errorf("%d of %v is %v", copied.id, was, is)
+		}
+		root.task("DELETE", fmt.Sprintf("/nodes/pve1/qemu/%d", copied.id), "", "OK")
+	}
+	if is := read(300); fmt.Sprint(is) != fmt.Sprint(was) {
+		t.Errorf("the guest was %v and is %v", was, is)
+	}
+	root.task("POST", "/nodes/pve1/qemu/300/status/start", "", "OK") // its disks are still there
+}
+
+// Without a quorum nothing is made, started, copied or moved, and nothing is told of where it could go.
+func TestWithoutAQuorum(t *testing.T) {
+	t.Parallel()
+	c := pvesimtest.Start(t, pvesim.Options{Scenario: pvesim.ScenarioCluster, Nodes: 2, Guests: -1, TaskDuration: -1})
+	root := as(t, c, c.AdminToken())
+	addGuest(t, c, pvesim.GuestSpec{VMID: 100})
+	addGuest(t, c, pvesim.GuestSpec{VMID: 101, Type: pvesim.LXC})
+	addGuest(t, c, pvesim.GuestSpec{VMID: 102, Status: pvesim.StatusRunning})
+	noError(t, c.SetNodeOnline("pve2", false))
+	for _, refused := range []struct{ method, path, form string }{
+		{"POST", "/nodes/pve1/qemu", "vmid=300"},
+		{"POST", "/nodes/pve1/lxc", "vmid=300&ostemplate=local:vztmpl/a.tar.zst"},
+		{"POST", "/nodes/pve1/qemu/100/status/start", ""},
+		{"POST", "/nodes/pve1/lxc/101/status/start", ""},
+		{"POST", "/nodes/pve1/qemu/100/clone", "newid=300"},
+		{"POST", "/nodes/pve1/lxc/101/clone", "newid=300"},
+		{"GET", "/nodes/pve1/qemu/100/migrate", ""},
+		{"GET", "/nodes/pve1/lxc/101/migrate", ""},
+	} {
+		root.refused(refused.method, refused.path, refused.form, 500, "cluster not ready - no quorum?")
+	}
+	root.task("POST", "/nodes/pve1/qemu/102/status/stop", "", "OK")
+	noError(t, c.SetNodeOnline("pve2", true))
+	root.task("POST", "/nodes/pve1/qemu/100/status/start", "", "OK")
+}
+
 // Of several requests for one id one wins, and the others make nothing.
 func TestOneOfManyGetsAnID(t *testing.T) {
 	t.Parallel()

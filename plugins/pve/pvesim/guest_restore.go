@@ -213,18 +213,29 @@ func (c *Cluster) become(g *guest, b *backup, disks []restoredDisk, unique bool)
 	}
 	if unique {
 		delete(wanted, "smbios1")
-		for key, value := range wanted {
-			if networkCard.MatchString(key) {
-				mac := fmt.Sprintf("BC:24:11:%02X:%02X:%02X", c.rand.IntN(256), c.rand.IntN(256), c.rand.IntN(256))
-				wanted[key] = macIn.ReplaceAllString(fmt.Sprint(value), mac)
-			}
-		}
+		c.renewAddresses(wanted)
 	}
 	spec.Config = nil
 	if c.storageByID(spec.Storage) == nil {
 		spec.Storage = defaultStorage
 	}
 	g.GuestSpec, g.snapshots, g.parent, g.base, g.uuid = spec, map[string]*snapshot{}, "", 0, c.newUUID()
+	g.setConfig(wanted)
+	c.generation++
+}
+
+// renewAddresses gives the network cards of a configuration new addresses.
+func (c *Cluster) renewAddresses(config map[string]any) {
+	for _, key := range slices.Sorted(maps.Keys(config)) {
+		if networkCard.MatchString(key) {
+			mac := fmt.Sprintf("BC:24:11:%02X:%02X:%02X", c.rand.IntN(256), c.rand.IntN(256), c.rand.IntN(256))
+			config[key] = macIn.ReplaceAllString(fmt.Sprint(config[key]), mac)
+		}
+	}
+}
+
+// setConfig makes a configuration the guest's, whatever its description implies. A UUID of its own stays where wanted has none.
+func (g *guest) setConfig(wanted map[string]any) {
 	g.Config = map[string]any{}
 	present := g.config()
 	for key, value := range wanted {
@@ -237,7 +248,6 @@ func (c *Cluster) become(g *guest, b *backup, disks []restoredDisk, unique bool)
 			g.Config[key] = nil
 		}
 	}
-	c.generation++
 }
 
 // logRestore writes what a restore says, with how much is done.

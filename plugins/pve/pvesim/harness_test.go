@@ -152,3 +152,10 @@ func lxcOn(t testing.TB, c *pvesim.Cluster, node string) string {
 }
 
 func jsonNumber(n int64) string { return strconv.FormatInt(n, 10) }
+
+func decodeBody(t testing.TB, a rawAnswer, into any) {
+	t.Helper()
+	if err := json.Unmarshal(a.body, into); err != nil {
+		t.Fatalf("%v in %s", err, a.body)
+	}
+}

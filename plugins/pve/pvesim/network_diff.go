@@ -2,6 +2,7 @@ package pvesim
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 )
 
@@ -12,6 +13,14 @@ type diffLine struct {
 	at, to int
 }
 
+// sameLine is what diff -b looks at: how many blanks there are is nothing.
+func sameLine(a, b string) bool {
+	trimmed := func(s string) string { return blanks.ReplaceAllString(strings.TrimRight(s, " \t\r"), " ") }
+	return a == b || trimmed(a) == trimmed(b)
+}
+
+var blanks = regexp.MustCompile(`[ \t]+`)
+
 // diffLines are all lines of two files, by their longest common sequence.
 func diffLines(old, changed []string) []diffLine {
 	common := make([][]int, len(old)+1)
@@ -20,7 +29,7 @@ func diffLines(old, changed []string) []diffLine {
 	}
 	for i := len(old) - 1; i >= 0; i-- {
 		for j := len(changed) - 1; j >= 0; j-- {
-			if old[i] == changed[j] {
+			if sameLine(old[i], changed[j]) {
 				common[i][j] = common[i+1][j+1] + 1
 			} else {
 				common[i][j] = max(common[i+1][j], common[i][j+1])
@@ -31,7 +40,7 @@ func diffLines(old, changed []string) []diffLine {
 	i, j := 0, 0
 	for i < len(old) || j < len(changed) {
 		switch {
-		case i < len(old) && j < len(changed) && old[i] == changed[j]:
+		case i < len(old) && j < len(changed) && sameLine(old[i], changed[j]):
 			out = append(out, diffLine{' ', old[i], i, j})
 			i, j = i+1, j+1
 		case j == len(changed) || i < len(old) && common[i+1][j] >= common[i][j+1]:

@@ -1,11 +1,9 @@
 package pvesim
 
 import (
-	"errors"
 	"net/netip"
 	"slices"
 	"strings"
-	"time"
 )
 
 func networkEndpoints() []*endpoint {
@@ -23,9 +21,10 @@ func networkEndpoints() []*endpoint {
 // listNetworks lists the node's interfaces with what is staged. A bridge shows to who may audit or use it.
 func listNetworks(r *request) (result, *apiError) {
 	rows, kind := []map[string]any{}, r.values.text("type")
-	for _, i := range r.node.pending() {
+	for _, i := range r.node.pending().all {
 		bridge := i.kind == "bridge" || i.kind == "OVSBridge"
 		switch {
+		case i.name == "lo":
 		case bridge && !r.c.allowed(r.who, "/sdn/zones/localnetwork/"+i.name, "SDN.Audit", "SDN.Use") && r.c.release.major >= 8:
 		case kind == "", kind == i.kind, bridge && slices.Contains([]string{"any_bridge", "any_local_bridge"}, kind), kind == "include_sdn":
 			rows = append(rows, r.node.row(i))
@@ -37,7 +36,7 @@ func listNetworks(r *request) (result, *apiError) {
 var noInterface = badParameter("iface", "interface does not exist")
 
 func readInterface(r *request) (result, *apiError) {
-	i := ifaceNamed(r.node.pending(), r.values.text("iface"))
+	i := r.node.pending().named(r.values.text("iface"))
 	if i == nil {
 		return fail(noInterface)
 	}
@@ -46,105 +45,145 @@ func readInterface(r *request) (result, *apiError) {
 	return ok(row)
 }
 
-// stage begins a change of a copy of what is staged.
-func (r *request) stage() []*iface { return cloneNetwork(r.node.pending()) }
-
-// keep takes a change over.
-func (r *request) keep(all []*iface) (result, *apiError) {
-	r.node.staged = all
+// keep writes what is to be staged.
+func (r *request) keep(f *interfaces) (result, *apiError) {
+	text, err := f.write()
+	if err != nil {
+		return fail(err)
+	}
+	r.node.staged = &text
 	r.c.generation++
 	return ok(nil)
 }
 
 func createInterface(r *request) (result, *apiError) {
-	all, name := r.stage(), r.values.text("iface")
-	if ifaceNamed(all, name) != nil {
+	f, name := r.node.pending(), r.values.text("iface")
+	if f.named(name) != nil {
 		return fail(badParameter("iface", "interface already exists"))
 	}
-	made := &iface{name: name, kind: r.values.text("type"), options: map[string]string{}}
-	for _, i := range all {
-		made.priority = max(made.priority, i.priority+1)
-	}
-	if err := made.take(r.values, all); err != nil {
+	made := newIface(name)
+	made.kind = r.values.text("type")
+	if err := made.take(r.values, f); err != nil {
 		return fail(err)
 	}
-	return r.keep(append(all, made))
+	if made.kind == "OVSIntPort" || made.kind == "OVSBond" {
+		bridge := f.named(made.options["ovs_bridge"])
+		switch {
+		case made.options["ovs_bridge"] == "":
+			return fail(badParameter("ovs_bridge", "parameter is required"))
+		case bridge == nil:
+			return fail(badParameter("ovs_bridge", "bridge '"+made.options["ovs_bridge"]+"' does not exist"))
+		case bridge.kind != "OVSBridge":
+			return fail(badParameter("ovs_bridge", "interface '"+bridge.name+"' is no OVS bridge"))
+		}
+		if ports := strings.Fields(bridge.options["ovs_ports"]); !slices.Contains(ports, name) {
+			bridge.options["ovs_ports"] = strings.Join(append(ports, name), " ")
+		}
+	}
+	f.all = append(f.all, made)
+	return r.keep(f)
 }
 
 func updateInterface(r *request) (result, *apiError) {
-	all, name := r.stage(), r.values.text("iface")
-	i := ifaceNamed(all, name)
+	f, name := r.node.pending(), r.values.text("iface")
+	i := f.named(name)
 	if i == nil {
 		return fail(noInterface)
 	}
 	for _, key := range r.values.listOf("delete") {
-		delete(i.options, key)
+		switch delete(i.options, key); key {
+		case "autostart":
+			i.autostart = false
+		case "cidr", "cidr6":
+			suffix := strings.TrimPrefix(key, "cidr")
+			delete(i.options, "address"+suffix)
+			delete(i.options, "netmask"+suffix)
+		}
 	}
 	i.kind = r.values.text("type")
-	if err := i.take(r.values, all); err != nil {
+	if err := i.take(r.values, f); err != nil {
 		return fail(err)
 	}
-	return r.keep(all)
+	return r.keep(f)
 }
 
 func deleteInterface(r *request) (result, *apiError) {
-	all, name := r.stage(), r.values.text("iface")
-	if ifaceNamed(all, name) == nil {
+	f, name := r.node.pending(), r.values.text("iface")
+	i := f.named(name)
+	if i == nil {
 		return fail(noInterface)
 	}
-	return r.keep(slices.DeleteFunc(all, func(i *iface) bool { return i.name == name }))
+	if on := f.named(i.options["ovs_bridge"]); on != nil && (i.kind == "OVSIntPort" || i.kind == "OVSBond") {
+		ports := slices.DeleteFunc(strings.Fields(on.options["ovs_ports"]), func(p string) bool { return p == name })
+		on.options["ovs_ports"] = strings.Join(ports, " ")
+	}
+	f.drop(name)
+	return r.keep(f)
 }
 
-// take takes the parameters of a request over. Addresses that it does not name are gone.
-func (i *iface) take(v values, all []*iface) *apiError {
+// take takes the parameters of a request over. An interface gets its addresses by them alone: what the file said of DHCP, and addresses
+// that the request does not name, are gone.
+func (i *iface) take(v values, f *interfaces) *apiError {
+	i.families = nil
 	for _, family := range []string{"", "6"} {
-		if !v.has("cidr" + family) {
-			delete(i.options, "cidr"+family)
-			delete(i.options, "gateway"+family)
-		}
-		if err := i.checkAddress(v, family, all); err != nil {
+		if err := i.checkAddress(v, family, f); err != nil {
 			return err
 		}
+		for _, key := range []string{"cidr", "address", "netmask"} {
+			delete(i.options, key+family)
+		}
+		i.options["method"+family] = "manual"
+		if !v.has("cidr" + family) {
+			delete(i.options, "gateway"+family)
+			continue
+		}
+		address, bits, _ := strings.Cut(v.text("cidr"+family), "/")
+		i.options["cidr"+family], i.options["address"+family], i.options["netmask"+family] = v.text("cidr"+family), address, bits
+		i.options["method"+family] = "static"
+		i.families = append(i.families, "inet"+family)
+	}
+	if len(i.families) == 0 {
+		i.families = []string{"inet"}
 	}
 	for key := range v {
 		switch key {
-		case "iface", "type", "node", "delete", "address", "netmask", "address6", "netmask6":
+		case "iface", "type", "node", "delete", "address", "netmask", "address6", "netmask6", "cidr", "cidr6":
+		case "autostart":
+			i.autostart = v.boolean(key, false)
 		case "comments":
 			i.options[key] = strings.TrimRight(v.text(key), "\n") + "\n"
 		default:
 			i.options[key] = v.text(key)
 		}
 	}
-	for _, key := range []string{"bridge_ports", "slaves"} {
-		for _, port := range strings.Fields(strings.NewReplacer(",", " ", ";", " ").Replace(v.text(key))) {
-			if user := portUser(all, port, i.name); user != "" {
+	for _, key := range []string{"bridge_ports", "slaves", "ovs_ports", "ovs_bonds"} {
+		if !v.has(key) {
+			continue
+		}
+		for _, port := range i.ports(key) {
+			if user := portUser(f, port, i.name); user != "" {
 				return badParameter(key, port+" is already used on interface '"+user+"'.")
 			}
-			if ifaceNamed(all, port) == nil && key == "bridge_ports" {
-				return failure("bridge '%s' - unable to find bridge port '%s'", i.name, port)
-			}
 		}
-	}
-	if device, tag := vlanOf(i); i.kind == "vlan" && (device == "" || tag == "") {
-		return failure("missing vlan-raw-device option at /usr/share/perl5/PVE/Network/Interfaces.pm line 954.")
 	}
 	return nil
 }
 
 // portUser is who has a port, other than the interface of a name.
-func portUser(all []*iface, port, name string) string {
-	for _, o := range all {
-		if o.name != name && (slices.Contains(strings.Fields(o.options["bridge_ports"]), port) ||
-			slices.Contains(strings.Fields(o.options["slaves"]), port)) {
-			return o.name
+func portUser(f *interfaces, port, name string) string {
+	for _, o := range f.all {
+		for _, key := range []string{"bridge_ports", "slaves", "ovs_ports", "ovs_bonds"} {
+			if o.name != name && slices.Contains(o.ports(key), port) {
+				return o.name
+			}
 		}
 	}
 	return ""
 }
 
-func (i *iface) checkAddress(v values, family string, all []*iface) *apiError {
+func (i *iface) checkAddress(v values, family string, f *interfaces) *apiError {
 	if v.has("gateway" + family) {
-		for _, o := range all {
+		for _, o := range f.all {
 			if o.name != i.name && o.options["gateway"+family] != "" {
 				return badParameter("gateway"+family, "Default gateway already exists on interface '"+o.name+"'.")
 			}
@@ -161,26 +200,4 @@ func revertNetwork(r *request) (result, *apiError) {
 	r.node.staged = nil
 	r.c.generation++
 	return ok(nil)
-}
-
-// applyNetwork starts the task that puts the staged file into force. A node whose address leads nowhere afterwards refuses connections,
-// until somebody restores its network at the console.
-func applyNetwork(r *request) (result, *apiError) {
-	n, c := r.node, r.c
-	return ok(c.startTask(n, r.who, "srvreload", "networking", &task{
-		begin: func(_ *task, _ time.Time) (time.Duration, error) {
-			if n.staged != nil {
-				n.before, n.network, n.staged = n.network, n.staged, nil
-			}
-			return c.taskDuration(), nil
-		},
-		finish: func(t *task, now time.Time) error {
-			if n.reachable() {
-				return nil
-			}
-			t.say(now, "error: %s: no way out", n.ip)
-			go func() { _, _ = c.AddFault(Fault{Kind: FaultRefuse, Match: Match{Node: n.name}}) }()
-			return errors.New("command 'ifreload -a' failed: exit code 1")
-		},
-	}))
 }

@@ -2,201 +2,96 @@ package pvesim
 
 import (
 	"fmt"
-	"maps"
 	"net/netip"
 	"slices"
 	"strings"
 	"time"
 )
 
-// iface is an interface of a node, as the file of interfaces has it.
-type iface struct {
-	name, kind string
-	priority   int
-	// options are those of the API, without what follows from others.
-	options map[string]string
-}
-
-func (i *iface) clone() *iface {
-	out := *i
-	out.options = maps.Clone(i.options)
-	return &out
-}
-
-func cloneNetwork(all []*iface) []*iface {
-	out := make([]*iface, 0, len(all)+1)
-	for _, i := range all {
-		out = append(out, i.clone())
-	}
-	return out
-}
-
-func ifaceNamed(all []*iface, name string) *iface {
-	if i := slices.IndexFunc(all, func(i *iface) bool { return i.name == name }); i >= 0 {
-		return all[i]
-	}
-	return nil
-}
-
-// firstNetwork is that of a new node, whose address is on a bridge.
-func firstNetwork(ip string) []*iface {
-	return []*iface{
-		{name: "eno1", kind: "eth", priority: 3, options: map[string]string{}},
-		{name: "eno2", kind: "eth", priority: 4, options: map[string]string{}},
-		{name: "vmbr0", kind: "bridge", priority: 5, options: map[string]string{
-			"cidr": ip + "/24", "gateway": gatewayOf(ip), "bridge_ports": "eno1", "autostart": "1"}},
-	}
-}
-
-func gatewayOf(ip string) string {
-	parts := strings.Split(ip, ".")
-	return strings.Join(append(parts[:3], "1"), ".")
+// firstInterfaces is the file of a new node, whose address is on a bridge.
+func firstInterfaces(ip string) string {
+	gateway := strings.Split(ip, ".")
+	return "auto lo\niface lo inet loopback\n\niface eno1 inet manual\n\niface eno2 inet manual\n\nauto vmbr0\niface vmbr0 inet static\n" +
+		"\taddress " + ip + "/24\n\tgateway " + strings.Join(append(gateway[:3], "1"), ".") +
+		"\n\tbridge-ports eno1\n\tbridge-stp off\n\tbridge-fd 0\n\nsource /etc/network/interfaces.d/*\n"
 }
 
 // pending is what the API shows and changes.
-func (n *node) pending() []*iface {
+func (n *node) pending() *interfaces {
 	if n.staged != nil {
-		return n.staged
+		return parseInterfaces(*n.staged, n.links)
 	}
-	return n.network
+	return n.inForce()
 }
+
+// inForce is what the node has set up.
+func (n *node) inForce() *interfaces { return parseInterfaces(n.file, n.links) }
 
 // row is an interface as the API shows it.
 func (n *node) row(i *iface) map[string]any {
-	row := map[string]any{"iface": i.name, "type": i.kind, "priority": i.priority, "method": "manual", "method6": "manual"}
-	families := []string{"inet"}
-	for _, family := range []string{"", "6"} {
-		cidr := i.options["cidr"+family]
-		if cidr == "" {
-			continue
-		}
-		address, bits, _ := strings.Cut(cidr, "/")
-		row["cidr"+family], row["address"+family], row["netmask"+family], row["method"+family] = cidr, address, bits, "static"
-		if family == "6" {
-			families = append(families, "inet6")
+	row := map[string]any{"iface": i.name, "type": i.kind}
+	families := make([]any, 0, len(i.families))
+	for _, f := range i.families {
+		if f == "" {
+			families = append(families, nil) // a part that names none
+		} else {
+			families = append(families, f)
 		}
 	}
 	row["families"] = families
 	for key, value := range i.options {
-		switch key {
-		case "cidr", "cidr6", "type":
-		case "autostart", "bridge_vlan_aware":
-			if value == "1" {
-				row[key] = 1
-			}
-		default:
+		if key == "bridge_vlan_aware" {
+			row[key] = 1
+		} else {
 			row[key] = value
 		}
 	}
-	switch i.kind {
-	case "bridge":
-		row["bridge_ports"], row["bridge_stp"], row["bridge_fd"] = i.options["bridge_ports"], "off", "0"
-		if i.options["bridge_vlan_aware"] == "1" && i.options["bridge_vids"] == "" {
-			row["bridge_vids"] = "2-4094"
-		}
-	case "vlan":
-		device, tag := vlanOf(i)
-		row["vlan-raw-device"], row["vlan-id"] = device, tag
-		if ifaceNamed(n.network, i.name) == nil {
-			row["exists"] = nil
-		}
+	for key, lines := range i.lines {
+		row[key] = lines
 	}
-	if ifaceNamed(n.network, i.name) != nil {
+	if i.priority > 0 {
+		row["priority"] = i.priority
+	}
+	if i.autostart {
+		row["autostart"] = 1
+	}
+	switch {
+	case i.exists != nil:
+		row["exists"] = *i.exists
+	case i.kind == "vlan", i.kind == "alias":
+		row["exists"] = nil
+	}
+	if physical(i.name, n.links) || n.inForce().named(i.name) != nil {
 		row["active"] = 1
+	}
+	if names := n.otherNames(i.name); len(names) > 0 {
+		row["altnames"] = names
 	}
 	return row
 }
 
+// otherNames are the other names of what is called so, in order.
+func (n *node) otherNames(name string) []string {
+	for link, others := range n.links {
+		all := append([]string{link}, others...)
+		if slices.Contains(all, name) {
+			all = slices.DeleteFunc(all, func(o string) bool { return o == name })
+			slices.Sort(all)
+			return all
+		}
+	}
+	return nil
+}
+
 // vlanOf is what a VLAN is on, and its tag, by its name where nothing else says it.
 func vlanOf(i *iface) (device, tag string) {
-	if before, after, dotted := strings.Cut(i.name, "."); dotted {
-		return before, after
+	if m := vlanName.FindStringSubmatch(i.name); m != nil {
+		return m[1], m[2]
+	}
+	if m := vlanNumber.FindStringSubmatch(i.name); m != nil {
+		return i.options["vlan-raw-device"], m[1]
 	}
 	return i.options["vlan-raw-device"], i.options["vlan-id"]
-}
-
-// file is a network as the node's file of interfaces. One that was written by the API has a header.
-func interfacesFile(all []*iface, written bool) []string {
-	var lines []string
-	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
-	if written {
-		lines = append(lines, "# network interface settings; autogenerated", "# Please do NOT modify this file directly, unless you know what",
-			"# you're doing.", "#", "# If you want to manage parts of the network configuration manually,",
-			"# please utilize the 'source' or 'source-directory' directives to do", "# so.",
-			"# PVE will preserve these directives, but will NOT read its network",
-			"# configuration from sourced files, so do not attempt to move any of", "# the PVE managed interfaces into external files!", "")
-	}
-	lines = append(lines, "auto lo", "iface lo inet loopback", "")
-	for _, i := range all {
-		if i.options["autostart"] == "1" {
-			add("auto %s", i.name)
-		}
-		method := "manual"
-		if i.options["cidr"] != "" {
-			method = "static"
-		}
-		add("iface %s inet %s", i.name, method)
-		if method == "static" {
-			add("\taddress %s", i.options["cidr"])
-			if g := i.options["gateway"]; g != "" {
-				add("\tgateway %s", g)
-			}
-		}
-		lines = append(lines, i.body()...)
-		for c := range strings.Lines(i.options["comments"]) {
-			add("#%s", strings.TrimSuffix(c, "\n"))
-		}
-		lines = append(lines, "")
-		if cidr := i.options["cidr6"]; cidr != "" {
-			add("iface %s inet6 static", i.name)
-			add("\taddress %s", cidr)
-			if g := i.options["gateway6"]; g != "" {
-				add("\tgateway %s", g)
-			}
-			lines = append(lines, "")
-		}
-	}
-	return append(lines, "source /etc/network/interfaces.d/*")
-}
-
-// body is what an interface has besides addresses.
-func (i *iface) body() (lines []string) {
-	add := func(key, value string) {
-		if value != "" {
-			lines = append(lines, "\t"+key+" "+value)
-		}
-	}
-	switch i.kind {
-	case "bridge":
-		ports := i.options["bridge_ports"]
-		if ports == "" {
-			ports = "none"
-		}
-		add("bridge-ports", ports)
-		add("bridge-stp", "off")
-		add("bridge-fd", "0")
-		if i.options["bridge_vlan_aware"] == "1" {
-			add("bridge-vlan-aware", "yes")
-			vids := i.options["bridge_vids"]
-			if vids == "" {
-				vids = "2-4094"
-			}
-			add("bridge-vids", vids)
-		}
-	case "bond":
-		add("bond-slaves", i.options["slaves"])
-		add("bond-miimon", "100")
-		add("bond-mode", i.options["bond_mode"])
-		add("bond-primary", i.options["bond-primary"])
-		add("bond-xmit-hash-policy", i.options["bond_xmit_hash_policy"])
-	case "vlan":
-		if !strings.Contains(i.name, ".") {
-			add("vlan-raw-device", i.options["vlan-raw-device"])
-			add("vlan-id", i.options["vlan-id"])
-		}
-	}
-	add("mtu", i.options["mtu"])
-	return lines
 }
 
 // changes is the diff between the file and the staged one.
@@ -204,7 +99,8 @@ func (n *node) changes(now time.Time) string {
 	if n.staged == nil {
 		return ""
 	}
-	hunks := unified(interfacesFile(n.network, n.before != nil), interfacesFile(n.staged, true))
+	lines := func(text string) []string { return strings.Split(strings.TrimSuffix(text, "\n"), "\n") }
+	hunks := unified(lines(n.file), lines(*n.staged))
 	if hunks == "" {
 		return ""
 	}
@@ -212,21 +108,45 @@ func (n *node) changes(now time.Time) string {
 	return "--- /etc/network/interfaces\t" + n.booted.Format(stamp) + "\n+++ /etc/network/interfaces.new\t" + now.Format(stamp) + "\n" + hunks
 }
 
-// reachable reports whether the node has its address on something that leads out of it.
+// reachable reports whether the node has its address on something that comes up and leads out of it.
 func (n *node) reachable() bool {
-	for _, i := range n.network {
-		p, err := netip.ParsePrefix(i.options["cidr"])
-		if err != nil || p.Addr().String() != n.ip {
-			continue
-		}
-		device, _ := vlanOf(i)
-		under := ifaceNamed(n.network, device)
-		if i.kind == "bridge" && i.options["bridge_ports"] != "" || i.kind == "bond" && i.options["slaves"] != "" || i.kind == "eth" ||
-			i.kind == "vlan" && under != nil {
-			return true
+	f := n.inForce()
+	for _, i := range f.all {
+		for _, cidr := range []string{i.options["cidr"], i.options["cidr6"]} {
+			p, err := netip.ParsePrefix(cidr)
+			if err == nil && p.Addr().String() == n.ip && i.autostart && n.leadsOut(f, i.name, 0) {
+				return true
+			}
 		}
 	}
 	return false
+}
+
+// leadsOut reports whether an interface has a physical one below it.
+func (n *node) leadsOut(f *interfaces, name string, depth int) bool {
+	i := f.named(name)
+	for _, other := range n.otherNames(name) {
+		if i == nil {
+			i = f.named(other)
+		}
+	}
+	if i == nil || depth > 8 {
+		return false
+	}
+	below := slices.Concat(i.ports("bridge_ports"), i.ports("slaves"), i.ports("ovs_ports"), i.ports("ovs_bonds"))
+	switch device, _ := vlanOf(i); i.kind {
+	case "eth", "OVSPort":
+		return true
+	case "vlan":
+		below = append(below, device)
+	case "alias":
+		below = append(below, aliasName.FindStringSubmatch(name)[1])
+	case "OVSIntPort":
+		below = append(below, i.options["ovs_bridge"])
+	}
+	return slices.ContainsFunc(below, func(o string) bool {
+		return o != name && (f.named(o) == nil || f.named(o).kind != "OVSIntPort") && n.leadsOut(f, o, depth+1)
+	})
 }
 
 // RestoreNetwork is what somebody does at the node's console: what was in force before the last apply is so again, and faults that refuse
@@ -239,7 +159,7 @@ func (c *Cluster) RestoreNetwork(name string) error {
 		return fmt.Errorf("no node %q", name)
 	}
 	if n.before != nil {
-		n.network = n.before
+		n.file = *n.before
 	}
 	c.mu.Unlock()
 	for _, f := range c.Faults() {
@@ -252,16 +172,75 @@ func (c *Cluster) RestoreNetwork(name string) error {
 
 // StageInterfaces gives a node the network that it had at first, with these bridges staged and nothing else.
 func (c *Cluster) StageInterfaces(name string, bridges ...string) error {
+	if err := c.SetNodeFiles(name, NodeFiles{}); err != nil {
+		return err
+	}
+	return c.StageMore(name, bridges...)
+}
+
+// StageMore stages bridges on a node besides what is staged there.
+func (c *Cluster) StageMore(name string, bridges ...string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	n := c.nodeByName(name)
 	if n == nil {
 		return fmt.Errorf("no node %q", name)
 	}
-	n.network, n.staged, n.before = firstNetwork(n.ip), nil, nil
 	for _, bridge := range bridges {
-		n.staged = append(cloneNetwork(n.pending()), &iface{name: bridge, kind: "bridge", priority: 9, options: map[string]string{}})
+		f := n.pending()
+		made := f.touch(bridge)
+		made.kind, made.families = "bridge", []string{"inet"}
+		text, err := f.write()
+		if err != nil {
+			return fmt.Errorf("staging %s: %s", bridge, err.text)
+		}
+		n.staged = &text
 	}
 	c.generation++
 	return nil
+}
+
+// NodeFiles are the files of a node's network.
+type NodeFiles struct {
+	// Interfaces is what is in force; empty is what a new node has. Staged is what an apply puts there; empty stages nothing.
+	Interfaces string `json:"interfaces"`
+	Staged     string `json:"staged"`
+	// Links are the physical interfaces that the kernel has, each with its other names. Without any, those are physical that the file
+	// names so.
+	Links map[string][]string `json:"links"`
+}
+
+// SetNodeFiles gives a node other files of its network.
+func (c *Cluster) SetNodeFiles(name string, files NodeFiles) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n := c.nodeByName(name)
+	if n == nil {
+		return fmt.Errorf("no node %q", name)
+	}
+	n.file, n.staged, n.before, n.links = files.Interfaces, nil, nil, files.Links
+	if n.file == "" {
+		n.file = firstInterfaces(n.ip)
+	}
+	if files.Staged != "" {
+		n.staged = &files.Staged
+	}
+	c.generation++
+	return nil
+}
+
+// NodeFiles are the files of a node's network as they are.
+func (c *Cluster) NodeFiles(name string) (NodeFiles, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.settle()
+	n := c.nodeByName(name)
+	if n == nil {
+		return NodeFiles{}, fmt.Errorf("no node %q", name)
+	}
+	files := NodeFiles{Interfaces: n.file, Links: n.links}
+	if n.staged != nil {
+		files.Staged = *n.staged
+	}
+	return files, nil
 }

@@ -8,6 +8,7 @@ func nodeHardwareEndpoints() []*endpoint {
 		serve("GET", "/nodes/{node}/hardware/pci", listPCI),
 		serve("GET", "/nodes/{node}/services", listServices),
 		serve("GET", "/nodes/{node}/subscription", readSubscription),
+		serve("GET", "/nodes/{node}/certificates/info", listCertificates),
 		serve("GET", "/nodes/{node}/dns", readDNS),
 		serve("GET", "/nodes/{node}/time", readTime),
 	}

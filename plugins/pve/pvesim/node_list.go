@@ -3,7 +3,6 @@ package pvesim
 import (
 	"fmt"
 	"strings"
-	"time"
 )
 
 func nodeEndpoints() []*endpoint {
@@ -66,19 +65,4 @@ func readNodeStatus(r *request) (result, *apiError) {
 		"rootfs": map[string]any{"total": n.disk, "used": f.disk, "free": n.disk - f.disk, "avail": max(avail, 0)},
 		"ksm":    map[string]any{"shared": 0},
 	})
-}
-
-// rebootTime is how long a node that was told to reboot stays away.
-const rebootTime = 90 * time.Second
-
-// powerNode lets the answer out first; then the node goes. A reboot ends when the clock says so.
-func powerNode(r *request) (result, *apiError) {
-	c, name := r.c, r.node.name
-	reboot := r.values.text("command") == "reboot"
-	time.AfterFunc(100*time.Millisecond, func() {
-		if c.SetNodeOnline(name, false) == nil && reboot {
-			c.server.after(c, rebootTime, func() { _ = c.SetNodeOnline(name, true) })
-		}
-	})
-	return ok(nil)
 }

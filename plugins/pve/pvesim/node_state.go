@@ -21,8 +21,15 @@ type node struct {
 	cert    certificate
 	nextPID uint32
 	booted  time.Time
-	// network is what is in force, staged what is not yet: nil where nothing is. before is what was in force before the last apply.
-	network, staged, before []*iface
+	version string // of its package, where that is not the cluster's
+	power   NodePower
+	// file is the file of interfaces that is in force, staged what is not yet: nil where nothing is. before is what was in force before
+	// the last apply. links are the physical interfaces, with their other names; none is what the file calls so.
+	file           string
+	staged, before *string
+	links          map[string][]string
+	apply          NetworkApply
+	firewallLog    []string // lines, the oldest first
 }
 
 const (
@@ -35,7 +42,7 @@ func (c *Cluster) addNode(index int) (*node, error) {
 		cluster: c,
 		name:    fmt.Sprintf("%s%d", c.opts.NodePrefix, index+1),
 		index:   index,
-		ip:      fmt.Sprintf("10.99.%d.%d", index/240, 10+index%240),
+		ip:      c.nodeAddress(index),
 		cores:   16,
 		memory:  64 * gibibyte,
 		disk:    400 * gibibyte,
@@ -45,13 +52,21 @@ func (c *Cluster) addNode(index int) (*node, error) {
 	if c.opts.Scenario == ScenarioCluster {
 		n.id = index + 1
 	}
-	n.network = firstNetwork(n.ip)
+	n.file = firstInterfaces(n.ip)
 	n.online.Store(true)
 	if err := n.cert.renew(n.name, n.ip); err != nil {
 		return nil, err
 	}
 	c.nodes = append(c.nodes, n)
 	return n, nil
+}
+
+// nodeAddress is what the cluster knows as a node's address: one of a network that nobody has, or where it listens.
+func (c *Cluster) nodeAddress(index int) string {
+	if c.opts.Loopbacks {
+		return fmt.Sprintf("127.0.%d.%d", index/240, 1+index%240)
+	}
+	return fmt.Sprintf("10.99.%d.%d", index/240, 10+index%240)
 }
 
 // SetNodeOnline switches a node off or on. An offline node refuses connections, requests for it through another
@@ -157,6 +172,9 @@ func (c *Cluster) SetExtraVotes(votes int) {
 	defer c.mu.Unlock()
 	c.extraVotes = votes
 }
+
+// noQuorum is how whatever makes, starts, copies or moves a guest is refused without a quorum.
+func noQuorum() *apiError { return failure("cluster not ready - no quorum?") }
 
 // quorate reports whether a majority of the votes, one for each node, is online.
 func (c *Cluster) quorate() bool {

@@ -18,6 +18,11 @@ type Options struct {
 	Scenario string
 	// Nodes is the number of nodes: default 1, in a cluster 3, in a fleet 6 over all hosts together.
 	Nodes int
+	// FleetNodes is how many nodes each installation of a fleet has; zero means clusters of three and standalone hosts in turn.
+	FleetNodes int
+	// Loopbacks lets each node of a cluster listen at an address of its own, from 127.0.0.1 on, all on one port, and the cluster tell
+	// these as its nodes' addresses. Start is then to be given 127.0.0.1.
+	Loopbacks bool
 	// Guests is the number of guests over all nodes. Default 12 per host; negative means none.
 	Guests int
 	// Seed makes names, figures, secrets and identifiers repeatable. Zero is a seed like any other.
@@ -28,6 +33,8 @@ type Options struct {
 	Latency time.Duration
 	// AuthDelay is how late a 401 comes. Zero means the real server's three seconds; negative means at once.
 	AuthDelay time.Duration
+	// RebootTime is how long a node that reboots is away; zero means 90 s.
+	RebootTime time.Duration
 	// ResourcesLag is the age that the figures in /cluster/resources may reach: zero means the real ten seconds,
 	// negative means always fresh.
 	ResourcesLag time.Duration
@@ -58,6 +65,7 @@ type Options struct {
 const (
 	defaultAuthDelay    = 3 * time.Second
 	defaultResourcesLag = 10 * time.Second
+	defaultRebootTime   = 90 * time.Second
 	defaultTaskDuration = 500 * time.Millisecond
 )
 
@@ -107,6 +115,7 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	o.AuthDelay = orDefault(o.AuthDelay, defaultAuthDelay)
 	o.ResourcesLag = orDefault(o.ResourcesLag, defaultResourcesLag)
+	o.RebootTime = orDefault(o.RebootTime, defaultRebootTime)
 	o.TaskDuration = orDefault(o.TaskDuration, defaultTaskDuration)
 	if o.Version == "" {
 		o.Version = "9.2.11"

@@ -50,9 +50,13 @@ func (w *recordedServer) firewallPreparations() []preparation {
 			}
 		}},
 		{"firewall_options__after_set", func() {
-			for _, scope := range scopes[2:] {
+			for _, scope := range scopes[1:] {
 				c.SetFirewallOptions(scope, map[string]any{"enable": 1, "log_level_in": "info"})
 			}
+			c.SetFirewallOptions(pvesim.FirewallCluster, map[string]any{"policy_in": "DROP", "policy_out": "ACCEPT"})
+		}},
+		{"firewall_options__enabled", func() {
+			c.SetFirewallOptions(pvesim.FirewallCluster, map[string]any{"enable": 1, "policy_out": "ACCEPT"})
 		}},
 		{"firewall_rules__empty", each(func([]pvesim.FirewallRule) []pvesim.FirewallRule { return nil })},
 		{"firewall_rules_0__after", each(func(rules []pvesim.FirewallRule) []pvesim.FirewallRule {

@@ -68,7 +68,7 @@ func (w *recordedServer) preparations() []preparation {
 }
 
 func (w *recordedServer) subjectPreparations() []preparation {
-	return slices.Concat(w.accessPreparations(), w.configPreparations(), w.snapshotPreparations(), w.firewallPreparations(),
+	return slices.Concat(w.accessPreparations(), w.configPreparations(), w.snapshotPreparations(),
 		w.provisionPreparations(), w.backupPreparations(), w.networkPreparations())
 }
 

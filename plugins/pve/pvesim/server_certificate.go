@@ -65,7 +65,11 @@ func (t *certificate) renew(name, ip string) error {
 func (t *certificate) fingerprint() string {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	sum := sha256.Sum256(t.leaf)
+	return colons(sha256.Sum256(t.leaf))
+}
+
+// colons is a sum in upper-case hexadecimal with colons.
+func colons(sum [sha256.Size]byte) string {
 	h := strings.ToUpper(hex.EncodeToString(sum[:]))
 	parts := make([]string, 0, len(sum))
 	for i := 0; i < len(h); i += 2 {

@@ -167,6 +167,11 @@ func (r *request) proxy() *apiError {
 		return serverError(595, "No route to host", bodyNone)
 	case !target.online.Load():
 		return serverError(596, "Connection timed out", bodyNone)
+	case r.c.fault.refuses(name):
+		return serverError(595, "Connection refused", bodyNone)
+	}
+	if err := r.c.reach(r.entry, target); err != nil {
+		return err
 	}
 	r.node = target
 	return nil

@@ -9,9 +9,12 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/hostler/hostler/plugins/pve/pvefirewall"
 )
 
 // maxHeaderBytes is the real server's limit on request headers.
@@ -38,6 +41,7 @@ type serverState struct {
 	servers   []*http.Server
 	addresses map[string]string // node to host:port
 	conns     map[net.Conn]string
+	ignored   map[net.Conn]bool // those that a firewall dropped
 	wait      sync.WaitGroup
 }
 
@@ -49,7 +53,8 @@ type NodeAddress struct {
 }
 
 // Start opens one TLS listener per node on the host of listen: the first node, which is the entry address, on its
-// port, the others on free ports. It returns the entry URL. Call [Cluster.Close] to stop.
+// port, the others on free ports, or with Options.Loopbacks on that port of addresses of their own. It returns the entry
+// URL. Call [Cluster.Close] to stop.
 func (c *Cluster) Start(listen string) (string, error) {
 	host, _, err := net.SplitHostPort(listen)
 	if err != nil {
@@ -65,7 +70,11 @@ func (c *Cluster) Start(listen string) (string, error) {
 	s.mu.Unlock()
 	for i, n := range c.nodes {
 		addr := listen
-		if i > 0 {
+		switch {
+		case i > 0 && c.opts.Loopbacks:
+			_, port, _ := net.SplitHostPort(strings.TrimPrefix(c.URL(""), "https://"))
+			addr = net.JoinHostPort(n.ip, port)
+		case i > 0:
 			addr = net.JoinHostPort(host, "0")
 		}
 		if err := c.listenNode(n, addr); err != nil {
@@ -104,7 +113,7 @@ func (c *Cluster) listenNode(n *node, addr string) error {
 	return nil
 }
 
-// nodeListener resets connections while the node is off or a fault refuses them.
+// nodeListener resets connections while the node is off or a fault refuses them, and lets the node's firewall decide about the rest.
 type nodeListener struct {
 	net.Listener
 	cluster *Cluster
@@ -118,14 +127,26 @@ func (g *nodeListener) Accept() (net.Conn, error) {
 			return nil, err
 		}
 		if !g.node.online.Load() || g.cluster.fault.refuses(g.node.name) {
-			if tcp, ok := conn.(*net.TCPConn); ok {
-				_ = tcp.SetLinger(0) // a reset, not a farewell
-			}
-			_ = conn.Close()
+			reset(conn)
 			continue
 		}
-		return g.cluster.track(conn, g.node.name), nil
+		switch g.cluster.admit(g.node, conn.RemoteAddr()) {
+		case pvefirewall.Drop:
+			g.cluster.server.ignore(conn)
+		case pvefirewall.Reject:
+			reset(conn)
+		default:
+			return g.cluster.track(conn, g.node.name), nil
+		}
 	}
+}
+
+// reset ends a connection without a farewell.
+func reset(conn net.Conn) {
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0)
+	}
+	_ = conn.Close()
 }
 
 // trackedConn leaves the list of connections when it is closed.
@@ -210,6 +231,9 @@ func (c *Cluster) Close() error {
 	s.mu.Lock()
 	s.closed = true
 	servers, listeners := s.servers, s.listeners
+	for conn := range s.ignored {
+		_ = conn.Close()
+	}
 	s.mu.Unlock()
 	var errs []error
 	for _, srv := range servers {

@@ -66,7 +66,9 @@ func serverError(status int, text string, body bodyKind) *apiError {
 // result is the content of a successful answer.
 type result struct {
 	data  any
-	total int // beside data when above zero
+	total int // beside data when above zero, or when counted is set
+	// counted tells that there is a total although it is zero.
+	counted bool
 	// changes is the diff of staged changes, beside data when there are some.
 	changes string
 	raw     []byte     // the whole body, ready made
@@ -83,7 +85,7 @@ func (r *result) encode(extjs bool) ([]byte, error) {
 		return r.raw, nil
 	}
 	m := map[string]any{"data": r.data}
-	if r.total > 0 {
+	if r.total > 0 || r.counted {
 		m["total"] = r.total
 	}
 	if r.changes != "" {

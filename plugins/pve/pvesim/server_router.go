@@ -39,13 +39,14 @@ type endpoint struct {
 
 	segments []string
 	kind     string
-	// rest says that the last segment, a volume's name, takes all that is left of a path.
+	// rest says that the last segment, a volume's name or a network, takes all that is left of a path.
 	rest bool
 }
 
 // serve declares an endpoint.
 func serve(method, path string, run handlerFunc) *endpoint {
-	e := &endpoint{method: method, path: path, run: run, segments: splitPath(path), rest: strings.HasSuffix(path, "/{volume}")}
+	e := &endpoint{method: method, path: path, run: run, segments: splitPath(path),
+		rest: strings.HasSuffix(path, "/{volume}") || strings.HasSuffix(path, "/{cidr}")}
 	if len(e.segments) > 2 && e.segments[0] == "nodes" && (e.segments[2] == QEMU || e.segments[2] == LXC) {
 		e.kind = e.segments[2]
 	}

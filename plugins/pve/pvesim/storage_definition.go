@@ -152,6 +152,8 @@ func createStorage(r *request) (result, *apiError) {
 		return failed("no such logical volume %s", volume)
 	case kind == "lvm" && (thin == nil || made.config["vgname"] != "pve"):
 		return failed("no such volume group '%s'", made.config["vgname"])
+	case kind == "esxi" && !r.values.has("password"):
+		return failed("missing password")
 	case strings.HasSuffix(made.config["server"], unreachable):
 		return failed("storage '%s' is not online", id)
 	}

@@ -121,6 +121,24 @@ func (c *Cluster) StartTask(nodeName, userID, kind, id string, d time.Duration, 
 	return c.startTask(n, parseIdentity(userID), kind, id, scripted(d, exit, lines)), nil
 }
 
+// AddPastTask puts a task of a user or token into the archive of a node that ended well so long ago, as a node has many that has run
+// for a while: by those that it may see a client knows how far back the list reaches.
+func (c *Cluster) AddPastTask(nodeName, userID, kind string, ago time.Duration) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n := c.nodeByName(nodeName)
+	switch {
+	case n == nil:
+		return fmt.Errorf("no node %q", nodeName)
+	case userID == "" || kind == "" || ago < 0:
+		return errors.New("a past task has a user and a type, and ended before now")
+	}
+	c.addTask(n, parseIdentity(userID), kind, "", scripted(0, "OK", nil), c.clock.now().Add(-ago))
+	c.settle()
+	slices.SortStableFunc(c.tasks.finished, func(a, b *task) int { return a.end.Compare(b.end) })
+	return nil
+}
+
 // scripted is a task that runs for d, writes lines meanwhile, and ends with exit.
 func scripted(d time.Duration, exit string, lines []string) *task {
 	return &task{

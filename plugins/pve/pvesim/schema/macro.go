@@ -1,7 +1,10 @@
 package schema
 
 import (
+	"cmp"
 	_ "embed"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -43,3 +46,8 @@ var macros = sync.OnceValue(func() map[string]*Macro {
 
 // FindMacro finds a firewall macro by its name, whose case does not count. It is nil for an unknown one.
 func FindMacro(name string) *Macro { return macros()[strings.ToLower(name)] }
+
+// Macros lists all firewall macros by name.
+func Macros() []*Macro {
+	return slices.SortedFunc(maps.Values(macros()), func(a, b *Macro) int { return cmp.Compare(a.Name, b.Name) })
+}

@@ -7,6 +7,9 @@ func TestMacros(t *testing.T) {
 	if n := len(macros()); n < 80 {
 		t.Errorf("%d macros", n)
 	}
+	if all := Macros(); len(all) != len(macros()) || all[0].Name != "Amanda" {
+		t.Errorf("%d macros are listed, from %s on", len(all), all[0].Name)
+	}
 	m := FindMacro("http")
 	if m == nil || m.Name != "HTTP" || len(m.Rules) != 1 || m.Rules[0].Fields["dport"] != "80" || m.Rules[0].Family != 0 {
 		t.Errorf("HTTP is %+v", m)
