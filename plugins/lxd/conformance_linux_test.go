@@ -9,6 +9,7 @@ import (
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/hypervisor/drivertest"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // TestConformance runs the suite against a real server with certificates that are restricted to the project default. Virtual machines
@@ -49,6 +50,9 @@ func TestConformance(t *testing.T) {
 		},
 		Wrong:   func(t testing.TB, c endpoint.Capability) endpoint.Target { return with(f.Stranger(t), c) },
 		NewCode: f.code,
+		RoleOutput: func(_ testing.TB, made, kept []endpoint.Capability) plugin.Secret {
+			return plugin.Secret(roleOutput(made, kept))
+		},
 		RunningTask: func(t testing.TB) string {
 			_, id := f.tokenOperation(t, "running")
 			return id

@@ -25,10 +25,12 @@ type Driver struct {
 }
 
 var (
-	_ hypervisor.Driver           = (*Driver)(nil)
-	_ hypervisor.RoleScripter     = (*Driver)(nil)
-	_ hypervisor.CredentialReader = (*Driver)(nil)
-	_ hypervisor.Enroller         = (*Driver)(nil)
+	_ hypervisor.Driver            = (*Driver)(nil)
+	_ hypervisor.RoleScripter      = (*Driver)(nil)
+	_ hypervisor.RoleOutputReader  = (*Driver)(nil)
+	_ hypervisor.CertificateReader = (*Driver)(nil)
+	_ hypervisor.CredentialReader  = (*Driver)(nil)
+	_ hypervisor.Enroller          = (*Driver)(nil)
 )
 
 // Pace is how long the driver waits for what. Zero values mean the default ones.

@@ -35,6 +35,8 @@ var (
 	_ hypervisor.TaskStopper = (*Host)(nil)
 	_ hypervisor.NodeReader  = (*Host)(nil)
 	_ hypervisor.Snapshotter = (*Host)(nil)
+
+	_ hypervisor.MemberReader = (*Host)(nil)
 )
 
 // Version asks the server what it is, and whether it knows the certificate.
@@ -43,6 +45,11 @@ func (h *Host) Version(ctx context.Context) (hypervisor.Version, error) {
 	if err != nil {
 		return hypervisor.Version{}, err
 	}
+	return versionOf(server, meta), nil
+}
+
+// versionOf is what a server says of itself in the driver's terms.
+func versionOf(server *lxdapi.Server, meta lxdapi.Meta) hypervisor.Version {
 	found := hypervisor.Version{
 		Version: server.Environment.Version, Release: firstTwo(server.Environment.Version), Node: server.Environment.Name,
 	}
@@ -50,7 +57,7 @@ func (h *Host) Version(ctx context.Context) (hypervisor.Version, error) {
 		found.Fingerprint, found.NotBefore, found.NotAfter = meta.Fingerprint, shown.NotBefore, shown.NotAfter
 		found.CertificateNames, found.CertificateIssuer = endpoint.CertificateNames(shown), endpoint.CertificateIssuer(shown)
 	}
-	return found, nil
+	return found
 }
 
 // firstTwo are the first two parts of a version.

@@ -11,29 +11,9 @@ import (
 
 // NodeStatus asks a server for its hardware and release. It tells neither uptime nor load, nor the used part of its CPUs.
 func (h *Host) NodeStatus(ctx context.Context, node string) (hypervisor.NodeStatus, error) {
-	server, meta, err := h.about(ctx)
+	server, meta, member, err := h.member(ctx, node)
 	if err != nil {
 		return hypervisor.NodeStatus{}, err
-	}
-	member := ""
-	if server.Environment.Clustered {
-		nodes, err := h.nodes(ctx, server, meta)
-		if err != nil {
-			return hypervisor.NodeStatus{}, err
-		}
-		at := slices.IndexFunc(nodes, func(n hypervisor.Node) bool { return n.Name == node })
-		switch {
-		case at < 0:
-			return hypervisor.NodeStatus{}, noNode(node)
-		case nodes[at].Status == hypervisor.NodeOffline:
-			return hypervisor.NodeStatus{}, plugin.Errorf(plugin.Unreachable, "node %s is offline", node)
-		}
-		member = node
-		if server, meta, err = h.api.Member(ctx, member); err != nil {
-			return hypervisor.NodeStatus{}, h.judge(ctx, err, "")
-		}
-	} else if node != server.Environment.Name {
-		return hypervisor.NodeStatus{}, noNode(node)
 	}
 	resources, err := h.api.Resources(ctx, member)
 	if err != nil {
@@ -44,6 +24,48 @@ func (h *Host) NodeStatus(ctx context.Context, node string) (hypervisor.NodeStat
 	}
 	hardware(&status, resources)
 	return status, nil
+}
+
+// member is what a node says of itself, and under which name the server passes questions on to it; empty for a server that is in no
+// cluster.
+func (h *Host) member(ctx context.Context, node string) (server *lxdapi.Server, meta lxdapi.Meta, member string, err error) {
+	if server, meta, err = h.about(ctx); err != nil {
+		return nil, meta, "", err
+	}
+	if !server.Environment.Clustered {
+		if node != server.Environment.Name {
+			return nil, meta, "", noNode(node)
+		}
+		return server, meta, "", nil
+	}
+	nodes, err := h.nodes(ctx, server, meta)
+	if err != nil {
+		return nil, meta, "", err
+	}
+	at := slices.IndexFunc(nodes, func(n hypervisor.Node) bool { return n.Name == node })
+	switch {
+	case at < 0:
+		return nil, meta, "", noNode(node)
+	case nodes[at].Status == hypervisor.NodeOffline:
+		return nil, meta, "", plugin.Errorf(plugin.Unreachable, "node %s is offline", node)
+	}
+	if server, meta, err = h.api.Member(ctx, node); err != nil {
+		return nil, meta, "", h.judge(ctx, err, "")
+	}
+	return server, meta, node, nil
+}
+
+// Member implements hypervisor.MemberReader. All members show one certificate, and there are no subscriptions.
+func (h *Host) Member(ctx context.Context, node string) (hypervisor.Member, error) {
+	server, meta, _, err := h.member(ctx, node)
+	if err != nil {
+		return hypervisor.Member{}, err
+	}
+	m := hypervisor.Member{Version: server.Environment.Version, Fingerprint: meta.Fingerprint}
+	if meta.Certificate != nil {
+		m.NotAfter = meta.Certificate.NotAfter.UTC()
+	}
+	return m, nil
 }
 
 // hardware adds what is built in.

@@ -14,33 +14,48 @@ const typeClient = "client"
 // Permissions tells what the server has the certificate in its list for. The rights of all capabilities are alike: a restricted
 // certificate may do everything in its projects. One that is not restricted may do everything everywhere, which is Extra.
 func (h *Host) Permissions(ctx context.Context) (hypervisor.Permissions, error) {
-	if err := checkCapability(h.target.Credential.Capability); err != nil {
-		return hypervisor.Permissions{}, err
-	}
-	server, _, err := h.api.Server(ctx)
+	p, version, err := h.permissions(ctx)
 	if err != nil {
 		return hypervisor.Permissions{}, err
 	}
+	if version.Version != "" { // which a server tells only to whom it trusts
+		p.Version = &version
+	}
+	if end := h.api.Identity().NotAfter; !end.IsZero() {
+		p.Ends = []hypervisor.CredentialEnd{{ID: h.target.Credential.ID, At: end.UTC()}}
+	}
+	return p, nil
+}
+
+func (h *Host) permissions(ctx context.Context) (p hypervisor.Permissions, version hypervisor.Version, err error) {
+	if err := checkCapability(h.target.Credential.Capability); err != nil {
+		return p, version, err
+	}
+	server, meta, err := h.api.Server(ctx)
+	if err != nil {
+		return p, version, err
+	}
+	version = versionOf(server, meta)
 	if !server.Trusted() {
 		if h.onlyMetrics(ctx) {
-			return hypervisor.Permissions{Missing: []string{clientType}}, nil
+			return hypervisor.Permissions{Missing: []string{clientType}}, version, nil
 		}
-		return hypervisor.Permissions{}, plugin.Errorf(plugin.TokenRejected, "the host does not know this certificate, or it has ended")
+		return p, version, plugin.Errorf(plugin.TokenRejected, "the host does not know this certificate, or it has ended")
 	}
 	own, err := h.api.OwnCertificate(ctx)
 	switch {
 	case plugin.KindOf(err) == plugin.NotFound: // it has rights of a finer kind, which show when they are used
-		return hypervisor.Permissions{Paths: []string{"/"}}, nil
+		return hypervisor.Permissions{Paths: []string{"/"}}, version, nil
 	case err != nil:
-		return hypervisor.Permissions{}, h.judge(ctx, err, "")
+		return p, version, h.judge(ctx, err, "")
 	case own.Type != typeClient:
-		return hypervisor.Permissions{Missing: []string{clientType}}, nil
+		return hypervisor.Permissions{Missing: []string{clientType}}, version, nil
 	case !own.Restricted:
-		return hypervisor.Permissions{Extra: []string{unrestricted}, Paths: []string{"/"}}, nil
+		return hypervisor.Permissions{Extra: []string{unrestricted}, Paths: []string{"/"}}, version, nil
 	case len(own.Projects) == 0:
-		return hypervisor.Permissions{Missing: []string{anyProject}}, nil
+		return hypervisor.Permissions{Missing: []string{anyProject}}, version, nil
 	}
-	return hypervisor.Permissions{Paths: paths(own.Projects)}, nil
+	return hypervisor.Permissions{Paths: paths(own.Projects)}, version, nil
 }
 
 // paths are the scopes of projects, sorted.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hostler/hostler/plugins/lxd"
 	"github.com/hostler/hostler/plugins/lxd/lxdtest"
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
@@ -91,6 +92,16 @@ func tokensOf(t *testing.T, out string) map[string]plugin.Secret {
 	tokens := map[string]plugin.Secret{}
 	for _, line := range tokenLine.FindAllStringSubmatch(out, -1) {
 		tokens[line[1]] = plugin.Secret(line[2])
+	}
+	read, err := lxd.New(nil).ReadRoleOutput(t.Context(), plugin.Secret(out))
+	must(t, "reading what the script printed", err)
+	for _, made := range read.Made {
+		if tokens["hostler-"+string(made.Capability)] != made.Secret {
+			t.Errorf("another token was read for %s", made.Capability)
+		}
+	}
+	if len(read.Made) != len(tokens) || len(read.Kept) != strings.Count(out, ": kept,") {
+		t.Errorf("%d tokens were read and %q kept, of: %d", len(read.Made), read.Kept, len(tokens))
 	}
 	return tokens
 }

@@ -37,8 +37,28 @@ func (m *membership) away(name string) bool {
 // membership asks who is in the cluster. That needs Sys.Audit on /, which a token of a pool does not have: then the
 // answer is partial, and the inventory goes on.
 func (h *Host) membership(ctx context.Context) (*membership, error) {
+	m, err := h.members(ctx)
+	switch plugin.KindOf(err) {
+	case plugin.Denied, plugin.Unsupported, plugin.Refused, plugin.Busy:
+		if err != nil {
+			h.log.Debug("cluster status not readable", "error", err)
+			m = newMembership()
+			m.cluster.Partial = true
+			return m, nil
+		}
+	}
+	return m, err
+}
+
+func newMembership() *membership {
 	m := &membership{nodes: map[string]*hypervisor.Node{}}
 	m.cluster.Quorate = true // a machine alone has no quorum to lose
+	return m
+}
+
+// members is the membership for what cannot do without it.
+func (h *Host) members(ctx context.Context) (*membership, error) {
+	m := newMembership()
 	var rows []struct {
 		Type    pveapi.Text `json:"type"`
 		Name    pveapi.Text `json:"name"`
@@ -48,16 +68,7 @@ func (h *Host) membership(ctx context.Context) (*membership, error) {
 		Local   pveapi.Flag `json:"local"`
 		Quorate pveapi.Flag `json:"quorate"`
 	}
-	_, err := h.api.Get(ctx, "/cluster/status", nil, &rows)
-	switch plugin.KindOf(err) {
-	case plugin.Denied, plugin.Unsupported, plugin.Refused, plugin.Busy:
-		if err != nil {
-			h.log.Debug("cluster status not readable", "error", err)
-			m.cluster.Partial = true
-			return m, nil
-		}
-	}
-	if err != nil {
+	if _, err := h.api.Get(ctx, "/cluster/status", nil, &rows); err != nil {
 		return nil, err
 	}
 	for _, row := range rows {

@@ -12,6 +12,7 @@ import (
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/hypervisor/drivertest"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 func TestConformance(t *testing.T) {
@@ -63,6 +64,7 @@ func TestConformance(t *testing.T) {
 				Image: "local:iso/debian-13.1.0-amd64-netinst.iso",
 			}
 		},
+		RoleOutput:    func(t testing.TB, made, kept []endpoint.Capability) plugin.Secret { return roleOutput(t, made, kept) },
 		BackupStorage: "nas",
 		UploadStorage: "nas",
 		NewStorage: func(testing.TB) (hypervisor.StorageSpec, hypervisor.StorageSetting) {
@@ -79,8 +81,12 @@ func TestConformance(t *testing.T) {
 		EndedTask: func(t testing.TB) string {
 			return w.task(t, "qmstart", 0, "OK", "one", "two", "three", "four", "five")
 		},
-		FailedTask:  func(t testing.TB) string { return w.task(t, "qmstart", 0, "start failed: no space") },
-		LostTask:    func(t testing.TB) string { return w.task(t, "vzshutdown", 0, "unexpected status", "line") },
+		FailedTask: func(t testing.TB) string { return w.task(t, "qmstart", 0, "start failed: no space") },
+		LostTask:   func(t testing.TB) string { return w.task(t, "vzshutdown", 0, "unexpected status", "line") },
+		Reboots: func(t testing.TB) (func(endpoint.Capability) endpoint.Target, string) {
+			own := newFixture(t, pvesim.Options{Scenario: pvesim.ScenarioCluster, Nodes: 2, RebootTime: time.Second})
+			return func(c endpoint.Capability) endpoint.Target { return own.target(c, own.Tokens()[string(c)]) }, "pve2"
+		},
 		LockedGuest: func(t testing.TB) hypervisor.GuestRef { return w.guest(t, pvesim.GuestSpec{Lock: "backup"}) },
 	})
 }

@@ -21,8 +21,10 @@ type Driver struct {
 }
 
 var (
-	_ hypervisor.Driver       = (*Driver)(nil)
-	_ hypervisor.RoleScripter = (*Driver)(nil)
+	_ hypervisor.Driver            = (*Driver)(nil)
+	_ hypervisor.RoleScripter      = (*Driver)(nil)
+	_ hypervisor.RoleOutputReader  = (*Driver)(nil)
+	_ hypervisor.CertificateReader = (*Driver)(nil)
 )
 
 // New makes a driver with the waits that fit real hosts.
@@ -63,7 +65,7 @@ func (d *Driver) open(target endpoint.Target) (*Host, error) {
 	}
 	api.Remedy = remedy(target.Credential)
 	return &Host{
-		api: api, pace: d.pace, capability: target.Credential.Capability,
+		api: api, pace: d.pace, capability: target.Credential.Capability, tokenID: target.Credential.ID,
 		log: d.log.With("address", target.Address, "capability", string(target.Credential.Capability)),
 	}, nil
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-var _ firewall.GuestOptioner = (*Firewall)(nil)
+var _ firewall.Optioner = (*Firewall)(nil)
 
 // optionsRow is the options of a guest's firewall. What is absent is not set.
 type optionsRow struct {
@@ -26,17 +26,17 @@ type optionsRow struct {
 	PolicyOut pveapi.Text  `json:"policy_out"`
 }
 
-// GuestOptions implements firewall.GuestOptioner. The hypervisor has options for guests that do not exist, too: none.
-func (f *Firewall) GuestOptions(ctx context.Context, guest firewall.Guest) (firewall.GuestOptions, error) {
-	path, node, err := guestOptionsPath(guest)
+// Options implements firewall.Optioner. The hypervisor has options for guests that do not exist, too: none.
+func (f *Firewall) Options(ctx context.Context, scope firewall.Scope) (firewall.Options, error) {
+	path, node, err := firewallPath(scope, "options")
 	if err != nil {
-		return firewall.GuestOptions{}, err
+		return firewall.Options{}, err
 	}
 	var row optionsRow
 	if _, err := f.host.api.Get(ctx, path, nil, &row); err != nil {
-		return firewall.GuestOptions{}, f.host.explainAway(ctx, node, err)
+		return firewall.Options{}, f.host.explainAway(ctx, node, err)
 	}
-	return firewall.GuestOptions{
+	return firewall.Options{
 		Digest: string(row.Digest), Enable: (*bool)(row.Enable), DHCP: (*bool)(row.DHCP), NDP: (*bool)(row.NDP), RADV: (*bool)(row.RADV),
 		MACFilter: (*bool)(row.MACFilter), IPFilter: (*bool)(row.IPFilter), PolicyIn: string(row.PolicyIn), PolicyOut: string(row.PolicyOut),
 	}, nil
@@ -46,9 +46,9 @@ func (f *Firewall) GuestOptions(ctx context.Context, guest firewall.Guest) (fire
 var guestOptionNames = []string{firewall.OptionEnable, firewall.OptionDHCP, firewall.OptionNDP, firewall.OptionRADV,
 	firewall.OptionMACFilter, firewall.OptionIPFilter, firewall.OptionPolicyIn, firewall.OptionPolicyOut}
 
-// ChangeGuestOptions implements firewall.GuestOptioner. The hypervisor takes a change of a guest that does not exist, too.
-func (f *Firewall) ChangeGuestOptions(ctx context.Context, guest firewall.Guest, change firewall.GuestOptionsChange) error {
-	path, node, err := guestOptionsPath(guest)
+// ChangeOptions implements firewall.Optioner. The hypervisor takes a change of a guest that does not exist, too.
+func (f *Firewall) ChangeOptions(ctx context.Context, scope firewall.Scope, change firewall.OptionsChange) error {
+	path, node, err := firewallPath(scope, "options")
 	if err != nil {
 		return err
 	}
@@ -85,11 +85,6 @@ func (f *Firewall) ChangeGuestOptions(ctx context.Context, guest firewall.Guest,
 		return staleOptions(f.host.explainAway(ctx, node, err))
 	}
 	return nil
-}
-
-// guestOptionsPath is the path of a guest's options, and the node that answers.
-func guestOptionsPath(guest firewall.Guest) (path, node string, err error) {
-	return firewallPath(firewall.Scope{Kind: firewall.GuestScope, Guest: &guest}, "options")
 }
 
 func invalidOption(name, text string) error {

@@ -16,6 +16,7 @@ import (
 type Host struct {
 	api        *pveapi.Client
 	capability endpoint.Capability
+	tokenID    string
 	pace       Pace
 	log        hclog.Logger
 }
@@ -36,6 +37,9 @@ var (
 	_ hypervisor.NICEditor    = (*Host)(nil)
 	_ hypervisor.Uploader     = (*Host)(nil)
 
+	_ hypervisor.PeerLister     = (*Host)(nil)
+	_ hypervisor.MemberReader   = (*Host)(nil)
+	_ hypervisor.NodePowerer    = (*Host)(nil)
 	_ hypervisor.HardwareReader = (*Host)(nil)
 	_ hypervisor.ContentLister  = (*Host)(nil)
 	_ hypervisor.VolumeDeleter  = (*Host)(nil)

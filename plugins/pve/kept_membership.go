@@ -22,7 +22,8 @@ func keptMembership(known *hypervisor.Membership) *membership {
 	if known == nil || known.Cluster.Partial || known.Cluster.Entry == "" || len(known.Nodes) == 0 {
 		return nil
 	}
-	m := &membership{nodes: map[string]*hypervisor.Node{}, cluster: known.Cluster, kept: &kept{unseen: map[string]string{}}}
+	m := newMembership()
+	m.cluster, m.kept = known.Cluster, &kept{unseen: map[string]string{}}
 	m.cluster.Kept = true
 	for _, n := range known.Nodes {
 		*m.node(n.Name) = hypervisor.Node{Name: n.Name, Status: n.Status, Address: n.Address, Level: n.Level}

@@ -69,6 +69,10 @@ func (h *Host) CheckMigration(ctx context.Context, ref hypervisor.GuestRef, quer
 	if ref.Kind == hypervisor.Container && plugin.KindOf(err) == plugin.Unsupported {
 		return check, nil
 	}
+	if e, ok := asError(err); ok && e.Kind == plugin.Refused && strings.Contains(e.Message, "no quorum") { // it tells nothing else then
+		block(&check, hypervisor.MigrationQuorum, "The cluster has no quorum: nothing of it can be changed.")
+		return check, nil
+	}
 	if err != nil {
 		return check, h.explain(ctx, ref.Node, absence(err))
 	}

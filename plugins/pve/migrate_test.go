@@ -138,6 +138,26 @@ func TestMigrationsThatFail(t *testing.T) {
 	}
 }
 
+// Without a quorum the hypervisor tells nothing of where a guest could go but that.
+func TestMigrationWithoutAQuorum(t *testing.T) {
+	t.Parallel()
+	w := migrateFixture(t, pvesim.Options{})
+	host := w.host(t, endpoint.Lifecycle)
+	w.SetExtraVotes(9)
+	for _, kind := range []string{pvesim.QEMU, pvesim.LXC} {
+		ref := w.guest(t, pvesim.GuestSpec{Type: kind})
+		check, err := host.CheckMigration(t.Context(), ref, hypervisor.MigrationQuery{Node: "pve2"})
+		must(t, "checking", err)
+		if len(check.Blockers) != 1 || check.Blockers[0].Code != hypervisor.MigrationQuorum {
+			t.Errorf("%s: %+v", kind, check)
+		}
+		_, err = host.Migrate(t.Context(), ref, hypervisor.MigrationSpec{Node: "pve2"})
+		if e := wantKind(t, err, plugin.Refused); !strings.Contains(e.Message, "no quorum") {
+			t.Errorf("%s: %v", kind, err)
+		}
+	}
+}
+
 func TestMigrationsThatAreRefused(t *testing.T) {
 	t.Parallel()
 	w := migrateFixture(t, pvesim.Options{})

@@ -41,9 +41,10 @@ func (h *Host) NodeNetwork(ctx context.Context, node string) (hypervisor.NodeNet
 			len(rows), len(meta.Changes))
 	}
 	n := hypervisor.NodeNetwork{Diff: meta.Changes}
+	var pending []configured
 	for _, row := range rows {
 		if i := interfaceOf(row); i.Name != "" {
-			n.Interfaces = append(n.Interfaces, i)
+			n.Interfaces, pending = append(n.Interfaces, i.Interface), append(pending, i)
 		}
 	}
 	slices.SortFunc(n.Interfaces, func(a, b hypervisor.Interface) int { return strings.Compare(a.Name, b.Name) })
@@ -53,8 +54,9 @@ func (h *Host) NodeNetwork(ctx context.Context, node string) (hypervisor.NodeNet
 			return hypervisor.NodeNetwork{}, err
 		}
 	}
-	n.Current, n.Unclear = inForce(n.Interfaces, n.Diff)
+	n.Current, n.Unclear = n.Interfaces, false
 	if n.Diff != "" {
+		n.Current, n.Unclear = inForce(pending, n.Diff)
 		n.Restore = restoring(n.Diff)
 	}
 	return n, nil
@@ -79,15 +81,41 @@ func (h *Host) hiddenBridges(ctx context.Context) error {
 	return h.hidden(ctx, need{"SDN.Audit", "/sdn/zones/localnetwork"})
 }
 
-// restoring is what to type to get the present file back after it was replaced. Nobody keeps the old one, but the diff turns back.
+// restoring is what to type to get the present file back after it was replaced. Nobody keeps the old one, but the diff turns back. Hunks
+// of comments are left out, and there are no tabs: a shell would take them for something else.
 func restoring(diff string) string {
-	return "patch -R /etc/network/interfaces <<'EOF-OF-DIFF'\n" + strings.TrimSuffix(diff, "\n") + "\nEOF-OF-DIFF\nifreload -a\n" +
+	var head, kept strings.Builder
+	var hunk []string
+	keep := func() {
+		if slices.ContainsFunc(hunk, func(line string) bool {
+			return (line[0] == '-' || line[0] == '+') && strings.TrimSpace(line[1:]) != "" && !strings.HasPrefix(strings.TrimSpace(line[1:]), "#")
+		}) {
+			_, _ = kept.WriteString(strings.Join(hunk, "\n") + "\n")
+		}
+		hunk = nil
+	}
+	for line := range strings.Lines(strings.ReplaceAll(diff, "\t", "    ")) {
+		line = strings.TrimRight(line, "\r\n")
+		switch {
+		case strings.HasPrefix(line, "@@"):
+			keep()
+			hunk = []string{line}
+		case hunk == nil:
+			_, _ = head.WriteString(line + "\n")
+		case line == "":
+			hunk = append(hunk, " ")
+		default:
+			hunk = append(hunk, line)
+		}
+	}
+	keep()
+	return "patch -R -l /etc/network/interfaces <<'EOF-OF-DIFF'\n" + head.String() + kept.String() + "EOF-OF-DIFF\nifreload -a\n" +
 		"# without patch: in /etc/network/interfaces take the lines out that begin with + above, put those back that begin with -, " +
 		"then type ifreload -a"
 }
 
 // interfaceOf is a row in our words.
-func interfaceOf(row map[string]json.RawMessage) hypervisor.Interface {
+func interfaceOf(row map[string]json.RawMessage) configured {
 	text := func(key string) string {
 		raw, there := row[key]
 		delete(row, key)
@@ -112,14 +140,35 @@ func interfaceOf(row map[string]json.RawMessage) hypervisor.Interface {
 		delete(row, key)
 		return there && f.UnmarshalJSON(raw) == nil && bool(f)
 	}
+	var texts []pveapi.Text
+	list := func(key string) []string {
+		texts = nil
+		raw, there := row[key]
+		if delete(row, key); !there || json.Unmarshal(raw, &texts) != nil {
+			return nil
+		}
+		words := make([]string, len(texts))
+		for n, t := range texts {
+			words[n] = string(t)
+		}
+		return words
+	}
 	kind := text("type")
+	c := configured{families: list("families")}
+	if place := number(text("priority")); place != nil {
+		c.place = int(*place)
+	}
 	i := hypervisor.Interface{
 		Name: text("iface"), Type: interfaceTypes[kind], Active: on("active"), Autostart: on("autostart"),
 		Gateway: text("gateway"), Gateway6: text("gateway6"), VLANAware: on("bridge_vlan_aware"), VLANs: text("bridge_vids"),
 		BondMode: text("bond_mode"), BondPrimary: text("bond-primary"), BondHash: text("bond_xmit_hash_policy"),
 		MTU: number(text("mtu")), Comment: strings.TrimRight(text("comments"), "\n"), AltNames: strings.Fields(text("altnames")),
 		CIDR:  withPrefix(text("cidr"), text("address"), text("netmask")),
-		CIDR6: withPrefix(text("cidr6"), text("address6"), text("netmask6")),
+		CIDR6: withPrefix(text("cidr6"), text("address6"), text("netmask6")), Dynamic: dynamic(text("method")),
+		Dynamic6: dynamic(text("method6")),
+	}
+	if i.VLANAware && i.VLANs == "" {
+		i.VLANs = allTags
 	}
 	if i.Type == "" {
 		i.Type = hypervisor.InterfaceOther
@@ -138,8 +187,13 @@ func interfaceOf(row map[string]json.RawMessage) hypervisor.Interface {
 		}
 	}
 	byName(&i)
-	for _, derived := range []string{"method", "method6", "families", "priority", "exists"} {
+	for _, derived := range []string{"exists", "broadcast", "broadcast6"} {
 		delete(row, derived)
+	}
+	for _, line := range slices.Concat(list("options"), list("options6")) {
+		if l, says := lineOf(line, "inet"); says {
+			setOption(&i, l.key, l.value)
+		}
 	}
 	for key := range row {
 		if value := text(key); value != "" {
@@ -149,7 +203,8 @@ func interfaceOf(row map[string]json.RawMessage) hypervisor.Interface {
 			i.Options[key] = value
 		}
 	}
-	return i
+	c.Interface = i
+	return c
 }
 
 // byName fills in what the name of a VLAN or of an alias says: eno1.5, eno1:1.
@@ -353,11 +408,18 @@ func (h *Host) networkError(ctx context.Context, node string, err error) error {
 		e.Kind, e.Field = plugin.Conflict, ""
 	case strings.Contains(text, "interface does not exist"):
 		e.Kind, e.Field = plugin.NotFound, ""
-	case strings.Contains(text, "unable to find bridge port"), strings.Contains(text, "unable to find bond slave"),
-		strings.Contains(text, "is already used on interface"):
+	case strings.Contains(text, "unable to find bridge port"), strings.Contains(text, "unable to find slave"),
+		strings.Contains(text, "unable to find port"), strings.Contains(text, "wrong interface type on slave"),
+		strings.Contains(text, "is already used on interface"), strings.Contains(text, "if bridged in"),
+		strings.Contains(text, "is not defined as ovs port"):
 		e.Kind, e.Field = plugin.Invalid, "ports"
-	case strings.Contains(text, "vlan-raw-device"):
+	case strings.Contains(text, "is not a slave"):
+		e.Kind, e.Field = plugin.Invalid, "bond_primary"
+	case strings.Contains(text, "vlan-raw-device"), strings.Contains(text, "unable to find parent"),
+		strings.Contains(text, "wrong interface type on parent"):
 		e.Kind, e.Field = plugin.Invalid, "device"
+	case strings.Contains(text, " - mtu "):
+		e.Kind, e.Field = plugin.Invalid, "mtu"
 	case e.Kind == plugin.Invalid:
 		if ours := fieldsOfNetwork[e.Field]; ours != "" {
 			e.Field = ours

@@ -8,300 +8,286 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// stanzaLine is a line of a diff of the file of interfaces that says something of an interface.
-type stanzaLine struct {
-	sign   byte // ' ', '-' or '+'
-	six    bool // of the part for IPv6
-	key    string
-	value  string
-	header bool // the line that begins a part of the interface
+// configured is an interface as the hypervisor lists it, with what a diff is read by.
+type configured struct {
+	hypervisor.Interface
+	// place is the order of the file; 0 for one that is not in it.
+	place int
+	// families are inet and inet6 in the order of the file; empty for a part that names none.
+	families []string
 }
 
-// stanzas are what a diff says of each interface.
-type stanzas struct {
-	of map[string][]stanzaLine
+// stanzaLine is a line of the file of interfaces that says something of an interface.
+type stanzaLine struct {
+	family string // of the part that it stands in
+	key    string // in the newer words of the file
+	value  string
+	header bool // the line that begins a part; value is its method
+}
+
+// stanza is what a diff has of one interface, on both of its sides.
+type stanza struct{ old, changed []stanzaLine }
+
+// side is a reading position on one side of a diff.
+type side struct {
+	name, family string
+	known        bool // whose lines follow is known
+}
+
+// diffReader gives each line of a diff to its interface.
+type diffReader struct {
+	pending []configured
+	of      map[string]*stanza
+	// loose counts lines that are of no interface: more of them on the changed side, or on the old one.
+	loose map[string]int
+	// last is the interface that the changed side has named last.
+	last string
 	// unclear says that a changed line could not be told whose it is.
 	unclear bool
 }
 
 // inForce tells the interfaces that are in force from those that will be once what a diff says is applied. unclear says that not all was
-// to be told: a diff has three lines around those that differ, and not always the name of whose they are.
-func inForce(pending []hypervisor.Interface, diff string) (current []hypervisor.Interface, unclear bool) {
-	if diff == "" {
-		return pending, false
-	}
-	said := readDiff(pending, diff)
+// to be told: a diff has three lines around those that differ, and not always the name of whose they are; and a command may do anything.
+func inForce(pending []configured, diff string) (current []hypervisor.Interface, unclear bool) {
+	r := &diffReader{pending: slices.Clone(pending), of: map[string]*stanza{}, loose: map[string]int{}}
+	slices.SortStableFunc(r.pending, func(a, b configured) int { return a.place - b.place })
+	r.read(diff)
 	for _, i := range pending {
-		lines := said.of[i.Name]
-		delete(said.of, i.Name)
-		if isNew(lines) && !i.Active {
+		s := r.of[i.Name]
+		delete(r.of, i.Name)
+		switch {
+		case s == nil:
+			current = append(current, i.Interface)
+		case s.begins(i.families) && !i.Active:
+		default:
+			removed, added := s.net()
+			r.unclear = r.unclear || hasCommand(removed) || hasCommand(added)
+			current = append(current, undone(i.Interface, removed, added))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.of)) {
+		s := r.of[name]
+		if name == "lo" || !slices.ContainsFunc(s.old, func(l stanzaLine) bool { return l.header }) {
 			continue
 		}
-		current = append(current, undone(i, lines, false))
+		removed, _ := s.net()
+		r.unclear = r.unclear || hasCommand(removed)
+		i := undone(hypervisor.Interface{Name: name, Type: typeBy(name, s.old), Active: true}, s.old, nil)
+		byName(&i)
+		current = append(current, i)
 	}
-	for _, name := range slices.Sorted(maps.Keys(said.of)) {
-		lines := said.of[name]
-		if slices.ContainsFunc(lines, func(l stanzaLine) bool { return l.header && l.sign != '+' }) {
-			i := undone(hypervisor.Interface{Name: name, Type: typeBy(name, lines), Active: true}, lines, true)
-			byName(&i)
-			current = append(current, i)
-		}
+	for _, n := range r.loose {
+		r.unclear = r.unclear || n != 0
 	}
 	slices.SortFunc(current, func(a, b hypervisor.Interface) int { return strings.Compare(a.Name, b.Name) })
-	return current, said.unclear
+	return current, r.unclear
 }
 
-// isNew reports whether lines begin an interface that nothing old begins.
-func isNew(lines []stanzaLine) bool {
-	begun := false
-	for _, l := range lines {
-		if l.header && l.sign != '+' {
-			return false
-		}
-		begun = begun || l.header && !l.six
+// begins reports whether nothing old begins an interface whose first part is staged.
+func (s *stanza) begins(families []string) bool {
+	if slices.ContainsFunc(s.old, func(l stanzaLine) bool { return l.header }) {
+		return false
 	}
-	return begun
+	return slices.ContainsFunc(s.changed, func(l stanzaLine) bool {
+		return l.header && (len(families) == 0 || l.family == families[0])
+	})
 }
 
-// readDiff gives each line of a diff to its interface.
-func readDiff(pending []hypervisor.Interface, diff string) *stanzas {
-	said := &stanzas{of: map[string][]stanzaLine{}}
-	var hunk []string
+// net are the lines that one side has and the other has not.
+func (s *stanza) net() (removed, added []stanzaLine) {
+	added = slices.Clone(s.changed)
+	for _, l := range s.old {
+		if at := slices.Index(added, l); at >= 0 {
+			added = slices.Delete(added, at, at+1)
+		} else {
+			removed = append(removed, l)
+		}
+	}
+	return removed, added
+}
+
+// hasCommand reports whether lines have one that the system carries out.
+func hasCommand(lines []stanzaLine) bool {
+	return slices.ContainsFunc(lines, func(l stanzaLine) bool {
+		return slices.Contains([]string{"up", "down", "pre-up", "post-up", "pre-down", "post-down"}, l.key)
+	})
+}
+
+func (r *diffReader) read(diff string) {
+	var hunks [][]string
 	for line := range strings.Lines(diff) {
 		line = strings.TrimRight(line, "\r\n")
 		switch {
 		case strings.HasPrefix(line, "--- "), strings.HasPrefix(line, "+++ "), strings.HasPrefix(line, "\\"):
 		case strings.HasPrefix(line, "@@"):
-			said.hunk(pending, hunk)
-			hunk = hunk[:0]
-		default:
-			hunk = append(hunk, line)
+			hunks = append(hunks, nil)
+		case len(hunks) > 0:
+			if line == "" {
+				line = " "
+			}
+			hunks[len(hunks)-1] = append(hunks[len(hunks)-1], line)
 		}
 	}
-	said.hunk(pending, hunk)
-	return said
+	for n, hunk := range hunks {
+		r.hunk(hunk, hunks[n+1:])
+	}
 }
 
-// owner is whose lines follow on one side of a hunk.
-type owner struct {
-	name string
-	six  bool
+// headerOf is the interface that a line begins a part of.
+func headerOf(text string) (name, family, method string, is bool) {
+	words := strings.Fields(text)
+	switch {
+	case len(words) == 2 && words[0] == "iface":
+		return words[1], "", "", true
+	case len(words) == 4 && words[0] == "iface":
+		return words[1], words[2], words[3], true
+	}
+	return "", "", "", false
 }
 
-// hunk reads one hunk.
-func (s *stanzas) hunk(pending []hypervisor.Interface, lines []string) {
-	var old, changed owner
-	var before []stanzaLine // whose they are is not said in the hunk
+// hunk reads one hunk; later are those behind it.
+func (r *diffReader) hunk(lines []string, later [][]string) {
+	var old, changed side
+	var before [2][]stanzaLine // whose they are is not said in the hunk: of the old side and of the changed one
+	last := r.last             // the interface that the changed side of the hunks before has named last
+	next := ""                 // the one that it names first here, and whether that is for its second family
+	second := false
 	for _, line := range lines {
-		if line == "" {
-			line = " "
-		}
 		sign, text := line[0], line[1:]
 		words := strings.Fields(text)
-		switch {
-		case len(words) == 0, strings.HasPrefix(text, "#"):
+		if len(words) == 0 || strings.HasPrefix(words[0], "#") {
 			continue
-		case words[0] == "iface" && len(words) > 2:
-			now := owner{words[1], words[2] == "inet6"}
+		}
+		if name, family, method, is := headerOf(text); is {
+			l := stanzaLine{family: family, key: "iface", value: method, header: true}
 			if sign != '+' {
-				old = now
+				old = side{name, family, true}
+				r.stanza(name).old = append(r.stanza(name).old, l)
 			}
 			if sign != '-' {
-				changed = now
+				changed = side{name, family, true}
+				r.last = name
+				if next == "" {
+					at := slices.IndexFunc(r.pending, func(i configured) bool { return i.Name == name })
+					next, second = name, at >= 0 && len(r.pending[at].families) > 1 && r.pending[at].families[0] != family
+				}
+				r.stanza(name).changed = append(r.stanza(name).changed, l)
 			}
-			s.add(now.name, stanzaLine{sign: sign, six: now.six, header: true})
 			continue
-		case words[0] == "auto", words[0] == "allow-auto", words[0] == "allow-hotplug":
+		}
+		if words[0] == "auto" || strings.HasPrefix(words[0], "allow-") {
 			for _, name := range words[1:] {
-				s.add(name, stanzaLine{sign: sign, key: "auto"})
+				r.add(name, sign, stanzaLine{key: "auto"})
 			}
 			continue
-		case text[0] != ' ' && text[0] != '\t':
+		}
+		if text[0] != ' ' && text[0] != '\t' && !isSetting(words[0]) {
 			// What is neither of an interface nor a comment: source, mapping.
-			s.unclear = s.unclear || sign != ' ' && !strings.HasPrefix(words[0], "allow-")
-			continue
-		}
-		whose := changed
-		if sign == '-' {
-			whose = old
-		}
-		l := stanzaLine{sign: sign, six: whose.six, key: strings.ReplaceAll(words[0], "_", "-"), value: strings.Join(words[1:], " ")}
-		if whose.name == "" {
-			before = append(before, l)
-			continue
-		}
-		s.add(whose.name, l)
-	}
-	s.place(pending, before)
-}
-
-func (s *stanzas) add(name string, l stanzaLine) {
-	if name != "lo" {
-		s.of[name] = append(s.of[name], l)
-	}
-}
-
-// place finds the interface that lines at the begin of a hunk are of: the only one that has all that they say.
-func (s *stanzas) place(pending []hypervisor.Interface, lines []stanzaLine) {
-	if !slices.ContainsFunc(lines, func(l stanzaLine) bool { return l.sign != ' ' }) {
-		return
-	}
-	var found []string
-	six := false
-	for _, i := range pending {
-		told := 0
-		fits := true
-		for _, l := range lines {
-			if l.sign == '-' || l.key == "bridge-stp" || l.key == "bridge-fd" {
-				continue
+			key := strings.Join(words, " ")
+			if sign == '+' {
+				r.loose[key]++
+			} else if sign == '-' {
+				r.loose[key]--
 			}
-			four, also := saysOf(i, l)
-			fits = fits && (four || also)
-			six = six || also && !four
-			told++
+			continue
 		}
-		if fits && told > 0 {
-			found = append(found, i.Name)
+		if sign != '+' {
+			r.give(&old, text, 0, &before)
+		}
+		if sign != '-' {
+			r.give(&changed, text, 1, &before)
+		}
+	}
+	if removed, added := (&stanza{before[0], before[1]}).net(); len(removed)+len(added) > 0 {
+		r.place(before, r.between(last, next, second, later))
+	}
+}
+
+// between are the interfaces of which the part may be that a hunk begins in: the one before the interface that is named next, or, where
+// none is named in the hunk, all from the one that was named last.
+func (r *diffReader) between(last, next string, second bool, later [][]string) []configured {
+	place := func(name string) int {
+		return slices.IndexFunc(r.pending, func(i configured) bool { return i.Name == name })
+	}
+	if at := place(next); at >= 0 {
+		if second {
+			return r.pending[at : at+1]
+		}
+		return r.pending[max(0, at-1):at]
+	}
+	from, to := max(0, place(last)), len(r.pending)
+	for _, hunk := range later {
+		for _, line := range hunk {
+			if name, _, _, is := headerOf(line[1:]); is && line[0] != '-' && place(name) >= 0 {
+				return r.pending[from : place(name)+1]
+			}
+		}
+	}
+	return r.pending[from:to]
+}
+
+// isSetting reports whether a word that stands at the begin of a line is a setting all the same: blanks before it are a habit only.
+func isSetting(word string) bool {
+	return !slices.Contains([]string{"source", "source-directory", "mapping", "rename", "template"}, word)
+}
+
+// give gives a line to whom it is of on one side.
+func (r *diffReader) give(at *side, text string, which int, before *[2][]stanzaLine) {
+	l, says := lineOf(text, at.family)
+	switch {
+	case !says:
+	case !at.known:
+		before[which] = append(before[which], l)
+	case which == 0:
+		r.stanza(at.name).old = append(r.stanza(at.name).old, l)
+	default:
+		r.stanza(at.name).changed = append(r.stanza(at.name).changed, l)
+	}
+}
+
+func (r *diffReader) stanza(name string) *stanza {
+	if r.of[name] == nil {
+		r.of[name] = &stanza{}
+	}
+	return r.of[name]
+}
+
+func (r *diffReader) add(name string, sign byte, l stanzaLine) {
+	s := r.stanza(name)
+	if sign != '+' {
+		s.old = append(s.old, l)
+	}
+	if sign != '-' {
+		s.changed = append(s.changed, l)
+	}
+}
+
+// place gives lines at the begin of a hunk to the interface that they are of: of several it is the only one that has all that they say.
+func (r *diffReader) place(before [2][]stanzaLine, candidates []configured) {
+	var found []configured
+	six := false
+	for _, i := range candidates {
+		fits, onlySix := i.place > 0, false
+		for _, l := range before[1] {
+			four, also := saysOf(i.Interface, l)
+			fits = fits && (four || also)
+			onlySix = onlySix || also && !four
+		}
+		if fits {
+			found, six = append(found, i), onlySix
 		}
 	}
 	if len(found) != 1 {
-		s.unclear = true
+		r.unclear = true
 		return
 	}
-	for _, l := range lines {
-		l.six = six
-		s.add(found[0], l)
-	}
-}
-
-// saysOf reports whether a line is true of an interface: of its part for IPv4, or of that for IPv6.
-func saysOf(i hypervisor.Interface, l stanzaLine) (four, six bool) {
-	switch l.key {
-	case "address":
-		return i.CIDR == l.value, i.CIDR6 == l.value
-	case "gateway":
-		return i.Gateway == l.value, i.Gateway6 == l.value
-	}
-	// The line set on the interface changes nothing.
-	same := i
-	same.Ports, same.Options = slices.Clone(i.Ports), maps.Clone(i.Options)
-	put(&same, l, l.value)
-	return equalInterfaces(same, i), false
-}
-
-func equalInterfaces(a, b hypervisor.Interface) bool {
-	value := func(n *int64) int64 {
-		if n == nil {
-			return -1
-		}
-		return *n
-	}
-	return a.CIDR == b.CIDR && a.CIDR6 == b.CIDR6 && a.Gateway == b.Gateway && a.Gateway6 == b.Gateway6 && slices.Equal(a.Ports, b.Ports) &&
-		a.Device == b.Device && value(a.VLAN) == value(b.VLAN) && value(a.MTU) == value(b.MTU) && a.VLANAware == b.VLANAware &&
-		a.VLANs == b.VLANs && a.BondMode == b.BondMode && a.BondPrimary == b.BondPrimary && a.BondHash == b.BondHash &&
-		maps.Equal(a.Options, b.Options)
-}
-
-// undone is an interface without what lines add, and with what they take away. Of one that is gone they say all there is.
-func undone(i hypervisor.Interface, lines []stanzaLine, gone bool) hypervisor.Interface {
-	i.Ports, i.Options = slices.Clone(i.Ports), maps.Clone(i.Options)
-	for _, l := range lines {
-		if l.sign == '+' && !l.header {
-			put(&i, l, "")
-		}
-	}
-	address, mask := map[bool]string{}, map[bool]string{}
-	for _, l := range lines {
-		if l.header || l.sign == '+' || l.sign == ' ' && !gone {
-			continue
-		}
-		switch l.key {
-		case "address":
-			address[l.six || strings.Contains(l.value, ":")] = l.value
-		case "netmask":
-			mask[l.six] = l.value
-		default:
-			put(&i, l, l.value)
-		}
-	}
-	for six, value := range address {
-		l := stanzaLine{key: "address", six: six}
-		if !strings.Contains(value, "/") {
-			value = withPrefix("", value, mask[six])
-		}
-		put(&i, l, value)
-	}
-	return i
-}
-
-// put sets what a line says; an empty value takes it away.
-func put(i *hypervisor.Interface, l stanzaLine, value string) {
-	six := l.six || strings.Contains(l.value, ":")
-	switch l.key {
-	case "auto":
-		i.Autostart = l.sign != '+'
-	case "address":
-		if six {
-			i.CIDR6 = value
-		} else {
-			i.CIDR = value
-		}
-	case "netmask":
-	case "gateway":
-		if six {
-			i.Gateway6 = value
-		} else {
-			i.Gateway = value
-		}
-	case "bridge-ports", "bond-slaves", "slaves", "ovs-ports", "ovs-bonds":
-		i.Ports = nil
-		if value != "none" {
-			i.Ports = strings.Fields(value)
-		}
-	case "vlan-raw-device", "ovs-bridge":
-		i.Device = value
-	case "vlan-id":
-		i.VLAN = number(value)
-	case "bridge-vlan-aware":
-		i.VLANAware = value == "yes"
-	case "bridge-vids":
-		i.VLANs = value
-	case "bond-mode":
-		i.BondMode = value
-	case "bond-primary":
-		i.BondPrimary = value
-	case "bond-xmit-hash-policy":
-		i.BondHash = value
-	case "mtu":
-		i.MTU = number(value)
-	case "bridge-stp", "bridge-fd", "bond-miimon", "ovs-type":
-		// They follow from the type.
-	default: // an empty value differs from none, so that what is added counts as a change
-		if i.Options == nil {
-			i.Options = map[string]string{}
-		}
-		i.Options[l.key] = value
-	}
-}
-
-// typeBy is the type of an interface that only the diff still has.
-func typeBy(name string, lines []stanzaLine) string {
-	for _, l := range lines {
-		switch l.key {
-		case "bridge-ports":
-			return hypervisor.InterfaceBridge
-		case "slaves", "bond-slaves":
-			return hypervisor.InterfaceBond
-		case "vlan-raw-device":
-			return hypervisor.InterfaceVLAN
-		case "ovs-type":
-			if t := interfaceTypes[l.value]; t != "" {
-				return t
+	for _, list := range before {
+		for n := range list {
+			if six && slices.Contains([]string{"address", "netmask", "gateway"}, list[n].key) {
+				list[n].family = "inet6"
 			}
 		}
 	}
-	if strings.Contains(name, ".") {
-		return hypervisor.InterfaceVLAN
-	}
-	return hypervisor.InterfaceNIC
+	into := r.stanza(found[0].Name)
+	into.old, into.changed = append(into.old, before[0]...), append(into.changed, before[1]...)
 }

@@ -16,6 +16,7 @@ func TestInForce(t *testing.T) {
 		change(&i)
 		return i
 	}
+	inet := []string{"inet"}
 	nic := hypervisor.Interface{Name: "eno1", Type: hypervisor.InterfaceNIC, Active: true}
 	for name, c := range map[string]struct {
 		pending hypervisor.Interface
@@ -33,9 +34,14 @@ func TestInForce(t *testing.T) {
 			diff:    " \tbridge-ports eno1\n \tbridge-stp off\n \tbridge-fd 0\n+\tmtu 1400\n \n",
 			want:    func(*hypervisor.Interface) {},
 		},
-		"of nobody": {
+		"without its name, of what only a bridge has": {
 			pending: bridge(func(*hypervisor.Interface) {}),
 			diff:    " \tbridge-stp off\n \tbridge-fd 0\n-\tmtu 1400\n \n",
+			want:    func(i *hypervisor.Interface) { n := int64(1400); i.MTU = &n },
+		},
+		"of nobody": {
+			pending: bridge(func(*hypervisor.Interface) {}),
+			diff:    " \tbond-miimon 100\n-\tmtu 1400\n \n",
 			want:    func(*hypervisor.Interface) {}, unclear: true,
 		},
 		"old words": {
@@ -50,9 +56,31 @@ func TestInForce(t *testing.T) {
 			want:    func(i *hypervisor.Interface) { i.Autostart = true },
 		},
 		"a command that is added": {
-			pending: bridge(func(*hypervisor.Interface) {}),
+			pending: bridge(func(i *hypervisor.Interface) { i.Options["post-up"] = "true" }),
 			diff:    " iface vmbr0 inet static\n+\tpost-up true\n",
-			want:    func(i *hypervisor.Interface) { i.Options["post-up"] = "" },
+			want:    func(*hypervisor.Interface) {}, unclear: true,
+		},
+		"DHCP": {
+			pending: bridge(func(i *hypervisor.Interface) { i.CIDR, i.Gateway, i.Dynamic = "", "", true }),
+			diff:    "-iface vmbr0 inet static\n-\taddress 10.0.0.2/24\n-\tgateway 10.0.0.1\n+iface vmbr0 inet dhcp\n \tbridge-ports eno1\n",
+			want:    func(*hypervisor.Interface) {},
+		},
+		"no family": {
+			pending: bridge(func(i *hypervisor.Interface) { i.CIDR6, i.Gateway6 = "fd00::9/64", "" }),
+			diff:    " auto vmbr0\n iface vmbr0\n \taddress 10.0.0.2/24\n-\taddress fd00::2/64\n-\tgateway fe80::1\n+\taddress fd00::9/64\n",
+			want:    func(i *hypervisor.Interface) { i.CIDR6, i.Gateway6 = "fd00::2/64", "fe80::1" },
+		},
+		"another order": {
+			pending: bridge(func(*hypervisor.Interface) {}),
+			diff: "-auto vmbr0\n-iface vmbr0 inet static\n-\taddress 10.0.0.2\n-\tnetmask 255.255.255.0\n-\tbroadcast 10.0.0.255\n" +
+				"-\tgateway 10.0.0.1\n-\tbridge_ports eno1\n-\t# ours\n-\n iface eno1 inet manual\n \n+auto vmbr0\n+iface vmbr0 inet static\n" +
+				"+\taddress 10.0.0.2/24\n+\tgateway 10.0.0.1\n+\tbridge-ports eno1\n+\tbridge-stp off\n+\tbridge-fd 0\n",
+			want: func(*hypervisor.Interface) {},
+		},
+		"spanning tree": {
+			pending: bridge(func(*hypervisor.Interface) {}),
+			diff:    " iface vmbr0 inet static\n \tbridge-ports eno1\n-\tbridge-stp on\n+\tbridge-stp off\n",
+			want:    func(i *hypervisor.Interface) { i.Options["bridge_stp"] = "on" },
 		},
 		"the address of the other family": {
 			pending: bridge(func(i *hypervisor.Interface) { i.CIDR6 = "fd00::2/64" }),
@@ -65,19 +93,19 @@ func TestInForce(t *testing.T) {
 			want:    func(*hypervisor.Interface) {}, unclear: true,
 		},
 	} {
-		got, unclear := inForce([]hypervisor.Interface{nic, c.pending}, "--- a\n+++ b\n@@ -9,9 +9,9 @@\n"+c.diff)
+		got, unclear := inForce([]configured{{nic, 3, inet}, {c.pending, 4, inet}}, "--- a\n+++ b\n@@ -9,9 +9,9 @@\n"+c.diff)
 		want := bridge(c.want)
 		if unclear != c.unclear || len(got) != 2 || !equalInterfaces(got[1], want) || got[1].Autostart != want.Autostart {
 			t.Errorf("%s: unclear %v, in force %+v, want %+v", name, unclear, got, want)
 		}
 	}
-	gone, unclear := inForce([]hypervisor.Interface{nic}, "--- a\n+++ b\n@@ -1,9 +1,0 @@\n-auto vmbr9\n-iface vmbr9 inet static\n"+
+	gone, unclear := inForce([]configured{{nic, 3, inet}}, "--- a\n+++ b\n@@ -1,9 +1,0 @@\n-auto vmbr9\n-iface vmbr9 inet static\n"+
 		"-\taddress 10.9.0.1/24\n-\tbridge-ports none\n")
 	if unclear || len(gone) != 2 || gone[1].Type != hypervisor.InterfaceBridge || gone[1].CIDR != "10.9.0.1/24" || len(gone[1].Ports) != 0 ||
 		!gone[1].Autostart {
 		t.Errorf("one that is gone: %+v, unclear %v", gone, unclear)
 	}
-	if text := restoring("--- a\n+++ b\n"); !strings.HasPrefix(text, "patch -R /etc/network/interfaces") {
+	if text := restoring("--- a\n+++ b\n"); !strings.HasPrefix(text, "patch -R -l /etc/network/interfaces") {
 		t.Error(text)
 	}
 }

@@ -38,7 +38,7 @@ func (h *Host) nodes(ctx context.Context) ([]nodeRow, error) {
 // explain looks whether a call failed because there is no such node: the hypervisor looks its name up elsewhere and then
 // says that a certificate is wrong.
 func (h *Host) explain(ctx context.Context, node string, err error) error {
-	if !errors.Is(err, pveapi.ErrNodeName) {
+	if !errors.Is(err, pveapi.ErrNodeName) || plugin.IsOnce(ctx) {
 		return err
 	}
 	rows, listErr := h.nodes(ctx)

@@ -2,10 +2,13 @@ package pve
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/hostler/hostler/plugins/pve/pveapi"
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
@@ -28,8 +31,47 @@ func (h *Host) Permissions(ctx context.Context) (hypervisor.Permissions, error) 
 	if _, err := h.api.Get(ctx, "/access/permissions", nil, &have); err != nil {
 		return hypervisor.Permissions{}, err
 	}
-	return compare(have, r, parseRelease(version.Release)), nil
+	result := compare(have, r, parseRelease(version.Release))
+	result.Version = &version
+	if h.capability == endpoint.Monitoring && have.holds("Sys.Audit", "/") {
+		result.Ends = h.ends(ctx)
+	}
+	return result, nil
 }
+
+// ends are when the tokens of the token's own user end. A token without Sys.Audit on /access/groups may not read that, not even of itself.
+func (h *Host) ends(ctx context.Context) []hypervisor.CredentialEnd {
+	user, _, found := strings.Cut(h.tokenID, "!")
+	path, err := pveapi.Path("access", "users", user)
+	if !found || err != nil {
+		return nil
+	}
+	var answer struct {
+		Expire pveapi.Int `json:"expire"`
+		Tokens map[string]struct {
+			Expire pveapi.Int `json:"expire"`
+		} `json:"tokens"`
+	}
+	if _, err := h.api.Get(ctx, path, nil, &answer); err != nil {
+		h.log.Debug("the ends of tokens are not readable", "error", err)
+		return nil
+	}
+	ends := make([]hypervisor.CredentialEnd, 0, len(answer.Tokens))
+	for _, name := range slices.Sorted(maps.Keys(answer.Tokens)) {
+		end := hypervisor.CredentialEnd{ID: user + "!" + name}
+		// A token is of no use after the end of its user. Zero is for ever.
+		for _, at := range []pveapi.Int{answer.Expire, answer.Tokens[name].Expire} {
+			if at.N > 0 && at.N < maxTime && (end.At.IsZero() || time.Unix(at.N, 0).Before(end.At)) {
+				end.At = time.Unix(at.N, 0).UTC()
+			}
+		}
+		ends = append(ends, end)
+	}
+	return ends
+}
+
+// maxTime is the end of the year 9999, after which no time has a form that others read.
+const maxTime = 253402300799
 
 // compare judges at "/" first, then at each pool, and reports the place where least is missing.
 func compare(have grants, r role, at release) hypervisor.Permissions {

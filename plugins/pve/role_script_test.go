@@ -18,7 +18,7 @@ import (
 // admin is a machine with a stand-in for pveum, which keeps state between runs.
 type admin struct{ state, bin string }
 
-func newAdmin(t *testing.T) *admin {
+func newAdmin(t testing.TB) *admin {
 	t.Helper()
 	a := &admin{state: t.TempDir(), bin: t.TempDir()}
 	stand, err := os.ReadFile("testdata/pveum")
@@ -35,13 +35,13 @@ const allPrivileges = "Datastore.Allocate,Datastore.AllocateSpace,Datastore.Allo
 	"Sys.Audit,Sys.Console,Sys.Modify,Sys.PowerMgmt,VM.Allocate,VM.Audit,VM.Backup,VM.Clone,VM.Config.CPU,VM.Config.Disk,VM.Config.Memory," +
 	"VM.Config.Network,VM.Config.Options,VM.Console,VM.Migrate,VM.PowerMgmt,VM.Snapshot,VM.Snapshot.Rollback"
 
-func (a *admin) write(t *testing.T, path, text string, mode os.FileMode) {
+func (a *admin) write(t testing.TB, path, text string, mode os.FileMode) {
 	t.Helper()
 	must(t, "making a folder", os.MkdirAll(filepath.Dir(path), 0o755))
 	must(t, "writing a file", os.WriteFile(path, []byte(text), mode))
 }
 
-func (a *admin) put(t *testing.T, name, text string) {
+func (a *admin) put(t testing.TB, name, text string) {
 	t.Helper()
 	a.write(t, filepath.Join(a.state, name), text, 0o644)
 }
@@ -52,7 +52,7 @@ func (a *admin) get(name string) string {
 }
 
 // run runs a script and gives what it printed.
-func (a *admin) run(t *testing.T, script string, args ...string) (out, problems string, err error) {
+func (a *admin) run(t testing.TB, script string, args ...string) (out, problems string, err error) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "sh", append([]string{"-s", "--"}, args...)...)
 	cmd.Stdin = strings.NewReader(script)
@@ -63,7 +63,7 @@ func (a *admin) run(t *testing.T, script string, args ...string) (out, problems 
 	return stdout.String(), stderr.String(), err
 }
 
-func roleScript(t *testing.T, query hypervisor.RoleScriptQuery) string {
+func roleScript(t testing.TB, query hypervisor.RoleScriptQuery) string {
 	t.Helper()
 	script, err := pve.New(nil).RoleScript(t.Context(), query)
 	must(t, "writing the script", err)

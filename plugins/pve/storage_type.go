@@ -32,7 +32,7 @@ var storageTypes = []hypervisor.StorageType{
 		choice("smbversion", "default", "2.0", "2.1", "3", "3.0", "3.11"), limitKey, preallocKey, text("options", 1024), fixed(chainKey)),
 	storageType("dir", backupKeys, folderKeys, needed(text("path", 4096)), sharedKey, formatKey, text("is_mountpoint", 4096), limitKey,
 		preallocKey, fixed(chainKey)),
-	storageType("esxi", nil, nil, sharedKey, required(text("server", 256)), required(text("username", 256)), passwordKey,
+	storageType("esxi", nil, nil, sharedKey, required(text("server", 256)), required(text("username", 256)), required(passwordKey),
 		flag("skip-cert-verification"), integer("port", 1, 65535)),
 	storageType("iscsi", nil, nil, needed(text("portal", 256)), needed(text("target", 256)), limitKey),
 	storageType("iscsidirect", nil, nil, needed(text("portal", 256)), needed(text("target", 256)), limitKey),

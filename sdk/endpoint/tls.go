@@ -60,15 +60,21 @@ func trust(state tls.ConnectionState, name, pin string, verify bool) *plugin.Err
 			return plugin.Errorf(plugin.Untrusted, "the endpoint's certificate is not the pinned one")
 		}
 	case verify:
-		opts := x509.VerifyOptions{DNSName: name, Intermediates: x509.NewCertPool()}
-		for _, c := range state.PeerCertificates[1:] {
-			opts.Intermediates.AddCert(c)
-		}
-		if _, err := leaf.Verify(opts); err != nil {
+		if err := vouched(state, name); err != nil {
 			return plugin.Errorf(plugin.Untrusted, "the endpoint's certificate is not trusted: %s", distrust(err, name))
 		}
 	}
 	return nil
+}
+
+// vouched is nil when the system's authorities vouch for the shown certificate under that name.
+func vouched(state tls.ConnectionState, name string) error {
+	opts := x509.VerifyOptions{DNSName: name, Intermediates: x509.NewCertPool()}
+	for _, c := range state.PeerCertificates[1:] {
+		opts.Intermediates.AddCert(c)
+	}
+	_, err := state.PeerCertificates[0].Verify(opts)
+	return err
 }
 
 // distrust says why a certificate did not pass, in words for the one who looks after the endpoint.

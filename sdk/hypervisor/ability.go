@@ -17,6 +17,15 @@ var abilities = plugin.Abilities[*server]{
 	of[NodeReader]("node_read", func(r grpc.ServiceRegistrar, s *server) {
 		hypervisorv1.RegisterNodeReadServiceServer(r, &nodeReadServer{server: s})
 	}),
+	of[PeerLister]("peer_list", func(r grpc.ServiceRegistrar, s *server) {
+		hypervisorv1.RegisterPeerListServiceServer(r, &peerListServer{server: s})
+	}),
+	of[MemberReader]("member_read", func(r grpc.ServiceRegistrar, s *server) {
+		hypervisorv1.RegisterMemberReadServiceServer(r, &memberReadServer{server: s})
+	}),
+	of[NodePowerer]("node_power", func(r grpc.ServiceRegistrar, s *server) {
+		hypervisorv1.RegisterNodePowerServiceServer(r, &nodePowerServer{server: s})
+	}),
 	of[HardwareReader]("hardware_read", func(r grpc.ServiceRegistrar, s *server) {
 		hypervisorv1.RegisterHardwareReadServiceServer(r, &hardwareReadServer{server: s})
 	}),
@@ -65,6 +74,12 @@ var abilities = plugin.Abilities[*server]{
 	ofDriver[RoleScripter]("role_script", func(r grpc.ServiceRegistrar, s *server) {
 		hypervisorv1.RegisterRoleScriptServiceServer(r, &roleScriptServer{scripter: s.service.Driver.(RoleScripter)})
 	}),
+	ofDriver[RoleOutputReader]("role_output", func(r grpc.ServiceRegistrar, s *server) {
+		hypervisorv1.RegisterRoleOutputServiceServer(r, &roleOutputServer{reader: s.service.Driver.(RoleOutputReader)})
+	}),
+	ofDriver[CertificateReader]("certificate_read", func(r grpc.ServiceRegistrar, s *server) {
+		hypervisorv1.RegisterCertificateReadServiceServer(r, &certificateReadServer{reader: s.service.Driver.(CertificateReader)})
+	}),
 	ofDriver[CredentialReader]("credential_read", func(r grpc.ServiceRegistrar, s *server) {
 		hypervisorv1.RegisterCredentialReadServiceServer(r, &credentialReadServer{reader: s.service.Driver.(CredentialReader)})
 	}),
@@ -83,8 +98,9 @@ func ofDriver[Optional any](name string, register func(grpc.ServiceRegistrar, *s
 	return plugin.AbilityOf[Optional](name, func(s *server) any { return s.service.Driver }, register)
 }
 
-// As gives a Host, or for RoleScripter, CredentialReader and Enroller a Driver, as one of the optional interfaces when it has that
-// ability, whether it is a driver's own or one behind a plugin: As[Lifecycler](host). Use it in place of a type assertion.
+// As gives a Host, or a Driver for the interfaces that a driver has (RoleScripter, RoleOutputReader, CertificateReader,
+// CredentialReader, Enroller), as one of the optional interfaces when it has that ability, whether it is a driver's own or one
+// behind a plugin: As[Lifecycler](host). Use it in place of a type assertion.
 func As[Optional any](v any) (Optional, bool) { return plugin.As[Optional](abilities, v) }
 
 // AbilityName is the name of the ability that one of the optional interfaces is: AbilityName[Lifecycler]() is "lifecycle".

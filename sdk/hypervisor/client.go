@@ -21,10 +21,12 @@ type Client struct {
 }
 
 var (
-	_ Driver           = (*Client)(nil)
-	_ RoleScripter     = (*Client)(nil)
-	_ CredentialReader = (*Client)(nil)
-	_ Enroller         = (*Client)(nil)
+	_ Driver            = (*Client)(nil)
+	_ RoleScripter      = (*Client)(nil)
+	_ RoleOutputReader  = (*Client)(nil)
+	_ CertificateReader = (*Client)(nil)
+	_ CredentialReader  = (*Client)(nil)
+	_ Enroller          = (*Client)(nil)
 )
 
 // NewClient makes a driver of a connection.

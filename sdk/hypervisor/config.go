@@ -50,7 +50,8 @@ type Disk struct {
 
 // ConfigReader is satisfied by hosts that can tell a guest's configuration. Needs the Monitoring capability.
 type ConfigReader interface {
-	// Config reads it past any cache. An unknown guest is NotFound.
+	// Config reads it past any cache. An unknown guest is NotFound. The service asks for all guests so in the background, a budget of
+	// requests at a time, and marks these calls with plugin.Once.
 	Config(ctx context.Context, guest GuestRef) (Config, error)
 }
 

@@ -20,6 +20,9 @@ func TestNothingIsLostOnTheWire(t *testing.T) {
 	plugintest.RoundTrip(t, refToProto, refFromProto)
 	plugintest.RoundTrip(t, clusterToProto, clusterFromProto)
 	plugintest.RoundTrip(t, byPointer(nodeStatusToProto), nodeStatusFromProto)
+	plugintest.RoundTrip(t, membershipToProto, membershipFromProto)
+	plugintest.RoundTrip(t, memberToProto, memberFromProto)
+	plugintest.RoundTrip(t, peerToProto, peerFromProto)
 	plugintest.RoundTrip(t, hardwareQueryToProto, hardwareQueryFromProto, "target")
 	plugintest.RoundTrip(t, byPointer(nodeHardwareToProto), nodeHardwareFromProto)
 	plugintest.RoundTrip(t, taskToProto, taskFromProto)
@@ -57,6 +60,8 @@ func TestNothingIsLostOnTheWire(t *testing.T) {
 	plugintest.RoundTrip(t, uploadSpecToProto, uploadSpecFromProto)
 	plugintest.RoundTrip(t, uploadCheckToProto, uploadCheckFromProto)
 	plugintest.RoundTrip(t, scriptQueryToProto, scriptQueryFromProto)
+	plugintest.RoundTrip(t, roleOutputToProto, roleOutputFromProto)
+	plugintest.RoundTrip(t, certificateToProto, certificateFromProto)
 	plugintest.RoundTrip(t, func(l LogLine) *hypervisorv1.LogLine { return linesToProto([]LogLine{l})[0] }, lineFromProto)
 }
 

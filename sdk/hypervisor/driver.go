@@ -4,9 +4,9 @@
 // checked, and the one credential that the call's capability needs. A driver keeps nothing that matters between calls;
 // the service may kill it at any time and start it again. What every driver must do is in Driver and Host. All else is
 // an optional interface of one to five methods, listed in ability.go and found by type assertion on the host type
-// (RoleScripter, CredentialReader and Enroller on the driver), and the service asks As before it calls one. The comments
-// here are the contract; the protobuf files say only how it travels. The file sdk/DRIVER.md leads from an empty folder to a driver
-// that passes the conformance suite, drivertest.
+// (RoleScripter, RoleOutputReader, CertificateReader, CredentialReader and Enroller on the driver), and the service asks As before
+// it calls one. The comments here are the contract; the protobuf files say only how it travels. The file sdk/DRIVER.md leads from an
+// empty folder to a driver that passes the conformance suite, drivertest.
 //
 // Credentials: Inventory, TaskLog and what only reads come with the credential of Monitoring. A job that changes a guest has that
 // of Lifecycle and calls Guest, Tasks and WaitTask with it too, so that its rights include reading guests and the tasks that it
@@ -94,4 +94,17 @@ type Permissions struct {
 	Recommended []string
 	// Paths are the paths at which the needed privileges hold: "/" for everywhere, or scopes as Info.Scope names them.
 	Paths []string
+	// Ends are when credentials end, the asked one or others of the same user, as far as the hypervisor tells; the service keeps those of
+	// credentials that it has. One that is not named is one of which nothing is known.
+	Ends []CredentialEnd
+	// Version is what Host.Version tells, where the driver had to ask for it anyway; nil otherwise.
+	Version *Version
+}
+
+// CredentialEnd is when one credential ends.
+type CredentialEnd struct {
+	// ID is the credential's, as in endpoint.Credential.
+	ID string
+	// At is zero for one that does not end.
+	At time.Time
 }

@@ -48,11 +48,31 @@ func (s *server) Permissions(ctx context.Context, req *hypervisorv1.PermissionsR
 }
 
 func permissionsToProto(p Permissions) *hypervisorv1.PermissionsResponse {
-	return &hypervisorv1.PermissionsResponse{
+	out := &hypervisorv1.PermissionsResponse{
 		Missing: wire.Texts(p.Missing), Extra: wire.Texts(p.Extra), Recommended: wire.Texts(p.Recommended), Paths: wire.Texts(p.Paths),
+		Ends: wire.Each(p.Ends, credentialEndToProto),
 	}
+	if p.Version != nil {
+		out.Version = versionToProto(*p.Version)
+	}
+	return out
 }
 
 func permissionsFromProto(p *hypervisorv1.PermissionsResponse) Permissions {
-	return Permissions{Missing: p.GetMissing(), Extra: p.GetExtra(), Recommended: p.GetRecommended(), Paths: p.GetPaths()}
+	out := Permissions{
+		Missing: p.GetMissing(), Extra: p.GetExtra(), Recommended: p.GetRecommended(), Paths: p.GetPaths(),
+		Ends: wire.Each(p.GetEnds(), credentialEndFromProto),
+	}
+	if p.GetVersion() != nil {
+		out.Version = new(versionFromProto(p.GetVersion()))
+	}
+	return out
+}
+
+func credentialEndToProto(e CredentialEnd) *hypervisorv1.CredentialEnd {
+	return &hypervisorv1.CredentialEnd{Id: wire.Text(e.ID), At: wire.Timestamp(e.At)}
+}
+
+func credentialEndFromProto(e *hypervisorv1.CredentialEnd) CredentialEnd {
+	return CredentialEnd{ID: e.GetId(), At: wire.Time(e.GetAt())}
 }

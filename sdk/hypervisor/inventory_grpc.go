@@ -13,7 +13,7 @@ import (
 func (h *remoteHost) Inventory(ctx context.Context, query InventoryQuery, page func(Page) error) error {
 	req := &hypervisorv1.InventoryRequest{Target: h.target, Detail: query.Detail, Since: wire.Timestamp(query.Since)}
 	if known := query.Known; known != nil {
-		req.Known = &hypervisorv1.Membership{Cluster: clusterToProto(known.Cluster), Nodes: nodesToProto(known.Nodes)}
+		req.Known = membershipToProto(*known)
 	}
 	return wire.Receive(ctx, h.client.base.Inventory, req, func(in *hypervisorv1.InventoryResponse) error { return page(pageFromProto(in)) })
 }
@@ -22,7 +22,7 @@ func (s *server) Inventory(req *hypervisorv1.InventoryRequest, stream grpc.Serve
 	ctx := stream.Context()
 	query := InventoryQuery{Detail: req.GetDetail(), Since: wire.Time(req.GetSince())}
 	if known := req.GetKnown(); known.GetCluster() != nil {
-		query.Known = &Membership{Cluster: clusterFromProto(known.GetCluster()), Nodes: nodesFromProto(known.GetNodes())}
+		query.Known = new(membershipFromProto(known))
 	}
 	return endpoint.With(ctx, s.opener(), req, func(host Host) error {
 		return host.Inventory(ctx, query, func(page Page) error {
@@ -122,6 +122,14 @@ func clusterFromProto(c *hypervisorv1.Cluster) Cluster {
 		ID: c.GetId(), Name: c.GetName(), Quorate: c.GetQuorate(), Entry: c.GetEntry(), Partial: c.GetPartial(), StatesOnly: c.GetStatesOnly(),
 		Kept: c.GetKept(),
 	}
+}
+
+func membershipToProto(m Membership) *hypervisorv1.Membership {
+	return &hypervisorv1.Membership{Cluster: clusterToProto(m.Cluster), Nodes: nodesToProto(m.Nodes)}
+}
+
+func membershipFromProto(m *hypervisorv1.Membership) Membership {
+	return Membership{Cluster: clusterFromProto(m.GetCluster()), Nodes: nodesFromProto(m.GetNodes())}
 }
 
 func nodesToProto(nodes []Node) []*hypervisorv1.Node {

@@ -33,6 +33,10 @@ type Interface struct {
 	Gateway  string
 	CIDR6    string
 	Gateway6 string
+	// Dynamic says that its IPv4 address, and maybe a gateway, come from the network (DHCP); Dynamic6 the same of IPv6 (DHCP or router
+	// advertisements). Neither can be staged: a change of such an interface may take that away.
+	Dynamic  bool
+	Dynamic6 bool
 	// Ports are the interfaces below a bridge or a bond.
 	Ports []string
 	// Device is the interface below a VLAN or an alias, and the switch of a port of Open vSwitch.

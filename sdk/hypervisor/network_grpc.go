@@ -125,7 +125,7 @@ func interfaceToProto(i Interface) *hypervisorv1.NetworkInterface {
 		Gateway: wire.Text(i.Gateway), Cidr6: wire.Text(i.CIDR6), Gateway6: wire.Text(i.Gateway6), Ports: wire.Texts(i.Ports),
 		Device: wire.Text(i.Device), Vlan: i.VLAN, VlanAware: i.VLANAware, Vlans: wire.Text(i.VLANs), BondMode: wire.Text(i.BondMode),
 		BondPrimary: wire.Text(i.BondPrimary), BondHash: wire.Text(i.BondHash), Mtu: i.MTU, Comment: wire.Text(i.Comment),
-		AltNames: wire.Texts(i.AltNames),
+		AltNames: wire.Texts(i.AltNames), Dynamic: i.Dynamic, Dynamic6: i.Dynamic6,
 	}
 	if len(i.Options) > 0 {
 		out.Options = make(map[string]string, len(i.Options))
@@ -142,5 +142,6 @@ func interfaceFromProto(i *hypervisorv1.NetworkInterface) Interface {
 		Gateway: i.GetGateway(), CIDR6: i.GetCidr6(), Gateway6: i.GetGateway6(), Ports: i.GetPorts(), Device: i.GetDevice(),
 		VLAN: i.Vlan, VLANAware: i.GetVlanAware(), VLANs: i.GetVlans(), BondMode: i.GetBondMode(), BondPrimary: i.GetBondPrimary(),
 		BondHash: i.GetBondHash(), MTU: i.Mtu, Comment: i.GetComment(), AltNames: i.GetAltNames(), Options: i.GetOptions(),
+		Dynamic: i.GetDynamic(), Dynamic6: i.GetDynamic6(),
 	}
 }

@@ -43,12 +43,7 @@ func nodeHardwareToProto(h *NodeHardware) *hypervisorv1.NodeHardwareResponse {
 		Disks: wire.Each(h.Disks, nodeDiskToProto), Interfaces: wire.Each(h.Interfaces, nodeInterfaceToProto),
 		Pci: wire.Each(h.PCI, pciDeviceToProto), Services: wire.Each(h.Services, nodeServiceToProto),
 	}
-	if s := h.Subscription; s != nil {
-		out.Subscription = &hypervisorv1.Subscription{
-			Status: wire.Text(s.Status), Product: wire.Text(s.Product), Level: wire.Text(s.Level), Message: wire.Text(s.Message),
-			Key: wire.Text(s.Key), Sockets: s.Sockets, Due: wire.Text(s.Due), Checked: wire.Timestamp(s.Checked),
-		}
-	}
+	out.Subscription = subscriptionToProto(h.Subscription)
 	if s := h.System; s != nil {
 		out.System = &hypervisorv1.NodeSystem{Nameservers: wire.Texts(s.Nameservers), SearchDomain: wire.Text(s.SearchDomain),
 			Timezone: wire.Text(s.Timezone), Clock: wire.Timestamp(s.Clock)}
@@ -61,17 +56,33 @@ func nodeHardwareFromProto(h *hypervisorv1.NodeHardwareResponse) NodeHardware {
 		Disks: wire.Each(h.GetDisks(), nodeDiskFromProto), Interfaces: wire.Each(h.GetInterfaces(), nodeInterfaceFromProto),
 		PCI: wire.Each(h.GetPci(), pciDeviceFromProto), Services: wire.Each(h.GetServices(), nodeServiceFromProto),
 	}
-	if s := h.GetSubscription(); s != nil {
-		out.Subscription = &Subscription{
-			Status: s.GetStatus(), Product: s.GetProduct(), Level: s.GetLevel(), Message: s.GetMessage(), Key: s.GetKey(),
-			Sockets: s.Sockets, Due: s.GetDue(), Checked: wire.Time(s.GetChecked()),
-		}
-	}
+	out.Subscription = subscriptionFromProto(h.GetSubscription())
 	if s := h.GetSystem(); s != nil {
 		out.System = &NodeSystem{Nameservers: s.GetNameservers(), SearchDomain: s.GetSearchDomain(), Timezone: s.GetTimezone(),
 			Clock: wire.Time(s.GetClock())}
 	}
 	return out
+}
+
+// subscriptionToProto and subscriptionFromProto keep nil.
+func subscriptionToProto(s *Subscription) *hypervisorv1.Subscription {
+	if s == nil {
+		return nil
+	}
+	return &hypervisorv1.Subscription{
+		Status: wire.Text(s.Status), Product: wire.Text(s.Product), Level: wire.Text(s.Level), Message: wire.Text(s.Message),
+		Key: wire.Text(s.Key), Sockets: s.Sockets, Due: wire.Text(s.Due), Checked: wire.Timestamp(s.Checked),
+	}
+}
+
+func subscriptionFromProto(s *hypervisorv1.Subscription) *Subscription {
+	if s == nil {
+		return nil
+	}
+	return &Subscription{
+		Status: s.GetStatus(), Product: s.GetProduct(), Level: s.GetLevel(), Message: s.GetMessage(), Key: s.GetKey(),
+		Sockets: s.Sockets, Due: s.GetDue(), Checked: wire.Time(s.GetChecked()),
+	}
 }
 
 func nodeDiskToProto(d NodeDisk) *hypervisorv1.NodeDisk {

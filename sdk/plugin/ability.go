@@ -99,3 +99,12 @@ func (c *Claims) Can(ability string) bool {
 	d := c.description.Load()
 	return d == nil || slices.Contains(d.Abilities, ability)
 }
+
+// CanAt reports whether the plugin claims an ability at a kind of scope. A description without scopes claims each at all of them.
+func (c *Claims) CanAt(scope, ability string) bool {
+	d := c.description.Load()
+	if d == nil || d.Scopes == nil {
+		return d == nil || slices.Contains(d.Abilities, ability)
+	}
+	return slices.ContainsFunc(d.Scopes, func(s ScopeAbilities) bool { return s.Kind == scope && slices.Contains(s.Abilities, ability) })
+}

@@ -62,9 +62,17 @@ func describeOver(ctx context.Context, conn grpc.ClientConnInterface) ([]Descrip
 	for _, s := range answer.GetServices() {
 		described = append(described, Description{
 			Kind: s.GetKind(), Name: s.GetName(), Version: s.GetVersion(), Abilities: s.GetAbilities(),
+			Scopes: scopesFromProto(s.GetScopes()),
 		})
 	}
 	return described, nil
+}
+
+func scopesFromProto(scopes []*pluginv1.ScopeAbilities) (out []ScopeAbilities) {
+	for _, s := range scopes {
+		out = append(out, ScopeAbilities{Kind: s.GetKind(), Abilities: s.GetAbilities()})
+	}
+	return out
 }
 
 // Ping asks the plugin for a sign of life.

@@ -76,4 +76,13 @@ type Description struct {
 	Version string
 	// Abilities are the optional interfaces that it satisfies, in the words of its kind.
 	Abilities []string
+	// Scopes tell which abilities each kind of scope has, where the plugin's kind has scopes; nil for the kind's own default.
+	Scopes []ScopeAbilities
+}
+
+// ScopeAbilities are the abilities that a kind of scope has.
+type ScopeAbilities struct {
+	// Kind is in the words of the plugin's kind, such as "cluster".
+	Kind      string
+	Abilities []string
 }

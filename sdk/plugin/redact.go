@@ -19,13 +19,21 @@ func redact(s string, secrets []string) string {
 // shortLine is the length up to which a line of a secret of several is none by itself, such as the lines that begin and end PEM.
 const shortLine = 16
 
-// withLines adds to a secret its lines, where it has several: an error may tell one of them.
+// withLines adds to a secret its lines and their words, where it has several: an error may tell one of them.
 func withLines(secret string) []string {
 	all := []string{secret}
+	add := func(part string) {
+		if len(part) > shortLine && part != secret && !strings.HasPrefix(part, "-----") {
+			all = append(all, part)
+		}
+	}
 	for line := range strings.Lines(secret) {
 		line = strings.TrimSpace(line)
-		if len(line) > shortLine && line != secret && !strings.HasPrefix(line, "-----") {
-			all = append(all, line)
+		add(line)
+		if words := strings.Fields(line); len(words) > 1 {
+			for _, word := range words {
+				add(word)
+			}
 		}
 	}
 	return all

@@ -73,8 +73,15 @@ func describe(ctx context.Context, services []Service) (*pluginv1.DescribeRespon
 		}
 		kinds[d.Kind] = true
 		described.Services = append(described.Services, &pluginv1.Service{
-			Kind: d.Kind, Name: d.Name, Version: d.Version, Abilities: d.Abilities,
+			Kind: d.Kind, Name: d.Name, Version: d.Version, Abilities: d.Abilities, Scopes: scopesToProto(d.Scopes),
 		})
 	}
 	return described, nil
+}
+
+func scopesToProto(scopes []ScopeAbilities) (out []*pluginv1.ScopeAbilities) {
+	for _, s := range scopes {
+		out = append(out, &pluginv1.ScopeAbilities{Kind: s.Kind, Abilities: s.Abilities})
+	}
+	return out
 }

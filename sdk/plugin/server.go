@@ -20,7 +20,7 @@ const window = 1 << 20
 // NewServer makes the gRPC server that Serve uses, for tests that want the same treatment of errors and panics. Every
 // error becomes a status that carries an Error, every panic in a driver an internal one; causes go to the logger.
 func NewServer(logger hclog.Logger, opts ...grpc.ServerOption) *grpc.Server {
-	g := guard{logger: logger}
+	g := guard{logger: logger, ledger: newLedger()}
 	return grpc.NewServer(append(opts,
 		grpc.InitialWindowSize(window),
 		grpc.InitialConnWindowSize(window),
@@ -43,7 +43,10 @@ func DialOptions() []grpc.DialOption {
 }
 
 // guard stands between gRPC and the drivers.
-type guard struct{ logger hclog.Logger }
+type guard struct {
+	logger hclog.Logger
+	ledger *ledger
+}
 
 func (g guard) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (resp any, err error) {
 	if !ours(info.FullMethod) {
@@ -54,7 +57,9 @@ func (g guard) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, h
 			err = g.panicked(info.FullMethod, value, secretsOf(req))
 		}
 	}()
-	resp, err = handle(ctx, req)
+	counted, account := g.ledger.with(ctx)
+	account.open(req)
+	resp, err = handle(counted, req)
 	if err != nil {
 		return nil, g.encode(ctx, info.FullMethod, err, secretsOf(req))
 	}
@@ -65,7 +70,8 @@ func (g guard) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo
 	if !ours(info.FullMethod) {
 		return handle(srv, ss)
 	}
-	seen := &watched{ServerStream: ss}
+	counted, account := g.ledger.with(ss.Context())
+	seen := &watched{ServerStream: ss, ctx: counted, account: account}
 	defer func() {
 		if value := recover(); value != nil {
 			err = g.panicked(info.FullMethod, value, secretsOf(seen.first))
@@ -80,13 +86,18 @@ func (g guard) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo
 // watched remembers a stream's first message, which has the target.
 type watched struct {
 	grpc.ServerStream
-	first any
+	ctx     context.Context // of the one call that the stream is
+	account *account
+	first   any
 }
+
+func (w *watched) Context() context.Context { return w.ctx }
 
 func (w *watched) RecvMsg(m any) error {
 	err := w.ServerStream.RecvMsg(m)
 	if err == nil && w.first == nil {
 		w.first = m
+		w.account.open(m)
 	}
 	return err
 }

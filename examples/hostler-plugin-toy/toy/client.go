@@ -21,7 +21,7 @@ const maxAnswer = 4 << 20
 // client sends requests to one target with its one credential.
 type client struct {
 	target    endpoint.Target
-	transport *http.Transport
+	transport http.RoundTripper
 	log       hclog.Logger
 }
 

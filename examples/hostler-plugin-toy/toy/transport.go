@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // maxTargets is how many targets have connections at a time. Whoever enrols and removes hosts all day must not fill the
@@ -21,7 +22,8 @@ func (d *Driver) client(target endpoint.Target) (client, error) {
 	}
 	// Never log target.Credential.Secret. It would print as "[secret]", but why try.
 	log := d.log.With("address", target.Address, "capability", string(target.Credential.Capability))
-	return client{target: target, transport: transport, log: log}, nil
+	// Counted, so that people are shown how many requests the service causes at each host.
+	return client{target: target, transport: plugin.CountRequests(transport), log: log}, nil
 }
 
 // transport gives the connections of a target. A connection shows one client's certificate, so that no other credential may use it:

@@ -45,6 +45,9 @@ func (p *Pool) NewClient(target endpoint.Target) (*Client, error) {
 	return &Client{base: "https://" + target.Address, identity: identity, ways: ways, waits: p.timeouts}, nil
 }
 
+// Identity is the client's certificate; zero without one.
+func (c *Client) Identity() Identity { return c.identity }
+
 // request is one request to the server.
 type request struct {
 	method, path string
@@ -162,7 +165,7 @@ func (c *Client) sender(own bool) *http.Client {
 		way = c.ways.own
 	}
 	return &http.Client{
-		Transport:     way,
+		Transport:     plugin.CountRequests(way),
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }

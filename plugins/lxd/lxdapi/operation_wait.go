@@ -80,7 +80,7 @@ func (c *Client) WaitFor(ctx context.Context, id string, most time.Duration) (*O
 // waitStep asks the server to answer when the operation is over, or when that time or a part of what an answer may take is.
 func (c *Client) waitStep(ctx context.Context, id string, most time.Duration) (*Operation, error) {
 	seconds := max(int(min(most.Seconds(), c.waits.Header.Seconds()*2/3)), 1)
-	a, err := c.send(ctx, request{method: http.MethodGet, path: rootPath + "/operations/" + id + "/wait",
+	a, err := c.send(plugin.Waiting(ctx), request{method: http.MethodGet, path: rootPath + "/operations/" + id + "/wait",
 		query: map[string][]string{"timeout": {strconv.Itoa(seconds)}}, limit: maxSmall, stays: true})
 	if err != nil {
 		return nil, gone(err)

@@ -125,7 +125,7 @@ func (c *Client) send(ctx context.Context, method, path string, query, form url.
 	if c.token != "" {
 		req.Header.Set("Authorization", c.token)
 	}
-	resp, err := c.retrying(method).Do(req)
+	resp, err := c.retrying(ctx, method).Do(req)
 	if err != nil {
 		defer stop(nil)
 		return nil, netError(ctx, err)
@@ -139,14 +139,17 @@ func (c *Client) send(ctx context.Context, method, path string, query, form url.
 }
 
 // retrying makes the sender of one request; the connections are shared.
-func (c *Client) retrying(method string) *retryablehttp.Client {
+func (c *Client) retrying(ctx context.Context, method string) *retryablehttp.Client {
 	way, check := c.ways.write, retryNever
 	if method == http.MethodGet {
-		way, check = c.ways.read, retryRead(time.Now())
+		way = c.ways.read
+		if !plugin.IsOnce(ctx) {
+			check = retryRead(time.Now())
+		}
 	}
 	return &retryablehttp.Client{
 		HTTPClient: &http.Client{
-			Transport:     way,
+			Transport:     plugin.CountRequests(way),
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 		RetryMax: retries, RetryWaitMin: retryMin, RetryWaitMax: retryMax,

@@ -51,7 +51,7 @@ func (c *Client) Upload(ctx context.Context, path string, upload Upload, into an
 	if c.token != "" {
 		req.Header.Set("Authorization", c.token)
 	}
-	resp, err := c.retrying(http.MethodPost).HTTPClient.Do(req)
+	resp, err := c.retrying(ctx, http.MethodPost).HTTPClient.Do(req)
 	if err != nil {
 		defer stop(nil)
 		if own := body.fault(); own != nil {

@@ -58,8 +58,12 @@ func (s *Schema) CheckAnswer(method, path string, body []byte) []string {
 		return []string{fmt.Sprintf("%s %s: body has no data", method, m.Path)}
 	}
 	c := answerCheck{extra: undocumented[method+" "+m.Path], where: method + " " + m.Path}
-	if strings.HasSuffix(strings.TrimSuffix(m.Path, "/{pos}"), "/firewall/rules") { // in every scope alike
-		c.extra = []string{"digest", "errors"}
+	list := strings.TrimSuffix(m.Path, "/{pos}")
+	if strings.HasSuffix(list, "/firewall/rules") || strings.HasSuffix(list, "/groups/{group}") {
+		c.extra = []string{"digest", "errors"} // in every scope alike
+	}
+	if strings.HasSuffix(m.Path, "/firewall/aliases") {
+		c.extra = []string{"ipversion"}
 	}
 	if strings.HasSuffix(m.Path, "/firewall/options") {
 		c.extra = []string{"digest"}

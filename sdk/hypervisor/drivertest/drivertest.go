@@ -53,6 +53,9 @@ type Config struct {
 	// NewCode makes a one-time code that gives access to the endpoint of Target for a capability, and ends after some time; a time
 	// that is negative is over.
 	NewCode func(t testing.TB, capability endpoint.Capability, valid time.Duration) plugin.Secret
+	// RoleOutput gives what the script of RoleScript prints when it makes the credentials of some capabilities and finds those of others.
+	// Nil leaves out the cases that read one.
+	RoleOutput func(t testing.TB, made, kept []endpoint.Capability) plugin.Secret
 	// RunningTask starts a task that runs until it is stopped and has at least one line of log.
 	RunningTask func(t testing.TB) (taskID string)
 	// EndedTask gives a task that ended well with at least five lines of log.
@@ -81,6 +84,9 @@ type Config struct {
 	// Download gives a file that the hypervisor can fetch, under a name that no other case uses. Templates that it has heard of it can
 	// fetch to the same storage. Nil leaves out the cases that fetch.
 	Download func(t testing.TB) hypervisor.DownloadSpec
+	// Reboots gives the targets of an endpoint of its own, and the name of a node there that may be rebooted while another one answers,
+	// or itself. Nil leaves out the case that reboots one.
+	Reboots func(t testing.TB) (target func(capability endpoint.Capability) endpoint.Target, node string)
 	// LockedGuest makes a guest that refuses actions because something locks it.
 	LockedGuest func(t testing.TB) hypervisor.GuestRef
 }
@@ -113,6 +119,9 @@ func Run(t *testing.T, cfg Config) {
 			s.group(t, "lifecycle", s.lifecycle)
 			s.group(t, "task_stop", s.taskStop)
 			s.group(t, "node_read", s.nodeRead)
+			s.group(t, "peer_list", s.peerList)
+			s.group(t, "member_read", s.memberRead)
+			s.group(t, "node_power", s.nodePower)
 			s.group(t, "hardware_read", s.hardwareRead)
 			s.group(t, "snapshot", s.snapshot)
 			s.group(t, "provision", s.provision)
@@ -128,6 +137,8 @@ func Run(t *testing.T, cfg Config) {
 			s.group(t, "storage_manage", s.storageManage)
 			s.group(t, "content_fetch", s.contentFetch)
 			s.group(t, "role_script", s.roleScript)
+			s.group(t, "role_output", s.roleOutput)
+			s.group(t, "certificate_read", s.certificateRead)
 			s.group(t, "credential_read", s.credentialRead)
 			s.group(t, "enrol", s.enrol)
 			s.group(t, "concurrency", s.concurrency)

@@ -20,6 +20,14 @@ func (s *suite) permissions(t *testing.T) {
 			if len(got.Paths) == 0 {
 				t.Error("no path is given")
 			}
+			for _, end := range got.Ends {
+				if end.ID == "" {
+					t.Errorf("a credential without an id ends at %s", end.At)
+				}
+			}
+			if got.Version != nil && got.Version.Version == "" {
+				t.Error("a release without a version")
+			}
 		})
 		s.run(t, string(capability)+" lacking", func(t *testing.T, ctx context.Context) {
 			hook(t, "Lacking", s.Lacking != nil)

@@ -47,7 +47,12 @@ type Cluster struct {
 	nodes   []string
 	// offline are nodes that nothing can be moved to.
 	offline []string
-	guests  map[hypervisor.GuestID]*guest
+	// members are nodes that tell something else than the others, and ends when credentials end, by id.
+	members map[string]hypervisor.Member
+	ends    map[string]time.Time
+	// power is what nodes do that are told to reboot or to switch themselves off.
+	power  map[string]*power
+	guests map[hypervisor.GuestID]*guest
 	// storages are in the order in which they were added, bridges sorted, and images what VMs can be installed from.
 	storages []*storage
 	bridges  []string
@@ -73,6 +78,7 @@ func newCluster(address string, spec Spec, certified bool) *Cluster {
 		address: address, taskTime: cmp.Or(spec.TaskTime, 10*time.Millisecond), taskMemory: cmp.Or(spec.TaskMemory, 5*time.Second),
 		prefix: spec.Prefix, entries: map[string]string{},
 		guests: map[hypervisor.GuestID]*guest{}, made: 99, tokens: map[string]token{}, faults: map[string]Fault{}, calls: map[string]int{},
+		power: map[string]*power{}, members: map[string]hypervisor.Member{}, ends: map[string]time.Time{},
 		certified: certified, proper: map[endpoint.Capability]endpoint.Credential{}, codes: map[string]*code{},
 	}
 	c.certify(address)

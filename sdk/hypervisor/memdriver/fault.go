@@ -27,15 +27,16 @@ type Fault struct {
 	// Leak returns an error that holds the credential's secret, as a careless driver would.
 	Leak bool
 	// Late makes all of it happen in mid-stream: after the first page of an inventory or the first line of a log, when a code was
-	// redeemed, when a change of a storage or of a network was taken, and when a file was uploaded.
+	// redeemed, when a change of a storage or of a network, or a node's command was taken, and when a file was
+	// uploaded.
 	Late bool
 }
 
 // Methods are the names that SetFault and addresses know.
 var Methods = []string{
-	"version", "permissions", "inventory", "guest", "tasks", "tasklog", "waittask", "act", "stoptask", "nodestatus",
-	"disks", "interfaces", "pci", "services", "subscription", "system",
-	"snapshots", "takesnapshot", "deletesnapshot", "rollback", "redeem",
+	"version", "permissions", "inventory", "guest", "tasks", "tasklog", "waittask", "act", "stoptask", "nodestatus", "powernode", "peers",
+	"member", "disks", "interfaces", "pci", "services", "subscription", "system",
+	"snapshots", "takesnapshot", "deletesnapshot", "rollback", "redeem", "certificate",
 	"placement", "createvm", "destroy", "clone", "config", "optionkeys", "reconfigure", "growdisk", "nics", "addresses", "changenic",
 	"backups", "runbackup", "restore", "deletebackup", "protectbackup", "checkmigration", "migrate",
 	"content", "deletevolume", "storagetypes", "storagedefinition", "attachstorage", "editstorage", "detachstorage", "download", "templates",

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"net/netip"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/hostler/hostler/sdk/endpoint"
@@ -27,6 +26,9 @@ var (
 	_ hypervisor.Lifecycler   = (*Host)(nil)
 	_ hypervisor.TaskStopper  = (*Host)(nil)
 	_ hypervisor.NodeReader   = (*Host)(nil)
+	_ hypervisor.NodePowerer  = (*Host)(nil)
+	_ hypervisor.PeerLister   = (*Host)(nil)
+	_ hypervisor.MemberReader = (*Host)(nil)
 	_ hypervisor.Snapshotter  = (*Host)(nil)
 	_ hypervisor.Provisioner  = (*Host)(nil)
 	_ hypervisor.Cloner       = (*Host)(nil)
@@ -72,21 +74,24 @@ func (h *Host) Version(ctx context.Context) (hypervisor.Version, error) {
 	if err != nil {
 		return hypervisor.Version{}, err
 	}
+	return h.version(c), nil
+}
+
+func (h *Host) version(c *Cluster) hypervisor.Version {
 	return hypervisor.Version{
-		Version: "1.2.3", Release: "1.2", Fingerprint: c.Fingerprint(),
-		NotBefore: time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC), NotAfter: time.Date(2040, 1, 1, 0, 0, 0, 0, time.UTC),
-		CertificateNames: []string{strings.TrimSuffix(h.target.Address, ":8006")}, CertificateIssuer: "CN=memory",
+		Version: "1.2.3", Release: "1.2", Fingerprint: c.Fingerprint(), NotBefore: certificateBegin, NotAfter: certificateEnd,
+		CertificateNames: []string{certificateName(h.target)}, CertificateIssuer: certificateIssuer,
 		Node: c.entry(h.target.Address),
-	}, nil
+	}
 }
 
 // Permissions implements hypervisor.Host.
 func (h *Host) Permissions(ctx context.Context) (hypervisor.Permissions, error) {
-	_, has, err := h.begin(ctx, "permissions")
+	c, has, err := h.begin(ctx, "permissions")
 	if err != nil {
 		return hypervisor.Permissions{}, err
 	}
-	p := hypervisor.Permissions{Paths: []string{"/"}}
+	p := hypervisor.Permissions{Paths: []string{"/"}, Ends: c.credentialEnds(), Version: new(h.version(c))}
 	wanted := needs[h.target.Credential.Capability]
 	for _, privilege := range wanted {
 		if !slices.Contains(has, privilege) {

@@ -40,8 +40,10 @@ type Driver struct {
 }
 
 var (
-	_ hypervisor.Driver       = (*Driver)(nil)
-	_ hypervisor.RoleScripter = (*Driver)(nil)
+	_ hypervisor.Driver            = (*Driver)(nil)
+	_ hypervisor.RoleScripter      = (*Driver)(nil)
+	_ hypervisor.RoleOutputReader  = (*Driver)(nil)
+	_ hypervisor.CertificateReader = (*Driver)(nil)
 )
 
 // New makes a driver without clusters. An address that was not added is Unreachable.

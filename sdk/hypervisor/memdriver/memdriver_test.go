@@ -124,6 +124,9 @@ func conform(t *testing.T, shape memdriver.Shape) {
 		NewCode: func(_ testing.TB, c endpoint.Capability, valid time.Duration) plugin.Secret {
 			return cluster.NewCode(c, valid)
 		},
+		RoleOutput: func(_ testing.TB, made, kept []endpoint.Capability) plugin.Secret {
+			return cluster.RoleOutput(made, kept)
+		},
 		VM: func(testing.TB) hypervisor.VMSpec {
 			return hypervisor.VMSpec{
 				Node: cluster.Nodes()[0], Cores: 2, MemoryMB: 512, DiskGB: 4, Storage: "local", Bridge: "br1", OSType: "l26",
@@ -131,6 +134,10 @@ func conform(t *testing.T, shape memdriver.Shape) {
 			}
 		},
 		BackupStorage: "archive", UploadStorage: "local",
+		Reboots: func(testing.TB) (func(endpoint.Capability) endpoint.Target, string) {
+			own := clusters.Add(fmt.Sprintf("reboots%d.mem:8006", names.Add(1)), memdriver.Spec{Nodes: 2, TaskTime: 100 * time.Millisecond})
+			return own.Target, own.Nodes()[1]
+		},
 		NewStorage: func(testing.TB) (hypervisor.StorageSpec, hypervisor.StorageSetting) {
 			return hypervisor.StorageSpec{Name: fmt.Sprint("share", names.Add(1)), Type: "share", Config: []hypervisor.StorageSetting{
 				{Key: "server", Value: "nas.example.com"}, {Key: "content", Value: "iso,backup"}, {Key: "password", Value: "canary-of-a-share"},

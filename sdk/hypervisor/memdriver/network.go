@@ -179,6 +179,7 @@ func (h *Host) StageInterface(ctx context.Context, change hypervisor.InterfaceCh
 				return invalid("ports", "there is no interface %.20q", port)
 			}
 		}
+		want.Dynamic, want.Dynamic6 = false, false
 		if want.Active = false; was == nil {
 			all = append(all, want)
 		} else {

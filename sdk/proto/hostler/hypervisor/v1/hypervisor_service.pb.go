@@ -582,11 +582,15 @@ func (x *PermissionsRequest) GetTarget() *v1.Target {
 }
 
 type PermissionsResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Missing       []string               `protobuf:"bytes,1,rep,name=missing,proto3" json:"missing,omitempty"`
-	Extra         []string               `protobuf:"bytes,2,rep,name=extra,proto3" json:"extra,omitempty"`
-	Recommended   []string               `protobuf:"bytes,3,rep,name=recommended,proto3" json:"recommended,omitempty"`
-	Paths         []string               `protobuf:"bytes,4,rep,name=paths,proto3" json:"paths,omitempty"`
+	state       protoimpl.MessageState `protogen:"open.v1"`
+	Missing     []string               `protobuf:"bytes,1,rep,name=missing,proto3" json:"missing,omitempty"`
+	Extra       []string               `protobuf:"bytes,2,rep,name=extra,proto3" json:"extra,omitempty"`
+	Recommended []string               `protobuf:"bytes,3,rep,name=recommended,proto3" json:"recommended,omitempty"`
+	Paths       []string               `protobuf:"bytes,4,rep,name=paths,proto3" json:"paths,omitempty"`
+	// When credentials end, as far as the hypervisor tells.
+	Ends []*CredentialEnd `protobuf:"bytes,5,rep,name=ends,proto3" json:"ends,omitempty"`
+	// What the endpoint told of its release on the way; absent where it was not asked.
+	Version       *VersionResponse `protobuf:"bytes,6,opt,name=version,proto3" json:"version,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -649,6 +653,75 @@ func (x *PermissionsResponse) GetPaths() []string {
 	return nil
 }
 
+func (x *PermissionsResponse) GetEnds() []*CredentialEnd {
+	if x != nil {
+		return x.Ends
+	}
+	return nil
+}
+
+func (x *PermissionsResponse) GetVersion() *VersionResponse {
+	if x != nil {
+		return x.Version
+	}
+	return nil
+}
+
+// CredentialEnd is when one credential ends.
+type CredentialEnd struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// As in Credential.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Absent for one that does not end.
+	At            *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=at,proto3" json:"at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CredentialEnd) Reset() {
+	*x = CredentialEnd{}
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CredentialEnd) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CredentialEnd) ProtoMessage() {}
+
+func (x *CredentialEnd) ProtoReflect() protoreflect.Message {
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CredentialEnd.ProtoReflect.Descriptor instead.
+func (*CredentialEnd) Descriptor() ([]byte, []int) {
+	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *CredentialEnd) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *CredentialEnd) GetAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.At
+	}
+	return nil
+}
+
 type InventoryRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Never absent.
@@ -665,7 +738,7 @@ type InventoryRequest struct {
 
 func (x *InventoryRequest) Reset() {
 	*x = InventoryRequest{}
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[9]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -677,7 +750,7 @@ func (x *InventoryRequest) String() string {
 func (*InventoryRequest) ProtoMessage() {}
 
 func (x *InventoryRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[9]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -690,7 +763,7 @@ func (x *InventoryRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InventoryRequest.ProtoReflect.Descriptor instead.
 func (*InventoryRequest) Descriptor() ([]byte, []int) {
-	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{9}
+	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *InventoryRequest) GetTarget() *v1.Target {
@@ -738,7 +811,7 @@ type InventoryResponse struct {
 
 func (x *InventoryResponse) Reset() {
 	*x = InventoryResponse{}
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[10]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -750,7 +823,7 @@ func (x *InventoryResponse) String() string {
 func (*InventoryResponse) ProtoMessage() {}
 
 func (x *InventoryResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[10]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -763,7 +836,7 @@ func (x *InventoryResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InventoryResponse.ProtoReflect.Descriptor instead.
 func (*InventoryResponse) Descriptor() ([]byte, []int) {
-	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{10}
+	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *InventoryResponse) GetCluster() *Cluster {
@@ -820,7 +893,7 @@ type GuestRequest struct {
 
 func (x *GuestRequest) Reset() {
 	*x = GuestRequest{}
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[11]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -832,7 +905,7 @@ func (x *GuestRequest) String() string {
 func (*GuestRequest) ProtoMessage() {}
 
 func (x *GuestRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[11]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -845,7 +918,7 @@ func (x *GuestRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GuestRequest.ProtoReflect.Descriptor instead.
 func (*GuestRequest) Descriptor() ([]byte, []int) {
-	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{11}
+	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *GuestRequest) GetTarget() *v1.Target {
@@ -872,7 +945,7 @@ type GuestResponse struct {
 
 func (x *GuestResponse) Reset() {
 	*x = GuestResponse{}
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[12]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -884,7 +957,7 @@ func (x *GuestResponse) String() string {
 func (*GuestResponse) ProtoMessage() {}
 
 func (x *GuestResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[12]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -897,7 +970,7 @@ func (x *GuestResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GuestResponse.ProtoReflect.Descriptor instead.
 func (*GuestResponse) Descriptor() ([]byte, []int) {
-	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{12}
+	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *GuestResponse) GetGuest() *Guest {
@@ -927,7 +1000,7 @@ type TasksRequest struct {
 
 func (x *TasksRequest) Reset() {
 	*x = TasksRequest{}
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[13]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -939,7 +1012,7 @@ func (x *TasksRequest) String() string {
 func (*TasksRequest) ProtoMessage() {}
 
 func (x *TasksRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[13]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -952,7 +1025,7 @@ func (x *TasksRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TasksRequest.ProtoReflect.Descriptor instead.
 func (*TasksRequest) Descriptor() ([]byte, []int) {
-	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{13}
+	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *TasksRequest) GetTarget() *v1.Target {
@@ -1008,7 +1081,7 @@ type TasksResponse struct {
 
 func (x *TasksResponse) Reset() {
 	*x = TasksResponse{}
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[14]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1020,7 +1093,7 @@ func (x *TasksResponse) String() string {
 func (*TasksResponse) ProtoMessage() {}
 
 func (x *TasksResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[14]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1033,7 +1106,7 @@ func (x *TasksResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TasksResponse.ProtoReflect.Descriptor instead.
 func (*TasksResponse) Descriptor() ([]byte, []int) {
-	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{14}
+	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *TasksResponse) GetTasks() []*Task {
@@ -1065,7 +1138,7 @@ type TaskLogRequest struct {
 
 func (x *TaskLogRequest) Reset() {
 	*x = TaskLogRequest{}
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[15]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1077,7 +1150,7 @@ func (x *TaskLogRequest) String() string {
 func (*TaskLogRequest) ProtoMessage() {}
 
 func (x *TaskLogRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[15]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1090,7 +1163,7 @@ func (x *TaskLogRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskLogRequest.ProtoReflect.Descriptor instead.
 func (*TaskLogRequest) Descriptor() ([]byte, []int) {
-	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{15}
+	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *TaskLogRequest) GetTarget() *v1.Target {
@@ -1132,7 +1205,7 @@ type TaskLogResponse struct {
 
 func (x *TaskLogResponse) Reset() {
 	*x = TaskLogResponse{}
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[16]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1144,7 +1217,7 @@ func (x *TaskLogResponse) String() string {
 func (*TaskLogResponse) ProtoMessage() {}
 
 func (x *TaskLogResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[16]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1157,7 +1230,7 @@ func (x *TaskLogResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskLogResponse.ProtoReflect.Descriptor instead.
 func (*TaskLogResponse) Descriptor() ([]byte, []int) {
-	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{16}
+	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *TaskLogResponse) GetLines() []*LogLine {
@@ -1187,7 +1260,7 @@ type WaitTaskRequest struct {
 
 func (x *WaitTaskRequest) Reset() {
 	*x = WaitTaskRequest{}
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[17]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1199,7 +1272,7 @@ func (x *WaitTaskRequest) String() string {
 func (*WaitTaskRequest) ProtoMessage() {}
 
 func (x *WaitTaskRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[17]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1212,7 +1285,7 @@ func (x *WaitTaskRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WaitTaskRequest.ProtoReflect.Descriptor instead.
 func (*WaitTaskRequest) Descriptor() ([]byte, []int) {
-	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{17}
+	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *WaitTaskRequest) GetTarget() *v1.Target {
@@ -1248,7 +1321,7 @@ type WaitTaskResponse struct {
 
 func (x *WaitTaskResponse) Reset() {
 	*x = WaitTaskResponse{}
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[18]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1260,7 +1333,7 @@ func (x *WaitTaskResponse) String() string {
 func (*WaitTaskResponse) ProtoMessage() {}
 
 func (x *WaitTaskResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[18]
+	mi := &file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1273,7 +1346,7 @@ func (x *WaitTaskResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WaitTaskResponse.ProtoReflect.Descriptor instead.
 func (*WaitTaskResponse) Descriptor() ([]byte, []int) {
-	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{18}
+	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *WaitTaskResponse) GetLines() []*LogLine {
@@ -1333,12 +1406,17 @@ const file_hostler_hypervisor_v1_hypervisor_service_proto_rawDesc = "" +
 	"\x11certificate_names\x18\a \x03(\tR\x10certificateNames\x12-\n" +
 	"\x12certificate_issuer\x18\b \x01(\tR\x11certificateIssuer\"G\n" +
 	"\x12PermissionsRequest\x121\n" +
-	"\x06target\x18\x01 \x01(\v2\x19.hostler.plugin.v1.TargetR\x06target\"}\n" +
+	"\x06target\x18\x01 \x01(\v2\x19.hostler.plugin.v1.TargetR\x06target\"\xf9\x01\n" +
 	"\x13PermissionsResponse\x12\x18\n" +
 	"\amissing\x18\x01 \x03(\tR\amissing\x12\x14\n" +
 	"\x05extra\x18\x02 \x03(\tR\x05extra\x12 \n" +
 	"\vrecommended\x18\x03 \x03(\tR\vrecommended\x12\x14\n" +
-	"\x05paths\x18\x04 \x03(\tR\x05paths\"\xc8\x01\n" +
+	"\x05paths\x18\x04 \x03(\tR\x05paths\x128\n" +
+	"\x04ends\x18\x05 \x03(\v2$.hostler.hypervisor.v1.CredentialEndR\x04ends\x12@\n" +
+	"\aversion\x18\x06 \x01(\v2&.hostler.hypervisor.v1.VersionResponseR\aversion\"K\n" +
+	"\rCredentialEnd\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12*\n" +
+	"\x02at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\"\xc8\x01\n" +
 	"\x10InventoryRequest\x121\n" +
 	"\x06target\x18\x01 \x01(\v2\x19.hostler.plugin.v1.TargetR\x06target\x12\x16\n" +
 	"\x06detail\x18\x02 \x01(\bR\x06detail\x120\n" +
@@ -1403,7 +1481,7 @@ func file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescGZIP() []byte {
 	return file_hostler_hypervisor_v1_hypervisor_service_proto_rawDescData
 }
 
-var file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
+var file_hostler_hypervisor_v1_hypervisor_service_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
 var file_hostler_hypervisor_v1_hypervisor_service_proto_goTypes = []any{
 	(*InfoRequest)(nil),           // 0: hostler.hypervisor.v1.InfoRequest
 	(*InfoResponse)(nil),          // 1: hostler.hypervisor.v1.InfoResponse
@@ -1414,79 +1492,83 @@ var file_hostler_hypervisor_v1_hypervisor_service_proto_goTypes = []any{
 	(*VersionResponse)(nil),       // 6: hostler.hypervisor.v1.VersionResponse
 	(*PermissionsRequest)(nil),    // 7: hostler.hypervisor.v1.PermissionsRequest
 	(*PermissionsResponse)(nil),   // 8: hostler.hypervisor.v1.PermissionsResponse
-	(*InventoryRequest)(nil),      // 9: hostler.hypervisor.v1.InventoryRequest
-	(*InventoryResponse)(nil),     // 10: hostler.hypervisor.v1.InventoryResponse
-	(*GuestRequest)(nil),          // 11: hostler.hypervisor.v1.GuestRequest
-	(*GuestResponse)(nil),         // 12: hostler.hypervisor.v1.GuestResponse
-	(*TasksRequest)(nil),          // 13: hostler.hypervisor.v1.TasksRequest
-	(*TasksResponse)(nil),         // 14: hostler.hypervisor.v1.TasksResponse
-	(*TaskLogRequest)(nil),        // 15: hostler.hypervisor.v1.TaskLogRequest
-	(*TaskLogResponse)(nil),       // 16: hostler.hypervisor.v1.TaskLogResponse
-	(*WaitTaskRequest)(nil),       // 17: hostler.hypervisor.v1.WaitTaskRequest
-	(*WaitTaskResponse)(nil),      // 18: hostler.hypervisor.v1.WaitTaskResponse
-	(*v1.Target)(nil),             // 19: hostler.plugin.v1.Target
-	(*timestamppb.Timestamp)(nil), // 20: google.protobuf.Timestamp
-	(*Membership)(nil),            // 21: hostler.hypervisor.v1.Membership
-	(*Cluster)(nil),               // 22: hostler.hypervisor.v1.Cluster
-	(*Node)(nil),                  // 23: hostler.hypervisor.v1.Node
-	(*Guest)(nil),                 // 24: hostler.hypervisor.v1.Guest
-	(*Storage)(nil),               // 25: hostler.hypervisor.v1.Storage
-	(*SampleSeries)(nil),          // 26: hostler.hypervisor.v1.SampleSeries
-	(*GuestRef)(nil),              // 27: hostler.hypervisor.v1.GuestRef
-	(*Task)(nil),                  // 28: hostler.hypervisor.v1.Task
-	(*LogLine)(nil),               // 29: hostler.hypervisor.v1.LogLine
-	(*TaskResult)(nil),            // 30: hostler.hypervisor.v1.TaskResult
+	(*CredentialEnd)(nil),         // 9: hostler.hypervisor.v1.CredentialEnd
+	(*InventoryRequest)(nil),      // 10: hostler.hypervisor.v1.InventoryRequest
+	(*InventoryResponse)(nil),     // 11: hostler.hypervisor.v1.InventoryResponse
+	(*GuestRequest)(nil),          // 12: hostler.hypervisor.v1.GuestRequest
+	(*GuestResponse)(nil),         // 13: hostler.hypervisor.v1.GuestResponse
+	(*TasksRequest)(nil),          // 14: hostler.hypervisor.v1.TasksRequest
+	(*TasksResponse)(nil),         // 15: hostler.hypervisor.v1.TasksResponse
+	(*TaskLogRequest)(nil),        // 16: hostler.hypervisor.v1.TaskLogRequest
+	(*TaskLogResponse)(nil),       // 17: hostler.hypervisor.v1.TaskLogResponse
+	(*WaitTaskRequest)(nil),       // 18: hostler.hypervisor.v1.WaitTaskRequest
+	(*WaitTaskResponse)(nil),      // 19: hostler.hypervisor.v1.WaitTaskResponse
+	(*v1.Target)(nil),             // 20: hostler.plugin.v1.Target
+	(*timestamppb.Timestamp)(nil), // 21: google.protobuf.Timestamp
+	(*Membership)(nil),            // 22: hostler.hypervisor.v1.Membership
+	(*Cluster)(nil),               // 23: hostler.hypervisor.v1.Cluster
+	(*Node)(nil),                  // 24: hostler.hypervisor.v1.Node
+	(*Guest)(nil),                 // 25: hostler.hypervisor.v1.Guest
+	(*Storage)(nil),               // 26: hostler.hypervisor.v1.Storage
+	(*SampleSeries)(nil),          // 27: hostler.hypervisor.v1.SampleSeries
+	(*GuestRef)(nil),              // 28: hostler.hypervisor.v1.GuestRef
+	(*Task)(nil),                  // 29: hostler.hypervisor.v1.Task
+	(*LogLine)(nil),               // 30: hostler.hypervisor.v1.LogLine
+	(*TaskResult)(nil),            // 31: hostler.hypervisor.v1.TaskResult
 }
 var file_hostler_hypervisor_v1_hypervisor_service_proto_depIdxs = []int32{
 	2,  // 0: hostler.hypervisor.v1.InfoResponse.forms:type_name -> hostler.hypervisor.v1.CredentialForm
 	3,  // 1: hostler.hypervisor.v1.InfoResponse.actions:type_name -> hostler.hypervisor.v1.KindActions
 	4,  // 2: hostler.hypervisor.v1.InfoResponse.scope:type_name -> hostler.hypervisor.v1.Scope
-	19, // 3: hostler.hypervisor.v1.VersionRequest.target:type_name -> hostler.plugin.v1.Target
-	20, // 4: hostler.hypervisor.v1.VersionResponse.not_after:type_name -> google.protobuf.Timestamp
-	20, // 5: hostler.hypervisor.v1.VersionResponse.not_before:type_name -> google.protobuf.Timestamp
-	19, // 6: hostler.hypervisor.v1.PermissionsRequest.target:type_name -> hostler.plugin.v1.Target
-	19, // 7: hostler.hypervisor.v1.InventoryRequest.target:type_name -> hostler.plugin.v1.Target
-	20, // 8: hostler.hypervisor.v1.InventoryRequest.since:type_name -> google.protobuf.Timestamp
-	21, // 9: hostler.hypervisor.v1.InventoryRequest.known:type_name -> hostler.hypervisor.v1.Membership
-	22, // 10: hostler.hypervisor.v1.InventoryResponse.cluster:type_name -> hostler.hypervisor.v1.Cluster
-	23, // 11: hostler.hypervisor.v1.InventoryResponse.nodes:type_name -> hostler.hypervisor.v1.Node
-	24, // 12: hostler.hypervisor.v1.InventoryResponse.guests:type_name -> hostler.hypervisor.v1.Guest
-	25, // 13: hostler.hypervisor.v1.InventoryResponse.storages:type_name -> hostler.hypervisor.v1.Storage
-	26, // 14: hostler.hypervisor.v1.InventoryResponse.samples:type_name -> hostler.hypervisor.v1.SampleSeries
-	19, // 15: hostler.hypervisor.v1.GuestRequest.target:type_name -> hostler.plugin.v1.Target
-	27, // 16: hostler.hypervisor.v1.GuestRequest.guest:type_name -> hostler.hypervisor.v1.GuestRef
-	24, // 17: hostler.hypervisor.v1.GuestResponse.guest:type_name -> hostler.hypervisor.v1.Guest
-	19, // 18: hostler.hypervisor.v1.TasksRequest.target:type_name -> hostler.plugin.v1.Target
-	27, // 19: hostler.hypervisor.v1.TasksRequest.guest:type_name -> hostler.hypervisor.v1.GuestRef
-	20, // 20: hostler.hypervisor.v1.TasksRequest.since:type_name -> google.protobuf.Timestamp
-	28, // 21: hostler.hypervisor.v1.TasksResponse.tasks:type_name -> hostler.hypervisor.v1.Task
-	20, // 22: hostler.hypervisor.v1.TasksResponse.complete_since:type_name -> google.protobuf.Timestamp
-	19, // 23: hostler.hypervisor.v1.TaskLogRequest.target:type_name -> hostler.plugin.v1.Target
-	29, // 24: hostler.hypervisor.v1.TaskLogResponse.lines:type_name -> hostler.hypervisor.v1.LogLine
-	19, // 25: hostler.hypervisor.v1.WaitTaskRequest.target:type_name -> hostler.plugin.v1.Target
-	29, // 26: hostler.hypervisor.v1.WaitTaskResponse.lines:type_name -> hostler.hypervisor.v1.LogLine
-	30, // 27: hostler.hypervisor.v1.WaitTaskResponse.result:type_name -> hostler.hypervisor.v1.TaskResult
-	0,  // 28: hostler.hypervisor.v1.HypervisorService.Info:input_type -> hostler.hypervisor.v1.InfoRequest
-	5,  // 29: hostler.hypervisor.v1.HypervisorService.Version:input_type -> hostler.hypervisor.v1.VersionRequest
-	7,  // 30: hostler.hypervisor.v1.HypervisorService.Permissions:input_type -> hostler.hypervisor.v1.PermissionsRequest
-	9,  // 31: hostler.hypervisor.v1.HypervisorService.Inventory:input_type -> hostler.hypervisor.v1.InventoryRequest
-	11, // 32: hostler.hypervisor.v1.HypervisorService.Guest:input_type -> hostler.hypervisor.v1.GuestRequest
-	13, // 33: hostler.hypervisor.v1.HypervisorService.Tasks:input_type -> hostler.hypervisor.v1.TasksRequest
-	15, // 34: hostler.hypervisor.v1.HypervisorService.TaskLog:input_type -> hostler.hypervisor.v1.TaskLogRequest
-	17, // 35: hostler.hypervisor.v1.HypervisorService.WaitTask:input_type -> hostler.hypervisor.v1.WaitTaskRequest
-	1,  // 36: hostler.hypervisor.v1.HypervisorService.Info:output_type -> hostler.hypervisor.v1.InfoResponse
-	6,  // 37: hostler.hypervisor.v1.HypervisorService.Version:output_type -> hostler.hypervisor.v1.VersionResponse
-	8,  // 38: hostler.hypervisor.v1.HypervisorService.Permissions:output_type -> hostler.hypervisor.v1.PermissionsResponse
-	10, // 39: hostler.hypervisor.v1.HypervisorService.Inventory:output_type -> hostler.hypervisor.v1.InventoryResponse
-	12, // 40: hostler.hypervisor.v1.HypervisorService.Guest:output_type -> hostler.hypervisor.v1.GuestResponse
-	14, // 41: hostler.hypervisor.v1.HypervisorService.Tasks:output_type -> hostler.hypervisor.v1.TasksResponse
-	16, // 42: hostler.hypervisor.v1.HypervisorService.TaskLog:output_type -> hostler.hypervisor.v1.TaskLogResponse
-	18, // 43: hostler.hypervisor.v1.HypervisorService.WaitTask:output_type -> hostler.hypervisor.v1.WaitTaskResponse
-	36, // [36:44] is the sub-list for method output_type
-	28, // [28:36] is the sub-list for method input_type
-	28, // [28:28] is the sub-list for extension type_name
-	28, // [28:28] is the sub-list for extension extendee
-	0,  // [0:28] is the sub-list for field type_name
+	20, // 3: hostler.hypervisor.v1.VersionRequest.target:type_name -> hostler.plugin.v1.Target
+	21, // 4: hostler.hypervisor.v1.VersionResponse.not_after:type_name -> google.protobuf.Timestamp
+	21, // 5: hostler.hypervisor.v1.VersionResponse.not_before:type_name -> google.protobuf.Timestamp
+	20, // 6: hostler.hypervisor.v1.PermissionsRequest.target:type_name -> hostler.plugin.v1.Target
+	9,  // 7: hostler.hypervisor.v1.PermissionsResponse.ends:type_name -> hostler.hypervisor.v1.CredentialEnd
+	6,  // 8: hostler.hypervisor.v1.PermissionsResponse.version:type_name -> hostler.hypervisor.v1.VersionResponse
+	21, // 9: hostler.hypervisor.v1.CredentialEnd.at:type_name -> google.protobuf.Timestamp
+	20, // 10: hostler.hypervisor.v1.InventoryRequest.target:type_name -> hostler.plugin.v1.Target
+	21, // 11: hostler.hypervisor.v1.InventoryRequest.since:type_name -> google.protobuf.Timestamp
+	22, // 12: hostler.hypervisor.v1.InventoryRequest.known:type_name -> hostler.hypervisor.v1.Membership
+	23, // 13: hostler.hypervisor.v1.InventoryResponse.cluster:type_name -> hostler.hypervisor.v1.Cluster
+	24, // 14: hostler.hypervisor.v1.InventoryResponse.nodes:type_name -> hostler.hypervisor.v1.Node
+	25, // 15: hostler.hypervisor.v1.InventoryResponse.guests:type_name -> hostler.hypervisor.v1.Guest
+	26, // 16: hostler.hypervisor.v1.InventoryResponse.storages:type_name -> hostler.hypervisor.v1.Storage
+	27, // 17: hostler.hypervisor.v1.InventoryResponse.samples:type_name -> hostler.hypervisor.v1.SampleSeries
+	20, // 18: hostler.hypervisor.v1.GuestRequest.target:type_name -> hostler.plugin.v1.Target
+	28, // 19: hostler.hypervisor.v1.GuestRequest.guest:type_name -> hostler.hypervisor.v1.GuestRef
+	25, // 20: hostler.hypervisor.v1.GuestResponse.guest:type_name -> hostler.hypervisor.v1.Guest
+	20, // 21: hostler.hypervisor.v1.TasksRequest.target:type_name -> hostler.plugin.v1.Target
+	28, // 22: hostler.hypervisor.v1.TasksRequest.guest:type_name -> hostler.hypervisor.v1.GuestRef
+	21, // 23: hostler.hypervisor.v1.TasksRequest.since:type_name -> google.protobuf.Timestamp
+	29, // 24: hostler.hypervisor.v1.TasksResponse.tasks:type_name -> hostler.hypervisor.v1.Task
+	21, // 25: hostler.hypervisor.v1.TasksResponse.complete_since:type_name -> google.protobuf.Timestamp
+	20, // 26: hostler.hypervisor.v1.TaskLogRequest.target:type_name -> hostler.plugin.v1.Target
+	30, // 27: hostler.hypervisor.v1.TaskLogResponse.lines:type_name -> hostler.hypervisor.v1.LogLine
+	20, // 28: hostler.hypervisor.v1.WaitTaskRequest.target:type_name -> hostler.plugin.v1.Target
+	30, // 29: hostler.hypervisor.v1.WaitTaskResponse.lines:type_name -> hostler.hypervisor.v1.LogLine
+	31, // 30: hostler.hypervisor.v1.WaitTaskResponse.result:type_name -> hostler.hypervisor.v1.TaskResult
+	0,  // 31: hostler.hypervisor.v1.HypervisorService.Info:input_type -> hostler.hypervisor.v1.InfoRequest
+	5,  // 32: hostler.hypervisor.v1.HypervisorService.Version:input_type -> hostler.hypervisor.v1.VersionRequest
+	7,  // 33: hostler.hypervisor.v1.HypervisorService.Permissions:input_type -> hostler.hypervisor.v1.PermissionsRequest
+	10, // 34: hostler.hypervisor.v1.HypervisorService.Inventory:input_type -> hostler.hypervisor.v1.InventoryRequest
+	12, // 35: hostler.hypervisor.v1.HypervisorService.Guest:input_type -> hostler.hypervisor.v1.GuestRequest
+	14, // 36: hostler.hypervisor.v1.HypervisorService.Tasks:input_type -> hostler.hypervisor.v1.TasksRequest
+	16, // 37: hostler.hypervisor.v1.HypervisorService.TaskLog:input_type -> hostler.hypervisor.v1.TaskLogRequest
+	18, // 38: hostler.hypervisor.v1.HypervisorService.WaitTask:input_type -> hostler.hypervisor.v1.WaitTaskRequest
+	1,  // 39: hostler.hypervisor.v1.HypervisorService.Info:output_type -> hostler.hypervisor.v1.InfoResponse
+	6,  // 40: hostler.hypervisor.v1.HypervisorService.Version:output_type -> hostler.hypervisor.v1.VersionResponse
+	8,  // 41: hostler.hypervisor.v1.HypervisorService.Permissions:output_type -> hostler.hypervisor.v1.PermissionsResponse
+	11, // 42: hostler.hypervisor.v1.HypervisorService.Inventory:output_type -> hostler.hypervisor.v1.InventoryResponse
+	13, // 43: hostler.hypervisor.v1.HypervisorService.Guest:output_type -> hostler.hypervisor.v1.GuestResponse
+	15, // 44: hostler.hypervisor.v1.HypervisorService.Tasks:output_type -> hostler.hypervisor.v1.TasksResponse
+	17, // 45: hostler.hypervisor.v1.HypervisorService.TaskLog:output_type -> hostler.hypervisor.v1.TaskLogResponse
+	19, // 46: hostler.hypervisor.v1.HypervisorService.WaitTask:output_type -> hostler.hypervisor.v1.WaitTaskResponse
+	39, // [39:47] is the sub-list for method output_type
+	31, // [31:39] is the sub-list for method input_type
+	31, // [31:31] is the sub-list for extension type_name
+	31, // [31:31] is the sub-list for extension extendee
+	0,  // [0:31] is the sub-list for field type_name
 }
 
 func init() { file_hostler_hypervisor_v1_hypervisor_service_proto_init() }
@@ -1503,7 +1585,7 @@ func file_hostler_hypervisor_v1_hypervisor_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_hostler_hypervisor_v1_hypervisor_service_proto_rawDesc), len(file_hostler_hypervisor_v1_hypervisor_service_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   19,
+			NumMessages:   20,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

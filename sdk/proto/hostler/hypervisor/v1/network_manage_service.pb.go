@@ -45,6 +45,8 @@ type NetworkInterface struct {
 	Comment       string            `protobuf:"bytes,18,opt,name=comment,proto3" json:"comment,omitempty"`
 	AltNames      []string          `protobuf:"bytes,19,rep,name=alt_names,json=altNames,proto3" json:"alt_names,omitempty"`
 	Options       map[string]string `protobuf:"bytes,20,rep,name=options,proto3" json:"options,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	Dynamic       bool              `protobuf:"varint,21,opt,name=dynamic,proto3" json:"dynamic,omitempty"`
+	Dynamic6      bool              `protobuf:"varint,22,opt,name=dynamic6,proto3" json:"dynamic6,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -217,6 +219,20 @@ func (x *NetworkInterface) GetOptions() map[string]string {
 		return x.Options
 	}
 	return nil
+}
+
+func (x *NetworkInterface) GetDynamic() bool {
+	if x != nil {
+		return x.Dynamic
+	}
+	return false
+}
+
+func (x *NetworkInterface) GetDynamic6() bool {
+	if x != nil {
+		return x.Dynamic6
+	}
+	return false
 }
 
 type NodeNetworkRequest struct {
@@ -736,7 +752,7 @@ var File_hostler_hypervisor_v1_network_manage_service_proto protoreflect.FileDes
 
 const file_hostler_hypervisor_v1_network_manage_service_proto_rawDesc = "" +
 	"\n" +
-	"2hostler/hypervisor/v1/network_manage_service.proto\x12\x15hostler.hypervisor.v1\x1a\x1ehostler/plugin/v1/target.proto\"\x94\x05\n" +
+	"2hostler/hypervisor/v1/network_manage_service.proto\x12\x15hostler.hypervisor.v1\x1a\x1ehostler/plugin/v1/target.proto\"\xca\x05\n" +
 	"\x10NetworkInterface\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04type\x18\x02 \x01(\tR\x04type\x12\x16\n" +
@@ -759,7 +775,9 @@ const file_hostler_hypervisor_v1_network_manage_service_proto_rawDesc = "" +
 	"\x03mtu\x18\x11 \x01(\x03H\x01R\x03mtu\x88\x01\x01\x12\x18\n" +
 	"\acomment\x18\x12 \x01(\tR\acomment\x12\x1b\n" +
 	"\talt_names\x18\x13 \x03(\tR\baltNames\x12N\n" +
-	"\aoptions\x18\x14 \x03(\v24.hostler.hypervisor.v1.NetworkInterface.OptionsEntryR\aoptions\x1a:\n" +
+	"\aoptions\x18\x14 \x03(\v24.hostler.hypervisor.v1.NetworkInterface.OptionsEntryR\aoptions\x12\x18\n" +
+	"\adynamic\x18\x15 \x01(\bR\adynamic\x12\x1a\n" +
+	"\bdynamic6\x18\x16 \x01(\bR\bdynamic6\x1a:\n" +
 	"\fOptionsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01B\a\n" +

@@ -112,7 +112,9 @@ type Service struct {
 	// Its own release.
 	Version string `protobuf:"bytes,3,opt,name=version,proto3" json:"version,omitempty"`
 	// The optional interfaces that it satisfies, in the words of its kind.
-	Abilities     []string `protobuf:"bytes,4,rep,name=abilities,proto3" json:"abilities,omitempty"`
+	Abilities []string `protobuf:"bytes,4,rep,name=abilities,proto3" json:"abilities,omitempty"`
+	// Where a kind has scopes, which of the abilities each kind of scope has; empty for the kind's own default.
+	Scopes        []*ScopeAbilities `protobuf:"bytes,5,rep,name=scopes,proto3" json:"scopes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -175,6 +177,212 @@ func (x *Service) GetAbilities() []string {
 	return nil
 }
 
+func (x *Service) GetScopes() []*ScopeAbilities {
+	if x != nil {
+		return x.Scopes
+	}
+	return nil
+}
+
+// ScopeAbilities are the abilities that a kind of scope has.
+type ScopeAbilities struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// In the words of the plugin's kind, such as "cluster".
+	Kind          string   `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
+	Abilities     []string `protobuf:"bytes,2,rep,name=abilities,proto3" json:"abilities,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ScopeAbilities) Reset() {
+	*x = ScopeAbilities{}
+	mi := &file_hostler_plugin_v1_plugin_service_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ScopeAbilities) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ScopeAbilities) ProtoMessage() {}
+
+func (x *ScopeAbilities) ProtoReflect() protoreflect.Message {
+	mi := &file_hostler_plugin_v1_plugin_service_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ScopeAbilities.ProtoReflect.Descriptor instead.
+func (*ScopeAbilities) Descriptor() ([]byte, []int) {
+	return file_hostler_plugin_v1_plugin_service_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *ScopeAbilities) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *ScopeAbilities) GetAbilities() []string {
+	if x != nil {
+		return x.Abilities
+	}
+	return nil
+}
+
+type TakeRequestsRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TakeRequestsRequest) Reset() {
+	*x = TakeRequestsRequest{}
+	mi := &file_hostler_plugin_v1_plugin_service_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TakeRequestsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TakeRequestsRequest) ProtoMessage() {}
+
+func (x *TakeRequestsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_hostler_plugin_v1_plugin_service_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TakeRequestsRequest.ProtoReflect.Descriptor instead.
+func (*TakeRequestsRequest) Descriptor() ([]byte, []int) {
+	return file_hostler_plugin_v1_plugin_service_proto_rawDescGZIP(), []int{4}
+}
+
+type TakeRequestsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// At most one for each address.
+	Sent          []*SentRequests `protobuf:"bytes,1,rep,name=sent,proto3" json:"sent,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TakeRequestsResponse) Reset() {
+	*x = TakeRequestsResponse{}
+	mi := &file_hostler_plugin_v1_plugin_service_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TakeRequestsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TakeRequestsResponse) ProtoMessage() {}
+
+func (x *TakeRequestsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_hostler_plugin_v1_plugin_service_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TakeRequestsResponse.ProtoReflect.Descriptor instead.
+func (*TakeRequestsResponse) Descriptor() ([]byte, []int) {
+	return file_hostler_plugin_v1_plugin_service_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *TakeRequestsResponse) GetSent() []*SentRequests {
+	if x != nil {
+		return x.Sent
+	}
+	return nil
+}
+
+// SentRequests is what was sent to one address.
+type SentRequests struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// As in Target.
+	Address string `protobuf:"bytes,1,opt,name=address,proto3" json:"address,omitempty"`
+	// How many requests were tried.
+	Requests int64 `protobuf:"varint,2,opt,name=requests,proto3" json:"requests,omitempty"`
+	// How long they kept the other side busy: from a connection to the end of the answer.
+	Microseconds  int64 `protobuf:"varint,3,opt,name=microseconds,proto3" json:"microseconds,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SentRequests) Reset() {
+	*x = SentRequests{}
+	mi := &file_hostler_plugin_v1_plugin_service_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SentRequests) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SentRequests) ProtoMessage() {}
+
+func (x *SentRequests) ProtoReflect() protoreflect.Message {
+	mi := &file_hostler_plugin_v1_plugin_service_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SentRequests.ProtoReflect.Descriptor instead.
+func (*SentRequests) Descriptor() ([]byte, []int) {
+	return file_hostler_plugin_v1_plugin_service_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *SentRequests) GetAddress() string {
+	if x != nil {
+		return x.Address
+	}
+	return ""
+}
+
+func (x *SentRequests) GetRequests() int64 {
+	if x != nil {
+		return x.Requests
+	}
+	return 0
+}
+
+func (x *SentRequests) GetMicroseconds() int64 {
+	if x != nil {
+		return x.Microseconds
+	}
+	return 0
+}
+
 var File_hostler_plugin_v1_plugin_service_proto protoreflect.FileDescriptor
 
 const file_hostler_plugin_v1_plugin_service_proto_rawDesc = "" +
@@ -182,14 +390,26 @@ const file_hostler_plugin_v1_plugin_service_proto_rawDesc = "" +
 	"&hostler/plugin/v1/plugin_service.proto\x12\x11hostler.plugin.v1\"\x11\n" +
 	"\x0fDescribeRequest\"J\n" +
 	"\x10DescribeResponse\x126\n" +
-	"\bservices\x18\x01 \x03(\v2\x1a.hostler.plugin.v1.ServiceR\bservices\"i\n" +
+	"\bservices\x18\x01 \x03(\v2\x1a.hostler.plugin.v1.ServiceR\bservices\"\xa4\x01\n" +
 	"\aService\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x18\n" +
 	"\aversion\x18\x03 \x01(\tR\aversion\x12\x1c\n" +
-	"\tabilities\x18\x04 \x03(\tR\tabilities2d\n" +
+	"\tabilities\x18\x04 \x03(\tR\tabilities\x129\n" +
+	"\x06scopes\x18\x05 \x03(\v2!.hostler.plugin.v1.ScopeAbilitiesR\x06scopes\"B\n" +
+	"\x0eScopeAbilities\x12\x12\n" +
+	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x1c\n" +
+	"\tabilities\x18\x02 \x03(\tR\tabilities\"\x15\n" +
+	"\x13TakeRequestsRequest\"K\n" +
+	"\x14TakeRequestsResponse\x123\n" +
+	"\x04sent\x18\x01 \x03(\v2\x1f.hostler.plugin.v1.SentRequestsR\x04sent\"h\n" +
+	"\fSentRequests\x12\x18\n" +
+	"\aaddress\x18\x01 \x01(\tR\aaddress\x12\x1a\n" +
+	"\brequests\x18\x02 \x01(\x03R\brequests\x12\"\n" +
+	"\fmicroseconds\x18\x03 \x01(\x03R\fmicroseconds2\xc5\x01\n" +
 	"\rPluginService\x12S\n" +
-	"\bDescribe\x12\".hostler.plugin.v1.DescribeRequest\x1a#.hostler.plugin.v1.DescribeResponseBAZ?github.com/hostler/hostler/sdk/proto/hostler/plugin/v1;pluginv1b\x06proto3"
+	"\bDescribe\x12\".hostler.plugin.v1.DescribeRequest\x1a#.hostler.plugin.v1.DescribeResponse\x12_\n" +
+	"\fTakeRequests\x12&.hostler.plugin.v1.TakeRequestsRequest\x1a'.hostler.plugin.v1.TakeRequestsResponseBAZ?github.com/hostler/hostler/sdk/proto/hostler/plugin/v1;pluginv1b\x06proto3"
 
 var (
 	file_hostler_plugin_v1_plugin_service_proto_rawDescOnce sync.Once
@@ -203,21 +423,29 @@ func file_hostler_plugin_v1_plugin_service_proto_rawDescGZIP() []byte {
 	return file_hostler_plugin_v1_plugin_service_proto_rawDescData
 }
 
-var file_hostler_plugin_v1_plugin_service_proto_msgTypes = make([]protoimpl.MessageInfo, 3)
+var file_hostler_plugin_v1_plugin_service_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
 var file_hostler_plugin_v1_plugin_service_proto_goTypes = []any{
-	(*DescribeRequest)(nil),  // 0: hostler.plugin.v1.DescribeRequest
-	(*DescribeResponse)(nil), // 1: hostler.plugin.v1.DescribeResponse
-	(*Service)(nil),          // 2: hostler.plugin.v1.Service
+	(*DescribeRequest)(nil),      // 0: hostler.plugin.v1.DescribeRequest
+	(*DescribeResponse)(nil),     // 1: hostler.plugin.v1.DescribeResponse
+	(*Service)(nil),              // 2: hostler.plugin.v1.Service
+	(*ScopeAbilities)(nil),       // 3: hostler.plugin.v1.ScopeAbilities
+	(*TakeRequestsRequest)(nil),  // 4: hostler.plugin.v1.TakeRequestsRequest
+	(*TakeRequestsResponse)(nil), // 5: hostler.plugin.v1.TakeRequestsResponse
+	(*SentRequests)(nil),         // 6: hostler.plugin.v1.SentRequests
 }
 var file_hostler_plugin_v1_plugin_service_proto_depIdxs = []int32{
 	2, // 0: hostler.plugin.v1.DescribeResponse.services:type_name -> hostler.plugin.v1.Service
-	0, // 1: hostler.plugin.v1.PluginService.Describe:input_type -> hostler.plugin.v1.DescribeRequest
-	1, // 2: hostler.plugin.v1.PluginService.Describe:output_type -> hostler.plugin.v1.DescribeResponse
-	2, // [2:3] is the sub-list for method output_type
-	1, // [1:2] is the sub-list for method input_type
-	1, // [1:1] is the sub-list for extension type_name
-	1, // [1:1] is the sub-list for extension extendee
-	0, // [0:1] is the sub-list for field type_name
+	3, // 1: hostler.plugin.v1.Service.scopes:type_name -> hostler.plugin.v1.ScopeAbilities
+	6, // 2: hostler.plugin.v1.TakeRequestsResponse.sent:type_name -> hostler.plugin.v1.SentRequests
+	0, // 3: hostler.plugin.v1.PluginService.Describe:input_type -> hostler.plugin.v1.DescribeRequest
+	4, // 4: hostler.plugin.v1.PluginService.TakeRequests:input_type -> hostler.plugin.v1.TakeRequestsRequest
+	1, // 5: hostler.plugin.v1.PluginService.Describe:output_type -> hostler.plugin.v1.DescribeResponse
+	5, // 6: hostler.plugin.v1.PluginService.TakeRequests:output_type -> hostler.plugin.v1.TakeRequestsResponse
+	5, // [5:7] is the sub-list for method output_type
+	3, // [3:5] is the sub-list for method input_type
+	3, // [3:3] is the sub-list for extension type_name
+	3, // [3:3] is the sub-list for extension extendee
+	0, // [0:3] is the sub-list for field type_name
 }
 
 func init() { file_hostler_plugin_v1_plugin_service_proto_init() }
@@ -231,7 +459,7 @@ func file_hostler_plugin_v1_plugin_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_hostler_plugin_v1_plugin_service_proto_rawDesc), len(file_hostler_plugin_v1_plugin_service_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   3,
+			NumMessages:   7,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -19,7 +19,8 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	PluginService_Describe_FullMethodName = "/hostler.plugin.v1.PluginService/Describe"
+	PluginService_Describe_FullMethodName     = "/hostler.plugin.v1.PluginService/Describe"
+	PluginService_TakeRequests_FullMethodName = "/hostler.plugin.v1.PluginService/TakeRequests"
 )
 
 // PluginServiceClient is the client API for PluginService service.
@@ -31,6 +32,9 @@ type PluginServiceClient interface {
 	// Describe tells what the process serves. The service calls it right after each start, before any other call, and
 	// refuses a process whose answer differs from what is registered. It must not use the network.
 	Describe(ctx context.Context, in *DescribeRequest, opts ...grpc.CallOption) (*DescribeResponse, error)
+	// TakeRequests tells what the process has sent to hypervisors since it was last asked, and begins to count anew. The
+	// service asks every few seconds. A plugin that counts nothing answers with an empty list.
+	TakeRequests(ctx context.Context, in *TakeRequestsRequest, opts ...grpc.CallOption) (*TakeRequestsResponse, error)
 }
 
 type pluginServiceClient struct {
@@ -51,6 +55,16 @@ func (c *pluginServiceClient) Describe(ctx context.Context, in *DescribeRequest,
 	return out, nil
 }
 
+func (c *pluginServiceClient) TakeRequests(ctx context.Context, in *TakeRequestsRequest, opts ...grpc.CallOption) (*TakeRequestsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(TakeRequestsResponse)
+	err := c.cc.Invoke(ctx, PluginService_TakeRequests_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // PluginServiceServer is the server API for PluginService service.
 // All implementations must embed UnimplementedPluginServiceServer
 // for forward compatibility.
@@ -60,6 +74,9 @@ type PluginServiceServer interface {
 	// Describe tells what the process serves. The service calls it right after each start, before any other call, and
 	// refuses a process whose answer differs from what is registered. It must not use the network.
 	Describe(context.Context, *DescribeRequest) (*DescribeResponse, error)
+	// TakeRequests tells what the process has sent to hypervisors since it was last asked, and begins to count anew. The
+	// service asks every few seconds. A plugin that counts nothing answers with an empty list.
+	TakeRequests(context.Context, *TakeRequestsRequest) (*TakeRequestsResponse, error)
 	mustEmbedUnimplementedPluginServiceServer()
 }
 
@@ -72,6 +89,9 @@ type UnimplementedPluginServiceServer struct{}
 
 func (UnimplementedPluginServiceServer) Describe(context.Context, *DescribeRequest) (*DescribeResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Describe not implemented")
+}
+func (UnimplementedPluginServiceServer) TakeRequests(context.Context, *TakeRequestsRequest) (*TakeRequestsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method TakeRequests not implemented")
 }
 func (UnimplementedPluginServiceServer) mustEmbedUnimplementedPluginServiceServer() {}
 func (UnimplementedPluginServiceServer) testEmbeddedByValue()                       {}
@@ -112,6 +132,24 @@ func _PluginService_Describe_Handler(srv interface{}, ctx context.Context, dec f
 	return interceptor(ctx, in, info, handler)
 }
 
+func _PluginService_TakeRequests_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(TakeRequestsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PluginServiceServer).TakeRequests(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PluginService_TakeRequests_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PluginServiceServer).TakeRequests(ctx, req.(*TakeRequestsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // PluginService_ServiceDesc is the grpc.ServiceDesc for PluginService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -122,6 +160,10 @@ var PluginService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Describe",
 			Handler:    _PluginService_Describe_Handler,
+		},
+		{
+			MethodName: "TakeRequests",
+			Handler:    _PluginService_TakeRequests_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

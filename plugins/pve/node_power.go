@@ -1,0 +1,30 @@
+package pve
+
+import (
+	"context"
+	"net/url"
+	"slices"
+
+	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+// PowerNode needs Sys.PowerMgmt on the node. The node answers at once; its guests are then shut down by systemd's order, and its proxy
+// answers until they are.
+func (h *Host) PowerNode(ctx context.Context, node string, command hypervisor.PowerCommand) error {
+	if !slices.Contains(hypervisor.PowerCommands(), command) {
+		return plugin.Errorf(plugin.Unsupported, "there is no command %.80q", command)
+	}
+	path, err := nodePath(node, "status")
+	if err != nil {
+		return err
+	}
+	if node == "localhost" { // the API's own word for the node that is called
+		return noNode(node)
+	}
+	if _, err := h.api.Post(ctx, path, url.Values{"command": {string(command)}}, nil); err != nil {
+		return h.explainAway(ctx, node, err)
+	}
+	h.log.Debug("node told to "+string(command), "node", node)
+	return nil
+}

@@ -1,0 +1,183 @@
+package pve
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+var (
+	// labelled is a line with a token's id or its secret: as the role script prints it, and as pveum's own table has it.
+	labelled = regexp.MustCompile(`(?i)(?:^|\s)(token id:|secret:)\s*(.*)$|^(full-tokenid|value)(?:\s+(.*))?$`)
+	// scriptTokenID is a token of the script, whatever its user is called: its name is the capability.
+	scriptTokenID = regexp.MustCompile(`^[^\s:/@!=]{1,60}@[A-Za-z][A-Za-z0-9._-]{1,31}!([a-z_]{1,40})$`)
+	// tokenSecret is a UUID, which is what the hypervisor gives.
+	tokenSecret = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+	// keptLine is how the script tells of a token that it kept.
+	keptLine = regexp.MustCompile(`^([a-z_]{1,40}): (\S+)$`)
+)
+
+const (
+	secretLength = 36  // of a token's secret
+	maxTokenID   = 255 // a longer one is none
+)
+
+// ReadRoleOutput finds the tokens in what the role script has printed, and in the tables that pveum prints when one of the script's
+// tokens is made by hand. A value that is broken over several lines is put together again.
+func (d *Driver) ReadRoleOutput(_ context.Context, output plugin.Secret) (hypervisor.RoleOutput, error) {
+	if len(output) > hypervisor.MaxRoleOutput {
+		return hypervisor.RoleOutput{}, badOutput("it is longer than 64 KiB: paste only what the script has printed")
+	}
+	r := outputReader{secrets: map[endpoint.Capability]endpoint.Credential{}, kept: map[endpoint.Capability]bool{}}
+	for _, line := range hypervisor.TerminalLines(output) {
+		if err := r.line(line); err != nil {
+			return hypervisor.RoleOutput{}, err
+		}
+	}
+	if err := r.end(); err != nil {
+		return hypervisor.RoleOutput{}, err
+	}
+	return r.answer()
+}
+
+// part is the kind of value that is being read.
+type part int
+
+const (
+	nothing part = iota
+	tokenID
+	secretOfToken
+)
+
+// outputReader goes through the lines of an output.
+type outputReader struct {
+	// reading is what value is being put together.
+	reading part
+	value   string
+	// id and capability are of the token whose secret has not come yet.
+	id         string
+	capability endpoint.Capability
+	secrets    map[endpoint.Capability]endpoint.Credential
+	kept       map[endpoint.Capability]bool
+	// script says that the script itself is in the output.
+	script bool
+}
+
+func (r *outputReader) line(line string) error {
+	if strings.HasPrefix(line, "#!/bin/sh") {
+		r.script = true
+	}
+	if match := labelled.FindStringSubmatch(line); match != nil {
+		if err := r.finish(); err != nil {
+			return err
+		}
+		r.reading = tokenID
+		if label := strings.ToLower(match[1] + match[3]); label == "secret:" || label == "value" {
+			r.reading = secretOfToken
+		}
+		r.value = match[2] + match[4]
+		return nil
+	}
+	if r.reading != nothing && !r.complete() && line != "" && !strings.ContainsRune(line, ' ') {
+		r.value += line // the terminal was too narrow for it
+		return nil
+	}
+	if match := keptLine.FindStringSubmatch(line); match != nil {
+		if c, ok := capabilityOf(match[2]); ok && string(c) == match[1] {
+			r.kept[c] = true
+		}
+	}
+	return r.finish()
+}
+
+// complete reports whether nothing more can belong to the value.
+func (r *outputReader) complete() bool {
+	if r.reading == secretOfToken {
+		return len(r.value) >= secretLength
+	}
+	_, ok := capabilityOf(r.value)
+	return ok || len(r.value) > maxTokenID
+}
+
+// finish takes the value that has come to its end.
+func (r *outputReader) finish() error {
+	reading, value := r.reading, r.value
+	r.reading, r.value = nothing, ""
+	switch {
+	case reading == nothing:
+		return nil
+	case strings.HasPrefix(value, "$"): // the script's own text, which the shell has shown
+		r.script = true
+		return nil
+	case reading == tokenID:
+		if r.id != "" {
+			return badOutput("the secret of the token for " + string(r.capability) + " is missing")
+		}
+		c, ok := capabilityOf(value)
+		if !ok {
+			return badOutput("a token in it is not one of the script's: those are named after what they are for, such as service@pve!monitoring")
+		}
+		r.id, r.capability = value, c
+		return nil
+	case r.id == "":
+		return badOutput("there is a secret without the id of its token before it")
+	case !tokenSecret.MatchString(value):
+		return badOutput("the secret of the token for " + string(r.capability) + " is cut off or changed: it must be whole, as it was printed")
+	}
+	made := endpoint.Credential{Capability: r.capability, Form: endpoint.FormToken, ID: r.id, Secret: plugin.Secret(value)}
+	if before, ok := r.secrets[r.capability]; ok && before != made {
+		return badOutput("there are two tokens for " + string(r.capability) + ": paste only what the script printed when it ran last")
+	}
+	r.secrets[r.capability] = made
+	r.id, r.capability = "", ""
+	return nil
+}
+
+func (r *outputReader) end() error {
+	if err := r.finish(); err != nil {
+		return err
+	}
+	if r.id != "" {
+		return badOutput("it is cut off: the secret of the token for " + string(r.capability) + " is missing")
+	}
+	return nil
+}
+
+func (r *outputReader) answer() (out hypervisor.RoleOutput, err error) {
+	for _, c := range endpoint.Capabilities() {
+		if made, ok := r.secrets[c]; ok {
+			out.Made = append(out.Made, made)
+		} else if r.kept[c] {
+			out.Kept = append(out.Kept, c)
+		}
+	}
+	switch {
+	case len(out.Made)+len(out.Kept) > 0:
+		return out, nil
+	case r.script:
+		return out, badOutput("this is the script itself: run it as root on a node, and paste what it prints")
+	}
+	return out, badOutput("there is no token in it: paste what the script has printed, to its end")
+}
+
+// capabilityOf is what a token of the script is for.
+func capabilityOf(id string) (endpoint.Capability, bool) {
+	match := scriptTokenID.FindStringSubmatch(id)
+	if match == nil {
+		return "", false
+	}
+	c := endpoint.Capability(match[1])
+	return c, slices.Contains(endpoint.Capabilities(), c)
+}
+
+// badOutput tells what is wrong with an output and nothing of what is in it.
+func badOutput(why string) error {
+	e := plugin.Errorf(plugin.Invalid, "%s", why)
+	e.Field = "output"
+	return e
+}

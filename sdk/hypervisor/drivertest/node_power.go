@@ -1,0 +1,59 @@
+package drivertest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+func (s *suite) nodePower(t *testing.T) {
+	need[hypervisor.NodePowerer](t, s)
+	s.run(t, "names and commands that nobody has", func(t *testing.T, ctx context.Context) {
+		power, node := as[hypervisor.NodePowerer](t, s.host(t, endpoint.NodePower)), s.nodes(t, ctx)[0]
+		for _, command := range []hypervisor.PowerCommand{"", "REBOOT", "reboot ", "halt", "reboot&x=1"} {
+			wantKind(t, power.PowerNode(ctx, node, command), plugin.Unsupported)
+		}
+		for _, name := range []string{"", "..", "no-such-node", node + "/../" + node, node + "\x00", "localhost"} {
+			err := power.PowerNode(ctx, name, hypervisor.PowerReboot)
+			if kind := plugin.KindOf(err); kind != plugin.NotFound && kind != plugin.Invalid {
+				t.Errorf("node %.80q: error is %.200v, want not found or invalid", name, err)
+			}
+		}
+		_, err := as[hypervisor.NodeReader](t, s.host(t, endpoint.Monitoring)).NodeStatus(ctx, node)
+		must(t, "reading the node afterwards", err)
+	})
+	s.run(t, "another capability's token", func(t *testing.T, ctx context.Context) {
+		if s.Alike {
+			t.Skip("rights cannot be cut by capability here")
+		}
+		power, node := as[hypervisor.NodePowerer](t, s.host(t, endpoint.Monitoring)), s.nodes(t, ctx)[0]
+		wantKind(t, power.PowerNode(ctx, node, hypervisor.PowerShutdown), plugin.Denied)
+	})
+	s.run(t, "a reboot", func(t *testing.T, ctx context.Context) {
+		hook(t, "Reboots", s.Reboots != nil)
+		target, node := s.Reboots(t)
+		reader := as[hypervisor.NodeReader](t, s.open(t, target(endpoint.Monitoring)))
+		before, err := reader.NodeStatus(ctx, node)
+		must(t, "reading the node", err)
+		power := as[hypervisor.NodePowerer](t, s.open(t, target(endpoint.NodePower)))
+		must(t, "rebooting", power.PowerNode(ctx, node, hypervisor.PowerReboot))
+		away := false
+		for ends := time.Now().Add(s.Patience); ; time.Sleep(10 * time.Millisecond) {
+			after, err := reader.NodeStatus(ctx, node)
+			if kind := plugin.KindOf(err); err != nil && kind != plugin.Unreachable && kind != plugin.Timeout {
+				t.Fatalf("a node that is away: %v", err)
+			}
+			away = away || err != nil
+			if err == nil && (after.Uptime == nil || before.Uptime == nil || *after.Uptime < *before.Uptime) && away {
+				return
+			}
+			if time.Now().After(ends) {
+				t.Fatalf("within %s the node went away: %v, and says %+v, %v", s.Patience, away, after, err)
+			}
+		}
+	})
+}
