@@ -112,12 +112,16 @@ func adopt(ctx context.Context, tx *db.Tx, item Adoption, may func(team int64) e
 		by = &caller.UserID
 	}
 	// The app belongs to the host of the container's node, whichever member of the cluster was named.
-	err = tx.Pgx.QueryRow(ctx, `INSERT INTO apps (host_id, cluster_id, guest_id, guest_ref, guest_uid, vmid, name, web_port, web_path,
-		web_protocol, adopted_by) SELECT host_id, cluster_id, id, ref, uid, vmid, $2, $3::integer, $4, $5, $6::bigint
+	err = tx.Pgx.QueryRow(ctx, `INSERT INTO apps (host_id, cluster_id, guest_id, guest_ref, guest_uid, vmid, guest_name, name, web_port,
+		web_path, web_protocol, adopted_by) SELECT host_id, cluster_id, id, ref, uid, vmid, name, $2, $3::integer, $4, $5, $6::bigint
 		FROM guests WHERE id = $1 RETURNING id`,
 		guest, name, item.WebPort, item.WebPath, item.WebProtocol, by).Scan(&id)
-	if db.Duplicate(err, "apps_guest_id_key") || db.Duplicate(err, "apps_cluster_id_identity_key") {
+	if db.Duplicate(err, "apps_guest_id_key") {
 		return 0, "", problem.New(problem.CodeAlreadyAdopted, "container %s is an app already; nothing was adopted", ref)
+	}
+	if db.Duplicate(err, "apps_cluster_id_identity_key") {
+		return 0, "", problem.New(problem.CodeAlreadyAdopted, "an app whose container is gone had the id %s before this container; "+
+			"forget that app first; nothing was adopted", ref)
 	}
 	if err != nil {
 		return 0, "", fmt.Errorf("writing the app: %w", err)

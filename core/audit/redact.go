@@ -25,7 +25,7 @@ var secretNames = map[string]bool{"pass": true, "pwd": true, "otp": true, "pin":
 	"hash": true, "pending": true}
 
 // public are keys that hold one of the words and no secret.
-var public = map[string]bool{"tokenid": true, "sessionid": true, "sessionsrevoked": true}
+var public = map[string]bool{"tokenid": true, "tokenids": true, "sessionid": true, "sessionsrevoked": true}
 
 // secretLooks are values that are secrets whatever their key, beside those that plugin.HideSecrets knows: hypervisor tokens, API
 // keys, headers.

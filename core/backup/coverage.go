@@ -32,16 +32,21 @@ type Coverage struct {
 	State      string `json:"state" enum:"covered,stale,exempt,unknown" doc:"exempt: nothing promised; unknown: nothing was listed yet"`
 }
 
+// Judged are, in SQL, common tables of which the last, judged, has the coverage of each guest, for queries of other nouns: id, kind, app,
+// name, host_id, cluster_id, taken_at, promise in days, and state. $1 and $2 say what may be seen, and $3 is the setting
+// backup.max_age_days.
+const Judged = coverage
+
 // coverage is one query: of each guest the newest backup comes from the index of backups by guest. $1 and $2 say what may be seen, $3 is
 // the promise of guests without a tag, and $4 leaves only stale ones. Of several tags the shortest promise counts.
-const coverage = `WITH all_guests AS (
+const coverage = `WITH all_guests AS MATERIALIZED (
 	SELECT g.id, g.kind, a.id AS app, COALESCE(a.name, g.name) AS name, g.host_id, h.name AS host, g.ref, g.cluster_id, n.id AS backup,
 		n.taken_at, n.storage,
 		CASE WHEN 'backup-none' = ANY(g.tags) THEN NULL ELSE COALESCE((SELECT min(substring(tag FROM 8 FOR length(tag) - 8)::bigint)
 			FROM unnest(g.tags) tag WHERE tag ~ '^backup-[1-9][0-9]{0,3}d$'), $3::bigint) END AS promise
 	FROM guests g JOIN hosts h ON h.id = g.host_id LEFT JOIN apps a ON a.guest_id = g.id
 	LEFT JOIN LATERAL (SELECT b.id, b.taken_at, s.name AS storage FROM backups b JOIN backup_storages s ON s.id = b.storage_id
-		WHERE b.guest_id = g.id AND b.taken_at IS NOT NULL AND b.verified <> 'failed' ORDER BY b.taken_at DESC LIMIT 1) n ON true
+		WHERE b.guest_id = g.id AND b.taken_at IS NOT NULL AND b.verified <> 'failed' ORDER BY b.taken_at DESC NULLS LAST LIMIT 1) n ON true
 	WHERE $1 OR h.team_id = ANY($2)
 ), judged AS (
 	SELECT *, CASE WHEN promise IS NULL THEN 'exempt'

@@ -170,6 +170,8 @@ func (s *Store) delete(ctx context.Context, run *job.Run) error {
 			case present == nil:
 				run.Note("nothing to do: the backup is gone")
 				return time.Now(), true, nil
+			case present.Kind != b.Kind || present.Guest != b.Guest || !present.TakenAt.Equal(b.TakenAt):
+				return time.Time{}, false, job.Fail("there is another backup %s by now; nothing was done", b.ID)
 			case present.Protected:
 				return time.Time{}, false, job.Fail("the backup is protected; nothing was done")
 			}

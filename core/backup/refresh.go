@@ -111,6 +111,9 @@ func readable(found []hypervisor.Backup) []hypervisor.Backup {
 	return kept
 }
 
+// sameGuest is, in SQL, whether a backup that is listed again is of the guest that it was of.
+const sameGuest = `(b.kind, b.guest_ref, b.uid) IS NOT DISTINCT FROM (EXCLUDED.kind, EXCLUDED.guest_ref, EXCLUDED.uid)`
+
 // merge writes what a storage has. A backup whose guest is another than before is linked anew.
 const merge = `INSERT INTO backups AS b (cluster_id, storage_id, ref, node, kind, guest_ref, uid, taken_at, size, format,
 	protected, encrypted,
@@ -119,6 +122,7 @@ const merge = `INSERT INTO backups AS b (cluster_id, storage_id, ref, node, kind
 		$10::text[],
 		$11::boolean[], $12::boolean[], $13::text[], $14::text[]) u
 	ON CONFLICT (storage_id, ref) DO UPDATE SET node = EXCLUDED.node, kind = EXCLUDED.kind, guest_ref = EXCLUDED.guest_ref,
+		name = CASE WHEN ` + sameGuest + ` THEN b.name ELSE '' END, superseded = b.superseded AND ` + sameGuest + `,
 		uid = EXCLUDED.uid, taken_at = EXCLUDED.taken_at, size = EXCLUDED.size, format = EXCLUDED.format, protected = EXCLUDED.protected,
 		encrypted = EXCLUDED.encrypted, notes = EXCLUDED.notes, verified = EXCLUDED.verified
 	WHERE (b.node, b.kind, b.guest_ref, b.uid, b.taken_at, b.size, b.format, b.protected, b.encrypted, b.notes, b.verified) IS
@@ -126,9 +130,12 @@ const merge = `INSERT INTO backups AS b (cluster_id, storage_id, ref, node, kind
 		(EXCLUDED.node, EXCLUDED.kind, EXCLUDED.guest_ref, EXCLUDED.uid, EXCLUDED.taken_at, EXCLUDED.size, EXCLUDED.format,
 		EXCLUDED.protected, EXCLUDED.encrypted, EXCLUDED.notes, EXCLUDED.verified)`
 
-// owner is, in SQL, the guest that the backup b is of. Where both have a lasting identity, that alone says it.
+// owner is, in SQL, the guest that the backup b is of. Where both have a lasting identity, that alone says it. Elsewhere an id may have
+// gone to another guest: a backup that was of one that is gone belongs to the one of its id under the same name only, and what is older
+// than a guest that a job has made anew does not belong to it.
 const owner = `(SELECT g.id FROM guests g WHERE g.cluster_id = b.cluster_id AND g.kind = b.kind
-	AND (g.identity = 'uid:' || b.uid OR g.ref = b.guest_ref AND (g.uid IS NULL OR b.uid IS NULL))
+	AND (g.identity = 'uid:' || b.uid OR g.ref = b.guest_ref AND (g.uid IS NULL OR b.uid IS NULL) AND NOT b.superseded
+		AND (b.guest_id = g.id OR b.name IN ('', g.name)))
 	ORDER BY g.uid IS NOT DISTINCT FROM b.uid DESC, g.id DESC LIMIT 1)`
 
 // write replaces what is known of the storage.

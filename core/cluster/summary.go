@@ -28,6 +28,11 @@ type Summary struct {
 	MemoryTotalBytes  int64   `json:"memory_total_bytes"`
 	DiskBytes         int64   `json:"disk_bytes" doc:"Used on all storages. A shared one counts once in its cluster, by its name"`
 	DiskTotalBytes    int64   `json:"disk_total_bytes" doc:"Size of all storages. A shared one counts once in its cluster, by its name"`
+
+	Problems      []Problem      `json:"problems" doc:"What somebody should see to, the worst first: at most 20 of one kind and severity"`
+	ProblemCounts []ProblemCount `json:"problem_counts" doc:"How many problems of each kind and severity there are, those that are not told one by one among them"`
+	ByCluster     []ClusterState `json:"by_cluster" doc:"How each cluster stands, those without quorum first; at most 500"`
+	ByHost        []HostState    `json:"by_host" doc:"How each host stands, and which load the service is to it, those that are away first; at most 500"`
 }
 
 // selectSummary: a shared storage is what the node says that has the most of it to tell, for one that has not mounted it says nothing.
@@ -53,15 +58,33 @@ SELECT hosts.n, hosts.online, hosts.clusters, nodes.n, nodes.online, guests.vms,
 	guests.templates, guests.unknown, nodes.used, nodes.cpus, nodes.memory, nodes.memory_total, storages.used, storages.total
 FROM hosts, nodes, guests, apps, storages`
 
-// Summary gives the figures in one query.
+// Summary gives the figures in one query, and what stands beside them in a few: none of them depends on the number of hosts or guests in
+// anything but rows.
 func (s *Store) Summary(ctx context.Context, visible identity.Visible) (*Summary, error) {
-	var f Summary
+	f := &Summary{}
+	err := s.figures(ctx, visible, f)
+	if err != nil {
+		return nil, err
+	}
+	if f.Problems, f.ProblemCounts, err = s.problems(ctx, visible); err != nil {
+		return nil, err
+	}
+	if f.ByCluster, err = s.clusterStates(ctx, visible); err != nil {
+		return nil, err
+	}
+	if f.ByHost, err = s.hostStates(ctx, visible); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+func (s *Store) figures(ctx context.Context, visible identity.Visible, f *Summary) error {
 	err := s.DB.Pool.QueryRow(ctx, selectSummary, visible.All, visible.Teams).Scan(&f.Hosts, &f.HostsOnline, &f.Clusters, &f.Nodes,
 		&f.NodesOnline,
 		&f.VMs, &f.VMsRunning, &f.Containers, &f.ContainersRunning, &f.Apps, &f.Templates, &f.Unknown, &f.CPUsUsed, &f.CPUs,
 		&f.MemoryBytes, &f.MemoryTotalBytes, &f.DiskBytes, &f.DiskTotalBytes)
 	if err != nil {
-		return nil, db.Problem(fmt.Errorf("summing up: %w", err))
+		return db.Problem(fmt.Errorf("summing up: %w", err))
 	}
-	return &f, nil
+	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
@@ -41,6 +42,8 @@ type Config struct {
 	// MaxConns bounds the pool; zero means 16.
 	MaxConns int32
 	Logger   hclog.Logger
+	// Tracer hears of every statement but COPY; nil for none.
+	Tracer pgx.QueryTracer
 	// CommitLimit is how long a commit may take, whoever has stopped waiting for it: one that waits for a standby, or for a disk.
 	// 20 s when zero.
 	CommitLimit time.Duration
@@ -72,6 +75,7 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 	if poolConfig.ConnConfig.ConnectTimeout == 0 {
 		poolConfig.ConnConfig.ConnectTimeout = 5 * time.Second
 	}
+	poolConfig.ConnConfig.Tracer = cfg.Tracer
 	poolConfig.ConnConfig.DialFunc = dialer(poolConfig.ConnConfig.ConnectTimeout)
 	pool, err := pgxpool.NewWithConfig(ctx, poolConfig)
 	if err != nil {

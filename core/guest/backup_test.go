@@ -2,6 +2,7 @@ package guest_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -102,6 +103,39 @@ func TestKilledAroundARestore(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// A guest that was restored, as a new one or over the one that was there, is started once, at whatever side of the request the service
+// is killed.
+func TestKilledAroundTheStartOfWhatWasRestored(t *testing.T) {
+	t.Parallel()
+	for _, when := range []string{"before", "after"} {
+		for _, over := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s the request, over: %t", when, over), func(t *testing.T) {
+				t.Parallel()
+				inBothShapes(t, func(t *testing.T, b *lifecycleFixture) {
+					ref, p := b.guest(t, hypervisor.VM, hypervisor.GuestStopped)
+					saved := b.saved(b.shelf(), ref)
+					_, transcript := b.killed(t, when, "start", job.Succeeded, func() int64 {
+						if over {
+							return b.add(t, guest.Starting(guest.RestoreOverJob(b.hostID, p, saved)))
+						}
+						return b.add(t, guest.Starting(guest.RestoreJob(b.hostID, p.Name, hypervisor.RestoreSpec{Backup: saved, ID: "900",
+							Node: ref.Node}, false)))
+					})
+					var running int
+					for _, g := range b.cluster.Guests() {
+						if statusOf(b.cluster, g.ID) == hypervisor.GuestRunning {
+							running++
+						}
+					}
+					if got := operations(b.cluster); running != 1 || got != "restore start" {
+						t.Errorf("%d guests run, of the tasks %s\n%s", running, got, transcript)
+					}
+				})
+			})
+		}
 	}
 }
 

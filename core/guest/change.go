@@ -34,11 +34,30 @@ type Change struct {
 
 // Do changes the guest of a request: it keeps jobs off the guest, writes the audit row before anything is sent, and then has do send.
 // What was begun is brought to its end when the caller leaves. A failure tells what was done before it in the member done, and has an
-// audit row of its own that tells it too. Problems besides those of do: guest_busy while a job or another change works on the guest.
+// audit row of its own that tells it too. Problems besides those of do: guest_busy while a job or another change works on the guest,
+// and invalid_state when its id is another guest's by now.
 func (a *Actor) Do(ctx context.Context, r Request, do func(ctx context.Context, c *Change) error) error {
 	c := &Change{hosts: a.Hosts, guest: r.Guest}
 	return change.Change{DB: a.DB, Exclusive: Exclusive(r.Guest.ID), Limit: changeLimit, Tell: c.tell}.
-		Do(ctx, func(ctx context.Context) error { return do(ctx, c) })
+		Do(ctx, func(ctx context.Context) error {
+			if err := c.same(ctx); err != nil {
+				return err
+			}
+			return do(ctx, c)
+		})
+}
+
+// same refuses to change another guest than was asked for: the list knows of one that took its id since the last poll only then.
+func (c *Change) same(ctx context.Context) error {
+	now, err := Look(ctx, Subject{Guest: c.guest, hosts: c.hosts}, hypervisor.Host.Guest)
+	if err != nil {
+		return err
+	}
+	asked := Asked{Kind: c.guest.At().Kind, Ref: c.guest.At().ID, UID: c.guest.At().UID, Name: c.guest.Name}
+	if other := asked.another(now, false); other != "" {
+		return problem.New(problem.CodeInvalidState, "%s; nothing was done", other)
+	}
+	return nil
 }
 
 // tell is a failure with what was done before it, also in its audit row. A fault of the body says nothing of that: where something was

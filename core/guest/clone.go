@@ -1,6 +1,7 @@
 package guest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -51,9 +52,14 @@ type cloneSpec struct {
 	Order CloneOrder
 }
 
+// copied is where the copy of a guest is.
+func (s cloneSpec) copied(of hypervisor.GuestRef) hypervisor.GuestRef {
+	return hypervisor.GuestRef{Kind: of.Kind, Node: cmp.Or(s.Node, of.Node), ID: s.ID}
+}
+
 // clone is the work that copies a guest. The task is of the guest that is copied.
 var clone = Work[cloneSpec]{
-	Kind: "clone", Needs: endpoint.Lifecycle, Templates: true, Appears: true,
+	Kind: "clone", Needs: endpoint.Lifecycle, Templates: true,
 	Shows: func(spec cloneSpec) any {
 		return struct {
 			Full    bool    `json:"full"`
@@ -77,11 +83,7 @@ var clone = Work[cloneSpec]{
 			return c.Clone(ctx, ref, spec.CloneSpec)
 		}),
 		State: func(ctx context.Context, at hypervisor.Host, guest hypervisor.Guest, spec cloneSpec) (s State, err error) {
-			copied := hypervisor.GuestRef{Kind: guest.Kind, Node: guest.Node, ID: spec.ID}
-			if spec.Node != "" {
-				copied.Node = spec.Node
-			}
-			there, err := at.Guest(ctx, copied)
+			there, err := at.Guest(ctx, spec.copied(guest.GuestRef))
 			switch {
 			case sdk.KindOf(err) == sdk.NotFound:
 				return s, nil
@@ -95,6 +97,18 @@ var clone = Work[cloneSpec]{
 			return s, nil
 		},
 	}},
+	End: func(ctx context.Context, e *Ending[cloneSpec]) error {
+		made := e.Spec.copied(e.At)
+		if err := e.anew(ctx, e.HostID, made); err != nil {
+			return err
+		}
+		if err := e.supersede(ctx, e.HostID, made, e.Run.Job().CreatedAt); err != nil {
+			return err
+		}
+		e.sync(ctx, e.Run, e.HostID)
+		e.appear(ctx, e.Run, e.HostID, made)
+		return nil
+	},
 }
 
 // Clone asks for a copy of the request's guest. Problems besides those of Work.Prepare: invalid for each field that does not do;

@@ -3,7 +3,6 @@ package guest
 import (
 	"context"
 	"slices"
-	"time"
 
 	"github.com/hostler/hostler/core/host"
 	"github.com/hostler/hostler/sdk/hypervisor"
@@ -62,12 +61,7 @@ func (a *Actor) Config(ctx context.Context, g *Guest) (Config, error) {
 
 // ReadConfig is Config as the driver tells it, for rules about what a guest uses.
 func (a *Actor) ReadConfig(ctx context.Context, g *Guest) (hypervisor.Config, error) {
-	began := time.Now()
-	found, err := Look(ctx, Subject{Guest: g, hosts: a.Hosts}, hypervisor.ConfigReader.Config)
-	if err == nil {
-		a.learn(ctx, g, time.Since(began), found)
-	}
-	return found, err
+	return Subject{Guest: g, hosts: a.Hosts, db: a.DB}.readConfig(ctx)
 }
 
 // maxParts bounds the disks, NICs and pending changes of a guest that are shown.

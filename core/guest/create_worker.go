@@ -51,11 +51,11 @@ func (w *Worker) create(ctx context.Context, run *job.Run) error {
 	if err := c.make(ctx, params.Start); err != nil {
 		return err
 	}
-	return c.show(context.WithoutCancel(ctx))
+	return c.retarget(context.WithoutCancel(ctx))
 }
 
-// show makes the VM the job's target once a poll has brought it into the list.
-func (c *making) show(ctx context.Context) error {
+// retarget makes the VM the job's target once a poll has brought it into the list.
+func (c *making) retarget(ctx context.Context) error {
 	var id int64
 	err := c.DB.Pool.QueryRow(ctx, `UPDATE jobs j SET target_kind = 'vm', target_id = g.id, target_name = g.name
 		FROM guests g JOIN hosts h ON h.cluster_id = g.cluster_id

@@ -95,7 +95,7 @@ func (on Subject) config(ctx context.Context) (hypervisor.Config, error) {
 	if on.read != nil && on.read.config != nil {
 		return *on.read.config, nil
 	}
-	config, err := Look(ctx, on, hypervisor.ConfigReader.Config)
+	config, err := on.readConfig(ctx)
 	if unsupported(err) {
 		config, err = hypervisor.Config{}, nil
 	}

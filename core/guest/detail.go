@@ -204,12 +204,12 @@ func keepNICs(ctx context.Context, d *db.DB, guestID int64, list []hypervisor.NI
 
 // learn keeps what a reading for somebody who asked, begun some time ago, tells of a guest as well. Whether it is kept is nothing to who
 // asked.
-func (a *Actor) learn(ctx context.Context, g *Guest, ago time.Duration, c hypervisor.Config) {
+func learn(ctx context.Context, d *db.DB, guestID int64, ago time.Duration, c hypervisor.Config) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordLimit)
 	defer cancel()
 	var asOf time.Time
-	if err := a.DB.Pool.QueryRow(ctx, "SELECT now() - $1::interval", ago).Scan(&asOf); err == nil {
-		_ = keepDetail(ctx, a.DB, g.ID, asOf, c)
+	if err := d.Pool.QueryRow(ctx, "SELECT now() - $1::interval", ago).Scan(&asOf); err == nil {
+		_ = keepDetail(ctx, d, guestID, asOf, c)
 	}
 }
 
@@ -234,9 +234,11 @@ func (c *nicColumns) replace(ctx context.Context, tx *db.Tx, guestID int64) erro
 	return err
 }
 
-// detailStale says that something was done to a guest that may have changed its configuration.
+// detailStale says that something was done to a guest that may have changed its configuration. One that was never read, such as a new
+// one, is read before others then.
 func detailStale(ctx context.Context, d *db.DB, guestID int64) error {
-	if _, err := d.Pool.Exec(ctx, "UPDATE guest_details SET stale_at = now() WHERE guest_id = $1", guestID); err != nil {
+	if _, err := d.Pool.Exec(ctx, `INSERT INTO guest_details (guest_id, stale_at) SELECT id, now() FROM guests WHERE id = $1 FOR KEY SHARE
+		ON CONFLICT (guest_id) DO UPDATE SET stale_at = EXCLUDED.stale_at`, guestID); err != nil {
 		return db.Problem(fmt.Errorf("noting that a guest has changed: %w", err))
 	}
 	return nil

@@ -2,10 +2,13 @@ package guest_test
 
 import (
 	"context"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/hostler/hostler/core/guest"
 	"github.com/hostler/hostler/core/job"
@@ -20,6 +23,8 @@ type readings struct {
 	mu  sync.Mutex
 	now time.Time
 	at  []time.Time
+	// late is how long it takes to open a host.
+	late time.Duration
 }
 
 func newReadings(t *testing.T) *readings {
@@ -33,6 +38,7 @@ func newReadings(t *testing.T) *readings {
 
 func (r *readings) Open(ctx context.Context, hostID int64, capability endpoint.Capability) (hypervisor.Host, error) {
 	r.mu.Lock()
+	r.now = r.now.Add(r.late)
 	r.at = append(r.at, r.now)
 	r.mu.Unlock()
 	return r.lifecycleFixture.Open(ctx, hostID, capability)
@@ -211,52 +217,224 @@ func TestJobMakesDetailStale(t *testing.T) {
 	}
 }
 
-// Over an hour with two instances that are started anew now and then, no minute has more readings than the setting allows, and all of
-// them are used.
-func TestDetailBudget(t *testing.T) {
+// A guest that was never read, such as a new one, is read before others when a job has worked on it.
+func TestGuestOfJobIsReadFirst(t *testing.T) {
 	t.Parallel()
 	r := newReadings(t)
-	const guests = 2000
+	r.start(t)
+	_, older := r.guest(t, hypervisor.VM, hypervisor.GuestStopped)
+	_, p := r.guest(t, hypervisor.VM, hypervisor.GuestStopped)
+	r.ended(t, r.enqueue(t, p, hypervisor.Start), job.Succeeded)
+	const read = "SELECT count(*) FROM guest_details WHERE as_of IS NOT NULL AND guest_id = $1"
+	if n := r.turn(t, r.reader()); n != 1 || r.value(t, read, p.GuestID) != 1 || r.value(t, read, older.GuestID) != 0 {
+		t.Errorf("%d guests were read, not first the one that a job has worked on", n)
+	}
+}
+
+// What comes too late in its turn is left out: a request then would be one of the next turns as well.
+func TestLateReadingsAreLeftOut(t *testing.T) {
+	t.Parallel()
+	r := newReadings(t)
+	r.guest(t, hypervisor.VM, hypervisor.GuestRunning)
+	for late, want := range map[time.Duration]int{3 * time.Second: 0, time.Second: 1} {
+		r.exec(t, "DELETE FROM guest_details")
+		r.pass(time.Minute)
+		r.late = late
+		before := r.cluster.Calls("config")
+		if err := r.reader().Turn(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if n := r.cluster.Calls("config") - before; n != want {
+			t.Errorf("%d requests where the host could be opened %s after the turn, want %d", n, late, want)
+		}
+	}
+}
+
+// crowd makes running guests of a cluster that is enrolled as a host, and gives their ids in order.
+func (r *readings) crowd(t *testing.T, cluster *memdriver.Cluster, hostID int64, guests int) []int64 {
+	t.Helper()
 	var refs, uids, nodes []string
 	for range guests {
-		ref := r.cluster.NewGuest(hypervisor.VM, hypervisor.GuestRunning)
+		ref := cluster.NewGuest(hypervisor.VM, hypervisor.GuestRunning)
 		refs, uids, nodes = append(refs, string(ref.ID)), append(uids, ref.UID), append(nodes, ref.Node)
 	}
-	r.exec(t, `INSERT INTO guests (cluster_id, host_id, kind, ref, uid, node, name, status)
+	rows, err := r.db.Pool.Query(t.Context(), `INSERT INTO guests (cluster_id, host_id, kind, ref, uid, node, name, status)
 		SELECT h.cluster_id, h.id, 'vm', u.ref, nullif(u.uid, ''), u.node, 'vm' || u.ref, 'running'
-		FROM hosts h, unnest($1::text[], $2::text[], $3::text[]) AS u (ref, uid, node)`, refs, uids, nodes)
+		FROM hosts h, unnest($2::text[], $3::text[], $4::text[]) AS u (ref, uid, node) WHERE h.id = $1 RETURNING id`, hostID, refs, uids, nodes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ids
+}
+
+// sent is how many requests went out at a time.
+type sent struct {
+	at time.Time
+	n  int
+}
+
+// run lets simulated time go by, in steps of about half a second, with two instances on one database that look for work as they do: each
+// once a second, and at times both at once. They are started anew every ten minutes, each at other times: in the middle of a turn, whose
+// reading is lost then. It gives the requests that the driver was asked for, by host.
+func (r *readings) run(t *testing.T, length time.Duration, each func(second int)) map[int64][]sent {
+	t.Helper()
 	var readers [2]*guest.DetailReader
-	for second := range 3600 {
-		for i := range readers {
-			if (second+i*150)%600 == 0 {
-				readers[i] = r.reader()
-			}
-		}
-		if readers[1] == nil {
-			readers[1] = r.reader()
+	all, before := map[int64][]sent{}, map[int64]int{}
+	for id, cluster := range r.clusters() {
+		before[id] = cluster.Calls("config")
+	}
+	uneven := rand.New(rand.NewPCG(1, 2))
+	begun := r.now
+	for step := 0; r.now.Sub(begun) < length; step++ {
+		second := int(r.now.Sub(begun) / time.Second)
+		if step%2 == 0 {
+			each(second)
 		}
 		var both sync.WaitGroup
-		for _, reader := range readers {
+		for i := range readers {
+			// Now and then both look at the same time.
+			if together := second%20 < 5; together && step%2 == 1 || !together && step%2 != i {
+				continue
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			if readers[i] == nil {
+				readers[i] = r.reader()
+			}
+			reader := readers[i]
+			if (second+i*150)%600 == 599 {
+				readers[i] = nil // what it has begun is cut off
+				both.Go(func() {
+					stop := time.AfterFunc(time.Duration(second%5)*time.Millisecond, cancel)
+					defer stop.Stop()
+					_ = reader.Turn(ctx)
+				})
+				continue
+			}
 			both.Go(func() {
-				if err := reader.Turn(t.Context()); err != nil {
+				if err := reader.Turn(ctx); err != nil {
 					t.Error(err)
 				}
 			})
 		}
 		both.Wait()
-		r.pass(time.Second)
+		for id, cluster := range r.clusters() {
+			now := cluster.Calls("config")
+			all[id], before[id] = append(all[id], sent{r.now, now - before[id]}), now
+		}
+		r.pass(400*time.Millisecond + time.Duration(uneven.IntN(200))*time.Millisecond)
 	}
-	const perMinute = 20
-	if len(r.at) > perMinute*60 || len(r.at) < perMinute*60-5 {
-		t.Errorf("%d readings in an hour", len(r.at))
-	}
-	for i := range r.at {
-		if i+perMinute < len(r.at) && r.at[i+perMinute].Sub(r.at[i]) < time.Minute {
-			t.Fatalf("more than %d readings within a minute of %s", perMinute, r.at[i])
+	return all
+}
+
+// within holds that no minute, whenever it begins, has more requests than the budget.
+func within(t *testing.T, all []sent, perMinute int) (count int) {
+	t.Helper()
+	sum, first := 0, 0
+	for _, s := range all {
+		count, sum = count+s.n, sum+s.n
+		for !all[first].at.After(s.at.Add(-time.Minute)) {
+			sum -= all[first].n
+			first++
+		}
+		if sum > perMinute {
+			t.Fatalf("%d requests in the minute up to %s, where %d are allowed", sum, s.at.Format(time.TimeOnly), perMinute)
 		}
 	}
-	if n := r.value(t, "SELECT count(*) FROM guest_details WHERE as_of IS NOT NULL"); n != int64(len(r.at)) {
-		t.Errorf("%d guests were read by %d readings, although none was old", n, len(r.at))
+	return count
+}
+
+// Over an hour with 2,000 guests, beside another cluster, and two instances that are started anew now and then, no minute has more
+// requests to a cluster than the setting allows, and nearly all of them are used; a guest that changed comes before those that nobody has
+// read. After 110 minutes, which is somewhat more than 20 a minute would take, each guest was read.
+func TestDetailBudget(t *testing.T) {
+	t.Parallel()
+	r := newReadings(t)
+	const guests, perMinute, minutes = 2000, 20, 110
+	r.withOther(t, true)
+	r.exec(t, "UPDATE hosts SET status = 'online'")
+	r.exec(t, "UPDATE clusters SET next_detail_at = $1", r.now)
+	ids := r.crowd(t, r.cluster, r.hostID, guests)
+	r.crowd(t, r.other, r.otherID, 300)
+	changed := map[int64]time.Time{} // when
+	all := r.run(t, minutes*time.Minute, func(second int) {
+		if second != 1800 {
+			return
+		}
+		for _, id := range ids[:10] { // they were read in the first minute
+			changed[id] = r.now
+		}
+		r.exec(t, "UPDATE guests SET memory_total = 1 WHERE id = ANY ($1)", ids[:10])
+	})
+	counts := all[r.hostID]
+	if n := within(t, all[r.otherID], perMinute); n < 300 {
+		t.Errorf("%d requests to the other cluster", n)
+	}
+	end := counts[0].at.Add(time.Hour)
+	hour := within(t, counts[:slices.IndexFunc(counts, func(s sent) bool { return !s.at.Before(end) })], perMinute)
+	if hour < perMinute*60*94/100 {
+		t.Errorf("%d requests in an hour, of %d", hour, perMinute*60)
+	}
+	t.Logf("%d requests in the first hour, %d in %d minutes", hour, within(t, counts, perMinute), minutes)
+	if n := r.value(t, "SELECT count(*) FROM guest_details WHERE as_of IS NOT NULL AND guest_id = ANY ($1)", ids); n != guests {
+		t.Errorf("%d of %d guests were read in %d minutes", n, guests, minutes)
+	}
+	rows, err := r.db.Pool.Query(t.Context(), "SELECT guest_id, as_of FROM guest_details WHERE guest_id = ANY ($1)", ids[:10])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var id int64
+	var asOf time.Time
+	_, err = pgx.ForEachRow(rows, []any{&id, &asOf}, func() error {
+		if late := asOf.Sub(changed[id]); late < 0 || late > time.Minute {
+			t.Errorf("guest %d was read %s after it had changed", id, late)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A larger budget is used as well, and a small one is kept.
+func TestOtherDetailBudgets(t *testing.T) {
+	t.Parallel()
+	r := newReadings(t)
+	for _, c := range []struct{ perMinute, least int }{{600, 560}, {100, 90}, {20, 18}, {31, 26}, {1, 1}} {
+		r.exec(t, `INSERT INTO settings (key, value) VALUES ('poll.details_per_minute', to_jsonb($1::int))
+			ON CONFLICT (key) DO UPDATE SET value = EXCLUDED.value`, c.perMinute)
+		r.exec(t, "DELETE FROM guest_details")
+		if r.value(t, "SELECT count(*) FROM guests") == 0 {
+			r.crowd(t, r.cluster, r.hostID, 1500)
+		}
+		r.pass(time.Minute)
+		if n := within(t, r.run(t, 128*time.Second, func(int) {})[r.hostID], c.perMinute); n < 2*c.least {
+			t.Errorf("%d requests in about two minutes at %d a minute", n, c.perMinute)
+		}
+	}
+}
+
+// Guests that cannot be read, and guests that change all the time, keep nobody else from being read.
+func TestDetailsOfManyThatFail(t *testing.T) {
+	t.Parallel()
+	r := newReadings(t)
+	ids := r.crowd(t, r.cluster, r.hostID, 60)
+	r.exec(t, "UPDATE guests SET ref = 'nobody' || id WHERE id = ANY ($1)", ids[:20])
+	within(t, r.run(t, 20*time.Minute, func(second int) {
+		if second%3 == 0 {
+			r.exec(t, "UPDATE guests SET memory_total = $2 WHERE id = ANY ($1)", ids[20:40], second+1)
+		}
+	})[r.hostID], 20)
+	if n := r.value(t, "SELECT count(*) FROM guest_details WHERE as_of IS NOT NULL AND guest_id = ANY ($1)", ids[20:]); n != 40 {
+		t.Errorf("%d of 40 guests were read beside those that fail", n)
+	}
+	if n := r.value(t, "SELECT count(*) FROM guest_details WHERE as_of > $2 AND guest_id = ANY ($1)", ids[40:],
+		r.now.Add(-16*time.Minute)); n != 20 {
+		t.Errorf("%d of 20 guests were read again beside those that always change", n)
 	}
 }
 

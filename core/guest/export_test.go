@@ -38,6 +38,19 @@ func RestoreOverJob(hostID int64, asked Asked, backup hypervisor.Backup) job.Spe
 		Params[overSpec]{Asked: asked, Spec: spec})
 }
 
+// Starting is the job of a restore that starts the guest as well.
+func Starting(restore job.Spec) job.Spec {
+	switch p := restore.Params.(type) {
+	case restoreParams:
+		p.Start = true
+		restore.Params = p
+	case Params[overSpec]:
+		p.Spec.Order.Start = true
+		restore.Params = p
+	}
+	return restore
+}
+
 // MigrateJob is the job that moves a guest; target names it in the words of the API.
 func MigrateJob(target job.Target, hostID int64, asked Asked, order MigrationOrder, confirmed bool) job.Spec {
 	return migrate.Spec(target, 1, hostID, Params[migrationSpec]{Asked: asked, Spec: migrationSpec{Order: order, Confirmed: confirmed}})

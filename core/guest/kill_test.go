@@ -56,6 +56,7 @@ func child(args []string) {
 	w.Register(q)
 	guest.Register(q, w, bounce())
 	guest.Register(q, w, removal())
+	backups(d, q, w.Hosts).Register(q)
 	fail(q.Start(context.Background()))
 	_, _ = bufio.NewReader(os.Stdin).ReadByte()
 }

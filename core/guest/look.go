@@ -17,15 +17,16 @@ import (
 type Subject struct {
 	Guest *Guest
 	hosts host.Opener
-	// target is the VM or app in the words of the API, and db knows what is stored of it; both are empty where there is no request.
+	// target is the VM or app in the words of the API; empty where there is no request.
 	target job.Target
-	db     *db.DB
+	// db knows what is stored of the guest; nil where that is not asked for, and where nothing of what is read is to be kept.
+	db *db.DB
 	// read is what was read of the guest for the request; nil keeps nothing.
 	read *readings
 }
 
 // Subject is a guest for questions to its hypervisor.
-func (a *Actor) Subject(g *Guest) Subject { return Subject{Guest: g, hosts: a.Hosts} }
+func (a *Actor) Subject(g *Guest) Subject { return Subject{Guest: g, hosts: a.Hosts, db: a.DB} }
 
 // readings are what a request has read of its guest, so that check and plan ask once.
 type readings struct{ config *hypervisor.Config }
@@ -73,4 +74,14 @@ func follow[T any](g *Guest, question func(hypervisor.GuestRef) (T, error),
 		return answer, err
 	}
 	return question(found)
+}
+
+// readConfig asks the hypervisor for the guest's configuration, and keeps what it tells of NICs and volumes.
+func (on Subject) readConfig(ctx context.Context) (hypervisor.Config, error) {
+	began := time.Now()
+	found, err := Look(ctx, on, hypervisor.ConfigReader.Config)
+	if err == nil && on.db != nil {
+		learn(ctx, on.db, on.Guest.ID, time.Since(began), found)
+	}
+	return found, err
 }

@@ -2,6 +2,7 @@ package guest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -35,6 +36,8 @@ type making struct {
 	send func(ctx context.Context, at hypervisor.Host, id hypervisor.GuestID) (string, error)
 	// look asks with the monitoring token whether a guest has the id, and whether it is known to be this job's.
 	look func(ctx context.Context) (there, mine bool, err error)
+	// from is the backup that it is made of; nil for a guest that is made of none.
+	from *hypervisor.Backup
 	// unmarked says that a guest of this job is not known by a mark, but by being there since a request whose answer was lost.
 	unmarked bool
 }
@@ -77,13 +80,31 @@ func (c *making) make(ctx context.Context, start bool) error {
 			return err
 		}
 	}
-	if start {
-		if err := c.start(ctx); err != nil {
-			return err
-		}
+	err := c.anew(ctx, c.hostID, c.ref())
+	switch {
+	case err != nil:
+	case c.from != nil && c.from.Guest == c.progress.ID: // the guest of the backup is there again
+		err = c.restored(ctx, c.hostID, *c.from)
+	default:
+		err = c.supersede(ctx, c.hostID, c.ref(), c.run.Job().CreatedAt)
 	}
-	(&act{Worker: c.Worker, run: c.run, hostID: c.hostID}).sync(ctx)
-	return nil
+	if err != nil {
+		return err
+	}
+	if start {
+		err = c.start(ctx)
+	}
+	if errors.Is(err, job.ErrLost) || errors.Is(err, job.ErrStopping) || errors.Is(err, job.ErrSuspended) {
+		return err // the next run goes on here
+	}
+	c.list(ctx) // it is there, started or not
+	return err
+}
+
+// list has lists show the guest.
+func (c *making) list(ctx context.Context) {
+	c.sync(ctx, c.run, c.hostID)
+	c.appear(ctx, c.run, c.hostID, c.ref())
 }
 
 // present is the name of the step for the present id.
@@ -103,7 +124,7 @@ func (c *making) request(name string, needs endpoint.Capability, does hypervisor
 		Ours: func(task hypervisor.Task) bool {
 			return task.Operation == does && SentBy(task, c.progress.TokenID)
 		},
-		Absent: c.absent,
+		Absent: func(ctx context.Context, _ time.Time, reaches bool) error { return c.absent(ctx, needs, reaches) },
 	}
 }
 
@@ -150,9 +171,14 @@ func (c *making) save(ctx context.Context, needs endpoint.Capability) (err error
 }
 
 // absent judges a request whose task is not listed. A guest of ours lets the step go on to before, which sees it; where there is none,
-// only a list that reaches back to the request proves that it was never taken.
-func (c *making) absent(ctx context.Context, _ time.Time, reaches bool) error {
+// only a list that reaches back to the request proves that it was never taken, and none that another token reads.
+func (c *making) absent(ctx context.Context, needs endpoint.Capability, reaches bool) error {
 	c.progress.Lost = true
+	now, err := (&act{Worker: c.Worker, hostID: c.hostID}).tokenID(ctx, needs)
+	if err != nil {
+		return err
+	}
+	reaches = reaches && now == c.progress.TokenID
 	there, mine, err := c.look(ctx)
 	switch {
 	case err != nil:

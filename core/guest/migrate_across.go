@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/job"
 	"github.com/hostler/hostler/core/plugin"
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
@@ -29,6 +30,11 @@ func (m *migrationCheck) lookAcross(ctx context.Context) error {
 		return nil
 	}
 	m.bound()
+	for _, side := range []migrationSide{m.source, m.target} { // without one it could be stopped, and neither go nor run again
+		if side.Quorate != nil && !*side.Quorate {
+			m.block(hypervisor.MigrationQuorum, "The cluster of the host %s has no quorum: nothing of it can be changed.", side.Name)
+		}
+	}
 	told, err := m.usesNode(ctx)
 	if err != nil {
 		return err
@@ -46,7 +52,7 @@ func (m *migrationCheck) lookAcross(ctx context.Context) error {
 		return plugin.Problem(err)
 	}
 	if err := m.choosePlace(ctx, source); err != nil {
-		m.block(findingUnreachable, "The host %s could not be asked: %s", m.target.Name, plugin.Problem(err))
+		m.block(findingUnreachable, "The host %s could not be asked: %s", m.target.Name, job.Explain(err))
 		return nil
 	}
 	m.images(told)
@@ -83,7 +89,8 @@ func (m *migrationCheck) usesNode(ctx context.Context) (told bool, err error) {
 		return false, plugin.Problem(err)
 	}
 	for _, f := range check.Blockers {
-		if slices.Contains([]string{hypervisor.MigrationPassthrough, hypervisor.MigrationLocalImage, hypervisor.MigrationBindMount}, f.Code) {
+		if slices.Contains([]string{hypervisor.MigrationPassthrough, hypervisor.MigrationLocalImage, hypervisor.MigrationBindMount,
+			hypervisor.MigrationQuorum}, f.Code) {
 			m.block(f.Code, "%s", f.Message)
 		}
 	}
@@ -106,7 +113,7 @@ func (m *migrationCheck) equipped(ctx context.Context) bool {
 		for _, able := range []error{can[hypervisor.Backuper](at), can[hypervisor.Reconfigurer](at), can[hypervisor.Provisioner](at),
 			can[hypervisor.Lifecycler](at)} {
 			if able != nil {
-				m.block(findingUnsupported, "Of the host %s: %s", side.Name, plugin.Problem(able))
+				m.block(findingUnsupported, "Of the host %s: %s", side.Name, job.Explain(able))
 			}
 		}
 		_ = at.Close()
@@ -188,7 +195,7 @@ func (m *migrationCheck) chooseStorage(ctx context.Context, source hypervisor.Pl
 	}
 	there, err := m.backups(ctx, m.target.ID, m.TargetNode, theirs)
 	if err != nil {
-		m.block(findingUnreachable, "The backups of the host %s could not be listed: %s", m.target.Name, plugin.Problem(err))
+		m.block(findingUnreachable, "The backups of the host %s could not be listed: %s", m.target.Name, job.Explain(err))
 		return nil
 	}
 	var guesses []string

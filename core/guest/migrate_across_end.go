@@ -90,7 +90,7 @@ func (a *act) startHere(ctx context.Context) (status string, err error) {
 	for ends := time.Now().Add(startPatience); ; {
 		if guest, err = read(); err != nil || guest.Status == hypervisor.GuestRunning || time.Now().After(ends) {
 			if err == nil {
-				err = a.show(ctx, guest)
+				err = a.show(ctx, a.asked.GuestID, guest)
 			}
 			return guest.Status, err
 		}
@@ -108,14 +108,9 @@ func (a *act) settleThere(ctx context.Context, x *across) error {
 		return err
 	}
 	marked := a.markMoved(ctx)
-	if a.Sync != nil {
-		syncing, cancel := context.WithTimeout(ctx, syncLimit)
-		defer cancel()
-		if err := a.Sync(syncing, x.HostID); err != nil {
-			a.run.Note("the host %s could not be polled (%s); the next poll shows the guest", x.HostName, job.Explain(err))
-		}
-		a.sync(ctx)
-	}
+	a.sync(ctx, a.run, x.HostID)
+	a.appear(ctx, a.run, x.HostID, a.there(x))
+	a.sync(ctx, a.run, a.hostID)
 	if target := a.run.Job().Target; target.Kind == targets[hypervisor.Container] {
 		if err := a.moveApp(ctx, x, target.ID); err != nil {
 			return err

@@ -17,13 +17,13 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// Backups, DeleteBackup and ProtectBackup implement hypervisor.Backuper.
+// Backups, DeleteBackup and ProtectBackup implement hypervisor.Backuper; at the deletion the process of a test may stand still.
 func (h *haltingHost) Backups(ctx context.Context, query hypervisor.BackupQuery) ([]hypervisor.Backup, error) {
 	return h.Host.(hypervisor.Backuper).Backups(ctx, query)
 }
 
 func (h *haltingHost) DeleteBackup(ctx context.Context, backup hypervisor.Backup) (string, error) {
-	return h.Host.(hypervisor.Backuper).DeleteBackup(ctx, backup)
+	return h.at.do("deletebackup", func() (string, error) { return h.Host.(hypervisor.Backuper).DeleteBackup(ctx, backup) })
 }
 
 func (h *haltingHost) ProtectBackup(ctx context.Context, backup hypervisor.Backup, protected bool) error {

@@ -397,10 +397,14 @@ func (a *act) requestThere(x *across, name string, does hypervisor.Operation, ne
 		Ours:  func(task hypervisor.Task) bool { return task.Operation == does && SentBy(task, x.TokenID) },
 		Absent: func(ctx context.Context, _ time.Time, reaches bool) error {
 			guest, ours, err := a.readThere(ctx, x)
+			if err != nil {
+				return err
+			}
+			now, err := (&act{Worker: a.Worker, hostID: x.HostID}).tokenID(ctx, needs)
 			switch {
 			case err != nil:
 				return err
-			case guest != nil && ours || reaches:
+			case guest != nil && ours || reaches && now == x.TokenID: // the list of another token proves nothing
 				return nil // what is there is seen before anything is sent
 			}
 			return job.Undetermined("a request to the host %s was sent and its answer was lost; the hypervisor's task list does not reach back to "+

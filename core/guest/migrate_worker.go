@@ -43,7 +43,7 @@ func (w *Worker) migrate(ctx context.Context, run *job.Run) error {
 	if err := a.arrive(ctx, m); err != nil {
 		return err
 	}
-	a.sync(ctx)
+	a.sync(ctx, a.run, a.hostID)
 	return nil
 }
 
@@ -65,7 +65,7 @@ func (a *act) decideMigration(ctx context.Context, spec migrationSpec) error {
 		return err
 	}
 	a.ref = check.ref
-	if other := a.another(check.guest); other != "" {
+	if other := a.asked.another(check.guest, false); other != "" {
 		return job.Fail("%s; nothing was done", other)
 	}
 	for _, f := range check.Warnings {
@@ -120,7 +120,7 @@ func (a *act) arrive(ctx context.Context, m *migration) error {
 			return a.stopped(ctx)
 		}
 		if err == nil && state.Done != "" {
-			return a.show(context.WithoutCancel(ctx), guest)
+			return a.show(context.WithoutCancel(ctx), a.asked.GuestID, guest)
 		}
 		wrong := ""
 		switch kind := sdk.KindOf(err); {

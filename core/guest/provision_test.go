@@ -81,6 +81,18 @@ func TestKilledAroundProvisioning(t *testing.T) {
 				}
 			})
 		})
+		t.Run(when+" the start of what was created", func(t *testing.T) {
+			t.Parallel()
+			inBothShapes(t, func(t *testing.T, b *lifecycleFixture) {
+				_, transcript := b.killed(t, when, "start", job.Succeeded, func() int64 {
+					return b.add(t, guest.CreateJob(b.hostID, b.vmSpec("900"), true, true))
+				})
+				if got := operations(b.cluster); b.marked() != 1 || statusOf(b.cluster, b.cluster.Guests()[0].ID) != hypervisor.GuestRunning ||
+					got != "create start" {
+					t.Errorf("%d VMs were made by the tasks %s\n%s", b.marked(), got, transcript)
+				}
+			})
+		})
 		t.Run(when+" clone", func(t *testing.T) {
 			t.Parallel()
 			inBothShapes(t, func(t *testing.T, b *lifecycleFixture) {
@@ -109,10 +121,11 @@ func TestKilledAroundProvisioning(t *testing.T) {
 	}
 }
 
-// An app is uninstalled at whatever point of it the service is killed: stopped, destroyed and forgotten.
+// An app is uninstalled at whatever point of it the service is killed: stopped, destroyed and forgotten, by another job where the first
+// does not know how far it came.
 func TestKilledWhileAnAppIsUninstalled(t *testing.T) {
 	t.Parallel()
-	for _, point := range []string{"before stop", "after stop", "after destroy"} {
+	for _, point := range []string{"before stop", "after stop", "before destroy", "after destroy"} {
 		t.Run(point, func(t *testing.T) {
 			t.Parallel()
 			when, request, _ := strings.Cut(point, " ")
@@ -124,10 +137,18 @@ func TestKilledWhileAnAppIsUninstalled(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				_, transcript := b.killed(t, when, request, job.Succeeded, func() int64 {
+				uninstall := func() int64 {
 					return b.add(t, guest.Uninstall.Spec(job.Target{Kind: "app", ID: app, Name: "wiki"}, 1, b.hostID,
 						guest.Params[hypervisor.DestroySpec]{Asked: p}))
-				})
+				}
+				want := job.Succeeded
+				if b.Forgets && point == "before destroy" {
+					want = job.Unknown
+				}
+				_, transcript := b.killed(t, when, request, want, uninstall)
+				if want == job.Unknown { // it is asked for again then
+					b.ended(t, uninstall(), job.Succeeded)
+				}
 				var apps int
 				if err := b.db.Pool.QueryRow(t.Context(), "SELECT count(*) FROM apps").Scan(&apps); err != nil {
 					t.Fatal(err)
@@ -230,6 +251,52 @@ func (h twice) Placement(ctx context.Context, query hypervisor.PlacementQuery) (
 
 func (h twice) Destroy(ctx context.Context, ref hypervisor.GuestRef, spec hypervisor.DestroySpec) (string, error) {
 	return h.Host.(hypervisor.Provisioner).Destroy(ctx, ref, spec)
+}
+
+// The backups that there are of an id are not of a guest that a job makes under it, but those of a guest that is made of one are.
+func TestBackupsOfAnEarlierGuestOfTheID(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		job        func(t *testing.T, b *lifecycleFixture, p guest.Asked, ref hypervisor.GuestRef) job.Spec
+		superseded string
+	}{
+		"made": {func(t *testing.T, b *lifecycleFixture, _ guest.Asked, _ hypervisor.GuestRef) job.Spec {
+			return guest.CreateJob(b.hostID, b.vmSpec("900"), true, true)
+		}, "t f"},
+		"copied": {func(t *testing.T, b *lifecycleFixture, p guest.Asked, _ hypervisor.GuestRef) job.Spec {
+			return guest.CloneJob(b.hostID, p, hypervisor.CloneSpec{ID: "900", Name: "copy", Full: true})
+		}, "t f"},
+		"made of another's backup": {func(t *testing.T, b *lifecycleFixture, p guest.Asked, ref hypervisor.GuestRef) job.Spec {
+			return guest.RestoreJob(b.hostID, p.Name, hypervisor.RestoreSpec{Backup: b.saved(b.shelf(), ref), ID: "900", Node: ref.Node}, true)
+		}, "t f"},
+		"made of its own backup": {func(t *testing.T, b *lifecycleFixture, p guest.Asked, ref hypervisor.GuestRef) job.Spec {
+			saved := b.saved(b.shelf(), ref)
+			saved.Guest = "900"
+			b.exec(t, "UPDATE backups SET superseded = true, ref = $1 WHERE ref = 'old'", saved.ID)
+			return guest.RestoreJob(b.hostID, p.Name, hypervisor.RestoreSpec{Backup: saved, ID: "900", Node: ref.Node}, true)
+		}, "f f"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newLifecycleFixture(t, memdriver.Tokens)
+			b.exec(t, `INSERT INTO backup_storages (cluster_id, host_id, node, name) SELECT cluster_id, id, '', 'nas' FROM hosts WHERE id = $1`,
+				b.hostID)
+			b.exec(t, `INSERT INTO backups (cluster_id, storage_id, ref, node, kind, guest_ref, taken_at)
+				SELECT cluster_id, id, v.ref, '', 'vm', '900', now() + v.age FROM backup_storages,
+				(VALUES ('old', interval '-1 day'), ('new', interval '1 day')) v (ref, age)`)
+			ref, p := b.guest(t, hypervisor.VM, hypervisor.GuestStopped)
+			b.start(t)
+			_, transcript := b.ended(t, b.add(t, c.job(t, b, p, ref)), job.Succeeded)
+			var got string
+			if err := b.db.Pool.QueryRow(t.Context(), "SELECT string_agg(left(superseded::text, 1), ' ' ORDER BY taken_at) FROM backups").
+				Scan(&got); err != nil {
+				t.Fatal(err)
+			}
+			if got != c.superseded {
+				t.Errorf("another guest's are %s, want %s\n%s", got, c.superseded, transcript)
+			}
+		})
+	}
 }
 
 // A VM that an earlier request of the same job has made is known by its mark, and no second one is made.

@@ -93,8 +93,8 @@ func Reconfigure(ctx context.Context, a *Actor, r Request, o ConfigOrder) (Confi
 	}); err != nil {
 		return Config{}, err
 	}
-	on := Subject{Guest: r.Guest, hosts: a.Hosts}
-	now, err := Look(ctx, on, hypervisor.ConfigReader.Config)
+	on := Subject{Guest: r.Guest, hosts: a.Hosts, db: a.DB}
+	now, err := on.readConfig(ctx)
 	if err != nil {
 		return Config{}, err
 	}
@@ -140,7 +140,7 @@ func showNamed(ctx context.Context, d *db.DB, id int64, name string, tags []stri
 // reconfigure sends the requests of an order; grown are the disks that become larger.
 func (c *Change) reconfigure(ctx context.Context, on Subject, o ConfigOrder, grown []string) (Config, error) {
 	read := func(ctx context.Context) (hypervisor.Config, error) {
-		return Look(ctx, on, hypervisor.ConfigReader.Config)
+		return on.readConfig(ctx)
 	}
 	digest := o.Digest
 	if fields := o.fields(); len(fields) > 0 {

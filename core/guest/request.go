@@ -3,12 +3,14 @@ package guest
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 
 	"github.com/hostler/hostler/core/audit"
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/idempotency"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/job"
 	"github.com/hostler/hostler/core/plan"
@@ -58,6 +60,15 @@ func (a *Actor) Started(ctx context.Context, jobID int64, isSelf bool) (Started,
 		return Started{}, err
 	}
 	return Started{Job: j.View(), IsSelf: isSelf}, nil
+}
+
+// StartedAgain is the answer to a request of which was kept whether the service itself is hit, with its job as it is now.
+func (a *Actor) StartedAgain(ctx context.Context, made idempotency.Made) (Started, error) {
+	var self bool
+	if err := json.Unmarshal(made.Kept, &self); err != nil {
+		return Started{}, fmt.Errorf("decoding what an answer is made of: %w", err)
+	}
+	return a.Started(ctx, made.JobID, self)
 }
 
 // Start checks the request and enqueues its job, with the audit row, in one transaction. Its problems are those of Prepare,

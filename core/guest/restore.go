@@ -70,7 +70,7 @@ func (w *Worker) restore(ctx context.Context, run *job.Run) error {
 	spec := params.Spec
 	c := &making{Worker: w, run: run, progress: makingProgress{ID: spec.ID}, hostID: params.HostID, kind: spec.Backup.Kind,
 		node: spec.Node, name: params.Name, noun: "guest", wanted: params.Wanted, needs: endpoint.Backup, step: "restore",
-		does: hypervisor.OperationRestore, says: "making a guest of the backup " + spec.Backup.ID, unmarked: true}
+		from: &spec.Backup, does: hypervisor.OperationRestore, says: "making a guest of the backup " + spec.Backup.ID, unmarked: true}
 	c.send = func(ctx context.Context, at hypervisor.Host, id hypervisor.GuestID) (string, error) {
 		able, err := host.Able[hypervisor.Backuper](at)
 		if err != nil {

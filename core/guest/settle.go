@@ -30,7 +30,7 @@ func (a *act) settle(ctx context.Context, s step, err error) error {
 	guest, state, readErr := a.read(reading, s)
 	switch {
 	case readErr == nil:
-		readErr = a.show(reading, guest)
+		readErr = a.show(reading, a.asked.GuestID, guest)
 	case s.removes && a.gone(reading, readErr):
 		state, readErr = State{Done: "the guest is gone"}, nil
 	}
@@ -82,7 +82,8 @@ func reason(err error) string {
 // showRead writes a guest that was read by itself. A counter of CPU time ($8) tells no part by one reading: the part stays that the
 // last poll made, unless the guest was started anew since, and the counter's reading stays for the next poll. The figures are of this
 // moment where none of the last poll stays beside them.
-const showRead = `UPDATE guests g SET status = $2, lock = $3, node = $4, cpu = r.cpu, memory = $6, uptime = $7,
+const showRead = `UPDATE guests g SET status = $2, lock = $3, node = $4, name = COALESCE(NULLIF($9, ''), g.name),
+	cpu = r.cpu, memory = $6, uptime = $7,
 	figures_at = CASE WHEN num_nonnulls($5::float8, $6::bigint) > 0 AND num_nonnulls(CASE WHEN $5 IS NULL THEN r.cpu END, g.net_in, g.net_out,
 		g.disk_read, g.disk_write) = 0 THEN now() ELSE g.figures_at END,
 	changed_at = now(), read_at = now()
@@ -90,11 +91,11 @@ FROM (SELECT COALESCE($5::float8, CASE WHEN $8::float8 >= cpu_seconds AND $2 IN 
 	AND COALESCE($7::bigint >= uptime, true) THEN cpu END) AS cpu FROM guests WHERE id = $1) r WHERE g.id = $1`
 
 // show writes the guest's new state into its row.
-func (a *act) show(ctx context.Context, guest hypervisor.Guest) error {
-	_, err := a.DB.Pool.Exec(ctx, showRead, a.asked.GuestID, guest.Status, guest.Lock, guest.Node, guest.CPU, guest.Memory, guest.Uptime,
-		guest.CPUSeconds)
+func (w *Worker) show(ctx context.Context, guestID int64, guest hypervisor.Guest) error {
+	_, err := w.DB.Pool.Exec(ctx, showRead, guestID, guest.Status, guest.Lock, guest.Node, guest.CPU, guest.Memory, guest.Uptime,
+		guest.CPUSeconds, guest.Name)
 	if err != nil {
 		return fmt.Errorf("showing the guest's new state: %w", err)
 	}
-	return detailStale(ctx, a.DB, a.asked.GuestID)
+	return detailStale(ctx, w.DB, guestID)
 }

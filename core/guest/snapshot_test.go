@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hostler/hostler/core/guest"
 	"github.com/hostler/hostler/core/job"
@@ -41,14 +42,13 @@ func (h *haltingHost) Snapshots(ctx context.Context, ref hypervisor.GuestRef) ([
 	return h.Host.(hypervisor.Snapshotter).Snapshots(ctx, ref)
 }
 
-// DeleteSnapshot implements hypervisor.Snapshotter.
+// DeleteSnapshot and RollBack are requests at which the process of a test may stand still.
 func (h *haltingHost) DeleteSnapshot(ctx context.Context, ref hypervisor.GuestRef, name string) (string, error) {
-	return h.Host.(hypervisor.Snapshotter).DeleteSnapshot(ctx, ref, name)
+	return h.at.do("deletesnapshot", func() (string, error) { return h.Host.(hypervisor.Snapshotter).DeleteSnapshot(ctx, ref, name) })
 }
 
-// RollBack implements hypervisor.Snapshotter.
 func (h *haltingHost) RollBack(ctx context.Context, ref hypervisor.GuestRef, spec hypervisor.RollbackSpec) (string, error) {
-	return h.Host.(hypervisor.Snapshotter).RollBack(ctx, ref, spec)
+	return h.at.do("rollback", func() (string, error) { return h.Host.(hypervisor.Snapshotter).RollBack(ctx, ref, spec) })
 }
 
 // A service that is killed while a snapshot is taken takes it once.
@@ -67,6 +67,45 @@ func TestKilledWhileASnapshotIsTaken(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// A service that is killed around the request to go back to a snapshot or to delete it sends that once: where nobody can tell whether a
+// guest was set back, it says so.
+func TestKilledAroundASnapshotThatIsThere(t *testing.T) {
+	t.Parallel()
+	for _, when := range []string{"before", "after"} {
+		for request, word := range map[string]string{"rollback": "snapshot_rollback", "deletesnapshot": "snapshot_delete"} {
+			t.Run(when+" "+request, func(t *testing.T) {
+				t.Parallel()
+				inBothShapes(t, func(t *testing.T, b *lifecycleFixture) {
+					ref, p := b.guest(t, hypervisor.VM, hypervisor.GuestStopped)
+					b.cluster.ChangeSnapshots(ref.ID, func([]hypervisor.Snapshot) []hypervisor.Snapshot {
+						return []hypervisor.Snapshot{{Name: "one", TakenAt: time.Now().Add(-time.Hour)}}
+					})
+					b.meanwhile = func() { b.endOf(t, ref) }
+					want, words := job.Succeeded, "["+word+"]"
+					if b.Forgets && request == "rollback" {
+						want = job.Unknown
+					}
+					if b.Forgets && request == "rollback" && when == "before" {
+						words = "[]"
+					}
+					_, transcript := b.killed(t, when, request, want, func() int64 {
+						if request == "rollback" {
+							return onSnapshot(b, t, guest.RollBack, p, hypervisor.RollbackSpec{Name: "one"})
+						}
+						return onSnapshot(b, t, guest.DeleteSnapshot, p, "one")
+					})
+					if got := fmt.Sprint(b.words(t, ref)); got != words {
+						t.Errorf("the tasks %s, want %s\n%s", got, words, transcript)
+					}
+					if left := len(b.snapshots(t, ref)); (left == 0) != (request == "deletesnapshot") {
+						t.Errorf("%d snapshots are left\n%s", left, transcript)
+					}
+				})
+			})
+		}
 	}
 }
 

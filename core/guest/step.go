@@ -43,28 +43,13 @@ func (a *act) sentTo() hypervisor.TaskQuery {
 	return hypervisor.TaskQuery{Guest: &ref, Node: cmp.Or(a.progress.Node, ref.Node)}
 }
 
-// another says why a guest is not the one that was asked for; empty when it is: an id is free again once its guest was deleted.
-// Where the hypervisor has UIDs they tell, and the guest may have another name by now; elsewhere the name does.
-func (a *act) another(guest hypervisor.Guest) string {
-	switch {
-	case guest.UID != "" && a.asked.UID != "":
-		if guest.UID != a.asked.UID {
-			return fmt.Sprintf("%s %s is another guest than when this was asked for", a.asked.Kind, guest.ID)
-		}
-	case guest.Name != "" && a.asked.Name != "" && guest.Name != a.asked.Name:
-		return fmt.Sprintf("%s %s is now called %q and was %q when this was asked for", a.asked.Kind, a.asked.Ref, guest.Name,
-			a.asked.Name)
-	}
-	return ""
-}
-
 // before reads the guest and refuses to act on another one than was asked for.
 func (a *act) before(ctx context.Context, s step) (clock time.Time, done bool, err error) {
 	guest, state, err := a.read(ctx, s)
 	if err != nil {
 		return time.Time{}, false, err
 	}
-	if other := a.another(guest); other != "" {
+	if other := a.asked.another(guest, s.removes); other != "" {
 		return time.Time{}, false, job.Fail("%s; nothing was done", other)
 	}
 	if a.Self != nil && a.interrupts && !a.asked.ConfirmedSelf {

@@ -2,6 +2,7 @@ package guest
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -50,7 +51,8 @@ type Work[P any] struct {
 	Steps []Step[P]
 	// End is done when all steps have ended well, again where the service dies in it. It may be nil.
 	End func(ctx context.Context, e *Ending[P]) error
-	// Appears says that the work makes or removes guests: the guest's host is polled in the end, so that lists show it.
+	// Appears says that the work makes another guest of one: its host is polled in the end, so that lists show it. That of a guest that was
+	// destroyed is polled anyway.
 	Appears bool
 }
 
@@ -138,6 +140,26 @@ type Asked struct {
 // ref names the guest, wherever it is.
 func (a Asked) ref() hypervisor.GuestRef {
 	return hypervisor.GuestRef{Kind: a.Kind, ID: a.Ref, UID: a.UID}
+}
+
+// unnamed reports whether the name is the one that a poll makes up for a guest whose name the hypervisor does not tell.
+func (a Asked) unnamed() bool {
+	return a.Name == map[hypervisor.GuestKind]string{hypervisor.VM: "VM ", hypervisor.Container: "CT "}[a.Kind]+string(a.Ref)
+}
+
+// another says why a guest is not the one that was asked for; empty when it is: an id is free again once its guest was deleted.
+// Where the hypervisor has UIDs they tell, and the guest may have another name by now; elsewhere the name does. One that was made up
+// because the hypervisor told none yet says nothing, except to a step that removes the guest: nobody has confirmed the real name.
+func (a Asked) another(guest hypervisor.Guest, removes bool) string {
+	switch {
+	case guest.UID != "" && a.UID != "":
+		if guest.UID != a.UID {
+			return fmt.Sprintf("%s %s is another guest than when this was asked for", a.Kind, guest.ID)
+		}
+	case guest.Name != "" && a.Name != "" && guest.Name != a.Name && (removes || !a.unnamed()):
+		return fmt.Sprintf("%s %s is now called %q and was %q when this was asked for", a.Kind, a.Ref, guest.Name, a.Name)
+	}
+	return ""
 }
 
 // Params are the parameters of a job.

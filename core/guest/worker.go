@@ -78,8 +78,13 @@ func (w Work[P]) perform(ctx context.Context, worker *Worker, run *job.Run) erro
 	if err := a.do(ctx); err != nil {
 		return err
 	}
+	if w.Destroys {
+		if err := worker.disappear(ctx, params.Asked.GuestID); err != nil {
+			return err
+		}
+	}
 	if w.Appears || w.Destroys {
-		a.sync(ctx)
+		worker.sync(ctx, run, a.hostID)
 	}
 	if w.End == nil {
 		return nil
@@ -183,21 +188,6 @@ func (a *act) do(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// syncLimit bounds the poll after a job.
-const syncLimit = 30 * time.Second
-
-// sync has the host polled, so that lists show what the job has made or removed. The job has ended well whatever comes of it.
-func (a *act) sync(ctx context.Context) {
-	if a.Sync == nil {
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), syncLimit)
-	defer cancel()
-	if err := a.Sync(ctx, a.hostID); err != nil {
-		a.run.Note("the host could not be polled (%s); the next poll shows what has changed", job.Explain(err))
-	}
 }
 
 // moves bounds how often a guest that went to another node is followed.

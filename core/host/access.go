@@ -18,6 +18,7 @@ import (
 // access is what was entered to reach a hypervisor with, as its driver has read it: a credential, or a code that is to be
 // traded for one.
 type access struct {
+	capability endpoint.Capability
 	credential endpoint.Credential
 	code       *oneTimeCode
 }
@@ -25,8 +26,8 @@ type access struct {
 // oneTimeCode is a code with what it says of itself. It is never stored.
 type oneTimeCode struct {
 	hypervisor.Code
-	label  string
-	secret sdk.Secret
+	form, label string
+	secret      sdk.Secret
 }
 
 // entered is access as it was entered.
@@ -58,7 +59,7 @@ func (s *Store) readAccess(ctx context.Context, d driver, in entered) (access, e
 	defer cancel()
 	if form.OneTime {
 		code, err := inspect(ctx, d, form, given.Secret)
-		return access{code: code}, err
+		return access{capability: in.capability, code: code}, err
 	}
 	read := func(context.Context, endpoint.Credential) (endpoint.Credential, error) {
 		return hypervisor.ReadToken(given)
@@ -70,7 +71,7 @@ func (s *Store) readAccess(ctx context.Context, d driver, in entered) (access, e
 	if err != nil {
 		return access{}, fieldFault(err)
 	}
-	return access{credential: credential}, d.keepable(credential, in.capability)
+	return access{capability: in.capability, credential: credential}, d.keepable(credential, in.capability)
 }
 
 func idFault(form hypervisor.CredentialForm, id string) error {
@@ -127,7 +128,7 @@ func inspect(ctx context.Context, d driver, form hypervisor.CredentialForm, secr
 	if !code.Expires.IsZero() && time.Since(code.Expires) > lateness {
 		return nil, problem.InvalidField("has expired at "+code.Expires.UTC().Format(time.RFC3339), "expired", "body", "token_secret")
 	}
-	return &oneTimeCode{Code: code, label: form.Label, secret: secret}, nil
+	return &oneTimeCode{Code: code, form: form.Name, label: form.Label, secret: secret}, nil
 }
 
 func (d driver) enroller() (hypervisor.Enroller, error) {

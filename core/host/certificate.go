@@ -4,25 +4,46 @@ import (
 	"math"
 	"time"
 
+	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
 // Certificate is what the certificate of an endpoint says of itself. Nothing of it is proven unless an authority or a pin says so.
 type Certificate struct {
-	Names     []string   `json:"names" example:"[\"pve1.example.com\", \"192.0.2.10\"]" doc:"DNS names and addresses that it is for, at most 64"`
-	Issuer    *string    `json:"issuer" example:"CN=Proxmox Virtual Environment" doc:"Who has signed it, as it says"`
-	NotBefore *time.Time `json:"not_before" example:"2026-01-31T12:00:00Z"`
-	NotAfter  time.Time  `json:"not_after" example:"2028-01-31T12:00:00Z"`
-	DaysLeft  int        `json:"days_left" example:"412" doc:"Whole days until it ends; below zero when it has ended"`
+	Fingerprint *string    `json:"fingerprint" example:"3F:9A:0C:51:7B:E2:44:D8:96:1E:A7:30:CB:5D:82:F6:19:60:BE:4C:D3:07:8A:F1:2E:95:6B:C8:54:A0:ED:73" doc:"SHA-256 of it: compare it with what the node shows on its own screen before you pin it"`
+	Subject     *string    `json:"subject" example:"pve1.example.com" doc:"Its common name, which is for people only: what it is for stands in names. Null where it has none, or the driver does not tell"`
+	Names       []string   `json:"names" example:"[\"pve1.example.com\", \"192.0.2.10\"]" doc:"DNS names and addresses that it is for, at most 64"`
+	Issuer      *string    `json:"issuer" example:"CN=Proxmox Virtual Environment" doc:"Who has signed it, as it says"`
+	NotBefore   *time.Time `json:"not_before" example:"2026-01-31T12:00:00Z"`
+	NotAfter    time.Time  `json:"not_after" example:"2028-01-31T12:00:00Z"`
+	DaysLeft    int        `json:"days_left" example:"412" doc:"Whole days until it ends; below zero when it has ended"`
+	SelfSigned  *bool      `json:"self_signed" example:"false" doc:"It has signed itself. Null outside a probe"`
+	Trusted     *bool      `json:"trusted" example:"false" doc:"The system's authorities vouch for it under the name of the address. Null outside a probe"`
+	Distrust    *string    `json:"distrust" example:"no authority that this system knows has signed it" doc:"Why they do not; null when they do"`
 }
 
 // certificateOf reads what a driver tells of the certificate that was shown, which has an end.
 func certificateOf(v hypervisor.Version, now time.Time) *Certificate {
-	c := &Certificate{Names: cleanAll(v.CertificateNames), Issuer: CleanOrNil(v.CertificateIssuer), NotAfter: v.NotAfter.UTC(),
-		DaysLeft: int(math.Floor(v.NotAfter.Sub(now).Hours() / 24))}
-	if !v.NotBefore.IsZero() {
-		begin := v.NotBefore.UTC()
+	c := &Certificate{Fingerprint: CleanOrNil(v.Fingerprint), Names: cleanAll(v.CertificateNames), Issuer: CleanOrNil(v.CertificateIssuer)}
+	c.lasts(v.NotBefore, v.NotAfter, now)
+	return c
+}
+
+// shownCertificate is one that was looked at by itself.
+func shownCertificate(shown endpoint.Certificate, now time.Time) *Certificate {
+	trusted := shown.Distrust == ""
+	c := &Certificate{
+		Fingerprint: CleanOrNil(shown.Fingerprint), Subject: CleanOrNil(shown.Subject), Names: cleanAll(shown.Names),
+		Issuer: CleanOrNil(shown.Issuer), SelfSigned: &shown.SelfSigned, Trusted: &trusted, Distrust: CleanOrNil(shown.Distrust),
+	}
+	c.lasts(shown.NotBefore, shown.NotAfter, now)
+	return c
+}
+
+func (c *Certificate) lasts(begin, end, now time.Time) {
+	c.NotAfter, c.DaysLeft = end.UTC(), int(math.Floor(end.Sub(now).Hours()/24))
+	if !begin.IsZero() {
+		begin = begin.UTC()
 		c.NotBefore = &begin
 	}
-	return c
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/hostler/hostler/core/audit"
 	"github.com/hostler/hostler/core/db"
@@ -30,15 +31,20 @@ type Check struct {
 	Tokens             []TokenCheck `json:"capabilities" doc:"One entry for each stored token"`
 }
 
-// TokenCheck is the check of one stored token.
+// TokenCheck is the check of one token.
 type TokenCheck struct {
-	Key         string   `json:"key" example:"lifecycle"`
-	OK          bool     `json:"ok" example:"true" doc:"The token was accepted and lacks nothing"`
-	Reason      *string  `json:"reason" example:"auth"`
-	Error       *string  `json:"error"`
-	Missing     []string `json:"missing"`
-	Extra       []string `json:"extra"`
-	Recommended []string `json:"recommended"`
+	Key     string  `json:"key" example:"lifecycle" doc:"The capability that it is for"`
+	TokenID *string `json:"token_id" example:"service@pve!lifecycle" doc:"What the hypervisor calls it; null for a one-time code, and for what cannot be a token"`
+	Form    *string `json:"form" example:"token" doc:"How it is handed over, in the driver's words"`
+	OK      bool    `json:"ok" example:"true" doc:"The token was accepted and lacks nothing"`
+	// Reason and Error say why it was not accepted.
+	Reason      *string  `json:"reason" doc:"Why it was not accepted, as in a host's reason: auth for a token that the hypervisor rejects; invalid for what cannot be a token, and unsupported for a capability that the driver does not have: these were not tried"`
+	Error       *string  `json:"error" doc:"The same as a sentence"`
+	Missing     []string `json:"missing" doc:"Privileges that the capability needs and the token lacks: a feature will fail"`
+	Extra       []string `json:"extra" doc:"Privileges that the token has beyond need"`
+	Recommended []string `json:"recommended" doc:"Privileges that this release of the hypervisor wants in addition"`
+	// Expires is of a one-time code, which is not used by a check.
+	Expires *time.Time `json:"expires_at" doc:"When a one-time code ends, as it says itself; null for a token"`
 }
 
 // Test checks a host again with every token that it has, and keeps what was found of their privileges. A host that fails
@@ -69,6 +75,7 @@ func (s *Store) Test(ctx context.Context, id int64) (Check, error) {
 	all.Wait()
 	for i, token := range h.Tokens {
 		out.Tokens[i] = tokenCheck(token.Key, found[i], errs[i])
+		out.Tokens[i].TokenID, out.Tokens[i].Form = orNil(token.TokenID), orNil(token.Form)
 		if token.Key == string(endpoint.Monitoring) {
 			out.endpoint(h, found[i], cmp.Or(errs[i], unread))
 		}
@@ -144,11 +151,8 @@ func (s *Store) keepChecks(ctx context.Context, id int64, tokens []Credential, f
 			if err != nil {
 				return fmt.Errorf("keeping what a token may do: %w", err)
 			}
-			if tokens[i].Key != string(endpoint.Monitoring) {
-				continue
-			}
-			if _, err := tx.Pgx.Exec(ctx, "UPDATE hosts SET version = $2 WHERE id = $1", id, v.Version); err != nil {
-				return fmt.Errorf("keeping the host's version: %w", err)
+			if err := v.told.Keep(ctx, tx.Pgx, id); err != nil {
+				return err
 			}
 		}
 		return audit.Write(ctx, tx)

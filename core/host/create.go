@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/hostler/hostler/core/audit"
@@ -21,40 +22,85 @@ type Enrolment struct {
 	Address string
 	Name    string
 	// Form is one of the driver's forms of credentials, its usual one when empty. TokenID and Secret are what was entered in it.
-	Form        string
-	TokenID     string
-	Secret      secret.String
+	Form    string
+	TokenID string
+	Secret  secret.String
+	// Paste is the output of a token script in place of these three: the credentials of all capabilities in it.
+	Paste       secret.String
 	Fingerprint string
 	VerifyTLS   bool
 	SSHConsent  bool
 	SSHEnroll   bool
 }
 
+// intake is an enrolment as it was understood.
+type intake struct {
+	driver
+	at connection
+	// all has the access for monitoring first; kept is that of a paste.
+	all  []access
+	kept []string
+}
+
 // parse checks what can be checked without the network. The address may be missing when it is left empty; that is its caller's
 // affair.
-func (s *Store) parse(ctx context.Context, in Enrolment) (driver, connection, access, error) {
+func (s *Store) parse(ctx context.Context, in Enrolment) (intake, error) {
 	d, err := s.choose(ctx, in.Driver, "body", "driver")
 	if err != nil {
-		return driver{}, connection{}, access{}, err
+		return intake{}, err
 	}
-	e := connection{driver: d.name, verifyTLS: in.VerifyTLS}
+	t := intake{driver: d, at: connection{driver: d.name, verifyTLS: in.VerifyTLS}}
 	var errs []error
 	if strings.TrimSpace(in.Address) != "" {
-		if e.address, err = s.address(in.Address, d.info.DefaultPort); err != nil {
+		if t.at.address, err = s.address(in.Address, d.info.DefaultPort); err != nil {
 			errs = append(errs, err)
 		}
 	}
-	if e.fingerprint, err = fingerprint(in.Fingerprint); err != nil {
+	if t.at.fingerprint, err = fingerprint(in.Fingerprint); err != nil {
 		errs = append(errs, err)
 	}
-	read, err := s.readAccess(ctx, d, entered{capability: endpoint.Monitoring, form: in.Form, tokenID: in.TokenID, secret: in.Secret})
-	if err := faults(append(errs, err)...); err != nil {
-		return driver{}, connection{}, access{}, err
+	if !in.Paste.Empty() {
+		errs = append(errs, alone(in))
+		p, err := s.readPaste(ctx, d, in.Paste)
+		t.all, t.kept, errs = p.all, p.kept, append(errs, err)
+	} else {
+		read, err := s.readAccess(ctx, d, entered{capability: endpoint.Monitoring, form: in.Form, tokenID: in.TokenID, secret: in.Secret})
+		t.all, errs = []access{read}, append(errs, err)
 	}
-	if read.code != nil {
-		e, err = read.code.pinned(e)
+	if err := faults(errs...); err != nil {
+		return intake{}, err
 	}
-	return d, e, read, err
+	return t, t.pin(!in.Paste.Empty())
+}
+
+// alone is the fault of a paste beside what it stands for.
+func alone(in Enrolment) error {
+	if in.Form == "" && in.TokenID == "" && in.Secret.Empty() {
+		return nil
+	}
+	return pasteFault("value_error", "stands in the place of credential_form, token_id and token_secret: leave these out")
+}
+
+// pin takes the certificate that codes name.
+func (t *intake) pin(paste bool) (err error) {
+	given := t.at.fingerprint != ""
+	for _, a := range t.all {
+		if a.code == nil {
+			continue
+		}
+		if t.at, err = a.code.pinned(t.at); err != nil && paste && !given && a.code.Fingerprint != "" {
+			return pasteFault("fingerprint", "has codes for different servers")
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// codes reports whether there is nothing but codes, which tell where the server is.
+func (t *intake) codes() bool {
+	return !slices.ContainsFunc(t.all, func(a access) bool { return a.code == nil })
 }
 
 // faults makes one 422 of several.
@@ -79,34 +125,67 @@ func plain(s string, most int) bool {
 	return s != "" && len(s) <= most && !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
-// Create verifies a host with its monitoring credential and stores it, with the certificate that is to be pinned. Missing
+// Create verifies a host with its monitoring credential and stores it, with the certificate that is to be pinned. A paste brings the
+// credentials of further capabilities: each is verified before any is stored, and one that fails refuses all. Missing
 // privileges are told and do not refuse it. A name or address that another host has is conflict, a server that another
 // host is enrolled for already_enrolled; an endpoint that fails is hypervisor_error, a credential that it does not take
 // token_rejected, and then nothing is stored. A one-time code is traded before all that needs access, and after all that does
-// not; what fails afterwards names, in credential_id, what the hypervisor trusts in vain.
+// not; what fails afterwards names, in credential_id and credential_ids, what the hypervisor trusts in vain.
 func (s *Store) Create(ctx context.Context, in Enrolment) (Host, Verification, error) {
-	d, e, read, err := s.parse(ctx, in)
+	t, err := s.parse(ctx, in)
+	if err == nil && !in.Paste.Empty() {
+		err = pasted{t.all, t.kept}.need(endpoint.Monitoring)
+	}
 	called, nameErr := name(in.Name)
 	if err := faults(err, nameErr, needAddress(in.Address)); err != nil {
 		return Host{}, Verification{}, err
 	}
 	audit.Describe(ctx, func(entry *audit.Entry) {
 		entry.TargetKind, entry.TargetName = "host", called
-		entry.Details = map[string]any{"address": e.address, "driver": e.driver}
-		if read.code == nil {
-			entry.Details["token_id"] = read.credential.ID
-		}
+		entry.Details = map[string]any{"address": t.at.address, "driver": t.at.driver}
+		describeTokens(entry, t.all)
 	})
-	if err := s.free(ctx, called, e.address, 0); err != nil {
+	if err := s.free(ctx, called, t.at.address, 0); err != nil {
 		return Host{}, Verification{}, err
 	}
 	var h Host
 	var v Verification
-	err = s.with(ctx, d, e, read, endpoint.Monitoring, func(ctx context.Context, credential endpoint.Credential) (err error) {
-		h, v, err = s.create(ctx, in, called, e, credential)
+	err = s.withAll(ctx, t.driver, t.at, t.all, func(ctx context.Context, tokens []endpoint.Credential) (err error) {
+		h, v, err = s.create(ctx, in, called, t, tokens)
 		return err
 	})
 	return h, v, err
+}
+
+// describeTokens says in the trail which tokens were given. What a code is traded for is not known yet.
+func describeTokens(entry *audit.Entry, all []access) {
+	if len(all) == 1 {
+		if all[0].code == nil {
+			entry.Detail("token_id", all[0].credential.ID)
+		}
+		return
+	}
+	ids, of := []string{}, []string{}
+	for _, a := range all {
+		of = append(of, string(a.capability))
+		if a.code == nil {
+			ids = append(ids, a.credential.ID)
+		}
+	}
+	entry.Detail("capabilities", of)
+	entry.Detail("token_ids", ids)
+}
+
+// describeKept says in the trail which tokens were stored, where that is more than one.
+func describeKept(ctx context.Context, tokens []endpoint.Credential) {
+	if len(tokens) < 2 {
+		return
+	}
+	var all []access
+	for _, token := range tokens {
+		all = append(all, access{capability: token.Capability, credential: token})
+	}
+	audit.Describe(ctx, func(entry *audit.Entry) { describeTokens(entry, all) })
 }
 
 func needAddress(text string) error {
@@ -116,14 +195,16 @@ func needAddress(text string) error {
 	return nil
 }
 
-func (s *Store) create(ctx context.Context, in Enrolment, called string, e connection, credential endpoint.Credential) (
+// create verifies the tokens, of which the first is for monitoring, and stores them with the host.
+func (s *Store) create(ctx context.Context, in Enrolment, called string, t intake, tokens []endpoint.Credential) (
 	Host, Verification, error) {
-	target := s.targetOf(e, credential)
-	v, err := s.verify(ctx, e.driver, target)
-	if err != nil {
-		return Host{}, Verification{}, rejected(err)
+	e := t.at
+	checked, errs := s.verifyEach(ctx, t.driver, e, tokens)
+	if err := takenAll(tokens, checked, errs); err != nil {
+		return Host{}, Verification{}, err
 	}
-	found, err := s.identify(ctx, e.driver, target, v)
+	v := checked[0]
+	found, err := s.identify(ctx, e.driver, s.targetOf(e, tokens[0]), v)
 	if err != nil {
 		return Host{}, Verification{}, rejected(err)
 	}
@@ -131,6 +212,7 @@ func (s *Store) create(ctx context.Context, in Enrolment, called string, e conne
 	if err != nil {
 		return Host{}, Verification{}, err
 	}
+	describeKept(ctx, tokens)
 	var id int64
 	err = s.db.Tx(ctx, func(tx *db.Tx) error {
 		if err := refuseDuplicate(ctx, tx, found, 0, now); err != nil {
@@ -146,7 +228,7 @@ func (s *Store) create(ctx context.Context, in Enrolment, called string, e conne
 		if err := keepServer(ctx, tx, id, found); err != nil {
 			return err
 		}
-		if err := s.storeCredential(ctx, tx, id, credential, v); err != nil {
+		if err := s.storeCredentials(ctx, tx, id, together(tokens, checked)); err != nil {
 			return err
 		}
 		if err := idempotency.Keep(ctx, v); err != nil {

@@ -25,7 +25,7 @@ func (s *Store) storeCredential(ctx context.Context, tx *db.Tx, hostID int64, c 
 		VALUES ($1, $2, $3, $4, '', $5, $6, $7, now())
 		ON CONFLICT (host_id, capability) DO UPDATE SET form = excluded.form, token_id = excluded.token_id,
 			missing = excluded.missing, extra = excluded.extra, recommended = excluded.recommended, verified_at = now(),
-			updated_at = now() RETURNING id`,
+			ends_at = NULL, ends_told_at = NULL, updated_at = now() RETURNING id`,
 		hostID, string(c.Capability), c.Form, c.ID, v.Missing, v.Extra, v.Recommended).Scan(&id)
 	if err != nil {
 		return fmt.Errorf("storing the token: %w", err)
@@ -37,96 +37,17 @@ func (s *Store) storeCredential(ctx context.Context, tx *db.Tx, hostID int64, c 
 	if _, err := tx.Pgx.Exec(ctx, "UPDATE host_credentials SET secret = $2 WHERE id = $1", id, sealed); err != nil {
 		return fmt.Errorf("storing the token: %w", err)
 	}
+	return v.told.Keep(ctx, tx.Pgx, hostID)
+}
+
+// storeCredentials stores several of a host.
+func (s *Store) storeCredentials(ctx context.Context, tx *db.Tx, hostID int64, tokens []checkedToken) error {
+	for _, token := range tokens {
+		if err := s.storeCredential(ctx, tx, hostID, token.Credential, token.Verification); err != nil {
+			return err
+		}
+	}
 	return nil
-}
-
-// Rotation replaces a credential, or adds the first one of a capability.
-type Rotation struct {
-	// Capability is monitoring when empty.
-	Capability string
-	// Form, TokenID and Secret are as in Enrolment.
-	Form    string
-	TokenID string
-	Secret  secret.String
-	SSH     bool
-}
-
-// Rotated is the credential that a Rotation has stored.
-type Rotated struct {
-	TokenID, Form string
-	Verification
-}
-
-// Rotate verifies a new credential against the host and stores it in place of the capability's old one, or as its first. A
-// rejected one is token_rejected, and the old one stays. A host whose endpoint was changed meanwhile is conflict, and a
-// capability that its driver does not have unsupported.
-func (s *Store) Rotate(ctx context.Context, id int64, in Rotation) (Rotated, error) {
-	if in.Capability == "" {
-		in.Capability = string(endpoint.Monitoring)
-	}
-	key, err := capability(in.Capability, "body", "capability")
-	if err := faults(err, rotationFault(in)); err != nil {
-		return Rotated{}, err
-	}
-	if in.SSH {
-		return Rotated{}, problem.New(problem.CodeUnsupported, "SSH keys cannot be rotated yet: this release enrols none")
-	}
-	e, err := s.connection(ctx, id)
-	if err != nil {
-		return Rotated{}, err
-	}
-	d, err := s.describe(ctx, e.driver)
-	if err != nil {
-		return Rotated{}, err
-	}
-	if err := d.require(key); err != nil {
-		return Rotated{}, err
-	}
-	read, err := s.readAccess(ctx, d, entered{capability: key, form: in.Form, tokenID: in.TokenID, secret: in.Secret})
-	if err != nil {
-		return Rotated{}, err
-	}
-	at := e
-	if read.code != nil {
-		if at, err = read.code.pinned(e); err != nil {
-			return Rotated{}, problem.InvalidField("is for another server: the "+read.code.label+" does not name the host's certificate",
-				"fingerprint", "body", "token_secret")
-		}
-	}
-	audit.Describe(ctx, func(entry *audit.Entry) {
-		entry.Detail("capability", in.Capability)
-		if read.code == nil {
-			entry.Detail("token_id", read.credential.ID)
-		}
-	})
-	var done Rotated
-	err = s.with(ctx, d, at, read, key, func(ctx context.Context, credential endpoint.Credential) (err error) {
-		done, err = s.replace(ctx, id, e, credential)
-		return err
-	})
-	return done, err
-}
-
-// replace verifies a credential at the host as it was read, and stores it.
-func (s *Store) replace(ctx context.Context, id int64, e connection, credential endpoint.Credential) (Rotated, error) {
-	v, err := s.verify(ctx, e.driver, s.targetOf(e, credential))
-	if err != nil {
-		return Rotated{}, rejected(err)
-	}
-	return Rotated{credential.ID, credential.Form, v}, s.db.Tx(ctx, func(tx *db.Tx) error {
-		if err := unmoved(ctx, tx, id, e); err != nil {
-			return err
-		}
-		if err := s.storeCredential(ctx, tx, id, credential, v); err != nil {
-			return err
-		}
-		if credential.Capability == endpoint.Monitoring {
-			if err := pollNow(ctx, tx, id); err != nil {
-				return err
-			}
-		}
-		return audit.Write(ctx, tx)
-	})
 }
 
 // unmoved locks the host as lock does, and refuses one that is no longer where a token was checked.
@@ -142,16 +63,6 @@ func unmoved(ctx context.Context, tx *db.Tx, id int64, e connection) error {
 	}
 	if !there {
 		return changedMeanwhile()
-	}
-	return nil
-}
-
-func rotationFault(in Rotation) error {
-	switch {
-	case in.TokenID == "" && in.Secret.Empty() && !in.SSH:
-		return problem.InvalidField("nothing to rotate: give token_id and token_secret", "nothing_to_change", "body")
-	case in.TokenID != "" && in.Secret.Empty():
-		return problem.InvalidField("is needed with token_id", "missing", "body", "token_secret")
 	}
 	return nil
 }

@@ -54,7 +54,8 @@ func TestDriverThatIsNotThere(t *testing.T) {
 			return err
 		},
 		"probing": func(driver string) error {
-			_, err := f.Probe(t.Context(), host.Enrolment{Driver: driver, Address: "a.mem", TokenID: "x", Secret: secret.New("s")})
+			in := host.Enrolment{Driver: driver, Address: "a.mem", TokenID: "x", Secret: secret.New("s")}
+			_, err := f.Probe(t.Context(), host.Probing{Enrolment: in})
 			return err
 		},
 		"a script": func(driver string) error {
@@ -228,22 +229,23 @@ func TestProbeOfACode(t *testing.T) {
 	f := newCertified(t, nil)
 	code := f.code(endpoint.Monitoring)
 	in := join("pool", code)
-	found, err := f.Probe(t.Context(), in)
+	found, err := f.Probe(t.Context(), host.Probing{Enrolment: in})
 	if err != nil || !found.Reachable || found.Fingerprint != f.cluster.Fingerprint() || found.Code == nil ||
 		len(found.Code.Addresses) != 1 || found.Code.Expires == nil {
 		t.Errorf("%+v, %v", found, err)
 	}
 	in.Address = ""
-	found, err = f.Probe(t.Context(), in)
+	found, err = f.Probe(t.Context(), host.Probing{Enrolment: in})
 	if err != nil || found.Reachable || found.Code == nil || found.Code.Addresses[0] != "pool.mem:8443" ||
 		*found.Code.Fingerprint != f.cluster.Fingerprint() || found.Missing == nil {
 		t.Errorf("without an address: %+v, %v", found, err)
 	}
 	in.Address = "nobody.mem"
-	if _, err = f.Probe(t.Context(), in); problem.CodeOf(err) != problem.CodeHypervisorError {
+	if _, err = f.Probe(t.Context(), host.Probing{Enrolment: in}); problem.CodeOf(err) != problem.CodeHypervisorError {
 		t.Errorf("where nobody is: %v", err)
 	}
-	if _, err := f.Probe(t.Context(), host.Enrolment{TokenID: "a", Secret: secret.New("s")}); problem.CodeOf(err) != problem.CodeInvalid {
+	in = host.Enrolment{TokenID: "a", Secret: secret.New("s")}
+	if _, err := f.Probe(t.Context(), host.Probing{Enrolment: in}); problem.CodeOf(err) != problem.CodeInvalid {
 		t.Errorf("a token without an address: %v", err)
 	}
 	if _, _, err := f.Create(t.Context(), join("pool", code)); err != nil {

@@ -103,7 +103,8 @@ func TestCertificateThatChangesBetweenTwoCalls(t *testing.T) {
 			}
 			if call == "permissions" {
 				driver.put("a.example", alone("c1", "192.0.2.1"))
-				if v, err := s.Probe(t.Context(), enrolment("a.example", false)); problem.CodeOf(err) != problem.CodeHypervisorError {
+				in := host.Probing{Enrolment: enrolment("a.example", false)}
+				if v, err := s.Probe(t.Context(), in); problem.CodeOf(err) != problem.CodeHypervisorError {
 					t.Errorf("probing: %+v, %v", v, err)
 				}
 			}

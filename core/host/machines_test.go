@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"crypto/x509"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 
@@ -28,6 +29,11 @@ type machine struct {
 	address string // of the node
 	// fails is the error of the inventory.
 	fails error
+	// peers are the nodes that it tells of; refuses are the secrets that it does not take.
+	peers   []hypervisor.Peer
+	refuses []string
+	// hangs lets it answer nothing.
+	hangs bool
 }
 
 // machines is a driver of servers that stand at addresses of the test's choice, several of one server included.
@@ -38,6 +44,8 @@ type machines struct {
 	// asked counts the questions for a version by address; then, if set, is called before each call is answered.
 	asked map[string]int
 	then  func(call, address string)
+	// sent are the secrets that went to each address, in order.
+	sent map[string][]string
 }
 
 func (d *machines) Hypervisor(string) hypervisor.Driver { return d }
@@ -76,7 +84,7 @@ func print(certificate string) string {
 	return endpoint.Fingerprint(&x509.Certificate{Raw: sum[:]})
 }
 
-func (e *connection) begin(call string) (machine, error) {
+func (e *connection) begin(ctx context.Context, call string) (machine, error) {
 	if e.machines.then != nil {
 		e.machines.then(call, e.target.Address)
 	}
@@ -86,6 +94,12 @@ func (e *connection) begin(call string) (machine, error) {
 		e.machines.asked[e.target.Address]++
 	}
 	m, ok := e.machines.at[e.target.Address]
+	if m.hangs {
+		e.machines.mu.Unlock()
+		<-ctx.Done()
+		e.machines.mu.Lock()
+		return m, plugin.Errorf(plugin.Timeout, "no answer")
+	}
 	if !ok {
 		return m, plugin.Errorf(plugin.Unreachable, "nobody there")
 	}
@@ -95,21 +109,28 @@ func (e *connection) begin(call string) (machine, error) {
 		err.Fingerprint = print(m.certificate)
 		return m, err
 	}
+	secret := string(e.target.Credential.Secret)
+	if sent := e.machines.sent[e.target.Address]; !slices.Contains(sent, secret) {
+		e.machines.sent[e.target.Address] = append(sent, secret)
+	}
+	if slices.Contains(m.refuses, secret) {
+		return m, plugin.Errorf(plugin.TokenRejected, "no such token")
+	}
 	return m, nil
 }
 
-func (e *connection) Version(context.Context) (hypervisor.Version, error) {
-	m, err := e.begin("version")
+func (e *connection) Version(ctx context.Context) (hypervisor.Version, error) {
+	m, err := e.begin(ctx, "version")
 	return hypervisor.Version{Version: "9.2.11", Fingerprint: print(m.certificate)}, err
 }
 
-func (e *connection) Permissions(context.Context) (hypervisor.Permissions, error) {
-	_, err := e.begin("permissions")
+func (e *connection) Permissions(ctx context.Context) (hypervisor.Permissions, error) {
+	_, err := e.begin(ctx, "permissions")
 	return hypervisor.Permissions{}, err
 }
 
-func (e *connection) Inventory(_ context.Context, _ hypervisor.InventoryQuery, page func(hypervisor.Page) error) error {
-	m, err := e.begin("inventory")
+func (e *connection) Inventory(ctx context.Context, _ hypervisor.InventoryQuery, page func(hypervisor.Page) error) error {
+	m, err := e.begin(ctx, "inventory")
 	if err == nil {
 		err = m.fails
 	}
@@ -123,6 +144,11 @@ func (e *connection) Inventory(_ context.Context, _ hypervisor.InventoryQuery, p
 	return page(hypervisor.Page{Nodes: []hypervisor.Node{{Name: "other", Address: "192.0.2.250"}, {Name: m.node, Address: m.address}}})
 }
 
+func (e *connection) Peers(ctx context.Context) ([]hypervisor.Peer, error) {
+	m, err := e.begin(ctx, "peers")
+	return m.peers, err
+}
+
 func (e *connection) Close() error { return nil }
 
 // newMachines is a store whose driver has these servers, and its database.
@@ -133,7 +159,7 @@ func newMachines(t *testing.T) (*host.Store, *machines, *db.DB) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	driver := &machines{at: map[string]machine{}, asked: map[string]int{}}
+	driver := &machines{at: map[string]machine{}, asked: map[string]int{}, sent: map[string][]string{}}
 	if _, err := d.Pool.Exec(t.Context(), "INSERT INTO teams (id, name, slug) VALUES (2, 'Two', 'two'), (3, 'Three', 'three')"); err != nil {
 		t.Fatal(err)
 	}

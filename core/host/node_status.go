@@ -48,7 +48,7 @@ func (s *Store) NodeStatus(ctx context.Context, id int64, node string) (NodeStat
 	}
 	status := nodeStatusOf(&found)
 	status.Node = node
-	status.IsSelf, err = s.selfOn(ctx, id, node)
+	status.IsSelf, err = s.SelfOn(ctx, id, node)
 	return status, err
 }
 

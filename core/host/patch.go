@@ -196,8 +196,8 @@ func (s *Store) writePatch(ctx context.Context, tx *db.Tx, now, next Host, seen 
 		}
 	}
 	if seen != nil {
-		if _, err := tx.Pgx.Exec(ctx, "UPDATE hosts SET version = $2 WHERE id = $1", now.ID, seen.Version); err != nil {
-			return fmt.Errorf("storing the host's version: %w", err)
+		if err := seen.told.Keep(ctx, tx.Pgx, now.ID); err != nil {
+			return err
 		}
 		if err := keepServer(ctx, tx, now.ID, seen.server); err != nil {
 			return err

@@ -2,7 +2,6 @@ package host
 
 import (
 	"context"
-	"maps"
 	"time"
 
 	"github.com/hostler/hostler/core/audit"
@@ -16,12 +15,11 @@ import (
 // with gives the credential to use. A code is redeemed for it first, once, after a look at the endpoint; what use then fails
 // with tells what the hypervisor trusts by now and nobody has the key of. From the moment the code is sent, a caller who goes away
 // ends nothing.
-func (s *Store) with(ctx context.Context, d driver, at connection, a access, capability endpoint.Capability,
-	use func(context.Context, endpoint.Credential) error) error {
+func (s *Store) with(ctx context.Context, d driver, at connection, a access, use func(context.Context, endpoint.Credential) error) error {
 	if a.code == nil {
 		return use(ctx, a.credential)
 	}
-	credential, err := s.newcomer(ctx, d, at, capability)
+	credential, err := s.newcomer(ctx, d, at, a.capability)
 	if err != nil {
 		return err
 	}
@@ -41,6 +39,20 @@ func (s *Store) with(ctx context.Context, d driver, at connection, a access, cap
 		return leftBehind(err, lost, credential.ID, a.code)
 	}
 	return nil
+}
+
+// withAll is with for several, which are used together: codes are redeemed in order, each after a look at the endpoint. What fails then
+// tells all that the hypervisor trusts in vain.
+func (s *Store) withAll(ctx context.Context, d driver, at connection, all []access,
+	use func(context.Context, []endpoint.Credential) error) error {
+	if len(all) == 0 {
+		return use(ctx, nil)
+	}
+	return s.with(ctx, d, at, all[0], func(ctx context.Context, first endpoint.Credential) error {
+		return s.withAll(ctx, d, at, all[1:], func(ctx context.Context, others []endpoint.Credential) error {
+			return use(ctx, append([]endpoint.Credential{first}, others...))
+		})
+	})
 }
 
 // newcomer makes a credential and looks, with it, whether the endpoint is there and shows the right certificate.
@@ -108,18 +120,21 @@ func notTraded(err error, code *oneTimeCode) error {
 // leftBehind tells beside a failure what a code has, or may have, left in the hypervisor's list of those that it trusts. lost is why it
 // is not known whether the code was taken; nil when it was.
 func leftBehind(err, lost error, id string, code *oneTimeCode) error {
-	before := problem.From(plugin.Problem(err))
-	after := *before
-	after.Members = maps.Clone(before.Members)
+	after := extended(problem.From(plugin.Problem(err)), "")
+	before := problem.From(plugin.Problem(err)).Detail
+	ids := []string{id}
+	if more, ok := after.Members["credential_ids"].([]string); ok { // of codes that were redeemed after this one
+		ids = append(ids, more...)
+	}
 	if lost != nil {
-		after = *problem.New(problem.CodeOutcomeUnknown, "the hypervisor's answer to the %s was lost, and afterwards: %s. Should it trust "+
-			"the credential %s by now, remove that there: it was not kept", code.label, before.Detail, id)
+		after = problem.New(problem.CodeOutcomeUnknown, "the hypervisor's answer to the %s was lost, and afterwards: %s. Should it trust "+
+			"the credential %s by now, remove that there: it was not kept", code.label, before, id)
 		err = lost
 	} else {
-		after.Detail += "; the " + code.label + " was used: the hypervisor trusts the credential " + id +
+		after.Detail = before + "; the " + code.label + " was used: the hypervisor trusts the credential " + id +
 			" now, which was not kept: remove it there, and make a new " + code.label
 	}
-	return after.With("credential_id", id).Because(err)
+	return after.With("credential_id", id).With("credential_ids", ids).Because(err)
 }
 
 // Code is what a one-time code says of itself.

@@ -88,9 +88,13 @@ func TestJoinTokenIsTradedForACertificate(t *testing.T) {
 		len(h.Tokens) != 1 || h.Tokens[0].Form != endpoint.FormClientCertificate || !f.cluster.Knows(h.Tokens[0].TokenID) || len(v.Missing) > 0 {
 		t.Fatalf("%+v, %+v", h, v)
 	}
-	done, err := f.Rotate(attempt(t.Context()), h.ID, host.Rotation{Capability: "lifecycle", Secret: secret.New(string(more))})
-	if err != nil || done.Form != endpoint.FormClientCertificate || !f.cluster.Knows(done.TokenID) || done.TokenID == h.Tokens[0].TokenID {
-		t.Fatalf("%+v, %v", done, err)
+	rotated, err := f.Rotate(attempt(t.Context()), h.ID, host.Rotation{Capability: "lifecycle", Secret: secret.New(string(more))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := rotated.Stored[0]
+	if done.Form != endpoint.FormClientCertificate || !f.cluster.Knows(done.TokenID) || done.TokenID == h.Tokens[0].TokenID {
+		t.Fatalf("%+v", done)
 	}
 	for _, c := range []endpoint.Capability{endpoint.Monitoring, endpoint.Lifecycle} {
 		at, err := f.Open(t.Context(), h.ID, c)

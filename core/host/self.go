@@ -21,9 +21,9 @@ type OwnGuest interface {
 	Nodes(ctx context.Context) ([]string, error)
 }
 
-// selfOn reports whether the service runs on a node of the host's cluster: where its own guest stands or, when it knows
+// SelfOn reports whether the service runs on a node of the host's cluster: where its own guest stands or, when it knows
 // none, on the entry node of the host that the setting self.host_id names. The service may then run on the node itself.
-func (s *Store) selfOn(ctx context.Context, id int64, node string) (bool, error) {
+func (s *Store) SelfOn(ctx context.Context, id int64, node string) (bool, error) {
 	self, err := setting.Get(ctx, s.db, setting.SelfHost)
 	if err != nil || self == nil {
 		return false, err

@@ -22,6 +22,9 @@ type Verification struct {
 	Extra       []string     `json:"extra" doc:"Privileges that the token has beyond need"`
 	Recommended []string     `json:"recommended" doc:"Privileges that this release of the hypervisor wants in addition"`
 	Paths       []string     `json:"paths" doc:"Where the privileges hold"`
+
+	// told is what is kept besides.
+	told Told
 }
 
 // connection is where a host is and how its certificate is checked, before it is stored.
@@ -66,6 +69,7 @@ func (s *Store) verify(ctx context.Context, driver string, target endpoint.Targe
 	if err != nil {
 		return Verification{}, err
 	}
+	v.told = ToldOf(p, version)
 	v.Missing, v.Extra, v.Recommended, v.Paths = cleanAll(p.Missing), cleanAll(p.Extra), cleanAll(p.Recommended), cleanAll(p.Paths)
 	return v, nil
 }
@@ -89,42 +93,6 @@ func (e connection) pin(seen string) *string {
 		return &seen
 	}
 	return nil
-}
-
-// Probed is what Probe has found.
-type Probed struct {
-	Reachable bool `json:"reachable" example:"true"`
-	Verification
-	// Code is nil unless a one-time code was given: what it says of itself. Nothing was asked with it, so that all that needs
-	// access is empty.
-	Code *Code `json:"one_time_code" doc:"What a one-time code says of itself, which is not used by this; null without one"`
-}
-
-// Probe checks an endpoint that is not enrolled. It stores nothing. With a one-time code it looks whether the endpoint is there and
-// shows the certificate that the code names, and without an address it only tells what the code says.
-func (s *Store) Probe(ctx context.Context, in Enrolment) (Probed, error) {
-	d, e, read, err := s.parse(ctx, in)
-	if read.code == nil { // what was entered is no code, or something is wrong with it
-		err = faults(err, needAddress(in.Address))
-	}
-	if err != nil {
-		return Probed{}, err
-	}
-	if read.code == nil {
-		v, err := s.verify(ctx, e.driver, s.targetOf(e, read.credential))
-		return Probed{Reachable: err == nil, Verification: v}, rejected(err)
-	}
-	found := Probed{Code: codeOf(read.code)}
-	found.Missing, found.Extra, found.Recommended, found.Paths = []string{}, []string{}, []string{}, []string{}
-	if e.address == "" {
-		return found, nil
-	}
-	began := time.Now()
-	if _, err := s.newcomer(ctx, d, e, endpoint.Monitoring); err != nil {
-		return Probed{}, err
-	}
-	found.Reachable, found.Fingerprint, found.LatencyMS = true, e.fingerprint, time.Since(began).Milliseconds()
-	return found, nil
 }
 
 // fingerprint reads a certificate's fingerprint as people paste it.

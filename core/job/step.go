@@ -102,7 +102,7 @@ func (r *Run) Do(ctx context.Context, step Step) (hypervisor.TaskResult, error) 
 		case stepSending:
 			err = r.find(step, cp)
 		default:
-			err = r.send(step, cp)
+			err = r.send(step, cp, "")
 		}
 		if err != nil {
 			return hypervisor.TaskResult{}, err
@@ -158,8 +158,8 @@ func (r *Run) result(cp *checkpoint) (hypervisor.TaskResult, error) {
 	}
 }
 
-// send makes the request, between two checkpoints.
-func (r *Run) send(step Step, cp *checkpoint) error {
+// send makes the request, between two checkpoints. again says why it is made once more; empty for the first one.
+func (r *Run) send(step Step, cp *checkpoint, again string) error {
 	if r.isCanceled() {
 		return r.unsent(step)
 	}
@@ -181,6 +181,9 @@ func (r *Run) send(step Step, cp *checkpoint) error {
 		return r.orInterrupted(err)
 	}
 	defer func() { _ = host.Close() }()
+	if again != "" {
+		r.Note("%s", again)
+	}
 	*cp = checkpoint{State: stepSending, Mark: clock, Sends: cp.Sends + 1}
 	if err := r.save(r.untilLost, nil); err != nil {
 		return err

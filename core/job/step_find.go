@@ -47,7 +47,7 @@ func (r *Run) find(step Step, cp *checkpoint) error {
 		_, verdict := Verdict(err)
 		switch {
 		case err == nil:
-			return r.send(step, cp)
+			return r.send(step, cp, again(reaches))
 		case verdict, r.interrupted() != nil, databaseAway(err):
 			return r.orInterrupted(err)
 		case !lost.again(err):
@@ -80,12 +80,16 @@ func (r *Run) absent(step Step, cp *checkpoint, reaches bool) error {
 	case cp.Sends >= maxSends:
 		return Undetermined("a request was sent twice, its answer was lost both times, and the hypervisor's task list does not show a task " +
 			"of it")
-	case reaches:
-		r.Note("the request had not reached the hypervisor; it is sent again")
-	default:
-		r.Note("it is not known whether the request had reached the hypervisor; it is sent again, since that can do no harm")
 	}
 	return nil
+}
+
+// again is why a request is made once more.
+func again(reaches bool) string {
+	if reaches {
+		return "the request had not reached the hypervisor; it is sent again"
+	}
+	return "it is not known whether the request had reached the hypervisor; it is sent again, since that can do no harm"
 }
 
 // settled is when a request that was taken is in the hypervisor's list for sure: the settling time after the first run began

@@ -2,7 +2,6 @@ package network
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net"
 	"net/netip"
@@ -102,8 +101,8 @@ func (s *Store) Apply(ctx context.Context, hostID int64, node string, confirm *s
 			e.Detail("interfaces", changed(n))
 		})
 		made, err = s.Actor.Queue.Enqueue(ctx, tx, job.Spec{
-			Kind: applyKind, Target: job.Target{Kind: "node", ID: hostID, Name: node}, TeamID: p.teamID, HostID: hostID,
-			Exclusive: p.exclusive(), Params: params, Asked: map[string]any{"node": node},
+			Kind: applyKind, Target: job.Target{Kind: "node", ID: hostID, Name: node}, TeamID: p.TeamID, HostID: hostID,
+			Exclusive: p.Exclusive(), Params: params, Asked: map[string]any{"node": node},
 		})
 		if err != nil {
 			return err
@@ -114,15 +113,6 @@ func (s *Store) Apply(ctx context.Context, hostID int64, node string, confirm *s
 		return guest.Started{}, err
 	}
 	return guest.Started{Job: made.View(), IsSelf: v.asks()}, nil
-}
-
-// StartedAgain is the answer to Apply again.
-func (s *Store) StartedAgain(ctx context.Context, made idempotency.Made) (guest.Started, error) {
-	var self bool
-	if err := json.Unmarshal(made.Kept, &self); err != nil {
-		return guest.Started{}, fmt.Errorf("decoding what an answer is made of: %w", err)
-	}
-	return s.Actor.Started(ctx, made.JobID, self)
 }
 
 // pathText says what an apply does to the path of the service.
@@ -138,12 +128,12 @@ func pathText(node string, v *verdict) string {
 }
 
 // tell writes into the plan what an apply does.
-func (s *Store) tell(ctx context.Context, p *place, n hypervisor.NodeNetwork, v *verdict, pl *plan.Plan) error {
-	pl.Add(plan.KindHost, p.node, "%s", pathText(p.node, v))
+func (s *Store) tell(ctx context.Context, p *host.Place, n hypervisor.NodeNetwork, v *verdict, pl *plan.Plan) error {
+	pl.Add(plan.KindHost, p.Node, "%s", pathText(p.Node, v))
 	if n.Diff == "" {
 		return nil
 	}
-	by, err := s.stagedBy(ctx, p)
+	by, err := s.stagedBy(ctx, p, n)
 	if err != nil {
 		return err
 	}
@@ -190,7 +180,7 @@ func (s *Store) tell(ctx context.Context, p *place, n hypervisor.NodeNetwork, v 
 }
 
 // judgePath judges what is staged by how the service reaches the node.
-func (s *Store) judgePath(ctx context.Context, p *place, n hypervisor.NodeNetwork) (*verdict, error) {
+func (s *Store) judgePath(ctx context.Context, p *host.Place, n hypervisor.NodeNetwork) (*verdict, error) {
 	dialled, err := s.dialled(ctx, p)
 	if err != nil {
 		return nil, err
@@ -204,15 +194,15 @@ func (s *Store) judgePath(ctx context.Context, p *place, n hypervisor.NodeNetwor
 
 // dialled are the addresses at which the service reaches a node: those of the hosts that are connected to it, or else the one by which
 // its cluster knows it.
-func (s *Store) dialled(ctx context.Context, p *place) ([]netip.Addr, error) {
-	rows, err := s.DB.Pool.Query(ctx, `SELECT address FROM hosts WHERE cluster_id = $1 AND entry_node = $2`, p.clusterID, p.node)
+func (s *Store) dialled(ctx context.Context, p *host.Place) ([]netip.Addr, error) {
+	rows, err := s.DB.Pool.Query(ctx, `SELECT address FROM hosts WHERE cluster_id = $1 AND entry_node = $2`, p.ClusterID, p.Node)
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("reading the addresses of a node: %w", err))
 	}
 	hosts, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err == nil && len(hosts) == 0 {
-		if rows, err = s.DB.Pool.Query(ctx, "SELECT address FROM nodes WHERE cluster_id = $1 AND name = $2 AND address <> ''", p.clusterID,
-			p.node); err == nil {
+		if rows, err = s.DB.Pool.Query(ctx, "SELECT address FROM nodes WHERE cluster_id = $1 AND name = $2 AND address <> ''", p.ClusterID,
+			p.Node); err == nil {
 			hosts, err = pgx.CollectRows(rows, pgx.RowTo[string])
 		}
 	}
@@ -247,7 +237,7 @@ func (s *Store) dialled(ctx context.Context, p *place) ([]netip.Addr, error) {
 }
 
 // ownBridges are the bridges of a node that the service's own guest is on.
-func (s *Store) ownBridges(ctx context.Context, p *place) ([]string, error) {
+func (s *Store) ownBridges(ctx context.Context, p *host.Place) ([]string, error) {
 	if s.Self == nil {
 		return nil, nil
 	}
@@ -256,7 +246,7 @@ func (s *Store) ownBridges(ctx context.Context, p *place) ([]string, error) {
 		return nil, err
 	}
 	rows, err := s.DB.Pool.Query(ctx, `SELECT DISTINCT n.bridge FROM guest_nics n JOIN guests g ON g.id = n.guest_id
-		WHERE g.id = ANY ($1) AND g.cluster_id = $2 AND g.node = $3 AND n.bridge <> ''`, ids, p.clusterID, p.node)
+		WHERE g.id = ANY ($1) AND g.cluster_id = $2 AND g.node = $3 AND n.bridge <> ''`, ids, p.ClusterID, p.Node)
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("reading the bridges of our own guest: %w", err))
 	}

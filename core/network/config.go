@@ -87,8 +87,23 @@ func intend(all []hypervisor.Interface, was hypervisor.Interface, config Config)
 		}
 		o.set(key, bytes.TrimSpace(config[key]))
 	}
+	o.fix(config)
 	o.check(config)
 	return o
+}
+
+// fix asks what becomes of addresses that an interface gets from the network: the hypervisor forgets that with every change of it.
+func (o *order) fix(config Config) {
+	for _, family := range []struct {
+		key     string
+		dynamic *bool
+	}{{"cidr", &o.want.Dynamic}, {"cidr6", &o.want.Dynamic6}} {
+		if _, given := config[family.key]; *family.dynamic && !given {
+			o.fault(family.key, "%s gets this address from the network now, which ends with any change of it here; send the address that it "+
+				"shall have instead, or null for none", o.want.Name)
+		}
+		*family.dynamic = false
+	}
 }
 
 func cut(name string) string {
@@ -162,7 +177,7 @@ func (o *order) check(config Config) {
 	}
 	switch w.Type {
 	case hypervisor.InterfaceBridge:
-		o.checkPorts(hypervisor.InterfaceNIC, hypervisor.InterfaceBond, hypervisor.InterfaceVLAN)
+		o.checkPorts(config, hypervisor.InterfaceNIC, hypervisor.InterfaceBond, hypervisor.InterfaceVLAN)
 		if _, given := config["vlan_aware"]; given && !w.VLANAware {
 			if _, also := config["vlans"]; !also {
 				w.VLANs = ""
@@ -175,7 +190,7 @@ func (o *order) check(config Config) {
 			o.fault("vlans", "it is tags of 2 to 4094 and ranges of them, such as 2-4094 or 10,20-29")
 		}
 	case hypervisor.InterfaceBond:
-		o.checkPorts(hypervisor.InterfaceNIC)
+		o.checkPorts(config, hypervisor.InterfaceNIC)
 		o.checkBond()
 	case hypervisor.InterfaceVLAN:
 		o.checkVLAN()
@@ -192,6 +207,9 @@ func (o *order) checkBond() {
 	}
 	if !slices.Contains(bondModes, w.BondMode) {
 		o.fault("bond_mode", "it is one of %s", strings.Join(bondModes, ", "))
+	}
+	if primary := byAnyName(o.all, w.BondPrimary); primary != nil {
+		w.BondPrimary = primary.Name
 	}
 	if w.BondPrimary != "" && (w.BondMode != "active-backup" || !slices.Contains(w.Ports, w.BondPrimary)) {
 		o.fault("bond_primary", "it is one of the ports, in the mode active-backup only")
@@ -220,8 +238,9 @@ func (o *order) checkVLAN() {
 	switch {
 	case under == nil:
 		o.fault("device", "the node has no interface %.40q", w.Device)
-	case under.Type == hypervisor.InterfaceAlias:
-		o.fault("device", "a VLAN is on no alias")
+	case !slices.Contains([]string{hypervisor.InterfaceNIC, hypervisor.InterfaceBridge, hypervisor.InterfaceBond, hypervisor.InterfaceVLAN},
+		under.Type):
+		o.fault("device", "a VLAN is on a NIC, a bridge, a bond or another VLAN")
 	}
 	for _, other := range o.all {
 		if other.Type == hypervisor.InterfaceVLAN && other.Device == w.Device && other.VLAN != nil && w.VLAN != nil && *other.VLAN == *w.VLAN {
@@ -230,15 +249,20 @@ func (o *order) checkVLAN() {
 	}
 }
 
-// checkPorts holds that the interfaces below are there, of a type that can be below, and nobody else's.
-func (o *order) checkPorts(types ...string) {
+// checkPorts holds that the interfaces below are there, of a type that can be below, without an address, and nobody else's. Those that a
+// request names by another name of theirs are called by the one that the configuration has.
+func (o *order) checkPorts(config Config, types ...string) {
 	seen := map[string]bool{}
 	if len(o.want.Ports) > maxPorts {
 		o.fault("ports", "there are %d at most", maxPorts)
 		return
 	}
-	for _, name := range o.want.Ports {
+	_, given := config["ports"]
+	for n, name := range o.want.Ports {
 		port := byAnyName(o.all, name)
+		if port != nil && given {
+			o.want.Ports[n] = port.Name
+		}
 		switch {
 		case port == nil:
 			o.fault("ports", "the node has no interface %.40q", name)
@@ -247,6 +271,8 @@ func (o *order) checkPorts(types ...string) {
 			o.fault("ports", "%s is there twice", port.Name)
 		case !slices.Contains(types, port.Type):
 			o.fault("ports", "%s is of the type %s, which cannot be below one of the type %s", port.Name, port.Type, o.want.Type)
+		case given && (port.CIDR != "" || port.CIDR6 != "" || port.Dynamic || port.Dynamic6):
+			o.fault("ports", "%s has an address of its own, which what is below another interface cannot have", port.Name)
 		}
 		seen[port.Name] = true
 		for _, other := range o.all {

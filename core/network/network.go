@@ -4,7 +4,6 @@ package network
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"net/netip"
@@ -34,8 +33,9 @@ type Store struct {
 	Self *guest.Self
 	// Resolve gives the addresses of a name; nil asks the system's resolver.
 	Resolve func(ctx context.Context, name string) ([]netip.Addr, error)
-	// Answers is how long a node may take to answer again after an apply; 0 is a minute.
-	Answers time.Duration
+	// Answers is how long a node may take to answer again after an apply; 0 is a minute. Steady is how long it has to answer after the
+	// apply has ended before that is believed; 0 is 5 s. Ends is how long the apply may last while the node answers; 0 is 10 minutes.
+	Answers, Steady, Ends time.Duration
 }
 
 // Interface is a network interface of a node. Its names of settings are those of a request's config.
@@ -49,6 +49,8 @@ type Interface struct {
 	Gateway    *string           `json:"gateway" example:"192.0.2.1"`
 	CIDR6      *string           `json:"cidr6" example:"2001:db8::10/64"`
 	Gateway6   *string           `json:"gateway6" example:"2001:db8::1"`
+	Dynamic    bool              `json:"dynamic" doc:"Its IPv4 address comes from the network (DHCP); a change of it here ends that"`
+	Dynamic6   bool              `json:"dynamic6" doc:"Its IPv6 address comes from the network (DHCP, router advertisements); a change of it here ends that"`
 	Ports      []string          `json:"ports" example:"[\"eno1\"]" doc:"The interfaces below a bridge or a bond"`
 	Device     *string           `json:"device" example:"eno1" doc:"The interface below a VLAN or an alias; the switch of a port of Open vSwitch"`
 	VLAN       *int64            `json:"vlan" example:"20" doc:"Tag of a VLAN"`
@@ -118,40 +120,13 @@ type Bridges struct {
 	Errors      []Failure    `json:"errors" doc:"Nodes and hosts that could not be asked"`
 }
 
-// place is a node and the host by which it is asked.
-type place struct {
-	hostID, clusterID, teamID int64
-	host, cluster, node       string
-	// known says that the inventory has the node.
-	known bool
-}
-
-// exclusive is what only one change of a node's network may hold.
-func (p *place) exclusive() string { return fmt.Sprintf("network:%d:%s", p.clusterID, p.node) }
-
 // find resolves a host and the name of a node of its cluster.
-func (s *Store) find(ctx context.Context, hostID int64, node string) (place, error) {
-	p := place{hostID: hostID, node: node}
-	var cluster *int64
-	err := s.DB.Pool.QueryRow(ctx, `SELECT h.cluster_id, h.team_id, h.name, coalesce(c.name, ''), n.name IS NOT NULL
-		FROM hosts h LEFT JOIN clusters c ON c.id = h.cluster_id
-		LEFT JOIN nodes n ON n.cluster_id = h.cluster_id AND n.name = $2 WHERE h.id = $1`, hostID, node).
-		Scan(&cluster, &p.teamID, &p.host, &p.cluster, &p.known)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return p, problem.New(problem.CodeNotFound, "there is no such host")
-	}
-	if err != nil {
-		return p, db.Problem(fmt.Errorf("reading the host: %w", err))
-	}
-	if cluster == nil || !p.known {
-		return p, problem.New(problem.CodeNotFound, "there is no such node")
-	}
-	p.clusterID = *cluster
-	return p, nil
+func (s *Store) find(ctx context.Context, hostID int64, node string) (host.Place, error) {
+	return host.FindPlace(ctx, s.DB, hostID, node)
 }
 
 // asked are the nodes that may be seen, each with the host that is connected to it, or else one of its cluster; and hosts without nodes.
-const asked = `SELECT h.id, c.id, h.team_id, h.name, coalesce(c.name, ''), coalesce(n.name, ''), n.name IS NOT NULL
+const asked = `SELECT h.id, c.id, h.team_id, h.name, coalesce(c.name, ''), coalesce(n.name, '')
 FROM hosts h LEFT JOIN clusters c ON c.id = h.cluster_id LEFT JOIN nodes n ON n.cluster_id = h.cluster_id
 	AND h.id = (SELECT o.id FROM hosts o WHERE o.cluster_id = n.cluster_id AND ($1 OR o.team_id = ANY ($2))
 		ORDER BY o.entry_node <> n.name, o.id <> n.host_id, o.id LIMIT 1)
@@ -174,11 +149,11 @@ func (s *Store) List(ctx context.Context, hostID int64, visible identity.Visible
 	if err != nil {
 		return out, db.Problem(fmt.Errorf("listing nodes: %w", err))
 	}
-	places, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (p place, err error) {
+	places, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (p host.Place, err error) {
 		var cluster *int64
-		err = row.Scan(&p.hostID, &cluster, &p.teamID, &p.host, &p.cluster, &p.node, &p.known)
+		err = row.Scan(&p.HostID, &cluster, &p.TeamID, &p.Host, &p.Cluster, &p.Node)
 		if cluster != nil {
-			p.clusterID = *cluster
+			p.ClusterID = *cluster
 		}
 		return p, err
 	})
@@ -203,8 +178,8 @@ func (s *Store) List(ctx context.Context, hostID int64, visible identity.Visible
 		} else {
 			out.Nodes = append(out.Nodes, *found[i])
 		}
-		if p.clusterID != 0 {
-			clusters[p.clusterID] = true
+		if p.ClusterID != 0 {
+			clusters[p.ClusterID] = true
 		}
 	}
 	if err := ctx.Err(); err != nil {
@@ -260,16 +235,16 @@ func (a attachments) on(bridge string) (seen []Attachment, others int) {
 }
 
 // read asks for a node's network.
-func (s *Store) read(ctx context.Context, p *place) (hypervisor.NodeNetwork, error) {
-	n, err := host.Ask(ctx, s.Hosts, p.hostID, endpoint.Monitoring,
+func (s *Store) read(ctx context.Context, p *host.Place) (hypervisor.NodeNetwork, error) {
+	n, err := host.Ask(ctx, s.Hosts, p.HostID, endpoint.Monitoring,
 		func(ctx context.Context, m hypervisor.NetworkManager) (hypervisor.NodeNetwork, error) {
-			return m.NodeNetwork(ctx, p.node)
+			return m.NodeNetwork(ctx, p.Node)
 		})
 	return n, host.UnknownNode(err)
 }
 
-func (s *Store) node(ctx context.Context, p *place) (*Node, error) {
-	if !p.known {
+func (s *Store) node(ctx context.Context, p *host.Place) (*Node, error) {
+	if p.Node == "" {
 		return nil, problem.New(problem.CodeInvalidState, "nothing is known of the host's nodes yet")
 	}
 	n, err := s.read(ctx, p)
@@ -280,8 +255,8 @@ func (s *Store) node(ctx context.Context, p *place) (*Node, error) {
 }
 
 // show is a node's network as the API has it.
-func (s *Store) show(ctx context.Context, p *place, n hypervisor.NodeNetwork) (*Node, error) {
-	out := &Node{HostID: p.hostID, Host: p.host, ClusterID: p.clusterID, Cluster: p.cluster, Node: p.node, Interfaces: []Interface{},
+func (s *Store) show(ctx context.Context, p *host.Place, n hypervisor.NodeNetwork) (*Node, error) {
+	out := &Node{HostID: p.HostID, Host: p.Host, ClusterID: p.ClusterID, Cluster: p.Cluster, Node: p.Node, Interfaces: []Interface{},
 		StagedBy: []StagedBy{}}
 	for _, i := range n.Interfaces {
 		shown := showInterface(i)
@@ -300,7 +275,7 @@ func (s *Store) show(ctx context.Context, p *place, n hypervisor.NodeNetwork) (*
 	}
 	diff := host.CleanTo(n.Diff, maxTexts)
 	out.Staged = &diff
-	by, err := s.stagedBy(ctx, p)
+	by, err := s.stagedBy(ctx, p, n)
 	out.StagedBy = by
 	return out, err
 }
@@ -335,7 +310,8 @@ func showInterface(i hypervisor.Interface) Interface {
 		return &s
 	}
 	out := Interface{Name: host.Clean(i.Name), Type: i.Type, Active: i.Active, Autostart: i.Autostart, CIDR: text(i.CIDR),
-		Gateway: text(i.Gateway), CIDR6: text(i.CIDR6), Gateway6: text(i.Gateway6), Ports: clean(i.Ports), Device: text(i.Device),
+		Gateway: text(i.Gateway), CIDR6: text(i.CIDR6), Gateway6: text(i.Gateway6), Dynamic: i.Dynamic, Dynamic6: i.Dynamic6,
+		Ports: clean(i.Ports), Device: text(i.Device),
 		VLAN: i.VLAN, VLANAware: i.VLANAware, VLANs: text(i.VLANs), BondMode: text(i.BondMode), BondMain: text(i.BondPrimary),
 		BondHash: text(i.BondHash), MTU: i.MTU, Comment: host.Clean(i.Comment), OtherNames: clean(i.AltNames),
 		Options: map[string]string{}}
@@ -360,10 +336,11 @@ func clean(texts []string) []string {
 	return out
 }
 
-// stagedBy is what was staged on a node through this service.
-func (s *Store) stagedBy(ctx context.Context, p *place) ([]StagedBy, error) {
+// stagedBy is what was staged on a node through this service, of what is staged there still: an interface that was added and removed again
+// is as in force.
+func (s *Store) stagedBy(ctx context.Context, p *host.Place, n hypervisor.NodeNetwork) ([]StagedBy, error) {
 	rows, err := s.DB.Pool.Query(ctx, `SELECT interface, action, email, at FROM network_staged WHERE cluster_id = $1 AND node = $2
-		ORDER BY at, interface`, p.clusterID, p.node)
+		ORDER BY at, interface`, p.ClusterID, p.Node)
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("reading who has staged changes: %w", err))
 	}
@@ -375,15 +352,19 @@ func (s *Store) stagedBy(ctx context.Context, p *place) ([]StagedBy, error) {
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("reading who has staged changes: %w", err))
 	}
+	if !n.Unclear {
+		still := changed(n)
+		all = slices.DeleteFunc(all, func(b StagedBy) bool { return !slices.Contains(still, b.Interface) })
+	}
 	if all == nil {
 		all = []StagedBy{}
 	}
 	return all, nil
 }
 
-func failureOf(p *place, err error) Failure {
+func failureOf(p *host.Place, err error) Failure {
 	known := problem.From(plugin.Problem(err))
-	f := Failure{HostID: p.hostID, Host: p.host, Node: p.node, Error: string(known.Code), Detail: known.Detail, Missing: []string{}}
+	f := Failure{HostID: p.HostID, Host: p.Host, Node: p.Node, Error: string(known.Code), Detail: known.Detail, Missing: []string{}}
 	if reason, ok := known.Members["reason"].(string); ok {
 		f.Reason = &reason
 	}

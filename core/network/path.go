@@ -75,12 +75,33 @@ func ownPath(n hypervisor.NodeNetwork, dialled []netip.Addr, own []string) *verd
 			v.touch("%s is removed", name)
 		case was == nil:
 			v.touch("%s is configured anew", name)
-		case !alike(*was, *is):
+		case !passes(*was, *is):
 			v.touch("%s is changed", name)
 		}
 	}
 	v.taken(n, path)
+	v.drawn(n, path)
 	return v
+}
+
+// passes reports whether all that passes through an interface passes as before. One that comes up by itself from now on is up already
+// where something passes.
+func passes(was, is hypervisor.Interface) bool {
+	was.Autostart = was.Autostart || is.Autostart
+	return alike(was, is)
+}
+
+// drawn looks for interfaces elsewhere that get their addresses from the network from now on: a gateway may come with them.
+func (v *verdict) drawn(n hypervisor.NodeNetwork, path map[string]bool) {
+	for _, i := range n.Interfaces {
+		was := named(n.Current, i.Name)
+		if was == nil {
+			was = &hypervisor.Interface{}
+		}
+		if !path[i.Name] && (i.Dynamic && !was.Dynamic || i.Dynamic6 && !was.Dynamic6) {
+			v.doubt("%s gets its address from the network, and maybe a gateway", i.Name)
+		}
+	}
 }
 
 // carrierOf is the interface that has an address.
@@ -119,10 +140,12 @@ func words(list []string) string {
 	return strings.Join(list, " and ")
 }
 
-// claimed looks for interfaces that come into the network of the carrier: answers may then leave by them.
+// claimed looks for interfaces that come into the network of the carrier: answers may then leave by them. An alias of the carrier leads
+// the same way.
 func (v *verdict) claimed(n hypervisor.NodeNetwork, carrier hypervisor.Interface, address netip.Addr) {
 	for _, i := range n.Interfaces {
-		if was := named(n.Current, i.Name); i.Name == carrier.Name || was != nil && was.CIDR == i.CIDR && was.CIDR6 == i.CIDR6 {
+		if was := named(n.Current, i.Name); i.Name == carrier.Name || i.Type == hypervisor.InterfaceAlias && i.Device == carrier.Name ||
+			was != nil && was.CIDR == i.CIDR && was.CIDR6 == i.CIDR6 {
 			continue
 		}
 		for _, cidr := range []string{i.CIDR, i.CIDR6} {
@@ -210,8 +233,9 @@ func alike(a, b hypervisor.Interface) bool {
 		}
 		return *n
 	}
+	ports := func(i hypervisor.Interface) []string { return slices.Sorted(slices.Values(i.Ports)) }
 	return a.Type == b.Type && a.Autostart == b.Autostart && a.CIDR == b.CIDR && a.CIDR6 == b.CIDR6 && a.Gateway == b.Gateway &&
-		a.Gateway6 == b.Gateway6 && slices.Equal(slices.Sorted(slices.Values(a.Ports)), slices.Sorted(slices.Values(b.Ports))) &&
+		a.Gateway6 == b.Gateway6 && a.Dynamic == b.Dynamic && a.Dynamic6 == b.Dynamic6 && slices.Equal(ports(a), ports(b)) &&
 		a.Device == b.Device && number(a.VLAN) == number(b.VLAN) && a.VLANAware == b.VLANAware && a.VLANs == b.VLANs &&
 		a.BondMode == b.BondMode && a.BondPrimary == b.BondPrimary && a.BondHash == b.BondHash && number(a.MTU) == number(b.MTU) &&
 		maps.Equal(a.Options, b.Options)

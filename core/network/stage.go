@@ -66,7 +66,7 @@ func (s *Store) able(ctx context.Context, hostID int64) error {
 }
 
 // begin is the begin of every change: the place, what the host can do, and the network as it is.
-func (s *Store) begin(ctx context.Context, hostID int64, node string) (place, hypervisor.NodeNetwork, error) {
+func (s *Store) begin(ctx context.Context, hostID int64, node string) (host.Place, hypervisor.NodeNetwork, error) {
 	p, err := s.find(ctx, hostID, node)
 	if err == nil {
 		err = s.able(ctx, hostID)
@@ -115,7 +115,7 @@ func (s *Store) CreatedAgain(ctx context.Context, made idempotency.Made) (Staged
 }
 
 // diff is what is staged on a node; nil for nothing, and where it cannot be read.
-func (s *Store) diff(ctx context.Context, p *place) *string {
+func (s *Store) diff(ctx context.Context, p *host.Place) *string {
 	now, err := s.read(ctx, p)
 	if err != nil || now.Diff == "" {
 		return nil
@@ -173,7 +173,8 @@ func (s *Store) Remove(ctx context.Context, r Request) (Staged, error) {
 		return Staged{}, problem.New(problem.CodeInvalidState, "%s is no interface that was made here; edit its settings", r.Name)
 	}
 	for _, other := range n.Interfaces {
-		if slices.Contains(other.Ports, r.Name) || other.Device == r.Name {
+		isOurs := func(port string) bool { return port == r.Name || slices.Contains(was.AltNames, port) }
+		if other.Device == r.Name || slices.ContainsFunc(other.Ports, isOurs) {
 			return Staged{}, problem.New(problem.CodeInvalidState, "%s stands on it; change that first", other.Name)
 		}
 	}
@@ -184,17 +185,17 @@ func (s *Store) Remove(ctx context.Context, r Request) (Staged, error) {
 }
 
 // onNode reads who is on the bridges of a node, as the caller may see it.
-func (s *Store) onNode(ctx context.Context, p *place) (attachments, error) {
+func (s *Store) onNode(ctx context.Context, p *host.Place) (attachments, error) {
 	visible := identity.Visible{All: true}
 	if caller := identity.FromContext(ctx); caller != nil {
 		visible = caller.Visible()
 	}
-	return s.attached(ctx, []int64{p.clusterID}, p.node, visible)
+	return s.attached(ctx, []int64{p.ClusterID}, p.Node, visible)
 }
 
 // inUse is problem bridge_in_use for a bridge in force whose name was not given, where guests are on it, or may be: of a guest whose
 // configuration was never read it is not known.
-func (s *Store) inUse(ctx context.Context, p *place, n hypervisor.NodeNetwork, i hypervisor.Interface, confirm *string) error {
+func (s *Store) inUse(ctx context.Context, p *host.Place, n hypervisor.NodeNetwork, i hypervisor.Interface, confirm *string) error {
 	if !isBridge(i) || named(n.Current, i.Name) == nil || confirm != nil && *confirm == i.Name {
 		return nil
 	}
@@ -250,10 +251,11 @@ func satisfies(is *hypervisor.Interface, want hypervisor.Interface) bool {
 }
 
 // stage sends one change. o is nil for a removal.
-func (s *Store) stage(ctx context.Context, p *place, before hypervisor.NodeNetwork, done Staged, o *order, was *hypervisor.Interface) (
+func (s *Store) stage(ctx context.Context, p *host.Place, before hypervisor.NodeNetwork, done Staged, o *order,
+	was *hypervisor.Interface) (
 	Staged, error) {
 	audit.Describe(ctx, func(e *audit.Entry) {
-		e.TargetKind, e.TargetName = "node", p.node
+		e.TargetKind, e.TargetName = "node", p.Node
 		e.Detail("interface", done.Interface)
 		if o != nil {
 			e.Detail("type", o.want.Type)
@@ -262,9 +264,9 @@ func (s *Store) stage(ctx context.Context, p *place, before hypervisor.NodeNetwo
 	})
 	err := s.change(ctx, p, func(ctx context.Context, m hypervisor.NetworkManager) error {
 		if o == nil {
-			return m.StageRemoval(ctx, p.node, done.Interface)
+			return m.StageRemoval(ctx, p.Node, done.Interface)
 		}
-		return m.StageInterface(ctx, hypervisor.InterfaceChange{Node: p.node, Want: o.want, Was: was})
+		return m.StageInterface(ctx, hypervisor.InterfaceChange{Node: p.Node, Want: o.want, Was: was})
 	}, func(now hypervisor.NodeNetwork) bool {
 		if o == nil {
 			return named(now.Interfaces, done.Interface) == nil
@@ -286,7 +288,7 @@ func (s *Store) stage(ctx context.Context, p *place, before hypervisor.NodeNetwo
 }
 
 // note keeps who has staged a change; first says that nothing else was staged.
-func (s *Store) note(ctx context.Context, p *place, first bool, done Staged) error {
+func (s *Store) note(ctx context.Context, p *host.Place, first bool, done Staged) error {
 	var by *int64
 	email := ""
 	if caller := identity.FromContext(ctx); caller != nil && caller.UserID != 0 {
@@ -294,14 +296,14 @@ func (s *Store) note(ctx context.Context, p *place, first bool, done Staged) err
 	}
 	err := s.DB.Tx(ctx, func(tx *db.Tx) error {
 		if first {
-			if _, err := tx.Pgx.Exec(ctx, "DELETE FROM network_staged WHERE cluster_id = $1 AND node = $2", p.clusterID, p.node); err != nil {
+			if _, err := tx.Pgx.Exec(ctx, "DELETE FROM network_staged WHERE cluster_id = $1 AND node = $2", p.ClusterID, p.Node); err != nil {
 				return err
 			}
 		}
 		_, err := tx.Pgx.Exec(ctx, `INSERT INTO network_staged (cluster_id, node, interface, action, user_id, email)
 			VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (cluster_id, node, interface)
 			DO UPDATE SET action = EXCLUDED.action, user_id = EXCLUDED.user_id, email = EXCLUDED.email, at = now()`,
-			p.clusterID, p.node, done.Interface, done.Action, by, email)
+			p.ClusterID, p.Node, done.Interface, done.Action, by, email)
 		return err
 	})
 	if err != nil {
@@ -311,8 +313,8 @@ func (s *Store) note(ctx context.Context, p *place, first bool, done Staged) err
 }
 
 // forget forgets who has staged what on a node, where nothing is staged any more.
-func (s *Store) forget(ctx context.Context, p *place) error {
-	_, err := s.DB.Pool.Exec(ctx, "DELETE FROM network_staged WHERE cluster_id = $1 AND node = $2", p.clusterID, p.node)
+func (s *Store) forget(ctx context.Context, p *host.Place) error {
+	_, err := s.DB.Pool.Exec(ctx, "DELETE FROM network_staged WHERE cluster_id = $1 AND node = $2", p.ClusterID, p.Node)
 	if err != nil {
 		return db.Problem(fmt.Errorf("forgetting who has staged changes: %w", err))
 	}
@@ -327,7 +329,7 @@ func (s *Store) Revert(ctx context.Context, hostID int64, node string) (Reverted
 	}
 	done := Reverted{HostID: hostID, Node: node, Reverted: n.Diff != "", StagedBy: []StagedBy{}, Others: []string{}}
 	if done.Reverted {
-		if done.StagedBy, err = s.stagedBy(ctx, &p); err != nil {
+		if done.StagedBy, err = s.stagedBy(ctx, &p, n); err != nil {
 			return Reverted{}, err
 		}
 		for _, name := range changed(n) {
@@ -339,13 +341,13 @@ func (s *Store) Revert(ctx context.Context, hostID int64, node string) (Reverted
 		done.Diff = &diff
 	}
 	audit.Describe(ctx, func(e *audit.Entry) {
-		e.TargetKind, e.TargetName = "node", p.node
+		e.TargetKind, e.TargetName = "node", p.Node
 		e.Detail("interfaces", changed(n))
 	})
 	if !done.Reverted {
 		return done, s.DB.Tx(ctx, func(tx *db.Tx) error { return audit.Write(ctx, tx) })
 	}
-	err = s.change(ctx, &p, func(ctx context.Context, m hypervisor.NetworkManager) error { return m.RevertNetwork(ctx, p.node) },
+	err = s.change(ctx, &p, func(ctx context.Context, m hypervisor.NetworkManager) error { return m.RevertNetwork(ctx, p.Node) },
 		func(now hypervisor.NodeNetwork) bool { return now.Diff == "" })
 	if err != nil {
 		return Reverted{}, err
@@ -383,14 +385,14 @@ func changed(n hypervisor.NodeNetwork) []string {
 
 // change sends one request about a node's network. Where the answer is lost, there judges by the network as it is then; nothing is sent
 // again.
-func (s *Store) change(ctx context.Context, p *place, request func(context.Context, hypervisor.NetworkManager) error,
+func (s *Store) change(ctx context.Context, p *host.Place, request func(context.Context, hypervisor.NetworkManager) error,
 	there func(now hypervisor.NodeNetwork) bool) error {
 	tell := func(err error, _ *audit.Entry) *problem.Error {
 		return problem.From(inConfig(host.UnknownNode(plugin.Problem(err))))
 	}
-	return change.Change{DB: s.DB, Exclusive: p.exclusive(), Limit: changeLimit, Tell: tell}.Do(ctx, func(ctx context.Context) error {
+	return change.Change{DB: s.DB, Exclusive: p.Exclusive(), Limit: changeLimit, Tell: tell}.Do(ctx, func(ctx context.Context) error {
 		left := false
-		_, err := host.AskWithin(ctx, s.Hosts, sendLimit, p.hostID, endpoint.Lifecycle,
+		_, err := host.AskWithin(ctx, s.Hosts, sendLimit, p.HostID, endpoint.Lifecycle,
 			func(ctx context.Context, m hypervisor.NetworkManager) (struct{}, error) {
 				left = true
 				return struct{}{}, request(ctx, m)

@@ -1,8 +1,8 @@
 package network
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
@@ -16,8 +16,10 @@ import (
 const (
 	// step is the name of the job's one request.
 	step = "apply"
-	// answerLimit is how long a node may take to answer again, applyLimit how long its task may last while it answers.
+	// answerLimit is how long a node may take to answer again, steadyLimit how long it has to answer before that is believed, and
+	// applyLimit how long its task may last while it answers.
 	answerLimit = time.Minute
+	steadyLimit = 5 * time.Second
 	applyLimit  = 10 * time.Minute
 	// lookLimit bounds one look at the node, and lookPause is the time between two.
 	lookLimit = 15 * time.Second
@@ -53,11 +55,11 @@ func (s *Store) apply(ctx context.Context, run *job.Run) error {
 	return s.settle(ctx, run, &p, params)
 }
 
-func (s *Store) step(run *job.Run, p *place, params applyParams) job.Step {
+func (s *Store) step(run *job.Run, p *host.Place, params applyParams) job.Step {
 	return job.Step{
 		Name: step,
 		Open: func(ctx context.Context) (hypervisor.Host, error) {
-			return s.Hosts.Open(ctx, p.hostID, endpoint.Lifecycle)
+			return s.Hosts.Open(ctx, p.HostID, endpoint.Lifecycle)
 		},
 		Before: func(ctx context.Context) (time.Time, bool, error) {
 			n, err := s.look(ctx, p)
@@ -72,11 +74,11 @@ func (s *Store) step(run *job.Run, p *place, params applyParams) job.Step {
 				return time.Time{}, false, err
 			}
 			if v.asks() && !params.Self {
-				return time.Time{}, false, job.Fail("%s That was not so when it was confirmed; nothing was applied", pathText(p.node, v))
+				return time.Time{}, false, job.Fail("%s That was not so when it was confirmed; nothing was applied", pathText(p.Node, v))
 			}
-			run.Note("%s", pathText(p.node, v))
+			run.Note("%s", pathText(p.Node, v))
 			if n.Restore != "" {
-				run.Note("to get the present network back when the node is lost, type at its console:\n%s", n.Restore)
+				noteRestore(run, "to get the present network back when the node is lost, type these lines at its console:", n.Restore)
 			}
 			return time.Now(), false, nil
 		},
@@ -88,7 +90,7 @@ func (s *Store) step(run *job.Run, p *place, params applyParams) job.Step {
 			}
 			ctx, cancel := context.WithTimeout(ctx, sendLimit)
 			defer cancel()
-			task, err := able.ApplyNetwork(ctx, p.node)
+			task, err := able.ApplyNetwork(ctx, p.Node)
 			if err != nil {
 				if job.Refused(err) {
 					return "", err
@@ -98,7 +100,7 @@ func (s *Store) step(run *job.Run, p *place, params applyParams) job.Step {
 			}
 			return "", run.SaveProgress(context.WithoutCancel(ctx), applied{Task: task})
 		},
-		Query: func() hypervisor.TaskQuery { return hypervisor.TaskQuery{Node: p.node} },
+		Query: func() hypervisor.TaskQuery { return hypervisor.TaskQuery{Node: p.Node} },
 		Ours:  func(hypervisor.Task) bool { return false },
 		Absent: func(context.Context, time.Time, bool) error {
 			return job.Undetermined("it is not known whether the request was taken; nothing was sent again")
@@ -107,34 +109,33 @@ func (s *Store) step(run *job.Run, p *place, params applyParams) job.Step {
 }
 
 // look reads the node's network within a limit.
-func (s *Store) look(ctx context.Context, p *place) (hypervisor.NodeNetwork, error) {
-	return host.AskWithin(ctx, s.Hosts, lookLimit, p.hostID, endpoint.Monitoring,
+func (s *Store) look(ctx context.Context, p *host.Place) (hypervisor.NodeNetwork, error) {
+	return host.AskWithin(ctx, s.Hosts, lookLimit, p.HostID, endpoint.Monitoring,
 		func(ctx context.Context, m hypervisor.NetworkManager) (hypervisor.NodeNetwork, error) {
-			return m.NodeNetwork(ctx, p.node)
+			return m.NodeNetwork(ctx, p.Node)
 		})
 }
 
 // ask puts a question with the token that has applied.
-func ask[T any](ctx context.Context, s *Store, p *place, question func(context.Context, hypervisor.Host) (T, error)) (T, error) {
-	return host.AskWithin(ctx, s.Hosts, lookLimit, p.hostID, endpoint.Lifecycle, question)
+func ask[T any](ctx context.Context, s *Store, p *host.Place, question func(context.Context, hypervisor.Host) (T, error)) (T, error) {
+	return host.AskWithin(ctx, s.Hosts, lookLimit, p.HostID, endpoint.Lifecycle, question)
 }
 
-// settle waits until the node answers, and judges what it sees.
-func (s *Store) settle(ctx context.Context, run *job.Run, p *place, params applyParams) error {
+// settle waits until the node answers, and judges what it sees. A node that is cut off may answer a moment longer: it is believed once it
+// has answered for a while after the end of the apply.
+func (s *Store) settle(ctx context.Context, run *job.Run, p *host.Place, params applyParams) error {
 	var known applied
 	if err := run.Progress(&known); err != nil {
 		return err
 	}
-	limit := s.Answers
-	if limit == 0 {
-		limit = answerLimit
-	}
+	limit, steady, ends := cmp.Or(s.Answers, answerLimit), cmp.Or(s.Steady, steadyLimit), cmp.Or(s.Ends, applyLimit)
 	begun := time.Now()
 	silent, told := begun, false // since when the node has not answered
 	logged := 0                  // lines of its task
+	var answering time.Time      // since when it has answered without a break after the end; zero where it has not
 	var result *hypervisor.TaskResult
 	for {
-		_, err := s.look(ctx, p)
+		n, err := s.look(ctx, p)
 		if err == nil {
 			silent = time.Now()
 			if told {
@@ -146,17 +147,17 @@ func (s *Store) settle(ctx context.Context, run *job.Run, p *place, params apply
 			}
 			if err == nil && known.Task != "" && result == nil {
 				result, err = s.ended(ctx, run, p, known.Task, &logged)
-			}
-			if err == nil && (known.Task == "" || result != nil) {
-				// The task may have ended after the first look.
-				var n hypervisor.NodeNetwork
-				if n, err = s.look(ctx, p); err == nil {
-					return s.verdict(ctx, run, p, params, n, result)
-				}
+			} else if err == nil && answering.IsZero() {
+				answering = time.Now()
+			} else if err == nil && time.Since(answering) >= steady {
+				return s.verdict(ctx, run, p, params, n, result)
 			}
 		}
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
+		}
+		if err != nil {
+			answering = time.Time{}
 		}
 		if err != nil && !told {
 			told = true
@@ -164,12 +165,15 @@ func (s *Store) settle(ctx context.Context, run *job.Run, p *place, params apply
 		}
 		switch {
 		case err != nil && time.Since(silent) >= limit:
-			return job.Fail("the node does not answer since its network was applied (%s). At its console, type this to get the network back "+
-				"that was in force before:\n%s", job.Explain(err), params.Restore)
-		case time.Since(begun) >= applyLimit:
-			return job.Undetermined("the node answers, and the task %s has not ended within %s", known.Task, applyLimit)
+			return job.Fail("the node does not answer since its network was applied (%s).%s%s", job.Explain(err), ending(result),
+				restoring(run, params))
+		case result == nil && known.Task != "" && err == nil && time.Since(begun) >= ends:
+			if n, err = s.look(ctx, p); err == nil { // it may have gone while its task was waited for
+				return job.Undetermined("the node answers, and the task %s has not ended within %s. %s.%s", known.Task, ends,
+					whereabouts(n, params), restoring(run, params))
+			}
 		}
-		timer := time.NewTimer(min(lookPause, limit/4+time.Millisecond))
+		timer := time.NewTimer(min(lookPause, limit/4+time.Millisecond, steady/4+time.Millisecond))
 		select {
 		case <-timer.C:
 		case <-ctx.Done():
@@ -179,9 +183,47 @@ func (s *Store) settle(ctx context.Context, run *job.Run, p *place, params apply
 	}
 }
 
+// ending says how the task has ended that was last heard of.
+func ending(result *hypervisor.TaskResult) string {
+	if result == nil || result.OK() {
+		return ""
+	}
+	return " Before that the apply ended: " + result.Message + "."
+}
+
+// whereabouts says where the change is that was to be applied.
+func whereabouts(n hypervisor.NodeNetwork, params applyParams) string {
+	if timeless(n.Diff) == params.Diff {
+		return "All is still staged"
+	}
+	return "What was staged is in the node's configuration"
+}
+
+// maxRestore bounds the lines of what is to be typed.
+const maxRestore = 2000
+
+// noteRestore writes what is to be typed into the transcript, a line each, so that it can be taken from there as it is.
+func noteRestore(run *job.Run, heading, restore string) {
+	run.Note("%s", heading)
+	lines := strings.Split(strings.TrimSuffix(restore, "\n"), "\n")
+	for _, line := range lines[:min(len(lines), maxRestore)] {
+		run.Note("%s", line)
+	}
+	if len(lines) > maxRestore {
+		run.Note("%d more lines are left out; they are those of the diff that was shown before", len(lines)-maxRestore)
+	}
+}
+
+// restoring writes what gets the network back into the transcript, and says so.
+func restoring(run *job.Run, params applyParams) string {
+	const heading = "to get the network back that was in force before, type these lines at the node's console:"
+	noteRestore(run, heading, params.Restore)
+	return " The transcript has what to type at the node's console, after \"" + heading + "\""
+}
+
 // ended is the result of the task, nil while it runs. One that the hypervisor does not know any more has an unknown end. logged counts
 // the lines of its log that the job has by now.
-func (s *Store) ended(ctx context.Context, run *job.Run, p *place, task string, logged *int) (*hypervisor.TaskResult, error) {
+func (s *Store) ended(ctx context.Context, run *job.Run, p *host.Place, task string, logged *int) (*hypervisor.TaskResult, error) {
 	result, err := ask(ctx, s, p, func(ctx context.Context, at hypervisor.Host) (hypervisor.TaskResult, error) {
 		return at.WaitTask(ctx, task, *logged, func(line hypervisor.LogLine) error {
 			*logged++
@@ -202,10 +244,10 @@ func (s *Store) ended(ctx context.Context, run *job.Run, p *place, task string, 
 }
 
 // task looks for the task of a request whose answer was lost; empty where there is none.
-func (s *Store) task(ctx context.Context, run *job.Run, p *place) (string, error) {
+func (s *Store) task(ctx context.Context, run *job.Run, p *host.Place) (string, error) {
 	since := run.Sent(step).Add(-listed)
 	list, err := ask(ctx, s, p, func(ctx context.Context, at hypervisor.Host) (hypervisor.TaskList, error) {
-		return at.Tasks(ctx, hypervisor.TaskQuery{Node: p.node, Since: since, Limit: 100})
+		return at.Tasks(ctx, hypervisor.TaskQuery{Node: p.Node, Since: since, Limit: 100})
 	})
 	if err != nil {
 		return "", err
@@ -220,7 +262,7 @@ func (s *Store) task(ctx context.Context, run *job.Run, p *place) (string, error
 }
 
 // verdict judges by what the node says, now that it answers.
-func (s *Store) verdict(ctx context.Context, run *job.Run, p *place, params applyParams, n hypervisor.NodeNetwork,
+func (s *Store) verdict(ctx context.Context, run *job.Run, p *host.Place, params applyParams, n hypervisor.NodeNetwork,
 	result *hypervisor.TaskResult) error {
 	var lacks []string
 	for _, want := range params.Want {
@@ -233,7 +275,6 @@ func (s *Store) verdict(ctx context.Context, run *job.Run, p *place, params appl
 			lacks = append(lacks, name)
 		}
 	}
-	restore := fmt.Sprintf(" To get the network back that was in force before, type at the node's console:\n%s", params.Restore)
 	if n.Diff == "" {
 		if err := s.forget(ctx, p); err != nil {
 			return err
@@ -246,7 +287,8 @@ func (s *Store) verdict(ctx context.Context, run *job.Run, p *place, params appl
 	case timeless(n.Diff) == params.Diff:
 		return job.Fail("%s; all is still staged", result.Message)
 	case result != nil && !result.OK():
-		return job.Fail("%s. The node answers, and what was staged is in its configuration.%s", result.Message, restore)
+		return job.Fail("%s. The node answers, and what was staged is in its configuration.%s", result.Message,
+			restoring(run, params))
 	case len(lacks) > 0:
 		return job.Undetermined("the node answers, and %s is not as it was staged: somebody may have changed or reverted it since",
 			strings.Join(lacks, ", "))

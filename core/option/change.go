@@ -85,7 +85,7 @@ func (s *Store) send(ctx context.Context, c *guest.Change, g *guest.Guest, o *or
 			func(able hypervisor.Reconfigurer, ctx context.Context, ref hypervisor.GuestRef) error {
 				return able.Reconfigure(ctx, ref, change)
 			}, func(ctx context.Context) (bool, error) {
-				now, err := guest.Look(ctx, s.Actor.Subject(g), hypervisor.ConfigReader.Config)
+				now, err := s.Actor.ReadConfig(ctx, g)
 				return o.inForce(now), err
 			})
 		if err != nil {
@@ -121,8 +121,8 @@ func (o *order) inForce(now hypervisor.Config) bool {
 }
 
 // firewallAfter are the firewall's options after the change of those that are there now.
-func (o *order) firewallAfter(now sdk.GuestOptions) sdk.GuestOptions {
-	next := order{firewall: sdk.GuestOptionsChange{Set: now}}
+func (o *order) firewallAfter(now sdk.Options) sdk.Options {
+	next := order{firewall: sdk.OptionsChange{Set: now}}
 	for _, name := range o.firewallKeys {
 		if flag := next.firewallFlag(name); flag != nil {
 			*flag = *o.firewallFlag(name)

@@ -61,7 +61,7 @@ type state struct {
 	keys   []hypervisor.OptionKey
 	config hypervisor.Config
 	// firewall is nil where there is none with options.
-	firewall *sdk.GuestOptions
+	firewall *sdk.Options
 }
 
 // Get asks the hypervisor and its firewall. Problems: not_found, unsupported, and those of host.Ask.
@@ -87,7 +87,7 @@ func (s *Store) read(ctx context.Context, g *guest.Guest) (now state, err error)
 			now.keys[i].Type = "string"
 		}
 	}
-	if now.config, err = guest.Look(ctx, on, hypervisor.ConfigReader.Config); err != nil {
+	if now.config, err = s.Actor.ReadConfig(ctx, g); err != nil {
 		return now, err
 	}
 	now.firewall, err = s.readFirewall(ctx, g)
@@ -95,7 +95,7 @@ func (s *Store) read(ctx context.Context, g *guest.Guest) (now state, err error)
 }
 
 // readFirewall is nil where the host's firewall has no options for guests.
-func (s *Store) readFirewall(ctx context.Context, g *guest.Guest) (*sdk.GuestOptions, error) {
+func (s *Store) readFirewall(ctx context.Context, g *guest.Guest) (*sdk.Options, error) {
 	found, err := s.Firewalls.GuestOptions(ctx, g)
 	if err != nil && problem.CodeOf(err) == problem.CodeUnsupported {
 		return nil, nil
@@ -166,7 +166,7 @@ func showValue(kind, text string) any {
 	return host.CleanTo(text, maxText)
 }
 
-func showFirewall(o *sdk.GuestOptions) *Firewall {
+func showFirewall(o *sdk.Options) *Firewall {
 	if o == nil {
 		return nil
 	}

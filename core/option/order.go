@@ -34,7 +34,7 @@ type order struct {
 	digest string
 	// options are the new values of the VM's own options in the hypervisor's words; nil removes one.
 	options  map[string]*string
-	firewall sdk.GuestOptionsChange
+	firewall sdk.OptionsChange
 	// firewallKeys are the firewall's options that are named.
 	firewallKeys []string
 	faults       []problem.Fault

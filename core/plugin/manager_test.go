@@ -26,9 +26,9 @@ func TestRunning(t *testing.T) {
 	if s.Kind != "hypervisor" || s.Name != "mem" || s.Version != "1.0.0" || s.PID == 0 || len(s.SHA256) != 64 || s.Restarts != 0 {
 		t.Errorf("status is %+v", s)
 	}
-	want := []string{"lifecycle", "task_stop", "node_read", "hardware_read", "snapshot", "provision", "clone", "config_read", "reconfigure",
-		"nic_edit", "backup", "migrate", "content_list", "volume_delete", "storage_manage", "content_fetch", "network_manage", "upload",
-		"role_script"}
+	want := []string{"lifecycle", "task_stop", "node_read", "peer_list", "member_read", "node_power", "hardware_read", "snapshot",
+		"provision", "clone", "config_read", "reconfigure", "nic_edit", "backup", "migrate", "content_list", "volume_delete", "storage_manage",
+		"content_fetch", "network_manage", "upload", "role_script", "role_output", "certificate_read"}
 	if !slices.Equal(s.Abilities, want) {
 		t.Errorf("abilities are %v, want %v", s.Abilities, want)
 	}

@@ -40,9 +40,13 @@ func TestKinds(t *testing.T) {
 	if err := b.Start(t.Context()); err != nil {
 		t.Fatal("starting:", err)
 	}
+	says, err := firewall.Describe(t.Context(), membackend.New(), (*membackend.Firewall)(nil))
+	if err != nil {
+		t.Fatal("describing the backend:", err)
+	}
 	all := b.Status()
 	if len(all) != 2 || all[0].State != plugin.Running || all[0].PID != all[1].PID ||
-		!slices.Equal(all[1].Abilities, []string{"rules", "guest_options"}) {
+		!slices.Equal(all[1].Abilities, says.Abilities) {
 		t.Fatalf("status is %+v", all)
 	}
 	if _, err := b.Hypervisor("mem").Info(t.Context()); sdk.KindOf(err) != sdk.Unsupported || errors.Is(err, sdk.ErrGone) {
@@ -68,6 +72,10 @@ func TestKinds(t *testing.T) {
 		lister, ok := firewall.As[firewall.RuleLister](fw)
 		if !ok {
 			t.Fatal("the firewall lists no rules")
+		}
+		_, reads := firewall.AsAt[firewall.LogReader](fw, firewall.NodeScope)
+		if _, too := firewall.AsAt[firewall.LogReader](fw, firewall.ClusterScope); !reads || too {
+			t.Errorf("there is a log of nodes: %t, of the cluster: %t", reads, too)
 		}
 		rules, digest, err := lister.Rules(t.Context(), firewall.Scope{Kind: firewall.NodeScope, Node: "node1"})
 		if err != nil || len(rules) != 1 || rules[0].Action != "ACCEPT" || digest == "" {

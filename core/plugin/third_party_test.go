@@ -121,6 +121,14 @@ func TestThirdParty(t *testing.T) {
 		t.Error("the host is a task stopper, which the example leaves out")
 	}
 
+	sent := b.TakeRequests(t.Context())
+	if len(sent) != 1 || sent[0].Plugin != "toy" || sent[0].Address != address.Address || sent[0].Requests != 4 || sent[0].Busy <= 0 {
+		t.Errorf("it has sent %+v", sent)
+	}
+	if again := b.TakeRequests(t.Context()); len(again) != 0 {
+		t.Errorf("what it has sent is told again: %+v", again)
+	}
+
 	power, ok := hypervisor.As[hypervisor.Lifecycler](open(endpoint.Lifecycle))
 	if !ok {
 		t.Fatal("the host is no lifecycler")

@@ -1,16 +1,23 @@
 package poll
 
+// sameName says that the container g has the name that the one of app x had. A name that a poll has made up of an id is none; of an app
+// whose container never had another, the app's own stands for it.
+const sameName = `g.name <> 'CT ' || g.ref
+	AND g.name = CASE WHEN x.guest_name IN ('', 'CT ' || x.guest_ref) THEN x.name ELSE x.guest_name END`
+
 const (
 	// An app whose container was away has it again: the one of the same identity, or else of the same ref where one of both has no
-	// UID. A container of the same ref and another UID is another one.
+	// UID. A container of the same ref and another UID is another one. Where the container has no UID, its id may be another one's by now:
+	// it is known again by its name as well, and not before the hypervisor tells that.
 	findApps = `UPDATE apps a SET guest_id = m.guest_id
 FROM (SELECT DISTINCT ON (guest_id) app_id, guest_id
 	FROM (SELECT DISTINCT ON (app_id) app_id, guest_id, same FROM (
 			SELECT x.id AS app_id, g.id AS guest_id, true AS same FROM apps x JOIN guests g ON g.cluster_id = $1 AND g.identity = x.identity
-			WHERE x.cluster_id = $1 AND x.guest_id IS NULL AND g.kind = 'container'
+			WHERE x.cluster_id = $1 AND x.guest_id IS NULL AND g.kind = 'container' AND (g.uid IS NOT NULL OR ` + sameName + `)
 			UNION ALL
 			SELECT x.id, g.id, false FROM apps x JOIN guests g ON g.cluster_id = $1 AND g.ref = x.guest_ref
-			WHERE x.cluster_id = $1 AND x.guest_id IS NULL AND g.kind = 'container' AND (g.uid IS NULL) <> (x.guest_uid IS NULL)) c
+			WHERE x.cluster_id = $1 AND x.guest_id IS NULL AND g.kind = 'container' AND (g.uid IS NULL) <> (x.guest_uid IS NULL)
+				AND ` + sameName + `) c
 		WHERE NOT EXISTS (SELECT FROM apps o WHERE o.guest_id = c.guest_id)
 		ORDER BY app_id, same DESC, guest_id DESC) c
 	ORDER BY guest_id, same DESC, app_id) m
@@ -18,9 +25,11 @@ WHERE a.id = m.app_id`
 
 	// An app stands at the host that its container stands at, and remembers by what that is known, unless another app of the cluster
 	// has that identity: then the container was adopted twice, once while its UID was not told.
-	followApps = `UPDATE apps a SET host_id = g.host_id, guest_ref = g.ref, guest_uid = g.uid, vmid = g.vmid FROM guests g
+	followApps = `UPDATE apps a SET host_id = g.host_id, guest_ref = g.ref, guest_uid = g.uid, vmid = g.vmid, guest_name = g.name
+FROM guests g
 WHERE a.cluster_id = $1 AND g.id = a.guest_id AND (a.host_id IS DISTINCT FROM g.host_id OR a.guest_ref <> g.ref
-	OR a.guest_uid IS DISTINCT FROM g.uid OR a.vmid IS DISTINCT FROM g.vmid)
+	OR a.guest_uid IS DISTINCT FROM g.uid OR a.vmid IS DISTINCT FROM g.vmid
+	OR a.guest_name <> g.name)
 	AND NOT EXISTS (SELECT FROM apps o WHERE o.cluster_id = a.cluster_id AND o.identity = g.identity AND o.id <> a.id)`
 
 	// A time in which nobody looked proves nothing, so that only the time between polls that follow each other counts. $2 is the

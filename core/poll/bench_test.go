@@ -24,6 +24,9 @@ func (l *load) Open(context.Context, int64, endpoint.Capability) (hypervisor.Hos
 	return l, nil
 }
 func (l *load) Close() error { return nil }
+func (l *load) Version(context.Context) (hypervisor.Version, error) {
+	return hypervisor.Version{Version: "1.0"}, nil
+}
 func (l *load) Permissions(context.Context) (hypervisor.Permissions, error) {
 	return hypervisor.Permissions{}, nil
 }
@@ -131,7 +134,36 @@ func BenchmarkPoll(b *testing.B) {
 	}
 }
 
-// Ten thousand guests are written by as many statements as ten, also where their CPU time is counted or figures are left out.
+// As many statements write a thousand guests as write ten.
+func TestStatementsDoNotGrowWithGuests(t *testing.T) {
+	t.Parallel()
+	count := func(guests int) (first, next int64) {
+		d, statements := dbtest.Counting(t, dbtest.URL(t))
+		dbtest.Exec(t, d, "INSERT INTO hosts (driver, name, address) VALUES ('fake', 'a', 'a:1')")
+		l := newLoad(3, guests)
+		p := poll.New(poll.Config{DB: d, Hosts: l})
+		defer p.Close()
+		sync := func() {
+			if err := p.Sync(t.Context(), 1); err != nil {
+				t.Fatal(err)
+			}
+		}
+		first = statements.Count(sync)
+		l.tick()
+		next = statements.Count(sync)
+		if n := dbtest.Value[int](t, d, "SELECT count(*) FROM guests"); n != guests {
+			t.Fatalf("there are %d guests", n)
+		}
+		return first, next
+	}
+	firstFew, nextFew := count(10)
+	firstMany, nextMany := count(1000)
+	if firstFew == 0 || firstMany != firstFew || nextMany != nextFew {
+		t.Errorf("a thousand guests take %d statements and then %d, ten take %d and %d", firstMany, nextMany, firstFew, nextFew)
+	}
+}
+
+// Ten thousand guests are written, also where their CPU time is counted or figures are left out.
 func TestManyGuests(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

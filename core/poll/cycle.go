@@ -80,6 +80,9 @@ func (p *Poller) ask(ctx context.Context, m member, others bool) (cluster int64,
 		if inv.dropped > 0 {
 			p.log.Warn("a gap in the samples was too long to be filled", "host", m.id, "dropped", inv.dropped)
 		}
+		if hostErr == nil && err == nil && m.factsOf != "" && !m.fresh && m.cluster != nil && *m.cluster == cluster {
+			err = p.readFacts(ctx, m.id, cluster, m.factsOf)
+		}
 		return cluster, hostErr, err
 	}
 	p.forget(m)
@@ -158,7 +161,7 @@ func (p *Poller) store(ctx context.Context, g good) (int64, error) {
 func (p *Poller) fetch(ctx context.Context, m member, inv *inventory, interval time.Duration) (good, error) {
 	ctx, cancel := context.WithTimeout(ctx, p.timeout)
 	defer cancel()
-	now := time.Now()
+	now := p.now()
 	g := good{member: m, inv: inv, interval: interval}
 	query := hypervisor.InventoryQuery{}
 	var since time.Time

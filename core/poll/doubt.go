@@ -107,8 +107,8 @@ WHERE g.cluster_id = $1 AND g.listed_at IS NOT NULL AND p.identity = g.identity`
 	doubtUnlisted = doubtGuests + ` AND (g.read_at IS NULL OR g.read_at < now() - interval '15 seconds') AND ` + notListed
 
 	dropNodes  = `DELETE FROM nodes WHERE cluster_id = $1 AND name <> ALL ($2::text[])`
-	doubtNodes = `UPDATE nodes SET status = 'unknown', cpu = NULL, cpus = NULL, memory = NULL, memory_total = NULL, disk = NULL,
-		disk_total = NULL, uptime = NULL, figures_at = NULL
+	doubtNodes = `UPDATE nodes SET status = 'unknown', status_since = now(), cpu = NULL, cpus = NULL, memory = NULL,
+		memory_total = NULL, disk = NULL, disk_total = NULL, uptime = NULL, figures_at = NULL
 WHERE cluster_id = $1 AND status <> 'unknown'`
 	doubtOtherNodes = doubtNodes + ` AND name <> ALL ($2::text[])`
 

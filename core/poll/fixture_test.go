@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/jackc/pgx/v5"
@@ -43,6 +44,13 @@ type fixture struct {
 	// rightsErr is what the question for rights fails with; rights and checks count questions for rights and for single guests.
 	rightsErr      error
 	rights, checks int
+	// ends and certificateEnd are told with the rights; members are told of nodes, and what is no error of them fails.
+	ends           []hypervisor.CredentialEnd
+	certificateEnd time.Time
+	members        map[string]hypervisor.Member
+	memberErr      error
+	// membersAsked are the nodes that were asked about, in order.
+	membersAsked []string
 }
 
 func newFixture(t *testing.T) *fixture {
@@ -122,7 +130,16 @@ func (h *fakeHost) Permissions(context.Context) (hypervisor.Permissions, error) 
 	h.fixture.mu.Lock()
 	defer h.fixture.mu.Unlock()
 	h.fixture.rights++
-	return hypervisor.Permissions{Missing: h.missing()}, h.fixture.rightsErr
+	return hypervisor.Permissions{Missing: h.missing(), Ends: h.fixture.ends, Version: &hypervisor.Version{Version: "9.2.11",
+		NotAfter: h.fixture.certificateEnd}}, h.fixture.rightsErr
+}
+
+// Member implements hypervisor.MemberReader.
+func (h *fakeHost) Member(_ context.Context, node string) (hypervisor.Member, error) {
+	h.fixture.mu.Lock()
+	defer h.fixture.mu.Unlock()
+	h.fixture.membersAsked = append(h.fixture.membersAsked, node)
+	return h.fixture.members[node], h.fixture.memberErr
 }
 
 func (h *fakeHost) Guest(_ context.Context, ref hypervisor.GuestRef) (hypervisor.Guest, error) {

@@ -208,6 +208,38 @@ func TestAnAppFindsItsContainerAgain(t *testing.T) {
 	}
 }
 
+// A container that was given the id of one that is gone is another one: without UIDs its name says so. One that comes back under its
+// name is the app's again, whatever the app is called, and not before its name is told.
+func TestAnAppIsNotGivenToAnotherContainer(t *testing.T) {
+	t.Parallel()
+	f := newTold(t, ct(700, "n1", "web"), ct(701, "n1", "db"))
+	f.Exec(adopt + " WHERE ref = '700'")
+	f.Exec("UPDATE apps SET name = 'Shop'")
+	f.answers(ct(700, "n1", "web"), ct(701, "n1", "db"))
+	f.apps("Shop 1 700 -")
+	f.answers(ct(701, "n1", "db"))
+	f.apps("Shop away 700 -")
+	f.answers(ct(700, "n1", ""), ct(701, "n1", "db"))
+	f.apps("Shop away 700 -")
+	f.answers(ct(700, "n1", "payroll"), ct(701, "n1", "db"))
+	f.apps("Shop away 700 -")
+	f.answers(ct(701, "n1", "db"))
+	f.answers(ct(700, "n1", "web"), ct(701, "n1", "db"))
+	f.apps("Shop " + f.Value("SELECT id FROM guests WHERE ref = '700'") + " 700 -")
+	// A container that is renamed while it is there stays the app's, and is known by the new name afterwards.
+	f.answers(ct(700, "n1", "renamed"), ct(701, "n1", "db"))
+	f.answers(ct(701, "n1", "db"))
+	f.answers(ct(700, "n1", "renamed"), ct(701, "n1", "db"))
+	f.apps("Shop " + f.Value("SELECT id FROM guests WHERE ref = '700'") + " 700 -")
+	// An app whose container was away before its name was kept goes by its own.
+	f.answers(ct(701, "n1", "db"))
+	f.Exec("UPDATE apps SET guest_name = ''")
+	f.answers(ct(700, "n1", "renamed"), ct(701, "n1", "db"))
+	f.apps("Shop away 700 -")
+	f.answers(ct(700, "n1", "Shop"), ct(701, "n1", "db"))
+	f.apps("Shop " + f.Value("SELECT id FROM guests WHERE ref = '700'") + " 700 -")
+}
+
 // An app is missing once the polls of a quarter of an hour have not found its container; a time without polls does not count.
 func TestAMissingApp(t *testing.T) {
 	t.Parallel()

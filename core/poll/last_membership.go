@@ -17,6 +17,9 @@ import (
 //	quorum without a change of nodes, by votes       within five minutes
 //	a node's address, the cluster's name             within five minutes
 //	another node answers at a host's address         within five minutes
+//
+// TestWhatIsShownOfClusterEvents of the golden requests holds this table on a simulated cluster, and TestRequestsOfAnHour counts those of
+// an hour: 1.1 for list and membership in each poll.
 const membershipEvery = 5 * time.Minute
 
 // lastMembership is what a host last told of its cluster.
@@ -46,7 +49,7 @@ func (p *Poller) recall(m member, now time.Time, interval time.Duration) *hyperv
 
 // remember keeps what was told of a cluster. Where a node's address is not known, or the answer was partial, the next poll asks again.
 func (p *Poller) remember(cluster int64, stamp time.Time, v *inventory) {
-	k := lastMembership{at: v.at, stamp: stamp, cluster: v.cluster}
+	k := lastMembership{at: p.now(), stamp: stamp, cluster: v.cluster}
 	whole := !v.cluster.Partial
 	for _, n := range v.nodes {
 		k.nodes = append(k.nodes, hypervisor.Node{Name: n.Name, Status: n.Status, Address: n.Address, Fingerprint: n.Fingerprint,

@@ -218,7 +218,8 @@ const (
 	AND x.host_id = $3 AND x.node = (SELECT entry_node FROM hosts WHERE id = $3)
 	AND NOT EXISTS (SELECT FROM guests y WHERE y.cluster_id = $2 AND y.identity = x.identity)`
 	moveOwnApps = `UPDATE apps x SET cluster_id = $2, host_id = $3, guest_id = g.id FROM guests g WHERE x.cluster_id = $1
-	AND g.cluster_id = $2 AND g.host_id = $3 AND g.kind = 'container' AND (g.id = x.guest_id OR g.identity = x.identity)
+	AND g.cluster_id = $2 AND g.host_id = $3 AND g.kind = 'container'
+	AND (g.id = x.guest_id OR g.identity = x.identity AND (g.uid IS NOT NULL OR ` + sameName + `))
 	AND NOT EXISTS (SELECT FROM apps y WHERE y.id <> x.id AND (y.guest_id = g.id OR y.cluster_id = $2 AND y.identity = x.identity))`
 )
 

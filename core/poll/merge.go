@@ -14,11 +14,11 @@ const (
 	// A node belongs to the host that is registered at it, or else to the cluster's first.
 	// Where only states were told ($14), the figures of a node that is online stay. $15 is when those that were told were measured.
 	mergeNodes = `INSERT INTO nodes AS n (cluster_id, host_id, name, status, address, fingerprint, level, cpu, cpus, memory, memory_total,
-		disk, disk_total, uptime, seen_at, figures_at)
+		disk, disk_total, uptime, seen_at, figures_at, status_since)
 SELECT $1, COALESCE((SELECT min(h.id) FROM hosts h WHERE h.cluster_id = $1 AND h.entry_node = p.name), (SELECT min(h.id) FROM hosts h
 	WHERE h.cluster_id = $1)),
 	p.name, p.status, p.address, p.fingerprint, p.level, p.cpu, p.cpus, p.memory, p.memory_total, p.disk, p.disk_total, p.uptime, now(),
-	CASE WHEN num_nonnulls(p.cpu, p.memory, p.disk) > 0 THEN $15::timestamptz END
+	CASE WHEN num_nonnulls(p.cpu, p.memory, p.disk) > 0 THEN $15::timestamptz END, now()
 FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::float8[], $8::float8[], $9::bigint[], $10::bigint[],
 	$11::bigint[], $12::bigint[], $13::bigint[])
 	AS p (name, status, address, fingerprint, level, cpu, cpus, memory, memory_total, disk, disk_total, uptime)
@@ -26,6 +26,8 @@ ON CONFLICT (cluster_id, name) DO UPDATE SET host_id = excluded.host_id, status 
 	address = CASE WHEN excluded.address = '' THEN n.address ELSE excluded.address END,
 	fingerprint = CASE WHEN excluded.fingerprint = '' THEN n.fingerprint ELSE excluded.fingerprint END,
 	level = excluded.level, seen_at = excluded.seen_at,
+	status_since = CASE WHEN n.status = excluded.status THEN n.status_since ELSE excluded.status_since END,
+	facts_tried_at = CASE WHEN n.status = 'offline' AND excluded.status = 'online' THEN NULL ELSE n.facts_tried_at END,
 	cpu = CASE WHEN ` + keepsNode + ` THEN n.cpu ELSE excluded.cpu END,
 	cpus = COALESCE(excluded.cpus, CASE WHEN ` + keepsNode + ` THEN n.cpus END),
 	memory = CASE WHEN ` + keepsNode + ` THEN n.memory ELSE excluded.memory END,
@@ -58,6 +60,7 @@ WHERE g.cluster_id = $1 AND g.identity = p.identity
 	OR g.ref <> p.ref OR g.vmid IS DISTINCT FROM p.vmid OR (p.name <> '' AND g.name <> p.name)
 	OR g.cpu_seconds_at IS DISTINCT FROM p.cpu_seconds_at OR g.figures_at IS DISTINCT FROM p.figures_at)`
 
+	// What a job has destroyed may be listed for as long as a list may be old.
 	insertGuests = `INSERT INTO guests (cluster_id, host_id, kind, ref, uid, vmid, node, name, status, template, lock, pool, tags,
 		cpu, cpus, memory, memory_total,
 	disk, disk_total, net_in, net_out, disk_read, disk_write, uptime, cpu_seconds, cpu_seconds_at)
@@ -67,6 +70,8 @@ SELECT $1, COALESCE(n.host_id, (SELECT min(h.id) FROM hosts h WHERE h.cluster_id
 	p.disk, p.disk_total, p.net_in, p.net_out, p.disk_read, p.disk_write, p.uptime, p.cpu_seconds, p.cpu_seconds_at
 FROM poll_guests p LEFT JOIN nodes n ON n.cluster_id = $1 AND n.name = p.node
 WHERE NOT EXISTS (SELECT FROM guests g WHERE g.cluster_id = $1 AND g.identity = p.identity)
+	AND NOT EXISTS (SELECT FROM destroyed_guests d WHERE d.cluster_id = $1 AND d.identity = p.identity
+		AND d.destroyed_at > now() - interval '15 seconds')
 ORDER BY p.vmid NULLS LAST, p.ref, p.kind`
 
 	doubtGuests = `UPDATE guests g SET status = 'unknown', cpu = NULL, cpus = NULL, memory = NULL, memory_total = NULL, disk = NULL,

@@ -48,7 +48,9 @@ type Config struct {
 	// Timeout is how long one host may take in all; zero means 25 s.
 	Timeout time.Duration
 	// Tick is how often the loop looks for what is due; zero means 1 s.
-	Tick   time.Duration
+	Tick time.Duration
+	// Now is the clock by which what is known grows old; nil means time.Now.
+	Now    func() time.Time
 	Logger hclog.Logger
 	// Heartbeat hears of every turn of the loop; nil hears nothing.
 	Heartbeat *heartbeat.Monitor
@@ -62,6 +64,7 @@ type Poller struct {
 	unable    func() bool
 	timeout   time.Duration
 	tick      time.Duration
+	now       func() time.Time
 	log       hclog.Logger
 	heartbeat *heartbeat.Monitor
 
@@ -82,7 +85,7 @@ type Poller struct {
 func New(config Config) *Poller {
 	p := &Poller{
 		db: config.DB, hosts: config.Hosts, interval: config.Interval, unable: config.Unable,
-		timeout: config.Timeout, tick: config.Tick, log: config.Logger, heartbeat: config.Heartbeat,
+		timeout: config.Timeout, tick: config.Tick, now: config.Now, log: config.Logger, heartbeat: config.Heartbeat,
 		locks: newLocks(config.DB), wake: make(chan struct{}, 1), writes: make(chan struct{}, maxWrites), active: map[unit]bool{},
 		memberships: map[int64]lastMembership{},
 	}
@@ -92,6 +95,9 @@ func New(config Config) *Poller {
 	}
 	if p.tick == 0 {
 		p.tick = defaultTick
+	}
+	if p.now == nil {
+		p.now = time.Now
 	}
 	if p.log == nil {
 		p.log = hclog.NewNullLogger()

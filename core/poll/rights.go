@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/host"
 	"github.com/hostler/hostler/core/plugin"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	sdk "github.com/hostler/hostler/sdk/plugin"
@@ -61,6 +62,12 @@ func (g *good) askRights(ctx context.Context, at hypervisor.Host) error {
 	if err != nil {
 		return err
 	}
+	var version hypervisor.Version
+	if p.Version == nil {
+		// What it does not tell is known from before.
+		version, _ = at.Version(ctx)
+	}
+	g.told = host.ToldOf(p, version)
 	g.rights = &hypervisor.Permissions{
 		Missing: words(p.Missing), Extra: words(p.Extra), Recommended: words(p.Recommended),
 	}

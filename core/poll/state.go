@@ -42,7 +42,7 @@ func (g *good) keepRights(ctx context.Context, tx pgx.Tx) error {
 		g.id, g.rights.Missing, g.rights.Extra, g.rights.Recommended, g.rightsAt); err != nil {
 		return fmt.Errorf("recording what the token may do: %w", err)
 	}
-	return nil
+	return g.told.Keep(ctx, tx, g.id)
 }
 
 // report raises an alert when the token was found to lack something, and resolves it when it lacks nothing any more. The

@@ -97,6 +97,8 @@ type member struct {
 	membershipAt *time.Time
 	// fresh says that everything is to be asked for.
 	fresh bool
+	// factsOf is the node of the host's cluster that is to be asked for what seldom changes; empty for none.
+	factsOf string
 }
 
 // whole reports whether the host can speak for its cluster, as far as is known.
@@ -107,7 +109,8 @@ const selectMember = `SELECT h.id, h.cluster_id, h.failures, h.next_poll_at <= n
 	h.error_reason = '` + plugin.ReasonPermission + `', EXISTS (SELECT FROM alerts a WHERE a.host_id = h.id AND a.rule = '` +
 	alert.HostPermission + `' AND a.resolved_at IS NULL),
 	h.partial, EXISTS (SELECT FROM guests g WHERE g.cluster_id = h.cluster_id AND g.listed_at IS NOT NULL),
-	h.entry_node, c.membership_at
+	h.entry_node, c.membership_at, COALESCE((SELECT n.name FROM nodes n WHERE n.cluster_id = h.cluster_id AND n.status = 'online'
+		AND (n.facts_tried_at IS NULL OR n.facts_tried_at < now() - interval '1 day') ORDER BY n.facts_tried_at NULLS FIRST, n.name LIMIT 1), '')
 	FROM hosts h LEFT JOIN clusters c ON c.id = h.cluster_id
 	LEFT JOIN host_credentials k ON k.host_id = h.id AND k.capability = '` + string(endpoint.Monitoring) + `' `
 
@@ -118,7 +121,7 @@ func (p *Poller) members(ctx context.Context, where string, arg int64) ([]member
 	}
 	members, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (m member, err error) {
 		return m, row.Scan(&m.id, &m.cluster, &m.failures, &m.due, &m.since, &m.detail, &m.missing, &m.rightsAt, &m.limited, &m.alerted,
-			&m.partial, &m.leftOut, &m.entry, &m.membershipAt)
+			&m.partial, &m.leftOut, &m.entry, &m.membershipAt, &m.factsOf)
 	})
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("reading what to poll: %w", err))

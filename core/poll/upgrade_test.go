@@ -154,8 +154,9 @@ func goesOn(t *testing.T, d *db.DB) {
 	if all := strings.Join(tasks, ", "); all != "start 100, stop 102" && all != "stop 102, start 100" {
 		t.Errorf("the hypervisor did %s", all)
 	}
-	// Another container turns out to be the one that was away.
+	// Another container turns out by its name to be the one that was away.
 	away := hosts.cluster.NewGuestAs(hypervisor.Container, hypervisor.GuestRunning, "700")
+	hosts.cluster.Change("700", func(g *hypervisor.Guest) { g.Name = "away" })
 	if err := p.Sync(t.Context(), 1); err != nil {
 		t.Fatal(err)
 	}

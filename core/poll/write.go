@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/host"
 	"github.com/hostler/hostler/core/metric"
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
@@ -22,6 +23,8 @@ type good struct {
 	version string
 	// rights is what the token may do, when the poll asked for it; what single refusals named is among the missing.
 	rights *hypervisor.Permissions
+	// told is what the host told with them.
+	told host.Told
 	// verified says that the host was asked for what the answer leaves out; gone are the guests of that which are not there.
 	verified bool
 	gone     []unlisted
@@ -58,7 +61,9 @@ func (p *Poller) write(ctx context.Context, g good) (int64, error) {
 		}
 		// Without the right to see the cluster an answer does not name it.
 		if err := tx.Pgx.QueryRow(ctx, `UPDATE clusters SET name = CASE WHEN $6 THEN name ELSE $2 END,
-			ident = CASE WHEN $7 AND $8 = '' THEN ident ELSE $8 END, quorate = CASE WHEN $10 THEN quorate ELSE $3 END,
+			ident = CASE WHEN $7 AND $8 = '' THEN ident ELSE $8 END,
+			quorate_since = CASE WHEN $10 OR quorate IS NOT DISTINCT FROM $3 THEN quorate_since ELSE now() END,
+			quorate = CASE WHEN $10 THEN quorate ELSE $3 END,
 			seen_at = now(), figures_at = COALESCE($9, figures_at), detail_at = CASE WHEN $4 THEN now() ELSE detail_at END,
 			membership_at = CASE WHEN $10 OR $11 THEN membership_at ELSE now() END,
 			next_poll_at = clock_timestamp() + $5 WHERE id = $1 RETURNING membership_at`,

@@ -90,7 +90,7 @@ var table = map[Code]kind{
 	CodeRateLimited:         {http.StatusTooManyRequests, "Too many requests"},
 	CodeConflict:            {http.StatusConflict, "Conflict"},
 	CodeConfirmRequired:     {http.StatusConflict, "Typed confirmation needed"},
-	CodeSelfTarget:          {http.StatusConflict, "The service itself runs there"},
+	CodeSelfTarget:          {http.StatusConflict, "The service itself would be interrupted"},
 	CodePlanStale:           {http.StatusConflict, "What would happen has changed"},
 	CodeHostHasApps:         {http.StatusConflict, "The host still has apps"},
 	CodeCapabilityMissing:   {http.StatusConflict, "No token for this capability"},

@@ -44,7 +44,7 @@ import (
 func (s *Service) deps() api.Deps {
 	c := &s.config
 	firewalls := &firewall.Store{Hosts: s.Hosts, Backends: c.Firewalls}
-	figures := newMetrics(c.DB, c.Plugins, s.Poller, s.Receiver)
+	figures := newMetrics(c.DB, c.Plugins, s.Poller, s.Receiver, s.Load)
 	return api.Deps{
 		Authenticator: s.Users, Resolver: op.ScopeResolver{DB: c.DB}, Recorder: audit.Recorder{DB: c.DB}, Rights: s.Users,
 		Browser: s.Users.Browser, Entitlements: s.entitled, Logger: c.Loggers("api"), Version: c.Version, Observe: figures.observe,
@@ -55,7 +55,7 @@ func (s *Service) deps() api.Deps {
 		Keys:      keys.Deps{Users: s.Users},
 		Users:     users.Deps{Users: s.Users},
 		Teams:     teams.Deps{Users: s.Users},
-		Hosts:     hosts.Deps{Hosts: s.Hosts, Poller: s.Poller},
+		Hosts:     hosts.Deps{Hosts: s.Hosts, Poller: s.Poller, Power: s.Power},
 		Guests:    guests.Deps{Guests: s.Guests, Actor: s.VMs.Actor},
 		VMs:       vms.Deps{VMs: s.VMs},
 		Snapshots: snapshots.Deps{VMs: s.VMs, Apps: s.Apps, Actor: s.VMs.Actor},

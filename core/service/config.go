@@ -13,6 +13,7 @@ import (
 	"github.com/hostler/hostler/core/host"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/core/load"
 	"github.com/hostler/hostler/core/plugin"
 	"github.com/hostler/hostler/core/secret"
 	"github.com/hostler/hostler/core/selfupdate"
@@ -58,6 +59,7 @@ type Config struct {
 // Plugins are the processes of the drivers.
 type Plugins interface {
 	plugins.Manager
+	load.Source
 	Start(ctx context.Context) error
 	Stop()
 }
@@ -70,6 +72,8 @@ type noPlugins struct{}
 func (noPlugins) Status() []plugin.Status     { return nil }
 func (noPlugins) Start(context.Context) error { return nil }
 func (noPlugins) Stop()                       {}
+
+func (noPlugins) TakeRequests(context.Context) []plugin.SentRequests { return nil }
 
 // fill puts what stands for absent parts into the configuration.
 func (c *Config) fill() {

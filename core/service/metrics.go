@@ -12,6 +12,7 @@ import (
 
 	"github.com/hostler/hostler/core/api/plugins"
 	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/load"
 	"github.com/hostler/hostler/core/plugin"
 	"github.com/hostler/hostler/core/poll"
 	"github.com/hostler/hostler/core/remotewrite"
@@ -23,7 +24,8 @@ type metrics struct {
 	requests *prometheus.HistogramVec
 }
 
-func newMetrics(d *db.DB, installed plugins.Manager, poller *poll.Poller, receiver *remotewrite.Store) *metrics {
+func newMetrics(d *db.DB, installed plugins.Manager, poller *poll.Poller, receiver *remotewrite.Store,
+	sent *load.Recorder) *metrics {
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
 		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
@@ -32,7 +34,7 @@ func newMetrics(d *db.DB, installed plugins.Manager, poller *poll.Poller, receiv
 		}, []string{"operation", "status"}),
 	}
 	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		m.requests, &state{db: d, plugins: installed, poller: poller, receiver: receiver})
+		m.requests, &state{db: d, plugins: installed, poller: poller, receiver: receiver, sent: sent})
 	return m
 }
 
@@ -51,6 +53,7 @@ type state struct {
 	poller  *poll.Poller
 	// receiver is that of samples.
 	receiver *remotewrite.Store
+	sent     *load.Recorder
 }
 
 var (
@@ -61,14 +64,18 @@ var (
 	pollsDesc    = prometheus.NewDesc("hostler_polls_total", "Inventories that this instance asked for.", nil, nil)
 	failuresDesc = prometheus.NewDesc("hostler_poll_failures_total", "Inventories that failed.", nil, nil)
 	secondsDesc  = prometheus.NewDesc("hostler_poll_seconds_total", "Time that inventories took.", nil, nil)
-	lateDesc     = prometheus.NewDesc("hostler_remote_write_late_seconds", "For how long samples have waited for their receiver.", nil, nil)
-	refusedDesc  = prometheus.NewDesc("hostler_remote_write_refused_total", "Values that the receiver of samples refused.", nil, nil)
+	sentDesc     = prometheus.NewDesc("hostler_hypervisor_requests_total", "Requests that this instance sent to hypervisors, by driver.",
+		[]string{"driver"}, nil)
+	busyDesc = prometheus.NewDesc("hostler_hypervisor_request_seconds_total", "Time for which these kept hypervisors busy.",
+		[]string{"driver"}, nil)
+	lateDesc    = prometheus.NewDesc("hostler_remote_write_late_seconds", "For how long samples have waited for their receiver.", nil, nil)
+	refusedDesc = prometheus.NewDesc("hostler_remote_write_refused_total", "Values that the receiver of samples refused.", nil, nil)
 )
 
 // Describe names the figures.
 func (s *state) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{hostsDesc, jobsDesc, pluginDesc, restartsDesc, pollsDesc, failuresDesc, secondsDesc, lateDesc,
-		refusedDesc} {
+	for _, d := range []*prometheus.Desc{hostsDesc, jobsDesc, pluginDesc, restartsDesc, pollsDesc, failuresDesc, secondsDesc, sentDesc,
+		busyDesc, lateDesc, refusedDesc} {
 		ch <- d
 	}
 }
@@ -79,6 +86,10 @@ func (s *state) Collect(ch chan<- prometheus.Metric) {
 	ch <- prometheus.MustNewConstMetric(pollsDesc, prometheus.CounterValue, float64(count.Polls))
 	ch <- prometheus.MustNewConstMetric(failuresDesc, prometheus.CounterValue, float64(count.Failures))
 	ch <- prometheus.MustNewConstMetric(secondsDesc, prometheus.CounterValue, count.Seconds)
+	for _, total := range s.sent.Totals() {
+		ch <- prometheus.MustNewConstMetric(sentDesc, prometheus.CounterValue, float64(total.Requests), total.Plugin)
+		ch <- prometheus.MustNewConstMetric(busyDesc, prometheus.CounterValue, total.Seconds, total.Plugin)
+	}
 	for _, p := range s.plugins.Status() {
 		up := 0.0
 		if p.State == plugin.Running {

@@ -23,9 +23,11 @@ import (
 	"github.com/hostler/hostler/core/idempotency"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/core/load"
 	"github.com/hostler/hostler/core/maintenance"
 	"github.com/hostler/hostler/core/network"
 	"github.com/hostler/hostler/core/poll"
+	"github.com/hostler/hostler/core/power"
 	"github.com/hostler/hostler/core/remotewrite"
 	"github.com/hostler/hostler/core/schedule"
 	"github.com/hostler/hostler/core/secret"
@@ -57,6 +59,7 @@ type Service struct {
 	Backups  *backup.Store
 	Storages *storage.Store
 	Networks *network.Store
+	Power    *power.Store
 	Uploads  *upload.Store
 	Queue    *job.Queue
 	Poller   *poll.Poller
@@ -65,6 +68,7 @@ type Service struct {
 	Schedule *schedule.Store
 	Updates  *selfupdate.Store
 	Receiver *remotewrite.Store
+	Load     *load.Recorder
 
 	config  Config
 	watch   secret.Watch
@@ -121,6 +125,8 @@ func New(c Config) (*Service, error) {
 	s.Backups.Register(s.Queue)
 	s.Storages = &storage.Store{DB: c.DB, Hosts: s.Hosts, Actor: actor, Guests: s.Guests, Deleted: s.Backups.Refresh}
 	s.Storages.Register(s.Queue)
+	s.Power = &power.Store{DB: c.DB, Hosts: s.Hosts, Actor: actor, Sync: s.Poller.Sync}
+	s.Power.Register(s.Queue)
 	s.Networks = &network.Store{DB: c.DB, Hosts: s.Hosts, Actor: actor, Self: c.Self}
 	s.Networks.Register(s.Queue)
 	s.Uploads = &upload.Store{DB: c.DB, Actor: actor, Spool: c.Spool, Logger: c.Loggers("upload"), Heartbeat: s.Heartbeats[Uploads]}
@@ -137,6 +143,7 @@ func New(c Config) (*Service, error) {
 	s.Replays = &idempotency.Store{DB: c.DB, Keys: c.Keys}
 	s.Receiver = &remotewrite.Store{DB: c.DB, Keys: c.Keys, AllowLocal: c.AllowLocal, Logger: c.Loggers("remote-write"),
 		Heartbeat: s.Heartbeats[RemoteWrite], Unable: outdated}
+	s.Load = &load.Recorder{DB: c.DB, Source: c.Plugins, Logger: c.Loggers("load"), Heartbeat: s.Heartbeats[Load]}
 
 	housekeeping := maintenance.New(maintenance.Config{DB: c.DB, Queue: s.Queue, Sessions: s.Users, Replays: s.Replays, Trail: s.Chain})
 	housekeeping.Register()

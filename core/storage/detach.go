@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -12,6 +13,7 @@ import (
 	"github.com/hostler/hostler/core/audit"
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/guest"
+	"github.com/hostler/hostler/core/host"
 	"github.com/hostler/hostler/core/plan"
 	"github.com/hostler/hostler/core/problem"
 	"github.com/hostler/hostler/sdk/hypervisor"
@@ -72,7 +74,8 @@ func (s *Store) tellStranded(ctx context.Context, p *place, pl *plan.Plan) error
 	pl.Add(plan.KindHost, p.name, "The hypervisor forgets the storage %s. What lies on it stays there.", p.name)
 	counts := map[hypervisor.VolumeKind]int{}
 	sizes := map[hypervisor.VolumeKind]int64{}
-	owners := map[hypervisor.GuestID]int{}
+	owners, backups := map[hypervisor.GuestID]int{}, map[hypervisor.GuestID]int{}
+	names := map[hypervisor.VolumeKind][]string{}
 	for i, node := range p.looked() {
 		if i >= maxLooked {
 			pl.Warn("What lies on it on further nodes was not looked at.")
@@ -91,28 +94,85 @@ func (s *Store) tellStranded(ctx context.Context, p *place, pl *plan.Plan) error
 			if v.SizeBytes != nil {
 				sizes[v.Kind] += *v.SizeBytes
 			}
-			if v.Kind == hypervisor.VolumeDisk && v.Guest != "" {
+			switch {
+			case v.Kind == hypervisor.VolumeDisk && v.Guest != "":
 				owners[v.Guest]++
+			case v.Kind == hypervisor.VolumeBackup && v.Guest != "":
+				backups[v.Guest]++
+			case v.Kind != hypervisor.VolumeDisk && v.Kind != hypervisor.VolumeBackup:
+				names[v.Kind] = append(names[v.Kind], host.Clean(v.Name))
 			}
 		}
 	}
 	if err := s.tellOwners(ctx, p, owners, pl); err != nil {
 		return err
 	}
+	if err := s.tellBackups(ctx, p, backups, pl); err != nil {
+		return err
+	}
 	for _, k := range []struct {
 		of         hypervisor.VolumeKind
 		kind, text string
 	}{
-		{hypervisor.VolumeDisk, plan.KindDisk, "%d disks are out of reach."},
-		{hypervisor.VolumeBackup, plan.KindBackup, "%d backups are out of reach."},
-		{hypervisor.VolumeImage, plan.KindData, "%d images are out of reach."},
-		{hypervisor.VolumeTemplate, plan.KindData, "%d templates are out of reach."},
-		{hypervisor.VolumeOther, plan.KindData, "%d other files are out of reach."},
+		{hypervisor.VolumeDisk, plan.KindDisk, "%d disks are out of reach"},
+		{hypervisor.VolumeBackup, plan.KindBackup, "%d backups are out of reach"},
+		{hypervisor.VolumeImage, plan.KindData, "%d images are out of reach"},
+		{hypervisor.VolumeTemplate, plan.KindData, "%d templates are out of reach"},
+		{hypervisor.VolumeOther, plan.KindData, "%d other files are out of reach"},
 	} {
 		if n := counts[k.of]; n > 0 {
 			size := sizes[k.of]
-			pl.AddSized(k.kind, "", &size, k.text, n)
+			pl.AddSized(k.kind, "", &size, k.text+"%s.", n, naming(names[k.of]))
 		}
+	}
+	return nil
+}
+
+// maxNamed is how many files a plan names.
+const maxNamed = 10
+
+// naming names files behind a colon, each once.
+func naming(names []string) string {
+	names = slices.Compact(slices.Sorted(slices.Values(names)))
+	if len(names) == 0 {
+		return ""
+	}
+	text := ": " + strings.Join(names[:min(len(names), maxNamed)], ", ")
+	if more := len(names) - maxNamed; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// tellBackups says whose backups would be out of reach, as far as the caller may see the guests. A guest may be there no more.
+func (s *Store) tellBackups(ctx context.Context, p *place, backups map[hypervisor.GuestID]int, pl *plan.Plan) error {
+	found, err := s.guestsOf(ctx, p.clusterID, slices.Collect(maps.Keys(backups)))
+	if err != nil {
+		return err
+	}
+	seen, others, err := s.users(ctx, slices.Sorted(maps.Keys(found)))
+	if err != nil {
+		return err
+	}
+	for _, u := range seen {
+		what := "VM"
+		if u.Kind == guest.Container {
+			what = "container"
+		}
+		pl.Add(plan.KindBackup, u.Name, "%d backups of the %s %s are out of reach.", backups[found[u.ID]], what, u.Name)
+	}
+	if others > 0 {
+		pl.Add(plan.KindBackup, "", "Backups of %d guests of other teams are out of reach.", others)
+	}
+	gone := 0
+	for _, ref := range found {
+		backups[ref] = 0
+	}
+	for _, n := range backups {
+		gone += n
+	}
+	if gone > 0 {
+		pl.Add(plan.KindBackup, "", "%d backups of guests that are not there now are out of reach.", gone)
 	}
 	return nil
 }

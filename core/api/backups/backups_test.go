@@ -190,6 +190,38 @@ func TestOwnerOfABackup(t *testing.T) {
 	b.ask("GET", "backups", "", apitest.Viewer, 200, "", `"vm_id":null,"app_id":null,"name":"renamed"`)
 }
 
+// A backup of a guest that is gone keeps its name, and is not taken for one of the guest that got its id: it neither covers that nor is
+// put in its place. A guest that comes back under the name has it again.
+func TestBackupsOfAnIDThatIsReused(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t)
+	one, ref := "backups/"+b.backup("web"), b.refs["web"].ID
+	b.Exec("DELETE FROM guests WHERE name = 'web'")
+	b.cluster.Change(ref, func(g *hypervisor.Guest) { g.Name = "payroll" })
+	b.sync()
+	for range 2 { // when guests are looked for, and when the storage is listed
+		b.turn()
+		b.ask("GET", "backups", "", apitest.Viewer, 200, "", `"vm_id":null,"app_id":null,"name":"web"`)
+		b.ask("GET", "backups/coverage", "", apitest.Viewer, 200, "", `"name":"payroll"`,
+			`"backup_id":null,"backup_at":null,"storage":null,"age_s":null,"max_age_days":7,"state":"stale"`)
+		b.ask("POST", one+"/restore", `{"over":true,"confirm":"payroll"}`, apitest.Admin, 409, "invalid_state", "the guest web is gone")
+		b.list()
+	}
+	b.cluster.Change(ref, func(g *hypervisor.Guest) { g.Name = "web" })
+	b.sync()
+	b.turn()
+	b.ask("GET", "backups?vm="+b.vm("web"), "", apitest.Viewer, 200, "", `"name":"web"`)
+	// Of a guest that a job has made anew they are not, whatever it is called.
+	b.Exec("UPDATE backups SET superseded = true, guest_id = NULL")
+	b.turn()
+	b.list()
+	b.ask("GET", "backups", "", apitest.Viewer, 200, "", `"vm_id":null,"app_id":null,"name":"web"`)
+	// What has the id of another guest's backup is another backup.
+	b.Exec("UPDATE backups SET guest_ref = 'other'")
+	b.list()
+	b.ask("GET", "backups?vm="+b.vm("web"), "", apitest.Viewer, 200, "", `"name":"web"`)
+}
+
 func TestCoverage(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)

@@ -35,6 +35,12 @@ func Register(a *op.API, deps Deps) {
 	})
 	op.Get(a, "/api/v1/cluster/summary", h.summary, op.Spec{
 		ID: "get_cluster_summary", Summary: "Sum up all clusters", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
-		Description: "Figures over all hosts that the caller may see, as the last polls found them. Each storage counts once.",
+		Description: "Figures over all hosts that the caller may see, as the last polls found them. Each storage counts once. With them come " +
+			"the open problems, each with how to mend it; how each cluster stands, with the age of what is known of its quorum, its members' " +
+			"releases, certificates and subscriptions; and how each host stands, with the requests to it that the service causes.\n\n" +
+			"Releases, certificates and subscriptions of nodes are read once a day, by three small requests to each node; a host's own release " +
+			"and certificate, and the ends of tokens where the hypervisor tells them, every half hour. Problems of tokens and certificates " +
+			"begin 30 days before their end, and are critical from the last 7 days on. A failed job is one for a day, unless the same has " +
+			"succeeded since.",
 	})
 }

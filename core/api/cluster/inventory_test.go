@@ -135,13 +135,13 @@ func TestSummary(t *testing.T) {
 		{apitest.Viewer, `{"hosts":5,"hosts_online":3,"clusters":4,"nodes":5,"nodes_online":4,"vms":4,"vms_running":2,"containers":3,` +
 			`"containers_running":3,"apps":3,` +
 			`"templates":1,"unknown":1,"cpus_used":16,"cpus":32,"memory_bytes":40,"memory_total_bytes":400,"disk_bytes":51,` +
-			`"disk_total_bytes":480}`},
+			`"disk_total_bytes":480,`},
 		{apitest.In(2, identity.Viewer), `{"hosts":1,"hosts_online":1,"clusters":1,"nodes":1,"nodes_online":1,"vms":0,"vms_running":0,` +
 			`"containers":1,"containers_running":1,"apps":1,` +
-			`"templates":0,"unknown":0,"cpus_used":8,"cpus":8,"memory_bytes":10,"memory_total_bytes":100,"disk_bytes":5,"disk_total_bytes":50}`},
+			`"templates":0,"unknown":0,"cpus_used":8,"cpus":8,"memory_bytes":10,"memory_total_bytes":100,"disk_bytes":5,"disk_total_bytes":50,`},
 		{apitest.In(3, identity.Owner), `{"hosts":0,"hosts_online":0,"clusters":0,"nodes":0,"nodes_online":0,"vms":0,"vms_running":0,` +
 			`"containers":0,"containers_running":0,"apps":0,` +
-			`"templates":0,"unknown":0,"cpus_used":0,"cpus":0,"memory_bytes":0,"memory_total_bytes":0,"disk_bytes":0,"disk_total_bytes":0}`},
+			`"templates":0,"unknown":0,"cpus_used":0,"cpus":0,"memory_bytes":0,"memory_total_bytes":0,"disk_bytes":0,"disk_total_bytes":0,`},
 	} {
 		r.Run(t, apitest.Scenario{Name: c.as.String(), Method: "GET", URL: "/api/v1/cluster/summary", As: c.as, Status: 200,
 			Contains: []string{c.want}})

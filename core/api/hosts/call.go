@@ -64,18 +64,19 @@ func (h handlers) test(ctx context.Context, _ *struct{}) (*op.Body[host.Check], 
 	return &op.Body[host.Check]{Body: check}, err
 }
 
-type nodeInput struct {
+// OnNode is a node in a path.
+type OnNode struct {
 	Node string `path:"node" minLength:"1" maxLength:"253" example:"pve1" doc:"Name of a node of the host's cluster"`
 }
 
-func (h handlers) nodeStatus(ctx context.Context, in *nodeInput) (*op.Body[host.NodeStatus], error) {
+func (h handlers) nodeStatus(ctx context.Context, in *OnNode) (*op.Body[host.NodeStatus], error) {
 	status, err := h.hosts.NodeStatus(ctx, op.Found(ctx).ID, in.Node)
 	return &op.Body[host.NodeStatus]{Body: status}, err
 }
 
 type hardwareInput struct {
-	Node   string `path:"node" minLength:"1" maxLength:"253" example:"pve1" doc:"Name of a node of the host's cluster"`
-	Health bool   `query:"health" default:"false" doc:"Ask the disks for health and wear, which wakes those that sleep"`
+	OnNode
+	Health bool `query:"health" default:"false" doc:"Ask the disks for health and wear, which wakes those that sleep"`
 }
 
 func (h handlers) nodeHardware(ctx context.Context, in *hardwareInput) (*op.Body[host.NodeHardware], error) {

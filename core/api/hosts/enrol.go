@@ -3,9 +3,12 @@ package hosts
 import (
 	"context"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"github.com/hostler/hostler/core/api/op"
 	"github.com/hostler/hostler/core/host"
 	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/problem"
 	"github.com/hostler/hostler/core/secret"
 )
 
@@ -14,22 +17,37 @@ type Access struct {
 	Driver      string  `json:"driver,omitempty" maxLength:"63" example:"pve" doc:"One of GET /hosts/drivers; pve by default"`
 	Form        string  `json:"credential_form,omitempty" maxLength:"40" example:"token" doc:"How access is handed over: one of the driver's credential_forms, the first by default"`
 	TokenID     string  `json:"token_id,omitempty" maxLength:"255" example:"service@pve!monitoring" doc:"Needed where the form has an id_label, such as an API token's"`
-	TokenSecret string  `json:"token_secret" minLength:"1" maxLength:"16384" example:"6f1c2d3e-0000-4000-8000-1a2b3c4d5e6f" doc:"A token's secret, a certificate with its key, a one-time code, at most 16 KiB. Stored encrypted and never shown again; a one-time code is not stored"`
-	Fingerprint *string `json:"tls_fingerprint,omitempty" nullable:"true" maxLength:"200" doc:"SHA-256 of the certificate in hexadecimal, with or without colons. One that a one-time code names is pinned without it"`
+	TokenSecret string  `json:"token_secret,omitempty" minLength:"1" maxLength:"16384" example:"6f1c2d3e-0000-4000-8000-1a2b3c4d5e6f" doc:"A token's secret, a certificate with its key, a one-time code, at most 16 KiB. Needed unless something stands in its place, such as paste. Stored encrypted and never shown again; a one-time code is not stored"`
+	Paste       string  `json:"paste,omitempty" minLength:"1" maxLength:"65536" example:"Enter these tokens in Hostler. The secrets are not shown again.\n\n  monitoring\n    token id: service@pve!monitoring\n    secret:   6f1c2d3e-0000-4000-8000-1a2b3c4d5e6f\n\n  lifecycle\n    token id: service@pve!lifecycle\n    secret:   0b9a8c7d-0000-4000-8000-5f4e3d2c1b0a\n" doc:"What the script of POST /hosts/token-script has printed, as it was copied from the terminal, at most 64 KiB: prompts, colours, borders and broken lines do no harm. It brings the tokens of all capabilities and stands in the place of credential_form, token_id and token_secret. Never shown again"`
+	Fingerprint *string `json:"tls_fingerprint,omitempty" nullable:"true" maxLength:"200" example:"3F:9A:0C:51:7B:E2:44:D8:96:1E:A7:30:CB:5D:82:F6:19:60:BE:4C:D3:07:8A:F1:2E:95:6B:C8:54:A0:ED:73" doc:"SHA-256 of the certificate in hexadecimal, with or without colons. One that a one-time code names is pinned without it"`
 	VerifyTLS   *bool   `json:"verify_tls,omitempty" default:"true" doc:"Without tls_fingerprint: check the certificate against the system's authorities"`
 }
 
 func (a Access) enrolment(name, address string) host.Enrolment {
 	in := host.Enrolment{Driver: a.Driver, Address: address, Name: name, Form: a.Form, TokenID: a.TokenID, Secret: secret.New(a.TokenSecret),
-		VerifyTLS: a.VerifyTLS == nil || *a.VerifyTLS}
+		Paste: secret.New(a.Paste), VerifyTLS: a.VerifyTLS == nil || *a.VerifyTLS}
 	if a.Fingerprint != nil {
 		in.Fingerprint = *a.Fingerprint
 	}
 	return in
 }
 
+// missing is the fault of a body without any token, which its schema cannot tell.
+func (a Access) missing(others bool) []error {
+	if a.TokenSecret != "" || a.Paste != "" || others {
+		return nil
+	}
+	return []error{problem.InvalidField("required", "missing", "body", "token_secret")}
+}
+
+var (
+	_ huma.Resolver = (*createInput)(nil)
+	_ huma.Resolver = (*probeInput)(nil)
+)
+
 type createInput struct {
 	Body struct {
+		CreateExample
 		Access
 		Address    string `json:"address" minLength:"1" maxLength:"300" example:"pve1.example.com" doc:"Name, IPv4, or IPv6 in brackets, with :port or without (the driver's default_port), or an https:// URL of these"`
 		Name       string `json:"name" minLength:"1" maxLength:"100" example:"rack1"`
@@ -37,6 +55,9 @@ type createInput struct {
 		SSHEnroll  bool   `json:"ssh_enroll,omitempty" doc:"Kept for when SSH keys are enrolled; this release enrols none"`
 	}
 }
+
+// Resolve implements huma.Resolver.
+func (in *createInput) Resolve(huma.Context) []error { return in.Body.missing(false) }
 
 // Created is a new host and what its check has found.
 type Created struct {
@@ -57,14 +78,32 @@ func (h handlers) create(ctx context.Context, in *createInput) (*op.Body[Created
 
 type probeInput struct {
 	Body struct {
+		ProbeExample
 		Access
-		Address string  `json:"address,omitempty" maxLength:"300" example:"pve1.example.com" doc:"As at enrolling; needed unless a one-time code is given, which tells addresses"`
-		Name    *string `json:"name,omitempty" nullable:"true" maxLength:"100" doc:"Accepted and not used"`
+		Tokens  []Candidate `json:"tokens,omitempty" minItems:"1" maxItems:"10" doc:"Several tokens to try at once, in the place of credential_form, token_id, token_secret and paste"`
+		Address string      `json:"address,omitempty" maxLength:"300" example:"pve1.example.com" doc:"As at enrolling; needed unless there are only one-time codes, which tell addresses"`
+		Name    *string     `json:"name,omitempty" nullable:"true" maxLength:"100" doc:"Accepted and not used"`
 	}
 }
 
+// Candidate is a token to try.
+type Candidate struct {
+	Capability  string `json:"capability" enum:"monitoring,lifecycle,console,backup,node_power" example:"lifecycle" doc:"What it is for"`
+	Form        string `json:"credential_form,omitempty" maxLength:"40" example:"token" doc:"As at enrolling"`
+	TokenID     string `json:"token_id,omitempty" maxLength:"255" example:"service@pve!lifecycle" doc:"As at enrolling"`
+	TokenSecret string `json:"token_secret" minLength:"1" maxLength:"16384" example:"6f1c2d3e-0000-4000-8000-1a2b3c4d5e6f" doc:"At most 16 KiB"`
+}
+
+// Resolve implements huma.Resolver.
+func (in *probeInput) Resolve(huma.Context) []error { return in.Body.missing(in.Body.Tokens != nil) }
+
 func (h handlers) probe(ctx context.Context, in *probeInput) (*op.Body[host.Probed], error) {
-	found, err := h.hosts.Probe(ctx, in.Body.enrolment("", in.Body.Address))
+	wish := host.Probing{Enrolment: in.Body.enrolment("", in.Body.Address)}
+	for _, c := range in.Body.Tokens {
+		wish.Tokens = append(wish.Tokens,
+			host.Token{Capability: c.Capability, Form: c.Form, TokenID: c.TokenID, Secret: secret.New(c.TokenSecret)})
+	}
+	found, err := h.hosts.Probe(ctx, wish)
 	return &op.Body[host.Probed]{Body: found}, err
 }
 

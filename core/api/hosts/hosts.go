@@ -10,6 +10,7 @@ import (
 	"github.com/hostler/hostler/core/host"
 	"github.com/hostler/hostler/core/idempotency"
 	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/power"
 )
 
 // Poller reads hosts' inventories.
@@ -24,18 +25,20 @@ type Poller interface {
 type Deps struct {
 	Hosts  *host.Store
 	Poller Poller
+	Power  *power.Store
 }
 
 type handlers struct {
 	hosts  *host.Store
 	poller Poller
+	power  *power.Store
 }
 
 const tag = "Hosts"
 
 // Register declares the operations.
 func Register(a *op.API, deps Deps) {
-	h := handlers{deps.Hosts, deps.Poller}
+	h := handlers{deps.Hosts, deps.Poller, deps.Power}
 	op.Get(a, "/api/v1/hosts", h.list, op.Spec{
 		ID: "list_hosts", Summary: "List hosts", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
 		Description: "The hosts of the caller's teams, by name. A host is one hypervisor API endpoint; several hosts may front one cluster.",
@@ -51,7 +54,9 @@ func Register(a *op.API, deps Deps) {
 			"host belongs to the team `default` until it is moved. The first poll begins at once. A one-time code pins the certificate that it " +
 			"names and is traded for a credential after all that can be refused without it: what fails afterwards names in `credential_id` " +
 			"what the hypervisor trusts in vain, and is 504 `outcome_unknown` where the answer to the code was lost. A `driver` that is not " +
-			"installed is 422, with the names of those that run.",
+			"installed is 422, with the names of those that run.\n\n`paste` takes what the token script has printed: the host is stored with the " +
+			"tokens of all capabilities in it, that for `monitoring` among them, or not at all. Each is verified before any is stored; where one " +
+			"fails, `tokens` in the answer has a row for each. What is wrong with a paste is 422, and never tells anything of it.",
 	})
 	op.Get(a, "/api/v1/hosts/capabilities", h.capabilities, op.Spec{
 		ID: "list_capabilities", Summary: "List what tokens are for", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
@@ -65,15 +70,21 @@ func Register(a *op.API, deps Deps) {
 	})
 	op.Post(a, "/api/v1/hosts/probe", h.probe, op.Spec{
 		ID: "probe_host", Summary: "Check an endpoint without enrolling it", Tag: tag, Calls: true, Role: identity.Admin, ReadOnly: true,
-		Description: "Connects, checks the certificate and the token and tells what was found, as enrolling would; nothing is stored. A " +
+		Description: "Looks at the certificate, tries the tokens and tells what was found, as enrolling would; nothing is stored. " +
+			"`certificate` is told whether or not anything vouches for it, and no token is sent to an endpoint whose certificate is neither " +
+			"pinned nor " +
+			"trusted.\n\nWith `token_secret` one token is tried, and failures are those of enrolling; with the certificate as a member " +
+			"`certificate` where it was seen. With `paste`, or with `tokens`, each token has a row in `tokens`: a bad one, and an " +
+			"endpoint that is not there, is a `reason` of its row and no error.\n\nA " +
 			"one-time code is not used: `one_time_code` tells what it says of itself, and only the endpoint and its certificate are checked. " +
-			"Failures are those of enrolling. An API key needs the scope `hosts:write`: this makes the service call an address.",
+			"An API key needs the scope `hosts:write`: this makes the service call an address.",
 	})
 	op.Post(a, "/api/v1/hosts/token-script", h.tokenScript, op.Spec{
 		ID: "write_token_script", Summary: "Write the script that makes the tokens", Tag: tag, Role: identity.Admin, ReadOnly: true,
 		Unsupported: true,
 		Description: "A shell script for an administrator of the hypervisor: it makes one user, and a role and a token for each capability, " +
-			"and prints the tokens. It is safe to run twice. A capability that the driver does not have is 501 `unsupported`.",
+			"and prints the tokens. What it has printed is taken as `paste` at enrolling, by a probe, and where tokens are replaced. It is safe " +
+			"to run twice. A capability that the driver does not have is 501 `unsupported`.",
 	})
 	op.Put(a, "/api/v1/hosts/self", h.setSelf, op.Spec{
 		ID: "set_self_host", Summary: "Say which host the service itself runs on", Tag: tag, Role: identity.Admin,
@@ -101,6 +112,8 @@ func Register(a *op.API, deps Deps) {
 	})
 	registerTokens(a, h)
 	registerCalls(a, h)
+	registerPeers(a, h)
+	registerPower(a, h)
 }
 
 func (h handlers) list(ctx context.Context, _ *struct{}) (*op.List[host.Host], error) {

@@ -241,6 +241,13 @@ func TestCallsToTheHypervisor(t *testing.T) {
 		apitest.Scenario{Name: "capabilities", Method: "GET", URL: "/api/v1/hosts/capabilities", As: apitest.Viewer, Status: 200,
 			Contains: []string{`[{"key":"monitoring"`, `"required":true`, "node_power"}},
 	)
+	b.cluster.SetFault("tasklog", memdriver.Fault{Err: plugin.Errorf(plugin.Refused, "no")})
+	b.cluster.SetFault("inventory", memdriver.Fault{Err: plugin.Errorf(plugin.Timeout, "no answer")})
+	b.Run(t,
+		get("a log fails", "/"+task+"/log", 502, "hypervisor_error", `"reason":"refused"`),
+		apitest.Scenario{Name: "sync takes too long", Method: "POST", URL: "/api/v1/hosts/1/sync", As: apitest.Operator, Status: 504,
+			Error: "timeout"},
+	)
 	b.cluster.SetFault("tasks", memdriver.Fault{Err: plugin.Errorf(plugin.Refused, "no")})
 	b.cluster.SetFault("inventory", memdriver.Fault{Err: plugin.Errorf(plugin.Unreachable, "no route")})
 	b.Run(t,
@@ -343,6 +350,28 @@ func TestSelfAndRemove(t *testing.T) {
 	if left := b.Value("SELECT (SELECT count(*) FROM guests) + (SELECT count(*) FROM apps) + (SELECT count(*) FROM host_credentials) + " +
 		"(SELECT count(*) FROM clusters) + (SELECT count(*) FROM settings)"); left != "0" {
 		t.Errorf("%s rows are left", left)
+	}
+}
+
+// A host that is not there, and one of another team, are the same to whoever asks.
+func TestUnknownHosts(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t)
+	b.enrol()
+	for _, o := range []struct{ method, url, body string }{
+		{"GET", "", ""}, {"PATCH", "", `{"name":"rack"}`}, {"DELETE", "", `{"confirm":"lab"}`}, {"POST", "/sync", ""}, {"POST", "/test", ""},
+		{"GET", "/tasks", ""}, {"GET", "/tasks/some/log", ""}, {"POST", "/credentials", b.rotate(endpoint.Lifecycle)},
+		{"POST", "/credentials", pasteBody(b.cluster.RoleOutput(four, nil), "")}, {"DELETE", "/credentials/lifecycle", ""}, {"GET",
+			"/peers", ""},
+		{"POST", "/peers", `{"nodes":["node2"]}`}, {"GET", "/nodes/node1/status", ""}, {"GET", "/nodes/node1/hardware", ""},
+		{"POST", "/nodes/node1/power", `{"command":"reboot","confirm":"node1"}`},
+	} {
+		b.Run(t,
+			apitest.Scenario{Name: "no such host: " + o.method + " " + o.url, Method: o.method, URL: "/api/v1/hosts/9" + o.url, Body: o.body,
+				As: apitest.Owner, Status: 404, Error: "not_found"},
+			apitest.Scenario{Name: "another team's: " + o.method + " " + o.url, Method: o.method, URL: "/api/v1/hosts/1" + o.url, Body: o.body,
+				As: apitest.In(2, identity.Owner), Status: 404, Error: "not_found"},
+		)
 	}
 }
 

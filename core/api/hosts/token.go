@@ -8,17 +8,19 @@ import (
 	"github.com/hostler/hostler/core/host"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/secret"
-	"github.com/hostler/hostler/sdk/endpoint"
 )
 
 func registerTokens(a *op.API, h handlers) {
 	op.Post(a, "/api/v1/hosts/:host_id/credentials", h.rotate, op.Spec{
-		ID: "rotate_host_credentials", Summary: "Replace or add a token", Tag: tag, Calls: true, Role: identity.Owner, On: op.Host,
+		ID: "rotate_host_credentials", Summary: "Replace or add tokens", Tag: tag, Calls: true, Role: identity.Owner, On: op.Host,
 		Status: http.StatusOK,
 		Audit:  op.Audit{Action: "host.rotate_credentials"},
 		Description: "The new token is verified against the host before it replaces the old one: a rejected one is 502 `token_rejected`, and " +
 			"the old one stays. This is also how the first token of a further capability is added. A one-time code is traded as at " +
-			"enrolling. A capability that the host's driver does not have is 501 `unsupported`, and so is `rotate_ssh` in this release.",
+			"enrolling. A capability that the host's driver does not have is 501 `unsupported`, and so is `rotate_ssh` in this release.\n\n" +
+			"`paste` takes what the token script has printed: all tokens in it are verified, and then stored in one step or, where one fails, " +
+			"not at " +
+			"all, with a row for each in `tokens` of the answer. What is wrong with a paste is 422, and never tells anything of it.",
 	})
 	op.Delete(a, "/api/v1/hosts/:host_id/credentials/:kind", h.removeToken, op.Spec{
 		ID: "delete_host_credential", Summary: "Delete a token", Tag: tag, Role: identity.Owner, On: op.Host, Status: http.StatusOK,
@@ -30,16 +32,25 @@ func registerTokens(a *op.API, h handlers) {
 
 type rotateInput struct {
 	Body struct {
+		RotateExample
 		Capability  *string `json:"capability,omitempty" nullable:"true" maxLength:"40" example:"lifecycle" doc:"monitoring, lifecycle, console, backup or node_power; monitoring by default"`
 		Form        *string `json:"credential_form,omitempty" nullable:"true" maxLength:"40" example:"token" doc:"As at enrolling"`
 		TokenID     *string `json:"token_id,omitempty" nullable:"true" maxLength:"255" example:"service@pve!lifecycle"`
-		TokenSecret *string `json:"token_secret,omitempty" nullable:"true" maxLength:"16384" doc:"At most 16 KiB"`
+		TokenSecret *string `json:"token_secret,omitempty" nullable:"true" maxLength:"16384" example:"6f1c2d3e-0000-4000-8000-1a2b3c4d5e6f" doc:"At most 16 KiB"`
+		Paste       *string `json:"paste,omitempty" nullable:"true" minLength:"1" maxLength:"65536" doc:"What the token script has printed, as at enrolling: all tokens in it are replaced or added, in the place of the fields above"`
 		RotateSSH   bool    `json:"rotate_ssh,omitempty"`
 	}
 }
 
 // Rotated is the answer of a rotation.
 type Rotated struct {
+	StoredToken
+	Tokens []StoredToken `json:"tokens" doc:"All tokens that were stored; the fields above are of the first one"`
+	Kept   []string      `json:"kept" example:"[\"console\"]" doc:"Capabilities whose token the script that printed the paste has found and kept: what is stored of them stays as it is"`
+}
+
+// StoredToken is a token that was verified and stored.
+type StoredToken struct {
 	Capability   string            `json:"capability" example:"lifecycle"`
 	TokenID      string            `json:"token_id" example:"service@pve!lifecycle" doc:"What the hypervisor calls it: a token's id, the SHA-256 of a certificate"`
 	Form         string            `json:"form" example:"token" doc:"As it is kept: what a one-time code was traded for, for one"`
@@ -48,12 +59,17 @@ type Rotated struct {
 
 func (h handlers) rotate(ctx context.Context, in *rotateInput) (*op.Body[Rotated], error) {
 	wish := host.Rotation{Capability: text(in.Body.Capability), Form: text(in.Body.Form), TokenID: text(in.Body.TokenID),
-		Secret: secret.New(text(in.Body.TokenSecret)), SSH: in.Body.RotateSSH}
-	if wish.Capability == "" {
-		wish.Capability = string(endpoint.Monitoring)
-	}
+		Secret: secret.New(text(in.Body.TokenSecret)), Paste: secret.New(text(in.Body.Paste)), SSH: in.Body.RotateSSH}
 	done, err := h.hosts.Rotate(ctx, op.Found(ctx).ID, wish)
-	return &op.Body[Rotated]{Body: Rotated{wish.Capability, done.TokenID, done.Form, done.Verification}}, err
+	if err != nil {
+		return nil, err
+	}
+	out := Rotated{Kept: done.Kept}
+	for _, one := range done.Stored {
+		out.Tokens = append(out.Tokens, StoredToken{string(one.Capability), one.TokenID, one.Form, one.Verification})
+	}
+	out.StoredToken = out.Tokens[0]
+	return &op.Body[Rotated]{Body: out}, nil
 }
 
 func text(s *string) string {

@@ -41,9 +41,9 @@ func Register(a *op.API, deps Deps) {
 		ID: "scrape_guests", Summary: "Read the figures of all guests as OpenMetrics", Tag: tag, Ours: true, Role: identity.Viewer,
 		On: op.Anywhere, Content: []string{"application/openmetrics-text"}, Timeout: 5 * time.Minute,
 		Description: "The last figures of every guest that you may see, for Prometheus and all that reads OpenMetrics 1.0, written as they " +
-			"are read. Let it come with an API key of the scope `read`. Figures that no poll has told of for five minutes are left out. " +
-			"Every series has the labels `id`, `kind`, `name` and `cluster`; `hostler_guest_info` has `host`, `node`, `ref` and `app` besides. " +
-			"At most four are read at once (429).",
+			"are read. Let it come with an API key of the scope `read`. Figures that no poll has told of for five minutes, or for three polls " +
+			"where these are rarer, are left out. Every series has the labels `id`, `kind`, `name` and `cluster`; `hostler_guest_info` has " +
+			"`host`, `node`, `ref` and `app` besides. At most four are read at once (429).",
 	})
 	op.Get(a, "/api/v1/network/throughput", h.throughput, op.Spec{
 		ID: "get_network_throughput", Summary: "Get the throughput of all hosts", Tag: "Network", Role: identity.Viewer, On: op.Anywhere,

@@ -153,6 +153,13 @@ func TestToAnotherCluster(t *testing.T) {
 	b.ask("POST", check, to, apitest.Admin, 200, "", `"possible":true`, `"source_storage":"archive"`, `"target_storage":"vault"`,
 		`"target_node":"onode1"`, `"code":"source_stays"`, `"live":false`)
 	b.ask("POST", "apps/1/migrate", to, apitest.Admin, 409, "confirm_required", "The guest that is there now stays")
+	for id, name := range []string{"", "lab", "elsewhere"} {
+		b.Exec("UPDATE clusters SET quorate = id <> (SELECT cluster_id FROM hosts WHERE id = $1)", id)
+		if name != "" {
+			b.ask("POST", check, to, apitest.Admin, 200, "", `"possible":false`, `"code":"quorum_lost"`, "The cluster of the host "+name+" has no")
+		}
+	}
+	b.Exec("UPDATE clusters SET quorate = true")
 	b.other.AddStorage(memdriver.StorageSpec{Name: "archive", Archive: &memdriver.Archive{}, FreeGB: 100})
 	b.other.AddStorage(memdriver.StorageSpec{Name: "vault", FreeGB: 100})
 	b.ask("POST", check, to, apitest.Admin, 200, "", `"code":"no_shared_storage"`) // of one name, and without the backup

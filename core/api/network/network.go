@@ -53,7 +53,8 @@ func Register(a *op.API, deps Deps) {
 		Needs: endpoint.Lifecycle, Audit: op.Audit{Action: "network.edit", Target: "iface"}, Timeout: changeTime,
 		Description: "What is absent from `config` stays, null clears a setting; what this service does not know of the interface stays too. " +
 			"A change that guests on a bridge would notice is 409 `bridge_in_use` with `guests` until `confirm` holds the bridge's name; so is " +
-			"one while guests of the node were not read yet (`unknown`).",
+			"one while guests of the node were not read yet (`unknown`). An address that comes from the network (`dynamic`, `dynamic6`) ends " +
+			"with any change: 422 until `cidr` or `cidr6` says what shall be there instead.",
 	})
 	op.Delete(a, one, h.remove, op.Spec{
 		ID: "delete_bridge", Summary: "Stage the removal of an interface", Tag: tag, Role: identity.Admin, On: op.Host, Calls: true,
@@ -68,8 +69,8 @@ func Register(a *op.API, deps Deps) {
 		Recall: h.startedAgain, Confirm: op.Confirm{When: op.ConfirmAlways, Field: "node"},
 		Description: "Answers with the job. 409 `confirm_required` until `confirm` holds the node's name; `self_target` with the same phrase " +
 			"where the path by which this service reaches the node is touched, or that cannot be told: the plan's first effect says why. The " +
-			"job waits up to a minute until the node answers again, and says what it sees; else it fails with what to type at the node's " +
-			"console. 409 `invalid_state` where nothing is staged.",
+			"job waits up to a minute until the node answers, and goes on doing so for some seconds, and says what it sees; else it fails, and " +
+			"its transcript has what to type at the node's console, line by line. 409 `invalid_state` where nothing is staged.",
 	})
 	op.Post(a, "/api/v1/network/:host_id/:node/revert", h.revert, op.Spec{
 		ID: "revert_network", Summary: "Drop staged changes of a node's network", Tag: tag, Role: identity.Admin, On: op.Host, Calls: true,
@@ -179,7 +180,7 @@ func (h handlers) apply(ctx context.Context, in *applyInput) (*op.Body[guest.Sta
 
 // startedAgain makes the answer of apply again.
 func (h handlers) startedAgain(ctx context.Context, made idempotency.Made) (any, error) {
-	return h.Networks.StartedAgain(ctx, made)
+	return h.Networks.Actor.StartedAgain(ctx, made)
 }
 
 func (h handlers) revert(ctx context.Context, in *OnNode) (*op.Body[network.Reverted], error) {

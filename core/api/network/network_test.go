@@ -44,7 +44,7 @@ func newFixture(t *testing.T, tokens ...endpoint.Capability) *fixture {
 		d.Network.Networks.Resolve = func(context.Context, string) ([]netip.Addr, error) {
 			return []netip.Addr{netip.MustParseAddr("10.0.0.10")}, nil
 		}
-		d.Network.Networks.Answers = time.Second
+		d.Network.Networks.Answers, d.Network.Networks.Steady = time.Second, 50*time.Millisecond
 		network.Register(a, d.Network)
 	}, func(c *service.Config) {
 		c.Drivers = servicetest.Drivers{Driver: driver}
@@ -207,6 +207,9 @@ func TestStage(t *testing.T) {
 		`"guests":[]`, `"unknown":1`)
 	f.create("br6", `{}`, 201, "")
 	f.ask("DELETE", "network/bridges/1/node1/br6", "", apitest.Admin, 200, "")
+	if list := f.ask("GET", "network/bridges", "", apitest.Viewer, 200, ""); strings.Contains(string(list.Body), "br6") {
+		t.Errorf("what was added and removed again is staged by somebody: %s", list.Body)
+	}
 
 	f.cluster.Stage("node1", hypervisor.Interface{Name: "foreign", Type: hypervisor.InterfaceBridge})
 	f.ask("POST", "network/1/node1/revert", "", apitest.Admin, 200, "", `"reverted":true`, `"others":["foreign"]`, `"interface":"eno1.20"`)
@@ -214,6 +217,26 @@ func TestStage(t *testing.T) {
 	if n := dbtest.Value[int](t, f.DB, "SELECT count(*) FROM network_staged"); n != 0 {
 		t.Errorf("%d changes are noted after a revert", n)
 	}
+}
+
+// An address from the network ends with any change of its interface, so it is asked what shall be there instead.
+func TestStageOfDynamicAddresses(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, endpoint.Lifecycle)
+	f.cluster.SetNetwork("node1",
+		hypervisor.Interface{Name: "eno1", Type: hypervisor.InterfaceNIC, Active: true, Dynamic: true},
+		hypervisor.Interface{Name: "eno2", Type: hypervisor.InterfaceNIC, Active: true, AltNames: []string{"enp4s0"}},
+		hypervisor.Interface{Name: "sw0", Type: hypervisor.InterfaceOVS, Active: true},
+		hypervisor.Interface{Name: "br0", Type: hypervisor.InterfaceBridge, Active: true, Dynamic: true, Dynamic6: true})
+	const br0 = "network/bridges/1/node1/br0"
+	f.ask("GET", "network/bridges", "", apitest.Viewer, 200, "", `"dynamic":true,"dynamic6":true`)
+	f.ask("PUT", br0, `{"config":{"mtu":1400}}`, apitest.Admin, 422, "", `"cidr"`, `"cidr6"`, "gets this address from the network now")
+	f.ask("PUT", br0, `{"config":{"mtu":1400,"cidr":"10.0.0.9/24"}}`, apitest.Admin, 422, "", `"cidr6"`)
+	f.ask("PUT", br0, `{"config":{"mtu":1400,"cidr":"10.0.0.9/24","cidr6":null}}`, apitest.Admin, 200, "", "10.0.0.9/24")
+	f.create("br1", `{"ports":["eno1"]}`, 422, "", "has an address of its own")
+	f.create("br1", `{"ports":["enp4s0"]}`, 201, "", "eno2") // as the configuration calls it
+	f.ask("POST", "network/bridges", `{"host_id":1,"node":"node1","iface":"v5","type":"vlan","config":{"device":"sw0","vlan":5}}`,
+		apitest.Admin, 422, "", "a VLAN is on a NIC, a bridge, a bond")
 }
 
 // TestAnswersLost are changes of which the answer was lost: the network tells whether they were staged, and nothing is sent again.

@@ -112,6 +112,32 @@ func TestHostileGuests(t *testing.T) {
 	})
 }
 
+// A guest that has taken the place of another one since the last poll is left as it is.
+func TestNICOfAnotherGuest(t *testing.T) {
+	t.Parallel()
+	inBothShapes(t, func(t *testing.T, b *servicetest.Lab) {
+		ref, vm := b.Refs["stopped"], b.VM("stopped")
+		b.Cluster.Remove(ref.ID)
+		b.Cluster.NewGuestAs(hypervisor.VM, hypervisor.GuestStopped, ref.ID)
+		b.Cluster.Change(ref.ID, func(g *hypervisor.Guest) {
+			if g.Node = ref.Node; !b.UIDs {
+				g.Name = "newcomer"
+			}
+		})
+		was := b.Cluster.ConfigOf(ref.ID)
+		if b.UIDs { // it is known under no other id
+			b.Ask(t, "PUT", vm+"/network/net0", `{"tag":20}`, apitest.Operator, 404, "not_found")
+		} else {
+			b.Ask(t, "PUT", vm+"/network/net0", `{"tag":20}`, apitest.Operator, 409, "invalid_state", `is now called \"newcomer\"`,
+				"nothing was done", `"done":[]`)
+			b.Ask(t, "PUT", vm+"/network/net0", fmt.Sprintf(`{"tag":20,"digest":%q}`, was.Digest), apitest.Operator, 409, "invalid_state")
+		}
+		if is := b.Cluster.ConfigOf(ref.ID); is.NICs[0] != was.NICs[0] {
+			t.Errorf("the NIC of the other guest was %+v and is %+v", was.NICs[0], is.NICs[0])
+		}
+	})
+}
+
 func TestNICIsChanged(t *testing.T) {
 	t.Parallel()
 	inBothShapes(t, func(t *testing.T, b *servicetest.Lab) {

@@ -58,7 +58,7 @@ type Read struct {
 	Status int
 	// Teamless says why a read that names nothing shows nothing that belongs to a team.
 	Teamless string
-	// Figures says that it answers with figures over what the caller may see, without a name of anything: a sweep holds that those of a
-	// team stay the same when another team gets more, and that those of an owner do not.
-	Figures bool
+	// Figures says that it answers with figures over what the caller may see: a sweep holds that those of a team stay the same when
+	// another team gets more, and that those of an owner do not. Without Names there is no name of anything among them.
+	Figures, Names bool
 }

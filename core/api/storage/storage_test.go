@@ -198,8 +198,17 @@ func TestDetach(t *testing.T) {
 		c.Disks = append(c.Disks, hypervisor.Disk{Key: "scsi1", Storage: "nas", Volume: "nas:disk-9"})
 	})
 	f.image("a.iso")
+	for n := range 12 {
+		f.image(fmt.Sprintf("more-%02d.iso", n))
+	}
+	for n, owner := range []hypervisor.GuestID{f.web.ID, f.web.ID, "999"} {
+		f.cluster.AddVolume("nas", hypervisor.Volume{Name: fmt.Sprintf("b%d.tar", n), Kind: hypervisor.VolumeBackup, Content: "backup",
+			Guest: owner})
+	}
 	f.ask("DELETE", "storage/1/nas", `{"confirm":"nas"}`, apitest.Admin, 403, "forbidden")
-	f.ask("DELETE", "storage/1/nas?plan=true", "", apitest.Owner, 200, "", "web loses 1 of its disks", "1 images", `"confirm_phrase":"nas"`)
+	f.ask("DELETE", "storage/1/nas?plan=true", "", apitest.Owner, 200, "", "web loses 1 of its disks",
+		"13 images are out of reach: a.iso, more-00.iso, ", "more-08.iso and 3 more.", "2 backups of the VM web are out of reach.",
+		"1 backups of guests that are not there now", "3 backups are out of reach.", `"confirm_phrase":"nas"`)
 	f.ask("DELETE", "storage/1/nas", "", apitest.Owner, 409, "confirm_required", "web loses")
 	f.ask("DELETE", "storage/1/nas", `{"confirm":"local"}`, apitest.Owner, 409, "confirm_required")
 	f.ask("DELETE", "storage/1/nas", `{"confirm":"nas"}`, apitest.Owner, 200, "", `"detached":true`)

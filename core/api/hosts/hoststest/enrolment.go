@@ -19,13 +19,13 @@ func Enrolment(name, address string, cluster *memdriver.Cluster) string {
 		name, address, monitoring.ID, string(monitoring.Secret), cluster.Fingerprint())
 }
 
-// LifecycleToken is the body that adds the token for lifecycle.
-func LifecycleToken(cluster *memdriver.Cluster) string {
-	lifecycle := cluster.Target(endpoint.Lifecycle).Credential
-	return fmt.Sprintf(`{"capability":"lifecycle","token_id":%q,"token_secret":%q}`, lifecycle.ID, string(lifecycle.Secret))
+// Token is the body that adds the token for a capability.
+func Token(c endpoint.Capability, cluster *memdriver.Cluster) string {
+	token := cluster.Target(c).Credential
+	return fmt.Sprintf(`{"capability":%q,"token_id":%q,"token_secret":%q}`, c, token.ID, string(token.Secret))
 }
 
-// Enrol makes a host of the cluster, with its token for lifecycle, and polls it.
+// Enrol makes a host of the cluster, with its tokens for lifecycle and node power, and polls it.
 func Enrol(t *testing.T, a *apitest.API, name, address string, cluster *memdriver.Cluster) (id int64) {
 	t.Helper()
 	ask := func(what, url, body string, status int, after func(*testing.T, *apitest.Answer)) {
@@ -38,7 +38,9 @@ func Enrol(t *testing.T, a *apitest.API, name, address string, cluster *memdrive
 		}
 		id = made.ID
 	})
-	ask("lifecycle", fmt.Sprintf("/api/v1/hosts/%d/credentials", id), LifecycleToken(cluster), 200, nil)
+	for _, c := range []endpoint.Capability{endpoint.Lifecycle, endpoint.NodePower} {
+		ask(string(c), fmt.Sprintf("/api/v1/hosts/%d/credentials", id), Token(c, cluster), 200, nil)
+	}
 	ask("sync", fmt.Sprintf("/api/v1/hosts/%d/sync", id), "", 200, nil)
 	return id
 }

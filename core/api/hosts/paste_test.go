@@ -1,0 +1,295 @@
+package hosts_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hostler/hostler/core/api/apitest"
+	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+// pasteBody is a body with a paste.
+func pasteBody(paste plugin.Secret, more string) string {
+	text, _ := json.Marshal(string(paste)) // text
+	return fmt.Sprintf(`{"paste":%s%s}`, text, more)
+}
+
+// readable looks for secrets in everything that is stored.
+func (b *fixture) readable(secrets ...string) {
+	b.t.Helper()
+	for _, column := range []string{"SELECT string_agg(to_jsonb(a)::text, '') FROM audit a",
+		"SELECT string_agg(k::text, '') || string_agg(encode(secret, 'escape'), '') FROM host_credentials k"} {
+		text := b.Value(column)
+		for _, secret := range append(secrets, "secret-of-", "canary") {
+			if strings.Contains(text, secret) {
+				b.t.Errorf("%.20s is readable: %s", secret, text)
+			}
+		}
+	}
+}
+
+var four = []endpoint.Capability{endpoint.Monitoring, endpoint.Lifecycle, endpoint.Console, endpoint.Backup}
+
+func TestEnrolByPaste(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t)
+	at := `,"name":"lab","address":"pool.mem","tls_fingerprint":"` + b.cluster.Fingerprint() + `"`
+	out := b.cluster.RoleOutput(four, []endpoint.Capability{endpoint.NodePower})
+	limited := b.cluster.NewToken(endpoint.Lifecycle, "small", memdriver.GuestAudit, memdriver.NodePower).Credential
+	swapped := plugin.Secret(strings.ReplaceAll(string(out), "service@mem!lifecycle secret-of-lifecycle", limited.ID+" "+
+		string(limited.Secret)))
+	wrong := plugin.Secret(strings.ReplaceAll(string(out), "secret-of-backup", "secret-of-canary"))
+	post := func(name, body string, status int, code string, contains ...string) apitest.Scenario {
+		return apitest.Scenario{Name: name, Method: "POST", URL: "/api/v1/hosts", As: apitest.Admin, Body: body, Status: status, Error: code,
+			Contains: contains, Lacks: []string{"secret-of", "canary"}}
+	}
+	b.Run(t,
+		post("neither token nor paste", `{"name":"lab","address":"pool.mem"}`, 422, "invalid", `["body","token_secret"]`, `"missing"`),
+		post("that and a bad name", `{"name":"","address":"pool.mem"}`, 422, "invalid", `["body","token_secret"]`, `["body","name"]`),
+		post("a paste and a token", pasteBody(out, at+`,"token_id":"a@b!c","token_secret":"canary"`), 422, "invalid", `["body","paste"]`,
+			"leave these out"),
+		post("an empty paste", pasteBody("", at), 422, "invalid", `["body","paste"]`, `"too_short"`),
+		post("a blank paste", pasteBody(" \n", at), 422, "invalid", `["body","paste"]`, "is empty"),
+		post("another text", pasteBody("canary", at), 422, "invalid", `["body","paste"]`),
+		post("NUL", pasteBody("canary\x00", at), 422, "invalid", `["body","paste"]`),
+		post("a long text", pasteBody(plugin.Secret(strings.Repeat("canary ", 10_000)), at), 422, "invalid", `["body","paste"]`, `"too_long"`),
+		post("many bytes", pasteBody(plugin.Secret(strings.Repeat("canary-ö ", 6_600)), at), 422, "invalid", `["body","paste"]`, `"too_long"`),
+		post("a number", `{"paste":7`+at+`}`, 422, "invalid", `["body","paste"]`, `"string_type"`),
+		post("without monitoring", pasteBody(b.cluster.RoleOutput(four[1:], nil), at), 422, "invalid", "has no token for monitoring"),
+		post("with monitoring kept", pasteBody(b.cluster.RoleOutput(four[1:], four[:1]), at), 422, "invalid", "renew it"),
+		post("a loopback address besides", strings.Replace(pasteBody("canary", at), "pool.mem", "127.0.0.1", 1), 422, "invalid",
+			`["body","paste"]`,
+			`["body","address"]`),
+		post("a certificate that nothing vouches for", pasteBody(out, `,"name":"lab","address":"pool.mem"`), 502, "hypervisor_error",
+			`"reason":"tls_fingerprint"`, `"tokens":[{"key":"monitoring"`),
+		post("a token of which one is wrong", pasteBody(wrong, at), 502, "token_rejected", "the token for backup: ", `"reason":"auth"`,
+			`"tokens":[{"key":"monitoring","token_id":"service@mem!monitoring","form":"token","ok":true`,
+			`{"key":"backup","token_id":"service@mem!backup","form":"token","ok":false,"reason":"auth"`),
+		apitest.Scenario{Name: "nothing was stored", Method: "GET", URL: "/api/v1/hosts", As: apitest.Viewer, Status: 200,
+			Contains: []string{"[]"}},
+		post("all of them", pasteBody(swapped, at), 201, "", `"capabilities":[{"key":"monitoring"`, `"key":"lifecycle","token_id":"`+limited.ID,
+			`"missing":["Guest.Power"],"extra":["Node.Power"]`, `"key":"console"`, `"key":"backup"`, `"verification":{"version":"1.2.3"`),
+		apitest.Scenario{Name: "the service sees with them", Method: "POST", URL: "/api/v1/hosts/1/test", As: apitest.Admin, Status: 200,
+			Contains: []string{`"reachable":true`, `"key":"backup","token_id":"service@mem!backup","form":"token","ok":true`}},
+	)
+	b.readable()
+	details := b.Value("SELECT details::text FROM audit WHERE action = 'host.create' AND result = 'ok'")
+	for _, want := range []string{`"monitoring", "lifecycle", "console", "backup"`, "service@mem!backup", limited.ID, "pool.mem:8006"} {
+		if !strings.Contains(details, want) {
+			t.Errorf("the trail lacks %s: %s", want, details)
+		}
+	}
+}
+
+// Where nothing decides which certificate is right, all tokens go to the one server that was seen first.
+func TestEnrolByPasteWithoutAPin(t *testing.T) {
+	t.Parallel()
+	for name, wrap := range map[string][]func(hypervisor.Driver) host.Drivers{
+		"": nil, "with a driver that looks at no certificate": {func(d hypervisor.Driver) host.Drivers { return blind{d} }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newFixture(t, wrap...)
+			at := `,"name":"lab","address":"pool.mem","verify_tls":false`
+			gone := strings.Replace(at, "pool.mem", "nobody.mem", 1)
+			b.Run(t,
+				apitest.Scenario{Name: "nobody there", Method: "POST", URL: "/api/v1/hosts", As: apitest.Admin,
+					Body: pasteBody(b.cluster.RoleOutput(four, nil), gone), Status: 502, Error: "hypervisor_error",
+					Contains: []string{`"reason":"unreachable"`, `"key":"backup","token_id":"service@mem!backup","form":"token","ok":false`}},
+				apitest.Scenario{Name: "enrol", Method: "POST", URL: "/api/v1/hosts", As: apitest.Admin,
+					Body: pasteBody(b.cluster.RoleOutput(four, nil), at), Status: 201,
+					Contains: []string{`"tls_fingerprint":"` + b.cluster.Fingerprint(), `"key":"backup"`}},
+			)
+		})
+	}
+}
+
+// blind has a driver that reads what its script prints and looks at no certificate.
+type blind struct{ of hypervisor.Driver }
+
+func (d blind) Hypervisor(string) hypervisor.Driver {
+	return struct {
+		hypervisor.Driver
+		hypervisor.RoleOutputReader
+	}{d.of, d.of.(hypervisor.RoleOutputReader)}
+}
+
+func TestRotateByPaste(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t)
+	b.enrol()
+	rotate := func(name string, paste plugin.Secret, more string, status int, code string, contains ...string) apitest.Scenario {
+		return apitest.Scenario{Name: name, Method: "POST", URL: "/api/v1/hosts/1/credentials", As: apitest.Owner, Body: pasteBody(paste, more),
+			Status: status, Error: code, Contains: contains, Lacks: []string{"secret-of", "canary"}}
+	}
+	out := b.cluster.RoleOutput(four[1:], []endpoint.Capability{endpoint.Monitoring, endpoint.NodePower})
+	wrong := plugin.Secret(strings.ReplaceAll(string(out), "secret-of-console", "secret-of-canary"))
+	b.Run(t,
+		rotate("a paste and a token", out, `,"token_id":"a@b!c","token_secret":"canary"`, 422, "invalid", `["body","paste"]`),
+		rotate("a paste and a capability", out, `,"capability":"lifecycle"`, 422, "invalid", `["body","paste"]`),
+		rotate("a paste and an SSH key", out, `,"rotate_ssh":true`, 422, "invalid", `["body","paste"]`),
+		rotate("another text", "canary", "", 422, "invalid", `["body","paste"]`),
+		rotate("nothing that was made", b.cluster.RoleOutput(nil, four), "", 422, "invalid", "all of them were there before"),
+		rotate("one that is wrong", wrong, "", 502, "token_rejected", "the token for console", `"tokens":[{"key":"lifecycle"`),
+		apitest.Scenario{Name: "nothing was stored", Method: "GET", URL: "/api/v1/hosts/1", As: apitest.Viewer, Status: 200,
+			Lacks: []string{`"key":"lifecycle"`}},
+		apitest.Scenario{Name: "admins may not", Method: "POST", URL: "/api/v1/hosts/1/credentials", As: apitest.Admin, Body: pasteBody(out, ""),
+			Status: 403, Error: "forbidden"},
+		rotate("three at once", out, "", 200, "", `{"capability":"lifecycle","token_id":"service@mem!lifecycle","form":"token","verification":`,
+			`"tokens":[{"capability":"lifecycle"`, `{"capability":"console"`, `{"capability":"backup"`, `"kept":["monitoring","node_power"]`),
+		rotate("one alone", b.cluster.RoleOutput(four[:1], nil), "", 200, "", `"capability":"monitoring"`, `"kept":[]`),
+		apitest.Scenario{Name: "they are used", Method: "POST", URL: "/api/v1/hosts/1/test", As: apitest.Admin, Status: 200,
+			Contains: []string{`"key":"lifecycle"`, `"key":"console"`, `"key":"backup"`}, Lacks: []string{`"ok":false`}},
+	)
+	b.readable()
+	if n := b.Value(`SELECT count(*) FROM audit WHERE action = 'host.rotate_credentials' AND result = 'ok' AND
+		details->'capabilities' = '["lifecycle","console","backup"]' AND details->'token_ids'->>2 = 'service@mem!backup'`); n != "1" {
+		t.Errorf("%s rows of the trail tell of three tokens", n)
+	}
+}
+
+// Codes in a paste are traded one after the other; what is left behind is told, all of it.
+func TestPasteOfCodes(t *testing.T) {
+	t.Parallel()
+	b, cluster := newForms(t)
+	paste := func(made, kept []endpoint.Capability) string {
+		return pasteBody(cluster.RoleOutput(made, kept), `,"driver":"certmem","name":"certs","address":"certs.mem"`)
+	}
+	post := func(name, url, body string, status int, code string, contains ...string) apitest.Scenario {
+		return apitest.Scenario{Name: name, Method: "POST", URL: "/api/v1/hosts" + url, As: apitest.Owner, Body: body, Status: status,
+			Error: code, Contains: contains, Lacks: []string{"PRIVATE KEY", "eyJ"}}
+	}
+	two := four[:2]
+	other := memdriver.NewCertified().Add("other.mem:8443", memdriver.Spec{Nodes: 1})
+	mixed := string(cluster.RoleOutput(four[:1], nil)) + string(other.RoleOutput(four[1:2], nil))
+	alone := pasteBody(cluster.RoleOutput(two, nil), `,"driver":"certmem"`)
+	b.Run(t,
+		post("a probe uses none", "/probe", paste(two, four[2:3]), 200, "", `"reachable":true`, cluster.Fingerprint(), `"kept":["console"]`,
+			`{"key":"lifecycle","token_id":null,"form":"join_token","ok":true`, `"one_time_code":{"addresses":["certs.mem:8443"]`,
+			`"expires_at":"2`),
+		post("a probe without an address", "/probe", alone, 200, "", `"reachable":false`, `"addresses":["certs.mem:8443"]`),
+		post("codes of two servers", "", pasteBody(plugin.Secret(mixed), `,"driver":"certmem","name":"x","address":"certs.mem"`), 422, "invalid",
+			"codes for different servers", `["body","paste"]`),
+	)
+	cluster.SetFault("permissions", memdriver.Fault{Err: plugin.Errorf(plugin.Unreachable, "no route")})
+	lost := post("used in vain", "", paste(two, nil), 502, "hypervisor_error", `"reason":"unreachable"`)
+	lost.After = func(t *testing.T, answer *apitest.Answer) {
+		var told struct {
+			ID  string   `json:"credential_id"`
+			IDs []string `json:"credential_ids"`
+		}
+		if err := json.Unmarshal(answer.Body, &told); err != nil || len(told.IDs) != 2 || told.IDs[0] != told.ID || told.IDs[0] == told.IDs[1] ||
+			!cluster.Knows(told.IDs[0]) || !cluster.Knows(told.IDs[1]) {
+			t.Errorf("%v: %s", err, answer.Body)
+		}
+	}
+	b.Run(t, lost)
+	cluster.SetFault("permissions", memdriver.Fault{})
+	foreign := pasteBody(other.RoleOutput(four[2:3], nil), "")
+	b.Run(t,
+		post("enrol", "", paste(two, nil), 201, "", `"key":"lifecycle"`, `"form":"client_certificate"`,
+			`"tls_fingerprint":"`+cluster.Fingerprint()),
+		post("codes of another server", "/1/credentials", foreign, 422, "invalid", `["body","paste"]`, "for another server"),
+		post("two more", "/1/credentials", pasteBody(cluster.RoleOutput(four[2:], nil), ""), 200, "", `"capability":"console"`,
+			`"capability":"backup"`, `"form":"client_certificate"`),
+	)
+	b.readable("eyJ", "PRIVATE KEY", "MIG")
+	if n := b.Value("SELECT count(*) FROM audit WHERE action = 'host.redeem_code'"); n != "6" {
+		t.Errorf("%s rows of the trail tell of a code, want 6", n)
+	}
+}
+
+func TestProbeOfSeveralTokens(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t)
+	limited := b.cluster.NewToken(endpoint.Backup, "small", memdriver.NodePower).Credential
+	token := func(c endpoint.Capability, id, secret string) string {
+		return fmt.Sprintf(`{"capability":%q,"token_id":%q,"token_secret":%q}`, c, id, secret)
+	}
+	tokens := `,"tokens":[` + strings.Join([]string{
+		token(endpoint.Monitoring, "service@mem!monitoring", "secret-of-monitoring"), token(endpoint.Lifecycle, "service@mem!lifecycle",
+			"canary"),
+		token(endpoint.Console, "service@mem!console=canary", "canary"), token(endpoint.Backup, limited.ID, string(limited.Secret)),
+		`{"capability":"node_power","credential_form":"handshake","token_secret":"canary"}`,
+	}, ",") + `]`
+	pin := `,"tls_fingerprint":"` + b.cluster.Fingerprint() + `"`
+	post := func(name, body string, status int, code string, contains ...string) apitest.Scenario {
+		return apitest.Scenario{Name: name, Method: "POST", URL: "/api/v1/hosts/probe", As: apitest.Admin, Body: body, Status: status,
+			Error:    code,
+			Contains: contains, Lacks: []string{"secret-of", "canary"}}
+	}
+	rows := []string{
+		`"tokens":[{"key":"monitoring","token_id":"service@mem!monitoring","form":"token","ok":true,"reason":null`,
+		`{"key":"lifecycle","token_id":"service@mem!lifecycle","form":"token","ok":false,"reason":"auth"`,
+		`{"key":"console","token_id":null,"form":null,"ok":false,"reason":"invalid","error":"token_id must be the token's id alone`,
+		`{"key":"backup","token_id":"` + limited.ID + `","form":"token","ok":false,"reason":null,"error":null,"missing":["Guest.Backup"],` +
+			`"extra":["Node.Power"]`,
+		`{"key":"node_power","token_id":null,"form":null,"ok":false,"reason":"invalid","error":"credential_form must be one of token`,
+	}
+	b.Run(t,
+		post("no token", `{"address":"pool.mem","tokens":[]}`, 422, "invalid", `"too_short"`),
+		post("a token and tokens", `{"address":"pool.mem","token_id":"a","token_secret":"canary"`+tokens+`}`, 422, "invalid",
+			`["body","tokens"]`),
+		post("no address", `{`+tokens[1:]+`}`, 422, "invalid", `["body","address"]`),
+		post("no such capability", `{"address":"pool.mem","tokens":[{"capability":"root","token_secret":"canary"}]}`, 422, "invalid",
+			`["body","tokens",0,"capability"]`),
+		post("each has a row", `{"address":"pool.mem"`+pin+tokens+`}`, 200, "", append(rows, `"reachable":true`, `"version":"1.2.3"`,
+			`"missing":[]`, `"certificate":{"fingerprint":"`+b.cluster.Fingerprint()+`","subject":"pool.mem","names":["pool.mem"]`,
+			`"trusted":false,"distrust":"no authority`)...),
+		post("without a pin", `{"address":"pool.mem","verify_tls":false`+tokens+`}`, 200, "", append(rows, `"reachable":true`)...),
+		post("another certificate", `{"address":"pool.mem","tls_fingerprint":"`+strings.Repeat("ab", 32)+`"`+tokens+`}`, 200, "",
+			`"reachable":false`, `{"key":"monitoring","token_id":"service@mem!monitoring","form":"token","ok":false,"reason":"tls_fingerprint"`,
+			`"certificate":{"fingerprint":"`+b.cluster.Fingerprint()),
+		post("nobody there", `{"address":"nobody.mem"`+tokens+`}`, 200, "", `"reachable":false`, `"certificate":null`, `"version":""`,
+			`"key":"monitoring","token_id":"service@mem!monitoring","form":"token","ok":false,"reason":"unreachable"`, `"reason":"invalid"`),
+		post("a paste", pasteBody(b.cluster.RoleOutput(four, []endpoint.Capability{endpoint.NodePower}), `,"address":"pool.mem"`+pin), 200, "",
+			`{"key":"backup","token_id":"service@mem!backup","form":"token","ok":true`, `"kept":["node_power"]`),
+		post("a paste of kept tokens", pasteBody(b.cluster.RoleOutput(nil, four), `,"address":"pool.mem"`+pin), 422, "invalid",
+			`["body","paste"]`,
+			"renew them"),
+		apitest.Scenario{Name: "operators may not", Method: "POST", URL: "/api/v1/hosts/probe", As: apitest.Operator,
+			Body: `{"address":"pool.mem"` + pin + tokens + `}`, Status: 403, Error: "forbidden"},
+	)
+}
+
+// The certificate is told with what a single token failed with, and no token goes where it is not trusted.
+func TestProbeTellsTheCertificateOfWhatFails(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t)
+	told := `"certificate":{"fingerprint":"` + b.cluster.Fingerprint()
+	post := func(name, body string, code string, contains ...string) apitest.Scenario {
+		return apitest.Scenario{Name: name, Method: "POST", URL: "/api/v1/hosts/probe", As: apitest.Admin, Body: body, Status: 502, Error: code,
+			Contains: contains, Lacks: []string{"secret-of"}}
+	}
+	b.Run(t,
+		post("a wrong token", strings.Replace(b.pinned("lab"), "secret-of-monitoring", "secret-of-canary", 1), "token_rejected", told,
+			`"days_left":`, `"issuer":"CN=memory"`),
+		post("nothing vouches for it", b.body("lab", "pool.mem"), "hypervisor_error", `"reason":"tls_fingerprint"`, told, `"trusted":false`),
+		post("another pin", b.body("lab", "pool.mem", `"tls_fingerprint":"`+strings.Repeat("AB", 32)+`"`), "hypervisor_error",
+			`"reason":"tls_fingerprint"`, told),
+	)
+	if n := b.cluster.Calls("permissions"); n != 0 {
+		t.Errorf("%d times the endpoint was asked with a token that it rejects or that it must not see", n)
+	}
+	// What stands before the hypervisor repeats one token to all.
+	b.cluster.SetFault("version", memdriver.Fault{Err: plugin.Errorf(plugin.Refused, "no: secret-of-backup: no")})
+	b.Run(t, apitest.Scenario{Name: "a token is repeated", Method: "POST", URL: "/api/v1/hosts/probe", As: apitest.Admin, Status: 200,
+		Body:     pasteBody(b.cluster.RoleOutput(four, nil), `,"address":"pool.mem","tls_fingerprint":"`+b.cluster.Fingerprint()+`"`),
+		Contains: []string{`"error":"no: [secret]: no"`}, Lacks: []string{"secret-of"}})
+	b.cluster.SetFault("version", memdriver.Fault{})
+	b.cluster.SetFault("certificate", memdriver.Fault{Err: plugin.Errorf(plugin.Timeout, "no answer")})
+	b.Run(t, apitest.Scenario{Name: "no answer", Method: "POST", URL: "/api/v1/hosts/probe", As: apitest.Admin, Body: b.pinned("lab"),
+		Status: 504,
+		Error:  "timeout", Lacks: []string{"certificate"}})
+	b.cluster.SetFault("certificate", memdriver.Fault{Delay: time.Millisecond})
+	b.Run(t, apitest.Scenario{Name: "and again", Method: "POST", URL: "/api/v1/hosts/probe", As: apitest.Admin, Body: b.pinned("lab"),
+		Status:   200,
+		Contains: []string{told, `"reachable":true`, `"tokens":[{"key":"monitoring"`, `"kept":[]`}})
+}

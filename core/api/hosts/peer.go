@@ -1,0 +1,49 @@
+package hosts
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/sdk/endpoint"
+)
+
+// registerPeers declares what concerns the other nodes of a host's cluster.
+func registerPeers(a *op.API, h handlers) {
+	op.Get(a, "/api/v1/hosts/:host_id/peers", h.peers, op.Spec{
+		ID: "list_peers", Summary: "List the other nodes of a host's cluster", Tag: tag, Calls: true, Role: identity.Admin, On: op.Host,
+		Needs: endpoint.Monitoring, Unsupported: true,
+		Description: "Each is asked before the answer, all at once and each for 5 s at most, with the host's monitoring token over a " +
+			"connection with the certificate that the host vouches for; nothing is stored. A node that fails is a row with its `reason`. " +
+			"Addresses that the cluster tells are judged like those that people type. The list is not paged.",
+	})
+	op.Post(a, "/api/v1/hosts/:host_id/peers", h.enrolPeers, op.Spec{
+		ID: "enrol_peers", Summary: "Enrol other nodes of a host's cluster", Tag: tag, Role: identity.Owner, On: op.Host,
+		Needs: endpoint.Monitoring, Status: http.StatusOK, Unsupported: true, Audit: op.Audit{Action: "host.enrol_peers"},
+		Description: "Each named node becomes a host of the same team, with its own copies of all tokens that it takes. Consent, SSH keys and " +
+			"node shells are not copied. The answer has a row for each node, in order: one that fails is a row with `error`, and so is each of " +
+			"them where the host itself does not answer. A certificate in `tls_fingerprints` is pinned instead of the one that the cluster tells.",
+	})
+}
+
+func (h handlers) peers(ctx context.Context, _ *struct{}) (*op.List[host.Peer], error) {
+	all, err := h.hosts.Peers(ctx, op.Found(ctx).ID)
+	return &op.List[host.Peer]{Total: len(all), Body: all}, err
+}
+
+type enrolPeersInput struct {
+	Body struct {
+		Nodes        []string          `json:"nodes" minItems:"1" maxItems:"100" example:"[\"pve2\",\"pve3\"]"`
+		Fingerprints map[string]string `json:"tls_fingerprints,omitempty" doc:"SHA-256 of certificates by node, in hexadecimal, with or without colons"`
+	}
+}
+
+func (h handlers) enrolPeers(ctx context.Context, in *enrolPeersInput) (*op.Body[[]host.EnrolledPeer], error) {
+	rows, err := h.hosts.EnrolPeers(ctx, op.Found(ctx).ID, in.Body.Nodes, in.Body.Fingerprints)
+	if err == nil {
+		h.poller.Wake()
+	}
+	return &op.Body[[]host.EnrolledPeer]{Body: rows}, err
+}

@@ -1,0 +1,46 @@
+package hosts
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/guest"
+	"github.com/hostler/hostler/core/idempotency"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// registerPower declares what reboots nodes and switches them off.
+func registerPower(a *op.API, h handlers) {
+	op.Post(a, "/api/v1/hosts/:host_id/nodes/:node/power", h.powerNode, op.Spec{
+		ID: "power_node", Summary: "Reboot a node or switch it off", Tag: tag, Calls: true, Role: identity.Owner, On: op.Host, Plan: true,
+		Needs: endpoint.NodePower, Status: http.StatusAccepted, Unsupported: true, Recall: h.poweredAgain,
+		Audit: op.Audit{Action: "node.power", Target: "node"}, Confirm: op.Confirm{When: op.ConfirmAlways, Field: "node"},
+		Description: "Answers with the job. 409 `confirm_required` until `confirm` holds the node's name; `self_target` with the same phrase " +
+			"where the service runs on the node. The job sends the command once, and watches the node by other members of its cluster that are " +
+			"enrolled, or else by the host itself: until it is back and has been up for less long than before, or until it has not answered " +
+			"for 15 s after a `shutdown`. It fails when the node does not go down within 20 minutes, or is not back 20 minutes later. A " +
+			"command that was sent cannot be taken back: canceling the job only ends the watch.",
+	})
+}
+
+type powerInput struct {
+	op.Planned
+	OnNode
+	Body struct {
+		Command string  `json:"command" enum:"reboot,shutdown" example:"reboot"`
+		Confirm *string `json:"confirm,omitempty" nullable:"true" maxLength:"253" doc:"The node's name"`
+	}
+}
+
+func (h handlers) powerNode(ctx context.Context, in *powerInput) (*op.Body[guest.Started], error) {
+	started, err := h.power.Power(ctx, op.Found(ctx).ID, in.Node, hypervisor.PowerCommand(in.Body.Command), in.Body.Confirm)
+	return &op.Body[guest.Started]{Body: started}, err
+}
+
+// poweredAgain makes the answer of powerNode again.
+func (h handlers) poweredAgain(ctx context.Context, made idempotency.Made) (any, error) {
+	return h.power.Actor.StartedAgain(ctx, made)
+}

@@ -1,0 +1,12 @@
+package cluster
+
+import (
+	"context"
+
+	"github.com/hostler/hostler/core/identity"
+)
+
+// Figures reads the sums alone.
+func (s *Store) Figures(ctx context.Context, visible identity.Visible, f *Summary) error {
+	return s.figures(ctx, visible, f)
+}

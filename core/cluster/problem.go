@@ -1,0 +1,148 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/backup"
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/setting"
+)
+
+// maxProblems is how many problems of one kind and severity are told one by one.
+const maxProblems = 20
+
+// Problem is something that somebody should see to.
+type Problem struct {
+	Kind     string  `json:"kind" enum:"host_away,quorum_lost,node_away,token_ending,certificate_ending,token_privileges,versions_differ,subscription_ended,job_failed,backup_never,backup_old,backup_unlisted,app_missing,detail_unknown" example:"certificate_ending"`
+	Severity string  `json:"severity" enum:"critical,warning,info" example:"warning"`
+	Target   Subject `json:"target"`
+	HostID   *int64  `json:"host_id" example:"1" doc:"The host that it is at; null for a cluster's, and for a job that is at none"`
+	Host     *string `json:"host" example:"lab"`
+	// ClusterID is null for a host that was not polled yet.
+	ClusterID *int64     `json:"cluster_id" example:"1"`
+	JobID     *int64     `json:"job_id" example:"57" doc:"The job that failed; else null"`
+	Since     *time.Time `json:"since" example:"2026-01-31T12:00:00Z" doc:"Since when it is so, as far as that is known: of a host its last good answer"`
+	EndsAt    *time.Time `json:"ends_at" example:"2026-03-01T12:00:00Z" doc:"When the token or the certificate ends; else null"`
+	Text      string     `json:"text" example:"The certificate ends on 2026-03-01, in 12 days."`
+	Remedy    string     `json:"remedy" example:"Renew the certificate on the host; where it is pinned, accept the new one with PATCH /api/v1/hosts/1 {\"tls_fingerprint\": …}." doc:"How to mend it"`
+}
+
+// Subject is what a problem is about.
+type Subject struct {
+	Kind string `json:"kind" example:"host" doc:"host, node, cluster, vm, app, container, storage, or the kind of what a job is about"`
+	ID   *int64 `json:"id" example:"1" doc:"Null for nodes, which are known by name, and for what a job of the service itself is about"`
+	Name string `json:"name" example:"lab"`
+}
+
+// ProblemCount is how many problems of one kind and severity there are.
+type ProblemCount struct {
+	Kind     string `json:"kind" example:"backup_old"`
+	Severity string `json:"severity" enum:"critical,warning,info" example:"warning"`
+	Count    int64  `json:"count" example:"143"`
+}
+
+// found are, in SQL, all problems. word and detail are what the text is made of, at is an end and n a number. A failed job
+// of which another one of its kind has succeeded on the same target since is none; so is a node that is away with its host.
+const found = `found AS (
+	SELECT 'host_away' AS kind, 'critical' AS severity, 'host' AS target_kind, id AS target_id, name AS target, id AS host_id, cluster_id,
+		NULL::bigint AS job_id, ok_at AS since, NULL::timestamptz AS at, error_reason AS word, error AS detail, 0::bigint AS n
+	FROM h WHERE status = 'unreachable'
+UNION ALL SELECT 'quorum_lost', 'critical', 'cluster', c.id, c.name, NULL, c.id, NULL, c.quorate_since, NULL, '', '', 0
+	FROM clusters c WHERE NOT c.quorate AND c.id IN (SELECT cluster_id FROM h)
+UNION ALL SELECT 'node_away', 'critical', 'node', NULL, name, host_id, cluster_id, NULL, status_since, NULL, '', '', 0
+	FROM m WHERE status = 'offline'
+UNION ALL SELECT 'token_ending', CASE WHEN k.ends_at < now() + interval '7 days' THEN 'critical' ELSE 'warning' END, 'host', h.id, h.name,
+		h.id, h.cluster_id, NULL, k.ends_told_at, k.ends_at, k.capability, k.token_id, 0
+	FROM host_credentials k JOIN h ON h.id = k.host_id WHERE k.ends_at < now() + interval '30 days'
+UNION ALL SELECT 'certificate_ending', CASE WHEN certificate_ends_at < now() + interval '7 days' THEN 'critical' ELSE 'warning' END,
+		'host', id, name, id, cluster_id, NULL, version_at, certificate_ends_at, '', '', 0
+	FROM h WHERE certificate_ends_at < now() + interval '30 days'
+UNION ALL SELECT 'certificate_ending', CASE WHEN certificate_ends_at < now() + interval '7 days' THEN 'critical' ELSE 'warning' END,
+		'node', NULL, name, host_id, cluster_id, NULL, facts_at, certificate_ends_at, '', '', 0
+	FROM m WHERE entry IS NULL AND certificate_ends_at < now() + interval '30 days'
+UNION ALL SELECT 'token_privileges', 'warning', 'host', h.id, h.name, h.id, h.cluster_id, NULL, k.verified_at, NULL, k.capability,
+		array_to_string(k.missing[1:20], ', '), cardinality(k.missing)
+	FROM host_credentials k JOIN h ON h.id = k.host_id WHERE cardinality(k.missing) > 0
+UNION ALL SELECT 'versions_differ', 'warning', 'cluster', c.id, c.name, NULL, c.id, NULL, NULL, NULL, '', v.list, v.n
+	FROM (SELECT cluster_id, count(DISTINCT version) AS n, string_agg(DISTINCT version, ', ' ORDER BY version) AS list FROM m
+		WHERE version <> '' GROUP BY cluster_id HAVING count(DISTINCT version) > 1) v JOIN clusters c ON c.id = v.cluster_id
+UNION ALL SELECT 'subscription_ended', 'warning', 'node', NULL, name, host_id, cluster_id, NULL, facts_at, NULL, subscription,
+		subscription_due, 0
+	FROM m WHERE lower(subscription) IN ('expired', 'invalid', 'suspended')
+UNION ALL SELECT 'job_failed', 'warning', j.target_kind, NULLIF(j.target_id, 0), j.target_name, j.host_id, jh.cluster_id, j.id,
+	j.finished_at,
+		NULL, j.kind, j.error, 0
+	FROM (SELECT DISTINCT ON (kind, target_kind, target_id) * FROM jobs WHERE finished_at > now() - interval '1 day'
+		AND status IN ('failed', 'unknown', 'succeeded') AND ($1 OR team_id = ANY ($2))
+		ORDER BY kind, target_kind, target_id, finished_at DESC, id DESC) j
+	LEFT JOIN hosts jh ON jh.id = j.host_id WHERE j.status <> 'succeeded'
+UNION ALL SELECT CASE WHEN taken_at IS NULL THEN 'backup_never' ELSE 'backup_old' END, 'warning',
+		CASE WHEN kind = 'vm' THEN 'vm' WHEN app IS NOT NULL THEN 'app' ELSE 'container' END, COALESCE(app, id), name, host_id, cluster_id,
+		NULL, taken_at, NULL, '', '', promise
+	FROM judged WHERE state = 'stale'
+UNION ALL SELECT 'backup_unlisted', 'warning', 'storage', NULL, s.name, s.host_id, s.cluster_id, NULL, s.as_of, NULL, s.node, s.error, 0
+	FROM backup_storages s WHERE s.error_code <> '' AND s.host_id IN (SELECT id FROM h WHERE status <> 'unreachable')
+UNION ALL SELECT 'app_missing', 'warning', 'app', a.id, a.name, a.host_id, a.cluster_id, NULL, a.absent_since, NULL, '', '', 0
+	FROM apps a WHERE a.guest_id IS NULL AND a.absent_for >= interval '15 minutes' AND ($1 OR a.host_id IN (SELECT id FROM h))
+UNION ALL SELECT 'detail_unknown', 'info', 'cluster', c.id, c.name, NULL, c.id, NULL, u.since, NULL, '', '', u.n
+	FROM (SELECT g.cluster_id, count(*) AS n, min(g.first_seen_at) AS since FROM guests g
+		LEFT JOIN guest_details d ON d.guest_id = g.id AND d.as_of IS NOT NULL
+		WHERE d.guest_id IS NULL AND g.first_seen_at < now() - interval '1 hour' AND g.host_id IN (SELECT id FROM h)
+		GROUP BY g.cluster_id) u JOIN clusters c ON c.id = u.cluster_id
+), counted AS (SELECT *, count(*) OVER same AS total,
+	row_number() OVER (same ORDER BY at NULLS LAST, since NULLS FIRST, target, host_id, job_id)
+	AS place FROM found WINDOW same AS (PARTITION BY kind, severity))`
+
+// selectProblems has the worst first.
+const selectProblems = backup.Judged + ", " + visible + ", " + members + ", " + found + `
+SELECT p.kind, p.severity, p.target_kind, p.target_id, p.target, p.host_id, h.name, p.cluster_id, p.job_id, p.since, p.at,
+	p.word, p.detail, p.n,
+	p.total
+FROM counted p LEFT JOIN h ON h.id = p.host_id WHERE p.place <= $4
+ORDER BY array_position(ARRAY['critical', 'warning', 'info'], p.severity), p.kind, p.place`
+
+// problems are the open problems that may be seen, the worst first and at most maxProblems of one kind and severity, and how many there
+// are of each.
+func (s *Store) problems(ctx context.Context, visible identity.Visible) ([]Problem, []ProblemCount, error) {
+	days, err := setting.Get(ctx, s.DB, setting.BackupMaxAge)
+	if err != nil {
+		return nil, nil, err
+	}
+	rows, err := s.DB.Pool.Query(ctx, selectProblems, visible.All, visible.Teams, days, maxProblems)
+	if err != nil {
+		return nil, nil, db.Problem(fmt.Errorf("looking for problems: %w", err))
+	}
+	counts := []ProblemCount{}
+	now := time.Now()
+	problems, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (p Problem, err error) {
+		var f fault
+		var total int64
+		if err := row.Scan(&p.Kind, &p.Severity, &p.Target.Kind, &p.Target.ID, &p.Target.Name, &p.HostID, &p.Host, &p.ClusterID, &p.JobID,
+			&p.Since, &p.EndsAt, &f.word, &f.detail, &f.n, &total); err != nil {
+			return p, fmt.Errorf("reading a problem: %w", err)
+		}
+		p.Since, p.EndsAt = utc(p.Since), utc(p.EndsAt)
+		p.Text, p.Remedy = f.text(&p, now), f.remedy(&p)
+		if last := len(counts) - 1; last < 0 || counts[last].Kind != p.Kind || counts[last].Severity != p.Severity {
+			counts = append(counts, ProblemCount{p.Kind, p.Severity, total})
+		}
+		return p, nil
+	})
+	if err != nil {
+		return nil, nil, db.Problem(fmt.Errorf("looking for problems: %w", err))
+	}
+	return problems, counts, nil
+}
+
+func utc(t *time.Time) *time.Time {
+	if t == nil {
+		return nil
+	}
+	at := t.UTC()
+	return &at
+}

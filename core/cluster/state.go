@@ -1,0 +1,164 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/load"
+)
+
+const (
+	// maxRows is how many hosts, and how many clusters, are told one by one.
+	maxRows = 500
+	// maxMembers is how many nodes of one cluster are.
+	maxMembers = 100
+)
+
+// Rates is which load the service is to a host, or to all hosts of a cluster.
+type Rates struct {
+	Requests     *float64 `json:"requests_per_minute" example:"2.4" doc:"Requests to the hypervisor that the service causes, on average over the last five minutes, whatever they are for; null where the driver does not count them"`
+	Busy         *float64 `json:"busy_s_per_minute" example:"0.07" doc:"For how many seconds of a minute these kept the hypervisor busy, from a connection to the end of the answer; files that are uploaded count with their time, and requests that only wait for a task do not"`
+	RequestsHour *float64 `json:"requests_per_minute_1h" example:"2.3" doc:"The same over the last hour"`
+	BusyHour     *float64 `json:"busy_s_per_minute_1h" example:"0.06" doc:"The same over the last hour"`
+}
+
+// round leaves what people read.
+func (r *Rates) round() {
+	for _, f := range []*float64{r.Requests, r.Busy, r.RequestsHour, r.BusyHour} {
+		if f != nil {
+			*f = math.Round(*f*1000) / 1000
+		}
+	}
+}
+
+// HostState is how one host stands.
+type HostState struct {
+	ID            int64      `json:"id" example:"1"`
+	Name          string     `json:"name" example:"lab"`
+	TeamID        int64      `json:"team_id" example:"1"`
+	ClusterID     *int64     `json:"cluster_id" example:"1" doc:"Null until the first poll"`
+	Status        string     `json:"status" enum:"pending,online,unreachable" example:"online"`
+	OKAt          *time.Time `json:"ok_at" example:"2026-01-31T12:00:00Z" doc:"The last good answer"`
+	Version       *string    `json:"version" example:"9.2.11" doc:"Release of the hypervisor"`
+	VersionAt     *time.Time `json:"version_at" example:"2026-01-31T12:00:00Z" doc:"When it told its release, and showed its certificate: every half hour"`
+	CertificateAt *time.Time `json:"certificate_ends_at" example:"2028-01-31T12:00:00Z" doc:"When the certificate ends that it showed; null where that is not known"`
+	TokensAt      *time.Time `json:"tokens_end_at" example:"2027-01-31T12:00:00Z" doc:"When the first of its tokens ends; null where none does, or the hypervisor does not tell"`
+	Rates
+}
+
+// ClusterState is how one cluster stands.
+type ClusterState struct {
+	ID           int64      `json:"id" example:"1"`
+	Name         string     `json:"name" example:"prod" doc:"Empty for a machine alone"`
+	TeamID       int64      `json:"team_id" example:"1"`
+	Quorate      *bool      `json:"quorate" example:"true" doc:"Whether it has quorum; null where that is not known. A machine alone has it"`
+	QuorateSince *time.Time `json:"quorate_since" example:"2026-01-31T12:00:00Z" doc:"Since when that is so, as far as polls have seen the change"`
+	QuorumAsOf   *time.Time `json:"quorum_as_of" example:"2026-01-31T12:00:00Z" doc:"When the hypervisor last told of quorum and members: every five minutes, and with the next poll when nodes come, go or change their state"`
+	SeenAt       *time.Time `json:"seen_at" example:"2026-01-31T12:00:00Z" doc:"When its inventory was last told"`
+	NodeCount    int64      `json:"nodes" example:"3"`
+	Differ       bool       `json:"versions_differ" example:"false" doc:"Its nodes run different releases, as far as they are known"`
+	Versions     []string   `json:"versions" example:"[\"9.2.11\"]" doc:"The releases that its nodes run"`
+	Members      []Member   `json:"members" doc:"Its nodes by name, the first 100"`
+	Rates
+}
+
+// Member is what is known of one node of a cluster besides its state.
+type Member struct {
+	Node            string     `json:"node" example:"pve1"`
+	HostID          *int64     `json:"host_id" example:"1" doc:"The host that is registered at it; null for none"`
+	Status          string     `json:"status" enum:"online,offline,unknown" example:"online"`
+	StatusSince     *time.Time `json:"status_since" example:"2026-01-31T12:00:00Z"`
+	Version         *string    `json:"version" example:"9.2.11" doc:"The release that it runs; null where it was not told"`
+	CertificateAt   *time.Time `json:"certificate_ends_at" example:"2028-01-31T12:00:00Z" doc:"When its own certificate ends; null where that was not told"`
+	Subscription    *string    `json:"subscription" example:"active" doc:"The state of its subscription in the hypervisor's words; null where it was not read"`
+	SubscriptionDue *string    `json:"subscription_due" example:"2027-01-31"`
+	Level           *string    `json:"level" example:"c" doc:"The level of its subscription in the hypervisor's word, as of quorum_as_of"`
+	ReadAt          *time.Time `json:"read_at" example:"2026-01-31T12:00:00Z" doc:"When subscription, and release and certificate unless a host there told them later, were read from the node: once a day"`
+}
+
+const selectHostStates = `WITH ` + visible + `
+SELECT h.id, h.name, h.team_id, h.cluster_id, h.status, h.ok_at, NULLIF(h.version, ''), h.version_at, h.certificate_ends_at,
+	(SELECT min(ends_at) FROM host_credentials k WHERE k.host_id = h.id), r.requests, r.seconds, r.hour_requests, r.hour_seconds
+FROM h LEFT JOIN (` + load.Rates + `) r ON r.host_id = h.id
+ORDER BY h.status <> 'unreachable', lower(h.name), h.id LIMIT $3`
+
+// hostStates are the hosts that may be seen, those that are away first.
+func (s *Store) hostStates(ctx context.Context, visible identity.Visible) ([]HostState, error) {
+	rows, err := s.DB.Pool.Query(ctx, selectHostStates, visible.All, visible.Teams, maxRows)
+	if err != nil {
+		return nil, db.Problem(fmt.Errorf("reading how hosts stand: %w", err))
+	}
+	states, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (h HostState, err error) {
+		err = row.Scan(&h.ID, &h.Name, &h.TeamID, &h.ClusterID, &h.Status, &h.OKAt, &h.Version, &h.VersionAt, &h.CertificateAt, &h.TokensAt,
+			&h.Requests, &h.Busy, &h.RequestsHour, &h.BusyHour)
+		h.OKAt, h.VersionAt, h.CertificateAt, h.TokensAt = utc(h.OKAt), utc(h.VersionAt), utc(h.CertificateAt), utc(h.TokensAt)
+		h.round()
+		return h, err
+	})
+	return states, db.Problem(err)
+}
+
+const selectClusterStates = `WITH ` + visible + `, r AS (SELECT h.cluster_id, sum(requests) AS requests, sum(seconds) AS seconds,
+	sum(hour_requests) AS hour_requests, sum(hour_seconds) AS hour_seconds FROM h JOIN (` + load.Rates + `) r ON r.host_id = h.id
+	GROUP BY h.cluster_id)
+SELECT c.id, c.name, c.team_id, c.quorate, c.quorate_since, c.membership_at, c.seen_at,
+	r.requests, r.seconds, r.hour_requests, r.hour_seconds
+FROM clusters c LEFT JOIN r ON r.cluster_id = c.id WHERE c.id IN (SELECT cluster_id FROM h)
+ORDER BY c.quorate IS NOT FALSE, lower(c.name), c.id LIMIT $3`
+
+// selectMembers has the nodes of the clusters $3, the first $4 of each. Releases and the number of nodes are of all of a cluster.
+const selectMembers = `WITH ` + visible + `, ` + members + `
+SELECT cluster_id, n, versions, name, entry, status, status_since, NULLIF(version, ''), certificate_ends_at, NULLIF(subscription, ''),
+	NULLIF(subscription_due, ''), NULLIF(level, ''), facts_at
+FROM (SELECT *, count(*) OVER same AS n, row_number() OVER (same ORDER BY name) AS place FROM m WHERE cluster_id = ANY ($3)
+	WINDOW same AS (PARTITION BY cluster_id)) m
+JOIN (SELECT cluster_id AS of, coalesce(array_agg(DISTINCT version ORDER BY version) FILTER (WHERE version <> ''), '{}') AS versions
+	FROM m GROUP BY cluster_id) v ON v.of = m.cluster_id
+WHERE place <= $4 ORDER BY cluster_id, place`
+
+// clusterStates are the clusters that may be seen with their nodes, those without quorum first.
+func (s *Store) clusterStates(ctx context.Context, visible identity.Visible) ([]ClusterState, error) {
+	rows, err := s.DB.Pool.Query(ctx, selectClusterStates, visible.All, visible.Teams, maxRows)
+	if err != nil {
+		return nil, db.Problem(fmt.Errorf("reading how clusters stand: %w", err))
+	}
+	states, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (c ClusterState, err error) {
+		err = row.Scan(&c.ID, &c.Name, &c.TeamID, &c.Quorate, &c.QuorateSince, &c.QuorumAsOf, &c.SeenAt, &c.Requests, &c.Busy,
+			&c.RequestsHour, &c.BusyHour)
+		c.QuorateSince, c.QuorumAsOf, c.SeenAt = utc(c.QuorateSince), utc(c.QuorumAsOf), utc(c.SeenAt)
+		c.Versions, c.Members = []string{}, []Member{}
+		c.round()
+		return c, err
+	})
+	if err != nil {
+		return nil, db.Problem(fmt.Errorf("reading how clusters stand: %w", err))
+	}
+	ids := make([]int64, len(states))
+	at := map[int64]*ClusterState{}
+	for i := range states {
+		ids[i], at[states[i].ID] = states[i].ID, &states[i]
+	}
+	rows, err = s.DB.Pool.Query(ctx, selectMembers, visible.All, visible.Teams, ids, maxMembers)
+	if err != nil {
+		return nil, db.Problem(fmt.Errorf("reading members: %w", err))
+	}
+	var id, count int64
+	var versions []string
+	var m Member
+	_, err = pgx.ForEachRow(rows, []any{&id, &count, &versions, &m.Node, &m.HostID, &m.Status, &m.StatusSince, &m.Version, &m.CertificateAt,
+		&m.Subscription, &m.SubscriptionDue, &m.Level, &m.ReadAt}, func() error {
+		c := at[id]
+		c.NodeCount, c.Versions, c.Differ = count, versions, len(versions) > 1
+		m.StatusSince, m.CertificateAt, m.ReadAt = utc(m.StatusSince), utc(m.CertificateAt), utc(m.ReadAt)
+		c.Members = append(c.Members, m)
+		m, versions = Member{}, nil
+		return nil
+	})
+	return states, db.Problem(err)
+}

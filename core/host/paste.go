@@ -1,0 +1,105 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/core/secret"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/hypervisor"
+	sdk "github.com/hostler/hostler/sdk/plugin"
+)
+
+// pasted is what the output of a token script gave.
+type pasted struct {
+	// all are in order of their capabilities, at most one for each.
+	all []access
+	// kept are capabilities whose credential was there before the script ran.
+	kept []string
+}
+
+// readPaste lets the driver find the credentials in what its token script has printed, and judges each as one that was entered. Whatever
+// is wrong is one fault at paste, which tells nothing of it.
+func (s *Store) readPaste(ctx context.Context, d driver, paste secret.String) (pasted, error) {
+	text := paste.Reveal()
+	switch {
+	case len(text) > hypervisor.MaxRoleOutput:
+		return pasted{}, pasteFault("too_long", "must have at most 65536 bytes: paste only what the script has printed")
+	case strings.TrimSpace(text) == "":
+		return pasted{}, pasteFault("value_error", "is empty: paste what the script has printed")
+	case strings.Contains(text, "\x00") || !utf8.ValidString(text):
+		return pasted{}, pasteFault("value_error", "must be text without the character NUL")
+	}
+	reader, ok := hypervisor.As[hypervisor.RoleOutputReader](d.Driver)
+	if !ok {
+		return pasted{}, problem.New(problem.CodeUnsupported,
+			"the driver %s does not read what a token script prints: enter each token by itself", d.name)
+	}
+	read, stop := s.timed(ctx)
+	defer stop()
+	out, err := reader.ReadRoleOutput(read, sdk.Secret(text))
+	if err != nil {
+		return pasted{}, asPaste(fieldFault(err), "")
+	}
+	var p pasted
+	seen := map[endpoint.Capability]bool{}
+	for _, made := range out.Made {
+		if !d.info.Has(made.Capability) || seen[made.Capability] {
+			return pasted{}, d.unfit("a credential")
+		}
+		seen[made.Capability] = true
+		a, err := s.readAccess(ctx, d, entered{
+			capability: made.Capability, form: made.Form, tokenID: made.ID, secret: secret.New(string(made.Secret)),
+		})
+		if err != nil {
+			return pasted{}, asPaste(err, "the token for "+string(made.Capability)+" ")
+		}
+		p.all = append(p.all, a)
+	}
+	for _, c := range out.Kept {
+		if !d.info.Has(c) || seen[c] {
+			return pasted{}, d.unfit("a capability")
+		}
+		p.kept = append(p.kept, string(c))
+	}
+	return p, nil
+}
+
+// need is the fault of a paste without a token for a capability, whose secret the script may not have printed.
+func (p pasted) need(c endpoint.Capability) error {
+	for _, a := range p.all {
+		if a.capability == c {
+			return nil
+		}
+	}
+	for _, kept := range p.kept {
+		if kept == string(c) {
+			return pasteFault("missing", "has no secret of the token for "+kept+": that was there before the script ran, and was kept. Let the "+
+				"script renew it (its first lines say how) and paste what it prints then")
+		}
+	}
+	return pasteFault("missing", "has no token for "+string(c))
+}
+
+// some is the fault of a paste in which every token was kept.
+func (p pasted) some() error {
+	if len(p.all) > 0 {
+		return nil
+	}
+	return pasteFault("missing", "has no secret of any token: all of them were there before the script ran, and were kept. Let the script "+
+		"renew them (its first lines say how) and paste what it prints then")
+}
+
+func pasteFault(kind, why string) error { return problem.InvalidField(why, kind, "body", "paste") }
+
+// asPaste puts the faults of a credential that was found in a paste at the paste.
+func asPaste(err error, whose string) error {
+	var p *problem.Error
+	if !errors.As(err, &p) || p.Code != problem.CodeInvalid || len(p.Faults) == 0 {
+		return err
+	}
+	return pasteFault(p.Faults[0].Type, whose+p.Faults[0].Msg)
+}

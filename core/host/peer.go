@@ -1,0 +1,238 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/hypervisor"
+	sdk "github.com/hostler/hostler/sdk/plugin"
+)
+
+const (
+	// peerLimit is how long the look at one peer may take.
+	peerLimit = 5 * time.Second
+	// maxPeerLooks bounds the peers that are asked at the same time.
+	maxPeerLooks = 32
+)
+
+// Peer is another node of a host's cluster and what a look at it has found.
+type Peer struct {
+	Node        string  `json:"node" example:"pve2"`
+	Address     *string `json:"address" example:"192.0.2.12:8006" doc:"Where its API is asked: the address that the cluster tells, with the host's own port; null when the cluster tells none"`
+	Fingerprint *string `json:"fingerprint" doc:"The certificate that the cluster says it has, or that the request names; null when nobody says"`
+	Online      bool    `json:"online" example:"true" doc:"The cluster has it"`
+	// Reachable and the next are of the look.
+	Reachable bool     `json:"reachable" example:"true" doc:"It answered to the stored monitoring token over a connection with that certificate"`
+	Version   *string  `json:"version" example:"9.2.11"`
+	LatencyMS *int64   `json:"latency_ms" example:"18"`
+	Missing   []string `json:"missing" doc:"Privileges that the monitoring token lacks there"`
+	Reason    *string  `json:"reason" example:"unreachable" doc:"Why it was not asked or did not answer; null when it did"`
+	Error     *string  `json:"error" doc:"The same as a sentence"`
+	// SeenFingerprint is what was shown instead of Fingerprint.
+	SeenFingerprint *string `json:"seen_fingerprint" doc:"The certificate that was shown where it is not that one, or where nobody says which it has: compare it at the node before you name it in tls_fingerprints"`
+	Enrolled        bool    `json:"enrolled" example:"false" doc:"It is a host already"`
+	HostID          *int64  `json:"host_id" example:"2" doc:"As which one; null for who may not see that host"`
+	CanEnrol        bool    `json:"can_enrol" example:"true" doc:"It answers and is no host yet"`
+
+	// shown is the certificate over which it answered.
+	shown string
+}
+
+// origin is a stored host with what its peers have in common with it.
+type origin struct {
+	id, team int64
+	name     string
+	port     string
+	connection
+	cluster string
+	// monitoring is the stored monitoring token.
+	monitoring endpoint.Credential
+}
+
+// readOrigin reads the host that peers are looked for from.
+func (s *Store) readOrigin(ctx context.Context, id int64) (origin, error) {
+	c := origin{id: id}
+	err := s.db.Pool.QueryRow(ctx, `SELECT h.team_id, h.name, h.driver, h.address, h.verify_tls, COALESCE(c.name, h.server_cluster, '')
+		FROM hosts h LEFT JOIN clusters c ON c.id = h.cluster_id WHERE h.id = $1`, id).
+		Scan(&c.team, &c.name, &c.driver, &c.address, &c.verifyTLS, &c.cluster)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return c, noSuchHost()
+	case err != nil:
+		return c, db.Problem(fmt.Errorf("reading the host: %w", err))
+	}
+	if _, c.port, err = net.SplitHostPort(c.address); err != nil {
+		return c, fmt.Errorf("reading the host's address: %w", err)
+	}
+	_, target, err := s.target(ctx, id, endpoint.Monitoring)
+	c.monitoring = target.Credential
+	return c, err
+}
+
+// Peers looks at every other node of the host's cluster, all at once, and stores nothing. A peer that fails is a row. Each is asked
+// with the host's monitoring token, but only over a connection with the certificate that the host vouches for. Problems are those of
+// Ask: unsupported for a driver that knows no peers.
+func (s *Store) Peers(ctx context.Context, id int64) ([]Peer, error) {
+	c, found, err := s.peers(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	found = slices.DeleteFunc(found, func(p hypervisor.Peer) bool { return p.Self })
+	rows := make([]Peer, len(found))
+	s.eachPeer(len(found), func(i int) { rows[i] = s.look(ctx, c, found[i]) })
+	return rows, s.markEnrolled(ctx, c, rows)
+}
+
+// peers asks the host for its cluster's nodes.
+func (s *Store) peers(ctx context.Context, id int64) (origin, []hypervisor.Peer, error) {
+	found, err := Ask(ctx, s, id, endpoint.Monitoring, func(ctx context.Context, l hypervisor.PeerLister) ([]hypervisor.Peer, error) {
+		return l.Peers(ctx)
+	})
+	if err != nil {
+		return origin{}, nil, err
+	}
+	for i := range found {
+		found[i].Name, found[i].Address = Clean(found[i].Name), Clean(found[i].Address)
+		if parsed, err := endpoint.ParseFingerprint(found[i].Fingerprint); err == nil {
+			found[i].Fingerprint = parsed
+		} else {
+			found[i].Fingerprint = ""
+		}
+	}
+	c, err := s.readOrigin(ctx, id)
+	return c, found, err
+}
+
+// eachPeer does something for n peers, many at a time.
+func (s *Store) eachPeer(n int, do func(i int)) {
+	var all sync.WaitGroup
+	slots := make(chan struct{}, maxPeerLooks)
+	for i := range n {
+		slots <- struct{}{}
+		all.Go(func() {
+			defer func() { <-slots }()
+			do(i)
+		})
+	}
+	all.Wait()
+}
+
+// look asks one peer. Its address is judged like one that people type: a cluster must not send the service to its own machine.
+func (s *Store) look(ctx context.Context, c origin, p hypervisor.Peer) Peer {
+	ctx, cancel := context.WithTimeout(ctx, peerLimit)
+	defer cancel()
+	row := Peer{Node: p.Name, Online: p.Online, Fingerprint: orNil(p.Fingerprint), Missing: []string{}}
+	fail := func(err error) Peer {
+		reason, text := Reason(err)
+		row.Reason, row.Error = &reason, &text
+		var e *sdk.Error
+		if errors.As(err, &e) && e.Kind == sdk.Untrusted {
+			row.SeenFingerprint = CleanOrNil(e.Fingerprint)
+		}
+		return row
+	}
+	if p.Address == "" {
+		return fail(sdk.Errorf(sdk.Unreachable, "the cluster does not tell its address"))
+	}
+	address, err := ParseAddress(net.JoinHostPort(p.Address, c.port), c.port, s.allowLocal)
+	if err != nil {
+		return fail(sdk.Errorf(sdk.Refused, "the cluster tells an address that is not asked: %w", err))
+	}
+	row.Address = &address
+	at := c.at(address, p.Fingerprint)
+	if p.Fingerprint == "" {
+		// With a pin that no certificate has, the connection ends before anything is sent.
+		at.fingerprint = nobody
+		_, err := s.version(ctx, c.driver, s.targetOf(at, c.monitoring))
+		row.SeenFingerprint = seen(err)
+		return fail(sdk.Errorf(sdk.Refused, "the host does not say which certificate it has; name it in tls_fingerprints to enrol it"))
+	}
+	began := time.Now()
+	v, err := s.verify(ctx, c.driver, s.targetOf(at, c.monitoring))
+	if err != nil {
+		return fail(err)
+	}
+	took := time.Since(began).Milliseconds()
+	row.Reachable, row.Version, row.Missing, row.LatencyMS, row.shown = true, &v.Version, v.Missing, &took, v.Fingerprint
+	row.CanEnrol = true
+	return row
+}
+
+// nobody is the fingerprint of no certificate.
+var nobody, _ = endpoint.ParseFingerprint(fmt.Sprintf("%064d", 0))
+
+// seen is the certificate that an untrusted endpoint showed.
+func seen(err error) *string {
+	var e *sdk.Error
+	if errors.As(err, &e) && e.Kind == sdk.Untrusted {
+		return CleanOrNil(e.Fingerprint)
+	}
+	return nil
+}
+
+// at is the connection to a peer. Its certificate is pinned whatever the host's own is checked by: peers are dialled by addresses, which
+// certificates of authorities seldom name.
+func (c origin) at(address, fingerprint string) connection {
+	return connection{driver: c.driver, address: address, fingerprint: fingerprint, verifyTLS: c.verifyTLS}
+}
+
+// markEnrolled says which of the peers are hosts: those of the same cluster by their node, and whatever host shows a peer's certificate
+// at a node of its name. Only who sees a host is told its id.
+func (s *Store) markEnrolled(ctx context.Context, c origin, rows []Peer) error {
+	var nodes []string
+	for _, r := range rows {
+		nodes = append(nodes, r.Node)
+	}
+	found, err := s.db.Pool.Query(ctx, `SELECT o.id, o.team_id, o.entry_node, COALESCE(o.tls_fingerprint, o.server_fingerprint, ''),
+		o.cluster_id IS NOT DISTINCT FROM h.cluster_id AND h.cluster_id IS NOT NULL
+		FROM hosts h JOIN hosts o ON o.driver = h.driver AND o.id <> h.id AND o.entry_node = ANY ($2)
+		WHERE h.id = $1 ORDER BY o.id`, c.id, nodes)
+	if err != nil {
+		return db.Problem(fmt.Errorf("looking for enrolled peers: %w", err))
+	}
+	type other struct {
+		ID, Team          int64
+		Node, Fingerprint string
+		Member            bool
+	}
+	others, err := pgx.CollectRows(found, pgx.RowToStructByPos[other])
+	if err != nil {
+		return db.Problem(fmt.Errorf("looking for enrolled peers: %w", err))
+	}
+	caller := identity.FromContext(ctx)
+	for i := range rows {
+		r := &rows[i]
+		for _, o := range others {
+			if o.Node != r.Node || !o.Member && (r.shown == "" || o.Fingerprint != r.shown) {
+				continue
+			}
+			r.Enrolled, r.CanEnrol = true, false
+			if caller == nil || caller.On(o.Team) >= identity.Viewer {
+				r.HostID = &o.ID
+			}
+			break
+		}
+	}
+	return nil
+}
+
+// peerProblem is the problem of a peer that cannot be enrolled.
+func peerProblem(r Peer) error {
+	code := problem.CodeHypervisorError
+	if r.Reason != nil && *r.Reason == ReasonTimeout {
+		code = problem.CodeTimeout
+	}
+	p := problem.New(code, "%s", *r.Error)
+	return p.With("reason", *r.Reason)
+}

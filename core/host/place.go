@@ -1,0 +1,42 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/problem"
+)
+
+// Place is a node, and the host by which it is asked.
+type Place struct {
+	HostID, ClusterID, TeamID int64
+	Host, Cluster, Node       string
+}
+
+// Exclusive is what every job on the node holds, so that there is one at a time.
+func (p *Place) Exclusive() string { return fmt.Sprintf("node:%d:%s", p.ClusterID, p.Node) }
+
+// FindPlace resolves a host and the name of a node of its cluster, which the inventory has; else it is problem not_found.
+func FindPlace(ctx context.Context, d *db.DB, hostID int64, node string) (Place, error) {
+	p := Place{HostID: hostID, Node: node}
+	var cluster *int64
+	var known bool
+	err := d.Pool.QueryRow(ctx, `SELECT h.cluster_id, h.team_id, h.name, coalesce(c.name, ''), n.name IS NOT NULL
+		FROM hosts h LEFT JOIN clusters c ON c.id = h.cluster_id
+		LEFT JOIN nodes n ON n.cluster_id = h.cluster_id AND n.name = $2 WHERE h.id = $1`, hostID, node).
+		Scan(&cluster, &p.TeamID, &p.Host, &p.Cluster, &known)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return p, problem.New(problem.CodeNotFound, "there is no such host")
+	case err != nil:
+		return p, db.Problem(fmt.Errorf("reading the host: %w", err))
+	case cluster == nil || !known:
+		return p, problem.New(problem.CodeNotFound, "there is no such node")
+	}
+	p.ClusterID = *cluster
+	return p, nil
+}

@@ -1,0 +1,270 @@
+package host
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/core/secret"
+	"github.com/hostler/hostler/sdk/endpoint"
+	sdk "github.com/hostler/hostler/sdk/plugin"
+)
+
+// Probing is what Probe tries.
+type Probing struct {
+	// Enrolment is as in Create, without a name. Its own credential, its Paste or Tokens are given, and only one of these.
+	Enrolment
+	Tokens []Token
+}
+
+// Token is a credential to try.
+type Token struct {
+	Capability string
+	// Form, TokenID and Secret are as in Enrolment.
+	Form    string
+	TokenID string
+	Secret  secret.String
+}
+
+// Probed is what Probe has found.
+type Probed struct {
+	Reachable bool `json:"reachable" example:"true" doc:"The endpoint answered over a trusted connection, if only to reject a token"`
+	Verification
+	// Code is nil unless a one-time code was given: what the first one says of itself. Nothing was asked with it, so that all that needs
+	// access is empty.
+	Code   *Code        `json:"one_time_code" doc:"What a one-time code says of itself, which is not used by this; of several the first. Null without one"`
+	Tokens []TokenCheck `json:"tokens" doc:"One entry for each token that was given, in their order"`
+	Kept   []string     `json:"kept" example:"[\"console\"]" doc:"Capabilities whose token the script that printed the paste has found and kept: their secrets are not in it"`
+}
+
+// Probe checks an endpoint that is not enrolled, and stores nothing. The certificate is looked at first, and no token is sent to an
+// endpoint whose certificate is not the right one. Of several tokens each has its own row, and none is an error. A single one that
+// fails is an
+// error, which has the certificate as its member, and so is an endpoint that is not there. One-time codes are not used: they only tell
+// what they say, and without an address nothing else is done with them.
+func (s *Store) Probe(ctx context.Context, in Probing) (Probed, error) {
+	if in.Tokens != nil {
+		return s.probeTokens(ctx, in)
+	}
+	t, err := s.parse(ctx, in.Enrolment)
+	if err == nil && !in.Paste.Empty() {
+		err = pasted{t.all, t.kept}.some()
+	}
+	if !t.codes() || err != nil {
+		err = faults(err, needAddress(in.Address))
+	}
+	if err != nil {
+		return Probed{}, err
+	}
+	tries := make([]try, len(t.all))
+	for i, a := range t.all {
+		tries[i].access = a
+	}
+	found, err := s.probe(ctx, t, tries, in.Paste.Empty())
+	found.Kept = append([]string{}, t.kept...)
+	return found, err
+}
+
+// try is a token to be tried, or why it cannot be one.
+type try struct {
+	access
+	err error
+}
+
+// probeTokens is Probe for a list. What cannot be a token is a row.
+func (s *Store) probeTokens(ctx context.Context, in Probing) (Probed, error) {
+	var fault error
+	if in.Form != "" || in.TokenID != "" || !in.Secret.Empty() || !in.Paste.Empty() {
+		fault = problem.InvalidField("stand in the place of credential_form, token_id, token_secret and paste: leave these out", "value_error",
+			"body", "tokens")
+	}
+	d, err := s.choose(ctx, in.Driver, "body", "driver")
+	if err := faults(err, fault, needAddress(in.Address)); err != nil {
+		return Probed{}, err
+	}
+	t := intake{driver: d, at: connection{driver: d.name, verifyTLS: in.VerifyTLS}}
+	var errs [2]error
+	t.at.address, errs[0] = s.address(in.Address, d.info.DefaultPort)
+	t.at.fingerprint, errs[1] = fingerprint(in.Fingerprint)
+	all := errs[:]
+	tries := make([]try, len(in.Tokens))
+	for i, token := range in.Tokens {
+		key, err := capability(token.Capability, "body", "tokens", i, "capability")
+		all = append(all, err)
+		tries[i].capability = key
+		if err == nil {
+			err = d.require(key)
+		}
+		if err == nil {
+			tries[i].access, err = s.readAccess(ctx, d, entered{capability: key, form: token.Form, tokenID: token.TokenID, secret: token.Secret})
+			tries[i].capability = key
+		}
+		tries[i].err = err
+	}
+	if err := faults(all...); err != nil {
+		return Probed{}, err
+	}
+	for i := range tries {
+		if tries[i].err == nil && tries[i].code != nil {
+			at, err := tries[i].code.pinned(t.at)
+			if err == nil && t.at.fingerprint == "" {
+				t.at = at
+			}
+			tries[i].err = err
+		}
+	}
+	found, err := s.probe(ctx, t, tries, false)
+	found.Kept = []string{}
+	return found, err
+}
+
+// probe looks at the certificate and tries all tokens. single says that what fails is an error and no row.
+func (s *Store) probe(ctx context.Context, t intake, tries []try, single bool) (Probed, error) {
+	found := Probed{Verification: Verification{Missing: []string{}, Extra: []string{}, Recommended: []string{}, Paths: []string{}},
+		Tokens: make([]TokenCheck, len(tries))}
+	if i := slices.IndexFunc(tries, func(one try) bool { return one.code != nil }); i >= 0 {
+		found.Code = codeOf(tries[i].code)
+	}
+	if t.at.address == "" { // of codes alone
+		for i, one := range tries {
+			found.Tokens[i] = rowOf(one, nil, nil)
+			found.Tokens[i].OK = false
+		}
+		return found, nil
+	}
+	began := time.Now()
+	shown, err := s.readCertificate(ctx, t.driver, t.at)
+	switch {
+	case err == nil:
+		found.Certificate = shownCertificate(shown, time.Now())
+		if t.at.unpinned() {
+			t.at.fingerprint = shown.Fingerprint
+		}
+	case sdk.KindOf(err) == sdk.Unsupported:
+		err = nil
+	}
+	results, errs := s.tryEach(ctx, t, tries, err)
+	if single && errs[0] != nil {
+		return Probed{}, found.with(errs[0])
+	}
+	for i, one := range tries {
+		found.Tokens[i] = rowOf(one, results[i], errs[i])
+		found.Reachable = found.Reachable || one.err == nil && (errs[i] == nil || judged(errs[i]))
+	}
+	found.take(t, tries, results, errs, time.Since(began))
+	return found, nil
+}
+
+// with adds the certificate to what a single token failed with: it can be told even where nothing was entrusted to the endpoint.
+func (p *Probed) with(err error) error {
+	if err = rejected(err); p.Certificate == nil {
+		return err
+	}
+	before := problem.From(err)
+	return extended(before, before.Detail).With("certificate", p.Certificate)
+}
+
+// take fills in what is known of the endpoint itself: by the monitoring token, or else by the first that was taken.
+func (p *Probed) take(t intake, tries []try, results []*Verification, errs []error, took time.Duration) {
+	best := -1
+	for i, one := range tries {
+		if results[i] == nil || errs[i] != nil {
+			continue
+		}
+		if best < 0 || one.capability == endpoint.Monitoring && tries[best].capability != endpoint.Monitoring {
+			best = i
+		}
+	}
+	certificate := p.Certificate
+	if best >= 0 {
+		p.Verification = *results[best]
+		if tries[best].capability != endpoint.Monitoring { // its privileges stand in its row
+			p.Missing, p.Extra, p.Recommended, p.Paths = []string{}, []string{}, []string{}, []string{}
+		}
+	} else if p.Reachable {
+		p.Fingerprint, p.LatencyMS = t.at.fingerprint, took.Milliseconds()
+	}
+	if certificate == nil {
+		return
+	}
+	if p.Fingerprint == "" && certificate.Fingerprint != nil {
+		p.Fingerprint = *certificate.Fingerprint
+	}
+	if p.Certificate != nil && *certificate.Fingerprint != p.Fingerprint {
+		return // it is another one by now: what was verified counts
+	}
+	p.Certificate = certificate
+	if p.NotAfter == nil {
+		p.NotAfter = &certificate.NotAfter
+	}
+}
+
+// tryEach tries all tokens at once; before is why none need be tried. Codes are not used: one look at the endpoint stands for all of them.
+func (s *Store) tryEach(ctx context.Context, t intake, tries []try, before error) ([]*Verification, []error) {
+	results, errs := make([]*Verification, len(tries)), make([]error, len(tries))
+	var tokens []endpoint.Credential
+	var places, codes []int
+	for i, one := range tries {
+		switch {
+		case one.err != nil:
+			errs[i] = one.err
+		case before != nil:
+			errs[i] = before
+		case one.code != nil:
+			codes = append(codes, i)
+		default:
+			tokens, places = append(tokens, one.credential), append(places, i)
+		}
+	}
+	var both sync.WaitGroup
+	both.Go(func() {
+		found, failed := s.verifyEach(ctx, t.driver, t.at, tokens)
+		for k, i := range places {
+			results[i], errs[i] = &found[k], failed[k]
+		}
+	})
+	both.Go(func() {
+		if len(codes) == 0 {
+			return
+		}
+		_, err := s.newcomer(ctx, t.driver, t.at, tries[codes[0]].capability)
+		for _, i := range codes {
+			errs[i] = err
+		}
+	})
+	both.Wait()
+	return results, errs
+}
+
+// rowOf is the row of what was tried.
+func rowOf(one try, v *Verification, err error) TokenCheck {
+	if one.err != nil {
+		return untried(one)
+	}
+	if one.code == nil {
+		return checkOf(one.credential, v, err)
+	}
+	row := tokenCheck(string(one.capability), &Verification{Missing: []string{}, Extra: []string{}, Recommended: []string{}}, err)
+	row.Form, row.Expires = orNil(one.code.form), codeOf(one.code).Expires
+	return row
+}
+
+// untried is the row of what was not tried. Faults name their fields, as the row has no place for them.
+func untried(one try) TokenCheck {
+	row := tokenCheck(string(one.capability), nil, one.err)
+	switch p := problem.From(one.err); p.Code {
+	case problem.CodeUnsupported:
+		row.Reason = new(ReasonUnsupported)
+	case problem.CodeInvalid:
+		var all []string
+		for _, fault := range p.Faults {
+			field, _ := fault.Loc[len(fault.Loc)-1].(string)
+			all = append(all, field+" "+fault.Msg)
+		}
+		row.Reason, row.Error = new(ReasonInvalid), new(strings.Join(all, "; "))
+	}
+	return row
+}

@@ -1,0 +1,182 @@
+package host
+
+import (
+	"context"
+
+	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/core/secret"
+	"github.com/hostler/hostler/sdk/endpoint"
+)
+
+// Rotation replaces credentials, or adds the first ones of their capabilities.
+type Rotation struct {
+	// Capability is monitoring when empty.
+	Capability string
+	// Form, TokenID and Secret are as in Enrolment.
+	Form    string
+	TokenID string
+	Secret  secret.String
+	// Paste is as in Enrolment, in place of all the above.
+	Paste secret.String
+	SSH   bool
+}
+
+// Rotated is a credential that was stored.
+type Rotated struct {
+	Capability    endpoint.Capability
+	TokenID, Form string
+	Verification
+}
+
+// Rotations are what Rotate has stored.
+type Rotations struct {
+	// Stored are in order of their capabilities, at least one.
+	Stored []Rotated
+	// Kept are the capabilities whose credential the script has kept and not printed: what is stored of them stays as it is.
+	Kept []string
+}
+
+// Rotate verifies new credentials against the host and stores each in place of its capability's old one, or as its first; all of them
+// or none. A rejected one is token_rejected, and the old ones stay. A host whose endpoint was changed meanwhile is conflict, and a
+// capability that its driver does not have unsupported.
+func (s *Store) Rotate(ctx context.Context, id int64, in Rotation) (Rotations, error) {
+	if err := rotationFault(in); err != nil {
+		return Rotations{}, err
+	}
+	if in.SSH {
+		return Rotations{}, noSSH()
+	}
+	e, d, err := s.rotating(ctx, id)
+	if err != nil {
+		return Rotations{}, err
+	}
+	if in.Paste.Empty() {
+		return s.rotateOne(ctx, id, e, d, in)
+	}
+	p, err := s.readPaste(ctx, d, in.Paste)
+	if err == nil {
+		err = p.some()
+	}
+	if err != nil {
+		return Rotations{}, err
+	}
+	done, err := s.rotate(ctx, id, e, d, p.all, func(label string) error { return pasteFault("fingerprint", foreign(label)) })
+	return Rotations{done, append([]string{}, p.kept...)}, err
+}
+
+func (s *Store) rotateOne(ctx context.Context, id int64, e connection, d driver, in Rotation) (Rotations, error) {
+	key := in.capability()
+	if err := d.require(key); err != nil {
+		return Rotations{}, err
+	}
+	read, err := s.readAccess(ctx, d, entered{capability: key, form: in.Form, tokenID: in.TokenID, secret: in.Secret})
+	if err != nil {
+		return Rotations{}, err
+	}
+	done, err := s.rotate(ctx, id, e, d, []access{read}, func(label string) error {
+		return problem.InvalidField(foreign(label), "fingerprint", "body", "token_secret")
+	})
+	return Rotations{done, []string{}}, err
+}
+
+// capability is what a single credential is for.
+func (in Rotation) capability() endpoint.Capability {
+	if in.Capability == "" {
+		return endpoint.Monitoring
+	}
+	return endpoint.Capability(in.Capability)
+}
+
+func noSSH() error {
+	return problem.New(problem.CodeUnsupported, "SSH keys cannot be rotated yet: this release enrols none")
+}
+
+func foreign(label string) string {
+	return "is for another server: the " + label + " does not name the host's certificate"
+}
+
+// rotating is where the host is, and its driver.
+func (s *Store) rotating(ctx context.Context, id int64) (connection, driver, error) {
+	e, err := s.connection(ctx, id)
+	if err != nil {
+		return connection{}, driver{}, err
+	}
+	d, err := s.describe(ctx, e.driver)
+	return e, d, err
+}
+
+// rotate trades codes, verifies everything and stores it. elsewhere is the fault of a code that is for another server.
+func (s *Store) rotate(ctx context.Context, id int64, e connection, d driver, all []access, elsewhere func(label string) error) (
+	[]Rotated, error) {
+	at := e
+	for _, a := range all {
+		if a.code == nil {
+			continue
+		}
+		var err error
+		if at, err = a.code.pinned(at); err != nil {
+			return nil, elsewhere(a.code.label)
+		}
+	}
+	audit.Describe(ctx, func(entry *audit.Entry) {
+		if len(all) == 1 {
+			entry.Detail("capability", string(all[0].capability))
+		}
+		describeTokens(entry, all)
+	})
+	var done []Rotated
+	err := s.withAll(ctx, d, at, all, func(ctx context.Context, tokens []endpoint.Credential) (err error) {
+		done, err = s.replace(ctx, id, e, d, tokens)
+		return err
+	})
+	return done, err
+}
+
+// replace verifies credentials at the host as it was read, and stores them.
+func (s *Store) replace(ctx context.Context, id int64, e connection, d driver, tokens []endpoint.Credential) ([]Rotated, error) {
+	found, errs := s.verifyEach(ctx, d, e, tokens)
+	if err := takenAll(tokens, found, errs); err != nil {
+		return nil, err
+	}
+	describeKept(ctx, tokens)
+	var done []Rotated
+	for i, token := range tokens {
+		done = append(done, Rotated{token.Capability, token.ID, token.Form, found[i]})
+	}
+	return done, s.db.Tx(ctx, func(tx *db.Tx) error {
+		if err := unmoved(ctx, tx, id, e); err != nil {
+			return err
+		}
+		if err := s.storeCredentials(ctx, tx, id, together(tokens, found)); err != nil {
+			return err
+		}
+		for _, token := range tokens {
+			if token.Capability != endpoint.Monitoring {
+				continue
+			}
+			if err := pollNow(ctx, tx, id); err != nil {
+				return err
+			}
+		}
+		return audit.Write(ctx, tx)
+	})
+}
+
+func rotationFault(in Rotation) error {
+	_, unknown := capability(string(in.capability()), "body", "capability")
+	var amiss error
+	single := in.Capability != "" || in.Form != "" || in.TokenID != "" || !in.Secret.Empty()
+	switch {
+	case !in.Paste.Empty() && (single || in.SSH):
+		amiss = pasteFault("value_error",
+			"stands in the place of capability, credential_form, token_id and token_secret, and goes without rotate_ssh: leave these out")
+	case !in.Paste.Empty():
+	case in.TokenID == "" && in.Secret.Empty() && !in.SSH:
+		amiss = problem.InvalidField("nothing to rotate: give token_id and token_secret, or paste", "nothing_to_change", "body")
+	case in.TokenID != "" && in.Secret.Empty():
+		amiss = problem.InvalidField("is needed with token_id", "missing", "body", "token_secret")
+	}
+	return faults(unknown, amiss)
+}

@@ -1,0 +1,62 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// Told is what a host tells besides when it is asked what a token may do: its release, its certificate, and when credentials end. Of
+// what is empty nothing was told.
+type Told struct {
+	// Version is the release, and CertificateEnd when the certificate ends that was shown with it.
+	Version        string
+	CertificateEnd time.Time
+	Ends           []hypervisor.CredentialEnd
+}
+
+// ToldOf is what permissions tell, beside a version that was asked for by itself where they have none.
+func ToldOf(p hypervisor.Permissions, asked hypervisor.Version) Told {
+	if p.Version != nil {
+		asked = *p.Version
+	}
+	told := Told{Version: Clean(asked.Version), Ends: p.Ends}
+	if instant(asked.NotAfter) != nil {
+		told.CertificateEnd = asked.NotAfter
+	}
+	return told
+}
+
+// maxEnds bounds the ends of credentials that one answer may bring.
+const maxEnds = 1000
+
+// Keep records it of a host. Only ends of credentials that the host has are kept.
+func (t Told) Keep(ctx context.Context, tx pgx.Tx, id int64) error {
+	if t.Version != "" {
+		var end *time.Time
+		if !t.CertificateEnd.IsZero() {
+			end = &t.CertificateEnd
+		}
+		if _, err := tx.Exec(ctx, `UPDATE hosts SET version = $2, version_at = now(), certificate_ends_at = COALESCE($3, certificate_ends_at)
+			WHERE id = $1`, id, t.Version, end); err != nil {
+			return fmt.Errorf("keeping the host's release: %w", err)
+		}
+	}
+	var ids []string
+	var ends []*time.Time
+	for _, end := range t.Ends[:min(len(t.Ends), maxEnds)] {
+		ids, ends = append(ids, Clean(end.ID)), append(ends, instant(end.At))
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	if _, err := tx.Exec(ctx, `UPDATE host_credentials k SET ends_at = e.at, ends_told_at = now()
+		FROM unnest($2::text[], $3::timestamptz[]) AS e (id, at) WHERE k.host_id = $1 AND k.token_id = e.id`, id, ids, ends); err != nil {
+		return fmt.Errorf("keeping when credentials end: %w", err)
+	}
+	return nil
+}

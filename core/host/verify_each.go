@@ -1,0 +1,174 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"strings"
+	"sync"
+
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/core/secret"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/hypervisor"
+	sdk "github.com/hostler/hostler/sdk/plugin"
+)
+
+// checkedToken is a token and what it may do.
+type checkedToken struct {
+	endpoint.Credential
+	Verification
+}
+
+// verifyEach tries several tokens at one endpoint, each by itself and all at once, and gives what was found and what failed, by their
+// places. Where nothing says which certificate is right, the first one that is shown is, for all of them.
+func (s *Store) verifyEach(ctx context.Context, d driver, at connection, tokens []endpoint.Credential) ([]Verification, []error) {
+	found, errs := make([]Verification, len(tokens)), make([]error, len(tokens))
+	if at.unpinned() && len(tokens) > 1 {
+		shown, err := s.readCertificate(ctx, d, at)
+		if sdk.KindOf(err) == sdk.Unsupported {
+			return found, s.verifyInTurn(ctx, at, tokens, found, errs)
+		}
+		if err != nil {
+			for i := range errs {
+				errs[i] = err
+			}
+			return found, errs
+		}
+		at.fingerprint = shown.Fingerprint
+	}
+	var all sync.WaitGroup
+	for i, token := range tokens {
+		all.Go(func() { found[i], errs[i] = s.verify(ctx, at.driver, s.targetOf(at, token)) })
+	}
+	all.Wait()
+	for i, err := range errs {
+		errs[i] = withoutSecrets(err, tokens)
+	}
+	return found, errs
+}
+
+// withoutSecrets is an error that tells none of the tokens' secrets. A call's own is cut out where it was made; what stands before an
+// endpoint may repeat those of others.
+func withoutSecrets(err error, tokens []endpoint.Credential) error {
+	if err == nil {
+		return nil
+	}
+	hidden := false
+	var told sdk.Error
+	if e, ok := errors.AsType[*sdk.Error](err); ok {
+		told = sdk.Error{Kind: e.Kind, Message: e.Message, Missing: e.Missing, Path: e.Path, Remedy: e.Remedy, Field: e.Field,
+			Fingerprint: e.Fingerprint}
+	} else {
+		told = *sdk.Errorf(sdk.KindOf(err), "checking the token failed")
+	}
+	for _, token := range tokens {
+		if token.Secret == "" {
+			continue
+		}
+		hidden = hidden || strings.Contains(err.Error(), string(token.Secret))
+		told.Message = strings.ReplaceAll(told.Message, string(token.Secret), secret.Redacted)
+	}
+	if !hidden {
+		return err
+	}
+	return &told // without the cause, which may tell it too
+}
+
+// verifyInTurn is verifyEach for drivers that cannot look at a certificate alone: the first token that is taken tells it. An endpoint
+// that is not there is not asked again.
+func (s *Store) verifyInTurn(ctx context.Context, at connection, tokens []endpoint.Credential, found []Verification,
+	errs []error) []error {
+	for i, token := range tokens {
+		found[i], errs[i] = s.verify(ctx, at.driver, s.targetOf(at, token))
+		if errs[i] == nil && at.unpinned() {
+			at.fingerprint = found[i].Fingerprint
+		}
+		if errs[i] != nil && !judged(errs[i]) {
+			for j := i + 1; j < len(tokens); j++ {
+				errs[j] = errs[i]
+			}
+			break
+		}
+	}
+	return errs
+}
+
+// judged holds for failures with which the endpoint has answered to the token.
+func judged(err error) bool {
+	switch sdk.KindOf(err) {
+	case sdk.TokenRejected, sdk.Denied:
+		return true
+	}
+	return false
+}
+
+// unpinned says that neither a fingerprint nor the authorities decide.
+func (e connection) unpinned() bool { return e.fingerprint == "" && !e.verifyTLS }
+
+// readCertificate looks at the endpoint's certificate, trusted or not; no token is sent. Without the ability it is Unsupported.
+func (s *Store) readCertificate(ctx context.Context, d driver, at connection) (endpoint.Certificate, error) {
+	reader, ok := hypervisor.As[hypervisor.CertificateReader](d.Driver)
+	if !ok {
+		return endpoint.Certificate{}, Lacking("driver", hypervisor.AbilityName[hypervisor.CertificateReader]())
+	}
+	ctx, cancel := s.timed(ctx)
+	defer cancel()
+	shown, err := reader.ReadCertificate(ctx, s.targetOf(at, endpoint.Credential{}))
+	if err != nil {
+		return endpoint.Certificate{}, err
+	}
+	if shown.Fingerprint, err = endpoint.ParseFingerprint(shown.Fingerprint); err != nil {
+		return endpoint.Certificate{}, d.unfit("a fingerprint")
+	}
+	return shown, nil
+}
+
+// takenAll is nil when every token was taken, and else the problem of the first that was not, with a row for each.
+func takenAll(tokens []endpoint.Credential, found []Verification, errs []error) error {
+	var first error
+	rows := make([]TokenCheck, len(tokens))
+	for i, token := range tokens {
+		rows[i] = checkOf(token, &found[i], errs[i])
+		if errs[i] != nil && first == nil {
+			p := problem.From(rejected(errs[i]))
+			if len(tokens) == 1 {
+				return p
+			}
+			first = extended(p, "the token for "+string(token.Capability)+": "+p.Detail).Because(errs[i])
+		}
+	}
+	if first == nil {
+		return nil
+	}
+	return problem.From(first).With("tokens", rows)
+}
+
+// extended is a copy of a problem with another sentence, to which members can be added.
+func extended(p *problem.Error, detail string) *problem.Error {
+	after := *p
+	after.Members, after.Detail = maps.Clone(p.Members), detail
+	return &after
+}
+
+// Reasons in the row of a token that was not tried: what was entered cannot be one, or the driver does not have its capability.
+const (
+	ReasonInvalid     = "invalid"
+	ReasonUnsupported = "unsupported"
+)
+
+// checkOf is the row of one token.
+func checkOf(token endpoint.Credential, v *Verification, err error) TokenCheck {
+	row := tokenCheck(string(token.Capability), v, err)
+	row.TokenID, row.Form = orNil(token.ID), orNil(token.Form)
+	return row
+}
+
+// together joins tokens and what was found of them.
+func together(tokens []endpoint.Credential, found []Verification) []checkedToken {
+	all := make([]checkedToken, len(tokens))
+	for i, token := range tokens {
+		all[i] = checkedToken{token, found[i]}
+	}
+	return all
+}

@@ -1,0 +1,197 @@
+// Package power reboots nodes and switches them off.
+package power
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/guest"
+	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/idempotency"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/core/plan"
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// kind is the kind of the jobs.
+const kind = "node.power"
+
+// Store takes requests and does their jobs. It is safe for several goroutines.
+type Store struct {
+	DB    *db.DB
+	Hosts *host.Store
+	Actor *guest.Actor
+	// Sync polls a host now; it is called when a node is back. Nil leaves that to the loop.
+	Sync func(ctx context.Context, hostID int64) error
+	// Down is how long a node may take to go down, with its guests, and Up to come back; zero is 20 minutes each.
+	Down, Up time.Duration
+	// Off is for how long a node that was to be switched off must not have answered; zero is 15 s.
+	Off time.Duration
+	// Pause is the time between two looks at a node; zero is 2 s.
+	Pause time.Duration
+}
+
+// params are those of a job.
+type params struct {
+	HostID  int64                   `json:"host_id"`
+	Node    string                  `json:"node"`
+	Command hypervisor.PowerCommand `json:"command"`
+	// Self says that it was confirmed although the service runs there.
+	Self bool `json:"self"`
+}
+
+// Register makes the store the worker of its jobs.
+func (s *Store) Register(q *job.Queue) { q.Register(kind, job.WorkerFunc(s.perform)) }
+
+// does is what becomes of a node.
+func does(command hypervisor.PowerCommand) string {
+	if command == hypervisor.PowerShutdown {
+		return "switched off"
+	}
+	return "rebooted"
+}
+
+// Power asks for a node of a host's cluster to be rebooted or switched off, confirmed by the node's name: with self_target where the
+// service runs on it, else with confirm_required. Problems besides: not_found, capability_missing, unsupported, plan_stale, guest_busy
+// while another job works on the node itself, and those of host.Ask where the node does not answer.
+func (s *Store) Power(ctx context.Context, hostID int64, node string, command hypervisor.PowerCommand, confirm *string) (
+	guest.Started, error) {
+	p, err := host.FindPlace(ctx, s.DB, hostID, node)
+	if err != nil {
+		return guest.Started{}, err
+	}
+	err = s.Hosts.Require(ctx, hostID, endpoint.NodePower, func(at hypervisor.Host) error {
+		_, err := host.Able[hypervisor.NodePowerer](at)
+		return err
+	})
+	if err != nil {
+		return guest.Started{}, err
+	}
+	draft := plan.Begin(ctx)
+	status, err := s.Hosts.NodeStatus(ctx, hostID, node)
+	if err := draft.Refuse(err); err != nil {
+		return guest.Started{}, err
+	}
+	self, err := s.Hosts.SelfOn(ctx, hostID, node)
+	if err != nil {
+		return guest.Started{}, err
+	}
+	c := plan.Confirmation{Code: problem.CodeConfirmRequired, Phrase: node, Given: confirm != nil && *confirm == node, IsSelf: self,
+		Why: fmt.Sprintf("the node %s is %s, with all its guests; send its name as confirm to go on", node, does(command))}
+	if self {
+		c.Code, c.Why = problem.CodeSelfTarget, selfText(node, command)+" Send the node's name as confirm to go on"
+	}
+	err = draft.Decide(ctx, c, func(ctx context.Context, pl *plan.Plan) error { return s.tell(ctx, &p, command, self, status, pl) })
+	if err != nil {
+		return guest.Started{}, err
+	}
+	if err := idempotency.Keep(ctx, self); err != nil {
+		return guest.Started{}, err
+	}
+	var made *job.Job
+	err = s.DB.Tx(ctx, func(tx *db.Tx) (err error) {
+		audit.Describe(ctx, func(e *audit.Entry) {
+			e.TargetKind, e.TargetName = "node", node
+			e.Detail("command", string(command))
+		})
+		made, err = s.Actor.Queue.Enqueue(ctx, tx, job.Spec{
+			Kind: kind, Target: job.Target{Kind: "node", ID: hostID, Name: node}, TeamID: p.TeamID, HostID: hostID,
+			Exclusive: p.Exclusive(), Params: params{HostID: hostID, Node: node, Command: command, Self: self},
+			Asked: map[string]any{"node": node, "command": command},
+		})
+		if err != nil {
+			return err
+		}
+		return audit.Write(ctx, tx)
+	})
+	if err != nil {
+		return guest.Started{}, err
+	}
+	return guest.Started{Job: made.View(), IsSelf: self}, nil
+}
+
+func selfText(node string, command hypervisor.PowerCommand) string {
+	if command == hypervisor.PowerShutdown {
+		return fmt.Sprintf("This service runs on the node %s: it is gone until somebody switches the node on again.", node)
+	}
+	return fmt.Sprintf("This service runs on the node %s: it is gone until the node is back, and longer if it is not started at boot.", node)
+}
+
+// tell writes into the plan what a command does.
+func (s *Store) tell(ctx context.Context, p *host.Place, command hypervisor.PowerCommand, self bool, status host.NodeStatus,
+	pl *plan.Plan) error {
+	if self {
+		pl.Add(plan.KindHost, p.Node, "%s", selfText(p.Node, command))
+	}
+	pl.Add(plan.KindHost, p.Node, "The node %s is %s.", p.Node, does(command))
+	if status.UptimeS != nil {
+		pl.AddSince(plan.KindUptime, p.Node, time.Now().Add(-time.Duration(*status.UptimeS)*time.Second), "The node %s is up.", p.Node)
+	}
+	guests, err := s.running(ctx, p)
+	if err != nil {
+		return err
+	}
+	visible, others := identity.FromContext(ctx).Visible(), 0
+	for _, g := range guests {
+		if !visible.Includes(g.TeamID) {
+			others++
+			continue
+		}
+		pl.Add(plan.KindGuest, g.Name, "%s is shut down.", g.Name)
+	}
+	if others > 0 {
+		pl.Add(plan.KindGuest, "", "%d guests of other teams are shut down.", others)
+	}
+	if len(guests) > 0 && command == hypervisor.PowerReboot {
+		pl.Warn("Of these guests only those start again by themselves that are set to start at boot.")
+	}
+	return s.warn(ctx, p, command, pl)
+}
+
+// warn writes into the plan what is to be known besides.
+func (s *Store) warn(ctx context.Context, p *host.Place, command hypervisor.PowerCommand, pl *plan.Plan) error {
+	if command == hypervisor.PowerShutdown {
+		pl.Warn("This service cannot switch the node on again.")
+	}
+	var nodes, online, jobs int
+	err := s.DB.Pool.QueryRow(ctx, `SELECT (SELECT count(*) FROM nodes WHERE cluster_id = $1),
+		(SELECT count(*) FROM nodes WHERE cluster_id = $1 AND status = 'online' AND name <> $2),
+		(SELECT count(*) FROM jobs j JOIN guests g ON j.exclusive = 'guest:' || g.id WHERE j.status IN ('queued', 'running')
+			AND g.cluster_id = $1 AND g.node = $2)`, p.ClusterID, p.Node).Scan(&nodes, &online, &jobs)
+	if err != nil {
+		return db.Problem(fmt.Errorf("reading what a node's power concerns: %w", err))
+	}
+	if nodes > 1 && 2*online <= nodes {
+		pl.Warn("Of %d nodes %d remain online: the cluster may lose its quorum, and then changes nothing and starts no guest meanwhile.",
+			nodes, online)
+	}
+	if jobs > 0 {
+		pl.Warn("%d jobs work on guests of the node now, and may fail.", jobs)
+	}
+	return nil
+}
+
+// runner is a guest that does not stand still.
+type runner struct {
+	Name   string
+	TeamID int64
+}
+
+// running are the guests on a node that the last poll did not see stopped, by name.
+func (s *Store) running(ctx context.Context, p *host.Place) ([]runner, error) {
+	rows, err := s.DB.Pool.Query(ctx, `SELECT g.name, h.team_id FROM guests g JOIN hosts h ON h.id = g.host_id
+		WHERE g.cluster_id = $1 AND g.node = $2 AND g.status <> 'stopped' AND NOT g.template ORDER BY g.name, g.id`, p.ClusterID, p.Node)
+	if err != nil {
+		return nil, db.Problem(fmt.Errorf("reading the guests of a node: %w", err))
+	}
+	guests, err := pgx.CollectRows(rows, pgx.RowToStructByPos[runner])
+	return guests, db.Problem(err)
+}
