@@ -96,7 +96,7 @@ func TestTenThousandGuestsInLittleMemory(t *testing.T) {
 	t.Parallel()
 	driver, pid := start(t)
 	info, err := driver.Info(t.Context())
-	if err != nil || info.Name != "lxd" || len(info.Abilities) != 7 || info.DefaultPort != "8443" {
+	if err != nil || info.Name != "lxd" || len(info.Abilities) != 10 || info.DefaultPort != "8443" {
 		t.Fatalf("info is %+v, %v", info, err)
 	}
 	large := server(t)

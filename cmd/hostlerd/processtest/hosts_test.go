@@ -21,6 +21,7 @@ func TestHosts(t *testing.T) {
 		"firewall rules":                       firewallRules,
 		"snapshots":                            snapshots,
 		"migrations":                           migrations,
+		"peers":                                peers,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -10,14 +10,6 @@ import (
 	"github.com/hostler/hostler/internal/waittest"
 )
 
-// progress is what the database knows of a job.
-func progress(t testing.TB, c *client, id int64) jobView {
-	t.Helper()
-	var j jobView
-	c.must(t, http.StatusOK, http.MethodGet, fmt.Sprintf("/api/v1/jobs/%d", id), nil, &j)
-	return j
-}
-
 // The service is killed at each point of a job. The next start ends the job, and the hypervisor was asked once.
 func TestKillAtEachPointOfAJob(t *testing.T) {
 	t.Parallel()

@@ -1,6 +1,7 @@
 package processtest
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -72,9 +73,17 @@ func cpu(t testing.TB, pid int) time.Duration {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
+	return times(t, text, 11, 13)
+}
+
+// times is the sum of some fields of a /proc/<pid>/stat, counted from the one behind the name: 11 and 12 are the process's own time
+// in user
+// and system mode, 13 and 14 that of its children that have ended.
+func times(t testing.TB, stat []byte, from, to int) time.Duration {
+	t.Helper()
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 	var ticks int64
-	for _, field := range fields[11:13] {
+	for _, field := range fields[from:to] {
 		n, err := strconv.ParseInt(field, 10, 64)
 		if err != nil {
 			t.Fatal(err)

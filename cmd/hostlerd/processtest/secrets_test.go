@@ -343,7 +343,7 @@ func (r *secretRun) enrol() {
 	r.post(r.owner, http.StatusBadGateway, "/hosts", endpoint(nil))
 	r.cluster.healFaults(r.t)
 
-	r.host = r.owner.enrol(r.t, r.cluster, "lab", "lifecycle", "console", "backup")
+	r.paste(at.Host)
 	credentials := fmt.Sprintf("/hosts/%d/credentials", r.host)
 	r.post(r.owner, http.StatusBadGateway, credentials, map[string]any{
 		"capability": "lifecycle", "token_id": r.cluster.Tokens["lifecycle"].ID, "token_secret": r.canary("a wrong token to rotate to"),
@@ -354,6 +354,55 @@ func (r *secretRun) enrol() {
 	r.owner.must(r.t, http.StatusUnprocessableEntity, http.MethodPatch, fmt.Sprintf("/api/v1/hosts/%d", r.host), map[string]any{
 		"address": "https://root:" + r.canary("a password in a new address") + "@" + at.Host,
 	}, nil)
+}
+
+// paste enrols the host by one paste, after pastes that are refused in every way.
+func (r *secretRun) paste(address string) {
+	r.t.Helper()
+	kinds := []string{"monitoring", "lifecycle", "console", "backup"}
+	out := r.cluster.printed(kinds...)
+	secret := r.cluster.Tokens["backup"].Secret
+	body := func(paste any) map[string]any {
+		return map[string]any{"name": "lab", "address": address, "tls_fingerprint": r.cluster.Fingerprint, "paste": paste}
+	}
+	wrong := func(name string) string {
+		return strings.ReplaceAll(out, secret, r.secretSearch.add(r.t, name, newUUID()))
+	}
+	for _, path := range []string{"/hosts", "/hosts/probe"} {
+		for _, paste := range []any{
+			r.canary("a word as paste for " + path), out[:len(out)-10], out[strings.Index(out, "secret:"):], strings.ReplaceAll(out,
+				"service@pve", ""),
+			strings.Replace(out, secret, secret+" "+r.canary("a word after a secret for "+path), 1), []string{out}, out + "\x00", out +
+				strings.ReplaceAll(wrong("a second secret for "+path), "!console", "!backup"),
+			strings.Repeat(r.canary("a long paste for "+path), 3000),
+		} {
+			r.post(r.owner, http.StatusUnprocessableEntity, path, body(paste))
+		}
+		r.wrongTypes(r.owner, path, "paste")
+	}
+	r.post(r.owner, http.StatusBadGateway, "/hosts", body(wrong("a wrong secret in a paste to enrol")))
+	r.post(r.owner, http.StatusOK, "/hosts/probe", body(wrong("a wrong secret in a paste to probe")))
+	r.post(r.owner, http.StatusOK, "/hosts/probe", body(out))
+	// What stands before a hypervisor, and repeats what it was sent, in its answers to others too.
+	r.cluster.fault(r.t, map[string]any{"kind": "status", "status": 500, "reason": "no: " + secret})
+	r.post(r.owner, http.StatusBadGateway, "/hosts", body(out))
+	r.post(r.owner, http.StatusOK, "/hosts/probe", body(out))
+	r.cluster.healFaults(r.t)
+
+	var made struct {
+		ID           int64
+		Capabilities []struct{ Key string }
+	}
+	r.owner.must(r.t, http.StatusCreated, http.MethodPost, "/api/v1/hosts", body(out), &made)
+	if len(made.Capabilities) != len(kinds) {
+		r.t.Errorf("the host has %d tokens", len(made.Capabilities))
+	}
+	r.host = made.ID
+	r.post(r.owner, http.StatusOK, fmt.Sprintf("/hosts/%d/sync", r.host), nil)
+	credentials := fmt.Sprintf("/hosts/%d/credentials", r.host)
+	r.post(r.owner, http.StatusBadGateway, credentials, map[string]any{"paste": wrong("a wrong secret in a paste to rotate to")})
+	r.post(r.owner, http.StatusOK, credentials, map[string]any{"paste": r.cluster.printed(kinds[1:]...)})
+	r.wrongTypes(r.owner, credentials, "paste")
 }
 
 // attach attaches a storage with secrets, edits it, has both refused in every way, and lets the hypervisor fetch a file from an address

@@ -55,8 +55,11 @@ func sideRequests() []sideRequest {
 		{operation: "list_host_tasks", pve: ok, lxd: ok},
 		{operation: "get_host_task_log", pve: ok, lxd: absent}, // which the second kind forgets
 		{operation: "get_node_status", pve: ok, lxd: ok},
+		{operation: "list_peers", pve: ok, lxd: unsupported},
+		{operation: "enrol_peers", body: m{"nodes": []string{"none"}}, pve: ok, lxd: unsupported},
 		{operation: "get_node_hardware", pve: ok, lxd: unsupported},
 		{operation: "get_node_hardware", params: p{"node": "none"}, pve: absent, lxd: unsupported},
+		{operation: "power_node", body: m{"command": "reboot"}, pve: "409 capability_missing", lxd: unsupported},
 		{operation: "get_node_status", params: p{"node": "none"}, pve: absent, lxd: absent},
 
 		{operation: "retry_job", pve: accepted, lxd: accepted}, // the stop of a guest, which a start follows below

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -123,29 +124,51 @@ func (s *sideBySide) follow(t *testing.T, host sideHost, answer *apitest.Answer)
 	}
 }
 
-// words holds an answer, without the rows of a list that are the other host's, against the words of the other kind.
+// words holds an answer, without the rows of its lists that are the other host's, against the words of the other kind.
 func (s *sideBySide) words(t *testing.T, what string, host sideHost, body []byte) {
 	t.Helper()
+	other, otherDriver := s.lxdHost, "lxd"
+	if host["driver"] == otherDriver {
+		other, otherDriver = s.pveHost, "pve"
+	}
 	var rows []map[string]any
+	var lists map[string]any
 	if json.Unmarshal(body, &rows) == nil {
-		other, otherDriver := s.lxdHost, "lxd"
-		if host["driver"] == otherDriver {
-			other, otherDriver = s.pveHost, "pve"
-		}
-		kept := []map[string]any{}
-		for _, row := range rows {
-			theirs := row["host_id"] == float64(other)
-			details, _ := row["details"].(map[string]any)
-			for _, driver := range []any{row["driver"], details["driver"], row["name"]} {
-				theirs = theirs || driver == otherDriver
-			}
-			if !theirs {
-				kept = append(kept, row)
-			}
-		}
-		body, _ = json.Marshal(kept) // which was JSON before
+		body, _ = json.Marshal(without(rows, float64(other), otherDriver, nil)) // which was JSON before
+	} else if json.Unmarshal(body, &lists) == nil && lists["by_host"] != nil {
+		body = summaryWithout(body, float64(other), otherDriver)
 	}
 	if found := foreign(t, host["driver"], body); len(found) > 0 {
 		t.Errorf("%s: of the %s host in words of the other kind: %q", what, host["driver"], found)
 	}
+}
+
+// without are the rows that are not of the host, its driver, or its cluster where that is known.
+func without(rows []map[string]any, host float64, driver string, cluster any) []map[string]any {
+	return slices.DeleteFunc(rows, func(row map[string]any) bool {
+		details, _ := row["details"].(map[string]any)
+		return row["host_id"] == host || cluster != nil && row["cluster_id"] == cluster ||
+			slices.Contains([]any{row["driver"], details["driver"], row["name"]}, any(driver))
+	})
+}
+
+// summaryWithout is the summary of all clusters without the rows of a host and its cluster.
+func summaryWithout(body []byte, host float64, driver string) []byte {
+	var summary struct {
+		Problems  []map[string]any `json:"problems"`
+		ByCluster []map[string]any `json:"by_cluster"`
+		ByHost    []map[string]any `json:"by_host"`
+	}
+	_ = json.Unmarshal(body, &summary) // which is JSON
+	var cluster any
+	for _, row := range summary.ByHost {
+		if row["id"] == host {
+			cluster = row["cluster_id"]
+		}
+	}
+	summary.Problems = without(summary.Problems, host, driver, cluster)
+	summary.ByHost = without(summary.ByHost, host, driver, cluster)
+	summary.ByCluster = slices.DeleteFunc(summary.ByCluster, func(row map[string]any) bool { return row["id"] == cluster })
+	kept, _ := json.Marshal(summary)
+	return kept
 }

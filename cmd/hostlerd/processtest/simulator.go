@@ -3,6 +3,7 @@ package processtest
 import (
 	"bufio"
 	"bytes"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -61,6 +62,24 @@ func startSim(t testing.TB, args ...string) *sim {
 		s.Hosts[i].Control, s.Hosts[i].query = s.Control, fmt.Sprintf("?host=%d", i)
 	}
 	return s
+}
+
+// printed is what the token script prints where it has made the tokens of these capabilities.
+func (s *sim) printed(capabilities ...string) string {
+	var out strings.Builder
+	out.WriteString("\nEnter these tokens in Hostler. The secrets are not shown again.\n")
+	for _, capability := range capabilities {
+		token := s.Tokens[capability]
+		fmt.Fprintf(&out, "\n  %s\n    token id: %s\n    secret:   %s", capability, token.ID, token.Secret)
+	}
+	return out.String() + "\n"
+}
+
+// newUUID looks like the secret of a token.
+func newUUID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
 // control calls pvesim's control API and decodes the answer into out when it is not nil.

@@ -127,11 +127,11 @@ func holdsUpload(t testing.TB, s *sim) {
 	})
 }
 
-// half is a file that stops in its middle until the test goes on.
+// half is a file that stops in its middle until the test goes on: then the rest of it comes, or where there is none it breaks.
 type half struct {
-	left    int64
-	reached chan struct{}
-	resume  chan struct{}
+	left, rest int64
+	reached    chan struct{}
+	resume     chan struct{}
 }
 
 func newHalf(size int64) *half {
@@ -146,7 +146,10 @@ func (h *half) Read(p []byte) (int, error) {
 			close(h.reached)
 		}
 		<-h.resume
-		return 0, os.ErrClosed
+		if h.rest <= 0 {
+			return 0, os.ErrClosed
+		}
+		h.left, h.rest = h.rest, 0
 	}
 	n := min(int64(len(p)), h.left)
 	clear(p[:n])

@@ -132,17 +132,37 @@ func TestUploadToAFullDisk(t *testing.T) {
 	}
 	// Somebody else fills the disk while a file arrives.
 	file := newHalf(4 << 20)
-	refused := make(chan answer, 1)
+	file.rest = 4 << 20
+	type reply struct {
+		answer
+		err error
+	}
+	refused := make(chan reply, 1)
 	go func() {
-		a, _ := owner.upload(t.Context(), host, "middle.iso", "", file, 8<<20)
-		refused <- a
+		a, err := owner.upload(t.Context(), host, "middle.iso", "?upload_id=middle-of-a-full-disk", file, 8<<20)
+		refused <- reply{a, err}
 	}()
 	<-file.reached
 	if err := os.WriteFile(filepath.Join(dir, "filler"), make([]byte, 16<<20), 0o600); err == nil {
 		t.Error("the disk is not full")
 	}
 	close(file.resume)
-	<-refused
+	// Who is refused in the middle may not see the answer, since what it still sends meets a closed connection.
+	if r := <-refused; r.err == nil && (r.Status != http.StatusInsufficientStorage || r.problem() != "insufficient_storage") {
+		t.Errorf("a disk that fills: %d %s", r.Status, r.Body)
+	}
+	var told struct {
+		Status string
+		Code   string `json:"error"`
+		JobID  *int64 `json:"job_id"`
+	}
+	waittest.Succeeds(t, "the upload's end is told", func() error {
+		owner.must(t, http.StatusOK, http.MethodGet, fmt.Sprintf("/api/v1/hosts/%d/uploads/middle-of-a-full-disk", host), nil, &told)
+		if told.Status != "failed" || told.Code != "insufficient_storage" || told.JobID != nil {
+			return fmt.Errorf("%+v", told)
+		}
+		return nil
+	})
 	nothingSpooled(t, dir)
 	if err := os.Remove(filepath.Join(dir, "filler")); err != nil {
 		t.Fatal(err)

@@ -39,6 +39,11 @@ type jobView struct {
 	Status string
 	TaskID string `json:"task_id"`
 	Error  string
+	Target struct {
+		Kind string
+		ID   int64
+		Name string
+	}
 }
 
 // eventView is one line of a job's transcript.
@@ -152,4 +157,12 @@ func pluginList(t testing.TB, c *client) []pluginView {
 	var all []pluginView
 	c.must(t, http.StatusOK, http.MethodGet, "/api/v1/plugins", nil, &all)
 	return all
+}
+
+// progress is what the database knows of a job.
+func progress(t testing.TB, c *client, id int64) jobView {
+	t.Helper()
+	var j jobView
+	c.must(t, http.StatusOK, http.MethodGet, fmt.Sprintf("/api/v1/jobs/%d", id), nil, &j)
+	return j
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/core/problem"
 	"github.com/hostler/hostler/sdk/endpoint"
 )
 
@@ -74,16 +75,19 @@ func (d Done) Good() bool {
 		!slices.ContainsFunc(d.Jobs, func(j job.View) bool { return j.Status != job.Succeeded }) && d.unreadable() == nil
 }
 
-// unreadable are the parts of a good answer that are null for want of a privilege.
+// unreadable are the parts of a good answer that are null for want of a privilege, and the rows of one that tell of that.
 func (d Done) unreadable() (refused []Refusal) {
-	var answer struct {
-		Unreadable []struct {
-			Reason, Remedy string
-			Missing        []string
-		}
+	type part struct {
+		Reason, Remedy string
+		Missing        []string
 	}
+	var answer struct{ Unreadable []part }
 	if err := json.Unmarshal(d.Body, &answer); err != nil {
-		return nil
+		var rows []part
+		if err := json.Unmarshal(d.Body, &rows); err != nil {
+			return nil
+		}
+		answer.Unreadable = rows
 	}
 	for _, part := range answer.Unreadable {
 		if part.Reason == "permission" {
@@ -132,7 +136,9 @@ func (d Done) Refusal() (Refusal, bool) {
 		Missing               []string
 	}
 	if err := json.Unmarshal(d.Body, &p); err != nil || p.Reason != "permission" {
-		return Refusal{}, false
+		// Of several things in the way of one request this is one.
+		return Refusal{Text: string(d.Body)}, p.Error == string(problem.CodeMigrationBlocked) && strings.Contains(string(d.Body), "the token "+
+			"lacks ")
 	}
 	return Refusal{Missing: p.Missing, Remedy: p.Remedy, Text: string(d.Body)}, true
 }

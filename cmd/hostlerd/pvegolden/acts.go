@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/hostler/hostler/plugins/pve/pvesim"
 	"github.com/hostler/hostler/sdk/endpoint"
@@ -28,6 +29,13 @@ func (w *World) task() {
 func (w *World) unenrolled() {
 	w.t.Helper()
 	w.want(http.MethodDelete, "/hosts/{host}", `{"confirm":"lab","forget_apps":true}`, http.StatusOK)
+}
+
+// mispasted makes a paste in which the token for backups is wrong.
+func (w *World) mispasted() {
+	w.t.Helper()
+	secret := w.Tokens()[string(endpoint.Backup)].Secret
+	w.vars["wrong_paste"] = strings.ReplaceAll(w.vars["paste"], secret, "00000000-0000-4000-8000-000000000000")
 }
 
 // failedJob leaves a job that failed, and what it failed for is no longer so.
@@ -60,6 +68,16 @@ func (w *World) backup() {
 	}
 	w.vars["backup_storage"] = strings.Split(id, ":")[0]
 	w.vars["backup"] = w.Value("SELECT id FROM backups WHERE ref = $1", id)
+}
+
+// leaves brings a guest to where it can go to another cluster: it runs, and both clusters list a backup.
+func (w *World) leaves(name string) {
+	w.t.Helper()
+	w.far()
+	w.Running(name)
+	if _, err := w.AddBackup(pvesim.BackupSpec{Storage: "archive", VMID: 900}); err != nil {
+		w.t.Fatal(err)
+	}
 }
 
 // undefined makes sure that there is no storage named made, and defined that there is one as it comes.
@@ -130,6 +148,12 @@ func Acts() []Act {
 			Body: `{"address":"{address}","tls_fingerprint":"{fingerprint}","token_id":"{token}","token_secret":"{secret}"}`},
 		{Operation: "create_host", Method: "POST", Path: "/hosts", Before: (*World).unenrolled,
 			Body: `{"name":"lab","address":"{address}","tls_fingerprint":"{fingerprint}","token_id":"{token}","token_secret":"{secret}"}`},
+		{Operation: "probe_host", Case: "a paste of all tokens", Method: "POST", Path: "/hosts/probe",
+			Body: `{"address":"{address}","tls_fingerprint":"{fingerprint}","paste":"{paste}"}`, Most: 16},
+		{Operation: "create_host", Case: "by a paste of all tokens", Method: "POST", Path: "/hosts", Before: (*World).unenrolled,
+			Body: `{"name":"lab","address":"{address}","tls_fingerprint":"{fingerprint}","paste":"{paste}"}`},
+		{Operation: "rotate_host_credentials", Case: "by a paste of all tokens", Method: "POST", Path: "/hosts/{host}/credentials",
+			Body: `{"paste":"{paste}"}`},
 		{Operation: "patch_host", Method: "PATCH", Path: "/hosts/{host}", Body: `{"tls_fingerprint":"{fingerprint}"}`},
 		{Operation: "rotate_host_credentials", Method: "POST", Path: "/hosts/{host}/credentials",
 			Body: `{"capability":"monitoring","token_id":"{token}","token_secret":"{secret}"}`},
@@ -172,6 +196,10 @@ func Acts() []Act {
 			Before: func(w *World) { w.storage("templated", "vztmpl") }},
 		{Operation: "upload_content", Tokens: lifecycle, Method: "POST", Path: "/storage/{host}/local/content", Media: formMedia,
 			Body: form("small.iso", "overwrite", "true")},
+		{Operation: "list_peers", Method: "GET", Path: "/hosts/{host}/peers", Most: 5},
+		{Operation: "enrol_peers", Method: "POST", Path: "/hosts/{host}/peers", Body: `{"nodes":["{other_node}"]}`},
+		{Operation: "power_node", Tokens: []endpoint.Capability{endpoint.NodePower}, Method: "POST", Path: "/hosts/{host}/nodes/pve2/power",
+			Body: `{"command":"shutdown","confirm":"pve2"}`, Before: func(w *World) { w.Service.Power.Off = time.Millisecond }},
 		{Operation: "get_node_hardware", Method: "GET", Path: "/hosts/{host}/nodes/pve1/hardware", Most: 7},
 		{Operation: "get_node_status", Method: "GET", Path: "/hosts/{host}/nodes/pve1/status"},
 		{Operation: "list_bridges", Method: "GET", Path: "/network/bridges", Before: staged(), Most: 3},
@@ -205,6 +233,9 @@ func Acts() []Act {
 				Body: `{"tag":20,"firewall":true}`},
 			Act{Operation: "check_" + on + "_migration", Tokens: lifecycle, Method: "POST", Path: path + "/migrate/preflight",
 				Body: `{"target_host_id":{host},"node":"{other_node}"}`},
+			Act{Operation: "migrate_" + on, Case: "to another cluster", Tokens: []endpoint.Capability{endpoint.Lifecycle, endpoint.Backup},
+				Method: "POST", Path: path + "/migrate", Body: `{"target_host_id":{far},"node":"pve2","confirm":"` + on + `"}`,
+				Before: func(w *World) { w.leaves(on) }},
 			Act{Operation: "migrate_" + on, Tokens: lifecycle, Method: "POST", Path: path + "/migrate",
 				Body: `{"target_host_id":{host},"node":"{other_node}"}`},
 			Act{Operation: "get_" + on + "_config", Method: "GET", Path: path + "/config", Most: 1},

@@ -220,7 +220,7 @@ func TestEveryOperationHasAnAct(t *testing.T) {
 func TestGoldenRefusals(t *testing.T) {
 	t.Parallel()
 	made := map[string]string{}
-	w := pvegolden.NewWorld(t, endpoint.Lifecycle, endpoint.Backup)
+	w := pvegolden.NewWorld(t, endpoint.Lifecycle, endpoint.Backup, endpoint.NodePower)
 	for _, a := range pvegolden.Refusals() {
 		w.Prepare(&a)
 		done := w.Do(&a)

@@ -10,7 +10,7 @@ import (
 	"github.com/hostler/hostler/sdk/endpoint"
 )
 
-var everything = []endpoint.Capability{endpoint.Lifecycle, endpoint.Backup}
+var everything = []endpoint.Capability{endpoint.Lifecycle, endpoint.Backup, endpoint.NodePower}
 
 // Refusals are acts that cannot be done: refused at once, or by a job that fails.
 func Refusals() []Act {
@@ -114,6 +114,17 @@ func Refusals() []Act {
 		{Operation: "apply_network", Case: "without confirmation", Method: "POST", Path: "/network/{host}/pve1/apply", Before: staged("vmbr5")},
 		{Operation: "apply_network", Case: "nothing staged", Method: "POST", Path: "/network/{host}/pve1/apply", Before: staged(),
 			Body: `{"confirm":"pve1"}`},
+		{Operation: "enrol_peers", Case: "one that is away", Method: "POST", Path: "/hosts/{host}/peers", Body: `{"nodes":["{other_node}"]}`,
+			Before: func(w *World) { w.off("pve2") }},
+		{Operation: "enrol_peers", Case: "its own node, and none", Method: "POST", Path: "/hosts/{host}/peers",
+			Body: `{"nodes":["{node}","pve9"]}`},
+		{Operation: "power_node", Case: "without confirmation", Method: "POST", Path: "/hosts/{host}/nodes/pve2/power",
+			Body: `{"command":"reboot"}`},
+		{Operation: "power_node", Case: "a node that is away", Method: "POST", Path: "/hosts/{host}/nodes/pve2/power",
+			Body: `{"command":"reboot","confirm":"pve2"}`, Before: func(w *World) { w.off("pve2") }},
+		{Operation: "get_node_hardware", Case: "a node that is away", Method: "GET", Path: "/hosts/{host}/nodes/pve2/hardware",
+			Before: func(w *World) { w.off("pve2") }},
+		{Operation: "get_node_hardware", Case: "a node that is not there", Method: "GET", Path: "/hosts/{host}/nodes/pve9/hardware"},
 		{Operation: "delete_storage_volume", Case: "a VM's disk", Method: "DELETE", Body: `{"confirm":"x"}`,
 			Path: "/storage/{host}/local-lvm/content/local-lvm:vm-{vm_vmid}-disk-0?node={node}"},
 		{Operation: "download_storage_content", Case: "a server that does not answer", Method: "POST",
@@ -129,9 +140,7 @@ func Refusals() []Act {
 			Before: vm(func(s *pvesim.GuestSpec) { s.BridgeMissing = "vmbr9" })},
 		{Operation: "act_on_vm", Case: "moved meanwhile to a node that is off", Method: "POST", Path: "/vms/{vm}/start",
 			Before: func(w *World) {
-				if err := w.MigrateGuest(w.VMID("vm"), "pve2"); err != nil {
-					w.t.Fatal(err)
-				}
+				w.moved("vm")
 				w.off("pve2")
 			}},
 		{Operation: "migrate_vm", Case: "to a node that is off, without a quorum", Method: "POST", Path: "/vms/{vm}/migrate", Body: migration,
@@ -144,7 +153,17 @@ func Refusals() []Act {
 			Before: withSnapshot("vm")},
 		{Operation: "rollback_vm_snapshot", Case: "one that is not there", Method: "POST", Path: "/vms/{vm}/snapshots/never/rollback",
 			Body: `{"confirm":"vm"}`},
+		{Operation: "create_host", Case: "a paste of which one token is wrong", Method: "POST", Path: "/hosts",
+			Before: func(w *World) { w.unenrolled(); w.mispasted() },
+			Body:   `{"name":"lab","address":"{address}","tls_fingerprint":"{fingerprint}","paste":"{wrong_paste}"}`},
+		{Operation: "create_host", Case: "a paste that is cut off", Method: "POST", Path: "/hosts", Before: (*World).unenrolled,
+			Body: `{"name":"lab","address":"{address}","tls_fingerprint":"{fingerprint}","paste":"token id: service@pve!monitoring\n"}`},
+		{Operation: "rotate_host_credentials", Case: "a paste of which one token is wrong", Method: "POST", Path: "/hosts/{host}/credentials",
+			Before: (*World).mispasted, Body: `{"paste":"{wrong_paste}"}`},
+		{Operation: "probe_host", Case: "another certificate", Method: "POST", Path: "/hosts/probe",
+			Body: `{"address":"{address}","token_id":"{token}","token_secret":"{secret}"}`},
 	}
+	all = append(append(all, stateRefusals()...), guestRefusals()...)
 	for i := range all {
 		all[i].Tokens = everything
 	}
@@ -178,9 +197,14 @@ var passing = []struct {
 }{
 	{regexp.MustCompile(`,"request_id":"[A-Z0-9]*"`), ""},
 	{regexp.MustCompile(`\d{4}-\d\d-\d\dT[0-9:.]+Z`), "TIME"},
+	{regexp.MustCompile(`\d{4}_\d\d_\d\d-\d\d_\d\d_\d\d`), "TIME"}, // in the name of a backup
+	{regexp.MustCompile(`(?:[0-9A-F]{2}:){31}[0-9A-F]{2}`), "SHA256"},
+	{regexp.MustCompile(`"days_left":\d+`), `"days_left":DAYS`},
 	// Whether the making of the guest counts is a question of the second.
 	{regexp.MustCompile(`; at that time another task worked on the guest: \S+ of root@pam since \S+ UTC \(\S+\)`), ""},
 	{regexp.MustCompile(`"digest":"[0-9a-f.]+"`), `"digest":"…"`},
+	{regexp.MustCompile(`job \d+ \(`), "job N ("},
+	{regexp.MustCompile(`"(job|vm|app)":\d+`), `"$1":N`},
 	{regexp.MustCompile(`UPID:[^"\s)]*`), "UPID"},
 }
 

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/hostler/hostler/core/db/dbtest"
+	"github.com/hostler/hostler/core/guest"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/identity/identitytest"
 	"github.com/hostler/hostler/core/job"
@@ -45,10 +46,14 @@ type World struct {
 	handler http.Handler
 	owner   *http.Cookie
 	driver  *pve.Driver
+	// self says in which guest the service runs: none, unless an act says so.
+	self *guest.Self
 	// capabilities are those that the host has tokens of besides monitoring.
 	capabilities []endpoint.Capability
 	// vars are the values of what stands in braces in an act.
 	vars map[string]string
+	// other is the cluster of the host far; nil before that is needed.
+	other *pvesim.Cluster
 	// archive is a storage of backups that other clusters may have too.
 	archive *pvesim.SharedStorage
 }
@@ -57,7 +62,8 @@ type World struct {
 func cluster(t testing.TB, archive *pvesim.SharedStorage) *pvesim.Cluster {
 	t.Helper()
 	return pvesimtest.Start(t, pvesim.Options{
-		Scenario: pvesim.ScenarioCluster, Nodes: 2, Guests: -1, Recommended: true, SharedStorages: []*pvesim.SharedStorage{archive},
+		Scenario: pvesim.ScenarioCluster, Nodes: 2, Loopbacks: true, Guests: -1, Recommended: true,
+		SharedStorages: []*pvesim.SharedStorage{archive},
 	})
 }
 
@@ -73,7 +79,11 @@ func NewWorld(t testing.TB, capabilities ...endpoint.Capability) *World {
 	w.Service = servicetest.New(t, func(c *service.Config) {
 		c.Drivers, c.Firewalls = servicetest.Drivers{Driver: w.driver}, servicetest.Firewalls{Backend: pve.NewBackend(w.driver)}
 		c.Loops, c.AllowLocal = []service.Loop{service.Jobs}, true
+		w.self = &guest.Self{}
+		c.Self = w.self
 	})
+	w.Service.Networks.Steady = time.Nanosecond // however long a look lasts, the second good one is believed
+	w.self.DB = w.Service.DB
 	if err := w.Service.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -91,9 +101,19 @@ func NewWorld(t testing.TB, capabilities ...endpoint.Capability) *World {
 func (w *World) reaches(c *pvesim.Cluster) {
 	monitoring := c.Tokens()["monitoring"]
 	for name, value := range map[string]string{"address": c.URL(""), "fingerprint": c.Fingerprint(""), "token": monitoring.ID,
-		"secret": monitoring.Secret} {
+		"secret": monitoring.Secret, "paste": paste(c)} {
 		w.vars[name] = value
 	}
+}
+
+// paste is what the token script prints where it has made all tokens, as text of JSON.
+func paste(c *pvesim.Cluster) string {
+	var out strings.Builder
+	for _, capability := range endpoint.Capabilities() {
+		token := c.Tokens()[string(capability)]
+		fmt.Fprintf(&out, `  %s\n    token id: %s\n    secret:   %s\n`, capability, token.ID, token.Secret)
+	}
+	return out.String()
 }
 
 // AddCluster enrols another cluster, which has the archive too, as the host of this name; its id stands in braces for that.
@@ -115,10 +135,16 @@ func (w *World) enrol(name string, c *pvesim.Cluster) {
 	id := w.Value("SELECT id FROM hosts WHERE name = $1", name)
 	w.vars[name] = id
 	for _, capability := range w.capabilities {
-		token := c.Tokens()[string(capability)]
-		w.want(http.MethodPost, "/hosts/"+id+"/credentials", fmt.Sprintf(`{"capability":%q,"token_id":%q,"token_secret":%q}`, capability,
-			token.ID, token.Secret), http.StatusOK)
+		w.give(id, c, capability)
 	}
+}
+
+// give gives a host the cluster's token of a capability.
+func (w *World) give(host string, c *pvesim.Cluster, capability endpoint.Capability) {
+	w.t.Helper()
+	token := c.Tokens()[string(capability)]
+	w.want(http.MethodPost, "/hosts/"+host+"/credentials", fmt.Sprintf(`{"capability":%q,"token_id":%q,"token_secret":%q}`, capability,
+		token.ID, token.Secret), http.StatusOK)
 }
 
 // Renew gives the world a VM named vm and a container named app, as they come, in the place of those that it had.
@@ -129,16 +155,40 @@ func (w *World) Renew() {
 			w.t.Fatal(err)
 		}
 	}
-	if w.Value("SELECT count(*) FROM hosts") == "0" {
+	w.SetExtraVotes(0)
+	w.ClearFaults()
+	waittest.Until(w.t, "no job is left", func() bool {
+		return w.Value("SELECT count(*) FROM jobs WHERE status IN ('queued', 'running')") == "0"
+	})
+	w.self.Hostname = ""
+	if w.other != nil {
+		w.other.SetExtraVotes(0)
+		if w.Value("SELECT count(*) FROM clusters WHERE NOT quorate") != "0" {
+			w.syncFar()
+		}
+		for _, id := range w.other.Guests() {
+			_ = w.other.RemoveGuest(id) // there is nobody else
+		}
+	}
+	if w.Value("SELECT count(*) FROM hosts WHERE name = 'lab'") == "0" {
 		w.enrol("lab", w.Cluster)
 	}
+	if id := w.Value("SELECT COALESCE(max(id), 0) FROM hosts WHERE name = $1", w.vars["other_node"]); id != "0" { // a peer
+		w.want(http.MethodDelete, "/hosts/"+id, `{"confirm":"{other_node}"}`, http.StatusOK)
+	}
 	w.vars["host"] = w.Value("SELECT id FROM hosts WHERE name = 'lab'")
+	for _, capability := range w.capabilities { // an act may have taken one away
+		if w.Value("SELECT count(*) FROM host_credentials WHERE host_id = $1 AND capability = $2", w.vars["host"], capability) == "0" {
+			w.give(w.vars["host"], w.Cluster, capability)
+		}
+	}
 	for _, name := range []string{"vm", "app"} {
 		if w.vars[name+"_vmid"] != "" {
 			_ = w.RemoveGuest(w.VMID(name)) // an act may have destroyed it
 		}
 	}
 	w.Exec("DELETE FROM apps")
+	w.Exec("DELETE FROM destroyed_guests") // the next ones have the same numbers at once
 	w.AddVM("vm", pvesim.GuestSpec{})
 	w.AddApp("app", pvesim.GuestSpec{})
 }
@@ -148,7 +198,8 @@ func (w *World) AddVM(name string, spec pvesim.GuestSpec) {
 	w.t.Helper()
 	spec.Type = pvesim.QEMU
 	w.add(name, spec)
-	w.vars[name] = w.Value("SELECT id FROM guests WHERE vmid = $1", w.VMID(name))
+	w.vars[name] = w.Value("SELECT g.id FROM guests g JOIN hosts h ON h.cluster_id = g.cluster_id WHERE h.name = 'lab' AND g.vmid = $1",
+		w.VMID(name))
 }
 
 // AddApp makes a container of this name and adopts it.

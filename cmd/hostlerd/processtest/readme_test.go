@@ -1,0 +1,82 @@
+package processtest
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The README's life of a VM works as it stands there, pasted line by line: each request is answered as a good one, each job succeeds,
+// and in the end the VM is gone and its copy is there.
+func TestLifeInTheReadme(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"bash", "curl", "jq"} {
+		if _, err := exec.LookPath(name); err != nil {
+			t.Skipf("%s is not there, which the README uses", name)
+		}
+	}
+	text, err := os.ReadFile("../../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(text), "\n## Another five minutes")
+	_, rest, _ = strings.Cut(rest, "\n```sh\n")
+	lines, _, found := strings.Cut(rest, "\n```\n")
+	if !found || !strings.Contains(lines, "?plan=true") {
+		t.Fatalf("the README's lines are not found: %q", lines)
+	}
+	cluster := startSim(t, "--scenario", "cluster", "--nodes", "3", "--guests", "24", "--recommended")
+	s := startService(t, options{})
+	owner := setUp(t, s)
+	owner.enrol(t, cluster, "lab", "lifecycle", "backup")
+
+	dir := t.TempDir()
+	codes := filepath.Join(dir, "codes")
+	// The statuses go to a file: the answers are what the lines work with.
+	script := fmt.Sprintf(`H=%s/api/v1; J='-H content-type:application/json'
+curl() { command curl -w "%%{stderr}%%{http_code} %%{method} %%{url}\n" "$@" 2>> %s; }
+curl -s -o /dev/null -c jar $J $H/auth/login -d '{"email":"%s","password":"%s"}'
+`, s.Base, codes, ownerEmail, ownerPassword)
+	command := exec.CommandContext(t.Context(), "bash", "-c", script+lines)
+	command.Dir = dir
+	out, err := command.CombinedOutput()
+	if err != nil {
+		t.Errorf("the last line: %v", err)
+	}
+	told, err := os.ReadFile(codes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(told)) {
+		if !strings.HasPrefix(line, "2") {
+			t.Errorf("an answer was %s", line)
+		}
+	}
+	var jobs []jobView
+	owner.must(t, http.StatusOK, http.MethodGet, "/api/v1/jobs?per_page=100", nil, &jobs)
+	var kinds []string
+	for _, j := range jobs {
+		if kinds = append(kinds, j.Kind); j.Status != "succeeded" {
+			t.Errorf("job %d, %s, ended %s: %s", j.ID, j.Kind, j.Status, j.Error)
+		}
+	}
+	for _, kind := range []string{"vm.create", "vm.snapshot_create", "vm.snapshot_rollback", "backup.run", "backup.restore", "vm.migrate",
+		"vm.clone", "vm.start", "network.apply", "vm.delete"} {
+		if !slices.Contains(kinds, kind) {
+			t.Errorf("there was no job %s", kind)
+		}
+	}
+	var left []guestView
+	owner.must(t, http.StatusOK, http.MethodGet, "/api/v1/vms?q=shop", nil, &left)
+	if len(left) != 1 || left[0].Name != "shop2" {
+		t.Errorf("what is left is %+v", left)
+	}
+	if t.Failed() {
+		t.Logf("the answers:\n%s\n%s", out, told)
+	}
+}
