@@ -37,6 +37,28 @@ func fast(c *poll.Config) {
 	c.Timeout = 20 * time.Second
 }
 
+// A cluster that was polled between being listed as due and its cycle, by another instance or by this one, has had its turn.
+func TestFasterCycleIsTheOnlyOne(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ids := trio(f, vm(100, "n1", "a"))
+	p := f.poller(f.db)
+	f.sync(p, ids[0])
+	f.due()
+	before := f.total(ids)
+	for range 3 {
+		if err := p.CycleOf(t.Context(), 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if asked := f.total(ids) - before; asked != 1 {
+		t.Errorf("a cluster that was due once was asked %d times", asked)
+	}
+	if f.Value("SELECT next_poll_at > now() FROM clusters") != "true" {
+		t.Error("the cluster is due again at once")
+	}
+}
+
 func TestMembersShareOneClusterAndTakeTurns(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -21,8 +21,8 @@ func (p *Poller) cycle(ctx context.Context, u unit) error {
 		return err
 	}
 	defer p.locks.free(u.key())
-	candidates, err := p.candidates(ctx, u)
-	if err != nil {
+	candidates, due, err := p.candidates(ctx, u)
+	if err != nil || !due {
 		return err
 	}
 	if u.probe {

@@ -130,9 +130,9 @@ func (p *Poller) members(ctx context.Context, where string, arg int64) ([]member
 }
 
 // candidates are the members that a cycle may ask, in order: the healthy one asked longest ago first, then those whose
-// token does not see everything, unless it is time to ask them again, and failed ones whose pause is over last. It is empty when the
-// unit is no longer due: another instance was faster.
-func (p *Poller) candidates(ctx context.Context, u unit) ([]member, error) {
+// token does not see everything, unless it is time to ask them again, and failed ones whose pause is over last. A unit may be no
+// longer due, since another cycle was faster; that is not one in which nobody may be asked.
+func (p *Poller) candidates(ctx context.Context, u unit) (able []member, due bool, err error) {
 	id, where := u.host, "WHERE h.id = $1 AND h.cluster_id IS NULL AND h.next_poll_at <= now()"
 	if u.cluster != 0 {
 		id, where = u.cluster, "WHERE c.id = $1 AND c.next_poll_at <= now() ORDER BY h.failures > 0, h.error_reason = '"+
@@ -142,13 +142,13 @@ func (p *Poller) candidates(ctx context.Context, u unit) ([]member, error) {
 	}
 	all, err := p.members(ctx, where, id)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	able := all[:0]
+	able = all[:0]
 	for _, m := range all {
 		if m.failures == 0 || m.due {
 			able = append(able, m)
 		}
 	}
-	return able, nil
+	return able, len(all) > 0, nil
 }
