@@ -360,18 +360,15 @@ func (a *act) restoreThere(ctx context.Context, x *across) error {
 
 // nextIDThere asks for another id.
 func (a *act) nextIDThere(ctx context.Context, x *across) error {
-	p, err := host.AskWithin(ctx, a.Hosts, a.readLimit(), x.HostID, endpoint.Monitoring,
-		func(ctx context.Context, at hypervisor.Provisioner) (hypervisor.Placement, error) {
-			return at.Placement(ctx, hypervisor.PlacementQuery{Kind: a.asked.Kind, Node: x.Node, Name: x.Name, ID: true})
-		})
+	id, err := a.freeID(ctx, x.HostID, hypervisor.PlacementQuery{Kind: a.asked.Kind, Node: x.Node, Name: x.Name, ID: true})
 	switch {
 	case err != nil:
 		return job.Fail("%s was taken by another guest, and no other id could be asked for: %s", x.ID, job.Explain(err))
-	case p.ID == "" || p.ID == x.ID || p.ID == a.asked.Ref:
+	case id == "" || id == x.ID || id == a.asked.Ref:
 		return job.Fail("%s was taken by another guest", x.ID)
 	}
-	a.run.Note("%s was taken by another guest; it becomes %s", x.ID, p.ID)
-	x.ID = p.ID
+	a.run.Note("%s was taken by another guest; it becomes %s", x.ID, id)
+	x.ID = id
 	x.Tries++
 	return a.run.SaveProgress(ctx, a.progress)
 }

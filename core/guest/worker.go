@@ -43,7 +43,9 @@ func (w *Worker) Register(q *job.Queue) {
 	Register(q, w, RollBack)
 	Register(q, w, Destroy)
 	Register(q, w, Uninstall)
-	Register(q, w, clone)
+	for _, guest := range clone.guests() {
+		q.Register(targets[guest]+"."+clone.Kind, job.WorkerFunc(w.clone))
+	}
 	q.Register(createKind, job.WorkerFunc(w.create))
 	Register(q, w, RunBackup)
 	q.Register(restoreKind, job.WorkerFunc(w.restore))
@@ -120,6 +122,8 @@ type progress struct {
 	Ref    hypervisor.GuestID `json:"ref,omitempty"`
 	// Settled counts the steps that are done with, those included whose failure was none.
 	Settled int `json:"settled,omitempty"`
+	// Copy is that of a job that copies a guest; nil while the id is the one that was foreseen.
+	Copy *copying `json:"copy,omitempty"`
 	// Migration is that of a job that moves a guest.
 	Migration *migration `json:"migration,omitempty"`
 }
