@@ -157,13 +157,13 @@ func (on Subject) schedules(ctx context.Context, p *plan.Plan) error {
 	if on.db == nil {
 		return nil
 	}
-	var vms, apps []int64
+	var gone schedule.Gone
 	if on.target.Kind == targets[hypervisor.VM] {
-		vms = []int64{on.target.ID}
+		gone.VMs = []int64{on.target.ID}
 	} else {
-		apps = []int64{on.target.ID}
+		gone.Apps = []int64{on.target.ID}
 	}
-	if err := schedule.Tell(ctx, on.db, p, vms, apps); err != nil {
+	if err := schedule.Tell(ctx, on.db, p, gone); err != nil {
 		return fmt.Errorf("planning the end of a guest: %w", err)
 	}
 	return nil

@@ -132,13 +132,19 @@ func TestDelete(t *testing.T) {
 	b := newFixture(t)
 	b.Exec(fmt.Sprintf(`INSERT INTO schedules (name, cron, timezone, job_kind, params, enabled)
 		VALUES ('Nightly', '0 1 * * *', 'UTC', 'vm.start', '{"vm_id":%s}', true)`, strings.TrimPrefix(b.vm("stopped"), "vms/")))
+	b.Exec(fmt.Sprintf(`INSERT INTO schedules (name, cron, timezone, job_kind, params, enabled) VALUES
+		('Both', '0 1 * * *', 'UTC', 'backup.run', '{"targets":[{"vm":%[1]s},{"app":1}]}', true),
+		('Alone', '0 1 * * *', 'UTC', 'backup.run', '{"targets":[{"vm":%[1]s}]}', true),
+		('Others', '0 1 * * *', 'UTC', 'backup.run', '{"targets":[{"app":1}]}', true)`, strings.TrimPrefix(b.vm("stopped"), "vms/")))
 	b.ask("DELETE", b.vm("stopped"), `{"confirm":"stopped"}`, apitest.Admin, 403, "forbidden")
 	b.ask("DELETE", b.vm("stopped"), `{"confirm":"stopped"}`, apitest.In(2, identity.Owner), 404, "not_found")
 	b.ask("DELETE", b.vm("running"), `{"confirm":"running"}`, apitest.Owner, 409, "guest_running")
 	b.ask("DELETE", b.vm("running")+"?plan=true", "", apitest.Owner, 200, "", `"blockers":[{"error":"guest_running"`,
 		`"confirm_phrase":"running"`)
 	b.ask("DELETE", b.vm("stopped"), "", apitest.Owner, 409, "confirm_required", `"confirm_phrase":"stopped"`, `"size_bytes":34359738368`,
-		"The schedule Nightly finds nothing")
+		"The schedule Nightly finds nothing", "The schedule Alone finds nothing", "The schedule Both goes on with its other targets.")
+	b.Run(t, apitest.Scenario{Name: "no others", Method: "DELETE", URL: "/api/v1/" + b.vm("stopped") + "?plan=true", As: apitest.Owner,
+		Status: 200, Lacks: []string{"The schedule Others"}})
 	b.cluster.ChangeConfig(b.refs["stopped"].ID, func(c *hypervisor.Config) { c.Protected = true })
 	b.ask("DELETE", b.vm("stopped"), "", apitest.Owner, 409, "protected")
 	b.cluster.ChangeConfig(b.refs["stopped"].ID, func(c *hypervisor.Config) { c.Protected = false })
