@@ -142,7 +142,8 @@ func TestDelete(t *testing.T) {
 	b.ask("DELETE", b.vm("running")+"?plan=true", "", apitest.Owner, 200, "", `"blockers":[{"error":"guest_running"`,
 		`"confirm_phrase":"running"`)
 	b.ask("DELETE", b.vm("stopped"), "", apitest.Owner, 409, "confirm_required", `"confirm_phrase":"stopped"`, `"size_bytes":34359738368`,
-		"The schedule Nightly finds nothing", "The schedule Alone finds nothing", "The schedule Both goes on with its other targets.")
+		"backup jobs and its high availability forget stopped as well.", "The schedule Nightly finds nothing",
+		"The schedule Alone finds nothing", "The schedule Both goes on with its other targets.")
 	b.Run(t, apitest.Scenario{Name: "no others", Method: "DELETE", URL: "/api/v1/" + b.vm("stopped") + "?plan=true", As: apitest.Owner,
 		Status: 200, Lacks: []string{"The schedule Others"}})
 	b.cluster.ChangeConfig(b.refs["stopped"].ID, func(c *hypervisor.Config) { c.Protected = true })
@@ -150,6 +151,7 @@ func TestDelete(t *testing.T) {
 	b.cluster.ChangeConfig(b.refs["stopped"].ID, func(c *hypervisor.Config) { c.Protected = false })
 	b.ask("DELETE", b.vm("stopped"), `{"confirm":"stopped"}`, apitest.Owner, 202, "", `"kind":"vm.delete"`, `"params":{"purge":true}`)
 	b.ask("DELETE", b.vm("stopped"), `{"confirm":"stopped"}`, apitest.Owner, 409, "guest_busy")
+	b.ask("DELETE", b.vm("template")+"?plan=true", `{"purge":false}`, apitest.Owner, 200, "", "high availability have of template stays.")
 	b.ask("DELETE", b.vm("template"), `{"confirm":"template","purge":false}`, apitest.Owner, 202, "", `"params":{"purge":false}`)
 	b.idle()
 	b.Exec("INSERT INTO settings (key, value) VALUES ('self.host_id', '1')")
@@ -238,6 +240,7 @@ func TestUninstall(t *testing.T) {
 	b.idle()
 	b.Exec("UPDATE apps SET guest_id = NULL")
 	b.ask("DELETE", "apps/1", `{"confirm":"files"}`, apitest.Admin, 409, "invalid_state", "is not there")
+	b.ask("DELETE", "apps/1?plan=true", "", apitest.Admin, 200, "", `"blockers":[{"error":"invalid_state"`)
 	b.ask("DELETE", "apps/1", `{"confirm":"files","keep_ct":true}`, apitest.Admin, 200, "", `"removed":true,"ct_kept":true,"job":null`)
 	b.ask("DELETE", "apps/1", `{"confirm":"files","keep_ct":true}`, apitest.Admin, 404, "not_found")
 	if n := b.Value("SELECT count(*) FROM audit WHERE action = 'app.uninstall' AND result = 'ok'"); n != "2" {
