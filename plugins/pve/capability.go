@@ -34,7 +34,9 @@ var roles = map[endpoint.Capability]role{
 			"Datastore.Allocate", "Datastore.AllocateSpace",
 		},
 		// The last is for downloads, which a node makes out of its own network.
-		recommended: []string{"SDN.Use", "VM.Config.HWType", "VM.Config.CDROM", "Datastore.AllocateTemplate", "Sys.AccessNetwork"},
+		recommended: []string{
+			"SDN.Use", "VM.Config.HWType", "VM.Config.CDROM", "VM.Config.Cloudinit", "Datastore.AllocateTemplate", "Sys.AccessNetwork",
+		},
 	},
 	endpoint.Console: {
 		name:       "ServiceConsole",

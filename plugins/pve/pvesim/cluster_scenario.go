@@ -31,8 +31,9 @@ var capabilityRoles = map[string]struct {
 // recommended are what today's releases want in addition.
 var recommended = map[string][]string{
 	"monitoring": {"VM.GuestAgent.Audit"},
-	"lifecycle":  {"SDN.Use", "VM.Config.HWType", "VM.Config.CDROM", "Datastore.AllocateTemplate", "Sys.AccessNetwork"},
-	"backup":     {"SDN.Use", "VM.Allocate"},
+	"lifecycle": {"SDN.Use", "VM.Config.HWType", "VM.Config.CDROM", "VM.Config.Cloudinit", "Datastore.AllocateTemplate",
+		"Sys.AccessNetwork"},
+	"backup": {"SDN.Use", "VM.Allocate"},
 }
 
 var guestNames = []string{
