@@ -31,8 +31,8 @@ func requestRefusals() []Act {
 	return []Act{
 		retry.when("not ended", (*World).busy),
 		retry.when("nobody asks for such", func(w *World) {
-			w.vars["job"] = w.Value(`INSERT INTO jobs (kind, status, target_kind, target_id, target_name)
-				VALUES ('jobs.prune', 'succeeded', 'instance', 0, '') RETURNING id`)
+			w.Exec(`INSERT INTO jobs (kind, status, target_kind, target_id, target_name) VALUES ('jobs.prune', 'succeeded', 'instance', 0, '')`)
+			w.vars["job"] = w.Value("SELECT max(id) FROM jobs WHERE kind = 'jobs.prune'")
 		}),
 		cancel.when("it has ended", (*World).failedJob),
 		bulk("more than 500", tooMany), bulk("one twice", `{"action":"start","targets":[{"vm":{vm}},{"vm":{vm}}]}`),
