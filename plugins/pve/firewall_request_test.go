@@ -254,7 +254,7 @@ func TestFirewallRequests(t *testing.T) {
 	}
 }
 
-// TestFirewallPrivileges takes away one privilege after the other: the refusal names it, where it is needed, and the command that gives it.
+// TestFirewallPrivileges takes away one privilege after the other: the refusal names it, its place, and the command that gives it.
 func TestFirewallPrivileges(t *testing.T) {
 	t.Parallel()
 	w := newFirewalls(t, pvesim.Options{})
@@ -306,7 +306,8 @@ func TestFirewallOfNoGuest(t *testing.T) {
 			if !c.at(firewall.GuestScope) || !c.write || strings.Contains(c.name, "digest") || strings.HasSuffix(c.name, "member") {
 				continue
 			}
-			if err := c.call(t.Context(), fw, none); plugin.KindOf(err) != plugin.NotFound || !strings.Contains(err.Error(), "no guest 777777") {
+			err := c.call(t.Context(), fw, none)
+			if plugin.KindOf(err) != plugin.NotFound || !strings.Contains(err.Error(), "no guest 777777") {
 				t.Errorf("%s: error is %v, want not found", c.name, err)
 			}
 		}
