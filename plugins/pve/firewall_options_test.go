@@ -17,7 +17,8 @@ func TestFirewallOptionsOfLaterReleases(t *testing.T) {
 	w.SetFirewallOptions(pvesim.FirewallCluster, map[string]any{"enable": 1, "policy_in": "DROP", "ebtables": 0, "new-option": "some text"})
 	got, err := w.firewall(t, endpoint.Monitoring).Options(t.Context(), clusterScope)
 	yes := true
-	want := firewall.Options{Digest: got.Digest, Enable: &yes, PolicyIn: "DROP", Other: map[string]string{"ebtables": "0", "new-option": "some text"}}
+	want := firewall.Options{Digest: got.Digest, Enable: &yes, PolicyIn: "DROP",
+		Other: map[string]string{"ebtables": "0", "new-option": "some text"}}
 	if err != nil || got.Digest == "" || !reflect.DeepEqual(got, want) {
 		t.Errorf("options are %+v, %v, want %+v", got, err, want)
 	}
@@ -61,7 +62,8 @@ func TestFirewallOptionsThatDoNotDo(t *testing.T) {
 			t.Errorf("%s has the options %+v", scope, config.Options)
 		}
 	}
-	err := fw.ChangeOptions(t.Context(), clusterScope, firewall.OptionsChange{Set: firewall.Options{Enable: &yes, Digest: "no digest at all"}})
+	none := firewall.Options{Enable: &yes, Digest: "no digest at all"}
+	err := fw.ChangeOptions(t.Context(), clusterScope, firewall.OptionsChange{Set: none})
 	if e := wantKind(t, err, plugin.Conflict); e.Field != firewall.FieldDigest {
 		t.Errorf("a digest that is none: %+v", e)
 	}
