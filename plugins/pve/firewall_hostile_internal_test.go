@@ -23,7 +23,7 @@ var hostileAnswers = []string{
 	`[{}]`, `[{"pos":1}]`, `[{"pos":"0"},{"pos":"0"}]`, `[{"pos":1e3}]`, `[{"pos":-1}]`, `[{"pos":[]}]`, `[{"pos":99999999999999999999}]`,
 	`[{"pos":0,"type":{},"action":[],"enable":{"a":1},"digest":[[]],"errors":{"source":"no such alias"}}]`,
 	`[{"pos":0,"type":7,"action":true,"enable":"yes","digest":12,"comment":"\u0000\ud800\n"}]`,
-	`[{"name":{},"cidr":[],"comment":7,"digest":{}}]`, 
+	`[{"name":{},"cidr":[],"comment":7,"digest":{}}]`,
 	`[{"name":null,"group":null,"macro":null,"digest":"` + strings.Repeat("d", 1<<16) + `"}]`,
 	`[{"name":"../..","group":"../..","cidr":"../..","nomatch":"maybe"}]`, `[{"type":"planet","scope":"universe","ref":[],"name":"x"}]`,
 	`[{"type":"group","scope":"dc","ref":"x","name":"x"}]`, `[{"n":-1,"t":null},{"n":"x","t":7},{"n":1e300,"t":{}}]`,

@@ -148,7 +148,7 @@ func TestFirewallUsageSaysWhatItDidNotSee(t *testing.T) {
 	if _, err := fw.Usage(canceled, clusterScope, firewall.GroupObject, "web"); err == nil {
 		t.Error("a usage that nobody waits for has no error")
 	}
-	refused := pvesim.Fault{Kind: pvesim.FaultStatus, Match: pvesim.Match{Path: path}, Status: 401, Reason: "Authentication failed!", Times: 1}
+	refused := pvesim.Fault{Kind: pvesim.FaultStatus, Match: pvesim.Match{Path: path}, Status: 401, Reason: "No ticket", Times: 1}
 	w.fault(t, refused)
 	_, err := fw.Usage(t.Context(), clusterScope, firewall.GroupObject, "web")
 	wantKind(t, err, plugin.TokenRejected)
