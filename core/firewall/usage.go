@@ -3,6 +3,7 @@ package firewall
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/hostler/hostler/core/db"
@@ -78,9 +79,11 @@ func (s *Store) places(ctx context.Context, on Scope, found []sdk.Place) (places
 	if caller := identity.FromContext(ctx); caller != nil {
 		visible = caller.Visible()
 	}
-	guests, err := s.guests(ctx, on)
-	if err != nil {
-		return nil, 0, err
+	var guests map[string]known
+	if slices.ContainsFunc(found, func(p sdk.Place) bool { return p.Scope.Guest != nil }) {
+		if guests, err = s.guests(ctx, on); err != nil {
+			return nil, 0, err
+		}
 	}
 	places = []Place{}
 	for _, p := range found {
