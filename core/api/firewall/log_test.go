@@ -174,6 +174,10 @@ func TestLogIsFollowed(t *testing.T) {
 			t.Errorf("%s: %q", name, got)
 		}
 	}
+	few := l.follow(s.path+"/log/stream?start=1&limit=1", http.Header{})
+	if got := few.next(); got != "2 two" || few.Scan() && few.Text() != "" || few.Scan() {
+		t.Errorf("one line: %q, and then %q", got, few.Text())
+	}
 	l.Ask(t, "GET", "firewall/cluster/1/log/stream", "", apitest.Viewer, 501, "unsupported_at_scope")
 	l.Ask(t, "GET", "vms/999/firewall/log/stream", "", apitest.Viewer, 404, "not_found")
 }
