@@ -104,7 +104,7 @@ type followed struct {
 // follow opens a stream as a viewer until the test ends.
 func (l *lab) follow(url string, header http.Header) *followed {
 	l.t.Helper()
-	server := httptest.NewServer(l.Handler)
+	server := httptest.NewServer(l.Lab.API.Handler)
 	l.t.Cleanup(server.Close)
 	ctx, cancel := context.WithCancel(context.Background())
 	l.t.Cleanup(cancel)
@@ -113,7 +113,7 @@ func (l *lab) follow(url string, header http.Header) *followed {
 		l.t.Fatal(err)
 	}
 	r.Header = header
-	l.LogIn(r, apitest.Viewer)
+	l.Lab.API.LogIn(r, apitest.Viewer)
 	answer, err := http.DefaultClient.Do(r)
 	if err != nil {
 		l.t.Fatal(err)
