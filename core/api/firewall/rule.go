@@ -35,25 +35,26 @@ func (h handlers) rules(ctx context.Context, _ *struct{}) (*listing[firewall.Rul
 	return listed(ctx, h, h.Firewalls.Rules)
 }
 
-type createRuleInput struct {
-	Body struct {
-		Type     string  `json:"type" enum:"in,out,forward,group" example:"in" doc:"group stands for the rules of the security group that action names"`
-		Action   string  `json:"action" minLength:"1" maxLength:"64" example:"ACCEPT" doc:"What the rule does, in the hypervisor's words, or the name of a security group"`
-		Enable   *int    `json:"enable,omitempty" nullable:"true" minimum:"0" maximum:"1" example:"1" doc:"0 when absent: the rule is switched off"`
-		Pos      *int    `json:"pos,omitempty" nullable:"true" minimum:"0" maximum:"1000000" example:"0" doc:"Where the rule shall stand. Without it, where the hypervisor puts new rules"`
-		Macro    *string `json:"macro,omitempty" nullable:"true" maxLength:"512" example:"SSH" doc:"A service that the hypervisor knows, in place of proto and ports"`
-		Iface    *string `json:"iface,omitempty" nullable:"true" maxLength:"512" example:"net0"`
-		Source   *string `json:"source,omitempty" nullable:"true" maxLength:"512" example:"192.0.2.0/24" doc:"Addresses, networks, ranges or what refs lists, in the hypervisor's form"`
-		Dest     *string `json:"dest,omitempty" nullable:"true" maxLength:"512" example:"192.0.2.10" doc:"As source"`
-		SPort    *string `json:"sport,omitempty" nullable:"true" maxLength:"512" example:"1024:65535"`
-		DPort    *string `json:"dport,omitempty" nullable:"true" maxLength:"512" example:"22"`
-		Proto    *string `json:"proto,omitempty" nullable:"true" maxLength:"512" example:"tcp"`
-		Log      *string `json:"log,omitempty" nullable:"true" maxLength:"64" example:"info" doc:"Level at which the rule logs"`
-		ICMPType *string `json:"icmp_type,omitempty" nullable:"true" maxLength:"64" example:"echo-request"`
-		Comment  *string `json:"comment,omitempty" nullable:"true" maxLength:"1024" example:"administrators"`
-		Digest   *string `json:"digest,omitempty" nullable:"true" maxLength:"200" doc:"That of the list which you have read"`
-	}
+// ruleIn is a new rule.
+type ruleIn struct {
+	Type     string  `json:"type" enum:"in,out,forward,group" example:"in" doc:"group stands for the rules of the security group that action names"`
+	Action   string  `json:"action" minLength:"1" maxLength:"64" example:"ACCEPT" doc:"What the rule does, in the hypervisor's words, or the name of a security group"`
+	Enable   *int    `json:"enable,omitempty" nullable:"true" minimum:"0" maximum:"1" example:"1" doc:"0 when absent: the rule is switched off"`
+	Pos      *int    `json:"pos,omitempty" nullable:"true" minimum:"0" maximum:"1000000" example:"0" doc:"Where the rule shall stand. Without it, where the hypervisor puts new rules"`
+	Macro    *string `json:"macro,omitempty" nullable:"true" maxLength:"512" example:"SSH" doc:"A service that the hypervisor knows, in place of proto and ports"`
+	Iface    *string `json:"iface,omitempty" nullable:"true" maxLength:"512" example:"net0"`
+	Source   *string `json:"source,omitempty" nullable:"true" maxLength:"512" example:"192.0.2.0/24" doc:"Addresses, networks, ranges or what refs lists, in the hypervisor's form"`
+	Dest     *string `json:"dest,omitempty" nullable:"true" maxLength:"512" example:"192.0.2.10" doc:"As source"`
+	SPort    *string `json:"sport,omitempty" nullable:"true" maxLength:"512" example:"1024:65535"`
+	DPort    *string `json:"dport,omitempty" nullable:"true" maxLength:"512" example:"22"`
+	Proto    *string `json:"proto,omitempty" nullable:"true" maxLength:"512" example:"tcp"`
+	Log      *string `json:"log,omitempty" nullable:"true" maxLength:"64" example:"info" doc:"Level at which the rule logs"`
+	ICMPType *string `json:"icmp_type,omitempty" nullable:"true" maxLength:"64" example:"echo-request"`
+	Comment  *string `json:"comment,omitempty" nullable:"true" maxLength:"1024" example:"administrators"`
+	Digest   *string `json:"digest,omitempty" nullable:"true" maxLength:"200" doc:"That of the list which you have read"`
 }
+
+type createRuleInput struct{ Body ruleIn }
 
 func (h handlers) createRule(ctx context.Context, in *createRuleInput) (*op.Body[firewall.RuleChanged], error) {
 	b := &in.Body
@@ -70,25 +71,28 @@ type Placed struct {
 	Pos int `path:"pos" minimum:"0" maximum:"1000000" example:"2" doc:"Where the rule stands, from 0"`
 }
 
+// rulePatch is a change of a rule.
+type rulePatch struct {
+	Type     op.Optional[string] `json:"type,omitzero" enum:"in,out,forward,group"`
+	Action   op.Optional[string] `json:"action,omitzero" minLength:"1" maxLength:"64" example:"DROP"`
+	Enable   op.Optional[int]    `json:"enable,omitzero" minimum:"0" maximum:"1" example:"1"`
+	Macro    op.Optional[string] `json:"macro,omitzero" maxLength:"512"`
+	Iface    op.Optional[string] `json:"iface,omitzero" maxLength:"512"`
+	Source   op.Optional[string] `json:"source,omitzero" maxLength:"512" example:"192.0.2.0/24"`
+	Dest     op.Optional[string] `json:"dest,omitzero" maxLength:"512"`
+	SPort    op.Optional[string] `json:"sport,omitzero" maxLength:"512"`
+	DPort    op.Optional[string] `json:"dport,omitzero" maxLength:"512"`
+	Proto    op.Optional[string] `json:"proto,omitzero" maxLength:"512"`
+	Log      op.Optional[string] `json:"log,omitzero" maxLength:"64"`
+	ICMPType op.Optional[string] `json:"icmp_type,omitzero" maxLength:"64"`
+	Comment  op.Optional[string] `json:"comment,omitzero" maxLength:"1024" example:"administrators"`
+	Digest   *string             `json:"digest,omitempty" nullable:"true" maxLength:"200" doc:"That of the list which pos was taken from"`
+	Delete   *string             `json:"delete,omitempty" nullable:"true" maxLength:"512" example:"macro,log" doc:"Fields that the rule shall not have any more, separated by commas"`
+}
+
 type changeRuleInput struct {
 	Placed
-	Body struct {
-		Type     op.Optional[string] `json:"type,omitzero" enum:"in,out,forward,group"`
-		Action   op.Optional[string] `json:"action,omitzero" minLength:"1" maxLength:"64" example:"DROP"`
-		Enable   op.Optional[int]    `json:"enable,omitzero" minimum:"0" maximum:"1" example:"1"`
-		Macro    op.Optional[string] `json:"macro,omitzero" maxLength:"512"`
-		Iface    op.Optional[string] `json:"iface,omitzero" maxLength:"512"`
-		Source   op.Optional[string] `json:"source,omitzero" maxLength:"512" example:"192.0.2.0/24"`
-		Dest     op.Optional[string] `json:"dest,omitzero" maxLength:"512"`
-		SPort    op.Optional[string] `json:"sport,omitzero" maxLength:"512"`
-		DPort    op.Optional[string] `json:"dport,omitzero" maxLength:"512"`
-		Proto    op.Optional[string] `json:"proto,omitzero" maxLength:"512"`
-		Log      op.Optional[string] `json:"log,omitzero" maxLength:"64"`
-		ICMPType op.Optional[string] `json:"icmp_type,omitzero" maxLength:"64"`
-		Comment  op.Optional[string] `json:"comment,omitzero" maxLength:"1024" example:"administrators"`
-		Digest   *string             `json:"digest,omitempty" nullable:"true" maxLength:"200" doc:"That of the list which pos was taken from"`
-		Delete   *string             `json:"delete,omitempty" nullable:"true" maxLength:"512" example:"macro,log" doc:"Fields that the rule shall not have any more, separated by commas"`
-	}
+	Body rulePatch
 }
 
 func (h handlers) changeRule(ctx context.Context, in *changeRuleInput) (*op.Body[firewall.RuleChanged], error) {
@@ -127,12 +131,15 @@ func (h handlers) deleteRule(ctx context.Context, in *deleteRuleInput) (*op.Body
 	})
 }
 
+// moveIn is where a rule shall go.
+type moveIn struct {
+	MoveTo int     `json:"moveto" minimum:"0" maximum:"1000000" example:"0" doc:"Where the rule stands afterwards, from 0"`
+	Digest *string `json:"digest,omitempty" nullable:"true" maxLength:"200" doc:"That of the list which pos was taken from"`
+}
+
 type moveRuleInput struct {
 	Placed
-	Body struct {
-		MoveTo int     `json:"moveto" minimum:"0" maximum:"1000000" example:"0" doc:"Where the rule stands afterwards, from 0"`
-		Digest *string `json:"digest,omitempty" nullable:"true" maxLength:"200" doc:"That of the list which pos was taken from"`
-	}
+	Body moveIn
 }
 
 func (h handlers) moveRule(ctx context.Context, in *moveRuleInput) (*op.Body[firewall.RuleChanged], error) {
