@@ -25,8 +25,8 @@ func (h handlers) registerAliases(a *op.API, d declared) {
 }
 
 // inUse says what happens to an object that something names.
-const inUse = "One that is in use, or of which it could not be found out everywhere (`incomplete`), is 409 `in_use` with the `places` that " +
-	"name it, and how many `others` you may not see, until `confirm` holds its name: the hypervisor would just delete it. "
+const inUse = "One that is in use, or of which it could not be found out everywhere (`incomplete`), is 409 `in_use` with the `places` " +
+	"that name it, and how many `others` you may not see, until `confirm` holds its name: the hypervisor would just delete it. "
 
 func (h handlers) aliases(ctx context.Context, _ *struct{}) (*listing[firewall.Alias], error) {
 	return listed(ctx, h, h.Firewalls.Aliases)

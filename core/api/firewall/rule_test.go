@@ -94,7 +94,8 @@ func TestRuleRequestsThatAreWrong(t *testing.T) {
 	}{
 		{"POST", "", `{"type":"sideways","enable":2,"pos":-1,"colour":"red"}`, 422,
 			[]string{`["body","type"]`, `["body","action"]`, `["body","enable"]`, `["body","pos"]`, `["body","colour"]`}},
-		{"POST", "", `{"type":"in","action":"ACCEPT","source":"a\nb","comment":"a\u0007b"}`, 422, []string{`["body","source"]`, `["body","comment"]`}},
+		{"POST", "", `{"type":"in","action":"ACCEPT","source":"a\nb","comment":"a\u0007b"}`, 422,
+			[]string{`["body","source"]`, `["body","comment"]`}},
 		{"POST", "", `{"type":"group","action":"../etc"}`, 422, []string{`["body","action"]`}},
 		{"POST", "", `{"type":"in","action":"ACCEPT","pos":4}`, 422, []string{`["body","pos"]`, "at most 3"}},
 		{"POST", "", `{"type":"in","action":"ACCEPT","source":"` + strings.Repeat("ö", 400) + `"}`, 422, []string{`["body","source"]`}},
@@ -113,7 +114,8 @@ func TestRuleRequestsThatAreWrong(t *testing.T) {
 		code := map[int]string{404: "not_found", 422: "invalid"}[c.status]
 		l.Ask(t, c.method, url+c.path, c.body, apitest.Operator, c.status, code, c.contains...)
 	}
-	l.Ask(t, "POST", "firewall/cluster/1/groups/web/rules", `{"type":"group","action":"web"}`, apitest.Admin, 422, "invalid", "cannot stand in a group")
+	l.Ask(t, "POST", "firewall/cluster/1/groups/web/rules", `{"type":"group","action":"web"}`, apitest.Admin, 422, "invalid",
+		"cannot stand in a group")
 	l.Ask(t, "POST", "firewall/nodes/1/node9/rules", `{"type":"in","action":"ACCEPT"}`, apitest.Admin, 404, "not_found")
 	l.Ask(t, "GET", "firewall/cluster/1/groups/none/rules", "", apitest.Viewer, 404, "not_found")
 	l.wantOrder("afterwards", l.VM("running")+"/firewall", "first second third")
@@ -158,8 +160,8 @@ func TestCreationThatIsDoneInPart(t *testing.T) {
 		l.Ask(t, "DELETE", fmt.Sprintf("%s/rules/%d", url, place), "", apitest.Operator, 200, "", `"comment":"new"`)
 	}
 	l.Ask(t, "POST", url+"/rules", body, apitest.Operator, 200, "", `"pos":2`, `"enable":1`)
-	if got := l.Trail("firewall.rule_create"); !strings.Contains(got, `failed hypervisor_error`) || !strings.Contains(got, `"failed": "move"`) ||
-		!strings.Contains(got, `"done": ["create"]`) {
+	if got := l.Trail("firewall.rule_create"); !strings.Contains(got, `failed hypervisor_error`) ||
+		!strings.Contains(got, `"failed": "move"`) || !strings.Contains(got, `"done": ["create"]`) {
 		t.Errorf("the trail: %s", got)
 	}
 }
@@ -205,7 +207,8 @@ func TestTrailOfRules(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
 	url := l.VM("running") + "/firewall/rules"
-	l.Ask(t, "POST", url, `{"type":"in","action":"DROP","comment":"password=hunter2 svc_0123456789abcdef0123","pos":1}`, apitest.Operator, 200, "")
+	l.Ask(t, "POST", url, `{"type":"in","action":"DROP","comment":"password=hunter2 svc_0123456789abcdef0123","pos":1}`,
+		apitest.Operator, 200, "")
 	l.Ask(t, "PUT", url+"/0", `{"dport":"80"}`, apitest.Operator, 200, "")
 	l.Ask(t, "PUT", url+"/0/move", `{"moveto":3}`, apitest.Operator, 200, "")
 	l.Ask(t, "DELETE", url+"/3", "", apitest.Operator, 200, "")
