@@ -18,9 +18,10 @@ func (h handlers) registerRules(a *op.API, d declared) {
 			"those of the scopes around it are not among them, and a security group is one rule of the type `group`."))
 	op.Post(a, d.path+things, h.createRule, d.write("create_%_rule", "Make a firewall rule", "rules", things, "rule_create",
 		"A new rule is switched off unless `enable` is 1, and stands where the hypervisor puts new ones, mostly first, unless `pos` says "+
-			"where. With `pos` it is made, moved there, and only then switched on, so that it never holds at another place. When a later step fails, the "+
-			"answer is that step's problem with what stands: `done`, `failed`, `pos`, `digest` and `rule`. All that is wrong with the body is "+
-			"422; what the hypervisor alone can judge is, too. "+stale+"Refused with 409 `guest_busy` while another change of this scope is under way."))
+			"where. With `pos` it is made, moved there, and only then switched on, so that it never holds at another place. When a later "+
+			"step fails, the answer is that step's problem with what stands: `done`, `failed`, `pos`, `digest` and `rule`. All that is wrong "+
+			"with the body is 422; what the hypervisor alone can judge is, too. "+stale+
+			"Refused with 409 `guest_busy` while another change of this scope is under way."))
 	op.Put(a, d.path+one, h.changeRule, d.write("change_%_rule", "Change a firewall rule", "rules", one, "rule_change",
 		"What is absent stays; null, or being named in `delete`, takes a field away, and switches the rule off in the case of `enable`. A rule "+
 			"has always `type` and `action`: null keeps them. The rule stays where it is. "+stale))
