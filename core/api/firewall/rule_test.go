@@ -8,6 +8,7 @@ import (
 	"github.com/hostler/hostler/core/api/apitest"
 	"github.com/hostler/hostler/core/identity"
 	sdk "github.com/hostler/hostler/sdk/firewall"
+	"github.com/hostler/hostler/sdk/firewall/membackend"
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
@@ -227,4 +228,27 @@ func TestTrailOfRules(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Rules of lists without an order are changed as well; there is no place to put one at.
+func TestRulesWithoutAnOrder(t *testing.T) {
+	t.Parallel()
+	lists := membackend.NewLists()
+	l := newLabOf(t, lists.Backend, lists)
+	url := l.VM("running") + "/firewall"
+	l.firewall.SetRules(l.scopes()[0].sdk, sdk.Rule{Direction: sdk.DirectionIn, Action: "ACCEPT", Comment: "b"})
+	const unordered = "have no order"
+	l.Ask(t, "POST", url+"/rules", `{"type":"in","action":"ACCEPT","comment":"c"}`, apitest.Operator, 200, "", `"pos":1`, unordered)
+	l.Ask(t, "POST", url+"/rules", `{"type":"in","action":"ACCEPT","comment":"a","enable":1}`, apitest.Operator, 200, "", `"pos":0`,
+		unordered)
+	l.wantOrder("made", url, "a b- c-")
+	l.Ask(t, "PUT", url+"/rules/0", `{"action":"DROP",`+quoted(l.digest(url+"/rules"))+"}", apitest.Operator, 200, "",
+		`"pos":2`, `"comment":"a"`)
+	l.wantOrder("changed", url, "b- c- a")
+	l.Ask(t, "DELETE", url+"/rules/0", "", apitest.Operator, 200, "", `"comment":"b"`)
+	l.Ask(t, "POST", url+"/rules", `{"type":"in","action":"ACCEPT","pos":0}`, apitest.Operator, 501, "unsupported", "rule_move")
+	l.Ask(t, "PUT", url+"/rules/0/move", `{"moveto":1}`, apitest.Operator, 501, "unsupported", "rule_move")
+	l.Ask(t, "POST", "firewall/cluster/1/rules", `{"type":"in","action":"ACCEPT"}`, apitest.Admin, 501, "unsupported_at_scope", "rule_edit")
+	l.Ask(t, "GET", url+"/aliases", "", apitest.Viewer, 501, "unsupported", "aliases")
+	l.wantOrder("in the end", url, "c- a")
 }
