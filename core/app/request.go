@@ -5,21 +5,25 @@ import (
 
 	"github.com/hostler/hostler/core/guest"
 	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/core/plan"
 	"github.com/hostler/hostler/core/problem"
 )
 
 // Request names the container of an app of the team for guest.Work. Problems: not_found, and invalid_state when the app
-// has no host or its container is not there.
+// has no host or its container is not there, which ends a plan.
 func (s *Store) Request(ctx context.Context, id, team int64, confirm *string) (guest.Request, error) {
 	a, err := s.Get(ctx, id)
 	if err != nil {
 		return guest.Request{}, err
 	}
+	gone := func(refused error) (guest.Request, error) {
+		return guest.Request{}, plan.Begin(ctx).Stop(ctx, refused, plan.Confirmation{})
+	}
 	if a.HostID == nil || a.clusterID == nil {
-		return guest.Request{}, problem.New(problem.CodeInvalidState, "the app %s has no host", a.Name)
+		return gone(problem.New(problem.CodeInvalidState, "the app %s has no host", a.Name))
 	}
 	if a.guestID == nil {
-		return guest.Request{}, problem.New(problem.CodeInvalidState, "the container of %s is not there", a.Name)
+		return gone(problem.New(problem.CodeInvalidState, "the container of %s is not there", a.Name))
 	}
 	g, err := s.Guests.Get(ctx, guest.Container, *a.guestID)
 	if err != nil {

@@ -58,7 +58,7 @@ func (s *Store) forget(ctx context.Context, id int64, confirm *string) (Uninstal
 		Why: fmt.Sprintf("the app is forgotten with all that was said of it; send the name %s as confirm to go on", a.Name),
 	}, func(ctx context.Context, p *plan.Plan) error {
 		p.Add(plan.KindApp, a.Name, "The app %s is forgotten; its container stays as it is.", a.Name)
-		return schedule.Tell(ctx, s.Guests.DB, p, nil, []int64{a.ID})
+		return schedule.Tell(ctx, s.Guests.DB, p, schedule.Gone{Apps: []int64{a.ID}})
 	})
 	if err != nil {
 		return Uninstalled{}, err

@@ -46,8 +46,12 @@ func (s *Store) Delete(ctx context.Context, id int64, confirm *string) (guest.St
 	if err != nil {
 		return guest.Started{}, err
 	}
-	draft := plan.Begin(ctx)
-	if err := s.require(ctx, b.HostID); err != nil {
+	phrase := b.phrase()
+	draft, confirmation := plan.Begin(ctx), plan.Confirmation{
+		Code: problem.CodeConfirmRequired, Phrase: phrase, Given: confirm != nil && *confirm == phrase,
+		Why: fmt.Sprintf("the backup of %s is deleted for good; send the name %s as confirm to go on", phrase, phrase),
+	}
+	if err := draft.Stop(ctx, s.require(ctx, b.HostID), confirmation); err != nil {
 		return guest.Started{}, err
 	}
 	present, err := s.present(ctx, b)
@@ -62,9 +66,6 @@ func (s *Store) Delete(ctx context.Context, id int64, confirm *string) (guest.St
 	if err != nil {
 		return guest.Started{}, err
 	}
-	phrase := b.phrase()
-	confirmation := plan.Confirmation{Code: problem.CodeConfirmRequired, Phrase: phrase, Given: confirm != nil && *confirm == phrase,
-		Why: fmt.Sprintf("the backup of %s is deleted for good; send the name %s as confirm to go on", phrase, phrase)}
 	if err := draft.Decide(ctx, confirmation, func(ctx context.Context, p *plan.Plan) error { return s.tell(ctx, b, p) }); err != nil {
 		return guest.Started{}, err
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/hostler/hostler/core/guest"
 	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/core/plan"
 	"github.com/hostler/hostler/core/problem"
 )
 
@@ -35,7 +36,7 @@ func (s *Store) Restore(ctx context.Context, id int64, order guest.RestoreOrder,
 		return guest.Made{}, problem.Invalid(faults...)
 	}
 	request, err := s.over(ctx, b)
-	if err != nil {
+	if err := plan.Begin(ctx).Stop(ctx, err, plan.Confirmation{}); err != nil {
 		return guest.Made{}, err
 	}
 	request.Confirm = confirm

@@ -18,7 +18,7 @@ func formatInt(n int64) string { return strconv.FormatInt(n, 10) }
 // checkOrder refuses an order that the guest cannot be brought to, with all its faults at once, and gives the keys of the disks that
 // become larger, in order. A disk that has its new size already is none of them.
 func (a *Actor) checkOrder(ctx context.Context, on Subject, o ConfigOrder, now hypervisor.Config) (grown []string, err error) {
-	p := &place{db: a.DB}
+	p := &place{}
 	sized := o.Cores != nil || o.Sockets != nil || o.MemoryMB != nil || o.BalloonMB != nil || o.SwapMB != nil || len(o.DisksGB) > 0
 	if sized {
 		room := hypervisor.PlacementQuery{Storages: len(o.DisksGB) > 0}
@@ -67,8 +67,8 @@ func (p *place) checkConfig(g *Guest, o ConfigOrder, now hypervisor.Config) {
 	only("swap_mb", o.SwapMB != nil, Container)
 	if o.Name != nil && g.VMID == nil {
 		p.refuse("name", "value_error", "the hypervisor knows its guests by their names; this one keeps its own")
-	} else if o.Name != nil && !guestName.MatchString(*o.Name) {
-		p.refuse("name", "string_pattern_mismatch", "must begin and end with a letter or digit and have 1 to 63 letters, digits, . and -")
+	} else if o.Name != nil {
+		p.checkName(*o.Name)
 	}
 	most := func(field string, n *int64, most int64) {
 		if n != nil {

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/idempotency"
 	"github.com/hostler/hostler/core/plan"
 	"github.com/hostler/hostler/core/problem"
@@ -57,6 +59,9 @@ func (s cloneSpec) copied(of hypervisor.GuestRef) hypervisor.GuestRef {
 	return hypervisor.GuestRef{Kind: of.Kind, Node: cmp.Or(s.Node, of.Node), ID: s.ID}
 }
 
+// taken says that another guest has the copy's id.
+func (s cloneSpec) taken() string { return fmt.Sprintf("there is a guest %s", s.ID) }
+
 // clone is the work that copies a guest. The task is of the guest that is copied.
 var clone = Work[cloneSpec]{
 	Kind: "clone", Needs: endpoint.Lifecycle, Templates: true,
@@ -76,6 +81,13 @@ var clone = Work[cloneSpec]{
 		}
 		return nil
 	},
+	Check: func(_ context.Context, on Subject, spec cloneSpec) error {
+		if spec.Full || on.Guest.Template {
+			return nil
+		}
+		return problem.New(problem.CodeLinkedCloneNeedsTemplate, "%s is no template: only of a template a copy can be made that shares its "+
+			"disks; make a full copy, or a template first", on.Guest.Name)
+	},
 	Steps: []Step[cloneSpec]{{
 		Name: "clone", Does: hypervisor.OperationClone,
 		Says: func(spec cloneSpec) string { return fmt.Sprintf("making the copy %s (%s)", spec.Name, spec.ID) },
@@ -90,7 +102,7 @@ var clone = Work[cloneSpec]{
 			case err != nil:
 				return s, err
 			}
-			s.Blocked = fmt.Sprintf("there is a guest %s", spec.ID)
+			s.Blocked = spec.taken()
 			if there.Name == spec.Name {
 				s.Made = fmt.Sprintf("there is the guest %s named %s", spec.ID, spec.Name)
 			}
@@ -111,10 +123,9 @@ var clone = Work[cloneSpec]{
 	},
 }
 
-// Clone asks for a copy of the request's guest. Problems besides those of Work.Prepare: invalid for each field that does not do;
-// linked_clone_needs_template; and conflict for a number or name that is taken.
+// Clone asks for a copy of the request's guest. Problems besides those of Work.Prepare: invalid for each field that does not do.
 func Clone(ctx context.Context, a *Actor, r Request, order CloneOrder) (Made, error) {
-	g, kind := r.Guest, hypervisor.GuestKind(r.Guest.Kind)
+	g, draft := r.Guest, plan.Begin(ctx)
 	spec := cloneSpec{Order: order, CloneSpec: hypervisor.CloneSpec{Full: order.Full, Name: copyName(g.Name)}}
 	if order.Name != nil {
 		spec.Name = *order.Name
@@ -123,54 +134,86 @@ func Clone(ctx context.Context, a *Actor, r Request, order CloneOrder) (Made, er
 	if order.Target != nil {
 		target, err := a.onlineNode(ctx, g.HostID, "target", order.Target)
 		if err != nil {
-			return Made{}, err
+			return Made{}, withName(err, spec.Name)
 		}
 		node = target
 	}
 	if node != g.Node {
 		spec.Node = node
 	}
-	p, err := a.placeOn(ctx, g.HostID, hypervisor.PlacementQuery{Kind: kind, Node: node, Name: spec.Name, Number: order.NewID,
-		ID: true, Storages: order.Storage != nil})
-	if err != nil {
+	p, err := a.placeOn(ctx, g.HostID, "newid", hypervisor.PlacementQuery{Kind: hypervisor.GuestKind(g.Kind), Node: node, Name: spec.Name,
+		Number: order.NewID, ID: true, Storages: order.Full || order.Storage != nil})
+	if err := draft.Stop(ctx, err, plan.Confirmation{}); err != nil {
 		return Made{}, err
 	}
-	if !guestName.MatchString(spec.Name) {
-		p.refuse("name", "string_pattern_mismatch", "must begin and end with a letter or digit and have 1 to 63 letters, digits, . and -")
-	}
-	p.checkNumber("newid", order.NewID)
+	p.checkName(spec.Name)
 	if order.Storage != nil {
 		spec.Storage = *order.Storage
-		room := int64(0)
-		if g.DiskTotalBytes != nil {
-			room = *g.DiskTotalBytes
-		}
-		p.checkStorage("storage", spec.Storage, kind, room)
-		if !order.Full {
-			p.refuse("storage", "value_error", "a linked copy is where its template is")
-		}
+	}
+	if err := draft.Stop(ctx, a.checkCopy(ctx, p, r, order), plan.Confirmation{}); err != nil {
+		return Made{}, err
 	}
 	if err := p.err(); err != nil {
 		return Made{}, err
 	}
-	if !order.Full && !g.Template {
-		return Made{}, problem.New(problem.CodeLinkedCloneNeedsTemplate, "%s is no template: only of a template a copy can be made that shares "+
-			"its disks; make a full copy, or a template first", g.Name)
-	}
 	spec.ID = p.ID
-	result := made{VMID: p.Number, GuestRef: string(p.ID)}
-	if err := idempotency.Keep(ctx, result); err != nil {
+	enqueue, err := clone.prepare(ctx, a, r, spec)
+	if err != nil {
 		return Made{}, err
 	}
-	started, err := clone.Start(ctx, a, r, spec)
-	return Made{Started: started, VMID: result.VMID, GuestRef: result.GuestRef}, err
+	var answer Made
+	err = a.DB.Tx(ctx, func(tx *db.Tx) error {
+		if err := p.reserve(ctx, tx, order.NewID != nil); err != nil {
+			return err
+		}
+		spec.ID = p.ID
+		result := made{VMID: p.Number, GuestRef: string(p.ID)}
+		if err := idempotency.Keep(ctx, result); err != nil {
+			return err
+		}
+		enqueued, err := enqueue(ctx, tx, spec)
+		if err != nil {
+			return err
+		}
+		answer = Made{Started: Started{Job: enqueued.View(), IsSelf: g.IsSelf}, VMID: result.VMID, GuestRef: result.GuestRef}
+		return audit.Write(ctx, tx)
+	})
+	return answer, err
 }
 
-// copyName is what a copy is called by itself.
-func copyName(name string) string {
-	const suffix = "-copy"
-	if len(name) > 63-len(suffix) {
-		name = name[:63-len(suffix)]
+// checkCopy refuses a storage that does not do, and disks that do not fit: on the wanted storage, or each on its own. Where the
+// configuration cannot be read, what is known of the guest's size is held against the wanted one.
+func (a *Actor) checkCopy(ctx context.Context, p *place, r Request, order CloneOrder) error {
+	g := r.Guest
+	if order.Storage != nil && !order.Full {
+		p.refuse("storage", "value_error", "a linked copy is where its template is")
 	}
-	return name + suffix
+	if !order.Full {
+		return nil
+	}
+	config, err := a.Subject(g).readConfig(ctx)
+	if err != nil && !unsupported(err) {
+		return err
+	}
+	total, needed := int64(0), map[string]int64{}
+	for _, d := range config.Disks {
+		if size := sizeOf(d); !d.Removable && !d.Local && size != nil {
+			total += *size
+			needed[d.Storage] += *size
+		}
+	}
+	if total == 0 && g.DiskTotalBytes != nil {
+		total = *g.DiskTotalBytes
+	}
+	if order.Storage != nil {
+		p.checkStorage("storage", *order.Storage, hypervisor.GuestKind(g.Kind), total)
+		return nil
+	}
+	for _, s := range p.Storages {
+		if s.Free != nil && *s.Free < needed[s.Name] {
+			p.refuse("storage", "value_error", "the storage %s has room for %d GiB and the copy needs %d GiB; give another one", s.Name, *s.Free>>30,
+				(needed[s.Name]+1<<30-1)>>30)
+		}
+	}
+	return nil
 }

@@ -44,7 +44,7 @@ type createParams struct {
 }
 
 // Create asks for a VM on a host of the team. All that is wrong with the order is one problem invalid, found by asking the hypervisor
-// what a VM can be made of there; other problems: conflict for a number or name that is taken, and those of host.Ask.
+// what a VM can be made of there; other problems are those of host.Ask.
 func Create(ctx context.Context, a *Actor, teamID int64, order VMOrder) (Made, error) {
 	able := func(at hypervisor.Host) error {
 		_, err := host.Able[hypervisor.Provisioner](at)
@@ -55,14 +55,14 @@ func Create(ctx context.Context, a *Actor, teamID int64, order VMOrder) (Made, e
 	}
 	node, err := a.onlineNode(ctx, order.HostID, "node", order.Node)
 	if err != nil {
-		return Made{}, err
+		return Made{}, withName(err, order.Name)
 	}
 	query := hypervisor.PlacementQuery{Kind: hypervisor.VM, Node: node, Name: order.Name, Number: order.VMID, ID: true, Storages: true,
 		Bridges: true}
 	if order.ISO != nil {
 		query.Image = *order.ISO
 	}
-	p, err := a.placeOn(ctx, order.HostID, query)
+	p, err := a.placeOn(ctx, order.HostID, "vmid", query)
 	if err != nil {
 		return Made{}, err
 	}
@@ -74,29 +74,33 @@ func Create(ctx context.Context, a *Actor, teamID int64, order VMOrder) (Made, e
 	if err := a.DB.Pool.QueryRow(ctx, "SELECT gen_random_uuid()::text").Scan(&mark); err != nil {
 		return Made{}, db.Problem(fmt.Errorf("making a mark for a VM: %w", err))
 	}
-	params := createParams{HostID: order.HostID, Wanted: order.VMID != nil, Start: order.Start, Spec: hypervisor.VMSpec{
-		ID: p.ID, Node: node, Name: order.Name, Cores: order.Cores, MemoryMB: order.MemoryMB, DiskGB: order.DiskGB, Storage: order.Storage,
-		Bridge: order.Bridge, VLAN: order.VLANTag, Image: query.Image, OSType: order.OSType, Mark: mark,
-	}}
-	result := made{VMID: p.Number, GuestRef: string(p.ID)}
-	if err := idempotency.Keep(ctx, result); err != nil {
-		return Made{}, err
-	}
-	var enqueued *job.Job
-	err = a.DB.Tx(ctx, func(tx *db.Tx) (err error) {
-		enqueued, err = a.Queue.Enqueue(ctx, tx, job.Spec{
+	var answer Made
+	err = a.DB.Tx(ctx, func(tx *db.Tx) error {
+		if err := p.reserve(ctx, tx, order.VMID != nil); err != nil {
+			return err
+		}
+		result := made{VMID: p.Number, GuestRef: string(p.ID)}
+		if err := idempotency.Keep(ctx, result); err != nil {
+			return err
+		}
+		enqueued, err := a.Queue.Enqueue(ctx, tx, job.Spec{
 			Kind: createKind, Target: job.Target{Kind: "host", ID: order.HostID, Name: p.hostName}, TeamID: teamID, HostID: order.HostID,
-			Exclusive: fmt.Sprintf("id:%d:%s", p.clusterID, p.ID), Params: params, Asked: order,
+			Exclusive: fmt.Sprintf("id:%d:%s", p.clusterID, p.ID), Asked: order,
+			Params: createParams{HostID: order.HostID, Wanted: order.VMID != nil, Start: order.Start, Spec: hypervisor.VMSpec{
+				ID: p.ID, Node: node, Name: order.Name, Cores: order.Cores, MemoryMB: order.MemoryMB, DiskGB: order.DiskGB, Storage: order.Storage,
+				Bridge: order.Bridge, VLAN: order.VLANTag, Image: query.Image, OSType: order.OSType, Mark: mark,
+			}},
 		})
 		if err != nil {
 			return err
 		}
+		answer = Made{Started: Started{Job: enqueued.View()}, VMID: result.VMID, GuestRef: result.GuestRef}
 		return audit.Write(ctx, tx)
 	})
 	if err != nil {
 		return Made{}, err
 	}
-	return Made{Started: Started{Job: enqueued.View()}, VMID: result.VMID, GuestRef: result.GuestRef}, nil
+	return answer, nil
 }
 
 // checkMost refuses a number above the hypervisor's bound, if it has one.
@@ -106,16 +110,17 @@ func (p *place) checkMost(field string, n, most int64) {
 	}
 }
 
+// smallDisks is how much the disks may take in bytes that a hypervisor makes besides the one that is asked for: those of a firmware's
+// settings and of a TPM.
+const smallDisks = 16 << 20
+
 // checkVM refuses what the VM cannot be made of.
 func (p *place) checkVM(o VMOrder) {
-	if !guestName.MatchString(o.Name) {
-		p.refuse("name", "string_pattern_mismatch", "must begin and end with a letter or digit and have 1 to 63 letters, digits, . and -")
-	}
+	p.checkName(o.Name)
 	p.checkMost("cores", o.Cores, p.Limits.Cores)
 	p.checkMost("memory_mb", o.MemoryMB, p.Limits.MemoryMB)
 	p.checkMost("disk_gb", o.DiskGB, p.Limits.DiskGB)
-	p.checkNumber("vmid", o.VMID)
-	p.checkStorage("storage", o.Storage, hypervisor.VM, o.DiskGB<<30)
+	p.checkStorage("storage", o.Storage, hypervisor.VM, o.DiskGB<<30+smallDisks)
 	if !slices.Contains(p.Bridges, o.Bridge) {
 		p.refuse("bridge", "value_error", "the node has no such bridge, or the monitoring token does not see it")
 	}

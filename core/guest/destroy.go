@@ -111,9 +111,14 @@ func unsupported(err error) bool {
 }
 
 // planDestroy tells what goes with a guest: its disks with their sizes, its snapshots, and what schedules would have done with it.
-func planDestroy(ctx context.Context, on Subject, _ hypervisor.DestroySpec, p *plan.Plan) error {
+func planDestroy(ctx context.Context, on Subject, spec hypervisor.DestroySpec, p *plan.Plan) error {
 	g := on.Guest
 	p.Add(plan.KindGuest, g.Name, "%s is destroyed.", g.Name)
+	if spec.Purge {
+		p.Add(plan.KindGuest, g.Name, "The hypervisor's own backup jobs and its high availability forget %s as well.", g.Name)
+	} else {
+		p.Add(plan.KindGuest, g.Name, "What the hypervisor's own backup jobs and its high availability have of %s stays.", g.Name)
+	}
 	config, err := on.config(ctx)
 	if err != nil {
 		return planned(p, err)
@@ -157,13 +162,13 @@ func (on Subject) schedules(ctx context.Context, p *plan.Plan) error {
 	if on.db == nil {
 		return nil
 	}
-	var vms, apps []int64
+	var gone schedule.Gone
 	if on.target.Kind == targets[hypervisor.VM] {
-		vms = []int64{on.target.ID}
+		gone.VMs = []int64{on.target.ID}
 	} else {
-		apps = []int64{on.target.ID}
+		gone.Apps = []int64{on.target.ID}
 	}
-	if err := schedule.Tell(ctx, on.db, p, vms, apps); err != nil {
+	if err := schedule.Tell(ctx, on.db, p, gone); err != nil {
 		return fmt.Errorf("planning the end of a guest: %w", err)
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/host"
 	"github.com/hostler/hostler/core/job"
 	"github.com/hostler/hostler/sdk/endpoint"
@@ -225,21 +226,35 @@ func (c *making) taken(err error) bool {
 	return !c.wanted && c.progress.Tries < maxIDs && collided(err)
 }
 
-// nextID asks for another id.
-func (c *making) nextID(ctx context.Context) error {
-	query := hypervisor.PlacementQuery{Kind: c.kind, Node: c.node, Name: c.name, ID: true}
-	p, err := host.AskWithin(ctx, c.Hosts, defaultReadLimit, c.hostID, endpoint.Monitoring,
+// freeID asks a host for an id that a new guest gets, other than those which jobs are about to use; empty where there is none.
+func (w *Worker) freeID(ctx context.Context, hostID int64, query hypervisor.PlacementQuery) (hypervisor.GuestID, error) {
+	found, err := host.AskWithin(ctx, w.Hosts, w.readLimit(), hostID, endpoint.Monitoring,
 		func(ctx context.Context, at hypervisor.Provisioner) (hypervisor.Placement, error) {
 			return at.Placement(ctx, query)
 		})
+	if err != nil || found.ID == "" || found.Number == nil {
+		return found.ID, err
+	}
+	p := &place{Placement: found}
+	if err := w.DB.Pool.QueryRow(ctx, "SELECT COALESCE(cluster_id, 0) FROM hosts WHERE id = $1", hostID).Scan(&p.clusterID); err != nil {
+		return "", db.Problem(fmt.Errorf("reading the host's cluster: %w", err))
+	}
+	used, err := usedIDs(ctx, w.DB.Pool, p.clusterID)
+	p.avoid(used, false)
+	return p.ID, err
+}
+
+// nextID asks for another id.
+func (c *making) nextID(ctx context.Context) error {
+	id, err := c.freeID(ctx, c.hostID, hypervisor.PlacementQuery{Kind: c.kind, Node: c.node, Name: c.name, ID: true})
 	switch {
 	case err != nil:
 		return job.Fail("%s was taken by another guest, and no other id could be asked for: %s", c.progress.ID, job.Explain(err))
-	case p.ID == "" || p.ID == c.progress.ID:
+	case id == "" || id == c.progress.ID:
 		return job.Fail("%s was taken by another guest; no %s was made", c.progress.ID, c.noun)
 	}
-	c.run.Note("%s was taken by another guest; the %s becomes %s", c.progress.ID, c.noun, p.ID)
-	c.progress.ID, c.progress.Lost = p.ID, false
+	c.run.Note("%s was taken by another guest; the %s becomes %s", c.progress.ID, c.noun, id)
+	c.progress.ID, c.progress.Lost = id, false
 	c.progress.Tries++
 	return c.run.SaveProgress(ctx, c.progress)
 }

@@ -122,15 +122,19 @@ func CheckMigration(ctx context.Context, a *Actor, r Request, order MigrationOrd
 // Migrate asks for a migration. Problems besides those of CheckMigration: migration_blocked with the blockers; guest_busy;
 // confirm_required where the guest is stopped for it, self_target where the service itself runs in it, and plan_stale.
 func Migrate(ctx context.Context, a *Actor, r Request, order MigrationOrder) (Migrating, error) {
-	draft := plan.Begin(ctx)
+	draft, confirmed := plan.Begin(ctx), r.Confirm != nil && *r.Confirm == r.Target.Name
+	if draft.Only() && r.Guest.JobID != nil {
+		if err := draft.Refuse(problem.New(problem.CodeGuestBusy, "job %d works on %s", *r.Guest.JobID, r.Guest.Name)); err != nil {
+			return Migrating{}, err
+		}
+	}
 	p, err := CheckMigration(ctx, a, r, order)
-	if err != nil {
-		return Migrating{}, draft.Refuse(err)
+	if err := draft.Stop(ctx, err, migrationConfirmation(r, p, confirmed)); err != nil {
+		return Migrating{}, err
 	}
 	if err := refuseMigration(draft, r, p); err != nil {
 		return Migrating{}, err
 	}
-	confirmed := r.Confirm != nil && *r.Confirm == r.Target.Name
 	if err := draft.Decide(ctx, migrationConfirmation(r, p, confirmed), func(_ context.Context, tell *plan.Plan) error {
 		planMigration(r.Guest, p, tell)
 		return nil
@@ -159,11 +163,6 @@ func Migrate(ctx context.Context, a *Actor, r Request, order MigrationOrder) (Mi
 
 // refuseMigration lets what is in the way pass through the draft.
 func refuseMigration(draft *plan.Draft, r Request, p Preflight) error {
-	if draft.Only() && r.Guest.JobID != nil {
-		if err := draft.Refuse(problem.New(problem.CodeGuestBusy, "job %d works on %s", *r.Guest.JobID, r.Guest.Name)); err != nil {
-			return err
-		}
-	}
 	if len(p.Blockers) == 0 {
 		return nil
 	}

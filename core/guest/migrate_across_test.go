@@ -249,6 +249,65 @@ func TestMigrationsThatAreUndone(t *testing.T) {
 	}
 }
 
+// managed leaves shutting down to a manager: the task of the request has ended, and the guest runs until later has it stopped. When its
+// backup is asked for, backedUp gets to know it.
+type managed struct {
+	*haltingHost
+	later, backedUp func(ref hypervisor.GuestRef)
+}
+
+func (h managed) Act(ctx context.Context, ref hypervisor.GuestRef, action hypervisor.Action) (string, error) {
+	if action != hypervisor.Shutdown {
+		return h.haltingHost.Act(ctx, ref, action)
+	}
+	h.later(ref)
+	return "", nil
+}
+
+func (h managed) RunBackup(ctx context.Context, ref hypervisor.GuestRef, spec hypervisor.BackupSpec) (string, error) {
+	h.backedUp(ref)
+	return h.haltingHost.RunBackup(ctx, ref, spec)
+}
+
+// A guest that a manager stops when it finds the time is backed up once it is off, and not at all where it stays on.
+func TestMigrationOfAManagedGuest(t *testing.T) {
+	t.Parallel()
+	for name, stops := range map[string]bool{"stopped later": true, "never stopped": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBothShapes(t, func(t *testing.T, b *lifecycleFixture) {
+				b.withOther(t, true)
+				ref, p := b.starting(t, hypervisor.VM, hypervisor.GuestRunning)
+				later := func(ref hypervisor.GuestRef) {
+					time.AfterFunc(300*time.Millisecond, func() {
+						b.cluster.Change(ref.ID, func(g *hypervisor.Guest) { g.Status = hypervisor.GuestStopped })
+					})
+				}
+				if !stops {
+					b.worker.OffLimit, later = 300*time.Millisecond, func(hypervisor.GuestRef) {}
+				}
+				backedUp := func(ref hypervisor.GuestRef) {
+					if status := statusOf(b.cluster, ref.ID); status != hypervisor.GuestStopped {
+						t.Errorf("the backup was asked for while the guest is %s", status)
+					}
+				}
+				b.wrap = func(h hypervisor.Host) hypervisor.Host { return managed{&haltingHost{h, &halting{}}, later, backedUp} }
+				b.start(t)
+				if stops {
+					_, transcript := b.ended(t, b.crosses(t, vmTarget(p), p), job.Succeeded)
+					b.crossed(t, ref, hypervisor.GuestRunning, transcript)
+					return
+				}
+				j, transcript := b.ended(t, b.crosses(t, vmTarget(p), p), job.Failed)
+				if !strings.Contains(j.Error, "was not backed up") || strings.Contains(operations(b.cluster), "backup") ||
+					statusOf(b.cluster, ref.ID) != hypervisor.GuestRunning || len(b.other.Guests()) != 0 {
+					t.Errorf("the error is %q, the guest %s\n%s", j.Error, statusOf(b.cluster, ref.ID), transcript)
+				}
+			})
+		})
+	}
+}
+
 // What the move did not do to the guest that is left is said; it is never started again once the other runs.
 func TestMigrationWhoseMarkFails(t *testing.T) {
 	t.Parallel()

@@ -1,6 +1,7 @@
 package guest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -115,6 +116,9 @@ func (a *act) crossOver(ctx context.Context, x *across) error {
 		}
 	}
 	if x.Backup == nil {
+		if err := a.awaitOff(ctx); err != nil {
+			return err
+		}
 		if err := a.backUp(ctx, x); err != nil {
 			return err
 		}
@@ -129,6 +133,39 @@ func (a *act) crossOver(ctx context.Context, x *across) error {
 	}
 	x.Arrived = true
 	return a.run.SaveProgress(context.WithoutCancel(ctx), a.progress)
+}
+
+// defaultOffLimit is for how long a guest may take to be off once it was shut down: the hypervisor's own manager finds the time for it
+// after the task of the request has ended.
+const defaultOffLimit = 5 * time.Minute
+
+// awaitOff waits until the guest is off: what it wrote after the backup would be lost.
+func (a *act) awaitOff(ctx context.Context) error {
+	limit := cmp.Or(a.OffLimit, defaultOffLimit)
+	if !a.progress.Migration.Running {
+		limit = 0 // nobody has shut it down
+	}
+	for ends, told := time.Now().Add(limit), false; ; told = true {
+		var guest hypervisor.Guest
+		err := a.run.Patiently(ctx, func(ctx context.Context) (err error) {
+			guest, err = ask(ctx, a, func(ctx context.Context, at hypervisor.Host) (hypervisor.Guest, error) { return at.Guest(ctx, a.ref) })
+			return err
+		})
+		switch {
+		case err != nil:
+			return err
+		case guest.Status == hypervisor.GuestStopped, guest.Status == hypervisor.GuestSuspended:
+			return nil
+		case time.Now().After(ends):
+			return job.Fail("the guest is %s and was not backed up: what it writes meanwhile would be lost", guest.Status)
+		}
+		if !told {
+			a.run.Note("the hypervisor's task has ended; waiting for the guest to be off")
+		}
+		if err := wait(ctx, 500*time.Millisecond); err != nil {
+			return err
+		}
+	}
 }
 
 // lifecycleStep is a step of an action.
@@ -360,18 +397,15 @@ func (a *act) restoreThere(ctx context.Context, x *across) error {
 
 // nextIDThere asks for another id.
 func (a *act) nextIDThere(ctx context.Context, x *across) error {
-	p, err := host.AskWithin(ctx, a.Hosts, a.readLimit(), x.HostID, endpoint.Monitoring,
-		func(ctx context.Context, at hypervisor.Provisioner) (hypervisor.Placement, error) {
-			return at.Placement(ctx, hypervisor.PlacementQuery{Kind: a.asked.Kind, Node: x.Node, Name: x.Name, ID: true})
-		})
+	id, err := a.freeID(ctx, x.HostID, hypervisor.PlacementQuery{Kind: a.asked.Kind, Node: x.Node, Name: x.Name, ID: true})
 	switch {
 	case err != nil:
 		return job.Fail("%s was taken by another guest, and no other id could be asked for: %s", x.ID, job.Explain(err))
-	case p.ID == "" || p.ID == x.ID || p.ID == a.asked.Ref:
+	case id == "" || id == x.ID || id == a.asked.Ref:
 		return job.Fail("%s was taken by another guest", x.ID)
 	}
-	a.run.Note("%s was taken by another guest; it becomes %s", x.ID, p.ID)
-	x.ID = p.ID
+	a.run.Note("%s was taken by another guest; it becomes %s", x.ID, id)
+	x.ID = id
 	x.Tries++
 	return a.run.SaveProgress(ctx, a.progress)
 }

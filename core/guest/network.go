@@ -11,8 +11,7 @@ import (
 
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/host"
-	"github.com/hostler/hostler/core/plugin"
-	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/core/job"
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
@@ -59,7 +58,7 @@ func (a *Actor) Network(ctx context.Context, g *Guest) ([]Interface, error) {
 		return nil, ctx.Err()
 	}
 	if err != nil {
-		why := host.Clean(problem.From(plugin.Problem(err)).Detail)
+		why := host.Clean(job.Explain(err)) // with the command that grants a privilege which lacks
 		if errors.Is(limited.Err(), context.DeadlineExceeded) {
 			why = fmt.Sprintf("the guest did not answer within %s", addressLimit)
 		}

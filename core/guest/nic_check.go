@@ -11,7 +11,7 @@ import (
 
 // checkNIC refuses a change that the NIC of a guest cannot have, with all its faults at once.
 func (a *Actor) checkNIC(ctx context.Context, g *Guest, now hypervisor.NIC, change hypervisor.NICChange) (err error) {
-	p := &place{db: a.DB}
+	p := &place{}
 	bridge, mtu := slices.Contains(change.Fields, hypervisor.NICBridge), slices.Contains(change.Fields, hypervisor.NICMTU)
 	if bridge || mtu {
 		known := false

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -17,18 +18,37 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// GuestName is the form of a new guest's name that every hypervisor takes: a DNS name of at most 63 characters.
-const GuestName = "^[A-Za-z0-9]([A-Za-z0-9.-]{0,61}[A-Za-z0-9])?$"
+// maxName is the longest name of a new guest, in characters.
+const maxName = 63
 
-var guestName = regexp.MustCompile(GuestName)
+// guestName is the form of a new guest's name that every hypervisor takes: a DNS name, whose labels begin and end with a letter or digit.
+var guestName = regexp.MustCompile(`^[A-Za-z0-9](-*[A-Za-z0-9])*(\.[A-Za-z0-9](-*[A-Za-z0-9])*)*$`)
+
+// notInNames are the characters that no name has.
+var notInNames = regexp.MustCompile(`[^A-Za-z0-9.-]+`)
+
+// copyName is what a copy is called by itself, also of a guest whose own name no new guest may have.
+func copyName(name string) string {
+	const suffix = "-copy"
+	var labels []string
+	for label := range strings.SplitSeq(notInNames.ReplaceAllString(name, "-"), ".") {
+		if label = strings.Trim(label, "-"); label != "" {
+			labels = append(labels, label)
+		}
+	}
+	name = strings.Join(labels, ".")
+	name = strings.TrimRight(name[:min(len(name), maxName-len(suffix))], ".-")
+	return strings.TrimPrefix(name+suffix, "-")
+}
 
 // place is a place for a new guest on a host's cluster, with what is wrong with the order so far.
 type place struct {
 	hypervisor.Placement
-	db        *db.DB
 	clusterID int64
 	hostName  string
 	faults    []problem.Fault
+	// number is the field of the body in which a number may be asked for.
+	number string
 }
 
 // refuse notes what is wrong with a field of the body.
@@ -44,9 +64,9 @@ func (p *place) err() error {
 	return problem.Invalid(p.faults...)
 }
 
-// placeOn asks the host's hypervisor for what the query wants of a place. A wanted number that is taken is problem conflict.
-func (a *Actor) placeOn(ctx context.Context, hostID int64, query hypervisor.PlacementQuery) (*place, error) {
-	p := &place{db: a.DB}
+// placeOn asks the host's hypervisor for what the query wants of a place; number is the field of the body in which one may be asked for.
+func (a *Actor) placeOn(ctx context.Context, hostID int64, number string, query hypervisor.PlacementQuery) (*place, error) {
+	p := &place{number: number}
 	err := a.DB.Pool.QueryRow(ctx, "SELECT COALESCE(cluster_id, 0), name FROM hosts WHERE id = $1", hostID).Scan(&p.clusterID, &p.hostName)
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("reading the host's cluster: %w", err))
@@ -58,57 +78,95 @@ func (a *Actor) placeOn(ctx context.Context, hostID int64, query hypervisor.Plac
 	if err != nil {
 		return nil, plugin.Problem(err)
 	}
-	if !query.ID {
+	switch n := query.Number; {
+	case !query.ID:
+		return p, nil
+	case n != nil && (*n < p.Limits.MinNumber || p.Limits.MaxNumber > 0 && *n > p.Limits.MaxNumber):
+		p.refuse(number, "less_than_equal", "must be from %d to %d", p.Limits.MinNumber, p.Limits.MaxNumber)
+		return p, nil
+	case p.ID == "" && n != nil:
+		p.refuse(number, "value_error", "the number %d is taken by another guest", *n)
+		return p, nil
+	case p.ID == "":
+		p.refuse("name", "value_error", "the name %s is taken by another guest", query.Name)
 		return p, nil
 	}
-	if query.Number != nil && (*query.Number < p.Limits.MinNumber || p.Limits.MaxNumber > 0 && *query.Number > p.Limits.MaxNumber) {
-		return p, nil // the field is refused with all others
+	used, err := usedIDs(ctx, a.DB.Pool, p.clusterID)
+	if err == nil {
+		p.avoid(used, query.Number != nil)
 	}
-	if p.ID == "" && query.Number != nil {
-		return nil, problem.New(problem.CodeConflict, "the number %d is taken by another guest", *query.Number)
-	}
-	if p.ID == "" {
-		return nil, problem.New(problem.CodeConflict, "the name %s is taken by another guest", query.Name)
-	}
-	return p, p.avoid(ctx, query.Number != nil)
+	return p, err
 }
 
-// avoid takes another number where an unfinished job is about to use the one that the hypervisor says is free.
-func (p *place) avoid(ctx context.Context, wanted bool) error {
-	rows, err := p.db.Pool.Query(ctx, `SELECT params->'spec'->>'ID' FROM jobs
+// reserve takes the place's id for a job that the transaction enqueues, and another that is free where a request has taken it meanwhile;
+// wanted says that no other will do. Requests that reserve ids of a cluster wait for each other, up to the ends of their transactions.
+func (p *place) reserve(ctx context.Context, tx *db.Tx, wanted bool) error {
+	if _, err := tx.Pgx.Exec(ctx, "SELECT pg_advisory_xact_lock($1, $2::bigint::integer)", db.LockGuestID, p.clusterID); err != nil {
+		return fmt.Errorf("waiting to reserve an id: %w", err)
+	}
+	used, err := usedIDs(ctx, tx.Pgx, p.clusterID)
+	if err != nil {
+		return err
+	}
+	p.avoid(used, wanted)
+	return p.err()
+}
+
+// usedIDs are the ids of a cluster's guests as far as they are known, and those that unfinished jobs are about to use.
+func usedIDs(ctx context.Context, q interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+}, clusterID int64) ([]string, error) {
+	rows, err := q.Query(ctx, `SELECT params->'spec'->>'ID' FROM jobs
 		WHERE status IN ('queued', 'running') AND kind IN ('vm.create', 'vm.clone', 'app.clone', 'backup.restore')
 		AND host_id IN (SELECT id FROM hosts WHERE cluster_id = $1) AND params->'spec'->>'ID' IS NOT NULL
-		UNION SELECT ref FROM guests WHERE cluster_id = $1`, p.clusterID)
+		UNION SELECT ref FROM guests WHERE cluster_id = $1`, clusterID)
 	if err != nil {
-		return db.Problem(fmt.Errorf("looking for ids that are to be used: %w", err))
+		return nil, db.Problem(fmt.Errorf("looking for ids that are to be used: %w", err))
 	}
 	used, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil {
-		return db.Problem(fmt.Errorf("looking for ids that are to be used: %w", err))
+		return nil, db.Problem(fmt.Errorf("looking for ids that are to be used: %w", err))
 	}
-	if !slices.Contains(used, string(p.ID)) {
-		return nil
-	}
-	if wanted || p.Number == nil {
-		return problem.New(problem.CodeConflict, "%s is taken by another guest, or by one that a job is making", p.ID)
-	}
-	taken := map[string]bool{}
-	for _, id := range used {
-		taken[id] = true
-	}
-	for n := *p.Number; ; n++ {
-		if id := strconv.FormatInt(n, 10); !taken[id] {
-			p.ID, p.Number = hypervisor.GuestID(id), &n
-			return nil
+	return used, nil
+}
+
+// avoid takes another number than those that are used, and refuses the one that was wanted where it is among them.
+func (p *place) avoid(used []string, wanted bool) {
+	switch {
+	case !slices.Contains(used, string(p.ID)):
+	case wanted:
+		p.refuse(p.number, "value_error", "%s is taken by another guest, or by one that a job is making", p.ID)
+	case p.Number == nil:
+		p.refuse("name", "value_error", "%s is taken by another guest, or by one that a job is making", p.ID)
+	default:
+		taken := map[string]bool{}
+		for _, id := range used {
+			taken[id] = true
+		}
+		for n := *p.Number; ; n++ {
+			if id := strconv.FormatInt(n, 10); !taken[id] {
+				p.ID, p.Number = hypervisor.GuestID(id), &n
+				return
+			}
 		}
 	}
 }
 
-// checkNumber refuses a number that guests cannot have.
-func (p *place) checkNumber(field string, number *int64) {
-	if number != nil && (*number < p.Limits.MinNumber || p.Limits.MaxNumber > 0 && *number > p.Limits.MaxNumber) {
-		p.refuse(field, "less_than_equal", "must be from %d to %d", p.Limits.MinNumber, p.Limits.MaxNumber)
+// checkName refuses a name that not every hypervisor takes.
+func (p *place) checkName(name string) {
+	if len(name) > maxName || !guestName.MatchString(name) {
+		p.refuse("name", "string_pattern_mismatch", "must have 1 to 63 letters, digits, . and -, and begin and end with a letter or digit, also "+
+			"around each dot")
 	}
+}
+
+// withName adds to what is wrong with a node what is wrong with the name of the guest, without asking a node that is not there.
+func withName(err error, name string) error {
+	p := &place{}
+	if p.checkName(name); err == nil || len(p.faults) == 0 || problem.CodeOf(err) != problem.CodeInvalid {
+		return err
+	}
+	return problem.Invalid(append(p.faults, problem.From(err).Faults...)...)
 }
 
 // checkStorage refuses a storage that is not there, or that the disks of such a guest do not fit on.

@@ -188,6 +188,16 @@ func TestProvisioningJobs(t *testing.T) {
 		if !strings.Contains(j.Error, "no VM was made") {
 			t.Errorf("an id that was asked for: %s", j.Error)
 		}
+		// The same for a copy, which was promised the id before.
+		_, p := b.guest(t, hypervisor.VM, hypervisor.GuestStopped)
+		copied := hypervisor.CloneSpec{ID: "900", Name: map[bool]string{true: "900", false: "copy"}[b.UIDs], Full: true}
+		before := len(b.cluster.Guests())
+		if b.UIDs {
+			j, _ = b.ended(t, b.add(t, guest.CloneJob(b.hostID, p, copied)), job.Failed)
+		} else if j, transcript = b.ended(t, b.add(t, guest.CloneJob(b.hostID, p, copied)), job.Succeeded); len(b.cluster.Guests()) != before+1 ||
+			!strings.Contains(transcript, "900 was taken by another guest; the copy becomes") {
+			t.Errorf("the copy: %d guests were %d\n%s", len(b.cluster.Guests()), before, transcript)
+		}
 		full := b.vmSpec("950")
 		full.Name, full.DiskGB = "950", 100_000
 		j, _ = b.ended(t, b.add(t, guest.CreateJob(b.hostID, full, false, false)), job.Failed)

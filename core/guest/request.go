@@ -95,6 +95,15 @@ func (w Work[P]) Start(ctx context.Context, a *Actor, r Request, spec P) (Starte
 // invalid_state for a template, capability_missing, unsupported, those of Check, self_target, confirm_required and plan_stale. Where only
 // the plan is wanted, the error is a plan.Answer.
 func (w Work[P]) Prepare(ctx context.Context, a *Actor, r Request, spec P) (schedule.Enqueue, error) {
+	enqueue, err := w.prepare(ctx, a, r, spec)
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context, tx *db.Tx) (*job.Job, error) { return enqueue(ctx, tx, spec) }, nil
+}
+
+// prepare is Prepare for work of which the transaction of its job may still change what is asked for.
+func (w Work[P]) prepare(ctx context.Context, a *Actor, r Request, spec P) (func(context.Context, *db.Tx, P) (*job.Job, error), error) {
 	g, draft := r.Guest, plan.Begin(ctx)
 	w = w.interrupting(spec)
 	on := Subject{Guest: g, hosts: a.Hosts, target: r.Target, db: a.DB, read: &readings{}}
@@ -111,11 +120,11 @@ func (w Work[P]) Prepare(ctx context.Context, a *Actor, r Request, spec P) (sche
 		return nil, err
 	}
 	at := g.At()
-	params := Params[P]{Spec: spec, Asked: Asked{
+	asked := Asked{
 		GuestID: g.ID, Kind: hypervisor.GuestKind(g.Kind), Ref: at.ID, UID: at.UID, Name: g.Name, ConfirmedSelf: g.IsSelf && confirmed,
-	}}
-	return func(ctx context.Context, tx *db.Tx) (*job.Job, error) {
-		return a.Queue.Enqueue(ctx, tx, w.Spec(r.Target, r.TeamID, g.HostID, params))
+	}
+	return func(ctx context.Context, tx *db.Tx, spec P) (*job.Job, error) {
+		return a.Queue.Enqueue(ctx, tx, w.Spec(r.Target, r.TeamID, g.HostID, Params[P]{Spec: spec, Asked: asked}))
 	}, nil
 }
 

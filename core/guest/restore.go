@@ -186,8 +186,8 @@ func RestoreOver(ctx context.Context, a *Actor, r Request, b Restorable, order R
 	if order.Storage != nil {
 		spec.RestoreSpec.Storage = *order.Storage
 		kind := hypervisor.GuestKind(g.Kind)
-		p, err := a.placeOn(ctx, g.HostID, hypervisor.PlacementQuery{Kind: kind, Node: g.Node, Storages: true})
-		if err != nil {
+		p, err := a.placeOn(ctx, g.HostID, "", hypervisor.PlacementQuery{Kind: kind, Node: g.Node, Storages: true})
+		if err := plan.Begin(ctx).Stop(ctx, err, restoreOver(order.Start).confirmation(r, false)); err != nil {
 			return Made{}, err
 		}
 		if p.checkStorage("storage", *order.Storage, kind, 0); p.err() != nil {
@@ -202,10 +202,11 @@ func RestoreOver(ctx context.Context, a *Actor, r Request, b Restorable, order R
 	return Made{Started: started, VMID: result.VMID, GuestRef: result.GuestRef}, err
 }
 
-// RestoreNew asks for a guest to be made of a backup under an id that is free. Problems: invalid for each field that does not do,
-// conflict for a number or name that is taken, and those of host.Ask.
+// RestoreNew asks for a guest to be made of a backup under an id that is free. Problems: invalid for each field that does not do, and
+// those of host.Ask.
 func RestoreNew(ctx context.Context, a *Actor, b Restorable, order RestoreOrder) (Made, error) {
-	if err := a.ableToRestore(ctx, b.HostID, order.Start); err != nil {
+	draft := plan.Begin(ctx)
+	if err := draft.Stop(ctx, a.ableToRestore(ctx, b.HostID, order.Start), plan.Confirmation{}); err != nil {
 		return Made{}, err
 	}
 	wanted := order.Node
@@ -216,36 +217,33 @@ func RestoreNew(ctx context.Context, a *Actor, b Restorable, order RestoreOrder)
 	if err != nil && order.Node == nil {
 		node, err = a.onlineNode(ctx, b.HostID, "node", nil) // the backup's own is away, and others may see its storage
 	}
-	if err != nil {
-		return Made{}, err
-	}
 	name := copyName(b.Name)
 	if order.Name != nil {
 		name = *order.Name
 	}
-	p, err := a.placeOn(ctx, b.HostID, hypervisor.PlacementQuery{Kind: b.Backup.Kind, Node: node, Name: name, Number: order.NewID,
-		ID: true, Storages: order.Storage != nil})
-	if err != nil {
+	if err := draft.Stop(ctx, withName(err, name), plan.Confirmation{}); err != nil {
 		return Made{}, err
 	}
-	if order.Name != nil && !guestName.MatchString(name) {
-		p.refuse("name", "string_pattern_mismatch", "must begin and end with a letter or digit and have 1 to 63 letters, digits, . and -")
+	p, err := a.placeOn(ctx, b.HostID, "newid", hypervisor.PlacementQuery{Kind: b.Backup.Kind, Node: node, Name: name, Number: order.NewID,
+		ID: true, Storages: order.Storage != nil})
+	if err := draft.Stop(ctx, err, plan.Confirmation{}); err != nil {
+		return Made{}, err
 	}
-	p.checkNumber("newid", order.NewID)
+	p.checkName(name)
 	if order.Storage != nil {
 		p.checkStorage("storage", *order.Storage, b.Backup.Kind, 0)
 	}
 	if err := p.err(); err != nil {
 		return Made{}, err
 	}
-	spec := hypervisor.RestoreSpec{Backup: b.Backup, ID: p.ID, Node: node, NewIdentity: b.GuestID != nil}
+	spec := hypervisor.RestoreSpec{Backup: b.Backup, Node: node, NewIdentity: b.GuestID != nil}
 	if order.Storage != nil {
 		spec.Storage = *order.Storage
 	}
 	if order.NewIdentity != nil {
 		spec.NewIdentity = *order.NewIdentity
 	}
-	err = plan.Begin(ctx).Decide(ctx, plan.Confirmation{}, func(_ context.Context, told *plan.Plan) error {
+	err = draft.Decide(ctx, plan.Confirmation{}, func(_ context.Context, told *plan.Plan) error {
 		told.AddSince(plan.KindGuest, string(p.ID), b.Backup.TakenAt, "The guest %s is made of the backup of %s on node %s.", p.ID,
 			b.Name, node)
 		if b.GuestID != nil && !spec.NewIdentity {
@@ -259,29 +257,33 @@ func RestoreNew(ctx context.Context, a *Actor, b Restorable, order RestoreOrder)
 	if err != nil {
 		return Made{}, err
 	}
-	return a.enqueueRestore(ctx, b, order, made{VMID: p.Number, GuestRef: string(p.ID)}, job.Spec{
-		Exclusive: fmt.Sprintf("id:%d:%s", p.clusterID, p.ID), HostID: b.HostID, TeamID: b.TeamID,
-		Params: restoreParams{HostID: b.HostID, Name: b.Name, Spec: spec, Wanted: order.NewID != nil, Start: order.Start},
-	})
+	return a.enqueueRestore(ctx, b, order, p, spec)
 }
 
 // enqueueRestore enqueues the job, whose target is the backup.
-func (a *Actor) enqueueRestore(ctx context.Context, b Restorable, order RestoreOrder, result made, spec job.Spec) (Made, error) {
-	if err := idempotency.Keep(ctx, result); err != nil {
-		return Made{}, err
-	}
-	spec.Kind, spec.Target, spec.Asked = restoreKind, b.target(), order
-	var enqueued *job.Job
-	err := a.DB.Tx(ctx, func(tx *db.Tx) (err error) {
-		if enqueued, err = a.Queue.Enqueue(ctx, tx, spec); err != nil {
+func (a *Actor) enqueueRestore(ctx context.Context, b Restorable, order RestoreOrder, p *place, spec hypervisor.RestoreSpec) (
+	answer Made, err error) {
+	err = a.DB.Tx(ctx, func(tx *db.Tx) error {
+		if err := p.reserve(ctx, tx, order.NewID != nil); err != nil {
 			return err
 		}
+		spec.ID = p.ID
+		result := made{VMID: p.Number, GuestRef: string(p.ID)}
+		if err := idempotency.Keep(ctx, result); err != nil {
+			return err
+		}
+		enqueued, err := a.Queue.Enqueue(ctx, tx, job.Spec{
+			Kind: restoreKind, Target: b.target(), TeamID: b.TeamID, HostID: b.HostID, Asked: order,
+			Exclusive: fmt.Sprintf("id:%d:%s", p.clusterID, p.ID),
+			Params:    restoreParams{HostID: b.HostID, Name: b.Name, Spec: spec, Wanted: order.NewID != nil, Start: order.Start},
+		})
+		if err != nil {
+			return err
+		}
+		answer = Made{Started: Started{Job: enqueued.View()}, VMID: result.VMID, GuestRef: result.GuestRef}
 		return audit.Write(ctx, tx)
 	})
-	if err != nil {
-		return Made{}, err
-	}
-	return Made{Started: Started{Job: enqueued.View()}, VMID: result.VMID, GuestRef: result.GuestRef}, nil
+	return answer, err
 }
 
 // ableToRestore refuses what the host lacks a token or an ability for.

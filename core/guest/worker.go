@@ -29,6 +29,8 @@ type Worker struct {
 	ReadLimit time.Duration
 	// ArriveLimit is for how long a guest is waited for that the hypervisor's own manager moves; zero is 6 hours.
 	ArriveLimit time.Duration
+	// OffLimit is for how long a guest may take to be off that was shut down to be moved elsewhere; zero is 5 minutes.
+	OffLimit time.Duration
 	// ProofLimit is for how long a backup may take to be seen by another host that has its storage too; zero is a minute.
 	ProofLimit time.Duration
 }
@@ -43,7 +45,9 @@ func (w *Worker) Register(q *job.Queue) {
 	Register(q, w, RollBack)
 	Register(q, w, Destroy)
 	Register(q, w, Uninstall)
-	Register(q, w, clone)
+	for _, guest := range clone.guests() {
+		q.Register(targets[guest]+"."+clone.Kind, job.WorkerFunc(w.clone))
+	}
 	q.Register(createKind, job.WorkerFunc(w.create))
 	Register(q, w, RunBackup)
 	q.Register(restoreKind, job.WorkerFunc(w.restore))
@@ -120,6 +124,8 @@ type progress struct {
 	Ref    hypervisor.GuestID `json:"ref,omitempty"`
 	// Settled counts the steps that are done with, those included whose failure was none.
 	Settled int `json:"settled,omitempty"`
+	// Copy is that of a job that copies a guest; nil while the id is the one that was foreseen.
+	Copy *copying `json:"copy,omitempty"`
 	// Migration is that of a job that moves a guest.
 	Migration *migration `json:"migration,omitempty"`
 }

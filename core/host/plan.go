@@ -50,7 +50,7 @@ func (s *Store) tell(ctx context.Context, h Host, p *plan.Plan) error {
 	if self {
 		p.Warn("The service itself runs on this host, and no longer knows it.")
 	}
-	return schedule.Tell(ctx, s.db, p, vms, ids)
+	return schedule.Tell(ctx, s.db, p, schedule.Gone{VMs: vms, Apps: ids, HostID: h.ID})
 }
 
 // appsOf are the apps of a host by name.

@@ -64,11 +64,11 @@ func (s *Store) Apply(ctx context.Context, hostID int64, node string, confirm *s
 		return guest.Started{}, err
 	}
 	draft := plan.Begin(ctx)
-	if err := s.able(ctx, hostID); err != nil {
+	if err := draft.Stop(ctx, s.able(ctx, hostID), plan.Confirmation{}); err != nil {
 		return guest.Started{}, err
 	}
 	n, err := s.read(ctx, &p)
-	if err != nil {
+	if err := draft.Stop(ctx, err, plan.Confirmation{}); err != nil {
 		return guest.Started{}, err
 	}
 	if n.Diff == "" {

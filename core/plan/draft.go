@@ -70,6 +70,18 @@ func (d *Draft) Refuse(err error) error {
 	return err
 }
 
+// Stop is Refuse for what leaves nothing more to be looked at: where the refusal becomes a part of the plan, the plan ends with it. It is
+// nil only where err is.
+func (d *Draft) Stop(ctx context.Context, err error, c Confirmation) error {
+	if err == nil {
+		return nil
+	}
+	if err := d.Refuse(err); err != nil {
+		return err
+	}
+	return d.Decide(ctx, c, func(context.Context, *Plan) error { return nil })
+}
+
 // Confirmation is what an operation wants to be confirmed.
 type Confirmation struct {
 	// Code is problem.CodeConfirmRequired or CodeSelfTarget; empty where nothing is to be confirmed.

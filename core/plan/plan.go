@@ -94,15 +94,18 @@ func named(name string) *string {
 	return &name
 }
 
-// seal fills in the digest. Times are not in it: a figure that is read twice differs by a second.
+// seal fills in the digest. The begin of an uptime is not in it, which is worked out anew each time and differs by a second, nor is that of
+// an effect on a guest, which may say when it was read.
 func (p *Plan) seal() {
-	timeless := *p
-	timeless.Digest, timeless.Effects = "", make([]Effect, len(p.Effects))
+	steady := *p
+	steady.Digest, steady.Effects = "", make([]Effect, len(p.Effects))
 	for i, e := range p.Effects {
-		e.At = nil
-		timeless.Effects[i] = e
+		if e.Kind == KindUptime || e.Kind == KindGuest {
+			e.At = nil
+		}
+		steady.Effects[i] = e
 	}
-	text, err := json.Marshal(timeless)
+	text, err := json.Marshal(steady)
 	if err != nil {
 		panic(err) // plain values
 	}

@@ -77,6 +77,40 @@ func TestDecide(t *testing.T) {
 	}
 }
 
+// Another snapshot or backup of the same name is another plan.
+func TestDigestHasTimes(t *testing.T) {
+	t.Parallel()
+	digest := func(kind string, at time.Time) string {
+		ctx := plan.With(t.Context(), plan.Question{Only: true})
+		return planIn(t, plan.Begin(ctx).Decide(ctx, plan.Confirmation{}, func(_ context.Context, p *plan.Plan) error {
+			p.AddSince(kind, "nightly", at, "It goes.")
+			return nil
+		})).Digest
+	}
+	now := time.Now()
+	for kind, same := range map[string]bool{plan.KindUptime: true, plan.KindGuest: true, plan.KindData: false, plan.KindSnapshot: false,
+		plan.KindBackup: false} {
+		if got := digest(kind, now) == digest(kind, now.Add(time.Minute)); got != same {
+			t.Errorf("%s: the same digest a minute later is %v", kind, got)
+		}
+	}
+}
+
+func TestStop(t *testing.T) {
+	t.Parallel()
+	busy, none := problem.New(problem.CodeGuestBusy, "job 3 works on it"), plan.Confirmation{}
+	only := plan.With(t.Context(), plan.Question{Only: true})
+	if err := plan.Begin(only).Stop(only, nil, none); err != nil {
+		t.Errorf("nothing refused: %v", err)
+	}
+	if err := plan.Begin(t.Context()).Stop(t.Context(), busy, none); !errors.Is(err, busy) {
+		t.Errorf("nobody plans: %v", err)
+	}
+	if p := planIn(t, plan.Begin(only).Stop(only, busy, none)); len(p.Blockers) != 1 || p.Digest == "" {
+		t.Errorf("%+v", p)
+	}
+}
+
 func TestRefuse(t *testing.T) {
 	t.Parallel()
 	busy, away := problem.New(problem.CodeGuestBusy, "job 3 works on it"), problem.New(problem.CodeHypervisorError, "no answer")

@@ -72,10 +72,10 @@ func (s *Store) Power(ctx context.Context, hostID int64, node string, command hy
 		_, err := host.Able[hypervisor.NodePowerer](at)
 		return err
 	})
-	if err != nil {
+	draft := plan.Begin(ctx)
+	if err := draft.Refuse(err); err != nil {
 		return guest.Started{}, err
 	}
-	draft := plan.Begin(ctx)
 	status, err := s.Hosts.NodeStatus(ctx, hostID, node)
 	if err := draft.Refuse(err); err != nil {
 		return guest.Started{}, err

@@ -11,24 +11,59 @@ import (
 	"github.com/hostler/hostler/core/plan"
 )
 
-// Tell writes into a plan which schedules name VMs or apps that go. Who may not see schedules is told how many there are.
-func Tell(ctx context.Context, d *db.DB, p *plan.Plan, vms, apps []int64) error {
-	rows, err := d.Pool.Query(ctx, `SELECT name FROM schedules
-		WHERE (params->>'vm_id')::bigint = ANY($1) OR (params->>'app_id')::bigint = ANY($2) ORDER BY name, id`, vms, apps)
+// Gone is what an operation takes away of what schedules name. HostID is zero where no host goes.
+type Gone struct {
+	VMs, Apps []int64
+	HostID    int64
+}
+
+// namedGone finds schedules that name what goes. One whose every target goes ends, and so does one that selects guests of a host.
+const namedGone = `SELECT s.name, COALESCE(s.vm = ANY($1), false) OR COALESCE(s.app = ANY($2), false)
+		OR t.gone > 0 AND t.gone = t.named AS ends, COALESCE(s.host = NULLIF($3, 0::bigint), false) AS selects
+	FROM (SELECT id, name, (params->>'vm_id')::bigint AS vm, (params->>'app_id')::bigint AS app,
+			(params->'select'->>'host_id')::bigint AS host,
+			CASE jsonb_typeof(params->'targets') WHEN 'array' THEN params->'targets' ELSE '[]'::jsonb END AS targets FROM schedules) s
+	CROSS JOIN LATERAL (SELECT count(*) AS named,
+			count(*) FILTER (WHERE (e->>'vm')::bigint = ANY($1) OR (e->>'app')::bigint = ANY($2)) AS gone
+		FROM jsonb_array_elements(s.targets) e) t
+	WHERE s.vm = ANY($1) OR s.app = ANY($2) OR t.gone > 0 OR s.host = NULLIF($3, 0::bigint)
+	ORDER BY s.name, s.id`
+
+// Tell writes into a plan which schedules name what goes. Who may not see schedules is told how many there are.
+func Tell(ctx context.Context, d *db.DB, p *plan.Plan, gone Gone) error {
+	rows, err := d.Pool.Query(ctx, namedGone, gone.VMs, gone.Apps, gone.HostID)
 	if err != nil {
 		return db.Problem(fmt.Errorf("looking for schedules: %w", err))
 	}
-	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	named, err := pgx.CollectRows(rows, pgx.RowToStructByPos[struct {
+		Name          string
+		Ends, Selects bool
+	}])
 	if err != nil {
 		return db.Problem(fmt.Errorf("looking for schedules: %w", err))
 	}
 	caller := identity.FromContext(ctx)
-	if caller != nil && caller.Instance() < identity.Viewer && len(names) > 0 {
-		p.Add(plan.KindSchedule, "", "%d schedules find nothing any more to act on, and are switched off.", len(names))
-		return nil
+	hidden := caller != nil && caller.Instance() < identity.Viewer
+	ends, goOn := 0, 0
+	for _, s := range named {
+		switch {
+		case hidden && (s.Ends || s.Selects):
+			ends++
+		case hidden:
+			goOn++
+		case s.Ends:
+			p.Add(plan.KindSchedule, s.Name, "The schedule %s finds nothing any more to act on, and is switched off.", s.Name)
+		case s.Selects:
+			p.Add(plan.KindSchedule, s.Name, "The schedule %s selects guests of the host, and finds none any more.", s.Name)
+		default:
+			p.Add(plan.KindSchedule, s.Name, "The schedule %s goes on with its other targets.", s.Name)
+		}
 	}
-	for _, name := range names {
-		p.Add(plan.KindSchedule, name, "The schedule %s finds nothing any more to act on, and is switched off.", name)
+	if ends > 0 {
+		p.Add(plan.KindSchedule, "", "%d schedules find nothing any more to act on.", ends)
+	}
+	if goOn > 0 {
+		p.Add(plan.KindSchedule, "", "%d schedules go on with their other targets.", goOn)
 	}
 	return nil
 }

@@ -54,7 +54,7 @@ func TestPermissions(t *testing.T) {
 			Paths: []string{"/"}, Recommended: []string{"Sys.Syslog", "VM.GuestAgent.Audit"},
 		}},
 		"nothing missing, nothing to recommend": {endpoint.Lifecycle,
-			w.token("/", true, append(lifecycle, "SDN.Use", "VM.Config.HWType", "VM.Config.CDROM",
+			w.token("/", true, append(lifecycle, "SDN.Use", "VM.Config.HWType", "VM.Config.CDROM", "VM.Config.Cloudinit",
 				"Datastore.AllocateTemplate", "Sys.AccessNetwork", "VM.Audit", "Sys.Audit")...),
 			hypervisor.Permissions{
 				Paths: []string{"/"},

@@ -39,7 +39,8 @@ var roles = map[endpoint.Capability]role{
 		// Sys.AccessNetwork is for downloads, which a node makes out of its own network. The last two are for changes of a firewall that keep
 		// a part of what is there, and to tell where a new rule stands.
 		recommended: []string{
-			"SDN.Use", "VM.Config.HWType", "VM.Config.CDROM", "Datastore.AllocateTemplate", "Sys.AccessNetwork", "VM.Audit", "Sys.Audit",
+			"SDN.Use", "VM.Config.HWType", "VM.Config.CDROM", "VM.Config.Cloudinit", "Datastore.AllocateTemplate", "Sys.AccessNetwork",
+			"VM.Audit", "Sys.Audit",
 		},
 	},
 	endpoint.Console: {

@@ -1,12 +1,14 @@
 package pvegolden
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 
+	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/job"
 	"github.com/hostler/hostler/core/problem"
 	"github.com/hostler/hostler/sdk/endpoint"
@@ -28,6 +30,12 @@ type Act struct {
 	Lacks bool
 	// Most is how many requests it may take besides those that follow tasks and those of polls; 0 for no bound.
 	Most int64
+	// As is whose request it is; zero is an owner's.
+	As identity.Role
+	// Ends is how its jobs end where it did what it is for; empty is succeeded.
+	Ends job.Status
+	// Long says that it is about a task that goes on: how often that is asked after hangs on the clock, and is not counted.
+	Long bool
 }
 
 // Name is the act's operation and case.
@@ -42,6 +50,7 @@ func (a *Act) Name() string {
 type Done struct {
 	Answer
 	Jobs []job.View
+	ends job.Status
 }
 
 // Prepare gives the world a new VM and a new container and brings it to where an act makes sense.
@@ -57,8 +66,8 @@ func (w *World) Prepare(a *Act) {
 func (w *World) Do(a *Act) Done {
 	w.t.Helper()
 	w.ResetStats()
-	got := w.ask(a.Method, a.Path, a.Body, a.Media)
-	return Done{got, w.ended(got)}
+	got := w.ask(a.As, a.Method, a.Path, a.Body, a.Media)
+	return Done{got, w.ended(got), cmp.Or(a.Ends, job.Succeeded)}
 }
 
 // DoWithout prepares the world and lets an act happen while a role lacks some privileges.
@@ -74,7 +83,7 @@ func (w *World) DoWithout(a *Act, role string, privileges ...string) Done {
 // Good reports whether an act did what it is for.
 func (d Done) Good() bool {
 	return d.Status >= 200 && d.Status < http.StatusMultipleChoices &&
-		!slices.ContainsFunc(d.Jobs, func(j job.View) bool { return j.Status != job.Succeeded }) && d.unreadable() == nil
+		!slices.ContainsFunc(d.Jobs, func(j job.View) bool { return j.Status != d.ends }) && d.unreadable() == nil
 }
 
 // unreadable are the parts of a good answer that are null for want of a privilege, and the rows of one that tell of that.
@@ -82,6 +91,8 @@ func (d Done) unreadable() (refused []Refusal) {
 	type part struct {
 		Reason, Remedy string
 		Missing        []string
+		// AddressesError is why a guest's addresses are null.
+		AddressesError string `json:"addresses_error"`
 	}
 	var answer struct{ Unreadable []part }
 	if err := json.Unmarshal(d.Body, &answer); err != nil {
@@ -92,6 +103,9 @@ func (d Done) unreadable() (refused []Refusal) {
 		answer.Unreadable = rows
 	}
 	for _, part := range answer.Unreadable {
+		if strings.Contains(part.AddressesError, "the token lacks ") {
+			refused = append(refused, Refusal{Text: part.AddressesError})
+		}
 		if part.Reason == "permission" {
 			refused = append(refused, Refusal{Missing: part.Missing, Remedy: part.Remedy, Text: string(d.Body)})
 		}

@@ -1,11 +1,14 @@
 package pvegolden
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
 	"time"
 
+	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/plugins/pve/pvesim"
 	"github.com/hostler/hostler/sdk/endpoint"
 )
@@ -44,6 +47,26 @@ func (w *World) failedJob() {
 	w.Change("vm", func(g *pvesim.GuestSpec) { g.Lock = "backup" })
 	w.vars["job"] = fmt.Sprint(w.ended(w.want(http.MethodPost, "/vms/{vm}/start", "", http.StatusAccepted))[0].ID)
 	w.Change("vm", func(g *pvesim.GuestSpec) { g.Lock = "" })
+}
+
+// longJob leaves a job whose task runs until it is stopped.
+func (w *World) longJob() {
+	w.t.Helper()
+	w.SetTaskDuration(time.Hour)
+	w.begin(http.MethodPost, "/vms/{vm}/start", "")
+	waittest.Until(w.t, "the job's task is known", func() bool {
+		return w.Value("SELECT task_id FROM jobs WHERE id = $1", w.vars["job"]) != ""
+	})
+}
+
+// begin asks for a job, whose id stands in braces from now on.
+func (w *World) begin(method, path, body string) {
+	w.t.Helper()
+	var told struct{ Job job.View }
+	if err := json.Unmarshal(w.want(method, path, body, http.StatusAccepted).Body, &told); err != nil {
+		w.t.Fatal(err)
+	}
+	w.vars["job"] = fmt.Sprint(told.Job.ID)
 }
 
 // schedule leaves a schedule that starts the VM.
@@ -158,6 +181,8 @@ func Acts() []Act {
 		{Operation: "rotate_host_credentials", Method: "POST", Path: "/hosts/{host}/credentials",
 			Body: `{"capability":"monitoring","token_id":"{token}","token_secret":"{secret}"}`},
 		{Operation: "retry_job", Tokens: lifecycle, Method: "POST", Path: "/jobs/{job}/retry", Before: (*World).failedJob},
+		{Operation: "cancel_job", Tokens: lifecycle, Method: "POST", Path: "/jobs/{job}/cancel", Before: (*World).longJob, Ends: job.Canceled,
+			Long: true},
 		{Operation: "run_schedule", Tokens: lifecycle, Method: "POST", Path: "/schedules/{schedule}/run", Before: (*World).schedule},
 		{Operation: "run_backups", Tokens: backups, Method: "POST", Path: "/backups/run", Before: (*World).backup,
 			Body: `{"targets":[{"vm":{vm}},{"app":{app}}],"storage":"{backup_storage}"}`},
@@ -170,6 +195,8 @@ func Acts() []Act {
 		{Operation: "get_vm_options", Method: "GET", Path: "/vms/{vm}/options"},
 		{Operation: "change_vm_options", Tokens: lifecycle, Method: "PUT", Path: "/vms/{vm}/options",
 			Body: `{"enable":1,"onboot":true}`},
+		{Operation: "change_vm_options", Case: "cloud-init", Tokens: lifecycle, Method: "PUT", Path: "/vms/{vm}/options",
+			Body: `{"ciuser":"admin","nameserver":"192.0.2.53"}`},
 		{Operation: "update_backup", Tokens: backups, Method: "PATCH", Path: "/backups/{backup}",
 			Body: `{"protected":true}`, Before: (*World).backup, Most: 1},
 		{Operation: "get_storage", Method: "GET", Path: "/storage/{host}/nas", Most: 1},
@@ -225,7 +252,9 @@ func Acts() []Act {
 			Act{Operation: "reconfigure_" + on, Tokens: lifecycle, Method: "PATCH", Path: path, Body: `{"cores":4,"memory_mb":4096}`},
 			Act{Operation: "reconfigure_" + on, Case: "a disk", Tokens: lifecycle, Method: "PATCH", Path: path,
 				Body: `{"disks":{"` + disks[on] + `":{"size_gb":40}}}`},
-			Act{Operation: "list_" + on + "_nics", Method: "GET", Path: path + "/network", Before: func(w *World) { w.Running(on) }},
+			Act{Operation: "list_" + on + "_nics", Method: "GET", Path: path + "/network", Most: 2, Before: func(w *World) {
+				w.Change(on, func(g *pvesim.GuestSpec) { g.Status, g.Agent = pvesim.StatusRunning, on == "vm" })
+			}},
 			Act{Operation: "change_" + on + "_nic", Tokens: lifecycle, Method: "PUT", Path: path + "/network/net0",
 				Body: `{"tag":20,"firewall":true}`},
 			Act{Operation: "check_" + on + "_migration", Tokens: lifecycle, Method: "POST", Path: path + "/migrate/preflight",

@@ -163,7 +163,7 @@ func Refusals() []Act {
 		{Operation: "probe_host", Case: "another certificate", Method: "POST", Path: "/hosts/probe",
 			Body: `{"address":"{address}","token_id":"{token}","token_secret":"{secret}"}`},
 	}
-	all = append(append(all, stateRefusals()...), guestRefusals()...)
+	all = slices.Concat(all, stateRefusals(), guestRefusals(), requestRefusals(), migrationRefusals())
 	for i := range all {
 		all[i].Tokens = everything
 	}

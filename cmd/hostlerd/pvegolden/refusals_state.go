@@ -96,7 +96,7 @@ func (w *World) busy() {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.want(http.MethodPost, "/vms/{vm}/start", "", http.StatusAccepted)
+	w.begin(http.MethodPost, "/vms/{vm}/start", "")
 }
 
 // succeeded gives the number of a guest to another one, and lets the service see both.

@@ -44,7 +44,8 @@ type World struct {
 
 	t       testing.TB
 	handler http.Handler
-	owner   *http.Cookie
+	// cookies are those of users by their roles, made when they are needed.
+	cookies map[identity.Role]*http.Cookie
 	driver  *pve.Driver
 	// self says in which guest the service runs: none, unless an act says so.
 	self *guest.Self
@@ -89,7 +90,7 @@ func NewWorld(t testing.TB, capabilities ...endpoint.Capability) *World {
 	}
 	w.handler = w.Service.Handler() // once: declaring the operations takes longer than most of their answers
 	w.SQL = dbtest.On(t, w.Service.DB)
-	w.owner = identitytest.As(t, w.Service.Users, identity.Owner).Cookie
+	w.cookies = map[identity.Role]*http.Cookie{}
 	w.AddImage("local", "iso", "installer.iso", 1<<20)
 	w.reaches(w.Cluster)
 	w.capabilities = capabilities
@@ -157,11 +158,14 @@ func (w *World) Renew() {
 	}
 	w.SetExtraVotes(0)
 	w.ClearFaults()
+	w.SetTaskDuration(0)
 	waittest.Until(w.t, "no job is left", func() bool {
 		return w.Value("SELECT count(*) FROM jobs WHERE status IN ('queued', 'running')") == "0"
 	})
 	w.self.Hostname = ""
 	if w.other != nil {
+		w.Exec("UPDATE hosts SET driver = 'pve' WHERE name = 'far'")
+		w.equip("far", w.other)
 		w.other.SetExtraVotes(0)
 		if w.Value("SELECT count(*) FROM clusters WHERE NOT quorate") != "0" {
 			w.syncFar()
@@ -177,11 +181,7 @@ func (w *World) Renew() {
 		w.want(http.MethodDelete, "/hosts/"+id, `{"confirm":"{other_node}"}`, http.StatusOK)
 	}
 	w.vars["host"] = w.Value("SELECT id FROM hosts WHERE name = 'lab'")
-	for _, capability := range w.capabilities { // an act may have taken one away
-		if w.Value("SELECT count(*) FROM host_credentials WHERE host_id = $1 AND capability = $2", w.vars["host"], capability) == "0" {
-			w.give(w.vars["host"], w.Cluster, capability)
-		}
-	}
+	w.equip("host", w.Cluster)
 	for _, name := range []string{"vm", "app"} {
 		if w.vars[name+"_vmid"] != "" {
 			_ = w.RemoveGuest(w.VMID(name)) // an act may have destroyed it
@@ -191,6 +191,16 @@ func (w *World) Renew() {
 	w.Exec("DELETE FROM destroyed_guests") // the next ones have the same numbers at once
 	w.AddVM("vm", pvesim.GuestSpec{})
 	w.AddApp("app", pvesim.GuestSpec{})
+}
+
+// equip gives a host, by what stands for its id in braces, the tokens that an act has taken away.
+func (w *World) equip(host string, c *pvesim.Cluster) {
+	w.t.Helper()
+	for _, capability := range w.capabilities {
+		if w.Value("SELECT count(*) FROM host_credentials WHERE host_id = $1 AND capability = $2", w.vars[host], capability) == "0" {
+			w.give(w.vars[host], c, capability)
+		}
+	}
 }
 
 // AddVM makes a VM of this name and lets the service see it; its id stands in braces for its name from now on.
@@ -270,14 +280,18 @@ type Answer struct {
 // Ask sends a request of an owner to a path below /api/v1, in which words in braces are replaced by their values.
 func (w *World) Ask(method, path, body string) Answer {
 	w.t.Helper()
-	return w.ask(method, path, body, "")
+	return w.ask(identity.Owner, method, path, body, "")
 }
 
-// ask is Ask with a body of a media type; empty is JSON.
-func (w *World) ask(method, path, body, media string) Answer {
+// ask is Ask of a user with a role, zero is an owner, with a body of a media type; empty is JSON.
+func (w *World) ask(as identity.Role, method, path, body, media string) Answer {
 	w.t.Helper()
 	r := httptest.NewRequestWithContext(w.t.Context(), method, "/api/v1"+w.fill(path), strings.NewReader(w.fill(body)))
-	r.AddCookie(w.owner)
+	as = cmp.Or(as, identity.Owner)
+	if w.cookies[as] == nil {
+		w.cookies[as] = identitytest.As(w.t, w.Service.Users, as).Cookie
+	}
+	r.AddCookie(w.cookies[as])
 	if body != "" {
 		r.Header.Set("Content-Type", cmp.Or(media, "application/json"))
 	}

@@ -386,14 +386,15 @@ func TestRestoreToANewID(t *testing.T) {
 		`{"unknown":1}`, `{"over":1}`} {
 		b.ask("POST", back, wrong, apitest.Admin, 422, "invalid")
 	}
-	b.ask("POST", back, fmt.Sprintf(`{"newid":%s}`, b.refs["db"].ID), apitest.Admin, 409, "conflict")
+	b.ask("POST", back, fmt.Sprintf(`{"newid":%s}`, b.refs["db"].ID), apitest.Admin, 422, "invalid", `["body","newid"]`, "is taken")
 	b.ask("POST", back, `{"start":true}`, apitest.Admin, 409, "capability_missing", `"lifecycle"`)
+	b.ask("POST", back+"?plan=true", `{"start":true}`, apitest.Admin, 200, "", `"blockers":[{"error":"capability_missing"`)
 	b.ask("POST", back, `{"newid":900}`, apitest.Admin, 202, "", `"kind":"backup.restore"`, `"vmid":900,"guest_ref":"900"`,
 		`"target":{"kind":"backup"`, `"params":{"newid":900}`)
 	if got := b.Value("SELECT params->'spec'->>'NewIdentity' FROM jobs ORDER BY id DESC LIMIT 1"); got != "true" {
 		t.Errorf("new MAC addresses beside the one that is there: %s", got)
 	}
-	b.ask("POST", back, `{"newid":900}`, apitest.Admin, 409, "conflict")
+	b.ask("POST", back, `{"newid":900}`, apitest.Admin, 422, "invalid", `["body","newid"]`, "a job is making")
 	b.idle()
 	b.Exec("DELETE FROM guests WHERE name = 'web'")
 	b.ask("POST", back, `{"storage":"local"}`, apitest.Admin, 202, "", `"params":{"storage":"local"}`)
@@ -401,6 +402,9 @@ func TestRestoreToANewID(t *testing.T) {
 		t.Errorf("new MAC addresses for one that is gone: %s", got)
 	}
 	b.ask("POST", back, `{"over":true}`, apitest.Admin, 409, "invalid_state", "is gone")
+	b.ask("POST", back+"?plan=true", `{"over":true}`, apitest.Admin, 200, "", `"blockers":[{"error":"invalid_state"`)
+	b.Exec("DELETE FROM host_credentials WHERE capability = 'backup'")
+	b.ask("DELETE", strings.TrimSuffix(back, "/restore")+"?plan=true", "", apitest.Admin, 200, "", `"blockers":[{"error":"capability_missing"`)
 }
 
 func TestRestoreOver(t *testing.T) {

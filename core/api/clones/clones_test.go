@@ -3,7 +3,9 @@ package clones_test
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/hostler/hostler/core/api"
@@ -92,11 +94,17 @@ func TestCreate(t *testing.T) {
 		`["body","bridge"]`, `["body","cores"]`, `["body","memory_mb"]`, `["body","disk_gb"]`, `["body","ostype"]`, `["body","iso"]`,
 		`["body","vmid"]`)
 	b.ask("POST", "vms", order(`,"node":"nowhere"`), apitest.Admin, 422, "invalid", `["body","node"]`)
+	b.ask("POST", "vms", strings.ReplaceAll(order(`,"node":"nowhere"`), "web1", "a..b"), apitest.Admin, 422, "invalid", `["body","node"]`,
+		`["body","name"]`)
+	b.ask("POST", "vms", strings.ReplaceAll(order(""), "web1", "a-.b"), apitest.Admin, 422, "invalid", `["body","name"]`)
 	b.ask("POST", "vms", order(`,"disk_gb":5000`), apitest.Admin, 422, "invalid", "has room for")
 	b.ask("POST", "vms", order(`,"cores":0`), apitest.Admin, 422, "invalid", `["body","cores"]`)
 	b.ask("POST", "vms", strings.ReplaceAll(order(""), `"local"`, `"archive"`), apitest.Admin, 422, "invalid", "holds no disks")
 	b.ask("POST", "vms", strings.ReplaceAll(order(""), `"local"`, `"away"`), apitest.Admin, 422, "invalid", "not available")
-	b.ask("POST", "vms", order(`,"vmid":`+string(b.refs["stopped"].ID)), apitest.Admin, 409, "conflict", "is taken")
+	b.ask("POST", "vms", order(`,"cores":900,"vmid":`+string(b.refs["stopped"].ID)), apitest.Admin, 422, "invalid", `["body","vmid"]`,
+		"is taken", `["body","cores"]`)
+	b.cluster.AddStorage(memdriver.StorageSpec{Name: "tight", VMs: true, FreeGB: 32})
+	b.ask("POST", "vms", strings.ReplaceAll(order(`,"disk_gb":32`), `"local"`, `"tight"`), apitest.Admin, 422, "invalid", "has room for")
 	if n := b.Value("SELECT count(*) FROM jobs"); n != "0" {
 		t.Fatalf("%s jobs were made", n)
 	}
@@ -114,7 +122,7 @@ func TestCreate(t *testing.T) {
 	if first.VMID == 0 || second.VMID == 0 || first.VMID == second.VMID {
 		t.Errorf("two VMs that are to be made have the numbers %d and %d", first.VMID, second.VMID)
 	}
-	b.ask("POST", "vms", order(fmt.Sprintf(`,"vmid":%d`, first.VMID)), apitest.Admin, 409, "conflict", "a job is making")
+	b.ask("POST", "vms", order(fmt.Sprintf(`,"vmid":%d`, first.VMID)), apitest.Admin, 422, "invalid", `["body","vmid"]`, "a job is making")
 	b.Exec("DELETE FROM host_credentials WHERE capability = 'lifecycle'")
 	b.ask("POST", "vms", order(""), apitest.Admin, 409, "capability_missing")
 }
@@ -124,18 +132,26 @@ func TestDelete(t *testing.T) {
 	b := newFixture(t)
 	b.Exec(fmt.Sprintf(`INSERT INTO schedules (name, cron, timezone, job_kind, params, enabled)
 		VALUES ('Nightly', '0 1 * * *', 'UTC', 'vm.start', '{"vm_id":%s}', true)`, strings.TrimPrefix(b.vm("stopped"), "vms/")))
+	b.Exec(fmt.Sprintf(`INSERT INTO schedules (name, cron, timezone, job_kind, params, enabled) VALUES
+		('Both', '0 1 * * *', 'UTC', 'backup.run', '{"targets":[{"vm":%[1]s},{"app":1}]}', true),
+		('Alone', '0 1 * * *', 'UTC', 'backup.run', '{"targets":[{"vm":%[1]s}]}', true),
+		('Others', '0 1 * * *', 'UTC', 'backup.run', '{"targets":[{"app":1}]}', true)`, strings.TrimPrefix(b.vm("stopped"), "vms/")))
 	b.ask("DELETE", b.vm("stopped"), `{"confirm":"stopped"}`, apitest.Admin, 403, "forbidden")
 	b.ask("DELETE", b.vm("stopped"), `{"confirm":"stopped"}`, apitest.In(2, identity.Owner), 404, "not_found")
 	b.ask("DELETE", b.vm("running"), `{"confirm":"running"}`, apitest.Owner, 409, "guest_running")
 	b.ask("DELETE", b.vm("running")+"?plan=true", "", apitest.Owner, 200, "", `"blockers":[{"error":"guest_running"`,
 		`"confirm_phrase":"running"`)
 	b.ask("DELETE", b.vm("stopped"), "", apitest.Owner, 409, "confirm_required", `"confirm_phrase":"stopped"`, `"size_bytes":34359738368`,
-		"The schedule Nightly finds nothing")
+		"backup jobs and its high availability forget stopped as well.", "The schedule Nightly finds nothing",
+		"The schedule Alone finds nothing", "The schedule Both goes on with its other targets.")
+	b.Run(t, apitest.Scenario{Name: "no others", Method: "DELETE", URL: "/api/v1/" + b.vm("stopped") + "?plan=true", As: apitest.Owner,
+		Status: 200, Lacks: []string{"The schedule Others"}})
 	b.cluster.ChangeConfig(b.refs["stopped"].ID, func(c *hypervisor.Config) { c.Protected = true })
 	b.ask("DELETE", b.vm("stopped"), "", apitest.Owner, 409, "protected")
 	b.cluster.ChangeConfig(b.refs["stopped"].ID, func(c *hypervisor.Config) { c.Protected = false })
 	b.ask("DELETE", b.vm("stopped"), `{"confirm":"stopped"}`, apitest.Owner, 202, "", `"kind":"vm.delete"`, `"params":{"purge":true}`)
 	b.ask("DELETE", b.vm("stopped"), `{"confirm":"stopped"}`, apitest.Owner, 409, "guest_busy")
+	b.ask("DELETE", b.vm("template")+"?plan=true", `{"purge":false}`, apitest.Owner, 200, "", "high availability have of template stays.")
 	b.ask("DELETE", b.vm("template"), `{"confirm":"template","purge":false}`, apitest.Owner, 202, "", `"params":{"purge":false}`)
 	b.idle()
 	b.Exec("INSERT INTO settings (key, value) VALUES ('self.host_id', '1')")
@@ -154,14 +170,62 @@ func TestClone(t *testing.T) {
 	b.ask("POST", clone, `{"name":"a_b","storage":"none","newid":7}`, apitest.Admin, 422, "invalid", `["body","name"]`, `["body","storage"]`,
 		`["body","newid"]`)
 	b.ask("POST", clone, `{"target":"nowhere"}`, apitest.Admin, 422, "invalid", `["body","target"]`)
-	b.ask("POST", clone, `{"newid":`+string(b.refs["running"].ID)+`}`, apitest.Admin, 409, "conflict")
+	b.ask("POST", clone, `{"newid":`+string(b.refs["running"].ID)+`}`, apitest.Admin, 422, "invalid", `["body","newid"]`)
 	b.ask("POST", b.vm("template")+"/clone", `{"full":false,"storage":"local"}`, apitest.Admin, 422, "invalid", `["body","storage"]`)
 	b.ask("POST", clone+"?plan=true", `{"name":"copy"}`, apitest.Admin, 200, "", "stopped is copied to copy", `"confirm_phrase":null`)
+	b.ask("POST", clone+"?plan=true", `{"full":false}`, apitest.Admin, 200, "", `"blockers":[{"error":"linked_clone_needs_template"`)
+	b.cluster.AddStorage(memdriver.StorageSpec{Name: "local", VMs: true, Containers: true, FreeGB: 31})
+	b.ask("POST", clone, "", apitest.Admin, 422, "invalid", "the storage local has room for 31 GiB and the copy needs 32 GiB")
+	b.cluster.AddStorage(memdriver.StorageSpec{Name: "local", VMs: true, Containers: true, FreeGB: 1000})
 	b.ask("POST", clone, "", apitest.Admin, 202, "", `"kind":"vm.clone"`, `"params":{"full":true}`, `"vmid":`)
 	b.ask("POST", b.vm("template")+"/clone", `{"full":false,"name":"linked"}`, apitest.Admin, 202, "",
 		`"params":{"full":false,"name":"linked"}`)
 	b.ask("POST", "apps/1/clone", `{"newid":4000,"name":null}`, apitest.Admin, 202, "", `"kind":"app.clone"`, `"vmid":4000`)
 	b.ask("POST", "apps/1/clone", "", apitest.Admin, 409, "guest_busy")
+	b.idle()
+	b.Exec("UPDATE guests SET name = 'VM 7 (old)' WHERE name = 'stopped'")
+	b.ask("POST", clone, "", apitest.Admin, 202, "")
+	if got := b.Value("SELECT params->'spec'->>'Name' FROM jobs ORDER BY id DESC LIMIT 1"); got != "VM-7-old-copy" {
+		t.Errorf("the copy of a guest whose name no new one may have is called %q", got)
+	}
+	b.Exec("DELETE FROM host_credentials WHERE capability = 'lifecycle'")
+	b.ask("POST", "apps/1/clone?plan=true", "", apitest.Admin, 200, "", `"blockers":[{"error":"capability_missing"`)
+}
+
+// Guests that are asked for at once get a number each.
+func TestGuestsThatAreMadeAtOnce(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t)
+	for i := range 8 {
+		b.refs[fmt.Sprint(i)] = b.cluster.NewGuest(hypervisor.VM, hypervisor.GuestStopped)
+	}
+	b.ask("POST", "hosts/1/sync", "", apitest.Operator, 200, "")
+	requests := map[string]string{}
+	for i := range 8 {
+		ref := b.refs[fmt.Sprint(i)].ID
+		path := "/api/v1/vms/" + b.Value(fmt.Sprintf("SELECT id FROM guests WHERE ref = '%s'", ref)) + "/clone"
+		requests[fmt.Sprint("clone ", i)] = path + " {}"
+		requests[fmt.Sprint("create ", i)] = fmt.Sprintf(`/api/v1/vms {"host_id":1,"name":"web%d","storage":"local","bridge":"br0"}`, i)
+	}
+	var all sync.WaitGroup
+	for name, request := range requests {
+		all.Go(func() {
+			path, body, _ := strings.Cut(request, " ")
+			r, err := http.NewRequest(http.MethodPost, b.URL+path, strings.NewReader(body))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			r.Header.Set("Content-Type", "application/json")
+			if answer, err := b.Do(t.Context(), r, apitest.Admin); err != nil || answer.Status != http.StatusAccepted {
+				t.Errorf("%s: %v\n%s", name, err, answer.Body)
+			}
+		})
+	}
+	all.Wait()
+	if n := b.Value("SELECT count(DISTINCT params->'spec'->>'ID') FROM jobs WHERE kind IN ('vm.create', 'vm.clone')"); n != "16" {
+		t.Errorf("%s numbers for 16 guests", n)
+	}
 }
 
 func TestUninstall(t *testing.T) {
@@ -176,6 +240,7 @@ func TestUninstall(t *testing.T) {
 	b.idle()
 	b.Exec("UPDATE apps SET guest_id = NULL")
 	b.ask("DELETE", "apps/1", `{"confirm":"files"}`, apitest.Admin, 409, "invalid_state", "is not there")
+	b.ask("DELETE", "apps/1?plan=true", "", apitest.Admin, 200, "", `"blockers":[{"error":"invalid_state"`)
 	b.ask("DELETE", "apps/1", `{"confirm":"files","keep_ct":true}`, apitest.Admin, 200, "", `"removed":true,"ct_kept":true,"job":null`)
 	b.ask("DELETE", "apps/1", `{"confirm":"files","keep_ct":true}`, apitest.Admin, 404, "not_found")
 	if n := b.Value("SELECT count(*) FROM audit WHERE action = 'app.uninstall' AND result = 'ok'"); n != "2" {

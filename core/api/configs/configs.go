@@ -137,10 +137,10 @@ func (h handlers) patchVM(ctx context.Context, in *patchVMInput) (*op.Body[guest
 
 type patchAppInput struct {
 	Body struct {
-		Cores       op.Optional[int64]  `json:"cores,omitzero" nullable:"false" minimum:"1" maximum:"8192" example:"2"`
-		MemoryMB    op.Optional[int64]  `json:"memory_mb,omitzero" nullable:"false" minimum:"16" maximum:"16777216" example:"1024"`
-		SwapMB      op.Optional[int64]  `json:"swap_mb,omitzero" nullable:"false" minimum:"0" maximum:"16777216" example:"512"`
-		Name        op.Optional[string] `json:"name,omitzero" nullable:"false" minLength:"1" maxLength:"100" example:"wiki" doc:"The app's; the container keeps its own"`
+		Cores       op.Optional[int64]  `json:"cores,omitzero" minimum:"1" maximum:"8192" example:"2" doc:"null keeps it"`
+		MemoryMB    op.Optional[int64]  `json:"memory_mb,omitzero" minimum:"16" maximum:"16777216" example:"1024" doc:"null keeps it"`
+		SwapMB      op.Optional[int64]  `json:"swap_mb,omitzero" minimum:"0" maximum:"16777216" example:"512" doc:"null keeps it"`
+		Name        op.Optional[string] `json:"name,omitzero" minLength:"1" maxLength:"100" example:"wiki" doc:"The app's; the container keeps its own. null keeps it"`
 		WebPort     op.Optional[int]    `json:"web_port,omitzero" minimum:"1" maximum:"65535" example:"8080"`
 		WebPath     op.Optional[string] `json:"web_path,omitzero" maxLength:"500" pattern:"^/" example:"/admin"`
 		WebProtocol op.Optional[string] `json:"web_protocol,omitzero" enum:"http,https" example:"https"`

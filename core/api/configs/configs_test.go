@@ -143,8 +143,10 @@ func TestReconfigureRefuses(t *testing.T) {
 		ask(vm, `{"disks":{"scsi0":{"size_gb":100000}}}`, apitest.Operator, 422, "invalid", "has room for")
 		ask(b.VM("template"), `{"disks":{"scsi0":{"size_gb":40}}}`, apitest.Operator, 409, "invalid_state", "template")
 		ask(app, `{"sockets":2}`, apitest.Operator, 422, "invalid", "extra_forbidden")
-		ask(app, `{"web_port":0,"web_path":"x","web_protocol":"ftp","name":null}`, apitest.Operator, 422, "invalid", `["body","web_port"]`,
+		ask(app, `{"web_port":0,"web_path":"x","web_protocol":"ftp","name":""}`, apitest.Operator, 422, "invalid", `["body","web_port"]`,
 			`["body","web_path"]`, `["body","web_protocol"]`, `["body","name"]`)
+		ask(app, `{"cores":null,"memory_mb":null,"swap_mb":null,"name":null}`, apitest.Operator, 422, "invalid", "nothing_to_change")
+		ask(app, `{"cores":null,"web_port":80}`, apitest.Operator, 200, "", `"web_port":80`, `"config":null`)
 		ask(app, `{"name":"\u200b"}`, apitest.Operator, 422, "invalid", `["body","name"]`)
 		b.Cluster.Change(b.Refs["stopped"].ID, func(g *hypervisor.Guest) { g.Lock = "backup" })
 		ask(vm, `{"cores":3}`, apitest.Operator, 409, "guest_busy", `"done":[]`)

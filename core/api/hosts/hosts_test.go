@@ -333,9 +333,13 @@ func TestSelfAndRemove(t *testing.T) {
 		SELECT 'Nightly', '0 1 * * *', 'UTC', 'vm.stop', jsonb_build_object('vm_id', min(id)), true FROM guests WHERE kind = 'vm'`); err != nil {
 		t.Fatal(err)
 	}
+	if _, err := b.DB.Pool.Exec(t.Context(), `INSERT INTO schedules (name, cron, timezone, job_kind, params, enabled)
+		VALUES ('Weekly', '0 1 * * 0', 'UTC', 'backup.run', '{"select":{"host_id":1}}', true)`); err != nil {
+		t.Fatal(err)
+	}
 	planned := remove("the plan", "", 200, "", `"blockers":[{"error":"conflict"`, `{"error":"host_has_apps"`, `"confirm_phrase":"lab"`,
 		`"kind":"credential"`, `"kind":"app","text":"The app `, `5 guests are no longer seen`, `"The schedule Nightly finds nothing`,
-		`The service itself runs on this host`)
+		`The schedule Weekly selects guests of the host`, `The service itself runs on this host`)
 	planned.URL += "?plan=true"
 	foreseen := remove("the plan of what forgets apps", `{"forget_apps":true}`, 200, "", `"blockers":[{"error":"conflict"`)
 	foreseen.URL += "?plan=true"

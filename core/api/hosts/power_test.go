@@ -109,6 +109,7 @@ func TestPowerIsConfirmed(t *testing.T) {
 	b.Run(t, apitest.Scenario{Name: "no token", Method: "DELETE", URL: "/api/v1/hosts/1/credentials/node_power", As: apitest.Owner,
 		Status: 200})
 	b.power("node2", "", `{"command":"reboot","confirm":"node2"}`, apitest.Owner, 409, "capability_missing", `"capability":"node_power"`)
+	b.power("node2", "?plan=true", `{"command":"reboot"}`, apitest.Owner, 200, "", `"blockers":[{"error":"capability_missing"`)
 }
 
 // A node is followed down and up again, by what it says itself or another member of its cluster.

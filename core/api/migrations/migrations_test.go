@@ -139,6 +139,20 @@ func TestMigrate(t *testing.T) {
 	}
 }
 
+// A plan that nothing more can be looked at for ends with what is in the way; it is no request.
+func TestPlanWithoutAHypervisor(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t)
+	vm, to := b.migrate("stopped")+"?plan=true", `{"target_host_id":1,"node":"node2"}`
+	b.cluster.SetFault("checkmigration", memdriver.Fault{Err: plugin.Errorf(plugin.Unreachable, "it is away")})
+	b.ask("POST", vm, to, apitest.Admin, 200, "", `"warnings":["The hypervisor cannot be asked: `, `"blockers":[]`)
+	b.Exec("DELETE FROM host_credentials WHERE capability = 'lifecycle'")
+	b.ask("POST", vm, to, apitest.Admin, 200, "", `"blockers":[{"error":"capability_missing"`)
+	if n := b.Value("SELECT count(*) FROM audit WHERE action = 'vm.migrate' AND result = 'ok'"); n != "0" {
+		t.Errorf("%s rows of success in the trail", n)
+	}
+}
+
 func TestToAnotherCluster(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)

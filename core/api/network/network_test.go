@@ -259,6 +259,7 @@ func TestNoToken(t *testing.T) {
 	f.create("br2", `{}`, 409, "capability_missing")
 	f.ask("POST", "network/1/node1/revert", "", apitest.Admin, 409, "capability_missing")
 	f.ask("POST", "network/1/node1/apply", `{"confirm":"node1"}`, apitest.Admin, 409, "capability_missing")
+	f.ask("POST", "network/1/node1/apply?plan=true", "", apitest.Admin, 200, "", `"blockers":[{"error":"capability_missing"`)
 }
 
 func TestApply(t *testing.T) {

@@ -59,11 +59,11 @@ func run[I, O any](ctx context.Context, a *API, in *I, handler func(context.Cont
 	if q.operation.Method == http.MethodPatch && changesNothing(reflect.ValueOf(in).Elem().FieldByName("Body")) {
 		q.faults = append(q.faults, problem.Fault{Loc: []any{"body"}, Msg: "nothing to change", Type: "nothing_to_change"})
 	}
-	if err := q.ready(ctx); err != nil {
-		return nil, err
-	}
 	if asks, ok := any(in).(questioner); ok {
 		ctx = plan.With(ctx, asks.question())
+	}
+	if err := q.ready(ctx); err != nil {
+		return nil, err
 	}
 	out, err := handler(ctx, in)
 	if err != nil {

@@ -32,7 +32,8 @@ var capabilityRoles = map[string]struct {
 var recommended = map[string][]string{
 	"monitoring": {"VM.GuestAgent.Audit", "Sys.Syslog"},
 	"lifecycle": {
-		"SDN.Use", "VM.Config.HWType", "VM.Config.CDROM", "Datastore.AllocateTemplate", "Sys.AccessNetwork", "VM.Audit", "Sys.Audit",
+		"SDN.Use", "VM.Config.HWType", "VM.Config.CDROM", "VM.Config.Cloudinit", "Datastore.AllocateTemplate", "Sys.AccessNetwork",
+		"VM.Audit", "Sys.Audit",
 	},
 	"backup": {"SDN.Use", "VM.Allocate"},
 }
