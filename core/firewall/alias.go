@@ -73,7 +73,7 @@ func (s *Store) CreateAlias(ctx context.Context, on Scope, alias sdk.Alias, dige
 		if aliasAt(was, alias.Name) >= 0 {
 			return edit[sdk.Alias]{}, taken()
 		}
-		return edit[sdk.Alias]{before: -1, at: len(was), want: append(slices.Clone(was), alias),
+		return edit[sdk.Alias]{free: true, before: -1, at: len(was), want: append(slices.Clone(was), alias),
 			send: requestOf(s, on, func(ctx context.Context, able sdk.Aliaser, scope sdk.Scope, digest string) error {
 				return able.CreateAlias(ctx, scope, alias, digest)
 			})}, nil

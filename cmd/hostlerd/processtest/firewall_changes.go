@@ -11,7 +11,7 @@ import (
 // firewallChanges is a day at the firewall over real processes: names, rules that go to their places, somebody else who comes in between,
 // what is in use, options, and the trail of it all.
 func firewallChanges(t *testing.T, owner *client) {
-	cluster := startSim(t, "--scenario", "cluster", "--nodes", "2", "--guests", "6", "--auth-delay", "100ms")
+	cluster := startSim(t, "--scenario", "cluster", "--nodes", "2", "--guests", "6", "--auth-delay", "100ms", "--recommended")
 	host := owner.enrol(t, cluster, "changed firewalls", "lifecycle")
 	vm := listVMs(t, owner, host)[0].ID
 	at := fmt.Sprintf("/api/v1/vms/%d/firewall", vm)

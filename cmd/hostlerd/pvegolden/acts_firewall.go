@@ -1,6 +1,7 @@
 package pvegolden
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -36,6 +37,16 @@ func (w *World) firewalled() {
 	}
 }
 
+// logged is firewalled for a log of a guest: the hypervisor shows it to those only who may open the guest's console.
+func (w *World) logged() {
+	w.t.Helper()
+	w.firewalled()
+	role := w.Role("ServiceAudit")
+	if !slices.Contains(role, "VM.Console") {
+		w.SetRole("ServiceAudit", append(slices.Clone(role), "VM.Console")...)
+	}
+}
+
 // firewallActs are those of each scope.
 func firewallActs() (acts []Act) {
 	for _, scope := range []struct {
@@ -54,6 +65,9 @@ func firewallActs() (acts []Act) {
 				Before: (*World).firewalled, Lacks: !has}
 			if method != "GET" {
 				a.Tokens = lifecycle
+			}
+			if strings.HasPrefix(path, "/log") && scope.names {
+				a.Before = (*World).logged
 			}
 			acts = append(acts, a)
 		}
