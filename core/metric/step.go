@@ -30,7 +30,8 @@ const rollupConflict = ` ON CONFLICT (target_kind, target_id, at) DO UPDATE SET 
 // without a sample before, or only one so long before that all of the growth in these five minutes would be a false peak.
 func increase(counter string) string {
 	before := "lag(" + counter + ") OVER w"
-	return fmt.Sprintf("CASE WHEN at - lag(at) OVER w > $4::interval THEN NULL WHEN %[1]s >= %[2]s THEN %[1]s - %[2]s END AS %[1]s", counter, before)
+	return fmt.Sprintf("CASE WHEN at - lag(at) OVER w > $4::interval THEN NULL WHEN %[1]s >= %[2]s THEN %[1]s - %[2]s END AS %[1]s",
+		counter, before)
 }
 
 func last(column string) string {

@@ -51,7 +51,8 @@ const noteLate = `INSERT INTO metric_late (hour) SELECT DISTINCT date_bin('1 hou
 var traffic = `INSERT INTO host_traffic AS t (host_id, net_in, net_out, disk_read, disk_write)
 SELECT COALESCE(n.host_id, (SELECT min(h.id) FROM hosts h WHERE h.cluster_id = $1)), ` + grown("net_in") + `, ` + grown("net_out") + `,
 	` + grown("disk_read") + `, ` + grown("disk_write") + `
-FROM poll_guests p LEFT JOIN guests g ON g.cluster_id = $1 AND g.identity = p.identity LEFT JOIN nodes n ON n.cluster_id = $1 AND n.name = p.node
+FROM poll_guests p LEFT JOIN guests g ON g.cluster_id = $1 AND g.identity = p.identity
+	LEFT JOIN nodes n ON n.cluster_id = $1 AND n.name = p.node
 WHERE p.status = 'running' AND (` + readBefore + `) GROUP BY 1
 ON CONFLICT (host_id) DO UPDATE SET ` + added("net_in") + `, ` + added("net_out") + `, ` + added("disk_read") + `, ` + added("disk_write")
 

@@ -344,7 +344,6 @@ func TestDeletionAsksThoseThatItHasTo(t *testing.T) {
 	f.ask("DELETE", "storage/1/nas?plan=true", "", apitest.Owner, 200, "", "The VM web loses 1 of the scripts and snippets")
 	f.cluster.ChangeConfig(f.web.ID, func(c *hypervisor.Config) { c.Files = nil })
 	dbtest.Exec(t, f.DB, "DELETE FROM guest_details")
-	f.ask("DELETE", path+"?plan=true", "", apitest.Admin, 200, "")
 	// One that uses it is enough.
 	f.cluster.ChangeConfig(f.web.ID, func(c *hypervisor.Config) {
 		c.Disks = append(c.Disks, hypervisor.Disk{Key: "ide2", Storage: "nas", Volume: "nas:a.iso", Removable: true})
