@@ -129,6 +129,8 @@ type Spec struct {
 	// Calls marks an operation that calls the hypervisor before it answers and fails with it: 501, 502, 503 and 504 are among
 	// its answers.
 	Calls bool
+	// Never504 marks one of these that tells of what does not come in time by 502.
+	Never504 bool
 	// Unsupported marks an operation that does not call the hypervisor and is 501 where the driver lacks an ability.
 	Unsupported bool
 	// Faults names what else is wrong with a body, so that it is told together with what the schema finds. It is given a
