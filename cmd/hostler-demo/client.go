@@ -72,7 +72,7 @@ func (c *client) enrol(ctx context.Context, sim simulator) (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("enrolling the cluster: %w", err)
 	}
-	for _, capability := range []string{"lifecycle", "console", "backup"} {
+	for _, capability := range []string{"lifecycle", "console", "backup", "node_power"} {
 		err := c.call(ctx, http.MethodPost, fmt.Sprintf("/api/v1/hosts/%d/credentials", host.ID), map[string]any{
 			"capability": capability, "token_id": sim.Tokens[capability].ID, "token_secret": sim.Tokens[capability].Secret,
 		}, nil)

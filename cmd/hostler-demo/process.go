@@ -64,9 +64,13 @@ type simulator struct {
 	Control     string           `json:"control"`
 }
 
+// rebootTime is how long a node that reboots is away: who tries it out sees it go and come back.
+const rebootTime = 20 * time.Second
+
+// startSimulator starts a cluster whose nodes are at addresses of their own, as machines are.
 func startSimulator(program string, nodes, guests int) (*process, simulator, error) {
 	cmd := exec.Command(program, "--listen", "127.0.0.1:0", "--scenario", "cluster", "--nodes", fmt.Sprint(nodes), "--guests",
-		fmt.Sprint(guests), "--recommended")
+		fmt.Sprint(guests), "--recommended", "--loopbacks", "--reboot-time", rebootTime.String())
 	cmd.Stderr = os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
 	out, err := cmd.StdoutPipe()

@@ -30,7 +30,7 @@ type Attachment struct {
 	AsOf   time.Time
 }
 
-// VolumeUse is a disk or an image of a guest, as it was last read.
+// VolumeUse is a volume that a guest's configuration names, as it was last read.
 type VolumeUse struct {
 	GuestID int64
 	Kind    string
@@ -43,7 +43,9 @@ type VolumeUse struct {
 	Volume    string
 	SizeGB    *int64
 	Removable bool
-	AsOf      time.Time
+	// File is set of what is neither a disk nor in a drive, such as a hook script.
+	File bool
+	AsOf time.Time
 }
 
 // unread counts the guests of clusters whose configuration was never read, on a node or, for an empty one, on all.
@@ -73,7 +75,8 @@ func Attached(ctx context.Context, d *db.DB, clusters []int64, node string) (all
 // VolumesOn are the volumes on a storage that a cluster's guests use, as they were last read, by guest and key; unknown is how many of
 // its guests were never read.
 func VolumesOn(ctx context.Context, d *db.DB, clusterID int64, storage string) (all []VolumeUse, unknown int, err error) {
-	rows, err := d.Pool.Query(ctx, `SELECT g.id, g.kind, g.name, g.vmid, g.node, v.key, v.storage, v.volume, v.size_gb, v.removable, d.as_of
+	rows, err := d.Pool.Query(ctx, `SELECT g.id, g.kind, g.name, g.vmid, g.node, v.key, v.storage, v.volume, v.size_gb, v.removable,
+			v.file, d.as_of
 		FROM guest_volumes v JOIN guests g ON g.id = v.guest_id JOIN guest_details d ON d.guest_id = g.id AND d.as_of IS NOT NULL
 		WHERE g.cluster_id = $1 AND v.storage = $2 ORDER BY g.id, v.key`, clusterID, storage)
 	if err == nil {
@@ -144,15 +147,19 @@ func keepDetail(ctx context.Context, d *db.DB, guestID int64, asOf time.Time, c 
 	}
 	var keys, storages, volumes []string
 	var sizes []*int64
-	var removable []bool
-	partial := len(c.Pending) > 0 || len(c.Disks) > maxParts
+	var removable, file []bool
+	partial := len(c.Pending) > 0 || len(c.Disks) > maxParts || len(c.Files) > maxParts
 	for _, v := range c.Disks[:min(len(c.Disks), maxParts)] {
 		if v.Storage == "" || v.Volume == "" {
 			partial = partial || v.Volume != "" && !v.Local
 			continue
 		}
 		keys, storages, volumes = append(keys, host.Clean(v.Key)), append(storages, host.Clean(v.Storage)), append(volumes, host.Clean(v.Volume))
-		sizes, removable = append(sizes, v.SizeGB), append(removable, v.Removable)
+		sizes, removable, file = append(sizes, v.SizeGB), append(removable, v.Removable), append(file, false)
+	}
+	for _, v := range c.Files[:min(len(c.Files), maxParts)] {
+		keys, storages, volumes = append(keys, host.Clean(v.Key)), append(storages, host.Clean(v.Storage)), append(volumes, host.Clean(v.Volume))
+		sizes, removable, file = append(sizes, nil), append(removable, false), append(file, true)
 	}
 	err := d.Tx(ctx, func(tx *db.Tx) error {
 		tag, err := tx.Pgx.Exec(ctx, `INSERT INTO guest_details AS d (guest_id, as_of, ident, partial)
@@ -168,9 +175,9 @@ func keepDetail(ctx context.Context, d *db.DB, guestID int64, asOf time.Time, c 
 		if _, err := tx.Pgx.Exec(ctx, "DELETE FROM guest_volumes WHERE guest_id = $1", guestID); err != nil {
 			return err
 		}
-		_, err = tx.Pgx.Exec(ctx, `INSERT INTO guest_volumes (guest_id, key, storage, volume, size_gb, removable)
-			SELECT $1, * FROM unnest($2::text[], $3::text[], $4::text[], $5::bigint[], $6::boolean[]) ON CONFLICT DO NOTHING`,
-			guestID, keys, storages, volumes, sizes, removable)
+		_, err = tx.Pgx.Exec(ctx, `INSERT INTO guest_volumes (guest_id, key, storage, volume, size_gb, removable, file)
+			SELECT $1, * FROM unnest($2::text[], $3::text[], $4::text[], $5::bigint[], $6::boolean[], $7::boolean[]) ON CONFLICT DO NOTHING`,
+			guestID, keys, storages, volumes, sizes, removable, file)
 		return err
 	})
 	if err != nil {

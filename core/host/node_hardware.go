@@ -115,7 +115,8 @@ type section struct {
 
 // NodeHardware asks a node for all sections at once, each within three quarters of the store's limit; nothing of it is kept. With
 // health the disks are asked too, which wakes those that sleep. Only when no section could be read is that an error: that of a
-// section, one that came in place of an answer before one that means that none came.
+// section, one that came in place of an answer before one that means that none came. It is hypervisor_error also where nothing came in
+// time, or where the node has none of the sections; unsupported is a driver that knows of none.
 func (s *Store) NodeHardware(ctx context.Context, id int64, node string, health bool) (NodeHardware, error) {
 	limit := s.timeout * 3 / 4
 	sections, err := Ask(ctx, s, id, endpoint.Monitoring, func(ctx context.Context, r hypervisor.HardwareReader) ([]section, error) {
@@ -137,6 +138,9 @@ func (s *Store) NodeHardware(ctx context.Context, id int64, node string, health 
 		asked.Wait()
 		return sections, nothingRead(sections)
 	})
+	if problem.CodeOf(err) == problem.CodeTimeout {
+		err = unread(err)
+	}
 	if err != nil {
 		return NodeHardware{}, UnknownNode(err)
 	}
@@ -152,7 +156,16 @@ func nothingRead(sections []section) error {
 		kind := sdk.KindOf(s.err)
 		return kind != sdk.Timeout && kind != sdk.Unsupported
 	})
-	return sections[max(says, 0)].err
+	if says < 0 {
+		return unread(sections[0].err)
+	}
+	return sections[says].err
+}
+
+// unread is the error of a node that told of no section for one of the reasons that an unreadable section has.
+func unread(err error) error {
+	u := unreadable("", err)
+	return problem.New(problem.CodeHypervisorError, "%s", u.Detail).With("reason", u.Reason).Because(err)
 }
 
 // nodeHardwareOf makes what a plugin says fit for JSON.

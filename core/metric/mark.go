@@ -25,33 +25,43 @@ type Mark struct {
 	Until  *time.Time `json:"until" doc:"When it ended; null while it goes on"`
 }
 
-// marks are the jobs and alerts of the targets that reach into a time, the newest of them, in the order of time.
-func marks(ctx context.Context, d *db.DB, targets []found, from, to time.Time, visible identity.Visible) ([]Mark, error) {
-	var names, kinds []string
-	var ids []int64
-	for i := range targets {
-		t := &targets[i]
-		if t.Kind == Node || t.Kind == Storage {
-			for _, id := range t.ids {
-				names, kinds, ids = append(names, t.String()), append(kinds, string(t.Kind)), append(ids, id)
-			}
-			continue
-		}
-		names, kinds, ids = append(names, t.String()), append(kinds, string(t.Kind)), append(ids, t.ID)
-	}
-	rows, err := d.Pool.Query(ctx, `SELECT * FROM (
+// markRows reads them. A node and a storage have no id of their own that lasts: what is done to them has the id of whichever host of their
+// cluster was asked, and their name; of a storage that each node has for itself, the node stands in what was asked for.
+const markRows = `WITH t AS (SELECT a.name, a.kind, COALESCE(o.id, a.id) AS id, a.called, a.node
+	FROM unnest($1::text[], $2::text[], $3::bigint[], $9::text[], $10::text[]) AS a (name, kind, id, called, node)
+	LEFT JOIN hosts h ON a.called <> '' AND h.id = a.id LEFT JOIN hosts o ON o.cluster_id = h.cluster_id)
+SELECT * FROM (
 	(SELECT 'job', j.id, t.name, j.kind, j.status, COALESCE(j.started_at, j.created_at) AS at, j.finished_at
-		FROM unnest($1::text[], $2::text[], $3::bigint[]) AS t (name, kind, id)
-		JOIN jobs j ON j.target_kind = t.kind AND j.target_id = t.id
+		FROM t JOIN jobs j ON j.target_kind = t.kind AND j.target_id = t.id AND (t.called = '' OR j.target_name = t.called)
+			AND (t.node = '' OR COALESCE(j.asked->>'node', t.node) = t.node)
 		WHERE COALESCE(j.started_at, j.created_at) < $5 AND (j.finished_at IS NULL OR j.finished_at >= $4) AND ($6 OR j.team_id = ANY ($7))
 		ORDER BY at DESC LIMIT $8)
 	UNION ALL
 	(SELECT 'alert', l.id, t.name, l.rule, l.severity, l.raised_at, l.resolved_at
-		FROM unnest($1::text[], $2::text[], $3::bigint[]) AS t (name, kind, id)
-		JOIN alerts l ON l.target_kind = t.kind AND l.target_id = t.id
+		FROM t JOIN alerts l ON l.target_kind = t.kind AND l.target_id = t.id AND (t.called = '' OR l.target_name = t.called)
 		WHERE l.raised_at < $5 AND (l.resolved_at IS NULL OR l.resolved_at >= $4) AND ($6 OR l.team_id = ANY ($7))
 		ORDER BY l.raised_at DESC LIMIT $8)
-	ORDER BY 6 DESC LIMIT $8) newest ORDER BY 6, 1, 2`, names, kinds, ids, from, to, visible.All, visible.Teams, maxMarks)
+	ORDER BY 6 DESC LIMIT $8) newest ORDER BY 6, 1, 2`
+
+// marks are the jobs and alerts of the targets that reach into a time, the newest of them, in the order of time.
+func marks(ctx context.Context, d *db.DB, targets []found, from, to time.Time, visible identity.Visible) ([]Mark, error) {
+	var names, kinds, called, nodes []string
+	var ids []int64
+	for i := range targets {
+		t := &targets[i]
+		thing, node := "", ""
+		switch t.Kind {
+		case Node:
+			thing = t.Node
+		case Storage:
+			if thing = t.Storage; !t.shared {
+				node = t.Node
+			}
+		}
+		names, kinds, called, nodes, ids = append(names, t.String()), append(kinds, string(t.Kind)), append(called, thing),
+			append(nodes, node), append(ids, t.ID)
+	}
+	rows, err := d.Pool.Query(ctx, markRows, names, kinds, ids, from, to, visible.All, visible.Teams, maxMarks, called, nodes)
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("reading jobs and alerts: %w", err))
 	}

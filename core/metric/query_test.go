@@ -284,6 +284,53 @@ func TestMarksAreJobsAndAlertsOfTheTargets(t *testing.T) {
 	}
 }
 
+// Jobs on nodes and storages have the id of the host that was asked, and the name.
+func TestMarksOfNodesAndStorages(t *testing.T) {
+	t.Parallel()
+	d := dbtest.New(t)
+	inventorytest.Write(t, d,
+		inventorytest.Cluster{Name: "one", Hosts: []inventorytest.Host{{Name: "a", Node: "n1"}, {Name: "b", Node: "n2"}},
+			Nodes: []inventorytest.Node{{Name: "n1"}, {Name: "n2"}},
+			Storages: []inventorytest.Storage{{Node: "n1", Name: "nas", Shared: true}, {Node: "n2", Name: "nas", Shared: true},
+				{Node: "n1", Name: "local"}, {Node: "n2", Name: "local"}}},
+		inventorytest.Cluster{Name: "two", Hosts: []inventorytest.Host{{Name: "c", Node: "n1"}}, Nodes: []inventorytest.Node{{Name: "n1"}},
+			Storages: []inventorytest.Storage{{Node: "n1", Name: "local"}}})
+	from := past()
+	for _, j := range []struct {
+		kind, on, name, asked string
+		host                  int64
+	}{
+		{"reboot n1 by a", "node", "n1", "{}", 1}, {"apply n1 by b", "node", "n1", "{}", 2}, {"reboot n2", "node", "n2", "{}", 1},
+		{"reboot of two", "node", "n1", "{}", 3},
+		{"nas by b", "storage", "nas", `{"node":"n2"}`, 2}, {"local on n1", "storage", "local", `{"node":"n1"}`, 2},
+		{"local on n2", "storage", "local", `{"node":"n2"}`, 1}, {"local of two", "storage", "local", `{"node":"n1"}`, 3},
+	} {
+		dbtest.Exec(t, d, `INSERT INTO jobs (kind, status, team_id, host_id, target_kind, target_id, target_name, asked, started_at, finished_at)
+			VALUES ($1, 'succeeded', 1, $2, $3, $2, $4, $5, $6, $6)`, j.kind, j.host, j.on, j.name, j.asked, from.Add(time.Minute))
+	}
+	for target, want := range map[string][]string{
+		"node:1/n1": {"reboot n1 by a", "apply n1 by b"}, "node:2/n2": {"reboot n2"}, "node:3/n1": {"reboot of two"},
+		"storage:1/nas": {"nas by b"}, "storage:2/nas/n1": {"nas by b"}, "storage:1/local/n1": {"local on n1"},
+		"storage:2/local/n2": {"local on n2"}, "storage:3/local": {"local of two"}, "host:1": nil,
+	} {
+		a, err := (&metric.Store{DB: d}).Query(t.Context(), metric.Query{Targets: []string{target}, Metrics: []string{"disk"}, From: from,
+			To: from.Add(time.Hour)}, everything)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, m := range a.Marks {
+			got = append(got, m.Title)
+			if m.Target != target {
+				t.Errorf("%+v of %s", m, target)
+			}
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: got %q, want %q", target, got, want)
+		}
+	}
+}
+
 func TestThroughputOfAllHosts(t *testing.T) {
 	t.Parallel()
 	d := charted(t)

@@ -110,6 +110,9 @@ func TestRollUpFigures(t *testing.T) {
 		sample(t, d, 1, at(s.clock), s.cpu, s.disk, s.counter)
 	}
 	sample(t, d, 2, at("10:01:00"), 0.5, 1, 7)
+	// One that began anew is as unknown as one that is not there.
+	sample(t, d, 3, at("10:04:00"), 0.5, 1, 700)
+	sample(t, d, 3, at("10:06:00"), 0.5, 1, 7)
 	rollUp(t, d, noon.Add(time.Minute))
 	same(t, rows(t, d, "metric_5m", 1),
 		"10:00 n3 cpu 0.200/0.3 mem 200/300 disk 55 in 80 out 160 w 0",
@@ -122,6 +125,8 @@ func TestRollUpFigures(t *testing.T) {
 		"10:00 n9 cpu 0.433/1 mem 433/1000 disk 90 in 190 out 380 w 0",
 		"11:00 n2 cpu 0.750/0.8 mem 750/800 disk 99 in 100 out 200 w 0")
 	same(t, rows(t, d, "metric_5m", 2), "10:00 n1 cpu 0.500/0.5 mem 500/500 disk 1 in - out - w -")
+	same(t, rows(t, d, "metric_5m", 3), "10:00 n1 cpu 0.500/0.5 mem 500/500 disk 1 in - out - w -",
+		"10:05 n1 cpu 0.500/0.5 mem 500/500 disk 1 in - out - w 0")
 }
 
 // A thing without counters or cpu, such as a storage, has none in its rollups.

@@ -26,12 +26,12 @@ const rollupConflict = ` ON CONFLICT (target_kind, target_id, at) DO UPDATE SET 
 	excluded.memory_total, excluded.disk,
 		excluded.disk_total, excluded.net_in, excluded.net_out, excluded.disk_read, excluded.disk_write)`
 
-// increase is the growth of a counter since the sample before; nothing when the counter began anew, and unknown (null)
+// increase is the growth of a counter since the sample before; unknown (null) when the counter began anew,
 // without a sample before, or only one so long before that all of the growth in these five minutes would be a false peak.
 func increase(counter string) string {
 	before := "lag(" + counter + ") OVER w"
-	return fmt.Sprintf("CASE WHEN at - lag(at) OVER w > $4::interval THEN NULL WHEN %[1]s >= %[2]s THEN %[1]s - %[2]s WHEN %[1]s < %[2]s "+
-		"THEN 0 END AS %[1]s", counter, before)
+	return fmt.Sprintf("CASE WHEN at - lag(at) OVER w > $4::interval THEN NULL WHEN %[1]s >= %[2]s THEN %[1]s - %[2]s END AS %[1]s",
+		counter, before)
 }
 
 func last(column string) string {

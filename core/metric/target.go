@@ -69,6 +69,8 @@ type found struct {
 	Target
 	name string
 	ids  []int64
+	// shared is set of what is one thing though several rows keep it.
+	shared bool
 }
 
 // asked are the targets of one kind by their ids, storages and nodes.
@@ -129,7 +131,7 @@ func find(ctx context.Context, d *db.DB, targets []Target, visible identity.Visi
 				return nil, problem.InvalidField("several nodes have a storage of this name, each for itself: say which is meant, as in "+
 					targets[n].String()+"/NODE", "value_error", "query", "target")
 			}
-			seen[n], all[n].name = true, name
+			seen[n], all[n].name, all[n].shared = true, name, one
 			if id != nil {
 				all[n].ids = append(all[n].ids, *id)
 			}

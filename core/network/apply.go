@@ -3,6 +3,7 @@ package network
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net"
 	"net/netip"
 	"slices"
@@ -155,17 +156,20 @@ func (s *Store) tell(ctx context.Context, p *host.Place, n hypervisor.NodeNetwor
 	}
 	touched := false
 	for _, i := range n.Current {
-		then := named(n.Interfaces, i.Name)
-		if !isBridge(i) || then != nil && samePassage(i, *then) {
+		if !isBridge(i) {
+			continue
+		}
+		what := disturbed(n, i)
+		if what == "" {
 			continue
 		}
 		touched = true
 		guests, others := all.on(i.Name)
 		for _, g := range guests {
-			if then == nil {
+			if named(n.Interfaces, i.Name) == nil {
 				pl.Add(plan.KindGuest, g.Name, "%s loses its bridge %s.", g.Name, i.Name)
 			} else {
-				pl.Add(plan.KindGuest, g.Name, "%s is on the bridge %s, which is changed.", g.Name, i.Name)
+				pl.Add(plan.KindGuest, g.Name, "%s is on the bridge %s, %s.", g.Name, i.Name, what)
 			}
 		}
 		if others > 0 {
@@ -177,6 +181,25 @@ func (s *Store) tell(ctx context.Context, p *host.Place, n hypervisor.NodeNetwor
 	}
 	pl.Add(plan.KindHost, "", "What is staged:\n%s", host.CleanTo(timeless(n.Diff), maxTexts))
 	return nil
+}
+
+// disturbed says what is staged that guests on a bridge notice: of itself, or of what it stands on; empty for nothing.
+func disturbed(n hypervisor.NodeNetwork, bridge hypervisor.Interface) string {
+	then := named(n.Interfaces, bridge.Name)
+	if then == nil || !samePassage(bridge, *then) {
+		return "which is changed"
+	}
+	for _, name := range slices.Sorted(maps.Keys(below(n.Current, map[string]bool{bridge.Name: true}))) {
+		was, is := byAnyName(n.Current, name), byAnyName(n.Interfaces, name)
+		switch {
+		case name == bridge.Name || was == nil:
+		case is == nil:
+			return "of which " + name + " below is removed"
+		case !passes(addressless(*was), addressless(*is)):
+			return "of which " + name + " below is changed"
+		}
+	}
+	return ""
 }
 
 // judgePath judges what is staged by how the service reaches the node.
@@ -192,18 +215,21 @@ func (s *Store) judgePath(ctx context.Context, p *host.Place, n hypervisor.NodeN
 	return ownPath(n, dialled, own), nil
 }
 
-// dialled are the addresses at which the service reaches a node: those of the hosts that are connected to it, or else the one by which
-// its cluster knows it.
+// dialled are the addresses at which the service reaches a node: those of the hosts that are connected to it, and the one by which its
+// cluster knows it where none is, or where the host that is asked is another one, which reaches the node by that.
 func (s *Store) dialled(ctx context.Context, p *host.Place) ([]netip.Addr, error) {
 	rows, err := s.DB.Pool.Query(ctx, `SELECT address FROM hosts WHERE cluster_id = $1 AND entry_node = $2`, p.ClusterID, p.Node)
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("reading the addresses of a node: %w", err))
 	}
 	hosts, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err == nil && len(hosts) == 0 {
-		if rows, err = s.DB.Pool.Query(ctx, "SELECT address FROM nodes WHERE cluster_id = $1 AND name = $2 AND address <> ''", p.ClusterID,
-			p.Node); err == nil {
-			hosts, err = pgx.CollectRows(rows, pgx.RowTo[string])
+	if err == nil {
+		if rows, err = s.DB.Pool.Query(ctx, `SELECT address FROM nodes WHERE cluster_id = $1 AND name = $2 AND address <> ''
+			AND NOT EXISTS (SELECT FROM hosts WHERE id = $3 AND cluster_id = $1 AND entry_node = $2)`, p.ClusterID, p.Node,
+			p.HostID); err == nil {
+			var known []string
+			known, err = pgx.CollectRows(rows, pgx.RowTo[string])
+			hosts = append(hosts, known...)
 		}
 	}
 	if err != nil {

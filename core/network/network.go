@@ -3,6 +3,7 @@
 package network
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -36,6 +37,8 @@ type Store struct {
 	// Answers is how long a node may take to answer again after an apply; 0 is a minute. Steady is how long it has to answer after the
 	// apply has ended before that is believed; 0 is 5 s. Ends is how long the apply may last while the node answers; 0 is 10 minutes.
 	Answers, Steady, Ends time.Duration
+	// Each is how long one node of a list may take, and All how long all of them may; 0 is 5 s and 90 s.
+	Each, All time.Duration
 }
 
 // Interface is a network interface of a node. Its names of settings are those of a request's config.
@@ -135,8 +138,11 @@ WHERE ($1 OR h.team_id = ANY ($2)) AND ($3::bigint = 0 OR h.id = $3 OR h.cluster
 ORDER BY c.name, c.id, n.name, h.id`
 
 const (
-	// atOnce is how many nodes are asked at a time.
-	atOnce = 16
+	// atOnce is how many nodes are asked at a time, and eachLimit and allLimit how long one and all of them may take, unless a store says
+	// otherwise.
+	atOnce    = 16
+	eachLimit = 5 * time.Second
+	allLimit  = 90 * time.Second
 	// maxTexts bounds what is shown of one diff, in bytes.
 	maxTexts = 64 << 10
 )
@@ -163,11 +169,17 @@ func (s *Store) List(ctx context.Context, hostID int64, visible identity.Visible
 	found, failed := make([]*Node, len(places)), make([]error, len(places))
 	var asking sync.WaitGroup
 	slots := make(chan struct{}, atOnce)
+	inTime, cancel := context.WithTimeout(ctx, cmp.Or(s.All, allLimit))
+	defer cancel()
 	for i := range places {
 		asking.Go(func() {
-			slots <- struct{}{}
-			defer func() { <-slots }()
-			found[i], failed[i] = s.node(ctx, &places[i])
+			select {
+			case slots <- struct{}{}:
+				defer func() { <-slots }()
+				found[i], failed[i] = s.listed(inTime, &places[i])
+			case <-inTime.Done():
+				failed[i] = problem.New(problem.CodeTimeout, "too many nodes were silent: it was not asked in time")
+			}
 		})
 	}
 	asking.Wait()
@@ -241,6 +253,18 @@ func (s *Store) read(ctx context.Context, p *host.Place) (hypervisor.NodeNetwork
 			return m.NodeNetwork(ctx, p.Node)
 		})
 	return n, host.UnknownNode(err)
+}
+
+// listed is node within its share of a list's time.
+func (s *Store) listed(ctx context.Context, p *host.Place) (*Node, error) {
+	limit := cmp.Or(s.Each, eachLimit)
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	n, err := s.node(ctx, p)
+	if err != nil && ctx.Err() != nil {
+		return nil, problem.New(problem.CodeTimeout, "the node did not answer within %s", limit).Because(err)
+	}
+	return n, err
 }
 
 func (s *Store) node(ctx context.Context, p *host.Place) (*Node, error) {

@@ -125,7 +125,7 @@ func (s *Store) diff(ctx context.Context, p *host.Place) *string {
 }
 
 // Edit stages a change of an interface. Problems: those of Create, and bridge_in_use for a change that guests on a bridge notice and that
-// is not confirmed by the bridge's name.
+// is not confirmed by the interface's name.
 func (s *Store) Edit(ctx context.Context, r Request, config Config) (Staged, error) {
 	if len(config) == 0 {
 		return Staged{}, guest.NothingToChange()
@@ -154,9 +154,12 @@ func (s *Store) Edit(ctx context.Context, r Request, config Config) (Staged, err
 }
 
 // samePassage reports whether guests on a bridge do not notice a change: of addresses of the node, or of a comment.
-func samePassage(a, b hypervisor.Interface) bool {
-	b.CIDR, b.CIDR6, b.Gateway, b.Gateway6 = a.CIDR, a.CIDR6, a.Gateway, a.Gateway6
-	return alike(a, b)
+func samePassage(a, b hypervisor.Interface) bool { return alike(addressless(a), addressless(b)) }
+
+// addressless is an interface without the addresses of the node.
+func addressless(i hypervisor.Interface) hypervisor.Interface {
+	i.CIDR, i.CIDR6, i.Gateway, i.Gateway6 = "", "", "", ""
+	return i
 }
 
 // Remove stages that an interface is no more. Problems: those of Edit, and invalid_state for one that others stand on, or of hardware.
@@ -193,20 +196,38 @@ func (s *Store) onNode(ctx context.Context, p *host.Place) (attachments, error) 
 	return s.attached(ctx, []int64{p.ClusterID}, p.Node, visible)
 }
 
-// inUse is problem bridge_in_use for a bridge in force whose name was not given, where guests are on it, or may be: of a guest whose
-// configuration was never read it is not known.
+// inUse is problem bridge_in_use for an interface in force whose name was not given, where guests are on it or on a bridge that stands on
+// it, or may be: of a guest whose configuration was never read it is not known.
 func (s *Store) inUse(ctx context.Context, p *host.Place, n hypervisor.NodeNetwork, i hypervisor.Interface, confirm *string) error {
-	if !isBridge(i) || named(n.Current, i.Name) == nil || confirm != nil && *confirm == i.Name {
+	if named(n.Current, i.Name) == nil || confirm != nil && *confirm == i.Name {
+		return nil
+	}
+	var bridges []string
+	for _, b := range n.Current {
+		if isBridge(b) && below(n.Current, map[string]bool{b.Name: true})[i.Name] {
+			bridges = append(bridges, b.Name)
+		}
+	}
+	if len(bridges) == 0 {
 		return nil
 	}
 	all, err := s.onNode(ctx, p)
 	if err != nil {
 		return err
 	}
-	guests, others := all.on(i.Name)
 	var texts []string
-	if len(guests)+others > 0 {
-		texts = append(texts, guestNames(guests, others)+" are on the bridge "+i.Name)
+	var guests []Attachment
+	others := 0
+	for _, name := range bridges {
+		seen, more := all.on(name)
+		guests, others = append(guests, seen...), others+more
+		switch {
+		case len(seen)+more == 0:
+		case name == i.Name:
+			texts = append(texts, guestNames(seen, more)+" are on the bridge "+name)
+		default:
+			texts = append(texts, guestNames(seen, more)+" are on the bridge "+name+", which stands on "+i.Name)
+		}
 	}
 	if all.unknown > 0 {
 		texts = append(texts, fmt.Sprintf("of %d guests of the node it is not known yet which bridges they are on", all.unknown))
@@ -214,7 +235,7 @@ func (s *Store) inUse(ctx context.Context, p *host.Place, n hypervisor.NodeNetwo
 	if len(texts) == 0 {
 		return nil
 	}
-	return problem.New(problem.CodeBridgeInUse, "%s; send the bridge's name as confirm to stage it all the same", strings.Join(texts, "; ")).
+	return problem.New(problem.CodeBridgeInUse, "%s; send the name %s as confirm to stage it all the same", strings.Join(texts, "; "), i.Name).
 		With("confirm_phrase", i.Name).With("guests", append([]Attachment{}, guests...)).With("others", others).With("unknown", all.unknown)
 }
 

@@ -50,7 +50,7 @@ ON CONFLICT (cluster_id, name) DO UPDATE SET host_id = excluded.host_id, status 
 FROM (SELECT p.*, COALESCE(n.host_id, (SELECT min(h.id) FROM hosts h WHERE h.cluster_id = $1)) AS host_id
 	FROM poll_guests p LEFT JOIN nodes n ON n.cluster_id = $1 AND n.name = p.node) p
 WHERE g.cluster_id = $1 AND g.identity = p.identity
-	AND (g.read_at IS NULL OR g.read_at < now() - interval '15 seconds' OR g.status = 'unknown') AND (
+	AND (` + readBefore + `) AND (
 	g.uptime IS DISTINCT FROM p.uptime OR g.cpu IS DISTINCT FROM p.cpu OR g.memory IS DISTINCT FROM p.memory OR g.status <> p.status
 	OR g.net_in IS DISTINCT FROM p.net_in OR g.net_out IS DISTINCT FROM p.net_out OR g.disk_read IS DISTINCT
 	FROM p.disk_read OR g.disk_write IS DISTINCT FROM p.disk_write
@@ -59,6 +59,8 @@ WHERE g.cluster_id = $1 AND g.identity = p.identity
 	OR g.cpus IS DISTINCT FROM p.cpus OR g.memory_total IS DISTINCT FROM p.memory_total OR g.disk_total IS DISTINCT FROM p.disk_total
 	OR g.ref <> p.ref OR g.vmid IS DISTINCT FROM p.vmid OR (p.name <> '' AND g.name <> p.name)
 	OR g.cpu_seconds_at IS DISTINCT FROM p.cpu_seconds_at OR g.figures_at IS DISTINCT FROM p.figures_at)`
+
+	readBefore = `g.read_at IS NULL OR g.read_at < now() - interval '15 seconds' OR g.status = 'unknown'`
 
 	// What a job has destroyed may be listed for as long as a list may be old.
 	insertGuests = `INSERT INTO guests (cluster_id, host_id, kind, ref, uid, vmid, node, name, status, template, lock, pool, tags,
@@ -111,6 +113,11 @@ func (g *good) merge(ctx context.Context, tx pgx.Tx, cluster int64) error {
 	}
 	if err := figures(ctx, tx, cluster, g.inv, g.measured); err != nil {
 		return err
+	}
+	if !g.inv.cluster.StatesOnly {
+		if _, err := tx.Exec(ctx, traffic, cluster); err != nil {
+			return fmt.Errorf("adding up the traffic of guests: %w", err)
+		}
 	}
 	for _, s := range []struct{ what, statement string }{{"updating guests", updateGuests}, {"adding guests", insertGuests}} {
 		if _, err := tx.Exec(ctx, s.statement, cluster); err != nil {

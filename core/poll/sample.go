@@ -23,17 +23,14 @@ FROM nodes n WHERE n.cluster_id = $1 AND n.seen_at = now() AND n.status = 'onlin
 	{"storages", sampleTarget + `
 SELECT now(), 'storage', s.id, NULL, NULL, NULL, s.used, s.total, NULL, NULL, NULL, NULL
 FROM storages s WHERE s.cluster_id = $1 AND s.seen_at = now() AND s.status = 'available' AND s.total IS NOT NULL`},
-	// A host is the sum of the nodes that stand at it; traffic is that of their guests. The counters of guests begin
-	// anew when these do, so a reader takes a fall for zero.
+	// A host is the sum of the nodes that stand at it; traffic is what was counted of their guests.
 	{"hosts", sampleTarget + `
 SELECT now(), 'host', n.host_id, n.cpu, n.memory, n.memory_total, n.disk, n.disk_total, g.net_in, g.net_out, g.disk_read, g.disk_write
 FROM (SELECT host_id, sum(cpu * cpus) / NULLIF(sum(cpus) FILTER (WHERE cpu IS NOT NULL), 0) AS cpu, ` + total("memory") + `, ` +
 		total("memory_total") + `,
 		` + total("disk") + `, ` + total("disk_total") + `
 	FROM nodes WHERE cluster_id = $1 AND seen_at = now() AND status = 'online' GROUP BY host_id) n
-LEFT JOIN (SELECT host_id, ` + total("net_in") + `, ` + total("net_out") + `,
-		` + total("disk_read") + `, ` + total("disk_write") + `
-	FROM guests WHERE cluster_id = $1 AND status = 'running' GROUP BY host_id) g ON g.host_id = n.host_id`},
+LEFT JOIN host_traffic g ON g.host_id = n.host_id`},
 	{"the past", sampleTarget + `
 SELECT s.at, s.kind, COALESCE(g.id, n.id, st.id),
 	s.cpu, s.memory, s.memory_total, s.disk, s.disk_total, s.net_in, s.net_out, s.disk_read, s.disk_write
@@ -47,6 +44,28 @@ WHERE COALESCE(g.id, n.id, st.id) IS NOT NULL`},
 // noteLate tells the roll-up of samples that are older than what it redoes anyway.
 const noteLate = `INSERT INTO metric_late (hour) SELECT DISTINCT date_bin('1 hour', at, 'epoch') FROM poll_samples
 	WHERE at < now() - $1::interval`
+
+// traffic adds to each host what its guests' counters have grown by since they were last read, before what was staged is written. A guest
+// that was not seen, or whose counter began anew, adds nothing: how much of its counter is new, nobody knows. What updateGuests passes
+// over is passed over, for it is added next time.
+var traffic = `INSERT INTO host_traffic AS t (host_id, net_in, net_out, disk_read, disk_write)
+SELECT COALESCE(n.host_id, (SELECT min(h.id) FROM hosts h WHERE h.cluster_id = $1)), ` + grown("net_in") + `, ` + grown("net_out") + `,
+	` + grown("disk_read") + `, ` + grown("disk_write") + `
+FROM poll_guests p LEFT JOIN guests g ON g.cluster_id = $1 AND g.identity = p.identity
+	LEFT JOIN nodes n ON n.cluster_id = $1 AND n.name = p.node
+WHERE p.status = 'running' AND (` + readBefore + `) GROUP BY 1
+ON CONFLICT (host_id) DO UPDATE SET ` + added("net_in") + `, ` + added("net_out") + `, ` + added("disk_read") + `, ` + added("disk_write")
+
+func grown(counter string) string {
+	return "CASE WHEN count(p." + counter + ") > 0 THEN LEAST(COALESCE(sum(p." + counter + " - g." + counter + ") FILTER (WHERE p." +
+		counter + " >= g." + counter + "), 0), 9e18)::bigint END"
+}
+
+// added is a counter with what it has grown by, which is null where no guest has one.
+func added(counter string) string {
+	return counter + " = CASE WHEN excluded." + counter + " IS NULL THEN t." + counter + " ELSE LEAST(COALESCE(t." + counter +
+		", 0)::numeric + excluded." + counter + ", 9e18)::bigint END"
+}
 
 // total is the sum of a column; null for nothing but nulls, which LEAST itself would pass over.
 func total(column string) string {

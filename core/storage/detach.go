@@ -198,12 +198,16 @@ func (s *Store) tellOwners(ctx context.Context, p *place, owners map[hypervisor.
 	if err != nil {
 		return err
 	}
-	disks, drives, asOf := map[int64]int{}, map[int64]int{}, map[int64]time.Time{}
+	disks, drives, files, asOf := map[int64]int{}, map[int64]int{}, map[int64]int{}, map[int64]time.Time{}
 	ids := []int64{}
 	for _, u := range uses {
-		if asOf[u.GuestID] = u.AsOf; u.Removable {
+		asOf[u.GuestID] = u.AsOf
+		switch {
+		case u.File:
+			files[u.GuestID]++
+		case u.Removable:
 			drives[u.GuestID]++
-		} else {
+		default:
 			disks[u.GuestID]++
 		}
 		ids = append(ids, u.GuestID)
@@ -237,9 +241,13 @@ func (s *Store) tellOwners(ctx context.Context, p *place, owners map[hypervisor.
 		if n := drives[u.ID]; n > 0 {
 			pl.AddSince(plan.KindGuest, u.Name, at, "%s %s loses what is in %d of its drives, as it was read last.", what, u.Name, n)
 		}
+		if n := files[u.ID]; n > 0 {
+			pl.AddSince(plan.KindGuest, u.Name, at, "%s %s loses %d of the scripts and snippets that its configuration names, as it was read last, "+
+				"and may not start without them.", what, u.Name, n)
+		}
 	}
 	if others > 0 {
-		pl.Add(plan.KindGuest, "", "%d guests of other teams lose disks or what is in their drives.", others)
+		pl.Add(plan.KindGuest, "", "%d guests of other teams lose disks, what is in their drives, or scripts and snippets.", others)
 	}
 	if unknown > 0 {
 		pl.Warn("The configurations of %d guests were not read yet: whether they use the storage is known only of disks that are listed.",

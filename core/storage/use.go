@@ -196,7 +196,8 @@ func (s *Store) names(ctx context.Context, guestID int64, volume string) (bool, 
 			return true, nil
 		}
 	}
-	return slices.ContainsFunc(config.Disks, func(d hypervisor.Disk) bool { return d.Volume == volume }), nil
+	return slices.ContainsFunc(config.Disks, func(d hypervisor.Disk) bool { return d.Volume == volume }) ||
+		slices.ContainsFunc(config.Files, func(f hypervisor.File) bool { return f.Volume == volume }), nil
 }
 
 // inUse is problem volume_in_use with those users that the caller may see.

@@ -24,6 +24,8 @@ import (
 type Spool struct {
 	dir string
 	id  string
+	// free is what is free on the file system, in bytes.
+	free func() (int64, error)
 
 	mu sync.Mutex
 	// awaited is what is still to come of the files that are being received here, in bytes, where that is known.
@@ -48,7 +50,7 @@ func OpenSpool(dir string) (*Spool, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("making the folder of uploads: %w", err)
 	}
-	s := &Spool{dir: dir}
+	s := &Spool{dir: dir, free: func() (int64, error) { return freeOn(dir) }}
 	unlock, err := s.lock()
 	if err != nil {
 		return nil, err
@@ -88,13 +90,26 @@ func (s *Spool) path(id string) string { return filepath.Join(s.dir, id+ending) 
 
 // Room is how many more bytes the folder takes when keep bytes are to stay free on its file system.
 func (s *Spool) Room(keep int64) (int64, error) {
-	var st syscall.Statfs_t
-	if err := syscall.Statfs(s.dir, &st); err != nil {
-		return 0, fmt.Errorf("asking for the free space: %w", err)
+	free, err := s.free()
+	if err != nil {
+		return 0, err
 	}
+	return free - keep - s.promised(), nil
+}
+
+// promised is what is still to come of all files.
+func (s *Spool) promised() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return int64(st.Bavail)*st.Bsize - keep - s.awaited, nil
+	return s.awaited
+}
+
+func freeOn(dir string) (int64, error) {
+	var st syscall.Statfs_t
+	if err := syscall.Statfs(dir, &st); err != nil {
+		return 0, fmt.Errorf("asking for the free space: %w", err)
+	}
+	return int64(st.Bavail) * st.Bsize, nil
 }
 
 // noRoom is the refusal of a file for which the folder has no room.
@@ -166,11 +181,15 @@ func (r *Receiving) store(p []byte) error {
 	if r.Size+int64(len(p)) > r.most {
 		return problem.New(problem.CodeTooLarge, "the file is larger than %d bytes", r.most)
 	}
+	more := max(int64(len(p))-r.awaited, 0) // than was announced
 	r.expect(-int64(len(p)))
-	if room, err := r.spool.Room(r.keep); err != nil {
+	// What was announced has its room, unless others have written there since; all else takes nothing of what others were promised.
+	free, err := r.spool.free()
+	if err != nil {
 		return err
-	} else if room < int64(len(p)) && r.awaited == 0 {
-		return noRoom() // what was announced was let in with all its size
+	}
+	if free-r.keep < int64(len(p)) || more > 0 && free-r.keep-r.spool.promised() < more {
+		return noRoom()
 	}
 	n, err := r.file.Write(p)
 	if r.Size += int64(n); err != nil {

@@ -81,11 +81,27 @@ func configOf(kind hypervisor.GuestKind, rows []configRow) hypervisor.Config {
 			c.NICs = append(c.NICs, nic)
 		case diskKey.MatchString(key):
 			c.Disks = append(c.Disks, diskOf(key, value))
+		case key == "hookscript":
+			c.Files = appendFile(c.Files, key, value)
+		case key == "cicustom":
+			for _, part := range slices.Sorted(strings.SplitSeq(value, ",")) {
+				name, volume, _ := strings.Cut(part, "=")
+				c.Files = appendFile(c.Files, key+"."+name, volume)
+			}
 		default:
 			setConfig(&c, kind, key, value)
 		}
 	}
 	return c
+}
+
+// appendFile adds a volume that is named under a key; what is none is left out.
+func appendFile(files []hypervisor.File, key, volume string) []hypervisor.File {
+	storage, _, found := strings.Cut(volume, ":")
+	if !found {
+		return files
+	}
+	return append(files, hypervisor.File{Key: key, Storage: storage, Volume: volume})
 }
 
 // setConfig keeps a value that is in force.

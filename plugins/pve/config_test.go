@@ -20,6 +20,7 @@ func TestConfigOfAVM(t *testing.T) {
 		Config: map[string]any{
 			"description": "first\nsecond: ü\n", "protection": 1, "balloon": 0, "sockets": 2, "cpu": "host", "onboot": 1, "hostpci0": "0000:01:00",
 			"smbios1": "uuid=4F6C1C1E-6B1C-4B6E-9D1E-0A5B8F1F2A3B,base64=1", "cipassword": "secret", "ide2": "none,media=cdrom",
+			"hookscript": "local:snippets/hook.pl", "cicustom": "user=nas:snippets/u.yaml,network=local:snippets/n.yaml",
 			"scsi1": "/dev/disk/by-id/x,size=10G", "efidisk0": "local-lvm:vm-100-disk-1,efitype=4m,size=4M",
 			"net0": "e1000=BC:24:11:00:00:01,bridge=vmbr0,firewall=1,tag=5,rate=1.5,mtu=1400,link_down=1,queues=4",
 			"net1": "model=virtio,macaddr=BC:24:11:00:00:02,bridge=vmbr0",
@@ -48,6 +49,11 @@ func TestConfigOfAVM(t *testing.T) {
 				MTU: ptr(int64(1400)), LinkDown: true},
 			{Key: "net1", Model: "virtio", MAC: "BC:24:11:00:00:02", Bridge: "vmbr0", Pending: true,
 				Raw: "model=virtio,macaddr=BC:24:11:00:00:02,bridge=vmbr1"},
+		},
+		Files: []hypervisor.File{
+			{Key: "cicustom.network", Storage: "local", Volume: "local:snippets/n.yaml"},
+			{Key: "cicustom.user", Storage: "nas", Volume: "nas:snippets/u.yaml"},
+			{Key: "hookscript", Storage: "local", Volume: "local:snippets/hook.pl"},
 		},
 		Options: map[string]string{"protection": "1", "onboot": "1", "boot": "order=scsi0;net0"},
 		Pending: map[string]*string{"cores": ptr("8"), "balloon": nil, "net1": ptr("model=virtio,macaddr=BC:24:11:00:00:02,bridge=vmbr1")},

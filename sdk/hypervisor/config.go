@@ -25,6 +25,8 @@ type Config struct {
 	SwapMB    *int64
 	Disks     []Disk
 	NICs      []NIC
+	// Files are the other volumes that the configuration names, and without which the guest may not start.
+	Files []File
 	// Options are the other keys that Reconfigurer.OptionKeys names, in the hypervisor's words.
 	Options map[string]string
 	// Pending are the changes that wait for a restart, by the hypervisor's keys; nil is a key that will be removed.
@@ -46,6 +48,14 @@ type Disk struct {
 	Local bool
 	// Path is where a container has it mounted.
 	Path string
+}
+
+// File is a volume that is no disk and no drive, such as a hook script.
+type File struct {
+	// Key is the hypervisor's, with what tells several of one key apart, such as "hookscript" or "cicustom.user".
+	Key     string
+	Storage string
+	Volume  string
 }
 
 // ConfigReader is satisfied by hosts that can tell a guest's configuration. Needs the Monitoring capability.

@@ -37,7 +37,7 @@ func configToProto(c Config) *hypervisorv1.Config {
 		Protected: c.Protected, Mark: wire.Text(c.Mark), OsType: wire.Text(c.OSType), CpuType: wire.Text(c.CPUType),
 		Cores: c.Cores, Sockets: c.Sockets, MemoryMb: c.MemoryMB, BalloonMb: c.BalloonMB, SwapMb: c.SwapMB,
 		Disks: wire.Each(c.Disks, diskToProto), Nics: wire.Each(c.NICs, nicToProto), Options: textsToProto(c.Options),
-		Pending: optionalsToProto(c.Pending),
+		Pending: optionalsToProto(c.Pending), Files: wire.Each(c.Files, fileToProto),
 	}
 }
 
@@ -46,7 +46,7 @@ func configFromProto(c *hypervisorv1.Config) Config {
 		Digest: c.GetDigest(), Name: c.GetName(), Description: c.GetDescription(), Tags: c.GetTags(), Protected: c.GetProtected(),
 		Mark: c.GetMark(), OSType: c.GetOsType(), CPUType: c.GetCpuType(), Cores: c.Cores, Sockets: c.Sockets, MemoryMB: c.MemoryMb,
 		BalloonMB: c.BalloonMb, SwapMB: c.SwapMb, Disks: wire.Each(c.GetDisks(), diskFromProto), NICs: wire.Each(c.GetNics(), nicFromProto),
-		Options: c.GetOptions(), Pending: optionalsFromProto(c.GetPending()),
+		Options: c.GetOptions(), Pending: optionalsFromProto(c.GetPending()), Files: wire.Each(c.GetFiles(), fileFromProto),
 	}
 }
 
@@ -62,6 +62,14 @@ func diskFromProto(d *hypervisorv1.Disk) Disk {
 		Key: d.GetKey(), Storage: d.GetStorage(), Volume: d.GetVolume(), SizeGB: d.SizeGb, Removable: d.GetRemovable(), Local: d.GetLocal(),
 		Path: d.GetPath(),
 	}
+}
+
+func fileToProto(f File) *hypervisorv1.File {
+	return &hypervisorv1.File{Key: wire.Text(f.Key), Storage: wire.Text(f.Storage), Volume: wire.Text(f.Volume)}
+}
+
+func fileFromProto(f *hypervisorv1.File) File {
+	return File{Key: f.GetKey(), Storage: f.GetStorage(), Volume: f.GetVolume()}
 }
 
 func textsToProto(texts map[string]string) map[string]string {

@@ -84,9 +84,9 @@ func TestNodeHardware(t *testing.T) {
 		}
 	}
 	setAll(memdriver.Fault{Err: plugin.Errorf(plugin.Timeout, "late")})
-	b.Run(t, get("nothing came", "node1/hardware", 504, "timeout"))
+	b.Run(t, get("nothing came", "node1/hardware", 502, "hypervisor_error", `"reason":"timeout"`))
 	setAll(memdriver.Fault{Err: plugin.Errorf(plugin.Unsupported, "no sections")})
-	b.Run(t, get("it has none", "node1/hardware", 501, "unsupported"))
+	b.Run(t, get("it has none", "node1/hardware", 502, "hypervisor_error", `"reason":"unsupported"`))
 	setAll(memdriver.Fault{})
 	weak := b.cluster.NewToken(endpoint.Monitoring, "weak", memdriver.GuestAudit).Credential
 	b.Run(t,

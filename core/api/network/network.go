@@ -39,7 +39,7 @@ func Register(a *op.API, deps Deps) {
 		Timeout: changeTime,
 		Description: "Bridges, bonds, VLANs, physical NICs and what else a node has, with what is staged, asked of every node now; and which " +
 			"guests are on which bridge, as their configurations were last read (`as_of`; `unknown` counts those never read). A node that " +
-			"cannot be asked is among `errors` and does not fail the request.",
+			"cannot be asked, or does not answer within 5 s, is among `errors` and does not fail the request.",
 	})
 	op.Post(a, "/api/v1/network/bridges", h.create, op.Spec{
 		ID: "create_bridge", Summary: "Stage a new bridge, bond or VLAN", Tag: tag, Role: identity.Admin, On: op.Anywhere, Calls: true,
@@ -52,8 +52,8 @@ func Register(a *op.API, deps Deps) {
 		ID: "edit_bridge", Summary: "Stage a change of an interface", Tag: tag, Role: identity.Admin, On: op.Host, Calls: true,
 		Needs: endpoint.Lifecycle, Audit: op.Audit{Action: "network.edit", Target: "iface"}, Timeout: changeTime,
 		Description: "What is absent from `config` stays, null clears a setting; what this service does not know of the interface stays too. " +
-			"A change that guests on a bridge would notice is 409 `bridge_in_use` with `guests` until `confirm` holds the bridge's name; so is " +
-			"one while guests of the node were not read yet (`unknown`). An address that comes from the network (`dynamic`, `dynamic6`) ends " +
+			"A change that guests on a bridge would notice is 409 `bridge_in_use` with `guests` until `confirm` holds the interface's " +
+			"name, also where it is the NIC, bond or VLAN below the bridge; so is one while guests of the node were not read yet (`unknown`). An address that comes from the network (`dynamic`, `dynamic6`) ends " +
 			"with any change: 422 until `cidr` or `cidr6` says what shall be there instead.",
 	})
 	op.Delete(a, one, h.remove, op.Spec{
@@ -132,7 +132,7 @@ func (h handlers) createdAgain(ctx context.Context, made idempotency.Made) (any,
 type Named struct {
 	Node    string `path:"node" maxLength:"253" example:"pve1"`
 	Iface   string `path:"iface" maxLength:"64" example:"vmbr1"`
-	Confirm string `query:"confirm" maxLength:"64" doc:"The bridge's name, where guests are on it"`
+	Confirm string `query:"confirm" maxLength:"64" doc:"The interface's name, where guests are on it or on a bridge above it"`
 }
 
 func (n *Named) request(ctx context.Context) network.Request {

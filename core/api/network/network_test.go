@@ -18,6 +18,7 @@ import (
 	"github.com/hostler/hostler/core/db/dbtest"
 	"github.com/hostler/hostler/core/db/inventorytest"
 	"github.com/hostler/hostler/core/identity"
+	corenetwork "github.com/hostler/hostler/core/network"
 	"github.com/hostler/hostler/core/service"
 	"github.com/hostler/hostler/core/service/servicetest"
 	"github.com/hostler/hostler/internal/waittest"
@@ -30,8 +31,9 @@ import (
 // fixture has a hypervisor in memory with host 1 and two nodes. The first has the address at which the service reaches it on br0.
 type fixture struct {
 	*servicetest.Resource
-	t       *testing.T
-	cluster *memdriver.Cluster
+	t        *testing.T
+	cluster  *memdriver.Cluster
+	networks *corenetwork.Store
 }
 
 func newFixture(t *testing.T, tokens ...endpoint.Capability) *fixture {
@@ -44,6 +46,7 @@ func newFixture(t *testing.T, tokens ...endpoint.Capability) *fixture {
 		d.Network.Networks.Resolve = func(context.Context, string) ([]netip.Addr, error) {
 			return []netip.Addr{netip.MustParseAddr("10.0.0.10")}, nil
 		}
+		f.networks = d.Network.Networks
 		d.Network.Networks.Answers, d.Network.Networks.Steady = time.Second, 50*time.Millisecond
 		network.Register(a, d.Network)
 	}, func(c *service.Config) {
@@ -69,6 +72,25 @@ func newFixture(t *testing.T, tokens ...endpoint.Capability) *fixture {
 	}
 	f.ask("POST", "hosts/1/sync", "", apitest.Admin, 200, "")
 	return f
+}
+
+// However many nodes are silent, the list comes, and says of each that it did not answer or was not asked in time.
+func TestSilentNodesFailNoList(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.cluster.SetFault("nodenetwork", memdriver.Fault{Block: true})
+	f.networks.Each = 50 * time.Millisecond
+	got := f.ask("GET", "network/bridges", "", apitest.Viewer, 200, "", `"nodes":[]`, `"error":"timeout"`, "did not answer within 50ms")
+	if n := strings.Count(string(got.Body), `"error":"timeout"`); n != 2 {
+		t.Errorf("%d errors of two nodes", n)
+	}
+	dbtest.Exec(t, f.DB, `INSERT INTO nodes (cluster_id, host_id, name, status, seen_at)
+		SELECT 1, 1, 'silent' || i, 'online', now() FROM generate_series(1, 98) i`)
+	f.networks.Each, f.networks.All = time.Hour, 100*time.Millisecond
+	got = f.ask("GET", "network/bridges", "", apitest.Viewer, 200, "", `"nodes":[]`, "it was not asked in time")
+	if n := strings.Count(string(got.Body), `"error":"timeout"`); n != 100 {
+		t.Errorf("%d errors of a hundred nodes", n)
+	}
 }
 
 func (f *fixture) token(c endpoint.Capability) string {
@@ -278,6 +300,25 @@ func TestApply(t *testing.T) {
 	f.attach("web", "br1")
 	f.ask("DELETE", "network/bridges/1/node1/br1?confirm=br1", "", apitest.Admin, 200, "")
 	f.ask("POST", apply+"?plan=true", "", apitest.Admin, 200, "", "web loses its bridge br1.", `"is_self":false`)
+	f.ask("POST", "network/1/node1/revert", "", apitest.Admin, 200, "")
+
+	// What is below a bridge carries its guests too.
+	const below = "network/bridges/1/node1/eno2"
+	f.ask("PUT", below, `{"config":{"mtu":9000}}`, apitest.Admin, 409, "bridge_in_use", `"name":"web"`, `"confirm_phrase":"eno2"`,
+		"on the bridge br1, which stands on eno2")
+	f.ask("PUT", "network/bridges/1/node1/eno3", `{"config":{"mtu":9000}}`, apitest.Admin, 200, "")
+	f.ask("PUT", below+"?confirm=eno2", `{"config":{"mtu":9000}}`, apitest.Admin, 200, "")
+	f.ask("POST", apply+"?plan=true", "", apitest.Admin, 200, "", "web is on the bridge br1, of which eno2 below is changed.",
+		`"is_self":false`)
+	// A host that is connected to another node reaches this one by the address that the cluster tells.
+	dbtest.Exec(t, f.DB, `INSERT INTO hosts (driver, name, address, cluster_id, entry_node)
+		SELECT driver, 'other', '10.0.0.10:8006', cluster_id, entry_node FROM hosts`)
+	dbtest.Exec(t, f.DB, "UPDATE hosts SET entry_node = 'node2' WHERE id = 1")
+	dbtest.Exec(t, f.DB, "UPDATE nodes SET address = '10.0.0.99' WHERE name = 'node1'")
+	f.ask("POST", apply+"?plan=true", "", apitest.Admin, 200, "", "the address 10.0.0.99, at which the service reaches the node",
+		`"is_self":true`)
+	dbtest.Exec(t, f.DB, "UPDATE hosts SET entry_node = 'node1' WHERE id = 1")
+	dbtest.Exec(t, f.DB, "DELETE FROM hosts WHERE id <> 1")
 	f.ask("POST", "network/1/node1/revert", "", apitest.Admin, 200, "")
 
 	f.cluster.Stage("node1", hypervisor.Interface{Name: "br0", Type: hypervisor.InterfaceBridge, Autostart: true, CIDR: "10.0.0.10/24",

@@ -225,6 +225,9 @@ func (a *API) document(o *Operation, declared *huma.Operation) {
 		refs[http.StatusBadGateway], refs[http.StatusServiceUnavailable], refs[http.StatusGatewayTimeout] = "HypervisorFailed", "Unavailable",
 			"Timeout"
 	}
+	if o.Spec.Never504 {
+		delete(refs, http.StatusGatewayTimeout)
+	}
 	for status, name := range refs {
 		declared.Responses[strconv.Itoa(status)] = &huma.Response{Ref: "#/components/responses/" + name}
 	}

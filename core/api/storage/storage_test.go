@@ -333,6 +333,17 @@ func TestDeletionAsksThoseThatItHasTo(t *testing.T) {
 		f.ask("DELETE", path, `{"confirm":"a.iso"}`, apitest.Admin, 409, "volume_in_use", `"name":"web"`)
 	}
 	f.cluster.ChangeConfig(f.web.ID, func(c *hypervisor.Config) { c.Pending = nil })
+	// So may what is no disk, such as a hook script.
+	f.cluster.ChangeConfig(f.web.ID, func(c *hypervisor.Config) {
+		c.Files = []hypervisor.File{{Key: "hookscript", Storage: "nas", Volume: "nas:a.iso"}}
+	})
+	dbtest.Exec(t, f.DB, "DELETE FROM guest_details")
+	for range 2 {
+		f.ask("DELETE", path, `{"confirm":"a.iso"}`, apitest.Admin, 409, "volume_in_use", `"name":"web"`)
+	}
+	f.ask("DELETE", "storage/1/nas?plan=true", "", apitest.Owner, 200, "", "The VM web loses 1 of the scripts and snippets")
+	f.cluster.ChangeConfig(f.web.ID, func(c *hypervisor.Config) { c.Files = nil })
+	dbtest.Exec(t, f.DB, "DELETE FROM guest_details")
 	// One that uses it is enough.
 	f.cluster.ChangeConfig(f.web.ID, func(c *hypervisor.Config) {
 		c.Disks = append(c.Disks, hypervisor.Disk{Key: "ide2", Storage: "nas", Volume: "nas:a.iso", Removable: true})

@@ -36,7 +36,7 @@ func (g *guest) inherit(from hypervisor.Config) {
 	g.config = from
 	g.config.Mark, g.config.Protected = "", false
 	g.config.Disks, g.config.NICs = slices.Clone(from.Disks), slices.Clone(from.NICs)
-	g.config.Options = maps.Clone(from.Options)
+	g.config.Options, g.config.Files = maps.Clone(from.Options), slices.Clone(from.Files)
 	for i := range g.config.NICs {
 		if i < len(nics) {
 			g.config.NICs[i].MAC = nics[i].MAC
@@ -53,6 +53,7 @@ func (g *guest) resemble(other *guest) {
 func (g *guest) presentConfig() hypervisor.Config {
 	now := g.config
 	now.Name, now.Tags = g.Name, slices.Clone(g.Tags)
+	now.Files = slices.Clone(g.config.Files)
 	now.Disks, now.Options, now.NICs = slices.Clone(g.config.Disks), maps.Clone(g.config.Options), slices.Clone(g.config.NICs)
 	if now.Pending = maps.Clone(g.config.Pending); now.Pending == nil {
 		now.Pending = map[string]*string{}

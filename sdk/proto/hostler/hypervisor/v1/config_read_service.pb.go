@@ -140,6 +140,7 @@ type Config struct {
 	Options     map[string]string      `protobuf:"bytes,16,rep,name=options,proto3" json:"options,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// What waits for a restart, by the hypervisor's keys.
 	Pending       map[string]*OptionalText `protobuf:"bytes,17,rep,name=pending,proto3" json:"pending,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	Files         []*File                  `protobuf:"bytes,18,rep,name=files,proto3" json:"files,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -293,6 +294,74 @@ func (x *Config) GetPending() map[string]*OptionalText {
 	return nil
 }
 
+func (x *Config) GetFiles() []*File {
+	if x != nil {
+		return x.Files
+	}
+	return nil
+}
+
+// File is a volume that is no disk and no drive, and that a configuration names all the same.
+type File struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Key           string                 `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
+	Storage       string                 `protobuf:"bytes,2,opt,name=storage,proto3" json:"storage,omitempty"`
+	Volume        string                 `protobuf:"bytes,3,opt,name=volume,proto3" json:"volume,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *File) Reset() {
+	*x = File{}
+	mi := &file_hostler_hypervisor_v1_config_read_service_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *File) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*File) ProtoMessage() {}
+
+func (x *File) ProtoReflect() protoreflect.Message {
+	mi := &file_hostler_hypervisor_v1_config_read_service_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use File.ProtoReflect.Descriptor instead.
+func (*File) Descriptor() ([]byte, []int) {
+	return file_hostler_hypervisor_v1_config_read_service_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *File) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
+}
+
+func (x *File) GetStorage() string {
+	if x != nil {
+		return x.Storage
+	}
+	return ""
+}
+
+func (x *File) GetVolume() string {
+	if x != nil {
+		return x.Volume
+	}
+	return ""
+}
+
 // Disk is one disk or drive of a guest.
 type Disk struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -309,7 +378,7 @@ type Disk struct {
 
 func (x *Disk) Reset() {
 	*x = Disk{}
-	mi := &file_hostler_hypervisor_v1_config_read_service_proto_msgTypes[3]
+	mi := &file_hostler_hypervisor_v1_config_read_service_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -321,7 +390,7 @@ func (x *Disk) String() string {
 func (*Disk) ProtoMessage() {}
 
 func (x *Disk) ProtoReflect() protoreflect.Message {
-	mi := &file_hostler_hypervisor_v1_config_read_service_proto_msgTypes[3]
+	mi := &file_hostler_hypervisor_v1_config_read_service_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -334,7 +403,7 @@ func (x *Disk) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Disk.ProtoReflect.Descriptor instead.
 func (*Disk) Descriptor() ([]byte, []int) {
-	return file_hostler_hypervisor_v1_config_read_service_proto_rawDescGZIP(), []int{3}
+	return file_hostler_hypervisor_v1_config_read_service_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Disk) GetKey() string {
@@ -396,7 +465,7 @@ type OptionalText struct {
 
 func (x *OptionalText) Reset() {
 	*x = OptionalText{}
-	mi := &file_hostler_hypervisor_v1_config_read_service_proto_msgTypes[4]
+	mi := &file_hostler_hypervisor_v1_config_read_service_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -408,7 +477,7 @@ func (x *OptionalText) String() string {
 func (*OptionalText) ProtoMessage() {}
 
 func (x *OptionalText) ProtoReflect() protoreflect.Message {
-	mi := &file_hostler_hypervisor_v1_config_read_service_proto_msgTypes[4]
+	mi := &file_hostler_hypervisor_v1_config_read_service_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -421,7 +490,7 @@ func (x *OptionalText) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OptionalText.ProtoReflect.Descriptor instead.
 func (*OptionalText) Descriptor() ([]byte, []int) {
-	return file_hostler_hypervisor_v1_config_read_service_proto_rawDescGZIP(), []int{4}
+	return file_hostler_hypervisor_v1_config_read_service_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *OptionalText) GetText() string {
@@ -440,7 +509,7 @@ const file_hostler_hypervisor_v1_config_read_service_proto_rawDesc = "" +
 	"\x06target\x18\x01 \x01(\v2\x19.hostler.plugin.v1.TargetR\x06target\x125\n" +
 	"\x05guest\x18\x02 \x01(\v2\x1f.hostler.hypervisor.v1.GuestRefR\x05guest\"G\n" +
 	"\x0eConfigResponse\x125\n" +
-	"\x06config\x18\x01 \x01(\v2\x1d.hostler.hypervisor.v1.ConfigR\x06config\"\xb9\x06\n" +
+	"\x06config\x18\x01 \x01(\v2\x1d.hostler.hypervisor.v1.ConfigR\x06config\"\xec\x06\n" +
 	"\x06Config\x12\x16\n" +
 	"\x06digest\x18\x01 \x01(\tR\x06digest\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12 \n" +
@@ -460,7 +529,8 @@ const file_hostler_hypervisor_v1_config_read_service_proto_rawDesc = "" +
 	"\x05disks\x18\x0e \x03(\v2\x1b.hostler.hypervisor.v1.DiskR\x05disks\x12.\n" +
 	"\x04nics\x18\x0f \x03(\v2\x1a.hostler.hypervisor.v1.NICR\x04nics\x12D\n" +
 	"\aoptions\x18\x10 \x03(\v2*.hostler.hypervisor.v1.Config.OptionsEntryR\aoptions\x12D\n" +
-	"\apending\x18\x11 \x03(\v2*.hostler.hypervisor.v1.Config.PendingEntryR\apending\x1a:\n" +
+	"\apending\x18\x11 \x03(\v2*.hostler.hypervisor.v1.Config.PendingEntryR\apending\x121\n" +
+	"\x05files\x18\x12 \x03(\v2\x1b.hostler.hypervisor.v1.FileR\x05files\x1a:\n" +
 	"\fOptionsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1a_\n" +
@@ -474,7 +544,11 @@ const file_hostler_hypervisor_v1_config_read_service_proto_rawDesc = "" +
 	"_memory_mbB\r\n" +
 	"\v_balloon_mbB\n" +
 	"\n" +
-	"\b_swap_mb\"\xbc\x01\n" +
+	"\b_swap_mb\"J\n" +
+	"\x04File\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x18\n" +
+	"\astorage\x18\x02 \x01(\tR\astorage\x12\x16\n" +
+	"\x06volume\x18\x03 \x01(\tR\x06volume\"\xbc\x01\n" +
 	"\x04Disk\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x18\n" +
 	"\astorage\x18\x02 \x01(\tR\astorage\x12\x16\n" +
@@ -503,35 +577,37 @@ func file_hostler_hypervisor_v1_config_read_service_proto_rawDescGZIP() []byte {
 	return file_hostler_hypervisor_v1_config_read_service_proto_rawDescData
 }
 
-var file_hostler_hypervisor_v1_config_read_service_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
+var file_hostler_hypervisor_v1_config_read_service_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
 var file_hostler_hypervisor_v1_config_read_service_proto_goTypes = []any{
 	(*ConfigRequest)(nil),  // 0: hostler.hypervisor.v1.ConfigRequest
 	(*ConfigResponse)(nil), // 1: hostler.hypervisor.v1.ConfigResponse
 	(*Config)(nil),         // 2: hostler.hypervisor.v1.Config
-	(*Disk)(nil),           // 3: hostler.hypervisor.v1.Disk
-	(*OptionalText)(nil),   // 4: hostler.hypervisor.v1.OptionalText
-	nil,                    // 5: hostler.hypervisor.v1.Config.OptionsEntry
-	nil,                    // 6: hostler.hypervisor.v1.Config.PendingEntry
-	(*v1.Target)(nil),      // 7: hostler.plugin.v1.Target
-	(*GuestRef)(nil),       // 8: hostler.hypervisor.v1.GuestRef
-	(*NIC)(nil),            // 9: hostler.hypervisor.v1.NIC
+	(*File)(nil),           // 3: hostler.hypervisor.v1.File
+	(*Disk)(nil),           // 4: hostler.hypervisor.v1.Disk
+	(*OptionalText)(nil),   // 5: hostler.hypervisor.v1.OptionalText
+	nil,                    // 6: hostler.hypervisor.v1.Config.OptionsEntry
+	nil,                    // 7: hostler.hypervisor.v1.Config.PendingEntry
+	(*v1.Target)(nil),      // 8: hostler.plugin.v1.Target
+	(*GuestRef)(nil),       // 9: hostler.hypervisor.v1.GuestRef
+	(*NIC)(nil),            // 10: hostler.hypervisor.v1.NIC
 }
 var file_hostler_hypervisor_v1_config_read_service_proto_depIdxs = []int32{
-	7, // 0: hostler.hypervisor.v1.ConfigRequest.target:type_name -> hostler.plugin.v1.Target
-	8, // 1: hostler.hypervisor.v1.ConfigRequest.guest:type_name -> hostler.hypervisor.v1.GuestRef
-	2, // 2: hostler.hypervisor.v1.ConfigResponse.config:type_name -> hostler.hypervisor.v1.Config
-	3, // 3: hostler.hypervisor.v1.Config.disks:type_name -> hostler.hypervisor.v1.Disk
-	9, // 4: hostler.hypervisor.v1.Config.nics:type_name -> hostler.hypervisor.v1.NIC
-	5, // 5: hostler.hypervisor.v1.Config.options:type_name -> hostler.hypervisor.v1.Config.OptionsEntry
-	6, // 6: hostler.hypervisor.v1.Config.pending:type_name -> hostler.hypervisor.v1.Config.PendingEntry
-	4, // 7: hostler.hypervisor.v1.Config.PendingEntry.value:type_name -> hostler.hypervisor.v1.OptionalText
-	0, // 8: hostler.hypervisor.v1.ConfigReadService.Config:input_type -> hostler.hypervisor.v1.ConfigRequest
-	1, // 9: hostler.hypervisor.v1.ConfigReadService.Config:output_type -> hostler.hypervisor.v1.ConfigResponse
-	9, // [9:10] is the sub-list for method output_type
-	8, // [8:9] is the sub-list for method input_type
-	8, // [8:8] is the sub-list for extension type_name
-	8, // [8:8] is the sub-list for extension extendee
-	0, // [0:8] is the sub-list for field type_name
+	8,  // 0: hostler.hypervisor.v1.ConfigRequest.target:type_name -> hostler.plugin.v1.Target
+	9,  // 1: hostler.hypervisor.v1.ConfigRequest.guest:type_name -> hostler.hypervisor.v1.GuestRef
+	2,  // 2: hostler.hypervisor.v1.ConfigResponse.config:type_name -> hostler.hypervisor.v1.Config
+	4,  // 3: hostler.hypervisor.v1.Config.disks:type_name -> hostler.hypervisor.v1.Disk
+	10, // 4: hostler.hypervisor.v1.Config.nics:type_name -> hostler.hypervisor.v1.NIC
+	6,  // 5: hostler.hypervisor.v1.Config.options:type_name -> hostler.hypervisor.v1.Config.OptionsEntry
+	7,  // 6: hostler.hypervisor.v1.Config.pending:type_name -> hostler.hypervisor.v1.Config.PendingEntry
+	3,  // 7: hostler.hypervisor.v1.Config.files:type_name -> hostler.hypervisor.v1.File
+	5,  // 8: hostler.hypervisor.v1.Config.PendingEntry.value:type_name -> hostler.hypervisor.v1.OptionalText
+	0,  // 9: hostler.hypervisor.v1.ConfigReadService.Config:input_type -> hostler.hypervisor.v1.ConfigRequest
+	1,  // 10: hostler.hypervisor.v1.ConfigReadService.Config:output_type -> hostler.hypervisor.v1.ConfigResponse
+	10, // [10:11] is the sub-list for method output_type
+	9,  // [9:10] is the sub-list for method input_type
+	9,  // [9:9] is the sub-list for extension type_name
+	9,  // [9:9] is the sub-list for extension extendee
+	0,  // [0:9] is the sub-list for field type_name
 }
 
 func init() { file_hostler_hypervisor_v1_config_read_service_proto_init() }
@@ -542,15 +618,15 @@ func file_hostler_hypervisor_v1_config_read_service_proto_init() {
 	file_hostler_hypervisor_v1_guest_ref_proto_init()
 	file_hostler_hypervisor_v1_nic_proto_init()
 	file_hostler_hypervisor_v1_config_read_service_proto_msgTypes[2].OneofWrappers = []any{}
-	file_hostler_hypervisor_v1_config_read_service_proto_msgTypes[3].OneofWrappers = []any{}
 	file_hostler_hypervisor_v1_config_read_service_proto_msgTypes[4].OneofWrappers = []any{}
+	file_hostler_hypervisor_v1_config_read_service_proto_msgTypes[5].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_hostler_hypervisor_v1_config_read_service_proto_rawDesc), len(file_hostler_hypervisor_v1_config_read_service_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   7,
+			NumMessages:   8,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
