@@ -49,6 +49,10 @@ type summary struct {
 		}
 		Requests *float64 `json:"requests_per_minute"`
 	} `json:"by_cluster"`
+	Load struct {
+		Requests     *float64 `json:"requests_per_minute"`
+		RequestsHour *float64 `json:"requests_per_minute_1h"`
+	}
 	ByHost []struct {
 		Name         string
 		Requests     *float64 `json:"requests_per_minute"`
@@ -318,6 +322,9 @@ func TestStates(t *testing.T) {
 	s := summaryOf(t, r, apitest.Viewer)
 	if got := hosts(s); got != "alone ? ? ? ?; rack1 2 0.25 2 0.25; rack2 4 0.25 4 0.25; " {
 		t.Errorf("the hosts are %s", got)
+	}
+	if number(s.Load.Requests) != "6" || number(s.Load.RequestsHour) != "6" {
+		t.Errorf("all hosts together are %+v", s.Load)
 	}
 	prod := s.ByCluster[0] // without quorum
 	if prod.Name != "prod" || prod.Quorate == nil || *prod.Quorate || *prod.QuorumAsOf != "2026-01-31T12:00:00Z" ||

@@ -368,6 +368,60 @@ func TestSenderThatLeaves(t *testing.T) {
 	}
 }
 
+// While a file arrives the upload tells how much of it has, and while it is sent on its job tells how much has gone.
+func TestHowFarAnUploadHasCome(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, memdriver.Tokens)
+	const id, size = "upload-that-is-looked-at", 64 << 20
+	var seen upload.Upload
+	left := int64(size)
+	body := readerFunc(func(p []byte) (int, error) {
+		// The second half comes slowly until somebody has seen how far it is.
+		if left <= size/2 && seen.Received == 0 {
+			f.Get(t, "hosts/1/uploads/"+id, &seen)
+			p = p[:min(len(p), 1<<10)]
+		}
+		if left == 0 {
+			return 0, io.EOF
+		}
+		n := min(int64(len(p)), left)
+		left -= n
+		return int(n), nil
+	})
+	f.Cluster.SetFault("upload", memdriver.Fault{Delay: 2 * time.Second, Late: true})
+	started, err := f.Uploads.Receive(t.Context(), upload.Request{ID: id, HostID: 1, TeamID: 1, Storage: "local", Size: size},
+		once(upload.Part{Field: "file", File: true, FileName: "a.iso", Body: body}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if seen.Received <= 0 || seen.Received >= size || seen.Status != "receiving" || seen.Name != "a.iso" ||
+		seen.Size == nil || *seen.Size != size {
+		t.Errorf("while it arrived it was %+v", seen)
+	}
+	f.start()
+	var j job.View
+	waittest.Until(t, "the job has told how much has gone", func() bool {
+		f.Get(t, fmt.Sprintf("jobs/%d", started.Job.ID), &j)
+		return j.Progress != nil && *j.Progress > 0 && *j.Progress <= 1
+	})
+}
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
+// once gives one part of a form.
+func once(part upload.Part) func() (upload.Part, error) {
+	given := false
+	return func() (upload.Part, error) {
+		if given {
+			return upload.Part{}, io.EOF
+		}
+		given = true
+		return part, nil
+	}
+}
+
 type leaves func()
 
 func (l leaves) Read([]byte) (int, error) {
