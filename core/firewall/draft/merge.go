@@ -57,7 +57,19 @@ func sameEffect(a, b sdk.Rule) bool {
 }
 
 // merger is two lists merged.
-type merger struct{ entries []*entry }
+type merger struct {
+	entries []*entry
+	// moving counts the entries whose change decides something, and groups those of them that stand for a group.
+	moving, groups int
+}
+
+// direction is the one that the entry is about.
+func (e *entry) direction() string {
+	if e.was != nil && (e.is == nil || e.was.Direction == sdk.DirectionGroup) {
+		return e.was.Direction
+	}
+	return e.is.Direction
+}
 
 // merge merges two lists: what they have in common, in the same order, is one entry. A rule that only decides alike, or is only switched,
 // stays in its place.
@@ -101,7 +113,21 @@ func merge(from, to []sdk.Rule) *merger {
 			i, j = i+1, j+1
 		}
 	}
+	m.count()
 	return m
+}
+
+// count is made once all entries are there.
+func (m *merger) count() {
+	for _, e := range m.entries {
+		if e.done || e.neutral() {
+			continue
+		}
+		m.moving++
+		if e.direction() == sdk.DirectionGroup {
+			m.groups++
+		}
+	}
 }
 
 // gap adds what stands between two common rules.
@@ -127,9 +153,7 @@ func (m *merger) gap(gone, made []sdk.Rule) {
 }
 
 // moves reports whether something changes a verdict.
-func (m *merger) moves() bool {
-	return slices.ContainsFunc(m.entries, func(e *entry) bool { return !e.done && !e.neutral() })
-}
+func (m *merger) moves() bool { return m.moving > 0 }
 
 // halves reports whether all that changes either only closes or only opens.
 func (m *merger) halves() bool {
@@ -162,4 +186,36 @@ func (o *order) rules(i int, m *merger, chosen func(*entry) bool, backward bool)
 		}
 		e.done = true
 	}
+}
+
+// fuse makes one step of a rule that is replaced, where nothing else changes a verdict: that leads from the one state to the other in one
+// moment.
+func (o *order) fuse(merged []*merger, names map[string]effect) {
+	if len(names) > 0 {
+		return
+	}
+	var of *merger
+	first, moving := -1, 0
+	for i, m := range merged {
+		if len(o.options(i)) > 0 {
+			return
+		}
+		for k, e := range m.entries {
+			if e.done || e.neutral() {
+				continue
+			}
+			if moving++; moving == 1 {
+				of, first = m, k
+			}
+		}
+	}
+	if moving != 2 || first+1 == len(of.entries) {
+		return
+	}
+	made, gone := of.entries[first], of.entries[first+1]
+	if gone.done || gone.neutral() || made.was != nil || gone.is != nil {
+		return
+	}
+	made.was = gone.was
+	of.entries = slices.Delete(of.entries, first+1, first+2)
 }

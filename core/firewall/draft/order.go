@@ -41,24 +41,28 @@ type order struct {
 	steps     []step
 	// doubts says why something may be open in between that is open neither before nor after.
 	doubts []string
+	// moving counts what is to change that decides something.
+	moving int
 }
 
-// plan gives the steps from some states to others of the same scopes, and why the order cannot promise what it should.
+// inOrder gives the steps from some states to others of the same scopes, and why the order cannot promise what it should.
 func inOrder(from, to []sdk.State) (steps []step, doubts []string) {
 	o := &order{now: slices.Clone(from), goal: to}
 	merged := make([]*merger, len(from))
 	for i := range from {
 		o.now[i].Digests = sdk.Digests{}
 		merged[i] = merge(from[i].Rules, to[i].Rules)
+		o.moving += merged[i].moving + len(changedOptions(from[i].Options, to[i].Options))
 	}
 	names := o.names()
+	o.fuse(merged, names)
 	pivots := o.pivots(merged, names)
 	o.clusterSwitch(false)
 	o.create()
 	o.neutral(merged)
 	o.closing(merged, names, pivots)
 	o.middle(merged, names, pivots)
-	o.opening(merged, names, pivots)
+	o.opening(merged, names)
 	o.remove()
 	o.clusterSwitch(true)
 	return o.steps, o.doubts
@@ -223,6 +227,12 @@ func (o *order) options(i int) []string {
 	return names
 }
 
+// switched reports whether a scope is still to be switched, on or off.
+func (o *order) switched(i int, on bool) bool {
+	goal := o.goal[i].Options.Enable
+	return slices.Contains(o.options(i), sdk.OptionEnable) && goal != nil && *goal == on
+}
+
 func (o *order) optionsOf(i int, want ...effect) []string {
 	return slices.DeleteFunc(o.options(i), func(n string) bool {
 		return !slices.Contains(want, optionEffect(n, o.now[i].Options, o.goal[i].Options))
@@ -246,20 +256,17 @@ func (o *order) neutral(merged []*merger) {
 func (o *order) closing(merged []*merger, names map[string]effect, pivots []int) {
 	for i := range o.now {
 		o.members(i, names, closes)
-		if slices.Contains(pivots, i) {
-			continue
-		}
-		o.rules(i, merged[i], func(e *entry) bool { return e.effect() == closes }, false)
-		o.changeOptions(i, o.optionsOf(i, closes))
+		halved := o.halved(i, pivots)
+		o.rules(i, merged[i], func(e *entry) bool { return halved(e.direction()) && e.effect() == closes }, false)
+		o.changeOptions(i, slices.DeleteFunc(o.optionsOf(i, closes), func(n string) bool { return !halved(optionDirection(n)) }))
 	}
 }
 
-func (o *order) opening(merged []*merger, names map[string]effect, pivots []int) {
+// opening does all that is left.
+func (o *order) opening(merged []*merger, names map[string]effect) {
 	for i := range o.now {
-		if !slices.Contains(pivots, i) {
-			o.rules(i, merged[i], func(e *entry) bool { return e.effect() == opens }, false)
-			o.changeOptions(i, o.options(i))
-		}
+		o.rules(i, merged[i], func(*entry) bool { return true }, false)
+		o.changeOptions(i, o.options(i))
 		o.members(i, names, opens)
 	}
 }
@@ -267,13 +274,27 @@ func (o *order) opening(merged []*merger, names map[string]effect, pivots []int)
 // middle carries the pivots over, and all that neither only closes nor only opens.
 func (o *order) middle(merged []*merger, names map[string]effect, pivots []int) {
 	for _, i := range pivots {
-		o.rules(i, merged[i], func(e *entry) bool { return e.comes() }, false)
+		if o.switched(i, false) { // what is off lets all through, as it shall
+			o.changeOptions(i, []string{sdk.OptionEnable})
+		}
+		halved := o.halved(i, pivots)
+		o.rules(i, merged[i], func(e *entry) bool { return !halved(e.direction()) && e.comes() }, false)
 	}
 	for _, i := range pivots {
-		o.changeOptions(i, o.options(i))
+		on, halved := o.switched(i, true), o.halved(i, pivots) // what is off still lets all through, as before
+		o.changeOptions(i, slices.DeleteFunc(o.options(i), func(n string) bool {
+			return on && n == sdk.OptionEnable || halved(optionDirection(n)) && optionEffect(n, o.now[i].Options, o.goal[i].Options) == opens
+		}))
 	}
 	for _, i := range slices.Backward(pivots) {
-		o.rules(i, merged[i], func(e *entry) bool { return !e.comes() }, true)
+		halved := o.halved(i, pivots)
+		o.rules(i, merged[i], func(e *entry) bool { return !halved(e.direction()) && !e.comes() }, true)
+		if o.switched(i, true) {
+			o.changeOptions(i, []string{sdk.OptionEnable})
+		}
+	}
+	if o.moving > 1 && slices.ContainsFunc(pivots, func(i int) bool { return isHost(o.now[i].Scope) && merged[i].groups > 0 }) {
+		o.doubts = append(o.doubts, "a group changes its place, which has rules for both directions")
 	}
 	before := len(o.steps)
 	for i := range o.now {
@@ -294,6 +315,28 @@ func (o *order) middle(merged []*merger, names map[string]effect, pivots []int) 
 	}
 }
 
+// halved says which directions of a scope go by halves. From one node to another a packet passes rules of the cluster twice, so that of
+// a pivot that hosts have only what comes in goes straight, as this service does.
+func (o *order) halved(i int, pivots []int) func(direction string) bool {
+	pivot, host := slices.Contains(pivots, i), isHost(o.now[i].Scope)
+	return func(direction string) bool {
+		return !pivot || host && (direction == sdk.DirectionOut || direction == sdk.DirectionForward)
+	}
+}
+
+func isHost(s sdk.Scope) bool { return s.Kind == sdk.ClusterScope || s.Kind == sdk.NodeScope }
+
+// optionDirection is the direction of a policy.
+func optionDirection(name string) string {
+	switch name {
+	case sdk.OptionPolicyOut:
+		return sdk.DirectionOut
+	case sdk.OptionPolicyForward:
+		return sdk.DirectionForward
+	}
+	return sdk.DirectionIn
+}
+
 // pivots are the scopes that go straight: none while names change their meaning that rules have.
 func (o *order) pivots(merged []*merger, names map[string]effect) (pivots []int) {
 	if len(names) > 0 {
@@ -310,7 +353,8 @@ func (o *order) pivots(merged []*merger, names map[string]effect) (pivots []int)
 	}
 	var best = -1
 	for i := range o.now {
-		if moves(i) && !slices.Contains(pivots, i) && (best < 0 || halved(best) && !halved(i)) {
+		// A group is in more than one chain.
+		if moves(i) && o.now[i].Scope.Kind != sdk.GroupScope && !slices.Contains(pivots, i) && (best < 0 || halved(best) && !halved(i)) {
 			best = i
 		}
 	}
