@@ -43,7 +43,7 @@ import (
 // deps is what the API works with: the parts, resource by resource.
 func (s *Service) deps() api.Deps {
 	c := &s.config
-	firewalls := &firewall.Store{Hosts: s.Hosts, Backends: c.Firewalls}
+	firewalls := &firewall.Store{DB: c.DB, Hosts: s.Hosts, Backends: c.Firewalls}
 	figures := newMetrics(c.DB, c.Plugins, s.Poller, s.Receiver, s.Load)
 	return api.Deps{
 		Authenticator: s.Users, Resolver: op.ScopeResolver{DB: c.DB}, Recorder: audit.Recorder{DB: c.DB}, Rights: s.Users,

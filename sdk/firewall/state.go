@@ -227,7 +227,8 @@ func (o Options) check() error {
 
 // Equal reports whether two states are the same but for their digests. The order of rules counts, and that of all else does not.
 func (s State) Equal(other State) bool {
-	return s.Scope.Same(other.Scope) && s.Absent == other.Absent && s.Comment == other.Comment && slices.EqualFunc(s.Rules, other.Rules, sameRule) &&
+	return s.Scope.Same(other.Scope) && s.Absent == other.Absent && s.Comment == other.Comment &&
+		slices.EqualFunc(s.Rules, other.Rules, sameRule) &&
 		slices.Equal(sorted(s.Aliases, Alias.key), sorted(other.Aliases, Alias.key)) &&
 		slices.EqualFunc(sorted(s.IPSets, IPSetState.key), sorted(other.IPSets, IPSetState.key), IPSetState.same) &&
 		s.Options.Equal(other.Options)
