@@ -79,8 +79,8 @@ type Queue struct {
 	// beside are the kinds whose jobs take no slot.
 	beside map[string]bool
 	river  *river.Client[pgx.Tx]
-	locks   *locks
-	hub     *Hub
+	locks  *locks
+	hub    *Hub
 
 	suspension *suspension
 

@@ -187,9 +187,9 @@ func (w world) String() string {
 // the verdict of one of the two.
 func TestNothingIsOpenInBetween(t *testing.T) {
 	t.Parallel()
-	rounds, promised, doubted := 200_000, 0, 0
+	rounds, promised, doubted := 3000, 0, 0
 	if testing.Short() {
-		rounds = 2000
+		rounds = 300
 	}
 	for seed := range uint64(rounds) {
 		r := rand.New(rand.NewPCG(seed, 7))
