@@ -73,8 +73,8 @@ func (f *Firewall) CreateAlias(ctx context.Context, scope firewall.Scope, alias 
 	})
 }
 
-// ChangeAlias implements firewall.Aliaser. The hypervisor replaces all of an alias, and its name by the way in which the path writes it: so
-// what stays is read before, and the digest of that goes with the change.
+// ChangeAlias implements firewall.Aliaser. The hypervisor replaces all of an alias, and writes its name as the path does: so what stays is
+// read before, and the digest of that goes with the change.
 func (f *Firewall) ChangeAlias(ctx context.Context, scope firewall.Scope, name string, change firewall.AliasChange) error {
 	at, err := objectsOf(scope, "aliases")
 	if err != nil {

@@ -86,8 +86,8 @@ func (f *Firewall) DeleteIPSet(ctx context.Context, scope firewall.Scope, name s
 	})
 }
 
-// freshSets compares a digest with that of a list of sets. It asks to rename one that cannot be there: the hypervisor refuses that after it
-// has compared the digest, so nothing is changed, and who may change sets need not be allowed to read them.
+// freshSets compares a digest with that of a list of sets. It asks to rename one that cannot be there: the hypervisor refuses that after
+// it has compared the digest, so nothing is changed, and who may change sets need not be allowed to read them.
 func (f *Firewall) freshSets(ctx context.Context, at place, digest string) error {
 	if digest == "" {
 		return nil

@@ -53,7 +53,8 @@ func (f *Firewall) members(ctx context.Context, at place) ([]firewall.IPSetMembe
 }
 
 // AddIPSetMember implements firewall.IPSetMemberEditor. The hypervisor looks at no digest then, and takes bits of the host off a network.
-func (f *Firewall) AddIPSetMember(ctx context.Context, scope firewall.Scope, set string, member firewall.IPSetMember, digest string) error {
+func (f *Firewall) AddIPSetMember(ctx context.Context, scope firewall.Scope, set string, member firewall.IPSetMember,
+	digest string) error {
 	at, err := setAt(scope, set)
 	if err != nil {
 		return err
@@ -77,7 +78,8 @@ func (f *Firewall) AddIPSetMember(ctx context.Context, scope firewall.Scope, set
 
 // ChangeIPSetMember implements firewall.IPSetMemberEditor. The hypervisor replaces all of a member: so what stays is read before, and the
 // digest of that goes with the change.
-func (f *Firewall) ChangeIPSetMember(ctx context.Context, scope firewall.Scope, set, cidr string, change firewall.IPSetMemberChange) error {
+func (f *Firewall) ChangeIPSetMember(ctx context.Context, scope firewall.Scope, set, cidr string,
+	change firewall.IPSetMemberChange) error {
 	at, err := setAt(scope, set)
 	if err != nil {
 		return err
@@ -145,8 +147,8 @@ func (f *Firewall) member(ctx context.Context, at place, cidr, digest string) (f
 	return members[i], now, nil
 }
 
-// freshMembers compares a digest with that of a set's members. It asks to change one that cannot be there: the hypervisor refuses that after
-// it has compared the digest, so nothing is changed, and who may change sets need not be allowed to read them.
+// freshMembers compares a digest with that of a set's members. It asks to change one that cannot be there: the hypervisor refuses that
+// after it has compared the digest, so nothing is changed, and who may change sets need not be allowed to read them.
 func (f *Firewall) freshMembers(ctx context.Context, at place, digest string) error {
 	if digest == "" {
 		return nil

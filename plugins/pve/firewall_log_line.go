@@ -57,8 +57,8 @@ func chainDirection(chain string) string {
 	return ""
 }
 
-// readPacket reads what the kernel writes of a packet: NAME=VALUE, each once. An error of ICMP has the packet that it is about in brackets.
-// On a bridge both interfaces are the bridge, and its ports tell more.
+// readPacket reads what the kernel writes of a packet: NAME=VALUE, each once. An error of ICMP has the packet that it is about in
+// brackets. On a bridge both interfaces are the bridge, and its ports tell more.
 func readPacket(entry *firewall.LogEntry, text string) {
 	text, _, _ = strings.Cut(text, "[")
 	fields := map[string]string{}

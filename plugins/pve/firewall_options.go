@@ -14,8 +14,8 @@ import (
 
 var _ firewall.Optioner = (*Firewall)(nil)
 
-// Options implements firewall.Optioner. The hypervisor has options for guests that do not exist, too: none. Where the cluster's firewall is
-// switched on for a minute only, it is on until then.
+// Options implements firewall.Optioner. The hypervisor has options for guests that do not exist, too: none. Where the cluster's firewall
+// is switched on for a minute only, it is on until then.
 func (f *Firewall) Options(ctx context.Context, scope firewall.Scope) (firewall.Options, error) {
 	at, err := placeOf(scope, "options")
 	if err != nil {
@@ -84,7 +84,8 @@ func optionsForm(change firewall.OptionsChange) (url.Values, error) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(set.Other)) {
-		if !optionName.MatchString(name) || slices.Contains(optionParameters, name) || form.Has(name) || set.Flag(name) != nil || set.Text(name) != nil {
+		known := set.Flag(name) != nil || set.Text(name) != nil // which have a place of their own
+		if known || !optionName.MatchString(name) || slices.Contains(optionParameters, name) {
 			return nil, noSuchOption(name)
 		}
 		if err := optionInto(form, name, set.Other[name]); err != nil {
