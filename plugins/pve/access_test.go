@@ -51,21 +51,22 @@ func TestPermissions(t *testing.T) {
 				Paths: []string{"/"},
 			}},
 		"proper": {endpoint.Monitoring, w.token("/", true, monitoring...), hypervisor.Permissions{
-			Paths: []string{"/"}, Recommended: []string{"VM.GuestAgent.Audit"},
+			Paths: []string{"/"}, Recommended: []string{"Sys.Syslog", "VM.GuestAgent.Audit"},
 		}},
 		"nothing missing, nothing to recommend": {endpoint.Lifecycle,
 			w.token("/", true, append(lifecycle, "SDN.Use", "VM.Config.HWType", "VM.Config.CDROM",
-				"Datastore.AllocateTemplate", "Sys.AccessNetwork")...),
+				"Datastore.AllocateTemplate", "Sys.AccessNetwork", "VM.Audit", "Sys.Audit")...),
 			hypervisor.Permissions{
 				Paths: []string{"/"},
 			}},
 		"nothing at all": {endpoint.NodePower, w.token("/", true), hypervisor.Permissions{Missing: []string{"Sys.PowerMgmt"}}},
 		"one missing, one too much": {endpoint.Monitoring,
-			w.token("/", true, append(without(monitoring, "SDN.Audit"), "Sys.Modify", "VM.GuestAgent.Audit")...), hypervisor.Permissions{
+			w.token("/", true, append(without(monitoring, "SDN.Audit"), "Sys.Modify", "VM.GuestAgent.Audit",
+				"Sys.Syslog")...), hypervisor.Permissions{
 				Missing: []string{"SDN.Audit"}, Extra: []string{"Sys.Modify"},
 			}},
 		"does not go on below": {endpoint.Monitoring, w.token("/", false, monitoring...), hypervisor.Permissions{
-			Missing: sorted(slices.Clone(monitoring)), Recommended: []string{"VM.GuestAgent.Audit"},
+			Missing: sorted(slices.Clone(monitoring)), Recommended: []string{"Sys.Syslog", "VM.GuestAgent.Audit"},
 		}},
 		"a pool": {endpoint.Backup, w.token("/pool/a", true, pve.Privileges(endpoint.Backup)...),
 			hypervisor.Permissions{Paths: []string{"/pool/a"}, Recommended: restoring}},
@@ -98,9 +99,9 @@ func TestPermissions(t *testing.T) {
 func TestPermissionsOnOldReleases(t *testing.T) {
 	t.Parallel()
 	for version, c := range map[string]struct{ missing, recommended []string }{
-		"6.4-13": {[]string{"Datastore.Audit"}, nil},
-		"7.4-16": {[]string{"Datastore.Audit", "Pool.Audit"}, nil},
-		"9.2.11": {[]string{"Datastore.Audit", "Pool.Audit"}, []string{"VM.GuestAgent.Audit"}},
+		"6.4-13": {[]string{"Datastore.Audit"}, []string{"Sys.Syslog"}},
+		"7.4-16": {[]string{"Datastore.Audit", "Pool.Audit"}, []string{"Sys.Syslog"}},
+		"9.2.11": {[]string{"Datastore.Audit", "Pool.Audit"}, []string{"Sys.Syslog", "VM.GuestAgent.Audit"}},
 	} {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()

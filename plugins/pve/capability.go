@@ -22,9 +22,12 @@ const nodeShell = "Sys.Console"
 
 var roles = map[endpoint.Capability]role{
 	endpoint.Monitoring: {
-		name:        "ServiceAudit",
-		privileges:  []string{"VM.Audit", "Datastore.Audit", "Sys.Audit", "Pool.Audit", "SDN.Audit"},
-		recommended: []string{"VM.GuestAgent.Audit"},
+		name:       "ServiceAudit",
+		privileges: []string{"VM.Audit", "Datastore.Audit", "Sys.Audit", "Pool.Audit", "SDN.Audit"},
+		// The last is for the firewall's log of nodes. That of guests is for who may open their consoles: nothing to recommend for a token
+		// that reads, but fine where somebody gave it.
+		recommended: []string{"VM.GuestAgent.Audit", "Sys.Syslog"},
+		optional:    []string{"VM.Console"},
 	},
 	endpoint.Lifecycle: {
 		name: "ServiceLifecycle",
@@ -33,8 +36,11 @@ var roles = map[endpoint.Capability]role{
 			"VM.Allocate", "VM.Clone", "VM.Snapshot", "VM.Snapshot.Rollback", "VM.Migrate", "Sys.Modify",
 			"Datastore.Allocate", "Datastore.AllocateSpace",
 		},
-		// The last is for downloads, which a node makes out of its own network.
-		recommended: []string{"SDN.Use", "VM.Config.HWType", "VM.Config.CDROM", "Datastore.AllocateTemplate", "Sys.AccessNetwork"},
+		// Sys.AccessNetwork is for downloads, which a node makes out of its own network. The last two are for changes of a firewall that keep
+		// a part of what is there, and to tell where a new rule stands.
+		recommended: []string{
+			"SDN.Use", "VM.Config.HWType", "VM.Config.CDROM", "Datastore.AllocateTemplate", "Sys.AccessNetwork", "VM.Audit", "Sys.Audit",
+		},
 	},
 	endpoint.Console: {
 		name:       "ServiceConsole",

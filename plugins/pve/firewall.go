@@ -2,6 +2,7 @@ package pve
 
 import (
 	"context"
+	"strings"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -15,13 +16,11 @@ import (
 // Backend is the firewall backend of Proxmox VE. It shares the driver's connections.
 type Backend struct{ driver *Driver }
 
-// Firewall is the firewall of one endpoint seen through one token.
+// Firewall is the firewall of one endpoint seen through one token. A list is one request. A change is one, too, and another one before it
+// where the hypervisor itself would not look: whether a guest is there, whether a digest still holds, what stays as it is.
 type Firewall struct{ host *Host }
 
-var (
-	_ firewall.Backend    = (*Backend)(nil)
-	_ firewall.RuleLister = (*Firewall)(nil)
-)
+var _ firewall.Backend = (*Backend)(nil)
 
 // NewBackend makes the firewall backend of a driver.
 func NewBackend(driver *Driver) *Backend { return &Backend{driver: driver} }
@@ -35,12 +34,30 @@ func Services(log hclog.Logger) []plugin.Service {
 	}
 }
 
-// Info implements firewall.Backend.
+// Info implements firewall.Backend. A node has no names of its own, the cluster no log, and a group rules only.
 func (b *Backend) Info(context.Context) (firewall.Info, error) {
-	rules := firewall.AbilityName[firewall.RuleLister]()
+	rules := []string{
+		firewall.AbilityName[firewall.RuleLister](), firewall.AbilityName[firewall.RuleEditor](), firewall.AbilityName[firewall.RuleMover](),
+	}
+	objects := []string{
+		firewall.AbilityName[firewall.Aliaser](), firewall.AbilityName[firewall.IPSetter](),
+		firewall.AbilityName[firewall.IPSetMemberEditor](), firewall.AbilityName[firewall.Referencer](),
+		firewall.AbilityName[firewall.UsageFinder](),
+	}
+	options, log := firewall.AbilityName[firewall.Optioner](), firewall.AbilityName[firewall.LogReader]()
+	groups, macros := firewall.AbilityName[firewall.Grouper](), firewall.AbilityName[firewall.MacroLister]()
+	scope := func(kind firewall.ScopeKind, lists ...[]string) firewall.ScopeAbilities {
+		s := firewall.ScopeAbilities{Kind: kind}
+		for _, list := range lists {
+			s.Abilities = append(s.Abilities, list...)
+		}
+		return s
+	}
 	return firewall.Info{Name: Name, Version: version, Scopes: []firewall.ScopeAbilities{
-		{Kind: firewall.ClusterScope, Abilities: []string{rules}}, {Kind: firewall.NodeScope, Abilities: []string{rules}},
-		{Kind: firewall.GuestScope, Abilities: []string{rules, firewall.AbilityName[firewall.Optioner]()}},
+		scope(firewall.ClusterScope, rules, objects, []string{options, groups, macros}),
+		scope(firewall.NodeScope, rules, []string{options, log}),
+		scope(firewall.GuestScope, rules, objects, []string{options, log}),
+		scope(firewall.GroupScope, rules),
 	}}, nil
 }
 
@@ -56,71 +73,111 @@ func (b *Backend) Open(_ context.Context, target endpoint.Target) (firewall.Fire
 // Close implements firewall.Firewall.
 func (f *Firewall) Close() error { return f.host.Close() }
 
-// ruleRow is a row of a list of rules. Every row carries the digest of the whole list.
-type ruleRow struct {
-	Position    pveapi.Int  `json:"pos"`
-	Type        pveapi.Text `json:"type"`
-	Action      pveapi.Text `json:"action"`
-	Enable      pveapi.Flag `json:"enable"`
-	Macro       pveapi.Text `json:"macro"`
-	Protocol    pveapi.Text `json:"proto"`
-	Source      pveapi.Text `json:"source"`
-	Destination pveapi.Text `json:"dest"`
-	SourcePort  pveapi.Text `json:"sport"`
-	DestPort    pveapi.Text `json:"dport"`
-	Interface   pveapi.Text `json:"iface"`
-	Log         pveapi.Text `json:"log"`
-	ICMPType    pveapi.Text `json:"icmp-type"`
-	Comment     pveapi.Text `json:"comment"`
-	Digest      pveapi.Text `json:"digest"`
+// place is where something of a scope's firewall is.
+type place struct {
+	path string
+	// node answers; empty for the cluster.
+	node string
+	// guest is whose firewall it is, empty for others.
+	guest hypervisor.GuestID
 }
 
-// Rules implements firewall.RuleLister. The hypervisor has rules for guests that do not exist, too: none.
-func (f *Firewall) Rules(ctx context.Context, scope firewall.Scope) ([]firewall.Rule, string, error) {
-	path, node, err := firewallPath(scope, "rules")
-	if err != nil {
-		return nil, "", err
-	}
-	var rows []ruleRow
-	if _, err := f.host.api.Get(ctx, path, nil, &rows); err != nil {
-		if node != "" {
-			err = f.host.explainAway(ctx, node, err)
-		}
-		return nil, "", err
-	}
-	rules, digest := make([]firewall.Rule, len(rows)), ""
-	for i, r := range rows {
-		if r.Position.N != int64(i) {
-			return nil, "", plugin.Errorf(plugin.Protocol, "rule %d stands at place %d of the list", r.Position.N, i)
-		}
-		rules[i] = firewall.Rule{
-			Position: i, Direction: string(r.Type), Action: string(r.Action), Enabled: bool(r.Enable), Macro: string(r.Macro),
-			Protocol: string(r.Protocol), Source: string(r.Source), Destination: string(r.Destination),
-			SourcePort: string(r.SourcePort), DestinationPort: string(r.DestPort), Interface: string(r.Interface),
-			Log: string(r.Log), ICMPType: string(r.ICMPType), Comment: string(r.Comment),
-		}
-		digest = string(r.Digest)
-	}
-	return rules, digest, nil
+// below is a place further down.
+func (p place) below(segments ...string) (place, error) {
+	path, err := pveapi.Path(segments...)
+	p.path += path
+	return p, err
 }
 
-// firewallPath is a path below a scope's firewall, and the node that answers, empty for the cluster.
-func firewallPath(scope firewall.Scope, rest ...string) (path, node string, err error) {
+// placeOf is a place below a scope's firewall.
+func placeOf(scope firewall.Scope, rest ...string) (place, error) {
 	if !firewall.ValidScope(scope) {
-		e := plugin.Errorf(plugin.Invalid, "%.40q is no scope with what it needs", scope.Kind)
-		e.Field = "scope"
-		return "", "", e
+		return place{}, firewall.Invalid(firewall.FieldScope, "%.40q is no scope with what it needs and nothing else", string(scope.Kind))
 	}
 	rest = append([]string{"firewall"}, rest...)
 	switch scope.Kind {
 	case firewall.NodeScope:
-		path, err = nodePath(scope.Node, rest...)
-		return path, scope.Node, err
+		path, err := nodePath(scope.Node, rest...)
+		return place{path: path, node: scope.Node}, err
 	case firewall.GuestScope:
 		g := scope.Guest
-		path, err = guestPath(hypervisor.GuestRef{Kind: hypervisor.GuestKind(g.Kind), Node: g.Node, ID: hypervisor.GuestID(g.ID)}, rest...)
-		return path, g.Node, err
+		ref := hypervisor.GuestRef{Kind: hypervisor.GuestKind(g.Kind), Node: g.Node, ID: hypervisor.GuestID(g.ID)}
+		path, err := guestPath(ref, rest...)
+		return place{path: path, node: g.Node, guest: ref.ID}, err
+	case firewall.ClusterScope:
+		path, err := pveapi.Path(append([]string{"cluster"}, rest...)...)
+		return place{path: path}, err
 	}
-	path, err = pveapi.Path(append([]string{"cluster"}, rest...)...)
-	return path, "", err
+	return place{}, lackingAt(scope.Kind)
 }
+
+// objectsOf is the place of a scope's aliases, sets or references.
+func objectsOf(scope firewall.Scope, rest ...string) (place, error) {
+	if scope.Kind == firewall.NodeScope && firewall.ValidScope(scope) {
+		return place{}, lackingAt(scope.Kind)
+	}
+	return placeOf(scope, rest...)
+}
+
+func lackingAt(kind firewall.ScopeKind) error {
+	e := plugin.Errorf(plugin.Unsupported, "Proxmox VE has none at the scope %s", kind)
+	e.Field = firewall.FieldScope
+	return e
+}
+
+// read asks for what is at a place.
+func (f *Firewall) read(ctx context.Context, at place, into any) error {
+	_, err := f.host.api.Get(ctx, at.path, nil, into)
+	return firewallError(f.host.explainAway(ctx, at.node, err))
+}
+
+// change sends what changes something at a place, once. The hypervisor would take it for a guest that is not there, too, and keep it for
+// the next one of that id.
+func (f *Firewall) change(ctx context.Context, at place, send func() error) error {
+	if err := f.guestThere(ctx, at); err != nil {
+		return err
+	}
+	if err := send(); err != nil {
+		return firewallError(f.host.explainAway(ctx, at.node, err))
+	}
+	f.host.log.Debug("firewall changed", "path", at.path)
+	return nil
+}
+
+// guestThere asks whether the id of the place's guest is in use, which needs no privilege at all.
+func (f *Firewall) guestThere(ctx context.Context, at place) error {
+	if at.guest == "" {
+		return nil
+	}
+	number, err := vmid(at.guest)
+	if err != nil {
+		return err
+	}
+	free, _, err := f.host.freeID(ctx, &number)
+	if err == nil && free != "" {
+		return plugin.Errorf(plugin.NotFound, "there is no guest %s", at.guest)
+	}
+	return err
+}
+
+// emptyDigest is the digest of a list without rows, which shows none: the checksum of nothing.
+const emptyDigest = "da39a3ee5e6b4b0d3255bfef95601890afd80709"
+
+// digestOf is the digest that each row of a list has.
+func digestOf(rows int, row func(i int) pveapi.Text) string {
+	if rows == 0 {
+		return emptyDigest
+	}
+	return string(row(rows - 1))
+}
+
+// fresh compares a digest with that of a list that was read.
+func fresh(digest, now string) error {
+	if digest != "" && digest != now {
+		return firewall.Stale()
+	}
+	return nil
+}
+
+// oneLine is a text of the hypervisor as one line, for people.
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

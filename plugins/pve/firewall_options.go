@@ -2,103 +2,120 @@ package pve
 
 import (
 	"context"
+	"maps"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/hostler/hostler/plugins/pve/pveapi"
 	"github.com/hostler/hostler/sdk/firewall"
-	"github.com/hostler/hostler/sdk/plugin"
 )
 
 var _ firewall.Optioner = (*Firewall)(nil)
 
-// optionsRow is the options of a guest's firewall. What is absent is not set.
-type optionsRow struct {
-	Digest    pveapi.Text  `json:"digest"`
-	Enable    *pveapi.Flag `json:"enable"`
-	DHCP      *pveapi.Flag `json:"dhcp"`
-	NDP       *pveapi.Flag `json:"ndp"`
-	RADV      *pveapi.Flag `json:"radv"`
-	MACFilter *pveapi.Flag `json:"macfilter"`
-	IPFilter  *pveapi.Flag `json:"ipfilter"`
-	PolicyIn  pveapi.Text  `json:"policy_in"`
-	PolicyOut pveapi.Text  `json:"policy_out"`
-}
-
-// Options implements firewall.Optioner. The hypervisor has options for guests that do not exist, too: none.
+// Options implements firewall.Optioner. The hypervisor has options for guests that do not exist, too: none. Where the cluster's firewall
+// is switched on for a minute only, it is on until then.
 func (f *Firewall) Options(ctx context.Context, scope firewall.Scope) (firewall.Options, error) {
-	path, node, err := firewallPath(scope, "options")
+	at, err := placeOf(scope, "options")
 	if err != nil {
 		return firewall.Options{}, err
 	}
-	var row optionsRow
-	if _, err := f.host.api.Get(ctx, path, nil, &row); err != nil {
-		return firewall.Options{}, f.host.explainAway(ctx, node, err)
+	var row map[string]pveapi.Text
+	if err := f.read(ctx, at, &row); err != nil {
+		return firewall.Options{}, err
 	}
-	return firewall.Options{
-		Digest: string(row.Digest), Enable: (*bool)(row.Enable), DHCP: (*bool)(row.DHCP), NDP: (*bool)(row.NDP), RADV: (*bool)(row.RADV),
-		MACFilter: (*bool)(row.MACFilter), IPFilter: (*bool)(row.IPFilter), PolicyIn: string(row.PolicyIn), PolicyOut: string(row.PolicyOut),
-	}, nil
+	options := firewall.Options{Digest: string(row["digest"])}
+	for name, value := range row {
+		switch flag, text := options.Flag(name), options.Text(name); {
+		case name == "digest":
+		case flag != nil:
+			on := isOn(string(value))
+			*flag = &on
+		case text != nil:
+			*text = string(value)
+		default:
+			if options.Other == nil {
+				options.Other = map[string]string{}
+			}
+			options.Other[name] = string(value)
+		}
+	}
+	return options, nil
 }
 
-// guestOptionNames are the options that a change can name, as the hypervisor names them too.
-var guestOptionNames = []string{firewall.OptionEnable, firewall.OptionDHCP, firewall.OptionNDP, firewall.OptionRADV,
-	firewall.OptionMACFilter, firewall.OptionIPFilter, firewall.OptionPolicyIn, firewall.OptionPolicyOut}
-
-// ChangeOptions implements firewall.Optioner. The hypervisor takes a change of a guest that does not exist, too.
+// ChangeOptions implements firewall.Optioner. Which options a scope has is the hypervisor's word, whose releases have different ones.
 func (f *Firewall) ChangeOptions(ctx context.Context, scope firewall.Scope, change firewall.OptionsChange) error {
-	path, node, err := firewallPath(scope, "options")
+	at, err := placeOf(scope, "options")
 	if err != nil {
 		return err
 	}
+	form, err := optionsForm(change)
+	if err != nil {
+		return err
+	}
+	return f.change(ctx, at, func() error {
+		_, err := f.host.api.Put(ctx, at.path, form, nil)
+		return err
+	})
+}
+
+// optionName is the form of the names of options.
+var optionName = regexp.MustCompile(`^[a-z][a-z0-9_-]{1,63}$`)
+
+// optionParameters are parameters of the request that are no options.
+var optionParameters = []string{"digest", "delete", "node", "vmid"}
+
+// optionsForm is what changes options.
+func optionsForm(change firewall.OptionsChange) (url.Values, error) {
 	form, set := url.Values{}, change.Set
-	for name, flag := range map[string]*bool{
-		firewall.OptionEnable: set.Enable, firewall.OptionDHCP: set.DHCP, firewall.OptionNDP: set.NDP, firewall.OptionRADV: set.RADV,
-		firewall.OptionMACFilter: set.MACFilter, firewall.OptionIPFilter: set.IPFilter,
-	} {
-		if flag != nil {
-			form.Set(name, map[bool]string{true: "1", false: "0"}[*flag])
+	for _, name := range firewall.OptionFlags() {
+		if value := *set.Flag(name); value != nil {
+			form.Set(name, oneOrZero(*value))
 		}
 	}
-	for name, policy := range map[string]string{firewall.OptionPolicyIn: set.PolicyIn, firewall.OptionPolicyOut: set.PolicyOut} {
-		switch {
-		case policy == "":
-		case !slices.Contains(firewall.Policies(), policy):
-			return invalidOption(name, "must be one of "+strings.Join(firewall.Policies(), ", "))
-		default:
-			form.Set(name, policy)
+	for _, name := range firewall.OptionTexts() {
+		value := *set.Text(name)
+		if strings.HasPrefix(name, "policy_") && value != "" && !slices.Contains(firewall.Policies(), value) {
+			return nil, firewall.Invalid(name, "must be one of %s", strings.Join(firewall.Policies(), ", "))
+		}
+		if err := optionInto(form, name, value); err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(set.Other)) {
+		known := set.Flag(name) != nil || set.Text(name) != nil // which have a place of their own
+		if known || !optionName.MatchString(name) || slices.Contains(optionParameters, name) {
+			return nil, noSuchOption(name)
+		}
+		if err := optionInto(form, name, set.Other[name]); err != nil {
+			return nil, err
 		}
 	}
 	for _, name := range change.Clear {
-		if !slices.Contains(guestOptionNames, name) {
-			return invalidOption(name, "there is no such option")
+		switch {
+		case !optionName.MatchString(name) || slices.Contains(optionParameters, name):
+			return nil, noSuchOption(name)
+		case form.Has(name):
+			return nil, firewall.Invalid(name, "it is set and taken away at once")
 		}
 	}
 	if len(change.Clear) > 0 {
 		form.Set("delete", strings.Join(change.Clear, ","))
 	}
-	if set.Digest != "" {
-		form.Set("digest", set.Digest)
+	return withDigest(form, set.Digest), nil
+}
+
+func optionInto(form url.Values, name, value string) error {
+	if err := firewall.CheckText(name, value, firewall.MaxText); err != nil {
+		return err
 	}
-	if _, err := f.host.api.Put(ctx, path, form, nil); err != nil {
-		return staleOptions(f.host.explainAway(ctx, node, err))
+	if value != "" {
+		form.Set(name, value)
 	}
 	return nil
 }
 
-func invalidOption(name, text string) error {
-	e := plugin.Errorf(plugin.Invalid, "%s", text)
-	e.Field = name
-	return e
-}
-
-// staleOptions names the digest in the refusal of one that is another by now.
-func staleOptions(err error) error {
-	if e, is := err.(*plugin.Error); is && e.Kind == plugin.Conflict && strings.Contains(e.Message, "detected modified configuration") {
-		stale := *e
-		stale.Field = "digest"
-		return &stale
-	}
-	return err
+func noSuchOption(name string) error {
+	return firewall.Invalid(name, "there is no such option")
 }

@@ -2,6 +2,7 @@ package pve
 
 import (
 	"context"
+	"maps"
 	"math"
 	"net/url"
 	"regexp"
@@ -48,37 +49,54 @@ func (h *Host) readLog(ctx context.Context, u upid, query hypervisor.LogQuery) (
 	if err != nil {
 		return log, false, err
 	}
-	params := url.Values{
-		"start": {strconv.Itoa(max(0, query.Start))},
-		"limit": {strconv.Itoa(max(0, query.Limit))}, // 0 is all; the default would be 50
-	}
-	var rows []logRow
-	meta, err := h.api.Get(ctx, path, params, &rows)
+	rows, total, missing, err := h.logRows(ctx, path, query.Start, query.Limit, nil)
 	if err != nil {
 		return log, false, h.explain(ctx, u.node, u.unknown(err))
 	}
-	log.Total = meta.Total
+	if missing {
+		return hypervisor.Log{}, true, nil
+	}
+	log.Total = total
+	if len(rows) == 0 {
+		return log, false, nil
+	}
+	log.Lines = make([]hypervisor.LogLine, 0, len(rows))
+	for _, row := range rows {
+		log.Lines = append(log.Lines, hypervisor.LogLine{N: int(row.N.N), Text: string(row.Text), Share: shareOf(string(row.Text))})
+	}
+	return log, false, nil
+}
+
+// logRows reads a window of any log; a limit of 0 is all. Lines that come without a number are given one. Missing means that there is no
+// file, and total counts the lines that there are.
+func (h *Host) logRows(ctx context.Context, path string, start, limit int, params url.Values) (rows []logRow, total int, missing bool,
+	err error) {
+	query := url.Values{
+		"start": {strconv.Itoa(max(0, start))},
+		"limit": {strconv.Itoa(max(0, limit))}, // the default would be 50
+	}
+	maps.Copy(query, params)
+	meta, err := h.api.Get(ctx, path, query, &rows)
+	if err != nil {
+		return nil, 0, false, err
+	}
 	if len(rows) == 1 && meta.Total <= 1 && rows[0].N.N == 1 {
 		switch rows[0].Text {
 		case emptyLog:
-			return hypervisor.Log{}, false, nil
+			return nil, 0, false, nil
 		case missingLog:
-			return hypervisor.Log{}, true, nil
+			return nil, 0, true, nil
 		}
 	}
-	log.Lines = make([]hypervisor.LogLine, 0, len(rows))
-	for i, row := range rows {
-		n := int(row.N.N)
-		if !row.N.Set {
-			n = query.Start + i + 1
-		}
-		log.Lines = append(log.Lines, hypervisor.LogLine{N: n, Text: string(row.Text), Share: shareOf(string(row.Text))})
-	}
-	log.Total = max(log.Total, query.Start+len(log.Lines))
 	if len(rows) == 0 {
-		log.Total = meta.Total
+		return nil, meta.Total, false, nil
 	}
-	return log, false, nil
+	for i := range rows {
+		if !rows[i].N.Set {
+			rows[i].N.N = int64(start + i + 1)
+		}
+	}
+	return rows, max(meta.Total, start+len(rows)), false, nil
 }
 
 // percent finds how much is done in lines of what moves data: "transferred 1.2 GiB of 32.0 GiB (3.75%)" of a copied disk,

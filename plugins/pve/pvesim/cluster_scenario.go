@@ -30,9 +30,11 @@ var capabilityRoles = map[string]struct {
 
 // recommended are what today's releases want in addition.
 var recommended = map[string][]string{
-	"monitoring": {"VM.GuestAgent.Audit"},
-	"lifecycle":  {"SDN.Use", "VM.Config.HWType", "VM.Config.CDROM", "Datastore.AllocateTemplate", "Sys.AccessNetwork"},
-	"backup":     {"SDN.Use", "VM.Allocate"},
+	"monitoring": {"VM.GuestAgent.Audit", "Sys.Syslog"},
+	"lifecycle": {
+		"SDN.Use", "VM.Config.HWType", "VM.Config.CDROM", "Datastore.AllocateTemplate", "Sys.AccessNetwork", "VM.Audit", "Sys.Audit",
+	},
+	"backup": {"SDN.Use", "VM.Allocate"},
 }
 
 var guestNames = []string{

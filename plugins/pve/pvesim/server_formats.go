@@ -104,7 +104,7 @@ func quotedUnless(pattern *regexp.Regexp, text string) func(string) string {
 
 func textUnlessAddress(is func(netip.Addr) bool, text string) func(string) string {
 	return func(s string) string {
-		if a, err := netip.ParseAddr(s); err == nil && is(a) {
+		if a, err := netip.ParseAddr(s); err == nil && a.Zone() == "" && is(a) {
 			return ""
 		}
 		return text
@@ -134,8 +134,8 @@ func isCIDRv6(s string) bool {
 const textIPorCIDR = "value does not look like a valid IP address or CIDR network"
 
 func isIPorCIDR(s string) bool {
-	_, err := netip.ParseAddr(s)
-	return err == nil || isCIDRv4(s) || isCIDRv6(s)
+	a, err := netip.ParseAddr(s)
+	return err == nil && a.Zone() == "" || isCIDRv4(s) || isCIDRv6(s)
 }
 
 func checkVMID(s string) string {

@@ -1,0 +1,197 @@
+package pve
+
+import (
+	"context"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/hostler/hostler/plugins/pve/pveapi"
+	"github.com/hostler/hostler/sdk/firewall"
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+var _ firewall.Aliaser = (*Firewall)(nil)
+
+// aliasRow is a row of the list of aliases.
+type aliasRow struct {
+	Name    pveapi.Text `json:"name"`
+	CIDR    pveapi.Text `json:"cidr"`
+	Comment pveapi.Text `json:"comment"`
+	Digest  pveapi.Text `json:"digest"`
+}
+
+// Aliases implements firewall.Aliaser.
+func (f *Firewall) Aliases(ctx context.Context, scope firewall.Scope) ([]firewall.Alias, string, error) {
+	at, err := objectsOf(scope, "aliases")
+	if err != nil {
+		return nil, "", err
+	}
+	return f.aliases(ctx, at)
+}
+
+func (f *Firewall) aliases(ctx context.Context, at place) ([]firewall.Alias, string, error) {
+	var rows []aliasRow
+	if err := f.read(ctx, at, &rows); err != nil {
+		return nil, "", err
+	}
+	aliases := make([]firewall.Alias, len(rows))
+	for i, row := range rows {
+		aliases[i] = firewall.Alias{Name: string(row.Name), CIDR: string(row.CIDR), Comment: string(row.Comment)}
+	}
+	return aliases, digestOf(len(rows), func(i int) pveapi.Text { return rows[i].Digest }), nil
+}
+
+// CreateAlias implements firewall.Aliaser. The hypervisor looks at no digest then.
+func (f *Firewall) CreateAlias(ctx context.Context, scope firewall.Scope, alias firewall.Alias, digest string) error {
+	at, err := objectsOf(scope, "aliases")
+	if err != nil {
+		return err
+	}
+	if err := checkObject(alias.Name, alias.Comment); err != nil {
+		return err
+	}
+	if err := firewall.CheckText(firewall.FieldCIDR, alias.CIDR, firewall.MaxText); err != nil {
+		return err
+	}
+	form := url.Values{"name": {alias.Name}, "cidr": {alias.CIDR}}
+	if alias.Comment != "" {
+		form.Set("comment", alias.Comment)
+	}
+	return f.change(ctx, at, func() error {
+		if digest != "" {
+			_, now, err := f.aliases(ctx, at)
+			if err == nil {
+				err = fresh(digest, now)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		_, err := f.host.api.Post(ctx, at.path, form, nil)
+		return err
+	})
+}
+
+// ChangeAlias implements firewall.Aliaser. The hypervisor replaces all of an alias, and writes its name as the path does: so what stays is
+// read before, and the digest of that goes with the change.
+func (f *Firewall) ChangeAlias(ctx context.Context, scope firewall.Scope, name string, change firewall.AliasChange) error {
+	at, err := objectsOf(scope, "aliases")
+	if err != nil {
+		return err
+	}
+	if err := checkChange(name, change.Rename, change.Comment); err != nil {
+		return err
+	}
+	if err := firewall.CheckText(firewall.FieldCIDR, change.CIDR, firewall.MaxText); err != nil {
+		return err
+	}
+	return f.change(ctx, at, func() error {
+		alias, digest, err := f.alias(ctx, at, name, change.Digest)
+		if err != nil {
+			return err
+		}
+		known := alias.Name
+		if change.CIDR != "" {
+			alias.CIDR = change.CIDR
+		}
+		if change.Comment != nil {
+			alias.Comment = *change.Comment
+		}
+		form := url.Values{"cidr": {alias.CIDR}, "digest": {digest}}
+		if alias.Comment != "" {
+			form.Set("comment", alias.Comment)
+		}
+		switch {
+		case change.Rename == "":
+		case strings.EqualFold(change.Rename, known): // for the hypervisor no other name
+			known = change.Rename
+		default:
+			form.Set("rename", change.Rename)
+		}
+		one, err := at.below(known)
+		if err != nil {
+			return err
+		}
+		_, err = f.host.api.Put(ctx, one.path, form, nil)
+		return err
+	})
+}
+
+// DeleteAlias implements firewall.Aliaser. The hypervisor deletes one that is not there, too: so it is looked for before.
+func (f *Firewall) DeleteAlias(ctx context.Context, scope firewall.Scope, name, digest string) error {
+	at, err := objectsOf(scope, "aliases")
+	if err != nil {
+		return err
+	}
+	if err := checkChange(name, "", nil); err != nil {
+		return err
+	}
+	return f.change(ctx, at, func() error {
+		alias, _, err := f.alias(ctx, at, name, digest)
+		if err != nil {
+			return err
+		}
+		one, err := at.below(alias.Name)
+		if err != nil {
+			return err
+		}
+		_, err = f.host.api.Delete(ctx, one.path, withDigest(url.Values{}, digest), nil)
+		return err
+	})
+}
+
+// alias finds an alias, whose case does not count, and gives the digest of the list, which is the one that was given unless that is empty.
+func (f *Firewall) alias(ctx context.Context, at place, name, digest string) (firewall.Alias, string, error) {
+	aliases, now, err := f.aliases(ctx, at)
+	if err != nil {
+		return firewall.Alias{}, "", err
+	}
+	if err := fresh(digest, now); err != nil {
+		return firewall.Alias{}, "", err
+	}
+	i := slices.IndexFunc(aliases, func(a firewall.Alias) bool { return strings.EqualFold(a.Name, name) })
+	if i < 0 {
+		return firewall.Alias{}, "", noObject("alias", name)
+	}
+	return aliases[i], now, nil
+}
+
+// checkObject checks what a new object of any kind has.
+func checkObject(name, comment string) error {
+	if err := firewall.CheckName(firewall.FieldName, name); err != nil {
+		return err
+	}
+	return firewall.CheckText(firewall.FieldComment, comment, firewall.MaxComment)
+}
+
+// checkChange checks what a change of an object of any kind has. A name that the firewall does not take is none that is there.
+func checkChange(name, rename string, comment *string) error {
+	if firewall.CheckName(firewall.FieldName, name) != nil {
+		return noObject("object", name)
+	}
+	if rename != "" {
+		if err := firewall.CheckName(firewall.FieldRename, rename); err != nil {
+			return err
+		}
+	}
+	if comment != nil {
+		return firewall.CheckText(firewall.FieldComment, *comment, firewall.MaxComment)
+	}
+	return nil
+}
+
+// smallLetters refuses a name with capitals for what the hypervisor keeps in small letters only: it would take the name, and never find it
+// again.
+func smallLetters(field, name string) error {
+	if name != strings.ToLower(name) {
+		return firewall.Invalid(field, "it must be in small letters")
+	}
+	return nil
+}
+
+func noObject(kind, name string) error {
+	e := plugin.Errorf(plugin.NotFound, "there is no %s %.80q", kind, name)
+	e.Field = firewall.FieldName
+	return e
+}

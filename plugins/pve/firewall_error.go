@@ -1,0 +1,70 @@
+package pve
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/hostler/hostler/sdk/firewall"
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+// noOption is how the hypervisor refuses to unset what is no option, and noProperty what is no field of a rule.
+var (
+	noOption   = regexp.MustCompile(`no such option '([^']+)'`)
+	noProperty = regexp.MustCompile(`no such property \('([^']+)'\)`)
+)
+
+// firewallFields are our names of the hypervisor's parameters, where they are others.
+var firewallFields = map[string]string{"icmp-type": firewall.FieldICMPType, "group": firewall.FieldName, "moveto": firewall.FieldTo}
+
+// firewallError brings what the hypervisor says of a firewall into our words. It says much as a fault of a parameter, and the rest in a
+// text that has not changed between releases.
+func firewallError(err error) error {
+	known, ok := asError(err)
+	if !ok {
+		return err
+	}
+	e := *known
+	text := strings.ToLower(e.Message)
+	has := func(part string) bool { return strings.Contains(text, part) }
+	become := func(kind plugin.ErrorKind, field string) error {
+		e.Kind, e.Field = kind, field
+		return &e
+	}
+	if name, other := firewallFields[e.Field]; other {
+		e.Field = name
+	}
+	switch {
+	case e.Kind == plugin.Denied:
+		return err
+	case isStale(&e):
+		return become(plugin.Conflict, firewall.FieldDigest)
+	case has("no rule at position"):
+		return become(plugin.NotFound, firewall.FieldPosition)
+	case has("no such ipset '") && e.Kind == plugin.NotFound:
+		return become(plugin.NotFound, firewall.FieldName)
+	case has("no such alias '") && e.Kind == plugin.NotFound: // of a member that names one
+		return become(plugin.Invalid, firewall.FieldCIDR)
+	case has("no such security group"):
+		return become(plugin.NotFound, firewall.FieldName)
+	case has("security group '") && has("is not empty"):
+		return become(plugin.Conflict, firewall.FieldRules)
+	case has("ipset '") && has("is not empty"):
+		return become(plugin.Conflict, firewall.FieldMembers)
+	case e.Kind != plugin.Invalid:
+		return err
+	case has("already exist"): // "does already exist" of a new name
+		return become(plugin.Conflict, e.Field)
+	case e.Field == firewall.FieldName && (has("does not exist") || has(": no such alias")):
+		return become(plugin.NotFound, e.Field)
+	case has("no such ip/network"):
+		return become(plugin.NotFound, firewall.FieldCIDR)
+	case e.Field == "delete":
+		for _, pattern := range []*regexp.Regexp{noOption, noProperty} {
+			if m := pattern.FindStringSubmatch(e.Message); m != nil {
+				e.Field = m[1]
+			}
+		}
+	}
+	return &e
+}

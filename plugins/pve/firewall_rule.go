@@ -1,0 +1,337 @@
+package pve
+
+import (
+	"context"
+	"crypto/sha1"
+	"encoding/hex"
+	"io"
+	"maps"
+	"math"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/hostler/hostler/plugins/pve/pveapi"
+	"github.com/hostler/hostler/sdk/firewall"
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+var (
+	_ firewall.RuleLister = (*Firewall)(nil)
+	_ firewall.RuleEditor = (*Firewall)(nil)
+	_ firewall.RuleMover  = (*Firewall)(nil)
+)
+
+// ruleRow is a row of a list of rules, by the hypervisor's names. Every row carries the digest of the whole list.
+type ruleRow map[string]pveapi.Text
+
+// rule is a row at a place of the list.
+func (r ruleRow) rule(position int) firewall.Rule {
+	text := func(name string) string { return string(r[name]) }
+	return firewall.Rule{
+		Position: position, Direction: text("type"), Action: text("action"), Enabled: isOn(text("enable")), Macro: text("macro"),
+		Protocol: text("proto"), Source: text("source"), Destination: text("dest"), SourcePort: text("sport"), DestinationPort: text("dport"),
+		Interface: text("iface"), Log: text("log"), ICMPType: text("icmp-type"), Comment: text("comment"),
+	}
+}
+
+// isOn reads a boolean, which the hypervisor may write as a number above 1.
+func isOn(text string) bool {
+	number, err := strconv.ParseUint(text, 10, 64)
+	return err == nil && number > 0 || slices.Contains([]string{"true", "on", "yes"}, text)
+}
+
+// rulesOf is the place of a scope's rules; of groups the list is the group itself.
+func rulesOf(scope firewall.Scope) (place, error) {
+	if scope.Kind != firewall.GroupScope || !firewall.ValidScope(scope) {
+		return placeOf(scope, "rules")
+	}
+	if firewall.CheckName(firewall.FieldName, scope.Group) != nil {
+		return place{}, noGroup(scope.Group)
+	}
+	path, err := pveapi.Path("cluster", "firewall", "groups", scope.Group)
+	return place{path: path}, err
+}
+
+// Rules implements firewall.RuleLister. The hypervisor has rules for guests that do not exist, too: none.
+func (f *Firewall) Rules(ctx context.Context, scope firewall.Scope) ([]firewall.Rule, string, error) {
+	at, err := rulesOf(scope)
+	if err != nil {
+		return nil, "", err
+	}
+	rows, err := f.ruleRows(ctx, at)
+	if err != nil {
+		return nil, "", err
+	}
+	rules := make([]firewall.Rule, len(rows))
+	for i, row := range rows {
+		rules[i] = row.rule(i)
+	}
+	return rules, ruleDigest(rows), nil
+}
+
+// ruleRows reads a list, whose order is that of the positions.
+func (f *Firewall) ruleRows(ctx context.Context, at place) ([]ruleRow, error) {
+	var rows []ruleRow
+	if err := f.read(ctx, at, &rows); err != nil {
+		return nil, err
+	}
+	for i, row := range rows {
+		if position := string(row["pos"]); position != strconv.Itoa(i) {
+			return nil, plugin.Errorf(plugin.Protocol, "rule %.40q stands at place %d of the list", position, i)
+		}
+	}
+	return rows, nil
+}
+
+func ruleDigest(rows []ruleRow) string {
+	return digestOf(len(rows), func(i int) pveapi.Text { return rows[i]["digest"] })
+}
+
+// digestOfRules is the digest that the hypervisor gives a list of these rows: a checksum of all that a rule has but its place.
+func digestOfRules(rows []ruleRow) string {
+	sum := sha1.New()
+	for _, row := range rows {
+		for _, name := range slices.Sorted(maps.Keys(row)) {
+			if name != "pos" && name != "digest" && name != "errors" {
+				_, _ = io.WriteString(sum, name+":"+string(row[name])+"\n")
+			}
+		}
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// CreateRule implements firewall.RuleEditor. The hypervisor puts every new rule first and looks at no digest then. What it takes is read
+// back, since it writes macros and comments its own way; a token that may not read gets no position.
+func (f *Firewall) CreateRule(ctx context.Context, scope firewall.Scope, rule firewall.Rule, digest string) (int, string, error) {
+	at, err := rulesOf(scope)
+	if err != nil {
+		return 0, "", err
+	}
+	form, err := ruleForm(rule)
+	if err != nil {
+		return 0, "", err
+	}
+	err = f.change(ctx, at, func() error {
+		if digest != "" {
+			if _, err := f.look(ctx, at, 0, digest); err != nil {
+				return err
+			}
+		}
+		_, err := f.host.api.Post(ctx, at.path, form, nil)
+		return err
+	})
+	if err != nil {
+		return 0, "", err
+	}
+	rows, err := f.ruleRows(ctx, at)
+	if err != nil || len(rows) == 0 || !sameRule(rows[0].rule(0), rule) || digest != "" && digestOfRules(rows[1:]) != digest {
+		f.host.log.Debug("a rule was made, and its place is not known", "path", at.path, "error", err)
+		return -1, "", nil
+	}
+	return 0, ruleDigest(rows), nil
+}
+
+// sameRule reports whether a rule that was read is the one that was sent.
+func sameRule(read, sent firewall.Rule) bool {
+	if !strings.EqualFold(read.Macro, sent.Macro) || read.Comment != strings.TrimSpace(sent.Comment) {
+		return false
+	}
+	sent.Position, sent.Macro, sent.Comment = read.Position, read.Macro, read.Comment
+	return read == sent
+}
+
+// look asks whether a list has a rule at a position, and whether the digest is the list's; an empty one is not compared. It asks to take
+// away what a rule must have: the hypervisor refuses that after it has compared the digest and found the rule, so nothing is changed, and
+// who may change rules need not be allowed to read them.
+func (f *Firewall) look(ctx context.Context, at place, position int, digest string) (there bool, err error) {
+	one, err := at.below(strconv.Itoa(position))
+	if err != nil {
+		return false, err
+	}
+	form := url.Values{"delete": {"type"}}
+	if digest != "" {
+		form.Set("digest", digest)
+	}
+	_, err = f.host.api.Put(ctx, one.path, form, nil)
+	e, refused := asError(firewallError(err))
+	switch {
+	case err == nil:
+		return false, plugin.Errorf(plugin.Protocol, "the hypervisor took away the type of rule %d", position)
+	case refused && e.Kind == plugin.Invalid && e.Field == "delete":
+		return true, nil
+	case refused && e.Kind == plugin.NotFound && e.Field == firewall.FieldPosition:
+		return false, nil
+	}
+	return false, err
+}
+
+// isPosition reports whether a number can be a position in a list.
+func isPosition(position int) bool { return position >= 0 && position <= math.MaxInt32 }
+
+func noRule(position int) error {
+	e := plugin.Errorf(plugin.NotFound, "there is no rule at position %d", position)
+	e.Field = firewall.FieldPosition
+	return e
+}
+
+// oneRule is the place of a rule.
+func oneRule(scope firewall.Scope, position int) (place, error) {
+	at, err := rulesOf(scope)
+	if err != nil {
+		return place{}, err
+	}
+	if !isPosition(position) {
+		return place{}, noRule(position)
+	}
+	return at.below(strconv.Itoa(position))
+}
+
+// ChangeRule implements firewall.RuleEditor.
+func (f *Firewall) ChangeRule(ctx context.Context, scope firewall.Scope, position int, change firewall.RuleChange) error {
+	at, err := oneRule(scope, position)
+	if err != nil {
+		return err
+	}
+	form, err := ruleChangeForm(change)
+	if err != nil {
+		return err
+	}
+	return f.change(ctx, at, func() error {
+		_, err := f.host.api.Put(ctx, at.path, form, nil)
+		return err
+	})
+}
+
+// DeleteRule implements firewall.RuleEditor.
+func (f *Firewall) DeleteRule(ctx context.Context, scope firewall.Scope, position int, digest string) error {
+	at, err := oneRule(scope, position)
+	if err != nil {
+		return err
+	}
+	return f.change(ctx, at, func() error {
+		_, err := f.host.api.Delete(ctx, at.path, withDigest(url.Values{}, digest), nil)
+		return err
+	})
+}
+
+// MoveRule implements firewall.RuleMover. The hypervisor counts the place as it was before, and takes any number beyond the last for the
+// end: so whether there is such a place is asked first when a rule moves down.
+func (f *Firewall) MoveRule(ctx context.Context, scope firewall.Scope, from, to int, digest string) error {
+	list, err := rulesOf(scope)
+	if err != nil {
+		return err
+	}
+	at, err := oneRule(scope, from)
+	if err != nil {
+		return err
+	}
+	if !isPosition(to) {
+		return noPlace(to)
+	}
+	return f.change(ctx, at, func() error {
+		before := to
+		if to >= from {
+			there, err := f.look(ctx, list, to, digest)
+			if err == nil && !there {
+				err = f.lacks(ctx, list, from, to)
+			}
+			if err != nil || to == from {
+				return err
+			}
+			before = to + 1
+		}
+		_, err := f.host.api.Put(ctx, at.path, withDigest(url.Values{"moveto": {strconv.Itoa(before)}}, digest), nil)
+		return err
+	})
+}
+
+// lacks says which place there is not, when the list does not reach to the second.
+func (f *Firewall) lacks(ctx context.Context, list place, from, to int) error {
+	there := false
+	if from != to {
+		var err error
+		if there, err = f.look(ctx, list, from, ""); err != nil {
+			return err
+		}
+	}
+	if there {
+		return noPlace(to)
+	}
+	return noRule(from)
+}
+
+func noPlace(to int) error {
+	return firewall.Invalid(firewall.FieldTo, "the list has no place %d", to)
+}
+
+func withDigest(form url.Values, digest string) url.Values {
+	if digest != "" {
+		form.Set("digest", digest)
+	}
+	return form
+}
+
+// ruleTexts are the fields of a rule that are texts and may be empty, by our names, with the hypervisor's names and the values.
+func ruleTexts(r *firewall.Rule) map[string]ruleText {
+	return map[string]ruleText{
+		firewall.FieldMacro: {"macro", r.Macro}, firewall.FieldProtocol: {"proto", r.Protocol}, firewall.FieldSource: {"source", r.Source},
+		firewall.FieldDestination: {"dest", r.Destination}, firewall.FieldSourcePort: {"sport", r.SourcePort},
+		firewall.FieldDestinationPort: {"dport", r.DestinationPort}, firewall.FieldInterface: {"iface", r.Interface},
+		firewall.FieldLog: {"log", r.Log}, firewall.FieldICMPType: {"icmp-type", r.ICMPType}, firewall.FieldComment: {"comment", r.Comment},
+	}
+}
+
+type ruleText struct{ key, value string }
+
+// ruleForm is what makes a rule.
+func ruleForm(rule firewall.Rule) (url.Values, error) {
+	if err := firewall.CheckRule(rule); err != nil {
+		return nil, err
+	}
+	form := url.Values{"type": {rule.Direction}, "action": {rule.Action}, "enable": {oneOrZero(rule.Enabled)}}
+	for field, text := range ruleTexts(&rule) {
+		switch {
+		case strings.TrimSpace(text.value) == "-": // which the hypervisor takes for nothing
+			return nil, firewall.Invalid(field, "a dash alone stands for nothing")
+		case text.value != "":
+			form.Set(text.key, text.value)
+		}
+	}
+	return form, nil
+}
+
+// ruleChangeForm is what changes a rule. What is to be empty is taken away.
+func ruleChangeForm(change firewall.RuleChange) (url.Values, error) {
+	// All that the change says is checked as a rule that it would make of a bare one.
+	changed, err := change.Apply(firewall.Rule{Direction: firewall.DirectionIn, Action: "ACCEPT"})
+	if err != nil {
+		return nil, err
+	}
+	form, err := ruleForm(changed)
+	if err != nil {
+		return nil, err
+	}
+	set := change.Set
+	for key, given := range map[string]bool{"type": set.Direction != nil, "action": set.Action != nil, "enable": set.Enabled != nil} {
+		if !given {
+			form.Del(key)
+		}
+	}
+	gone := map[string]bool{}
+	for field, value := range map[string]*string{
+		firewall.FieldMacro: set.Macro, firewall.FieldProtocol: set.Protocol, firewall.FieldSource: set.Source,
+		firewall.FieldDestination: set.Destination, firewall.FieldSourcePort: set.SourcePort,
+		firewall.FieldDestinationPort: set.DestinationPort, firewall.FieldInterface: set.Interface, firewall.FieldLog: set.Log,
+		firewall.FieldICMPType: set.ICMPType, firewall.FieldComment: set.Comment,
+	} {
+		if value != nil && *value == "" || slices.Contains(change.Clear, field) {
+			gone[ruleTexts(&changed)[field].key] = true
+		}
+	}
+	if len(gone) > 0 {
+		form.Set("delete", strings.Join(slices.Sorted(maps.Keys(gone)), ","))
+	}
+	return withDigest(form, change.Digest), nil
+}

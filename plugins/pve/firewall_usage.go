@@ -1,0 +1,395 @@
+package pve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/hostler/hostler/sdk/firewall"
+	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+var _ firewall.UsageFinder = (*Firewall)(nil)
+
+const (
+	// usageRequests are the most requests that one asking for a usage sends, and usageAtOnce how many of them at the same time.
+	usageRequests = 600
+	usageAtOnce   = 4
+)
+
+// Usage implements firewall.UsageFinder. What a guest has is named by the guest alone. What the cluster has may be named anywhere: by its
+// own rules, sets and groups, those of its nodes, and those of the guests that the token is shown. That takes a request for each list of
+// rules and each set, usageRequests in all at most. Rules of virtual networks are not looked at.
+func (f *Firewall) Usage(ctx context.Context, scope firewall.Scope, kind firewall.ObjectKind, name string) (firewall.Usage, error) {
+	if _, err := objectsOf(scope); err != nil {
+		return firewall.Usage{}, err
+	}
+	if !slices.Contains(firewall.ObjectKinds(), kind) || kind == firewall.GroupObject && scope.Kind != firewall.ClusterScope {
+		return firewall.Usage{}, firewall.Invalid(firewall.FieldKind, "%.40q is no kind of object at this scope", string(kind))
+	}
+	if err := firewall.CheckName(firewall.FieldName, name); err != nil {
+		return firewall.Usage{}, err
+	}
+	s := &usageSearch{f: f, of: scope, kind: kind, name: name}
+	s.left.Store(usageRequests)
+	places, err := s.rules(ctx, scope)
+	if err != nil {
+		return firewall.Usage{}, err
+	}
+	places = append(places, s.builtIn()...)
+	found, err := s.each(ctx, s.own(scope))
+	if err != nil {
+		return firewall.Usage{}, err
+	}
+	places = append(places, found...)
+	if scope.Kind == firewall.ClusterScope {
+		elsewhere, err := s.elsewhere(ctx)
+		if err != nil {
+			return firewall.Usage{}, err
+		}
+		if found, err = s.each(ctx, elsewhere); err != nil {
+			return firewall.Usage{}, err
+		}
+		places = append(places, found...)
+	}
+	return firewall.Usage{Places: places, Incomplete: s.incomplete()}, nil
+}
+
+// usageSearch looks for what names an object.
+type usageSearch struct {
+	f    *Firewall
+	of   firewall.Scope
+	kind firewall.ObjectKind
+	name string
+	left atomic.Int64
+
+	mu sync.Mutex
+	// missed are the reasons why something was not looked at.
+	missed []string
+}
+
+var errUsageBound = errors.New("the bound of requests is reached")
+
+// spend takes a request of those that are left.
+func (s *usageSearch) spend() error {
+	if s.left.Add(-1) < 0 {
+		return errUsageBound
+	}
+	return nil
+}
+
+func (s *usageSearch) miss(format string, args ...any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if text := fmt.Sprintf(format, args...); !slices.Contains(s.missed, text) {
+		s.missed = append(s.missed, text)
+	}
+}
+
+// incomplete says why there may be more places.
+func (s *usageSearch) incomplete() string {
+	const most = 3
+	text := strings.Join(s.missed[:min(len(s.missed), most)], "; ")
+	if more := len(s.missed) - most; more > 0 {
+		text += fmt.Sprintf("; and %d more reasons", more)
+	}
+	return text
+}
+
+// look looks into one list.
+type look struct {
+	what string
+	into func(ctx context.Context) ([]firewall.Place, error)
+}
+
+// each looks into lists, some at the same time, and gives the places in their order. What cannot be read is missed; an error is one that
+// none could be read after.
+func (s *usageSearch) each(ctx context.Context, looks []look) ([]firewall.Place, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	found := make([][]firewall.Place, len(looks))
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(usageAtOnce, len(looks)) {
+		wg.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(looks) && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
+				places, err := looks[i].into(ctx)
+				if err = s.bearable(ctx, looks[i].what, err); err != nil {
+					cancel(err)
+				}
+				found[i] = places
+			}
+		})
+	}
+	wg.Wait()
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	return slices.Concat(found...), nil
+}
+
+// bearable notes what could not be read, and gives back only errors after which nothing can be.
+func (s *usageSearch) bearable(ctx context.Context, what string, err error) error {
+	switch kind := plugin.KindOf(err); {
+	case err == nil, kind == plugin.NotFound: // it is gone meanwhile
+		return nil
+	case errors.Is(err, errUsageBound):
+		s.miss("only as much was looked at as %d requests tell", usageRequests)
+		return nil
+	case ctx.Err() != nil, kind == plugin.TokenRejected, kind == plugin.Untrusted:
+		return err
+	}
+	s.miss("%s cannot be read: %s", what, oneLine(err.Error()))
+	return nil
+}
+
+// own are the lists beside the rules in which a scope may name the object: its sets, and the groups of the cluster.
+func (s *usageSearch) own(scope firewall.Scope) (looks []look) {
+	if s.kind == firewall.AliasObject {
+		looks = append(looks, look{"the IP sets of " + titleOf(scope), func(ctx context.Context) ([]firewall.Place, error) {
+			return s.sets(ctx, scope)
+		}})
+	}
+	if s.kind != firewall.GroupObject && scope.Kind == firewall.ClusterScope { // a group names no group
+		looks = append(looks, look{"the security groups", s.groups})
+	}
+	return looks
+}
+
+// elsewhere are the lists of nodes and guests: first the rules of all, then their sets.
+func (s *usageSearch) elsewhere(ctx context.Context) (looks []look, err error) {
+	nodes, guests, err := s.members(ctx)
+	if err = s.bearable(ctx, "the list of nodes and guests", err); err != nil {
+		return nil, err
+	}
+	var sets []look
+	rules := func(scope firewall.Scope) look {
+		return look{"the rules of " + titleOf(scope), func(ctx context.Context) ([]firewall.Place, error) { return s.rules(ctx, scope) }}
+	}
+	for _, node := range nodes {
+		looks = append(looks, rules(firewall.Scope{Kind: firewall.NodeScope, Node: node}))
+	}
+	for i := range guests {
+		scope := firewall.Scope{Kind: firewall.GuestScope, Guest: &guests[i]}
+		looks, sets = append(looks, rules(scope)), append(sets, s.own(scope)...)
+	}
+	return append(looks, sets...), nil
+}
+
+func titleOf(scope firewall.Scope) string {
+	switch scope.Kind {
+	case firewall.NodeScope:
+		return "node " + scope.Node
+	case firewall.GuestScope:
+		return "guest " + scope.Guest.ID
+	case firewall.GroupScope:
+		return "the security group " + scope.Group
+	}
+	return "the cluster"
+}
+
+// members are the nodes that answer and the guests of the cluster. The firewall of a guest is kept beside the nodes, so that of one whose
+// node is away is asked for through another.
+func (s *usageSearch) members(ctx context.Context) (nodes []string, guests []firewall.Guest, err error) {
+	if err := s.spend(); err != nil {
+		return nil, nil, err
+	}
+	answer, err := s.f.host.api.Stream(ctx, "/cluster/resources", nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer answer.Close()
+	var row resourceRow
+	err = answer.Rows(&row, func() error {
+		switch kind, node := string(row.typ.Bytes()), row.node.Text(); kind {
+		case "node":
+			if string(row.status.Bytes()) == hypervisor.NodeOffline {
+				s.miss("node %s is offline", node)
+				break
+			}
+			nodes = append(nodes, node)
+		case "qemu", "lxc":
+			guests = append(guests, firewall.Guest{
+				Kind: map[string]string{"qemu": "vm", "lxc": "container"}[kind], Node: node, ID: strconv.FormatInt(row.guestID(), 10),
+			})
+		}
+		return nil
+	})
+	for i := range guests {
+		if len(nodes) > 0 && !slices.Contains(nodes, guests[i].Node) {
+			guests[i].Node = nodes[0]
+		}
+	}
+	if err == nil {
+		err = s.shownAll(ctx)
+	}
+	slices.Sort(nodes)
+	return nodes, guests, err
+}
+
+// shownAll notes when the token is not shown all guests, which the list of them does not tell.
+func (s *usageSearch) shownAll(ctx context.Context) error {
+	if err := s.spend(); err != nil {
+		return err
+	}
+	var have grants
+	if _, err := s.f.host.api.Get(ctx, "/access/permissions", nil, &have); err != nil {
+		return err
+	}
+	if !have.holds("VM.Audit", "/") {
+		s.miss("guests for which the token has no VM.Audit are not shown")
+	}
+	return nil
+}
+
+// rules are the rules of a scope that name the object.
+func (s *usageSearch) rules(ctx context.Context, scope firewall.Scope) (places []firewall.Place, err error) {
+	if err := s.spend(); err != nil {
+		return nil, err
+	}
+	rules, _, err := s.f.Rules(ctx, scope)
+	if err != nil {
+		return nil, err
+	}
+	for _, rule := range rules {
+		texts := []string{rule.Source, rule.Destination}
+		if s.kind == firewall.GroupObject {
+			if rule.Direction == firewall.DirectionGroup && rule.Action == s.name {
+				places = append(places, s.rulePlace(scope, rule, rule.Action))
+			}
+			continue
+		}
+		for _, text := range texts {
+			named, err := s.names(ctx, scope, text)
+			if err != nil {
+				return places, err
+			}
+			if named {
+				places = append(places, s.rulePlace(scope, rule, text))
+				break
+			}
+		}
+	}
+	return places, nil
+}
+
+func (s *usageSearch) rulePlace(scope firewall.Scope, rule firewall.Rule, text string) firewall.Place {
+	return firewall.Place{Scope: scope, Kind: firewall.RulePlace, Position: rule.Position, Text: oneLine(text)}
+}
+
+// groups are the rules of groups that name the object.
+func (s *usageSearch) groups(ctx context.Context) (places []firewall.Place, err error) {
+	if err := s.spend(); err != nil {
+		return nil, err
+	}
+	groups, _, err := s.f.Groups(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, group := range groups {
+		scope := firewall.Scope{Kind: firewall.GroupScope, Group: group.Name}
+		found, err := s.rules(ctx, scope)
+		places = append(places, found...)
+		if err = s.bearable(ctx, "the rules of "+titleOf(scope), err); err != nil {
+			return nil, err
+		}
+	}
+	return places, nil
+}
+
+// sets are the members of a scope's sets that name the alias.
+func (s *usageSearch) sets(ctx context.Context, scope firewall.Scope) (places []firewall.Place, err error) {
+	if err := s.spend(); err != nil {
+		return nil, err
+	}
+	sets, _, err := s.f.IPSets(ctx, scope)
+	if err != nil {
+		return nil, err
+	}
+	for _, set := range sets {
+		if err := s.spend(); err != nil {
+			return places, err
+		}
+		members, _, err := s.f.IPSetMembers(ctx, scope, set.Name)
+		if err = s.bearable(ctx, "the IP set "+set.Name+" of "+titleOf(scope), err); err != nil {
+			return places, err
+		}
+		for _, member := range members {
+			named, err := s.names(ctx, scope, member.CIDR)
+			if err != nil {
+				return places, err
+			}
+			if named {
+				places = append(places, firewall.Place{Scope: scope, Kind: firewall.MemberPlace, IPSet: set.Name, Text: oneLine(member.CIDR)})
+			}
+		}
+	}
+	return places, nil
+}
+
+// names reports whether a text of a scope's rule or set names the object. A bare name in a guest's means the guest's own, if there is one.
+func (s *usageSearch) names(ctx context.Context, scope firewall.Scope, text string) (bool, error) {
+	if s.kind == firewall.IPSetObject {
+		var isSet bool
+		if text, isSet = strings.CutPrefix(text, "+"); !isSet {
+			return false, nil
+		}
+	}
+	prefix, name, prefixed := strings.Cut(text, "/")
+	if !prefixed {
+		name = text
+	}
+	if s.kind == firewall.IPSetObject && name != s.name || !strings.EqualFold(name, s.name) {
+		return false, nil
+	}
+	switch {
+	case prefixed:
+		return prefix == map[firewall.ScopeKind]string{firewall.ClusterScope: "dc", firewall.GuestScope: "guest"}[s.of.Kind], nil
+	case s.of.Kind == firewall.ClusterScope && scope.Kind == firewall.GuestScope:
+		hidden, err := s.hides(ctx, scope)
+		return !hidden, err
+	}
+	return true, nil
+}
+
+// hides reports whether a guest has an object of that kind and name itself.
+func (s *usageSearch) hides(ctx context.Context, scope firewall.Scope) (bool, error) {
+	if err := s.spend(); err != nil {
+		return false, err
+	}
+	if s.kind == firewall.IPSetObject {
+		sets, _, err := s.f.IPSets(ctx, scope)
+		return slices.ContainsFunc(sets, func(set firewall.IPSet) bool { return set.Name == s.name }), err
+	}
+	aliases, _, err := s.f.Aliases(ctx, scope)
+	return slices.ContainsFunc(aliases, func(a firewall.Alias) bool { return strings.EqualFold(a.Name, s.name) }), err
+}
+
+// filterSet is the name of a set that filters what leaves a guest's NIC.
+var filterSet = regexp.MustCompile(`^ipfilter-(net[0-9]+)$`)
+
+// builtIn is what the firewall itself does with an object of a certain name.
+func (s *usageSearch) builtIn() []firewall.Place {
+	other := func(text string) []firewall.Place {
+		return []firewall.Place{{Scope: s.of, Kind: firewall.OtherPlace, Text: text}}
+	}
+	cluster := s.of.Kind == firewall.ClusterScope
+	switch {
+	case cluster && s.kind == firewall.IPSetObject && s.name == "management":
+		return other("who may reach the API, the consoles and SSH of the nodes")
+	case cluster && s.kind == firewall.IPSetObject && s.name == "blacklist":
+		return other("what is dropped before every rule")
+	case cluster && s.kind == firewall.AliasObject && strings.EqualFold(s.name, "local_network"):
+		return other("the network of the nodes, among which everything needed is let through")
+	case !cluster && s.kind == firewall.IPSetObject && filterSet.MatchString(s.name):
+		return other("the addresses that may leave " + filterSet.FindStringSubmatch(s.name)[1])
+	}
+	return nil
+}
