@@ -1,12 +1,18 @@
-// Package firewall reads the firewalls of clusters, nodes and guests, and changes the options of those of guests. Nothing of them is
-// kept: the backend of the host's hypervisor is asked each time, with the host's monitoring token, or with that for lifecycle to change.
+// Package firewall reads and changes the firewalls of clusters, nodes, guests and groups of rules. Nothing of them is kept: the backend
+// of the host's hypervisor is asked each time, with the host's monitoring token, or with that for lifecycle to change.
+//
+// Changes are made to a list that was read before, under its digest: whoever changes it meanwhile is never overwritten, and who comes too
+// late is told what is there now. See listing.
 package firewall
 
 import (
 	"context"
+	"fmt"
 
+	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/guest"
 	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/problem"
 	"github.com/hostler/hostler/sdk/endpoint"
 	sdk "github.com/hostler/hostler/sdk/firewall"
 	"github.com/hostler/hostler/sdk/hypervisor"
@@ -18,13 +24,14 @@ type Backends interface {
 	Firewall(name string) sdk.Backend
 }
 
-// Store reads firewalls. Its methods may be called at the same time.
+// Store reads and changes firewalls. Its methods may be called at the same time.
 type Store struct {
+	DB       *db.DB
 	Hosts    *host.Store
 	Backends Backends
 }
 
-// Scope says whose firewall is meant. Make one with OfCluster, OfNode or OfGuest.
+// Scope says whose firewall is meant. Make one with OfCluster, OfNode, OfGroup or OfGuest.
 type Scope struct {
 	hostID int64
 	sdk    sdk.Scope
@@ -41,11 +48,31 @@ func OfNode(hostID int64, node string) Scope {
 	return Scope{hostID: hostID, sdk: sdk.Scope{Kind: sdk.NodeScope, Node: node}}
 }
 
-// OfGuest is the firewall of a VM or a container.
-func OfGuest(g *guest.Guest) Scope { return Scope{hostID: g.HostID, guest: g} }
+// OfGroup is a group of rules of the cluster that a host belongs to.
+func OfGroup(hostID int64, group string) Scope {
+	return Scope{hostID: hostID, sdk: sdk.Scope{Kind: sdk.GroupScope, Group: group}}
+}
 
-// ask puts a question to the backend of the scope's host, which must have the ability A. Errors are problems, as of host.Ask; an
-// unknown node or guest is not_found.
+// OfGuest is the firewall of a VM or a container.
+func OfGuest(g *guest.Guest) Scope {
+	return Scope{hostID: g.HostID, sdk: sdk.Scope{Kind: sdk.GuestScope}, guest: g}
+}
+
+// Kind is what the scope is about.
+func (on Scope) Kind() sdk.ScopeKind { return on.sdk.Kind }
+
+// HostID is the host by which the firewall is asked.
+func (on Scope) HostID() int64 { return on.hostID }
+
+// at is the scope as the backend knows it, of a guest where it was last seen, or is.
+func (on Scope) at(ref hypervisor.GuestRef) sdk.Scope {
+	return sdk.Scope{
+		Kind: sdk.GuestScope, Guest: &sdk.Guest{Kind: string(ref.Kind), Node: ref.Node, ID: string(ref.ID), UID: ref.UID},
+	}
+}
+
+// ask puts a question to the backend of the scope's host, which must have the ability A at that kind of scope. Errors are problems, as of
+// host.Ask; an unknown node or guest is not_found, and an ability that the backend has at other scopes only unsupported_at_scope.
 func ask[A, T any](ctx context.Context, s *Store, on Scope, question func(ctx context.Context, able A, scope sdk.Scope) (T, error)) (T,
 	error) {
 	return askAs(ctx, s, endpoint.Monitoring, on, question)
@@ -54,29 +81,71 @@ func ask[A, T any](ctx context.Context, s *Store, on Scope, question func(ctx co
 // askAs is ask with the token of a capability.
 func askAs[A, T any](ctx context.Context, s *Store, as endpoint.Capability, on Scope,
 	question func(ctx context.Context, able A, scope sdk.Scope) (T, error)) (T, error) {
-	answer, err := host.AskThrough(ctx, s.Hosts, on.hostID, as, s.open, able[A],
+	answer, err := host.AskThrough(ctx, s.Hosts, on.hostID, as, s.open, able[A](on.sdk.Kind),
 		func(ctx context.Context, able A) (T, error) {
 			if on.guest == nil {
 				return question(ctx, able, on.sdk)
 			}
 			return guest.Follow(ctx, s.Hosts, on.guest, func(ref hypervisor.GuestRef) (T, error) {
-				return question(ctx, able, sdk.Scope{
-					Kind: sdk.GuestScope, Guest: &sdk.Guest{Kind: string(ref.Kind), Node: ref.Node, ID: string(ref.ID), UID: ref.UID},
-				})
+				return question(ctx, able, on.at(ref))
 			})
 		})
 	return answer, host.UnknownNode(err)
+}
+
+// require is problem capability_missing, unsupported or unsupported_at_scope where the firewall cannot be changed in the way of A. The
+// hypervisor is not asked.
+func require[A any](ctx context.Context, s *Store, on Scope) error {
+	_, err := host.AskThrough(ctx, s.Hosts, on.hostID, endpoint.Lifecycle, s.open, able[A](on.sdk.Kind),
+		func(context.Context, A) (struct{}, error) { return struct{}{}, nil })
+	return err
 }
 
 func (s *Store) open(ctx context.Context, driver string, target endpoint.Target) (sdk.Firewall, error) {
 	return s.Backends.Firewall(driver).Open(ctx, target)
 }
 
-// able gives a firewall as A, or the error of a backend that has not that ability.
-func able[A any](fw sdk.Firewall) (A, error) {
-	as, ok := sdk.As[A](fw)
-	if !ok {
-		return as, host.Lacking("firewall backend", sdk.AbilityName[A]())
+// able gives a firewall as A, or the error of a backend that has not that ability, or not at that kind of scope.
+func able[A any](kind sdk.ScopeKind) func(sdk.Firewall) (A, error) {
+	return func(fw sdk.Firewall) (A, error) {
+		as, ok := sdk.As[A](fw)
+		if !ok {
+			return as, host.Lacking("firewall backend", sdk.AbilityName[A]())
+		}
+		if as, ok = sdk.AsAt[A](fw, kind); !ok {
+			return as, problem.New(problem.CodeUnsupportedAtScope, "the host's firewall has this, but not at the scope %s", kind).
+				With("scope", kind).With("ability", sdk.AbilityName[A]())
+		}
+		return as, nil
 	}
-	return as, nil
+}
+
+// Exclusive is what a change of the scope's firewall holds, so that there is one at a time through this service, as job.Spec.Exclusive.
+// A node that the inventory does not have is problem not_found.
+func (s *Store) Exclusive(ctx context.Context, on Scope) (string, error) {
+	if on.guest != nil {
+		return fmt.Sprintf("firewall:guest:%d", on.guest.ID), nil
+	}
+	cluster, err := s.clusterID(ctx, on)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("firewall:%d:%s:%s", cluster, on.sdk.Kind, on.sdk.Node+on.sdk.Group), nil
+}
+
+// clusterID is the cluster whose firewall a scope belongs to.
+func (s *Store) clusterID(ctx context.Context, on Scope) (int64, error) {
+	if on.guest != nil {
+		return on.guest.ClusterID(), nil
+	}
+	if on.sdk.Kind == sdk.NodeScope {
+		p, err := host.FindPlace(ctx, s.DB, on.hostID, on.sdk.Node)
+		return p.ClusterID, err
+	}
+	var id int64
+	err := s.DB.Pool.QueryRow(ctx, "SELECT coalesce(cluster_id, -id) FROM hosts WHERE id = $1", on.hostID).Scan(&id)
+	if err != nil {
+		return 0, db.Problem(fmt.Errorf("reading the host's cluster: %w", err))
+	}
+	return id, nil
 }

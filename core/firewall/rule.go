@@ -28,43 +28,60 @@ type Rule struct {
 	Digest          *string `json:"digest" example:"da39a3ee5e6b4b0d3255bfef95601890afd80709" doc:"Of the whole list, the same on each of its rules: it changes when one of them does. Null where the hypervisor has none"`
 }
 
-// directions are the directions that rules may have.
-var directions = []string{sdk.DirectionIn, sdk.DirectionOut, sdk.DirectionForward, sdk.DirectionGroup}
-
-// Rules asks the backend for the rules of a scope, in their order. Problems: not_found for a node or a guest that is not there,
-// capability_missing, unsupported where the backend lists no rules, and what plugin.Problem makes of the backend's errors.
-func (s *Store) Rules(ctx context.Context, on Scope) ([]Rule, error) {
-	return ask(ctx, s, on, func(ctx context.Context, able sdk.RuleLister, scope sdk.Scope) ([]Rule, error) {
-		found, digest, err := able.Rules(ctx, scope)
-		if err != nil {
-			return nil, err
-		}
-		return rulesOf(found, host.CleanOrNil(digest))
-	})
+// Rules asks the backend for the rules of a scope, in their order, and for their digest, nil where there is none. Problems: not_found for
+// a node, a guest or a group that is not there, capability_missing, unsupported where the backend lists no rules, unsupported_at_scope,
+// and what plugin.Problem makes of the backend's errors.
+func (s *Store) Rules(ctx context.Context, on Scope) ([]Rule, *string, error) {
+	rows, digest, err := s.readRules(ctx, on)
+	if err != nil {
+		return nil, nil, err
+	}
+	now := host.CleanOrNil(digest)
+	return showRules(rows, now), now, nil
 }
 
-// rulesOf makes what a plugin says fit for JSON. A list that is out of order is refused: what is done to a rule later names it
-// by its place.
-func rulesOf(found []sdk.Rule, digest *string) ([]Rule, error) {
-	all := make([]Rule, len(found))
+// readRules are the rules as the backend has them. A list that is out of order is refused: what is done to a rule names it by its place.
+func (s *Store) readRules(ctx context.Context, on Scope) (rows []sdk.Rule, digest string, err error) {
+	rows, err = ask(ctx, s, on, func(ctx context.Context, able sdk.RuleLister, scope sdk.Scope) (found []sdk.Rule, err error) {
+		if found, digest, err = able.Rules(ctx, scope); err != nil {
+			return nil, err
+		}
+		return found, checkRules(found)
+	})
+	return rows, digest, err
+}
+
+func checkRules(found []sdk.Rule) error {
 	for i := range found {
-		r := &found[i]
-		if r.Position != i {
-			return nil, plugin.Errorf(plugin.Protocol, "the backend lists rule %d at place %d", r.Position, i)
+		if found[i].Position != i {
+			return plugin.Errorf(plugin.Protocol, "the backend lists rule %d at place %d", found[i].Position, i)
 		}
-		if !slices.Contains(directions, r.Direction) {
-			return nil, plugin.Errorf(plugin.Protocol, "rule %d has the unknown type %.40q", i, host.Clean(r.Direction))
-		}
-		all[i] = Rule{
-			Position: i, Direction: r.Direction, Action: host.Clean(r.Action), Macro: host.CleanOrNil(r.Macro),
-			Interface: host.CleanOrNil(r.Interface), Source: host.CleanOrNil(r.Source), Destination: host.CleanOrNil(r.Destination),
-			SourcePort: host.CleanOrNil(r.SourcePort), DestinationPort: host.CleanOrNil(r.DestinationPort),
-			Protocol: host.CleanOrNil(r.Protocol), Log: host.CleanOrNil(r.Log), ICMPType: host.CleanOrNil(r.ICMPType),
-			Comment: host.CleanOrNil(r.Comment), Digest: digest,
-		}
-		if r.Enabled {
-			all[i].Enabled = 1
+		if !slices.Contains(sdk.Directions(), found[i].Direction) {
+			return plugin.Errorf(plugin.Protocol, "rule %d has the unknown type %.40q", i, host.Clean(found[i].Direction))
 		}
 	}
-	return all, nil
+	return nil
+}
+
+// showRules makes what a plugin says fit for JSON.
+func showRules(rows []sdk.Rule, digest *string) []Rule {
+	all := make([]Rule, len(rows))
+	for i := range rows {
+		all[i] = showRule(&rows[i], digest)
+	}
+	return all
+}
+
+func showRule(r *sdk.Rule, digest *string) Rule {
+	shown := Rule{
+		Position: r.Position, Direction: r.Direction, Action: host.Clean(r.Action), Macro: host.CleanOrNil(r.Macro),
+		Interface: host.CleanOrNil(r.Interface), Source: host.CleanOrNil(r.Source), Destination: host.CleanOrNil(r.Destination),
+		SourcePort: host.CleanOrNil(r.SourcePort), DestinationPort: host.CleanOrNil(r.DestinationPort),
+		Protocol: host.CleanOrNil(r.Protocol), Log: host.CleanOrNil(r.Log), ICMPType: host.CleanOrNil(r.ICMPType),
+		Comment: host.CleanOrNil(r.Comment), Digest: digest,
+	}
+	if r.Enabled {
+		shown.Enabled = 1
+	}
+	return shown
 }

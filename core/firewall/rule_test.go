@@ -103,7 +103,7 @@ func TestRulesAreAskedWithTheMonitoringTokenOfTheHost(t *testing.T) {
 		return nil, "", nil
 	}
 	for _, on := range []firewall.Scope{firewall.OfCluster(1), firewall.OfNode(1, "node2"), firewall.OfGuest(vm)} {
-		if rules, err := s.Rules(t.Context(), on); err != nil || len(rules) != 0 {
+		if rules, _, err := s.Rules(t.Context(), on); err != nil || len(rules) != 0 {
 			t.Errorf("%v, %v", rules, err)
 		}
 	}
@@ -134,7 +134,7 @@ func TestRuleRows(t *testing.T) {
 			SourcePort: "1024:", DestinationPort: "22", Interface: "net0", Log: "info", ICMPType: "any", Comment: "für alle"},
 		sdk.Rule{Position: 1, Direction: "group", Action: "web"},
 		sdk.Rule{Position: 2, Direction: "forward", Action: "D\x00ROP\xff", Comment: "\x00", Macro: strings.Repeat("m", 1<<20)})
-	rules, err := s.Rules(t.Context(), firewall.OfCluster(1))
+	rules, _, err := s.Rules(t.Context(), firewall.OfCluster(1))
 	if err != nil || len(rules) != 3 {
 		t.Fatal(rules, err)
 	}
@@ -151,7 +151,7 @@ func TestRuleRows(t *testing.T) {
 		}
 	}
 	b.rules = list("", sdk.Rule{Direction: "out", Action: "DROP"})
-	if rules, err := s.Rules(t.Context(), firewall.OfCluster(1)); err != nil || len(rules) != 1 || rules[0].Digest != nil {
+	if rules, _, err := s.Rules(t.Context(), firewall.OfCluster(1)); err != nil || len(rules) != 1 || rules[0].Digest != nil {
 		t.Errorf("without a digest: %+v, %v", rules, err)
 	}
 }
@@ -193,7 +193,7 @@ func TestRulesOfBackendsThatFail(t *testing.T) {
 	} {
 		b.bare, b.refuse, b.opened, b.closed = false, nil, 0, 0
 		c.edit()
-		_, err := s.Rules(t.Context(), c.on)
+		_, _, err := s.Rules(t.Context(), c.on)
 		p := problem.From(err)
 		if err == nil || p.Code != c.code || !strings.Contains(p.Detail, c.text) || strings.Contains(p.Detail, "canary") {
 			t.Errorf("%s: %v, want %s with %q", name, err, c.code, c.text)
@@ -212,13 +212,13 @@ func TestRulesOfABackendThatHangs(t *testing.T) {
 	}}
 	s, _, vm := newStore(t, b, 50*time.Millisecond)
 	for _, on := range []firewall.Scope{firewall.OfCluster(1), firewall.OfNode(1, "node1"), firewall.OfGuest(vm)} {
-		if _, err := s.Rules(t.Context(), on); problem.CodeOf(err) != problem.CodeTimeout {
+		if _, _, err := s.Rules(t.Context(), on); problem.CodeOf(err) != problem.CodeTimeout {
 			t.Errorf("%v, want a timeout", err)
 		}
 	}
 	gone, leave := context.WithCancel(t.Context())
 	leave()
-	if _, err := s.Rules(gone, firewall.OfCluster(1)); err == nil || problem.CodeOf(err) == problem.CodeTimeout {
+	if _, _, err := s.Rules(gone, firewall.OfCluster(1)); err == nil || problem.CodeOf(err) == problem.CodeTimeout {
 		t.Errorf("for a caller who left: %v", err)
 	}
 	if b.opened != b.closed {
@@ -241,11 +241,11 @@ func TestRulesOfAGuestThatMoved(t *testing.T) {
 	}
 	cluster.Change(vm.At().ID, func(g *hypervisor.Guest) { g.Node = "node2" })
 	vm.Node = "node1"
-	if rules, err := s.Rules(t.Context(), firewall.OfGuest(vm)); err != nil || len(rules) != 1 || asked != 2 {
+	if rules, _, err := s.Rules(t.Context(), firewall.OfGuest(vm)); err != nil || len(rules) != 1 || asked != 2 {
 		t.Errorf("%+v, %v after %d questions", rules, err, asked)
 	}
 	cluster.SetFault("inventory", memdriver.Fault{Err: plugin.Errorf(plugin.Unreachable, "off")})
-	if _, err := s.Rules(t.Context(), firewall.OfGuest(vm)); problem.CodeOf(err) != problem.CodeNotFound || asked != 3 {
+	if _, _, err := s.Rules(t.Context(), firewall.OfGuest(vm)); problem.CodeOf(err) != problem.CodeNotFound || asked != 3 {
 		t.Errorf("while nobody can look for it: %v after %d questions", err, asked)
 	}
 }

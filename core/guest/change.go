@@ -40,20 +40,21 @@ func (a *Actor) Do(ctx context.Context, r Request, do func(ctx context.Context, 
 	c := &Change{hosts: a.Hosts, guest: r.Guest}
 	return change.Change{DB: a.DB, Exclusive: Exclusive(r.Guest.ID), Limit: changeLimit, Tell: c.tell}.
 		Do(ctx, func(ctx context.Context) error {
-			if err := c.same(ctx); err != nil {
+			if err := Same(ctx, c.hosts, c.guest); err != nil {
 				return err
 			}
 			return do(ctx, c)
 		})
 }
 
-// same refuses to change another guest than was asked for: the list knows of one that took its id since the last poll only then.
-func (c *Change) same(ctx context.Context) error {
-	now, err := Look(ctx, Subject{Guest: c.guest, hosts: c.hosts}, hypervisor.Host.Guest)
+// Same refuses, as problem invalid_state, another guest than the one that is known under an id: the list knows of one that took its id
+// since the last poll only then. It asks the hypervisor; a guest that is gone there is problem not_found.
+func Same(ctx context.Context, hosts host.Opener, g *Guest) error {
+	now, err := Look(ctx, Subject{Guest: g, hosts: hosts}, hypervisor.Host.Guest)
 	if err != nil {
 		return err
 	}
-	asked := Asked{Kind: c.guest.At().Kind, Ref: c.guest.At().ID, UID: c.guest.At().UID, Name: c.guest.Name}
+	asked := Asked{Kind: g.At().Kind, Ref: g.At().ID, UID: g.At().UID, Name: g.Name}
 	if other := asked.another(now, false); other != "" {
 		return problem.New(problem.CodeInvalidState, "%s; nothing was done", other)
 	}

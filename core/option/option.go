@@ -97,7 +97,7 @@ func (s *Store) read(ctx context.Context, g *guest.Guest) (now state, err error)
 // readFirewall is nil where the host's firewall has no options for guests.
 func (s *Store) readFirewall(ctx context.Context, g *guest.Guest) (*sdk.Options, error) {
 	found, err := s.Firewalls.GuestOptions(ctx, g)
-	if err != nil && problem.CodeOf(err) == problem.CodeUnsupported {
+	if code := problem.CodeOf(err); err != nil && (code == problem.CodeUnsupported || code == problem.CodeUnsupportedAtScope) {
 		return nil, nil
 	}
 	return &found, err

@@ -32,6 +32,7 @@ const (
 	CodeProtected           Code = "protected"
 	CodeVolumeInUse         Code = "volume_in_use"
 	CodeBridgeInUse         Code = "bridge_in_use"
+	CodeInUse               Code = "in_use"
 
 	CodeLinkedCloneNeedsTemplate Code = "linked_clone_needs_template"
 	CodeMigrationBlocked         Code = "migration_blocked"
@@ -54,6 +55,7 @@ const (
 	CodeReleaseSourceError  Code = "release_source_error"
 	CodeUpdateNotRequested  Code = "update_not_requested"
 	CodeUnsupported         Code = "unsupported"
+	CodeUnsupportedAtScope  Code = "unsupported_at_scope"
 	CodeTimeout             Code = "timeout"
 	CodeRequestTimeout      Code = "request_timeout"
 	CodeCanceled            Code = "canceled"
@@ -100,6 +102,7 @@ var table = map[Code]kind{
 	CodeProtected:           {http.StatusConflict, "Protected at the hypervisor"},
 	CodeVolumeInUse:         {http.StatusConflict, "Something uses the volume"},
 	CodeBridgeInUse:         {http.StatusConflict, "Guests are on the bridge"},
+	CodeInUse:               {http.StatusConflict, "It is in use"},
 
 	CodeLinkedCloneNeedsTemplate: {http.StatusConflict, "Only a template can be copied so"},
 	CodeMigrationBlocked:         {http.StatusConflict, "Something is in the way of the migration"},
@@ -123,6 +126,7 @@ var table = map[Code]kind{
 	CodeReleaseSourceError:  {http.StatusBadGateway, "The source of releases failed"},
 	CodeUpdateNotRequested:  {http.StatusServiceUnavailable, "The updater could not be told"},
 	CodeUnsupported:         {http.StatusNotImplemented, "Not supported"},
+	CodeUnsupportedAtScope:  {http.StatusNotImplemented, "Not supported at this scope"},
 	CodeTimeout:             {http.StatusGatewayTimeout, "Not done in time"},
 	CodeRequestTimeout:      {http.StatusRequestTimeout, "The request took too long to arrive"},
 	CodeCanceled:            {statusClientClosed, "The caller went away"},

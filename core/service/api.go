@@ -43,7 +43,7 @@ import (
 // deps is what the API works with: the parts, resource by resource.
 func (s *Service) deps() api.Deps {
 	c := &s.config
-	firewalls := &firewall.Store{Hosts: s.Hosts, Backends: c.Firewalls}
+	firewalls := &firewall.Store{DB: c.DB, Hosts: s.Hosts, Backends: c.Firewalls}
 	figures := newMetrics(c.DB, c.Plugins, s.Poller, s.Receiver, s.Load)
 	return api.Deps{
 		Authenticator: s.Users, Resolver: op.ScopeResolver{DB: c.DB}, Recorder: audit.Recorder{DB: c.DB}, Rights: s.Users,
@@ -68,7 +68,7 @@ func (s *Service) deps() api.Deps {
 		Network:   networkapi.Deps{Networks: s.Networks},
 		Uploads:   uploads.Deps{Uploads: s.Uploads},
 		Options:   options.Deps{VMs: s.VMs, Options: &option.Store{Actor: s.VMs.Actor, Firewalls: firewalls}},
-		Firewall:  firewallapi.Deps{Firewalls: firewalls, VMs: s.VMs, Apps: s.Apps},
+		Firewall:  firewallapi.Deps{Firewalls: firewalls, VMs: s.VMs, Apps: s.Apps, Stopping: s.Queue.Stopping()},
 		Jobs:      jobs.Deps{Queue: s.Queue},
 		Audit:     auditapi.Deps{DB: c.DB, Chain: s.Chain},
 		Plugins:   plugins.Deps{Plugins: c.Plugins},

@@ -1,8 +1,10 @@
-// Package firewall is the HTTP resource of the firewalls of apps, VMs, nodes and clusters.
+// Package firewall is the HTTP resource of the firewalls of apps, VMs, nodes and clusters, and of security groups.
 package firewall
 
 import (
 	"context"
+	"strings"
+	"time"
 
 	"github.com/hostler/hostler/core/api/op"
 	"github.com/hostler/hostler/core/firewall"
@@ -20,45 +22,91 @@ type Guests interface {
 type Deps struct {
 	Firewalls *firewall.Store
 	VMs, Apps Guests
+	// Stopping is closed when the service stops, which ends what follows a log; nil is never.
+	Stopping <-chan struct{}
 }
 
 // handlers are those of one scope; scope gives the firewall that the path names.
 type handlers struct {
-	firewalls *firewall.Store
-	scope     func(context.Context) (firewall.Scope, error)
+	Deps
+	scope func(context.Context) (firewall.Scope, error)
 }
 
-const tag = "Firewall"
+const (
+	tag = "Firewall"
+	// changeTime is how long a change may take: its requests, and what is read before and after them.
+	changeTime = 3 * time.Minute
+)
 
-// Register declares the operations, the same for each scope.
-func Register(a *op.API, deps Deps) {
-	for _, s := range []struct {
-		kind, one, path string
-		// alias is another path of the same.
-		alias string
-		on    op.On
-		// ours are the reads that the API's specification does not have at this scope.
-		ours  bool
-		scope func(context.Context) (firewall.Scope, error)
-	}{
-		{kind: "app", one: "an app", path: "/api/v1/apps/:app_id/firewall", on: op.App, scope: ofGuest(deps.Apps)},
-		{kind: "vm", one: "a VM", path: "/api/v1/vms/:vm_id/firewall", on: op.VM, scope: ofGuest(deps.VMs)},
-		{kind: "cluster", one: "a cluster", path: "/api/v1/firewall/cluster/:host_id", on: op.Host, ours: true, scope: ofCluster},
-		{kind: "node", one: "a node", path: "/api/v1/firewall/nodes/:host_id/:node", alias: "/api/v1/firewall/node/:host_id/:node", on: op.Node,
-			scope: ofNode},
-	} {
-		h := handlers{deps.Firewalls, s.scope}
-		var rules []op.Alias
-		if s.alias != "" {
-			rules = []op.Alias{{Path: s.alias + "/rules", ID: "list_firewall_" + s.kind + "_rules"}}
-		}
-		op.Get(a, s.path+"/rules", h.rules, op.Spec{
-			ID: "list_" + s.kind + "_firewall_rules", Summary: "List the firewall rules of " + s.one, Tag: tag, Aliases: rules,
-			Role: identity.Viewer, On: s.on, Calls: true, Needs: endpoint.Monitoring, Ours: s.ours,
-			Description: "Asked of the hypervisor, in the order in which the rules are tried; nothing of it is kept. Only rules of this scope: " +
-				"those of the scopes around it are not among them, and a security group is one rule of the type `group`.",
-		})
+// declared is one scope, as its operations are declared.
+type declared struct {
+	// kind is its word in the ids of operations, and one in sentences.
+	kind, one, path string
+	// alias is another path of the same.
+	alias string
+	on    op.On
+	// role is that of changes.
+	role identity.Role
+	// ours says which of the operations the API's specification does not have at this scope.
+	ours  func(things string) bool
+	scope func(context.Context) (firewall.Scope, error)
+}
+
+func never(string) bool { return false }
+
+// scopes are all of them.
+func scopes(deps Deps) []declared {
+	return []declared{
+		{kind: "app", one: "an app", path: "/api/v1/apps/:app_id/firewall", on: op.App, role: identity.Operator, ours: never,
+			scope: ofGuest(deps.Apps)},
+		{kind: "vm", one: "a VM", path: "/api/v1/vms/:vm_id/firewall", on: op.VM, role: identity.Operator, ours: never,
+			scope: ofGuest(deps.VMs)},
+		{kind: "cluster", one: "a cluster", path: "/api/v1/firewall/cluster/:host_id", on: op.Host, role: identity.Admin,
+			ours:  func(things string) bool { return things == "rules" || things == "options" || things == "log" || things == "refs" },
+			scope: ofCluster},
+		{kind: "node", one: "a node", path: "/api/v1/firewall/nodes/:host_id/:node", alias: "/api/v1/firewall/node/:host_id/:node",
+			on: op.Node, role: identity.Admin, ours: never, scope: ofNode},
+		{kind: "group", one: "a security group", path: "/api/v1/firewall/cluster/:host_id/groups/:group", on: op.Group,
+			role: identity.Admin, ours: func(things string) bool { return things == "rules" }, scope: ofGroup},
 	}
+}
+
+// Register declares the operations, the same for each scope. A group has no options, no log and no references.
+func Register(a *op.API, deps Deps) {
+	for _, d := range scopes(deps) {
+		h := handlers{deps, d.scope}
+		h.registerRules(a, d)
+		h.registerAliases(a, d)
+		h.registerIPSets(a, d)
+		if d.on != op.Group {
+			h.registerOptions(a, d)
+			h.registerLog(a, d)
+			h.registerReferences(a, d)
+		}
+	}
+	handlers{deps, ofCluster}.registerGroups(a)
+}
+
+// read is the declaration of an operation that reads. id has the scope's word where it has a percent sign.
+func (d declared) read(id, summary, things, suffix, description string) op.Spec {
+	return op.Spec{
+		ID: strings.Replace(id, "%", d.kind+"_firewall", 1), Summary: summary + " of " + d.one, Tag: tag, Aliases: d.aliases(id, suffix),
+		Role: identity.Viewer, On: d.on, Calls: true, Needs: endpoint.Monitoring, Ours: d.ours(things), Description: description,
+	}
+}
+
+// write is the declaration of an operation that changes something.
+func (d declared) write(id, summary, things, suffix, action, description string) op.Spec {
+	s := d.read(id, summary, things, suffix, description)
+	s.Role, s.Needs, s.Timeout, s.Audit = d.role, endpoint.Lifecycle, changeTime, op.Audit{Action: "firewall." + action}
+	return s
+}
+
+func (d declared) aliases(id, suffix string) []op.Alias {
+	if d.alias == "" {
+		return nil
+	}
+	return []op.Alias{{Path: d.alias + suffix, ID: strings.Replace(id, "%", "firewall_"+d.kind, 1)}}
 }
 
 func ofGuest(guests Guests) func(context.Context) (firewall.Scope, error) {
@@ -79,11 +127,75 @@ func ofNode(ctx context.Context) (firewall.Scope, error) {
 	return firewall.OfNode(op.Found(ctx).ID, op.Found(ctx).Node), nil
 }
 
-func (h handlers) rules(ctx context.Context, _ *struct{}) (*op.List[firewall.Rule], error) {
+func ofGroup(ctx context.Context) (firewall.Scope, error) {
+	return firewall.OfGroup(op.Found(ctx).ID, op.Found(ctx).Group), nil
+}
+
+// listing is a list that can be changed, whose rows have its digest.
+type listing[T any] struct {
+	Total  int    `header:"X-Total-Count" doc:"Number of all entries"`
+	Digest string `header:"X-Digest" doc:"Of the list, as on each of its rows; absent where the hypervisor has none"`
+	Body   []T
+}
+
+// listed asks for a list of a scope.
+func listed[T any](ctx context.Context, h handlers, ask func(context.Context, firewall.Scope) ([]T, *string, error)) (*listing[T], error) {
 	on, err := h.scope(ctx)
 	if err != nil {
 		return nil, err
 	}
-	all, err := h.firewalls.Rules(ctx, on)
-	return &op.List[firewall.Rule]{Total: len(all), Body: all}, err
+	all, digest, err := ask(ctx, on)
+	if err != nil {
+		return nil, err
+	}
+	out := &listing[T]{Total: len(all), Body: append([]T{}, all...)}
+	if digest != nil {
+		out.Digest = *digest
+	}
+	return out, nil
+}
+
+// done makes a change of a scope.
+func done[T any](ctx context.Context, h handlers, change func(firewall.Scope) (T, error)) (*op.Body[T], error) {
+	on, err := h.scope(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out, err := change(on)
+	return &op.Body[T]{Body: out}, err
+}
+
+// Digested is embedded into the input of what is deleted.
+type Digested struct {
+	Digest string `query:"digest" maxLength:"200" example:"da39a3ee5e6b4b0d3255bfef95601890afd80709" doc:"That of the list which you have read: 409 digest_conflict once it is another"`
+}
+
+// Confirmed is embedded into the input of what takes something away that may be in use.
+type Confirmed struct {
+	Confirm string `query:"confirm" maxLength:"64" example:"management" doc:"The name, where it is in use"`
+}
+
+// deref is a text that may be absent.
+func deref(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return *text
+}
+
+// flag is a number 0 or 1 that may be absent.
+func flag(n *int) *bool {
+	if n == nil {
+		return nil
+	}
+	on := *n == 1
+	return &on
+}
+
+// clearing is the text of a field that null clears, as an empty one does; nil where it is absent.
+func clearing(text op.Optional[string]) *string {
+	if !text.Set {
+		return nil
+	}
+	return &text.Value
 }

@@ -30,8 +30,8 @@ type Resource struct {
 	TeamID int64
 	// HostID is 0 when no host is concerned.
 	HostID int64
-	// Node is the node of the host, for operations on one; "" for all others.
-	Node string
+	// Node is the node of the host, and Group the security group of its cluster, for operations on one; "" for all others.
+	Node, Group string
 }
 
 // Resolver finds the thing that a path names, whoever asks.
@@ -173,8 +173,11 @@ func (a *API) authorize(ctx context.Context, q *request, caller *identity.Caller
 	if err != nil {
 		return err
 	}
-	if spec.On == Node {
+	switch spec.On {
+	case Node:
 		found.Node = params.Get(nodeParam)
+	case Group:
+		found.Group = params.Get(groupParam)
 	}
 	q.describe(ctx, found)
 	role := caller.On(found.TeamID)

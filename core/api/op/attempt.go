@@ -52,8 +52,8 @@ func (q *request) begin(ctx context.Context, r *http.Request, caller *identity.C
 	if spec.On >= Host {
 		entry.TargetKind, entry.TargetID = spec.On.resolved().String(), short(params.Get(spec.On.param()))
 	}
-	if spec.On == Node {
-		entry.Detail(nodeParam, short(params.Get(nodeParam)))
+	if spec.On == Node || spec.On == Group {
+		entry.Detail(spec.On.String(), short(params.Get(spec.On.String())))
 	}
 	if name := spec.Audit.Target; name != "" {
 		value := short(params.Get(name))

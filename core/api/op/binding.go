@@ -3,6 +3,7 @@ package op
 import (
 	"fmt"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"unicode/utf8"
@@ -13,8 +14,14 @@ import (
 	"github.com/hostler/hostler/core/problem"
 )
 
-// maxNode is the longest name of a node, in characters.
-const maxNode = 253
+// maxNode and maxGroup are the longest names of a node and a security group, in characters.
+const (
+	maxNode  = 253
+	maxGroup = 64
+)
+
+// groupForm is the form of the name of a security group.
+var groupForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`)
 
 // bind decides who reads each placeholder of the path: a field of the input, or what the operation is On, which handlers ask
 // Found for. It panics on a placeholder that nobody reads and on a field whose placeholder the path lacks.
@@ -61,6 +68,12 @@ func boundParam(name string) *huma.Param {
 		param.Description = "Name of a node of the host's cluster"
 		param.Example = "pve1"
 	}
+	if name == groupParam {
+		param.Schema = &huma.Schema{Type: huma.TypeString, MinLength: new(1), MaxLength: new(maxGroup), Pattern: groupForm.String(),
+			Examples: []any{"webserver"}}
+		param.Description = "Name of a security group of the host's cluster"
+		param.Example = "webserver"
+	}
 	return param
 }
 
@@ -71,6 +84,16 @@ func (o *Operation) pathFaults(params route.Params) (faults []problem.Fault) {
 		if param.Name == nodeParam {
 			if utf8.RuneCountInString(value) > maxNode {
 				faults = append(faults, problem.Fault{Loc: loc, Msg: fmt.Sprintf("expected length <= %d", maxNode), Type: "too_long"})
+			}
+			continue
+		}
+		if param.Name == groupParam {
+			switch {
+			case utf8.RuneCountInString(value) > maxGroup:
+				faults = append(faults, problem.Fault{Loc: loc, Msg: fmt.Sprintf("expected length <= %d", maxGroup), Type: "too_long"})
+			case !groupForm.MatchString(value):
+				faults = append(faults, problem.Fault{Loc: loc, Msg: "expected string to match pattern " + groupForm.String(),
+					Type: "string_pattern_mismatch"})
 			}
 			continue
 		}

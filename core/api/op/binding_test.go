@@ -29,7 +29,7 @@ func scopesSample(t *testing.T) *sample {
 		name, prefix string
 		on           op.On
 	}{{"host", "/api/v1/hosts/:host_id", op.Host}, {"node", "/api/v1/nodes/:host_id/:node", op.Node},
-		{"cluster", "/api/v1/cluster/:host_id", op.Host}} {
+		{"group", "/api/v1/groups/:host_id/:group", op.Group}, {"cluster", "/api/v1/cluster/:host_id", op.Host}} {
 		op.Get(s.API, scope.prefix+"/rules/:pos", rule,
 			op.Spec{ID: "get_" + scope.name + "_rule", Summary: "Rule", Tag: "Rules", Role: identity.Viewer, On: scope.on})
 		op.Post(s.API, scope.prefix+"/rules/:pos", rule, op.Spec{
@@ -47,6 +47,7 @@ func TestOneHandlerServesSeveralScopes(t *testing.T) {
 		"/api/v1/hosts/7/rules/3":         {Kind: "host", ID: 7, Name: "node7", TeamID: 2, HostID: 7},
 		"/api/v1/cluster/8/rules/3":       {Kind: "host", ID: 8, Name: "node8", TeamID: 3, HostID: 8},
 		"/api/v1/nodes/7/pve%2F1/rules/3": {Kind: "host", ID: 7, Name: "node7", TeamID: 2, HostID: 7, Node: "pve/1"},
+		"/api/v1/groups/7/web/rules/3":    {Kind: "host", ID: 7, Name: "node7", TeamID: 2, HostID: 7, Group: "web"},
 	} {
 		w := s.call("GET", target, "", as("owner")...)
 		var got op.Resource
@@ -61,6 +62,8 @@ func TestOneHandlerServesSeveralScopes(t *testing.T) {
 	}{
 		{"/api/v1/hosts/x/rules/y", "owner", 422, "path/host_id int_parsing,path/pos int_parsing"},
 		{"/api/v1/nodes/0/" + strings.Repeat("n", 254) + "/rules/3", "owner", 422, "path/host_id greater_than_equal,path/node too_long"},
+		{"/api/v1/groups/7/" + strings.Repeat("g", 65) + "/rules/3", "owner", 422, "path/group too_long"},
+		{"/api/v1/groups/7/..x/rules/3", "owner", 422, "path/group string_pattern_mismatch"},
 		{"/api/v1/nodes/7/%ff/rules/3", "owner", 404, ""}, // the router takes neither this nor NUL for a path
 		{"/api/v1/nodes/9/a/rules/3", "owner", 404, ""},
 		{"/api/v1/nodes/7/a/rules/3", "owner@3", 404, ""},

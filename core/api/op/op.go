@@ -44,13 +44,18 @@ const (
 	// Node: the role must be held on the host of host_id, and Found has the name of the node of the parameter node. Whether
 	// there is such a node is the handler's to find out.
 	Node
+	// Group is Node for a security group of the host's cluster, of the parameter group.
+	Group
 )
 
-// nodeParam is the path parameter that names a node.
-const nodeParam = "node"
+// nodeParam and groupParam are the path parameters that name a node and a security group.
+const (
+	nodeParam  = "node"
+	groupParam = "group"
+)
 
 var onNames = [...]string{Instance: "instance", Anywhere: "anywhere", Host: "host", VM: "vm", App: "app", Job: "job", Backup: "backup",
-	Node: "node"}
+	Node: "node", Group: "group"}
 
 func (o On) String() string { return onNames[o] }
 
@@ -59,7 +64,7 @@ func (o On) param() string {
 	switch {
 	case o < Host:
 		return ""
-	case o == Node:
+	case o == Node || o == Group:
 		return Host.param()
 	}
 	return onNames[o] + "_id"
@@ -67,15 +72,15 @@ func (o On) param() string {
 
 // params are all path parameters of which Found holds the thing.
 func (o On) params() []string {
-	if o == Node {
-		return []string{o.param(), nodeParam}
+	if o == Node || o == Group {
+		return []string{o.param(), o.String()}
 	}
 	return []string{o.param()}
 }
 
 // resolved is what the Resolver is asked for.
 func (o On) resolved() On {
-	if o == Node {
+	if o == Node || o == Group {
 		return Host
 	}
 	return o

@@ -1,0 +1,85 @@
+package firewall
+
+import (
+	"context"
+
+	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/firewall"
+	sdk "github.com/hostler/hostler/sdk/firewall"
+)
+
+// lacking says where aliases and IP sets are not.
+const lacking = "A node and a security group have none with most hypervisors: 501 `unsupported_at_scope`. "
+
+func (h handlers) registerAliases(a *op.API, d declared) {
+	const things, one = "/aliases", "/aliases/:name"
+	op.Get(a, d.path+things, h.aliases, d.read("list_%_aliases", "List the firewall aliases", "aliases", things,
+		"Names for addresses and networks, which rules and IP sets may use. Asked of the hypervisor. "+lacking))
+	op.Post(a, d.path+things, h.createAlias, d.write("create_%_alias", "Make a firewall alias", "aliases", things, "alias_create",
+		"A name that is taken is 409 `conflict`. "+lacking+stale))
+	op.Put(a, d.path+one, h.changeAlias, d.write("change_%_alias", "Change a firewall alias", "aliases", one, "alias_change",
+		"`rename` gives it another name, which what names it does not learn: one that is in use is 409 `in_use` with `places` until `confirm` "+
+			"holds its name. "+lacking+stale))
+	op.Delete(a, d.path+one, h.deleteAlias, d.write("delete_%_alias", "Delete a firewall alias", "aliases", one, "alias_delete",
+		inUse+lacking+stale))
+}
+
+// inUse says what happens to an object that something names.
+const inUse = "One that is in use, or of which it could not be found out everywhere (`incomplete`), is 409 `in_use` with the `places` that " +
+	"name it, and how many `others` you may not see, until `confirm` holds its name: the hypervisor would just delete it. "
+
+func (h handlers) aliases(ctx context.Context, _ *struct{}) (*listing[firewall.Alias], error) {
+	return listed(ctx, h, h.Firewalls.Aliases)
+}
+
+type createAliasInput struct {
+	Body struct {
+		Name    string  `json:"name" minLength:"1" maxLength:"64" pattern:"^[A-Za-z0-9][A-Za-z0-9_.-]*$" example:"backup-server"`
+		CIDR    string  `json:"cidr" minLength:"1" maxLength:"64" example:"192.0.2.10" doc:"An address or a network"`
+		Comment *string `json:"comment,omitempty" nullable:"true" maxLength:"1024" example:"in the cellar"`
+		Digest  *string `json:"digest,omitempty" nullable:"true" maxLength:"200" doc:"That of the list which you have read"`
+	}
+}
+
+func (h handlers) createAlias(ctx context.Context, in *createAliasInput) (*op.Body[firewall.Alias], error) {
+	b := &in.Body
+	return done(ctx, h, func(on firewall.Scope) (firewall.Alias, error) {
+		return h.Firewalls.CreateAlias(ctx, on, sdk.Alias{Name: b.Name, CIDR: b.CIDR, Comment: deref(b.Comment)}, deref(b.Digest))
+	})
+}
+
+// Named is an alias or an IP set in a path.
+type Named struct {
+	Name string `path:"name" maxLength:"64" pattern:"^[A-Za-z0-9][A-Za-z0-9_.-]*$" example:"management"`
+}
+
+type changeAliasInput struct {
+	Named
+	Confirmed
+	Body struct {
+		CIDR    string              `json:"cidr" minLength:"1" maxLength:"64" example:"192.0.2.11"`
+		Comment op.Optional[string] `json:"comment,omitzero" maxLength:"1024" example:"in the attic"`
+		Rename  *string             `json:"rename,omitempty" nullable:"true" minLength:"1" maxLength:"64" pattern:"^[A-Za-z0-9][A-Za-z0-9_.-]*$" example:"backup-server-2" doc:"A new name"`
+		Digest  *string             `json:"digest,omitempty" nullable:"true" maxLength:"200" doc:"That of the list which you have read"`
+	}
+}
+
+func (h handlers) changeAlias(ctx context.Context, in *changeAliasInput) (*op.Body[firewall.Alias], error) {
+	b := &in.Body
+	change := sdk.AliasChange{CIDR: b.CIDR, Comment: clearing(b.Comment), Rename: deref(b.Rename), Digest: deref(b.Digest)}
+	return done(ctx, h, func(on firewall.Scope) (firewall.Alias, error) {
+		return h.Firewalls.ChangeAlias(ctx, on, in.Name, change, in.Confirm)
+	})
+}
+
+type deleteNamedInput struct {
+	Named
+	Digested
+	Confirmed
+}
+
+func (h handlers) deleteAlias(ctx context.Context, in *deleteNamedInput) (*op.Body[firewall.Alias], error) {
+	return done(ctx, h, func(on firewall.Scope) (firewall.Alias, error) {
+		return h.Firewalls.DeleteAlias(ctx, on, in.Name, in.Digest, in.Confirm)
+	})
+}

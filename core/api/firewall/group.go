@@ -1,0 +1,66 @@
+package firewall
+
+import (
+	"context"
+
+	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/firewall"
+	"github.com/hostler/hostler/core/identity"
+	sdk "github.com/hostler/hostler/sdk/firewall"
+)
+
+// registerGroups declares what clusters alone have.
+func (h handlers) registerGroups(a *op.API) {
+	cluster := "/api/v1/firewall/cluster/:host_id"
+	d := declared{kind: "cluster", one: "a cluster", on: op.Host, role: identity.Admin, ours: never}
+	op.Get(a, cluster+"/groups", h.groups, d.read("list_firewall_groups", "List the security groups", "groups", "",
+		"Named lists of rules, for each of which one rule of the type `group` stands elsewhere. Asked of the hypervisor; the rules of a group "+
+			"are at `groups/{group}/rules`."))
+	op.Post(a, cluster+"/groups", h.createGroup, d.write("create_firewall_group", "Make a security group", "groups", "", "group_create",
+		"A group without rules. A name that is taken is 409 `conflict`. "+stale))
+	d.ours = func(string) bool { return true }
+	op.Get(a, cluster+"/macros", h.macros, d.read("list_firewall_macros", "List the firewall macros", "macros", "",
+		"The services that rules may name as `macro` in place of protocol and ports, for pickers."))
+	d.on, d.ours = op.Group, never
+	op.Delete(a, cluster+"/groups/:group", h.deleteGroup, d.write("delete_firewall_group", "Delete a security group", "groups", "",
+		"group_delete", inUse+"One that has rules is 409 `invalid_state`: delete these first. "+stale))
+}
+
+func (h handlers) groups(ctx context.Context, _ *struct{}) (*listing[firewall.Group], error) {
+	return listed(ctx, h, h.Firewalls.Groups)
+}
+
+type createGroupInput struct {
+	Body struct {
+		Group   string  `json:"group" minLength:"1" maxLength:"64" pattern:"^[A-Za-z0-9][A-Za-z0-9_.-]*$" example:"webserver" doc:"Its name"`
+		Comment *string `json:"comment,omitempty" nullable:"true" maxLength:"1024" example:"what every web server lets in"`
+		Digest  *string `json:"digest,omitempty" nullable:"true" maxLength:"200" doc:"That of the list which you have read"`
+	}
+}
+
+func (h handlers) createGroup(ctx context.Context, in *createGroupInput) (*op.Body[firewall.Group], error) {
+	b := &in.Body
+	return done(ctx, h, func(on firewall.Scope) (firewall.Group, error) {
+		return h.Firewalls.CreateGroup(ctx, on, sdk.Group{Name: b.Group, Comment: deref(b.Comment)}, deref(b.Digest))
+	})
+}
+
+type deleteGroupInput struct {
+	Digested
+	Confirmed
+}
+
+func (h handlers) deleteGroup(ctx context.Context, in *deleteGroupInput) (*op.Body[firewall.Group], error) {
+	return done(ctx, h, func(on firewall.Scope) (firewall.Group, error) {
+		return h.Firewalls.DeleteGroup(ctx, on, op.Found(ctx).Group, in.Digest, in.Confirm)
+	})
+}
+
+func (h handlers) macros(ctx context.Context, _ *struct{}) (*op.List[firewall.Macro], error) {
+	on, err := h.scope(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all, err := h.Firewalls.Macros(ctx, on)
+	return &op.List[firewall.Macro]{Total: len(all), Body: all}, err
+}

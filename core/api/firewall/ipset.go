@@ -1,0 +1,114 @@
+package firewall
+
+import (
+	"context"
+
+	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/firewall"
+	sdk "github.com/hostler/hostler/sdk/firewall"
+)
+
+func (h handlers) registerIPSets(a *op.API, d declared) {
+	const things, one, members, member = "/ipsets", "/ipsets/:name", "/ipsets/:name/members", "/ipsets/:name/members/*cidr"
+	op.Get(a, d.path+things, h.ipSets, d.read("list_%_ipsets", "List the IP sets", "ipsets", things,
+		"Named sets of addresses and networks, which rules may use. Asked of the hypervisor. "+lacking))
+	op.Post(a, d.path+things, h.createIPSet, d.write("create_%_ipset", "Make an IP set", "ipsets", things, "ipset_create",
+		"A set without members. A name that is taken is 409 `conflict`. "+lacking+stale))
+	op.Delete(a, d.path+one, h.deleteIPSet, d.write("delete_%_ipset", "Delete an IP set", "ipsets", one, "ipset_delete",
+		inUse+"So is one that has `members`, which go with it. "+lacking+stale))
+	op.Get(a, d.path+members, h.members, d.read("list_%_ipset_members", "List the members of an IP set", "ipsets", members,
+		"Asked of the hypervisor. "+lacking))
+	op.Post(a, d.path+members, h.addMember, d.write("add_%_ipset_member", "Add a member to an IP set", "ipsets", members,
+		"ipset_member_add", "A member that is there is 409 `conflict`. "+lacking+stale))
+	op.Put(a, d.path+member, h.changeMember, d.write("change_%_ipset_member", "Change a member of an IP set", "ipsets", member,
+		"ipset_member_change", "What is absent stays; null clears the comment, and is 0 in the case of `nomatch`. "+lacking+stale))
+	op.Delete(a, d.path+member, h.removeMember, d.write("remove_%_ipset_member", "Remove a member of an IP set", "ipsets", member,
+		"ipset_member_remove", "The answer has the member as it was. "+lacking+stale))
+}
+
+func (h handlers) ipSets(ctx context.Context, _ *struct{}) (*listing[firewall.IPSet], error) {
+	return listed(ctx, h, h.Firewalls.IPSets)
+}
+
+type createIPSetInput struct {
+	Body struct {
+		Name    string  `json:"name" minLength:"1" maxLength:"64" pattern:"^[A-Za-z0-9][A-Za-z0-9_.-]*$" example:"management"`
+		Comment *string `json:"comment,omitempty" nullable:"true" maxLength:"1024" example:"from where administrators come"`
+		Digest  *string `json:"digest,omitempty" nullable:"true" maxLength:"200" doc:"That of the list which you have read"`
+	}
+}
+
+func (h handlers) createIPSet(ctx context.Context, in *createIPSetInput) (*op.Body[firewall.IPSet], error) {
+	b := &in.Body
+	return done(ctx, h, func(on firewall.Scope) (firewall.IPSet, error) {
+		return h.Firewalls.CreateIPSet(ctx, on, sdk.IPSet{Name: b.Name, Comment: deref(b.Comment)}, deref(b.Digest))
+	})
+}
+
+func (h handlers) deleteIPSet(ctx context.Context, in *deleteNamedInput) (*op.Body[firewall.IPSet], error) {
+	return done(ctx, h, func(on firewall.Scope) (firewall.IPSet, error) {
+		return h.Firewalls.DeleteIPSet(ctx, on, in.Name, in.Digest, in.Confirm)
+	})
+}
+
+func (h handlers) members(ctx context.Context, in *struct{ Named }) (*listing[firewall.IPSetMember], error) {
+	return listed(ctx, h, func(ctx context.Context, on firewall.Scope) ([]firewall.IPSetMember, *string, error) {
+		return h.Firewalls.IPSetMembers(ctx, on, in.Name)
+	})
+}
+
+type addMemberInput struct {
+	Named
+	Body struct {
+		CIDR    string  `json:"cidr" minLength:"1" maxLength:"512" example:"192.0.2.0/24" doc:"An address, a network, or what else the hypervisor takes, such as an alias"`
+		NoMatch *int    `json:"nomatch,omitempty" nullable:"true" minimum:"0" maximum:"1" doc:"1 takes these addresses out of the set again, which a larger member brought in"`
+		Comment *string `json:"comment,omitempty" nullable:"true" maxLength:"1024" example:"the office"`
+		Digest  *string `json:"digest,omitempty" nullable:"true" maxLength:"200" doc:"That of the members which you have read"`
+	}
+}
+
+func (h handlers) addMember(ctx context.Context, in *addMemberInput) (*op.Body[firewall.IPSetMember], error) {
+	b := &in.Body
+	member := sdk.IPSetMember{CIDR: b.CIDR, NoMatch: b.NoMatch != nil && *b.NoMatch == 1, Comment: deref(b.Comment)}
+	return done(ctx, h, func(on firewall.Scope) (firewall.IPSetMember, error) {
+		return h.Firewalls.AddIPSetMember(ctx, on, in.Name, member, deref(b.Digest))
+	})
+}
+
+// Member is a member of an IP set in a path.
+type Member struct {
+	Named
+	CIDR string `path:"cidr" maxLength:"512" example:"192.0.2.0/24" doc:"As cidr of the list; its slash may stand as it is"`
+}
+
+type changeMemberInput struct {
+	Member
+	Body struct {
+		NoMatch op.Optional[int]    `json:"nomatch,omitzero" minimum:"0" maximum:"1" example:"1"`
+		Comment op.Optional[string] `json:"comment,omitzero" maxLength:"1024" example:"the office"`
+		Digest  *string             `json:"digest,omitempty" nullable:"true" maxLength:"200" doc:"That of the members which you have read"`
+	}
+}
+
+func (h handlers) changeMember(ctx context.Context, in *changeMemberInput) (*op.Body[firewall.IPSetMember], error) {
+	b := &in.Body
+	change := sdk.IPSetMemberChange{Comment: clearing(b.Comment), Digest: deref(b.Digest)}
+	if b.NoMatch.Set {
+		on := b.NoMatch.Value == 1
+		change.NoMatch = &on
+	}
+	return done(ctx, h, func(on firewall.Scope) (firewall.IPSetMember, error) {
+		return h.Firewalls.ChangeIPSetMember(ctx, on, in.Name, in.CIDR, change)
+	})
+}
+
+type removeMemberInput struct {
+	Member
+	Digested
+}
+
+func (h handlers) removeMember(ctx context.Context, in *removeMemberInput) (*op.Body[firewall.IPSetMember], error) {
+	return done(ctx, h, func(on firewall.Scope) (firewall.IPSetMember, error) {
+		return h.Firewalls.RemoveIPSetMember(ctx, on, in.Name, in.CIDR, in.Digest)
+	})
+}

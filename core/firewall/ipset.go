@@ -1,0 +1,207 @@
+package firewall
+
+import (
+	"context"
+	"slices"
+
+	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/problem"
+	sdk "github.com/hostler/hostler/sdk/firewall"
+)
+
+// IPSet is a named set of addresses and networks, as the API shows it.
+type IPSet struct {
+	Name    string  `json:"name" example:"management"`
+	Comment *string `json:"comment" example:"from where administrators come"`
+	Digest  *string `json:"digest" example:"da39a3ee5e6b4b0d3255bfef95601890afd80709" doc:"As that of an alias, of the list of sets; the members of each set have their own"`
+}
+
+func (s *Store) ipSets(on Scope) *listing[sdk.IPSet] {
+	return &listing[sdk.IPSet]{
+		things: "the IP sets",
+		read: func(ctx context.Context) (rows []sdk.IPSet, digest string, err error) {
+			rows, err = ask(ctx, s, on, func(ctx context.Context, able sdk.IPSetter, scope sdk.Scope) (found []sdk.IPSet, err error) {
+				found, digest, err = able.IPSets(ctx, scope)
+				return found, err
+			})
+			return rows, digest, err
+		},
+		show: func(rows []sdk.IPSet, digest *string) any { return showEach(rows, digest, showIPSet) },
+		tell: func(set sdk.IPSet) map[string]any { return map[string]any{"name": set.Name, "comment": set.Comment} },
+	}
+}
+
+func showIPSet(set sdk.IPSet, digest *string) IPSet {
+	return IPSet{Name: host.Clean(set.Name), Comment: host.CleanOrNil(set.Comment), Digest: digest}
+}
+
+// IPSets lists the sets of a scope, with their digest, nil for none. Problems: those of Rules.
+func (s *Store) IPSets(ctx context.Context, on Scope) ([]IPSet, *string, error) {
+	return list(ctx, s.ipSets(on), showIPSet)
+}
+
+// CreateIPSet makes an empty set. Problems: those of CreateAlias.
+func (s *Store) CreateIPSet(ctx context.Context, on Scope, set sdk.IPSet, digest string) (IPSet, error) {
+	faults := slices.Concat(fault(sdk.CheckName(sdk.FieldName, set.Name)),
+		fault(sdk.CheckText(sdk.FieldComment, set.Comment, sdk.MaxComment)))
+	return editList[sdk.IPSetter](ctx, s, on, s.ipSets(on), showIPSet, digest, faults, func(was []sdk.IPSet) (edit[sdk.IPSet], error) {
+		if setAt(was, set.Name) >= 0 {
+			return edit[sdk.IPSet]{}, taken()
+		}
+		return edit[sdk.IPSet]{before: -1, at: len(was), want: append(slices.Clone(was), set),
+			send: requestOf(s, on, func(ctx context.Context, able sdk.IPSetter, scope sdk.Scope, digest string) error {
+				return able.CreateIPSet(ctx, scope, set, digest)
+			})}, nil
+	})
+}
+
+// DeleteIPSet deletes a set with its members, and gives it as it was. One that is in use or has members is in_use unless confirm is its
+// name. Problems: those of DeleteAlias.
+func (s *Store) DeleteIPSet(ctx context.Context, on Scope, name, digest, confirm string) (IPSet, error) {
+	return editList[sdk.IPSetter](ctx, s, on, s.ipSets(on), showIPSet, digest, nil, func(was []sdk.IPSet) (edit[sdk.IPSet], error) {
+		at := setAt(was, name)
+		if at < 0 {
+			return edit[sdk.IPSet]{}, none("IP set")
+		}
+		members, _, err := s.members(on, name).read(ctx)
+		if err != nil && !lacks(err) {
+			return edit[sdk.IPSet]{}, err
+		}
+		if err := s.inUse(ctx, on, sdk.IPSetObject, name, confirm, len(members)); err != nil {
+			return edit[sdk.IPSet]{}, err
+		}
+		if len(members) > 0 {
+			audit.Describe(ctx, func(e *audit.Entry) {
+				told := make([]any, 0, min(len(members), maxTold))
+				for _, m := range members[:min(len(members), maxTold)] {
+					told = append(told, tellMember(m))
+				}
+				e.Detail("members", told)
+				e.Detail("members_count", len(members))
+			})
+		}
+		return edit[sdk.IPSet]{before: at, at: -1, want: slices.Delete(slices.Clone(was), at, at+1),
+			send: requestOf(s, on, func(ctx context.Context, able sdk.IPSetter, scope sdk.Scope, digest string) error {
+				return able.DeleteIPSet(ctx, scope, name, len(members) > 0, digest)
+			})}, nil
+	})
+}
+
+// maxTold bounds the members of a deleted set that the trail keeps.
+const maxTold = 200
+
+func setAt(rows []sdk.IPSet, name string) int {
+	return slices.IndexFunc(rows, func(set sdk.IPSet) bool { return set.Name == name })
+}
+
+// IPSetMember is a member of a set, as the API shows it.
+type IPSetMember struct {
+	CIDR    string  `json:"cidr" example:"192.0.2.0/24" doc:"An address, a network, or what else the hypervisor takes, such as an alias"`
+	NoMatch int     `json:"nomatch" minimum:"0" maximum:"1" doc:"1 takes these addresses out of the set again, which a larger member brought in"`
+	Comment *string `json:"comment" example:"the office"`
+	Digest  *string `json:"digest" example:"da39a3ee5e6b4b0d3255bfef95601890afd80709" doc:"As that of an alias, of the set's members"`
+}
+
+func (s *Store) members(on Scope, set string) *listing[sdk.IPSetMember] {
+	return &listing[sdk.IPSetMember]{
+		things: "the members of the IP set",
+		read: func(ctx context.Context) (rows []sdk.IPSetMember, digest string, err error) {
+			rows, err = ask(ctx, s, on, func(ctx context.Context, able sdk.IPSetMemberEditor, scope sdk.Scope) (found []sdk.IPSetMember,
+				err error) {
+				found, digest, err = able.IPSetMembers(ctx, scope, set)
+				return found, err
+			})
+			return rows, digest, err
+		},
+		show: func(rows []sdk.IPSetMember, digest *string) any { return showEach(rows, digest, showMember) },
+		tell: tellMember,
+	}
+}
+
+func tellMember(m sdk.IPSetMember) map[string]any {
+	return map[string]any{"cidr": m.CIDR, "nomatch": m.NoMatch, "comment": m.Comment}
+}
+
+func showMember(m sdk.IPSetMember, digest *string) IPSetMember {
+	shown := IPSetMember{CIDR: host.Clean(m.CIDR), Comment: host.CleanOrNil(m.Comment), Digest: digest}
+	if m.NoMatch {
+		shown.NoMatch = 1
+	}
+	return shown
+}
+
+// IPSetMembers lists the members of a set, with their digest, nil for none. Problems: not_found, and those of Rules.
+func (s *Store) IPSetMembers(ctx context.Context, on Scope, set string) ([]IPSetMember, *string, error) {
+	return list(ctx, s.members(on, set), showMember)
+}
+
+// AddIPSetMember puts a member into a set. Problems: conflict for one that is there, and those of CreateAlias.
+func (s *Store) AddIPSetMember(ctx context.Context, on Scope, set string, member sdk.IPSetMember, digest string) (IPSetMember, error) {
+	faults := slices.Concat(fault(sdk.CheckText(sdk.FieldCIDR, member.CIDR, sdk.MaxText)),
+		fault(sdk.CheckText(sdk.FieldComment, member.Comment, sdk.MaxComment)))
+	return s.editMembers(ctx, on, set, digest, faults, func(was []sdk.IPSetMember) (edit[sdk.IPSetMember], error) {
+		if memberAt(was, member.CIDR) >= 0 {
+			return edit[sdk.IPSetMember]{}, taken()
+		}
+		return edit[sdk.IPSetMember]{before: -1, at: len(was), want: append(slices.Clone(was), member),
+			send: requestOf(s, on, func(ctx context.Context, able sdk.IPSetMemberEditor, scope sdk.Scope, digest string) error {
+				return able.AddIPSetMember(ctx, scope, set, member, digest)
+			})}, nil
+	})
+}
+
+// ChangeIPSetMember changes a member. Problems: not_found, and those of CreateAlias.
+func (s *Store) ChangeIPSetMember(ctx context.Context, on Scope, set, cidr string, change sdk.IPSetMemberChange) (IPSetMember, error) {
+	var faults []problem.Fault
+	if change.Comment != nil {
+		faults = fault(sdk.CheckText(sdk.FieldComment, *change.Comment, sdk.MaxComment))
+	}
+	return s.editMembers(ctx, on, set, change.Digest, faults, func(was []sdk.IPSetMember) (edit[sdk.IPSetMember], error) {
+		at := memberAt(was, cidr)
+		if at < 0 {
+			return edit[sdk.IPSetMember]{}, none("member")
+		}
+		want := slices.Clone(was)
+		if change.NoMatch != nil {
+			want[at].NoMatch = *change.NoMatch
+		}
+		if change.Comment != nil {
+			want[at].Comment = *change.Comment
+		}
+		return edit[sdk.IPSetMember]{before: at, at: at, want: want,
+			send: requestOf(s, on, func(ctx context.Context, able sdk.IPSetMemberEditor, scope sdk.Scope, digest string) error {
+				change.Digest = digest
+				return able.ChangeIPSetMember(ctx, scope, set, was[at].CIDR, change)
+			})}, nil
+	})
+}
+
+// RemoveIPSetMember takes a member out, and gives it as it was. Problems: those of ChangeIPSetMember.
+func (s *Store) RemoveIPSetMember(ctx context.Context, on Scope, set, cidr, digest string) (IPSetMember, error) {
+	return s.editMembers(ctx, on, set, digest, nil, func(was []sdk.IPSetMember) (edit[sdk.IPSetMember], error) {
+		at := memberAt(was, cidr)
+		if at < 0 {
+			return edit[sdk.IPSetMember]{}, none("member")
+		}
+		return edit[sdk.IPSetMember]{before: at, at: -1, want: slices.Delete(slices.Clone(was), at, at+1),
+			send: requestOf(s, on, func(ctx context.Context, able sdk.IPSetMemberEditor, scope sdk.Scope, digest string) error {
+				return able.RemoveIPSetMember(ctx, scope, set, was[at].CIDR, digest)
+			})}, nil
+	})
+}
+
+func (s *Store) editMembers(ctx context.Context, on Scope, set, digest string, faults []problem.Fault,
+	decide func(was []sdk.IPSetMember) (edit[sdk.IPSetMember], error)) (IPSetMember, error) {
+	audit.Describe(ctx, func(e *audit.Entry) { e.Detail("ipset", set) })
+	return editList[sdk.IPSetMemberEditor](ctx, s, on, s.members(on, set), showMember, digest, faults, decide)
+}
+
+// memberAt is where a member is, whichever way its address is written; -1 for nowhere.
+func memberAt(rows []sdk.IPSetMember, cidr string) int {
+	wanted, isPrefix := prefixOf(cidr)
+	return slices.IndexFunc(rows, func(m sdk.IPSetMember) bool {
+		is, ok := prefixOf(m.CIDR)
+		return m.CIDR == cidr || isPrefix && ok && is == wanted
+	})
+}

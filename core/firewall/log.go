@@ -1,0 +1,147 @@
+package firewall
+
+import (
+	"context"
+	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/hostler/hostler/core/host"
+	sdk "github.com/hostler/hostler/sdk/firewall"
+)
+
+// LogLine is one line of a firewall's log, as the API shows it. Of a line that nobody understands everything but n and text is null.
+type LogLine struct {
+	N           int        `json:"n" example:"17" doc:"Number within the times that were asked for, from 1"`
+	Text        string     `json:"text" doc:"The line as it is"`
+	Time        *time.Time `json:"time"`
+	Guest       *string    `json:"guest" example:"101" doc:"Id of the guest at the hypervisor; null for the node itself"`
+	Level       *string    `json:"level" example:"info"`
+	Chain       *string    `json:"chain" example:"HOST-IN" doc:"What the hypervisor calls the list of rules"`
+	Direction   *string    `json:"direction" example:"in"`
+	Action      *string    `json:"action" example:"DROP"`
+	Protocol    *string    `json:"proto" example:"tcp"`
+	Source      *string    `json:"source" example:"198.51.100.7"`
+	Destination *string    `json:"dest" example:"192.0.2.10"`
+	SourcePort  *string    `json:"sport" example:"50514"`
+	DestPort    *string    `json:"dport" example:"22"`
+	In          *string    `json:"iface_in" example:"vmbr0"`
+	Out         *string    `json:"iface_out" example:"tap101i0"`
+}
+
+// LogFilter is what lines of a log are wanted. What is empty is not looked at; a line that nobody understands passes no filter but that of
+// times.
+type LogFilter struct {
+	// Start is how many lines of the times are left out at the beginning, and Limit the most that are answered.
+	Start, Limit int
+	Since, Until time.Time
+	// Action and Protocol are compared without regard to case.
+	Action, Protocol string
+	// Source and Destination are networks that hold the line's address.
+	Source, Destination netip.Prefix
+}
+
+// LogWindow is a part of a log.
+type LogWindow struct {
+	Lines []LogLine
+	// Total is how many lines the times have, whatever else is asked for; -1 where that is not known.
+	Total int
+	// Next is the Start with which reading goes on, and More whether there is something already.
+	Next int
+	More bool
+}
+
+// maxScanned bounds the lines that one question looks at for those that pass its filters.
+const maxScanned = 10 * sdk.MaxLogLines
+
+func (f *LogFilter) narrow() bool {
+	return f.Action != "" || f.Protocol != "" || f.Source.IsValid() || f.Destination.IsValid()
+}
+
+// passes reports whether a line is wanted.
+func (f *LogFilter) passes(e *sdk.LogEntry) bool {
+	if !f.narrow() {
+		return true
+	}
+	within := func(network netip.Prefix, address string) bool {
+		if !network.IsValid() {
+			return true
+		}
+		addr, err := netip.ParseAddr(address)
+		return err == nil && network.Contains(addr.Unmap().WithZone(""))
+	}
+	return e != nil && (f.Action == "" || strings.EqualFold(f.Action, e.Action)) &&
+		(f.Protocol == "" || strings.EqualFold(f.Protocol, e.Protocol)) &&
+		within(f.Source, e.Source) && within(f.Destination, e.Destination)
+}
+
+// Log reads a part of a scope's log, oldest first. Where filters leave out much, it looks at 20,000 lines and says where to go on.
+// Problems: those of Rules.
+func (s *Store) Log(ctx context.Context, on Scope, f LogFilter) (LogWindow, error) {
+	w := LogWindow{Lines: []LogLine{}, Next: f.Start}
+	for scanned := 0; ; {
+		most := sdk.MaxLogLines
+		if !f.narrow() {
+			most = min(f.Limit-len(w.Lines), sdk.MaxLogLines)
+		}
+		found, err := ask(ctx, s, on, func(ctx context.Context, able sdk.LogReader, scope sdk.Scope) (sdk.Log, error) {
+			return able.Log(ctx, scope, sdk.LogQuery{Start: w.Next, Limit: most, Since: f.Since, Until: f.Until})
+		})
+		if err != nil {
+			return LogWindow{}, err
+		}
+		w.Total = found.Total
+		for i := range found.Lines[:min(len(found.Lines), most)] {
+			line := &found.Lines[i]
+			w.Next++
+			scanned++
+			if f.passes(line.Entry) {
+				w.Lines = append(w.Lines, showLine(line, w.Next))
+			}
+			if len(w.Lines) == f.Limit {
+				w.More = w.Next < found.Total || i+1 < len(found.Lines)
+				return w, nil
+			}
+		}
+		w.More = len(found.Lines) >= most
+		if !w.More || scanned >= maxScanned {
+			return w, nil
+		}
+	}
+}
+
+func showLine(line *sdk.LogLine, n int) LogLine {
+	shown := LogLine{N: n, Text: host.CleanTo(line.Text, sdk.MaxLogLine)}
+	e := line.Entry
+	if e == nil {
+		return shown
+	}
+	if !e.Time.IsZero() {
+		at := e.Time.UTC()
+		shown.Time = &at
+	}
+	shown.Guest, shown.Level, shown.Chain = host.CleanOrNil(e.Guest), host.CleanOrNil(e.Level), host.CleanOrNil(e.Chain)
+	shown.Direction, shown.Action, shown.Protocol = host.CleanOrNil(e.Direction), host.CleanOrNil(e.Action), host.CleanOrNil(e.Protocol)
+	shown.Source, shown.Destination = host.CleanOrNil(e.Source), host.CleanOrNil(e.Destination)
+	shown.SourcePort, shown.DestPort = host.CleanOrNil(e.SourcePort), host.CleanOrNil(e.DestinationPort)
+	shown.In, shown.Out = host.CleanOrNil(e.InterfaceIn), host.CleanOrNil(e.InterfaceOut)
+	return shown
+}
+
+// LogEnd is the Start after the last line that a scope's log has now within the filter's times.
+func (s *Store) LogEnd(ctx context.Context, on Scope, f LogFilter) (int, error) {
+	all := LogFilter{Since: f.Since, Until: f.Until, Limit: 1}
+	w, err := s.Log(ctx, on, all)
+	if err != nil || w.Total >= 0 {
+		return w.Total, err
+	}
+	for all.Limit = sdk.MaxLogLines; w.More; all.Start = w.Next { // it does not tell: count
+		if w, err = s.Log(ctx, on, all); err != nil {
+			return 0, err
+		}
+	}
+	return w.Next, nil
+}
+
+// Network reads an address, which is a network of one, or a network.
+func Network(text string) (netip.Prefix, bool) { return prefixOf(text) }

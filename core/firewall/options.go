@@ -1,0 +1,234 @@
+package firewall
+
+import (
+	"context"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/guest"
+	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/problem"
+	sdk "github.com/hostler/hostler/sdk/firewall"
+)
+
+// Options are the options of a scope's firewall, as the API shows them. What is null is not set: the hypervisor's own default holds.
+type Options struct {
+	Enable        *int              `json:"enable" minimum:"0" maximum:"1" example:"1" doc:"1 switches the firewall of the scope on. Without that of the cluster most hypervisors do nothing at all"`
+	DHCP          *int              `json:"dhcp" minimum:"0" maximum:"1"`
+	NDP           *int              `json:"ndp" minimum:"0" maximum:"1"`
+	RADV          *int              `json:"radv" minimum:"0" maximum:"1"`
+	MACFilter     *int              `json:"macfilter" minimum:"0" maximum:"1"`
+	IPFilter      *int              `json:"ipfilter" minimum:"0" maximum:"1"`
+	PolicyIn      *string           `json:"policy_in" example:"DROP" doc:"What becomes of that for which there is no rule"`
+	PolicyOut     *string           `json:"policy_out" example:"ACCEPT"`
+	PolicyForward *string           `json:"policy_forward" example:"ACCEPT"`
+	LogIn         *string           `json:"log_level_in" example:"info"`
+	LogOut        *string           `json:"log_level_out" example:"nolog"`
+	LogForward    *string           `json:"log_level_forward"`
+	Other         map[string]string `json:"other" doc:"The hypervisor's further options that are set, by their names there"`
+	Digest        *string           `json:"digest" example:"da39a3ee5e6b4b0d3255bfef95601890afd80709" doc:"It changes when one of the options does. Null where the hypervisor has none, and in the answer to a change after which somebody else has changed them"`
+}
+
+// OptionsPatch is a change of options.
+type OptionsPatch struct {
+	// Flags and Texts are new values by name; nil takes an option away. Other are those of the hypervisor's further options.
+	Flags map[string]*bool
+	Texts map[string]*string
+	Other map[string]*string
+	// Delete names options that are not to be set any more, with commas between them.
+	Delete string
+	// Digest is that of the options; empty is not checked.
+	Digest string
+}
+
+func (s *Store) options(on Scope) *listing[sdk.Options] {
+	return &listing[sdk.Options]{
+		things: "the options", ordered: true,
+		read: func(ctx context.Context) ([]sdk.Options, string, error) {
+			found, err := ask(ctx, s, on, func(ctx context.Context, able sdk.Optioner, scope sdk.Scope) (sdk.Options, error) {
+				return able.Options(ctx, scope)
+			})
+			digest := found.Digest
+			if found.Digest = ""; len(found.Other) == 0 {
+				found.Other = nil
+			}
+			return []sdk.Options{found}, digest, err
+		},
+		show: func(rows []sdk.Options, digest *string) any { return showOptions(rows[0], digest) },
+		tell: tellOptions,
+	}
+}
+
+func showOptions(o sdk.Options, digest *string) Options {
+	number := func(flag *bool) *int {
+		if flag == nil {
+			return nil
+		}
+		n := 0
+		if *flag {
+			n = 1
+		}
+		return &n
+	}
+	shown := Options{
+		Enable: number(o.Enable), DHCP: number(o.DHCP), NDP: number(o.NDP), RADV: number(o.RADV), MACFilter: number(o.MACFilter),
+		IPFilter: number(o.IPFilter), PolicyIn: host.CleanOrNil(o.PolicyIn), PolicyOut: host.CleanOrNil(o.PolicyOut),
+		PolicyForward: host.CleanOrNil(o.PolicyForward), LogIn: host.CleanOrNil(o.LogLevelIn), LogOut: host.CleanOrNil(o.LogLevelOut),
+		LogForward: host.CleanOrNil(o.LogLevelForward), Other: map[string]string{}, Digest: digest,
+	}
+	for name, value := range o.Other {
+		shown.Other[host.Clean(name)] = host.Clean(value)
+	}
+	return shown
+}
+
+// tellOptions are the options that are set, for the trail.
+func tellOptions(o sdk.Options) map[string]any {
+	told := map[string]any{}
+	for _, name := range sdk.OptionFlags() {
+		if flag := *o.Flag(name); flag != nil {
+			told[name] = *flag
+		}
+	}
+	for _, name := range sdk.OptionTexts() {
+		if text := *o.Text(name); text != "" {
+			told[name] = text
+		}
+	}
+	for name, value := range o.Other {
+		told[name] = value
+	}
+	return told
+}
+
+// Options reads the options of a scope's firewall. Problems: those of Rules.
+func (s *Store) Options(ctx context.Context, on Scope) (Options, error) {
+	l := s.options(on)
+	rows, digest, err := l.read(ctx)
+	if err != nil {
+		return Options{}, err
+	}
+	return showOptions(rows[0], host.CleanOrNil(digest)), nil
+}
+
+// ChangeOptions changes options in one request, and gives all as they are then. Problems: invalid, digest_conflict with current and digest,
+// guest_busy while another change of the scope is under way, outcome_unknown, capability_missing, and those of Options.
+func (s *Store) ChangeOptions(ctx context.Context, on Scope, patch OptionsPatch) (Options, error) {
+	c, changed, err := patch.change()
+	if err != nil {
+		return Options{}, err
+	}
+	audit.Describe(ctx, func(e *audit.Entry) { e.Detail("changed", changed) })
+	return editList[sdk.Optioner](ctx, s, on, s.options(on), showOptions, patch.Digest, nil,
+		func(was []sdk.Options) (edit[sdk.Options], error) {
+			return edit[sdk.Options]{before: 0, at: 0, want: []sdk.Options{optionsAfter(was[0], c)},
+				send: requestOf(s, on, func(ctx context.Context, able sdk.Optioner, scope sdk.Scope, digest string) error {
+					c.Set.Digest = digest
+					return able.ChangeOptions(ctx, scope, c)
+				})}, nil
+		})
+}
+
+// optionName is the form of the names of options of all hypervisors.
+var optionName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,63}$`)
+
+// change is the change that a patch asks for, with the names of the options that it is about. All that is wrong with it by itself is one
+// problem invalid.
+func (p *OptionsPatch) change() (c sdk.OptionsChange, names []string, err error) {
+	var faults []problem.Fault
+	note := func(name string, cleared bool) {
+		if names = append(names, name); cleared {
+			c.Clear = append(c.Clear, name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Flags)) {
+		*c.Set.Flag(name) = p.Flags[name]
+		note(name, p.Flags[name] == nil)
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Texts)) {
+		note(name, p.Texts[name] == nil)
+		if text := p.Texts[name]; text != nil {
+			*c.Set.Text(name) = *text
+			if *text == "" {
+				faults = append(faults, bodyFault(name, "it is empty; null takes it away")...)
+			}
+			if strings.HasPrefix(name, "policy_") && *text != "" && !slices.Contains(sdk.Policies(), *text) {
+				faults = append(faults, bodyFault(name, "must be one of "+strings.Join(sdk.Policies(), ", "))...)
+			}
+			faults = append(faults, fault(sdk.CheckText(name, *text, sdk.MaxText))...)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Other)) {
+		if !further(name) {
+			faults = append(faults, problem.Fault{Loc: []any{"body", "other"}, Type: "value_error",
+				Msg: "names what is no further option: those that have a key of their own stand outside"})
+			continue
+		}
+		note(name, p.Other[name] == nil)
+		if text := p.Other[name]; text != nil {
+			if c.Set.Other == nil {
+				c.Set.Other = map[string]string{}
+			}
+			c.Set.Other[name] = *text
+			faults = append(faults, fault(sdk.CheckText("other", *text, sdk.MaxText))...)
+		}
+	}
+	for _, name := range listed(p.Delete) {
+		switch {
+		case slices.Contains(c.Clear, name):
+		case slices.Contains(names, name):
+			faults = append(faults, bodyFault("delete", "names an option that the body sets too")...)
+		case !optionName.MatchString(name):
+			faults = append(faults, bodyFault("delete", "names what is no option")...)
+		default:
+			note(name, true)
+		}
+	}
+	if len(names) == 0 && len(faults) == 0 {
+		return c, nil, guest.NothingToChange()
+	}
+	return c, names, invalid(faults)
+}
+
+// further reports whether a name can be that of one of the hypervisor's further options.
+func further(name string) bool {
+	var o sdk.Options
+	return optionName.MatchString(name) && o.Flag(name) == nil && o.Text(name) == nil && name != sdk.FieldDigest && name != "delete"
+}
+
+// optionsAfter are options after a change.
+func optionsAfter(o sdk.Options, c sdk.OptionsChange) sdk.Options {
+	o.Other = maps.Clone(o.Other)
+	for _, name := range c.Clear {
+		if flag := o.Flag(name); flag != nil {
+			*flag = nil
+		} else if text := o.Text(name); text != nil {
+			*text = ""
+		} else {
+			delete(o.Other, name)
+		}
+	}
+	for _, name := range sdk.OptionFlags() {
+		if flag := *c.Set.Flag(name); flag != nil {
+			*o.Flag(name) = flag
+		}
+	}
+	for _, name := range sdk.OptionTexts() {
+		if text := *c.Set.Text(name); text != "" {
+			*o.Text(name) = text
+		}
+	}
+	for name, value := range c.Set.Other {
+		if o.Other == nil {
+			o.Other = map[string]string{}
+		}
+		o.Other[name] = value
+	}
+	if len(o.Other) == 0 {
+		o.Other = nil
+	}
+	return o
+}

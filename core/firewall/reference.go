@@ -1,0 +1,33 @@
+package firewall
+
+import (
+	"context"
+
+	"github.com/hostler/hostler/core/host"
+	sdk "github.com/hostler/hostler/sdk/firewall"
+)
+
+// Reference is something that source and destination of a rule may name.
+type Reference struct {
+	Kind    string  `json:"type" enum:"alias,ipset"`
+	Name    string  `json:"name" example:"management"`
+	Text    string  `json:"ref" example:"+dc/management" doc:"How a rule writes it"`
+	Scope   *string `json:"scope" example:"cluster" doc:"Where it is kept: cluster, node, guest or group; null where that is none of the scopes here"`
+	Comment *string `json:"comment" example:"from where administrators come"`
+}
+
+// References lists what the rules of a scope may name, for pickers. Problems: those of Rules.
+func (s *Store) References(ctx context.Context, on Scope) ([]Reference, error) {
+	found, err := ask(ctx, s, on, func(ctx context.Context, able sdk.Referencer, scope sdk.Scope) ([]sdk.Reference, error) {
+		return able.References(ctx, scope)
+	})
+	all := make([]Reference, 0, len(found))
+	for _, r := range found {
+		if r.Kind != sdk.AliasObject && r.Kind != sdk.IPSetObject {
+			continue
+		}
+		all = append(all, Reference{Kind: string(r.Kind), Name: host.Clean(r.Name), Text: host.Clean(r.Text),
+			Scope: host.CleanOrNil(string(r.Scope)), Comment: host.CleanOrNil(r.Comment)})
+	}
+	return all, err
+}
