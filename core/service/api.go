@@ -34,7 +34,6 @@ import (
 	"github.com/hostler/hostler/core/api/users"
 	"github.com/hostler/hostler/core/api/vms"
 	"github.com/hostler/hostler/core/audit"
-	"github.com/hostler/hostler/core/firewall"
 	"github.com/hostler/hostler/core/metric"
 	"github.com/hostler/hostler/core/option"
 	"github.com/hostler/hostler/core/setting"
