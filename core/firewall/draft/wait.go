@@ -123,7 +123,7 @@ func (w *work) undo(ctx context.Context) error {
 		w.Status = job.Canceled
 	}
 	for wait := time.Duration(0); ; {
-		done, err := w.putBack(ctx)
+		done, err := w.putBack(ctx, &wait)
 		switch {
 		case done || ctx.Err() != nil || db.Away(err) && !lost(err):
 			return err
@@ -153,12 +153,12 @@ func (w *work) undo(ctx context.Context) error {
 }
 
 // putBack is one try to put everything back.
-func (w *work) putBack(ctx context.Context) (done bool, err error) {
+func (w *work) putBack(ctx context.Context, wait *time.Duration) (done bool, err error) {
 	now, foreign, err := w.here(ctx)
 	if err != nil {
 		return false, err
 	}
-	w.Back = true
+	w.Back, *wait = true, 0 // it answers
 	if err := w.walk(ctx, now, foreign); err != nil {
 		return false, err
 	}

@@ -174,8 +174,13 @@ func (w *work) become(ctx context.Context, from, to, set string, args ...any) (m
 	return moved, err
 }
 
-// end ends the draft.
+// end ends the draft. What the outcome says of the scopes stands in the transcript too, line by line.
 func (w *work) end(ctx context.Context, from, to, outcome string) error {
+	for n, line := range strings.Split(outcome, "\n") {
+		if n > 0 {
+			w.run.Note("%s", line)
+		}
+	}
 	_, err := w.become(ctx, from, to, ", deadline = NULL, outcome = $5", outcome)
 	return err
 }
@@ -400,6 +405,9 @@ func (w *work) commit(ctx context.Context) error {
 			return w.back(ctx, committing, job.Canceled, "the job was canceled")
 		}
 		now, foreign, err := w.here(ctx)
+		if err == nil {
+			wait = 0 // it answers
+		}
 		if err == nil && slices.Contains(foreign, true) {
 			return w.met(ctx, now, foreign)
 		}
