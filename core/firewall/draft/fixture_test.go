@@ -44,7 +44,7 @@ func child(args []string) error {
 	if err != nil {
 		return err
 	}
-	conn, err := grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	conn, err := grpc.NewClient(address, append(sdkplugin.DialOptions(), grpc.WithTransportCredentials(insecure.NewCredentials()))...)
 	if err != nil {
 		return err
 	}
@@ -81,15 +81,14 @@ func instance(d *db.DB, key string, driver hypervisor.Driver, backend sdk.Backen
 type fixture struct {
 	dbtest.SQL
 	*draft.Store
-	t            *testing.T
-	url, key     string
-	driver       *memdriver.Driver
-	cluster      *memdriver.Cluster
-	backend      *membackend.Backend
-	at           *membackend.Endpoint
-	queue        *job.Queue
-	guests       map[string]sdk.Scope
-	startedQueue bool
+	t        *testing.T
+	url, key string
+	driver   *memdriver.Driver
+	cluster  *memdriver.Cluster
+	backend  *membackend.Backend
+	at       *membackend.Endpoint
+	queue    *job.Queue
+	guests   map[string]sdk.Scope
 }
 
 var clusterScope = sdk.Scope{Kind: sdk.ClusterScope}
@@ -272,11 +271,9 @@ func (f *fixture) with(changed []draft.Changed) string {
 func (f *fixture) serve() (address string) {
 	f.t.Helper()
 	server := sdkplugin.NewServer(hclog.NewNullLogger())
-	for _, s := range []sdkplugin.Service{hypervisor.Service{Driver: f.driver, HostType: (*memdriver.Host)(nil)},
-		sdk.Service{Backend: f.backend, FirewallType: (*membackend.Firewall)(nil)}} {
-		if err := s.Register(server); err != nil {
-			f.t.Fatal(err)
-		}
+	if err := sdkplugin.Register(server, hypervisor.Service{Driver: f.driver, HostType: (*memdriver.Host)(nil)},
+		sdk.Service{Backend: f.backend, FirewallType: (*membackend.Firewall)(nil)}); err != nil {
+		f.t.Fatal(err)
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -122,8 +122,25 @@ func (w *work) undo(ctx context.Context) error {
 	if w.Status == "" && w.canceled() {
 		w.Status = job.Canceled
 	}
-	for wait := time.Duration(0); ; {
-		done, err := w.putBack(ctx, &wait)
+	wait := time.Duration(0)
+	again := func(err error) error {
+		switch {
+		case err == nil:
+			wait = 0
+			return nil
+		case w.canceled() && w.Status != job.Canceled, w.Late != nil && time.Since(*w.Late) >= giveUp:
+			return err
+		case w.Late == nil:
+			w.Late = new(time.Now().UTC())
+			if err := w.run.SaveProgress(ctx, w.progress); err != nil {
+				return err
+			}
+		}
+		w.note("the hypervisor does not do it (%s): everything is put back as soon as it does", job.Explain(err))
+		return w.pause(ctx, &wait)
+	}
+	for {
+		done, err := w.putBack(ctx, again)
 		switch {
 		case done || ctx.Err() != nil || db.Away(err) && !lost(err):
 			return err
@@ -139,27 +156,20 @@ func (w *work) undo(ctx context.Context) error {
 			return w.end(ctx, undoing, unknown, fmt.Sprintf("everything was to be put back (%s), and the hypervisor has not done it for %s (%s): what "+
 				"stands is not known", w.Why, giveUp, job.Explain(err)))
 		}
-		if w.Late == nil {
-			w.Late = new(time.Now().UTC())
-			if err := w.run.SaveProgress(ctx, w.progress); err != nil {
-				return err
-			}
-		}
-		w.note("the hypervisor does not do it (%s): everything is put back as soon as it does", job.Explain(err))
-		if err := w.pause(ctx, &wait); err != nil {
+		if err := again(err); err != nil {
 			return err
 		}
 	}
 }
 
 // putBack is one try to put everything back.
-func (w *work) putBack(ctx context.Context, wait *time.Duration) (done bool, err error) {
+func (w *work) putBack(ctx context.Context, again func(error) error) (done bool, err error) {
 	now, foreign, err := w.here(ctx)
 	if err != nil {
 		return false, err
 	}
-	w.Back, *wait = true, 0 // it answers
-	if err := w.walk(ctx, now, foreign); err != nil {
+	w.Back = true
+	if err := w.walk(ctx, now, foreign, again); err != nil {
 		return false, err
 	}
 	if now, foreign, err = w.here(ctx); err != nil {

@@ -276,8 +276,9 @@ func lost(err error) bool {
 }
 
 // walk goes from where the scopes are to the goal, but for those that are foreign. It returns with errForeign when somebody else comes in
-// between, and with the error of a hypervisor that is lost or refuses.
-func (w *work) walk(ctx context.Context, now []sdk.State, foreign []bool) error {
+// between, with the error of a hypervisor that refuses, and with what again makes of the error of one that does not answer: nil tries again.
+// It is told of each step that is done, too, by a nil.
+func (w *work) walk(ctx context.Context, now []sdk.State, foreign []bool, again func(error) error) error {
 	goal := w.goal()
 	kept := slices.Contains(foreign, true)
 	for i := range goal {
@@ -304,7 +305,16 @@ func (w *work) walk(ctx context.Context, now []sdk.State, foreign []bool) error 
 				return firewall.Through(ctx, w.Firewalls, hostID, endpoint.Lifecycle, st.act)
 			})
 			if done {
+				if err := again(nil); err != nil {
+					return err
+				}
 				break
+			}
+			if err != nil && lost(err) {
+				if err := again(err); err != nil {
+					return err
+				}
+				continue
 			}
 			if err != nil && (errors.Is(err, errForeign) || plugin.KindOf(err) != plugin.Conflict || conflicts == mostConflicts) {
 				return err
@@ -400,19 +410,27 @@ func (w *work) commit(ctx context.Context) error {
 		}
 	}
 	begun, wait := time.Now(), time.Duration(0)
+	again := func(err error) error {
+		switch {
+		case err == nil:
+			wait = 0
+			return nil
+		case w.canceled() || time.Since(begun) >= w.window():
+			return err
+		}
+		w.note("the hypervisor does not answer (%s); trying again", job.Explain(err))
+		return w.pause(ctx, &wait)
+	}
 	for {
 		if w.canceled() {
 			return w.back(ctx, committing, job.Canceled, "the job was canceled")
 		}
 		now, foreign, err := w.here(ctx)
-		if err == nil {
-			wait = 0 // it answers
-		}
 		if err == nil && slices.Contains(foreign, true) {
 			return w.met(ctx, now, foreign)
 		}
 		if err == nil {
-			err = w.walk(ctx, now, foreign)
+			err = w.walk(ctx, now, foreign, again)
 		}
 		switch {
 		case err == nil:
@@ -432,8 +450,7 @@ func (w *work) commit(ctx context.Context) error {
 		case time.Since(begun) >= w.window():
 			return w.back(ctx, committing, job.Failed, "the hypervisor does not answer: %s", job.Explain(err))
 		}
-		w.note("the hypervisor does not answer (%s); trying again", job.Explain(err))
-		if err := w.pause(ctx, &wait); err != nil {
+		if err := again(err); err != nil && ctx.Err() != nil {
 			return err
 		}
 	}
