@@ -32,7 +32,7 @@ var Requests = requesttest.Requests{
 		for _, s := range all[:5] { // the last one is another path of that before
 			f.Ask("POST", s.path+"/ipsets", fmt.Sprintf(`{"name":%q}`, name), 200)
 		}
-		return map[string]string{"group": name, "name": name, "pos": "0", "cidr": "192.0.2.9"}
+		return map[string]string{"group": name, "name": name, "pos": "0", "cidr": "192.0.2.9", "draft_id": draftID(f)}
 	},
 	Changes: func(f *requesttest.Fixture) []requesttest.Change {
 		all := []requesttest.Change{
@@ -42,7 +42,7 @@ var Requests = requesttest.Requests{
 		for _, s := range scopes(f) {
 			all = append(all, changes(s.word)...)
 		}
-		return all
+		return append(all, draftChanges(f)...)
 	},
 }
 
