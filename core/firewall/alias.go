@@ -64,8 +64,8 @@ func (s *Store) Aliases(ctx context.Context, on Scope) ([]Alias, *string, error)
 	return list(ctx, s.aliases(on), showAlias)
 }
 
-// CreateAlias makes an alias. Problems: invalid, conflict for a name that is taken, digest_conflict with current and digest, guest_busy while
-// another change of the scope is under way, outcome_unknown, capability_missing, and those of Aliases.
+// CreateAlias makes an alias. Problems: invalid, conflict for a name that is taken, digest_conflict with current and digest, guest_busy
+// while another change of the scope is under way, outcome_unknown, capability_missing, and those of Aliases.
 func (s *Store) CreateAlias(ctx context.Context, on Scope, alias sdk.Alias, digest string) (Alias, error) {
 	faults := slices.Concat(fault(sdk.CheckName(sdk.FieldName, alias.Name)), cidrFault(alias.CIDR),
 		fault(sdk.CheckText(sdk.FieldComment, alias.Comment, sdk.MaxComment)))
@@ -73,7 +73,7 @@ func (s *Store) CreateAlias(ctx context.Context, on Scope, alias sdk.Alias, dige
 		if aliasAt(was, alias.Name) >= 0 {
 			return edit[sdk.Alias]{}, taken()
 		}
-		return edit[sdk.Alias]{before: -1, at: len(was), want: append(slices.Clone(was), alias),
+		return edit[sdk.Alias]{free: true, before: -1, at: len(was), want: append(slices.Clone(was), alias),
 			send: requestOf(s, on, func(ctx context.Context, able sdk.Aliaser, scope sdk.Scope, digest string) error {
 				return able.CreateAlias(ctx, scope, alias, digest)
 			})}, nil

@@ -48,7 +48,7 @@ func (s *Store) CreateGroup(ctx context.Context, on Scope, group sdk.Group, dige
 		if groupAt(was, group.Name) >= 0 {
 			return edit[sdk.Group]{}, taken()
 		}
-		return edit[sdk.Group]{before: -1, at: len(was), want: append(slices.Clone(was), group),
+		return edit[sdk.Group]{free: true, before: -1, at: len(was), want: append(slices.Clone(was), group),
 			send: requestOf(s, on, func(ctx context.Context, able sdk.Grouper, _ sdk.Scope, digest string) error {
 				return able.CreateGroup(ctx, group, digest)
 			})}, nil

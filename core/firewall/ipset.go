@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/guest"
 	"github.com/hostler/hostler/core/host"
 	"github.com/hostler/hostler/core/problem"
 	sdk "github.com/hostler/hostler/sdk/firewall"
@@ -49,7 +50,7 @@ func (s *Store) CreateIPSet(ctx context.Context, on Scope, set sdk.IPSet, digest
 		if setAt(was, set.Name) >= 0 {
 			return edit[sdk.IPSet]{}, taken()
 		}
-		return edit[sdk.IPSet]{before: -1, at: len(was), want: append(slices.Clone(was), set),
+		return edit[sdk.IPSet]{free: true, before: -1, at: len(was), want: append(slices.Clone(was), set),
 			send: requestOf(s, on, func(ctx context.Context, able sdk.IPSetter, scope sdk.Scope, digest string) error {
 				return able.CreateIPSet(ctx, scope, set, digest)
 			})}, nil
@@ -144,7 +145,7 @@ func (s *Store) AddIPSetMember(ctx context.Context, on Scope, set string, member
 		if memberAt(was, member.CIDR) >= 0 {
 			return edit[sdk.IPSetMember]{}, taken()
 		}
-		return edit[sdk.IPSetMember]{before: -1, at: len(was), want: append(slices.Clone(was), member),
+		return edit[sdk.IPSetMember]{free: true, before: -1, at: len(was), want: append(slices.Clone(was), member),
 			send: requestOf(s, on, func(ctx context.Context, able sdk.IPSetMemberEditor, scope sdk.Scope, digest string) error {
 				return able.AddIPSetMember(ctx, scope, set, member, digest)
 			})}, nil
@@ -153,6 +154,9 @@ func (s *Store) AddIPSetMember(ctx context.Context, on Scope, set string, member
 
 // ChangeIPSetMember changes a member. Problems: not_found, and those of CreateAlias.
 func (s *Store) ChangeIPSetMember(ctx context.Context, on Scope, set, cidr string, change sdk.IPSetMemberChange) (IPSetMember, error) {
+	if change.NoMatch == nil && change.Comment == nil {
+		return IPSetMember{}, guest.NothingToChange()
+	}
 	var faults []problem.Fault
 	if change.Comment != nil {
 		faults = fault(sdk.CheckText(sdk.FieldComment, *change.Comment, sdk.MaxComment))

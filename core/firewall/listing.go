@@ -54,6 +54,9 @@ type edit[R any] struct {
 	want   []R
 	at     int
 	send   request
+	// free says that it is made by a name of its own: nothing of anybody can be overwritten, so that it is sent with a digest only where
+	// the caller has one. To compare it, a hypervisor may want to be read with the token that changes.
+	free bool
 }
 
 // request is what changes something. It is sent once, with a digest, and says when it is about to be.
@@ -290,6 +293,9 @@ func one[R any](ctx context.Context, s *Store, on Scope, l *listing[R], digest s
 	e, err := decide(was.rows)
 	if err != nil {
 		return was, 0, err
+	}
+	if e.free && digest == "" {
+		was.digest = ""
 	}
 	l.describe(ctx, on, row(was.rows, e.before), row(e.want, e.at))
 	err = s.perform(ctx, on, func(ctx context.Context) (err error) {

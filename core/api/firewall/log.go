@@ -28,8 +28,8 @@ func (h handlers) registerLog(a *op.API, d declared) {
 			"nobody understands, and look at 20,000 lines at most: a short answer need not be the end, which is where `X-Next-Start` is "+
 			"`X-Total-Count`. To follow the log, ask for `log/stream`."))
 	spec := d.read("follow_%_log", "Follow the firewall log", "log", stream,
-		"Server-Sent Events: each line as it comes, an event `line` whose data is as in the list and whose id is its number. Without `start` it "+
-			"begins with what comes from now on. A reader that comes back with `Last-Event-ID` misses nothing, unless the log was begun anew. "+
+		"Server-Sent Events: each line as it comes, an event `line` whose data is as in the list and whose id is its number. Without `start` "+
+			"it begins with what comes from now on. A reader that comes back with `Last-Event-ID` misses nothing, unless the log was begun anew. "+
 			"While the hypervisor does not answer nothing comes. A stream lasts half an hour at most, and the reader comes back.")
 	spec.Ours = true
 	aliases := spec.Aliases
@@ -104,6 +104,7 @@ func (h handlers) log(ctx context.Context, in *logInput) (*logOutput, error) {
 type followLogInput struct {
 	LogFilter
 	Start int    `query:"start" default:"-1" minimum:"-1" maximum:"2147483647" doc:"Lines that are left out at the beginning; -1 for all that are there"`
+	Limit int    `query:"limit" default:"0" minimum:"0" maximum:"1000000" doc:"The stream ends after so many lines; 0 for no such end"`
 	Last  string `header:"Last-Event-ID" maxLength:"10" pattern:"^[0-9]*$" doc:"The number of the last line that was seen; it goes before start"`
 }
 
@@ -138,10 +139,13 @@ func (h handlers) followLog(ctx context.Context, in *followLogInput, out *op.Eve
 	if err := out.Open(); err != nil {
 		return err
 	}
-	for {
+	for sent := 0; ; {
 		for _, line := range w.Lines {
 			if err := out.Send(strconv.Itoa(line.N), "line", line); err != nil {
 				return err
+			}
+			if sent++; sent == in.Limit {
+				return nil
 			}
 		}
 		if f.Start = w.Next; w.Total >= 0 && w.Total < w.Next {

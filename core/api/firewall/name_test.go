@@ -50,11 +50,13 @@ func TestAliasesAndIPSets(t *testing.T) {
 		ask("PUT", "/ipsets/management/members/192.0.2.9", `{"nomatch":1}`, 404, "not_found")
 		ask("PUT", "/ipsets/management/members/192.0.2.0/24", `{}`, 422, "invalid", "nothing_to_change")
 		ask("GET", "/refs", "", 200, "", `{"type":"ipset","name":"management","ref":"+management"`)
-		ask("DELETE", "/ipsets/management/members/192.0.2.0/24?digest="+l.digest(s.path+"/ipsets/management/members"), "", 200, "", `"comment":"all"`)
+		ask("DELETE", "/ipsets/management/members/192.0.2.0%2F24?digest="+l.digest(s.path+"/ipsets/management/members"), "", 200,
+			"", `"comment":"all"`)
 		ask("GET", "/ipsets/management/members", "", 200, "", "[]")
 		ask("DELETE", "/ipsets/management", "", 200, "", `{"name":"management"`)
 		for _, wrong := range []struct{ method, url, body, place string }{
-			{"POST", "/aliases", `{"name":"-a","cidr":"nowhere"}`, `["body","name"]`}, {"POST", "/aliases", `{"name":"a","cidr":"nowhere"}`, `["body","cidr"]`},
+			{"POST", "/aliases", `{"name":"-a","cidr":"nowhere"}`, `["body","name"]`},
+			{"POST", "/aliases", `{"name":"a","cidr":"nowhere"}`, `["body","cidr"]`},
 			{"POST", "/aliases", `{"name":"a","cidr":"fe80::1%eth0"}`, `["body","cidr"]`}, {"PUT", "/aliases/a", `{}`, `["body","cidr"]`},
 			{"POST", "/ipsets", `{"name":"../a"}`, `["body","name"]`}, {"DELETE", "/aliases/..%2Fa", "", `["path","name"]`},
 			{"POST", "/ipsets", `{"name":"a","comment":"a\nb"}`, `["body","comment"]`},
@@ -112,12 +114,13 @@ func TestPlacesOfOtherTeams(t *testing.T) {
 	l := newLab(t)
 	l.Ask(t, "POST", "firewall/cluster/1/aliases", `{"name":"backup","cidr":"192.0.2.10"}`, apitest.Admin, 200, "")
 	l.firewall.SetRules(l.scopes()[0].sdk, sdk.Rule{Direction: "in", Action: "ACCEPT", Source: "backup"})
-	// The VM is another team's: its host belongs to team 2, and so does the caller's team not.
+	// The VM's host belongs to the default team, and the cluster's other one to the caller's.
 	l.Exec(`INSERT INTO hosts (id, name, address, driver, team_id, cluster_id) OVERRIDING SYSTEM VALUE
-		SELECT 99, 'theirs', 'theirs.mem:8006', driver, 2, cluster_id FROM hosts WHERE id = 1`)
+		SELECT 99, 'theirs', 'theirs.mem:8006', driver, 1, cluster_id FROM hosts WHERE id = 1`)
 	l.Exec("UPDATE guests SET host_id = 99 WHERE ref = $1", string(l.Refs["running"].ID))
-	l.Ask(t, "DELETE", "firewall/cluster/1/aliases/backup", "", apitest.In(1, identity.Admin), 409, "in_use", `"others":1`, `"places":[]`)
-	l.Ask(t, "DELETE", "firewall/cluster/1/aliases/backup?confirm=backup", "", apitest.In(1, identity.Admin), 200, "")
+	l.Exec("UPDATE hosts SET team_id = 2 WHERE id = 1")
+	l.Ask(t, "DELETE", "firewall/cluster/1/aliases/backup", "", apitest.In(2, identity.Admin), 409, "in_use", `"others":1`, `"places":[]`)
+	l.Ask(t, "DELETE", "firewall/cluster/1/aliases/backup?confirm=backup", "", apitest.In(2, identity.Admin), 200, "")
 }
 
 func TestGroupsAndMacros(t *testing.T) {
