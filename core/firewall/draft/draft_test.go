@@ -139,14 +139,14 @@ func TestForeignChangeIsKept(t *testing.T) {
 			case "in the middle":
 				reached, release := f.stop(5)
 				f.start()
-				<-reached
+				f.reaches(reached)
 				change()
 				release()
 			case "putting back":
 				f.start()
 				f.becomes(d.ID, "waiting")
 				reached, release := f.stop(2)
-				<-reached
+				f.reaches(reached)
 				change()
 				release()
 			default:
@@ -198,7 +198,7 @@ func TestHypervisorAway(t *testing.T) {
 			pause := func() {
 				reached, release := f.stop(3)
 				f.start()
-				<-reached
+				f.reaches(reached)
 				f.at.Fail(away)
 				release()
 			}
@@ -222,7 +222,7 @@ func TestHypervisorAway(t *testing.T) {
 				f.start()
 				f.becomes(d.ID, "waiting")
 				reached, release := f.stop(3)
-				<-reached
+				f.reaches(reached)
 				f.at.Fail(away)
 				release()
 			}

@@ -314,3 +314,16 @@ func (f *fixture) stop(n int) (reached <-chan struct{}, release func()) {
 	var once sync.Once
 	return at, func() { once.Do(func() { close(gone) }) }
 }
+
+// reaches waits until stop says that it stands still.
+func (f *fixture) reaches(reached <-chan struct{}) {
+	f.t.Helper()
+	waittest.Until(f.t, "the request is made", func() bool {
+		select {
+		case <-reached:
+			return true
+		default:
+			return false
+		}
+	})
+}

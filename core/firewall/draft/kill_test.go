@@ -15,8 +15,8 @@ import (
 )
 
 // few are changes that take five requests, and five to be put back.
-const few = `[{"scope":{"kind":"vm","id":1},"action":"create_rule","pos":1,"rule":{"type":"in","action":"ACCEPT","enable":1,"proto":"tcp","dport":"443"}},
-	{"scope":{"kind":"vm","id":1},"action":"delete_rule","pos":0},
+const few = `[{"scope":{"kind":"vm","id":1},"action":"create_rule","pos":2,"rule":{"type":"in","action":"ACCEPT","enable":1,"proto":"tcp","dport":"443"}},
+	{"scope":{"kind":"vm","id":1},"action":"delete_rule","pos":1},
 	{"scope":{"kind":"vm","id":2},"action":"change_options","options":{"policy_in":"DROP"}}]`
 
 const requests = 5
@@ -35,7 +35,7 @@ func TestKilledAtEachRequest(t *testing.T) {
 			defer release()
 			p := f.process(f.serve())
 			id := f.commit(d, time.Hour)
-			<-reached
+			f.reaches(reached)
 			p.Kill()
 			f.start()
 			release()
@@ -60,7 +60,7 @@ func TestKilledAtEachRequest(t *testing.T) {
 			if _, err := f.queue.RequestCancel(as(t, identity.Operator), id, identity.Visible{All: true}); err != nil {
 				t.Fatal(err)
 			}
-			<-reached
+			f.reaches(reached)
 			p.Kill()
 			f.start()
 			release()
