@@ -67,9 +67,6 @@ func (s *Store) perform(ctx context.Context, run *job.Run) error {
 	if err := errors.Join(run.Params(&w.params), run.Progress(&w.progress)); err != nil {
 		return err
 	}
-	if err := w.reload(ctx); err != nil {
-		return err
-	}
 	// Who cancels the job wants everything to be put back, which takes requests.
 	live, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer stop(nil)
@@ -80,7 +77,10 @@ func (s *Store) perform(ctx context.Context, run *job.Run) error {
 		case <-live.Done():
 		}
 	}()
-	err := w.carry(live)
+	err := w.reload(live)
+	if err == nil {
+		err = w.carry(live)
+	}
 	if err != nil && live.Err() != nil {
 		if _, verdict := job.Verdict(err); !verdict {
 			return context.Cause(live)
