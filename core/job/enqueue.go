@@ -146,7 +146,7 @@ func (q *Queue) seal(ctx context.Context, tx pgx.Tx, j *Job, secrets json.RawMes
 // hand gives the job to River under a new row and makes that row the only one that counts.
 func (q *Queue) hand(ctx context.Context, tx pgx.Tx, j *Job, priority int) error {
 	inserted, err := q.river.InsertTx(ctx, tx, riverArgs{JobID: j.ID}, &river.InsertOpts{
-		Queue: queueAt(j.place), MaxAttempts: 1, Priority: priority,
+		Queue: q.queueOf(j), MaxAttempts: 1, Priority: priority,
 	})
 	if err != nil {
 		return fmt.Errorf("handing the job to the queue: %w", err)

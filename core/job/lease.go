@@ -13,7 +13,8 @@ type lease struct {
 	queue   *Queue
 	session *session
 	jobID   int64
-	slot    int64
+	// slot is 0 for a job that takes none.
+	slot int64
 }
 
 func (s *lease) free() {
@@ -25,8 +26,8 @@ func (s *lease) free() {
 	_ = notify(ctx, s.queue.db.Pool, channelSlots, 0)
 }
 
-// take waits for a lease. It gives nil when the queue's row is void, the queue stops or it is suspended.
-func (q *Queue) take(ctx context.Context, jobID, riverID int64) *lease {
+// take waits for a lease, with a slot unless the job is one beside the others. It gives nil when the queue's row is void, the queue stops or it is suspended.
+func (q *Queue) take(ctx context.Context, jobID, riverID int64, beside bool) *lease {
 	for !q.isSuspended() {
 		s, ok := q.locks.current(ctx, q.stopping)
 		if !ok {
@@ -39,7 +40,7 @@ func (q *Queue) take(ctx context.Context, jobID, riverID int64) *lease {
 		if err == nil && !q.running(jobID) {
 			var mine bool
 			if mine, err = s.try(db.LockJob, jobID); mine {
-				lease, void := q.wait(ctx, s, jobID, riverID)
+				lease, void := q.wait(ctx, s, jobID, riverID, beside)
 				if lease != nil {
 					return lease
 				}
@@ -65,13 +66,16 @@ func (q *Queue) take(ctx context.Context, jobID, riverID int64) *lease {
 }
 
 // wait holds the job's lock and waits for a slot; void is true when there is nothing more to wait for.
-func (q *Queue) wait(ctx context.Context, s *session, jobID, riverID int64) (taken *lease, void bool) {
+func (q *Queue) wait(ctx context.Context, s *session, jobID, riverID int64, beside bool) (taken *lease, void bool) {
 	suspended := q.suspended()
 	for {
 		freed := q.hub.slotFreed()
 		state, err := q.rowState(ctx, jobID, riverID)
 		if err == nil && state == "" {
 			return nil, true
+		}
+		if err == nil && beside {
+			return &lease{queue: q, session: s, jobID: jobID}, false
 		}
 		if err == nil && state != "behind" {
 			slot, err := q.trySlots(s)
@@ -127,10 +131,10 @@ func (q *Queue) rowState(ctx context.Context, jobID, riverID int64) (string, err
 		SELECT coalesce((
 			SELECT CASE WHEN mine.status = 'queued' AND EXISTS (
 				SELECT FROM jobs other JOIN river_job row ON row.id = other.river_id
-				WHERE other.status = 'queued' AND other.id < mine.id AND row.state = 'running'
+				WHERE other.status = 'queued' AND other.id < mine.id AND row.state = 'running' AND row.queue <> $3
 			) THEN 'behind' ELSE 'next' END
 			FROM jobs mine WHERE mine.id = $1 AND mine.river_id = $2 AND mine.status IN ('queued', 'running')
-		), '')`, jobID, riverID).Scan(&state)
+		), '')`, jobID, riverID, besideQueue).Scan(&state)
 	if err != nil {
 		return "", fmt.Errorf("reading how a job stands: %w", err)
 	}

@@ -9,6 +9,14 @@ import (
 // placePrefix begins the names of River's queues for jobs that must run at one place.
 const placePrefix = "at_"
 
+// queueOf is River's queue for a job.
+func (q *Queue) queueOf(j *Job) string {
+	if q.beside[j.Kind] {
+		return besideQueue
+	}
+	return queueAt(j.place)
+}
+
 // queueAt is River's queue for jobs that must run at a place, or anywhere.
 func queueAt(place string) string {
 	if place == "" {

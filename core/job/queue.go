@@ -18,7 +18,12 @@ import (
 	"github.com/hostler/hostler/core/secret"
 )
 
-const riverQueue = "jobs"
+const (
+	riverQueue = "jobs"
+	// besideQueue is River's queue of jobs that take no slot, and besideMost how many of them an instance runs at a time.
+	besideQueue = "beside"
+	besideMost  = 64
+)
 
 // Config says how a Queue works. Zero values take the defaults.
 type Config struct {
@@ -71,9 +76,11 @@ type Queue struct {
 	db      *db.DB
 	log     hclog.Logger
 	workers map[string]Worker
-	river   *river.Client[pgx.Tx]
-	locks   *locks
-	hub     *Hub
+	// beside are the kinds whose jobs take no slot.
+	beside map[string]bool
+	river  *river.Client[pgx.Tx]
+	locks  *locks
+	hub    *Hub
 
 	suspension *suspension
 
@@ -110,7 +117,7 @@ func New(cfg Config) (*Queue, error) {
 		cfg.Unable = func(error) bool { return false }
 	}
 	q := &Queue{
-		cfg: cfg, db: cfg.DB, log: cfg.Logger, workers: map[string]Worker{},
+		cfg: cfg, db: cfg.DB, log: cfg.Logger, workers: map[string]Worker{}, beside: map[string]bool{},
 		stopping: make(chan struct{}), runs: map[int64]*Run{},
 		hook: func(context.Context, string, int64) {},
 	}
@@ -119,7 +126,7 @@ func New(cfg Config) (*Queue, error) {
 	q.suspension = newSuspension()
 	riverWorkers := river.NewWorkers()
 	river.AddWorker(riverWorkers, &riverWorker{queue: q})
-	queues := map[string]river.QueueConfig{}
+	queues := map[string]river.QueueConfig{besideQueue: {MaxWorkers: besideMost}}
 	for _, place := range []string{"", cfg.Place} {
 		queues[queueAt(place)] = river.QueueConfig{MaxWorkers: cfg.Workers}
 	}
@@ -157,6 +164,13 @@ func (q *Queue) Register(kind string, w Worker) {
 		panic(fmt.Sprintf("job kind %q is registered after the start", kind))
 	}
 	q.workers[kind] = w
+}
+
+// RegisterBeside is Register for a kind whose jobs mostly wait for somebody: they take none of the slots that all others share, and
+// keep none of them waiting.
+func (q *Queue) RegisterBeside(kind string, w Worker) {
+	q.Register(kind, w)
+	q.beside[kind] = true
 }
 
 // Hub is what tells of new events; it works from Start to Stop.

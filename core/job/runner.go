@@ -28,12 +28,12 @@ var _ river.Worker[riverArgs] = (*riverWorker)(nil)
 
 // Work runs one job. River's row only brought the id, so River is told nothing of how it went.
 func (s *riverWorker) Work(ctx context.Context, brought *river.Job[riverArgs]) error {
-	s.queue.work(ctx, brought.Args.JobID, brought.ID)
+	s.queue.work(ctx, brought.Args.JobID, brought.ID, brought.Queue == besideQueue)
 	return nil
 }
 
-func (q *Queue) work(ctx context.Context, jobID, riverID int64) {
-	lease := q.take(ctx, jobID, riverID)
+func (q *Queue) work(ctx context.Context, jobID, riverID int64, beside bool) {
+	lease := q.take(ctx, jobID, riverID, beside)
 	if lease == nil {
 		return
 	}

@@ -84,8 +84,13 @@ func (q *Queue) fetchLoop(ctx context.Context) {
 }
 
 func (q *Queue) fetch(ctx context.Context, on bool) error {
+	return errors.Join(q.fetchOf(ctx, riverQueue, q.cfg.Workers, on), q.fetchOf(ctx, besideQueue, besideMost, on))
+}
+
+// fetchOf is fetch for one of River's queues.
+func (q *Queue) fetchOf(ctx context.Context, queue string, most int, on bool) error {
 	if on {
-		err := q.river.Queues().Add(riverQueue, river.QueueConfig{MaxWorkers: q.cfg.Workers})
+		err := q.river.Queues().Add(queue, river.QueueConfig{MaxWorkers: most})
 		var there *river.QueueAlreadyAddedError
 		if errors.As(err, &there) {
 			return nil
@@ -94,7 +99,7 @@ func (q *Queue) fetch(ctx context.Context, on bool) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	err := q.river.Queues().Remove(ctx, riverQueue)
+	err := q.river.Queues().Remove(ctx, queue)
 	var gone *river.QueueNotFoundError
 	if errors.As(err, &gone) {
 		return nil

@@ -45,11 +45,13 @@ const (
 	KindCredential = "credential" // is deleted
 	KindAccess     = "access"     // ends: a session, an API key, a role
 	KindHost       = "host"       // falls to another team
+	KindRule       = "rule"       // of a firewall comes or goes
+	KindTraffic    = "traffic"    // gets through, or does not any more
 )
 
 // Effect is one thing that would happen. What is not known or makes no sense is nil.
 type Effect struct {
-	Kind      string     `json:"kind" enum:"guest,uptime,data,disk,snapshot,backup,schedule,app,credential,access,host" doc:"What it is about"`
+	Kind      string     `json:"kind" enum:"guest,uptime,data,disk,snapshot,backup,schedule,app,credential,access,host,rule,traffic" doc:"What it is about"`
 	Text      string     `json:"text" example:"The VM web1 is destroyed." doc:"What happens, for people"`
 	Name      *string    `json:"name" example:"web1" doc:"Name of what it is about; null where that has none, or is not yours to see"`
 	SizeBytes *int64     `json:"size_bytes" doc:"How large that is"`

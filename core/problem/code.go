@@ -33,6 +33,7 @@ const (
 	CodeVolumeInUse         Code = "volume_in_use"
 	CodeBridgeInUse         Code = "bridge_in_use"
 	CodeInUse               Code = "in_use"
+	CodeFirewallBusy        Code = "firewall_busy"
 
 	CodeLinkedCloneNeedsTemplate Code = "linked_clone_needs_template"
 	CodeMigrationBlocked         Code = "migration_blocked"
@@ -103,6 +104,7 @@ var table = map[Code]kind{
 	CodeVolumeInUse:         {http.StatusConflict, "Something uses the volume"},
 	CodeBridgeInUse:         {http.StatusConflict, "Guests are on the bridge"},
 	CodeInUse:               {http.StatusConflict, "It is in use"},
+	CodeFirewallBusy:        {http.StatusConflict, "Another draft is being tried out"},
 
 	CodeLinkedCloneNeedsTemplate: {http.StatusConflict, "Only a template can be copied so"},
 	CodeMigrationBlocked:         {http.StatusConflict, "Something is in the way of the migration"},

@@ -34,7 +34,6 @@ import (
 	"github.com/hostler/hostler/core/api/users"
 	"github.com/hostler/hostler/core/api/vms"
 	"github.com/hostler/hostler/core/audit"
-	"github.com/hostler/hostler/core/firewall"
 	"github.com/hostler/hostler/core/metric"
 	"github.com/hostler/hostler/core/option"
 	"github.com/hostler/hostler/core/setting"
@@ -43,7 +42,7 @@ import (
 // deps is what the API works with: the parts, resource by resource.
 func (s *Service) deps() api.Deps {
 	c := &s.config
-	firewalls := &firewall.Store{DB: c.DB, Hosts: s.Hosts, Backends: c.Firewalls}
+	firewalls := s.Firewall
 	figures := newMetrics(c.DB, c.Plugins, s.Poller, s.Receiver, s.Load)
 	return api.Deps{
 		Authenticator: s.Users, Resolver: op.ScopeResolver{DB: c.DB}, Recorder: audit.Recorder{DB: c.DB}, Rights: s.Users,
@@ -68,7 +67,8 @@ func (s *Service) deps() api.Deps {
 		Network:   networkapi.Deps{Networks: s.Networks},
 		Uploads:   uploads.Deps{Uploads: s.Uploads},
 		Options:   options.Deps{VMs: s.VMs, Options: &option.Store{Actor: s.VMs.Actor, Firewalls: firewalls}},
-		Firewall:  firewallapi.Deps{Firewalls: firewalls, VMs: s.VMs, Apps: s.Apps, Stopping: s.Queue.Stopping()},
+		Firewall: firewallapi.Deps{Firewalls: firewalls, VMs: s.VMs, Apps: s.Apps, Stopping: s.Queue.Stopping(),
+			Drafts: s.Drafts},
 		Jobs:      jobs.Deps{Queue: s.Queue},
 		Audit:     auditapi.Deps{DB: c.DB, Chain: s.Chain},
 		Plugins:   plugins.Deps{Plugins: c.Plugins},

@@ -17,6 +17,8 @@ import (
 	"github.com/hostler/hostler/core/audit"
 	"github.com/hostler/hostler/core/backup"
 	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/firewall"
+	"github.com/hostler/hostler/core/firewall/draft"
 	"github.com/hostler/hostler/core/guest"
 	"github.com/hostler/hostler/core/heartbeat"
 	"github.com/hostler/hostler/core/host"
@@ -60,6 +62,8 @@ type Service struct {
 	Storages *storage.Store
 	Networks *network.Store
 	Power    *power.Store
+	Firewall *firewall.Store
+	Drafts   *draft.Store
 	Uploads  *upload.Store
 	Queue    *job.Queue
 	Poller   *poll.Poller
@@ -129,6 +133,9 @@ func New(c Config) (*Service, error) {
 	s.Power.Register(s.Queue)
 	s.Networks = &network.Store{DB: c.DB, Hosts: s.Hosts, Actor: actor, Self: c.Self}
 	s.Networks.Register(s.Queue)
+	s.Firewall = &firewall.Store{DB: c.DB, Hosts: s.Hosts, Backends: c.Firewalls}
+	s.Drafts = &draft.Store{DB: c.DB, Hosts: s.Hosts, Firewalls: s.Firewall, Actor: actor, Self: c.Self}
+	s.Drafts.Register(s.Queue)
 	s.Uploads = &upload.Store{DB: c.DB, Actor: actor, Spool: c.Spool, Logger: c.Loggers("upload"), Heartbeat: s.Heartbeats[Uploads]}
 	s.Uploads.Register(s.Queue)
 	s.VMs, s.Apps = &vm.Store{Guests: s.Guests, Actor: actor}, &app.Store{Guests: s.Guests, Actor: actor}

@@ -44,6 +44,9 @@ var abilities = plugin.Abilities[*server]{
 	of[UsageFinder]("usage", func(r grpc.ServiceRegistrar, s *server) {
 		firewallv1.RegisterUsageServiceServer(r, &usageServer{server: s})
 	}),
+	of[Evaluator]("evaluate", func(r grpc.ServiceRegistrar, s *server) {
+		firewallv1.RegisterEvaluateServiceServer(r, &evaluateServer{server: s})
+	}),
 }
 
 func of[Optional any](name string, register func(grpc.ServiceRegistrar, *server)) plugin.Ability[*server] {

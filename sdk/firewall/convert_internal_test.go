@@ -28,4 +28,12 @@ func TestNothingIsLostOnTheWire(t *testing.T) {
 	plugintest.RoundTrip(t, macroToProto, macroFromProto)
 	plugintest.RoundTrip(t, usageToProto, usageFromProto)
 	plugintest.RoundTrip(t, placeToProto, placeFromProto)
+	plugintest.RoundTrip(t, stateToProto, stateFromProto)
+	plugintest.RoundTrip(t, ipSetStateToProto, ipSetStateFromProto)
+	plugintest.RoundTrip(t, testQueryToProto, testQueryFromProto)
+	plugintest.RoundTrip(t, testToProto, testFromProto)
+	plugintest.RoundTrip(t, reachQueryToProto, reachQueryFromProto)
+	plugintest.RoundTrip(t, reachToProto, reachFromProto)
+	plugintest.RoundTrip(t, compareQueryToProto, compareQueryFromProto)
+	plugintest.RoundTrip(t, comparisonToProto, comparisonFromProto)
 }

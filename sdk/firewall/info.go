@@ -40,7 +40,7 @@ func (info Info) Has(kind ScopeKind, ability string) bool {
 }
 
 // clusterOnly are the abilities whose calls name no scope.
-var clusterOnly = []string{"groups", "macros"}
+var clusterOnly = []string{"groups", "macros", "evaluate"}
 
 func (info Info) check() error {
 	for i, s := range info.Scopes {

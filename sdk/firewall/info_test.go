@@ -50,7 +50,7 @@ func TestDescribe(t *testing.T) {
 		}
 	}
 	everywhere := []string{"rules", "rule_edit", "rule_move", "aliases", "ipsets", "ipset_members", "options", "log", "references", "groups",
-		"macros", "usage"}
+		"macros", "usage", "evaluate"}
 	groups := []firewall.ScopeAbilities{{Kind: firewall.NodeScope, Abilities: everywhere}}
 	if _, err := firewall.Describe(t.Context(), says{scopes: groups}, (*membackend.Firewall)(nil)); err == nil {
 		t.Error("groups that are no ability of the cluster are taken")

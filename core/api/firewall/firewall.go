@@ -8,6 +8,7 @@ import (
 
 	"github.com/hostler/hostler/core/api/op"
 	"github.com/hostler/hostler/core/firewall"
+	"github.com/hostler/hostler/core/firewall/draft"
 	"github.com/hostler/hostler/core/guest"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/sdk/endpoint"
@@ -24,6 +25,7 @@ type Deps struct {
 	VMs, Apps Guests
 	// Stopping is closed when the service stops, which ends what follows a log; nil is never.
 	Stopping <-chan struct{}
+	Drafts   *draft.Store
 }
 
 // handlers are those of one scope; scope gives the firewall that the path names.
@@ -87,6 +89,7 @@ func Register(a *op.API, deps Deps) {
 		}
 	}
 	handlers{deps, ofCluster}.registerGroups(a)
+	handlers{Deps: deps}.registerDrafts(a)
 }
 
 // read is the declaration of an operation that reads. id has the scope's word where it has a percent sign.

@@ -140,7 +140,8 @@ func (c *Client) send(ctx context.Context, method, path string, query, form url.
 
 // retrying makes the sender of one request; the connections are shared.
 func (c *Client) retrying(ctx context.Context, method string) *retryablehttp.Client {
-	way, check := c.ways.write, retryNever
+	var way http.RoundTripper = overOpen{c.ways.write, c.ways.read}
+	check := retryNever
 	if method == http.MethodGet {
 		way = c.ways.read
 		if !plugin.IsOnce(ctx) {

@@ -168,7 +168,7 @@ func newTransport(target endpoint.Target, timeouts Timeouts) (*http.Transport, e
 	protocols.SetHTTP1(true)
 	return &http.Transport{
 		Proxy:                  nil, // the environment has no say in where tokens go
-		DialContext:            dialer.DialContext,
+		DialContext:            dialUnless(dialer.DialContext),
 		TLSClientConfig:        config,
 		TLSHandshakeTimeout:    timeouts.Dial,
 		ResponseHeaderTimeout:  timeouts.Header,

@@ -60,6 +60,8 @@ type Config struct {
 	Options map[firewall.ScopeKind]firewall.Options
 	// Log gives logs of all kinds of scopes that have one.
 	Log func(t testing.TB) []WrittenLog
+	// Evaluated gives where packets are judged.
+	Evaluated func(t testing.TB) Evaluated
 	// Lacking gives a target whose token may not read the rules of the cluster.
 	Lacking func(t testing.TB) endpoint.Target
 }
@@ -107,6 +109,7 @@ func Run(t *testing.T, cfg Config) {
 			t.Run("groups", s.groups)
 			t.Run("macros", s.macros)
 			t.Run("usage", s.usage)
+			t.Run("evaluate", s.evaluate)
 			if name == "grpc" { // the SDK's word on both sides
 				t.Run("scopes", s.scopes)
 			}

@@ -32,7 +32,7 @@ func New() *Backend {
 	rules := []string{"rules", "rule_edit", "rule_move"}
 	names := []string{"aliases", "ipsets", "ipset_members", "references", "usage"}
 	return &Backend{endpoints: map[string]*Endpoint{}, scopes: []firewall.ScopeAbilities{
-		{Kind: firewall.ClusterScope, Abilities: append(append([]string{"options", "groups", "macros"}, rules...), names...)},
+		{Kind: firewall.ClusterScope, Abilities: append(append([]string{"options", "groups", "macros", "evaluate"}, rules...), names...)},
 		{Kind: firewall.NodeScope, Abilities: append([]string{"options", "log"}, rules...)},
 		{Kind: firewall.GuestScope, Abilities: append(append([]string{"options", "log"}, rules...), names...)},
 		{Kind: firewall.GroupScope, Abilities: rules},
@@ -62,9 +62,11 @@ type Endpoint struct {
 	mu     sync.Mutex
 	scopes map[string]*state
 	// options are those of guests, which are there for guests that nobody knows, too.
-	options    map[firewall.Guest]firewall.Options
-	groups     []firewall.Group
-	macros     []firewall.Macro
+	options map[firewall.Guest]firewall.Options
+	groups  []firewall.Group
+	macros  []firewall.Macro
+	// nics are the network interfaces of guests and nodes, by endKey.
+	nics       map[string][]NIC
 	incomplete string
 	faults
 }

@@ -31,6 +31,12 @@ func TestConformance(t *testing.T) {
 	for _, list := range lists {
 		at.SetRules(list.Scope, list.Rules...)
 	}
+	from, to := firewall.Guest{Kind: "vm", Node: "node1", ID: "201"}, firewall.Guest{Kind: "container", Node: "node2", ID: "202"}
+	for i, guest := range []firewall.Guest{from, to} {
+		nic := membackend.NIC{Name: "eth0", Address: fmt.Sprintf("192.0.2.%d", i+1)}
+		at.SetNICs(firewall.Scope{Kind: firewall.GuestScope, Guest: &guest}, nic)
+	}
+	at.SetNICs(firewall.Scope{Kind: firewall.NodeScope, Node: "node1"}, membackend.NIC{Name: "br0", Address: "192.0.2.254"})
 	var changes, guests atomic.Int64
 	changed := firewall.Scope{Kind: firewall.NodeScope, Node: "node2"}
 	firewalltest.Run(t, firewalltest.Config{
@@ -45,6 +51,10 @@ func TestConformance(t *testing.T) {
 		},
 		Options: map[firewall.ScopeKind]firewall.Options{
 			firewall.ClusterScope: someOptions(), firewall.NodeScope: someOptions(), firewall.GuestScope: someOptions(),
+		},
+		Evaluated: func(testing.TB) firewalltest.Evaluated {
+			target := func(_ testing.TB, capability endpoint.Capability) endpoint.Target { return at.Target(capability) }
+			return firewalltest.Evaluated{Target: target, From: from, To: to, Node: "node1"}
 		},
 		Log: func(testing.TB) []firewalltest.WrittenLog { return []firewalltest.WrittenLog{log} },
 		Change: func(testing.TB) firewall.Scope {

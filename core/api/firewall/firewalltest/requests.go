@@ -37,7 +37,7 @@ var Requests = requesttest.Requests{
 			f.Ask("POST", s.path+"/ipsets", fmt.Sprintf(`{"name":%q}`, name), 200)
 			f.Ask("POST", s.path+"/ipsets/"+name+"/members", fmt.Sprintf(`{"cidr":%q}`, member), 200)
 		}
-		return map[string]string{"group": name, "name": name, "pos": "0", "cidr": member}
+		return map[string]string{"group": name, "name": name, "pos": "0", "cidr": member, "draft_id": draftID(f)}
 	},
 	Changes: func(f *requesttest.Fixture) []requesttest.Change {
 		all := []requesttest.Change{
@@ -47,7 +47,7 @@ var Requests = requesttest.Requests{
 		for _, s := range scopes(f) {
 			all = append(all, changes(s.word)...)
 		}
-		return all
+		return append(all, draftChanges(f)...)
 	},
 }
 

@@ -1,0 +1,48 @@
+package firewalltest
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/hostler/hostler/core/api/requesttest"
+	"github.com/hostler/hostler/core/db/dbtest"
+)
+
+// drafted is a change of the VM that is good whatever its firewall has.
+func drafted(f *requesttest.Fixture) string {
+	return fmt.Sprintf(`{"scope":{"kind":"vm","id":%d},"action":"create_rule","pos":0,"rule":{"type":"in","action":"DROP","enable":1,"proto":"tcp",`+
+		`"dport":"23","comment":"text"}}`, f.VM)
+}
+
+// draftID is the id of a new draft.
+func draftID(f *requesttest.Fixture) string {
+	var made struct{ ID int64 }
+	answer := f.Ask("POST", "/api/v1/firewall/drafts", draftBody(f), 201)
+	if err := json.Unmarshal(answer.Body, &made); err != nil {
+		f.T.Fatal(err)
+	}
+	return fmt.Sprint(made.ID)
+}
+
+func draftBody(f *requesttest.Fixture) string {
+	return fmt.Sprintf(`{"host_id":%d,"name":%q,"changes":[%s]}`, f.Host, name, drafted(f))
+}
+
+// draftChanges are those of drafts. Jobs do not run there: one that waits is made to wait by hand.
+func draftChanges(f *requesttest.Fixture) []requesttest.Change {
+	commits := map[string]string{"draft_id": draftID(f)}
+	return []requesttest.Change{
+		{Operation: "create_firewall_draft", Body: draftBody(f)},
+		{Operation: "change_firewall_draft", Body: fmt.Sprintf(`{"version":1,"name":"text","changes":[%s]}`, drafted(f))},
+		{Operation: "commit_firewall_draft", Path: commits, Body: `{"window_seconds":60}`},
+		{Operation: "confirm_firewall_draft", Path: map[string]string{"draft_id": waitingDraft(f)}},
+		{Operation: "delete_firewall_draft", Spoils: true},
+	}
+}
+
+// waitingDraft is the id of a draft that waits to be confirmed.
+func waitingDraft(f *requesttest.Fixture) string {
+	id := draftID(f)
+	dbtest.Exec(f.T, f.DB, "UPDATE firewall_drafts SET status = 'waiting', deadline = now() + interval '1 hour' WHERE id = $1::text::bigint", id)
+	return id
+}

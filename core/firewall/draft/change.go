@@ -1,0 +1,284 @@
+package draft
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hostler/hostler/core/problem"
+	sdk "github.com/hostler/hostler/sdk/firewall"
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+// On says whose firewall a change is about.
+type On struct {
+	Kind  string `json:"kind" enum:"cluster,node,vm,app,group" example:"vm"`
+	ID    int64  `json:"id,omitempty" minimum:"1" example:"12" doc:"Id of the VM or the app"`
+	Node  string `json:"node,omitempty" maxLength:"253" example:"pve1" doc:"Name of the node"`
+	Group string `json:"group,omitempty" maxLength:"64" example:"webserver" doc:"Name of the security group"`
+}
+
+// Rule is a rule, or what of one shall change.
+type Rule struct {
+	Type     *string `json:"type,omitempty" enum:"in,out,forward,group" example:"in" doc:"group stands for the rules of the security group that action names"`
+	Action   *string `json:"action,omitempty" minLength:"1" maxLength:"64" example:"ACCEPT"`
+	Enable   *int    `json:"enable,omitempty" minimum:"0" maximum:"1" example:"1" doc:"A new rule is switched off without it"`
+	Macro    *string `json:"macro,omitempty" maxLength:"512"`
+	Iface    *string `json:"iface,omitempty" maxLength:"512" example:"net0"`
+	Source   *string `json:"source,omitempty" maxLength:"512" example:"192.0.2.0/24"`
+	Dest     *string `json:"dest,omitempty" maxLength:"512"`
+	SPort    *string `json:"sport,omitempty" maxLength:"512"`
+	DPort    *string `json:"dport,omitempty" maxLength:"512" example:"22"`
+	Proto    *string `json:"proto,omitempty" maxLength:"512" example:"tcp"`
+	Log      *string `json:"log,omitempty" maxLength:"64"`
+	ICMPType *string `json:"icmp_type,omitempty" maxLength:"64"`
+	Comment  *string `json:"comment,omitempty" maxLength:"1024" example:"administrators"`
+}
+
+// Member is a member of a set.
+type Member struct {
+	CIDR    string `json:"cidr" minLength:"1" maxLength:"512" example:"192.0.2.0/24" doc:"An address, a network, or what else the hypervisor takes. It names the member"`
+	NoMatch bool   `json:"nomatch,omitempty" doc:"Takes the addresses out of the set that a larger member brought in"`
+	Comment string `json:"comment,omitempty" maxLength:"1024"`
+}
+
+// Change is one change of a draft. Which of the fields it needs its action says.
+type Change struct {
+	On      On                `json:"scope"`
+	Action  string            `json:"action" enum:"create_rule,change_rule,delete_rule,move_rule,create_alias,change_alias,delete_alias,create_ipset,delete_ipset,add_member,change_member,remove_member,change_options,create_group,change_group,delete_group" example:"create_rule"`
+	Pos     *int              `json:"pos,omitempty" minimum:"0" maximum:"100000" example:"0" doc:"Place of a rule in the list as it is after the changes before this one; where a new rule shall stand, 0 without it"`
+	To      *int              `json:"to,omitempty" minimum:"0" maximum:"100000" doc:"Where a rule shall stand afterwards"`
+	Rule    *Rule             `json:"rule,omitempty" doc:"A new rule, or what shall change of one: an empty text takes a field away"`
+	Name    string            `json:"name,omitempty" maxLength:"64" example:"office" doc:"Name of an alias or a set"`
+	CIDR    string            `json:"cidr,omitempty" maxLength:"512" example:"192.0.2.0/24" doc:"What an alias stands for"`
+	Comment *string           `json:"comment,omitempty" maxLength:"1024" doc:"Of an alias, a new set or a group"`
+	Members []Member          `json:"members,omitempty" maxItems:"1000" doc:"Of a new set, or those that are added, changed or removed"`
+	Options map[string]string `json:"options,omitempty" doc:"New values of options by name: 1 and 0 for those that are on or off, an empty text for one that shall not be set any more"`
+}
+
+// The actions.
+const (
+	createRule, changeRule, deleteRule, moveRule   = "create_rule", "change_rule", "delete_rule", "move_rule"
+	createAlias, changeAlias, deleteAlias          = "create_alias", "change_alias", "delete_alias"
+	createIPSet, deleteIPSet                       = "create_ipset", "delete_ipset"
+	addMember, changeMember, removeMember          = "add_member", "change_member", "remove_member"
+	changeOptions                                  = "change_options"
+	createGroup, changeGroup, deleteGroup          = "create_group", "change_group", "delete_group"
+	maxRules, maxMembers, maxOptions, maxOptionKey = 2000, 5000, 100, 64
+)
+
+// at is a fault of a change of the body.
+func at(n int, msg string, loc ...any) error {
+	return problem.InvalidField(msg, "value_error", append([]any{"body", "changes", n}, loc...)...)
+}
+
+// inBody makes a fault of the request of what the firewall's own checks say.
+func inBody(n int, err error, part ...any) error {
+	var e *plugin.Error
+	if errors.As(err, &e) {
+		if e.Field != "" && e.Field != sdk.FieldScope {
+			part = append(part, e.Field)
+		}
+		return at(n, e.Message, part...)
+	}
+	return err
+}
+
+// apply makes a change of a state.
+func (c *Change) apply(n int, s *sdk.State) error {
+	if s.Absent && c.Action != createGroup {
+		return at(n, "there is no such group", "scope", "group")
+	}
+	switch c.Action {
+	case createRule, changeRule, deleteRule, moveRule:
+		return c.applyRule(n, s)
+	case createAlias, changeAlias, deleteAlias:
+		return c.applyAlias(n, s)
+	case createIPSet, deleteIPSet, addMember, changeMember, removeMember:
+		return c.applySet(n, s)
+	case changeOptions:
+		return c.applyOptions(n, s)
+	}
+	switch {
+	case s.Scope.Kind != sdk.GroupScope:
+		return at(n, "this is about a security group: name it in scope", "scope", "kind")
+	case c.Action == createGroup && !s.Absent:
+		return at(n, "there is one of this name", "scope", "group")
+	case c.Action == createGroup:
+		if err := sdk.CheckName("group", s.Scope.Group); err != nil {
+			return inBody(n, err, "scope")
+		}
+		s.Absent = false
+	case c.Action == deleteGroup:
+		*s = sdk.State{Scope: s.Scope, Absent: true}
+		return nil
+	}
+	if c.Comment != nil {
+		s.Comment = *c.Comment
+	}
+	return inBody(n, sdk.CheckText(sdk.FieldComment, s.Comment, sdk.MaxComment))
+}
+
+// fields is what a rule of a body says.
+func (r *Rule) fields() sdk.RuleFields {
+	f := sdk.RuleFields{Direction: r.Type, Action: r.Action, Macro: r.Macro, Protocol: r.Proto, Source: r.Source, Destination: r.Dest,
+		SourcePort: r.SPort, DestinationPort: r.DPort, Interface: r.Iface, Log: r.Log, ICMPType: r.ICMPType, Comment: r.Comment}
+	if r.Enable != nil {
+		f.Enabled = new(*r.Enable == 1)
+	}
+	return f
+}
+
+func (c *Change) applyRule(n int, s *sdk.State) error {
+	rules := plain(s.Rules)
+	place := 0
+	if c.Pos != nil {
+		place = *c.Pos
+	}
+	switch {
+	case c.Action != createRule && c.Pos == nil:
+		return at(n, "it is missing", "pos")
+	case c.Action == createRule && place > len(rules), c.Action != createRule && place >= len(rules):
+		return at(n, fmt.Sprintf("there are %d rules then", len(rules)), "pos")
+	case c.Rule == nil && (c.Action == createRule || c.Action == changeRule):
+		return at(n, "it is missing", "rule")
+	}
+	switch c.Action {
+	case createRule:
+		if len(rules) >= maxRules {
+			return at(n, fmt.Sprintf("a scope of a draft has %d rules at most", maxRules), "action")
+		}
+		made, err := sdk.RuleChange{Set: c.Rule.fields()}.Apply(sdk.Rule{})
+		if err != nil {
+			return inBody(n, err, "rule")
+		}
+		rules = slices.Insert(rules, place, made)
+	case changeRule:
+		made, err := sdk.RuleChange{Set: c.Rule.fields()}.Apply(rules[place])
+		if err != nil {
+			return inBody(n, err, "rule")
+		}
+		rules[place] = made
+	case deleteRule:
+		rules = slices.Delete(rules, place, place+1)
+	case moveRule:
+		if c.To == nil || *c.To >= len(rules) {
+			return at(n, fmt.Sprintf("it is a place from 0 to %d", len(rules)-1), "to")
+		}
+		moved := rules[place]
+		rules = slices.Insert(slices.Delete(rules, place, place+1), *c.To, moved)
+	}
+	if s.Scope.Kind == sdk.GroupScope && slices.ContainsFunc(rules, func(r sdk.Rule) bool { return r.Direction == sdk.DirectionGroup }) {
+		return at(n, "a group cannot stand in a group", "rule", sdk.FieldDirection)
+	}
+	s.Rules = number(rules)
+	return nil
+}
+
+func (c *Change) applyAlias(n int, s *sdk.State) error {
+	place := aliasNamed(s.Aliases, c.Name)
+	switch {
+	case c.Action == createAlias && slices.ContainsFunc(s.Aliases, func(a sdk.Alias) bool { return strings.EqualFold(a.Name, c.Name) }):
+		return at(n, "there is one of this name", "name")
+	case c.Action != createAlias && place < 0:
+		return at(n, "there is none of this name", "name")
+	}
+	s.Aliases = slices.Clone(s.Aliases)
+	if c.Action == deleteAlias {
+		s.Aliases = slices.Delete(s.Aliases, place, place+1)
+		return nil
+	}
+	if c.Action == createAlias {
+		place = len(s.Aliases)
+		s.Aliases = append(s.Aliases, sdk.Alias{Name: c.Name})
+	}
+	a := &s.Aliases[place]
+	if c.CIDR != "" {
+		a.CIDR = c.CIDR
+	}
+	if c.Comment != nil {
+		a.Comment = *c.Comment
+	}
+	return inBody(n, s.Check())
+}
+
+func (c *Change) applySet(n int, s *sdk.State) error {
+	place := setNamed(s.IPSets, c.Name)
+	switch {
+	case c.Action == createIPSet && place >= 0:
+		return at(n, "there is one of this name", "name")
+	case c.Action != createIPSet && place < 0:
+		return at(n, "there is none of this name", "name")
+	}
+	s.IPSets = slices.Clone(s.IPSets)
+	switch c.Action {
+	case deleteIPSet:
+		s.IPSets = slices.Delete(s.IPSets, place, place+1)
+		return nil
+	case createIPSet:
+		set := sdk.IPSet{Name: c.Name}
+		if c.Comment != nil {
+			set.Comment = *c.Comment
+		}
+		place = len(s.IPSets)
+		s.IPSets = append(s.IPSets, sdk.IPSetState{IPSet: set})
+	}
+	set := &s.IPSets[place]
+	set.Members = slices.Clone(set.Members)
+	for i, m := range c.Members {
+		was := memberNamed(set.Members, m.CIDR)
+		switch {
+		case (c.Action == createIPSet || c.Action == addMember) && was >= 0:
+			return at(n, "the set has it already", "members", i, "cidr")
+		case (c.Action == changeMember || c.Action == removeMember) && was < 0:
+			return at(n, "the set has none such", "members", i, "cidr")
+		case c.Action == removeMember:
+			set.Members = slices.Delete(set.Members, was, was+1)
+		case c.Action == changeMember:
+			set.Members[was] = sdk.IPSetMember(m)
+		default:
+			set.Members = append(set.Members, sdk.IPSetMember(m))
+		}
+	}
+	if len(set.Members) > maxMembers {
+		return at(n, fmt.Sprintf("a set of a draft has %d members at most", maxMembers), "members")
+	}
+	return inBody(n, s.Check())
+}
+
+func (c *Change) applyOptions(n int, s *sdk.State) error {
+	if len(c.Options) == 0 || len(c.Options) > maxOptions {
+		return at(n, fmt.Sprintf("it has 1 to %d options", maxOptions), "options")
+	}
+	var want sdk.Options
+	var names []string
+	for name, value := range c.Options {
+		if len(name) > maxOptionKey || sdk.CheckName(sdk.FieldName, name) != nil {
+			return at(n, "there is an option of a name that none can have", "options")
+		}
+		names = append(names, name)
+		if flag := want.Flag(name); flag != nil {
+			switch value {
+			case "0", "1":
+				*flag = new(value == "1")
+			case "":
+			default:
+				return at(n, "it is 1, 0 or empty", "options", name)
+			}
+			continue
+		}
+		if text := want.Text(name); text != nil {
+			*text = value
+			continue
+		}
+		if value != "" {
+			if want.Other == nil {
+				want.Other = map[string]string{}
+			}
+			want.Other[name] = value
+		}
+	}
+	s.Options = withOptions(s.Options, want, names)
+	return inBody(n, s.Check(), "options")
+}

@@ -1,0 +1,198 @@
+package draft
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/firewall"
+	"github.com/hostler/hostler/core/guest"
+	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/idempotency"
+	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/core/plan"
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/sdk/endpoint"
+	sdk "github.com/hostler/hostler/sdk/firewall"
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// params are those of a job.
+type params struct {
+	DraftID int64 `json:"draft_id"`
+	// Self says that it was confirmed although the service may be cut off.
+	Self bool `json:"self"`
+}
+
+func anyHost(hypervisor.Host) error { return nil }
+
+// Commit asks for a draft to be carried out and to be put back after the window unless it is confirmed. Where the service, its cluster or
+// the caller may be cut off it is self_target until confirm holds the draft's name. Problems besides: not_found, forbidden, invalid_state
+// while a job carries the draft out, digest_conflict with what is there now where a scope is not what the draft was made for any more,
+// firewall_busy while another draft holds one of its scopes, plan_stale, capability_missing, and those of host.Ask.
+func (s *Store) Commit(ctx context.Context, id int64, window time.Duration, confirm *string) (guest.Started, error) {
+	r, err := s.mayWrite(ctx, id)
+	if err != nil {
+		return guest.Started{}, err
+	}
+	draft := plan.Begin(ctx)
+	if err := draft.Refuse(r.busy()); err != nil {
+		return guest.Started{}, err
+	}
+	if err := draft.Refuse(s.Hosts.Require(ctx, r.HostID, endpoint.Lifecycle, anyHost)); err != nil {
+		return guest.Started{}, err
+	}
+	if err := draft.Refuse(s.held(ctx, s.DB.Pool, r)); err != nil {
+		return guest.Started{}, err
+	}
+	if err := draft.Refuse(s.unchanged(ctx, r)); err != nil {
+		return guest.Started{}, err
+	}
+	j, err := s.judge(ctx, r)
+	if err != nil {
+		return guest.Started{}, err
+	}
+	c := plan.Confirmation{Phrase: r.Name, Given: confirm != nil && *confirm == r.Name, IsSelf: j.asks()}
+	if j.asks() {
+		c.Code, c.Why = problem.CodeSelfTarget, j.text()+" Send the draft's name as confirm to go on"
+	}
+	if err := draft.Decide(ctx, c, func(_ context.Context, p *plan.Plan) error { s.tell(ctx, r, j, window, p); return nil }); err != nil {
+		return guest.Started{}, err
+	}
+	if err := idempotency.Keep(ctx, j.asks()); err != nil {
+		return guest.Started{}, err
+	}
+	var made *job.Job
+	err = s.DB.Tx(ctx, func(tx *db.Tx) (err error) {
+		if err := s.hold(ctx, tx, r); err != nil {
+			return err
+		}
+		r.audit(ctx)
+		audit.Describe(ctx, func(e *audit.Entry) { e.Detail("window_seconds", int(window.Seconds())) })
+		made, err = s.Actor.Queue.Enqueue(ctx, tx, job.Spec{
+			Kind: kind, Target: job.Target{Kind: "firewall_draft", ID: r.ID, Name: r.Name}, TeamID: r.TeamID, HostID: r.HostID,
+			Exclusive: fmt.Sprintf("firewall_draft:%d", r.ID), Params: params{DraftID: r.ID, Self: j.asks()},
+			Asked: map[string]any{"draft_id": r.ID, "window_seconds": int(window.Seconds())},
+		})
+		if err != nil {
+			return err
+		}
+		tag, err := tx.Pgx.Exec(ctx, `UPDATE firewall_drafts SET status = 'committing', job_id = $3, window_seconds = $4, deadline = NULL,
+			confirmed_at = NULL, confirmed_by = '', outcome = '', updated_at = now()
+			WHERE id = $1 AND version = $2 AND status IN ('open', 'undone')`, r.ID, r.Version, made.ID, int(window.Seconds()))
+		if err != nil {
+			return fmt.Errorf("writing a draft: %w", err)
+		}
+		if tag.RowsAffected() == 0 {
+			return problem.New(problem.CodeInvalidState, "the draft was changed, or committed, by somebody else meanwhile")
+		}
+		return audit.Write(ctx, tx)
+	})
+	if err != nil {
+		return guest.Started{}, err
+	}
+	return guest.Started{Job: made.View(), IsSelf: j.asks()}, nil
+}
+
+type querier interface {
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+}
+
+func (r *record) keys() (all []string) {
+	for i := range r.Scopes {
+		all = append(all, r.Scopes[i].key())
+	}
+	return all
+}
+
+// held is problem firewall_busy while another draft holds a scope.
+func (s *Store) held(ctx context.Context, q querier, r *record) error {
+	var other int64
+	var name, key string
+	err := q.QueryRow(ctx, `SELECT d.id, d.name, l.scope FROM firewall_draft_locks l JOIN firewall_drafts d ON d.id = l.draft_id
+		WHERE l.cluster_id = $1 AND l.scope = ANY ($2) AND l.draft_id <> $3 LIMIT 1`, r.ClusterID, r.keys(), r.ID).Scan(&other, &name, &key)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return db.Problem(fmt.Errorf("looking for other drafts: %w", err))
+	}
+	return problem.New(problem.CodeFirewallBusy, "another draft is being tried out on %s: confirm it, or wait until it is put back", key).
+		With("draft", other)
+}
+
+// hold takes all scopes of a draft, which end gives back.
+func (s *Store) hold(ctx context.Context, tx *db.Tx, r *record) error {
+	tag, err := tx.Pgx.Exec(ctx, `INSERT INTO firewall_draft_locks (cluster_id, scope, draft_id)
+		SELECT $1, scope, $3 FROM unnest($2::text[]) AS scope ORDER BY scope ON CONFLICT DO NOTHING`, r.ClusterID, r.keys(), r.ID)
+	if err != nil {
+		return fmt.Errorf("taking the scopes of a draft: %w", err)
+	}
+	if int(tag.RowsAffected()) == len(r.Scopes) {
+		return nil
+	}
+	if err := s.held(ctx, tx.Pgx, r); err != nil {
+		return err
+	}
+	return problem.New(problem.CodeFirewallBusy, "another draft is being tried out on the same scopes; try again")
+}
+
+// read reads the scopes of a draft with the token for changes, or that for reading.
+func (s *Store) read(ctx context.Context, hostID int64, as endpoint.Capability, scopes []sdk.Scope) ([]sdk.State, error) {
+	now, err := firewall.Through(ctx, s.Firewalls, hostID, as, func(ctx context.Context, fw sdk.Firewall) (all []sdk.State, err error) {
+		for _, at := range scopes {
+			state, err := sdk.ReadState(ctx, fw, at)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, state)
+		}
+		return all, nil
+	})
+	return now, host.UnknownNode(err)
+}
+
+// located is the scope of a draft where it is now.
+func (s *Store) located(ctx context.Context, of *stored) (sdk.Scope, error) {
+	at := of.Before.Scope
+	if of.GuestID == 0 {
+		return at, nil
+	}
+	now, err := s.guestScope(ctx, of.GuestID)
+	if err == nil && !now.Same(at) {
+		err = problem.New(problem.CodeNotFound, "%s is not there any more", of.title())
+	}
+	return now, err
+}
+
+// unchanged is problem digest_conflict, with what is there now, unless all scopes are as they were when the draft was made.
+func (s *Store) unchanged(ctx context.Context, r *record) error {
+	var scopes []sdk.Scope
+	for i := range r.Scopes {
+		at, err := s.located(ctx, &r.Scopes[i])
+		if err != nil {
+			return err
+		}
+		scopes = append(scopes, at)
+	}
+	now, err := s.read(ctx, r.HostID, endpoint.Monitoring, scopes)
+	if err != nil {
+		return err
+	}
+	current := map[string][]string{}
+	for i := range now {
+		if !now[i].Equal(r.Scopes[i].Before) {
+			current[r.Scopes[i].key()] = Text(now[i])
+		}
+	}
+	if len(current) == 0 {
+		return nil
+	}
+	return problem.New(problem.CodeDigestConflict, "the firewall was changed since the draft was made: send its changes again, and they are made "+
+		"of what is there now").With("current", current)
+}

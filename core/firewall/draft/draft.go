@@ -1,0 +1,604 @@
+// Package draft tries changes of firewalls out: a draft is a list of changes of one or more scopes of a cluster, which are checked as a
+// whole and made together by a job, in an order in which nothing is open in between, and which are put back to what was before unless
+// somebody confirms them in time.
+package draft
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/firewall"
+	"github.com/hostler/hostler/core/guest"
+	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/core/schedule"
+	"github.com/hostler/hostler/core/scope"
+	"github.com/hostler/hostler/sdk/endpoint"
+	sdk "github.com/hostler/hostler/sdk/firewall"
+)
+
+// Store keeps drafts and does the jobs that carry them out. Its methods may be called at the same time.
+type Store struct {
+	DB        *db.DB
+	Hosts     *host.Store
+	Firewalls *firewall.Store
+	Actor     *guest.Actor
+	// Self knows the guest that the service runs in; nil knows none.
+	Self *guest.Self
+	// Tick is the time between two looks while a job waits for somebody; zero is 500 ms. Retry is the time between two tries while a
+	// hypervisor does not answer; zero is 2 s.
+	Tick, Retry time.Duration
+}
+
+// The states of drafts.
+const (
+	open       = "open"
+	committing = "committing"
+	waiting    = "waiting"
+	undoing    = "undoing"
+	applied    = "applied"
+	undone     = "undone"
+	unknown    = "unknown"
+)
+
+// Changed is a scope of a draft.
+type Changed struct {
+	Kind   string   `json:"kind" enum:"cluster,node,vm,app,group"`
+	ID     *int64   `json:"id" example:"12" doc:"Id of the VM or the app; null for others"`
+	Name   string   `json:"name" example:"web1" doc:"Name of the VM, the app, the node or the group; of the cluster its own"`
+	Digest *string  `json:"digest" example:"da39a3ee5e6b4b0d3255bfef95601890afd80709" doc:"Of the rules before; null where the hypervisor has none"`
+	Before []string `json:"before" doc:"The scope as it was when the draft was made, a line each" example:"[\"option enable 1\", \"0: in ACCEPT proto tcp dport 22\"]"`
+	After  []string `json:"after" doc:"The scope as it will be"`
+	Diff   []string `json:"diff" doc:"Lines that go, with a minus, and lines that come, with a plus" example:"[\"+ in DROP proto tcp dport 23\"]"`
+}
+
+// Draft is a draft as the API shows it.
+type Draft struct {
+	ID          int64      `json:"id" example:"3"`
+	Name        string     `json:"name" example:"close telnet"`
+	HostID      int64      `json:"host_id" example:"1"`
+	ClusterID   int64      `json:"cluster_id" example:"1"`
+	Status      string     `json:"status" enum:"open,committing,waiting,undoing,applied,undone,unknown" doc:"open and undone: it can be changed and committed; waiting: its changes are made, and put back at the deadline unless they are confirmed; applied: they stay; unknown: somebody else has changed something in between, outcome says what stands"`
+	Version     int64      `json:"version" minimum:"1" example:"1" doc:"Send it with a change: 409 digest_conflict once it is another"`
+	Role        string     `json:"role" enum:"operator,admin" doc:"The least role of who may change, commit and confirm it: the highest that one of its scopes needs"`
+	Changes     []Change   `json:"changes"`
+	Scopes      []Changed  `json:"scopes"`
+	JobID       *int64     `json:"job_id" example:"12" doc:"The job that carries it out, or did so last"`
+	Window      *int       `json:"window_seconds" example:"60" doc:"How long it waits to be confirmed; null before it was committed"`
+	Deadline    *time.Time `json:"deadline" doc:"When its changes are put back; null while it does not wait"`
+	ConfirmedBy *string    `json:"confirmed_by" example:"ann@example.com"`
+	Outcome     *string    `json:"outcome" doc:"How its last job ended"`
+	CreatedBy   string     `json:"created_by" example:"ann@example.com"`
+	CreatedAt   time.Time  `json:"created_at"`
+	UpdatedAt   time.Time  `json:"updated_at"`
+}
+
+// stored is a scope as it is kept.
+type stored struct {
+	Kind    string    `json:"kind"`
+	ID      int64     `json:"id,omitempty"`
+	GuestID int64     `json:"guest_id,omitempty"`
+	Name    string    `json:"name"`
+	Before  sdk.State `json:"before"`
+	After   sdk.State `json:"after"`
+}
+
+// key names a scope within its cluster.
+func (s *stored) key() string {
+	switch s.Kind {
+	case "vm", "app":
+		return fmt.Sprintf("guest:%d", s.GuestID)
+	case "cluster":
+		return "cluster"
+	}
+	return s.Kind + ":" + s.Name
+}
+
+// title names a scope in a sentence.
+func (s *stored) title() string {
+	if s.Kind == "cluster" {
+		return "the cluster"
+	}
+	return "the " + map[string]string{"vm": "VM", "app": "app", "node": "node", "group": "group"}[s.Kind] + " " + s.Name
+}
+
+// record is a draft as it is kept.
+type record struct {
+	ID, HostID, ClusterID, TeamID   int64
+	Name, Cluster                   string
+	Version                         int64
+	Role, Status                    string
+	Changes                         []Change
+	Scopes                          []stored
+	JobID                           *int64
+	Window                          *int
+	Deadline, ConfirmedAt           *time.Time
+	ConfirmedBy, Outcome, CreatedBy string
+	CreatedAt, UpdatedAt            time.Time
+	// Due says that the deadline is over, by the database's clock.
+	Due bool
+}
+
+const columns = `d.id, d.host_id, d.cluster_id, h.team_id, d.name, coalesce(c.name, ''), d.version, d.role, d.status, d.changes, d.scopes,
+	d.job_id, d.window_seconds, d.deadline, d.confirmed_at, d.confirmed_by, d.outcome, d.created_by, d.created_at, d.updated_at,
+	coalesce(d.deadline <= clock_timestamp(), false)
+	FROM firewall_drafts d JOIN hosts h ON h.id = d.host_id JOIN clusters c ON c.id = d.cluster_id`
+
+func scan(row pgx.CollectableRow) (r record, err error) {
+	var changes, scopes []byte
+	if err = row.Scan(&r.ID, &r.HostID, &r.ClusterID, &r.TeamID, &r.Name, &r.Cluster, &r.Version, &r.Role, &r.Status, &changes, &scopes,
+		&r.JobID, &r.Window, &r.Deadline, &r.ConfirmedAt, &r.ConfirmedBy, &r.Outcome, &r.CreatedBy, &r.CreatedAt, &r.UpdatedAt,
+		&r.Due); err != nil {
+		return r, err
+	}
+	return r, errors.Join(json.Unmarshal(changes, &r.Changes), json.Unmarshal(scopes, &r.Scopes))
+}
+
+func text(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+func (r *record) show() Draft {
+	d := Draft{ID: r.ID, Name: r.Name, HostID: r.HostID, ClusterID: r.ClusterID, Status: r.Status, Version: r.Version, Role: r.Role,
+		Changes: r.Changes, Scopes: []Changed{}, JobID: r.JobID, Window: r.Window, Deadline: r.Deadline, ConfirmedBy: text(r.ConfirmedBy),
+		Outcome: text(r.Outcome), CreatedBy: r.CreatedBy, CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC()}
+	if r.Deadline != nil {
+		d.Deadline = new(r.Deadline.UTC())
+	}
+	if d.Changes == nil {
+		d.Changes = []Change{}
+	}
+	for i := range r.Scopes {
+		s := &r.Scopes[i]
+		shown := Changed{Kind: s.Kind, Name: s.Name, Digest: text(host.Clean(s.Before.Digests.Rules)), Before: Text(s.Before),
+			After: Text(s.After), Diff: differences(s.Before, s.After)}
+		if shown.Diff == nil {
+			shown.Diff = []string{}
+		}
+		if s.ID != 0 {
+			shown.ID = &s.ID
+		}
+		d.Scopes = append(d.Scopes, shown)
+	}
+	return d
+}
+
+// Request is what a draft shall be.
+type Request struct {
+	HostID  int64
+	Name    string
+	Changes []Change
+}
+
+// maxScopes bounds the scopes of a draft, and what is read for it.
+const maxScopes = 20
+
+// compose finds the scopes of a list of changes, reads them, and makes the changes of what was read. All that is wrong is problem invalid.
+func (s *Store) compose(ctx context.Context, q Request) (*record, error) {
+	thing, err := schedule.Require(ctx, s.DB, scope.Host, q.HostID, identity.Operator)
+	if err != nil {
+		return nil, err
+	}
+	r := &record{HostID: q.HostID, TeamID: thing.TeamID, Name: q.Name, Changes: q.Changes, Role: identity.Operator.String()}
+	var cluster *int64
+	err = s.DB.Pool.QueryRow(ctx, "SELECT c.id, coalesce(c.name, '') FROM hosts h JOIN clusters c ON c.id = h.cluster_id WHERE h.id = $1",
+		q.HostID).Scan(&cluster, &r.Cluster)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, problem.New(problem.CodeInvalidState, "nothing is known of the host's cluster yet")
+	}
+	if err != nil {
+		return nil, db.Problem(fmt.Errorf("reading the host's cluster: %w", err))
+	}
+	r.ClusterID = *cluster
+	place := map[On]int{}
+	for n := range q.Changes {
+		on := q.Changes[n].On
+		if _, known := place[on]; known {
+			continue
+		}
+		if len(place) == maxScopes {
+			return nil, at(n, fmt.Sprintf("a draft has %d scopes at most", maxScopes), "scope")
+		}
+		found, role, err := s.resolve(ctx, r, n, on)
+		if err != nil {
+			return nil, err
+		}
+		if role == identity.Admin {
+			r.Role = role.String()
+		}
+		place[on] = -1
+		for i := range r.Scopes { // an app may be named as such and by its container
+			if r.Scopes[i].key() == found.key() {
+				place[on] = i
+			}
+		}
+		if place[on] < 0 {
+			place[on] = len(r.Scopes)
+			r.Scopes = append(r.Scopes, found)
+		}
+	}
+	if err := s.Hosts.Require(ctx, q.HostID, endpoint.Lifecycle, anyHost); err != nil {
+		return nil, err
+	}
+	_, err = firewall.Through(ctx, s.Firewalls, q.HostID, endpoint.Monitoring, func(ctx context.Context, fw sdk.Firewall) (struct{}, error) {
+		for i := range r.Scopes {
+			before, err := sdk.ReadState(ctx, fw, r.Scopes[i].Before.Scope)
+			if err != nil {
+				return struct{}{}, err
+			}
+			r.Scopes[i].Before, r.Scopes[i].After = before, before
+		}
+		return struct{}{}, nil
+	})
+	if err != nil {
+		return nil, host.UnknownNode(err)
+	}
+	for n := range q.Changes {
+		if err := q.Changes[n].apply(n, &r.Scopes[place[q.Changes[n].On]].After); err != nil {
+			return nil, err
+		}
+	}
+	for i := range r.Scopes {
+		r.Scopes[i].After.Digests = sdk.Digests{}
+		if err := r.Scopes[i].After.Check(); err != nil {
+			return nil, problem.New(problem.CodeInvalidState, "%s has what no draft can be made of: %v", r.Scopes[i].title(), err)
+		}
+	}
+	return r, s.able(ctx, r)
+}
+
+// able refuses changes of what the firewall cannot change at its scope: problem unsupported.
+func (s *Store) able(ctx context.Context, r *record) error {
+	_, err := firewall.Through(ctx, s.Firewalls, r.HostID, endpoint.Lifecycle, func(_ context.Context, fw sdk.Firewall) (struct{}, error) {
+		for i := range r.Scopes {
+			a, b := r.Scopes[i].Before, r.Scopes[i].After
+			kind := a.Scope.Kind
+			var errs []error
+			if !slices.Equal(plain(a.Rules), plain(b.Rules)) {
+				_, edit := have[sdk.RuleEditor](fw, a.Scope)
+				_, move := have[sdk.RuleMover](fw, a.Scope) // without an order nothing says which rule decides
+				errs = append(errs, edit, move)
+			}
+			if !a.Options.Equal(b.Options) {
+				_, options := have[sdk.Optioner](fw, a.Scope)
+				errs = append(errs, options)
+			}
+			bare := func(x sdk.State) sdk.State { x.Rules, x.Options, x.IPSets = nil, sdk.Options{}, nil; return x }
+			if !slices.Equal(a.Aliases, b.Aliases) {
+				_, aliases := have[sdk.Aliaser](fw, a.Scope)
+				errs = append(errs, aliases)
+			}
+			x, y := bare(a), bare(b)
+			x.IPSets, y.IPSets = a.IPSets, b.IPSets
+			if x.Aliases, y.Aliases = nil, nil; !x.Equal(y) && kind != sdk.GroupScope {
+				_, sets := have[sdk.IPSetter](fw, a.Scope)
+				_, members := have[sdk.IPSetMemberEditor](fw, a.Scope)
+				errs = append(errs, sets, members)
+			}
+			if kind == sdk.GroupScope && (a.Absent != b.Absent || a.Comment != b.Comment) {
+				_, groups := have[sdk.Grouper](fw, sdk.Scope{Kind: sdk.ClusterScope})
+				errs = append(errs, groups)
+			}
+			if err := errors.Join(errs...); err != nil {
+				return struct{}{}, slices.DeleteFunc(errs, func(e error) bool { return e == nil })[0]
+			}
+		}
+		return struct{}{}, nil
+	})
+	return err
+}
+
+// resolve finds the scope that a change names, and the role that it needs.
+func (s *Store) resolve(ctx context.Context, r *record, n int, on On) (stored, identity.Role, error) {
+	none := func(field, msg string) (stored, identity.Role, error) {
+		return stored{}, identity.NoRole, at(n, msg, "scope", field)
+	}
+	guestIs := on.Kind == "vm" || on.Kind == "app"
+	switch {
+	case guestIs != (on.ID != 0):
+		return none("id", "it is for VMs and apps, and for those it must be given")
+	case (on.Kind == "node") != (on.Node != ""):
+		return none("node", "it is for nodes, and for those it must be given")
+	case (on.Kind == "group") != (on.Group != ""):
+		return none("group", "it is for groups, and for those it must be given")
+	}
+	out := stored{Kind: on.Kind}
+	switch on.Kind {
+	case "cluster":
+		out.Name, out.Before.Scope = r.Cluster, sdk.Scope{Kind: sdk.ClusterScope}
+	case "node":
+		if _, err := host.FindPlace(ctx, s.DB, r.HostID, on.Node); err != nil {
+			return stored{}, identity.NoRole, err
+		}
+		out.Name, out.Before.Scope = on.Node, sdk.Scope{Kind: sdk.NodeScope, Node: on.Node}
+	case "group":
+		if err := sdk.CheckName("group", on.Group); err != nil {
+			return stored{}, identity.NoRole, inBody(n, err, "scope")
+		}
+		out.Name, out.Before.Scope = on.Group, sdk.Scope{Kind: sdk.GroupScope, Group: on.Group}
+	default:
+		if _, err := schedule.Require(ctx, s.DB, on.Kind, on.ID, identity.Operator); err != nil {
+			return stored{}, identity.NoRole, err
+		}
+		query := "SELECT g.id, g.name, g.cluster_id FROM guests g WHERE g.id = $1"
+		if on.Kind == "app" {
+			query = "SELECT g.id, a.name, g.cluster_id FROM apps a JOIN guests g ON g.id = a.guest_id WHERE a.id = $1"
+		}
+		var cluster int64
+		err := s.DB.Pool.QueryRow(ctx, query, on.ID).Scan(&out.GuestID, &out.Name, &cluster)
+		switch {
+		case errors.Is(err, pgx.ErrNoRows):
+			return stored{}, identity.NoRole, problem.New(problem.CodeNotFound, "the hypervisor has no such %s any more", on.Kind)
+		case err != nil:
+			return stored{}, identity.NoRole, db.Problem(fmt.Errorf("reading a guest: %w", err))
+		case cluster != r.ClusterID:
+			return none("id", "it is not in the cluster of the host: a draft is about one cluster")
+		}
+		out.ID = on.ID
+		out.Before.Scope, err = s.guestScope(ctx, out.GuestID)
+		return out, identity.Operator, err
+	}
+	_, err := schedule.Require(ctx, s.DB, scope.Host, r.HostID, identity.Admin)
+	return out, identity.Admin, err
+}
+
+// guestScope is the scope of a guest where it was last seen.
+func (s *Store) guestScope(ctx context.Context, id int64) (sdk.Scope, error) {
+	var g sdk.Guest
+	err := s.DB.Pool.QueryRow(ctx, "SELECT kind, node, ref, coalesce(uid, '') FROM guests WHERE id = $1", id).Scan(&g.Kind, &g.Node, &g.ID, &g.UID)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return sdk.Scope{}, problem.New(problem.CodeNotFound, "the guest is not there any more")
+	}
+	return sdk.Scope{Kind: sdk.GuestScope, Guest: &g}, db.Problem(err)
+}
+
+// Create checks a draft, with what it is about as it is now, and keeps it. Problems: invalid, not_found, forbidden, capability_missing,
+// unsupported, and those of host.Ask.
+func (s *Store) Create(ctx context.Context, q Request) (Draft, error) {
+	r, err := s.compose(ctx, q)
+	if err != nil {
+		return Draft{}, err
+	}
+	if caller := identity.FromContext(ctx); caller != nil {
+		r.CreatedBy = caller.Email
+	}
+	changes, scopes, err := r.encode()
+	if err != nil {
+		return Draft{}, err
+	}
+	err = s.DB.Tx(ctx, func(tx *db.Tx) error {
+		err := tx.Pgx.QueryRow(ctx, `INSERT INTO firewall_drafts (host_id, cluster_id, name, changes, scopes, role, created_by)
+			VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING id`, r.HostID, r.ClusterID, r.Name, changes, scopes, r.Role, r.CreatedBy).Scan(&r.ID)
+		if err != nil {
+			return fmt.Errorf("writing a draft: %w", err)
+		}
+		r.audit(ctx)
+		return audit.Write(ctx, tx)
+	})
+	if err != nil {
+		return Draft{}, err
+	}
+	return s.Get(ctx, r.ID)
+}
+
+func (r *record) encode() (changes, scopes []byte, err error) {
+	changes, err1 := json.Marshal(r.Changes)
+	scopes, err2 := json.Marshal(r.Scopes)
+	return changes, scopes, errors.Join(err1, err2)
+}
+
+// audit describes a draft in the trail, with what it changes.
+func (r *record) audit(ctx context.Context) {
+	audit.Describe(ctx, func(e *audit.Entry) {
+		e.TargetKind, e.TargetID, e.TargetName = "firewall_draft", fmt.Sprint(r.ID), r.Name
+		e.TeamID, e.HostID = &r.TeamID, &r.HostID
+		for i := range r.Scopes {
+			s := &r.Scopes[i]
+			e.Detail(s.key(), map[string]any{"before": Text(s.Before), "after": Text(s.After)})
+		}
+	})
+}
+
+// find reads a draft that the caller may see.
+func (s *Store) find(ctx context.Context, id int64) (*record, error) {
+	visible := identity.FromContext(ctx).Visible()
+	rows, err := s.DB.Pool.Query(ctx, "SELECT "+columns+" WHERE d.id = $1 AND ($2 OR h.team_id = ANY ($3))", id, visible.All, visible.Teams)
+	if err != nil {
+		return nil, db.Problem(fmt.Errorf("reading a draft: %w", err))
+	}
+	r, err := pgx.CollectExactlyOneRow(rows, scan)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, problem.New(problem.CodeNotFound, "there is no such draft")
+	}
+	if err != nil {
+		return nil, db.Problem(fmt.Errorf("reading a draft: %w", err))
+	}
+	return &r, nil
+}
+
+// mayWrite is find for a caller who may also change the draft: problem forbidden for one who may not.
+func (s *Store) mayWrite(ctx context.Context, id int64) (*record, error) {
+	r, err := s.find(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	role := identity.Operator
+	if r.Role == identity.Admin.String() {
+		role = identity.Admin
+	}
+	for i := range r.Scopes { // a guest may be another team's by now
+		if sc := &r.Scopes[i]; sc.ID != 0 {
+			if _, err := schedule.Require(ctx, s.DB, sc.Kind, sc.ID, identity.Operator); err != nil {
+				return nil, err
+			}
+		}
+	}
+	_, err = schedule.Require(ctx, s.DB, scope.Host, r.HostID, role)
+	return r, err
+}
+
+// Get is one draft, or problem not_found.
+func (s *Store) Get(ctx context.Context, id int64) (Draft, error) {
+	r, err := s.find(ctx, id)
+	if err != nil {
+		return Draft{}, err
+	}
+	return r.show(), nil
+}
+
+// List are the drafts that may be seen, the newest first, of all hosts or of the cluster of one, with how many there are.
+func (s *Store) List(ctx context.Context, hostID int64, offset, limit int) (all []Draft, total int, err error) {
+	visible := identity.FromContext(ctx).Visible()
+	const where = ` WHERE ($1 OR h.team_id = ANY ($2)) AND ($3::bigint = 0 OR d.cluster_id = (SELECT cluster_id FROM hosts WHERE id = $3))`
+	err = s.DB.Pool.QueryRow(ctx, "SELECT count(*) FROM firewall_drafts d JOIN hosts h ON h.id = d.host_id"+where, visible.All, visible.Teams,
+		hostID).Scan(&total)
+	if err != nil {
+		return nil, 0, db.Problem(fmt.Errorf("counting drafts: %w", err))
+	}
+	rows, err := s.DB.Pool.Query(ctx, "SELECT "+columns+where+" ORDER BY d.id DESC LIMIT $4 OFFSET $5", visible.All, visible.Teams, hostID, limit,
+		offset)
+	if err != nil {
+		return nil, 0, db.Problem(fmt.Errorf("listing drafts: %w", err))
+	}
+	found, err := pgx.CollectRows(rows, scan)
+	if err != nil {
+		return nil, 0, db.Problem(fmt.Errorf("listing drafts: %w", err))
+	}
+	all = []Draft{}
+	for i := range found {
+		all = append(all, found[i].show())
+	}
+	return all, total, nil
+}
+
+// busy is problem invalid_state of a draft that a job carries out, or that stays as it is.
+func (r *record) busy() error {
+	switch r.Status {
+	case open, undone:
+		return nil
+	case committing, waiting, undoing:
+		return problem.New(problem.CodeInvalidState, "the draft is being carried out by a job: it is %s", r.Status).With("job", r.JobID)
+	}
+	return problem.New(problem.CodeInvalidState, "the draft was carried out: make another one")
+}
+
+func staleDraft(now Draft) error {
+	return problem.New(problem.CodeDigestConflict, "the draft was changed by somebody else meanwhile").With("current", now)
+}
+
+// Replace makes other changes of a draft, which was at a version when they were made, with what it is about as it is now. Problems: those
+// of Create, digest_conflict with the draft as it is now, and invalid_state while a job carries it out or did so for good.
+func (s *Store) Replace(ctx context.Context, id, version int64, name *string, changes []Change) (Draft, error) {
+	was, err := s.mayWrite(ctx, id)
+	if err != nil {
+		return Draft{}, err
+	}
+	if err := was.busy(); err != nil {
+		return Draft{}, err
+	}
+	if was.Version != version {
+		return Draft{}, staleDraft(was.show())
+	}
+	q := Request{HostID: was.HostID, Name: was.Name, Changes: changes}
+	if name != nil {
+		q.Name = *name
+	}
+	r, err := s.compose(ctx, q)
+	if err != nil {
+		return Draft{}, err
+	}
+	r.ID = id
+	encoded, scopes, err := r.encode()
+	if err != nil {
+		return Draft{}, err
+	}
+	changed := false
+	err = s.DB.Tx(ctx, func(tx *db.Tx) error {
+		tag, err := tx.Pgx.Exec(ctx, `UPDATE firewall_drafts SET name = $3, changes = $4, scopes = $5, role = $6, version = version + 1, status = 'open',
+			outcome = '', updated_at = now() WHERE id = $1 AND version = $2 AND status IN ('open', 'undone')`, id, version, r.Name, encoded, scopes,
+			r.Role)
+		if err != nil {
+			return fmt.Errorf("writing a draft: %w", err)
+		}
+		if changed = tag.RowsAffected() == 1; !changed {
+			return problem.New(problem.CodeDigestConflict, "the draft was changed by somebody else meanwhile")
+		}
+		r.audit(ctx)
+		return audit.Write(ctx, tx)
+	})
+	now, unread := s.Get(ctx, id)
+	if !changed && err != nil && unread == nil {
+		return Draft{}, staleDraft(now)
+	}
+	return now, errors.Join(err, unread)
+}
+
+// Delete forgets a draft. Problems: not_found, forbidden, and invalid_state while a job carries it out.
+func (s *Store) Delete(ctx context.Context, id int64) error {
+	r, err := s.mayWrite(ctx, id)
+	if err != nil {
+		return err
+	}
+	return s.DB.Tx(ctx, func(tx *db.Tx) error {
+		tag, err := tx.Pgx.Exec(ctx, "DELETE FROM firewall_drafts WHERE id = $1 AND status NOT IN ('committing', 'waiting', 'undoing')", id)
+		if err != nil {
+			return fmt.Errorf("deleting a draft: %w", err)
+		}
+		if tag.RowsAffected() == 0 {
+			return problem.New(problem.CodeInvalidState, "a job carries the draft out: wait for it or cancel it")
+		}
+		r.audit(ctx)
+		return audit.Write(ctx, tx)
+	})
+}
+
+// Confirm keeps the changes of a draft that waits for it. Problems: not_found, forbidden, and invalid_state where it does not wait, or not
+// any more.
+func (s *Store) Confirm(ctx context.Context, id int64) (Draft, error) {
+	r, err := s.mayWrite(ctx, id)
+	if err != nil {
+		return Draft{}, err
+	}
+	by := ""
+	if caller := identity.FromContext(ctx); caller != nil {
+		by = caller.Email
+	}
+	err = s.DB.Tx(ctx, func(tx *db.Tx) error {
+		tag, err := tx.Pgx.Exec(ctx, `UPDATE firewall_drafts SET confirmed_at = coalesce(confirmed_at, clock_timestamp()),
+			confirmed_by = CASE WHEN confirmed_at IS NULL THEN $2 ELSE confirmed_by END, updated_at = now()
+			WHERE id = $1 AND status = 'waiting' AND (confirmed_at IS NOT NULL OR deadline > clock_timestamp())`, id, by)
+		if err != nil {
+			return fmt.Errorf("confirming a draft: %w", err)
+		}
+		if tag.RowsAffected() == 0 {
+			return problem.New(problem.CodeInvalidState, "the draft does not wait to be confirmed, or not any more: it is %s", r.Status).
+				With("status", r.Status)
+		}
+		audit.Describe(ctx, func(e *audit.Entry) { e.JobID = r.JobID })
+		r.audit(ctx)
+		return audit.Write(ctx, tx)
+	})
+	if err != nil {
+		return Draft{}, err
+	}
+	return s.Get(ctx, id)
+}
+
+// kind is the kind of the jobs.
+const kind = "firewall.draft"
+
+// Register makes the store the worker of its jobs, which run beside all others: mostly they wait.
+func (s *Store) Register(q *job.Queue) { q.RegisterBeside(kind, job.WorkerFunc(s.perform)) }

@@ -1,0 +1,387 @@
+package draft
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/firewall"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/core/plan"
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/sdk/endpoint"
+	sdk "github.com/hostler/hostler/sdk/firewall"
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+const (
+	// maxGuests bounds the guests among whom is compared: the rules of each are read.
+	maxGuests = 30
+	// maxNodes bounds the nodes between which is compared.
+	maxNodes = 16
+	// maxTold bounds the pairs that a plan names.
+	maxTold = 200
+	// secureShell is the port by which nodes of most clusters reach each other besides.
+	secureShell = 22
+)
+
+// judgement is what a draft does to what gets through.
+type judgement struct {
+	// cut are ways that are cut, and unclear why it cannot be told of others: sentences without their end.
+	cut, unclear []string
+	pairs        []sdk.PairChange
+	omitted      int
+	// guests are those that were compared by their ids at the hypervisor, and unseen how many were not.
+	guests map[string]known
+	unseen int
+	doubts []string
+}
+
+// known is a guest that was compared.
+type known struct {
+	Name   string
+	TeamID int64
+	guest  sdk.Guest
+}
+
+// asks reports whether the service, its cluster or the caller may be cut off.
+func (j *judgement) asks() bool { return len(j.cut) > 0 || len(j.unclear) > 0 }
+
+func (j *judgement) text() string {
+	switch {
+	case len(j.cut) > 0:
+		return "This cuts " + strings.Join(j.cut, "; ") + "."
+	case len(j.unclear) > 0:
+		return "It cannot be told whether this service, or its cluster, is cut off: " + strings.Join(j.unclear, "; ") + "."
+	}
+	return "The way of this service to the nodes, and theirs to each other, stay open."
+}
+
+// probe is a way that must stay open.
+type probe struct {
+	what   string
+	packet sdk.Packet
+}
+
+// judge compares what gets through before and after. That the firewall cannot be asked, or cannot tell, is no error.
+func (s *Store) judge(ctx context.Context, r *record) (*judgement, error) {
+	j := &judgement{guests: map[string]known{}}
+	var before, after []sdk.State
+	for i := range r.Scopes {
+		before, after = append(before, r.Scopes[i].Before), append(after, r.Scopes[i].After)
+	}
+	_, j.doubts = inOrder(before, after)
+	own, err := s.ownGuest(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	risky := slices.ContainsFunc(r.Scopes, func(sc stored) bool {
+		return sc.GuestID == 0 || own != nil && sc.Before.Scope.Guest.ID == own.ID && sc.Before.Scope.Guest.Kind == own.Kind
+	})
+	doubt := func(format string, args ...any) {
+		if risky {
+			j.unclear = append(j.unclear, fmt.Sprintf(format, args...))
+		}
+	}
+	q := sdk.CompareQuery{Before: before, After: after}
+	if err := s.compared(ctx, r, j); err != nil {
+		return nil, err
+	}
+	for _, g := range j.guests {
+		q.Guests = append(q.Guests, g.guest)
+	}
+	slices.SortFunc(q.Guests, func(a, b sdk.Guest) int { return strings.Compare(a.Kind+a.ID, b.Kind+b.ID) })
+	probes, err := s.probes(ctx, r, own)
+	if err != nil {
+		return nil, err
+	}
+	if len(probes) == 0 {
+		doubt("it is not known at which address the service reaches a node")
+	}
+	for _, p := range probes {
+		q.Probes = append(q.Probes, p.packet)
+	}
+	found, err := firewall.Through(ctx, s.Firewalls, r.HostID, endpoint.Monitoring, func(ctx context.Context, fw sdk.Firewall) (sdk.Comparison,
+		error) {
+		able, err := have[sdk.Evaluator](fw, sdk.Scope{Kind: sdk.ClusterScope})
+		if err != nil {
+			return sdk.Comparison{}, err
+		}
+		return able.Compare(ctx, q)
+	})
+	if err != nil {
+		if problem.CodeOf(err) == problem.CodeUnsupported || problem.CodeOf(err) == problem.CodeUnsupportedAtScope {
+			doubt("the firewall of this hypervisor cannot be asked what becomes of a packet")
+		} else {
+			doubt("the firewall could not be asked (%s)", job.Explain(err))
+		}
+		return j, nil
+	}
+	j.pairs, j.omitted = found.Pairs, found.Omitted
+	if len(found.Probes) != len(probes) {
+		doubt("the firewall did not answer all questions")
+		return j, nil
+	}
+	for i, p := range found.Probes {
+		was, is := p.Before.Outcome, p.After.Outcome
+		switch {
+		case is == sdk.Accepted:
+		case is == sdk.Unknown:
+			doubt("%s: %s", probes[i].what, p.After.Reason)
+		case was == sdk.Accepted:
+			j.cut = append(j.cut, probes[i].what)
+		case was == sdk.Unknown:
+			doubt("%s: %s", probes[i].what, p.Before.Reason)
+		case strings.HasPrefix(probes[i].what, service):
+			doubt("%s is let through by no rule now either", probes[i].what)
+		}
+	}
+	return j, nil
+}
+
+// service begins what is said of ways of this service.
+const service = "the way of this service"
+
+// ownGuest is the guest of the cluster that the service runs in, or nil.
+func (s *Store) ownGuest(ctx context.Context, r *record) (*sdk.Guest, error) {
+	if s.Self == nil {
+		return nil, nil
+	}
+	ids, err := s.Self.Guests(ctx)
+	if err != nil || len(ids) == 0 {
+		return nil, err
+	}
+	for _, id := range ids {
+		var same bool
+		err := s.DB.Pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM guests WHERE id = $1 AND cluster_id = $2)", id, r.ClusterID).Scan(&same)
+		if err != nil {
+			return nil, db.Problem(fmt.Errorf("looking for our own guest: %w", err))
+		}
+		if same {
+			at, err := s.guestScope(ctx, id)
+			return at.Guest, err
+		}
+	}
+	return nil, nil
+}
+
+// probes are the ways that must stay open: that of the service to each node that it is connected to, those of nodes to each other, and that
+// of the caller to the service where it runs in the cluster.
+func (s *Store) probes(ctx context.Context, r *record, own *sdk.Guest) (all []probe, err error) {
+	rows, err := s.DB.Pool.Query(ctx, "SELECT address, entry_node FROM hosts WHERE cluster_id = $1 AND entry_node <> '' ORDER BY id LIMIT $2",
+		r.ClusterID, maxNodes)
+	if err != nil {
+		return nil, db.Problem(fmt.Errorf("reading the hosts of a cluster: %w", err))
+	}
+	type member struct{ Address, Node string }
+	hosts, err := pgx.CollectRows(rows, pgx.RowToStructByPos[member])
+	if err != nil {
+		return nil, db.Problem(fmt.Errorf("reading the hosts of a cluster: %w", err))
+	}
+	ports := []int{secureShell}
+	for _, h := range hosts {
+		_, text, err := net.SplitHostPort(h.Address)
+		port, err2 := strconv.Atoi(text)
+		if err != nil || err2 != nil {
+			continue
+		}
+		if !slices.Contains(ports, port) {
+			ports = append(ports, port)
+		}
+		from := sdk.End{Kind: sdk.OutsideEnd}
+		if mine := localAddress(h.Address); mine.IsValid() {
+			from = sdk.End{Kind: sdk.AddressEnd, Address: mine.String()}
+		}
+		if own != nil {
+			from = sdk.End{Kind: sdk.GuestEnd, Guest: own}
+		}
+		all = append(all, probe{fmt.Sprintf("%s to the node %s (tcp port %d)", service, h.Node, port),
+			sdk.Packet{From: from, To: sdk.End{Kind: sdk.NodeEnd, Node: h.Node}, Protocol: "tcp", DestinationPort: port}})
+	}
+	nodes, err := s.nodes(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	for i, a := range nodes {
+		b := nodes[(i+1)%len(nodes)]
+		for _, port := range ports {
+			if a != b {
+				all = append(all, probe{fmt.Sprintf("the way of the node %s to the node %s (tcp port %d)", a, b, port),
+					sdk.Packet{From: sdk.End{Kind: sdk.NodeEnd, Node: a}, To: sdk.End{Kind: sdk.NodeEnd, Node: b}, Protocol: "tcp", DestinationPort: port}})
+			}
+		}
+	}
+	if p := caller(ctx, own); p != nil {
+		all = append(all, *p)
+	}
+	return all, nil
+}
+
+// caller is the caller's present connection to the service, where that runs in a guest of the cluster.
+func caller(ctx context.Context, own *sdk.Guest) *probe {
+	attempt, local := audit.FromContext(ctx), ctx.Value(http.LocalAddrContextKey)
+	if own == nil || attempt == nil || local == nil {
+		return nil
+	}
+	from, err := netip.ParseAddr(attempt.Entry().Address)
+	tcp, is := local.(*net.TCPAddr)
+	if err != nil || !is || from.IsLoopback() {
+		return nil
+	}
+	return &probe{"your own way to this service", sdk.Packet{From: sdk.End{Kind: sdk.AddressEnd, Address: from.Unmap().String()},
+		To: sdk.End{Kind: sdk.GuestEnd, Guest: own}, Protocol: "tcp", DestinationPort: tcp.Port}}
+}
+
+// localAddress is the address by which this machine would reach another; invalid where that is not known, or its own.
+func localAddress(address string) netip.Addr {
+	conn, err := net.DialTimeout("udp", address, time.Second) // sends nothing
+	if err != nil {
+		return netip.Addr{}
+	}
+	defer func() { _ = conn.Close() }()
+	at, err := netip.ParseAddrPort(conn.LocalAddr().String())
+	if err != nil || at.Addr().IsLoopback() {
+		return netip.Addr{}
+	}
+	return at.Addr().Unmap()
+}
+
+func (s *Store) nodes(ctx context.Context, r *record) ([]string, error) {
+	rows, err := s.DB.Pool.Query(ctx, "SELECT name FROM nodes WHERE cluster_id = $1 ORDER BY name LIMIT $2", r.ClusterID, maxNodes)
+	if err != nil {
+		return nil, db.Problem(fmt.Errorf("reading the nodes of a cluster: %w", err))
+	}
+	nodes, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	return nodes, db.Problem(err)
+}
+
+// compared chooses the guests that are compared: those of the draft first.
+func (s *Store) compared(ctx context.Context, r *record, j *judgement) error {
+	var own []int64
+	for i := range r.Scopes {
+		if id := r.Scopes[i].GuestID; id != 0 {
+			own = append(own, id)
+		}
+	}
+	rows, err := s.DB.Pool.Query(ctx, `SELECT g.name, h.team_id, g.kind, g.node, g.ref, coalesce(g.uid, ''), count(*) OVER ()
+		FROM guests g JOIN hosts h ON h.id = g.host_id WHERE g.cluster_id = $1 AND NOT g.template ORDER BY g.id <> ALL ($2), g.id LIMIT $3`,
+		r.ClusterID, own, maxGuests)
+	if err != nil {
+		return db.Problem(fmt.Errorf("reading the guests of a cluster: %w", err))
+	}
+	total := 0
+	all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (k known, err error) {
+		err = row.Scan(&k.Name, &k.TeamID, &k.guest.Kind, &k.guest.Node, &k.guest.ID, &k.guest.UID, &total)
+		return k, err
+	})
+	if err != nil {
+		return db.Problem(fmt.Errorf("reading the guests of a cluster: %w", err))
+	}
+	for _, k := range all {
+		j.guests[k.guest.Kind+" "+k.guest.ID] = k
+	}
+	j.unseen = total - len(all)
+	return nil
+}
+
+// tell writes into the plan what a commit does.
+func (s *Store) tell(ctx context.Context, r *record, j *judgement, window time.Duration, p *plan.Plan) {
+	p.Add(plan.KindHost, r.Cluster, "%s", j.text())
+	for i := range r.Scopes {
+		sc := &r.Scopes[i]
+		lines := differences(sc.Before, sc.After)
+		if len(lines) == 0 {
+			p.Add(plan.KindRule, sc.Name, "Nothing changes at %s.", sc.title())
+			continue
+		}
+		p.Add(plan.KindRule, sc.Name, "At %s:\n%s", sc.title(), strings.Join(lines, "\n"))
+	}
+	visible, hidden, told := identity.FromContext(ctx).Visible(), 0, 0
+	for _, pair := range j.pairs {
+		from, seen := j.name(pair.From, visible)
+		to, also := j.name(pair.To, visible)
+		switch {
+		case !seen || !also:
+			hidden++
+		case told == maxTold:
+			j.omitted++
+		case pair.Unknown != "":
+			told++
+			p.Add(plan.KindTraffic, to, "What %s can reach at %s cannot be told: %s", from, to, pair.Unknown)
+		default:
+			told++
+			p.Add(plan.KindTraffic, to, "%s to %s: %s.", from, to, gains(pair))
+		}
+	}
+	if hidden > 0 {
+		p.Add(plan.KindTraffic, "", "%d pairs with guests of other teams gain or lose something.", hidden)
+	}
+	if j.omitted > 0 {
+		p.Warn("%d more pairs gain or lose something.", j.omitted)
+	}
+	if j.unseen > 0 {
+		p.Warn("%d more guests of the cluster were not compared.", j.unseen)
+	}
+	for _, d := range j.doubts {
+		p.Warn("While the changes are made something may get through for a moment that gets through neither before nor afterwards: %s.", d)
+	}
+	p.Warn("Everything is put back %s after it was made unless you confirm it.", window)
+}
+
+// name is an end for people; false where it is a guest that the caller may not see.
+func (j *judgement) name(e sdk.End, visible identity.Visible) (string, bool) {
+	switch {
+	case e.Kind == sdk.GuestEnd && e.Guest != nil:
+		k, is := j.guests[e.Guest.Kind+" "+e.Guest.ID]
+		if !is {
+			return string(hypervisor.GuestID(e.Guest.ID)), true
+		}
+		return k.Name, visible.Includes(k.TeamID)
+	case e.Kind == sdk.NodeEnd:
+		return "the node " + e.Node, true
+	case e.Kind == sdk.AddressEnd:
+		return e.Address, true
+	}
+	return "outside", true
+}
+
+// gains says what a pair gains and loses.
+func gains(c sdk.PairChange) string {
+	var parts []string
+	list := func(word string, ports []sdk.Ports, echo bool) {
+		var all []string
+		for _, p := range ports {
+			if p.First == p.Last {
+				all = append(all, fmt.Sprintf("%s %d", p.Protocol, p.First))
+			} else {
+				all = append(all, fmt.Sprintf("%s %d-%d", p.Protocol, p.First, p.Last))
+			}
+		}
+		if echo {
+			all = append(all, "ICMP echo")
+		}
+		if len(all) > 20 {
+			all = append(all[:20], fmt.Sprintf("and %d more", len(all)-20))
+		}
+		if len(all) > 0 {
+			parts = append(parts, word+" "+strings.Join(all, ", "))
+		}
+	}
+	list("gains", c.Gained, c.GainsEcho)
+	list("loses", c.Lost, c.LosesEcho)
+	if len(parts) == 0 {
+		return "nothing changes"
+	}
+	return strings.Join(parts, "; ")
+}

@@ -1,0 +1,221 @@
+package draft
+
+import (
+	"slices"
+
+	sdk "github.com/hostler/hostler/sdk/firewall"
+)
+
+// entry is a rule of two lists that were merged, each in its order.
+type entry struct {
+	// was and is are the rule in the one list and in the other; nil where it is not there.
+	was, is *sdk.Rule
+	// done says that the entry is as in the other list.
+	done bool
+}
+
+// present reports whether the rule is in the list now.
+func (e *entry) present() bool {
+	if e.done {
+		return e.is != nil
+	}
+	return e.was != nil
+}
+
+// neutral reports whether the change of the entry changes no verdict.
+func (e *entry) neutral() bool {
+	switch {
+	case e.was == nil:
+		return effectOf(*e.is) == nothing
+	case e.is == nil:
+		return effectOf(*e.was) == nothing
+	}
+	return sameEffect(*e.was, *e.is)
+}
+
+// comes reports whether the rule is there in the end, switched on.
+func (e *entry) comes() bool { return e.is != nil && e.is.Enabled }
+
+// effect is what the change of the entry does.
+func (e *entry) effect() effect {
+	switch {
+	case e.neutral():
+		return nothing
+	case e.comes():
+		return effectOf(*e.is)
+	}
+	return effectOf(*e.was).inverse()
+}
+
+// sameEffect reports whether two rules decide alike.
+func sameEffect(a, b sdk.Rule) bool {
+	if !a.Enabled && !b.Enabled {
+		return true
+	}
+	a.Comment, a.Log, b.Comment, b.Log = "", "", "", ""
+	return a == b
+}
+
+// merger is two lists merged.
+type merger struct {
+	entries []*entry
+	// moving counts the entries whose change decides something, and groups those of them that stand for a group.
+	moving, groups int
+}
+
+// direction is the one that the entry is about.
+func (e *entry) direction() string {
+	if e.was != nil && (e.is == nil || e.was.Direction == sdk.DirectionGroup) {
+		return e.was.Direction
+	}
+	return e.is.Direction
+}
+
+// merge merges two lists: what they have in common, in the same order, is one entry. A rule that only decides alike, or is only switched,
+// stays in its place.
+func merge(from, to []sdk.Rule) *merger {
+	from, to = plain(from), plain(to)
+	m := &merger{}
+	// common[i][j] is how many rules from[i:] and to[j:] have in common.
+	common := make([][]int, len(from)+1)
+	for i := range common {
+		common[i] = make([]int, len(to)+1)
+	}
+	for i := len(from) - 1; i >= 0; i-- {
+		for j := len(to) - 1; j >= 0; j-- {
+			if from[i] == to[j] {
+				common[i][j] = common[i+1][j+1] + 1
+			} else {
+				common[i][j] = max(common[i+1][j], common[i][j+1])
+			}
+		}
+	}
+	i, j := 0, 0
+	for i < len(from) || j < len(to) {
+		var gone, made []sdk.Rule
+		for i < len(from) || j < len(to) {
+			switch {
+			case i < len(from) && j < len(to) && from[i] == to[j]:
+			case j < len(to) && (i == len(from) || common[i][j+1] >= common[i+1][j]):
+				made = append(made, to[j])
+				j++
+				continue
+			default:
+				gone = append(gone, from[i])
+				i++
+				continue
+			}
+			break
+		}
+		m.gap(gone, made)
+		if i < len(from) && j < len(to) {
+			m.entries = append(m.entries, &entry{was: &from[i], is: &from[i], done: true})
+			i, j = i+1, j+1
+		}
+	}
+	m.count()
+	return m
+}
+
+// count is made once all entries are there.
+func (m *merger) count() {
+	for _, e := range m.entries {
+		if e.done || e.neutral() {
+			continue
+		}
+		m.moving++
+		if e.direction() == sdk.DirectionGroup {
+			m.groups++
+		}
+	}
+}
+
+// gap adds what stands between two common rules.
+func (m *merger) gap(gone, made []sdk.Rule) {
+	pairs := len(gone) == len(made)
+	for k := range gone {
+		if pairs && !sameEffect(gone[k], made[k]) && off(gone[k]) != off(made[k]) {
+			pairs = false
+		}
+	}
+	for k := range made {
+		e := &entry{is: &made[k]}
+		if pairs {
+			e.was = &gone[k]
+		}
+		m.entries = append(m.entries, e)
+	}
+	for k := range gone {
+		if !pairs {
+			m.entries = append(m.entries, &entry{was: &gone[k]})
+		}
+	}
+}
+
+// moves reports whether something changes a verdict.
+func (m *merger) moves() bool { return m.moving > 0 }
+
+// halves reports whether all that changes either only closes or only opens.
+func (m *merger) halves() bool {
+	return !slices.ContainsFunc(m.entries, func(e *entry) bool { return !e.done && e.effect() == mixed })
+}
+
+// rules carries over those entries of a scope that are chosen, from the first on or from the last.
+func (o *order) rules(i int, m *merger, chosen func(*entry) bool, backward bool) {
+	for k := range m.entries {
+		if backward {
+			k = len(m.entries) - 1 - k
+		}
+		e := m.entries[k]
+		if e.done || !chosen(e) {
+			continue
+		}
+		at := 0
+		for _, before := range m.entries[:k] {
+			if before.present() {
+				at++
+			}
+		}
+		switch {
+		case e.was == nil:
+			o.add(insertion(i, o.now[i], at, *e.is))
+		case e.is == nil:
+			o.add(deletion(i, o.now[i], at))
+		default:
+			o.add(replacement(i, o.now[i], at, *e.is))
+		}
+		e.done = true
+	}
+}
+
+// fuse makes one step of a rule that is replaced, where nothing else changes a verdict: that leads from the one state to the other in one
+// moment.
+func (o *order) fuse(merged []*merger, names map[string]effect) {
+	if len(names) > 0 {
+		return
+	}
+	var of *merger
+	first, moving := -1, 0
+	for i, m := range merged {
+		if len(o.options(i)) > 0 {
+			return
+		}
+		for k, e := range m.entries {
+			if e.done || e.neutral() {
+				continue
+			}
+			if moving++; moving == 1 {
+				of, first = m, k
+			}
+		}
+	}
+	if moving != 2 || first+1 == len(of.entries) {
+		return
+	}
+	made, gone := of.entries[first], of.entries[first+1]
+	if gone.done || gone.neutral() || made.was != nil || gone.is != nil {
+		return
+	}
+	made.was = gone.was
+	of.entries = slices.Delete(of.entries, first+1, first+2)
+}

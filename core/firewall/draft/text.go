@@ -1,0 +1,125 @@
+package draft
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/hostler/hostler/core/host"
+	sdk "github.com/hostler/hostler/sdk/firewall"
+)
+
+// Text is a state for people, a line for each option, alias, set and rule.
+func Text(s sdk.State) []string {
+	lines := []string{}
+	add := func(format string, args ...any) { lines = append(lines, host.Clean(fmt.Sprintf(format, args...))) }
+	if s.Absent {
+		add("not there")
+		return lines
+	}
+	if s.Comment != "" {
+		add("comment %s", s.Comment)
+	}
+	for _, name := range slices.Concat(sdk.OptionFlags(), sdk.OptionTexts(), slices.Sorted(maps.Keys(s.Options.Other))) {
+		if isSet(s.Options, name) {
+			add("option %s %s", name, optionText(s.Options, name))
+		}
+	}
+	for _, a := range slices.SortedFunc(slices.Values(s.Aliases), func(a, b sdk.Alias) int { return strings.Compare(a.Name, b.Name) }) {
+		add("alias %s %s%s", a.Name, a.CIDR, remark(a.Comment))
+	}
+	for _, set := range slices.SortedFunc(slices.Values(s.IPSets), func(a, b sdk.IPSetState) int { return strings.Compare(a.Name, b.Name) }) {
+		add("ipset %s%s", set.Name, remark(set.Comment))
+		for _, m := range slices.SortedFunc(slices.Values(set.Members), func(a, b sdk.IPSetMember) int { return strings.Compare(a.CIDR, b.CIDR) }) {
+			not := ""
+			if m.NoMatch {
+				not = "!"
+			}
+			add("ipset %s %s%s%s", set.Name, not, m.CIDR, remark(m.Comment))
+		}
+	}
+	for i, r := range s.Rules {
+		add("%d: %s", i, ruleText(r))
+	}
+	return lines
+}
+
+func optionText(o sdk.Options, name string) string {
+	if flag := o.Flag(name); flag != nil {
+		if **flag {
+			return "1"
+		}
+		return "0"
+	}
+	if text := o.Text(name); text != nil {
+		return *text
+	}
+	return o.Other[name]
+}
+
+func remark(comment string) string {
+	if comment == "" {
+		return ""
+	}
+	return " # " + comment
+}
+
+// ruleText is a rule on one line.
+func ruleText(r sdk.Rule) string {
+	parts := []string{r.Direction, r.Action}
+	for _, f := range []struct{ name, value string }{
+		{sdk.FieldMacro, r.Macro}, {sdk.FieldInterface, r.Interface}, {sdk.FieldSource, r.Source}, {sdk.FieldDestination, r.Destination},
+		{sdk.FieldProtocol, r.Protocol}, {sdk.FieldSourcePort, r.SourcePort}, {sdk.FieldDestinationPort, r.DestinationPort},
+		{sdk.FieldICMPType, r.ICMPType}, {sdk.FieldLog, r.Log},
+	} {
+		if f.value != "" {
+			parts = append(parts, f.name, f.value)
+		}
+	}
+	text := strings.Join(parts, " ") + remark(r.Comment)
+	if !r.Enabled {
+		text = "(off) " + text
+	}
+	return text
+}
+
+// differences are the lines that only one of two states has: those of the first with "-", those of the second with "+".
+func differences(a, b sdk.State) (lines []string) {
+	strip := func(s sdk.State) (all []string) {
+		for _, l := range Text(s) {
+			if pos, rest, is := strings.Cut(l, ": "); is && strings.Trim(pos, "0123456789") == "" {
+				l = rest
+			}
+			all = append(all, l)
+		}
+		return all
+	}
+	was, is := strip(a), strip(b)
+	common := make([][]int, len(was)+1)
+	for i := range common {
+		common[i] = make([]int, len(is)+1)
+	}
+	for i := len(was) - 1; i >= 0; i-- {
+		for j := len(is) - 1; j >= 0; j-- {
+			common[i][j] = max(common[i+1][j], common[i][j+1])
+			if was[i] == is[j] {
+				common[i][j] = common[i+1][j+1] + 1
+			}
+		}
+	}
+	i, j := 0, 0
+	for i < len(was) || j < len(is) {
+		switch {
+		case i < len(was) && j < len(is) && was[i] == is[j]:
+			i, j = i+1, j+1
+		case i < len(was) && (j == len(is) || common[i+1][j] >= common[i][j+1]):
+			lines = append(lines, "- "+was[i])
+			i++
+		default:
+			lines = append(lines, "+ "+is[j])
+			j++
+		}
+	}
+	return lines
+}

@@ -1,0 +1,190 @@
+package draft
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+const (
+	// looks is how many times in a window the nodes are asked, with at least looksLeast and at most looksMost between two times.
+	looks      = 40
+	looksLeast = time.Second
+	looksMost  = 20 * time.Second
+	// silences is how many times in a row a node must not answer before that is believed.
+	silences = 3
+	// giveUp is how long everything is tried to be put back while the hypervisor does not answer.
+	giveUp = 7 * 24 * time.Hour
+)
+
+// wait waits until somebody confirms the draft, cancels the job, or the window is over. Meanwhile the nodes are asked again and again: by
+// new connections, to see whether these get through, and by those that are open already, which a firewall lets pass and which stay open by
+// that. A node that does not answer any more is reason enough to put everything back, unless that was confirmed.
+func (w *work) wait(ctx context.Context) error {
+	every := min(max(w.window()/looks, looksLeast), looksMost)
+	var looked time.Time
+	silent := map[int64]int{}
+	for w.r.Status == waiting {
+		switch {
+		case w.r.ConfirmedAt != nil:
+			return w.confirmed(ctx)
+		case w.canceled():
+			return w.back(ctx, waiting, job.Canceled, "the job was canceled")
+		case w.r.Due:
+			return w.back(ctx, waiting, job.Failed, "nobody has confirmed the draft within %s", w.window())
+		}
+		if time.Since(looked) >= every {
+			if cut := w.look(ctx, silent); cut != "" && !w.params.Self {
+				return w.back(ctx, waiting, job.Failed, "%s", cut)
+			}
+			looked = time.Now()
+		}
+		timer := time.NewTimer(cmp.Or(w.Tick, defaultTick))
+		select {
+		case <-timer.C:
+		case <-w.run.Canceled():
+		case <-ctx.Done():
+			timer.Stop()
+			return context.Cause(ctx)
+		}
+		timer.Stop()
+		if err := w.reload(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// look asks the nodes that answered before, and says what of them is cut off now.
+func (w *work) look(ctx context.Context, silent map[int64]int) (cut string) {
+	if _, _, err := w.here(ctx); err != nil { // which keeps the connection open that there is
+		w.note("the firewall cannot be read now (%s)", job.Explain(err))
+	}
+	for _, id := range w.Answered {
+		limited, cancel := context.WithTimeout(ctx, looksMost/2)
+		err := w.Hosts.Reachable(limited, id)
+		cancel()
+		if ctx.Err() != nil {
+			return ""
+		}
+		var of *plugin.Error
+		away := errors.Is(err, context.DeadlineExceeded) || errors.As(err, &of) && (of.Kind == plugin.Unreachable || of.Kind == plugin.Timeout)
+		switch {
+		case !away && err == nil:
+			if silent[id] > 0 {
+				w.run.Note("the host %d answers new connections again", id)
+			}
+			silent[id] = 0
+		case away:
+			if silent[id]++; silent[id] == 1 {
+				w.run.Note("new connections to the host %d do not get through any more (%s)", id, job.Explain(err))
+			}
+			if silent[id] >= silences {
+				cut = fmt.Sprintf("a node does not answer any more (%s)", job.Explain(err))
+			}
+		}
+	}
+	return cut
+}
+
+// confirmed ends a draft that was confirmed, with a last look at what stands.
+func (w *work) confirmed(ctx context.Context) error {
+	now, foreign, err := w.here(ctx)
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case db.Away(err) && !lost(err):
+		return err
+	case err != nil:
+		return w.end(ctx, waiting, applied, fmt.Sprintf("confirmed by %s; all changes were made, and could not be read again (%s)",
+			w.r.ConfirmedBy, job.Explain(err)))
+	}
+	for i := range now {
+		foreign[i] = foreign[i] || !now[i].Equal(w.r.Scopes[i].After)
+	}
+	if slices.Contains(foreign, true) {
+		return w.end(ctx, waiting, unknown, fmt.Sprintf("confirmed by %s; somebody else has changed the firewall meanwhile, and that stands\n%s",
+			w.r.ConfirmedBy, w.texts(now, foreign)))
+	}
+	return w.end(ctx, waiting, applied, fmt.Sprintf("confirmed by %s; all changes stay", w.r.ConfirmedBy))
+}
+
+// undo puts everything back, however long the hypervisor does not answer. What somebody else has changed meanwhile stays as it is.
+func (w *work) undo(ctx context.Context) error {
+	w.Why = cmp.Or(w.Why, w.r.Outcome)
+	if w.Status == "" && w.canceled() {
+		w.Status = job.Canceled
+	}
+	wait := time.Duration(0)
+	again := func(err error) error {
+		switch {
+		case err == nil:
+			wait = 0
+			return nil
+		case w.canceled() && w.Status != job.Canceled, w.Late != nil && time.Since(*w.Late) >= giveUp:
+			return err
+		case w.Late == nil:
+			w.Late = new(time.Now().UTC())
+			if err := w.run.SaveProgress(ctx, w.progress); err != nil {
+				return err
+			}
+		}
+		w.note("the hypervisor does not do it (%s): everything is put back as soon as it does", job.Explain(err))
+		return w.pause(ctx, &wait)
+	}
+	for {
+		done, err := w.putBack(ctx, again)
+		switch {
+		case done || ctx.Err() != nil || db.Away(err) && !lost(err):
+			return err
+		case errors.Is(err, errForeign): // it is looked at anew
+			if err := w.pause(ctx, &wait); err != nil {
+				return err
+			}
+			continue
+		case w.canceled() && w.Status != job.Canceled:
+			return w.end(ctx, undoing, unknown, fmt.Sprintf("the job was canceled while everything was to be put back (%s), and the hypervisor "+
+				"does not do it (%s): what stands is not known", w.Why, job.Explain(err)))
+		case w.Late != nil && time.Since(*w.Late) >= giveUp:
+			return w.end(ctx, undoing, unknown, fmt.Sprintf("everything was to be put back (%s), and the hypervisor has not done it for %s (%s): what "+
+				"stands is not known", w.Why, giveUp, job.Explain(err)))
+		}
+		if err := again(err); err != nil {
+			return err
+		}
+	}
+}
+
+// putBack is one try to put everything back.
+func (w *work) putBack(ctx context.Context, again func(error) error) (done bool, err error) {
+	now, foreign, err := w.here(ctx)
+	if err != nil {
+		return false, err
+	}
+	w.Back = true
+	if err := w.walk(ctx, now, foreign, again); err != nil {
+		return false, err
+	}
+	if now, foreign, err = w.here(ctx); err != nil {
+		return false, err
+	}
+	for i := range now {
+		foreign[i] = foreign[i] || !now[i].Equal(w.r.Scopes[i].Before)
+	}
+	outcome := w.Why
+	if w.Late != nil {
+		outcome += "; the hypervisor did not answer when everything was to be put back, and it was done at the first contact"
+	}
+	if slices.Contains(foreign, true) {
+		return true, w.end(ctx, undoing, unknown, fmt.Sprintf("%s. Somebody else has changed something meanwhile, which was not overwritten; all "+
+			"else is as before the draft\n%s", outcome, w.texts(now, foreign)))
+	}
+	return true, w.end(ctx, undoing, undone, outcome+". Everything is as before the draft")
+}

@@ -1,0 +1,494 @@
+package draft
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/firewall"
+	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/sdk/endpoint"
+	sdk "github.com/hostler/hostler/sdk/firewall"
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+const (
+	defaultTick  = 500 * time.Millisecond
+	defaultRetry = 2 * time.Second
+	// mostRetry is the longest time between two tries while a hypervisor does not answer.
+	mostRetry = 30 * time.Second
+	// mostConflicts bounds how often a list is read again because its digest was another one.
+	mostConflicts = 20
+)
+
+// progress is the checkpoint of a job: where it has begun, and where it goes.
+type progress struct {
+	// From are the scopes as they were when the present way was begun, in which nobody else had changed anything; Back says that it leads
+	// to what was before the draft.
+	From []sdk.State `json:"from"`
+	Back bool        `json:"back"`
+	// Answered are the hosts to which new connections got through before anything was changed.
+	Answered []int64 `json:"answered"`
+	// Why says why everything is put back, for the end of the job, and Status the end that this makes.
+	Why    string     `json:"why,omitempty"`
+	Status job.Status `json:"status,omitempty"`
+	// Late is since when the hypervisor did not answer when everything was to be put back.
+	Late *time.Time `json:"late,omitempty"`
+	// Foreign are the scopes that somebody else has changed, which stay as they are.
+	Foreign []bool `json:"foreign,omitempty"`
+}
+
+// work is one run of a job.
+type work struct {
+	*Store
+	params
+	run *job.Run
+	r   *record
+	progress
+	// hosts are those of the cluster by which it can be reached, the one of the draft first.
+	hosts []int64
+	// told is what was noted last of a hypervisor that does not answer.
+	told string
+}
+
+// perform carries a draft out, waits for its confirmation, and puts everything back when there is none. Where it stands is in the draft's
+// row, in the job's checkpoint, and in what the hypervisor says of its rules: each request is made under the digest of the list that it was
+// decided by, so one that is late, or made twice, changes nothing.
+func (s *Store) perform(ctx context.Context, run *job.Run) error {
+	w := &work{Store: s, run: run}
+	if err := errors.Join(run.Params(&w.params), run.Progress(&w.progress)); err != nil {
+		return err
+	}
+	// Who cancels the job wants everything to be put back, which takes requests.
+	live, stop := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer stop(nil)
+	go func() {
+		select {
+		case <-run.Stopping():
+			stop(job.ErrStopping)
+		case <-live.Done():
+		}
+	}()
+	err := w.reload(live)
+	if err == nil {
+		err = w.carry(live)
+	}
+	if err != nil && live.Err() != nil {
+		if _, verdict := job.Verdict(err); !verdict {
+			return context.Cause(live)
+		}
+	}
+	return err
+}
+
+func (w *work) reload(ctx context.Context) error {
+	rows, err := w.DB.Pool.Query(ctx, "SELECT "+columns+" WHERE d.id = $1", w.DraftID)
+	if err == nil {
+		var r record
+		if r, err = pgx.CollectExactlyOneRow(rows, scan); err == nil {
+			w.r = &r
+			return nil
+		}
+	}
+	if errors.Is(err, pgx.ErrNoRows) {
+		return job.Fail("the draft is not there any more")
+	}
+	return db.Problem(fmt.Errorf("reading a draft: %w", err))
+}
+
+// carry goes on from state to state.
+func (w *work) carry(ctx context.Context) error {
+	if err := w.members(ctx); err != nil {
+		return err
+	}
+	for {
+		var err error
+		switch w.r.Status {
+		case committing:
+			err = w.commit(ctx)
+		case waiting:
+			err = w.wait(ctx)
+		case undoing:
+			err = w.undo(ctx)
+		default:
+			return w.verdict()
+		}
+		if err != nil {
+			return err
+		}
+		if err := w.reload(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// verdict is the end of a job whose draft has ended.
+func (w *work) verdict() error {
+	switch {
+	case w.r.Status == unknown:
+		return job.Undetermined("%s", w.r.Outcome)
+	case w.r.Status == applied:
+		w.run.Note("%s", w.r.Outcome)
+		return nil
+	case w.Status == job.Canceled, w.Status == "" && w.canceled():
+		return job.Stopped("%s", w.r.Outcome)
+	}
+	return job.Fail("%s", w.r.Outcome)
+}
+
+// members are the hosts by which the cluster can be reached.
+func (w *work) members(ctx context.Context) error {
+	rows, err := w.DB.Pool.Query(ctx, `SELECT h.id FROM hosts h WHERE h.cluster_id = $1 AND (h.id = $2 OR EXISTS (SELECT FROM host_credentials k
+		WHERE k.host_id = h.id AND k.capability = $3)) ORDER BY h.id <> $2, h.id LIMIT $4`, w.r.ClusterID, w.r.HostID,
+		string(endpoint.Lifecycle), maxNodes)
+	if err == nil {
+		w.hosts, err = pgx.CollectRows(rows, pgx.RowTo[int64])
+	}
+	return db.Problem(err)
+}
+
+// become moves the draft from one state to another in its row, and reports whether it did: one that has moved already stays, and what was
+// confirmed is not put back any more.
+func (w *work) become(ctx context.Context, from, to, set string, args ...any) (moved bool, err error) {
+	err = w.DB.Tx(ctx, func(tx *db.Tx) error {
+		tag, err := tx.Pgx.Exec(ctx, "UPDATE firewall_drafts SET status = $3, updated_at = now()"+set+
+			" WHERE id = $1 AND job_id = $2 AND status = $4 AND ($3 <> 'undoing' OR confirmed_at IS NULL)",
+			append([]any{w.DraftID, w.run.Job().ID, to, from}, args...)...)
+		if err != nil {
+			return fmt.Errorf("writing a draft: %w", err)
+		}
+		moved = tag.RowsAffected() == 1
+		if moved && slices.Contains([]string{applied, undone, unknown, open}, to) {
+			_, err = tx.Pgx.Exec(ctx, "DELETE FROM firewall_draft_locks WHERE draft_id = $1", w.DraftID)
+		}
+		return err
+	})
+	return moved, err
+}
+
+// end ends the draft. What the outcome says of the scopes stands in the transcript too, line by line.
+func (w *work) end(ctx context.Context, from, to, outcome string) error {
+	for n, line := range strings.Split(outcome, "\n") {
+		if n > 0 {
+			w.run.Note("%s", line)
+		}
+	}
+	_, err := w.become(ctx, from, to, ", deadline = NULL, outcome = $5", outcome)
+	return err
+}
+
+// back begins to put everything back, and says why.
+func (w *work) back(ctx context.Context, from string, end job.Status, format string, args ...any) error {
+	why := fmt.Sprintf(format, args...)
+	moved, err := w.become(ctx, from, undoing, ", outcome = $5", why)
+	if err != nil || !moved {
+		return err
+	}
+	w.Why, w.Status = why, end
+	w.run.Note("%s; putting everything back", why)
+	return w.run.SaveProgress(ctx, w.progress)
+}
+
+// goal are the scopes as the present way shall leave them.
+func (w *work) goal() (all []sdk.State) {
+	for i := range w.r.Scopes {
+		if w.Back {
+			all = append(all, w.r.Scopes[i].Before)
+		} else {
+			all = append(all, w.r.Scopes[i].After)
+		}
+	}
+	return all
+}
+
+// here reads where all scopes are. Those that somebody else has changed are foreign: they are on no place of the present way.
+func (w *work) here(ctx context.Context) (now []sdk.State, foreign []bool, err error) {
+	foreign = make([]bool, len(w.r.Scopes))
+	copy(foreign, w.Foreign)
+	now = slices.Clone(w.From)
+	var scopes []sdk.Scope
+	var of []int
+	for i := range w.r.Scopes {
+		at, err := w.located(ctx, &w.r.Scopes[i])
+		if problem.CodeOf(err) == problem.CodeNotFound {
+			foreign[i] = true // it is gone, and its rules with it
+			continue
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		scopes, of = append(scopes, at), append(of, i)
+	}
+	read, err := asked(ctx, w, func(ctx context.Context, hostID int64) ([]sdk.State, error) {
+		return w.read(ctx, hostID, endpoint.Monitoring, scopes)
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	steps, _ := inOrder(w.From, w.goal())
+	for k, i := range of {
+		now[i] = read[k]
+		foreign[i] = foreign[i] || !now[i].Equal(w.From[i]) && !slices.ContainsFunc(steps, func(st step) bool {
+			return st.scope == i && (now[i].Equal(st.to) || st.within != nil && st.within(now[i]))
+		})
+	}
+	return now, foreign, nil
+}
+
+// asked puts a question by the cluster's hosts in turn until one answers.
+func asked[T any](ctx context.Context, w *work, question func(ctx context.Context, hostID int64) (T, error)) (answer T, err error) {
+	for n, id := range w.hosts {
+		var failed error
+		if answer, failed = question(ctx, id); failed == nil {
+			return answer, nil
+		}
+		if n == 0 {
+			err = failed
+		}
+		if !lost(failed) || ctx.Err() != nil {
+			return answer, failed
+		}
+	}
+	return answer, err
+}
+
+// lost reports whether an error says that the hypervisor, or its plugin, does not answer, so that it is worth to ask again.
+func lost(err error) bool {
+	var of *plugin.Error
+	switch {
+	case errors.Is(err, errForeign):
+		return false
+	case errors.Is(err, plugin.ErrGone), errors.Is(err, context.DeadlineExceeded):
+		return true
+	case !errors.As(err, &of):
+		return false
+	}
+	return slices.Contains([]plugin.ErrorKind{plugin.Unreachable, plugin.Timeout, plugin.Protocol, plugin.Busy, plugin.Internal,
+		plugin.Untrusted, plugin.TokenRejected}, of.Kind)
+}
+
+// walk goes from where the scopes are to the goal, but for those that are foreign. It returns with errForeign when somebody else comes in
+// between, with the error of a hypervisor that refuses, and with what again makes of the error of one that does not answer: nil tries again.
+// It is told of each step that is done, too, by a nil.
+func (w *work) walk(ctx context.Context, now []sdk.State, foreign []bool, again func(error) error) error {
+	goal := w.goal()
+	kept := slices.Contains(foreign, true)
+	for i := range goal {
+		if foreign[i] {
+			goal[i] = now[i]
+		}
+	}
+	w.From, w.Foreign = now, foreign
+	if err := w.run.SaveProgress(ctx, w.progress); err != nil {
+		return err
+	}
+	steps, _ := inOrder(now, goal)
+	for n, st := range steps {
+		if kept && names(st) && mentioned(now, foreign, st) {
+			w.run.Note("what somebody else has changed names something that was to be taken away; it stays")
+			return nil
+		}
+		w.run.Share(float64(n) / float64(len(steps)))
+		for conflicts := 0; ; {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			done, err := asked(ctx, w, func(ctx context.Context, hostID int64) (bool, error) {
+				return firewall.Through(ctx, w.Firewalls, hostID, endpoint.Lifecycle, st.act)
+			})
+			if done {
+				if err := again(nil); err != nil {
+					return err
+				}
+				break
+			}
+			if err != nil && lost(err) {
+				if err := again(err); err != nil {
+					return err
+				}
+				continue
+			}
+			if err != nil && (errors.Is(err, errForeign) || plugin.KindOf(err) != plugin.Conflict || conflicts == mostConflicts) {
+				return err
+			}
+			if err != nil {
+				conflicts++
+			}
+		}
+	}
+	return nil
+}
+
+// names reports whether a step takes a name away.
+func names(st step) bool {
+	return len(st.to.Aliases) < len(st.from.Aliases) || len(st.to.IPSets) < len(st.from.IPSets) || st.to.Absent && !st.from.Absent
+}
+
+// mentioned reports whether a foreign scope's rules name what a step takes away.
+func mentioned(now []sdk.State, foreign []bool, st step) bool {
+	var gone []string
+	for _, a := range st.from.Aliases {
+		if aliasNamed(st.to.Aliases, a.Name) < 0 {
+			gone = append(gone, a.Name)
+		}
+	}
+	for _, s := range st.from.IPSets {
+		if setNamed(st.to.IPSets, s.Name) < 0 {
+			gone = append(gone, s.Name)
+		}
+	}
+	for i := range now {
+		for _, r := range now[i].Rules {
+			if foreign[i] && (slices.ContainsFunc(gone, func(n string) bool { return mentions(r, n) }) ||
+				st.to.Absent && r.Direction == sdk.DirectionGroup && r.Action == st.from.Scope.Group) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// pause waits while a hypervisor does not answer, longer each time.
+func (w *work) pause(ctx context.Context, wait *time.Duration) error {
+	*wait = min(max(2**wait, cmp.Or(w.Retry, defaultRetry)), mostRetry)
+	timer := time.NewTimer(*wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+// note is Run.Note for what would be said again and again.
+func (w *work) note(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); text != w.told {
+		w.told = text
+		w.run.Note("%s", text)
+	}
+}
+
+func (w *work) window() time.Duration {
+	if w.r.Window == nil {
+		return time.Minute
+	}
+	return time.Duration(*w.r.Window) * time.Second
+}
+
+func (w *work) canceled() bool {
+	select {
+	case <-w.run.Canceled():
+		return true
+	default:
+		return false
+	}
+}
+
+// commit makes the changes. A hypervisor that is lost in the middle for as long as the window is waited for; then everything is put back.
+func (w *work) commit(ctx context.Context) error {
+	if w.From == nil {
+		for i := range w.r.Scopes {
+			w.From = append(w.From, w.r.Scopes[i].Before)
+		}
+		for _, id := range w.hosts {
+			if w.Hosts.Reachable(ctx, id) == nil {
+				w.Answered = append(w.Answered, id)
+			}
+		}
+		w.run.Note("%d of %d hosts of the cluster answer", len(w.Answered), len(w.hosts))
+		if w.canceled() {
+			return w.nothing(ctx, job.Canceled, "canceled before anything was changed")
+		}
+	}
+	begun, wait := time.Now(), time.Duration(0)
+	again := func(err error) error {
+		switch {
+		case err == nil:
+			wait = 0
+			return nil
+		case w.canceled() || time.Since(begun) >= w.window():
+			return err
+		}
+		w.note("the hypervisor does not answer (%s); trying again", job.Explain(err))
+		return w.pause(ctx, &wait)
+	}
+	for {
+		if w.canceled() {
+			return w.back(ctx, committing, job.Canceled, "the job was canceled")
+		}
+		now, foreign, err := w.here(ctx)
+		if err == nil && slices.Contains(foreign, true) {
+			return w.met(ctx, now, foreign)
+		}
+		if err == nil {
+			err = w.walk(ctx, now, foreign, again)
+		}
+		switch {
+		case err == nil:
+			w.run.Share(1)
+			w.run.Note("all changes are made; they are put back in %s unless they are confirmed", w.window())
+			_, err := w.become(ctx, committing, waiting, ", deadline = clock_timestamp() + make_interval(secs => window_seconds)")
+			return err
+		case ctx.Err() != nil, db.Away(err):
+			return err
+		case errors.Is(err, errForeign): // it is looked at anew
+			if err := w.pause(ctx, &wait); err != nil {
+				return err
+			}
+			continue
+		case !lost(err):
+			return w.back(ctx, committing, job.Failed, "the hypervisor refuses a change: %s", job.Explain(err))
+		case time.Since(begun) >= w.window():
+			return w.back(ctx, committing, job.Failed, "the hypervisor does not answer: %s", job.Explain(err))
+		}
+		if err := again(err); err != nil && ctx.Err() != nil {
+			return err
+		}
+	}
+}
+
+// nothing ends a job that has changed nothing.
+func (w *work) nothing(ctx context.Context, end job.Status, outcome string) error {
+	w.Status = end
+	if err := w.run.SaveProgress(ctx, w.progress); err != nil {
+		return err
+	}
+	return w.end(ctx, committing, open, outcome)
+}
+
+// met is what a commit does when somebody else has changed something: nothing of that is overwritten.
+func (w *work) met(ctx context.Context, now []sdk.State, foreign []bool) error {
+	if !w.begun() {
+		return w.nothing(ctx, job.Failed, "somebody else has changed the firewall since the draft was made; nothing was done\n"+
+			w.texts(now, foreign))
+	}
+	return w.back(ctx, committing, job.Unknown, "somebody else has changed the firewall meanwhile")
+}
+
+// begun reports whether something of this way may have been sent: the checkpoint is written before.
+func (w *work) begun() bool {
+	var saved progress
+	return w.run.Progress(&saved) == nil && saved.From != nil
+}
+
+// texts says of scopes that somebody else has changed what stands there, and what would.
+func (w *work) texts(now []sdk.State, foreign []bool) string {
+	var b strings.Builder
+	for i := range now {
+		if !foreign[i] {
+			continue
+		}
+		fmt.Fprintf(&b, "%s is now:\n  %s\nbefore the draft it was:\n  %s\nwith the draft it would be:\n  %s\n", w.r.Scopes[i].title(),
+			strings.Join(Text(now[i]), "\n  "), strings.Join(Text(w.r.Scopes[i].Before), "\n  "), strings.Join(Text(w.r.Scopes[i].After), "\n  "))
+	}
+	return strings.TrimSpace(b.String())
+}

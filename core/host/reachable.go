@@ -1,0 +1,41 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/plugin"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/hypervisor"
+	sdk "github.com/hostler/hostler/sdk/plugin"
+)
+
+// Reachable opens a connection of its own to a host, which says whether new ones get through: a firewall lets those pass that it once let
+// in. With a driver that cannot do so the host is asked for its version.
+func (s *Store) Reachable(ctx context.Context, id int64) error {
+	var driver string
+	var at connection
+	err := s.db.Pool.QueryRow(ctx, "SELECT driver, address FROM hosts WHERE id = $1", id).Scan(&driver, &at.address)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return noSuchHost()
+	}
+	if err != nil {
+		return db.Problem(fmt.Errorf("reading the host: %w", err))
+	}
+	if reader, ok := hypervisor.As[hypervisor.CertificateReader](s.drivers.Hypervisor(driver)); ok {
+		ctx, cancel := s.timed(ctx)
+		defer cancel()
+		_, err = reader.ReadCertificate(ctx, s.targetOf(at, endpoint.Credential{}))
+		if sdk.KindOf(err) != sdk.Unsupported {
+			return plugin.Problem(err)
+		}
+	}
+	_, err = Ask(ctx, s, id, endpoint.Monitoring, func(ctx context.Context, h hypervisor.Host) (hypervisor.Version, error) {
+		return h.Version(ctx)
+	})
+	return err
+}

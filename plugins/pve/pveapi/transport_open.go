@@ -1,0 +1,56 @@
+package pveapi
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"strings"
+	"sync/atomic"
+)
+
+// overOpen sends writes, each on a connection of its own. A write to a firewall for which none can be made, so that nothing of it was
+// sent, goes out on one that is open for reading, where there is such a one: a firewall that has locked its client out lets those pass which
+// it let in before, and so the client can undo that.
+type overOpen struct{ write, read *http.Transport }
+
+type openOnly struct{}
+
+var errNoneOpen = errors.New("no connection is open")
+
+// RoundTrip implements http.RoundTripper.
+func (t overOpen) RoundTrip(r *http.Request) (*http.Response, error) {
+	var connected atomic.Bool
+	traced := httptrace.WithClientTrace(r.Context(), &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected.Store(true) }})
+	resp, err := t.write.RoundTrip(r.WithContext(traced))
+	if err == nil || connected.Load() || r.Context().Err() != nil || !strings.Contains(r.URL.Path, "/firewall/") {
+		return resp, err
+	}
+	again := r.Clone(context.WithValue(r.Context(), openOnly{}, true))
+	if r.Body != nil && r.Body != http.NoBody {
+		if r.GetBody == nil {
+			return resp, err
+		}
+		body, failed := r.GetBody()
+		if failed != nil {
+			return resp, err
+		}
+		again.Body = body
+	}
+	if answer, failed := t.read.RoundTrip(again); !errors.Is(failed, errNoneOpen) {
+		return answer, failed
+	}
+	return resp, err
+}
+
+// dialUnless makes no connection for what shall go out on an open one.
+func dialUnless(dial func(ctx context.Context, network, address string) (net.Conn, error)) func(context.Context, string, string) (net.Conn,
+	error) {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		if ctx.Value(openOnly{}) != nil {
+			return nil, errNoneOpen
+		}
+		return dial(ctx, network, address)
+	}
+}

@@ -1,0 +1,241 @@
+package membackend
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/hostler/hostler/sdk/firewall"
+)
+
+var _ firewall.Evaluator = (*Firewall)(nil)
+
+// NIC is a network interface of a guest or node.
+type NIC struct{ Name, Address string }
+
+// SetNICs makes the network interfaces of a guest or node known, and the scope with them. Packets from and to one without are Unknown.
+func (e *Endpoint) SetNICs(scope firewall.Scope, nics ...NIC) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.add(scope)
+	if e.nics == nil {
+		e.nics = map[string][]NIC{}
+	}
+	e.nics[endKey(scope)] = nics
+}
+
+// endKey names a scope whatever the guest's node is.
+func endKey(s firewall.Scope) string {
+	if s.Guest != nil {
+		guest := *s.Guest
+		guest.Node = ""
+		s.Guest = &guest
+	}
+	return key(s)
+}
+
+// evaluation is what packets are held against.
+type evaluation struct {
+	states map[string]firewall.State
+	nics   map[string][]NIC
+}
+
+// evaluation needs the lock.
+func (f *Firewall) evaluation(e *Endpoint, assume []firewall.State) (evaluation, error) {
+	now := evaluation{states: map[string]firewall.State{}, nics: maps.Clone(e.nics)}
+	for _, s := range e.scopes {
+		one := firewall.State{Scope: s.scope, Rules: slices.Clone(s.rules), Aliases: slices.Clone(s.aliases)}
+		for _, set := range s.sets {
+			one.IPSets = append(one.IPSets, firewall.IPSetState{IPSet: set.IPSet, Members: slices.Clone(set.members)})
+		}
+		if f.CanAt(s.scope.Kind, "options") {
+			var err error
+			if one.Options, err = f.optionsOf(e, s.scope); err != nil {
+				return now, err
+			}
+		}
+		now.states[endKey(s.scope)] = one
+	}
+	return now.with(assume), nil
+}
+
+// with is the evaluation with states that take the place of what is there.
+func (e evaluation) with(assume []firewall.State) evaluation {
+	e.states = maps.Clone(e.states)
+	for _, s := range assume {
+		e.states[endKey(s.Scope)] = s
+	}
+	return e
+}
+
+// Test implements firewall.Evaluator.
+func (f *Firewall) Test(ctx context.Context, query firewall.TestQuery) (answer firewall.Test, err error) {
+	if err := query.Check(); err != nil {
+		return answer, err
+	}
+	err = f.read(ctx, "Test", func(e *Endpoint) error {
+		now, err := f.evaluation(e, query.Assume)
+		if err != nil {
+			return err
+		}
+		answer.At = time.Now()
+		for _, packet := range query.Packets {
+			answer.Verdicts = append(answer.Verdicts, now.judge(packet, query.Trace))
+		}
+		return nil
+	})
+	return answer, err
+}
+
+// Reach implements firewall.Evaluator.
+func (f *Firewall) Reach(ctx context.Context, query firewall.ReachQuery) (answer firewall.Reach, err error) {
+	if err := query.Check(); err != nil {
+		return answer, err
+	}
+	err = f.read(ctx, "Reach", func(e *Endpoint) error {
+		now, err := f.evaluation(e, query.Assume)
+		if err != nil {
+			return err
+		}
+		answer.At, answer.To = time.Now(), query.To
+		for _, from := range query.From {
+			row, to := now.reach(from, query.To)
+			answer.To, answer.Rows = to, append(answer.Rows, row)
+		}
+		return nil
+	})
+	return answer, err
+}
+
+// Compare implements firewall.Evaluator.
+func (f *Firewall) Compare(ctx context.Context, query firewall.CompareQuery) (answer firewall.Comparison, err error) {
+	if err := query.Check(); err != nil {
+		return answer, err
+	}
+	err = f.read(ctx, "Compare", func(e *Endpoint) error {
+		now, err := f.evaluation(e, nil)
+		if err != nil {
+			return err
+		}
+		before, after := now.with(query.Before), now.with(query.After)
+		answer.At = time.Now()
+		for _, packet := range query.Probes {
+			change := firewall.ProbeChange{Before: before.judge(packet, false), After: after.judge(packet, false)}
+			answer.Probes = append(answer.Probes, change)
+		}
+		ends := []firewall.End{{Kind: firewall.OutsideEnd}}
+		for _, guest := range query.Guests {
+			ends = append(ends, firewall.End{Kind: firewall.GuestEnd, Guest: &guest})
+		}
+		for i, from := range ends {
+			for j, to := range ends {
+				if change, differs := comparePair(before, after, from, to); i == j || !differs {
+					continue
+				} else if len(answer.Pairs) < firewall.MaxPairs {
+					answer.Pairs = append(answer.Pairs, change)
+				} else {
+					answer.Omitted++
+				}
+			}
+		}
+		return nil
+	})
+	return answer, err
+}
+
+func comparePair(before, after evaluation, from, to firewall.End) (change firewall.PairChange, differs bool) {
+	then, _ := before.reach(from, to)
+	now, met := after.reach(from, to)
+	change = firewall.PairChange{From: now.From, To: met, Unknown: now.Unknown}
+	if change.Unknown == "" {
+		change.Unknown = then.Unknown
+	}
+	if change.Unknown != "" {
+		return change, true
+	}
+	change.Gained, change.Lost = firewall.ComparePorts(then.Open, now.Open)
+	change.GainsEcho, change.LosesEcho = now.Echo && !then.Echo, then.Echo && !now.Echo
+	return change, len(change.Gained)+len(change.Lost) > 0 || now.Echo != then.Echo
+}
+
+// reach tries each range of ports between those that rules name.
+func (e evaluation) reach(from, to firewall.End) (row firewall.ReachRow, met firewall.End) {
+	echo := e.judge(firewall.Packet{From: from, To: to, Protocol: "icmp"}, false)
+	row.From, row.Unknown, row.Echo, met = echo.From, echo.Reason, echo.Outcome == firewall.Accepted, echo.To
+	if row.Unknown != "" {
+		return row, met
+	}
+	cuts := []int{0, 1 << 16}
+	for _, s := range e.states {
+		for _, rule := range s.Rules {
+			for _, part := range parts(rule) {
+				for _, p := range rangesOf(part.DestinationPort) {
+					cuts = append(cuts, p.First, p.Last+1)
+				}
+			}
+		}
+	}
+	slices.Sort(cuts)
+	for _, protocol := range []string{"tcp", "udp"} {
+		for i, first := range cuts[:len(cuts)-1] {
+			if first == cuts[i+1] || first < 0 || first >= 1<<16 {
+				continue
+			}
+			packet := firewall.Packet{From: from, To: to, Protocol: protocol, DestinationPort: first}
+			if e.judge(packet, false).Outcome == firewall.Accepted {
+				row.Open = append(row.Open, firewall.Ports{Protocol: protocol, First: first, Last: min(cuts[i+1], 1<<16) - 1})
+			}
+		}
+	}
+	row.Open = firewall.JoinPorts(row.Open)
+	return row, met
+}
+
+// scopeOf is the scope whose firewall an end has; ok is false where it has none.
+func scopeOf(end firewall.End) (scope firewall.Scope, ok bool) {
+	switch end.Kind {
+	case firewall.GuestEnd:
+		return firewall.Scope{Kind: firewall.GuestScope, Guest: end.Guest}, true
+	case firewall.NodeEnd:
+		return firewall.Scope{Kind: firewall.NodeScope, Node: end.Node}, true
+	}
+	return firewall.Scope{}, false
+}
+
+// resolve fills in what a question leaves open, or says why it cannot.
+func (e evaluation) resolve(end firewall.End) (firewall.End, string) {
+	if end.Kind == firewall.AddressEnd {
+		for _, s := range e.states {
+			is := func(n NIC) bool { return n.Address == end.Address }
+			if s.Scope.Kind == firewall.NodeScope && slices.ContainsFunc(e.nics[endKey(s.Scope)], is) {
+				return firewall.End{Kind: firewall.NodeEnd, Node: s.Scope.Node, Address: end.Address, Interface: end.Interface}, ""
+			}
+		}
+	}
+	scope, inside := scopeOf(end)
+	if !inside {
+		if end.Address == "" {
+			end.Address = "203.0.113.77"
+		}
+		return end, ""
+	}
+	nics := e.nics[endKey(scope)]
+	for _, nic := range nics {
+		if end.NIC == "" || nic.Name == end.NIC {
+			if end.Kind == firewall.GuestEnd {
+				end.NIC, end.Node = nic.Name, scope.Guest.Node
+			}
+			if end.Address == "" {
+				end.Address = nic.Address
+			}
+			if _, err := netip.ParseAddr(end.Address); err != nil {
+				return end, fmt.Sprintf("the address of %s is not known", endKey(scope))
+			}
+			return end, ""
+		}
+	}
+	return end, fmt.Sprintf("there is no network interface %q of %s", end.NIC, endKey(scope))
+}

@@ -1,0 +1,279 @@
+package firewall
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+// State is what the firewall of one scope consists of. What the scope has no ability for is empty.
+type State struct {
+	Scope Scope
+	// Absent says that the scope, a group, is not there; all else is empty then.
+	Absent bool
+	// Comment is that of a group.
+	Comment string
+	Rules   []Rule
+	Aliases []Alias
+	IPSets  []IPSetState
+	Options Options
+	// Digests name what was read, for a change that shall hold only while it is so.
+	Digests Digests
+}
+
+// Digests are those of the lists of a State; empty where the backend has none. That of the options is in them.
+type Digests struct{ Rules, Aliases, IPSets string }
+
+// IPSetState is a set with its members.
+type IPSetState struct {
+	IPSet
+	Members []IPSetMember
+	// Digest is that of the members.
+	Digest string
+}
+
+// ReadState reads the state of a scope through the abilities that the scope has. It asks once for each of them and once more for the
+// members of each set, one after the other: who changes something meanwhile may be seen in one list and not in another, and a set that
+// vanishes meanwhile is left out. A group that is not there is Absent, and no error.
+func ReadState(ctx context.Context, fw Firewall, scope Scope) (State, error) {
+	if !ValidScope(scope) {
+		return State{}, Invalid(FieldScope, "%.40q is no scope with what it needs and nothing else", string(scope.Kind))
+	}
+	s := State{Scope: scope}
+	if scope.Kind == GroupScope {
+		known, err := s.readGroup(ctx, fw)
+		if err != nil || known && s.Absent {
+			return s, err
+		}
+	}
+	var err error
+	if lister, ok := AsAt[RuleLister](fw, scope.Kind); ok {
+		s.Rules, s.Digests.Rules, err = lister.Rules(ctx, scope)
+		switch {
+		case err == nil:
+		case scope.Kind == GroupScope && isNotFound(err):
+			return State{Scope: scope, Absent: true}, nil
+		default:
+			return State{}, err
+		}
+	}
+	if optioner, ok := AsAt[Optioner](fw, scope.Kind); ok {
+		if s.Options, err = optioner.Options(ctx, scope); err != nil {
+			return State{}, err
+		}
+	}
+	if aliaser, ok := AsAt[Aliaser](fw, scope.Kind); ok {
+		if s.Aliases, s.Digests.Aliases, err = aliaser.Aliases(ctx, scope); err != nil {
+			return State{}, err
+		}
+	}
+	return s, s.readIPSets(ctx, fw)
+}
+
+// readGroup looks for the group in the cluster's list; known is false where there is no such list.
+func (s *State) readGroup(ctx context.Context, fw Firewall) (known bool, err error) {
+	grouper, ok := AsAt[Grouper](fw, ClusterScope)
+	if !ok {
+		return false, nil
+	}
+	groups, _, err := grouper.Groups(ctx)
+	if err != nil {
+		return true, err
+	}
+	at := slices.IndexFunc(groups, func(g Group) bool { return g.Name == s.Scope.Group })
+	if s.Absent = at < 0; !s.Absent {
+		s.Comment = groups[at].Comment
+	}
+	return true, nil
+}
+
+func (s *State) readIPSets(ctx context.Context, fw Firewall) error {
+	setter, ok := AsAt[IPSetter](fw, s.Scope.Kind)
+	if !ok {
+		return nil
+	}
+	sets, digest, err := setter.IPSets(ctx, s.Scope)
+	if err != nil {
+		return err
+	}
+	s.Digests.IPSets = digest
+	editor, has := AsAt[IPSetMemberEditor](fw, s.Scope.Kind)
+	for _, set := range sets {
+		one := IPSetState{IPSet: set}
+		if has {
+			one.Members, one.Digest, err = editor.IPSetMembers(ctx, s.Scope, set.Name)
+			if isNotFound(err) {
+				continue
+			} else if err != nil {
+				return err
+			}
+		}
+		s.IPSets = append(s.IPSets, one)
+	}
+	return nil
+}
+
+func isNotFound(err error) bool {
+	var e *plugin.Error
+	return errors.As(err, &e) && e.Kind == plugin.NotFound
+}
+
+// Check refuses a state that none can be, as Invalid with the field: a scope that is none, a rule or a name that CheckRule or CheckName
+// refuses, two of one name, or something in a group that is absent. Rules stand at their positions, from 0 on.
+func (s State) Check() error {
+	if !ValidScope(s.Scope) {
+		return Invalid(FieldScope, "%.40q is no scope with what it needs and nothing else", string(s.Scope.Kind))
+	}
+	if s.Absent && (s.Scope.Kind != GroupScope || !s.Equal(State{Scope: s.Scope, Absent: true})) {
+		return Invalid(FieldScope, "only a group can be absent, and has nothing then")
+	}
+	if err := CheckText(FieldComment, s.Comment, MaxComment); err != nil {
+		return err
+	}
+	for i, rule := range s.Rules {
+		if rule.Position != i {
+			return Invalid(FieldPosition, "rule %d stands at place %d of the list", rule.Position, i)
+		}
+		if err := CheckRule(rule); err != nil {
+			return err
+		}
+	}
+	seen := map[string]bool{}
+	for _, alias := range s.Aliases {
+		if err := checkNamed(seen, alias.Name, alias.Comment); err != nil {
+			return err
+		}
+		if err := checkCIDR(alias.CIDR); err != nil {
+			return err
+		}
+	}
+	clear(seen)
+	for _, set := range s.IPSets {
+		if err := checkNamed(seen, set.Name, set.Comment); err != nil {
+			return err
+		}
+		if err := set.checkMembers(); err != nil {
+			return err
+		}
+	}
+	return s.Options.check()
+}
+
+func checkNamed(seen map[string]bool, name, comment string) error {
+	if err := CheckName(FieldName, name); err != nil {
+		return err
+	}
+	if seen[name] {
+		return Invalid(FieldName, "there are two of the name %s", name)
+	}
+	seen[name] = true
+	return CheckText(FieldComment, comment, MaxComment)
+}
+
+func checkCIDR(text string) error {
+	if text == "" {
+		return Invalid(FieldCIDR, "it is missing")
+	}
+	return CheckText(FieldCIDR, text, MaxText)
+}
+
+func (s IPSetState) checkMembers() error {
+	seen := map[string]bool{}
+	for _, member := range s.Members {
+		if err := checkCIDR(member.CIDR); err != nil {
+			return err
+		}
+		if seen[member.CIDR] {
+			return Invalid(FieldCIDR, "the set %s has the member %.60q twice", s.Name, member.CIDR)
+		}
+		seen[member.CIDR] = true
+		if err := CheckText(FieldComment, member.Comment, MaxComment); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o Options) check() error {
+	for _, name := range OptionTexts() {
+		if err := CheckText(name, *o.Text(name), MaxText); err != nil {
+			return err
+		}
+	}
+	for name, policy := range map[string]string{
+		OptionPolicyIn: o.PolicyIn, OptionPolicyOut: o.PolicyOut, OptionPolicyForward: o.PolicyForward,
+	} {
+		if policy != "" && !slices.Contains(Policies(), policy) {
+			return Invalid(name, "it must be one of %s", strings.Join(Policies(), ", "))
+		}
+	}
+	for name, value := range o.Other {
+		if err := CheckName(FieldName, name); err != nil {
+			return err
+		}
+		if o.Text(name) != nil || o.Flag(name) != nil {
+			return Invalid(name, "it is none of the other options")
+		}
+		if err := CheckText(name, value, MaxText); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Equal reports whether two states are the same but for their digests. The order of rules counts, and that of all else does not.
+func (s State) Equal(other State) bool {
+	return s.Scope.Same(other.Scope) && s.Absent == other.Absent && s.Comment == other.Comment &&
+		slices.EqualFunc(s.Rules, other.Rules, sameRule) &&
+		slices.Equal(sorted(s.Aliases, Alias.key), sorted(other.Aliases, Alias.key)) &&
+		slices.EqualFunc(sorted(s.IPSets, IPSetState.key), sorted(other.IPSets, IPSetState.key), IPSetState.same) &&
+		s.Options.Equal(other.Options)
+}
+
+// Same reports whether two scopes are one. A guest is the same on whatever node it was last seen.
+func (s Scope) Same(other Scope) bool {
+	if s.Kind != other.Kind || s.Node != other.Node || s.Group != other.Group || (s.Guest == nil) != (other.Guest == nil) {
+		return false
+	}
+	return s.Guest == nil || s.Guest.Kind == other.Guest.Kind && s.Guest.ID == other.Guest.ID && s.Guest.UID == other.Guest.UID
+}
+
+// sameRule compares rules by what they say: where they stand follows from the list.
+func sameRule(a, b Rule) bool {
+	a.Position, b.Position = 0, 0
+	return a == b
+}
+
+func (a Alias) key() string       { return a.Name }
+func (s IPSetState) key() string  { return s.Name }
+func (m IPSetMember) key() string { return m.CIDR }
+
+func (s IPSetState) same(other IPSetState) bool {
+	return s.IPSet == other.IPSet && slices.Equal(sorted(s.Members, IPSetMember.key), sorted(other.Members, IPSetMember.key))
+}
+
+func sorted[T any](list []T, key func(T) string) []T {
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, func(a, b T) int { return strings.Compare(key(a), key(b)) })
+	return list
+}
+
+// Equal reports whether two sets of options are the same but for their digest.
+func (o Options) Equal(other Options) bool {
+	for _, name := range OptionFlags() {
+		a, b := *o.Flag(name), *other.Flag(name)
+		if (a == nil) != (b == nil) || a != nil && *a != *b {
+			return false
+		}
+	}
+	for _, name := range OptionTexts() {
+		if *o.Text(name) != *other.Text(name) {
+			return false
+		}
+	}
+	return maps.Equal(o.Other, other.Other)
+}
