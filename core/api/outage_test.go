@@ -225,7 +225,7 @@ func TestReadingFromAKilledDatabase(t *testing.T) {
 		if op.Method == http.MethodGet && !op.Stream && !op.Spec.Public {
 			paths = append(paths, fill(op.Path,
 				map[string]string{"host_id": id(o.host), "vm_id": id(o.vm), "app_id": id(o.app), "job_id": id(o.job), "schedule_id": "1",
-					"node": "node1", "user_id": "1", "team_id": "1", "upid": "x"}))
+					"node": "node1", "group": "web", "pos": "0", "cidr": "192.0.2.9", "user_id": "1", "team_id": "1", "upid": "x"}))
 		}
 	}
 	ask := func(path string) *apitest.Answer {

@@ -107,7 +107,7 @@ func newFixtureOn(t *testing.T, url string, spec memdriver.Spec) *fixture {
 // newLoggedFixture is newFixtureOn with a log of the API.
 func newLoggedFixture(t *testing.T, url string, spec memdriver.Spec, log hclog.Logger) *fixture {
 	t.Helper()
-	h := &fixture{t: t, driver: memdriver.New(), bare: &atomic.Bool{}, firewalls: membackend.New()}
+	h := &fixture{t: t, driver: memdriver.New(), bare: &atomic.Bool{}, firewalls: membackend.NewEverywhere()}
 	h.cluster = h.driver.Add("pool.mem:8006", spec)
 	installed := selfupdatetest.New(t, "1.0.0")
 	installed.Publish("1.1.0", nil)
@@ -210,7 +210,7 @@ func TestGarbageOnRealStores(t *testing.T) {
 		Skip: []string{"log_out"}, // it would end the session of all that follow
 		Values: map[string]string{
 			"host_id": id(h.host), "vm_id": id(h.vm), "app_id": id(h.app), "job_id": id(h.job), "schedule_id": id(h.schedule), "session_id": "1",
-			"action": "start", "name": "none", "kind": "backup", "node": "node1",
+			"action": "start", "name": "none", "kind": "backup", "node": "node1", "group": "web", "pos": "0", "cidr": "192.0.2.9",
 			"page": "1", "per_page": "10",
 			"user_id": id(user.ID), "team_id": id(identitytest.Team(t, h.db, "blue")),
 		},

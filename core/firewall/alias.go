@@ -30,7 +30,9 @@ func (s *Store) aliases(on Scope) *listing[sdk.Alias] {
 			return rows, digest, err
 		},
 		show: func(rows []sdk.Alias, digest *string) any { return showEach(rows, digest, showAlias) },
-		tell: func(a sdk.Alias) map[string]any { return map[string]any{"name": a.Name, "cidr": a.CIDR, "comment": a.Comment} },
+		tell: func(a sdk.Alias) map[string]any {
+			return map[string]any{"name": a.Name, "cidr": a.CIDR, "comment": a.Comment}
+		},
 	}
 }
 

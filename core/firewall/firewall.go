@@ -7,6 +7,7 @@ package firewall
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/hostler/hostler/core/db"
@@ -16,6 +17,7 @@ import (
 	"github.com/hostler/hostler/sdk/endpoint"
 	sdk "github.com/hostler/hostler/sdk/firewall"
 	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // Backends gives the firewall backends of the installed plugins.
@@ -90,7 +92,16 @@ func askAs[A, T any](ctx context.Context, s *Store, as endpoint.Capability, on S
 				return question(ctx, able, on.at(ref))
 			})
 		})
-	return answer, host.UnknownNode(err)
+	return answer, atScope(host.UnknownNode(err), on)
+}
+
+// atScope tells apart what a backend has at other scopes only, where it said so itself.
+func atScope(err error, on Scope) error {
+	e, ok := errors.AsType[*plugin.Error](err)
+	if !ok || e.Kind != plugin.Unsupported || e.Field != sdk.FieldScope {
+		return err
+	}
+	return problem.New(problem.CodeUnsupportedAtScope, "%s", problem.From(err).Detail).With("scope", on.sdk.Kind).Because(err)
 }
 
 // require is problem capability_missing, unsupported or unsupported_at_scope where the firewall cannot be changed in the way of A. The

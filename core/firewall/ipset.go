@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/guest"
 	"github.com/hostler/hostler/core/host"
 	"github.com/hostler/hostler/core/problem"
 	sdk "github.com/hostler/hostler/sdk/firewall"
@@ -153,6 +154,9 @@ func (s *Store) AddIPSetMember(ctx context.Context, on Scope, set string, member
 
 // ChangeIPSetMember changes a member. Problems: not_found, and those of CreateAlias.
 func (s *Store) ChangeIPSetMember(ctx context.Context, on Scope, set, cidr string, change sdk.IPSetMemberChange) (IPSetMember, error) {
+	if change.NoMatch == nil && change.Comment == nil {
+		return IPSetMember{}, guest.NothingToChange()
+	}
 	var faults []problem.Fault
 	if change.Comment != nil {
 		faults = fault(sdk.CheckText(sdk.FieldComment, *change.Comment, sdk.MaxComment))

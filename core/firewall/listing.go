@@ -53,7 +53,7 @@ type edit[R any] struct {
 	before int
 	want   []R
 	at     int
-	send request
+	send   request
 }
 
 // request is what changes something. It is sent once, with a digest, and says when it is about to be.
@@ -83,7 +83,9 @@ func named(err error) error {
 	return err
 }
 
-func taken() *problem.Error { return problem.New(problem.CodeConflict, "there is one of that name already") }
+func taken() *problem.Error {
+	return problem.New(problem.CodeConflict, "there is one of that name already")
+}
 
 // begin reads the list and holds it against the digest that the caller has, where that is not empty.
 func (l *listing[R]) begin(ctx context.Context, digest string) (state[R], error) {

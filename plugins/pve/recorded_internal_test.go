@@ -144,7 +144,7 @@ func TestRecordedFirewallRefusals(t *testing.T) {
 		"__unknown_ipset": {plugin.Invalid, "source"}, "__ipset": {plugin.Invalid, "source"}, "__unknown_macro": {plugin.Invalid, "macro"},
 		"__bad_policy": {plugin.Invalid, "policy_in"}, "__delete_unknown": {plugin.Invalid, "bogus"},
 		"__unknown_param": {plugin.Invalid, "bogus"},
-		"__delete_type": {plugin.Invalid, "delete"}, "__forbidden": {plugin.Denied, ""},
+		"__delete_type":   {plugin.Invalid, "delete"}, "__forbidden": {plugin.Denied, ""},
 		"rules_1_500__issue-reports": {plugin.NotFound, "pos"},
 	}
 	seen := map[string]bool{}

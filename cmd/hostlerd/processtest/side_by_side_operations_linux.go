@@ -113,12 +113,6 @@ func sideRequests() []sideRequest {
 		{operation: "delete_backup", params: p{"backup_id": "999"}, pve: absent, lxd: absent},
 		{operation: "update_backup", params: p{"backup_id": "999"}, body: m{"protected": true}, pve: absent, lxd: absent},
 
-		{operation: "list_cluster_firewall_rules", pve: ok, lxd: unsupported},
-		{operation: "list_node_firewall_rules", pve: ok, lxd: unsupported},
-		{operation: "list_firewall_node_rules", pve: ok, lxd: unsupported}, // by its other path
-		{operation: "list_app_firewall_rules", pve: ok, lxd: unsupported},
-		{operation: "list_vm_firewall_rules", pve: ok, lxd: absent},
-
 		{operation: "get_cluster_summary", pve: ok, lxd: ok},
 		{operation: "list_nodes", pve: ok, lxd: ok},
 		{operation: "list_activity", pve: ok, lxd: ok},
@@ -154,7 +148,7 @@ func (s *sideBySide) operations(t *testing.T) {
 	}
 	api := &apitest.API{URL: s.service.Base, LogIn: callersOf(t, s.service)}
 	for _, host := range []sideHost{s.pveNames(t), s.lxdNames(t)} {
-		for _, request := range sideRequests() {
+		for _, request := range slices.Concat(sideRequests(), sideFirewallRequests()) {
 			o, declared := all[request.operation]
 			want := map[string]string{"pve": request.pve, "lxd": request.lxd}[host["driver"]]
 			if delete(unasked, request.operation); !declared {

@@ -24,6 +24,8 @@ type Act struct {
 	Method, Path, Body string
 	// Media is the media type of Body, where that is not JSON.
 	Media string
+	// Lacks says that the hypervisor has no such thing: 501, and nothing is asked of it.
+	Lacks bool
 	// Most is how many requests it may take besides those that follow tasks and those of polls; 0 for no bound.
 	Most int64
 }

@@ -157,9 +157,6 @@ func Acts() []Act {
 		{Operation: "patch_host", Method: "PATCH", Path: "/hosts/{host}", Body: `{"tls_fingerprint":"{fingerprint}"}`},
 		{Operation: "rotate_host_credentials", Method: "POST", Path: "/hosts/{host}/credentials",
 			Body: `{"capability":"monitoring","token_id":"{token}","token_secret":"{secret}"}`},
-		{Operation: "list_node_firewall_rules", Method: "GET", Path: "/firewall/nodes/{host}/pve1/rules"},
-		{Operation: "list_firewall_node_rules", Method: "GET", Path: "/firewall/node/{host}/pve1/rules"},
-		{Operation: "list_cluster_firewall_rules", Method: "GET", Path: "/firewall/cluster/{host}/rules"},
 		{Operation: "retry_job", Tokens: lifecycle, Method: "POST", Path: "/jobs/{job}/retry", Before: (*World).failedJob},
 		{Operation: "run_schedule", Tokens: lifecycle, Method: "POST", Path: "/schedules/{schedule}/run", Before: (*World).schedule},
 		{Operation: "run_backups", Tokens: backups, Method: "POST", Path: "/backups/run", Before: (*World).backup,
@@ -239,7 +236,6 @@ func Acts() []Act {
 			Act{Operation: "migrate_" + on, Tokens: lifecycle, Method: "POST", Path: path + "/migrate",
 				Body: `{"target_host_id":{host},"node":"{other_node}"}`},
 			Act{Operation: "get_" + on + "_config", Method: "GET", Path: path + "/config", Most: 1},
-			Act{Operation: "list_" + on + "_firewall_rules", Method: "GET", Path: path + "/firewall/rules", Most: 1},
 			Act{Operation: "list_" + on + "_snapshots", Method: "GET", Path: path + "/snapshots", Before: withSnapshot(on), Most: 1},
 			Act{Operation: "create_" + on + "_snapshot", Tokens: lifecycle, Method: "POST", Path: path + "/snapshots", Body: `{"name":"now"}`},
 			Act{Operation: "delete_" + on + "_snapshot", Tokens: lifecycle, Method: "DELETE", Path: path + "/snapshots/before",
@@ -248,7 +244,7 @@ func Acts() []Act {
 				Body: `{"confirm":"` + on + `"}`, Before: withSnapshot(on)},
 		)
 	}
-	return acts
+	return append(acts, firewallActs()...)
 }
 
 // formMedia is the media type of what form gives.

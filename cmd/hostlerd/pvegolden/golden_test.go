@@ -3,6 +3,7 @@ package pvegolden_test
 import (
 	"fmt"
 	"maps"
+	"net/http"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -78,10 +79,16 @@ func try(t *testing.T, a *pvegolden.Act, plain *pvesim.Cluster) (requests, privi
 	w := pvegolden.NewWorld(t, a.Tokens...)
 	w.Prepare(a)
 	done := w.Do(a)
+	stats := w.Stats()
+	if a.Lacks {
+		if done.Status != http.StatusNotImplemented || len(stats.Requests) > 0 {
+			t.Errorf("it should be refused, and nothing asked: %v %v", done, stats.Requests)
+		}
+		return a.Name() + ": 501\n", a.Name() + ": 501\n"
+	}
 	if !done.Good() {
 		t.Fatalf("with all privileges: %v", done)
 	}
-	stats := w.Stats()
 	cost := costOf(stats.Requests)
 	if cost.own > a.Most && a.Most > 0 {
 		t.Errorf("%d requests of its own, more than %d", cost.own, a.Most)

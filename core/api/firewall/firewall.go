@@ -62,7 +62,9 @@ func scopes(deps Deps) []declared {
 		{kind: "vm", one: "a VM", path: "/api/v1/vms/:vm_id/firewall", on: op.VM, role: identity.Operator, ours: never,
 			scope: ofGuest(deps.VMs)},
 		{kind: "cluster", one: "a cluster", path: "/api/v1/firewall/cluster/:host_id", on: op.Host, role: identity.Admin,
-			ours:  func(things string) bool { return things == "rules" || things == "options" || things == "log" || things == "refs" },
+			ours: func(things string) bool {
+				return things == "rules" || things == "options" || things == "log" || things == "refs"
+			},
 			scope: ofCluster},
 		{kind: "node", one: "a node", path: "/api/v1/firewall/nodes/:host_id/:node", alias: "/api/v1/firewall/node/:host_id/:node",
 			on: op.Node, role: identity.Admin, ours: never, scope: ofNode},

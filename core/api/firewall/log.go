@@ -104,6 +104,7 @@ func (h handlers) log(ctx context.Context, in *logInput) (*logOutput, error) {
 type followLogInput struct {
 	LogFilter
 	Start int    `query:"start" default:"-1" minimum:"-1" maximum:"2147483647" doc:"Lines that are left out at the beginning; -1 for all that are there"`
+	Limit int    `query:"limit" default:"0" minimum:"0" maximum:"1000000" doc:"The stream ends after so many lines; 0 for no such end"`
 	Last  string `header:"Last-Event-ID" maxLength:"10" pattern:"^[0-9]*$" doc:"The number of the last line that was seen; it goes before start"`
 }
 
@@ -138,10 +139,13 @@ func (h handlers) followLog(ctx context.Context, in *followLogInput, out *op.Eve
 	if err := out.Open(); err != nil {
 		return err
 	}
-	for {
+	for sent := 0; ; {
 		for _, line := range w.Lines {
 			if err := out.Send(strconv.Itoa(line.N), "line", line); err != nil {
 				return err
+			}
+			if sent++; sent == in.Limit {
+				return nil
 			}
 		}
 		if f.Start = w.Next; w.Total >= 0 && w.Total < w.Next {

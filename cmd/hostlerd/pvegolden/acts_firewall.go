@@ -1,0 +1,97 @@
+package pvegolden
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/hostler/hostler/plugins/pve/pvesim"
+)
+
+// firewalled gives the cluster, its first node and both guests a firewall each: two rules, and where there are names, an alias and two IP
+// sets that nothing names; the cluster has a group with two rules and one without.
+func (w *World) firewalled() {
+	w.t.Helper()
+	rules := []pvesim.FirewallRule{
+		{Type: "in", Action: "ACCEPT", Enable: true, Proto: "tcp", Dport: "22"}, {Type: "in", Action: "DROP", Comment: "all else"},
+	}
+	node := pvesim.FirewallConfig{Rules: rules}
+	guest := pvesim.FirewallConfig{Rules: rules, Aliases: []pvesim.FirewallAlias{{Name: "old", CIDR: "192.0.2.6"}},
+		IPSets: []pvesim.FirewallIPSet{{Name: "old", Members: []pvesim.FirewallMember{{CIDR: "192.0.2.0/24"}}}, {Name: "spare"}}}
+	cluster := guest
+	cluster.Groups = []pvesim.SecurityGroup{{Name: "web", Rules: rules}, {Name: "spare"}}
+	all := map[pvesim.FirewallScope]pvesim.FirewallConfig{pvesim.FirewallCluster: cluster, pvesim.FirewallNode("pve1"): node}
+	lines := []string{"0 6 PVEFW-HOST-IN 01/Mar/2026:12:00:00 +0000 policy DROP: IN=vmbr0 SRC=198.51.100.7 DST=192.0.2.10 PROTO=TCP SPT=5 DPT=22"}
+	for _, name := range []string{"vm", "app"} {
+		all[pvesim.FirewallGuest(w.VMID(name))] = guest
+		lines = append(lines, strings.Replace(lines[0], "0 6 PVEFW-HOST-IN", strconv.Itoa(w.VMID(name))+" 6 tap-IN", 1))
+	}
+	if err := w.SetFirewalls(all); err != nil {
+		w.t.Fatal(err)
+	}
+	for _, on := range []string{"pve1", "pve2"} {
+		if err := w.AppendFirewallLog(on, lines...); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+}
+
+// firewallActs are those of each scope.
+func firewallActs() (acts []Act) {
+	for _, scope := range []struct {
+		word, path string
+		// names says that the scope has aliases and IP sets, and log that it has a log.
+		names, log, options bool
+	}{
+		{"vm_firewall", "/vms/{vm}/firewall", true, true, true}, {"app_firewall", "/apps/{app}/firewall", true, true, true},
+		{"cluster_firewall", "/firewall/cluster/{host}", true, false, true},
+		{"node_firewall", "/firewall/nodes/{host}/pve1", false, true, true},
+		{"firewall_node", "/firewall/node/{host}/pve1", false, true, true},
+		{"group_firewall", "/firewall/cluster/{host}/groups/web", false, false, false},
+	} {
+		add := func(has bool, id, method, path, body string) {
+			a := Act{Operation: strings.Replace(id, "%", scope.word, 1), Method: method, Path: scope.path + path, Body: body,
+				Before: (*World).firewalled, Lacks: !has}
+			if method != "GET" {
+				a.Tokens = lifecycle
+			}
+			acts = append(acts, a)
+		}
+		add(true, "list_%_rules", "GET", "/rules", "")
+		add(true, "create_%_rule", "POST", "/rules", `{"type":"in","action":"ACCEPT"}`)
+		add(true, "change_%_rule", "PUT", "/rules/1", `{"enable":1,"delete":"comment"}`)
+		add(true, "move_%_rule", "PUT", "/rules/1/move", `{"moveto":0}`)
+		add(true, "delete_%_rule", "DELETE", "/rules/1", "")
+		add(scope.names, "list_%_aliases", "GET", "/aliases", "")
+		add(scope.names, "create_%_alias", "POST", "/aliases", `{"name":"made","cidr":"192.0.2.7"}`)
+		add(scope.names, "change_%_alias", "PUT", "/aliases/old", `{"cidr":"192.0.2.8"}`)
+		add(scope.names, "delete_%_alias", "DELETE", "/aliases/old?confirm=old", "")
+		add(scope.names, "list_%_ipsets", "GET", "/ipsets", "")
+		add(scope.names, "create_%_ipset", "POST", "/ipsets", `{"name":"made"}`)
+		add(scope.names, "delete_%_ipset", "DELETE", "/ipsets/spare?confirm=spare", "")
+		add(scope.names, "list_%_ipset_members", "GET", "/ipsets/old/members", "")
+		add(scope.names, "add_%_ipset_member", "POST", "/ipsets/old/members", `{"cidr":"198.51.100.7"}`)
+		add(scope.names, "change_%_ipset_member", "PUT", "/ipsets/old/members/192.0.2.0/24", `{"comment":"text"}`)
+		add(scope.names, "remove_%_ipset_member", "DELETE", "/ipsets/old/members/192.0.2.0/24", "")
+		if !scope.options {
+			continue
+		}
+		add(true, "get_%_options", "GET", "/options", "")
+		add(true, "change_%_options", "PUT", "/options", `{"enable":1}`)
+		add(scope.log, "read_%_log", "GET", "/log", "")
+		add(scope.log, "follow_%_log", "GET", "/log/stream?start=0&limit=1", "")
+		add(scope.names, "list_%_refs", "GET", "/refs", "")
+	}
+	groups := "/firewall/cluster/{host}/groups"
+	return append(acts,
+		Act{Operation: "list_firewall_groups", Method: "GET", Path: groups, Before: (*World).firewalled, Most: 1},
+		Act{Operation: "create_firewall_group", Tokens: lifecycle, Method: "POST", Path: groups, Before: (*World).firewalled,
+			Body: `{"group":"made"}`},
+		Act{Operation: "delete_firewall_group", Tokens: lifecycle, Method: "DELETE", Path: groups + "/spare?confirm=spare",
+			Before: (*World).firewalled},
+		Act{Operation: "list_firewall_macros", Method: "GET", Path: "/firewall/cluster/{host}/macros", Most: 1},
+		Act{Operation: "create_vm_firewall_rule", Case: "at a place, switched on", Tokens: lifecycle, Method: "POST",
+			Path: "/vms/{vm}/firewall/rules", Before: (*World).firewalled, Body: `{"type":"in","action":"ACCEPT","enable":1,"pos":2}`},
+		Act{Operation: "delete_cluster_firewall_alias", Case: "asking where it is used", Tokens: lifecycle, Method: "DELETE",
+			Path: "/firewall/cluster/{host}/aliases/old", Before: (*World).firewalled},
+	)
+}

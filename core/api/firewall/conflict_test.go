@@ -1,0 +1,181 @@
+package firewall_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/hostler/hostler/core/api/apitest"
+	sdk "github.com/hostler/hostler/sdk/firewall"
+)
+
+// editor is one change of a list that an editor makes with the digest of what was read; %s stands for it.
+type editor struct{ method, path, body string }
+
+// lists are the lists of a scope, each with every operation that changes it, and how the endpoint is before.
+func lists(kind sdk.ScopeKind) map[string][]editor {
+	all := map[string][]editor{"/rules": {
+		{"POST", "/rules", `{"type":"in","action":"DROP","comment":"made","digest":"%s"}`},
+		{"POST", "/rules", `{"type":"in","action":"DROP","comment":"placed","enable":1,"pos":2,"digest":"%s"}`},
+		{"PUT", "/rules/0", `{"comment":"changed","digest":"%s"}`},
+		{"PUT", "/rules/0/move", `{"moveto":2,"digest":"%s"}`},
+		{"DELETE", "/rules/0?digest=%s", ""},
+	}}
+	if kind != sdk.GroupScope {
+		all["/options"] = []editor{
+			{"PUT", "/options", `{"policy_in":"DROP","digest":"%s"}`}, {"PUT", "/options", `{"delete":"enable","digest":"%s"}`},
+		}
+	}
+	if kind == sdk.ClusterScope || kind == sdk.GuestScope {
+		all["/aliases"] = []editor{
+			{"POST", "/aliases", `{"name":"made","cidr":"192.0.2.7","digest":"%s"}`},
+			{"PUT", "/aliases/old", `{"cidr":"192.0.2.8","digest":"%s"}`},
+			{"DELETE", "/aliases/old?digest=%s", ""},
+		}
+		all["/ipsets"] = []editor{
+			{"POST", "/ipsets", `{"name":"made","digest":"%s"}`}, {"DELETE", "/ipsets/spare?digest=%s", ""},
+		}
+		all["/ipsets/old/members"] = []editor{
+			{"POST", "/ipsets/old/members", `{"cidr":"198.51.100.7","digest":"%s"}`},
+			{"PUT", "/ipsets/old/members/198.51.100.0/24", `{"comment":"changed","digest":"%s"}`},
+			{"DELETE", "/ipsets/old/members/198.51.100.0%%2F24?digest=%s", ""},
+		}
+	}
+	if kind == sdk.ClusterScope {
+		all["/groups"] = []editor{
+			{"POST", "/groups", `{"group":"made","digest":"%s"}`}, {"DELETE", "/groups/spare?digest=%s", ""},
+		}
+	}
+	return all
+}
+
+// furnish brings a scope to what lists need, and takes away what they make.
+func (l *lab) furnish(s place) {
+	l.t.Helper()
+	ctx, fw := l.t.Context(), l.direct
+	l.firewall.SetRules(s.sdk, named("first"), named("second"), named("third"))
+	on := true
+	ok := func(errs ...error) {
+		l.t.Helper()
+		if err := errors.Join(errs...); err != nil {
+			l.t.Fatal(err)
+		}
+	}
+	if s.sdk.Kind != sdk.GroupScope {
+		ok(fw.ChangeOptions(ctx, s.sdk, sdk.OptionsChange{Set: sdk.Options{Enable: &on, PolicyIn: "REJECT"}}))
+	}
+	if s.sdk.Kind == sdk.ClusterScope || s.sdk.Kind == sdk.GuestScope {
+		for _, name := range []string{"made", "old", "spare"} { // they may be there
+			_ = fw.DeleteAlias(ctx, s.sdk, name, "")
+			_ = fw.DeleteIPSet(ctx, s.sdk, name, true, "")
+		}
+		ok(fw.CreateAlias(ctx, s.sdk, sdk.Alias{Name: "old", CIDR: "192.0.2.6"}, ""), fw.CreateIPSet(ctx, s.sdk, sdk.IPSet{Name: "old"}, ""),
+			fw.CreateIPSet(ctx, s.sdk, sdk.IPSet{Name: "spare"}, ""),
+			fw.AddIPSetMember(ctx, s.sdk, "old", sdk.IPSetMember{CIDR: "198.51.100.0/24"}, ""))
+	}
+	if s.sdk.Kind == sdk.ClusterScope {
+		_, _ = fw.DeleteGroup(ctx, "made", ""), fw.DeleteGroup(ctx, "spare", "")
+		ok(fw.CreateGroup(ctx, sdk.Group{Name: "spare"}, ""))
+	}
+}
+
+// current is what a list says now, with its digest.
+func (l *lab) current(url string) (text, digest string) {
+	l.t.Helper()
+	l.Run(l.t, apitest.Scenario{Name: "GET " + url, Method: "GET", URL: "/api/v1/" + url, As: apitest.Viewer, Status: 200,
+		After: func(_ *testing.T, a *apitest.Answer) {
+			text = strings.TrimSpace(string(a.Body))
+			if _, rest, found := strings.Cut(text, `"digest":"`); found {
+				digest, _, _ = strings.Cut(rest, `"`)
+			}
+		}})
+	return text, digest
+}
+
+func (l *lab) edit(s place, e editor, digest string, status int, code string, contains ...string) {
+	l.t.Helper()
+	with := func(text string) string {
+		return strings.ReplaceAll(strings.ReplaceAll(text, "%s", digest), "%%", "%")
+	}
+	l.Ask(l.t, e.method, s.path+with(e.path), with(e.body), as(s.least), status, code, contains...)
+}
+
+// Two editors have read the same list. Whichever comes second, with whatever operation, gets 409 with what is there now, and the first
+// one's change stays.
+func TestTwoEditorsOfEachList(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	for _, s := range l.scopes() {
+		if s.word == "firewall_node" || s.word == "app_firewall" { // the same as node and VM
+			continue
+		}
+		for list, editors := range lists(s.sdk.Kind) {
+			for i, first := range editors {
+				for j, second := range editors {
+					if s.sdk.Kind != sdk.GuestScope && i != j && i != 0 { // all pairs at one kind of scope will do
+						continue
+					}
+					l.furnish(s)
+					_, digest := l.current(s.path + list)
+					l.edit(s, first, digest, 200, "")
+					now, after := l.current(s.path + list)
+					if after == digest {
+						t.Errorf("%s%s: %s %s changes no digest", s.word, list, first.method, first.path)
+					}
+					has := []string{`"current":` + now}
+					if after != "" { // an empty list has one that its rows cannot tell
+						has = append(has, `"digest":"`+after+`"`)
+					}
+					l.edit(s, second, digest, 409, "digest_conflict", has...)
+					if then, _ := l.current(s.path + list); then != now {
+						t.Errorf("%s: %s %s was lost to %s %s:\n%s\n%s", s.word, first.method, first.path, second.method, second.path, now, then)
+					}
+				}
+			}
+		}
+	}
+}
+
+// Who comes in between the reading and the sending of a change is not overwritten either, whether the change names a digest or not.
+func TestEditorInBetween(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	methods := map[string]string{"POST /rules": "CreateRule", "PUT /rules/0": "ChangeRule", "PUT /rules/0/move": "MoveRule",
+		"DELETE /rules/0?digest=%s": "DeleteRule"}
+	s := l.scopes()[0]
+	for _, e := range lists(s.sdk.Kind)["/rules"] {
+		method := methods[e.method+" "+e.path]
+		for _, digested := range []bool{true, false} {
+			l.furnish(s)
+			digest := l.digest(s.path + "/rules")
+			if !digested {
+				e = editor{e.method, strings.TrimSuffix(e.path, "?digest=%s"), strings.Replace(e.body, `,"digest":"%s"`, "", 1)}
+			}
+			l.firewall.Before(func(called string) {
+				if called == method {
+					l.firewall.Before(nil)
+					l.firewall.SetRules(s.sdk, named("theirs"), named("first"))
+				}
+			})
+			l.edit(s, e, digest, 409, "digest_conflict", `"current":[{"pos":0`, `"comment":"theirs"`)
+			l.wantOrder(method, s.path, "theirs first")
+		}
+	}
+}
+
+// A digest is given to nobody who cannot know the list that it is of: somebody else's change comes right after the caller's own.
+func TestEditorRightAfter(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	s := l.scopes()[0]
+	reads := 0
+	l.firewall.Before(func(called string) {
+		if called == "Rules" {
+			if reads++; reads == 2 {
+				l.firewall.Before(nil)
+				l.firewall.SetRules(s.sdk, named("theirs"), named("first"), named("second"))
+			}
+		}
+	})
+	l.Ask(t, "DELETE", s.path+"/rules/2", "", apitest.Operator, 200, "", `"digest":null`, `"pos":null`, "changed by somebody else")
+}
