@@ -2,10 +2,12 @@ package main_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -18,12 +20,13 @@ import (
 	"github.com/hostler/hostler/plugins/pve/pvesim"
 	"github.com/hostler/hostler/plugins/pve/pvesim/pvesimtest"
 	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/firewall"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // start builds the program and starts it as the service does.
-func start(t *testing.T) (*hypervisor.Client, int) {
+func start(t *testing.T) (*plugin.Connection, int) {
 	t.Helper()
 	binary := filepath.Join(t.TempDir(), "hostler-plugin-pve")
 	cmd := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-o", binary, ".")
@@ -49,17 +52,14 @@ func start(t *testing.T) (*hypervisor.Client, int) {
 	if err != nil || len(served) != 2 || served[0].Kind != plugin.KindHypervisor || served[1].Kind != plugin.KindFirewall {
 		t.Fatalf("it serves %+v, %v", served, err)
 	}
-	driver := hypervisor.NewClient(conn)
-	if _, err := driver.Info(t.Context()); err != nil {
-		t.Fatal("asking for the info:", err)
-	}
-	return driver, client.ReattachConfig().Pid
+	return conn, client.ReattachConfig().Pid
 }
 
 // TestTenThousandGuestsInLittleMemory polls a large cluster through the real process.
 func TestTenThousandGuestsInLittleMemory(t *testing.T) {
 	t.Parallel()
-	driver, pid := start(t)
+	conn, pid := start(t)
+	driver := hypervisor.NewClient(conn)
 	info, err := driver.Info(t.Context())
 	if want := hypervisor.Abilities(&pve.Driver{}, &pve.Host{}); err != nil || info.Name != "pve" || !slices.Equal(info.Abilities, want) {
 		t.Fatalf("info is %+v, %v", info, err)
@@ -90,6 +90,69 @@ func TestTenThousandGuestsInLittleMemory(t *testing.T) {
 	t.Logf("resident memory of the plugin after ten inventories of 10,000 guests: %d MiB", memory>>20)
 	if memory > 60<<20 {
 		t.Errorf("the plugin takes %d MiB", memory>>20)
+	}
+}
+
+// TestFirewallThroughTheProcess edits a firewall through the real process; refusals come with the field, the privilege and the command.
+func TestFirewallThroughTheProcess(t *testing.T) {
+	t.Parallel()
+	conn, _ := start(t)
+	cluster := pvesimtest.Start(t, pvesim.Options{Guests: -1, Recommended: true})
+	backend, ctx := firewall.NewClient(conn), t.Context()
+	info, err := backend.Info(ctx)
+	if want, _ := firewall.Describe(ctx, pve.NewBackend(nil), (*pve.Firewall)(nil)); err != nil || !reflect.DeepEqual(info, want) {
+		t.Fatalf("info is %+v, %v, want %+v", info, err, want)
+	}
+	open := func(capability endpoint.Capability) firewall.Firewall {
+		token := cluster.Tokens()[string(capability)]
+		fw, err := backend.Open(ctx, endpoint.Target{
+			Address: strings.TrimPrefix(cluster.URL(""), "https://"), Fingerprint: cluster.Fingerprint(""), AllowLocal: true,
+			Credential: endpoint.Credential{Capability: capability, ID: token.ID, Secret: plugin.Secret(token.Secret)},
+		})
+		must(t, err)
+		return fw
+	}
+	on := firewall.Scope{Kind: firewall.ClusterScope}
+	all := open(endpoint.Lifecycle).(interface {
+		firewall.RuleEditor
+		firewall.RuleMover
+		firewall.Aliaser
+		firewall.IPSetter
+		firewall.IPSetMemberEditor
+		firewall.Optioner
+		firewall.Grouper
+	})
+	must(t, all.CreateAlias(ctx, on, firewall.Alias{Name: "office", CIDR: "192.0.2.1"}, ""))
+	must(t, all.CreateIPSet(ctx, on, firewall.IPSet{Name: "web"}, ""))
+	must(t, all.AddIPSetMember(ctx, on, "web", firewall.IPSetMember{CIDR: "office"}, ""))
+	must(t, all.CreateGroup(ctx, firewall.Group{Name: "web"}, ""))
+	at, digest, err := all.CreateRule(ctx, on, firewall.Rule{Direction: "in", Action: "ACCEPT", Source: "+web"}, "")
+	if err != nil || at != 0 || digest == "" {
+		t.Fatalf("position %d, digest %q, %v", at, digest, err)
+	}
+	must(t, all.MoveRule(ctx, on, 0, 1, digest))
+	err = all.DeleteRule(ctx, on, 1, digest)
+	var e *plugin.Error
+	if !errors.As(err, &e) || e.Kind != plugin.Conflict || e.Field != firewall.FieldDigest {
+		t.Errorf("a digest from before: %+v", err)
+	}
+	reads := open(endpoint.Monitoring)
+	usage, err := reads.(firewall.UsageFinder).Usage(ctx, on, firewall.IPSetObject, "web")
+	if err != nil || len(usage.Places) != 1 || usage.Places[0].Position != 1 || usage.Incomplete != "" {
+		t.Errorf("usage is %+v, %v", usage, err)
+	}
+	group := firewall.Scope{Kind: firewall.GroupScope, Group: "web"}
+	_, _, err = reads.(firewall.RuleEditor).CreateRule(ctx, group, firewall.Rule{Direction: "in", Action: "DROP"}, "")
+	if !errors.As(err, &e) || e.Kind != plugin.Denied || !slices.Equal(e.Missing, []string{"Sys.Modify"}) || e.Path != "/" ||
+		e.Remedy != "pveum role modify ServiceAudit --append 1 --privs Sys.Modify" {
+		t.Errorf("a token that may only read: %+v", err)
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hostler/hostler/plugins/pve/pveapi"
 	"github.com/hostler/hostler/sdk/firewall"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 var _ firewall.Grouper = (*Firewall)(nil)
@@ -74,10 +75,14 @@ func (f *Firewall) ChangeGroup(ctx context.Context, name string, change firewall
 	if change.Comment != nil {
 		form.Set("comment", *change.Comment)
 	}
-	return f.changeGroups(ctx, func() error {
+	err := f.changeGroups(ctx, func() error {
 		_, err := f.host.api.Post(ctx, groupsPath, withDigest(form, change.Digest), nil)
 		return err
 	})
+	if e, refused := asError(err); refused && e.Kind == plugin.Invalid && e.Field == firewall.FieldName && change.Rename != "" {
+		e.Field = firewall.FieldRename // the hypervisor has it the other way round
+	}
+	return err
 }
 
 // DeleteGroup implements firewall.Grouper. The hypervisor deletes one that is not there, too, and looks at no digest: so the list is read

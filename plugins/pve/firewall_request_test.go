@@ -10,6 +10,7 @@ import (
 
 	"github.com/hostler/hostler/plugins/pve"
 	"github.com/hostler/hostler/plugins/pve/pvesim"
+	"github.com/hostler/hostler/plugins/pve/pvetest"
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/firewall"
 	"github.com/hostler/hostler/sdk/plugin"
@@ -250,6 +251,45 @@ func TestFirewallRequests(t *testing.T) {
 			if got := requests.Load() - before; got != want {
 				t.Errorf("%s at %s: %d requests, want %d", c.name, on.Kind, got, want)
 			}
+		}
+	}
+}
+
+// TestEveryFirewallRequestIsInTheSchema goes through all that the backend can ask for, for VMs and containers.
+func TestEveryFirewallRequestIsInTheSchema(t *testing.T) {
+	t.Parallel()
+	schema := pvetest.LoadSchema(t)
+	w := newFirewalls(t, pvesim.Options{})
+	c := &checker{t: t, schema: schema, next: w.Node(w.NodeNames()[0]), seen: map[string]bool{}}
+	server := serveTLS(t, c)
+	target := w.target(endpoint.Lifecycle, w.AdminToken())
+	target.Address, target.Fingerprint = server.Listener.Addr().String(), endpoint.Fingerprint(server.Certificate())
+	fw := w.openFirewall(t, target)
+	scopes := append(w.scopesOfEveryKind(t), guestScope(w.guest(t, pvesim.GuestSpec{Type: pvesim.LXC})))
+	must(t, "setting rules", w.SetFirewallRules(pvesim.FirewallGuest(vmid(t, w.ref(t, w.Cluster.Guests()[1]))),
+		pvesim.FirewallRule{Type: "in", Action: "DROP"}, pvesim.FirewallRule{Type: "out", Action: "DROP"}))
+	options := everyOption()
+	for _, on := range scopes {
+		for _, call := range firewallCalls(t, fw) {
+			if call.at(on.Kind) {
+				must(t, call.name+" at "+string(on.Kind), call.call(t.Context(), fw, on))
+			}
+		}
+		if set, has := options[on.Kind]; has {
+			must(t, "setting all options", fw.ChangeOptions(t.Context(), on, firewall.OptionsChange{Set: set}))
+		}
+	}
+	_, err := fw.Usage(t.Context(), clusterScope, firewall.AliasObject, "web")
+	must(t, "asking for the usage", err)
+	for _, m := range schema.Methods() {
+		single := m.Method == http.MethodGet && strings.HasSuffix(m.Path, "}") // one row of a list
+		set := strings.HasSuffix(m.Path, "/{name}") && strings.Contains(m.Path, "ipset") || strings.HasSuffix(m.Path, "/{group}")
+		index := strings.HasSuffix(m.Path, "/firewall")
+		if !strings.Contains(m.Path, "/firewall") || strings.Contains(m.Path, "/sdn/") || index || single && !set {
+			continue
+		}
+		if !c.seen[m.Method+" "+m.Path] {
+			t.Errorf("%s %s was not asked for", m.Method, m.Path)
 		}
 	}
 }

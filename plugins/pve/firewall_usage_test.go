@@ -138,8 +138,9 @@ func TestFirewallUsageSaysWhatItDidNotSee(t *testing.T) {
 	if got := tell(fw, "node pve3 is offline"); len(got) != 3 {
 		t.Errorf("the places are %q", got)
 	}
+	ofContainer := func(p firewall.Place) bool { return p.Scope.Guest != nil && p.Scope.Guest.ID == string(container.ID) }
 	if usage, err := fw.Usage(t.Context(), clusterScope, firewall.IPSetObject, "web"); err != nil ||
-		!slices.ContainsFunc(usage.Places, func(p firewall.Place) bool { return p.Scope.Guest != nil && p.Scope.Guest.ID == string(container.ID) }) {
+		!slices.ContainsFunc(usage.Places, ofContainer) {
 		t.Errorf("the guest of a node that is away is not among %+v, %v", usage.Places, err)
 	}
 	canceled, cancel := context.WithCancel(t.Context())
@@ -147,7 +148,8 @@ func TestFirewallUsageSaysWhatItDidNotSee(t *testing.T) {
 	if _, err := fw.Usage(canceled, clusterScope, firewall.GroupObject, "web"); err == nil {
 		t.Error("a usage that nobody waits for has no error")
 	}
-	w.fault(t, pvesim.Fault{Kind: pvesim.FaultStatus, Match: pvesim.Match{Path: path}, Status: 401, Reason: "Authentication failed!", Times: 1})
+	refused := pvesim.Fault{Kind: pvesim.FaultStatus, Match: pvesim.Match{Path: path}, Status: 401, Reason: "No ticket", Times: 1}
+	w.fault(t, refused)
 	_, err := fw.Usage(t.Context(), clusterScope, firewall.GroupObject, "web")
 	wantKind(t, err, plugin.TokenRejected)
 }

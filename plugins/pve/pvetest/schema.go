@@ -130,10 +130,12 @@ func (s *Schema) Find(method, path string) (*Method, map[string]string) {
 	return best, vals
 }
 
-// rest is the parameter that takes all that is left of a path: the name of a volume, which has slashes.
+// rest is the parameter that takes all that is left of a path: the name of a volume, or a network, which have slashes.
 func (m *Method) rest() string {
-	if strings.HasSuffix(m.Path, "/content/{volume}") {
-		return "volume"
+	for _, name := range []string{"volume", "cidr"} {
+		if strings.HasSuffix(m.Path, "/{"+name+"}") {
+			return name
+		}
 	}
 	return ""
 }
