@@ -11,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/hostler/hostler/plugins/pve/pveapi"
 	"github.com/hostler/hostler/sdk/firewall"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	"github.com/hostler/hostler/sdk/plugin"
@@ -25,8 +26,8 @@ const (
 )
 
 // Usage implements firewall.UsageFinder. What a guest has is named by the guest alone. What the cluster has may be named anywhere: by its
-// own rules, sets and groups, those of its nodes, and those of the guests that the token is shown. That takes a request for each list of
-// rules and each set, usageRequests in all at most. Rules of virtual networks are not looked at.
+// own rules, sets and groups, those of its nodes and virtual networks, and those of the guests that the token is shown. That takes a
+// request for each list of rules and each set, usageRequests in all at most.
 func (f *Firewall) Usage(ctx context.Context, scope firewall.Scope, kind firewall.ObjectKind, name string) (firewall.Usage, error) {
 	if _, err := objectsOf(scope); err != nil {
 		return firewall.Usage{}, err
@@ -180,6 +181,7 @@ func (s *usageSearch) elsewhere(ctx context.Context) (looks []look, err error) {
 		scope := firewall.Scope{Kind: firewall.GuestScope, Guest: &guests[i]}
 		looks, sets = append(looks, rules(scope)), append(sets, s.own(scope)...)
 	}
+	looks = append(looks, look{"the rules of virtual networks", s.networks})
 	return append(looks, sets...), nil
 }
 
@@ -259,29 +261,73 @@ func (s *usageSearch) rules(ctx context.Context, scope firewall.Scope) (places [
 		return nil, err
 	}
 	for _, rule := range rules {
-		texts := []string{rule.Source, rule.Destination}
-		if s.kind == firewall.GroupObject {
-			if rule.Direction == firewall.DirectionGroup && rule.Action == s.name {
-				places = append(places, s.rulePlace(scope, rule, rule.Action))
-			}
-			continue
+		text, err := s.namedBy(ctx, scope, rule)
+		if err != nil {
+			return places, err
 		}
-		for _, text := range texts {
-			named, err := s.names(ctx, scope, text)
-			if err != nil {
-				return places, err
-			}
-			if named {
-				places = append(places, s.rulePlace(scope, rule, text))
-				break
-			}
+		if text != "" {
+			places = append(places, firewall.Place{Scope: scope, Kind: firewall.RulePlace, Position: rule.Position, Text: oneLine(text)})
 		}
 	}
 	return places, nil
 }
 
-func (s *usageSearch) rulePlace(scope firewall.Scope, rule firewall.Rule, text string) firewall.Place {
-	return firewall.Place{Scope: scope, Kind: firewall.RulePlace, Position: rule.Position, Text: oneLine(text)}
+// namedBy is how a rule names the object; empty when it does not.
+func (s *usageSearch) namedBy(ctx context.Context, scope firewall.Scope, rule firewall.Rule) (string, error) {
+	if s.kind == firewall.GroupObject {
+		if rule.Direction == firewall.DirectionGroup && rule.Action == s.name {
+			return rule.Action, nil
+		}
+		return "", nil
+	}
+	for _, text := range []string{rule.Source, rule.Destination} {
+		if named, err := s.names(ctx, scope, text); named || err != nil {
+			return text, err
+		}
+	}
+	return "", nil
+}
+
+// networks are the rules of virtual networks that name the object of the cluster. Networks are no scope, and older releases have no rules
+// of theirs.
+func (s *usageSearch) networks(ctx context.Context) (places []firewall.Place, err error) {
+	if err := s.spend(); err != nil {
+		return nil, err
+	}
+	var rows []struct {
+		Name pveapi.Text `json:"vnet"`
+	}
+	_, err = s.f.host.api.Get(ctx, "/cluster/sdn/vnets", nil, &rows)
+	for _, row := range rows {
+		if err := s.spend(); err != nil {
+			return places, err
+		}
+		path, err := pveapi.Path("cluster", "sdn", "vnets", string(row.Name), "firewall", "rules")
+		if err != nil {
+			continue // of a network without a name
+		}
+		rules, err := s.f.ruleRows(ctx, place{path: path})
+		if plugin.KindOf(err) == plugin.Unsupported {
+			return places, nil
+		}
+		if err = s.bearable(ctx, "the rules of the virtual network "+string(row.Name), err); err != nil {
+			return places, err
+		}
+		for i, found := range rules {
+			text, err := s.namedBy(ctx, s.of, found.rule(i))
+			if err != nil {
+				return places, err
+			}
+			if text != "" {
+				text = fmt.Sprintf("rule %d of the virtual network %s: %s", i, row.Name, text)
+				places = append(places, firewall.Place{Scope: s.of, Kind: firewall.OtherPlace, Text: oneLine(text)})
+			}
+		}
+	}
+	if plugin.KindOf(err) == plugin.Unsupported {
+		err = nil
+	}
+	return places, err
 }
 
 // groups are the rules of groups that name the object.

@@ -3,6 +3,8 @@ package pve_test
 import (
 	"context"
 	"fmt"
+	"io"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -154,6 +156,38 @@ func TestFirewallUsageSaysWhatItDidNotSee(t *testing.T) {
 	wantKind(t, err, plugin.TokenRejected)
 }
 
+// TestFirewallUsageInVirtualNetworks puts two of them before the simulator, which has none: one with rules, and one that cannot be read.
+func TestFirewallUsageInVirtualNetworks(t *testing.T) {
+	t.Parallel()
+	w := newFirewalls(t, pvesim.Options{Guests: -1})
+	rules := `{"pos":0,"type":"forward","action":"DROP","source":"dc/web"},{"pos":1,"type":"group","action":"web"},` +
+		`{"pos":2,"type":"forward","action":"DROP","dest":"+web"}`
+	server := serveTLS(t, http.HandlerFunc(func(answer http.ResponseWriter, r *http.Request) {
+		answer.Header().Set("Content-Type", "application/json;charset=UTF-8")
+		switch strings.TrimPrefix(r.URL.Path, "/api2/json/cluster/sdn/vnets") {
+		case "":
+			_, _ = io.WriteString(answer, `{"data":[{"vnet":"vnet1"},{"vnet":".."},{"vnet":"vnet2"}]}`)
+		case "/vnet1/firewall/rules":
+			_, _ = io.WriteString(answer, `{"data":[`+rules+`]}`)
+		case "/vnet2/firewall/rules":
+			answer.WriteHeader(http.StatusForbidden)
+		default:
+			w.Node(w.NodeNames()[0]).ServeHTTP(answer, r)
+		}
+	}))
+	target := w.properTarget(t, endpoint.Monitoring)
+	target.Address, target.Fingerprint = server.Listener.Addr().String(), endpoint.Fingerprint(server.Certificate())
+	for kind, want := range map[firewall.ObjectKind]string{
+		firewall.AliasObject: "rule 0 of the virtual network vnet1: dc/web", firewall.GroupObject: "rule 1 of the virtual network vnet1: web",
+		firewall.IPSetObject: "rule 2 of the virtual network vnet1: +web",
+	} {
+		got, incomplete := places(t, w.openFirewall(t, target), clusterScope, kind, "web")
+		if len(got) != 1 || got[0] != "cluster other 0  "+want || !strings.Contains(incomplete, "the virtual network vnet2 cannot be read") {
+			t.Errorf("%s: places are %q (%s), want %s", kind, got, incomplete, want)
+		}
+	}
+}
+
 // TestFirewallUsageIsBounded asks a cluster with more guests than may be asked.
 func TestFirewallUsageIsBounded(t *testing.T) {
 	t.Parallel()
@@ -165,7 +199,7 @@ func TestFirewallUsageIsBounded(t *testing.T) {
 		t.Errorf("%d requests, and not all was looked at: %q", n, incomplete)
 	}
 	before = w.Stats().Total
-	if _, incomplete := places(t, fw, clusterScope, firewall.GroupObject, "web"); incomplete != "" || w.Stats().Total-before != 325 {
+	if _, incomplete := places(t, fw, clusterScope, firewall.GroupObject, "web"); incomplete != "" || w.Stats().Total-before != 326 {
 		t.Errorf("%d requests, and not all was looked at: %q", w.Stats().Total-before, incomplete)
 	}
 }
