@@ -117,8 +117,8 @@ func notJudged(err error) string {
 	return oneLine(err.Error())
 }
 
-// Compare implements firewall.Evaluator. Pairs are compared where the firewall of one of the two differs, and all where that of the cluster,
-// a group or a node does.
+// Compare implements firewall.Evaluator. Pairs are compared where the firewall of one of the two differs, and all where that of the
+// cluster, a group or a node does.
 func (f *Firewall) Compare(ctx context.Context, query firewall.CompareQuery) (firewall.Comparison, error) {
 	if err := query.Check(); err != nil {
 		return firewall.Comparison{}, err
