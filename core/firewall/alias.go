@@ -64,8 +64,8 @@ func (s *Store) Aliases(ctx context.Context, on Scope) ([]Alias, *string, error)
 	return list(ctx, s.aliases(on), showAlias)
 }
 
-// CreateAlias makes an alias. Problems: invalid, conflict for a name that is taken, digest_conflict with current and digest, guest_busy while
-// another change of the scope is under way, outcome_unknown, capability_missing, and those of Aliases.
+// CreateAlias makes an alias. Problems: invalid, conflict for a name that is taken, digest_conflict with current and digest, guest_busy
+// while another change of the scope is under way, outcome_unknown, capability_missing, and those of Aliases.
 func (s *Store) CreateAlias(ctx context.Context, on Scope, alias sdk.Alias, digest string) (Alias, error) {
 	faults := slices.Concat(fault(sdk.CheckName(sdk.FieldName, alias.Name)), cidrFault(alias.CIDR),
 		fault(sdk.CheckText(sdk.FieldComment, alias.Comment, sdk.MaxComment)))

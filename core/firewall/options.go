@@ -114,8 +114,8 @@ func (s *Store) Options(ctx context.Context, on Scope) (Options, error) {
 	return showOptions(rows[0], host.CleanOrNil(digest)), nil
 }
 
-// ChangeOptions changes options in one request, and gives all as they are then. Problems: invalid, digest_conflict with current and digest,
-// guest_busy while another change of the scope is under way, outcome_unknown, capability_missing, and those of Options.
+// ChangeOptions changes options in one request, and gives all as they are then. Problems: invalid, digest_conflict with current and
+// digest, guest_busy while another change of the scope is under way, outcome_unknown, capability_missing, and those of Options.
 func (s *Store) ChangeOptions(ctx context.Context, on Scope, patch OptionsPatch) (Options, error) {
 	c, changed, err := patch.change()
 	if err != nil {

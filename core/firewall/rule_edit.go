@@ -107,9 +107,9 @@ func changedRule(now state[sdk.Rule], at int, rule sdk.Rule, notes ...string) Ru
 
 // CreateRule makes a rule, which is switched on only where it is Enabled; its Position does not matter. Without a place it stands where
 // the hypervisor puts new rules. With one it is made, moved there, and then switched on, so that it never holds at another place; where a
-// later step fails, the problem is that step's, and its members say what stands: done, failed, pos, digest and rule. Other problems: invalid,
-// digest_conflict with current and digest, guest_busy while another change of the scope is under way, outcome_unknown, capability_missing,
-// unsupported, unsupported_at_scope, and those of Rules.
+// later step fails, the problem is that step's, and its members say what stands: done, failed, pos, digest and rule. Other problems:
+// invalid, digest_conflict with current and digest, guest_busy while another change of the scope is under way, outcome_unknown,
+// capability_missing, unsupported, unsupported_at_scope, and those of Rules.
 func (s *Store) CreateRule(ctx context.Context, on Scope, rule sdk.Rule, place *int, digest string) (RuleChanged, error) {
 	if err := invalid(ruleFaults(on.sdk.Kind, &rule)); err != nil {
 		return RuleChanged{}, err

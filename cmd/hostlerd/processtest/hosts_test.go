@@ -19,6 +19,7 @@ func TestHosts(t *testing.T) {
 		"a template is listed and not adopted": templateIsNotAdopted,
 		"the status of nodes":                  nodeStatus,
 		"firewall rules":                       firewallRules,
+		"firewall changes":                     firewallChanges,
 		"snapshots":                            snapshots,
 		"migrations":                           migrations,
 		"peers":                                peers,

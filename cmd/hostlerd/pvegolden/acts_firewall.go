@@ -20,7 +20,8 @@ func (w *World) firewalled() {
 	cluster := guest
 	cluster.Groups = []pvesim.SecurityGroup{{Name: "web", Rules: rules}, {Name: "spare"}}
 	all := map[pvesim.FirewallScope]pvesim.FirewallConfig{pvesim.FirewallCluster: cluster, pvesim.FirewallNode("pve1"): node}
-	lines := []string{"0 6 PVEFW-HOST-IN 01/Mar/2026:12:00:00 +0000 policy DROP: IN=vmbr0 SRC=198.51.100.7 DST=192.0.2.10 PROTO=TCP SPT=5 DPT=22"}
+	lines := []string{"0 6 PVEFW-HOST-IN 01/Mar/2026:12:00:00 +0000 policy DROP: IN=vmbr0 SRC=198.51.100.7 DST=192.0.2.10 " +
+		"PROTO=TCP SPT=5 DPT=22"}
 	for _, name := range []string{"vm", "app"} {
 		all[pvesim.FirewallGuest(w.VMID(name))] = guest
 		lines = append(lines, strings.Replace(lines[0], "0 6 PVEFW-HOST-IN", strconv.Itoa(w.VMID(name))+" 6 tap-IN", 1))

@@ -25,21 +25,22 @@ func (h handlers) registerAliases(a *op.API, d declared) {
 }
 
 // inUse says what happens to an object that something names.
-const inUse = "One that is in use, or of which it could not be found out everywhere (`incomplete`), is 409 `in_use` with the `places` that " +
-	"name it, and how many `others` you may not see, until `confirm` holds its name: the hypervisor would just delete it. "
+const inUse = "One that is in use, or of which it could not be found out everywhere (`incomplete`), is 409 `in_use` with the `places` " +
+	"that name it, and how many `others` you may not see, until `confirm` holds its name: the hypervisor would just delete it. "
 
 func (h handlers) aliases(ctx context.Context, _ *struct{}) (*listing[firewall.Alias], error) {
 	return listed(ctx, h, h.Firewalls.Aliases)
 }
 
-type createAliasInput struct {
-	Body struct {
-		Name    string  `json:"name" minLength:"1" maxLength:"64" pattern:"^[A-Za-z0-9][A-Za-z0-9_.-]*$" example:"backup-server"`
-		CIDR    string  `json:"cidr" minLength:"1" maxLength:"64" example:"192.0.2.10" doc:"An address or a network"`
-		Comment *string `json:"comment,omitempty" nullable:"true" maxLength:"1024" example:"in the cellar"`
-		Digest  *string `json:"digest,omitempty" nullable:"true" maxLength:"200" doc:"That of the list which you have read"`
-	}
+// aliasIn is a new alias.
+type aliasIn struct {
+	Name    string  `json:"name" minLength:"1" maxLength:"64" pattern:"^[A-Za-z0-9][A-Za-z0-9_.-]*$" example:"backup-server"`
+	CIDR    string  `json:"cidr" minLength:"1" maxLength:"64" example:"192.0.2.10" doc:"An address or a network"`
+	Comment *string `json:"comment,omitempty" nullable:"true" maxLength:"1024" example:"in the cellar"`
+	Digest  *string `json:"digest,omitempty" nullable:"true" maxLength:"200" doc:"That of the list which you have read"`
 }
+
+type createAliasInput struct{ Body aliasIn }
 
 func (h handlers) createAlias(ctx context.Context, in *createAliasInput) (*op.Body[firewall.Alias], error) {
 	b := &in.Body
@@ -53,15 +54,18 @@ type Named struct {
 	Name string `path:"name" maxLength:"64" pattern:"^[A-Za-z0-9][A-Za-z0-9_.-]*$" example:"management"`
 }
 
+// aliasPatch is a change of an alias.
+type aliasPatch struct {
+	CIDR    string              `json:"cidr" minLength:"1" maxLength:"64" example:"192.0.2.11"`
+	Comment op.Optional[string] `json:"comment,omitzero" maxLength:"1024" example:"in the attic"`
+	Rename  *string             `json:"rename,omitempty" nullable:"true" minLength:"1" maxLength:"64" pattern:"^[A-Za-z0-9][A-Za-z0-9_.-]*$" example:"backup-server-2" doc:"A new name"`
+	Digest  *string             `json:"digest,omitempty" nullable:"true" maxLength:"200" doc:"That of the list which you have read"`
+}
+
 type changeAliasInput struct {
 	Named
 	Confirmed
-	Body struct {
-		CIDR    string              `json:"cidr" minLength:"1" maxLength:"64" example:"192.0.2.11"`
-		Comment op.Optional[string] `json:"comment,omitzero" maxLength:"1024" example:"in the attic"`
-		Rename  *string             `json:"rename,omitempty" nullable:"true" minLength:"1" maxLength:"64" pattern:"^[A-Za-z0-9][A-Za-z0-9_.-]*$" example:"backup-server-2" doc:"A new name"`
-		Digest  *string             `json:"digest,omitempty" nullable:"true" maxLength:"200" doc:"That of the list which you have read"`
-	}
+	Body aliasPatch
 }
 
 func (h handlers) changeAlias(ctx context.Context, in *changeAliasInput) (*op.Body[firewall.Alias], error) {

@@ -96,7 +96,8 @@ func Register(a *op.API, deps Deps) {
 func (d declared) read(id, summary, things, suffix, description string) op.Spec {
 	return op.Spec{
 		ID: strings.Replace(id, "%", d.kind+"_firewall", 1), Summary: summary + " of " + d.one, Tag: tag, Aliases: d.aliases(id, suffix),
-		Role: identity.Viewer, On: d.on, Calls: true, Needs: endpoint.Monitoring, Ours: d.ours(things), Description: description,
+		Role: identity.Viewer, On: d.on, Calls: true, Needs: endpoint.Monitoring, Ours: d.ours(things),
+		Description: strings.TrimSpace(description),
 	}
 }
 

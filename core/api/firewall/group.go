@@ -30,13 +30,14 @@ func (h handlers) groups(ctx context.Context, _ *struct{}) (*listing[firewall.Gr
 	return listed(ctx, h, h.Firewalls.Groups)
 }
 
-type createGroupInput struct {
-	Body struct {
-		Group   string  `json:"group" minLength:"1" maxLength:"64" pattern:"^[A-Za-z0-9][A-Za-z0-9_.-]*$" example:"webserver" doc:"Its name"`
-		Comment *string `json:"comment,omitempty" nullable:"true" maxLength:"1024" example:"what every web server lets in"`
-		Digest  *string `json:"digest,omitempty" nullable:"true" maxLength:"200" doc:"That of the list which you have read"`
-	}
+// groupIn is a new security group.
+type groupIn struct {
+	Group   string  `json:"group" minLength:"1" maxLength:"64" pattern:"^[A-Za-z0-9][A-Za-z0-9_.-]*$" example:"webserver" doc:"Its name"`
+	Comment *string `json:"comment,omitempty" nullable:"true" maxLength:"1024" example:"what every web server lets in"`
+	Digest  *string `json:"digest,omitempty" nullable:"true" maxLength:"200" doc:"That of the list which you have read"`
 }
+
+type createGroupInput struct{ Body groupIn }
 
 func (h handlers) createGroup(ctx context.Context, in *createGroupInput) (*op.Body[firewall.Group], error) {
 	b := &in.Body

@@ -30,13 +30,14 @@ func (h handlers) ipSets(ctx context.Context, _ *struct{}) (*listing[firewall.IP
 	return listed(ctx, h, h.Firewalls.IPSets)
 }
 
-type createIPSetInput struct {
-	Body struct {
-		Name    string  `json:"name" minLength:"1" maxLength:"64" pattern:"^[A-Za-z0-9][A-Za-z0-9_.-]*$" example:"management"`
-		Comment *string `json:"comment,omitempty" nullable:"true" maxLength:"1024" example:"from where administrators come"`
-		Digest  *string `json:"digest,omitempty" nullable:"true" maxLength:"200" doc:"That of the list which you have read"`
-	}
+// ipSetIn is a new IP set.
+type ipSetIn struct {
+	Name    string  `json:"name" minLength:"1" maxLength:"64" pattern:"^[A-Za-z0-9][A-Za-z0-9_.-]*$" example:"management"`
+	Comment *string `json:"comment,omitempty" nullable:"true" maxLength:"1024" example:"from where administrators come"`
+	Digest  *string `json:"digest,omitempty" nullable:"true" maxLength:"200" doc:"That of the list which you have read"`
 }
+
+type createIPSetInput struct{ Body ipSetIn }
 
 func (h handlers) createIPSet(ctx context.Context, in *createIPSetInput) (*op.Body[firewall.IPSet], error) {
 	b := &in.Body
@@ -57,14 +58,17 @@ func (h handlers) members(ctx context.Context, in *struct{ Named }) (*listing[fi
 	})
 }
 
+// memberIn is a new member of an IP set.
+type memberIn struct {
+	CIDR    string  `json:"cidr" minLength:"1" maxLength:"512" example:"192.0.2.0/24" doc:"An address, a network, or what else the hypervisor takes, such as an alias"`
+	NoMatch *int    `json:"nomatch,omitempty" nullable:"true" minimum:"0" maximum:"1" doc:"1 takes these addresses out of the set again, which a larger member brought in"`
+	Comment *string `json:"comment,omitempty" nullable:"true" maxLength:"1024" example:"the office"`
+	Digest  *string `json:"digest,omitempty" nullable:"true" maxLength:"200" doc:"That of the members which you have read"`
+}
+
 type addMemberInput struct {
 	Named
-	Body struct {
-		CIDR    string  `json:"cidr" minLength:"1" maxLength:"512" example:"192.0.2.0/24" doc:"An address, a network, or what else the hypervisor takes, such as an alias"`
-		NoMatch *int    `json:"nomatch,omitempty" nullable:"true" minimum:"0" maximum:"1" doc:"1 takes these addresses out of the set again, which a larger member brought in"`
-		Comment *string `json:"comment,omitempty" nullable:"true" maxLength:"1024" example:"the office"`
-		Digest  *string `json:"digest,omitempty" nullable:"true" maxLength:"200" doc:"That of the members which you have read"`
-	}
+	Body memberIn
 }
 
 func (h handlers) addMember(ctx context.Context, in *addMemberInput) (*op.Body[firewall.IPSetMember], error) {
@@ -81,13 +85,16 @@ type Member struct {
 	CIDR string `path:"cidr" maxLength:"512" example:"192.0.2.0/24" doc:"As cidr of the list; its slash may stand as it is"`
 }
 
+// memberPatch is a change of a member.
+type memberPatch struct {
+	NoMatch op.Optional[int]    `json:"nomatch,omitzero" minimum:"0" maximum:"1" example:"1"`
+	Comment op.Optional[string] `json:"comment,omitzero" maxLength:"1024" example:"the office"`
+	Digest  *string             `json:"digest,omitempty" nullable:"true" maxLength:"200" doc:"That of the members which you have read"`
+}
+
 type changeMemberInput struct {
 	Member
-	Body struct {
-		NoMatch op.Optional[int]    `json:"nomatch,omitzero" minimum:"0" maximum:"1" example:"1"`
-		Comment op.Optional[string] `json:"comment,omitzero" maxLength:"1024" example:"the office"`
-		Digest  *string             `json:"digest,omitempty" nullable:"true" maxLength:"200" doc:"That of the members which you have read"`
-	}
+	Body memberPatch
 }
 
 func (h handlers) changeMember(ctx context.Context, in *changeMemberInput) (*op.Body[firewall.IPSetMember], error) {

@@ -28,12 +28,17 @@ type lab struct {
 	direct *membackend.Firewall
 }
 
-// newLab takes the usual backend unless another one is given.
-func newLab(t *testing.T, backends ...*membackend.Backend) *lab {
+func newLab(t *testing.T) *lab {
 	t.Helper()
-	memory := append(backends, membackend.New())[0]
+	memory := membackend.New()
+	return newLabOf(t, memory, memory)
+}
+
+// newLabOf is newLab with another backend, which is served in its own way.
+func newLabOf(t *testing.T, memory *membackend.Backend, served sdk.Backend) *lab {
+	t.Helper()
 	b := servicetest.NewLab(t, memdriver.Tokens, func(a *op.API, d api.Deps) { firewall.Register(a, d.Firewall) }, func(c *service.Config) {
-		c.Firewalls = servicetest.Firewalls{Backend: memory}
+		c.Firewalls = servicetest.Firewalls{Backend: served}
 	})
 	at := memory.AddAt(b.Cluster.Target(endpoint.Monitoring))
 	at.Admit(b.Cluster.Target(endpoint.Lifecycle))

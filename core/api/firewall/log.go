@@ -28,8 +28,8 @@ func (h handlers) registerLog(a *op.API, d declared) {
 			"nobody understands, and look at 20,000 lines at most: a short answer need not be the end, which is where `X-Next-Start` is "+
 			"`X-Total-Count`. To follow the log, ask for `log/stream`."))
 	spec := d.read("follow_%_log", "Follow the firewall log", "log", stream,
-		"Server-Sent Events: each line as it comes, an event `line` whose data is as in the list and whose id is its number. Without `start` it "+
-			"begins with what comes from now on. A reader that comes back with `Last-Event-ID` misses nothing, unless the log was begun anew. "+
+		"Server-Sent Events: each line as it comes, an event `line` whose data is as in the list and whose id is its number. Without `start` "+
+			"it begins with what comes from now on. A reader that comes back with `Last-Event-ID` misses nothing, unless the log was begun anew. "+
 			"While the hypervisor does not answer nothing comes. A stream lasts half an hour at most, and the reader comes back.")
 	spec.Ours = true
 	aliases := spec.Aliases

@@ -31,7 +31,8 @@ func TestLogIsFiltered(t *testing.T) {
 		}
 		url := s.path + "/log"
 		l.Ask(t, "GET", url, "", apitest.Viewer, 200, "", "[]")
-		l.firewall.AddLog(s.sdk, packet(1, "DROP", "tcp", "198.51.100.7", "192.0.2.10"), packet(2, "ACCEPT", "UDP", "198.51.100.8", "192.0.2.11"),
+		l.firewall.AddLog(s.sdk, packet(1, "DROP", "tcp", "198.51.100.7", "192.0.2.10"),
+			packet(2, "ACCEPT", "UDP", "198.51.100.8", "192.0.2.11"),
 			sdk.LogLine{Text: "firewall was restarted"}, packet(4, "drop", "tcp", "2001:db8::1", "2001:db8::2"))
 		for query, want := range map[string]string{
 			"": "1 2 3 4", "?start=1&limit=2": "2 3", "?action=DROP": "1 4", "?proto=udp": "2", "?source=198.51.100.0/24": "1 2",
@@ -82,7 +83,8 @@ func TestLogWithFewLinesThatFit(t *testing.T) {
 	l.firewall.AddLog(s.sdk, lines...)
 	next := ""
 	look := func(query string) {
-		l.Run(t, apitest.Scenario{Name: query, Method: "GET", URL: "/api/v1/" + s.path + "/log?action=DROP" + query, As: apitest.Viewer, Status: 200,
+		l.Run(t, apitest.Scenario{Name: query, Method: "GET", URL: "/api/v1/" + s.path + "/log?action=DROP" + query,
+			As: apitest.Viewer, Status: 200,
 			After: func(t *testing.T, a *apitest.Answer) {
 				next = a.Header.Get("X-Next-Start") + " of " + a.Header.Get("X-Total-Count") + " " + fmt.Sprint(strings.Count(string(a.Body), `"n":`))
 			}})

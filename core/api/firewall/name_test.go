@@ -50,11 +50,13 @@ func TestAliasesAndIPSets(t *testing.T) {
 		ask("PUT", "/ipsets/management/members/192.0.2.9", `{"nomatch":1}`, 404, "not_found")
 		ask("PUT", "/ipsets/management/members/192.0.2.0/24", `{}`, 422, "invalid", "nothing_to_change")
 		ask("GET", "/refs", "", 200, "", `{"type":"ipset","name":"management","ref":"+management"`)
-		ask("DELETE", "/ipsets/management/members/192.0.2.0%2F24?digest="+l.digest(s.path+"/ipsets/management/members"), "", 200, "", `"comment":"all"`)
+		ask("DELETE", "/ipsets/management/members/192.0.2.0%2F24?digest="+l.digest(s.path+"/ipsets/management/members"), "", 200,
+			"", `"comment":"all"`)
 		ask("GET", "/ipsets/management/members", "", 200, "", "[]")
 		ask("DELETE", "/ipsets/management", "", 200, "", `{"name":"management"`)
 		for _, wrong := range []struct{ method, url, body, place string }{
-			{"POST", "/aliases", `{"name":"-a","cidr":"nowhere"}`, `["body","name"]`}, {"POST", "/aliases", `{"name":"a","cidr":"nowhere"}`, `["body","cidr"]`},
+			{"POST", "/aliases", `{"name":"-a","cidr":"nowhere"}`, `["body","name"]`},
+			{"POST", "/aliases", `{"name":"a","cidr":"nowhere"}`, `["body","cidr"]`},
 			{"POST", "/aliases", `{"name":"a","cidr":"fe80::1%eth0"}`, `["body","cidr"]`}, {"PUT", "/aliases/a", `{}`, `["body","cidr"]`},
 			{"POST", "/ipsets", `{"name":"../a"}`, `["body","name"]`}, {"DELETE", "/aliases/..%2Fa", "", `["path","name"]`},
 			{"POST", "/ipsets", `{"name":"a","comment":"a\nb"}`, `["body","comment"]`},

@@ -20,25 +20,26 @@ func (h handlers) options(ctx context.Context, _ *struct{}) (*op.Body[firewall.O
 	return done(ctx, h, func(on firewall.Scope) (firewall.Options, error) { return h.Firewalls.Options(ctx, on) })
 }
 
-type changeOptionsInput struct {
-	Body struct {
-		Enable        op.Optional[int]    `json:"enable,omitzero" minimum:"0" maximum:"1" example:"1" doc:"1 switches the firewall of the scope on"`
-		DHCP          op.Optional[int]    `json:"dhcp,omitzero" minimum:"0" maximum:"1"`
-		NDP           op.Optional[int]    `json:"ndp,omitzero" minimum:"0" maximum:"1"`
-		RADV          op.Optional[int]    `json:"radv,omitzero" minimum:"0" maximum:"1"`
-		MACFilter     op.Optional[int]    `json:"macfilter,omitzero" minimum:"0" maximum:"1"`
-		IPFilter      op.Optional[int]    `json:"ipfilter,omitzero" minimum:"0" maximum:"1"`
-		PolicyIn      op.Optional[string] `json:"policy_in,omitzero" enum:"ACCEPT,REJECT,DROP" example:"DROP"`
-		PolicyOut     op.Optional[string] `json:"policy_out,omitzero" enum:"ACCEPT,REJECT,DROP"`
-		PolicyForward op.Optional[string] `json:"policy_forward,omitzero" enum:"ACCEPT,REJECT,DROP"`
-		LogIn         op.Optional[string] `json:"log_level_in,omitzero" minLength:"1" maxLength:"64" example:"info"`
-		LogOut        op.Optional[string] `json:"log_level_out,omitzero" minLength:"1" maxLength:"64"`
-		LogForward    op.Optional[string] `json:"log_level_forward,omitzero" minLength:"1" maxLength:"64"`
-		Other         map[string]*string  `json:"other,omitempty" doc:"The hypervisor's further options, by their names there; null takes one away"`
-		Digest        *string             `json:"digest,omitempty" nullable:"true" maxLength:"200" doc:"That of the options which you have read"`
-		Delete        *string             `json:"delete,omitempty" nullable:"true" maxLength:"4096" example:"dhcp,ndp" doc:"Options that are not to be set any more, separated by commas"`
-	}
+// optionsIn is a change of options.
+type optionsIn struct {
+	Enable        op.Optional[int]    `json:"enable,omitzero" minimum:"0" maximum:"1" example:"1" doc:"1 switches the firewall of the scope on"`
+	DHCP          op.Optional[int]    `json:"dhcp,omitzero" minimum:"0" maximum:"1"`
+	NDP           op.Optional[int]    `json:"ndp,omitzero" minimum:"0" maximum:"1"`
+	RADV          op.Optional[int]    `json:"radv,omitzero" minimum:"0" maximum:"1"`
+	MACFilter     op.Optional[int]    `json:"macfilter,omitzero" minimum:"0" maximum:"1"`
+	IPFilter      op.Optional[int]    `json:"ipfilter,omitzero" minimum:"0" maximum:"1"`
+	PolicyIn      op.Optional[string] `json:"policy_in,omitzero" enum:"ACCEPT,REJECT,DROP" example:"DROP"`
+	PolicyOut     op.Optional[string] `json:"policy_out,omitzero" enum:"ACCEPT,REJECT,DROP"`
+	PolicyForward op.Optional[string] `json:"policy_forward,omitzero" enum:"ACCEPT,REJECT,DROP"`
+	LogIn         op.Optional[string] `json:"log_level_in,omitzero" minLength:"1" maxLength:"64" example:"info"`
+	LogOut        op.Optional[string] `json:"log_level_out,omitzero" minLength:"1" maxLength:"64"`
+	LogForward    op.Optional[string] `json:"log_level_forward,omitzero" minLength:"1" maxLength:"64"`
+	Other         map[string]*string  `json:"other,omitempty" doc:"The hypervisor's further options, by their names there; null takes one away"`
+	Digest        *string             `json:"digest,omitempty" nullable:"true" maxLength:"200" doc:"That of the options which you have read"`
+	Delete        *string             `json:"delete,omitempty" nullable:"true" maxLength:"4096" example:"dhcp,ndp" doc:"Options that are not to be set any more, separated by commas"`
 }
+
+type changeOptionsInput struct{ Body optionsIn }
 
 func (h handlers) changeOptions(ctx context.Context, in *changeOptionsInput) (*op.Body[firewall.Options], error) {
 	b := &in.Body

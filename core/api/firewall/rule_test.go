@@ -8,6 +8,7 @@ import (
 	"github.com/hostler/hostler/core/api/apitest"
 	"github.com/hostler/hostler/core/identity"
 	sdk "github.com/hostler/hostler/sdk/firewall"
+	"github.com/hostler/hostler/sdk/firewall/membackend"
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
@@ -94,7 +95,8 @@ func TestRuleRequestsThatAreWrong(t *testing.T) {
 	}{
 		{"POST", "", `{"type":"sideways","enable":2,"pos":-1,"colour":"red"}`, 422,
 			[]string{`["body","type"]`, `["body","action"]`, `["body","enable"]`, `["body","pos"]`, `["body","colour"]`}},
-		{"POST", "", `{"type":"in","action":"ACCEPT","source":"a\nb","comment":"a\u0007b"}`, 422, []string{`["body","source"]`, `["body","comment"]`}},
+		{"POST", "", `{"type":"in","action":"ACCEPT","source":"a\nb","comment":"a\u0007b"}`, 422,
+			[]string{`["body","source"]`, `["body","comment"]`}},
 		{"POST", "", `{"type":"group","action":"../etc"}`, 422, []string{`["body","action"]`}},
 		{"POST", "", `{"type":"in","action":"ACCEPT","pos":4}`, 422, []string{`["body","pos"]`, "at most 3"}},
 		{"POST", "", `{"type":"in","action":"ACCEPT","source":"` + strings.Repeat("ö", 400) + `"}`, 422, []string{`["body","source"]`}},
@@ -113,7 +115,8 @@ func TestRuleRequestsThatAreWrong(t *testing.T) {
 		code := map[int]string{404: "not_found", 422: "invalid"}[c.status]
 		l.Ask(t, c.method, url+c.path, c.body, apitest.Operator, c.status, code, c.contains...)
 	}
-	l.Ask(t, "POST", "firewall/cluster/1/groups/web/rules", `{"type":"group","action":"web"}`, apitest.Admin, 422, "invalid", "cannot stand in a group")
+	l.Ask(t, "POST", "firewall/cluster/1/groups/web/rules", `{"type":"group","action":"web"}`, apitest.Admin, 422, "invalid",
+		"cannot stand in a group")
 	l.Ask(t, "POST", "firewall/nodes/1/node9/rules", `{"type":"in","action":"ACCEPT"}`, apitest.Admin, 404, "not_found")
 	l.Ask(t, "GET", "firewall/cluster/1/groups/none/rules", "", apitest.Viewer, 404, "not_found")
 	l.wantOrder("afterwards", l.VM("running")+"/firewall", "first second third")
@@ -158,8 +161,8 @@ func TestCreationThatIsDoneInPart(t *testing.T) {
 		l.Ask(t, "DELETE", fmt.Sprintf("%s/rules/%d", url, place), "", apitest.Operator, 200, "", `"comment":"new"`)
 	}
 	l.Ask(t, "POST", url+"/rules", body, apitest.Operator, 200, "", `"pos":2`, `"enable":1`)
-	if got := l.Trail("firewall.rule_create"); !strings.Contains(got, `failed hypervisor_error`) || !strings.Contains(got, `"failed": "move"`) ||
-		!strings.Contains(got, `"done": ["create"]`) {
+	if got := l.Trail("firewall.rule_create"); !strings.Contains(got, `failed hypervisor_error`) ||
+		!strings.Contains(got, `"failed": "move"`) || !strings.Contains(got, `"done": ["create"]`) {
 		t.Errorf("the trail: %s", got)
 	}
 }
@@ -205,7 +208,8 @@ func TestTrailOfRules(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
 	url := l.VM("running") + "/firewall/rules"
-	l.Ask(t, "POST", url, `{"type":"in","action":"DROP","comment":"password=hunter2 svc_0123456789abcdef0123","pos":1}`, apitest.Operator, 200, "")
+	l.Ask(t, "POST", url, `{"type":"in","action":"DROP","comment":"password=hunter2 svc_0123456789abcdef0123","pos":1}`,
+		apitest.Operator, 200, "")
 	l.Ask(t, "PUT", url+"/0", `{"dport":"80"}`, apitest.Operator, 200, "")
 	l.Ask(t, "PUT", url+"/0/move", `{"moveto":3}`, apitest.Operator, 200, "")
 	l.Ask(t, "DELETE", url+"/3", "", apitest.Operator, 200, "")
@@ -224,4 +228,27 @@ func TestTrailOfRules(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Rules of lists without an order are changed as well; there is no place to put one at.
+func TestRulesWithoutAnOrder(t *testing.T) {
+	t.Parallel()
+	lists := membackend.NewLists()
+	l := newLabOf(t, lists.Backend, lists)
+	url := l.VM("running") + "/firewall"
+	l.firewall.SetRules(l.scopes()[0].sdk, sdk.Rule{Direction: sdk.DirectionIn, Action: "ACCEPT", Comment: "b"})
+	const unordered = "have no order"
+	l.Ask(t, "POST", url+"/rules", `{"type":"in","action":"ACCEPT","comment":"c"}`, apitest.Operator, 200, "", `"pos":1`, unordered)
+	l.Ask(t, "POST", url+"/rules", `{"type":"in","action":"ACCEPT","comment":"a","enable":1}`, apitest.Operator, 200, "", `"pos":0`,
+		unordered)
+	l.wantOrder("made", url, "a b- c-")
+	l.Ask(t, "PUT", url+"/rules/0", `{"action":"DROP",`+quoted(l.digest(url+"/rules"))+"}", apitest.Operator, 200, "",
+		`"pos":2`, `"comment":"a"`)
+	l.wantOrder("changed", url, "b- c- a")
+	l.Ask(t, "DELETE", url+"/rules/0", "", apitest.Operator, 200, "", `"comment":"b"`)
+	l.Ask(t, "POST", url+"/rules", `{"type":"in","action":"ACCEPT","pos":0}`, apitest.Operator, 501, "unsupported", "rule_move")
+	l.Ask(t, "PUT", url+"/rules/0/move", `{"moveto":1}`, apitest.Operator, 501, "unsupported", "rule_move")
+	l.Ask(t, "POST", "firewall/cluster/1/rules", `{"type":"in","action":"ACCEPT"}`, apitest.Admin, 501, "unsupported_at_scope", "rule_edit")
+	l.Ask(t, "GET", url+"/aliases", "", apitest.Viewer, 501, "unsupported", "aliases")
+	l.wantOrder("in the end", url, "c- a")
 }

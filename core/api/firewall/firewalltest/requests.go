@@ -8,8 +8,11 @@ import (
 	"github.com/hostler/hostler/core/api/requesttest"
 )
 
-// name is that of an IP set which each scope has, and of a security group of the cluster.
-const name = requesttest.Canary
+// name is that of an alias and an IP set which each scope has, and of a security group of the cluster; member is in the set.
+const (
+	name   = requesttest.Canary
+	member = "192.0.2.9"
+)
 
 // scope is one at which the operations are: the word that it has in their ids, and its path.
 type scope struct{ word, path string }
@@ -30,9 +33,11 @@ var Requests = requesttest.Requests{
 		all := scopes(f)
 		f.Ask("POST", strings.TrimSuffix(all[3].path, "/"+name), fmt.Sprintf(`{"group":%q}`, name), 200)
 		for _, s := range all[:5] { // the last one is another path of that before
+			f.Ask("POST", s.path+"/aliases", fmt.Sprintf(`{"name":%q,"cidr":"192.0.2.9"}`, name), 200)
 			f.Ask("POST", s.path+"/ipsets", fmt.Sprintf(`{"name":%q}`, name), 200)
+			f.Ask("POST", s.path+"/ipsets/"+name+"/members", fmt.Sprintf(`{"cidr":%q}`, member), 200)
 		}
-		return map[string]string{"group": name, "name": name, "pos": "0", "cidr": "192.0.2.9"}
+		return map[string]string{"group": name, "name": name, "pos": "0", "cidr": member}
 	},
 	Changes: func(f *requesttest.Fixture) []requesttest.Change {
 		all := []requesttest.Change{
@@ -53,20 +58,21 @@ func changes(word string) []requesttest.Change {
 	const patch = `{"type":"in","action":"DROP","enable":1,"comment":"text"}`
 	fresh := map[string]string{"name": "fresh"}
 	renamed := map[string]string{"name": "renamed"}
-	member := map[string]string{"cidr": "192.0.2.0/24"}
+	added := map[string]string{"cidr": "192.0.2.7"}
 	all := []requesttest.Change{
 		{Operation: "create_%_rule", Body: rule},
 		{Operation: "change_%_rule", Body: patch},
 		{Operation: "move_%_rule", Body: `{"moveto":0}`},
 		{Operation: "delete_%_rule"},
 		{Operation: "create_%_alias", Body: `{"name":"fresh","cidr":"192.0.2.7","comment":"text"}`},
-		{Operation: "change_%_alias", Path: fresh, Body: `{"cidr":"192.0.2.8","comment":"text","rename":"renamed"}`},
+		{Operation: "change_%_alias", Path: fresh, Body: `{"cidr":"192.0.2.8","comment":"text","rename":"renamed"}`,
+			Nulls: fmt.Sprintf(`{"cidr":"192.0.2.8","comment":"text","rename":%q}`, name)},
 		{Operation: "delete_%_alias", Path: renamed},
 		{Operation: "create_%_ipset", Body: `{"name":"fresh","comment":"text"}`},
 		{Operation: "delete_%_ipset", Path: fresh},
-		{Operation: "add_%_ipset_member", Body: `{"cidr":"192.0.2.0/24","nomatch":0,"comment":"text"}`},
-		{Operation: "change_%_ipset_member", Path: member, Body: `{"nomatch":1,"comment":"text"}`},
-		{Operation: "remove_%_ipset_member", Path: member},
+		{Operation: "add_%_ipset_member", Body: `{"cidr":"192.0.2.7","nomatch":0,"comment":"text"}`},
+		{Operation: "change_%_ipset_member", Body: `{"nomatch":1,"comment":"text"}`},
+		{Operation: "remove_%_ipset_member", Path: added},
 	}
 	if word != "group_firewall" {
 		all = append(all, requesttest.Change{Operation: "change_%_options",
