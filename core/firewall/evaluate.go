@@ -49,8 +49,8 @@ type Packet struct {
 	At string
 }
 
-// Test asks what becomes of a packet, and why. Who asks must have been shown both ends: the answer tells rules of theirs, of their nodes, and
-// of their cluster. Problems: not_found for a node or a draft that is not there; invalid where the ends are none of one cluster, or the
+// Test asks what becomes of a packet, and why. Who asks must have been shown both ends: the answer tells rules of theirs, of their nodes,
+// and of their cluster. Problems: not_found for a node or a draft that is not there; invalid where the ends are none of one cluster, or the
 // hypervisor knows no such protocol or type; unsupported and unsupported_at_scope where the host's firewall is not evaluated; those of
 // host.Ask. What cannot be told is no problem, but the verdict unknown.
 func (s *Store) Test(ctx context.Context, p Packet) (*Tested, error) {
@@ -83,8 +83,8 @@ type Target struct {
 	Limit int
 }
 
-// Reach asks which of the guests that may be seen in the cluster get through to an end, and who is outside, and on which ports. Problems are
-// as of Test.
+// Reach asks which of the guests that may be seen in the cluster get through to an end, and who is outside, and on which ports. Problems
+// are as of Test.
 func (s *Store) Reach(ctx context.Context, guests *guest.Store, t Target, visible identity.Visible) (*Reached, error) {
 	q, err := s.question(ctx, t.At, map[string]End{"to": t.To})
 	if err != nil {

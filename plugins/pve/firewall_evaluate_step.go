@@ -26,7 +26,7 @@ var checks = map[pvefirewall.Builtin]string{
 	pvefirewall.NDP:              "the neighbour discovery of IPv6 passes before every rule (option ndp)",
 	pvefirewall.RADV:             "guests may not announce themselves as routers (option radv)",
 	pvefirewall.MACFilter:        "the source MAC address must be that of the network interface (option macfilter)",
-	pvefirewall.IPFilter:         "the source address must be in the filter of the network interface (option ipfilter, or a set ipfilter-netN)",
+	pvefirewall.IPFilter:         "the source address must be in the filter of the interface (option ipfilter, or a set ipfilter-netN)",
 	pvefirewall.Blacklist:        "what the set blacklist of the cluster has as source is dropped before every rule",
 	pvefirewall.Smurfs:           "packets that claim to come from a broadcast address are dropped (option nosmurfs)",
 	pvefirewall.TCPFlags:         "combinations of TCP flags that cannot be are dropped (option tcpflags)",

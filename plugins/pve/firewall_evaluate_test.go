@@ -127,7 +127,8 @@ func newMeasured(t *testing.T, m measured) *fixture {
 	must(t, "moving the node", w.SetNodeAddress(node, "172.16.1.2"))
 	must(t, "setting the node's network", w.SetNodeFiles(node, pvesim.NodeFiles{
 		Interfaces: "auto lo\niface lo inet loopback\n\niface eno1 inet manual\n\nauto vmbr0\niface vmbr0 inet static\n" +
-			"\taddress 172.16.1.2/24\n\tbridge-ports eno1\n\tbridge-stp off\n\tbridge-fd 0\n\niface vmbr0 inet6 static\n\taddress fd00:1::2/64\n\n" +
+			"\taddress 172.16.1.2/24\n\tbridge-ports eno1\n\tbridge-stp off\n\tbridge-fd 0\n\n" +
+			"iface vmbr0 inet6 static\n\taddress fd00:1::2/64\n\n" +
 			"auto vmbr1\niface vmbr1 inet manual\n\tbridge-ports none\n\tbridge-stp off\n\tbridge-fd 0\n",
 		Links: map[string][]string{"eno1": nil},
 	}))

@@ -39,8 +39,8 @@ func (b *fixture) switchOn() {
 }
 
 func (b *fixture) test(name string, as *apitest.Caller, body string, status int, code string, contains ...string) apitest.Scenario {
-	return apitest.Scenario{Name: name, Method: http.MethodPost, URL: "/api/v1/firewall/test", As: as, Body: body, Status: status, Error: code,
-		Contains: contains}
+	return apitest.Scenario{Name: name, Method: http.MethodPost, URL: "/api/v1/firewall/test", As: as, Body: body, Status: status,
+		Error: code, Contains: contains}
 }
 
 func TestPacketTest(t *testing.T) {
@@ -75,7 +75,8 @@ func TestPacketTest(t *testing.T) {
 			"not_found"),
 		b.test("no ends", apitest.Viewer, `{"from":{},"to":{"vm_id":1,"app_id":1,"address":"x"},"protocol":"tcp"}`, 422, "invalid",
 			`"from"`, `names none`, `names more than one`, `"address"`),
-		b.test("only outside", apitest.Viewer, `{"from":{"outside":true},"to":{"address":"192.0.2.9"},"protocol":"tcp"}`, 422, "invalid", `"to"`),
+		b.test("only outside", apitest.Viewer, `{"from":{"outside":true},"to":{"address":"192.0.2.9"},"protocol":"tcp"}`, 422, "invalid",
+			`"to"`),
 		b.test("a node without host", apitest.Viewer, `{"from":{"node":"node1"},"to":{"app_id":1,"nic":"\u0007"},"protocol":"tcp"}`, 422,
 			"invalid", "host_id", "control"),
 		b.test("a port that is none", apitest.Viewer, fromApp(`,"dport":65536`), 422, "invalid", `"dport"`),
@@ -125,7 +126,8 @@ func TestPacketTestOfADraft(t *testing.T) {
 	b := newFixture(t)
 	b.switchOn()
 	yes := true
-	b.Service.API.Firewall.Firewalls.Drafts = drafts{[]sdk.State{{Scope: scopeOf(b.guest), Options: sdk.Options{Enable: &yes, PolicyIn: "ACCEPT"}}}}
+	b.Service.API.Firewall.Firewalls.Drafts = drafts{[]sdk.State{
+		{Scope: scopeOf(b.guest), Options: sdk.Options{Enable: &yes, PolicyIn: "ACCEPT"}}}}
 	body := fmt.Sprintf(`{"from":{"app_id":1},"to":{"vm_id":%d},"protocol":"tcp","dport":80,"at":%%q}`, b.vm)
 	b.Run(t,
 		b.test("as it is", apitest.Viewer, fmt.Sprintf(body, "current"), 200, "", `"verdict":"drop"`),

@@ -18,8 +18,8 @@ func ProtocolName(number uint8) string {
 // HasPorts says whether packets of a protocol have ports that rules can name.
 func HasPorts(protocol uint8) bool { return hasPorts(protocol) }
 
-// ParseICMPType reads a type of ICMP, or of ICMPv6, for one packet: a name as rules have it, a number, or a number with a code, "3/1". A name
-// or number without a code is the first code that it has.
+// ParseICMPType reads a type of ICMP, or of ICMPv6, for one packet: a name as rules have it, a number, or a number with a code, "3/1". A
+// name or number without a code is the first code that it has.
 func ParseICMPType(s string, v6 bool) (kind, code uint8, ok bool) {
 	number, text, cut := strings.Cut(s, "/")
 	if !cut {
