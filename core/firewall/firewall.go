@@ -31,6 +31,8 @@ type Store struct {
 	DB       *db.DB
 	Hosts    *host.Store
 	Backends Backends
+	// Drafts are nil where there are none.
+	Drafts Drafts
 }
 
 // Scope says whose firewall is meant. Make one with OfCluster, OfNode, OfGroup or OfGuest.

@@ -67,7 +67,7 @@ func (s *Service) deps() api.Deps {
 		Network:   networkapi.Deps{Networks: s.Networks},
 		Uploads:   uploads.Deps{Uploads: s.Uploads},
 		Options:   options.Deps{VMs: s.VMs, Options: &option.Store{Actor: s.VMs.Actor, Firewalls: firewalls}},
-		Firewall: firewallapi.Deps{Firewalls: firewalls, VMs: s.VMs, Apps: s.Apps, Stopping: s.Queue.Stopping(),
+		Firewall: firewallapi.Deps{Firewalls: firewalls, VMs: s.VMs, Apps: s.Apps, Guests: s.VMs.Guests, Stopping: s.Queue.Stopping(),
 			Drafts: s.Drafts},
 		Jobs:      jobs.Deps{Queue: s.Queue},
 		Audit:     auditapi.Deps{DB: c.DB, Chain: s.Chain},

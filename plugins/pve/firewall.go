@@ -46,6 +46,7 @@ func (b *Backend) Info(context.Context) (firewall.Info, error) {
 	}
 	options, log := firewall.AbilityName[firewall.Optioner](), firewall.AbilityName[firewall.LogReader]()
 	groups, macros := firewall.AbilityName[firewall.Grouper](), firewall.AbilityName[firewall.MacroLister]()
+	evaluate := firewall.AbilityName[firewall.Evaluator]()
 	scope := func(kind firewall.ScopeKind, lists ...[]string) firewall.ScopeAbilities {
 		s := firewall.ScopeAbilities{Kind: kind}
 		for _, list := range lists {
@@ -54,7 +55,7 @@ func (b *Backend) Info(context.Context) (firewall.Info, error) {
 		return s
 	}
 	return firewall.Info{Name: Name, Version: version, Scopes: []firewall.ScopeAbilities{
-		scope(firewall.ClusterScope, rules, objects, []string{options, groups, macros}),
+		scope(firewall.ClusterScope, rules, objects, []string{options, groups, macros, evaluate}),
 		scope(firewall.NodeScope, rules, []string{options, log}),
 		scope(firewall.GuestScope, rules, objects, []string{options, log}),
 		scope(firewall.GroupScope, rules),

@@ -96,6 +96,9 @@ func TestFirewallConformance(t *testing.T) {
 			must(t, "changing rules", err)
 			return nodeScope(other)
 		},
+		Evaluated: func(t testing.TB) firewalltest.Evaluated {
+			return firewalltest.Evaluated{Target: w.properTarget, From: w.evaluated(t, "192.0.2.1"), To: w.evaluated(t, "192.0.2.2"), Node: node}
+		},
 		Options: everyOption(),
 		Log:     func(testing.TB) []firewalltest.WrittenLog { return logs },
 		Lacking: func(testing.TB) endpoint.Target { return w.target(endpoint.Monitoring, w.token("/", true, "VM.Audit")) },

@@ -23,6 +23,8 @@ type Guests interface {
 type Deps struct {
 	Firewalls *firewall.Store
 	VMs, Apps Guests
+	// Guests are all of them, apps or not.
+	Guests *guest.Store
 	// Stopping is closed when the service stops, which ends what follows a log; nil is never.
 	Stopping <-chan struct{}
 	Drafts   *draft.Store
@@ -90,6 +92,7 @@ func Register(a *op.API, deps Deps) {
 	}
 	handlers{deps, ofCluster}.registerGroups(a)
 	handlers{Deps: deps}.registerDrafts(a)
+	handlers{deps, nil}.registerEvaluation(a)
 }
 
 // read is the declaration of an operation that reads. id has the scope's word where it has a percent sign.

@@ -32,6 +32,7 @@ type fixture struct {
 	t         *testing.T
 	cluster   *memdriver.Cluster
 	firewall  *membackend.Endpoint
+	backend   sdk.Backend
 	vm        int64
 	guest, ct hypervisor.GuestRef
 }
@@ -57,6 +58,7 @@ func newFixture(t *testing.T, wrap ...func(sdk.Backend) sdk.Backend) *fixture {
 	for _, w := range wrap {
 		backend = w(backend)
 	}
+	b.backend = memory
 	b.Resource = servicetest.NewResource(t, func(a *op.API, d api.Deps) { firewall.Register(a, d.Firewall) }, func(c *service.Config) {
 		c.Drivers, c.Firewalls = servicetest.Drivers{Driver: driver}, backends{backend}
 	})

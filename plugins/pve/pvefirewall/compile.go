@@ -271,6 +271,9 @@ func (ch *chain) add(r *ruleBuilt, direction string, device int32, g *group) {
 		}
 	}
 	l.last = len(ch.entries)
+	for i := l.first; i < l.last; i++ {
+		ch.heads = append(ch.heads, ch.entries[i].head())
+	}
 	ch.lines = append(ch.lines, l)
 }
 

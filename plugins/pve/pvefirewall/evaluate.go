@@ -476,11 +476,11 @@ func (w *walk) run(c *chain, in, onNode bool) (Decision, Verdict) {
 		}
 	}
 	p := &w.probe
-	for i := range c.entries {
-		e := &c.entries[i]
-		if e.repeated {
+	for i := range c.heads {
+		if !c.heads[i].fits(p) {
 			continue
 		}
+		e := &c.entries[i]
 		if e.match(p) != Matched {
 			if onNode && e.action == 0 && p.mark {
 				return Decision{Builtin: MarkLeft, Via: e.ref()}, Accept
@@ -492,7 +492,10 @@ func (w *walk) run(c *chain, in, onNode bool) (Decision, Verdict) {
 		}
 		p.mark = false
 		inner := e.group.chain(in)
-		for j := range inner.entries {
+		for j := range inner.heads {
+			if !inner.heads[j].fits(p) {
+				continue
+			}
 			if one := &inner.entries[j]; one.match(p) == Matched {
 				return Decision{Rule: one.ref(), Via: e.ref()}, one.action
 			}

@@ -241,7 +241,7 @@ func (c *chain) shorten(p *probe, in bool) *chain {
 		}
 		e.dports, e.device = ports, device
 		e.source, e.dest, e.sports = nil, nil, nil
-		short.entries = append(short.entries, e)
+		short.entries, short.heads = append(short.entries, e), append(short.heads, e.head())
 	}
 	return short
 }

@@ -2,6 +2,7 @@ package pvefirewall
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 )
@@ -58,8 +59,40 @@ type line struct {
 // chain are the rules of one direction.
 type chain struct {
 	entries []entry
+	heads   []head
 	lines   []line
 	jumps   map[jump]bool
+}
+
+// head is what of an entry most packets do not match: it is small, so that a long chain stays in the cache of the processor.
+type head struct {
+	families  uint8
+	protocol  int16
+	device    int32
+	low, high uint16 // the least and the greatest destination port
+}
+
+// head is that of an entry. One with a group lets everything through to the entry itself, and a repeated one nothing.
+func (e *entry) head() head {
+	switch {
+	case e.repeated:
+		return head{}
+	case e.action == 0:
+		return head{families: both, protocol: anyProtocol, device: anyInterface, high: math.MaxUint16}
+	}
+	h := head{families: e.families, protocol: e.protocol, device: e.device, high: math.MaxUint16}
+	for i, r := range e.dports {
+		if i == 0 {
+			h.low, h.high = r.first, r.last
+		}
+		h.low, h.high = min(h.low, r.first), max(h.high, r.last)
+	}
+	return h
+}
+
+func (h *head) fits(p *probe) bool {
+	return h.families&p.family != 0 && (h.protocol == anyProtocol || h.protocol == p.matched) && h.low <= p.dport && p.dport <= h.high &&
+		(h.device == anyInterface || h.device == p.device)
 }
 
 // jump is a group with the interface that it is asked for.

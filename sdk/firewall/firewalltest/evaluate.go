@@ -11,8 +11,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// Evaluated is where packets are judged: two guests of one endpoint, with a network interface and an address of one version of IP each that
-// the rules of that guest act on as soon as the firewall is on. Nothing is changed there.
+// Evaluated is where packets are judged: two guests of one endpoint, with a network interface and an address of one version of IP each
+// that the rules of that guest act on as soon as the firewall is on. Nothing is changed there.
 type Evaluated struct {
 	Target func(t testing.TB, capability endpoint.Capability) endpoint.Target
 	// From and To are the guests, and Node is a node with an address.

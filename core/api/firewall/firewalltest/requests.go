@@ -44,6 +44,10 @@ var Requests = requesttest.Requests{
 			{Operation: "create_firewall_group", Body: `{"group":"fresh","comment":"text"}`},
 			{Operation: "delete_firewall_group", Path: map[string]string{"group": "fresh"}},
 		}
+		packet := fmt.Sprintf(`{"from":{"app_id":%d,"nic":"net0","address":"192.0.2.9"},"to":{"host_id":%d,"node":"%s-node1"},`+
+			`"protocol":"icmp","sport":0,"dport":0,"icmp_type":"echo-request","at":"current"}`, f.App, f.Host, requesttest.Canary)
+		all = append(all, requesttest.Change{Operation: "test_firewall_packet", Body: packet},
+			requesttest.Change{Operation: "list_firewall_reach", Body: fmt.Sprintf(`{"to":{"vm_id":%d},"limit":9,"at":"current"}`, f.VM)})
 		for _, s := range scopes(f) {
 			all = append(all, changes(s.word)...)
 		}

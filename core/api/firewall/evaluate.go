@@ -1,0 +1,169 @@
+package firewall
+
+import (
+	"cmp"
+	"context"
+	"net/netip"
+	"strings"
+
+	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/firewall"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/core/schedule"
+	"github.com/hostler/hostler/core/scope"
+)
+
+// reachRows is how many rows a table of reach has where the body does not say.
+const reachRows = 200
+
+func (h handlers) registerEvaluation(a *op.API) {
+	const ends = "An end is one of `{\"vm_id\":3}`, `{\"app_id\":4}`, either with `nic` where it has several, " +
+		"`{\"host_id\":1,\"node\":\"pve1\"}`, `{\"address\":\"192.0.2.7\"}`, which is a node or somebody outside, and `{\"outside\":true}`; `address` with one of the " +
+		"others chooses among its addresses. One end at least is a guest or a node, and both are of one cluster. "
+	const truth = "Judged is the first packet of a connection, by the rules alone: whether there is a route, and whether somebody listens, " +
+		"is another question. Asked of the hypervisor; nothing is sent, changed or kept. What cannot be read is told, and never guessed. `at` is " +
+		"`current`, or the id of a draft. 501 `unsupported` where the host's firewall cannot be judged."
+	op.Post(a, "/api/v1/firewall/test", h.test, op.Spec{
+		ID: "test_firewall_packet", Summary: "See why a packet passes or is dropped", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
+		Calls: true, ReadOnly: true, Ours: true, Timeout: changeTime,
+		Description: "The verdict, the rule that decides, and every rule that the packet came to with the reason why it did not match. " + ends +
+			truth + " Rules of the two ends, their nodes and their cluster are told, all of which the caller may list.",
+	})
+	op.Post(a, "/api/v1/firewall/reach", h.reach, op.Spec{
+		ID: "list_firewall_reach", Summary: "See who gets through to a guest or node", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
+		Calls: true, ReadOnly: true, Ours: true, Timeout: changeTime,
+		Description: "One row for who is outside, with an address that no rule should name, and one for each guest of the cluster that the " +
+			"caller may see, at most `limit` together: the ports that are open from there, and whether a ping is. " + ends + truth,
+	})
+}
+
+// End is one end of a packet, of which a body names exactly one.
+type End struct {
+	AppID   *int64 `json:"app_id,omitempty" nullable:"false" minimum:"1" example:"4"`
+	VMID    *int64 `json:"vm_id,omitempty" nullable:"false" minimum:"1" example:"3"`
+	NIC     string `json:"nic,omitempty" maxLength:"64" example:"net0" doc:"Of the guest; the first one where it is absent, best on the other end's network"`
+	HostID  *int64 `json:"host_id,omitempty" nullable:"false" minimum:"1" example:"1" doc:"Any enrolled member of the node's cluster"`
+	Node    string `json:"node,omitempty" maxLength:"253" example:"pve1"`
+	Address string `json:"address,omitempty" maxLength:"64" example:"192.0.2.7"`
+	Outside bool   `json:"outside,omitempty" example:"false" doc:"Whoever is behind the nodes' interfaces and is no guest"`
+}
+
+type testInput struct {
+	Body struct {
+		From     End    `json:"from" example:"{\"outside\":true,\"address\":\"198.51.100.7\"}"`
+		To       End    `json:"to" example:"{\"vm_id\":3}"`
+		Protocol string `json:"protocol" minLength:"1" maxLength:"64" example:"tcp" doc:"A name as rules have it, or a number"`
+		SPort    int    `json:"sport,omitempty" minimum:"0" maximum:"65535" example:"0" doc:"Source port; absent or 0 is one that is nothing special"`
+		DPort    int    `json:"dport,omitempty" minimum:"0" maximum:"65535" example:"5432" doc:"Destination port"`
+		ICMPType string `json:"icmp_type,omitempty" maxLength:"64" example:"echo-request" doc:"Of icmp and icmpv6: a name as rules have it, a number, or a number and a code such as 3/1; absent is an echo request"`
+		At       string `json:"at,omitempty" default:"current" pattern:"^(current|[1-9][0-9]{0,17})$" example:"current" doc:"current, or the id of a draft"`
+	}
+}
+
+func (h handlers) test(ctx context.Context, in *testInput) (*op.Body[*firewall.Tested], error) {
+	b := &in.Body
+	if err := faultsOf(map[string]*End{"from": &b.From, "to": &b.To}); err != nil {
+		return nil, err
+	}
+	p := firewall.Packet{Protocol: b.Protocol, SourcePort: b.SPort, DestinationPort: b.DPort, ICMPType: b.ICMPType,
+		At: cmp.Or(b.At, firewall.AtCurrent)}
+	var err error
+	if p.From, err = h.end(ctx, &b.From); err != nil {
+		return nil, err
+	}
+	if p.To, err = h.end(ctx, &b.To); err != nil {
+		return nil, err
+	}
+	tested, err := h.Firewalls.Test(ctx, p)
+	return &op.Body[*firewall.Tested]{Body: tested}, err
+}
+
+type reachInput struct {
+	Body struct {
+		To    End    `json:"to" example:"{\"vm_id\":3}"`
+		Limit int    `json:"limit,omitempty" default:"200" minimum:"1" maximum:"500" example:"200" doc:"The most rows"`
+		At    string `json:"at,omitempty" default:"current" pattern:"^(current|[1-9][0-9]{0,17})$" example:"current" doc:"current, or the id of a draft"`
+	}
+}
+
+func (h handlers) reach(ctx context.Context, in *reachInput) (*op.Body[*firewall.Reached], error) {
+	if err := faultsOf(map[string]*End{"to": &in.Body.To}); err != nil {
+		return nil, err
+	}
+	to, err := h.end(ctx, &in.Body.To)
+	if err != nil {
+		return nil, err
+	}
+	reached, err := h.Firewalls.Reach(ctx, h.Guests, firewall.Target{To: to, At: cmp.Or(in.Body.At, firewall.AtCurrent),
+		Limit: cmp.Or(in.Body.Limit, reachRows)},
+		identity.FromContext(ctx).Visible())
+	return &op.Body[*firewall.Reached]{Body: reached}, err
+}
+
+// faultsOf refuses ends that name nothing, or more than one thing.
+func faultsOf(ends map[string]*End) error {
+	var faults []problem.Fault
+	for _, field := range []string{"from", "to"} {
+		e := ends[field]
+		if e == nil {
+			continue
+		}
+		add := func(text string, loc ...any) {
+			faults = append(faults, problem.Fault{Loc: append([]any{"body", field}, loc...), Type: "value_error", Msg: text})
+		}
+		named := 0
+		for _, is := range []bool{e.AppID != nil, e.VMID != nil, e.Node != "", e.Outside} {
+			if is {
+				named++
+			}
+		}
+		switch {
+		case named > 1:
+			add("names more than one of app_id, vm_id, node and outside")
+		case named == 0 && e.Address == "":
+			add("names none of app_id, vm_id, node, address and outside")
+		case (e.Node != "") != (e.HostID != nil):
+			add("node and host_id go together")
+		case e.NIC != "" && e.AppID == nil && e.VMID == nil:
+			add("only a guest has one", "nic")
+		}
+		if strings.ContainsFunc(e.NIC+e.Node, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+			add("it has control characters")
+		}
+		if a, err := netip.ParseAddr(e.Address); e.Address != "" && (err != nil || a.Zone() != "") {
+			add("must be an address, such as 192.0.2.7 or 2001:db8::7", "address")
+		}
+	}
+	if len(faults) > 0 {
+		return problem.Invalid(faults...)
+	}
+	return nil
+}
+
+// end finds what an end names, of what the caller may see.
+func (h handlers) end(ctx context.Context, e *End) (firewall.End, error) {
+	out := firewall.End{NIC: e.NIC, Node: e.Node, Address: e.Address, Outside: e.Outside}
+	kind, id, guests := scope.Host, e.HostID, Guests(nil)
+	switch {
+	case e.AppID != nil:
+		kind, id, guests = scope.App, e.AppID, h.Apps
+		out.AppID = e.AppID
+	case e.VMID != nil:
+		kind, id, guests = scope.VM, e.VMID, h.VMs
+	}
+	if id == nil {
+		return out, nil
+	}
+	thing, err := schedule.Require(ctx, h.Firewalls.DB, kind, *id, identity.Viewer)
+	if err != nil {
+		return out, err
+	}
+	if guests == nil {
+		out.HostID = *id
+		return out, nil
+	}
+	r, err := guests.Request(ctx, *id, thing.TeamID, nil)
+	out.Guest = r.Guest
+	return out, err
+}

@@ -1,0 +1,215 @@
+package firewall
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hostler/hostler/core/guest"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/problem"
+	sdk "github.com/hostler/hostler/sdk/firewall"
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+// AtCurrent asks for the firewall as it is.
+const AtCurrent = "current"
+
+// Drafts give what drafts would make of the firewalls.
+type Drafts interface {
+	// States are those that hold once the draft was committed, of the scopes that it changes. A draft that is not there, is not the
+	// caller's to see, or is of another cluster is problem not_found. The cluster is as of clusterID.
+	States(ctx context.Context, draft, cluster int64) ([]sdk.State, error)
+}
+
+// End is where a packet comes from or goes to: a guest, a node, who has an address, or who is outside.
+type End struct {
+	// Guest and its NIC, which may be empty; AppID is the app that it is.
+	Guest *guest.Guest
+	AppID *int64
+	NIC   string
+	// HostID is the host of the cluster of a Node, and may be that of who is outside.
+	HostID int64
+	Node   string
+	// Address is alone that of whoever has it, and with another end the one of its addresses that is meant.
+	Address string
+	Outside bool
+}
+
+// Packet is the question of a packet test.
+type Packet struct {
+	From, To                    End
+	Protocol                    string
+	SourcePort, DestinationPort int
+	ICMPType                    string
+	// At is AtCurrent or the id of a draft.
+	At string
+}
+
+// Test asks what becomes of a packet, and why. Who asks must have been shown both ends: the answer tells rules of theirs, of their nodes,
+// and of their cluster. Problems: not_found for a node or a draft that is not there; invalid where the ends are none of one cluster, or the
+// hypervisor knows no such protocol or type; unsupported and unsupported_at_scope where the host's firewall is not evaluated; those of
+// host.Ask. What cannot be told is no problem, but the verdict unknown.
+func (s *Store) Test(ctx context.Context, p Packet) (*Tested, error) {
+	q, err := s.question(ctx, p.At, map[string]End{"from": p.From, "to": p.To})
+	if err != nil {
+		return nil, err
+	}
+	query := sdk.TestQuery{Trace: true, Assume: q.assume, Packets: []sdk.Packet{{From: q.ends["from"], To: q.ends["to"],
+		Protocol: p.Protocol, SourcePort: p.SourcePort, DestinationPort: p.DestinationPort, ICMPType: p.ICMPType}}}
+	answer, err := ask(ctx, s, q.on, func(ctx context.Context, able sdk.Evaluator, _ sdk.Scope) (sdk.Test, error) {
+		test, err := able.Test(ctx, query)
+		if err == nil && len(test.Verdicts) != 1 {
+			err = plugin.Errorf(plugin.Protocol, "the backend gives %d verdicts for one packet", len(test.Verdicts))
+		}
+		return test, fieldOfBody(err)
+	})
+	if err != nil {
+		return nil, err
+	}
+	shown, err := q.showVerdict(&answer.Verdicts[0])
+	shown.AsOf, shown.At = answer.At.UTC().Truncate(time.Millisecond), p.At
+	return shown, err
+}
+
+// Target is the question of a table of reach.
+type Target struct {
+	To End
+	// At is as of Packet, and Limit the most rows.
+	At    string
+	Limit int
+}
+
+// Reach asks which of the guests that may be seen in the cluster get through to an end, and who is outside, and on which ports. Problems
+// are as of Test.
+func (s *Store) Reach(ctx context.Context, guests *guest.Store, t Target, visible identity.Visible) (*Reached, error) {
+	q, err := s.question(ctx, t.At, map[string]End{"to": t.To})
+	if err != nil {
+		return nil, err
+	}
+	all, err := guests.List(ctx, guest.Filter{}, visible)
+	if err != nil {
+		return nil, err
+	}
+	query := sdk.ReachQuery{To: q.ends["to"], Assume: q.assume, From: []sdk.End{{Kind: sdk.OutsideEnd}}}
+	omitted := 0
+	for i := range all {
+		g := &all[i]
+		if g.ClusterID() != q.cluster || g.Template || t.To.Guest != nil && g.ID == t.To.Guest.ID {
+			continue
+		}
+		if len(query.From) >= min(t.Limit, sdk.MaxReachFrom) {
+			omitted++
+			continue
+		}
+		query.From = append(query.From, q.guest(End{Guest: g, Address: firstAddress(g)}))
+	}
+	answer, err := ask(ctx, s, q.on, func(ctx context.Context, able sdk.Evaluator, _ sdk.Scope) (sdk.Reach, error) {
+		reach, err := able.Reach(ctx, query)
+		if err == nil && len(reach.Rows) != len(query.From) {
+			err = plugin.Errorf(plugin.Protocol, "the backend gives %d rows for %d senders", len(reach.Rows), len(query.From))
+		}
+		return reach, fieldOfBody(err)
+	})
+	if err != nil {
+		return nil, err
+	}
+	shown := q.showReach(answer)
+	shown.Omitted, shown.At = omitted, t.At
+	return shown, nil
+}
+
+// firstAddress is one by which others reach the guest, as it was last told; empty where it never was.
+func firstAddress(g *guest.Guest) string {
+	for _, text := range g.Addresses {
+		if a, err := netip.ParseAddr(text); err == nil && a.IsGlobalUnicast() {
+			return text
+		}
+	}
+	return ""
+}
+
+// question is what the ends of one question have in common.
+type question struct {
+	on      Scope
+	cluster int64
+	ends    map[string]sdk.End
+	// named are the guests of the ends, by what the backend calls them.
+	named  map[string]*End
+	assume []sdk.State
+}
+
+// question finds the cluster that the ends are in, and what is assumed there. Fields of the body name the ends.
+func (s *Store) question(ctx context.Context, at string, ends map[string]End) (*question, error) {
+	q := &question{ends: map[string]sdk.End{}, named: map[string]*End{}}
+	for _, field := range []string{"from", "to"} {
+		e, asked := ends[field]
+		if !asked {
+			continue
+		}
+		var cluster int64
+		var err error
+		switch {
+		case e.Guest != nil:
+			cluster, q.ends[field] = e.Guest.ClusterID(), q.guest(e)
+			e.HostID = e.Guest.HostID
+		case e.Node != "":
+			cluster, err = s.clusterID(ctx, OfNode(e.HostID, e.Node))
+			q.ends[field] = sdk.End{Kind: sdk.NodeEnd, Node: e.Node, Address: e.Address}
+		default:
+			q.ends[field] = sdk.End{Kind: sdk.OutsideEnd, Address: e.Address}
+			if !e.Outside {
+				q.ends[field] = sdk.End{Kind: sdk.AddressEnd, Address: e.Address}
+			}
+			continue
+		}
+		switch {
+		case err != nil:
+			return nil, err
+		case q.cluster != 0 && q.cluster != cluster:
+			return nil, problem.InvalidField("it is in another cluster: test from its address", "value_error", "body", field)
+		}
+		q.cluster, q.on = cluster, OfCluster(e.HostID)
+	}
+	if q.cluster == 0 {
+		return nil, problem.InvalidField("one end must be a guest or a node: nothing else has a firewall", "value_error", "body", "to")
+	}
+	if at == AtCurrent {
+		return q, nil
+	}
+	draft, err := strconv.ParseInt(at, 10, 64)
+	if err != nil || s.Drafts == nil {
+		return nil, problem.InvalidField("must be current, or the id of a draft", "value_error", "body", "at")
+	}
+	q.assume, err = s.Drafts.States(ctx, draft, q.cluster)
+	return q, err
+}
+
+// guest is a guest as the backend knows it.
+func (q *question) guest(e End) sdk.End {
+	at := e.Guest.At()
+	out := sdk.End{Kind: sdk.GuestEnd, NIC: e.NIC, Address: e.Address,
+		Guest: &sdk.Guest{Kind: string(at.Kind), Node: at.Node, ID: string(at.ID), UID: at.UID}}
+	q.named[guestKey(out.Guest)] = &e
+	return out
+}
+
+func guestKey(g *sdk.Guest) string { return g.Kind + " " + g.ID }
+
+// fieldOfBody makes what a backend finds wrong with a question a fault of the body.
+func fieldOfBody(err error) error {
+	e, ok := errors.AsType[*plugin.Error](err)
+	if !ok || e.Kind != plugin.Invalid {
+		return err
+	}
+	loc := []any{"body"}
+	for part := range strings.SplitSeq(strings.TrimPrefix(e.Field, "packets.0."), ".") {
+		if part != "" {
+			loc = append(loc, part)
+		}
+	}
+	return problem.InvalidField(e.Message, "value_error", loc...).Because(err)
+}

@@ -1,0 +1,233 @@
+package firewall
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hostler/hostler/core/host"
+	sdk "github.com/hostler/hostler/sdk/firewall"
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+// Tested is what becomes of a packet, as the API shows it.
+type Tested struct {
+	Verdict string    `json:"verdict" enum:"accept,drop,reject,unknown" example:"drop" doc:"reject is a drop of which the sender is told; unknown is where the firewall cannot be read or judged"`
+	Summary string    `json:"summary" example:"drop by rule 3 of guest db-1: in DROP proto tcp dport 5432" doc:"The same for people"`
+	Reason  *string   `json:"reason" example:"node pve2 cannot be read: it does not answer" doc:"Why the verdict is unknown; null otherwise"`
+	From    ShownEnd  `json:"from" doc:"The end as it was taken"`
+	To      ShownEnd  `json:"to" doc:"The end as it was taken"`
+	By      *Step     `json:"by" doc:"What decided; null where the verdict is unknown"`
+	Path    []Hop     `json:"path" doc:"The firewalls on the way, in order. The first that does not accept is the last"`
+	At      string    `json:"at" example:"current" doc:"current, or the draft whose firewall was tested"`
+	AsOf    time.Time `json:"as_of" doc:"When the reading of the hypervisor's firewall began"`
+}
+
+// ShownEnd is an end as it was taken.
+type ShownEnd struct {
+	Kind      string  `json:"kind" enum:"guest,node,address,outside" example:"guest"`
+	GuestID   *int64  `json:"guest_id" example:"12" doc:"The VM's id too, where it is one"`
+	AppID     *int64  `json:"app_id" example:"4" doc:"Where the end was named as an app"`
+	Name      *string `json:"name" example:"db-1" doc:"Of the guest"`
+	NIC       *string `json:"nic" example:"net0"`
+	Node      *string `json:"node" example:"pve1" doc:"The node, or the one whose firewall the packet meets there"`
+	Address   *string `json:"address" example:"192.0.2.10" doc:"The address of the packet; null where none is known and none matters"`
+	Interface *string `json:"iface" example:"vmbr0" doc:"The node's interface that the packet passes, as far as it is known"`
+}
+
+// Hop is one firewall on the way.
+type Hop struct {
+	Scope     ShownScope `json:"scope"`
+	NIC       *string    `json:"nic" example:"net0"`
+	Direction string     `json:"direction" enum:"in,out,forward" example:"in" doc:"As seen from the scope"`
+	Verdict   string     `json:"verdict" enum:"accept,drop,reject,unknown" example:"drop"`
+	By        Step       `json:"by"`
+	Steps     []Step     `json:"steps" doc:"What the packet came to, in order; the last one decided"`
+	Omitted   int        `json:"omitted" example:"0" doc:"How many steps before these are left out"`
+}
+
+// ShownScope is whose rules or firewall.
+type ShownScope struct {
+	Kind    string  `json:"kind" enum:"cluster,node,guest,group" example:"guest"`
+	GuestID *int64  `json:"guest_id" example:"12"`
+	AppID   *int64  `json:"app_id" example:"4"`
+	Name    *string `json:"name" example:"db-1" doc:"Of the guest, the node or the group"`
+}
+
+// Step is a rule, or a check of the hypervisor itself, that a packet came to.
+type Step struct {
+	Scope *ShownScope `json:"scope" doc:"Whose rule it is; null for a check"`
+	Rule  *Rule       `json:"rule" doc:"The rule; null for a check"`
+	Check *string     `json:"check" example:"policy" doc:"The hypervisor's own check, which no rule stands for: a policy, a filter, or that a firewall is off"`
+	Part  *int        `json:"part" example:"1" doc:"Which part of the rule's macro, from 1"`
+	Via   *Via        `json:"via" doc:"The rule that stands for the group whose rule this is"`
+	Why   string      `json:"why" enum:"matched,disabled,direction,interface,family,protocol,icmp_type,source,dest,source_nomatch,dest_nomatch,sport,dport,invalid,not_in_force,group_missing,group_passed,not_met" example:"dport" doc:"Why it did not match, or matched"`
+	Text  string      `json:"text" example:"in ACCEPT proto tcp dport 22" doc:"The same for people"`
+}
+
+// Via names a rule by its place.
+type Via struct {
+	Scope    ShownScope `json:"scope"`
+	Position int        `json:"pos" example:"0"`
+}
+
+// Reached is a table of who gets through, as the API shows it.
+type Reached struct {
+	To      ShownEnd   `json:"to"`
+	Rows    []ReachRow `json:"rows" doc:"Who is outside first, then guests by number"`
+	Omitted int        `json:"omitted" example:"0" doc:"How many guests are left out"`
+	At      string     `json:"at" example:"current"`
+	AsOf    time.Time  `json:"as_of"`
+}
+
+// ReachRow is one sender.
+type ReachRow struct {
+	From    ShownEnd `json:"from"`
+	Open    []Ports  `json:"open" doc:"Ports that it gets through to, whether anybody listens there or not"`
+	Ping    bool     `json:"ping" doc:"Whether an ICMP echo request is accepted"`
+	Unknown *string  `json:"unknown" example:"guest 105 cannot be read: there is no such guest" doc:"Why nothing can be said of this sender; null otherwise"`
+}
+
+// Ports are ports of a protocol, both ends included.
+type Ports struct {
+	Protocol string `json:"proto" example:"tcp"`
+	First    int    `json:"first" minimum:"0" maximum:"65535" example:"22"`
+	Last     int    `json:"last" minimum:"0" maximum:"65535" example:"22"`
+}
+
+// showVerdict makes what a backend says fit for JSON. What it may not say is an error.
+func (q *question) showVerdict(v *sdk.Verdict) (*Tested, error) {
+	shown := &Tested{Verdict: string(v.Outcome), From: q.showEnd(v.From), To: q.showEnd(v.To), Path: make([]Hop, len(v.Hops))}
+	if !slices.Contains(sdk.Outcomes(), v.Outcome) {
+		return shown, plugin.Errorf(plugin.Protocol, "the backend gives the verdict %.40q", host.Clean(string(v.Outcome)))
+	}
+	if v.Outcome == sdk.Unknown {
+		reason := host.Clean(v.Reason)
+		shown.Reason, shown.Summary = &reason, "unknown: "+reason
+	}
+	for i := range v.Hops {
+		hop, err := q.showHop(&v.Hops[i])
+		if err != nil {
+			return shown, err
+		}
+		shown.Path[i] = hop
+	}
+	if by := v.By(); by != nil {
+		step := shown.Path[len(shown.Path)-1].By
+		shown.By, shown.Summary = &step, shown.Verdict+" by "+step.named()
+	} else if shown.Summary == "" {
+		shown.Summary = shown.Verdict + ": nothing checks packets on this way"
+	}
+	return shown, nil
+}
+
+func (s *Step) named() string {
+	if s.Rule == nil {
+		return "the hypervisor's check " + *s.Check + ": " + s.Text
+	}
+	whose := s.Scope.Kind
+	if s.Scope.Name != nil {
+		whose += " " + *s.Scope.Name
+	}
+	return fmt.Sprintf("rule %d of %s: %s", s.Rule.Position, whose, s.Text)
+}
+
+func (q *question) showHop(h *sdk.Hop) (Hop, error) {
+	shown := Hop{Scope: q.showScope(h.Scope), NIC: host.CleanOrNil(h.NIC), Direction: h.Direction, Verdict: string(h.Outcome),
+		Omitted: max(h.Omitted, 0), Steps: []Step{}}
+	directions := []string{sdk.DirectionIn, sdk.DirectionOut, sdk.DirectionForward}
+	if !slices.Contains(directions, h.Direction) || !slices.Contains(sdk.Outcomes(), h.Outcome) {
+		return shown, plugin.Errorf(plugin.Protocol, "the backend gives a hop that is none")
+	}
+	for _, s := range append(h.Steps, h.By) {
+		if !slices.Contains(sdk.Reasons(), s.Why) || s.Rule != nil && !slices.Contains(sdk.Directions(), s.Rule.Rule.Direction) {
+			return shown, plugin.Errorf(plugin.Protocol, "the backend gives the reason %.40q", host.Clean(string(s.Why)))
+		}
+		shown.Steps = append(shown.Steps, q.showStep(&s))
+	}
+	last := len(shown.Steps) - 1
+	shown.By, shown.Steps = shown.Steps[last], shown.Steps[:last]
+	return shown, nil
+}
+
+func (q *question) showStep(s *sdk.Step) Step {
+	shown := Step{Why: string(s.Why), Text: host.Clean(s.Text)}
+	if s.Part > 0 {
+		shown.Part = &s.Part
+	}
+	if s.Via != nil {
+		shown.Via = &Via{Scope: q.showScope(s.Via.Scope), Position: s.Via.Rule.Position}
+	}
+	if s.Rule == nil {
+		check := host.Clean(s.Check)
+		shown.Check = &check
+		return shown
+	}
+	rule, scope := showRule(&s.Rule.Rule, nil), q.showScope(s.Rule.Scope)
+	shown.Rule, shown.Scope = &rule, &scope
+	if text := ruleText(&rule); shown.Text == "" {
+		shown.Text = text
+	} else {
+		shown.Text = text + ": " + shown.Text
+	}
+	return shown
+}
+
+// ruleText is a rule on one line.
+func ruleText(r *Rule) string {
+	parts := []string{r.Direction, r.Action}
+	for _, field := range []struct {
+		name string
+		text *string
+	}{{"macro", r.Macro}, {"iface", r.Interface}, {"proto", r.Protocol}, {"source", r.Source}, {"dest", r.Destination},
+		{"sport", r.SourcePort}, {"dport", r.DestinationPort}, {"icmp_type", r.ICMPType}} {
+		if field.text != nil {
+			parts = append(parts, field.name, *field.text)
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+func (q *question) showScope(s sdk.Scope) ShownScope {
+	shown := ShownScope{Kind: string(s.Kind)}
+	switch {
+	case s.Guest != nil:
+		if e := q.named[guestKey(s.Guest)]; e != nil {
+			shown.GuestID, shown.AppID, shown.Name = &e.Guest.ID, e.AppID, &e.Guest.Name
+		}
+	case s.Kind == sdk.NodeScope:
+		shown.Name = host.CleanOrNil(s.Node)
+	case s.Kind == sdk.GroupScope:
+		shown.Name = host.CleanOrNil(s.Group)
+	}
+	if !slices.Contains(sdk.ScopeKinds(), s.Kind) {
+		shown.Kind = string(sdk.ClusterScope)
+	}
+	return shown
+}
+
+func (q *question) showEnd(e sdk.End) ShownEnd {
+	shown := ShownEnd{Kind: string(e.Kind), NIC: host.CleanOrNil(e.NIC), Node: host.CleanOrNil(e.Node), Address: host.CleanOrNil(e.Address),
+		Interface: host.CleanOrNil(e.Interface)}
+	if e.Guest != nil {
+		if of := q.named[guestKey(e.Guest)]; of != nil {
+			shown.GuestID, shown.AppID, shown.Name = &of.Guest.ID, of.AppID, &of.Guest.Name
+		}
+	}
+	if !slices.Contains([]sdk.EndKind{sdk.GuestEnd, sdk.NodeEnd, sdk.AddressEnd}, e.Kind) {
+		shown.Kind = string(sdk.OutsideEnd)
+	}
+	return shown
+}
+
+func (q *question) showReach(r sdk.Reach) *Reached {
+	shown := &Reached{To: q.showEnd(r.To), Rows: make([]ReachRow, len(r.Rows)), AsOf: r.At.UTC().Truncate(time.Millisecond)}
+	for i, row := range r.Rows {
+		shown.Rows[i] = ReachRow{From: q.showEnd(row.From), Open: []Ports{}, Ping: row.Echo, Unknown: host.CleanOrNil(row.Unknown)}
+		for _, p := range row.Open {
+			shown.Rows[i].Open = append(shown.Rows[i].Open, Ports{host.Clean(p.Protocol), p.First, p.Last})
+		}
+	}
+	return shown
+}

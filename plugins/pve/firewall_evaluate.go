@@ -1,0 +1,248 @@
+package pve
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/hostler/hostler/plugins/pve/pvefirewall"
+	"github.com/hostler/hostler/sdk/firewall"
+)
+
+var _ firewall.Evaluator = (*Firewall)(nil)
+
+// Test implements firewall.Evaluator. Judged is what pvefirewall judges, on the supposition that what of a node's guests is not read does
+// not stop the node from loading its rules. What the question may cost is told of facts.read.
+func (f *Firewall) Test(ctx context.Context, query firewall.TestQuery) (firewall.Test, error) {
+	if err := query.Check(); err != nil {
+		return firewall.Test{}, err
+	}
+	if err := checkPackets("packets", query.Packets); err != nil {
+		return firewall.Test{}, err
+	}
+	k, err := f.facts(ctx, endsOf(query.Packets), query.Assume, query.Assume)
+	if err != nil {
+		return firewall.Test{}, err
+	}
+	j, err := k.with(query.Assume)
+	if err != nil {
+		return firewall.Test{}, err
+	}
+	answer := firewall.Test{At: k.at}
+	for _, p := range query.Packets {
+		if ctx.Err() != nil {
+			return firewall.Test{}, ctx.Err()
+		}
+		answer.Verdicts = append(answer.Verdicts, j.verdict(p, query.Trace))
+	}
+	return answer, nil
+}
+
+// facts reads what the ends need and not both assume.
+func (f *Firewall) facts(ctx context.Context, ends []firewall.End, before, after []firewall.State) (*facts, error) {
+	has := func(list []firewall.State, scope firewall.Scope) bool {
+		return slices.ContainsFunc(list, func(s firewall.State) bool { return s.Scope.Same(scope) })
+	}
+	k := &facts{f: f, covered: func(scope firewall.Scope) bool { return has(before, scope) && has(after, scope) }}
+	return k, k.read(ctx, ends)
+}
+
+func endsOf(packets []firewall.Packet) (ends []firewall.End) {
+	for _, p := range packets {
+		ends = append(ends, p.From, p.To)
+	}
+	return ends
+}
+
+// Reach implements firewall.Evaluator.
+func (f *Firewall) Reach(ctx context.Context, query firewall.ReachQuery) (firewall.Reach, error) {
+	if err := query.Check(); err != nil {
+		return firewall.Reach{}, err
+	}
+	k, err := f.facts(ctx, append(slices.Clone(query.From), query.To), query.Assume, query.Assume)
+	if err != nil {
+		return firewall.Reach{}, err
+	}
+	j, err := k.with(query.Assume)
+	if err != nil {
+		return firewall.Reach{}, err
+	}
+	answer := firewall.Reach{To: query.To, At: k.at}
+	for _, from := range query.From {
+		if ctx.Err() != nil {
+			return firewall.Reach{}, ctx.Err()
+		}
+		row, to := j.reach(from, query.To)
+		if row.Unknown == "" || answer.To.NIC == "" {
+			answer.To = to
+		}
+		answer.Rows = append(answer.Rows, row)
+	}
+	return answer, nil
+}
+
+// reach is the row of one sender, and the other end as it was taken.
+func (j *judged) reach(from, to firewall.End) (firewall.ReachRow, firewall.End) {
+	w := j.wayOf(from, to, 0)
+	row := firewall.ReachRow{From: w.from, Unknown: w.unknown}
+	if row.Unknown == "" {
+		row.Unknown = j.asks(w)
+	}
+	if row.Unknown != "" {
+		return row, w.to
+	}
+	answers, err := j.firewall.Reach(pvefirewall.ReachQuestion{To: w.packet.To, Dest: w.packet.Dest,
+		From: []pvefirewall.Source{{Endpoint: w.packet.From, Address: w.packet.Source}}})
+	if err == nil {
+		err = answers[0].Err
+	}
+	if err != nil {
+		row.Unknown = notJudged(err)
+		return row, w.to
+	}
+	for _, open := range answers[0].Open {
+		protocol := pvefirewall.ProtocolName(open.Protocol)
+		row.Open = append(row.Open, firewall.Ports{Protocol: protocol, First: int(open.First), Last: int(open.Last)})
+	}
+	row.Open, row.Echo = firewall.JoinPorts(row.Open), answers[0].Echo
+	return row, w.to
+}
+
+// notJudged says why there is no verdict.
+func notJudged(err error) string {
+	var loads *pvefirewall.NotJudgedError
+	if errors.As(err, &loads) {
+		return "the rules in force are not those that are configured, for the node does not load them: " + oneLine(err.Error())
+	}
+	return oneLine(err.Error())
+}
+
+// Compare implements firewall.Evaluator. Pairs are compared where the firewall of one of the two differs, and all where that of the
+// cluster, a group or a node does.
+func (f *Firewall) Compare(ctx context.Context, query firewall.CompareQuery) (firewall.Comparison, error) {
+	if err := query.Check(); err != nil {
+		return firewall.Comparison{}, err
+	}
+	if err := checkPackets("probes", query.Probes); err != nil {
+		return firewall.Comparison{}, err
+	}
+	ends := []firewall.End{{Kind: firewall.OutsideEnd}}
+	for i := range query.Guests {
+		ends = append(ends, firewall.End{Kind: firewall.GuestEnd, Guest: &query.Guests[i]})
+	}
+	k, err := f.facts(ctx, append(endsOf(query.Probes), ends...), query.Before, query.After)
+	if err != nil {
+		return firewall.Comparison{}, err
+	}
+	before, err := k.with(query.Before)
+	if err != nil {
+		return firewall.Comparison{}, err
+	}
+	after, err := k.with(query.After)
+	if err != nil {
+		return firewall.Comparison{}, err
+	}
+	answer := firewall.Comparison{At: k.at}
+	for _, p := range query.Probes {
+		answer.Probes = append(answer.Probes, firewall.ProbeChange{Before: before.verdict(p, false), After: after.verdict(p, false)})
+	}
+	all := before.sharedDiffer(after)
+	differs := func(end firewall.End) bool {
+		return all || end.Kind == firewall.GuestEnd && k.guests[end.Guest.ID].err == nil &&
+			!before.guestIs[k.guests[end.Guest.ID].id].Equal(after.guestIs[k.guests[end.Guest.ID].id])
+	}
+	for i, from := range ends {
+		for l, to := range ends {
+			if i == l || !differs(from) && !differs(to) {
+				continue
+			}
+			if ctx.Err() != nil {
+				return firewall.Comparison{}, ctx.Err()
+			}
+			if change, is := comparePair(before, after, from, to); !is {
+				continue
+			} else if len(answer.Pairs) < firewall.MaxPairs {
+				answer.Pairs = append(answer.Pairs, change)
+			} else {
+				answer.Omitted++
+			}
+		}
+	}
+	return answer, nil
+}
+
+// sharedDiffer says whether what is no guest's differs.
+func (j *judged) sharedDiffer(other *judged) bool {
+	if !j.cluster.Equal(other.cluster) || len(j.groups) != len(other.groups) {
+		return true
+	}
+	for name, group := range j.groups {
+		if o, there := other.groups[name]; !there || !group.Equal(o) {
+			return true
+		}
+	}
+	for name, node := range j.nodeIs {
+		if !node.Equal(other.nodeIs[name]) {
+			return true
+		}
+	}
+	return false
+}
+
+// comparePair says whether a pair changes, or may.
+func comparePair(before, after *judged, from, to firewall.End) (firewall.PairChange, bool) {
+	then, _ := before.reach(from, to)
+	now, met := after.reach(from, to)
+	change := firewall.PairChange{From: now.From, To: met, Unknown: now.Unknown}
+	if change.Unknown == "" {
+		change.Unknown = then.Unknown
+	}
+	if change.Unknown != "" {
+		return change, true
+	}
+	change.Gained, change.Lost = firewall.ComparePorts(then.Open, now.Open)
+	change.GainsEcho, change.LosesEcho = now.Echo && !then.Echo, then.Echo && !now.Echo
+	return change, len(change.Gained)+len(change.Lost) > 0 || now.Echo != then.Echo
+}
+
+// verdict judges one packet.
+func (j *judged) verdict(p firewall.Packet, trace bool) firewall.Verdict {
+	w := j.wayOf(p.From, p.To, ipVersion(p.Protocol))
+	if w.unknown == "" {
+		w.fill(p)
+	}
+	v := firewall.Verdict{Outcome: firewall.Unknown, Reason: w.unknown, From: w.from, To: w.to}
+	if v.Reason != "" {
+		return v
+	}
+	result, err := j.firewall.Trace(w.packet)
+	if err != nil {
+		v.Reason = notJudged(err)
+		return v
+	}
+	for _, stage := range result.Stages {
+		v.Hops = append(v.Hops, j.hop(stage))
+	}
+	if len(v.Hops) == 0 && result.By.Builtin != 0 {
+		v.Hops = []firewall.Hop{j.nothing(w, result.By.Builtin)}
+	}
+	if v.Reason = j.depends(w, v.Hops); v.Reason == "" {
+		v.Outcome = outcomeOf(result.Verdict)
+	}
+	if !trace {
+		for i := range v.Hops {
+			v.Hops[i].Steps, v.Hops[i].Omitted = nil, 0
+		}
+	}
+	return v
+}
+
+func outcomeOf(v pvefirewall.Verdict) firewall.Outcome {
+	switch v {
+	case pvefirewall.Accept:
+		return firewall.Accepted
+	case pvefirewall.Reject:
+		return firewall.Rejected
+	}
+	return firewall.Dropped
+}

@@ -1,0 +1,309 @@
+package pve
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/hostler/hostler/plugins/pve/pvefirewall"
+	"github.com/hostler/hostler/sdk/firewall"
+)
+
+// way is a packet between two ends as they were taken.
+type way struct {
+	from, to firewall.End
+	packet   pvefirewall.Packet
+	// sourceGuessed and destGuessed say that the address of that end is not known, and one stands for it.
+	sourceGuessed, destGuessed bool
+	// unknown says why the packet cannot be judged.
+	unknown string
+}
+
+// anybody stands for who is outside and has no address in the question, guessed for a guest whose address is not known.
+var (
+	anybody = []netip.Addr{netip.MustParseAddr("203.0.113.77"), netip.MustParseAddr("2001:db8:ffff::77")}
+	guessed = []netip.Addr{netip.MustParseAddr("198.18.0.77"), netip.MustParseAddr("2001:2::77")}
+)
+
+// packetEnd is an end with what is known of it.
+type packetEnd struct {
+	end       firewall.End
+	guest     *guestFacts
+	nic       *nicFacts
+	addresses []netip.Addr
+	guessed   bool
+}
+
+// wayOf takes the ends of a packet for what they are, and chooses addresses of one version of IP. The version is 4, 6, or 0 for either.
+func (j *judged) wayOf(from, to firewall.End, version int) way {
+	w := way{from: from, to: to}
+	a, reason := j.side(from)
+	b, reason2 := j.side(to)
+	if reason == "" {
+		reason = reason2
+	}
+	if w.unknown = reason; reason != "" {
+		return w
+	}
+	j.chooseNIC(&a, &b)
+	j.chooseNIC(&b, &a)
+	for _, s := range []*packetEnd{&a, &b} {
+		if s.guest != nil && s.nic == nil {
+			w.unknown = fmt.Sprintf("guest %s has no network interface%s", s.guest.guest.ID, named(s.end.NIC))
+			return w
+		}
+		if s.end.Node != "" && j.nodes[s.end.Node] != nil && j.nodes[s.end.Node].err != nil {
+			w.unknown = fmt.Sprintf("node %s cannot be read: %s", s.end.Node, oneLine(j.nodes[s.end.Node].err.Error()))
+			return w
+		}
+	}
+	outside(&a, &b)
+	outside(&b, &a)
+	source, dest, ok := choose(j.addressesOf(&a), j.addressesOf(&b), version)
+	if w.from, w.to = a.end, b.end; !ok {
+		w.unknown = "the two ends have no addresses of the same version of IP that are known"
+		return w
+	}
+	if a.guessed && b.guessed && source == dest {
+		dest = dest.Next()
+	}
+	a.end.Interface, b.end.Interface = j.device(&a, &b, dest), j.device(&b, &a, source)
+	w.sourceGuessed, w.destGuessed = a.guessed, b.guessed
+	for _, s := range []struct {
+		end     *firewall.End
+		address netip.Addr
+		guessed bool
+	}{{&a.end, source, a.guessed}, {&b.end, dest, b.guessed}} {
+		if s.end.Address = s.address.String(); s.guessed {
+			s.end.Address = ""
+		}
+	}
+	w.from, w.to = a.end, b.end
+	w.packet = pvefirewall.Packet{From: a.endpoint(), To: b.endpoint(), Source: source, Dest: dest}
+	return w
+}
+
+func named(nic string) string {
+	if nic == "" {
+		return ""
+	}
+	return " " + nic
+}
+
+// side finds what an end is, or says why that is not known.
+func (j *judged) side(end firewall.End) (packetEnd, string) {
+	s := packetEnd{end: end}
+	switch end.Kind {
+	case firewall.GuestEnd:
+		s.guest = j.guests[end.Guest.ID]
+		if s.guest == nil || s.guest.err != nil {
+			text := "it was not looked at"
+			if s.guest != nil {
+				text = oneLine(s.guest.err.Error())
+			}
+			return s, fmt.Sprintf("guest %s cannot be read: %s", end.Guest.ID, text)
+		}
+		s.end.Node = s.guest.guest.Node
+	case firewall.AddressEnd:
+		if node, ok := j.nodeOf(end.Address); ok {
+			s.end.Kind, s.end.Node = firewall.NodeEnd, node
+		}
+	}
+	if s.end.Kind == firewall.NodeEnd || s.end.Kind == firewall.AddressEnd {
+		if j.memberError != nil {
+			return s, "who is in the cluster cannot be read: " + oneLine(j.memberError.Error())
+		}
+		if s.end.Node != "" && j.membership.nodes[s.end.Node] == nil {
+			return s, "there is no node " + s.end.Node
+		}
+	}
+	return s, ""
+}
+
+// nodeOf is the node that has an address, as far as nodes were read.
+func (j *judged) nodeOf(address string) (string, bool) {
+	if node, ok := j.nodeWith(address); ok {
+		return node, true
+	}
+	for name, node := range j.nodes {
+		for _, i := range node.network.Current {
+			for _, text := range []string{i.CIDR, i.CIDR6} {
+				if p, ok := prefixOf(text); ok && sameAddress(p.Addr().String(), address) {
+					return name, true
+				}
+			}
+		}
+	}
+	return "", false
+}
+
+// chooseNIC takes the interface that is named, else the first on the network of the other end, else the first.
+func (j *judged) chooseNIC(s, other *packetEnd) {
+	if s.guest == nil {
+		return
+	}
+	bridge := other.end.Interface
+	if other.guest != nil {
+		for i := range other.guest.nics {
+			if n := &other.guest.nics[i]; other.end.NIC == n.Name || other.end.NIC == "" && bridge == "" {
+				bridge = n.Bridge
+			}
+		}
+	}
+	for _, fits := range []func(n *nicFacts) bool{
+		func(n *nicFacts) bool { return n.Name == s.end.NIC },
+		func(n *nicFacts) bool { return s.end.NIC == "" && n.Bridge == bridge },
+		func(*nicFacts) bool { return s.end.NIC == "" },
+	} {
+		for i := range s.guest.nics {
+			if n := &s.guest.nics[i]; s.nic == nil && fits(n) {
+				s.nic, s.end.NIC = n, n.Name
+			}
+		}
+	}
+}
+
+// outside puts who is behind a node's interface there: on the other end's node, behind the bridge of its interface.
+func outside(s, other *packetEnd) {
+	if s.end.Kind != firewall.OutsideEnd && s.end.Kind != firewall.AddressEnd {
+		return
+	}
+	s.end.Kind = firewall.OutsideEnd
+	if s.end.Node == "" {
+		s.end.Node = other.end.Node
+	}
+	if s.end.Interface == "" && other.nic != nil {
+		s.end.Interface = other.nic.Bridge
+	}
+}
+
+// addressesOf are those that an end may have, the best first.
+func (j *judged) addressesOf(s *packetEnd) (list []netip.Addr) {
+	if s.end.Address != "" {
+		a, _ := netip.ParseAddr(s.end.Address) // Check saw to it
+		return []netip.Addr{a.Unmap()}
+	}
+	switch s.end.Kind {
+	case firewall.GuestEnd:
+		if list = s.nic.addresses; len(list) == 0 {
+			s.guessed, list = true, guessed
+		}
+	case firewall.NodeEnd:
+		if own := j.nodeAddress(s.end.Node); own.IsValid() {
+			list = append(list, own)
+		}
+		for _, i := range j.nodes[s.end.Node].network.Current {
+			for _, text := range []string{i.CIDR, i.CIDR6} {
+				if p, ok := prefixOf(text); ok {
+					list = append(list, p.Addr())
+				}
+			}
+		}
+	default:
+		list = anybody
+	}
+	return list
+}
+
+// choose gives the first two addresses of one version of IP.
+func choose(from, to []netip.Addr, version int) (source, dest netip.Addr, ok bool) {
+	for _, a := range from {
+		if version == 4 && !a.Is4() || version == 6 && a.Is4() {
+			continue
+		}
+		for _, b := range to {
+			if a.Is4() == b.Is4() {
+				return a, b, true
+			}
+		}
+	}
+	return netip.Addr{}, netip.Addr{}, false
+}
+
+// device is the node's interface that packets of or for an end pass; a guest's are those of its own.
+func (j *judged) device(s, other *packetEnd, far netip.Addr) string {
+	switch {
+	case s.guest != nil || s.end.Interface != "":
+		return s.end.Interface
+	case other.nic != nil && s.end.Node == other.end.Node:
+		return other.nic.Bridge
+	case j.nodes[s.end.Node] == nil:
+		return ""
+	}
+	gateway := ""
+	for _, i := range j.nodes[s.end.Node].network.Current {
+		for _, text := range []string{i.CIDR, i.CIDR6} {
+			if p, ok := prefixOf(text); ok && p.Masked().Contains(far) {
+				return i.Name
+			}
+		}
+		if i.Gateway != "" && far.Is4() || i.Gateway6 != "" && !far.Is4() {
+			gateway = i.Name
+		}
+	}
+	return gateway
+}
+
+func (s *packetEnd) endpoint() pvefirewall.Endpoint {
+	switch s.end.Kind {
+	case firewall.GuestEnd:
+		return pvefirewall.Endpoint{Kind: pvefirewall.GuestNIC, Guest: s.guest.id, NIC: s.nic.Name}
+	case firewall.NodeEnd:
+		return pvefirewall.Endpoint{Kind: pvefirewall.Host, Node: s.end.Node, Device: s.end.Interface}
+	}
+	return pvefirewall.Endpoint{Kind: pvefirewall.Outside, Node: s.end.Node, Device: s.end.Interface}
+}
+
+// ephemeral is a source port that is nothing special.
+const ephemeral = 40000
+
+// fill sets what else a packet has, or says why that cannot be.
+func (w *way) fill(p firewall.Packet) {
+	protocol, err := pvefirewall.ParseProtocol(p.Protocol)
+	if err != nil {
+		w.unknown = "no such protocol"
+		return
+	}
+	w.packet.Protocol, w.packet.SourcePort, w.packet.DestPort = protocol, uint16(p.SourcePort), uint16(p.DestinationPort)
+	if p.SourcePort == 0 && pvefirewall.HasPorts(protocol) {
+		w.packet.SourcePort = ephemeral
+	}
+	if protocol != 1 && protocol != 58 {
+		return
+	}
+	kind := p.ICMPType
+	if kind == "" {
+		kind = "echo-request"
+	}
+	var ok bool
+	if w.packet.ICMPType, w.packet.Code, ok = pvefirewall.ParseICMPType(kind, protocol == 58); !ok {
+		w.unknown = "no such type of " + p.Protocol
+	}
+}
+
+// ipVersion is the version of IP that a protocol belongs to.
+func ipVersion(protocol string) int {
+	switch {
+	case slices.Contains([]string{"icmp", "1"}, protocol):
+		return 4
+	case slices.Contains([]string{"icmpv6", "ipv6-icmp", "58"}, protocol):
+		return 6
+	}
+	return 0
+}
+
+// checkPackets refuses protocols and types that there are not, as Invalid.
+func checkPackets(field string, packets []firewall.Packet) error {
+	for i, p := range packets {
+		var w way
+		if w.fill(p); w.unknown != "" {
+			part := "protocol"
+			if !strings.HasSuffix(w.unknown, "protocol") {
+				part = "icmp_type"
+			}
+			return firewall.Invalid(fmt.Sprintf("%s.%d.%s", field, i, part), "%s", w.unknown)
+		}
+	}
+	return nil
+}
