@@ -13,6 +13,7 @@ import (
 	"github.com/hostler/hostler/core/host"
 	"github.com/hostler/hostler/core/job"
 	"github.com/hostler/hostler/sdk/hypervisor"
+	sdk "github.com/hostler/hostler/sdk/plugin"
 )
 
 const (
@@ -58,7 +59,10 @@ func (a *Actor) Network(ctx context.Context, g *Guest) ([]Interface, error) {
 		return nil, ctx.Err()
 	}
 	if err != nil {
-		why := host.Clean(job.Explain(err)) // with the command that grants a privilege which lacks
+		if refused := (*sdk.Error)(nil); errors.As(err, &refused) && refused.Kind == sdk.Denied {
+			err = refused // which is explained with the command that grants what lacks
+		}
+		why := host.Clean(job.Explain(err))
 		if errors.Is(limited.Err(), context.DeadlineExceeded) {
 			why = fmt.Sprintf("the guest did not answer within %s", addressLimit)
 		}

@@ -203,7 +203,8 @@ var passing = []struct {
 	// Whether the making of the guest counts is a question of the second.
 	{regexp.MustCompile(`; at that time another task worked on the guest: \S+ of root@pam since \S+ UTC \(\S+\)`), ""},
 	{regexp.MustCompile(`"digest":"[0-9a-f.]+"`), `"digest":"…"`},
-	{regexp.MustCompile(`job \d+ \(`), "job N ("},
+	{regexp.MustCompile(`job \d+ (\(|has ended)`), "job N $1"},
+	{regexp.MustCompile(`"target_host_id":\d+`), `"target_host_id":N`},
 	{regexp.MustCompile(`"(job|vm|app)":\d+`), `"$1":N`},
 	{regexp.MustCompile(`UPID:[^"\s)]*`), "UPID"},
 }
