@@ -104,19 +104,6 @@ func (s *Store) hostStates(ctx context.Context, visible identity.Visible) ([]Hos
 	return states, db.Problem(err)
 }
 
-const selectLoad = `WITH ` + visible + `
-SELECT sum(requests), sum(seconds), sum(hour_requests), sum(hour_seconds) FROM h JOIN (` + load.Rates + `) r ON r.host_id = h.id`
-
-// load is that of all hosts that may be seen.
-func (s *Store) load(ctx context.Context, visible identity.Visible) (r Rates, err error) {
-	err = s.DB.Pool.QueryRow(ctx, selectLoad, visible.All, visible.Teams).Scan(&r.Requests, &r.Busy, &r.RequestsHour, &r.BusyHour)
-	if err != nil {
-		return r, db.Problem(fmt.Errorf("adding up the load: %w", err))
-	}
-	r.round()
-	return r, nil
-}
-
 const selectClusterStates = `WITH ` + visible + `, r AS (SELECT h.cluster_id, sum(requests) AS requests, sum(seconds) AS seconds,
 	sum(hour_requests) AS hour_requests, sum(hour_seconds) AS hour_seconds FROM h JOIN (` + load.Rates + `) r ON r.host_id = h.id
 	GROUP BY h.cluster_id)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/load"
 )
 
 // Summary is figures over all hosts that may be seen. Sums leave out what is not known, and are zero when nothing is.
@@ -51,13 +52,16 @@ guests AS (SELECT count(*) FILTER (WHERE kind = 'vm' AND NOT template) AS vms, c
 	count(*) FILTER (WHERE template) AS templates, count(*) FILTER (WHERE g.status = 'unknown' AND NOT template) AS unknown FROM guests g
 	JOIN h ON h.id = g.host_id),
 apps AS (SELECT count(*) AS n FROM apps a LEFT JOIN h ON h.id = a.host_id WHERE h.id IS NOT NULL OR $1),
+load AS (SELECT sum(requests) AS requests, sum(seconds) AS seconds, sum(hour_requests) AS hour_requests, sum(hour_seconds) AS hour_seconds
+	FROM h JOIN (` + load.Rates + `) r ON r.host_id = h.id),
 storages AS (SELECT coalesce(sum(used), 0)::bigint AS used, coalesce(sum(total), 0)::bigint AS total FROM (
 	SELECT max(s.used) AS used, max(s.total) AS total FROM storages s JOIN h ON h.id = s.host_id
 	GROUP BY s.cluster_id, s.name, CASE WHEN s.shared THEN '' ELSE s.node END) each)
 SELECT hosts.n, hosts.online, hosts.clusters, nodes.n, nodes.online, guests.vms, guests.vms_running, guests.containers,
 	guests.containers_running, apps.n,
-	guests.templates, guests.unknown, nodes.used, nodes.cpus, nodes.memory, nodes.memory_total, storages.used, storages.total
-FROM hosts, nodes, guests, apps, storages`
+	guests.templates, guests.unknown, nodes.used, nodes.cpus, nodes.memory, nodes.memory_total, storages.used, storages.total,
+	load.requests, load.seconds, load.hour_requests, load.hour_seconds
+FROM hosts, nodes, guests, apps, storages, load`
 
 // Summary gives the figures in one query, and what stands beside them in a few: none of them depends on the number of hosts or guests in
 // anything but rows.
@@ -76,9 +80,6 @@ func (s *Store) Summary(ctx context.Context, visible identity.Visible) (*Summary
 	if f.ByHost, err = s.hostStates(ctx, visible); err != nil {
 		return nil, err
 	}
-	if f.Load, err = s.load(ctx, visible); err != nil {
-		return nil, err
-	}
 	return f, nil
 }
 
@@ -86,7 +87,9 @@ func (s *Store) figures(ctx context.Context, visible identity.Visible, f *Summar
 	err := s.DB.Pool.QueryRow(ctx, selectSummary, visible.All, visible.Teams).Scan(&f.Hosts, &f.HostsOnline, &f.Clusters, &f.Nodes,
 		&f.NodesOnline,
 		&f.VMs, &f.VMsRunning, &f.Containers, &f.ContainersRunning, &f.Apps, &f.Templates, &f.Unknown, &f.CPUsUsed, &f.CPUs,
-		&f.MemoryBytes, &f.MemoryTotalBytes, &f.DiskBytes, &f.DiskTotalBytes)
+		&f.MemoryBytes, &f.MemoryTotalBytes, &f.DiskBytes, &f.DiskTotalBytes, &f.Load.Requests, &f.Load.Busy, &f.Load.RequestsHour,
+		&f.Load.BusyHour)
+	f.Load.round()
 	if err != nil {
 		return db.Problem(fmt.Errorf("summing up: %w", err))
 	}
