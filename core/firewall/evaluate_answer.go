@@ -14,7 +14,7 @@ import (
 // Tested is what becomes of a packet, as the API shows it.
 type Tested struct {
 	Verdict string    `json:"verdict" enum:"accept,drop,reject,unknown" example:"drop" doc:"reject is a drop of which the sender is told; unknown is where the firewall cannot be read or judged"`
-	Summary string    `json:"summary" example:"drop by rule 3 of guest db-1: in DROP proto tcp dport 5432" doc:"The same for people"`
+	Summary string    `json:"summary" example:"drop by rule 1 of guest db-1: in DROP proto tcp dport 5432" doc:"The same for people"`
 	Reason  *string   `json:"reason" example:"node pve2 cannot be read: it does not answer" doc:"Why the verdict is unknown; null otherwise"`
 	From    ShownEnd  `json:"from" doc:"The end as it was taken"`
 	To      ShownEnd  `json:"to" doc:"The end as it was taken"`

@@ -5,6 +5,8 @@ import "strconv"
 func clusterEndpoints() []*endpoint {
 	return []*endpoint{
 		serve("GET", "/cluster/status", readClusterStatus),
+		serve("GET", "/cluster/config/nodes", listClusterNodes),
+		serve("GET", "/cluster/config/totem", readTotem),
 		serve("GET", "/cluster/nextid", nextID),
 		serve("GET", "/cluster/resources", listResources),
 	}
@@ -26,6 +28,30 @@ func readClusterStatus(r *request) (result, *apiError) {
 		})
 	}
 	return ok(rows)
+}
+
+// listClusterNodes has the nodes as corosync knows them, with the one ring that they talk on; a standalone host has none.
+func listClusterNodes(r *request) (result, *apiError) {
+	rows := []map[string]any{}
+	if r.c.opts.Scenario == ScenarioCluster {
+		for _, n := range r.c.nodes {
+			rows = append(rows, map[string]any{
+				"node": n.name, "name": n.name, "nodeid": strconv.Itoa(n.id), "quorum_votes": "1", "ring0_addr": n.ip,
+			})
+		}
+	}
+	return ok(rows)
+}
+
+// readTotem has what the nodes agreed on; a standalone host has nothing of it.
+func readTotem(r *request) (result, *apiError) {
+	if r.c.opts.Scenario != ScenarioCluster {
+		return ok(map[string]any{})
+	}
+	return ok(map[string]any{
+		"cluster_name": r.c.opts.ClusterName, "config_version": strconv.Itoa(len(r.c.nodes)), "ip_version": "ipv4-6", "link_mode": "passive",
+		"secauth": "on", "version": "2", "interface": map[string]any{"0": map[string]any{"linknumber": "0"}},
+	})
 }
 
 // nextID names a free guest id, as text. It reserves nothing.

@@ -11,7 +11,8 @@ import (
 
 // undocumented are members that the real server sends although its own schema does not name them, by method and path.
 var undocumented = map[string][]string{
-	"GET /access/users": {"realm-type"},
+	"GET /cluster/config/nodes": {"name", "nodeid", "quorum_votes", "ring0_addr"},
+	"GET /access/users":         {"realm-type"},
 	"GET /cluster/tasks": {"node", "pid", "starttime", "endtime", "type", "id", "user", "tokenid", "status",
 		"saved"},
 	"GET /storage": {"type", "content", "digest", "path", "server", "export", "vgname", "thinpool", "pool", "datastore", "username", "nodes",

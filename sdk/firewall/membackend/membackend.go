@@ -46,7 +46,7 @@ func NewEverywhere() *Backend {
 	for i := range b.scopes {
 		b.scopes[i].Abilities = append([]string{}, all...)
 		if b.scopes[i].Kind == firewall.ClusterScope {
-			b.scopes[i].Abilities = append(b.scopes[i].Abilities, "groups", "macros")
+			b.scopes[i].Abilities = append(b.scopes[i].Abilities, "groups", "macros", "evaluate")
 		}
 	}
 	return b
