@@ -26,7 +26,8 @@ func (s *lease) free() {
 	_ = notify(ctx, s.queue.db.Pool, channelSlots, 0)
 }
 
-// take waits for a lease, with a slot unless the job is one beside the others. It gives nil when the queue's row is void, the queue stops or it is suspended.
+// take waits for a lease, with a slot unless the job is one beside the others. It gives nil when the queue's row is void, the queue stops
+// or it is suspended.
 func (q *Queue) take(ctx context.Context, jobID, riverID int64, beside bool) *lease {
 	for !q.isSuspended() {
 		s, ok := q.locks.current(ctx, q.stopping)

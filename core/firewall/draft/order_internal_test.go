@@ -187,7 +187,7 @@ func (w world) String() string {
 // the verdict of one of the two.
 func TestNothingIsOpenInBetween(t *testing.T) {
 	t.Parallel()
-	rounds, promised, doubted := 3000, 0, 0
+	rounds, promised, doubted := 1500, 0, 0
 	if testing.Short() {
 		rounds = 300
 	}
