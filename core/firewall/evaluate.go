@@ -50,9 +50,9 @@ type Packet struct {
 }
 
 // Test asks what becomes of a packet, and why. Who asks must have been shown both ends: the answer tells rules of theirs, of their nodes,
-// and of their cluster. Problems: not_found for a node or a draft that is not there; invalid where the ends are none of one cluster, or the
-// hypervisor knows no such protocol or type; unsupported and unsupported_at_scope where the host's firewall is not evaluated; those of
-// host.Ask. What cannot be told is no problem, but the verdict unknown.
+// and of their cluster. Problems: not_found for a node or a draft that is not there; invalid where the ends are none of one cluster, or
+// the hypervisor knows no such protocol or type; unsupported and unsupported_at_scope where the host's firewall is not evaluated; those
+// of host.Ask. What cannot be told is no problem, but the verdict unknown.
 func (s *Store) Test(ctx context.Context, p Packet) (*Tested, error) {
 	q, err := s.question(ctx, p.At, map[string]End{"from": p.From, "to": p.To})
 	if err != nil {

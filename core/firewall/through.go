@@ -10,7 +10,8 @@ import (
 
 // Through gives do the firewall of a host's cluster with a capability's token, for what is more than a question about one scope. Errors
 // are as of host.AskThrough.
-func Through[T any](ctx context.Context, s *Store, hostID int64, as endpoint.Capability, do func(context.Context, sdk.Firewall) (T, error)) (
+func Through[T any](ctx context.Context, s *Store, hostID int64, as endpoint.Capability, do func(context.Context, sdk.Firewall) (T,
+	error)) (
 	T, error) {
 	return host.AskThrough(ctx, s.Hosts, hostID, as, s.open, func(fw sdk.Firewall) (sdk.Firewall, error) { return fw, nil }, do)
 }

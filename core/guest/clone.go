@@ -211,7 +211,8 @@ func (a *Actor) checkCopy(ctx context.Context, p *place, r Request, order CloneO
 	}
 	for _, s := range p.Storages {
 		if s.Free != nil && *s.Free < needed[s.Name] {
-			p.refuse("storage", "value_error", "the storage %s has room for %d GiB and the copy needs %d GiB; give another one", s.Name, *s.Free>>30,
+			p.refuse("storage", "value_error", "the storage %s has room for %d GiB and the copy needs %d GiB; give another one", s.Name,
+				*s.Free>>30,
 				(needed[s.Name]+1<<30-1)>>30)
 		}
 	}

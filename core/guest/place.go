@@ -155,8 +155,8 @@ func (p *place) avoid(used []string, wanted bool) {
 // checkName refuses a name that not every hypervisor takes.
 func (p *place) checkName(name string) {
 	if len(name) > maxName || !guestName.MatchString(name) {
-		p.refuse("name", "string_pattern_mismatch", "must have 1 to 63 letters, digits, . and -, and begin and end with a letter or digit, also "+
-			"around each dot")
+		p.refuse("name", "string_pattern_mismatch", "must have 1 to 63 letters, digits, . and -, and begin and end with a letter or digit, "+
+			"also around each dot")
 	}
 }
 

@@ -194,7 +194,8 @@ func TestProvisioningJobs(t *testing.T) {
 		before := len(b.cluster.Guests())
 		if b.UIDs {
 			j, _ = b.ended(t, b.add(t, guest.CloneJob(b.hostID, p, copied)), job.Failed)
-		} else if j, transcript = b.ended(t, b.add(t, guest.CloneJob(b.hostID, p, copied)), job.Succeeded); len(b.cluster.Guests()) != before+1 ||
+		} else if j, transcript = b.ended(t, b.add(t, guest.CloneJob(b.hostID, p, copied)), job.Succeeded); len(
+			b.cluster.Guests()) != before+1 ||
 			!strings.Contains(transcript, "900 was taken by another guest; the copy becomes") {
 			t.Errorf("the copy: %d guests were %d\n%s", len(b.cluster.Guests()), before, transcript)
 		}

@@ -80,7 +80,8 @@ func (q *Queue) closeVoid(ctx context.Context) error {
 	_, err := q.db.Pool.Exec(ctx, `
 		UPDATE river_job r SET state = 'discarded', finalized_at = now()
 		WHERE r.state = 'running' AND (r.queue IN ($1, $3) OR r.queue LIKE $2 || '%') AND r.attempted_at < now() - interval '1 minute'
-			AND NOT EXISTS (SELECT FROM jobs j WHERE j.river_id = r.id AND j.status IN ('queued', 'running'))`, riverQueue, placePrefix, besideQueue)
+			AND NOT EXISTS (SELECT FROM jobs j WHERE j.river_id = r.id AND j.status IN ('queued', 'running'))`, riverQueue, placePrefix,
+		besideQueue)
 	if err != nil {
 		return fmt.Errorf("closing the queue's void rows: %w", err)
 	}

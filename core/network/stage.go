@@ -235,7 +235,8 @@ func (s *Store) inUse(ctx context.Context, p *host.Place, n hypervisor.NodeNetwo
 	if len(texts) == 0 {
 		return nil
 	}
-	return problem.New(problem.CodeBridgeInUse, "%s; send the name %s as confirm to stage it all the same", strings.Join(texts, "; "), i.Name).
+	return problem.New(problem.CodeBridgeInUse, "%s; send the name %s as confirm to stage it all the same", strings.Join(texts, "; "),
+		i.Name).
 		With("confirm_phrase", i.Name).With("guests", append([]Attachment{}, guests...)).With("others", others).With("unknown", all.unknown)
 }
 

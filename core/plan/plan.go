@@ -96,8 +96,8 @@ func named(name string) *string {
 	return &name
 }
 
-// seal fills in the digest. The begin of an uptime is not in it, which is worked out anew each time and differs by a second, nor is that of
-// an effect on a guest, which may say when it was read.
+// seal fills in the digest. The begin of an uptime is not in it, which is worked out anew each time and differs by a second, nor is that
+// of an effect on a guest, which may say when it was read.
 func (p *Plan) seal() {
 	steady := *p
 	steady.Digest, steady.Effects = "", make([]Effect, len(p.Effects))

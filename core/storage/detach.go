@@ -242,8 +242,8 @@ func (s *Store) tellOwners(ctx context.Context, p *place, owners map[hypervisor.
 			pl.AddSince(plan.KindGuest, u.Name, at, "%s %s loses what is in %d of its drives, as it was read last.", what, u.Name, n)
 		}
 		if n := files[u.ID]; n > 0 {
-			pl.AddSince(plan.KindGuest, u.Name, at, "%s %s loses %d of the scripts and snippets that its configuration names, as it was read last, "+
-				"and may not start without them.", what, u.Name, n)
+			pl.AddSince(plan.KindGuest, u.Name, at, "%s %s loses %d of the scripts and snippets that its configuration names, as it was read "+
+				"last, and may not start without them.", what, u.Name, n)
 		}
 	}
 	if others > 0 {

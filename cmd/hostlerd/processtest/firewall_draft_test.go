@@ -10,8 +10,8 @@ import (
 	"github.com/hostler/hostler/internal/waittest"
 )
 
-// A draft that locks the service out is refused. Forced, and not confirmed, it is put back in time: no new connection gets through, and the
-// one that is open carries the request.
+// A draft that locks the service out is refused. Forced, and not confirmed, it is put back in time: no new connection gets through, and
+// the one that is open carries the request.
 func TestLockOutIsUndone(t *testing.T) {
 	t.Parallel()
 	cluster := startSim(t, "--scenario", "cluster", "--nodes", "1", "--guests", "1", "--auth-delay", "0")

@@ -69,7 +69,8 @@ func requestRefusals() []Act {
 			As: identity.Operator},
 		{Operation: "act_on_vm", Case: "by a viewer", Method: "POST", Path: "/vms/{vm}/start", As: identity.Viewer},
 		// What does not go together.
-		{Operation: "create_vm", Case: "names that are none", Method: "POST", Path: "/vms", Body: `{"host_id":{host},"name":"a..b","node":"pve9"}`},
+		{Operation: "create_vm", Case: "names that are none", Method: "POST", Path: "/vms",
+			Body: `{"host_id":{host},"name":"a..b","node":"pve9"}`},
 		{Operation: "clone_vm", Case: "linked, to another storage", Method: "POST", Path: "/vms/{vm}/clone",
 			Body: `{"full":false,"storage":"local-lvm"}`},
 		{Operation: "reconfigure_vm", Case: "disks of a template", Method: "PATCH", Path: "/vms/{vm}",

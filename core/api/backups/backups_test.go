@@ -404,7 +404,8 @@ func TestRestoreToANewID(t *testing.T) {
 	b.ask("POST", back, `{"over":true}`, apitest.Admin, 409, "invalid_state", "is gone")
 	b.ask("POST", back+"?plan=true", `{"over":true}`, apitest.Admin, 200, "", `"blockers":[{"error":"invalid_state"`)
 	b.Exec("DELETE FROM host_credentials WHERE capability = 'backup'")
-	b.ask("DELETE", strings.TrimSuffix(back, "/restore")+"?plan=true", "", apitest.Admin, 200, "", `"blockers":[{"error":"capability_missing"`)
+	b.ask("DELETE", strings.TrimSuffix(back, "/restore")+"?plan=true", "", apitest.Admin, 200, "",
+		`"blockers":[{"error":"capability_missing"`)
 }
 
 func TestRestoreOver(t *testing.T) {

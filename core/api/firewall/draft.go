@@ -19,10 +19,11 @@ func (h handlers) registerDrafts(a *op.API) {
 		ID: "create_firewall_draft", Summary: "Make a draft of changes of firewalls", Tag: tag, Role: identity.Operator, On: op.Anywhere,
 		Calls: true, Ours: true, Status: http.StatusCreated, Audit: op.Audit{Action: "firewall.draft_create"}, Timeout: changeTime,
 		Recall: h.draftAgain,
-		Description: "Changes of one or several scopes of one cluster that are made together, or not at all; nothing is changed before the draft " +
-			"is committed. They are applied in their order to what the firewall has now, so a place (`pos`) is that in the list after the changes " +
-			"before it. All of it is checked now; what is wrong is 422 with the place of the change. Guests need the role operator, nodes, " +
-			"clusters and groups admin: the highest that one of the scopes needs. The answer has each scope before and after, line by line. A rename " +
+		Description: "Changes of one or several scopes of one cluster that are made together, or not at all; nothing is changed before the " +
+			"draft is committed. They are applied in their order to what the firewall has now, so a place (`pos`) is that in the list after the " +
+			"changes before it. All of it is checked now; what is wrong is 422 with the place of the change. Guests need the role operator, " +
+			"nodes, clusters and groups admin: the highest that one of the scopes needs. The answer has each scope before and after, line by " +
+			"line. A rename " +
 			"is a deletion and a creation.",
 	})
 	op.Get(a, all, h.listDrafts, op.Spec{
@@ -35,8 +36,9 @@ func (h handlers) registerDrafts(a *op.API) {
 	op.Put(a, one, h.changeDraft, op.Spec{
 		ID: "change_firewall_draft", Summary: "Replace the changes of a draft", Tag: tag, Role: identity.Operator, On: op.Anywhere, Calls: true,
 		Ours: true, Audit: op.Audit{Action: "firewall.draft_change", Target: "draft_id"}, Timeout: changeTime,
-		Description: "They are applied to what the firewall has now, so this also brings a draft up to date. A `version` that is another by now is " +
-			"409 `digest_conflict` with the draft as it is in `current`. 409 `invalid_state` while a job carries the draft out, and once its changes " +
+		Description: "They are applied to what the firewall has now, so this also brings a draft up to date. A `version` that is another by " +
+			"now is 409 `digest_conflict` with the draft as it is in `current`. 409 `invalid_state` while a job carries the draft out, and once " +
+			"its changes " +
 			"have stayed.",
 	})
 	op.Delete(a, one, h.deleteDraft, op.Spec{
@@ -48,15 +50,17 @@ func (h handlers) registerDrafts(a *op.API) {
 		ID: "commit_firewall_draft", Summary: "Try the changes of a draft out", Tag: tag, Role: identity.Operator, On: op.Anywhere, Calls: true,
 		Ours: true, Plan: true, Status: http.StatusAccepted, Audit: op.Audit{Action: "firewall.draft_commit", Target: "draft_id"},
 		Timeout: changeTime, Recall: h.committedAgain, Confirm: op.Confirm{When: op.ConfirmSelf, Field: "name"},
-		Description: "Answers with the job that makes the changes, in an order in which nothing is open in between that is open neither before " +
-			"nor afterwards, and then waits for `confirm`. When nobody confirms within `window_seconds`, when a node does not answer any more, or " +
-			"when the job is canceled, everything is put back as it was; so it is after a restart of the service, and at the first contact when the " +
-			"hypervisor does not answer then. What somebody else has changed meanwhile is not overwritten: the job ends `unknown`, and says what " +
-			"stands. The plan shows the rules that come and go, which pairs of guests gain or lose what, and whether this service, the cluster's " +
-			"nodes or you yourself are cut off: then, and where that cannot be told, the answer is 409 `self_target` until `confirm` holds the " +
-			"draft's name; the changes are then put back at the end of the window even if no new connection gets through, over those that are " +
-			"open or by another member of the cluster. Proxmox VE takes about ten seconds to put rules into force: look before you confirm. 409 " +
-			"`digest_conflict` with `current` where the firewall has changed since the draft was made, and `firewall_busy` while another draft is " +
+		Description: "Answers with the job that makes the changes, in an order in which nothing is open in between that is open neither " +
+			"before nor afterwards, and then waits for `confirm`. When nobody confirms within `window_seconds`, when a node does not answer any " +
+			"more, or " +
+			"when the job is canceled, everything is put back as it was; so it is after a restart of the service, and at the first contact when " +
+			"the hypervisor does not answer then. What somebody else has changed meanwhile is not overwritten: the job ends `unknown`, and says " +
+			"what stands. The plan shows the rules that come and go, which pairs of guests gain or lose what, and whether this service, the " +
+			"cluster's nodes or you yourself are cut off: then, and where that cannot be told, the answer is 409 `self_target` until `confirm` " +
+			"holds the draft's name; the changes are then put back at the end of the window even if no new connection gets through, over those " +
+			"that are open or by another member of the cluster. Proxmox VE takes about ten seconds to put rules into force: look before you " +
+			"confirm. 409 `digest_conflict` with `current` where the firewall has changed since the draft was made, and `firewall_busy` while " +
+			"another draft is " +
 			"tried out at one of its scopes.",
 	})
 	op.Post(a, one+"/confirm", h.confirmDraft, op.Spec{

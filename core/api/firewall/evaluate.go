@@ -19,11 +19,11 @@ const reachRows = 200
 
 func (h handlers) registerEvaluation(a *op.API) {
 	const ends = "An end is one of `{\"vm_id\":3}`, `{\"app_id\":4}`, either with `nic` where it has several, " +
-		"`{\"host_id\":1,\"node\":\"pve1\"}`, `{\"address\":\"192.0.2.7\"}`, which is a node or somebody outside, and `{\"outside\":true}`; `address` with one of the " +
-		"others chooses among its addresses. One end at least is a guest or a node, and both are of one cluster. "
+		"`{\"host_id\":1,\"node\":\"pve1\"}`, `{\"address\":\"192.0.2.7\"}`, which is a node or somebody outside, and `{\"outside\":true}`; " +
+		"`address` with one of the others chooses among its addresses. One end at least is a guest or a node, and both are of one cluster. "
 	const truth = "Judged is the first packet of a connection, by the rules alone: whether there is a route, and whether somebody listens, " +
-		"is another question. Asked of the hypervisor; nothing is sent, changed or kept. What cannot be read is told, and never guessed. `at` is " +
-		"`current`, or the id of a draft. 501 `unsupported` where the host's firewall cannot be judged."
+		"is another question. Asked of the hypervisor; nothing is sent, changed or kept. What cannot be read is told, and never guessed. `at` " +
+		"is `current`, or the id of a draft. 501 `unsupported` where the host's firewall cannot be judged."
 	op.Post(a, "/api/v1/firewall/test", h.test, op.Spec{
 		ID: "test_firewall_packet", Summary: "See why a packet passes or is dropped", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
 		Calls: true, ReadOnly: true, Ours: true, Timeout: changeTime,

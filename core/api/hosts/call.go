@@ -36,8 +36,9 @@ func registerCalls(a *op.API, h handlers) {
 		Needs: endpoint.Monitoring, Never504: true,
 		Description: "Six sections, asked of the node at once, each with a time limit of its own. One that cannot be read is null and named " +
 			"in `unreadable` with the reason: `permission` (with the privilege and the command that grants it), `unsupported`, `timeout` or " +
-			"another. When none can be read, that is 502 `hypervisor_error` with the reason of one of them. Disks are listed without asking them, so that none is woken: " +
-			"`wakes` says which may sleep, and `health=true` asks for health and wear all the same. The key of a subscription is masked.",
+			"another. When none can be read, that is 502 `hypervisor_error` with the reason of one of them. Disks are listed without asking " +
+			"them, so that none is woken: `wakes` says which may sleep, and `health=true` asks for health and wear all the same. The key of a " +
+			"subscription is masked.",
 	})
 	op.Get(a, "/api/v1/hosts/:host_id/tasks", h.tasks, op.Spec{
 		ID: "list_host_tasks", Summary: "List the hypervisor's tasks", Tag: tag, Calls: true, Role: identity.Viewer, On: op.Host,

@@ -15,8 +15,9 @@ func registerPeers(a *op.API, h handlers) {
 	op.Get(a, "/api/v1/hosts/:host_id/peers", h.peers, op.Spec{
 		ID: "list_peers", Summary: "List the other nodes of a host's cluster", Tag: tag, Calls: true, Role: identity.Admin, On: op.Host,
 		Needs: endpoint.Monitoring, Unsupported: true,
-		Description: "Each is asked before the answer, at once, 32 at a time and each for 5 s at most, with the host's monitoring token alone (the " +
-			"others are tried when it is enrolled) over a connection with the certificate that the host vouches for; nothing is stored. A node that fails is a row with its `reason`. " +
+		Description: "Each is asked before the answer, at once, 32 at a time and each for 5 s at most, with the host's monitoring token alone " +
+			"(the others are tried when it is enrolled) over a connection with the certificate that the host vouches for; nothing is stored. A " +
+			"node that fails is a row with its `reason`. " +
 			"Addresses that the cluster tells are judged like those that people type. The list is not paged.",
 	})
 	op.Post(a, "/api/v1/hosts/:host_id/peers", h.enrolPeers, op.Spec{

@@ -53,7 +53,8 @@ func Register(a *op.API, deps Deps) {
 		Needs: endpoint.Lifecycle, Audit: op.Audit{Action: "network.edit", Target: "iface"}, Timeout: changeTime,
 		Description: "What is absent from `config` stays, null clears a setting; what this service does not know of the interface stays too. " +
 			"A change that guests on a bridge would notice is 409 `bridge_in_use` with `guests` until `confirm` holds the interface's " +
-			"name, also where it is the NIC, bond or VLAN below the bridge; so is one while guests of the node were not read yet (`unknown`). An address that comes from the network (`dynamic`, `dynamic6`) ends " +
+			"name, also where it is the NIC, bond or VLAN below the bridge; so is one while guests of the node were not read yet (`unknown`). An " +
+			"address that comes from the network (`dynamic`, `dynamic6`) ends " +
 			"with any change: 422 until `cidr` or `cidr6` says what shall be there instead.",
 	})
 	op.Delete(a, one, h.remove, op.Spec{

@@ -193,6 +193,6 @@ func (s *Store) unchanged(ctx context.Context, r *record) error {
 	if len(current) == 0 {
 		return nil
 	}
-	return problem.New(problem.CodeDigestConflict, "the firewall was changed since the draft was made: send its changes again, and they are made "+
-		"of what is there now").With("current", current)
+	return problem.New(problem.CodeDigestConflict, "the firewall was changed since the draft was made: send its changes again, and they "+
+		"are made of what is there now").With("current", current)
 }

@@ -358,7 +358,8 @@ func (s *Store) resolve(ctx context.Context, r *record, n int, on On) (stored, i
 // guestScope is the scope of a guest where it was last seen.
 func (s *Store) guestScope(ctx context.Context, id int64) (sdk.Scope, error) {
 	var g sdk.Guest
-	err := s.DB.Pool.QueryRow(ctx, "SELECT kind, node, ref, coalesce(uid, '') FROM guests WHERE id = $1", id).Scan(&g.Kind, &g.Node, &g.ID, &g.UID)
+	err := s.DB.Pool.QueryRow(ctx, "SELECT kind, node, ref, coalesce(uid, '') FROM guests WHERE id = $1", id).Scan(&g.Kind, &g.Node, &g.ID,
+		&g.UID)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return sdk.Scope{}, problem.New(problem.CodeNotFound, "the guest is not there any more")
 	}
@@ -468,7 +469,8 @@ func (s *Store) List(ctx context.Context, hostID int64, offset, limit int) (all 
 	if err != nil {
 		return nil, 0, db.Problem(fmt.Errorf("counting drafts: %w", err))
 	}
-	rows, err := s.DB.Pool.Query(ctx, "SELECT "+columns+where+" ORDER BY d.id DESC LIMIT $4 OFFSET $5", visible.All, visible.Teams, hostID, limit,
+	rows, err := s.DB.Pool.Query(ctx, "SELECT "+columns+where+" ORDER BY d.id DESC LIMIT $4 OFFSET $5", visible.All, visible.Teams, hostID,
+		limit,
 		offset)
 	if err != nil {
 		return nil, 0, db.Problem(fmt.Errorf("listing drafts: %w", err))
@@ -527,7 +529,8 @@ func (s *Store) Replace(ctx context.Context, id, version int64, name *string, ch
 	}
 	changed := false
 	err = s.DB.Tx(ctx, func(tx *db.Tx) error {
-		tag, err := tx.Pgx.Exec(ctx, `UPDATE firewall_drafts SET name = $3, changes = $4, scopes = $5, role = $6, version = version + 1, status = 'open',
+		tag, err := tx.Pgx.Exec(ctx, `UPDATE firewall_drafts SET name = $3, changes = $4, scopes = $5, role = $6, version = version + 1,
+			status = 'open',
 			outcome = '', updated_at = now() WHERE id = $1 AND version = $2 AND status IN ('open', 'undone')`, id, version, r.Name, encoded, scopes,
 			r.Role)
 		if err != nil {

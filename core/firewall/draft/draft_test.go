@@ -121,7 +121,8 @@ func TestForeignChangeIsKept(t *testing.T) {
 			t.Parallel()
 			f := newFixture(t)
 			d := f.draft(edits)
-			kept := f.with([]draft.Changed{{Kind: "vm", Name: "db", After: []string{"0: in ACCEPT proto tcp dport 22", "1: in ACCEPT proto tcp dport 5432"}}})
+			kept := f.with([]draft.Changed{{Kind: "vm", Name: "db", After: []string{"0: in ACCEPT proto tcp dport 22",
+				"1: in ACCEPT proto tcp dport 5432"}}})
 			change := func() { f.at.SetRules(f.guests["db"], foreign...) }
 			want, status := job.Unknown, "unknown"
 			window := time.Hour

@@ -163,8 +163,10 @@ func changes(t *testing.T, body string) (all []draft.Change) {
 // edits changes a little of everything of the VM web, and a rule of the VM db.
 const edits = `[
 	{"scope":{"kind":"vm","id":1},"action":"create_alias","name":"office","cidr":"192.0.2.0/24"},
-	{"scope":{"kind":"vm","id":1},"action":"create_ipset","name":"friends","members":[{"cidr":"198.51.100.1"},{"cidr":"198.51.100.9","nomatch":true}]},
-	{"scope":{"kind":"vm","id":1},"action":"create_rule","pos":1,"rule":{"type":"in","action":"ACCEPT","enable":1,"source":"+friends","proto":"tcp","dport":"443"}},
+	{"scope":{"kind":"vm","id":1},"action":"create_ipset","name":"friends",
+		"members":[{"cidr":"198.51.100.1"},{"cidr":"198.51.100.9","nomatch":true}]},
+	{"scope":{"kind":"vm","id":1},"action":"create_rule","pos":1,
+		"rule":{"type":"in","action":"ACCEPT","enable":1,"source":"+friends","proto":"tcp","dport":"443"}},
 	{"scope":{"kind":"vm","id":1},"action":"delete_rule","pos":0},
 	{"scope":{"kind":"vm","id":1},"action":"change_options","options":{"policy_in":"DROP","enable":"1"}},
 	{"scope":{"kind":"vm","id":2},"action":"change_rule","pos":0,"rule":{"source":"192.0.2.9","comment":"only this one"}},

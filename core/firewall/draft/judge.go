@@ -112,7 +112,8 @@ func (s *Store) judge(ctx context.Context, r *record) (*judgement, error) {
 	for _, p := range probes {
 		q.Probes = append(q.Probes, p.packet)
 	}
-	found, err := firewall.Through(ctx, s.Firewalls, r.HostID, endpoint.Monitoring, func(ctx context.Context, fw sdk.Firewall) (sdk.Comparison,
+	found, err := firewall.Through(ctx, s.Firewalls, r.HostID, endpoint.Monitoring, func(ctx context.Context, fw sdk.Firewall) (
+		sdk.Comparison,
 		error) {
 		able, err := have[sdk.Evaluator](fw, sdk.Scope{Kind: sdk.ClusterScope})
 		if err != nil {
@@ -176,8 +177,8 @@ func (s *Store) ownGuest(ctx context.Context, r *record) (*sdk.Guest, error) {
 	return nil, nil
 }
 
-// probes are the ways that must stay open: that of the service to each node that it is connected to, those of nodes to each other, and that
-// of the caller to the service where it runs in the cluster.
+// probes are the ways that must stay open: that of the service to each node that it is connected to, those of nodes to each other, and
+// that of the caller to the service where it runs in the cluster.
 func (s *Store) probes(ctx context.Context, r *record, own *sdk.Guest) (all []probe, err error) {
 	rows, err := s.DB.Pool.Query(ctx, "SELECT address, entry_node FROM hosts WHERE cluster_id = $1 AND entry_node <> '' ORDER BY id LIMIT $2",
 		r.ClusterID, maxNodes)
@@ -218,7 +219,8 @@ func (s *Store) probes(ctx context.Context, r *record, own *sdk.Guest) (all []pr
 		for _, port := range ports {
 			if a != b {
 				all = append(all, probe{fmt.Sprintf("the way of the node %s to the node %s (tcp port %d)", a, b, port),
-					sdk.Packet{From: sdk.End{Kind: sdk.NodeEnd, Node: a}, To: sdk.End{Kind: sdk.NodeEnd, Node: b}, Protocol: "tcp", DestinationPort: port}})
+					sdk.Packet{From: sdk.End{Kind: sdk.NodeEnd, Node: a}, To: sdk.End{Kind: sdk.NodeEnd, Node: b}, Protocol: "tcp",
+						DestinationPort: port}})
 			}
 		}
 	}

@@ -15,7 +15,8 @@ import (
 )
 
 // few are changes that take five requests, and five to be put back.
-const few = `[{"scope":{"kind":"vm","id":1},"action":"create_rule","pos":2,"rule":{"type":"in","action":"ACCEPT","enable":1,"proto":"tcp","dport":"443"}},
+const few = `[{"scope":{"kind":"vm","id":1},"action":"create_rule","pos":2,
+	"rule":{"type":"in","action":"ACCEPT","enable":1,"proto":"tcp","dport":"443"}},
 	{"scope":{"kind":"vm","id":1},"action":"delete_rule","pos":1},
 	{"scope":{"kind":"vm","id":2},"action":"change_options","options":{"policy_in":"DROP"}}]`
 
@@ -121,7 +122,8 @@ func TestRoundsOfTwoDrafts(t *testing.T) {
 		before := f.states()
 		one := func(port int) draft.Draft {
 			return f.draft(fmt.Sprintf(`[{"scope":{"kind":"vm","id":1},"action":"delete_rule","pos":%d},{"scope":{"kind":"vm","id":1},
-				"action":"create_rule","pos":%d,"rule":{"type":"in","action":"DROP","enable":1,"proto":"tcp","dport":"%d"}}]`, r.IntN(3), r.IntN(3), port))
+				"action":"create_rule","pos":%d,"rule":{"type":"in","action":"DROP","enable":1,"proto":"tcp","dport":"%d"}}]`, r.IntN(3), r.IntN(3),
+				port))
 		}
 		drafts := []draft.Draft{one(1000 + round), one(2000 + round)}
 		after := []string{f.expected(drafts[0]), f.expected(drafts[1])}

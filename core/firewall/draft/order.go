@@ -16,14 +16,15 @@ import (
 //
 // Straight: the Y are put in at their places, the first one first; then the options change; then the X are taken out, the last one first.
 // At each moment every rule in the list has all rules before it that it has in L, or all that it has in M: while Y come all of L is there,
-// and a Y has the Y and C before it; while X go all of M is there, and an X has the X and C before it. So the first rule that fits a packet
-// is the first one in L or in M, and where none fits, all of L is there with L's policy, or all of M with M's: each packet gets the
-// verdict of one of the two states, and what both let through, such as this service's own way, is never cut.
+// and a Y has the Y and C before it; while X go all of M is there, and an X has the X and C before it. So the first rule that fits a
+// packet is the first one in L or in M, and where none fits, all of L is there with L's policy, or all of M with M's: each packet gets
+// the verdict of one of the two states, and what both let through, such as this service's own way, is never cut.
 //
 // By halves: first what only closes (the Y that drop, the X that accept, a policy that becomes stricter), and then what only opens (the X
 // that drop, the Y that accept). While it closes, a packet can lose a rule that accepts it and gain one that drops it: what gets through
 // got through before. Half way all drops of L and M are there, and of what accepts only C: what gets through there, C lets through, and no
-// drop of M stands before it, so M lets it through as well. While it opens, the same from the other end: what gets through, M lets through.
+// drop of M stands before it, so M lets it through as well. While it opens, the same from the other end: what gets through, M lets
+// through.
 //
 // Two chains that go straight one after the other may open a way: one accepts by M already what the other still accepts by L. So one
 // chain goes straight at most (the pivot), in the middle: those before it have closed and not opened, so that what all let through is let

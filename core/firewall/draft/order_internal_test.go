@@ -126,7 +126,8 @@ func randomWorld(r *rand.Rand) world {
 		w[i].Options.PolicyOut = []string{"ACCEPT", "DROP"}[r.IntN(2)]
 	}
 	w[cluster].Aliases = []sdk.Alias{{Name: "home", CIDR: "192.0.2.3"}}
-	w[cluster].IPSets = []sdk.IPSetState{{IPSet: sdk.IPSet{Name: "friends"}, Members: []sdk.IPSetMember{{CIDR: "192.0.2.1"}, {CIDR: "192.0.2.2"}}}}
+	w[cluster].IPSets = []sdk.IPSetState{{IPSet: sdk.IPSet{Name: "friends"}, Members: []sdk.IPSetMember{{CIDR: "192.0.2.1"},
+		{CIDR: "192.0.2.2"}}}}
 	return w
 }
 

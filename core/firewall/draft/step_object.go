@@ -33,7 +33,8 @@ func aliasNamed(all []sdk.Alias, name string) int {
 }
 
 func aliasCreation(scope int, from sdk.State, alias sdk.Alias) step {
-	return onAliases(scope, from, append(slices.Clone(from.Aliases), alias), func(ctx context.Context, able sdk.Aliaser, digest string) error {
+	return onAliases(scope, from, append(slices.Clone(from.Aliases), alias), func(ctx context.Context, able sdk.Aliaser,
+		digest string) error {
 		return able.CreateAlias(ctx, from.Scope, alias, digest)
 	})
 }

@@ -31,7 +31,9 @@ func Text(s sdk.State) []string {
 	}
 	for _, set := range slices.SortedFunc(slices.Values(s.IPSets), func(a, b sdk.IPSetState) int { return strings.Compare(a.Name, b.Name) }) {
 		add("ipset %s%s", set.Name, remark(set.Comment))
-		for _, m := range slices.SortedFunc(slices.Values(set.Members), func(a, b sdk.IPSetMember) int { return strings.Compare(a.CIDR, b.CIDR) }) {
+		for _, m := range slices.SortedFunc(slices.Values(set.Members), func(a, b sdk.IPSetMember) int {
+			return strings.Compare(a.CIDR, b.CIDR)
+		}) {
 			not := ""
 			if m.NoMatch {
 				not = "!"

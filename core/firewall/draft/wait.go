@@ -153,8 +153,8 @@ func (w *work) undo(ctx context.Context) error {
 			return w.end(ctx, undoing, unknown, fmt.Sprintf("the job was canceled while everything was to be put back (%s), and the hypervisor "+
 				"does not do it (%s): what stands is not known", w.Why, job.Explain(err)))
 		case w.Late != nil && time.Since(*w.Late) >= giveUp:
-			return w.end(ctx, undoing, unknown, fmt.Sprintf("everything was to be put back (%s), and the hypervisor has not done it for %s (%s): what "+
-				"stands is not known", w.Why, giveUp, job.Explain(err)))
+			return w.end(ctx, undoing, unknown, fmt.Sprintf("everything was to be put back (%s), and the hypervisor has not done it for %s (%s): "+
+				"what stands is not known", w.Why, giveUp, job.Explain(err)))
 		}
 		if err := again(err); err != nil {
 			return err
@@ -183,8 +183,8 @@ func (w *work) putBack(ctx context.Context, again func(error) error) (done bool,
 		outcome += "; the hypervisor did not answer when everything was to be put back, and it was done at the first contact"
 	}
 	if slices.Contains(foreign, true) {
-		return true, w.end(ctx, undoing, unknown, fmt.Sprintf("%s. Somebody else has changed something meanwhile, which was not overwritten; all "+
-			"else is as before the draft\n%s", outcome, w.texts(now, foreign)))
+		return true, w.end(ctx, undoing, unknown, fmt.Sprintf("%s. Somebody else has changed something meanwhile, which was not overwritten; "+
+			"all else is as before the draft\n%s", outcome, w.texts(now, foreign)))
 	}
 	return true, w.end(ctx, undoing, undone, outcome+". Everything is as before the draft")
 }

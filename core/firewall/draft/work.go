@@ -60,8 +60,8 @@ type work struct {
 }
 
 // perform carries a draft out, waits for its confirmation, and puts everything back when there is none. Where it stands is in the draft's
-// row, in the job's checkpoint, and in what the hypervisor says of its rules: each request is made under the digest of the list that it was
-// decided by, so one that is late, or made twice, changes nothing.
+// row, in the job's checkpoint, and in what the hypervisor says of its rules: each request is made under the digest of the list that it
+// was decided by, so one that is late, or made twice, changes nothing.
 func (s *Store) perform(ctx context.Context, run *job.Run) error {
 	w := &work{Store: s, run: run}
 	if err := errors.Join(run.Params(&w.params), run.Progress(&w.progress)); err != nil {
@@ -146,7 +146,8 @@ func (w *work) verdict() error {
 
 // members are the hosts by which the cluster can be reached.
 func (w *work) members(ctx context.Context) error {
-	rows, err := w.DB.Pool.Query(ctx, `SELECT h.id FROM hosts h WHERE h.cluster_id = $1 AND (h.id = $2 OR EXISTS (SELECT FROM host_credentials k
+	rows, err := w.DB.Pool.Query(ctx, `SELECT h.id FROM hosts h WHERE h.cluster_id = $1 AND (h.id = $2 OR EXISTS (SELECT FROM
+		host_credentials k
 		WHERE k.host_id = h.id AND k.capability = $3)) ORDER BY h.id <> $2, h.id LIMIT $4`, w.r.ClusterID, w.r.HostID,
 		string(endpoint.Lifecycle), maxNodes)
 	if err == nil {
@@ -276,8 +277,8 @@ func lost(err error) bool {
 }
 
 // walk goes from where the scopes are to the goal, but for those that are foreign. It returns with errForeign when somebody else comes in
-// between, with the error of a hypervisor that refuses, and with what again makes of the error of one that does not answer: nil tries again.
-// It is told of each step that is done, too, by a nil.
+// between, with the error of a hypervisor that refuses, and with what again makes of the error of one that does not answer: nil tries
+// again. It is told of each step that is done, too, by a nil.
 func (w *work) walk(ctx context.Context, now []sdk.State, foreign []bool, again func(error) error) error {
 	goal := w.goal()
 	kept := slices.Contains(foreign, true)

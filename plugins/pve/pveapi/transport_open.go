@@ -11,8 +11,8 @@ import (
 )
 
 // overOpen sends writes, each on a connection of its own. A write to a firewall for which none can be made, so that nothing of it was
-// sent, goes out on one that is open for reading, where there is such a one: a firewall that has locked its client out lets those pass which
-// it let in before, and so the client can undo that.
+// sent, goes out on one that is open for reading, where there is such a one: a firewall that has locked its client out lets those pass
+// which it let in before, and so the client can undo that.
 type overOpen struct{ write, read *http.Transport }
 
 type openOnly struct{}

@@ -14,8 +14,8 @@ import (
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
-// Where no new connection can be made, a write to a firewall goes out once on one that is open, with its body; others do not, and none does
-// where nothing is open.
+// Where no new connection can be made, a write to a firewall goes out once on one that is open, with its body; others do not, and none
+// does where nothing is open.
 func TestFirewallsAreWrittenOverOpenConnections(t *testing.T) {
 	t.Parallel()
 	for _, open := range []bool{true, false} {

@@ -10,8 +10,9 @@ import (
 
 // drafted is a change of the VM that is good whatever its firewall has.
 func drafted(f *requesttest.Fixture) string {
-	return fmt.Sprintf(`{"scope":{"kind":"vm","id":%d},"action":"create_rule","pos":0,"rule":{"type":"in","action":"DROP","enable":1,"proto":"tcp",`+
-		`"dport":"23","comment":"text"}}`, f.VM)
+	return fmt.Sprintf(
+		`{"scope":{"kind":"vm","id":%d},"action":"create_rule","pos":0,"rule":{"type":"in","action":"DROP","enable":1,"proto":"tcp",`+
+			`"dport":"23","comment":"text"}}`, f.VM)
 }
 
 // draftID is the id of a new draft.
@@ -43,6 +44,7 @@ func draftChanges(f *requesttest.Fixture) []requesttest.Change {
 // waitingDraft is the id of a draft that waits to be confirmed.
 func waitingDraft(f *requesttest.Fixture) string {
 	id := draftID(f)
-	dbtest.Exec(f.T, f.DB, "UPDATE firewall_drafts SET status = 'waiting', deadline = now() + interval '1 hour' WHERE id = $1::text::bigint", id)
+	dbtest.Exec(f.T, f.DB, "UPDATE firewall_drafts SET status = 'waiting', deadline = now() + interval '1 hour' WHERE id = "+
+		"$1::text::bigint", id)
 	return id
 }
