@@ -196,7 +196,7 @@ func (a *API) exemplify(content map[string]*huma.MediaType) {
 }
 
 // maxExample is how deep an example goes; types may contain themselves.
-const maxExample = 5
+const maxExample = 8
 
 func (a *API) example(s *huma.Schema, depth int) any {
 	var fields []string
