@@ -28,11 +28,10 @@ var (
 
 // packetEnd is an end with what is known of it.
 type packetEnd struct {
-	end       firewall.End
-	guest     *guestFacts
-	nic       *nicFacts
-	addresses []netip.Addr
-	guessed   bool
+	end     firewall.End
+	guest   *guestFacts
+	nic     *nicFacts
+	guessed bool
 }
 
 // wayOf takes the ends of a packet for what they are, and chooses addresses of one version of IP. The version is 4, 6, or 0 for either.
