@@ -1,6 +1,8 @@
 package pvegolden
 
 import (
+	"encoding/json"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -110,9 +112,32 @@ func firewallActs() (acts []Act) {
 			Body: `{"from":{"outside":true},"to":{"host_id":{host},"node":"pve1"},"protocol":"tcp","dport":8006}`},
 		Act{Operation: "list_firewall_reach", Method: "POST", Path: "/firewall/reach", Before: (*World).firewalled, Most: 60,
 			Body: `{"to":{"vm_id":{vm}}}`},
+		Act{Operation: "create_firewall_draft", Method: "POST", Path: "/firewall/drafts", Body: draftBody, Before: (*World).firewalled},
+		Act{Operation: "change_firewall_draft", Method: "PUT", Path: "/firewall/drafts/{draft}", Before: (*World).drafted,
+			Body: `{"version":1,"changes":[{"scope":{"kind":"vm","id":{vm}},"action":"delete_rule","pos":0}]}`},
+		Act{Operation: "commit_firewall_draft", Tokens: lifecycle, Method: "POST", Path: "/firewall/drafts/{draft}/commit",
+			Body: `{"window_seconds":60,"confirm":"telnet"}`, Before: (*World).drafted},
 		Act{Operation: "create_vm_firewall_rule", Case: "at a place, switched on", Tokens: lifecycle, Method: "POST",
 			Path: "/vms/{vm}/firewall/rules", Before: (*World).firewalled, Body: `{"type":"in","action":"ACCEPT","enable":1,"pos":2}`},
 		Act{Operation: "delete_cluster_firewall_alias", Case: "asking where it is used", Tokens: lifecycle, Method: "DELETE",
 			Path: "/firewall/cluster/{host}/aliases/old", Before: (*World).firewalled},
 	)
+}
+
+const draftBody = `{"host_id":{host},"name":"telnet","changes":[{"scope":{"kind":"vm","id":{vm}},"action":"create_rule","pos":0,` +
+	`"rule":{"type":"in","action":"DROP","enable":1,"proto":"tcp","dport":"23"}}]}`
+
+// drafted is firewalled with a draft, which is confirmed as soon as its changes are made.
+func (w *World) drafted() {
+	w.t.Helper()
+	w.firewalled()
+	w.Exec(`CREATE OR REPLACE FUNCTION confirm_at_once() RETURNS trigger LANGUAGE plpgsql AS
+		$$BEGIN NEW.confirmed_at := now(); NEW.confirmed_by := 'somebody'; RETURN NEW; END$$`)
+	w.Exec(`CREATE OR REPLACE TRIGGER confirm_at_once BEFORE UPDATE ON firewall_drafts FOR EACH ROW
+		WHEN (NEW.status = 'waiting' AND OLD.status <> 'waiting') EXECUTE FUNCTION confirm_at_once()`)
+	var made struct{ ID int64 }
+	if err := json.Unmarshal(w.want(http.MethodPost, "/firewall/drafts", draftBody, http.StatusCreated).Body, &made); err != nil {
+		w.t.Fatal(err)
+	}
+	w.vars["draft"] = strconv.FormatInt(made.ID, 10)
 }

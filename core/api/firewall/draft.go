@@ -10,6 +10,7 @@ import (
 	"github.com/hostler/hostler/core/guest"
 	"github.com/hostler/hostler/core/idempotency"
 	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/sdk/endpoint"
 )
 
 // registerDrafts declares the operations on drafts.
@@ -31,24 +32,24 @@ func (h handlers) registerDrafts(a *op.API) {
 		Description: "The newest first.",
 	})
 	op.Get(a, one, h.getDraft, op.Spec{
-		ID: "get_firewall_draft", Summary: "Get a draft", Tag: tag, Role: identity.Viewer, On: op.Anywhere, Ours: true,
+		ID: "get_firewall_draft", Summary: "Get a draft", Tag: tag, Role: identity.Viewer, On: op.Draft, Ours: true,
 	})
 	op.Put(a, one, h.changeDraft, op.Spec{
-		ID: "change_firewall_draft", Summary: "Replace the changes of a draft", Tag: tag, Role: identity.Operator, On: op.Anywhere, Calls: true,
-		Ours: true, Audit: op.Audit{Action: "firewall.draft_change", Target: "draft_id"}, Timeout: changeTime,
+		ID: "change_firewall_draft", Summary: "Replace the changes of a draft", Tag: tag, Role: identity.Operator, On: op.Draft, Calls: true,
+		Needs: endpoint.Monitoring, Ours: true, Audit: op.Audit{Action: "firewall.draft_change"}, Timeout: changeTime,
 		Description: "They are applied to what the firewall has now, so this also brings a draft up to date. A `version` that is another by " +
 			"now is 409 `digest_conflict` with the draft as it is in `current`. 409 `invalid_state` while a job carries the draft out, and once " +
 			"its changes " +
 			"have stayed.",
 	})
 	op.Delete(a, one, h.deleteDraft, op.Spec{
-		ID: "delete_firewall_draft", Summary: "Forget a draft", Tag: tag, Role: identity.Operator, On: op.Anywhere, Ours: true,
-		Audit:       op.Audit{Action: "firewall.draft_delete", Target: "draft_id"},
+		ID: "delete_firewall_draft", Summary: "Forget a draft", Tag: tag, Role: identity.Operator, On: op.Draft, Ours: true,
+		Audit:       op.Audit{Action: "firewall.draft_delete"},
 		Description: "What it has changed stays. 409 `invalid_state` while a job carries it out: cancel that, and everything is put back.",
 	})
 	op.Post(a, one+"/commit", h.commitDraft, op.Spec{
-		ID: "commit_firewall_draft", Summary: "Try the changes of a draft out", Tag: tag, Role: identity.Operator, On: op.Anywhere, Calls: true,
-		Ours: true, Plan: true, Status: http.StatusAccepted, Audit: op.Audit{Action: "firewall.draft_commit", Target: "draft_id"},
+		ID: "commit_firewall_draft", Summary: "Try the changes of a draft out", Tag: tag, Role: identity.Operator, On: op.Draft, Calls: true,
+		Needs: endpoint.Lifecycle, Ours: true, Plan: true, Status: http.StatusAccepted, Audit: op.Audit{Action: "firewall.draft_commit"},
 		Timeout: changeTime, Recall: h.committedAgain, Confirm: op.Confirm{When: op.ConfirmSelf, Field: "name"},
 		Description: "Answers with the job that makes the changes, in an order in which nothing is open in between that is open neither " +
 			"before nor afterwards, and then waits for `confirm`. When nobody confirms within `window_seconds`, when a node does not answer any " +
@@ -64,8 +65,8 @@ func (h handlers) registerDrafts(a *op.API) {
 			"tried out at one of its scopes.",
 	})
 	op.Post(a, one+"/confirm", h.confirmDraft, op.Spec{
-		ID: "confirm_firewall_draft", Summary: "Keep the changes of a draft", Tag: tag, Role: identity.Operator, On: op.Anywhere, Ours: true,
-		Audit:       op.Audit{Action: "firewall.draft_confirm", Target: "draft_id"},
+		ID: "confirm_firewall_draft", Summary: "Keep the changes of a draft", Tag: tag, Role: identity.Operator, On: op.Draft, Ours: true,
+		Audit:       op.Audit{Action: "firewall.draft_confirm"},
 		Description: "409 `invalid_state` before all changes are made and once the window is over. Its job ends a moment later.",
 	})
 }
@@ -98,18 +99,12 @@ func (h handlers) listDrafts(ctx context.Context, in *listDraftsInput) (*op.List
 	return &op.List[draft.Draft]{Total: total, Body: all}, err
 }
 
-// DraftID is a draft in a path.
-type DraftID struct {
-	ID int64 `path:"draft_id" minimum:"1" example:"3"`
-}
-
-func (h handlers) getDraft(ctx context.Context, in *DraftID) (*op.Body[draft.Draft], error) {
-	found, err := h.Drafts.Get(ctx, in.ID)
+func (h handlers) getDraft(ctx context.Context, _ *struct{}) (*op.Body[draft.Draft], error) {
+	found, err := h.Drafts.Get(ctx, op.Found(ctx).ID)
 	return &op.Body[draft.Draft]{Body: found}, err
 }
 
 type changeDraftInput struct {
-	DraftID
 	Body struct {
 		Version int64          `json:"version" minimum:"1" example:"1" doc:"That of the draft which you have read"`
 		Name    *string        `json:"name,omitempty" minLength:"1" maxLength:"100" pattern:"^[^\\x00-\\x1f\\x7f]+$" doc:"A new name; absent keeps it"`
@@ -118,17 +113,16 @@ type changeDraftInput struct {
 }
 
 func (h handlers) changeDraft(ctx context.Context, in *changeDraftInput) (*op.Body[draft.Draft], error) {
-	now, err := h.Drafts.Replace(ctx, in.ID, in.Body.Version, in.Body.Name, in.Body.Changes)
+	now, err := h.Drafts.Replace(ctx, op.Found(ctx).ID, in.Body.Version, in.Body.Name, in.Body.Changes)
 	return &op.Body[draft.Draft]{Body: now}, err
 }
 
-func (h handlers) deleteDraft(ctx context.Context, in *DraftID) (*op.Empty, error) {
-	return nil, h.Drafts.Delete(ctx, in.ID)
+func (h handlers) deleteDraft(ctx context.Context, _ *struct{}) (*op.Empty, error) {
+	return nil, h.Drafts.Delete(ctx, op.Found(ctx).ID)
 }
 
 type commitDraftInput struct {
 	op.Planned
-	DraftID
 	Body *struct {
 		Window  *int    `json:"window_seconds,omitempty" nullable:"true" minimum:"10" maximum:"3600" example:"60" doc:"How long the changes wait to be confirmed, in seconds; 60 without it"`
 		Confirm *string `json:"confirm,omitempty" nullable:"true" maxLength:"100" doc:"The draft's name, where the service may be cut off"`
@@ -147,7 +141,7 @@ func (h handlers) commitDraft(ctx context.Context, in *commitDraftInput) (*op.Bo
 			window = time.Duration(*in.Body.Window) * time.Second
 		}
 	}
-	started, err := h.Drafts.Commit(ctx, in.ID, window, confirm)
+	started, err := h.Drafts.Commit(ctx, op.Found(ctx).ID, window, confirm)
 	return &op.Body[guest.Started]{Body: started}, err
 }
 
@@ -156,7 +150,7 @@ func (h handlers) committedAgain(ctx context.Context, made idempotency.Made) (an
 	return h.Drafts.Actor.StartedAgain(ctx, made)
 }
 
-func (h handlers) confirmDraft(ctx context.Context, in *DraftID) (*op.Body[draft.Draft], error) {
-	kept, err := h.Drafts.Confirm(ctx, in.ID)
+func (h handlers) confirmDraft(ctx context.Context, _ *struct{}) (*op.Body[draft.Draft], error) {
+	kept, err := h.Drafts.Confirm(ctx, op.Found(ctx).ID)
 	return &op.Body[draft.Draft]{Body: kept}, err
 }
