@@ -47,7 +47,9 @@ func newTeamsFixture(t *testing.T) *teamsFixture {
 	blue := e.enrol("blue-host", "blue.mem", e.requested.NewCluster("blue", spec))
 	e.Run(t, apitest.Scenario{Name: "move", Method: "PATCH", URL: fmt.Sprintf("/api/v1/hosts/%d", blue), As: apitest.Owner,
 		Body: fmt.Sprintf(`{"team_id":%d}`, e.blue), Status: 200})
-	e.occupy(blue)
+	vm, _, _ := e.occupy(blue)
+	e.Run(t, post("draft", "/api/v1/firewall/drafts", fmt.Sprintf(`{"host_id":%d,"name":"blue","changes":[{"scope":{"kind":"vm","id":%d},`+
+		`"action":"create_rule","pos":0,"rule":{"type":"in","action":"DROP"}}]}`, blue, vm), 201))
 	e.requested.Host, e.requested.VM, e.requested.App = e.host, e.vm, e.app
 	e.values = e.pathValues()
 	return e

@@ -206,11 +206,11 @@ func TestGarbageOnRealStores(t *testing.T) {
 	gentle.LogIn = func(r *http.Request, _ *apitest.Caller) { r.AddCookie(owner.Cookie) }
 	id := func(n int64) string { return fmt.Sprint(n) }
 	gentle.Garbage(t, apitest.GarbageConfig{
-		Seed: 7, PerOperation: 120,
+		Seed: 7, PerOperation: 60,
 		Skip: []string{"log_out"}, // it would end the session of all that follow
 		Values: map[string]string{
 			"host_id": id(h.host), "vm_id": id(h.vm), "app_id": id(h.app), "job_id": id(h.job), "schedule_id": id(h.schedule), "session_id": "1",
-			"action": "start", "name": "none", "kind": "backup", "node": "node1", "group": "web", "pos": "0", "cidr": "192.0.2.9",
+			"action": "start", "name": "none", "kind": "backup", "node": "node1", "group": "web", "draft_id": "1", "pos": "0", "cidr": "192.0.2.9",
 			"page": "1", "per_page": "10",
 			"user_id": id(user.ID), "team_id": id(identitytest.Team(t, h.db, "blue")),
 		},

@@ -2,6 +2,7 @@ package firewall
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"regexp"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"github.com/hostler/hostler/core/host"
 	"github.com/hostler/hostler/core/problem"
 	sdk "github.com/hostler/hostler/sdk/firewall"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // Options are the options of a scope's firewall, as the API shows them. What is null is not set: the hypervisor's own default holds.
@@ -127,7 +129,12 @@ func (s *Store) ChangeOptions(ctx context.Context, on Scope, patch OptionsPatch)
 			return edit[sdk.Options]{before: 0, at: 0, want: []sdk.Options{optionsAfter(was[0], c)},
 				send: requestOf(s, on, func(ctx context.Context, able sdk.Optioner, scope sdk.Scope, digest string) error {
 					c.Set.Digest = digest
-					return able.ChangeOptions(ctx, scope, c)
+					err := able.ChangeOptions(ctx, scope, c)
+					var of *plugin.Error
+					if errors.As(err, &of) && slices.Contains(c.Clear, of.Field) { // the body has its name as a value there
+						return &plugin.Error{Kind: of.Kind, Message: of.Message, Field: "delete"}
+					}
+					return err
 				})}, nil
 		})
 }

@@ -112,15 +112,13 @@ func firewallActs() (acts []Act) {
 			Body: `{"from":{"outside":true},"to":{"host_id":{host},"node":"pve1"},"protocol":"tcp","dport":8006}`},
 		Act{Operation: "list_firewall_reach", Method: "POST", Path: "/firewall/reach", Before: (*World).firewalled, Most: 60,
 			Body: `{"to":{"vm_id":{vm}}}`},
-		Act{Operation: "create_firewall_draft", Method: "POST", Path: "/firewall/drafts", Body: draftBody, Before: (*World).firewalled},
-		Act{Operation: "change_firewall_draft", Method: "PUT", Path: "/firewall/drafts/{draft}", Before: (*World).drafted,
+		Act{Operation: "create_firewall_draft", Tokens: lifecycle, Method: "POST", Path: "/firewall/drafts", Body: draftBody, Before: (*World).firewalled},
+		Act{Operation: "change_firewall_draft", Tokens: lifecycle, Method: "PUT", Path: "/firewall/drafts/{draft}", Before: (*World).drafted,
 			Body: `{"version":1,"changes":[{"scope":{"kind":"vm","id":{vm}},"action":"delete_rule","pos":0}]}`},
 		Act{Operation: "commit_firewall_draft", Tokens: lifecycle, Method: "POST", Path: "/firewall/drafts/{draft}/commit",
 			Body: `{"window_seconds":60,"confirm":"telnet"}`, Before: (*World).drafted},
 		Act{Operation: "create_vm_firewall_rule", Case: "at a place, switched on", Tokens: lifecycle, Method: "POST",
 			Path: "/vms/{vm}/firewall/rules", Before: (*World).firewalled, Body: `{"type":"in","action":"ACCEPT","enable":1,"pos":2}`},
-		Act{Operation: "delete_cluster_firewall_alias", Case: "asking where it is used", Tokens: lifecycle, Method: "DELETE",
-			Path: "/firewall/cluster/{host}/aliases/old", Before: (*World).firewalled},
 	)
 }
 

@@ -33,6 +33,7 @@ func (h handlers) registerDrafts(a *op.API) {
 	})
 	op.Get(a, one, h.getDraft, op.Spec{
 		ID: "get_firewall_draft", Summary: "Get a draft", Tag: tag, Role: identity.Viewer, On: op.Draft, Ours: true,
+		Description: "With each of its scopes before and after, and with how its last job ended.",
 	})
 	op.Put(a, one, h.changeDraft, op.Spec{
 		ID: "change_firewall_draft", Summary: "Replace the changes of a draft", Tag: tag, Role: identity.Operator, On: op.Draft, Calls: true,

@@ -81,7 +81,7 @@ func TestPacketTest(t *testing.T) {
 			"invalid", "host_id", "control"),
 		b.test("a port that is none", apitest.Viewer, fromApp(`,"dport":65536`), 422, "invalid", `"dport"`),
 		b.test("an unknown key", apitest.Viewer, fromApp(`,"port":1`), 422, "invalid", `"port"`),
-		b.test("a draft, where there are none", apitest.Viewer, fromApp(`,"at":"7"`), 422, "invalid", `"at"`),
+		b.test("a draft that is not there", apitest.Viewer, fromApp(`,"at":"7"`), 404, "not_found"),
 		b.test("what no draft is", apitest.Viewer, fromApp(`,"at":"-7"`), 422, "invalid", `"at"`),
 	)
 	b.firewall.FailCall("Test", plugin.Errorf(plugin.Unreachable, "no route"))

@@ -16,24 +16,27 @@ func drafted(f *requesttest.Fixture) string {
 }
 
 // draftID is the id of a new draft.
-func draftID(f *requesttest.Fixture) string {
+func draftID(f *requesttest.Fixture) string { return newDraft(f, drafted(f)) }
+
+func newDraft(f *requesttest.Fixture, change string) string {
 	var made struct{ ID int64 }
-	answer := f.Ask("POST", "/api/v1/firewall/drafts", draftBody(f), 201)
+	answer := f.Ask("POST", "/api/v1/firewall/drafts", draftBody(f, change), 201)
 	if err := json.Unmarshal(answer.Body, &made); err != nil {
 		f.T.Fatal(err)
 	}
 	return fmt.Sprint(made.ID)
 }
 
-func draftBody(f *requesttest.Fixture) string {
-	return fmt.Sprintf(`{"host_id":%d,"name":%q,"changes":[%s]}`, f.Host, name, drafted(f))
+func draftBody(f *requesttest.Fixture, change string) string {
+	return fmt.Sprintf(`{"host_id":%d,"name":%q,"changes":[%s]}`, f.Host, name, change)
 }
 
 // draftChanges are those of drafts. Jobs do not run there: one that waits is made to wait by hand.
 func draftChanges(f *requesttest.Fixture) []requesttest.Change {
-	commits := map[string]string{"draft_id": draftID(f)}
+	// That of a group which nothing else changes: a draft is refused once its scope has changed.
+	commits := map[string]string{"draft_id": newDraft(f, `{"scope":{"kind":"group","group":"drafted"},"action":"create_group"}`)}
 	return []requesttest.Change{
-		{Operation: "create_firewall_draft", Body: draftBody(f)},
+		{Operation: "create_firewall_draft", Body: draftBody(f, drafted(f))},
 		{Operation: "change_firewall_draft", Body: fmt.Sprintf(`{"version":1,"name":"text","changes":[%s]}`, drafted(f))},
 		{Operation: "commit_firewall_draft", Path: commits, Body: `{"window_seconds":60}`},
 		{Operation: "confirm_firewall_draft", Path: map[string]string{"draft_id": waitingDraft(f)}},
