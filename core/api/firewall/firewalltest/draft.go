@@ -38,7 +38,7 @@ func draftChanges(f *requesttest.Fixture) []requesttest.Change {
 	return []requesttest.Change{
 		{Operation: "create_firewall_draft", Body: draftBody(f, drafted(f))},
 		{Operation: "change_firewall_draft", Body: fmt.Sprintf(`{"version":1,"name":"text","changes":[%s]}`, drafted(f))},
-		{Operation: "commit_firewall_draft", Path: commits, Body: `{"window_seconds":60}`},
+		{Operation: "commit_firewall_draft", Path: commits, Body: fmt.Sprintf(`{"window_seconds":60,"confirm":%q}`, name)},
 		{Operation: "confirm_firewall_draft", Path: map[string]string{"draft_id": waitingDraft(f)}},
 		{Operation: "delete_firewall_draft", Spoils: true},
 	}
