@@ -60,7 +60,7 @@ func (h handlers) registerDrafts(a *op.API) {
 			"what stands. The plan shows the rules that come and go, which pairs of guests gain or lose what, and whether this service, the " +
 			"cluster's nodes or you yourself are cut off: then, and where that cannot be told, the answer is 409 `self_target` until `confirm` " +
 			"holds the draft's name; the changes are then put back at the end of the window even if no new connection gets through, over those " +
-			"that are open or by another member of the cluster. Proxmox VE takes about ten seconds to put rules into force: look before you " +
+			"that are open or by another member of the cluster. A hypervisor may take about ten seconds to put rules into force: look before you " +
 			"confirm. 409 `digest_conflict` with `current` where the firewall has changed since the draft was made, and `firewall_busy` while " +
 			"another draft is " +
 			"tried out at one of its scopes.",

@@ -19,7 +19,7 @@ const reachRows = 200
 
 func (h handlers) registerEvaluation(a *op.API) {
 	const ends = "An end is one of `{\"vm_id\":3}`, `{\"app_id\":4}`, either with `nic` where it has several, " +
-		"`{\"host_id\":1,\"node\":\"pve1\"}`, `{\"address\":\"192.0.2.7\"}`, which is a node or somebody outside, and `{\"outside\":true}`; " +
+		"`{\"host_id\":1,\"node\":\"node1\"}`, `{\"address\":\"192.0.2.7\"}`, which is a node or somebody outside, and `{\"outside\":true}`; " +
 		"`address` with one of the others chooses among its addresses. One end at least is a guest or a node, and both are of one cluster. "
 	const truth = "Judged is the first packet of a connection, by the rules alone: whether there is a route, and whether somebody listens, " +
 		"is another question. Asked of the hypervisor; nothing is sent, changed or kept. What cannot be read is told, and never guessed. `at` " +
