@@ -66,5 +66,7 @@ func firewallError(err error) error {
 			}
 		}
 	}
+	// Of several faults one is told, that of the field: the others' have values of other fields in them.
+	e.Message, _, _ = strings.Cut(e.Message, "; ")
 	return &e
 }

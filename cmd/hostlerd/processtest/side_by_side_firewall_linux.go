@@ -61,6 +61,9 @@ func sideFirewallRequests() (all []sideRequest) {
 		}
 		ask("get_%_options", "", nil, ok, lxd)
 		ask("change_%_options", "", m{"enable": 1, "digest": "none"}, stale, lxd)
+		if log == ok { // which the tokens' roles do not have
+			log = "502 hypervisor_error"
+		}
 		ask("read_%_log", "", nil, log, lxd)
 		wrong := invalid
 		if lxd == absent {
@@ -69,7 +72,18 @@ func sideFirewallRequests() (all []sideRequest) {
 		ask("follow_%_log", "source=nowhere", nil, invalid, wrong)
 		ask("list_%_refs", "", nil, names(ok), lxd)
 	}
+	draft := map[string]string{"draft_id": "999999"}
+	nowhere := m{"from": m{"outside": true}, "to": m{"outside": true}, "protocol": "tcp"}
 	return append(all,
+		sideRequest{operation: "list_firewall_drafts", pve: ok, lxd: ok},
+		sideRequest{operation: "create_firewall_draft", body: m{}, pve: invalid, lxd: invalid},
+		sideRequest{operation: "get_firewall_draft", params: draft, pve: absent, lxd: absent},
+		sideRequest{operation: "change_firewall_draft", params: draft, body: m{}, pve: absent, lxd: absent},
+		sideRequest{operation: "commit_firewall_draft", params: draft, body: m{}, pve: absent, lxd: absent},
+		sideRequest{operation: "confirm_firewall_draft", params: draft, pve: absent, lxd: absent},
+		sideRequest{operation: "delete_firewall_draft", params: draft, pve: absent, lxd: absent},
+		sideRequest{operation: "test_firewall_packet", body: nowhere, pve: invalid, lxd: invalid},
+		sideRequest{operation: "list_firewall_reach", body: m{"to": m{"outside": true}}, pve: invalid, lxd: invalid},
 		sideRequest{operation: "list_firewall_groups", pve: ok, lxd: unsupported},
 		sideRequest{operation: "create_firewall_group", body: m{"group": "asked", "digest": "none"}, pve: stale, lxd: unsupported},
 		sideRequest{operation: "delete_firewall_group", query: "digest=none", params: map[string]string{"group": "none"}, pve: stale,
