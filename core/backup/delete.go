@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/hostler/hostler/core/audit"
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/guest"
 	"github.com/hostler/hostler/core/host"
@@ -69,13 +68,7 @@ func (s *Store) Delete(ctx context.Context, id int64, confirm *string) (guest.St
 	if err := draft.Decide(ctx, confirmation, func(ctx context.Context, p *plan.Plan) error { return s.tell(ctx, b, p) }); err != nil {
 		return guest.Started{}, err
 	}
-	var made *job.Job
-	err = s.DB.Tx(ctx, func(tx *db.Tx) (err error) {
-		if made, err = s.Actor.Queue.Enqueue(ctx, tx, b.deletion()); err != nil {
-			return err
-		}
-		return audit.Write(ctx, tx)
-	})
+	made, err := s.Actor.Enqueue(ctx, b.deletion(), nil)
 	if err != nil {
 		return guest.Started{}, err
 	}

@@ -64,6 +64,9 @@ func (s *Store) options(on Scope) *listing[sdk.Options] {
 	}
 }
 
+// ShowOptions are options as the API shows them, without a digest.
+func ShowOptions(o sdk.Options) Options { return showOptions(o, nil) }
+
 func showOptions(o sdk.Options, digest *string) Options {
 	number := func(flag *bool) *int {
 		if flag == nil {

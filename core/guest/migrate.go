@@ -6,11 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/hostler/hostler/core/audit"
-	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/host"
 	"github.com/hostler/hostler/core/idempotency"
-	"github.com/hostler/hostler/core/job"
 	"github.com/hostler/hostler/core/plan"
 	"github.com/hostler/hostler/core/problem"
 	"github.com/hostler/hostler/sdk/endpoint"
@@ -148,13 +145,7 @@ func Migrate(ctx context.Context, a *Actor, r Request, order MigrationOrder) (Mi
 	params := Params[migrationSpec]{Spec: migrationSpec{Order: order, Confirmed: confirmed}, Asked: Asked{
 		GuestID: r.Guest.ID, Kind: at.Kind, Ref: at.ID, UID: at.UID, Name: r.Guest.Name, ConfirmedSelf: r.Guest.IsSelf && confirmed,
 	}}
-	var made *job.Job
-	err = a.DB.Tx(ctx, func(tx *db.Tx) (err error) {
-		if made, err = a.Queue.Enqueue(ctx, tx, migrate.Spec(r.Target, r.TeamID, r.Guest.HostID, params)); err != nil {
-			return err
-		}
-		return audit.Write(ctx, tx)
-	})
+	made, err := a.Enqueue(ctx, migrate.Spec(r.Target, r.TeamID, r.Guest.HostID, params), nil)
 	if err != nil {
 		return Migrating{}, err
 	}

@@ -71,6 +71,23 @@ func (a *Actor) StartedAgain(ctx context.Context, made idempotency.Made) (Starte
 	return a.Started(ctx, made.JobID, self)
 }
 
+// Enqueue makes a job with its audit row in one transaction, after before has done its part of that; nil has none. Its problems are those of
+// before, and guest_busy.
+func (a *Actor) Enqueue(ctx context.Context, spec job.Spec, before func(context.Context, *db.Tx) error) (made *job.Job, err error) {
+	err = a.DB.Tx(ctx, func(tx *db.Tx) (err error) {
+		if before != nil {
+			if err = before(ctx, tx); err != nil {
+				return err
+			}
+		}
+		if made, err = a.Queue.Enqueue(ctx, tx, spec); err != nil {
+			return err
+		}
+		return audit.Write(ctx, tx)
+	})
+	return made, err
+}
+
 // Start checks the request and enqueues its job, with the audit row, in one transaction. Its problems are those of Prepare,
 // and guest_busy.
 func (w Work[P]) Start(ctx context.Context, a *Actor, r Request, spec P) (Started, error) {

@@ -95,21 +95,14 @@ func (s *Store) Apply(ctx context.Context, hostID int64, node string, confirm *s
 	if err := idempotency.Keep(ctx, v.asks()); err != nil {
 		return guest.Started{}, err
 	}
-	var made *job.Job
-	err = s.DB.Tx(ctx, func(tx *db.Tx) (err error) {
-		audit.Describe(ctx, func(e *audit.Entry) {
-			e.TargetKind, e.TargetName = "node", node
-			e.Detail("interfaces", changed(n))
-		})
-		made, err = s.Actor.Queue.Enqueue(ctx, tx, job.Spec{
-			Kind: applyKind, Target: job.Target{Kind: "node", ID: hostID, Name: node}, TeamID: p.TeamID, HostID: hostID,
-			Exclusive: p.Exclusive(), Params: params, Asked: map[string]any{"node": node},
-		})
-		if err != nil {
-			return err
-		}
-		return audit.Write(ctx, tx)
+	audit.Describe(ctx, func(e *audit.Entry) {
+		e.TargetKind, e.TargetName = "node", node
+		e.Detail("interfaces", changed(n))
 	})
+	made, err := s.Actor.Enqueue(ctx, job.Spec{
+		Kind: applyKind, Target: job.Target{Kind: "node", ID: hostID, Name: node}, TeamID: p.TeamID, HostID: hostID,
+		Exclusive: p.Exclusive(), Params: params, Asked: map[string]any{"node": node},
+	}, nil)
 	if err != nil {
 		return guest.Started{}, err
 	}

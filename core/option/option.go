@@ -170,19 +170,9 @@ func showFirewall(o *sdk.Options) *Firewall {
 	if o == nil {
 		return nil
 	}
-	number := func(flag *bool) *int {
-		if flag == nil {
-			return nil
-		}
-		n := 0
-		if *flag {
-			n = 1
-		}
-		return &n
-	}
+	f := firewall.ShowOptions(*o)
 	return &Firewall{
-		Enable: number(o.Enable), DHCP: number(o.DHCP), NDP: number(o.NDP), RADV: number(o.RADV), MACFilter: number(o.MACFilter),
-		IPFilter: number(o.IPFilter), PolicyIn: host.CleanOrNil(o.PolicyIn), PolicyOut: host.CleanOrNil(o.PolicyOut),
-		Digest: host.CleanOrNil(o.Digest),
+		Enable: f.Enable, DHCP: f.DHCP, NDP: f.NDP, RADV: f.RADV, MACFilter: f.MACFilter, IPFilter: f.IPFilter, PolicyIn: f.PolicyIn,
+		PolicyOut: f.PolicyOut, Digest: host.CleanOrNil(o.Digest),
 	}
 }

@@ -96,22 +96,15 @@ func (s *Store) Power(ctx context.Context, hostID int64, node string, command hy
 	if err := idempotency.Keep(ctx, self); err != nil {
 		return guest.Started{}, err
 	}
-	var made *job.Job
-	err = s.DB.Tx(ctx, func(tx *db.Tx) (err error) {
-		audit.Describe(ctx, func(e *audit.Entry) {
-			e.TargetKind, e.TargetName = "node", node
-			e.Detail("command", string(command))
-		})
-		made, err = s.Actor.Queue.Enqueue(ctx, tx, job.Spec{
-			Kind: kind, Target: job.Target{Kind: "node", ID: hostID, Name: node}, TeamID: p.TeamID, HostID: hostID,
-			Exclusive: p.Exclusive(), Params: params{HostID: hostID, Node: node, Command: command, Self: self},
-			Asked: map[string]any{"node": node, "command": command},
-		})
-		if err != nil {
-			return err
-		}
-		return audit.Write(ctx, tx)
+	audit.Describe(ctx, func(e *audit.Entry) {
+		e.TargetKind, e.TargetName = "node", node
+		e.Detail("command", string(command))
 	})
+	made, err := s.Actor.Enqueue(ctx, job.Spec{
+		Kind: kind, Target: job.Target{Kind: "node", ID: hostID, Name: node}, TeamID: p.TeamID, HostID: hostID,
+		Exclusive: p.Exclusive(), Params: params{HostID: hostID, Node: node, Command: command, Self: self},
+		Asked: map[string]any{"node": node, "command": command},
+	}, nil)
 	if err != nil {
 		return guest.Started{}, err
 	}

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/hostler/hostler/core/audit"
-	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/guest"
 	"github.com/hostler/hostler/core/host"
 	"github.com/hostler/hostler/core/job"
@@ -130,13 +128,7 @@ func (p *place) volume(node, id string) string {
 // enqueue writes a job on a storage, with its audit row.
 func (s *Store) enqueue(ctx context.Context, p *place, spec job.Spec) (guest.Started, error) {
 	spec.Target, spec.TeamID, spec.HostID = job.Target{Kind: "storage", ID: p.hostID, Name: p.name}, p.teamID, p.hostID
-	var made *job.Job
-	err := s.DB.Tx(ctx, func(tx *db.Tx) (err error) {
-		if made, err = s.Actor.Queue.Enqueue(ctx, tx, spec); err != nil {
-			return err
-		}
-		return audit.Write(ctx, tx)
-	})
+	made, err := s.Actor.Enqueue(ctx, spec, nil)
 	if err != nil {
 		return guest.Started{}, err
 	}

@@ -14,7 +14,7 @@ import (
 // the one that is open carries the request.
 func TestLockOutIsUndone(t *testing.T) {
 	t.Parallel()
-	cluster := startSim(t, "--scenario", "cluster", "--nodes", "1", "--guests", "1", "--auth-delay", "0", "--recommended")
+	cluster := startSim(t, "--scenario", "cluster", "--nodes", "1", "--guests", "1", "--auth-delay", "0")
 	owner := setUp(t, startService(t, options{}))
 	host := owner.enrol(t, cluster, "lab", "lifecycle")
 	owner.must(t, http.StatusOK, http.MethodPost, fmt.Sprintf("/api/v1/hosts/%d/sync", host), nil, nil)

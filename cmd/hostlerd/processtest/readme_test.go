@@ -11,32 +11,79 @@ import (
 	"testing"
 )
 
+// waits is what the README's lines wait by.
+const waits = "\nidle()"
+
+// The README's first five minutes work as they stand there, but for the password.
+func TestFirstMinutesInTheReadme(t *testing.T) {
+	t.Parallel()
+	_, lines, found := strings.Cut(readmeLines(t, "Five minutes with curl"), "\n\n# Hosts and guests.")
+	if !found || !strings.Contains(lines, waits) {
+		t.Fatalf("the README's lines are not found: %q", lines)
+	}
+	owner, answers := pasteReadme(t, lines)
+	want := []string{"vm.start", "vm.snapshot_create", "vm.snapshot_rollback", "firewall.draft"}
+	if kinds := succeeded(t, owner); !slices.Equal(kinds, want) {
+		t.Errorf("the jobs were %v, want %v", kinds, want)
+	}
+	if t.Failed() {
+		t.Logf("the answers:\n%s", answers)
+	}
+}
+
 // The README's life of a VM works as it stands there, pasted line by line: each request is answered as a good one, each job succeeds,
 // and in the end the VM is gone and its copy is there.
 func TestLifeInTheReadme(t *testing.T) {
 	t.Parallel()
+	_, idle, _ := strings.Cut(readmeLines(t, "Five minutes with curl"), waits) // it stands among the lines before
+	idle, _, _ = strings.Cut(idle, "\n")
+	owner, answers := pasteReadme(t, waits+idle+"\n"+readmeLines(t, "Another five minutes"))
+	kinds := succeeded(t, owner)
+	for _, kind := range []string{"vm.create", "vm.snapshot_create", "vm.snapshot_rollback", "backup.run", "backup.restore", "vm.migrate",
+		"vm.clone", "vm.start", "network.apply", "vm.delete"} {
+		if !slices.Contains(kinds, kind) {
+			t.Errorf("there was no job %s", kind)
+		}
+	}
+	var left []guestView
+	owner.must(t, http.StatusOK, http.MethodGet, "/api/v1/vms?q=shop", nil, &left)
+	if len(left) != 1 || left[0].Name != "shop2" {
+		t.Errorf("what is left is %+v", left)
+	}
+	if t.Failed() {
+		t.Logf("the answers:\n%s", answers)
+	}
+}
+
+// readmeLines are the commands below a heading, which begins with these words.
+func readmeLines(t *testing.T, heading string) string {
+	t.Helper()
+	text, err := os.ReadFile("../../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(text), "\n## "+heading)
+	_, rest, _ = strings.Cut(rest, "\n```sh\n")
+	lines, _, found := strings.Cut(rest, "\n```\n")
+	if !found {
+		t.Fatalf("the README has no commands below %q", heading)
+	}
+	return "\n" + lines
+}
+
+// pasteReadme has a shell do lines against a service with the cluster of make run, all of whose answers must be good, and gives what they
+// printed.
+func pasteReadme(t *testing.T, lines string) (owner *client, answers string) {
+	t.Helper()
 	for _, name := range []string{"bash", "curl", "jq"} {
 		if _, err := exec.LookPath(name); err != nil {
 			t.Skipf("%s is not there, which the README uses", name)
 		}
 	}
-	text, err := os.ReadFile("../../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, waits, _ := strings.Cut(string(text), "\nidle()") // of the first five minutes
-	waits, _, _ = strings.Cut(waits, "\n")
-	_, rest, _ := strings.Cut(string(text), "\n## Another five minutes")
-	_, rest, _ = strings.Cut(rest, "\n```sh\n")
-	lines, _, found := strings.Cut(rest, "\n```\n")
-	if !found || !strings.Contains(lines, "?plan=true") {
-		t.Fatalf("the README's lines are not found: %q", lines)
-	}
 	cluster := startSim(t, "--scenario", "cluster", "--nodes", "3", "--guests", "24", "--recommended")
 	s := startService(t, options{})
-	owner := setUp(t, s)
+	owner = setUp(t, s)
 	owner.enrol(t, cluster, "lab", "lifecycle", "backup")
-
 	dir := t.TempDir()
 	codes := filepath.Join(dir, "codes")
 	// The statuses go to a file: the answers are what the lines work with.
@@ -44,7 +91,7 @@ func TestLifeInTheReadme(t *testing.T) {
 curl() { command curl -w "%%{stderr}%%{http_code} %%{method} %%{url}\n" "$@" 2>> %s; }
 curl -s -o /dev/null -c jar $J $H/auth/login -d '{"email":"%s","password":"%s"}'
 `, s.Base, codes, ownerEmail, ownerPassword)
-	command := exec.CommandContext(t.Context(), "bash", "-c", script+"idle()"+waits+"\n"+lines)
+	command := exec.CommandContext(t.Context(), "bash", "-c", script+lines)
 	command.Dir = dir
 	out, err := command.CombinedOutput()
 	if err != nil {
@@ -59,26 +106,18 @@ curl -s -o /dev/null -c jar $J $H/auth/login -d '{"email":"%s","password":"%s"}'
 			t.Errorf("an answer was %s", line)
 		}
 	}
+	return owner, fmt.Sprintf("%s\n%s", out, told)
+}
+
+// succeeded are the kinds of all jobs, the oldest first, each of which must have done its work.
+func succeeded(t *testing.T, owner *client) (kinds []string) {
+	t.Helper()
 	var jobs []jobView
 	owner.must(t, http.StatusOK, http.MethodGet, "/api/v1/jobs?per_page=100", nil, &jobs)
-	var kinds []string
-	for _, j := range jobs {
+	for _, j := range slices.Backward(jobs) {
 		if kinds = append(kinds, j.Kind); j.Status != "succeeded" {
 			t.Errorf("job %d, %s, ended %s: %s", j.ID, j.Kind, j.Status, j.Error)
 		}
 	}
-	for _, kind := range []string{"vm.create", "vm.snapshot_create", "vm.snapshot_rollback", "backup.run", "backup.restore", "vm.migrate",
-		"vm.clone", "vm.start", "network.apply", "vm.delete"} {
-		if !slices.Contains(kinds, kind) {
-			t.Errorf("there was no job %s", kind)
-		}
-	}
-	var left []guestView
-	owner.must(t, http.StatusOK, http.MethodGet, "/api/v1/vms?q=shop", nil, &left)
-	if len(left) != 1 || left[0].Name != "shop2" {
-		t.Errorf("what is left is %+v", left)
-	}
-	if t.Failed() {
-		t.Logf("the answers:\n%s\n%s", out, told)
-	}
+	return kinds
 }

@@ -78,7 +78,7 @@ func sideFirewallRequests() (all []sideRequest) {
 		sideRequest{operation: "list_firewall_drafts", pve: ok, lxd: ok},
 		sideRequest{operation: "create_firewall_draft", body: m{}, pve: invalid, lxd: invalid},
 		sideRequest{operation: "get_firewall_draft", params: draft, pve: absent, lxd: absent},
-		sideRequest{operation: "change_firewall_draft", params: draft, body: m{}, pve: absent, lxd: absent},
+		sideRequest{operation: "change_firewall_draft", params: draft, body: m{}, pve: invalid, lxd: invalid},
 		sideRequest{operation: "commit_firewall_draft", params: draft, body: m{}, pve: absent, lxd: absent},
 		sideRequest{operation: "confirm_firewall_draft", params: draft, pve: absent, lxd: absent},
 		sideRequest{operation: "delete_firewall_draft", params: draft, pve: absent, lxd: absent},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -122,8 +123,9 @@ func (s *Store) held(ctx context.Context, q querier, r *record) error {
 	if err != nil {
 		return db.Problem(fmt.Errorf("looking for other drafts: %w", err))
 	}
-	return problem.New(problem.CodeFirewallBusy, "another draft is being tried out on %s: confirm it, or wait until it is put back", key).
-		With("draft", other)
+	at := slices.IndexFunc(r.Scopes, func(sc stored) bool { return sc.key() == key })
+	return problem.New(problem.CodeFirewallBusy, "another draft is being tried out on %s: confirm it, or wait until it is put back",
+		r.Scopes[at].title()).With("draft", other)
 }
 
 // hold takes all scopes of a draft, which end gives back.
@@ -142,9 +144,9 @@ func (s *Store) hold(ctx context.Context, tx *db.Tx, r *record) error {
 	return problem.New(problem.CodeFirewallBusy, "another draft is being tried out on the same scopes; try again")
 }
 
-// read reads the scopes of a draft with the token for changes, or that for reading.
-func (s *Store) read(ctx context.Context, hostID int64, as endpoint.Capability, scopes []sdk.Scope) ([]sdk.State, error) {
-	now, err := firewall.Through(ctx, s.Firewalls, hostID, as, func(ctx context.Context, fw sdk.Firewall) (all []sdk.State, err error) {
+// read reads scopes as they are now.
+func (s *Store) read(ctx context.Context, hostID int64, scopes []sdk.Scope) ([]sdk.State, error) {
+	now, err := firewall.Through(ctx, s.Firewalls, hostID, endpoint.Monitoring, func(ctx context.Context, fw sdk.Firewall) (all []sdk.State, err error) {
 		for _, at := range scopes {
 			state, err := sdk.ReadState(ctx, fw, at)
 			if err != nil {
@@ -180,7 +182,7 @@ func (s *Store) unchanged(ctx context.Context, r *record) error {
 		}
 		scopes = append(scopes, at)
 	}
-	now, err := s.read(ctx, r.HostID, endpoint.Monitoring, scopes)
+	now, err := s.read(ctx, r.HostID, scopes)
 	if err != nil {
 		return err
 	}

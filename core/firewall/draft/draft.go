@@ -233,18 +233,16 @@ func (s *Store) compose(ctx context.Context, q Request) (*record, error) {
 	if err := s.Hosts.Require(ctx, q.HostID, endpoint.Lifecycle, anyHost); err != nil {
 		return nil, err
 	}
-	_, err = firewall.Through(ctx, s.Firewalls, q.HostID, endpoint.Monitoring, func(ctx context.Context, fw sdk.Firewall) (struct{}, error) {
-		for i := range r.Scopes {
-			before, err := sdk.ReadState(ctx, fw, r.Scopes[i].Before.Scope)
-			if err != nil {
-				return struct{}{}, err
-			}
-			r.Scopes[i].Before, r.Scopes[i].After = before, before
-		}
-		return struct{}{}, nil
-	})
+	scopes := make([]sdk.Scope, len(r.Scopes))
+	for i := range r.Scopes {
+		scopes[i] = r.Scopes[i].Before.Scope
+	}
+	now, err := s.read(ctx, q.HostID, scopes)
 	if err != nil {
-		return nil, host.UnknownNode(err)
+		return nil, err
+	}
+	for i := range now {
+		r.Scopes[i].Before, r.Scopes[i].After = now[i], now[i]
 	}
 	for n := range q.Changes {
 		if err := q.Changes[n].apply(n, &r.Scopes[place[q.Changes[n].On]].After); err != nil {

@@ -3,6 +3,7 @@ package draft
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"net/netip"
@@ -310,21 +311,28 @@ func (s *Store) tell(ctx context.Context, r *record, j *judgement, window time.D
 		p.Add(plan.KindRule, sc.Name, "At %s:\n%s", sc.title(), strings.Join(lines, "\n"))
 	}
 	visible, hidden, told := identity.FromContext(ctx).Visible(), 0, 0
+	untold := map[string][]string{}
 	for _, pair := range j.pairs {
 		from, seen := j.name(pair.From, visible)
 		to, also := j.name(pair.To, visible)
 		switch {
 		case !seen || !also:
 			hidden++
+		case pair.Unknown != "":
+			untold[pair.Unknown] = append(untold[pair.Unknown], from+" can reach at "+to)
 		case told == maxTold:
 			j.omitted++
-		case pair.Unknown != "":
-			told++
-			p.Add(plan.KindTraffic, to, "What %s can reach at %s cannot be told: %s", from, to, pair.Unknown)
 		default:
 			told++
 			p.Add(plan.KindTraffic, to, "%s to %s: %s.", from, to, gains(pair))
 		}
+	}
+	for _, why := range slices.Sorted(maps.Keys(untold)) {
+		what := untold[why][0]
+		if more := len(untold[why]) - 1; more > 0 {
+			what += fmt.Sprintf(", and %d more of the kind,", more)
+		}
+		p.Add(plan.KindTraffic, "", "What %s cannot be told: %s", what, why)
 	}
 	if hidden > 0 {
 		p.Add(plan.KindTraffic, "", "%d pairs with guests of other teams gain or lose something.", hidden)

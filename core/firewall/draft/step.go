@@ -15,8 +15,9 @@ type step struct {
 	// from and to are the scope before and after it.
 	from, to sdk.State
 	// act sends the next request that brings the scope from where it is to what to is. It is called again until there is nothing left, and
-	// reads again each time: so it does not matter whether an earlier request was carried out. done is true once the scope is as to.
-	act func(ctx context.Context, fw sdk.Firewall) (done bool, err error)
+	// reads again each time: so it does not matter whether an earlier request was carried out. done is true once the scope is as to. It reads
+	// by reader and changes by writer, for the token that may change need not be one that may read.
+	act func(ctx context.Context, reader, writer sdk.Firewall) (done bool, err error)
 	// within tells that a scope is on the way from from to to; nil where there is nothing between.
 	within func(now sdk.State) bool
 }
@@ -92,8 +93,8 @@ func insertion(scope int, from sdk.State, at int, rule sdk.Rule) step {
 			now.Rules = from.Rules
 			return q >= 0 && now.Equal(from)
 		},
-		act: func(ctx context.Context, fw sdk.Firewall) (bool, error) {
-			lister, err := have[sdk.RuleLister](fw, from.Scope)
+		act: func(ctx context.Context, reader, writer sdk.Firewall) (bool, error) {
+			lister, err := have[sdk.RuleLister](reader, from.Scope)
 			if err != nil {
 				return false, err
 			}
@@ -107,7 +108,7 @@ func insertion(scope int, from sdk.State, at int, rule sdk.Rule) step {
 			case slices.Equal(now, after):
 				return true, nil
 			case slices.Equal(now, before):
-				able, err := have[sdk.RuleEditor](fw, from.Scope)
+				able, err := have[sdk.RuleEditor](writer, from.Scope)
 				if err != nil {
 					return false, err
 				}
@@ -116,13 +117,13 @@ func insertion(scope int, from sdk.State, at int, rule sdk.Rule) step {
 			case q < 0:
 				return false, errForeign
 			case q != at:
-				able, err := have[sdk.RuleMover](fw, from.Scope)
+				able, err := have[sdk.RuleMover](writer, from.Scope)
 				if err != nil {
 					return false, err
 				}
 				return false, able.MoveRule(ctx, from.Scope, q, at, digest)
 			}
-			able, err := have[sdk.RuleEditor](fw, from.Scope)
+			able, err := have[sdk.RuleEditor](writer, from.Scope)
 			if err != nil {
 				return false, err
 			}
@@ -134,38 +135,36 @@ func insertion(scope int, from sdk.State, at int, rule sdk.Rule) step {
 func onRules(scope int, from sdk.State, to []sdk.Rule, send func(ctx context.Context, able sdk.RuleEditor, digest string) error) step {
 	end := from
 	end.Rules = number(plain(to))
-	return once(scope, from, end, func(ctx context.Context, fw sdk.Firewall) (now sdk.State, digest string, err error) {
-		lister, err := have[sdk.RuleLister](fw, from.Scope)
-		if err != nil {
-			return now, "", err
-		}
+	return once(scope, from, end, from.Scope, func(ctx context.Context, able sdk.RuleLister) (now sdk.State, digest string, err error) {
 		now = from
-		now.Rules, digest, err = lister.Rules(ctx, from.Scope)
+		now.Rules, digest, err = able.Rules(ctx, from.Scope)
 		return now, digest, err
-	}, func(ctx context.Context, fw sdk.Firewall, digest string) error {
-		able, err := have[sdk.RuleEditor](fw, from.Scope)
-		if err != nil {
-			return err
-		}
-		return send(ctx, able, digest)
-	})
+	}, send)
 }
 
-// once is a step of one request: read gives the scope with the part that the step is about as it is now, and that part's digest.
-func once(scope int, from, to sdk.State, read func(context.Context, sdk.Firewall) (sdk.State, string, error),
-	send func(ctx context.Context, fw sdk.Firewall, digest string) error) step {
-	return step{scope: scope, from: from, to: to, act: func(ctx context.Context, fw sdk.Firewall) (bool, error) {
-		now, digest, err := read(ctx, fw)
+// once is a step of one request: read gives the scope with the part that the step is about as it is now, and that part's digest. R and W are
+// what the firewall must be able to do at a scope, which for a group may be the cluster's.
+func once[R, W any](scope int, from, to sdk.State, at sdk.Scope, read func(ctx context.Context, able R) (sdk.State, string, error),
+	send func(ctx context.Context, able W, digest string) error) step {
+	return step{scope: scope, from: from, to: to, act: func(ctx context.Context, reader, writer sdk.Firewall) (bool, error) {
+		reads, err := have[R](reader, at)
 		if err != nil {
 			return false, err
 		}
+		now, digest, err := read(ctx, reads)
 		switch {
+		case err != nil:
+			return false, err
 		case now.Equal(to):
 			return true, nil
 		case !now.Equal(from):
 			return false, errForeign
 		}
-		return false, send(ctx, fw, digest)
+		writes, err := have[W](writer, at)
+		if err != nil {
+			return false, err
+		}
+		return false, send(ctx, writes, digest)
 	}}
 }
 

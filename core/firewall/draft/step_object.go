@@ -11,21 +11,11 @@ import (
 func onAliases(scope int, from sdk.State, to []sdk.Alias, send func(ctx context.Context, able sdk.Aliaser, digest string) error) step {
 	end := from
 	end.Aliases = to
-	return once(scope, from, end, func(ctx context.Context, fw sdk.Firewall) (now sdk.State, digest string, err error) {
-		able, err := have[sdk.Aliaser](fw, from.Scope)
-		if err != nil {
-			return now, "", err
-		}
+	return once(scope, from, end, from.Scope, func(ctx context.Context, able sdk.Aliaser) (now sdk.State, digest string, err error) {
 		now = from
 		now.Aliases, digest, err = able.Aliases(ctx, from.Scope)
 		return now, digest, err
-	}, func(ctx context.Context, fw sdk.Firewall, digest string) error {
-		able, err := have[sdk.Aliaser](fw, from.Scope)
-		if err != nil {
-			return err
-		}
-		return send(ctx, able, digest)
-	})
+	}, send)
 }
 
 func aliasNamed(all []sdk.Alias, name string) int {
@@ -63,11 +53,7 @@ func setNamed(all []sdk.IPSetState, name string) int {
 func onSets(scope int, from sdk.State, to []sdk.IPSetState, send func(ctx context.Context, able sdk.IPSetter, digest string) error) step {
 	end := from
 	end.IPSets = to
-	return once(scope, from, end, func(ctx context.Context, fw sdk.Firewall) (now sdk.State, digest string, err error) {
-		able, err := have[sdk.IPSetter](fw, from.Scope)
-		if err != nil {
-			return now, "", err
-		}
+	return once(scope, from, end, from.Scope, func(ctx context.Context, able sdk.IPSetter) (now sdk.State, digest string, err error) {
 		sets, digest, err := able.IPSets(ctx, from.Scope)
 		if err != nil {
 			return now, "", err
@@ -82,13 +68,7 @@ func onSets(scope int, from sdk.State, to []sdk.IPSetState, send func(ctx contex
 			now.IPSets = append(now.IPSets, one)
 		}
 		return now, digest, nil
-	}, func(ctx context.Context, fw sdk.Firewall, digest string) error {
-		able, err := have[sdk.IPSetter](fw, from.Scope)
-		if err != nil {
-			return err
-		}
-		return send(ctx, able, digest)
-	})
+	}, send)
 }
 
 func setCreation(scope int, from sdk.State, set sdk.IPSet) step {
@@ -116,20 +96,10 @@ func onMembers(scope int, from sdk.State, set string, to []sdk.IPSetMember,
 		s.IPSets[setNamed(s.IPSets, set)].Members = members
 		return s
 	}
-	return once(scope, from, with(to), func(ctx context.Context, fw sdk.Firewall) (sdk.State, string, error) {
-		able, err := have[sdk.IPSetMemberEditor](fw, from.Scope)
-		if err != nil {
-			return from, "", err
-		}
+	return once(scope, from, with(to), from.Scope, func(ctx context.Context, able sdk.IPSetMemberEditor) (sdk.State, string, error) {
 		members, digest, err := able.IPSetMembers(ctx, from.Scope, set)
 		return with(members), digest, err
-	}, func(ctx context.Context, fw sdk.Firewall, digest string) error {
-		able, err := have[sdk.IPSetMemberEditor](fw, from.Scope)
-		if err != nil {
-			return err
-		}
-		return send(ctx, able, digest)
-	})
+	}, send)
 }
 
 func memberNamed(all []sdk.IPSetMember, cidr string) int {
@@ -172,19 +142,11 @@ func memberRemoval(scope int, from sdk.State, set, cidr string) step {
 func optionsChange(scope int, from sdk.State, to sdk.Options, names []string) step {
 	end := from
 	end.Options = withOptions(from.Options, to, names)
-	return once(scope, from, end, func(ctx context.Context, fw sdk.Firewall) (now sdk.State, digest string, err error) {
-		able, err := have[sdk.Optioner](fw, from.Scope)
-		if err != nil {
-			return now, "", err
-		}
+	return once(scope, from, end, from.Scope, func(ctx context.Context, able sdk.Optioner) (now sdk.State, digest string, err error) {
 		now = from
 		now.Options, err = able.Options(ctx, from.Scope)
 		return now, now.Options.Digest, err
-	}, func(ctx context.Context, fw sdk.Firewall, digest string) error {
-		able, err := have[sdk.Optioner](fw, from.Scope)
-		if err != nil {
-			return err
-		}
+	}, func(ctx context.Context, able sdk.Optioner, digest string) error {
 		change := sdk.OptionsChange{Set: withOptions(sdk.Options{}, to, names)}
 		for _, name := range names {
 			if !isSet(to, name) {
@@ -199,11 +161,7 @@ func optionsChange(scope int, from sdk.State, to sdk.Options, names []string) st
 // groupStep is a step of one request on the group that the scope is.
 func groupStep(scope int, from, to sdk.State, send func(ctx context.Context, able sdk.Grouper, digest string) error) step {
 	cluster := sdk.Scope{Kind: sdk.ClusterScope}
-	return once(scope, from, to, func(ctx context.Context, fw sdk.Firewall) (now sdk.State, digest string, err error) {
-		able, err := have[sdk.Grouper](fw, cluster)
-		if err != nil {
-			return now, "", err
-		}
+	return once(scope, from, to, cluster, func(ctx context.Context, able sdk.Grouper) (now sdk.State, digest string, err error) {
 		groups, digest, err := able.Groups(ctx)
 		if err != nil {
 			return now, "", err
@@ -214,13 +172,7 @@ func groupStep(scope int, from, to sdk.State, send func(ctx context.Context, abl
 			now.Absent, now.Comment = false, groups[at].Comment
 		}
 		return now, digest, nil
-	}, func(ctx context.Context, fw sdk.Firewall, digest string) error {
-		able, err := have[sdk.Grouper](fw, cluster)
-		if err != nil {
-			return err
-		}
-		return send(ctx, able, digest)
-	})
+	}, send)
 }
 
 func groupCreation(scope int, from sdk.State, comment string) step {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/hostler/hostler/core/db"
@@ -62,18 +63,29 @@ func (w *work) wait(ctx context.Context) error {
 	return nil
 }
 
-// look asks the nodes that answered before, and says what of them is cut off now.
+// look asks the nodes that answered before, all at once and no longer than the window lasts, and says what of them is cut off now.
 func (w *work) look(ctx context.Context, silent map[int64]int) (cut string) {
-	if _, _, err := w.here(ctx); err != nil { // which keeps the connection open that there is
-		w.note("the firewall cannot be read now (%s)", job.Explain(err))
+	limit := looksMost / 2
+	if w.r.Deadline != nil {
+		limit = max(min(limit, time.Until(*w.r.Deadline)), looksLeast)
 	}
-	for _, id := range w.Answered {
-		limited, cancel := context.WithTimeout(ctx, looksMost/2)
-		err := w.Hosts.Reachable(limited, id)
-		cancel()
-		if ctx.Err() != nil {
-			return ""
-		}
+	limited, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	answers := make([]error, len(w.Answered))
+	var asked sync.WaitGroup
+	for i, id := range w.Answered {
+		asked.Go(func() { answers[i] = w.Hosts.Reachable(limited, id) })
+	}
+	_, _, failed := w.here(limited) // which keeps the connection open that there is
+	asked.Wait()
+	if ctx.Err() != nil {
+		return ""
+	}
+	if failed != nil {
+		w.note("the firewall cannot be read now (%s)", job.Explain(failed))
+	}
+	for i, id := range w.Answered {
+		err := answers[i]
 		var of *plugin.Error
 		away := errors.Is(err, context.DeadlineExceeded) || errors.As(err, &of) && (of.Kind == plugin.Unreachable || of.Kind == plugin.Timeout)
 		switch {

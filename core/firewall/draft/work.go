@@ -229,7 +229,7 @@ func (w *work) here(ctx context.Context) (now []sdk.State, foreign []bool, err e
 		scopes, of = append(scopes, at), append(of, i)
 	}
 	read, err := asked(ctx, w, func(ctx context.Context, hostID int64) ([]sdk.State, error) {
-		return w.read(ctx, hostID, endpoint.Monitoring, scopes)
+		return w.read(ctx, hostID, scopes)
 	})
 	if err != nil {
 		return nil, nil, err
@@ -303,7 +303,12 @@ func (w *work) walk(ctx context.Context, now []sdk.State, foreign []bool, again 
 				return context.Cause(ctx)
 			}
 			done, err := asked(ctx, w, func(ctx context.Context, hostID int64) (bool, error) {
-				return firewall.Through(ctx, w.Firewalls, hostID, endpoint.Lifecycle, st.act)
+				return firewall.Through(ctx, w.Firewalls, hostID, endpoint.Monitoring, func(ctx context.Context, reader sdk.Firewall) (bool, error) {
+					return firewall.Through(ctx, w.Firewalls, hostID, endpoint.Lifecycle, func(ctx context.Context, writer sdk.Firewall) (bool,
+						error) {
+						return st.act(ctx, reader, writer)
+					})
+				})
 			})
 			if done {
 				if err := again(nil); err != nil {
