@@ -68,7 +68,7 @@ func (s *Store) Delete(ctx context.Context, id int64, confirm *string) (guest.St
 	if err := draft.Decide(ctx, confirmation, func(ctx context.Context, p *plan.Plan) error { return s.tell(ctx, b, p) }); err != nil {
 		return guest.Started{}, err
 	}
-	made, err := s.Actor.Enqueue(ctx, b.deletion(), nil)
+	made, err := s.Actor.Enqueue(ctx, b.deletion())
 	if err != nil {
 		return guest.Started{}, err
 	}

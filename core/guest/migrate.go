@@ -145,7 +145,7 @@ func Migrate(ctx context.Context, a *Actor, r Request, order MigrationOrder) (Mi
 	params := Params[migrationSpec]{Spec: migrationSpec{Order: order, Confirmed: confirmed}, Asked: Asked{
 		GuestID: r.Guest.ID, Kind: at.Kind, Ref: at.ID, UID: at.UID, Name: r.Guest.Name, ConfirmedSelf: r.Guest.IsSelf && confirmed,
 	}}
-	made, err := a.Enqueue(ctx, migrate.Spec(r.Target, r.TeamID, r.Guest.HostID, params), nil)
+	made, err := a.Enqueue(ctx, migrate.Spec(r.Target, r.TeamID, r.Guest.HostID, params))
 	if err != nil {
 		return Migrating{}, err
 	}

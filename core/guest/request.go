@@ -71,15 +71,9 @@ func (a *Actor) StartedAgain(ctx context.Context, made idempotency.Made) (Starte
 	return a.Started(ctx, made.JobID, self)
 }
 
-// Enqueue makes a job with its audit row in one transaction, after before has done its part of that; nil has none. Its problems are those of
-// before, and guest_busy.
-func (a *Actor) Enqueue(ctx context.Context, spec job.Spec, before func(context.Context, *db.Tx) error) (made *job.Job, err error) {
+// Enqueue makes a job with its audit row in one transaction. Its problem is guest_busy.
+func (a *Actor) Enqueue(ctx context.Context, spec job.Spec) (made *job.Job, err error) {
 	err = a.DB.Tx(ctx, func(tx *db.Tx) (err error) {
-		if before != nil {
-			if err = before(ctx, tx); err != nil {
-				return err
-			}
-		}
 		if made, err = a.Queue.Enqueue(ctx, tx, spec); err != nil {
 			return err
 		}

@@ -102,7 +102,7 @@ func (s *Store) Apply(ctx context.Context, hostID int64, node string, confirm *s
 	made, err := s.Actor.Enqueue(ctx, job.Spec{
 		Kind: applyKind, Target: job.Target{Kind: "node", ID: hostID, Name: node}, TeamID: p.TeamID, HostID: hostID,
 		Exclusive: p.Exclusive(), Params: params, Asked: map[string]any{"node": node},
-	}, nil)
+	})
 	if err != nil {
 		return guest.Started{}, err
 	}

@@ -104,7 +104,7 @@ func (s *Store) Power(ctx context.Context, hostID int64, node string, command hy
 		Kind: kind, Target: job.Target{Kind: "node", ID: hostID, Name: node}, TeamID: p.TeamID, HostID: hostID,
 		Exclusive: p.Exclusive(), Params: params{HostID: hostID, Node: node, Command: command, Self: self},
 		Asked: map[string]any{"node": node, "command": command},
-	}, nil)
+	})
 	if err != nil {
 		return guest.Started{}, err
 	}

@@ -128,7 +128,7 @@ func (p *place) volume(node, id string) string {
 // enqueue writes a job on a storage, with its audit row.
 func (s *Store) enqueue(ctx context.Context, p *place, spec job.Spec) (guest.Started, error) {
 	spec.Target, spec.TeamID, spec.HostID = job.Target{Kind: "storage", ID: p.hostID, Name: p.name}, p.teamID, p.hostID
-	made, err := s.Actor.Enqueue(ctx, spec, nil)
+	made, err := s.Actor.Enqueue(ctx, spec)
 	if err != nil {
 		return guest.Started{}, err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/db/dbtest"
 	"github.com/hostler/hostler/core/db/private"
+	"github.com/hostler/hostler/internal/waittest"
 )
 
 // pollInterval is the default time between two polls of a cluster.
@@ -50,7 +51,10 @@ func BenchmarkScale(b *testing.B) {
 	dbtest.Exec(b, d, "INSERT INTO guest_details (guest_id, as_of) SELECT id, now() - random() * interval '1 hour' FROM guests ON "+
 		"CONFLICT DO NOTHING")
 	dbtest.Exec(b, d, "ANALYZE")
-	time.Sleep(pollInterval) // the polls that came with the enrolment
+	since := dbtest.Value[time.Time](b, d, "SELECT now()")
+	waittest.Until(b, "the polls that came with the enrolment are over, and each cluster was polled since", func() bool {
+		return dbtest.Value[bool](b, d, "SELECT bool_and(seen_at > $1) FROM clusters", since)
+	})
 	asked := func() int {
 		n := 0
 		for i := range fleet.Hosts {

@@ -146,7 +146,8 @@ func (s *Store) hold(ctx context.Context, tx *db.Tx, r *record) error {
 
 // read reads scopes as they are now.
 func (s *Store) read(ctx context.Context, hostID int64, scopes []sdk.Scope) ([]sdk.State, error) {
-	now, err := firewall.Through(ctx, s.Firewalls, hostID, endpoint.Monitoring, func(ctx context.Context, fw sdk.Firewall) (all []sdk.State, err error) {
+	now, err := firewall.Through(ctx, s.Firewalls, hostID, endpoint.Monitoring, func(ctx context.Context, fw sdk.Firewall) (all []sdk.State,
+		err error) {
 		for _, at := range scopes {
 			state, err := sdk.ReadState(ctx, fw, at)
 			if err != nil {

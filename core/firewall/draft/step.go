@@ -142,8 +142,8 @@ func onRules(scope int, from sdk.State, to []sdk.Rule, send func(ctx context.Con
 	}, send)
 }
 
-// once is a step of one request: read gives the scope with the part that the step is about as it is now, and that part's digest. R and W are
-// what the firewall must be able to do at a scope, which for a group may be the cluster's.
+// once is a step of one request: read gives the scope with the part that the step is about as it is now, and that part's digest. R and W
+// are what the firewall must be able to do at a scope, which for a group may be the cluster's.
 func once[R, W any](scope int, from, to sdk.State, at sdk.Scope, read func(ctx context.Context, able R) (sdk.State, string, error),
 	send func(ctx context.Context, able W, digest string) error) step {
 	return step{scope: scope, from: from, to: to, act: func(ctx context.Context, reader, writer sdk.Firewall) (bool, error) {
