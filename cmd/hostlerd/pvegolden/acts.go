@@ -81,7 +81,9 @@ func (w *World) schedule() {
 // backup leaves a backup of the VM that the service knows.
 func (w *World) backup() {
 	w.t.Helper()
-	id, err := w.AddBackup(pvesim.BackupSpec{VMID: w.VMID("vm")})
+	w.backups++ // each at a second of its own, so that plans always list them in the same order
+	taken := time.Now().Add(-24*time.Hour + time.Duration(w.backups)*time.Second)
+	id, err := w.AddBackup(pvesim.BackupSpec{VMID: w.VMID("vm"), Taken: taken})
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -55,6 +55,8 @@ type World struct {
 	vars map[string]string
 	// other is the cluster of the host far; nil before that is needed.
 	other *pvesim.Cluster
+	// backups counts those that were put on a storage without a job.
+	backups int
 	// archive is a storage of backups that other clusters may have too.
 	archive *pvesim.SharedStorage
 }
