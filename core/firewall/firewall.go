@@ -85,7 +85,7 @@ func ask[A, T any](ctx context.Context, s *Store, on Scope, question func(ctx co
 // askAs is ask with the token of a capability.
 func askAs[A, T any](ctx context.Context, s *Store, as endpoint.Capability, on Scope,
 	question func(ctx context.Context, able A, scope sdk.Scope) (T, error)) (T, error) {
-	answer, err := host.AskThrough(ctx, s.Hosts, on.hostID, as, s.open, able[A](on.sdk.Kind),
+	answer, err := host.AskThrough(ctx, s.Hosts, on.hostID, as, s.open, Able[A](on.sdk.Kind),
 		func(ctx context.Context, able A) (T, error) {
 			if on.guest == nil {
 				return question(ctx, able, on.sdk)
@@ -109,7 +109,7 @@ func atScope(err error, on Scope) error {
 // require is problem capability_missing, unsupported or unsupported_at_scope where the firewall cannot be changed in the way of A. The
 // hypervisor is not asked.
 func require[A any](ctx context.Context, s *Store, on Scope) error {
-	_, err := host.AskThrough(ctx, s.Hosts, on.hostID, endpoint.Lifecycle, s.open, able[A](on.sdk.Kind),
+	_, err := host.AskThrough(ctx, s.Hosts, on.hostID, endpoint.Lifecycle, s.open, Able[A](on.sdk.Kind),
 		func(context.Context, A) (struct{}, error) { return struct{}{}, nil })
 	return err
 }
@@ -118,8 +118,9 @@ func (s *Store) open(ctx context.Context, driver string, target endpoint.Target)
 	return s.Backends.Firewall(driver).Open(ctx, target)
 }
 
-// able gives a firewall as A, or the error of a backend that has not that ability, or not at that kind of scope.
-func able[A any](kind sdk.ScopeKind) func(sdk.Firewall) (A, error) {
+// Able gives a firewall as A, or problem unsupported where the backend has not that ability, and unsupported_at_scope where it has it not at
+// that kind of scope.
+func Able[A any](kind sdk.ScopeKind) func(sdk.Firewall) (A, error) {
 	return func(fw sdk.Firewall) (A, error) {
 		as, ok := sdk.As[A](fw)
 		if !ok {

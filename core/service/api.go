@@ -34,6 +34,7 @@ import (
 	"github.com/hostler/hostler/core/api/users"
 	"github.com/hostler/hostler/core/api/vms"
 	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/firewall/template"
 	"github.com/hostler/hostler/core/metric"
 	"github.com/hostler/hostler/core/option"
 	"github.com/hostler/hostler/core/setting"
@@ -68,7 +69,7 @@ func (s *Service) deps() api.Deps {
 		Uploads:   uploads.Deps{Uploads: s.Uploads},
 		Options:   options.Deps{VMs: s.VMs, Options: &option.Store{Actor: s.VMs.Actor, Firewalls: firewalls}},
 		Firewall: firewallapi.Deps{Firewalls: firewalls, VMs: s.VMs, Apps: s.Apps, Guests: s.VMs.Guests, Stopping: s.Queue.Stopping(),
-			Drafts: s.Drafts},
+			Drafts: s.Drafts, Templates: &template.Store{DB: c.DB, Drafts: s.Drafts}},
 		Jobs:      jobs.Deps{Queue: s.Queue},
 		Audit:     auditapi.Deps{DB: c.DB, Chain: s.Chain},
 		Plugins:   plugins.Deps{Plugins: c.Plugins},

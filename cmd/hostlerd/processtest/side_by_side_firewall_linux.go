@@ -72,7 +72,7 @@ func sideFirewallRequests() (all []sideRequest) {
 		ask("follow_%_log", "source=nowhere", nil, invalid, wrong)
 		ask("list_%_refs", "", nil, names(ok), lxd)
 	}
-	draft := map[string]string{"draft_id": "999999"}
+	draft, template := map[string]string{"draft_id": "999999"}, map[string]string{"template_id": "999999"}
 	nowhere := m{"from": m{"outside": true}, "to": m{"outside": true}, "protocol": "tcp"}
 	return append(all,
 		sideRequest{operation: "list_firewall_drafts", pve: ok, lxd: ok},
@@ -82,6 +82,12 @@ func sideFirewallRequests() (all []sideRequest) {
 		sideRequest{operation: "commit_firewall_draft", params: draft, body: m{}, pve: absent, lxd: absent},
 		sideRequest{operation: "confirm_firewall_draft", params: draft, pve: absent, lxd: absent},
 		sideRequest{operation: "delete_firewall_draft", params: draft, pve: absent, lxd: absent},
+		sideRequest{operation: "list_firewall_templates", pve: ok, lxd: ok},
+		sideRequest{operation: "create_firewall_template", body: m{}, pve: invalid, lxd: invalid},
+		sideRequest{operation: "get_firewall_template", params: template, pve: absent, lxd: absent},
+		sideRequest{operation: "change_firewall_template", params: template, body: m{}, pve: invalid, lxd: invalid},
+		sideRequest{operation: "delete_firewall_template", params: template, pve: absent, lxd: absent},
+		sideRequest{operation: "create_firewall_draft_of_template", params: template, body: m{}, pve: invalid, lxd: invalid},
 		sideRequest{operation: "test_firewall_packet", body: nowhere, pve: invalid, lxd: invalid},
 		sideRequest{operation: "list_firewall_reach", body: m{"to": m{"outside": true}}, pve: invalid, lxd: invalid},
 		sideRequest{operation: "list_firewall_groups", pve: ok, lxd: unsupported},

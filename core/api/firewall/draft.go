@@ -76,7 +76,7 @@ type createDraftInput struct {
 	Body struct {
 		HostID  int64          `json:"host_id" minimum:"1" example:"1" doc:"A host of the cluster, by which it is asked"`
 		Name    string         `json:"name" minLength:"1" maxLength:"100" pattern:"^[^\\x00-\\x1f\\x7f]+$" example:"close telnet"`
-		Changes []draft.Change `json:"changes" minItems:"1" maxItems:"200" example:"[{\"scope\":{\"kind\":\"vm\",\"id\":12},\"action\":\"create_rule\",\"pos\":0,\"rule\":{\"type\":\"in\",\"action\":\"DROP\",\"enable\":1,\"proto\":\"tcp\",\"dport\":\"23\",\"comment\":\"no telnet\"}},{\"scope\":{\"kind\":\"vm\",\"id\":12},\"action\":\"change_options\",\"options\":{\"policy_in\":\"DROP\"}}]"`
+		Changes []draft.Change `json:"changes" minItems:"1" maxItems:"1000" example:"[{\"scope\":{\"kind\":\"vm\",\"id\":12},\"action\":\"create_rule\",\"pos\":0,\"rule\":{\"type\":\"in\",\"action\":\"DROP\",\"enable\":1,\"proto\":\"tcp\",\"dport\":\"23\",\"comment\":\"no telnet\"}},{\"scope\":{\"kind\":\"vm\",\"id\":12},\"action\":\"change_options\",\"options\":{\"policy_in\":\"DROP\"}}]"`
 	}
 }
 
@@ -109,7 +109,7 @@ type changeDraftInput struct {
 	Body struct {
 		Version int64          `json:"version" minimum:"1" example:"1" doc:"That of the draft which you have read"`
 		Name    *string        `json:"name,omitempty" minLength:"1" maxLength:"100" pattern:"^[^\\x00-\\x1f\\x7f]+$" doc:"A new name; absent keeps it"`
-		Changes []draft.Change `json:"changes" minItems:"1" maxItems:"200" example:"[{\"scope\":{\"kind\":\"vm\",\"id\":12},\"action\":\"delete_rule\",\"pos\":2}]"`
+		Changes []draft.Change `json:"changes" minItems:"1" maxItems:"1000" example:"[{\"scope\":{\"kind\":\"vm\",\"id\":12},\"action\":\"delete_rule\",\"pos\":2}]"`
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/hostler/hostler/core/api/op"
 	"github.com/hostler/hostler/core/firewall"
 	"github.com/hostler/hostler/core/firewall/draft"
+	"github.com/hostler/hostler/core/firewall/template"
 	"github.com/hostler/hostler/core/guest"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/sdk/endpoint"
@@ -28,6 +29,8 @@ type Deps struct {
 	// Stopping is closed when the service stops, which ends what follows a log; nil is never.
 	Stopping <-chan struct{}
 	Drafts   *draft.Store
+	// Templates are the named sets of rules.
+	Templates *template.Store
 }
 
 // handlers are those of one scope; scope gives the firewall that the path names.
@@ -92,6 +95,7 @@ func Register(a *op.API, deps Deps) {
 	}
 	handlers{deps, ofCluster}.registerGroups(a)
 	handlers{Deps: deps}.registerDrafts(a)
+	handlers{Deps: deps}.registerTemplates(a)
 	handlers{deps, nil}.registerEvaluation(a)
 }
 

@@ -68,46 +68,52 @@ const (
 	maxRules, maxMembers, maxOptions, maxOptionKey = 2000, 5000, 100, 64
 )
 
-// at is a fault of a change of the body.
-func at(n int, msg string, loc ...any) error {
-	return problem.InvalidField(msg, "value_error", append([]any{"body", "changes", n}, loc...)...)
+// where is the place in the request's body of what a change comes from.
+type where []any
+
+// change is the place of the n-th change.
+func change(n int) where { return where{"body", "changes", n} }
+
+// at is a fault of something of the body.
+func at(in where, msg string, loc ...any) error {
+	return problem.InvalidField(msg, "value_error", slices.Concat(in, loc)...)
 }
 
 // inBody makes a fault of the request of what the firewall's own checks say.
-func inBody(n int, err error, part ...any) error {
+func inBody(in where, err error, part ...any) error {
 	var e *plugin.Error
 	if errors.As(err, &e) {
 		if e.Field != "" && e.Field != sdk.FieldScope {
 			part = append(part, e.Field)
 		}
-		return at(n, e.Message, part...)
+		return at(in, e.Message, part...)
 	}
 	return err
 }
 
 // apply makes a change of a state.
-func (c *Change) apply(n int, s *sdk.State) error {
+func (c *Change) apply(in where, s *sdk.State) error {
 	if s.Absent && c.Action != createGroup {
-		return at(n, "there is no such group", "scope", "group")
+		return at(in, "there is no such group", "scope", "group")
 	}
 	switch c.Action {
 	case createRule, changeRule, deleteRule, moveRule:
-		return c.applyRule(n, s)
+		return c.applyRule(in, s)
 	case createAlias, changeAlias, deleteAlias:
-		return c.applyAlias(n, s)
+		return c.applyAlias(in, s)
 	case createIPSet, deleteIPSet, addMember, changeMember, removeMember:
-		return c.applySet(n, s)
+		return c.applySet(in, s)
 	case changeOptions:
-		return c.applyOptions(n, s)
+		return c.applyOptions(in, s)
 	}
 	switch {
 	case s.Scope.Kind != sdk.GroupScope:
-		return at(n, "this is about a security group: name it in scope", "scope", "kind")
+		return at(in, "this is about a security group: name it in scope", "scope", "kind")
 	case c.Action == createGroup && !s.Absent:
-		return at(n, "there is one of this name", "scope", "group")
+		return at(in, "there is one of this name", "scope", "group")
 	case c.Action == createGroup:
 		if err := sdk.CheckName("group", s.Scope.Group); err != nil {
-			return inBody(n, err, "scope")
+			return inBody(in, err, "scope")
 		}
 		s.Absent = false
 	case c.Action == deleteGroup:
@@ -117,7 +123,7 @@ func (c *Change) apply(n int, s *sdk.State) error {
 	if c.Comment != nil {
 		s.Comment = *c.Comment
 	}
-	return inBody(n, sdk.CheckText(sdk.FieldComment, s.Comment, sdk.MaxComment))
+	return inBody(in, sdk.CheckText(sdk.FieldComment, s.Comment, sdk.MaxComment))
 }
 
 // fields is what a rule of a body says.
@@ -130,7 +136,7 @@ func (r *Rule) fields() sdk.RuleFields {
 	return f
 }
 
-func (c *Change) applyRule(n int, s *sdk.State) error {
+func (c *Change) applyRule(in where, s *sdk.State) error {
 	rules := plain(s.Rules)
 	place := 0
 	if c.Pos != nil {
@@ -138,51 +144,51 @@ func (c *Change) applyRule(n int, s *sdk.State) error {
 	}
 	switch {
 	case c.Action != createRule && c.Pos == nil:
-		return at(n, "it is missing", "pos")
+		return at(in, "it is missing", "pos")
 	case c.Action == createRule && place > len(rules), c.Action != createRule && place >= len(rules):
-		return at(n, fmt.Sprintf("there are %d rules then", len(rules)), "pos")
+		return at(in, fmt.Sprintf("there are %d rules then", len(rules)), "pos")
 	case c.Rule == nil && (c.Action == createRule || c.Action == changeRule):
-		return at(n, "it is missing", "rule")
+		return at(in, "it is missing", "rule")
 	}
 	switch c.Action {
 	case createRule:
 		if len(rules) >= maxRules {
-			return at(n, fmt.Sprintf("a scope of a draft has %d rules at most", maxRules), "action")
+			return at(in, fmt.Sprintf("a scope of a draft has %d rules at most", maxRules), "action")
 		}
 		made, err := sdk.RuleChange{Set: c.Rule.fields()}.Apply(sdk.Rule{})
 		if err != nil {
-			return inBody(n, err, "rule")
+			return inBody(in, err, "rule")
 		}
 		rules = slices.Insert(rules, place, made)
 	case changeRule:
 		made, err := sdk.RuleChange{Set: c.Rule.fields()}.Apply(rules[place])
 		if err != nil {
-			return inBody(n, err, "rule")
+			return inBody(in, err, "rule")
 		}
 		rules[place] = made
 	case deleteRule:
 		rules = slices.Delete(rules, place, place+1)
 	case moveRule:
 		if c.To == nil || *c.To >= len(rules) {
-			return at(n, fmt.Sprintf("it is a place from 0 to %d", len(rules)-1), "to")
+			return at(in, fmt.Sprintf("it is a place from 0 to %d", len(rules)-1), "to")
 		}
 		moved := rules[place]
 		rules = slices.Insert(slices.Delete(rules, place, place+1), *c.To, moved)
 	}
 	if s.Scope.Kind == sdk.GroupScope && slices.ContainsFunc(rules, func(r sdk.Rule) bool { return r.Direction == sdk.DirectionGroup }) {
-		return at(n, "a group cannot stand in a group", "rule", sdk.FieldDirection)
+		return at(in, "a group cannot stand in a group", "rule", sdk.FieldDirection)
 	}
 	s.Rules = number(rules)
 	return nil
 }
 
-func (c *Change) applyAlias(n int, s *sdk.State) error {
+func (c *Change) applyAlias(in where, s *sdk.State) error {
 	place := aliasNamed(s.Aliases, c.Name)
 	switch {
 	case c.Action == createAlias && slices.ContainsFunc(s.Aliases, func(a sdk.Alias) bool { return strings.EqualFold(a.Name, c.Name) }):
-		return at(n, "there is one of this name", "name")
+		return at(in, "there is one of this name", "name")
 	case c.Action != createAlias && place < 0:
-		return at(n, "there is none of this name", "name")
+		return at(in, "there is none of this name", "name")
 	}
 	s.Aliases = slices.Clone(s.Aliases)
 	if c.Action == deleteAlias {
@@ -200,16 +206,16 @@ func (c *Change) applyAlias(n int, s *sdk.State) error {
 	if c.Comment != nil {
 		a.Comment = *c.Comment
 	}
-	return inBody(n, s.Check())
+	return inBody(in, s.Check())
 }
 
-func (c *Change) applySet(n int, s *sdk.State) error {
+func (c *Change) applySet(in where, s *sdk.State) error {
 	place := setNamed(s.IPSets, c.Name)
 	switch {
 	case c.Action == createIPSet && place >= 0:
-		return at(n, "there is one of this name", "name")
+		return at(in, "there is one of this name", "name")
 	case c.Action != createIPSet && place < 0:
-		return at(n, "there is none of this name", "name")
+		return at(in, "there is none of this name", "name")
 	}
 	s.IPSets = slices.Clone(s.IPSets)
 	switch c.Action {
@@ -230,9 +236,9 @@ func (c *Change) applySet(n int, s *sdk.State) error {
 		was := memberNamed(set.Members, m.CIDR)
 		switch {
 		case (c.Action == createIPSet || c.Action == addMember) && was >= 0:
-			return at(n, "the set has it already", "members", i, "cidr")
+			return at(in, "the set has it already", "members", i, "cidr")
 		case (c.Action == changeMember || c.Action == removeMember) && was < 0:
-			return at(n, "the set has none such", "members", i, "cidr")
+			return at(in, "the set has none such", "members", i, "cidr")
 		case c.Action == removeMember:
 			set.Members = slices.Delete(set.Members, was, was+1)
 		case c.Action == changeMember:
@@ -242,20 +248,20 @@ func (c *Change) applySet(n int, s *sdk.State) error {
 		}
 	}
 	if len(set.Members) > maxMembers {
-		return at(n, fmt.Sprintf("a set of a draft has %d members at most", maxMembers), "members")
+		return at(in, fmt.Sprintf("a set of a draft has %d members at most", maxMembers), "members")
 	}
-	return inBody(n, s.Check())
+	return inBody(in, s.Check())
 }
 
-func (c *Change) applyOptions(n int, s *sdk.State) error {
+func (c *Change) applyOptions(in where, s *sdk.State) error {
 	if len(c.Options) == 0 || len(c.Options) > maxOptions {
-		return at(n, fmt.Sprintf("it has 1 to %d options", maxOptions), "options")
+		return at(in, fmt.Sprintf("it has 1 to %d options", maxOptions), "options")
 	}
 	var want sdk.Options
 	var names []string
 	for name, value := range c.Options {
 		if len(name) > maxOptionKey || sdk.CheckName(sdk.FieldName, name) != nil {
-			return at(n, "there is an option of a name that none can have", "options")
+			return at(in, "there is an option of a name that none can have", "options")
 		}
 		names = append(names, name)
 		if flag := want.Flag(name); flag != nil {
@@ -264,7 +270,7 @@ func (c *Change) applyOptions(n int, s *sdk.State) error {
 				*flag = new(value == "1")
 			case "":
 			default:
-				return at(n, "it is 1, 0 or empty", "options", name)
+				return at(in, "it is 1, 0 or empty", "options", name)
 			}
 			continue
 		}
@@ -280,5 +286,5 @@ func (c *Change) applyOptions(n int, s *sdk.State) error {
 		}
 	}
 	s.Options = withOptions(s.Options, want, names)
-	return inBody(n, s.Check(), "options")
+	return inBody(in, s.Check(), "options")
 }

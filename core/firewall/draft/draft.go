@@ -112,11 +112,31 @@ func scan(row pgx.CollectableRow) (r record, err error) {
 	return r, errors.Join(json.Unmarshal(changes, &r.Changes), json.Unmarshal(scopes, &r.Scopes))
 }
 
-// Request is what a draft shall be.
+// Request is what a draft shall be: a list of changes, or what a filling makes of what there is.
 type Request struct {
 	HostID  int64
 	Name    string
 	Changes []Change
+	Filling *Filling
+}
+
+// named is a scope that a request names, and where it does so.
+type named struct {
+	On On
+	In where
+}
+
+// scopes are those that a request names, in its order.
+func (q *Request) scopes() (all []named) {
+	if q.Filling != nil {
+		for i, on := range q.Filling.Scopes {
+			all = append(all, named{on, where{"body", "scopes", i}})
+		}
+	}
+	for n := range q.Changes {
+		all = append(all, named{q.Changes[n].On, append(change(n), "scope")})
+	}
+	return all
 }
 
 // maxScopes bounds the scopes of a draft, and what is read for it.
@@ -140,15 +160,15 @@ func (s *Store) compose(ctx context.Context, q Request) (*record, error) {
 	}
 	r.ClusterID = *cluster
 	place := map[On]int{}
-	for n := range q.Changes {
-		on := q.Changes[n].On
+	for _, one := range q.scopes() {
+		on := one.On
 		if _, known := place[on]; known {
 			continue
 		}
 		if len(place) == maxScopes {
-			return nil, at(n, fmt.Sprintf("a draft has %d scopes at most", maxScopes), "scope")
+			return nil, at(one.In, fmt.Sprintf("a draft has %d scopes at most", maxScopes))
 		}
-		found, role, err := s.resolve(ctx, r, n, on)
+		found, role, err := s.resolve(ctx, r, one.In, on)
 		if err != nil {
 			return nil, err
 		}
@@ -180,8 +200,13 @@ func (s *Store) compose(ctx context.Context, q Request) (*record, error) {
 	for i := range now {
 		r.Scopes[i].Before, r.Scopes[i].After = now[i], now[i]
 	}
+	if q.Filling != nil {
+		if r.Changes, err = q.Filling.fill(r.Scopes, place); err != nil {
+			return nil, err
+		}
+	}
 	for n := range q.Changes {
-		if err := q.Changes[n].apply(n, &r.Scopes[place[q.Changes[n].On]].After); err != nil {
+		if err := q.Changes[n].apply(change(n), &r.Scopes[place[q.Changes[n].On]].After); err != nil {
 			return nil, err
 		}
 	}
@@ -194,7 +219,7 @@ func (s *Store) compose(ctx context.Context, q Request) (*record, error) {
 	return r, s.able(ctx, r)
 }
 
-// able refuses changes of what the firewall cannot change at its scope: problem unsupported.
+// able refuses changes of what the firewall cannot change at its scope: problem unsupported or unsupported_at_scope.
 func (s *Store) able(ctx context.Context, r *record) error {
 	_, err := firewall.Through(ctx, s.Firewalls, r.HostID, endpoint.Lifecycle, func(_ context.Context, fw sdk.Firewall) (struct{}, error) {
 		for i := range r.Scopes {
@@ -236,9 +261,9 @@ func (s *Store) able(ctx context.Context, r *record) error {
 }
 
 // resolve finds the scope that a change names, and the role that it needs.
-func (s *Store) resolve(ctx context.Context, r *record, n int, on On) (stored, identity.Role, error) {
+func (s *Store) resolve(ctx context.Context, r *record, in where, on On) (stored, identity.Role, error) {
 	none := func(field, msg string) (stored, identity.Role, error) {
-		return stored{}, identity.NoRole, at(n, msg, "scope", field)
+		return stored{}, identity.NoRole, at(in, msg, field)
 	}
 	guestIs := on.Kind == "vm" || on.Kind == "app"
 	switch {
@@ -260,7 +285,7 @@ func (s *Store) resolve(ctx context.Context, r *record, n int, on On) (stored, i
 		out.Name, out.Before.Scope = on.Node, sdk.Scope{Kind: sdk.NodeScope, Node: on.Node}
 	case "group":
 		if err := sdk.CheckName("group", on.Group); err != nil {
-			return stored{}, identity.NoRole, inBody(n, err, "scope")
+			return stored{}, identity.NoRole, inBody(in, err)
 		}
 		out.Name, out.Before.Scope = on.Group, sdk.Scope{Kind: sdk.GroupScope, Group: on.Group}
 	default:

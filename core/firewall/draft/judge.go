@@ -33,6 +33,8 @@ const (
 	maxNodes = 16
 	// maxTold bounds the pairs that a plan names.
 	maxTold = 200
+	// maxReasons bounds the reasons that a plan names why something cannot be told.
+	maxReasons = 5
 	// secureShell is the port by which nodes of most clusters reach each other besides.
 	secureShell = 22
 )
@@ -327,12 +329,20 @@ func (s *Store) tell(ctx context.Context, r *record, j *judgement, window time.D
 			p.Add(plan.KindTraffic, to, "%s to %s: %s.", from, to, gains(pair))
 		}
 	}
-	for _, why := range slices.Sorted(maps.Keys(untold)) {
+	reasons := slices.Sorted(maps.Keys(untold))
+	for _, why := range reasons[:min(len(reasons), maxReasons)] {
 		what := untold[why][0]
 		if more := len(untold[why]) - 1; more > 0 {
 			what += fmt.Sprintf(", and %d more of the kind,", more)
 		}
 		p.Add(plan.KindTraffic, "", "What %s cannot be told: %s", what, why)
+	}
+	if others := reasons[min(len(reasons), maxReasons):]; len(others) > 0 {
+		pairs := 0
+		for _, why := range others {
+			pairs += len(untold[why])
+		}
+		p.Add(plan.KindTraffic, "", "What %d more pairs can reach cannot be told either, for %d more reasons.", pairs, len(others))
 	}
 	if hidden > 0 {
 		p.Add(plan.KindTraffic, "", "%d pairs with guests of other teams gain or lose something.", hidden)

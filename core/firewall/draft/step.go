@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/hostler/hostler/core/firewall"
 	sdk "github.com/hostler/hostler/sdk/firewall"
 	"github.com/hostler/hostler/sdk/plugin"
 )
@@ -27,15 +28,7 @@ var errForeign = plugin.Errorf(plugin.Conflict, "somebody else has changed it me
 
 // have gives a firewall as A at a scope.
 func have[A any](fw sdk.Firewall, scope sdk.Scope) (A, error) {
-	as, ok := sdk.AsAt[A](fw, scope.Kind)
-	if !ok {
-		return as, lacking[A](scope)
-	}
-	return as, nil
-}
-
-func lacking[A any](scope sdk.Scope) error {
-	return plugin.Errorf(plugin.Unsupported, "the firewall has not the ability %s at a %s", sdk.AbilityName[A](), scope.Kind)
+	return firewall.Able[A](scope.Kind)(fw)
 }
 
 // plain are rules without their positions, to be compared.

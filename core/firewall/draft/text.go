@@ -47,9 +47,13 @@ func Text(s sdk.State) []string {
 	return lines
 }
 
+// optionText is an option as a change writes it: empty where it is not set.
 func optionText(o sdk.Options, name string) string {
 	if flag := o.Flag(name); flag != nil {
-		if **flag {
+		switch {
+		case *flag == nil:
+			return ""
+		case **flag:
 			return "1"
 		}
 		return "0"

@@ -41,7 +41,25 @@ func draftChanges(f *requesttest.Fixture) []requesttest.Change {
 		{Operation: "commit_firewall_draft", Path: commits, Body: fmt.Sprintf(`{"window_seconds":60,"confirm":%q}`, name)},
 		{Operation: "confirm_firewall_draft", Path: map[string]string{"draft_id": waitingDraft(f)}},
 		{Operation: "delete_firewall_draft", Spoils: true},
+		{Operation: "create_firewall_template", Body: fmt.Sprintf(`{"name":%q,"description":"text",%s}`, name, templated)},
+		{Operation: "change_firewall_template", Body: fmt.Sprintf(`{"version":1,"name":%q,"shared":true,%s}`, name, templated)},
+		{Operation: "create_firewall_draft_of_template", Body: fmt.Sprintf(`{"host_id":%d,"scopes":[{"kind":"vm","id":%d}],"name":%q,"pos":1}`,
+			f.Host, f.VM, name)},
+		{Operation: "delete_firewall_template", Spoils: true},
 	}
+}
+
+// templated is the content of templates: one rule that no scope has yet.
+const templated = `"content":{"rules":[{"type":"in","action":"DROP","enable":1,"proto":"tcp","dport":"515","comment":"text"}]}`
+
+// templateID is the id of a new template.
+func templateID(f *requesttest.Fixture) string {
+	var made struct{ ID int64 }
+	answer := f.Ask("POST", "/api/v1/firewall/templates", fmt.Sprintf(`{"name":%q,"shared":true,%s}`, name, templated), 201)
+	if err := json.Unmarshal(answer.Body, &made); err != nil {
+		f.T.Fatal(err)
+	}
+	return fmt.Sprint(made.ID)
 }
 
 // waitingDraft is the id of a draft that waits to be confirmed.

@@ -37,7 +37,8 @@ var Requests = requesttest.Requests{
 			f.Ask("POST", s.path+"/ipsets", fmt.Sprintf(`{"name":%q}`, name), 200)
 			f.Ask("POST", s.path+"/ipsets/"+name+"/members", fmt.Sprintf(`{"cidr":%q}`, member), 200)
 		}
-		return map[string]string{"group": name, "name": name, "pos": "0", "cidr": member, "draft_id": draftID(f)}
+		return map[string]string{"group": name, "name": name, "pos": "0", "cidr": member, "draft_id": draftID(f),
+			"template_id": templateID(f)}
 	},
 	Changes: func(f *requesttest.Fixture) []requesttest.Change {
 		all := []requesttest.Change{

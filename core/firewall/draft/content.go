@@ -1,0 +1,214 @@
+package draft
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/hostler/hostler/core/problem"
+	sdk "github.com/hostler/hostler/sdk/firewall"
+)
+
+// Alias is an alias of a content.
+type Alias struct {
+	Name    string `json:"name" minLength:"1" maxLength:"64" example:"office"`
+	CIDR    string `json:"cidr" minLength:"1" maxLength:"512" example:"192.0.2.0/24" doc:"What it stands for"`
+	Comment string `json:"comment,omitempty" maxLength:"1024"`
+}
+
+// Set is an IP set of a content.
+type Set struct {
+	Name    string   `json:"name" minLength:"1" maxLength:"64" example:"monitoring"`
+	Comment string   `json:"comment,omitempty" maxLength:"1024"`
+	Members []Member `json:"members,omitempty" maxItems:"1000"`
+}
+
+// Content is what a scope can be filled with.
+type Content struct {
+	Rules   []Rule            `json:"rules" minItems:"1" maxItems:"200" example:"[{\"type\":\"in\",\"action\":\"ACCEPT\",\"enable\":1,\"proto\":\"tcp\",\"dport\":\"80,443\",\"comment\":\"web\"},{\"type\":\"in\",\"action\":\"ACCEPT\",\"enable\":1,\"macro\":\"SSH\",\"source\":\"office\"}]" doc:"In their order"`
+	Aliases []Alias           `json:"aliases,omitempty" maxItems:"100" example:"[{\"name\":\"office\",\"cidr\":\"192.0.2.0/24\"}]" doc:"What the rules may name. Nodes and groups have none of their own"`
+	IPSets  []Set             `json:"ipsets,omitempty" maxItems:"50" doc:"As aliases"`
+	Options map[string]string `json:"options,omitempty" example:"{\"policy_in\":\"DROP\"}" doc:"As in the change change_options of a draft"`
+}
+
+// Check refuses a content that no scope can have, as problem invalid with the place in the request's body.
+func (c Content) Check() error {
+	body := where{"body"}
+	state := sdk.State{Scope: sdk.Scope{Kind: sdk.ClusterScope}} // it has all that any scope has
+	for i := range c.Aliases {
+		if err := c.alias(i).apply(append(body, "aliases", i), &state); err != nil {
+			return err
+		}
+	}
+	for i := range c.IPSets {
+		if err := c.set(i).apply(append(body, "ipsets", i), &state); err != nil {
+			return err
+		}
+	}
+	for i := range c.Rules {
+		if _, err := c.made(i); err != nil {
+			return inBody(append(body, "rules", i), err)
+		}
+	}
+	if len(c.Options) == 0 {
+		return nil
+	}
+	return (&Change{Action: changeOptions, Options: c.Options}).apply(body, &state)
+}
+
+func (c Content) alias(i int) *Change {
+	a := c.Aliases[i]
+	return &Change{Action: createAlias, Name: a.Name, CIDR: a.CIDR, Comment: &a.Comment}
+}
+
+func (c Content) set(i int) *Change {
+	set := c.IPSets[i]
+	return &Change{Action: createIPSet, Name: set.Name, Comment: &set.Comment, Members: set.Members}
+}
+
+// made is the i-th rule, or what is wrong with it.
+func (c Content) made(i int) (sdk.Rule, error) {
+	return sdk.RuleChange{Set: c.Rules[i].fields()}.Apply(sdk.Rule{})
+}
+
+// Filling puts a content into scopes.
+type Filling struct {
+	Content Content
+	Scopes  []On
+	// Replace takes away what the content does not have: other rules, and other members of its sets. Without it, what is missing is added,
+	// its rules at the place Pos or at the end where there are fewer.
+	Replace bool
+	Pos     int
+}
+
+// maxChanges bounds the changes of a draft.
+const maxChanges = 1000
+
+// fill makes the changes of scopes, of which place tells the index, and applies them.
+func (f *Filling) fill(scopes []stored, place map[On]int) ([]Change, error) {
+	all := []Change{}
+	filled := map[int]bool{}
+	for i, on := range f.Scopes {
+		in, scope := where{"body", "scopes", i}, &scopes[place[on]]
+		if filled[place[on]] {
+			continue
+		}
+		filled[place[on]] = true
+		if scope.After.Absent {
+			return nil, at(in, "there is no such group", "group")
+		}
+		for _, c := range f.changes(scope.Before) {
+			c.On = on
+			if err := c.apply(in, &scope.After); err != nil {
+				return nil, whole(in, scope, err)
+			}
+			all = append(all, c)
+		}
+	}
+	switch {
+	case len(all) == 0:
+		return nil, problem.New(problem.CodeInvalidState, "nothing would change: all of it is there")
+	case len(all) > maxChanges:
+		return nil, at(where{"body"}, fmt.Sprintf("it would take %d changes, and a draft has %d at most", len(all), maxChanges), "scopes")
+	}
+	return all, nil
+}
+
+// whole tells a fault of what a scope is filled with as one of the scope.
+func whole(in where, scope *stored, err error) error {
+	p := problem.From(err)
+	if len(p.Faults) == 0 {
+		return err
+	}
+	return at(in, fmt.Sprintf("it cannot be put into %s: %s", scope.title(), p.Faults[0].Msg))
+}
+
+// changes are those that a scope lacks, aliases and sets before the rules that may name them.
+func (f *Filling) changes(now sdk.State) (all []Change) {
+	for i := range f.Content.Aliases {
+		c := f.Content.alias(i)
+		at := aliasNamed(now.Aliases, c.Name)
+		switch {
+		case at >= 0 && now.Aliases[at] == sdk.Alias(f.Content.Aliases[i]):
+			continue
+		case at >= 0:
+			c.Action = changeAlias
+		}
+		all = append(all, *c)
+	}
+	for i := range f.Content.IPSets {
+		all = append(all, f.members(i, now)...)
+	}
+	all = append(all, f.rules(now.Rules)...)
+	want := map[string]string{}
+	for name, value := range f.Content.Options {
+		if optionText(now.Options, name) != value {
+			want[name] = value
+		}
+	}
+	if len(want) > 0 {
+		all = append(all, Change{Action: changeOptions, Options: want})
+	}
+	return all
+}
+
+// members makes the changes of the i-th set.
+func (f *Filling) members(i int, now sdk.State) (all []Change) {
+	set := f.Content.IPSets[i]
+	at := setNamed(now.IPSets, set.Name)
+	if at < 0 {
+		return []Change{*f.Content.set(i)}
+	}
+	has := now.IPSets[at].Members
+	var added, changed, removed []Member
+	for _, m := range set.Members {
+		switch was := memberNamed(has, m.CIDR); {
+		case was < 0:
+			added = append(added, m)
+		case has[was] != sdk.IPSetMember(m):
+			changed = append(changed, m)
+		}
+	}
+	for _, m := range has {
+		if f.Replace && !slices.ContainsFunc(set.Members, func(w Member) bool { return w.CIDR == m.CIDR }) {
+			removed = append(removed, Member(m))
+		}
+	}
+	for _, part := range []struct {
+		action  string
+		members []Member
+	}{{removeMember, removed}, {changeMember, changed}, {addMember, added}} {
+		if len(part.members) > 0 {
+			all = append(all, Change{Action: part.action, Name: set.Name, Members: part.members})
+		}
+	}
+	return all
+}
+
+// rules makes the changes of a list of rules. One that differs in its comment alone is there already.
+func (f *Filling) rules(now []sdk.Rule) (all []Change) {
+	now = plain(now)
+	bare := func(r sdk.Rule) sdk.Rule { r.Comment = ""; return r }
+	var want []sdk.Rule
+	for i := range f.Content.Rules {
+		made, _ := f.Content.made(i) // apply tells what is wrong with it
+		want = append(want, made)
+	}
+	pos := min(f.Pos, len(now))
+	if f.Replace {
+		if slices.Equal(now, want) {
+			return nil
+		}
+		for i := len(now) - 1; i >= 0; i-- {
+			all = append(all, Change{Action: deleteRule, Pos: &i})
+		}
+		pos, now = 0, nil
+	}
+	for i := range want {
+		if slices.ContainsFunc(now, func(r sdk.Rule) bool { return bare(r) == bare(want[i]) }) {
+			continue
+		}
+		all = append(all, Change{Action: createRule, Pos: new(pos), Rule: &f.Content.Rules[i]})
+		pos++
+	}
+	return all
+}
