@@ -147,8 +147,20 @@ func (s *usageSearch) bearable(ctx context.Context, what string, err error) erro
 	case ctx.Err() != nil, kind == plugin.TokenRejected, kind == plugin.Untrusted:
 		return err
 	}
-	s.miss("%s cannot be read: %s", what, oneLine(err.Error()))
+	text := oneLine(err.Error())
+	if e, ok := errors.AsType[*plugin.Error](err); ok {
+		text += granting(e.Remedy)
+	}
+	s.miss("%s cannot be read: %s", what, text)
 	return nil
+}
+
+// granting names the command that grants what is missing, where one is known.
+func granting(command string) string {
+	if command == "" {
+		return ""
+	}
+	return "; grant it with: " + command
 }
 
 // own are the lists beside the rules in which a scope may name the object: its sets, and the groups of the cluster.
@@ -246,7 +258,8 @@ func (s *usageSearch) shownAll(ctx context.Context) error {
 		return err
 	}
 	if !have.holds("VM.Audit", "/") {
-		s.miss("guests for which the token has no VM.Audit are not shown")
+		s.miss("the token lacks VM.Audit (on /), and guests that it is not shown were not looked at%s",
+			granting(s.f.host.api.RemedyOf(ctx, []string{"VM.Audit"}, "/")))
 	}
 	return nil
 }

@@ -153,8 +153,8 @@ func (d Done) Refusal() (Refusal, bool) {
 	}
 	if err := json.Unmarshal(d.Body, &p); err != nil || p.Reason != "permission" {
 		// Of several things in the way of one request this is one.
-		return Refusal{Text: string(d.Body)}, p.Error == string(problem.CodeMigrationBlocked) && strings.Contains(string(d.Body), "the token "+
-			"lacks ")
+		several := p.Error == string(problem.CodeMigrationBlocked) || p.Error == string(problem.CodeInUse)
+		return Refusal{Text: string(d.Body)}, several && strings.Contains(string(d.Body), "the token lacks ")
 	}
 	return Refusal{Missing: p.Missing, Remedy: p.Remedy, Text: string(d.Body)}, true
 }

@@ -105,6 +105,12 @@ func firewallActs() (acts []Act) {
 			Body: `{"group":"made"}`},
 		Act{Operation: "delete_firewall_group", Tokens: lifecycle, Method: "DELETE", Path: groups + "/spare?confirm=spare",
 			Before: (*World).firewalled},
+		Act{Operation: "delete_firewall_group", Case: "which nothing names", Tokens: lifecycle, Method: "DELETE", Path: groups + "/spare",
+			Before: (*World).firewalled},
+		Act{Operation: "delete_vm_firewall_alias", Case: "which nothing names", Tokens: lifecycle, Method: "DELETE",
+			Path: "/vms/{vm}/firewall/aliases/old", Before: (*World).firewalled},
+		Act{Operation: "delete_cluster_firewall_alias", Case: "which nothing names", Tokens: lifecycle, Method: "DELETE",
+			Path: "/firewall/cluster/{host}/aliases/old", Before: (*World).firewalled},
 		Act{Operation: "list_firewall_macros", Method: "GET", Path: "/firewall/cluster/{host}/macros", Most: 1},
 		Act{Operation: "test_firewall_packet", Method: "POST", Path: "/firewall/test", Before: (*World).firewalled, Most: 40,
 			Body: `{"from":{"app_id":{app}},"to":{"vm_id":{vm}},"protocol":"tcp","dport":22}`},
@@ -118,6 +124,9 @@ func firewallActs() (acts []Act) {
 			Body: `{"version":1,"changes":[{"scope":{"kind":"vm","id":{vm}},"action":"delete_rule","pos":0}]}`},
 		Act{Operation: "commit_firewall_draft", Tokens: lifecycle, Method: "POST", Path: "/firewall/drafts/{draft}/commit",
 			Body: `{"window_seconds":60,"confirm":"telnet"}`, Before: (*World).drafted},
+		Act{Operation: "create_firewall_draft_of_template", Tokens: lifecycle, Method: "POST",
+			Path: "/firewall/templates/{template}/drafts", Body: `{"host_id":{host},"scopes":[{"kind":"vm","id":{vm}}]}`,
+			Before: (*World).templated},
 		Act{Operation: "create_vm_firewall_rule", Case: "at a place, switched on", Tokens: lifecycle, Method: "POST",
 			Path: "/vms/{vm}/firewall/rules", Before: (*World).firewalled, Body: `{"type":"in","action":"ACCEPT","enable":1,"pos":2}`},
 	)
@@ -134,9 +143,23 @@ func (w *World) drafted() {
 		$$BEGIN NEW.confirmed_at := now(); NEW.confirmed_by := 'somebody'; RETURN NEW; END$$`)
 	w.Exec(`CREATE OR REPLACE TRIGGER confirm_at_once BEFORE UPDATE ON firewall_drafts FOR EACH ROW
 		WHEN (NEW.status = 'waiting' AND OLD.status <> 'waiting') EXECUTE FUNCTION confirm_at_once()`)
+	w.vars["draft"] = w.made("/firewall/drafts", draftBody)
+}
+
+// templated is firewalled with a template that is kept.
+func (w *World) templated() {
+	w.t.Helper()
+	w.firewalled()
+	w.vars["template"] = w.made("/firewall/templates", `{"name":"web","content":{"rules":[{"type":"in","action":"ACCEPT","enable":1,`+
+		`"proto":"tcp","dport":"443"}]}}`)
+}
+
+// made is the id of what a POST makes.
+func (w *World) made(path, body string) string {
+	w.t.Helper()
 	var made struct{ ID int64 }
-	if err := json.Unmarshal(w.want(http.MethodPost, "/firewall/drafts", draftBody, http.StatusCreated).Body, &made); err != nil {
+	if err := json.Unmarshal(w.want(http.MethodPost, path, body, http.StatusCreated).Body, &made); err != nil {
 		w.t.Fatal(err)
 	}
-	w.vars["draft"] = strconv.FormatInt(made.ID, 10)
+	return strconv.FormatInt(made.ID, 10)
 }
