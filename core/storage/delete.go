@@ -69,7 +69,7 @@ func (s *Store) DeleteVolume(ctx context.Context, hostID int64, name, node, id s
 		return guest.Started{}, err
 	}
 	draft := plan.Begin(ctx)
-	if err := s.able(ctx, hostID, endpoint.Lifecycle); err != nil {
+	if err := draft.Refuse(s.able(ctx, hostID, endpoint.Lifecycle)); err != nil {
 		return guest.Started{}, err
 	}
 	v, all, err := s.present(ctx, &p, node, id)
@@ -79,8 +79,10 @@ func (s *Store) DeleteVolume(ctx context.Context, hostID int64, name, node, id s
 	case v == nil:
 		return guest.Started{}, problem.New(problem.CodeNotFound, "there is no such volume")
 	}
-	if err := s.able(ctx, hostID, tokenFor(*v)); err != nil {
-		return guest.Started{}, err
+	if token := tokenFor(*v); token != endpoint.Lifecycle {
+		if err := draft.Refuse(s.able(ctx, hostID, token)); err != nil {
+			return guest.Started{}, err
+		}
 	}
 	if err := draft.Refuse(s.deletable(ctx, &p, *v, all, readFresh)); err != nil {
 		return guest.Started{}, err

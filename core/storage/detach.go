@@ -37,7 +37,7 @@ func (s *Store) Detach(ctx context.Context, hostID int64, name string, confirm *
 		return Detached{}, err
 	}
 	draft := plan.Begin(ctx)
-	if err := s.mayManage(ctx, hostID); err != nil {
+	if err := draft.Refuse(s.mayManage(ctx, hostID)); err != nil {
 		return Detached{}, err
 	}
 	if _, err := s.definition(ctx, hostID, name); err != nil {

@@ -184,6 +184,9 @@ func TestWithoutToken(t *testing.T) {
 	f.ask("PATCH", "storage/1/nas", `{"config":{"comment":"x"}}`, apitest.Admin, 409, "capability_missing")
 	f.ask("DELETE", "storage/1/nas", `{"confirm":"nas"}`, apitest.Owner, 409, "capability_missing")
 	f.ask("DELETE", f.image("a.iso"), `{"confirm":"a.iso"}`, apitest.Admin, 409, "capability_missing")
+	const blocker = `"blockers":[{"error":"capability_missing"`
+	f.ask("DELETE", "storage/1/nas?plan=true", "", apitest.Owner, 200, "", blocker, `"confirm_phrase":"nas"`)
+	f.ask("DELETE", f.image("a.iso")+"?plan=true", "", apitest.Admin, 200, "", blocker)
 	answer := f.ask("GET", "storage/1/nas/content", "", apitest.Viewer, 200, "", "a.iso")
 	if got := answer.Header.Get("X-Hidden-Content"); !strings.Contains(got, "images") {
 		t.Errorf("what is hidden is not told: %q", got)

@@ -1,0 +1,27 @@
+package upload
+
+import (
+	"testing"
+
+	"github.com/hostler/hostler/core/db/dbtest"
+	"github.com/hostler/hostler/core/db/inventorytest"
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// A file goes to the storage's own node where that is enrolled, answers and may store files.
+func TestHostOfAFile(t *testing.T) {
+	t.Parallel()
+	d := dbtest.New(t)
+	with := []string{"monitoring", "lifecycle"}
+	inventorytest.Write(t, d, inventorytest.Cluster{Name: "lab", Hosts: []inventorytest.Host{
+		{Name: "a", Node: "pve1", Status: "online", Capabilities: with}, {Name: "b", Node: "pve2", Status: "online", Capabilities: with},
+		{Name: "c", Node: "pve3", Status: "unreachable", Capabilities: with},
+		{Name: "d", Node: "pve4", Status: "online", Capabilities: with[:1]}}},
+		inventorytest.Cluster{Name: "far", Hosts: []inventorytest.Host{{Name: "e", Node: "pve5", Status: "online", Capabilities: with}}})
+	s := &Store{DB: d}
+	for node, want := range map[string]int64{"pve1": 1, "pve2": 2, "pve3": 1, "pve4": 1, "pve5": 1} {
+		if got, err := s.by(t.Context(), params{HostID: 1, File: hypervisor.UploadSpec{Node: node}}); got != want || err != nil {
+			t.Errorf("for %s it is the host %d, want %d: %v", node, got, want, err)
+		}
+	}
+}
