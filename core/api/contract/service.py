@@ -97,6 +97,14 @@ class Service:
         except urllib.error.HTTPError as refused:
             assert refused.code == 502, refused.read()  # without the privilege, and told of all the same
         schedule = owner("POST", "/schedules", {"name": "Nightly stop", "cron": "0 3 * * *", "job_kind": "vm.stop", "params": {"vm_id": vm["id"]}})
+        rules = [{"type": "in", "action": "DROP", "enable": 1, "proto": "tcp", "dport": "23"}]
+        change = {"scope": {"kind": "vm", "id": vm["id"]}, "action": "create_rule", "rule": rules[0]}
+        draft = owner("POST", "/firewall/drafts", {"host_id": host, "name": "no telnet", "changes": [change]})["id"]
+        template = owner("POST", "/firewall/templates", {"name": "no telnet", "content": {"rules": rules}})["id"]
+        group = owner("POST", f"/firewall/cluster/{host}/groups", {"group": "web"})["group"]
+        for scope in (f"/vms/{vm['id']}/firewall", f"/apps/{app['id']}/firewall", f"/firewall/cluster/{host}"):
+            owner("POST", f"{scope}/ipsets", {"name": "before-upgrade"})
+            owner("POST", f"{scope}/ipsets/before-upgrade/members", {"cidr": "192.0.2.9"})
         team = owner("POST", "/teams", {"name": "Web shop"})["id"]
         user = owner("POST", "/users", {"email": "anna@example.com", "password": PASSWORD})["id"]
         owner("PUT", f"/teams/{team}/members/{user}", {"role": "viewer"})
@@ -112,6 +120,6 @@ class Service:
         self.values = {
             "host_id": host, "vm_id": vm["id"], "app_id": app["id"], "job_id": job, "schedule_id": schedule["id"], "team_id": team,
             "user_id": user, "key_id": key, "session_id": 987654321, "node": "pve1", "action": "start", "name": "before-upgrade", "kind": "backup",
-            "iface": "net0", "backup_id": backup, "upload_id": upload, "volid": "local:iso/none.iso",
+            "draft_id": draft, "template_id": template, "group": group, "pos": 0, "cidr": "192.0.2.9", "iface": "net0", "backup_id": backup, "upload_id": upload, "volid": "local:iso/none.iso",
             "upid": owner("GET", f"/hosts/{host}/tasks")[0]["upid"],
         }

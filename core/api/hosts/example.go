@@ -26,12 +26,12 @@ var (
 
 // TransformSchema implements huma.SchemaTransformer.
 func (CreateExample) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	return showing(s, "name", "address", "tls_fingerprint", "paste")
+	return showing(s, "name", "address", "tls_fingerprint", "verify_tls", "paste")
 }
 
 // TransformSchema implements huma.SchemaTransformer.
 func (ProbeExample) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	return showing(s, "address", "tls_fingerprint", "paste")
+	return showing(s, "address", "tls_fingerprint", "verify_tls", "paste")
 }
 
 // TransformSchema implements huma.SchemaTransformer.

@@ -71,7 +71,8 @@ var _ huma.SchemaProvider = SettingsPatch{}
 
 // Schema is an object of anything that names the known keys for people.
 func (SettingsPatch) Schema(huma.Registry) *huma.Schema {
-	s := &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true, Properties: map[string]*huma.Schema{}}
+	s := &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true, Properties: map[string]*huma.Schema{},
+		Examples: []any{map[string]any{"poll.interval_s": 30}}}
 	for _, v := range setting.Defaults() {
 		s.Properties[v.Key] = &huma.Schema{Description: v.Doc}
 	}
