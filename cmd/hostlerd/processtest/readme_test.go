@@ -35,9 +35,7 @@ func TestFirstMinutesInTheReadme(t *testing.T) {
 // and in the end the VM is gone and its copy is there.
 func TestLifeInTheReadme(t *testing.T) {
 	t.Parallel()
-	_, idle, _ := strings.Cut(readmeLines(t, "Five minutes with curl"), waits) // it stands among the lines before
-	idle, _, _ = strings.Cut(idle, "\n")
-	owner, answers := pasteReadme(t, waits+idle+"\n"+readmeLines(t, "Another five minutes"))
+	owner, answers := pasteReadme(t, idling(t)+readmeLines(t, "Another five minutes"))
 	kinds := succeeded(t, owner)
 	for _, kind := range []string{"vm.create", "vm.snapshot_create", "vm.snapshot_rollback", "backup.run", "backup.restore", "vm.migrate",
 		"vm.clone", "vm.start", "network.apply", "vm.delete"} {
@@ -53,6 +51,27 @@ func TestLifeInTheReadme(t *testing.T) {
 	if t.Failed() {
 		t.Logf("the answers:\n%s", answers)
 	}
+}
+
+// What the README shows below the guests works as it stands there.
+func TestStorageAndNodesInTheReadme(t *testing.T) {
+	t.Parallel()
+	owner, answers := pasteReadme(t, idling(t)+readmeLines(t, "Five minutes below"))
+	want := []string{"storage.upload", "storage.delete_volume"}
+	if kinds := succeeded(t, owner); !slices.Equal(kinds, want) {
+		t.Errorf("the jobs were %v, want %v", kinds, want)
+	}
+	if t.Failed() {
+		t.Logf("the answers:\n%s", answers)
+	}
+}
+
+// idling is the definition of idle, which stands among the README's first lines.
+func idling(t *testing.T) string {
+	t.Helper()
+	_, idle, _ := strings.Cut(readmeLines(t, "Five minutes with curl"), waits)
+	idle, _, _ = strings.Cut(idle, "\n")
+	return waits + idle + "\n"
 }
 
 // readmeLines are the commands below a heading, which begins with these words.
