@@ -118,8 +118,8 @@ func (s *Store) open(ctx context.Context, driver string, target endpoint.Target)
 	return s.Backends.Firewall(driver).Open(ctx, target)
 }
 
-// Able gives a firewall as A, or problem unsupported where the backend has not that ability, and unsupported_at_scope where it has it not at
-// that kind of scope.
+// Able gives a firewall as A, or problem unsupported where the backend has not that ability, and unsupported_at_scope where it has it not
+// at that kind of scope.
 func Able[A any](kind sdk.ScopeKind) func(sdk.Firewall) (A, error) {
 	return func(fw sdk.Firewall) (A, error) {
 		as, ok := sdk.As[A](fw)

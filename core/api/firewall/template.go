@@ -17,10 +17,10 @@ func (h handlers) registerTemplates(a *op.API) {
 	op.Post(a, all, h.createTemplate, op.Spec{
 		ID: "create_firewall_template", Summary: "Make a template of rules", Tag: tag, Role: identity.Operator, On: op.Anywhere, Ours: true,
 		Status: http.StatusCreated, Audit: op.Audit{Action: "firewall.template_create"}, Recall: h.templateAgain,
-		Description: "A named set of rules, with the aliases, IP sets and options that belong to them, which this service keeps. It belongs to " +
-			"a team, the default team without `team_id`, of which the caller must be an operator; `shared` ones of the default team are for all. " +
-			"Whether a hypervisor knows a macro, a group or an option shows when a template is put into a scope. Names need not be unique. There " +
-			"are at most 1000 templates, beyond that 409 `conflict`.",
+		Description: "A named set of rules, with the aliases, IP sets and options that belong to them, which this service keeps. It belongs " +
+			"to a team, the default team without `team_id`, of which the caller must be an operator; `shared` ones of the default " +
+			"team are for all. Whether a hypervisor knows a macro, a group or an option shows when a template is put into a scope. " +
+			"Names need not be unique. There are at most 1000 templates, beyond that 409 `conflict`.",
 	})
 	op.Get(a, all, h.listTemplates, op.Spec{
 		ID: "list_firewall_templates", Summary: "List templates of rules", Tag: tag, Role: identity.Viewer, On: op.Anywhere, Ours: true,
@@ -32,8 +32,8 @@ func (h handlers) registerTemplates(a *op.API) {
 	op.Put(a, one, h.changeTemplate, op.Spec{
 		ID: "change_firewall_template", Summary: "Replace a template of rules", Tag: tag, Role: identity.Operator, On: op.Anywhere, Ours: true,
 		Audit: op.Audit{Action: "firewall.template_change", Target: "template_id"},
-		Description: "What was filled with it before stays as it is: make a draft of it again where it shall be different. A `version` that is " +
-			"another by now is 409 `digest_conflict` with the template as it is in `current`.",
+		Description: "What was filled with it before stays as it is: make a draft of it again where it shall be different. A `version` " +
+			"that is another by now is 409 `digest_conflict` with the template as it is in `current`.",
 	})
 	op.Delete(a, one, h.deleteTemplate, op.Spec{
 		ID: "delete_firewall_template", Summary: "Forget a template of rules", Tag: tag, Role: identity.Operator, On: op.Anywhere, Ours: true,

@@ -44,8 +44,9 @@ func TestTemplates(t *testing.T) {
 		"", `"version":2`, `"name":"pages"`)
 	l.Ask(t, "PUT", template+"/1", `{"version":1,"name":"web",`+webRules+`}`, apitest.Operator, 409, "digest_conflict", `"current":{"id":1`,
 		`"version":2`)
-	if got := l.Value("SELECT details->'before'->>'name' FROM audit WHERE action = 'firewall.template_change' AND result = 'ok'"); got != "web" {
-		t.Errorf("the trail has the name %q before", got)
+	was := l.Value("SELECT details->'before'->>'name' FROM audit WHERE action = 'firewall.template_change' AND result = 'ok'")
+	if was != "web" {
+		t.Errorf("the trail has the name %q before", was)
 	}
 	// A team that is deleted leaves its templates to the default team, and to nobody else.
 	l.Exec("DELETE FROM teams WHERE id = 3")
@@ -86,8 +87,10 @@ func TestTemplateBecomesADraft(t *testing.T) {
 	into := func(scope string) string { return fmt.Sprintf(`{"host_id":1,"scopes":[%s]}`, scope) }
 	vm := fmt.Sprintf(`{"kind":"vm","id":%s}`, strings.TrimPrefix(l.VM("running"), "vms/"))
 	drafts := template + "/1/drafts"
-	l.Ask(t, "POST", drafts, into(vm), apitest.Operator, 201, "", `"name":"web"`, `"status":"open"`, `"action":"create_alias"`, `"role":"operator"`)
-	l.Ask(t, "POST", drafts, fmt.Sprintf(`{"host_id":1,"name":"mine","replace":true,"scopes":[%s]}`, vm), apitest.Operator, 201, "", `"name":"mine"`)
+	l.Ask(t, "POST", drafts, into(vm), apitest.Operator, 201, "", `"name":"web"`, `"status":"open"`, `"action":"create_alias"`,
+		`"role":"operator"`)
+	l.Ask(t, "POST", drafts, fmt.Sprintf(`{"host_id":1,"name":"mine","replace":true,"scopes":[%s]}`, vm), apitest.Operator, 201, "",
+		`"name":"mine"`)
 	l.Ask(t, "POST", drafts, into(`{"kind":"cluster"}`), apitest.Operator, 403, "forbidden")
 	l.Ask(t, "POST", drafts, into(`{"kind":"cluster"}`), apitest.Admin, 201, "", `"role":"admin"`)
 	l.Ask(t, "POST", drafts, into(`{"kind":"node","node":"node1"}`), apitest.Admin, 501, "unsupported_at_scope", `"scope":"node"`)
