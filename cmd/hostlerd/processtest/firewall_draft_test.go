@@ -65,7 +65,7 @@ func TestKilledWhileADraftIsTriedOut(t *testing.T) {
 	for _, dies := range []victim{serviceDies, pluginDies} {
 		t.Run(string(dies), func(t *testing.T) {
 			t.Parallel()
-			l := lifeOn(t, "vm", dies, startSim(t, "--scenario", "one", "--guests", "1", "--auth-delay", "0"))
+			l := lifeOn(t, "vm", dies, startSim(t, "--scenario", "one", "--guests", "1", "--auth-delay", "0", "--recommended"))
 			var vms []guestView
 			l.owner.must(t, http.StatusOK, http.MethodGet, "/api/v1/vms", nil, &vms)
 			path := fmt.Sprintf("/api/v1/vms/%d/firewall", vms[0].ID)
@@ -88,7 +88,10 @@ func TestKilledWhileADraftIsTriedOut(t *testing.T) {
 			on := map[string]any{"kind": "vm", "id": vms[0].ID}
 			l.owner.must(t, http.StatusCreated, http.MethodPost, "/api/v1/firewall/drafts", map[string]any{"host_id": l.host, "name": "try",
 				"changes": []map[string]any{
-					{"scope": on, "action": "create_rule", "pos": 0, "rule": map[string]any{"type": "in", "action": "DROP", "enable": 1}},
+					// In a form in which the hypervisor does not keep it.
+					{"scope": on, "action": "create_alias", "name": "one", "cidr": "192.0.2.1/32", "comment": " one "},
+					{"scope": on, "action": "create_rule", "pos": 0, "rule": map[string]any{"type": "in", "action": "DROP", "enable": 1,
+						"macro": "ssh", "comment": " none "}},
 					{"scope": on, "action": "change_options", "options": map[string]string{"policy_in": "DROP"}}}}, &made)
 			one := fmt.Sprintf("/api/v1/firewall/drafts/%d", made.ID)
 			waits := func(job int64) {

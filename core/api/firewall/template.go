@@ -20,7 +20,7 @@ func (h handlers) registerTemplates(a *op.API) {
 		Description: "A named set of rules, with the aliases, IP sets and options that belong to them, which this service keeps. It belongs " +
 			"to a team, the default team without `team_id`, of which the caller must be an operator; `shared` ones of the default " +
 			"team are for all. Whether a hypervisor knows a macro, a group or an option shows when a template is put into a scope. " +
-			"Names need not be unique. There are at most 1000 templates, beyond that 409 `conflict`.",
+			"Names need not be unique. A team has at most 200 templates, beyond that 409 `conflict`.",
 	})
 	op.Get(a, all, h.listTemplates, op.Spec{
 		ID: "list_firewall_templates", Summary: "List templates of rules", Tag: tag, Role: identity.Viewer, On: op.Anywhere, Ours: true,
@@ -44,9 +44,10 @@ func (h handlers) registerTemplates(a *op.API) {
 		ID: "create_firewall_draft_of_template", Summary: "Put a template into firewalls, as a draft", Tag: tag, Role: identity.Operator,
 		On: op.Anywhere, Calls: true, Ours: true, Status: http.StatusCreated, Timeout: changeTime, Recall: h.draftAgain,
 		Audit: op.Audit{Action: "firewall.draft_create"},
-		Description: "The draft has the changes that the scopes lack: aliases, sets, rules and options that they have already are left out, a " +
-			"rule also where only its comment differs. With `replace` the rules of each scope are exactly the template's afterwards, and so are " +
-			"the members of its sets; aliases and sets of other names stay. Nothing happens to the firewall before the draft is committed. 409 " +
+		Description: "The draft has the changes that the scopes lack. Aliases, members of sets and rules that they have already are left " +
+			"out, a rule also where only its comment differs; an alias that stands for something else there is 422, options are " +
+			"set. With `replace` the rules of each scope are exactly the template's afterwards, and so are its aliases and the " +
+			"members of its sets; those of other names stay. Nothing happens to the firewall before the draft is committed. 409 " +
 			"`invalid_state` where nothing would change.",
 	})
 }

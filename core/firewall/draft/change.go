@@ -121,7 +121,7 @@ func (c *Change) apply(in where, s *sdk.State) error {
 		return nil
 	}
 	if c.Comment != nil {
-		s.Comment = *c.Comment
+		s.Comment = comment(*c.Comment)
 	}
 	return inBody(in, sdk.CheckText(sdk.FieldComment, s.Comment, sdk.MaxComment))
 }
@@ -129,7 +129,10 @@ func (c *Change) apply(in where, s *sdk.State) error {
 // fields is what a rule of a body says.
 func (r *Rule) fields() sdk.RuleFields {
 	f := sdk.RuleFields{Direction: r.Type, Action: r.Action, Macro: r.Macro, Protocol: r.Proto, Source: r.Source, Destination: r.Dest,
-		SourcePort: r.SPort, DestinationPort: r.DPort, Interface: r.Iface, Log: r.Log, ICMPType: r.ICMPType, Comment: r.Comment}
+		SourcePort: r.SPort, DestinationPort: r.DPort, Interface: r.Iface, Log: r.Log, ICMPType: r.ICMPType}
+	if r.Comment != nil {
+		f.Comment = new(comment(*r.Comment))
+	}
 	if r.Enable != nil {
 		f.Enabled = new(*r.Enable == 1)
 	}
@@ -201,12 +204,15 @@ func (c *Change) applyAlias(in where, s *sdk.State) error {
 	}
 	a := &s.Aliases[place]
 	if c.CIDR != "" {
-		a.CIDR = c.CIDR
+		var is bool
+		if a.CIDR, is = address(c.CIDR); !is {
+			return at(in, "it is no address and no network", "cidr")
+		}
 	}
 	if c.Comment != nil {
-		a.Comment = *c.Comment
+		a.Comment = comment(*c.Comment)
 	}
-	return inBody(in, s.Check())
+	return inBody(in, sdk.State{Scope: s.Scope, Aliases: s.Aliases}.Check())
 }
 
 func (c *Change) applySet(in where, s *sdk.State) error {
@@ -225,14 +231,14 @@ func (c *Change) applySet(in where, s *sdk.State) error {
 	case createIPSet:
 		set := sdk.IPSet{Name: c.Name}
 		if c.Comment != nil {
-			set.Comment = *c.Comment
+			set.Comment = comment(*c.Comment)
 		}
 		place = len(s.IPSets)
 		s.IPSets = append(s.IPSets, sdk.IPSetState{IPSet: set})
 	}
 	set := &s.IPSets[place]
 	set.Members = slices.Clone(set.Members)
-	for i, m := range c.Members {
+	for i, m := range formed(c.Members) {
 		was := memberNamed(set.Members, m.CIDR)
 		switch {
 		case (c.Action == createIPSet || c.Action == addMember) && was >= 0:
@@ -250,7 +256,7 @@ func (c *Change) applySet(in where, s *sdk.State) error {
 	if len(set.Members) > maxMembers {
 		return at(in, fmt.Sprintf("a set of a draft has %d members at most", maxMembers), "members")
 	}
-	return inBody(in, s.Check())
+	return inBody(in, sdk.State{Scope: s.Scope, IPSets: []sdk.IPSetState{*set}}.Check())
 }
 
 func (c *Change) applyOptions(in where, s *sdk.State) error {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -33,9 +34,10 @@ type params struct {
 func anyHost(hypervisor.Host) error { return nil }
 
 // Commit asks for a draft to be carried out and to be put back after the window unless it is confirmed. Where the service, its cluster or
-// the caller may be cut off it is self_target until confirm holds the draft's name. Problems besides: not_found, forbidden, invalid_state
-// while a job carries the draft out, digest_conflict with what is there now where a scope is not what the draft was made for any more,
-// firewall_busy while another draft holds one of its scopes, plan_stale, capability_missing, and those of host.Ask.
+// the caller may be cut off it is self_target until confirm holds the draft's name, and in_use where something outside the draft names
+// what it deletes. Problems besides: not_found, forbidden, invalid_state while a job carries the draft out, digest_conflict with what is
+// there now where a scope is not what the draft was made for any more, firewall_busy while another draft holds one of its scopes,
+// plan_stale, capability_missing, and those of host.Ask.
 func (s *Store) Commit(ctx context.Context, id int64, window time.Duration, confirm *string) (guest.Started, error) {
 	r, err := s.mayWrite(ctx, id)
 	if err != nil {
@@ -59,8 +61,12 @@ func (s *Store) Commit(ctx context.Context, id int64, window time.Duration, conf
 		return guest.Started{}, err
 	}
 	c := plan.Confirmation{Phrase: r.Name, Given: confirm != nil && *confirm == r.Name, IsSelf: j.asks()}
+	if len(j.used) > 0 {
+		c.Code, c.Why = problem.CodeInUse, strings.Join(j.used, "; ")+"; send the draft's name as confirm to go on"
+	}
 	if j.asks() {
-		c.Code, c.Why = problem.CodeSelfTarget, j.text()+" Send the draft's name as confirm to go on"
+		c.Code, c.Why = problem.CodeSelfTarget, strings.Join(append([]string{j.text() + " Send the draft's name as confirm to go on"},
+			j.used...), "; ")
 	}
 	if err := draft.Decide(ctx, c, func(_ context.Context, p *plan.Plan) error { s.tell(ctx, r, j, window, p); return nil }); err != nil {
 		return guest.Started{}, err

@@ -3,6 +3,7 @@ package draft
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/hostler/hostler/core/problem"
 	sdk "github.com/hostler/hostler/sdk/firewall"
@@ -39,7 +40,11 @@ func (c Content) Check() error {
 			return err
 		}
 	}
+	members := 0
 	for i := range c.IPSets {
+		if members += len(c.IPSets[i].Members); members > maxMembers {
+			return at(body, fmt.Sprintf("its sets have %d members at most", maxMembers), "ipsets")
+		}
 		if err := c.set(i).apply(append(body, "ipsets", i), &state); err != nil {
 			return err
 		}
@@ -74,8 +79,9 @@ func (c Content) made(i int) (sdk.Rule, error) {
 type Filling struct {
 	Content Content
 	Scopes  []On
-	// Replace takes away what the content does not have: other rules, and other members of its sets. Without it, what is missing is added,
-	// its rules at the place Pos or at the end where there are fewer.
+	// Replace changes aliases and members that are there otherwise, and takes away what the content does not have: other rules, and other
+	// members of its sets. Without it, what is missing is added, rules at the place Pos or at the end where there are fewer, and what is
+	// there otherwise is a fault. Options are set in any case.
 	Replace bool
 	Pos     int
 }
@@ -96,7 +102,11 @@ func (f *Filling) fill(scopes []stored, place map[On]int) ([]Change, error) {
 		if scope.After.Absent {
 			return nil, at(in, "there is no such group", "group")
 		}
-		for _, c := range f.changes(scope.Before) {
+		changes, err := f.changes(scope.Before)
+		if err != nil {
+			return nil, whole(in, scope, err)
+		}
+		for _, c := range changes {
 			c.On = on
 			if err := c.apply(in, &scope.After); err != nil {
 				return nil, whole(in, scope, err)
@@ -122,21 +132,38 @@ func whole(in where, scope *stored, err error) error {
 	return at(in, fmt.Sprintf("it cannot be put into %s: %s", scope.title(), p.Faults[0].Msg))
 }
 
+// otherwise is the fault of something that a scope has in another way.
+func otherwise(format string, args ...any) error {
+	return problem.InvalidField(fmt.Sprintf(format, args...)+"; replace would change that", "value_error", "body")
+}
+
 // changes are those that a scope lacks, aliases and sets before the rules that may name them.
-func (f *Filling) changes(now sdk.State) (all []Change) {
+func (f *Filling) changes(now sdk.State) (all []Change, err error) {
 	for i := range f.Content.Aliases {
 		c := f.Content.alias(i)
-		at := aliasNamed(now.Aliases, c.Name)
-		switch {
-		case at >= 0 && now.Aliases[at] == sdk.Alias(f.Content.Aliases[i]):
-			continue
-		case at >= 0:
-			c.Action = changeAlias
+		want := sdk.Alias{Name: c.Name, Comment: comment(*c.Comment)}
+		want.CIDR, _ = address(c.CIDR)
+		at := slices.IndexFunc(now.Aliases, func(a sdk.Alias) bool { return strings.EqualFold(a.Name, c.Name) })
+		if at >= 0 {
+			has := now.Aliases[at]
+			want.Name, c.Name, c.Action = has.Name, has.Name, changeAlias
+			switch {
+			case has == want:
+				continue
+			case has.CIDR != want.CIDR && !f.Replace:
+				return nil, otherwise("its alias %s stands for %s", has.Name, has.CIDR)
+			case !f.Replace: // only the comment differs
+				continue
+			}
 		}
 		all = append(all, *c)
 	}
 	for i := range f.Content.IPSets {
-		all = append(all, f.members(i, now)...)
+		changes, err := f.members(i, now)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, changes...)
 	}
 	all = append(all, f.rules(now.Rules)...)
 	want := map[string]string{}
@@ -148,28 +175,35 @@ func (f *Filling) changes(now sdk.State) (all []Change) {
 	if len(want) > 0 {
 		all = append(all, Change{Action: changeOptions, Options: want})
 	}
-	return all
+	return all, nil
 }
 
+// most is how many members one change of a body may have.
+const most = 1000
+
 // members makes the changes of the i-th set.
-func (f *Filling) members(i int, now sdk.State) (all []Change) {
+func (f *Filling) members(i int, now sdk.State) (all []Change, err error) {
 	set := f.Content.IPSets[i]
 	at := setNamed(now.IPSets, set.Name)
 	if at < 0 {
-		return []Change{*f.Content.set(i)}
+		return []Change{*f.Content.set(i)}, nil
 	}
 	has := now.IPSets[at].Members
 	var added, changed, removed []Member
-	for _, m := range set.Members {
+	wanted := map[string]bool{}
+	for _, m := range formed(set.Members) {
+		wanted[m.CIDR] = true
 		switch was := memberNamed(has, m.CIDR); {
 		case was < 0:
 			added = append(added, m)
-		case has[was] != sdk.IPSetMember(m):
+		case has[was].NoMatch != m.NoMatch && !f.Replace:
+			return nil, otherwise("its set %s has %s in the opposite sense", set.Name, m.CIDR)
+		case has[was] != sdk.IPSetMember(m) && f.Replace:
 			changed = append(changed, m)
 		}
 	}
 	for _, m := range has {
-		if f.Replace && !slices.ContainsFunc(set.Members, func(w Member) bool { return w.CIDR == m.CIDR }) {
+		if f.Replace && !wanted[m.CIDR] {
 			removed = append(removed, Member(m))
 		}
 	}
@@ -177,33 +211,37 @@ func (f *Filling) members(i int, now sdk.State) (all []Change) {
 		action  string
 		members []Member
 	}{{removeMember, removed}, {changeMember, changed}, {addMember, added}} {
-		if len(part.members) > 0 {
-			all = append(all, Change{Action: part.action, Name: set.Name, Members: part.members})
+		for some := range slices.Chunk(part.members, most) {
+			all = append(all, Change{Action: part.action, Name: set.Name, Members: some})
 		}
 	}
-	return all
+	return all, nil
 }
 
 // rules makes the changes of a list of rules. One that differs in its comment alone is there already.
 func (f *Filling) rules(now []sdk.Rule) (all []Change) {
 	now = plain(now)
-	bare := func(r sdk.Rule) sdk.Rule { r.Comment = ""; return r }
+	bare := func(r sdk.Rule) sdk.Rule { r.Comment, r.Macro = "", strings.ToLower(r.Macro); return r }
 	var want []sdk.Rule
 	for i := range f.Content.Rules {
 		made, _ := f.Content.made(i) // apply tells what is wrong with it
 		want = append(want, made)
 	}
-	pos := min(f.Pos, len(now))
+	pos, first := min(f.Pos, len(now)), 0
 	if f.Replace {
-		if slices.Equal(now, want) {
-			return nil
+		same := func(a, b sdk.Rule) bool { return bare(a) == bare(b) && a.Comment == b.Comment }
+		for len(now) > 0 && first < len(want) && same(now[0], want[first]) {
+			now, first = now[1:], first+1
+		}
+		for len(now) > 0 && len(want) > first && same(now[len(now)-1], want[len(want)-1]) {
+			now, want = now[:len(now)-1], want[:len(want)-1]
 		}
 		for i := len(now) - 1; i >= 0; i-- {
-			all = append(all, Change{Action: deleteRule, Pos: &i})
+			all = append(all, Change{Action: deleteRule, Pos: new(first + i)})
 		}
-		pos, now = 0, nil
+		pos, now = first, nil
 	}
-	for i := range want {
+	for i := first; i < len(want); i++ {
 		if slices.ContainsFunc(now, func(r sdk.Rule) bool { return bare(r) == bare(want[i]) }) {
 			continue
 		}

@@ -164,3 +164,75 @@ func TestContentCheck(t *testing.T) {
 		}
 	}
 }
+
+// What hypervisors rewrite is in a draft as they keep it.
+func TestFormsOfADraft(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	d := f.draft(`[{"scope":{"kind":"vm","id":1},"action":"create_alias","name":"one","cidr":"192.0.2.1/32","comment":" a "},
+		{"scope":{"kind":"vm","id":1},"action":"create_ipset","name":"all","comment":" b ","members":[{"cidr":"10.0.0.5/24","comment":" c "},
+			{"cidr":"2001:db8::1/128"},{"cidr":"one"},{"cidr":"0.0.0.0/0"}]},
+		{"scope":{"kind":"vm","id":1},"action":"create_rule","rule":{"type":"in","action":"DROP","macro":"ssh","comment":" d "}}]`)
+	want := []string{"alias one 192.0.2.1 # a", "ipset all # b", "ipset all 0.0.0.0/0", "ipset all 10.0.0.0/24 # c", "ipset all 2001:db8::1",
+		"ipset all one", "0: (off) in DROP macro SSH # d"}
+	if got := d.Scopes[0].After[:len(want)]; !slices.Equal(got, want) {
+		t.Errorf("it is\n%s", strings.Join(got, "\n"))
+	}
+	for _, test := range []struct{ name, body, loc string }{
+		{"an alias of nothing", `[{"scope":{"kind":"vm","id":1},"action":"create_alias","name":"a","cidr":"hello"}]`, "[body changes 0 cidr]"},
+		{"a macro that is none", `[{"scope":{"kind":"vm","id":1},"action":"create_rule","rule":{"type":"in","action":"DROP","macro":"none"}}]`,
+			"[body changes 0 rule macro]"},
+		{"a member twice, in two forms", `[{"scope":{"kind":"vm","id":1},"action":"create_ipset","name":"a",
+			"members":[{"cidr":"10.0.0.1/24"},{"cidr":"10.0.0.2/24"}]}]`, "[body changes 0 members 1 cidr]"},
+	} {
+		_, err := f.Create(as(t, identity.Admin), draft.Request{HostID: 1, Name: "try", Changes: changes(t, test.body)})
+		if p := problem.From(err); len(p.Faults) == 0 || fmt.Sprint(p.Faults[0].Loc) != test.loc {
+			t.Errorf("%s: %v", test.name, err)
+		}
+	}
+}
+
+func TestFillingWhatIsThereOtherwise(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.start()
+	f.keep(f.draft(`[{"scope":{"kind":"vm","id":1},"action":"create_alias","name":"Office","cidr":"203.0.113.0/24"},
+		{"scope":{"kind":"vm","id":1},"action":"create_ipset","name":"bad","members":[{"cidr":"198.51.100.9"}]}]`))
+	on := draft.On{Kind: "vm", ID: 1}
+	for name, body := range map[string]string{
+		"stands for 203.0.113.0/24":    `{"rules":[{"type":"in","action":"DROP"}],"aliases":[{"name":"office","cidr":"192.0.2.0/24"}]}`,
+		"198.51.100.9 in the opposite": `{"rules":[{"type":"in","action":"DROP"}],"ipsets":[{"name":"bad","members":[{"cidr":"198.51.100.9/32","nomatch":true}]}]}`,
+	} {
+		_, err := f.fill(body, false, 0, on)
+		if p := problem.From(err); len(p.Faults) == 0 || !strings.Contains(p.Faults[0].Msg, name) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if d, err := f.fill(body, true, 0, on); err != nil || !strings.HasPrefix(actions(d), "change_") {
+			t.Errorf("%s: replaced by %s, %v", name, actions(d), err)
+		}
+	}
+	// The same in another case or form is there already.
+	d, err := f.fill(`{"rules":[{"type":"in","action":"DROP"}],"aliases":[{"name":"OFFICE","cidr":"203.0.113.0/24"}],
+		"ipsets":[{"name":"bad","members":[{"cidr":"198.51.100.9/32"}]}]}`, false, 0, on)
+	if err != nil || actions(d) != "create_rule" {
+		t.Errorf("filled with what is there: %s, %v", actions(d), err)
+	}
+}
+
+// Long lists that differ are told in time and memory that grow with their length.
+func TestDifferencesOfLongLists(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	var members []string
+	for i := range 5000 {
+		members = append(members, fmt.Sprintf(`{"cidr":"10.%d.%d.1"}`, i/250, i%250))
+	}
+	var body []string
+	for some := range slices.Chunk(members, 1000) {
+		body = append(body, `{"scope":{"kind":"vm","id":1},"action":"add_member","name":"all","members":[`+strings.Join(some, ",")+`]}`)
+	}
+	d := f.draft(`[{"scope":{"kind":"vm","id":1},"action":"create_ipset","name":"all"},` + strings.Join(body, ",") + "]")
+	if got := d.Scopes[0].Diff; len(got) != 5001 || !strings.HasPrefix(got[5000], "+ ipset all 10.") {
+		t.Errorf("%d lines differ", len(got))
+	}
+}

@@ -210,6 +210,9 @@ func (s *Store) compose(ctx context.Context, q Request) (*record, error) {
 			return nil, err
 		}
 	}
+	if err := s.macros(ctx, r, &q); err != nil {
+		return nil, err
+	}
 	for i := range r.Scopes {
 		r.Scopes[i].After.Digests = sdk.Digests{}
 		if err := r.Scopes[i].After.Check(); err != nil {
@@ -367,7 +370,7 @@ func (r *record) audit(ctx context.Context) {
 		e.TeamID, e.HostID = &r.TeamID, &r.HostID
 		for i := range r.Scopes {
 			s := &r.Scopes[i]
-			e.Detail(s.key(), map[string]any{"before": Text(s.Before), "after": Text(s.After)})
+			e.Detail(s.key(), differences(s.Before, s.After))
 		}
 	})
 }

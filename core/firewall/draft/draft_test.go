@@ -1,6 +1,7 @@
 package draft_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -310,5 +311,40 @@ func TestOneDraftAtAScope(t *testing.T) {
 	}
 	if err := f.Delete(as(t, identity.Operator), b.ID); err != nil {
 		t.Error(err)
+	}
+}
+
+// What something outside a draft names is deleted only when that is confirmed.
+func TestWhatIsInUseIsAskedFor(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.start()
+	f.keep(f.draft(`[{"scope":{"kind":"cluster"},"action":"create_alias","name":"office","cidr":"192.0.2.0/24"},
+		{"scope":{"kind":"cluster"},"action":"create_alias","name":"spare","cidr":"192.0.2.0/24"}]`))
+	f.at.SetRules(f.guests["web"], sdk.Rule{Direction: "in", Action: "ACCEPT", Enabled: true, Source: "office"})
+	f.at.SetRules(f.guests["db"])
+	commit := func(body string) error {
+		d := f.draft(body)
+		_, err := f.Commit(plan.With(as(t, identity.Admin), plan.Question{Only: true}), d.ID, time.Hour, nil)
+		answer := plan.AnswerIn(err)
+		if answer == nil {
+			t.Fatal(err)
+		}
+		_, err = f.Commit(as(t, identity.Admin), d.ID, time.Hour, nil)
+		if told := strings.Contains(strings.Join(answer.Plan.Warnings, " "), "The alias office, which it deletes, is named at 1 places"); told !=
+			strings.Contains(fmt.Sprint(err), "office") {
+			t.Errorf("told %t and refused with %v", told, err)
+		}
+		return err
+	}
+	const office = `[{"scope":{"kind":"cluster"},"action":"delete_alias","name":"office"}`
+	if err := commit(office + "]"); problem.CodeOf(err) != problem.CodeSelfTarget && problem.CodeOf(err) != problem.CodeInUse {
+		t.Errorf("it is deleted: %v", err)
+	}
+	for name, body := range map[string]string{"spare": `[{"scope":{"kind":"cluster"},"action":"delete_alias","name":"spare"}]`,
+		"the rule goes with it": office + `,{"scope":{"kind":"vm","id":1},"action":"delete_rule","pos":0}]`} {
+		if err := commit(body); problem.CodeOf(err) == problem.CodeInUse {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

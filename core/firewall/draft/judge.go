@@ -17,6 +17,7 @@ import (
 	"github.com/hostler/hostler/core/audit"
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/firewall"
+	"github.com/hostler/hostler/core/host"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/job"
 	"github.com/hostler/hostler/core/plan"
@@ -29,10 +30,12 @@ import (
 const (
 	// maxGuests bounds the guests among whom is compared: the rules of each are read.
 	maxGuests = 30
-	// maxNodes bounds the nodes between which is compared.
-	maxNodes = 16
+	// maxNodes bounds the nodes between which is compared, and maxPorts the ports by which they reach each other.
+	maxNodes, maxPorts = 16, 3
 	// maxTold bounds the pairs that a plan names.
 	maxTold = 200
+	// maxUsages bounds the deleted things of which is asked what names them.
+	maxUsages = 20
 	// maxReasons bounds the reasons that a plan names why something cannot be told.
 	maxReasons = 5
 	// secureShell is the port by which nodes of most clusters reach each other besides.
@@ -49,6 +52,8 @@ type judgement struct {
 	guests map[string]known
 	unseen int
 	doubts []string
+	// used are sentences of what the draft deletes and others name.
+	used []string
 }
 
 // known is a guest that was compared.
@@ -85,6 +90,10 @@ func (s *Store) judge(ctx context.Context, r *record) (*judgement, error) {
 		before, after = append(before, r.Scopes[i].Before), append(after, r.Scopes[i].After)
 	}
 	_, j.doubts = inOrder(before, after)
+	var err error
+	if j.used, err = s.usages(ctx, r); err != nil {
+		return nil, err
+	}
 	own, err := s.ownGuest(ctx, r)
 	if err != nil {
 		return nil, err
@@ -111,6 +120,9 @@ func (s *Store) judge(ctx context.Context, r *record) (*judgement, error) {
 	}
 	if len(probes) == 0 {
 		doubt("it is not known at which address the service reaches a node")
+	}
+	if err := s.beyond(ctx, r, doubt); err != nil {
+		return nil, err
 	}
 	for _, p := range probes {
 		q.Probes = append(q.Probes, p.packet)
@@ -217,13 +229,14 @@ func (s *Store) probes(ctx context.Context, r *record, own *sdk.Guest) (all []pr
 	if err != nil {
 		return nil, err
 	}
-	for i, a := range nodes {
-		b := nodes[(i+1)%len(nodes)]
-		for _, port := range ports {
-			if a != b {
-				all = append(all, probe{fmt.Sprintf("the way of the node %s to the node %s (tcp port %d)", a, b, port),
-					sdk.Packet{From: sdk.End{Kind: sdk.NodeEnd, Node: a}, To: sdk.End{Kind: sdk.NodeEnd, Node: b}, Protocol: "tcp",
-						DestinationPort: port}})
+	for _, a := range nodes {
+		for _, b := range nodes {
+			for _, port := range ports[:min(len(ports), maxPorts)] {
+				if a != b {
+					all = append(all, probe{fmt.Sprintf("the way of the node %s to the node %s (tcp port %d)", a, b, port),
+						sdk.Packet{From: sdk.End{Kind: sdk.NodeEnd, Node: a}, To: sdk.End{Kind: sdk.NodeEnd, Node: b}, Protocol: "tcp",
+							DestinationPort: port}})
+				}
 			}
 		}
 	}
@@ -231,6 +244,95 @@ func (s *Store) probes(ctx context.Context, r *record, own *sdk.Guest) (all []pr
 		all = append(all, *p)
 	}
 	return all, nil
+}
+
+// beyond tells of what is more than probes asks after.
+func (s *Store) beyond(ctx context.Context, r *record, doubt func(format string, args ...any)) error {
+	var hosts, nodes int
+	err := s.DB.Pool.QueryRow(ctx, `SELECT (SELECT count(*) FROM hosts WHERE cluster_id = $1 AND entry_node <> ''),
+		(SELECT count(*) FROM nodes WHERE cluster_id = $1)`, r.ClusterID).Scan(&hosts, &nodes)
+	if err != nil {
+		return db.Problem(fmt.Errorf("counting the nodes of a cluster: %w", err))
+	}
+	if most := max(hosts, nodes); most > maxNodes {
+		doubt("only %d of the %d nodes were asked after", maxNodes, most)
+	}
+	return nil
+}
+
+// usages are the places that name what a draft deletes, outside the draft's own scopes: sentences. What else names it there the
+// hypervisor leaves in place, and lets it decide nothing.
+func (s *Store) usages(ctx context.Context, r *record) (all []string, err error) {
+	own := map[string]bool{}
+	for i := range r.Scopes {
+		own[placeOf(r.Scopes[i].Before.Scope)] = true
+	}
+	type object struct {
+		scope sdk.Scope
+		kind  sdk.ObjectKind
+		name  string
+	}
+	var gone []object
+	for i := range r.Scopes {
+		a, b := r.Scopes[i].Before, r.Scopes[i].After
+		for _, one := range a.Aliases {
+			if aliasNamed(b.Aliases, one.Name) < 0 {
+				gone = append(gone, object{a.Scope, sdk.AliasObject, one.Name})
+			}
+		}
+		for _, one := range a.IPSets {
+			if setNamed(b.IPSets, one.Name) < 0 {
+				gone = append(gone, object{a.Scope, sdk.IPSetObject, one.Name})
+			}
+		}
+		if a.Scope.Kind == sdk.GroupScope && b.Absent && !a.Absent {
+			gone = append(gone, object{sdk.Scope{Kind: sdk.ClusterScope}, sdk.GroupObject, a.Scope.Group})
+		}
+	}
+	words := map[sdk.ObjectKind]string{sdk.AliasObject: "the alias ", sdk.IPSetObject: "the IP set ", sdk.GroupObject: "the group "}
+	for n, o := range gone {
+		named := words[o.kind] + o.name
+		if n == maxUsages {
+			return append(all, fmt.Sprintf("whether %d more things that it deletes are in use was not looked at", len(gone)-n)), nil
+		}
+		usage, err := firewall.Through(ctx, s.Firewalls, r.HostID, endpoint.Monitoring, func(ctx context.Context, fw sdk.Firewall) (sdk.Usage,
+			error) {
+			able, err := have[sdk.UsageFinder](fw, o.scope)
+			if err != nil {
+				return sdk.Usage{}, err
+			}
+			return able.Usage(ctx, o.scope, o.kind, o.name)
+		})
+		if code := problem.CodeOf(err); err != nil && (code == problem.CodeUnsupported || code == problem.CodeUnsupportedAtScope) {
+			continue // it refuses itself what is in use
+		}
+		if err != nil {
+			all = append(all, fmt.Sprintf("whether %s is in use could not be looked at (%s)", named, job.Explain(err)))
+			continue
+		}
+		places := 0
+		for _, p := range usage.Places {
+			if !own[placeOf(p.Scope)] {
+				places++
+			}
+		}
+		if places > 0 {
+			all = append(all, fmt.Sprintf("%s, which it deletes, is named at %d places outside this draft, which would be left without it",
+				named, places))
+		}
+		if usage.Incomplete != "" {
+			all = append(all, fmt.Sprintf("not every place that may name %s could be looked at: %s", named, host.Clean(usage.Incomplete)))
+		}
+	}
+	return all, nil
+}
+
+// placeOf names a scope within its cluster, as the hypervisor knows it.
+func placeOf(s sdk.Scope) string {
+	if s.Guest != nil {
+		return "guest " + s.Guest.ID
+	}
+	return string(s.Kind) + " " + s.Node + s.Group
 }
 
 // caller is the caller's present connection to the service, where that runs in a guest of the cluster.
@@ -303,6 +405,9 @@ func (s *Store) compared(ctx context.Context, r *record, j *judgement) error {
 // tell writes into the plan what a commit does.
 func (s *Store) tell(ctx context.Context, r *record, j *judgement, window time.Duration, p *plan.Plan) {
 	p.Add(plan.KindHost, r.Cluster, "%s", j.text())
+	for _, text := range j.used {
+		p.Warn("%s.", strings.ToUpper(text[:1])+text[1:]) // each begins with a word of ours
+	}
 	for i := range r.Scopes {
 		sc := &r.Scopes[i]
 		lines := differences(sc.Before, sc.After)

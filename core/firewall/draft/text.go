@@ -12,6 +12,15 @@ import (
 
 // Text is a state for people, a line for each option, alias, set and rule.
 func Text(s sdk.State) []string {
+	lines := objectText(s)
+	for i, r := range s.Rules {
+		lines = append(lines, host.Clean(fmt.Sprintf("%d: %s", i, ruleText(r))))
+	}
+	return lines
+}
+
+// objectText has the lines of all but the rules, no two of which are alike.
+func objectText(s sdk.State) []string {
 	lines := []string{}
 	add := func(format string, args ...any) { lines = append(lines, host.Clean(fmt.Sprintf(format, args...))) }
 	if s.Absent {
@@ -40,9 +49,6 @@ func Text(s sdk.State) []string {
 			}
 			add("ipset %s %s%s%s", set.Name, not, m.CIDR, remark(m.Comment))
 		}
-	}
-	for i, r := range s.Rules {
-		add("%d: %s", i, ruleText(r))
 	}
 	return lines
 }
@@ -91,26 +97,55 @@ func ruleText(r sdk.Rule) string {
 }
 
 // differences are the lines that only one of two states has: those of the first with "-", those of the second with "+".
-func differences(a, b sdk.State) (lines []string) {
-	strip := func(s sdk.State) (all []string) {
-		for _, l := range Text(s) {
-			if pos, rest, is := strings.Cut(l, ": "); is && strings.Trim(pos, "0123456789") == "" {
-				l = rest
-			}
-			all = append(all, l)
+func differences(a, b sdk.State) []string {
+	was, is := objectText(a), objectText(b)
+	return slices.Concat(lacking("- ", was, is), lacking("+ ", is, was), ruleDifferences(a.Rules, b.Rules))
+}
+
+// lacking are the lines of a list that another one lacks, with a mark.
+func lacking(mark string, list, other []string) (lines []string) {
+	has := make(map[string]bool, len(other))
+	for _, line := range other {
+		has[line] = true
+	}
+	for _, line := range list {
+		if !has[line] {
+			lines = append(lines, mark+line)
 		}
-		return all
 	}
-	was, is := strip(a), strip(b)
-	common := make([][]int, len(was)+1)
-	for i := range common {
-		common[i] = make([]int, len(is)+1)
+	return lines
+}
+
+// maxCompared bounds the pairs of rules that are compared for the shortest difference of two lists.
+const maxCompared = 1 << 20
+
+// ruleDifferences are the rules that come and go, in their order; of two long lists that differ much, all in which they differ.
+func ruleDifferences(a, b []sdk.Rule) (lines []string) {
+	var was, is []string
+	for _, r := range a {
+		was = append(was, host.Clean(ruleText(r)))
 	}
-	for i := len(was) - 1; i >= 0; i-- {
-		for j := len(is) - 1; j >= 0; j-- {
-			common[i][j] = max(common[i+1][j], common[i][j+1])
-			if was[i] == is[j] {
-				common[i][j] = common[i+1][j+1] + 1
+	for _, r := range b {
+		is = append(is, host.Clean(ruleText(r)))
+	}
+	for len(was) > 0 && len(is) > 0 && was[0] == is[0] {
+		was, is = was[1:], is[1:]
+	}
+	for len(was) > 0 && len(is) > 0 && was[len(was)-1] == is[len(is)-1] {
+		was, is = was[:len(was)-1], is[:len(is)-1]
+	}
+	// common has the lengths of the longest lists that what is left of both has in common.
+	common := make([][]int32, len(was)+1)
+	if len(was)*len(is) <= maxCompared {
+		for i := range common {
+			common[i] = make([]int32, len(is)+1)
+		}
+		for i := len(was) - 1; i >= 0; i-- {
+			for j := len(is) - 1; j >= 0; j-- {
+				common[i][j] = max(common[i+1][j], common[i][j+1])
+				if was[i] == is[j] {
+					common[i][j] = common[i+1][j+1] + 1
+				}
 			}
 		}
 	}
@@ -119,7 +154,7 @@ func differences(a, b sdk.State) (lines []string) {
 		switch {
 		case i < len(was) && j < len(is) && was[i] == is[j]:
 			i, j = i+1, j+1
-		case i < len(was) && (j == len(is) || common[i+1][j] >= common[i][j+1]):
+		case i < len(was) && (j == len(is) || common[0] == nil || common[i+1][j] >= common[i][j+1]):
 			lines = append(lines, "- "+was[i])
 			i++
 		default:

@@ -46,8 +46,8 @@ type Template struct {
 	UpdatedAt   time.Time     `json:"updated_at"`
 }
 
-// MaxTemplates there may be.
-const MaxTemplates = 1000
+// MaxTemplates a team may have.
+const MaxTemplates = 200
 
 const columns = "id, team_id, shared, name, nullif(description, ''), version, content, created_by, created_at, updated_at"
 
@@ -94,11 +94,11 @@ func (s *Store) Create(ctx context.Context, team int64, w Wish) (Template, error
 	var made Template
 	err = s.DB.Tx(ctx, func(tx *db.Tx) error {
 		var count int
-		if err := tx.Pgx.QueryRow(ctx, "SELECT count(*) FROM firewall_templates").Scan(&count); err != nil {
+		if err := tx.Pgx.QueryRow(ctx, "SELECT count(*) FROM firewall_templates WHERE team_id = $1", team).Scan(&count); err != nil {
 			return fmt.Errorf("counting templates: %w", err)
 		}
 		if count >= MaxTemplates { // a few more at the same moment do no harm
-			return problem.New(problem.CodeConflict, "there are %d templates already; delete one first", count)
+			return problem.New(problem.CodeConflict, "the team has %d templates already; delete one first", count)
 		}
 		rows, err := tx.Pgx.Query(ctx, `INSERT INTO firewall_templates (team_id, shared, name, description, content, created_by)
 			SELECT id, $2, $3, $4, $5, $6 FROM teams WHERE id = $1 RETURNING `+columns, team, w.Shared, w.Name, w.Description, content, by)
@@ -111,7 +111,7 @@ func (s *Store) Create(ctx context.Context, team int64, w Wish) (Template, error
 		if err != nil {
 			return fmt.Errorf("writing a template: %w", err)
 		}
-		made.audit(ctx, nil)
+		describe(ctx, nil, &made)
 		return audit.Write(ctx, tx)
 	})
 	return made, err
@@ -133,14 +133,18 @@ func (w *Wish) encode(team int64) ([]byte, error) {
 	return json.Marshal(w.Content)
 }
 
-// audit describes a template in the trail, with its content before, where there was one.
-func (t *Template) audit(ctx context.Context, was *Template) {
+// describe describes a template in the trail, as it was and as it is; nil where there is none.
+func describe(ctx context.Context, was, is *Template) {
 	audit.Describe(ctx, func(e *audit.Entry) {
-		e.TargetKind, e.TargetID, e.TargetName, e.TeamID = "firewall_template", fmt.Sprint(t.ID), t.Name, &t.TeamID
-		if was != nil {
-			e.Detail("before", map[string]any{"name": was.Name, "shared": was.Shared, "content": was.Content})
+		for _, at := range []struct {
+			when string
+			t    *Template
+		}{{"before", was}, {"after", is}} {
+			if t := at.t; t != nil {
+				e.TargetKind, e.TargetID, e.TargetName, e.TeamID = "firewall_template", fmt.Sprint(t.ID), t.Name, &t.TeamID
+				e.Detail(at.when, map[string]any{"name": t.Name, "shared": t.Shared, "content": t.Content})
+			}
 		}
-		e.Detail("after", map[string]any{"name": t.Name, "shared": t.Shared, "content": t.Content})
 	})
 }
 
@@ -215,7 +219,7 @@ func (s *Store) Replace(ctx context.Context, id, version int64, w Wish) (Templat
 		if err != nil {
 			return fmt.Errorf("writing a template: %w", err)
 		}
-		now.audit(ctx, &was)
+		describe(ctx, &was, &now)
 		return audit.Write(ctx, tx)
 	})
 	if errors.Is(err, pgx.ErrNoRows) { // changed, or deleted, since it was read
@@ -244,7 +248,7 @@ func (s *Store) Delete(ctx context.Context, id int64) error {
 		if tag.RowsAffected() == 0 {
 			return notFound()
 		}
-		was.audit(ctx, nil)
+		describe(ctx, &was, nil)
 		return audit.Write(ctx, tx)
 	})
 }

@@ -1,0 +1,109 @@
+package draft
+
+import (
+	"context"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/hostler/hostler/core/firewall"
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/sdk/endpoint"
+	sdk "github.com/hostler/hostler/sdk/firewall"
+)
+
+// What hypervisors write in another form than it was sent in would be taken for somebody else's change. So a draft has it in the one
+// form in which all of them keep it.
+
+// comment is a comment without the spaces around it.
+func comment(text string) string { return strings.TrimSpace(text) }
+
+// address is an address without the length of a whole one, and is false for what is no address and no network. Bits of the host are kept.
+func address(text string) (form string, is bool) {
+	if at, err := netip.ParseAddr(text); err == nil {
+		return text, at.Zone() == ""
+	}
+	network, err := netip.ParsePrefix(text)
+	if err != nil {
+		return text, false
+	}
+	if network.IsSingleIP() {
+		return strings.TrimSuffix(strings.TrimSuffix(text, "/32"), "/128"), true
+	}
+	return text, true
+}
+
+// member is what a set keeps of an address or a network: no bits of the host. What else a set may hold stays as it is.
+func member(text string) string {
+	network, err := netip.ParsePrefix(text)
+	if err != nil || network.Bits() == 0 {
+		return text
+	}
+	form, _ := address(network.Masked().String())
+	return form
+}
+
+// formed are members in the form in which they are kept.
+func formed(all []Member) []Member {
+	all = slices.Clone(all)
+	for i := range all {
+		all[i].CIDR, all[i].Comment = member(all[i].CIDR), comment(all[i].Comment)
+	}
+	return all
+}
+
+// macros writes the macros of new rules as the firewall does, and refuses one that it does not have.
+func (s *Store) macros(ctx context.Context, r *record, q *Request) error {
+	has := func(list []sdk.Rule, name string) bool {
+		return slices.ContainsFunc(list, func(r sdk.Rule) bool { return r.Macro == name })
+	}
+	wanted := false
+	for i := range r.Scopes {
+		wanted = wanted || slices.ContainsFunc(r.Scopes[i].After.Rules, func(one sdk.Rule) bool {
+			return one.Macro != "" && !has(r.Scopes[i].Before.Rules, one.Macro)
+		})
+	}
+	if !wanted {
+		return nil
+	}
+	known, err := firewall.Through(ctx, s.Firewalls, r.HostID, endpoint.Monitoring, func(ctx context.Context, fw sdk.Firewall) ([]sdk.Macro,
+		error) {
+		able, err := have[sdk.MacroLister](fw, sdk.Scope{Kind: sdk.ClusterScope})
+		if err != nil {
+			return nil, err
+		}
+		return able.Macros(ctx)
+	})
+	switch code := problem.CodeOf(err); {
+	case err != nil && (code == problem.CodeUnsupported || code == problem.CodeUnsupportedAtScope):
+		return nil // it judges them itself
+	case err != nil:
+		return err
+	}
+	for i := range r.Scopes {
+		after := slices.Clone(r.Scopes[i].After.Rules)
+		for n, one := range after {
+			if one.Macro == "" || has(r.Scopes[i].Before.Rules, one.Macro) {
+				continue
+			}
+			at := slices.IndexFunc(known, func(m sdk.Macro) bool { return strings.EqualFold(m.Name, one.Macro) })
+			if at < 0 {
+				return q.unknownMacro(one.Macro)
+			}
+			after[n].Macro = known[at].Name
+		}
+		r.Scopes[i].After.Rules = after
+	}
+	return nil
+}
+
+// unknownMacro is a fault where a request names a macro.
+func (q *Request) unknownMacro(name string) error {
+	const text = "the firewall has no such macro"
+	for n := range q.Changes {
+		if rule := q.Changes[n].Rule; rule != nil && rule.Macro != nil && *rule.Macro == name {
+			return at(change(n), text, "rule", sdk.FieldMacro)
+		}
+	}
+	return at(where{"body"}, text+" as "+name, "scopes")
+}
