@@ -3,6 +3,7 @@ package draft_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -12,6 +13,8 @@ import (
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/job"
 	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/internal/waittest"
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // few are changes that take five requests, and five to be put back.
@@ -165,5 +168,53 @@ func TestRoundsOfTwoDrafts(t *testing.T) {
 	}
 	if committed != 50 || refused != 50 {
 		t.Errorf("%d drafts were tried out, and %d refused", committed, refused)
+	}
+}
+
+// A hypervisor that goes away at any request, of making and of putting back, has in the end what the job says.
+func TestHypervisorAwayAtEachRequest(t *testing.T) {
+	t.Parallel()
+	for n := range requests {
+		for _, back := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%d, putting back %t", n, back), func(t *testing.T) {
+				t.Parallel()
+				f := newFixture(t)
+				before, d := f.states(), f.draft(few)
+				want := f.expected(d)
+				leaves := func(begin func()) {
+					reached, release := f.stop(n)
+					begin()
+					f.reaches(reached)
+					f.at.Fail(plugin.Errorf(plugin.Unreachable, "nothing answers"))
+					release()
+				}
+				id := f.commit(d, time.Hour)
+				if back {
+					f.start()
+					f.becomes(d.ID, "waiting")
+					leaves(func() {
+						if _, err := f.queue.RequestCancel(as(t, identity.Operator), id, identity.Visible{All: true}); err != nil {
+							t.Fatal(err)
+						}
+					})
+				} else {
+					leaves(f.start)
+				}
+				waittest.Until(t, "it is noted", func() bool { return strings.Contains(f.transcript(id), "nothing answers") })
+				f.at.Fail(nil)
+				end := job.Canceled
+				if !back {
+					f.becomes(d.ID, "waiting")
+					if _, err := f.Confirm(as(t, identity.Operator), d.ID); err != nil {
+						t.Fatal(err)
+					}
+					before, end = want, job.Succeeded
+				}
+				f.ends(id, end)
+				if got := f.states(); got != before {
+					t.Errorf("it stands\n%s\nwant\n%s\n%s", got, before, f.transcript(id))
+				}
+			})
+		}
 	}
 }
