@@ -196,6 +196,14 @@ func TestIdempotencyKeyRules(t *testing.T) {
 		}
 	}
 	send(strings.Repeat("k", 255), team, owner, 201)
+	// A plan does nothing that could be done twice, and a faulty key is one all the same.
+	h.furnish()
+	for key, status := range map[string]int{"a b": 422, "good": 200} {
+		r := h.under(t, key, "POST", fmt.Sprintf("/api/v1/vms/%d/start?plan=true", h.vm), "", as(owner))
+		if r.Status != status {
+			t.Errorf("planned under %q: %d %s", key, r.Status, r.Body)
+		}
+	}
 	// What was refused is not remembered.
 	send("refused", `{"name":"x","slug":"default"}`, owner, 409, "conflict")
 	send("refused", `{"name":"x","slug":"free"}`, owner, 201)

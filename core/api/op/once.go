@@ -101,7 +101,7 @@ func (f *inFlight) enter(k idempotency.Key) (leave func(), ok bool) {
 func (a *API) serveOnce(ctx context.Context, q *request, r *http.Request, body []byte, serve func(context.Context)) {
 	given := r.Header.Values(onceHeader)
 	caller := identity.FromContext(ctx)
-	if len(given) == 0 || q.plans || !q.operation.once() || a.config.Replays == nil || caller == nil || q.attempt == nil {
+	if len(given) == 0 || !q.operation.once() || a.config.Replays == nil || caller == nil || q.attempt == nil {
 		serve(ctx)
 		return
 	}
@@ -109,6 +109,10 @@ func (a *API) serveOnce(ctx context.Context, q *request, r *http.Request, body [
 		q.faults = append(q.faults,
 			problem.Fault{Loc: []any{"header", onceHeader}, Msg: "must be one key of 1 to 255 visible ASCII characters",
 				Type: "string_pattern_mismatch"})
+		serve(ctx)
+		return
+	}
+	if q.plans { // it does nothing, so that there is nothing to be done once
 		serve(ctx)
 		return
 	}
