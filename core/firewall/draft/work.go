@@ -77,6 +77,9 @@ func (s *Store) perform(ctx context.Context, run *job.Run) error {
 		case <-live.Done():
 		}
 	}()
+	if w.From == nil && w.Went != nil {
+		w.progress = *w.Went
+	}
 	err := w.reload(live)
 	if err == nil {
 		err = w.carry(live)
@@ -144,12 +147,12 @@ func (w *work) verdict() error {
 	return job.Fail("%s", w.r.Outcome)
 }
 
-// members are the hosts by which the cluster can be reached.
+// members are the hosts by which the cluster can be reached, the draft's own always: it may have left the cluster's row for another team.
 func (w *work) members(ctx context.Context) error {
-	rows, err := w.DB.Pool.Query(ctx, `SELECT h.id FROM hosts h WHERE h.cluster_id = $1 AND (h.id = $2 OR EXISTS (SELECT FROM
+	rows, err := w.DB.Pool.Query(ctx, `SELECT h.id FROM hosts h WHERE h.id = $2 OR h.cluster_id = $1 AND EXISTS (SELECT FROM
 		host_credentials k
-		WHERE k.host_id = h.id AND k.capability = $3)) ORDER BY h.id <> $2, h.id LIMIT $4`, w.r.ClusterID, w.r.HostID,
-		string(endpoint.Lifecycle), maxNodes)
+		WHERE k.host_id = h.id AND k.capability = $3) ORDER BY h.cluster_id IS DISTINCT FROM $1, h.id <> $2, h.id LIMIT $4`, w.r.ClusterID,
+		w.r.HostID, string(endpoint.Lifecycle), maxNodes)
 	if err == nil {
 		w.hosts, err = pgx.CollectRows(rows, pgx.RowTo[int64])
 	}
@@ -212,6 +215,9 @@ func (w *work) goal() (all []sdk.State) {
 
 // here reads where all scopes are. Those that somebody else has changed are foreign: they are on no place of the present way.
 func (w *work) here(ctx context.Context) (now []sdk.State, foreign []bool, err error) {
+	if err := w.members(ctx); err != nil { // which change in the time that it may take
+		return nil, nil, err
+	}
 	foreign = make([]bool, len(w.r.Scopes))
 	copy(foreign, w.Foreign)
 	now = slices.Clone(w.From)
@@ -244,8 +250,14 @@ func (w *work) here(ctx context.Context) (now []sdk.State, foreign []bool, err e
 	return now, foreign, nil
 }
 
+// errNoHost says that there is nobody to ask, which may be otherwise later.
+var errNoHost = plugin.Errorf(plugin.Unreachable, "no host of the cluster is enrolled with a token that may change the firewall")
+
 // asked puts a question by the cluster's hosts in turn until one answers.
 func asked[T any](ctx context.Context, w *work, question func(ctx context.Context, hostID int64) (T, error)) (answer T, err error) {
+	if len(w.hosts) == 0 {
+		return answer, errNoHost
+	}
 	for n, id := range w.hosts {
 		var failed error
 		if answer, failed = question(ctx, id); failed == nil {
