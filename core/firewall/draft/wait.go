@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -119,13 +121,17 @@ func (w *work) confirmed(ctx context.Context) error {
 			w.r.ConfirmedBy, job.Explain(err)))
 	}
 	for i := range now {
-		foreign[i] = foreign[i] || !now[i].Equal(w.r.Scopes[i].After)
+		foreign[i] = w.out[i] == nil && (foreign[i] || !now[i].Equal(w.r.Scopes[i].After))
 	}
 	if slices.Contains(foreign, true) {
 		return w.end(ctx, waiting, unknown, fmt.Sprintf("confirmed by %s; somebody else has changed the firewall meanwhile, and that stands\n%s",
 			w.r.ConfirmedBy, w.texts(now, foreign)))
 	}
-	return w.end(ctx, waiting, applied, fmt.Sprintf("confirmed by %s; all changes stay", w.r.ConfirmedBy))
+	outcome := fmt.Sprintf("confirmed by %s; all changes stay", w.r.ConfirmedBy)
+	if gone, _ := w.lacking(); gone != "" {
+		outcome += "; " + gone
+	}
+	return w.end(ctx, waiting, applied, outcome)
 }
 
 // undo puts everything back, however long the hypervisor does not answer. What somebody else has changed meanwhile stays as it is.
@@ -148,13 +154,13 @@ func (w *work) undo(ctx context.Context) error {
 				return err
 			}
 		}
-		w.note("the hypervisor does not do it (%s): everything is put back as soon as it does", job.Explain(err))
+		w.note("the hypervisor does not do it (%s): everything is put back as soon as it does", reason(err))
 		return w.pause(ctx, &wait)
 	}
 	for {
 		done, err := w.putBack(ctx, again)
 		switch {
-		case done || ctx.Err() != nil || db.Away(err) && !lost(err):
+		case done || ctx.Err() != nil || db.Away(err) && !lost(err) || isVerdict(err):
 			return err
 		case errors.Is(err, errForeign): // it is looked at anew
 			if err := w.pause(ctx, &wait); err != nil {
@@ -174,29 +180,57 @@ func (w *work) undo(ctx context.Context) error {
 	}
 }
 
-// putBack is one try to put everything back.
+// putBack is one try to put everything back: a scope that the hypervisor refuses is set aside, and tried again after the others.
 func (w *work) putBack(ctx context.Context, again func(error) error) (done bool, err error) {
+	w.denied = map[int]error{}
+	for {
+		now, foreign, err := w.here(ctx)
+		if err != nil {
+			return false, err
+		}
+		w.Back = true
+		err = w.walk(ctx, now, foreign, again)
+		if err == nil {
+			break
+		}
+		var of *refusal
+		if !errors.As(err, &of) || !forGood(of.err) {
+			return false, err
+		}
+		w.denied[of.scope] = of.err
+		w.setAside(of.scope, of.err, false)
+	}
 	now, foreign, err := w.here(ctx)
 	if err != nil {
 		return false, err
 	}
-	w.Back = true
-	if err := w.walk(ctx, now, foreign, again); err != nil {
-		return false, err
-	}
-	if now, foreign, err = w.here(ctx); err != nil {
-		return false, err
+	maps.DeleteFunc(w.Aside, func(i int, _ *aside) bool { return w.out[i] == nil })
+	if err := w.unsettled(); err != nil {
+		return false, errors.Join(err, w.run.SaveProgress(ctx, w.progress))
 	}
 	for i := range now {
-		foreign[i] = foreign[i] || !now[i].Equal(w.r.Scopes[i].Before)
+		foreign[i] = w.out[i] == nil && (foreign[i] || !now[i].Equal(w.r.Scopes[i].Before))
 	}
+	gone, refused := w.lacking()
 	outcome := w.Why
-	if w.Late != nil {
+	if w.Late != nil && len(w.out) == 0 {
 		outcome += "; the hypervisor did not answer when everything was to be put back, and it was done at the first contact"
 	}
-	if slices.Contains(foreign, true) {
-		return true, w.end(ctx, undoing, unknown, fmt.Sprintf("%s. Somebody else has changed something meanwhile, which was not overwritten; "+
-			"all else is as before the draft\n%s", outcome, w.texts(now, foreign)))
+	if gone != "" && !strings.Contains(outcome, gone) {
+		outcome += "; " + gone
+	}
+	changed := slices.Contains(foreign, true)
+	if changed {
+		outcome += ". Somebody else has changed something meanwhile, which was not overwritten"
+	}
+	if refused {
+		outcome += ". The hypervisor refuses to put all of it back"
+	}
+	if changed || refused {
+		return true, w.end(ctx, undoing, unknown, fmt.Sprintf("%s; all else is as before the draft\n%s", outcome, w.texts(now, foreign)))
+	}
+	if gone != "" {
+		return true, w.end(ctx, undoing, undone, outcome+". All else is as before the draft")
 	}
 	return true, w.end(ctx, undoing, undone, outcome+". Everything is as before the draft")
 }
