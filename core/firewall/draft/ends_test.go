@@ -12,6 +12,7 @@ import (
 	"github.com/hostler/hostler/core/problem"
 	"github.com/hostler/hostler/internal/waittest"
 	sdk "github.com/hostler/hostler/sdk/firewall"
+	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
@@ -303,6 +304,24 @@ func TestGuestIsDestroyedBeforeTheDraftBegins(t *testing.T) {
 	f.ends(id, job.Failed)
 	if now := f.becomes(d.ID, "open"); *now.Outcome != "the VM web is not there any more; nothing was done" {
 		t.Error(*now.Outcome)
+	}
+	if got := f.states(); got != before {
+		t.Errorf("it stands\n%s\nwant\n%s", got, before)
+	}
+}
+
+// A node without a host of its own is asked for by way of another: that it goes away puts everything back.
+func TestNodeGoesAwayWhileTheDraftWaits(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	before, d := f.states(), f.draft(remove)
+	id := f.commit(d, 30*time.Second) // the nodes are asked every second
+	f.start()
+	f.becomes(d.ID, "waiting")
+	f.cluster.SetFault("nodestatus", memdriver.Fault{Err: plugin.Errorf(plugin.Unreachable, "no route to host")})
+	j := f.ends(id, job.Failed)
+	if !strings.Contains(j.Error, "the node node2 does not answer any more") {
+		t.Error(j.Error)
 	}
 	if got := f.states(); got != before {
 		t.Errorf("it stands\n%s\nwant\n%s", got, before)

@@ -38,6 +38,8 @@ type progress struct {
 	Back bool        `json:"back"`
 	// Answered are the hosts to which new connections got through before anything was changed.
 	Answered []int64 `json:"answered"`
+	// Up are the nodes without a host of their own that answered then, by way of a host.
+	Up []string `json:"up,omitempty"`
 	// Why says why everything is put back, for the end of the job, and Status the end that this makes.
 	Why    string     `json:"why,omitempty"`
 	Status job.Status `json:"status,omitempty"`
@@ -322,9 +324,9 @@ func lost(err error) bool {
 		plugin.Untrusted, plugin.TokenRejected}, of.Kind)
 }
 
-// walk goes from where the scopes are to the goal, but for those that are foreign or left out. It returns with errForeign when somebody else
-// comes in between, with the error of a hypervisor that refuses, and with what again makes of the error of one that does not answer: nil
-// tries again. It is told of each step that is done, too, by a nil.
+// walk goes from where the scopes are to the goal, but for those that are foreign or left out. It returns with errForeign when somebody
+// else comes in between, with the error of a hypervisor that refuses, and with what again makes of the error of one that does not answer:
+// nil tries again. It is told of each step that is done, too, by a nil.
 func (w *work) walk(ctx context.Context, now []sdk.State, foreign []bool, again func(error) error) error {
 	goal := w.goal()
 	kept, naming := slices.Clone(foreign), slices.Clone(foreign)
@@ -463,7 +465,10 @@ func (w *work) commit(ctx context.Context) error {
 				w.Answered = append(w.Answered, id)
 			}
 		}
-		w.run.Note("%d of %d hosts of the cluster answer", len(w.Answered), len(w.hosts))
+		if err := w.askNodes(ctx); err != nil {
+			return err
+		}
+		w.run.Note("%d of %d hosts of the cluster answer, and %d nodes besides", len(w.Answered), len(w.hosts), len(w.Up))
 		if w.canceled() {
 			return w.nothing(ctx, job.Canceled, "canceled before anything was changed")
 		}
