@@ -32,12 +32,37 @@ var mergeSteps = []struct{ what, statement string }{
 	{"moving jobs on apps known twice", `UPDATE jobs j SET target_id = y.id
 		FROM apps x JOIN apps y ON y.cluster_id = $2 AND y.identity = x.identity
 		WHERE x.cluster_id = $1 AND j.target_kind = 'app' AND j.target_id = x.id`},
+	{"moving drafts of firewalls", `UPDATE firewall_drafts d SET cluster_id = $2,
+		scopes = CASE jsonb_typeof(d.scopes) WHEN 'array' THEN COALESCE((SELECT jsonb_agg(s.v
+			|| CASE WHEN y.id IS NULL THEN '{}' ELSE jsonb_build_object('guest_id', y.id) END
+			|| CASE s.v->>'kind' WHEN 'vm' THEN ` + sameID("guests", "s.v") + ` WHEN 'app' THEN ` + sameID("apps", "s.v") + ` ELSE '{}' END
+			ORDER BY s.n) FROM jsonb_array_elements(d.scopes) WITH ORDINALITY s (v, n)
+			LEFT JOIN guests x ON x.cluster_id = $1 AND x.id = (s.v->>'guest_id')::bigint
+			LEFT JOIN guests y ON y.cluster_id = $2 AND y.identity = x.identity), '[]') ELSE d.scopes END,
+		changes = CASE jsonb_typeof(d.changes) WHEN 'array' THEN COALESCE((SELECT jsonb_agg(c.v || jsonb_build_object('scope', c.v->'scope'
+			|| CASE c.v#>>'{scope,kind}' WHEN 'vm' THEN ` + sameID("guests", "c.v->'scope'") + `
+			WHEN 'app' THEN ` + sameID("apps", "c.v->'scope'") + ` ELSE '{}' END)
+			ORDER BY c.n) FROM jsonb_array_elements(d.changes) WITH ORDINALITY c (v, n)), '[]') ELSE d.changes END
+		WHERE d.cluster_id = $1 AND $1 <> $2`},
+	// Of two drafts that hold one scope by now both go on: each looks at what stands before it changes anything.
+	{"moving what drafts hold", `UPDATE firewall_draft_locks l SET cluster_id = $2, scope = m.scope
+		FROM (SELECT o.draft_id, o.scope AS was, COALESCE('guest:' || y.id, o.scope) AS scope FROM firewall_draft_locks o
+			LEFT JOIN guests x ON x.cluster_id = $1 AND o.scope = 'guest:' || x.id
+			LEFT JOIN guests y ON y.cluster_id = $2 AND y.identity = x.identity WHERE o.cluster_id = $1) m
+		WHERE l.cluster_id = $1 AND $1 <> $2 AND l.scope = m.was
+		AND NOT EXISTS (SELECT FROM firewall_draft_locks t WHERE t.cluster_id = $2 AND t.scope = m.scope)`},
 	{"keeping what was known of apps known twice", `UPDATE apps y SET slug = COALESCE(y.slug, x.slug), web_port = x.web_port,
 		web_path = x.web_path, web_protocol = x.web_protocol
 		FROM apps x WHERE x.cluster_id = $1 AND y.cluster_id = $2 AND y.identity = x.identity AND y.web_port IS NULL AND y.web_path IS NULL
 		AND y.web_protocol IS NULL`},
 	{"dropping apps known twice", `DELETE FROM apps WHERE cluster_id = $1 AND $1 <> $2`},
 	{"dropping the empty cluster", `DELETE FROM clusters WHERE id = $1 AND $1 <> $2`},
+}
+
+// sameID is, in SQL, the id of a row of the cluster $2 for that of one of $1 which is the same thing, in an object to be merged into of.
+func sameID(table, of string) string {
+	return `COALESCE((SELECT jsonb_build_object('id', b.id) FROM ` + table + ` a JOIN ` + table + ` b ON b.cluster_id = $2
+		AND b.identity = a.identity WHERE a.cluster_id = $1 AND a.id = (` + of + `->>'id')::bigint), '{}')`
 }
 
 // mergeCluster puts a cluster with all its hosts into another one that was found to be the same.

@@ -77,6 +77,17 @@ func TestAClusterOfTwoTeamsBecomesOne(t *testing.T) {
 				AND (g.vmid = 100 OR c.team_id = 2)`)
 				f.Exec(`INSERT INTO jobs (kind, status, team_id, host_id, target_kind, target_id, target_name)
 				SELECT 'app.start', 'failed', c.team_id, a.host_id, 'app', a.id, a.name FROM apps a JOIN clusters c ON c.id = a.cluster_id`)
+				// A draft of the other team's is being tried out on what both know and on what is of its cluster alone.
+				f.Exec(`INSERT INTO firewall_drafts (host_id, cluster_id, name, changes, scopes, role, status)
+				SELECT min(h.id), h.cluster_id, 'try', jsonb_build_array(jsonb_build_object('scope', jsonb_build_object('kind', 'vm', 'id', (SELECT id
+				FROM guests WHERE vmid = 100 AND cluster_id = h.cluster_id)), 'action', 'delete_rule', 'pos', 0)),
+				(SELECT jsonb_agg(jsonb_build_object('kind', s.kind, 'id', s.id, 'guest_id', s.guest_id, 'name', s.name) ORDER BY s.vmid)
+				FROM (SELECT 'vm' kind, id, id guest_id, name, vmid FROM guests WHERE vmid = 100 AND cluster_id = h.cluster_id UNION ALL
+				SELECT 'app', id, guest_id, name, vmid FROM apps WHERE vmid = 300 AND cluster_id = h.cluster_id) s)
+				|| '[{"kind": "cluster", "name": "prod"}]', 'admin', 'waiting' FROM hosts h WHERE team_id = 2 GROUP BY h.cluster_id;
+				INSERT INTO firewall_draft_locks SELECT d.cluster_id, 'guest:' || g.id, d.id FROM firewall_drafts d
+				JOIN guests g ON g.cluster_id = d.cluster_id AND g.vmid IN (100, 300);
+				INSERT INTO firewall_draft_locks SELECT cluster_id, 'cluster', id FROM firewall_drafts`)
 				jobs := f.Value("SELECT count(*) FROM jobs")
 
 				f.deleteTeam(2)
@@ -101,6 +112,14 @@ func TestAClusterOfTwoTeamsBecomesOne(t *testing.T) {
 					"SELECT count(*) FROM jobs WHERE status = 'queued' AND (params->>'guest_id')::bigint <> target_id":                    "0",
 					"SELECT count(*) FROM jobs WHERE status = 'queued' AND target_name = 'b' AND exclusive <> 'guest:' || target_id":      "0",
 					"SELECT count(*) FROM jobs WHERE host_id NOT IN (SELECT id FROM hosts)":                                               "0",
+					"SELECT count(*) FROM firewall_drafts WHERE cluster_id = (SELECT id FROM clusters)":                                   "1",
+					`SELECT string_agg(concat_ws(' ', s.v->>'kind', coalesce(g.vmid, a.vmid), o.vmid), ', ' ORDER BY s.n) FROM firewall_drafts d,
+						jsonb_array_elements(d.scopes) WITH ORDINALITY s (v, n) LEFT JOIN guests o ON o.id = (s.v->>'guest_id')::bigint
+						LEFT JOIN guests g ON g.id = (s.v->>'id')::bigint AND s.v->>'kind' = 'vm'
+						LEFT JOIN apps a ON a.id = (s.v->>'id')::bigint AND s.v->>'kind' = 'app'`: "vm 100 100, app 300 300, cluster",
+					`SELECT g.vmid FROM firewall_drafts d JOIN guests g ON g.id = (d.changes#>>'{0,scope,id}')::bigint`: "100",
+					`SELECT string_agg(coalesce(g.vmid::text, l.scope), ' ' ORDER BY l.scope) FROM firewall_draft_locks l
+						JOIN clusters c ON c.id = l.cluster_id LEFT JOIN guests g ON l.scope = 'guest:' || g.id`: "cluster 100 300",
 				} {
 					if got := f.Value(sql); got != want {
 						t.Errorf("%s: %s, want %s", sql, got, want)

@@ -53,6 +53,7 @@ func (s *Service) Start(ctx context.Context) error {
 		if err := s.Queue.Start(ctx); err != nil {
 			return err
 		}
+		s.loops.Go(func() { s.Drafts.Run(s.running) })
 	}
 	for loop, run := range map[Loop]func(context.Context){
 		Polls: s.Poller.Run, Seal: s.sealer.Run, Schedules: s.Schedule.Run, Updates: s.Updates.Run,

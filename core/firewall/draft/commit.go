@@ -29,6 +29,9 @@ type params struct {
 	DraftID int64 `json:"draft_id"`
 	// Self says that it was confirmed although the service may be cut off.
 	Self bool `json:"self"`
+	// Went is how far an earlier job of the draft came, which has ended without ending it, and Again how many such there were.
+	Went  *progress `json:"went,omitempty"`
+	Again int       `json:"again,omitempty"`
 }
 
 func anyHost(hypervisor.Host) error { return nil }
@@ -43,6 +46,7 @@ func (s *Store) Commit(ctx context.Context, id int64, window time.Duration, conf
 	if err != nil {
 		return guest.Started{}, err
 	}
+	_ = s.Settle(ctx) // what could not be settled still holds its scopes, as is said below
 	draft := plan.Begin(ctx)
 	if err := draft.Refuse(r.busy()); err != nil {
 		return guest.Started{}, err
@@ -81,11 +85,7 @@ func (s *Store) Commit(ctx context.Context, id int64, window time.Duration, conf
 		}
 		r.audit(ctx)
 		audit.Describe(ctx, func(e *audit.Entry) { e.Detail("window_seconds", int(window.Seconds())) })
-		made, err = s.Actor.Queue.Enqueue(ctx, tx, job.Spec{
-			Kind: kind, Target: job.Target{Kind: "firewall_draft", ID: r.ID, Name: r.Name}, TeamID: r.TeamID, HostID: r.HostID,
-			Exclusive: fmt.Sprintf("firewall_draft:%d", r.ID), Params: params{DraftID: r.ID, Self: j.asks()},
-			Asked: map[string]any{"draft_id": r.ID, "window_seconds": int(window.Seconds())},
-		})
+		made, err = s.Actor.Queue.Enqueue(ctx, tx, r.spec(params{DraftID: r.ID, Self: j.asks()}, int(window.Seconds())))
 		if err != nil {
 			return err
 		}
@@ -104,6 +104,12 @@ func (s *Store) Commit(ctx context.Context, id int64, window time.Duration, conf
 		return guest.Started{}, err
 	}
 	return guest.Started{Job: made.View(), IsSelf: j.asks()}, nil
+}
+
+// spec is a job that carries the draft out.
+func (r *record) spec(p params, window int) job.Spec {
+	return job.Spec{Kind: kind, Target: job.Target{Kind: "firewall_draft", ID: r.ID, Name: r.Name}, TeamID: r.TeamID, HostID: r.HostID,
+		Exclusive: fmt.Sprintf("firewall_draft:%d", r.ID), Params: p, Asked: map[string]any{"draft_id": r.ID, "window_seconds": window}}
 }
 
 type querier interface {

@@ -95,18 +95,24 @@ type record struct {
 	CreatedAt, UpdatedAt            time.Time
 	// Due says that the deadline is over, by the database's clock.
 	Due bool
+	// Left says that a job carried it out which has ended, or is gone, without ending the draft.
+	Left bool
 }
+
+// left is, in SQL, a draft that no job carries out although one should.
+const left = `(d.status IN ('committing', 'waiting', 'undoing') AND NOT EXISTS (SELECT FROM jobs j WHERE j.id = d.job_id
+	AND j.status IN ('queued', 'running')))`
 
 const columns = `d.id, d.host_id, d.cluster_id, h.team_id, d.name, coalesce(c.name, ''), d.version, d.role, d.status, d.changes, d.scopes,
 	d.job_id, d.window_seconds, d.deadline, d.confirmed_at, d.confirmed_by, d.outcome, d.created_by, d.created_at, d.updated_at,
-	coalesce(d.deadline <= clock_timestamp(), false)
+	coalesce(d.deadline <= clock_timestamp(), false), ` + left + `
 	FROM firewall_drafts d JOIN hosts h ON h.id = d.host_id JOIN clusters c ON c.id = d.cluster_id`
 
 func scan(row pgx.CollectableRow) (r record, err error) {
 	var changes, scopes []byte
 	if err = row.Scan(&r.ID, &r.HostID, &r.ClusterID, &r.TeamID, &r.Name, &r.Cluster, &r.Version, &r.Role, &r.Status, &changes, &scopes,
 		&r.JobID, &r.Window, &r.Deadline, &r.ConfirmedAt, &r.ConfirmedBy, &r.Outcome, &r.CreatedBy, &r.CreatedAt, &r.UpdatedAt,
-		&r.Due); err != nil {
+		&r.Due, &r.Left); err != nil {
 		return r, err
 	}
 	return r, errors.Join(json.Unmarshal(changes, &r.Changes), json.Unmarshal(scopes, &r.Scopes))
@@ -375,8 +381,20 @@ func (r *record) audit(ctx context.Context) {
 	})
 }
 
-// find reads a draft that the caller may see.
+// find reads a draft that the caller may see, and settles it where its job has left it.
 func (s *Store) find(ctx context.Context, id int64) (*record, error) {
+	r, err := s.stands(ctx, id)
+	if err != nil || !r.Left {
+		return r, err
+	}
+	if err := s.settle(ctx, id); err != nil {
+		return nil, db.Problem(err)
+	}
+	return s.stands(ctx, id)
+}
+
+// stands is find without more.
+func (s *Store) stands(ctx context.Context, id int64) (*record, error) {
 	visible := identity.FromContext(ctx).Visible()
 	rows, err := s.DB.Pool.Query(ctx, "SELECT "+columns+" WHERE d.id = $1 AND ($2 OR h.team_id = ANY ($3))", id, visible.All, visible.Teams)
 	if err != nil {
@@ -402,11 +420,20 @@ func (s *Store) mayWrite(ctx context.Context, id int64) (*record, error) {
 	if r.Role == identity.Admin.String() {
 		role = identity.Admin
 	}
-	for i := range r.Scopes { // a guest may be another team's by now
-		if sc := &r.Scopes[i]; sc.ID != 0 {
-			if _, err := schedule.Require(ctx, s.DB, sc.Kind, sc.ID, identity.Operator); err != nil {
-				return nil, err
-			}
+	for i := range r.Scopes { // a guest may be another team's by now, or gone: then there is nothing of it to guard
+		if r.Scopes[i].GuestID == 0 {
+			continue
+		}
+		var hostID int64
+		err := s.DB.Pool.QueryRow(ctx, "SELECT host_id FROM guests WHERE id = $1", r.Scopes[i].GuestID).Scan(&hostID)
+		if errors.Is(err, pgx.ErrNoRows) {
+			continue
+		}
+		if err != nil {
+			return nil, db.Problem(fmt.Errorf("reading the host of a guest: %w", err))
+		}
+		if _, err := schedule.Require(ctx, s.DB, scope.Host, hostID, identity.Operator); err != nil {
+			return nil, err
 		}
 	}
 	_, err = schedule.Require(ctx, s.DB, scope.Host, r.HostID, role)

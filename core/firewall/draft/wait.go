@@ -5,9 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/job"
@@ -31,7 +35,7 @@ const (
 func (w *work) wait(ctx context.Context) error {
 	every := min(max(w.window()/looks, looksLeast), looksMost)
 	var looked time.Time
-	silent := map[int64]int{}
+	silent := silence{}
 	for w.r.Status == waiting {
 		switch {
 		case w.r.ConfirmedAt != nil:
@@ -64,17 +68,20 @@ func (w *work) wait(ctx context.Context) error {
 }
 
 // look asks the nodes that answered before, all at once and no longer than the window lasts, and says what of them is cut off now.
-func (w *work) look(ctx context.Context, silent map[int64]int) (cut string) {
+func (w *work) look(ctx context.Context, silent silence) (cut string) {
 	limit := looksMost / 2
 	if w.r.Deadline != nil {
 		limit = max(min(limit, time.Until(*w.r.Deadline)), looksLeast)
 	}
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	answers := make([]error, len(w.Answered))
+	answers, nodes := make([]error, len(w.Answered)), make([]error, len(w.Up))
 	var asked sync.WaitGroup
 	for i, id := range w.Answered {
 		asked.Go(func() { answers[i] = w.Hosts.Reachable(limited, id) })
+	}
+	for i, node := range w.Up {
+		asked.Go(func() { nodes[i] = w.nodeAnswers(limited, node) })
 	}
 	_, _, failed := w.here(limited) // which keeps the connection open that there is
 	asked.Wait()
@@ -85,25 +92,79 @@ func (w *work) look(ctx context.Context, silent map[int64]int) (cut string) {
 		w.note("the firewall cannot be read now (%s)", job.Explain(failed))
 	}
 	for i, id := range w.Answered {
-		err := answers[i]
-		var of *plugin.Error
-		away := errors.Is(err, context.DeadlineExceeded) || errors.As(err, &of) && (of.Kind == plugin.Unreachable || of.Kind == plugin.Timeout)
-		switch {
-		case !away && err == nil:
-			if silent[id] > 0 {
-				w.run.Note("the host %d answers new connections again", id)
-			}
-			silent[id] = 0
-		case away:
-			if silent[id]++; silent[id] == 1 {
-				w.run.Note("new connections to the host %d do not get through any more (%s)", id, job.Explain(err))
-			}
-			if silent[id] >= silences {
-				cut = fmt.Sprintf("a node does not answer any more (%s)", job.Explain(err))
-			}
+		cut = cmp.Or(w.heard(silent, fmt.Sprintf("the host %d", id), answers[i]), cut)
+	}
+	if failed == nil || slices.Contains(answers, nil) { // else it is the host that is away, and what is behind it is not known
+		for i, node := range w.Up {
+			cut = cmp.Or(w.heard(silent, "the node "+node, nodes[i]), cut)
 		}
 	}
 	return cut
+}
+
+// silence counts for how many looks one after the other somebody has not answered.
+type silence map[string]int
+
+// heard notes whether somebody has answered, and says what is cut off once that is to be believed.
+func (w *work) heard(silent silence, who string, err error) (cut string) {
+	switch {
+	case err == nil:
+		if silent[who] > 0 {
+			w.run.Note("%s answers again", who)
+		}
+		silent[who] = 0
+	case away(err):
+		if silent[who]++; silent[who] == 1 {
+			w.run.Note("%s does not answer any more (%s)", who, job.Explain(err))
+		}
+		if silent[who] >= silences {
+			return fmt.Sprintf("%s does not answer any more (%s)", who, job.Explain(err))
+		}
+	}
+	return ""
+}
+
+// away reports whether an error says that nobody answers.
+func away(err error) bool {
+	var of *plugin.Error
+	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &of) && (of.Kind == plugin.Unreachable || of.Kind == plugin.Timeout)
+}
+
+// askNodes notes which nodes without a host of their own answer.
+func (w *work) askNodes(ctx context.Context) error {
+	rows, err := w.DB.Pool.Query(ctx, `SELECT n.name FROM nodes n WHERE n.cluster_id = $1 AND n.status = 'online' AND NOT EXISTS (SELECT
+		FROM hosts h WHERE h.cluster_id = n.cluster_id AND h.entry_node = n.name) ORDER BY n.name LIMIT $2`, w.r.ClusterID, maxNodes)
+	if err != nil {
+		return db.Problem(fmt.Errorf("reading the nodes of a cluster: %w", err))
+	}
+	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return db.Problem(fmt.Errorf("reading the nodes of a cluster: %w", err))
+	}
+	limited, cancel := context.WithTimeout(ctx, looksMost/2)
+	defer cancel()
+	answers := make([]error, len(names))
+	var asked sync.WaitGroup
+	for i, node := range names {
+		asked.Go(func() { answers[i] = w.nodeAnswers(limited, node) })
+	}
+	asked.Wait()
+	for i, node := range names {
+		if answers[i] == nil {
+			w.Up = append(w.Up, node)
+		}
+	}
+	return nil
+}
+
+// nodeAnswers asks for the status of a node by the cluster's hosts in turn, until it answers.
+func (w *work) nodeAnswers(ctx context.Context, node string) (err error) {
+	for _, id := range w.Answered {
+		if _, err = w.Hosts.NodeStatus(ctx, id, node); err == nil || !away(err) || ctx.Err() != nil {
+			return err
+		}
+	}
+	return cmp.Or(err, error(errNoHost))
 }
 
 // confirmed ends a draft that was confirmed, with a last look at what stands.
@@ -119,13 +180,17 @@ func (w *work) confirmed(ctx context.Context) error {
 			w.r.ConfirmedBy, job.Explain(err)))
 	}
 	for i := range now {
-		foreign[i] = foreign[i] || !now[i].Equal(w.r.Scopes[i].After)
+		foreign[i] = w.out[i] == nil && (foreign[i] || !now[i].Equal(w.r.Scopes[i].After))
 	}
 	if slices.Contains(foreign, true) {
 		return w.end(ctx, waiting, unknown, fmt.Sprintf("confirmed by %s; somebody else has changed the firewall meanwhile, and that stands\n%s",
 			w.r.ConfirmedBy, w.texts(now, foreign)))
 	}
-	return w.end(ctx, waiting, applied, fmt.Sprintf("confirmed by %s; all changes stay", w.r.ConfirmedBy))
+	outcome := fmt.Sprintf("confirmed by %s; all changes stay", w.r.ConfirmedBy)
+	if gone, _ := w.lacking(); gone != "" {
+		outcome += "; " + gone
+	}
+	return w.end(ctx, waiting, applied, outcome)
 }
 
 // undo puts everything back, however long the hypervisor does not answer. What somebody else has changed meanwhile stays as it is.
@@ -148,13 +213,13 @@ func (w *work) undo(ctx context.Context) error {
 				return err
 			}
 		}
-		w.note("the hypervisor does not do it (%s): everything is put back as soon as it does", job.Explain(err))
+		w.note("the hypervisor does not do it (%s): everything is put back as soon as it does", reason(err))
 		return w.pause(ctx, &wait)
 	}
 	for {
 		done, err := w.putBack(ctx, again)
 		switch {
-		case done || ctx.Err() != nil || db.Away(err) && !lost(err):
+		case done || ctx.Err() != nil || db.Away(err) && !lost(err) || isVerdict(err):
 			return err
 		case errors.Is(err, errForeign): // it is looked at anew
 			if err := w.pause(ctx, &wait); err != nil {
@@ -174,29 +239,57 @@ func (w *work) undo(ctx context.Context) error {
 	}
 }
 
-// putBack is one try to put everything back.
+// putBack is one try to put everything back: a scope that the hypervisor refuses is set aside, and tried again after the others.
 func (w *work) putBack(ctx context.Context, again func(error) error) (done bool, err error) {
+	w.denied = map[int]error{}
+	for {
+		now, foreign, err := w.here(ctx)
+		if err != nil {
+			return false, err
+		}
+		w.Back = true
+		err = w.walk(ctx, now, foreign, again)
+		if err == nil {
+			break
+		}
+		var of *refusal
+		if !errors.As(err, &of) || !forGood(of.err) {
+			return false, err
+		}
+		w.denied[of.scope] = of.err
+		w.setAside(of.scope, of.err, false)
+	}
 	now, foreign, err := w.here(ctx)
 	if err != nil {
 		return false, err
 	}
-	w.Back = true
-	if err := w.walk(ctx, now, foreign, again); err != nil {
-		return false, err
-	}
-	if now, foreign, err = w.here(ctx); err != nil {
-		return false, err
+	maps.DeleteFunc(w.Aside, func(i int, _ *aside) bool { return w.out[i] == nil })
+	if err := w.unsettled(); err != nil {
+		return false, errors.Join(err, w.run.SaveProgress(ctx, w.progress))
 	}
 	for i := range now {
-		foreign[i] = foreign[i] || !now[i].Equal(w.r.Scopes[i].Before)
+		foreign[i] = w.out[i] == nil && (foreign[i] || !now[i].Equal(w.r.Scopes[i].Before))
 	}
+	gone, refused := w.lacking()
 	outcome := w.Why
-	if w.Late != nil {
+	if w.Late != nil && len(w.out) == 0 {
 		outcome += "; the hypervisor did not answer when everything was to be put back, and it was done at the first contact"
 	}
-	if slices.Contains(foreign, true) {
-		return true, w.end(ctx, undoing, unknown, fmt.Sprintf("%s. Somebody else has changed something meanwhile, which was not overwritten; "+
-			"all else is as before the draft\n%s", outcome, w.texts(now, foreign)))
+	if gone != "" && !strings.Contains(outcome, gone) {
+		outcome += "; " + gone
+	}
+	changed := slices.Contains(foreign, true)
+	if changed {
+		outcome += ". Somebody else has changed something meanwhile, which was not overwritten"
+	}
+	if refused {
+		outcome += ". The hypervisor refuses to put all of it back"
+	}
+	if changed || refused {
+		return true, w.end(ctx, undoing, unknown, fmt.Sprintf("%s; all else is as before the draft\n%s", outcome, w.texts(now, foreign)))
+	}
+	if gone != "" {
+		return true, w.end(ctx, undoing, undone, outcome+". All else is as before the draft")
 	}
 	return true, w.end(ctx, undoing, undone, outcome+". Everything is as before the draft")
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -37,6 +38,8 @@ type progress struct {
 	Back bool        `json:"back"`
 	// Answered are the hosts to which new connections got through before anything was changed.
 	Answered []int64 `json:"answered"`
+	// Up are the nodes without a host of their own that answered then, by way of a host.
+	Up []string `json:"up,omitempty"`
 	// Why says why everything is put back, for the end of the job, and Status the end that this makes.
 	Why    string     `json:"why,omitempty"`
 	Status job.Status `json:"status,omitempty"`
@@ -44,6 +47,9 @@ type progress struct {
 	Late *time.Time `json:"late,omitempty"`
 	// Foreign are the scopes that somebody else has changed, which stay as they are.
 	Foreign []bool `json:"foreign,omitempty"`
+	// Kept are all that the present way leaves as they are, and Aside those that the hypervisor would not put back or show.
+	Kept  []bool         `json:"kept,omitempty"`
+	Aside map[int]*aside `json:"aside,omitempty"`
 }
 
 // work is one run of a job.
@@ -55,6 +61,10 @@ type work struct {
 	progress
 	// hosts are those of the cluster by which it can be reached, the one of the draft first.
 	hosts []int64
+	// out are the scopes that the last look left out: those that are absent, those that could not be read, and those that were denied, which
+	// the hypervisor has refused in the present try to put everything back.
+	out, denied map[int]error
+	absent      map[int]bool
 	// told is what was noted last of a hypervisor that does not answer.
 	told string
 }
@@ -77,6 +87,9 @@ func (s *Store) perform(ctx context.Context, run *job.Run) error {
 		case <-live.Done():
 		}
 	}()
+	if w.From == nil && w.Went != nil {
+		w.progress = *w.Went
+	}
 	err := w.reload(live)
 	if err == nil {
 		err = w.carry(live)
@@ -130,6 +143,11 @@ func (w *work) carry(ctx context.Context) error {
 	}
 }
 
+func isVerdict(err error) bool {
+	_, is := job.Verdict(err)
+	return is
+}
+
 // verdict is the end of a job whose draft has ended.
 func (w *work) verdict() error {
 	switch {
@@ -144,12 +162,12 @@ func (w *work) verdict() error {
 	return job.Fail("%s", w.r.Outcome)
 }
 
-// members are the hosts by which the cluster can be reached.
+// members are the hosts by which the cluster can be reached, the draft's own always: it may have left the cluster's row for another team.
 func (w *work) members(ctx context.Context) error {
-	rows, err := w.DB.Pool.Query(ctx, `SELECT h.id FROM hosts h WHERE h.cluster_id = $1 AND (h.id = $2 OR EXISTS (SELECT FROM
+	rows, err := w.DB.Pool.Query(ctx, `SELECT h.id FROM hosts h WHERE h.id = $2 OR h.cluster_id = $1 AND EXISTS (SELECT FROM
 		host_credentials k
-		WHERE k.host_id = h.id AND k.capability = $3)) ORDER BY h.id <> $2, h.id LIMIT $4`, w.r.ClusterID, w.r.HostID,
-		string(endpoint.Lifecycle), maxNodes)
+		WHERE k.host_id = h.id AND k.capability = $3) ORDER BY h.cluster_id IS DISTINCT FROM $1, h.id <> $2, h.id LIMIT $4`, w.r.ClusterID,
+		w.r.HostID, string(endpoint.Lifecycle), maxNodes)
 	if err == nil {
 		w.hosts, err = pgx.CollectRows(rows, pgx.RowTo[int64])
 	}
@@ -210,17 +228,26 @@ func (w *work) goal() (all []sdk.State) {
 	return all
 }
 
-// here reads where all scopes are. Those that somebody else has changed are foreign: they are on no place of the present way.
+// here reads where all scopes are. Those that somebody else has changed are foreign: they are on no place of the present way. What is not
+// there any more is left out, and so is what cannot be read while everything is put back.
 func (w *work) here(ctx context.Context) (now []sdk.State, foreign []bool, err error) {
+	if err := w.reload(ctx); err != nil { // clusters become one, and hosts come and go, in the time that it may take
+		return nil, nil, err
+	}
+	if err := w.members(ctx); err != nil {
+		return nil, nil, err
+	}
 	foreign = make([]bool, len(w.r.Scopes))
 	copy(foreign, w.Foreign)
 	now = slices.Clone(w.From)
+	w.out, w.absent = map[int]error{}, map[int]bool{}
+	maps.Copy(w.out, w.denied)
 	var scopes []sdk.Scope
 	var of []int
 	for i := range w.r.Scopes {
 		at, err := w.located(ctx, &w.r.Scopes[i])
 		if problem.CodeOf(err) == problem.CodeNotFound {
-			foreign[i] = true // it is gone, and its rules with it
+			w.out[i], w.absent[i] = err, true // and its rules with it
 			continue
 		}
 		if err != nil {
@@ -228,15 +255,30 @@ func (w *work) here(ctx context.Context) (now []sdk.State, foreign []bool, err e
 		}
 		scopes, of = append(scopes, at), append(of, i)
 	}
-	read, err := asked(ctx, w, func(ctx context.Context, hostID int64) ([]sdk.State, error) {
+	all, err := asked(ctx, w, func(ctx context.Context, hostID int64) ([]sdk.State, error) {
 		return w.read(ctx, hostID, scopes)
 	})
+	read := map[int]sdk.State{}
+	switch {
+	case err == nil:
+		for k, i := range of {
+			read[i] = all[k]
+		}
+	case w.r.Status == undoing && ctx.Err() == nil:
+		read, err = w.readEach(ctx, scopes, of)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
-	steps, _ := inOrder(w.From, w.goal())
-	for k, i := range of {
-		now[i] = read[k]
+	goal := w.goal()
+	for i, kept := range w.Kept {
+		if kept {
+			goal[i] = w.From[i]
+		}
+	}
+	steps, _ := inOrder(w.From, goal)
+	for i := range read {
+		now[i] = read[i]
 		foreign[i] = foreign[i] || !now[i].Equal(w.From[i]) && !slices.ContainsFunc(steps, func(st step) bool {
 			return st.scope == i && (now[i].Equal(st.to) || st.within != nil && st.within(now[i]))
 		})
@@ -244,8 +286,14 @@ func (w *work) here(ctx context.Context) (now []sdk.State, foreign []bool, err e
 	return now, foreign, nil
 }
 
+// errNoHost says that there is nobody to ask, which may be otherwise later.
+var errNoHost = plugin.Errorf(plugin.Unreachable, "no host of the cluster is enrolled with a token that may change the firewall")
+
 // asked puts a question by the cluster's hosts in turn until one answers.
 func asked[T any](ctx context.Context, w *work, question func(ctx context.Context, hostID int64) (T, error)) (answer T, err error) {
+	if len(w.hosts) == 0 {
+		return answer, errNoHost
+	}
 	for n, id := range w.hosts {
 		var failed error
 		if answer, failed = question(ctx, id); failed == nil {
@@ -276,26 +324,33 @@ func lost(err error) bool {
 		plugin.Untrusted, plugin.TokenRejected}, of.Kind)
 }
 
-// walk goes from where the scopes are to the goal, but for those that are foreign. It returns with errForeign when somebody else comes in
-// between, with the error of a hypervisor that refuses, and with what again makes of the error of one that does not answer: nil tries
-// again. It is told of each step that is done, too, by a nil.
+// walk goes from where the scopes are to the goal, but for those that are foreign or left out. It returns with errForeign when somebody
+// else comes in between, with the error of a hypervisor that refuses, and with what again makes of the error of one that does not answer:
+// nil tries again. It is told of each step that is done, too, by a nil.
 func (w *work) walk(ctx context.Context, now []sdk.State, foreign []bool, again func(error) error) error {
 	goal := w.goal()
-	kept := slices.Contains(foreign, true)
+	kept, naming := slices.Clone(foreign), slices.Clone(foreign)
+	for i := range w.out {
+		kept[i], naming[i] = true, !w.gone(i)
+	}
 	for i := range goal {
-		if foreign[i] {
+		if kept[i] {
 			goal[i] = now[i]
 		}
 	}
-	w.From, w.Foreign = now, foreign
+	w.From, w.Foreign, w.Kept = now, foreign, kept
 	if err := w.run.SaveProgress(ctx, w.progress); err != nil {
 		return err
 	}
 	steps, _ := inOrder(now, goal)
+	stays := map[int]bool{}
 	for n, st := range steps {
-		if kept && names(st) && mentioned(now, foreign, st) {
-			w.run.Note("what somebody else has changed names something that was to be taken away; it stays")
-			return nil
+		if !stays[st.scope] && names(st) && mentioned(now, naming, st) {
+			w.run.Note("what stays names something that was to be taken away from %s: it stays too", w.r.Scopes[st.scope].title())
+			stays[st.scope] = true
+		}
+		if stays[st.scope] && st.from.Options.Equal(st.to.Options) { // only the cluster's switch comes after what is taken away
+			continue
 		}
 		w.run.Share(float64(n) / float64(len(steps)))
 		for conflicts := 0; ; {
@@ -323,7 +378,7 @@ func (w *work) walk(ctx context.Context, now []sdk.State, foreign []bool, again 
 				continue
 			}
 			if err != nil && (errors.Is(err, errForeign) || plugin.KindOf(err) != plugin.Conflict || conflicts == mostConflicts) {
-				return err
+				return &refusal{st.scope, err}
 			}
 			if err != nil {
 				conflicts++
@@ -410,7 +465,10 @@ func (w *work) commit(ctx context.Context) error {
 				w.Answered = append(w.Answered, id)
 			}
 		}
-		w.run.Note("%d of %d hosts of the cluster answer", len(w.Answered), len(w.hosts))
+		if err := w.askNodes(ctx); err != nil {
+			return err
+		}
+		w.run.Note("%d of %d hosts of the cluster answer, and %d nodes besides", len(w.Answered), len(w.hosts), len(w.Up))
 		if w.canceled() {
 			return w.nothing(ctx, job.Canceled, "canceled before anything was changed")
 		}
@@ -432,7 +490,7 @@ func (w *work) commit(ctx context.Context) error {
 			return w.back(ctx, committing, job.Canceled, "the job was canceled")
 		}
 		now, foreign, err := w.here(ctx)
-		if err == nil && slices.Contains(foreign, true) {
+		if err == nil && (slices.Contains(foreign, true) || len(w.out) > 0) {
 			return w.met(ctx, now, foreign)
 		}
 		if err == nil {
@@ -444,7 +502,7 @@ func (w *work) commit(ctx context.Context) error {
 			w.run.Note("all changes are made; they are put back in %s unless they are confirmed", w.window())
 			_, err := w.become(ctx, committing, waiting, ", deadline = clock_timestamp() + make_interval(secs => window_seconds)")
 			return err
-		case ctx.Err() != nil, db.Away(err):
+		case ctx.Err() != nil, db.Away(err), isVerdict(err):
 			return err
 		case errors.Is(err, errForeign): // it is looked at anew
 			if err := w.pause(ctx, &wait); err != nil {
@@ -452,7 +510,7 @@ func (w *work) commit(ctx context.Context) error {
 			}
 			continue
 		case !lost(err):
-			return w.back(ctx, committing, job.Failed, "the hypervisor refuses a change: %s", job.Explain(err))
+			return w.back(ctx, committing, job.Failed, "the hypervisor refuses a change: %s", reason(err))
 		case time.Since(begun) >= w.window():
 			return w.back(ctx, committing, job.Failed, "the hypervisor does not answer: %s", job.Explain(err))
 		}
@@ -473,6 +531,12 @@ func (w *work) nothing(ctx context.Context, end job.Status, outcome string) erro
 
 // met is what a commit does when somebody else has changed something: nothing of that is overwritten.
 func (w *work) met(ctx context.Context, now []sdk.State, foreign []bool) error {
+	if gone, _ := w.lacking(); gone != "" && !slices.Contains(foreign, true) {
+		if !w.begun() {
+			return w.nothing(ctx, job.Failed, gone+"; nothing was done")
+		}
+		return w.back(ctx, committing, job.Failed, "%s", gone)
+	}
 	if !w.begun() {
 		return w.nothing(ctx, job.Failed, "somebody else has changed the firewall since the draft was made; nothing was done\n"+
 			w.texts(now, foreign))
@@ -486,14 +550,23 @@ func (w *work) begun() bool {
 	return w.run.Progress(&saved) == nil && saved.From != nil
 }
 
-// texts says of scopes that somebody else has changed what stands there, and what would.
+// texts says of scopes that somebody else has changed, or that were left out, what stands there, and what would.
 func (w *work) texts(now []sdk.State, foreign []bool) string {
 	var b strings.Builder
 	for i := range now {
-		if !foreign[i] {
+		of := w.r.Scopes[i].title()
+		switch {
+		case w.gone(i):
+			fmt.Fprintf(&b, "%s is not there any more\n", of)
+			continue
+		case w.denied[i] != nil:
+			fmt.Fprintf(&b, "the hypervisor refuses to put %s back: %s\n", of, reason(w.denied[i]))
+		case w.out[i] != nil:
+			fmt.Fprintf(&b, "%s cannot be read (%s), and was last:\n", of, reason(w.out[i]))
+		case !foreign[i]:
 			continue
 		}
-		fmt.Fprintf(&b, "%s is now:\n  %s\nbefore the draft it was:\n  %s\nwith the draft it would be:\n  %s\n", w.r.Scopes[i].title(),
+		fmt.Fprintf(&b, "%s is now:\n  %s\nbefore the draft it was:\n  %s\nwith the draft it would be:\n  %s\n", of,
 			strings.Join(Text(now[i]), "\n  "), strings.Join(Text(w.r.Scopes[i].Before), "\n  "), strings.Join(Text(w.r.Scopes[i].After), "\n  "))
 	}
 	return strings.TrimSpace(b.String())

@@ -38,6 +38,13 @@ func (e *Endpoint) AddScope(scope firewall.Scope) {
 	e.add(scope)
 }
 
+// RemoveScope makes a node or guest unknown, with all that it has.
+func (e *Endpoint) RemoveScope(scope firewall.Scope) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.scopes, key(scope))
+}
+
 // add needs the lock.
 func (e *Endpoint) add(scope firewall.Scope) *state {
 	s, ok := e.scopes[key(scope)]

@@ -1,0 +1,150 @@
+package draft
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/core/problem"
+	sdk "github.com/hostler/hostler/sdk/firewall"
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+// aside is a scope that the hypervisor refuses to put back, or to show: the others are put back without it. It is tried again for a while,
+// as a guest that moves to another node is not found for a moment.
+type aside struct {
+	Since time.Time `json:"since"`
+	Why   string    `json:"why"`
+	// Gone says that the hypervisor does not find it.
+	Gone bool `json:"gone,omitempty"`
+}
+
+// believed is after how many times Store.Retry a hypervisor's refusal is taken for its last word: ten minutes.
+const believed = 300
+
+// refusal is the error of a step of a scope.
+type refusal struct {
+	scope int
+	err   error
+}
+
+func (r *refusal) Error() string { return r.err.Error() }
+
+func (r *refusal) Unwrap() error { return r.err }
+
+// forGood reports whether an error is one of the thing that was asked for, which no contact with the hypervisor ends.
+func forGood(err error) bool {
+	var of *plugin.Error
+	if errors.As(err, &of) {
+		return slices.Contains([]plugin.ErrorKind{plugin.Invalid, plugin.Refused, plugin.Unsupported, plugin.NotFound}, of.Kind)
+	}
+	return slices.Contains([]problem.Code{problem.CodeNotFound, problem.CodeUnsupported, problem.CodeUnsupportedAtScope}, problem.CodeOf(err))
+}
+
+// notFound reports whether an error says that the thing is not there.
+func notFound(err error) bool {
+	return plugin.KindOf(err) == plugin.NotFound || problem.CodeOf(err) == problem.CodeNotFound
+}
+
+// reason is job.Explain with what exactly was not valid.
+func reason(err error) string {
+	var of *plugin.Error
+	if errors.As(err, &of) && of.Kind == plugin.Invalid {
+		err = of
+	}
+	return job.Explain(err)
+}
+
+// setAside notes that a scope is left out of the present try, and why.
+func (w *work) setAside(i int, err error, gone bool) {
+	if w.Aside == nil {
+		w.Aside = map[int]*aside{}
+	}
+	if w.Aside[i] == nil {
+		w.Aside[i] = &aside{Since: time.Now().UTC()}
+		w.run.Note("%s is set aside (%s)", w.r.Scopes[i].title(), reason(err))
+	}
+	w.Aside[i].Why, w.Aside[i].Gone = reason(err), gone
+	w.out[i] = err
+}
+
+// unsettled is the error of a scope that may yet be put back, or nil.
+func (w *work) unsettled() error {
+	for _, i := range slices.Sorted(maps.Keys(w.out)) {
+		if a := w.Aside[i]; a != nil && !w.absent[i] && time.Since(a.Since) < believed*cmp.Or(w.Retry, defaultRetry) {
+			return w.out[i]
+		}
+	}
+	return nil
+}
+
+// gone reports whether a scope is not there any more.
+func (w *work) gone(i int) bool {
+	return w.absent[i] || w.out[i] != nil && w.denied[i] == nil && w.Aside[i] != nil && w.Aside[i].Gone
+}
+
+// lacking names the scopes that are not there any more, as a sentence without its end, and reports whether others were left out.
+func (w *work) lacking() (text string, others bool) {
+	var all []string
+	for _, i := range slices.Sorted(maps.Keys(w.out)) {
+		if w.gone(i) {
+			all = append(all, w.r.Scopes[i].title())
+		} else {
+			others = true
+		}
+	}
+	switch {
+	case len(all) == 0:
+		return "", others
+	case len(all) == 1:
+		return all[0] + " is not there any more", others
+	}
+	return strings.Join(all, ", ") + " are not there any more", others
+}
+
+// readEach reads scopes one by one, and sets those aside that cannot be read for a reason of their own.
+func (w *work) readEach(ctx context.Context, scopes []sdk.Scope, of []int) (read map[int]sdk.State, err error) {
+	read = map[int]sdk.State{}
+	for k, i := range of {
+		one, err := asked(ctx, w, func(ctx context.Context, hostID int64) ([]sdk.State, error) {
+			return w.read(ctx, hostID, scopes[k:k+1])
+		})
+		if err == nil {
+			read[i] = one[0]
+			continue
+		}
+		if ctx.Err() != nil {
+			return nil, err
+		}
+		removed, unread := w.nodeRemoved(ctx, &w.r.Scopes[i])
+		if unread != nil {
+			return nil, unread
+		}
+		switch {
+		case removed:
+			w.out[i], w.absent[i] = err, true
+		case forGood(err):
+			w.setAside(i, err, notFound(err))
+		default:
+			return nil, err
+		}
+	}
+	return read, nil
+}
+
+// nodeRemoved reports whether a scope is that of a node which the cluster does not have any more.
+func (w *work) nodeRemoved(ctx context.Context, of *stored) (bool, error) {
+	if of.Kind != "node" {
+		return false, nil
+	}
+	var there bool
+	err := w.DB.Pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM nodes WHERE cluster_id = $1 AND name = $2)", w.r.ClusterID, of.Name).
+		Scan(&there)
+	return !there, db.Problem(err)
+}
