@@ -18,7 +18,7 @@ func (e *Endpoint) SetRules(scope firewall.Scope, rules ...firewall.Rule) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	s := e.add(scope)
-	s.rules = rules
+	s.rules = slices.Clone(rules)
 	s.number()
 }
 
