@@ -53,17 +53,17 @@ func (h handlers) registerDrafts(a *op.API) {
 		Needs: endpoint.Lifecycle, Ours: true, Plan: true, Status: http.StatusAccepted, Audit: op.Audit{Action: "firewall.draft_commit"},
 		Timeout: changeTime, Recall: h.committedAgain, Confirm: op.Confirm{When: op.ConfirmSelf, Field: "name"},
 		Description: "Answers with the job that makes the changes, in an order in which nothing is open in between that is open neither " +
-			"before nor afterwards, and then waits for `confirm`. When nobody confirms within `window_seconds`, when a node does not answer any " +
-			"more, or " +
-			"when the job is canceled, everything is put back as it was; so it is after a restart of the service, and at the first contact when " +
-			"the hypervisor does not answer then. What somebody else has changed meanwhile is not overwritten: the job ends `unknown`, and says " +
-			"what stands. The plan shows the rules that come and go, which pairs of guests gain or lose what, and whether this service, the " +
-			"cluster's nodes or you yourself are cut off: then, and where that cannot be told, the answer is 409 `self_target` until `confirm` " +
-			"holds the draft's name; the changes are then put back at the end of the window even if no new connection gets through, over those " +
-			"that are open or by another member of the cluster. A hypervisor may take about ten seconds to put rules into force: look before you " +
-			"confirm. What the draft deletes and something outside of it names is 409 `in_use` until `confirm` holds its name. 409 `digest_conflict` with `current` where the firewall has changed since the draft was made, and `firewall_busy` while " +
-			"another draft is " +
-			"tried out at one of its scopes.",
+			"before nor afterwards, and then waits for `confirm`. When nobody confirms within `window_seconds`, when a node does " +
+			"not answer any more, or when the job is canceled, everything is put back as it was; so it is after a restart of the " +
+			"service, and at the first contact when the hypervisor does not answer then. What somebody else has changed meanwhile " +
+			"is not overwritten: the job ends `unknown`, and says what stands. The plan shows the rules that come and go, which " +
+			"pairs of guests gain or lose what, and whether this service, the cluster's nodes or you yourself are cut off: then, " +
+			"and where that cannot be told, the answer is 409 `self_target` until `confirm` holds the draft's name; the changes are " +
+			"then put back at the end of the window even if no new connection gets through, over those that are open or by another " +
+			"member of the cluster. A hypervisor may take about ten seconds to put rules into force: look before you confirm. What " +
+			"the draft deletes and something outside of it names is 409 `in_use` until `confirm` holds its name. 409 " +
+			"`digest_conflict` with `current` where the firewall has changed since the draft was made, and `firewall_busy` while " +
+			"another draft is tried out at one of its scopes.",
 	})
 	op.Post(a, one+"/confirm", h.confirmDraft, op.Spec{
 		ID: "confirm_firewall_draft", Summary: "Keep the changes of a draft", Tag: tag, Role: identity.Operator, On: op.Draft, Ours: true,

@@ -200,8 +200,9 @@ func TestFillingWhatIsThereOtherwise(t *testing.T) {
 		{"scope":{"kind":"vm","id":1},"action":"create_ipset","name":"bad","members":[{"cidr":"198.51.100.9"}]}]`))
 	on := draft.On{Kind: "vm", ID: 1}
 	for name, body := range map[string]string{
-		"stands for 203.0.113.0/24":    `{"rules":[{"type":"in","action":"DROP"}],"aliases":[{"name":"office","cidr":"192.0.2.0/24"}]}`,
-		"198.51.100.9 in the opposite": `{"rules":[{"type":"in","action":"DROP"}],"ipsets":[{"name":"bad","members":[{"cidr":"198.51.100.9/32","nomatch":true}]}]}`,
+		"stands for 203.0.113.0/24": `{"rules":[{"type":"in","action":"DROP"}],"aliases":[{"name":"office","cidr":"192.0.2.0/24"}]}`,
+		"198.51.100.9 in the opposite": `{"rules":[{"type":"in","action":"DROP"}],
+			"ipsets":[{"name":"bad","members":[{"cidr":"198.51.100.9/32","nomatch":true}]}]}`,
 	} {
 		_, err := f.fill(body, false, 0, on)
 		if p := problem.From(err); len(p.Faults) == 0 || !strings.Contains(p.Faults[0].Msg, name) {
