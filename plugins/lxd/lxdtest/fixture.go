@@ -235,7 +235,12 @@ func (s *Server) Bring(t testing.TB, ref lxdapi.InstanceRef, status string) {
 		case status == "Stopped":
 			action = lxdapi.Stop
 		}
-		if err := s.act(t.Context(), ref, action); err != nil {
+		err := s.act(t.Context(), ref, action)
+		if err != nil && action == lxdapi.Start && strings.Contains(err.Error(), "already running") {
+			// A server that was killed in the middle may know a container that runs in a state which is neither.
+			return errors.Join(err, s.act(t.Context(), ref, lxdapi.Stop))
+		}
+		if err != nil {
 			return err
 		}
 		return errors.New("it was asked for")
