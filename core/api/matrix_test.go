@@ -51,7 +51,7 @@ func newTeamsFixture(t *testing.T) *teamsFixture {
 	e.Run(t, post("draft", "/api/v1/firewall/drafts", fmt.Sprintf(`{"host_id":%d,"name":"blue","changes":[{"scope":{"kind":"vm","id":%d},`+
 		`"action":"create_rule","pos":0,"rule":{"type":"in","action":"DROP"}}]}`, blue, vm), 201))
 	e.Run(t, post("template", "/api/v1/firewall/templates", fmt.Sprintf(
-		`{"name":"blue","team_id":%d,"content":{"rules":[{"type":"in","action":"DROP"}]}}`, e.blue), 201))
+		`{"name":"blue-rules","team_id":%d,"content":{"rules":[{"type":"in","action":"DROP"}]}}`, e.blue), 201))
 	e.requested.Host, e.requested.VM, e.requested.App = e.host, e.vm, e.app
 	e.values = e.pathValues()
 	return e

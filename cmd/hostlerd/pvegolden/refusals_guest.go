@@ -62,6 +62,11 @@ func guestRefusals() []Act {
 		stop.when("another guest of its number", func(w *World) { w.Running("vm"); w.replaced() }),
 		take.when("another guest of its number", (*World).replaced), clone.when("another guest of its number", (*World).replaced),
 		save.when("another guest of its number", (*World).replaced), move.when("another guest of its number", (*World).replaced),
+		goBack.when("incomplete", func(w *World) {
+			if err := w.AddSnapshot(w.VMID("vm"), pvesim.SnapshotSpec{Name: "before", Incomplete: true}); err != nil {
+				w.t.Fatal(err)
+			}
+		}),
 		goBack.when("another guest of its number", func(w *World) { w.replaced(); w.Snapshot("vm", "before") }),
 		over.when("over, another guest of its number since the last poll", func(w *World) { w.backup(); w.replaced() }),
 		nic.when("another guest of its number", (*World).replaced), options.when("another guest of its number", (*World).replaced),

@@ -28,6 +28,7 @@ func (h handlers) registerTemplates(a *op.API) {
 	})
 	op.Get(a, one, h.getTemplate, op.Spec{
 		ID: "get_firewall_template", Summary: "Get a template of rules", Tag: tag, Role: identity.Viewer, On: op.Anywhere, Ours: true,
+		Description: "One of the caller's teams, or a shared one; any other is 404.",
 	})
 	op.Put(a, one, h.changeTemplate, op.Spec{
 		ID: "change_firewall_template", Summary: "Replace a template of rules", Tag: tag, Role: identity.Operator, On: op.Anywhere, Ours: true,

@@ -74,8 +74,8 @@ func (w *Wish) check(team int64) error {
 
 func notFound() error { return problem.New(problem.CodeNotFound, "there is no such template") }
 
-// Create keeps a new template of a team, of which the caller must be an operator. Problems: invalid, forbidden, and conflict when there
-// are MaxTemplates already.
+// Create keeps a new template of a team, of which the caller must be an operator. Problems: not_found, invalid, forbidden, and conflict when
+// there are MaxTemplates already.
 func (s *Store) Create(ctx context.Context, team int64, w Wish) (Template, error) {
 	by := ""
 	if caller := identity.FromContext(ctx); caller != nil {
@@ -117,9 +117,7 @@ func (s *Store) Create(ctx context.Context, team int64, w Wish) (Template, error
 	return made, err
 }
 
-func noTeam() error {
-	return problem.InvalidField("there is no such team", "value_error", "body", "team_id")
-}
+func noTeam() error { return problem.New(problem.CodeNotFound, "there is no such team") }
 
 func forbidden() error {
 	return problem.New(problem.CodeForbidden, "this needs the role %s", identity.Operator).With("role", identity.Operator.String())
@@ -188,7 +186,11 @@ func (s *Store) mayWrite(ctx context.Context, id int64) (Template, error) {
 	if err != nil {
 		return t, err
 	}
-	if caller := identity.FromContext(ctx); caller != nil && caller.On(t.TeamID) < identity.Operator {
+	caller := identity.FromContext(ctx)
+	switch {
+	case caller != nil && caller.On(t.TeamID) == identity.NoRole: // a shared one, which is not theirs to change
+		return t, notFound()
+	case caller != nil && caller.On(t.TeamID) < identity.Operator:
 		return t, forbidden()
 	}
 	return t, nil

@@ -16,6 +16,8 @@ type SnapshotSpec struct {
 	Taken time.Time
 	// Memory adds the state of the running machine; virtual machines only.
 	Memory bool
+	// Incomplete is one of which the taking has not been finished.
+	Incomplete bool
 }
 
 // AddSnapshot takes a snapshot at once, without a task; the guest's present state comes from it afterwards. The guest may be off
@@ -49,6 +51,9 @@ func (c *Cluster) addSnapshot(vmid int, s SnapshotSpec) error {
 	}
 	taken := g.newSnapshot(s.Name, strings.TrimRight(s.Description, "\n"), s.Taken)
 	taken.memory = s.Memory
+	if s.Incomplete {
+		taken.state = "prepare"
+	}
 	if s.Parent != "" {
 		taken.parent = s.Parent
 	}
@@ -68,7 +73,8 @@ func (c *Cluster) Snapshots(vmid int) []SnapshotSpec {
 	}
 	var out []SnapshotSpec
 	for _, s := range g.sortedSnapshots() {
-		out = append(out, SnapshotSpec{Name: s.name, Description: s.description, Parent: s.parent, Taken: s.taken, Memory: s.memory})
+		out = append(out, SnapshotSpec{Name: s.name, Description: s.description, Parent: s.parent, Taken: s.taken, Memory: s.memory,
+			Incomplete: s.state != ""})
 	}
 	return out
 }
