@@ -74,8 +74,8 @@ func (w *Wish) check(team int64) error {
 
 func notFound() error { return problem.New(problem.CodeNotFound, "there is no such template") }
 
-// Create keeps a new template of a team, of which the caller must be an operator. Problems: not_found, invalid, forbidden, and conflict when
-// there are MaxTemplates already.
+// Create keeps a new template of a team, of which the caller must be an operator. Problems: not_found, invalid, forbidden, and conflict
+// when there are MaxTemplates already.
 func (s *Store) Create(ctx context.Context, team int64, w Wish) (Template, error) {
 	by := ""
 	if caller := identity.FromContext(ctx); caller != nil {
