@@ -331,7 +331,7 @@ func TestWhatIsInUseIsAskedFor(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = f.Commit(as(t, identity.Admin), d.ID, time.Hour, nil)
-		if told := strings.Contains(strings.Join(answer.Plan.Warnings, " "), "The alias office, which it deletes, is named at 1 places"); told !=
+		if told := strings.Contains(strings.Join(answer.Plan.Warnings, " "), "The alias office, which it deletes, is named at 1 places that it leaves"); told !=
 			strings.Contains(fmt.Sprint(err), "office") {
 			t.Errorf("told %t and refused with %v", told, err)
 		}
@@ -340,6 +340,13 @@ func TestWhatIsInUseIsAskedFor(t *testing.T) {
 	const office = `[{"scope":{"kind":"cluster"},"action":"delete_alias","name":"office"}`
 	if err := commit(office + "]"); problem.CodeOf(err) != problem.CodeSelfTarget && problem.CodeOf(err) != problem.CodeInUse {
 		t.Errorf("it is deleted: %v", err)
+	}
+	// A rule that the draft leaves, or makes, in its own scope counts as well.
+	own := `[{"scope":{"kind":"cluster"},"action":"create_rule","rule":{"type":"in","action":"DROP","source":"spare"}},
+		{"scope":{"kind":"cluster"},"action":"delete_alias","name":"spare"}]`
+	_, err := f.Commit(as(t, identity.Admin), f.draft(own).ID, time.Hour, nil)
+	if !strings.Contains(fmt.Sprint(err), "the alias spare, which it deletes, is named at 1 places") {
+		t.Errorf("its own rule: %v", err)
 	}
 	for name, body := range map[string]string{"spare": `[{"scope":{"kind":"cluster"},"action":"delete_alias","name":"spare"}]`,
 		"the rule goes with it": office + `,{"scope":{"kind":"vm","id":1},"action":"delete_rule","pos":0}]`} {

@@ -17,7 +17,6 @@ import (
 	"github.com/hostler/hostler/core/audit"
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/firewall"
-	"github.com/hostler/hostler/core/host"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/job"
 	"github.com/hostler/hostler/core/plan"
@@ -34,8 +33,6 @@ const (
 	maxNodes, maxPorts = 16, 3
 	// maxTold bounds the pairs that a plan names.
 	maxTold = 200
-	// maxUsages bounds the deleted things of which is asked what names them.
-	maxUsages = 20
 	// maxReasons bounds the reasons that a plan names why something cannot be told.
 	maxReasons = 5
 	// secureShell is the port by which nodes of most clusters reach each other besides.
@@ -258,81 +255,6 @@ func (s *Store) beyond(ctx context.Context, r *record, doubt func(format string,
 		doubt("only %d of the %d nodes were asked after", maxNodes, most)
 	}
 	return nil
-}
-
-// usages are the places that name what a draft deletes, outside the draft's own scopes: sentences. What else names it there the
-// hypervisor leaves in place, and lets it decide nothing.
-func (s *Store) usages(ctx context.Context, r *record) (all []string, err error) {
-	own := map[string]bool{}
-	for i := range r.Scopes {
-		own[placeOf(r.Scopes[i].Before.Scope)] = true
-	}
-	type object struct {
-		scope sdk.Scope
-		kind  sdk.ObjectKind
-		name  string
-	}
-	var gone []object
-	for i := range r.Scopes {
-		a, b := r.Scopes[i].Before, r.Scopes[i].After
-		for _, one := range a.Aliases {
-			if aliasNamed(b.Aliases, one.Name) < 0 {
-				gone = append(gone, object{a.Scope, sdk.AliasObject, one.Name})
-			}
-		}
-		for _, one := range a.IPSets {
-			if setNamed(b.IPSets, one.Name) < 0 {
-				gone = append(gone, object{a.Scope, sdk.IPSetObject, one.Name})
-			}
-		}
-		if a.Scope.Kind == sdk.GroupScope && b.Absent && !a.Absent {
-			gone = append(gone, object{sdk.Scope{Kind: sdk.ClusterScope}, sdk.GroupObject, a.Scope.Group})
-		}
-	}
-	words := map[sdk.ObjectKind]string{sdk.AliasObject: "the alias ", sdk.IPSetObject: "the IP set ", sdk.GroupObject: "the group "}
-	for n, o := range gone {
-		named := words[o.kind] + o.name
-		if n == maxUsages {
-			return append(all, fmt.Sprintf("whether %d more things that it deletes are in use was not looked at", len(gone)-n)), nil
-		}
-		usage, err := firewall.Through(ctx, s.Firewalls, r.HostID, endpoint.Monitoring, func(ctx context.Context, fw sdk.Firewall) (sdk.Usage,
-			error) {
-			able, err := have[sdk.UsageFinder](fw, o.scope)
-			if err != nil {
-				return sdk.Usage{}, err
-			}
-			return able.Usage(ctx, o.scope, o.kind, o.name)
-		})
-		if code := problem.CodeOf(err); err != nil && (code == problem.CodeUnsupported || code == problem.CodeUnsupportedAtScope) {
-			continue // it refuses itself what is in use
-		}
-		if err != nil {
-			all = append(all, fmt.Sprintf("whether %s is in use could not be looked at (%s)", named, job.Explain(err)))
-			continue
-		}
-		places := 0
-		for _, p := range usage.Places {
-			if !own[placeOf(p.Scope)] {
-				places++
-			}
-		}
-		if places > 0 {
-			all = append(all, fmt.Sprintf("%s, which it deletes, is named at %d places outside this draft, which would be left without it",
-				named, places))
-		}
-		if usage.Incomplete != "" {
-			all = append(all, fmt.Sprintf("not every place that may name %s could be looked at: %s", named, host.Clean(usage.Incomplete)))
-		}
-	}
-	return all, nil
-}
-
-// placeOf names a scope within its cluster, as the hypervisor knows it.
-func placeOf(s sdk.Scope) string {
-	if s.Guest != nil {
-		return "guest " + s.Guest.ID
-	}
-	return string(s.Kind) + " " + s.Node + s.Group
 }
 
 // caller is the caller's present connection to the service, where that runs in a guest of the cluster.

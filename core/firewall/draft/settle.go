@@ -26,7 +26,9 @@ const (
 // Run settles drafts that their jobs have left, until the context ends. Every instance runs it.
 func (s *Store) Run(ctx context.Context) {
 	for ctx.Err() == nil {
-		_ = s.Settle(ctx) // it is tried again, and whoever asks for such a draft is told why it does not go
+		if err := s.Settle(ctx); err != nil && ctx.Err() == nil && s.Logger != nil {
+			s.Logger.Warn("drafts that their jobs have left could not be settled; it is tried again", "error", err)
+		}
 		timer := time.NewTimer(settleEvery)
 		select {
 		case <-timer.C:

@@ -395,21 +395,9 @@ func names(st step) bool {
 
 // mentioned reports whether a foreign scope's rules name what a step takes away.
 func mentioned(now []sdk.State, foreign []bool, st step) bool {
-	var gone []string
-	for _, a := range st.from.Aliases {
-		if aliasNamed(st.to.Aliases, a.Name) < 0 {
-			gone = append(gone, a.Name)
-		}
-	}
-	for _, s := range st.from.IPSets {
-		if setNamed(st.to.IPSets, s.Name) < 0 {
-			gone = append(gone, s.Name)
-		}
-	}
-	for i := range now {
-		for _, r := range now[i].Rules {
-			if foreign[i] && (slices.ContainsFunc(gone, func(n string) bool { return mentions(r, n) }) ||
-				st.to.Absent && r.Direction == sdk.DirectionGroup && r.Action == st.from.Scope.Group) {
+	for _, o := range taken(st.from, st.to) {
+		for i := range now {
+			if foreign[i] && slices.ContainsFunc(now[i].Rules, o.namedBy) {
 				return true
 			}
 		}

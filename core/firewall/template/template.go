@@ -16,6 +16,8 @@ import (
 	"github.com/hostler/hostler/core/firewall/draft"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/core/schedule"
+	"github.com/hostler/hostler/core/scope"
 )
 
 // Store keeps templates. Its methods may be called at the same time.
@@ -84,7 +86,8 @@ func (s *Store) Create(ctx context.Context, team int64, w Wish) (Template, error
 		case held == identity.NoRole:
 			return Template{}, noTeam()
 		case held < identity.Operator:
-			return Template{}, forbidden()
+			return Template{}, problem.New(problem.CodeForbidden, "this needs the role %s", identity.Operator).With("role",
+				identity.Operator.String())
 		}
 	}
 	content, err := w.encode(team)
@@ -118,10 +121,6 @@ func (s *Store) Create(ctx context.Context, team int64, w Wish) (Template, error
 }
 
 func noTeam() error { return problem.New(problem.CodeNotFound, "there is no such team") }
-
-func forbidden() error {
-	return problem.New(problem.CodeForbidden, "this needs the role %s", identity.Operator).With("role", identity.Operator.String())
-}
 
 // encode checks a wish for a template of a team, and gives its content as it is kept.
 func (w *Wish) encode(team int64) ([]byte, error) {
@@ -180,20 +179,13 @@ func (s *Store) List(ctx context.Context, offset, limit int) (all []Template, to
 	return all, total, nil
 }
 
-// mayWrite is Get for a caller who may also change the template: problem forbidden for one who may not.
+// mayWrite is Get for a caller who may also change the template: problem forbidden for one who may not, and not_found for one of a shared
+// template that is another team's.
 func (s *Store) mayWrite(ctx context.Context, id int64) (Template, error) {
-	t, err := s.Get(ctx, id)
-	if err != nil {
-		return t, err
+	if _, err := schedule.Require(ctx, s.DB, scope.Template, id, identity.Operator); err != nil {
+		return Template{}, err
 	}
-	caller := identity.FromContext(ctx)
-	switch {
-	case caller != nil && caller.On(t.TeamID) == identity.NoRole: // a shared one, which is not theirs to change
-		return t, notFound()
-	case caller != nil && caller.On(t.TeamID) < identity.Operator:
-		return t, forbidden()
-	}
-	return t, nil
+	return s.Get(ctx, id)
 }
 
 // Replace makes another template of one that was at a version when it was read. What was filled with it before stays as it is. Problems:

@@ -1,0 +1,134 @@
+package draft
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/hostler/hostler/core/firewall"
+	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/sdk/endpoint"
+	sdk "github.com/hostler/hostler/sdk/firewall"
+)
+
+// maxUsages bounds the things of which the hypervisor is asked what names them: each may take it hundreds of requests.
+const maxUsages = 3
+
+// object is something that rules can name.
+type object struct {
+	scope sdk.Scope
+	kind  sdk.ObjectKind
+	name  string
+}
+
+func (o object) String() string {
+	return map[sdk.ObjectKind]string{sdk.AliasObject: "the alias ", sdk.IPSetObject: "the IP set ", sdk.GroupObject: "the group "}[o.kind] +
+		o.name
+}
+
+// namedBy reports whether a rule names the object, or another one of its name.
+func (o object) namedBy(r sdk.Rule) bool {
+	if o.kind == sdk.GroupObject {
+		return r.Direction == sdk.DirectionGroup && r.Action == o.name
+	}
+	return mentions(r, o.name)
+}
+
+// taken are the things that one state of a scope has, and another has not any more.
+func taken(from, to sdk.State) (all []object) {
+	for _, a := range from.Aliases {
+		if aliasNamed(to.Aliases, a.Name) < 0 {
+			all = append(all, object{from.Scope, sdk.AliasObject, a.Name})
+		}
+	}
+	for _, set := range from.IPSets {
+		if setNamed(to.IPSets, set.Name) < 0 {
+			all = append(all, object{from.Scope, sdk.IPSetObject, set.Name})
+		}
+	}
+	if to.Absent && !from.Absent {
+		all = append(all, object{sdk.Scope{Kind: sdk.ClusterScope}, sdk.GroupObject, from.Scope.Group})
+	}
+	return all
+}
+
+// usages are sentences of what a draft deletes and rules name all the same: those that it leaves in its scopes, and those elsewhere. The
+// hypervisor leaves such rules in place, and lets them decide nothing.
+func (s *Store) usages(ctx context.Context, r *record) (all []string, err error) {
+	var gone []object
+	own := map[string]bool{}
+	for i := range r.Scopes {
+		own[placeOf(r.Scopes[i].Before.Scope)] = true
+		gone = append(gone, taken(r.Scopes[i].Before, r.Scopes[i].After)...)
+	}
+	asked := 0
+	for _, o := range gone {
+		places := r.leaves(o)
+		switch {
+		case o.scope.Kind == sdk.GuestScope: // what a guest has nobody else can name
+		case asked == maxUsages:
+			all = append(all, fmt.Sprintf("whether %s is in use elsewhere was not looked at, for it deletes more than %d things", o, maxUsages))
+		default:
+			asked++
+			usage, err := s.usage(ctx, r, o)
+			if err != nil {
+				all = append(all, fmt.Sprintf("whether %s is in use elsewhere could not be looked at (%s)", o, job.Explain(err)))
+			}
+			for _, p := range usage.Places {
+				if !own[placeOf(p.Scope)] {
+					places++
+				}
+			}
+			if usage.Incomplete != "" {
+				all = append(all, fmt.Sprintf("not every place that may name %s could be looked at: %s", o, host.Clean(usage.Incomplete)))
+			}
+		}
+		if places > 0 {
+			all = append(all, fmt.Sprintf("%s, which it deletes, is named at %d places that it leaves as they are", o, places))
+		}
+	}
+	return all, nil
+}
+
+// leaves counts the rules of the draft's scopes that name an object afterwards. A scope that has one of the name itself means that one.
+func (r *record) leaves(o object) (places int) {
+	for i := range r.Scopes {
+		after := r.Scopes[i].After
+		if o.scope.Kind == sdk.GuestScope && placeOf(after.Scope) != placeOf(o.scope) ||
+			aliasNamed(after.Aliases, o.name) >= 0 || setNamed(after.IPSets, o.name) >= 0 {
+			continue
+		}
+		for _, rule := range after.Rules {
+			if o.namedBy(rule) {
+				places++
+			}
+		}
+	}
+	return places
+}
+
+// usage asks the hypervisor what names an object. One that cannot tell refuses itself what is in use.
+func (s *Store) usage(ctx context.Context, r *record, o object) (sdk.Usage, error) {
+	usage, err := firewall.Through(ctx, s.Firewalls, r.HostID, endpoint.Monitoring, func(ctx context.Context, fw sdk.Firewall) (sdk.Usage,
+		error) {
+		able, err := have[sdk.UsageFinder](fw, o.scope)
+		if err != nil {
+			return sdk.Usage{}, err
+		}
+		return able.Usage(ctx, o.scope, o.kind, o.name)
+	})
+	if slices.Contains([]problem.Code{problem.CodeUnsupported, problem.CodeUnsupportedAtScope}, problem.CodeOf(err)) {
+		return sdk.Usage{}, nil
+	}
+	return usage, err
+}
+
+// placeOf names a scope within its cluster, as the hypervisor knows it.
+func placeOf(s sdk.Scope) string {
+	if s.Guest != nil {
+		return "guest " + s.Guest.ID
+	}
+	return string(s.Kind) + " " + s.Node + s.Group
+}
