@@ -331,8 +331,8 @@ func TestWhatIsInUseIsAskedFor(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = f.Commit(as(t, identity.Admin), d.ID, time.Hour, nil)
-		if told := strings.Contains(strings.Join(answer.Plan.Warnings, " "), "The alias office, which it deletes, is named at 1 places that it leaves"); told !=
-			strings.Contains(fmt.Sprint(err), "office") {
+		told := strings.Contains(strings.Join(answer.Plan.Warnings, " "), "The alias office, which it deletes, is named at 1 places that it")
+		if told != strings.Contains(fmt.Sprint(err), "office") {
 			t.Errorf("told %t and refused with %v", told, err)
 		}
 		return err
