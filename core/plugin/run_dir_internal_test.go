@@ -5,8 +5,11 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
+
+	"github.com/hostler/hostler/internal/waittest"
 )
 
 func TestSweepRunDirs(t *testing.T) {
@@ -45,7 +48,7 @@ func TestSweepRunDirs(t *testing.T) {
 			t.Fatal("changing the time:", err)
 		}
 	}
-	sweepRunDirs(parent)
+	sweepUntilGone(t, parent, made["dead"], made["empty"])
 	for dir, kept := range map[string]bool{made["dead"]: false, made["young"]: true, made["live"]: true, made["empty"]: false,
 		foreign: true} {
 		if _, err := os.Stat(dir); (err == nil) != kept {
@@ -84,11 +87,21 @@ func TestSweepAsksForTheOwner(t *testing.T) {
 		t.Fatal("changing the time")
 	}
 	dirs["removed"].remove()
-	sweepRunDirs(parent)
+	sweepUntilGone(t, parent, dirs["killed"].path)
 	for name, kept := range map[string]bool{"owned": true, "owned and old": true, "killed": false, "just being made": true,
 		"removed": false} {
 		if _, err := os.Stat(dirs[name].path); (err == nil) != kept {
 			t.Errorf("%s: kept is %v, want %v", name, err == nil, kept)
 		}
 	}
+}
+
+// sweepUntilGone sweeps until the folders are gone: a process that another test starts has our open files until it runs its
+// program, and a socket or a lock of ours is alive for so long.
+func sweepUntilGone(t *testing.T, parent string, dirs ...string) {
+	t.Helper()
+	waittest.Until(t, "what nobody uses is removed", func() bool {
+		sweepRunDirs(parent)
+		return !slices.ContainsFunc(dirs, func(dir string) bool { _, err := os.Stat(dir); return err == nil })
+	})
 }
