@@ -3,6 +3,7 @@ package pve
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/hostler/hostler/plugins/pve/pvefirewall"
@@ -146,6 +147,7 @@ func (f *Firewall) Compare(ctx context.Context, query firewall.CompareQuery) (fi
 	for _, p := range query.Probes {
 		answer.Probes = append(answer.Probes, firewall.ProbeChange{Before: before.verdict(p, false), After: after.verdict(p, false)})
 	}
+	answer.Cluster = clusterChanges(before, after)
 	all := before.sharedDiffer(after)
 	differs := func(end firewall.End) bool {
 		return all || end.Kind == firewall.GuestEnd && k.guests[end.Guest.ID].err == nil &&
@@ -169,6 +171,44 @@ func (f *Firewall) Compare(ctx context.Context, query firewall.CompareQuery) (fi
 		}
 	}
 	return answer, nil
+}
+
+// corosyncPort is the port at which the members of a cluster hear each other, unless the cluster's configuration names another,
+// which the hypervisor's own rules do not let through.
+const corosyncPort = 5405
+
+// clusterChanges compares what becomes of corosync's packets between nodes that were read, on every ring.
+func clusterChanges(before, after *judged) (changes []firewall.ClusterChange) {
+	if before.membership == nil || len(before.membership.order) < 2 {
+		return nil
+	}
+	if err := before.corosyncError; err != nil {
+		unknown := firewall.Verdict{Outcome: firewall.Unknown, Reason: "by which addresses the nodes hear each other cannot be read: " +
+			oneLine(err.Error())}
+		return []firewall.ClusterChange{{Traffic: "corosync", ProbeChange: firewall.ProbeChange{Before: unknown, After: unknown}}}
+	}
+	for _, from := range before.corosync.Nodes {
+		for _, to := range before.corosync.Nodes {
+			if from.Name == to.Name || before.nodes[from.Name] == nil || before.nodes[to.Name] == nil {
+				continue
+			}
+			for ring := range min(len(from.Rings), len(to.Rings)) {
+				a, b := from.Rings[ring], to.Rings[ring]
+				if !a.IsValid() || !b.IsValid() || a.Is4() != b.Is4() || len(changes) >= firewall.MaxPairs {
+					continue
+				}
+				p := firewall.Packet{Protocol: "udp", DestinationPort: corosyncPort,
+					From: firewall.End{Kind: firewall.NodeEnd, Node: from.Name, Address: a.String()},
+					To:   firewall.End{Kind: firewall.NodeEnd, Node: to.Name, Address: b.String()}}
+				change := firewall.ProbeChange{Before: before.verdict(p, false), After: after.verdict(p, false)}
+				if change.Differs() {
+					changes = append(changes, firewall.ClusterChange{From: from.Name, To: to.Name, ProbeChange: change,
+						Traffic: fmt.Sprintf("corosync, udp port %d, ring %d", corosyncPort, ring)})
+				}
+			}
+		}
+	}
+	return changes
 }
 
 // sharedDiffer says whether what is no guest's differs.

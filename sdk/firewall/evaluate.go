@@ -240,7 +240,19 @@ type Comparison struct {
 	Omitted int
 	// Probes are in the order of the question.
 	Probes []ProbeChange
-	At     time.Time
+	// Cluster are ways of the traffic that the hypervisor's cluster lives on, between nodes that probes name: those whose verdict
+	// changes, or is Unknown before or after, at most MaxPairs. Without such traffic there are none.
+	Cluster []ClusterChange
+	At      time.Time
+}
+
+// ClusterChange is what becomes of one way of the traffic that a cluster lives on, such as that by which its nodes agree.
+type ClusterChange struct {
+	// From and To are nodes.
+	From, To string
+	// Traffic says for people what it is: "corosync, udp port 5405".
+	Traffic string
+	ProbeChange
 }
 
 // PairChange is what one pair gains or loses.
@@ -256,6 +268,11 @@ type PairChange struct {
 
 // ProbeChange is a probe's verdict before and after, without steps.
 type ProbeChange struct{ Before, After Verdict }
+
+// Differs reports whether the outcome changes, or is not known before or after.
+func (c ProbeChange) Differs() bool {
+	return c.Before.Outcome != c.After.Outcome || c.Before.Outcome == Unknown
+}
 
 // Evaluator is satisfied by firewalls that can tell what becomes of a packet and which rule decides. It is an ability of the cluster's
 // scope. Needs the Monitoring capability, and changes nothing.

@@ -139,15 +139,26 @@ func compareQueryFromProto(q *firewallv1.CompareQuery) CompareQuery {
 func comparisonToProto(c Comparison) *firewallv1.CompareResponse {
 	return &firewallv1.CompareResponse{
 		Pairs: wire.Each(c.Pairs, pairChangeToProto), Omitted: int64(c.Omitted), Probes: wire.Each(c.Probes, probeChangeToProto),
-		At: wire.Timestamp(c.At),
+		Cluster: wire.Each(c.Cluster, clusterChangeToProto), At: wire.Timestamp(c.At),
 	}
 }
 
 func comparisonFromProto(c *firewallv1.CompareResponse) Comparison {
 	return Comparison{
 		Pairs: wire.Each(c.GetPairs(), pairChangeFromProto), Omitted: int(c.GetOmitted()),
-		Probes: wire.Each(c.GetProbes(), probeChangeFromProto), At: wire.Time(c.GetAt()),
+		Probes: wire.Each(c.GetProbes(), probeChangeFromProto), Cluster: wire.Each(c.GetCluster(), clusterChangeFromProto),
+		At: wire.Time(c.GetAt()),
 	}
+}
+
+func clusterChangeToProto(c ClusterChange) *firewallv1.ClusterChange {
+	return &firewallv1.ClusterChange{
+		From: wire.Text(c.From), To: wire.Text(c.To), Traffic: wire.Text(c.Traffic), Change: probeChangeToProto(c.ProbeChange),
+	}
+}
+
+func clusterChangeFromProto(c *firewallv1.ClusterChange) ClusterChange {
+	return ClusterChange{From: c.GetFrom(), To: c.GetTo(), Traffic: c.GetTraffic(), ProbeChange: probeChangeFromProto(c.GetChange())}
 }
 
 func pairChangeToProto(c PairChange) *firewallv1.PairChange {

@@ -13,6 +13,7 @@ import (
 	"github.com/hostler/hostler/core/problem"
 	"github.com/hostler/hostler/internal/waittest"
 	sdk "github.com/hostler/hostler/sdk/firewall"
+	"github.com/hostler/hostler/sdk/firewall/membackend"
 	"github.com/hostler/hostler/sdk/plugin"
 )
 
@@ -352,6 +353,36 @@ func TestWhatIsInUseIsAskedFor(t *testing.T) {
 		"the rule goes with it": office + `,{"scope":{"kind":"vm","id":1},"action":"delete_rule","pos":0}]`} {
 		if err := commit(body); problem.CodeOf(err) == problem.CodeInUse {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A draft that keeps the nodes from hearing each other is refused until that is confirmed, by whatever traffic the hypervisor's clusters live
+// on.
+func TestClustersOwnTrafficIsCut(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.start()
+	f.at.SetClusterPort(7777)
+	f.keep(f.draft(`[{"scope":{"kind":"cluster"},"action":"change_options","options":{"enable":"1"}}]`))
+	for i, node := range []string{"node1", "node2"} {
+		f.at.SetNICs(sdk.Scope{Kind: sdk.NodeScope, Node: node}, membackend.NIC{Name: "eth0", Address: fmt.Sprintf("192.0.2.%d", i+1)})
+		f.at.SetRules(sdk.Scope{Kind: sdk.NodeScope, Node: node}, rule("ACCEPT", "1:65535"))
+	}
+	for port, cut := range map[string]bool{"7777": true, "7778": false} {
+		d := f.draft(`[{"scope":{"kind":"node","node":"node2"},"action":"create_rule","rule":{"type":"in","action":"DROP","enable":1,
+			"proto":"tcp","dport":"` + port + `"}}]`)
+		_, err := f.Commit(plan.With(as(t, identity.Admin), plan.Question{Only: true}), d.ID, time.Hour, nil)
+		answer := plan.AnswerIn(err)
+		if answer == nil {
+			t.Fatal(err)
+		}
+		const way = "what the node node1 says to the node node2 to keep the cluster together (the cluster's own, tcp port 7777)"
+		if text := fmt.Sprintf("%+v", answer.Plan); strings.Contains(text, "cuts "+way) != cut {
+			t.Errorf("port %s: the plan is %s", port, text)
+		}
+		if err := f.Delete(as(t, identity.Admin), d.ID); err != nil {
+			t.Fatal(err)
 		}
 	}
 }

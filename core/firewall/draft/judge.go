@@ -160,6 +160,20 @@ func (s *Store) judge(ctx context.Context, r *record) (*judgement, error) {
 			doubt("%s is let through by no rule now either", probes[i].what)
 		}
 	}
+	for _, c := range found.Cluster {
+		what := fmt.Sprintf("what the node %s says to the node %s to keep the cluster together (%s)", c.From, c.To, c.Traffic)
+		if c.From == "" || c.To == "" {
+			what = fmt.Sprintf("what nodes say to each other to keep the cluster together (%s)", c.Traffic)
+		}
+		switch was, is := c.Before.Outcome, c.After.Outcome; {
+		case is == sdk.Unknown:
+			doubt("%s: %s", what, c.After.Reason)
+		case was == sdk.Unknown && is != sdk.Accepted:
+			doubt("%s: %s", what, c.Before.Reason)
+		case was == sdk.Accepted && is != sdk.Accepted:
+			j.cut = append(j.cut, what)
+		}
+	}
 	return j, nil
 }
 

@@ -27,6 +27,13 @@ func (e *Endpoint) SetNICs(scope firewall.Scope, nics ...NIC) {
 	e.nics[endKey(scope)] = nics
 }
 
+// SetClusterPort makes a TCP port that by which the nodes keep their cluster together; 0 is for none, as at first.
+func (e *Endpoint) SetClusterPort(port int) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.clusterPort = port
+}
+
 // endKey names a scope whatever the guest's node is.
 func endKey(s firewall.Scope) string {
 	if s.Guest != nil {
@@ -126,6 +133,7 @@ func (f *Firewall) Compare(ctx context.Context, query firewall.CompareQuery) (an
 			change := firewall.ProbeChange{Before: before.judge(packet, false), After: after.judge(packet, false)}
 			answer.Probes = append(answer.Probes, change)
 		}
+		answer.Cluster = e.clusterChanges(before, after, query.Probes)
 		ends := []firewall.End{{Kind: firewall.OutsideEnd}}
 		for _, guest := range query.Guests {
 			ends = append(ends, firewall.End{Kind: firewall.GuestEnd, Guest: &guest})
@@ -144,6 +152,32 @@ func (f *Firewall) Compare(ctx context.Context, query firewall.CompareQuery) (an
 		return nil
 	})
 	return answer, err
+}
+
+// clusterChanges compares the cluster's own traffic between the nodes of probes.
+func (e *Endpoint) clusterChanges(before, after evaluation, probes []firewall.Packet) (changes []firewall.ClusterChange) {
+	if e.clusterPort == 0 {
+		return nil
+	}
+	ends := map[string]firewall.End{}
+	for _, p := range probes {
+		for _, end := range []firewall.End{p.From, p.To} {
+			if end.Kind == firewall.NodeEnd {
+				ends[end.Node] = firewall.End{Kind: firewall.NodeEnd, Node: end.Node}
+			}
+		}
+	}
+	for _, from := range slices.Sorted(maps.Keys(ends)) {
+		for _, to := range slices.Sorted(maps.Keys(ends)) {
+			packet := firewall.Packet{From: ends[from], To: ends[to], Protocol: "tcp", DestinationPort: e.clusterPort}
+			change := firewall.ClusterChange{From: from, To: to, Traffic: fmt.Sprintf("the cluster's own, tcp port %d", e.clusterPort),
+				ProbeChange: firewall.ProbeChange{Before: before.judge(packet, false), After: after.judge(packet, false)}}
+			if from != to && change.Differs() && len(changes) < firewall.MaxPairs {
+				changes = append(changes, change)
+			}
+		}
+	}
+	return changes
 }
 
 func comparePair(before, after evaluation, from, to firewall.End) (change firewall.PairChange, differs bool) {

@@ -65,6 +65,8 @@ type Endpoint struct {
 	options map[firewall.Guest]firewall.Options
 	groups  []firewall.Group
 	macros  []firewall.Macro
+	// clusterPort is the TCP port of the cluster's own traffic; 0 for none.
+	clusterPort int
 	// nics are the network interfaces of guests and nodes, by endKey.
 	nics       map[string][]NIC
 	incomplete string

@@ -1268,6 +1268,7 @@ type CompareResponse struct {
 	Omitted       int64                  `protobuf:"varint,2,opt,name=omitted,proto3" json:"omitted,omitempty"`
 	Probes        []*ProbeChange         `protobuf:"bytes,3,rep,name=probes,proto3" json:"probes,omitempty"`
 	At            *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=at,proto3" json:"at,omitempty"`
+	Cluster       []*ClusterChange       `protobuf:"bytes,5,rep,name=cluster,proto3" json:"cluster,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1330,6 +1331,82 @@ func (x *CompareResponse) GetAt() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *CompareResponse) GetCluster() []*ClusterChange {
+	if x != nil {
+		return x.Cluster
+	}
+	return nil
+}
+
+// ClusterChange is what becomes of a way of the traffic that a cluster lives on.
+type ClusterChange struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	From          string                 `protobuf:"bytes,1,opt,name=from,proto3" json:"from,omitempty"`
+	To            string                 `protobuf:"bytes,2,opt,name=to,proto3" json:"to,omitempty"`
+	Traffic       string                 `protobuf:"bytes,3,opt,name=traffic,proto3" json:"traffic,omitempty"`
+	Change        *ProbeChange           `protobuf:"bytes,4,opt,name=change,proto3" json:"change,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ClusterChange) Reset() {
+	*x = ClusterChange{}
+	mi := &file_hostler_firewall_v1_evaluate_service_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ClusterChange) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ClusterChange) ProtoMessage() {}
+
+func (x *ClusterChange) ProtoReflect() protoreflect.Message {
+	mi := &file_hostler_firewall_v1_evaluate_service_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ClusterChange.ProtoReflect.Descriptor instead.
+func (*ClusterChange) Descriptor() ([]byte, []int) {
+	return file_hostler_firewall_v1_evaluate_service_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *ClusterChange) GetFrom() string {
+	if x != nil {
+		return x.From
+	}
+	return ""
+}
+
+func (x *ClusterChange) GetTo() string {
+	if x != nil {
+		return x.To
+	}
+	return ""
+}
+
+func (x *ClusterChange) GetTraffic() string {
+	if x != nil {
+		return x.Traffic
+	}
+	return ""
+}
+
+func (x *ClusterChange) GetChange() *ProbeChange {
+	if x != nil {
+		return x.Change
+	}
+	return nil
+}
+
 type PairChange struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	From          *End                   `protobuf:"bytes,1,opt,name=from,proto3" json:"from,omitempty"`
@@ -1345,7 +1422,7 @@ type PairChange struct {
 
 func (x *PairChange) Reset() {
 	*x = PairChange{}
-	mi := &file_hostler_firewall_v1_evaluate_service_proto_msgTypes[19]
+	mi := &file_hostler_firewall_v1_evaluate_service_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1357,7 +1434,7 @@ func (x *PairChange) String() string {
 func (*PairChange) ProtoMessage() {}
 
 func (x *PairChange) ProtoReflect() protoreflect.Message {
-	mi := &file_hostler_firewall_v1_evaluate_service_proto_msgTypes[19]
+	mi := &file_hostler_firewall_v1_evaluate_service_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1370,7 +1447,7 @@ func (x *PairChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PairChange.ProtoReflect.Descriptor instead.
 func (*PairChange) Descriptor() ([]byte, []int) {
-	return file_hostler_firewall_v1_evaluate_service_proto_rawDescGZIP(), []int{19}
+	return file_hostler_firewall_v1_evaluate_service_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *PairChange) GetFrom() *End {
@@ -1432,7 +1509,7 @@ type ProbeChange struct {
 
 func (x *ProbeChange) Reset() {
 	*x = ProbeChange{}
-	mi := &file_hostler_firewall_v1_evaluate_service_proto_msgTypes[20]
+	mi := &file_hostler_firewall_v1_evaluate_service_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1444,7 +1521,7 @@ func (x *ProbeChange) String() string {
 func (*ProbeChange) ProtoMessage() {}
 
 func (x *ProbeChange) ProtoReflect() protoreflect.Message {
-	mi := &file_hostler_firewall_v1_evaluate_service_proto_msgTypes[20]
+	mi := &file_hostler_firewall_v1_evaluate_service_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1457,7 +1534,7 @@ func (x *ProbeChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProbeChange.ProtoReflect.Descriptor instead.
 func (*ProbeChange) Descriptor() ([]byte, []int) {
-	return file_hostler_firewall_v1_evaluate_service_proto_rawDescGZIP(), []int{20}
+	return file_hostler_firewall_v1_evaluate_service_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ProbeChange) GetBefore() *Verdict {
@@ -1573,12 +1650,18 @@ const file_hostler_firewall_v1_evaluate_service_proto_rawDesc = "" +
 	"\x06guests\x18\x01 \x03(\v2\x1a.hostler.firewall.v1.GuestR\x06guests\x123\n" +
 	"\x06probes\x18\x02 \x03(\v2\x1b.hostler.firewall.v1.PacketR\x06probes\x122\n" +
 	"\x06before\x18\x03 \x03(\v2\x1a.hostler.firewall.v1.StateR\x06before\x120\n" +
-	"\x05after\x18\x04 \x03(\v2\x1a.hostler.firewall.v1.StateR\x05after\"\xc8\x01\n" +
+	"\x05after\x18\x04 \x03(\v2\x1a.hostler.firewall.v1.StateR\x05after\"\x86\x02\n" +
 	"\x0fCompareResponse\x125\n" +
 	"\x05pairs\x18\x01 \x03(\v2\x1f.hostler.firewall.v1.PairChangeR\x05pairs\x12\x18\n" +
 	"\aomitted\x18\x02 \x01(\x03R\aomitted\x128\n" +
 	"\x06probes\x18\x03 \x03(\v2 .hostler.firewall.v1.ProbeChangeR\x06probes\x12*\n" +
-	"\x02at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\"\xa0\x02\n" +
+	"\x02at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\x12<\n" +
+	"\acluster\x18\x05 \x03(\v2\".hostler.firewall.v1.ClusterChangeR\acluster\"\x87\x01\n" +
+	"\rClusterChange\x12\x12\n" +
+	"\x04from\x18\x01 \x01(\tR\x04from\x12\x0e\n" +
+	"\x02to\x18\x02 \x01(\tR\x02to\x12\x18\n" +
+	"\atraffic\x18\x03 \x01(\tR\atraffic\x128\n" +
+	"\x06change\x18\x04 \x01(\v2 .hostler.firewall.v1.ProbeChangeR\x06change\"\xa0\x02\n" +
 	"\n" +
 	"PairChange\x12,\n" +
 	"\x04from\x18\x01 \x01(\v2\x18.hostler.firewall.v1.EndR\x04from\x12(\n" +
@@ -1610,7 +1693,7 @@ func file_hostler_firewall_v1_evaluate_service_proto_rawDescGZIP() []byte {
 	return file_hostler_firewall_v1_evaluate_service_proto_rawDescData
 }
 
-var file_hostler_firewall_v1_evaluate_service_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
+var file_hostler_firewall_v1_evaluate_service_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
 var file_hostler_firewall_v1_evaluate_service_proto_goTypes = []any{
 	(*State)(nil),                 // 0: hostler.firewall.v1.State
 	(*IPSetState)(nil),            // 1: hostler.firewall.v1.IPSetState
@@ -1631,81 +1714,84 @@ var file_hostler_firewall_v1_evaluate_service_proto_goTypes = []any{
 	(*CompareRequest)(nil),        // 16: hostler.firewall.v1.CompareRequest
 	(*CompareQuery)(nil),          // 17: hostler.firewall.v1.CompareQuery
 	(*CompareResponse)(nil),       // 18: hostler.firewall.v1.CompareResponse
-	(*PairChange)(nil),            // 19: hostler.firewall.v1.PairChange
-	(*ProbeChange)(nil),           // 20: hostler.firewall.v1.ProbeChange
-	(*Scope)(nil),                 // 21: hostler.firewall.v1.Scope
-	(*Rule)(nil),                  // 22: hostler.firewall.v1.Rule
-	(*Alias)(nil),                 // 23: hostler.firewall.v1.Alias
-	(*Options)(nil),               // 24: hostler.firewall.v1.Options
-	(*IPSet)(nil),                 // 25: hostler.firewall.v1.IPSet
-	(*IPSetMember)(nil),           // 26: hostler.firewall.v1.IPSetMember
-	(*Guest)(nil),                 // 27: hostler.firewall.v1.Guest
-	(*v1.Target)(nil),             // 28: hostler.plugin.v1.Target
-	(*timestamppb.Timestamp)(nil), // 29: google.protobuf.Timestamp
+	(*ClusterChange)(nil),         // 19: hostler.firewall.v1.ClusterChange
+	(*PairChange)(nil),            // 20: hostler.firewall.v1.PairChange
+	(*ProbeChange)(nil),           // 21: hostler.firewall.v1.ProbeChange
+	(*Scope)(nil),                 // 22: hostler.firewall.v1.Scope
+	(*Rule)(nil),                  // 23: hostler.firewall.v1.Rule
+	(*Alias)(nil),                 // 24: hostler.firewall.v1.Alias
+	(*Options)(nil),               // 25: hostler.firewall.v1.Options
+	(*IPSet)(nil),                 // 26: hostler.firewall.v1.IPSet
+	(*IPSetMember)(nil),           // 27: hostler.firewall.v1.IPSetMember
+	(*Guest)(nil),                 // 28: hostler.firewall.v1.Guest
+	(*v1.Target)(nil),             // 29: hostler.plugin.v1.Target
+	(*timestamppb.Timestamp)(nil), // 30: google.protobuf.Timestamp
 }
 var file_hostler_firewall_v1_evaluate_service_proto_depIdxs = []int32{
-	21, // 0: hostler.firewall.v1.State.scope:type_name -> hostler.firewall.v1.Scope
-	22, // 1: hostler.firewall.v1.State.rules:type_name -> hostler.firewall.v1.Rule
-	23, // 2: hostler.firewall.v1.State.aliases:type_name -> hostler.firewall.v1.Alias
+	22, // 0: hostler.firewall.v1.State.scope:type_name -> hostler.firewall.v1.Scope
+	23, // 1: hostler.firewall.v1.State.rules:type_name -> hostler.firewall.v1.Rule
+	24, // 2: hostler.firewall.v1.State.aliases:type_name -> hostler.firewall.v1.Alias
 	1,  // 3: hostler.firewall.v1.State.ipsets:type_name -> hostler.firewall.v1.IPSetState
-	24, // 4: hostler.firewall.v1.State.options:type_name -> hostler.firewall.v1.Options
-	25, // 5: hostler.firewall.v1.IPSetState.set:type_name -> hostler.firewall.v1.IPSet
-	26, // 6: hostler.firewall.v1.IPSetState.members:type_name -> hostler.firewall.v1.IPSetMember
-	27, // 7: hostler.firewall.v1.End.guest:type_name -> hostler.firewall.v1.Guest
+	25, // 4: hostler.firewall.v1.State.options:type_name -> hostler.firewall.v1.Options
+	26, // 5: hostler.firewall.v1.IPSetState.set:type_name -> hostler.firewall.v1.IPSet
+	27, // 6: hostler.firewall.v1.IPSetState.members:type_name -> hostler.firewall.v1.IPSetMember
+	28, // 7: hostler.firewall.v1.End.guest:type_name -> hostler.firewall.v1.Guest
 	2,  // 8: hostler.firewall.v1.Packet.from:type_name -> hostler.firewall.v1.End
 	2,  // 9: hostler.firewall.v1.Packet.to:type_name -> hostler.firewall.v1.End
-	21, // 10: hostler.firewall.v1.RuleAt.scope:type_name -> hostler.firewall.v1.Scope
-	22, // 11: hostler.firewall.v1.RuleAt.rule:type_name -> hostler.firewall.v1.Rule
+	22, // 10: hostler.firewall.v1.RuleAt.scope:type_name -> hostler.firewall.v1.Scope
+	23, // 11: hostler.firewall.v1.RuleAt.rule:type_name -> hostler.firewall.v1.Rule
 	4,  // 12: hostler.firewall.v1.Step.rule:type_name -> hostler.firewall.v1.RuleAt
 	4,  // 13: hostler.firewall.v1.Step.via:type_name -> hostler.firewall.v1.RuleAt
-	21, // 14: hostler.firewall.v1.Hop.scope:type_name -> hostler.firewall.v1.Scope
+	22, // 14: hostler.firewall.v1.Hop.scope:type_name -> hostler.firewall.v1.Scope
 	5,  // 15: hostler.firewall.v1.Hop.by:type_name -> hostler.firewall.v1.Step
 	5,  // 16: hostler.firewall.v1.Hop.steps:type_name -> hostler.firewall.v1.Step
 	2,  // 17: hostler.firewall.v1.Verdict.from:type_name -> hostler.firewall.v1.End
 	2,  // 18: hostler.firewall.v1.Verdict.to:type_name -> hostler.firewall.v1.End
 	6,  // 19: hostler.firewall.v1.Verdict.hops:type_name -> hostler.firewall.v1.Hop
-	28, // 20: hostler.firewall.v1.TestRequest.target:type_name -> hostler.plugin.v1.Target
+	29, // 20: hostler.firewall.v1.TestRequest.target:type_name -> hostler.plugin.v1.Target
 	9,  // 21: hostler.firewall.v1.TestRequest.query:type_name -> hostler.firewall.v1.TestQuery
 	3,  // 22: hostler.firewall.v1.TestQuery.packets:type_name -> hostler.firewall.v1.Packet
 	0,  // 23: hostler.firewall.v1.TestQuery.assume:type_name -> hostler.firewall.v1.State
 	7,  // 24: hostler.firewall.v1.TestResponse.verdicts:type_name -> hostler.firewall.v1.Verdict
-	29, // 25: hostler.firewall.v1.TestResponse.at:type_name -> google.protobuf.Timestamp
-	28, // 26: hostler.firewall.v1.ReachRequest.target:type_name -> hostler.plugin.v1.Target
+	30, // 25: hostler.firewall.v1.TestResponse.at:type_name -> google.protobuf.Timestamp
+	29, // 26: hostler.firewall.v1.ReachRequest.target:type_name -> hostler.plugin.v1.Target
 	12, // 27: hostler.firewall.v1.ReachRequest.query:type_name -> hostler.firewall.v1.ReachQuery
 	2,  // 28: hostler.firewall.v1.ReachQuery.to:type_name -> hostler.firewall.v1.End
 	2,  // 29: hostler.firewall.v1.ReachQuery.from:type_name -> hostler.firewall.v1.End
 	0,  // 30: hostler.firewall.v1.ReachQuery.assume:type_name -> hostler.firewall.v1.State
 	2,  // 31: hostler.firewall.v1.ReachResponse.to:type_name -> hostler.firewall.v1.End
 	14, // 32: hostler.firewall.v1.ReachResponse.rows:type_name -> hostler.firewall.v1.ReachRow
-	29, // 33: hostler.firewall.v1.ReachResponse.at:type_name -> google.protobuf.Timestamp
+	30, // 33: hostler.firewall.v1.ReachResponse.at:type_name -> google.protobuf.Timestamp
 	2,  // 34: hostler.firewall.v1.ReachRow.from:type_name -> hostler.firewall.v1.End
 	15, // 35: hostler.firewall.v1.ReachRow.open:type_name -> hostler.firewall.v1.Ports
-	28, // 36: hostler.firewall.v1.CompareRequest.target:type_name -> hostler.plugin.v1.Target
+	29, // 36: hostler.firewall.v1.CompareRequest.target:type_name -> hostler.plugin.v1.Target
 	17, // 37: hostler.firewall.v1.CompareRequest.query:type_name -> hostler.firewall.v1.CompareQuery
-	27, // 38: hostler.firewall.v1.CompareQuery.guests:type_name -> hostler.firewall.v1.Guest
+	28, // 38: hostler.firewall.v1.CompareQuery.guests:type_name -> hostler.firewall.v1.Guest
 	3,  // 39: hostler.firewall.v1.CompareQuery.probes:type_name -> hostler.firewall.v1.Packet
 	0,  // 40: hostler.firewall.v1.CompareQuery.before:type_name -> hostler.firewall.v1.State
 	0,  // 41: hostler.firewall.v1.CompareQuery.after:type_name -> hostler.firewall.v1.State
-	19, // 42: hostler.firewall.v1.CompareResponse.pairs:type_name -> hostler.firewall.v1.PairChange
-	20, // 43: hostler.firewall.v1.CompareResponse.probes:type_name -> hostler.firewall.v1.ProbeChange
-	29, // 44: hostler.firewall.v1.CompareResponse.at:type_name -> google.protobuf.Timestamp
-	2,  // 45: hostler.firewall.v1.PairChange.from:type_name -> hostler.firewall.v1.End
-	2,  // 46: hostler.firewall.v1.PairChange.to:type_name -> hostler.firewall.v1.End
-	15, // 47: hostler.firewall.v1.PairChange.gained:type_name -> hostler.firewall.v1.Ports
-	15, // 48: hostler.firewall.v1.PairChange.lost:type_name -> hostler.firewall.v1.Ports
-	7,  // 49: hostler.firewall.v1.ProbeChange.before:type_name -> hostler.firewall.v1.Verdict
-	7,  // 50: hostler.firewall.v1.ProbeChange.after:type_name -> hostler.firewall.v1.Verdict
-	8,  // 51: hostler.firewall.v1.EvaluateService.Test:input_type -> hostler.firewall.v1.TestRequest
-	11, // 52: hostler.firewall.v1.EvaluateService.Reach:input_type -> hostler.firewall.v1.ReachRequest
-	16, // 53: hostler.firewall.v1.EvaluateService.Compare:input_type -> hostler.firewall.v1.CompareRequest
-	10, // 54: hostler.firewall.v1.EvaluateService.Test:output_type -> hostler.firewall.v1.TestResponse
-	13, // 55: hostler.firewall.v1.EvaluateService.Reach:output_type -> hostler.firewall.v1.ReachResponse
-	18, // 56: hostler.firewall.v1.EvaluateService.Compare:output_type -> hostler.firewall.v1.CompareResponse
-	54, // [54:57] is the sub-list for method output_type
-	51, // [51:54] is the sub-list for method input_type
-	51, // [51:51] is the sub-list for extension type_name
-	51, // [51:51] is the sub-list for extension extendee
-	0,  // [0:51] is the sub-list for field type_name
+	20, // 42: hostler.firewall.v1.CompareResponse.pairs:type_name -> hostler.firewall.v1.PairChange
+	21, // 43: hostler.firewall.v1.CompareResponse.probes:type_name -> hostler.firewall.v1.ProbeChange
+	30, // 44: hostler.firewall.v1.CompareResponse.at:type_name -> google.protobuf.Timestamp
+	19, // 45: hostler.firewall.v1.CompareResponse.cluster:type_name -> hostler.firewall.v1.ClusterChange
+	21, // 46: hostler.firewall.v1.ClusterChange.change:type_name -> hostler.firewall.v1.ProbeChange
+	2,  // 47: hostler.firewall.v1.PairChange.from:type_name -> hostler.firewall.v1.End
+	2,  // 48: hostler.firewall.v1.PairChange.to:type_name -> hostler.firewall.v1.End
+	15, // 49: hostler.firewall.v1.PairChange.gained:type_name -> hostler.firewall.v1.Ports
+	15, // 50: hostler.firewall.v1.PairChange.lost:type_name -> hostler.firewall.v1.Ports
+	7,  // 51: hostler.firewall.v1.ProbeChange.before:type_name -> hostler.firewall.v1.Verdict
+	7,  // 52: hostler.firewall.v1.ProbeChange.after:type_name -> hostler.firewall.v1.Verdict
+	8,  // 53: hostler.firewall.v1.EvaluateService.Test:input_type -> hostler.firewall.v1.TestRequest
+	11, // 54: hostler.firewall.v1.EvaluateService.Reach:input_type -> hostler.firewall.v1.ReachRequest
+	16, // 55: hostler.firewall.v1.EvaluateService.Compare:input_type -> hostler.firewall.v1.CompareRequest
+	10, // 56: hostler.firewall.v1.EvaluateService.Test:output_type -> hostler.firewall.v1.TestResponse
+	13, // 57: hostler.firewall.v1.EvaluateService.Reach:output_type -> hostler.firewall.v1.ReachResponse
+	18, // 58: hostler.firewall.v1.EvaluateService.Compare:output_type -> hostler.firewall.v1.CompareResponse
+	56, // [56:59] is the sub-list for method output_type
+	53, // [53:56] is the sub-list for method input_type
+	53, // [53:53] is the sub-list for extension type_name
+	53, // [53:53] is the sub-list for extension extendee
+	0,  // [0:53] is the sub-list for field type_name
 }
 
 func init() { file_hostler_firewall_v1_evaluate_service_proto_init() }
@@ -1724,7 +1810,7 @@ func file_hostler_firewall_v1_evaluate_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_hostler_firewall_v1_evaluate_service_proto_rawDesc), len(file_hostler_firewall_v1_evaluate_service_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   21,
+			NumMessages:   22,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
