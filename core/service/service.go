@@ -135,7 +135,7 @@ func New(c Config) (*Service, error) {
 	s.Networks.Register(s.Queue)
 	s.Firewall = &firewall.Store{DB: c.DB, Hosts: s.Hosts, Backends: c.Firewalls}
 	s.Drafts = &draft.Store{DB: c.DB, Hosts: s.Hosts, Firewalls: s.Firewall, Actor: actor, Self: c.Self,
-		Logger: c.Loggers("firewall")}
+		Logger: c.Loggers("firewall"), Heartbeat: s.Heartbeats[Drafts]}
 	s.Firewall.Drafts = s.Drafts
 	s.Drafts.Register(s.Queue)
 	s.Uploads = &upload.Store{DB: c.DB, Actor: actor, Spool: c.Spool, Logger: c.Loggers("upload"), Heartbeat: s.Heartbeats[Uploads]}

@@ -17,6 +17,7 @@ import (
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/firewall"
 	"github.com/hostler/hostler/core/guest"
+	"github.com/hostler/hostler/core/heartbeat"
 	"github.com/hostler/hostler/core/host"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/job"
@@ -36,6 +37,8 @@ type Store struct {
 	Self *guest.Self
 	// Logger gets what users do not see; nil logs nothing.
 	Logger hclog.Logger
+	// Heartbeat is told of each turn of Run; nil is told nothing.
+	Heartbeat *heartbeat.Monitor
 	// Tick is the time between two looks while a job waits for somebody; zero is 500 ms. Retry is the time between two tries while a
 	// hypervisor does not answer; zero is 2 s.
 	Tick, Retry time.Duration

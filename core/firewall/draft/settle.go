@@ -26,6 +26,7 @@ const (
 // Run settles drafts that their jobs have left, until the context ends. Every instance runs it.
 func (s *Store) Run(ctx context.Context) {
 	for ctx.Err() == nil {
+		s.Heartbeat.Beat(settleEvery)
 		if err := s.Settle(ctx); err != nil && ctx.Err() == nil && s.Logger != nil {
 			s.Logger.Warn("drafts that their jobs have left could not be settled; it is tried again", "error", err)
 		}
