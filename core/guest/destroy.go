@@ -41,8 +41,10 @@ var Uninstall = Work[hypervisor.DestroySpec]{
 				_ hypervisor.DestroySpec) (string, error) {
 				return l.Act(ctx, ref, hypervisor.Stop)
 			}),
-			State: func(_ context.Context, _ hypervisor.Host, guest hypervisor.Guest, _ hypervisor.DestroySpec) (State, error) {
-				return lifecycleState(hypervisor.Stop, guest), nil
+			State: func(ctx context.Context, at hypervisor.Host, guest hypervisor.Guest, _ hypervisor.DestroySpec) (s State, err error) {
+				s = lifecycleState(hypervisor.Stop, guest)
+				s.Blocked, err = protected(ctx, at, guest)
+				return s, err
 			},
 		},
 		destroyStep,
@@ -66,16 +68,23 @@ var destroyStep = Step[hypervisor.DestroySpec]{
 			s.Blocked = "the guest is " + guest.Status
 			return s, nil
 		}
-		reader, err := host.Able[hypervisor.ConfigReader](at)
-		if err != nil {
-			return s, nil // the hypervisor itself refuses what is protected
-		}
-		config, err := reader.Config(ctx, guest.GuestRef)
-		if err == nil && config.Protected {
-			s.Blocked = "the guest is protected at the hypervisor"
-		}
+		s.Blocked, err = protected(ctx, at, guest)
 		return s, err
 	},
+}
+
+// protected says that the guest is protected by now; empty where it is not, and where the driver cannot tell: the hypervisor itself refuses
+// to destroy it then.
+func protected(ctx context.Context, at hypervisor.Host, guest hypervisor.Guest) (blocked string, err error) {
+	reader, err := host.Able[hypervisor.ConfigReader](at)
+	if err != nil {
+		return "", nil
+	}
+	config, err := reader.Config(ctx, guest.GuestRef)
+	if err == nil && config.Protected {
+		blocked = "the guest is protected at the hypervisor"
+	}
+	return blocked, err
 }
 
 func showPurge(spec hypervisor.DestroySpec) any { return map[string]bool{"purge": spec.Purge} }
