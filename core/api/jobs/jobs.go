@@ -101,8 +101,9 @@ type retryInput struct {
 
 // again is what the answers to requests for jobs have in common.
 type again struct {
-	Job job.View `json:"job"`
-	_   struct{} `additionalProperties:"true"`
+	Job  *job.View  `json:"job,omitempty" doc:"There is one unless the operation is for many"`
+	Jobs []job.View `json:"jobs,omitempty" doc:"Those of an operation that is for many"`
+	_    struct{}   `additionalProperties:"true"`
 }
 
 func (h handlers) retry(ctx context.Context, in *retryInput) (op.Earlier, error) {
@@ -117,7 +118,7 @@ func (h handlers) retry(ctx context.Context, in *retryInput) (op.Earlier, error)
 	if in.Body != nil && in.Body.Confirm != nil {
 		params["confirm"] = *in.Body.Confirm
 	}
-	return op.Earlier{Action: j.Kind, Target: j.Target.ID, Params: params}, nil
+	return op.Earlier{Job: j.Kind, Target: j.Target.ID, Params: params}, nil
 }
 
 type canceled struct {
