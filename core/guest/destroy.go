@@ -6,6 +6,7 @@ import (
 
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/job"
 	"github.com/hostler/hostler/core/plan"
 	"github.com/hostler/hostler/core/problem"
 	"github.com/hostler/hostler/core/schedule"
@@ -171,14 +172,16 @@ func (on Subject) schedules(ctx context.Context, p *plan.Plan) error {
 	if on.db == nil {
 		return nil
 	}
-	var gone schedule.Gone
-	if on.target.Kind == targets[hypervisor.VM] {
-		gone.VMs = []int64{on.target.ID}
-	} else {
-		gone.Apps = []int64{on.target.ID}
-	}
-	if err := schedule.Tell(ctx, on.db, p, gone); err != nil {
+	if err := schedule.Tell(ctx, on.db, p, inSchedules(on.target)); err != nil {
 		return fmt.Errorf("planning the end of a guest: %w", err)
 	}
 	return nil
+}
+
+// inSchedules is a guest as schedules name it.
+func inSchedules(target job.Target) schedule.Gone {
+	if target.Kind == targets[hypervisor.VM] {
+		return schedule.Gone{VMs: []int64{target.ID}}
+	}
+	return schedule.Gone{Apps: []int64{target.ID}}
 }

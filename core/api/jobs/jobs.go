@@ -63,7 +63,7 @@ type listInput struct {
 	op.Page
 	Status string  `query:"status" enum:"queued,running,succeeded,failed,canceled,unknown" doc:"Only jobs in this state"`
 	Kind   string  `query:"kind" maxLength:"64" example:"vm.start" doc:"Only jobs of this kind"`
-	Target string  `query:"target" maxLength:"64" pattern:"^[a-z_]{1,32}:[0-9]{1,18}$" patternDescription:"a kind and an id such as vm:3" example:"vm:3" doc:"Only jobs on this thing"`
+	Target string  `query:"target" maxLength:"64" pattern:"^[a-z_]{1,32}:[0-9]{1,18}$" patternDescription:"a kind and an id such as vm:3" example:"vm:3" doc:"Only jobs on this thing; one that sets a guest back to a backup is on both"`
 	Host   int64   `query:"host" minimum:"1" doc:"Only jobs that use this host"`
 	IDs    []int64 `query:"ids" maxItems:"500" example:"[57,58]" doc:"Only these jobs, such as those of one request: ids with commas between them"`
 }
