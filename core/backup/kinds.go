@@ -2,6 +2,7 @@ package backup
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/hostler/hostler/core/guest"
 	"github.com/hostler/hostler/core/schedule"
@@ -36,6 +37,18 @@ func (s *Store) Kinds() []schedule.Kind {
 			return guest.PrepareBackup(ctx, s.Actor, r, order)
 		})
 	})
-	run.Scope = "backups"
+	run.Scope, run.Refuse = "backups", keepsProtected
 	return []schedule.Kind{run}
+}
+
+// keepsProtected refuses a schedule that makes protected backups and is to delete all but some of them: it never could.
+func keepsProtected(params json.RawMessage) (field, why string) {
+	var p struct {
+		Protected bool
+		Keep      *int64
+	}
+	if json.Unmarshal(params, &p) == nil && p.Protected && p.Keep != nil {
+		return "keep", "backups that are made protected are never deleted: leave out either keep or protected"
+	}
+	return "", ""
 }

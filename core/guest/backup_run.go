@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -34,6 +35,7 @@ func (o BackupOrder) spec(storage string) hypervisor.BackupSpec {
 			*field = *given
 		}
 	}
+	spec.Notes = strings.TrimSpace(spec.Notes)
 	return spec
 }
 
@@ -78,7 +80,7 @@ var RunBackup = Work[backupSpec]{
 	}},
 	End: func(ctx context.Context, e *Ending[backupSpec]) error {
 		e.relist(ctx, e.Spec.Storage)
-		return e.keepBackup(ctx, e.Spec.Storage, e.Spec.Notes)
+		return e.keepBackup(ctx, e.Spec.BackupSpec)
 	},
 }
 
@@ -97,7 +99,7 @@ func backupsSince(ctx context.Context, at hypervisor.Host, ref hypervisor.GuestR
 	all = slices.DeleteFunc(all, func(b hypervisor.Backup) bool {
 		same := b.Kind == ref.Kind && (b.Guest == ref.ID || b.UID != "" && b.UID == ref.UID) &&
 			(b.UID == "" || ref.UID == "" || b.UID == ref.UID)
-		return !same || b.Notes != spec.Notes || b.TakenAt.Before(since.Truncate(time.Second))
+		return !same || !spec.Noted(b) || b.TakenAt.Before(since.Truncate(time.Second))
 	})
 	slices.SortStableFunc(all, func(a, b hypervisor.Backup) int { return a.TakenAt.Compare(b.TakenAt) })
 	return all, nil

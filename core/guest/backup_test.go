@@ -49,7 +49,7 @@ func TestKilledAroundABackup(t *testing.T) {
 				if b.Forgets && when == "before" {
 					want, made = job.Unknown, 0
 				}
-				_, transcript := b.killed(t, when, "backup", want, func() int64 { return b.backUp(t, p, "nightly") })
+				_, transcript := b.killed(t, when, "backup", want, func() int64 { return b.backUp(t, p, "nightly {{{it}}\n\nand more") })
 				if n := len(archive.Backups()) - 1; n != made {
 					t.Errorf("%d backups were made\n%s", n, transcript)
 				}

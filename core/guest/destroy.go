@@ -6,6 +6,7 @@ import (
 
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/job"
 	"github.com/hostler/hostler/core/plan"
 	"github.com/hostler/hostler/core/problem"
 	"github.com/hostler/hostler/core/schedule"
@@ -41,8 +42,10 @@ var Uninstall = Work[hypervisor.DestroySpec]{
 				_ hypervisor.DestroySpec) (string, error) {
 				return l.Act(ctx, ref, hypervisor.Stop)
 			}),
-			State: func(_ context.Context, _ hypervisor.Host, guest hypervisor.Guest, _ hypervisor.DestroySpec) (State, error) {
-				return lifecycleState(hypervisor.Stop, guest), nil
+			State: func(ctx context.Context, at hypervisor.Host, guest hypervisor.Guest, _ hypervisor.DestroySpec) (s State, err error) {
+				s = lifecycleState(hypervisor.Stop, guest)
+				s.Blocked, err = protected(ctx, at, guest)
+				return s, err
 			},
 		},
 		destroyStep,
@@ -66,16 +69,23 @@ var destroyStep = Step[hypervisor.DestroySpec]{
 			s.Blocked = "the guest is " + guest.Status
 			return s, nil
 		}
-		reader, err := host.Able[hypervisor.ConfigReader](at)
-		if err != nil {
-			return s, nil // the hypervisor itself refuses what is protected
-		}
-		config, err := reader.Config(ctx, guest.GuestRef)
-		if err == nil && config.Protected {
-			s.Blocked = "the guest is protected at the hypervisor"
-		}
+		s.Blocked, err = protected(ctx, at, guest)
 		return s, err
 	},
+}
+
+// protected says that the guest is protected by now; empty where it is not, and where the driver cannot tell: the hypervisor itself refuses
+// to destroy it then.
+func protected(ctx context.Context, at hypervisor.Host, guest hypervisor.Guest) (blocked string, err error) {
+	reader, err := host.Able[hypervisor.ConfigReader](at)
+	if err != nil {
+		return "", nil
+	}
+	config, err := reader.Config(ctx, guest.GuestRef)
+	if err == nil && config.Protected {
+		blocked = "the guest is protected at the hypervisor"
+	}
+	return blocked, err
 }
 
 func showPurge(spec hypervisor.DestroySpec) any { return map[string]bool{"purge": spec.Purge} }
@@ -162,14 +172,16 @@ func (on Subject) schedules(ctx context.Context, p *plan.Plan) error {
 	if on.db == nil {
 		return nil
 	}
-	var gone schedule.Gone
-	if on.target.Kind == targets[hypervisor.VM] {
-		gone.VMs = []int64{on.target.ID}
-	} else {
-		gone.Apps = []int64{on.target.ID}
-	}
-	if err := schedule.Tell(ctx, on.db, p, gone); err != nil {
+	if err := schedule.Tell(ctx, on.db, p, inSchedules(on.target)); err != nil {
 		return fmt.Errorf("planning the end of a guest: %w", err)
 	}
 	return nil
+}
+
+// inSchedules is a guest as schedules name it.
+func inSchedules(target job.Target) schedule.Gone {
+	if target.Kind == targets[hypervisor.VM] {
+		return schedule.Gone{VMs: []int64{target.ID}}
+	}
+	return schedule.Gone{Apps: []int64{target.ID}}
 }

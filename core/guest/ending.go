@@ -19,6 +19,8 @@ type Ending[P any] struct {
 	At     hypervisor.GuestRef
 	// begun is when the last request was made, by the hypervisor's clock; zero where none was.
 	begun time.Time
+	// backup is the id of the backup that the last task has made; empty where it made none or does not tell.
+	backup string
 }
 
 // relistLimit bounds the listing after a job.

@@ -3,6 +3,7 @@ package guest
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -34,27 +35,34 @@ func keep(ctx context.Context, d *db.DB, run *job.Run, guestID int64, kind, name
 	return nil
 }
 
-// keepBackup enters the backup that the job has made. It is the only one of the guest that fits what was asked for and is not from
-// before the request; where there are several, none is taken for it, since others may have made them.
-func (e *Ending[P]) keepBackup(ctx context.Context, storage, notes string) error {
+// keepBackup enters the backup that the job has made: the one that its task told of. Where it told of none, it is the only one of the guest
+// that fits what was asked for and is not from before the request; where there are several, none is taken for it, since others may have
+// made them.
+func (e *Ending[P]) keepBackup(ctx context.Context, spec hypervisor.BackupSpec) error {
 	if e.Run.Job().ScheduleID == nil {
 		return nil
 	}
-	rows, err := e.DB.Pool.Query(ctx, `SELECT b.ref FROM backups b JOIN backup_storages s ON s.id = b.storage_id
-		WHERE b.guest_id = $1 AND s.name = $2 AND b.notes = $3 AND b.taken_at >= $4`, e.Asked.GuestID, storage, notes,
-		e.begun.Truncate(time.Second))
+	if e.backup != "" {
+		return keep(ctx, e.DB, e.Run, e.Asked.GuestID, madeBackup, e.backup)
+	}
+	rows, err := e.DB.Pool.Query(ctx, `SELECT b.ref, b.notes FROM backups b JOIN backup_storages s ON s.id = b.storage_id
+		WHERE b.guest_id = $1 AND s.name = $2 AND b.taken_at >= $3`, e.Asked.GuestID, spec.Storage, e.begun.Truncate(time.Second))
 	if err != nil {
 		return db.Problem(fmt.Errorf("looking for the backup that was made: %w", err))
 	}
-	refs, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (b hypervisor.Backup, err error) {
+		err = row.Scan(&b.ID, &b.Notes)
+		return b, err
+	})
 	if err != nil {
 		return db.Problem(fmt.Errorf("looking for the backup that was made: %w", err))
 	}
-	if len(refs) != 1 || e.begun.IsZero() {
+	found = slices.DeleteFunc(found, func(b hypervisor.Backup) bool { return !spec.Noted(b) })
+	if len(found) != 1 || e.begun.IsZero() {
 		e.Run.Note("which backup this job has made is not known for sure, so that its schedule leaves it alone")
 		return nil
 	}
-	return keep(ctx, e.DB, e.Run, e.Asked.GuestID, madeBackup, refs[0])
+	return keep(ctx, e.DB, e.Run, e.Asked.GuestID, madeBackup, found[0].ID)
 }
 
 // unkeep takes what is gone out of the record of every schedule.

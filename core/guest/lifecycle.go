@@ -2,6 +2,8 @@ package guest
 
 import (
 	"context"
+	"fmt"
+	"slices"
 
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
@@ -9,7 +11,7 @@ import (
 
 // Lifecycle is the work that changes a guest's power state.
 func Lifecycle(action hypervisor.Action) Work[struct{}] {
-	return Work[struct{}]{
+	work := Work[struct{}]{
 		Kind: string(action), Action: action, Needs: endpoint.Lifecycle, Interrupts: interrupts[action],
 		Steps: []Step[struct{}]{{
 			Name: "act", Does: action.Operation(),
@@ -21,6 +23,19 @@ func Lifecycle(action hypervisor.Action) Work[struct{}] {
 			},
 		}},
 	}
+	if action == hypervisor.Start {
+		work.Asks = livesElsewhere
+	}
+	return work
+}
+
+// livesElsewhere asks before a guest is started that was moved to another cluster and left where it was. No schedule starts such a one.
+func livesElsewhere(g *Guest) string {
+	if !slices.Contains(g.Tags, movedTag) {
+		return ""
+	}
+	return fmt.Sprintf("%s has the tag %s: it was moved to another host, and the guest there has the same addresses; take the tag away where "+
+		"that is over", g.Name, movedTag)
 }
 
 // lifecycleState is what there is of what an action wants. Restart and reset leave nothing that tells of them.

@@ -44,6 +44,8 @@ type lifecycleFixture struct {
 	opened  map[endpoint.Capability]int
 	// wrap changes a host that is opened with the lifecycle token.
 	wrap func(hypervisor.Host) hypervisor.Host
+	// wrapBackups is the same for one that is opened with the token of backups.
+	wrapBackups func(hypervisor.Host) hypervisor.Host
 	// meanwhile is called while no instance runs, between a kill and the next start.
 	meanwhile func()
 }
@@ -62,6 +64,9 @@ func (b *lifecycleFixture) Open(ctx context.Context, hostID int64, capability en
 	host, err := b.driver.Open(ctx, cluster.Target(capability))
 	if err == nil && b.wrap != nil && capability == endpoint.Lifecycle {
 		host = b.wrap(host)
+	}
+	if err == nil && b.wrapBackups != nil && capability == endpoint.Backup {
+		host = b.wrapBackups(host)
 	}
 	return host, err
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/hostler/hostler/core/idempotency"
 	"github.com/hostler/hostler/core/plan"
 	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/core/schedule"
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
@@ -132,9 +133,12 @@ func Migrate(ctx context.Context, a *Actor, r Request, order MigrationOrder) (Mi
 	if err := refuseMigration(draft, r, p); err != nil {
 		return Migrating{}, err
 	}
-	if err := draft.Decide(ctx, migrationConfirmation(r, p, confirmed), func(_ context.Context, tell *plan.Plan) error {
+	if err := draft.Decide(ctx, migrationConfirmation(r, p, confirmed), func(ctx context.Context, tell *plan.Plan) error {
 		planMigration(r.Guest, p, tell)
-		return nil
+		if p.Strategy == nil || *p.Strategy != BySharedStorage {
+			return nil
+		}
+		return schedule.TellFollow(ctx, a.DB, tell, inSchedules(r.Target))
 	}); err != nil {
 		return Migrating{}, err
 	}

@@ -2,13 +2,17 @@ package guest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/host"
 	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/core/schedule"
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 	sdk "github.com/hostler/hostler/sdk/plugin"
@@ -112,9 +116,11 @@ func (a *act) settleThere(ctx context.Context, x *across) error {
 	a.appear(ctx, a.run, x.HostID, a.there(x))
 	a.sync(ctx, a.run, a.hostID)
 	if target := a.run.Job().Target; target.Kind == targets[hypervisor.Container] {
-		if err := a.moveApp(ctx, x, target.ID); err != nil {
+		if err := a.moveApp(ctx, x, target.ID); err != nil { // its schedules name the app
 			return err
 		}
+	} else if err := a.moveSchedules(ctx, x); err != nil {
+		return err
 	}
 	if marked != nil {
 		return job.Fail("the guest is on %s as %s. The one that was left is stopped, and could not be marked (%s): see to it that it is not "+
@@ -202,6 +208,32 @@ func (a *act) moveApp(ctx context.Context, x *across, id int64) error {
 	}
 	if err != nil {
 		return db.Problem(fmt.Errorf("letting the app follow its container: %w", err))
+	}
+	return nil
+}
+
+// moveSchedules lets schedules follow their VM. Where the VM is not known yet they are switched off: on the one that was left they must not
+// act, since both have the same addresses.
+func (a *act) moveSchedules(ctx context.Context, x *across) error {
+	var made int64
+	err := a.DB.Pool.QueryRow(ctx, `SELECT g.id FROM hosts h JOIN guests g ON g.cluster_id = h.cluster_id AND g.kind = 'vm' AND g.ref = $2
+		WHERE h.id = $1 AND g.first_seen_at >= $3 ORDER BY g.id DESC LIMIT 1`, x.HostID, string(x.ID), a.run.Job().CreatedAt).Scan(&made)
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return db.Problem(fmt.Errorf("finding the guest that was moved: %w", err))
+	}
+	why := fmt.Sprintf("the VM %s was moved to the host %s, as %s", a.asked.Name, x.HostName, x.ID)
+	if made == 0 {
+		why += ", which was not known yet: name it there"
+	}
+	follow, left, err := schedule.Follow(ctx, a.DB, a.asked.GuestID, made, why)
+	if err != nil {
+		return db.Problem(err)
+	}
+	for _, name := range follow {
+		a.run.Note("the schedule %s follows it", name)
+	}
+	for _, name := range left {
+		a.run.Note("the schedule %s does not act on it any more: the guest was not seen yet on %s", name, x.HostName)
 	}
 	return nil
 }

@@ -227,10 +227,19 @@ func TestWhatIsNotDestroyed(t *testing.T) {
 				t.Errorf("%s: %s\n%s", name, j.Error, transcript)
 			}
 		}
+		// A container that is protected goes on running, too.
+		ref, p := b.guest(t, hypervisor.Container, hypervisor.GuestRunning)
+		b.cluster.ChangeConfig(ref.ID, func(c *hypervisor.Config) { c.Protected = true })
+		j, transcript := b.ended(t, b.add(t, guest.Uninstall.Spec(job.Target{Kind: "app", ID: 1, Name: "wiki"}, 1, b.hostID,
+			guest.Params[hypervisor.DestroySpec]{Asked: p})), job.Failed)
+		if got := statusOf(b.cluster, ref.ID); got != hypervisor.GuestRunning || len(b.words(t, ref)) != 0 ||
+			!strings.Contains(j.Error, "the guest is protected at the hypervisor; nothing was done") {
+			t.Errorf("a protected container is %s: %s\n%s", got, j.Error, transcript)
+		}
 		// The hypervisor's own word, where it finds it out first.
-		ref, p := b.guest(t, hypervisor.VM, hypervisor.GuestStopped)
+		ref, p = b.guest(t, hypervisor.VM, hypervisor.GuestStopped)
 		b.cluster.SetFault("destroy", memdriver.Fault{Err: plugin.Errorf(plugin.Conflict, "it is in use")})
-		j, _ := b.ended(t, onSnapshot(b, t, guest.Destroy, p, hypervisor.DestroySpec{}), job.Failed)
+		j, _ = b.ended(t, onSnapshot(b, t, guest.Destroy, p, hypervisor.DestroySpec{}), job.Failed)
 		if !strings.Contains(j.Error, "it is in use") {
 			t.Errorf("%v: %s", ref, j.Error)
 		}

@@ -189,6 +189,8 @@ func (w Work[P]) confirmation(r Request, given bool) plan.Confirmation {
 			fmt.Sprintf("the service itself runs in %s and would be destroyed with it; send its name as confirm to go on", phrase)
 	case w.Loses != "":
 		c.Code, c.Why = problem.CodeConfirmRequired, fmt.Sprintf("%s; send the name %s as confirm to go on", w.Loses, phrase)
+	case w.Asks != nil && w.Asks(r.Guest) != "":
+		c.Code, c.Why = problem.CodeConfirmRequired, fmt.Sprintf("%s; send the name %s as confirm to go on", w.Asks(r.Guest), phrase)
 	case c.IsSelf:
 		c.Code = problem.CodeSelfTarget
 		c.Why = fmt.Sprintf("the service itself runs in %s and would be taken away with it; send its name as confirm to go on", phrase)

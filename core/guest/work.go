@@ -39,6 +39,8 @@ type Work[P any] struct {
 	Templates bool
 	// Loses says in a sentence what is lost by it; everybody is asked for the guest's name then. Empty where nothing is.
 	Loses string
+	// Asks says in a sentence why the guest's name is asked for, of work that asks for that of some guests only; it may be nil.
+	Asks func(g *Guest) string
 	// Shows is what was asked for as users see it, without what is secret; nil for work that takes no more than the guest. Its keys
 	// are the fields of the body, and the further parameters of the path, of the operation that asks for it: a job is asked for
 	// again by them.

@@ -95,7 +95,7 @@ func (w Work[P]) perform(ctx context.Context, worker *Worker, run *job.Run) erro
 	}
 	last := a.steps[len(a.steps)-1]
 	return w.End(context.WithoutCancel(ctx), &Ending[P]{Worker: worker, Run: run, Asked: params.Asked, Spec: params.Spec, HostID: a.hostID,
-		At: a.ref, begun: run.Sent(last.name)})
+		At: a.ref, begun: run.Sent(last.name), backup: run.MadeBackup(last.name)})
 }
 
 // Exclusive is what every job on a guest holds, so that there is one at a time.

@@ -14,7 +14,7 @@ import (
 type Filter struct {
 	Status Status
 	Kind   string
-	// TargetKind goes with TargetID.
+	// TargetKind goes with TargetID. A job that sets a guest back to a backup, which is its target, is one on that guest too.
 	TargetKind string
 	TargetID   int64
 	HostID     int64
@@ -25,6 +25,15 @@ type Filter struct {
 	PerPage int
 }
 
+// heldGuest is, in SQL, what jobs on the guest hold that is the target of kind $5 and id $6; null for another target.
+const heldGuest = `CASE $5 WHEN 'vm' THEN 'guest:' || $6::bigint
+	WHEN 'app' THEN (SELECT 'guest:' || guest_id FROM apps WHERE id = $6::bigint) END`
+
+// listed is what List narrows to.
+const listed = ` FROM jobs WHERE ($1 OR team_id = ANY($2)) AND ($3 = '' OR status = $3) AND ($4 = '' OR kind = $4)
+	AND ($5 = '' OR target_kind = $5 AND target_id = $6 OR target_kind = 'backup' AND exclusive = ` + heldGuest + `)
+	AND ($7::bigint = 0 OR host_id = $7) AND (cardinality($8::bigint[]) = 0 OR id = ANY($8))`
+
 // List gives one page of the jobs that may be seen, newest first, and how many there are on all pages.
 func (q *Queue) List(ctx context.Context, filter Filter, visible identity.Visible) (jobs []*Job, total int64, err error) {
 	if filter.PerPage <= 0 {
@@ -32,14 +41,11 @@ func (q *Queue) List(ctx context.Context, filter Filter, visible identity.Visibl
 	}
 	perPage := int64(min(filter.PerPage, 500))
 	page := int64(min(max(filter.Page, 1), 1<<40))
-	const where = ` FROM jobs WHERE ($1 OR team_id = ANY($2)) AND ($3 = '' OR status = $3) AND ($4 = '' OR kind = $4)
-		AND ($5 = '' OR target_kind = $5 AND target_id = $6) AND ($7::bigint = 0 OR host_id = $7)
-		AND (cardinality($8::bigint[]) = 0 OR id = ANY($8))`
 	args := []any{visible.All, visible.Teams, string(filter.Status), filter.Kind, filter.TargetKind, filter.TargetID, filter.HostID,
 		append([]int64{}, filter.IDs...)}
 	batch := &pgx.Batch{}
-	batch.Queue("SELECT count(*)"+where, args...).QueryRow(func(row pgx.Row) error { return row.Scan(&total) })
-	batch.Queue("SELECT "+columns+where+" ORDER BY created_at DESC, id DESC LIMIT $9 OFFSET $10",
+	batch.Queue("SELECT count(*)"+listed, args...).QueryRow(func(row pgx.Row) error { return row.Scan(&total) })
+	batch.Queue("SELECT "+columns+listed+" ORDER BY created_at DESC, id DESC LIMIT $9 OFFSET $10",
 		append(args, perPage, (page-1)*perPage)...).Query(func(rows pgx.Rows) error {
 		jobs, err = pgx.CollectRows(rows, scan)
 		return err

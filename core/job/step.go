@@ -50,6 +50,7 @@ type checkpoint struct {
 	// Status and Message are the task's result.
 	Status  string `json:"status,omitempty"`
 	Message string `json:"message,omitempty"`
+	Backup  string `json:"backup,omitempty"`
 }
 
 // States of a step.
@@ -124,6 +125,14 @@ func (r *Run) Sent(name string) time.Time {
 	return time.Time{}
 }
 
+// MadeBackup is the hypervisor's id of the backup that the task of a step has made; empty where it made none or does not tell.
+func (r *Run) MadeBackup(name string) string {
+	if cp := r.progress.Steps[name]; cp != nil {
+		return cp.Backup
+	}
+	return ""
+}
+
 // open names a task that may still run, for the end of a sentence.
 func (r *Run) open() string {
 	for _, cp := range r.progress.Steps {
@@ -139,7 +148,7 @@ func (r *Run) open() string {
 
 // result is the end of a finished step.
 func (r *Run) result(cp *checkpoint) (hypervisor.TaskResult, error) {
-	result := hypervisor.TaskResult{Status: cp.Status, Message: cp.Message}
+	result := hypervisor.TaskResult{Status: cp.Status, Message: cp.Message, Backup: cp.Backup}
 	switch {
 	case result.OK():
 		if r.isCanceled() && cp.Task != "" {

@@ -3,6 +3,7 @@ package job
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/hostler/hostler/sdk/hypervisor"
@@ -20,6 +21,9 @@ func (r *Run) follow(step Step, cp *checkpoint) error {
 			return r.interrupted()
 		case err == nil:
 			cp.State, cp.Status, cp.Message = stepDone, result.Status, result.Message+granting(result.Remedy)
+			if result.OK() && !strings.ContainsRune(result.Backup, 0) {
+				cp.Backup = result.Backup
+			}
 			return r.save(r.untilLost, nil)
 		case errors.Is(err, ErrCanceled), errors.Is(err, errLookAgain):
 			// The wait was cut off to stop the task, or to begin it anew.

@@ -7,6 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/db/dbtest"
+	"github.com/hostler/hostler/core/db/inventorytest"
 	"github.com/hostler/hostler/core/job"
 	"github.com/hostler/hostler/internal/waittest"
 	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
@@ -135,11 +139,35 @@ func TestSubscriptionsOfASlowFollowerHoldNobodyUp(t *testing.T) {
 	i.ended(t, id, job.Succeeded)
 }
 
+// However many jobs there are, few are read for those of a guest.
+func TestListOfAGuestReadsFewRows(t *testing.T) {
+	t.Parallel()
+	d := dbtest.New(t)
+	dbtest.Exec(t, d, `INSERT INTO jobs (kind, status, team_id, target_kind, target_id, target_name, exclusive)
+		SELECT k, 'succeeded', 1, k, i, '', 'guest:' || i FROM generate_series(1, 10000) i, (VALUES ('vm'), ('backup')) k (k)`)
+	dbtest.Exec(t, d, "ANALYZE")
+	for _, kind := range []string{"vm", "app"} {
+		rows, err := d.Pool.Query(t.Context(), "EXPLAIN SELECT id"+job.Listed, true, []int64{}, "", "", kind, 3, 0, []int64{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		text := strings.Join(plan, "\n")
+		if err != nil || strings.Contains(text, "Seq Scan on jobs") || !strings.Contains(text, "jobs_on_backups") {
+			t.Errorf("%s: %v\n%s", kind, err, text)
+		}
+	}
+}
+
 func TestListIsFilteredAndScoped(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, memdriver.Spec{})
 	nothing := job.WorkerFunc(func(context.Context, *job.Run) error { return nil })
-	i := w.add(t, map[string]job.Worker{"vm.start": nothing, "app.stop": nothing})
+	i := w.add(t, map[string]job.Worker{"vm.start": nothing, "app.stop": nothing, "back": nothing})
+	inventorytest.Write(t, i.db, inventorytest.Cluster{Hosts: []inventorytest.Host{{Name: "h", Node: "n"}},
+		Guests: []inventorytest.Guest{{VMID: 100, Container: true, Name: "wiki"}}})
+	dbtest.Exec(t, i.db, `INSERT INTO apps (host_id, cluster_id, guest_id, guest_ref, name) SELECT host_id, cluster_id, id, ref, name
+		FROM guests`)
 	if _, err := i.db.Pool.Exec(t.Context(), "INSERT INTO teams (id, name, slug) VALUES (2, 'Two', 'two')"); err != nil {
 		t.Fatal(err)
 	}
@@ -148,6 +176,8 @@ func TestListIsFilteredAndScoped(t *testing.T) {
 	}
 	foreign := i.enqueue(t, job.Spec{Kind: "app.stop", Target: job.Target{Kind: "app", ID: 3}, TeamID: 2})
 	system := i.enqueue(t, job.Spec{Kind: "app.stop", Target: job.Target{Kind: "host", ID: 9}})
+	i.enqueue(t, job.Spec{Kind: "back", Target: job.Target{Kind: "backup", ID: 1}, Exclusive: "guest:1"})
+	i.enqueue(t, job.Spec{Kind: "back", Target: job.Target{Kind: "backup", ID: 2}, Exclusive: "guest:2"})
 	two := everything
 	two.All, two.Teams = false, []int64{2}
 	for name, c := range map[string]struct {
@@ -156,17 +186,20 @@ func TestListIsFilteredAndScoped(t *testing.T) {
 		total  int64
 		rows   int
 	}{
-		"all":            {job.Filter{}, true, 7, 7},
-		"a page":         {job.Filter{Page: 2, PerPage: 3}, true, 7, 3},
-		"beyond":         {job.Filter{Page: 1_000_000, PerPage: 500}, true, 7, 0},
-		"status":         {job.Filter{Status: job.Queued}, true, 7, 7},
-		"other status":   {job.Filter{Status: job.Failed}, true, 0, 0},
-		"kind":           {job.Filter{Kind: "vm.start"}, true, 5, 5},
-		"target":         {job.Filter{TargetKind: "vm", TargetID: 3}, true, 1, 1},
-		"these":          {job.Filter{IDs: []int64{foreign, system, 999999}}, true, 2, 2},
-		"these of one":   {job.Filter{IDs: []int64{foreign, system}}, false, 1, 1},
-		"the team's":     {job.Filter{}, false, 1, 1},
-		"not the team's": {job.Filter{Kind: "vm.start"}, false, 0, 0},
+		"all":              {job.Filter{}, true, 9, 9},
+		"a page":           {job.Filter{Page: 2, PerPage: 3}, true, 9, 3},
+		"beyond":           {job.Filter{Page: 1_000_000, PerPage: 500}, true, 9, 0},
+		"status":           {job.Filter{Status: job.Queued}, true, 9, 9},
+		"other status":     {job.Filter{Status: job.Failed}, true, 0, 0},
+		"kind":             {job.Filter{Kind: "vm.start"}, true, 5, 5},
+		"target":           {job.Filter{TargetKind: "vm", TargetID: 3}, true, 1, 1},
+		"and what it held": {job.Filter{TargetKind: "vm", TargetID: 2}, true, 2, 2},
+		"of an app":        {job.Filter{TargetKind: "app", TargetID: 1}, true, 1, 1},
+		"of a backup":      {job.Filter{TargetKind: "backup", TargetID: 2}, true, 1, 1},
+		"these":            {job.Filter{IDs: []int64{foreign, system, 999999}}, true, 2, 2},
+		"these of one":     {job.Filter{IDs: []int64{foreign, system}}, false, 1, 1},
+		"the team's":       {job.Filter{}, false, 1, 1},
+		"not the team's":   {job.Filter{Kind: "vm.start"}, false, 0, 0},
 	} {
 		visible := two
 		if c.all {

@@ -25,15 +25,21 @@ type Mark struct {
 	Until  *time.Time `json:"until" doc:"When it ended; null while it goes on"`
 }
 
-// markRows reads them. A node and a storage have no id of their own that lasts: what is done to them has the id of whichever host of their
+// markRows reads them. A job that sets a guest back to a backup has that for its target, and the guest in what it holds.
+// A node and a storage have no id of their own that lasts: what is done to them has the id of whichever host of their
 // cluster was asked, and their name; of a storage that each node has for itself, the node stands in what was asked for.
-const markRows = `WITH t AS (SELECT a.name, a.kind, COALESCE(o.id, a.id) AS id, a.called, a.node
-	FROM unnest($1::text[], $2::text[], $3::bigint[], $9::text[], $10::text[]) AS a (name, kind, id, called, node)
+const markRows = `WITH t AS (SELECT a.name, a.kind, COALESCE(o.id, a.id) AS id, a.called, a.node, a.held
+	FROM unnest($1::text[], $2::text[], $3::bigint[], $9::text[], $10::text[], $11::text[]) AS a (name, kind, id, called, node, held)
 	LEFT JOIN hosts h ON a.called <> '' AND h.id = a.id LEFT JOIN hosts o ON o.cluster_id = h.cluster_id)
 SELECT * FROM (
 	(SELECT 'job', j.id, t.name, j.kind, j.status, COALESCE(j.started_at, j.created_at) AS at, j.finished_at
 		FROM t JOIN jobs j ON j.target_kind = t.kind AND j.target_id = t.id AND (t.called = '' OR j.target_name = t.called)
 			AND (t.node = '' OR COALESCE(j.asked->>'node', t.node) = t.node)
+		WHERE COALESCE(j.started_at, j.created_at) < $5 AND (j.finished_at IS NULL OR j.finished_at >= $4) AND ($6 OR j.team_id = ANY ($7))
+		ORDER BY at DESC LIMIT $8)
+	UNION ALL
+	(SELECT 'job', j.id, t.name, j.kind, j.status, COALESCE(j.started_at, j.created_at) AS at, j.finished_at
+		FROM t JOIN jobs j ON j.target_kind = 'backup' AND j.exclusive = t.held
 		WHERE COALESCE(j.started_at, j.created_at) < $5 AND (j.finished_at IS NULL OR j.finished_at >= $4) AND ($6 OR j.team_id = ANY ($7))
 		ORDER BY at DESC LIMIT $8)
 	UNION ALL
@@ -45,12 +51,16 @@ SELECT * FROM (
 
 // marks are the jobs and alerts of the targets that reach into a time, the newest of them, in the order of time.
 func marks(ctx context.Context, d *db.DB, targets []found, from, to time.Time, visible identity.Visible) ([]Mark, error) {
-	var names, kinds, called, nodes []string
+	var names, kinds, called, nodes, held []string
 	var ids []int64
 	for i := range targets {
 		t := &targets[i]
-		thing, node := "", ""
+		thing, node, guest := "", "", ""
 		switch t.Kind {
+		case VM, App:
+			if len(t.ids) > 0 {
+				guest = fmt.Sprintf("guest:%d", t.ids[0])
+			}
 		case Node:
 			thing = t.Node
 		case Storage:
@@ -60,8 +70,9 @@ func marks(ctx context.Context, d *db.DB, targets []found, from, to time.Time, v
 		}
 		names, kinds, called, nodes, ids = append(names, t.String()), append(kinds, string(t.Kind)), append(called, thing),
 			append(nodes, node), append(ids, t.ID)
+		held = append(held, guest)
 	}
-	rows, err := d.Pool.Query(ctx, markRows, names, kinds, ids, from, to, visible.All, visible.Teams, maxMarks, called, nodes)
+	rows, err := d.Pool.Query(ctx, markRows, names, kinds, ids, from, to, visible.All, visible.Teams, maxMarks, called, nodes, held)
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("reading jobs and alerts: %w", err))
 	}

@@ -257,6 +257,10 @@ func TestMarksAreJobsAndAlertsOfTheTargets(t *testing.T) {
 	job("vm.after", 1, 1, from.Add(time.Hour), nil)
 	job("vm.other", 2, 2, from.Add(time.Minute), nil)
 	job("vm.then_of_team_2", 1, 2, from.Add(time.Minute), nil)
+	for guest, kind := range map[int]string{1: "backup.restore", 2: "backup.other"} {
+		dbtest.Exec(t, d, `INSERT INTO jobs (kind, status, team_id, target_kind, target_id, target_name, exclusive, created_at)
+			VALUES ($1, 'succeeded', 1, 'backup', 7, 'x', 'guest:' || $2::int, $3)`, kind, guest, from.Add(2*time.Minute))
+	}
 	dbtest.Exec(t, d, `INSERT INTO alerts (team_id, target_kind, target_id, target_name, rule, severity, raised_at)
 		VALUES (1, 'vm', 1, 'x', 'cpu high', 'critical', $1)`, from.Add(3*time.Minute))
 	q := metric.Query{Targets: []string{"vm:1"}, Metrics: []string{"cpu"}, From: from, To: from.Add(time.Hour)}
@@ -264,8 +268,9 @@ func TestMarksAreJobsAndAlertsOfTheTargets(t *testing.T) {
 		visible identity.Visible
 		want    []string
 	}{
-		{identity.Visible{Teams: []int64{1}}, []string{"job vm.into", "job vm.start", "alert cpu high"}},
-		{everything, []string{"job vm.into", "job vm.start", "job vm.then_of_team_2", "alert cpu high"}},
+		{identity.Visible{Teams: []int64{1}}, []string{"job vm.into", "job vm.start", "job backup.restore", "alert cpu high"}},
+		{everything, []string{"job vm.into", "job vm.start", "job vm.then_of_team_2", "job backup.restore",
+			"alert cpu high"}},
 	} {
 		a, err := (&metric.Store{DB: d}).Query(t.Context(), q, test.visible)
 		if err != nil {

@@ -29,6 +29,9 @@ var mergeSteps = []struct{ what, statement string }{
 	{"moving jobs on VMs known twice", `UPDATE jobs j SET target_id = y.id
 		FROM guests x JOIN guests y ON y.cluster_id = $2 AND y.identity = x.identity
 		WHERE x.cluster_id = $1 AND x.kind = 'vm' AND j.target_kind = 'vm' AND j.target_id = x.id`},
+	{"moving jobs that set guests known twice back", `UPDATE jobs j SET exclusive = 'guest:' || y.id
+		FROM guests x JOIN guests y ON y.cluster_id = $2 AND y.identity = x.identity WHERE x.cluster_id = $1 AND j.target_kind = 'backup'
+		AND j.exclusive = 'guest:' || x.id AND j.status NOT IN ('queued', 'running')`},
 	{"moving jobs on apps known twice", `UPDATE jobs j SET target_id = y.id
 		FROM apps x JOIN apps y ON y.cluster_id = $2 AND y.identity = x.identity
 		WHERE x.cluster_id = $1 AND j.target_kind = 'app' AND j.target_id = x.id`},

@@ -77,6 +77,8 @@ func TestAClusterOfTwoTeamsBecomesOne(t *testing.T) {
 				AND (g.vmid = 100 OR c.team_id = 2)`)
 				f.Exec(`INSERT INTO jobs (kind, status, team_id, host_id, target_kind, target_id, target_name)
 				SELECT 'app.start', 'failed', c.team_id, a.host_id, 'app', a.id, a.name FROM apps a JOIN clusters c ON c.id = a.cluster_id`)
+				f.Exec(`INSERT INTO jobs (kind, status, team_id, target_kind, target_id, target_name, exclusive) SELECT 'backup.restore',
+				'succeeded', c.team_id, 'backup', 1, g.name, 'guest:' || g.id FROM guests g JOIN clusters c ON c.id = g.cluster_id`)
 				// A draft of the other team's is being tried out on what both know and on what is of its cluster alone.
 				f.Exec(`INSERT INTO firewall_drafts (host_id, cluster_id, name, changes, scopes, role, status)
 				SELECT min(h.id), h.cluster_id, 'try', jsonb_build_array(jsonb_build_object('scope', jsonb_build_object('kind', 'vm', 'id', (SELECT id
@@ -108,6 +110,7 @@ func TestAClusterOfTwoTeamsBecomesOne(t *testing.T) {
 					"SELECT web_port FROM apps WHERE vmid = 300":                                                                          "8443",
 					"SELECT count(*) FROM jobs WHERE team_id = 1":                                                                         jobs,
 					"SELECT count(*) FROM jobs WHERE target_kind = 'vm' AND target_id NOT IN (SELECT id FROM guests)":                     "0",
+					"SELECT count(*) FROM jobs j WHERE target_kind = 'backup' AND exclusive NOT IN (SELECT 'guest:' || id FROM guests)":   "0",
 					"SELECT count(*) FROM jobs WHERE target_kind = 'app' AND target_id NOT IN (SELECT id FROM apps)":                      "0",
 					"SELECT count(*) FROM jobs WHERE status = 'queued' AND (params->>'guest_id')::bigint <> target_id":                    "0",
 					"SELECT count(*) FROM jobs WHERE status = 'queued' AND target_name = 'b' AND exclusive <> 'guest:' || target_id":      "0",

@@ -25,6 +25,9 @@ type Kind struct {
 	// Params is a zero value of the struct of the parameters. The API makes their JSON schema from its tags, which are
 	// those of any request body, and holds what is written against it.
 	Params any
+	// Refuse says in words why parameters that fit the schema are not written, at a field of them; empty where they are. Schedules that have
+	// such parameters from before go on. Nil refuses nothing.
+	Refuse func(params json.RawMessage) (field, why string)
 	// Prepare checks that the context's caller may have this done with these parameters now, and returns what enqueues
 	// it. It runs outside any transaction. A context without a caller is the service itself, which runs the schedules
 	// that came with it. The problems are those of the operation that does the same: forbidden and entitlement_required

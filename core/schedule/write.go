@@ -62,8 +62,15 @@ func (s *Store) Faults(d Draft, check CheckParams) []problem.Fault {
 	kind, known := s.kinds[d.JobKind]
 	if !known {
 		add("job_kind", "must be one of "+strings.Join(s.kindNames(), ", "))
-	} else if check != nil {
+		return faults
+	}
+	if check != nil {
 		faults = append(faults, check(kind, d.Params)...)
+	}
+	if kind.Refuse != nil {
+		if field, why := kind.Refuse(d.Params); why != "" {
+			faults = append(faults, problem.Fault{Loc: []any{"body", "params", field}, Msg: why, Type: "value_error"})
+		}
 	}
 	return faults
 }

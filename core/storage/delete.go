@@ -107,7 +107,7 @@ func (s *Store) DeleteVolume(ctx context.Context, hostID int64, name, node, id s
 	}
 	return s.enqueue(ctx, &p, job.Spec{
 		Kind: deleteKind, Exclusive: p.volume(node, id), Params: deleteParams{HostID: hostID, Volume: *v},
-		Asked: map[string]any{"volid": shown.ID, "node": node},
+		Asked: map[string]any{"name": name, "volid": shown.ID, "node": node},
 	})
 }
 

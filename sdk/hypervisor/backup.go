@@ -2,6 +2,7 @@ package hypervisor
 
 import (
 	"context"
+	"strings"
 	"time"
 )
 
@@ -35,7 +36,8 @@ type Backup struct {
 	Format    string
 	Protected bool
 	Encrypted bool
-	Notes     string
+	// Notes are what the hypervisor lists of the notes; see BackupSpec.Noted.
+	Notes string
 	// Verified is one of the verification states.
 	Verified string
 }
@@ -58,6 +60,15 @@ type BackupSpec struct {
 	Protected bool
 }
 
+// Noted reports whether a backup lists the notes that were asked for. A hypervisor may list no more than a beginning of them, such as
+// their first line, and other white space than was asked for.
+func (s BackupSpec) Noted(b Backup) bool {
+	asked, listed := unspaced(s.Notes), unspaced(b.Notes)
+	return strings.HasPrefix(asked, listed) && (listed != "" || asked == "")
+}
+
+func unspaced(text string) string { return strings.Join(strings.Fields(text), "") }
+
 // RestoreSpec is a guest to make of a backup.
 type RestoreSpec struct {
 	Backup Backup
@@ -78,7 +89,7 @@ type RestoreSpec struct {
 type Backuper interface {
 	// Backups lists the backups of one storage. A storage that cannot be read is Refused or Unreachable, never an empty list.
 	Backups(ctx context.Context, query BackupQuery) ([]Backup, error)
-	// RunBackup backs a guest up.
+	// RunBackup backs a guest up. The notes have no white space at their ends, and what is listed of them fits, as BackupSpec.Noted has it.
 	RunBackup(ctx context.Context, guest GuestRef, spec BackupSpec) (taskID string, err error)
 	// Restore makes a stopped guest of a backup.
 	Restore(ctx context.Context, spec RestoreSpec) (taskID string, err error)

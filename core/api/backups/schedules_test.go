@@ -38,6 +38,18 @@ func TestScheduledParams(t *testing.T) {
 		`{"name":"n","vm_id":1,"keep":"x"}`} {
 		b.ask("POST", "schedules", write("vm.snapshot_create", wrong), apitest.Admin, 422, "invalid")
 	}
+	// What is made protected is never deleted. A schedule of before that has both goes on, and can be switched off.
+	b.ask("POST", "schedules", write("backup.run", `{"select":{"tag":"prod"},"protected":true,"keep":3}`), apitest.Admin, 422, "invalid",
+		`"params","keep"`, "never deleted")
+	b.ask("POST", "schedules", write("backup.run", `{"select":{"tag":"prod"},"protected":true,"storage":"nas"}`), apitest.Admin, 201, "")
+	b.Exec(`UPDATE schedules SET params = params || '{"keep":3}'`)
+	b.ask("POST", "schedules/1/run", "", apitest.Operator, 202, "")
+	b.idle()
+	b.ask("PATCH", "schedules/1", write("backup.run", `{"select":{"tag":"prod"},"protected":true,"keep":2}`), apitest.Admin, 422, "invalid",
+		"never deleted")
+	b.ask("PATCH", "schedules/1", `{"enabled":false}`, apitest.Admin, 200, "")
+	b.Exec("DELETE FROM schedules")
+	b.Exec("ALTER TABLE schedules ALTER COLUMN id RESTART")
 	b.ask("POST", "schedules", write("backup.run", `{"vm_id":99}`), apitest.Admin, 404, "not_found")
 	b.ask("POST", "schedules", write("backup.run", `{"select":{"tag":"none"},"keep":3}`), apitest.Admin, 201, "", `"keep":3`)
 	b.ask("POST", "schedules/1/run", "", apitest.Operator, 409, "invalid_state", "nothing is selected")

@@ -51,7 +51,7 @@ func (h handlers) registerDrafts(a *op.API) {
 	op.Post(a, one+"/commit", h.commitDraft, op.Spec{
 		ID: "commit_firewall_draft", Summary: "Try the changes of a draft out", Tag: tag, Role: identity.Operator, On: op.Draft, Calls: true,
 		Needs: endpoint.Lifecycle, Ours: true, Plan: true, Status: http.StatusAccepted, Audit: op.Audit{Action: "firewall.draft_commit"},
-		Timeout: changeTime, Recall: h.committedAgain, Confirm: op.Confirm{When: op.ConfirmSelf, Field: "name"},
+		Job: "firewall.draft", Timeout: changeTime, Recall: h.committedAgain, Confirm: op.Confirm{When: op.ConfirmSelf, Field: "name"},
 		Description: "Answers with the job that makes the changes, in an order in which nothing is open in between that is open neither " +
 			"before nor afterwards, and then waits for `confirm`. When nobody confirms within `window_seconds`, when a node does " +
 			"not answer any more, or when the job is canceled, everything is put back as it was; so it is after a restart of the " +

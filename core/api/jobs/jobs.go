@@ -63,7 +63,7 @@ type listInput struct {
 	op.Page
 	Status string  `query:"status" enum:"queued,running,succeeded,failed,canceled,unknown" doc:"Only jobs in this state"`
 	Kind   string  `query:"kind" maxLength:"64" example:"vm.start" doc:"Only jobs of this kind"`
-	Target string  `query:"target" maxLength:"64" pattern:"^[a-z_]{1,32}:[0-9]{1,18}$" patternDescription:"a kind and an id such as vm:3" example:"vm:3" doc:"Only jobs on this thing"`
+	Target string  `query:"target" maxLength:"64" pattern:"^[a-z_]{1,32}:[0-9]{1,18}$" patternDescription:"a kind and an id such as vm:3" example:"vm:3" doc:"Only jobs on this thing; one that sets a guest back to a backup is on both"`
 	Host   int64   `query:"host" minimum:"1" doc:"Only jobs that use this host"`
 	IDs    []int64 `query:"ids" maxItems:"500" example:"[57,58]" doc:"Only these jobs, such as those of one request: ids with commas between them"`
 }
@@ -101,8 +101,9 @@ type retryInput struct {
 
 // again is what the answers to requests for jobs have in common.
 type again struct {
-	Job job.View `json:"job"`
-	_   struct{} `additionalProperties:"true"`
+	Job  *job.View  `json:"job,omitempty" doc:"There is one unless the operation is for many"`
+	Jobs []job.View `json:"jobs,omitempty" doc:"Those of an operation that is for many"`
+	_    struct{}   `additionalProperties:"true"`
 }
 
 func (h handlers) retry(ctx context.Context, in *retryInput) (op.Earlier, error) {
@@ -117,7 +118,7 @@ func (h handlers) retry(ctx context.Context, in *retryInput) (op.Earlier, error)
 	if in.Body != nil && in.Body.Confirm != nil {
 		params["confirm"] = *in.Body.Confirm
 	}
-	return op.Earlier{Action: j.Kind, Target: j.Target.ID, Params: params}, nil
+	return op.Earlier{Job: j.Kind, Target: j.Target.ID, Params: params}, nil
 }
 
 type canceled struct {

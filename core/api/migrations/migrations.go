@@ -56,8 +56,8 @@ func Register(a *op.API, deps Deps) {
 			Description: "Answers with the job that does it and the check that the request passed; the job checks once more. What is in the way " +
 				"is 409 `migration_blocked` with `blockers`. Where it would be stopped for the move, its name is asked for " +
 				"(409 `confirm_required`). Between clusters it goes by a backup on a storage that both hosts have: it is stopped, backed up, " +
-				"restored and started there; the one that was left is kept, stopped and tagged `moved`. What goes wrong before it runs there " +
-				"has it run again where it was.",
+				"restored and started there; the one that was left is kept, stopped and tagged `moved`, and schedules that name it go with " +
+				"it. What goes wrong before it runs there has it run again where it was.",
 		})
 	}
 }

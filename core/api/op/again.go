@@ -2,6 +2,7 @@ package op
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -21,10 +22,10 @@ import (
 
 // Earlier is what was asked for once, and is to be asked for again.
 type Earlier struct {
-	// Action is that of its operation in the trail, such as "vm.start", and Target the id of what it was on.
-	Action string
+	// Job is the kind of the job that was made, such as "vm.start", and Target the id of what it was on.
+	Job    string
 	Target int64
-	// Params are its further path parameters and the fields of its body, by name.
+	// Params are its further path parameters, its query parameters and the fields of its body, by name.
 	Params map[string]any
 }
 
@@ -40,10 +41,13 @@ func Again[I, O any](a *API, path string, handler func(context.Context, *I) (Ear
 	a.nameBodies(spec.ID, reflect.TypeFor[I](), reflect.TypeFor[O]())
 	declared := operation.describe()
 	answer := a.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[O](), true, "")
-	declared.Responses = map[string]*huma.Response{strconv.Itoa(operation.status()): {
-		Description: "As the operation answers that is asked again",
-		Content:     map[string]*huma.MediaType{"application/json": {Schema: answer}},
-	}}
+	declared.Responses = map[string]*huma.Response{}
+	for _, status := range []int{http.StatusOK, operation.status()} { // there are operations that answer 200 with a job
+		declared.Responses[strconv.Itoa(status)] = &huma.Response{
+			Description: "As the operation answers that is asked again",
+			Content:     map[string]*huma.MediaType{"application/json": {Schema: answer}},
+		}
+	}
 	type answered struct{ Body func(huma.Context) }
 	huma.Register(a.huma, declared, func(ctx context.Context, in *I) (*answered, error) {
 		q := requestOf(ctx)
@@ -65,9 +69,9 @@ func Again[I, O any](a *API, path string, handler func(context.Context, *I) (Ear
 
 // again is the request that asks for something again.
 func (a *API) again(q *request, e Earlier) (*http.Request, error) {
-	o, placeholders := a.asking(e.Action)
+	o, placeholders := a.asking(e.Job)
 	if o == nil {
-		return nil, problem.New(problem.CodeInvalidState, "no request asks for %s; the service does it by itself", e.Action)
+		return nil, problem.New(problem.CodeInvalidState, "no request asks for %s; the service does it by itself", e.Job)
 	}
 	if o.Upload {
 		return nil, problem.New(problem.CodeInvalidState, "the file that was sent is not kept; send it again with %s %s", o.Method, o.Pattern)
@@ -80,14 +84,15 @@ func (a *API) again(q *request, e Earlier) (*http.Request, error) {
 			if value = params[name]; placeholders[name] != "" {
 				value = placeholders[name]
 			}
-			delete(params, name)
 		}
+		delete(params, name)
 		known = known && value != nil
 		return url.PathEscape(fmt.Sprint(value))
 	})
 	if !known {
 		return nil, problem.New(problem.CodeInvalidState, "it is not known any more what exactly was asked for")
 	}
+	query := o.queryOf(params)
 	body := []byte(nil)
 	if o.bodyDeclared {
 		var err error
@@ -99,9 +104,10 @@ func (a *API) again(q *request, e Earlier) (*http.Request, error) {
 	if err != nil {
 		return nil, fmt.Errorf("asking again: %w", err)
 	}
+	target.RawQuery = query.Encode()
 	ctx := context.WithValue(q.raw.Context(), requestKey{}, &request{api: a, id: q.id, w: q.w})
 	r := q.raw.Clone(ctx)
-	r.Method, r.URL, r.RequestURI = o.Method, target, path
+	r.Method, r.URL, r.RequestURI = o.Method, target, target.RequestURI()
 	r.Body, r.ContentLength, r.TransferEncoding = io.NopCloser(bytes.NewReader(body)), int64(len(body)), nil
 	r.Header.Del("Content-Type")
 	r.Header.Del("Content-Encoding")
@@ -111,18 +117,42 @@ func (a *API) again(q *request, e Earlier) (*http.Request, error) {
 	return r, nil
 }
 
-// asking is the operation of an action in the trail, with what the action says of the operation's path.
-func (a *API) asking(action string) (*Operation, map[string]string) {
-	for _, o := range a.operations {
-		if !o.makes() && o.Method != http.MethodDelete {
+// queryOf takes the operation's query parameters out of what was asked for. One that is a list has commas between its values.
+func (o *Operation) queryOf(params map[string]any) url.Values {
+	query := url.Values{}
+	for _, param := range o.params {
+		value, given := params[param.Name]
+		if param.In != "query" || !given {
 			continue
 		}
-		before, placeholder, open := strings.Cut(o.Spec.Audit.Action, "{")
-		if !open && before == action {
+		delete(params, param.Name)
+		text := fmt.Sprint(value)
+		if list, ok := value.([]any); ok {
+			each := make([]string, len(list))
+			for i := range list {
+				each[i] = fmt.Sprint(list[i])
+			}
+			text = strings.Join(each, ",")
+		}
+		if value != nil && text != "" { // a parameter that is empty is none
+			query.Set(param.Name, text)
+		}
+	}
+	return query
+}
+
+// asking is the operation that makes jobs of a kind, with what the kind says of the operation's path.
+func (a *API) asking(kind string) (*Operation, map[string]string) {
+	for _, o := range a.operations {
+		if !o.makes() && !o.Upload && o.Method != http.MethodDelete {
+			continue
+		}
+		before, placeholder, open := strings.Cut(cmp.Or(o.Spec.Job, o.Spec.Audit.Action), "{")
+		if !open && before == kind {
 			return o, nil
 		}
 		name := strings.TrimSuffix(placeholder, "}")
-		word, fits := strings.CutPrefix(action, before)
+		word, fits := strings.CutPrefix(kind, before)
 		if open && fits && slices.Contains(o.enums[name], any(word)) {
 			return o, map[string]string{name: word}
 		}

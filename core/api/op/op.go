@@ -108,6 +108,8 @@ type Spec struct {
 	// Role is the least role. NoRole admits everyone who is logged in; only operations on one's own account have that.
 	Role identity.Role
 	On   On
+	// Job is the kind of the jobs that it makes, by which it is asked again; "" for the action of its audit row, or for none.
+	Job string
 	// Status of success; 200, or 204 when the output has no body.
 	Status int
 	Audit  Audit

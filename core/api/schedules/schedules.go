@@ -39,7 +39,7 @@ const clocks = "`cron` has exactly five fields: minute, hour, day of month, mont
 	"Backups and snapshots can be of guests that are selected anew at each run: `select` has either a `tag` or a `host_id`, and finds " +
 	"what the schedule's writer may work on then. Guests that are refused or busy are left out. With `keep`, what the schedule itself " +
 	"made for a guest is deleted after a good run but for the newest so many; what others made, and backups that are protected, are " +
-	"left alone. Parameters without exactly one way of naming guests are 422."
+	"left alone, so that `keep` of backups that are made `protected` is 422. Parameters without exactly one way of naming guests are 422."
 
 // Register declares the operations.
 func Register(a *op.API, deps Deps) {

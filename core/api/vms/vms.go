@@ -55,7 +55,8 @@ func Register(a *op.API, deps Deps) {
 		Status: http.StatusAccepted, Unsupported: true, Audit: op.Audit{Action: "vm.{action}"}, Recall: h.acted,
 		Description: "Answers with the job that does it; its transcript is the hypervisor's task log. One job works on a guest at a time: a " +
 			"second is 409 `guest_busy`. A host without a token for lifecycle is 409 `capability_missing`. Actions that interrupt the VM which " +
-			"the service itself runs in are 409 `self_target` until `confirm` holds its name.",
+			"the service itself runs in are 409 `self_target` until `confirm` holds its name; so is a start of one that was moved to another " +
+			"cluster and left with the tag `moved`, as 409 `confirm_required`.",
 	})
 }
 

@@ -87,6 +87,27 @@ func TestOwnGuest(t *testing.T) {
 		Contains: []string{`"is_self":false`}})
 }
 
+// What was moved to another cluster is not started beside itself without a word.
+func TestStartOfWhatWasMoved(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t)
+	b.Exec("UPDATE guests SET tags = '{prod,moved}', status = 'stopped' WHERE kind = 'vm'")
+	act := func(name, action, body string, status int, code string, contains ...string) apitest.Scenario {
+		return apitest.Scenario{Name: name, Method: "POST", URL: "/api/v1/vms/1/" + action, Body: body, As: apitest.Operator, Status: status,
+			Error: code, Contains: contains}
+	}
+	b.Run(t,
+		act("start", "start", "", 409, "confirm_required", `"confirm_phrase":"web"`, "it was moved to another host"),
+		act("plan", "start?plan=true", "", 200, "", `"confirm_phrase":"web"`),
+		act("with its name", "start", `{"confirm":"web"}`, 202, ""),
+	)
+	b.Exec("UPDATE jobs SET status = 'failed'")
+	b.Run(t, act("stop", "stop", "", 202, ""))
+	b.Exec("UPDATE jobs SET status = 'failed'")
+	b.Exec("UPDATE guests SET tags = '{prod}'")
+	b.Run(t, act("without the tag", "start", "", 202, ""))
+}
+
 func TestEveryOperationAgainstEveryCallerAndGarbage(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)

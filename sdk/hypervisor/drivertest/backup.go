@@ -33,14 +33,15 @@ func (s *suite) backup(t *testing.T) {
 			hook(t, "SnapshotGuest", s.SnapshotGuest != nil)
 			ref := s.SnapshotGuest(t, kind, hypervisor.GuestStopped)
 			at := as[hypervisor.Backuper](t, s.host(t, endpoint.Backup))
-			id, err := at.RunBackup(ctx, ref, hypervisor.BackupSpec{Storage: s.BackupStorage, Notes: "before: äöü", Protected: true})
+			spec := hypervisor.BackupSpec{Storage: s.BackupStorage, Notes: "before: äöü {{{it}}\\n\n\nand more", Protected: true}
+			id, err := at.RunBackup(ctx, ref, spec)
 			if !s.ends(t, ctx, id, err) {
 				t.Fatal("the backup failed:", err)
 			}
 			made := s.madeBy(t, ctx, id)
 			s.wantOperation(t, ctx, ref, id, hypervisor.OperationBackup)
 			all := s.backupsOf(t, ctx, ref)
-			if len(all) != 1 || !all[0].Protected || all[0].Notes != "before: äöü" || all[0].TakenAt.IsZero() ||
+			if len(all) != 1 || !all[0].Protected || !spec.Noted(all[0]) || all[0].TakenAt.IsZero() ||
 				all[0].Storage != s.BackupStorage {
 				t.Fatalf("backups are %+v", all)
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/hostler/hostler/sdk/hypervisor"
@@ -96,6 +97,15 @@ func (a *Archive) keep(g *guest, spec hypervisor.BackupSpec, takenAt time.Time) 
 	return k.ID
 }
 
+// shortened are notes as a cluster of a Certified keeps them.
+func shortened(notes string) string {
+	first, _, _ := strings.Cut(notes, "\n")
+	for strings.Contains(first, "{{") {
+		first = strings.ReplaceAll(first, "{{", "{ {")
+	}
+	return strings.TrimSpace(first)
+}
+
 // find is the place of a backup in a storage, or -1; it needs the archive's lock.
 func (a *Archive) find(b hypervisor.Backup) int {
 	return slices.IndexFunc(a.kept, func(k *kept) bool { return b.Storage+":"+k.ID == b.ID })
@@ -119,6 +129,9 @@ func (h *Host) RunBackup(ctx context.Context, ref hypervisor.GuestRef, spec hype
 		return work{hypervisor.OperationBackup, func() error {
 			if c.storage(spec.Storage).Away {
 				return fmt.Errorf("storage %s is not available", spec.Storage)
+			}
+			if c.certified {
+				spec.Notes = shortened(spec.Notes)
 			}
 			made = spec.Storage + ":" + a.keep(guest, spec, time.Now())
 			return nil

@@ -14,6 +14,7 @@ import (
 //   - guests are known by name ("vm-100") and have a UID and no number
 //   - the list of tasks forgets each as it ends, and says so; some time after its end a task is not known at all, see Spec.TaskMemory
 //   - a cluster has an ID and no name, and its nodes tell their addresses
+//   - of the notes of a backup it keeps the first line, with a blank between two braces
 //   - an inventory without detail has states only; CPU time is counted and not measured
 type Certified struct{ *Driver }
 
