@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/hostler/hostler/core/proxy"
 	"github.com/hostler/hostler/core/selfupdate"
 )
 
@@ -37,6 +38,11 @@ type Config struct {
 	RefuseWritablePlugins bool
 	// AllowLoopbackHosts lets hypervisors be enrolled at loopback and link-local addresses.
 	AllowLoopbackHosts bool
+	// TrustedProxies are the networks of the reverse proxies that are believed when they tell of their clients, as
+	// proxy.ParseNetworks reads them.
+	TrustedProxies string
+	// BaseURL is where clients find the service, as proxy.ParseBaseURL reads it; empty where it is found without a proxy.
+	BaseURL string
 	// LogLevel is trace, debug, info, warn or error; LogFormat text or json.
 	LogLevel  string
 	LogFormat string
@@ -47,6 +53,9 @@ type Config struct {
 	// installed: package, container or source; empty for what the machine says.
 	UpdateConfig string
 	Shape        string
+
+	// proxy is what TrustedProxies and BaseURL say.
+	proxy proxy.Config
 }
 
 // DefaultConfig is what holds when nothing is said.
@@ -124,6 +133,9 @@ func (c *Config) bind(flags *pflag.FlagSet) {
 		"run no plugin that the service's own user could replace")
 	flags.BoolVar(&c.AllowLoopbackHosts, "allow-loopback-hosts", c.AllowLoopbackHosts,
 		"let hosts be enrolled at loopback and link-local addresses")
+	flags.StringVar(&c.TrustedProxies, "trusted-proxies", c.TrustedProxies,
+		"addresses and networks of the reverse proxies, between commas, that are believed when they tell of their clients")
+	flags.StringVar(&c.BaseURL, "base-url", c.BaseURL, "URL under which clients find the service, such as https://hostler.example.com")
 	flags.StringVar(&c.LogLevel, "log-level", c.LogLevel, "trace, debug, info, warn or error")
 	flags.StringVar(&c.LogFormat, "log-format", c.LogFormat, "text or json")
 	flags.StringVar(&c.TLSCert, "tls-cert", c.TLSCert, "PEM file of the listener's certificate (default: self-signed)")
@@ -185,6 +197,13 @@ func (c *Config) check() error {
 		fault("plugin-dir: %w", err)
 	} else {
 		c.PluginDir = abs
+	}
+	var err error
+	if c.proxy.Trusted, err = proxy.ParseNetworks(c.TrustedProxies); err != nil {
+		fault("trusted-proxies: %w", err)
+	}
+	if c.proxy.BaseURL, err = proxy.ParseBaseURL(c.BaseURL); err != nil {
+		fault("base-url: %w", err)
 	}
 	switch c.LogLevel {
 	case "trace", "debug", "info", "warn", "error":

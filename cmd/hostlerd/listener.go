@@ -12,14 +12,17 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// listen opens the API's listener. Beyond loopback it speaks TLS; scheme tells which.
+// listen opens the API's listener. Beyond loopback it speaks TLS; scheme tells which. Trusted proxies may speak the PROXY protocol
+// before anything else.
 func listen(ctx context.Context, cfg Config) (listener net.Listener, scheme string, err error) {
 	var lc net.ListenConfig
 	listener, err = lc.Listen(ctx, "tcp", cfg.Listen)
 	if err != nil {
 		return nil, "", fmt.Errorf("listening on %s: %w", cfg.Listen, err)
 	}
-	if loopback(listener.Addr()) && cfg.TLSCert == "" {
+	local := loopback(listener.Addr())
+	listener = cfg.proxy.Listener(listener)
+	if local && cfg.TLSCert == "" {
 		return listener, "http", nil
 	}
 	cert, err := certificate(cfg)

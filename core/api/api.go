@@ -40,6 +40,7 @@ import (
 	"github.com/hostler/hostler/core/api/users"
 	"github.com/hostler/hostler/core/api/vms"
 	"github.com/hostler/hostler/core/idempotency"
+	"github.com/hostler/hostler/core/proxy"
 )
 
 // Deps is what the resources work with. core/service fills it.
@@ -61,6 +62,8 @@ type Deps struct {
 	// Reauthorise is op.Config.Reauthorise.
 	Reauthorise time.Duration
 
+	// Proxy is op.Config.Proxy.
+	Proxy proxy.Config
 	// Browser is op.Config.Browser.
 	Browser func(ctx context.Context, r *http.Request) (string, error)
 	// Replays is op.Config.Replays, and GapRetry op.Config.GapRetry.
@@ -151,6 +154,7 @@ func New(d Deps) *op.API {
 		Router: router, Authenticator: d.Authenticator, Resolver: d.Resolver, Recorder: d.Recorder, Tokens: tokens,
 		Entitlements: d.Entitlements, Logger: d.Logger, Version: d.Version, Fallback: d.UI, StrictAudit: d.StrictAudit,
 		Observe: d.Observe, Rights: d.Rights, Reauthorise: d.Reauthorise, Browser: d.Browser, Replays: d.Replays, GapRetry: d.GapRetry,
+		Proxy: d.Proxy,
 	})
 	for _, r := range resources {
 		r.register(a, d)

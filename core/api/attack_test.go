@@ -13,6 +13,7 @@ import (
 
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/identity/identitytest"
+	"github.com/hostler/hostler/core/proxy"
 )
 
 // serverFixture is the whole API behind a real server, as an attacker meets it.
@@ -100,7 +101,7 @@ func (f *serverFixture) cookieOf(a *identitytest.Account) *http.Cookie {
 }
 
 func (f *serverFixture) newCookie(value string) *http.Cookie {
-	c := identity.Cookie(value, f.secure)
+	c := identity.Cookie(value, proxy.Site{Secure: f.secure, Path: "/"})
 	return &c
 }
 

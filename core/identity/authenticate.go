@@ -11,6 +11,7 @@ import (
 
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/core/proxy"
 )
 
 // Authenticate finds out who makes the request: by the session's cookie, or by an API key when the request has an
@@ -20,7 +21,7 @@ func (s *Store) Authenticate(ctx context.Context, r *http.Request) (*Caller, err
 	if scheme, key, _ := strings.Cut(r.Header.Get("Authorization"), " "); strings.EqualFold(scheme, "Bearer") {
 		return s.authenticateKey(ctx, key)
 	}
-	token := cookieValue(r, CookieName, r.TLS != nil)
+	token := cookieValue(r, CookieName, proxy.SiteOf(r.Context(), r.TLS))
 	if !isToken(token) {
 		return nil, unauthenticated()
 	}

@@ -1,44 +1,55 @@
 package identity
 
-import "net/http"
+import (
+	"net/http"
 
-// CookieName is the session cookie's name; over TLS it has the prefix that ties it to this host, to TLS and to path /
-// (RFC 6265bis section 4.1.3.2), so that no neighbouring host and no plain connection can plant one.
+	"github.com/hostler/hostler/core/proxy"
+)
+
+// CookieName is the session cookie's name; over TLS it has a prefix.
 const CookieName = "service_session"
 
-// securePrefix goes before the names of our cookies over TLS.
-const securePrefix = "__Host-"
+// The prefixes of our cookies' names over TLS (RFC 6265bis section 4.1.3). hostPrefix ties a cookie to this host, to TLS and to
+// the path /, so that no neighbouring host and no plain connection can plant one. A service below another path has to do with
+// securePrefix, which ties it to TLS: browsers take no cookie with the former that has a path of its own.
+const (
+	hostPrefix   = "__Host-"
+	securePrefix = "__Secure-"
+)
 
-func cookieName(name string, secure bool) string {
-	if secure {
-		return securePrefix + name
+func cookieName(name string, site proxy.Site) string {
+	switch {
+	case !site.Secure:
+		return name
+	case site.Path == "/":
+		return hostPrefix + name
 	}
-	return name
+	return securePrefix + name
 }
 
-func newCookie(name, value string, secure bool) http.Cookie {
+func newCookie(name, value string, site proxy.Site) http.Cookie {
 	return http.Cookie{
-		Name: cookieName(name, secure), Value: value, Path: "/", HttpOnly: true, Secure: secure, SameSite: http.SameSiteLaxMode,
+		Name: cookieName(name, site), Value: value, Path: site.Path, HttpOnly: true, Secure: site.Secure, SameSite: http.SameSiteLaxMode,
 	}
 }
 
-// Cookie carries the session's token to the browser. secure says that the request came over TLS. It ends with the
-// browser; the server ends it earlier when it idles.
-func Cookie(token string, secure bool) http.Cookie {
-	return newCookie(CookieName, token, secure)
+// Cookie carries the session's token to the browser, which sees the service as the site. It ends with the browser; the server
+// ends it earlier when it idles.
+func Cookie(token string, site proxy.Site) http.Cookie {
+	return newCookie(CookieName, token, site)
 }
 
 // NoCookie makes the browser forget the session's cookie.
-func NoCookie(secure bool) http.Cookie {
-	c := Cookie("", secure)
+func NoCookie(site proxy.Site) http.Cookie {
+	c := Cookie("", site)
 	c.MaxAge = -1
 	return c
 }
 
 // cookieValue is the value of the request's cookie, "" when there is none. Two cookies of the name mean that someone
 // planted one; neither is believed.
-func cookieValue(r *http.Request, name string, secure bool) string {
-	cookies := r.CookiesNamed(cookieName(name, secure))
+func cookieValue(r *http.Request, name string, site proxy.Site) string {
+	cookies := r.CookiesNamed(cookieName(name, site))
 	if len(cookies) != 1 {
 		return ""
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/proxy"
 )
 
 // A browser that has logged in keeps a device cookie: a random token for each account, of which only the SHA-256 is
@@ -30,18 +31,18 @@ const (
 )
 
 // DeviceCookie carries the devices of LoggedIn or PasswordChanged to the browser. It outlives the session, and log-out too.
-func DeviceCookie(devices string, secure bool) http.Cookie {
-	c := newCookie(deviceCookieName, devices, secure)
+func DeviceCookie(devices string, site proxy.Site) http.Cookie {
+	c := newCookie(deviceCookieName, devices, site)
 	c.MaxAge = int(DeviceLife / time.Second)
 	return c
 }
 
 // DevicesOf are the tokens in the device cookie of a request's Cookie header, for Client. What has not the form of a token is
 // left out, and so is what is more than browsers are given.
-func DevicesOf(header string, secure bool) []string {
+func DevicesOf(header string, site proxy.Site) []string {
 	r := http.Request{Header: http.Header{"Cookie": {header}}}
 	var tokens []string
-	for token := range strings.SplitSeq(cookieValue(&r, deviceCookieName, secure), ".") {
+	for token := range strings.SplitSeq(cookieValue(&r, deviceCookieName, site), ".") {
 		if isToken(token) && len(tokens) < browserAccounts {
 			tokens = append(tokens, token)
 		}
@@ -52,7 +53,7 @@ func DevicesOf(header string, secure bool) []string {
 // Browser names the browser of a request that has logged in to any account before, for limits of requests; "" for all
 // others. It proves nothing else.
 func (s *Store) Browser(ctx context.Context, r *http.Request) (string, error) {
-	tokens := DevicesOf(r.Header.Get("Cookie"), r.TLS != nil)
+	tokens := DevicesOf(r.Header.Get("Cookie"), proxy.SiteOf(r.Context(), r.TLS))
 	if len(tokens) == 0 {
 		return "", nil
 	}

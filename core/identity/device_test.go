@@ -16,6 +16,7 @@ import (
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/identity/identitytest"
 	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/core/proxy"
 )
 
 // strange is an address that no account knows; each number has another.
@@ -28,7 +29,7 @@ type browser struct {
 }
 
 func (b *browser) client() identity.Client {
-	return identity.Client{Address: b.address, Devices: identity.DevicesOf("other=1; service_device="+b.cookie, false)}
+	return identity.Client{Address: b.address, Devices: identity.DevicesOf("other=1; service_device="+b.cookie, proxy.Site{Path: "/"})}
 }
 
 // logIn expects a session, and keeps the cookie.
@@ -228,11 +229,11 @@ func TestDevicesOf(t *testing.T) {
 		"service_device=" + strings.Repeat(".", 5000):                    nil,
 		"service_device=" + many:                                         slices.Repeat([]string{one}, 8),
 	} {
-		if got := identity.DevicesOf(header, false); !slices.Equal(got, want) {
+		if got := identity.DevicesOf(header, proxy.Site{Path: "/"}); !slices.Equal(got, want) {
 			t.Errorf("%.60s: %v", header, got)
 		}
 	}
-	if got := identity.DevicesOf("service_device="+one+"; __Host-service_device="+two, true); !slices.Equal(got, []string{two}) {
+	if got := identity.DevicesOf("service_device="+one+"; __Host-service_device="+two, proxy.Site{Secure: true, Path: "/"}); !slices.Equal(got, []string{two}) {
 		t.Errorf("over TLS: %v", got)
 	}
 }
@@ -342,7 +343,7 @@ func TestBrowsersAndAddressesAreForgotten(t *testing.T) {
 				t.Fatal(err)
 			}
 			f.laptop.cookie = in.Devices
-			session := identity.Cookie(in.Token, false)
+			session := identity.Cookie(in.Token, proxy.Site{Path: "/"})
 			if f.caller, err = f.users.Authenticate(t.Context(), with(&session)); err != nil {
 				t.Fatal(err)
 			}

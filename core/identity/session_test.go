@@ -15,6 +15,7 @@ import (
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/identity/identitytest"
 	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/core/proxy"
 )
 
 // with is a plain request that carries the cookies.
@@ -112,14 +113,18 @@ func TestRequestsWithoutAValidSessionAreUnauthenticated(t *testing.T) {
 
 func TestCookieAttributes(t *testing.T) {
 	t.Parallel()
-	plain, secure, gone := identity.Cookie("x", false), identity.Cookie("x", true), identity.NoCookie(true)
-	device, secureDevice := identity.DeviceCookie("x.y", false), identity.DeviceCookie("x.y", true)
+	site, overTLS, below := proxy.Site{Path: "/"}, proxy.Site{Secure: true, Path: "/"}, proxy.Site{Secure: true, Path: "/hostler"}
+	plain, secure, gone := identity.Cookie("x", site), identity.Cookie("x", overTLS), identity.NoCookie(overTLS)
+	device, secureDevice := identity.DeviceCookie("x.y", site), identity.DeviceCookie("x.y", overTLS)
+	inner, plainInner := identity.Cookie("x", below), identity.Cookie("x", proxy.Site{Path: "/hostler"})
 	for got, want := range map[string]string{
 		plain.String():  "service_session=x; Path=/; HttpOnly; SameSite=Lax",
 		secure.String(): "__Host-service_session=x; Path=/; HttpOnly; Secure; SameSite=Lax",
 		gone.String():   "__Host-service_session=; Path=/; Max-Age=0; HttpOnly; Secure; SameSite=Lax",
 
 		device.String():       "service_device=x.y; Path=/; Max-Age=7776000; HttpOnly; SameSite=Lax",
+		inner.String():        "__Secure-service_session=x; Path=/hostler; HttpOnly; Secure; SameSite=Lax",
+		plainInner.String():   "service_session=x; Path=/hostler; HttpOnly; SameSite=Lax",
 		secureDevice.String(): "__Host-service_device=x.y; Path=/; Max-Age=7776000; HttpOnly; Secure; SameSite=Lax",
 	} {
 		if got != want {
@@ -314,7 +319,7 @@ func TestChangePassword(t *testing.T) {
 	if err != nil || done.Token == "" || done.Sessions != 1 {
 		t.Fatalf("%+v, %v", done, err)
 	}
-	renewed := identity.Cookie(done.Token, false)
+	renewed := identity.Cookie(done.Token, proxy.Site{Path: "/"})
 	for name, test := range map[string]struct {
 		cookie *http.Cookie
 		want   problem.Code

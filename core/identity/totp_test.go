@@ -25,6 +25,7 @@ import (
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/identity/identitytest"
 	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/core/proxy"
 	"github.com/hostler/hostler/core/secret"
 )
 
@@ -87,7 +88,7 @@ func TestLogInWithASecondFactor(t *testing.T) {
 		t.Error("the password alone opened a session")
 	}
 	// The first step's secret is no session, as a cookie or as a key.
-	c := identity.Cookie(pending, false)
+	c := identity.Cookie(pending, proxy.Site{Path: "/"})
 	for name, r := range map[string]*http.Request{"cookie": with(&c), "key": bearing("Bearer " + pending),
 		"key with mark": bearing("Bearer svc_" + pending)} {
 		if _, err := f.users.Authenticate(t.Context(), r); code(err) != problem.CodeUnauthenticated {
@@ -98,7 +99,7 @@ func TestLogInWithASecondFactor(t *testing.T) {
 	if err != nil || in.Token == "" || in.Pending != "" || in.User.ID != f.user.ID || in.Token == pending || !in.User.TOTPEnabled {
 		t.Fatalf("%+v, %v", in, err)
 	}
-	c = identity.Cookie(in.Token, false)
+	c = identity.Cookie(in.Token, proxy.Site{Path: "/"})
 	if caller, err := f.users.Authenticate(t.Context(), with(&c)); err != nil || caller.UserID != f.user.ID {
 		t.Errorf("%+v, %v", caller, err)
 	}

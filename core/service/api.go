@@ -37,6 +37,7 @@ import (
 	"github.com/hostler/hostler/core/firewall/template"
 	"github.com/hostler/hostler/core/metric"
 	"github.com/hostler/hostler/core/option"
+	"github.com/hostler/hostler/core/proxy"
 	"github.com/hostler/hostler/core/setting"
 )
 
@@ -48,7 +49,7 @@ func (s *Service) deps() api.Deps {
 	return api.Deps{
 		Authenticator: s.Users, Resolver: op.ScopeResolver{DB: c.DB}, Recorder: audit.Recorder{DB: c.DB}, Rights: s.Users,
 		Browser: s.Users.Browser, Entitlements: s.entitled, Logger: c.Loggers("api"), Version: c.Version, Observe: figures.observe,
-		Replays: s.Replays, Health: Health(), Ready: ready(c.DB, c.Plugins, c.Keys, c.Version), Metrics: figures.handler(),
+		Proxy: proxy.Config{Trusted: c.TrustedProxies, BaseURL: c.BaseURL}, Replays: s.Replays, Health: Health(), Ready: ready(c.DB, c.Plugins, c.Keys, c.Version), Metrics: figures.handler(),
 
 		Setup:     setup.Deps{Setup: s.setup},
 		Auth:      auth.Deps{Users: s.Users},

@@ -2,6 +2,8 @@ package service
 
 import (
 	"context"
+	"net/netip"
+	"net/url"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -45,6 +47,11 @@ type Config struct {
 	Spool *upload.Spool
 	// StateDir is where the token of the first setup is written.
 	StateDir string
+	// BaseURL is where clients find the service, as proxy.ParseBaseURL yields it, without a slash at its end; nil where nobody has said
+	// so, and then there are no links to it.
+	BaseURL *url.URL
+	// TrustedProxies are the networks of the proxies whose word about a request is taken.
+	TrustedProxies []netip.Prefix
 	// Self knows the guest that the service runs in; nil recognises none.
 	Self *guest.Self
 	// AllowLocal permits hosts at loopback and link-local addresses.

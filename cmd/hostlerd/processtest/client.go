@@ -17,6 +17,7 @@ import (
 	"github.com/hostler/hostler/core/db/dbtest"
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/identity/identitytest"
+	"github.com/hostler/hostler/core/proxy"
 	"github.com/hostler/hostler/internal/waittest"
 )
 
@@ -132,7 +133,7 @@ func setUp(t testing.TB, s *service) *client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, cookie := newClient(s), identity.Cookie(in.Token, base.Scheme == "https")
+	c, cookie := newClient(s), identity.Cookie(in.Token, proxy.Site{Secure: base.Scheme == "https", Path: "/"})
 	c.http.Jar.SetCookies(base, []*http.Cookie{&cookie})
 	return c
 }

@@ -6,13 +6,14 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/proxy"
 )
 
-// Client is embedded into the input of operations that open, renew or end a session: where the request comes from, and
-// whether over TLS. It takes nothing from forwarding headers, which anyone can send.
+// Client is embedded into the input of operations that open, renew or end a session: where the request comes from, and how
+// the client sees the service. What forwarding headers say that are believed is in the request's address already.
 type Client struct {
-	from   identity.Client
-	secure bool
+	from identity.Client
+	site proxy.Site
 }
 
 var _ huma.Resolver = (*Client)(nil)
@@ -23,7 +24,7 @@ func (c *Client) Resolve(ctx huma.Context) []error {
 	if err != nil {
 		host = ctx.RemoteAddr()
 	}
-	c.secure = ctx.TLS() != nil
-	c.from = identity.Client{Address: host, UserAgent: ctx.Header("User-Agent"), Devices: identity.DevicesOf(ctx.Header("Cookie"), c.secure)}
+	c.site = proxy.SiteOf(ctx.Context(), ctx.TLS())
+	c.from = identity.Client{Address: host, UserAgent: ctx.Header("User-Agent"), Devices: identity.DevicesOf(ctx.Header("Cookie"), c.site)}
 	return nil
 }

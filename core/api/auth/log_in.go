@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/proxy"
 )
 
 type logInInput struct {
@@ -41,24 +42,24 @@ func (h handlers) logIn(ctx context.Context, in *logInInput) (*logInOutput, erro
 	if err != nil {
 		return nil, err
 	}
-	return loggedIn(done, in.secure), nil
+	return loggedIn(done, in.site), nil
 }
 
 // loggedIn is the answer to a log-in that succeeded or waits for its second factor.
-func loggedIn(in *identity.LoggedIn, secure bool) *logInOutput {
+func loggedIn(in *identity.LoggedIn, site proxy.Site) *logInOutput {
 	out := &logInOutput{}
 	if in.Pending != "" {
 		out.Body.TOTPRequired, out.Body.Pending = true, in.Pending
 		return out
 	}
-	out.SetCookie = cookies(in.Token, in.Devices, secure)
+	out.SetCookie = cookies(in.Token, in.Devices, site)
 	out.Body.User = new(userOf(in.User))
 	return out
 }
 
 // cookies are those of a session and of the browser that has it.
-func cookies(session, devices string, secure bool) []string {
-	s, d := identity.Cookie(session, secure), identity.DeviceCookie(devices, secure)
+func cookies(session, devices string, site proxy.Site) []string {
+	s, d := identity.Cookie(session, site), identity.DeviceCookie(devices, site)
 	return []string{s.String(), d.String()}
 }
 
@@ -75,5 +76,5 @@ func (h handlers) logOut(ctx context.Context, in *logOutInput) (*cookieOutput, e
 	if err := h.users.LogOut(ctx, identity.FromContext(ctx)); err != nil {
 		return nil, err
 	}
-	return cookie(identity.NoCookie(in.secure)), nil
+	return cookie(identity.NoCookie(in.site)), nil
 }

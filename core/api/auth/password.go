@@ -37,7 +37,7 @@ func (h handlers) changePassword(ctx context.Context, in *passwordInput) (*passw
 	}
 	out := &passwordOutput{Body: Changed{SessionsRevoked: done.Sessions, KeysRevoked: done.Keys, KeysValid: done.ValidKeys}}
 	if done.Token != "" {
-		out.SetCookie = cookies(done.Token, done.Devices, in.secure)
+		out.SetCookie = cookies(done.Token, done.Devices, in.site)
 	}
 	return out, nil
 }

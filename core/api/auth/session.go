@@ -50,7 +50,7 @@ func (h handlers) revoke(ctx context.Context, in *revokeInput) (*cookieOutput, e
 		return nil, err
 	}
 	if in.SessionID == caller.SessionID {
-		return cookie(identity.NoCookie(in.secure)), nil
+		return cookie(identity.NoCookie(in.site)), nil
 	}
 	return &cookieOutput{}, nil
 }

@@ -55,7 +55,7 @@ func (h handlers) logInTOTP(ctx context.Context, in *logInTOTPInput) (*logInOutp
 	if err != nil {
 		return nil, err
 	}
-	return loggedIn(done, in.secure), nil
+	return loggedIn(done, in.site), nil
 }
 
 // Enrolment is a second factor that is to be confirmed.

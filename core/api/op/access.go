@@ -2,6 +2,7 @@ package op
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/plan"
 	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/core/proxy"
 	"github.com/hostler/hostler/sdk/endpoint"
 )
 
@@ -113,15 +115,21 @@ func (a *API) admit(ctx context.Context, q *request, r *http.Request, params rou
 }
 
 // checkOrigin refuses what a page of another site sends. The upgrade to a socket is a GET, which any page may send, and is held
-// like what changes something.
+// like what changes something. Where the service has a base URL its pages are there, and a socket is for them alone: a proxy may
+// have hidden which host the page has asked.
 func (a *API) checkOrigin(o *Operation, r *http.Request) error {
 	if o.Socket {
+		if base, origin := a.config.Proxy.BaseURL, r.Header.Get("Origin"); base != nil && origin != "" && origin != proxy.Origin(base) {
+			return errForeignPage
+		}
 		changing := *r
 		changing.Method = http.MethodPost
 		r = &changing
 	}
 	return a.origins.Check(r)
 }
+
+var errForeignPage = errors.New("the page is not below the base URL")
 
 // entitled refuses an operation whose feature is switched off.
 func (a *API) entitled(ctx context.Context, spec *Spec) error {

@@ -18,6 +18,7 @@ import (
 	"github.com/hostler/hostler/core/api/route"
 	"github.com/hostler/hostler/core/idempotency"
 	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/core/proxy"
 )
 
 const (
@@ -57,6 +58,8 @@ type Config struct {
 	GapRetry time.Duration
 	// Replays remembers what was done under Idempotency-Keys; nil means that keys are not heeded.
 	Replays *idempotency.Store
+	// Proxy is the way to the service: which proxies are believed, and its base URL. The zero value is one without either.
+	Proxy proxy.Config
 	// Browser names the browser of a request that has logged in before, "" for others; nil knows none. Such a browser has a
 	// limit of its own for public operations where that of its address is reached.
 	Browser func(ctx context.Context, r *http.Request) (string, error)
@@ -135,6 +138,11 @@ func New(config Config) *API {
 		checking: make(chan struct{}, runtime.GOMAXPROCS(0)), streams: newReaders(mostStreams), downloads: newReaders(mostDownloads),
 		sockets: newReaders(mostSockets), uploads: newReaders(mostUploads), begun: newLimiter(begunAtOnce, begunRate),
 		nullsDeclared: map[string]bool{}}
+	if base := config.Proxy.BaseURL; base != nil {
+		if err := a.origins.AddTrustedOrigin(proxy.Origin(base)); err != nil {
+			panic("op: the base URL is none that proxy.ParseBaseURL yields: " + err.Error())
+		}
+	}
 	a.compressed = compressing(http.HandlerFunc(a.serveHTTP))
 	if a.config.KeepAlive <= 0 {
 		a.config.KeepAlive = defaultKeepAlive
@@ -161,7 +169,7 @@ func New(config Config) *API {
 	a.attemptLimiter, a.gap, a.settling = newAttemptLimiter(a), newGap(a), make(chan struct{}, mostSettling)
 	format := huma.Format{Marshal: marshal, Unmarshal: unmarshal}
 	a.huma = huma.NewAPI(huma.Config{
-		OpenAPI:       newDocument(config.Version),
+		OpenAPI:       newDocument(config.Version, config.Proxy.BaseURL),
 		Formats:       map[string]huma.Format{"application/json": format, "json": format}, // json: what follows a + in a type
 		DefaultFormat: "application/json",
 	}, adapter{a})
@@ -221,9 +229,14 @@ func (a *API) serveHTTP(rw http.ResponseWriter, r *http.Request) {
 	if r.ContentLength != 0 { // holds for the server's own draining of a body that nobody reads, too
 		_ = control.SetReadDeadline(begun.Add(a.config.BodyTime))
 	}
+	r, refused := a.config.Proxy.Request(r)
 	r = r.WithContext(context.WithValue(r.Context(), requestKey{}, q))
 	defer a.observe(q, begun)
 	defer a.recover(w, r)
+	if refused != nil {
+		a.fail(r.Context(), problem.New(problem.CodeMalformed, "%s", refused))
+		return
+	}
 	a.config.Router.ServeHTTP(w, r)
 }
 

@@ -158,7 +158,7 @@ func short(value string) string {
 	return value
 }
 
-// remoteAddress is the IP address of the peer; forwarding headers are not believed, anyone can send them.
+// remoteAddress is the IP address of the client, which Config.Proxy has found out.
 func remoteAddress(r *http.Request) string {
 	if host, _, err := net.SplitHostPort(r.RemoteAddr); err == nil {
 		return host

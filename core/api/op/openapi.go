@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"net/http"
+	"net/url"
 	"path"
 	"reflect"
 	"slices"
@@ -17,8 +18,13 @@ import (
 
 const schemaPrefix = "#/components/schemas/"
 
-// newDocument is the OpenAPI document before any operation is in it.
-func newDocument(version string) *huma.OpenAPI {
+// newDocument is the OpenAPI document before any operation is in it. base is where clients find the service; nil where the
+// document was got.
+func newDocument(version string, base *url.URL) *huma.OpenAPI {
+	server := "/"
+	if base != nil {
+		server = base.String()
+	}
 	registry := huma.NewMapRegistry(schemaPrefix, newNamer())
 	registry.RegisterTypeAlias(reflect.TypeFor[refusal](), reflect.TypeFor[problemDocument]()) // huma documents what NewError yields
 	problemRef := registry.Schema(reflect.TypeFor[problemDocument](), true, "")
@@ -36,7 +42,7 @@ func newDocument(version string) *huma.OpenAPI {
 			Title: "Hostler", Version: version, Description: introduction(),
 			License: &huma.License{Name: "Apache 2.0", Identifier: "Apache-2.0"},
 		},
-		Servers: []*huma.Server{{URL: "/", Description: "The instance that serves this document"}},
+		Servers: []*huma.Server{{URL: server, Description: "The instance that serves this document"}},
 		Components: &huma.Components{
 			Schemas: registry,
 			Responses: map[string]*huma.Response{
@@ -62,7 +68,7 @@ func newDocument(version string) *huma.OpenAPI {
 			},
 			SecuritySchemes: map[string]*huma.SecurityScheme{
 				"session": {Type: "apiKey", In: "cookie", Name: "service_session",
-					Description: "The cookie that log-in sets; over TLS its name begins with __Host-."},
+					Description: "The cookie that log-in sets; over TLS its name begins with __Host-, or with __Secure- where the base URL has a path."},
 				"api_key": {Type: "http", Scheme: "bearer", BearerFormat: "svc_…", Description: "An API key."},
 			},
 		},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/proxy"
 )
 
 // Password is the password of every account that this package makes.
@@ -65,7 +66,7 @@ func LogIn(t testing.TB, s *identity.Store, user *identity.User) *Account {
 	if err != nil {
 		t.Fatalf("logging in: %v", err)
 	}
-	plain, secure := identity.Cookie(in.Token, false), identity.Cookie(in.Token, true)
+	plain, secure := identity.Cookie(in.Token, proxy.Site{Path: "/"}), identity.Cookie(in.Token, proxy.Site{Secure: true, Path: "/"})
 	return &Account{User: in.User, Cookie: &plain, SecureCookie: &secure}
 }
 
