@@ -11,6 +11,7 @@ import (
 	"github.com/hostler/hostler/core/api/clones"
 	"github.com/hostler/hostler/core/api/cluster"
 	"github.com/hostler/hostler/core/api/configs"
+	"github.com/hostler/hostler/core/api/events"
 	firewallapi "github.com/hostler/hostler/core/api/firewall"
 	"github.com/hostler/hostler/core/api/guests"
 	"github.com/hostler/hostler/core/api/hosts"
@@ -71,6 +72,7 @@ func (s *Service) deps() api.Deps {
 		Firewall: firewallapi.Deps{Firewalls: firewalls, VMs: s.VMs, Apps: s.Apps, Guests: s.VMs.Guests, Stopping: s.Queue.Stopping(),
 			Drafts: s.Drafts, Templates: &template.Store{DB: c.DB, Drafts: s.Drafts}},
 		Jobs:      jobs.Deps{Queue: s.Queue},
+		Events:    events.Deps{Feed: s.Feed, Stopping: s.Queue.Stopping()},
 		Audit:     auditapi.Deps{DB: c.DB, Chain: s.Chain},
 		Plugins:   plugins.Deps{Plugins: c.Plugins},
 		Schedules: schedules.Deps{Schedules: s.Schedule},
