@@ -139,6 +139,7 @@ func (p *pump) step(ctx context.Context) (err error) {
 	if err == nil && n.copied {
 		if err = f.adopt(ctx); err == nil {
 			n, err = f.read(ctx, "")
+			n.copied = true
 		}
 	}
 	if err != nil {
@@ -157,7 +158,7 @@ func (p *pump) step(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if p.origin != "" && p.origin != n.origin {
+	if p.origin != "" && (p.origin != n.origin || n.copied) {
 		live.reset = ResetUnknown
 	} else if err := f.fill(live, folded[0], found, n.version); err != nil {
 		return err
