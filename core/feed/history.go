@@ -103,8 +103,8 @@ func (f *Feed) since(ctx context.Context, first uint64) ([]row, error) {
 // adopt makes the history that of this database: what a copy brought along is dropped. Of several instances one does it.
 func (f *Feed) adopt(ctx context.Context) error {
 	return f.DB.Tx(ctx, func(tx *db.Tx) error {
-		tag, err := tx.Pgx.Exec(ctx, "UPDATE feed_state SET origin = feed_origin(), floor = pg_snapshot_xmax(pg_current_snapshot()) "+
-			"WHERE origin <> feed_origin()")
+		// No cursor of this origin is older than this: there is no floor yet.
+		tag, err := tx.Pgx.Exec(ctx, "UPDATE feed_state SET origin = feed_origin(), floor = '0' WHERE origin <> feed_origin()")
 		if err != nil {
 			return fmt.Errorf("taking over the history: %w", err)
 		}
