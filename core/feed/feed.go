@@ -133,6 +133,13 @@ func (f *Feed) Close() {
 	f.pumps.Wait()
 }
 
+// Readers is how many follow the feed of this instance now.
+func (f *Feed) Readers() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.readers
+}
+
 // rouse wakes the pump.
 func (f *Feed) rouse() {
 	select {

@@ -31,6 +31,7 @@ func TestCursors(t *testing.T) {
 	parts := strings.SplitN(good, ".", 3)
 	origin, sight, at := parts[0], parts[1], parts[2]
 	xmax := strings.Split(at, ":")[1]
+	f.Exec("UPDATE feed_state SET floor = '2'")
 	if m := first(t, f.feed, everything, good); m.Event != "hello" || m.ID == "" {
 		t.Errorf("with a good one: %+v", m)
 	}

@@ -45,7 +45,7 @@ import (
 func (s *Service) deps() api.Deps {
 	c := &s.config
 	firewalls := s.Firewall
-	figures := newMetrics(c.DB, c.Plugins, s.Poller, s.Receiver, s.Load)
+	figures := newMetrics(c.DB, c.Plugins, s.Poller, s.Receiver, s.Load, s.Feed)
 	return api.Deps{
 		Authenticator: s.Users, Resolver: op.ScopeResolver{DB: c.DB}, Recorder: audit.Recorder{DB: c.DB}, Rights: s.Users,
 		Browser: s.Users.Browser, Entitlements: s.entitled, Logger: c.Loggers("api"), Version: c.Version, Observe: figures.observe,
