@@ -6,7 +6,7 @@ CREATE TABLE feed_changes (
     id     bigint GENERATED ALWAYS AS IDENTITY,
     -- The transaction that wrote it: a reader has seen it when the transaction is visible in the reader's snapshot.
     xid    xid8 NOT NULL DEFAULT pg_current_xact_id(),
-    -- guest, host, node, job, alert; figures with a cluster for object; scope with a host that went to another team.
+    -- guest, host, node, job, alert, task; figures with a cluster for object; scope with a host that went to another team.
     kind   text NOT NULL,
     object bigint NOT NULL,
     -- moved: another team sees it from now on.
@@ -34,6 +34,34 @@ CREATE TABLE feed_marks (
 );
 
 CREATE SEQUENCE feed_version;
+
+-- Tasks of hypervisors that others started, while somebody looks: a cache of what polls listed last. An hour after its end a task goes.
+CREATE TABLE hypervisor_tasks (
+    id         bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    cluster_id bigint NOT NULL REFERENCES clusters ON DELETE CASCADE,
+    host_id    bigint NOT NULL REFERENCES hosts ON DELETE CASCADE,
+    -- The hypervisor's own id of it.
+    ref        text NOT NULL,
+    node       text NOT NULL,
+    type       text NOT NULL,
+    guest_ref  text,
+    by_user    text NOT NULL,
+    token_id   text,
+    status     text NOT NULL,
+    error      text,
+    started_at timestamptz NOT NULL,
+    ended_at   timestamptz,
+    seen_at    timestamptz NOT NULL,
+    UNIQUE (cluster_id, ref)
+);
+CREATE INDEX hypervisor_tasks_host ON hypervisor_tasks (host_id);
+
+-- Until when somebody looks.
+CREATE TABLE task_watch (
+    one   boolean PRIMARY KEY DEFAULT true CHECK (one),
+    until timestamptz NOT NULL DEFAULT '-infinity'
+);
+INSERT INTO task_watch DEFAULT VALUES;
 
 -- +goose StatementBegin
 CREATE FUNCTION feed_origin() RETURNS text LANGUAGE plpgsql STABLE AS $$
@@ -178,6 +206,8 @@ BEGIN
         SELECT 'guest', id, 'gone', OLD.team_id FROM guests WHERE host_id = OLD.id ORDER BY id;
     INSERT INTO feed_changes (kind, object, what, team, fields)
         SELECT 'node', id, 'gone', OLD.team_id, ARRAY[cluster_id::text, name] FROM nodes WHERE host_id = OLD.id ORDER BY id;
+    INSERT INTO feed_changes (kind, object, what, team)
+        SELECT 'task', id, 'gone', OLD.team_id FROM hypervisor_tasks WHERE host_id = OLD.id ORDER BY id;
     INSERT INTO feed_changes (kind, object, what, team) VALUES ('host', OLD.id, 'gone', OLD.team_id);
     RETURN OLD;
 END
@@ -343,7 +373,36 @@ CREATE TRIGGER feed_new AFTER INSERT ON alerts FOR EACH ROW EXECUTE FUNCTION fee
 CREATE TRIGGER feed_changed AFTER UPDATE ON alerts FOR EACH ROW WHEN (OLD.* IS DISTINCT FROM NEW.*) EXECUTE FUNCTION feed_alert();
 CREATE TRIGGER feed_gone AFTER DELETE ON alerts REFERENCING OLD TABLE AS past FOR EACH STATEMENT EXECUTE FUNCTION feed_alerts_gone();
 
+-- Tasks of others.
+-- +goose StatementBegin
+CREATE FUNCTION feed_task() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF TG_OP = 'INSERT' THEN
+        INSERT INTO feed_changes (kind, object, what) VALUES ('task', NEW.id, 'new');
+    ELSE
+        INSERT INTO feed_changes (kind, object, what, fields) VALUES ('task', NEW.id, 'changed', '{status}');
+    END IF;
+    RETURN NULL;
+END
+$$;
+CREATE FUNCTION feed_tasks_gone() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO feed_changes (kind, object, what, team)
+        SELECT 'task', t.id, 'gone', h.team_id FROM past t JOIN hosts h ON h.id = t.host_id ORDER BY t.id;
+    RETURN NULL;
+END
+$$;
+-- +goose StatementEnd
+CREATE TRIGGER feed_new AFTER INSERT ON hypervisor_tasks FOR EACH ROW EXECUTE FUNCTION feed_task();
+CREATE TRIGGER feed_changed AFTER UPDATE ON hypervisor_tasks FOR EACH ROW
+    WHEN (OLD.status <> NEW.status OR OLD.error IS DISTINCT FROM NEW.error OR OLD.ended_at IS DISTINCT FROM NEW.ended_at)
+    EXECUTE FUNCTION feed_task();
+CREATE TRIGGER feed_gone AFTER DELETE ON hypervisor_tasks REFERENCING OLD TABLE AS past
+    FOR EACH STATEMENT EXECUTE FUNCTION feed_tasks_gone();
+
 -- +goose Down
+DROP TABLE hypervisor_tasks, task_watch;
+DROP FUNCTION feed_task(), feed_tasks_gone();
 DROP TRIGGER feed_new ON alerts;
 DROP TRIGGER feed_changed ON alerts;
 DROP TRIGGER feed_gone ON alerts;

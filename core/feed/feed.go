@@ -1,4 +1,4 @@
-// Package feed tells, as it happens, what changed in guests, hosts, nodes, jobs and alerts: the live feed of the page.
+// Package feed tells, as it happens, what changed in guests, hosts, nodes, jobs, alerts and tasks of others: the live feed of the page.
 //
 // Triggers write which object changed and in which columns into a short history, never to what. Each instance that has readers
 // follows that history: woken by one LISTEN, at most about nine times a second, it reads what is new, reads the objects anew by a
@@ -37,13 +37,14 @@ const (
 	Node    Kind = "node"
 	Job     Kind = "job"
 	Alert   Kind = "alert"
+	Task    Kind = "task"
 	Figures Kind = "figures"
 	// scope is a host that went to another team.
 	scope Kind = "scope"
 )
 
 // Kinds are those that a reader may choose from.
-var Kinds = []Kind{Guest, Host, Node, Job, Alert}
+var Kinds = []Kind{Guest, Host, Node, Job, Alert, Task}
 
 const (
 	channel = "feed"
@@ -58,6 +59,8 @@ const (
 	retryMost  = 2 * time.Second
 	// stepLimit bounds one turn.
 	stepLimit = 30 * time.Second
+	// watching is for how long tasks are asked for once somebody looks; see core/task.
+	watching = 3 * time.Minute
 	// mostRows is how many rows of the history are told one by one. Beyond, loading anew is cheaper for all.
 	mostRows = 50_000
 )
@@ -99,9 +102,9 @@ type Feed struct {
 
 	mu      sync.Mutex
 	pumping bool
-	// readers are those that were joined and are not closed, figures how many of them want figures.
-	readers, figures int
-	joining          []*joining
+	// readers are those that were joined and are not closed, figures and tasks how many of them want such.
+	readers, figures, tasks int
+	joining                 []*joining
 	// tail is the link that the next batch fills.
 	tail *link
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/feed"
+	"github.com/hostler/hostler/internal/waittest"
 )
 
 // What changes is told by the fields that changed, as the lists of the API name them.
@@ -202,6 +203,35 @@ func TestCoalescing(t *testing.T) {
 		if d := c.times[i].Sub(c.times[i-1]); d < 90*time.Millisecond {
 			t.Errorf("two messages within %v", d)
 		}
+	}
+}
+
+// Tasks that others started are told to who may see their host, and asked for while somebody wants them.
+func TestTasks(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	watched := func() string { return f.Value("SELECT until > now() + interval '1 minute' FROM task_watch") }
+	jobs := hello(t, f.feed, feed.Sight{Visible: everything.Visible, Kinds: []feed.Kind{feed.Job}})
+	f.Exec("UPDATE guests SET name = 'a' WHERE id = 1")
+	if watched() != "false" {
+		t.Error("tasks are asked for though nobody wants them")
+	}
+	ours, theirs := hello(t, f.feed, ofTeam(1)), hello(t, f.feed, ofTeam(2))
+	waittest.Until(t, "tasks are asked for", func() bool { return watched() == "true" })
+	f.Exec("INSERT INTO hypervisor_tasks (cluster_id, host_id, ref, node, type, guest_ref, by_user, status, started_at, seen_at) VALUES " +
+		"(1, 1, 'T1', 'n1', 'vzdump', '100', 'root', 'running', now(), now())")
+	got := ours.changes()
+	if len(got) != 1 || got[0].Kind != "task" || !got[0].Whole || got[0].Set["upid"] != "T1" || got[0].Set["guest_id"] != 1.0 ||
+		got[0].Set["status"] != "running" {
+		t.Errorf("%+v", got)
+	}
+	f.Exec("UPDATE hypervisor_tasks SET seen_at = clock_timestamp()")
+	f.Exec("UPDATE hypervisor_tasks SET status = 'ok', ended_at = '2026-01-31T12:00:00Z'")
+	ours.is(`task 1 {"ended_at":"2026-01-31T12:00:00Z","error":null,"status":"ok"}`)
+	f.Exec("DELETE FROM hypervisor_tasks")
+	ours.is("task 1 gone")
+	if !theirs.quiet(200*time.Millisecond) || !jobs.quiet(10*time.Millisecond) {
+		t.Error("somebody else was told of tasks")
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/task"
 )
 
 // joining is a reader that waits for its place in the chain.
@@ -30,6 +31,8 @@ type pump struct {
 	at, origin string
 	// published is when the last batch was.
 	published time.Time
+	// watched is when it was last said that somebody looks at tasks.
+	watched time.Time
 }
 
 // start lets the pump run. The feed's lock is held.
@@ -124,7 +127,7 @@ func (f *Feed) refuse(err error) {
 func (p *pump) step(ctx context.Context) (err error) {
 	f := p.feed
 	f.mu.Lock()
-	joins, wantFigures := f.joining, f.figures > 0
+	joins, wantFigures, wantTasks := f.joining, f.figures > 0, f.tasks > 0
 	f.joining = nil
 	f.mu.Unlock()
 	defer func() {
@@ -135,6 +138,12 @@ func (p *pump) step(ctx context.Context) (err error) {
 			f.mu.Unlock()
 		}
 	}()
+	if wantTasks && time.Since(p.watched) > watching/3 {
+		if err := (&task.Store{DB: f.DB}).Watch(ctx, watching); err != nil {
+			return err
+		}
+		p.watched = time.Now()
+	}
 	n, err := f.read(ctx, p.at)
 	if err == nil && n.copied {
 		if err = f.adopt(ctx); err == nil {

@@ -41,10 +41,7 @@ func (f *Feed) Join(ctx context.Context, sight Sight, last string) (*Reader, err
 		f.mu.Unlock()
 		return nil, problem.New(problem.CodeStopping, "the service is stopping")
 	}
-	f.readers++
-	if sight.Figures {
-		f.figures++
-	}
+	f.count(sight, 1)
 	f.joining = append(f.joining, j)
 	f.start()
 	f.mu.Unlock()
@@ -62,6 +59,17 @@ func (f *Feed) Join(ctx context.Context, sight Sight, last string) (*Reader, err
 	r.at, r.missed = j.at, j.missed
 	r.greet(j)
 	return r, nil
+}
+
+// count counts a reader in or out. The feed's lock is held.
+func (f *Feed) count(sight Sight, n int) {
+	f.readers += n
+	if sight.Figures {
+		f.figures += n
+	}
+	if sight.wants(Task) {
+		f.tasks += n
+	}
 }
 
 // greet makes the first messages.
@@ -151,10 +159,7 @@ func (r *Reader) take(batches []*batch) []*batch {
 func (r *Reader) Close() {
 	f := r.feed
 	f.mu.Lock()
-	f.readers--
-	if r.sight.Figures {
-		f.figures--
-	}
+	f.count(r.sight, -1)
 	f.mu.Unlock()
 	f.rouse() // the last one ends the pump
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/hostler/hostler/core/guest"
 	"github.com/hostler/hostler/core/host"
 	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/core/task"
 )
 
 // source reads the objects of one kind as the API's lists show them.
@@ -50,6 +51,7 @@ func (f *Feed) allSources() map[Kind]*source {
 		Node:  {f.nodes, nodeColumns, fieldsOf[cluster.Node]()},
 		Job:   {f.jobs, jobColumns, fieldsOf[job.View]()},
 		Alert: {f.alerts, alertColumns, fieldsOf[alertView]()},
+		Task:  {f.readTasks, taskColumns, fieldsOf[task.Task]()},
 	}
 }
 
@@ -153,4 +155,15 @@ func (f *Feed) alerts(ctx context.Context, ids []int64) ([]object, error) {
 		objects[i] = object{id: a.ID, team: teamOf(a.TeamID), value: a}
 	}
 	return objects, db.Problem(err)
+}
+
+var taskColumns = map[string][]string{"status": {"status", "error", "ended_at"}}
+
+func (f *Feed) readTasks(ctx context.Context, ids []int64) ([]object, error) {
+	found, err := (&task.Store{DB: f.DB}).ByIDs(ctx, ids)
+	objects := make([]object, len(found))
+	for i, t := range found {
+		objects[i] = object{id: t.ID, team: t.TeamID, value: t}
+	}
+	return objects, err
 }

@@ -25,7 +25,8 @@ func Register(a *op.API, deps Deps) {
 	h := handlers{deps}
 	op.Stream(a, "/api/v1/events/stream", h.stream, op.Spec{
 		ID: "stream_events", Summary: "Follow what changes", Tag: "Events", Role: identity.Viewer, On: op.Anywhere,
-		Description: "Server-Sent Events: what changes in the guests, hosts, nodes, jobs and alerts that the caller may see, whoever changes it. " +
+		Description: "Server-Sent Events: what changes in the guests, hosts, nodes, jobs and alerts that the caller may see, whoever changes it, and the " +
+			"hypervisors' tasks that others started, as polls list them while somebody looks. " +
 			"The first event is `hello` with the service's `version`. Open the stream first and load lists then: what changes meanwhile is in " +
 			"the stream.\n\n" +
 			"An event `changes` carries `changes`, one for each object, and comes at most ten times a second: the last state of an object wins. A change " +
@@ -46,7 +47,7 @@ func Register(a *op.API, deps Deps) {
 const streamTime = 30 * time.Minute
 
 type streamInput struct {
-	Topics  []string `query:"topics" enum:"guest,host,node,job,alert" example:"[\"guest\",\"job\"]" doc:"Only changes of these kinds: words with commas between them. All when it is absent"`
+	Topics  []string `query:"topics" enum:"guest,host,node,job,alert,task" example:"[\"guest\",\"job\"]" doc:"Only changes of these kinds: words with commas between them. All when it is absent"`
 	Figures bool     `query:"figures" default:"false" doc:"Tell the figures of guests and nodes too, once for each poll of a cluster"`
 	After   string   `query:"after" maxLength:"8192" doc:"The id of the last event that was seen, for readers that cannot set Last-Event-ID, which goes before it"`
 	Last    string   `header:"Last-Event-ID" maxLength:"8192" doc:"The id of the last event that was seen"`
