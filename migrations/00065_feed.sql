@@ -92,8 +92,8 @@ $$;
 CREATE TRIGGER feed_notify AFTER INSERT ON feed_changes REFERENCING NEW TABLE AS fresh
     FOR EACH STATEMENT EXECUTE FUNCTION feed_notify();
 
--- Guests, of a whole statement at once: the poll writes the figures of every running guest each time, which says nothing here, and sometimes
--- the state of them all. For ten thousand this takes a third of what triggers of rows take.
+-- Guests, of a whole statement at once: the poll writes the figures of every running guest each time, which says nothing here, and
+-- sometimes the state of them all. For ten thousand this takes a third of what triggers of rows take.
 -- +goose StatementBegin
 CREATE FUNCTION feed_guests_changed() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -162,6 +162,30 @@ CREATE TRIGGER feed_app AFTER INSERT OR DELETE ON apps FOR EACH ROW EXECUTE FUNC
 CREATE TRIGGER feed_app_changed AFTER UPDATE ON apps FOR EACH ROW
     WHEN (OLD.guest_id IS DISTINCT FROM NEW.guest_id OR OLD.name <> NEW.name) EXECUTE FUNCTION feed_app();
 
+-- The newest backup of a guest.
+-- +goose StatementBegin
+CREATE FUNCTION feed_backups() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO feed_changes (kind, object, what, fields) SELECT DISTINCT 'guest', guest_id, 'changed', '{backup}'::text[]
+        FROM concerned WHERE guest_id IS NOT NULL;
+    RETURN NULL;
+END
+$$;
+CREATE FUNCTION feed_backups_changed() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO feed_changes (kind, object, what, fields) SELECT DISTINCT 'guest', g.id, 'changed', '{backup}'::text[]
+        FROM past o JOIN fresh n ON n.id = o.id, unnest(ARRAY[o.guest_id, n.guest_id]) AS g (id)
+        WHERE g.id IS NOT NULL AND (o.guest_id IS DISTINCT FROM n.guest_id OR o.taken_at IS DISTINCT FROM n.taken_at
+            OR o.verified <> n.verified);
+    RETURN NULL;
+END
+$$;
+-- +goose StatementEnd
+CREATE TRIGGER feed_new AFTER INSERT ON backups REFERENCING NEW TABLE AS concerned FOR EACH STATEMENT EXECUTE FUNCTION feed_backups();
+CREATE TRIGGER feed_gone AFTER DELETE ON backups REFERENCING OLD TABLE AS concerned FOR EACH STATEMENT EXECUTE FUNCTION feed_backups();
+CREATE TRIGGER feed_changed AFTER UPDATE ON backups REFERENCING OLD TABLE AS past NEW TABLE AS fresh
+    FOR EACH STATEMENT EXECUTE FUNCTION feed_backups_changed();
+
 -- Hosts. With a host goes what stands at it, before that is deleted; with its team the same changes hands.
 -- +goose StatementBegin
 CREATE FUNCTION feed_host_changed() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -185,7 +209,8 @@ BEGIN
             CASE WHEN OLD.ssh_host_key_fingerprint IS DISTINCT FROM NEW.ssh_host_key_fingerprint THEN 'ssh_host_key_fingerprint' END],
             NULL));
     IF OLD.team_id <> NEW.team_id THEN
-        INSERT INTO feed_changes (kind, object, what, team, fields) VALUES ('scope', NEW.id, 'moved', OLD.team_id, ARRAY[NEW.team_id::text]);
+        INSERT INTO feed_changes (kind, object, what, team, fields)
+            VALUES ('scope', NEW.id, 'moved', OLD.team_id, ARRAY[NEW.team_id::text]);
         INSERT INTO feed_changes (kind, object, what, fields)
             SELECT 'guest', id, 'changed', '{team_id}'::text[] FROM guests WHERE host_id = NEW.id ORDER BY id;
         INSERT INTO feed_changes (kind, object, what, fields)
@@ -319,7 +344,8 @@ BEGIN
             CASE WHEN OLD.schedule_id IS DISTINCT FROM NEW.schedule_id THEN 'schedule_id' END,
             CASE WHEN OLD.asked <> NEW.asked THEN 'asked' END], NULL));
     IF OLD.status <> NEW.status OR OLD.exclusive IS DISTINCT FROM NEW.exclusive THEN
-        INSERT INTO feed_changes (kind, object, what, fields) SELECT DISTINCT 'guest', substr(held, 7)::bigint, 'changed', '{job}'::text[]
+        INSERT INTO feed_changes (kind, object, what, fields)
+            SELECT DISTINCT 'guest', substr(held, 7)::bigint, 'changed', '{job}'::text[]
             FROM unnest(ARRAY[OLD.exclusive, NEW.exclusive]) AS held WHERE held ~ '^guest:[0-9]{1,18}$'
             AND (OLD.exclusive IS DISTINCT FROM NEW.exclusive
                 OR (OLD.status IN ('queued', 'running')) <> (NEW.status IN ('queued', 'running')));
@@ -338,8 +364,8 @@ $$;
 -- +goose StatementEnd
 CREATE TRIGGER feed_new AFTER INSERT ON jobs FOR EACH ROW EXECUTE FUNCTION feed_job();
 CREATE TRIGGER feed_changed AFTER UPDATE ON jobs FOR EACH ROW
-    WHEN (OLD.status <> NEW.status OR OLD.share IS DISTINCT FROM NEW.share OR OLD.last_line <> NEW.last_line OR OLD.task_id <> NEW.task_id
-        OR OLD.error <> NEW.error OR OLD.cancel_requested_at IS DISTINCT FROM NEW.cancel_requested_at OR OLD.runs <> NEW.runs
+    WHEN (OLD.status <> NEW.status OR OLD.share IS DISTINCT FROM NEW.share OR OLD.last_line <> NEW.last_line
+        OR OLD.task_id <> NEW.task_id OR OLD.error <> NEW.error OR OLD.cancel_requested_at IS DISTINCT FROM NEW.cancel_requested_at OR OLD.runs <> NEW.runs
         OR OLD.started_at IS DISTINCT FROM NEW.started_at OR OLD.finished_at IS DISTINCT FROM NEW.finished_at
         OR OLD.team_id IS DISTINCT FROM NEW.team_id OR OLD.host_id IS DISTINCT FROM NEW.host_id OR OLD.target_id <> NEW.target_id
         OR OLD.target_name <> NEW.target_name OR OLD.exclusive IS DISTINCT FROM NEW.exclusive
@@ -418,14 +444,17 @@ DROP TRIGGER feed_credential_changed ON host_credentials;
 DROP TRIGGER feed_new ON hosts;
 DROP TRIGGER feed_changed ON hosts;
 DROP TRIGGER feed_gone ON hosts;
+DROP TRIGGER feed_new ON backups;
+DROP TRIGGER feed_gone ON backups;
+DROP TRIGGER feed_changed ON backups;
 DROP TRIGGER feed_app ON apps;
 DROP TRIGGER feed_app_changed ON apps;
 DROP TRIGGER feed_new ON guests;
 DROP TRIGGER feed_changed ON guests;
 DROP TRIGGER feed_gone ON guests;
 DROP FUNCTION feed_alert(), feed_alerts_gone(), feed_job(), feed_jobs_gone(), feed_node(), feed_nodes_gone(), feed_cluster(),
-    feed_credential(), feed_host_changed(), feed_host_new(), feed_host_gone(), feed_app(), feed_guests_changed(), feed_guests_new(),
-    feed_guests_gone();
+    feed_credential(), feed_host_changed(), feed_host_new(), feed_host_gone(), feed_app(), feed_backups(), feed_backups_changed(),
+    feed_guests_changed(), feed_guests_new(), feed_guests_gone();
 DROP TABLE feed_changes, feed_state, feed_marks;
 DROP SEQUENCE feed_version;
 DROP FUNCTION feed_notify(), feed_origin();

@@ -28,9 +28,16 @@ func TestChanges(t *testing.T) {
 			`"net_in_bytes":null,"net_out_bytes":null,"status":"stopped","uptime_s":null}`}},
 		{"INSERT INTO apps (host_id, cluster_id, guest_id, guest_ref, vmid, name) VALUES (1, 1, 3, '102', 102, 'wiki')",
 			[]string{`guest 3 {"app":"wiki","app_id":1}`}},
+		{"WITH s AS (INSERT INTO backup_storages (cluster_id, host_id, node, name) VALUES (1, 1, '', 'nas') RETURNING id) " +
+			"INSERT INTO backups (cluster_id, storage_id, ref, node, kind, guest_ref, guest_id, taken_at) SELECT 1, id, 'b', 'n1', 'vm', '100', 1, " +
+			"'2026-01-31T12:00:00Z' FROM s", []string{`guest 1 {"backup_at":"2026-01-31T12:00:00Z"}`}},
+		{"UPDATE backups SET verified = 'failed', protected = true", []string{`guest 1 {"backup_at":null}`}},
+		{"UPDATE backups SET protected = false; UPDATE backups SET verified = 'ok', guest_id = 2",
+			[]string{`guest 1 {"backup_at":null}`, `guest 2 {"backup_at":"2026-01-31T12:00:00Z"}`}},
+		{"DELETE FROM backups", []string{`guest 2 {"backup_at":null}`}},
 		{"DELETE FROM apps", []string{`guest 3 {"app":null,"app_id":null}`}},
-		{"INSERT INTO jobs (kind, team_id, host_id, target_kind, target_id, target_name, exclusive) VALUES ('vm.start', 1, 1, 'vm', 1, 'web', " +
-			"'guest:1')", []string{"job 1 whole", `guest 1 {"job_id":1,"status":"pending"}`}},
+		{"INSERT INTO jobs (kind, team_id, host_id, target_kind, target_id, target_name, exclusive) VALUES ('vm.start', 1, 1, 'vm', 1, " +
+			"'web', 'guest:1')", []string{"job 1 whole", `guest 1 {"job_id":1,"status":"pending"}`}},
 		{"UPDATE jobs SET status = 'running', share = 0.5, last_line = 'half', task_id = 'T1', runs = 1",
 			[]string{`job 1 {"last_line":"half","progress":0.5,"runs":1,"status":"running","task_id":"T1"}`}},
 		{"UPDATE jobs SET status = 'failed', error = 'no' WHERE id = 1",
@@ -50,7 +57,7 @@ func TestChanges(t *testing.T) {
 			"'r', 'warning', 'm')", []string{"alert 1 whole"}},
 		{"UPDATE alerts SET acknowledged_at = '2026-01-31T12:00:00Z'", []string{`alert 1 {"acknowledged_at":"2026-01-31T12:00:00Z"}`}},
 		{"DELETE FROM alerts", []string{"alert 1 gone"}},
-		{"INSERT INTO guests (cluster_id, host_id, kind, vmid, ref, node, name, status) VALUES (1, 1, 'vm', 9, '9', 'n1', 'new', 'running')",
+		{newGuest,
 			[]string{"guest 5 whole"}},
 		{"DELETE FROM guests WHERE id = 5", []string{"guest 5 gone"}},
 	} {
@@ -86,13 +93,13 @@ func TestWholeObjects(t *testing.T) {
 		t.Errorf("a node that is gone: %+v", got)
 	}
 	before := got[0].Version
-	f.Exec("INSERT INTO guests (cluster_id, host_id, kind, vmid, ref, node, name, status) VALUES (1, 1, 'vm', 9, '9', 'n1', 'new', 'running')")
+	f.Exec(newGuest)
 	got = c.changes()
 	if len(got) != 1 || got[0].Version <= before {
 		t.Fatalf("a new guest: %+v after version %d", got, before)
 	}
-	for name, want := range map[string]any{"id": 5.0, "name": "new", "status": "running", "team_id": 1.0, "cluster": "prod", "host": "rack1",
-		"tags": []any{}, "cpu": nil, "app_id": nil} {
+	for name, want := range map[string]any{"id": 5.0, "name": "new", "status": "running", "team_id": 1.0, "cluster": "prod",
+		"host": "rack1", "tags": []any{}, "cpu": nil, "app_id": nil} {
 		if value, there := got[0].Set[name]; !there || strings.TrimSpace(jsonOf(value)) != jsonOf(want) {
 			t.Errorf("%s of a new guest is %v, want %v", name, value, want)
 		}

@@ -211,3 +211,7 @@ func jsonOf(v any) string {
 	encoded, _ := json.Marshal(v)
 	return string(encoded)
 }
+
+// newGuest makes the guest 5.
+const newGuest = "INSERT INTO guests (cluster_id, host_id, kind, vmid, ref, node, name, status) " +
+	"VALUES (1, 1, 'vm', 9, '9', 'n1', 'new', 'running')"

@@ -34,8 +34,8 @@ type news struct {
 	copied bool
 }
 
-// selectNews reads all that is not visible in the snapshot $1, in one statement and so in one snapshot, which is the new position. An empty $1
-// is now. The condition on the index comes first: what a long transaction holds back is few.
+// selectNews reads all that is not visible in the snapshot $1, in one statement and so in one snapshot, which is the new position. An
+// empty $1 is now. The condition on the index comes first: what a long transaction holds back is few.
 const selectNews = `WITH present AS MATERIALIZED (
 	SELECT pg_current_snapshot() AS at, feed_origin() AS origin, s.origin AS kept, s.floor, nextval('feed_version') AS version,
 		COALESCE(NULLIF($1::text, '')::pg_snapshot, pg_current_snapshot()) AS seen FROM feed_state s)

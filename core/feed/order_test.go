@@ -117,8 +117,8 @@ func follow(ctx context.Context, t *testing.T, feeds []*feed.Feed, seed uint64, 
 	return nil
 }
 
-// However transactions overlap, and wherever and how often readers come back, each is told of the last state of everything, and never of an
-// earlier state after a later one.
+// However transactions overlap, and wherever and how often readers come back, each is told of the last state of everything, and never
+// of an earlier state after a later one.
 func TestNothingIsLostOrOutOfOrder(t *testing.T) {
 	t.Parallel()
 	url := dbtest.URL(t)
@@ -180,7 +180,7 @@ func TestReaderThatFallsBehind(t *testing.T) {
 	for _, sql := range []string{
 		"UPDATE guests SET name = 'a' WHERE id = 1",
 		"UPDATE guests SET lock = 'b' WHERE id = 1",
-		"INSERT INTO guests (cluster_id, host_id, kind, vmid, ref, node, name, status) VALUES (1, 1, 'vm', 9, '9', 'n1', 'new', 'running')",
+		newGuest,
 		"UPDATE guests SET name = 'newer' WHERE id = 5",
 		"DELETE FROM guests WHERE id = 3",
 		"UPDATE guests SET host_id = 2 WHERE id = 2",

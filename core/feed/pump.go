@@ -221,7 +221,8 @@ type group struct {
 	batch   *batch
 }
 
-// missed reads what readers missed that come with a cursor, in one statement for all of them. It settles which cursors are good for nothing.
+// missed reads what readers missed that come with a cursor, in one statement for all of them. It settles which cursors are good for
+// nothing.
 func (p *pump) missed(ctx context.Context, joins []*joining, n news) (map[string]*group, error) {
 	groups := map[string]*group{}
 	at := map[string]position{}

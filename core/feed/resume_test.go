@@ -36,7 +36,8 @@ func TestCursors(t *testing.T) {
 		t.Errorf("with a good one: %+v", m)
 	}
 	for cursor, reason := range map[string]string{
-		"x": "unknown", ".": "unknown", "..": "unknown", "...": "unknown", "41": "unknown", "a.b.c": "unknown", strings.Repeat("9", 8000): "unknown",
+		"x": "unknown", ".": "unknown", "..": "unknown", "...": "unknown", "41": "unknown", "a.b.c": "unknown",
+		strings.Repeat("9", 8000):                                    "unknown",
 		origin + "." + sight + ".":                                   "unknown",
 		origin + "." + sight + ".1:2":                                "unknown",
 		origin + "." + sight + ".5:2:":                               "unknown",
@@ -86,7 +87,7 @@ func TestResume(t *testing.T) {
 	f.Exec("UPDATE guests SET name = 'a' WHERE id = 1")
 	f.Exec("UPDATE guests SET name = 'b', lock = 'x' WHERE id = 1")
 	f.Exec("UPDATE guests SET name = 'c' WHERE id = 4")
-	f.Exec("INSERT INTO guests (cluster_id, host_id, kind, vmid, ref, node, name, status) VALUES (1, 1, 'vm', 9, '9', 'n1', 'new', 'running')")
+	f.Exec(newGuest)
 	f.Exec("DELETE FROM guests WHERE id = 2")
 	for _, at := range []*feed.Feed{f.feed, instance(t, f.db)} {
 		back := join(t, at, everything, c.last)

@@ -62,7 +62,7 @@ var guestColumns = map[string][]string{
 		"disk_write_bytes", "uptime_s", "figures_at"},
 	"ref": {"guest_ref"}, "vmid": {"vmid"}, "template": {"template"}, "lock": {"lock"}, "pool": {"pool"}, "tags": {"tags"}, "cpus": {"cpus"},
 	"memory_total": {"memory_total_bytes"}, "disk_total": {"disk_total_bytes"}, "addresses": {"addresses", "addresses_at"},
-	"app": {"app_id", "app"}, "job": {"status", "job_id"}, "team_id": {"team_id", "team"},
+	"app": {"app_id", "app"}, "job": {"status", "job_id"}, "team_id": {"team_id", "team"}, "backup": {"backup_at"},
 }
 
 func (f *Feed) guests(ctx context.Context, ids []int64) ([]object, error) {

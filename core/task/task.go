@@ -1,5 +1,5 @@
-// Package task keeps the tasks of hypervisors that others started, in the hypervisor's own page or by hand, for as long as somebody looks:
-// the live feed tells them. They come with the polls of clusters, one small request each, and are forgotten after a while.
+// Package task keeps the tasks of hypervisors that others started, in the hypervisor's own page or by hand, for as long as somebody
+// looks: the live feed tells them. They come with the polls of clusters, one small request each, and are forgotten after a while.
 package task
 
 import (
@@ -59,12 +59,12 @@ func (s *Store) Watched(ctx context.Context) (bool, error) {
 }
 
 const (
-	// keepTasks takes over a list of the cluster $1 that the host $2 told. What our own credentials started is a job's and is told there. Of
-	// what has ended only the last quarter of an hour is new to anybody.
-	keepTasks = `INSERT INTO hypervisor_tasks AS t (cluster_id, host_id, ref, node, type, guest_ref, by_user, token_id, status, error, started_at,
-	ended_at, seen_at)
-SELECT DISTINCT ON (p.ref) $1, COALESCE(n.host_id, $2), p.ref, p.node, p.type, NULLIF(p.guest, ''), p.by_user, NULLIF(p.token, ''), p.status,
-	NULLIF(p.error, ''), p.started, p.ended, now()
+	// keepTasks takes over a list of the cluster $1 that the host $2 told. What our own credentials started is a job's and is told there.
+	// Of what has ended only the last quarter of an hour is new to anybody.
+	keepTasks = `INSERT INTO hypervisor_tasks AS t (cluster_id, host_id, ref, node, type, guest_ref, by_user, token_id, status, error,
+	started_at, ended_at, seen_at)
+SELECT DISTINCT ON (p.ref) $1, COALESCE(n.host_id, $2), p.ref, p.node, p.type, NULLIF(p.guest, ''), p.by_user, NULLIF(p.token, ''),
+	p.status, NULLIF(p.error, ''), p.started, p.ended, now()
 FROM unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::timestamptz[],
 	$12::timestamptz[]) AS p (ref, node, type, guest, by_user, token, status, error, started, ended)
 LEFT JOIN nodes n ON n.cluster_id = $1 AND n.name = p.node

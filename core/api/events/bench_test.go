@@ -242,8 +242,8 @@ func used() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// BenchmarkStream is 200 changes a second, one an op, to many readers over sockets: -benchtime 3000x is fifteen seconds of them. The changes are
-// made by this process, too: idle is what they take without readers.
+// BenchmarkStream is 200 changes a second, one an op, to many readers over sockets: -benchtime 3000x is fifteen seconds of them. The
+// changes are made by this process, too: no readers show what they take.
 func BenchmarkStream(b *testing.B) {
 	for _, readers := range []int{0, 1, 100, 500} {
 		b.Run(fmt.Sprint("readers=", readers), func(b *testing.B) {

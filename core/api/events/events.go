@@ -25,21 +25,23 @@ func Register(a *op.API, deps Deps) {
 	h := handlers{deps}
 	op.Stream(a, "/api/v1/events/stream", h.stream, op.Spec{
 		ID: "stream_events", Summary: "Follow what changes", Tag: "Events", Role: identity.Viewer, On: op.Anywhere,
-		Description: "Server-Sent Events: what changes in the guests, hosts, nodes, jobs and alerts that the caller may see, whoever changes it, and the " +
-			"hypervisors' tasks that others started, as polls list them while somebody looks. " +
-			"The first event is `hello` with the service's `version`. Open the stream first and load lists then: what changes meanwhile is in " +
-			"the stream.\n\n" +
-			"An event `changes` carries `changes`, one for each object, and comes at most ten times a second: the last state of an object wins. A change " +
-			"names `kind` and `id` (of a node `cluster_id` and `node` too) and a `version`, which grows. In `set` are the fields that changed, as they are now, " +
-			"with the names that they have in the object's list; with `whole` it is all of them, of an object that is new to the caller. " +
-			"With `gone` the object is there no more, or not for the caller. What derives from others is not followed: counts of a host, " +
-			"the name of a host at its guests, and the times at which the service looked.\n\n" +
-			"Figures that move with every poll are left out. With `figures=true` each poll of a cluster is one change of kind `figures` whose `id` is the " +
-			"cluster: `guests` and `nodes` are rows in the order of `guest_columns` and `node_columns`. What is not running is not among them; its figures " +
-			"are null.\n\n" +
-			"A reader that comes back within a quarter of an hour with `Last-Event-ID`, to any instance, misses nothing. Else, and when what the caller may see is " +
-			"not what it was, an event `reset` says why in `reason` (`unknown`, `expired`, `rights`, `many`): load anew; the stream goes on from there. " +
-			"A stream ends when the caller's rights change, when the reader does not take what is sent, and after half an hour: come back.",
+		Description: "Server-Sent Events: what changes in the guests, hosts, nodes, jobs and alerts that the caller may see, whoever " +
+			"changes it, and the hypervisors' tasks that others started, as polls list them while somebody looks. " +
+			"The first event is `hello` with the service's `version`. Open the stream first and load lists then: what changes " +
+			"meanwhile is in the stream.\n\n" +
+			"An event `changes` carries `changes`, one for each object, and comes at most ten times a second: the last state of an " +
+			"object wins. A change names `kind` and `id` (of a node `cluster_id` and `node` too) and a `version`, which grows. In `set` " +
+			"are the fields that changed, as they are now, with the names that they have in the object's list; with `whole` it is all " +
+			"of them, of an object that is new to the caller. With `gone` the object is there no more, or not for the caller. What " +
+			"derives from others is not followed: counts of a host, the name of a host at its guests, and the times at which the " +
+			"service looked.\n\n" +
+			"Figures that move with every poll are left out. With `figures=true` each poll of a cluster is one change of kind `figures` " +
+			"whose `id` is the cluster: `guests` and `nodes` are rows in the order of `guest_columns` and `node_columns`. What is not " +
+			"running is not among them; its figures are null.\n\n" +
+			"A reader that comes back within a quarter of an hour with `Last-Event-ID`, to any instance, misses nothing. Else, and when " +
+			"what the caller may see is not what it was, an event `reset` says why in `reason` (`unknown`, `expired`, `rights`, " +
+			"`many`): load anew; the stream goes on from there. A stream ends when the caller's rights change, when the reader does " +
+			"not take what is sent, and after half an hour: come back.",
 	})
 }
 

@@ -183,7 +183,8 @@ func TestStream(t *testing.T) {
 	}
 	_ = s.response.Body.Close()
 	i.Exec("UPDATE guests SET lock = 'backup' WHERE id = 1")
-	for _, s := range []*stream{i.open(cookie, "", s.last), i.open(cookie, "?after="+s.last, ""), i.open(cookie, "?after="+begin.id, s.last)} {
+	for _, s := range []*stream{i.open(cookie, "", s.last), i.open(cookie, "?after="+s.last, ""),
+		i.open(cookie, "?after="+begin.id, s.last)} {
 		s.is("hello", `"resumed":true`)
 		s.is("changes", `{"changes":[{"kind":"guest","id":1,"version":`)
 		if got := fmt.Sprint(s.known["guest1"]); got != "map[lock:backup]" {
