@@ -16,6 +16,7 @@ import (
 	"github.com/hostler/hostler/core/api/clones"
 	"github.com/hostler/hostler/core/api/cluster"
 	"github.com/hostler/hostler/core/api/configs"
+	"github.com/hostler/hostler/core/api/events"
 	"github.com/hostler/hostler/core/api/firewall"
 	"github.com/hostler/hostler/core/api/guests"
 	"github.com/hostler/hostler/core/api/hosts"
@@ -89,6 +90,7 @@ type Deps struct {
 	Uploads   uploads.Deps
 	Firewall  firewall.Deps
 	Jobs      jobs.Deps
+	Events    events.Deps
 	Audit     audit.Deps
 	Plugins   plugins.Deps
 	Settings  settings.Deps
@@ -134,6 +136,7 @@ var resources = []struct {
 	{"options", func(a *op.API, d Deps) { options.Register(a, d.Options) }},
 	{"firewall", func(a *op.API, d Deps) { firewall.Register(a, d.Firewall) }},
 	{"jobs", func(a *op.API, d Deps) { jobs.Register(a, d.Jobs) }},
+	{"events", func(a *op.API, d Deps) { events.Register(a, d.Events) }},
 	{"audit", func(a *op.API, d Deps) { audit.Register(a, d.Audit) }},
 	{"plugins", func(a *op.API, d Deps) { plugins.Register(a, d.Plugins) }},
 	{"settings", func(a *op.API, d Deps) { settings.Register(a, d.Settings) }},

@@ -4,6 +4,7 @@ package cluster
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -17,6 +18,8 @@ type Store struct{ DB *db.DB }
 
 // Node is one machine of a cluster, or a machine alone. Figures that are not known are null. The JSON names are those of the API.
 type Node struct {
+	// ID is that of the row; the API knows a node by its cluster and its name.
+	ID               int64      `json:"-"`
 	Node             string     `json:"node" example:"pve1"`
 	HostID           int64      `json:"host_id" example:"1" doc:"The host registered at the node, or else the first one of its cluster"`
 	Host             string     `json:"host" example:"lab" doc:"Name of the host"`
@@ -42,7 +45,7 @@ type Node struct {
 // selectNodes counts guests once for each host and storages once for each node, whatever their number. A host's entry is the node that
 // it says, or its first where it says none or one that is not its own.
 const selectNodes = `
-SELECT n.name, h.id, h.name, c.id, c.name, h.team_id, n.status, n.address,
+SELECT n.id, n.name, h.id, h.name, c.id, c.name, h.team_id, n.status, n.address,
 	row_number() OVER (PARTITION BY h.id ORDER BY n.name <> h.entry_node, n.name) = 1,
 	n.cpu, n.cpus, n.memory, n.memory_total, s.used, s.total, n.uptime, coalesce(a.n, 0), coalesce(v.n, 0), n.seen_at,
 	LEAST(n.figures_at, s.figures_at)
@@ -54,17 +57,32 @@ LEFT JOIN (SELECT cluster_id, node, sum(used)::bigint AS used, sum(total)::bigin
 	ON s.cluster_id = n.cluster_id AND s.node = n.name
 LEFT JOIN (SELECT host_id, count(*) AS n FROM apps GROUP BY host_id) a ON a.host_id = h.id
 LEFT JOIN (SELECT host_id, count(*) AS n FROM guests WHERE kind = 'vm' GROUP BY host_id) v ON v.host_id = h.id
-WHERE $1 OR h.team_id = ANY ($2)
+WHERE ($1 OR h.team_id = ANY ($2)) AND (cardinality($3::bigint[]) = 0 OR h.id IN (SELECT host_id FROM nodes WHERE id = ANY ($3)))
 ORDER BY c.name, c.id, n.name`
 
 // Nodes gives the nodes of hosts that may be seen, by cluster and name, each once.
 func (s *Store) Nodes(ctx context.Context, visible identity.Visible) ([]Node, error) {
-	rows, err := s.DB.Pool.Query(ctx, selectNodes, visible.All, visible.Teams)
+	return s.nodes(ctx, visible, []int64{})
+}
+
+// NodesByID gives these nodes; those that are not there are left out. Whether they may be seen is the caller's to check.
+func (s *Store) NodesByID(ctx context.Context, ids []int64) ([]Node, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	found, err := s.nodes(ctx, identity.Visible{All: true, Teams: []int64{}}, ids)
+	return slices.DeleteFunc(found, func(n Node) bool { return !slices.Contains(ids, n.ID) }), err
+}
+
+// nodes gives the nodes of hosts that may be seen: all of them, or those of the hosts to which the nodes with these ids belong, for
+// which of them is a host's entry is told by all of its nodes.
+func (s *Store) nodes(ctx context.Context, visible identity.Visible, ids []int64) ([]Node, error) {
+	rows, err := s.DB.Pool.Query(ctx, selectNodes, visible.All, visible.Teams, ids)
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("listing nodes: %w", err))
 	}
 	nodes, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (n Node, err error) {
-		return n, row.Scan(&n.Node, &n.HostID, &n.Host, &n.ClusterID, &n.Cluster, &n.TeamID, &n.Status, &n.Address, &n.IsEntry,
+		return n, row.Scan(&n.ID, &n.Node, &n.HostID, &n.Host, &n.ClusterID, &n.Cluster, &n.TeamID, &n.Status, &n.Address, &n.IsEntry,
 			&n.CPU, &n.CPUs, &n.MemoryBytes, &n.MemoryTotalBytes, &n.DiskBytes, &n.DiskTotalBytes, &n.UptimeS, &n.Apps, &n.VMs, &n.SeenAt,
 			&n.FiguresAt)
 	})

@@ -22,16 +22,16 @@ SELECT h.id, h.name, h.address, h.team_id, h.driver, h.status, NULLIF(h.error_re
 FROM hosts h LEFT JOIN clusters c ON c.id = h.cluster_id
 LEFT JOIN LATERAL (SELECT count(*) FILTER (WHERE kind = 'vm') AS vms, count(*) FILTER (WHERE kind = 'container') AS containers
 	FROM guests WHERE host_id = h.id) g ON true
-WHERE ($1 OR h.team_id = ANY ($2)) AND ($3::bigint = 0 OR h.id = $3) ORDER BY lower(h.name), h.id`
+WHERE ($1 OR h.team_id = ANY ($2)) AND (cardinality($3::bigint[]) = 0 OR h.id = ANY ($3)) ORDER BY lower(h.name), h.id`
 
 // List gives the hosts that may be seen, by name.
 func (s *Store) List(ctx context.Context, visible identity.Visible) ([]Host, error) {
-	return s.read(ctx, visible, 0)
+	return s.read(ctx, visible, []int64{})
 }
 
 // Get gives one host, whoever asks: the caller was admitted to it before.
 func (s *Store) Get(ctx context.Context, id int64) (Host, error) {
-	found, err := s.read(ctx, identity.Visible{All: true, Teams: []int64{}}, id)
+	found, err := s.ByIDs(ctx, []int64{id})
 	if err != nil {
 		return Host{}, err
 	}
@@ -41,14 +41,23 @@ func (s *Store) Get(ctx context.Context, id int64) (Host, error) {
 	return found[0], nil
 }
 
+// ByIDs gives these hosts; those that are not there are left out. Whether they may be seen is the caller's to check.
+func (s *Store) ByIDs(ctx context.Context, ids []int64) ([]Host, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	return s.read(ctx, identity.Visible{All: true, Teams: []int64{}}, ids)
+}
+
 func noSuchHost() error { return problem.New(problem.CodeNotFound, "there is no such host") }
 
-func (s *Store) read(ctx context.Context, visible identity.Visible, id int64) ([]Host, error) {
+// read gives the hosts that may be seen, all of them when there are no ids.
+func (s *Store) read(ctx context.Context, visible identity.Visible, ids []int64) ([]Host, error) {
 	self, err := setting.Get(ctx, s.db, setting.SelfHost)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := s.db.Pool.Query(ctx, selectHosts, visible.All, visible.Teams, id)
+	rows, err := s.db.Pool.Query(ctx, selectHosts, visible.All, visible.Teams, ids)
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("reading hosts: %w", err))
 	}
@@ -62,7 +71,8 @@ func (s *Store) read(ctx context.Context, visible identity.Visible, id int64) ([
 		byID[hosts[i].ID] = &hosts[i]
 	}
 	rows, err = s.db.Pool.Query(ctx, `SELECT host_id, capability, token_id, form, verified_at, missing, extra, recommended
-		FROM host_credentials WHERE $1::bigint = 0 OR host_id = $1 ORDER BY host_id, array_position($2::text[], capability)`, id, keys())
+		FROM host_credentials WHERE cardinality($1::bigint[]) = 0 OR host_id = ANY ($1)
+		ORDER BY host_id, array_position($2::text[], capability)`, ids, keys())
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("reading tokens: %w", err))
 	}

@@ -56,6 +56,19 @@ func (q *Queue) List(ctx context.Context, filter Filter, visible identity.Visibl
 	return jobs, total, nil
 }
 
+// ByIDs gives these jobs, in no order; those that are not there are left out. Whether they may be seen is the caller's to check.
+func (q *Queue) ByIDs(ctx context.Context, ids []int64) ([]*Job, error) {
+	rows, err := q.db.Pool.Query(ctx, "SELECT "+columns+" FROM jobs WHERE id = ANY ($1)", ids)
+	if err != nil {
+		return nil, db.Problem(fmt.Errorf("reading jobs: %w", err))
+	}
+	jobs, err := pgx.CollectRows(rows, scan)
+	if err != nil {
+		return nil, db.Problem(fmt.Errorf("reading jobs: %w", err))
+	}
+	return jobs, nil
+}
+
 // Get gives one job; one that the caller may not see is problem not_found like one that is not there.
 func (q *Queue) Get(ctx context.Context, id int64, visible identity.Visible) (*Job, error) {
 	j, err := one(q.db.Pool.Query(ctx, "SELECT "+columns+" FROM jobs WHERE id = $1 AND ($2 OR team_id = ANY($3))",

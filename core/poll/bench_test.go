@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -130,6 +131,69 @@ func BenchmarkPoll(b *testing.B) {
 				}
 			}
 			b.ReportMetric(float64((cpu()-before).Microseconds())/1000/float64(b.N), "cpu-ms/op")
+		})
+	}
+}
+
+// withoutFeed takes away what the live feed notes of a poll.
+const withoutFeed = `DO $$ DECLARE t record; BEGIN
+	FOR t IN SELECT tgname, tgrelid::regclass AS of FROM pg_trigger WHERE tgname LIKE 'feed%' LOOP
+		EXECUTE format('DROP TRIGGER %I ON %s', t.tgname, t.of);
+	END LOOP;
+END $$`
+
+// BenchmarkFeed is what the live feed's history adds to a poll of 10,000 guests: polls with and without its triggers take turns, on a
+// database each. figures is the poll of every day, states one in which each guest has another state than before.
+func BenchmarkFeed(b *testing.B) {
+	for _, c := range []struct {
+		name string
+		tick func(l *load, turn int)
+	}{
+		{"figures", func(l *load, _ int) { l.tick() }},
+		{"states", func(l *load, turn int) {
+			l.tick()
+			for _, p := range l.pages {
+				for i := range p.Guests {
+					p.Guests[i].Status = []string{hypervisor.GuestRunning, hypervisor.GuestPaused}[turn%2]
+				}
+			}
+		}},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			var pollers [2]*poll.Poller
+			var loads [2]*load
+			for i := range pollers {
+				d := dbtest.New(b)
+				dbtest.Exec(b, d, "INSERT INTO hosts (driver, name, address) VALUES ('fake', 'a', 'a:1')")
+				if i == 1 {
+					dbtest.Exec(b, d, withoutFeed)
+				}
+				loads[i] = newLoad(10, 10_000)
+				pollers[i] = poll.New(poll.Config{DB: d, Hosts: loads[i]})
+				b.Cleanup(pollers[i].Close)
+				if err := pollers[i].Sync(b.Context(), 1); err != nil {
+					b.Fatal(err)
+				}
+			}
+			var took [2][]time.Duration
+			for turn := 0; b.Loop(); turn++ {
+				for i, p := range pollers {
+					c.tick(loads[i], turn)
+					began := time.Now()
+					if err := p.Sync(b.Context(), 1); err != nil {
+						b.Fatal(err)
+					}
+					took[i] = append(took[i], time.Since(began))
+				}
+			}
+			median := func(d []time.Duration) float64 {
+				slices.Sort(d)
+				return float64(d[len(d)/2].Microseconds()) / 1000
+			}
+			with, without := median(took[0]), median(took[1])
+			b.ReportMetric(with, "with-ms")
+			b.ReportMetric(without, "without-ms")
+			b.ReportMetric(with/without, "ratio")
 		})
 	}
 }

@@ -83,6 +83,9 @@ func (p *Poller) ask(ctx context.Context, m member, others bool) (cluster int64,
 		if hostErr == nil && err == nil && m.factsOf != "" && !m.fresh && m.cluster != nil && *m.cluster == cluster {
 			err = p.readFacts(ctx, m.id, cluster, m.factsOf)
 		}
+		if hostErr == nil && err == nil {
+			err = p.readTasks(ctx, m.id, cluster)
+		}
 		return cluster, hostErr, err
 	}
 	p.forget(m)

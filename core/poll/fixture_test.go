@@ -51,6 +51,10 @@ type fixture struct {
 	memberErr      error
 	// membersAsked are the nodes that were asked about, in order.
 	membersAsked []string
+	// tasks are told with taskErr, and taskQueries are the questions for them.
+	tasks       []hypervisor.Task
+	taskErr     error
+	taskQueries []hypervisor.TaskQuery
 }
 
 func newFixture(t *testing.T) *fixture {
@@ -132,6 +136,13 @@ func (h *fakeHost) Permissions(context.Context) (hypervisor.Permissions, error) 
 	h.fixture.rights++
 	return hypervisor.Permissions{Missing: h.missing(), Ends: h.fixture.ends, Version: &hypervisor.Version{Version: "9.2.11",
 		NotAfter: h.fixture.certificateEnd}}, h.fixture.rightsErr
+}
+
+func (h *fakeHost) Tasks(_ context.Context, query hypervisor.TaskQuery) (hypervisor.TaskList, error) {
+	h.fixture.mu.Lock()
+	defer h.fixture.mu.Unlock()
+	h.fixture.taskQueries = append(h.fixture.taskQueries, query)
+	return hypervisor.TaskList{Tasks: h.fixture.tasks}, h.fixture.taskErr
 }
 
 // Member implements hypervisor.MemberReader.

@@ -11,6 +11,7 @@ import (
 	"github.com/hostler/hostler/core/api/clones"
 	"github.com/hostler/hostler/core/api/cluster"
 	"github.com/hostler/hostler/core/api/configs"
+	"github.com/hostler/hostler/core/api/events"
 	firewallapi "github.com/hostler/hostler/core/api/firewall"
 	"github.com/hostler/hostler/core/api/guests"
 	"github.com/hostler/hostler/core/api/hosts"
@@ -45,7 +46,7 @@ import (
 func (s *Service) deps() api.Deps {
 	c := &s.config
 	firewalls := s.Firewall
-	figures := newMetrics(c.DB, c.Plugins, s.Poller, s.Receiver, s.Load)
+	figures := newMetrics(c.DB, c.Plugins, s.Poller, s.Receiver, s.Load, s.Feed)
 	return api.Deps{
 		Authenticator: s.Users, Resolver: op.ScopeResolver{DB: c.DB}, Recorder: audit.Recorder{DB: c.DB}, Rights: s.Users,
 		Browser: s.Users.Browser, Entitlements: s.entitled, Logger: c.Loggers("api"), Version: c.Version, Observe: figures.observe,
@@ -72,6 +73,7 @@ func (s *Service) deps() api.Deps {
 		Firewall: firewallapi.Deps{Firewalls: firewalls, VMs: s.VMs, Apps: s.Apps, Guests: s.VMs.Guests, Stopping: s.Queue.Stopping(),
 			Drafts: s.Drafts, Templates: &template.Store{DB: c.DB, Drafts: s.Drafts}},
 		Jobs:      jobs.Deps{Queue: s.Queue},
+		Events:    events.Deps{Feed: s.Feed, Stopping: s.Queue.Stopping()},
 		Audit:     auditapi.Deps{DB: c.DB, Chain: s.Chain},
 		Plugins:   plugins.Deps{Plugins: c.Plugins},
 		Schedules: schedules.Deps{Schedules: s.Schedule},

@@ -12,6 +12,7 @@ import (
 
 	"github.com/hostler/hostler/core/api/plugins"
 	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/feed"
 	"github.com/hostler/hostler/core/load"
 	"github.com/hostler/hostler/core/plugin"
 	"github.com/hostler/hostler/core/poll"
@@ -25,7 +26,7 @@ type metrics struct {
 }
 
 func newMetrics(d *db.DB, installed plugins.Manager, poller *poll.Poller, receiver *remotewrite.Store,
-	sent *load.Recorder) *metrics {
+	sent *load.Recorder, live *feed.Feed) *metrics {
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
 		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
@@ -34,7 +35,7 @@ func newMetrics(d *db.DB, installed plugins.Manager, poller *poll.Poller, receiv
 		}, []string{"operation", "status"}),
 	}
 	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		m.requests, &state{db: d, plugins: installed, poller: poller, receiver: receiver, sent: sent})
+		m.requests, &state{db: d, plugins: installed, poller: poller, receiver: receiver, sent: sent, feed: live})
 	return m
 }
 
@@ -54,6 +55,7 @@ type state struct {
 	// receiver is that of samples.
 	receiver *remotewrite.Store
 	sent     *load.Recorder
+	feed     *feed.Feed
 }
 
 var (
@@ -69,13 +71,14 @@ var (
 	busyDesc = prometheus.NewDesc("hostler_hypervisor_request_seconds_total", "Time for which these kept hypervisors busy.",
 		[]string{"driver"}, nil)
 	lateDesc    = prometheus.NewDesc("hostler_remote_write_late_seconds", "For how long samples have waited for their receiver.", nil, nil)
+	readersDesc = prometheus.NewDesc("hostler_feed_readers", "Readers of the live feed at this instance.", nil, nil)
 	refusedDesc = prometheus.NewDesc("hostler_remote_write_refused_total", "Values that the receiver of samples refused.", nil, nil)
 )
 
 // Describe names the figures.
 func (s *state) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{hostsDesc, jobsDesc, pluginDesc, restartsDesc, pollsDesc, failuresDesc, secondsDesc, sentDesc,
-		busyDesc, lateDesc, refusedDesc} {
+		busyDesc, lateDesc, refusedDesc, readersDesc} {
 		ch <- d
 	}
 }
@@ -86,6 +89,7 @@ func (s *state) Collect(ch chan<- prometheus.Metric) {
 	ch <- prometheus.MustNewConstMetric(pollsDesc, prometheus.CounterValue, float64(count.Polls))
 	ch <- prometheus.MustNewConstMetric(failuresDesc, prometheus.CounterValue, float64(count.Failures))
 	ch <- prometheus.MustNewConstMetric(secondsDesc, prometheus.CounterValue, count.Seconds)
+	ch <- prometheus.MustNewConstMetric(readersDesc, prometheus.GaugeValue, float64(s.feed.Readers()))
 	for _, total := range s.sent.Totals() {
 		ch <- prometheus.MustNewConstMetric(sentDesc, prometheus.CounterValue, float64(total.Requests), total.Plugin)
 		ch <- prometheus.MustNewConstMetric(busyDesc, prometheus.CounterValue, total.Seconds, total.Plugin)

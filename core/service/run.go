@@ -14,7 +14,7 @@ type Loop string
 
 // What runs by itself: jobs, polls of hosts, schedules, the seal of the audit trail, partitions of metrics, what the updater does,
 // the listing of backups, the reading of guests' configurations, the folder of uploads, sending samples to others, the count of
-// requests to hosts, and drafts of firewalls that their jobs have left.
+// requests to hosts, drafts of firewalls that their jobs have left, and the history of the live feed.
 const (
 	Jobs      Loop = "job"
 	Polls     Loop = "poll"
@@ -29,10 +29,11 @@ const (
 	RemoteWrite Loop = "remote-write"
 	Load        Loop = "load"
 	Drafts      Loop = "firewall"
+	Feed        Loop = "feed"
 )
 
 // Loops are all of them.
-var Loops = []Loop{Jobs, Polls, Seal, Metrics, Schedules, Updates, Backups, Details, Uploads, RemoteWrite, Load, Drafts}
+var Loops = []Loop{Jobs, Polls, Seal, Metrics, Schedules, Updates, Backups, Details, Uploads, RemoteWrite, Load, Drafts, Feed}
 
 // Start starts the plugins, the watch over the key file, and the loops of the configuration. While there is no user it leaves the
 // token of the first setup in the state folder. When it fails, Drain and Close must be called all the same.
@@ -58,7 +59,7 @@ func (s *Service) Start(ctx context.Context) error {
 	for loop, run := range map[Loop]func(context.Context){
 		Polls: s.Poller.Run, Seal: s.sealer.Run, Schedules: s.Schedule.Run, Updates: s.Updates.Run,
 		Backups: s.Backups.Run, Details: s.details.Run, Uploads: s.Uploads.Run, RemoteWrite: s.Receiver.Run,
-		Load: s.Load.Run, Drafts: s.Drafts.Run,
+		Load: s.Load.Run, Drafts: s.Drafts.Run, Feed: s.Feed.Run,
 		Metrics: func(ctx context.Context) {
 			metric.Maintain(ctx, s.config.DB, s.config.Loggers("metric"), s.Heartbeats[Metrics])
 		},
@@ -88,6 +89,7 @@ func (s *Service) Drain(ctx context.Context) {
 func (s *Service) Close() {
 	s.close.Do(func() {
 		s.loops.Wait()
+		s.Feed.Close()
 		s.config.Plugins.Stop()
 		s.Poller.Close()
 	})

@@ -16,7 +16,9 @@ import (
 	"github.com/hostler/hostler/core/app"
 	"github.com/hostler/hostler/core/audit"
 	"github.com/hostler/hostler/core/backup"
+	"github.com/hostler/hostler/core/cluster"
 	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/feed"
 	"github.com/hostler/hostler/core/firewall"
 	"github.com/hostler/hostler/core/firewall/draft"
 	"github.com/hostler/hostler/core/guest"
@@ -73,6 +75,7 @@ type Service struct {
 	Updates  *selfupdate.Store
 	Receiver *remotewrite.Store
 	Load     *load.Recorder
+	Feed     *feed.Feed
 
 	config  Config
 	watch   secret.Watch
@@ -153,6 +156,9 @@ func New(c Config) (*Service, error) {
 	s.Receiver = &remotewrite.Store{DB: c.DB, Keys: c.Keys, AllowLocal: c.AllowLocal, Logger: c.Loggers("remote-write"),
 		Heartbeat: s.Heartbeats[RemoteWrite], Unable: outdated}
 	s.Load = &load.Recorder{DB: c.DB, Source: c.Plugins, Logger: c.Loggers("load"), Heartbeat: s.Heartbeats[Load]}
+
+	s.Feed = feed.New(feed.Config{DB: c.DB, Guests: s.Guests, Hosts: s.Hosts, Clusters: &cluster.Store{DB: c.DB}, Jobs: s.Queue,
+		Version: c.Version, Logger: c.Loggers("feed"), Heartbeat: s.Heartbeats[Feed]})
 
 	housekeeping := maintenance.New(maintenance.Config{DB: c.DB, Queue: s.Queue, Sessions: s.Users, Replays: s.Replays, Trail: s.Chain})
 	housekeeping.Register()

@@ -10,7 +10,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 # Operations that would end the session or the key of the calls after them, or never end.
 LAST = ["change_password", "log_out"]
-STREAMS = re.compile(r"^stream_job_events$|^follow_\w+_log$")
+STREAMS = re.compile(r"^stream_(job_)?events$|^follow_\w+_log$")
 
 # Reads that may be refused: once the service is set up; of apps, whose logs no driver has; of what scopes of firewalls do not have, and of
 # logs that the demo's tokens may not read.

@@ -41,13 +41,8 @@ type EventStream struct {
 // id or event is left out. An error means that the reader is gone: the handler returns it, and its context has ended too.
 func (s *EventStream) Send(id, event string, data any) error {
 	var b bytes.Buffer
-	for _, field := range []struct{ name, value string }{{"id", id}, {"event", event}} {
-		if strings.ContainsAny(field.value, "\r\n\x00") {
-			return fmt.Errorf("sending an event: its %s holds a line break or NUL", field.name)
-		}
-		if field.value != "" {
-			b.WriteString(field.name + ": " + field.value + "\n")
-		}
+	if err := head(&b, id, event); err != nil {
+		return err
 	}
 	b.WriteString("data: ")
 	encoder := json.NewEncoder(&b) // one line, ended by a newline: JSON escapes line breaks in strings
@@ -57,6 +52,39 @@ func (s *EventStream) Send(id, event string, data any) error {
 	}
 	b.WriteString("\n")
 	return s.write(b.Bytes())
+}
+
+// SendEncoded is Send for data that is JSON of one line already, as it is for events that many readers get. Without data only the id
+// is sent: the reader notes it, and hears of no event.
+func (s *EventStream) SendEncoded(id, event string, data []byte) error {
+	var b bytes.Buffer
+	b.Grow(len(id) + len(event) + len(data) + 24)
+	if err := head(&b, id, event); err != nil {
+		return err
+	}
+	if bytes.ContainsAny(data, "\r\n") {
+		return errors.New("sending an event: its data has more than one line")
+	}
+	if len(data) > 0 {
+		b.WriteString("data: ")
+		b.Write(data)
+		b.WriteByte('\n')
+	}
+	b.WriteByte('\n')
+	return s.write(b.Bytes())
+}
+
+// head writes what stands before the data of an event.
+func head(b *bytes.Buffer, id, event string) error {
+	for _, field := range []struct{ name, value string }{{"id", id}, {"event", event}} {
+		if strings.ContainsAny(field.value, "\r\n\x00") {
+			return fmt.Errorf("sending an event: its %s holds a line break or NUL", field.name)
+		}
+		if field.value != "" {
+			b.WriteString(field.name + ": " + field.value + "\n")
+		}
+	}
+	return nil
 }
 
 // Open begins the answer without an event, so that the reader sees at once that the stream stands.

@@ -1,0 +1,99 @@
+package feed
+
+import (
+	"slices"
+	"strconv"
+)
+
+// key names an object.
+type key struct {
+	kind Kind
+	id   int64
+}
+
+// change is what several rows of the history say of one object.
+type change struct {
+	key
+	// whole is set when all of it is told: it is new, or others see it now. gone is the end.
+	whole, gone bool
+	// before are the teams who saw it before, of what is moved or gone; zero is none but the default team.
+	before  []int64
+	columns []string
+	// cluster and name are those of a node that is gone.
+	cluster int64
+	name    string
+}
+
+// scopeChange is a host that went from one team to another.
+type scopeChange struct{ from, to int64 }
+
+// changes are the rows of one stretch of the history, by object.
+type changes struct {
+	all    []*change
+	scopes []scopeChange
+	// many says that there are more rows than are told one by one.
+	many bool
+}
+
+// fold brings the rows together. Rows of one object keep their order; ids are never used again, so what is gone stays gone.
+func fold(rows []row) changes {
+	if len(rows) > mostRows {
+		return changes{many: true}
+	}
+	var c changes
+	byKey := map[key]*change{}
+	for i := range rows {
+		r := &rows[i]
+		if r.kind == scope {
+			c.scopes = append(c.scopes, scopeOf(r))
+			continue
+		}
+		k := key{r.kind, r.object}
+		one := byKey[k]
+		if one == nil {
+			one = &change{key: k}
+			byKey[k] = one
+			c.all = append(c.all, one)
+		}
+		one.add(r)
+	}
+	return c
+}
+
+func scopeOf(r *row) scopeChange {
+	s := scopeChange{from: teamOf(r.team)}
+	if len(r.fields) == 1 {
+		s.to, _ = strconv.ParseInt(r.fields[0], 10, 64) // a trigger wrote it
+	}
+	return s
+}
+
+func teamOf(team *int64) int64 {
+	if team == nil {
+		return 0
+	}
+	return *team
+}
+
+func (c *change) add(r *row) {
+	switch r.what {
+	case "new":
+		c.whole = true
+	case "moved":
+		c.whole = true
+		c.before = append(c.before, teamOf(r.team))
+	case "gone":
+		c.gone = true
+		c.before = append(c.before, teamOf(r.team))
+		if len(r.fields) == 2 {
+			c.cluster, _ = strconv.ParseInt(r.fields[0], 10, 64) // a trigger wrote it
+			c.name = r.fields[1]
+		}
+	default:
+		for _, column := range r.fields {
+			if !slices.Contains(c.columns, column) {
+				c.columns = append(c.columns, column)
+			}
+		}
+	}
+}

@@ -1,0 +1,169 @@
+package feed
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/cluster"
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/guest"
+	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/job"
+	"github.com/hostler/hostler/core/task"
+)
+
+// source reads the objects of one kind as the API's lists show them.
+type source struct {
+	// read gives objects by id; those that are not there are left out. It takes a fixed number of statements.
+	read func(ctx context.Context, ids []int64) ([]object, error)
+	// columns says which fields show a column of the history. A column that is missing here is shown by none.
+	columns map[string][]string
+	fields  fields
+}
+
+// object is one object at the moment.
+type object struct {
+	id int64
+	// team is who sees it; zero is only people with a role in the default team.
+	team int64
+	// value is a struct with the fields.
+	value any
+	// cluster and name are those of a node.
+	cluster int64
+	name    string
+}
+
+// shown are the fields that show the columns; nil where none does.
+func (s *source) shown(columns []string) []string {
+	var names []string
+	for _, column := range columns {
+		names = append(names, s.columns[column]...)
+	}
+	return names
+}
+
+func (f *Feed) allSources() map[Kind]*source {
+	return map[Kind]*source{
+		Guest: {f.guests, guestColumns, fieldsOf[guest.Entry]()},
+		Host:  {f.hosts, hostColumns, fieldsOf[host.Host]()},
+		Node:  {f.nodes, nodeColumns, fieldsOf[cluster.Node]()},
+		Job:   {f.jobs, jobColumns, fieldsOf[job.View]()},
+		Alert: {f.alerts, alertColumns, fieldsOf[alertView]()},
+		Task:  {f.readTasks, taskColumns, fieldsOf[task.Task]()},
+	}
+}
+
+// With its state go a guest's figures: one that does not run has none.
+var guestColumns = map[string][]string{
+	"cluster_id": {"cluster_id", "cluster"}, "host_id": {"host_id", "host", "team_id", "team"}, "node": {"node"}, "name": {"name"},
+	"status": {"status", "job_id", "cpu", "memory_bytes", "disk_bytes", "net_in_bytes", "net_out_bytes", "disk_read_bytes",
+		"disk_write_bytes", "uptime_s", "figures_at"},
+	"ref": {"guest_ref"}, "vmid": {"vmid"}, "template": {"template"}, "lock": {"lock"}, "pool": {"pool"}, "tags": {"tags"}, "cpus": {"cpus"},
+	"memory_total": {"memory_total_bytes"}, "disk_total": {"disk_total_bytes"}, "addresses": {"addresses", "addresses_at"},
+	"app": {"app_id", "app"}, "job": {"status", "job_id"}, "team_id": {"team_id", "team"}, "backup": {"backup_at"},
+}
+
+func (f *Feed) guests(ctx context.Context, ids []int64) ([]object, error) {
+	found, err := f.Guests.EntriesByID(ctx, ids)
+	objects := make([]object, len(found))
+	for i, g := range found {
+		objects[i] = object{id: g.ID, team: g.TeamID, value: g}
+	}
+	return objects, err
+}
+
+var hostColumns = map[string][]string{
+	"name": {"name"}, "address": {"address"}, "team_id": {"team_id"}, "status": {"status", "polled_at", "ok_at"}, "error_reason": {"reason"},
+	"error": {"error"}, "version": {"version"}, "cluster_id": {"cluster"}, "entry_node": {"entry_node"},
+	"tls_fingerprint": {"tls_fingerprint"}, "verify_tls": {"verify_tls"}, "node_shell_enabled": {"node_shell_enabled"},
+	"ssh_host_key_fingerprint": {"ssh_host_key_fingerprint"}, "capabilities": {"capabilities"},
+}
+
+func (f *Feed) hosts(ctx context.Context, ids []int64) ([]object, error) {
+	found, err := f.Hosts.ByIDs(ctx, ids)
+	objects := make([]object, len(found))
+	for i, h := range found {
+		objects[i] = object{id: h.ID, team: h.TeamID, value: h}
+	}
+	return objects, err
+}
+
+var nodeColumns = map[string][]string{
+	"host_id": {"host_id", "host", "team_id"}, "status": {"status", "cpu", "memory_bytes", "uptime_s"}, "address": {"address"},
+	"cpus": {"cpus"}, "memory_total": {"memory_total_bytes"}, "team_id": {"team_id"},
+}
+
+func (f *Feed) nodes(ctx context.Context, ids []int64) ([]object, error) {
+	found, err := f.Clusters.NodesByID(ctx, ids)
+	objects := make([]object, len(found))
+	for i, n := range found {
+		objects[i] = object{id: n.ID, team: n.TeamID, value: n, cluster: n.ClusterID, name: n.Node}
+	}
+	return objects, err
+}
+
+var jobColumns = map[string][]string{
+	"status": {"status"}, "share": {"progress"}, "last_line": {"last_line"}, "task_id": {"task_id"}, "error": {"error"},
+	"cancel_requested_at": {"cancel_requested"}, "runs": {"runs"}, "started_at": {"started_at", "duration_s"},
+	"finished_at": {"finished_at", "duration_s"}, "host_id": {"host_id"}, "target_id": {"target"}, "requested_by": {"requested_by"},
+	"schedule_id": {"schedule_id"}, "asked": {"params"},
+}
+
+func (f *Feed) jobs(ctx context.Context, ids []int64) ([]object, error) {
+	found, err := f.Jobs.ByIDs(ctx, ids)
+	objects := make([]object, len(found))
+	for i, j := range found {
+		objects[i] = object{id: j.ID, team: teamOf(j.TeamID), value: j.View()}
+	}
+	return objects, err
+}
+
+// alertView is an alert as it is told.
+type alertView struct {
+	ID             int64      `json:"id"`
+	TeamID         *int64     `json:"team_id"`
+	HostID         *int64     `json:"host_id"`
+	TargetKind     string     `json:"target_kind"`
+	TargetID       *int64     `json:"target_id"`
+	TargetName     string     `json:"target_name"`
+	Rule           string     `json:"rule"`
+	Metric         string     `json:"metric"`
+	Severity       string     `json:"severity"`
+	Message        string     `json:"message"`
+	RaisedAt       time.Time  `json:"raised_at"`
+	ResolvedAt     *time.Time `json:"resolved_at"`
+	AcknowledgedAt *time.Time `json:"acknowledged_at"`
+}
+
+var alertColumns = map[string][]string{
+	"team_id": {"team_id"}, "host_id": {"host_id"}, "target_kind": {"target_kind"}, "target_id": {"target_id"},
+	"target_name": {"target_name"}, "rule": {"rule"}, "metric": {"metric"}, "severity": {"severity"}, "message": {"message"},
+	"raised_at": {"raised_at"}, "resolved_at": {"resolved_at"}, "acknowledged_at": {"acknowledged_at"},
+}
+
+func (f *Feed) alerts(ctx context.Context, ids []int64) ([]object, error) {
+	rows, err := f.DB.Pool.Query(ctx, `SELECT id, team_id, host_id, target_kind, target_id, target_name, rule, metric, severity, message,
+		raised_at, resolved_at, acknowledged_at FROM alerts WHERE id = ANY ($1)`, ids)
+	if err != nil {
+		return nil, db.Problem(err)
+	}
+	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[alertView])
+	objects := make([]object, len(found))
+	for i, a := range found {
+		objects[i] = object{id: a.ID, team: teamOf(a.TeamID), value: a}
+	}
+	return objects, db.Problem(err)
+}
+
+var taskColumns = map[string][]string{"status": {"status", "error", "ended_at"}}
+
+func (f *Feed) readTasks(ctx context.Context, ids []int64) ([]object, error) {
+	found, err := (&task.Store{DB: f.DB}).ByIDs(ctx, ids)
+	objects := make([]object, len(found))
+	for i, t := range found {
+		objects[i] = object{id: t.ID, team: t.TeamID, value: t}
+	}
+	return objects, err
+}
