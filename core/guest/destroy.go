@@ -43,8 +43,9 @@ var Uninstall = Work[hypervisor.DestroySpec]{
 				return l.Act(ctx, ref, hypervisor.Stop)
 			}),
 			State: func(ctx context.Context, at hypervisor.Host, guest hypervisor.Guest, _ hypervisor.DestroySpec) (s State, err error) {
-				s = lifecycleState(hypervisor.Stop, guest)
-				s.Blocked, err = protected(ctx, at, guest)
+				if s = lifecycleState(hypervisor.Stop, guest); s.Done == "" {
+					s.Blocked, err = protected(ctx, at, guest)
+				}
 				return s, err
 			},
 		},
