@@ -44,7 +44,7 @@ var nouns = []string{"problem", "heartbeat", "db", "scope", "secret", "idempoten
 	"job", "change", "schedule", "alert", "host", "load", "metric", "task", "remotewrite",
 	"guest", "vm", "app", "backup", "cluster", "upload", "storage", "network", "power", "firewall", "option", "poll", "maintenance",
 	"selfupdate",
-	"feed", "activity", "service"}
+	"feed", "activity", "search", "service"}
 
 func TestImportDirections(t *testing.T) {
 	t.Parallel()

@@ -32,6 +32,7 @@ import (
 	"github.com/hostler/hostler/core/api/plugins"
 	"github.com/hostler/hostler/core/api/route"
 	"github.com/hostler/hostler/core/api/schedules"
+	"github.com/hostler/hostler/core/api/search"
 	"github.com/hostler/hostler/core/api/settings"
 	"github.com/hostler/hostler/core/api/setup"
 	"github.com/hostler/hostler/core/api/snapshots"
@@ -97,6 +98,7 @@ type Deps struct {
 	Cluster   cluster.Deps
 	Meta      meta.Deps
 	Series    metrics.Deps
+	Search    search.Deps
 
 	Migrations migrations.Deps
 
@@ -143,6 +145,7 @@ var resources = []struct {
 	{"cluster", func(a *op.API, d Deps) { cluster.Register(a, d.Cluster) }},
 	{"metrics", func(a *op.API, d Deps) { metrics.Register(a, d.Series) }},
 	{"schedules", func(a *op.API, d Deps) { schedules.Register(a, d.Schedules) }},
+	{"search", func(a *op.API, d Deps) { search.Register(a, d.Search) }},
 	{"meta", func(a *op.API, d Deps) { meta.Register(a, d.Meta) }},
 }
 

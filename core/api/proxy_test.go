@@ -24,7 +24,8 @@ func TestLogInTriesBehindAProxy(t *testing.T) {
 	handler := s.Handler()
 	try := func(i int, from, forwarded string) int {
 		t.Helper()
-		r := httptest.NewRequest("POST", "/api/v1/auth/login", strings.NewReader(fmt.Sprintf(`{"email":"nobody%d@example.com","password":"x"}`, i)))
+		body := fmt.Sprintf(`{"email":"nobody%d@example.com","password":"x"}`, i)
+		r := httptest.NewRequest("POST", "/api/v1/auth/login", strings.NewReader(body))
 		r.RemoteAddr = from + ":4711"
 		r.Header = http.Header{"Content-Type": {"application/json"}, "X-Forwarded-For": {forwarded}}
 		w := httptest.NewRecorder()

@@ -26,6 +26,7 @@ import (
 	"github.com/hostler/hostler/core/api/options"
 	"github.com/hostler/hostler/core/api/plugins"
 	"github.com/hostler/hostler/core/api/schedules"
+	searchapi "github.com/hostler/hostler/core/api/search"
 	"github.com/hostler/hostler/core/api/settings"
 	"github.com/hostler/hostler/core/api/setup"
 	"github.com/hostler/hostler/core/api/snapshots"
@@ -39,6 +40,7 @@ import (
 	"github.com/hostler/hostler/core/metric"
 	"github.com/hostler/hostler/core/option"
 	"github.com/hostler/hostler/core/proxy"
+	"github.com/hostler/hostler/core/search"
 	"github.com/hostler/hostler/core/setting"
 )
 
@@ -81,6 +83,7 @@ func (s *Service) deps() api.Deps {
 		Cluster:   cluster.Deps{DB: c.DB},
 		Meta:      meta.Deps{Updates: s.Updates},
 		Series:    metricsapi.Deps{Metrics: &metric.Store{DB: c.DB}, Receiver: s.Receiver},
+		Search:    searchapi.Deps{Search: &search.Store{DB: c.DB}},
 
 		Migrations: migrations.Deps{VMs: s.VMs, Apps: s.Apps, Actor: s.VMs.Actor},
 	}

@@ -80,7 +80,8 @@ func TestBehindProxies(t *testing.T) {
 	direct := setUpDirect(t, s)
 	host := direct.enrol(t, node, "lab", "lifecycle")
 	// The first log-in stores a hash of the password at its real cost, which others at that moment would find replaced.
-	newClient(s).must(t, http.StatusOK, http.MethodPost, "/api/v1/auth/login", map[string]any{"email": ownerEmail, "password": ownerPassword}, nil)
+	newClient(s).must(t, http.StatusOK, http.MethodPost, "/api/v1/auth/login",
+		map[string]any{"email": ownerEmail, "password": ownerPassword}, nil)
 	certificate := proxytest.NewCertificate(t)
 	for i, kind := range proxytest.Kinds {
 		t.Run(kind, func(t *testing.T) {
@@ -108,7 +109,8 @@ func TestBehindProxies(t *testing.T) {
 			if len(document.Servers) != 1 || document.Servers[0].URL != proxytest.URL+path {
 				t.Errorf("the document names %v", document.Servers)
 			}
-			if page := owner.must(t, http.StatusOK, http.MethodGet, "/api/docs", nil, nil); !bytes.Contains(page.Body, []byte(`href="openapi.json"`)) {
+			page := owner.must(t, http.StatusOK, http.MethodGet, "/api/docs", nil, nil)
+			if !bytes.Contains(page.Body, []byte(`href="openapi.json"`)) {
 				t.Error("the page does not link to the document beside it")
 			}
 			owner.must(t, http.StatusOK, http.MethodGet, "/readyz", nil, nil)

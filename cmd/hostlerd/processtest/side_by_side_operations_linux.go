@@ -63,6 +63,7 @@ func sideRequests() []sideRequest {
 		{operation: "get_node_status", params: p{"node": "none"}, pve: absent, lxd: absent},
 
 		{operation: "retry_job", pve: accepted, lxd: accepted}, // the stop of a guest, which a start follows below
+		{operation: "search", query: "q=host:{host_id}", pve: ok, lxd: ok},
 		{operation: "list_guests", query: "host={host_id}", pve: ok, lxd: ok},
 		{operation: "act_on_guests", body: m{"action": "start", "targets": []any{m{"app": "{app_id}"}}}, pve: accepted, lxd: accepted},
 		{operation: "list_vms", query: "host={host_id}", pve: ok, lxd: ok},
