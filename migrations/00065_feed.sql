@@ -15,7 +15,7 @@ CREATE TABLE feed_changes (
     team   bigint,
     -- The columns that changed. Of a node that is gone its cluster and its name, of a scope the team that it went to.
     fields text[] NOT NULL DEFAULT '{}'
-);
+) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
 CREATE INDEX feed_changes_xid ON feed_changes (xid);
 
 -- Where this history is from: the ids of transactions mean nothing in a copy of the database. Rows of transactions before floor were

@@ -35,13 +35,13 @@ type news struct {
 }
 
 // selectNews reads all that is not visible in the snapshot $1, in one statement and so in one snapshot, which is the new position. An
-// empty $1 is now. The condition on the index comes first: what a long transaction holds back is few.
+// empty $1 is now. The order is that of the index, which is walked from there on, however long the history is.
 const selectNews = `WITH present AS MATERIALIZED (
 	SELECT pg_current_snapshot() AS at, feed_origin() AS origin, s.origin AS kept, s.floor, nextval('feed_version') AS version,
 		COALESCE(NULLIF($1::text, '')::pg_snapshot, pg_current_snapshot()) AS seen FROM feed_state s)
 SELECT p.at::text, p.origin, p.kept, p.floor::text, p.version, c.id, c.xid::text, c.kind, c.object, c.what, c.team, c.fields
 FROM present p LEFT JOIN LATERAL (SELECT * FROM feed_changes c WHERE c.xid >= pg_snapshot_xmin(p.seen)
-	AND NOT pg_visible_in_snapshot(c.xid, p.seen) ORDER BY c.id LIMIT $2) c ON true ORDER BY c.id`
+	AND NOT pg_visible_in_snapshot(c.xid, p.seen) ORDER BY c.xid LIMIT $2) c ON true ORDER BY c.id`
 
 // read gives what the position has not seen, at most mostRows and one more.
 func (f *Feed) read(ctx context.Context, since string) (news, error) {
@@ -80,8 +80,8 @@ func (f *Feed) read(ctx context.Context, since string) (news, error) {
 
 // since gives the rows of transactions from a first one on, in order, at most mostRows and one more.
 func (f *Feed) since(ctx context.Context, first uint64) ([]row, error) {
-	rows, err := f.DB.Pool.Query(ctx, "SELECT "+rowColumns+" FROM feed_changes c WHERE c.xid >= $1::text::xid8 ORDER BY c.id LIMIT $2",
-		strconv.FormatUint(first, 10), mostRows+1)
+	rows, err := f.DB.Pool.Query(ctx, "SELECT "+rowColumns+" FROM (SELECT * FROM feed_changes WHERE xid >= $1::text::xid8 "+
+		"ORDER BY xid LIMIT $2) c ORDER BY c.id", strconv.FormatUint(first, 10), mostRows+1)
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("reading the history: %w", err))
 	}
