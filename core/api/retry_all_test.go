@@ -30,8 +30,8 @@ var jobless = map[string]string{
 // refuse has every hypervisor refuse what jobs ask for, so that they fail and what they are about stays as it is.
 func (e *teamsFixture) refuse() {
 	for _, cluster := range e.requested.Clusters {
-		for _, method := range []string{"act", "takesnapshot", "deletesnapshot", "rollback", "createvm", "destroy", "clone", "runbackup", "restore",
-			"deletebackup", "migrate", "deletevolume", "download", "fetchtemplate", "upload", "applynetwork", "powernode"} {
+		for _, method := range []string{"act", "takesnapshot", "deletesnapshot", "rollback", "createvm", "destroy", "clone", "runbackup",
+			"restore", "deletebackup", "migrate", "deletevolume", "download", "fetchtemplate", "upload", "applynetwork", "powernode"} {
 			cluster.SetFault(method, memdriver.Fault{Err: plugin.Errorf(plugin.Refused, "not now")})
 		}
 	}

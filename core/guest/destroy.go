@@ -75,8 +75,8 @@ var destroyStep = Step[hypervisor.DestroySpec]{
 	},
 }
 
-// protected says that the guest is protected by now; empty where it is not, and where the driver cannot tell: the hypervisor itself refuses
-// to destroy it then.
+// protected says that the guest is protected by now; empty where it is not, and where the driver cannot tell: the hypervisor itself
+// refuses to destroy it then.
 func protected(ctx context.Context, at hypervisor.Host, guest hypervisor.Guest) (blocked string, err error) {
 	reader, err := host.Able[hypervisor.ConfigReader](at)
 	if err != nil {

@@ -35,9 +35,9 @@ func keep(ctx context.Context, d *db.DB, run *job.Run, guestID int64, kind, name
 	return nil
 }
 
-// keepBackup enters the backup that the job has made: the one that its task told of. Where it told of none, it is the only one of the guest
-// that fits what was asked for and is not from before the request; where there are several, none is taken for it, since others may have
-// made them.
+// keepBackup enters the backup that the job has made: the one that its task told of. Where it told of none, it is the only one of the
+// guest that fits what was asked for and is not from before the request; where there are several, none is taken for it, since others may
+// have made them.
 func (e *Ending[P]) keepBackup(ctx context.Context, spec hypervisor.BackupSpec) error {
 	if e.Run.Job().ScheduleID == nil {
 		return nil

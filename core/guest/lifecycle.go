@@ -34,8 +34,8 @@ func livesElsewhere(g *Guest) string {
 	if !slices.Contains(g.Tags, movedTag) {
 		return ""
 	}
-	return fmt.Sprintf("%s has the tag %s: it was moved to another host, and the guest there has the same addresses; take the tag away where "+
-		"that is over", g.Name, movedTag)
+	return fmt.Sprintf("%s has the tag %s: it was moved to another host, and the guest there has the same addresses; take the tag away "+
+		"where that is over", g.Name, movedTag)
 }
 
 // lifecycleState is what there is of what an action wants. Restart and reset leave nothing that tells of them.

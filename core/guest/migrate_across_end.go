@@ -212,8 +212,8 @@ func (a *act) moveApp(ctx context.Context, x *across, id int64) error {
 	return nil
 }
 
-// moveSchedules lets schedules follow their VM. Where the VM is not known yet they are switched off: on the one that was left they must not
-// act, since both have the same addresses.
+// moveSchedules lets schedules follow their VM. Where the VM is not known yet they are switched off: on the one that was left they must
+// not act, since both have the same addresses.
 func (a *act) moveSchedules(ctx context.Context, x *across) error {
 	var made int64
 	err := a.DB.Pool.QueryRow(ctx, `SELECT g.id FROM hosts h JOIN guests g ON g.cluster_id = h.cluster_id AND g.kind = 'vm' AND g.ref = $2

@@ -10,8 +10,8 @@ import (
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
 
-// Schedules go with a VM that moves to another cluster, and where it is not known there they are switched off: none acts on the one that was
-// left.
+// Schedules go with a VM that moves to another cluster, and where it is not known there they are switched off: none acts on the one that
+// was left.
 func TestSchedulesFollowAVMToAnotherCluster(t *testing.T) {
 	t.Parallel()
 	for _, known := range []bool{true, false} {

@@ -167,7 +167,8 @@ func TestToAnotherCluster(t *testing.T) {
 	b.ask("POST", check, to, apitest.Admin, 200, "", `"possible":true`, `"source_storage":"archive"`, `"target_storage":"vault"`,
 		`"target_node":"onode1"`, `"code":"source_stays"`, `"live":false`)
 	b.ask("POST", "apps/1/migrate", to, apitest.Admin, 409, "confirm_required", "The guest that is there now stays")
-	b.Exec(`INSERT INTO schedules (name, cron, job_kind, params, next_run_at) VALUES ('nightly', '0 2 * * *', 'app.stop', '{"app_id":1}', now())`)
+	b.Exec(`INSERT INTO schedules (name, cron, job_kind, params, next_run_at)
+		VALUES ('nightly', '0 2 * * *', 'app.stop', '{"app_id":1}', now())`)
 	b.ask("POST", "apps/1/migrate?plan=true", to, apitest.Admin, 200, "", "The schedule nightly goes with it")
 	b.Exec("UPDATE hosts SET team_id = 2")
 	b.ask("POST", "apps/1/migrate?plan=true", to, apitest.In(2, identity.Owner), 200, "", "1 schedules go with it")
