@@ -228,7 +228,7 @@ func TestTasks(t *testing.T) {
 	f.Exec("INSERT INTO hypervisor_tasks (cluster_id, host_id, ref, node, type, guest_ref, by_user, status, started_at, seen_at) VALUES " +
 		"(1, 1, 'T1', 'n1', 'vzdump', '100', 'root', 'running', now(), now())")
 	got := ours.changes()
-	if len(got) != 1 || got[0].Kind != "task" || !got[0].Whole || got[0].Set["upid"] != "T1" || got[0].Set["guest_id"] != 1.0 ||
+	if len(got) != 1 || got[0].Kind != "task" || !got[0].Whole || got[0].Set["task_id"] != "T1" || got[0].Set["guest_id"] != 1.0 ||
 		got[0].Set["status"] != "running" {
 		t.Errorf("%+v", got)
 	}

@@ -16,11 +16,11 @@ import (
 // Listed is how many of the newest tasks of a cluster are asked for: so few take a single request.
 const Listed = 20
 
-// Task is one that somebody else started. The JSON names are those of a host's tasks in the API.
+// Task is one that somebody else started. The JSON names are those of a host's tasks in the API, and task_id is that of jobs.
 type Task struct {
 	ID      int64   `json:"id"`
 	HostID  int64   `json:"host_id"`
-	Ref     string  `json:"upid"`
+	Ref     string  `json:"task_id"`
 	Node    string  `json:"node"`
 	Type    string  `json:"type"`
 	Guest   *string `json:"guest_ref"`
