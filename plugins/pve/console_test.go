@@ -256,6 +256,19 @@ func TestConsoleEnds(t *testing.T) {
 	}
 }
 
+// Tasks of consoles can be told from those whose failure means something.
+func TestConsoleTasks(t *testing.T) {
+	t.Parallel()
+	w := newConsoleFixture(t, pvesim.Options{})
+	w.refusal(t, hypervisor.ConsoleSpec{Guest: &w.screen, Kind: hypervisor.ConsoleTerminal}, plugin.Invalid)
+	list, err := w.host(t, endpoint.Monitoring).Tasks(t.Context(), hypervisor.TaskQuery{Limit: 10})
+	must(t, "listing tasks", err)
+	i := slices.IndexFunc(list.Tasks, func(task hypervisor.Task) bool { return task.Type == "vncproxy" })
+	if i < 0 || list.Tasks[i].Operation != hypervisor.OperationConsole || list.Tasks[i].Status != hypervisor.TaskFailed {
+		t.Errorf("the tasks are %+v", list.Tasks)
+	}
+}
+
 func TestConsoleKeepAlive(t *testing.T) {
 	t.Parallel()
 	w := newConsoleFixture(t, pvesim.Options{})

@@ -18,6 +18,10 @@ const (
 	ConsoleGraphical ConsoleKind = "graphical"
 )
 
+// OperationConsole is what a task does that is there for an open console, where the hypervisor has such tasks. Its failure means that
+// nobody came to the console, or how it was left: nothing that anybody has to look after.
+const OperationConsole Operation = "console"
+
 // ConsoleSpec is a console to open.
 type ConsoleSpec struct {
 	// Guest is whose console it is. Nil asks for a shell of Node.
