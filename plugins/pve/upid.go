@@ -89,6 +89,9 @@ var operationOf = map[string]hypervisor.Operation{
 	"vzdump":    hypervisor.OperationBackup,
 	"qmrestore": hypervisor.OperationRestore, "vzrestore": hypervisor.OperationRestore,
 
+	"vncproxy": hypervisor.OperationConsole, "vncshell": hypervisor.OperationConsole, "spiceproxy": hypervisor.OperationConsole,
+	"spiceshell": hypervisor.OperationConsole,
+
 	"imgdel": hypervisor.OperationVolumeDelete, "download": hypervisor.OperationDownload,
 }
 
