@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -64,6 +65,9 @@ type Config struct {
 	// each second thereafter; 200 and 5 when zero.
 	PublicRequests int
 	PublicRate     float64
+	// Lasting is held for reading by each open socket. Who stops the service locks it for writing, which waits for them and lets no
+	// further one open; nil where nobody waits.
+	Lasting *sync.RWMutex
 	// StrictAudit panics when an operation that declares an audit action succeeds without having written its row
 	// inside the transaction of its change. For tests.
 	StrictAudit bool
@@ -135,6 +139,7 @@ func New(config Config) *API {
 		checking: make(chan struct{}, runtime.GOMAXPROCS(0)), streams: newReaders(mostStreams), downloads: newReaders(mostDownloads),
 		sockets: newReaders(mostSockets), uploads: newReaders(mostUploads), begun: newLimiter(begunAtOnce, begunRate),
 		nullsDeclared: map[string]bool{}}
+	a.sockets.together = mostSocketsTogether
 	a.compressed = compressing(http.HandlerFunc(a.serveHTTP))
 	if a.config.KeepAlive <= 0 {
 		a.config.KeepAlive = defaultKeepAlive
