@@ -16,6 +16,7 @@ import (
 	"github.com/hostler/hostler/core/app"
 	"github.com/hostler/hostler/core/audit"
 	"github.com/hostler/hostler/core/backup"
+	"github.com/hostler/hostler/core/console"
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/firewall"
 	"github.com/hostler/hostler/core/firewall/draft"
@@ -42,7 +43,7 @@ import (
 
 // Sealed are all columns with encrypted values. A column that is missing here would lose its key by a rotation.
 var Sealed = []secret.Table{host.Sealed, identity.Sealed, audit.Sealed, idempotency.Sealed, job.Sealed,
-	remotewrite.Sealed}
+	remotewrite.Sealed, console.Sealed}
 
 // Service is the service with all its parts joined.
 type Service struct {
@@ -65,6 +66,7 @@ type Service struct {
 	Firewall *firewall.Store
 	Drafts   *draft.Store
 	Uploads  *upload.Store
+	Consoles *console.Store
 	Queue    *job.Queue
 	Poller   *poll.Poller
 	Chain    *audit.Chain
@@ -81,9 +83,11 @@ type Service struct {
 	details *guest.DetailReader
 
 	// running is the context of the loops and of every request; end ends it, and loops waits for the loops.
-	running      context.Context
-	end          context.CancelFunc
-	loops        sync.WaitGroup
+	running context.Context
+	end     context.CancelFunc
+	loops   sync.WaitGroup
+	// lasting is held for reading by each open socket.
+	lasting      sync.RWMutex
 	drain, close sync.Once
 }
 
@@ -140,6 +144,7 @@ func New(c Config) (*Service, error) {
 	s.Drafts.Register(s.Queue)
 	s.Uploads = &upload.Store{DB: c.DB, Actor: actor, Spool: c.Spool, Logger: c.Loggers("upload"), Heartbeat: s.Heartbeats[Uploads]}
 	s.Uploads.Register(s.Queue)
+	s.Consoles = &console.Store{DB: c.DB, Hosts: s.Hosts, Keys: c.Keys, Logger: c.Loggers("console")}
 	s.VMs, s.Apps = &vm.Store{Guests: s.Guests, Actor: actor}, &app.Store{Guests: s.Guests, Actor: actor}
 
 	who := c.Identity
@@ -154,7 +159,8 @@ func New(c Config) (*Service, error) {
 		Heartbeat: s.Heartbeats[RemoteWrite], Unable: outdated}
 	s.Load = &load.Recorder{DB: c.DB, Source: c.Plugins, Logger: c.Loggers("load"), Heartbeat: s.Heartbeats[Load]}
 
-	housekeeping := maintenance.New(maintenance.Config{DB: c.DB, Queue: s.Queue, Sessions: s.Users, Replays: s.Replays, Trail: s.Chain})
+	housekeeping := maintenance.New(maintenance.Config{DB: c.DB, Queue: s.Queue, Sessions: s.Users, Replays: s.Replays, Trail: s.Chain,
+		Consoles: s.Consoles})
 	housekeeping.Register()
 	updates := c.Updates
 	updates.DB, updates.Queue, updates.Version = c.DB, s.Queue, c.Version

@@ -65,6 +65,8 @@ type Config struct {
 	// each second thereafter; 200 and 5 when zero.
 	PublicRequests int
 	PublicRate     float64
+	// Stopping is closed when the service stops, which ends sockets; nil leaves that to the requests' contexts.
+	Stopping <-chan struct{}
 	// Lasting is held for reading by each open socket. Who stops the service locks it for writing, which waits for them and lets no
 	// further one open; nil where nobody waits.
 	Lasting *sync.RWMutex

@@ -35,9 +35,9 @@ type SocketConn struct {
 	handling context.Context // ends when the handler must
 	cancel   context.CancelCauseFunc
 	closing  func(error) (websocket.StatusCode, string)
-	messages *limiter // of this connection, under one name
-	ended    atomic.Bool
-	last     atomic.Int64 // time of the last message, in nanoseconds
+	messages *limiter              // of this connection, under one name
+	ended    atomic.Pointer[error] // why it lets nothing more through
+	last     atomic.Int64          // time of the last message, in nanoseconds
 	// reads counts the beginnings and ends of waiting for a message: it is odd while one is waited for.
 	reads atomic.Uint64
 }
@@ -57,7 +57,7 @@ func (c *SocketConn) Read() (text bool, data []byte, err error) {
 	kind, data, err := c.ws.Read(c.io)
 	c.reads.Add(1)
 	switch {
-	case c.ended.Load():
+	case c.ended.Load() != nil:
 		return false, nil, errors.New("the socket was ended")
 	case websocket.CloseStatus(err) != -1:
 		return false, nil, io.EOF
@@ -70,7 +70,7 @@ func (c *SocketConn) Read() (text bool, data []byte, err error) {
 
 // Write sends one message. A peer that does not take it within 10 s is left.
 func (c *SocketConn) Write(text bool, data []byte) error {
-	if c.ended.Load() {
+	if c.ended.Load() != nil {
 		return errors.New("the socket was ended")
 	}
 	kind := websocket.MessageBinary
@@ -88,11 +88,20 @@ func (c *SocketConn) Write(text bool, data []byte) error {
 
 // end lets no further message through, ends the handler's context and tells the peer why.
 func (c *SocketConn) end(cause error) {
-	if c.ended.CompareAndSwap(false, true) {
+	if c.ended.CompareAndSwap(nil, &cause) {
 		c.cancel(cause)
 		_ = c.ws.Close(c.closing(cause)) // says so, and waits a little for the peer
 		_ = c.ws.CloseNow()
 	}
+}
+
+// End closes the socket as a handler does that returns the cause, whose Read and Write fail then; nil closes it as one that is through.
+// It may be called from any goroutine. What is called after the first time does nothing.
+func (c *SocketConn) End(cause error) {
+	if cause == nil {
+		cause = errFinished
+	}
+	c.end(cause)
 }
 
 // watchIdle ends a socket that carries nothing for so long.
@@ -137,6 +146,9 @@ const maxReason = 123
 // closing is how a socket is closed for an error: 4000 and the status of its problem, and what people are told of it. Codes from 4000 on
 // are the application's own (RFC 6455, 7.4.2).
 func (a *API) closing(ctx context.Context, err error) (websocket.StatusCode, string) {
+	if err == errFinished {
+		return websocket.StatusNormalClosure, ""
+	}
 	p := a.problem(ctx, err)
 	reason := p.Detail
 	if len(reason) > maxReason {
@@ -281,10 +293,14 @@ func (s *opening) open(idle time.Duration) (*SocketConn, error) {
 	s.guarding.Go(func() { c.watchIdle(ctx, idle) })
 	s.guarding.Go(func() { c.ping(ctx, q.api.config.KeepAlive) })
 	s.guarding.Go(func() {
-		<-ctx.Done() // by the handler's end, a guard, or the request, which the server ends no more for a connection that was taken over
-		if s.outer.Err() != nil {
-			c.end(stopping())
+		select {
+		case <-ctx.Done(): // by the handler's end, a guard, or the server: the end of a connection that was taken over is not seen there
+			if s.outer.Err() == nil {
+				return
+			}
+		case <-q.api.config.Stopping:
 		}
+		c.end(stopping())
 	})
 	return c, nil
 }
@@ -295,11 +311,14 @@ func (s *opening) verdict(err error) error {
 	if c == nil {
 		return err
 	}
+	if cause := c.ended.Load(); cause != nil {
+		if *cause == errFinished {
+			return nil
+		}
+		return *cause
+	}
 	if s.outer.Err() != nil {
 		return stopping()
-	}
-	if cause := context.Cause(s.handling); c.ended.Load() && cause != nil {
-		return cause
 	}
 	if err == nil || errors.Is(err, io.EOF) {
 		_ = c.ws.Close(websocket.StatusNormalClosure, "") // the peer may be gone
