@@ -71,6 +71,9 @@ var abilities = plugin.Abilities[*server]{
 	of[Uploader]("upload", func(r grpc.ServiceRegistrar, s *server) {
 		hypervisorv1.RegisterUploadServiceServer(r, &uploadServer{server: s})
 	}),
+	of[Consoler]("console", func(r grpc.ServiceRegistrar, s *server) {
+		hypervisorv1.RegisterConsoleServiceServer(r, &consoleServer{server: s})
+	}),
 	ofDriver[RoleScripter]("role_script", func(r grpc.ServiceRegistrar, s *server) {
 		hypervisorv1.RegisterRoleScriptServiceServer(r, &roleScriptServer{scripter: s.service.Driver.(RoleScripter)})
 	}),

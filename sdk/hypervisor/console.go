@@ -3,6 +3,8 @@ package hypervisor
 import (
 	"context"
 	"io"
+
+	"github.com/hostler/hostler/sdk/plugin"
 )
 
 // ConsoleKind is what a console carries.
@@ -28,9 +30,51 @@ type ConsoleSpec struct {
 	Columns, Rows int
 }
 
+// MaxConsoleSize is how many columns or rows a terminal has at most.
+const MaxConsoleSize = 4096
+
+// Check refuses what no driver could open, as Invalid with its field: guest and node both or neither, a kind that there is not, a node's
+// graphical console, half a size or one out of bounds. Drivers call it first; over a connection that was done.
+func (s ConsoleSpec) Check() error {
+	refuse := func(field, format string, args ...any) error {
+		err := plugin.Errorf(plugin.Invalid, format, args...)
+		err.Field = field
+		return err
+	}
+	switch {
+	case s.Guest == nil && s.Node == "":
+		return refuse("node", "a console is of a guest or of a node")
+	case s.Guest != nil && s.Node != "":
+		return refuse("node", "a console is of a guest or of a node, not of both")
+	case s.Kind != "" && s.Kind != ConsoleTerminal && s.Kind != ConsoleGraphical:
+		return refuse("kind", "there is no console of kind %.40q", s.Kind)
+	case s.Guest == nil && s.Kind == ConsoleGraphical:
+		return refuse("kind", "a node has terminals only")
+	case s.Columns == 0 && s.Rows == 0:
+		return nil
+	}
+	return CheckConsoleSize(s.Columns, s.Rows)
+}
+
+// CheckConsoleSize refuses a size that no terminal has, as Invalid with its field.
+func CheckConsoleSize(columns, rows int) error {
+	for _, side := range []struct {
+		field string
+		n     int
+	}{{"columns", columns}, {"rows", rows}} {
+		if side.n < 1 || side.n > MaxConsoleSize {
+			err := plugin.Errorf(plugin.Invalid, "a terminal has 1 to %d %s", MaxConsoleSize, side.field)
+			err.Field = side.field
+			return err
+		}
+	}
+	return nil
+}
+
 // Console is an open console. Read and Write carry what the person sees and types, without any framing of the hypervisor. They may be
-// called at the same time, each by one goroutine. Read ends with io.EOF when the other side has ended it, and with an error of a kind of
-// the SDK else. Close ends it at once, also a Read or a Write that waits, and may be called more than once; the caller closes.
+// called at the same time, each by one goroutine. Read ends with io.EOF when the other side has ended it, with net.ErrClosed after Close, and
+// with an error of a kind of the SDK else; a Write that comes too late fails for the same reason. Close ends it at once, also a Read or a
+// Write that waits, and may be called more than once; the caller closes.
 type Console interface {
 	io.ReadWriteCloser
 	// Kind is what it carries.

@@ -59,6 +59,8 @@ func TestNothingIsLostOnTheWire(t *testing.T) {
 	plugintest.RoundTrip(t, templateSpecToProto, templateSpecFromProto, "target")
 	plugintest.RoundTrip(t, uploadSpecToProto, uploadSpecFromProto)
 	plugintest.RoundTrip(t, uploadCheckToProto, uploadCheckFromProto)
+	plugintest.RoundTrip(t, consoleSpecToProto, consoleSpecFromProto)
+	plugintest.RoundTrip(t, consoleLimitToProto, consoleLimitFromProto)
 	plugintest.RoundTrip(t, scriptQueryToProto, scriptQueryFromProto)
 	plugintest.RoundTrip(t, roleOutputToProto, roleOutputFromProto)
 	plugintest.RoundTrip(t, certificateToProto, certificateFromProto)

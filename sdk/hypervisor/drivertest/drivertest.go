@@ -84,6 +84,11 @@ type Config struct {
 	// Download gives a file that the hypervisor can fetch, under a name that no other case uses. Templates that it has heard of it can
 	// fetch to the same storage. Nil leaves out the cases that fetch.
 	Download func(t testing.TB) hypervisor.DownloadSpec
+	// Terminals are consoles of running guests, and of nodes, that answer to what is typed. The first of them may be opened at any time. Nil
+	// leaves out the cases that type.
+	Terminals func(t testing.TB) []Terminal
+	// Screen is a running guest whose graphical console shows something. Nil leaves out the case that looks.
+	Screen func(t testing.TB) hypervisor.GuestRef
 	// Reboots gives the targets of an endpoint of its own, and the name of a node there that may be rebooted while another one answers,
 	// or itself. Nil leaves out the case that reboots one.
 	Reboots func(t testing.TB) (target func(capability endpoint.Capability) endpoint.Target, node string)
@@ -136,6 +141,7 @@ func Run(t *testing.T, cfg Config) {
 			s.group(t, "volume_delete", s.volumeDelete)
 			s.group(t, "storage_manage", s.storageManage)
 			s.group(t, "content_fetch", s.contentFetch)
+			s.group(t, "console", s.console)
 			s.group(t, "role_script", s.roleScript)
 			s.group(t, "role_output", s.roleOutput)
 			s.group(t, "certificate_read", s.certificateRead)

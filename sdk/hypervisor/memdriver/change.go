@@ -65,6 +65,7 @@ func (c *Cluster) finish(t *task, guest *guest, done work) {
 	err := fmt.Errorf("the guest is gone")
 	if c.guests[guest.ID] == guest { // it may have another id by now
 		err = done.end()
+		c.hangUp()
 	}
 	if err != nil {
 		t.add(err.Error())

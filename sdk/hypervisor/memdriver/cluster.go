@@ -69,6 +69,9 @@ type Cluster struct {
 	tasks    []*task // oldest first
 	sequence int
 	faults   map[string]Fault
+	// consoles are those that are open, and limits what cannot be opened.
+	consoles map[*console]bool
+	limits   []hypervisor.ConsoleLimit
 	// calls are how often each method was called.
 	calls map[string]int
 }
@@ -80,6 +83,7 @@ func newCluster(address string, spec Spec, certified bool) *Cluster {
 		guests: map[hypervisor.GuestID]*guest{}, made: 99, tokens: map[string]token{}, faults: map[string]Fault{}, calls: map[string]int{},
 		power: map[string]*power{}, members: map[string]hypervisor.Member{}, ends: map[string]time.Time{},
 		certified: certified, proper: map[endpoint.Capability]endpoint.Credential{}, codes: map[string]*code{},
+		consoles: map[*console]bool{},
 	}
 	c.certify(address)
 	c.storages = []*storage{{
@@ -101,7 +105,7 @@ func newCluster(address string, spec Spec, certified bool) *Cluster {
 		c.newGuest(kind, status, "")
 	}
 	for _, capability := range endpoint.Capabilities() {
-		c.proper[capability] = c.give(capability, "", plugin.Secret("secret-of-"+capability), needs[capability])
+		c.proper[capability] = c.give(capability, "", plugin.Secret("secret-of-"+capability), proper(capability))
 	}
 	return c
 }

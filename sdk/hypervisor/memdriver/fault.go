@@ -27,8 +27,8 @@ type Fault struct {
 	// Leak returns an error that holds the credential's secret, as a careless driver would.
 	Leak bool
 	// Late makes all of it happen in mid-stream: after the first page of an inventory or the first line of a log, when a code was
-	// redeemed, when a change of a storage or of a network, or a node's command was taken, and when a file was
-	// uploaded.
+	// redeemed, when a change of a storage or of a network, or a node's command was taken, when a file was uploaded, and when something
+	// is typed into a console.
 	Late bool
 }
 
@@ -41,7 +41,7 @@ var Methods = []string{
 	"backups", "runbackup", "restore", "deletebackup", "protectbackup", "checkmigration", "migrate",
 	"content", "deletevolume", "storagetypes", "storagedefinition", "attachstorage", "editstorage", "detachstorage", "download", "templates",
 	"fetchtemplate",
-	"checkupload", "upload",
+	"checkupload", "upload", "openconsole", "consolelimits",
 	"nodenetwork", "stageinterface", "stageremoval", "revertnetwork", "applynetwork",
 }
 

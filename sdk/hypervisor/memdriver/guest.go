@@ -28,6 +28,8 @@ type guest struct {
 	config      hypervisor.Config
 	pending     hypervisor.ConfigChange
 	pendingNICs map[string]hypervisor.NIC
+	// serial is true for a VM with a serial port.
+	serial bool
 	// managed is true for a guest that the cluster's own manager moves.
 	managed bool
 }
@@ -55,6 +57,7 @@ func (c *Cluster) Change(id hypervisor.GuestID, edit func(*hypervisor.Guest)) bo
 	g, ok := c.guests[id]
 	if ok {
 		edit(&g.Guest)
+		c.hangUp()
 	}
 	return ok
 }
@@ -79,6 +82,7 @@ func (c *Cluster) Remove(id hypervisor.GuestID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.guests, id)
+	c.hangUp()
 }
 
 // Guests lists all guests in the order in which they were made.

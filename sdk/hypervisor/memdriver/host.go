@@ -39,6 +39,8 @@ var (
 	_ hypervisor.Migrator     = (*Host)(nil)
 	_ hypervisor.Uploader     = (*Host)(nil)
 
+	_ hypervisor.Consoler = (*Host)(nil)
+
 	_ hypervisor.HardwareReader = (*Host)(nil)
 	_ hypervisor.ContentLister  = (*Host)(nil)
 	_ hypervisor.VolumeDeleter  = (*Host)(nil)
@@ -99,7 +101,7 @@ func (h *Host) Permissions(ctx context.Context) (hypervisor.Permissions, error) 
 		}
 	}
 	for _, privilege := range has {
-		if !slices.Contains(wanted, privilege) {
+		if !slices.Contains(wanted, privilege) && (privilege != NodeShell || h.target.Credential.Capability != endpoint.Console) {
 			p.Extra = append(p.Extra, privilege)
 		}
 	}

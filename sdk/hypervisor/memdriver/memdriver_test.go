@@ -76,6 +76,14 @@ func TestConformance(t *testing.T) {
 	}
 }
 
+// screen is nil where VMs have none.
+func screen(shape memdriver.Shape, cluster *memdriver.Cluster) func(testing.TB) hypervisor.GuestRef {
+	if shape.Name != memdriver.Tokens.Name {
+		return nil
+	}
+	return func(testing.TB) hypervisor.GuestRef { return cluster.NewGuest(hypervisor.VM, hypervisor.GuestRunning) }
+}
+
 func conform(t *testing.T, shape memdriver.Shape) {
 	driver, clusters := shape.New()
 	cluster := clusters.Add("pool.mem:8006", memdriver.Spec{Nodes: 3, VMs: 450, Containers: 50, TaskMemory: time.Minute})
@@ -147,6 +155,17 @@ func conform(t *testing.T, shape memdriver.Shape) {
 			return hypervisor.DownloadSpec{Storage: "local", Node: cluster.Nodes()[0], Content: "iso", URL: "https://files.example.com/a.iso",
 				Filename: fmt.Sprintf("fetched-%d.iso", names.Add(1))}
 		},
+		Terminals: func(testing.TB) []drivertest.Terminal {
+			vm, app := cluster.NewGuest(hypervisor.VM, hypervisor.GuestRunning), cluster.NewGuest(hypervisor.Container, hypervisor.GuestPaused)
+			cluster.Attach(vm.ID)
+			all := []drivertest.Terminal{{Spec: hypervisor.ConsoleSpec{Guest: &vm}}, {Spec: hypervisor.ConsoleSpec{Guest: &app}}}
+			if shape.Name == memdriver.Tokens.Name {
+				all = append(all, drivertest.Terminal{Spec: hypervisor.ConsoleSpec{Node: cluster.Nodes()[1], Columns: 90, Rows: 20},
+					Line: "size", Want: "\n100x30\r"})
+			}
+			return all
+		},
+		Screen:      screen(shape, cluster),
 		RunningTask: func(testing.TB) string { return cluster.NewTask("copy", 2) },
 		EndedTask:   ended(hypervisor.TaskOK),
 		FailedTask:  ended(hypervisor.TaskFailed),

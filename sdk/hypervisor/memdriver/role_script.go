@@ -39,7 +39,7 @@ func (d *Driver) RoleScript(_ context.Context, query hypervisor.RoleScriptQuery)
 			return "", err
 		}
 		if capability == endpoint.Console && query.NodeShell {
-			privileges = append(slices.Clone(privileges), "Node.Shell")
+			privileges = append(slices.Clone(privileges), NodeShell)
 		}
 		what := "token ensure '" + tokenID(capability, "") + "'"
 		if d.certified {

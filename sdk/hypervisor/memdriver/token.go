@@ -16,6 +16,7 @@ const (
 	GuestBackup  = "Guest.Backup"
 	NodeAudit    = "Node.Audit"
 	NodePower    = "Node.Power"
+	NodeShell    = "Node.Shell"
 )
 
 // needs are the privileges of each capability, sorted.
@@ -25,6 +26,14 @@ var needs = map[endpoint.Capability][]string{
 	endpoint.Console:    {GuestConsole},
 	endpoint.Backup:     {GuestBackup},
 	endpoint.NodePower:  {NodePower},
+}
+
+// proper are the privileges of a good credential: what its capability needs, and the shells of nodes, which it may have besides.
+func proper(capability endpoint.Capability) []string {
+	if capability == endpoint.Console {
+		return []string{GuestConsole, NodeShell}
+	}
+	return needs[capability]
 }
 
 type token struct {
@@ -90,7 +99,7 @@ func (c *Cluster) admit(target endpoint.Target) ([]string, error) {
 		if given.Secret == "" || given.Secret == "wrong" {
 			return nil, rejected(given)
 		}
-		return needs[given.Capability], nil
+		return proper(given.Capability), nil
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
