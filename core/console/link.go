@@ -1,11 +1,13 @@
 package console
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hostler/hostler/core/console/rfb"
@@ -27,13 +29,18 @@ const (
 	pieceSize = 32 << 10
 )
 
-// link is an open console at a hypervisor, and its first output or end, which is waited for in the background.
+// link is an open console at a hypervisor. While it is held for a socket its output is read ahead a little: only who reads sees that it
+// has ended.
 type link struct {
 	console hypervisor.Console
 	host    io.Closer
 	once    sync.Once
-	first   chan piece
+	closed  chan struct{}
 	expiry  *time.Timer
+	// ahead has what is read ahead, until it is closed; early is what was taken from it already, and taken ends the reading ahead.
+	ahead chan piece
+	early []piece
+	taken atomic.Bool
 }
 
 // piece is what one Read of a console gave.
@@ -42,9 +49,30 @@ type piece struct {
 	err  error
 }
 
+// mostAhead are the pieces that are read ahead.
+const mostAhead = 8
+
+// readAhead reads until the console is taken or ends.
+func (l *link) readAhead() {
+	defer close(l.ahead)
+	buffer := make([]byte, pieceSize)
+	for {
+		n, err := l.console.Read(buffer)
+		select {
+		case l.ahead <- piece{bytes.Clone(buffer[:n]), err}:
+		case <-l.closed:
+			return
+		}
+		if err != nil || l.taken.Load() {
+			return
+		}
+	}
+}
+
 // Close ends the console. It may be called more than once.
 func (l *link) Close() {
 	l.once.Do(func() {
+		close(l.closed)
 		_ = l.console.Close()
 		_ = l.host.Close()
 	})
@@ -61,11 +89,7 @@ func (s *Store) dial(ctx context.Context, t Target, o Order) (*link, error) {
 		}
 		return nil, problemOf(err)
 	}
-	go func() {
-		buffer := make([]byte, pieceSize)
-		n, err := l.console.Read(buffer)
-		l.first <- piece{buffer[:n], err}
-	}()
+	go l.readAhead()
 	return l, nil
 }
 
@@ -74,7 +98,7 @@ func (s *Store) open(ctx context.Context, t Target, o Order) (_ *link, err error
 	if err != nil {
 		return nil, err
 	}
-	l := &link{host: at, first: make(chan piece, 1)}
+	l := &link{host: at, ahead: make(chan piece, mostAhead), closed: make(chan struct{})}
 	defer func() {
 		if err != nil && l.console == nil {
 			_ = at.Close()
@@ -162,16 +186,18 @@ func (s *Store) take(id int64) *link {
 		return nil
 	}
 	l.expiry.Stop()
-	select {
-	case p := <-l.first:
-		if p.err != nil {
-			l.Close()
-			return nil
+	for {
+		select {
+		case p, open := <-l.ahead:
+			if !open || p.err != nil {
+				l.Close()
+				return nil
+			}
+			l.early = append(l.early, p)
+		default:
+			return l
 		}
-		l.first <- p
-	default:
 	}
-	return l
 }
 
 // release closes the console that is held for a ticket, if there is one.
@@ -190,11 +216,15 @@ func (s *Store) release(number string) {
 	}
 }
 
-// read gives what the console shows next. The first piece is not copied.
+// read gives what the console shows next, in the buffer or not.
 func (l *link) read(buffer []byte) ([]byte, error) {
-	if l.first != nil {
-		p := <-l.first
-		l.first = nil
+	l.taken.Store(true)
+	if len(l.early) > 0 {
+		p := l.early[0]
+		l.early = l.early[1:]
+		return p.data, p.err
+	}
+	if p, open := <-l.ahead; open {
 		return p.data, p.err
 	}
 	n, err := l.console.Read(buffer)

@@ -10,6 +10,7 @@ import (
 	"github.com/hostler/hostler/core/console"
 	"github.com/hostler/hostler/core/guest"
 	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/problem"
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
@@ -126,11 +127,28 @@ type Ticket struct {
 	Recorded  bool      `json:"recorded" example:"false" doc:"What the terminal shows will be recorded"`
 }
 
+// check refuses half a size.
+func (in SizeInput) check() error {
+	switch {
+	case in.Columns > 0 && in.Rows == 0:
+		return problem.InvalidField("is needed with columns", "missing", "query", "rows")
+	case in.Rows > 0 && in.Columns == 0:
+		return problem.InvalidField("is needed with rows", "missing", "query", "columns")
+	}
+	return nil
+}
+
 func (h handlers) ticket(ctx context.Context, in *ticketInput) (*op.Body[Ticket], error) {
+	if err := in.check(); err != nil {
+		return nil, err
+	}
 	return h.issue(ctx, "", console.Order{Kind: hypervisor.ConsoleKind(in.Kind), Columns: in.Columns, Rows: in.Rows})
 }
 
 func (h handlers) shellTicket(ctx context.Context, in *shellInput) (*op.Body[Ticket], error) {
+	if err := in.check(); err != nil {
+		return nil, err
+	}
 	return h.issue(ctx, in.Node, console.Order{Kind: hypervisor.ConsoleTerminal, Columns: in.Columns, Rows: in.Rows})
 }
 
