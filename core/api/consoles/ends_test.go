@@ -200,3 +200,30 @@ func TestRevocationIsQuick(t *testing.T) {
 		t.Errorf("it took %s: nobody was woken, and the next look came first", took)
 	}
 }
+
+// What a release cannot give is told where its token is entered, where it is checked, and with the host.
+func TestLimitsAreTold(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	const limit = `"console_limits":[{"of":"app","kind":"terminal","reason":"it needs 6.1.3"}]`
+	asked := func(method, path, body string, want bool) {
+		t.Helper()
+		if got := string(f.ask(f.owner, method, path, body, 200)); strings.Contains(got, limit) != want {
+			t.Errorf("%s %s: %s", method, path, got)
+		}
+	}
+	asked("POST", "hosts/1/test", "", false)
+	f.cluster.LimitConsoles(hypervisor.ConsoleLimit{Of: string(hypervisor.Container), Kind: hypervisor.ConsoleTerminal, Reason: "it needs 6.1.3"},
+		hypervisor.ConsoleLimit{Of: "dishwasher", Kind: hypervisor.ConsoleTerminal, Reason: "there is none"})
+	asked("GET", "hosts/1", "", false)
+	asked("POST", "hosts/1/test", "", true)
+	asked("GET", "hosts/1", "", true)
+	f.cluster.LimitConsoles()
+	asked("POST", "hosts/1/test", "", false)
+	asked("GET", "hosts/1", "", false)
+	f.cluster.LimitConsoles(hypervisor.ConsoleLimit{Of: string(hypervisor.Container), Kind: hypervisor.ConsoleTerminal, Reason: "it needs 6.1.3"})
+	credential := f.cluster.Target(endpoint.Console).Credential
+	asked("POST", "hosts/1/credentials", fmt.Sprintf(`{"capability":"console","token_id":%q,"token_secret":%q}`, credential.ID, credential.Secret),
+		true)
+	asked("GET", "hosts", "", true)
+}
