@@ -46,7 +46,8 @@ var roles = map[endpoint.Capability]role{
 	endpoint.Console: {
 		name:       "ServiceConsole",
 		privileges: []string{"VM.Console"},
-		optional:   []string{nodeShell},
+		// With the second the driver sees what consoles a VM has; without it tries.
+		optional: []string{nodeShell, "VM.Audit"},
 	},
 	endpoint.Backup: {
 		name:       "ServiceBackup",

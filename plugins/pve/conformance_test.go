@@ -23,6 +23,7 @@ func TestConformance(t *testing.T) {
 	// What making VMs, changing NICs, uploads and backups need of today's releases besides the role of the script.
 	w.SetRole("ServiceLifecycle", append(privileges(endpoint.Lifecycle), "SDN.Use", "VM.Config.HWType", "VM.Config.CDROM",
 		"Datastore.AllocateTemplate", "Sys.AccessNetwork")...)
+	w.SetRole("ServiceConsole", append(privileges(endpoint.Console), "Sys.Console")...)
 	w.SetRole("ServiceBackup", append(privileges(endpoint.Backup), "SDN.Use", "VM.Allocate")...)
 	newGuest := func(t testing.TB, kind hypervisor.GuestKind, status string) hypervisor.GuestRef {
 		spec := pvesim.GuestSpec{Status: status}
@@ -76,6 +77,15 @@ func TestConformance(t *testing.T) {
 		Download: func(testing.TB) hypervisor.DownloadSpec {
 			return hypervisor.DownloadSpec{Storage: "nas", Node: "pve1", Content: "iso", URL: "https://files.example.com/a.iso",
 				Filename: fmt.Sprintf("fetched-%d.iso", names.Add(1))}
+		},
+		Terminals: func(t testing.TB) []drivertest.Terminal {
+			vm := w.guest(t, pvesim.GuestSpec{Status: pvesim.StatusRunning, Serial: true, Node: "pve2"})
+			ct := w.guest(t, pvesim.GuestSpec{Status: pvesim.StatusRunning, Type: pvesim.LXC})
+			return []drivertest.Terminal{{Spec: hypervisor.ConsoleSpec{Guest: &vm, Columns: 90, Rows: 20}},
+				{Spec: hypervisor.ConsoleSpec{Guest: &ct}}, {Spec: hypervisor.ConsoleSpec{Node: "pve1"}, Line: "root", Want: "\r\n"}}
+		},
+		Screen: func(t testing.TB) hypervisor.GuestRef {
+			return w.guest(t, pvesim.GuestSpec{Status: pvesim.StatusRunning})
 		},
 		RunningTask: func(t testing.TB) string { return w.task(t, "vzdump", time.Hour, "OK", "first line", "second line") },
 		EndedTask: func(t testing.TB) string {

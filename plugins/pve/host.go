@@ -37,6 +37,7 @@ var (
 	_ hypervisor.NICEditor    = (*Host)(nil)
 	_ hypervisor.Uploader     = (*Host)(nil)
 
+	_ hypervisor.Consoler       = (*Host)(nil)
 	_ hypervisor.PeerLister     = (*Host)(nil)
 	_ hypervisor.MemberReader   = (*Host)(nil)
 	_ hypervisor.NodePowerer    = (*Host)(nil)

@@ -16,6 +16,11 @@ type Pace struct {
 	// Silence is how long a task is followed without any answer before the host counts as unreachable. It must outlast
 	// the restart of pveproxy after an update and the reload of a network.
 	Silence time.Duration
+	// ConsoleAlive is how often a terminal gets a sign of life.
+	ConsoleAlive time.Duration
+	// ConsoleFirst is how long the opening of a terminal waits for what comes first. Most say something at once, and what cannot be shown
+	// says so then.
+	ConsoleFirst time.Duration
 }
 
 func (p Pace) orDefault() Pace {
@@ -27,6 +32,12 @@ func (p Pace) orDefault() Pace {
 	}
 	if p.Silence == 0 {
 		p.Silence = 2 * time.Minute
+	}
+	if p.ConsoleAlive == 0 {
+		p.ConsoleAlive = 30 * time.Second
+	}
+	if p.ConsoleFirst == 0 {
+		p.ConsoleFirst = 3 * time.Second
 	}
 	return p
 }

@@ -87,7 +87,7 @@ type Console interface {
 
 // ConsoleLimit is a console that cannot be opened on this release of the hypervisor with a token, whatever its privileges.
 type ConsoleLimit struct {
-	// Of is what it is about: "vm", "app" (as GuestKind), or "node".
+	// Of is what it is about: the GuestKind ("vm", "container"), or "node".
 	Of   string
 	Kind ConsoleKind
 	// Reason says in a sentence for people which release of what is missing, and which is there.

@@ -50,16 +50,19 @@ func policyOf(target endpoint.Target) policy {
 	}
 }
 
-// transports are the two ways to one target. Reading shares connections; a write has one of its own, so that it never
+// transports are the ways to one target. Reading shares connections; a write has one of its own, so that it never
 // goes out on a connection that the server is just closing.
 type transports struct {
 	read  *http.Transport
 	write *http.Transport
+	// socket has a connection for each WebSocket.
+	socket *http.Transport
 }
 
 func (t *transports) closeIdle() {
 	t.read.CloseIdleConnections()
 	t.write.CloseIdleConnections()
+	t.socket.CloseIdleConnections()
 }
 
 // Pool keeps the connections of all targets of a process. Its methods may be called at the same time.
@@ -117,7 +120,8 @@ func (p *Pool) get(target endpoint.Target) (*transports, error) {
 		p.recent.MoveToFront(e)
 		return e.Value.(*pooled).t, nil
 	}
-	read, err := newTransport(target, p.timeouts)
+	dialer := &net.Dialer{Timeout: p.timeouts.Dial, KeepAlive: 30 * time.Second, Control: endpoint.DialControl(target)}
+	read, err := newTransport(target, p.timeouts, dialer)
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +134,7 @@ func (p *Pool) get(target endpoint.Target) (*transports, error) {
 		}
 		return lingering{conn}, nil
 	}
-	t := &transports{read: read, write: write}
+	t := &transports{read: read, write: write, socket: keptAlive(read, dialer)}
 	p.byKey[key] = p.recent.PushFront(&pooled{key: key, t: t})
 	if p.recent.Len() > maxTargets {
 		oldest := p.recent.Back()
@@ -157,13 +161,12 @@ func (l lingering) Write(p []byte) (int, error) {
 	return n, err
 }
 
-func newTransport(target endpoint.Target, timeouts Timeouts) (*http.Transport, error) {
+func newTransport(target endpoint.Target, timeouts Timeouts, dialer *net.Dialer) (*http.Transport, error) {
 	config, err := endpoint.TLSConfig(target, nil)
 	if err != nil {
 		return nil, err
 	}
 	config.NextProtos = []string{"http/1.1"}
-	dialer := &net.Dialer{Timeout: timeouts.Dial, KeepAlive: 30 * time.Second, Control: endpoint.DialControl(target)}
 	var protocols http.Protocols
 	protocols.SetHTTP1(true)
 	return &http.Transport{

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"sync"
+	"sync/atomic"
 )
 
 // Cluster is one simulated installation: a standalone host or a cluster of nodes. All methods may be called from
@@ -42,6 +43,11 @@ type Cluster struct {
 	serviceTokens   map[string]Token
 	adminToken      Token
 
+	// consoles are those that listen or have a client, and consoleRel is the release that they are of, nil for the cluster's.
+	consoles   map[consoleKey]*console
+	consoleRel *release
+	keepAlives atomic.Int64
+
 	server serverState
 }
 
@@ -60,6 +66,7 @@ func New(opts Options) (*Cluster, error) {
 		opts:            opts,
 		rand:            rand.New(rand.NewPCG(opts.Seed, 0x9e3779b97f4a7c15)),
 		building:        true,
+		consoles:        map[consoleKey]*console{},
 		guests:          map[int]*guest{},
 		firewalls:       map[FirewallScope]*firewall{},
 		pools:           map[string]string{},

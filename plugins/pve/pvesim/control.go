@@ -245,6 +245,8 @@ func controlOption(c *Cluster, r *http.Request) (any, error) {
 		ExitLag      *int   `json:"exit_lag_ms"`
 		Firewall     *int   `json:"firewall_ms"`
 		UploadRoom   *int64 `json:"upload_room_bytes"`
+		// ConsoleRelease is that of the packages behind consoles; empty is that of the options.
+		ConsoleRelease *string `json:"console_release"`
 	}
 	if err := decodeControl(r, &in); err != nil {
 		return nil, err
@@ -260,6 +262,9 @@ func controlOption(c *Cluster, r *http.Request) (any, error) {
 	}
 	if in.UploadRoom != nil {
 		c.SetUploadRoom(*in.UploadRoom)
+	}
+	if in.ConsoleRelease != nil {
+		return nil, c.SetConsoleRelease(*in.ConsoleRelease)
 	}
 	return nil, nil
 }

@@ -30,6 +30,7 @@
 //	guest_…      virtual machines and containers: state, lists, configuration, lifecycle, snapshots, backups; guest_task.go is for
 //	             their tasks
 //	storage_…    storages, the volumes, backups and uploads on them, and storages that clusters share
+//	console_…    consoles: ports, tickets, WebSockets, what terminals and screens say
 //	firewall_…   firewall scopes with their rules, aliases, IP sets, groups, options and logs; see below
 //	task_…       the task table, task lists, logs
 //	control…     the control interface; fault.go the faults; options… what can be set
@@ -82,8 +83,8 @@
 //	POST   /role           {id, privileges}: gives the role exactly these
 //	POST   /acl            {path, subject, role, propagate, delete}: an entry for a user, a token or an @group
 //	POST   /certificate    {node}: gives the node (default: the first) a new certificate; answers {fingerprint}
-//	POST   /option         {resources_lag_ms, latency_ms, task_ms, auth_delay_ms, exit_lag_ms, upload_room_bytes, firewall_ms}: those
-//	                       that are given change
+//	POST   /option         {resources_lag_ms, latency_ms, task_ms, auth_delay_ms, exit_lag_ms, upload_room_bytes, firewall_ms,
+//	                       console_release}: those that are given change; the last is a version of pve-manager, see below
 //	GET    /firewall       {clients, delay_ms, nodes: [{node, since, pending, failures, clients}], configured}; see below
 //	POST   /firewall       {cluster, host, nodes, guests}: replaces all firewall configurations; see below
 //	POST   /firewall/clients  {clients: [{network, as}]}: as what the nodes' firewalls see clients
@@ -119,6 +120,14 @@
 // back, without task, lock or permission. set changes what is given: name, tags, memory_mb, cores, pool,
 // ignore_shutdown, bridge_missing, warnings, task_lines, storage, snapshot_error, backup_error, hotplug_errors (a text by key of the
 // configuration), interfaces ([{name, mac, addresses}], what the guest tells of itself; without any the agent of a VM is silent).
+//
+// # Consoles
+//
+// A console listens at a port of the node that was called, waits ten seconds for one client and leaves a task. Behind it is a small shell,
+// or a small server of the RFB protocol: see package consoletest. That of a node asks everybody but root@pam for a name and a password, of
+// which all are right. Tickets and refusals are those of the release: before 9.0.13 tokens get no shell of a node, before 9.1.9 the
+// program behind the terminals of guests lets no token in, tickets are good for any port and screens have no password of their own.
+// [Cluster.SetConsoleRelease] sets the release for consoles alone.
 //
 // # Firewall
 //

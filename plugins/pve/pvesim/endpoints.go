@@ -13,7 +13,7 @@ func endpoints() []*endpoint {
 		createEndpoints(), containerEndpoints(), cloneEndpoints(), migrateEndpoints(), destroyEndpoints(), backupEndpoints(),
 		storageEndpoints(), storageDefinitionEndpoints(), storageDownloadEndpoints(), uploadEndpoints(), networkEndpoints(),
 		firewallRuleEndpoints(), firewallAliasEndpoints(), firewallIPSetEndpoints(), firewallGroupEndpoints(), firewallOptionEndpoints(),
-		firewallReferenceEndpoints(), firewallLogEndpoints(),
+		firewallReferenceEndpoints(), firewallLogEndpoints(), consoleEndpoints(),
 	)
 }
 

@@ -97,6 +97,11 @@ func TestAnswersFitTheSchema(t *testing.T) {
 			if path = strings.ReplaceAll(path, "/qemu/{vmid}", "/qemu/100"); strings.Contains(path, "{vmid}") {
 				path = strings.ReplaceAll(path, "{vmid}", lxcOn(t, c, "pve1"))
 			}
+			if program, ok := strings.CutSuffix(path, "/vncwebsocket"); ok {
+				var made struct{ Port, Ticket string }
+				root.decode("POST", program+"/termproxy", "", &made)
+				path += "?port=" + made.Port + "&vncticket=" + url.QueryEscape(made.Ticket)
+			}
 			ans := root.raw("GET", path, "")
 			if ans.status != 200 {
 				t.Errorf("GET %s: %d %s", path, ans.status, ans.reason)

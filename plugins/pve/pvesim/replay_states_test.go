@@ -38,6 +38,7 @@ func (w *recordedServer) preparations() []preparation {
 			w.guest(pvesim.GuestSpec{VMID: 204, Name: "onoff", Disk: -1, Status: pvesim.StatusRunning})
 		}},
 		{"qemu_205_status_start__bridge_missing", func() { w.guest(pvesim.GuestSpec{VMID: 205, BridgeMissing: "vmbr77"}) }},
+		{"qemu_202_vncproxy__stopped", func() { w.guest(pvesim.GuestSpec{VMID: 202, Disk: -1, NoNIC: true}) }},
 		{"status_current__dc_param", func() { w.change(101, func(s *pvesim.GuestSpec) { s.Tags = "b,a" }) }},
 		{"status_current__ha_managed", func() { w.change(101, func(s *pvesim.GuestSpec) { s.HAManaged = true }) }},
 		{"resources__with_pool", func() {
@@ -60,7 +61,8 @@ func (w *recordedServer) preparations() []preparation {
 			"lxc_114_status_reboot__reboot", func() {
 			w.guest(pvesim.GuestSpec{VMID: 114, Type: pvesim.LXC, Name: "snapct", Status: pvesim.StatusRunning})
 		}},
-		{"lxc_114_status_current__stopped lxc_114_status_start__start lxc_114_status_start__start2 lxc_114_status_stop__already_stopped",
+		{"lxc_114_status_current__stopped lxc_114_status_start__start lxc_114_status_start__start2 lxc_114_status_stop__already_stopped " +
+			"lxc_114_termproxy__stopped_ct",
 			func() {
 				w.guest(pvesim.GuestSpec{VMID: 114, Type: pvesim.LXC, Name: "snapct"})
 			}},

@@ -61,6 +61,13 @@ func (t *certificate) renew(name, ip string) error {
 	return nil
 }
 
+// der is the leaf as it is.
+func (t *certificate) der() []byte {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.leaf
+}
+
 // fingerprint is the SHA-256 of the leaf, in upper-case hexadecimal with colons.
 func (t *certificate) fingerprint() string {
 	t.mu.RLock()

@@ -37,6 +37,10 @@ func (n *node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		c.sendError(w, err)
 		return
 	}
+	if res.console != nil && wantsSocket(r) {
+		c.serveConsole(w, r, *res.console)
+		return
+	}
 	body, encodeErr := res.encode(format == "extjs")
 	if encodeErr != nil {
 		c.sendError(w, failure("encoding answer: %v", encodeErr))

@@ -74,6 +74,8 @@ type result struct {
 	raw     []byte     // the whole body, ready made
 	ready   *readyBody // where raw is kept, if it is
 	plain   bool       // raw is text, not JSON
+	// console is where the connection leads if it is to become a WebSocket.
+	console *consoleKey
 }
 
 func ok(data any) (result, *apiError) { return result{data: data}, nil }

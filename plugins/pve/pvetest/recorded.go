@@ -70,6 +70,43 @@ func Exchanges(t testing.TB) []Exchange {
 	return out
 }
 
+// Socket is a recorded request for a WebSocket, and what went over it.
+type Socket struct {
+	Case    string `json:"-"`
+	Path    string `json:"path"`
+	Request struct {
+		Auth string `json:"auth"`
+	} `json:"request"`
+	// Head is the answer to the request, without the empty line.
+	Head string `json:"handshake_response_head"`
+	// Frames are objects of a SocketFrame where the WebSocket came to be, else texts.
+	Frames []json.RawMessage `json:"frames"`
+}
+
+// SocketFrame is one frame that was sent to the server ("send") or came from it ("recv"), or the error that came.
+type SocketFrame struct {
+	Dir   string `json:"dir"`
+	Data  string `json:"data"`
+	Error string `json:"error"`
+}
+
+// Sockets reads all recorded WebSockets, or skips the test without them.
+func Sockets(t testing.TB) []Socket {
+	t.Helper()
+	var out []Socket
+	eachRecording(t, func(name string, raw []byte) {
+		if !strings.HasPrefix(name, "WS__") {
+			return
+		}
+		s := Socket{Case: name}
+		if err := json.Unmarshal(raw, &s); err != nil {
+			t.Fatalf("decoding recording %s: %v", name, err)
+		}
+		out = append(out, s)
+	})
+	return out
+}
+
 // RecordedTasks reads the recorded tasks by case, or skips the test without them.
 func RecordedTasks(t testing.TB) map[string]RecordedTask {
 	t.Helper()

@@ -1,0 +1,233 @@
+package pve
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/hostler/hostler/plugins/pve/pveapi"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// consoleFrame is how much one frame to the hypervisor carries of what is typed, in bytes: half of what it takes.
+const consoleFrame = 64 << 10
+
+// consoleRead is how much is read at once, in bytes.
+const consoleRead = 32 << 10
+
+// console is an open console over a WebSocket.
+type console struct {
+	socket   *websocket.Conn
+	kind     hypervisor.ConsoleKind
+	password string
+	// open ends with Close.
+	open  context.Context
+	close context.CancelFunc
+
+	// head is what came while the console was opened and was not read, and coming what comes next, where somebody reads it already.
+	head    []byte
+	coming  chan arrival
+	message io.Reader // the frame that is being read
+
+	typing sync.Mutex // of frames, each in one piece
+	mu     sync.Mutex
+	ended  error
+}
+
+// arrival is what a reading gave.
+type arrival struct {
+	data []byte
+	err  error
+}
+
+func newConsole(socket *websocket.Conn, kind hypervisor.ConsoleKind) *console {
+	c := &console{socket: socket, kind: kind}
+	c.open, c.close = context.WithCancel(context.Background())
+	return c
+}
+
+// Kind implements hypervisor.Console.
+func (c *console) Kind() hypervisor.ConsoleKind { return c.kind }
+
+// Password implements hypervisor.Console.
+func (c *console) Password() string { return c.password }
+
+// Read implements hypervisor.Console.
+func (c *console) Read(p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	if len(c.head) == 0 && c.coming != nil {
+		got := <-c.coming
+		c.coming, c.head = nil, got.data
+		if len(c.head) == 0 && got.err != nil {
+			return 0, c.why(got.err)
+		}
+	}
+	if len(c.head) > 0 {
+		n := copy(p, c.head)
+		if c.head = c.head[n:]; len(c.head) == 0 {
+			c.head = nil
+		}
+		return n, nil
+	}
+	return c.receive(p)
+}
+
+// receive reads what the hypervisor sends, whose frames mean nothing.
+func (c *console) receive(p []byte) (int, error) {
+	for {
+		if c.message == nil {
+			_, message, err := c.socket.Reader(c.open)
+			if err != nil {
+				return 0, c.why(err)
+			}
+			c.message = message
+		}
+		n, err := c.message.Read(p)
+		if errors.Is(err, io.EOF) { // of the frame: that of the connection is another
+			c.message, err = nil, nil
+		}
+		if n > 0 {
+			return n, nil
+		}
+		if err != nil {
+			return 0, c.why(err)
+		}
+	}
+}
+
+// await gives what comes first, or nothing at all after the time; what comes later is read in its turn.
+func (c *console) await(ctx context.Context, wait time.Duration) (got arrival, came bool) {
+	if c.coming == nil {
+		coming := make(chan arrival, 1)
+		c.coming = coming
+		go func() {
+			p := make([]byte, consoleRead)
+			n, err := c.receive(p)
+			coming <- arrival{p[:n], err}
+		}()
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case got = <-c.coming:
+		c.coming = nil
+		return got, true
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	return arrival{}, false
+}
+
+// Write implements hypervisor.Console.
+func (c *console) Write(p []byte) (int, error) {
+	sent := 0
+	for sent < len(p) {
+		part := p[sent:min(len(p), sent+consoleFrame)]
+		frame := part
+		if c.kind == hypervisor.ConsoleTerminal {
+			frame = append(append(strconv.AppendInt([]byte("0:"), int64(len(part)), 10), ':'), part...)
+		}
+		if err := c.send(frame); err != nil {
+			return sent, err
+		}
+		sent += len(part)
+	}
+	return sent, nil
+}
+
+// send sends one frame.
+func (c *console) send(frame []byte) error {
+	c.typing.Lock()
+	defer c.typing.Unlock()
+	return c.why(c.socket.Write(c.open, websocket.MessageBinary, frame))
+}
+
+// Resize implements hypervisor.Console.
+func (c *console) Resize(ctx context.Context, columns, rows int) error {
+	if err := errors.Join(ctx.Err(), hypervisor.CheckConsoleSize(columns, rows)); err != nil {
+		return err
+	}
+	if c.kind != hypervisor.ConsoleTerminal {
+		return c.reason()
+	}
+	return c.send([]byte("1:" + strconv.Itoa(columns) + ":" + strconv.Itoa(rows) + ":"))
+}
+
+// keepAlive tells a terminal from time to time that somebody is there.
+func (c *console) keepAlive(every time.Duration) {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-c.open.Done():
+			return
+		case <-tick.C:
+			if c.send([]byte("2")) != nil {
+				return
+			}
+		}
+	}
+}
+
+// why is the reason of the console's end where err is one; the first counts.
+func (c *console) why(err error) error {
+	if err == nil {
+		return nil
+	}
+	c.mu.Lock()
+	if c.ended == nil {
+		var farewell websocket.CloseError
+		switch {
+		case errors.Is(err, io.EOF), errors.As(err, &farewell):
+			c.ended = io.EOF
+		default:
+			c.ended = endpoint.NetworkError(context.Background(), err)
+		}
+	}
+	ended := c.ended
+	c.mu.Unlock()
+	c.release()
+	return ended
+}
+
+// reason is why the console has ended, nil while it is open.
+func (c *console) reason() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.ended
+}
+
+// release gives the connection back.
+func (c *console) release() {
+	c.close()
+	_ = c.socket.CloseNow()
+}
+
+// Close implements hypervisor.Console.
+func (c *console) Close() error {
+	c.mu.Lock()
+	if c.ended == nil {
+		c.ended = net.ErrClosed
+	}
+	c.mu.Unlock()
+	c.release()
+	return nil
+}
+
+// consolePort is the answer of the calls that open a port for a console.
+type consolePort struct {
+	User     pveapi.Text `json:"user"`
+	Ticket   pveapi.Text `json:"ticket"`
+	Port     pveapi.Text `json:"port"`
+	Password pveapi.Text `json:"password"`
+	Task     pveapi.Text `json:"upid"`
+}

@@ -1,0 +1,91 @@
+package pve
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/hostler/hostler/plugins/pve/pveapi"
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// consoleNeed is what a console needs before it can be opened with a token: a release of the package that carries it. What every
+// token may read is the version of pve-manager, by which the other packages are told.
+type consoleNeed struct {
+	of      string
+	what    string // for people
+	needs   string
+	manager [3]int
+	besides string
+}
+
+// What terminals need. Screens of VMs take tokens in all releases.
+var (
+	nodeTerminal = consoleNeed{of: "node", what: "shells of nodes", manager: [3]int{9, 0, 13},
+		needs: "pve-manager 9.0.13 with access-control 9.0.4 (Proxmox VE 9.1)"}
+	guestTerminal = map[hypervisor.GuestKind]consoleNeed{
+		hypervisor.VM: {of: string(hypervisor.VM), what: "terminals of VMs", manager: [3]int{9, 1, 9},
+			needs: "qemu-server 9.1.7, which was released with pve-manager 9.1.9", besides: "; graphical consoles work"},
+		hypervisor.Container: {of: string(hypervisor.Container), what: "terminals of containers", manager: [3]int{9, 1, 9},
+			needs: "pve-container 6.1.3, which was released with pve-manager 9.1.9"},
+	}
+)
+
+// limitOf says what is missing, and which version is there, where that is known.
+func limitOf(need consoleNeed, version string) hypervisor.ConsoleLimit {
+	there := "the one that is there is older"
+	if version != "" {
+		there = "the host has pve-manager " + version
+	}
+	return hypervisor.ConsoleLimit{Of: need.of, Kind: hypervisor.ConsoleTerminal,
+		Reason: fmt.Sprintf("With API tokens %s need %s: %s%s", need.what, need.needs, there, need.besides)}
+}
+
+// ConsoleLimits implements hypervisor.Consoler with one request: for the version of the called node's pve-manager.
+func (h *Host) ConsoleLimits(ctx context.Context) ([]hypervisor.ConsoleLimit, error) {
+	version, err := h.Version(ctx)
+	if err != nil {
+		return nil, err
+	}
+	at, ok := threeParts(version.Version)
+	if !ok {
+		return nil, nil
+	}
+	var limits []hypervisor.ConsoleLimit
+	for _, need := range []consoleNeed{guestTerminal[hypervisor.VM], guestTerminal[hypervisor.Container], nodeTerminal} {
+		if slices.Compare(at[:], need.manager[:]) < 0 {
+			limits = append(limits, limitOf(need, version.Version))
+		}
+	}
+	return limits, nil
+}
+
+// managerVersion is the version of a node's pve-manager, empty where it cannot be read.
+func (o *consoleOpener) managerVersion(ctx context.Context) string {
+	var about struct {
+		Version pveapi.Text `json:"version"`
+		Release pveapi.Text `json:"release"`
+	}
+	if _, err := o.askNode(ctx, &about, nil, o.node, "version"); err != nil {
+		return ""
+	}
+	version, _ := versionOf(string(about.Version), string(about.Release))
+	return saidOf(version)
+}
+
+// threeParts reads "9.1.9" and "7.4-16".
+func threeParts(version string) (parts [3]int, ok bool) {
+	for i, text := range strings.FieldsFunc(version, func(r rune) bool { return r == '.' || r == '-' || r == '~' }) {
+		if i == len(parts) {
+			break
+		}
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			return parts, i > 1
+		}
+		parts[i] = n
+	}
+	return parts, version != ""
+}

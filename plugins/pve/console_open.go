@@ -1,0 +1,312 @@
+package pve
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/url"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/hostler/hostler/plugins/pve/pveapi"
+	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/plugin"
+)
+
+const (
+	// consoleOpening bounds the opening where the caller does not, beside the waits of its requests.
+	consoleOpening = time.Minute
+	// consoleFarewell is how long the end of a console may come after the text that says why.
+	consoleFarewell = 2 * time.Second
+	// consoleEnding is how long the end of a console's task is looked for when its connection has ended.
+	consoleEnding = 3 * time.Second
+)
+
+// errNoSerial says that a VM has no terminal.
+var errNoSerial = errors.New("the VM has no serial port")
+
+// OpenConsole implements hypervisor.Consoler. The program behind a terminal finds out only when somebody is connected whether there is
+// anything to show: what it says then decides, unless the token may read the VM's configuration.
+func (h *Host) OpenConsole(ctx context.Context, spec hypervisor.ConsoleSpec) (hypervisor.Console, error) {
+	if err := spec.Check(); err != nil {
+		return nil, err
+	}
+	ctx, stop := context.WithTimeout(ctx, consoleOpening)
+	defer stop()
+	o := &consoleOpener{Host: h, spec: spec, node: spec.Node}
+	var err error
+	if spec.Guest == nil {
+		if o.path, err = nodePath(spec.Node); err != nil {
+			return nil, err
+		}
+		return opened(o.terminal(ctx))
+	}
+	o.node = spec.Guest.Node
+	if o.path, err = guestPath(*spec.Guest); err != nil {
+		return nil, err
+	}
+	switch {
+	case spec.Guest.Kind == hypervisor.Container && spec.Kind == hypervisor.ConsoleGraphical:
+		return nil, invalid("kind", "a container has a terminal and no screen")
+	case spec.Guest.Kind == hypervisor.Container:
+		return opened(o.terminal(ctx))
+	case spec.Kind == hypervisor.ConsoleGraphical:
+		return opened(o.screen(ctx))
+	}
+	serial, known := o.serial(ctx)
+	c, err := (*console)(nil), errNoSerial
+	if serial || !known {
+		c, err = o.terminal(ctx)
+	}
+	switch {
+	case spec.Kind == "" && (errors.Is(err, errNoSerial) || plugin.KindOf(err) == plugin.Unsupported && err != nil):
+		return opened(o.screen(ctx)) // which every release gives
+	case errors.Is(err, errNoSerial):
+		return nil, invalid("kind", "the VM has no serial port, which a terminal needs: its graphical console works")
+	}
+	return opened(c, err)
+}
+
+// opened makes no console of a nil one.
+func opened(c *console, err error) (hypervisor.Console, error) {
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// consoleOpener opens one console.
+type consoleOpener struct {
+	*Host
+	spec hypervisor.ConsoleSpec
+	node string
+	path string // of the guest or the node
+}
+
+// serial reports whether the VM has a serial port, where the token may see that.
+func (o *consoleOpener) serial(ctx context.Context) (has, known bool) {
+	var config map[string]pveapi.Text
+	asking := *o.api
+	asking.Remedy = nil // a refusal is no fault that wants a remedy
+	if _, err := asking.Get(plugin.Once(ctx), o.path+"/config", nil, &config); err != nil {
+		return false, false
+	}
+	for _, key := range []string{"serial0", "serial1", "serial2", "serial3"} {
+		has = has || config[key] != ""
+	}
+	return has, true
+}
+
+// port has the hypervisor open a port for a console.
+func (o *consoleOpener) port(ctx context.Context, program string, form url.Values) (consolePort, error) {
+	var made consolePort
+	_, err := o.api.Post(ctx, o.path+"/"+program, form, &made)
+	if err != nil {
+		return made, o.explainAway(ctx, o.node, o.refused(ctx, absence(err)))
+	}
+	if made.Ticket == "" || made.Port == "" || made.User == "" || strings.ContainsAny(string(made.User+made.Ticket), "\n\x00") {
+		return made, plugin.Errorf(plugin.Protocol, "the answer has no ticket for a console")
+	}
+	return made, nil
+}
+
+// refused brings what the hypervisor says of a port into our words.
+func (o *consoleOpener) refused(ctx context.Context, err error) error {
+	e, ok := asError(err)
+	if !ok {
+		return err
+	}
+	text := strings.ToLower(e.Message)
+	switch {
+	case strings.Contains(text, "unable to find free port"):
+		return plugin.Errorf(plugin.Busy, "all 100 ports that the hypervisor has for consoles are in use: close some and try again")
+	case strings.Contains(text, "does not look like a valid user name"):
+		return plugin.Errorf(plugin.Unsupported, "%s", limitOf(nodeTerminal, o.managerVersion(ctx)).Reason)
+	}
+	return err
+}
+
+// connect opens the WebSocket to a port.
+func (o *consoleOpener) connect(ctx context.Context, made consolePort, kind hypervisor.ConsoleKind) (*console, error) {
+	socket, err := o.api.Socket(ctx, o.path+"/vncwebsocket",
+		url.Values{"port": {string(made.Port)}, "vncticket": {string(made.Ticket)}})
+	if err != nil {
+		if plugin.KindOf(err) == plugin.Unreachable && ctx.Err() == nil {
+			if exit := o.exit(ctx, made); exit != "" {
+				return nil, o.over(ctx, exit, false)
+			}
+		}
+		return nil, err
+	}
+	return newConsole(socket, kind), nil
+}
+
+// terminal opens a terminal: after the login line the other side says OK, and then whatever the terminal shows.
+func (o *consoleOpener) terminal(ctx context.Context) (*console, error) {
+	made, err := o.port(ctx, "termproxy", nil)
+	if err != nil {
+		return nil, err
+	}
+	c, err := o.connect(ctx, made, hypervisor.ConsoleTerminal)
+	if err != nil {
+		return nil, err
+	}
+	defer context.AfterFunc(ctx, c.release)()
+	if err := o.login(ctx, c, made); err != nil {
+		_ = c.Close()
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, err
+	}
+	go c.keepAlive(o.pace.ConsoleAlive)
+	return c, nil
+}
+
+func (o *consoleOpener) login(ctx context.Context, c *console, made consolePort) error {
+	if err := c.send([]byte(string(made.User) + ":" + string(made.Ticket) + "\n")); err != nil {
+		return err
+	}
+	var first []byte
+	for len(first) < len("OK") {
+		got, came := c.await(ctx, consoleOpening)
+		switch {
+		case !came:
+			return plugin.Errorf(plugin.Timeout, "the hypervisor's terminal does not answer the login")
+		case errors.Is(got.err, io.EOF):
+			return o.over(ctx, o.exit(ctx, made), true)
+		case got.err != nil:
+			return got.err
+		}
+		first = append(first, got.data...)
+	}
+	rest, isOK := bytes.CutPrefix(first, []byte("OK"))
+	if !isOK {
+		return plugin.Errorf(plugin.Protocol, "the hypervisor's terminal answers the login with something else")
+	}
+	if o.spec.Columns > 0 {
+		if err := c.Resize(ctx, o.spec.Columns, o.spec.Rows); err != nil {
+			return err
+		}
+	}
+	return o.firstWords(ctx, c, made, rest)
+}
+
+// failedStart is what the programs behind a terminal say when there is nothing to show, on one line before they end.
+var failedStart = regexp.MustCompile(`(?i)^[^\r\n]*(unable to find a serial interface|(?:is )?not running|no route to host|` +
+	`does not exist)[^\r\n]*$`)
+
+// firstWords waits for the first that a terminal shows, and keeps it, unless it is why there is nothing to show.
+func (o *consoleOpener) firstWords(ctx context.Context, c *console, made consolePort, rest []byte) error {
+	wait := o.pace.ConsoleFirst
+	for c.head = rest; ; wait = consoleFarewell {
+		text := strings.TrimSpace(string(c.head[:min(len(c.head), 512)]))
+		if text != "" && !failedStart.MatchString(text) {
+			return nil
+		}
+		got, came := c.await(ctx, wait)
+		c.head = append(c.head, got.data...)
+		switch {
+		case !came:
+			return ctx.Err()
+		case errors.Is(got.err, io.EOF):
+			if text == "" {
+				text = o.exit(ctx, made)
+			}
+			return o.over(ctx, text, false)
+		case got.err != nil:
+			return got.err
+		}
+	}
+}
+
+// screen opens a graphical console, of which the server speaks first.
+func (o *consoleOpener) screen(ctx context.Context) (*console, error) {
+	made, err := o.port(ctx, "vncproxy", url.Values{"websocket": {"1"}})
+	if err != nil {
+		return nil, err
+	}
+	c, err := o.connect(ctx, made, hypervisor.ConsoleGraphical)
+	if err != nil {
+		return nil, err
+	}
+	defer context.AfterFunc(ctx, c.release)()
+	if c.password = string(made.Password); c.password == "" {
+		// Releases without passwords of their own take the ticket, of which the protocol uses eight bytes.
+		c.password = string(made.Ticket[:min(len(made.Ticket), 8)])
+	}
+	got, came := c.await(ctx, consoleOpening)
+	c.head = got.data
+	if came && got.err == nil {
+		return c, nil
+	}
+	_ = c.Close()
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case !came:
+		return nil, plugin.Errorf(plugin.Timeout, "the screen of the VM does not answer")
+	case errors.Is(got.err, io.EOF):
+		return nil, o.over(ctx, o.exit(ctx, made), false)
+	}
+	return nil, got.err
+}
+
+// exit is how the task of a console ended, empty when that is not known within a moment. The token sees its own tasks.
+func (o *consoleOpener) exit(ctx context.Context, made consolePort) string {
+	u, err := parseUPID(string(made.Task))
+	if err != nil {
+		return ""
+	}
+	ctx, stop := context.WithTimeout(ctx, consoleEnding)
+	defer stop()
+	for {
+		running, exit, err := o.taskStatus(plugin.Once(ctx), u)
+		if err != nil || !running && exit != "" {
+			return exit
+		}
+		select {
+		case <-ctx.Done():
+			return ""
+		case <-time.After(o.pace.PollFirst):
+		}
+	}
+}
+
+// over is the error of a console that ended before anything was shown: text is what it said, or how its task ended. atLogin says that
+// it ended at the login line, as a terminal does that takes no tokens.
+func (o *consoleOpener) over(ctx context.Context, text string, atLogin bool) error {
+	lower := strings.ToLower(text)
+	switch {
+	case strings.Contains(lower, "unable to find a serial interface"):
+		return errNoSerial
+	case strings.Contains(lower, "not running"):
+		return plugin.Errorf(plugin.Conflict, "the guest does not run: %s", saidOf(text))
+	case strings.Contains(lower, "does not exist"):
+		return plugin.Errorf(plugin.NotFound, "the guest is not there: %s", saidOf(text))
+	case strings.Contains(lower, "no route to host"):
+		return plugin.Errorf(plugin.Unreachable, "the called node cannot reach the node %s: %s", o.node, saidOf(text))
+	case atLogin && (lower == "" || strings.Contains(lower, "exit code 1")):
+		of := nodeTerminal
+		if o.spec.Guest != nil {
+			of = guestTerminal[o.spec.Guest.Kind]
+		}
+		return plugin.Errorf(plugin.Unsupported, "%s", limitOf(of, o.managerVersion(ctx)).Reason)
+	case text == "" || lower == "ok":
+		return plugin.Errorf(plugin.Refused, "the hypervisor closed the console before it showed anything")
+	}
+	return plugin.Errorf(plugin.Refused, "the hypervisor closed the console before it showed anything: %s", saidOf(text))
+}
+
+// saidOf is a text of a console as a message may have it.
+func saidOf(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(text, "\uFFFD"))
+	return strings.TrimSpace(text[:min(len(text), 300)])
+}
