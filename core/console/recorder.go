@@ -10,15 +10,19 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
 	"time"
 	"unicode/utf8"
 
+	"github.com/jackc/pgx/v5/pgconn"
+
 	"github.com/hostler/hostler/core/audit"
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/problem"
 	"github.com/hostler/hostler/core/secret"
 	"github.com/hostler/hostler/core/setting"
 	"github.com/hostler/hostler/sdk/hypervisor"
@@ -35,6 +39,8 @@ const (
 	// aliveTime is how often a recording says that it goes on, and lostTime after which silence it does not.
 	aliveTime = 20 * time.Second
 	lostTime  = "2 minutes"
+	// foreignKeyViolation is PostgreSQL's code of a row that names one which is gone.
+	foreignKeyViolation = "23503"
 )
 
 // Sealed is the column of what recordings are encrypted with, for rotating the key.
@@ -151,7 +157,12 @@ func (s *Store) newRecorder(ctx context.Context, t Target, o Order) (*recorder, 
 	if columns == 0 || rows == 0 {
 		columns, rows = 80, 24
 	}
+	// That it can be kept is shown before the person is told.
 	r.line(map[string]any{"version": 2, "width": columns, "height": rows, "timestamp": r.began.Unix(), "title": t.Kind + " " + t.Name})
+	header, _ := r.take(false)
+	if err := r.storeChunk(ctx, header, 0, false); err != nil {
+		return nil, db.Problem(fmt.Errorf("beginning a recording: %w", err))
+	}
 	go r.run(context.WithoutCancel(ctx))
 	return r, nil
 }
@@ -310,13 +321,14 @@ func (r *recorder) storeChunk(ctx context.Context, lines []byte, shown int64, en
 	for {
 		// A chunk whose storing had no answer may be there.
 		tag, err := r.store.DB.Pool.Exec(limited, `WITH chunk AS (
-				INSERT INTO console_recording_chunks (recording_id, number, content) SELECT $1, $2, $3 FROM console_recordings
-				WHERE id = $1 AND $3::bytea IS NOT NULL FOR KEY SHARE ON CONFLICT DO NOTHING)
+				INSERT INTO console_recording_chunks (recording_id, number, content) SELECT $1, $2, $3 WHERE $3::bytea IS NOT NULL
+				ON CONFLICT DO NOTHING)
 			UPDATE console_recordings SET seen_at = now(), stored_bytes = $4, output_bytes = output_bytes + $5, truncated = truncated OR $6,
 				ended_at = CASE WHEN $7 THEN now() END WHERE id = $1`,
 			r.id, r.number, content, r.stored, shown, cut, ended)
-		if err == nil && tag.RowsAffected() == 0 {
-			return fmt.Errorf("recording %d was deleted while it was made", r.id)
+		var refused *pgconn.PgError
+		if err == nil && tag.RowsAffected() == 0 || errors.As(err, &refused) && refused.Code == foreignKeyViolation {
+			return problem.New(problem.CodeNotFound, "the recording was deleted while it was made")
 		}
 		if err == nil {
 			break

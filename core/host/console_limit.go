@@ -31,7 +31,7 @@ func (s *Store) consoleLimits(ctx context.Context, at hypervisor.Host, capabilit
 		return told
 	}
 	for _, l := range limits[:min(len(limits), maxConsoleLimits)] {
-		of, ok := map[string]string{string(hypervisor.VM): "vm", string(hypervisor.Container): "app", "app": "app", "node": "node"}[l.Of]
+		of, ok := map[string]string{string(hypervisor.VM): "vm", string(hypervisor.Container): "app", "node": "node"}[l.Of]
 		if ok && (l.Kind == hypervisor.ConsoleTerminal || l.Kind == hypervisor.ConsoleGraphical) {
 			told = append(told, ConsoleLimit{of, string(l.Kind), Clean(l.Reason)})
 		}

@@ -149,7 +149,7 @@ func TestRecordingIsCut(t *testing.T) {
 	f.ask(f.owner, "PATCH", "settings", `{"console.recording_limit_mib":1}`, 200)
 	c := f.connect(session{f.user(identity.Operator)}, wiki, "")
 	c.notice()
-	const size = 64 << 20
+	const size = 24 << 20
 	c.types(fmt.Sprintf("cat %d\r", size))
 	c.shows("$ cat")
 	for got := c.shown.Len(); got < size; {
