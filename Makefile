@@ -51,7 +51,7 @@ run: deps-run build
 
 build:
 	@mkdir -p $(BIN)/plugins
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN)/ ./cmd/hostlerd ./cmd/hostler-updater ./cmd/hostler-sign ./cmd/pvesim ./cmd/hostler-demo
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN)/ ./cmd/hostlerd ./cmd/hostler-updater ./cmd/hostler-console ./cmd/hostler-sign ./cmd/pvesim ./cmd/hostler-demo
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN)/plugins/ $(PLUGINS:%=./cmd/%)
 
 # Programs that tests start are built as make build does, without the race detector: what they have in common is compiled once,
@@ -76,11 +76,11 @@ $(RELEASE)/$(GOARCH): export CGO_ENABLED = 0
 $(RELEASE)/$(GOARCH):
 	@rm -rf $@ $@-commands
 	@mkdir -p $@/bin/plugins $@-commands
-	GOOS=linux GOARCH=$(GOARCH) $(GO) build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o $@/bin/ ./cmd/hostlerd ./cmd/hostler-updater
+	GOOS=linux GOARCH=$(GOARCH) $(GO) build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o $@/bin/ ./cmd/hostlerd ./cmd/hostler-updater ./cmd/hostler-console
 	GOOS=linux GOARCH=$(GOARCH) $(GO) build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o $@/bin/plugins/ $(PLUGINS:%=./cmd/%)
 	@if [ $(GOARCH) = "$$($(GO) env GOHOSTARCH)" ]; then cp $@/bin/hostlerd $@/bin/hostler-updater $@-commands/; \
 	else GOARCH= $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $@-commands/ ./cmd/hostlerd ./cmd/hostler-updater; fi
-	@chmod 755 $@/bin/hostlerd $@/bin/hostler-updater $(PLUGINS:%=$@/bin/plugins/%)
+	@chmod 755 $@/bin/hostlerd $@/bin/hostler-updater $@/bin/hostler-console $(PLUGINS:%=$@/bin/plugins/%)
 	@echo $(VERSION) > $@/VERSION
 
 release-tarball: release-tree

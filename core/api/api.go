@@ -5,6 +5,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -16,6 +17,7 @@ import (
 	"github.com/hostler/hostler/core/api/clones"
 	"github.com/hostler/hostler/core/api/cluster"
 	"github.com/hostler/hostler/core/api/configs"
+	"github.com/hostler/hostler/core/api/consoles"
 	"github.com/hostler/hostler/core/api/events"
 	"github.com/hostler/hostler/core/api/firewall"
 	"github.com/hostler/hostler/core/api/guests"
@@ -68,6 +70,9 @@ type Deps struct {
 	Proxy proxy.Config
 	// Browser is op.Config.Browser.
 	Browser func(ctx context.Context, r *http.Request) (string, error)
+	// Stopping is op.Config.Stopping, and Lasting op.Config.Lasting.
+	Stopping <-chan struct{}
+	Lasting  *sync.RWMutex
 	// Replays is op.Config.Replays, and GapRetry op.Config.GapRetry.
 	Replays  *idempotency.Store
 	GapRetry time.Duration
@@ -82,6 +87,7 @@ type Deps struct {
 	Snapshots snapshots.Deps
 	Clones    clones.Deps
 	Configs   configs.Deps
+	Consoles  consoles.Deps
 	NICs      nics.Deps
 	Options   options.Deps
 	Apps      apps.Deps
@@ -134,6 +140,7 @@ var resources = []struct {
 	{"storage", func(a *op.API, d Deps) { storage.Register(a, d.Storage) }},
 	{"uploads", func(a *op.API, d Deps) { uploads.Register(a, d.Uploads) }},
 	{"configs", func(a *op.API, d Deps) { configs.Register(a, d.Configs) }},
+	{"consoles", func(a *op.API, d Deps) { consoles.Register(a, d.Consoles) }},
 	{"nics", func(a *op.API, d Deps) { nics.Register(a, d.NICs) }},
 	{"options", func(a *op.API, d Deps) { options.Register(a, d.Options) }},
 	{"firewall", func(a *op.API, d Deps) { firewall.Register(a, d.Firewall) }},
@@ -160,7 +167,8 @@ func New(d Deps) *op.API {
 		Router: router, Authenticator: d.Authenticator, Resolver: d.Resolver, Recorder: d.Recorder, Tokens: tokens,
 		Entitlements: d.Entitlements, Logger: d.Logger, Version: d.Version, Fallback: d.UI, StrictAudit: d.StrictAudit,
 		Observe: d.Observe, Rights: d.Rights, Reauthorise: d.Reauthorise, Browser: d.Browser, Replays: d.Replays, GapRetry: d.GapRetry,
-		Proxy: d.Proxy,
+		Proxy:    d.Proxy,
+		Stopping: d.Stopping, Lasting: d.Lasting,
 	})
 	for _, r := range resources {
 		r.register(a, d)

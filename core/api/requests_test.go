@@ -16,6 +16,7 @@ import (
 	"github.com/hostler/hostler/core/api/clones/clonestest"
 	"github.com/hostler/hostler/core/api/cluster/clustertest"
 	"github.com/hostler/hostler/core/api/configs/configstest"
+	"github.com/hostler/hostler/core/api/consoles/consolestest"
 	"github.com/hostler/hostler/core/api/firewall/firewalltest"
 	"github.com/hostler/hostler/core/api/guests/gueststest"
 	"github.com/hostler/hostler/core/api/hosts/hoststest"
@@ -53,6 +54,7 @@ var requests = map[string]requesttest.Requests{
 	"clones":    clonestest.Requests,
 	"cluster":   clustertest.Requests,
 	"configs":   configstest.Requests,
+	"consoles":  consolestest.Requests,
 	"firewall":  firewalltest.Requests,
 	"guests":    gueststest.Requests,
 	"hosts":     hoststest.Requests,

@@ -38,11 +38,12 @@ type TokenCheck struct {
 	Form    *string `json:"form" example:"token" doc:"How it is handed over, in the driver's words"`
 	OK      bool    `json:"ok" example:"true" doc:"The token was accepted and lacks nothing"`
 	// Reason and Error say why it was not accepted.
-	Reason      *string  `json:"reason" doc:"Why it was not accepted, as in a host's reason: auth for a token that the hypervisor rejects; invalid for what cannot be a token, and unsupported for a capability that the driver does not have: these were not tried"`
-	Error       *string  `json:"error" doc:"The same as a sentence"`
-	Missing     []string `json:"missing" doc:"Privileges that the capability needs and the token lacks: a feature will fail"`
-	Extra       []string `json:"extra" doc:"Privileges that the token has beyond need"`
-	Recommended []string `json:"recommended" doc:"Privileges that this release of the hypervisor wants in addition"`
+	Reason        *string        `json:"reason" doc:"Why it was not accepted, as in a host's reason: auth for a token that the hypervisor rejects; invalid for what cannot be a token, and unsupported for a capability that the driver does not have: these were not tried"`
+	Error         *string        `json:"error" doc:"The same as a sentence"`
+	Missing       []string       `json:"missing" doc:"Privileges that the capability needs and the token lacks: a feature will fail"`
+	Extra         []string       `json:"extra" doc:"Privileges that the token has beyond need"`
+	Recommended   []string       `json:"recommended" doc:"Privileges that this release of the hypervisor wants in addition"`
+	ConsoleLimits []ConsoleLimit `json:"console_limits" doc:"Of a token for consoles: consoles that this release of the hypervisor gives to no token"`
 	// Expires is of a one-time code, which is not used by a check.
 	Expires *time.Time `json:"expires_at" doc:"When a one-time code ends, as it says itself; null for a token"`
 }
@@ -114,13 +115,13 @@ func (s *Store) readOnce(ctx context.Context, id int64) error {
 }
 
 func tokenCheck(key string, v *Verification, err error) TokenCheck {
-	t := TokenCheck{Key: key, Missing: []string{}, Extra: []string{}, Recommended: []string{}}
+	t := TokenCheck{Key: key, Missing: []string{}, Extra: []string{}, Recommended: []string{}, ConsoleLimits: []ConsoleLimit{}}
 	if err != nil {
 		reason, text := Reason(err)
 		t.Reason, t.Error = &reason, &text
 		return t
 	}
-	t.Missing, t.Extra, t.Recommended = v.Missing, v.Extra, v.Recommended
+	t.Missing, t.Extra, t.Recommended, t.ConsoleLimits = v.Missing, v.Extra, v.Recommended, v.ConsoleLimits
 	t.OK = len(v.Missing) == 0
 	return t
 }
@@ -146,8 +147,9 @@ func (s *Store) keepChecks(ctx context.Context, id int64, tokens []Credential, f
 			if v == nil {
 				continue
 			}
-			_, err := tx.Pgx.Exec(ctx, `UPDATE host_credentials SET missing = $3, extra = $4, recommended = $5, verified_at = now()
-				WHERE host_id = $1 AND capability = $2 AND token_id = $6`, id, tokens[i].Key, v.Missing, v.Extra, v.Recommended, tokens[i].TokenID)
+			_, err := tx.Pgx.Exec(ctx, `UPDATE host_credentials SET missing = $3, extra = $4, recommended = $5, console_limits = COALESCE($7::jsonb, '[]'), verified_at = now()
+				WHERE host_id = $1 AND capability = $2 AND token_id = $6`, id, tokens[i].Key, v.Missing, v.Extra, v.Recommended, tokens[i].TokenID,
+				v.ConsoleLimits)
 			if err != nil {
 				return fmt.Errorf("keeping what a token may do: %w", err)
 			}

@@ -21,12 +21,13 @@ import (
 func (s *Store) storeCredential(ctx context.Context, tx *db.Tx, hostID int64, c endpoint.Credential, v Verification) error {
 	var id int64
 	err := tx.Pgx.QueryRow(ctx, `INSERT INTO host_credentials (host_id, capability, form, token_id, secret, missing, extra, recommended,
-		verified_at)
-		VALUES ($1, $2, $3, $4, '', $5, $6, $7, now())
+		console_limits, verified_at)
+		VALUES ($1, $2, $3, $4, '', $5, $6, $7, COALESCE($8::jsonb, '[]'), now())
 		ON CONFLICT (host_id, capability) DO UPDATE SET form = excluded.form, token_id = excluded.token_id,
-			missing = excluded.missing, extra = excluded.extra, recommended = excluded.recommended, verified_at = now(),
+			missing = excluded.missing, extra = excluded.extra, recommended = excluded.recommended, console_limits = excluded.console_limits,
+			verified_at = now(),
 			ends_at = NULL, ends_told_at = NULL, updated_at = now() RETURNING id`,
-		hostID, string(c.Capability), c.Form, c.ID, v.Missing, v.Extra, v.Recommended).Scan(&id)
+		hostID, string(c.Capability), c.Form, c.ID, v.Missing, v.Extra, v.Recommended, v.ConsoleLimits).Scan(&id)
 	if err != nil {
 		return fmt.Errorf("storing the token: %w", err)
 	}

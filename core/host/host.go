@@ -108,13 +108,14 @@ type Cluster struct {
 
 // Credential is what is told of a stored token.
 type Credential struct {
-	Key         string     `json:"key" example:"monitoring" doc:"The capability"`
-	TokenID     string     `json:"token_id" example:"service@pve!monitoring" doc:"What the hypervisor calls it: a token's id, the SHA-256 of a certificate"`
-	Form        string     `json:"form" example:"token" doc:"How it was handed over, in the driver's words"`
-	VerifiedAt  *time.Time `json:"verified_at" example:"2026-01-31T12:00:00Z"`
-	Missing     []string   `json:"missing" doc:"Privileges that the capability needs and the token lacks"`
-	Extra       []string   `json:"extra" doc:"Privileges that the token has beyond need"`
-	Recommended []string   `json:"recommended" doc:"Privileges that this release of the hypervisor wants in addition"`
+	Key           string         `json:"key" example:"monitoring" doc:"The capability"`
+	TokenID       string         `json:"token_id" example:"service@pve!monitoring" doc:"What the hypervisor calls it: a token's id, the SHA-256 of a certificate"`
+	Form          string         `json:"form" example:"token" doc:"How it was handed over, in the driver's words"`
+	VerifiedAt    *time.Time     `json:"verified_at" example:"2026-01-31T12:00:00Z"`
+	Missing       []string       `json:"missing" doc:"Privileges that the capability needs and the token lacks"`
+	Extra         []string       `json:"extra" doc:"Privileges that the token has beyond need"`
+	Recommended   []string       `json:"recommended" doc:"Privileges that this release of the hypervisor wants in addition"`
+	ConsoleLimits []ConsoleLimit `json:"console_limits" doc:"Of a token for consoles: consoles that this release of the hypervisor gives to no token, as the last check found"`
 }
 
 // Counts are numbers of things at a host.

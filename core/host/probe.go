@@ -123,7 +123,8 @@ func (s *Store) probeTokens(ctx context.Context, in Probing) (Probed, error) {
 
 // probe looks at the certificate and tries all tokens. single says that what fails is an error and no row.
 func (s *Store) probe(ctx context.Context, t intake, tries []try, single bool) (Probed, error) {
-	found := Probed{Verification: Verification{Missing: []string{}, Extra: []string{}, Recommended: []string{}, Paths: []string{}},
+	found := Probed{Verification: Verification{Missing: []string{}, Extra: []string{}, Recommended: []string{}, Paths: []string{},
+		ConsoleLimits: []ConsoleLimit{}},
 		Tokens: make([]TokenCheck, len(tries))}
 	if i := slices.IndexFunc(tries, func(one try) bool { return one.code != nil }); i >= 0 {
 		found.Code = codeOf(tries[i].code)
@@ -183,6 +184,7 @@ func (p *Probed) take(t intake, tries []try, results []*Verification, errs []err
 		p.Verification = *results[best]
 		if tries[best].capability != endpoint.Monitoring { // its privileges stand in its row
 			p.Missing, p.Extra, p.Recommended, p.Paths = []string{}, []string{}, []string{}, []string{}
+			p.ConsoleLimits = []ConsoleLimit{}
 		}
 	} else if p.Reachable {
 		p.Fingerprint, p.LatencyMS = t.at.fingerprint, took.Milliseconds()
@@ -247,7 +249,8 @@ func rowOf(one try, v *Verification, err error) TokenCheck {
 	if one.code == nil {
 		return checkOf(one.credential, v, err)
 	}
-	row := tokenCheck(string(one.capability), &Verification{Missing: []string{}, Extra: []string{}, Recommended: []string{}}, err)
+	row := tokenCheck(string(one.capability), &Verification{Missing: []string{}, Extra: []string{}, Recommended: []string{},
+		ConsoleLimits: []ConsoleLimit{}}, err)
 	row.Form, row.Expires = orNil(one.code.form), codeOf(one.code).Expires
 	return row
 }

@@ -70,7 +70,7 @@ func (s *Store) read(ctx context.Context, visible identity.Visible, ids []int64)
 		hosts[i].IsSelf = self != nil && *self == hosts[i].ID
 		byID[hosts[i].ID] = &hosts[i]
 	}
-	rows, err = s.db.Pool.Query(ctx, `SELECT host_id, capability, token_id, form, verified_at, missing, extra, recommended
+	rows, err = s.db.Pool.Query(ctx, `SELECT host_id, capability, token_id, form, verified_at, missing, extra, recommended, console_limits
 		FROM host_credentials WHERE cardinality($1::bigint[]) = 0 OR host_id = ANY ($1)
 		ORDER BY host_id, array_position($2::text[], capability)`, ids, keys())
 	if err != nil {
@@ -79,7 +79,8 @@ func (s *Store) read(ctx context.Context, visible identity.Visible, ids []int64)
 	var of int64
 	var token Credential
 	_, err = pgx.ForEachRow(rows,
-		[]any{&of, &token.Key, &token.TokenID, &token.Form, &token.VerifiedAt, &token.Missing, &token.Extra, &token.Recommended}, func() error {
+		[]any{&of, &token.Key, &token.TokenID, &token.Form, &token.VerifiedAt, &token.Missing, &token.Extra, &token.Recommended,
+			&token.ConsoleLimits}, func() error {
 			if h := byID[of]; h != nil {
 				h.Tokens = append(h.Tokens, token)
 			}

@@ -16,12 +16,13 @@ type Verification struct {
 	Fingerprint string     `json:"fingerprint" doc:"The certificate that was shown"`
 	NotAfter    *time.Time `json:"not_after" example:"2028-01-31T12:00:00Z" doc:"When that certificate ends"`
 	// Certificate is nil where nothing was told.
-	Certificate *Certificate `json:"certificate" doc:"What that certificate says of itself; null where the driver does not tell"`
-	LatencyMS   int64        `json:"latency_ms" example:"18"`
-	Missing     []string     `json:"missing" doc:"Privileges that the capability needs and the token lacks: a feature will fail"`
-	Extra       []string     `json:"extra" doc:"Privileges that the token has beyond need"`
-	Recommended []string     `json:"recommended" doc:"Privileges that this release of the hypervisor wants in addition"`
-	Paths       []string     `json:"paths" doc:"Where the privileges hold"`
+	Certificate   *Certificate   `json:"certificate" doc:"What that certificate says of itself; null where the driver does not tell"`
+	LatencyMS     int64          `json:"latency_ms" example:"18"`
+	Missing       []string       `json:"missing" doc:"Privileges that the capability needs and the token lacks: a feature will fail"`
+	Extra         []string       `json:"extra" doc:"Privileges that the token has beyond need"`
+	Recommended   []string       `json:"recommended" doc:"Privileges that this release of the hypervisor wants in addition"`
+	Paths         []string       `json:"paths" doc:"Where the privileges hold"`
+	ConsoleLimits []ConsoleLimit `json:"console_limits" doc:"Of a token for consoles: consoles that this release of the hypervisor gives to no token"`
 
 	// told is what is kept besides.
 	told Told
@@ -69,7 +70,7 @@ func (s *Store) verify(ctx context.Context, driver string, target endpoint.Targe
 	if err != nil {
 		return Verification{}, err
 	}
-	v.told = ToldOf(p, version)
+	v.told, v.ConsoleLimits = ToldOf(p, version), s.consoleLimits(ctx, host, target.Credential.Capability)
 	v.Missing, v.Extra, v.Recommended, v.Paths = cleanAll(p.Missing), cleanAll(p.Extra), cleanAll(p.Recommended), cleanAll(p.Paths)
 	return v, nil
 }

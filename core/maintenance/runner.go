@@ -40,7 +40,9 @@ type Config struct {
 	Sessions Sessions
 	// Replays deletes idempotency keys; *idempotency.Store does. Nil keeps them.
 	Replays Sessions
-	Trail   Trail
+	// Consoles deletes tickets and recordings of consoles; *console.Store does. Nil keeps them.
+	Consoles Sessions
+	Trail    Trail
 }
 
 // Runner knows the kinds of maintenance jobs.
@@ -61,8 +63,8 @@ type kindOfJob struct {
 // New makes the jobs; Register them before the queue starts.
 func New(c Config) *Runner {
 	return &Runner{db: c.DB, queue: c.Queue, kinds: []kindOfJob{
-		{"sessions.prune", "Delete sessions, counters of log-in tries and idempotency keys that are over", "rows",
-			sessions{c.Sessions, c.Replays}.prune},
+		{"sessions.prune", "Delete sessions, counters of log-in tries, idempotency keys, and tickets and recordings of consoles that are over",
+			"rows", sessions{c.Sessions, c.Replays, c.Consoles}.prune},
 		{"jobs.prune", "Delete ended jobs and their transcripts after the time that the settings give", "jobs", jobs{c.DB}.prune},
 		{"metrics.maintain", "Roll metric samples up and drop those past the time that the settings give", "partitions", metrics{c.DB}.maintain},
 		{"audit.prune", "Delete rows of the audit trail after the time that the settings give", "", trail{c.DB, c.Trail}.prune},

@@ -4,15 +4,18 @@ import (
 	"context"
 )
 
-type sessions struct{ store, replays Sessions }
+type sessions struct{ store, replays, consoles Sessions }
 
 func (s sessions) prune(ctx context.Context, p *progress) error {
-	n, err := p.drain(ctx, s.store.Prune)
-	if s.replays != nil && err == nil {
-		var keys int64
-		keys, err = p.drain(ctx, s.replays.Prune)
-		n += keys
+	var total int64
+	var err error
+	for _, of := range []Sessions{s.store, s.replays, s.consoles} {
+		if of != nil && err == nil {
+			var n int64
+			n, err = p.drain(ctx, of.Prune)
+			total += n
+		}
 	}
-	p.run.Note("deleted %s of sessions, log-in tries and idempotency keys that are over", plural(n, "row", "rows"))
+	p.run.Note("deleted %s of sessions, log-in tries, idempotency keys and consoles that are over", plural(total, "row", "rows"))
 	return err
 }

@@ -34,6 +34,9 @@ const (
 	CodeBridgeInUse         Code = "bridge_in_use"
 	CodeInUse               Code = "in_use"
 	CodeFirewallBusy        Code = "firewall_busy"
+	CodeTicketInvalid       Code = "ticket_invalid"
+	CodeShellDisabled       Code = "node_shell_disabled"
+	CodeConsoleUnavailable  Code = "console_unavailable"
 
 	CodeLinkedCloneNeedsTemplate Code = "linked_clone_needs_template"
 	CodeMigrationBlocked         Code = "migration_blocked"
@@ -105,6 +108,10 @@ var table = map[Code]kind{
 	CodeBridgeInUse:         {http.StatusConflict, "Guests are on the bridge"},
 	CodeInUse:               {http.StatusConflict, "It is in use"},
 	CodeFirewallBusy:        {http.StatusConflict, "Another draft is being tried out"},
+
+	CodeTicketInvalid:      {http.StatusForbidden, "The ticket is not good"},
+	CodeShellDisabled:      {http.StatusConflict, "Node shells are off on this host"},
+	CodeConsoleUnavailable: {http.StatusConflict, "No console is free"},
 
 	CodeLinkedCloneNeedsTemplate: {http.StatusConflict, "Only a template can be copied so"},
 	CodeMigrationBlocked:         {http.StatusConflict, "Something is in the way of the migration"},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 
 	"github.com/hostler/hostler/core/metric"
 	"github.com/hostler/hostler/core/secret"
@@ -74,15 +75,33 @@ func (s *Service) Start(ctx context.Context) error {
 // Context ends with Drain. Requests that outlive their answer, such as event streams, are to end with it.
 func (s *Service) Context() context.Context { return s.running }
 
-// Drain ends the loops and brings jobs to a safe point, within ctx. What did not get there is resumed by the next start, or by
+// Drain ends the loops and the sockets and brings jobs to a safe point, within ctx. What did not get there is resumed by the next start, or by
 // another instance. The API still answers. A second call does nothing.
 func (s *Service) Drain(ctx context.Context) {
 	s.drain.Do(func() {
 		s.end()
+		s.Consoles.Close()
+		var leaving sync.WaitGroup
+		leaving.Go(func() { s.leave(ctx) })
+		defer leaving.Wait()
 		if err := s.Queue.Stop(ctx); err != nil {
 			s.config.Loggers("job").Warn("jobs did not come to a safe point in time; the next start resumes them", "error", err)
 		}
 	})
+}
+
+// leave waits until every socket has ended, within ctx, and lets no further one open.
+func (s *Service) leave(ctx context.Context) {
+	left := make(chan struct{})
+	go func() {
+		s.lasting.Lock() // for good
+		close(left)
+	}()
+	select {
+	case <-left:
+	case <-ctx.Done():
+		s.config.Loggers("api").Warn("some sockets did not end in time")
+	}
 }
 
 // Close waits for the loops' end and stops the plugins. It comes after Drain and after the last request. A second call does nothing.

@@ -17,6 +17,7 @@ import (
 	"github.com/hostler/hostler/core/audit"
 	"github.com/hostler/hostler/core/backup"
 	"github.com/hostler/hostler/core/cluster"
+	"github.com/hostler/hostler/core/console"
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/feed"
 	"github.com/hostler/hostler/core/firewall"
@@ -44,7 +45,7 @@ import (
 
 // Sealed are all columns with encrypted values. A column that is missing here would lose its key by a rotation.
 var Sealed = []secret.Table{host.Sealed, identity.Sealed, audit.Sealed, idempotency.Sealed, job.Sealed,
-	remotewrite.Sealed}
+	remotewrite.Sealed, console.Sealed}
 
 // Service is the service with all its parts joined.
 type Service struct {
@@ -67,6 +68,7 @@ type Service struct {
 	Firewall *firewall.Store
 	Drafts   *draft.Store
 	Uploads  *upload.Store
+	Consoles *console.Store
 	Queue    *job.Queue
 	Poller   *poll.Poller
 	Chain    *audit.Chain
@@ -84,9 +86,11 @@ type Service struct {
 	details *guest.DetailReader
 
 	// running is the context of the loops and of every request; end ends it, and loops waits for the loops.
-	running      context.Context
-	end          context.CancelFunc
-	loops        sync.WaitGroup
+	running context.Context
+	end     context.CancelFunc
+	loops   sync.WaitGroup
+	// lasting is held for reading by each open socket.
+	lasting      sync.RWMutex
 	drain, close sync.Once
 }
 
@@ -143,6 +147,7 @@ func New(c Config) (*Service, error) {
 	s.Drafts.Register(s.Queue)
 	s.Uploads = &upload.Store{DB: c.DB, Actor: actor, Spool: c.Spool, Logger: c.Loggers("upload"), Heartbeat: s.Heartbeats[Uploads]}
 	s.Uploads.Register(s.Queue)
+	s.Consoles = &console.Store{DB: c.DB, Hosts: s.Hosts, Keys: c.Keys, Logger: c.Loggers("console")}
 	s.VMs, s.Apps = &vm.Store{Guests: s.Guests, Actor: actor}, &app.Store{Guests: s.Guests, Actor: actor}
 
 	who := c.Identity
@@ -160,7 +165,8 @@ func New(c Config) (*Service, error) {
 	s.Feed = feed.New(feed.Config{DB: c.DB, Guests: s.Guests, Hosts: s.Hosts, Clusters: &cluster.Store{DB: c.DB}, Jobs: s.Queue,
 		Version: c.Version, Logger: c.Loggers("feed"), Heartbeat: s.Heartbeats[Feed]})
 
-	housekeeping := maintenance.New(maintenance.Config{DB: c.DB, Queue: s.Queue, Sessions: s.Users, Replays: s.Replays, Trail: s.Chain})
+	housekeeping := maintenance.New(maintenance.Config{DB: c.DB, Queue: s.Queue, Sessions: s.Users, Replays: s.Replays, Trail: s.Chain,
+		Consoles: s.Consoles})
 	housekeeping.Register()
 	updates := c.Updates
 	updates.DB, updates.Queue, updates.Version = c.DB, s.Queue, c.Version

@@ -32,9 +32,17 @@ var (
 		"The largest file that may be uploaded, in MiB, 1 to 16777216")
 	UploadFree = whole("upload.keep_free_mib", 1024, 0, 16_777_216,
 		"What an upload leaves free on the file system of the service's folder for uploads, in MiB, 0 to 16777216")
-	OnboardingComplete = Key[bool]{"onboarding.complete", "Whether the guided first steps are done",
-		func() bool { return false }, func(bool) error { return nil }}
-	SelfHost = Key[*int64]{"self.host_id", "The host that the service itself runs on; null when it is none of them",
+	ConsoleIdle = whole("console.idle_s", 1800, 60, 86400,
+		"Seconds after which a console through which nothing went is closed, 60 to 86400; for those that are opened from then on")
+	ConsoleRecordApps   = off("console.record_apps", "Whether what terminals of apps show is recorded, for admins; the person is told")
+	ConsoleRecordVMs    = off("console.record_vms", "Whether what text consoles of VMs show is recorded, for admins; the person is told")
+	ConsoleRecordShells = off("console.record_shells", "Whether what shells of nodes show is recorded, for admins; the person is told")
+	ConsoleKeep         = whole("console.recording_days", 30, 1, 3650,
+		"Days that recordings of consoles are kept, 1 to 3650")
+	ConsoleLimit = whole("console.recording_limit_mib", 64, 1, 4096,
+		"How much of the database one recording takes at most, compressed, in MiB, 1 to 4096; what is longer is cut, and the console goes on")
+	OnboardingComplete = off("onboarding.complete", "Whether the guided first steps are done")
+	SelfHost           = Key[*int64]{"self.host_id", "The host that the service itself runs on; null when it is none of them",
 		func() *int64 { return nil }, checkSelfHost}
 	EntitlementsDisabled = Key[[]string]{"entitlements.disabled",
 		"Features that are switched off, by name; at most 100. Names that this release does not know are kept and do nothing",
@@ -44,7 +52,8 @@ var (
 // all is every setting in the order in which they are listed.
 var all = []untyped{
 	CatalogStaleAfter, PollInterval, MetricsRetentionRaw, MetricsRetention5m, MetricsRetention1h, AuditRetention, JobsKeep, BackupMaxAge,
-	DetailsPerMinute, UploadLimit, UploadFree, SelfHost, EntitlementsDisabled, OnboardingComplete,
+	DetailsPerMinute, UploadLimit, UploadFree, ConsoleIdle, ConsoleRecordApps, ConsoleRecordVMs, ConsoleRecordShells, ConsoleKeep,
+	ConsoleLimit, SelfHost, EntitlementsDisabled, OnboardingComplete,
 }
 
 func whole(name string, fallback, least, most int, doc string) Key[int] {
@@ -54,6 +63,11 @@ func whole(name string, fallback, least, most int, doc string) Key[int] {
 		}
 		return nil
 	}}
+}
+
+// off is a setting that is true or false, and false by default.
+func off(name, doc string) Key[bool] {
+	return Key[bool]{name, doc, func() bool { return false }, func(bool) error { return nil }}
 }
 
 func checkSelfHost(id *int64) error {

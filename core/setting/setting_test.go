@@ -45,6 +45,8 @@ func TestDefaults(t *testing.T) {
 		"catalog_stale_after_s": 172800, "poll.interval_s": 30, "metrics.retention_raw_days": 2, "metrics.retention_5m_days": 30,
 		"metrics.retention_1h_days": 730, "audit.retention_days": 0, "jobs.keep_days": 90, "backup.max_age_days": 7,
 		"poll.details_per_minute": 20, "upload.limit_mib": 16384, "upload.keep_free_mib": 1024,
+		"console.idle_s": 1800, "console.record_apps": false, "console.record_vms": false, "console.record_shells": false,
+		"console.recording_days": 30, "console.recording_limit_mib": 64,
 		"self.host_id":          (*int64)(nil),
 		"entitlements.disabled": []string{}, "onboarding.complete": false,
 	}

@@ -17,7 +17,7 @@ var programs struct {
 	err  error
 }
 
-// bin is the folder of the programs: hostlerd, pvesim, hostler-demo and plugins/.
+// bin is the folder of the programs: hostlerd, pvesim, hostler-demo, hostler-console and plugins/.
 func bin(t testing.TB) string {
 	t.Helper()
 	programs.once.Do(func() {
@@ -26,7 +26,7 @@ func bin(t testing.TB) string {
 		}
 		// The private cluster's own user starts nothing here, but plugins are checked for who may write to their folder.
 		for target, packages := range map[string][]string{
-			"/":         {"./cmd/hostlerd", "./cmd/pvesim", "./cmd/hostler-demo"},
+			"/":         {"./cmd/hostlerd", "./cmd/pvesim", "./cmd/hostler-demo", "./cmd/hostler-console"},
 			"/plugins/": {"./cmd/hostler-plugin-pve"},
 		} {
 			if programs.err = os.MkdirAll(programs.dir+target, 0o755); programs.err != nil {

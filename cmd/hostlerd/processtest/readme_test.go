@@ -69,6 +69,21 @@ func TestStorageAndNodesInTheReadme(t *testing.T) {
 	}
 }
 
+// A console opens as the README shows it, what it shows is recorded, and the trail has it.
+func TestConsoleInTheReadme(t *testing.T) {
+	t.Parallel()
+	_, answers := pasteReadme(t, readmeLines(t, "Five minutes in a console"))
+	for _, text := range []string{"hello from the other side\r\nhello from the other side\r\n", "[What this console shows is recorded",
+		`"o","`, "this is kept", `"kind": "graphical"`, `"bytes_out"`} {
+		if !strings.Contains(answers, text) {
+			t.Errorf("the answers lack %q", text)
+		}
+	}
+	if t.Failed() {
+		t.Logf("the answers:\n%s", answers)
+	}
+}
+
 // idling is the definition of idle, which stands among the README's first lines.
 func idling(t *testing.T) string {
 	t.Helper()
@@ -105,8 +120,11 @@ func pasteReadme(t *testing.T, lines string) (owner *client, answers string) {
 	cluster := startSim(t, "--scenario", "cluster", "--nodes", "3", "--guests", "24", "--recommended")
 	s := startService(t, options{})
 	owner = setUp(t, s)
-	owner.enrol(t, cluster, "lab", "lifecycle", "backup")
+	owner.enrol(t, cluster, "lab", "lifecycle", "console", "backup")
 	dir := t.TempDir()
+	if err := os.Symlink(bin(t), filepath.Join(dir, "bin")); err != nil {
+		t.Fatal(err)
+	}
 	codes := filepath.Join(dir, "codes")
 	// The statuses go to a file: the answers are what the lines work with.
 	script := fmt.Sprintf(`H=%s/api/v1; J='-H content-type:application/json'

@@ -16,6 +16,7 @@ import (
 var (
 	lifecycle = []endpoint.Capability{endpoint.Lifecycle}
 	backups   = []endpoint.Capability{endpoint.Backup}
+	consoles  = []endpoint.Capability{endpoint.Console}
 )
 
 // task leaves a task at the hypervisor.
@@ -76,6 +77,12 @@ func (w *World) schedule() {
 	w.want(http.MethodPost, "/schedules", `{"name":"start","cron":"0 1 1 1 *","job_kind":"vm.start","params":{"vm_id":{vm}}}`,
 		http.StatusCreated)
 	w.vars["schedule"] = w.Value("SELECT id FROM schedules WHERE name = 'start'")
+}
+
+// shells switches node shells on.
+func (w *World) shells() {
+	w.t.Helper()
+	w.want(http.MethodPatch, "/hosts/{host}", `{"node_shell_enabled":true}`, http.StatusOK)
 }
 
 // backup leaves a backup of the VM that the service knows.
@@ -165,6 +172,12 @@ func Acts() []Act {
 		{Operation: "uninstall_app", Tokens: lifecycle, Method: "DELETE", Path: "/apps/{app}", Body: `{"confirm":"app"}`},
 		{Operation: "act_on_guests", Tokens: lifecycle, Method: "POST", Path: "/guests/actions",
 			Body: `{"action":"start","targets":[{"vm":{vm}},{"app":{app}}]}`},
+		{Operation: "create_vm_console_ticket", Tokens: consoles, Method: "POST", Path: "/vms/{vm}/console/tickets",
+			Before: func(w *World) { w.Running("vm") }},
+		{Operation: "create_app_console_ticket", Tokens: consoles, Method: "POST", Path: "/apps/{app}/console/tickets",
+			Before: func(w *World) { w.Running("app") }},
+		{Operation: "create_node_shell_ticket", Tokens: consoles, Method: "POST", Path: "/hosts/{host}/shell/tickets",
+			Before: (*World).shells},
 		{Operation: "sync_host", Method: "POST", Path: "/hosts/{host}/sync"},
 		{Operation: "test_host", Method: "POST", Path: "/hosts/{host}/test"},
 		{Operation: "list_host_tasks", Method: "GET", Path: "/hosts/{host}/tasks"},

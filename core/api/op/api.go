@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -67,6 +68,11 @@ type Config struct {
 	// each second thereafter; 200 and 5 when zero.
 	PublicRequests int
 	PublicRate     float64
+	// Stopping is closed when the service stops, which ends sockets; nil leaves that to the requests' contexts.
+	Stopping <-chan struct{}
+	// Lasting is held for reading by each open socket. Who stops the service locks it for writing, which waits for them and lets no
+	// further one open; nil where nobody waits.
+	Lasting *sync.RWMutex
 	// StrictAudit panics when an operation that declares an audit action succeeds without having written its row
 	// inside the transaction of its change. For tests.
 	StrictAudit bool
@@ -143,6 +149,7 @@ func New(config Config) *API {
 			panic("op: the base URL is none that proxy.ParseBaseURL yields: " + err.Error())
 		}
 	}
+	a.sockets.together = mostSocketsTogether
 	a.compressed = compressing(http.HandlerFunc(a.serveHTTP))
 	if a.config.KeepAlive <= 0 {
 		a.config.KeepAlive = defaultKeepAlive

@@ -129,6 +129,22 @@ func (a *API) recordBegin(ctx context.Context, q *request) error {
 	return err
 }
 
+// endsInTrail reports whether each socket of the operation has a row of its end.
+func (o *Operation) endsInTrail() bool { return o.Spec.Audit.End != "" }
+
+// recordEnd writes the row of a socket's end, with what the handler has described meanwhile. The row tells of the error, which then has
+// none of its own.
+func (a *API) recordEnd(ctx context.Context, q *request, err error) {
+	entry := q.attempt.Entry()
+	entry.Action, entry.Result = q.operation.Spec.Audit.End, audit.ResultOK
+	if err != nil {
+		p := a.problem(context.WithoutCancel(ctx), err)
+		entry.Result, entry.Error = audit.ResultFailed, string(p.Code)
+	}
+	a.write(ctx, entry)
+	q.attempt.recorded = true
+}
+
 var (
 	placeholder = regexp.MustCompile(`\{[a-z_]+\}`)
 	plainWord   = regexp.MustCompile(`^[a-z][a-z_-]{0,31}$`)

@@ -95,6 +95,9 @@ type Audit struct {
 	// Target is the path parameter that names the target, where the thing that the operation is On does not, or not
 	// alone; "" for none.
 	Target string
+	// End is the action of a second row that tells of the end of a socket, with what its handler has described until then; "" for
+	// none.
+	End string
 }
 
 // Spec is what is declared of an operation besides its path and its types.

@@ -15,14 +15,19 @@ const (
 	mostDownloads = 2
 	mostSockets   = 16
 	mostUploads   = 2
+	// mostSocketsTogether are those of all users: each holds two connections, and what is under way on them.
+	mostSocketsTogether = 512
 )
 
 // readers counts such answers by user.
 type readers struct {
 	most int
+	// together is the most of all users; zero for no such limit.
+	together int
 
 	mu   sync.Mutex
 	open map[int64]int
+	all  int
 }
 
 func newReaders(most int) *readers { return &readers{most: most, open: map[int64]int{}} }
@@ -41,10 +46,17 @@ func (r *readers) enter(ctx context.Context) (leave func(), err error) {
 		busy.RetryAfter = 5
 		return nil, busy
 	}
+	if r.together > 0 && r.all >= r.together {
+		busy := problem.New(problem.CodeRateLimited, "all users together have %d answers of this kind open already", r.together)
+		busy.RetryAfter = 5
+		return nil, busy
+	}
 	r.open[caller.UserID]++
+	r.all++
 	return func() {
 		r.mu.Lock()
 		defer r.mu.Unlock()
+		r.all--
 		if r.open[caller.UserID]--; r.open[caller.UserID] == 0 {
 			delete(r.open, caller.UserID)
 		}

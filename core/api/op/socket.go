@@ -34,9 +34,12 @@ type SocketConn struct {
 	io       context.Context // ends when the connection is left
 	handling context.Context // ends when the handler must
 	cancel   context.CancelCauseFunc
-	messages *limiter // of this connection, under one name
-	ended    atomic.Bool
-	last     atomic.Int64 // time of the last message, in nanoseconds
+	closing  func(error) (websocket.StatusCode, string)
+	messages *limiter              // of this connection, under one name
+	ended    atomic.Pointer[error] // why it lets nothing more through
+	last     atomic.Int64          // time of the last message, in nanoseconds
+	// reads counts the beginnings and ends of waiting for a message: it is odd while one is waited for.
+	reads atomic.Uint64
 }
 
 // Read waits for the next message; text is false for a binary one. It is io.EOF when the peer has closed the socket. Any other
@@ -50,9 +53,11 @@ func (c *SocketConn) Read() (text bool, data []byte, err error) {
 		}
 		pause(c.handling, wait)
 	}
+	c.reads.Add(1)
 	kind, data, err := c.ws.Read(c.io)
+	c.reads.Add(1)
 	switch {
-	case c.ended.Load():
+	case c.ended.Load() != nil:
 		return false, nil, errors.New("the socket was ended")
 	case websocket.CloseStatus(err) != -1:
 		return false, nil, io.EOF
@@ -65,7 +70,7 @@ func (c *SocketConn) Read() (text bool, data []byte, err error) {
 
 // Write sends one message. A peer that does not take it within 10 s is left.
 func (c *SocketConn) Write(text bool, data []byte) error {
-	if c.ended.Load() {
+	if c.ended.Load() != nil {
 		return errors.New("the socket was ended")
 	}
 	kind := websocket.MessageBinary
@@ -81,13 +86,22 @@ func (c *SocketConn) Write(text bool, data []byte) error {
 	return nil
 }
 
-// end lets no further message through and ends the handler's context.
+// end lets no further message through, ends the handler's context and tells the peer why.
 func (c *SocketConn) end(cause error) {
-	if c.ended.CompareAndSwap(false, true) {
+	if c.ended.CompareAndSwap(nil, &cause) {
 		c.cancel(cause)
-		_ = c.ws.Close(websocket.StatusPolicyViolation, "ended by the service") // says so, and waits a little for the peer
+		_ = c.ws.Close(c.closing(cause)) // says so, and waits a little for the peer
 		_ = c.ws.CloseNow()
 	}
+}
+
+// End closes the socket as a handler does that returns the cause, whose Read and Write fail then; nil closes it as one that is through.
+// It may be called from any goroutine. What is called after the first time does nothing.
+func (c *SocketConn) End(cause error) {
+	if cause == nil {
+		cause = errFinished
+	}
+	c.end(cause)
 }
 
 // watchIdle ends a socket that carries nothing for so long.
@@ -95,7 +109,7 @@ func (c *SocketConn) watchIdle(ctx context.Context, most time.Duration) {
 	for {
 		left := most - time.Since(time.Unix(0, c.last.Load()))
 		if left <= 0 {
-			c.end(problem.New(problem.CodeTimeout, "nothing went through the socket for %s", most))
+			c.end(problem.New(problem.CodeTimeout, "nothing went through for %s", most))
 			return
 		}
 		if pause(ctx, left); ctx.Err() != nil {
@@ -104,15 +118,74 @@ func (c *SocketConn) watchIdle(ctx context.Context, most time.Duration) {
 	}
 }
 
+// ping asks the peer for a sign of life now and then, which also keeps what stands in between from cutting a silent connection. A peer
+// that gives none is left, unless it is not being read: then its sign may wait behind what it has sent.
+func (c *SocketConn) ping(ctx context.Context, every time.Duration) {
+	for {
+		if pause(ctx, every); ctx.Err() != nil {
+			return
+		}
+		before := c.reads.Load()
+		waiting, cancel := context.WithTimeout(ctx, sendTime)
+		err := c.ws.Ping(waiting)
+		silent := waiting.Err() != nil
+		cancel()
+		if ctx.Err() != nil {
+			return
+		}
+		if err != nil && silent && before%2 == 1 && before == c.reads.Load() {
+			c.end(fmt.Errorf("%w: it answers no ping", errReaderGone))
+			return
+		}
+	}
+}
+
+// maxReason is the longest reason of a closed socket, in bytes (RFC 6455, 5.5).
+const maxReason = 123
+
+// closing is how a socket is closed for an error: 4000 and the status of its problem, and what people are told of it. Codes from 4000 on
+// are the application's own (RFC 6455, 7.4.2).
+func (a *API) closing(ctx context.Context, err error) (websocket.StatusCode, string) {
+	if err == errFinished {
+		return websocket.StatusNormalClosure, ""
+	}
+	p := a.problem(ctx, err)
+	reason := p.Detail
+	if len(reason) > maxReason {
+		reason = strings.ToValidUTF8(reason[:maxReason-len("…")], "") + "…"
+	}
+	return websocket.StatusCode(4000 + p.Status()), reason
+}
+
+// Opening opens the socket of a request, once. idle is how long it may carry nothing, either way; that of the declaration when zero. Its
+// error is the handler's to return.
+type Opening func(idle time.Duration) (*SocketConn, error)
+
 // Socket declares an operation that answers GET with a WebSocket, once all that refuses a request has been asked: role, team,
 // entitlement, input, existence, capability, and that no page of another site asks. The handler has the connection until it
 // returns. The socket ends at once when its caller may no longer use it, holds other roles than at its beginning, or the host has
-// lost the token that Spec.Needs names; and when it carries nothing for Spec.Idle (30 minutes when zero). A message may have
+// lost the token that Spec.Needs names; when it carries nothing for Spec.Idle (30 minutes when zero), when its peer answers no ping, and
+// when the service stops. One that ends by an error is closed with 4000 and the status of the problem as code, and with the problem's
+// detail as reason. A message may have
 // Spec.MaxBody bytes (64 KiB when zero), and a client that sends more than Spec.Messages is read more slowly. One user has
-// at most 16 sockets open in an instance and opens 20 at once and one more a second; more are rate_limited. An API key needs the
+// at most 16 sockets open in an instance, all users together 512, and a user opens 20 at once and one more a second; more are
+// rate_limited. An API key needs the
 // scope <resource>:write for it: what is typed into a socket changes things. A socket may declare an
-// audit action: its row is written before the upgrade, and one that ends by an error has a second one.
+// audit action: its row is written before the upgrade, and one that ends by an error has a second one. With Spec.Audit.End every socket
+// has a second row, of that action.
 func Socket[I any](a *API, path string, handler func(context.Context, *I, *SocketConn) error, spec Spec) {
+	PreparedSocket(a, path, func(ctx context.Context, in *I, open Opening) error {
+		c, err := open(0)
+		if err != nil {
+			return err
+		}
+		return handler(ctx, in, c)
+	}, spec)
+}
+
+// PreparedSocket is Socket for a handler that has something to do before the socket opens: what fails before it calls open is answered
+// as an ordinary problem.
+func PreparedSocket[I any](a *API, path string, handler func(context.Context, *I, Opening) error, spec Spec) {
 	operation := a.declare(http.MethodGet, path, spec, reflect.TypeFor[I]())
 	operation.Socket = true
 	declared := operation.describe()
@@ -133,8 +206,8 @@ func Socket[I any](a *API, path string, handler func(context.Context, *I, *Socke
 	a.finish(operation)
 }
 
-// serveSocket runs the handler beside its guards, which it ends before it returns.
-func serveSocket[I any](ctx context.Context, q *request, in *I, handler func(context.Context, *I, *SocketConn) error) error {
+// serveSocket runs the handler, and the guards of the socket that it opens, which it ends before it returns.
+func serveSocket[I any](ctx context.Context, q *request, in *I, handler func(context.Context, *I, Opening) error) error {
 	if err := upgrades(q.raw); err != nil {
 		return err
 	}
@@ -143,13 +216,58 @@ func serveSocket[I any](ctx context.Context, q *request, in *I, handler func(con
 		return err
 	}
 	defer leave()
+	if lasting := q.api.config.Lasting; lasting != nil {
+		if !lasting.TryRLock() {
+			return stopping()
+		}
+		defer lasting.RUnlock()
+	}
+	outer := ctx
+	ctx, cancel := context.WithCancelCause(ctx)
+	s := &opening{q: q, outer: outer, handling: ctx, cancel: cancel}
+	err = func() error {
+		defer s.close() // also when the handler panics
+		return s.verdict(handler(ctx, in, s.open))
+	}()
+	if s.conn == nil || !q.operation.endsInTrail() {
+		return err
+	}
+	q.api.recordEnd(outer, q, err)
+	return err
+}
+
+// stopping is the problem of what ends because the service does.
+func stopping() error {
+	p := problem.New(problem.CodeStopping, "the service is stopping")
+	p.RetryAfter = 5
+	return p
+}
+
+// opening is a socket from its request on.
+type opening struct {
+	q *request
+	// outer is the request's context, which ends with the service, and handling the handler's, which cancel ends.
+	outer, handling context.Context
+	cancel          context.CancelCauseFunc
+	// conn is nil until the socket is open, and cut leaves its connection.
+	conn     *SocketConn
+	cut      context.CancelFunc
+	guarding sync.WaitGroup
+}
+
+// open is the Opening of the handler.
+func (s *opening) open(idle time.Duration) (*SocketConn, error) {
+	q, ctx := s.q, s.handling
 	if err := q.api.recordBegin(ctx, q); err != nil {
-		return fmt.Errorf("recording a socket: %w", err)
+		return nil, fmt.Errorf("recording a socket: %w", err)
 	}
 	q.w.pending = 0
-	ws, err := websocket.Accept(q.w, q.raw, &websocket.AcceptOptions{InsecureSkipVerify: true}) // admit has checked the origin
+	ws, err := websocket.Accept(q.w, q.raw, &websocket.AcceptOptions{
+		InsecureSkipVerify: true,               // admit has checked the origin
+		Subprotocols:       []string{"binary"}, // some clients ask for it, and leave when it is not granted
+	})
 	if err != nil {
-		return problem.New(problem.CodeCanceled, "the socket could not be opened").Because(err)
+		return nil, problem.New(problem.CodeCanceled, "the socket could not be opened").Because(err)
 	}
 	most := q.operation.Spec.MaxBody
 	if most <= 0 {
@@ -157,34 +275,68 @@ func serveSocket[I any](ctx context.Context, q *request, in *I, handler func(con
 	}
 	ws.SetReadLimit(most)
 	connected, cut := context.WithCancel(context.WithoutCancel(ctx))
-	defer cut()
-	ctx, cancel := context.WithCancelCause(ctx)
 	messages := q.operation.Spec.Messages
 	if messages <= 0 {
 		messages = defaultMessages
 	}
-	c := &SocketConn{ws: ws, io: connected, handling: ctx, cancel: cancel, messages: newLimiter(messages, float64(messages)/10)}
+	c := &SocketConn{ws: ws, io: connected, handling: ctx, cancel: s.cancel, messages: newLimiter(messages, float64(messages)/10)}
+	c.closing = func(err error) (websocket.StatusCode, string) { return q.api.closing(context.WithoutCancel(ctx), err) }
 	c.last.Store(time.Now().UnixNano())
-	idle := q.operation.Spec.Idle
+	if idle <= 0 {
+		idle = q.operation.Spec.Idle
+	}
 	if idle <= 0 {
 		idle = defaultIdle
 	}
-	var guarding sync.WaitGroup
-	guarding.Go(func() { q.watchRights(ctx, c.end) })
-	guarding.Go(func() { c.watchIdle(ctx, idle) })
-	defer guarding.Wait()
-	defer cancel(errFinished)
-	defer func() { _ = ws.CloseNow() }() // also when the handler panics
-	err = handler(ctx, in, c)
-	if cause := context.Cause(ctx); c.ended.Load() && cause != nil {
-		return cause
+	s.conn, s.cut = c, cut
+	s.guarding.Go(func() { q.watchRights(ctx, c.end) })
+	s.guarding.Go(func() { c.watchIdle(ctx, idle) })
+	s.guarding.Go(func() { c.ping(ctx, q.api.config.KeepAlive) })
+	s.guarding.Go(func() {
+		select {
+		case <-ctx.Done(): // by the handler's end, a guard, or the server: the end of a connection that was taken over is not seen there
+			if s.outer.Err() == nil {
+				return
+			}
+		case <-q.api.config.Stopping:
+		}
+		c.end(stopping())
+	})
+	return c, nil
+}
+
+// verdict closes the socket as its handler has ended and gives what that comes to.
+func (s *opening) verdict(err error) error {
+	c := s.conn
+	if c == nil {
+		return err
+	}
+	if cause := c.ended.Load(); cause != nil {
+		if *cause == errFinished {
+			return nil
+		}
+		return *cause
+	}
+	if s.outer.Err() != nil {
+		return stopping()
 	}
 	if err == nil || errors.Is(err, io.EOF) {
-		_ = ws.Close(websocket.StatusNormalClosure, "") // the peer may be gone
+		_ = c.ws.Close(websocket.StatusNormalClosure, "") // the peer may be gone
 		return nil
 	}
-	_ = ws.Close(websocket.StatusInternalError, string(q.api.problem(ctx, err).Code))
+	_ = c.ws.Close(c.closing(err))
 	return err
+}
+
+// close leaves the connection and waits for its guards.
+func (s *opening) close() {
+	s.cancel(errFinished)
+	if s.conn == nil {
+		return
+	}
+	s.guarding.Wait()
+	_ = s.conn.ws.CloseNow()
+	s.cut()
 }
 
 // upgrades refuses what is no handshake of a WebSocket.

@@ -139,6 +139,16 @@ func (l *lasting) open(t *testing.T) *websocket.Conn {
 	return c
 }
 
+// closesWith reads from a socket that must be closed next.
+func closesWith(t *testing.T, c *websocket.Conn, code websocket.StatusCode, reason string) {
+	t.Helper()
+	_, _, err := c.Read(t.Context())
+	var closed websocket.CloseError
+	if !errors.As(err, &closed) || closed.Code != code || closed.Reason != reason {
+		t.Errorf("the socket ended with %v, want %d %q", err, code, reason)
+	}
+}
+
 func TestSocket(t *testing.T) {
 	t.Parallel()
 	l := newLasting(t, func(*op.Spec) {})
@@ -205,19 +215,20 @@ func TestSocketIsRefused(t *testing.T) {
 
 func TestSocketEndsWithTheRight(t *testing.T) {
 	t.Parallel()
-	for name, take := range map[string]func(*lasting){
-		"session": func(l *lasting) { l.revoke() },
-		"token":   func(l *lasting) { l.tokens.lose(8) },
+	for name, tt := range map[string]struct {
+		take   func(*lasting)
+		code   websocket.StatusCode
+		reason string
+	}{
+		"session": {func(l *lasting) { l.revoke() }, 4401, "log in first"},
+		"token":   {func(l *lasting) { l.tokens.lose(8) }, 4409, "the host has no token for lifecycle; add one first"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			l := newLasting(t, func(*op.Spec) {})
 			c := l.open(t)
-			take(l)
-			_, _, err := c.Read(t.Context())
-			if websocket.CloseStatus(err) != websocket.StatusPolicyViolation {
-				t.Errorf("the socket ended with %v", err)
-			}
+			tt.take(l)
+			closesWith(t, c, tt.code, tt.reason)
 			if err := <-l.left; err == nil {
 				t.Error("the handler's context goes on")
 			}
@@ -242,9 +253,7 @@ func TestSocketLimits(t *testing.T) {
 		t.Parallel()
 		l := newLasting(t, func(s *op.Spec) { s.Idle = 50 * time.Millisecond })
 		c := l.open(t)
-		if _, _, err := c.Read(t.Context()); websocket.CloseStatus(err) != websocket.StatusPolicyViolation {
-			t.Errorf("%v", err)
-		}
+		closesWith(t, c, 4504, "nothing went through for 50ms")
 		if err := <-l.left; problem.CodeOf(err) != problem.CodeTimeout {
 			t.Errorf("the handler ended with %v", err)
 		}
@@ -302,10 +311,6 @@ func TestSocketLimits(t *testing.T) {
 		if err := c.Write(t.Context(), websocket.MessageText, []byte("fail")); err != nil {
 			t.Fatal(err)
 		}
-		_, _, err := c.Read(t.Context())
-		var closed websocket.CloseError
-		if !errors.As(err, &closed) || closed.Code != websocket.StatusInternalError || closed.Reason != "internal" {
-			t.Errorf("%v", err)
-		}
+		closesWith(t, c, 4500, problem.From(errBroken).Detail)
 	})
 }

@@ -1,0 +1,214 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+)
+
+func TestKeyboard(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		typed []string
+		want  string
+		leave bool
+	}{
+		{[]string{"ls\r"}, "ls\r", false},
+		{[]string{"ls\x1d.rest"}, "ls", true},
+		{[]string{"a\x1d", ".b"}, "a", true},
+		{[]string{"\x1d\x1d."}, "\x1d.", false},
+		{[]string{"\x1dx", "."}, "\x1dx.", false},
+		{[]string{"\x1d", "\x1d", "\x1d", "."}, "\x1d", true},
+	} {
+		var k keyboard
+		var got []byte
+		left := false
+		for _, p := range tt.typed {
+			out, leave := k.typed([]byte(p))
+			got, left = append(got, out...), left || leave
+		}
+		if string(got) != tt.want || left != tt.leave {
+			t.Errorf("%q: %q %v", tt.typed, got, left)
+		}
+	}
+	plain := keyboard{plain: true}
+	if got, leave := plain.typed([]byte("a\x1d.")); string(got) != "a\x1d." || leave {
+		t.Errorf("what is piped in: %q %v", got, leave)
+	}
+}
+
+// serve is a service that knows the key "k" and one VM, whose console repeats what is typed and ends at "exit". The VM 2 has a graphical
+// one, and the VM 3 is refused.
+func serve(t *testing.T) string {
+	t.Helper()
+	mux := http.NewServeMux()
+	ticket := func(w http.ResponseWriter, r *http.Request, kind string) {
+		if r.Header.Get("Authorization") != "Bearer k" {
+			http.Error(w, `{"detail":"log in first"}`, http.StatusUnauthorized)
+			return
+		}
+		fmt.Fprintf(w, `{"ticket":"once","path":"/below/%s/ws","kind":%q,"password":"secret12"}`, kind, kind)
+	}
+	mux.HandleFunc("POST /api/v1/vms/1/console/tickets", func(w http.ResponseWriter, r *http.Request) { ticket(w, r, "terminal") })
+	mux.HandleFunc("POST /api/v1/vms/2/console/tickets", func(w http.ResponseWriter, r *http.Request) { ticket(w, r, "graphical") })
+	mux.HandleFunc("POST /api/v1/vms/3/console/tickets", func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, `{"detail":"the token lacks\u001b[2J it","remedy":"grant it"}`, http.StatusBadGateway)
+	})
+	mux.HandleFunc("GET /below/{kind}/ws", func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Get("ticket") != "once" || r.Header.Get("Authorization") != "Bearer k" {
+			http.Error(w, `{"detail":"no"}`, http.StatusForbidden)
+			return
+		}
+		c, err := websocket.Accept(w, r, nil)
+		if err != nil {
+			return
+		}
+		defer func() { _ = c.CloseNow() }()
+		if r.PathValue("kind") == "terminal" {
+			_ = c.Write(r.Context(), websocket.MessageText, []byte(`{"recorded":true,"notice":"it is recorded"}`))
+		}
+		for {
+			_, data, err := c.Read(r.Context())
+			if err != nil {
+				return
+			}
+			_ = c.Write(r.Context(), websocket.MessageBinary, data)
+			if bytes.Contains(data, []byte("exit")) {
+				_ = c.Close(4502, "the node is gone")
+				return
+			}
+		}
+	})
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// files are a file with the key, and pipes in the place of a terminal.
+func files(t *testing.T, typed string) (key string, here *terminal, shown func() string) {
+	t.Helper()
+	key = filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(key, []byte("k\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	in, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, out, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		_, _ = io.WriteString(write, typed)
+		_ = write.Close()
+	}()
+	return key, newTerminal(in, out), func() string {
+		_ = out.Close()
+		text, _ := io.ReadAll(read)
+		return string(text)
+	}
+}
+
+func TestPiped(t *testing.T) {
+	t.Parallel()
+	url := serve(t)
+	for typed, want := range map[string]string{"ls\r": "", "exit\r": "the node is gone (4502)"} {
+		key, here, shown := files(t, typed)
+		o := options{url: url + "/", keyFile: key}
+		s, err := newService(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		made, err := s.ticket(t.Context(), "vms/1/console/tickets", o, here)
+		if err != nil {
+			t.Fatal(err)
+		}
+		conn, err := s.connect(t.Context(), made)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = here.show(t.Context(), conn, 100*time.Millisecond)
+		if text := shown(); text != "[it is recorded]\r\n"+typed || (err == nil) != (want == "") || err != nil && err.Error() != want {
+			t.Errorf("%q: %q, %v", typed, text, err)
+		}
+	}
+}
+
+func TestRefusal(t *testing.T) {
+	t.Parallel()
+	url := serve(t)
+	key, here, _ := files(t, "")
+	s, err := newService(options{url: url, keyFile: key})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.ticket(t.Context(), "vms/3/console/tickets", options{}, here); err == nil ||
+		err.Error() != "the token lacks[2J it\nwhat helps: grant it" {
+		t.Errorf("%v", err)
+	}
+	s.key = "other"
+	if _, err := s.ticket(t.Context(), "vms/1/console/tickets", options{}, here); err == nil || err.Error() != "log in first" {
+		t.Errorf("%v", err)
+	}
+	if _, err := s.connect(t.Context(), ticket{Path: "/below/terminal/ws", Ticket: "canary"}); err == nil || strings.Contains(err.Error(), "canary") {
+		t.Errorf("%v", err)
+	}
+	for _, args := range [][]string{{"vm", "1"}, {"vm", "x"}, {"guest", "1"}, {"vm"}} {
+		c := command()
+		c.SetArgs(append([]string{"--key-file", ""}, args...))
+		c.SetErr(io.Discard)
+		if c.Execute() == nil {
+			t.Errorf("%q is taken", args)
+		}
+	}
+}
+
+// A viewer that connects gets what the console says, and says what it likes.
+func TestRelay(t *testing.T) {
+	t.Parallel()
+	key, _, _ := files(t, "")
+	s, err := newService(options{url: serve(t), keyFile: key})
+	if err != nil {
+		t.Fatal(err)
+	}
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := free.Addr().String()
+	_ = free.Close()
+	password := "secret12"
+	ended := make(chan error, 1)
+	go func() { ended <- s.relay(t.Context(), ticket{Ticket: "once", Path: "/below/graphical/ws", Password: &password}, address) }()
+	var viewer net.Conn
+	for viewer == nil {
+		if viewer, err = net.Dial("tcp", address); err != nil {
+			select {
+			case err := <-ended:
+				t.Fatal(err)
+			case <-time.After(10 * time.Millisecond):
+			}
+		}
+	}
+	defer viewer.Close()
+	if _, err := io.WriteString(viewer, "exit"); err != nil {
+		t.Fatal(err)
+	}
+	if said, err := io.ReadAll(viewer); string(said) != "exit" {
+		t.Errorf("the viewer got %q, %v", said, err)
+	}
+	if err := <-ended; err == nil || err.Error() != "the node is gone (4502)" {
+		t.Errorf("the end is told as %v", err)
+	}
+}

@@ -1,0 +1,110 @@
+// Command hostler-console opens a console of a VM or an app, or a shell of a node, in the terminal that it runs in.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// version is set by the linker.
+var version = "dev"
+
+// options are what the command line says.
+type options struct {
+	url, keyFile, ca string
+	kind, node, rfb  string
+	silence          time.Duration
+}
+
+func main() {
+	// The signals of a terminal in raw mode are bytes, which go to the console; these are for everything else.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := command().ExecuteContext(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "hostler-console:", err)
+		os.Exit(1)
+	}
+}
+
+func command() *cobra.Command {
+	var o options
+	c := &cobra.Command{
+		Use:   "hostler-console [flags] vm|app|host ID",
+		Short: "Open a console of a VM or an app, or a shell of a host's node",
+		Long: "Open a console of a VM or an app, or a shell of a host's node, in this terminal.\n\n" +
+			"Ctrl-] and a point leave it; Ctrl-] twice sends Ctrl-]. A graphical console is for a VNC viewer: --rfb says where to wait for it.\n" +
+			"What is piped in is typed, and the console is left once it has shown nothing for --silence after that.",
+		Args: cobra.ExactArgs(2), SilenceUsage: true, SilenceErrors: true, Version: version,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			path, err := o.path(args[0], args[1])
+			if err != nil {
+				return err
+			}
+			s, err := newService(o)
+			if err != nil {
+				return err
+			}
+			return run(cmd.Context(), s, path, o)
+		},
+	}
+	flags := c.Flags()
+	flags.StringVar(&o.url, "url", fallback("HOSTLER_URL", "http://127.0.0.1:8480"), "where the service is (HOSTLER_URL)")
+	flags.StringVar(&o.keyFile, "key-file", os.Getenv("HOSTLER_KEY_FILE"), "file with an API key (HOSTLER_KEY_FILE)")
+	flags.StringVar(&o.ca, "ca", os.Getenv("HOSTLER_CA"), "file with the certificate that the service shows, or its authority's, in PEM (HOSTLER_CA)")
+	flags.StringVar(&o.kind, "kind", "", "terminal or graphical; a terminal where there is one, when absent")
+	flags.StringVar(&o.node, "node", "", "of a host's shell: the node; the one that answers at the host's address, when absent")
+	flags.StringVar(&o.rfb, "rfb", "", "of a graphical console: the address where a VNC viewer may connect once, such as 127.0.0.1:5901")
+	flags.DurationVar(&o.silence, "silence", 2*time.Second, "how long to wait for output after the end of what is piped in")
+	return c
+}
+
+// fallback is a variable of the environment, or what stands for it.
+func fallback(name, value string) string {
+	if set := os.Getenv(name); set != "" {
+		return set
+	}
+	return value
+}
+
+// path is where the tickets of a thing are, below /api/v1.
+func (o options) path(kind, id string) (string, error) {
+	if n, err := strconv.ParseInt(id, 10, 64); err != nil || n < 1 {
+		return "", fmt.Errorf("%q is no id", id)
+	}
+	switch kind {
+	case "vm", "app":
+		return kind + "s/" + id + "/console/tickets", nil
+	case "host":
+		return "hosts/" + id + "/shell/tickets", nil
+	}
+	return "", fmt.Errorf("%q is none of vm, app and host", kind)
+}
+
+// run opens the console and shows it.
+func run(ctx context.Context, s *service, path string, o options) error {
+	here := newTerminal(os.Stdin, os.Stdout)
+	t, err := s.ticket(ctx, path, o, here)
+	if err != nil {
+		return err
+	}
+	if t.Kind == "graphical" {
+		if o.rfb == "" {
+			return errors.New("this is a graphical console: say with --rfb where a VNC viewer may connect to it")
+		}
+		return s.relay(ctx, t, o.rfb)
+	}
+	conn, err := s.connect(ctx, t)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.CloseNow() }()
+	return here.show(ctx, conn, o.silence)
+}

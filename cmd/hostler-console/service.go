@@ -1,0 +1,196 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/coder/websocket"
+)
+
+// service is the API with a key.
+type service struct {
+	base   *url.URL
+	key    string
+	client *http.Client
+}
+
+// ticket is the right to connect once.
+type ticket struct {
+	Ticket   string  `json:"ticket"`
+	Path     string  `json:"path"`
+	Kind     string  `json:"kind"`
+	Password *string `json:"password"`
+}
+
+// maxAnswer bounds an answer of the service, in bytes, and maxMessage a message of its socket.
+const (
+	maxAnswer  = 1 << 20
+	maxMessage = 1 << 20
+)
+
+func newService(o options) (*service, error) {
+	base, err := url.Parse(strings.TrimSuffix(o.url, "/"))
+	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
+		return nil, fmt.Errorf("%q is no URL of a service", o.url)
+	}
+	if o.keyFile == "" {
+		return nil, errors.New("say with --key-file where an API key is; POST /api/v1/api-keys makes one")
+	}
+	key, err := os.ReadFile(o.keyFile)
+	if err != nil {
+		return nil, fmt.Errorf("reading the API key: %w", err)
+	}
+	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, TLSHandshakeTimeout: 10 * time.Second}
+	if o.ca != "" {
+		pem, err := os.ReadFile(o.ca)
+		if err != nil {
+			return nil, fmt.Errorf("reading the certificate: %w", err)
+		}
+		roots := x509.NewCertPool()
+		if !roots.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("%s has no certificate", o.ca)
+		}
+		transport.TLSClientConfig = &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
+	}
+	return &service{base, strings.TrimSpace(string(key)), &http.Client{Transport: transport}}, nil
+}
+
+func (s *service) header() http.Header { return http.Header{"Authorization": {"Bearer " + s.key}} }
+
+// ticket asks for one; the path is below /api/v1.
+func (s *service) ticket(ctx context.Context, path string, o options, here *terminal) (t ticket, err error) {
+	query := url.Values{}
+	if o.kind != "" {
+		query.Set("kind", o.kind)
+	}
+	if o.node != "" {
+		query.Set("node", o.node)
+	}
+	if columns, rows, ok := here.size(); ok {
+		query.Set("columns", strconv.Itoa(columns))
+		query.Set("rows", strconv.Itoa(rows))
+	}
+	at := s.base.JoinPath("api/v1", path)
+	at.RawQuery = query.Encode()
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, at.String(), nil)
+	if err != nil {
+		return t, err
+	}
+	r.Header = s.header()
+	answer, err := s.client.Do(r)
+	if err != nil {
+		return t, err
+	}
+	defer func() { _ = answer.Body.Close() }()
+	if answer.StatusCode != http.StatusOK {
+		return t, refusal(answer)
+	}
+	if err := json.NewDecoder(io.LimitReader(answer.Body, maxAnswer)).Decode(&t); err != nil {
+		return t, fmt.Errorf("reading the ticket: %w", err)
+	}
+	return t, nil
+}
+
+// refusal is what the service says no with, and what it says would help.
+func refusal(answer *http.Response) error {
+	var p struct {
+		Detail json.RawMessage `json:"detail"`
+		Remedy string          `json:"remedy"`
+	}
+	if json.NewDecoder(io.LimitReader(answer.Body, maxAnswer)).Decode(&p) != nil || len(p.Detail) == 0 {
+		return fmt.Errorf("the service answers %s", answer.Status)
+	}
+	text := string(p.Detail)
+	var faults []struct{ Msg string }
+	if json.Unmarshal(p.Detail, &text) != nil && json.Unmarshal(p.Detail, &faults) == nil {
+		var all []string
+		for _, f := range faults {
+			all = append(all, f.Msg)
+		}
+		text = strings.Join(all, "; ")
+	}
+	if p.Remedy != "" {
+		text += "\nwhat helps: " + p.Remedy
+	}
+	return errors.New(printable(text))
+}
+
+// printable takes out what would act on the terminal.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\n' || r == 0x7f || r >= 0x80 && r < 0xa0 {
+			return -1
+		}
+		return r
+	}, text)
+}
+
+// connect opens the socket of a ticket.
+func (s *service) connect(ctx context.Context, t ticket) (*websocket.Conn, error) {
+	at := s.base.JoinPath(t.Path)
+	at.RawQuery = url.Values{"ticket": {t.Ticket}}.Encode()
+	conn, answer, err := websocket.Dial(ctx, at.String(), &websocket.DialOptions{HTTPClient: s.client, HTTPHeader: s.header()})
+	if err != nil && answer != nil {
+		return nil, refusal(answer)
+	}
+	if err != nil { // whose text has the ticket in it
+		return nil, errors.New("the service did not open the console")
+	}
+	conn.SetReadLimit(maxMessage)
+	return conn, nil
+}
+
+// relay lets one VNC viewer connect to an address and carries what it and the console say.
+func (s *service) relay(ctx context.Context, t ticket, address string) error {
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return fmt.Errorf("waiting for a viewer: %w", err)
+	}
+	defer func() { _ = listener.Close() }()
+	conn, err := s.connect(ctx, t)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.CloseNow() }()
+	fmt.Printf("connect a VNC viewer to %s with the password %s\n", listener.Addr(), *t.Password)
+	stop := context.AfterFunc(ctx, func() { _ = listener.Close() })
+	defer stop()
+	viewer, err := listener.Accept()
+	if err != nil {
+		return fmt.Errorf("waiting for a viewer: %w", err)
+	}
+	defer func() { _ = viewer.Close() }()
+	remote := websocket.NetConn(ctx, conn, websocket.MessageBinary)
+	go func() {
+		_, _ = io.Copy(remote, viewer) // the viewer leaves
+		_ = remote.Close()
+	}()
+	_, err = io.Copy(viewer, remote)
+	return ending(err)
+}
+
+// ending is what the end of a console comes to.
+func ending(err error) error {
+	var closed websocket.CloseError
+	switch {
+	case err == nil || errors.Is(err, io.EOF) || errors.Is(err, net.ErrClosed):
+		return nil
+	case errors.As(err, &closed) && closed.Code == websocket.StatusNormalClosure:
+		return nil
+	case errors.As(err, &closed):
+		return fmt.Errorf("%s (%d)", printable(closed.Reason), closed.Code)
+	}
+	return errors.New("the connection broke")
+}

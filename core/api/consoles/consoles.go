@@ -1,0 +1,187 @@
+// Package consoles is the HTTP resource of consoles of guests, of shells of nodes, and of what was recorded of them.
+package consoles
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/console"
+	"github.com/hostler/hostler/core/guest"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// Guests names VMs or apps.
+type Guests interface {
+	Request(ctx context.Context, id, team int64, confirm *string) (guest.Request, error)
+}
+
+// Deps is what the resource works with.
+type Deps struct {
+	Consoles  *console.Store
+	VMs, Apps Guests
+}
+
+// handlers are those of one kind of thing.
+type handlers struct {
+	consoles *console.Store
+	// path is that of the thing, with a %d for its id, up to tickets and ws.
+	path string
+	find func(ctx context.Context, node string) (console.Target, error)
+}
+
+// maxMessage is the largest message of a socket: what is pasted comes in one.
+const maxMessage = 2 << 20
+
+const (
+	ticketText = "Takes no body. The console is opened at the hypervisor before the answer, so what stands in its way is told here: a guest " +
+		"that is gone (404 `not_found`) or does not run (409 `invalid_state`), no free port (409 `console_unavailable`), a release of the " +
+		"hypervisor that gives no such console to tokens (501 `unsupported`, with what lacks), a privilege that lacks (502 `hypervisor_error` " +
+		"with the reason `permission` and the command that grants it), a node that is off (502, `unreachable`). The ticket is good for 30 " +
+		"seconds, once, and only for the same person, session or key, and thing; a person may have eight that are not used (429). Connect to " +
+		"`path` with it as the query parameter `ticket`."
+	socketText = "Takes the `ticket` of %s, which is used then, whatever becomes of it: 403 `ticket_invalid` where it is not good. " +
+		"What fails before the socket opens is an ordinary problem. Binary messages carry what the terminal shows and what is typed, as it " +
+		`is; the text message {"resize":{"columns":80,"rows":24}} tells its size. Where the console is recorded a text message ` +
+		`{"recorded":true,"notice":"…"} comes first. A graphical console carries RFB (RFC 6143) in binary messages and asks for the ticket's ` +
+		"`password`. It ends within a second when the person may not have it any more. Close codes: 1000 when the console has ended, else " +
+		"4000 and the status of the problem, with its text as the reason. Pings come every 15 seconds; nothing for `console.idle_s` ends it."
+)
+
+// Register declares the operations, the same two for VMs, apps and hosts, and those of recordings.
+func Register(a *op.API, deps Deps) {
+	for _, s := range []struct {
+		kind, one, tag string
+		on             op.On
+		guests         Guests
+		besides        string
+	}{
+		{"vm", "a VM", "VMs", op.VM, deps.VMs, " A VM without `kind` has a text console where it has a serial port, else the graphical one."},
+		{"app", "an app", "Apps", op.App, deps.Apps, " An app has a text console only."},
+	} {
+		id, path := s.kind+"_id", "/api/v1/"+s.kind+"s/:"+s.kind+"_id/console/"
+		h := handlers{deps.Consoles, "/api/v1/" + s.kind + "s/%d/console/ws", func(ctx context.Context, _ string) (console.Target, error) {
+			found := op.Found(ctx)
+			r, err := s.guests.Request(ctx, found.ID, found.TeamID, nil)
+			if err != nil {
+				return console.Target{}, err
+			}
+			return console.Target{Kind: s.kind, ID: found.ID, Name: r.Target.Name, TeamID: found.TeamID, HostID: r.Guest.HostID, Guest: r.Guest}, nil
+		}}
+		op.Post(a, path+"tickets", h.ticket, op.Spec{
+			ID: "create_" + s.kind + "_console_ticket", Summary: "Open a console of " + s.one, Tag: s.tag, Role: identity.Operator, On: s.on,
+			Needs: endpoint.Console, Calls: true, Secret: true, Audit: op.Audit{Action: s.kind + ".console_ticket"},
+			Description: ticketText + s.besides,
+		})
+		op.PreparedSocket(a, path+"ws", h.socket, op.Spec{
+			ID: "connect_" + s.kind + "_console", Summary: "Connect to a console of " + s.one, Tag: s.tag, Role: identity.Operator, On: s.on,
+			Needs: endpoint.Console, Calls: true, MaxBody: maxMessage,
+			Audit:       op.Audit{Action: s.kind + ".console_open", End: s.kind + ".console_close"},
+			Description: fmt.Sprintf(socketText, "`POST /"+s.kind+"s/{"+id+"}/console/tickets`"),
+		})
+	}
+	h := handlers{deps.Consoles, "/api/v1/hosts/%d/shell/ws", func(ctx context.Context, node string) (console.Target, error) {
+		return deps.Consoles.Shell(ctx, op.Found(ctx).ID, node)
+	}}
+	op.Post(a, "/api/v1/hosts/:host_id/shell/tickets", h.shellTicket, op.Spec{
+		ID: "create_node_shell_ticket", Summary: "Open a shell of a node", Tag: "Hosts", Role: identity.Admin, On: op.Host,
+		Needs: endpoint.Console, Calls: true, Secret: true, Audit: op.Audit{Action: "host.shell_ticket"},
+		Description: ticketText + " The shell is that of `node`, or of the node that answers at the host's address; it begins with the node's " +
+			"log-in. It needs `node_shell_enabled` of the host (409 `node_shell_disabled`).",
+	})
+	op.PreparedSocket(a, "/api/v1/hosts/:host_id/shell/ws", h.socket, op.Spec{
+		ID: "connect_node_shell", Summary: "Connect to a shell of a node", Tag: "Hosts", Role: identity.Admin, On: op.Host,
+		Needs: endpoint.Console, Calls: true, MaxBody: maxMessage, Audit: op.Audit{Action: "host.shell_open", End: "host.shell_close"},
+		Description: fmt.Sprintf(socketText, "`POST /hosts/{host_id}/shell/tickets`") + " So does switching node shells off.",
+	})
+	registerRecordings(a, deps.Consoles)
+}
+
+// SizeInput is the first size of a terminal.
+type SizeInput struct {
+	Columns int `query:"columns" minimum:"1" maximum:"1000" example:"120" doc:"First size of a terminal; the hypervisor's when absent"`
+	Rows    int `query:"rows" minimum:"1" maximum:"1000" example:"40"`
+}
+
+type ticketInput struct {
+	SizeInput
+	Kind string `query:"kind" enum:"terminal,graphical" example:"terminal" doc:"A terminal where there is one, else the graphical console, when absent"`
+}
+
+type shellInput struct {
+	SizeInput
+	Node string `query:"node" minLength:"1" maxLength:"253" example:"pve1" doc:"Name of the node; the one that answers at the host's address when absent"`
+}
+
+// Ticket is the right to connect once.
+type Ticket struct {
+	Ticket    string    `json:"ticket" example:"cXVpdGUgYSByYW5kb20gdGV4dCwgdGhpcyBvbmUgaXM" doc:"Shown once"`
+	Path      string    `json:"path" example:"/api/v1/vms/3/console/ws" doc:"Where to connect to"`
+	Kind      string    `json:"kind" enum:"terminal,graphical" example:"terminal" doc:"What the console carries: bytes of a terminal, or RFB"`
+	ExpiresAt time.Time `json:"expires_at" example:"2026-01-31T12:00:30Z"`
+	Password  *string   `json:"password" example:"q3kX_0aB" doc:"What an RFB client is asked for by this console, shown once; null for a terminal"`
+	Recorded  bool      `json:"recorded" example:"false" doc:"What the terminal shows will be recorded"`
+}
+
+// check refuses half a size.
+func (in SizeInput) check() error {
+	switch {
+	case in.Columns > 0 && in.Rows == 0:
+		return problem.InvalidField("is needed with columns", "missing", "query", "rows")
+	case in.Rows > 0 && in.Columns == 0:
+		return problem.InvalidField("is needed with rows", "missing", "query", "columns")
+	}
+	return nil
+}
+
+func (h handlers) ticket(ctx context.Context, in *ticketInput) (*op.Body[Ticket], error) {
+	if err := in.check(); err != nil {
+		return nil, err
+	}
+	return h.issue(ctx, "", console.Order{Kind: hypervisor.ConsoleKind(in.Kind), Columns: in.Columns, Rows: in.Rows})
+}
+
+func (h handlers) shellTicket(ctx context.Context, in *shellInput) (*op.Body[Ticket], error) {
+	if err := in.check(); err != nil {
+		return nil, err
+	}
+	return h.issue(ctx, in.Node, console.Order{Kind: hypervisor.ConsoleTerminal, Columns: in.Columns, Rows: in.Rows})
+}
+
+func (h handlers) issue(ctx context.Context, node string, order console.Order) (*op.Body[Ticket], error) {
+	target, err := h.find(ctx, node)
+	if err != nil {
+		return nil, err
+	}
+	made, err := h.consoles.Issue(ctx, target, order)
+	if err != nil {
+		return nil, err
+	}
+	shown := Ticket{Ticket: made.Ticket, Path: fmt.Sprintf(h.path, target.ID), Kind: string(made.Kind), ExpiresAt: made.Expires,
+		Recorded: made.Recorded}
+	if made.Password != "" {
+		shown.Password = &made.Password
+	}
+	return &op.Body[Ticket]{Body: shown}, nil
+}
+
+type socketInput struct {
+	Ticket string `query:"ticket" required:"true" minLength:"43" maxLength:"43" pattern:"^[A-Za-z0-9_-]+$" example:"cXVpdGUgYSByYW5kb20gdGV4dCwgdGhpcyBvbmUgaXM"`
+}
+
+func (h handlers) socket(ctx context.Context, in *socketInput, open op.Opening) error {
+	session, err := h.consoles.Redeem(ctx, op.Found(ctx).Kind, op.Found(ctx).ID, in.Ticket, h.find)
+	if err != nil {
+		return err
+	}
+	defer session.Close()
+	c, err := open(session.Idle)
+	if err != nil {
+		return err
+	}
+	return session.Serve(ctx, c)
+}

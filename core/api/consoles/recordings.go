@@ -1,0 +1,85 @@
+package consoles
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/console"
+	"github.com/hostler/hostler/core/identity"
+)
+
+type recordings struct{ consoles *console.Store }
+
+// castMedia is the media type of an asciicast v2.
+const castMedia = "application/x-asciicast"
+
+func registerRecordings(a *op.API, consoles *console.Store) {
+	h := recordings{consoles}
+	const tag, path = "Consoles", "/api/v1/console-recordings"
+	op.Get(a, path, h.list, op.Spec{
+		ID: "list_console_recordings", Summary: "List recordings of consoles", Tag: tag, Role: identity.Admin, On: op.Anywhere, Ours: true,
+		Description: "What terminals showed while the settings `console.record_apps`, `console.record_vms` and `console.record_shells` asked " +
+			"for it, the newest first. What was typed is not recorded. An admin of the team `default` sees all of them, an admin of other teams " +
+			"those of consoles on hosts that were these teams' then. They are deleted after `console.recording_days`.",
+	})
+	op.Get(a, path+"/:recording_id", h.get, op.Spec{
+		ID: "get_console_recording", Summary: "Get a recording of a console", Tag: tag, Role: identity.Admin, On: op.Anywhere, Ours: true,
+		Description: "Tells of a recording without what it shows. One that is made just now tells how far it has come.",
+	})
+	op.Download(a, path+"/:recording_id/cast", h.cast, op.Spec{
+		ID: "get_console_recording_cast", Summary: "Fetch a recording of a console", Tag: tag, Role: identity.Admin, On: op.Anywhere,
+		Ours: true, Content: []string{castMedia}, Audit: op.Audit{Action: "console_recording.read", Target: "recording_id"},
+		Description: "The recording as an asciicast v2, which asciinema and its players play. One that is made just now has what was shown " +
+			"until about a second ago. Every fetch is in the trail.",
+	})
+	op.Delete(a, path+"/:recording_id", h.delete, op.Spec{
+		ID: "delete_console_recording", Summary: "Delete a recording of a console", Tag: tag, Role: identity.Admin, On: op.Anywhere, Ours: true,
+		Status: http.StatusNoContent, Audit: op.Audit{Action: "console_recording.delete", Target: "recording_id"},
+		Description: "Deletes it with what it shows. A console that it is still made of ends.",
+	})
+}
+
+type listInput struct {
+	op.Page
+	TargetKind string `query:"target_kind" enum:"vm,app,host" example:"vm" doc:"Only those of one kind of thing"`
+	TargetID   int64  `query:"target_id" minimum:"1" example:"3" doc:"Only those of things with this id"`
+	User       int64  `query:"user" minimum:"1" example:"2" doc:"Only those of this user's consoles"`
+}
+
+func (h recordings) list(ctx context.Context, in *listInput) (*op.List[console.Recording], error) {
+	all, total, err := h.consoles.Recordings(ctx, console.Filter{
+		TargetKind: in.TargetKind, TargetID: in.TargetID, UserID: in.User, Offset: in.Offset(), Limit: in.Limit(),
+	}, seen(ctx))
+	return &op.List[console.Recording]{Total: total, Body: all}, err
+}
+
+// seen are the teams whose recordings the caller may see.
+func seen(ctx context.Context) identity.Visible {
+	return identity.FromContext(ctx).VisibleAs(identity.Admin)
+}
+
+type recordingInput struct {
+	ID int64 `path:"recording_id" minimum:"1" example:"12"`
+}
+
+func (h recordings) get(ctx context.Context, in *recordingInput) (*op.Body[console.Recording], error) {
+	r, err := h.consoles.Recording(ctx, in.ID, seen(ctx))
+	return &op.Body[console.Recording]{Body: r}, err
+}
+
+func (h recordings) cast(ctx context.Context, in *recordingInput, f *op.File) error {
+	r, err := h.consoles.Recording(ctx, in.ID, seen(ctx))
+	if err != nil {
+		return err
+	}
+	if err := f.Open(castMedia, fmt.Sprintf("console-%d.cast", r.ID)); err != nil {
+		return err
+	}
+	return h.consoles.Cast(ctx, r.ID, f)
+}
+
+func (h recordings) delete(ctx context.Context, in *recordingInput) (*op.Empty, error) {
+	return nil, h.consoles.DeleteRecording(ctx, in.ID, seen(ctx))
+}

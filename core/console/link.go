@@ -1,0 +1,244 @@
+package console
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hostler/hostler/core/console/rfb"
+	"github.com/hostler/hostler/core/guest"
+	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/plugin"
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/hypervisor"
+	sdk "github.com/hostler/hostler/sdk/plugin"
+)
+
+const (
+	// openLimit bounds the opening of a console at the hypervisor.
+	openLimit = 20 * time.Second
+	// mostHeld are the consoles that a process holds for sockets to come.
+	mostHeld = 256
+	// pieceSize is how much is read from a console at once, in bytes.
+	pieceSize = 32 << 10
+)
+
+// link is an open console at a hypervisor. While it is held for a socket its output is read ahead a little: only who reads sees that it
+// has ended.
+type link struct {
+	console hypervisor.Console
+	host    io.Closer
+	once    sync.Once
+	closed  chan struct{}
+	expiry  *time.Timer
+	// ahead has what is read ahead, until it is closed; early is what was taken from it already, and taken ends the reading ahead.
+	ahead chan piece
+	early []piece
+	taken atomic.Bool
+}
+
+// piece is what one Read of a console gave.
+type piece struct {
+	data []byte
+	err  error
+}
+
+// mostAhead are the pieces that are read ahead.
+const mostAhead = 8
+
+// readAhead reads until the console is taken or ends.
+func (l *link) readAhead() {
+	defer close(l.ahead)
+	buffer := make([]byte, pieceSize)
+	for {
+		n, err := l.console.Read(buffer)
+		select {
+		case l.ahead <- piece{bytes.Clone(buffer[:n]), err}:
+		case <-l.closed:
+			return
+		}
+		if err != nil || l.taken.Load() {
+			return
+		}
+	}
+}
+
+// Close ends the console. It may be called more than once.
+func (l *link) Close() {
+	l.once.Do(func() {
+		close(l.closed)
+		_ = l.console.Close()
+		_ = l.host.Close()
+	})
+}
+
+// dial opens a console at the hypervisor. Errors are problems, as of Issue.
+func (s *Store) dial(ctx context.Context, t Target, o Order) (*link, error) {
+	limited, cancel := context.WithTimeout(ctx, openLimit)
+	defer cancel()
+	l, err := s.open(limited, t, o)
+	if err != nil {
+		if limited.Err() != nil && ctx.Err() == nil {
+			err = sdk.Errorf(sdk.Timeout, "the hypervisor did not open the console within %s: %w", openLimit, err)
+		}
+		return nil, problemOf(err)
+	}
+	go l.readAhead()
+	return l, nil
+}
+
+func (s *Store) open(ctx context.Context, t Target, o Order) (_ *link, err error) {
+	at, err := s.Hosts.Open(ctx, t.HostID, endpoint.Console)
+	if err != nil {
+		return nil, err
+	}
+	l := &link{host: at, ahead: make(chan piece, mostAhead), closed: make(chan struct{})}
+	defer func() {
+		if err != nil && l.console == nil {
+			_ = at.Close()
+		}
+	}()
+	able, err := host.Able[hypervisor.Consoler](at)
+	if err != nil {
+		return nil, err
+	}
+	spec := hypervisor.ConsoleSpec{Kind: o.Kind, Columns: o.Columns, Rows: o.Rows, Node: t.shell()}
+	if t.Guest == nil {
+		l.console, err = able.OpenConsole(ctx, spec)
+	} else {
+		l.console, err = guest.Follow(ctx, s.Hosts, t.Guest, func(ref hypervisor.GuestRef) (hypervisor.Console, error) {
+			spec.Guest = &ref
+			return able.OpenConsole(ctx, spec)
+		})
+	}
+	if err != nil {
+		l.console = nil
+		return nil, err
+	}
+	if l.console.Kind() != hypervisor.ConsoleGraphical {
+		return l, nil
+	}
+	if err := authenticate(ctx, l.console); err != nil {
+		l.Close()
+		return nil, err
+	}
+	return l, nil
+}
+
+// authenticate answers the hypervisor's challenge, as its client.
+func authenticate(ctx context.Context, c hypervisor.Console) error {
+	stop := context.AfterFunc(ctx, func() { _ = c.Close() })
+	err := rfb.Authenticate(c, c.Password())
+	if !stop() {
+		return context.Cause(ctx)
+	}
+	var known *sdk.Error
+	if err != nil && !errors.As(err, &known) {
+		err = sdk.Errorf(sdk.Protocol, "the graphical console did not let the service in: %s", err)
+	}
+	return err
+}
+
+// problemOf is plugin.Problem for what an opening fails with.
+func problemOf(err error) error {
+	var e *sdk.Error
+	if !errors.As(err, &e) {
+		return plugin.Problem(err)
+	}
+	switch {
+	case e.Kind == sdk.Invalid && e.Field == "kind":
+		return problem.InvalidField(host.Clean(e.Message), "value_error", "query", "kind").Because(err)
+	case e.Kind == sdk.Busy:
+		full := problem.New(problem.CodeConsoleUnavailable, "%s", host.Clean(sdk.HideSecrets(e.Message)))
+		full.RetryAfter = 10
+		return full.Because(err)
+	}
+	return plugin.Problem(err)
+}
+
+// keep holds a console for the socket that is to come, while its ticket is good.
+func (s *Store) keep(id int64, l *link) {
+	s.mu.Lock()
+	room := !s.closed && len(s.held) < mostHeld
+	if room {
+		s.held[id] = l
+		l.expiry = time.AfterFunc(s.hold(), func() { s.release(strconv.FormatInt(id, 10)) })
+	}
+	s.mu.Unlock()
+	if !room {
+		l.Close() // the socket opens it anew
+	}
+}
+
+// take gives the console that is held for a ticket, unless it has ended meanwhile; nil for none.
+func (s *Store) take(id int64) *link {
+	s.mu.Lock()
+	l := s.held[id]
+	delete(s.held, id)
+	s.mu.Unlock()
+	if l == nil {
+		return nil
+	}
+	l.expiry.Stop()
+	for {
+		select {
+		case p, open := <-l.ahead:
+			if !open || p.err != nil {
+				l.Close()
+				return nil
+			}
+			l.early = append(l.early, p)
+		default:
+			return l
+		}
+	}
+}
+
+// release closes the console that is held for a ticket, if there is one.
+func (s *Store) release(number string) {
+	id, err := strconv.ParseInt(number, 10, 64)
+	if err != nil {
+		return
+	}
+	s.mu.Lock()
+	l := s.held[id]
+	delete(s.held, id)
+	s.mu.Unlock()
+	if l != nil {
+		l.expiry.Stop()
+		l.Close()
+	}
+}
+
+// read gives what the console shows next, in the buffer or not.
+func (l *link) read(buffer []byte) ([]byte, error) {
+	l.taken.Store(true)
+	if len(l.early) > 0 {
+		p := l.early[0]
+		l.early = l.early[1:]
+		return p.data, p.err
+	}
+	if p, open := <-l.ahead; open {
+		return p.data, p.err
+	}
+	n, err := l.console.Read(buffer)
+	return buffer[:n], err
+}
+
+// write sends what the person typed, in pieces that every hypervisor takes.
+func (l *link) write(data []byte) error {
+	for len(data) > 0 {
+		n := min(len(data), pieceSize)
+		if _, err := l.console.Write(data[:n]); err != nil {
+			return err
+		}
+		data = data[n:]
+	}
+	return nil
+}

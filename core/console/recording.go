@@ -1,0 +1,172 @@
+package console
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/core/setting"
+)
+
+// Recording is what is told of a recording; the JSON names are those of the API.
+type Recording struct {
+	ID         int64      `json:"id" example:"12"`
+	TargetKind string     `json:"target_kind" enum:"vm,app,host" example:"vm"`
+	TargetID   int64      `json:"target_id" example:"3" doc:"Id of the VM, app or host, which may be gone"`
+	TargetName string     `json:"target_name" example:"web-1" doc:"As it was then"`
+	HostID     *int64     `json:"host_id" example:"1" doc:"Null for a host that is gone"`
+	Node       string     `json:"node" example:"pve1" doc:"Where it was then"`
+	TeamID     int64      `json:"team_id" example:"1" doc:"The team of the host then, whose admins see it"`
+	UserID     *int64     `json:"user_id" example:"2" doc:"Who had the console; null for a user who is gone"`
+	UserEmail  string     `json:"user_email" example:"anna@example.com" doc:"As it was then"`
+	Address    string     `json:"address" example:"192.0.2.7" doc:"Where the person was"`
+	Status     string     `json:"status" enum:"recording,ended,lost" doc:"lost: the service was killed while it was made; what had been shown until about a second before is kept"`
+	StartedAt  time.Time  `json:"started_at" example:"2026-01-31T12:00:00Z"`
+	EndedAt    *time.Time `json:"ended_at" example:"2026-01-31T12:10:00Z" doc:"Null while it is made, and for one that is lost"`
+	Output     int64      `json:"output_bytes" example:"18231" doc:"What the terminal showed"`
+	Stored     int64      `json:"stored_bytes" example:"2101" doc:"How much of the database it takes"`
+	Truncated  bool       `json:"truncated" doc:"The console showed more than is kept of one recording: what came later is not in it"`
+}
+
+// Filter narrows a list of recordings.
+type Filter struct {
+	// TargetKind and TargetID narrow to those of one thing, UserID to those of one user; zero values narrow nothing.
+	TargetKind       string
+	TargetID, UserID int64
+	Offset, Limit    int
+}
+
+const recordingColumns = `r.id, r.target_kind, r.target_id, r.target_name, r.host_id, r.node, r.team_id, r.user_id, r.user_email, r.address,
+	CASE WHEN r.ended_at IS NOT NULL THEN 'ended' WHEN r.seen_at > now() - interval '` + lostTime + `' THEN 'recording' ELSE 'lost' END,
+	r.started_at AT TIME ZONE 'UTC', r.ended_at AT TIME ZONE 'UTC', r.output_bytes, r.stored_bytes, r.truncated`
+
+// Recordings lists recordings of teams that may be seen, the newest first, and says how many there are.
+func (s *Store) Recordings(ctx context.Context, f Filter, visible identity.Visible) (all []Recording, total int, err error) {
+	const narrowed = `FROM console_recordings r WHERE ($1 OR r.team_id = ANY ($2)) AND ($3 = '' OR r.target_kind = $3)
+		AND ($4 = 0 OR r.target_id = $4) AND ($5 = 0 OR r.user_id = $5)`
+	args := []any{visible.All, visible.Teams, f.TargetKind, f.TargetID, f.UserID}
+	if err := s.DB.Pool.QueryRow(ctx, "SELECT count(*) "+narrowed, args...).Scan(&total); err != nil {
+		return nil, 0, db.Problem(fmt.Errorf("counting recordings: %w", err))
+	}
+	rows, err := s.DB.Pool.Query(ctx, "SELECT "+recordingColumns+" "+narrowed+" ORDER BY r.id DESC LIMIT $6 OFFSET $7",
+		append(args, f.Limit, f.Offset)...)
+	if err == nil {
+		all, err = pgx.CollectRows(rows, pgx.RowToStructByPos[Recording])
+	}
+	if err != nil {
+		return nil, 0, db.Problem(fmt.Errorf("listing recordings: %w", err))
+	}
+	return all, total, nil
+}
+
+// Recording gives one of a team that may be seen, or not_found.
+func (s *Store) Recording(ctx context.Context, id int64, visible identity.Visible) (r Recording, err error) {
+	rows, err := s.DB.Pool.Query(ctx, "SELECT "+recordingColumns+` FROM console_recordings r WHERE r.id = $1
+		AND ($2 OR r.team_id = ANY ($3))`, id, visible.All, visible.Teams)
+	if err == nil {
+		r, err = pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[Recording])
+	}
+	if errors.Is(err, pgx.ErrNoRows) {
+		return r, noRecording()
+	}
+	if err != nil {
+		return r, db.Problem(fmt.Errorf("reading a recording: %w", err))
+	}
+	audit.Describe(ctx, func(e *audit.Entry) {
+		e.TargetName, e.TeamID, e.HostID = r.TargetKind+" "+r.TargetName, &r.TeamID, r.HostID
+	})
+	return r, nil
+}
+
+func noRecording() error { return problem.New(problem.CodeNotFound, "there is no such recording") }
+
+// Cast writes a recording, as far as it is stored, as an asciicast v2. No connection to the database is held while the reader takes its
+// time.
+func (s *Store) Cast(ctx context.Context, id int64, to io.Writer) error {
+	var sealed []byte
+	err := s.DB.Pool.QueryRow(ctx, "SELECT data_key FROM console_recordings WHERE id = $1", id).Scan(&sealed)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return noRecording()
+	}
+	if err != nil {
+		return db.Problem(fmt.Errorf("reading a recording: %w", err))
+	}
+	text, err := s.Keys.Open(sealed, dataKeyPlace(id))
+	if err != nil {
+		return fmt.Errorf("opening the key of recording %d: %w", id, err)
+	}
+	key, err := base64.RawStdEncoding.DecodeString(text.Reveal())
+	if err != nil {
+		return fmt.Errorf("the key of recording %d is damaged", id)
+	}
+	seal, err := newSeal(key)
+	if err != nil {
+		return err
+	}
+	for number := 0; ; number++ {
+		var content []byte
+		err := s.DB.Pool.QueryRow(ctx, "SELECT content FROM console_recording_chunks WHERE recording_id = $1 AND number = $2", id, number).
+			Scan(&content)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return nil
+		}
+		if err != nil {
+			return db.Problem(fmt.Errorf("reading a recording: %w", err))
+		}
+		packed, err := seal.Open(nil, nonce(number), content, place(id, number))
+		if err != nil {
+			return fmt.Errorf("chunk %d of recording %d was changed: %w", number, id, err)
+		}
+		lines, err := gzip.NewReader(bytes.NewReader(packed))
+		if err != nil {
+			return fmt.Errorf("unpacking chunk %d of recording %d: %w", number, id, err)
+		}
+		if _, err := io.Copy(to, lines); err != nil {
+			return err
+		}
+	}
+}
+
+// DeleteRecording deletes one of a team that may be seen, with the audit row. Problem: not_found. A console that it is of ends.
+func (s *Store) DeleteRecording(ctx context.Context, id int64, visible identity.Visible) error {
+	if _, err := s.Recording(ctx, id, visible); err != nil {
+		return err
+	}
+	return s.DB.Tx(ctx, func(tx *db.Tx) error {
+		tag, err := tx.Pgx.Exec(ctx, "DELETE FROM console_recordings WHERE id = $1", id)
+		if err != nil {
+			return fmt.Errorf("deleting a recording: %w", err)
+		}
+		if tag.RowsAffected() == 0 {
+			return noRecording()
+		}
+		return audit.Write(ctx, tx)
+	})
+}
+
+// pruneRecordings deletes some recordings that are older than the settings say.
+func (s *Store) pruneRecordings(ctx context.Context) (int64, error) {
+	days, err := setting.Get(ctx, s.DB, setting.ConsoleKeep)
+	if err != nil {
+		return 0, err
+	}
+	tag, err := s.DB.Pool.Exec(ctx, `DELETE FROM console_recordings WHERE id IN (
+		SELECT id FROM console_recordings WHERE started_at < now() - $1::int * interval '24 hours'
+			AND (ended_at IS NOT NULL OR seen_at < now() - interval '`+lostTime+`')
+		ORDER BY started_at LIMIT 50 FOR UPDATE SKIP LOCKED)`, days)
+	if err != nil {
+		return 0, db.Problem(fmt.Errorf("deleting recordings: %w", err))
+	}
+	return tag.RowsAffected(), nil
+}

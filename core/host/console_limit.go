@@ -1,0 +1,40 @@
+package host
+
+import (
+	"context"
+
+	"github.com/hostler/hostler/sdk/endpoint"
+	"github.com/hostler/hostler/sdk/hypervisor"
+)
+
+// ConsoleLimit is a console that the hypervisor's release cannot give with a token, whatever its privileges.
+type ConsoleLimit struct {
+	Of     string `json:"of" enum:"vm,app,node" example:"app" doc:"What it would be a console of"`
+	Kind   string `json:"kind" enum:"terminal,graphical" example:"terminal"`
+	Reason string `json:"reason" example:"terminals of containers need a newer release" doc:"Which release of what lacks, in a sentence"`
+}
+
+// maxConsoleLimits bounds what is believed of a driver: there are three things and two kinds.
+const maxConsoleLimits = 6
+
+// consoleLimits asks what the host's release cannot do. It is told with the check of a token for consoles, which does not fail for want
+// of an answer: the refusal of a console tells it too.
+func (s *Store) consoleLimits(ctx context.Context, at hypervisor.Host, capability endpoint.Capability) []ConsoleLimit {
+	told := []ConsoleLimit{}
+	able, ok := hypervisor.As[hypervisor.Consoler](at)
+	if !ok || capability != endpoint.Console {
+		return told
+	}
+	limits, err := able.ConsoleLimits(ctx)
+	if err != nil {
+		s.log.Debug("which consoles a release gives is not known", "error", err)
+		return told
+	}
+	for _, l := range limits[:min(len(limits), maxConsoleLimits)] {
+		of, ok := map[string]string{string(hypervisor.VM): "vm", string(hypervisor.Container): "app", "node": "node"}[l.Of]
+		if ok && (l.Kind == hypervisor.ConsoleTerminal || l.Kind == hypervisor.ConsoleGraphical) {
+			told = append(told, ConsoleLimit{of, string(l.Kind), Clean(l.Reason)})
+		}
+	}
+	return told
+}
