@@ -2,16 +2,20 @@ package search_test
 
 import (
 	"fmt"
+	"os"
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/db/dbtest"
 	"github.com/hostler/hostler/core/db/inventorytest"
-	"github.com/hostler/hostler/core/identity"
 	"github.com/hostler/hostler/core/search"
 )
 
-// BenchmarkFind searches 10,000 guests on ten hosts' worth of nodes, and 20,000 jobs: aimed at are 20 ms.
+// BenchmarkFind searches 10,000 guests and 20,000 jobs; aimed at are 20 ms. It tells the fastest search, and the processor time that
+// PostgreSQL takes for one, which is nearly the same on a busy machine.
 func BenchmarkFind(b *testing.B) {
 	d := dbtest.New(b)
 	inventorytest.Many(b, d, 7000, 3000)
@@ -20,21 +24,45 @@ func BenchmarkFind(b *testing.B) {
 	dbtest.Exec(b, d, "UPDATE guests SET addresses = ARRAY['10.0.' || id / 250 || '.' || id % 250, '2001:db8::' || to_hex(id)]")
 	dbtest.Exec(b, d, "VACUUM ANALYZE")
 	s := &search.Store{DB: d}
-	for _, q := range []string{"guest-4711", "guest", "e", "no-such-thing", "10.0.7.", "guest 47 node3",
-		"tag:prod status:running node:node3", "ip:10.0.0.5",
-		"vmid:101", "is:vm", "-tag:prod", ""} {
-		for who, visible := range map[string]identity.Visible{"all": {All: true, Teams: []int64{}}, "team": {Teams: []int64{1}}} {
-			b.Run(fmt.Sprintf("%q/%s", q, who), func(b *testing.B) {
-				least := time.Hour // what the machine does beside it is not the search
-				for b.Loop() {
-					began := time.Now()
-					if _, _, err := s.Find(b.Context(), q, visible, 0, 20); err != nil {
-						b.Fatal(err)
-					}
-					least = min(least, time.Since(began))
+	for _, q := range []string{"guest-4711", "no-such-thing", "10.0.7.", "guest 47 node3", "tag:prod status:running node:node3", "ip:10.0.0.5",
+		"node:*3", "-tag:prod", "is:vm", "guest", "e"} {
+		b.Run(fmt.Sprintf("%q", q), func(b *testing.B) {
+			least := time.Hour
+			before := processor(b, d)
+			for b.Loop() {
+				began := time.Now()
+				if _, _, err := s.Find(b.Context(), q, everything, 0, 20); err != nil {
+					b.Fatal(err)
 				}
-				b.ReportMetric(float64(least.Microseconds())/1000, "least-ms")
-			})
-		}
+				least = min(least, time.Since(began))
+			}
+			b.ReportMetric(float64(least.Microseconds())/1000, "least-ms")
+			b.ReportMetric((processor(b, d)-before).Seconds()*1000/float64(b.N), "postgres-ms/op")
+		})
 	}
+}
+
+// processor is the time that the database's processes have had so far; nothing where the system does not tell it.
+func processor(b *testing.B, d *db.DB) (sum time.Duration) {
+	b.Helper()
+	rows, err := d.Pool.Query(b.Context(), "SELECT pid FROM pg_stat_activity WHERE datname = current_database()")
+	if err != nil {
+		b.Fatal(err)
+	}
+	pids, err := pgx.CollectRows(rows, pgx.RowTo[int32])
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, pid := range pids {
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/schedstat", pid))
+		if err != nil {
+			continue // it has ended, or this is no Linux
+		}
+		var nanoseconds int64
+		if _, err := fmt.Sscan(string(text), &nanoseconds); err != nil {
+			b.Fatal(err)
+		}
+		sum += time.Duration(nanoseconds)
+	}
+	return sum
 }

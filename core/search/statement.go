@@ -160,7 +160,7 @@ func (of *source) score(place string) string {
 	if of.whole != "" {
 		whole = strings.ReplaceAll(of.whole, "?", place)
 	}
-	return "CASE WHEN strpos(" + of.name + ", " + place + ") = 0 THEN CASE WHEN " + whole + " THEN 60 ELSE 10 END WHEN " + of.name + " = " +
-		place + " THEN 100 WHEN strpos(" + of.name + ", " + place + ") = 1 THEN 70 WHEN strpos(translate(" + of.name +
-		", '-_./:', '     '), ' ' || translate(" + place + ", '-_./:', '     ')) > 0 THEN 50 ELSE 30 END"
+	return "CASE strpos(" + of.name + ", " + place + ") WHEN 0 THEN CASE WHEN " + whole + " THEN 60 ELSE 10 END WHEN 1 THEN CASE WHEN " +
+		of.name + " = " + place + " THEN 100 ELSE 70 END ELSE CASE WHEN strpos(translate(" + of.name +
+		", '-_./:', '     '), ' ' || translate(" + place + ", '-_./:', '     ')) > 0 THEN 50 ELSE 30 END END"
 }

@@ -26,7 +26,7 @@ func Register(a *op.API, deps Deps) {
 			"names, numbers, addresses, tags, nodes, hosts and clusters, in any case; who is called exactly so comes first, " +
 			"then whose name begins with it or has it. The fields are `" + strings.Join(search.Fields, "`, `") +
 			"`: the whole value must fit, and `*` in it " +
-			"stands for anything (`node:pve*`, `ip:10.0.0.*`). `is` takes `guest`, `vm`, `container`, `app`, `template`, " +
+			"stands for anything (`node:rack*`, `ip:10.0.0.*`). `is` takes `guest`, `vm`, `container`, `app`, `template`, " +
 			"`host`, `node`, `storage`, `schedule` or `job`; `kind` is that of a job, `type` that of a storage, and `team` " +
 			"and `host` take an id too. A hyphen before a word or field turns it round (`-tag:test`), and quotation marks " +
 			"keep blanks together (`team:\"web shop\"`). What has no such field is not found by it. A field without a value " +
