@@ -59,7 +59,7 @@ CREATE INDEX hypervisor_tasks_host ON hypervisor_tasks (host_id);
 -- Until when somebody looks.
 CREATE TABLE task_watch (
     one   boolean PRIMARY KEY DEFAULT true CHECK (one),
-    until timestamptz NOT NULL DEFAULT '-infinity'
+    until timestamptz NOT NULL DEFAULT 'epoch'
 );
 INSERT INTO task_watch DEFAULT VALUES;
 

@@ -29,8 +29,8 @@ func TestChanges(t *testing.T) {
 		{"INSERT INTO apps (host_id, cluster_id, guest_id, guest_ref, vmid, name) VALUES (1, 1, 3, '102', 102, 'wiki')",
 			[]string{`guest 3 {"app":"wiki","app_id":1}`}},
 		{"WITH s AS (INSERT INTO backup_storages (cluster_id, host_id, node, name) VALUES (1, 1, '', 'nas') RETURNING id) " +
-			"INSERT INTO backups (cluster_id, storage_id, ref, node, kind, guest_ref, guest_id, taken_at) SELECT 1, id, 'b', 'n1', 'vm', '100', 1, " +
-			"'2026-01-31T12:00:00Z' FROM s", []string{`guest 1 {"backup_at":"2026-01-31T12:00:00Z"}`}},
+			"INSERT INTO backups (cluster_id, storage_id, ref, node, kind, guest_ref, guest_id, taken_at) " +
+			"SELECT 1, id, 'b', 'n1', 'vm', '100', 1, '2026-01-31T12:00:00Z' FROM s", []string{`guest 1 {"backup_at":"2026-01-31T12:00:00Z"}`}},
 		{"UPDATE backups SET verified = 'failed', protected = true", []string{`guest 1 {"backup_at":null}`}},
 		{"UPDATE backups SET protected = false; UPDATE backups SET verified = 'ok', guest_id = 2",
 			[]string{`guest 1 {"backup_at":null}`, `guest 2 {"backup_at":"2026-01-31T12:00:00Z"}`}},
