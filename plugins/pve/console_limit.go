@@ -62,17 +62,17 @@ func (h *Host) ConsoleLimits(ctx context.Context) ([]hypervisor.ConsoleLimit, er
 	return limits, nil
 }
 
-// managerVersion is the version of a node's pve-manager, empty where it cannot be read.
-func (o *consoleOpener) managerVersion(ctx context.Context) string {
+// managerVersion is the version of a node's pve-manager.
+func (o *consoleOpener) managerVersion(ctx context.Context) (string, error) {
 	var about struct {
 		Version pveapi.Text `json:"version"`
 		Release pveapi.Text `json:"release"`
 	}
 	if _, err := o.askNode(ctx, &about, nil, o.node, "version"); err != nil {
-		return ""
+		return "", err
 	}
 	version, _ := versionOf(string(about.Version), string(about.Release))
-	return saidOf(version)
+	return saidOf(version), nil
 }
 
 // threeParts reads "9.1.9" and "7.4-16".

@@ -123,7 +123,8 @@ func (o *consoleOpener) refused(ctx context.Context, err error) error {
 	case strings.Contains(text, "unable to find free port"):
 		return plugin.Errorf(plugin.Busy, "all 100 ports that the hypervisor has for consoles are in use: close some and try again")
 	case strings.Contains(text, "does not look like a valid user name"):
-		return plugin.Errorf(plugin.Unsupported, "%s", limitOf(nodeTerminal, o.managerVersion(ctx)).Reason)
+		version, _ := o.managerVersion(ctx) // the limit is told without it, too
+		return plugin.Errorf(plugin.Unsupported, "%s", limitOf(nodeTerminal, version).Reason)
 	}
 	return err
 }
@@ -293,7 +294,11 @@ func (o *consoleOpener) over(ctx context.Context, text string, atLogin bool) err
 		if o.spec.Guest != nil {
 			of = guestTerminal[o.spec.Guest.Kind]
 		}
-		return plugin.Errorf(plugin.Unsupported, "%s", limitOf(of, o.managerVersion(ctx)).Reason)
+		version, err := o.managerVersion(ctx)
+		if kind := plugin.KindOf(err); err != nil && (kind == plugin.Unreachable || kind == plugin.Timeout || kind == plugin.NotFound) {
+			return err // the node has gone away meanwhile
+		}
+		return plugin.Errorf(plugin.Unsupported, "%s", limitOf(of, version).Reason)
 	case text == "" || lower == "ok":
 		return plugin.Errorf(plugin.Refused, "the hypervisor closed the console before it showed anything")
 	}

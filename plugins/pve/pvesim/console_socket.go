@@ -79,7 +79,7 @@ func (con *console) watch(c *Cluster, ended <-chan struct{}) {
 		case <-tick.C:
 		}
 		c.mu.Lock()
-		if !con.on.online.Load() || con.kind != "" && con.missing(c) != "" && con.begun {
+		if con.begun && con.missing(c) != "" {
 			_ = con.conn.Close()
 		}
 		c.mu.Unlock()

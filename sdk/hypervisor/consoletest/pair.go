@@ -10,7 +10,13 @@ import (
 // Pair gives two connected sockets. Other than those of net.Pipe they hold what is written until it is read, some hundred KiB, as the
 // way to a console does. The caller closes both.
 func Pair() (near, far net.Conn, err error) {
-	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	syscall.ForkLock.RLock() // no program that is started meanwhile gets them
+	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
+	if err == nil {
+		syscall.CloseOnExec(fds[0])
+		syscall.CloseOnExec(fds[1])
+	}
+	syscall.ForkLock.RUnlock()
 	if err != nil {
 		return nil, nil, fmt.Errorf("making a pair of sockets: %w", err)
 	}
