@@ -25,7 +25,8 @@ const wrongSecret = "00000000-0000-4000-8000-00000000dead"
 // sideRequests has every operation about hosts and guests.
 func sideRequests() []sideRequest {
 	const ok, accepted, absent, unsupported, required = "200", "202", "404 not_found", "501 unsupported", "409 capability_required"
-	const stale = "409 digest_conflict"
+	const stale, untokened = "409 digest_conflict", "409 capability_missing"
+	noTicket := strings.Repeat("A", 43)
 	type m = map[string]any
 	type p = map[string]string
 	return []sideRequest{
@@ -72,6 +73,16 @@ func sideRequests() []sideRequest {
 		{operation: "reconfigure_vm", body: m{"cores": 2, "digest": "none"}, pve: stale, lxd: absent},
 		{operation: "list_vm_nics", pve: ok, lxd: absent},
 		{operation: "change_vm_nic", params: p{"iface": "net0"}, body: m{"tag": 20, "digest": "none"}, pve: stale, lxd: absent},
+		{operation: "create_vm_console_ticket", pve: untokened, lxd: absent},
+		{operation: "connect_vm_console", query: "ticket=" + noTicket, pve: untokened, lxd: absent},
+		{operation: "create_app_console_ticket", pve: untokened, lxd: untokened},
+		{operation: "connect_app_console", query: "ticket=" + noTicket, pve: untokened, lxd: untokened},
+		{operation: "create_node_shell_ticket", pve: untokened, lxd: untokened},
+		{operation: "connect_node_shell", query: "ticket=" + noTicket, pve: untokened, lxd: untokened},
+		{operation: "list_console_recordings", pve: ok, lxd: ok},
+		{operation: "get_console_recording", params: p{"recording_id": "999"}, pve: absent, lxd: absent},
+		{operation: "get_console_recording_cast", params: p{"recording_id": "999"}, pve: absent, lxd: absent},
+		{operation: "delete_console_recording", params: p{"recording_id": "999"}, pve: absent, lxd: absent},
 		{operation: "get_vm_options", pve: ok, lxd: absent},
 		{operation: "change_vm_options", body: m{"enable": 1, "digest": "none"}, pve: stale, lxd: absent},
 		{operation: "create_vm", body: m{"host_id": "{host_id}", "name": "asked", "storage": "none"}, pve: "422 invalid", lxd: unsupported},

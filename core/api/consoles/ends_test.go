@@ -223,7 +223,7 @@ func TestLimitsAreTold(t *testing.T) {
 	asked("GET", "hosts/1", "", false)
 	f.cluster.LimitConsoles(hypervisor.ConsoleLimit{Of: string(hypervisor.Container), Kind: hypervisor.ConsoleTerminal, Reason: "it needs 6.1.3"})
 	credential := f.cluster.Target(endpoint.Console).Credential
-	asked("POST", "hosts/1/credentials", fmt.Sprintf(`{"capability":"console","token_id":%q,"token_secret":%q}`, credential.ID, credential.Secret),
+	asked("POST", "hosts/1/credentials", fmt.Sprintf(`{"capability":"console","token_id":%q,"token_secret":%q}`, credential.ID, string(credential.Secret)),
 		true)
 	asked("GET", "hosts", "", true)
 }
