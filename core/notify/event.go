@@ -20,6 +20,8 @@ const (
 	UpdateDone       Kind = "update_done"
 	UpdateRolledBack Kind = "update_rolled_back"
 	Test             Kind = "test"
+	// Digest is what channels make of events that were too many.
+	Digest Kind = "digest"
 )
 
 // State is where in its matter an event stands.
