@@ -6,6 +6,7 @@ import (
 	"html"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -57,10 +58,12 @@ func sendTeams(ctx context.Context, out *sender, m *message) error {
 		return b
 	}
 	body := []any{block(cut(m.title(), 250), map[string]any{"weight": "Bolder", "size": "Medium", "color": style[m.tone()]})}
-	for line := range strings.Lines(m.text(6000)) {
-		if line = strings.TrimSpace(line); line != "" {
-			body = append(body, block(line, map[string]any{"spacing": "Small"}))
-		}
+	lines := slices.DeleteFunc(strings.Split(m.text(4000), "\n"), func(line string) bool { return strings.TrimSpace(line) == "" })
+	if most := 60; len(lines) > most { // a message has 28 KiB at most
+		lines = append(lines[:most], "…")
+	}
+	for _, line := range lines {
+		body = append(body, block(line, map[string]any{"spacing": "Small"}))
 	}
 	card := map[string]any{"$schema": "http://adaptivecards.io/schemas/adaptive-card.json", "type": "AdaptiveCard", "version": "1.4",
 		"body": body}
@@ -85,7 +88,7 @@ func sendTelegram(ctx context.Context, out *sender, m *message) error {
 // sendMatrix sends an m.room.message (spec.matrix.org, client-server API). The message's id is the transaction's, so that one that is
 // sent again is the same to the server.
 func sendMatrix(ctx context.Context, out *sender, m *message) error {
-	text := m.text(8000)
+	text := m.text(3000) // an event has 64 KiB at most
 	formatted := "<strong>" + html.EscapeString(m.title()) + "</strong><br>" +
 		strings.ReplaceAll(html.EscapeString(text), "\n", "<br>")
 	return out.post(ctx, http.MethodPut, out.url+"/_matrix/client/v3/rooms/"+url.PathEscape(m.channel.Settings.Room)+

@@ -142,7 +142,7 @@ func (s *Store) Deliveries(ctx context.Context, f Filter, offset, limit int) (al
 	visible := identity.FromContext(ctx).VisibleAs(identity.Admin)
 	args := []any{visible.All, visible.Teams, f.ChannelID, f.State}
 	batch := &pgx.Batch{}
-	batch.Queue("SELECT count(*) FROM ("+deliveries+")", args...).QueryRow(func(row pgx.Row) error { return row.Scan(&total) })
+	batch.Queue("SELECT count(*) FROM ("+deliveries+") d", args...).QueryRow(func(row pgx.Row) error { return row.Scan(&total) })
 	batch.Queue(deliveries+" ORDER BY d.id DESC OFFSET $5 LIMIT $6", append(args, offset, limit)...).Query(func(rows pgx.Rows) error {
 		all, err = pgx.CollectRows(rows, scanDelivery)
 		return err

@@ -6,11 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strconv"
 
 	"github.com/wneessen/go-mail"
+	"github.com/wneessen/go-mail/smtp"
 
 	"github.com/hostler/hostler/core/notify"
+	"github.com/hostler/hostler/core/secret"
 )
 
 // sendMail sends one mail, in plain text and HTML. Its Message-ID is made of the message's id, so that a mailbox may tell one that was
@@ -45,8 +48,7 @@ func sendMail(ctx context.Context, out *sender, m *message) error {
 		options = append(options, mail.WithTLSPolicy(mail.TLSMandatory), mail.WithDialContextFunc(dialer.DialContext))
 	}
 	if password := out.secrets["password"]; !password.Empty() {
-		options = append(options, mail.WithSMTPAuth(mail.SMTPAuthAutoDiscover), mail.WithUsername(out.channel.Settings.Username),
-			mail.WithPassword(password.Reveal()))
+		options = append(options, mail.WithSMTPAuthCustom(&login{host: host, user: out.channel.Settings.Username, password: password}))
 	}
 	client, err := mail.NewClient(host, options...)
 	if err != nil {
@@ -63,13 +65,45 @@ func deliver(ctx context.Context, client *mail.Client, letter *mail.Msg) error {
 	}
 	stop := context.AfterFunc(ctx, func() { _ = client.CloseWithSMTPClient(connection) })
 	defer stop()
-	if err := client.SendWithSMTPClient(connection, letter); err != nil {
-		_ = client.CloseWithSMTPClient(connection)
-		return err
+	err = client.SendWithSMTPClient(connection, letter)
+	_ = client.CloseWithSMTPClient(connection)
+	if letter.IsDelivered() { // it was taken, whatever becomes of the farewell
+		return nil
 	}
-	_ = client.CloseWithSMTPClient(connection) // it was taken, whatever becomes of the farewell
-	return nil
+	return err
 }
+
+// login proves the user by the best way that the server offers and the library has. The library's own choice takes a connection for one in
+// clear that it has not encrypted itself.
+type login struct {
+	host, user string
+	password   secret.String
+	chosen     smtp.Auth
+}
+
+// Start implements smtp.Auth.
+func (l *login) Start(server *smtp.ServerInfo) (string, []byte, error) {
+	if !server.TLS {
+		return "", nil, smtp.ErrUnencrypted
+	}
+	for _, way := range []struct {
+		name string
+		auth smtp.Auth
+	}{
+		{"SCRAM-SHA-256", smtp.ScramSHA256Auth(l.user, l.password.Reveal())},
+		{"PLAIN", smtp.PlainAuth("", l.user, l.password.Reveal(), l.host, false)},
+		{"LOGIN", smtp.LoginAuth(l.user, l.password.Reveal(), l.host, false)},
+	} {
+		if slices.Contains(server.Auth, way.name) {
+			l.chosen = way.auth
+			return way.auth.Start(server)
+		}
+	}
+	return "", nil, errors.New("the server offers no way to log in that is known here")
+}
+
+// Next implements smtp.Auth.
+func (l *login) Next(from []byte, more bool) ([]byte, error) { return l.chosen.Next(from, more) }
 
 // judgeMail says what an error means. A server that will never take the letter is a refusal (RFC 5321 section 4.2.1), but for what whoever
 // owns the channel can put right: that the sender is not known, or has no right.

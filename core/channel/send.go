@@ -57,11 +57,13 @@ func (o *sender) plain(text string) string { return outbound.Plain(text, o.secre
 
 // post sends a value as JSON. The error is a refusal, or away.
 func (o *sender) post(ctx context.Context, method, url string, value any, header http.Header) error {
-	body, err := json.Marshal(value)
-	if err != nil {
+	var body bytes.Buffer
+	encoder := json.NewEncoder(&body)
+	encoder.SetEscapeHTML(false) // six bytes for each < would be against the limits of services
+	if err := encoder.Encode(value); err != nil {
 		return &refusal{"the message cannot be written as JSON"}
 	}
-	return o.send(ctx, method, url, body, header)
+	return o.send(ctx, method, url, body.Bytes(), header)
 }
 
 func (o *sender) send(ctx context.Context, method, url string, body []byte, header http.Header) error {

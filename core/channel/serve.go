@@ -175,7 +175,7 @@ func oneUnless(not bool) int {
 // giveUp ends a delivery that was never taken. Nobody was told of the matter's beginning then, and so nobody is of its end; what a digest
 // was to tell was not told either.
 func giveUp(ctx context.Context, tx *db.Tx, deliveries ...int64) error {
-	_, err := tx.Pgx.Exec(ctx, `WITH over AS (UPDATE notification_deliveries SET state = 'failed', done_at = now()
+	_, err := tx.Pgx.Exec(ctx, `WITH over AS (UPDATE notification_deliveries SET state = 'failed', held_for = '', done_at = now()
 			WHERE (id = ANY($1) AND state IN ('pending', 'held')) OR (digest_id = ANY($1) AND state = 'folded')
 			RETURNING channel_id, incident, event_state)
 		UPDATE notification_deliveries d SET state = 'skipped', done_at = now() FROM over o WHERE o.event_state = 'open' AND o.incident <> ''
