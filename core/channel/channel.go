@@ -132,10 +132,10 @@ func (s Secrets) reveal() []string {
 // Route lets events through to a channel. Lists let all through that are empty.
 type Route struct {
 	Severity string   `json:"severity" enum:"info,warning,critical" example:"warning" doc:"The least severity"`
-	Kinds    []string `json:"kinds" nullable:"false" maxItems:"20" enum:"alert,job_failed,backup_report,new_login,update_done,update_rolled_back" example:"[\"alert\"]"`
-	Teams    []int64  `json:"teams" nullable:"false" maxItems:"100" example:"[2]" doc:"Only for channels of the default team, which else are told of all teams"`
-	Tags     []string `json:"tags" nullable:"false" maxItems:"50" example:"[\"prod\"]" doc:"One of these is enough"`
-	Rules    []string `json:"rules" nullable:"false" maxItems:"100" example:"[\"host.permission\"]" doc:"Rules of alerts, by name"`
+	Kinds    []string `json:"kinds" required:"false" nullable:"false" maxItems:"20" enum:"alert,job_failed,backup_report,new_login,update_done,update_rolled_back" example:"[\"alert\"]"`
+	Teams    []int64  `json:"teams" required:"false" nullable:"false" maxItems:"100" example:"[2]" doc:"Only for channels of the default team, which else are told of all teams"`
+	Tags     []string `json:"tags" required:"false" nullable:"false" maxItems:"50" example:"[\"prod\"]" doc:"One of these is enough"`
+	Rules    []string `json:"rules" required:"false" nullable:"false" maxItems:"100" example:"[\"host.permission\"]" doc:"Rules of alerts, by name"`
 }
 
 // Channel is a channel as it is told; the JSON names are those of the API.

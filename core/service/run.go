@@ -13,8 +13,8 @@ import (
 type Loop string
 
 // What runs by itself: jobs, polls of hosts, schedules, the seal of the audit trail, partitions of metrics, what the updater does,
-// the listing of backups, the reading of guests' configurations, the folder of uploads, sending samples to others, and the count of
-// requests to hosts.
+// the listing of backups, the reading of guests' configurations, the folder of uploads, sending samples to others, telling people
+// what happens, and the count of requests to hosts.
 const (
 	Jobs      Loop = "job"
 	Polls     Loop = "poll"
@@ -26,12 +26,13 @@ const (
 	Details   Loop = "detail"
 	Uploads   Loop = "upload"
 
-	RemoteWrite Loop = "remote-write"
-	Load        Loop = "load"
+	RemoteWrite   Loop = "remote-write"
+	Notifications Loop = "notification"
+	Load          Loop = "load"
 )
 
 // Loops are all of them.
-var Loops = []Loop{Jobs, Polls, Seal, Metrics, Schedules, Updates, Backups, Details, Uploads, RemoteWrite, Load}
+var Loops = []Loop{Jobs, Polls, Seal, Metrics, Schedules, Updates, Backups, Details, Uploads, RemoteWrite, Notifications, Load}
 
 // Start starts the plugins, the watch over the key file, and the loops of the configuration. While there is no user it leaves the
 // token of the first setup in the state folder. When it fails, Drain and Close must be called all the same.
@@ -58,7 +59,7 @@ func (s *Service) Start(ctx context.Context) error {
 	for loop, run := range map[Loop]func(context.Context){
 		Polls: s.Poller.Run, Seal: s.sealer.Run, Schedules: s.Schedule.Run, Updates: s.Updates.Run,
 		Backups: s.Backups.Run, Details: s.details.Run, Uploads: s.Uploads.Run, RemoteWrite: s.Receiver.Run,
-		Load: s.Load.Run,
+		Notifications: s.Channels.Run, Load: s.Load.Run,
 		Metrics: func(ctx context.Context) {
 			metric.Maintain(ctx, s.config.DB, s.config.Loggers("metric"), s.Heartbeats[Metrics])
 		},

@@ -16,6 +16,7 @@ import (
 	"github.com/hostler/hostler/core/app"
 	"github.com/hostler/hostler/core/audit"
 	"github.com/hostler/hostler/core/backup"
+	"github.com/hostler/hostler/core/channel"
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/firewall"
 	"github.com/hostler/hostler/core/firewall/draft"
@@ -42,7 +43,7 @@ import (
 
 // Sealed are all columns with encrypted values. A column that is missing here would lose its key by a rotation.
 var Sealed = []secret.Table{host.Sealed, identity.Sealed, audit.Sealed, idempotency.Sealed, job.Sealed,
-	remotewrite.Sealed}
+	remotewrite.Sealed, channel.Sealed}
 
 // Service is the service with all its parts joined.
 type Service struct {
@@ -72,6 +73,7 @@ type Service struct {
 	Schedule *schedule.Store
 	Updates  *selfupdate.Store
 	Receiver *remotewrite.Store
+	Channels *channel.Store
 	Load     *load.Recorder
 
 	config  Config
@@ -152,6 +154,8 @@ func New(c Config) (*Service, error) {
 	s.Replays = &idempotency.Store{DB: c.DB, Keys: c.Keys}
 	s.Receiver = &remotewrite.Store{DB: c.DB, Keys: c.Keys, AllowLocal: c.AllowLocal, Logger: c.Loggers("remote-write"),
 		Heartbeat: s.Heartbeats[RemoteWrite], Unable: outdated}
+	s.Channels = channel.New(channel.Config{DB: c.DB, Keys: c.Keys, AllowLocal: c.AllowLocal, Logger: c.Loggers("notification"),
+		Heartbeat: s.Heartbeats[Notifications], Unable: outdated})
 	s.Load = &load.Recorder{DB: c.DB, Source: c.Plugins, Logger: c.Loggers("load"), Heartbeat: s.Heartbeats[Load]}
 
 	housekeeping := maintenance.New(maintenance.Config{DB: c.DB, Queue: s.Queue, Sessions: s.Users, Replays: s.Replays, Trail: s.Chain})
