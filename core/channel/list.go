@@ -126,7 +126,7 @@ const deliveries = `SELECT d.id, d.channel_id, c.name, c.team_id, d.message_id, 
 	e.title, d.state, nullif(d.held_for, ''), d.held_until, d.digest_id, d.attempts,
 	d.created_at, d.tried_at, d.done_at, nullif(d.error, '')
 	FROM notification_deliveries d JOIN notification_channels c ON c.id = d.channel_id JOIN notification_events e ON e.id = d.event_id
-	WHERE ($1 OR c.team_id = ANY($2)) AND ($3 = 0 OR d.channel_id = $3) AND ($4 = '' OR d.state = $4)`
+	WHERE ($1 OR c.team_id = ANY($2)) AND ($3::bigint = 0 OR d.channel_id = $3) AND ($4::text = '' OR d.state = $4)`
 
 func scanDelivery(row pgx.CollectableRow) (d Delivery, err error) {
 	err = row.Scan(&d.ID, &d.ChannelID, &d.Channel, &d.TeamID, &d.MessageID, &d.Kind, &d.Incident, &d.Event, &d.Severity, &d.Title, &d.State,

@@ -51,30 +51,29 @@ func Register(a *op.API, deps Deps) {
 			"their accounts from new places; a second one is 409 `conflict`.",
 	})
 	op.Get(a, one, h.get, op.Spec{
-		ID: "get_notification_channel", Summary: "Get a channel", Tag: tag, Role: identity.Admin, On: op.Anywhere, Ours: true,
+		ID: "get_notification_channel", Summary: "Get a channel", Tag: tag, Role: identity.Admin, On: op.Channel, Ours: true,
 		Description: "With how it does: what waits, since when it fails and why.",
 	})
 	op.Patch(a, one, h.update, op.Spec{
-		ID: "update_notification_channel", Summary: "Change a channel", Tag: tag, Role: identity.Admin, On: op.Anywhere, Ours: true,
-		Audit: op.Audit{Action: "notification_channel.update", Target: "channel_id"},
+		ID: "update_notification_channel", Summary: "Change a channel", Tag: tag, Role: identity.Admin, On: op.Channel, Ours: true,
+		Audit: op.Audit{Action: "notification_channel.update"},
 		Description: "`settings`, `quiet_hours` and `routes` are replaced as a whole. Of `secrets`, those that are given are set, null clears " +
 			"one, and all others stay. Where the server, its certificate or the security changes, secrets that cross must be given again. " +
 			"What waits is tried again at once. " + form,
 	})
 	op.Delete(a, one, h.remove, op.Spec{
-		ID: "delete_notification_channel", Summary: "Delete a channel", Tag: tag, Role: identity.Admin, On: op.Anywhere, Ours: true,
-		Status: http.StatusNoContent, Audit: op.Audit{Action: "notification_channel.delete", Target: "channel_id"},
+		ID: "delete_notification_channel", Summary: "Delete a channel", Tag: tag, Role: identity.Admin, On: op.Channel, Ours: true,
+		Status: http.StatusNoContent, Audit: op.Audit{Action: "notification_channel.delete"},
 		Description: "With what waits to be told there, and the log of what was told.",
 	})
 	op.Post(a, one+"/test", h.try, op.Spec{
-		ID: "test_notification_channel", Summary: "Send a test to a channel", Tag: tag, Role: identity.Admin, On: op.Anywhere, Ours: true,
-		Audit: op.Audit{Action: "notification_channel.test", Target: "channel_id"},
+		ID: "test_notification_channel", Summary: "Send a test to a channel", Tag: tag, Role: identity.Admin, On: op.Channel, Ours: true,
+		Audit: op.Audit{Action: "notification_channel.test"},
 		Description: "A message is sent at once, also to a channel that is switched off or in its quiet hours, and the answer tells what became " +
 			"of it: `state` is `sent`, or `failed` with the `error`. It is tried once.",
 	})
 	op.Get(a, "/api/v1/notification-deliveries", h.deliveries, op.Spec{
 		ID: "list_notification_deliveries", Summary: "List what channels were told", Tag: tag, Role: identity.Admin, On: op.Anywhere, Ours: true,
-		Scope: "notification-channels",
 		Description: "What became of each event at the channels of the teams of which the caller is an admin, the newest first. It is kept for " +
 			"30 days.",
 	})
@@ -143,18 +142,12 @@ func (h handlers) again(ctx context.Context, made idempotency.Made) (any, error)
 	return h.channels.Get(ctx, made.Target())
 }
 
-// One names a channel in the path.
-type One struct {
-	ID int64 `path:"channel_id" minimum:"1" doc:"The channel's id"`
-}
-
-func (h handlers) get(ctx context.Context, in *One) (*op.Body[*channel.Channel], error) {
-	found, err := h.channels.Get(ctx, in.ID)
+func (h handlers) get(ctx context.Context, _ *struct{}) (*op.Body[*channel.Channel], error) {
+	found, err := h.channels.Get(ctx, op.Found(ctx).ID)
 	return &op.Body[*channel.Channel]{Body: found}, err
 }
 
 type updateInput struct {
-	One
 	Body struct {
 		Name         op.Optional[string]           `json:"name,omitzero" nullable:"false" minLength:"1" maxLength:"100" example:"on call"`
 		Enabled      op.Optional[bool]             `json:"enabled,omitzero" nullable:"false"`
@@ -170,7 +163,7 @@ type updateInput struct {
 
 func (h handlers) update(ctx context.Context, in *updateInput) (*op.Body[*channel.Channel], error) {
 	b := &in.Body
-	now, err := h.channels.Update(ctx, in.ID, func(c *channel.Channel) {
+	now, err := h.channels.Update(ctx, op.Found(ctx).ID, func(c *channel.Channel) {
 		set(&c.Name, b.Name)
 		set(&c.Enabled, b.Enabled)
 		set(&c.Settings, b.Settings)
@@ -191,12 +184,12 @@ func set[T any](field *T, given op.Optional[T]) {
 	}
 }
 
-func (h handlers) remove(ctx context.Context, in *One) (*op.Empty, error) {
-	return nil, h.channels.Delete(ctx, in.ID)
+func (h handlers) remove(ctx context.Context, _ *struct{}) (*op.Empty, error) {
+	return nil, h.channels.Delete(ctx, op.Found(ctx).ID)
 }
 
-func (h handlers) try(ctx context.Context, in *One) (*op.Body[*channel.Delivery], error) {
-	became, err := h.channels.Try(ctx, in.ID)
+func (h handlers) try(ctx context.Context, _ *struct{}) (*op.Body[*channel.Delivery], error) {
+	became, err := h.channels.Try(ctx, op.Found(ctx).ID)
 	return &op.Body[*channel.Delivery]{Body: became}, err
 }
 

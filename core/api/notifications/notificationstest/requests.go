@@ -16,6 +16,7 @@ var Requests = requesttest.Requests{
 		if err := json.Unmarshal(answer.Body, &made); err != nil {
 			f.T.Fatal(err)
 		}
+		f.Ask("POST", fmt.Sprintf("/api/v1/notification-channels/%d/test", made.ID), "", 200) // which is in the log
 		return map[string]string{"channel_id": fmt.Sprint(made.ID)}
 	},
 	Changes: func(*requesttest.Fixture) []requesttest.Change {
