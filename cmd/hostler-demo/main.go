@@ -1,6 +1,6 @@
 // Command hostler-demo is what make run starts: a simulated Proxmox VE cluster and the service beside it, with an owner
-// made and the cluster enrolled. It works in a temporary folder, and Ctrl-C stops and removes all of it. hostler-demo receive is a receiver
-// of webhooks, for trying out notifications.
+// made and the cluster enrolled. It works in a temporary folder, and Ctrl-C stops and removes all of it. hostler-demo receive
+// is a receiver of webhooks, for trying out notifications.
 package main
 
 import (

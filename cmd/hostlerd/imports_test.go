@@ -40,8 +40,8 @@ var rules = []rule{
 }
 
 // nouns stand in the order of who is below whom: a noun imports only nouns before it.
-var nouns = []string{"problem", "heartbeat", "db", "scope", "secret", "idempotency", "plan", "notify", "audit", "identity", "setting", "plugin",
-	"job", "change", "schedule", "alert", "host", "outbound", "load", "metric", "remotewrite",
+var nouns = []string{"problem", "heartbeat", "db", "scope", "secret", "idempotency", "plan", "notify", "audit", "identity", "setting",
+	"plugin", "job", "change", "schedule", "alert", "host", "outbound", "load", "metric", "remotewrite",
 	"channel",
 	"guest", "vm", "app", "backup", "cluster", "upload", "storage", "network", "power", "firewall", "option", "poll", "maintenance",
 	"selfupdate",

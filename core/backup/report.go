@@ -138,9 +138,11 @@ func (s *Store) tally(ctx context.Context, tx *db.Tx, since time.Time) (map[int6
 		of(team).failed = count
 		of(team).failures = append(of(team).failures, name+": "+cmp.Or(reason, "not known why"))
 		return nil
-	}, `SELECT team, target_name, error, count FROM (SELECT COALESCE(team_id, 1) AS team, target_name, error, count(*) OVER (PARTITION BY COALESCE(team_id, 1)),
+	}, `SELECT team, target_name, error, count FROM (SELECT COALESCE(team_id, 1) AS team, target_name, error, count(*) OVER (PARTITION BY
+		COALESCE(team_id, 1)),
 			row_number() OVER (PARTITION BY COALESCE(team_id, 1) ORDER BY finished_at, id) AS n FROM jobs
-			WHERE kind = 'backup.run' AND status IN ('failed', 'unknown') AND finished_at > $1) j WHERE n <= $2 ORDER BY team, n`, since, reportNames)
+			WHERE kind = 'backup.run' AND status IN ('failed', 'unknown') AND finished_at > $1) j WHERE n <= $2 ORDER BY team, n`, since,
+		reportNames)
 	if err != nil {
 		return nil, err
 	}
@@ -194,7 +196,8 @@ func (t *tally) write(ctx context.Context, tx *db.Tx, team *int64, since time.Ti
 		}
 	}
 	return notify.Write(ctx, tx.Pgx, notify.Event{TeamID: team, Kind: notify.BackupReport, State: notify.Told, Severity: severity,
-		Title: fmt.Sprintf("Backups: %d made, %d failed, %d older than promised", t.made, t.failed, t.stale), Body: b.String(), Link: "/backups"})
+		Title: fmt.Sprintf("Backups: %d made, %d failed, %d older than promised", t.made, t.failed, t.stale), Body: b.String(),
+		Link: "/backups"})
 }
 
 // amount is a number of bytes in words.

@@ -184,7 +184,8 @@ func permit(ctx context.Context, was, is *Channel, given map[string]*secret.Stri
 		return nil
 	}
 	_, url := given["url"]
-	if is.AllowPrivate && (was == nil || !was.AllowPrivate || url || was.Settings.URL != is.Settings.URL || was.Settings.Server != is.Settings.Server) {
+	if is.AllowPrivate && (was == nil || !was.AllowPrivate || url || was.Settings.URL != is.Settings.URL ||
+		was.Settings.Server != is.Settings.Server) {
 		return problem.New(problem.CodeForbidden, "only an owner of the instance may let a channel into private networks, or say where such "+
 			"a channel goes").With("role", identity.Owner.String())
 	}

@@ -144,8 +144,10 @@ func (f *fixture) again() {
 // states are those of all deliveries, in order, each with the beginning of its incident or title.
 func (f *fixture) states() []string {
 	f.t.Helper()
-	rows, err := f.DB.Pool.Query(f.t.Context(), `SELECT CASE WHEN e.incident = '' THEN e.kind ELSE e.incident END || ' ' || e.state || ' ' || d.state
-		|| CASE WHEN d.held_for = '' THEN '' ELSE ' ' || d.held_for END FROM notification_deliveries d JOIN notification_events e ON e.id = d.event_id
+	rows, err := f.DB.Pool.Query(f.t.Context(), `SELECT CASE WHEN e.incident = '' THEN e.kind ELSE e.incident END || ' ' || e.state || ' '
+		|| d.state
+		|| CASE WHEN d.held_for = '' THEN '' ELSE ' ' || d.held_for END FROM notification_deliveries d JOIN notification_events e ON e.id =
+			d.event_id
 		ORDER BY d.id`)
 	if err != nil {
 		f.t.Fatal(err)
@@ -283,5 +285,6 @@ func status(code int, text string) func(w http.ResponseWriter, r *request) {
 func asOwner(t testing.TB) context.Context { return as(t, 1, identity.Owner) }
 
 func as(t testing.TB, team int64, role identity.Role) context.Context {
-	return identity.WithCaller(t.Context(), &identity.Caller{UserID: 1, Email: "anna@example.com", Teams: map[int64]identity.Role{team: role}})
+	return identity.WithCaller(t.Context(), &identity.Caller{UserID: 1, Email: "anna@example.com",
+		Teams: map[int64]identity.Role{team: role}})
 }

@@ -180,7 +180,8 @@ func TestPrune(t *testing.T) {
 	f.tell(notify.Event{})
 	f.turn()
 	f.begin("alert:3", "warning")
-	f.exec(`UPDATE notification_deliveries SET created_at = now() - interval '31 days'; UPDATE notification_events SET at = now() - interval '31 days'`)
+	f.exec(`UPDATE notification_deliveries SET created_at = now() - interval '31 days'; UPDATE notification_events SET at = now() -
+		interval '31 days'`)
 	if err := channel.Prune(f.Store, t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,8 @@ var kinds = map[Kind]kind{
 	Teams:    {secrets: []string{"url*"}, send: sendTeams},
 	Telegram: {settings: []string{"url", "chat*"}, secrets: []string{"token*"}, url: "https://api.telegram.org", send: sendTelegram},
 	Matrix:   {settings: []string{"url*", "room*"}, secrets: []string{"token*"}, send: sendMatrix},
-	Pushover: {settings: []string{"url", "device"}, secrets: []string{"token*", "user*"}, url: "https://api.pushover.net", send: sendPushover},
+	Pushover: {settings: []string{"url", "device"}, secrets: []string{"token*", "user*"}, url: "https://api.pushover.net",
+		send: sendPushover},
 }
 
 // may and must say what a list of names has of a name.

@@ -18,7 +18,8 @@ import (
 // columns are those that scan reads, of c, with the queue of each.
 const columns = `c.id, c.team_id, c.name, c.kind, c.enabled, c.settings, c.secrets_set, c.allow_private, c.account_mail, c.hourly_cap,
 	c.quiet, c.created_at, c.updated_at,
-	COALESCE((SELECT jsonb_agg(jsonb_build_object('severity', r.severity, 'kinds', r.kinds, 'teams', r.teams, 'tags', r.tags, 'rules', r.rules)
+	COALESCE((SELECT jsonb_agg(jsonb_build_object('severity', r.severity, 'kinds', r.kinds, 'teams', r.teams, 'tags', r.tags, 'rules',
+		r.rules)
 		ORDER BY r.position) FROM notification_routes r WHERE r.channel_id = c.id), '[]')`
 
 // queue are the columns of how it does, with q of the channel.

@@ -182,7 +182,8 @@ func TestMail(t *testing.T) {
 			f, p := newFixture(t), newPost(t, security)
 			made := f.by(p, security)
 			f.tell(notify.Event{Incident: "alert:1", State: notify.Open, Severity: "critical", Rule: "guest.down", TargetKind: "vm",
-				TargetName: "wüb1", Title: "wüb1 <down>\r\nBcc: evil@example.com", Body: "no answer\n<script>alert(1)</script>", Link: "/guests/vm/3"})
+				TargetName: "wüb1", Title: "wüb1 <down>\r\nBcc: evil@example.com", Body: "no answer\n<script>alert(1)</script>",
+				Link: "/guests/vm/3"})
 			f.turn()
 			f.end("alert:1")
 			f.turn()
@@ -223,7 +224,8 @@ func TestMailServersThatAreNotRight(t *testing.T) {
 		refused        bool
 	}{
 		{"no pin", "starttls", func(_ *post, c *channel.Channel) { c.Settings.Fingerprint = "" }, "not trusted", false},
-		{"another pin", "tls", func(_ *post, c *channel.Channel) { c.Settings.Fingerprint = strings.Repeat("AB", 32) }, "not the pinned one", false},
+		{"another pin", "tls", func(_ *post, c *channel.Channel) { c.Settings.Fingerprint = strings.Repeat("AB", 32) }, "not the pinned one",
+			false},
 		{"no STARTTLS", "none", func(_ *post, c *channel.Channel) { c.Settings.Security = "" }, "STARTTLS", false},
 		{"later", "tls", func(_ *post, c *channel.Channel) { c.Settings.To = []string{"later@example.com"} }, "greylisted", false},
 		{"never", "tls", func(_ *post, c *channel.Channel) { c.Settings.To = []string{"never@example.com"} }, "no such mailbox", true},
@@ -249,7 +251,8 @@ func TestMailServersThatAreNotRight(t *testing.T) {
 	t.Run("a wrong password", func(t *testing.T) {
 		t.Parallel()
 		f, p := newFixture(t), newPost(t, "starttls")
-		c := channel.Channel{Kind: channel.SMTP, Settings: channel.Settings{Server: p.address, From: "a@example.com", To: []string{"b@example.com"},
+		c := channel.Channel{Kind: channel.SMTP, Settings: channel.Settings{Server: p.address, From: "a@example.com",
+			To:       []string{"b@example.com"},
 			Username: "hostler", Fingerprint: p.fingerprint}}
 		made := f.add(c, map[string]string{"password": "canary-wrong"})
 		f.begin("alert:1", "warning")

@@ -30,7 +30,8 @@ type message struct {
 // messageColumns are what scanMessage reads, of a delivery d, its event e, and the user u whom it concerns.
 const messageColumns = `d.id, d.message_id, COALESCE((SELECT o.message_id::text FROM notification_deliveries o WHERE d.incident <> ''
 	AND o.incident = d.incident AND o.channel_id = d.channel_id AND o.event_state = 'open' AND o.id <> d.id), ''),
-	e.team_id, e.kind, e.incident, e.state, e.severity, e.rule, e.target_kind, e.target_id, e.target_name, e.tags, e.title, e.body, e.link, e.at,
+	e.team_id, e.kind, e.incident, e.state, e.severity, e.rule, e.target_kind, e.target_id, e.target_name, e.tags, e.title, e.body, e.link,
+		e.at,
 	COALESCE(u.email, '')`
 
 func scanMessage(row pgx.CollectableRow) (*message, error) {

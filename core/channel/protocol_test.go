@@ -165,7 +165,8 @@ func TestWebhook(t *testing.T) {
 			f.add(channel.Channel{Kind: channel.Webhook, Settings: channel.Settings{URL: c.URL + "/in?tenant=1"}},
 				map[string]string{"secret": secret, "token": "canary"})
 			target := int64(3)
-			f.tell(notify.Event{Incident: "alert:1", State: notify.Open, Severity: "critical", Rule: "guest.down", TargetKind: "vm", TargetID: &target,
+			f.tell(notify.Event{Incident: "alert:1", State: notify.Open, Severity: "critical", Rule: "guest.down", TargetKind: "vm",
+				TargetID:   &target,
 				TargetName: "web1", Tags: []string{"prod"}, Title: "web1 is down", Body: "no answer", Link: "/guests/vm/3"})
 			f.turn()
 			got := c.requests()

@@ -8,7 +8,8 @@ import (
 // sendNtfy publishes as JSON (docs.ntfy.sh/publish). A message of more than 4 KiB would become an attachment.
 func sendNtfy(ctx context.Context, out *sender, m *message) error {
 	priority := map[string]int{"info": 3, "warning": 4, "critical": 5, "resolved": 3}
-	tags := map[string]string{"info": "information_source", "warning": "warning", "critical": "rotating_light", "resolved": "white_check_mark"}
+	tags := map[string]string{"info": "information_source", "warning": "warning", "critical": "rotating_light",
+		"resolved": "white_check_mark"}
 	body := map[string]any{"topic": m.channel.Settings.Topic, "title": cut(m.title(), 250), "message": m.text(1000),
 		"priority": priority[m.tone()], "tags": []string{tags[m.tone()]}}
 	if url := m.url(); url != "" {

@@ -70,8 +70,9 @@ func TestRoutes(t *testing.T) {
 	f.tell(notify.Event{Title: "e", TeamID: &two, Kind: notify.BackupReport, Severity: "info"})
 	f.tell(notify.Event{Title: "f", Kind: notify.BackupReport, Severity: "info"})
 	f.turn()
-	for name, want := range map[string]string{"everything": "cabdf", "team 2": "be", "warnings": "cb", "jobs": "d", "prod": "ad", "of team 3": "cd",
-		"one rule": "b", "either": "ca"} {
+	for name, want := range map[string]string{"everything": "cabdf", "team 2": "be", "warnings": "cb", "jobs": "d", "prod": "ad",
+		"of team 3": "cd",
+		"one rule":  "b", "either": "ca"} {
 		got := ""
 		for _, title := range receivers[name].titles() {
 			got += title[:1]
@@ -190,7 +191,8 @@ func TestWhatIsTooOldIsGivenUp(t *testing.T) {
 	f.wantStates("alert:1 open failed", "alert:2 open sent", "alert:1 resolved skipped")
 	c.wantTitles(t, "alert:1 open", "alert:2 open")
 	list, total, err := f.Deliveries(asOwner(t), channel.Filter{State: "failed"}, 0, 10)
-	if err != nil || total != 1 || list[0].Error == nil || *list[0].Error != "the receiver answers 503 Service Unavailable" || list[0].Attempts != 1 {
+	if err != nil || total != 1 || list[0].Error == nil || *list[0].Error != "the receiver answers 503 Service Unavailable" ||
+		list[0].Attempts != 1 {
 		t.Errorf("%+v, %v", list, err)
 	}
 }
@@ -251,7 +253,8 @@ func TestNoAddressInsideIsCalled(t *testing.T) {
 		t.Errorf("%d requests inside", n)
 	}
 	// The name is one that resolves to this machine; that it may be called is taken back after it was stored.
-	f.exec(`UPDATE notification_channels SET settings = jsonb_build_object('url', $1::text)`, strings.Replace(inside.URL, "127.0.0.1", "localhost", 1))
+	f.exec(`UPDATE notification_channels SET settings = jsonb_build_object('url', $1::text)`, strings.Replace(inside.URL, "127.0.0.1",
+		"localhost", 1))
 	strict := channel.New(channel.Config{DB: f.DB, Keys: f.keys})
 	for _, url := range []string{inside.URL, strings.Replace(inside.URL, "127.0.0.1", "localhost", 1),
 		strings.Replace(inside.URL, "127.0.0.1", "[::ffff:127.0.0.1]", 1), "http://169.254.169.254/latest", "http://192.168.0.1:1/x",

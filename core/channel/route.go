@@ -56,7 +56,8 @@ func (s *Store) route(ctx context.Context) error {
 
 func (s *Store) routeSome(ctx context.Context) (n int, err error) {
 	var any bool
-	if err := s.DB.Pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM notification_events WHERE routed_at IS NULL)").Scan(&any); err != nil || !any {
+	if err := s.DB.Pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM notification_events WHERE routed_at IS NULL)").Scan(&any); err != nil ||
+		!any {
 		return 0, db.Problem(err)
 	}
 	err = s.DB.Tx(ctx, func(tx *db.Tx) error {

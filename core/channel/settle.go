@@ -111,7 +111,8 @@ func (s *Store) digest(ctx context.Context, tx *db.Tx, c *Channel) error {
 		return err
 	}
 	// A matter that began and ended is one line: its last word.
-	rows, err := tx.Pgx.Query(ctx, `SELECT severity, state, title, at, count(*) OVER (), count(*) FILTER (WHERE severity = 'critical') OVER (),
+	rows, err := tx.Pgx.Query(ctx, `SELECT severity, state, title, at, count(*) OVER (), count(*) FILTER (WHERE severity = 'critical') OVER
+		(),
 			count(*) FILTER (WHERE severity = 'warning') OVER ()
 		FROM (SELECT DISTINCT ON (CASE WHEN e.incident = '' THEN e.id::text ELSE e.incident END) e.* FROM notification_deliveries d
 			JOIN notification_events e ON e.id = d.event_id WHERE d.channel_id = $1 AND d.state = 'held' AND d.held_for = 'cap'

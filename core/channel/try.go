@@ -46,7 +46,8 @@ func (s *Store) Try(ctx context.Context, id int64) (*Delivery, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err := s.DB.Pool.Query(ctx, "SELECT "+messageColumns+` FROM notification_deliveries d JOIN notification_events e ON e.id = d.event_id
+	rows, err := s.DB.Pool.Query(ctx, "SELECT "+messageColumns+` FROM notification_deliveries d JOIN notification_events e ON e.id =
+		d.event_id
 		LEFT JOIN users u ON u.id = e.user_id WHERE d.id = $1`, delivery)
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("reading a test message: %w", err))

@@ -39,7 +39,8 @@ func TestSecretsStayWhereTheyWereGivenFor(t *testing.T) {
 	f.turn()
 	is(t, c.requests()[0].Header.Get("Authorization"), "Bearer canary-token")
 	elsewhere := func(c *channel.Channel) { c.Settings.URL = other.URL }
-	if err := update(elsewhere, nil); problem.CodeOf(err) != problem.CodeInvalid || !strings.Contains(fmt.Sprint(problem.From(err).Faults), "token") {
+	if err := update(elsewhere, nil); problem.CodeOf(err) != problem.CodeInvalid || !strings.Contains(fmt.Sprint(problem.From(err).Faults),
+		"token") {
 		t.Errorf("the token goes elsewhere: %v", err)
 	}
 	if err := update(elsewhere, map[string]*secret.String{"token": given("canary-new")}); err != nil {
@@ -57,7 +58,8 @@ func TestSecretsStayWhereTheyWereGivenFor(t *testing.T) {
 	if now, err := f.Get(asOwner(t), made.ID); err != nil || len(now.SecretsSet) != 0 {
 		t.Errorf("%+v, %v", now, err)
 	}
-	if text := dbtest.Value[string](t, f.DB, "SELECT coalesce(string_agg(details::text, ''), '') FROM audit"); strings.Contains(text, "canary") {
+	if text := dbtest.Value[string](t, f.DB, "SELECT coalesce(string_agg(details::text, ''), '') FROM audit"); strings.Contains(text,
+		"canary") {
 		t.Errorf("in the trail: %s", text)
 	}
 }
@@ -146,22 +148,28 @@ func TestWhatIsNoChannelIsRefused(t *testing.T) {
 		secrets map[string]string
 		at      string
 	}{
-		"no kind":              {channel.Channel{Kind: "pigeon"}, nil, "kind"},
-		"no URL":               {channel.Channel{Kind: channel.Webhook}, nil, "settings url"},
-		"a file":               {channel.Channel{Kind: channel.Webhook, Settings: url("file:///etc/passwd")}, nil, "settings url"},
-		"loopback":             {channel.Channel{Kind: channel.Webhook, Settings: url("http://127.0.0.1/")}, nil, "settings url"},
-		"a private network":    {channel.Channel{Kind: channel.Webhook, Settings: url("https://192.168.1.1/")}, nil, "settings url"},
-		"a private IPv6":       {channel.Channel{Kind: channel.Webhook, Settings: url("https://[fd12::1]/")}, nil, "settings url"},
-		"metadata":             {channel.Channel{Kind: channel.Webhook, Settings: url("http://169.254.169.254/")}, nil, "settings url"},
-		"metadata, privately":  {channel.Channel{Kind: channel.Webhook, Settings: url("http://169.254.169.254/"), AllowPrivate: true}, nil, "settings url"},
-		"a user in the URL":    {channel.Channel{Kind: channel.Webhook, Settings: url("https://me:canary@example.com/")}, nil, "settings url"},
-		"NUL":                  {channel.Channel{Kind: channel.Webhook, Settings: url("https://a\x00b/")}, nil, "settings url"},
-		"a token in clear":     {channel.Channel{Kind: channel.Gotify, Settings: url("http://example.com/")}, map[string]string{"token": "canary"}, "settings url"},
-		"no token":             {channel.Channel{Kind: channel.Gotify, Settings: url("https://example.com/")}, nil, "secrets token"},
-		"a strange secret":     {channel.Channel{Kind: channel.Gotify, Settings: url("https://example.com/")}, map[string]string{"token": "x", "user": "canary"}, "secrets user"},
-		"a strange setting":    {channel.Channel{Kind: channel.Webhook, Settings: with(url("https://example.com/"), func(s *channel.Settings) { s.Topic = "x" })}, nil, "settings topic"},
-		"a secret of Chinese":  {channel.Channel{Kind: channel.Gotify, Settings: url("https://example.com/")}, map[string]string{"token": "符"}, "secrets token"},
-		"a broken key":         {channel.Channel{Kind: channel.Webhook, Settings: url("https://example.com/")}, map[string]string{"secret": "whsec_?"}, "secrets secret"},
+		"no kind":           {channel.Channel{Kind: "pigeon"}, nil, "kind"},
+		"no URL":            {channel.Channel{Kind: channel.Webhook}, nil, "settings url"},
+		"a file":            {channel.Channel{Kind: channel.Webhook, Settings: url("file:///etc/passwd")}, nil, "settings url"},
+		"loopback":          {channel.Channel{Kind: channel.Webhook, Settings: url("http://127.0.0.1/")}, nil, "settings url"},
+		"a private network": {channel.Channel{Kind: channel.Webhook, Settings: url("https://192.168.1.1/")}, nil, "settings url"},
+		"a private IPv6":    {channel.Channel{Kind: channel.Webhook, Settings: url("https://[fd12::1]/")}, nil, "settings url"},
+		"metadata":          {channel.Channel{Kind: channel.Webhook, Settings: url("http://169.254.169.254/")}, nil, "settings url"},
+		"metadata, privately": {channel.Channel{Kind: channel.Webhook, Settings: url("http://169.254.169.254/"), AllowPrivate: true}, nil,
+			"settings url"},
+		"a user in the URL": {channel.Channel{Kind: channel.Webhook, Settings: url("https://me:canary@example.com/")}, nil, "settings url"},
+		"NUL":               {channel.Channel{Kind: channel.Webhook, Settings: url("https://a\x00b/")}, nil, "settings url"},
+		"a token in clear": {channel.Channel{Kind: channel.Gotify, Settings: url("http://example.com/")},
+			map[string]string{"token": "canary"}, "settings url"},
+		"no token": {channel.Channel{Kind: channel.Gotify, Settings: url("https://example.com/")}, nil, "secrets token"},
+		"a strange secret": {channel.Channel{Kind: channel.Gotify, Settings: url("https://example.com/")}, map[string]string{"token": "x",
+			"user": "canary"}, "secrets user"},
+		"a strange setting": {channel.Channel{Kind: channel.Webhook, Settings: with(url("https://example.com/"),
+			func(s *channel.Settings) { s.Topic = "x" })}, nil, "settings topic"},
+		"a secret of Chinese": {channel.Channel{Kind: channel.Gotify, Settings: url("https://example.com/")},
+			map[string]string{"token": "符"}, "secrets token"},
+		"a broken key": {channel.Channel{Kind: channel.Webhook, Settings: url("https://example.com/")},
+			map[string]string{"secret": "whsec_?"}, "secrets secret"},
 		"Discord inside":       {channel.Channel{Kind: channel.Discord}, map[string]string{"url": "http://127.0.0.1/canary"}, "secrets url"},
 		"Discord in clear":     {channel.Channel{Kind: channel.Discord}, map[string]string{"url": "http://example.com/canary"}, "secrets url"},
 		"a topic with a slash": {channel.Channel{Kind: channel.Ntfy, Settings: channel.Settings{Topic: "a/b"}}, nil, "settings topic"},
@@ -169,14 +177,26 @@ func TestWhatIsNoChannelIsRefused(t *testing.T) {
 			func(s *channel.Settings) { s.Fingerprint = strings.Repeat("AB", 32) })}, nil, "settings tls_fingerprint"},
 		"no pin": {channel.Channel{Kind: channel.Webhook, Settings: with(url("https://example.com/"),
 			func(s *channel.Settings) { s.Fingerprint = "x" })}, nil, "settings tls_fingerprint"},
-		"no recipients":    {channel.Channel{Kind: channel.SMTP, Settings: with(mail, func(s *channel.Settings) { s.To = nil })}, nil, "settings to"},
-		"a broken sender":  {channel.Channel{Kind: channel.SMTP, Settings: with(mail, func(s *channel.Settings) { s.From = "a\r\nBcc: x" })}, nil, "settings from"},
-		"a broken one":     {channel.Channel{Kind: channel.SMTP, Settings: with(mail, func(s *channel.Settings) { s.To = []string{"b@c", "x"} })}, nil, "settings to 1"},
-		"mail inside":      {channel.Channel{Kind: channel.SMTP, Settings: with(mail, func(s *channel.Settings) { s.Server = "10.0.0.1:25" })}, nil, "settings server"},
-		"a lone password":  {channel.Channel{Kind: channel.SMTP, Settings: mail}, map[string]string{"password": "canary"}, "settings username"},
-		"password, no TLS": {channel.Channel{Kind: channel.SMTP, Settings: with(mail, func(s *channel.Settings) { s.Security, s.Username = "none", "u" })}, map[string]string{"password": "canary"}, "settings security"},
-		"quiet nowhere":    {channel.Channel{Kind: channel.SMTP, Settings: mail, Quiet: &channel.Quiet{From: "01:00", To: "02:00", Timezone: "Mars"}}, nil, "quiet_hours"},
-		"quiet for ever":   {channel.Channel{Kind: channel.SMTP, Settings: mail, Quiet: &channel.Quiet{From: "01:00", To: "01:00", Timezone: "UTC"}}, nil, "quiet_hours"},
+		"no recipients": {channel.Channel{Kind: channel.SMTP, Settings: with(mail, func(s *channel.Settings) { s.To = nil })}, nil,
+			"settings to"},
+		"a broken sender": {channel.Channel{Kind: channel.SMTP, Settings: with(mail, func(s *channel.Settings) { s.From = "a\r\nBcc: x" })},
+			nil, "settings from"},
+		"a broken one": {channel.Channel{Kind: channel.SMTP, Settings: with(mail, func(s *channel.Settings) {
+			s.To = []string{"b@c",
+				"x"}
+		})}, nil, "settings to 1"},
+		"mail inside": {channel.Channel{Kind: channel.SMTP, Settings: with(mail, func(s *channel.Settings) {
+			s.Server = "10.0.0.1:25"
+		})}, nil, "settings server"},
+		"a lone password": {channel.Channel{Kind: channel.SMTP, Settings: mail}, map[string]string{"password": "canary"}, "settings username"},
+		"password, no TLS": {channel.Channel{Kind: channel.SMTP, Settings: with(mail, func(s *channel.Settings) {
+			s.Security,
+				s.Username = "none", "u"
+		})}, map[string]string{"password": "canary"}, "settings security"},
+		"quiet nowhere": {channel.Channel{Kind: channel.SMTP, Settings: mail, Quiet: &channel.Quiet{From: "01:00", To: "02:00",
+			Timezone: "Mars"}}, nil, "quiet_hours"},
+		"quiet for ever": {channel.Channel{Kind: channel.SMTP, Settings: mail, Quiet: &channel.Quiet{From: "01:00", To: "01:00",
+			Timezone: "UTC"}}, nil, "quiet_hours"},
 		"account mail by a webhook": {channel.Channel{Kind: channel.Webhook, Settings: url("https://example.com/"), AccountMail: true}, nil,
 			"account_mail"},
 		"another team's events": {channel.Channel{TeamID: 2, Kind: channel.Webhook, Settings: url("https://example.com/"),
@@ -228,7 +248,8 @@ func TestTry(t *testing.T) {
 	}
 	for range 2 {
 		d, err := f.Try(asOwner(t), made.ID)
-		if err != nil || d.State != "sent" || d.Error != nil || d.Kind != "test" || d.MessageID != c.requests()[0].Header.Get("Webhook-Id") && d.ID == 1 {
+		if err != nil || d.State != "sent" || d.Error != nil || d.Kind != "test" || d.MessageID != c.requests()[0].Header.Get("Webhook-Id") &&
+			d.ID == 1 {
 			t.Errorf("%+v, %v", d, err)
 		}
 	}
@@ -249,4 +270,22 @@ func TestTry(t *testing.T) {
 	if _, err := f.Try(asOwner(t), 99); problem.CodeOf(err) != problem.CodeNotFound {
 		t.Errorf("no channel: %v", err)
 	}
+}
+
+// Secrets are sealed anew when the key changes, and a channel goes on with them.
+func TestKeyRotation(t *testing.T) {
+	t.Parallel()
+	f, c := newFixture(t), newReceiver(t)
+	f.add(channel.Channel{Kind: channel.Webhook, Settings: channel.Settings{URL: c.URL}}, map[string]string{"token": "canary-token"})
+	sealed := func() []byte { return dbtest.Value[[]byte](t, f.DB, "SELECT secrets FROM notification_channels") }
+	before := sealed()
+	if _, err := f.keys.Rotate(t.Context(), secret.Rotation{DB: f.DB, Tables: []secret.Table{channel.Sealed}}); err != nil {
+		t.Fatal(err)
+	}
+	if slices.Equal(before, sealed()) {
+		t.Error("the secrets are sealed with the old key")
+	}
+	f.begin("alert:1", "warning")
+	f.turn()
+	is(t, c.requests()[0].Header.Get("Authorization"), "Bearer canary-token")
 }

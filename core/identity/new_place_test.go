@@ -17,7 +17,8 @@ func TestNewPlacesAreTold(t *testing.T) {
 	user := identitytest.As(t, s, identity.Viewer) // who has logged in once, somewhere
 	told := func(want int) {
 		t.Helper()
-		if got := dbtest.Value[int](t, d, "SELECT count(*) FROM notification_events WHERE user_id = $1 AND kind = 'new_login'", user.ID); got != want {
+		if got := dbtest.Value[int](t, d, "SELECT count(*) FROM notification_events WHERE user_id = $1 AND kind = 'new_login'",
+			user.ID); got != want {
 			t.Errorf("told %d times, want %d", got, want)
 		}
 	}

@@ -22,7 +22,8 @@ func TestFailedJobsAreTold(t *testing.T) {
 		})
 		i.exec(t, `INSERT INTO clusters (team_id, name) VALUES (1, 'c');
 			INSERT INTO hosts (cluster_id, driver, name, address) VALUES (1, 'mem', 'h', 'h:1');
-			INSERT INTO guests (cluster_id, host_id, kind, ref, node, name, status, tags) VALUES (1, 1, 'vm', '100', 'n', 'web1', 'running', '{prod}');
+			INSERT INTO guests (cluster_id, host_id, kind, ref, node, name, status, tags) VALUES (1, 1, 'vm', '100', 'n', 'web1', 'running',
+				'{prod}');
 			INSERT INTO teams (id, name, slug) VALUES (2, 'Two', 'two')`)
 		user := identitytest.As(t, identitytest.New(i.db), identity.Operator)
 		mine := identity.WithCaller(t.Context(), &identity.Caller{UserID: user.ID, Email: user.Email})
@@ -39,7 +40,8 @@ func TestFailedJobsAreTold(t *testing.T) {
 			}
 			i.ended(t, id, o.want)
 		}
-		got := dbtest.Value[string](t, i.db, `SELECT string_agg(concat_ws('|', kind, state, severity, team_id, title, body, tags, link), E'\n' ORDER BY id)
+		got := dbtest.Value[string](t, i.db, `SELECT string_agg(concat_ws('|', kind, state, severity, team_id, title, body, tags, link), E'\n'
+			ORDER BY id)
 			FROM notification_events`)
 		want := "job_failed|told|warning|2|fails has failed: web1|the disk is full\n\nAsked for by " + user.Email + "|{prod}|/jobs/1\n" +
 			"job_failed|told|warning|2|How unknown ended is not known: web1|nobody knows\n\nAsked for by " + user.Email + "|{prod}|/jobs/2"

@@ -22,7 +22,8 @@ func TestWrite(t *testing.T) {
 	}
 	write(notify.Event{Title: "a\x00b\xff", TargetName: "\x00", Tags: []string{"x\x00"}, TeamID: &gone})
 	write(notify.Event{Title: "for one", UserID: &gone})
-	got := dbtest.Value[string](t, d, `SELECT string_agg(concat_ws(',', title, target_name, tags::text, team_id, user_id), ';') FROM notification_events`)
+	got := dbtest.Value[string](t, d, `SELECT string_agg(concat_ws(',', title, target_name, tags::text, team_id, user_id), ';') FROM
+		notification_events`)
 	if want := "ab\uFFFD,,{x}"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

@@ -88,8 +88,9 @@ func notifyOf(ctx context.Context, tx *db.Tx, run *installation.Status) error {
 	if run.DryRun || run.State == installation.StateRefused {
 		return nil
 	}
-	e := notify.Event{Kind: notify.UpdateRolledBack, State: notify.Told, Severity: "critical", TargetKind: "release", TargetName: line(run.To),
-		Body: line(run.Reason), Link: "/settings"}
+	e := notify.Event{Kind: notify.UpdateRolledBack, State: notify.Told, Severity: "critical", TargetKind: "release",
+		TargetName: line(run.To),
+		Body:       line(run.Reason), Link: "/settings"}
 	switch {
 	case run.State == installation.StateDone:
 		e.Kind, e.Severity = notify.UpdateDone, "info"

@@ -47,7 +47,8 @@ var (
 
 // all is every setting in the order in which they are listed.
 var all = []untyped{
-	CatalogStaleAfter, PollInterval, MetricsRetentionRaw, MetricsRetention5m, MetricsRetention1h, AuditRetention, JobsKeep, BackupMaxAge, BackupReportAt,
+	CatalogStaleAfter, PollInterval, MetricsRetentionRaw, MetricsRetention5m, MetricsRetention1h, AuditRetention, JobsKeep, BackupMaxAge,
+	BackupReportAt,
 	DetailsPerMinute, UploadLimit, UploadFree, SelfHost, EntitlementsDisabled, OnboardingComplete,
 }
 

@@ -43,7 +43,8 @@ func TestDefaults(t *testing.T) {
 	}
 	want := map[string]any{
 		"catalog_stale_after_s": 172800, "poll.interval_s": 30, "metrics.retention_raw_days": 2, "metrics.retention_5m_days": 30,
-		"metrics.retention_1h_days": 730, "audit.retention_days": 0, "jobs.keep_days": 90, "backup.max_age_days": 7, "backup.report_at": "07:00 UTC",
+		"metrics.retention_1h_days": 730, "audit.retention_days": 0, "jobs.keep_days": 90, "backup.max_age_days": 7,
+		"backup.report_at":        "07:00 UTC",
 		"poll.details_per_minute": 20, "upload.limit_mib": 16384, "upload.keep_free_mib": 1024,
 		"self.host_id":          (*int64)(nil),
 		"entitlements.disabled": []string{}, "onboarding.complete": false,

@@ -76,7 +76,8 @@ func TestNotificationsInTheReadme(t *testing.T) {
 	if kinds := succeeded(t, owner); !slices.Equal(kinds, []string{"firewall.draft"}) {
 		t.Errorf("the jobs were %v", kinds)
 	}
-	for _, part := range []string{`"state": "sent"`, `job_failed warning: "firewall.draft has failed`, `"title": "Test of the channel here"`} {
+	for _, part := range []string{`"state": "sent"`, `job_failed warning: "firewall.draft has failed`,
+		`"title": "Test of the channel here"`} {
 		if !strings.Contains(answers, part) {
 			t.Errorf("the answers lack %q", part)
 		}

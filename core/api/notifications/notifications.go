@@ -24,15 +24,16 @@ const form = "`settings` and `secrets` are those of the kind; a star marks what 
 	"| kind | settings | secrets |\n|---|---|---|\n" +
 	"| `webhook` | `url`* | `secret`, `token` |\n| `smtp` | `server`*, `from`*, `to`*, `security`, `username` | `password` |\n" +
 	"| `ntfy` | `topic`*, `url` | `token` |\n| `gotify` | `url`* | `token`* |\n| `discord`, `slack`, `teams` | | `url`* |\n" +
-	"| `telegram` | `chat`*, `url` | `token`* |\n| `matrix` | `url`*, `room`* | `token`* |\n| `pushover` | `url`, `device` | `token`*, `user`* |\n\n" +
+	"| `telegram` | `chat`*, `url` | `token`* |\n| `matrix` | `url`*, `room`* | `token`* |\n" +
+	"| `pushover` | `url`, `device` | `token`*, `user`* |\n\n" +
 	"A webhook is a POST in the form of [Standard Webhooks](https://www.standardwebhooks.com): `webhook-id`, the same with each try, " +
-	"`webhook-timestamp`, and with a `secret` `webhook-signature`, the HMAC-SHA256 over id, timestamp and body. `token` is sent as a bearer " +
-	"token. Redirects are not followed and no proxy is used. Addresses of private networks are refused unless `allow_private` is set, which " +
-	"only owners of the instance may, and loopback and link-local ones unless the service's configuration allows them; what counts is the " +
-	"address that is called and not its name. Secrets cross by `https://` only, but for private networks.\n\n" +
-	"A channel of a team is told what happens to the team's things, one of the default team what happens anywhere. Its `routes` say what of " +
-	"that. It is told of the beginning of a matter once and of its end once, and of the end only where it was told of the beginning. What is " +
-	"more than `hourly_cap` in an hour, or began and ended in `quiet_hours`, is told in a digest. What a channel does not take is tried " +
+	"`webhook-timestamp`, and with a `secret` `webhook-signature`, the HMAC-SHA256 over id, timestamp and body. `token` is sent as a " +
+	"bearer token. Redirects are not followed and no proxy is used. Addresses of private networks are refused unless `allow_private` " +
+	"is set, which only owners of the instance may, and loopback and link-local ones unless the service's configuration allows them; what " +
+	"counts is the address that is called and not its name. Secrets cross by `https://` only, but for private networks.\n\n" +
+	"A channel of a team is told what happens to the team's things, one of the default team what happens anywhere. Its `routes` say what " +
+	"of that. It is told of the beginning of a matter once and of its end once, and of the end only where it was told of the beginning. " +
+	"What is more than `hourly_cap` in an hour, or began and ended in `quiet_hours`, is told in a digest. What a channel does not take is tried " +
 	"again for 24 hours, with longer and longer waits, or as long a wait as the receiver asks for by `Retry-After`."
 
 // Register declares the operations.
@@ -69,13 +70,13 @@ func Register(a *op.API, deps Deps) {
 	op.Post(a, one+"/test", h.try, op.Spec{
 		ID: "test_notification_channel", Summary: "Send a test to a channel", Tag: tag, Role: identity.Admin, On: op.Channel, Ours: true,
 		Audit: op.Audit{Action: "notification_channel.test"},
-		Description: "A message is sent at once, also to a channel that is switched off or in its quiet hours, and the answer tells what became " +
-			"of it: `state` is `sent`, or `failed` with the `error`. It is tried once.",
+		Description: "A message is sent at once, also to a channel that is switched off or in its quiet hours, and the answer tells what " +
+			"became of it: `state` is `sent`, or `failed` with the `error`. It is tried once.",
 	})
 	op.Get(a, "/api/v1/notification-deliveries", h.deliveries, op.Spec{
 		ID: "list_notification_deliveries", Summary: "List what channels were told", Tag: tag, Role: identity.Admin, On: op.Anywhere, Ours: true,
-		Description: "What became of each event at the channels of the teams of which the caller is an admin, the newest first. It is kept for " +
-			"30 days.",
+		Description: "What became of each event at the channels of the teams of which the caller is an admin, the newest first. It is kept " +
+			"for 30 days.",
 	})
 }
 
@@ -132,7 +133,8 @@ func (h handlers) create(ctx context.Context, in *createInput) (*op.Body[*channe
 			secrets[name] = *value
 		}
 	}
-	made, err := h.channels.Create(ctx, channel.Channel{TeamID: b.TeamID, Name: b.Name, Kind: b.Kind, Enabled: b.Enabled == nil || *b.Enabled, Settings: b.Settings,
+	made, err := h.channels.Create(ctx, channel.Channel{TeamID: b.TeamID, Name: b.Name, Kind: b.Kind, Enabled: b.Enabled == nil ||
+		*b.Enabled, Settings: b.Settings,
 		AllowPrivate: b.AllowPrivate, AccountMail: b.AccountMail, HourlyCap: b.HourlyCap, Quiet: b.Quiet.Pointer(), Routes: b.Routes}, secrets)
 	return &op.Body[*channel.Channel]{Body: made}, err
 }

@@ -41,7 +41,8 @@ func TestChannels(t *testing.T) {
 	var got atomic.Int64
 	answers := http.StatusNoContent
 	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if body, err := io.ReadAll(r.Body); err == nil && strings.Contains(string(body), `"kind":"test"`) && r.Header.Get("Webhook-Signature") != "" {
+		if body, err := io.ReadAll(r.Body); err == nil && strings.Contains(string(body), `"kind":"test"`) &&
+			r.Header.Get("Webhook-Signature") != "" {
 			got.Add(1)
 		}
 		w.WriteHeader(answers)
@@ -68,7 +69,8 @@ func TestChannels(t *testing.T) {
 		do("get another team's", "GET", path+"/1", "", team, 404, "not_found"),
 		do("rename", "PATCH", path+"/1", `{"name":"night watch"}`, apitest.Admin, 200, "", `"name":"night watch"`, `"secrets_set":["secret"]`),
 		do("clear", "PATCH", path+"/1", `{"secrets":{"secret":null}}`, apitest.Admin, 200, "", `"secrets_set":[]`),
-		do("set", "PATCH", path+"/1", `{"secrets":{"secret":"canary-secret"},"quiet_hours":null}`, apitest.Admin, 200, "", `"secrets_set":["secret"]`),
+		do("set", "PATCH", path+"/1", `{"secrets":{"secret":"canary-secret"},"quiet_hours":null}`, apitest.Admin, 200, "",
+			`"secrets_set":["secret"]`),
 		do("nothing", "PATCH", path+"/1", `{}`, apitest.Admin, 422, "invalid", "nothing_to_change"),
 		do("a kind", "PATCH", path+"/1", `{"kind":"slack"}`, apitest.Admin, 422, "invalid", "extra_forbidden"),
 		do("test", "POST", path+"/1/test", "", apitest.Admin, 200, "", `"state":"sent"`, `"kind":"test"`, `"error":null`),
@@ -77,7 +79,8 @@ func TestChannels(t *testing.T) {
 	answers = http.StatusUnauthorized
 	b.Run(t,
 		do("test that fails", "POST", path+"/1/test", "", apitest.Admin, 200, "", `"state":"failed"`, `"error":"the receiver answers 401`),
-		do("deliveries", "GET", "/api/v1/notification-deliveries?channel_id=1&state=failed", "", apitest.Admin, 200, "", `[{"id":2`, `"title":"Test of`),
+		do("deliveries", "GET", "/api/v1/notification-deliveries?channel_id=1&state=failed", "", apitest.Admin, 200, "", `[{"id":2`,
+			`"title":"Test of`),
 		do("deliveries of the team", "GET", "/api/v1/notification-deliveries", "", team, 200, "", `[]`),
 		do("deliveries in no state", "GET", "/api/v1/notification-deliveries?state=x", "", apitest.Admin, 422, "invalid"),
 		do("delete another team's", "DELETE", path+"/1", "", team, 404, "not_found"),
@@ -87,7 +90,8 @@ func TestChannels(t *testing.T) {
 	if got.Load() != 2 {
 		t.Errorf("%d tests arrived", got.Load())
 	}
-	if trail := b.Value("SELECT string_agg(action || ' ' || result, ',' ORDER BY id) FROM audit WHERE target_id = '1' AND result = 'ok'"); trail !=
+	trail := b.Value("SELECT string_agg(action || ' ' || result, ',' ORDER BY id) FROM audit WHERE target_id = '1' AND result = 'ok'")
+	if trail !=
 		"notification_channel.create ok,notification_channel.update ok,notification_channel.update ok,notification_channel.update ok,"+
 			"notification_channel.test ok,notification_channel.test ok,notification_channel.delete ok" {
 		t.Error(trail)
