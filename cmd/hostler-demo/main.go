@@ -1,5 +1,6 @@
 // Command hostler-demo is what make run starts: a simulated Proxmox VE cluster and the service beside it, with an owner
-// made and the cluster enrolled. It works in a temporary folder, and Ctrl-C stops and removes all of it.
+// made and the cluster enrolled. It works in a temporary folder, and Ctrl-C stops and removes all of it. hostler-demo receive
+// is a receiver of webhooks, for trying out notifications.
 package main
 
 import (
@@ -18,6 +19,15 @@ import (
 func main() {
 	// Children are told to end when the thread that started them ends: it must be the one that lives longest.
 	runtime.LockOSThread()
+	if len(os.Args) > 1 && os.Args[1] == "receive" {
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+		defer stop()
+		if err := receive(ctx, os.Args[2:], os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, "hostler-demo receive:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	bin := flag.String("bin", "bin", "folder of the programs")
 	listen := flag.String("listen", "127.0.0.1:8480", "address of the service")
 	nodes := flag.Int("nodes", 3, "nodes of the simulated cluster")

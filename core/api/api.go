@@ -29,6 +29,7 @@ import (
 	"github.com/hostler/hostler/core/api/migrations"
 	"github.com/hostler/hostler/core/api/network"
 	"github.com/hostler/hostler/core/api/nics"
+	"github.com/hostler/hostler/core/api/notifications"
 	"github.com/hostler/hostler/core/api/op"
 	"github.com/hostler/hostler/core/api/options"
 	"github.com/hostler/hostler/core/api/plugins"
@@ -109,6 +110,7 @@ type Deps struct {
 	Migrations migrations.Deps
 
 	Schedules schedules.Deps
+	Channels  notifications.Deps
 	Users     users.Deps
 	Teams     teams.Deps
 
@@ -152,6 +154,7 @@ var resources = []struct {
 	{"cluster", func(a *op.API, d Deps) { cluster.Register(a, d.Cluster) }},
 	{"metrics", func(a *op.API, d Deps) { metrics.Register(a, d.Series) }},
 	{"schedules", func(a *op.API, d Deps) { schedules.Register(a, d.Schedules) }},
+	{"notifications", func(a *op.API, d Deps) { notifications.Register(a, d.Channels) }},
 	{"search", func(a *op.API, d Deps) { search.Register(a, d.Search) }},
 	{"meta", func(a *op.API, d Deps) { meta.Register(a, d.Meta) }},
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/hostler/hostler/core/api/apitest"
+	"github.com/hostler/hostler/core/api/notifications/notificationstest"
 	"github.com/hostler/hostler/core/api/op"
 	"github.com/hostler/hostler/core/api/requesttest"
 	"github.com/hostler/hostler/core/db/dbtest"
@@ -52,6 +53,9 @@ func newTeamsFixture(t *testing.T) *teamsFixture {
 		`"action":"create_rule","pos":0,"rule":{"type":"in","action":"DROP"}}]}`, blue, vm), 201))
 	e.Run(t, post("template", "/api/v1/firewall/templates", fmt.Sprintf(
 		`{"name":"blue-rules","team_id":%d,"content":{"rules":[{"type":"in","action":"DROP"}]}}`, e.blue), 201))
+	e.Run(t, post("channel", "/api/v1/notification-channels",
+		strings.Replace(notificationstest.Webhook("blue-channel"), "{", fmt.Sprintf(`{"team_id":%d,`, e.blue), 1), 201))
+	e.Run(t, post("test", fmt.Sprintf("/api/v1/notification-channels/%d/test", e.id("SELECT max(id) FROM notification_channels")), "", 200))
 	e.requested.Host, e.requested.VM, e.requested.App = e.host, e.vm, e.app
 	e.values = e.pathValues()
 	return e

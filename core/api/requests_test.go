@@ -27,6 +27,7 @@ import (
 	"github.com/hostler/hostler/core/api/migrations/migrationstest"
 	"github.com/hostler/hostler/core/api/network/networktest"
 	"github.com/hostler/hostler/core/api/nics/nicstest"
+	"github.com/hostler/hostler/core/api/notifications/notificationstest"
 	"github.com/hostler/hostler/core/api/op"
 	"github.com/hostler/hostler/core/api/options/optionstest"
 	"github.com/hostler/hostler/core/api/plugins/pluginstest"
@@ -76,7 +77,8 @@ var requests = map[string]requesttest.Requests{
 	"users":     userstest.Requests,
 	"vms":       vmstest.Requests,
 
-	"migrations": migrationstest.Requests,
+	"migrations":    migrationstest.Requests,
+	"notifications": notificationstest.Requests,
 }
 
 // folders are those of the resources that have requests, in the order of the alphabet.

@@ -43,6 +43,9 @@ func (s *Store) Turn(ctx context.Context) error {
 	if err := s.prune(ctx); err != nil {
 		return err
 	}
+	if err := s.Report(ctx, time.Now()); err != nil {
+		return err
+	}
 	slots := make(chan struct{}, atOnce)
 	defer func() {
 		for range atOnce { // the last listings have ended

@@ -22,6 +22,7 @@ const (
 	LockIdempotency int32 = 8  // by idempotency key: held by the transaction of its change
 	LockRemoteWrite int32 = 9  // who sends samples to a receiver
 	LockGuestID     int32 = 10 // by cluster: which id a guest gets that a job is to make
+	LockNotify      int32 = 14 // who decides which channels are told
 	LockHold        int32 = 11 // by what jobs exclude one another on: shared by what enqueues one, alone by what holds them off
 )
 

@@ -151,6 +151,6 @@ func (s *Store) renew(ctx context.Context, tx *db.Tx, r replacement, done *Passw
 	if renewed.RowsAffected() == 0 {
 		return unauthenticated() // it was revoked while the password was checked
 	}
-	done.Devices, err = s.remember(ctx, tx, r.own.ID, r.from)
+	done.Devices, _, err = s.remember(ctx, tx, r.own.ID, r.from)
 	return err
 }

@@ -78,17 +78,17 @@ func hashTokens(tokens []string) [][]byte {
 	return hashes
 }
 
-// remember makes the browser and the network of a log-in known to the account, and returns the cookie's new value. The
-// browser's earlier token of the account ends: whoever stole it has it no longer. The user's row must be locked.
-func (s *Store) remember(ctx context.Context, tx *db.Tx, userID int64, from Client) (devices string, err error) {
+// remember makes the browser and the network of a log-in known to the account, and returns the cookie's new value, and whether neither was
+// known before. The browser's earlier token of the account ends: whoever stole it has it no longer. The user's row must be locked.
+func (s *Store) remember(ctx context.Context, tx *db.Tx, userID int64, from Client) (devices string, strange bool, err error) {
 	rows, err := tx.Pgx.Query(ctx, "DELETE FROM login_devices WHERE user_id = $1 AND token_hash = ANY($2) RETURNING token_hash", userID,
 		hashTokens(from.Devices))
 	if err != nil {
-		return "", fmt.Errorf("ending the browser's earlier cookie: %w", err)
+		return "", false, fmt.Errorf("ending the browser's earlier cookie: %w", err)
 	}
 	replaced, err := pgx.CollectRows(rows, pgx.RowTo[[]byte])
 	if err != nil {
-		return "", fmt.Errorf("ending the browser's earlier cookie: %w", err)
+		return "", false, fmt.Errorf("ending the browser's earlier cookie: %w", err)
 	}
 	kept := slices.DeleteFunc(slices.Clone(from.Devices), func(token string) bool {
 		return slices.ContainsFunc(replaced, func(hash []byte) bool { return slices.Equal(hash, hashToken(token)) })
@@ -97,32 +97,35 @@ func (s *Store) remember(ctx context.Context, tx *db.Tx, userID int64, from Clie
 	_, err = tx.Pgx.Exec(ctx, "INSERT INTO login_devices (user_id, token_hash, returned, expires_at) VALUES ($1, $2, $3, now() + $4)",
 		userID, hashToken(token), returned, DeviceLife)
 	if err != nil {
-		return "", fmt.Errorf("storing the browser's cookie: %w", err)
+		return "", false, fmt.Errorf("storing the browser's cookie: %w", err)
 	}
 	_, err = tx.Pgx.Exec(ctx, `
 		DELETE FROM login_devices WHERE id IN (
 			SELECT id FROM login_devices WHERE user_id = $1 AND returned = $2 ORDER BY id DESC OFFSET $3)`, userID, returned, maxDevices)
 	if err != nil {
-		return "", fmt.Errorf("forgetting the oldest browsers: %w", err)
+		return "", false, fmt.Errorf("forgetting the oldest browsers: %w", err)
 	}
 	all := append([]string{token}, kept...)
-	return strings.Join(all[:min(len(all), browserAccounts)], "."), rememberNetwork(ctx, tx, userID, Network(from.Address))
+	added, err := rememberNetwork(ctx, tx, userID, Network(from.Address))
+	return strings.Join(all[:min(len(all), browserAccounts)], "."), added && !returned, err
 }
 
-func rememberNetwork(ctx context.Context, tx *db.Tx, userID int64, network string) error {
-	_, err := tx.Pgx.Exec(ctx, `
-		INSERT INTO login_addresses (user_id, network) VALUES ($1, $2) ON CONFLICT (user_id, network) DO UPDATE SET seen_at = now()`, userID,
-		network)
+// rememberNetwork says whether the network was not known before.
+func rememberNetwork(ctx context.Context, tx *db.Tx, userID int64, network string) (added bool, err error) {
+	// A row that was there before has the transaction that changes it in xmax.
+	err = tx.Pgx.QueryRow(ctx, `
+		INSERT INTO login_addresses (user_id, network) VALUES ($1, $2) ON CONFLICT (user_id, network) DO UPDATE SET seen_at = now()
+		RETURNING xmax = 0`, userID, network).Scan(&added)
 	if err != nil {
-		return fmt.Errorf("storing the address of the log-in: %w", err)
+		return false, fmt.Errorf("storing the address of the log-in: %w", err)
 	}
 	_, err = tx.Pgx.Exec(ctx, `
 		DELETE FROM login_addresses WHERE user_id = $1 AND network IN (
 			SELECT network FROM login_addresses WHERE user_id = $1 ORDER BY seen_at DESC, network OFFSET $2)`, userID, maxAddresses)
 	if err != nil {
-		return fmt.Errorf("forgetting the oldest addresses: %w", err)
+		return false, fmt.Errorf("forgetting the oldest addresses: %w", err)
 	}
-	return nil
+	return added, nil
 }
 
 // forgetDevices makes every browser of the account a stranger. Networks stay known: nobody can take one along.

@@ -135,7 +135,7 @@ func (s *Store) open(ctx context.Context, p *proven, from Client) (*LoggedIn, er
 		if err := s.insertSession(ctx, tx, p.account.ID, in.Token, from); err != nil {
 			return err
 		}
-		if in.Devices, err = s.remember(ctx, tx, p.account.ID, from); err != nil {
+		if in.Devices, err = s.welcome(ctx, tx, in.User, from); err != nil {
 			return err
 		}
 		describeActor(ctx, in.User)

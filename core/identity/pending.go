@@ -199,7 +199,7 @@ func (s *Store) complete(ctx context.Context, tx *db.Tx, t *factorTry, in *Logge
 	if err := s.insertSession(ctx, tx, t.own.ID, in.Token, from); err != nil {
 		return err
 	}
-	if in.Devices, err = s.remember(ctx, tx, t.own.ID, from); err != nil {
+	if in.Devices, err = s.welcome(ctx, tx, in.User, from); err != nil {
 		return err
 	}
 	describeActor(ctx, in.User)

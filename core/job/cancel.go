@@ -50,11 +50,11 @@ func (q *Queue) Cancel(ctx context.Context, tx *db.Tx, id int64, visible identit
 	if err != nil {
 		return nil, fmt.Errorf("noting the wish to cancel: %w", err)
 	}
-	if err := notify(ctx, tx.Pgx, channelCancel, id); err != nil {
+	if err := signal(ctx, tx.Pgx, channelCancel, id); err != nil {
 		return nil, err
 	}
 	// A canceled job leaves the line.
-	if err := notify(ctx, tx.Pgx, channelSlots, id); err != nil {
+	if err := signal(ctx, tx.Pgx, channelSlots, id); err != nil {
 		return nil, err
 	}
 	return j, nil

@@ -63,11 +63,11 @@ func appendEvent(ctx context.Context, tx executor, jobID int64, kind, text strin
 	if err != nil {
 		return fmt.Errorf("adding to the transcript: %w", err)
 	}
-	return notify(ctx, tx, channelEvents, jobID)
+	return signal(ctx, tx, channelEvents, jobID)
 }
 
-// notify wakes the listeners of a channel when the transaction commits.
-func notify(ctx context.Context, tx executor, channel string, jobID int64) error {
+// signal wakes the listeners of a channel when the transaction commits.
+func signal(ctx context.Context, tx executor, channel string, jobID int64) error {
 	if _, err := tx.Exec(ctx, "SELECT pg_notify($1, $2::bigint::text)", channel, jobID); err != nil {
 		return fmt.Errorf("notifying: %w", err)
 	}

@@ -23,7 +23,7 @@ func (s *lease) free() {
 	ctx, cancel := context.WithTimeout(context.Background(), statementLimit)
 	defer cancel()
 	// Those who wait also look by themselves every second.
-	_ = notify(ctx, s.queue.db.Pool, channelSlots, 0)
+	_ = signal(ctx, s.queue.db.Pool, channelSlots, 0)
 }
 
 // take waits for a lease, with a slot unless the job is one beside the others. It gives nil when the queue's row is void, the queue stops

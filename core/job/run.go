@@ -228,6 +228,9 @@ func (r *Run) end(status Status, text string) error {
 	if err := appendStatus(ctx, tx, r.job.ID, status); err != nil {
 		return err
 	}
+	if err := r.tell(ctx, tx, status, shown); err != nil {
+		return err
+	}
 	// River would note it a moment later, and never when this process dies in between.
 	_, err = tx.Exec(ctx, "UPDATE river_job SET state = 'completed', finalized_at = now() WHERE id = $1 AND state = 'running'", r.riverID)
 	if err != nil {

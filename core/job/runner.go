@@ -111,7 +111,7 @@ func (q *Queue) begin(ctx context.Context, lease *lease, jobID, riverID int64) (
 		err = appendEvent(ctx, tx, jobID, EventNote, fmt.Sprintf("the job was interrupted and goes on (run %d)", j.Runs))
 	}
 	// The next in line may find another slot free.
-	if err = errors.Join(err, notify(ctx, tx, channelSlots, jobID)); err != nil {
+	if err = errors.Join(err, signal(ctx, tx, channelSlots, jobID)); err != nil {
 		return nil, err
 	}
 	run := &Run{

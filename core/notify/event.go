@@ -4,6 +4,7 @@ package notify
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -20,6 +21,8 @@ const (
 	UpdateDone       Kind = "update_done"
 	UpdateRolledBack Kind = "update_rolled_back"
 	Test             Kind = "test"
+	// Digest is what channels make of events that were too many.
+	Digest Kind = "digest"
 )
 
 // State is where in its matter an event stands.
@@ -56,17 +59,26 @@ type Event struct {
 	UserID *int64
 }
 
-// Write writes an event, in the transaction of what happened. Who writes many at once inserts into notification_events from a query.
+// Write writes an event, in the transaction of what happened. A team that is gone meanwhile leaves it to the default team, and what
+// concerns a user alone who is gone is not written. Who writes many at once inserts into notification_events from a query.
 func Write(ctx context.Context, tx pgx.Tx, e Event) error {
-	if e.Tags == nil {
-		e.Tags = []string{}
+	tags := make([]string, 0, len(e.Tags))
+	for _, tag := range e.Tags {
+		tags = append(tags, clean(tag))
 	}
 	_, err := tx.Exec(ctx, `INSERT INTO notification_events (team_id, kind, incident, state, severity, rule, target_kind, target_id,
-		target_name, tags, title, body, link, user_id) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
-		e.TeamID, e.Kind, e.Incident, e.State, e.Severity, e.Rule, e.TargetKind, e.TargetID, e.TargetName, e.Tags, e.Title, e.Body,
-		e.Link, e.UserID)
+		target_name, tags, title, body, link, user_id)
+		SELECT (SELECT id FROM teams WHERE id = $1 FOR KEY SHARE), $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14::bigint
+		WHERE $14::bigint IS NULL OR EXISTS (SELECT FROM users WHERE id = $14 FOR KEY SHARE)`,
+		e.TeamID, e.Kind, clean(e.Incident), e.State, e.Severity, clean(e.Rule), e.TargetKind, e.TargetID, clean(e.TargetName), tags,
+		clean(e.Title), clean(e.Body), clean(e.Link), e.UserID)
 	if err != nil {
 		return fmt.Errorf("writing an event: %w", err)
 	}
 	return nil
+}
+
+// clean makes text that PostgreSQL takes: what others call their things must not undo what happened to these.
+func clean(text string) string {
+	return strings.ToValidUTF8(strings.ReplaceAll(text, "\x00", ""), "\uFFFD")
 }

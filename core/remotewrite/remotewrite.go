@@ -22,6 +22,7 @@ import (
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/heartbeat"
 	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/core/outbound"
 	"github.com/hostler/hostler/core/problem"
 	"github.com/hostler/hostler/core/secret"
 	"github.com/hostler/hostler/sdk/endpoint"
@@ -139,22 +140,14 @@ func (s *Store) check(r *Receiver) (*url.URL, error) {
 	fault := func(field, msg string) {
 		faults = append(faults, problem.Fault{Loc: []any{"body", field}, Msg: msg, Type: "value_error"})
 	}
-	u, err := url.Parse(r.URL)
-	switch {
-	case err != nil || u.Host == "" || u.Opaque != "" || u.Scheme != "http" && u.Scheme != "https":
-		fault("url", "must begin with https:// or http:// and name a server")
-	case u.User != nil:
-		fault("url", "must have no user and password: give username and password beside it")
-	case u.Fragment != "" || u.ForceQuery:
-		fault("url", "must have no fragment and no empty query")
-	default:
-		if _, err := s.address(u); err != nil {
-			fault("url", err.Error())
-		}
-		if u.Scheme == "http" && !r.Secret.Empty() {
+	u, _, err := s.rules().ParseURL(r.URL)
+	if err != nil {
+		fault("url", err.Error())
+	} else if u.Scheme == "http" {
+		if !r.Secret.Empty() {
 			fault("url", "must be https:// where there is a password or a token: both would cross for all to read")
 		}
-		if u.Scheme == "http" && r.Fingerprint != "" {
+		if r.Fingerprint != "" {
 			fault("tls_fingerprint", "goes with https:// only")
 		}
 	}
@@ -174,13 +167,9 @@ func (s *Store) check(r *Receiver) (*url.URL, error) {
 	return u, nil
 }
 
-// address is the receiver's as host:port.
-func (s *Store) address(u *url.URL) (string, error) {
-	port := "443"
-	if u.Scheme == "http" {
-		port = "80"
-	}
-	return host.ParseAddress(u.Host, port, s.AllowLocal)
+// rules are those of the receiver's address. Only admins of the instance set one, and mostly within their own network.
+func (s *Store) rules() outbound.Rules {
+	return outbound.Rules{AllowLocal: s.AllowLocal, AllowPrivate: true}
 }
 
 // Remove ends the sending; without a receiver it is problem not_found. How far it was is forgotten.

@@ -6,25 +6,19 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
-	"net/url"
-	"strconv"
-	"strings"
 	"time"
-	"unicode"
 
-	"github.com/hostler/hostler/core/host"
 	"github.com/hostler/hostler/core/metric"
+	"github.com/hostler/hostler/core/outbound"
 	"github.com/hostler/hostler/core/secret"
-	"github.com/hostler/hostler/sdk/endpoint"
 )
 
 const (
 	// requestTime is how long one request may take.
 	requestTime = 30 * time.Second
-	// maxAnswer is how much of a refusal is read, in bytes, and maxText how much of it is told.
-	maxAnswer, maxText = 2 << 10, 300
+	// maxAnswer is how much of a refusal is read, in bytes.
+	maxAnswer = 2 << 10
 	// maxTries is how many requests look for what a receiver refuses among the samples of one.
 	maxTries = 40
 )
@@ -55,29 +49,16 @@ type sender struct {
 
 // dial makes a sender; nothing is sent yet. Its end is close.
 func (s *Store) dial(r Receiver) (*sender, error) {
-	u, err := url.Parse(r.URL)
-	if err != nil {
-		return nil, errors.New("the receiver's URL cannot be read")
-	}
-	address, err := s.address(u)
+	_, address, err := s.rules().ParseURL(r.URL)
 	if err != nil {
 		return nil, fmt.Errorf("the receiver's address %w", err)
 	}
-	target := endpoint.Target{Address: address, Fingerprint: r.Fingerprint, VerifyTLS: true, AllowLocal: s.AllowLocal}
-	config, err := endpoint.TLSConfig(target, nil)
+	client, err := outbound.Target{Rules: s.rules(), Address: address, Fingerprint: r.Fingerprint}.Client(requestTime)
 	if err != nil {
 		return nil, err
 	}
-	dialer := &net.Dialer{Timeout: requestTime / 3, Control: endpoint.DialControl(target)}
 	alive := func() { s.Heartbeat.Beat(turnTime + 2*requestTime) }
-	return &sender{url: r.URL, username: r.Username, secret: r.Secret, alive: alive, client: &http.Client{
-		Timeout: requestTime,
-		// No proxy: DialControl judges the address that is dialled.
-		Transport: &http.Transport{DialContext: dialer.DialContext, TLSClientConfig: config, TLSHandshakeTimeout: requestTime / 3,
-			MaxIdleConns: 1, ForceAttemptHTTP2: true},
-		// Credentials and samples go where they were meant to go, and nowhere else.
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}, nil
+	return &sender{url: r.URL, username: r.Username, secret: r.Secret, alive: alive, client: client}, nil
 }
 
 func (c *sender) close() { c.client.CloseIdleConnections() }
@@ -100,11 +81,7 @@ func (c *sender) send(ctx context.Context, samples []metric.Sample) error {
 	}
 	answer, err := c.client.Do(r)
 	if err != nil {
-		var outer *url.Error
-		if errors.As(err, &outer) {
-			err = outer.Err // the URL may tell what is no error's to tell
-		}
-		return &away{text: "the receiver cannot be reached: " + c.plain(err.Error())}
+		return &away{text: "the receiver cannot be reached: " + c.plain(outbound.Cause(err).Error())}
 	}
 	defer answer.Body.Close()
 	text, _ := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
@@ -124,21 +101,11 @@ func (c *sender) judge(answer *http.Response, text string) error {
 	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
 		return &refusal{told}
 	}
-	seconds, err := strconv.Atoi(answer.Header.Get("Retry-After"))
-	if err != nil || seconds < 0 || seconds > int(longestWait/time.Second) {
-		seconds = 0
-	}
-	return &away{text: told, after: time.Duration(seconds) * time.Second}
+	return &away{text: told, after: outbound.RetryAfter(answer.Header, longestWait)}
 }
 
-// plain is a text of others, short, on one line and without the secret, which a receiver may repeat.
-func (c *sender) plain(text string) string {
-	if own := c.secret.Reveal(); own != "" {
-		text = strings.ReplaceAll(text, own, secret.Redacted)
-	}
-	text = strings.Join(strings.FieldsFunc(host.Clean(text), func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
-	return host.CleanTo(text, maxText)
-}
+// plain is a text of others without the secret.
+func (c *sender) plain(text string) string { return outbound.Plain(text, c.secret.Reveal()) }
 
 // outcome is what became of the samples of one request.
 type outcome struct {

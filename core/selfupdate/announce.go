@@ -11,6 +11,7 @@ import (
 
 	"github.com/hostler/hostler/core/audit"
 	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/notify"
 	"github.com/hostler/hostler/updater/installation"
 )
 
@@ -75,8 +76,35 @@ func (s *Store) tellOne(ctx context.Context, key string, run *installation.Statu
 		if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 			return fmt.Errorf("looking for who asked for the update: %w", err)
 		}
+		if err := notifyOf(ctx, tx, run); err != nil {
+			return err
+		}
 		return audit.WriteEntry(tx, entry)
 	})
+}
+
+// notifyOf writes the event of a run that has changed the service, or that was to: not of a try, nor of one that never began.
+func notifyOf(ctx context.Context, tx *db.Tx, run *installation.Status) error {
+	if run.DryRun || run.State == installation.StateRefused {
+		return nil
+	}
+	e := notify.Event{Kind: notify.UpdateRolledBack, State: notify.Told, Severity: "critical", TargetKind: "release",
+		TargetName: line(run.To),
+		Body:       line(run.Reason), Link: "/settings"}
+	switch {
+	case run.State == installation.StateDone:
+		e.Kind, e.Severity = notify.UpdateDone, "info"
+		e.Title = fmt.Sprintf("Hostler was updated from %s to %s", line(run.From), line(run.To))
+	case run.State == installation.StateRolledBack && run.Revert:
+		e.Severity = "info"
+		e.Title = fmt.Sprintf("The update to %s was undone, as it was asked for; Hostler is %s again", line(run.To), line(run.From))
+	case run.State == installation.StateRolledBack:
+		e.Severity = "warning"
+		e.Title = fmt.Sprintf("The update to %s was undone; Hostler %s goes on", line(run.To), line(run.From))
+	default:
+		e.Title = fmt.Sprintf("The update from %s to %s has failed", line(run.From), line(run.To))
+	}
+	return notify.Write(ctx, tx.Pgx, e)
 }
 
 // entryOf is the row of a run that nobody asked the service for.

@@ -75,6 +75,12 @@ func TestTell(t *testing.T) {
 	if got := i.trail(); got != want {
 		t.Errorf("the trail has\n%s\nwant\n%s", got, want)
 	}
+	if got := i.Value(`SELECT string_agg(kind || ' ' || severity || ' ' || title, E'\n' ORDER BY title) FROM notification_events`); got !=
+		"update_done info Hostler was updated from 1.0.0 to 1.1.0\nupdate_rolled_back critical The update from 1.0.0 to 1.2.0 has failed\n"+
+			"update_rolled_back info The update to 1.1.0 was undone, as it was asked for; Hostler is 1.0.0 again\n"+
+			"update_rolled_back warning The update to 1.2.0 was undone; Hostler 1.0.0 goes on" {
+		t.Errorf("the events are\n%s", got)
+	}
 	rows, _, err := audit.List(t.Context(), i.db, audit.Filter{Action: "update.done", AllTeams: true})
 	if err != nil || len(rows) != 1 || *rows[0].ActorID != 7 || rows[0].TargetKind != "release" || rows[0].TeamID != nil ||
 		!strings.Contains(string(rows[0].Details), `"finished_at": "2025-05-04T12:01:00Z"`) ||

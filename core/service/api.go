@@ -23,6 +23,7 @@ import (
 	"github.com/hostler/hostler/core/api/migrations"
 	networkapi "github.com/hostler/hostler/core/api/network"
 	"github.com/hostler/hostler/core/api/nics"
+	"github.com/hostler/hostler/core/api/notifications"
 	"github.com/hostler/hostler/core/api/op"
 	"github.com/hostler/hostler/core/api/options"
 	"github.com/hostler/hostler/core/api/plugins"
@@ -81,6 +82,7 @@ func (s *Service) deps() api.Deps {
 		Events:    events.Deps{Feed: s.Feed, Stopping: s.Queue.Stopping()},
 		Audit:     auditapi.Deps{DB: c.DB, Chain: s.Chain},
 		Plugins:   plugins.Deps{Plugins: c.Plugins},
+		Channels:  notifications.Deps{Channels: s.Channels},
 		Schedules: schedules.Deps{Schedules: s.Schedule},
 		Settings:  settings.Deps{Settings: &setting.Store{DB: c.DB, Hosts: s.Hosts}},
 		Cluster:   cluster.Deps{DB: c.DB},

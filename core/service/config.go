@@ -94,3 +94,11 @@ func (c *Config) fill() {
 		c.Self = &guest.Self{DB: c.DB}
 	}
 }
+
+// baseURL is BaseURL as a text; empty where there is none.
+func (c *Config) baseURL() string {
+	if c.BaseURL == nil {
+		return ""
+	}
+	return c.BaseURL.String()
+}

@@ -16,6 +16,7 @@ import (
 	"github.com/hostler/hostler/core/app"
 	"github.com/hostler/hostler/core/audit"
 	"github.com/hostler/hostler/core/backup"
+	"github.com/hostler/hostler/core/channel"
 	"github.com/hostler/hostler/core/cluster"
 	"github.com/hostler/hostler/core/console"
 	"github.com/hostler/hostler/core/db"
@@ -45,7 +46,7 @@ import (
 
 // Sealed are all columns with encrypted values. A column that is missing here would lose its key by a rotation.
 var Sealed = []secret.Table{host.Sealed, identity.Sealed, audit.Sealed, idempotency.Sealed, job.Sealed,
-	remotewrite.Sealed, console.Sealed}
+	remotewrite.Sealed, console.Sealed, channel.Sealed}
 
 // Service is the service with all its parts joined.
 type Service struct {
@@ -76,6 +77,7 @@ type Service struct {
 	Schedule *schedule.Store
 	Updates  *selfupdate.Store
 	Receiver *remotewrite.Store
+	Channels *channel.Store
 	Load     *load.Recorder
 	Feed     *feed.Feed
 
@@ -160,6 +162,8 @@ func New(c Config) (*Service, error) {
 	s.Replays = &idempotency.Store{DB: c.DB, Keys: c.Keys}
 	s.Receiver = &remotewrite.Store{DB: c.DB, Keys: c.Keys, AllowLocal: c.AllowLocal, Logger: c.Loggers("remote-write"),
 		Heartbeat: s.Heartbeats[RemoteWrite], Unable: outdated}
+	s.Channels = channel.New(channel.Config{DB: c.DB, Keys: c.Keys, AllowLocal: c.AllowLocal, Logger: c.Loggers("notification"),
+		Heartbeat: s.Heartbeats[Notifications], Unable: outdated, BaseURL: c.baseURL()})
 	s.Load = &load.Recorder{DB: c.DB, Source: c.Plugins, Logger: c.Loggers("load"), Heartbeat: s.Heartbeats[Load]}
 
 	s.Feed = feed.New(feed.Config{DB: c.DB, Guests: s.Guests, Hosts: s.Hosts, Clusters: &cluster.Store{DB: c.DB}, Jobs: s.Queue,

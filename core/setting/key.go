@@ -28,6 +28,10 @@ var (
 			"bridge and on which storage. 0 reads none")
 	BackupMaxAge = whole("backup.max_age_days", 7, 1, 3650,
 		"Days after which the newest backup of a guest counts as too old, 1 to 3650; a tag backup-<n>d of the guest says otherwise")
+	BackupReportAt = Key[string]{"backup.report_at",
+		"When people are told each day what was backed up, what failed and what is older than promised: a time and a zone of the IANA " +
+			"database, such as 07:00 Europe/Berlin; empty for never",
+		func() string { return "07:00 UTC" }, checkClock}
 	UploadLimit = whole("upload.limit_mib", 16384, 1, 16_777_216,
 		"The largest file that may be uploaded, in MiB, 1 to 16777216")
 	UploadFree = whole("upload.keep_free_mib", 1024, 0, 16_777_216,
@@ -52,6 +56,7 @@ var (
 // all is every setting in the order in which they are listed.
 var all = []untyped{
 	CatalogStaleAfter, PollInterval, MetricsRetentionRaw, MetricsRetention5m, MetricsRetention1h, AuditRetention, JobsKeep, BackupMaxAge,
+	BackupReportAt,
 	DetailsPerMinute, UploadLimit, UploadFree, ConsoleIdle, ConsoleRecordApps, ConsoleRecordVMs, ConsoleRecordShells, ConsoleKeep,
 	ConsoleLimit, SelfHost, EntitlementsDisabled, OnboardingComplete,
 }

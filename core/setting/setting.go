@@ -99,6 +99,8 @@ func (k Key[T]) mistyped() error {
 		return errors.New("must be true or false")
 	case *int64:
 		return errors.New("must be a whole number or null")
+	case string:
+		return errors.New("must be a text")
 	case []string:
 		return errors.New("must be a list of texts")
 	default:

@@ -44,6 +44,7 @@ func TestDefaults(t *testing.T) {
 	want := map[string]any{
 		"catalog_stale_after_s": 172800, "poll.interval_s": 30, "metrics.retention_raw_days": 2, "metrics.retention_5m_days": 30,
 		"metrics.retention_1h_days": 730, "audit.retention_days": 0, "jobs.keep_days": 90, "backup.max_age_days": 7,
+		"backup.report_at":        "07:00 UTC",
 		"poll.details_per_minute": 20, "upload.limit_mib": 16384, "upload.keep_free_mib": 1024,
 		"console.idle_s": 1800, "console.record_apps": false, "console.record_vms": false, "console.record_shells": false,
 		"console.recording_days": 30, "console.recording_limit_mib": 64,
@@ -104,6 +105,8 @@ func TestChangeRefusesWhatDoesNotFit(t *testing.T) {
 		{"self.host_id", `"canary"`},
 		{"entitlements.disabled", `"canary"`}, {"entitlements.disabled", `[1]`}, {"entitlements.disabled", `[""]`},
 		{"entitlements.disabled", `["a b"]`},
+		{"backup.report_at", "7"}, {"backup.report_at", `"canary"`}, {"backup.report_at", `"25:00 UTC"`}, {"backup.report_at", `"07:00"`},
+		{"backup.report_at", `"07:00 Local"`}, {"backup.report_at", `"07:00 ../canary"`}, {"backup.report_at", `"7:00 UTC"`},
 		{"entitlements.disabled", `["` + strings.Repeat(`a","`, 101) + `b"]`}, {"onboarding.complete", "1"},
 		{"unknown", "1"}, {"", "1"}, {"POLL.INTERVAL_S", "60"}, {"poll.interval_s ", "60"}, {"poll%", "60"}, {"a\x00b", "1"},
 	} {
@@ -142,7 +145,7 @@ func TestSpoiltRowsDoNotStopAnyone(t *testing.T) {
 			t.Errorf("%s: %d, %v", value, n, err)
 		}
 	}
-	if values, err := setting.List(t.Context(), d); err != nil || len(values) != 14 {
+	if values, err := setting.List(t.Context(), d); err != nil || len(values) != 15 {
 		t.Errorf("%v, %v", values, err)
 	}
 }

@@ -88,6 +88,20 @@ func CheckAddress(addr netip.Addr, allowLocal bool) error {
 	return nil
 }
 
+// shared is the network of carriers behind their address translation, RFC 6598.
+var shared = netip.MustParsePrefix("100.64.0.0/10")
+
+// IsPrivate reports whether an address is one of private networks: RFC 1918, RFC 4193, RFC 6598, or an IPv6 address that stands for one of
+// these. CheckAddress allows them; who calls what strangers name may not want to.
+func IsPrivate(addr netip.Addr) bool {
+	addr = addr.Unmap().WithZone("")
+	if addr.IsPrivate() || shared.Contains(addr) {
+		return true
+	}
+	inner, ok := embedded(addr)
+	return ok && IsPrivate(inner)
+}
+
 func isMetadata(addr netip.Addr) bool {
 	return slices.ContainsFunc(metadata, func(p netip.Prefix) bool { return p.Contains(addr) })
 }

@@ -84,6 +84,24 @@ func TestConsoleInTheReadme(t *testing.T) {
 	}
 }
 
+// What the README shows of notifications works as it stands there: the test and what goes wrong arrive at the receiver.
+func TestNotificationsInTheReadme(t *testing.T) {
+	t.Parallel()
+	owner, answers := pasteReadme(t, idling(t)+readmeLines(t, "Five minutes of being told"))
+	if kinds := succeeded(t, owner); !slices.Equal(kinds, []string{"firewall.draft"}) {
+		t.Errorf("the jobs were %v", kinds)
+	}
+	for _, part := range []string{`"state": "sent"`, `job_failed warning: "firewall.draft has failed`,
+		`"title": "Test of the channel here"`} {
+		if !strings.Contains(answers, part) {
+			t.Errorf("the answers lack %q", part)
+		}
+	}
+	if t.Failed() {
+		t.Logf("the answers:\n%s", answers)
+	}
+}
+
 // idling is the definition of idle, which stands among the README's first lines.
 func idling(t *testing.T) string {
 	t.Helper()

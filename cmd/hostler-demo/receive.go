@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"crypto/hmac"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hostler/hostler/core/channel"
+)
+
+const (
+	// maxPayload is the largest webhook that is read, in bytes.
+	maxPayload = 1 << 20
+	// oldest is how far a webhook's time may be from ours: what was overheard is not taken later.
+	oldest = 5 * time.Minute
+)
+
+// receive is a receiver of webhooks, to see what a channel sends: it checks signatures and prints a line for each that arrives.
+func receive(ctx context.Context, args []string, out io.Writer) error {
+	flags := flag.NewFlagSet("hostler-demo receive", flag.ContinueOnError)
+	listen := flags.String("listen", "127.0.0.1:0", "address to listen at; a free port when it is 0")
+	secret := flags.String("secret", "", "what the channel signs with; empty checks nothing")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	listener, err := net.Listen("tcp", *listen)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "listening at http://%s/\n", listener.Addr())
+	server := &http.Server{ReadTimeout: 10 * time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxPayload))
+		if err != nil {
+			w.WriteHeader(http.StatusRequestEntityTooLarge)
+			return
+		}
+		if err := genuine(r.Header, body, *secret); err != nil {
+			fmt.Fprintf(out, "refused: %v\n", err)
+			http.Error(w, err.Error(), http.StatusUnauthorized)
+			return
+		}
+		var told channel.Payload
+		if err := json.Unmarshal(body, &told); err != nil {
+			http.Error(w, "this is no webhook of Hostler", http.StatusBadRequest)
+			return
+		}
+		fmt.Fprintf(out, "%s %s %s: %s %s\n", told.At.Format(time.RFC3339), told.Kind, told.Severity, strconv.Quote(told.Title), told.Link)
+		w.WriteHeader(http.StatusNoContent)
+	})}
+	go func() {
+		<-ctx.Done()
+		_ = server.Close()
+	}()
+	if err := server.Serve(listener); ctx.Err() == nil {
+		return err
+	}
+	return nil
+}
+
+// genuine checks that whoever has the secret has sent the body, and lately.
+func genuine(header http.Header, body []byte, secret string) error {
+	if secret == "" {
+		return nil
+	}
+	stamp := header.Get("Webhook-Timestamp")
+	seconds, err := strconv.ParseInt(stamp, 10, 64)
+	if age := time.Since(time.Unix(seconds, 0)).Abs(); err != nil || age > oldest {
+		return fmt.Errorf("the time %q is none, or too far from now", stamp)
+	}
+	want, err := channel.Sign(secret, header.Get("Webhook-Id"), stamp, body)
+	if err != nil {
+		return err
+	}
+	for signature := range strings.FieldsSeq(header.Get("Webhook-Signature")) {
+		if hmac.Equal([]byte(signature), []byte(want)) {
+			return nil
+		}
+	}
+	return fmt.Errorf("the signature is not right")
+}

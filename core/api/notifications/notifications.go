@@ -1,0 +1,207 @@
+// Package notifications is the HTTP resource of channels by which people are told what happens, and of what was told there.
+package notifications
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/channel"
+	"github.com/hostler/hostler/core/idempotency"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/secret"
+)
+
+// Deps is what the resource works with.
+type Deps struct{ Channels *channel.Store }
+
+type handlers struct{ channels *channel.Store }
+
+const tag = "Notifications"
+
+// form is told wherever a channel can be written.
+const form = "`settings` and `secrets` are those of the kind; a star marks what must be there.\n\n" +
+	"| kind | settings | secrets |\n|---|---|---|\n" +
+	"| `webhook` | `url`* | `secret`, `token` |\n| `smtp` | `server`*, `from`*, `to`*, `security`, `username` | `password` |\n" +
+	"| `ntfy` | `topic`*, `url` | `token` |\n| `gotify` | `url`* | `token`* |\n| `discord`, `slack`, `teams` | | `url`* |\n" +
+	"| `telegram` | `chat`*, `url` | `token`* |\n| `matrix` | `url`*, `room`* | `token`* |\n" +
+	"| `pushover` | `url`, `device` | `token`*, `user`* |\n\n" +
+	"A webhook is a POST in the form of [Standard Webhooks](https://www.standardwebhooks.com): `webhook-id`, the same with each try, " +
+	"`webhook-timestamp`, and with a `secret` `webhook-signature`, the HMAC-SHA256 over id, timestamp and body. `token` is sent as a " +
+	"bearer token. Redirects are not followed and no proxy is used. Addresses of private networks are refused unless `allow_private` " +
+	"is set, which only owners of the instance may, and loopback and link-local ones unless the service's configuration allows them; what " +
+	"counts is the address that is called and not its name. Secrets cross by `https://` only, but for private networks.\n\n" +
+	"A channel of a team is told what happens to the team's things, one of the default team what happens anywhere. Its `routes` say what " +
+	"of that. It is told of the beginning of a matter once and of its end once, and of the end only where it was told of the beginning. " +
+	"What is more than `hourly_cap` in an hour, or began and ended in `quiet_hours`, is told in a digest. What a channel does not take is tried " +
+	"again for 24 hours, with longer and longer waits, or as long a wait as the receiver asks for by `Retry-After`."
+
+// Register declares the operations.
+func Register(a *op.API, deps Deps) {
+	h := handlers{deps.Channels}
+	const all, one = "/api/v1/notification-channels", "/api/v1/notification-channels/:channel_id"
+	op.Get(a, all, h.list, op.Spec{
+		ID: "list_notification_channels", Summary: "List channels", Tag: tag, Role: identity.Admin, On: op.Anywhere, Ours: true,
+		Description: "Those of the teams of which the caller is an admin, by name. Secrets are never told.",
+	})
+	op.Post(a, all, h.create, op.Spec{
+		ID: "create_notification_channel", Summary: "Make a channel", Tag: tag, Role: identity.Admin, On: op.Anywhere, Ours: true,
+		Status: http.StatusCreated, Audit: op.Audit{Action: "notification_channel.create"}, Recall: h.again,
+		Description: "The caller must be an admin of its team. " + form + "\n\nA team has at most 100 channels, beyond that 409 `conflict`. " +
+			"`account_mail` makes a mail channel of the default team the one by which users are told, at their own addresses, of log-ins to " +
+			"their accounts from new places; a second one is 409 `conflict`.",
+	})
+	op.Get(a, one, h.get, op.Spec{
+		ID: "get_notification_channel", Summary: "Get a channel", Tag: tag, Role: identity.Admin, On: op.Channel, Ours: true,
+		Description: "With how it does: what waits, since when it fails and why.",
+	})
+	op.Patch(a, one, h.update, op.Spec{
+		ID: "update_notification_channel", Summary: "Change a channel", Tag: tag, Role: identity.Admin, On: op.Channel, Ours: true,
+		Audit: op.Audit{Action: "notification_channel.update"},
+		Description: "`settings`, `quiet_hours` and `routes` are replaced as a whole. Of `secrets`, those that are given are set, null clears " +
+			"one, and all others stay. Where the server, its certificate or the security changes, secrets that cross must be given again. " +
+			"What waits is tried again at once. " + form,
+	})
+	op.Delete(a, one, h.remove, op.Spec{
+		ID: "delete_notification_channel", Summary: "Delete a channel", Tag: tag, Role: identity.Admin, On: op.Channel, Ours: true,
+		Status: http.StatusNoContent, Audit: op.Audit{Action: "notification_channel.delete"},
+		Description: "With what waits to be told there, and the log of what was told.",
+	})
+	op.Post(a, one+"/test", h.try, op.Spec{
+		ID: "test_notification_channel", Summary: "Send a test to a channel", Tag: tag, Role: identity.Admin, On: op.Channel, Ours: true,
+		Audit: op.Audit{Action: "notification_channel.test"},
+		Description: "A message is sent at once, also to a channel that is switched off or in its quiet hours, and the answer tells what " +
+			"became of it: `state` is `sent`, or `failed` with the `error`. It is tried once.",
+	})
+	op.Get(a, "/api/v1/notification-deliveries", h.deliveries, op.Spec{
+		ID: "list_notification_deliveries", Summary: "List what channels were told", Tag: tag, Role: identity.Admin, On: op.Anywhere, Ours: true,
+		Description: "What became of each event at the channels of the teams of which the caller is an admin, the newest first. It is kept " +
+			"for 30 days.",
+	})
+}
+
+func (h handlers) list(ctx context.Context, in *struct{ op.Page }) (*op.List[*channel.Channel], error) {
+	all, total, err := h.channels.List(ctx, in.Offset(), in.Limit())
+	return &op.List[*channel.Channel]{Total: total, Body: all}, err
+}
+
+// Secrets are those of a request. What is null is cleared.
+type Secrets struct {
+	URL      op.Optional[string] `json:"url,omitzero" minLength:"1" maxLength:"1000" doc:"discord, slack, teams: the whole URL of the webhook"`
+	Secret   op.Optional[string] `json:"secret,omitzero" minLength:"1" maxLength:"1000" doc:"webhook: the key that signs; after whsec_ it is base64"`
+	Token    op.Optional[string] `json:"token,omitzero" minLength:"1" maxLength:"1000" doc:"webhook, ntfy, gotify, telegram, matrix, pushover"`
+	Password op.Optional[string] `json:"password,omitzero" minLength:"1" maxLength:"1000" doc:"smtp"`
+	User     op.Optional[string] `json:"user,omitzero" minLength:"1" maxLength:"1000" doc:"pushover: the key of the user or group"`
+}
+
+// given are those that a request names; nil ones are cleared.
+func (s *Secrets) given() map[string]*secret.String {
+	all := map[string]*secret.String{}
+	for name, value := range map[string]op.Optional[string]{"url": s.URL, "secret": s.Secret, "token": s.Token, "password": s.Password,
+		"user": s.User} {
+		switch {
+		case value.Set && value.Null:
+			all[name] = nil
+		case value.Set:
+			all[name] = new(secret.New(value.Value))
+		}
+	}
+	return all
+}
+
+type createInput struct {
+	Body struct {
+		Name         string                     `json:"name" minLength:"1" maxLength:"100" example:"on call"`
+		TeamID       int64                      `json:"team_id,omitempty" minimum:"1" default:"1" example:"1"`
+		Kind         channel.Kind               `json:"kind" enum:"webhook,smtp,ntfy,gotify,discord,slack,telegram,matrix,teams,pushover" example:"webhook"`
+		Enabled      *bool                      `json:"enabled,omitempty" default:"true"`
+		Settings     channel.Settings           `json:"settings,omitempty"`
+		Secrets      Secrets                    `json:"secrets,omitempty" doc:"Stored encrypted and never shown again"`
+		AllowPrivate bool                       `json:"allow_private,omitempty" doc:"Only by owners of the instance"`
+		AccountMail  bool                       `json:"account_mail,omitempty" doc:"Only for the kind smtp and the default team"`
+		HourlyCap    int                        `json:"hourly_cap,omitempty" minimum:"1" maximum:"10000" default:"60" example:"60"`
+		Quiet        op.Optional[channel.Quiet] `json:"quiet_hours,omitzero" doc:"Null for none"`
+		Routes       []channel.Route            `json:"routes,omitempty" nullable:"false" maxItems:"20" doc:"One of them is enough; without any all is told"`
+	}
+}
+
+func (h handlers) create(ctx context.Context, in *createInput) (*op.Body[*channel.Channel], error) {
+	b := &in.Body
+	secrets := channel.Secrets{}
+	for name, value := range b.Secrets.given() {
+		if value != nil {
+			secrets[name] = *value
+		}
+	}
+	made, err := h.channels.Create(ctx, channel.Channel{TeamID: b.TeamID, Name: b.Name, Kind: b.Kind, Enabled: b.Enabled == nil ||
+		*b.Enabled, Settings: b.Settings,
+		AllowPrivate: b.AllowPrivate, AccountMail: b.AccountMail, HourlyCap: b.HourlyCap, Quiet: b.Quiet.Pointer(), Routes: b.Routes}, secrets)
+	return &op.Body[*channel.Channel]{Body: made}, err
+}
+
+// again makes the answer of create again, with the channel as it is now.
+func (h handlers) again(ctx context.Context, made idempotency.Made) (any, error) {
+	return h.channels.Get(ctx, made.Target())
+}
+
+func (h handlers) get(ctx context.Context, _ *struct{}) (*op.Body[*channel.Channel], error) {
+	found, err := h.channels.Get(ctx, op.Found(ctx).ID)
+	return &op.Body[*channel.Channel]{Body: found}, err
+}
+
+type updateInput struct {
+	Body struct {
+		Name         op.Optional[string]           `json:"name,omitzero" nullable:"false" minLength:"1" maxLength:"100" example:"on call"`
+		Enabled      op.Optional[bool]             `json:"enabled,omitzero" nullable:"false"`
+		Settings     op.Optional[channel.Settings] `json:"settings,omitzero" nullable:"false"`
+		Secrets      op.Optional[Secrets]          `json:"secrets,omitzero" nullable:"false"`
+		AllowPrivate op.Optional[bool]             `json:"allow_private,omitzero" nullable:"false"`
+		AccountMail  op.Optional[bool]             `json:"account_mail,omitzero" nullable:"false"`
+		HourlyCap    op.Optional[int]              `json:"hourly_cap,omitzero" nullable:"false" minimum:"1" maximum:"10000" example:"60"`
+		Quiet        op.Optional[channel.Quiet]    `json:"quiet_hours,omitzero" doc:"Null for none"`
+		Routes       op.Optional[[]channel.Route]  `json:"routes,omitzero" nullable:"false" maxItems:"20"`
+	}
+}
+
+func (h handlers) update(ctx context.Context, in *updateInput) (*op.Body[*channel.Channel], error) {
+	b := &in.Body
+	now, err := h.channels.Update(ctx, op.Found(ctx).ID, func(c *channel.Channel) {
+		set(&c.Name, b.Name)
+		set(&c.Enabled, b.Enabled)
+		set(&c.Settings, b.Settings)
+		set(&c.AllowPrivate, b.AllowPrivate)
+		set(&c.AccountMail, b.AccountMail)
+		set(&c.HourlyCap, b.HourlyCap)
+		set(&c.Routes, b.Routes)
+		if b.Quiet.Set {
+			c.Quiet = b.Quiet.Pointer()
+		}
+	}, b.Secrets.Value.given())
+	return &op.Body[*channel.Channel]{Body: now}, err
+}
+
+func set[T any](field *T, given op.Optional[T]) {
+	if value := given.Pointer(); value != nil {
+		*field = *value
+	}
+}
+
+func (h handlers) remove(ctx context.Context, _ *struct{}) (*op.Empty, error) {
+	return nil, h.channels.Delete(ctx, op.Found(ctx).ID)
+}
+
+func (h handlers) try(ctx context.Context, _ *struct{}) (*op.Body[*channel.Delivery], error) {
+	became, err := h.channels.Try(ctx, op.Found(ctx).ID)
+	return &op.Body[*channel.Delivery]{Body: became}, err
+}
+
+type deliveriesInput struct {
+	op.Page
+	ChannelID int64  `query:"channel_id" minimum:"1" doc:"Only of this channel"`
+	State     string `query:"state" enum:"pending,held,folded,sent,failed,skipped" doc:"Only in this state"`
+}
+
+func (h handlers) deliveries(ctx context.Context, in *deliveriesInput) (*op.List[channel.Delivery], error) {
+	all, total, err := h.channels.Deliveries(ctx, channel.Filter{ChannelID: in.ChannelID, State: in.State}, in.Offset(), in.Limit())
+	return &op.List[channel.Delivery]{Total: total, Body: all}, err
+}

@@ -1,0 +1,193 @@
+package channel
+
+import (
+	"context"
+	"net/mail"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/outbound"
+	"github.com/hostler/hostler/core/problem"
+	"github.com/hostler/hostler/core/secret"
+	"github.com/hostler/hostler/sdk/endpoint"
+)
+
+// topic is what ntfy takes for one.
+var topic = regexp.MustCompile(`^[-_A-Za-z0-9]{1,64}$`)
+
+// faults collects what is wrong with a channel.
+type faults []problem.Fault
+
+func (f *faults) add(msg string, at ...any) {
+	*f = append(*f, problem.Fault{Loc: append([]any{"body"}, at...), Msg: msg, Type: "value_error"})
+}
+
+func (s *Store) rules(c *Channel) outbound.Rules {
+	return outbound.Rules{AllowLocal: s.AllowLocal, AllowPrivate: c.AllowPrivate}
+}
+
+// check brings a channel into the form in which it is stored. Problems: invalid with all that is wrong.
+func (s *Store) check(c *Channel, secrets Secrets) error {
+	var f faults
+	if c.Name = strings.TrimSpace(c.Name); c.Name == "" {
+		f.add("must not be empty", "name")
+	}
+	is, known := kinds[c.Kind]
+	if !known {
+		f.add("must be a kind of channel", "kind")
+		return problem.Invalid(f...)
+	}
+	values := c.Settings.values()
+	for name, value := range values {
+		switch {
+		case value != "" && !may(is.settings, name):
+			f.add("goes with other kinds of channels only", "settings", name)
+		case value == "" && must(is.settings, name):
+			f.add("is needed for a channel of this kind", "settings", name)
+		}
+	}
+	for _, name := range []string{"url", "secret", "token", "password", "user"} {
+		value := secrets[name]
+		switch {
+		case !value.Empty() && !may(is.secrets, name):
+			f.add("goes with other kinds of channels only", "secrets", name)
+		case value.Empty() && must(is.secrets, name):
+			f.add("is needed for a channel of this kind", "secrets", name)
+		case name != "secret" && name != "password" && strings.ContainsFunc(value.Reveal(), func(r rune) bool { return r <= ' ' || r > '~' }):
+			f.add("must be of visible ASCII characters", "secrets", name)
+		}
+	}
+	if key := secrets["secret"]; !key.Empty() {
+		if _, err := signingKey(key.Reveal()); err != nil {
+			f.add(err.Error(), "secrets", "secret")
+		}
+	}
+	if len(f) == 0 {
+		s.checkDestination(c, secrets, &f)
+	}
+	c.checkMail(secrets, &f)
+	if c.Settings.Topic != "" && !topic.MatchString(c.Settings.Topic) {
+		f.add("must be of letters, digits, - and _", "settings", "topic")
+	}
+	if err := c.Quiet.check(); err != nil {
+		f.add(err.Error(), "quiet_hours")
+	}
+	if c.AccountMail && (c.Kind != SMTP || c.TeamID != identity.DefaultTeam) {
+		f.add("goes with a channel of the kind smtp of the default team only", "account_mail")
+	}
+	c.checkRoutes(&f)
+	if len(f) > 0 {
+		return problem.Invalid(f...)
+	}
+	return nil
+}
+
+// checkDestination judges where messages and secrets go.
+func (s *Store) checkDestination(c *Channel, secrets Secrets, f *faults) {
+	at := []any{"settings", "url"}
+	if must(kinds[c.Kind].secrets, "url") {
+		at = []any{"secrets", "url"}
+	} else if c.Kind == SMTP {
+		at = []any{"settings", "server"}
+	}
+	url, _, err := c.destination(s.rules(c), secrets)
+	if err != nil {
+		f.add(err.Error(), at...)
+		return
+	}
+	clear := strings.HasPrefix(url, "http://")
+	crossing := slices.DeleteFunc(secrets.names(), func(name string) bool { return name == "secret" })
+	if clear && len(crossing) > 0 && !c.AllowPrivate {
+		f.add("must be https://: secrets would cross for all to read. Only in private networks that an owner allows they may", at...)
+	}
+	if clear && c.Settings.Fingerprint != "" || c.Settings.Security == "none" && c.Settings.Fingerprint != "" {
+		f.add("goes with TLS only", "settings", "tls_fingerprint")
+	} else if c.Settings.Fingerprint != "" {
+		if pin, err := endpoint.ParseFingerprint(c.Settings.Fingerprint); err != nil {
+			f.add("must be a SHA-256 in hexadecimal digits", "settings", "tls_fingerprint")
+		} else {
+			c.Settings.Fingerprint = pin
+		}
+	}
+}
+
+// checkMail judges what only mail has.
+func (c *Channel) checkMail(secrets Secrets, f *faults) {
+	if c.Kind != SMTP {
+		return
+	}
+	if _, err := mail.ParseAddress(c.Settings.From); err != nil {
+		f.add("must be an e-mail address, with a name or without", "settings", "from")
+	}
+	for i, to := range c.Settings.To {
+		if _, err := mail.ParseAddress(to); err != nil {
+			f.add("must be an e-mail address", "settings", "to", i)
+		}
+	}
+	password := !secrets["password"].Empty()
+	if password != (c.Settings.Username != "") {
+		f.add("username and password go together", "settings", "username")
+	}
+	switch c.Settings.Security {
+	case "":
+		c.Settings.Security = "starttls"
+	case "none":
+		if password {
+			f.add("must be starttls or tls where there is a password: it would cross for all to read", "settings", "security")
+		}
+	}
+}
+
+func (c *Channel) checkRoutes(f *faults) {
+	for i := range c.Routes {
+		r := &c.Routes[i]
+		if len(r.Teams) > 0 && c.TeamID != identity.DefaultTeam {
+			f.add("goes with channels of the default team only", "routes", i, "teams")
+		}
+		for _, list := range []*[]string{&r.Kinds, &r.Tags, &r.Rules} {
+			if *list == nil {
+				*list = []string{}
+			}
+		}
+		if r.Teams == nil {
+			r.Teams = []int64{}
+		}
+	}
+}
+
+// moved finds out whether secrets that are kept would go to another server than they were given for. Whoever may write a channel and does
+// not know its secrets could have them sent to a server of their own.
+func moved(was, is *Channel, given map[string]*secret.String) error {
+	a, b := was.Settings, is.Settings
+	if a.URL == b.URL && a.Server == b.Server && a.Security == b.Security && a.Fingerprint == b.Fingerprint {
+		return nil
+	}
+	var f faults
+	for _, name := range was.SecretsSet {
+		if _, anew := given[name]; !anew && name != "secret" { // that one never crosses
+			f.add("must be given again with another server, certificate or security", "secrets", name)
+		}
+	}
+	if len(f) > 0 {
+		return problem.Invalid(f...)
+	}
+	return nil
+}
+
+// permit checks what needs more than an admin of the team: only owners of the instance let a channel into private networks, and say where
+// one goes that may be there.
+func permit(ctx context.Context, was, is *Channel, given map[string]*secret.String) error {
+	caller := identity.FromContext(ctx)
+	if caller == nil || caller.Instance() >= identity.Owner {
+		return nil
+	}
+	_, url := given["url"]
+	if is.AllowPrivate && (was == nil || !was.AllowPrivate || url || was.Settings.URL != is.Settings.URL ||
+		was.Settings.Server != is.Settings.Server) {
+		return problem.New(problem.CodeForbidden, "only an owner of the instance may let a channel into private networks, or say where such "+
+			"a channel goes").With("role", identity.Owner.String())
+	}
+	return nil
+}

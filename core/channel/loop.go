@@ -1,0 +1,123 @@
+package channel
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/db"
+)
+
+const (
+	// tick is the time between two looks for events.
+	tick = time.Second
+	// atOnce is how many channels one instance serves at the same time: one that hangs must not hold up the others.
+	atOnce = 16
+	// pruneEvery is the time between two looks for what is old.
+	pruneEvery = time.Hour
+	// turnTime is how long a channel is served before others are looked at.
+	turnTime = time.Minute
+)
+
+func newOwner() string { return rand.Text() }
+
+// Run tells people what happens until the context ends, and returns when what was being sent has come to its end.
+func (s *Store) Run(ctx context.Context) {
+	var serving sync.WaitGroup
+	defer serving.Wait()
+	slots := make(chan struct{}, atOnce)
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	s.Heartbeat.Beat(0)
+	var pruned time.Time
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+		}
+		s.Heartbeat.Beat(2 * time.Minute)
+		err := s.route(ctx)
+		if s.Unable == nil || !s.Unable() {
+			err = errors.Join(err, s.begin(ctx, slots, &serving))
+		}
+		if time.Since(pruned) > pruneEvery {
+			err = errors.Join(err, s.prune(ctx))
+			pruned = time.Now()
+		}
+		if err != nil && ctx.Err() == nil {
+			s.Logger.Warn("people could not be told what happens; that is tried again", "error", err)
+		}
+		s.Heartbeat.Beat(tick)
+		timer.Reset(tick)
+	}
+}
+
+// Turn is one turn of Run that waits for all that is due to be sent.
+func (s *Store) Turn(ctx context.Context) error {
+	if err := s.route(ctx); err != nil {
+		return err
+	}
+	var serving sync.WaitGroup
+	defer serving.Wait()
+	return s.begin(ctx, make(chan struct{}, atOnce), &serving)
+}
+
+// begin begins to serve the channels that are due, as long as there is a free slot.
+func (s *Store) begin(ctx context.Context, slots chan struct{}, serving *sync.WaitGroup) error {
+	for ctx.Err() == nil {
+		select {
+		case slots <- struct{}{}:
+		default:
+			return nil
+		}
+		id, err := s.claim(ctx)
+		if err != nil || id == 0 {
+			<-slots
+			return err
+		}
+		serving.Go(func() {
+			defer func() { <-slots }()
+			if err := s.serve(ctx, id); err != nil && ctx.Err() == nil {
+				s.Logger.Warn("a channel could not be served; that is tried again", "channel", id, "error", err)
+			}
+		})
+	}
+	return nil
+}
+
+// claim takes the lease of a channel that is due, the one that has waited longest; zero when there is none.
+func (s *Store) claim(ctx context.Context) (id int64, err error) {
+	err = s.DB.Pool.QueryRow(ctx, `UPDATE notification_queues SET lease = $1, leased_until = now() + $2::interval, served_at = now()
+		WHERE channel_id = (SELECT q.channel_id FROM notification_queues q JOIN notification_channels c ON c.id = q.channel_id
+			WHERE c.enabled AND q.next_at <= now() AND q.leased_until < now()
+				AND EXISTS (SELECT FROM notification_deliveries d WHERE d.channel_id = c.id AND d.state IN ('pending', 'held')
+					AND (d.state = 'pending' OR d.held_until <= now()))
+			ORDER BY q.served_at, q.channel_id LIMIT 1 FOR UPDATE OF q SKIP LOCKED)
+		RETURNING channel_id`, s.own, s.Lease).Scan(&id)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return 0, nil
+	}
+	return id, db.Problem(err)
+}
+
+// free gives a lease back, unless another instance has it by now. Where wait is not zero the channel is left alone for that long.
+func (s *Store) free(ctx context.Context, id int64, wait time.Duration) error {
+	_, err := s.DB.Pool.Exec(ctx, `UPDATE notification_queues SET leased_until = '-infinity', lease = '',
+		next_at = CASE WHEN $3::interval > interval '0' THEN now() + $3::interval ELSE next_at END
+		WHERE channel_id = $1 AND lease = $2`, id, s.own, wait)
+	if err != nil {
+		return db.Problem(fmt.Errorf("giving a channel's lease back: %w", err))
+	}
+	return nil
+}
+
+// noted is a context for what must be written though the service ends meanwhile.
+func noted(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+}

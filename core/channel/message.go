@@ -1,0 +1,173 @@
+package channel
+
+import (
+	"embed"
+	"fmt"
+	htmltemplate "html/template"
+	"strings"
+	"text/template"
+	"time"
+	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/notify"
+)
+
+// message is a delivery with its event, as a channel sends it.
+type message struct {
+	delivery int64
+	// id is the same with each try; begin is that of the matter's beginning, "" where this is it.
+	id, begin string
+	event     notify.Event
+	at        time.Time
+	// recipient is the user whom alone it concerns; "" for the channel's own.
+	recipient string
+	channel   *Channel
+	base      string
+}
+
+// messageColumns are what scanMessage reads, of a delivery d, its event e, and the user u whom it concerns.
+const messageColumns = `d.id, d.message_id, COALESCE((SELECT o.message_id::text FROM notification_deliveries o WHERE d.incident <> ''
+	AND o.incident = d.incident AND o.channel_id = d.channel_id AND o.event_state = 'open' AND o.id <> d.id), ''),
+	e.team_id, e.kind, e.incident, e.state, e.severity, e.rule, e.target_kind, e.target_id, e.target_name, e.tags, e.title, e.body, e.link,
+		e.at,
+	COALESCE(u.email, '')`
+
+func scanMessage(row pgx.CollectableRow) (*message, error) {
+	m := &message{}
+	e := &m.event
+	err := row.Scan(&m.delivery, &m.id, &m.begin, &e.TeamID, &e.Kind, &e.Incident, &e.State, &e.Severity, &e.Rule, &e.TargetKind, &e.TargetID,
+		&e.TargetName, &e.Tags, &e.Title, &e.Body, &e.Link, &m.at, &m.recipient)
+	m.at = m.at.UTC()
+	return m, err
+}
+
+//go:embed templates
+var templates embed.FS
+
+var (
+	texts = template.Must(template.ParseFS(templates, "templates/*.txt"))
+	pages = htmltemplate.Must(htmltemplate.ParseFS(templates, "templates/*.html"))
+)
+
+// colours of severities, and of what is over, as RGB.
+var colours = map[string]int{"info": 0x2f6fde, "warning": 0xe0a100, "critical": 0xd22f2f, "resolved": 0x2e9e4f}
+
+// tone is the severity, or that the matter is over.
+func (m *message) tone() string {
+	if m.event.State == notify.Resolved {
+		return "resolved"
+	}
+	return m.event.Severity
+}
+
+// title is one line that tells the severity too.
+func (m *message) title() string {
+	title := strings.Join(strings.Fields(m.event.Title), " ")
+	switch {
+	case m.event.State == notify.Resolved:
+		return "[resolved] " + title
+	case m.event.Severity == "info":
+		return title
+	}
+	return "[" + m.event.Severity + "] " + title
+}
+
+// link leads back to the service; where nobody has said how that is reached it is the path alone, and "" where there is none.
+func (m *message) link() string {
+	if m.event.Link == "" {
+		return ""
+	}
+	return m.base + m.event.Link
+}
+
+// url is link where it can be followed, else "".
+func (m *message) url() string {
+	if m.base == "" {
+		return ""
+	}
+	return m.link()
+}
+
+// shown is what templates have of a message.
+type shown struct {
+	Title, Body, Tone, Colour, Kind, Target, Rule, At, Link, URL string
+	Lines                                                        []string
+	Tags                                                         []string
+}
+
+func (m *message) shown() shown {
+	e := &m.event
+	target := e.TargetName
+	if target != "" && e.TargetKind != "" {
+		target = e.TargetKind + " " + target
+	}
+	return shown{Title: m.title(), Body: e.Body, Tone: m.tone(), Colour: fmt.Sprintf("#%06x", colours[m.tone()]), Kind: string(e.Kind),
+		Target: target, Rule: e.Rule, At: m.at.Format("2006-01-02 15:04:05 MST"), Link: m.link(), URL: m.url(), Tags: e.Tags,
+		Lines: strings.Split(strings.TrimRight(e.Body, "\n"), "\n")}
+}
+
+// text is what there is to say besides the title, in plain text of at most that many characters.
+func (m *message) text(most int) string {
+	var b strings.Builder
+	if err := texts.ExecuteTemplate(&b, "message.txt", m.shown()); err != nil {
+		return m.event.Body // a template of ours that fails takes nothing away
+	}
+	return cut(strings.TrimSpace(b.String()), most)
+}
+
+// page is the whole message in HTML.
+func (m *message) page() (string, error) {
+	var b strings.Builder
+	err := pages.ExecuteTemplate(&b, "message.html", m.shown())
+	return b.String(), err
+}
+
+// cut shortens a text to at most that many characters, and says so by an ellipsis.
+func cut(text string, most int) string {
+	if utf8.RuneCountInString(text) <= most {
+		return text
+	}
+	return string([]rune(text)[:max(most-1, 0)]) + "…"
+}
+
+type digestCount struct{ all, critical, warning int }
+
+type digestLine struct {
+	severity, state, title string
+	at                     time.Time
+}
+
+// digestText is the title and body of a digest.
+func digestText(count digestCount, lines []digestLine) (title, body string) {
+	title = fmt.Sprintf("%d more things happened", count.all)
+	if count.all == 1 {
+		title = "One more thing happened"
+	}
+	var told []string
+	for _, part := range []struct {
+		n    int
+		word string
+	}{{count.critical, "critical"}, {count.warning, "warning"}} {
+		if part.n > 0 {
+			told = append(told, fmt.Sprintf("%d %s", part.n, part.word))
+		}
+	}
+	if len(told) > 0 {
+		title += ": " + strings.Join(told, ", ")
+	}
+	var b strings.Builder
+	b.WriteString("They were more than this channel is to be told in an hour, or were over before its quiet hours were:\n\n")
+	for _, l := range lines {
+		word := l.severity
+		if l.state == string(notify.Resolved) {
+			word = "resolved"
+		}
+		fmt.Fprintf(&b, "%s  [%s] %s\n", l.at.UTC().Format("15:04 MST"), word, cut(strings.Join(strings.Fields(l.title), " "), 120))
+	}
+	if more := count.all - len(lines); more > 0 {
+		fmt.Fprintf(&b, "and %d more\n", more)
+	}
+	return title, b.String()
+}

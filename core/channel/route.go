@@ -1,0 +1,102 @@
+package channel
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/db"
+)
+
+const (
+	// routeBatch is how many events are routed in one transaction.
+	routeBatch = 2000
+	// keep is how long what was told is kept, and what ended or waits for nothing; keepOpen is for a beginning whose end is still to come.
+	keep, keepOpen = 30 * 24 * time.Hour, 365 * 24 * time.Hour
+)
+
+// begun makes deliveries of events that begin a matter or are told once. $1 are the events' ids. A channel of the default team is told of
+// all teams but for their reports, as the instance has one of its own; what concerns one account goes to nobody but its user.
+const begun = `INSERT INTO notification_deliveries (channel_id, event_id, incident, event_state, critical, exempt)
+	SELECT c.id, e.id, e.incident, e.state, e.severity = 'critical', e.user_id IS NOT NULL
+	FROM notification_events e JOIN notification_channels c ON c.enabled AND CASE WHEN e.user_id IS NOT NULL THEN c.account_mail
+		ELSE (c.team_id = COALESCE(e.team_id, 1) OR c.team_id = 1 AND e.kind <> 'backup_report')
+			AND (NOT EXISTS (SELECT FROM notification_routes r WHERE r.channel_id = c.id)
+				OR EXISTS (SELECT FROM notification_routes r WHERE r.channel_id = c.id
+					AND array_position(ARRAY['info', 'warning', 'critical'], e.severity)
+						>= array_position(ARRAY['info', 'warning', 'critical'], r.severity)
+					AND (r.kinds = '{}' OR e.kind = ANY(r.kinds)) AND (r.teams = '{}' OR COALESCE(e.team_id, 1) = ANY(r.teams))
+					AND (r.tags = '{}' OR r.tags && e.tags) AND (r.rules = '{}' OR e.rule = ANY(r.rules)))) END
+	WHERE e.id = ANY($1) AND (e.state <> 'resolved' OR e.incident = '')
+	ORDER BY e.id, c.id
+	ON CONFLICT (incident, channel_id, event_state) WHERE incident <> '' DO NOTHING`
+
+// ended makes deliveries of events that end a matter, for the channels that were told of its beginning or will be, whatever their routes
+// are by now. What the beginning was is the end too: it passes where that has passed.
+const ended = `INSERT INTO notification_deliveries (channel_id, event_id, incident, event_state, critical, exempt)
+	SELECT d.channel_id, e.id, e.incident, e.state, d.critical, d.exempt
+	FROM notification_events e JOIN notification_deliveries d ON d.incident = e.incident AND d.event_state = 'open'
+		AND d.state NOT IN ('failed', 'skipped')
+	WHERE e.id = ANY($1) AND e.state = 'resolved' AND e.incident <> ''
+	ORDER BY e.id, d.channel_id
+	ON CONFLICT (incident, channel_id, event_state) WHERE incident <> '' DO NOTHING`
+
+// route decides for all events that came who is told. One instance does it at a time: the end of a matter is looked at after its
+// beginning. An event that is written in a transaction which ends later is routed later.
+func (s *Store) route(ctx context.Context) error {
+	for {
+		n, err := s.routeSome(ctx)
+		if err != nil || n < routeBatch {
+			return err
+		}
+	}
+}
+
+func (s *Store) routeSome(ctx context.Context) (n int, err error) {
+	var any bool
+	if err := s.DB.Pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM notification_events WHERE routed_at IS NULL)").Scan(&any); err != nil ||
+		!any {
+		return 0, db.Problem(err)
+	}
+	err = s.DB.Tx(ctx, func(tx *db.Tx) error {
+		n = 0
+		var mine bool
+		if err := tx.Pgx.QueryRow(ctx, "SELECT pg_try_advisory_xact_lock($1, 1)", db.LockNotify).Scan(&mine); err != nil || !mine {
+			return err
+		}
+		rows, err := tx.Pgx.Query(ctx, "SELECT id FROM notification_events WHERE routed_at IS NULL ORDER BY id LIMIT $1", routeBatch)
+		if err != nil {
+			return err
+		}
+		ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+		if err != nil {
+			return err
+		}
+		n = len(ids)
+		for _, sql := range []string{begun, ended, "UPDATE notification_events SET routed_at = now() WHERE id = ANY($1)"} {
+			if _, err := tx.Pgx.Exec(ctx, sql, ids); err != nil {
+				return fmt.Errorf("deciding who is told: %w", err)
+			}
+		}
+		return nil
+	})
+	return n, db.Problem(err)
+}
+
+// prune forgets what was told long ago. A beginning stays until its end was told, a year at most.
+func (s *Store) prune(ctx context.Context) error {
+	for _, sql := range []string{
+		`DELETE FROM notification_deliveries d WHERE state NOT IN ('pending', 'held') AND created_at < now() - $1::interval
+			AND (created_at < now() - $2::interval OR event_state <> 'open' OR incident = '' OR EXISTS (SELECT FROM notification_deliveries o
+				WHERE o.incident = d.incident AND o.channel_id = d.channel_id AND o.event_state = 'resolved'))`,
+		`DELETE FROM notification_events e WHERE at < now() - $1::interval AND routed_at IS NOT NULL AND $2::interval > $1::interval
+			AND NOT EXISTS (SELECT FROM notification_deliveries d WHERE d.event_id = e.id)`,
+	} {
+		if _, err := s.DB.Pool.Exec(ctx, sql, keep, keepOpen); err != nil {
+			return db.Problem(fmt.Errorf("forgetting what was told long ago: %w", err))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,118 @@
+package channel
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/hostler/hostler/core/outbound"
+)
+
+const (
+	// maxAnswer is how much of an answer is read, in bytes.
+	maxAnswer = 2 << 10
+	// longestAsked is for how long a receiver may ask to be left alone.
+	longestAsked = time.Hour
+)
+
+// sender sends messages of one channel.
+type sender struct {
+	channel *Channel
+	secrets Secrets
+	// url is where messages are posted, without a slash at its end; "" for mail.
+	url    string
+	target outbound.Target
+	// limit is how long one message may take.
+	limit  time.Duration
+	client *http.Client
+}
+
+// dial makes a sender; nothing is sent yet. Its end is close.
+func (s *Store) dial(c *Channel, secrets Secrets) (*sender, error) {
+	url, address, err := c.destination(s.rules(c), secrets)
+	if err != nil {
+		return nil, fmt.Errorf("the receiver's address %w", err)
+	}
+	out := &sender{channel: c, secrets: secrets, url: strings.TrimRight(url, "/"), limit: s.SendTime,
+		target: outbound.Target{Rules: s.rules(c), Address: address, Fingerprint: c.Settings.Fingerprint}}
+	if c.Kind != SMTP {
+		out.client, err = out.target.Client(s.SendTime)
+	}
+	return out, err
+}
+
+func (o *sender) close() {
+	if o.client != nil {
+		o.client.CloseIdleConnections()
+	}
+}
+
+// plain is a text of others without the channel's secrets.
+func (o *sender) plain(text string) string { return outbound.Plain(text, o.secrets.reveal()...) }
+
+// post sends a value as JSON. The error is a refusal, or away.
+func (o *sender) post(ctx context.Context, method, url string, value any, header http.Header) error {
+	var body bytes.Buffer
+	encoder := json.NewEncoder(&body)
+	encoder.SetEscapeHTML(false) // six bytes for each < would be against the limits of services
+	if err := encoder.Encode(value); err != nil {
+		return &refusal{"the message cannot be written as JSON"}
+	}
+	return o.send(ctx, method, url, body.Bytes(), header)
+}
+
+func (o *sender) send(ctx context.Context, method, url string, body []byte, header http.Header) error {
+	r, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
+	if err != nil {
+		return &away{text: "the receiver's URL cannot be used"}
+	}
+	for name, values := range header {
+		r.Header[name] = values
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("User-Agent", "hostler")
+	answer, err := o.client.Do(r)
+	if err != nil {
+		return &away{text: "the receiver cannot be reached: " + o.plain(outbound.Cause(err).Error())}
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
+	if err != nil && answer.StatusCode/100 != 2 {
+		text = nil
+	}
+	return o.judge(answer, string(text))
+}
+
+// judge says what an answer means. What a message itself is wrong in is a refusal; all else may pass, or be put right by who owns the
+// channel.
+func (o *sender) judge(answer *http.Response, text string) error {
+	if answer.StatusCode/100 == 2 {
+		return nil
+	}
+	told := fmt.Sprintf("the receiver answers %d %s", answer.StatusCode, http.StatusText(answer.StatusCode))
+	if answer.StatusCode/100 == 3 {
+		return &away{text: told + ": redirects are not followed"}
+	}
+	if text = o.plain(text); text != "" {
+		told += ": " + text
+	}
+	switch answer.StatusCode {
+	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
+		return &refusal{told}
+	}
+	return &away{text: told, after: outbound.RetryAfter(answer.Header, longestAsked)}
+}
+
+// bearer is the header of a bearer token; empty without one.
+func (o *sender) bearer() http.Header {
+	header := http.Header{}
+	if token := o.secrets["token"]; !token.Empty() {
+		header.Set("Authorization", "Bearer "+token.Reveal())
+	}
+	return header
+}

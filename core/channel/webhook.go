@@ -1,0 +1,94 @@
+package channel
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// keyPrefix begins a signing key that is given in base64, as Standard Webhooks has it.
+const keyPrefix = "whsec_"
+
+// Payload is what a webhook is sent, as JSON. The same event sent again has the same id.
+type Payload struct {
+	ID        string    `json:"id"`
+	ChannelID int64     `json:"channel_id"`
+	Kind      string    `json:"kind"`
+	State     string    `json:"state"`
+	Incident  string    `json:"incident,omitempty"`
+	Severity  string    `json:"severity"`
+	TeamID    *int64    `json:"team_id"`
+	Rule      string    `json:"rule,omitempty"`
+	Target    *Target   `json:"target"`
+	Tags      []string  `json:"tags"`
+	Title     string    `json:"title"`
+	Body      string    `json:"body"`
+	Link      string    `json:"link,omitempty"`
+	At        time.Time `json:"at"`
+}
+
+// Target is what an event is about.
+type Target struct {
+	Kind string `json:"kind"`
+	ID   *int64 `json:"id"`
+	Name string `json:"name"`
+}
+
+// sendWebhook posts in the form of Standard Webhooks 1.0 (standardwebhooks.com): its libraries check the signature.
+func sendWebhook(ctx context.Context, out *sender, m *message) error {
+	e := &m.event
+	payload := Payload{ID: m.id, ChannelID: m.channel.ID, Kind: string(e.Kind), State: string(e.State), Incident: e.Incident,
+		Severity: e.Severity, TeamID: e.TeamID, Rule: e.Rule, Tags: e.Tags, Title: e.Title, Body: e.Body, Link: m.link(), At: m.at}
+	if e.TargetKind != "" {
+		payload.Target = &Target{Kind: e.TargetKind, ID: e.TargetID, Name: e.TargetName}
+	}
+	body, err := json.Marshal(payload)
+	if err != nil {
+		return &refusal{"the message cannot be written as JSON"}
+	}
+	header := out.bearer()
+	stamp := strconv.FormatInt(time.Now().Unix(), 10)
+	header.Set("Webhook-Id", m.id)
+	header.Set("Webhook-Timestamp", stamp)
+	if key := out.secrets["secret"]; !key.Empty() {
+		signature, err := Sign(key.Reveal(), m.id, stamp, body)
+		if err != nil {
+			return &away{text: err.Error()}
+		}
+		header.Set("Webhook-Signature", signature)
+	}
+	return out.send(ctx, http.MethodPost, out.url, body, header)
+}
+
+// Sign is the signature of a webhook's body, as the header Webhook-Signature has it: v1, and the HMAC-SHA256 in base64 of the headers
+// Webhook-Id and Webhook-Timestamp and the body, joined by dots. A secret that begins with whsec_ is a key in base64, any other one is the
+// key itself. A receiver takes no timestamp that is old, so that nobody sends again what was overheard.
+func Sign(secret, id, timestamp string, body []byte) (string, error) {
+	key, err := signingKey(secret)
+	if err != nil {
+		return "", err
+	}
+	sum := hmac.New(sha256.New, key)
+	fmt.Fprintf(sum, "%s.%s.%s", id, timestamp, body)
+	return "v1," + base64.StdEncoding.EncodeToString(sum.Sum(nil)), nil
+}
+
+func signingKey(secret string) ([]byte, error) {
+	text, encoded := strings.CutPrefix(secret, keyPrefix)
+	if !encoded {
+		return []byte(secret), nil
+	}
+	key, err := base64.StdEncoding.DecodeString(text)
+	if err != nil || len(key) == 0 {
+		return nil, errors.New("must be base64 after " + keyPrefix)
+	}
+	return key, nil
+}

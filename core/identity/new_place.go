@@ -1,0 +1,32 @@
+package identity
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/notify"
+)
+
+// maxAgent is how much of a browser's own words is told, in characters.
+const maxAgent = 200
+
+// welcome is remember for a log-in. Its user is told of one from a browser and a network that the account does not know, but for the first
+// log-in of all. user is as it was before the log-in.
+func (s *Store) welcome(ctx context.Context, tx *db.Tx, user *User, from Client) (devices string, err error) {
+	devices, strange, err := s.remember(ctx, tx, user.ID, from)
+	if err != nil || !strange || user.LastLoginAt == nil {
+		return devices, err
+	}
+	agent := []rune(strings.Join(strings.Fields(strings.ToValidUTF8(strings.ReplaceAll(from.UserAgent, "\x00", ""), "")), " "))
+	if len(agent) > maxAgent {
+		agent = append(agent[:maxAgent], '…')
+	}
+	body := fmt.Sprintf("Somebody has logged in as %s, from an address and with a browser that were not seen with this account lately.\n\n"+
+		"Address: %s\nBrowser: %s\nTime: %s\n\nIf that was not you, change your password and end the session.",
+		user.Email, Network(from.Address), string(agent), time.Now().UTC().Format("2006-01-02 15:04 MST"))
+	return devices, notify.Write(ctx, tx.Pgx, notify.Event{Kind: notify.NewLogin, State: notify.Told, Severity: "warning", UserID: &user.ID,
+		Title: "New log-in to your account", Body: body, Link: "/account/sessions"})
+}

@@ -1,0 +1,45 @@
+package job
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/notify"
+)
+
+// tell writes the event of a job that has failed, or whose end is not known, for who asked for it: people and schedules. What the service
+// does by itself is in its log.
+func (r *Run) tell(ctx context.Context, tx pgx.Tx, status Status, text string) error {
+	j := r.job
+	if status != Failed && status != Unknown || j.RequestedBy == nil && j.ScheduleID == nil {
+		return nil
+	}
+	e := notify.Event{TeamID: j.TeamID, Kind: notify.JobFailed, State: notify.Told, Severity: "warning", TargetKind: j.Target.Kind,
+		TargetName: j.Target.Name, Title: j.Kind + " has failed", Body: text, Link: fmt.Sprintf("/jobs/%d", j.ID)}
+	if status == Unknown {
+		e.Title = "How " + j.Kind + " ended is not known"
+	}
+	if j.Target.Name != "" {
+		e.Title += ": " + j.Target.Name
+	}
+	if j.Target.ID != 0 {
+		e.TargetID = &j.Target.ID
+	}
+	// The name of the schedule and the guest's tags, of what is still there.
+	var schedule string
+	err := tx.QueryRow(ctx, `SELECT COALESCE((SELECT name FROM schedules WHERE id = $1), ''), COALESCE((SELECT g.tags FROM guests g
+			WHERE g.id = CASE $2 WHEN 'vm' THEN $3::bigint WHEN 'app' THEN (SELECT guest_id FROM apps WHERE id = $3::bigint) END), '{}')`,
+		j.ScheduleID, j.Target.Kind, j.Target.ID).Scan(&schedule, &e.Tags)
+	if err != nil {
+		return fmt.Errorf("looking for whose job it was: %w", err)
+	}
+	switch {
+	case schedule != "":
+		e.Body += "\n\nAsked for by the schedule " + schedule
+	case j.RequestedByEmail != "":
+		e.Body += "\n\nAsked for by " + j.RequestedByEmail
+	}
+	return notify.Write(ctx, tx, e)
+}
