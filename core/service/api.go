@@ -51,7 +51,8 @@ func (s *Service) deps() api.Deps {
 	return api.Deps{
 		Authenticator: s.Users, Resolver: op.ScopeResolver{DB: c.DB}, Recorder: audit.Recorder{DB: c.DB}, Rights: s.Users,
 		Browser: s.Users.Browser, Entitlements: s.entitled, Logger: c.Loggers("api"), Version: c.Version, Observe: figures.observe,
-		Proxy: proxy.Config{Trusted: c.TrustedProxies, BaseURL: c.BaseURL}, Replays: s.Replays, Health: Health(), Ready: ready(c.DB, c.Plugins, c.Keys, c.Version), Metrics: figures.handler(),
+		Proxy: proxy.Config{Trusted: c.TrustedProxies, BaseURL: c.BaseURL}, Replays: s.Replays,
+		Health: Health(), Ready: ready(c.DB, c.Plugins, c.Keys, c.Version), Metrics: figures.handler(),
 
 		Setup:     setup.Deps{Setup: s.setup},
 		Auth:      auth.Deps{Users: s.Users},
