@@ -233,7 +233,8 @@ func TestDevicesOf(t *testing.T) {
 			t.Errorf("%.60s: %v", header, got)
 		}
 	}
-	if got := identity.DevicesOf("service_device="+one+"; __Host-service_device="+two, proxy.Site{Secure: true, Path: "/"}); !slices.Equal(got, []string{two}) {
+	got := identity.DevicesOf("service_device="+one+"; __Host-service_device="+two, proxy.Site{Secure: true, Path: "/"})
+	if !slices.Equal(got, []string{two}) {
 		t.Errorf("over TLS: %v", got)
 	}
 }
