@@ -77,8 +77,8 @@ func CheckConsoleSize(columns, rows int) error {
 
 // Console is an open console. Read and Write carry what the person sees and types, without any framing of the hypervisor. They may be
 // called at the same time, each by one goroutine. Read ends with io.EOF when the other side has ended it, with net.ErrClosed after Close,
-// and with an error of a kind of the SDK else; a Write that comes too late fails for the same reason. Close ends it at once, also a Read or
-// a Write that waits, and may be called more than once; the caller closes.
+// and with an error of a kind of the SDK else; a Write that comes too late fails for the same reason. Close ends it at once, also a
+// Read or a Write that waits, and may be called more than once; the caller closes.
 type Console interface {
 	io.ReadWriteCloser
 	// Kind is what it carries.
