@@ -363,7 +363,8 @@ func TestConsoleOfOlderReleases(t *testing.T) {
 		}
 	}
 	for version, want := range map[string]string{
-		"9.2.11": "", "9.1.9": "", "9.1.10": "", "9.1.8": "vm container", "9.0.13": "vm container", "9.0.12": "vm container node", "8.4.1": "vm container node",
+		"9.2.11": "", "9.1.9": "", "9.1.10": "", "9.1.8": "vm container", "9.0.13": "vm container", "9.0.12": "vm container node",
+		"8.4.1":  "vm container node",
 		"7.4-16": "vm container node",
 	} {
 		old := newFixture(t, pvesim.Options{Version: version})

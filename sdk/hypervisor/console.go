@@ -76,9 +76,9 @@ func CheckConsoleSize(columns, rows int) error {
 }
 
 // Console is an open console. Read and Write carry what the person sees and types, without any framing of the hypervisor. They may be
-// called at the same time, each by one goroutine. Read ends with io.EOF when the other side has ended it, with net.ErrClosed after Close, and
-// with an error of a kind of the SDK else; a Write that comes too late fails for the same reason. Close ends it at once, also a Read or a
-// Write that waits, and may be called more than once; the caller closes.
+// called at the same time, each by one goroutine. Read ends with io.EOF when the other side has ended it, with net.ErrClosed after Close,
+// and with an error of a kind of the SDK else; a Write that comes too late fails for the same reason. Close ends it at once, also a
+// Read or a Write that waits, and may be called more than once; the caller closes.
 type Console interface {
 	io.ReadWriteCloser
 	// Kind is what it carries.
@@ -101,8 +101,8 @@ type ConsoleLimit struct {
 // Consoler is satisfied by hosts that give consoles. It needs the Console capability.
 type Consoler interface {
 	// OpenConsole opens one and returns when bytes can flow, at the latest with ctx, which bounds the opening only. NotFound: the guest
-	// or node is not there. Conflict: the guest does not run. Invalid with the field "kind": it has no such console. Unsupported: this release cannot
-	// give it to tokens. Denied, Busy (no port or slot is free), Unreachable, Timeout as everywhere.
+	// or node is not there. Conflict: the guest does not run. Invalid with the field "kind": it has no such console. Unsupported:
+	// this release cannot give it to tokens. Denied, Busy (no port or slot is free), Unreachable, Timeout as everywhere.
 	OpenConsole(ctx context.Context, spec ConsoleSpec) (Console, error)
 	// ConsoleLimits says what this release cannot do; none where everything works, and where it cannot be told.
 	ConsoleLimits(ctx context.Context) ([]ConsoleLimit, error)

@@ -156,8 +156,8 @@ func (con *console) run(c *Cluster, socket *consoleSocket) error {
 
 // login reads the line with which a client of a terminal begins. Of a wrong one nothing is said: the connection ends.
 func (con *console) login(c *Cluster, in *frameReader) error {
-	refused := fmt.Errorf("command '/usr/bin/termproxy %d --path %s --perm %s -- %s' failed: exit code 1", con.port, con.path, con.privilege(),
-		con.command())
+	refused := fmt.Errorf("command '/usr/bin/termproxy %d --path %s --perm %s -- %s' failed: exit code 1",
+		con.port, con.path, con.privilege(), con.command())
 	line, err := in.line(8 << 10)
 	if err != nil {
 		return refused
@@ -207,10 +207,10 @@ func (con *console) terminal(c *Cluster, socket *consoleSocket, in *frameReader,
 			first = nil
 		}
 	}()
-	err = in.terminal(near, shell.Resize, func() { c.keepAlives.Add(1) })
+	err = in.terminal(near, shell.Resize, func() { c.keepAlives.Add(1) }) // which is why nothing more is read
 	_ = near.Close()
 	<-said
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, net.ErrClosed) {
+	if !errors.Is(err, io.EOF) && !errors.Is(err, net.ErrClosed) {
 		return err
 	}
 	return nil

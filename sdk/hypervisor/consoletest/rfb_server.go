@@ -23,12 +23,11 @@ type RFBServer struct {
 
 // pixelFormat is that of section 7.4; what is not told apart is left out.
 type pixelFormat struct {
-	bytes            int
-	bigEndian        bool
-	max              [3]uint16
-	shift            [3]uint8
-	trueColour       bool
-	bitsPerPixel, at uint8
+	bytes      int
+	bigEndian  bool
+	max        [3]uint16
+	shift      [3]uint8
+	trueColour bool
 }
 
 // ErrRFBPassword is what Serve ends with for a wrong password.

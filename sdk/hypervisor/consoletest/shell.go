@@ -12,8 +12,8 @@ import (
 )
 
 // Shell is what a terminal shows. It repeats what is typed and carries out a line at its end, which is CR or LF: "cat N" prints N bytes as
-// Output gives them, "echo TEXT" prints the text, "size" the size that it was told, "exit" ends it. A new size is also printed by itself, as
-// "[80x24]" on a line of its own.
+// Output gives them, "echo TEXT" prints the text, "size" the size that it was told, "exit" ends it. A new size is also printed by itself,
+// as "[80x24]" on a line of its own.
 type Shell struct {
 	conn   io.ReadWriteCloser
 	prompt string

@@ -192,7 +192,8 @@ func (s *suite) refusedConsoles(t *testing.T) {
 		for _, kind := range s.kinds() {
 			ref := s.NewGuest(t, kind, hypervisor.GuestStopped)
 			wantKind(t, opened(t, ctx, host, hypervisor.ConsoleSpec{Guest: &ref}), plugin.Conflict)
-			for _, id := range []hypervisor.GuestID{"999999999", "..", "101/../102", ref.ID + "\x00", hypervisor.GuestID(strings.Repeat("9", 300))} {
+			for _, id := range []hypervisor.GuestID{"999999999", "..", "101/../102", ref.ID + "\x00",
+				hypervisor.GuestID(strings.Repeat("9", 300))} {
 				other := ref
 				other.ID = id
 				err := opened(t, ctx, host, hypervisor.ConsoleSpec{Guest: &other})

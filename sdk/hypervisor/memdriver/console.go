@@ -157,8 +157,8 @@ func (c *Cluster) checkShell(privileges []string, node string) error {
 	return require(privileges, NodeShell, "/nodes/"+node)
 }
 
-// consoleKind is what a guest has of what was asked for. VMs of a Certified have a terminal and nothing else, those of others a screen, and
-// a terminal where they have a serial port. It needs the lock.
+// consoleKind is what a guest has of what was asked for. VMs of a Certified have a terminal and nothing else, those of others a screen,
+// and a terminal where they have a serial port. It needs the lock.
 func (c *Cluster) consoleKind(g *guest, asked hypervisor.ConsoleKind) (hypervisor.ConsoleKind, error) {
 	terminal := c.certified || g.serial || g.Kind == hypervisor.Container
 	graphical := !c.certified && g.Kind == hypervisor.VM
