@@ -41,8 +41,8 @@ var rules = []rule{
 
 // nouns stand in the order of who is below whom: a noun imports only nouns before it.
 var nouns = []string{"problem", "heartbeat", "db", "scope", "secret", "idempotency", "plan", "audit", "identity", "setting", "plugin",
-	"job", "change", "schedule", "alert", "host", "load", "metric", "remotewrite",
-	"guest", "vm", "app", "backup", "cluster", "upload", "storage", "network", "power", "firewall", "option", "poll", "maintenance",
+	"job", "change", "schedule", "host", "load", "metric", "remotewrite",
+	"guest", "vm", "app", "backup", "cluster", "alert", "upload", "storage", "network", "power", "firewall", "option", "poll", "maintenance",
 	"selfupdate",
 	"activity", "service"}
 
