@@ -154,4 +154,3 @@ func (c *cycle) prune(ctx context.Context) error {
 	return c.exec(ctx, "removing old alerts", `DELETE FROM alerts WHERE id IN (SELECT id FROM alerts WHERE resolved_at < $1
 		ORDER BY resolved_at LIMIT $2)`, c.now.Add(-keep), maxPrune)
 }
-

@@ -66,7 +66,7 @@ func (c *cycle) run(ctx context.Context) error {
 	}
 	c.lookForUpdate()
 	c.decide()
-	for _, step := range []func(context.Context) error{c.resolve, c.raise, c.keepStates, c.unfold, c.tell, c.prune} {
+	for _, step := range []func(context.Context) error{c.resolve, c.raise, c.keepStates, c.follow, c.unfold, c.tell, c.prune} {
 		if err := step(ctx); err != nil {
 			return err
 		}

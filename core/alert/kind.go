@@ -59,7 +59,7 @@ type KindInfo struct {
 	// Most bounds the threshold.
 	Most *float64 `json:"most" example:"100" doc:"The highest threshold; null where there is no threshold"`
 	// Targets are the kinds of things that it can be about.
-	Targets []string `json:"targets" nullable:"false" example:"[\"vm\",\"node\"]" doc:"What it can be about"`
+	Targets []string `json:"targets" nullable:"false" example:"[\"vm\",\"node\"]" doc:"What it can be about; empty for whatever jobs are about"`
 
 	// seldom says that it is looked at every few minutes only.
 	seldom bool
@@ -83,7 +83,7 @@ func measured(kind Kind, summary string, unit Unit, most float64, targets []stri
 }
 
 func stated(kind Kind, summary string, problems []string, targets ...string) KindInfo {
-	return KindInfo{Kind: kind, Summary: summary, Targets: targets, problems: problems}
+	return KindInfo{Kind: kind, Summary: summary, Targets: append([]string{}, targets...), problems: problems}
 }
 
 // kinds are all, in the order in which they are listed.
@@ -102,7 +102,7 @@ var kinds = []KindInfo{
 		"certificate_ending"), false),
 	below(found(measured(TokenEnding, "Days until a token ends", Days, maxEnding, []string{"host"}), "token_ending"), false),
 	found(measured(NoData, "Minutes without figures of something that runs", Minutes, maxMinutes,
-		[]string{"vm", "app", "container", "node", "host", "storage"})),
+		measurable)),
 	stated(HostAway, "The host does not answer", []string{"host_away"}, "host"),
 	stated(NodeAway, "The node is off", []string{"node_away"}, "node"),
 	stated(QuorumLost, "The cluster has no quorum", []string{"quorum_lost"}, "cluster"),

@@ -153,6 +153,12 @@ func (c *cycle) resolve(ctx context.Context) error {
 		AND a.resolved_at IS NULL`, c.now, isRemoved)
 }
 
+// follow lets open alerts belong to the team that their host belongs to now.
+func (c *cycle) follow(ctx context.Context) error {
+	return c.exec(ctx, "reassigning alerts", `UPDATE alerts a SET team_id = h.team_id FROM hosts h WHERE a.resolved_at IS NULL
+		AND h.id = a.host_id AND h.team_id IS DISTINCT FROM a.team_id`)
+}
+
 // keepStates writes what the next cycle goes on from.
 func (c *cycle) keepStates(ctx context.Context) error {
 	if n := len(c.changes.dropped); n > 0 {

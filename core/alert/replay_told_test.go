@@ -244,7 +244,7 @@ var acts = []history{
 		w.level("guest:1", "cpu", 99)
 		w.minutes(6)
 		w.act(func(ctx context.Context, s *alert.Store, id int64) (*alert.Detail, error) {
-			return s.Silence(ctx, id, w.now.Add(10*time.Minute), "later", everything)
+			return s.Silence(ctx, id, new(w.now.Add(10*time.Minute)), 0, "later", everything)
 		})
 		w.minutes(11)
 	}, "16 open r web"},
@@ -253,7 +253,7 @@ var acts = []history{
 		w.level("guest:1", "cpu", 99)
 		w.minutes(6)
 		w.act(func(ctx context.Context, s *alert.Store, id int64) (*alert.Detail, error) {
-			return s.Silence(ctx, id, w.now.Add(time.Hour), "", everything)
+			return s.Silence(ctx, id, new(w.now.Add(time.Hour)), 0, "", everything)
 		})
 		for range 2 {
 			w.level("guest:1", "cpu", 9)
@@ -266,7 +266,9 @@ var acts = []history{
 		w.busy(nil)
 		w.level("guest:1", "cpu", 99)
 		w.minutes(7)
-		w.act(func(ctx context.Context, s *alert.Store, id int64) (*alert.Detail, error) { return s.Resolve(ctx, id, "known", everything) })
+		w.act(func(ctx context.Context, s *alert.Store, id int64) (*alert.Detail, error) {
+			return s.Resolve(ctx, id, "known", everything)
+		})
 		w.minutes(20)
 		w.level("guest:1", "cpu", 9)
 		w.minutes(7)

@@ -36,15 +36,18 @@ type WindowScope struct {
 
 const windowColumns = `id, name, enabled, starts_at, ends_at, cron, timezone, duration_s, team_id, host_id, tags, created_at, updated_at`
 
-func scanWindow(row pgx.CollectableRow) (*Window, error) {
+// readWindow reads windowColumns and the time by which it is open.
+func readWindow(row pgx.CollectableRow) (*Window, error) {
 	w := &Window{}
+	var now time.Time
 	err := row.Scan(&w.ID, &w.Name, &w.Enabled, &w.StartsAt, &w.EndsAt, &w.Cron, &w.Timezone, &w.DurationS, &w.On.TeamID, &w.On.HostID,
-		&w.On.Tags, &w.CreatedAt, &w.UpdatedAt)
+		&w.On.Tags, &w.CreatedAt, &w.UpdatedAt, &now)
 	if err != nil {
 		return nil, fmt.Errorf("reading a window: %w", err)
 	}
 	w.StartsAt, w.EndsAt = utc(w.StartsAt), utc(w.EndsAt)
 	w.CreatedAt, w.UpdatedAt = w.CreatedAt.UTC(), w.UpdatedAt.UTC()
+	w.Open = w.openAt(now)
 	return w, nil
 }
 
@@ -70,17 +73,17 @@ type rowsQuerier interface {
 
 // openWindows gives the ids of the windows that are open.
 func openWindows(ctx context.Context, q rowsQuerier, now time.Time) ([]int64, error) {
-	rows, err := q.Query(ctx, "SELECT "+windowColumns+" FROM maintenance_windows WHERE enabled ORDER BY id")
+	rows, err := q.Query(ctx, "SELECT "+windowColumns+", $1::timestamptz FROM maintenance_windows WHERE enabled ORDER BY id", now)
 	if err != nil {
 		return nil, fmt.Errorf("reading windows: %w", err)
 	}
-	all, err := pgx.CollectRows(rows, scanWindow)
+	all, err := pgx.CollectRows(rows, readWindow)
 	if err != nil {
 		return nil, fmt.Errorf("reading windows: %w", err)
 	}
 	open := []int64{}
 	for _, w := range all {
-		if w.openAt(now) {
+		if w.Open {
 			open = append(open, w.ID)
 		}
 	}

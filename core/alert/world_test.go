@@ -61,7 +61,7 @@ func newWorld(t *testing.T) *world {
 				{VMID: 101, Node: "beta", Name: "db", Tags: []string{"prod"}}, {Container: true, VMID: 102, Node: "alpha", Name: "ct", App: "mail"}}},
 		inventorytest.Cluster{Team: 2, Hosts: []inventorytest.Host{{Name: "solo", Node: "solo", Status: "online",
 			Capabilities: []string{"monitoring"}}},
-			Nodes: []inventorytest.Node{{Name: "solo", CPU: 0.1, CPUs: 8, Memory: gib, MemoryTotal: 8 * gib}},
+			Nodes:  []inventorytest.Node{{Name: "solo", CPU: 0.1, CPUs: 8, Memory: gib, MemoryTotal: 8 * gib}},
 			Guests: []inventorytest.Guest{{VMID: 100, Node: "solo", Name: "tiny"}}})
 	// Partitions are there for yesterday and the next two days, and a clock that is put forward stays within them.
 	w.now = time.Now().UTC().Truncate(time.Minute).Add(-6 * time.Hour)

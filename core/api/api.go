@@ -9,6 +9,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/hostler/hostler/core/api/alerts"
 	"github.com/hostler/hostler/core/api/apps"
 	"github.com/hostler/hostler/core/api/audit"
 	"github.com/hostler/hostler/core/api/auth"
@@ -96,6 +97,7 @@ type Deps struct {
 	Migrations migrations.Deps
 
 	Schedules schedules.Deps
+	Alerts    alerts.Deps
 	Users     users.Deps
 	Teams     teams.Deps
 
@@ -136,6 +138,7 @@ var resources = []struct {
 	{"settings", func(a *op.API, d Deps) { settings.Register(a, d.Settings) }},
 	{"cluster", func(a *op.API, d Deps) { cluster.Register(a, d.Cluster) }},
 	{"metrics", func(a *op.API, d Deps) { metrics.Register(a, d.Series) }},
+	{"alerts", func(a *op.API, d Deps) { alerts.Register(a, d.Alerts) }},
 	{"schedules", func(a *op.API, d Deps) { schedules.Register(a, d.Schedules) }},
 	{"meta", func(a *op.API, d Deps) { meta.Register(a, d.Meta) }},
 }

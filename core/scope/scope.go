@@ -24,6 +24,8 @@ const (
 	Draft = "draft"
 	// Template is one of rules of firewalls.
 	Template = "template"
+	// Alert is one that is open or was.
+	Alert = "alert"
 )
 
 // Thing is something that a team owns, by way of its host or by itself.
@@ -45,6 +47,7 @@ var queries = map[string]string{
 		FROM backups b JOIN backup_storages s ON s.id = b.storage_id JOIN hosts h ON h.id = s.host_id WHERE b.id = $1`,
 	Draft:    `SELECT d.name, h.team_id, h.id FROM firewall_drafts d JOIN hosts h ON h.id = d.host_id WHERE d.id = $1`,
 	Template: `SELECT name, team_id, 0 FROM firewall_templates WHERE id = $1`,
+	Alert:    `SELECT target_name, coalesce(team_id, 1), coalesce(host_id, 0) FROM alerts WHERE id = $1`,
 	Job:      `SELECT target_name, coalesce(team_id, 1), coalesce(host_id, 0) FROM jobs WHERE id = $1`,
 }
 

@@ -3,7 +3,9 @@ package service
 import (
 	"context"
 
+	"github.com/hostler/hostler/core/alert"
 	"github.com/hostler/hostler/core/api"
+	"github.com/hostler/hostler/core/api/alerts"
 	"github.com/hostler/hostler/core/api/apps"
 	auditapi "github.com/hostler/hostler/core/api/audit"
 	"github.com/hostler/hostler/core/api/auth"
@@ -50,6 +52,7 @@ func (s *Service) deps() api.Deps {
 		Browser: s.Users.Browser, Entitlements: s.entitled, Logger: c.Loggers("api"), Version: c.Version, Observe: figures.observe,
 		Replays: s.Replays, Health: Health(), Ready: ready(c.DB, c.Plugins, c.Keys, c.Version), Metrics: figures.handler(),
 
+		Alerts:    alerts.Deps{Alerts: &alert.Store{DB: c.DB}},
 		Setup:     setup.Deps{Setup: s.setup},
 		Auth:      auth.Deps{Users: s.Users},
 		Keys:      keys.Deps{Users: s.Users},

@@ -13,8 +13,8 @@ import (
 type Loop string
 
 // What runs by itself: jobs, polls of hosts, schedules, the seal of the audit trail, partitions of metrics, what the updater does,
-// the listing of backups, the reading of guests' configurations, the folder of uploads, sending samples to others, and the count of
-// requests to hosts.
+// the listing of backups, the reading of guests' configurations, the folder of uploads, sending samples to others, the count of
+// requests to hosts, and the evaluation of alert rules.
 const (
 	Jobs      Loop = "job"
 	Polls     Loop = "poll"
@@ -28,10 +28,11 @@ const (
 
 	RemoteWrite Loop = "remote-write"
 	Load        Loop = "load"
+	Alerts      Loop = "alert"
 )
 
 // Loops are all of them.
-var Loops = []Loop{Jobs, Polls, Seal, Metrics, Schedules, Updates, Backups, Details, Uploads, RemoteWrite, Load}
+var Loops = []Loop{Jobs, Polls, Seal, Metrics, Schedules, Updates, Backups, Details, Uploads, RemoteWrite, Load, Alerts}
 
 // Start starts the plugins, the watch over the key file, and the loops of the configuration. While there is no user it leaves the
 // token of the first setup in the state folder. When it fails, Drain and Close must be called all the same.
@@ -58,7 +59,7 @@ func (s *Service) Start(ctx context.Context) error {
 	for loop, run := range map[Loop]func(context.Context){
 		Polls: s.Poller.Run, Seal: s.sealer.Run, Schedules: s.Schedule.Run, Updates: s.Updates.Run,
 		Backups: s.Backups.Run, Details: s.details.Run, Uploads: s.Uploads.Run, RemoteWrite: s.Receiver.Run,
-		Load: s.Load.Run,
+		Load: s.Load.Run, Alerts: s.Alerts.Run,
 		Metrics: func(ctx context.Context) {
 			metric.Maintain(ctx, s.config.DB, s.config.Loggers("metric"), s.Heartbeats[Metrics])
 		},
