@@ -52,6 +52,8 @@ func newTeamsFixture(t *testing.T) *teamsFixture {
 		`"action":"create_rule","pos":0,"rule":{"type":"in","action":"DROP"}}]}`, blue, vm), 201))
 	e.Run(t, post("template", "/api/v1/firewall/templates", fmt.Sprintf(
 		`{"name":"blue-rules","team_id":%d,"content":{"rules":[{"type":"in","action":"DROP"}]}}`, e.blue), 201))
+	e.exec(`INSERT INTO alerts (team_id, host_id, target_kind, target_id, target_name, rule, severity)
+		SELECT team_id, id, 'host', id, name, 'host.offline', 'critical' FROM hosts WHERE id = $1`, blue)
 	e.requested.Host, e.requested.VM, e.requested.App = e.host, e.vm, e.app
 	e.values = e.pathValues()
 	return e

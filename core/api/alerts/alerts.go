@@ -139,8 +139,8 @@ func (h handlers) resolve(ctx context.Context, in *noteInput) (*op.Body[*alert.D
 
 type silenceInput struct {
 	Body struct {
-		Until *time.Time `json:"until,omitempty" nullable:"true" example:"2026-03-01T12:00:00Z"`
-		ForS  *int64     `json:"for_s,omitempty" nullable:"true" minimum:"0" maximum:"31536000" example:"3600"`
+		Until *time.Time `json:"until,omitempty" example:"2026-03-01T12:00:00Z"`
+		ForS  *int64     `json:"for_s,omitempty" minimum:"0" maximum:"31536000" example:"3600"`
 		Note  *string    `json:"note,omitempty" nullable:"true" maxLength:"1000" example:"known, mended tomorrow"`
 	}
 }

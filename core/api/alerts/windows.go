@@ -38,8 +38,8 @@ func registerWindows(a *op.API, h handlers) {
 	op.Patch(a, "/api/v1/maintenance-windows/:window_id", h.updateWindow, op.Spec{
 		ID: "update_maintenance_window", Summary: "Change a maintenance window", Tag: tag, Ours: true, Role: identity.Admin,
 		Audit: op.Audit{Action: "maintenance_window.update", Target: "window_id"},
-		Description: "To make one that is open once come again, or the other way round, give null for what it had. `timezone` null means " +
-			"`UTC`, and `on` replaces all of it.\n\n" + opening,
+		Description: "`cron` and `duration_s` take the place of `starts_at` and `ends_at`, and these of those. `timezone` null means " +
+			"`UTC`, and `on` replaces all of it; null makes it all things.\n\n" + opening,
 	})
 	op.Delete(a, "/api/v1/maintenance-windows/:window_id", h.removeWindow, op.Spec{
 		ID: "delete_maintenance_window", Summary: "Delete a maintenance window", Tag: tag, Ours: true, Role: identity.Admin,
@@ -79,10 +79,10 @@ func (s *MuteScope) scope() alert.WindowScope {
 type createWindowInput struct {
 	Body struct {
 		Name      string                 `json:"name" minLength:"1" maxLength:"200" example:"Nightly backups"`
-		StartsAt  *time.Time             `json:"starts_at,omitempty" nullable:"true" doc:"Of a window that is open once"`
-		EndsAt    *time.Time             `json:"ends_at,omitempty" nullable:"true"`
-		Cron      *string                `json:"cron,omitempty" nullable:"true" minLength:"1" maxLength:"256" example:"0 1 * * *"`
-		DurationS *int64                 `json:"duration_s,omitempty" nullable:"true" minimum:"60" maximum:"604800" example:"7200"`
+		StartsAt  *time.Time             `json:"starts_at,omitempty" doc:"Of a window that is open once"`
+		EndsAt    *time.Time             `json:"ends_at,omitempty"`
+		Cron      *string                `json:"cron,omitempty" minLength:"1" maxLength:"256" example:"0 1 * * *"`
+		DurationS *int64                 `json:"duration_s,omitempty" minimum:"60" maximum:"604800" example:"7200"`
 		Timezone  *string                `json:"timezone,omitempty" default:"UTC" minLength:"1" maxLength:"64" example:"Europe/Berlin"`
 		On        op.Optional[MuteScope] `json:"on,omitzero"`
 		Enabled   *bool                  `json:"enabled,omitempty" default:"true"`
@@ -123,10 +123,10 @@ type updateWindowInput struct {
 	ID   int64 `path:"window_id" minimum:"1"`
 	Body struct {
 		Name      op.Optional[string]    `json:"name,omitzero" minLength:"1" maxLength:"200" nullable:"false" example:"Nightly backups"`
-		StartsAt  op.Optional[time.Time] `json:"starts_at,omitzero"`
-		EndsAt    op.Optional[time.Time] `json:"ends_at,omitzero"`
-		Cron      op.Optional[string]    `json:"cron,omitzero" minLength:"1" maxLength:"256" example:"0 1 * * *"`
-		DurationS op.Optional[int64]     `json:"duration_s,omitzero" minimum:"60" maximum:"604800" example:"7200"`
+		StartsAt  op.Optional[time.Time] `json:"starts_at,omitzero" nullable:"false"`
+		EndsAt    op.Optional[time.Time] `json:"ends_at,omitzero" nullable:"false"`
+		Cron      op.Optional[string]    `json:"cron,omitzero" minLength:"1" maxLength:"256" nullable:"false" example:"0 1 * * *"`
+		DurationS op.Optional[int64]     `json:"duration_s,omitzero" minimum:"60" maximum:"604800" nullable:"false" example:"7200"`
 		Timezone  op.Optional[string]    `json:"timezone,omitzero" minLength:"1" maxLength:"64" example:"Europe/Berlin" doc:"Null means UTC"`
 		On        op.Optional[MuteScope] `json:"on,omitzero"`
 		Enabled   op.Optional[bool]      `json:"enabled,omitzero" nullable:"false"`
@@ -138,6 +138,13 @@ func (h handlers) updateWindow(ctx context.Context, in *updateWindowInput) (*op.
 	written, err := h.alerts.UpdateWindow(ctx, in.ID, func(d *alert.WindowDraft) {
 		set(&d.Name, b.Name)
 		set(&d.Enabled, b.Enabled)
+		once, again := b.StartsAt.Set || b.EndsAt.Set, b.Cron.Set || b.DurationS.Set
+		if again && !once {
+			d.StartsAt, d.EndsAt = nil, nil
+		}
+		if once && !again {
+			d.Cron, d.DurationS = nil, nil
+		}
 		pointed(&d.StartsAt, b.StartsAt)
 		pointed(&d.EndsAt, b.EndsAt)
 		pointed(&d.Cron, b.Cron)
@@ -153,7 +160,7 @@ func (h handlers) updateWindow(ctx context.Context, in *updateWindowInput) (*op.
 	return &op.Body[*alert.Window]{Body: written}, err
 }
 
-// pointed is a field that is nil where it is cleared.
+// pointed is a field that is nil where nothing is given for it.
 func pointed[T any](field **T, given op.Optional[T]) {
 	if given.Set {
 		*field = given.Pointer()
