@@ -66,7 +66,7 @@ func (c *cycle) run(ctx context.Context) error {
 	}
 	c.lookForUpdate()
 	c.decide()
-	for _, step := range []func(context.Context) error{c.resolve, c.raise, c.keepStates, c.follow, c.unfold, c.tell, c.prune} {
+	for _, step := range []func(context.Context) error{c.follow, c.resolve, c.raise, c.keepStates, c.unfold, c.tell, c.prune} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -84,6 +84,9 @@ func (c *cycle) wants(kinds ...string) bool {
 	return false
 }
 
+// afresh has a statement without arguments planned each time, for which the setting of note does not hold.
+const afresh = pgx.QueryExecModeExec
+
 func (c *cycle) exec(ctx context.Context, what, sql string, args ...any) error {
 	if _, err := c.tx.Exec(ctx, sql, args...); err != nil {
 		return fmt.Errorf("%s: %w", what, err)
@@ -93,8 +96,10 @@ func (c *cycle) exec(ctx context.Context, what, sql string, args ...any) error {
 
 // note says when this cycle was.
 func (c *cycle) note(ctx context.Context) error {
-	// The statements are run too seldom to be worth compiling.
-	if err := c.exec(ctx, "preparing", "SELECT set_config('jit', 'off', true), set_config('work_mem', '32MB', true)"); err != nil {
+	// The statements are run too seldom to be worth compiling, and what they are planned for differs from one cycle to the next by a thousand
+	// times: a plan that was made when nothing was open would be kept for a storm.
+	if err := c.exec(ctx, "preparing", `SELECT set_config('jit', 'off', true), set_config('work_mem', '32MB', true),
+		set_config('plan_cache_mode', 'force_custom_plan', true)`); err != nil {
 		return err
 	}
 	return c.exec(ctx, "noting the cycle", "UPDATE alert_cycle SET last_at = $1, seldom_at = CASE WHEN $2 THEN $1 ELSE seldom_at END", c.now,
@@ -102,7 +107,7 @@ func (c *cycle) note(ctx context.Context) error {
 }
 
 func (c *cycle) readRules(ctx context.Context) error {
-	rows, err := c.tx.Query(ctx, "SELECT "+columns+" FROM alert_rules r WHERE enabled")
+	rows, err := c.tx.Query(ctx, "SELECT "+columns+" FROM alert_rules r WHERE enabled", afresh)
 	if err != nil {
 		return fmt.Errorf("reading rules: %w", err)
 	}
@@ -120,7 +125,7 @@ func (c *cycle) readRules(ctx context.Context) error {
 
 func (c *cycle) readStates(ctx context.Context) error {
 	rows, err := c.tx.Query(ctx, `SELECT s.rule_id, s.subject, s.breach_s, s.clear_s, s.alert_id, a.id IS NOT NULL AND a.resolved_at IS NULL,
-		a.cluster_id FROM alert_states s LEFT JOIN alerts a ON a.id = s.alert_id`)
+		a.cluster_id FROM alert_states s LEFT JOIN alerts a ON a.id = s.alert_id`, afresh)
 	if err != nil {
 		return fmt.Errorf("reading states: %w", err)
 	}
@@ -139,7 +144,7 @@ func (c *cycle) readStates(ctx context.Context) error {
 
 func (c *cycle) readDark(ctx context.Context) error {
 	rows, err := c.tx.Query(ctx, `SELECT cluster_id FROM hosts WHERE cluster_id IS NOT NULL GROUP BY cluster_id
-		HAVING NOT bool_or(status = 'online')`)
+		HAVING NOT bool_or(status = 'online')`, afresh)
 	if err != nil {
 		return fmt.Errorf("looking for hosts that answer: %w", err)
 	}

@@ -115,7 +115,7 @@ func (c *cycle) lookAhead(ctx context.Context) error {
 	if !c.seldom || !c.wants(string(StorageFills)) {
 		return nil
 	}
-	rows, err := c.tx.Query(ctx, "SELECT id FROM storages WHERE status = 'available'")
+	rows, err := c.tx.Query(ctx, "SELECT id FROM storages WHERE status = 'available'", afresh)
 	if err != nil {
 		return fmt.Errorf("listing storages: %w", err)
 	}

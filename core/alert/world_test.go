@@ -188,7 +188,14 @@ func (w *world) listen() {
 func (w *world) rule(kind string, more map[string]string) {
 	w.t.Helper()
 	w.Exec("UPDATE alert_rules SET enabled = false")
-	columns, values := []string{"name", "kind", "severity"}, []string{"'r'", "'" + kind + "'", "'warning'"}
+	columns, values := []string{"name", "kind"}, []string{"'r'", "'" + kind + "'"}
+	more = maps.Clone(more)
+	if more == nil {
+		more = map[string]string{}
+	}
+	if more["severity"] == "" {
+		more["severity"] = "'warning'"
+	}
 	for _, column := range slices.Sorted(maps.Keys(more)) {
 		columns, values = append(columns, column), append(values, more[column])
 	}
