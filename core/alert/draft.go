@@ -85,7 +85,8 @@ func (d *Draft) Faults() []problem.Fault {
 	f.tags(d.On.Tags)
 	for i, target := range d.On.Targets {
 		if !goodTarget(target) {
-			f.add("must be like host:1, vm:3, app:2, container:5, cluster:1, node:1/alpha, storage:1/nas or storage:1/local/alpha", "on", "targets", i)
+			f.add("must be like host:1, vm:3, app:2, container:5, cluster:1, node:1/alpha, storage:1/nas or storage:1/local/alpha", "on",
+				"targets", i)
 		}
 	}
 	k := kindOf(d.Kind)
@@ -167,7 +168,8 @@ func distinct(words []string) []string {
 
 // draft is the rule as it would be written.
 func (r *Rule) draft() (Draft, error) {
-	d := Draft{Name: r.Name, Description: r.Description, Kind: r.Kind, On: r.On, Threshold: r.Threshold, ClearLevel: r.ClearLevel, ForS: r.ForS,
+	d := Draft{Name: r.Name, Description: r.Description, Kind: r.Kind, On: r.On, Threshold: r.Threshold, ClearLevel: r.ClearLevel,
+		ForS:      r.ForS,
 		ClearForS: r.ClearForS, Severity: r.Severity, Labels: map[string]string{}, Enabled: r.Enabled}
 	if err := json.Unmarshal(r.Labels, &d.Labels); err != nil {
 		return d, fmt.Errorf("reading the labels of a rule: %w", err)

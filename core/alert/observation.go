@@ -152,7 +152,8 @@ func (c *cycle) lookForSilent(ctx context.Context) error {
 
 // whyRows are the samples of the things $2, $3 since $5 seconds before $1, by their number: the newest 60 of each, oldest first.
 const whyRows = `SELECT i, at, value FROM (SELECT i, at, value, row_number() OVER (PARTITION BY i ORDER BY at DESC) AS place FROM (
-	SELECT w.i, s.at, CASE w.kind WHEN 'cpu' THEN (100::real * s.cpu)::float8 WHEN 'memory' THEN 100 * s.memory::float8 / NULLIF(s.memory_total, 0)
+	SELECT w.i, s.at,
+		CASE w.kind WHEN 'cpu' THEN (100::real * s.cpu)::float8 WHEN 'memory' THEN 100 * s.memory::float8 / NULLIF(s.memory_total, 0)
 		WHEN 'disk' THEN 100 * s.disk::float8 / NULLIF(s.disk_total, 0) ELSE (
 			CASE w.kind WHEN 'net_in' THEN s.net_in - lag(s.net_in) OVER o WHEN 'net_out' THEN s.net_out - lag(s.net_out) OVER o
 				WHEN 'disk_read' THEN s.disk_read - lag(s.disk_read) OVER o ELSE s.disk_write - lag(s.disk_write) OVER o END)

@@ -38,7 +38,8 @@ type record struct {
 }
 
 // insertAlerts writes the alerts $1, raised at $2. A thing whose last alert of the rule is still silenced stays so.
-const insertAlerts = `INSERT INTO alerts (rule_id, rule, kind, subject, team_id, host_id, cluster_id, target_kind, target_id, target_name, node,
+const insertAlerts = `INSERT INTO alerts (rule_id, rule, kind, subject, team_id, host_id, cluster_id, target_kind, target_id,
+	target_name, node,
 	tags, labels, severity, message, remedy, why, cause_id, told, metric, raised_at, silenced_at, silenced_until, silenced_by, silence_note)
 SELECT n.rule_id, n.rule, n.kind, n.subject, n.team_id, n.host_id, n.cluster_id, n.target_kind, n.target_id, n.target_name, n.node,
 	ARRAY(SELECT jsonb_array_elements_text(n.tags)), n.labels, n.severity, n.message, n.remedy, n.why, n.cause_id, '', n.kind, $2,
@@ -119,7 +120,8 @@ func (c *cycle) insert(ctx context.Context, records []record) ([]raisedAlert, er
 func (c *cycle) record(o *observation, samples []Sample) record {
 	rule := c.rules[o.rule]
 	message, remedy := c.text(o)
-	r := record{RuleID: rule.ID, Rule: rule.title(), Kind: rule.Kind, Subject: o.subject, TeamID: o.team, HostID: o.host, ClusterID: o.clusterID,
+	r := record{RuleID: rule.ID, Rule: rule.title(), Kind: rule.Kind, Subject: o.subject, TeamID: o.team, HostID: o.host,
+		ClusterID:  o.clusterID,
 		TargetKind: o.target.Kind, TargetID: o.target.ID, TargetName: o.target.Name, Node: o.target.Node, Tags: o.tags, Labels: rule.Labels,
 		Severity: rule.Severity, Message: message, Remedy: remedy,
 		Why: Why{Threshold: rule.Threshold, ClearLevel: rule.ClearLevel, Unit: rule.Unit, ForS: rule.ForS, ClearForS: rule.ClearForS,
@@ -182,7 +184,8 @@ func (c *cycle) keepStates(ctx context.Context) error {
 		clears, alerts = append(clears, s.clear), append(alerts, s.alert)
 	}
 	return c.exec(ctx, "keeping states", `INSERT INTO alert_states (rule_id, subject, breach_s, clear_s, alert_id)
-		SELECT n.* FROM unnest($1::bigint[], $2::text[], $3::float8[], $4::float8[], $5::bigint[]) AS n (rule_id, subject, breach_s, clear_s, alert_id)
+		SELECT n.* FROM unnest($1::bigint[], $2::text[], $3::float8[], $4::float8[], $5::bigint[]) AS n (rule_id, subject, breach_s,
+			clear_s, alert_id)
 			JOIN alert_rules r ON r.id = n.rule_id
 		ON CONFLICT (rule_id, subject) DO UPDATE SET breach_s = excluded.breach_s, clear_s = excluded.clear_s, alert_id = excluded.alert_id`,
 		rules, subjects, breaches, clears, alerts)

@@ -56,7 +56,8 @@ var causes = []history{
 		w.minutes(20)
 		w.Exec("UPDATE guests SET status = 'running' WHERE name = 'g03'")
 		w.minutes(3)
-	}, "3 open node.offline gamma; 12 resolved node.offline gamma; 22 open guest.down g01; 22 open guest.down g03; 32 resolved guest.down g03"},
+	},
+		"3 open node.offline gamma; 12 resolved node.offline gamma; 22 open guest.down g01; 22 open guest.down g03; 32 resolved guest.down g03"},
 	{"guests that are down without their node", func(w *world) {
 		w.always(3, "gamma")
 		w.Exec("UPDATE guests SET status = 'stopped' WHERE node = 'gamma'")
@@ -127,12 +128,12 @@ var causes = []history{
 // windows are about maintenance.
 var windows = []history{
 	{"nothing is said in a window, and then what still is so", func(w *world) {
-		w.Exec("INSERT INTO maintenance_windows (name, starts_at, ends_at) VALUES ('w', " + w.at(0) + ", " + w.at(20*time.Minute) + ")")
+		w.window(20 * time.Minute)
 		w.Exec("UPDATE hosts SET status = 'unreachable' WHERE id = 3")
 		w.minutes(22)
 	}, "20 open host.offline solo"},
 	{"what begins and ends in a window is never said", func(w *world) {
-		w.Exec("INSERT INTO maintenance_windows (name, starts_at, ends_at) VALUES ('w', " + w.at(0) + ", " + w.at(20*time.Minute) + ")")
+		w.window(20 * time.Minute)
 		w.Exec("UPDATE hosts SET status = 'unreachable' WHERE id = 3")
 		w.minutes(10)
 		w.Exec("UPDATE hosts SET status = 'online' WHERE id = 3")
@@ -141,7 +142,7 @@ var windows = []history{
 	{"the end within a window of what was said before is said after it", func(w *world) {
 		w.Exec("UPDATE hosts SET status = 'unreachable' WHERE id = 3")
 		w.minutes(5)
-		w.Exec("INSERT INTO maintenance_windows (name, starts_at, ends_at) VALUES ('w', " + w.at(0) + ", " + w.at(20*time.Minute) + ")")
+		w.window(20 * time.Minute)
 		w.minutes(5)
 		w.Exec("UPDATE hosts SET status = 'online' WHERE id = 3")
 		w.minutes(17)
@@ -172,14 +173,14 @@ var windows = []history{
 	}, ""},
 	{"a window of guests with a tag", func(w *world) {
 		w.busy(nil)
-		w.Exec("INSERT INTO maintenance_windows (name, starts_at, ends_at, tags) VALUES ('w', " + w.at(0) + ", " + w.at(time.Hour) + ", '{prod}')")
+		w.window(time.Hour, "tags", "'{prod}'")
 		w.level("guest:1", "cpu", 99)
 		w.level("guest:3", "cpu", 99)
 		w.minutes(8)
 	}, "6 open r mail"},
 	{"a window of a team", func(w *world) {
 		w.busy(nil)
-		w.Exec("INSERT INTO maintenance_windows (name, starts_at, ends_at, team_id) VALUES ('w', " + w.at(0) + ", " + w.at(time.Hour) + ", 2)")
+		w.window(time.Hour, "team_id", "2")
 		w.level("guest:1", "cpu", 99)
 		w.level("guest:4", "cpu", 99)
 		w.minutes(8)
@@ -187,20 +188,20 @@ var windows = []history{
 	{"a window of a host, and its cluster", func(w *world) {
 		w.busy(nil)
 		w.Exec("UPDATE alert_rules SET enabled = true WHERE key = 'cluster.quorum'; UPDATE clusters SET quorate = false WHERE id = 1")
-		w.Exec("INSERT INTO maintenance_windows (name, starts_at, ends_at, host_id) VALUES ('w', " + w.at(0) + ", " + w.at(time.Hour) + ", 2)")
+		w.window(time.Hour, "host_id", "2")
 		w.level("guest:2", "cpu", 99)
 		w.level("guest:4", "cpu", 99)
 		w.minutes(8)
 	}, "6 open r tiny"},
 	{"a window that is off", func(w *world) {
 		w.busy(nil)
-		w.Exec("INSERT INTO maintenance_windows (name, starts_at, ends_at, enabled) VALUES ('w', " + w.at(0) + ", " + w.at(time.Hour) + ", false)")
+		w.window(time.Hour, "enabled", "false")
 		w.level("guest:1", "cpu", 99)
 		w.minutes(7)
 	}, "6 open r web"},
 	{"a window that is removed ends at once", func(w *world) {
 		w.busy(nil)
-		w.Exec("INSERT INTO maintenance_windows (name, starts_at, ends_at) VALUES ('w', " + w.at(0) + ", " + w.at(time.Hour) + ")")
+		w.window(time.Hour)
 		w.level("guest:1", "cpu", 99)
 		w.minutes(8)
 		w.Exec("DELETE FROM maintenance_windows")
@@ -240,7 +241,7 @@ var acts = []history{
 	}, "6 open r web; 13 resolved r web"},
 	{"what is silenced before it is told is told when it is not any more", func(w *world) {
 		w.busy(nil)
-		w.Exec("INSERT INTO maintenance_windows (name, starts_at, ends_at) VALUES ('w', " + w.at(0) + ", " + w.at(7*time.Minute) + ")")
+		w.window(7 * time.Minute)
 		w.level("guest:1", "cpu", 99)
 		w.minutes(6)
 		w.act(func(ctx context.Context, s *alert.Store, id int64) (*alert.Detail, error) {

@@ -124,7 +124,8 @@ func (s *Store) DeleteRule(ctx context.Context, id int64) error {
 
 // args are the draft's values in the order of the statements.
 func (d *Draft) args() []any {
-	return []any{d.Name, d.Description, d.Kind, d.On.TeamID, d.On.HostID, d.On.Kinds, d.On.Tags, d.On.Targets, d.Threshold, d.ClearLevel, d.ForS,
+	return []any{d.Name, d.Description, d.Kind, d.On.TeamID, d.On.HostID, d.On.Kinds, d.On.Tags, d.On.Targets, d.Threshold,
+		d.ClearLevel, d.ForS,
 		d.ClearForS, d.Severity, d.labels(), d.Enabled}
 }
 

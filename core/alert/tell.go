@@ -6,7 +6,8 @@ import (
 )
 
 // mute notes in which window alerts are that are open, or whose end is not told yet. $1 are the windows that are open now.
-const mute = `UPDATE alerts a SET window_id = n.window_id FROM (SELECT a.id, (SELECT min(w.id) FROM maintenance_windows w WHERE w.id = ANY ($1)
+const mute = `UPDATE alerts a SET window_id = n.window_id FROM (SELECT a.id,
+	(SELECT min(w.id) FROM maintenance_windows w WHERE w.id = ANY ($1)
 		AND (w.team_id IS NULL OR w.team_id = a.team_id)
 		AND (w.host_id IS NULL OR w.host_id = a.host_id OR a.host_id IS NULL
 			AND a.cluster_id = (SELECT h.cluster_id FROM hosts h WHERE h.id = w.host_id))
@@ -21,7 +22,8 @@ const tellAlerts = `WITH due AS (UPDATE alerts SET told = CASE WHEN resolved_at 
 	WHERE (told = '' OR told = 'open' AND resolved_at IS NOT NULL) AND (told = 'open' OR resolved_at IS NULL) AND cause_id IS NULL
 		AND window_id IS NULL AND (silenced_until IS NULL OR silenced_until <= $1)
 		AND (told = 'open' OR NOT EXISTS (SELECT FROM alert_states s WHERE s.alert_id = alerts.id AND s.clear_s IS NOT NULL)) RETURNING *)
-INSERT INTO notification_events (team_id, kind, incident, state, severity, rule, target_kind, target_id, target_name, tags, title, body, link,
+INSERT INTO notification_events (team_id, kind, incident, state, severity, rule, target_kind, target_id, target_name, tags, title,
+	body, link,
 	at)
 SELECT team_id, 'alert', 'alert:' || id, told, severity, rule, target_kind, target_id, target_name, tags,
 	CASE WHEN told = 'resolved' THEN 'Resolved: ' ELSE '' END || CASE WHEN target_name = '' THEN '' ELSE target_name || ': ' END || message,

@@ -21,7 +21,8 @@ const gib = int64(1) << 30
 // world is an inventory whose time is the test's. In each of its minutes everything that has levels is sampled as by a poll, and the rules
 // are evaluated; what people outside would be told is written down with the minute.
 //
-// The cluster prod has the hosts h1 (node alpha) and h2 (node beta), and the node gamma; solo is a machine alone, of team 2. Guests of prod:
+// The cluster prod has the hosts h1 (node alpha) and h2 (node beta), and the node gamma; solo is a machine alone, of team 2. Guests of
+// prod:
 // the VMs web (1) and db (2) with the tag prod, on alpha and beta, the app mail (container 3, app 1) on alpha; of solo the VM tiny (4).
 type world struct {
 	dbtest.SQL
@@ -218,4 +219,12 @@ func (w *world) always(n int, node string) {
 		FROM generate_series(1, $1::int) i`, n, node)
 }
 
-func (w *world) at(d time.Duration) string { return "'" + w.now.Add(d).Format(time.RFC3339) + "'" }
+// window is a maintenance window that is open from now on for a time, of what the columns and values in more say.
+func (w *world) window(lasts time.Duration, more ...string) {
+	w.t.Helper()
+	columns, values := "name, starts_at, ends_at", "'w', $1, $2"
+	for i := 0; i < len(more); i += 2 {
+		columns, values = columns+", "+more[i], values+", "+more[i+1]
+	}
+	w.Exec("INSERT INTO maintenance_windows ("+columns+") VALUES ("+values+")", w.now, w.now.Add(lasts))
+}

@@ -62,7 +62,8 @@ type finding struct {
 	sql   string
 }
 
-// findings are those of all kinds. A failed job of which another one of its kind has succeeded on the same target since is no problem; so is
+// findings are those of all kinds. A failed job of which another one of its kind has succeeded on the same target since is no problem;
+// so is
 // a node that is away with its host.
 var findings = []finding{
 	{[]string{"host_away"}, `SELECT 'host_away', 'critical', 'host', id, name, id, cluster_id,

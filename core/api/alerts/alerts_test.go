@@ -30,9 +30,11 @@ func newFixture(t *testing.T) *fixture {
 		inventorytest.Cluster{Name: "prod", Hosts: []inventorytest.Host{{Name: "rack1", Node: "n1"}},
 			Guests: []inventorytest.Guest{{VMID: 100, Node: "n1", Name: "web"}}},
 		inventorytest.Cluster{Team: 2, Hosts: []inventorytest.Host{{Name: "rack2"}}})
-	b.Exec(`INSERT INTO alerts (team_id, host_id, target_kind, target_id, target_name, rule, kind, rule_id, subject, severity, message, raised_at,
+	b.Exec(`INSERT INTO alerts (team_id, host_id, target_kind, target_id, target_name, rule, kind, rule_id, subject, severity,
+		message, raised_at,
 			resolved_at, resolution, cause_id, labels, why) VALUES
-		(1, 1, 'host', 1, 'rack1', 'host.offline', 'host_away', 1, 'host:1', 'critical', 'away', '2026-01-03', NULL, '', NULL, '{"room": "cellar"}',
+		(1, 1, 'host', 1, 'rack1', 'host.offline', 'host_away', 1, 'host:1', 'critical', 'away', '2026-01-03', NULL, '', NULL,
+			'{"room": "cellar"}',
 			'{"threshold": null, "clear_level": null, "unit": null, "for_s": 120, "clear_for_s": 30, "value": null, "samples": [],
 			"since": "2026-01-02T23:00:00Z", "ends_at": null, "job_id": null}'),
 		(2, 2, 'host', 2, 'rack2', 'host.offline', 'host_away', 1, 'host:2', 'critical', 'away', '2026-01-04', NULL, '', NULL, '{}', '{}'),
@@ -98,7 +100,8 @@ func TestList(t *testing.T) {
 func TestGet(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
-	b.Exec(`INSERT INTO alerts (team_id, host_id, target_kind, target_id, target_name, rule, rule_id, subject, severity, raised_at, resolved_at)
+	b.Exec(`INSERT INTO alerts (team_id, host_id, target_kind, target_id, target_name, rule, rule_id, subject, severity, raised_at,
+		resolved_at)
 		VALUES (1, 1, 'host', 1, 'rack1', 'host.offline', 1, 'host:1', 'critical', '2026-01-07', NULL) ON CONFLICT DO NOTHING`)
 	b.Exec("UPDATE alerts SET resolved_at = '2026-01-04' WHERE id = 1")
 	b.Exec(`INSERT INTO alerts (team_id, host_id, target_kind, target_id, target_name, rule, rule_id, subject, severity)
@@ -153,7 +156,8 @@ func TestActs(t *testing.T) {
 		post("resolve as a viewer", "4/resolve", "", apitest.Viewer, 403, "forbidden"),
 		post("resolve one that is not there", "99/resolve", "", o, 404, "not_found"),
 	)
-	if got := b.Value(`SELECT string_agg(DISTINCT concat_ws(' ', action, target_kind, target_id, target_name, team_id, details ->> 'rule'), ', ')
+	if got := b.Value(`SELECT string_agg(DISTINCT concat_ws(' ', action, target_kind, target_id, target_name, team_id,
+		details ->> 'rule'), ', ')
 		FROM audit WHERE result = 'ok' AND target_id = '1'`); got != "alert.acknowledge alert 1 rack1 1 host.offline, "+
 		"alert.resolve alert 1 rack1 1 host.offline, alert.silence alert 1 rack1 1 host.offline" {
 		t.Errorf("the trail has %s", got)
@@ -167,7 +171,8 @@ func TestRules(t *testing.T) {
 		`"on":{"host_id":1,"kinds":["vm","vm"],"tags":["prod"],"targets":["vm:1","node:1/n1"]},"labels":{"room":"cellar"},"description":"d"}`
 	id := int64(0)
 	post := func(name, body string, status int, code string, contains ...string) apitest.Scenario {
-		return apitest.Scenario{Name: name, Method: "POST", URL: "/api/v1/alert-rules", Body: body, As: apitest.Admin, Status: status, Error: code,
+		return apitest.Scenario{Name: name, Method: "POST", URL: "/api/v1/alert-rules", Body: body, As: apitest.Admin, Status: status,
+			Error:    code,
 			Contains: contains}
 	}
 	first := post("all given", busy, 201, "", `"key":null,"name":"Busy","description":"d","kind":"cpu"`,
@@ -183,7 +188,8 @@ func TestRules(t *testing.T) {
 	b.Run(t, first,
 		post("the least", `{"name":"n","kind":"host_away"}`, 201, "", `"threshold":null,"clear_level":null,"unit":null,"for_s":0,"clear_for_s":0`,
 			`"severity":"warning"`, `"kinds":[],"tags":[],"targets":[]`),
-		post("without a clear level", `{"name":"n","kind":"disk","threshold":90,"enabled":false}`, 201, "", `"clear_level":90`, `"enabled":false`),
+		post("without a clear level", `{"name":"n","kind":"disk","threshold":90,"enabled":false}`, 201, "", `"clear_level":90`,
+			`"enabled":false`),
 		post("less is worse", `{"name":"n","kind":"certificate_ending","threshold":7,"clear_level":9}`, 201, ""),
 		post("a kind that is none", `{"name":"n","kind":"moon"}`, 422, "invalid", `"loc":["body","kind"]`),
 		post("without a threshold", `{"name":"n","kind":"cpu"}`, 422, "invalid", `"loc":["body","threshold"]`),
@@ -223,7 +229,8 @@ func TestRules(t *testing.T) {
 		apitest.Scenario{Name: "none", Method: "GET", URL: "/api/v1/alert-rules/999", As: apitest.Viewer, Status: 404, Error: "not_found"},
 		patch("levels", own, `{"threshold":99,"clear_level":null}`, 200, "", `"threshold":99,"clear_level":99`),
 		patch("a threshold below the clear level", own, `{"threshold":50}`, 422, "invalid", `"loc":["body","clear_level"]`),
-		patch("everything about it", own, `{"on":null,"labels":null,"description":null,"name":"N","severity":"info","for_s":1,"clear_for_s":2,"enabled":false}`,
+		patch("everything about it", own,
+			`{"on":null,"labels":null,"description":null,"name":"N","severity":"info","for_s":1,"clear_for_s":2,"enabled":false}`,
 			200, "", `"name":"N","description":"","kind":"cpu","on":{"team_id":null,"host_id":null,"kinds":[],"tags":[],"targets":[]}`,
 			`"labels":{}`, `"for_s":1,"clear_for_s":2,"severity":"info"`),
 		patch("on something else", own, `{"on":{"team_id":2}}`, 200, "", `"on":{"team_id":2,"host_id":null`),
@@ -279,12 +286,14 @@ func TestWindows(t *testing.T) {
 		apitest.Scenario{Name: "one", Method: "GET", URL: "/api/v1/maintenance-windows/2", As: apitest.Viewer, Status: 200,
 			Contains: []string{`"name":"o"`}},
 		apitest.Scenario{Name: "none", Method: "GET", URL: "/api/v1/maintenance-windows/9", As: apitest.Viewer, Status: 404, Error: "not_found"},
-		apitest.Scenario{Name: "from again and again to once", Method: "PATCH", URL: "/api/v1/maintenance-windows/1", As: apitest.Admin, Status: 200,
+		apitest.Scenario{Name: "from again and again to once", Method: "PATCH", URL: "/api/v1/maintenance-windows/1", As: apitest.Admin,
+			Status:   200,
 			Body:     `{"timezone":null,"starts_at":"2026-01-01T00:00:00Z","ends_at":"2026-01-02T00:00:00Z","on":null}`,
 			Contains: []string{`"cron":null,"timezone":"UTC","duration_s":null,"on":{"team_id":null,"host_id":null,"tags":[]},"open":false`}},
 		apitest.Scenario{Name: "half of it", Method: "PATCH", URL: "/api/v1/maintenance-windows/1", As: apitest.Admin, Status: 422,
 			Body: `{"cron":"0 1 * * *"}`, Error: "invalid"},
-		apitest.Scenario{Name: "off", Method: "PATCH", URL: "/api/v1/maintenance-windows/2", As: apitest.Admin, Status: 200, Body: `{"enabled":false}`,
+		apitest.Scenario{Name: "off", Method: "PATCH", URL: "/api/v1/maintenance-windows/2", As: apitest.Admin, Status: 200,
+			Body:     `{"enabled":false}`,
 			Contains: []string{`"enabled":false`, `"open":false`}},
 		apitest.Scenario{Name: "delete", Method: "DELETE", URL: "/api/v1/maintenance-windows/2", As: apitest.Admin, Status: 204},
 		apitest.Scenario{Name: "delete again", Method: "DELETE", URL: "/api/v1/maintenance-windows/2", As: apitest.Admin, Status: 404,

@@ -13,16 +13,20 @@ import (
 )
 
 // levels is told wherever a rule can be written.
-const levels = "`kind` is one of /alert-rules/kinds, which says what its `threshold` is in, and whether more or less is worse. It is a breach " +
-	"from `threshold` on; when that has lasted `for_s` seconds an alert is raised. It is over beyond `clear_level` (the threshold where it is " +
-	"left out); when that has lasted `clear_for_s` seconds the alert is resolved. Between the two nothing changes. Times are counted over the " +
+const levels = "`kind` is one of /alert-rules/kinds, which says what its `threshold` is in, and whether more or less is worse. It " +
+	"is a breach " +
+	"from `threshold` on; when that has lasted `for_s` seconds an alert is raised. It is over beyond `clear_level` (the threshold " +
+	"where it is " +
+	"left out); when that has lasted `clear_for_s` seconds the alert is resolved. Between the two nothing changes. Times are counted " +
+	"over the " +
 	"looks at it, every 30 s (every 10 minutes for what changes slowly). What nothing is known of is no breach, and no end of one.\n\n" +
 	"`on` says which things it is about: those that everything given in it fits. Without it, it is all."
 
 func registerRules(a *op.API, h handlers) {
 	op.Get(a, "/api/v1/alert-rules", h.rules, op.Spec{
 		ID: "list_alert_rules", Summary: "List alert rules", Tag: tag, Role: identity.Viewer,
-		Description: "In the order in which they were made. Those that came with the service have a `key`, and a `description` of what they are " +
+		Description: "In the order in which they were made. Those that came with the service have a `key`, and a `description` of what " +
+			"they are " +
 			"good for; `seeded` ends with the first change, after which no later release changes them.",
 	})
 	op.Get(a, "/api/v1/alert-rules/kinds", h.kinds, op.Spec{

@@ -15,7 +15,8 @@ import (
 )
 
 // opening is told wherever a window can be written.
-const opening = "A window is open once, from `starts_at` to `ends_at`, or again and again, for `duration_s` seconds after each time of `cron` " +
+const opening = "A window is open once, from `starts_at` to `ends_at`, or again and again, for `duration_s` seconds after each time " +
+	"of `cron` " +
 	"(minute, hour, day of month, month, day of week, as of schedules) on the clock of `timezone`. `on` says of which things it mutes " +
 	"alerts: those that everything given in it fits; without it, of all."
 

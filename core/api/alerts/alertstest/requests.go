@@ -55,6 +55,7 @@ func made(f *requesttest.Fixture, path, body string) string {
 func Open(f *requesttest.Fixture) string {
 	f.T.Helper()
 	return fmt.Sprint(dbtest.Value[int64](f.T, f.DB, `INSERT INTO alerts (team_id, host_id, target_kind, target_id, target_name, rule, kind,
-		severity, message, told) SELECT team_id, id, 'host', id, name, 'host.offline', 'host_away', 'critical', $2, 'open' FROM hosts WHERE id = $1
+		severity, message, told) SELECT team_id, id, 'host', id, name, 'host.offline', 'host_away', 'critical', $2,
+			'open' FROM hosts WHERE id = $1
 		RETURNING id`, f.Host, requesttest.Canary+" does not answer"))
 }
