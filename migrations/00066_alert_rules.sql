@@ -85,6 +85,7 @@ CREATE INDEX alerts_of_rule ON alerts (rule_id, subject, id DESC) WHERE rule_id 
 CREATE INDEX alerts_unresolved ON alerts (id) WHERE resolved_at IS NULL;
 CREATE INDEX alerts_untold ON alerts (id) WHERE told = '' OR told = 'open' AND resolved_at IS NOT NULL;
 CREATE INDEX alerts_cause ON alerts (cause_id) WHERE cause_id IS NOT NULL;
+CREATE INDEX alerts_cluster ON alerts (cluster_id);
 CREATE INDEX alerts_window ON alerts (window_id) WHERE window_id IS NOT NULL;
 CREATE INDEX alerts_resolved ON alerts (resolved_at DESC, id DESC) WHERE resolved_at IS NOT NULL;
 CREATE INDEX alerts_resolved_team ON alerts (team_id, resolved_at DESC, id DESC) WHERE resolved_at IS NOT NULL;
@@ -163,7 +164,7 @@ INSERT INTO alert_states (rule_id, subject, alert_id) SELECT rule_id, subject, i
 
 -- +goose Down
 DROP TABLE alert_cycle, alert_states;
-DROP INDEX alerts_open, alerts_of_rule, alerts_unresolved, alerts_untold, alerts_cause, alerts_window, alerts_resolved, alerts_resolved_team;
+DROP INDEX alerts_open, alerts_of_rule, alerts_unresolved, alerts_untold, alerts_cause, alerts_cluster, alerts_window, alerts_resolved, alerts_resolved_team;
 ALTER TABLE alerts DROP COLUMN rule_id, DROP COLUMN kind, DROP COLUMN subject, DROP COLUMN cluster_id, DROP COLUMN node, DROP COLUMN tags,
     DROP COLUMN labels, DROP COLUMN remedy, DROP COLUMN why, DROP COLUMN told, DROP COLUMN cause_id, DROP COLUMN window_id,
     DROP COLUMN ack_note, DROP COLUMN silenced_at, DROP COLUMN silenced_until, DROP COLUMN silenced_by, DROP COLUMN silence_note,
