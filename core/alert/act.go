@@ -28,11 +28,10 @@ func (s *Store) Acknowledge(ctx context.Context, id int64, note string, visible 
 	})
 }
 
-// Silence has nobody told of an alert until a time, or for one where until is nil, nor of the next ones of its rule about the same thing. A
-// time that has come ends a silence. One that is resolved is problem invalid_state.
+// Silence has nobody told of an alert until a time, or for one where until is nil, nor of the next ones of its rule about the same
+// thing. A time that has come ends a silence. One that is resolved is problem invalid_state.
 func (s *Store) Silence(ctx context.Context, id int64, until *time.Time, lasts time.Duration, note string,
-	visible identity.Visible) (*Detail,
-	error) {
+	visible identity.Visible) (*Detail, error) {
 	return s.act(ctx, id, visible, func(tx *db.Tx, by *int64) (pgx.Rows, error) {
 		return tx.Pgx.Query(ctx, `UPDATE alerts SET silenced_at = now(), silenced_until = COALESCE($4, now() + $5::interval),
 			silenced_by = $2, silence_note = $3

@@ -106,7 +106,8 @@ func (c *cycle) causeOf(among []*cause, o *observation) (greatest *cause) {
 
 // unfold lets alerts stand alone whose cause is over for so long that they do not follow from it.
 func (c *cycle) unfold(ctx context.Context) error {
-	return c.exec(ctx, "unfolding alerts", `UPDATE alerts a SET cause_id = NULL FROM alerts w WHERE a.resolved_at IS NULL AND w.id = a.cause_id
+	return c.exec(ctx, "unfolding alerts",
+		`UPDATE alerts a SET cause_id = NULL FROM alerts w WHERE a.resolved_at IS NULL AND w.id = a.cause_id
 		AND w.resolved_at <= $1`, c.now.Add(-settle))
 }
 

@@ -82,6 +82,12 @@ func (d *Draft) Faults() []problem.Fault {
 	if len(d.Labels) > maxLabels {
 		f.add("must have at most 20 entries", "labels")
 	}
+	if d.ForS < 0 || d.ForS > maxSeconds {
+		f.add("must be from 0 to 604800", "for_s")
+	}
+	if d.ClearForS < 0 || d.ClearForS > maxSeconds {
+		f.add("must be from 0 to 604800", "clear_for_s")
+	}
 	f.tags(d.On.Tags)
 	for i, target := range d.On.Targets {
 		if !goodTarget(target) {

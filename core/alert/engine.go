@@ -118,8 +118,8 @@ type querier interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }
 
-// due reports whether a cycle is due, and whether what is seldom looked at is. It tells the cycle what time it is and how long the last one
-// is ago. A clock that was put back makes one due at once.
+// due reports whether a cycle is due, and whether what is seldom looked at is. It tells the cycle what time it is and how long the
+// last one is ago. A clock that was put back makes one due at once.
 func (e *Engine) due(ctx context.Context, q querier, lock string, into ...*cycle) (due, seldom bool, err error) {
 	var now time.Time
 	var last, rare *time.Time

@@ -53,7 +53,8 @@ const thingColumns = `t.subject, t.kind, t.id, t.name, t.node, t.host_id, t.clus
 
 func scanThing(row pgx.CollectableRow) (*observation, error) {
 	o := &observation{}
-	err := row.Scan(&o.rule, &o.subject, &o.target.Kind, &o.target.ID, &o.target.Name, &o.target.Node, &o.host, &o.clusterID, &o.team, &o.tags,
+	err := row.Scan(&o.rule, &o.subject, &o.target.Kind, &o.target.ID, &o.target.Name, &o.target.Node, &o.host, &o.clusterID, &o.team,
+		&o.tags,
 		&o.kept, &o.row, &o.value, &o.covered)
 	return o, err
 }

@@ -61,7 +61,8 @@ FROM rules r JOIN things t ON t.watched = r.kind AND (r.threshold IS NULL OR CAS
 func scanProblem(row pgx.CollectableRow) (*observation, error) {
 	o := &observation{covered: true}
 	p := &o.problem
-	err := row.Scan(&o.rule, &o.subject, &o.target.Kind, &o.target.ID, &o.target.Name, &o.target.Node, &o.host, &o.clusterID, &o.team, &o.tags,
+	err := row.Scan(&o.rule, &o.subject, &o.target.Kind, &o.target.ID, &o.target.Name, &o.target.Node, &o.host, &o.clusterID, &o.team,
+		&o.tags,
 		&o.value, &p.Kind, &p.JobID, &p.Since, &p.EndsAt, &o.fault.Word, &o.fault.Detail, &o.fault.N)
 	p.Target = cluster.Subject{Kind: o.target.Kind, Name: o.target.Name, ID: &o.target.ID}
 	p.HostID, p.ClusterID = o.host, o.clusterID

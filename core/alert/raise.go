@@ -47,7 +47,8 @@ SELECT n.rule_id, n.rule, n.kind, n.subject, n.team_id, n.host_id, n.cluster_id,
 FROM jsonb_to_recordset($1::jsonb) AS n (rule_id bigint, rule text, kind text, subject text, team_id bigint, host_id bigint,
 	cluster_id bigint, target_kind text, target_id bigint, target_name text, node text, tags jsonb, labels jsonb, severity text,
 	message text, remedy text, why jsonb, cause_id bigint)
-LEFT JOIN LATERAL (SELECT * FROM (SELECT * FROM alerts o WHERE o.rule_id = n.rule_id AND o.subject = n.subject ORDER BY o.id DESC LIMIT 1) o
+LEFT JOIN LATERAL (SELECT * FROM (SELECT * FROM alerts o WHERE o.rule_id = n.rule_id AND o.subject = n.subject
+	ORDER BY o.id DESC LIMIT 1) o
 	WHERE o.silenced_until > $2) p ON true
 ON CONFLICT (rule_id, subject) WHERE resolved_at IS NULL AND rule_id IS NOT NULL DO UPDATE SET rule_id = excluded.rule_id
 RETURNING id, rule_id, subject`

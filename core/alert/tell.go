@@ -36,7 +36,12 @@ func (c *cycle) tell(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := c.exec(ctx, "muting alerts", mute, open); err != nil {
+	if len(open) == 0 {
+		err = c.exec(ctx, "muting alerts", "UPDATE alerts SET window_id = NULL WHERE window_id IS NOT NULL")
+	} else {
+		err = c.exec(ctx, "muting alerts", mute, open)
+	}
+	if err != nil {
 		return err
 	}
 	return c.exec(ctx, "telling of alerts", tellAlerts, c.now)

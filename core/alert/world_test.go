@@ -22,8 +22,7 @@ const gib = int64(1) << 30
 // are evaluated; what people outside would be told is written down with the minute.
 //
 // The cluster prod has the hosts h1 (node alpha) and h2 (node beta), and the node gamma; solo is a machine alone, of team 2. Guests of
-// prod:
-// the VMs web (1) and db (2) with the tag prod, on alpha and beta, the app mail (container 3, app 1) on alpha; of solo the VM tiny (4).
+// prod: the VMs web (1) and db (2) with the tag prod, on alpha and beta, the app mail (container 3, app 1) on alpha; of solo the VM tiny (4).
 type world struct {
 	dbtest.SQL
 	t       *testing.T
@@ -163,7 +162,8 @@ func (w *world) cycle() {
 // listen writes down what was said.
 func (w *world) listen() {
 	w.t.Helper()
-	rows, err := w.d.Pool.Query(w.t.Context(), `SELECT id, state || ' ' || rule || ' ' || target_name, kind || ' ' || (incident LIKE 'alert:%')
+	rows, err := w.d.Pool.Query(w.t.Context(), `SELECT id, state || ' ' || rule || ' ' || target_name,
+		kind || ' ' || (incident LIKE 'alert:%')
 		FROM notification_events WHERE id > $1 ORDER BY id`, w.seen)
 	if err != nil {
 		w.t.Fatal(err)

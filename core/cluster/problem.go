@@ -63,8 +63,7 @@ type finding struct {
 }
 
 // findings are those of all kinds. A failed job of which another one of its kind has succeeded on the same target since is no problem;
-// so is
-// a node that is away with its host.
+// so is a node that is away with its host.
 var findings = []finding{
 	{[]string{"host_away"}, `SELECT 'host_away', 'critical', 'host', id, name, id, cluster_id,
 		NULL::bigint, ok_at, NULL::timestamptz, error_reason, error, 0::bigint

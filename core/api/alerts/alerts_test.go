@@ -40,7 +40,8 @@ func newFixture(t *testing.T) *fixture {
 		(2, 2, 'host', 2, 'rack2', 'host.offline', 'host_away', 1, 'host:2', 'critical', 'away', '2026-01-04', NULL, '', NULL, '{}', '{}'),
 		(1, 1, 'vm', 1, 'web', 'mine', 'cpu', NULL, '', 'info', 'busy', '2026-01-05', '2026-01-06', 'It is over.', NULL, '{}', '{}'),
 		(1, 1, 'vm', 1, 'web', 'guest.down', 'guest_down', NULL, '', 'warning', 'down', '2026-01-02', NULL, '', 1, '{}', '{}'),
-		(NULL, NULL, 'service', 0, 'Hostler', 'update.available', 'update_available', NULL, '', 'info', 'new', '2026-01-01', NULL, '', NULL, '{}',
+		(NULL, NULL, 'service', 0, 'Hostler', 'update.available', 'update_available', NULL, '', 'info', 'new', '2026-01-01', NULL, '',
+			NULL, '{}',
 			'{}')`)
 	return b
 }
@@ -186,7 +187,8 @@ func TestRules(t *testing.T) {
 		id = made.ID
 	}
 	b.Run(t, first,
-		post("the least", `{"name":"n","kind":"host_away"}`, 201, "", `"threshold":null,"clear_level":null,"unit":null,"for_s":0,"clear_for_s":0`,
+		post("the least", `{"name":"n","kind":"host_away"}`, 201, "",
+			`"threshold":null,"clear_level":null,"unit":null,"for_s":0,"clear_for_s":0`,
 			`"severity":"warning"`, `"kinds":[],"tags":[],"targets":[]`),
 		post("without a clear level", `{"name":"n","kind":"disk","threshold":90,"enabled":false}`, 201, "", `"clear_level":90`,
 			`"enabled":false`),
@@ -196,7 +198,8 @@ func TestRules(t *testing.T) {
 		post("with one that has none", `{"name":"n","kind":"host_away","threshold":1}`, 422, "invalid", `"loc":["body","threshold"]`),
 		post("more than all", `{"name":"n","kind":"cpu","threshold":101}`, 422, "invalid", `at most 100 percent`),
 		post("zero", `{"name":"n","kind":"cpu","threshold":0}`, 422, "invalid", `above 0`),
-		post("a clear level beyond", `{"name":"n","kind":"cpu","threshold":80,"clear_level":90}`, 422, "invalid", `"loc":["body","clear_level"]`),
+		post("a clear level beyond", `{"name":"n","kind":"cpu","threshold":80,"clear_level":90}`, 422, "invalid",
+			`"loc":["body","clear_level"]`),
 		post("a clear level before", `{"name":"n","kind":"token_ending","threshold":9,"clear_level":7}`, 422, "invalid",
 			`"loc":["body","clear_level"]`),
 		post("a kind of things without it", `{"name":"n","kind":"disk","threshold":9,"on":{"kinds":["vm"]}}`, 422, "invalid",
