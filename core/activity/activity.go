@@ -1,8 +1,9 @@
 // Package activity merges what has happened lately, from jobs, alerts and the audit trail, into one feed.
 //
-// A job stands in it at the time when it was asked for, in the place of the row in the trail that started it, and an
-// alert at the time when it was raised: an entry keeps its place while its status changes. The row of the trail that
-// started a job is left out, and any other is in, one of an attempt that came to nothing too.
+// A job stands in it at the time when it was asked for, in the place of the row in the trail that started it: an entry keeps
+// its place while its status changes. An alert stands at the time when it was raised and, as info, at the time when it was
+// resolved; what follows from another alert is left out. The row of the trail that started a job is left out, and any other
+// is in, one of an attempt that came to nothing too.
 package activity
 
 import (
@@ -67,7 +68,12 @@ var (
 	alerts = source{
 		columns: `'alert' AS kind, id, raised_at AS at, rule AS name, message AS text, severity AS state,
 			target_kind, target_id::text AS target_id, target_name, host_id, '' AS actor`,
-		from: "alerts", where: "true", at: "raised_at",
+		from: "alerts", where: "cause_id IS NULL", at: "raised_at",
+	}
+	ends = source{
+		columns: `'alert' AS kind, id, resolved_at AS at, rule AS name, resolution AS text, 'info' AS state,
+			target_kind, target_id::text AS target_id, target_name, host_id, '' AS actor`,
+		from: "alerts", where: "resolved_at IS NOT NULL AND cause_id IS NULL", at: "resolved_at",
 	}
 	// An attempt that was refused or failed after it had enqueued its job has taken the job back.
 	trail = source{
@@ -96,7 +102,7 @@ func List(ctx context.Context, d *db.DB, sight Sight, limit int) ([]Entry, error
 	for _, part := range []struct {
 		source  source
 		visible identity.Visible
-	}{{jobs, sight.Jobs}, {alerts, sight.Alerts}, {trail, sight.Audit}} {
+	}{{jobs, sight.Jobs}, {alerts, sight.Alerts}, {ends, sight.Alerts}, {trail, sight.Audit}} {
 		teams := ""
 		if !part.visible.All {
 			args = append(args, part.visible.Teams)

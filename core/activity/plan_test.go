@@ -29,6 +29,7 @@ func fill(t testing.TB, d *db.DB, n int) {
 		`INSERT INTO alerts (team_id, target_kind, target_id, target_name, rule, severity, raised_at)
 			SELECT CASE WHEN i <= 50 THEN 7 ELSE 1 END, 'vm', i, 'vm' || i, 'cpu', 'info', now() - interval '1 year' + i * interval '1 second'
 			FROM generate_series(1, $1::int) i`,
+		"UPDATE alerts SET resolved_at = raised_at + interval '1 minute' WHERE id % 2 = 0",
 		`INSERT INTO audit (actor_type, action, target_kind, target_id, target_name, team_id, job_id, result, at)
 			SELECT 'user', 'vm.start', 'vm', i::text, 'vm' || i, CASE WHEN i <= 50 THEN 7 ELSE 1 END, CASE WHEN i > 1000 THEN i END, 'ok',
 			now() - interval '1 year' + i * interval '1 second'
@@ -64,7 +65,7 @@ func TestPlanReadsFewRows(t *testing.T) {
 			t.Fatalf("%s: %d entries, %v", name, len(entries), err)
 		}
 		args := []any{20}
-		for _, v := range []identity.Visible{sight.Jobs, sight.Alerts, sight.Audit} {
+		for _, v := range []identity.Visible{sight.Jobs, sight.Alerts, sight.Alerts, sight.Audit} {
 			if !v.All {
 				args = append(args, v.Teams)
 			}

@@ -1,12 +1,20 @@
-// Package alert keeps the record of what people should look at: rows that are raised once, stay open while the matter
-// lasts, and are resolved. The activity feed shows them.
+// Package alert watches what is measured and known, by rules, and keeps the record of what people should look at.
+//
+// A cycle evaluates all rules at once, by a few statements whose number depends on neither rules nor things: one over the newest samples,
+// one over the states that core/cluster knows as problems, and some over what is looked at seldom. They give what is a breach. What of it
+// lasts as long as its rule wants becomes an alert, of which there is one for a rule and a thing at a time; it is resolved when the breach
+// has been over as long as the rule wants. What nothing is known of is no breach, and no end of one either.
+//
+// Times are counted over the cycles and not read from a clock: a clock that is set, or a service that was down, makes no breach longer.
+// Several instances share one row that says when the last cycle was; who holds it evaluates, in one transaction.
+//
+// What follows from something greater is folded under it: see causes. Nobody is told of alerts that are folded, in a maintenance window or
+// silenced. What is to be told to people outside is written as rows for core/notify to send.
 package alert
 
 import (
-	"context"
-	"fmt"
-
-	"github.com/jackc/pgx/v5"
+	"encoding/json"
+	"time"
 )
 
 // Severity is how much an alert matters.
@@ -14,35 +22,73 @@ type Severity string
 
 // The severities.
 const (
-	Info    Severity = "info"
-	Warning Severity = "warning"
+	Info     Severity = "info"
+	Warning  Severity = "warning"
+	Critical Severity = "critical"
 )
 
-// HostPermission is the rule of a host whose monitoring token lacks a privilege.
-const HostPermission = "host.permission"
+// Alert is one matter that people should look at, or should have; the JSON names are those of the API.
+type Alert struct {
+	ID       int64    `json:"id" example:"31"`
+	RuleID   *int64   `json:"rule_id" example:"3" doc:"Null where the rule is gone"`
+	Rule     string   `json:"rule" example:"node.offline" doc:"The rule's key or name, as it was then"`
+	Kind     string   `json:"kind" example:"node_away" doc:"What the rule watches; empty for alerts of older releases"`
+	Severity Severity `json:"severity" enum:"critical,warning,info" example:"critical"`
+	State    string   `json:"state" enum:"open,resolved" example:"open"`
+	Target   Target   `json:"target"`
+	TeamID   *int64   `json:"team_id" example:"1" doc:"Null for what belongs to no team: those with a role in the default team see it"`
+	HostID   *int64   `json:"host_id" example:"1"`
+	Message  string   `json:"message" example:"The node is off, or the others miss it." doc:"What is wrong, as it was when the alert was raised"`
+	Remedy   string   `json:"remedy" doc:"How to mend it; empty where that is not known"`
+	// Labels are those of the rule.
+	Labels   json.RawMessage `json:"labels" doc:"The rule's labels, as they were then"`
+	RaisedAt time.Time       `json:"raised_at"`
 
-// RaiseOnHost opens an alert of the rule about a host, unless one is open already. The caller holds the host's row, so
-// that two instances raise one. A host that is gone raises none.
-func RaiseOnHost(ctx context.Context, tx pgx.Tx, hostID int64, rule string, severity Severity, message string) error {
-	_, err := tx.Exec(ctx, `INSERT INTO alerts (team_id, host_id, target_kind, target_id, target_name, rule, severity, message)
-		SELECT team_id, id, 'host', id, name, $2, $3, $4 FROM hosts WHERE id = $1
-			AND NOT EXISTS (SELECT FROM alerts WHERE host_id = $1 AND rule = $2 AND resolved_at IS NULL)`, hostID, rule, severity, message)
-	if err != nil {
-		return fmt.Errorf("raising an alert: %w", err)
-	}
-	return nil
+	AcknowledgedAt *time.Time `json:"acknowledged_at" doc:"Null while nobody has"`
+	AcknowledgedBy *Person    `json:"acknowledged_by"`
+	AckNote        string     `json:"ack_note" example:"looking at it"`
+	SilencedUntil  *time.Time `json:"silenced_until" doc:"Until when nobody is told of it, and of its rule about the same thing; null where it is not silenced"`
+	SilencedBy     *Person    `json:"silenced_by"`
+	SilenceNote    string     `json:"silence_note"`
+	CauseID        *int64     `json:"cause_id" doc:"The alert that this one follows from: nobody is told of it; null where it stands alone"`
+	WindowID       *int64     `json:"window_id" doc:"The maintenance window that it is in: nobody is told of it; null where it is in none"`
+	Folded         int64      `json:"folded" example:"40" doc:"How many alerts follow from this one"`
+	ResolvedAt     *time.Time `json:"resolved_at"`
+	ResolvedBy     *Person    `json:"resolved_by" doc:"Who resolved it by hand; else null"`
+	Resolution     string     `json:"resolution" example:"It is over." doc:"Why it is over; empty while it is open"`
 }
 
-// ResolveOnHost ends the open alerts of the rule about a host. Where there were any, an alert of severity info, resolved
-// from the start, tells it at its own place in the feed.
-func ResolveOnHost(ctx context.Context, tx pgx.Tx, hostID int64, rule, message string) error {
-	tag, err := tx.Exec(ctx, "UPDATE alerts SET resolved_at = now() WHERE host_id = $1 AND rule = $2 AND resolved_at IS NULL", hostID, rule)
-	if err == nil && tag.RowsAffected() > 0 {
-		_, err = tx.Exec(ctx, `INSERT INTO alerts (team_id, host_id, target_kind, target_id, target_name, rule, severity, message, resolved_at)
-			SELECT team_id, id, 'host', id, name, $2, $3, $4, now() FROM hosts WHERE id = $1`, hostID, rule, Info, message)
-	}
-	if err != nil {
-		return fmt.Errorf("resolving an alert: %w", err)
-	}
-	return nil
+// Target is what an alert is about.
+type Target struct {
+	Kind string `json:"kind" example:"node" doc:"host, node, cluster, vm, app, container, storage, service, or the kind of what a job is about"`
+	ID   int64  `json:"id" example:"1" doc:"Of a node and a storage the id of a host of their cluster"`
+	Name string `json:"name" example:"alpha"`
+	Node string `json:"node" example:"alpha" doc:"The node that it is on; empty where it is on none or on several"`
+}
+
+// Person is a user of the service.
+type Person struct {
+	ID    *int64 `json:"id" doc:"Null when the user is gone"`
+	Email string `json:"email" example:"ann@example.org" doc:"Empty when the user is gone"`
+}
+
+// Why is what raised an alert.
+type Why struct {
+	Threshold  *float64 `json:"threshold" example:"95" doc:"The rule's threshold then; null for kinds without one"`
+	ClearLevel *float64 `json:"clear_level" example:"85"`
+	Unit       *Unit    `json:"unit" enum:"percent,bytes_per_second,days,minutes"`
+	ForS       int64    `json:"for_s" example:"900"`
+	ClearForS  int64    `json:"clear_for_s" example:"600"`
+	Value      *float64 `json:"value" example:"97.4" doc:"The value that raised it; null for kinds without one"`
+	Samples    []Sample `json:"samples" nullable:"false" doc:"The samples from which it was raised, the oldest first; of alerts that many others were raised with, and of kinds that are not measured, the last value alone or none"`
+	// Since and EndsAt are of states.
+	Since  *time.Time `json:"since" doc:"Since when it is so, as far as that is known"`
+	EndsAt *time.Time `json:"ends_at" doc:"When the certificate or the token ends; else null"`
+	JobID  *int64     `json:"job_id" doc:"The job that failed; else null"`
+}
+
+// Sample is one value.
+type Sample struct {
+	At    time.Time `json:"at"`
+	Value float64   `json:"value" example:"97.4"`
 }

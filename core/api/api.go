@@ -10,6 +10,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/hostler/hostler/core/api/alerts"
 	"github.com/hostler/hostler/core/api/apps"
 	"github.com/hostler/hostler/core/api/audit"
 	"github.com/hostler/hostler/core/api/auth"
@@ -111,6 +112,7 @@ type Deps struct {
 
 	Schedules schedules.Deps
 	Channels  notifications.Deps
+	Alerts    alerts.Deps
 	Users     users.Deps
 	Teams     teams.Deps
 
@@ -153,6 +155,7 @@ var resources = []struct {
 	{"settings", func(a *op.API, d Deps) { settings.Register(a, d.Settings) }},
 	{"cluster", func(a *op.API, d Deps) { cluster.Register(a, d.Cluster) }},
 	{"metrics", func(a *op.API, d Deps) { metrics.Register(a, d.Series) }},
+	{"alerts", func(a *op.API, d Deps) { alerts.Register(a, d.Alerts) }},
 	{"schedules", func(a *op.API, d Deps) { schedules.Register(a, d.Schedules) }},
 	{"notifications", func(a *op.API, d Deps) { notifications.Register(a, d.Channels) }},
 	{"search", func(a *op.API, d Deps) { search.Register(a, d.Search) }},

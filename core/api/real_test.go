@@ -211,7 +211,7 @@ func TestGarbageOnRealStores(t *testing.T) {
 		Values: map[string]string{
 			"host_id": id(h.host), "vm_id": id(h.vm), "app_id": id(h.app), "job_id": id(h.job), "schedule_id": id(h.schedule), "session_id": "1",
 			"action": "start", "name": "none", "kind": "backup", "node": "node1", "group": "web", "draft_id": "1", "pos": "0", "cidr": "192.0.2.9",
-			"template_id": "1", "recording_id": "1", "page": "1", "per_page": "10",
+			"template_id": "1", "recording_id": "1", "alert_id": "1", "rule_id": "1", "window_id": "1", "page": "1", "per_page": "10",
 			"user_id": id(user.ID), "team_id": id(identitytest.Team(t, h.db, "blue")),
 		},
 	})

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/hostler/hostler/core/api"
+	"github.com/hostler/hostler/core/api/alerts/alertstest"
 	"github.com/hostler/hostler/core/api/apps/appstest"
 	"github.com/hostler/hostler/core/api/audit/audittest"
 	"github.com/hostler/hostler/core/api/auth/authtest"
@@ -48,6 +49,7 @@ import (
 
 // requests are those of all resources, by folder. A resource of which nothing is to be said has none.
 var requests = map[string]requesttest.Requests{
+	"alerts":    alertstest.Requests,
 	"apps":      appstest.Requests,
 	"audit":     audittest.Requests,
 	"auth":      authtest.Requests,

@@ -3,6 +3,8 @@ package cluster
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -10,6 +12,7 @@ import (
 	"github.com/hostler/hostler/core/backup"
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/plugin"
 	"github.com/hostler/hostler/core/setting"
 )
 
@@ -46,60 +49,106 @@ type ProblemCount struct {
 	Count    int64  `json:"count" example:"143"`
 }
 
-// found are, in SQL, all problems. word and detail are what the text is made of, at is an end and n a number. A failed job
-// of which another one of its kind has succeeded on the same target since is none; so is a node that is away with its host.
-const found = `found AS (
-	SELECT 'host_away' AS kind, 'critical' AS severity, 'host' AS target_kind, id AS target_id, name AS target, id AS host_id, cluster_id,
-		NULL::bigint AS job_id, ok_at AS since, NULL::timestamptz AS at, error_reason AS word, error AS detail, 0::bigint AS n
-	FROM h WHERE status = 'unreachable'
-UNION ALL SELECT 'quorum_lost', 'critical', 'cluster', c.id, c.name, NULL, c.id, NULL, c.quorate_since, NULL, '', '', 0
-	FROM clusters c WHERE NOT c.quorate AND c.id IN (SELECT cluster_id FROM h)
-UNION ALL SELECT 'node_away', 'critical', 'node', NULL, name, host_id, cluster_id, NULL, status_since, NULL, '', '', 0
-	FROM m WHERE status = 'offline'
-UNION ALL SELECT 'token_ending', CASE WHEN k.ends_at < now() + interval '7 days' THEN 'critical' ELSE 'warning' END, 'host', h.id, h.name,
+// Columns are the names, in SQL, of what each problem is found with, in their order. word and detail are what the text is made of, at is
+// an end and n a number.
+const Columns = "kind, severity, target_kind, target_id, target, host_id, cluster_id, job_id, since, at, word, detail, n"
+
+// noProblems gives Columns their types.
+const noProblems = `SELECT '', '', '', 0::bigint, '', 0::bigint, 0::bigint, 0::bigint, now(), now(), '', '', 0::bigint WHERE false`
+
+// finding is, in SQL, how the problems of some kinds are found: Columns by their places.
+type finding struct {
+	kinds []string
+	sql   string
+}
+
+// findings are those of all kinds. A failed job of which another one of its kind has succeeded on the same target since is no problem;
+// so is a node that is away with its host.
+var findings = []finding{
+	{[]string{"host_away"}, `SELECT 'host_away', 'critical', 'host', id, name, id, cluster_id,
+		NULL::bigint, ok_at, NULL::timestamptz, error_reason, error, 0::bigint
+	FROM h WHERE status = 'unreachable'`},
+	{[]string{"quorum_lost"}, `
+	SELECT 'quorum_lost', 'critical', 'cluster', c.id, c.name, NULL, c.id, NULL, c.quorate_since, NULL, '', '', 0
+	FROM clusters c WHERE NOT c.quorate AND c.id IN (SELECT cluster_id FROM h)`},
+	{[]string{"node_away"}, `
+	SELECT 'node_away', 'critical', 'node', NULL, name, host_id, cluster_id, NULL, status_since, NULL, '', '', 0
+	FROM m WHERE status = 'offline'`},
+	{[]string{"token_ending"}, `
+	SELECT 'token_ending', CASE WHEN k.ends_at < now() + interval '7 days' THEN 'critical' ELSE 'warning' END, 'host', h.id, h.name,
 		h.id, h.cluster_id, NULL, k.ends_told_at, k.ends_at, k.capability, k.token_id, 0
-	FROM host_credentials k JOIN h ON h.id = k.host_id WHERE k.ends_at < now() + interval '30 days'
-UNION ALL SELECT 'certificate_ending', CASE WHEN certificate_ends_at < now() + interval '7 days' THEN 'critical' ELSE 'warning' END,
+	FROM host_credentials k JOIN h ON h.id = k.host_id WHERE k.ends_at < now() + interval '30 days'`},
+	{[]string{"certificate_ending"}, `
+	SELECT 'certificate_ending', CASE WHEN certificate_ends_at < now() + interval '7 days' THEN 'critical' ELSE 'warning' END,
 		'host', id, name, id, cluster_id, NULL, version_at, certificate_ends_at, '', '', 0
-	FROM h WHERE certificate_ends_at < now() + interval '30 days'
-UNION ALL SELECT 'certificate_ending', CASE WHEN certificate_ends_at < now() + interval '7 days' THEN 'critical' ELSE 'warning' END,
+	FROM h WHERE certificate_ends_at < now() + interval '30 days'`},
+	{[]string{"certificate_ending"}, `
+	SELECT 'certificate_ending', CASE WHEN certificate_ends_at < now() + interval '7 days' THEN 'critical' ELSE 'warning' END,
 		'node', NULL, name, host_id, cluster_id, NULL, facts_at, certificate_ends_at, '', '', 0
-	FROM m WHERE entry IS NULL AND certificate_ends_at < now() + interval '30 days'
-UNION ALL SELECT 'token_privileges', 'warning', 'host', h.id, h.name, h.id, h.cluster_id, NULL, k.verified_at, NULL, k.capability,
+	FROM m WHERE entry IS NULL AND certificate_ends_at < now() + interval '30 days'`},
+	{[]string{"token_privileges"}, `
+	SELECT 'token_privileges', 'warning', 'host', h.id, h.name, h.id, h.cluster_id, NULL, k.verified_at, NULL, k.capability,
 		array_to_string(k.missing[1:20], ', '), cardinality(k.missing)
-	FROM host_credentials k JOIN h ON h.id = k.host_id WHERE cardinality(k.missing) > 0
-UNION ALL SELECT 'versions_differ', 'warning', 'cluster', c.id, c.name, NULL, c.id, NULL, NULL, NULL, '', v.list, v.n
+	FROM host_credentials k JOIN h ON h.id = k.host_id WHERE cardinality(k.missing) > 0`},
+	{[]string{"token_privileges"}, `
+	SELECT 'token_privileges', 'warning', 'host', id, name, id, cluster_id, NULL, NULL, NULL, 'monitoring', error, 0
+		FROM h WHERE status <> 'unreachable' AND error_reason = '` + plugin.ReasonPermission + `' AND NOT EXISTS (SELECT FROM host_credentials k
+			WHERE k.host_id = h.id AND k.capability = 'monitoring' AND cardinality(k.missing) > 0)`},
+	{[]string{"versions_differ"}, `
+	SELECT 'versions_differ', 'warning', 'cluster', c.id, c.name, NULL, c.id, NULL, NULL, NULL, '', v.list, v.n
 	FROM (SELECT cluster_id, count(DISTINCT version) AS n, string_agg(DISTINCT version, ', ' ORDER BY version) AS list FROM m
-		WHERE version <> '' GROUP BY cluster_id HAVING count(DISTINCT version) > 1) v JOIN clusters c ON c.id = v.cluster_id
-UNION ALL SELECT 'subscription_ended', 'warning', 'node', NULL, name, host_id, cluster_id, NULL, facts_at, NULL, subscription,
+		WHERE version <> '' GROUP BY cluster_id HAVING count(DISTINCT version) > 1) v JOIN clusters c ON c.id = v.cluster_id`},
+	{[]string{"subscription_ended"}, `
+	SELECT 'subscription_ended', 'warning', 'node', NULL, name, host_id, cluster_id, NULL, facts_at, NULL, subscription,
 		subscription_due, 0
-	FROM m WHERE lower(subscription) IN ('expired', 'invalid', 'suspended')
-UNION ALL SELECT 'job_failed', 'warning', j.target_kind, NULLIF(j.target_id, 0), j.target_name, j.host_id, jh.cluster_id, j.id,
+	FROM m WHERE lower(subscription) IN ('expired', 'invalid', 'suspended')`},
+	{[]string{"job_failed"}, `
+	SELECT 'job_failed', 'warning', j.target_kind, NULLIF(j.target_id, 0), j.target_name, j.host_id, jh.cluster_id, j.id,
 	j.finished_at,
 		NULL, j.kind, j.error, 0
 	FROM (SELECT DISTINCT ON (kind, target_kind, target_id) * FROM jobs WHERE finished_at > now() - interval '1 day'
 		AND status IN ('failed', 'unknown', 'succeeded') AND ($1 OR team_id = ANY ($2))
 		ORDER BY kind, target_kind, target_id, finished_at DESC, id DESC) j
-	LEFT JOIN hosts jh ON jh.id = j.host_id WHERE j.status <> 'succeeded'
-UNION ALL SELECT CASE WHEN taken_at IS NULL THEN 'backup_never' ELSE 'backup_old' END, 'warning',
+	LEFT JOIN hosts jh ON jh.id = j.host_id WHERE j.status <> 'succeeded'`},
+	{[]string{"backup_never", "backup_old"}, `
+	SELECT CASE WHEN taken_at IS NULL THEN 'backup_never' ELSE 'backup_old' END, 'warning',
 		CASE WHEN kind = 'vm' THEN 'vm' WHEN app IS NOT NULL THEN 'app' ELSE 'container' END, COALESCE(app, id), name, host_id, cluster_id,
 		NULL, taken_at, NULL, '', '', promise
-	FROM judged WHERE state = 'stale'
-UNION ALL SELECT 'backup_unlisted', 'warning', 'storage', NULL, s.name, s.host_id, s.cluster_id, NULL, s.as_of, NULL, s.node, s.error, 0
-	FROM backup_storages s WHERE s.error_code <> '' AND s.host_id IN (SELECT id FROM h WHERE status <> 'unreachable')
-UNION ALL SELECT 'app_missing', 'warning', 'app', a.id, a.name, a.host_id, a.cluster_id, NULL, a.absent_since, NULL, '', '', 0
-	FROM apps a WHERE a.guest_id IS NULL AND a.absent_for >= interval '15 minutes' AND ($1 OR a.host_id IN (SELECT id FROM h))
-UNION ALL SELECT 'detail_unknown', 'info', 'cluster', c.id, c.name, NULL, c.id, NULL, u.since, NULL, '', '', u.n
+	FROM judged WHERE state = 'stale'`},
+	{[]string{"backup_unlisted"}, `
+	SELECT 'backup_unlisted', 'warning', 'storage', NULL, s.name, s.host_id, s.cluster_id, NULL, s.as_of, NULL, s.node, s.error, 0
+	FROM backup_storages s WHERE s.error_code <> '' AND s.host_id IN (SELECT id FROM h WHERE status <> 'unreachable')`},
+	{[]string{"app_missing"}, `
+	SELECT 'app_missing', 'warning', 'app', a.id, a.name, a.host_id, a.cluster_id, NULL, a.absent_since, NULL, '', '', 0
+	FROM apps a WHERE a.guest_id IS NULL AND a.absent_for >= interval '15 minutes' AND ($1 OR a.host_id IN (SELECT id FROM h))`},
+	{[]string{"detail_unknown"}, `
+	SELECT 'detail_unknown', 'info', 'cluster', c.id, c.name, NULL, c.id, NULL, u.since, NULL, '', '', u.n
 	FROM (SELECT g.cluster_id, count(*) AS n, min(g.first_seen_at) AS since FROM guests g
 		LEFT JOIN guest_details d ON d.guest_id = g.id AND d.as_of IS NOT NULL
 		WHERE d.guest_id IS NULL AND g.first_seen_at < now() - interval '1 hour' AND g.host_id IN (SELECT id FROM h)
-		GROUP BY g.cluster_id) u JOIN clusters c ON c.id = u.cluster_id
-), counted AS (SELECT *, count(*) OVER same AS total,
-	row_number() OVER (same ORDER BY at NULLS LAST, since NULLS FIRST, target, host_id, job_id)
-	AS place FROM found WINDOW same AS (PARTITION BY kind, severity))`
+		GROUP BY g.cluster_id) u JOIN clusters c ON c.id = u.cluster_id`},
+}
+
+// Found are, in SQL, common tables of which the last, found, has the problems of some kinds, of all without any: Columns by their names.
+// others are further findings of the asker, which give Columns by their places and may use the tables before: h the hosts, m the nodes
+// and judged the coverage of guests. clock is the time by which it is asked, such as now(). $1 and $2 say what may be seen, and $3 is the
+// setting backup.max_age_days.
+func Found(clock string, kinds []string, others ...string) string {
+	parts := []string{noProblems}
+	for _, f := range findings {
+		if len(kinds) == 0 || slices.ContainsFunc(f.kinds, func(kind string) bool { return slices.Contains(kinds, kind) }) {
+			parts = append(parts, f.sql)
+		}
+	}
+	parts = append(parts, others...)
+	return strings.ReplaceAll(backup.Judged+", "+visible+", "+members+", found ("+Columns+") AS ("+strings.Join(parts, "\nUNION ALL ")+")",
+		"now()", clock)
+}
 
 // selectProblems has the worst first.
-const selectProblems = backup.Judged + ", " + visible + ", " + members + ", " + found + `
+var selectProblems = Found("now()", nil) + `, counted AS (SELECT *, count(*) OVER same AS total,
+	row_number() OVER (same ORDER BY at NULLS LAST, since NULLS FIRST, target, host_id, job_id)
+	AS place FROM found WINDOW same AS (PARTITION BY kind, severity))
 SELECT p.kind, p.severity, p.target_kind, p.target_id, p.target, p.host_id, h.name, p.cluster_id, p.job_id, p.since, p.at,
 	p.word, p.detail, p.n,
 	p.total
@@ -120,14 +169,14 @@ func (s *Store) problems(ctx context.Context, visible identity.Visible) ([]Probl
 	counts := []ProblemCount{}
 	now := time.Now()
 	problems, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (p Problem, err error) {
-		var f fault
+		var f Fault
 		var total int64
 		if err := row.Scan(&p.Kind, &p.Severity, &p.Target.Kind, &p.Target.ID, &p.Target.Name, &p.HostID, &p.Host, &p.ClusterID, &p.JobID,
-			&p.Since, &p.EndsAt, &f.word, &f.detail, &f.n, &total); err != nil {
+			&p.Since, &p.EndsAt, &f.Word, &f.Detail, &f.N, &total); err != nil {
 			return p, fmt.Errorf("reading a problem: %w", err)
 		}
 		p.Since, p.EndsAt = utc(p.Since), utc(p.EndsAt)
-		p.Text, p.Remedy = f.text(&p, now), f.remedy(&p)
+		p.Tell(f, now)
 		if last := len(counts) - 1; last < 0 || counts[last].Kind != p.Kind || counts[last].Severity != p.Severity {
 			counts = append(counts, ProblemCount{p.Kind, p.Severity, total})
 		}

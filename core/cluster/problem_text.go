@@ -9,68 +9,74 @@ import (
 	"github.com/hostler/hostler/core/plugin"
 )
 
-// fault is what the text of a problem is made of.
-type fault struct {
-	word, detail string
-	n            int64
+// Fault is what the text of a problem is made of, beside what the problem itself has.
+type Fault struct {
+	Word, Detail string
+	N            int64
 }
 
+// Tell writes the problem's text and remedy, as of now. Problems of a kind that this package does not find get none.
+func (p *Problem) Tell(f Fault, now time.Time) { p.Text, p.Remedy = f.text(p, now), f.remedy(p) }
+
 // text says what is wrong.
-func (f fault) text(p *Problem, now time.Time) string {
+func (f Fault) text(p *Problem, now time.Time) string {
 	switch p.Kind {
 	case "host_away":
-		return sentence("The host does not answer", f.detail)
+		return sentence("The host does not answer", f.Detail)
 	case "quorum_lost":
 		return "The cluster has no quorum: nothing in it can be started or changed."
 	case "node_away":
 		return "The node is off, or the others miss it."
 	case "token_ending":
-		return fmt.Sprintf("The token for %s, %s, %s.", f.word, f.detail, ending(*p.EndsAt, now))
+		return fmt.Sprintf("The token for %s, %s, %s.", f.Word, f.Detail, ending(*p.EndsAt, now))
 	case "certificate_ending":
 		return fmt.Sprintf("The certificate %s.", ending(*p.EndsAt, now))
 	case "token_privileges":
-		more := ""
-		if shown := int64(strings.Count(f.detail, ", ") + 1); f.n > shown {
-			more = fmt.Sprintf(" and %d more", f.n-shown)
+		if f.N == 0 {
+			return sentence("The token for "+f.Word+" does not see everything", f.Detail)
 		}
-		return fmt.Sprintf("The token for %s lacks %s%s, as it was last verified.", f.word, f.detail, more)
+		more := ""
+		if shown := int64(strings.Count(f.Detail, ", ") + 1); f.N > shown {
+			more = fmt.Sprintf(" and %d more", f.N-shown)
+		}
+		return fmt.Sprintf("The token for %s lacks %s%s, as it was last verified.", f.Word, f.Detail, more)
 	case "versions_differ":
-		return fmt.Sprintf("Its nodes run %d releases: %s.", f.n, f.detail)
+		return fmt.Sprintf("Its nodes run %d releases: %s.", f.N, f.Detail)
 	case "subscription_ended":
 		due := ""
-		if f.detail != "" {
-			due = ", due on " + f.detail
+		if f.Detail != "" {
+			due = ", due on " + f.Detail
 		}
-		return fmt.Sprintf("The node's subscription is %s%s.", strings.ToLower(f.word), due)
+		return fmt.Sprintf("The node's subscription is %s%s.", strings.ToLower(f.Word), due)
 	case "job_failed":
-		return sentence("The job "+f.word+" failed", f.detail)
+		return sentence("The job "+f.Word+" failed", f.Detail)
 	case "backup_never":
-		return fmt.Sprintf("It has no backup, and is to have one of the last %s.", plural(f.n, "day"))
+		return fmt.Sprintf("It has no backup, and is to have one of the last %s.", plural(f.N, "day"))
 	case "backup_old":
-		return fmt.Sprintf("Its newest backup is from %s, and is to be at most %s old.", p.Since.Format(time.DateOnly), plural(f.n, "day"))
+		return fmt.Sprintf("Its newest backup is from %s, and is to be at most %s old.", p.Since.Format(time.DateOnly), plural(f.N, "day"))
 	case "backup_unlisted":
 		at := ""
-		if f.word != "" {
-			at = " on " + f.word
+		if f.Word != "" {
+			at = " on " + f.Word
 		}
-		return sentence("The backups"+at+" could not be listed", f.detail)
+		return sentence("The backups"+at+" could not be listed", f.Detail)
 	case "app_missing":
 		return "The app's container is not there any more."
 	case "detail_unknown":
-		return fmt.Sprintf("The configuration of %s was never read: which networks and storages they use is not known.", plural(f.n, "guest"))
+		return fmt.Sprintf("The configuration of %s was never read: which networks and storages they use is not known.", plural(f.N, "guest"))
 	}
 	return ""
 }
 
 // remedy says how to mend it.
-func (f fault) remedy(p *Problem) string {
+func (f Fault) remedy(p *Problem) string {
 	at := "/api/v1/hosts/{host_id}"
 	if p.HostID != nil {
 		at = fmt.Sprintf("/api/v1/hosts/%d", *p.HostID)
 	}
 	switch p.Kind {
 	case "host_away":
-		return away(f.word, at)
+		return away(f.Word, at)
 	case "quorum_lost":
 		return "Bring nodes back until more than half of the votes are there."
 	case "node_away":

@@ -19,6 +19,7 @@ func (s *Store) Reassign(ctx context.Context, tx *db.Tx, from, to int64) error {
 		"UPDATE hosts SET team_id = $2, updated_at = now() WHERE team_id = $1",
 		"UPDATE clusters SET team_id = $2, next_poll_at = now() WHERE team_id = $1",
 		"UPDATE jobs SET team_id = $2 WHERE team_id = $1",
+		"UPDATE alerts SET team_id = $2 WHERE team_id = $1",
 	} {
 		if _, err := tx.Pgx.Exec(ctx, statement, from, to); err != nil {
 			return fmt.Errorf("changing the team of what it owns: %w", err)

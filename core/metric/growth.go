@@ -36,11 +36,16 @@ WHERE s.used IS NOT NULL AND s.total > 0 AND s.status = 'available'`
 // three days, that does not rise, from which the use strays (R² below 0.6, as after somebody cleaned up), or that reaches the size only
 // after ten years. One that is full has 0.
 func DaysUntilFull(ctx context.Context, d *db.DB, ids []int64) (map[int64]float64, error) {
+	return DaysUntilFullAt(ctx, d.Pool, ids, time.Now())
+}
+
+// DaysUntilFullAt is DaysUntilFull as of a time, asked of the pool or within a transaction.
+func DaysUntilFullAt(ctx context.Context, q querier, ids []int64, now time.Time) (map[int64]float64, error) {
 	full := map[int64]float64{}
 	if len(ids) == 0 {
 		return full, nil
 	}
-	rows, err := d.Pool.Query(ctx, growthLines, ids, time.Now().Add(-growthWindow), growthPoints, growthSpan.Seconds(), growthFit)
+	rows, err := q.Query(ctx, growthLines, ids, now.Add(-growthWindow), growthPoints, growthSpan.Seconds(), growthFit)
 	if err != nil {
 		return nil, db.Problem(fmt.Errorf("reading how storages grow: %w", err))
 	}

@@ -45,6 +45,7 @@ SELECT * FROM (
 	UNION ALL
 	(SELECT 'alert', l.id, t.name, l.rule, l.severity, l.raised_at, l.resolved_at
 		FROM t JOIN alerts l ON l.target_kind = t.kind AND l.target_id = t.id AND (t.called = '' OR l.target_name = t.called)
+			AND (t.node = '' OR l.node IN ('', t.node))
 		WHERE l.raised_at < $5 AND (l.resolved_at IS NULL OR l.resolved_at >= $4) AND ($6 OR l.team_id = ANY ($7))
 		ORDER BY l.raised_at DESC LIMIT $8)
 	ORDER BY 6 DESC LIMIT $8) newest ORDER BY 6, 1, 2`

@@ -7,10 +7,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/hostler/hostler/core/alert"
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/host"
-	"github.com/hostler/hostler/core/plugin"
 )
 
 // answered records that the host answered, and what is known of its token. next is the pause until it is asked again.
@@ -45,22 +43,9 @@ func (g *good) keepRights(ctx context.Context, tx pgx.Tx) error {
 	return g.told.Keep(ctx, tx, g.id)
 }
 
-// report raises an alert when the token was found to lack something, and resolves it when it lacks nothing any more. The
-// host's row is locked.
-func (g *good) report(ctx context.Context, tx pgx.Tx) error {
-	_, sentence := g.trouble()
-	switch {
-	case g.limited() && !g.alerted:
-		return alert.RaiseOnHost(ctx, tx, g.id, alert.HostPermission, alert.Warning, clean(sentence, 1000))
-	case !g.limited() && g.alerted:
-		return alert.ResolveOnHost(ctx, tx, g.id, alert.HostPermission, "the monitoring token has all privileges that it needs again")
-	}
-	return nil
-}
-
 // tell logs that a token was found to lack something, once.
 func (p *Poller) tell(g *good) {
-	if g.limited() && !g.alerted {
+	if g.limited() && !g.member.limited {
 		p.log.Warn("a host's monitoring token does not see everything", "host", g.id, "missing", g.lacking())
 	}
 }
@@ -68,12 +53,7 @@ func (p *Poller) tell(g *good) {
 // limit records a host whose token does not see everything while others do. It is asked again after a while.
 func (p *Poller) limit(ctx context.Context, g *good) error {
 	p.tell(g)
-	return p.db.Tx(ctx, func(tx *db.Tx) error {
-		if err := g.answered(ctx, tx.Pgx, jitter(lackingEvery)); err != nil {
-			return err
-		}
-		return g.report(ctx, tx.Pgx)
-	})
+	return p.db.Tx(ctx, func(tx *db.Tx) error { return g.answered(ctx, tx.Pgx, jitter(lackingEvery)) })
 }
 
 // recovered records a failed host that answers again. Whether its token sees everything is told by its next inventory.
@@ -100,9 +80,6 @@ func (p *Poller) fail(ctx context.Context, m member, reason, sentence string, in
 			m.id, reason, sentence, interval, maxBackOff, spread()); err != nil {
 			return fmt.Errorf("recording a failed poll: %w", err)
 		}
-		if reason != plugin.ReasonPermission || m.alerted {
-			return nil
-		}
-		return alert.RaiseOnHost(ctx, tx.Pgx, m.id, alert.HostPermission, alert.Warning, sentence)
+		return nil
 	})
 }

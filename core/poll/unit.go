@@ -7,7 +7,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/hostler/hostler/core/alert"
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/plugin"
 	"github.com/hostler/hostler/sdk/endpoint"
@@ -86,8 +85,8 @@ type member struct {
 	// missing is what the monitoring token was last found to lack, and rightsAt when that was.
 	missing  []string
 	rightsAt *time.Time
-	// limited says that the host stands with the reason permission; alerted that an alert says so.
-	limited, alerted bool
+	// limited says that the host stands with the reason permission.
+	limited bool
 	// partial says that the last answer through the host was.
 	partial bool
 	// leftOut says that guests of the host's cluster were left out of the last answer.
@@ -106,8 +105,7 @@ func (m member) whole() bool { return m.failures == 0 && !m.limited }
 
 const selectMember = `SELECT h.id, h.cluster_id, h.failures, h.next_poll_at <= now(), c.seen_at, c.detail_at, COALESCE(k.missing, '{}'),
 	k.verified_at,
-	h.error_reason = '` + plugin.ReasonPermission + `', EXISTS (SELECT FROM alerts a WHERE a.host_id = h.id AND a.rule = '` +
-	alert.HostPermission + `' AND a.resolved_at IS NULL),
+	h.error_reason = '` + plugin.ReasonPermission + `',
 	h.partial, EXISTS (SELECT FROM guests g WHERE g.cluster_id = h.cluster_id AND g.listed_at IS NOT NULL),
 	h.entry_node, c.membership_at, COALESCE((SELECT n.name FROM nodes n WHERE n.cluster_id = h.cluster_id AND n.status = 'online'
 		AND (n.facts_tried_at IS NULL OR n.facts_tried_at < now() - interval '1 day') ORDER BY n.facts_tried_at NULLS FIRST, n.name LIMIT 1), '')
@@ -120,7 +118,7 @@ func (p *Poller) members(ctx context.Context, where string, arg int64) ([]member
 		return nil, db.Problem(fmt.Errorf("reading what to poll: %w", err))
 	}
 	members, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (m member, err error) {
-		return m, row.Scan(&m.id, &m.cluster, &m.failures, &m.due, &m.since, &m.detail, &m.missing, &m.rightsAt, &m.limited, &m.alerted,
+		return m, row.Scan(&m.id, &m.cluster, &m.failures, &m.due, &m.since, &m.detail, &m.missing, &m.rightsAt, &m.limited,
 			&m.partial, &m.leftOut, &m.entry, &m.membershipAt, &m.factsOf)
 	})
 	if err != nil {

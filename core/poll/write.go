@@ -71,7 +71,7 @@ func (p *Poller) write(ctx context.Context, g good) (int64, error) {
 			g.inv.cluster.ID, g.measured, g.inv.anonymous(), g.inv.cluster.Kept).Scan(&told); err != nil {
 			return fmt.Errorf("recording the cluster's poll: %w", err)
 		}
-		return g.report(ctx, tx.Pgx)
+		return nil
 	})
 	if err == nil && !g.inv.cluster.Kept && told != nil {
 		p.remember(cluster, *told, g.inv)

@@ -26,6 +26,8 @@ const (
 	Template = "template"
 	// Channel is one by which people are told.
 	Channel = "channel"
+	// Alert is one that is open or was.
+	Alert = "alert"
 )
 
 // Thing is something that a team owns, by way of its host or by itself.
@@ -48,6 +50,7 @@ var queries = map[string]string{
 	Draft:    `SELECT d.name, h.team_id, h.id FROM firewall_drafts d JOIN hosts h ON h.id = d.host_id WHERE d.id = $1`,
 	Template: `SELECT name, team_id, 0 FROM firewall_templates WHERE id = $1`,
 	Channel:  `SELECT name, team_id, 0 FROM notification_channels WHERE id = $1`,
+	Alert:    `SELECT target_name, coalesce(team_id, 1), coalesce(host_id, 0) FROM alerts WHERE id = $1`,
 	Job:      `SELECT target_name, coalesce(team_id, 1), coalesce(host_id, 0) FROM jobs WHERE id = $1`,
 }
 

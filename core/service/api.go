@@ -3,7 +3,9 @@ package service
 import (
 	"context"
 
+	"github.com/hostler/hostler/core/alert"
 	"github.com/hostler/hostler/core/api"
+	"github.com/hostler/hostler/core/api/alerts"
 	"github.com/hostler/hostler/core/api/apps"
 	auditapi "github.com/hostler/hostler/core/api/audit"
 	"github.com/hostler/hostler/core/api/auth"
@@ -57,6 +59,7 @@ func (s *Service) deps() api.Deps {
 		Proxy: proxy.Config{Trusted: c.TrustedProxies, BaseURL: c.BaseURL}, Replays: s.Replays, Stopping: s.running.Done(), Lasting: &s.lasting,
 		Health: Health(), Ready: ready(c.DB, c.Plugins, c.Keys, c.Version), Metrics: figures.handler(),
 
+		Alerts:    alerts.Deps{Alerts: &alert.Store{DB: c.DB}},
 		Setup:     setup.Deps{Setup: s.setup},
 		Auth:      auth.Deps{Users: s.Users},
 		Keys:      keys.Deps{Users: s.Users},

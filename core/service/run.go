@@ -15,7 +15,8 @@ type Loop string
 
 // What runs by itself: jobs, polls of hosts, schedules, the seal of the audit trail, partitions of metrics, what the updater does,
 // the listing of backups, the reading of guests' configurations, the folder of uploads, sending samples to others, telling people
-// what happens, the count of requests to hosts, drafts of firewalls that their jobs have left, and the history of the live feed.
+// what happens, the count of requests to hosts, drafts of firewalls that their jobs have left, the history of the live feed, and the
+// evaluation of alert rules.
 const (
 	Jobs      Loop = "job"
 	Polls     Loop = "poll"
@@ -32,10 +33,12 @@ const (
 	Load          Loop = "load"
 	Drafts        Loop = "firewall"
 	Feed          Loop = "feed"
+	Alerts        Loop = "alert"
 )
 
 // Loops are all of them.
-var Loops = []Loop{Jobs, Polls, Seal, Metrics, Schedules, Updates, Backups, Details, Uploads, RemoteWrite, Notifications, Load, Drafts, Feed}
+var Loops = []Loop{Jobs, Polls, Seal, Metrics, Schedules, Updates, Backups, Details, Uploads, RemoteWrite, Notifications, Load, Drafts, Feed,
+	Alerts}
 
 // Start starts the plugins, the watch over the key file, and the loops of the configuration. While there is no user it leaves the
 // token of the first setup in the state folder. When it fails, Drain and Close must be called all the same.
@@ -61,7 +64,7 @@ func (s *Service) Start(ctx context.Context) error {
 	for loop, run := range map[Loop]func(context.Context){
 		Polls: s.Poller.Run, Seal: s.sealer.Run, Schedules: s.Schedule.Run, Updates: s.Updates.Run,
 		Backups: s.Backups.Run, Details: s.details.Run, Uploads: s.Uploads.Run, RemoteWrite: s.Receiver.Run,
-		Notifications: s.Channels.Run, Load: s.Load.Run, Drafts: s.Drafts.Run, Feed: s.Feed.Run,
+		Notifications: s.Channels.Run, Load: s.Load.Run, Drafts: s.Drafts.Run, Feed: s.Feed.Run, Alerts: s.Alerts.Run,
 		Metrics: func(ctx context.Context) {
 			metric.Maintain(ctx, s.config.DB, s.config.Loggers("metric"), s.Heartbeats[Metrics])
 		},

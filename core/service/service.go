@@ -12,6 +12,7 @@ import (
 	"time"
 	_ "time/tzdata" // schedules are read in time zones, on machines without that database too
 
+	"github.com/hostler/hostler/core/alert"
 	"github.com/hostler/hostler/core/api"
 	"github.com/hostler/hostler/core/app"
 	"github.com/hostler/hostler/core/audit"
@@ -80,6 +81,7 @@ type Service struct {
 	Channels *channel.Store
 	Load     *load.Recorder
 	Feed     *feed.Feed
+	Alerts   *alert.Engine
 
 	config  Config
 	watch   secret.Watch
@@ -177,6 +179,7 @@ func New(c Config) (*Service, error) {
 	updates.Logger, updates.Heartbeat = c.Loggers("update"), s.Heartbeats[Updates]
 	s.Updates = selfupdate.New(updates)
 	s.Updates.Register()
+	s.Alerts = alert.NewEngine(alert.Config{DB: c.DB, Update: s.newerRelease, Logger: c.Loggers("alert"), Heartbeat: s.Heartbeats[Alerts]})
 	s.Schedule = schedule.New(schedule.Config{
 		DB: c.DB, Users: s.Users, Now: c.Now, Logger: c.Loggers("schedule"), Heartbeat: s.Heartbeats[Schedules],
 		Kinds: slices.Concat(s.VMs.Kinds(), s.Apps.Kinds(), s.Backups.Kinds(), housekeeping.Kinds(), s.Updates.Kinds()),
@@ -207,6 +210,15 @@ func (s *Service) pollInterval(ctx context.Context) time.Duration {
 		return 0 // the default, while the database is away
 	}
 	return time.Duration(seconds) * time.Second
+}
+
+// newerRelease is the release of the service that can be installed; empty for none.
+func (s *Service) newerRelease(ctx context.Context) (string, error) {
+	status, err := s.Updates.Status(ctx)
+	if err != nil || status.Available == nil {
+		return "", err
+	}
+	return status.Available.Version, nil
 }
 
 // Handler makes the whole API as one handler: it declares every operation anew, so that a caller keeps what it gets.

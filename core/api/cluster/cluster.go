@@ -24,7 +24,8 @@ func Register(a *op.API, deps Deps) {
 	op.Get(a, "/api/v1/cluster/activity", h.activity, op.Spec{
 		ID: "list_activity", Summary: "List what happened lately", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
 		Description: "Jobs, alerts and entries of the audit trail merged, the newest first. A job stands where it was asked for, with its " +
-			"status at present, and for the entry of the trail that started it; that entry is left out. Jobs and alerts are those on hosts that " +
+			"status at present, and for the entry of the trail that started it; that entry is left out. An alert stands where it was raised, and " +
+			"once more, as info, where it was resolved; what follows from another alert is left out. Jobs and alerts are those on hosts that " +
 			"the caller may see; entries of the trail are shown to those who may read it.",
 	})
 	op.Get(a, "/api/v1/cluster/nodes", h.nodes, op.Spec{

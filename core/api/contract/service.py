@@ -106,6 +106,12 @@ class Service:
             owner("POST", f"{scope}/ipsets", {"name": "before-upgrade"})
             owner("POST", f"{scope}/ipsets/before-upgrade/members", {"cidr": "192.0.2.9"})
         channel = owner("POST", "/notification-channels", {"name": "nowhere", "kind": "webhook", "settings": {"url": "http://127.0.0.1:9/"}})["id"]
+        rule = owner("POST", "/alert-rules", {"name": "web is down", "kind": "guest_down", "on": {"targets": [f"vm:{vm['id']}"]}})["id"]
+        window = owner("POST", "/maintenance-windows", {"name": "night", "cron": "0 1 * * *", "duration_s": 3600})["id"]
+        deadline = time.monotonic() + 120
+        while not (alerts := owner("GET", f"/alerts?rule={rule}")):  # the VM was shut down above
+            assert time.monotonic() < deadline, "no alert was raised"
+            time.sleep(0.5)
         team = owner("POST", "/teams", {"name": "Web shop"})["id"]
         user = owner("POST", "/users", {"email": "anna@example.com", "password": PASSWORD})["id"]
         owner("PUT", f"/teams/{team}/members/{user}", {"role": "viewer"})
@@ -121,6 +127,6 @@ class Service:
         self.values = {
             "host_id": host, "vm_id": vm["id"], "app_id": app["id"], "job_id": job, "schedule_id": schedule["id"], "team_id": team,
             "user_id": user, "key_id": key, "session_id": 987654321, "node": "pve1", "action": "start", "name": "before-upgrade", "kind": "backup",
-            "draft_id": draft, "template_id": template, "channel_id": channel, "group": group, "pos": 0, "cidr": "192.0.2.9", "iface": "net0", "backup_id": backup, "upload_id": upload, "recording_id": 987654321, "volid": "local:iso/none.iso",
+            "draft_id": draft, "template_id": template, "channel_id": channel, "alert_id": alerts[0]["id"], "rule_id": rule, "window_id": window, "group": group, "pos": 0, "cidr": "192.0.2.9", "iface": "net0", "backup_id": backup, "upload_id": upload, "recording_id": 987654321, "volid": "local:iso/none.iso",
             "upid": owner("GET", f"/hosts/{host}/tasks")[0]["upid"],
         }

@@ -1,0 +1,90 @@
+package alert
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/audit"
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/problem"
+)
+
+func inOrder(events []Event) {
+	slices.SortStableFunc(events, func(a, b Event) int { return a.At.Compare(b.At) })
+}
+
+// Acknowledge notes that the context's caller has seen an alert, instead of who did before. One that is resolved is problem
+// invalid_state.
+func (s *Store) Acknowledge(ctx context.Context, id int64, note string, visible identity.Visible) (*Detail, error) {
+	return s.act(ctx, id, visible, func(tx *db.Tx, by *int64) (pgx.Rows, error) {
+		return tx.Pgx.Query(ctx, `UPDATE alerts SET acknowledged_at = now(), acknowledged_by = $2, ack_note = $3
+			WHERE id = $1 AND resolved_at IS NULL RETURNING id`, id, by, note)
+	})
+}
+
+// Silence has nobody told of an alert until a time, or for one where until is nil, nor of the next ones of its rule about the same
+// thing. A time that has come ends a silence. One that is resolved is problem invalid_state.
+func (s *Store) Silence(ctx context.Context, id int64, until *time.Time, lasts time.Duration, note string,
+	visible identity.Visible) (*Detail, error) {
+	return s.act(ctx, id, visible, func(tx *db.Tx, by *int64) (pgx.Rows, error) {
+		return tx.Pgx.Query(ctx, `UPDATE alerts SET silenced_at = now(), silenced_until = COALESCE($4, now() + $5::interval),
+			silenced_by = $2, silence_note = $3
+			WHERE id = $1 AND resolved_at IS NULL RETURNING id`, id, by, note, until, lasts)
+	})
+}
+
+// Resolve ends an alert by hand. It is not raised again before what it is about was over. One that is resolved already is problem
+// invalid_state.
+func (s *Store) Resolve(ctx context.Context, id int64, note string, visible identity.Visible) (*Detail, error) {
+	if note == "" {
+		note = "Resolved by hand."
+	}
+	return s.act(ctx, id, visible, func(tx *db.Tx, by *int64) (pgx.Rows, error) {
+		return tx.Pgx.Query(ctx, `UPDATE alerts SET resolved_at = now(), resolved_by = $2, resolution = $3,
+			told = CASE told WHEN '' THEN 'none' ELSE told END WHERE id = $1 AND resolved_at IS NULL RETURNING id`, id, by, note)
+	})
+}
+
+// act changes an open alert that may be seen, with its audit row.
+func (s *Store) act(ctx context.Context, id int64, visible identity.Visible, change func(tx *db.Tx, by *int64) (pgx.Rows, error)) (
+	d *Detail, err error) {
+	var by *int64
+	if caller := identity.FromContext(ctx); caller != nil && caller.UserID != 0 {
+		by = &caller.UserID
+	}
+	err = s.DB.Tx(ctx, func(tx *db.Tx) error {
+		if d, err = get(ctx, tx.Pgx, id, visible); err != nil {
+			return err
+		}
+		rows, err := change(tx, by)
+		if err != nil {
+			return fmt.Errorf("writing the alert: %w", err)
+		}
+		changed, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+		if err != nil {
+			return fmt.Errorf("writing the alert: %w", err)
+		}
+		if len(changed) == 0 {
+			return problem.New(problem.CodeInvalidState, "the alert is resolved")
+		}
+		if d, err = get(ctx, tx.Pgx, id, visible); err != nil {
+			return err
+		}
+		audit.Describe(ctx, func(e *audit.Entry) {
+			e.TargetKind, e.TargetID, e.TargetName = "alert", strconv.FormatInt(id, 10), d.Target.Name
+			e.TeamID, e.HostID = d.TeamID, d.HostID
+			e.Detail("rule", d.Rule)
+		})
+		return audit.Write(ctx, tx)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return d, nil
+}

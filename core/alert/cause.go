@@ -1,0 +1,157 @@
+package alert
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// cause is something that other matters follow from: a cluster without quorum, a host that does not answer, a node that is off.
+//
+// What follows is what is at it: of a cluster all, of a host and of a node what is on that node. Of two causes the greater one folds the
+// other. What is a breach of a rule about a cause waits for that to be raised; while the cause's alert is open, and until the things at it
+// had time to come back, what is raised is folded.
+type cause struct {
+	key
+	kind          Kind
+	alert         int64
+	host, cluster *int64
+	node          string
+	open          bool
+}
+
+// ranks say which kinds are causes, and which of two is the greater.
+var ranks = map[Kind]int{NodeAway: 1, HostAway: 2, QuorumLost: 3}
+
+// independent are the kinds that follow from nothing: they are as true of a thing that is away.
+var independent = []Kind{CertificateEnding, TokenEnding, TokenPrivileges, BackupStale, VersionsDiffer, SubscriptionEnded, StorageFills,
+	UpdateAvailable}
+
+func (c *cycle) rank(o *observation) int { return ranks[c.rules[o.rule].Kind] }
+
+// readCauses reads the causes that have an alert, or had one until lately.
+func (c *cycle) readCauses(ctx context.Context) error {
+	rows, err := c.tx.Query(ctx, `SELECT rule_id, subject, kind, id, host_id, cluster_id, node, resolved_at IS NULL FROM (
+		SELECT * FROM alerts WHERE resolved_at IS NULL UNION ALL SELECT * FROM alerts WHERE resolved_at > $1) a
+		WHERE kind = ANY ($2) AND rule_id IS NOT NULL ORDER BY resolved_at IS NULL DESC, id`, c.now.Add(-settle),
+		[]string{string(NodeAway), string(HostAway), string(QuorumLost)})
+	if err != nil {
+		return fmt.Errorf("reading what others follow from: %w", err)
+	}
+	c.causes, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (*cause, error) {
+		w := &cause{}
+		return w, row.Scan(&w.rule, &w.subject, &w.kind, &w.alert, &w.host, &w.cluster, &w.node, &w.open)
+	})
+	if err != nil {
+		return fmt.Errorf("reading what others follow from: %w", err)
+	}
+	return nil
+}
+
+// raisedCause makes what was raised in this cycle a cause of what is raised after it.
+func (c *cycle) raisedCause(o *observation, alert int64) {
+	if c.rank(o) > 0 {
+		c.causes = append(c.causes, &cause{key: o.key, kind: c.rules[o.rule].Kind, alert: alert, host: o.host, cluster: o.clusterID,
+			node: o.target.Node, open: true})
+	}
+}
+
+// pendingCauses are those that are a breach and not raised.
+func (c *cycle) pendingCauses() (pending []*cause) {
+	for k, o := range c.observed {
+		s := c.states[k]
+		if s == nil || s.alert != nil || c.rank(o) == 0 || !o.covered {
+			continue
+		}
+		r := c.rules[k.rule]
+		if wait := float64(r.ForS) - s.breach; wait > 0 && wait <= maxWait.Seconds() {
+			pending = append(pending, &cause{key: k, kind: r.Kind, host: o.host, cluster: o.clusterID, node: o.target.Node})
+		}
+	}
+	return pending
+}
+
+// explains reports whether what was observed follows from the cause.
+func (w *cause) explains(o *observation, kind Kind) bool {
+	if ranks[w.kind] <= ranks[kind] || slices.Contains(independent, kind) {
+		return false
+	}
+	same := func(a, b *int64) bool { return a != nil && b != nil && *a == *b }
+	switch w.kind {
+	case QuorumLost:
+		return same(w.cluster, o.clusterID)
+	case HostAway:
+		return same(w.host, o.host) && (w.node == "" || o.target.Node == "" || o.target.Node == w.node)
+	case NodeAway:
+		return same(w.cluster, o.clusterID) && o.target.Node == w.node
+	}
+	return false
+}
+
+// causeOf is the greatest cause of what was observed; nil when there is none.
+func (c *cycle) causeOf(among []*cause, o *observation) (greatest *cause) {
+	kind := c.rules[o.rule].Kind
+	for _, w := range among {
+		if !w.explains(o, kind) {
+			continue
+		}
+		if greatest == nil || w.open && !greatest.open || w.open == greatest.open && ranks[w.kind] > ranks[greatest.kind] {
+			greatest = w
+		}
+	}
+	return greatest
+}
+
+// unfold lets alerts stand alone whose cause is over for so long that they do not follow from it.
+func (c *cycle) unfold(ctx context.Context) error {
+	return c.exec(ctx, "unfolding alerts",
+		`UPDATE alerts a SET cause_id = NULL FROM alerts w WHERE a.resolved_at IS NULL AND w.id = a.cause_id
+		AND w.resolved_at <= $1`, c.now.Add(-settle))
+}
+
+// foldEarlier folds what was raised by itself, and told to nobody yet, under a greater matter that is raised after it.
+func (c *cycle) foldEarlier(ctx context.Context, raised []raisedAlert) error {
+	for _, r := range raised {
+		kind := c.rules[r.o.rule].Kind
+		if ranks[kind] == 0 {
+			continue
+		}
+		smaller := []string{}
+		for k, rank := range ranks {
+			if rank < ranks[kind] {
+				smaller = append(smaller, string(k))
+			}
+		}
+		fits := map[Kind]string{
+			QuorumLost: "a.cluster_id = w.cluster_id",
+			HostAway:   "a.host_id = w.host_id AND (w.node = '' OR a.node = '' OR a.node = w.node)",
+			NodeAway:   "a.cluster_id = w.cluster_id AND a.node = w.node",
+		}[kind]
+		if err := c.exec(ctx, "folding alerts", `UPDATE alerts a SET cause_id = w.id FROM alerts w WHERE w.id = $1 AND a.id <> w.id
+			AND a.resolved_at IS NULL AND a.told = '' AND a.rule_id IS NOT NULL AND NOT a.kind = ANY ($2)
+			AND (a.kind = ANY ($3) OR NOT a.kind = ANY ($4)) AND `+fits, r.id, kindWords(independent), smaller,
+			[]string{string(NodeAway), string(HostAway), string(QuorumLost)}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func kindWords(kinds []Kind) []string {
+	words := make([]string, len(kinds))
+	for i, k := range kinds {
+		words[i] = string(k)
+	}
+	return words
+}
+
+// prune removes alerts that were resolved long ago.
+func (c *cycle) prune(ctx context.Context) error {
+	if !c.seldom {
+		return nil
+	}
+	return c.exec(ctx, "removing old alerts", `DELETE FROM alerts WHERE id IN (SELECT id FROM alerts WHERE resolved_at < $1
+		ORDER BY resolved_at LIMIT $2)`, c.now.Add(-keep), maxPrune)
+}

@@ -1,0 +1,155 @@
+package alert
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/db"
+	"github.com/hostler/hostler/core/heartbeat"
+	"github.com/hostler/hostler/core/setting"
+)
+
+const (
+	// defaultEvery is the time between two cycles, and seldomEvery between two looks at what changes slowly.
+	defaultEvery = 30 * time.Second
+	seldomEvery  = 10 * time.Minute
+	// settle is for how long after the end of a greater matter what follows from it is still folded under it: guests start again.
+	settle = 10 * time.Minute
+	// maxWait is for how long at most something waits for a greater matter that is a breach already to be raised before it.
+	maxWait = 10 * time.Minute
+	// keep is how long alerts that are resolved are kept, and maxPrune how many are removed at a time.
+	keep     = 365 * 24 * time.Hour
+	maxPrune = 10_000
+)
+
+// Config is what an Engine works with.
+type Config struct {
+	DB *db.DB
+	// Update gives the release of the service that can be installed, and "" for none; nil knows of none.
+	Update func(context.Context) (string, error)
+	// Now is the time; nil takes the database's, so that all instances have the same. For tests.
+	Now func() time.Time
+	// Every is the time between two cycles; 30 s when zero.
+	Every  time.Duration
+	Logger hclog.Logger
+	// Heartbeat hears of every turn of the loop; nil hears nothing.
+	Heartbeat *heartbeat.Monitor
+}
+
+// Engine evaluates rules. It is safe for use by many goroutines, and by many instances on one database.
+type Engine struct {
+	Config
+	log hclog.Logger
+}
+
+// NewEngine makes an engine on a migrated database; Run starts its loop.
+func NewEngine(c Config) *Engine {
+	if c.Every <= 0 {
+		c.Every = defaultEvery
+	}
+	if c.Logger == nil {
+		c.Logger = hclog.NewNullLogger()
+	}
+	return &Engine{Config: c, log: c.Logger}
+}
+
+// Run evaluates the rules until the context ends.
+func (e *Engine) Run(ctx context.Context) {
+	// Instances look more often than there are cycles, so that one that ends leaves none out.
+	look := e.Every / 3
+	e.Heartbeat.Beat(0)
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+		}
+		if _, err := e.Cycle(ctx); err != nil && ctx.Err() == nil {
+			e.log.Warn("alert rules could not be evaluated", "error", err)
+		}
+		e.Heartbeat.Beat(look)
+		timer.Reset(look)
+	}
+}
+
+// Cycle evaluates all rules when that is due and no other instance is at it, and reports whether it did. Everything that it changes is one
+// transaction.
+func (e *Engine) Cycle(ctx context.Context) (done bool, err error) {
+	due, seldom, err := e.due(ctx, e.DB.Pool, "")
+	if err != nil || !due {
+		return false, err
+	}
+	c := &cycle{engine: e}
+	interval, err := setting.Get(ctx, e.DB, setting.PollInterval)
+	if err != nil {
+		return false, err
+	}
+	c.fresh = time.Duration(3*interval)*time.Second + 30*time.Second
+	if c.backupDays, err = setting.Get(ctx, e.DB, setting.BackupMaxAge); err != nil {
+		return false, err
+	}
+	if seldom && e.Update != nil {
+		if c.update, err = e.Update(ctx); err != nil {
+			e.log.Warn("whether there is a newer release is not known", "error", err)
+			c.updateUnknown = true
+		}
+	}
+	err = e.DB.Tx(ctx, func(tx *db.Tx) error {
+		c.begin(tx.Pgx)
+		var err error
+		if done, c.seldom, err = e.due(ctx, tx.Pgx, " FOR UPDATE SKIP LOCKED", c); err != nil || !done {
+			return err
+		}
+		// What was not asked before is left for the next time.
+		c.seldom = c.seldom && seldom
+		return c.run(ctx)
+	})
+	return done && err == nil, err
+}
+
+type querier interface {
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+}
+
+// due reports whether a cycle is due, and whether what is seldom looked at is. It tells the cycle what time it is and how long the
+// last one is ago. A clock that was put back makes one due at once.
+func (e *Engine) due(ctx context.Context, q querier, lock string, into ...*cycle) (due, seldom bool, err error) {
+	var now time.Time
+	var last, rare *time.Time
+	err = q.QueryRow(ctx, `SELECT clock_timestamp(), CASE WHEN isfinite(last_at) THEN last_at END,
+		CASE WHEN isfinite(seldom_at) THEN seldom_at END FROM alert_cycle`+lock).Scan(&now, &last, &rare)
+	if errors.Is(err, pgx.ErrNoRows) { // another instance is at it
+		return false, false, nil
+	}
+	if err != nil {
+		return false, false, db.Problem(fmt.Errorf("asking when the last cycle was: %w", err))
+	}
+	if e.Now != nil {
+		now = e.Now()
+	}
+	// Timers are not exact: what is a little early is not to be late by a whole look.
+	passed := func(since *time.Time, every time.Duration) bool {
+		return since == nil || now.Before(*since) || now.Sub(*since) >= every-min(every/10, 5*time.Second)
+	}
+	for _, c := range into {
+		c.now = now
+		c.elapsed, c.elapsedSeldom = between(last, now, e.Every), between(rare, now, seldomEvery)
+	}
+	return passed(last, e.Every), passed(rare, seldomEvery), nil
+}
+
+// between is how much of the time since the last look counts: nobody knows what was in more than three times the usual one, nor in one
+// that goes backwards.
+func between(last *time.Time, now time.Time, every time.Duration) float64 {
+	if last == nil {
+		return 0
+	}
+	return max(0, min(now.Sub(*last), 3*every)).Seconds()
+}

@@ -1,0 +1,162 @@
+package alert
+
+import (
+	"slices"
+	"strings"
+)
+
+// Kind is what a rule watches.
+type Kind string
+
+// The kinds. Figures are measured from zero up; what ends or fills up is counted in days from above; the others are so or not.
+const (
+	CPU       Kind = "cpu"
+	Memory    Kind = "memory"
+	Disk      Kind = "disk"
+	NetIn     Kind = "net_in"
+	NetOut    Kind = "net_out"
+	DiskRead  Kind = "disk_read"
+	DiskWrite Kind = "disk_write"
+
+	StorageFills      Kind = "storage_fills"
+	CertificateEnding Kind = "certificate_ending"
+	TokenEnding       Kind = "token_ending"
+	NoData            Kind = "no_data"
+
+	HostAway          Kind = "host_away"
+	NodeAway          Kind = "node_away"
+	QuorumLost        Kind = "quorum_lost"
+	GuestDown         Kind = "guest_down"
+	BackupStale       Kind = "backup_stale"
+	BackupUnlisted    Kind = "backup_unlisted"
+	TokenPrivileges   Kind = "token_privileges"
+	JobFailed         Kind = "job_failed"
+	AppMissing        Kind = "app_missing"
+	VersionsDiffer    Kind = "versions_differ"
+	SubscriptionEnded Kind = "subscription_ended"
+	UpdateAvailable   Kind = "update_available"
+)
+
+// Unit is what the threshold of a kind is in.
+type Unit string
+
+// The units; kinds that are so or not have none.
+const (
+	Percent        Unit = "percent"
+	BytesPerSecond Unit = "bytes_per_second"
+	Days           Unit = "days"
+	Minutes        Unit = "minutes"
+)
+
+// KindInfo describes a kind for those who write rules.
+type KindInfo struct {
+	Kind    Kind   `json:"kind" example:"cpu"`
+	Summary string `json:"summary" example:"Use of the processors"`
+	// Unit is nil for kinds without a threshold.
+	Unit *Unit `json:"unit" enum:"percent,bytes_per_second,days,minutes" doc:"What the threshold is in; null for what is so or not"`
+	// Below says that less is worse.
+	Below bool `json:"below" doc:"Whether it is a breach from the threshold down, as for days that are left"`
+	// Most bounds the threshold.
+	Most *float64 `json:"most" example:"100" doc:"The highest threshold; null where there is no threshold"`
+	// Targets are the kinds of things that it can be about.
+	Targets []string `json:"targets" nullable:"false" example:"[\"vm\",\"node\"]" doc:"What it can be about; empty for whatever jobs are about"`
+
+	// seldom says that it is looked at every few minutes only.
+	seldom bool
+	// problems are the kinds of core/cluster that it is found by.
+	problems []string
+}
+
+const (
+	maxPercent = 100
+	maxRate    = 1e15
+	maxDays    = 3650
+	maxEnding  = 30
+	maxMinutes = 7 * 24 * 60
+)
+
+// measurable are the things that have samples; storages have their use alone.
+var measurable = []string{"vm", "app", "container", "node", "host"}
+
+func measured(kind Kind, summary string, unit Unit, most float64, targets []string) KindInfo {
+	return KindInfo{Kind: kind, Summary: summary, Unit: &unit, Most: &most, Targets: targets}
+}
+
+func stated(kind Kind, summary string, problems []string, targets ...string) KindInfo {
+	return KindInfo{Kind: kind, Summary: summary, Targets: append([]string{}, targets...), problems: problems}
+}
+
+// kinds are all, in the order in which they are listed.
+var kinds = []KindInfo{
+	measured(CPU, "Use of the processors", Percent, maxPercent, measurable),
+	measured(Memory, "Use of the memory", Percent, maxPercent, measurable),
+	measured(Disk, "Use of the disk: of a container its root disk, of a node its system disk", Percent, maxPercent,
+		[]string{"app", "container", "node", "host", "storage"}),
+	measured(NetIn, "Traffic into it", BytesPerSecond, maxRate, []string{"vm", "app", "container", "host"}),
+	measured(NetOut, "Traffic out of it", BytesPerSecond, maxRate, []string{"vm", "app", "container", "host"}),
+	measured(DiskRead, "What it reads from its disks", BytesPerSecond, maxRate, []string{"vm", "app", "container", "host"}),
+	measured(DiskWrite, "What it writes to its disks", BytesPerSecond, maxRate, []string{"vm", "app", "container", "host"}),
+	below(measured(StorageFills, "Days until the storage is full, if it goes on as in the last two weeks", Days, maxDays,
+		[]string{"storage"}), true),
+	below(found(measured(CertificateEnding, "Days until the certificate ends", Days, maxEnding, []string{"host", "node"}),
+		"certificate_ending"), false),
+	below(found(measured(TokenEnding, "Days until a token ends", Days, maxEnding, []string{"host"}), "token_ending"), false),
+	found(measured(NoData, "Minutes without figures of something that runs", Minutes, maxMinutes,
+		measurable)),
+	stated(HostAway, "The host does not answer", []string{"host_away"}, "host"),
+	stated(NodeAway, "The node is off", []string{"node_away"}, "node"),
+	stated(QuorumLost, "The cluster has no quorum", []string{"quorum_lost"}, "cluster"),
+	stated(GuestDown, "The guest does not run", nil, "vm", "app", "container"),
+	seldom(stated(BackupStale, "The guest has no backup as new as promised", []string{"backup_never", "backup_old"}, "vm", "app",
+		"container")),
+	stated(BackupUnlisted, "The storage does not tell its backups", []string{"backup_unlisted"}, "storage"),
+	stated(TokenPrivileges, "A token lacks privileges", []string{"token_privileges"}, "host"),
+	stated(JobFailed, "The last job of its kind on the thing has failed, within a day", []string{"job_failed"}),
+	stated(AppMissing, "The container of the app is gone", []string{"app_missing"}, "app"),
+	stated(VersionsDiffer, "The nodes of the cluster run different releases", []string{"versions_differ"}, "cluster"),
+	stated(SubscriptionEnded, "The node's subscription has ended", []string{"subscription_ended"}, "node"),
+	seldom(stated(UpdateAvailable, "A newer release of the service can be installed", nil, "service")),
+}
+
+func below(k KindInfo, rarely bool) KindInfo { k.Below, k.seldom = true, rarely; return k }
+
+func seldom(k KindInfo) KindInfo { k.seldom = true; return k }
+
+func found(k KindInfo, problems ...string) KindInfo { k.problems = problems; return k }
+
+// Kinds lists all kinds.
+func Kinds() []KindInfo { return slices.Clone(kinds) }
+
+func kindOf(kind Kind) *KindInfo {
+	for i := range kinds {
+		if kinds[i].Kind == kind {
+			return &kinds[i]
+		}
+	}
+	return nil
+}
+
+func kindNames() string {
+	names := make([]string, len(kinds))
+	for i := range kinds {
+		names[i] = string(kinds[i].Kind)
+	}
+	return strings.Join(names, ", ")
+}
+
+// sampled are the kinds whose values come from samples.
+var sampled = []string{string(CPU), string(Memory), string(Disk), string(NetIn), string(NetOut), string(DiskRead), string(DiskWrite)}
+
+// breach reports whether a value is one, and clear whether it is over; between the two it stays what it was.
+func (k *KindInfo) breach(value, threshold float64) bool {
+	if k.Below {
+		return value <= threshold
+	}
+	return value >= threshold
+}
+func (k *KindInfo) clear(value, level float64) bool {
+	if k.Below {
+		return value > level
+	}
+	return value < level
+}

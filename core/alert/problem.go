@@ -1,0 +1,168 @@
+package alert
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hostler/hostler/core/cluster"
+	"github.com/hostler/hostler/core/metric"
+)
+
+// downGuests are those that do not run, but for those that a job works on.
+const downGuests = `SELECT 'guest_down', 'critical', CASE WHEN g.kind = 'vm' THEN 'vm' WHEN a.id IS NULL THEN 'container' ELSE 'app' END,
+		COALESCE(a.id, g.id), COALESCE(a.name, g.name), g.host_id, g.cluster_id, NULL, NULL, NULL, g.status, '', 0
+	FROM guests g LEFT JOIN apps a ON a.guest_id = g.id AND g.kind = 'container'
+	WHERE NOT g.template AND g.status IN ('stopped', 'paused', 'suspended')
+		AND NOT EXISTS (SELECT FROM jobs j WHERE j.exclusive = 'guest:' || g.id AND j.status IN ('queued', 'running'))`
+
+// silentThings are those that run, of which figures are known, and none of the last minute.
+const silentThings = `SELECT 'no_data', 'warning', s.* FROM (
+	SELECT CASE WHEN g.kind = 'vm' THEN 'vm' WHEN a.id IS NULL THEN 'container' ELSE 'app' END, COALESCE(a.id, g.id),
+			COALESCE(a.name, g.name), g.host_id, g.cluster_id, NULL::bigint, COALESCE(g.figures_at, c.figures_at) AS told_at,
+			NULL::timestamptz, '', '', 0
+		FROM guests g JOIN clusters c ON c.id = g.cluster_id LEFT JOIN apps a ON a.guest_id = g.id AND g.kind = 'container'
+		WHERE NOT g.template AND g.status = 'running'
+	UNION ALL SELECT 'node', NULL, name, host_id, cluster_id, NULL, figures_at, NULL, '', '', 0 FROM nodes WHERE status = 'online'
+	UNION ALL SELECT 'host', id, name, id, cluster_id, NULL, polled_at, NULL, '', '', 0 FROM hosts WHERE status = 'online') s
+	WHERE s.told_at < now() - interval '1 minute'`
+
+// selectProblems gives what is a breach of rules about states, and what is between its levels. $4 is the time and $5 are the kinds of
+// rules. What a rule calls a kind may be several kinds of problems.
+func selectProblems(problems []string, others ...string) string {
+	return cluster.Found("$4::timestamptz", append(problems, "none"), others...) + `,
+rules AS (SELECT * FROM alert_rules WHERE enabled AND kind = ANY ($5)),
+things AS (SELECT f.kind AS problem, CASE WHEN f.kind IN ('backup_never', 'backup_old') THEN 'backup_stale' ELSE f.kind END AS watched,
+		f.target_kind AS kind, COALESCE(f.target_id, CASE WHEN f.target_kind IN ('node', 'storage') THEN f.host_id END, 0) AS id,
+		f.target AS name, f.host_id, f.cluster_id,
+		CASE f.target_kind WHEN 'node' THEN f.target WHEN 'storage' THEN f.word WHEN 'host' THEN th.entry_node
+			ELSE COALESCE(tg.node, '') END AS node,
+		COALESCE(th.team_id, tc.team_id, tj.team_id) AS team_id, COALESCE(tg.tags, '{}') AS tags,
+		CASE WHEN f.target_kind IN ('node', 'storage') THEN '' ELSE f.target_kind || ':' || COALESCE(f.target_id, 0) END AS base,
+		CASE f.target_kind WHEN 'node' THEN 'node:' || f.cluster_id || ':' || f.target
+			WHEN 'storage' THEN 'storage:' || f.cluster_id || ':' || f.target || ':' || f.word
+			ELSE f.target_kind || ':' || COALESCE(f.target_id, 0) END ||
+		CASE WHEN f.kind IN ('token_ending', 'token_privileges') THEN ':' || f.word
+			WHEN f.kind = 'job_failed' THEN ':' || f.word || ':' || f.target ELSE '' END AS subject,
+		f.job_id, f.since, f.at, f.word, f.detail, f.n,
+		CASE WHEN f.kind IN ('token_ending', 'certificate_ending') THEN extract(epoch FROM f.at - $4::timestamptz)::float8 / 86400
+			WHEN f.kind = 'no_data' THEN extract(epoch FROM $4::timestamptz - f.since)::float8 / 60 END AS value
+	FROM found f LEFT JOIN hosts th ON th.id = f.host_id LEFT JOIN clusters tc ON tc.id = f.cluster_id LEFT JOIN jobs tj ON tj.id = f.job_id
+	LEFT JOIN apps ta ON f.target_kind = 'app' AND ta.id = f.target_id
+	LEFT JOIN guests tg ON tg.id = CASE WHEN f.target_kind IN ('vm', 'container') THEN f.target_id ELSE ta.guest_id END)
+SELECT r.id, t.subject, t.kind, t.id, t.name, t.node, t.host_id, t.cluster_id, t.team_id, t.tags, t.value, t.problem, t.job_id, t.since,
+	t.at, t.word, t.detail, t.n
+FROM rules r JOIN things t ON t.watched = r.kind AND (r.threshold IS NULL OR CASE WHEN r.kind = 'no_data' THEN t.value >= r.clear_level
+	ELSE t.value <= r.clear_level END) AND ` + scoped
+}
+
+func scanProblem(row pgx.CollectableRow) (*observation, error) {
+	o := &observation{covered: true}
+	p := &o.problem
+	err := row.Scan(&o.rule, &o.subject, &o.target.Kind, &o.target.ID, &o.target.Name, &o.target.Node, &o.host, &o.clusterID, &o.team,
+		&o.tags,
+		&o.value, &p.Kind, &p.JobID, &p.Since, &p.EndsAt, &o.fault.Word, &o.fault.Detail, &o.fault.N)
+	p.Target = cluster.Subject{Kind: o.target.Kind, Name: o.target.Name, ID: &o.target.ID}
+	p.HostID, p.ClusterID = o.host, o.clusterID
+	return o, err
+}
+
+// lookAtProblems finds what is known of states, with what rules of the same kinds about the overview know.
+func (c *cycle) lookAtProblems(ctx context.Context) error {
+	var problems, others, watched []string
+	for i := range kinds {
+		k := &kinds[i]
+		if !c.wants(string(k.Kind)) || k.seldom && !c.seldom {
+			continue
+		}
+		switch {
+		case len(k.problems) > 0:
+			problems = append(problems, k.problems...)
+		case k.Kind == GuestDown:
+			others = append(others, downGuests)
+		case k.Kind == NoData:
+			others = append(others, silentThings)
+		default:
+			continue
+		}
+		watched = append(watched, string(k.Kind))
+	}
+	if len(watched) == 0 {
+		return nil
+	}
+	rows, err := c.tx.Query(ctx, selectProblems(problems, others...), true, []int64{}, c.backupDays, c.now, watched)
+	if err != nil {
+		return fmt.Errorf("evaluating states: %w", err)
+	}
+	found, err := pgx.CollectRows(rows, scanProblem)
+	if err != nil {
+		return fmt.Errorf("evaluating states: %w", err)
+	}
+	for _, o := range found {
+		c.observed[o.key] = o
+	}
+	return nil
+}
+
+// selectFilling gives the storages $1 that will be full in $2 days, and are not beyond the level at which their rule is over.
+const selectFilling = `WITH ` + things + ` SELECT r.id, ` + thingColumns + `, d.days, true
+	FROM unnest($1::bigint[], $2::float8[]) AS d (id, days) JOIN things t ON t.kept = 'storage' AND t.row = d.id AND t.live
+	JOIN alert_rules r ON r.enabled AND r.kind = 'storage_fills' AND d.days <= r.clear_level AND ` + scoped
+
+// lookAhead finds which storages will be full.
+func (c *cycle) lookAhead(ctx context.Context) error {
+	if !c.seldom || !c.wants(string(StorageFills)) {
+		return nil
+	}
+	rows, err := c.tx.Query(ctx, "SELECT id FROM storages WHERE status = 'available'", afresh)
+	if err != nil {
+		return fmt.Errorf("listing storages: %w", err)
+	}
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		return fmt.Errorf("listing storages: %w", err)
+	}
+	full, err := metric.DaysUntilFullAt(ctx, c.tx, ids, c.now)
+	if err != nil {
+		return err
+	}
+	ids, days := ids[:0], make([]float64, 0, len(full))
+	for id, n := range full {
+		ids, days = append(ids, id), append(days, n)
+	}
+	if rows, err = c.tx.Query(ctx, selectFilling, ids, days); err != nil {
+		return fmt.Errorf("evaluating storages: %w", err)
+	}
+	found, err := pgx.CollectRows(rows, scanThing)
+	if err != nil {
+		return fmt.Errorf("evaluating storages: %w", err)
+	}
+	for _, o := range found {
+		if other := c.observed[o.key]; other == nil || *o.value < *other.value {
+			c.observed[o.key] = o
+		}
+	}
+	return nil
+}
+
+// lookForUpdate is what the release of the service that can be installed says to rules about it.
+func (c *cycle) lookForUpdate() {
+	if !c.seldom || c.update == "" {
+		return
+	}
+	for _, r := range c.rules {
+		if r.Kind == UpdateAvailable && r.On.general() {
+			o := &observation{key: key{r.ID, "service"}, target: Target{Kind: "service", Name: "Hostler"}, covered: true}
+			o.fault.Word = c.update
+			c.observed[o.key] = o
+		}
+	}
+}
+
+// general reports whether the service itself is meant too.
+func (s *Scope) general() bool {
+	return s.TeamID == nil && s.HostID == nil && len(s.Tags) == 0 && len(s.Targets) == 0 &&
+		(len(s.Kinds) == 0 || slices.Contains(s.Kinds, "service"))
+}

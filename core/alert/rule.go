@@ -1,0 +1,78 @@
+package alert
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Rule is what people want to be told of; the JSON names are those of the API.
+type Rule struct {
+	ID          int64    `json:"id" example:"3"`
+	Key         *string  `json:"key" example:"node.offline" doc:"The name of a rule that came with the service; else null"`
+	Name        string   `json:"name" example:"Node offline"`
+	Description string   `json:"description" doc:"What it is good for"`
+	Kind        Kind     `json:"kind" example:"cpu"`
+	On          Scope    `json:"on"`
+	Threshold   *float64 `json:"threshold" example:"95" doc:"From where on it is a breach; null for kinds without"`
+	ClearLevel  *float64 `json:"clear_level" example:"85" doc:"Where it is over; between the two it stays what it was"`
+	Unit        *Unit    `json:"unit" enum:"percent,bytes_per_second,days,minutes"`
+	ForS        int64    `json:"for_s" example:"900" doc:"Seconds for which it must be a breach"`
+	ClearForS   int64    `json:"clear_for_s" example:"600" doc:"Seconds for which it must be over"`
+	Severity    Severity `json:"severity" enum:"critical,warning,info" example:"warning"`
+	// Labels are words of whoever wrote the rule, for whoever is told.
+	Labels    json.RawMessage `json:"labels" example:"{\"room\":\"cellar\"}"`
+	Enabled   bool            `json:"enabled" example:"true"`
+	Seeded    bool            `json:"seeded" doc:"Whether it came with the service and nobody has changed it"`
+	Open      int64           `json:"open" example:"2" doc:"How many of its alerts are open"`
+	CreatedAt time.Time       `json:"created_at"`
+	UpdatedAt time.Time       `json:"updated_at"`
+}
+
+// Scope is which things a rule is about: those that everything given in it fits. Without anything it is all.
+type Scope struct {
+	TeamID  *int64   `json:"team_id" example:"2" doc:"Only things of this team"`
+	HostID  *int64   `json:"host_id" example:"1" doc:"Only this host and what is at it; of its cluster too what is at no host"`
+	Kinds   []string `json:"kinds" nullable:"false" example:"[\"vm\"]" doc:"Only things of these kinds; all without any"`
+	Tags    []string `json:"tags" nullable:"false" example:"[\"prod\"]" doc:"Only guests with one of these tags; all things without any"`
+	Targets []string `json:"targets" nullable:"false" example:"[\"vm:3\"]" doc:"Only these: host:1, vm:3, app:2, container:5, cluster:1, node:1/alpha, storage:1/nas or storage:1/local/alpha"`
+}
+
+// columns are those that scanRule reads, in its order.
+const columns = `r.id, r.key, r.name, r.description, r.kind, r.team_id, r.host_id, r.kinds, r.tags, r.targets, r.threshold, r.clear_level,
+	r.for_s, r.clear_for_s, r.severity, r.labels, r.enabled, r.seeded, r.created_at, r.updated_at,
+	(SELECT count(*) FROM alerts o WHERE o.rule_id = r.id AND o.resolved_at IS NULL)`
+
+func scanRule(row pgx.CollectableRow) (*Rule, error) {
+	r := &Rule{}
+	err := row.Scan(&r.ID, &r.Key, &r.Name, &r.Description, &r.Kind, &r.On.TeamID, &r.On.HostID, &r.On.Kinds, &r.On.Tags, &r.On.Targets,
+		&r.Threshold, &r.ClearLevel, &r.ForS, &r.ClearForS, &r.Severity, &r.Labels, &r.Enabled, &r.Seeded, &r.CreatedAt, &r.UpdatedAt, &r.Open)
+	if err != nil {
+		return nil, fmt.Errorf("reading a rule: %w", err)
+	}
+	r.CreatedAt, r.UpdatedAt = r.CreatedAt.UTC(), r.UpdatedAt.UTC()
+	if k := kindOf(r.Kind); k != nil {
+		r.Unit = k.Unit
+	}
+	return r, nil
+}
+
+// title is what alerts call the rule.
+func (r *Rule) title() string {
+	if r.Key != nil {
+		return *r.Key
+	}
+	return r.Name
+}
+
+// scoped is, in SQL, whether the rule r is about the thing t: kind, base (its word for targets where that is its own id), name, node,
+// host_id, cluster_id, team_id and tags.
+const scoped = `(cardinality(r.kinds) = 0 OR t.kind = ANY (r.kinds)) AND (r.team_id IS NULL OR r.team_id = t.team_id)
+	AND (r.host_id IS NULL OR r.host_id = t.host_id OR t.host_id IS NULL AND t.cluster_id = (SELECT s.cluster_id FROM hosts s
+		WHERE s.id = r.host_id))
+	AND (cardinality(r.tags) = 0 OR t.tags && r.tags)
+	AND (cardinality(r.targets) = 0 OR t.base = ANY (r.targets) OR t.kind IN ('node', 'storage') AND EXISTS (SELECT FROM hosts s
+		WHERE s.cluster_id = t.cluster_id AND (t.kind || ':' || s.id || '/' || t.name = ANY (r.targets)
+			OR t.kind || ':' || s.id || '/' || t.name || '/' || t.node = ANY (r.targets))))`

@@ -1,0 +1,99 @@
+package alert
+
+import (
+	"context"
+	"fmt"
+)
+
+// mute notes in which window alerts are that are open, or whose end is not told yet. $1 are the windows that are open now.
+const mute = `UPDATE alerts a SET window_id = n.window_id FROM (SELECT a.id,
+	(SELECT min(w.id) FROM maintenance_windows w WHERE w.id = ANY ($1)
+		AND (w.team_id IS NULL OR w.team_id = a.team_id)
+		AND (w.host_id IS NULL OR w.host_id = a.host_id OR a.host_id IS NULL
+			AND a.cluster_id = (SELECT h.cluster_id FROM hosts h WHERE h.id = w.host_id))
+		AND (cardinality(w.tags) = 0 OR w.tags && a.tags)) AS window_id
+	FROM (SELECT * FROM alerts WHERE resolved_at IS NULL UNION ALL SELECT * FROM alerts WHERE told = 'open' AND resolved_at IS NOT NULL) a) n
+WHERE n.id = a.id AND n.window_id IS DISTINCT FROM a.window_id`
+
+// tellAlerts writes what people outside are to be told: the beginning of what is open and the end of what was told, once each, unless it
+// follows from something greater, is in a window or is silenced: then when it is not any more. What is about to be over is not begun to be
+// told. $1 is the time.
+const tellAlerts = `WITH due AS (UPDATE alerts SET told = CASE WHEN resolved_at IS NULL THEN 'open' ELSE 'resolved' END
+	WHERE (told = '' OR told = 'open' AND resolved_at IS NOT NULL) AND (told = 'open' OR resolved_at IS NULL) AND cause_id IS NULL
+		AND window_id IS NULL AND (silenced_until IS NULL OR silenced_until <= $1)
+		AND (told = 'open' OR NOT EXISTS (SELECT FROM alert_states s WHERE s.alert_id = alerts.id AND s.clear_s IS NOT NULL)) RETURNING *)
+INSERT INTO notification_events (team_id, kind, incident, state, severity, rule, target_kind, target_id, target_name, tags, title,
+	body, link,
+	at)
+SELECT team_id, 'alert', 'alert:' || id, told, severity, rule, target_kind, target_id, target_name, tags,
+	CASE WHEN told = 'resolved' THEN 'Resolved: ' ELSE '' END || CASE WHEN target_name = '' THEN '' ELSE target_name || ': ' END || message,
+	CASE WHEN told = 'resolved' THEN resolution ELSE remedy END, '/alerts/' || id, $1
+FROM due ORDER BY id`
+
+// tell lets people outside know.
+func (c *cycle) tell(ctx context.Context) error {
+	open, err := openWindows(ctx, c.tx, c.now)
+	if err != nil {
+		return err
+	}
+	if len(open) == 0 {
+		err = c.exec(ctx, "muting alerts", "UPDATE alerts SET window_id = NULL WHERE window_id IS NOT NULL")
+	} else {
+		err = c.exec(ctx, "muting alerts", mute, open)
+	}
+	if err != nil {
+		return err
+	}
+	return c.exec(ctx, "telling of alerts", tellAlerts, c.now)
+}
+
+// text is what is wrong with what was observed, and how to mend it.
+func (c *cycle) text(o *observation) (message, remedy string) {
+	r := c.rules[o.rule]
+	switch r.Kind {
+	case CPU, Memory, Disk:
+		what := map[Kind]string{CPU: "The processors are in use by %.0f %%", Memory: "The memory is used by %.0f %%",
+			Disk: "The disk is used by %.0f %%"}
+		return fmt.Sprintf(what[r.Kind]+", at least %s %%%s.", *o.value, number(*r.Threshold), lasting(r.ForS)), ""
+	case NetIn, NetOut, DiskRead, DiskWrite:
+		what := map[Kind]string{NetIn: "%s come in", NetOut: "%s go out", DiskRead: "%s are read", DiskWrite: "%s are written"}
+		return fmt.Sprintf(what[r.Kind]+", at least %s%s.", rate(*o.value), rate(*r.Threshold), lasting(r.ForS)), ""
+	case StorageFills:
+		return fmt.Sprintf("The storage will be full in %s days if it goes on as in the last two weeks.", number(*o.value)),
+			"Remove what is not needed, or give it more room."
+	case GuestDown:
+		return fmt.Sprintf("The guest is %s.", o.fault.Word), "Start it, or take it out of the rule."
+	case NoData:
+		return fmt.Sprintf("It runs, and there have been no figures of it for %.0f minutes.", *o.value),
+			"See whether its host answers, and whether polls of the host come through."
+	case UpdateAvailable:
+		return fmt.Sprintf("Release %s of the service can be installed.", o.fault.Word), "Read its notes, and ask for it with POST /meta/update."
+	}
+	p := o.problem
+	p.Tell(o.fault, c.now)
+	return p.Text, p.Remedy
+}
+
+func number(n float64) string { return fmt.Sprintf("%.4g", n) }
+
+func lasting(seconds int64) string {
+	switch {
+	case seconds == 0:
+		return ""
+	case seconds%3600 == 0:
+		return fmt.Sprintf(" for %d h", seconds/3600)
+	case seconds >= 60:
+		return fmt.Sprintf(" for %d min", seconds/60)
+	}
+	return fmt.Sprintf(" for %d s", seconds)
+}
+
+// rate is bytes per second for people.
+func rate(n float64) string {
+	units := []string{"B/s", "kB/s", "MB/s", "GB/s", "TB/s"}
+	i := 0
+	for n >= 1000 && i < len(units)-1 {
+		n, i = n/1000, i+1
+	}
+	return fmt.Sprintf("%.3g %s", n, units[i])
+}

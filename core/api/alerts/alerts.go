@@ -1,0 +1,175 @@
+// Package alerts is the HTTP resource of alerts, of the rules that raise them and of maintenance windows.
+package alerts
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hostler/hostler/core/alert"
+	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/idempotency"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/problem"
+)
+
+// Deps is what the resource works with.
+type Deps struct{ Alerts *alert.Store }
+
+type handlers struct{ alerts *alert.Store }
+
+const tag = "Alerts"
+
+// Register declares the operations.
+func Register(a *op.API, deps Deps) {
+	h := handlers{deps.Alerts}
+	op.Get(a, "/api/v1/alerts", h.list, op.Spec{
+		ID: "list_alerts", Summary: "List alerts", Tag: tag, Role: identity.Viewer, On: op.Anywhere,
+		Description: "The alerts about what the caller may see: the open ones first, of each the newest first. Filters narrow the list " +
+			"together. There is one open alert for a rule and a thing. What follows from something greater, such as guests of a node that is " +
+			"off, has the greater one as `cause_id`, and `folded=false` leaves it out. Alerts that are resolved are kept for a year.",
+	})
+	op.Get(a, "/api/v1/alerts/:alert_id", h.get, op.Spec{
+		ID: "get_alert", Summary: "Get an alert", Tag: tag, Ours: true, Role: identity.Viewer, On: op.Alert,
+		Description: "With what raised it: the rule's levels as they were then, and the samples over the time for which it had to last and " +
+			"five minutes before, at most 60. `history` is what became of it, and `earlier` are the alerts of the same rule about the same thing.",
+	})
+	op.Post(a, "/api/v1/alerts/:alert_id/ack", h.acknowledge, op.Spec{
+		ID: "acknowledge_alert", Summary: "Acknowledge an alert", Tag: tag, Role: identity.Operator, On: op.Alert,
+		Audit: op.Audit{Action: "alert.acknowledge"}, Recall: h.again,
+		Description: "Says to the others that somebody looks at it, with a note. It stays open, and its end is told as ever. Who acknowledges " +
+			"it again takes it over. One that is resolved is 409 `invalid_state`.",
+	})
+	op.Post(a, "/api/v1/alerts/:alert_id/silence", h.silence, op.Spec{
+		ID: "silence_alert", Summary: "Silence an alert", Tag: tag, Ours: true, Role: identity.Operator, On: op.Alert,
+		Audit: op.Audit{Action: "alert.silence"}, Recall: h.again, Faults: silenceFaults,
+		Description: "Nobody is told of it, nor of the next alerts of its rule about the same thing, `until` a time or `for_s` seconds from " +
+			"now, of which exactly one is given. What is still so then, and was not told before, is told then; and so is the end of what was. " +
+			"`for_s` 0, or a time that has come, ends a silence. One that is resolved is 409 `invalid_state`.",
+	})
+	op.Post(a, "/api/v1/alerts/:alert_id/resolve", h.resolve, op.Spec{
+		ID: "resolve_alert", Summary: "Resolve an alert", Tag: tag, Ours: true, Role: identity.Operator, On: op.Alert,
+		Audit: op.Audit{Action: "alert.resolve"}, Recall: h.again,
+		Description: "Ends an alert by hand. As long as what it is about goes on, it is not raised again; once that was over it may be. One " +
+			"that is resolved already is 409 `invalid_state`.",
+	})
+	registerRules(a, h)
+	registerWindows(a, h)
+}
+
+type listInput struct {
+	op.Page
+	State        string    `query:"state" enum:"open,resolved" doc:"Only alerts in this state"`
+	Severity     string    `query:"severity" enum:"critical,warning,info" doc:"Only alerts of this severity"`
+	Kind         string    `query:"kind" maxLength:"64" example:"cpu" doc:"Only alerts of rules that watch this"`
+	Rule         int64     `query:"rule" minimum:"1" doc:"Only alerts of this rule, by its id"`
+	Host         int64     `query:"host" minimum:"1" doc:"Only alerts of this host and what is at it"`
+	Target       string    `query:"target" maxLength:"64" pattern:"^[a-z_]{1,32}:[0-9]{1,18}$" patternDescription:"a kind and an id such as vm:3" example:"vm:3" doc:"Only alerts about this thing"`
+	Cause        int64     `query:"cause" minimum:"1" doc:"Only alerts that follow from this one"`
+	Folded       string    `query:"folded" enum:"true,false" doc:"Only alerts that follow from another one, or only those that do not"`
+	Acknowledged string    `query:"acknowledged" enum:"true,false" doc:"Only alerts that somebody has acknowledged, or only the others"`
+	Silenced     string    `query:"silenced" enum:"true,false" doc:"Only alerts that are silenced, or only the others"`
+	Since        time.Time `query:"since" example:"2026-01-31T12:00:00Z" doc:"Only alerts raised then or later"`
+	Before       time.Time `query:"before" example:"2026-02-28T12:00:00Z" doc:"Only alerts raised before"`
+}
+
+func (h handlers) list(ctx context.Context, in *listInput) (*op.List[alert.Alert], error) {
+	f := alert.Filter{State: in.State, Severity: alert.Severity(in.Severity), Kind: in.Kind, RuleID: in.Rule, HostID: in.Host,
+		CauseID: in.Cause, Folded: flag(in.Folded), Acknowledged: flag(in.Acknowledged), Silenced: flag(in.Silenced), Since: moment(in.Since),
+		Before: moment(in.Before)}
+	if kind, id, ok := strings.Cut(in.Target, ":"); ok {
+		f.TargetKind = kind
+		f.TargetID, _ = strconv.ParseInt(id, 10, 64) // the pattern lets nothing else through
+	}
+	found, total, err := h.alerts.List(ctx, f, identity.FromContext(ctx).Visible(), in.Offset(), in.Limit())
+	return &op.List[alert.Alert]{Total: total, Body: found}, err
+}
+
+// flag is a filter that may be left out.
+func flag(text string) *bool {
+	if text == "" {
+		return nil
+	}
+	return new(text == "true")
+}
+
+func moment(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}
+
+func (h handlers) get(ctx context.Context, _ *struct{}) (*op.Body[*alert.Detail], error) {
+	found, err := h.alerts.Get(ctx, op.Found(ctx).ID, identity.FromContext(ctx).Visible())
+	return &op.Body[*alert.Detail]{Body: found}, err
+}
+
+type noteInput struct {
+	Body *struct {
+		Note *string `json:"note,omitempty" nullable:"true" maxLength:"1000" example:"looking at it"`
+	}
+}
+
+func (in *noteInput) note() string {
+	if in.Body == nil {
+		return ""
+	}
+	return tidied(in.Body.Note)
+}
+
+// tidied is a note as it is kept.
+func tidied(note *string) string {
+	if note == nil {
+		return ""
+	}
+	return strings.TrimSpace(*note)
+}
+
+func (h handlers) acknowledge(ctx context.Context, in *noteInput) (*op.Body[*alert.Detail], error) {
+	changed, err := h.alerts.Acknowledge(ctx, op.Found(ctx).ID, in.note(), identity.FromContext(ctx).Visible())
+	return &op.Body[*alert.Detail]{Body: changed}, err
+}
+
+func (h handlers) resolve(ctx context.Context, in *noteInput) (*op.Body[*alert.Detail], error) {
+	changed, err := h.alerts.Resolve(ctx, op.Found(ctx).ID, in.note(), identity.FromContext(ctx).Visible())
+	return &op.Body[*alert.Detail]{Body: changed}, err
+}
+
+type silenceInput struct {
+	Body struct {
+		Until *time.Time `json:"until,omitempty" example:"2026-03-01T12:00:00Z"`
+		ForS  *int64     `json:"for_s,omitempty" minimum:"0" maximum:"31536000" example:"3600"`
+		Note  *string    `json:"note,omitempty" nullable:"true" maxLength:"1000" example:"known, mended tomorrow"`
+	}
+}
+
+// silenceFaults looks that exactly one of until and for_s is given.
+func silenceFaults(body []byte) []problem.Fault {
+	given := members(body)
+	if (given["until"] != nil) != (given["for_s"] != nil) {
+		return nil
+	}
+	return []problem.Fault{{Loc: []any{"body", "for_s"}, Msg: "exactly one of until and for_s must be given", Type: "value_error"}}
+}
+
+// latest is when a silence ends at most: what is beyond it the database could not keep.
+const latest = 366 * 24 * time.Hour
+
+func (h handlers) silence(ctx context.Context, in *silenceInput) (*op.Body[*alert.Detail], error) {
+	var lasts time.Duration
+	if in.Body.ForS != nil {
+		lasts = time.Duration(*in.Body.ForS) * time.Second
+	}
+	if until := in.Body.Until; until != nil && (time.Until(*until) > latest || until.Year() < 2000) {
+		return nil, problem.InvalidField("must be from the year 2000 to a year from now", "value_error", "body", "until")
+	}
+	changed, err := h.alerts.Silence(ctx, op.Found(ctx).ID, in.Body.Until, lasts, tidied(in.Body.Note), identity.FromContext(ctx).Visible())
+	return &op.Body[*alert.Detail]{Body: changed}, err
+}
+
+// again makes the answer of what was done to an alert again, with the alert as it is now.
+func (h handlers) again(ctx context.Context, _ idempotency.Made) (any, error) {
+	return h.alerts.Get(ctx, op.Found(ctx).ID, identity.FromContext(ctx).Visible())
+}

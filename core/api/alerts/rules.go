@@ -1,0 +1,214 @@
+package alerts
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+
+	"github.com/hostler/hostler/core/alert"
+	"github.com/hostler/hostler/core/api/op"
+	"github.com/hostler/hostler/core/idempotency"
+	"github.com/hostler/hostler/core/identity"
+	"github.com/hostler/hostler/core/problem"
+)
+
+// levels is told wherever a rule can be written.
+const levels = "`kind` is one of /alert-rules/kinds, which says what its `threshold` is in, and whether more or less is worse. It " +
+	"is a breach " +
+	"from `threshold` on; when that has lasted `for_s` seconds an alert is raised. It is over beyond `clear_level` (the threshold " +
+	"where it is " +
+	"left out); when that has lasted `clear_for_s` seconds the alert is resolved. Between the two nothing changes. Times are counted " +
+	"over the " +
+	"looks at it, every 30 s (every 10 minutes for what changes slowly). What nothing is known of is no breach, and no end of one.\n\n" +
+	"`on` says which things it is about: those that everything given in it fits. Without it, it is all."
+
+func registerRules(a *op.API, h handlers) {
+	op.Get(a, "/api/v1/alert-rules", h.rules, op.Spec{
+		ID: "list_alert_rules", Summary: "List alert rules", Tag: tag, Role: identity.Viewer,
+		Description: "In the order in which they were made. Those that came with the service have a `key`, and a `description` of what " +
+			"they are " +
+			"good for; `seeded` ends with the first change, after which no later release changes them.",
+	})
+	op.Get(a, "/api/v1/alert-rules/kinds", h.kinds, op.Spec{
+		ID: "list_alert_kinds", Summary: "List what alert rules can watch", Tag: tag, Ours: true, Role: identity.Viewer,
+		Description: "The list is not paged.",
+	})
+	op.Post(a, "/api/v1/alert-rules", h.createRule, op.Spec{
+		ID: "create_alert_rule", Summary: "Create an alert rule", Tag: tag, Role: identity.Admin, Status: http.StatusCreated,
+		Audit: op.Audit{Action: "alert_rule.create"}, Recall: h.ruleMade, Faults: createFaults,
+		Description: levels + "\n\nThere are at most 500 rules, beyond that 409 `conflict`.",
+	})
+	op.Get(a, "/api/v1/alert-rules/:rule_id", h.rule, op.Spec{
+		ID: "get_alert_rule", Summary: "Get an alert rule", Tag: tag, Role: identity.Viewer,
+		Description: "`open` is how many of its alerts are open, of all teams.",
+	})
+	op.Patch(a, "/api/v1/alert-rules/:rule_id", h.updateRule, op.Spec{
+		ID: "update_alert_rule", Summary: "Change an alert rule", Tag: tag, Role: identity.Admin,
+		Audit: op.Audit{Action: "alert_rule.update", Target: "rule_id"},
+		Description: "Open alerts go on by the new levels: what is over by them is resolved, as is what the rule is not about any more, and " +
+			"all of a rule that is switched off. What a rule watches cannot be changed. `on` replaces all of it; null makes it all things. " +
+			"`clear_level` null is the threshold.\n\n" + levels,
+	})
+	op.Delete(a, "/api/v1/alert-rules/:rule_id", h.removeRule, op.Spec{
+		ID: "delete_alert_rule", Summary: "Delete an alert rule", Tag: tag, Role: identity.Admin, Status: http.StatusNoContent,
+		Audit:       op.Audit{Action: "alert_rule.delete", Target: "rule_id"},
+		Description: "Its open alerts are resolved. A rule that came with the service stays away; to keep it for later, switch it off.",
+	})
+}
+
+func (h handlers) rules(ctx context.Context, in *struct{ op.Page }) (*op.List[*alert.Rule], error) {
+	found, total, err := h.alerts.Rules(ctx, in.Offset(), in.Limit())
+	return &op.List[*alert.Rule]{Total: total, Body: found}, err
+}
+
+func (h handlers) kinds(context.Context, *struct{}) (*op.List[alert.KindInfo], error) {
+	all := alert.Kinds()
+	return &op.List[alert.KindInfo]{Total: len(all), Body: all}, nil
+}
+
+type ruleInput struct {
+	ID int64 `path:"rule_id" minimum:"1"`
+}
+
+func (h handlers) rule(ctx context.Context, in *ruleInput) (*op.Body[*alert.Rule], error) {
+	found, err := h.alerts.Rule(ctx, in.ID)
+	return &op.Body[*alert.Rule]{Body: found}, err
+}
+
+// RuleScope is which things a rule is about.
+type RuleScope struct {
+	TeamID  *int64   `json:"team_id,omitempty" nullable:"true" minimum:"1" example:"2" doc:"Only things of this team"`
+	HostID  *int64   `json:"host_id,omitempty" nullable:"true" minimum:"1" example:"1" doc:"Only this host and what is at it"`
+	Kinds   []string `json:"kinds,omitempty" nullable:"true" maxItems:"20" example:"[\"vm\"]" doc:"Only things of these kinds"`
+	Tags    []string `json:"tags,omitempty" nullable:"true" maxItems:"500" example:"[\"prod\"]" doc:"Only guests with one of these tags"`
+	Targets []string `json:"targets,omitempty" nullable:"true" maxItems:"500" example:"[\"vm:3\"]" doc:"Only these: host:1, vm:3, app:2, container:5, cluster:1, node:1/alpha, storage:1/nas or storage:1/local/alpha"`
+}
+
+func (s *RuleScope) scope() alert.Scope {
+	if s == nil {
+		return alert.Scope{}
+	}
+	return alert.Scope{TeamID: s.TeamID, HostID: s.HostID, Kinds: s.Kinds, Tags: s.Tags, Targets: s.Targets}
+}
+
+type createRuleInput struct {
+	Body struct {
+		Name        string                 `json:"name" minLength:"1" maxLength:"200" example:"Web servers are busy"`
+		Description *string                `json:"description,omitempty" nullable:"true" maxLength:"1000" example:"Visitors wait when it is so."`
+		Kind        string                 `json:"kind" minLength:"1" maxLength:"64" example:"cpu" doc:"One of /alert-rules/kinds"`
+		On          op.Optional[RuleScope] `json:"on,omitzero"`
+		Threshold   *float64               `json:"threshold,omitempty" nullable:"true" example:"90"`
+		ClearLevel  *float64               `json:"clear_level,omitempty" nullable:"true" example:"80"`
+		ForS        *int64                 `json:"for_s,omitempty" minimum:"0" maximum:"604800" default:"0" example:"600"`
+		ClearForS   *int64                 `json:"clear_for_s,omitempty" minimum:"0" maximum:"604800" default:"0" example:"300"`
+		Severity    string                 `json:"severity,omitempty" enum:"critical,warning,info" default:"warning" example:"warning"`
+		Labels      map[string]string      `json:"labels,omitempty" nullable:"true" example:"{\"room\":\"cellar\"}" doc:"At most 20 words of your own, which alerts carry"`
+		Enabled     *bool                  `json:"enabled,omitempty" default:"true"`
+	}
+}
+
+func (in *createRuleInput) draft() alert.Draft {
+	b := &in.Body
+	d := alert.Draft{Name: b.Name, Kind: alert.Kind(b.Kind), On: b.On.Pointer().scope(), Threshold: b.Threshold, ClearLevel: b.ClearLevel,
+		Severity: alert.Severity(b.Severity), Labels: b.Labels, Enabled: b.Enabled == nil || *b.Enabled}
+	if b.Severity == "" {
+		d.Severity = alert.Warning
+	}
+	if b.Description != nil {
+		d.Description = *b.Description
+	}
+	if b.ForS != nil {
+		d.ForS = *b.ForS
+	}
+	if b.ClearForS != nil {
+		d.ClearForS = *b.ClearForS
+	}
+	return d
+}
+
+// createFaults is what the body's own schema cannot tell, of a body that fits it.
+func createFaults(body []byte) []problem.Fault {
+	var in createRuleInput
+	if json.Unmarshal(body, &in.Body) != nil || in.Body.Name == "" || in.Body.Kind == "" {
+		return nil // the schema says what it is instead
+	}
+	d := in.draft()
+	return d.Faults()
+}
+
+func (h handlers) createRule(ctx context.Context, in *createRuleInput) (*op.Body[*alert.Rule], error) {
+	made, err := h.alerts.CreateRule(ctx, in.draft())
+	return &op.Body[*alert.Rule]{Body: made}, err
+}
+
+// ruleMade makes the answer of createRule again.
+func (h handlers) ruleMade(ctx context.Context, made idempotency.Made) (any, error) {
+	return h.alerts.Rule(ctx, made.Target())
+}
+
+type updateRuleInput struct {
+	ID   int64 `path:"rule_id" minimum:"1"`
+	Body struct {
+		Name        op.Optional[string]            `json:"name,omitzero" minLength:"1" maxLength:"200" nullable:"false" example:"Web servers are busy"`
+		Description op.Optional[string]            `json:"description,omitzero" maxLength:"1000" example:"Visitors wait when it is so."`
+		On          op.Optional[RuleScope]         `json:"on,omitzero"`
+		Threshold   op.Optional[float64]           `json:"threshold,omitzero" nullable:"false" example:"90"`
+		ClearLevel  op.Optional[float64]           `json:"clear_level,omitzero" example:"80"`
+		ForS        op.Optional[int64]             `json:"for_s,omitzero" minimum:"0" maximum:"604800" nullable:"false" example:"600"`
+		ClearForS   op.Optional[int64]             `json:"clear_for_s,omitzero" minimum:"0" maximum:"604800" nullable:"false" example:"300"`
+		Severity    op.Optional[string]            `json:"severity,omitzero" enum:"critical,warning,info" nullable:"false" example:"warning"`
+		Labels      op.Optional[map[string]string] `json:"labels,omitzero" example:"{\"room\":\"cellar\"}"`
+		Enabled     op.Optional[bool]              `json:"enabled,omitzero" nullable:"false"`
+	}
+}
+
+func (h handlers) updateRule(ctx context.Context, in *updateRuleInput) (*op.Body[*alert.Rule], error) {
+	b := &in.Body
+	written, err := h.alerts.UpdateRule(ctx, in.ID, func(d *alert.Draft) {
+		set(&d.Name, b.Name)
+		clearable(&d.Description, b.Description)
+		set(&d.ForS, b.ForS)
+		set(&d.ClearForS, b.ClearForS)
+		set(&d.Enabled, b.Enabled)
+		set((*string)(&d.Severity), b.Severity)
+		clearable(&d.Labels, b.Labels)
+		if b.On.Set {
+			d.On = b.On.Pointer().scope()
+		}
+		if b.Threshold.Set {
+			d.Threshold = b.Threshold.Pointer()
+		}
+		if b.ClearLevel.Set {
+			d.ClearLevel = b.ClearLevel.Pointer()
+		}
+	})
+	return &op.Body[*alert.Rule]{Body: written}, err
+}
+
+func (h handlers) removeRule(ctx context.Context, in *ruleInput) (*op.Empty, error) {
+	return nil, h.alerts.DeleteRule(ctx, in.ID)
+}
+
+// set is a field that cannot be cleared, and clearable one that null clears.
+func set[T any](field *T, given op.Optional[T]) {
+	if value := given.Pointer(); value != nil {
+		*field = *value
+	}
+}
+
+func clearable[T any](field *T, given op.Optional[T]) {
+	if given.Set {
+		var none T
+		*field = none
+	}
+	set(field, given)
+}
+
+// members are those of a body, with nil for null.
+func members(body []byte) map[string]any {
+	given := map[string]any{}
+	if json.Unmarshal(body, &given) != nil {
+		return map[string]any{} // the schema says what it is instead
+	}
+	return given
+}
