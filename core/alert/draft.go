@@ -175,8 +175,7 @@ func distinct(words []string) []string {
 // draft is the rule as it would be written.
 func (r *Rule) draft() (Draft, error) {
 	d := Draft{Name: r.Name, Description: r.Description, Kind: r.Kind, On: r.On, Threshold: r.Threshold, ClearLevel: r.ClearLevel,
-		ForS:      r.ForS,
-		ClearForS: r.ClearForS, Severity: r.Severity, Labels: map[string]string{}, Enabled: r.Enabled}
+		ForS: r.ForS, ClearForS: r.ClearForS, Severity: r.Severity, Labels: map[string]string{}, Enabled: r.Enabled}
 	if err := json.Unmarshal(r.Labels, &d.Labels); err != nil {
 		return d, fmt.Errorf("reading the labels of a rule: %w", err)
 	}
