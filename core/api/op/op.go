@@ -34,14 +34,15 @@ const (
 	Instance On = iota
 	// Anywhere: the highest role in any team suffices; the handler filters by Caller.Visible.
 	Anywhere
-	// Host, VM, App, Job, Backup and Draft: the role must be held on the thing named by the path parameter host_id, vm_id, app_id, job_id,
-	// backup_id, draft_id. The handler asks Found for it; its input needs no field for the parameter.
+	// Host, VM, App, Job, Backup, Draft and Recording: the role must be held on the thing named by the path parameter host_id, vm_id, app_id, job_id,
+	// backup_id, draft_id, recording_id. The handler asks Found for it; its input needs no field for the parameter.
 	Host
 	VM
 	App
 	Job
 	Backup
 	Draft
+	Recording
 	// Node: the role must be held on the host of host_id, and Found has the name of the node of the parameter node. Whether
 	// there is such a node is the handler's to find out.
 	Node
@@ -56,8 +57,8 @@ const (
 )
 
 var onNames = [...]string{Instance: "instance", Anywhere: "anywhere", Host: "host", VM: "vm", App: "app", Job: "job", Backup: "backup",
-	Draft: "draft",
-	Node:  "node", Group: "group"}
+	Draft: "draft", Recording: "recording",
+	Node: "node", Group: "group"}
 
 func (o On) String() string { return onNames[o] }
 
