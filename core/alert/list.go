@@ -117,6 +117,23 @@ func (s *Store) List(ctx context.Context, f Filter, visible identity.Visible, of
 	return alerts, total, nil
 }
 
+// ByIDs are the alerts of these ids that are there, whoever asks, in no order that matters.
+func (s *Store) ByIDs(ctx context.Context, ids []int64) ([]Alert, error) {
+	rows, err := s.DB.Pool.Query(ctx, "SELECT "+alertColumns+" FROM alerts a WHERE id = ANY ($1)", ids)
+	if err != nil {
+		return nil, db.Problem(fmt.Errorf("reading alerts: %w", err))
+	}
+	found, err := pgx.CollectRows(rows, scanAlert)
+	if err != nil {
+		return nil, db.Problem(fmt.Errorf("reading alerts: %w", err))
+	}
+	alerts := make([]Alert, len(found))
+	for i, a := range found {
+		alerts[i] = a.Alert
+	}
+	return alerts, nil
+}
+
 // Detail is an alert with what raised it and what became of it.
 type Detail struct {
 	Alert

@@ -70,10 +70,9 @@ func (s *Store) Recordings(ctx context.Context, f Filter, visible identity.Visib
 	return all, total, nil
 }
 
-// Recording gives one of a team that may be seen, or not_found.
-func (s *Store) Recording(ctx context.Context, id int64, visible identity.Visible) (r Recording, err error) {
-	rows, err := s.DB.Pool.Query(ctx, "SELECT "+recordingColumns+` FROM console_recordings r WHERE r.id = $1
-		AND ($2 OR r.team_id = ANY ($3))`, id, visible.All, visible.Teams)
+// Recording gives one, or not_found.
+func (s *Store) Recording(ctx context.Context, id int64) (r Recording, err error) {
+	rows, err := s.DB.Pool.Query(ctx, "SELECT "+recordingColumns+" FROM console_recordings r WHERE r.id = $1", id)
 	if err == nil {
 		r, err = pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[Recording])
 	}
@@ -83,9 +82,6 @@ func (s *Store) Recording(ctx context.Context, id int64, visible identity.Visibl
 	if err != nil {
 		return r, db.Problem(fmt.Errorf("reading a recording: %w", err))
 	}
-	audit.Describe(ctx, func(e *audit.Entry) {
-		e.TargetName, e.TeamID, e.HostID = r.TargetKind+" "+r.TargetName, &r.TeamID, r.HostID
-	})
 	return r, nil
 }
 
@@ -101,6 +97,9 @@ func (s *Store) Cast(ctx context.Context, id int64, to io.Writer) error {
 	}
 	if err != nil {
 		return db.Problem(fmt.Errorf("reading a recording: %w", err))
+	}
+	if sealed == nil {
+		return nil // and so there is nothing
 	}
 	text, err := s.Keys.Open(sealed, dataKeyPlace(id))
 	if err != nil {
@@ -138,11 +137,8 @@ func (s *Store) Cast(ctx context.Context, id int64, to io.Writer) error {
 	}
 }
 
-// DeleteRecording deletes one of a team that may be seen, with the audit row. Problem: not_found. A console that it is of ends.
-func (s *Store) DeleteRecording(ctx context.Context, id int64, visible identity.Visible) error {
-	if _, err := s.Recording(ctx, id, visible); err != nil {
-		return err
-	}
+// DeleteRecording deletes one, with the audit row. Problem: not_found. A console that it is of ends.
+func (s *Store) DeleteRecording(ctx context.Context, id int64) error {
 	return s.DB.Tx(ctx, func(tx *db.Tx) error {
 		tag, err := tx.Pgx.Exec(ctx, "DELETE FROM console_recordings WHERE id = $1", id)
 		if err != nil {

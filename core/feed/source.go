@@ -2,12 +2,9 @@ package feed
 
 import (
 	"context"
-	"time"
 
-	"github.com/jackc/pgx/v5"
-
+	"github.com/hostler/hostler/core/alert"
 	"github.com/hostler/hostler/core/cluster"
-	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/guest"
 	"github.com/hostler/hostler/core/host"
 	"github.com/hostler/hostler/core/job"
@@ -50,7 +47,7 @@ func (f *Feed) allSources() map[Kind]*source {
 		Host:  {f.hosts, hostColumns, fieldsOf[host.Host]()},
 		Node:  {f.nodes, nodeColumns, fieldsOf[cluster.Node]()},
 		Job:   {f.jobs, jobColumns, fieldsOf[job.View]()},
-		Alert: {f.alerts, alertColumns, fieldsOf[alertView]()},
+		Alert: {f.alerts, alertColumns, fieldsOf[alert.Alert]()},
 		Task:  {f.readTasks, taskColumns, fieldsOf[task.Task]()},
 	}
 }
@@ -120,41 +117,22 @@ func (f *Feed) jobs(ctx context.Context, ids []int64) ([]object, error) {
 	return objects, err
 }
 
-// alertView is an alert as it is told.
-type alertView struct {
-	ID             int64      `json:"id"`
-	TeamID         *int64     `json:"team_id"`
-	HostID         *int64     `json:"host_id"`
-	TargetKind     string     `json:"target_kind"`
-	TargetID       *int64     `json:"target_id"`
-	TargetName     string     `json:"target_name"`
-	Rule           string     `json:"rule"`
-	Metric         string     `json:"metric"`
-	Severity       string     `json:"severity"`
-	Message        string     `json:"message"`
-	RaisedAt       time.Time  `json:"raised_at"`
-	ResolvedAt     *time.Time `json:"resolved_at"`
-	AcknowledgedAt *time.Time `json:"acknowledged_at"`
-}
-
 var alertColumns = map[string][]string{
-	"team_id": {"team_id"}, "host_id": {"host_id"}, "target_kind": {"target_kind"}, "target_id": {"target_id"},
-	"target_name": {"target_name"}, "rule": {"rule"}, "metric": {"metric"}, "severity": {"severity"}, "message": {"message"},
-	"raised_at": {"raised_at"}, "resolved_at": {"resolved_at"}, "acknowledged_at": {"acknowledged_at"},
+	"rule_id": {"rule_id"}, "rule": {"rule"}, "kind": {"kind"}, "severity": {"severity"}, "target_kind": {"target"}, "target_id": {"target"},
+	"target_name": {"target"}, "node": {"target"}, "team_id": {"team_id"}, "host_id": {"host_id"}, "message": {"message"},
+	"remedy": {"remedy"}, "labels": {"labels"}, "raised_at": {"raised_at"}, "acknowledged_at": {"acknowledged_at", "acknowledged_by"},
+	"acknowledged_by": {"acknowledged_by"}, "ack_note": {"ack_note"}, "silenced_at": {"silenced_by"}, "silenced_until": {"silenced_until"},
+	"silenced_by": {"silenced_by"}, "silence_note": {"silence_note"}, "cause_id": {"cause_id"}, "window_id": {"window_id"},
+	"resolved_at": {"state", "resolved_at", "resolved_by"}, "resolved_by": {"resolved_by"}, "resolution": {"resolution"},
 }
 
 func (f *Feed) alerts(ctx context.Context, ids []int64) ([]object, error) {
-	rows, err := f.DB.Pool.Query(ctx, `SELECT id, team_id, host_id, target_kind, target_id, target_name, rule, metric, severity, message,
-		raised_at, resolved_at, acknowledged_at FROM alerts WHERE id = ANY ($1)`, ids)
-	if err != nil {
-		return nil, db.Problem(err)
-	}
-	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[alertView])
+	found, err := (&alert.Store{DB: f.DB}).ByIDs(ctx, ids)
 	objects := make([]object, len(found))
 	for i, a := range found {
 		objects[i] = object{id: a.ID, team: teamOf(a.TeamID), value: a}
 	}
-	return objects, db.Problem(err)
+	return objects, err
 }
 
 var taskColumns = map[string][]string{"status": {"status", "error", "ended_at"}}

@@ -28,6 +28,8 @@ const (
 	Channel = "channel"
 	// Alert is one that is open or was.
 	Alert = "alert"
+	// Recording is one of a console.
+	Recording = "recording"
 )
 
 // Thing is something that a team owns, by way of its host or by itself.
@@ -47,11 +49,12 @@ var queries = map[string]string{
 	App:  `SELECT a.name, coalesce(h.team_id, 1), coalesce(h.id, 0) FROM apps a LEFT JOIN hosts h ON h.id = a.host_id WHERE a.id = $1`,
 	Backup: `SELECT COALESCE(NULLIF(b.name, ''), b.guest_ref), h.team_id, h.id
 		FROM backups b JOIN backup_storages s ON s.id = b.storage_id JOIN hosts h ON h.id = s.host_id WHERE b.id = $1`,
-	Draft:    `SELECT d.name, h.team_id, h.id FROM firewall_drafts d JOIN hosts h ON h.id = d.host_id WHERE d.id = $1`,
-	Template: `SELECT name, team_id, 0 FROM firewall_templates WHERE id = $1`,
-	Channel:  `SELECT name, team_id, 0 FROM notification_channels WHERE id = $1`,
-	Alert:    `SELECT target_name, coalesce(team_id, 1), coalesce(host_id, 0) FROM alerts WHERE id = $1`,
-	Job:      `SELECT target_name, coalesce(team_id, 1), coalesce(host_id, 0) FROM jobs WHERE id = $1`,
+	Draft:     `SELECT d.name, h.team_id, h.id FROM firewall_drafts d JOIN hosts h ON h.id = d.host_id WHERE d.id = $1`,
+	Template:  `SELECT name, team_id, 0 FROM firewall_templates WHERE id = $1`,
+	Channel:   `SELECT name, team_id, 0 FROM notification_channels WHERE id = $1`,
+	Alert:     `SELECT target_name, coalesce(team_id, 1), coalesce(host_id, 0) FROM alerts WHERE id = $1`,
+	Recording: `SELECT target_kind || ' ' || target_name, team_id, coalesce(host_id, 0) FROM console_recordings WHERE id = $1`,
+	Job:       `SELECT target_name, coalesce(team_id, 1), coalesce(host_id, 0) FROM jobs WHERE id = $1`,
 }
 
 // Resolve finds a thing by its kind and id, whoever asks; an unknown one is problem not_found.

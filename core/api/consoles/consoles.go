@@ -44,7 +44,7 @@ const (
 		"with the reason `permission` and the command that grants it), a node that is off (502, `unreachable`). The ticket is good for 30 " +
 		"seconds, once, and only for the same person, session or key, and thing; a person may have eight that are not used (429). Connect to " +
 		"`path` with it as the query parameter `ticket`."
-	socketText = "Takes the `ticket` of %s, which is used then, whatever becomes of it: 403 `ticket_invalid` where it is not good. " +
+	socketText = "Takes the `ticket` of %s, which is used then, whatever becomes of it: 403 `ticket_invalid` where it is not good, or absent. " +
 		"What fails before the socket opens is an ordinary problem. Binary messages carry what the terminal shows and what is typed, as it " +
 		`is; the text message {"resize":{"columns":80,"rows":24}} tells its size. Where the console is recorded a text message ` +
 		`{"recorded":true,"notice":"…"} comes first. A graphical console carries RFB (RFC 6143) in binary messages and asks for the ticket's ` +
@@ -170,7 +170,7 @@ func (h handlers) issue(ctx context.Context, node string, order console.Order) (
 }
 
 type socketInput struct {
-	Ticket string `query:"ticket" required:"true" minLength:"43" maxLength:"43" pattern:"^[A-Za-z0-9_-]+$" example:"cXVpdGUgYSByYW5kb20gdGV4dCwgdGhpcyBvbmUgaXM"`
+	Ticket string `query:"ticket" minLength:"43" maxLength:"43" pattern:"^[A-Za-z0-9_-]+$" example:"cXVpdGUgYSByYW5kb20gdGV4dCwgdGhpcyBvbmUgaXM"`
 }
 
 func (h handlers) socket(ctx context.Context, in *socketInput, open op.Opening) error {

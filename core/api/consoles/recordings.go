@@ -25,18 +25,18 @@ func registerRecordings(a *op.API, consoles *console.Store) {
 			"those of consoles on hosts that were these teams' then. They are deleted after `console.recording_days`.",
 	})
 	op.Get(a, path+"/:recording_id", h.get, op.Spec{
-		ID: "get_console_recording", Summary: "Get a recording of a console", Tag: tag, Role: identity.Admin, On: op.Anywhere, Ours: true,
+		ID: "get_console_recording", Summary: "Get a recording of a console", Tag: tag, Role: identity.Admin, On: op.Recording, Ours: true,
 		Description: "Tells of a recording without what it shows. One that is made just now tells how far it has come.",
 	})
 	op.Download(a, path+"/:recording_id/cast", h.cast, op.Spec{
-		ID: "get_console_recording_cast", Summary: "Fetch a recording of a console", Tag: tag, Role: identity.Admin, On: op.Anywhere,
-		Ours: true, Content: []string{castMedia}, Audit: op.Audit{Action: "console_recording.read", Target: "recording_id"},
+		ID: "get_console_recording_cast", Summary: "Fetch a recording of a console", Tag: tag, Role: identity.Admin, On: op.Recording,
+		Ours: true, Content: []string{castMedia}, Audit: op.Audit{Action: "console_recording.read"},
 		Description: "The recording as an asciicast v2, which asciinema and its players play. One that is made just now has what was shown " +
 			"until about a second ago. Every fetch is in the trail.",
 	})
 	op.Delete(a, path+"/:recording_id", h.delete, op.Spec{
-		ID: "delete_console_recording", Summary: "Delete a recording of a console", Tag: tag, Role: identity.Admin, On: op.Anywhere, Ours: true,
-		Status: http.StatusNoContent, Audit: op.Audit{Action: "console_recording.delete", Target: "recording_id"},
+		ID: "delete_console_recording", Summary: "Delete a recording of a console", Tag: tag, Role: identity.Admin, On: op.Recording, Ours: true,
+		Status: http.StatusNoContent, Audit: op.Audit{Action: "console_recording.delete"},
 		Description: "Deletes it with what it shows. A console that it is still made of ends.",
 	})
 }
@@ -51,35 +51,23 @@ type listInput struct {
 func (h recordings) list(ctx context.Context, in *listInput) (*op.List[console.Recording], error) {
 	all, total, err := h.consoles.Recordings(ctx, console.Filter{
 		TargetKind: in.TargetKind, TargetID: in.TargetID, UserID: in.User, Offset: in.Offset(), Limit: in.Limit(),
-	}, seen(ctx))
+	}, identity.FromContext(ctx).VisibleAs(identity.Admin))
 	return &op.List[console.Recording]{Total: total, Body: all}, err
 }
 
-// seen are the teams whose recordings the caller may see.
-func seen(ctx context.Context) identity.Visible {
-	return identity.FromContext(ctx).VisibleAs(identity.Admin)
-}
-
-type recordingInput struct {
-	ID int64 `path:"recording_id" minimum:"1" example:"12"`
-}
-
-func (h recordings) get(ctx context.Context, in *recordingInput) (*op.Body[console.Recording], error) {
-	r, err := h.consoles.Recording(ctx, in.ID, seen(ctx))
+func (h recordings) get(ctx context.Context, _ *struct{}) (*op.Body[console.Recording], error) {
+	r, err := h.consoles.Recording(ctx, op.Found(ctx).ID)
 	return &op.Body[console.Recording]{Body: r}, err
 }
 
-func (h recordings) cast(ctx context.Context, in *recordingInput, f *op.File) error {
-	r, err := h.consoles.Recording(ctx, in.ID, seen(ctx))
-	if err != nil {
+func (h recordings) cast(ctx context.Context, _ *struct{}, f *op.File) error {
+	id := op.Found(ctx).ID
+	if err := f.Open(castMedia, fmt.Sprintf("console-%d.cast", id)); err != nil {
 		return err
 	}
-	if err := f.Open(castMedia, fmt.Sprintf("console-%d.cast", r.ID)); err != nil {
-		return err
-	}
-	return h.consoles.Cast(ctx, r.ID, f)
+	return h.consoles.Cast(ctx, id, f)
 }
 
-func (h recordings) delete(ctx context.Context, in *recordingInput) (*op.Empty, error) {
-	return nil, h.consoles.DeleteRecording(ctx, in.ID, seen(ctx))
+func (h recordings) delete(ctx context.Context, _ *struct{}) (*op.Empty, error) {
+	return nil, h.consoles.DeleteRecording(ctx, op.Found(ctx).ID)
 }

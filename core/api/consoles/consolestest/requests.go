@@ -17,6 +17,9 @@ var Requests = requesttest.Requests{
 			fmt.Sprintf(`{"capability":"console","token_id":%q,"token_secret":%q}`, token.ID, string(token.Secret)), 200)
 		return map[string]string{"recording_id": recording(f)}
 	},
+	Reads: map[string]requesttest.Read{
+		"connect_vm_console": {Status: 403}, "connect_app_console": {Status: 403}, "connect_node_shell": {Status: 403},
+	},
 	Changes: func(f *requesttest.Fixture) []requesttest.Change {
 		vm, ct := f.Lab.NewGuest(hypervisor.VM, hypervisor.GuestRunning), f.Lab.NewGuest(hypervisor.Container, hypervisor.GuestRunning)
 		host := fmt.Sprint(f.Host)
