@@ -37,8 +37,8 @@ const (
 )
 
 // Loops are all of them.
-var Loops = []Loop{Jobs, Polls, Seal, Metrics, Schedules, Updates, Backups, Details, Uploads, RemoteWrite, Notifications, Load, Drafts, Feed,
-	Alerts}
+var Loops = []Loop{Jobs, Polls, Seal, Metrics, Schedules, Updates, Backups, Details, Uploads, RemoteWrite, Notifications, Load, Drafts,
+	Feed, Alerts}
 
 // Start starts the plugins, the watch over the key file, and the loops of the configuration. While there is no user it leaves the
 // token of the first setup in the state folder. When it fails, Drain and Close must be called all the same.
@@ -79,8 +79,8 @@ func (s *Service) Start(ctx context.Context) error {
 // Context ends with Drain. Requests that outlive their answer, such as event streams, are to end with it.
 func (s *Service) Context() context.Context { return s.running }
 
-// Drain ends the loops and the sockets and brings jobs to a safe point, within ctx. What did not get there is resumed by the next start, or by
-// another instance. The API still answers. A second call does nothing.
+// Drain ends the loops and the sockets and brings jobs to a safe point, within ctx. What did not get there is resumed by the next start,
+// or by another instance. The API still answers. A second call does nothing.
 func (s *Service) Drain(ctx context.Context) {
 	s.drain.Do(func() {
 		s.end()
