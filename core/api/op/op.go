@@ -35,8 +35,8 @@ const (
 	// Anywhere: the highest role in any team suffices; the handler filters by Caller.Visible.
 	Anywhere
 	// Host, VM, App, Job, Backup, Draft, Channel, Alert and Recording: the role must be held on the thing named by the path parameter
-	// host_id, vm_id, app_id, job_id, backup_id, draft_id, channel_id, alert_id, recording_id. The handler asks Found for it; its input needs no field
-	// for the parameter.
+	// host_id, vm_id, app_id, job_id, backup_id, draft_id, channel_id, alert_id, recording_id. The handler asks Found for it; its input
+	// needs no field for the parameter.
 	Host
 	VM
 	App
