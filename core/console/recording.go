@@ -54,7 +54,7 @@ const recordingColumns = `r.id, r.target_kind, r.target_id, r.target_name, r.hos
 // Recordings lists recordings of teams that may be seen, the newest first, and says how many there are.
 func (s *Store) Recordings(ctx context.Context, f Filter, visible identity.Visible) (all []Recording, total int, err error) {
 	const narrowed = `FROM console_recordings r WHERE ($1 OR r.team_id = ANY ($2)) AND ($3 = '' OR r.target_kind = $3)
-		AND ($4 = 0 OR r.target_id = $4) AND ($5 = 0 OR r.user_id = $5)`
+		AND ($4::bigint = 0 OR r.target_id = $4) AND ($5::bigint = 0 OR r.user_id = $5)`
 	args := []any{visible.All, visible.Teams, f.TargetKind, f.TargetID, f.UserID}
 	if err := s.DB.Pool.QueryRow(ctx, "SELECT count(*) "+narrowed, args...).Scan(&total); err != nil {
 		return nil, 0, db.Problem(fmt.Errorf("counting recordings: %w", err))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/hostler/hostler/core/api/requesttest"
+	"github.com/hostler/hostler/core/db/dbtest"
 	"github.com/hostler/hostler/sdk/endpoint"
 	"github.com/hostler/hostler/sdk/hypervisor"
 )
@@ -15,6 +16,8 @@ var Requests = requesttest.Requests{
 		token := f.Lab.Target(endpoint.Console).Credential
 		f.Ask("POST", fmt.Sprintf("/api/v1/hosts/%d/credentials", f.Host),
 			fmt.Sprintf(`{"capability":"console","token_id":%q,"token_secret":%q}`, token.ID, string(token.Secret)), 200)
+		dbtest.Exec(f.T, f.DB, `INSERT INTO console_recordings (team_id, host_id, target_kind, target_id, target_name, node, user_email, address,
+			ended_at) SELECT team_id, id, 'host', id, name, 'node1', 'owner@example.com', '192.0.2.7', now() FROM hosts WHERE team_id <> 1`)
 		return map[string]string{"recording_id": recording(f)}
 	},
 	Reads: map[string]requesttest.Read{
