@@ -21,8 +21,9 @@ const gib = int64(1) << 30
 // world is an inventory whose time is the test's. In each of its minutes everything that has levels is sampled as by a poll, and the rules
 // are evaluated; what people outside would be told is written down with the minute.
 //
-// The cluster prod has the hosts h1 (node alpha) and h2 (node beta), and the node gamma; solo is a machine alone, of team 2. Guests of
-// prod: the VMs web (1) and db (2) with the tag prod, on alpha and beta, the app mail (container 3, app 1) on alpha; of solo the VM tiny (4).
+// The cluster prod has the hosts h1 (node alpha) and h2 (node beta), and the node gamma; solo is a machine alone, of team 2. Guests
+// of prod: the VMs web (1) and db (2) with the tag prod, on alpha and beta, the app mail (container 3, app 1) on alpha;
+// of solo the VM tiny (4).
 type world struct {
 	dbtest.SQL
 	t       *testing.T

@@ -26,8 +26,8 @@ func TestCompareTellsTheClustersOwnTraffic(t *testing.T) {
 	drop := firewall.Rule{Direction: "in", Action: "DROP", Enabled: true, Protocol: "udp", DestinationPort: "5000:6000"}
 	other := drop
 	other.DestinationPort = "5406"
-	probe := firewall.Packet{From: firewall.End{Kind: firewall.NodeEnd, Node: nodes[0]}, To: firewall.End{Kind: firewall.NodeEnd, Node: nodes[1]},
-		Protocol: "tcp", DestinationPort: 22}
+	probe := firewall.Packet{From: firewall.End{Kind: firewall.NodeEnd, Node: nodes[0]},
+		To: firewall.End{Kind: firewall.NodeEnd, Node: nodes[1]}, Protocol: "tcp", DestinationPort: 22}
 	for name, one := range map[string]struct {
 		before, after []firewall.State
 		want          int

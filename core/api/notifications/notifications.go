@@ -33,8 +33,8 @@ const form = "`settings` and `secrets` are those of the kind; a star marks what 
 	"counts is the address that is called and not its name. Secrets cross by `https://` only, but for private networks.\n\n" +
 	"A channel of a team is told what happens to the team's things, one of the default team what happens anywhere. Its `routes` say what " +
 	"of that. It is told of the beginning of a matter once and of its end once, and of the end only where it was told of the beginning. " +
-	"What is more than `hourly_cap` in an hour, or began and ended in `quiet_hours`, is told in a digest. What a channel does not take is tried " +
-	"again for 24 hours, with longer and longer waits, or as long a wait as the receiver asks for by `Retry-After`."
+	"What is more than `hourly_cap` in an hour, or began and ended in `quiet_hours`, is told in a digest. What a channel does not take " +
+	"is tried again for 24 hours, with longer and longer waits, or as long a wait as the receiver asks for by `Retry-After`."
 
 // Register declares the operations.
 func Register(a *op.API, deps Deps) {

@@ -357,8 +357,8 @@ func TestWhatIsInUseIsAskedFor(t *testing.T) {
 	}
 }
 
-// A draft that keeps the nodes from hearing each other is refused until that is confirmed, by whatever traffic the hypervisor's clusters live
-// on.
+// A draft that keeps the nodes from hearing each other is refused until that is confirmed, by whatever traffic the hypervisor's
+// clusters live on.
 func TestClustersOwnTrafficIsCut(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
