@@ -190,7 +190,9 @@ func TestRelay(t *testing.T) {
 	_ = free.Close()
 	password := "secret12"
 	ended := make(chan error, 1)
-	go func() { ended <- s.relay(t.Context(), ticket{Ticket: "once", Path: "/below/graphical/ws", Password: &password}, address) }()
+	go func() {
+		ended <- s.relay(t.Context(), ticket{Ticket: "once", Path: "/below/graphical/ws", Password: &password}, address)
+	}()
 	var viewer net.Conn
 	for viewer == nil {
 		if viewer, err = net.Dial("tcp", address); err != nil {
