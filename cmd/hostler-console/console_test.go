@@ -161,7 +161,8 @@ func TestRefusal(t *testing.T) {
 	if _, err := s.ticket(t.Context(), "vms/1/console/tickets", options{}, here); err == nil || err.Error() != "log in first" {
 		t.Errorf("%v", err)
 	}
-	if _, err := s.connect(t.Context(), ticket{Path: "/below/terminal/ws", Ticket: "canary"}); err == nil || strings.Contains(err.Error(), "canary") {
+	_, err = s.connect(t.Context(), ticket{Path: "/below/terminal/ws", Ticket: "canary"})
+	if err == nil || strings.Contains(err.Error(), "canary") {
 		t.Errorf("%v", err)
 	}
 	for _, args := range [][]string{{"vm", "1"}, {"vm", "x"}, {"guest", "1"}, {"vm"}} {

@@ -58,7 +58,8 @@ func command() *cobra.Command {
 	flags := c.Flags()
 	flags.StringVar(&o.url, "url", fallback("HOSTLER_URL", "http://127.0.0.1:8480"), "where the service is (HOSTLER_URL)")
 	flags.StringVar(&o.keyFile, "key-file", os.Getenv("HOSTLER_KEY_FILE"), "file with an API key (HOSTLER_KEY_FILE)")
-	flags.StringVar(&o.ca, "ca", os.Getenv("HOSTLER_CA"), "file with the certificate that the service shows, or its authority's, in PEM (HOSTLER_CA)")
+	flags.StringVar(&o.ca, "ca", os.Getenv("HOSTLER_CA"),
+		"file with the certificate that the service shows, or its authority's, in PEM (HOSTLER_CA)")
 	flags.StringVar(&o.kind, "kind", "", "terminal or graphical; a terminal where there is one, when absent")
 	flags.StringVar(&o.node, "node", "", "of a host's shell: the node; the one that answers at the host's address, when absent")
 	flags.StringVar(&o.rfb, "rfb", "", "of a graphical console: the address where a VNC viewer may connect once, such as 127.0.0.1:5901")

@@ -47,8 +47,9 @@ type Filter struct {
 	Offset, Limit    int
 }
 
-const recordingColumns = `r.id, r.target_kind, r.target_id, r.target_name, r.host_id, r.node, r.team_id, r.user_id, r.user_email, r.address,
-	CASE WHEN r.ended_at IS NOT NULL THEN 'ended' WHEN r.seen_at > now() - interval '` + lostTime + `' THEN 'recording' ELSE 'lost' END,
+const recordingColumns = `r.id, r.target_kind, r.target_id, r.target_name, r.host_id, r.node, r.team_id, r.user_id, r.user_email,
+	r.address, CASE WHEN r.ended_at IS NOT NULL THEN 'ended' WHEN r.seen_at > now() - interval '` + lostTime + `' THEN 'recording'
+	ELSE 'lost' END,
 	r.started_at AT TIME ZONE 'UTC', r.ended_at AT TIME ZONE 'UTC', r.output_bytes, r.stored_bytes, r.truncated`
 
 // Recordings lists recordings of teams that may be seen, the newest first, and says how many there are.

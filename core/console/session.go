@@ -72,7 +72,8 @@ type Session struct {
 }
 
 // Redeem uses a ticket for the console of the thing that it names, and opens the console anew where it is not held here any more. find
-// gives the thing; it is told the node of a shell. Problems: ticket_invalid, and those of find and of Issue. The caller closes the session.
+// gives the thing; it is told the node of a shell. Problems: ticket_invalid, and those of find and of Issue. The caller
+// closes the session.
 func (s *Store) Redeem(ctx context.Context, kind string, id int64, ticket string,
 	find func(ctx context.Context, node string) (Target, error)) (_ *Session, err error) {
 	r, err := s.redeem(ctx, kind, id, ticket)

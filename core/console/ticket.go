@@ -66,7 +66,8 @@ func (s *Store) issue(ctx context.Context, id int64, t Target, o Order, text str
 	if made.Recorded, err = s.recorded(ctx, t, made.Kind); err == nil {
 		audit.Describe(ctx, func(e *audit.Entry) { e.Detail("kind", string(made.Kind)) })
 		err = s.DB.Tx(ctx, func(tx *db.Tx) error {
-			err := tx.Pgx.QueryRow(ctx, "UPDATE console_tickets SET kind = $2, expires_at = now() + $3::interval WHERE id = $1 RETURNING expires_at",
+			err := tx.Pgx.QueryRow(ctx, "UPDATE console_tickets SET kind = $2, expires_at = now() + $3::interval WHERE id = $1 "+
+				"RETURNING expires_at",
 				id, string(made.Kind), s.hold()).Scan(&made.Expires)
 			if errors.Is(err, pgx.ErrNoRows) { // with the session
 				return problem.New(problem.CodeUnauthenticated, "log in first")

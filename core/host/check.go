@@ -148,8 +148,8 @@ func (s *Store) keepChecks(ctx context.Context, id int64, tokens []Credential, f
 				continue
 			}
 			_, err := tx.Pgx.Exec(ctx, `UPDATE host_credentials SET missing = $3, extra = $4, recommended = $5,
-				console_limits = COALESCE($7::jsonb, '[]'), verified_at = now() WHERE host_id = $1 AND capability = $2 AND token_id = $6`, id, tokens[i].Key, v.Missing, v.Extra, v.Recommended, tokens[i].TokenID,
-				v.ConsoleLimits)
+				console_limits = COALESCE($7::jsonb, '[]'), verified_at = now() WHERE host_id = $1 AND capability = $2 AND token_id = $6`,
+				id, tokens[i].Key, v.Missing, v.Extra, v.Recommended, tokens[i].TokenID, v.ConsoleLimits)
 			if err != nil {
 				return fmt.Errorf("keeping what a token may do: %w", err)
 			}

@@ -38,14 +38,16 @@ type handlers struct {
 const maxMessage = 2 << 20
 
 const (
-	ticketText = "Takes no body. The console is opened at the hypervisor before the answer, so what stands in its way is told here: a guest " +
-		"that is gone (404 `not_found`) or does not run (409 `invalid_state`), no free port (409 `console_unavailable`), a release of the " +
+	ticketText = "Takes no body. The console is opened at the hypervisor before the answer, so what stands in its way is told here: a " +
+		"guest that is gone (404 `not_found`) or does not run (409 `invalid_state`), no free port (409 `console_unavailable`), a " +
+		"release of the " +
 		"hypervisor that gives no such console to tokens (501 `unsupported`, with what lacks), a privilege that lacks (502 `hypervisor_error` " +
 		"with the reason `permission` and the command that grants it), a node that is off (502, `unreachable`). The ticket is good for 30 " +
 		"seconds, once, and only for the same person, session or key, and thing; a person may have eight that are not used (429). Connect to " +
 		"`path` with it as the query parameter `ticket`."
-	socketText = "Takes the `ticket` of %s, which is used then, whatever becomes of it: 403 `ticket_invalid` where it is not good, or absent. " +
-		"What fails before the socket opens is an ordinary problem. Binary messages carry what the terminal shows and what is typed, as it " +
+	socketText = "Takes the `ticket` of %s, which is used then, whatever becomes of it: 403 `ticket_invalid` where it is not good, or " +
+		"absent. What fails before the socket opens is an ordinary problem. Binary messages carry what the terminal shows and what is " +
+		"typed, as it " +
 		`is; the text message {"resize":{"columns":80,"rows":24}} tells its size. Where the console is recorded a text message ` +
 		`{"recorded":true,"notice":"…"} comes first. A graphical console carries RFB (RFC 6143) in binary messages and asks for the ticket's ` +
 		"`password`. It ends within a second when the person may not have it any more. Close codes: 1000 when the console has ended, else " +
@@ -70,7 +72,8 @@ func Register(a *op.API, deps Deps) {
 			if err != nil {
 				return console.Target{}, err
 			}
-			return console.Target{Kind: s.kind, ID: found.ID, Name: r.Target.Name, TeamID: found.TeamID, HostID: r.Guest.HostID, Guest: r.Guest}, nil
+			return console.Target{Kind: s.kind, ID: found.ID, Name: r.Target.Name, TeamID: found.TeamID, HostID: r.Guest.HostID,
+				Guest: r.Guest}, nil
 		}}
 		op.Post(a, path+"tickets", h.ticket, op.Spec{
 			ID: "create_" + s.kind + "_console_ticket", Summary: "Open a console of " + s.one, Tag: s.tag, Role: identity.Operator, On: s.on,

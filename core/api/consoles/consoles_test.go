@@ -273,8 +273,8 @@ func (c *terminal) ends(code websocket.StatusCode, reason string) {
 
 // trail is what the audit trail says of an action.
 func (f *fixture) trail(action string) string {
-	return f.Value(fmt.Sprintf(`SELECT coalesce(string_agg(result || ' ' || error || ' ' || address || ' ' || details::text, '; ' ORDER BY id),
-		'') FROM audit WHERE action = '%s'`, action))
+	return f.Value(fmt.Sprintf(`SELECT coalesce(string_agg(result || ' ' || error || ' ' || address || ' ' || details::text,
+		'; ' ORDER BY id), '') FROM audit WHERE action = '%s'`, action))
 }
 
 // A person types into a terminal of each kind of thing, changes its size and leaves it; the trail has it all.

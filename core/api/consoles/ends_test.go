@@ -68,7 +68,8 @@ func TestConsoleEnds(t *testing.T) {
 				kind = "host.shell"
 			}
 			waittest.Until(t, "the end is in the trail", func() bool { return f.trail(kind+"_close") != "" })
-			if got := f.trail(kind + "_close"); strings.Contains(got, ";") || (tt.code == websocket.StatusNormalClosure) != strings.HasPrefix(got, "ok ") {
+			got, well := f.trail(kind+"_close"), tt.code == websocket.StatusNormalClosure
+			if strings.Contains(got, ";") || well != strings.HasPrefix(got, "ok ") {
 				t.Errorf("the trail: %s", got)
 			}
 		})
@@ -213,7 +214,8 @@ func TestLimitsAreTold(t *testing.T) {
 		}
 	}
 	asked("POST", "hosts/1/test", "", false)
-	f.cluster.LimitConsoles(hypervisor.ConsoleLimit{Of: string(hypervisor.Container), Kind: hypervisor.ConsoleTerminal, Reason: "it needs 6.1.3"},
+	old := hypervisor.ConsoleLimit{Of: string(hypervisor.Container), Kind: hypervisor.ConsoleTerminal, Reason: "it needs 6.1.3"}
+	f.cluster.LimitConsoles(old,
 		hypervisor.ConsoleLimit{Of: "dishwasher", Kind: hypervisor.ConsoleTerminal, Reason: "there is none"})
 	asked("GET", "hosts/1", "", false)
 	asked("POST", "hosts/1/test", "", true)
@@ -221,9 +223,9 @@ func TestLimitsAreTold(t *testing.T) {
 	f.cluster.LimitConsoles()
 	asked("POST", "hosts/1/test", "", false)
 	asked("GET", "hosts/1", "", false)
-	f.cluster.LimitConsoles(hypervisor.ConsoleLimit{Of: string(hypervisor.Container), Kind: hypervisor.ConsoleTerminal, Reason: "it needs 6.1.3"})
+	f.cluster.LimitConsoles(old)
 	credential := f.cluster.Target(endpoint.Console).Credential
-	asked("POST", "hosts/1/credentials", fmt.Sprintf(`{"capability":"console","token_id":%q,"token_secret":%q}`, credential.ID, string(credential.Secret)),
-		true)
+	asked("POST", "hosts/1/credentials", fmt.Sprintf(`{"capability":"console","token_id":%q,"token_secret":%q}`, credential.ID,
+		string(credential.Secret)), true)
 	asked("GET", "hosts", "", true)
 }

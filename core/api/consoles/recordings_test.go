@@ -34,7 +34,8 @@ func (f *fixture) recordings(by *identitytest.Account, query string) (all []cons
 // cast is what the events of a recording of a kind hold together, and its header.
 func (f *fixture) cast(id int64, kind string) (header map[string]any, text string) {
 	f.t.Helper()
-	lines := bytes.Split(bytes.TrimSuffix(f.ask(f.owner, "GET", fmt.Sprintf("console-recordings/%d/cast", id), "", 200), []byte("\n")), []byte("\n"))
+	cast := f.ask(f.owner, "GET", fmt.Sprintf("console-recordings/%d/cast", id), "", 200)
+	lines := bytes.Split(bytes.TrimSuffix(cast, []byte("\n")), []byte("\n"))
 	if err := json.Unmarshal(lines[0], &header); err != nil {
 		f.t.Fatalf("%v: %s", err, lines[0])
 	}
@@ -222,7 +223,8 @@ func TestRecordingIsDeletedWhileItIsMade(t *testing.T) {
 func TestOldRecordingsGo(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	for _, row := range []string{"40 days', seen_at = now(), ended_at = NULL", "40 days', seen_at = now() - interval '1 hour', ended_at = NULL",
+	for _, row := range []string{"40 days', seen_at = now(), ended_at = NULL",
+		"40 days', seen_at = now() - interval '1 hour', ended_at = NULL",
 		"40 days', ended_at = now()", "20 days', ended_at = now()"} {
 		f.Exec(`INSERT INTO console_recordings (host_id, target_kind, target_id, target_name, node, user_email, address)
 			VALUES (1, 'app', 1, 'wiki', 'n', 'a@example.com', '')`)

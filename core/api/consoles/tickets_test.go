@@ -24,7 +24,8 @@ func TestTicketsAreGoodOnce(t *testing.T) {
 	account, further := f.user(identity.Admin), f.user(identity.Admin)
 	mine, again := session{account}, session{identitytest.LogIn(t, f.Users, account.User)}
 	other := session{f.user(identity.Owner)}
-	key, second := identitytest.Key(t, f.Users, account, identitytest.KeySpec{}), identitytest.Key(t, f.Users, account, identitytest.KeySpec{})
+	key := identitytest.Key(t, f.Users, account, identitytest.KeySpec{})
+	second := identitytest.Key(t, f.Users, account, identitytest.KeySpec{})
 	serial := "/api/v1/" + f.vm("serial") + "/ws"
 	for _, tt := range []struct {
 		name     string
@@ -78,7 +79,8 @@ func TestOtherOrigins(t *testing.T) {
 	f := newFixture(t)
 	mine := session{f.user(identity.Operator)}
 	made := f.ticket(mine, wiki, "")
-	for _, headers := range [][]string{{"Origin", "https://evil.example"}, {"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"}} {
+	for _, headers := range [][]string{{"Origin", "https://evil.example"}, {"Sec-Fetch-Site", "cross-site"},
+		{"Sec-Fetch-Site", "same-site"}} {
 		if _, status, code := f.dial(mine, f.url, made.Path, made.Ticket, headers...); status != 403 || code != "cross_origin" {
 			t.Errorf("%q: %d %s", headers, status, code)
 		}

@@ -85,8 +85,9 @@ func TestAuthenticate(t *testing.T) {
 		"a wrong password": {"RFB 003.008\n\x01\x02" + string(raw) + "\x00\x00\x00\x01\x00\x00\x00\x02no", "RFB 003.008\n\x02" + answer,
 			"does not let in: no"},
 		"a wrong password of 3.7": {"RFB 003.007\n\x01\x02" + string(raw) + "\x00\x00\x00\x01", "RFB 003.007\n\x02" + answer, "does not let in"},
-		"an endless reason":       {"RFB 003.008\n\x00\xff\xff\xff\xff" + strings.Repeat("x", 10000), "RFB 003.008\n", strings.Repeat("x", 4096)},
-		"cut in the challenge":    {"RFB 003.008\n\x01\x02\x00\x01", "RFB 003.008\n\x02", "unexpected EOF"},
+		"an endless reason": {"RFB 003.008\n\x00\xff\xff\xff\xff" + strings.Repeat("x", 10000), "RFB 003.008\n",
+			strings.Repeat("x", 4096)},
+		"cut in the challenge": {"RFB 003.008\n\x01\x02\x00\x01", "RFB 003.008\n\x02", "unexpected EOF"},
 	} {
 		s := &script{Reader: strings.NewReader(tt.says)}
 		err := rfb.Authenticate(s, "password")
