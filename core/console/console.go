@@ -16,8 +16,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hashicorp/go-hclog"
-
 	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/guest"
 	"github.com/hostler/hostler/core/host"
@@ -30,8 +28,7 @@ type Store struct {
 	DB    *db.DB
 	Hosts host.Opener
 	// Keys seal what recordings are encrypted with.
-	Keys   secret.Keys
-	Logger hclog.Logger
+	Keys secret.Keys
 	// Hold is how long a ticket is good; 30 s when zero.
 	Hold time.Duration
 
@@ -62,13 +59,6 @@ type Order struct {
 	Kind hypervisor.ConsoleKind
 	// Columns and Rows are the first size of a terminal; zero for the hypervisor's.
 	Columns, Rows int
-}
-
-func (s *Store) log() hclog.Logger {
-	if s.Logger == nil {
-		return hclog.NewNullLogger()
-	}
-	return s.Logger
 }
 
 func (s *Store) hold() time.Duration {

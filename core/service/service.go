@@ -151,7 +151,7 @@ func New(c Config) (*Service, error) {
 	s.Drafts.Register(s.Queue)
 	s.Uploads = &upload.Store{DB: c.DB, Actor: actor, Spool: c.Spool, Logger: c.Loggers("upload"), Heartbeat: s.Heartbeats[Uploads]}
 	s.Uploads.Register(s.Queue)
-	s.Consoles = &console.Store{DB: c.DB, Hosts: s.Hosts, Keys: c.Keys, Logger: c.Loggers("console")}
+	s.Consoles = &console.Store{DB: c.DB, Hosts: s.Hosts, Keys: c.Keys}
 	s.VMs, s.Apps = &vm.Store{Guests: s.Guests, Actor: actor}, &app.Store{Guests: s.Guests, Actor: actor}
 
 	who := c.Identity

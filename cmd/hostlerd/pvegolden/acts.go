@@ -83,6 +83,7 @@ func (w *World) schedule() {
 func (w *World) shells() {
 	w.t.Helper()
 	w.want(http.MethodPatch, "/hosts/{host}", `{"node_shell_enabled":true}`, http.StatusOK)
+	w.grant("ServiceConsole", "Sys.Console") // who opts in grants it
 }
 
 // backup leaves a backup of the VM that the service knows.
@@ -187,7 +188,7 @@ func Acts() []Act {
 		{Operation: "create_host", Method: "POST", Path: "/hosts", Before: (*World).unenrolled,
 			Body: `{"name":"lab","address":"{address}","tls_fingerprint":"{fingerprint}","token_id":"{token}","token_secret":"{secret}"}`},
 		{Operation: "probe_host", Case: "a paste of all tokens", Method: "POST", Path: "/hosts/probe",
-			Body: `{"address":"{address}","tls_fingerprint":"{fingerprint}","paste":"{paste}"}`, Most: 16},
+			Body: `{"address":"{address}","tls_fingerprint":"{fingerprint}","paste":"{paste}"}`, Most: 17},
 		{Operation: "create_host", Case: "by a paste of all tokens", Method: "POST", Path: "/hosts", Before: (*World).unenrolled,
 			Body: `{"name":"lab","address":"{address}","tls_fingerprint":"{fingerprint}","paste":"{paste}"}`},
 		{Operation: "rotate_host_credentials", Case: "by a paste of all tokens", Method: "POST", Path: "/hosts/{host}/credentials",

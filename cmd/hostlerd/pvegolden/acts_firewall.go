@@ -43,9 +43,14 @@ func (w *World) firewalled() {
 func (w *World) logged() {
 	w.t.Helper()
 	w.firewalled()
-	role := w.Role("ServiceAudit")
-	if !slices.Contains(role, "VM.Console") {
-		w.SetRole("ServiceAudit", append(slices.Clone(role), "VM.Console")...)
+	w.grant("ServiceAudit", "VM.Console")
+}
+
+// grant adds a privilege to a role.
+func (w *World) grant(role, privilege string) {
+	w.t.Helper()
+	if has := w.Role(role); !slices.Contains(has, privilege) {
+		w.SetRole(role, append(slices.Clone(has), privilege)...)
 	}
 }
 

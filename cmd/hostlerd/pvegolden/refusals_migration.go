@@ -29,11 +29,6 @@ func migrationRefusals() []Act {
 			w.leaves("vm")
 			w.Exec("DELETE FROM host_credentials WHERE capability = 'lifecycle' AND host_id = (SELECT id FROM hosts WHERE name = 'far')")
 		}),
-		move(across).when("to a cluster that has no storage in common", func(w *World) {
-			w.leaves("vm")
-			w.far().DropStorage("nas")
-			w.syncFar()
-		}),
 		check.when("its id is taken there", func(w *World) {
 			w.leaves("vm")
 			if _, err := w.far().AddGuest(pvesim.GuestSpec{VMID: w.VMID("vm"), Type: pvesim.QEMU, Name: "other"}); err != nil {
