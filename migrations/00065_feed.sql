@@ -258,7 +258,7 @@ CREATE TRIGGER feed_gone BEFORE DELETE ON hosts FOR EACH ROW EXECUTE FUNCTION fe
 CREATE TRIGGER feed_credential AFTER INSERT OR DELETE ON host_credentials FOR EACH ROW EXECUTE FUNCTION feed_credential();
 CREATE TRIGGER feed_credential_changed AFTER UPDATE ON host_credentials FOR EACH ROW
     WHEN (OLD.token_id <> NEW.token_id OR OLD.form <> NEW.form OR OLD.missing <> NEW.missing OR OLD.extra <> NEW.extra
-        OR OLD.recommended <> NEW.recommended) EXECUTE FUNCTION feed_credential();
+        OR OLD.recommended <> NEW.recommended OR OLD.console_limits IS DISTINCT FROM NEW.console_limits) EXECUTE FUNCTION feed_credential();
 
 -- Clusters: that figures were measured, once in each poll, and a new name.
 -- +goose StatementBegin

@@ -48,14 +48,15 @@ func TestChanges(t *testing.T) {
 		{"UPDATE hosts SET name = 'rack2', error_reason = 'auth', error = 'no token' WHERE id = 1",
 			[]string{`host 1 {"error":"no token","name":"rack2","reason":"auth"}`}},
 		{"INSERT INTO host_credentials (host_id, capability, token_id, secret) VALUES (2, 'monitoring', 'tok', '\\x00')",
-			[]string{`host 2 {"capabilities":[{"extra":[],"form":"token","key":"monitoring","missing":[],"recommended":[],"token_id":"tok",` +
-				`"verified_at":null}]}`}},
+			[]string{`host 2 {"capabilities":[{"console_limits":[],"extra":[],"form":"token","key":"monitoring","missing":[],"recommended":[],` +
+				`"token_id":"tok","verified_at":null}]}`}},
 		{"UPDATE clusters SET name = 'main' WHERE id = 1", []string{`host 1 {"cluster":{"id":1,"name":"main"}}`}},
 		{"UPDATE nodes SET status = 'offline', address = '192.0.2.9' WHERE id = 1",
 			[]string{`node 1 {"address":"192.0.2.9","cpu":0.25,"memory_bytes":1000,"status":"offline","uptime_s":9}`}},
 		{"INSERT INTO alerts (team_id, host_id, target_kind, target_id, target_name, rule, severity, message) VALUES (1, 1, 'host', 1, 'a', " +
 			"'r', 'warning', 'm')", []string{"alert 1 whole"}},
-		{"UPDATE alerts SET acknowledged_at = '2026-01-31T12:00:00Z'", []string{`alert 1 {"acknowledged_at":"2026-01-31T12:00:00Z"}`}},
+		{"UPDATE alerts SET acknowledged_at = '2026-01-31T12:00:00Z'",
+			[]string{`alert 1 {"acknowledged_at":"2026-01-31T12:00:00Z","acknowledged_by":{"email":"","id":null}}`}},
 		{"DELETE FROM alerts", []string{"alert 1 gone"}},
 		{newGuest,
 			[]string{"guest 5 whole"}},
