@@ -237,7 +237,7 @@ func (o *order) checkVLAN() {
 	under := byAnyName(o.all, w.Device)
 	switch {
 	case under == nil:
-		o.fault("device", "the node has no interface %.40q", w.Device)
+		o.fault("device", "the node has no interface of this name")
 	case !slices.Contains([]string{hypervisor.InterfaceNIC, hypervisor.InterfaceBridge, hypervisor.InterfaceBond, hypervisor.InterfaceVLAN},
 		under.Type):
 		o.fault("device", "a VLAN is on a NIC, a bridge, a bond or another VLAN")
@@ -265,7 +265,7 @@ func (o *order) checkPorts(config Config, types ...string) {
 		}
 		switch {
 		case port == nil:
-			o.fault("ports", "the node has no interface %.40q", name)
+			o.fault("ports", "the node has no interface that is named as port %d of them", n+1)
 			continue
 		case seen[port.Name]:
 			o.fault("ports", "%s is there twice", port.Name)
