@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/hostler/hostler/core/console/rfb"
+	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/guest"
 	"github.com/hostler/hostler/core/host"
 	"github.com/hostler/hostler/core/plugin"
@@ -93,8 +94,38 @@ func (s *Store) dial(ctx context.Context, t Target, o Order) (*link, error) {
 	return l, nil
 }
 
-func (s *Store) open(ctx context.Context, t Target, o Order) (_ *link, err error) {
-	at, err := s.Hosts.Open(ctx, t.HostID, endpoint.Console)
+// open connects to the thing's own node where it can: another member takes a detour to it.
+func (s *Store) open(ctx context.Context, t Target, o Order) (*link, error) {
+	by, err := s.by(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	l, err := s.openBy(ctx, by, t, o)
+	if by != t.HostID && sdk.KindOf(err) == sdk.Unreachable && ctx.Err() == nil {
+		return s.openBy(ctx, t.HostID, t, o)
+	}
+	return l, err
+}
+
+// by is the host that is asked for a console.
+func (s *Store) by(ctx context.Context, t Target) (int64, error) {
+	if t.Guest != nil {
+		return host.ByNode(ctx, s.DB, t.HostID, t.Guest.Node, endpoint.Console)
+	}
+	id, err := host.ByNode(ctx, s.DB, t.HostID, t.Node, endpoint.Console)
+	if err != nil || id == t.HostID {
+		return t.HostID, err
+	}
+	var enabled bool
+	err = s.DB.Pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM hosts WHERE id = $1 AND node_shell_enabled)", id).Scan(&enabled)
+	if err != nil || !enabled {
+		return t.HostID, db.Problem(err)
+	}
+	return id, nil
+}
+
+func (s *Store) openBy(ctx context.Context, hostID int64, t Target, o Order) (_ *link, err error) {
+	at, err := s.Hosts.Open(ctx, hostID, endpoint.Console)
 	if err != nil {
 		return nil, err
 	}

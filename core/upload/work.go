@@ -10,9 +10,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
-	"github.com/hostler/hostler/core/db"
 	"github.com/hostler/hostler/core/host"
 	"github.com/hostler/hostler/core/job"
 	"github.com/hostler/hostler/sdk/endpoint"
@@ -112,7 +109,8 @@ func (s *Store) step(ctx context.Context, p params, run *job.Run, file *os.File)
 	return job.Step{
 		Name: step, Long: true,
 		Open: func(ctx context.Context) (hypervisor.Host, error) {
-			by, err := s.by(ctx, p)
+			// Any other member of the cluster takes the whole file before it sends it on.
+			by, err := host.ByNode(ctx, s.DB, p.HostID, p.File.Node, endpoint.Lifecycle)
 			if err != nil {
 				return nil, err
 			}
@@ -165,19 +163,6 @@ func (s *Store) step(ctx context.Context, p params, run *job.Run, file *os.File)
 			return job.Undetermined("the file was sent and the answer was lost; it is not sent again. %s", whatIs(found, p))
 		},
 	}
-}
-
-// by is the host that the file is sent to: one that is the storage's node itself where such a one answers, since any other member of the
-// cluster takes the whole file before it sends it on.
-func (s *Store) by(ctx context.Context, p params) (id int64, err error) {
-	err = s.DB.Pool.QueryRow(ctx, `SELECT o.id FROM hosts h JOIN hosts o ON o.id = h.id OR o.cluster_id = h.cluster_id
-			AND o.team_id = h.team_id AND o.driver = h.driver AND o.status = 'online' AND o.entry_node = $2
-			AND EXISTS (SELECT FROM host_credentials c WHERE c.host_id = o.id AND c.capability = $3)
-		WHERE h.id = $1 ORDER BY o.entry_node = $2 DESC, o.id = h.id DESC, o.id LIMIT 1`, p.HostID, p.File.Node, endpoint.Lifecycle).Scan(&id)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return p.HostID, nil // it is gone, which opening it tells
-	}
-	return id, db.Problem(err)
 }
 
 // whatIs says what the storage has after an answer was lost.

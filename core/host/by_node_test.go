@@ -1,15 +1,16 @@
-package upload
+package host_test
 
 import (
 	"testing"
 
 	"github.com/hostler/hostler/core/db/dbtest"
 	"github.com/hostler/hostler/core/db/inventorytest"
-	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/core/host"
+	"github.com/hostler/hostler/sdk/endpoint"
 )
 
-// A file goes to the storage's own node where that is enrolled, answers and may store files.
-func TestHostOfAFile(t *testing.T) {
+// What concerns a node goes to the node itself where that is enrolled, answers and has the token.
+func TestByNode(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	with := []string{"monitoring", "lifecycle"}
@@ -18,9 +19,8 @@ func TestHostOfAFile(t *testing.T) {
 		{Name: "c", Node: "pve3", Status: "unreachable", Capabilities: with},
 		{Name: "d", Node: "pve4", Status: "online", Capabilities: with[:1]}}},
 		inventorytest.Cluster{Name: "far", Hosts: []inventorytest.Host{{Name: "e", Node: "pve5", Status: "online", Capabilities: with}}})
-	s := &Store{DB: d}
 	for node, want := range map[string]int64{"pve1": 1, "pve2": 2, "pve3": 1, "pve4": 1, "pve5": 1} {
-		if got, err := s.by(t.Context(), params{HostID: 1, File: hypervisor.UploadSpec{Node: node}}); got != want || err != nil {
+		if got, err := host.ByNode(t.Context(), d, 1, node, endpoint.Lifecycle); got != want || err != nil {
 			t.Errorf("for %s it is the host %d, want %d: %v", node, got, want, err)
 		}
 	}
