@@ -23,8 +23,7 @@ const tellAlerts = `WITH due AS (UPDATE alerts SET told = CASE WHEN resolved_at 
 		AND window_id IS NULL AND (silenced_until IS NULL OR silenced_until <= $1)
 		AND (told = 'open' OR NOT EXISTS (SELECT FROM alert_states s WHERE s.alert_id = alerts.id AND s.clear_s IS NOT NULL)) RETURNING *)
 INSERT INTO notification_events (team_id, kind, incident, state, severity, rule, target_kind, target_id, target_name, tags, title,
-	body, link,
-	at)
+	body, link, at)
 SELECT team_id, 'alert', 'alert:' || id, told, severity, rule, target_kind, target_id, target_name, tags,
 	CASE WHEN told = 'resolved' THEN 'Resolved: ' ELSE '' END || CASE WHEN target_name = '' THEN '' ELSE target_name || ': ' END || message,
 	CASE WHEN told = 'resolved' THEN resolution ELSE remedy END, '/alerts/' || id, $1
