@@ -68,7 +68,8 @@ def python(tools, folder, document):
     config = folder / "python.yaml"
     config.write_text(
         "package_name_override: hostler_client\npost_hooks: []\n"
-        "content_type_overrides: {application/openmetrics-text: text/plain}\n" # a text that the generator does not know
+        # Texts that the generator does not know.
+        "content_type_overrides: {application/openmetrics-text: text/plain, application/x-asciicast: text/plain}\n"
     )
     subprocess.run(
         [tools / "py/bin/openapi-python-client", "generate", "--meta", "none", "--config", config, "--path", document, "--output-path", out / "hostler_client", "--fail-on-warning"],
