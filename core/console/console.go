@@ -76,7 +76,7 @@ func (s *Store) start() {
 	s.begin.Do(func() {
 		s.instance, s.held = rand.Text(), map[int64]*link{}
 		s.DB.Listener().Listen(db.Subscriber{Channels: []string{channelTickets}, Heard: func(_, payload string) { s.release(payload) },
-			Missed: func() {}})
+			Missed: func() { go s.releaseUsed() }})
 	})
 }
 

@@ -5,10 +5,14 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/hostler/hostler/core/console/rfb"
 	"github.com/hostler/hostler/core/db"
@@ -244,6 +248,30 @@ func (s *Store) release(number string) {
 	if l != nil {
 		l.expiry.Stop()
 		l.Close()
+	}
+}
+
+// releaseUsed closes what is held for tickets that were used while nothing was heard of them.
+func (s *Store) releaseUsed() {
+	s.mu.Lock()
+	ids := slices.Collect(maps.Keys(s.held))
+	s.mu.Unlock()
+	if len(ids) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), openLimit)
+	defer cancel()
+	rows, err := s.DB.Pool.Query(ctx, `SELECT id::text FROM unnest($1::bigint[]) AS id WHERE NOT EXISTS (
+		SELECT FROM console_tickets t WHERE t.id = id.id)`, ids)
+	if err != nil {
+		return // each is held for half a minute only
+	}
+	used, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return
+	}
+	for _, id := range used {
+		s.release(id)
 	}
 }
 

@@ -12,6 +12,8 @@ import (
 var (
 	noOption   = regexp.MustCompile(`no such option '([^']+)'`)
 	noProperty = regexp.MustCompile(`no such property \('([^']+)'\)`)
+	// quotedValue is what was sent, behind a word that says what it should be: "invalid port 'x'".
+	quotedValue = regexp.MustCompile(`\w+ '[^']*'`)
 )
 
 // firewallFields are our names of the hypervisor's parameters, where they are others.
@@ -66,7 +68,14 @@ func firewallError(err error) error {
 			}
 		}
 	}
-	// Of several faults one is told, that of the field: the others' have values of other fields in them.
+	// Of several faults one is told, that of the field: the others' have values of other fields in them. The value itself is not repeated.
 	e.Message, _, _ = strings.Cut(e.Message, "; ")
+	e.Message = quotedValue.ReplaceAllStringFunc(e.Message, func(part string) string {
+		word, _, _ := strings.Cut(part, " ")
+		if word == "enumeration" { // what there may be
+			return part
+		}
+		return word
+	})
 	return &e
 }

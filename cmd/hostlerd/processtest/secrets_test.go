@@ -625,7 +625,8 @@ func (r *secretRun) changePassword() {
 func (r *secretRun) readEverything() {
 	r.t.Helper()
 	for _, o := range declaredOperations(r.t, r.owner) {
-		if o.method == http.MethodGet && !strings.Contains(o.path, "{upid}") {
+		endless := o.path == "/api/v1/events/stream"
+		if o.method == http.MethodGet && !endless && !strings.Contains(o.path, "{upid}") {
 			r.owner.do(r.t, o.method, placeholder.ReplaceAllString(o.path, "1"), nil)
 		}
 	}

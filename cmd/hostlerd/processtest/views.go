@@ -39,7 +39,9 @@ type jobView struct {
 	Status string
 	TaskID string `json:"task_id"`
 	Error  string
-	Target struct {
+	// ScheduleID is nil for what somebody asked for.
+	ScheduleID *int64 `json:"schedule_id"`
+	Target     struct {
 		Kind string
 		ID   int64
 		Name string

@@ -181,28 +181,30 @@ func (s *Server) Listening(t testing.TB, ref lxdapi.InstanceRef) {
 }
 
 // Boots is how often process 1 of a container was started, by what it has written itself.
-func (s *Server) Boots(t testing.TB, ref lxdapi.InstanceRef) int {
+func (s *Server) Boots(t testing.TB, ref lxdapi.InstanceRef) (starts int) {
 	t.Helper()
 	path := "/1.0/instances/" + url.PathEscape(ref.Name) + "/files?path=/boots&project=" + url.QueryEscape(ref.Project)
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://lxd"+path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	resp, err := s.admin.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = resp.Body.Close() }()
-	text, err := io.ReadAll(resp.Body)
-	switch {
-	case err != nil:
-		t.Fatal(err)
-	case resp.StatusCode == http.StatusNotFound:
-		return 0
-	case resp.StatusCode != http.StatusOK:
-		t.Fatalf("reading the starts of %s: %s: %s", ref.Name, resp.Status, text)
-	}
-	return bytes.Count(text, []byte("\n"))
+	// A server that was killed has the helper by which it reads files in between.
+	waittest.Succeeds(t, "the starts of "+ref.Name+" can be read", func() error {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://lxd"+path, nil)
+		if err != nil {
+			return err
+		}
+		resp, err := s.admin.Do(req)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = resp.Body.Close() }()
+		text, err := io.ReadAll(resp.Body)
+		if err == nil && resp.StatusCode != http.StatusOK && resp.StatusCode != http.StatusNotFound {
+			err = fmt.Errorf("%s: %s", resp.Status, text)
+		}
+		if starts = 0; resp.StatusCode == http.StatusOK {
+			starts = bytes.Count(text, []byte("\n"))
+		}
+		return err
+	})
+	return starts
 }
 
 // Certificate is the server's own, with its key: who has it can stand in the server's place.
