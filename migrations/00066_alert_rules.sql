@@ -105,8 +105,8 @@ CREATE INDEX alert_states_alert ON alert_states (alert_id) WHERE alert_id IS NOT
 -- When the rules were last evaluated, and when those that are seldom. Who evaluates them holds the row.
 CREATE TABLE alert_cycle (
     one       boolean PRIMARY KEY DEFAULT true CHECK (one),
-    last_at   timestamptz NOT NULL DEFAULT '-infinity',
-    seldom_at timestamptz NOT NULL DEFAULT '-infinity'
+    last_at   timestamptz,
+    seldom_at timestamptz
 );
 INSERT INTO alert_cycle DEFAULT VALUES;
 

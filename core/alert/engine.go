@@ -123,8 +123,7 @@ type querier interface {
 func (e *Engine) due(ctx context.Context, q querier, lock string, into ...*cycle) (due, seldom bool, err error) {
 	var now time.Time
 	var last, rare *time.Time
-	err = q.QueryRow(ctx, `SELECT clock_timestamp(), CASE WHEN isfinite(last_at) THEN last_at END,
-		CASE WHEN isfinite(seldom_at) THEN seldom_at END FROM alert_cycle`+lock).Scan(&now, &last, &rare)
+	err = q.QueryRow(ctx, `SELECT clock_timestamp(), last_at, seldom_at FROM alert_cycle`+lock).Scan(&now, &last, &rare)
 	if errors.Is(err, pgx.ErrNoRows) { // another instance is at it
 		return false, false, nil
 	}

@@ -93,7 +93,7 @@ func TestChangesOfRightsAreAnnounced(t *testing.T) {
 		fmt.Sprint(member.ID)) {
 		t.Errorf("the end of a team announces %q", got)
 	}
-	if got := announced(t, d, func() { dbtest.Exec(t, d, "TRUNCATE sessions") }); !slices.Equal(got, []string{""}) {
+	if got := announced(t, d, func() { dbtest.Exec(t, d, "TRUNCATE sessions CASCADE") }); !slices.Equal(got, []string{""}) {
 		t.Errorf("emptying a table announces %q", got)
 	}
 }
@@ -136,6 +136,6 @@ func TestWatchWakesWhomItConcerns(t *testing.T) {
 	}
 	woken("everybody after a break", wokenB)
 	stopA()
-	dbtest.Exec(t, there, "TRUNCATE sessions")
+	dbtest.Exec(t, there, "TRUNCATE sessions CASCADE")
 	woken("everybody when all sessions are gone", wokenB)
 }
