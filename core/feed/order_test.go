@@ -16,6 +16,7 @@ import (
 	"github.com/hostler/hostler/core/db/dbtest"
 	"github.com/hostler/hostler/core/db/inventorytest"
 	"github.com/hostler/hostler/core/feed"
+	"github.com/hostler/hostler/internal/waittest"
 )
 
 // write counts up names of guests in transactions of several guests, some of which are long, overlap, roll back, or write much later
@@ -149,7 +150,9 @@ func TestNothingIsLostOrOutOfOrder(t *testing.T) {
 			}
 		})
 	}
-	time.Sleep(3 * time.Second) // for so long they write
+	waittest.Until(t, "there were many changes, of each guest", func() bool {
+		return dbtest.Value[bool](t, d, "SELECT sum(name::int) >= 1000 AND min(name::int) > 0 FROM guests")
+	})
 	close(stop)
 	writing.Wait()
 	rows, err := d.Pool.Query(t.Context(), "SELECT id, name::int FROM guests WHERE name <> '0'")
