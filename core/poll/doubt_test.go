@@ -26,7 +26,7 @@ func (f *fixture) state(id int64) string {
 // alerts evaluates the rules and gives the alerts there are and were.
 func (f *fixture) alerts() string {
 	f.t.Helper()
-	f.Exec("UPDATE alert_rules SET enabled = key = 'host.permission'; UPDATE alert_cycle SET last_at = '-infinity'")
+	f.Exec("UPDATE alert_rules SET enabled = key = 'host.permission'; UPDATE alert_cycle SET last_at = NULL")
 	if done, err := alert.NewEngine(alert.Config{DB: f.db}).Cycle(f.t.Context()); err != nil || !done {
 		f.t.Fatal(done, err)
 	}
