@@ -100,5 +100,5 @@ var skews = []history{
 		w.minutes(12)
 		w.Exec("UPDATE hosts SET status = 'unreachable' WHERE name = 'solo'; UPDATE nodes SET status = 'unknown' WHERE name = 'solo'")
 		w.minutes(12)
-	}, "11 open clock.skew solo; 14 open host.offline solo"},
+	}, "11 open clock.skew solo; 15 open host.offline solo"},
 }
