@@ -61,7 +61,7 @@ func TestChanges(t *testing.T) {
 			"'r', 'warning', 'm', 1 FROM generate_series(2, 3) n", []string{"alert 2 whole", "alert 3 whole", `alert 1 {"folded":2}`}},
 		{"UPDATE alerts SET cause_id = NULL WHERE id = 2", []string{`alert 2 {"cause_id":null}`, `alert 1 {"folded":1}`}},
 		{"UPDATE alerts SET ack_note = 'n' WHERE id = 3", []string{`alert 3 {"ack_note":"n"}`}},
-		{"DELETE FROM alerts WHERE id = 3", []string{"alert 3 gone", `alert 1 {"folded":0}`}},
+		{"DELETE FROM alerts WHERE id = 3", []string{`alert 1 {"folded":0}`, "alert 3 gone"}},
 		{"DELETE FROM alerts WHERE id = 2", []string{"alert 2 gone"}},
 		{"DELETE FROM alerts", []string{"alert 1 gone"}},
 		{newGuest,
