@@ -111,7 +111,10 @@ func TestConsolesEnd(t *testing.T) {
 		t.Errorf("a console of a node that is dead: %d %s", refused.Status, refused.Body)
 	}
 	d := dbtest.Open(t, s.DB)
-	waittest.Until(t, "the ends are in the trail", func() bool {
-		return number(t, d, "SELECT count(*) FROM audit WHERE action = 'app.console_close'") == 17
+	waittest.Succeeds(t, "the ends are in the trail", func() error {
+		if n := number(t, d, "SELECT count(*) FROM audit WHERE action = 'app.console_close'"); n != 17 {
+			return fmt.Errorf("there are %d", n)
+		}
+		return nil
 	})
 }
