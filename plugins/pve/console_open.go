@@ -155,11 +155,9 @@ func (o *consoleOpener) lost() error {
 	}
 	ctx, stop := context.WithTimeout(context.Background(), consoleLost)
 	defer stop()
-	if _, err = o.api.Get(plugin.Once(ctx), path, nil, nil); ctx.Err() != nil {
+	_, err = o.api.Get(plugin.Once(ctx), path, nil, nil)
+	if kind := plugin.KindOf(err); ctx.Err() != nil || kind == plugin.Unreachable || kind == plugin.Timeout {
 		return plugin.Errorf(plugin.Unreachable, "the node %s does not answer any more", o.node)
-	}
-	if kind := plugin.KindOf(err); kind == plugin.Unreachable || kind == plugin.Timeout {
-		return plugin.Errorf(plugin.Unreachable, "the node %s does not answer any more: %w", o.node, err)
 	}
 	return nil
 }

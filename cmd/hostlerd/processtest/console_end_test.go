@@ -57,6 +57,17 @@ func TestConsolesEnd(t *testing.T) {
 		return shown
 	}
 
+	d := dbtest.Open(t, s.DB)
+	trail := func(want int) {
+		t.Helper()
+		waittest.Succeeds(t, "the ends are in the trail", func() error {
+			if n := number(t, d, "SELECT count(*) FROM audit WHERE action = 'app.console_close'"); n != want {
+				return fmt.Errorf("there are %d", n)
+			}
+			return nil
+		})
+	}
+
 	var sessions []struct {
 		ID      int64
 		Current bool
@@ -80,6 +91,7 @@ func TestConsolesEnd(t *testing.T) {
 		t.Errorf("the console of the other session: %v", err)
 	}
 
+	trail(1)
 	end = stays.ending(t)
 	s.kill()
 	if closed, took = end(); closed.Code != 0 { // nobody is left who could say why
@@ -110,11 +122,5 @@ func TestConsolesEnd(t *testing.T) {
 	if refused.Status != http.StatusBadGateway || refused.problem() != "hypervisor_error" {
 		t.Errorf("a console of a node that is dead: %d %s", refused.Status, refused.Body)
 	}
-	d := dbtest.Open(t, s.DB)
-	waittest.Succeeds(t, "the ends are in the trail", func() error {
-		if n := number(t, d, "SELECT count(*) FROM audit WHERE action = 'app.console_close'"); n != 17 {
-			return fmt.Errorf("there are %d", n)
-		}
-		return nil
-	})
+	trail(17)
 }

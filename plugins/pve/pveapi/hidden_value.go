@@ -18,7 +18,10 @@ const minBareValue = 8
 func HideValues(text string, sent url.Values) string {
 	var values []string
 	for _, all := range sent {
-		values = append(values, all...)
+		for _, value := range all {
+			values = append(values, value)
+			values = append(values, partsOf(value)...)
+		}
 	}
 	slices.SortFunc(values, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
 	for _, value := range values {
@@ -40,7 +43,8 @@ func HideValues(text string, sent url.Values) string {
 			return out.String()
 		}
 		switch before := text[:begin]; {
-		case strings.HasSuffix(before, "enumeration "), strings.HasSuffix(before, "type check ("): // the hypervisor's own
+		case strings.HasSuffix(before, "enumeration "), strings.HasSuffix(before, "type check ("),
+			strings.HasSuffix(before, " with type "): // the hypervisor's own
 			out.WriteString(text[:end])
 		case strings.HasSuffix(before, " (") && strings.HasPrefix(text[end:], ")"):
 			out.WriteString(strings.TrimSuffix(before, " ("))
@@ -50,6 +54,20 @@ func HideValues(text string, sent url.Values) string {
 		}
 		text = text[end:]
 	}
+}
+
+// partsOf are those of a value that the hypervisor may tell alone, such as the address of "bridge=vmbr0,ip=192.0.2.5/24".
+func partsOf(value string) (parts []string) {
+	for property := range strings.SplitSeq(value, ",") {
+		if _, of, named := strings.Cut(property, "="); named {
+			property = of
+		}
+		parts = append(parts, property)
+		for part := range strings.SplitSeq(property, "/") {
+			parts = append(parts, part)
+		}
+	}
+	return parts
 }
 
 // quotedPart finds the first text in quotes, with these; begin is -1 when there is none. One that does not end goes on to the end. A quote

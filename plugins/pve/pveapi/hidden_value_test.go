@@ -29,9 +29,10 @@ func TestHideValues(t *testing.T) {
 		"value 'canary that does not end":                    "value",
 		"unable to parse canary-unquoted here":               "unable to parse [value] here",
 		"property is missing and it is not optional":         "property is missing and it is not optional",
+		"2001:db8:7::1 with type 'DOCUMENTATION', cannot be": "[value] with type 'DOCUMENTATION', cannot be",
 		"value must have a minimum value of 16":              "value must have a minimum value of 16",
 	} {
-		got := pveapi.HideValues(text, url.Values{"x": {"a' canary", "canary-unquoted", "16", ""}})
+		got := pveapi.HideValues(text, url.Values{"x": {"a' canary", "canary-unquoted", "16", "", "bridge=vmbr0,ip6=2001:db8:7::1/64"}})
 		if got != want {
 			t.Errorf("%q became %q", text, got)
 		}
