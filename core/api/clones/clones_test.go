@@ -160,6 +160,26 @@ func TestDelete(t *testing.T) {
 	b.ask("DELETE", b.vm("running"), `{"confirm":"running"}`, apitest.Owner, 409, "guest_running")
 }
 
+// A VM that has no name is confirmed by what it is shown as.
+func TestDeleteWithoutAName(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t)
+	ref := b.cluster.NewGuest(hypervisor.VM, hypervisor.GuestStopped)
+	b.cluster.Change(ref.ID, func(g *hypervisor.Guest) { g.Name = "" })
+	b.ask("POST", "hosts/1/sync", "", apitest.Operator, 200, "")
+	phrase := "VM " + string(ref.ID)
+	path, asks := b.vm(phrase), fmt.Sprintf(`"confirm_phrase":%q`, phrase)
+	b.ask("DELETE", path+"?plan=true", "", apitest.Owner, 200, "", asks, phrase+" is destroyed.")
+	for _, body := range []string{"", `{"confirm":null}`, `{"confirm":""}`, `{"confirm":"VM"}`, `{"confirm":" "}`,
+		fmt.Sprintf(`{"confirm":%q}`, ref.ID), fmt.Sprintf(`{"confirm":"vm %s"}`, ref.ID), fmt.Sprintf(`{"confirm":"%s "}`, phrase)} {
+		b.ask("DELETE", path, body, apitest.Owner, 409, "confirm_required", asks)
+	}
+	if n := b.Value("SELECT count(*) FROM jobs WHERE kind = 'vm.delete'"); n != "0" {
+		t.Errorf("%s jobs were made", n)
+	}
+	b.ask("DELETE", path, fmt.Sprintf(`{"confirm":%q}`, phrase), apitest.Owner, 202, "", `"kind":"vm.delete"`)
+}
+
 func TestClone(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
