@@ -8,6 +8,7 @@ import (
 	"github.com/hostler/hostler/core/guest"
 	"github.com/hostler/hostler/core/job"
 	"github.com/hostler/hostler/sdk/hypervisor"
+	"github.com/hostler/hostler/sdk/hypervisor/memdriver"
 )
 
 // listUnnamed is a poll whose list has new guests without their names, stopped, as Proxmox VE lists them for the first seconds.
@@ -78,4 +79,17 @@ func TestGuestThatHadNoNameYet(t *testing.T) {
 			t.Errorf("%s\n%s", j.Error, transcript)
 		}
 	})
+}
+
+// A guest that still has no name is removed by the one that it is shown under.
+func TestGuestWithoutANameIsDestroyed(t *testing.T) {
+	t.Parallel()
+	b := newLifecycleFixture(t, memdriver.Tokens)
+	ref, p := b.guest(t, hypervisor.VM, hypervisor.GuestStopped)
+	b.cluster.Change(ref.ID, func(g *hypervisor.Guest) { g.Name = "" })
+	p.Name = "VM " + string(ref.ID)
+	b.start(t)
+	if _, transcript := b.ended(t, onSnapshot(b, t, guest.Destroy, p, hypervisor.DestroySpec{}), job.Succeeded); len(b.cluster.Guests()) != 0 {
+		t.Errorf("it is there\n%s", transcript)
+	}
 }
