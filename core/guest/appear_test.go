@@ -89,7 +89,8 @@ func TestGuestWithoutANameIsDestroyed(t *testing.T) {
 	b.cluster.Change(ref.ID, func(g *hypervisor.Guest) { g.Name = "" })
 	p.Name = "VM " + string(ref.ID)
 	b.start(t)
-	if _, transcript := b.ended(t, onSnapshot(b, t, guest.Destroy, p, hypervisor.DestroySpec{}), job.Succeeded); len(b.cluster.Guests()) != 0 {
+	_, transcript := b.ended(t, onSnapshot(b, t, guest.Destroy, p, hypervisor.DestroySpec{}), job.Succeeded)
+	if len(b.cluster.Guests()) != 0 {
 		t.Errorf("it is there\n%s", transcript)
 	}
 }
